@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+#
+# What the benchmark scripts share: where things are, timing, statistics.
+# From the environment: RACEWATCH, BENCH_DIR (the built bench programs),
+# TARGETS_DIR (the built targets); each has a default below ../build.
+
+set -u
+
+bench_source=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+RACEWATCH=${RACEWATCH:-$bench_source/../build/racewatch}
+BENCH_DIR=${BENCH_DIR:-$bench_source/../build/bench}
+TARGETS_DIR=${TARGETS_DIR:-$bench_source/../build/tests/targets}
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/racewatch-bench.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+die()
+{
+	echo "bench: $*" >&2
+	exit 1
+}
+
+# timed CMD...: runs it quietly; leaves its time in $took (microseconds) and
+# its status in $status.
+timed()
+{
+	local start=${EPOCHREALTIME/[.,]/}
+
+	"$@" >"$work/out" 2>"$work/err" <"${BENCH_INPUT:-/dev/null}"
+	# shellcheck disable=SC2034 # for the caller
+	status=$?
+	took=$((${EPOCHREALTIME/[.,]/} - start))
+}
+
+# Where program NAME in build VARIANT is: a target or a bench program.
+program_path()
+{
+	local path
+
+	for path in "$BENCH_DIR/$1.$2" "$TARGETS_DIR/$1.$2"; do
+		[ -x "$path" ] && echo "$path" && return
+	done
+	die "$1.$2 is not built: make bench builds it"
+}
+
+# calibrate PATH SECONDS: rounds that take the bare program so long.
+calibrate()
+{
+	local rounds=64
+
+	while :; do
+		timed "$1" "x$rounds"
+		[ "$status" -eq 0 ] || die "$1 failed: status $status"
+		[ "$took" -ge 100000 ] && break
+		rounds=$((rounds * 4))
+	done
+	awk -v n="$rounds" -v t="$took" -v s="$2" \
+		'BEGIN { printf "%d\n", n * s * 1e6 / t }'
+}
+
+# statistics: reads numbers, prints "median low high count"; nothing for none.
+statistics()
+{
+	sort -g | awk '
+	{ v[NR] = $1 }
+	END {
+		if (!NR)
+			exit
+		m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
+		printf "%.4g %.4g %.4g %d\n", m, v[1], v[NR], NR
+	}'
+}
+
+# field FILE KEY: a number from the last record of a report.
+field()
+{
+	tail -n 1 "$1" 2>/dev/null |
+		sed -n "s/.*\"$2\": *\\([-0-9.e]*\\).*/\\1/p"
+}
+
+# One line that says on what it was measured.
+machine()
+{
+	printf '%s, %s CPUs, %s, load %s\n' \
+		"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
+		"$(nproc)" "$(uname -sr)" "$(cut -d' ' -f1 /proc/loadavg)"
+}

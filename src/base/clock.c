@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Clocks and durations; see clock.h.
+ */
+#include "base/clock.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+
+static uint64_t clock_read(clockid_t id)
+{
+	struct timespec now;
+
+	clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t clock_now_ns(void)
+{
+	return clock_read(CLOCK_MONOTONIC);
+}
+
+uint64_t clock_wall_ns(void)
+{
+	return clock_read(CLOCK_REALTIME);
+}
+
+void clock_format_rfc3339(uint64_t wall_ns, char *out)
+{
+	time_t seconds = (time_t)(wall_ns / CLOCK_NS_PER_S);
+	unsigned int us = (unsigned int)(wall_ns % CLOCK_NS_PER_S / 1000);
+	char date[CLOCK_RFC3339_SIZE - 8];
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(out, CLOCK_RFC3339_SIZE, "%.26s.%06uZ", date, us);
+}
+
+struct clock_unit {
+	const char *name;
+	double ns;
+};
+
+static const struct clock_unit clock_units[] = {
+	{ "", 1e9 },  { "ns", 1 },   { "us", 1e3 },   { "ms", 1e6 },
+	{ "s", 1e9 }, { "m", 6e10 }, { "h", 3.6e12 }, { "d", 8.64e13 },
+};
+
+struct error *clock_parse_duration(const char *text, uint64_t *ret_ns)
+{
+	char *end;
+	double value;
+
+	/* strtod would take "nan", "inf", hexadecimal and a sign */
+	if (!isdigit((unsigned char)text[0]) || strpbrk(text, "xXpPeE"))
+		goto bad;
+	value = strtod(text, &end);
+	for (size_t i = 0; i < sizeof(clock_units) / sizeof(clock_units[0]);
+	     i++) {
+		double ns = value * clock_units[i].ns;
+
+		if (strcmp(end, clock_units[i].name) != 0)
+			continue;
+		if (ns > 9e18)
+			goto bad;
+		*ret_ns = (uint64_t)(ns + 0.5);
+		return NULL;
+	}
+bad:
+	return error_create(ERROR_USAGE,
+			    "'%s' is not a time (such as 200us, 1.5ms, 10s)",
+			    text);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Time: nanoseconds of CLOCK_MONOTONIC for everything that is measured, and
+ * RFC 3339 for what a person or a report reads.
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CLOCK_NS_PER_S UINT64_C(1000000000)
+#define CLOCK_NS_PER_MS UINT64_C(1000000)
+#define CLOCK_NS_PER_US UINT64_C(1000)
+
+struct error;
+
+uint64_t clock_now_ns(void);
+
+/* Wall-clock nanoseconds since 1970-01-01T00:00:00Z. */
+uint64_t clock_wall_ns(void);
+
+enum { CLOCK_RFC3339_SIZE = 40 };
+
+/* "2026-01-31T12:34:56.789012Z"; out has CLOCK_RFC3339_SIZE bytes. */
+void clock_format_rfc3339(uint64_t wall_ns, char *out);
+
+/*
+ * Parse a duration: a decimal number, possibly with a fraction, and a unit (ns,
+ * us, ms, s, m, h, d); no unit means seconds, as in timeout(1). Errors are
+ * ERROR_USAGE.
+ */
+struct error *clock_parse_duration(const char *text, uint64_t *ret_ns);
+
+#endif

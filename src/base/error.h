@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Errors as values. A function that can fail returns a struct error pointer;
+ * NULL means success. The caller owns the error and ends its life with
+ * error_free(), by returning it, or by wrapping it. Results leave through the
+ * last parameters and are untouched on failure.
+ *
+ * Two sentinels need no freeing and may be compared by pointer:
+ * error_nomem (out of memory) and error_gone (the tracee has vanished, which
+ * can happen at any moment and is routine).
+ */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include <stdbool.h>
+
+enum error_kind {
+	ERROR_OTHER = 0,
+	ERROR_NOMEM,
+	ERROR_GONE,
+	/* bad usage or input of the user: exit status 2 */
+	ERROR_USAGE,
+	/* CMD exists but cannot be run: exit status 126 */
+	ERROR_CANNOT_RUN,
+	/* CMD was not found: exit status 127 */
+	ERROR_NOT_FOUND,
+	/* a file is not what it should be (corrupt ELF, bad JSON) */
+	ERROR_FORMAT,
+	/* the kernel or its policy refuses; the message tells the remedy */
+	ERROR_REFUSED,
+	/* the host lacks a facility (no watchpoints, no perf) */
+	ERROR_UNSUPPORTED,
+};
+
+struct error {
+	enum error_kind kind;
+	/* errno value behind it, or 0 */
+	int code;
+	char *message;
+};
+
+/* Macros, so that a compiler sees that a sentinel is not NULL. */
+extern struct error error_sentinel_nomem, error_sentinel_gone;
+#define error_nomem (&error_sentinel_nomem)
+#define error_gone (&error_sentinel_gone)
+
+/* New error with a formatted message; error_nomem if there is no memory. */
+struct error *error_create(enum error_kind kind, const char *format, ...)
+	__attribute__((format(printf, 2, 3), returns_nonnull));
+
+/* As error_create, with ": strerror(code)" appended. ESRCH gives error_gone. */
+struct error *error_os(int code, const char *format, ...)
+	__attribute__((format(printf, 2, 3), returns_nonnull));
+
+/*
+ * Put "context: " before the message; kind and code are kept. Sentinels come
+ * back unchanged. NULL stays NULL. Consumes err.
+ */
+struct error *error_wrap(struct error *err, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The message; never NULL; valid while err lives. */
+const char *error_message(const struct error *err);
+
+/* Free err; NULL and the sentinels are fine. */
+void error_free(struct error *err);
+
+/* True, and err freed, if err is of that kind; false, err kept, otherwise. */
+bool error_catch(struct error *err, enum error_kind kind);
+
+#endif

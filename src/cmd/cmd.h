@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The subcommands: one entry each in a table, one file each. A command parses
+ * its arguments, builds what it needs and calls down; it returns what the
+ * process is to exit with.
+ */
+#ifndef CMD_CMD_H
+#define CMD_CMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct error;
+struct option_table;
+
+/* Exit statuses, besides those of the watched program (racewatch(1)). */
+enum {
+	EXIT_RACES = 66, /* --error-exitcode changes it */
+	EXIT_NO_PROOF = 65,
+	EXIT_TIMED_OUT = 124,
+	EXIT_FAILED = 125,
+	EXIT_CANNOT_RUN = 126,
+	EXIT_NOT_FOUND = 127,
+	EXIT_USAGE = 2,
+};
+
+struct command {
+	const char *name;
+	const char *summary; /* a line of `racewatch --help` */
+	const struct option_table *options;
+	/*
+	 * argv[0] is the command's name. *ret_status is racewatch's exit
+	 * status; an error is printed by the caller, who takes the status
+	 * from its kind.
+	 */
+	struct error *(*run)(int argc, char **argv, int *ret_status);
+};
+
+extern const struct command command_run;
+extern const struct command command_sites;
+
+/* All commands, in the order of the manual; ends in NULL. */
+extern const struct command *const commands[];
+
+/*
+ * Do what the program's own options ask for, or find and run the command.
+ * Errors are those of the command; *ret_command is what to name in messages,
+ * NULL for racewatch itself.
+ */
+struct error *commands_main(int argc, char **argv,
+			    const struct command **ret_command,
+			    int *ret_status);
+
+/*
+ * --help and --version, which every command takes: true when one was given
+ * and answered.
+ */
+bool command_answer(const struct command *command, bool help, bool version);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A session's output; see output.h.
+ */
+#include "cmd/output.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "report/race.h"
+#include "report/run.h"
+
+/* A race that was written, and with which count. */
+struct output_race {
+	const struct race *race;
+	uint64_t count;
+};
+
+static int output_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col < 40)
+		return 0;
+	return size.ws_col;
+}
+
+struct error *output_init(struct output *output,
+			  const struct output_config *config)
+{
+	memset(output, 0, sizeof(*output));
+	output->config = config;
+	output->races = (struct vec)VEC_INIT(struct output_race);
+	output->text = (struct renderer){
+		.ops = &render_text,
+		.out = stderr,
+		.color = config->color,
+		.width = output_width(),
+	};
+	status_init(&output->status, config->quiet ? -1 : STDERR_FILENO);
+	output->start_wall_ns = clock_wall_ns();
+	if (!config->path)
+		return NULL;
+	output->json_file = fopen(config->path, "we");
+	if (!output->json_file)
+		return error_os(errno, "%s", config->path);
+	output->json = (struct renderer){ .ops = &render_json,
+					  .out = output->json_file };
+	return NULL;
+}
+
+void output_deinit(struct output *output)
+{
+	if (output->json_file)
+		fclose(output->json_file);
+	vec_deinit(&output->races);
+	error_free(output->error);
+}
+
+/* Keep the first error and say it at once; later ones say nothing new. */
+static void output_failed(struct output *output, struct error *err)
+{
+	if (!err)
+		return;
+	if (output->error) {
+		error_free(err);
+		return;
+	}
+	log_error("%s", error_message(err));
+	output->error = err;
+}
+
+static struct error *output_write_run(struct output *output)
+{
+	const struct vec *modules = image_modules(output->image);
+	struct run_module *list = calloc(modules->count + 1, sizeof(*list));
+	struct run_record run = {
+		.version = PACKAGE_VERSION,
+		.command = (const char *const *)output->config->command,
+		.pid = output->counts.pid,
+		.backend = output->counts.backend,
+		.seed = output->config->seed,
+		.start = output->start_wall_ns,
+		.modules = list,
+		.module_count = modules->count,
+	};
+	struct error *err;
+
+	if (!list)
+		return error_nomem;
+	for (size_t i = 0; i < modules->count; i++) {
+		const struct module *module =
+			*(struct module **)vec_at(modules, i);
+
+		list[i].path = module->path;
+		list[i].base = module->bias;
+		if (module->text)
+			list[i].build_id = elftext_build_id(module->text);
+	}
+	err = output->json.ops->run(&output->json, &run);
+	if (!err)
+		err = output->text.ops->run(&output->text, &run);
+	free(list);
+	return err;
+}
+
+/*
+ * The record of the run is written before the first race or after a moment,
+ * when the program's libraries have been loaded.
+ */
+static void output_run(struct output *output)
+{
+	if (output->run_written || !output->image || !output->json_file)
+		return;
+	output->run_written = true;
+	output_failed(output, output_write_run(output));
+}
+
+static void output_started(void *context, const struct session_counts *counts,
+			   const struct image *image)
+{
+	struct output *output = context;
+
+	output->image = image;
+	output->counts = *counts;
+	if (output->config->verbose)
+		log_note("watching process %d with back-end %s%s", counts->pid,
+			 counts->backend,
+			 counts->kernel_accesses ?
+				 ", the kernel's accesses too" :
+				 "");
+}
+
+static void output_json_race(struct output *output, const struct race *race)
+{
+	if (!output->json_file || output->error)
+		return;
+	output_failed(output, output->json.ops->race(&output->json, race));
+}
+
+static void output_text_race(struct output *output, const struct race *race)
+{
+	bool full = race->verdict == VERDICT_HARMFUL ||
+		    race->verdict == VERDICT_SUSPECT ||
+		    output->config->show_all;
+
+	if (!full)
+		return;
+	status_erase(&output->status);
+	output_failed(output, output->text.ops->race(&output->text, race));
+}
+
+static void output_race_seen(void *context, const struct race *race, bool first)
+{
+	struct output *output = context;
+	struct output_race seen = { race, race->count };
+
+	if (!first)
+		return;
+	output_run(output);
+	output_text_race(output, race);
+	output_json_race(output, race);
+	if (!vec_push(&output->races, &seen))
+		output_failed(output, error_nomem);
+}
+
+static void output_status(void *context, const struct session_counts *counts)
+{
+	struct output *output = context;
+	uint64_t period = counts->elapsed_ns - output->status_ns;
+	struct status_counts status = {
+		.elapsed_ns = counts->elapsed_ns,
+		.sites_sampled = counts->sites_sampled,
+		.sites_seen = counts->sites_known,
+		.overhead_pct = counts->overhead_pct,
+		.races = counts->races,
+	};
+
+	output_run(output);
+	if (period > 0)
+		status.samples_per_s =
+			(double)(counts->stats.samples -
+				 output->samples_before) *
+			(double)CLOCK_NS_PER_S / (double)period;
+	output->samples_before = counts->stats.samples;
+	output->status_ns = counts->elapsed_ns;
+	status_show(&output->status, &status);
+}
+
+static void output_note(void *context, const char *text)
+{
+	struct output *output = context;
+
+	if (output->config->quiet)
+		return;
+	status_erase(&output->status);
+	log_warn("%s", text);
+}
+
+/* Races seen again since they were written: the later line counts. */
+static void output_ended(void *context, const struct session_counts *counts)
+{
+	struct output *output = context;
+
+	output->counts = *counts;
+	output_run(output);
+	output->image = NULL;
+	status_erase(&output->status);
+	for (size_t i = 0; i < output->races.count; i++) {
+		const struct output_race *seen = vec_at(&output->races, i);
+		bool minor = seen->race->verdict == VERDICT_UNLIKELY ||
+			     (seen->race->verdict == VERDICT_SYNC &&
+			      output->config->verbose);
+
+		if (seen->race->count > seen->count)
+			output_json_race(output, seen->race);
+		if (minor && !output->config->show_all &&
+		    !output->config->quiet)
+			output_failed(output, render_text_short(&output->text,
+								seen->race));
+	}
+	vec_clear(&output->races);
+}
+
+struct session_sink output_sink(struct output *output)
+{
+	return (struct session_sink){
+		.context = output,
+		.started = output_started,
+		.race = output_race_seen,
+		.status = output_status,
+		.note = output_note,
+		.ended = output_ended,
+	};
+}
+
+static void output_remarks(const struct output *output)
+{
+	const struct session_counts *counts = &output->counts;
+
+	if (counts->stats.samples == 0 && counts->stats.threads < 2)
+		log_warn("no samples were taken: no second thread was seen, "
+			 "or the program ended too soon");
+	else if (counts->stats.samples == 0)
+		log_warn("no samples were taken: nothing is proved");
+	if (counts->stats.out_of_registers > counts->stats.samples / 10 + 10)
+		log_note("%llu accesses found no debug register free and were "
+			 "watched by value",
+			 (unsigned long long)counts->stats.out_of_registers);
+	if (counts->synchronization && !output->config->show_all)
+		log_note("%llu conflicts of synchronizing accesses were not "
+			 "reported (--show all reports them)",
+			 (unsigned long long)counts->synchronization);
+}
+
+struct error *output_finish(struct output *output, int exit_status)
+{
+	const struct session_counts *counts = &output->counts;
+	const struct wire_stats *stats = &counts->stats;
+	struct run_summary summary = {
+		.races = counts->races,
+		.races_new = counts->races,
+		.synchronization = counts->synchronization,
+		.samples = stats->samples,
+		.hits = stats->hits,
+		.sites_sampled = counts->sites_sampled,
+		.sites_eligible = counts->sites_known,
+		.watchpoint_traps = stats->watch_traps,
+		.collisions = stats->collisions,
+		.value_changes = stats->value_changes,
+		.out_of_registers = stats->out_of_registers,
+		.dropped = stats->dropped,
+		.arms_refused = stats->arms_refused,
+		.stalled_ns = stats->stalled_ns,
+		.elapsed_ns = counts->elapsed_ns,
+		.overhead_pct = counts->overhead_pct,
+		.backend = counts->backend ? counts->backend : "none",
+		.exit_status = exit_status,
+	};
+	struct error *err;
+
+	if (!output->config->quiet) {
+		output_remarks(output);
+		output_failed(output, output->text.ops->summary(&output->text,
+								&summary));
+	}
+	if (output->json_file && !output->error)
+		output_failed(output, output->json.ops->summary(&output->json,
+								&summary));
+	err = output->error;
+	output->error = NULL;
+	return err;
+}

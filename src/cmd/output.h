@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a watching command prints and writes: races as text on standard error
+ * as they come, JSON lines to a file as they come, the status line, notes, the
+ * summary. It is the sink of a session (detect/session.h).
+ */
+#ifndef CMD_OUTPUT_H
+#define CMD_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/vec.h"
+#include "detect/session.h"
+#include "report/render.h"
+#include "report/status.h"
+
+struct error;
+struct image;
+
+struct output_config {
+	char *const *command; /* NULL for attach */
+	const char *path; /* of the JSON lines; NULL: none */
+	uint64_t seed;
+	bool quiet; /* races only */
+	bool verbose;
+	bool show_all; /* also synchronization, in full */
+	bool color;
+};
+
+struct output {
+	const struct output_config *config;
+	FILE *json_file;
+	struct renderer text, json;
+	struct status status;
+	const struct image *image; /* the session's; NULL: not started */
+	struct vec races; /* of struct output_race */
+	struct session_counts counts;
+	uint64_t start_wall_ns;
+	uint64_t samples_before; /* at the last status, and its time */
+	uint64_t status_ns;
+	bool run_written;
+	/* the first error of writing; the session goes on */
+	struct error *error;
+};
+
+/* Opens the file. config must outlive the output. */
+struct error *output_init(struct output *output,
+			  const struct output_config *config);
+void output_deinit(struct output *output);
+
+/* The functions that a session calls. */
+struct session_sink output_sink(struct output *output);
+
+/*
+ * The end, after the session: the summary, with the exit status as it will
+ * be. Returns the first error of writing since the start.
+ */
+struct error *output_finish(struct output *output, int exit_status);
+
+#endif

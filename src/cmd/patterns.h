@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * --include and --exclude in the order in which they were given: the last that
+ * matches decides (detect/glob.h), and the options' lists do not tell the
+ * order between the two.
+ */
+#ifndef CMD_PATTERNS_H
+#define CMD_PATTERNS_H
+
+struct error;
+struct globs;
+struct vec;
+
+/*
+ * Add the patterns (vec of const char *, each in or equal to a string of
+ * argv, which must be in its original order). ERROR_NOMEM.
+ */
+struct error *patterns_merge(char *const *argv, const struct vec *include,
+			     const struct vec *exclude, struct globs *globs);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * racewatch sites: the sampling set of a file or a process, counted by rule or
+ * listed (racewatch-sites(1)).
+ */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "cmd/patterns.h"
+#include "cmd/sites-print.h"
+#include "detect/inventory.h"
+#include "detect/rules.h"
+#include "image/image.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON };
+
+static const char *const format_words[] = { "text", "json", NULL };
+
+struct sites_options {
+	bool help, version, list, include_stack;
+	int format;
+	struct vec include, exclude;
+};
+
+#define AT(member) offsetof(struct sites_options, member)
+
+static const struct option_def sites_defs[] = {
+	{ .name = "list",
+	  .help = "print each site",
+	  .type = OPTION_FLAG,
+	  .offset = AT(list) },
+	{ .name = "format",
+	  .arg = "FORMAT",
+	  .help = "text or json (default text)",
+	  .type = OPTION_CHOICE,
+	  .offset = AT(format),
+	  .choices = format_words },
+	{ .name = "include",
+	  .arg = "GLOB",
+	  .help = "count these modules, functions or source files too",
+	  .type = OPTION_LIST,
+	  .offset = AT(include) },
+	{ .name = "exclude",
+	  .arg = "GLOB",
+	  .help = "leave out these modules, functions or source files",
+	  .type = OPTION_LIST,
+	  .offset = AT(exclude) },
+	{ .name = "include-stack",
+	  .help = "count accesses through the stack and frame pointers too",
+	  .type = OPTION_FLAG,
+	  .offset = AT(include_stack) },
+	{ .name = "help",
+	  .letter = 'h',
+	  .help = "print the options and exit",
+	  .type = OPTION_FLAG,
+	  .offset = AT(help) },
+	{ .name = "version",
+	  .letter = 'V',
+	  .help = "print the version and exit",
+	  .type = OPTION_FLAG,
+	  .offset = AT(version) },
+};
+
+static const struct option_table sites_table = {
+	.command = "sites",
+	.synopsis = "[options] FILE|PID",
+	.summary = "List the instructions that can be sampled, and count what "
+		   "is left out and why.",
+	.defs = sites_defs,
+	.count = sizeof(sites_defs) / sizeof(sites_defs[0]),
+};
+
+/* A number is a process; a file of such a name is ./NUMBER. */
+static int sites_pid(const char *argument)
+{
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(argument, &end, 10);
+	if (strspn(argument, "0123456789") != strlen(argument) || errno != 0 ||
+	    *end != '\0' || pid <= 0 || pid > INT32_MAX)
+		return 0;
+	return (int)pid;
+}
+
+static struct error *sites_image(const char *argument, int pid,
+				 struct image **ret)
+{
+	struct image *image;
+	struct error *err;
+	bool changed;
+
+	if (pid == 0)
+		return image_create_file(argument, ret);
+	err = image_create(pid, &image);
+	if (err)
+		return err;
+	err = image_refresh(image, &changed);
+	if (!err && image_modules(image)->count == 0)
+		err = error_gone;
+	if (err) {
+		image_destroy(image);
+		return error_catch(err, ERROR_GONE) ?
+			       error_create(ERROR_OTHER,
+					    "process %d: there is none, or it "
+					    "has ended",
+					    pid) :
+			       error_wrap(err, "process %d", pid);
+	}
+	*ret = image;
+	return NULL;
+}
+
+static struct error *sites_take(const struct sites_options *options,
+				const struct rules *rules, const char *argument)
+{
+	const struct sites_printer *printer =
+		options->format == FORMAT_JSON ? &sites_print_json :
+						 &sites_print_text;
+	struct sites_output output = { .list = options->list };
+	struct inventory_visitor visitor = {
+		.context = &output,
+		.site = options->list ? printer->site : NULL,
+		.module = printer->module,
+	};
+	int pid = sites_pid(argument);
+	struct scan_counts total;
+	struct image *image;
+	struct error *err = sites_image(argument, pid, &image);
+
+	if (err)
+		return err;
+	err = decoder_create(&output.decoder);
+	if (!err)
+		err = inventory_take(image, rules, pid, &visitor, &total);
+	if (!err)
+		err = printer->total(&output, &total);
+	decoder_destroy(output.decoder);
+	image_destroy(image);
+	return err;
+}
+
+static struct error *sites_parsed(const struct sites_options *options, int argc,
+				  char **argv, char *const *given)
+{
+	struct rules rules = { .include_stack = options->include_stack };
+	struct error *err;
+
+	if (argc != 1)
+		return error_create(ERROR_USAGE, "%s",
+				    argc == 0 ? "no file or process is given" :
+						"one file or process at a "
+						"time");
+	globs_init(&rules.globs);
+	err = patterns_merge(given, &options->include, &options->exclude,
+			     &rules.globs);
+	if (!err)
+		err = sites_take(options, &rules, argv[0]);
+	globs_deinit(&rules.globs);
+	return err;
+}
+
+static struct error *sites_main(int argc, char **argv, int *ret_status)
+{
+	struct sites_options options = { .help = false };
+	/* parsing may change the order of argv */
+	cleanup_free char **given = calloc((size_t)argc + 1, sizeof(*given));
+	struct error *err;
+	int first;
+
+	if (!given)
+		return error_nomem;
+	memcpy(given, argv, (size_t)argc * sizeof(*given));
+	err = options_parse(&sites_table, argc, argv, &options, &first);
+	if (!err) {
+		*ret_status = 0;
+		if (!command_answer(&command_sites, options.help,
+				    options.version))
+			err = sites_parsed(&options, argc - first, argv + first,
+					   given);
+	}
+	options_release(&sites_table, &options);
+	return err;
+}
+
+const struct command command_sites = {
+	.name = "sites",
+	.summary = "list what can be sampled, and why the rest is left out",
+	.options = &sites_table,
+	.run = sites_main,
+};

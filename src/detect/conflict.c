@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Conflicts by address; see conflict.h. Names come in describe.c.
+ */
+#include "detect/conflict.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/syscalls.h"
+#include "detect/scan.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "x86/decode.h"
+#include "x86/effective.h"
+
+static void side_classify(const struct conflict_context *context,
+			  struct conflict_side *side)
+{
+	side->rule = RULE_SITE;
+	if (!side->module || side->insn_address == 0)
+		return;
+	side->rule = rules_classify(context->rules, context->image,
+				    side->module,
+				    side->insn_address - side->module->bias,
+				    &side->insn, 0);
+}
+
+/* A thread that stands before its access: the instruction is at rip. */
+static void side_stands(const struct conflict_context *context,
+			struct conflict_side *side)
+{
+	uint64_t rip = side->wire->regs.rip;
+	struct module *module = image_module_at(context->image, rip);
+
+	side->access = side->wire->access;
+	if (!module || !module->text)
+		return;
+	side->module = module;
+	side->insn_address = rip;
+	scan_instruction(context->scanner, module, rip - module->bias,
+			 &side->insn);
+}
+
+/* A function's body, as the decoder wants it. */
+struct body {
+	struct module *module;
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t start; /* run-time, as the registers are */
+};
+
+static bool body_at(const struct conflict_context *context, uint64_t rip,
+		    struct body *ret)
+{
+	struct module *module = image_module_at(context->image, rip);
+	const struct elf_function *function;
+
+	if (!module || !module->text)
+		return false;
+	/* rip may be one past a function that ends in a call */
+	function = elftext_function_at(module->text, rip - module->bias);
+	if (!function)
+		function = elftext_function_at(module->text,
+					       rip - 1 - module->bias);
+	if (!function)
+		return false;
+	ret->module = module;
+	ret->bytes = elftext_bytes(module->text, function->start, &ret->size);
+	ret->start = function->start + module->bias;
+	if (ret->size > function->size)
+		ret->size = function->size;
+	return ret->bytes;
+}
+
+/* Find the instruction that trapped, in the function that holds rip. */
+static bool side_search(const struct conflict_context *context,
+			struct conflict_side *side,
+			const struct mem_access *watched)
+{
+	struct body body;
+
+	if (!body_at(context, side->wire->regs.rip, &body) ||
+	    !decode_find_trapped(context->scanner->decoder, body.bytes,
+				 body.size, body.start, &side->wire->regs,
+				 watched, &side->insn_address, &side->insn))
+		return false;
+	side->module = body.module;
+	return true;
+}
+
+/* The thread has just entered a function: find the call. */
+static bool side_search_call(const struct conflict_context *context,
+			     struct conflict_side *side, uint64_t caller,
+			     const struct mem_access *watched)
+{
+	struct body body;
+
+	if (!body_at(context, caller - 1, &body) ||
+	    !decode_find_call(context->scanner->decoder, body.bytes, body.size,
+			      body.start, caller, &side->wire->regs, watched,
+			      &side->insn_address, &side->insn))
+		return false;
+	side->module = body.module;
+	return true;
+}
+
+static bool side_return_address(const struct conflict_side *side,
+				const uint8_t *stack, uint64_t *ret)
+{
+	const struct wire_side *wire = side->wire;
+	uint64_t offset = wire->regs.gpr[X86_RSP] - wire->stack_address;
+
+	if (wire->stack_size < sizeof(*ret) ||
+	    offset > wire->stack_size - sizeof(*ret))
+		return false;
+	memcpy(ret, stack + offset, sizeof(*ret));
+	return true;
+}
+
+static uint64_t range_distance(const struct mem_access *a,
+			       const struct mem_access *b)
+{
+	if (mem_access_overlap(a, b))
+		return 0;
+	return a->address < b->address ?
+		       b->address - (a->address + a->size) :
+		       a->address - (b->address + b->size);
+}
+
+/*
+ * The bytes one operand touched, by the registers after the access. String
+ * instructions have moved on by an element by then.
+ */
+static struct mem_access side_operand(const struct conflict_side *side,
+				      const struct mem_operand *operand)
+{
+	struct x86_registers regs = side->wire->regs;
+	struct mem_access access = { .kind = operand->kind,
+				     .size = operand->size };
+	bool down = regs.rflags & (UINT64_C(1) << 10);
+
+	regs.rip = side->insn_address;
+	access.address = effective_address(&side->insn, operand, &regs);
+	if (operand->string)
+		access.address += down ? operand->size :
+					 -(uint64_t)operand->size;
+	return access;
+}
+
+/* Of the instruction found, the operand that touched the watched bytes. */
+static void side_access(struct conflict_side *side,
+			const struct mem_access *watched)
+{
+	uint64_t nearest = UINT64_MAX;
+
+	for (unsigned int i = 0; i < side->insn.operand_count; i++) {
+		struct mem_access access =
+			side_operand(side, &side->insn.operands[i]);
+		uint64_t distance = range_distance(&access, watched);
+
+		if (distance > nearest ||
+		    (distance == nearest && distance > 0 && i > 0))
+			continue;
+		if (distance == nearest && distance == 0)
+			access.kind |= side->access.kind;
+		nearest = distance;
+		side->access = access;
+	}
+	/* its address register was overwritten: the watched bytes must do */
+	if (nearest > 0 && nearest < UINT64_MAX)
+		side->access.address = watched->address;
+}
+
+/* A thread that has made its access. */
+static void side_trapped(const struct conflict_context *context,
+			 struct conflict_side *side, const uint8_t *stack,
+			 const struct mem_access *watched)
+{
+	uint64_t caller;
+
+	if (side_search(context, side, watched) ||
+	    (side_return_address(side, stack, &caller) &&
+	     side_search_call(context, side, caller, watched)))
+		side_access(side, watched);
+}
+
+/* The kernel has made the access for the thread. */
+static void side_kernel(struct conflict_side *side)
+{
+	side->kernel = true;
+	side->access = side->wire->access;
+	switch (syscall_direction(side->wire->syscall)) {
+	case SYSCALL_READS:
+		side->access.kind = ACCESS_READ;
+		break;
+	case SYSCALL_WRITES:
+		side->access.kind = ACCESS_WRITE;
+		break;
+	case SYSCALL_UNKNOWN:
+		break;
+	}
+}
+
+static struct error *side_unwind(const struct conflict_context *context,
+				 struct conflict_side *side,
+				 const uint8_t *stack)
+{
+	const struct wire_side *wire = side->wire;
+	struct unwind_input input = {
+		.tid = wire->tid,
+		.regs = wire->regs,
+		.stack_address = wire->stack_address,
+		.stack = stack,
+		.stack_size = wire->stack_size,
+	};
+	struct error *err = unwind_frames(context->image, &input, side->frames,
+					  CONFLICT_FRAMES, &side->frame_count);
+
+	if (err)
+		return err;
+	/* rip is after the system call, the access was in it */
+	side->frames[0].is_return = side->kernel;
+	if (side->kernel || wire->before || side->insn_address == 0)
+		return NULL;
+	if (side->insn.flow == X86_FLOW_CALL && side->frame_count > 1 &&
+	    side->frames[1].pc == side->insn_address + side->insn.length) {
+		side->frame_count--;
+		memmove(side->frames, side->frames + 1,
+			side->frame_count * sizeof(side->frames[0]));
+	}
+	side->frames[0].pc = side->insn_address;
+	side->frames[0].is_return = false;
+	return NULL;
+}
+
+static struct error *conflict_side(const struct conflict_context *context,
+				   struct conflict *conflict, int i,
+				   const uint8_t *stack)
+{
+	struct conflict_side *side = &conflict->sides[i];
+
+	memset(side, 0, sizeof(*side));
+	side->wire = &conflict->wire.sides[i];
+	if (!side->wire->present)
+		return NULL;
+	if (side->wire->before)
+		side_stands(context, side);
+	else if (side->wire->syscall >= 0)
+		side_kernel(side);
+	else
+		side_trapped(context, side, stack,
+			     &conflict->sides[0].access);
+	side_classify(context, side);
+	return side_unwind(context, side, stack);
+}
+
+/*
+ * What the racing access must have been when its instruction does not say: a
+ * watch for a read traps on writes only, and changed bytes were written.
+ */
+static void conflict_infer(struct conflict *conflict)
+{
+	const struct mem_access *stalled = &conflict->sides[0].access;
+	struct mem_access *racing = &conflict->sides[1].access;
+
+	if (racing->kind != ACCESS_NONE)
+		return;
+	if (stalled->kind == ACCESS_READ ||
+	    memcmp(conflict->wire.before, conflict->wire.after,
+		   X86_ACCESS_MAX) != 0)
+		racing->kind = ACCESS_WRITE;
+}
+
+static void conflict_overlap(struct conflict *conflict)
+{
+	const struct mem_access *a = &conflict->sides[0].access;
+	const struct mem_access *b = &conflict->sides[1].access;
+	uint64_t start, end;
+
+	conflict->overlap = *a;
+	if (!mem_access_overlap(a, b))
+		return;
+	start = a->address > b->address ? a->address : b->address;
+	end = a->address + a->size < b->address + b->size ?
+		      a->address + a->size :
+		      b->address + b->size;
+	conflict->overlap.address = start;
+	conflict->overlap.size = (uint32_t)(end - start);
+}
+
+/* The loader and the threading libraries synchronize inside. */
+static bool side_in_runtime(const struct conflict_side *side)
+{
+	const struct elf_function *function;
+	enum module_part part;
+
+	if (!side->module || side->insn_address == 0)
+		return false;
+	part = rules_module_part(side->module);
+	if (part == PART_NONE)
+		return true;
+	if (part == PART_ALL)
+		return false;
+	function = elftext_function_at(side->module->text,
+				       side->insn_address - side->module->bias);
+	return function && rules_threading_name(function->name);
+}
+
+static const char *conflict_synchronization(const struct conflict_context *context,
+					    const struct conflict *conflict)
+{
+	enum rule rule;
+
+	for (int i = 0; i < 2; i++) {
+		if (rule_is_synchronization(conflict->sides[i].rule))
+			return rule_name(conflict->sides[i].rule);
+	}
+	rule = rules_data(context->image, conflict->overlap.address);
+	if (rule_is_synchronization(rule))
+		return rule_name(rule);
+	return side_in_runtime(&conflict->sides[1]) ? "runtime" : NULL;
+}
+
+static uint64_t key_mix(uint64_t key, uint64_t value)
+{
+	key = (key ^ value) * 0x9fb21c651e98df25u;
+	return key ^ (key >> 29);
+}
+
+static uint64_t conflict_key(const struct conflict_context *context,
+			     const struct conflict *conflict)
+{
+	uint64_t key = conflict->wire.evidence + 1;
+
+	for (int i = 0; i < 2; i++) {
+		const struct conflict_side *side = &conflict->sides[i];
+
+		key = key_mix(key, side->access.kind);
+		key = key_mix(key, (uint64_t)(int64_t)side->wire->syscall);
+		for (size_t f = 0; f < side->frame_count; f++)
+			key = key_mix(key, side->frames[f].pc);
+	}
+	/* globals are named by their address, the rest is not */
+	if (image_module_at(context->image, conflict->overlap.address))
+		key = key_mix(key, conflict->overlap.address);
+	return key_mix(key, conflict->overlap.size);
+}
+
+uint64_t conflict_place(const struct conflict_context *context,
+			const struct conflict *conflict, int side)
+{
+	uint64_t address = conflict->sides[side].insn_address;
+
+	if (address == 0)
+		return 0;
+	if (image_module_at(context->image, conflict->overlap.address))
+		address = key_mix(address, conflict->overlap.address);
+	return address;
+}
+
+struct error *conflict_read(const struct conflict_context *context,
+			    const void *payload, size_t size,
+			    struct conflict *ret)
+{
+	const uint8_t *stacks = (const uint8_t *)payload + sizeof(ret->wire);
+	struct error *err;
+	size_t first, second;
+
+	if (size < sizeof(ret->wire))
+		return error_create(ERROR_FORMAT,
+				    "a conflict message is cut short");
+	memcpy(&ret->wire, payload, sizeof(ret->wire));
+	first = ret->wire.sides[0].stack_size;
+	second = ret->wire.sides[1].stack_size;
+	if (first > size - sizeof(ret->wire) ||
+	    second > size - sizeof(ret->wire) - first)
+		return error_create(ERROR_FORMAT,
+				    "a conflict's stacks are cut short");
+	err = conflict_side(context, ret, 0, stacks);
+	if (!err)
+		err = conflict_side(context, ret, 1, stacks + first);
+	if (err)
+		return err;
+	conflict_infer(ret);
+	conflict_overlap(ret);
+	ret->race = !(ret->sides[0].access.kind == ACCESS_READ &&
+		      ret->sides[1].access.kind == ACCESS_READ);
+	ret->synchronization = conflict_synchronization(context, ret);
+	ret->key = conflict_key(context, ret);
+	return NULL;
+}

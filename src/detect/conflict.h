@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From a snapshot of two threads to a race in names a person can read. First
+ * conflict_read() works with addresses only: it unwinds both stacks, finds the
+ * instructions, and decides whether there is a conflict at all. Conflicts seen
+ * before are told by their key, so that conflict_describe(), which looks up
+ * names in debug information, is called once for each distinct one.
+ */
+#ifndef DETECT_CONFLICT_H
+#define DETECT_CONFLICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "detect/rules.h"
+#include "image/unwind.h"
+#include "wire/message.h"
+#include "x86/access.h"
+
+struct error;
+struct image;
+struct module;
+struct race;
+struct scanner;
+
+enum { CONFLICT_FRAMES = 64 };
+
+struct conflict_context {
+	struct image *image;
+	struct scanner *scanner;
+	const struct rules *rules;
+	const char *backend;
+	const char *program; /* short name of the process */
+};
+
+struct conflict_side {
+	const struct wire_side *wire; /* in the message */
+	struct module *module; /* of the instruction; NULL: not known */
+	uint64_t insn_address; /* run-time; 0: not known */
+	struct insn_access insn;
+	/* what it accessed; kind ACCESS_NONE: not known; size 0: not known */
+	struct mem_access access;
+	enum rule rule; /* how the instruction is judged */
+	bool kernel; /* the access was made in a system call */
+	struct unwind_frame frames[CONFLICT_FRAMES];
+	size_t frame_count;
+};
+
+struct conflict {
+	struct wire_conflict wire; /* a copy */
+	struct conflict_side sides[2];
+	/* the bytes both touched, as far as that is known */
+	struct mem_access overlap;
+	bool race; /* false: two reads, after all */
+	/*
+	 * Why it is synchronization (a rule's name, or "runtime" for an
+	 * access inside the loader or a threading library); NULL when not.
+	 */
+	const char *synchronization;
+	/* equal for conflicts that would be described equally */
+	uint64_t key;
+};
+
+/*
+ * Understand a WIRE_CONFLICT's payload, which must stay as it is while *ret is
+ * used. ERROR_FORMAT when the message is cut short.
+ */
+struct error *conflict_read(const struct conflict_context *context,
+			    const void *payload, size_t size,
+			    struct conflict *ret);
+
+/*
+ * Where one side's instruction met which variable: equal for conflicts that are
+ * about the same race as seen from this side. 0: not known.
+ */
+uint64_t conflict_place(const struct conflict_context *context,
+			const struct conflict *conflict, int side);
+
+/* Make the record, fingerprints and verdict set; the caller owns it. */
+struct error *conflict_describe(const struct conflict_context *context,
+				const struct conflict *conflict,
+				struct race **ret);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A conflict in names; see conflict.h.
+ */
+#include "detect/conflict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/syscalls.h"
+#include "detect/scan.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "image/symbols.h"
+#include "image/variables.h"
+#include "report/race.h"
+#include "x86/decode.h"
+
+/* strdup() that keeps NULL; *failed is set when out of memory. */
+static char *copy_string(const char *text, bool *failed)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	if (text && !copy)
+		*failed = true;
+	return copy;
+}
+
+static char *take_string(char **text)
+{
+	char *taken = *text;
+
+	*text = NULL;
+	return taken;
+}
+
+/* One frame of names; takes over the strings of `from`. */
+static bool describe_frame(struct race_side *side, struct code_frame *from)
+{
+	struct race_frame *frame = vec_append(&side->frames);
+	bool failed = false;
+
+	if (!frame)
+		return false;
+	frame->function = take_string(&from->function);
+	frame->file = take_string(&from->file);
+	frame->line = from->line;
+	frame->column = from->column;
+	frame->inlined = from->inlined;
+	frame->offset = from->offset;
+	if (from->module) {
+		frame->module = copy_string(from->module->path, &failed);
+		if (from->module->text)
+			frame->build_id = copy_string(
+				elftext_build_id(from->module->text), &failed);
+	}
+	return !failed;
+}
+
+static struct error *describe_frames(const struct conflict_context *context,
+				     const struct conflict_side *from,
+				     struct race_side *side)
+{
+	struct vec frames = VEC_INIT(struct code_frame);
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < from->frame_count; i++) {
+		err = symbols_frames(context->image, from->frames[i].pc,
+				     from->frames[i].is_return, &frames);
+		for (size_t f = 0; !err && f < frames.count; f++) {
+			if (!describe_frame(side, vec_at(&frames, f)))
+				err = error_nomem;
+		}
+		code_frames_clear(&frames);
+	}
+	vec_deinit(&frames);
+	return err;
+}
+
+static char *describe_insn(const struct conflict_context *context,
+			   const struct conflict_side *from, bool *failed)
+{
+	const uint8_t *bytes;
+	size_t size = 0;
+	char text[96];
+
+	if (from->kernel)
+		return copy_string("syscall", failed);
+	if (!from->module || from->insn_address == 0)
+		return NULL;
+	bytes = elftext_bytes(from->module->text,
+			      from->insn_address - from->module->bias, &size);
+	if (!bytes)
+		return NULL;
+	decoder_text(context->scanner->decoder, bytes, size,
+		     from->insn_address - from->module->bias, text,
+		     sizeof(text));
+	return copy_string(text, failed);
+}
+
+static char *describe_syscall(int number, bool *failed)
+{
+	char text[24];
+	const char *name = syscall_name(number);
+
+	if (name)
+		return copy_string(name, failed);
+	snprintf(text, sizeof(text), "syscall_%d", number);
+	return copy_string(text, failed);
+}
+
+static bool describe_thread(const struct wire_side *wire,
+			    struct race_side *side)
+{
+	size_t length = wire->path_length < WIRE_PATH_MAX ? wire->path_length :
+							    WIRE_PATH_MAX;
+
+	side->pid = wire->pid;
+	side->tid = wire->tid;
+	side->thread = strndup(wire->name, WIRE_NAME);
+	side->thread_path = calloc(length + 1, sizeof(*side->thread_path));
+	if (!side->thread || !side->thread_path)
+		return false;
+	memcpy(side->thread_path, wire->path,
+	       length * sizeof(*side->thread_path));
+	side->thread_path_length = length;
+	return true;
+}
+
+static struct error *describe_side(const struct conflict_context *context,
+				   const struct conflict_side *from,
+				   struct race_side *side)
+{
+	bool failed = false;
+
+	side->access = from->access.kind;
+	side->size = from->access.size;
+	if (!from->wire->present) {
+		side->role = RACE_UNKNOWN;
+		return NULL;
+	}
+	side->atomic = from->insn.synchronizes;
+	if (!describe_thread(from->wire, side))
+		return error_nomem;
+	side->insn = describe_insn(context, from, &failed);
+	if (from->kernel)
+		side->syscall = describe_syscall(from->wire->syscall, &failed);
+	if (failed)
+		return error_nomem;
+	return describe_frames(context, from, side);
+}
+
+static enum race_region describe_region(enum data_region region)
+{
+	switch (region) {
+	case DATA_GLOBAL:
+		return REGION_GLOBAL;
+	case DATA_HEAP:
+		return REGION_HEAP;
+	case DATA_STACK:
+		return REGION_STACK;
+	case DATA_TLS:
+		return REGION_TLS;
+	case DATA_MAPPING:
+		return REGION_MAPPING;
+	case DATA_UNKNOWN:
+		break;
+	}
+	return REGION_UNKNOWN;
+}
+
+static struct error *describe_variable(const struct conflict_context *context,
+				       const struct mem_access *overlap,
+				       struct race_variable *variable)
+{
+	struct data_name name;
+	struct error *err = variables_name(context->image, overlap->address,
+					   overlap->size, &name);
+
+	if (err)
+		return err;
+	variable->name = take_string(&name.name);
+	variable->symbol = take_string(&name.symbol);
+	variable->offset = name.offset;
+	variable->type = take_string(&name.type);
+	variable->container = take_string(&name.container);
+	variable->file = take_string(&name.file);
+	variable->line = name.line;
+	variable->region = describe_region(name.region);
+	variable->module = take_string(&name.module);
+	variable->module_offset = name.module_offset;
+	data_name_deinit(&name);
+	return NULL;
+}
+
+static enum race_evidence describe_evidence(uint32_t evidence)
+{
+	switch (evidence) {
+	case WIRE_COLLISION:
+		return EVIDENCE_COLLISION;
+	case WIRE_VALUE_CHANGE:
+		return EVIDENCE_VALUE_CHANGE;
+	default:
+		return EVIDENCE_WATCHPOINT;
+	}
+}
+
+/* The overlap's bytes of those the stalled access was going to touch. */
+static void describe_values(const struct conflict *conflict, struct race *race)
+{
+	uint64_t skip = conflict->overlap.address -
+			conflict->sides[0].access.address;
+
+	if (skip >= X86_ACCESS_MAX ||
+	    conflict->overlap.size > X86_ACCESS_MAX - skip)
+		return;
+	memcpy(race->before, conflict->wire.before + skip,
+	       conflict->overlap.size);
+	memcpy(race->after, conflict->wire.after + skip,
+	       conflict->overlap.size);
+}
+
+static struct error *describe_all(const struct conflict_context *context,
+				  const struct conflict *conflict,
+				  struct race *race)
+{
+	bool failed = false;
+	struct error *err = NULL;
+
+	race->time = conflict->wire.wall_ns;
+	race->pid = conflict->wire.sides[0].pid;
+	race->address = conflict->overlap.address;
+	race->size = conflict->overlap.size < X86_ACCESS_MAX ?
+			     conflict->overlap.size :
+			     X86_ACCESS_MAX;
+	race->evidence = describe_evidence(conflict->wire.evidence);
+	race->stall_ns = conflict->wire.stall_ns;
+	race->elapsed_ns = conflict->wire.elapsed_ns;
+	race->verdict = conflict->synchronization ? VERDICT_SYNC :
+						    VERDICT_SUSPECT;
+	race->program = copy_string(context->program, &failed);
+	race->backend = copy_string(context->backend, &failed);
+	race->reason = copy_string(conflict->synchronization, &failed);
+	describe_values(conflict, race);
+	race->sides[0].role = RACE_STALLED;
+	race->sides[1].role = RACE_RACING;
+	for (int i = 0; !failed && !err && i < 2; i++)
+		err = describe_side(context, &conflict->sides[i],
+				    &race->sides[i]);
+	if (!failed && !err)
+		err = describe_variable(context, &conflict->overlap,
+					&race->variable);
+	if (!err && (failed || !race_fingerprint(race)))
+		err = error_nomem;
+	return err;
+}
+
+struct error *conflict_describe(const struct conflict_context *context,
+				const struct conflict *conflict,
+				struct race **ret)
+{
+	struct race *race = calloc(1, sizeof(*race));
+	struct error *err;
+
+	if (!race)
+		return error_nomem;
+	race_init(race);
+	err = describe_all(context, conflict, race);
+	if (err) {
+		race_deinit(race);
+		free(race);
+		return err;
+	}
+	*ret = race;
+	return NULL;
+}

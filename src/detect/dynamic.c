@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Program headers, dynamic section and relocations; see dynamic.h. The file is
+ * untrusted: everything is read through elftext_bytes() with its length, and a
+ * table that is cut short is used as far as it goes.
+ */
+#include "detect/dynamic.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "detect/rules.h"
+#include "image/elftext.h"
+#include "image/image.h"
+
+/* Copy size bytes of the file at address; false if they are not all there. */
+static bool dynamic_copy(const struct module *module, uint64_t address,
+			 void *to, size_t size)
+{
+	size_t have = 0;
+	const uint8_t *bytes = elftext_bytes(module->text, address, &have);
+
+	if (!bytes || have < size)
+		return false;
+	memcpy(to, bytes, size);
+	return true;
+}
+
+/* The ELF header lies at the start of the first segment, wherever that is. */
+static bool dynamic_header(const struct module *module, uint64_t *ret_address,
+			   Elf64_Ehdr *ret)
+{
+	const uint64_t candidates[] = { module->start - module->bias, 0,
+					0x400000 };
+
+	for (size_t i = 0; i < 3; i++) {
+		if (dynamic_copy(module, candidates[i], ret, sizeof(*ret)) &&
+		    memcmp(ret->e_ident, ELFMAG, SELFMAG) == 0 &&
+		    ret->e_phentsize == sizeof(Elf64_Phdr)) {
+			*ret_address = candidates[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool dynamic_segment(const struct module *module, uint32_t type,
+			    Elf64_Phdr *ret)
+{
+	Elf64_Ehdr header;
+	uint64_t address;
+
+	if (!dynamic_header(module, &address, &header))
+		return false;
+	for (unsigned int i = 0; i < header.e_phnum; i++) {
+		Elf64_Phdr phdr;
+
+		if (!dynamic_copy(module,
+				  address + header.e_phoff + i * sizeof(phdr),
+				  &phdr, sizeof(phdr)))
+			return false;
+		if (phdr.p_type == type) {
+			*ret = phdr;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool dynamic_value(const struct module *module,
+			  const Elf64_Phdr *dynamic, int64_t tag, uint64_t *ret)
+{
+	Elf64_Dyn dyn;
+
+	for (uint64_t at = 0; at + sizeof(dyn) <= dynamic->p_memsz;
+	     at += sizeof(dyn)) {
+		if (!dynamic_copy(module, dynamic->p_vaddr + at, &dyn,
+				  sizeof(dyn)) ||
+		    dyn.d_tag == DT_NULL)
+			return false;
+		if (dyn.d_tag == tag) {
+			*ret = dyn.d_un.d_val;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool dynamic_is_static(const struct module *module)
+{
+	Elf64_Phdr phdr;
+	Elf64_Ehdr header;
+	uint64_t address;
+	uint64_t flags;
+
+	if (!dynamic_header(module, &address, &header) ||
+	    dynamic_segment(module, PT_INTERP, &phdr))
+		return false;
+	if (header.e_type == ET_EXEC)
+		return true;
+	return dynamic_segment(module, PT_DYNAMIC, &phdr) &&
+	       dynamic_value(module, &phdr, DT_FLAGS_1, &flags) &&
+	       (flags & DF_1_PIE);
+}
+
+struct dynamic_tables {
+	uint64_t symtab, strtab, strtab_size;
+};
+
+/* The name of a relocation's symbol; NULL if there is none. */
+static const char *dynamic_symbol_name(const struct module *module,
+				       const struct dynamic_tables *tables,
+				       uint64_t index)
+{
+	Elf64_Sym symbol;
+	const uint8_t *name;
+	size_t have = 0;
+
+	if (!dynamic_copy(module, tables->symtab + index * sizeof(symbol),
+			  &symbol, sizeof(symbol)) ||
+	    symbol.st_name >= tables->strtab_size)
+		return NULL;
+	name = elftext_bytes(module->text, tables->strtab + symbol.st_name,
+			     &have);
+	return name && memchr(name, 0, have) ? (const char *)name : NULL;
+}
+
+static bool dynamic_is_string_slot(const struct module *module,
+				   const struct dynamic_tables *tables,
+				   const Elf64_Rela *rela)
+{
+	const struct elf_function *resolver;
+
+	switch (ELF64_R_TYPE(rela->r_info)) {
+	case R_X86_64_IRELATIVE:
+		resolver = elftext_function_at(module->text,
+					       (uint64_t)rela->r_addend);
+		return resolver && rules_string_name(resolver->name);
+	case R_X86_64_JUMP_SLOT:
+	case R_X86_64_GLOB_DAT:
+		return rules_string_name(dynamic_symbol_name(
+			module, tables, ELF64_R_SYM(rela->r_info)));
+	default:
+		return false;
+	}
+}
+
+static bool dynamic_table_slots(const struct module *module,
+				const struct dynamic_tables *tables,
+				uint64_t table, uint64_t size, struct vec *ret)
+{
+	Elf64_Rela rela;
+
+	for (uint64_t at = 0; at + sizeof(rela) <= size; at += sizeof(rela)) {
+		uint64_t slot;
+
+		if (!dynamic_copy(module, table + at, &rela, sizeof(rela)))
+			break;
+		if (!dynamic_is_string_slot(module, tables, &rela))
+			continue;
+		slot = rela.r_offset + module->bias;
+		if (!vec_push(ret, &slot))
+			return false;
+	}
+	return true;
+}
+
+bool dynamic_string_slots(const struct module *module, struct vec *ret)
+{
+	static const int64_t tables_of[2][2] = {
+		{ DT_JMPREL, DT_PLTRELSZ },
+		{ DT_RELA, DT_RELASZ },
+	};
+	struct dynamic_tables tables = { 0 };
+	Elf64_Phdr dynamic;
+
+	if (!module->text ||
+	    !dynamic_segment(module, PT_DYNAMIC, &dynamic))
+		return true;
+	if (!dynamic_value(module, &dynamic, DT_SYMTAB, &tables.symtab) ||
+	    !dynamic_value(module, &dynamic, DT_STRTAB, &tables.strtab) ||
+	    !dynamic_value(module, &dynamic, DT_STRSZ, &tables.strtab_size))
+		return true;
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t table, size;
+
+		if (dynamic_value(module, &dynamic, tables_of[i][0], &table) &&
+		    dynamic_value(module, &dynamic, tables_of[i][1], &size) &&
+		    !dynamic_table_slots(module, &tables, table, size, ret))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The --include and --exclude patterns, in the order of the command line. A
+ * pattern is matched against a module (its path or the last part of it), a
+ * function (its mangled or demangled name) and a source file (as the debug
+ * information has it, or the last part of it). Of all patterns that match, the
+ * last one decides, so `--exclude '*' --include 'libstore.so*'` leaves one
+ * library.
+ */
+#ifndef DETECT_GLOB_H
+#define DETECT_GLOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/vec.h"
+
+struct globs {
+	struct vec items; /* of struct glob */
+};
+
+enum glob_verdict {
+	GLOB_NONE, /* no pattern matches: the defaults hold */
+	GLOB_INCLUDE,
+	GLOB_EXCLUDE,
+};
+
+void globs_init(struct globs *globs);
+void globs_deinit(struct globs *globs);
+
+/* The pattern is borrowed; false when out of memory. */
+bool globs_add(struct globs *globs, const char *pattern, bool include);
+
+/*
+ * What the patterns say of a module as a whole. *ret_decided: no pattern that
+ * could match a function or file comes later, so that it holds for all of the
+ * module's functions.
+ */
+enum glob_verdict globs_module(const struct globs *globs, const char *path,
+			       bool *ret_decided);
+
+/* The same of one function in it. Any of the names may be NULL. */
+enum glob_verdict globs_function(const struct globs *globs,
+				 const char *module_path, const char *mangled,
+				 const char *demangled, const char *file);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The exclusion rules; see rules.h. Which parts of a module are sampled is in
+ * runtimes.c.
+ */
+#include "detect/rules.h"
+
+#include "image/atomics.h"
+#include "image/elftext.h"
+#include "image/image.h"
+
+static const char *const rule_names[RULE_REFUSED] = {
+	[RULE_SITE] = "site",
+	[RULE_NO_ACCESS] = "no-access",
+	[RULE_IMPLICIT_STACK] = "implicit-stack",
+	[RULE_STACK] = "stack",
+	[RULE_FRAME_POINTER] = "frame-pointer",
+	[RULE_SEGMENT] = "segment",
+	[RULE_READ_ONLY] = "read-only",
+	[RULE_SYNCHRONIZING] = "synchronizing",
+	[RULE_ATOMIC_CODE] = "atomic-code",
+	[RULE_VOLATILE] = "volatile",
+	[RULE_ATOMIC_TYPE] = "atomic-type",
+	[RULE_GUARD] = "guard",
+	[RULE_PLT] = "plt",
+	[RULE_RSEQ] = "rseq",
+	[RULE_MODULE] = "module",
+	[RULE_RUNTIME] = "runtime",
+	[RULE_VARIANT] = "variant",
+	[RULE_GLOB] = "glob",
+	[RULE_AFTER_UNDECODABLE] = "after-undecodable",
+};
+
+static const char *const refusal_names[X86_REFUSALS] = {
+	[X86_OK] = "refused",
+	[X86_REFUSED_GATHER] = "refused-gather",
+	[X86_REFUSED_SCATTER] = "refused-scatter",
+	[X86_REFUSED_XSAVE] = "refused-xsave",
+	[X86_REFUSED_MASKMOV] = "refused-maskmov",
+	[X86_REFUSED_FAR] = "refused-far",
+	[X86_REFUSED_X87_ENV] = "refused-x87-env",
+	[X86_REFUSED_TILE] = "refused-tile",
+	[X86_REFUSED_SYSTEM] = "refused-system",
+	[X86_REFUSED_OTHER] = "refused-other",
+	[X86_REFUSED_UNDECODABLE] = "refused-undecodable",
+};
+
+const char *rule_name(enum rule rule)
+{
+	if (rule < RULE_REFUSED)
+		return rule_names[rule];
+	if (rule < RULES)
+		return refusal_names[rule - RULE_REFUSED];
+	return "unknown";
+}
+
+bool rule_is_synchronization(enum rule rule)
+{
+	switch ((int)rule) {
+	case RULE_SYNCHRONIZING:
+	case RULE_ATOMIC_CODE:
+	case RULE_VOLATILE:
+	case RULE_ATOMIC_TYPE:
+	case RULE_GUARD:
+	case RULE_PLT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool rules_fixed_address(uint64_t address, const struct insn_access *insn,
+			 const struct mem_operand *operand, uint64_t *ret)
+{
+	if (operand->segment != X86_SEG_NONE || operand->string ||
+	    operand->index != X86_REG_NONE || operand->bit_reg != X86_REG_NONE)
+		return false;
+	if (operand->base == X86_RIP)
+		*ret = address + insn->length + (uint64_t)operand->disp;
+	else if (operand->base == X86_REG_NONE)
+		*ret = (uint64_t)operand->disp;
+	else
+		return false;
+	if (operand->addr32)
+		*ret &= UINT32_MAX;
+	return true;
+}
+
+static enum rule rule_of_mark(enum atomics_mark mark)
+{
+	switch (mark) {
+	case ATOMICS_CODE:
+		return RULE_ATOMIC_CODE;
+	case ATOMICS_VOLATILE:
+		return RULE_VOLATILE;
+	case ATOMICS_TYPE:
+		return RULE_ATOMIC_TYPE;
+	case ATOMICS_GUARD:
+		return RULE_GUARD;
+	case ATOMICS_NONE:
+		break;
+	}
+	return RULE_SITE;
+}
+
+enum rule rules_data(struct image *image, uint64_t address)
+{
+	struct module *module = image_module_at(image, address);
+
+	if (!module || !module->text)
+		return RULE_SITE;
+	return rule_of_mark(
+		atomics_data(image, module, address - module->bias));
+}
+
+static enum rule rules_fixed(struct image *image, struct module *module,
+			     uint64_t address, const struct insn_access *insn,
+			     const struct mem_operand *operand,
+			     unsigned int flags)
+{
+	uint64_t target;
+
+	if (!rules_fixed_address(address, insn, operand, &target))
+		return RULE_SITE;
+	if (elftext_readonly(module->text, target, operand->size))
+		return RULE_READ_ONLY;
+	if (flags & RULES_NO_MARKS)
+		return RULE_SITE;
+	return rule_of_mark(atomics_data(image, module, target));
+}
+
+static enum rule rules_operand(const struct rules *rules, struct image *image,
+			       struct module *module, uint64_t address,
+			       const struct insn_access *insn,
+			       const struct mem_operand *operand,
+			       unsigned int flags)
+{
+	if (operand->stack)
+		return RULE_IMPLICIT_STACK;
+	if (operand->segment != X86_SEG_NONE)
+		return RULE_SEGMENT;
+	if (!rules->include_stack && operand->base == X86_RSP)
+		return RULE_STACK;
+	if (!rules->include_stack && (flags & RULES_FRAME_POINTER) &&
+	    operand->base == X86_RBP)
+		return RULE_FRAME_POINTER;
+	return rules_fixed(image, module, address, insn, operand, flags);
+}
+
+/*
+ * An instruction is a site if one of its operands is worth watching; what is
+ * known of its explicit operand names the rule rather than a push beside it.
+ */
+static enum rule rules_operands(const struct rules *rules, struct image *image,
+				struct module *module, uint64_t address,
+				const struct insn_access *insn,
+				unsigned int flags)
+{
+	enum rule found = RULE_IMPLICIT_STACK;
+
+	for (unsigned int i = 0; i < insn->operand_count; i++) {
+		enum rule rule = rules_operand(rules, image, module, address,
+					       insn, &insn->operands[i], flags);
+
+		if (rule == RULE_SITE)
+			return RULE_SITE;
+		if (found == RULE_IMPLICIT_STACK)
+			found = rule;
+	}
+	return found;
+}
+
+enum rule rules_classify(const struct rules *rules, struct image *image,
+			 struct module *module, uint64_t address,
+			 const struct insn_access *insn, unsigned int flags)
+{
+	enum rule rule;
+
+	if (insn->refusal != X86_OK)
+		return RULE_REFUSED + insn->refusal;
+	if (insn->operand_count == 0)
+		return RULE_NO_ACCESS;
+	if (elftext_in_plt(module->text, address))
+		return RULE_PLT;
+	if (elftext_in_rseq(module->text, address))
+		return RULE_RSEQ;
+	if (insn->synchronizes)
+		return RULE_SYNCHRONIZING;
+	rule = rules_operands(rules, image, module, address, insn,
+			      flags);
+	if (rule != RULE_SITE || (flags & RULES_NO_MARKS))
+		return rule;
+	return rule_of_mark(atomics_code(image, module, address));
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which modules and functions belong to the C library, the loader and the
+ * threading runtimes, whose insides synchronize and are left out by default
+ * (rules.h). Modules are known by DT_SONAME or file name. In a statically
+ * linked program there is only one module; there the names of functions serve,
+ * where it has symbols.
+ */
+#include "detect/rules.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "detect/dynamic.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "image/symbols.h"
+
+struct runtime_module {
+	const char *pattern;
+	enum module_part part;
+};
+
+static const struct runtime_module runtime_modules[] = {
+	{ "libc.so.[0-9]*", PART_STRINGS },
+	{ "libc-2.[0-9]*.so", PART_STRINGS },
+	{ "libc.musl-*.so.*", PART_STRINGS },
+	{ "libpthread.so.[0-9]*", PART_NONE },
+	{ "libpthread-2.[0-9]*.so", PART_NONE },
+	{ "ld-linux*.so*", PART_NONE },
+	{ "ld-2.[0-9]*.so", PART_NONE },
+	{ "ld-musl-*.so*", PART_STRINGS },
+	{ "libgcc_s.so*", PART_NONE },
+	{ "libgomp.so*", PART_NONE },
+	{ "libomp.so*", PART_NONE },
+	{ "libomp[0-9]*.so*", PART_NONE },
+	{ "libiomp5.so*", PART_NONE },
+};
+
+/* Threads and their synchronization, in libc, libpthread and musl. */
+static const char *const threading_functions[] = {
+	"__pthread_*", "pthread_*", "__nptl_*", "nptl_*", "_nptl_*", "__lll_*",
+	"lll_*", "__new_sem_*", "__old_sem_*", "sem_*", "__sem_*", "mtx_*",
+	"cnd_*", "thrd_*", "tss_*", "call_once", "__futex_*", "futex_*",
+	"__condvar_*", "__private_*", "__wait", "__wake", "__lock", "__unlock",
+};
+
+/*
+ * Inside libc, ld.so, libgcc and libgomp, as a static link shows them, besides
+ * the above. Only what takes locks, or synchronizes without them, needs to be
+ * here; string functions must not.
+ */
+static const char *const runtime_functions[] = {
+	"_IO_*", "__libc_*", "_dl_*", "__dl_*", "__tls_*", "__rseq_*",
+	"start_thread", "create_thread", "allocate_stack*", "clone", "__clone*",
+	"_int_*", "__malloc*", "malloc*", "calloc", "realloc*", "free",
+	"cfree", "__calloc", "__realloc*", "__free*", "__posix_memalign",
+	"posix_memalign", "aligned_alloc", "memalign", "valloc", "pvalloc",
+	"tcache_*", "sysmalloc*", "systrim*", "unlink_chunk*", "arena_get*",
+	"ptmalloc_*", "heap_trim*", "mremap_chunk", "munmap_chunk",
+	"alloc_perturb", "grow_heap", "shrink_heap", "new_heap",
+	"detach_arena*", "reused_arena*", "_nl_*", "__gconv*", "_Unwind_*",
+	"__register_frame*", "__deregister_frame*", "uw_*", "frame_*",
+	"__cxa_guard_*", "__cxa_finalize", "__cxa_atexit",
+	"__cxa_thread_atexit*", "__new_exitfn", "__run_exit_handlers", "exit",
+	"__internal_atexit", "__call_tls_dtors", "*vfprintf*", "*vfwprintf*",
+	"fflush*", "fwrite*", "fread*", "fputs*", "fgets*", "puts", "putchar*",
+	"getc*", "putc*", "fclose", "fopen*", "__fopen*", "getline",
+	"__getdelim", "__tz*", "tz*", "setlocale", "__setlocale*", "__ctype_*",
+	"__sigsetjmp", "_setjmp", "__longjmp*", "GOMP_*", "gomp_*", "__kmp*",
+	"__tunable*", "_start", "__stack_chk_fail",
+};
+
+/* memory allocation and files have names that look like mem*. */
+static const char *const not_strings[] = {
+	"memalign*", "memfd_*", "__memalign*", "strerror*", "__strerror*",
+	"strsignal*", "__strsignal*", "str_to_mpn*",
+};
+
+static const char *const strings[] = {
+	"mem[a-z]*", "__mem[a-z]*", "str[a-z]*", "__str[a-z]*", "wcs[a-z]*",
+	"__wcs[a-z]*", "wmem[a-z]*", "__wmem[a-z]*", "stp[a-z]*",
+	"__stp[a-z]*", "wcp[a-z]*", "__wcp[a-z]*", "rawmem*", "__rawmem*",
+	"mempcpy*", "bcopy", "bzero", "bcmp", "__bzero*", "explicit_bzero*",
+	"swab", "index", "rindex",
+};
+
+static const char *const variants[] = {
+	"__*_sse[0-9]*", "__*_ssse3*", "__*_avx*", "__*_evex*", "__*_erms*",
+};
+
+enum {
+	VARIANTS = sizeof(variants) / sizeof(variants[0]),
+	RUNTIME_MODULES = sizeof(runtime_modules) / sizeof(runtime_modules[0]),
+	THREADING_FUNCTIONS =
+		sizeof(threading_functions) / sizeof(threading_functions[0]),
+	RUNTIME_FUNCTIONS =
+		sizeof(runtime_functions) / sizeof(runtime_functions[0]),
+	NOT_STRINGS = sizeof(not_strings) / sizeof(not_strings[0]),
+	STRINGS = sizeof(strings) / sizeof(strings[0]),
+};
+
+static bool name_matches(const char *name, const char *const *patterns,
+			 size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (fnmatch(patterns[i], name, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool rules_string_name(const char *name)
+{
+	return name && name_matches(name, strings, STRINGS) &&
+	       !name_matches(name, not_strings, NOT_STRINGS);
+}
+
+bool rules_variant_name(const char *name)
+{
+	return name && name_matches(name, variants, VARIANTS);
+}
+
+bool rules_runtime_name(const char *name)
+{
+	return rules_threading_name(name) ||
+	       (name &&
+		name_matches(name, runtime_functions, RUNTIME_FUNCTIONS));
+}
+
+bool rules_threading_name(const char *name)
+{
+	return name &&
+	       name_matches(name, threading_functions, THREADING_FUNCTIONS);
+}
+
+static const struct runtime_module *runtime_find(const char *name)
+{
+	for (size_t i = 0; name && i < RUNTIME_MODULES; i++) {
+		if (fnmatch(runtime_modules[i].pattern, name, 0) == 0)
+			return &runtime_modules[i];
+	}
+	return NULL;
+}
+
+enum module_part rules_module_part(const struct module *module)
+{
+	const struct runtime_module *runtime;
+
+	if (module->vdso || !module->text)
+		return PART_NONE;
+	runtime = runtime_find(elftext_soname(module->text));
+	if (!runtime)
+		runtime = runtime_find(module->name);
+	if (runtime)
+		return runtime->part;
+	if (module->loader)
+		return PART_NONE;
+	if (module->main && dynamic_is_static(module))
+		return PART_NAMED;
+	return PART_ALL;
+}
+
+static enum rule rules_default(enum module_part part,
+			       const struct elf_function *function)
+{
+	switch (part) {
+	case PART_NONE:
+		return RULE_MODULE;
+	case PART_STRINGS:
+		if (function->ifunc || !rules_string_name(function->name))
+			return RULE_MODULE;
+		/* the one in use is found by its slot (dynamic.h) */
+		return rules_variant_name(function->name) ? RULE_VARIANT :
+							    RULE_SITE;
+	case PART_NAMED:
+		return rules_runtime_name(function->name) ? RULE_RUNTIME :
+							    RULE_SITE;
+	case PART_ALL:
+		break;
+	}
+	return RULE_SITE;
+}
+
+/* What the patterns say of one function, by all its names. */
+static enum glob_verdict function_globs(const struct rules *rules,
+					struct image *image,
+					struct module *module,
+					const struct elf_function *function)
+{
+	struct vec frames = VEC_INIT(struct code_frame);
+	enum glob_verdict verdict;
+	struct code_frame *frame = NULL;
+
+	error_free(symbols_frames(image, function->start + module->bias, false,
+				  &frames));
+	if (frames.count > 0)
+		frame = vec_at(&frames, frames.count - 1);
+	verdict = globs_function(&rules->globs, module->path, function->name,
+				 frame ? frame->function : NULL,
+				 frame ? frame->file : NULL);
+	code_frames_clear(&frames);
+	vec_deinit(&frames);
+	return verdict;
+}
+
+enum rule rules_function(const struct rules *rules, struct image *image,
+			 struct module *module, enum module_part part,
+			 const struct elf_function *function)
+{
+	bool decided;
+	enum glob_verdict verdict =
+		globs_module(&rules->globs, module->path, &decided);
+
+	if (!decided)
+		verdict = function_globs(rules, image, module, function);
+	switch (verdict) {
+	case GLOB_INCLUDE:
+		return RULE_SITE;
+	case GLOB_EXCLUDE:
+		return RULE_GLOB;
+	case GLOB_NONE:
+		break;
+	}
+	return rules_default(part, function);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sampling set; see sampleset.h.
+ */
+#include "detect/sampleset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "detect/dynamic.h"
+#include "detect/rules.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "sys/memory.h"
+#include "wire/message.h"
+
+/* A module that has joined; the struct module itself may be gone. */
+struct sampleset_module {
+	uint64_t id; /* of the module */
+	uint64_t start, end;
+	struct module *module;
+	enum module_part part;
+	struct vec slots; /* of uint64_t: dynamic_string_slots() */
+	bool *sampled; /* by index in elftext_functions() */
+	size_t function_count;
+	bool gone;
+};
+
+/* Functions of one module that joined the sampler together. */
+struct sampleset_part {
+	struct module *module;
+	uint64_t module_id;
+	struct vec functions; /* of uint32_t: index in elftext_functions() */
+	bool gone;
+};
+
+static struct sampleset_module *sampleset_module(const struct sampleset *set,
+						 size_t i)
+{
+	return vec_at(&set->modules, i);
+}
+
+static struct sampleset_part *sampleset_part(const struct sampleset *set,
+					     size_t i)
+{
+	return vec_at(&set->parts, i);
+}
+
+static const struct elf_function *
+sampleset_function(const struct sampleset_part *part, uint32_t function)
+{
+	size_t count;
+	const struct elf_function *functions =
+		elftext_functions(part->module->text, &count);
+
+	return &functions[*(uint32_t *)vec_at(&part->functions, function)];
+}
+
+static struct error *sampleset_decode(void *context, uint32_t number,
+				      uint32_t index, struct vec *offsets)
+{
+	struct sampleset *set = context;
+	struct sampleset_part *part = sampleset_part(set, number);
+	const struct elf_function *function = sampleset_function(part, index);
+	struct vec sites = VEC_INIT(struct scan_site);
+	struct error *err =
+		scan_function(&set->scanner, part->module, function, RULE_SITE,
+			      &sites, &set->counts);
+
+	for (size_t i = 0; !err && i < sites.count; i++) {
+		const struct scan_site *site = vec_at(&sites, i);
+		uint32_t offset = (uint32_t)(site->address - function->start);
+
+		if (!vec_push(offsets, &offset))
+			err = error_nomem;
+	}
+	vec_deinit(&sites);
+	return err;
+}
+
+struct error *sampleset_init(struct sampleset *set, struct image *image,
+			     const struct rules *rules, int pid, uint64_t seed)
+{
+	struct sampler_text text = { sampleset_decode, set };
+
+	*set = (struct sampleset){
+		.image = image,
+		.rules = rules,
+		.pid = pid,
+		.modules = VEC_INIT(struct sampleset_module),
+		.parts = VEC_INIT(struct sampleset_part),
+	};
+	sampler_init(&set->sampler, &text, seed);
+	return scanner_init(&set->scanner, image, rules);
+}
+
+void sampleset_deinit(struct sampleset *set)
+{
+	for (size_t i = 0; i < set->modules.count; i++) {
+		vec_deinit(&sampleset_module(set, i)->slots);
+		free(sampleset_module(set, i)->sampled);
+	}
+	for (size_t i = 0; i < set->parts.count; i++)
+		vec_deinit(&sampleset_part(set, i)->functions);
+	vec_deinit(&set->modules);
+	vec_deinit(&set->parts);
+	sampler_deinit(&set->sampler);
+	scanner_deinit(&set->scanner);
+}
+
+/* Functions, by index, become a part of the sampler. Takes `functions`. */
+static struct error *sampleset_join(struct sampleset *set,
+				    struct sampleset_module *module,
+				    struct vec *functions)
+{
+	struct sampleset_part part = {
+		.module = module->module,
+		.module_id = module->id,
+		.functions = *functions,
+	};
+	struct vec sizes = VEC_INIT(uint32_t);
+	struct error *err = error_nomem;
+	uint32_t number;
+
+	*functions = (struct vec)VEC_INIT(uint32_t);
+	for (uint32_t i = 0; i < part.functions.count; i++) {
+		uint64_t size = sampleset_function(&part, i)->size;
+		uint32_t size32 = size < UINT32_MAX ? (uint32_t)size :
+						      UINT32_MAX;
+
+		module->sampled[*(uint32_t *)vec_at(&part.functions, i)] = true;
+		if (!vec_push(&sizes, &size32))
+			goto out;
+	}
+	if (!vec_push(&set->parts, &part))
+		goto out;
+	err = sampler_add(&set->sampler, sizes.items, sizes.count, &number);
+	if (err)
+		set->parts.count--;
+out:
+	if (err)
+		vec_deinit(&part.functions);
+	vec_deinit(&sizes);
+	return err;
+}
+
+/* The functions of a module that the rules leave in. */
+static struct error *sampleset_choose(struct sampleset *set,
+				      const struct sampleset_module *joined,
+				      struct vec *chosen)
+{
+	struct module *module = joined->module;
+	size_t count;
+	const struct elf_function *functions =
+		elftext_functions(module->text, &count);
+
+	for (size_t i = 0; i < joined->function_count; i++) {
+		uint32_t index = (uint32_t)i;
+
+		if (rules_function(set->rules, set->image, module, joined->part,
+				   &functions[i]) == RULE_SITE &&
+		    !vec_push(chosen, &index))
+			return error_nomem;
+	}
+	log_debug(LOG_DETECT, "%s: %zu of %zu functions", module->path,
+		  chosen->count, count);
+	return NULL;
+}
+
+static struct error *sampleset_join_module(struct sampleset *set,
+					   struct module *module)
+{
+	struct sampleset_module *joined = vec_append(&set->modules);
+	struct vec chosen = VEC_INIT(uint32_t);
+	struct error *err;
+
+	if (!joined)
+		return error_nomem;
+	joined->id = module->id;
+	joined->start = module->start;
+	joined->end = module->end;
+	joined->module = module;
+	joined->part = rules_module_part(module);
+	joined->slots = (struct vec)VEC_INIT(uint64_t);
+	if (!module->text)
+		return NULL;
+	elftext_functions(module->text, &joined->function_count);
+	if (joined->function_count > UINT32_MAX)
+		joined->function_count = UINT32_MAX;
+	joined->sampled = calloc(joined->function_count + 1,
+				 sizeof(*joined->sampled));
+	if (!joined->sampled || !dynamic_string_slots(module, &joined->slots))
+		return error_nomem;
+	err = sampleset_choose(set, joined, &chosen);
+	if (!err && chosen.count > 0)
+		err = sampleset_join(set, joined, &chosen);
+	vec_deinit(&chosen);
+	return err;
+}
+
+static void sampleset_leave(struct sampleset *set,
+			    struct sampleset_module *module)
+{
+	for (size_t i = 0; i < set->parts.count; i++) {
+		struct sampleset_part *part = sampleset_part(set, i);
+
+		if (part->gone || part->module_id != module->id)
+			continue;
+		part->gone = true;
+		part->module = NULL;
+		vec_deinit(&part->functions);
+		sampler_remove(&set->sampler, (uint32_t)i);
+	}
+	vec_deinit(&module->slots);
+	free(module->sampled);
+	module->sampled = NULL;
+	module->gone = true;
+	module->module = NULL;
+}
+
+static bool sampleset_in_image(const struct sampleset *set, uint64_t id)
+{
+	const struct vec *modules = image_modules(set->image);
+
+	for (size_t i = 0; i < modules->count; i++) {
+		if ((*(struct module **)vec_at(modules, i))->id == id)
+			return true;
+	}
+	return false;
+}
+
+static struct sampleset_module *sampleset_find(const struct sampleset *set,
+					       uint64_t id)
+{
+	for (size_t i = 0; i < set->modules.count; i++) {
+		if (sampleset_module(set, i)->id == id)
+			return sampleset_module(set, i);
+	}
+	return NULL;
+}
+
+bool sampleset_samples(const struct sampleset *set, const struct module *module,
+		       size_t function)
+{
+	const struct sampleset_module *joined = sampleset_find(set, module->id);
+
+	return joined && function < joined->function_count &&
+	       joined->sampled[function];
+}
+
+/* The function that a slot's value names, if it is a new one of libc's. */
+static bool sampleset_variant(const struct sampleset *set,
+			      const struct sampleset_module *libc,
+			      uint64_t value, uint32_t *ret_index)
+{
+	struct module *module = libc->module;
+	const struct elf_function *function, *functions;
+	bool decided;
+	size_t count;
+
+	if (value < libc->start || value >= libc->end)
+		return false;
+	function = elftext_function_at(module->text, value - module->bias);
+	if (!function || function->start != value - module->bias ||
+	    function->ifunc || elftext_in_plt(module->text, function->start))
+		return false;
+	/* what the user said of libc has been applied to what has a name */
+	if (globs_module(&set->rules->globs, module->path, &decided) !=
+	    GLOB_NONE)
+		return false;
+	functions = elftext_functions(module->text, &count);
+	*ret_index = (uint32_t)(function - functions);
+	return !libc->sampled[*ret_index];
+}
+
+/* Look through the slots of all modules for new string functions of libc. */
+static struct error *sampleset_find_variants(struct sampleset *set,
+					     struct sampleset_module *libc)
+{
+	const struct memory memory = { .pid = set->pid, .fd = -1 };
+	struct vec found = VEC_INIT(uint32_t);
+
+	for (size_t m = 0; m < set->modules.count; m++) {
+		const struct vec *slots = &sampleset_module(set, m)->slots;
+
+		for (size_t i = 0; i < slots->count; i++) {
+			uint64_t slot = *(uint64_t *)vec_at(slots, i);
+			uint64_t value = 0;
+			uint32_t index;
+			size_t size = 0;
+			struct error *err =
+				memory_read(&memory, slot, &value,
+					    sizeof(value), &size);
+
+			if (err || size != sizeof(value)) {
+				error_free(err);
+				break;
+			}
+			if (!sampleset_variant(set, libc, value, &index))
+				continue;
+			libc->sampled[index] = true;
+			if (!vec_push(&found, &index)) {
+				vec_deinit(&found);
+				return error_nomem;
+			}
+		}
+	}
+	if (found.count == 0)
+		return NULL;
+	log_debug(LOG_DETECT, "%s: %zu string functions resolved",
+		  libc->module->path, found.count);
+	return sampleset_join(set, libc, &found);
+}
+
+struct error *sampleset_sync(struct sampleset *set, struct vec *gone)
+{
+	const struct vec *modules = image_modules(set->image);
+	struct error *err = NULL;
+
+	for (size_t i = 0; i < set->modules.count; i++) {
+		struct sampleset_module *module = sampleset_module(set, i);
+		struct wire_range range = { module->start, module->end };
+
+		if (module->gone || sampleset_in_image(set, module->id))
+			continue;
+		sampleset_leave(set, module);
+		if (!vec_push(gone, &range))
+			return error_nomem;
+	}
+	for (size_t i = 0; !err && i < modules->count; i++) {
+		struct module *module = *(struct module **)vec_at(modules, i);
+
+		if (!sampleset_find(set, module->id))
+			err = sampleset_join_module(set, module);
+	}
+	for (size_t i = 0; !err && set->pid > 0 && i < set->modules.count;
+	     i++) {
+		struct sampleset_module *module = sampleset_module(set, i);
+
+		if (!module->gone && module->part == PART_STRINGS &&
+		    module->module->text)
+			err = sampleset_find_variants(set, module);
+	}
+	return err;
+}
+
+struct error *sampleset_draw(struct sampleset *set, struct wire_site *ret)
+{
+	uint32_t number, index, offset;
+	const struct sampleset_part *part;
+	const uint8_t *bytes;
+	uint64_t address, id;
+	size_t size = 0;
+	struct error *err = sampler_draw(&set->sampler, &id);
+
+	if (err)
+		return err;
+	memset(ret, 0, sizeof(*ret));
+	if (id == 0)
+		return NULL;
+	sampler_locate(&set->sampler, id, &number, &index, &offset);
+	part = sampleset_part(set, number);
+	address = sampleset_function(part, index)->start + offset;
+	bytes = elftext_bytes(part->module->text, address, &size);
+	scan_instruction(&set->scanner, part->module, address, &ret->insn);
+	memcpy(ret->bytes, bytes,
+	       size < ret->insn.length ? size : ret->insn.length);
+	ret->id = id;
+	ret->address = address + part->module->bias;
+	return NULL;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The session's state, shared by its three files: session.c (start, loop,
+ * end), session-feed.c (the image and the queue of sites) and
+ * session-message.c (what the tracer says). Not for others.
+ */
+#ifndef DETECT_SESSION_STATE_H
+#define DETECT_SESSION_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/map.h"
+#include "detect/conflict.h"
+#include "detect/governor.h"
+#include "detect/sampleset.h"
+#include "detect/session.h"
+#include "report/dedupe.h"
+#include "wire/channel.h"
+
+struct session {
+	const struct session_config *config;
+	const struct session_sink *sink;
+	struct channel channel;
+	pid_t tracer_pid;
+	bool tracer_reaped;
+	int tracer_status;
+	int signal_fd;
+
+	struct image *image;
+	struct sampleset set;
+	struct governor governor;
+	struct wire_params sent; /* the last parameters */
+	struct dedupe races;
+	struct map seen; /* conflict.key to struct race * */
+	struct map places; /* conflict_place() of either side to struct race * */
+	struct session_counts counts;
+	char backend[WIRE_NAME];
+	char program[WIRE_NAME];
+
+	uint64_t started_ns; /* watching began; 0: not yet */
+	uint64_t stopped_ns; /* ... and ended; 0: not yet */
+	uint64_t refresh_ns; /* when the maps are read again */
+	uint64_t refreshed_ns; /* when they were last */
+	uint64_t refresh_step_ns;
+	uint64_t work_ns; /* when background decoding goes on */
+	uint64_t status_ns; /* when the status is due */
+	uint64_t kill_ns; /* when SIGTERM is followed by SIGKILL; 0: not */
+	bool dry; /* no site was left at the last draw */
+	bool stopping; /* WIRE_STOP was sent */
+	bool done; /* EXITED, or DETACHED after an attach */
+	unsigned int interrupts;
+	struct session_result result;
+};
+
+/* The target is watched, and its text may be sampled. */
+static inline bool session_watches(const struct session *session)
+{
+	return session->started_ns && !session->stopped_ns &&
+	       !session->stopping;
+}
+
+/* session-message.c: handle all messages that have come. */
+struct error *session_messages(struct session *session);
+
+/*
+ * An error the session can live with becomes a note; lack of memory does not.
+ */
+struct error *session_tolerate(struct session *session, struct error *err);
+
+/* session-feed.c */
+/* Read the maps and tell the tracer what went. reset: after an exec. */
+struct error *session_refresh(struct session *session, bool reset);
+/* Bring the next reading of the maps forward; changed: a burst may follow. */
+void session_hurry_refresh(struct session *session, bool changed);
+/* Send parameters if they have changed. */
+void session_send_params(struct session *session);
+/* Fill the tracer's queue, and decode in the background. */
+struct error *session_feed(struct session *session);
+/* Set the counts that are not counted as things happen. */
+void session_update_counts(struct session *session);
+
+/* session.c: end the watching (WIRE_STOP); may be called again. */
+void session_stop(struct session *session);
+/* End the program: SIGTERM now, SIGKILL later. */
+void session_end_program(struct session *session);
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The session's start, loop and end; see session.h. One thread, one ppoll(2):
+ * the tracer's channel, the signals, and the nearest of a few deadlines.
+ */
+#include "detect/session-state.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "image/image.h"
+#include "target/tracer.h"
+
+static const uint64_t STATUS_PERIOD_NS = 200 * CLOCK_NS_PER_MS;
+/* between SIGTERM and SIGKILL */
+static const uint64_t KILL_DELAY_NS = 2 * CLOCK_NS_PER_S;
+/* the tracer may take so long to restore the target when all else failed */
+static const uint64_t GIVE_UP_NS = 5 * CLOCK_NS_PER_S;
+
+enum { SESSION_OUT_LIMIT = 8 << 20 };
+
+void session_stop(struct session *session)
+{
+	if (session->stopping || session->done)
+		return;
+	session->stopping = true;
+	channel_send(&session->channel, WIRE_STOP, NULL, 0);
+}
+
+static void session_signal(struct session *session, int number)
+{
+	struct wire_signal signal = { .signal = number };
+
+	channel_send(&session->channel, WIRE_SIGNAL, &signal, sizeof(signal));
+}
+
+void session_end_program(struct session *session)
+{
+	if (session->kill_ns)
+		return;
+	session_stop(session);
+	session_signal(session, SIGTERM);
+	session->kill_ns = clock_now_ns() + KILL_DELAY_NS;
+}
+
+static void session_sigset(sigset_t *ret)
+{
+	sigemptyset(ret);
+	sigaddset(ret, SIGINT);
+	sigaddset(ret, SIGTERM);
+	sigaddset(ret, SIGHUP);
+	sigaddset(ret, SIGQUIT);
+	sigaddset(ret, SIGCHLD);
+}
+
+static void session_reap(struct session *session)
+{
+	if (!session->tracer_reaped &&
+	    waitpid(session->tracer_pid, &session->tracer_status, WNOHANG) ==
+		    session->tracer_pid)
+		session->tracer_reaped = true;
+}
+
+/*
+ * A signal to racewatch is meant for the program, unless the terminal sent it
+ * to both. Asked a second time, watching ends, so that what is left is a plain
+ * program and somebody waiting for it.
+ */
+static void session_asked(struct session *session,
+			  const struct signalfd_siginfo *info)
+{
+	int number = (int)info->ssi_signo;
+
+	log_debug(LOG_DETECT, "signal %d, code %d", number, info->ssi_code);
+	if (!session->config->argv) {
+		session->result.interrupted = number;
+		session_stop(session);
+		return;
+	}
+	if (info->ssi_code != SI_KERNEL)
+		session_signal(session, number);
+	if (number != SIGINT && number != SIGTERM)
+		return;
+	if (++session->interrupts > 1) {
+		session->result.interrupted = number;
+		session_stop(session);
+	}
+}
+
+static void session_signals(struct session *session)
+{
+	struct signalfd_siginfo info;
+
+	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			session_reap(session);
+		else
+			session_asked(session, &info);
+	}
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return b && b < a ? b : a;
+}
+
+/* When the loop must turn again if nothing happens. */
+static uint64_t session_deadline(const struct session *session)
+{
+	const struct session_config *config = session->config;
+	uint64_t at = session->status_ns;
+
+	at = earlier(at, session->kill_ns);
+	if (!session->started_ns)
+		return at;
+	if (config->timeout_ns && !session->result.timed_out)
+		at = earlier(at, session->started_ns + config->timeout_ns);
+	if (!session_watches(session))
+		return at;
+	if (config->duration_ns)
+		at = earlier(at, session->started_ns + config->duration_ns);
+	if (config->rate == 0)
+		return at;
+	at = earlier(at, session->refresh_ns);
+	if (!sampler_complete(&session->set.sampler))
+		at = earlier(at, session->work_ns ? session->work_ns : 1);
+	return at;
+}
+
+static struct error *session_wait(struct session *session)
+{
+	struct pollfd fds[2] = {
+		{ .fd = session->channel.fd, .events = POLLIN },
+		{ .fd = session->signal_fd, .events = POLLIN },
+	};
+	uint64_t now = clock_now_ns();
+	uint64_t at = session_deadline(session);
+	uint64_t left = at > now ? at - now : 0;
+	struct timespec timeout = {
+		.tv_sec = (time_t)(left / CLOCK_NS_PER_S),
+		.tv_nsec = (long)(left % CLOCK_NS_PER_S),
+	};
+
+	if (channel_pending(&session->channel))
+		fds[0].events |= POLLOUT;
+	if (ppoll(fds, 2, &timeout, NULL) < 0 && errno != EINTR)
+		return error_os(errno, "ppoll");
+	if (fds[1].revents)
+		session_signals(session);
+	return NULL;
+}
+
+static void session_timers(struct session *session)
+{
+	const struct session_config *config = session->config;
+	uint64_t now = clock_now_ns();
+	uint64_t age = session->started_ns ? now - session->started_ns : 0;
+
+	if (config->duration_ns && age >= config->duration_ns)
+		session_stop(session);
+	if (config->timeout_ns && age >= config->timeout_ns &&
+	    !session->result.timed_out) {
+		session->result.timed_out = true;
+		session_end_program(session);
+	}
+	if (session->kill_ns && now >= session->kill_ns) {
+		session->kill_ns = now + KILL_DELAY_NS;
+		session_signal(session, SIGKILL);
+	}
+	if (now < session->status_ns)
+		return;
+	session->status_ns = now + STATUS_PERIOD_NS;
+	session_update_counts(session);
+	if (session->started_ns && !session->done && session->sink->status)
+		session->sink->status(session->sink->context,
+				      &session->counts);
+}
+
+static struct error *session_tracer_died(struct session *session)
+{
+	int status = session->tracer_status;
+
+	for (int i = 0; i < 100 && !session->tracer_reaped; i++) {
+		struct timespec ms = { .tv_nsec = 1000000 };
+
+		nanosleep(&ms, NULL);
+		session_reap(session);
+		status = session->tracer_status;
+	}
+	if (session->tracer_reaped && WIFSIGNALED(status))
+		return error_create(ERROR_OTHER,
+				    "the tracer process was killed by signal %d (%s)",
+				    WTERMSIG(status),
+				    strsignal(WTERMSIG(status)));
+	return error_create(ERROR_OTHER,
+			    "the tracer process ended unexpectedly");
+}
+
+static struct error *session_turn(struct session *session)
+{
+	struct error *err;
+
+	channel_fill(&session->channel);
+	err = session_messages(session);
+	if (err || session->done)
+		return err;
+	if (session->channel.closed)
+		return session_tracer_died(session);
+	session_timers(session);
+	err = session_feed(session);
+	channel_flush(&session->channel);
+	return err;
+}
+
+static struct error *session_loop(struct session *session)
+{
+	struct error *err = NULL;
+
+	while (!err && !session->done) {
+		err = session_turn(session);
+		if (!err && !session->done)
+			err = session_wait(session);
+	}
+	return err;
+}
+
+/*
+ * Close the channel, upon which the tracer restores the target and ends, and
+ * wait for that. One that does not end is left alone: killing it would kill
+ * the target.
+ */
+static void session_close(struct session *session)
+{
+	uint64_t give_up = clock_now_ns() + GIVE_UP_NS;
+
+	channel_flush(&session->channel);
+	channel_deinit(&session->channel);
+	while (!session->tracer_reaped && clock_now_ns() < give_up) {
+		struct pollfd fd = { .fd = session->signal_fd,
+				     .events = POLLIN };
+
+		session_reap(session);
+		if (!session->tracer_reaped && poll(&fd, 1, 50) > 0)
+			session_signals(session);
+	}
+	if (!session->tracer_reaped)
+		log_warn("the tracer process %d has not ended",
+			 (int)session->tracer_pid);
+}
+
+static void session_deinit(struct session *session)
+{
+	dedupe_deinit(&session->races);
+	map_deinit(&session->seen);
+	map_deinit(&session->places);
+	sampleset_deinit(&session->set);
+	image_destroy(session->image);
+	close(session->signal_fd);
+}
+
+static struct error *session_spawn(struct session *session)
+{
+	const struct session_config *config = session->config;
+	struct tracer_config tracer_config = {
+		.argv = config->argv,
+		.pid = config->pid,
+		.no_aslr = config->no_aslr,
+		.backend = config->backend,
+		.seed = config->seed,
+		.params = {
+			.pool = config->rate > 0 ? GOVERNOR_POOL_START : 0,
+			.rate = config->rate,
+			.stall_max_ns = config->stall_max_ns,
+		},
+	};
+	struct tracer tracer;
+	struct error *err = tracer_spawn(&tracer_config, &tracer);
+
+	if (err)
+		return err;
+	session->tracer_pid = tracer.pid;
+	return channel_init(&session->channel, tracer.fd, SESSION_OUT_LIMIT);
+}
+
+static struct error *session_watch(struct session *session)
+{
+	sigset_t signals, before;
+	struct error *err;
+
+	/* blocked only now: the program inherits what it was given */
+	session_sigset(&signals);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	session->signal_fd = signalfd(-1, &signals,
+				      SFD_NONBLOCK | SFD_CLOEXEC);
+	if (session->signal_fd < 0)
+		err = error_os(errno, "signalfd");
+	else
+		err = session_loop(session);
+	session_close(session);
+	session_update_counts(session);
+	if (session->started_ns && session->sink->ended)
+		session->sink->ended(session->sink->context,
+				     &session->counts);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+struct error *session_run(const struct session_config *config,
+			  const struct session_sink *sink,
+			  struct session_result *ret)
+{
+	struct session session = { .config = config,
+				   .sink = sink,
+				   .signal_fd = -1 };
+	struct error *err = session_spawn(&session);
+
+	if (err)
+		return err;
+	session.status_ns = clock_now_ns() + STATUS_PERIOD_NS;
+	dedupe_init(&session.races);
+	err = session_watch(&session);
+	if (!err)
+		*ret = session.result;
+	session_deinit(&session);
+	return err;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The front end at work: starts the tracer, keeps its queue of sites filled,
+ * governs the rate, turns conflicts into races, passes signals on, and ends
+ * the watching when it is time. What is found goes to a sink as it is found.
+ */
+#ifndef DETECT_SESSION_H
+#define DETECT_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/message.h"
+
+struct error;
+struct image;
+struct race;
+struct rules;
+
+struct session_config {
+	char *const *argv; /* the command; NULL: attach to pid */
+	int pid;
+	bool no_aslr;
+	const char *backend;
+	uint64_t seed;
+	uint32_t rate; /* hits per second */
+	uint64_t stall_max_ns;
+	uint64_t duration_ns; /* stop watching after; 0: never */
+	uint64_t timeout_ns; /* end the program after; 0: never */
+	bool halt_on_race;
+	const struct rules *rules;
+};
+
+/* All counters, at any time after the start. */
+struct session_counts {
+	struct wire_stats stats;
+	int pid;
+	const char *backend;
+	bool kernel_accesses;
+	uint64_t elapsed_ns; /* of watching */
+	uint64_t sites_sampled; /* distinct */
+	uint64_t sites_known; /* of the functions decoded so far */
+	bool sites_complete; /* no function is left to decode */
+	uint64_t races; /* distinct, not counting synchronization */
+	uint64_t synchronization; /* conflicts judged so, repeats too */
+	uint64_t read_read; /* traps that turned out to be two reads */
+	uint32_t pool;
+	double hits_per_s; /* over the governor's last window */
+	/*
+	 * Percent of wall time in which some thread was stalled (intervals that
+	 * overlap count once), plus the share of one CPU that the tracer used.
+	 * A thread held is not a program held, so this is an upper estimate of
+	 * the slow-down unless threads wait for locks that a stalled one has.
+	 */
+	double overhead_pct;
+};
+
+struct session_sink {
+	void *context;
+	/*
+	 * Watching begins; image is that of the process. Also after an exec
+	 * (counts and races go on).
+	 */
+	void (*started)(void *context, const struct session_counts *counts,
+			const struct image *image);
+	/*
+	 * A race was seen; the first time, or again with its count raised.
+	 * Borrowed; valid until the session ends.
+	 */
+	void (*race)(void *context, const struct race *race, bool first);
+	/* About five times a second. */
+	void (*status)(void *context, const struct session_counts *counts);
+	/* A warning from the tracer. */
+	void (*note)(void *context, const char *text);
+	/* Before the session ends: the last counts, with all races alive. */
+	void (*ended)(void *context, const struct session_counts *counts);
+};
+
+enum session_end {
+	SESSION_EXITED, /* the program ended; status as wait(2) gives it */
+	SESSION_LEFT, /* attach: the program goes on without us */
+};
+
+struct session_result {
+	enum session_end end;
+	int status;
+	bool timed_out; /* config.timeout_ns ended the program */
+	bool halted; /* config.halt_on_race did */
+	int interrupted; /* the signal that ended the watching, or 0 */
+};
+
+/*
+ * Run a session from start to end. Call it early, before much memory is used:
+ * it forks. Handles SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD meanwhile.
+ * Errors: the tracer's own (ERROR_CANNOT_RUN, ERROR_NOT_FOUND, ERROR_REFUSED
+ * ...), or ERROR_OTHER when it died.
+ */
+struct error *session_run(const struct session_config *config,
+			  const struct session_sink *sink,
+			  struct session_result *ret);
+
+#endif

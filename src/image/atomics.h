@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Code and data that debug information marks as synchronization or as
+ * deliberately shared: pcs inside inlined or real bodies of std::atomic,
+ * std::atomic_ref, std::atomic_flag, __atomic_base and Rust's
+ * core::sync::atomic, and global variables declared volatile or _Atomic (or
+ * of type std::atomic<...>). Also from symbols alone: functions whose mangled
+ * name is a member of std::atomic, and C++ guard variables (_ZGV...).
+ *
+ * Compilation units are read once each, lazily. What cannot be read, or does
+ * not fit in memory, is ATOMICS_NONE.
+ */
+#ifndef IMAGE_ATOMICS_H
+#define IMAGE_ATOMICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct image;
+struct module;
+
+enum atomics_mark {
+	ATOMICS_NONE,
+	ATOMICS_CODE, /* body of an atomic operation */
+	ATOMICS_VOLATILE, /* the variable is volatile */
+	ATOMICS_TYPE, /* the variable is _Atomic or std::atomic */
+	ATOMICS_GUARD, /* C++ guard variable of a static local */
+};
+
+/* Addresses are the module's file addresses. */
+enum atomics_mark atomics_code(struct image *image, struct module *module,
+			       uint64_t address);
+enum atomics_mark atomics_data(struct image *image, struct module *module,
+			       uint64_t address);
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Debug information by module; see debuginfo.h. libdwfl gets the bytes that
+ * elftext holds already, and the debug file that elftext found: its own search
+ * would ask debuginfod servers when the environment names some.
+ */
+#include "image/debuginfo.h"
+
+#include <dwarf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/strbuf.h"
+#include "image/elffile.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "image/scopes.h"
+#include "image/varindex.h"
+
+struct debuginfo {
+	Dwfl *dwfl;
+	Dwfl_Callbacks callbacks;
+	struct map modules; /* module id -> struct debug_module * */
+	struct unwinder unwinder;
+};
+
+/* Code of a unit; a unit has one or more. */
+struct unit_range {
+	uint64_t start, end;
+	size_t unit;
+};
+
+static int find_elf(Dwfl_Module *mod, void **userdata, const char *name,
+		    Dwarf_Addr base, char **file_name, Elf **elf)
+{
+	struct debug_module *module = *userdata;
+	const struct elffile *file = elftext_file(module->module->text);
+
+	(void)mod;
+	(void)name;
+	(void)base;
+	(void)file_name;
+	*elf = elf_memory((char *)file->bytes, file->size);
+	return -1;
+}
+
+/*
+ * The supplementary file that dwz made; its name is absolute or counts from
+ * the folder of the file that refers to it.
+ */
+static int open_alternate(const char *debug_path, const char *name)
+{
+	struct strbuf path = { 0 };
+	const char *slash = strrchr(debug_path, '/');
+	cleanup_free char *text = NULL;
+
+	if (name[0] != '/' && slash)
+		strbuf_add_bytes(&path, debug_path,
+				 (size_t)(slash - debug_path) + 1);
+	strbuf_add(&path, name);
+	text = strbuf_steal(&path);
+	return text ? open(text, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name,
+			  Dwarf_Addr base, const char *file_name,
+			  const char *link, GElf_Word crc, char **debug_name)
+{
+	struct debug_module *module = *userdata;
+	const char *path = elftext_debug_path(module->module->text);
+
+	(void)mod;
+	(void)name;
+	(void)base;
+	(void)file_name;
+	(void)crc;
+	(void)debug_name;
+	if (link && strchr(link, '/'))
+		return open_alternate(path ? path : module->module->path, link);
+	return path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+}
+
+static void debug_module_destroy(struct debug_module *module)
+{
+	for (size_t i = 0; i < module->units.count; i++) {
+		struct debug_unit *unit = vec_at(&module->units, i);
+
+		unit_scopes_destroy(unit->scopes);
+	}
+	variable_index_destroy(module->variables);
+	vec_deinit(&module->units);
+	vec_deinit(&module->unit_ranges);
+	free(module);
+}
+
+void debuginfo_destroy(struct debuginfo *debuginfo)
+{
+	uint64_t value;
+	size_t at = 0;
+	uint64_t id;
+
+	if (!debuginfo)
+		return;
+	if (debuginfo->dwfl)
+		dwfl_end(debuginfo->dwfl);
+	while (map_next(&debuginfo->modules, &at, &id, &value))
+		debug_module_destroy((struct debug_module *)(uintptr_t)value);
+	map_deinit(&debuginfo->modules);
+	free(debuginfo);
+}
+
+static struct error *debuginfo_create(struct debuginfo **ret)
+{
+	struct debuginfo *debuginfo = calloc(1, sizeof(*debuginfo));
+
+	if (!debuginfo)
+		return error_nomem;
+	debuginfo->callbacks.find_elf = find_elf;
+	debuginfo->callbacks.find_debuginfo = find_debuginfo;
+	debuginfo->callbacks.section_address = dwfl_offline_section_address;
+	elf_version(EV_CURRENT);
+	debuginfo->dwfl = dwfl_begin(&debuginfo->callbacks);
+	if (!debuginfo->dwfl) {
+		free(debuginfo);
+		return error_nomem;
+	}
+	*ret = debuginfo;
+	return NULL;
+}
+
+/* Tell libdwfl of one module. */
+static struct error *report_module(struct debuginfo *debuginfo,
+				   struct module *module)
+{
+	struct debug_module *debug = calloc(1, sizeof(*debug));
+	void **userdata;
+
+	if (!debug)
+		return error_nomem;
+	debug->module = module;
+	debug->units = (struct vec)VEC_INIT(struct debug_unit);
+	debug->unit_ranges = (struct vec)VEC_INIT(struct unit_range);
+	debug->dwfl = dwfl_report_module(debuginfo->dwfl, module->path,
+					 module->start, module->end);
+	if (!debug->dwfl || !map_set(&debuginfo->modules, module->id,
+				     (uint64_t)(uintptr_t)debug)) {
+		free(debug);
+		return error_nomem;
+	}
+	dwfl_module_info(debug->dwfl, &userdata, NULL, NULL, NULL, NULL, NULL,
+			 NULL);
+	*userdata = debug;
+	return NULL;
+}
+
+/* Report the modules that are new. Those that went took debuginfo along. */
+static struct error *report_modules(struct debuginfo *debuginfo,
+				    const struct vec *modules)
+{
+	struct error *err = NULL;
+	bool begun = false;
+
+	for (size_t i = 0; !err && i < modules->count; i++) {
+		struct module *module = *(struct module **)vec_at(modules, i);
+
+		if (!module->text || map_get(&debuginfo->modules, module->id))
+			continue;
+		if (!begun)
+			dwfl_report_begin_add(debuginfo->dwfl);
+		begun = true;
+		err = report_module(debuginfo, module);
+	}
+	if (begun)
+		dwfl_report_end(debuginfo->dwfl, NULL, NULL);
+	return err;
+}
+
+static struct error *debuginfo_update(struct image *image,
+				      struct debuginfo **ret)
+{
+	struct debuginfo **slot = image_debuginfo(image);
+	struct error *err;
+
+	if (!*slot) {
+		err = debuginfo_create(slot);
+		if (err)
+			return err;
+	}
+	err = report_modules(*slot, image_modules(image));
+	if (err) {
+		/* libdwfl may know a module that we do not: start afresh */
+		debuginfo_destroy(*slot);
+		*slot = NULL;
+		return err;
+	}
+	*ret = *slot;
+	return NULL;
+}
+
+struct error *debuginfo_dwfl(struct image *image, Dwfl **ret)
+{
+	struct debuginfo *debuginfo;
+	struct error *err = debuginfo_update(image, &debuginfo);
+
+	if (err)
+		return err;
+	*ret = debuginfo->dwfl;
+	return NULL;
+}
+
+struct unwinder *debuginfo_unwinder(struct image *image)
+{
+	return &(*image_debuginfo(image))->unwinder;
+}
+
+static bool add_unit_ranges(struct debug_module *module, Dwarf_Die *die,
+			    size_t unit)
+{
+	Dwarf_Addr start;
+	Dwarf_Addr end;
+	Dwarf_Addr base;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		struct unit_range range = { start, end, unit };
+
+		/* sections that the linker dropped are left at 0 */
+		if (start != 0 && start < end &&
+		    !vec_push(&module->unit_ranges, &range))
+			return false;
+	}
+	return true;
+}
+
+static int compare_unit_ranges(const void *left, const void *right)
+{
+	const struct unit_range *a = left;
+	const struct unit_range *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/*
+ * All units by address. .debug_aranges would say the same, but clang does not
+ * write it and other compilers leave things out.
+ */
+static struct error *index_units(struct debug_module *module)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Half version;
+	Dwarf_Die split;
+	Dwarf_Die die;
+	uint8_t type;
+
+	while (dwarf_get_units(module->dwarf, cu, &cu, &version, &type, &die,
+			       &split) == 0) {
+		struct debug_unit unit = { .die = die, .skeleton = die };
+
+		if (type == DW_UT_skeleton && split.addr)
+			unit.die = split;
+		if (type == DW_UT_type || type == DW_UT_split_type)
+			continue;
+		if (!vec_push(&module->units, &unit) ||
+		    !add_unit_ranges(module, &die, module->units.count - 1))
+			return error_nomem;
+	}
+	if (module->unit_ranges.count)
+		qsort(module->unit_ranges.items, module->unit_ranges.count,
+		      module->unit_ranges.size, compare_unit_ranges);
+	return NULL;
+}
+
+static struct error *load_dwarf(struct debug_module *module)
+{
+	Dwarf_Addr bias;
+	Dwarf *dwarf = dwfl_module_getdwarf(module->dwfl, &bias);
+
+	if (!dwarf) {
+		log_debug(LOG_IMAGE, "%s: no debug information: %s",
+			  module->module->path, dwfl_errmsg(-1));
+		return NULL;
+	}
+	module->dwarf_shift = module->module->bias - bias;
+	module->dwarf = dwarf;
+	return index_units(module);
+}
+
+struct error *debuginfo_module(struct image *image, struct module *module,
+			       struct debug_module **ret)
+{
+	struct debuginfo *debuginfo;
+	struct debug_module *debug;
+	struct error *err = debuginfo_update(image, &debuginfo);
+
+	if (err)
+		return err;
+	debug = (struct debug_module *)(uintptr_t)*map_get(&debuginfo->modules,
+							   module->id);
+	if (!debug->loaded) {
+		debug->loaded = true;
+		err = load_dwarf(debug);
+		if (err)
+			return err;
+	}
+	*ret = debug;
+	return NULL;
+}
+
+struct debug_unit *debug_module_unit(struct debug_module *module,
+				     uint64_t address)
+{
+	const struct vec *ranges = &module->unit_ranges;
+	uint64_t wanted = address + module->dwarf_shift;
+	size_t low = 0;
+	size_t high = ranges->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct unit_range *range = vec_at(ranges, middle);
+
+		if (wanted < range->start)
+			high = middle;
+		else if (wanted >= range->end)
+			low = middle + 1;
+		else
+			return vec_at(&module->units, range->unit);
+	}
+	return NULL;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The debug information of an image's modules, read when first asked for: a
+ * libdwfl session over the modules (for stacks and symbols) and, for each
+ * module, its DWARF with an index of its compilation units by address.
+ * Private to src/image. Nothing is fetched from the network.
+ */
+#ifndef IMAGE_DEBUGINFO_H
+#define IMAGE_DEBUGINFO_H
+
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct debuginfo;
+struct error;
+struct image;
+struct module;
+struct unit_scopes;
+struct unwind_input;
+struct variable_index;
+
+/* What libdwfl's calls back to unwind.c are about. */
+struct unwinder {
+	struct image *image;
+	const struct unwind_input *input; /* of the unwinding that runs */
+	bool attached;
+};
+
+/* A compilation unit. */
+struct debug_unit {
+	Dwarf_Die die; /* of the split unit, where there is one */
+	Dwarf_Die skeleton; /* or the same as die; has the line table */
+	struct unit_scopes *scopes; /* NULL until needed; see scopes.h */
+};
+
+struct debug_module {
+	struct module *module;
+	Dwfl_Module *dwfl;
+	bool loaded; /* what follows is read */
+	Dwarf *dwarf; /* NULL: the module has none */
+	/* DWARF address = file address + dwarf_shift */
+	uint64_t dwarf_shift;
+	struct vec units; /* of struct debug_unit; in DWARF order */
+	struct vec unit_ranges; /* by address; see debuginfo.c */
+	struct variable_index *variables; /* NULL until needed */
+};
+
+/* NULL is fine. To be called before any module's elftext is closed. */
+void debuginfo_destroy(struct debuginfo *debuginfo);
+
+/* The libdwfl session, with all modules of the image reported. */
+struct error *debuginfo_dwfl(struct image *image, Dwfl **ret);
+
+/* What unwind.c keeps with that session, which must be there. */
+struct unwinder *debuginfo_unwinder(struct image *image);
+
+/*
+ * The debug information of module, which has a text; valid until a module is
+ * dropped from the image.
+ */
+struct error *debuginfo_module(struct image *image, struct module *module,
+			       struct debug_module **ret);
+
+/* The unit with code at that file address, or NULL. */
+struct debug_unit *debug_module_unit(struct debug_module *module,
+				     uint64_t address);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Small readings of DIEs that several files of src/image need.
+ */
+#ifndef IMAGE_DIE_H
+#define IMAGE_DIE_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+/* The mangled name, also through abstract origins; NULL if there is none. */
+const char *die_linkage_name(Dwarf_Die *die);
+
+/* The DIE an attribute refers to, through abstract origins. */
+bool die_referred(Dwarf_Die *die, unsigned int attribute, Dwarf_Die *ret);
+
+/* An unsigned attribute, or fallback. */
+Dwarf_Word die_number(Dwarf_Die *die, unsigned int attribute,
+		      Dwarf_Word fallback);
+
+/* DW_AT_language of the unit the DIE is in; 0 if unknown. */
+int die_language(Dwarf_Die *die);
+
+/*
+ * The file that an attribute with a file number names (DW_AT_decl_file,
+ * DW_AT_call_file), or NULL.
+ */
+const char *die_file(Dwarf_Die *die, unsigned int attribute);
+
+#endif

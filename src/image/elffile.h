@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The bytes and headers of one x86-64 ELF file, every access checked against
+ * its size. Private to src/image. Headers are copied and made sane when the
+ * file is opened: segments that overflow are dropped, what lies outside the
+ * file is cut off, so a truncated file has less in it and nothing worse.
+ *
+ * Small files are read into memory; large ones are mapped. A mapped file that
+ * somebody truncates would kill us with SIGBUS, so elffile_intact() is asked
+ * before a use that comes long after opening; the process that has it mapped
+ * dies of the same.
+ */
+#ifndef IMAGE_ELFFILE_H
+#define IMAGE_ELFFILE_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+enum { ELFFILE_PAGE = 4096 };
+
+struct elffile {
+	uint8_t *bytes;
+	size_t size;
+	int fd; /* -1 unless mapped */
+	Elf64_Ehdr header;
+	Elf64_Phdr *segments;
+	size_t segment_count;
+	Elf64_Shdr *sections; /* none when the table is damaged */
+	size_t section_count;
+};
+
+/* A piece of the file that is loaded at address. */
+struct elf_span {
+	const uint8_t *bytes;
+	uint64_t address;
+	uint64_t size;
+};
+
+/* name is what messages call it. */
+struct error *elffile_open(const char *path, const char *name,
+			   struct elffile **ret);
+/* Of bytes in memory, which are copied. */
+struct error *elffile_create_copy(const void *bytes, size_t size,
+				  const char *name, struct elffile **ret);
+void elffile_close(struct elffile *file);
+
+/* False when the file has shrunk below what was mapped. */
+bool elffile_intact(const struct elffile *file);
+
+/* The bytes [offset, offset + size) of the file, or NULL. */
+const uint8_t *elffile_range(const struct elffile *file, uint64_t offset,
+			     uint64_t size);
+
+/* File contents from a loaded address to the end of its segment. */
+bool elffile_at(const struct elffile *file, uint64_t address,
+		struct elf_span *ret);
+
+/* The end of the executable file contents that hold address, or 0. */
+uint64_t elffile_exec_end(const struct elffile *file, uint64_t address);
+
+/* The next section of that name (or type) after *index; start with 0. */
+const Elf64_Shdr *elffile_section(const struct elffile *file, const char *name,
+				  size_t *index);
+const Elf64_Shdr *elffile_section_type(const struct elffile *file,
+				       uint32_t type);
+/* Its contents; false for SHT_NOBITS, compressed, or outside the file. */
+bool elffile_contents(const struct elffile *file, const Elf64_Shdr *section,
+		      struct elf_span *ret);
+
+const Elf64_Phdr *elffile_segment_type(const struct elffile *file,
+				       uint32_t type);
+
+/* The first entry of .dynamic with that tag; false if there is none. */
+bool elffile_dynamic(const struct elffile *file, int64_t tag, uint64_t *ret);
+
+/* A NUL-terminated string that lies wholly in the table, or NULL. */
+const char *elf_string(const struct elf_span *table, uint64_t offset);
+
+/* The GNU build id, in the file's notes; NULL if there is none. */
+const uint8_t *elffile_build_id(const struct elffile *file, size_t *ret_size);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Modules and the files behind them; see filemodule.h. The file behind a
+ * mapping is found by device and inode: the path in maps may lead elsewhere
+ * after a package upgrade, and from another mount namespace or root it always
+ * does.
+ */
+#include "image/filemodule.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "image/elftext.h"
+#include "image/image.h"
+
+/* What tells one file from another, however it is called. */
+struct file_identity {
+	uint32_t dev_major, dev_minor;
+	uint64_t inode;
+	/* of what was opened; a plug-in built anew may get the old inode */
+	char *opened;
+	struct timespec changed;
+	off_t size;
+};
+
+struct file_module {
+	struct module module; /* first: a module pointer is this one's too */
+	struct file_identity file;
+};
+
+static struct file_module *file_module(struct module *module)
+{
+	return (struct file_module *)module;
+}
+
+void file_module_destroy(struct module *module)
+{
+	if (!module)
+		return;
+	elftext_close(module->text);
+	free(module->path);
+	free(module->problem);
+	free(file_module(module)->file.opened);
+	free(module);
+}
+
+struct error *file_module_create(const char *path, struct module **ret)
+{
+	struct file_module *created = calloc(1, sizeof(*created));
+	const char *slash;
+
+	if (!created)
+		return error_nomem;
+	created->module.path = strdup(path);
+	if (!created->module.path) {
+		free(created);
+		return error_nomem;
+	}
+	slash = strrchr(created->module.path, '/');
+	created->module.name = slash ? slash + 1 : created->module.path;
+	*ret = &created->module;
+	return NULL;
+}
+
+static bool is_file(const char *path, const struct map_entry *entry,
+		    bool any_device)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_ino != entry->inode)
+		return false;
+	return any_device || (major(st.st_dev) == entry->dev_major &&
+			      minor(st.st_dev) == entry->dev_minor);
+}
+
+/* The ways to a mapped file, best first. */
+enum way {
+	WAY_PATH,
+	WAY_MAP_FILES,
+	WAY_EXE,
+	WAY_ROOT,
+	WAYS,
+};
+
+static char *path_by_way(int pid, const struct map_entry *entry, enum way way)
+{
+	char *path = NULL;
+	int n = 0;
+
+	switch (way) {
+	case WAY_MAP_FILES:
+		n = asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+			     pid, entry->start, entry->end);
+		break;
+	case WAY_EXE:
+		n = asprintf(&path, "/proc/%d/exe", pid);
+		break;
+	case WAY_ROOT:
+		n = asprintf(&path, "/proc/%d/root%s", pid, entry->path);
+		break;
+	case WAY_PATH:
+	case WAYS:
+		return strdup(entry->path);
+	}
+	return n < 0 ? NULL : path;
+}
+
+/*
+ * Find a path that opens the mapped file; *ret is NULL if none does. map_files
+ * leads to the very file but needs CAP_CHECKPOINT_RESTORE; /proc/PID/exe needs
+ * no more than maps does. Some file systems (btrfs, overlayfs) show another
+ * device in maps than in stat(2): the second round does without it.
+ */
+static struct error *find_path(int pid, const struct map_entry *entry,
+			       char **ret)
+{
+	for (int i = 0; i < 2 * WAYS; i++) {
+		enum way way = (enum way)(i % WAYS);
+		bool by_name = way == WAY_PATH || way == WAY_ROOT;
+		char *path;
+
+		if (by_name && entry->deleted)
+			continue;
+		path = path_by_way(pid, entry, way);
+		if (!path)
+			return error_nomem;
+		if (is_file(path, entry, i >= WAYS || way == WAY_MAP_FILES)) {
+			*ret = path;
+			return NULL;
+		}
+		free(path);
+	}
+	*ret = NULL;
+	return NULL;
+}
+
+static void identify(struct file_identity *file, const char *opened)
+{
+	struct stat st;
+
+	file->opened = strdup(opened);
+	if (stat(opened, &st) == 0) {
+		file->changed = st.st_mtim;
+		file->size = st.st_size;
+	}
+}
+
+bool file_module_is_rewritten(struct module *module)
+{
+	const struct file_identity *file = &file_module(module)->file;
+	struct stat st;
+
+	if (!file->opened || stat(file->opened, &st) < 0 ||
+	    st.st_ino != file->inode)
+		return false;
+	return st.st_size != file->size ||
+	       st.st_mtim.tv_sec != file->changed.tv_sec ||
+	       st.st_mtim.tv_nsec != file->changed.tv_nsec;
+}
+
+static struct error *open_file(int pid, const struct map_entry *entry,
+			       struct module *module)
+{
+	cleanup_free char *path = NULL;
+	struct error *err = find_path(pid, entry, &path);
+
+	if (err)
+		return err;
+	if (!path)
+		return error_create(ERROR_OTHER, "%s: %s", entry->path,
+				    entry->deleted
+					    ? "deleted, and not to be reached"
+					    : "not the file that is mapped");
+	identify(&file_module(module)->file, path);
+	return elftext_open(path, entry->path, &module->text);
+}
+
+/*
+ * The kernel gives every 64-bit process the same vDSO, so our own is read.
+ */
+static struct error *open_vdso(struct module *module)
+{
+	const void *bytes = (const void *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	const struct map_entry *entry;
+	struct error *err;
+	struct maps maps;
+
+	maps_init(&maps);
+	err = maps_read(getpid(), &maps);
+	if (err)
+		return err;
+	entry = maps_find(&maps, (uint64_t)(uintptr_t)bytes);
+	if (entry)
+		err = elftext_create_copy(bytes, entry->end - entry->start,
+					  module->path, &module->text);
+	else
+		err = error_create(ERROR_UNSUPPORTED, "no vDSO here");
+	maps_deinit(&maps);
+	return err;
+}
+
+/* Where the module is, from its segments or, without them, from the maps. */
+static struct error *place_module(const struct maps *maps,
+				  const struct map_entry *entry,
+				  struct module *module)
+{
+	if (module->text && elftext_bias(module->text, entry->start,
+					 entry->offset, &module->bias)) {
+		elftext_extent(module->text, &module->start, &module->end);
+		module->start += module->bias;
+		module->end += module->bias;
+		if (module->start < module->end)
+			return NULL;
+	}
+	if (module->text) {
+		elftext_close(module->text);
+		module->text = NULL;
+		module->problem = strdup("mapped unlike its program headers");
+		if (!module->problem)
+			return error_nomem;
+	}
+	module->start = entry->start;
+	module->end = entry->end;
+	for (size_t i = 0; i < maps->entries.count; i++) {
+		const struct map_entry *other = vec_at(&maps->entries, i);
+
+		if (other->start == module->end &&
+		    other->inode == entry->inode &&
+		    strcmp(other->path, entry->path) == 0)
+			module->end = other->end;
+	}
+	module->bias = entry->start - entry->offset;
+	return NULL;
+}
+
+struct error *file_module_open(int pid, const struct maps *maps,
+			       const struct map_entry *entry,
+			       struct module *module)
+{
+	struct error *err;
+
+	module->vdso = strcmp(entry->path, "[vdso]") == 0;
+	file_module(module)->file.inode = entry->inode;
+	file_module(module)->file.dev_major = entry->dev_major;
+	file_module(module)->file.dev_minor = entry->dev_minor;
+	err = module->vdso ? open_vdso(module) : open_file(pid, entry, module);
+	if (err == error_nomem)
+		return err;
+	if (err) {
+		log_debug(LOG_IMAGE, "%s", error_message(err));
+		module->problem = strdup(error_message(err));
+		error_free(err);
+		if (!module->problem)
+			return error_nomem;
+	}
+	return place_module(maps, entry, module);
+}
+
+bool file_module_has_mapping(struct module *module,
+			     const struct map_entry *entry)
+{
+	const struct file_identity *file = &file_module(module)->file;
+	uint64_t bias;
+
+	if (entry->inode != file->inode ||
+	    entry->dev_major != file->dev_major ||
+	    entry->dev_minor != file->dev_minor ||
+	    strcmp(entry->path, module->path) != 0)
+		return false;
+	if (entry->start < module->start || entry->end > module->end)
+		return false;
+	return !module->text || (elftext_bias(module->text, entry->start,
+					      entry->offset, &bias) &&
+				 bias == module->bias);
+}

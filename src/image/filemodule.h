@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One module of a process and the file behind it: found, opened, told from
+ * others. Private to src/image; image.c keeps the set.
+ */
+#ifndef IMAGE_FILEMODULE_H
+#define IMAGE_FILEMODULE_H
+
+#include <stdbool.h>
+
+struct error;
+struct map_entry;
+struct maps;
+struct module;
+
+/* A module with its path and nothing else. */
+struct error *file_module_create(const char *path, struct module **ret);
+void file_module_destroy(struct module *module);
+
+/*
+ * Open the file behind entry, an executable mapping of process pid (or the
+ * vDSO), and place the module. That there is nothing to be read is not an
+ * error but the module's problem.
+ */
+struct error *file_module_open(int pid, const struct maps *maps,
+			       const struct map_entry *entry,
+			       struct module *module);
+
+/* Is entry a mapping of module, at the place where the module is? */
+bool file_module_has_mapping(struct module *module,
+			     const struct map_entry *entry);
+
+/* Has the file been written since it was opened? (Unlinked is fine.) */
+bool file_module_is_rewritten(struct module *module);
+
+#endif

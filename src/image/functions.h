@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One table of functions out of what symbols and .eh_frame say, which
+ * overlap, disagree and lie. Private to src/image.
+ */
+#ifndef IMAGE_FUNCTIONS_H
+#define IMAGE_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct elffile;
+
+struct code_range {
+	uint64_t start, end; /* [start, end) */
+};
+
+struct function_sources {
+	struct vec code; /* of struct elf_symbol; sorted by the merge */
+	/* struct code_range; what is found by its looks is appended */
+	struct vec *plt;
+};
+
+/* Fill functions (of struct elf_function); false when out of memory. */
+bool functions_merge(const struct elffile *file,
+		     struct function_sources *sources, struct vec *functions);
+
+#endif

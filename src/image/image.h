@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The image of a live process: its maps and the ELF modules in them, kept up
+ * to date as libraries come and go, with names for what is in them. Reads
+ * files and /proc only; never stops the process.
+ */
+#ifndef IMAGE_IMAGE_H
+#define IMAGE_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "image/maps.h"
+
+struct debuginfo;
+struct elftext;
+struct error;
+struct image;
+
+/* A file that is mapped executable, or the vDSO. */
+struct module {
+	char *path; /* as in maps; "[vdso]" for the vDSO */
+	const char *name; /* the last part of path */
+	uint64_t bias; /* run-time address = file address + bias */
+	/* run-time; all of the module's pages, .bss included */
+	uint64_t start, end;
+	struct elftext *text; /* NULL when unreadable; see problem */
+	char *problem; /* why text is NULL */
+	uint64_t id; /* never used again for another module */
+	bool main; /* the executable */
+	bool vdso;
+	bool loader; /* the program interpreter */
+};
+
+/* The image of pid, empty until image_refresh(). */
+struct error *image_create(int pid, struct image **ret);
+
+/*
+ * The image of a single ELF file at bias 0 (for `sites ELF`): one module and
+ * no maps. Refreshing it does nothing.
+ */
+struct error *image_create_file(const char *path, struct image **ret);
+void image_destroy(struct image *image);
+
+/*
+ * Read the maps again. Modules no longer mapped where they were are dropped,
+ * new ones opened; pointers to modules that stayed remain valid. *ret_changed:
+ * did the set change? error_gone when the process has exited; the image then
+ * stays as it was. After an exec call image_reset() first.
+ */
+struct error *image_refresh(struct image *image, bool *ret_changed);
+
+/* Forget all modules and maps. */
+void image_reset(struct image *image);
+
+/* struct module *, by address. */
+const struct vec *image_modules(const struct image *image);
+const struct maps *image_maps(const struct image *image);
+struct module *image_module_at(const struct image *image, uint64_t address);
+
+/* Where the rest of src/image keeps its debug information. */
+struct debuginfo **image_debuginfo(struct image *image);
+
+#endif

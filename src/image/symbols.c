@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Names for code addresses; see symbols.h. DWARF first; a module or function
+ * without it still has its ELF symbols.
+ */
+#include "image/symbols.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/demangle.h"
+#include "base/error.h"
+#include "image/debuginfo.h"
+#include "image/die.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "image/scopes.h"
+
+/* Where the code of a frame comes from, until it is copied. */
+struct source_place {
+	const char *file;
+	int line, column;
+};
+
+void code_frames_clear(struct vec *frames)
+{
+	for (size_t i = 0; i < frames->count; i++) {
+		struct code_frame *frame = vec_at(frames, i);
+
+		free(frame->function);
+		free(frame->file);
+	}
+	vec_clear(frames);
+}
+
+static char *demangled_or_same(const char *name)
+{
+	char *text = demangle(name);
+
+	return text ? text : strdup(name);
+}
+
+/* The demangled name of a function's DIE; NULL if it has none. */
+static struct error *function_name(Dwarf_Die *die, char **ret)
+{
+	const char *linkage = die_linkage_name(die);
+	const char *name = dwarf_diename(die);
+
+	if (!linkage && !name) {
+		*ret = NULL;
+		return NULL;
+	}
+	*ret = linkage ? demangled_or_same(linkage) : strdup(name);
+	return *ret ? NULL : error_nomem;
+}
+
+/* function is handed over. */
+static struct error *push_frame(struct vec *frames,
+				const struct code_frame *common, char *function,
+				const struct source_place *place)
+{
+	struct code_frame frame = *common;
+
+	frame.function = function;
+	frame.line = place->line;
+	frame.column = place->column;
+	if (place->file) {
+		frame.file = strdup(place->file);
+		if (!frame.file) {
+			free(function);
+			return error_nomem;
+		}
+	}
+	if (!vec_push(frames, &frame)) {
+		free(frame.file);
+		free(function);
+		return error_nomem;
+	}
+	return NULL;
+}
+
+static void line_at(struct debug_unit *unit, uint64_t address,
+		    struct source_place *ret)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(&unit->skeleton, address);
+
+	if (!line)
+		return;
+	ret->file = dwarf_linesrc(line, NULL, NULL);
+	dwarf_lineno(line, &ret->line);
+	dwarf_linecol(line, &ret->column);
+}
+
+/* Where the function was called that the DIE says was inlined. */
+static struct source_place call_place(Dwarf_Die *die)
+{
+	struct source_place place = {
+		.file = die_file(die, DW_AT_call_file),
+		.line = (int)die_number(die, DW_AT_call_line, 0),
+		.column = (int)die_number(die, DW_AT_call_column, 0),
+	};
+
+	return place;
+}
+
+/* Frames by DWARF; *ret_found tells if there were any. */
+static struct error *dwarf_frames(struct debug_unit *unit, uint64_t address,
+				  struct code_frame *common,
+				  struct source_place *place,
+				  struct vec *frames, bool *ret_found)
+{
+	const struct scope_range *function;
+	const struct scope_range *range;
+	struct unit_scopes *scopes;
+	struct scope *scope;
+	uint32_t cursor;
+	struct error *err;
+	char *name;
+
+	err = debug_unit_scopes(unit, &scopes);
+	if (err)
+		return err;
+	function = unit_scopes_function(scopes, address);
+	if (!function)
+		return NULL;
+	cursor = function->count;
+	while ((range = unit_scopes_inlined(scopes, function, address,
+					    &cursor))) {
+		scope = vec_at(&scopes->scopes, range->scope);
+		common->inlined = true;
+		err = function_name(&scope->die, &name);
+		if (!err)
+			err = push_frame(frames, common, name, place);
+		if (err)
+			return err;
+		*place = call_place(&scope->die);
+	}
+	common->inlined = false;
+	scope = vec_at(&scopes->scopes, function->scope);
+	err = function_name(&scope->die, &name);
+	if (!err)
+		err = push_frame(frames, common, name, place);
+	*ret_found = !err;
+	return err;
+}
+
+/* The function's name from ELF symbols alone. */
+static struct error *elf_name(const struct debug_module *debug,
+			      const struct code_frame *common, char **ret)
+{
+	const struct elf_function *function =
+		elftext_function_at(common->module->text, common->offset);
+	const char *name = function ? function->name : NULL;
+	GElf_Off offset;
+	GElf_Sym symbol;
+
+	/* it knows symbols without a size or a type, too */
+	if (!name)
+		name = dwfl_module_addrinfo(
+			debug->dwfl, common->offset + common->module->bias,
+			&offset, &symbol, NULL, NULL, NULL);
+	if (!name) {
+		*ret = NULL;
+		return NULL;
+	}
+	*ret = demangled_or_same(name);
+	return *ret ? NULL : error_nomem;
+}
+
+static struct error *module_frames(struct image *image,
+				   struct code_frame *common,
+				   struct vec *frames)
+{
+	struct source_place place = { 0 };
+	struct debug_module *debug;
+	struct debug_unit *unit;
+	struct error *err;
+	bool found = false;
+	char *name;
+
+	err = debuginfo_module(image, common->module, &debug);
+	if (err)
+		return err;
+	unit = debug_module_unit(debug, common->offset);
+	if (unit) {
+		uint64_t address = common->offset + debug->dwarf_shift;
+
+		line_at(unit, address, &place);
+		err = dwarf_frames(unit, address, common, &place, frames,
+				   &found);
+	}
+	if (err || found)
+		return err;
+	err = elf_name(debug, common, &name);
+	return err ? err : push_frame(frames, common, name, &place);
+}
+
+struct error *symbols_frames(struct image *image, uint64_t pc, bool is_return,
+			     struct vec *frames)
+{
+	uint64_t address = is_return ? pc - 1 : pc;
+	static const struct source_place nowhere;
+	struct code_frame common = {
+		.module = image_module_at(image, address),
+		.offset = address,
+	};
+
+	if (!common.module)
+		return push_frame(frames, &common, NULL, &nowhere);
+	common.offset -= common.module->bias;
+	if (!common.module->text)
+		return push_frame(frames, &common, NULL, &nowhere);
+	return module_frames(image, &common, frames);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Stacks from a snapshot: registers and stack bytes copied at the conflict,
+ * unwound later by CFI (libdwfl), frame pointers where there is none. Code
+ * bytes come from the ELF files, so inserted breakpoints are never seen.
+ * Nothing is read from the process.
+ */
+#ifndef IMAGE_UNWIND_H
+#define IMAGE_UNWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "x86/access.h"
+
+struct error;
+struct image;
+
+struct unwind_input {
+	int tid;
+	struct x86_registers regs;
+	/* stack bytes, from stack_address (at or a little below rsp) upward */
+	uint64_t stack_address;
+	const uint8_t *stack;
+	size_t stack_size;
+};
+
+struct unwind_frame {
+	uint64_t pc;
+	/*
+	 * The pc follows a call: for the innermost frame, and for one that a
+	 * signal interrupted, it is the instruction itself instead.
+	 */
+	bool is_return;
+};
+
+/*
+ * Fill frames with the innermost pc and then its callers, up to max (at least
+ * 1); *ret_count is at least 1. Ends quietly where the stack bytes end or a
+ * frame makes no sense.
+ */
+struct error *unwind_frames(struct image *image,
+			    const struct unwind_input *input,
+			    struct unwind_frame *frames, size_t max,
+			    size_t *ret_count);
+
+/* The same, of the pcs alone. */
+struct error *unwind_stack(struct image *image,
+			   const struct unwind_input *input, uint64_t *pcs,
+			   size_t max, size_t *ret_count);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Variables by address; see varindex.h. One pass over the DIEs of all units.
+ * Types are passed over: a static member's definition stands outside.
+ */
+#include "image/varindex.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "image/debuginfo.h"
+#include "image/die.h"
+#include "image/elftext.h"
+#include "image/image.h"
+
+enum { DEPTH_MAX = 200 };
+
+struct variable_index {
+	struct vec variables; /* of struct indexed_variable, by address */
+};
+
+/* The address in an expression that is nothing but an address. */
+static bool expression_address(Dwarf_Attribute *location, Dwarf_Addr *ret)
+{
+	Dwarf_Attribute indirect;
+	Dwarf_Block block;
+	Dwarf_Op *ops;
+	size_t count;
+
+	if (dwarf_formblock(location, &block) != 0 || block.length == 0)
+		return false;
+	if (block.data[0] == DW_OP_addr && block.length == 1 + sizeof(*ret)) {
+		memcpy(ret, block.data + 1, sizeof(*ret));
+		return true;
+	}
+	if (block.data[0] != DW_OP_addrx &&
+	    block.data[0] != DW_OP_GNU_addr_index)
+		return false;
+	return dwarf_getlocation(location, &ops, &count) == 0 && count == 1 &&
+	       dwarf_getlocation_attr(location, &ops[0], &indirect) == 0 &&
+	       dwarf_formaddr(&indirect, ret) == 0;
+}
+
+static bool add_variable(struct variable_index *index, Dwarf_Die *die)
+{
+	struct indexed_variable variable = { .die = *die };
+	Dwarf_Attribute location;
+
+	if (!dwarf_attr(die, DW_AT_location, &location) ||
+	    !expression_address(&location, &variable.address) ||
+	    variable.address == 0)
+		return true;
+	return vec_push(&index->variables, &variable);
+}
+
+/* Look through the children of die; false when out of memory. */
+static bool collect(struct variable_index *index, Dwarf_Die *die, int depth)
+{
+	Dwarf_Die child;
+
+	if (depth > DEPTH_MAX || dwarf_child(die, &child) != 0)
+		return true;
+	do {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_variable:
+			if (!add_variable(index, &child))
+				return false;
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_subprogram:
+		case DW_TAG_lexical_block:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+			if (!collect(index, &child, depth + 1))
+				return false;
+			break;
+		default:
+			break;
+		}
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return true;
+}
+
+static int compare_variables(const void *left, const void *right)
+{
+	const struct indexed_variable *a = left;
+	const struct indexed_variable *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static struct error *variable_index_create(struct debug_module *module,
+					   struct variable_index **ret)
+{
+	struct variable_index *index = calloc(1, sizeof(*index));
+	uint64_t start = clock_now_ns();
+
+	if (!index)
+		return error_nomem;
+	index->variables = (struct vec)VEC_INIT(struct indexed_variable);
+	for (size_t i = 0; i < module->units.count; i++) {
+		struct debug_unit *unit = vec_at(&module->units, i);
+
+		if (!collect(index, &unit->die, 0)) {
+			variable_index_destroy(index);
+			return error_nomem;
+		}
+	}
+	if (index->variables.count)
+		qsort(index->variables.items, index->variables.count,
+		      index->variables.size, compare_variables);
+	log_debug(LOG_IMAGE, "%s: %zu variables in %.1f ms",
+		  module->module->path, index->variables.count,
+		  (double)(clock_now_ns() - start) / CLOCK_NS_PER_MS);
+	*ret = index;
+	return NULL;
+}
+
+void variable_index_destroy(struct variable_index *index)
+{
+	if (!index)
+		return;
+	vec_deinit(&index->variables);
+	free(index);
+}
+
+/* The number of variables that start at or below address. */
+static size_t count_up_to(const struct vec *variables, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = variables->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct indexed_variable *variable =
+			vec_at(variables, middle);
+
+		if (variable->address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The size of a variable: of its type or, where that is larger, of its symbol.
+ * Types of declarations lack lengths, and arrays that end a struct are not in
+ * its size.
+ */
+static uint64_t size_of(const struct debug_module *module,
+			struct indexed_variable *variable)
+{
+	uint64_t at = variable->address - module->dwarf_shift;
+	Dwarf_Word size = 0;
+	Dwarf_Die type;
+	uint64_t start;
+	uint64_t extent;
+
+	if (die_referred(&variable->die, DW_AT_type, &type) &&
+	    dwarf_aggregate_size(&type, &size) != 0)
+		size = 0;
+	if (elftext_data_symbol(module->module->text, at, &start, &extent) &&
+	    start == at && extent > size)
+		size = extent;
+	return size;
+}
+
+struct error *variable_index_find(struct debug_module *module, uint64_t address,
+				  Dwarf_Die *ret_die, uint64_t *ret_start,
+				  bool *ret_found)
+{
+	/* how many variables are looked at for one that is large enough */
+	enum { NESTED_MAX = 16 };
+	struct vec *variables;
+	struct error *err;
+	size_t count;
+
+	if (!module->variables) {
+		err = variable_index_create(module, &module->variables);
+		if (err)
+			return err;
+	}
+	variables = &module->variables->variables;
+	count = count_up_to(variables, address);
+	*ret_found = false;
+	for (size_t i = 0; i < count && i < NESTED_MAX; i++) {
+		struct indexed_variable *variable =
+			vec_at(variables, count - 1 - i);
+
+		if (address - variable->address >= size_of(module, variable))
+			continue;
+		*ret_die = variable->die;
+		*ret_start = variable->address;
+		*ret_found = true;
+		break;
+	}
+	return NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The variables of one module that have a fixed address, by address, from its
+ * DWARF: globals, static members, statics of files and of functions. Private
+ * to src/image. Built once per module, at the first question.
+ */
+#ifndef IMAGE_VARINDEX_H
+#define IMAGE_VARINDEX_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct debug_module;
+struct error;
+struct variable_index;
+
+struct indexed_variable {
+	uint64_t address; /* in the DWARF */
+	Dwarf_Die die; /* has the location, maybe not the name */
+};
+
+/*
+ * The variable that holds the DWARF address: its DIE and where it starts.
+ * *ret_found is false if there is none; the others are then untouched.
+ */
+struct error *variable_index_find(struct debug_module *module, uint64_t address,
+				  Dwarf_Die *ret_die, uint64_t *ret_start,
+				  bool *ret_found);
+void variable_index_destroy(struct variable_index *index);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * racewatch: runs the subcommand, prints its error, exits with its status.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cmd/cmd.h"
+
+static int status_of(const struct error *err)
+{
+	switch (err->kind) {
+	case ERROR_USAGE:
+		return EXIT_USAGE;
+	case ERROR_CANNOT_RUN:
+		return EXIT_CANNOT_RUN;
+	case ERROR_NOT_FOUND:
+		return EXIT_NOT_FOUND;
+	case ERROR_OTHER:
+	case ERROR_NOMEM:
+	case ERROR_GONE:
+	case ERROR_FORMAT:
+	case ERROR_REFUSED:
+	case ERROR_UNSUPPORTED:
+		break;
+	}
+	return EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command = NULL;
+	int status = EXIT_FAILED;
+	struct error *err = commands_main(argc, argv, &command, &status);
+
+	if (err) {
+		status = status_of(err);
+		log_error("%s", error_message(err));
+		if (err->kind == ERROR_USAGE)
+			fprintf(stderr, "Try 'racewatch%s%s --help'.\n",
+				command ? " " : "",
+				command ? command->name : "");
+		error_free(err);
+	}
+	/* what was printed must have arrived: --dump-options > /dev/full */
+	if (fflush(stdout) != 0 && status == 0) {
+		log_error("write to standard output failed");
+		status = EXIT_FAILED;
+	}
+	return status;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One record per distinct race; see dedupe.h. A search along the list is
+ * enough: repeats are told by address before they come here, and there are
+ * seldom more than some hundred races.
+ */
+#include "report/dedupe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "report/race.h"
+
+void dedupe_init(struct dedupe *dedupe)
+{
+	dedupe->races = (struct vec)VEC_INIT(struct race *);
+}
+
+static void race_free(struct race *race)
+{
+	race_deinit(race);
+	free(race);
+}
+
+void dedupe_deinit(struct dedupe *dedupe)
+{
+	for (size_t i = 0; i < dedupe->races.count; i++)
+		race_free(*(struct race **)vec_at(&dedupe->races, i));
+	vec_deinit(&dedupe->races);
+}
+
+/*
+ * Synchronization and a race are never twins, even where they have the same
+ * names: a race must not vanish behind the atomic access beside it.
+ */
+static bool are_twins(const struct race *a, const struct race *b)
+{
+	return strcmp(a->fingerprint, b->fingerprint) == 0 &&
+	       (a->verdict == VERDICT_SYNC) == (b->verdict == VERDICT_SYNC);
+}
+
+static struct race *find_twin(const struct dedupe *dedupe,
+			      const struct race *race)
+{
+	for (size_t i = 0; i < dedupe->races.count; i++) {
+		struct race *kept = *(struct race **)vec_at(&dedupe->races, i);
+
+		if (are_twins(kept, race))
+			return kept;
+	}
+	return NULL;
+}
+
+struct error *dedupe_add(struct dedupe *dedupe, struct race *race,
+			 struct race **ret, bool *ret_new)
+{
+	struct race *twin = find_twin(dedupe, race);
+
+	if (twin) {
+		race_free(race);
+		twin->count++;
+	} else if (!vec_push(&dedupe->races, &race)) {
+		race_free(race);
+		return error_nomem;
+	} else {
+		race->id = dedupe->races.count;
+		race->count = 1;
+	}
+	*ret = twin ? twin : race;
+	*ret_new = !twin;
+	return NULL;
+}

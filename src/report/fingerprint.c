@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Fingerprints: what makes two reports the same race, in this run, in the
+ * next, and in another build. Each is a 128-bit hash by Fowler, Noll and Vo
+ * (FNV-1a: offset basis 0x6c62272e07bb014262b821756295c58d, prime 2^88 +
+ * 0x13b) of NUL-ended strings:
+ *
+ *   by names  "names 1", the two sides' digests in ascending order, and the
+ *             variable without array indices;
+ *   by code   "code 1" and the two sides' digests likewise.
+ *
+ * A side's digest by names is that of its innermost functions (inlined ones
+ * too), by code that of build-id and offset of its innermost real frame. What
+ * differs between runs stays out: lines, addresses, indices, the depth of a
+ * recursion, what the compiler adds to a name, the frames that start threads.
+ * A change here makes every saved baseline useless: raise the number then.
+ */
+#include "report/race.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Functions of a side that count. More would tell apart more ways to the same
+ * two accesses; fewer would merge all users of a container's method.
+ */
+enum { FINGERPRINT_FUNCTIONS = 4 };
+
+struct digest {
+	unsigned __int128 state;
+};
+
+struct span {
+	const char *text;
+	size_t length;
+};
+
+static void digest_init(struct digest *digest)
+{
+	digest->state = (unsigned __int128)UINT64_C(0x6c62272e07bb0142) << 64 |
+			UINT64_C(0x62b821756295c58d);
+}
+
+static void digest_byte(struct digest *digest, unsigned char byte)
+{
+	const unsigned __int128 prime = (unsigned __int128)1 << 88 | 0x13b;
+
+	digest->state = (digest->state ^ byte) * prime;
+}
+
+static void digest_bytes(struct digest *digest, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		digest_byte(digest, (unsigned char)text[i]);
+}
+
+static void digest_end_string(struct digest *digest)
+{
+	digest_byte(digest, 0);
+}
+
+static void digest_string(struct digest *digest, const char *text)
+{
+	digest_bytes(digest, text, strlen(text));
+	digest_end_string(digest);
+}
+
+/* Most significant byte first. */
+static void digest_digest(struct digest *digest, const struct digest *other)
+{
+	for (int shift = 120; shift >= 0; shift -= 8)
+		digest_byte(digest, (unsigned char)(other->state >> shift));
+}
+
+static void digest_pair(struct digest *digest, const struct digest *one,
+			const struct digest *two)
+{
+	bool swap = two->state < one->state;
+
+	digest_digest(digest, swap ? two : one);
+	digest_digest(digest, swap ? one : two);
+}
+
+static void digest_print(const struct digest *digest, char *out, size_t size)
+{
+	snprintf(out, size, "%016" PRIx64 "%016" PRIx64,
+		 (uint64_t)(digest->state >> 64), (uint64_t)digest->state);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+static bool starts_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/*
+ * The function without what compilers put behind the name of a clone or part
+ * of it, and libc behind that of a variant for a kind of processor.
+ */
+static struct span function_stem(const char *function)
+{
+	static const char *const suffixes[] = {
+		" [clone",    ".constprop.", ".isra.", ".part.",
+		".lto_priv.", ".llvm.",	     ".cold",
+	};
+	static const char *const variants[] = {
+		"_sse2", "_ssse3", "_sse4", "_avx", "_evex", "_erms",
+	};
+	struct span stem = { function, strlen(function) };
+	const char *at;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		at = strstr(function, suffixes[i]);
+		if (at && at > function && at < function + stem.length)
+			stem.length = (size_t)(at - function);
+	}
+	if (!starts_with(function, "__mem") &&
+	    !starts_with(function, "__str") && !starts_with(function, "__wcs"))
+		return stem;
+	for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++) {
+		at = strstr(function, variants[i]);
+		if (at && at < function + stem.length)
+			stem.length = (size_t)(at - function);
+	}
+	return stem;
+}
+
+static bool span_equal(const struct span *a, const struct span *b)
+{
+	return a->length == b->length &&
+	       memcmp(a->text, b->text, a->length) == 0;
+}
+
+/* The runtime's way from a new thread to the function the program gave it. */
+static bool starts_threads(const char *function)
+{
+	static const char *const names[] = {
+		"start_thread",
+		"clone",
+		"__clone",
+		"clone3",
+		"__clone3",
+		"_start",
+		"execute_native_thread_routine",
+	};
+	static const char *const prefixes[] = {
+		"__libc_start_",
+		"std::thread::",
+		"std::__invoke",
+		"std::sys::",
+		"std::rt::",
+		"std::panic",
+		"core::ops::function::",
+		"__rust_",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(function, names[i]) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (starts_with(function, prefixes[i]))
+			return true;
+	}
+	return false;
+}
+
+/* An instruction without a function's name: its place in the file. */
+static void digest_place(struct digest *digest, const char *id, uint64_t offset)
+{
+	char number[24];
+
+	snprintf(number, sizeof(number), "+0x%" PRIx64, offset);
+	digest_bytes(digest, id ? id : "", id ? strlen(id) : 0);
+	digest_string(digest, number);
+}
+
+/* The C library's wrapper of a system call, whose name has many spellings. */
+static bool wraps_syscall(const struct race_side *side,
+			  const struct race_frame *frame)
+{
+	const char *module = base_name(frame->module);
+
+	return side->syscall && module &&
+	       (starts_with(module, "libc.") || starts_with(module, "libc-") ||
+		starts_with(module, "libpthread"));
+}
+
+/*
+ * Whether a frame says anything about the race. The innermost one does even
+ * without a name; others without are passed over, since whether a library's
+ * own frames have names depends on the packages installed.
+ */
+static bool frame_counts(const struct race_side *side, size_t i)
+{
+	const struct race_frame *frame = vec_at(&side->frames, i);
+
+	if (i == 0)
+		return !wraps_syscall(side, frame);
+	return frame->function && !starts_threads(frame->function);
+}
+
+static void digest_functions(struct digest *digest,
+			     const struct race_side *side)
+{
+	struct span last = { "", 0 };
+	int taken = 0;
+
+	for (size_t i = 0;
+	     i < side->frames.count && taken < FINGERPRINT_FUNCTIONS; i++) {
+		const struct race_frame *frame = vec_at(&side->frames, i);
+		struct span stem;
+
+		if (!frame_counts(side, i))
+			continue;
+		if (!frame->function) {
+			digest_place(digest, base_name(frame->module),
+				     frame->offset);
+			taken++;
+			continue;
+		}
+		stem = function_stem(frame->function);
+		/* recursion may be of any depth */
+		if (span_equal(&stem, &last))
+			continue;
+		digest_bytes(digest, stem.text, stem.length);
+		digest_end_string(digest);
+		last = stem;
+		taken++;
+	}
+}
+
+static void side_by_names(struct digest *digest, const struct race_side *side)
+{
+	digest_init(digest);
+	if (side->syscall)
+		digest_string(digest, side->syscall);
+	digest_functions(digest, side);
+}
+
+static void side_by_code(struct digest *digest, const struct race_side *side)
+{
+	digest_init(digest);
+	for (size_t i = 0; i < side->frames.count; i++) {
+		const struct race_frame *frame = vec_at(&side->frames, i);
+
+		if (frame->inlined)
+			continue;
+		digest_place(digest,
+			     frame->build_id ? frame->build_id
+					     : base_name(frame->module),
+			     frame->offset);
+		return;
+	}
+}
+
+/* Length of "[3]" or "[2..5]" at text; 0 if it is no index. */
+static size_t index_length(const char *text)
+{
+	size_t n;
+
+	if (text[0] != '[' || !isdigit((unsigned char)text[1]))
+		return 0;
+	n = 1 + strspn(text + 1, "0123456789.");
+	return text[n] == ']' ? n + 1 : 0;
+}
+
+/* Length of "+8" at text, which ends there; 0 if it is something else. */
+static size_t offset_length(const char *text)
+{
+	size_t n;
+
+	if (text[0] != '+' || !isdigit((unsigned char)text[1]))
+		return 0;
+	n = 1 + strspn(text + 1, "0123456789");
+	return text[n] == '\0' ? n : 0;
+}
+
+/*
+ * The variable: "shards[].used" for "shards[3].used", "table" for "table+24",
+ * which without debugging information may be any element. Nothing for memory
+ * without a name: even its region may be another in the next run.
+ */
+static void digest_variable(struct digest *digest,
+			    const struct race_variable *variable)
+{
+	const char *at = variable->name ? variable->name : variable->symbol;
+
+	while (at && *at) {
+		size_t skip = index_length(at);
+
+		if (skip)
+			digest_bytes(digest, "[]", 2);
+		else
+			skip = offset_length(at);
+		if (!skip) {
+			digest_byte(digest, (unsigned char)*at);
+			skip = 1;
+		}
+		at += skip;
+	}
+	digest_end_string(digest);
+}
+
+bool race_fingerprint(struct race *race)
+{
+	struct digest sides[2], digest;
+
+	side_by_names(&sides[0], &race->sides[0]);
+	side_by_names(&sides[1], &race->sides[1]);
+	digest_init(&digest);
+	digest_string(&digest, "names 1");
+	digest_pair(&digest, &sides[0], &sides[1]);
+	digest_variable(&digest, &race->variable);
+	digest_print(&digest, race->fingerprint, sizeof(race->fingerprint));
+
+	side_by_code(&sides[0], &race->sides[0]);
+	side_by_code(&sides[1], &race->sides[1]);
+	digest_init(&digest);
+	digest_string(&digest, "code 1");
+	digest_pair(&digest, &sides[0], &sides[1]);
+	digest_print(&digest, race->fingerprint_code,
+		     sizeof(race->fingerprint_code));
+	return true;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The race record: what was caught, in names a person can read. Made by
+ * detect/conflict, kept and printed by the rest of this folder. A race owns
+ * all its strings; NULL means unknown. See racewatch-json(5) for the meaning
+ * of every field.
+ */
+#ifndef REPORT_RACE_H
+#define REPORT_RACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "x86/access.h"
+
+struct race_frame {
+	char *function; /* demangled; NULL: unknown */
+	char *file;
+	int line; /* 0: unknown */
+	int column; /* 0: unknown */
+	char *module; /* path of the object file */
+	char *build_id; /* hex, or NULL */
+	uint64_t offset; /* of the pc in the module (as in its ELF addresses) */
+	bool inlined;
+};
+
+enum race_role { RACE_STALLED, RACE_RACING, RACE_UNKNOWN };
+
+struct race_side {
+	enum race_role role;
+	unsigned int access; /* enum access_kind; ACCESS_NONE: unknown */
+	uint32_t size; /* bytes; 0: unknown */
+	bool atomic; /* a synchronizing instruction */
+	int pid, tid; /* 0: unknown */
+	char *thread; /* its name */
+	uint32_t *thread_path; /* n-th child of n-th child ... of the first */
+	size_t thread_path_length;
+	char *syscall; /* the kernel made the access in this call; or NULL */
+	char *insn; /* AT&T text, or NULL */
+	struct vec frames; /* of struct race_frame, innermost first */
+};
+
+enum race_region {
+	REGION_UNKNOWN,
+	REGION_GLOBAL,
+	REGION_HEAP,
+	REGION_STACK,
+	REGION_TLS,
+	REGION_MAPPING,
+};
+
+struct race_variable {
+	char *name; /* "shards[3].used", "counter+8", or NULL */
+	char *symbol;
+	uint64_t offset; /* of the access in the symbol */
+	char *type; /* of the named field, or NULL */
+	char *container; /* "struct shard", or NULL */
+	char *file; /* of its declaration */
+	int line;
+	enum race_region region;
+	char *module; /* of a global; the mapping's name otherwise; or NULL */
+	uint64_t module_offset; /* of the address in that module */
+};
+
+enum race_evidence {
+	EVIDENCE_WATCHPOINT,
+	EVIDENCE_COLLISION,
+	EVIDENCE_VALUE_CHANGE,
+};
+
+enum race_verdict {
+	VERDICT_HARMFUL,
+	VERDICT_SUSPECT,
+	VERDICT_UNLIKELY,
+	VERDICT_SYNC,
+};
+
+struct race {
+	uint64_t id; /* 1.. in order of first report */
+	uint64_t time; /* wall clock, ns */
+	int pid;
+	char *program; /* short name of the process */
+	uint64_t address;
+	uint32_t size;
+	/* the bytes when the stall began and when it ended */
+	uint8_t before[X86_ACCESS_MAX], after[X86_ACCESS_MAX];
+	enum race_evidence evidence;
+	char *backend;
+	struct race_variable variable;
+	struct race_side sides[2]; /* [0] was stalled */
+	uint64_t count;
+	enum race_verdict verdict;
+	char *reason; /* of the verdict, or NULL */
+	uint64_t stall_ns; /* length drawn */
+	uint64_t elapsed_ns; /* from the stall's start to the conflict */
+	char fingerprint[33]; /* hex, by names */
+	char fingerprint_code[33]; /* hex, by build-id and offset */
+};
+
+/* All zero and empty; end with race_deinit(). */
+void race_init(struct race *race);
+void race_deinit(struct race *race);
+
+/* "write-write", "read-write" or "write-read", from the two sides. */
+const char *race_kind(const struct race *race);
+
+/*
+ * Compute both fingerprints. They are the same whichever side was stalled, and
+ * do not depend on line numbers, addresses, thread ids or load bases. False
+ * when out of memory.
+ */
+bool race_fingerprint(struct race *race);
+
+const char *race_evidence_name(enum race_evidence evidence);
+const char *race_verdict_name(enum race_verdict verdict);
+const char *race_region_name(enum race_region region);
+const char *race_role_name(enum race_role role);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The run record and the summary record: what was watched, and what it came
+ * to. Plain data; strings are borrowed from whoever fills it.
+ */
+#ifndef REPORT_RUN_H
+#define REPORT_RUN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct run_module {
+	const char *path;
+	const char *build_id; /* hex or NULL */
+	uint64_t base;
+};
+
+struct run_record {
+	const char *version;
+	const char *const *command; /* NULL-terminated; NULL for attach */
+	int pid;
+	const char *backend;
+	uint64_t seed;
+	uint64_t start; /* wall clock, ns */
+	const struct run_module *modules;
+	size_t module_count;
+};
+
+struct run_summary {
+	uint64_t races; /* distinct */
+	uint64_t races_new;
+	uint64_t suppressed;
+	uint64_t synchronization; /* conflicts of synchronizing accesses */
+	uint64_t samples; /* stalls made */
+	uint64_t hits; /* breakpoints that fired */
+	uint64_t sites_sampled; /* distinct sites that fired */
+	uint64_t sites_eligible; /* known so far */
+	uint64_t watchpoint_traps;
+	uint64_t collisions;
+	uint64_t value_changes;
+	uint64_t
+		out_of_registers; /* accesses watched by value for lack of slots */
+	uint64_t dropped; /* reports lost because a buffer was full */
+	uint64_t arms_refused; /* text was not as expected */
+	uint64_t stalled_ns; /* union of stall intervals */
+	uint64_t elapsed_ns; /* watching */
+	double overhead_pct;
+	const char *backend;
+	int exit_status; /* racewatch's */
+};
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The live status line; see status.h.
+ */
+#include "report/status.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum { STATUS_FIELDS = 5, STATUS_FIELD = 64, STATUS_WIDTH_DEFAULT = 80 };
+
+static void format_elapsed(uint64_t ns, char *out, size_t size)
+{
+	uint64_t s = ns / CLOCK_NS_PER_S;
+
+	if (s < 60)
+		snprintf(out, size, "%" PRIu64 ".%u s", s,
+			 (unsigned int)(ns / (CLOCK_NS_PER_S / 10) % 10));
+	else if (s < 3600)
+		snprintf(out, size, "%" PRIu64 ":%02u", s / 60,
+			 (unsigned int)(s % 60));
+	else
+		snprintf(out, size, "%" PRIu64 ":%02u:%02u", s / 3600,
+			 (unsigned int)(s / 60 % 60), (unsigned int)(s % 60));
+}
+
+/* Join the fields of rank `rank' and lower; false if they do not fit. */
+static bool join_fields(char fields[][STATUS_FIELD], int rank, size_t width,
+			char *out, size_t size)
+{
+	/* what is left out first has the highest rank */
+	static const int ranks[STATUS_FIELDS] = { 1, 4, 3, 2, 0 };
+	size_t length = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < STATUS_FIELDS; i++) {
+		int n;
+
+		if (ranks[i] > rank)
+			continue;
+		n = snprintf(out + length, size - length, "%s%s",
+			     length ? ", " : "", fields[i]);
+		if (n < 0 || (size_t)n >= size - length)
+			return false;
+		length += (size_t)n;
+	}
+	return length <= width;
+}
+
+void status_format(const struct status_counts *counts, size_t width, char *out,
+		   size_t size)
+{
+	char fields[STATUS_FIELDS][STATUS_FIELD];
+	char elapsed[32];
+
+	if (size == 0)
+		return;
+	format_elapsed(counts->elapsed_ns, elapsed, sizeof(elapsed));
+	snprintf(fields[0], STATUS_FIELD, "racewatch: %s", elapsed);
+	snprintf(fields[1], STATUS_FIELD, "%.0f samples/s",
+		 counts->samples_per_s);
+	snprintf(fields[2], STATUS_FIELD, "%" PRIu64 " of %" PRIu64 " sites",
+		 counts->sites_sampled, counts->sites_seen);
+	snprintf(fields[3], STATUS_FIELD, "overhead %.1f %%",
+		 counts->overhead_pct);
+	snprintf(fields[4], STATUS_FIELD, "%" PRIu64 " race%s", counts->races,
+		 counts->races == 1 ? "" : "s");
+	for (int rank = STATUS_FIELDS - 1; rank >= 0; rank--) {
+		if (join_fields(fields, rank, width, out, size))
+			return;
+	}
+	out[0] = '\0';
+}
+
+void status_init(struct status *status, int fd)
+{
+	const char *term = getenv("TERM");
+
+	status->fd = fd;
+	status->enabled = isatty(fd) && term && *term &&
+			  strcmp(term, "dumb") != 0;
+	status->shown = false;
+}
+
+static size_t terminal_width(int fd)
+{
+	struct winsize size;
+
+	if (ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+		return STATUS_WIDTH_DEFAULT;
+	return size.ws_col;
+}
+
+/* One write(2), so that no other output comes between; it may fail. */
+static void status_write(const struct status *status, const char *text)
+{
+	if (write(status->fd, text, strlen(text)) < 0)
+		return;
+}
+
+void status_show(struct status *status, const struct status_counts *counts)
+{
+	char text[STATUS_FIELDS * STATUS_FIELD];
+	char line[sizeof(text) + 8];
+
+	if (!status->enabled)
+		return;
+	/* a character in the last column would move to the next line */
+	status_format(counts, terminal_width(status->fd) - 1, text,
+		      sizeof(text));
+	snprintf(line, sizeof(line), "\r%s\033[K", text);
+	status_write(status, line);
+	status->shown = true;
+}
+
+void status_erase(struct status *status)
+{
+	if (!status->shown)
+		return;
+	status_write(status, "\r\033[K");
+	status->shown = false;
+}

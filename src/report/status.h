@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The live status line: one line at the bottom of a terminal, written over
+ * itself. Whoever prints anything else there erases it first; it comes back
+ * with the next update.
+ */
+#ifndef REPORT_STATUS_H
+#define REPORT_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct status_counts {
+	uint64_t elapsed_ns;
+	double samples_per_s;
+	uint64_t sites_sampled;
+	uint64_t sites_seen; /* known so far */
+	double overhead_pct;
+	uint64_t races;
+};
+
+struct status {
+	int fd;
+	bool enabled; /* fd is a terminal that knows control sequences */
+	bool shown;
+};
+
+/*
+ * The line's text in at most `width' columns: what does not fit is left out,
+ * the number of races and the time last. out is cut at size.
+ */
+void status_format(const struct status_counts *counts, size_t width, char *out,
+		   size_t size);
+
+/* On anything but a terminal the calls below do nothing. */
+void status_init(struct status *status, int fd);
+void status_show(struct status *status, const struct status_counts *counts);
+void status_erase(struct status *status);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Lines of text; see text.h.
+ */
+#include "report/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "report/render.h"
+
+enum { TEXT_WIDTH_MIN = 40 };
+
+struct text text_begin(const struct renderer *renderer)
+{
+	struct text text = {
+		.file = renderer->out,
+		.color = renderer->color,
+		.width = renderer->width,
+	};
+
+	return text;
+}
+
+struct error *text_end(struct text *text)
+{
+	struct error *err = NULL;
+
+	errno = 0;
+	if (text->out.failed)
+		err = error_nomem;
+	else if (fputs(strbuf_text(&text->out), text->file) < 0 ||
+		 fflush(text->file) != 0)
+		err = error_os(errno ? errno : EIO, "write the report");
+	strbuf_deinit(&text->line);
+	strbuf_deinit(&text->out);
+	return err;
+}
+
+/*
+ * Bytes of line to go before the fold, which is at the last space that leaves
+ * no more than `columns', or at the first one there is; 0: no fold.
+ */
+static size_t fold_at(const char *line, size_t columns)
+{
+	size_t best = 0;
+
+	if (utf8_columns(line, SIZE_MAX) <= columns)
+		return 0;
+	for (const char *at = line; *at; at++) {
+		size_t length = (size_t)(at - line);
+
+		if (*at != ' ' || length == 0 || at[-1] == ' ')
+			continue;
+		if (best && utf8_columns(line, length) > columns)
+			break;
+		best = length;
+	}
+	return best;
+}
+
+void text_end_line(struct text *text, int indent, int more)
+{
+	const char *line = strbuf_text(&text->line);
+
+	for (;;) {
+		size_t cut = 0;
+
+		if (text->width >= TEXT_WIDTH_MIN)
+			cut = fold_at(line, (size_t)(text->width - indent));
+		strbuf_addf(&text->out, "%*s", indent, "");
+		if (!cut)
+			break;
+		strbuf_add_bytes(&text->out, line, cut);
+		strbuf_add(&text->out, "\n");
+		line += cut + strspn(line + cut, " ");
+		indent += more;
+		more = 0;
+	}
+	strbuf_addf(&text->out, "%s\n", line);
+	if (text->line.failed)
+		text->out.failed = true;
+	strbuf_clear(&text->line);
+}
+
+void text_set_color(struct text *text, const char *sgr)
+{
+	if (text->color)
+		strbuf_addf(&text->line, "\033[%sm", sgr);
+}
+
+void text_reset_color(struct text *text)
+{
+	if (text->color)
+		strbuf_add(&text->line, "\033[0m");
+}
+
+void text_pad(struct text *text, size_t start, int columns)
+{
+	size_t used = utf8_columns(strbuf_text(&text->line) + start, SIZE_MAX);
+
+	if (used < (size_t)columns)
+		strbuf_addf(&text->line, "%*s", columns - (int)used, "");
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+void text_add_place(struct strbuf *line, const char *file, int number)
+{
+	utf8_add_visible(line, base_name(file));
+	if (number)
+		strbuf_addf(line, ":%d", number);
+}
+
+void text_add_offset(struct strbuf *line, const char *module, uint64_t offset)
+{
+	if (module) {
+		utf8_add_visible(line, base_name(module));
+		strbuf_add(line, "+");
+	}
+	strbuf_addf(line, "0x%" PRIx64, offset);
+}
+
+void text_add_count(struct strbuf *line, uint64_t n)
+{
+	uint64_t unit = 1;
+
+	while (n / unit >= 1000)
+		unit *= 1000;
+	strbuf_addf(line, "%" PRIu64, n / unit);
+	while (unit > 1) {
+		unit /= 1000;
+		strbuf_addf(line, " %03u", (unsigned int)(n / unit % 1000));
+	}
+}
+
+void text_add_plural(struct strbuf *line, uint64_t n, const char *what)
+{
+	text_add_count(line, n);
+	strbuf_addf(line, " %s%s", what, n == 1 ? "" : "s");
+}
+
+void text_add_time(struct strbuf *line, uint64_t ns)
+{
+	if (ns < CLOCK_NS_PER_MS / 10)
+		strbuf_addf(line, "%.0f us", (double)ns / 1e3);
+	else if (ns < CLOCK_NS_PER_S)
+		strbuf_addf(line, "%.1f ms", (double)ns / 1e6);
+	else
+		strbuf_addf(line, "%.1f s", (double)ns / 1e9);
+}
+
+void text_add_quoted(struct strbuf *line, const char *name)
+{
+	if (!name)
+		return;
+	strbuf_add(line, " \"");
+	utf8_add_visible(line, name);
+	strbuf_add(line, "\"");
+}
+
+void text_add_bracketed(struct strbuf *line, const char *text)
+{
+	if (!text)
+		return;
+	strbuf_add(line, " (");
+	utf8_add_visible(line, text);
+	strbuf_add(line, ")");
+}

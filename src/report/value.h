@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The bytes of an access as a person writes the value.
+ */
+#ifndef REPORT_VALUE_H
+#define REPORT_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+/*
+ * Append 1, 2, 4 or 8 bytes as a little-endian number: signed, floating-point
+ * or a pointer in hexadecimal where type (NULL: unknown) is such a type of just
+ * this size, else unsigned. Other sizes: two hexadecimal digits a byte, in the
+ * order of addresses.
+ */
+void value_add(struct strbuf *buf, const uint8_t *bytes, uint32_t size,
+	       const char *type);
+
+/* Whether value_add() writes a number. */
+bool value_is_number(uint32_t size);
+
+/* Append size bytes in hexadecimal digits. */
+void value_add_hex(struct strbuf *buf, const uint8_t *bytes, uint32_t size);
+
+#endif

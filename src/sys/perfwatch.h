@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Hardware breakpoints by perf_event_open(2), PERF_TYPE_BREAKPOINT.
+ *
+ * A thread event (sigtrap=1, remove_on_exec=1; Linux 5.13) stops the thread
+ * that touches the bytes in a signal-delivery-stop with TRAP_CODE_PERF and the
+ * cookie. A CPU event writes a sample with the toucher's registers and stack
+ * into a ring.
+ */
+#ifndef SYS_PERFWATCH_H
+#define SYS_PERFWATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "x86/access.h"
+
+struct error;
+
+struct perfwatch_spec {
+	uint64_t address; /* aligned to length */
+	uint8_t length; /* 1, 2, 4, 8 */
+	bool write_only; /* else reads and writes */
+	bool kernel; /* accesses by the kernel too */
+	uint64_t cookie;
+};
+
+/* Open, enabled, on a thread. ERROR_REFUSED when policy forbids it. */
+struct error *perfwatch_open(pid_t tid, const struct perfwatch_spec *spec,
+			     int *ret_fd);
+
+/* Move an open event; it is enabled afterwards. */
+struct error *perfwatch_move(int fd, const struct perfwatch_spec *spec);
+struct error *perfwatch_disable(int fd);
+
+/* How often it fired since it was opened. */
+struct error *perfwatch_count(int fd, uint64_t *ret);
+
+/* A CPU-wide event with its ring. */
+struct perfring {
+	int fd;
+	void *pages;
+	size_t size;
+	uint32_t stack_size;
+};
+
+enum { PERFRING_RECORD = UINT16_MAX + 1 };
+
+/* What the kernel recorded of one access. Large: not for the stack. */
+struct perfring_sample {
+	pid_t pid, tid;
+	uint64_t address;
+	struct x86_registers regs;
+	bool from_kernel; /* the kernel made the access */
+	size_t stack_size;
+	const uint8_t *stack; /* in the record */
+	_Alignas(8) uint8_t record[PERFRING_RECORD];
+};
+
+struct error *perfring_open(int cpu, const struct perfwatch_spec *spec,
+			    uint32_t stack_size, struct perfring *ret);
+void perfring_close(struct perfring *ring);
+/* As perfwatch_move(); samples of the former place are thrown away. */
+struct error *perfring_move(struct perfring *ring,
+			    const struct perfwatch_spec *spec);
+/* The next sample, or false. */
+bool perfring_next(struct perfring *ring, struct perfring_sample *ret);
+
+#endif

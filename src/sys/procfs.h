@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What /proc tells of a thread without stopping it (proc(5)). Small fixed
+ * reads into the caller's stack; no allocation.
+ */
+#ifndef SYS_PROCFS_H
+#define SYS_PROCFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct error;
+
+struct thread_status {
+	uint64_t blocked, ignored, caught; /* signals, bit n-1 for signal n */
+	pid_t tgid, tracer;
+	char state; /* 'R', 'S', 'D', 'T', 't', 'Z', 'X' */
+};
+
+struct error *procfs_status(pid_t tid, struct thread_status *ret);
+
+/* The thread's name, NUL-terminated; "" when it cannot be read. */
+void procfs_name(pid_t pid, pid_t tid, char *name, size_t size);
+
+/* Nanoseconds the thread has run on a CPU. */
+struct error *procfs_cpu_time(pid_t pid, pid_t tid, uint64_t *ret_ns);
+
+/*
+ * Does the thread sleep in a futex wait without time-out, so that only
+ * another thread can wake it? False when that cannot be told.
+ */
+bool procfs_waits_for_threads(pid_t pid, pid_t tid);
+
+/*
+ * Call visit for each thread id of the process, until it returns false.
+ */
+struct error *procfs_threads(pid_t pid, bool (*visit)(pid_t tid, void *data),
+			     void *data);
+
+#endif

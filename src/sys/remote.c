@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * System calls in a stopped thread; see remote.h.
+ */
+#include "sys/remote.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "sys/memory.h"
+#include "sys/trace.h"
+#include "sys/wait.h"
+
+enum {
+	VDSO_SIZE = 8192,
+	SIGACTION_SIZE = 32,
+	SIGSET_SIZE = 8,
+	/* below rsp: the red zone and room for two structures */
+	SCRATCH_BELOW = 512,
+	SCRATCH_SIZE = 2 * SIGACTION_SIZE,
+	/* stops other than ours that may come in between */
+	RUN_TRIES = 64,
+};
+
+static struct error *auxiliary_value(pid_t pid, uint64_t type, uint64_t *ret)
+{
+	cleanup_close int fd = -1;
+	Elf64_auxv_t entries[64];
+	char path[32];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_os(errno, "open %s", path);
+	n = read(fd, entries, sizeof(entries));
+	for (ssize_t i = 0; i < n / (ssize_t)sizeof(entries[0]); i++) {
+		if (entries[i].a_type == type) {
+			*ret = entries[i].a_un.a_val;
+			return NULL;
+		}
+	}
+	return error_create(ERROR_UNSUPPORTED, "%s has no entry %u", path,
+			    (unsigned int)type);
+}
+
+struct error *remote_syscall_address(const struct memory *memory, uint64_t *ret)
+{
+	static const uint8_t instruction[] = { 0x0f, 0x05 };
+	uint8_t bytes[VDSO_SIZE];
+	const uint8_t *found;
+	struct error *err;
+	uint64_t vdso;
+	size_t size;
+
+	err = auxiliary_value(memory->pid, AT_SYSINFO_EHDR, &vdso);
+	if (!err)
+		err = memory_read(memory, vdso, bytes, sizeof(bytes), &size);
+	if (err)
+		return err;
+	found = memmem(bytes, size, instruction, sizeof(instruction));
+	if (!found)
+		return error_create(ERROR_UNSUPPORTED,
+				    "the vDSO of %d has no syscall instruction",
+				    (int)memory->pid);
+	*ret = vdso + (uint64_t)(found - bytes);
+	return NULL;
+}
+
+/*
+ * Run to the entry and then to the exit of the system call. All signals are
+ * blocked, so that what comes in between can only be an interrupt of ours.
+ * Not by single steps: their trap is forced, and would itself reset what we
+ * are here to put back.
+ */
+static struct error *remote_run(pid_t tid)
+{
+	int seen = 0;
+
+	for (int i = 0; i < RUN_TRIES && seen < 2; i++) {
+		struct stop_reason stop;
+		struct error *err;
+
+		err = trace_to_syscall(tid);
+		if (!err)
+			err = wait_thread_stop(tid, &stop);
+		if (err)
+			return err;
+		seen += stop.kind == STOP_SIGNAL && stop.signal == SIGTRAP;
+	}
+	if (seen == 2)
+		return NULL;
+	return error_create(ERROR_OTHER, "thread %d made no system call",
+			    (int)tid);
+}
+
+static struct error *remote_call(pid_t tid, struct x86_registers regs,
+				 uint64_t *ret)
+{
+	struct x86_registers after;
+	uint64_t mask;
+	struct error *err;
+	struct error *restored;
+
+	err = trace_signal_mask(tid, &mask);
+	if (!err)
+		err = trace_set_signal_mask(tid, ~UINT64_C(0));
+	if (err)
+		return err;
+	err = trace_set_registers(tid, &regs);
+	if (!err)
+		err = remote_run(tid);
+	if (!err)
+		err = trace_registers(tid, &after);
+	if (!err)
+		*ret = after.gpr[X86_RAX];
+	restored = trace_set_signal_mask(tid, mask);
+	if (!err)
+		return restored;
+	error_free(restored);
+	return err;
+}
+
+/* The call itself, the scratch bytes being ours. */
+static struct error *remote_sigaction_at(pid_t tid, const struct memory *memory,
+					 struct x86_registers regs,
+					 uint64_t scratch, int signal,
+					 const uint8_t *set, uint8_t *old)
+{
+	struct error *err = NULL;
+	uint64_t result;
+	size_t size;
+
+	if (set)
+		err = memory_write_text(memory, tid, scratch, set,
+					SIGACTION_SIZE);
+	if (err)
+		return err;
+	regs.gpr[X86_RAX] = SYS_rt_sigaction;
+	regs.gpr[X86_RDI] = (uint64_t)signal;
+	regs.gpr[X86_RSI] = set ? scratch : 0;
+	regs.gpr[X86_RDX] = old ? scratch + SIGACTION_SIZE : 0;
+	regs.gpr[X86_R10] = SIGSET_SIZE;
+	err = remote_call(tid, regs, &result);
+	if (!err && result != 0)
+		err = error_os((int)-(int64_t)result,
+			       "rt_sigaction in thread %d", (int)tid);
+	if (!err && old)
+		err = memory_read(memory, scratch + SIGACTION_SIZE, old,
+				  SIGACTION_SIZE, &size);
+	return err;
+}
+
+/*
+ * A thread that was stopped in a system call which the kernel is to restart
+ * has one of its internal error numbers in rax (include/linux/errno.h). The
+ * kernel acts on it on the way from a signal, and not from a system call, as
+ * the thread will be: so the restart is made here, as it would make it
+ * (arch/x86/kernel/signal.c).
+ */
+enum {
+	KERNEL_ERESTARTSYS = 512,
+	KERNEL_ERESTARTNOINTR = 513,
+	KERNEL_ERESTARTNOHAND = 514,
+	KERNEL_ERESTART_RESTARTBLOCK = 516,
+	SYSCALL_INSTRUCTION = 2, /* bytes */
+};
+
+static void remote_plan_restart(struct x86_registers *regs)
+{
+	int64_t result = (int64_t)regs->gpr[X86_RAX];
+
+	if ((int64_t)regs->orig_rax < 0)
+		return;
+	if (result == -KERNEL_ERESTARTSYS || result == -KERNEL_ERESTARTNOINTR ||
+	    result == -KERNEL_ERESTARTNOHAND)
+		regs->gpr[X86_RAX] = regs->orig_rax;
+	else if (result == -KERNEL_ERESTART_RESTARTBLOCK)
+		regs->gpr[X86_RAX] = SYS_restart_syscall;
+	else
+		return;
+	regs->rip -= SYSCALL_INSTRUCTION;
+	regs->orig_rax = ~UINT64_C(0);
+}
+
+struct error *remote_sigaction(pid_t tid, const struct memory *memory,
+			       uint64_t syscall_address, int signal,
+			       const uint8_t *set, uint8_t *old)
+{
+	struct x86_registers saved, regs;
+	uint8_t scratch_saved[SCRATCH_SIZE];
+	struct error *restored;
+	struct error *err;
+	uint64_t scratch;
+	size_t size;
+
+	err = trace_registers(tid, &saved);
+	if (err)
+		return err;
+	scratch = (saved.gpr[X86_RSP] - SCRATCH_BELOW) & ~UINT64_C(15);
+	err = memory_read(memory, scratch, scratch_saved, SCRATCH_SIZE, &size);
+	if (err)
+		return err;
+	regs = saved;
+	regs.rip = syscall_address;
+	/* not in a system call: nothing is to be restarted */
+	regs.orig_rax = ~UINT64_C(0);
+	err = remote_sigaction_at(tid, memory, regs, scratch, signal, set, old);
+	restored = memory_write_text(memory, tid, scratch, scratch_saved, size);
+	remote_plan_restart(&saved);
+	if (!restored)
+		restored = trace_set_registers(tid, &saved);
+	if (!err)
+		return restored;
+	error_free(restored);
+	return err;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Making a stopped thread execute a system call for us. Its registers, signal
+ * mask and the scratch bytes are as before afterwards. Used sparingly: to put
+ * back what our traps made the kernel change.
+ */
+#ifndef SYS_REMOTE_H
+#define SYS_REMOTE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct error;
+struct memory;
+
+/*
+ * The address of a syscall instruction in the vDSO of the process, which is
+ * there whatever else is mapped (getauxval(3), AT_SYSINFO_EHDR).
+ */
+struct error *remote_syscall_address(const struct memory *memory,
+				     uint64_t *ret);
+
+/*
+ * rt_sigaction(2) in the stopped thread. set and old are the kernel's
+ * struct sigaction of 32 bytes on x86-64; either may be NULL.
+ */
+struct error *remote_sigaction(pid_t tid, const struct memory *memory,
+			       uint64_t syscall_address, int signal,
+			       const uint8_t *set, uint8_t *old);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * ptrace(2) by verbs; see trace.h. The only file that names it.
+ */
+#include "sys/trace.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
+#include "base/error.h"
+
+/* Linux 5.13; glibc 2.36 does not name it */
+#ifndef TRAP_PERF
+#define TRAP_PERF 6
+#endif
+
+static struct error *trace_error(pid_t tid, const char *what)
+{
+	return error_os(errno, "%s thread %d", what, (int)tid);
+}
+
+struct error *trace_seize(pid_t tid, bool exit_kill)
+{
+	unsigned long options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+				PTRACE_O_TRACEVFORK | PTRACE_O_TRACEVFORKDONE |
+				PTRACE_O_TRACEEXEC;
+
+	if (exit_kill)
+		options |= PTRACE_O_EXITKILL;
+	if (ptrace(PTRACE_SEIZE, tid, 0L, options) < 0)
+		return trace_error(tid, "seize");
+	return NULL;
+}
+
+struct error *trace_interrupt(pid_t tid)
+{
+	if (ptrace(PTRACE_INTERRUPT, tid, 0L, 0L) < 0)
+		return trace_error(tid, "interrupt");
+	return NULL;
+}
+
+struct error *trace_continue(pid_t tid, int signal)
+{
+	if (ptrace(PTRACE_CONT, tid, 0L, (long)signal) < 0)
+		return trace_error(tid, "continue");
+	return NULL;
+}
+
+struct error *trace_step(pid_t tid, int signal)
+{
+	if (ptrace(PTRACE_SINGLESTEP, tid, 0L, (long)signal) < 0)
+		return trace_error(tid, "step");
+	return NULL;
+}
+
+struct error *trace_to_syscall(pid_t tid)
+{
+	if (ptrace(PTRACE_SYSCALL, tid, 0L, 0L) < 0)
+		return trace_error(tid, "continue");
+	return NULL;
+}
+
+struct error *trace_listen(pid_t tid)
+{
+	if (ptrace(PTRACE_LISTEN, tid, 0L, 0L) < 0)
+		return trace_error(tid, "listen to");
+	return NULL;
+}
+
+struct error *trace_detach(pid_t tid, int signal)
+{
+	if (ptrace(PTRACE_DETACH, tid, 0L, (long)signal) < 0)
+		return trace_error(tid, "detach from");
+	return NULL;
+}
+
+/* Where enum x86_reg keeps each register of struct user_regs_struct. */
+static const size_t gpr_offsets[16] = {
+	[X86_RAX] = offsetof(struct user_regs_struct, rax),
+	[X86_RCX] = offsetof(struct user_regs_struct, rcx),
+	[X86_RDX] = offsetof(struct user_regs_struct, rdx),
+	[X86_RBX] = offsetof(struct user_regs_struct, rbx),
+	[X86_RSP] = offsetof(struct user_regs_struct, rsp),
+	[X86_RBP] = offsetof(struct user_regs_struct, rbp),
+	[X86_RSI] = offsetof(struct user_regs_struct, rsi),
+	[X86_RDI] = offsetof(struct user_regs_struct, rdi),
+	[X86_R8] = offsetof(struct user_regs_struct, r8),
+	[X86_R9] = offsetof(struct user_regs_struct, r9),
+	[X86_R10] = offsetof(struct user_regs_struct, r10),
+	[X86_R11] = offsetof(struct user_regs_struct, r11),
+	[X86_R12] = offsetof(struct user_regs_struct, r12),
+	[X86_R13] = offsetof(struct user_regs_struct, r13),
+	[X86_R14] = offsetof(struct user_regs_struct, r14),
+	[X86_R15] = offsetof(struct user_regs_struct, r15),
+};
+
+struct error *trace_registers(pid_t tid, struct x86_registers *ret)
+{
+	struct user_regs_struct user;
+
+	if (ptrace(PTRACE_GETREGS, tid, 0L, &user) < 0)
+		return trace_error(tid, "read registers of");
+	for (int i = 0; i < 16; i++)
+		memcpy(&ret->gpr[i], (char *)&user + gpr_offsets[i],
+		       sizeof(ret->gpr[i]));
+	ret->rip = user.rip;
+	ret->rflags = user.eflags;
+	ret->fs_base = user.fs_base;
+	ret->gs_base = user.gs_base;
+	ret->orig_rax = user.orig_rax;
+	return NULL;
+}
+
+struct error *trace_set_registers(pid_t tid, const struct x86_registers *regs)
+{
+	struct user_regs_struct user;
+
+	if (ptrace(PTRACE_GETREGS, tid, 0L, &user) < 0)
+		return trace_error(tid, "read registers of");
+	for (int i = 0; i < 16; i++)
+		memcpy((char *)&user + gpr_offsets[i], &regs->gpr[i],
+		       sizeof(regs->gpr[i]));
+	user.rip = regs->rip;
+	user.eflags = regs->rflags;
+	user.fs_base = regs->fs_base;
+	user.gs_base = regs->gs_base;
+	user.orig_rax = regs->orig_rax;
+	if (ptrace(PTRACE_SETREGS, tid, 0L, &user) < 0)
+		return trace_error(tid, "write registers of");
+	return NULL;
+}
+
+static struct error *trace_poke_user(pid_t tid, size_t offset, uint64_t value)
+{
+	if (ptrace(PTRACE_POKEUSER, tid, offset, value) < 0)
+		return trace_error(tid, "write a register of");
+	return NULL;
+}
+
+struct error *trace_set_rip(pid_t tid, uint64_t rip)
+{
+	return trace_poke_user(tid, offsetof(struct user, regs.rip), rip);
+}
+
+struct error *trace_event_message(pid_t tid, unsigned long *ret)
+{
+	unsigned long message;
+
+	if (ptrace(PTRACE_GETEVENTMSG, tid, 0L, &message) < 0)
+		return trace_error(tid, "read the event of");
+	*ret = message;
+	return NULL;
+}
+
+static size_t debug_offset(int number)
+{
+	return offsetof(struct user, u_debugreg) +
+	       (size_t)number * sizeof(((struct user *)0)->u_debugreg[0]);
+}
+
+struct error *trace_set_debug(pid_t tid, int number, uint64_t value)
+{
+	if (ptrace(PTRACE_POKEUSER, tid, debug_offset(number), value) < 0)
+		return error_os(errno, "write DR%d of thread %d", number,
+				(int)tid);
+	return NULL;
+}
+
+struct error *trace_debug(pid_t tid, int number, uint64_t *ret)
+{
+	long value;
+
+	errno = 0;
+	value = ptrace(PTRACE_PEEKUSER, tid, debug_offset(number), 0L);
+	if (value == -1 && errno != 0)
+		return error_os(errno, "read DR%d of thread %d", number,
+				(int)tid);
+	*ret = (uint64_t)value;
+	return NULL;
+}
+
+static enum trap_code trap_code_of(const siginfo_t *info)
+{
+	switch (info->si_code) {
+	case SI_KERNEL:
+		return TRAP_CODE_BREAKPOINT;
+	case TRAP_TRACE:
+	/* a step over a system call (user_single_step_report), or icebp */
+	case TRAP_BRKPT:
+		return TRAP_CODE_STEP;
+	case TRAP_HWBKPT:
+		return TRAP_CODE_WATCH;
+	case TRAP_PERF:
+		return TRAP_CODE_PERF;
+	default:
+		return TRAP_CODE_OTHER;
+	}
+}
+
+/*
+ * The perf fields of siginfo, which glibc 2.36 does not name: si_perf_data,
+ * si_perf_type and si_perf_flags follow si_addr (asm-generic/siginfo.h).
+ */
+struct perf_siginfo {
+	int fields[3];
+	int padding;
+	uint64_t address;
+	uint64_t data;
+};
+
+struct error *trace_trap_info(pid_t tid, struct trap_info *ret)
+{
+	struct perf_siginfo perf;
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETSIGINFO, tid, 0L, &info) < 0)
+		return trace_error(tid, "read the signal of");
+	memcpy(&perf, &info, sizeof(perf));
+	ret->code = trap_code_of(&info);
+	ret->address = ret->code == TRAP_CODE_PERF ? perf.address : 0;
+	ret->perf_data = ret->code == TRAP_CODE_PERF ? perf.data : 0;
+	return NULL;
+}
+
+enum { PEEK_BATCH = 16 };
+
+struct error *trace_trap_pending(pid_t tid, bool *ret)
+{
+	struct __ptrace_peeksiginfo_args args = { .off = 0, .nr = PEEK_BATCH };
+	siginfo_t infos[PEEK_BATCH];
+	long n;
+
+	*ret = false;
+	do {
+		n = ptrace(PTRACE_PEEKSIGINFO, tid, &args, infos);
+		if (n < 0)
+			return trace_error(tid, "read pending signals of");
+		for (long i = 0; i < n; i++) {
+			if (infos[i].si_signo == SIGTRAP &&
+			    trap_code_of(&infos[i]) != TRAP_CODE_OTHER)
+				*ret = true;
+		}
+		args.off += (uint64_t)n;
+	} while (n == PEEK_BATCH && !*ret);
+	return NULL;
+}
+
+struct error *trace_signal_mask(pid_t tid, uint64_t *ret)
+{
+	uint64_t mask;
+
+	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0)
+		return trace_error(tid, "read the signal mask of");
+	*ret = mask;
+	return NULL;
+}
+
+struct error *trace_set_signal_mask(pid_t tid, uint64_t mask)
+{
+	if (ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask) < 0)
+		return trace_error(tid, "write the signal mask of");
+	return NULL;
+}
+
+struct error *trace_poke_byte(pid_t tid, uint64_t address, uint8_t byte)
+{
+	uint64_t word_address = address & ~(uint64_t)7;
+	long word;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKTEXT, tid, word_address, 0L);
+	if (word == -1 && errno != 0)
+		return trace_error(tid, "read text of");
+	((uint8_t *)&word)[address - word_address] = byte;
+	if (ptrace(PTRACE_POKETEXT, tid, word_address, word) < 0)
+		return trace_error(tid, "write text of");
+	return NULL;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * ptrace(2) by verbs. Every function returns error_gone when the thread has
+ * vanished or is not in a ptrace-stop (the kernel says ESRCH for both; a
+ * SIGKILL can make the one the other at any moment).
+ */
+#ifndef SYS_TRACE_H
+#define SYS_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "x86/access.h"
+
+struct error;
+
+/*
+ * Seize the thread without stopping it, with all events the engine follows.
+ * exit_kill: the kernel kills it when the tracer dies (never for attach).
+ */
+struct error *trace_seize(pid_t tid, bool exit_kill);
+struct error *trace_interrupt(pid_t tid);
+struct error *trace_continue(pid_t tid, int signal);
+struct error *trace_step(pid_t tid, int signal);
+/* Continue to the next entry to or exit from a system call. */
+struct error *trace_to_syscall(pid_t tid);
+/* Stay in group-stop, listening for events. */
+struct error *trace_listen(pid_t tid);
+struct error *trace_detach(pid_t tid, int signal);
+
+struct error *trace_registers(pid_t tid, struct x86_registers *ret);
+/* All general registers are written; fs/gs bases and orig_rax too. */
+struct error *trace_set_registers(pid_t tid, const struct x86_registers *regs);
+struct error *trace_set_rip(pid_t tid, uint64_t rip);
+
+struct error *trace_event_message(pid_t tid, unsigned long *ret);
+
+/* DR0-DR3, DR6, DR7 by number. */
+struct error *trace_set_debug(pid_t tid, int number, uint64_t value);
+struct error *trace_debug(pid_t tid, int number, uint64_t *ret);
+
+/* Why a SIGTRAP came (sigaction(2), si_code). */
+enum trap_code {
+	TRAP_CODE_BREAKPOINT, /* int3: SI_KERNEL */
+	TRAP_CODE_STEP,
+	TRAP_CODE_WATCH, /* debug register */
+	TRAP_CODE_PERF, /* perf event with sigtrap */
+	TRAP_CODE_OTHER, /* sent by kill(2) and the like */
+};
+
+struct trap_info {
+	enum trap_code code;
+	uint64_t address; /* TRAP_CODE_PERF: of the event */
+	uint64_t perf_data; /* TRAP_CODE_PERF: the event's sig_data */
+};
+
+struct error *trace_trap_info(pid_t tid, struct trap_info *ret);
+
+/* Is a SIGTRAP of the kind we cause queued for the thread, undelivered? */
+struct error *trace_trap_pending(pid_t tid, bool *ret);
+
+/* The thread's blocked signals, bit n-1 for signal n. */
+struct error *trace_signal_mask(pid_t tid, uint64_t *ret);
+struct error *trace_set_signal_mask(pid_t tid, uint64_t mask);
+
+/* Write through the word-wise request, for when /proc/PID/mem is refused. */
+struct error *trace_poke_byte(pid_t tid, uint64_t address, uint8_t byte);
+
+#endif

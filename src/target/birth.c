@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Births and exec; see birth.h.
+ */
+#include "target/birth.h"
+
+#include <linux/kcmp.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "sys/memory.h"
+#include "sys/trace.h"
+#include "target/breakpoint.h"
+#include "target/engine.h"
+#include "target/hold.h"
+#include "target/release.h"
+#include "target/sigstate.h"
+#include "target/step.h"
+#include "target/thread.h"
+
+/* Is tid a thread of the process? (tgkill(2) with signal 0) */
+static bool birth_is_thread(pid_t pid, pid_t tid)
+{
+	return syscall(SYS_tgkill, pid, tid, 0) == 0;
+}
+
+/*
+ * Does the child share the creator's memory? Where kcmp(2) is refused, what
+ * the event says of the kind of birth must do.
+ */
+static bool birth_shares_memory(pid_t creator, pid_t child, enum stop_kind kind)
+{
+	long order = syscall(SYS_kcmp, creator, child, KCMP_VM, 0, 0);
+
+	return order >= 0 ? order == 0 : kind == STOP_VFORK;
+}
+
+static struct error *birth_process(struct engine *engine,
+				   struct process *parent, pid_t pid,
+				   enum process_role role, struct process **ret)
+{
+	struct process *process;
+	struct error *err;
+
+	err = process_create(pid, role, parent->space, &process);
+	if (err)
+		return err;
+	parent->space->users++;
+	if (!vec_push(&engine->processes, &process)) {
+		process_destroy(process);
+		return error_nomem;
+	}
+	*ret = process;
+	return NULL;
+}
+
+/* The process that the newborn belongs to, made if need be. */
+static struct error *birth_home(struct engine *engine, struct thread *creator,
+				pid_t tid, enum stop_kind kind,
+				struct process **ret)
+{
+	struct process *parent = creator->process;
+	enum process_role role = PROCESS_COPY;
+
+	if (kind == STOP_CLONE && birth_is_thread(parent->pid, tid)) {
+		*ret = parent;
+		return NULL;
+	}
+	if (birth_shares_memory(parent->pid, tid, kind))
+		role = PROCESS_GUEST;
+	return birth_process(engine, parent, tid, role, ret);
+}
+
+/* Its first stop may have been seen before the event that announces it. */
+static void birth_meet_orphan(struct engine *engine, pid_t tid)
+{
+	for (size_t i = 0; i < engine->orphans.count; i++) {
+		struct stop_reason stop =
+			*(struct stop_reason *)vec_at(&engine->orphans, i);
+
+		if (stop.tid != tid)
+			continue;
+		vec_remove_swap(&engine->orphans, i);
+		engine_event(engine, &stop);
+		return;
+	}
+}
+
+void birth_announced(struct engine *engine, struct thread *creator,
+		     const struct stop_reason *stop)
+{
+	struct process *home;
+	struct thread *child;
+	unsigned long message;
+	struct error *err;
+	pid_t tid;
+
+	if (!thread_ok(creator, trace_event_message(creator->tid, &message)))
+		return;
+	tid = (pid_t)message;
+	err = birth_home(engine, creator, tid, stop->kind, &home);
+	if (!err)
+		err = engine_add_thread(engine, home, tid, &child);
+	if (err) {
+		engine_note(engine, err);
+		return;
+	}
+	child->newborn = true;
+	if (home == creator->process)
+		thread_set_path(child, creator);
+	sigstate_newborn(engine, child, creator);
+	birth_meet_orphan(engine, tid);
+}
+
+/* The child holds a copy of our breakpoints: take them out, let it go. */
+static void birth_clean_copy(struct engine *engine, struct thread *thread)
+{
+	struct process *process = thread->process;
+	struct memory memory;
+
+	memory_init(&memory, process->pid);
+	engine_note(engine, breakpoint_clean_copy(process->space, &memory,
+						  thread->tid));
+	memory_deinit(&memory);
+	release_thread(engine, thread);
+}
+
+void birth_first_stop(struct engine *engine, struct thread *thread)
+{
+	thread->newborn = false;
+	switch (thread->process->role) {
+	case PROCESS_COPY:
+		birth_clean_copy(engine, thread);
+		return;
+	case PROCESS_WATCHED:
+	case PROCESS_GUEST:
+		break;
+	}
+	engine_go_on(engine, thread);
+}
+
+/* The other threads died in the exec, without their ends being told. */
+static void birth_leave_alone(struct engine *engine, struct thread *thread)
+{
+	struct process *process = thread->process;
+
+	for (size_t i = process->threads.count; i-- > 0;) {
+		struct thread *other = process_thread(process, i);
+
+		if (other == thread)
+			continue;
+		other->state = THREAD_GONE;
+		thread_destroy(engine, other);
+	}
+}
+
+/* What the kernel dropped in the exec: events, registers, the parking. */
+static void birth_reset_thread(struct engine *engine, struct thread *thread)
+{
+	struct hold *hold = thread->hold;
+
+	thread_unpark(thread);
+	watch_settled(&engine->watch, thread);
+	thread->hold = NULL;
+	if (hold) {
+		hold->thread = NULL;
+		if (hold->lost)
+			hold->lost(engine, hold);
+	}
+	step_lost(engine, thread);
+	watch_by_perf.clear(engine, thread);
+	memset(thread->watch.generation, 0, sizeof(thread->watch.generation));
+	memset(thread->watch.address, 0, sizeof(thread->watch.address));
+	thread->watch.control = 0;
+	memset(&thread->signals, 0, sizeof(thread->signals));
+}
+
+static void birth_new_space(struct engine *engine, struct process *process)
+{
+	struct addrspace *space;
+	struct error *err;
+
+	err = addrspace_create(process->pid, &space);
+	if (err) {
+		engine_note(engine, err);
+		engine_release(engine);
+		return;
+	}
+	addrspace_release(process->space);
+	process->space = space;
+	process->trap_action_known = false;
+	process->trap_looked_ns = 0;
+	process->syscall_address = 0;
+	pool_clear(&engine->pool);
+}
+
+void birth_exec(struct engine *engine, struct thread *thread)
+{
+	struct process *process = thread->process;
+	struct wire_exec message = { .pid = process->pid };
+
+	birth_leave_alone(engine, thread);
+	birth_reset_thread(engine, thread);
+	if (process->role != PROCESS_WATCHED) {
+		/* a program of its own, in memory of its own */
+		release_thread(engine, thread);
+		return;
+	}
+	birth_new_space(engine, process);
+	if (engine->phase == ENGINE_STARTING)
+		engine->phase = ENGINE_WATCHING;
+	else
+		channel_send(&engine->channel, WIRE_EXEC, &message,
+			     sizeof(message));
+}

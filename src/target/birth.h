@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Threads and processes that the watched process makes, and the program it
+ * becomes by exec. A child with a copy of the memory is cleaned of
+ * breakpoints before it runs and let go; one that shares the memory (vfork,
+ * posix_spawn) is kept until it execs.
+ */
+#ifndef TARGET_BIRTH_H
+#define TARGET_BIRTH_H
+
+struct engine;
+struct stop_reason;
+struct thread;
+
+/* The thread stopped in a clone, fork or vfork event. It stays stopped. */
+void birth_announced(struct engine *engine, struct thread *creator,
+		     const struct stop_reason *stop);
+
+/* A newborn's first stop. It is resumed, or cleaned and let go. */
+void birth_first_stop(struct engine *engine, struct thread *thread);
+
+/* An exec event: the thread is the only one left. It stays stopped. */
+void birth_exec(struct engine *engine, struct thread *thread);
+
+#endif

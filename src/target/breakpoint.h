@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * An address space and the breakpoints in its text. An address space is an
+ * object apart from the process: threads, vfork children and CLONE_VM
+ * processes share one.
+ *
+ * Every address that ever held a breakpoint keeps its record until the
+ * program is replaced (exec) or the text goes away: a thread may carry the
+ * trap of a location lifted long ago, and a fork child may hold a copy of it.
+ */
+#ifndef TARGET_BREAKPOINT_H
+#define TARGET_BREAKPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "sys/memory.h"
+#include "wire/message.h"
+
+struct breakpoint;
+struct error;
+struct thread;
+
+enum breakpoint_policy {
+	/* lifted when it is hit (DataCollider 3.1.1) */
+	BREAKPOINT_ONE_SHOT,
+	/* stays; threads that hit it are stepped over it */
+	BREAKPOINT_PERSISTENT,
+};
+
+/* Does this hit count? Called with the thread stopped at the location. */
+typedef bool breakpoint_predicate(struct thread *thread,
+				  const struct x86_registers *regs, void *data);
+
+struct breakpoint {
+	struct wire_site site;
+	bool armed; /* the byte in the text is int3 */
+	bool fired; /* has been hit at least once */
+	/*
+	 * threads that stood here when last resumed, not yet seen to have run
+	 */
+	uint32_t parked;
+	enum breakpoint_policy policy;
+	breakpoint_predicate *predicate; /* NULL: every hit counts */
+	void *predicate_data;
+};
+
+struct addrspace {
+	struct memory memory;
+	struct map index; /* address to position in breakpoints */
+	struct vec breakpoints; /* of struct breakpoint * */
+	size_t armed;
+	size_t cursor; /* where the next partial lift begins to look */
+	unsigned int users; /* processes */
+};
+
+struct error *addrspace_create(pid_t pid, struct addrspace **ret);
+/* One user less; the last one frees it. The text is left as it is. */
+void addrspace_release(struct addrspace *space);
+
+/* The record of this address, armed or not; NULL: it never had one. */
+struct breakpoint *breakpoint_find(const struct addrspace *space,
+				   uint64_t address);
+
+/*
+ * Arm a one-shot breakpoint for the site. *ret_armed is false when the text
+ * does not hold the bytes the site says (nothing is written), or is armed.
+ */
+struct error *breakpoint_arm(struct addrspace *space,
+			     const struct wire_site *site, bool *ret_armed);
+
+/*
+ * Take it out of the text if it is there. A byte that is no longer int3 is not
+ * ours to write and is left. stopped_tid: see memory_write_text().
+ */
+struct error *breakpoint_lift(struct addrspace *space, pid_t stopped_tid,
+			      struct breakpoint *breakpoint);
+
+/* Put a lifted one back (persistent ones, after stepping over). */
+struct error *breakpoint_rearm(struct addrspace *space,
+			       struct breakpoint *breakpoint);
+
+/*
+ * Lift up to `most` armed breakpoints in [start, end), appending the sites' ids
+ * to returned (of uint64_t; may be NULL). Written a page at a time. Goes on
+ * past errors; the first is returned.
+ */
+struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
+				    uint64_t start, uint64_t end, size_t most,
+				    struct vec *returned);
+
+/*
+ * Remove every breakpoint of `space`, armed now or ever, from the memory of
+ * another process that is a copy of it (a fork child, stopped).
+ */
+struct error *breakpoint_clean_copy(struct addrspace *space,
+				    const struct memory *copy, pid_t tid);
+
+/* Forget all records in [start, end): that text is no longer mapped. */
+void breakpoint_forget_range(struct addrspace *space, uint64_t start,
+			     uint64_t end);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Putting a conflict together; see conflict.h.
+ */
+#include "target/conflict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "sys/memory.h"
+#include "target/breakpoint.h"
+#include "target/engine.h"
+#include "target/snapshot.h"
+#include "target/stall.h"
+#include "target/thread.h"
+
+static const struct memory *stall_memory(const struct stall *stall)
+{
+	return &stall->hold.thread->process->space->memory;
+}
+
+void stall_read(const struct stall *stall, int i, uint8_t *bytes,
+		uint32_t *ret_size)
+{
+	const struct mem_access *access = &stall->accesses[i].access;
+	size_t size = 0;
+
+	error_free(memory_read(stall_memory(stall), access->address, bytes,
+			       access->size, &size));
+	*ret_size = (uint32_t)size;
+}
+
+static void conflict_send(struct engine *engine,
+			  const struct conflict *conflict)
+{
+	const struct wire_side *sides = conflict->wire.sides;
+	struct channel_part parts[] = {
+		{ &conflict->wire, sizeof(conflict->wire) },
+		{ conflict->stacks[0], sides[0].stack_size },
+		{ conflict->stacks[1], sides[1].stack_size },
+	};
+
+	if (!channel_send_parts(&engine->channel, WIRE_CONFLICT, parts, 3))
+		engine->stats.dropped++;
+}
+
+/* Everything about the stalled side of access i, and the bytes now. */
+struct conflict *conflict_create(const struct stall *stall, int i,
+				 enum wire_evidence evidence)
+{
+	const struct stall_access *access = &stall->accesses[i];
+	struct conflict *conflict = calloc(1, sizeof(*conflict));
+	struct wire_conflict *wire;
+	uint32_t size;
+
+	if (!conflict)
+		return NULL;
+	wire = &conflict->wire;
+	wire->evidence = evidence;
+	wire->watched = access->claimed ? access->claim.claim.covered : 0;
+	wire->wall_ns = clock_wall_ns();
+	wire->stall_ns = stall->length_ns;
+	wire->elapsed_ns = clock_now_ns() - stall->begun_ns;
+	memcpy(wire->before, access->before, sizeof(wire->before));
+	stall_read(stall, i, wire->after, &size);
+	wire->sides[1].syscall = -1;
+	snapshot_thread(stall->hold.thread, &stall->regs, &wire->sides[0],
+			conflict->stacks[0]);
+	wire->sides[0].before = true;
+	wire->sides[0].site = stall->site.id;
+	wire->sides[0].access = access->access;
+	return conflict;
+}
+
+/* Report and free; out of memory loses the report, not the threads. */
+void conflict_finish(struct engine *engine, struct conflict *conflict)
+{
+	if (conflict)
+		conflict_send(engine, conflict);
+	else
+		engine->stats.dropped++;
+	free(conflict);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The tracer's state; see engine.h.
+ */
+#include "target/engine.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "target/breakpoint.h"
+#include "target/release.h"
+#include "target/thread.h"
+
+enum {
+	/* what may wait for the front end to read it */
+	ENGINE_OUT_LIMIT = 8 << 20,
+	ENGINE_NOTES_MAX = 20,
+};
+
+struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
+{
+	memset(engine, 0, sizeof(*engine));
+	engine->processes = (struct vec)VEC_INIT(struct process *);
+	engine->orphans = (struct vec)VEC_INIT(struct stop_reason);
+	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
+	engine->returned = (struct vec)VEC_INIT(struct wire_returned);
+	rng_init(&engine->rng, seed);
+	return channel_init(&engine->channel, fd, ENGINE_OUT_LIMIT);
+}
+
+void engine_deinit(struct engine *engine)
+{
+	while (engine->processes.count > 0) {
+		struct process *process = engine_process_at(engine, 0);
+
+		while (process->threads.count > 0) {
+			struct thread *thread = process_thread(process, 0);
+
+			thread->state = THREAD_GONE;
+			thread_destroy(engine, thread);
+		}
+		engine_remove_process(engine, process);
+	}
+	pool_deinit(&engine->pool);
+	map_deinit(&engine->threads);
+	vec_deinit(&engine->processes);
+	vec_deinit(&engine->orphans);
+	vec_deinit(&engine->stalls.list);
+	vec_deinit(&engine->returned);
+	channel_deinit(&engine->channel);
+}
+
+struct thread *engine_thread(const struct engine *engine, pid_t tid)
+{
+	const uint64_t *value = map_get(&engine->threads, (uint64_t)tid);
+
+	return value ? (struct thread *)(uintptr_t)*value : NULL;
+}
+
+struct process *engine_process(const struct engine *engine, pid_t pid)
+{
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		struct process *process = engine_process_at(engine, i);
+
+		if (process->pid == pid)
+			return process;
+	}
+	return NULL;
+}
+
+struct error *engine_add_thread(struct engine *engine, struct process *process,
+				pid_t tid, struct thread **ret)
+{
+	struct thread *thread;
+	struct error *err;
+
+	err = thread_create(process, tid, &thread);
+	if (err)
+		return err;
+	if (!map_set(&engine->threads, (uint64_t)tid,
+		     (uint64_t)(uintptr_t)thread)) {
+		thread_destroy(engine, thread);
+		return error_nomem;
+	}
+	*ret = thread;
+	return NULL;
+}
+
+void engine_remove_process(struct engine *engine, struct process *process)
+{
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		if (engine_process_at(engine, i) == process) {
+			vec_remove(&engine->processes, i);
+			process_destroy(process);
+			return;
+		}
+	}
+}
+
+uint32_t engine_thread_count(const struct engine *engine)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *process = engine_process_at(engine, i);
+
+		if (process->role == PROCESS_WATCHED)
+			count += process->threads.count;
+	}
+	return (uint32_t)count;
+}
+
+void engine_return_site(struct engine *engine, uint64_t id,
+			enum wire_returned_why why)
+{
+	struct wire_returned returned = { .id = id, .why = why };
+
+	/* a site that is not returned is never drawn again: a lesser evil */
+	if (!vec_push(&engine->returned, &returned))
+		engine->stats.dropped++;
+}
+
+void engine_note(struct engine *engine, struct error *err)
+{
+	const char *message = error_message(err);
+
+	if (!err)
+		return;
+	if (err != error_gone && engine->notes_sent < ENGINE_NOTES_MAX) {
+		engine->notes_sent++;
+		channel_send(&engine->channel, WIRE_NOTE, message,
+			     strlen(message));
+	}
+	error_free(err);
+}
+
+void engine_go_on(struct engine *engine, struct thread *thread)
+{
+	if (engine->phase == ENGINE_RELEASING)
+		release_thread(engine, thread);
+	else
+		thread_resume(engine, thread);
+}
+
+static uint64_t engine_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+void engine_send_stats(struct engine *engine)
+{
+	struct wire_stats stats = engine->stats;
+	const struct process *process = engine_process(engine, engine->pid);
+
+	stats.busy_ns = engine_cpu_ns();
+	stats.queued = (uint32_t)pool_queued(&engine->pool);
+	stats.stalls = (uint32_t)engine->stalls.list.count;
+	stats.threads = engine_thread_count(engine);
+	if (process)
+		stats.armed = (uint32_t)process->space->armed;
+	if (stats.stalls > 0)
+		stats.stalled_ns +=
+			clock_now_ns() - engine->stalls.busy_since_ns;
+	channel_send(&engine->channel, WIRE_STATS, &stats, sizeof(stats));
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The tracer's state: all processes and threads, the watch, the stalls, the
+ * pool of breakpoints, and the channel to the front end. One per tracer
+ * process; single-threaded.
+ */
+#ifndef TARGET_ENGINE_H
+#define TARGET_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/rng.h"
+#include "base/vec.h"
+#include "sys/wait.h"
+#include "target/pool.h"
+#include "target/process.h"
+#include "target/stall.h"
+#include "target/watch.h"
+#include "wire/channel.h"
+#include "wire/message.h"
+
+struct error;
+struct thread;
+
+enum engine_phase {
+	ENGINE_STARTING, /* the command has not been executed yet */
+	ENGINE_WATCHING,
+	ENGINE_RELEASING, /* threads are detached as they stop */
+	ENGINE_RELEASED, /* nothing is traced; a child may still run */
+	ENGINE_DONE,
+};
+
+struct engine {
+	enum engine_phase phase;
+	pid_t pid; /* of the watched process */
+	bool child; /* we started it: its end is ours to report */
+	bool exit_kill;
+	struct vec processes; /* of struct process *, owned */
+	struct map threads; /* tid to struct thread * */
+	/* first stops of newborns whose creator's event is still to come */
+	struct vec orphans; /* of struct stop_reason */
+	struct watch watch;
+	struct stalls stalls;
+	struct pool pool;
+	struct rng rng;
+	struct channel channel;
+	struct wire_stats stats;
+	struct vec returned; /* of struct wire_returned, to be sent */
+	uint32_t thread_count_sent;
+	unsigned int notes_sent;
+	uint64_t next_tick_ns;
+	uint64_t signals_due_ns; /* sigstate_tick() is needed then */
+};
+
+/* An engine without processes; the channel takes fd over. */
+struct error *engine_init(struct engine *engine, int fd, uint64_t seed);
+/* Free everything; nothing may be traced any more. */
+void engine_deinit(struct engine *engine);
+
+struct thread *engine_thread(const struct engine *engine, pid_t tid);
+
+/* The first process with that role and pid, or NULL. */
+struct process *engine_process(const struct engine *engine, pid_t pid);
+
+static inline struct process *engine_process_at(const struct engine *engine,
+						size_t i)
+{
+	return *(struct process **)vec_at(&engine->processes, i);
+}
+
+/* Record a thread with its process and in the index. */
+struct error *engine_add_thread(struct engine *engine, struct process *process,
+				pid_t tid, struct thread **ret);
+
+/* Remove a process without threads. */
+void engine_remove_process(struct engine *engine, struct process *process);
+
+/* Threads of watched processes. */
+uint32_t engine_thread_count(const struct engine *engine);
+
+/* Tell the front end that this site is no longer armed. */
+void engine_return_site(struct engine *engine, uint64_t id,
+			enum wire_returned_why why);
+
+/* A warning for the user, once in a while; consumes err. */
+void engine_note(struct engine *engine, struct error *err);
+
+/* Send the counters as they stand. */
+void engine_send_stats(struct engine *engine);
+
+/* Let a stopped thread go on, or go for good when releasing. */
+void engine_go_on(struct engine *engine, struct thread *thread);
+
+/* Handle one stop or end of a tracee. */
+void engine_event(struct engine *engine, const struct stop_reason *stop);
+
+/* Begin to restore and detach everything; engine_event() carries it on. */
+void engine_release(struct engine *engine);
+
+#endif

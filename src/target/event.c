@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Stops and ends of tracees, one function each. The table at the end says
+ * which.
+ */
+#include <signal.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "sys/memory.h"
+#include "sys/trace.h"
+#include "target/birth.h"
+#include "target/breakpoint.h"
+#include "target/engine.h"
+#include "target/sigstate.h"
+#include "target/step.h"
+#include "target/thread.h"
+
+enum { INT3 = 0xcc };
+
+static void event_process_ended(struct engine *engine,
+				const struct stop_reason *stop)
+{
+	struct wire_exited message = { .pid = stop->tid, .status = stop->raw };
+
+	engine_send_stats(engine);
+	channel_send(&engine->channel, WIRE_EXITED, &message, sizeof(message));
+	engine->phase = ENGINE_DONE;
+}
+
+static void event_end(struct engine *engine, struct thread *thread,
+		      const struct stop_reason *stop)
+{
+	struct process *process = thread->process;
+	pid_t pid = process->pid;
+
+	thread->state = THREAD_GONE;
+	thread_destroy(engine, thread);
+	if (process->threads.count > 0)
+		return;
+	engine_remove_process(engine, process);
+	if (pid == engine->pid)
+		event_process_ended(engine, stop);
+}
+
+/* A stop or end of somebody unknown. */
+static void event_unknown(struct engine *engine, const struct stop_reason *stop)
+{
+	bool end = stop->kind == STOP_EXITED || stop->kind == STOP_KILLED;
+
+	if (end && stop->tid == engine->pid)
+		event_process_ended(engine, stop);
+	else if (!end && !vec_push(&engine->orphans, stop))
+		engine_note(engine, error_nomem);
+}
+
+/* The program's own trap: it gets its signal. */
+static void event_deliver(struct engine *engine, struct thread *thread,
+			  int signal)
+{
+	thread->deliver = signal;
+	engine_go_on(engine, thread);
+}
+
+/* Is there an int3 in the text now, which is not ours? */
+static bool event_own_int3(const struct thread *thread, uint64_t address)
+{
+	struct error *err;
+	uint8_t byte = 0;
+	size_t size;
+
+	err = memory_read(&thread->process->space->memory, address, &byte, 1,
+			  &size);
+	error_free(err);
+	return !err && byte == INT3;
+}
+
+/* The thread stands on a breakpoint of its own address space, rip back. */
+static void event_hit(struct engine *engine, struct thread *thread,
+		      struct breakpoint *breakpoint,
+		      const struct x86_registers *regs)
+{
+	struct addrspace *space = thread->process->space;
+	bool wanted =
+		!breakpoint->predicate ||
+		breakpoint->predicate(thread, regs, breakpoint->predicate_data);
+	struct wire_site site = breakpoint->site;
+	bool stays = breakpoint->policy == BREAKPOINT_PERSISTENT || !wanted;
+
+	engine_note(engine, breakpoint_lift(space, thread->tid, breakpoint));
+	sigstate_mend(engine, thread);
+	if (stays) {
+		if (!thread->hold)
+			step_over_breakpoint(engine, thread, breakpoint);
+		return;
+	}
+	engine->stats.hits++;
+	breakpoint->fired = true;
+	pool_fired(&engine->pool, site.address);
+	engine_return_site(engine, site.id, WIRE_FIRED);
+	if (thread->process->role == PROCESS_WATCHED &&
+	    engine->phase == ENGINE_WATCHING && !thread->step)
+		stall_hit(engine, thread, &site, regs);
+	else
+		engine_go_on(engine, thread);
+}
+
+static void event_int3(struct engine *engine, struct thread *thread)
+{
+	struct breakpoint *breakpoint;
+	struct x86_registers regs;
+
+	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
+		return;
+	breakpoint = breakpoint_find(thread->process->space, regs.rip - 1);
+	if (!breakpoint ||
+	    (!breakpoint->armed && event_own_int3(thread, regs.rip - 1))) {
+		event_deliver(engine, thread, SIGTRAP);
+		return;
+	}
+	/* first of all: a thread that stands there lives if we die now */
+	regs.rip--;
+	if (!thread_ok(thread, trace_set_rip(thread->tid, regs.rip)))
+		return;
+	if (breakpoint->armed) {
+		event_hit(engine, thread, breakpoint, &regs);
+		return;
+	}
+	/* the trap of a location lifted since: it goes on as if nothing was */
+	sigstate_mend(engine, thread);
+	engine_go_on(engine, thread);
+}
+
+static void event_watch(struct engine *engine, struct thread *thread,
+			const struct trap_info *info)
+{
+	const struct watch_ops *ops = info->code == TRAP_CODE_WATCH
+					      ? &watch_by_registers
+					      : &watch_by_perf;
+	uint64_t gens[DREGS_SLOTS] = { 0 };
+	uint8_t slots = ops->trapped(thread, info, gens);
+
+	if (slots == 0) {
+		event_deliver(engine, thread, SIGTRAP);
+		return;
+	}
+	thread_unpark(thread);
+	stall_trap(engine, thread, slots, gens);
+	/* the kernel forces the signal of a debug register, as that of int3 */
+	if (info->code == TRAP_CODE_WATCH)
+		sigstate_mend(engine, thread);
+	engine_go_on(engine, thread);
+}
+
+/*
+ * A SIGTRAP sent by kill(2) and the like. If one was pending when the thread
+ * met a breakpoint, the breakpoint's own got lost in it: there is one of each
+ * standard signal at most. The thread then stands behind an int3 of ours.
+ */
+static void event_sent_trap(struct engine *engine, struct thread *thread)
+{
+	const struct breakpoint *breakpoint = NULL;
+	struct x86_registers regs;
+
+	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
+		return;
+	if (event_own_int3(thread, regs.rip - 1))
+		breakpoint =
+			breakpoint_find(thread->process->space, regs.rip - 1);
+	if (!breakpoint || !breakpoint->armed) {
+		event_deliver(engine, thread, sigstate_deliver(engine, thread));
+		return;
+	}
+	event_int3(engine, thread);
+	syscall(SYS_tgkill, thread->process->pid, thread->tid, SIGTRAP);
+}
+
+static void event_step(struct engine *engine, struct thread *thread)
+{
+	if (!step_trapped(engine, thread)) {
+		event_deliver(engine, thread, SIGTRAP);
+		return;
+	}
+	sigstate_mend(engine, thread);
+	engine_go_on(engine, thread);
+}
+
+static void event_trap(struct engine *engine, struct thread *thread)
+{
+	struct trap_info info;
+
+	if (!thread_ok(thread, trace_trap_info(thread->tid, &info)))
+		return;
+	switch (info.code) {
+	case TRAP_CODE_BREAKPOINT:
+		event_int3(engine, thread);
+		break;
+	case TRAP_CODE_WATCH:
+	case TRAP_CODE_PERF:
+		event_watch(engine, thread, &info);
+		break;
+	case TRAP_CODE_STEP:
+		event_step(engine, thread);
+		break;
+	case TRAP_CODE_OTHER:
+		event_sent_trap(engine, thread);
+		break;
+	}
+}
+
+static void event_signal(struct engine *engine, struct thread *thread,
+			 const struct stop_reason *stop)
+{
+	if (stop->signal == SIGTRAP)
+		event_trap(engine, thread);
+	else
+		event_deliver(engine, thread, stop->signal);
+}
+
+static void event_group(struct engine *engine, struct thread *thread,
+			const struct stop_reason *stop)
+{
+	(void)stop;
+	thread->newborn = false;
+	if (engine->phase == ENGINE_RELEASING) {
+		engine_go_on(engine, thread);
+		return;
+	}
+	watch_settled(&engine->watch, thread);
+	if (thread_ok(thread, trace_listen(thread->tid)))
+		thread->state = THREAD_LISTENING;
+}
+
+static void event_interrupted(struct engine *engine, struct thread *thread,
+			      const struct stop_reason *stop)
+{
+	(void)stop;
+	if (thread->newborn) {
+		birth_first_stop(engine, thread);
+		return;
+	}
+	sigstate_at_stop(engine, thread);
+	engine_go_on(engine, thread);
+}
+
+static void event_birth(struct engine *engine, struct thread *thread,
+			const struct stop_reason *stop)
+{
+	birth_announced(engine, thread, stop);
+	engine_go_on(engine, thread);
+}
+
+static void event_exec(struct engine *engine, struct thread *thread,
+		       const struct stop_reason *stop)
+{
+	bool watched = thread->process->role == PROCESS_WATCHED;
+
+	(void)stop;
+	birth_exec(engine, thread);
+	/* a guest was let go, and its record with it */
+	if (watched)
+		engine_go_on(engine, thread);
+}
+
+static void event_other(struct engine *engine, struct thread *thread,
+			const struct stop_reason *stop)
+{
+	(void)stop;
+	engine_go_on(engine, thread);
+}
+
+typedef void event_handler(struct engine *engine, struct thread *thread,
+			   const struct stop_reason *stop);
+
+static event_handler *const event_handlers[] = {
+	[STOP_EXITED] = event_end,
+	[STOP_KILLED] = event_end,
+	[STOP_SIGNAL] = event_signal,
+	[STOP_GROUP] = event_group,
+	[STOP_INTERRUPTED] = event_interrupted,
+	[STOP_CLONE] = event_birth,
+	[STOP_FORK] = event_birth,
+	[STOP_VFORK] = event_birth,
+	[STOP_VFORK_DONE] = event_other,
+	[STOP_EXEC] = event_exec,
+	[STOP_OTHER_EVENT] = event_other,
+};
+
+void engine_event(struct engine *engine, const struct stop_reason *stop)
+{
+	struct thread *thread = engine_thread(engine, stop->tid);
+
+	engine->stats.stops++;
+	if (!thread) {
+		event_unknown(engine, stop);
+		return;
+	}
+	log_debug(LOG_TARGET, "thread %d: stop kind %d signal %d",
+		  (int)stop->tid, (int)stop->kind, stop->signal);
+	thread->state = THREAD_STOPPED;
+	/* any stop takes a pending interrupt with it (kernel/signal.c) */
+	thread->interrupting = false;
+	event_handlers[stop->kind](engine, thread, stop);
+}

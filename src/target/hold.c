@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Keeping a stopped thread stopped; see hold.h.
+ */
+#include "target/hold.h"
+
+#include <stddef.h>
+
+#include "target/thread.h"
+
+void hold_begin(struct hold *hold, struct thread *thread)
+{
+	hold->thread = thread;
+	thread->hold = hold;
+}
+
+void hold_release(struct engine *engine, struct hold *hold)
+{
+	struct thread *thread = hold->thread;
+
+	if (!thread)
+		return;
+	hold->thread = NULL;
+	thread->hold = NULL;
+	thread_resume(engine, thread);
+}
+
+void hold_release_in_order(struct engine *engine, struct hold *const *holds,
+			   int count)
+{
+	for (int i = 0; i < count; i++)
+		hold_release(engine, holds[i]);
+}

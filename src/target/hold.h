@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Keeping a stopped thread stopped until somebody lets it go, whoever asks:
+ * a stall, a provoker that wants an order, a person. A thread has one hold at
+ * most. The owner embeds the structure.
+ */
+#ifndef TARGET_HOLD_H
+#define TARGET_HOLD_H
+
+struct engine;
+struct thread;
+
+struct hold {
+	struct thread *thread; /* NULL: holds nobody */
+	/* the thread died or was taken away; hold->thread is NULL already */
+	void (*lost)(struct engine *engine, struct hold *hold);
+};
+
+/* The thread must be stopped and not held. */
+void hold_begin(struct hold *hold, struct thread *thread);
+
+/* Let it go on, with the watch registers as they are to be. */
+void hold_release(struct engine *engine, struct hold *hold);
+
+/* Let threads go on in this order, each running before the next is freed. */
+void hold_release_in_order(struct engine *engine, struct hold *const *holds,
+			   int count);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Getting hold of the target; see launch.h.
+ */
+#include "target/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "sys/procfs.h"
+#include "sys/trace.h"
+#include "target/breakpoint.h"
+#include "target/engine.h"
+#include "target/sigstate.h"
+#include "target/thread.h"
+
+/* exit-allowed: the forked child that could not become the command */
+enum { LAUNCH_FAILED = 127 };
+
+/* The child: wait to be seized, become the command, or tell why not. */
+static void launch_child(const struct launch *launch, int go, int failed)
+{
+	char byte;
+
+	sigaction(SIGCHLD, launch->child_action, NULL);
+	sigprocmask(SIG_SETMASK, launch->mask, NULL);
+	if (launch->no_aslr)
+		personality(ADDR_NO_RANDOMIZE);
+	/* end of file: the tracer died or gave up */
+	if (read(go, &byte, 1) == 1) {
+		execvp(launch->argv[0], launch->argv);
+		if (write(failed, &errno, sizeof(errno)) < 0)
+			_exit(LAUNCH_FAILED); /* exit-allowed: forked child */
+	}
+	_exit(LAUNCH_FAILED); /* exit-allowed: forked child */
+}
+
+static struct error *launch_failure(const char *command, int code)
+{
+	return error_create(code == ENOENT ? ERROR_NOT_FOUND : ERROR_CANNOT_RUN,
+			    "%s: %s", command, strerror(code));
+}
+
+static struct error *launch_record(struct engine *engine, pid_t pid)
+{
+	struct process *process;
+	struct addrspace *space;
+	struct thread *thread;
+	struct error *err;
+
+	err = addrspace_create(pid, &space);
+	if (err)
+		return err;
+	err = process_create(pid, PROCESS_WATCHED, space, &process);
+	if (err) {
+		addrspace_release(space);
+		return err;
+	}
+	if (!vec_push(&engine->processes, &process)) {
+		process_destroy(process);
+		return error_nomem;
+	}
+	engine->pid = pid;
+	return engine_add_thread(engine, process, pid, &thread);
+}
+
+/*
+ * Let the child go and follow it until it has become the command. Only the
+ * calls before its execve(2) lie in between; they stop for nothing but
+ * signals.
+ */
+static struct error *launch_follow(struct engine *engine, const char *command,
+				   int failed)
+{
+	struct stop_reason stop;
+	struct error *err;
+	int code;
+
+	while (engine->phase == ENGINE_STARTING) {
+		err = wait_thread(engine->pid, &stop);
+		if (err)
+			return err;
+		if (stop.kind == STOP_EXITED || stop.kind == STOP_KILLED) {
+			if (read(failed, &code, sizeof(code)) == sizeof(code))
+				return launch_failure(command, code);
+			return error_create(ERROR_CANNOT_RUN,
+					    "%s: died before it began",
+					    command);
+		}
+		engine_event(engine, &stop);
+	}
+	return NULL;
+}
+
+struct error *launch_command(struct engine *engine, const struct launch *launch)
+{
+	cleanup_close int go_read = -1, go_write = -1;
+	cleanup_close int failed_read = -1, failed_write = -1;
+	int go[2], failed[2];
+	struct error *err;
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return error_os(errno, "make a pipe");
+	go_read = go[0];
+	go_write = go[1];
+	if (pipe2(failed, O_CLOEXEC) < 0)
+		return error_os(errno, "make a pipe");
+	failed_read = failed[0];
+	failed_write = failed[1];
+	pid = fork();
+	if (pid < 0)
+		return error_os(errno, "fork");
+	if (pid == 0) {
+		close(go_write);
+		launch_child(launch, go_read, failed_write);
+	}
+	engine->child = true;
+	engine->exit_kill = true;
+	err = trace_seize(pid, true);
+	if (!err)
+		err = launch_record(engine, pid);
+	if (!err && write(go_write, "", 1) != 1)
+		err = error_os(errno, "start %s", launch->argv[0]);
+	if (!err) {
+		close(failed_write);
+		failed_write = -1;
+		err = launch_follow(engine, launch->argv[0], failed_read);
+	}
+	return err;
+}
+
+struct attach {
+	struct engine *engine;
+	struct process *process;
+	struct error *err;
+	bool grew;
+};
+
+static bool attach_thread(pid_t tid, void *data)
+{
+	struct attach *attach = data;
+	struct thread *thread = engine_thread(attach->engine, tid);
+	struct error *err;
+
+	if (!thread) {
+		err = trace_seize(tid, false);
+		if (err == error_gone)
+			return true;
+		/* a thread born of a seized one is traced already: EPERM */
+		if (err && err->code == EPERM &&
+		    attach->process->threads.count > 0) {
+			struct thread_status status;
+
+			error_free(err);
+			err = procfs_status(tid, &status);
+			if (!err && status.tracer != getpid())
+				err = error_create(
+					ERROR_REFUSED,
+					"thread %d is traced by process %d",
+					(int)tid, (int)status.tracer);
+			if (err == error_gone || !err)
+				return true;
+		}
+		if (!err)
+			err = engine_add_thread(attach->engine, attach->process,
+						tid, &thread);
+		if (err) {
+			attach->err = err;
+			return false;
+		}
+		attach->grew = true;
+		sigstate_refresh(attach->engine, thread);
+	}
+	return true;
+}
+
+struct error *launch_attach(struct engine *engine, pid_t pid)
+{
+	struct attach attach = { .engine = engine };
+	struct error *err;
+
+	err = trace_seize(pid, false);
+	if (err)
+		return error_wrap(err, "attach to %d", (int)pid);
+	err = launch_record(engine, pid);
+	if (err)
+		return err;
+	attach.process = engine_process(engine, pid);
+	do {
+		attach.grew = false;
+		err = procfs_threads(pid, attach_thread, &attach);
+		if (!err)
+			err = attach.err;
+	} while (!err && attach.grew);
+	if (err)
+		return error_wrap(err, "attach to %d", (int)pid);
+	engine->phase = ENGINE_WATCHING;
+	return NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Getting hold of the target: a command started by us, or a live process.
+ */
+#ifndef TARGET_LAUNCH_H
+#define TARGET_LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct engine;
+struct error;
+
+struct launch {
+	char *const *argv;
+	bool no_aslr;
+	/* what the command is to have, of what the tracer changed for itself */
+	const sigset_t *mask;
+	const struct sigaction *child_action; /* of SIGCHLD */
+};
+
+/*
+ * Fork, seize the child with exit-kill, and let it execute argv. Its exec event
+ * moves the engine to ENGINE_WATCHING. ERROR_NOT_FOUND and ERROR_CANNOT_RUN
+ * name the command.
+ */
+struct error *launch_command(struct engine *engine,
+			     const struct launch *launch);
+
+/* Seize all threads of a process until their list is stable. */
+struct error *launch_attach(struct engine *engine, pid_t pid);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One process: its threads, and the address space it uses, which it may share
+ * with others (vfork).
+ */
+#ifndef TARGET_PROCESS_H
+#define TARGET_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+
+struct addrspace;
+struct error;
+struct thread;
+
+enum process_role {
+	PROCESS_WATCHED,
+	/*
+	 * A child with a copy of the memory: cleaned and let go at its first
+	 * stop.
+	 */
+	PROCESS_COPY,
+	/*
+	 * A child in the memory of a watched process (vfork, posix_spawn, clone
+	 * with CLONE_VM): kept until it execs or exits; breakpoints that it
+	 * meets are lifted under it and it never stalls.
+	 */
+	PROCESS_GUEST,
+};
+
+struct process {
+	pid_t pid;
+	enum process_role role;
+	struct addrspace *space; /* one user */
+	struct vec threads; /* of struct thread *, owned */
+	/* SIGTRAP's disposition as last seen; see sigstate.h */
+	bool trap_ignored, trap_caught;
+	uint64_t trap_looked_ns;
+	uint64_t trap_doubt_ns; /* since when it looks reset; 0: it does not */
+	bool trap_action_known;
+	bool trap_action_wanted; /* to be asked for at some thread's stop */
+	uint8_t trap_action[32]; /* struct sigaction of the kernel */
+	uint64_t syscall_address; /* of a syscall instruction; 0: unknown */
+	uint64_t armed_ns; /* when breakpoints were last set */
+};
+
+/* Takes one use of the space over, on success only. */
+struct error *process_create(pid_t pid, enum process_role role,
+			     struct addrspace *space, struct process **ret);
+/* The threads must have gone. */
+void process_destroy(struct process *process);
+
+static inline struct thread *process_thread(const struct process *process,
+					    size_t i)
+{
+	return *(struct thread **)vec_at(&process->threads, i);
+}
+
+#endif

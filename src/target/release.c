@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Letting go; see release.h.
+ */
+#include "target/release.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "sys/trace.h"
+#include "target/engine.h"
+#include "target/step.h"
+#include "target/thread.h"
+
+static const uint64_t trap_bit = UINT64_C(1) << (SIGTRAP - 1);
+
+static void release_check_done(struct engine *engine)
+{
+	if (engine->phase != ENGINE_RELEASING || engine->threads.count > 0)
+		return;
+	engine->phase = ENGINE_RELEASED;
+	engine_send_stats(engine);
+	channel_send(&engine->channel, WIRE_DETACHED, NULL, 0);
+}
+
+/* Forget the thread, and its process when it was the last. */
+static void release_forget(struct engine *engine, struct thread *thread)
+{
+	struct process *process = thread->process;
+
+	thread_destroy(engine, thread);
+	if (process->threads.count == 0 && engine->phase != ENGINE_RELEASING)
+		engine_remove_process(engine, process);
+	release_check_done(engine);
+}
+
+/*
+ * A SIGTRAP that one of our traps caused is queued: detached, the thread
+ * would die of it. Resumed, it takes the signal before it executes anything.
+ */
+static bool release_drain(struct thread *thread)
+{
+	bool pending;
+	uint64_t mask;
+
+	if (!thread_ok(thread, trace_trap_pending(thread->tid, &pending)) ||
+	    !pending ||
+	    !thread_ok(thread, trace_signal_mask(thread->tid, &mask)))
+		return false;
+	if (mask & trap_bit) {
+		thread->signals.mask = mask;
+		thread->signals.draining = true;
+		thread_ok(thread,
+			  trace_set_signal_mask(thread->tid, mask & ~trap_bit));
+	}
+	if (thread_ok(thread, trace_continue(thread->tid, thread->deliver)))
+		thread->state = THREAD_RUNNING;
+	thread->deliver = 0;
+	return true;
+}
+
+void release_thread(struct engine *engine, struct thread *thread)
+{
+	if (thread->state != THREAD_STOPPED)
+		return;
+	if (thread->signals.draining) {
+		thread->signals.draining = false;
+		thread_ok(thread, trace_set_signal_mask(thread->tid,
+							thread->signals.mask));
+	}
+	if (release_drain(thread))
+		return;
+	watch_by_registers.clear(engine, thread);
+	watch_by_perf.clear(engine, thread);
+	if (thread->state == THREAD_STOPPED &&
+	    !thread_ok(thread, trace_detach(thread->tid, thread->deliver)))
+		/* killed meanwhile: its end is still to be waited for */
+		return;
+	if (thread->state == THREAD_STOPPED)
+		release_forget(engine, thread);
+}
+
+static void release_process(struct engine *engine, struct process *process)
+{
+	/* from the end: a released thread leaves the list */
+	for (size_t i = process->threads.count; i-- > 0;) {
+		struct thread *thread = process_thread(process, i);
+
+		step_lost(engine, thread);
+		if (thread->state == THREAD_STOPPED)
+			release_thread(engine, thread);
+		else if (thread->state == THREAD_GONE)
+			release_forget(engine, thread);
+		else
+			thread_interrupt(thread);
+	}
+}
+
+void engine_release(struct engine *engine)
+{
+	if (engine->phase >= ENGINE_RELEASING)
+		return;
+	engine->phase = ENGINE_RELEASING;
+	pool_lift_all(engine);
+	stalls_end_all(engine);
+	for (size_t i = engine->processes.count; i-- > 0;)
+		release_process(engine, engine_process_at(engine, i));
+	release_check_done(engine);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Trying the watchpoints for real; see selftest.h.
+ */
+#include "target/selftest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "sys/perfwatch.h"
+#include "sys/trace.h"
+#include "sys/wait.h"
+#include "x86/dregs.h"
+
+enum { DR_CONTROL = 7 };
+
+/* A child that waits for a byte and then does something to `watched`. */
+struct selftest {
+	pid_t pid;
+	int go; /* write end */
+};
+
+/* Written and read by children; the parent only takes its address. */
+static volatile uint64_t watched;
+
+static void selftest_child(int go, bool by_kernel)
+{
+	sigset_t none;
+	char byte;
+
+	/*
+	 * perf does not stop a thread that blocks SIGTRAP, as the tracer does
+	 */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* without a parent there is nothing to do */
+	if (read(go, &byte, 1) != 1)
+		_exit(1); /* exit-allowed: forked child */
+	if (by_kernel) {
+		if (read(go, (void *)(uintptr_t)&watched, 1) != 1)
+			_exit(1); /* exit-allowed: forked child */
+	} else {
+		watched = 1;
+	}
+	_exit(0); /* exit-allowed: forked child */
+}
+
+/* Start a child, seized and stopped. */
+static struct error *selftest_begin(struct selftest *test, bool by_kernel)
+{
+	struct stop_reason stop;
+	struct error *err;
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return error_os(errno, "make a pipe");
+	test->pid = fork();
+	if (test->pid == 0) {
+		close(fds[1]);
+		selftest_child(fds[0], by_kernel);
+	}
+	close(fds[0]);
+	test->go = fds[1];
+	if (test->pid < 0) {
+		err = error_os(errno, "fork");
+		close(test->go);
+		return err;
+	}
+	err = trace_seize(test->pid, true);
+	if (!err)
+		err = trace_interrupt(test->pid);
+	if (!err)
+		err = wait_thread(test->pid, &stop);
+	return err;
+}
+
+static void selftest_end(const struct selftest *test)
+{
+	if (test->pid <= 0)
+		return;
+	close(test->go);
+	kill(test->pid, SIGKILL);
+	while (waitpid(test->pid, NULL, __WALL) == test->pid)
+		;
+}
+
+/* Let the child act; did it stop with a trap of this kind? */
+static struct error *selftest_act(const struct selftest *test,
+				  enum trap_code wanted, bool *ret_trapped)
+{
+	struct trap_info info;
+	struct stop_reason stop;
+	struct error *err;
+
+	/* the second byte is for a read by the kernel */
+	if (write(test->go, "12", 2) != 2)
+		return error_os(errno, "write to a test child");
+	err = trace_continue(test->pid, 0);
+	if (!err)
+		err = wait_thread(test->pid, &stop);
+	*ret_trapped = false;
+	if (err || stop.kind != STOP_SIGNAL || stop.signal != SIGTRAP)
+		return err;
+	err = trace_trap_info(test->pid, &info);
+	*ret_trapped = !err && info.code == wanted;
+	return err;
+}
+
+static struct error *selftest_set_registers(pid_t pid)
+{
+	struct dregs dregs = { 0 };
+	struct dregs_claim claim;
+	struct error *err;
+
+	if (!dregs_claim(&dregs, (uint64_t)(uintptr_t)&watched, sizeof(watched),
+			 DREGS_WRITE, false, &claim))
+		return error_create(ERROR_OTHER, "no debug register is free");
+	err = trace_set_debug(pid, 0, dregs.slots[0].address);
+	if (!err)
+		err = trace_set_debug(pid, DR_CONTROL, dregs_control(&dregs));
+	return err;
+}
+
+struct error *selftest_registers(void)
+{
+	struct selftest test = { 0 };
+	bool trapped = false;
+	struct error *err;
+
+	err = selftest_begin(&test, false);
+	if (!err)
+		err = selftest_set_registers(test.pid);
+	if (!err)
+		err = selftest_act(&test, TRAP_CODE_WATCH, &trapped);
+	selftest_end(&test);
+	if (!err && !trapped)
+		err = error_create(
+			ERROR_UNSUPPORTED,
+			"debug registers can be written but do not trap (as on some virtual machines)");
+	return error_wrap(err, "watchpoints by ptrace");
+}
+
+static struct error *selftest_perf_once(bool by_kernel, bool *ret_trapped)
+{
+	struct perfwatch_spec spec = {
+		.address = (uint64_t)(uintptr_t)&watched,
+		.length = sizeof(watched),
+		.write_only = true,
+		.kernel = by_kernel,
+		.cookie = 1,
+	};
+	struct selftest test = { 0 };
+	struct error *err;
+	int fd = -1;
+
+	*ret_trapped = false;
+	err = selftest_begin(&test, by_kernel);
+	if (!err)
+		err = perfwatch_open(test.pid, &spec, &fd);
+	if (!err)
+		err = selftest_act(&test, TRAP_CODE_PERF, ret_trapped);
+	if (fd >= 0)
+		close(fd);
+	selftest_end(&test);
+	return err;
+}
+
+struct error *selftest_perf(bool *ret_kernel)
+{
+	struct error *err;
+	bool trapped;
+
+	err = selftest_perf_once(false, &trapped);
+	if (!err && !trapped)
+		err = error_create(
+			ERROR_UNSUPPORTED,
+			"perf breakpoints with sigtrap do not trap (needs Linux 5.13)");
+	if (err)
+		return error_wrap(err, "watchpoints by perf");
+	error_free(selftest_perf_once(true, ret_kernel));
+	return NULL;
+}
+
+struct error *selftest_cpu(void)
+{
+	struct perfwatch_spec spec = {
+		.address = (uint64_t)(uintptr_t)&watched,
+		.length = sizeof(watched),
+		.write_only = true,
+		.kernel = true,
+	};
+	struct perfring ring;
+	struct error *err;
+
+	err = perfring_open(0, &spec, 0, &ring);
+	if (!err)
+		perfring_close(&ring);
+	return error_wrap(err, "CPU-wide watchpoints by perf");
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Keeping SIGTRAP as the program had it; see sigstate.h.
+ */
+#include "target/sigstate.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "sys/procfs.h"
+#include "sys/remote.h"
+#include "sys/trace.h"
+#include "target/breakpoint.h"
+#include "target/engine.h"
+#include "target/thread.h"
+
+enum {
+	SIGSTATE_FIRST_GAP_NS = 1000 * 1000,
+	SIGSTATE_LOOK_NS = 20 * 1000 * 1000,
+	SIGSTATE_LAST_GAP_NS = 1000 * 1000 * 1000,
+	/* dispositions seen longer ago are looked at again before arming */
+	SIGSTATE_STALE_NS = 10 * 1000 * 1000,
+	/* a disposition that is default for so long has been made so */
+	SIGSTATE_DOUBT_NS = 50 * 1000 * 1000,
+	/* a thread of that age that blocks everything means it */
+	SIGSTATE_GROWN_NS = 50 * 1000 * 1000,
+	/* young threads delay breakpoints no longer than this */
+	SIGSTATE_PATIENCE_NS = 20 * 1000 * 1000,
+	/* threads looked at in one go */
+	SIGSTATE_BATCH = 32,
+};
+
+static const uint64_t trap_bit = UINT64_C(1) << (SIGTRAP - 1);
+
+/*
+ * The signals that a thread blocking "everything" blocks: all but SIGKILL and
+ * SIGSTOP, which cannot be, and the two that glibc keeps for itself.
+ */
+static const uint64_t all_signals =
+	~(UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1) |
+	  UINT64_C(3) << 31);
+
+static bool sigstate_blocks_all(uint64_t mask)
+{
+	return (mask & all_signals) == all_signals;
+}
+
+bool sigstate_trap_blocked(const struct thread *thread)
+{
+	return thread->signals.known && (thread->signals.mask & trap_bit);
+}
+
+/* Is SIGTRAP's disposition default now, where it was another? */
+static bool sigstate_is_reset(const struct process *process,
+			      const struct thread_status *status)
+{
+	return (process->trap_ignored || process->trap_caught) &&
+	       !((status->ignored | status->caught) & trap_bit);
+}
+
+/*
+ * A disposition that has gone may have been reset by a trap of ours whose
+ * stop is still to be handled. It is believed when it stays so.
+ */
+static bool sigstate_doubtful(struct process *process, bool reset, uint64_t now)
+{
+	if (!reset) {
+		process->trap_doubt_ns = 0;
+		return false;
+	}
+	if (process->trap_doubt_ns == 0)
+		process->trap_doubt_ns = now;
+	return now - process->trap_doubt_ns < SIGSTATE_DOUBT_NS;
+}
+
+static void sigstate_take_process(struct process *process,
+				  const struct thread_status *status,
+				  uint64_t now)
+{
+	bool reset = sigstate_is_reset(process, status);
+
+	process->trap_looked_ns = now;
+	if (sigstate_doubtful(process, reset, now))
+		return;
+	process->trap_ignored = status->ignored & trap_bit;
+	process->trap_caught = status->caught & trap_bit;
+	if (!process->trap_caught)
+		process->trap_action_known = false;
+}
+
+static void sigstate_plan(struct thread_signals *signals, uint64_t now)
+{
+	if (!signals->settled || signals->refresh_gap_ns == 0)
+		signals->refresh_gap_ns = SIGSTATE_FIRST_GAP_NS;
+	else if (signals->refresh_gap_ns < SIGSTATE_LAST_GAP_NS)
+		signals->refresh_gap_ns *= 2;
+	signals->next_refresh_ns = now + signals->refresh_gap_ns;
+}
+
+void sigstate_refresh(struct engine *engine, struct thread *thread)
+{
+	struct thread_signals *signals = &thread->signals;
+	uint64_t now = clock_now_ns();
+	struct thread_status status;
+	struct error *err;
+
+	err = procfs_status(thread->tid, &status);
+	if (err) {
+		/* its end will be told by wait */
+		error_free(err);
+		signals->next_refresh_ns = now + SIGSTATE_LAST_GAP_NS;
+		return;
+	}
+	signals->known = true;
+	signals->mask = status.blocked;
+	signals->settled = !sigstate_blocks_all(status.blocked) ||
+			   now - signals->born_ns > SIGSTATE_GROWN_NS;
+	sigstate_plan(signals, now);
+	sigstate_take_process(thread->process, &status, now);
+	if (status.state == 'Z' || status.state == 'X')
+		thread->state = THREAD_GONE;
+	if (engine->watch.ops == &watch_by_perf && signals->settled &&
+	    !thread->watch.by_registers && sigstate_trap_blocked(thread)) {
+		watch_by_perf.clear(engine, thread);
+		thread->watch.by_registers = true;
+	}
+}
+
+void sigstate_newborn(struct engine *engine, struct thread *thread,
+		      const struct thread *creator)
+{
+	struct thread_signals *signals = &thread->signals;
+
+	signals->known = creator->signals.known;
+	signals->mask = creator->signals.mask;
+	signals->settled = false;
+	signals->born_ns = clock_now_ns();
+	sigstate_plan(signals, signals->born_ns);
+	if (signals->next_refresh_ns < engine->signals_due_ns)
+		engine->signals_due_ns = signals->next_refresh_ns;
+}
+
+/* Call visit for the watched threads until it returns false. */
+static bool sigstate_each(struct engine *engine, uint64_t now,
+			  bool (*visit)(struct engine *engine,
+					struct thread *thread, uint64_t now,
+					void *data),
+			  void *data)
+{
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		struct process *process = engine_process_at(engine, i);
+
+		if (process->role != PROCESS_WATCHED)
+			continue;
+		for (size_t j = 0; j < process->threads.count; j++) {
+			if (!visit(engine, process_thread(process, j), now,
+				   data))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool sigstate_visit_due(struct engine *engine, struct thread *thread,
+			       uint64_t now, void *data)
+{
+	int *batch = data;
+
+	if (now < thread->signals.next_refresh_ns ||
+	    thread->state == THREAD_GONE)
+		return true;
+	sigstate_refresh(engine, thread);
+	return --*batch > 0;
+}
+
+static bool sigstate_visit_settled(struct engine *engine, struct thread *thread,
+				   uint64_t now, void *data)
+{
+	(void)engine;
+	(void)now;
+	(void)data;
+	return thread->signals.settled || thread->state == THREAD_GONE;
+}
+
+static bool sigstate_all_settled(struct engine *engine, uint64_t now)
+{
+	return sigstate_each(engine, now, sigstate_visit_settled, NULL);
+}
+
+void sigstate_tick(struct engine *engine, uint64_t now)
+{
+	int batch = SIGSTATE_BATCH;
+
+	if (now < engine->signals_due_ns)
+		return;
+	sigstate_each(engine, now, sigstate_visit_due, &batch);
+	engine->signals_due_ns = now + (sigstate_all_settled(engine, now)
+						? SIGSTATE_LOOK_NS
+						: SIGSTATE_FIRST_GAP_NS);
+}
+
+bool sigstate_ready(struct engine *engine, struct process *process,
+		    uint64_t now)
+{
+	struct thread *first = process_thread(process, 0);
+
+	if (process->armed_ns == 0)
+		process->armed_ns = now;
+	if (now - process->armed_ns < SIGSTATE_PATIENCE_NS &&
+	    !sigstate_all_settled(engine, now))
+		return false;
+	if (now - process->trap_looked_ns > SIGSTATE_STALE_NS)
+		sigstate_refresh(engine, first);
+	if (process->trap_caught && !process->trap_action_known) {
+		process->trap_action_wanted = true;
+		thread_interrupt(first);
+		return false;
+	}
+	process->armed_ns = now;
+	return true;
+}
+
+/*
+ * Did the thread block SIGTRAP before the trap, its mask being `now` after
+ * it? What was seen last counts if the other signals are as they were then.
+ */
+static bool sigstate_was_blocked(const struct thread *thread, uint64_t now)
+{
+	const struct thread_signals *signals = &thread->signals;
+
+	if (signals->known && (signals->mask | trap_bit) == (now | trap_bit))
+		return signals->mask & trap_bit;
+	return sigstate_blocks_all(now | trap_bit);
+}
+
+/* Ask the program for its handler while it still has it. */
+static void sigstate_learn_action(struct thread *thread)
+{
+	struct process *process = thread->process;
+	const struct memory *memory = &process->space->memory;
+	struct error *err = NULL;
+
+	if (process->syscall_address == 0)
+		err = remote_syscall_address(memory, &process->syscall_address);
+	if (!err)
+		err = remote_sigaction(thread->tid, memory,
+				       process->syscall_address, SIGTRAP, NULL,
+				       process->trap_action);
+	process->trap_action_known = !err;
+	thread_ok(thread, err);
+}
+
+/* Put SIG_IGN or the program's handler back. */
+static void sigstate_restore_action(struct engine *engine,
+				    struct thread *thread)
+{
+	struct process *process = thread->process;
+	const struct memory *memory = &process->space->memory;
+	uint8_t action[sizeof(process->trap_action)] = { 0 };
+	const uint64_t ignore = (uint64_t)(uintptr_t)SIG_IGN;
+	struct error *err = NULL;
+
+	if (process->trap_caught && process->trap_action_known)
+		memcpy(action, process->trap_action, sizeof(action));
+	else if (process->trap_ignored)
+		memcpy(action, &ignore, sizeof(ignore));
+	else
+		return;
+	if (process->syscall_address == 0)
+		err = remote_syscall_address(memory, &process->syscall_address);
+	if (!err)
+		err = remote_sigaction(thread->tid, memory,
+				       process->syscall_address, SIGTRAP,
+				       action, NULL);
+	if (err && err != error_gone)
+		engine_note(engine,
+			    error_wrap(err, "put SIGTRAP's disposition back"));
+}
+
+void sigstate_at_stop(struct engine *engine, struct thread *thread)
+{
+	(void)engine;
+	if (!thread->process->trap_action_wanted)
+		return;
+	thread->process->trap_action_wanted = false;
+	sigstate_learn_action(thread);
+}
+
+/* Has the kernel taken the program's handler or SIG_IGN away just now? */
+static bool sigstate_was_reset(struct thread *thread)
+{
+	const struct process *process = thread->process;
+	struct thread_status status;
+
+	if (!process->trap_ignored && !process->trap_caught)
+		return false;
+	if (!thread_ok(thread, procfs_status(thread->tid, &status)))
+		return false;
+	return sigstate_is_reset(process, &status);
+}
+
+void sigstate_mend(struct engine *engine, struct thread *thread)
+{
+	bool reset = sigstate_was_reset(thread);
+	uint64_t mask;
+	bool blocked;
+
+	if (!thread_ok(thread, trace_signal_mask(thread->tid, &mask)))
+		return;
+	/* a handler is taken away only where the signal is blocked */
+	blocked = sigstate_was_blocked(thread, mask) ||
+		  (reset && thread->process->trap_caught);
+	if (blocked) {
+		mask |= trap_bit;
+		thread_ok(thread, trace_set_signal_mask(thread->tid, mask));
+	}
+	if (reset)
+		sigstate_restore_action(engine, thread);
+}
+
+int sigstate_deliver(struct engine *engine, struct thread *thread)
+{
+	if (sigstate_was_reset(thread))
+		sigstate_restore_action(engine, thread);
+	return thread->process->trap_ignored ? 0 : SIGTRAP;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Keeping SIGTRAP as the program had it. When an int3 or a debug register
+ * traps in a thread that blocks or ignores SIGTRAP, the kernel unblocks it
+ * and resets its disposition to default for good (kernel/signal.c,
+ * force_sig_info_to_task). So what the program had is recorded beforehand,
+ * from /proc and at stops, and put back at each such trap.
+ *
+ * - Dispositions are looked at before breakpoints are set, at most
+ *   SIGSTATE_STALE_NS earlier. A handler found there is asked for by a
+ *   system call injected at some thread's stop, before anything is armed.
+ *   That the kernel has reset it is seen at the trap itself.
+ * - A thread inherits its creator's mask; it is looked at a moment after its
+ *   birth, before more breakpoints are set, and then less and less often.
+ *   Only a thread that blocks or unblocks SIGTRAP, and no other signal,
+ *   within the last interval is mistaken.
+ */
+#ifndef TARGET_SIGSTATE_H
+#define TARGET_SIGSTATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+struct process;
+struct thread;
+
+/* Look at the thread's mask, and the process's dispositions, in /proc. */
+void sigstate_refresh(struct engine *engine, struct thread *thread);
+
+/*
+ * A thread has just been born. Its mask is not looked at yet: pthread_create(3)
+ * blocks everything in it for a moment.
+ */
+void sigstate_newborn(struct engine *engine, struct thread *thread,
+		      const struct thread *creator);
+
+/* Look at those whose time has come (engine->signals_due_ns). */
+void sigstate_tick(struct engine *engine, uint64_t now);
+
+/*
+ * Is enough known to set breakpoints? If not, what is missing is being asked
+ * for. Young threads delay breakpoints only for a while.
+ */
+bool sigstate_ready(struct engine *engine, struct process *process,
+		    uint64_t now);
+
+/* At any stop: ask for what is wanted of a stopped thread. */
+void sigstate_at_stop(struct engine *engine, struct thread *thread);
+
+/*
+ * The stopped thread is to get a SIGTRAP that the program sent itself. It may
+ * come while the disposition is reset by a trap of another thread whose stop
+ * is still to be handled: it is put back first. Returns the signal to deliver;
+ * 0 where the program ignores it, since it might be reset again at any moment.
+ */
+int sigstate_deliver(struct engine *engine, struct thread *thread);
+
+/* The stopped thread had a trap forced on it: put mask and disposition back. */
+void sigstate_mend(struct engine *engine, struct thread *thread);
+
+/* Is SIGTRAP known to be blocked in the thread? */
+bool sigstate_trap_blocked(const struct thread *thread);
+
+#endif

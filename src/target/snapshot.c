@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Copies of threads at a conflict; see snapshot.h.
+ */
+#include "target/snapshot.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "sys/memory.h"
+#include "sys/perfwatch.h"
+#include "sys/procfs.h"
+#include "target/breakpoint.h"
+#include "target/engine.h"
+#include "target/thread.h"
+
+enum {
+	/* bytes below rsp that functions may use (x86-64 psABI 3.2.2) */
+	RED_ZONE = 128,
+};
+
+static void snapshot_identity(const struct thread *thread,
+			      struct wire_side *ret)
+{
+	ret->present = true;
+	ret->pid = thread->process->pid;
+	ret->tid = thread->tid;
+	ret->syscall = -1;
+	ret->path_length = thread->path_length;
+	memcpy(ret->path, thread->path, sizeof(ret->path));
+	procfs_name(ret->pid, ret->tid, ret->name, sizeof(ret->name));
+}
+
+void snapshot_thread(struct thread *thread, const struct x86_registers *regs,
+		     struct wire_side *ret, uint8_t *stack)
+{
+	struct error *err;
+	size_t size = 0;
+
+	snapshot_identity(thread, ret);
+	ret->regs = *regs;
+	ret->stack_address = regs->gpr[X86_RSP] - RED_ZONE;
+	err = memory_read(&thread->process->space->memory, ret->stack_address,
+			  stack, WIRE_STACK_MAX, &size);
+	/* a thread without a stack still has its innermost frame */
+	error_free(err);
+	ret->stack_size = (uint32_t)size;
+}
+
+void snapshot_sample(const struct engine *engine,
+		     const struct perfring_sample *sample,
+		     struct wire_side *ret, uint8_t *stack)
+{
+	const struct thread *thread = engine_thread(engine, sample->tid);
+
+	if (thread)
+		snapshot_identity(thread, ret);
+	ret->present = true;
+	ret->pid = sample->pid;
+	ret->tid = sample->tid;
+	ret->syscall = -1;
+	ret->regs = sample->regs;
+	ret->stack_address = sample->regs.gpr[X86_RSP];
+	ret->stack_size = sample->stack_size < WIRE_STACK_MAX
+				  ? (uint32_t)sample->stack_size
+				  : WIRE_STACK_MAX;
+	memcpy(stack, sample->stack, ret->stack_size);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Copying what a conflict is made of, so that the threads can go on at once
+ * and be looked at afterwards.
+ */
+#ifndef TARGET_SNAPSHOT_H
+#define TARGET_SNAPSHOT_H
+
+#include <stdint.h>
+
+#include "wire/message.h"
+
+struct engine;
+struct memory;
+struct perfring_sample;
+struct thread;
+
+/*
+ * Identity, registers and stack of a stopped thread. stack has WIRE_STACK_MAX
+ * bytes; ret->stack_size tells how many were filled.
+ */
+void snapshot_thread(struct thread *thread, const struct x86_registers *regs,
+		     struct wire_side *ret, uint8_t *stack);
+
+/* The same of a thread that runs on, from the kernel's record. */
+void snapshot_sample(const struct engine *engine,
+		     const struct perfring_sample *sample,
+		     struct wire_side *ret, uint8_t *stack);
+
+#endif

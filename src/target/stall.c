@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Stalls and conflicts; see stall.h.
+ */
+#include "target/stall.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "sys/perfwatch.h"
+#include "sys/procfs.h"
+#include "sys/trace.h"
+#include "target/conflict.h"
+#include "target/engine.h"
+#include "target/snapshot.h"
+#include "target/thread.h"
+#include "x86/effective.h"
+
+enum {
+	/* threads that take longer than this to stop for the watch are waited
+	 * for no more: the stall's time begins */
+	STALL_ARMING_MAX_NS = 20 * 1000 * 1000,
+	/* between looks at whether anybody else can run */
+	STALL_LOOK_NS = 250 * 1000,
+	/* and looks take at most one part in this many of the time */
+	STALL_LOOK_SHARE = 16,
+	/* between reads of bytes that no register watches */
+	STALL_READ_NS = 50 * 1000,
+	/* a changed value waits this long for the trap that explains it */
+	STALL_GRACE_NS = 1000 * 1000,
+	/* no system call is larger; the rest of orig_rax is a vector number */
+	SYSCALL_MAX = 4096,
+};
+
+static struct stall *stall_at(const struct engine *engine, size_t i)
+{
+	return *(struct stall **)vec_at(&engine->stalls.list, i);
+}
+
+static bool stall_thread_runs(const struct thread *thread)
+{
+	return !thread->hold && thread->state != THREAD_LISTENING &&
+	       thread->state != THREAD_GONE &&
+	       !procfs_waits_for_threads(thread->process->pid, thread->tid);
+}
+
+static const struct thread *stall_find_runner(const struct engine *engine)
+{
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *process = engine_process_at(engine, i);
+
+		for (size_t j = process->threads.count; j-- > 0;) {
+			const struct thread *thread =
+				process_thread(process, j);
+
+			if (stall_thread_runs(thread))
+				return thread;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Can any thread but the stalled ones move? (DataCollider 3.2.3) The one that
+ * could last time is asked first; a look at all of them is timed, so that
+ * looks at many sleepers become rare.
+ */
+static bool stall_others_run(struct engine *engine)
+{
+	struct stalls *stalls = &engine->stalls;
+	const struct thread *runner = engine_thread(engine, stalls->runner);
+	uint64_t begun;
+
+	stalls->look_cost_ns = 0;
+	if (runner && stall_thread_runs(runner))
+		return true;
+	begun = clock_now_ns();
+	runner = stall_find_runner(engine);
+	stalls->look_cost_ns = clock_now_ns() - begun;
+	stalls->runner = runner ? runner->tid : 0;
+	return runner;
+}
+
+/*
+ * Several threads may be stalled at once, but half of them must stay free to
+ * run into those that are.
+ */
+static bool stall_has_room(const struct engine *engine,
+			   const struct thread *thread)
+{
+	return (engine->stalls.list.count + 1) * 2 <=
+	       thread->process->threads.count;
+}
+
+static void stall_report_sample(struct engine *engine,
+				const struct stall *stall, pid_t tid,
+				enum wire_outcome outcome, uint64_t stalled_ns)
+{
+	struct wire_sample sample = {
+		.id = stall->site.id,
+		.tid = tid,
+		.outcome = outcome,
+		.access = stall->accesses[0].access,
+		.stalled_ns = stalled_ns,
+	};
+
+	engine->stats.samples++;
+	engine->stats.quiet += outcome == WIRE_QUIET;
+	engine->stats.alone += outcome == WIRE_ALONE;
+	if (!channel_send(&engine->channel, WIRE_SAMPLE, &sample,
+			  sizeof(sample)))
+		engine->stats.dropped++;
+}
+
+static void stall_unlist(struct engine *engine, const struct stall *stall,
+			 uint64_t now)
+{
+	struct stalls *stalls = &engine->stalls;
+
+	for (size_t i = 0; i < stalls->list.count; i++) {
+		if (stall_at(engine, i) == stall) {
+			vec_remove_swap(&stalls->list, i);
+			break;
+		}
+	}
+	if (stalls->list.count == 0)
+		engine->stats.stalled_ns += now - stalls->busy_since_ns;
+}
+
+/* Take the watch away, let the thread go, and free the stall. */
+static void stall_end(struct engine *engine, struct stall *stall,
+		      enum wire_outcome outcome)
+{
+	struct thread *thread = stall->hold.thread;
+	uint64_t now = clock_now_ns();
+
+	stall_unlist(engine, stall, now);
+	for (int i = 0; i < stall->access_count; i++) {
+		if (stall->accesses[i].claimed)
+			watch_release(&engine->watch,
+				      &stall->accesses[i].claim);
+	}
+	stall_report_sample(engine, stall, thread ? thread->tid : 0, outcome,
+			    now - stall->begun_ns);
+	if (thread) {
+		thread_park(thread, stall->site.address);
+		hold_release(engine, &stall->hold);
+	}
+	watch_retire(engine);
+	free(stall);
+}
+
+static void stall_lost(struct engine *engine, struct hold *hold)
+{
+	stall_end(engine, (struct stall *)hold, WIRE_ABANDONED);
+}
+
+static struct stall *stall_create(struct thread *thread,
+				  const struct wire_site *site,
+				  const struct x86_registers *regs)
+{
+	struct mem_access accesses[X86_OPERANDS_MAX];
+	struct stall *stall = calloc(1, sizeof(*stall));
+
+	if (!stall)
+		return NULL;
+	stall->site = *site;
+	stall->regs = *regs;
+	stall->hold.lost = stall_lost;
+	stall->hold.thread = thread;
+	stall->access_count = effective_accesses(&site->insn, regs, accesses);
+	for (int i = 0; i < stall->access_count; i++) {
+		struct stall_access *access = &stall->accesses[i];
+
+		access->access = accesses[i];
+		stall_read(stall, i, access->before, &access->readable);
+	}
+	return stall;
+}
+
+/* A thread about to make the accesses of `arrival` met a stalled one. */
+static void stall_collide(struct engine *engine, struct stall *stall, int i,
+			  const struct stall *arrival, int j)
+{
+	struct conflict *conflict = conflict_create(stall, i, WIRE_COLLISION);
+
+	if (conflict) {
+		struct wire_side *side = &conflict->wire.sides[1];
+
+		snapshot_thread(arrival->hold.thread, &arrival->regs, side,
+				conflict->stacks[1]);
+		side->before = true;
+		side->site = arrival->site.id;
+		side->access = arrival->accesses[j].access;
+	}
+	engine->stats.collisions++;
+	stall_end(engine, stall, WIRE_RACED);
+	conflict_finish(engine, conflict);
+}
+
+/* Look for a collision of the arrival with any stall; end that stall. */
+static bool stall_collisions(struct engine *engine, const struct stall *arrival)
+{
+	for (size_t n = 0; n < engine->stalls.list.count; n++) {
+		struct stall *stall = stall_at(engine, n);
+
+		if (stall->hold.thread->process->space !=
+		    arrival->hold.thread->process->space)
+			continue;
+		for (int i = 0; i < stall->access_count; i++) {
+			for (int j = 0; j < arrival->access_count; j++) {
+				if (!mem_access_conflict(
+					    &stall->accesses[i].access,
+					    &arrival->accesses[j].access))
+					continue;
+				stall_collide(engine, stall, i, arrival, j);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void stall_watch(struct engine *engine, struct stall *stall)
+{
+	for (int i = 0; i < stall->access_count; i++) {
+		struct stall_access *access = &stall->accesses[i];
+		bool writes = access->access.kind & ACCESS_WRITE;
+
+		access->claimed =
+			watch_claim(&engine->watch, access->access.address,
+				    access->access.size,
+				    writes ? DREGS_READ_WRITE : DREGS_WRITE,
+				    &access->claim);
+		if (!engine->watch.ops->blind &&
+		    (!access->claimed ||
+		     access->claim.claim.covered < access->access.size))
+			engine->stats.out_of_registers++;
+	}
+	watch_publish(engine);
+}
+
+static bool stall_fully_watched(const struct stall *stall)
+{
+	for (int i = 0; i < stall->access_count; i++) {
+		const struct stall_access *access = &stall->accesses[i];
+
+		if (!access->claimed ||
+		    access->claim.claim.covered < access->access.size)
+			return false;
+	}
+	return true;
+}
+
+static void stall_plan_look(const struct engine *engine, struct stall *stall,
+			    uint64_t now)
+{
+	uint64_t gap = engine->stalls.look_cost_ns * STALL_LOOK_SHARE;
+
+	stall->next_look_ns = now + (gap > STALL_LOOK_NS ? gap : STALL_LOOK_NS);
+}
+
+/*
+ * A look that would take about as long as the stall is not worth it. Each one
+ * left out makes the next more likely: the cost may have fallen.
+ */
+static bool stall_look_pays(struct engine *engine, const struct stall *stall)
+{
+	uint64_t *cost = &engine->stalls.look_cost_ns;
+
+	if (*cost < stall->length_ns / 4)
+		return true;
+	*cost -= *cost / STALL_LOOK_SHARE;
+	return false;
+}
+
+/* Hold the thread, watch its bytes, and let the others run. */
+static void stall_begin(struct engine *engine, struct stall *stall)
+{
+	struct thread *thread = stall->hold.thread;
+	uint64_t now = clock_now_ns();
+
+	if (!vec_push(&engine->stalls.list, &stall)) {
+		free(stall);
+		thread_resume(engine, thread);
+		return;
+	}
+	if (engine->stalls.list.count == 1)
+		engine->stalls.busy_since_ns = now;
+	hold_begin(&stall->hold, thread);
+	stall->begun_ns = now;
+	stall->length_ns =
+		1 + rng_below(&engine->rng, engine->pool.params.stall_max_ns);
+	stall->deadline_ns = now + stall->length_ns;
+	if (stall_look_pays(engine, stall) && !stall_others_run(engine)) {
+		stall_end(engine, stall, WIRE_ALONE);
+		return;
+	}
+	stall_watch(engine, stall);
+	if (stall->site.pair != 0)
+		pool_arm_pair(engine, stall->site.pair);
+	stall_plan_look(engine, stall, now);
+	stall->next_read_ns = stall_fully_watched(stall) ? UINT64_MAX
+							 : now + STALL_READ_NS;
+}
+
+static bool stall_readable(const struct stall *stall)
+{
+	for (int i = 0; i < stall->access_count; i++) {
+		if (stall->accesses[i].readable !=
+		    stall->accesses[i].access.size)
+			return false;
+	}
+	return stall->access_count > 0;
+}
+
+void stall_hit(struct engine *engine, struct thread *thread,
+	       const struct wire_site *site, const struct x86_registers *regs)
+{
+	struct stall *stall = stall_create(thread, site, regs);
+
+	if (stall && stall_readable(stall)) {
+		if (stall_collisions(engine, stall)) {
+			stall_report_sample(engine, stall, thread->tid,
+					    WIRE_RACED, 0);
+		} else if (stall_has_room(engine, thread) &&
+			   pool_take_token(&engine->pool, clock_now_ns())) {
+			stall_begin(engine, stall);
+			return;
+		} else {
+			engine->stats.unaffordable++;
+		}
+	}
+	free(stall);
+	thread_park(thread, site->address);
+	thread_resume(engine, thread);
+}
+
+static int stall_access_of(const struct stall *stall, uint8_t slots,
+			   const uint64_t gens[DREGS_SLOTS])
+{
+	for (int i = 0; i < stall->access_count; i++) {
+		const struct stall_access *access = &stall->accesses[i];
+
+		if (!access->claimed)
+			continue;
+		for (int s = 0; s < DREGS_SLOTS; s++) {
+			if ((slots & access->claim.claim.slots & (1u << s)) &&
+			    gens[s] == access->claim.generation[s])
+				return i;
+		}
+	}
+	return -1;
+}
+
+/* The stall and its access that this trap belongs to; NULL: of the past. */
+static struct stall *stall_of_trap(const struct engine *engine, uint8_t slots,
+				   const uint64_t gens[DREGS_SLOTS],
+				   int *ret_access)
+{
+	for (size_t n = 0; n < engine->stalls.list.count; n++) {
+		struct stall *stall = stall_at(engine, n);
+
+		*ret_access = stall_access_of(stall, slots, gens);
+		if (*ret_access >= 0)
+			return stall;
+	}
+	return NULL;
+}
+
+static uint64_t stall_trap_address(const struct engine *engine, uint8_t slots)
+{
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		if (slots & (1u << i))
+			return engine->watch.dregs.slots[i].address;
+	}
+	return 0;
+}
+
+bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
+		const uint64_t gens[DREGS_SLOTS])
+{
+	struct conflict *conflict;
+	struct x86_registers regs;
+	struct stall *stall;
+	int access;
+
+	stall = stall_of_trap(engine, slots, gens, &access);
+	if (!stall || !thread_ok(thread, trace_registers(thread->tid, &regs))) {
+		engine->stats.stale_traps++;
+		return false;
+	}
+	conflict = conflict_create(stall, access, WIRE_WATCHPOINT);
+	if (conflict) {
+		struct wire_side *side = &conflict->wire.sides[1];
+
+		conflict->wire.trap_address = stall_trap_address(engine, slots);
+		snapshot_thread(thread, &regs, side, conflict->stacks[1]);
+		if (regs.orig_rax < SYSCALL_MAX)
+			side->syscall = (int32_t)regs.orig_rax;
+	}
+	engine->stats.watch_traps++;
+	stall_end(engine, stall, WIRE_RACED);
+	conflict_finish(engine, conflict);
+	return true;
+}
+
+void stall_sample(struct engine *engine, int slot, uint64_t generation,
+		  const struct perfring_sample *sample)
+{
+	uint64_t gens[DREGS_SLOTS] = { 0 };
+	struct conflict *conflict;
+	struct stall *stall;
+	int access;
+
+	gens[slot] = generation;
+	stall = stall_of_trap(engine, (uint8_t)(1u << slot), gens, &access);
+	if (!stall || stall->hold.thread->tid == sample->tid) {
+		engine->stats.stale_traps++;
+		return;
+	}
+	conflict = conflict_create(stall, access, WIRE_WATCHPOINT);
+	if (conflict) {
+		struct wire_side *side = &conflict->wire.sides[1];
+
+		conflict->wire.trap_address = sample->address;
+		snapshot_sample(engine, sample, side, conflict->stacks[1]);
+		if (sample->from_kernel)
+			side->syscall = -2;
+	}
+	engine->stats.watch_traps++;
+	stall_end(engine, stall, WIRE_RACED);
+	conflict_finish(engine, conflict);
+}
+
+/*
+ * Which access has had its bytes changed without a trap (DataCollider
+ * 3.2.2); -1: none.
+ */
+static int stall_changed(const struct stall *stall)
+{
+	for (int i = 0; i < stall->access_count; i++) {
+		const struct stall_access *access = &stall->accesses[i];
+		uint8_t bytes[X86_ACCESS_MAX];
+		uint32_t size;
+
+		stall_read(stall, i, bytes, &size);
+		if (size == access->readable &&
+		    memcmp(bytes, access->before, size) != 0)
+			return i;
+	}
+	return -1;
+}
+
+static void stall_report_change(struct engine *engine, struct stall *stall,
+				int i)
+{
+	struct conflict *conflict =
+		conflict_create(stall, i, WIRE_VALUE_CHANGE);
+
+	engine->stats.value_changes++;
+	stall_end(engine, stall, WIRE_RACED);
+	conflict_finish(engine, conflict);
+}
+
+/* The watch has just reached every thread: the time counts from now. */
+static void stall_check_watched(const struct engine *engine,
+				struct stall *stall, uint64_t now)
+{
+	if (stall->watched)
+		return;
+	if (engine->watch.pending > 0 &&
+	    now < stall->begun_ns + STALL_ARMING_MAX_NS) {
+		stall->deadline_ns = now + stall->length_ns;
+		return;
+	}
+	stall->watched = true;
+	stall->deadline_ns = now + stall->length_ns;
+}
+
+/*
+ * A trap may be on its way for a change that is already in memory: where
+ * registers watch the bytes, it is given a little more time.
+ */
+static void stall_expire(struct engine *engine, struct stall *stall,
+			 uint64_t now)
+{
+	int changed = stall_changed(stall);
+
+	if (changed < 0) {
+		stall_end(engine, stall, WIRE_QUIET);
+	} else if (stall_fully_watched(stall) && !stall->grace) {
+		stall->grace = true;
+		stall->deadline_ns = now + STALL_GRACE_NS;
+	} else {
+		stall_report_change(engine, stall, changed);
+	}
+}
+
+static void stall_look(struct engine *engine, struct stall *stall, uint64_t now)
+{
+	if (stall_others_run(engine))
+		stall_plan_look(engine, stall, now);
+	else
+		stall_end(engine, stall, WIRE_ALONE);
+}
+
+static void stall_reread(struct engine *engine, struct stall *stall,
+			 uint64_t now)
+{
+	int changed = stall_changed(stall);
+
+	stall->next_read_ns = now + STALL_READ_NS;
+	if (changed >= 0)
+		stall_report_change(engine, stall, changed);
+}
+
+static void stall_tick(struct engine *engine, struct stall *stall, uint64_t now)
+{
+	stall_check_watched(engine, stall, now);
+	if (now >= stall->deadline_ns)
+		stall_expire(engine, stall, now);
+	else if (now >= stall->next_read_ns)
+		stall_reread(engine, stall, now);
+	else if (now >= stall->next_look_ns)
+		stall_look(engine, stall, now);
+}
+
+void stalls_tick(struct engine *engine, uint64_t now)
+{
+	for (size_t i = engine->stalls.list.count; i-- > 0;) {
+		if (i < engine->stalls.list.count)
+			stall_tick(engine, stall_at(engine, i), now);
+	}
+}
+
+uint64_t stalls_next_ns(const struct engine *engine)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < engine->stalls.list.count; i++) {
+		const struct stall *stall = stall_at(engine, i);
+		uint64_t due = stall->deadline_ns;
+
+		if (stall->next_look_ns < due)
+			due = stall->next_look_ns;
+		if (stall->next_read_ns < due)
+			due = stall->next_read_ns;
+		if (due < next)
+			next = due;
+	}
+	return next;
+}
+
+void stalls_end_all(struct engine *engine)
+{
+	while (engine->stalls.list.count > 0)
+		stall_end(engine, stall_at(engine, 0), WIRE_ABANDONED);
+}

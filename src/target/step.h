@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Stepping a thread instruction by instruction: over a persistent breakpoint,
+ * or for whoever wants to follow it. Signals that arrive meanwhile are
+ * delivered as ever; their handlers are stepped through too.
+ */
+#ifndef TARGET_STEP_H
+#define TARGET_STEP_H
+
+#include <stdbool.h>
+
+struct engine;
+struct thread;
+
+struct step {
+	struct thread *thread; /* NULL: steps nobody */
+	/*
+	 * After each step, the thread stopped: true to step on. On false the
+	 * step is over, and the thread goes on unless somebody holds it.
+	 */
+	bool (*stepped)(struct engine *engine, struct step *step);
+	/* the thread died; step->thread is NULL already; may be NULL */
+	void (*lost)(struct engine *engine, struct step *step);
+};
+
+/* The thread must be stopped and not stepped; it steps when resumed. */
+void step_begin(struct step *step, struct thread *thread);
+
+/* Tell the owner of a step trap. False if the thread is not being stepped. */
+bool step_trapped(struct engine *engine, struct thread *thread);
+void step_lost(struct engine *engine, struct thread *thread);
+
+/*
+ * Take the thread, standing on a lifted persistent breakpoint, over it and put
+ * it back. The thread is resumed.
+ */
+struct breakpoint;
+void step_over_breakpoint(struct engine *engine, struct thread *thread,
+			  struct breakpoint *breakpoint);
+
+#endif

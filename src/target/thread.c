@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One traced thread; see thread.h.
+ */
+#include "target/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "sys/procfs.h"
+#include "sys/trace.h"
+#include "target/breakpoint.h"
+#include "target/engine.h"
+#include "target/step.h"
+
+enum {
+	/* stops in a row at one location without a sign of having run */
+	PARKING_MAX = 3,
+};
+
+struct error *thread_create(struct process *process, pid_t tid,
+			    struct thread **ret)
+{
+	struct thread *thread = calloc(1, sizeof(*thread));
+
+	if (!thread)
+		return error_nomem;
+	if (!vec_push(&process->threads, &thread)) {
+		free(thread);
+		return error_nomem;
+	}
+	thread->process = process;
+	thread->tid = tid;
+	for (int i = 0; i < DREGS_SLOTS; i++)
+		thread->watch.fds[i] = -1;
+	*ret = thread;
+	return NULL;
+}
+
+static void thread_lose_hold(struct engine *engine, struct thread *thread)
+{
+	struct hold *hold = thread->hold;
+
+	if (!hold)
+		return;
+	thread->hold = NULL;
+	hold->thread = NULL;
+	if (hold->lost)
+		hold->lost(engine, hold);
+}
+
+void thread_destroy(struct engine *engine, struct thread *thread)
+{
+	struct vec *threads = &thread->process->threads;
+
+	thread_unpark(thread);
+	watch_settled(&engine->watch, thread);
+	watch_ops_of(&engine->watch, thread)->clear(engine, thread);
+	thread->state = THREAD_GONE;
+	thread_lose_hold(engine, thread);
+	step_lost(engine, thread);
+	map_remove(&engine->threads, (uint64_t)thread->tid);
+	for (size_t i = 0; i < threads->count; i++) {
+		if (process_thread(thread->process, i) == thread) {
+			vec_remove_swap(threads, i);
+			break;
+		}
+	}
+	free(thread);
+}
+
+void thread_set_path(struct thread *child, struct thread *creator)
+{
+	uint32_t length = creator->path_length;
+
+	/* deeper families share the path of their last known ancestor */
+	memcpy(child->path, creator->path, sizeof(child->path));
+	if (length < WIRE_PATH_MAX)
+		child->path[length++] = creator->births;
+	child->path_length = length;
+	creator->births++;
+}
+
+bool thread_ok(struct thread *thread, struct error *err)
+{
+	if (!err)
+		return true;
+	if (err == error_gone)
+		thread->state = THREAD_GONE;
+	else
+		log_debug(LOG_TARGET, "%s", error_message(err));
+	error_free(err);
+	return false;
+}
+
+void thread_interrupt(struct thread *thread)
+{
+	if (thread->interrupting || thread->newborn ||
+	    thread->state == THREAD_STOPPED || thread->state == THREAD_GONE)
+		return;
+	if (thread_ok(thread, trace_interrupt(thread->tid)))
+		thread->interrupting = true;
+}
+
+void thread_resume(struct engine *engine, struct thread *thread)
+{
+	int signal = thread->deliver;
+
+	if (thread->state != THREAD_STOPPED || thread->hold)
+		return;
+	watch_ops_of(&engine->watch, thread)->prepare(engine, thread);
+	watch_settled(&engine->watch, thread);
+	thread->deliver = 0;
+	if (thread_ok(thread, thread->step
+				      ? trace_step(thread->tid, signal)
+				      : trace_continue(thread->tid, signal)))
+		thread->state = THREAD_RUNNING;
+}
+
+void thread_unpark(struct thread *thread)
+{
+	struct thread_parking *parking = &thread->parking;
+	struct breakpoint *breakpoint;
+
+	if (parking->blocks) {
+		breakpoint = breakpoint_find(thread->process->space,
+					     parking->address);
+		if (breakpoint && breakpoint->parked > 0)
+			breakpoint->parked--;
+	}
+	memset(parking, 0, sizeof(*parking));
+}
+
+static uint64_t thread_cpu_ns(struct thread *thread)
+{
+	uint64_t ns = 0;
+
+	thread_ok(thread,
+		  procfs_cpu_time(thread->process->pid, thread->tid, &ns));
+	return ns;
+}
+
+void thread_park(struct thread *thread, uint64_t address)
+{
+	struct thread_parking *parking = &thread->parking;
+	struct breakpoint *breakpoint;
+	uint64_t cpu_ns;
+
+	if (parking->address != address) {
+		thread_unpark(thread);
+		parking->address = address;
+		parking->times = 1;
+		return;
+	}
+	cpu_ns = thread_cpu_ns(thread);
+	parking->times = cpu_ns == parking->cpu_ns ? parking->times + 1 : 1;
+	parking->cpu_ns = cpu_ns;
+	if (parking->times < PARKING_MAX || parking->blocks)
+		return;
+	breakpoint = breakpoint_find(thread->process->space, address);
+	if (breakpoint) {
+		breakpoint->parked++;
+		parking->blocks = true;
+	}
+}
+
+bool thread_has_left(struct thread *thread, uint64_t address)
+{
+	const struct thread_parking *parking = &thread->parking;
+
+	if (!parking->blocks || parking->address != address)
+		return true;
+	if (thread_cpu_ns(thread) == parking->cpu_ns)
+		return false;
+	thread_unpark(thread);
+	return true;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One traced thread. It owns its debug registers (as last written) and knows
+ * whether it runs, is stopped, and who wants it to stay stopped.
+ */
+#ifndef TARGET_THREAD_H
+#define TARGET_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sys/wait.h"
+#include "wire/message.h"
+#include "x86/dregs.h"
+
+struct engine;
+struct error;
+struct hold;
+struct process;
+struct step;
+
+enum thread_state {
+	THREAD_RUNNING, /* or in a stop not yet waited for */
+	THREAD_STOPPED, /* in a ptrace-stop */
+	THREAD_LISTENING, /* in group-stop */
+	THREAD_GONE, /* vanished; its end is still to be waited for */
+};
+
+/* What is in the thread's four watch slots; see watch.h. */
+struct thread_watch {
+	/* generation of the watch in each slot; 0: none */
+	uint64_t generation[DREGS_SLOTS];
+	uint64_t address[DREGS_SLOTS];
+	uint64_t control; /* DR7 as last written */
+	int fds[DREGS_SLOTS]; /* perf events; -1: not open */
+	bool by_registers; /* perf cannot stop it: SIGTRAP is blocked */
+	bool dirty; /* told to stop for an update, which is still to come */
+};
+
+/* What is known of SIGTRAP in this thread; see sigstate.h. */
+struct thread_signals {
+	bool known;
+	bool settled; /* looked at since it set itself up */
+	/* SIGTRAP is unblocked for a moment, to drain a pending one */
+	bool draining;
+	uint64_t mask;
+	uint64_t born_ns;
+	uint64_t next_refresh_ns;
+	uint64_t refresh_gap_ns;
+};
+
+/*
+ * Where a thread stood, on a lifted location, when it was last resumed. If
+ * that location were armed again before the thread has moved, it would trap
+ * again, and so for ever. It may happen a few times in a row; then the
+ * location waits until the thread is known to have run.
+ */
+struct thread_parking {
+	uint64_t address; /* 0: nowhere */
+	uint64_t cpu_ns; /* its CPU time then, once it was looked at */
+	unsigned int times; /* in a row, without a sign of having run */
+	bool blocks; /* the location may not be armed */
+};
+
+struct thread {
+	struct process *process;
+	pid_t tid;
+	enum thread_state state;
+	bool interrupting; /* an interrupt was sent, its stop not yet seen */
+	bool newborn; /* its first stop is still to come */
+	int deliver; /* signal to hand over when it is resumed */
+	struct hold *hold; /* keeps it stopped; NULL: nobody does */
+	struct step *step; /* being stepped; NULL: no */
+	struct thread_watch watch;
+	struct thread_signals signals;
+	struct thread_parking parking;
+	/* its place among the births: n-th child of n-th child ... */
+	uint32_t path[WIRE_PATH_MAX];
+	uint32_t path_length;
+	uint32_t births;
+};
+
+/* A record for a thread that is traced; added to the process. */
+struct error *thread_create(struct process *process, pid_t tid,
+			    struct thread **ret);
+
+/* Take it out of its process and free it. Its hold and step are told. */
+void thread_destroy(struct engine *engine, struct thread *thread);
+
+/* Give a child its path: the births of its creator are counted. */
+void thread_set_path(struct thread *child, struct thread *creator);
+
+/* Ask a running thread to stop; harmless otherwise. */
+void thread_interrupt(struct thread *thread);
+
+/*
+ * Let a stopped thread go on, with its signal, unless it is held. Its watch
+ * registers are brought up to date first.
+ */
+void thread_resume(struct engine *engine, struct thread *thread);
+
+/* The thread is known to have moved away from where it was parked. */
+void thread_unpark(struct thread *thread);
+
+/* Note that it will be resumed standing on this location. */
+void thread_park(struct thread *thread, uint64_t address);
+
+/*
+ * If its parking blocks this location: has it run since? Then it is unparked.
+ */
+bool thread_has_left(struct thread *thread, uint64_t address);
+
+/*
+ * Handle a result of a request on the thread: error_gone marks it as
+ * vanished; others are noted. True if there was none.
+ */
+bool thread_ok(struct thread *thread, struct error *err);
+
+#endif

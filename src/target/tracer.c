@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The tracer process: its loop and its messages; see tracer.h.
+ */
+#include "target/tracer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "sys/wait.h"
+#include "target/backend.h"
+#include "target/breakpoint.h"
+#include "target/engine.h"
+#include "target/launch.h"
+#include "target/sigstate.h"
+
+enum {
+	TRACER_TICK_NS = 20 * 1000 * 1000,
+	/* events handled before messages and timers get a turn */
+	TRACER_EVENTS = 256,
+	RETURNED_PER_MESSAGE = 4096,
+};
+
+static void tracer_on_sites(struct engine *engine, const void *payload,
+			    size_t size)
+{
+	pool_queue(engine, payload, size / sizeof(struct wire_site));
+}
+
+static void tracer_on_params(struct engine *engine, const void *payload,
+			     size_t size)
+{
+	if (size == sizeof(struct wire_params))
+		pool_set_params(engine, payload);
+}
+
+static void tracer_on_forget(struct engine *engine, const void *payload,
+			     size_t size)
+{
+	const struct wire_range *range = payload;
+
+	if (size == sizeof(*range))
+		pool_forget(engine, range->start, range->end);
+}
+
+static void tracer_on_signal(struct engine *engine, const void *payload,
+			     size_t size)
+{
+	const struct wire_signal *message = payload;
+
+	/* the pid is ours to name until its end was waited for */
+	if (size == sizeof(*message) && engine->phase != ENGINE_DONE)
+		kill(engine->pid, message->signal);
+}
+
+static void tracer_on_stop(struct engine *engine, const void *payload,
+			   size_t size)
+{
+	(void)payload;
+	(void)size;
+	engine_release(engine);
+}
+
+typedef void tracer_handler(struct engine *engine, const void *payload,
+			    size_t size);
+
+static tracer_handler *const tracer_handlers[] = {
+	[WIRE_SITES] = tracer_on_sites,	  [WIRE_PARAMS] = tracer_on_params,
+	[WIRE_FORGET] = tracer_on_forget, [WIRE_SIGNAL] = tracer_on_signal,
+	[WIRE_STOP] = tracer_on_stop,
+};
+
+enum {
+	TRACER_HANDLERS = sizeof(tracer_handlers) / sizeof(tracer_handlers[0]),
+};
+
+static void tracer_messages(struct engine *engine)
+{
+	const void *payload;
+	enum wire_type type;
+	size_t size;
+
+	channel_fill(&engine->channel);
+	while (channel_next(&engine->channel, &type, &payload, &size)) {
+		if ((size_t)type < TRACER_HANDLERS && tracer_handlers[type])
+			tracer_handlers[type](engine, payload, size);
+	}
+	if (engine->channel.closed)
+		engine_release(engine);
+}
+
+static void tracer_events(struct engine *engine)
+{
+	struct stop_reason stop;
+
+	for (int i = 0; i < TRACER_EVENTS; i++) {
+		struct error *err;
+		bool found;
+
+		err = wait_next(&stop, &found);
+		if (err) {
+			error_free(err);
+			return;
+		}
+		if (!found)
+			return;
+		engine_event(engine, &stop);
+	}
+}
+
+static void tracer_send_returned(struct engine *engine)
+{
+	struct vec *returned = &engine->returned;
+
+	for (size_t i = 0; i < returned->count; i += RETURNED_PER_MESSAGE) {
+		size_t n = returned->count - i;
+
+		if (n > RETURNED_PER_MESSAGE)
+			n = RETURNED_PER_MESSAGE;
+		if (!channel_send(&engine->channel, WIRE_RETURNED,
+				  vec_at(returned, i), n * returned->size))
+			engine->stats.dropped += n;
+	}
+	vec_clear(returned);
+}
+
+static void tracer_send_threads(struct engine *engine)
+{
+	struct wire_threads message = { .count = engine_thread_count(engine) };
+
+	if (message.count == engine->thread_count_sent)
+		return;
+	engine->thread_count_sent = message.count;
+	channel_send(&engine->channel, WIRE_THREADS, &message, sizeof(message));
+}
+
+static void tracer_tick(struct engine *engine)
+{
+	uint64_t now = clock_now_ns();
+
+	watch_tick(engine, now);
+	stalls_tick(engine, now);
+	sigstate_tick(engine, now);
+	pool_refill(engine, now);
+	if (now >= engine->next_tick_ns) {
+		engine->next_tick_ns = now + TRACER_TICK_NS;
+		if (engine->phase == ENGINE_WATCHING)
+			engine_send_stats(engine);
+	}
+	tracer_send_threads(engine);
+	tracer_send_returned(engine);
+	channel_flush(&engine->channel);
+}
+
+static uint64_t tracer_next_ns(const struct engine *engine)
+{
+	uint64_t next = stalls_next_ns(engine);
+	uint64_t refill = pool_next_ns(engine);
+
+	if (refill < next)
+		next = refill;
+	if (engine->signals_due_ns < next)
+		next = engine->signals_due_ns;
+	if (engine->next_tick_ns < next)
+		next = engine->next_tick_ns;
+	if (engine->watch.clean_at_ns != 0 && engine->watch.clean_at_ns < next)
+		next = engine->watch.clean_at_ns;
+	return next;
+}
+
+/* Sleep until something happens or is due. */
+static void tracer_sleep(struct engine *engine, int signals)
+{
+	bool out = channel_pending(&engine->channel);
+	struct pollfd fds[] = {
+		{ .fd = signals, .events = POLLIN },
+		{ .fd = engine->channel.closed ? -1 : engine->channel.fd,
+		  .events = (short)(POLLIN | (out ? POLLOUT : 0)) },
+	};
+	uint64_t now = clock_now_ns();
+	uint64_t next = tracer_next_ns(engine);
+	uint64_t wait = next > now ? next - now : 0;
+	struct timespec timeout = {
+		.tv_sec = (time_t)(wait / CLOCK_NS_PER_S),
+		.tv_nsec = (long)(wait % CLOCK_NS_PER_S),
+	};
+	struct signalfd_siginfo info;
+
+	if (ppoll(fds, 2, &timeout, NULL) > 0 && (fds[0].revents & POLLIN)) {
+		/*
+		 * one word for any number of children; emptied before waiting
+		 */
+		while (read(signals, &info, sizeof(info)) > 0)
+			;
+	}
+}
+
+static void tracer_loop(struct engine *engine, int signals)
+{
+	while (engine->phase != ENGINE_DONE) {
+		/* released and nobody to tell of the child's end */
+		if (engine->phase == ENGINE_RELEASED &&
+		    (engine->channel.closed || !engine->child))
+			break;
+		tracer_events(engine);
+		tracer_messages(engine);
+		tracer_tick(engine);
+		if (engine->phase != ENGINE_DONE)
+			tracer_sleep(engine, signals);
+	}
+}
+
+/* What is still to be sent is worth a little waiting. */
+static void tracer_drain(struct engine *engine)
+{
+	tracer_send_returned(engine);
+	channel_flush(&engine->channel);
+	for (int i = 0; i < 50 && channel_pending(&engine->channel); i++) {
+		struct pollfd fd = { .fd = engine->channel.fd,
+				     .events = POLLOUT };
+
+		poll(&fd, 1, 100);
+		channel_flush(&engine->channel);
+	}
+}
+
+static void tracer_fail(struct engine *engine, struct error *err)
+{
+	struct wire_failed message = { .kind = (int32_t)err->kind,
+				       .code = err->code };
+
+	snprintf(message.message, sizeof(message.message), "%s",
+		 error_message(err));
+	error_free(err);
+	channel_send(&engine->channel, WIRE_FAILED, &message, sizeof(message));
+}
+
+/* What the tracer changes for itself, as it was. */
+struct tracer_signals {
+	sigset_t mask;
+	struct sigaction child_action;
+};
+
+static struct error *tracer_begin(struct engine *engine,
+				  const struct tracer_config *config,
+				  const struct tracer_signals *before)
+{
+	struct wire_started started = { 0 };
+	struct launch launch = { .argv = config->argv,
+				 .no_aslr = config->no_aslr,
+				 .mask = &before->mask,
+				 .child_action = &before->child_action };
+	struct error *err;
+
+	engine->pool.params = config->params;
+	err = backend_choose(config->backend, &engine->watch, started.reason,
+			     sizeof(started.reason));
+	if (err)
+		return err;
+	err = config->argv ? launch_command(engine, &launch)
+			   : launch_attach(engine, config->pid);
+	if (err)
+		return err;
+	started.pid = engine->pid;
+	started.kernel_accesses = engine->watch.kernel;
+	snprintf(started.backend, sizeof(started.backend), "%s",
+		 engine->watch.ops->name);
+	channel_send(&engine->channel, WIRE_STARTED, &started, sizeof(started));
+	return NULL;
+}
+
+/*
+ * The tracer outlives what a terminal sends to its whole group: it leaves
+ * when the channel closes.
+ */
+static int tracer_take_signals(struct tracer_signals *before)
+{
+	struct sigaction child_action = { .sa_handler = SIG_DFL };
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before->mask);
+	/* ignored, it would take the ends of children from wait(2) */
+	sigaction(SIGCHLD, &child_action, &before->child_action);
+	sigemptyset(&all);
+	sigaddset(&all, SIGCHLD);
+	return signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void tracer_prepare(void)
+{
+	struct rlimit files;
+
+	/* stall ends are timed to the microsecond */
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	/* perf needs a file per thread and slot */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+static void tracer_main(const struct tracer_config *config, int fd)
+{
+	struct engine engine;
+	struct error *err;
+	struct tracer_signals before;
+	int signals;
+
+	prctl(PR_SET_NAME, "racewatch-trace");
+	signals = tracer_take_signals(&before);
+	err = engine_init(&engine, fd, config->seed);
+	if (!err && signals < 0)
+		err = error_os(errno, "make a signal file");
+	if (!err)
+		err = tracer_begin(&engine, config, &before);
+	tracer_prepare();
+	if (err) {
+		tracer_fail(&engine, err);
+		engine_release(&engine);
+		engine.child = false;
+	}
+	tracer_loop(&engine, signals);
+	if (engine.watch.ops && engine.watch.ops->shut)
+		engine.watch.ops->shut(&engine);
+	tracer_drain(&engine);
+	engine_deinit(&engine);
+}
+
+struct error *tracer_spawn(const struct tracer_config *config,
+			   struct tracer *ret)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return error_os(errno, "make a channel");
+	pid = fork();
+	if (pid < 0) {
+		struct error *err = error_os(errno, "fork the tracer");
+
+		close(fds[0]);
+		close(fds[1]);
+		return err;
+	}
+	if (pid == 0) {
+		close(fds[0]);
+		tracer_main(config, fds[1]);
+		_exit(0); /* exit-allowed: the tracer process ends here */
+	}
+	close(fds[1]);
+	ret->pid = pid;
+	ret->fd = fds[0];
+	return NULL;
+}

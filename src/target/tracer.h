@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The tracer process: the only one that ptraces. It parses no files, serves
+ * the front end over a channel, and when the channel closes it restores the
+ * target and leaves, so that the front end's death harms nobody.
+ */
+#ifndef TARGET_TRACER_H
+#define TARGET_TRACER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "wire/message.h"
+
+struct error;
+
+struct tracer_config {
+	char *const *argv; /* start this; NULL: attach */
+	int pid; /* attach to this */
+	bool no_aslr;
+	const char *backend; /* "auto", "perf", "perf-cpu", "ptrace", "value" */
+	uint64_t seed;
+	struct wire_params params; /* to begin with */
+};
+
+struct tracer {
+	pid_t pid;
+	int fd; /* the front end's end of the channel */
+};
+
+/*
+ * Fork the tracer. It reports with WIRE_STARTED or WIRE_FAILED. The caller owns
+ * fd and reaps pid. Call it early, while the front end is small: the tracer
+ * shares its pages.
+ */
+struct error *tracer_spawn(const struct tracer_config *config,
+			   struct tracer *ret);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The "perf-cpu" back-end: one breakpoint event per CPU and slot, which
+ * records the toucher's registers and stack in a ring. Arming costs the same
+ * for one thread and for a thousand; the racing thread is not held.
+ */
+#include "target/watch.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "sys/perfwatch.h"
+#include "target/engine.h"
+#include "target/process.h"
+#include "target/stall.h"
+
+enum {
+	CPU_MAX = 256,
+	/*
+	 * the kernel's limit is a 16-bit record size, of which a part is ours
+	 */
+	CPU_STACK = 32 << 10,
+};
+
+struct cpu_slot {
+	struct perfring rings[CPU_MAX]; /* fd -1: not open */
+	uint64_t generation; /* of the watch they serve; 0: disabled */
+};
+
+struct cpu_watch {
+	int cpus;
+	struct cpu_slot slots[DREGS_SLOTS];
+	struct perfring_sample sample; /* being looked at */
+};
+
+static struct cpu_watch *cpu_state(struct engine *engine)
+{
+	struct cpu_watch *state = engine->watch.state;
+
+	if (state)
+		return state;
+	state = calloc(1, sizeof(*state));
+	if (!state)
+		return NULL;
+	state->cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+	if (state->cpus > CPU_MAX)
+		state->cpus = CPU_MAX;
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		for (int cpu = 0; cpu < state->cpus; cpu++)
+			state->slots[i].rings[cpu].fd = -1;
+	}
+	engine->watch.state = state;
+	return state;
+}
+
+static void cpu_close_slot(const struct cpu_watch *state, struct cpu_slot *slot)
+{
+	for (int cpu = 0; cpu < state->cpus; cpu++) {
+		if (slot->rings[cpu].fd >= 0)
+			perfring_close(&slot->rings[cpu]);
+	}
+	slot->generation = 0;
+}
+
+static void cpu_disable_slot(const struct cpu_watch *state,
+			     struct cpu_slot *slot)
+{
+	for (int cpu = 0; cpu < state->cpus; cpu++) {
+		if (slot->rings[cpu].fd >= 0)
+			error_free(perfwatch_disable(slot->rings[cpu].fd));
+	}
+	slot->generation = 0;
+}
+
+/* An offline CPU has no event, and runs nobody. */
+static void cpu_set_slot(const struct engine *engine,
+			 const struct cpu_watch *state, int i,
+			 struct cpu_slot *slot)
+{
+	const struct dregs_slot *want = &engine->watch.dregs.slots[i];
+	struct perfwatch_spec spec = {
+		.address = want->address,
+		.length = want->length,
+		.write_only = want->type == DREGS_WRITE,
+		.kernel = true,
+	};
+
+	for (int cpu = 0; cpu < state->cpus; cpu++) {
+		struct perfring *ring = &slot->rings[cpu];
+
+		if (ring->fd >= 0)
+			error_free(perfring_move(ring, &spec));
+		else
+			error_free(perfring_open(cpu, &spec, CPU_STACK, ring));
+	}
+	slot->generation = engine->watch.generation[i];
+}
+
+static void cpu_update_all(struct engine *engine)
+{
+	struct cpu_watch *state = cpu_state(engine);
+
+	for (int i = 0; state && i < DREGS_SLOTS; i++) {
+		struct cpu_slot *slot = &state->slots[i];
+
+		if (slot->generation == engine->watch.generation[i])
+			continue;
+		if (engine->watch.generation[i] != 0)
+			cpu_set_slot(engine, state, i, slot);
+		else
+			cpu_disable_slot(state, slot);
+	}
+}
+
+/* Reporting a sample ends the watch: its other samples are of the past. */
+static void cpu_poll_slot(struct engine *engine, struct cpu_watch *state, int i)
+{
+	struct cpu_slot *slot = &state->slots[i];
+	uint64_t generation = slot->generation;
+
+	for (int cpu = 0; cpu < state->cpus && generation != 0; cpu++) {
+		while (slot->generation == generation &&
+		       slot->rings[cpu].fd >= 0 &&
+		       perfring_next(&slot->rings[cpu], &state->sample)) {
+			if (state->sample.pid == engine->pid)
+				stall_sample(engine, i, generation,
+					     &state->sample);
+		}
+	}
+}
+
+static void cpu_poll(struct engine *engine)
+{
+	struct cpu_watch *state = engine->watch.state;
+
+	for (int i = 0; state && i < DREGS_SLOTS; i++)
+		cpu_poll_slot(engine, state, i);
+}
+
+static void cpu_shut(struct engine *engine)
+{
+	struct cpu_watch *state = engine->watch.state;
+
+	if (!state)
+		return;
+	for (int i = 0; i < DREGS_SLOTS; i++)
+		cpu_close_slot(state, &state->slots[i]);
+	free(state);
+	engine->watch.state = NULL;
+}
+
+static void cpu_nothing(struct engine *engine, struct thread *thread)
+{
+	(void)engine;
+	(void)thread;
+}
+
+static uint8_t cpu_trapped(struct thread *thread, const struct trap_info *info,
+			   uint64_t gens[DREGS_SLOTS])
+{
+	(void)thread;
+	(void)info;
+	(void)gens;
+	return 0;
+}
+
+const struct watch_ops watch_by_cpu = {
+	.name = "perf-cpu",
+	.live = true,
+	.update = cpu_nothing,
+	.prepare = cpu_nothing,
+	.clear = cpu_nothing,
+	.trapped = cpu_trapped,
+	.update_all = cpu_update_all,
+	.poll = cpu_poll,
+	.shut = cpu_shut,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The "perf" back-end: one perf breakpoint event per thread and slot, with
+ * sigtrap, so that running threads are armed without being stopped and the
+ * one that touches the bytes is held at once, also when the kernel touched
+ * them for it. Events are opened when first needed and closed when the
+ * watch has been idle, since an open one costs at each context switch.
+ */
+#include "target/watch.h"
+
+#include <stddef.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "sys/perfwatch.h"
+#include "target/engine.h"
+#include "target/thread.h"
+
+/* Marks our cookies among those of events that the program itself opens. */
+static const uint64_t perf_cookie_mark = UINT64_C(0x7261636500000000);
+static const uint64_t perf_cookie_mask = UINT64_C(0xffffffff00000000);
+
+static struct error *perf_set(struct engine *engine, struct thread *thread,
+			      int slot)
+{
+	const struct dregs_slot *want = &engine->watch.dregs.slots[slot];
+	struct perfwatch_spec spec = {
+		.address = want->address,
+		.length = want->length,
+		.write_only = want->type == DREGS_WRITE,
+		.kernel = engine->watch.kernel,
+		/*
+		 * the low half of the generation is enough to tell them apart
+		 */
+		.cookie = perf_cookie_mark |
+			  (uint32_t)engine->watch.generation[slot],
+	};
+	int *fd = &thread->watch.fds[slot];
+
+	if (*fd >= 0)
+		return perfwatch_move(*fd, &spec);
+	return perfwatch_open(thread->tid, &spec, fd);
+}
+
+static void perf_unset(struct thread *thread, int slot)
+{
+	if (thread->watch.fds[slot] >= 0)
+		close(thread->watch.fds[slot]);
+	thread->watch.fds[slot] = -1;
+	thread->watch.generation[slot] = 0;
+}
+
+static void perf_update(struct engine *engine, struct thread *thread)
+{
+	const struct watch *watch = &engine->watch;
+
+	if (thread->process->role != PROCESS_WATCHED)
+		return;
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		struct error *err = NULL;
+
+		if (thread->watch.generation[i] == watch->generation[i])
+			continue;
+		if (watch->generation[i] != 0)
+			err = perf_set(engine, thread, i);
+		else if (thread->watch.fds[i] >= 0)
+			err = perfwatch_disable(thread->watch.fds[i]);
+		thread->watch.generation[i] = watch->generation[i];
+		thread->watch.address[i] = watch->dregs.slots[i].address;
+		if (!err)
+			continue;
+		perf_unset(thread, i);
+		thread_ok(thread, err);
+	}
+}
+
+static void perf_clear(struct engine *engine, struct thread *thread)
+{
+	(void)engine;
+	for (int i = 0; i < DREGS_SLOTS; i++)
+		perf_unset(thread, i);
+}
+
+static uint8_t perf_trapped(struct thread *thread, const struct trap_info *info,
+			    uint64_t gens[DREGS_SLOTS])
+{
+	uint8_t slots = 0;
+
+	if (info->code != TRAP_CODE_PERF ||
+	    (info->perf_data & perf_cookie_mask) != perf_cookie_mark)
+		return 0;
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		gens[i] = thread->watch.generation[i];
+		/*
+		 * the event may have been moved since it fired: both must fit
+		 */
+		if (gens[i] && (uint32_t)gens[i] == (uint32_t)info->perf_data &&
+		    thread->watch.address[i] == info->address)
+			slots |= (uint8_t)(1u << i);
+	}
+	return slots ? slots : watch_trap_of_the_past(gens);
+}
+
+const struct watch_ops watch_by_perf = {
+	.name = "perf",
+	.live = true,
+	.update = perf_update,
+	.prepare = perf_update,
+	.clear = perf_clear,
+	.trapped = perf_trapped,
+};

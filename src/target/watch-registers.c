@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The "ptrace" back-end: debug registers written into each stopped thread
+ * (PTRACE_POKEUSER of DR0-DR7; Intel SDM volume 3, chapter 17.2). Works
+ * everywhere watchpoints do; every update stops every thread; accesses by the
+ * kernel are not seen.
+ *
+ * A running thread is only told to stop; it is brought into line on its way
+ * back (prepare). What is in a new thread's registers is not read back:
+ * readback shows the parent's DR7 there while nothing is armed.
+ */
+#include "target/watch.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "sys/trace.h"
+#include "target/engine.h"
+#include "target/thread.h"
+
+enum { DR_STATUS = 6, DR_CONTROL = 7, DR_STATUS_SLOTS = 0xf };
+
+static void registers_update(struct engine *engine, struct thread *thread)
+{
+	if (watch_current(&engine->watch, thread) || thread->watch.dirty)
+		return;
+	thread->watch.dirty = true;
+	engine->watch.pending++;
+	thread_interrupt(thread);
+}
+
+/* DR7, addresses, DR7: a stale length in a slot rejects an address. */
+static struct error *registers_write(struct thread *thread,
+				     const struct dregs *dregs)
+{
+	uint64_t control = dregs_control(dregs);
+	struct thread_watch *watch = &thread->watch;
+	struct error *err = NULL;
+
+	if (watch->control != 0)
+		err = trace_set_debug(thread->tid, DR_CONTROL,
+				      dregs_control_neutral());
+	for (int i = 0; i < DREGS_SLOTS && !err; i++) {
+		uint64_t address = dregs->slots[i].address;
+
+		if (dregs->slots[i].users == 0 || watch->address[i] == address)
+			continue;
+		err = trace_set_debug(thread->tid, i, address);
+		if (!err)
+			watch->address[i] = address;
+	}
+	if (!err)
+		err = trace_set_debug(thread->tid, DR_CONTROL, control);
+	if (!err)
+		watch->control = control;
+	return err;
+}
+
+/*
+ * Is a trap on its way that has not been told yet? The thread then stops
+ * again before it executes anything; what is in its registers must stay until
+ * then, to tell what trapped.
+ */
+static bool registers_trap_pending(struct thread *thread)
+{
+	uint64_t status;
+
+	return thread->watch.control != 0 &&
+	       thread_ok(thread,
+			 trace_debug(thread->tid, DR_STATUS, &status)) &&
+	       (status & DR_STATUS_SLOTS);
+}
+
+static void registers_prepare(struct engine *engine, struct thread *thread)
+{
+	struct watch *watch = &engine->watch;
+
+	if (thread->process->role != PROCESS_WATCHED ||
+	    watch_current(watch, thread) || registers_trap_pending(thread))
+		return;
+	if (thread_ok(thread, registers_write(thread, &watch->dregs)))
+		memcpy(thread->watch.generation, watch->generation,
+		       sizeof(thread->watch.generation));
+	else
+		memset(thread->watch.address, 0, sizeof(thread->watch.address));
+}
+
+static void registers_clear(struct engine *engine, struct thread *thread)
+{
+	static const struct dregs none;
+
+	(void)engine;
+	if (thread->state != THREAD_STOPPED || thread->watch.control == 0)
+		return;
+	thread_ok(thread, registers_write(thread, &none));
+	memset(thread->watch.generation, 0, sizeof(thread->watch.generation));
+}
+
+static uint8_t registers_trapped(struct thread *thread,
+				 const struct trap_info *info,
+				 uint64_t gens[DREGS_SLOTS])
+{
+	uint64_t status = 0;
+
+	/* the program has no debug registers but through its tracer: us */
+	if (info->code != TRAP_CODE_WATCH)
+		return 0;
+	thread_ok(thread, trace_debug(thread->tid, DR_STATUS, &status));
+	thread_ok(thread, trace_set_debug(thread->tid, DR_STATUS, 0));
+	memcpy(gens, thread->watch.generation,
+	       sizeof(thread->watch.generation));
+	return (status & DR_STATUS_SLOTS) ? status & DR_STATUS_SLOTS
+					  : watch_trap_of_the_past(gens);
+}
+
+const struct watch_ops watch_by_registers = {
+	.name = "ptrace",
+	.update = registers_update,
+	.prepare = registers_prepare,
+	.clear = registers_clear,
+	.trapped = registers_trapped,
+};

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The watch: which slots watch what, and keeping threads in line; see
+ * watch.h.
+ */
+#include "target/watch.h"
+
+#include "base/clock.h"
+#include "target/engine.h"
+#include "target/thread.h"
+
+enum {
+	/* an ended watch may stay in a thread this long; the next stall
+	 * usually comes sooner and stops the threads anyway */
+	WATCH_LINGER_NS = 3 * 1000 * 1000,
+	/* an open perf event costs at each context switch of its thread */
+	WATCH_IDLE_NS = 100 * 1000 * 1000,
+};
+
+bool watch_claim(struct watch *watch, uint64_t address, uint32_t size,
+		 enum dregs_type type, struct watch_claim *ret)
+{
+	uint8_t used = 0;
+
+	if (watch->ops->blind)
+		return false;
+	for (int i = 0; i < DREGS_SLOTS; i++)
+		used |= (uint8_t)((watch->dregs.slots[i].users > 0) << i);
+	if (!dregs_claim(&watch->dregs, address, size, type, true, &ret->claim))
+		return false;
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		if (!(ret->claim.slots & (1u << i)))
+			continue;
+		if (!(used & (1u << i)))
+			watch->generation[i] = ++watch->last_generation;
+		ret->generation[i] = watch->generation[i];
+	}
+	return true;
+}
+
+void watch_release(struct watch *watch, const struct watch_claim *claim)
+{
+	dregs_release(&watch->dregs, &claim->claim);
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		if (watch->dregs.slots[i].users == 0)
+			watch->generation[i] = 0;
+	}
+}
+
+const struct watch_ops *watch_ops_of(const struct watch *watch,
+				     const struct thread *thread)
+{
+	return thread->watch.by_registers ? &watch_by_registers : watch->ops;
+}
+
+void watch_settled(struct watch *watch, struct thread *thread)
+{
+	if (!thread->watch.dirty)
+		return;
+	thread->watch.dirty = false;
+	watch->pending--;
+}
+
+uint8_t watch_trap_of_the_past(uint64_t gens[DREGS_SLOTS])
+{
+	gens[0] = 0;
+	return 1;
+}
+
+bool watch_current(const struct watch *watch, const struct thread *thread)
+{
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		if (thread->watch.generation[i] != watch->generation[i])
+			return false;
+	}
+	return true;
+}
+
+typedef void watch_action(struct engine *engine, struct thread *thread);
+
+static void watch_update_one(struct engine *engine, struct thread *thread)
+{
+	if (thread->state == THREAD_RUNNING && !thread->newborn)
+		watch_ops_of(&engine->watch, thread)->update(engine, thread);
+}
+
+static void watch_close_one(struct engine *engine, struct thread *thread)
+{
+	if (!thread->watch.by_registers)
+		engine->watch.ops->clear(engine, thread);
+}
+
+static void watch_each_thread(struct engine *engine, watch_action *action)
+{
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		struct process *process = engine_process_at(engine, i);
+
+		if (process->role != PROCESS_WATCHED)
+			continue;
+		for (size_t j = 0; j < process->threads.count; j++)
+			action(engine, process_thread(process, j));
+	}
+}
+
+void watch_publish(struct engine *engine)
+{
+	engine->watch.clean_at_ns = 0;
+	if (engine->watch.ops->update_all)
+		engine->watch.ops->update_all(engine);
+	watch_each_thread(engine, watch_update_one);
+}
+
+void watch_retire(struct engine *engine)
+{
+	bool live = engine->watch.ops->live;
+
+	if (live)
+		watch_publish(engine);
+	engine->watch.clean_at_ns =
+		clock_now_ns() + (live ? WATCH_IDLE_NS : WATCH_LINGER_NS);
+}
+
+void watch_tick(struct engine *engine, uint64_t now)
+{
+	struct watch *watch = &engine->watch;
+
+	if (watch->ops->poll)
+		watch->ops->poll(engine);
+	if (watch->clean_at_ns == 0 || now < watch->clean_at_ns)
+		return;
+	watch->clean_at_ns = 0;
+	watch_each_thread(engine, watch->ops->live ? watch_close_one
+						   : watch_update_one);
+}

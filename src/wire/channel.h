@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One end of the stream between front end and tracer: framing, buffering, no
+ * blocking. Sending never waits: what the socket does not take is kept, up to
+ * a limit; beyond it a message is refused, and the caller counts it as lost.
+ */
+#ifndef WIRE_CHANNEL_H
+#define WIRE_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/message.h"
+
+struct error;
+
+struct channel_buffer {
+	uint8_t *bytes;
+	size_t start, end, capacity;
+};
+
+struct channel {
+	int fd; /* owned */
+	bool closed; /* the other side has gone, all it sent has come */
+	bool deaf; /* it takes no more messages; its last ones may still come */
+	struct channel_buffer in, out;
+	size_t out_limit; /* bytes kept for sending at most */
+};
+
+/* Take over a connected stream socket and make it non-blocking. */
+struct error *channel_init(struct channel *channel, int fd, size_t out_limit);
+void channel_deinit(struct channel *channel);
+
+struct channel_part {
+	const void *bytes;
+	size_t size;
+};
+
+/*
+ * Queue a message made of parts. False: it would exceed the limit, there is no
+ * memory, or the channel is closed; then nothing was queued.
+ */
+bool channel_send_parts(struct channel *channel, enum wire_type type,
+			const struct channel_part *parts, size_t count);
+bool channel_send(struct channel *channel, enum wire_type type,
+		  const void *payload, size_t size);
+
+/* Write what the socket takes. Sets deaf when the other side has gone. */
+void channel_flush(struct channel *channel);
+bool channel_pending(const struct channel *channel);
+
+/* Read what there is. Sets closed at end of file or on a framing error. */
+void channel_fill(struct channel *channel);
+
+/*
+ * The next whole message, or false. *ret_payload is aligned to 8 bytes and
+ * valid until the next call on the channel.
+ */
+bool channel_next(struct channel *channel, enum wire_type *ret_type,
+		  const void **ret_payload, size_t *ret_size);
+
+#endif

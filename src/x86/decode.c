@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The decoder's outside: its life, the order in which its parts are asked,
+ * and text.
+ */
+#include "x86/decode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "x86/decode-capstone.h"
+
+#include "base/error.h"
+#include "x86/decode-parts.h"
+
+static struct error *open_handle(csh *ret, struct cs_insn **ret_insn,
+				 cs_opt_type option, size_t value)
+{
+	csh handle;
+	cs_insn *insn;
+	cs_err status = cs_open(CS_ARCH_X86, CS_MODE_64, &handle);
+
+	if (status == CS_ERR_MEM)
+		return error_nomem;
+	if (status != CS_ERR_OK)
+		return error_create(ERROR_UNSUPPORTED, "Capstone: %s",
+				    cs_strerror(status));
+	status = cs_option(handle, option, value);
+	if (status != CS_ERR_OK) {
+		cs_close(&handle);
+		return error_create(ERROR_UNSUPPORTED, "Capstone: %s",
+				    cs_strerror(status));
+	}
+	insn = cs_malloc(handle);
+	if (!insn) {
+		cs_close(&handle);
+		return error_nomem;
+	}
+	*ret = handle;
+	*ret_insn = insn;
+	return NULL;
+}
+
+struct error *decoder_create(struct decoder **ret)
+{
+	struct decoder *decoder = calloc(1, sizeof(*decoder));
+	struct error *err;
+
+	if (!decoder)
+		return error_nomem;
+	err = open_handle(&decoder->full, &decoder->full_insn, CS_OPT_DETAIL,
+			  CS_OPT_ON);
+	if (!err)
+		err = open_handle(&decoder->text, &decoder->text_insn,
+				  CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	if (err) {
+		decoder_destroy(decoder);
+		return err;
+	}
+	*ret = decoder;
+	return NULL;
+}
+
+void decoder_destroy(struct decoder *decoder)
+{
+	if (!decoder)
+		return;
+	if (decoder->full_insn) {
+		cs_free(decoder->full_insn, 1);
+		cs_close(&decoder->full);
+	}
+	if (decoder->text_insn) {
+		cs_free(decoder->text_insn, 1);
+		cs_close(&decoder->text);
+	}
+	free(decoder->marks);
+	free(decoder);
+}
+
+void decoder_decode(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		    uint64_t address, struct insn_access *ret)
+{
+	struct prefixes prefixes;
+
+	if (size > X86_INSN_MAX)
+		size = X86_INSN_MAX;
+	memset(ret, 0, sizeof(*ret));
+	decode_prefixes(bytes, size, &prefixes);
+	if (prefixes.length < size) {
+		if (decode_plain(&prefixes, bytes, size, address, ret))
+			return;
+		memset(ret, 0, sizeof(*ret));
+		if (bytes[prefixes.length] != BYTE_EVEX &&
+		    decode_library(decoder, &prefixes, bytes, size, address,
+				   ret))
+			return;
+		memset(ret, 0, sizeof(*ret));
+		if (decode_vector(&prefixes, bytes, size, ret))
+			return;
+		memset(ret, 0, sizeof(*ret));
+	}
+	ret->length = 1;
+	ret->refusal = X86_REFUSED_UNDECODABLE;
+}
+
+/* What the library cannot print but we can decode: its bytes. */
+static void print_bytes(struct decoder *decoder, const uint8_t *bytes,
+			size_t size, char *text, size_t text_size)
+{
+	struct insn_access insn;
+	size_t used;
+
+	decoder_decode(decoder, bytes, size, 0, &insn);
+	if (insn.length == 1) {
+		snprintf(text, text_size, "(bad)");
+		return;
+	}
+	used = (size_t)snprintf(text, text_size, ".byte");
+	for (size_t i = 0; i < insn.length && used < text_size; i++)
+		used += (size_t)snprintf(text + used, text_size - used,
+					 "%s 0x%02x", i ? "," : "", bytes[i]);
+}
+
+void decoder_text(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		  uint64_t address, char *text, size_t text_size)
+{
+	struct cs_insn *insn = decoder->text_insn;
+	const uint8_t *at = bytes;
+	size_t left = size < X86_INSN_MAX ? size : X86_INSN_MAX;
+
+	if (!cs_disasm_iter(decoder->text, &at, &left, &address, insn))
+		print_bytes(decoder, bytes, size, text, text_size);
+	else if (insn->op_str[0] == '\0')
+		snprintf(text, text_size, "%s", insn->mnemonic);
+	else
+		snprintf(text, text_size, "%s %s", insn->mnemonic,
+			 insn->op_str);
+}
+
+const char *decode_refusal_name(enum x86_refusal refusal)
+{
+	static const char *const names[X86_REFUSALS] = {
+		[X86_OK] = "none",
+		[X86_REFUSED_GATHER] = "gather",
+		[X86_REFUSED_SCATTER] = "scatter",
+		[X86_REFUSED_XSAVE] = "xsave",
+		[X86_REFUSED_MASKMOV] = "maskmov",
+		[X86_REFUSED_FAR] = "far",
+		[X86_REFUSED_X87_ENV] = "x87-environment",
+		[X86_REFUSED_TILE] = "tile",
+		[X86_REFUSED_SYSTEM] = "system",
+		[X86_REFUSED_OTHER] = "other",
+		[X86_REFUSED_UNDECODABLE] = "undecodable",
+	};
+
+	if ((unsigned int)refusal >= X86_REFUSALS || !names[refusal])
+		return "unknown";
+	return names[refusal];
+}

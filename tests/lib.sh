@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+#
+# Sourced by every test script. Prints TAP: ok and not_ok count for
+# themselves, finish prints the plan. Each script has a directory of its own,
+# $work, removed at the end. What is started in the background and told to
+# lib_started is killed at the end.
+#
+# From the environment, set by the makefile:
+#
+#	RACEWATCH       the program under test
+#	TARGETS_DIR     the built targets
+#	HELPERS_DIR     the built helpers
+#	top_srcdir      the sources
+#	RACEWATCH_TEST_LONG     set: all seeds, all variants
+#	RACEWATCH_SEEDS         the seeds, such as "1 2 3"
+#	RACEWATCH_TEST_REQUIRE  "all": a skip is a failure
+
+set -u
+
+lib_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+top_srcdir=${top_srcdir:-$lib_dir/..}
+RACEWATCH=${RACEWATCH:-$top_srcdir/build/racewatch}
+TARGETS_DIR=${TARGETS_DIR:-$top_srcdir/build/tests/targets}
+HELPERS_DIR=${HELPERS_DIR:-$top_srcdir/build/tests/helpers}
+SOURCES=$top_srcdir/tests/targets
+LONG=${RACEWATCH_TEST_LONG:-}
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/racewatch-test.XXXXXX") || exit 99
+lib_pids=()
+tap_count=0
+tap_failed=0
+
+lib_cleanup()
+{
+	local pid
+
+	for pid in "${lib_pids[@]}"; do
+		kill -9 "$pid" 2>/dev/null
+	done
+	rm -rf "$work"
+}
+trap lib_cleanup EXIT
+trap 'exit 99' INT TERM
+
+lib_started()
+{
+	lib_pids+=("$@")
+}
+
+[ -x "$RACEWATCH" ] || { echo "Bail out! no racewatch: $RACEWATCH"; exit 99; }
+
+diag()
+{
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+# The last lines of a file, as diagnostics.
+diag_file()
+{
+	[ -s "$1" ] && tail -n "${2:-20}" "$1" | sed 's/^/#   /'
+}
+
+ok()
+{
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $*"
+}
+
+not_ok()
+{
+	tap_count=$((tap_count + 1))
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_count - $*"
+}
+
+# skip DESCRIPTION REASON
+skip()
+{
+	if [ "${RACEWATCH_TEST_REQUIRE:-}" = all ]; then
+		not_ok "$1 (skipped: $2)"
+		return
+	fi
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1 # SKIP $2"
+}
+
+# is DESCRIPTION GOT WANTED
+is()
+{
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		not_ok "$1"
+		diag "got \"$2\", wanted \"$3\""
+		return 1
+	fi
+}
+
+# matches DESCRIPTION FILE REGEX
+matches()
+{
+	if grep -Eq -- "$3" "$2"; then
+		ok "$1"
+	else
+		not_ok "$1"
+		diag "nothing like \"$3\" in:"
+		diag_file "$2"
+		return 1
+	fi
+}
+
+finish()
+{
+	echo "1..$tap_count"
+	[ "$tap_failed" -eq 0 ]
+	exit
+}
+
+# The seeds to try: N of them in a short run (default 1), 20 in a long one.
+seeds()
+{
+	if [ -n "${RACEWATCH_SEEDS:-}" ]; then
+		echo "$RACEWATCH_SEEDS"
+	elif [ -n "$LONG" ]; then
+		seq -s ' ' 1 20
+	else
+		seq -s ' ' 1 "${1:-1}"
+	fi
+}
+
+# run ARG...: runs racewatch to its end. Leaves $status, $work/out,
+# $work/err, and with -o "$report", the report.
+report=$work/report.jsonl
+run()
+{
+	rm -f "$report"
+	timeout -k 5 "${RUN_TIMEOUT:-60}" "$RACEWATCH" "$@" \
+		>"$work/out" 2>"$work/err" </dev/null
+	# shellcheck disable=SC2034 # for the caller
+	status=$?
+}
+
+# The sources of target NAME: its file, C or C++.
+source_of()
+{
+	local path
+
+	for path in "$SOURCES/$1.c" "$SOURCES/$1.cc"; do
+		[ -f "$path" ] && echo "$path"
+	done
+}
+
+# Whether the .expect file of NAME has the line "WORD BACKEND".
+expect_says()
+{
+	grep -q "^$2 $3:" "$SOURCES/$1.expect" 2>/dev/null
+}
+
+# as_expected NAME [BACKEND] [SYMBOLS]: compares the report with the .expect
+# file; reasons go to $work/check.
+as_expected()
+{
+	local args=(--source "$(source_of "$1")")
+
+	[ -n "${2:-}" ] && args+=(--backend "$2")
+	[ -n "${3:-}" ] && args+=(--symbols "$3")
+	"$HELPERS_DIR/check-report" "${args[@]}" "$SOURCES/$1.expect" \
+		"$report" 2>"$work/check"
+}
+
+# How many race records the report has.
+races_in()
+{
+	grep -c '"type": *"race"' "$1" 2>/dev/null
+}
+
+# await SECONDS COMMAND...: polls until COMMAND is true.
+await()
+{
+	local end=$((SECONDS + $1))
+
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.05
+	done
+}
+
+# The names in a variable of tests/targets/module.am.
+target_list()
+{
+	sed -n "/^$1 = /,/^# end of $1/p" "$SOURCES/module.am" |
+		sed -n 's/^\t\([a-z0-9_]*\).*/\1/p'
+}

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Programs that start others: nothing they start meets a breakpoint, followed
+# or not; a script's interpreter and its program are watched in turn.
+
+. "$(dirname "$0")/../lib.sh"
+
+for seed in $(seeds 2); do
+	run run --seed "$seed" --rate 1000 -- "$TARGETS_DIR/children.nopie" 2
+	is "all four kinds of children, seed $seed" "$status" 0 ||
+		diag_file "$work/err"
+done
+
+run run --rate 1000 -- "$SOURCES/script.sh"
+is "a script by itself: its status" "$status" 5 || diag_file "$work/err"
+matches "a script by itself: its output" "$work/out" '^script: done$'
+
+run run --seed 1 --rate 1000 --halt-on-race --duration 10s -o "$report" -- \
+	"$SOURCES/script.sh" "$TARGETS_DIR/read_write.O2" 12
+if [ "$status" -eq 66 ] && as_expected read_write; then
+	ok "a script that becomes a racy program"
+else
+	not_ok "a script that becomes a racy program (exit status $status)"
+	diag_file "$work/check"
+	diag_file "$work/err"
+fi
+
+# The shell forks before it runs the program: a child, cleaned.
+run run --rate 1000 -- sh -c "'$TARGETS_DIR/read_write.O2' 1; exit 11"
+is "a child that is not followed" "$status" 11 || diag_file "$work/err"
+matches "ran to its end" "$work/out" '^read_write: done$'
+
+finish

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Races to test the report with: the one of racewatch-run(1), every field set,
+ * and one of which nothing is known.
+ */
+#ifndef SAMPLE_RACE_H
+#define SAMPLE_RACE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/race.h"
+
+static inline void sample_set(char **text, const char *value)
+{
+	free(*text);
+	*text = value ? strdup(value) : NULL;
+}
+
+/* Append a frame of the module /usr/bin/cache. */
+static inline struct race_frame *sample_frame(struct race_side *side,
+					      const char *function, int line,
+					      uint64_t offset)
+{
+	struct race_frame *frame = vec_append(&side->frames);
+
+	if (!frame)
+		abort();
+	sample_set(&frame->function, function);
+	sample_set(&frame->file, line ? "/home/src/cache.c" : NULL);
+	sample_set(&frame->module, "/usr/bin/cache");
+	sample_set(&frame->build_id, "00aa11bb");
+	frame->line = line;
+	frame->offset = offset;
+	return frame;
+}
+
+static inline void sample_side(struct race_side *side, int tid,
+			       const char *thread, uint32_t child)
+{
+	side->pid = 4242;
+	side->tid = tid;
+	side->size = 8;
+	sample_set(&side->thread, thread);
+	side->thread_path = calloc(2, sizeof(*side->thread_path));
+	if (!side->thread_path)
+		abort();
+	side->thread_path[1] = child;
+	side->thread_path_length = 2;
+}
+
+static inline void sample_variable(struct race_variable *variable)
+{
+	sample_set(&variable->name, "shards[3].used");
+	sample_set(&variable->symbol, "shards");
+	sample_set(&variable->type, "long");
+	sample_set(&variable->container, "struct shard");
+	sample_set(&variable->file, "/home/src/cache.c");
+	sample_set(&variable->module, "/usr/bin/cache");
+	variable->offset = 56;
+	variable->line = 7;
+	variable->region = REGION_GLOBAL;
+	variable->module_offset = 0x40c8;
+}
+
+/* End with race_deinit(). */
+static inline void sample_race(struct race *race)
+{
+	race_init(race);
+	race->id = 1;
+	race->time = UINT64_C(1769862896789012345);
+	race->pid = 4242;
+	race->address = 0x5555555580c8;
+	race->size = 8;
+	race->before[0] = 100;
+	race->after[0] = 101;
+	race->evidence = EVIDENCE_WATCHPOINT;
+	race->count = 3;
+	race->verdict = VERDICT_SUSPECT;
+	race->stall_ns = 1000000;
+	race->elapsed_ns = 400000;
+	sample_set(&race->program, "cache");
+	sample_set(&race->backend, "perf");
+	sample_variable(&race->variable);
+	sample_side(&race->sides[0], 4246, "filler", 3);
+	race->sides[0].role = RACE_STALLED;
+	race->sides[0].access = ACCESS_RMW;
+	sample_set(&race->sides[0].insn, "addq %rsi, 0x8(%rdi)");
+	sample_frame(&race->sides[0], "shard_add", 11, 0x1179);
+	sample_frame(&race->sides[0], "filler", 14, 0x11a0);
+	sample_side(&race->sides[1], 4244, "evictor", 1);
+	race->sides[1].role = RACE_RACING;
+	race->sides[1].access = ACCESS_WRITE;
+	sample_set(&race->sides[1].insn, "movq %rax, 0x8(%rbx)");
+	sample_frame(&race->sides[1], "shard_evict", 12, 0x1216);
+	sample_frame(&race->sides[1], "evictor", 21, 0x1240);
+}
+
+/* A changed value, and no names. End with race_deinit(). */
+static inline void sample_unknown(struct race *race)
+{
+	race_init(race);
+	race->id = 2;
+	race->address = 0x7f0000001000;
+	race->size = 4;
+	race->after[0] = 7;
+	race->evidence = EVIDENCE_VALUE_CHANGE;
+	race->verdict = VERDICT_SUSPECT;
+	race->sides[0].role = RACE_STALLED;
+	race->sides[1].role = RACE_UNKNOWN;
+}
+
+#endif

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Conflicts made up by hand in this very process: functions of assembly with
+ * labels stand for the code, a buffer for each thread's stack, and the
+ * registers are what they would be. What is found must be the instruction, its
+ * access, the overlap, the verdict and the names.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "detect/conflict.h"
+#include "detect/scan.h"
+#include "image/image.h"
+#include "report/race.h"
+
+extern uint64_t shared_words[4];
+extern volatile uint64_t flag_word;
+uint64_t shared_words[4];
+volatile uint64_t flag_word;
+
+/* before_NAME is the instruction, after_NAME the one behind it */
+#define CODE(name, text)                                                       \
+	extern const char entry_##name[], before_##name[], after_##name[];                     \
+	__asm__(".pushsection .text\n"                                         \
+		".globl code_" #name ", entry_" #name "\n"                     \
+		".globl before_" #name ", after_" #name "\n"                   \
+		".type code_" #name ", @function\n"                            \
+		"code_" #name ":\nentry_" #name ":\n.cfi_startproc\nnop\n"     \
+		"before_" #name ": " text "\n"                                 \
+		"after_" #name ": ret\n.cfi_endproc\n"                         \
+		".size code_" #name ", . - code_" #name "\n"                   \
+		".popsection\n")
+
+CODE(store, "movq %rax, (%rdi)");
+CODE(load, "movq (%rdi), %rax");
+CODE(load_own, "movq (%rdi), %rdi");
+CODE(wide, "movups %xmm0, (%rdi)");
+CODE(add, "addq %rsi, (%rdi)");
+CODE(exchange, "xchgq %rax, (%rdi)");
+CODE(locked, "lock addq %rsi, (%rdi)");
+CODE(copy, "movsq");
+CODE(system, "syscall");
+CODE(call, "callq *(%rdi)");
+
+enum { STACK = 256 };
+
+struct message {
+	struct wire_conflict wire;
+	uint8_t stacks[2][STACK];
+};
+
+struct fixture {
+	struct image *image;
+	struct rules rules;
+	struct scanner scanner;
+	struct conflict_context context;
+	struct message message;
+	struct conflict conflict;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	bool changed;
+
+	if (!fixture || image_create(getpid(), &fixture->image) ||
+	    image_refresh(fixture->image, &changed))
+		return -1;
+	globs_init(&fixture->rules.globs);
+	if (scanner_init(&fixture->scanner, fixture->image, &fixture->rules))
+		return -1;
+	fixture->context = (struct conflict_context){
+		.image = fixture->image,
+		.scanner = &fixture->scanner,
+		.rules = &fixture->rules,
+		.backend = "perf",
+		.program = "test",
+	};
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	scanner_deinit(&fixture->scanner);
+	image_destroy(fixture->image);
+	free(fixture);
+	return 0;
+}
+
+/* A thread at rip with rdi at the data, called from the middle of main. */
+static struct wire_side *side(struct fixture *fixture, int i, const void *rip,
+			      const void *data)
+{
+	struct wire_side *wire = &fixture->message.wire.sides[i];
+	uint64_t caller = (uintptr_t)after_store;
+
+	memset(wire, 0, sizeof(*wire));
+	wire->present = true;
+	wire->before = i == 0;
+	wire->pid = 100;
+	wire->tid = 101 + i;
+	wire->syscall = -1;
+	strcpy(wire->name, i == 0 ? "first" : "second");
+	wire->path_length = 1;
+	wire->path[0] = (uint32_t)i;
+	wire->regs.rip = (uintptr_t)rip;
+	wire->regs.gpr[X86_RDI] = (uintptr_t)data;
+	wire->regs.gpr[X86_RSP] = 0x7000;
+	wire->stack_address = 0x7000;
+	wire->stack_size = STACK;
+	memcpy(fixture->message.stacks[i], &caller, sizeof(caller));
+	return wire;
+}
+
+static void stalled(struct fixture *fixture, const void *rip, const void *data,
+		    unsigned int kind, uint32_t size)
+{
+	struct wire_side *wire = side(fixture, 0, rip, data);
+
+	wire->access = (struct mem_access){ (uintptr_t)data, size,
+					    (uint8_t)kind };
+	fixture->message.wire.evidence = WIRE_WATCHPOINT;
+}
+
+static const struct conflict *understand(struct fixture *fixture)
+{
+	struct error *err =
+		conflict_read(&fixture->context, &fixture->message,
+			      sizeof(fixture->message), &fixture->conflict);
+
+	if (err)
+		fail_msg("%s", error_message(err));
+	return &fixture->conflict;
+}
+
+static void the_instruction_before_rip_is_found(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct conflict *conflict;
+
+	stalled(fixture, before_load, shared_words, ACCESS_READ, 8);
+	side(fixture, 1, after_store, shared_words);
+	conflict = understand(fixture);
+	assert_true(conflict->race);
+	assert_null(conflict->synchronization);
+	assert_int_equal(conflict->sides[0].insn_address,
+			 (uintptr_t)before_load);
+	assert_int_equal(conflict->sides[1].insn_address,
+			 (uintptr_t)before_store);
+	assert_int_equal(conflict->sides[1].access.kind, ACCESS_WRITE);
+	assert_int_equal(conflict->sides[1].access.size, 8);
+	assert_int_equal(conflict->sides[1].frames[0].pc,
+			 (uintptr_t)before_store);
+	assert_int_equal(conflict->overlap.address, (uintptr_t)shared_words);
+	assert_int_equal(conflict->overlap.size, 8);
+}
+
+static void read_against_read_is_no_race(void **state)
+{
+	struct fixture *fixture = *state;
+
+	stalled(fixture, before_load, shared_words, ACCESS_READ, 8);
+	side(fixture, 1, after_load, shared_words);
+	assert_false(understand(fixture)->race);
+	stalled(fixture, before_store, shared_words, ACCESS_WRITE, 8);
+	side(fixture, 1, after_load, shared_words);
+	assert_true(understand(fixture)->race);
+	assert_int_equal(fixture->conflict.sides[1].access.kind, ACCESS_READ);
+}
+
+static void an_overwritten_address_register_does_not_confuse(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct conflict *conflict;
+
+	stalled(fixture, before_store, shared_words, ACCESS_WRITE, 8);
+	side(fixture, 1, after_load_own, (void *)0x1234);
+	conflict = understand(fixture);
+	assert_int_equal(conflict->sides[1].insn_address,
+			 (uintptr_t)before_load_own);
+	assert_int_equal(conflict->sides[1].access.kind, ACCESS_READ);
+	assert_int_equal(conflict->overlap.address, (uintptr_t)shared_words);
+	assert_int_equal(conflict->overlap.size, 8);
+}
+
+static void the_overlap_is_what_both_touched(void **state)
+{
+	struct fixture *fixture = *state;
+	struct race *race;
+
+	stalled(fixture, before_wide, shared_words, ACCESS_WRITE, 16);
+	side(fixture, 1, after_load, &shared_words[1]);
+	for (int i = 0; i < 16; i++) {
+		fixture->message.wire.before[i] = (uint8_t)i;
+		fixture->message.wire.after[i] = (uint8_t)(i + 100);
+	}
+	understand(fixture);
+	assert_int_equal(fixture->conflict.overlap.address,
+			 (uintptr_t)&shared_words[1]);
+	assert_int_equal(fixture->conflict.overlap.size, 8);
+	assert_null(conflict_describe(&fixture->context, &fixture->conflict,
+				      &race));
+	assert_int_equal(race->size, 8);
+	assert_int_equal(race->before[0], 8);
+	assert_int_equal(race->after[7], 115);
+	assert_int_equal(race->sides[0].size, 16);
+	race_deinit(race);
+	free(race);
+}
+
+static void of_a_copy_the_side_that_was_watched_counts(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_side *wire;
+
+	/* after one element: rsi and rdi have moved on */
+	stalled(fixture, before_store, shared_words, ACCESS_WRITE, 8);
+	wire = side(fixture, 1, after_copy, &shared_words[1]);
+	wire->regs.gpr[X86_RSI] = (uintptr_t)&flag_word;
+	assert_int_equal(understand(fixture)->sides[1].access.kind,
+			 ACCESS_WRITE);
+	wire->regs.gpr[X86_RDI] = (uintptr_t)&flag_word;
+	wire->regs.gpr[X86_RSI] = (uintptr_t)&shared_words[1];
+	assert_int_equal(understand(fixture)->sides[1].access.kind,
+			 ACCESS_READ);
+}
+
+static void at_a_functions_start_it_was_the_call(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t caller = (uintptr_t)after_call;
+	const struct conflict *conflict;
+
+	stalled(fixture, before_store, shared_words, ACCESS_WRITE, 8);
+	side(fixture, 1, entry_store, shared_words);
+	memcpy(fixture->message.stacks[1], &caller, sizeof(caller));
+	conflict = understand(fixture);
+	assert_int_equal(conflict->sides[1].insn_address,
+			 (uintptr_t)before_call);
+	assert_int_equal(conflict->sides[1].access.kind, ACCESS_READ);
+	assert_int_equal(conflict->sides[1].frames[0].pc,
+			 (uintptr_t)before_call);
+	assert_false(conflict->sides[1].frames[0].is_return);
+}
+
+static void the_kernel_reads_or_writes_by_its_call(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_side *wire;
+	struct race *race;
+
+	stalled(fixture, before_store, shared_words, ACCESS_WRITE, 8);
+	wire = side(fixture, 1, after_system, NULL);
+	wire->syscall = SYS_write;
+	assert_int_equal(understand(fixture)->sides[1].access.kind,
+			 ACCESS_READ);
+	wire->syscall = SYS_read;
+	assert_int_equal(understand(fixture)->sides[1].access.kind,
+			 ACCESS_WRITE);
+	assert_true(fixture->conflict.sides[1].kernel);
+	assert_null(conflict_describe(&fixture->context, &fixture->conflict,
+				      &race));
+	assert_string_equal(race->sides[1].syscall, "read");
+	assert_string_equal(race->sides[1].insn, "syscall");
+	race_deinit(race);
+	free(race);
+}
+
+static void synchronizing_instructions_make_synchronization(void **state)
+{
+	struct fixture *fixture = *state;
+
+	stalled(fixture, before_load, shared_words, ACCESS_READ, 8);
+	side(fixture, 1, after_exchange, shared_words);
+	assert_string_equal(understand(fixture)->synchronization,
+			    "synchronizing");
+	side(fixture, 1, after_locked, shared_words);
+	assert_string_equal(understand(fixture)->synchronization,
+			    "synchronizing");
+	side(fixture, 1, after_add, shared_words);
+	assert_null(understand(fixture)->synchronization);
+	assert_int_equal(fixture->conflict.sides[1].access.kind, ACCESS_RMW);
+}
+
+static void a_volatile_variable_is_synchronization(void **state)
+{
+	struct fixture *fixture = *state;
+	struct race *race;
+
+	stalled(fixture, before_load, (const void *)&flag_word, ACCESS_READ, 8);
+	side(fixture, 1, after_store, (const void *)&flag_word);
+	assert_string_equal(understand(fixture)->synchronization, "volatile");
+	assert_null(conflict_describe(&fixture->context, &fixture->conflict,
+				      &race));
+	assert_int_equal(race->verdict, VERDICT_SYNC);
+	assert_string_equal(race->reason, "volatile");
+	race_deinit(race);
+	free(race);
+}
+
+static void a_changed_value_without_a_thread_is_a_write(void **state)
+{
+	struct fixture *fixture = *state;
+	struct race *race;
+
+	stalled(fixture, before_store, shared_words, ACCESS_WRITE, 8);
+	memset(&fixture->message.wire.sides[1], 0,
+	       sizeof(fixture->message.wire.sides[1]));
+	fixture->message.wire.sides[1].syscall = -1;
+	fixture->message.wire.evidence = WIRE_VALUE_CHANGE;
+	fixture->message.wire.before[0] = 1;
+	assert_true(understand(fixture)->race);
+	assert_int_equal(fixture->conflict.sides[1].access.kind, ACCESS_WRITE);
+	assert_null(conflict_describe(&fixture->context, &fixture->conflict,
+				      &race));
+	assert_int_equal(race->sides[1].role, RACE_UNKNOWN);
+	assert_int_equal(race->sides[1].frames.count, 0);
+	assert_int_equal(race->evidence, EVIDENCE_VALUE_CHANGE);
+	race_deinit(race);
+	free(race);
+}
+
+static void everything_gets_its_name(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct race_frame *frame;
+	struct race *race;
+
+	stalled(fixture, before_add, &shared_words[2], ACCESS_RMW, 8);
+	side(fixture, 1, after_store, &shared_words[2]);
+	understand(fixture);
+	assert_null(conflict_describe(&fixture->context, &fixture->conflict,
+				      &race));
+	assert_string_equal(race->program, "test");
+	assert_string_equal(race->backend, "perf");
+	assert_string_equal(race->variable.name, "shared_words[2]");
+	assert_int_equal(race->variable.region, REGION_GLOBAL);
+	assert_string_equal(race->sides[0].thread, "first");
+	assert_string_equal(race->sides[1].thread, "second");
+	assert_int_equal(race->sides[1].thread_path_length, 1);
+	assert_int_equal(race->sides[1].thread_path[0], 1);
+	assert_int_equal(race->sides[0].role, RACE_STALLED);
+	assert_int_equal(race->sides[1].role, RACE_RACING);
+	assert_non_null(strstr(race->sides[1].insn, "mov"));
+	frame = vec_at(&race->sides[0].frames, 0);
+	assert_non_null(strstr(frame->function, "_add"));
+	frame = vec_at(&race->sides[1].frames, 0);
+	assert_non_null(strstr(frame->function, "_store"));
+	assert_non_null(frame->module);
+	assert_int_equal(strlen(race->fingerprint), 32);
+	assert_int_equal(race->verdict, VERDICT_SUSPECT);
+	race_deinit(race);
+	free(race);
+}
+
+static void the_key_tells_places_apart_and_nothing_else(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t key;
+
+	stalled(fixture, before_add, &shared_words[2], ACCESS_RMW, 8);
+	side(fixture, 1, after_store, &shared_words[2]);
+	key = understand(fixture)->key;
+	fixture->message.wire.wall_ns++;
+	fixture->message.wire.before[3] ^= 1;
+	fixture->message.wire.sides[1].tid += 5;
+	assert_int_equal(understand(fixture)->key, key);
+	stalled(fixture, before_add, &shared_words[1], ACCESS_RMW, 8);
+	side(fixture, 1, after_store, &shared_words[1]);
+	assert_int_not_equal(understand(fixture)->key, key);
+	stalled(fixture, before_add, &shared_words[2], ACCESS_RMW, 8);
+	side(fixture, 1, after_exchange, &shared_words[2]);
+	assert_int_not_equal(understand(fixture)->key, key);
+}
+
+static void a_message_cut_short_is_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	const size_t sizes[] = { 0, sizeof(struct wire_conflict) - 1,
+				 sizeof(struct wire_conflict),
+				 sizeof(struct message) - 1 };
+
+	stalled(fixture, before_load, shared_words, ACCESS_READ, 8);
+	side(fixture, 1, after_store, shared_words);
+	for (size_t i = 0; i < 4; i++)
+		assert_true(error_catch(
+			conflict_read(&fixture->context, &fixture->message,
+				      sizes[i], &fixture->conflict),
+			ERROR_FORMAT));
+}
+
+static void code_outside_all_modules_is_unknown_not_fatal(void **state)
+{
+	struct fixture *fixture = *state;
+	struct race *race;
+
+	stalled(fixture, before_load, shared_words, ACCESS_READ, 8);
+	side(fixture, 1, (const void *)0x10, shared_words);
+	assert_true(understand(fixture)->race);
+	/* the watch was for writes */
+	assert_int_equal(fixture->conflict.sides[1].access.kind, ACCESS_WRITE);
+	assert_int_equal(fixture->conflict.sides[1].insn_address, 0);
+	assert_null(conflict_describe(&fixture->context, &fixture->conflict,
+				      &race));
+	assert_null(race->sides[1].insn);
+	assert_true(race->sides[1].frames.count >= 1);
+	race_deinit(race);
+	free(race);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_instruction_before_rip_is_found),
+		TEST(read_against_read_is_no_race),
+		TEST(an_overwritten_address_register_does_not_confuse),
+		TEST(the_overlap_is_what_both_touched),
+		TEST(of_a_copy_the_side_that_was_watched_counts),
+		TEST(at_a_functions_start_it_was_the_call),
+		TEST(the_kernel_reads_or_writes_by_its_call),
+		TEST(synchronizing_instructions_make_synchronization),
+		TEST(a_volatile_variable_is_synchronization),
+		TEST(a_changed_value_without_a_thread_is_a_write),
+		TEST(everything_gets_its_name),
+		TEST(the_key_tells_places_apart_and_nothing_else),
+		TEST(a_message_cut_short_is_refused),
+		TEST(code_outside_all_modules_is_unknown_not_fatal),
+	};
+
+	return cmocka_run_group_tests_name("conflict", tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/image/image.c: the modules of this very process, as libraries come and
+ * go and their files vanish.
+ */
+#include "image/image.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "image/elftext.h"
+#include "image/symbols.h"
+#include "sample.h"
+
+static int own_variable;
+
+static bool refresh(struct image *image)
+{
+	bool changed = false;
+	struct error *err = image_refresh(image, &changed);
+
+	if (err)
+		fail_msg("%s", error_message(err));
+	return changed;
+}
+
+static struct image *own_image(void)
+{
+	struct image *image;
+
+	assert_null(image_create(getpid(), &image));
+	assert_int_equal(image_modules(image)->count, 0);
+	assert_true(refresh(image));
+	return image;
+}
+
+static struct module *module_named(const struct image *image, const char *name)
+{
+	const struct vec *modules = image_modules(image);
+
+	for (size_t i = 0; i < modules->count; i++) {
+		struct module *module = *(struct module **)vec_at(modules, i);
+
+		if (strcmp(module->name, name) == 0)
+			return module;
+	}
+	return NULL;
+}
+
+static void own_modules(void **state)
+{
+	struct image *image = own_image();
+	const struct vec *modules = image_modules(image);
+	uint64_t code = (uintptr_t)own_modules;
+	struct module *main_module = image_module_at(image, code);
+	struct module *loader = image_module_at(image, getauxval(AT_BASE));
+	struct module *vdso =
+		image_module_at(image, getauxval(AT_SYSINFO_EHDR));
+	const struct elf_function *function;
+	uint64_t end = 0;
+
+	(void)state;
+	assert_true(main_module->main);
+	assert_false(main_module->loader || main_module->vdso);
+	assert_ptr_equal(image_module_at(image, (uintptr_t)&own_variable),
+			 main_module);
+	function = elftext_function_at(main_module->text,
+				       code - main_module->bias);
+	assert_string_equal(function->name, "own_modules");
+	assert_true(loader->loader && !loader->main);
+	assert_true(vdso->vdso);
+	assert_string_equal(vdso->path, "[vdso]");
+	assert_null(image_module_at(image, 0));
+	assert_null(image_module_at(image, (uintptr_t)&image));
+	for (size_t i = 0; i < modules->count; i++) {
+		struct module *module = *(struct module **)vec_at(modules, i);
+
+		assert_true(module->start >= end &&
+			    module->end > module->start);
+		end = module->end;
+		assert_int_equal(module->main, module == main_module);
+	}
+	image_destroy(image);
+}
+
+static void libraries_come_and_go(void **state)
+{
+	char *path = sample_path("data.so");
+	struct image *image = own_image();
+	struct module *main_module =
+		image_module_at(image, (uintptr_t)libraries_come_and_go);
+	uint64_t main_id = main_module->id;
+	struct vec frames = VEC_INIT(struct code_frame);
+	struct module *module;
+	uint64_t first_id;
+	void *library;
+
+	(void)state;
+	assert_false(refresh(image));
+	assert_null(module_named(image, "data.so"));
+	library = dlopen(path, RTLD_NOW);
+	assert_non_null(library);
+	assert_true(refresh(image));
+	module = module_named(image, "data.so");
+	assert_non_null(module);
+	assert_ptr_equal(image_module_at(image,
+					 (uintptr_t)dlsym(library, "next_id")),
+			 module);
+	assert_ptr_equal(image_module_at(image,
+					 (uintptr_t)dlsym(library, "shards")),
+			 module);
+	first_id = module->id;
+	/* debug information in use must not outlive the module */
+	assert_null(symbols_frames(image, (uintptr_t)dlsym(library, "next_id"),
+				   false, &frames));
+	assert_false(refresh(image));
+	assert_int_equal(dlclose(library), 0);
+	assert_true(refresh(image));
+	assert_null(module_named(image, "data.so"));
+	assert_ptr_equal(image_module_at(image,
+					 (uintptr_t)libraries_come_and_go),
+			 main_module);
+	assert_int_equal(main_module->id, main_id);
+	code_frames_clear(&frames);
+	assert_null(symbols_frames(image, (uintptr_t)libraries_come_and_go,
+				   false, &frames));
+	library = dlopen(path, RTLD_NOW);
+	assert_true(refresh(image));
+	assert_true(module_named(image, "data.so")->id > first_id);
+	assert_null(symbols_frames(image, (uintptr_t)dlsym(library, "next_id"),
+				   false, &frames));
+	assert_string_equal(((struct code_frame *)vec_at(&frames, 1))->function,
+			    "next_id");
+	dlclose(library);
+	code_frames_clear(&frames);
+	vec_deinit(&frames);
+	image_destroy(image);
+	free(path);
+}
+
+/* A copy of data.so at a path of its own. */
+static void copy_library(const char *to)
+{
+	char *path = sample_path("data.so");
+	size_t size;
+	uint8_t *bytes = sample_read(path, &size);
+	FILE *file = fopen(to, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+	free(bytes);
+	free(path);
+}
+
+static void file_deleted_or_replaced(void **state)
+{
+	char folder[] = "/tmp/racewatch-test-XXXXXX";
+	char path[64];
+	struct image *image;
+	struct module *module;
+	void *library;
+	FILE *file;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* /proc/PID/map_files needs more than ptrace does */
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/gone.so", folder);
+	copy_library(path);
+	library = dlopen(path, RTLD_NOW);
+	assert_non_null(library);
+	assert_int_equal(unlink(path), 0);
+	/* something else now has its name */
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fclose(file);
+	image = own_image();
+	module = module_named(image, "gone.so");
+	assert_non_null(module);
+	assert_string_equal(module->path, path);
+	assert_non_null(module->text);
+	assert_string_equal(elftext_soname(module->text), "libdata.so.1");
+	dlclose(library);
+	unlink(path);
+	rmdir(folder);
+	image_destroy(image);
+}
+
+/* What is mapped executable and no ELF file: a module with a problem. */
+static void unreadable_module(void **state)
+{
+	char path[] = "/tmp/racewatch-test-XXXXXX";
+	int fd = mkstemp(path);
+	struct image *image;
+	struct module *module;
+	void *bytes;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, 8192), 0);
+	bytes = mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_true(bytes != MAP_FAILED);
+	image = own_image();
+	module = image_module_at(image, (uintptr_t)bytes + 4096);
+	assert_non_null(module);
+	assert_null(module->text);
+	assert_non_null(strstr(module->problem, "not an ELF file"));
+	assert_non_null(strstr(module->problem, path));
+	assert_false(refresh(image));
+	munmap(bytes, 8192);
+	assert_true(refresh(image));
+	image_destroy(image);
+	close(fd);
+	unlink(path);
+}
+
+static void single_file(void **state)
+{
+	char *path = sample_path("data.so");
+	struct image *image;
+	struct module *module;
+	struct error *err;
+
+	(void)state;
+	assert_null(image_create_file(path, &image));
+	assert_int_equal(image_modules(image)->count, 1);
+	module = *(struct module **)vec_at(image_modules(image), 0);
+	assert_string_equal(module->name, "data.so");
+	assert_int_equal(module->bias, 0);
+	assert_false(refresh(image));
+	assert_int_equal(image_modules(image)->count, 1);
+	image_destroy(image);
+	free(path);
+	err = image_create_file("/nonexistent", &image);
+	assert_non_null(err);
+	error_free(err);
+}
+
+static void exited_process(void **state)
+{
+	struct image *image;
+	bool changed;
+	int pid = fork();
+
+	(void)state;
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_null(image_create(pid, &image));
+	assert_true(refresh(image));
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_ptr_equal(image_refresh(image, &changed), error_gone);
+	assert_true(image_modules(image)->count > 0);
+	image_reset(image);
+	assert_int_equal(image_modules(image)->count, 0);
+	image_destroy(image);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_modules),
+		cmocka_unit_test(libraries_come_and_go),
+		cmocka_unit_test(file_deleted_or_replaced),
+		cmocka_unit_test(unreadable_module),
+		cmocka_unit_test(single_file),
+		cmocka_unit_test(exited_process),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Draws over a made-up program against the naive list of its sites: uniform by
+ * chi-square with fixed seeds, without replacement, and right in the count of
+ * everything as parts come and go.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/rng.h"
+#include "detect/sampler.h"
+
+enum { PARTS = 3, FUNCTIONS = 40, SITES_MAX = 64, EMPTY = 200000 };
+
+struct program {
+	uint32_t sizes[PARTS][FUNCTIONS];
+	uint32_t counts[PARTS][FUNCTIONS];
+	uint32_t offsets[PARTS][FUNCTIONS][SITES_MAX];
+	unsigned int decodes[PARTS][FUNCTIONS];
+	unsigned int sites; /* in all */
+	bool fail;
+};
+
+/* Functions of very unequal size and density, some without sites. */
+static void program_make(struct program *program)
+{
+	struct rng rng;
+
+	memset(program, 0, sizeof(*program));
+	rng_init(&rng, 7);
+	for (int p = 0; p < PARTS; p++) {
+		for (int f = 0; f < FUNCTIONS; f++) {
+			uint32_t at = (uint32_t)rng_below(&rng, 20);
+			uint32_t n = f % 7 == 3 ? 0 :
+						  (uint32_t)rng_below(
+							  &rng, SITES_MAX);
+
+			for (uint32_t i = 0; i < n; i++) {
+				program->offsets[p][f][i] = at;
+				at += 1 + (uint32_t)rng_below(&rng, 12);
+			}
+			program->counts[p][f] = n;
+			program->sizes[p][f] =
+				at + 1 + (uint32_t)rng_below(&rng, 200);
+			program->sites += n;
+		}
+	}
+}
+
+static struct error *program_decode(void *context, uint32_t part,
+				    uint32_t function, struct vec *offsets)
+{
+	struct program *program = context;
+
+	if (program->fail)
+		return error_nomem;
+	if (part >= PARTS)
+		return NULL;
+	program->decodes[part][function]++;
+	for (uint32_t i = 0; i < program->counts[part][function]; i++)
+		vec_push(offsets, &program->offsets[part][function][i]);
+	return NULL;
+}
+
+static void make(struct program *program, struct sampler *sampler,
+		 uint64_t seed)
+{
+	struct sampler_text text = { program_decode, program };
+	uint32_t part;
+
+	program_make(program);
+	sampler_init(sampler, &text, seed);
+	for (int p = 0; p < PARTS; p++) {
+		assert_null(sampler_add(sampler, program->sizes[p], FUNCTIONS,
+					&part));
+		assert_int_equal(part, p);
+	}
+}
+
+static uint64_t draw(struct sampler *sampler)
+{
+	uint64_t id = UINT64_MAX;
+
+	assert_null(sampler_draw(sampler, &id));
+	return id;
+}
+
+/* The number of the drawn site in the program's own list, or fail. */
+static unsigned int number_of(const struct program *program,
+			      const struct sampler *sampler, uint64_t id)
+{
+	uint32_t part, function, offset;
+	unsigned int number = 0;
+
+	sampler_locate(sampler, id, &part, &function, &offset);
+	for (uint32_t p = 0; p < PARTS; p++) {
+		for (uint32_t f = 0; f < FUNCTIONS; f++) {
+			for (uint32_t i = 0; i < program->counts[p][f]; i++) {
+				if (p == part && f == function &&
+				    program->offsets[p][f][i] == offset)
+					return number;
+				number++;
+			}
+		}
+	}
+	fail_msg("drawn %u:%u+%u, which is no site", part, function, offset);
+	return 0;
+}
+
+/* Draw with immediate return; is the distribution uniform? */
+static double chi_square(struct program *program, struct sampler *sampler,
+			 unsigned int per_site)
+{
+	unsigned int *seen = calloc(program->sites, sizeof(*seen));
+	double sum = 0;
+
+	for (unsigned int i = 0; i < per_site * program->sites; i++) {
+		uint64_t id = draw(sampler);
+
+		seen[number_of(program, sampler, id)]++;
+		sampler_return(sampler, id, SAMPLER_FREE);
+	}
+	for (unsigned int i = 0; i < program->sites; i++) {
+		double off = (double)seen[i] - per_site;
+
+		sum += off * off / per_site;
+	}
+	free(seen);
+	/* normal approximation: degrees of freedom n, variance 2n */
+	return (sum - (program->sites - 1)) /
+	       __builtin_sqrt(2.0 * (program->sites - 1));
+}
+
+/* By rejection: so many empty functions that some stay undecoded. */
+static void rejection_is_uniform(void **state)
+{
+	struct program *program = *state;
+	static uint32_t ones[EMPTY];
+	struct sampler sampler;
+	uint32_t part;
+
+	for (int i = 0; i < EMPTY; i++)
+		ones[i] = 1;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		double z;
+
+		make(program, &sampler, seed);
+		assert_null(sampler_add(&sampler, ones, EMPTY, &part));
+		z = chi_square(program, &sampler, 10);
+		assert_false(sampler.listed);
+		assert_true(z > -4 && z < 4);
+		sampler_deinit(&sampler);
+	}
+}
+
+static void list_is_uniform(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	bool done = false;
+
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		double z;
+
+		make(program, &sampler, seed);
+		assert_null(sampler_work(&sampler, UINT64_MAX, &done));
+		assert_true(done && sampler_complete(&sampler));
+		assert_int_equal(sampler.known, program->sites);
+		z = chi_square(program, &sampler, 40);
+		assert_true(sampler.listed);
+		assert_true(z > -4 && z < 4);
+		sampler_deinit(&sampler);
+	}
+}
+
+/* The first draw of many samplers: no part of the program comes first. */
+static void first_draws_are_uniform(void **state)
+{
+	struct program *program = *state;
+	unsigned int seen[PARTS][FUNCTIONS] = { { 0 } };
+	double sum = 0;
+	int cells = 0;
+	enum { RUNS = 20000 };
+
+	for (uint64_t seed = 0; seed < RUNS; seed++) {
+		struct sampler sampler;
+		uint32_t part, function, offset;
+
+		make(program, &sampler, seed);
+		sampler_locate(&sampler, draw(&sampler), &part, &function,
+			       &offset);
+		assert_false(sampler.listed);
+		seen[part][function]++;
+		sampler_deinit(&sampler);
+	}
+	for (int p = 0; p < PARTS; p++) {
+		for (int f = 0; f < FUNCTIONS; f++) {
+			double want = (double)RUNS * program->counts[p][f] /
+				      program->sites;
+			double off = seen[p][f] - want;
+
+			if (want < 5) {
+				assert_true(want > 0 || seen[p][f] == 0);
+				continue;
+			}
+			sum += off * off / want;
+			cells++;
+		}
+	}
+	assert_true(cells > 50);
+	assert_true((sum - cells) / __builtin_sqrt(2.0 * cells) < 4);
+}
+
+static void every_site_can_be_out_once(void **state)
+{
+	struct program *program = *state;
+	unsigned char *out;
+	struct sampler sampler;
+	bool done;
+
+	make(program, &sampler, 5);
+	out = calloc(program->sites, 1);
+	/* half of them while decoding is under way */
+	for (unsigned int i = 0; i < program->sites; i++) {
+		uint64_t id;
+
+		if (i == program->sites / 2)
+			assert_null(
+				sampler_work(&sampler, UINT64_MAX, &done));
+		id = draw(&sampler);
+		assert_int_not_equal(id, 0);
+		assert_false(out[number_of(program, &sampler, id)]++);
+	}
+	assert_int_equal(draw(&sampler), 0);
+	assert_int_equal(sampler.out, program->sites);
+	free(out);
+	sampler_deinit(&sampler);
+}
+
+static void a_returned_site_is_drawn_again_a_retired_one_never(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	uint64_t first, second, again;
+	bool done;
+
+	make(program, &sampler, 5);
+	assert_null(sampler_work(&sampler, UINT64_MAX, &done));
+	for (unsigned int i = 2; i < program->sites; i++)
+		draw(&sampler);
+	first = draw(&sampler);
+	second = draw(&sampler);
+	sampler_return(&sampler, first, SAMPLER_FREE);
+	sampler_return(&sampler, second, SAMPLER_RETIRED);
+	assert_int_equal(sampler.retired, 1);
+	again = draw(&sampler);
+	assert_int_equal(again, first);
+	assert_int_equal(draw(&sampler), 0);
+	sampler_deinit(&sampler);
+}
+
+static void a_removed_part_is_never_drawn(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	uint32_t part, function, offset;
+	uint64_t old = 0;
+	unsigned int left;
+	bool done;
+
+	make(program, &sampler, 9);
+	assert_null(sampler_work(&sampler, UINT64_MAX, &done));
+	do
+		old = draw(&sampler);
+	while (old >> 32 != 2);
+	sampler_remove(&sampler, 1);
+	sampler_return(&sampler, old, SAMPLER_FREE);
+	left = (unsigned int)(sampler.known - sampler.out);
+	for (unsigned int i = 0; i < left; i++) {
+		uint64_t id = draw(&sampler);
+
+		assert_int_not_equal(id, 0);
+		sampler_locate(&sampler, id, &part, &function, &offset);
+		assert_int_not_equal(part, 1);
+	}
+	assert_int_equal(draw(&sampler), 0);
+	assert_int_equal(sampler.out, sampler.known);
+	sampler_deinit(&sampler);
+}
+
+static void a_part_that_joins_late_is_drawn(void **state)
+{
+	struct program *program = *state;
+	struct sampler_text text = { program_decode, program };
+	struct sampler sampler;
+	uint32_t part;
+	bool done, second = false;
+
+	program_make(program);
+	sampler_init(&sampler, &text, 3);
+	assert_int_equal(draw(&sampler), 0);
+	assert_null(sampler_add(&sampler, program->sizes[0], FUNCTIONS, &part));
+	assert_null(sampler_work(&sampler, UINT64_MAX, &done));
+	sampler_return(&sampler, draw(&sampler), SAMPLER_FREE);
+	assert_true(sampler.listed);
+	assert_null(sampler_add(&sampler, program->sizes[1], FUNCTIONS, &part));
+	assert_false(sampler.listed);
+	for (int i = 0; i < 200; i++)
+		second |= draw(&sampler) >> 32 == 2;
+	assert_true(second);
+	sampler_deinit(&sampler);
+}
+
+static void a_function_is_decoded_once(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	bool done;
+
+	make(program, &sampler, 4);
+	for (int i = 0; i < 300; i++)
+		draw(&sampler);
+	assert_null(sampler_work(&sampler, UINT64_MAX, &done));
+	for (int p = 0; p < PARTS; p++)
+		for (int f = 0; f < FUNCTIONS; f++)
+			assert_int_equal(program->decodes[p][f], 1);
+	sampler_deinit(&sampler);
+}
+
+static void the_same_seed_draws_the_same(void **state)
+{
+	struct program *program = *state;
+	struct sampler a, b, c;
+	int different = 0;
+
+	make(program, &a, 21);
+	make(program, &b, 21);
+	make(program, &c, 22);
+	for (int i = 0; i < 200; i++) {
+		uint64_t id = draw(&a);
+		uint32_t p[2], f[2], o[2];
+
+		sampler_locate(&a, id, &p[0], &f[0], &o[0]);
+		sampler_locate(&b, draw(&b), &p[1], &f[1], &o[1]);
+		assert_true(p[0] == p[1] && f[0] == f[1] && o[0] == o[1]);
+		sampler_locate(&c, draw(&c), &p[1], &f[1], &o[1]);
+		different += p[0] != p[1] || f[0] != f[1] || o[0] != o[1];
+	}
+	assert_true(different > 150);
+	sampler_deinit(&a);
+	sampler_deinit(&b);
+	sampler_deinit(&c);
+}
+
+static void samples_count_distinct_sites(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	uint64_t a, b;
+
+	make(program, &sampler, 4);
+	a = draw(&sampler);
+	b = draw(&sampler);
+	sampler_mark(&sampler, a);
+	sampler_mark(&sampler, a);
+	sampler_return(&sampler, a, SAMPLER_FREE);
+	sampler_mark(&sampler, b);
+	sampler_mark(&sampler, UINT64_MAX);
+	assert_int_equal(sampler.sampled, 2);
+	sampler_deinit(&sampler);
+}
+
+static void a_failed_decode_leaves_all_as_it_was(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	uint64_t id = 77;
+
+	make(program, &sampler, 4);
+	program->fail = true;
+	assert_ptr_equal(sampler_draw(&sampler, &id), error_nomem);
+	assert_int_equal(id, 77);
+	assert_int_equal(sampler.known, 0);
+	program->fail = false;
+	assert_int_not_equal(draw(&sampler), 0);
+	sampler_deinit(&sampler);
+}
+
+static int setup(void **state)
+{
+	*state = calloc(1, sizeof(struct program));
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(rejection_is_uniform),
+		TEST(list_is_uniform),
+		TEST(first_draws_are_uniform),
+		TEST(every_site_can_be_out_once),
+		TEST(a_returned_site_is_drawn_again_a_retired_one_never),
+		TEST(a_removed_part_is_never_drawn),
+		TEST(a_part_that_joins_late_is_drawn),
+		TEST(a_function_is_decoded_once),
+		TEST(the_same_seed_draws_the_same),
+		TEST(samples_count_distinct_sites),
+		TEST(a_failed_decode_leaves_all_as_it_was),
+	};
+
+	return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);
+}

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sampling set of this very process: one function of assembly for each
+ * exclusion rule with the instruction that it leaves out, and near misses that
+ * must stay; which parts of which modules; libc's variants; what is drawn.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "detect/inventory.h"
+#include "detect/rules.h"
+#include "detect/sampleset.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "wire/message.h"
+
+/* What the probes touch; their names are in this file's debug information. */
+extern int plain_word;
+extern const int constant_word;
+extern volatile int volatile_word;
+extern _Atomic int atomic_word;
+extern char guard_byte, other_byte;
+int plain_word;
+volatile int volatile_word;
+_Atomic int atomic_word;
+char guard_byte, other_byte;
+const int constant_word = 7;
+
+#define PROBE(name, text)                                                      \
+	void probe_##name(void);                                               \
+	__asm__(".pushsection .text\n"                                         \
+		".globl probe_" #name "\n"                                     \
+		".type probe_" #name ", @function\n"                           \
+		"probe_" #name ":\n" text "\nret\n"                            \
+		".size probe_" #name ", . - probe_" #name "\n"                 \
+		".popsection\n")
+
+PROBE(load, "movq (%rdi), %rax");
+PROBE(store, "movl %eax, 8(%rbx,%rcx,4)");
+PROBE(global, "movl plain_word(%rip), %eax");
+PROBE(lea, "leaq 8(%rdi), %rax");
+PROBE(nop, "nopw 8(%rax)");
+PROBE(prefetch, "prefetcht0 (%rdi)");
+PROBE(push, "pushq %rbx");
+PROBE(push_memory, "pushq (%rdi)");
+PROBE(stack, "movq %rax, 16(%rsp)");
+PROBE(rbp_free, "movq %rax, 16(%rbp)");
+PROBE(rbp_frame, "pushq %rbp\nmovq %rsp, %rbp\nmovq %rax, -16(%rbp)\npopq %rbp");
+PROBE(rbp_copied, "movq %rsp, %rbp\nmovq %rax, -16(%rbp)");
+PROBE(segment, "movq %fs:0x28, %rax");
+PROBE(constant, "movl constant_word(%rip), %eax");
+PROBE(locked, "lock incl (%rdi)");
+PROBE(exchanged, "xchgl %eax, (%rdi)");
+PROBE(incremented, "incl (%rdi)");
+PROBE(volatile, "movl volatile_word(%rip), %eax");
+PROBE(atomic, "movl atomic_word(%rip), %eax");
+PROBE(gather, "vpgatherdd %ymm1, (%rax,%ymm2,4), %ymm0");
+PROBE(guarded, "cmpb $0, guard_byte(%rip)\n"
+	       "jne 1f\n"
+	       "leaq guard_byte(%rip), %rdi\n"
+	       "call probe_nop\n"
+	       "testl %eax, %eax\n"
+	       "1:");
+PROBE(passed_on, "cmpb $0, other_byte(%rip)\n"
+		 "jne 1f\n"
+		 "leaq other_byte(%rip), %rdi\n"
+		 "call probe_nop\n"
+		 "movl %eax, %ebx\n"
+		 "1:");
+/* after a byte that is no instruction only a branch's target is trusted */
+PROBE(broken, "je 1f\n"
+	      ".byte 0x06\n"
+	      "movq (%rdi), %rax\n"
+	      "movq (%rdi), %rax\n"
+	      "1: movq (%rsi), %rax");
+
+struct fixture {
+	struct image *image;
+	struct rules rules;
+	struct sampleset set;
+	struct vec gone;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	bool changed;
+
+	if (!fixture || image_create(getpid(), &fixture->image) ||
+	    image_refresh(fixture->image, &changed))
+		return -1;
+	globs_init(&fixture->rules.globs);
+	fixture->gone = (struct vec)VEC_INIT(struct wire_range);
+	if (sampleset_init(&fixture->set, fixture->image, &fixture->rules,
+			   getpid(), 1))
+		return -1;
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	sampleset_deinit(&fixture->set);
+	globs_deinit(&fixture->rules.globs);
+	vec_deinit(&fixture->gone);
+	image_destroy(fixture->image);
+	free(fixture);
+	return 0;
+}
+
+static const struct elf_function *function_of(struct fixture *fixture,
+					      const void *address,
+					      struct module **ret)
+{
+	struct module *module =
+		image_module_at(fixture->image, (uintptr_t)address);
+
+	assert_non_null(module);
+	assert_non_null(module->text);
+	*ret = module;
+	return elftext_function_at(module->text,
+				   (uintptr_t)address - module->bias);
+}
+
+static struct scan_counts scan(struct fixture *fixture, void (*probe)(void),
+			       enum rule whole)
+{
+	struct scan_counts counts = { .functions = 0 };
+	struct vec sites = VEC_INIT(struct scan_site);
+	struct module *module;
+	const struct elf_function *function =
+		function_of(fixture, (const void *)probe, &module);
+
+	assert_non_null(function);
+	assert_null(scan_function(&fixture->set.scanner, module, function,
+				  whole, &sites, &counts));
+	assert_int_equal(sites.count, counts.rules[RULE_SITE]);
+	assert_int_equal(counts.functions, 1);
+	vec_deinit(&sites);
+	return counts;
+}
+
+/* The probe has one instruction of that rule besides its ret. */
+static void expect(struct fixture *fixture, void (*probe)(void), enum rule rule)
+{
+	struct scan_counts counts = scan(fixture, probe, RULE_SITE);
+	unsigned int want = rule == RULE_IMPLICIT_STACK ? 2 : 1;
+
+	if (counts.rules[rule] == want && counts.instructions == 2)
+		return;
+	for (int i = 0; i < RULES; i++) {
+		if (counts.rules[i])
+			print_error("%s: %u\n", rule_name(i),
+				    (unsigned int)counts.rules[i]);
+	}
+	fail_msg("not %s", rule_name(rule));
+}
+
+static void plain_accesses_are_sites(void **state)
+{
+	expect(*state, probe_load, RULE_SITE);
+	expect(*state, probe_store, RULE_SITE);
+	expect(*state, probe_global, RULE_SITE);
+	expect(*state, probe_incremented, RULE_SITE);
+}
+
+static void what_touches_no_memory_is_none(void **state)
+{
+	expect(*state, probe_lea, RULE_NO_ACCESS);
+	expect(*state, probe_nop, RULE_NO_ACCESS);
+	expect(*state, probe_prefetch, RULE_NO_ACCESS);
+}
+
+static void implicit_stack_is_left_out_its_memory_operand_not(void **state)
+{
+	expect(*state, probe_push, RULE_IMPLICIT_STACK);
+	expect(*state, probe_push_memory, RULE_SITE);
+}
+
+static void the_stack_is_left_out_unless_asked_for(void **state)
+{
+	struct fixture *fixture = *state;
+
+	expect(fixture, probe_stack, RULE_STACK);
+	fixture->rules.include_stack = true;
+	expect(fixture, probe_stack, RULE_SITE);
+	expect(fixture, probe_push, RULE_IMPLICIT_STACK);
+}
+
+static void rbp_counts_as_stack_only_as_frame_pointer(void **state)
+{
+	struct fixture *fixture = *state;
+	struct scan_counts counts;
+
+	expect(fixture, probe_rbp_free, RULE_SITE);
+	counts = scan(fixture, probe_rbp_frame, RULE_SITE);
+	assert_int_equal(counts.rules[RULE_FRAME_POINTER], 1);
+	assert_int_equal(counts.rules[RULE_SITE], 0);
+	/* copied, but not saved: not a prologue */
+	counts = scan(fixture, probe_rbp_copied, RULE_SITE);
+	assert_int_equal(counts.rules[RULE_SITE], 1);
+	fixture->rules.include_stack = true;
+	counts = scan(fixture, probe_rbp_frame, RULE_SITE);
+	assert_int_equal(counts.rules[RULE_SITE], 1);
+}
+
+static void thread_local_and_constant_memory_is_left_out(void **state)
+{
+	expect(*state, probe_segment, RULE_SEGMENT);
+	expect(*state, probe_constant, RULE_READ_ONLY);
+}
+
+static void synchronization_is_left_out(void **state)
+{
+	expect(*state, probe_locked, RULE_SYNCHRONIZING);
+	expect(*state, probe_exchanged, RULE_SYNCHRONIZING);
+}
+
+static void volatile_and_atomic_variables_are_left_out(void **state)
+{
+	expect(*state, probe_volatile, RULE_VOLATILE);
+	expect(*state, probe_atomic, RULE_ATOMIC_TYPE);
+}
+
+static void refusals_have_names(void **state)
+{
+	expect(*state, probe_gather, RULE_REFUSED + X86_REFUSED_GATHER);
+	assert_string_equal(rule_name(RULE_REFUSED + X86_REFUSED_GATHER),
+			    "refused-gather");
+	for (int i = 0; i < RULES; i++)
+		assert_string_not_equal(rule_name(i), "unknown");
+}
+
+static void a_guard_is_known_by_its_use(void **state)
+{
+	struct scan_counts counts = scan(*state, probe_guarded, RULE_SITE);
+
+	assert_int_equal(counts.rules[RULE_GUARD], 1);
+	assert_int_equal(counts.rules[RULE_SITE], 0);
+	counts = scan(*state, probe_passed_on, RULE_SITE);
+	assert_int_equal(counts.rules[RULE_GUARD], 0);
+	assert_int_equal(counts.rules[RULE_SITE], 1);
+}
+
+static void nothing_is_trusted_after_an_undecodable_byte(void **state)
+{
+	struct scan_counts counts = scan(*state, probe_broken, RULE_SITE);
+
+	assert_int_equal(
+		counts.rules[RULE_REFUSED + X86_REFUSED_UNDECODABLE], 1);
+	assert_int_equal(counts.rules[RULE_AFTER_UNDECODABLE], 6);
+	assert_int_equal(counts.rules[RULE_SITE], 1);
+}
+
+static void a_function_left_out_counts_under_its_rule(void **state)
+{
+	struct scan_counts counts = scan(*state, probe_load, RULE_GLOB);
+
+	assert_int_equal(counts.rules[RULE_GLOB], 1);
+	assert_int_equal(counts.rules[RULE_SITE], 0);
+}
+
+static bool sampled(struct fixture *fixture, const void *address)
+{
+	struct module *module;
+	const struct elf_function *function =
+		function_of(fixture, address, &module);
+	size_t count;
+
+	assert_non_null(function);
+	return sampleset_samples(&fixture->set, module,
+				 (size_t)(function -
+					  elftext_functions(module->text,
+							    &count)));
+}
+
+static void of_libc_only_string_functions_are_sampled(void **state)
+{
+	struct fixture *fixture = *state;
+	/* as the loader resolved it: a variant without a name of its own */
+	void *memcpy_variant = dlsym(RTLD_DEFAULT, "memcpy");
+
+	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_true(sampled(fixture, (const void *)sampled));
+	assert_true(sampled(fixture, memcpy_variant));
+	assert_true(sampled(fixture, dlsym(RTLD_DEFAULT, "strtok")));
+	assert_false(sampled(fixture, dlsym(RTLD_DEFAULT, "malloc")));
+	assert_false(sampled(fixture, dlsym(RTLD_DEFAULT, "qsort")));
+	assert_false(sampled(fixture, dlsym(RTLD_DEFAULT, "memalign")));
+	assert_false(sampled(fixture,
+			     dlsym(RTLD_DEFAULT, "pthread_mutex_lock")));
+	assert_int_equal(fixture->gone.count, 0);
+}
+
+static void globs_change_what_is_sampled(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_true(globs_add(&fixture->rules.globs, "libc.so*", true));
+	assert_true(globs_add(&fixture->rules.globs, "malloc", false));
+	assert_true(globs_add(&fixture->rules.globs, "probe_l*", false));
+	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_true(sampled(fixture, dlsym(RTLD_DEFAULT, "qsort")));
+	assert_false(sampled(fixture, dlsym(RTLD_DEFAULT, "malloc")));
+	assert_false(sampled(fixture, (const void *)probe_load));
+	assert_true(sampled(fixture, (const void *)probe_store));
+}
+
+static void a_source_file_can_be_left_out(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_true(globs_add(&fixture->rules.globs, "*test_sampleset.c",
+			      false));
+	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_false(sampled(fixture, (const void *)sampled));
+	assert_true(sampled(fixture, (const void *)rule_name));
+}
+
+static void loader_and_vdso_are_left_out(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct vec *modules = image_modules(fixture->image);
+	unsigned int none = 0, strings = 0, mains = 0;
+
+	for (size_t i = 0; i < modules->count; i++) {
+		const struct module *module =
+			*(struct module **)vec_at(modules, i);
+		enum module_part part = rules_module_part(module);
+
+		if (module->vdso || module->loader) {
+			assert_int_equal(part, PART_NONE);
+			none++;
+		}
+		strings += part == PART_STRINGS;
+		if (module->main) {
+			assert_int_equal(part, PART_ALL);
+			mains++;
+		}
+	}
+	assert_true(none >= 1);
+	assert_int_equal(strings, 1);
+	assert_int_equal(mains, 1);
+}
+
+static void every_draw_is_an_instruction_of_the_live_text(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	for (int i = 0; i < 3000; i++) {
+		struct wire_site site;
+		struct mem_operand *operand = &site.insn.operands[0];
+
+		assert_null(sampleset_draw(&fixture->set, &site));
+		assert_int_not_equal(site.id, 0);
+		assert_in_range(site.insn.length, 1, X86_INSN_MAX);
+		assert_memory_equal((const void *)(uintptr_t)site.address,
+				    site.bytes, site.insn.length);
+		assert_false(site.insn.synchronizes);
+		assert_int_equal(site.insn.refusal, X86_OK);
+		assert_in_range(site.insn.operand_count, 1, X86_OPERANDS_MAX);
+		assert_true(operand->base != X86_RSP || operand->stack ||
+			    site.insn.operand_count > 1);
+		assert_true(sampled(fixture,
+				    (const void *)(uintptr_t)site.address));
+	}
+}
+
+static void a_library_that_goes_leaves_and_is_reported(void **state)
+{
+	struct fixture *fixture = *state;
+	void *library = dlopen("libanl.so.1", RTLD_NOW);
+	uint64_t text = 0;
+	bool changed, found = false;
+
+	if (!library)
+		skip();
+	assert_null(image_refresh(fixture->image, &changed));
+	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_int_equal(fixture->gone.count, 0);
+	for (size_t i = 0; i < image_modules(fixture->image)->count; i++) {
+		const struct module *module = *(struct module **)vec_at(
+			image_modules(fixture->image), i);
+
+		if (strstr(module->path, "libanl"))
+			text = module->start;
+	}
+	assert_int_not_equal(text, 0);
+	dlclose(library);
+	assert_null(image_refresh(fixture->image, &changed));
+	assert_true(changed);
+	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	for (size_t i = 0; i < fixture->gone.count; i++) {
+		const struct wire_range *range = vec_at(&fixture->gone, i);
+
+		found |= text >= range->start && text < range->end;
+	}
+	assert_true(found);
+	/* and once only */
+	vec_clear(&fixture->gone);
+	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_int_equal(fixture->gone.count, 0);
+}
+
+static void after_a_reset_all_that_was_known_is_gone(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_site site;
+
+	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	image_reset(fixture->image);
+	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_true(fixture->gone.count > 2);
+	assert_null(sampleset_draw(&fixture->set, &site));
+	assert_int_equal(site.id, 0);
+}
+
+static void names_of_runtimes_and_of_string_functions(void **state)
+{
+	(void)state;
+	assert_true(rules_string_name("__memmove_avx_unaligned_erms"));
+	assert_true(rules_variant_name("__memmove_avx_unaligned_erms"));
+	assert_true(rules_variant_name("__strchr_sse2"));
+	assert_false(rules_variant_name("memmove"));
+	assert_true(rules_string_name("strtok_r"));
+	assert_true(rules_string_name("wcslen"));
+	assert_false(rules_string_name("memfd_create"));
+	assert_false(rules_string_name("malloc"));
+	assert_false(rules_string_name(NULL));
+	assert_true(rules_runtime_name("_int_malloc"));
+	assert_true(rules_runtime_name("pthread_mutex_lock"));
+	assert_true(rules_runtime_name("_IO_new_file_xsputn"));
+	assert_false(rules_runtime_name("memcpy"));
+	assert_false(rules_runtime_name("qsort"));
+	assert_false(rules_runtime_name(NULL));
+}
+
+static struct error *add_up(void *context, const struct module *module,
+			    const struct scan_counts *counts)
+{
+	struct scan_counts *sum = context;
+
+	(void)module;
+	sum->instructions += counts->instructions;
+	sum->rules[RULE_SITE] += counts->rules[RULE_SITE];
+	return NULL;
+}
+
+static struct error *count_site(void *context, struct image *image,
+				const struct module *module,
+				const struct elf_function *function,
+				const struct scan_site *site)
+{
+	struct scan_counts *sum = context;
+
+	(void)image;
+	(void)module;
+	assert_true(site->address >= function->start &&
+		    site->address < function->start + function->size);
+	sum->functions++;
+	return NULL;
+}
+
+static void the_inventory_adds_up(void **state)
+{
+	struct fixture *fixture = *state;
+	struct scan_counts sum = { .functions = 0 }, total;
+	struct inventory_visitor visitor = { &sum, count_site, add_up };
+	uint64_t rules = 0;
+
+	assert_null(inventory_take(fixture->image, &fixture->rules, getpid(),
+				   &visitor, &total));
+	assert_int_equal(sum.instructions, total.instructions);
+	assert_int_equal(sum.rules[RULE_SITE], total.rules[RULE_SITE]);
+	assert_int_equal(sum.functions, total.rules[RULE_SITE]);
+	for (int i = 0; i < RULES; i++) {
+		if (i != RULE_AFTER_UNDECODABLE)
+			rules += total.rules[i];
+	}
+	assert_int_equal(rules, total.instructions);
+	assert_true(total.rules[RULE_MODULE] > 1000);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(plain_accesses_are_sites),
+		TEST(what_touches_no_memory_is_none),
+		TEST(implicit_stack_is_left_out_its_memory_operand_not),
+		TEST(the_stack_is_left_out_unless_asked_for),
+		TEST(rbp_counts_as_stack_only_as_frame_pointer),
+		TEST(thread_local_and_constant_memory_is_left_out),
+		TEST(synchronization_is_left_out),
+		TEST(volatile_and_atomic_variables_are_left_out),
+		TEST(refusals_have_names),
+		TEST(a_guard_is_known_by_its_use),
+		TEST(nothing_is_trusted_after_an_undecodable_byte),
+		TEST(a_function_left_out_counts_under_its_rule),
+		TEST(of_libc_only_string_functions_are_sampled),
+		TEST(globs_change_what_is_sampled),
+		TEST(a_source_file_can_be_left_out),
+		TEST(loader_and_vdso_are_left_out),
+		TEST(every_draw_is_an_instruction_of_the_live_text),
+		TEST(a_library_that_goes_leaves_and_is_reported),
+		TEST(after_a_reset_all_that_was_known_is_gone),
+		TEST(names_of_runtimes_and_of_string_functions),
+		TEST(the_inventory_adds_up),
+	};
+
+	return cmocka_run_group_tests_name("sampleset", tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Children of a test that are to be traced: forked from the test itself, so
+ * that the test knows every address in them, with a page shared by both for
+ * handshakes. Include after <cmocka.h>.
+ */
+#ifndef TESTS_UNIT_TRACEE_H
+#define TESTS_UNIT_TRACEE_H
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "sys/trace.h"
+#include "sys/wait.h"
+
+/* A test that hangs is killed, and its tracees by their exit_kill. */
+enum { TRACEE_TEST_SECONDS = 120 };
+
+#define assert_ok(expression)                                            \
+	do {                                                             \
+		struct error *assert_ok_err = (expression);              \
+		if (assert_ok_err) {                                     \
+			print_error("%s\n", error_message(assert_ok_err)); \
+			error_free(assert_ok_err);                       \
+			fail_msg("%s", #expression);                     \
+		}                                                        \
+	} while (0)
+
+/* Memory that parent and children share, zeroed. */
+static inline void *tracee_share(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(memory != MAP_FAILED);
+	alarm(TRACEE_TEST_SECONDS);
+	return memory;
+}
+
+/* Wait until another thread or process has set the word to a value. */
+static inline void tracee_await(const uint32_t *word, uint32_t value)
+{
+	while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
+		sched_yield();
+}
+
+static inline void tracee_tell(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+/* A child that runs body(arg) and exits with 0; it dies with the test. */
+static inline pid_t tracee_fork(void (*body)(void *arg), void *arg)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		body(arg);
+		_exit(0);
+	}
+	return pid;
+}
+
+static inline struct stop_reason tracee_wait(pid_t tid)
+{
+	struct stop_reason stop = { 0 };
+
+	assert_ok(wait_thread(tid, &stop));
+	return stop;
+}
+
+/* Seize it and bring it to a stop. */
+static inline void tracee_seize(pid_t pid)
+{
+	assert_ok(trace_seize(pid, true));
+	assert_ok(trace_interrupt(pid));
+	assert_int_equal(tracee_wait(pid).kind, STOP_INTERRUPTED);
+}
+
+/* It must have nothing left to do but to exit, with that status. */
+static inline void tracee_finish(pid_t pid, int status)
+{
+	struct stop_reason stop;
+
+	assert_ok(trace_continue(pid, 0));
+	stop = tracee_wait(pid);
+	assert_int_equal(stop.kind, STOP_EXITED);
+	assert_int_equal(stop.status, status);
+}
+
+static inline void tracee_kill(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, __WALL);
+}
+
+/* Skip the test, unless skips are failures. */
+static inline void tracee_skip(struct error *why)
+{
+	const char *require = getenv("RACEWATCH_TEST_REQUIRE");
+
+	print_message("skipped: %s\n", error_message(why));
+	error_free(why);
+	if (require && strcmp(require, "all") == 0)
+		fail_msg("a facility is missing");
+	skip();
+}
+
+#endif
