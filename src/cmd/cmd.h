@@ -36,6 +36,7 @@ struct command {
 	struct error *(*run)(int argc, char **argv, int *ret_status);
 };
 
+extern const struct command command_attach;
 extern const struct command command_run;
 extern const struct command command_sites;
 

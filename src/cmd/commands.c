@@ -12,6 +12,7 @@
 
 const struct command *const commands[] = {
 	&command_run,
+	&command_attach,
 	&command_sites,
 	NULL,
 };

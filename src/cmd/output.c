@@ -62,20 +62,17 @@ void output_deinit(struct output *output)
 	if (output->json_file)
 		fclose(output->json_file);
 	vec_deinit(&output->races);
-	error_free(output->error);
 }
 
-/* Keep the first error and say it at once; later ones say nothing new. */
+/* Say the first error of writing at once; later ones say nothing new. */
 static void output_failed(struct output *output, struct error *err)
 {
 	if (!err)
 		return;
-	if (output->error) {
-		error_free(err);
-		return;
-	}
-	log_error("%s", error_message(err));
-	output->error = err;
+	if (!output->failed)
+		log_error("%s", error_message(err));
+	output->failed = true;
+	error_free(err);
 }
 
 static struct error *output_write_run(struct output *output)
@@ -134,14 +131,13 @@ static void output_started(void *context, const struct session_counts *counts,
 	if (output->config->verbose)
 		log_note("watching process %d with back-end %s%s", counts->pid,
 			 counts->backend,
-			 counts->kernel_accesses ?
-				 ", the kernel's accesses too" :
-				 "");
+			 counts->kernel_accesses ? ", the kernel's accesses too"
+						 : "");
 }
 
 static void output_json_race(struct output *output, const struct race *race)
 {
-	if (!output->json_file || output->error)
+	if (!output->json_file || output->failed)
 		return;
 	output_failed(output, output->json.ops->race(&output->json, race));
 }
@@ -186,10 +182,9 @@ static void output_status(void *context, const struct session_counts *counts)
 
 	output_run(output);
 	if (period > 0)
-		status.samples_per_s =
-			(double)(counts->stats.samples -
-				 output->samples_before) *
-			(double)CLOCK_NS_PER_S / (double)period;
+		status.samples_per_s = (double)(counts->stats.samples -
+						output->samples_before) *
+				       (double)CLOCK_NS_PER_S / (double)period;
 	output->samples_before = counts->stats.samples;
 	output->status_ns = counts->elapsed_ns;
 	status_show(&output->status, &status);
@@ -261,7 +256,7 @@ static void output_remarks(const struct output *output)
 			 (unsigned long long)counts->synchronization);
 }
 
-struct error *output_finish(struct output *output, int exit_status)
+bool output_finish(struct output *output, int exit_status)
 {
 	const struct session_counts *counts = &output->counts;
 	const struct wire_stats *stats = &counts->stats;
@@ -285,17 +280,14 @@ struct error *output_finish(struct output *output, int exit_status)
 		.backend = counts->backend ? counts->backend : "none",
 		.exit_status = exit_status,
 	};
-	struct error *err;
 
 	if (!output->config->quiet) {
 		output_remarks(output);
 		output_failed(output, output->text.ops->summary(&output->text,
 								&summary));
 	}
-	if (output->json_file && !output->error)
+	if (output->json_file && !output->failed)
 		output_failed(output, output->json.ops->summary(&output->json,
 								&summary));
-	err = output->error;
-	output->error = NULL;
-	return err;
+	return !output->failed;
 }

@@ -41,8 +41,8 @@ struct output {
 	uint64_t samples_before; /* at the last status, and its time */
 	uint64_t status_ns;
 	bool run_written;
-	/* the first error of writing; the session goes on */
-	struct error *error;
+	/* writing failed, which was said; the session goes on */
+	bool failed;
 };
 
 /* Opens the file. config must outlive the output. */
@@ -55,8 +55,8 @@ struct session_sink output_sink(struct output *output);
 
 /*
  * The end, after the session: the summary, with the exit status as it will
- * be. Returns the first error of writing since the start.
+ * be. False if something could not be written since the start; that was said.
  */
-struct error *output_finish(struct output *output, int exit_status);
+bool output_finish(struct output *output, int exit_status);
 
 #endif

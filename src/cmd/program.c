@@ -126,7 +126,9 @@ static const char *machine_name(uint16_t machine)
 {
 	switch (machine) {
 	case EM_386:
-		return "32-bit x86";
+		return "x86";
+	case EM_X86_64:
+		return "x32";
 	case EM_AARCH64:
 		return "AArch64";
 	case EM_ARM:
@@ -151,16 +153,18 @@ static struct error *program_elf(const char *path, int fd,
 	if (size < sizeof(*header))
 		return error_create(ERROR_CANNOT_RUN,
 				    "%s: an ELF file cut short", path);
-	if (header->e_machine != EM_X86_64)
-		return error_create(ERROR_CANNOT_RUN,
-				    "%s: a program for %s; only x86-64 programs "
-				    "can be watched: build it for x86-64",
-				    path, machine_name(header->e_machine));
 	if (header->e_ident[EI_CLASS] != ELFCLASS64)
 		return error_create(ERROR_CANNOT_RUN,
-				    "%s: an x32 program; 32-bit programs are "
-				    "not supported: build it with -m64",
-				    path);
+				    "%s: a 32-bit program (%s); 32-bit "
+				    "programs are not supported: build it for "
+				    "x86-64",
+				    path, machine_name(header->e_machine));
+	if (header->e_machine != EM_X86_64)
+		return error_create(
+			ERROR_CANNOT_RUN,
+			"%s: a program for %s; only x86-64 programs "
+			"can be watched: build it for x86-64",
+			path, machine_name(header->e_machine));
 	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
 		return error_create(ERROR_CANNOT_RUN,
 				    "%s: an ELF file, but not a program (an "

@@ -18,8 +18,8 @@
 /* A full disk or a closed pipe ends the listing. */
 static struct error *print_check(void)
 {
-	return ferror(stdout) ? error_os(errno, "write to standard output") :
-				NULL;
+	return ferror(stdout) ? error_os(errno, "write to standard output")
+			      : NULL;
 }
 
 /* The operand a site is watched for: the first that is not a push beside it. */
@@ -176,8 +176,8 @@ static struct error *json_site(void *context, struct image *image,
 		json_address(site->address), "function", json_text(name),
 		"file", json_text(frame ? frame->file : NULL), "line",
 		frame ? frame->line : 0, "insn", json_text(insn), "access",
-		operand->kind == ACCESS_RMW ? "rmw" :
-					      access_kind_name(operand->kind),
+		operand->kind == ACCESS_RMW ? "rmw"
+					    : access_kind_name(operand->kind),
 		"size", (int)operand->size);
 	code_frames_clear(&frames);
 	vec_deinit(&frames);

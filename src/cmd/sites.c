@@ -107,12 +107,13 @@ static struct error *sites_image(const char *argument, int pid,
 		err = error_gone;
 	if (err) {
 		image_destroy(image);
-		return error_catch(err, ERROR_GONE) ?
-			       error_create(ERROR_OTHER,
-					    "process %d: there is none, or it "
-					    "has ended",
-					    pid) :
-			       error_wrap(err, "process %d", pid);
+		return error_catch(err, ERROR_GONE)
+			       ? error_create(
+					 ERROR_OTHER,
+					 "process %d: there is none, or it "
+					 "has ended",
+					 pid)
+			       : error_wrap(err, "process %d", pid);
 	}
 	*ret = image;
 	return NULL;
@@ -121,9 +122,9 @@ static struct error *sites_image(const char *argument, int pid,
 static struct error *sites_take(const struct sites_options *options,
 				const struct rules *rules, const char *argument)
 {
-	const struct sites_printer *printer =
-		options->format == FORMAT_JSON ? &sites_print_json :
-						 &sites_print_text;
+	const struct sites_printer *printer = options->format == FORMAT_JSON
+						      ? &sites_print_json
+						      : &sites_print_text;
 	struct sites_output output = { .list = options->list };
 	struct inventory_visitor visitor = {
 		.context = &output,
@@ -155,8 +156,8 @@ static struct error *sites_parsed(const struct sites_options *options, int argc,
 
 	if (argc != 1)
 		return error_create(ERROR_USAGE, "%s",
-				    argc == 0 ? "no file or process is given" :
-						"one file or process at a "
+				    argc == 0 ? "no file or process is given"
+					      : "one file or process at a "
 						"time");
 	globs_init(&rules.globs);
 	err = patterns_merge(given, &options->include, &options->exclude,

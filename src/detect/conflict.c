@@ -123,9 +123,8 @@ static uint64_t range_distance(const struct mem_access *a,
 {
 	if (mem_access_overlap(a, b))
 		return 0;
-	return a->address < b->address ?
-		       b->address - (a->address + a->size) :
-		       a->address - (b->address + b->size);
+	return a->address < b->address ? b->address - (a->address + a->size)
+				       : a->address - (b->address + b->size);
 }
 
 /*
@@ -143,8 +142,8 @@ static struct mem_access side_operand(const struct conflict_side *side,
 	regs.rip = side->insn_address;
 	access.address = effective_address(&side->insn, operand, &regs);
 	if (operand->string)
-		access.address += down ? operand->size :
-					 -(uint64_t)operand->size;
+		access.address += down ? operand->size
+				       : -(uint64_t)operand->size;
 	return access;
 }
 
@@ -249,8 +248,7 @@ static struct error *conflict_side(const struct conflict_context *context,
 	else if (side->wire->syscall >= 0)
 		side_kernel(side);
 	else
-		side_trapped(context, side, stack,
-			     &conflict->sides[0].access);
+		side_trapped(context, side, stack, &conflict->sides[0].access);
 	side_classify(context, side);
 	return side_unwind(context, side, stack);
 }
@@ -282,9 +280,9 @@ static void conflict_overlap(struct conflict *conflict)
 	if (!mem_access_overlap(a, b))
 		return;
 	start = a->address > b->address ? a->address : b->address;
-	end = a->address + a->size < b->address + b->size ?
-		      a->address + a->size :
-		      b->address + b->size;
+	end = a->address + a->size < b->address + b->size
+		      ? a->address + a->size
+		      : b->address + b->size;
 	conflict->overlap.address = start;
 	conflict->overlap.size = (uint32_t)(end - start);
 }
@@ -307,8 +305,9 @@ static bool side_in_runtime(const struct conflict_side *side)
 	return function && rules_threading_name(function->name);
 }
 
-static const char *conflict_synchronization(const struct conflict_context *context,
-					    const struct conflict *conflict)
+static const char *
+conflict_synchronization(const struct conflict_context *context,
+			 const struct conflict *conflict)
 {
 	enum rule rule;
 

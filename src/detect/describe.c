@@ -114,8 +114,8 @@ static char *describe_syscall(int number, bool *failed)
 static bool describe_thread(const struct wire_side *wire,
 			    struct race_side *side)
 {
-	size_t length = wire->path_length < WIRE_PATH_MAX ? wire->path_length :
-							    WIRE_PATH_MAX;
+	size_t length = wire->path_length < WIRE_PATH_MAX ? wire->path_length
+							  : WIRE_PATH_MAX;
 
 	side->pid = wire->pid;
 	side->tid = wire->tid;
@@ -210,8 +210,8 @@ static enum race_evidence describe_evidence(uint32_t evidence)
 /* The overlap's bytes of those the stalled access was going to touch. */
 static void describe_values(const struct conflict *conflict, struct race *race)
 {
-	uint64_t skip = conflict->overlap.address -
-			conflict->sides[0].access.address;
+	uint64_t skip =
+		conflict->overlap.address - conflict->sides[0].access.address;
 
 	if (skip >= X86_ACCESS_MAX ||
 	    conflict->overlap.size > X86_ACCESS_MAX - skip)
@@ -232,14 +232,14 @@ static struct error *describe_all(const struct conflict_context *context,
 	race->time = conflict->wire.wall_ns;
 	race->pid = conflict->wire.sides[0].pid;
 	race->address = conflict->overlap.address;
-	race->size = conflict->overlap.size < X86_ACCESS_MAX ?
-			     conflict->overlap.size :
-			     X86_ACCESS_MAX;
+	race->size = conflict->overlap.size < X86_ACCESS_MAX
+			     ? conflict->overlap.size
+			     : X86_ACCESS_MAX;
 	race->evidence = describe_evidence(conflict->wire.evidence);
 	race->stall_ns = conflict->wire.stall_ns;
 	race->elapsed_ns = conflict->wire.elapsed_ns;
-	race->verdict = conflict->synchronization ? VERDICT_SYNC :
-						    VERDICT_SUSPECT;
+	race->verdict = conflict->synchronization ? VERDICT_SYNC
+						  : VERDICT_SUSPECT;
 	race->program = copy_string(context->program, &failed);
 	race->backend = copy_string(context->backend, &failed);
 	race->reason = copy_string(conflict->synchronization, &failed);

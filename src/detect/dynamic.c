@@ -174,8 +174,7 @@ bool dynamic_string_slots(const struct module *module, struct vec *ret)
 	struct dynamic_tables tables = { 0 };
 	Elf64_Phdr dynamic;
 
-	if (!module->text ||
-	    !dynamic_segment(module, PT_DYNAMIC, &dynamic))
+	if (!module->text || !dynamic_segment(module, PT_DYNAMIC, &dynamic))
 		return true;
 	if (!dynamic_value(module, &dynamic, DT_SYMTAB, &tables.symtab) ||
 	    !dynamic_value(module, &dynamic, DT_STRTAB, &tables.strtab) ||

@@ -74,7 +74,8 @@ static void governor_change(struct governor *governor, int direction,
 	double pool = governor->pool;
 
 	governor_settle(governor, direction);
-	pool = direction > 0 ? pool * governor->step + 1 : pool / governor->step;
+	pool = direction > 0 ? pool * governor->step + 1
+			     : pool / governor->step;
 	if (direction > 0 && pool > (double)limit)
 		pool = governor->pool > limit ? governor->pool : (double)limit;
 	if (pool < GOVERNOR_POOL_MIN)

@@ -72,8 +72,8 @@ static struct error *inventory_module(struct inventory *inventory,
 	if (module->text)
 		functions = elftext_functions(module->text, &count);
 	for (size_t i = 0; !err && i < count; i++) {
-		enum rule whole = inventory_whole(inventory, module, i,
-						  &functions[i]);
+		enum rule whole =
+			inventory_whole(inventory, module, i, &functions[i]);
 
 		err = inventory_function(inventory, module, whole,
 					 &functions[i], &counts);

@@ -186,8 +186,7 @@ enum rule rules_classify(const struct rules *rules, struct image *image,
 		return RULE_RSEQ;
 	if (insn->synchronizes)
 		return RULE_SYNCHRONIZING;
-	rule = rules_operands(rules, image, module, address, insn,
-			      flags);
+	rule = rules_operands(rules, image, module, address, insn, flags);
 	if (rule != RULE_SITE || (flags & RULES_NO_MARKS))
 		return rule;
 	return rule_of_mark(atomics_code(image, module, address));

@@ -40,10 +40,11 @@ static const struct runtime_module runtime_modules[] = {
 
 /* Threads and their synchronization, in libc, libpthread and musl. */
 static const char *const threading_functions[] = {
-	"__pthread_*", "pthread_*", "__nptl_*", "nptl_*", "_nptl_*", "__lll_*",
-	"lll_*", "__new_sem_*", "__old_sem_*", "sem_*", "__sem_*", "mtx_*",
-	"cnd_*", "thrd_*", "tss_*", "call_once", "__futex_*", "futex_*",
-	"__condvar_*", "__private_*", "__wait", "__wake", "__lock", "__unlock",
+	"__pthread_*", "pthread_*", "__nptl_*",	   "nptl_*",	  "_nptl_*",
+	"__lll_*",     "lll_*",	    "__new_sem_*", "__old_sem_*", "sem_*",
+	"__sem_*",     "mtx_*",	    "cnd_*",	   "thrd_*",	  "tss_*",
+	"call_once",   "__futex_*", "futex_*",	   "__condvar_*", "__private_*",
+	"__wait",      "__wake",    "__lock",	   "__unlock",
 };
 
 /*
@@ -52,38 +53,109 @@ static const char *const threading_functions[] = {
  * here; string functions must not.
  */
 static const char *const runtime_functions[] = {
-	"_IO_*", "__libc_*", "_dl_*", "__dl_*", "__tls_*", "__rseq_*",
-	"start_thread", "create_thread", "allocate_stack*", "clone", "__clone*",
-	"_int_*", "__malloc*", "malloc*", "calloc", "realloc*", "free",
-	"cfree", "__calloc", "__realloc*", "__free*", "__posix_memalign",
-	"posix_memalign", "aligned_alloc", "memalign", "valloc", "pvalloc",
-	"tcache_*", "sysmalloc*", "systrim*", "unlink_chunk*", "arena_get*",
-	"ptmalloc_*", "heap_trim*", "mremap_chunk", "munmap_chunk",
-	"alloc_perturb", "grow_heap", "shrink_heap", "new_heap",
-	"detach_arena*", "reused_arena*", "_nl_*", "__gconv*", "_Unwind_*",
-	"__register_frame*", "__deregister_frame*", "uw_*", "frame_*",
-	"__cxa_guard_*", "__cxa_finalize", "__cxa_atexit",
-	"__cxa_thread_atexit*", "__new_exitfn", "__run_exit_handlers", "exit",
-	"__internal_atexit", "__call_tls_dtors", "*vfprintf*", "*vfwprintf*",
-	"fflush*", "fwrite*", "fread*", "fputs*", "fgets*", "puts", "putchar*",
-	"getc*", "putc*", "fclose", "fopen*", "__fopen*", "getline",
-	"__getdelim", "__tz*", "tz*", "setlocale", "__setlocale*", "__ctype_*",
-	"__sigsetjmp", "_setjmp", "__longjmp*", "GOMP_*", "gomp_*", "__kmp*",
-	"__tunable*", "_start", "__stack_chk_fail",
+	"_IO_*",
+	"__libc_*",
+	"_dl_*",
+	"__dl_*",
+	"__tls_*",
+	"__rseq_*",
+	"start_thread",
+	"create_thread",
+	"allocate_stack*",
+	"clone",
+	"__clone*",
+	"_int_*",
+	"__malloc*",
+	"malloc*",
+	"calloc",
+	"realloc*",
+	"free",
+	"cfree",
+	"__calloc",
+	"__realloc*",
+	"__free*",
+	"__posix_memalign",
+	"posix_memalign",
+	"aligned_alloc",
+	"memalign",
+	"valloc",
+	"pvalloc",
+	"tcache_*",
+	"sysmalloc*",
+	"systrim*",
+	"unlink_chunk*",
+	"arena_get*",
+	"ptmalloc_*",
+	"heap_trim*",
+	"mremap_chunk",
+	"munmap_chunk",
+	"alloc_perturb",
+	"grow_heap",
+	"shrink_heap",
+	"new_heap",
+	"detach_arena*",
+	"reused_arena*",
+	"_nl_*",
+	"__gconv*",
+	"_Unwind_*",
+	"__register_frame*",
+	"__deregister_frame*",
+	"uw_*",
+	"frame_*",
+	"__cxa_guard_*",
+	"__cxa_finalize",
+	"__cxa_atexit",
+	"__cxa_thread_atexit*",
+	"__new_exitfn",
+	"__run_exit_handlers",
+	"exit",
+	"__internal_atexit",
+	"__call_tls_dtors",
+	"*vfprintf*",
+	"*vfwprintf*",
+	"fflush*",
+	"fwrite*",
+	"fread*",
+	"fputs*",
+	"fgets*",
+	"puts",
+	"putchar*",
+	"getc*",
+	"putc*",
+	"fclose",
+	"fopen*",
+	"__fopen*",
+	"getline",
+	"__getdelim",
+	"__tz*",
+	"tz*",
+	"setlocale",
+	"__setlocale*",
+	"__ctype_*",
+	"__sigsetjmp",
+	"_setjmp",
+	"__longjmp*",
+	"GOMP_*",
+	"gomp_*",
+	"__kmp*",
+	"__tunable*",
+	"_start",
+	"__stack_chk_fail",
 };
 
 /* memory allocation and files have names that look like mem*. */
 static const char *const not_strings[] = {
-	"memalign*", "memfd_*", "__memalign*", "strerror*", "__strerror*",
-	"strsignal*", "__strsignal*", "str_to_mpn*",
+	"memalign*",  "memfd_*",      "__memalign*", "strerror*", "__strerror*",
+	"strsignal*", "__strsignal*", "str_to_mpn*", "strip_*",
 };
 
 static const char *const strings[] = {
-	"mem[a-z]*", "__mem[a-z]*", "str[a-z]*", "__str[a-z]*", "wcs[a-z]*",
-	"__wcs[a-z]*", "wmem[a-z]*", "__wmem[a-z]*", "stp[a-z]*",
-	"__stp[a-z]*", "wcp[a-z]*", "__wcp[a-z]*", "rawmem*", "__rawmem*",
-	"mempcpy*", "bcopy", "bzero", "bcmp", "__bzero*", "explicit_bzero*",
-	"swab", "index", "rindex",
+	"mem[a-z]*", "__mem[a-z]*", "str[a-z]*",  "__str[a-z]*",
+	"wcs[a-z]*", "__wcs[a-z]*", "wmem[a-z]*", "__wmem[a-z]*",
+	"stp[a-z]*", "__stp[a-z]*", "wcp[a-z]*",  "__wcp[a-z]*",
+	"rawmem*",   "__rawmem*",   "mempcpy*",	  "bcopy",
+	"bzero",     "bcmp",	    "__bzero*",	  "explicit_bzero*",
+	"swab",	     "index",	    "rindex",
 };
 
 static const char *const variants[] = {
@@ -104,6 +176,9 @@ enum {
 static bool name_matches(const char *name, const char *const *patterns,
 			 size_t count)
 {
+	/* libc's own name for what it also calls itself */
+	if (strncmp(name, "__GI_", 5) == 0)
+		name += 5;
 	for (size_t i = 0; i < count; i++) {
 		if (fnmatch(patterns[i], name, 0) == 0)
 			return true;
@@ -172,11 +247,11 @@ static enum rule rules_default(enum module_part part,
 		if (function->ifunc || !rules_string_name(function->name))
 			return RULE_MODULE;
 		/* the one in use is found by its slot (dynamic.h) */
-		return rules_variant_name(function->name) ? RULE_VARIANT :
-							    RULE_SITE;
+		return rules_variant_name(function->name) ? RULE_VARIANT
+							  : RULE_SITE;
 	case PART_NAMED:
-		return rules_runtime_name(function->name) ? RULE_RUNTIME :
-							    RULE_SITE;
+		return rules_runtime_name(function->name) ? RULE_RUNTIME
+							  : RULE_SITE;
 	case PART_ALL:
 		break;
 	}

@@ -272,9 +272,8 @@ static struct error *sampler_try(struct sampler *sampler, uint64_t *ret_id)
 
 	if (err)
 		return err;
-	site = sampler_find_site(
-		part, &part->functions[index],
-		(uint32_t)(at - part->functions[index].start));
+	site = sampler_find_site(part, &part->functions[index],
+				 (uint32_t)(at - part->functions[index].start));
 	if (site != SIZE_MAX && sampler_take(sampler, site_id(number, site)))
 		*ret_id = site_id(number, site);
 	return NULL;
@@ -305,8 +304,8 @@ static struct error *sampler_list(struct sampler *sampler)
 static void sampler_draw_listed(struct sampler *sampler, uint64_t *ret_id)
 {
 	while (sampler->free.count > 0) {
-		size_t i = (size_t)rng_below(&sampler->rng,
-					     sampler->free.count);
+		size_t i =
+			(size_t)rng_below(&sampler->rng, sampler->free.count);
 		uint64_t id = *(uint64_t *)vec_at(&sampler->free, i);
 
 		vec_remove_swap(&sampler->free, i);

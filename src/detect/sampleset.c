@@ -65,9 +65,8 @@ static struct error *sampleset_decode(void *context, uint32_t number,
 	struct sampleset_part *part = sampleset_part(set, number);
 	const struct elf_function *function = sampleset_function(part, index);
 	struct vec sites = VEC_INIT(struct scan_site);
-	struct error *err =
-		scan_function(&set->scanner, part->module, function, RULE_SITE,
-			      &sites, &set->counts);
+	struct error *err = scan_function(&set->scanner, part->module, function,
+					  RULE_SITE, &sites, &set->counts);
 
 	for (size_t i = 0; !err && i < sites.count; i++) {
 		const struct scan_site *site = vec_at(&sites, i);
@@ -127,8 +126,8 @@ static struct error *sampleset_join(struct sampleset *set,
 	*functions = (struct vec)VEC_INIT(uint32_t);
 	for (uint32_t i = 0; i < part.functions.count; i++) {
 		uint64_t size = sampleset_function(&part, i)->size;
-		uint32_t size32 = size < UINT32_MAX ? (uint32_t)size :
-						      UINT32_MAX;
+		uint32_t size32 = size < UINT32_MAX ? (uint32_t)size
+						    : UINT32_MAX;
 
 		module->sampled[*(uint32_t *)vec_at(&part.functions, i)] = true;
 		if (!vec_push(&sizes, &size32))
@@ -189,8 +188,8 @@ static struct error *sampleset_join_module(struct sampleset *set,
 	elftext_functions(module->text, &joined->function_count);
 	if (joined->function_count > UINT32_MAX)
 		joined->function_count = UINT32_MAX;
-	joined->sampled = calloc(joined->function_count + 1,
-				 sizeof(*joined->sampled));
+	joined->sampled =
+		calloc(joined->function_count + 1, sizeof(*joined->sampled));
 	if (!joined->sampled || !dynamic_string_slots(module, &joined->slots))
 		return error_nomem;
 	err = sampleset_choose(set, joined, &chosen);
@@ -290,9 +289,8 @@ static struct error *sampleset_find_variants(struct sampleset *set,
 			uint64_t value = 0;
 			uint32_t index;
 			size_t size = 0;
-			struct error *err =
-				memory_read(&memory, slot, &value,
-					    sizeof(value), &size);
+			struct error *err = memory_read(&memory, slot, &value,
+							sizeof(value), &size);
 
 			if (err || size != sizeof(value)) {
 				error_free(err);
@@ -369,5 +367,6 @@ struct error *sampleset_draw(struct sampleset *set, struct wire_site *ret)
 	       size < ret->insn.length ? size : ret->insn.length);
 	ret->id = id;
 	ret->address = address + part->module->bias;
+	ret->function = ret->address - offset;
 	return NULL;
 }

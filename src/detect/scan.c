@@ -218,12 +218,10 @@ static bool scan_step(struct scanner *scanner, struct scan *scan,
 				  RULE_REFUSED + X86_REFUSED_UNDECODABLE);
 	}
 	scan_prologue(scan, bytes, size);
-	rule = rules_classify(scanner->rules, scanner->image, scan->module, at,
-			      &insn,
-			      scanner->module_flags |
-				      (scan->frame_pointer ?
-					       RULES_FRAME_POINTER :
-					       0));
+	rule = rules_classify(
+		scanner->rules, scanner->image, scan->module, at, &insn,
+		scanner->module_flags |
+			(scan->frame_pointer ? RULES_FRAME_POINTER : 0));
 	*address = at + insn.length;
 	return scan_guard(scanner, scan, bytes, size, at, &insn) &&
 	       scan_note_target(scanner, scan, at, &insn) &&
@@ -239,9 +237,8 @@ static void scan_module(struct scanner *scanner, const struct module *module)
 		return;
 	part = rules_module_part(module);
 	scanner->module_id = module->id;
-	scanner->module_flags = part == PART_ALL || part == PART_NAMED ?
-					0 :
-					RULES_NO_MARKS;
+	scanner->module_flags =
+		part == PART_ALL || part == PART_NAMED ? 0 : RULES_NO_MARKS;
 }
 
 struct error *scan_function(struct scanner *scanner, struct module *module,

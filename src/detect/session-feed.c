@@ -108,12 +108,12 @@ void session_send_params(struct session *session)
 /* Sites that should be with the tracer, armed or queued. */
 static uint64_t session_wanted(const struct session *session)
 {
-	uint64_t ahead = session->config->rate / FEED_AHEAD_PART +
-			 FEED_AHEAD_MIN;
+	uint64_t ahead =
+		session->config->rate / FEED_AHEAD_PART + FEED_AHEAD_MIN;
 	uint64_t lacking =
-		session->governor.pool > session->counts.stats.armed ?
-			session->governor.pool - session->counts.stats.armed :
-			0;
+		session->governor.pool > session->counts.stats.armed
+			? session->governor.pool - session->counts.stats.armed
+			: 0;
 
 	ahead += lacking;
 	if (ahead > FEED_QUEUE_MAX)
@@ -124,17 +124,15 @@ static uint64_t session_wanted(const struct session *session)
 static void session_send_sites(struct session *session,
 			       const struct wire_site *sites, size_t count)
 {
-	if (count == 0 ||
-	    channel_send(&session->channel, WIRE_SITES, sites,
-			 count * sizeof(*sites)))
+	if (count == 0 || channel_send(&session->channel, WIRE_SITES, sites,
+				       count * sizeof(*sites)))
 		return;
 	for (size_t i = 0; i < count; i++)
 		sampler_return(&session->set.sampler, sites[i].id,
 			       SAMPLER_FREE);
 }
 
-static struct error *session_fill_queue(struct session *session,
-					uint64_t until)
+static struct error *session_fill_queue(struct session *session, uint64_t until)
 {
 	struct wire_site sites[FEED_BATCH];
 	uint64_t wanted = session_wanted(session);
@@ -164,14 +162,13 @@ static struct error *session_decode_ahead(struct session *session, uint64_t now)
 	struct error *err;
 	bool done;
 
-	if (now < session->work_ns ||
-	    sampler_complete(&session->set.sampler))
+	if (now < session->work_ns || sampler_complete(&session->set.sampler))
 		return NULL;
 	err = sampler_work(&session->set.sampler, now + WORK_SLICE_NS, &done);
 	session->dry = false;
-	session->work_ns = now + (now - session->started_ns < WORK_FIRST_NS ?
-					  WORK_PERIOD_FIRST_NS :
-					  WORK_PERIOD_NS);
+	session->work_ns = now + (now - session->started_ns < WORK_FIRST_NS
+					  ? WORK_PERIOD_FIRST_NS
+					  : WORK_PERIOD_NS);
 	if (!err && done)
 		log_debug(LOG_DETECT, "all decoded: %llu sites",
 			  (unsigned long long)session->set.sampler.known);
@@ -197,12 +194,12 @@ struct error *session_feed(struct session *session)
 void session_update_counts(struct session *session)
 {
 	struct session_counts *counts = &session->counts;
-	uint64_t end = session->stopped_ns ? session->stopped_ns :
-					     clock_now_ns();
+	uint64_t end = session->stopped_ns ? session->stopped_ns
+					   : clock_now_ns();
 	double elapsed;
 
-	counts->elapsed_ns = session->started_ns ? end - session->started_ns :
-						   0;
+	counts->elapsed_ns = session->started_ns ? end - session->started_ns
+						 : 0;
 	counts->sites_sampled = session->set.sampler.sampled;
 	counts->sites_known = session->set.sampler.known;
 	counts->sites_complete = sampler_complete(&session->set.sampler);
@@ -213,6 +210,6 @@ void session_update_counts(struct session *session)
 		elapsed > 0 ? 100 *
 				      ((double)counts->stats.stalled_ns +
 				       (double)counts->stats.busy_ns) /
-				      elapsed :
-			      0;
+				      elapsed
+			    : 0;
 }

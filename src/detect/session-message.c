@@ -29,8 +29,7 @@ struct error *session_tolerate(struct session *session, struct error *err)
 	if (!err || err->kind == ERROR_NOMEM)
 		return err;
 	if (session->sink->note && err->kind != ERROR_GONE)
-		session->sink->note(session->sink->context,
-				    error_message(err));
+		session->sink->note(session->sink->context, error_message(err));
 	error_free(err);
 	return NULL;
 }
@@ -69,8 +68,8 @@ static struct error *message_started(struct session *session,
 	if (started.reason[0] && session->sink->note)
 		session->sink->note(session->sink->context, started.reason);
 	if (session->sink->started)
-		session->sink->started(session->sink->context,
-				       &session->counts, session->image);
+		session->sink->started(session->sink->context, &session->counts,
+				       session->image);
 	return NULL;
 }
 
@@ -81,8 +80,7 @@ static struct error *message_failed(const void *payload, size_t size)
 	if (!message_read(payload, size, &failed, sizeof(failed)))
 		return NULL;
 	failed.message[sizeof(failed.message) - 1] = '\0';
-	return error_create((enum error_kind)failed.kind, "%s",
-			    failed.message);
+	return error_create((enum error_kind)failed.kind, "%s", failed.message);
 }
 
 static struct error *message_exec(struct session *session)
@@ -107,8 +105,8 @@ static void message_returned(struct session *session, const void *payload,
 		memcpy(&returned, (const uint8_t *)payload + at,
 		       sizeof(returned));
 		sampler_return(&session->set.sampler, returned.id,
-			       returned.why == WIRE_REFUSED ? SAMPLER_RETIRED :
-							      SAMPLER_FREE);
+			       returned.why == WIRE_REFUSED ? SAMPLER_RETIRED
+							    : SAMPLER_FREE);
 		if (returned.why == WIRE_REFUSED)
 			session_hurry_refresh(session, false);
 	}
@@ -137,9 +135,9 @@ static void message_stats(struct session *session, const void *payload,
 		return;
 	state.hits = session->counts.stats.hits;
 	state.armed = session->counts.stats.armed;
-	state.sites = sampler_complete(sampler) ?
-			      sampler->known - sampler->retired :
-			      sampler->text_size;
+	state.sites = sampler_complete(sampler)
+			      ? sampler->known - sampler->retired
+			      : sampler->text_size;
 	governor_tick(&session->governor, &state);
 	session_send_params(session);
 }

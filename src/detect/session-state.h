@@ -34,7 +34,8 @@ struct session {
 	struct wire_params sent; /* the last parameters */
 	struct dedupe races;
 	struct map seen; /* conflict.key to struct race * */
-	struct map places; /* conflict_place() of either side to struct race * */
+	struct map
+		places; /* conflict_place() of either side to struct race * */
 	struct session_counts counts;
 	char backend[WIRE_NAME];
 	char program[WIRE_NAME];

@@ -181,8 +181,7 @@ static void session_timers(struct session *session)
 	session->status_ns = now + STATUS_PERIOD_NS;
 	session_update_counts(session);
 	if (session->started_ns && !session->done && session->sink->status)
-		session->sink->status(session->sink->context,
-				      &session->counts);
+		session->sink->status(session->sink->context, &session->counts);
 }
 
 static struct error *session_tracer_died(struct session *session)
@@ -197,10 +196,10 @@ static struct error *session_tracer_died(struct session *session)
 		status = session->tracer_status;
 	}
 	if (session->tracer_reaped && WIFSIGNALED(status))
-		return error_create(ERROR_OTHER,
-				    "the tracer process was killed by signal %d (%s)",
-				    WTERMSIG(status),
-				    strsignal(WTERMSIG(status)));
+		return error_create(
+			ERROR_OTHER,
+			"the tracer process was killed by signal %d (%s)",
+			WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return error_create(ERROR_OTHER,
 			    "the tracer process ended unexpectedly");
 }
@@ -299,8 +298,7 @@ static struct error *session_watch(struct session *session)
 	/* blocked only now: the program inherits what it was given */
 	session_sigset(&signals);
 	sigprocmask(SIG_BLOCK, &signals, &before);
-	session->signal_fd = signalfd(-1, &signals,
-				      SFD_NONBLOCK | SFD_CLOEXEC);
+	session->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (session->signal_fd < 0)
 		err = error_os(errno, "signalfd");
 	else
@@ -308,8 +306,7 @@ static struct error *session_watch(struct session *session)
 	session_close(session);
 	session_update_counts(session);
 	if (session->started_ns && session->sink->ended)
-		session->sink->ended(session->sink->context,
-				     &session->counts);
+		session->sink->ended(session->sink->context, &session->counts);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err;
 }

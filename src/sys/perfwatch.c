@@ -184,12 +184,15 @@ struct error *perfring_move(struct perfring *ring,
 	struct perf_event_attr attr;
 	struct error *err;
 
-	ring_attr(spec, ring->stack_size, &attr);
-	err = perfwatch_modify(ring->fd, &attr);
+	/* before it is enabled: what comes after is of the new place */
+	err = perfwatch_disable(ring->fd);
+	if (err)
+		return err;
 	__atomic_store_n(&page->data_tail,
 			 __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE),
 			 __ATOMIC_RELEASE);
-	return err;
+	ring_attr(spec, ring->stack_size, &attr);
+	return perfwatch_modify(ring->fd, &attr);
 }
 
 void perfring_close(struct perfring *ring)

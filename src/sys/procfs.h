@@ -14,7 +14,8 @@
 struct error;
 
 struct thread_status {
-	uint64_t blocked, ignored, caught; /* signals, bit n-1 for signal n */
+	/* signals, bit n-1 for signal n; pending for the thread alone */
+	uint64_t blocked, ignored, caught, pending;
 	pid_t tgid, tracer;
 	char state; /* 'R', 'S', 'D', 'T', 't', 'Z', 'X' */
 };

@@ -59,7 +59,7 @@ struct error *remote_syscall_address(const struct memory *memory, uint64_t *ret)
 	uint8_t bytes[VDSO_SIZE];
 	const uint8_t *found;
 	struct error *err;
-	uint64_t vdso;
+	uint64_t vdso = 0;
 	size_t size;
 
 	err = auxiliary_value(memory->pid, AT_SYSINFO_EHDR, &vdso);
@@ -78,11 +78,12 @@ struct error *remote_syscall_address(const struct memory *memory, uint64_t *ret)
 
 /*
  * Run to the entry and then to the exit of the system call. All signals are
- * blocked, so that what comes in between can only be an interrupt of ours.
+ * blocked, so that what comes in between can only be an interrupt of ours, or
+ * a stop of the whole process, whose signal is left in *ret_stopping: put off.
  * Not by single steps: their trap is forced, and would itself reset what we
  * are here to put back.
  */
-static struct error *remote_run(pid_t tid)
+static struct error *remote_run(pid_t tid, int *ret_stopping)
 {
 	int seen = 0;
 
@@ -95,7 +96,10 @@ static struct error *remote_run(pid_t tid)
 			err = wait_thread_stop(tid, &stop);
 		if (err)
 			return err;
-		seen += stop.kind == STOP_SIGNAL && stop.signal == SIGTRAP;
+		if (stop.kind == STOP_SIGNAL && stop.signal == SIGTRAP)
+			seen++;
+		else if (stop.kind == STOP_SIGNAL || stop.kind == STOP_GROUP)
+			*ret_stopping = stop.signal;
 	}
 	if (seen == 2)
 		return NULL;
@@ -107,6 +111,7 @@ static struct error *remote_call(pid_t tid, struct x86_registers regs,
 				 uint64_t *ret)
 {
 	struct x86_registers after;
+	int stopping = 0;
 	uint64_t mask;
 	struct error *err;
 	struct error *restored;
@@ -118,12 +123,14 @@ static struct error *remote_call(pid_t tid, struct x86_registers regs,
 		return err;
 	err = trace_set_registers(tid, &regs);
 	if (!err)
-		err = remote_run(tid);
+		err = remote_run(tid, &stopping);
 	if (!err)
 		err = trace_registers(tid, &after);
 	if (!err)
 		*ret = after.gpr[X86_RAX];
 	restored = trace_set_signal_mask(tid, mask);
+	if (stopping)
+		syscall(SYS_tkill, tid, stopping);
 	if (!err)
 		return restored;
 	error_free(restored);
@@ -137,7 +144,7 @@ static struct error *remote_sigaction_at(pid_t tid, const struct memory *memory,
 					 const uint8_t *set, uint8_t *old)
 {
 	struct error *err = NULL;
-	uint64_t result;
+	uint64_t result = 0;
 	size_t size;
 
 	if (set)

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "sys/memory.h"
+#include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
@@ -88,6 +89,70 @@ static void birth_meet_orphan(struct engine *engine, pid_t tid)
 	}
 }
 
+/*
+ * Let a newborn go of which there is no record: at its first stop, and without
+ * what it has of the breakpoints.
+ */
+static void birth_let_go(struct engine *engine, struct addrspace *space,
+			 pid_t tid)
+{
+	struct memory memory;
+
+	memory_init(&memory, tid);
+	engine_note(engine, breakpoint_clean_copy(space, &memory, tid));
+	memory_deinit(&memory);
+	engine_note(engine, trace_detach(tid, 0));
+}
+
+/*
+ * No memory to follow a newborn: it waits for its first stop, unless that came
+ * before, and is let go, as is all else.
+ */
+static void birth_give_up(struct engine *engine, struct process *parent,
+			  pid_t tid)
+{
+	struct addrspace *space = parent->space;
+	struct stop_reason stop;
+	bool stopped = false;
+
+	space->users++;
+	engine_release(engine);
+	for (size_t i = engine->orphans.count; i-- > 0;) {
+		if (((struct stop_reason *)vec_at(&engine->orphans, i))->tid !=
+		    tid)
+			continue;
+		vec_remove_swap(&engine->orphans, i);
+		stopped = true;
+	}
+	if (!stopped) {
+		struct error *err = wait_thread_stop(tid, &stop);
+
+		stopped = !err;
+		error_free(err);
+	}
+	if (stopped)
+		birth_let_go(engine, space, tid);
+	addrspace_release(space);
+}
+
+void birth_leave_orphans(struct engine *engine, const struct process *process)
+{
+	for (size_t i = engine->orphans.count; i-- > 0;) {
+		pid_t tid = ((struct stop_reason *)vec_at(&engine->orphans, i))
+				    ->tid;
+		struct thread_status status;
+		struct error *err;
+
+		err = procfs_status(tid, &status);
+		if (!err && status.tgid == process->pid)
+			continue;
+		vec_remove_swap(&engine->orphans, i);
+		if (!err)
+			birth_let_go(engine, process->space, tid);
+		error_free(err);
+	}
+}
+
 void birth_announced(struct engine *engine, struct thread *creator,
 		     const struct stop_reason *stop)
 {
@@ -105,6 +170,7 @@ void birth_announced(struct engine *engine, struct thread *creator,
 		err = engine_add_thread(engine, home, tid, &child);
 	if (err) {
 		engine_note(engine, err);
+		birth_give_up(engine, creator->process, tid);
 		return;
 	}
 	child->newborn = true;
@@ -202,6 +268,7 @@ void birth_exec(struct engine *engine, struct thread *thread)
 	struct wire_exec message = { .pid = process->pid };
 
 	birth_leave_alone(engine, thread);
+	birth_leave_orphans(engine, process);
 	birth_reset_thread(engine, thread);
 	if (process->role != PROCESS_WATCHED) {
 		/* a program of its own, in memory of its own */

@@ -9,6 +9,7 @@
 #define TARGET_BIRTH_H
 
 struct engine;
+struct process;
 struct stop_reason;
 struct thread;
 
@@ -18,6 +19,12 @@ void birth_announced(struct engine *engine, struct thread *creator,
 
 /* A newborn's first stop. It is resumed, or cleaned and let go. */
 void birth_first_stop(struct engine *engine, struct thread *thread);
+
+/*
+ * The process has ended, or become another program: newborns whose creator
+ * did not live to announce them are cleaned and let go.
+ */
+void birth_leave_orphans(struct engine *engine, const struct process *process);
 
 /* An exec event: the thread is the only one left. It stays stopped. */
 void birth_exec(struct engine *engine, struct thread *thread);

@@ -110,6 +110,23 @@ struct error *breakpoint_rearm(struct addrspace *space,
 	return NULL;
 }
 
+/*
+ * Does the site lie in an instruction with an armed breakpoint? (Code may be
+ * entered behind a prefix.) Each would spoil the text that the other is known
+ * by.
+ */
+static bool breakpoint_overlaps(const struct addrspace *space, uint64_t address)
+{
+	for (unsigned int n = 1; n < X86_INSN_MAX; n++) {
+		const struct breakpoint *before =
+			breakpoint_find(space, address - n);
+
+		if (before && before->armed && before->site.insn.length > n)
+			return true;
+	}
+	return false;
+}
+
 struct error *breakpoint_arm(struct addrspace *space,
 			     const struct wire_site *site, bool *ret_armed)
 {
@@ -118,7 +135,9 @@ struct error *breakpoint_arm(struct addrspace *space,
 
 	*ret_armed = false;
 	breakpoint = breakpoint_find(space, site->address);
-	if ((breakpoint && breakpoint->armed) || !text_matches(space, site))
+	if ((breakpoint && breakpoint->armed) ||
+	    breakpoint_overlaps(space, site->address) ||
+	    !text_matches(space, site))
 		return NULL;
 	err = breakpoint_record(space, site->address, &breakpoint);
 	if (err)
@@ -308,8 +327,18 @@ struct error *breakpoint_clean_copy(struct addrspace *space,
 	struct error *err;
 
 	err = list_collect(space, 0, UINT64_MAX, false, SIZE_MAX, &list);
-	if (!err)
+	if (!err) {
 		err = list_restore(copy, tid, list.items, list.count);
+	} else {
+		/* without memory for a list: one at a time, as they are */
+		error_free(err);
+		err = NULL;
+		for (size_t i = 0; i < space->breakpoints.count; i++) {
+			struct breakpoint *one = breakpoint_at(space, i);
+
+			error_free(page_restore(copy, tid, &one, 1));
+		}
+	}
 	vec_deinit(&list);
 	return err;
 }

@@ -15,6 +15,7 @@
 #include "target/birth.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/release.h"
 #include "target/sigstate.h"
 #include "target/step.h"
 #include "target/thread.h"
@@ -28,22 +29,32 @@ static void event_process_ended(struct engine *engine,
 
 	engine_send_stats(engine);
 	channel_send(&engine->channel, WIRE_EXITED, &message, sizeof(message));
-	engine->phase = ENGINE_DONE;
+	engine->ended = true;
+	/* children made by vfork may outlive it, and are still traced */
+	if (engine->threads.count > 0)
+		engine_release(engine);
+	else
+		engine->phase = ENGINE_DONE;
 }
 
 static void event_end(struct engine *engine, struct thread *thread,
 		      const struct stop_reason *stop)
 {
 	struct process *process = thread->process;
-	pid_t pid = process->pid;
 
 	thread->state = THREAD_GONE;
 	thread_destroy(engine, thread);
-	if (process->threads.count > 0)
-		return;
-	engine_remove_process(engine, process);
-	if (pid == engine->pid)
+	if (process->threads.count == 0) {
+		birth_leave_orphans(engine, process);
+		engine_remove_process(engine, process);
+	}
+	/*
+	 * the leader's end is told last, and is that of the process; when
+	 * releasing, other threads may end after the leader was let go
+	 */
+	if (stop->tid == engine->pid)
 		event_process_ended(engine, stop);
+	release_check_done(engine);
 }
 
 /* A stop or end of somebody unknown. */
@@ -57,10 +68,38 @@ static void event_unknown(struct engine *engine, const struct stop_reason *stop)
 		engine_note(engine, error_nomem);
 }
 
+/*
+ * After an exec by another thread than the leader, that thread has the
+ * leader's id. The leader's record is gone already if it was let go.
+ */
+static struct thread *event_former(struct engine *engine,
+				   const struct stop_reason *stop)
+{
+	unsigned long former;
+	struct thread *thread;
+	struct error *err;
+
+	if (stop->kind != STOP_EXEC)
+		return NULL;
+	err = trace_event_message(stop->tid, &former);
+	thread = err ? NULL : engine_thread(engine, (pid_t)former);
+	error_free(err);
+	if (!thread)
+		return NULL;
+	/* room for the one has just become free */
+	map_remove(&engine->threads, (uint64_t)thread->tid);
+	thread->tid = stop->tid;
+	map_set(&engine->threads, (uint64_t)thread->tid,
+		(uint64_t)(uintptr_t)thread);
+	return thread;
+}
+
 /* The program's own trap: it gets its signal. */
 static void event_deliver(struct engine *engine, struct thread *thread,
 			  int signal)
 {
+	log_debug(LOG_TARGET, "thread %d: signal %d is its own",
+		  (int)thread->tid, signal);
 	thread->deliver = signal;
 	engine_go_on(engine, thread);
 }
@@ -174,13 +213,15 @@ static void event_sent_trap(struct engine *engine, struct thread *thread)
 		event_deliver(engine, thread, sigstate_deliver(engine, thread));
 		return;
 	}
-	event_int3(engine, thread);
+	/* pending until the thread runs; it may be let go by event_int3() */
 	syscall(SYS_tgkill, thread->process->pid, thread->tid, SIGTRAP);
+	event_int3(engine, thread);
 }
 
 static void event_step(struct engine *engine, struct thread *thread)
 {
-	if (!step_trapped(engine, thread)) {
+	/* the owner of the step may have given it up meanwhile */
+	if (!step_trapped(engine, thread) && !thread->stepping) {
 		event_deliver(engine, thread, SIGTRAP);
 		return;
 	}
@@ -246,23 +287,27 @@ static void event_interrupted(struct engine *engine, struct thread *thread,
 	engine_go_on(engine, thread);
 }
 
+/* What came before may have let the thread go, and its record with it. */
+static void event_go_on(struct engine *engine, pid_t tid)
+{
+	struct thread *thread = engine_thread(engine, tid);
+
+	if (thread)
+		engine_go_on(engine, thread);
+}
+
 static void event_birth(struct engine *engine, struct thread *thread,
 			const struct stop_reason *stop)
 {
 	birth_announced(engine, thread, stop);
-	engine_go_on(engine, thread);
+	event_go_on(engine, stop->tid);
 }
 
 static void event_exec(struct engine *engine, struct thread *thread,
 		       const struct stop_reason *stop)
 {
-	bool watched = thread->process->role == PROCESS_WATCHED;
-
-	(void)stop;
 	birth_exec(engine, thread);
-	/* a guest was let go, and its record with it */
-	if (watched)
-		engine_go_on(engine, thread);
+	event_go_on(engine, stop->tid);
 }
 
 static void event_other(struct engine *engine, struct thread *thread,
@@ -294,6 +339,8 @@ void engine_event(struct engine *engine, const struct stop_reason *stop)
 	struct thread *thread = engine_thread(engine, stop->tid);
 
 	engine->stats.stops++;
+	if (!thread)
+		thread = event_former(engine, stop);
 	if (!thread) {
 		event_unknown(engine, stop);
 		return;

@@ -183,7 +183,10 @@ static bool pool_arm(struct engine *engine, const struct process *process,
 		engine_return_site(engine, site->id, WIRE_DEFERRED);
 		return false;
 	}
-	err = breakpoint_arm(process->space, site, &armed);
+	err = NULL;
+	armed = false;
+	if (!sigstate_in_handler(process, site))
+		err = breakpoint_arm(process->space, site, &armed);
 	if (armed) {
 		engine->stats.arms++;
 		return true;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/engine.h"
 #include "target/step.h"
@@ -17,11 +18,13 @@
 
 static const uint64_t trap_bit = UINT64_C(1) << (SIGTRAP - 1);
 
-static void release_check_done(struct engine *engine)
+void release_check_done(struct engine *engine)
 {
 	if (engine->phase != ENGINE_RELEASING || engine->threads.count > 0)
 		return;
 	engine->phase = ENGINE_RELEASED;
+	if (engine->ended)
+		return;
 	engine_send_stats(engine);
 	channel_send(&engine->channel, WIRE_DETACHED, NULL, 0);
 }
@@ -71,16 +74,42 @@ void release_thread(struct engine *engine, struct thread *thread)
 		thread_ok(thread, trace_set_signal_mask(thread->tid,
 							thread->signals.mask));
 	}
+	/* no more of them; those on their way are known by their cookie */
+	watch_by_perf.clear(engine, thread);
 	if (release_drain(thread))
 		return;
 	watch_by_registers.clear(engine, thread);
-	watch_by_perf.clear(engine, thread);
 	if (thread->state == THREAD_STOPPED &&
 	    !thread_ok(thread, trace_detach(thread->tid, thread->deliver)))
 		/* killed meanwhile: its end is still to be waited for */
 		return;
 	if (thread->state == THREAD_STOPPED)
 		release_forget(engine, thread);
+}
+
+static bool release_is_zombie(const struct thread *thread)
+{
+	struct thread_status status;
+	struct error *err = procfs_status(thread->tid, &status);
+	bool zombie = !err && (status.state == 'Z' || status.state == 'X');
+
+	error_free(err);
+	return zombie;
+}
+
+void release_tick(struct engine *engine)
+{
+	for (size_t i = engine->processes.count; i-- > 0;) {
+		struct process *process = engine_process_at(engine, i);
+
+		for (size_t j = process->threads.count; j-- > 0;) {
+			struct thread *thread = process_thread(process, j);
+
+			if (thread->state != THREAD_STOPPED &&
+			    release_is_zombie(thread))
+				release_forget(engine, thread);
+		}
+	}
 }
 
 static void release_process(struct engine *engine, struct process *process)

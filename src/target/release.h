@@ -17,4 +17,13 @@ struct thread;
  */
 void release_thread(struct engine *engine, struct thread *thread);
 
+/* Once nothing is traced any more: say so. */
+void release_check_done(struct engine *engine);
+
+/*
+ * Forget the threads that cannot stop any more: a leader that has ended before
+ * the others (pthread_exit(3) in main) is a zombie until they end.
+ */
+void release_tick(struct engine *engine);
+
 #endif

@@ -100,6 +100,32 @@ static void sigstate_plan(struct thread_signals *signals, uint64_t now)
 	signals->next_refresh_ns = now + signals->refresh_gap_ns;
 }
 
+/* A trap of ours may have cleared the bit a moment ago, and not be told yet. */
+static bool sigstate_trapping(const struct thread_status *status)
+{
+	return status->state == 't' || (status->pending & trap_bit);
+}
+
+/*
+ * Read the thread's status. Where SIGTRAP is no longer blocked, the reading
+ * counts only if no trap is about: none before it and none after it.
+ */
+static struct error *sigstate_look(const struct thread *thread,
+				   struct thread_status *ret)
+{
+	struct thread_status again;
+	struct error *err;
+
+	err = procfs_status(thread->tid, ret);
+	if (err || !(thread->signals.mask & trap_bit) ||
+	    (ret->blocked & trap_bit))
+		return err;
+	err = procfs_status(thread->tid, &again);
+	if (!err && (sigstate_trapping(ret) || sigstate_trapping(&again)))
+		ret->blocked |= trap_bit;
+	return err;
+}
+
 void sigstate_refresh(struct engine *engine, struct thread *thread)
 {
 	struct thread_signals *signals = &thread->signals;
@@ -107,7 +133,7 @@ void sigstate_refresh(struct engine *engine, struct thread *thread)
 	struct thread_status status;
 	struct error *err;
 
-	err = procfs_status(thread->tid, &status);
+	err = sigstate_look(thread, &status);
 	if (err) {
 		/* its end will be told by wait */
 		error_free(err);
@@ -236,8 +262,38 @@ static bool sigstate_was_blocked(const struct thread *thread, uint64_t now)
 	return sigstate_blocks_all(now | trap_bit);
 }
 
+bool sigstate_in_handler(const struct process *process,
+			 const struct wire_site *site)
+{
+	uint64_t handler;
+
+	/* struct sigaction of the kernel begins with it */
+	memcpy(&handler, process->trap_action, sizeof(handler));
+	return process->trap_caught && process->trap_action_known &&
+	       site->function == handler;
+}
+
+/* Breakpoints set before the program had this handler. */
+static void sigstate_clear_handler(struct engine *engine,
+				   struct process *process, pid_t stopped_tid)
+{
+	const struct vec *breakpoints = &process->space->breakpoints;
+
+	for (size_t i = 0; i < breakpoints->count; i++) {
+		struct breakpoint *breakpoint =
+			*(struct breakpoint **)vec_at(breakpoints, i);
+
+		if (!breakpoint->armed ||
+		    !sigstate_in_handler(process, &breakpoint->site))
+			continue;
+		engine_note(engine, breakpoint_lift(process->space, stopped_tid,
+						    breakpoint));
+		engine_return_site(engine, breakpoint->site.id, WIRE_REFUSED);
+	}
+}
+
 /* Ask the program for its handler while it still has it. */
-static void sigstate_learn_action(struct thread *thread)
+static void sigstate_learn_action(struct engine *engine, struct thread *thread)
 {
 	struct process *process = thread->process;
 	const struct memory *memory = &process->space->memory;
@@ -250,7 +306,8 @@ static void sigstate_learn_action(struct thread *thread)
 				       process->syscall_address, SIGTRAP, NULL,
 				       process->trap_action);
 	process->trap_action_known = !err;
-	thread_ok(thread, err);
+	if (thread_ok(thread, err))
+		sigstate_clear_handler(engine, process, thread->tid);
 }
 
 /* Put SIG_IGN or the program's handler back. */
@@ -282,11 +339,10 @@ static void sigstate_restore_action(struct engine *engine,
 
 void sigstate_at_stop(struct engine *engine, struct thread *thread)
 {
-	(void)engine;
 	if (!thread->process->trap_action_wanted)
 		return;
 	thread->process->trap_action_wanted = false;
-	sigstate_learn_action(thread);
+	sigstate_learn_action(engine, thread);
 }
 
 /* Has the kernel taken the program's handler or SIG_IGN away just now? */
@@ -305,18 +361,19 @@ static bool sigstate_was_reset(struct thread *thread)
 void sigstate_mend(struct engine *engine, struct thread *thread)
 {
 	bool reset = sigstate_was_reset(thread);
+	/* a handler that was not reset was met unblocked */
+	bool may_be_blocked = reset || !thread->process->trap_caught;
 	uint64_t mask;
-	bool blocked;
 
 	if (!thread_ok(thread, trace_signal_mask(thread->tid, &mask)))
 		return;
-	/* a handler is taken away only where the signal is blocked */
-	blocked = sigstate_was_blocked(thread, mask) ||
-		  (reset && thread->process->trap_caught);
-	if (blocked) {
-		mask |= trap_bit;
-		thread_ok(thread, trace_set_signal_mask(thread->tid, mask));
-	}
+	/*
+	 * In a handler of SIGTRAP, where it is blocked for the time being, it
+	 * stays unblocked: the handler's end puts the whole mask back.
+	 */
+	if (may_be_blocked && sigstate_was_blocked(thread, mask))
+		thread_ok(thread,
+			  trace_set_signal_mask(thread->tid, mask | trap_bit));
 	if (reset)
 		sigstate_restore_action(engine, thread);
 }

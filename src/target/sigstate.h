@@ -24,6 +24,7 @@
 struct engine;
 struct process;
 struct thread;
+struct wire_site;
 
 /* Look at the thread's mask, and the process's dispositions, in /proc. */
 void sigstate_refresh(struct engine *engine, struct thread *thread);
@@ -44,6 +45,14 @@ void sigstate_tick(struct engine *engine, uint64_t now);
  */
 bool sigstate_ready(struct engine *engine, struct process *process,
 		    uint64_t now);
+
+/*
+ * Is the site in the program's SIGTRAP handler? There, SIGTRAP is blocked: an
+ * int3 would reset the handler, and another thread that gets a SIGTRAP of the
+ * program's own in that moment would die of it.
+ */
+bool sigstate_in_handler(const struct process *process,
+			 const struct wire_site *site);
 
 /* At any stop: ask for what is wanted of a stopped thread. */
 void sigstate_at_stop(struct engine *engine, struct thread *thread);

@@ -114,6 +114,7 @@ void thread_resume(struct engine *engine, struct thread *thread)
 	watch_ops_of(&engine->watch, thread)->prepare(engine, thread);
 	watch_settled(&engine->watch, thread);
 	thread->deliver = 0;
+	thread->stepping = thread->step != NULL;
 	if (thread_ok(thread, thread->step
 				      ? trace_step(thread->tid, signal)
 				      : trace_continue(thread->tid, signal)))

@@ -69,6 +69,7 @@ struct thread {
 	enum thread_state state;
 	bool interrupting; /* an interrupt was sent, its stop not yet seen */
 	bool newborn; /* its first stop is still to come */
+	bool stepping; /* was last resumed for one instruction */
 	int deliver; /* signal to hand over when it is resumed */
 	struct hold *hold; /* keeps it stopped; NULL: nobody does */
 	struct step *step; /* being stepped; NULL: no */

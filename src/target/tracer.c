@@ -23,6 +23,7 @@
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/launch.h"
+#include "target/release.h"
 #include "target/sigstate.h"
 
 enum {
@@ -100,7 +101,8 @@ static void tracer_messages(struct engine *engine)
 		engine_release(engine);
 }
 
-static void tracer_events(struct engine *engine)
+/* False: there may be more. */
+static bool tracer_events(struct engine *engine)
 {
 	struct stop_reason stop;
 
@@ -111,12 +113,13 @@ static void tracer_events(struct engine *engine)
 		err = wait_next(&stop, &found);
 		if (err) {
 			error_free(err);
-			return;
+			return true;
 		}
 		if (!found)
-			return;
+			return true;
 		engine_event(engine, &stop);
 	}
+	return false;
 }
 
 static void tracer_send_returned(struct engine *engine)
@@ -157,6 +160,8 @@ static void tracer_tick(struct engine *engine)
 		engine->next_tick_ns = now + TRACER_TICK_NS;
 		if (engine->phase == ENGINE_WATCHING)
 			engine_send_stats(engine);
+		if (engine->phase == ENGINE_RELEASING)
+			release_tick(engine);
 	}
 	tracer_send_threads(engine);
 	tracer_send_returned(engine);
@@ -209,14 +214,16 @@ static void tracer_sleep(struct engine *engine, int signals)
 static void tracer_loop(struct engine *engine, int signals)
 {
 	while (engine->phase != ENGINE_DONE) {
+		bool idle;
+
 		/* released and nobody to tell of the child's end */
 		if (engine->phase == ENGINE_RELEASED &&
-		    (engine->channel.closed || !engine->child))
+		    (engine->channel.closed || !engine->child || engine->ended))
 			break;
-		tracer_events(engine);
+		idle = tracer_events(engine);
 		tracer_messages(engine);
 		tracer_tick(engine);
-		if (engine->phase != ENGINE_DONE)
+		if (engine->phase != ENGINE_DONE && idle)
 			tracer_sleep(engine, signals);
 	}
 }

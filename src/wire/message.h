@@ -47,6 +47,7 @@ enum { WIRE_SIZE_MAX = 1 << 20, WIRE_STACK_MAX = 64 << 10 };
 struct wire_site {
 	uint64_t id; /* never 0; chosen by the front end */
 	uint64_t address; /* run-time */
+	uint64_t function; /* where its function begins, run-time */
 	/* id of a queued site to arm while this one stalls; 0: none */
 	uint64_t pair;
 	uint8_t bytes[X86_INSN_MAX + 1]; /* what the text must hold */

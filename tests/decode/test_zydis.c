@@ -239,7 +239,7 @@ static enum difference compare_operands(const struct expected *expected,
 
 static uint8_t expected_flow(const ZydisDecodedInstruction *insn)
 {
-	switch (insn->mnemonic) {
+	switch ((unsigned int)insn->mnemonic) {
 	case ZYDIS_MNEMONIC_HLT:
 	case ZYDIS_MNEMONIC_UD0:
 	case ZYDIS_MNEMONIC_UD1:
@@ -257,7 +257,7 @@ static uint8_t expected_flow(const ZydisDecodedInstruction *insn)
 	default:
 		break;
 	}
-	switch (insn->meta.category) {
+	switch ((unsigned int)insn->meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
 		return X86_FLOW_BRANCH;
 	case ZYDIS_CATEGORY_UNCOND_BR:

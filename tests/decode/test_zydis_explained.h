@@ -17,7 +17,7 @@ struct explanation {
 /* Memory operands that Zydis shows as accessed and that are not. */
 static bool is_address_only(const ZydisDecodedInstruction *insn)
 {
-	switch (insn->mnemonic) {
+	switch ((unsigned int)insn->mnemonic) {
 	case ZYDIS_MNEMONIC_CLFLUSH:
 	case ZYDIS_MNEMONIC_CLFLUSHOPT:
 	case ZYDIS_MNEMONIC_CLWB:
@@ -57,7 +57,7 @@ static bool is_masked(const ZydisDecodedInstruction *insn)
 
 static bool is_masked_move(ZydisMnemonic mnemonic)
 {
-	switch (mnemonic) {
+	switch ((unsigned int)mnemonic) {
 	case ZYDIS_MNEMONIC_MASKMOVQ:
 	case ZYDIS_MNEMONIC_MASKMOVDQU:
 	case ZYDIS_MNEMONIC_VMASKMOVDQU:
@@ -73,7 +73,7 @@ static bool is_masked_move(ZydisMnemonic mnemonic)
 
 static bool is_xsave(const ZydisDecodedInstruction *insn)
 {
-	switch (insn->mnemonic) {
+	switch ((unsigned int)insn->mnemonic) {
 	case ZYDIS_MNEMONIC_FXSAVE:
 	case ZYDIS_MNEMONIC_FXSAVE64:
 	case ZYDIS_MNEMONIC_FXRSTOR:
@@ -87,7 +87,7 @@ static bool is_xsave(const ZydisDecodedInstruction *insn)
 
 static bool is_far(const ZydisDecodedInstruction *insn)
 {
-	switch (insn->mnemonic) {
+	switch ((unsigned int)insn->mnemonic) {
 	case ZYDIS_MNEMONIC_LFS:
 	case ZYDIS_MNEMONIC_LGS:
 	case ZYDIS_MNEMONIC_LSS:
@@ -110,7 +110,7 @@ static bool is_x87_environment(ZydisMnemonic mnemonic)
 
 static bool is_system(const ZydisDecodedInstruction *insn)
 {
-	switch (insn->meta.category) {
+	switch ((unsigned int)insn->meta.category) {
 	case ZYDIS_CATEGORY_SYSTEM:
 	case ZYDIS_CATEGORY_IOSTRINGOP:
 	case ZYDIS_CATEGORY_VTX:
@@ -119,7 +119,7 @@ static bool is_system(const ZydisDecodedInstruction *insn)
 	default:
 		break;
 	}
-	switch (insn->mnemonic) {
+	switch ((unsigned int)insn->mnemonic) {
 	case ZYDIS_MNEMONIC_INVPCID:
 	case ZYDIS_MNEMONIC_ENCLV:
 	case ZYDIS_MNEMONIC_PCONFIG:
@@ -139,7 +139,7 @@ static bool is_system(const ZydisDecodedInstruction *insn)
  */
 static bool is_other(const struct expected *expected)
 {
-	switch (expected->insn.mnemonic) {
+	switch ((unsigned int)expected->insn.mnemonic) {
 	case ZYDIS_MNEMONIC_XLAT:
 		return true;
 	case ZYDIS_MNEMONIC_ENTER:

@@ -37,7 +37,9 @@ kill_frontend()
 
 	: >"$work/out"
 	rm -f "$report"
-	"$RACEWATCH" run --backend "$2" --seed "$3" --rate 1000 \
+	# a background job of a script ignores SIGINT
+	env --default-signal=INT "$RACEWATCH" run --backend "$2" \
+		--seed "$3" --rate 1000 \
 		-o "$report" -- "$TARGETS_DIR/wait_forever.O2" \
 		>"$work/out" 2>"$work/err" </dev/null &
 	pid=$!

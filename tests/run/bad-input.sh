@@ -25,7 +25,7 @@ refused()
 }
 
 T=$TARGETS_DIR
-refused "CMD missing" 2 '[Uu]sage|CMD|command' --
+refused "CMD missing" 2 'program|CMD' --
 refused "CMD not there" 127 'none/such' -- "$work/none/such"
 printf 'hello\n' >"$work/text"
 refused "CMD not executable" 126 "$work/text" -- "$work/text"
@@ -33,7 +33,7 @@ chmod +x "$work/text"
 refused "CMD of no format" 126 "$work/text" -- "$work/text"
 printf '#!/no/such/interpreter\n' >"$work/script"
 chmod +x "$work/script"
-refused "a script without its interpreter" 127 "$work/script" -- \
+refused "a script without its interpreter" 126 "$work/script" -- \
 	"$work/script"
 refused "a 32-bit program" 126 '32-bit' -- "$T/ia32"
 "$HELPERS_DIR/mangle-elf" arm64 "$T/read_write.O2" "$work/arm64"

@@ -140,8 +140,8 @@ static void too_large_a_message_is_refused(void **state)
 	struct pair *pair = *state;
 	uint8_t *payload = calloc(1, WIRE_SIZE_MAX + 1);
 
-	assert_false(channel_send(&pair->a, WIRE_NOTE, payload,
-				  WIRE_SIZE_MAX + 1));
+	assert_false(
+		channel_send(&pair->a, WIRE_NOTE, payload, WIRE_SIZE_MAX + 1));
 	assert_false(channel_pending(&pair->a));
 	assert_true(channel_send(&pair->a, WIRE_NOTE, payload, WIRE_SIZE_MAX));
 	free(payload);
@@ -173,7 +173,8 @@ static void what_came_before_the_end_is_still_read(void **state)
 	assert_false(channel_send(&pair->b, WIRE_NOTE, "x", 1));
 }
 
-static void sending_to_nobody_raises_no_signal_and_loses_no_message(void **state)
+static void
+sending_to_nobody_raises_no_signal_and_loses_no_message(void **state)
 {
 	struct pair *pair = *state;
 

@@ -28,16 +28,16 @@ uint64_t shared_words[4];
 volatile uint64_t flag_word;
 
 /* before_NAME is the instruction, after_NAME the one behind it */
-#define CODE(name, text)                                                       \
-	extern const char entry_##name[], before_##name[], after_##name[];                     \
-	__asm__(".pushsection .text\n"                                         \
-		".globl code_" #name ", entry_" #name "\n"                     \
-		".globl before_" #name ", after_" #name "\n"                   \
-		".type code_" #name ", @function\n"                            \
-		"code_" #name ":\nentry_" #name ":\n.cfi_startproc\nnop\n"     \
-		"before_" #name ": " text "\n"                                 \
-		"after_" #name ": ret\n.cfi_endproc\n"                         \
-		".size code_" #name ", . - code_" #name "\n"                   \
+#define CODE(name, text)                                                   \
+	extern const char entry_##name[], before_##name[], after_##name[]; \
+	__asm__(".pushsection .text\n"                                     \
+		".globl code_" #name ", entry_" #name "\n"                 \
+		".globl before_" #name ", after_" #name "\n"               \
+		".type code_" #name ", @function\n"                        \
+		"code_" #name ":\nentry_" #name ":\n.cfi_startproc\nnop\n" \
+		"before_" #name ": " text "\n"                             \
+		"after_" #name ": ret\n.cfi_endproc\n"                     \
+		".size code_" #name ", . - code_" #name "\n"               \
 		".popsection\n")
 
 CODE(store, "movq %rax, (%rdi)");
@@ -129,16 +129,16 @@ static void stalled(struct fixture *fixture, const void *rip, const void *data,
 {
 	struct wire_side *wire = side(fixture, 0, rip, data);
 
-	wire->access = (struct mem_access){ (uintptr_t)data, size,
-					    (uint8_t)kind };
+	wire->access =
+		(struct mem_access){ (uintptr_t)data, size, (uint8_t)kind };
 	fixture->message.wire.evidence = WIRE_WATCHPOINT;
 }
 
 static const struct conflict *understand(struct fixture *fixture)
 {
-	struct error *err =
-		conflict_read(&fixture->context, &fixture->message,
-			      sizeof(fixture->message), &fixture->conflict);
+	struct error *err = conflict_read(&fixture->context, &fixture->message,
+					  sizeof(fixture->message),
+					  &fixture->conflict);
 
 	if (err)
 		fail_msg("%s", error_message(err));

@@ -34,14 +34,14 @@ static double program_run(struct program *program, struct governor *governor,
 
 	for (int i = 0; i < seconds * TICKS_PER_S; i++) {
 		struct governor_state state;
-		uint64_t armed = governor->pool < program->sites ?
-					 governor->pool :
-					 program->sites;
+		uint64_t armed = governor->pool < program->sites
+					 ? governor->pool
+					 : program->sites;
 
 		if (i == (seconds - 1) * TICKS_PER_S)
 			before = program->hits;
-		program->hits += (double)armed * program->per_site /
-				 TICKS_PER_S;
+		program->hits +=
+			(double)armed * program->per_site / TICKS_PER_S;
 		program->now_ns += TICK_NS;
 		state = (struct governor_state){
 			.now_ns = program->now_ns,

@@ -39,9 +39,10 @@ static void program_make(struct program *program)
 	for (int p = 0; p < PARTS; p++) {
 		for (int f = 0; f < FUNCTIONS; f++) {
 			uint32_t at = (uint32_t)rng_below(&rng, 20);
-			uint32_t n = f % 7 == 3 ? 0 :
-						  (uint32_t)rng_below(
-							  &rng, SITES_MAX);
+			uint32_t n =
+				f % 7 == 3
+					? 0
+					: (uint32_t)rng_below(&rng, SITES_MAX);
 
 			for (uint32_t i = 0; i < n; i++) {
 				program->offsets[p][f][i] = at;
@@ -233,8 +234,7 @@ static void every_site_can_be_out_once(void **state)
 		uint64_t id;
 
 		if (i == program->sites / 2)
-			assert_null(
-				sampler_work(&sampler, UINT64_MAX, &done));
+			assert_null(sampler_work(&sampler, UINT64_MAX, &done));
 		id = draw(&sampler);
 		assert_int_not_equal(id, 0);
 		assert_false(out[number_of(program, &sampler, id)]++);

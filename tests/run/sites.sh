@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# `racewatch sites': its counts, its list against objdump, what the globs do,
+# stripped files, processes, bad input, and a large library.
+
+. "$(dirname "$0")/../lib.sh"
+
+T=$TARGETS_DIR
+target=$T/struct_field.O2
+
+# total FIELD [ARG...]: a number of the last line of the JSON output
+total()
+{
+	local field=$1
+
+	shift
+	"$RACEWATCH" sites --format json "$@" 2>"$work/err" |
+		sed -n 's/.*"type":"total".*/&/p' |
+		grep -o "\"$field\":[0-9]*" | head -n 1 | cut -d: -f2
+}
+
+run sites "$target"
+is "a file: 0" "$status" 0
+matches "the module is named" "$work/out" "struct_field.O2\$"
+matches "sites are counted" "$work/out" '^  sites +[0-9]+$'
+matches "rules are counted" "$work/out" '^  stack +[0-9]+$'
+
+# Every instruction is a site or counted under a rule.
+left=$("$RACEWATCH" sites "$target" | awk '
+	$1 == "instructions" { left += $2 }
+	$1 != "instructions" && $1 != "functions" { left -= $2 }
+	END { print left }')
+is "sites and rules add up to the instructions" "$left" 0
+
+# The list: each line's instruction is one, by objdump.
+run sites --list "$target"
+is "as many lines as sites" "$(wc -l <"$work/out")" "$(total sites "$target")"
+matches "a site has function, line, instruction, access" "$work/out" \
+	'^struct_field.O2\+0x[0-9a-f]+	shard_add	.*struct_field.c:[0-9]+	addq .*	read-modify-write	8$'
+if command -v objdump >/dev/null; then
+	objdump -d "$target" | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p' |
+		sort >"$work/starts"
+	sed 's/^[^+]*+0x\([0-9a-f]*\).*/\1/' "$work/out" | sort >"$work/sites"
+	is "each is the start of an instruction" \
+		"$(comm -23 "$work/sites" "$work/starts")" ""
+else
+	skip "each is the start of an instruction" "no objdump"
+fi
+
+run sites --list --format json "$target"
+is "JSON lists as many" "$(grep -c '"type":"site"' "$work/out")" \
+	"$(total sites "$target")"
+if command -v jq >/dev/null; then
+	jq -e . "$work/out" >/dev/null 2>"$work/err"
+	is "every line is JSON" $? 0
+else
+	skip "every line is JSON" "no jq"
+fi
+
+# Without symbols functions are known by .eh_frame.
+is "a stripped file has as many sites" \
+	"$(total sites "$T/read_write.stripped")" \
+	"$(total sites "$T/read_write.O2")"
+
+# What the options change.
+plain=$(total sites "$target")
+[ "$(total sites --include-stack "$target")" -gt "$plain" ]
+is "--include-stack adds some" $? 0
+is "--exclude of the file leaves none" \
+	"$(total sites --exclude 'struct_field*' "$target")" 0
+[ "$(total sites --exclude shard_add "$target")" -eq $((plain - 1)) ]
+is "--exclude of a function takes its site out" $? 0
+is "the last pattern decides" \
+	"$(total sites --exclude '*' --include shard_add "$target")" 1
+is "a source file can be left out" \
+	"$(total sites --exclude struct_field.c --exclude target.h \
+		--exclude '_*' "$target")" 0
+
+libc=$(ldd "$target" | sed -n 's/.*libc\.so.* => \([^ ]*\).*/\1/p')
+run sites --list "$libc"
+matches "of libc strtok is in" "$work/out" '	(__)?strtok'
+grep -q '	_*malloc	' "$work/out"
+is "malloc is not" $? 1
+[ "$(total sites --include 'libc.so*' "$libc")" -gt "$(total sites "$libc")" ]
+is "--include brings the rest of libc in" $? 0
+
+# A process, and what the loader resolved in it.
+mkfifo "$work/fifo"
+cat "$work/fifo" >/dev/null &
+pid=$!
+lib_started $pid
+exec 9>"$work/fifo"
+await 10 grep -q libc.so "/proc/$pid/maps"
+run sites --list "$pid"
+is "a process: 0" "$status" 0
+matches "its libc is among the modules" "$work/out" '^libc\.so'
+exec 9>&-
+
+# Bad input.
+run sites "$work/none"
+is "no such file: 125" "$status" 125
+matches "it is named" "$work/err" "$work/none"
+run sites "$0"
+is "no ELF file: 125" "$status" 125
+head -c 3000 "$target" >"$work/cut"
+run sites "$work/cut"
+[ "$status" -eq 0 ] || [ "$status" -eq 125 ]
+is "a truncated file: counted as far as it goes, or 125" $? 0
+run sites 4194999
+is "no such process: 125" "$status" 125
+run sites
+is "no argument: 2" "$status" 2
+run sites "$target" "$target"
+is "two arguments: 2" "$status" 2
+"$RACEWATCH" sites --list "$libc" >/dev/full 2>"$work/err"
+is "a full disk: 125" $? 125
+
+# A large library: in seconds, in less than 300 MB.
+large=$(find /usr/lib -name 'libLLVM-*.so.*' -type f 2>/dev/null |
+	sort | tail -n 1)
+if [ -n "$large" ] && [ -n "$LONG" ]; then
+	start=$SECONDS
+	(ulimit -d 300000; "$RACEWATCH" sites "$large") >"$work/out" 2>&1
+	is "$large: counted in 300 MB" $? 0
+	[ $((SECONDS - start)) -le 60 ]
+	is "$large: in a minute" $? 0
+else
+	skip "a large library" "no libLLVM, or not a long run"
+fi
+finish

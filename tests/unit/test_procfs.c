@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What /proc tells of threads: signals, names, time, and what they wait for.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tracee.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "sys/procfs.h"
+
+struct shared {
+	uint32_t ready, go, word;
+	pid_t tids[3];
+};
+
+static struct shared *shared;
+
+static int setup(void **state)
+{
+	(void)state;
+	shared = tracee_share(sizeof(*shared));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	munmap(shared, sizeof(*shared));
+	return 0;
+}
+
+static void body_signals(void *arg)
+{
+	sigset_t set;
+
+	(void)arg;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGTRAP);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	signal(SIGTRAP, SIG_IGN);
+	signal(SIGTERM, exit);
+	prctl(PR_SET_NAME, "a name) R 1 (x");
+	tracee_tell(&shared->ready, 1);
+	tracee_await(&shared->go, 1);
+}
+
+static uint64_t bit(int signal)
+{
+	return UINT64_C(1) << (signal - 1);
+}
+
+static void the_status_is_read(void **state)
+{
+	pid_t pid = tracee_fork(body_signals, NULL);
+	struct thread_status status;
+	char name[16];
+
+	(void)state;
+	tracee_await(&shared->ready, 1);
+	assert_ok(procfs_status(pid, &status));
+	assert_int_equal(status.blocked, bit(SIGUSR1) | bit(SIGTRAP));
+	assert_true(status.ignored & bit(SIGTRAP));
+	assert_false(status.ignored & bit(SIGTERM));
+	assert_true(status.caught & bit(SIGTERM));
+	assert_int_equal(status.tgid, pid);
+	assert_int_equal(status.tracer, 0);
+	procfs_name(pid, pid, name, sizeof(name));
+	assert_string_equal(name, "a name) R 1 (x");
+	tracee_seize(pid);
+	assert_ok(procfs_status(pid, &status));
+	assert_int_equal(status.tracer, getpid());
+	assert_int_equal(status.state, 't');
+	tracee_tell(&shared->go, 1);
+	assert_ok(trace_continue(pid, 0));
+	waitid(P_PID, (id_t)pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
+	assert_ok(procfs_status(pid, &status));
+	assert_int_equal(status.state, 'Z');
+	waitpid(pid, NULL, 0);
+	assert_ptr_equal(procfs_status(pid, &status), error_gone);
+	procfs_name(pid, pid, name, sizeof(name));
+	assert_string_equal(name, "");
+}
+
+static void body_spin(void *arg)
+{
+	(void)arg;
+	tracee_tell(&shared->ready, 1);
+	while (!__atomic_load_n(&shared->go, __ATOMIC_ACQUIRE))
+		;
+}
+
+static void time_on_a_cpu_stands_still_in_a_stop(void **state)
+{
+	pid_t pid = tracee_fork(body_spin, NULL);
+	uint64_t before, then, after;
+
+	(void)state;
+	tracee_await(&shared->ready, 1);
+	tracee_seize(pid);
+	assert_ok(procfs_cpu_time(pid, pid, &before));
+	sched_yield();
+	assert_ok(procfs_cpu_time(pid, pid, &then));
+	assert_int_equal(then, before);
+	assert_ok(trace_continue(pid, 0));
+	do {
+		sched_yield();
+		assert_ok(procfs_cpu_time(pid, pid, &after));
+	} while (after < before + 1000 * 1000);
+	tracee_tell(&shared->go, 1);
+	waitpid(pid, NULL, 0);
+	assert_ptr_equal(procfs_cpu_time(pid, pid, &after), error_gone);
+}
+
+enum wait { WAIT_FUTEX, WAIT_FUTEX_TIMED, WAIT_BITSET, WAIT_PAUSE };
+
+static void body_wait(void *arg)
+{
+	const struct timespec hour = { .tv_sec = 3600 };
+	enum wait wait = (enum wait)(uintptr_t)arg;
+
+	tracee_tell(&shared->ready, 1);
+	if (wait == WAIT_PAUSE)
+		pause();
+	else
+		syscall(SYS_futex, &shared->word,
+			wait == WAIT_BITSET
+				? FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG
+				: FUTEX_WAIT,
+			0, wait == WAIT_FUTEX_TIMED ? &hour : NULL, NULL,
+			FUTEX_BITSET_MATCH_ANY);
+}
+
+static bool waits_for_threads(enum wait wait)
+{
+	pid_t pid = tracee_fork(body_wait, (void *)(uintptr_t)wait);
+	struct thread_status status;
+	bool waits;
+
+	tracee_await(&shared->ready, 1);
+	do {
+		sched_yield();
+		assert_ok(procfs_status(pid, &status));
+	} while (status.state != 'S');
+	waits = procfs_waits_for_threads(pid, pid);
+	tracee_kill(pid);
+	tracee_tell(&shared->ready, 0);
+	assert_false(procfs_waits_for_threads(pid, pid));
+	return waits;
+}
+
+static void only_a_futex_wait_without_end_waits_for_threads(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	assert_true(waits_for_threads(WAIT_FUTEX));
+	assert_true(waits_for_threads(WAIT_BITSET));
+	assert_false(waits_for_threads(WAIT_FUTEX_TIMED));
+	assert_false(waits_for_threads(WAIT_PAUSE));
+	pid = tracee_fork(body_spin, NULL);
+	tracee_await(&shared->ready, 1);
+	assert_false(procfs_waits_for_threads(pid, pid));
+	tracee_kill(pid);
+}
+
+static void *thread_wait(void *arg)
+{
+	shared->tids[(uintptr_t)arg] = gettid();
+	__atomic_add_fetch(&shared->ready, 1, __ATOMIC_RELEASE);
+	tracee_await(&shared->go, 1);
+	return NULL;
+}
+
+static void body_threads(void *arg)
+{
+	pthread_t threads[2];
+
+	(void)arg;
+	for (uintptr_t i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, thread_wait, (void *)(i + 1));
+	thread_wait(NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+
+struct seen {
+	int count, most;
+	bool known[3];
+};
+
+static bool visit(pid_t tid, void *data)
+{
+	struct seen *seen = data;
+
+	seen->count++;
+	for (int i = 0; i < 3; i++)
+		seen->known[i] |= shared->tids[i] == tid;
+	return seen->count < seen->most;
+}
+
+static void every_thread_is_visited_until_it_is_enough(void **state)
+{
+	pid_t pid = tracee_fork(body_threads, NULL);
+	struct seen all = { .most = 99 }, one = { .most = 1 };
+
+	(void)state;
+	tracee_await(&shared->ready, 3);
+	assert_ok(procfs_threads(pid, visit, &all));
+	assert_int_equal(all.count, 3);
+	for (int i = 0; i < 3; i++)
+		assert_true(all.known[i]);
+	assert_ok(procfs_threads(pid, visit, &one));
+	assert_int_equal(one.count, 1);
+	tracee_tell(&shared->go, 1);
+	waitpid(pid, NULL, 0);
+	assert_ptr_equal(procfs_threads(pid, visit, &all), error_gone);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_status_is_read),
+		TEST(time_on_a_cpu_stands_still_in_a_stop),
+		TEST(only_a_futex_wait_without_end_waits_for_threads),
+		TEST(every_thread_is_visited_until_it_is_enough),
+	};
+
+	return cmocka_run_group_tests_name("procfs", tests, NULL, NULL);
+}
