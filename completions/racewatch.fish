@@ -4,6 +4,7 @@
 
 complete -c racewatch -f
 complete -c racewatch -n '__fish_use_subcommand' -a run -d 'Start a program and watch it'
+complete -c racewatch -n '__fish_use_subcommand' -a attach -d 'Watch a running process'
 complete -c racewatch -n '__fish_use_subcommand' -a sites -d 'List what can be sampled'
 
 complete -c racewatch -n '__fish_use_subcommand' -s h -l help -d 'Print a summary'
@@ -32,6 +33,26 @@ complete -c racewatch -n '__fish_seen_subcommand_from run' -l debug -x -a 'image
 complete -c racewatch -n '__fish_seen_subcommand_from run' -s h -l help -d 'Print the options'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -s V -l version -d 'Print the version'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subcommand --fcs-skip=2)'
+
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l seed -x -d 'Number that the choices are made from'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l rate -x -d 'Samples in a second'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l stall -x -d 'Longest stall'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l duration -x -d 'Stop watching after this time'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l backend -x -a 'auto perf perf-cpu ptrace value' -d 'How accesses are noticed'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l include -x -d 'Sample this module, function or file too'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l exclude -x -d 'Do not sample this module, function or file'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l include-stack -d 'Sample accesses to the stack too'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -s o -l output -r -F -d 'Write JSON lines to this file'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l show -x -a 'default all' -d 'Races to print in full'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l error-exitcode -x -d 'Exit status when a race was reported'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l min-samples -x -d 'Fail when fewer samples were taken'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l color -x -a 'auto always never' -d 'Colours in the text'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -s q -l quiet -d 'Print races only'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -s v -l verbose -d 'Say more'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l debug -x -a 'image sys target watch detect report all' -d 'Print what racewatch does inside'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -s h -l help -d 'Print the options'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -s V -l version -d 'Print the version'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -a '(__fish_complete_pids)'
 
 complete -c racewatch -n '__fish_seen_subcommand_from sites' -l list -d 'Print each site'
 complete -c racewatch -n '__fish_seen_subcommand_from sites' -l format -x -a 'text json' -d 'Output format'

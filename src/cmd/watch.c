@@ -17,6 +17,7 @@
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "cmd/patterns.h"
+#include "cmd/refusal.h"
 #include "detect/rules.h"
 #include "detect/session.h"
 
@@ -214,7 +215,7 @@ static struct error *watch_session(const struct watch_options *options,
 		status = watch_status(options, &result, &output->counts);
 	/* a tracer that died in the middle has left results too */
 	if (err && output->counts.elapsed_ns == 0)
-		return err;
+		return refusal_explain(err, options->pid);
 	if (!output_finish(output, status))
 		status = EXIT_FAILED;
 	if (!err)

@@ -16,7 +16,7 @@
 static const double GOVERNOR_FEW = 20;
 static const double GOVERNOR_MANY = 100;
 static const double GOVERNOR_STEP_MIN = 1.1;
-static const double GOVERNOR_STEP_MAX = 2;
+static const double GOVERNOR_STEP_MAX = 4;
 
 void governor_init(struct governor *governor, uint32_t rate, uint64_t now_ns)
 {

@@ -3,7 +3,7 @@
  * How many breakpoints to keep in the text so that about so many of them are
  * hit in a second (DataCollider, section 3.1.2). How often a location is
  * reached is not known beforehand and changes by the phase of the program, so
- * the rate is measured all the time and the pool doubled or halved after it.
+ * the rate is measured all the time and the pool changed by a factor after it.
  * Pure code.
  */
 #ifndef DETECT_GOVERNOR_H
@@ -29,7 +29,7 @@ struct governor {
 	uint64_t since_ns; /* the window being measured began */
 	uint64_t since_hits;
 	double hits_per_s; /* of the last window */
-	double step; /* factor of the next change, 1.1 to 2 */
+	double step; /* factor of the next change, 1.1 to 4 */
 	int direction; /* of the last change: -1, 0, 1 */
 };
 
@@ -46,7 +46,7 @@ struct governor_state {
 /*
  * To be called every 20 to 50 ms. Returns the pool wanted from now on. Far from
  * the rate the pool changes at once, near it only after a window long enough to
- * tell; a band around the rate is left alone. The first changes are by two;
+ * tell; a band around the rate is left alone. The first changes are by four;
  * each turn-around makes them smaller, each repetition larger again, so that
  * the pool settles instead of being torn down and built up. It does not grow
  * before what was asked for is armed.

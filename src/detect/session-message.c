@@ -73,6 +73,22 @@ static struct error *message_started(struct session *session,
 	return NULL;
 }
 
+/* The tracer's error, as if it were ours. */
+static struct error *message_error(const struct wire_failed *failed)
+{
+	struct error *err;
+
+	if (failed->kind == ERROR_NOMEM)
+		return error_nomem;
+	if (failed->kind == ERROR_GONE)
+		return error_gone;
+	err = error_create((enum error_kind)failed->kind, "%s",
+			   failed->message);
+	if (err != error_nomem)
+		err->code = failed->code;
+	return err;
+}
+
 static struct error *message_failed(const void *payload, size_t size)
 {
 	struct wire_failed failed;
@@ -80,7 +96,7 @@ static struct error *message_failed(const void *payload, size_t size)
 	if (!message_read(payload, size, &failed, sizeof(failed)))
 		return NULL;
 	failed.message[sizeof(failed.message) - 1] = '\0';
-	return error_create((enum error_kind)failed.kind, "%s", failed.message);
+	return message_error(&failed);
 }
 
 static struct error *message_exec(struct session *session)

@@ -80,6 +80,65 @@ static struct error *push_frame(struct vec *frames,
 	return NULL;
 }
 
+/* Has the row before another address? */
+static bool row_is_first(Dwarf_Lines *lines, size_t i)
+{
+	Dwarf_Addr address, before;
+
+	return i == 0 ||
+	       dwarf_lineaddr(dwarf_onesrcline(lines, i), &address) != 0 ||
+	       dwarf_lineaddr(dwarf_onesrcline(lines, i - 1), &before) != 0 ||
+	       before != address;
+}
+
+static bool function_begins(struct debug_unit *unit, uint64_t address)
+{
+	const struct scope_range *function;
+	struct unit_scopes *scopes;
+	struct error *err = debug_unit_scopes(unit, &scopes);
+
+	if (err) {
+		error_free(err);
+		return false;
+	}
+	function = unit_scopes_function(scopes, address);
+	return function && function->start == address;
+}
+
+/*
+ * Of several rows for one address the last is found, which may be no statement
+ * of its own: the brace after "return x;" gets the load of x. The statement's
+ * row, if there is one at that address, is what the reader looks for. But the
+ * first row of a function is its head: no statement, whatever it says.
+ */
+static Dwarf_Line *statement_row(struct debug_unit *unit, Dwarf_Line *line)
+{
+	Dwarf_Addr address, other;
+	Dwarf_Lines *lines;
+	size_t count, i;
+	bool statement;
+
+	if (dwarf_linebeginstatement(line, &statement) != 0 || statement ||
+	    dwarf_lineaddr(line, &address) != 0 ||
+	    dwarf_getsrclines(&unit->skeleton, &lines, &count) != 0)
+		return line;
+	for (i = 0; i < count && dwarf_onesrcline(lines, i) != line;)
+		i++;
+	while (i-- > 0) {
+		Dwarf_Line *row = dwarf_onesrcline(lines, i);
+
+		if (dwarf_lineaddr(row, &other) != 0 || other != address)
+			break;
+		if (dwarf_linebeginstatement(row, &statement) != 0 ||
+		    !statement)
+			continue;
+		if (row_is_first(lines, i) && function_begins(unit, address))
+			break;
+		return row;
+	}
+	return line;
+}
+
 static void line_at(struct debug_unit *unit, uint64_t address,
 		    struct source_place *ret)
 {
@@ -87,6 +146,7 @@ static void line_at(struct debug_unit *unit, uint64_t address,
 
 	if (!line)
 		return;
+	line = statement_row(unit, line);
 	ret->file = dwarf_linesrc(line, NULL, NULL);
 	dwarf_lineno(line, &ret->line);
 	dwarf_linecol(line, &ret->column);

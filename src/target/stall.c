@@ -145,7 +145,7 @@ static void stall_end(struct engine *engine, struct stall *stall,
 	stall_report_sample(engine, stall, thread ? thread->tid : 0, outcome,
 			    now - stall->begun_ns);
 	if (thread) {
-		thread_park(thread, stall->site.address);
+		thread_park(thread, stall->site.address, &stall->regs);
 		hold_release(engine, &stall->hold);
 	}
 	watch_retire(engine);
@@ -334,7 +334,7 @@ void stall_hit(struct engine *engine, struct thread *thread,
 		}
 	}
 	free(stall);
-	thread_park(thread, site->address);
+	thread_park(thread, site->address, regs);
 	thread_resume(engine, thread);
 }
 

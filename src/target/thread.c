@@ -144,25 +144,34 @@ static uint64_t thread_cpu_ns(struct thread *thread)
 	return ns;
 }
 
-void thread_park(struct thread *thread, uint64_t address)
+/*
+ * Not by CPU time: to be trapped again takes some of it too. A thread that
+ * has moved and come back has other registers, but for loops that only wait.
+ */
+static bool thread_stood_still(const struct thread_parking *parking,
+			       const struct x86_registers *regs)
+{
+	return memcmp(parking->regs.gpr, regs->gpr, sizeof(regs->gpr)) == 0 &&
+	       parking->regs.rflags == regs->rflags;
+}
+
+void thread_park(struct thread *thread, uint64_t address,
+		 const struct x86_registers *regs)
 {
 	struct thread_parking *parking = &thread->parking;
 	struct breakpoint *breakpoint;
-	uint64_t cpu_ns;
 
-	if (parking->address != address) {
+	if (parking->address != address ||
+	    !thread_stood_still(parking, regs)) {
 		thread_unpark(thread);
 		parking->address = address;
-		parking->times = 1;
-		return;
+		parking->regs = *regs;
 	}
-	cpu_ns = thread_cpu_ns(thread);
-	parking->times = cpu_ns == parking->cpu_ns ? parking->times + 1 : 1;
-	parking->cpu_ns = cpu_ns;
-	if (parking->times < PARKING_MAX || parking->blocks)
+	if (++parking->times < PARKING_MAX)
 		return;
+	parking->cpu_ns = thread_cpu_ns(thread);
 	breakpoint = breakpoint_find(thread->process->space, address);
-	if (breakpoint) {
+	if (breakpoint && !parking->blocks) {
 		breakpoint->parked++;
 		parking->blocks = true;
 	}
@@ -174,7 +183,9 @@ bool thread_has_left(struct thread *thread, uint64_t address)
 
 	if (!parking->blocks || parking->address != address)
 		return true;
-	if (thread_cpu_ns(thread) == parking->cpu_ns)
+	/* stopped, it may stand there again */
+	if (thread->state == THREAD_STOPPED ||
+	    thread_cpu_ns(thread) == parking->cpu_ns)
 		return false;
 	thread_unpark(thread);
 	return true;

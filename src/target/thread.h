@@ -58,8 +58,9 @@ struct thread_signals {
  */
 struct thread_parking {
 	uint64_t address; /* 0: nowhere */
-	uint64_t cpu_ns; /* its CPU time then, once it was looked at */
-	unsigned int times; /* in a row, without a sign of having run */
+	struct x86_registers regs; /* with these */
+	uint64_t cpu_ns; /* its CPU time then, once it blocks */
+	unsigned int times; /* in a row, without a sign of having moved */
 	bool blocks; /* the location may not be armed */
 };
 
@@ -105,7 +106,8 @@ void thread_resume(struct engine *engine, struct thread *thread);
 void thread_unpark(struct thread *thread);
 
 /* Note that it will be resumed standing on this location. */
-void thread_park(struct thread *thread, uint64_t address);
+void thread_park(struct thread *thread, uint64_t address,
+		 const struct x86_registers *regs);
 
 /*
  * If its parking blocks this location: has it run since? Then it is unparked.

@@ -79,7 +79,7 @@ is "a source file can be left out" \
 
 libc=$(ldd "$target" | sed -n 's/.*libc\.so.* => \([^ ]*\).*/\1/p')
 run sites --list "$libc"
-matches "of libc strtok is in" "$work/out" '	(__)?strtok'
+matches "of libc strtok_r is in" "$work/out" '	[_GI]*strtok_r	'
 grep -q '	_*malloc	' "$work/out"
 is "malloc is not" $? 1
 [ "$(total sites --include 'libc.so*' "$libc")" -gt "$(total sites "$libc")" ]

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Why ptrace(2) was refused, and what to do: EPERM has many reasons
+ * (ptrace(2), "Ptrace access mode checking").
+ */
+#ifndef CMD_REFUSAL_H
+#define CMD_REFUSAL_H
+
+struct error;
+
+/*
+ * If err says that tracing was not permitted, add what is known of the reason;
+ * otherwise err comes back as it is. pid: of an attach, or 0. Consumes err.
+ */
+struct error *refusal_explain(struct error *err, int pid);
+
+#endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Breakpoints in the text of a real, stopped process, byte by byte.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tracee.h"
+
+#include "base/vec.h"
+#include "sites.h"
+#include "target/breakpoint.h"
+
+enum { INT3 = 0xcc, PAGE = 4096, TEXT = 2 * PAGE };
+
+struct fixture {
+	uint32_t *ready;
+	pid_t pid;
+	struct addrspace *space;
+	uint64_t text; /* of the sites: two pages */
+};
+
+static void body(void *arg)
+{
+	uint32_t *ready = arg;
+
+	tracee_tell(ready, 1);
+	tracee_await(ready, 2);
+	if (fork() == 0)
+		_exit(0);
+	for (;;)
+		pause();
+}
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	fixture->ready = tracee_share(sizeof(*fixture->ready));
+	fixture->pid = tracee_fork(body, fixture->ready);
+	tracee_await(fixture->ready, 1);
+	tracee_seize(fixture->pid);
+	assert_ok(addrspace_create(fixture->pid, &fixture->space));
+	fixture->text = (uintptr_t)site_write & ~(uint64_t)(PAGE - 1);
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	addrspace_release(fixture->space);
+	tracee_kill(fixture->pid);
+	munmap(fixture->ready, sizeof(*fixture->ready));
+	free(fixture);
+	return 0;
+}
+
+static uint8_t byte_at(const struct memory *memory, uint64_t address)
+{
+	uint8_t byte;
+	size_t size;
+
+	assert_ok(memory_read(memory, address, &byte, 1, &size));
+	return byte;
+}
+
+static void set_byte(const struct fixture *fixture, uint64_t address,
+		     uint8_t byte)
+{
+	assert_ok(memory_write_text(&fixture->space->memory, 0, address, &byte,
+				    1));
+}
+
+/* The text of the process is that of the test, but for int3 at these. */
+static void assert_text(const struct fixture *fixture,
+			const struct memory *memory, int count,
+			const struct wire_site *const *armed)
+{
+	uint8_t expected[TEXT], bytes[TEXT];
+	size_t size;
+
+	memcpy(expected, (const void *)(uintptr_t)fixture->text, TEXT);
+	for (int i = 0; i < count; i++)
+		expected[armed[i]->address - fixture->text] = INT3;
+	assert_ok(memory_read(memory, fixture->text, bytes, TEXT, &size));
+	assert_int_equal(size, TEXT);
+	assert_memory_equal(bytes, expected, TEXT);
+}
+
+static bool arm(const struct fixture *fixture, const struct wire_site *site)
+{
+	bool armed;
+
+	assert_ok(breakpoint_arm(fixture->space, site, &armed));
+	return armed;
+}
+
+static void a_breakpoint_is_one_byte_and_leaves_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_site site = site_at(site_write, 7);
+	const struct wire_site *armed[] = { &site };
+	struct addrspace *space = fixture->space;
+	struct breakpoint *breakpoint;
+
+	assert_null(breakpoint_find(space, site.address));
+	assert_true(arm(fixture, &site));
+	assert_text(fixture, &space->memory, 1, armed);
+	breakpoint = breakpoint_find(space, site.address);
+	assert_non_null(breakpoint);
+	assert_true(breakpoint->armed);
+	assert_int_equal(breakpoint->site.id, 7);
+	assert_int_equal(space->armed, 1);
+	/* twice is once */
+	assert_false(arm(fixture, &site));
+	assert_int_equal(space->armed, 1);
+	for (int i = 0; i < 2; i++) {
+		assert_ok(breakpoint_lift(space, fixture->pid, breakpoint));
+		assert_text(fixture, &space->memory, 0, NULL);
+		assert_int_equal(space->armed, 0);
+		assert_false(breakpoint->armed);
+	}
+	assert_ok(breakpoint_rearm(space, breakpoint));
+	assert_text(fixture, &space->memory, 1, armed);
+	assert_int_equal(space->armed, 1);
+}
+
+static void text_that_differs_is_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_site site = site_at(site_write, 1);
+
+	/* the last byte of the instruction is another */
+	site.bytes[site.insn.length - 1] ^= 1;
+	assert_false(arm(fixture, &site));
+	assert_text(fixture, &fixture->space->memory, 0, NULL);
+	site = site_at(site_write, 1);
+	site.address = 4096;
+	assert_false(arm(fixture, &site));
+	assert_int_equal(fixture->space->armed, 0);
+	/* nor at the program's own int3 */
+	site = site_at(site_write, 1);
+	set_byte(fixture, site.address, INT3);
+	assert_false(arm(fixture, &site));
+}
+
+static void a_byte_that_is_no_longer_ours_is_not_written(void **state)
+{
+	struct fixture *fixture = *state;
+	struct addrspace *space = fixture->space;
+	struct wire_site site = site_at(site_write, 1);
+	struct wire_site other = site_at(site_read, 2);
+
+	/* the first byte, or another of the instruction, has changed */
+	assert_true(arm(fixture, &site));
+	assert_true(arm(fixture, &other));
+	set_byte(fixture, site.address, 0x90);
+	set_byte(fixture, other.address + 1, 0x90);
+	assert_ok(breakpoint_lift(space, 0,
+				  breakpoint_find(space, site.address)));
+	assert_ok(breakpoint_lift(space, 0,
+				  breakpoint_find(space, other.address)));
+	assert_int_equal(byte_at(&space->memory, site.address), 0x90);
+	assert_int_equal(byte_at(&space->memory, other.address), INT3);
+	assert_int_equal(space->armed, 0);
+}
+
+static void without_the_file_a_stopped_thread_helps_to_lift(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_site site = site_at(site_write, 1);
+	struct breakpoint *breakpoint;
+	struct error *err;
+
+	assert_true(arm(fixture, &site));
+	breakpoint = breakpoint_find(fixture->space, site.address);
+	memory_deinit(&fixture->space->memory);
+	err = breakpoint_lift(fixture->space, 0, breakpoint);
+	assert_non_null(err);
+	error_free(err);
+	assert_true(breakpoint->armed);
+	assert_ok(breakpoint_lift(fixture->space, fixture->pid, breakpoint));
+	assert_false(breakpoint->armed);
+	assert_text(fixture, &fixture->space->memory, 0, NULL);
+}
+
+static void overlapping_instructions_are_not_armed_together(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_site whole = site_at(site_add, 1);
+	struct wire_site late = site_at(site_add_late, 2);
+	const struct wire_site *armed[] = { &late };
+
+	assert_int_equal(whole.address + whole.insn.length,
+			 late.address + late.insn.length);
+	assert_true(arm(fixture, &whole));
+	assert_false(arm(fixture, &late));
+	assert_ok(breakpoint_lift(fixture->space, 0,
+				  breakpoint_find(fixture->space,
+						  whole.address)));
+	assert_true(arm(fixture, &late));
+	assert_false(arm(fixture, &whole));
+	assert_text(fixture, &fixture->space->memory, 1, armed);
+}
+
+static void a_range_is_lifted_page_by_page(void **state)
+{
+	struct fixture *fixture = *state;
+	struct addrspace *space = fixture->space;
+	struct wire_site sites[] = { site_at(site_write, 1),
+				     site_at(site_read, 2),
+				     site_at(site_add, 3),
+				     site_at(site_far, 4) };
+	const struct wire_site *last[] = { &sites[3] };
+	struct vec ids = VEC_INIT(uint64_t);
+	uint64_t sum = 0;
+
+	for (int i = 0; i < 4; i++)
+		assert_true(arm(fixture, &sites[i]));
+	/* the end is not included, nor what is beyond it */
+	assert_ok(breakpoint_lift_range(space, 0, fixture->text,
+					sites[3].address, SIZE_MAX, &ids));
+	assert_int_equal(space->armed, 1);
+	assert_text(fixture, &space->memory, 1, last);
+	assert_int_equal(ids.count, 3);
+	for (size_t i = 0; i < ids.count; i++)
+		sum += *(uint64_t *)vec_at(&ids, i);
+	assert_int_equal(sum, 1 + 2 + 3);
+	vec_clear(&ids);
+	for (int i = 0; i < 3; i++)
+		assert_true(arm(fixture, &sites[i]));
+	/* some of them, then the rest */
+	assert_ok(breakpoint_lift_range(space, 0, 0, UINT64_MAX, 3, &ids));
+	assert_int_equal(ids.count, 3);
+	assert_int_equal(space->armed, 1);
+	assert_ok(breakpoint_lift_range(space, 0, 0, UINT64_MAX, 3, &ids));
+	assert_int_equal(ids.count, 4);
+	assert_int_equal(space->armed, 0);
+	assert_text(fixture, &space->memory, 0, NULL);
+	vec_deinit(&ids);
+}
+
+/* The sum of sites that are in turn left armed by partial lifts. */
+static void partial_lifts_take_turns(void **state)
+{
+	struct fixture *fixture = *state;
+	struct addrspace *space = fixture->space;
+	struct wire_site sites[] = { site_at(site_write, 0),
+				     site_at(site_read, 1),
+				     site_at(site_add, 2) };
+	int lifted[3] = { 0 };
+
+	for (int turn = 0; turn < 30; turn++) {
+		struct vec ids = VEC_INIT(uint64_t);
+
+		for (int i = 0; i < 3; i++)
+			arm(fixture, &sites[i]);
+		assert_ok(breakpoint_lift_range(space, 0, 0, UINT64_MAX, 1,
+						&ids));
+		assert_int_equal(ids.count, 1);
+		lifted[*(uint64_t *)vec_at(&ids, 0)]++;
+		vec_deinit(&ids);
+	}
+	for (int i = 0; i < 3; i++)
+		assert_true(lifted[i] >= 5);
+}
+
+static void what_cannot_be_lifted_does_not_keep_the_rest(void **state)
+{
+	struct fixture *fixture = *state;
+	struct addrspace *space = fixture->space;
+	struct wire_site site = site_at(site_far, 4);
+	struct wire_site unmapped = site_at(site_write, 1);
+	struct breakpoint *breakpoint;
+	struct error *err;
+
+	assert_true(arm(fixture, &unmapped));
+	assert_true(arm(fixture, &site));
+	/* as if the page with the first had been unmapped */
+	breakpoint = breakpoint_find(space, unmapped.address);
+	set_byte(fixture, unmapped.address, unmapped.bytes[0]);
+	breakpoint->site.address = 4096;
+	err = breakpoint_lift_range(space, 0, 0, UINT64_MAX, SIZE_MAX, NULL);
+	assert_non_null(err);
+	error_free(err);
+	assert_int_equal(space->armed, 0);
+	assert_text(fixture, &space->memory, 0, NULL);
+	breakpoint->site.address = unmapped.address;
+}
+
+/* Armed now, or armed once and lifted after the copy was made. */
+static void a_copy_of_the_memory_is_cleaned(void **state)
+{
+	struct fixture *fixture = *state;
+	struct addrspace *space = fixture->space;
+	struct wire_site sites[] = { site_at(site_write, 1),
+				     site_at(site_read, 2),
+				     site_at(site_far, 4) };
+	const struct wire_site *all[] = { &sites[0], &sites[1], &sites[2] };
+	struct memory copy;
+	unsigned long child;
+
+	for (int i = 0; i < 3; i++)
+		assert_true(arm(fixture, &sites[i]));
+	tracee_tell(fixture->ready, 2);
+	assert_ok(trace_continue(fixture->pid, 0));
+	assert_int_equal(tracee_wait(fixture->pid).kind, STOP_FORK);
+	assert_ok(trace_event_message(fixture->pid, &child));
+	assert_int_equal(tracee_wait((pid_t)child).kind, STOP_INTERRUPTED);
+	memory_init(&copy, (pid_t)child);
+	assert_text(fixture, &copy, 3, all);
+	assert_ok(breakpoint_lift(space, 0,
+				  breakpoint_find(space, sites[1].address)));
+	assert_ok(breakpoint_clean_copy(space, &copy, (pid_t)child));
+	assert_text(fixture, &copy, 0, NULL);
+	/* the original keeps its own */
+	assert_int_equal(byte_at(&space->memory, sites[0].address), INT3);
+	assert_int_equal(byte_at(&space->memory, sites[2].address), INT3);
+	assert_int_equal(space->armed, 2);
+	memory_deinit(&copy);
+	tracee_kill((pid_t)child);
+}
+
+static void a_forgotten_range_is_unknown_and_not_written(void **state)
+{
+	struct fixture *fixture = *state;
+	struct addrspace *space = fixture->space;
+	struct wire_site sites[] = { site_at(site_write, 1),
+				     site_at(site_read, 2),
+				     site_at(site_add, 3),
+				     site_at(site_far, 4) };
+	const struct wire_site *all[] = { &sites[0], &sites[1], &sites[2],
+					  &sites[3] };
+
+	for (int i = 0; i < 4; i++)
+		assert_true(arm(fixture, &sites[i]));
+	breakpoint_forget_range(space, sites[0].address, sites[2].address);
+	assert_int_equal(space->armed, 2);
+	assert_null(breakpoint_find(space, sites[0].address));
+	assert_null(breakpoint_find(space, sites[1].address));
+	for (int i = 2; i < 4; i++)
+		assert_int_equal(
+			breakpoint_find(space, sites[i].address)->site.id,
+			sites[i].id);
+	assert_text(fixture, &space->memory, 4, all);
+	breakpoint_forget_range(space, 0, UINT64_MAX);
+	assert_int_equal(space->armed, 0);
+	assert_int_equal(space->breakpoints.count, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_breakpoint_is_one_byte_and_leaves_nothing),
+		TEST(text_that_differs_is_refused),
+		TEST(a_byte_that_is_no_longer_ours_is_not_written),
+		TEST(without_the_file_a_stopped_thread_helps_to_lift),
+		TEST(overlapping_instructions_are_not_armed_together),
+		TEST(a_range_is_lifted_page_by_page),
+		TEST(partial_lifts_take_turns),
+		TEST(what_cannot_be_lifted_does_not_keep_the_rest),
+		TEST(a_copy_of_the_memory_is_cleaned),
+		TEST(a_forgotten_range_is_unknown_and_not_written),
+	};
+
+	return cmocka_run_group_tests_name("breakpoint", tests, NULL, NULL);
+}

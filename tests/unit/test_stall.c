@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Stalls and the conflicts they find, with each back-end: two threads of a
+ * child, brought to their accesses in a known order.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "driven.h"
+
+enum { MARK = 0x1234 };
+
+static void work_write(struct arena *arena, struct lane *lane)
+{
+	do_write(&arena->data[0], MARK + lane->done);
+}
+
+static void work_read(struct arena *arena, struct lane *lane)
+{
+	lane->result = do_read(&arena->data[0]);
+}
+
+static void work_add(struct arena *arena, struct lane *lane)
+{
+	(void)lane;
+	do_add(&arena->data[0], 1);
+}
+
+static void work_neighbour(struct arena *arena, struct lane *lane)
+{
+	(void)lane;
+	do_add(&arena->data[1], 1);
+}
+
+/* 16 bytes that begin in the middle of a word. */
+static void work_wide(struct arena *arena, struct lane *lane)
+{
+	(void)lane;
+	do_wide((char *)&arena->data[0] + 4);
+}
+
+/* The last byte of it. */
+static void work_last_byte(struct arena *arena, struct lane *lane)
+{
+	(void)lane;
+	__atomic_fetch_add((char *)&arena->data[0] + 19, 1, __ATOMIC_RELAXED);
+}
+
+static void work_wait(struct arena *arena, struct lane *lane)
+{
+	(void)lane;
+	tracee_tell(&arena->flag, 1);
+	/* futex(2), FUTEX_WAIT without a time-out; woken by the test */
+	while (!arena->data[31])
+		syscall(SYS_futex, &arena->data[31], 0, 0, NULL, NULL, 0);
+}
+
+static struct driven *start(const struct watch_ops *ops, lane_work *first,
+			    lane_work *second)
+{
+	lane_work *const work[] = { first, second };
+
+	driven_plan(work, 2);
+	return driven_start(ops);
+}
+
+static void skip_without(const struct watch_ops *ops)
+{
+	struct error *err = NULL;
+	bool kernel;
+
+	if (ops == &watch_by_perf)
+		err = selftest_perf(&kernel);
+	else if (ops == &watch_by_cpu)
+		err = selftest_cpu();
+	else if (ops == &watch_by_registers)
+		err = selftest_registers();
+	if (err)
+		tracee_skip(err);
+}
+
+static bool stalled(const struct driven *driven)
+{
+	const struct stalls *stalls = &driven->engine.stalls;
+
+	return stalls->list.count == 1 &&
+	       (*(struct stall **)vec_at(&stalls->list, 0))->watched;
+}
+
+/* The first lane stands before its access, and is watched. */
+static struct driven *start_stalled(const struct watch_ops *ops,
+				    lane_work *first, lane_work *second,
+				    const char *label)
+{
+	struct wire_site site = site_at(label, 5);
+	struct driven *driven;
+
+	skip_without(ops);
+	driven = start(ops, first, second);
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, stalled(driven));
+	assert_false(lane_idle(0));
+	return driven;
+}
+
+static void check_side(const struct driven *driven, int side, int lane,
+		       const char *label)
+{
+	const struct wire_side *got = &driven->conflict.wire.sides[side];
+
+	assert_true(got->present);
+	assert_int_equal(got->pid, driven->pid);
+	assert_int_equal(got->tid, child_plan.arena->lanes[lane].tid);
+	assert_int_equal(got->regs.rip, (uintptr_t)label);
+	assert_int_equal(got->syscall, -1);
+	assert_true(got->stack_size > 128 + 8);
+	assert_int_equal(got->regs.gpr[X86_RDI],
+			 (uintptr_t)&child_plan.arena->data[0]);
+}
+
+/* The word at the stack pointer: the function returns into the work. */
+static void check_stack(const struct driven *driven, int side, lane_work *work)
+{
+	const struct wire_side *got = &driven->conflict.wire.sides[side];
+	uint64_t at = got->regs.gpr[X86_RSP] - got->stack_address;
+	uint64_t returns;
+
+	memcpy(&returns, driven->conflict.stacks[side] + at, sizeof(returns));
+	assert_in_range(returns, (uintptr_t)work, (uintptr_t)work + 1024);
+}
+
+static void writers_conflict(const struct watch_ops *ops)
+{
+	struct driven *driven = start_stalled(ops, work_write, work_write,
+					      site_write);
+	const struct wire_conflict *wire = &driven->conflict.wire;
+	uint64_t before, after;
+
+	lane_start(1, 1);
+	driven_until(driven, driven->conflict_count == 1);
+	assert_int_equal(wire->evidence, WIRE_WATCHPOINT);
+	assert_int_equal(wire->watched, 8);
+	assert_int_equal(wire->trap_address,
+			 (uintptr_t)&child_plan.arena->data[0]);
+	memcpy(&before, wire->before, 8);
+	memcpy(&after, wire->after, 8);
+	assert_int_equal(before, 0);
+	assert_int_equal(after, MARK);
+	check_side(driven, 0, 0, site_write);
+	assert_true(wire->sides[0].before);
+	assert_int_equal(wire->sides[0].site, 5);
+	assert_int_equal(wire->sides[0].access.kind, ACCESS_WRITE);
+	assert_int_equal(wire->sides[0].access.size, 8);
+	/* behind the access: movq %rsi, (%rdi) takes three bytes */
+	check_side(driven, 1, 1, site_write + 3);
+	assert_false(wire->sides[1].before);
+	check_stack(driven, 0, work_write);
+	check_stack(driven, 1, work_write);
+	assert_int_equal(driven->sample_count, 1);
+	assert_int_equal(driven->samples[0].outcome, WIRE_RACED);
+	assert_int_equal(driven->samples[0].id, 5);
+	assert_int_equal(driven->returned_count, 1);
+	assert_int_equal(driven->returned[0].why, WIRE_FIRED);
+	driven_until(driven, lane_idle(0) && lane_idle(1));
+	driven_end(driven);
+}
+
+static void perf_catches_the_other_writer(void **state)
+{
+	(void)state;
+	writers_conflict(&watch_by_perf);
+}
+
+static void registers_catch_the_other_writer(void **state)
+{
+	(void)state;
+	writers_conflict(&watch_by_registers);
+}
+
+static void a_cpu_event_records_the_other_writer(void **state)
+{
+	(void)state;
+	writers_conflict(&watch_by_cpu);
+}
+
+static void reading_again_shows_a_changed_value(void **state)
+{
+	struct driven *driven = start_stalled(&watch_by_value, work_read,
+					      work_write, site_read);
+	const struct wire_conflict *wire = &driven->conflict.wire;
+
+	(void)state;
+	lane_start(1, 1);
+	driven_until(driven, driven->conflict_count == 1);
+	assert_int_equal(wire->evidence, WIRE_VALUE_CHANGE);
+	check_side(driven, 0, 0, site_read);
+	assert_false(wire->sides[1].present);
+	assert_int_equal(wire->after[0], MARK & 0xff);
+	driven_until(driven, lane_idle(0) && lane_idle(1));
+	/* it reads after the stall: the new value */
+	assert_int_equal(child_plan.arena->lanes[0].result, MARK);
+	driven_end(driven);
+}
+
+static void end_quietly(struct driven *driven)
+{
+	(*(struct stall **)vec_at(&driven->engine.stalls.list, 0))
+		->deadline_ns = 0;
+	driven_until(driven, driven->sample_count == 1);
+	assert_int_equal(driven->samples[0].outcome, WIRE_QUIET);
+	assert_int_equal(driven->conflict_count, 0);
+	driven_until(driven, lane_idle(0));
+	driven_end(driven);
+}
+
+static void a_reader_does_not_conflict_with_a_reader(void **state)
+{
+	const struct watch_ops *all[] = { &watch_by_registers, &watch_by_perf,
+					  &watch_by_cpu };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct driven *driven = start_stalled(all[i], work_read,
+						      work_read, site_read);
+
+		lane_start(1, 100);
+		driven_until(driven, lane_idle(1));
+		end_quietly(driven);
+	}
+}
+
+static void the_next_word_is_not_watched(void **state)
+{
+	struct driven *driven = start_stalled(&watch_by_registers, work_write,
+					      work_neighbour, site_write);
+
+	(void)state;
+	lane_start(1, 100);
+	driven_until(driven, lane_idle(1));
+	end_quietly(driven);
+}
+
+static void wide_and_unaligned_bytes_are_covered_exactly(void **state)
+{
+	struct driven *driven = start_stalled(&watch_by_registers, work_wide,
+					      work_last_byte, site_wide);
+
+	(void)state;
+	lane_start(1, 1);
+	driven_until(driven, driven->conflict_count == 1);
+	assert_int_equal(driven->conflict.wire.evidence, WIRE_WATCHPOINT);
+	assert_int_equal(driven->conflict.wire.watched, 16);
+	driven_end(driven);
+}
+
+/* Both caught before they act. */
+static void threads_before_conflicting_accesses_collide(void **state)
+{
+	struct wire_site other = site_at(site_add, 6);
+	struct driven *driven = start_stalled(&watch_by_registers, work_read,
+					      work_add, site_read);
+	const struct wire_conflict *wire = &driven->conflict.wire;
+
+	(void)state;
+	driven_arm(driven, &other);
+	lane_start(1, 1);
+	driven_until(driven, driven->conflict_count == 1);
+	assert_int_equal(wire->evidence, WIRE_COLLISION);
+	check_side(driven, 0, 0, site_read);
+	check_side(driven, 1, 1, site_add);
+	assert_true(wire->sides[1].before);
+	assert_int_equal(wire->sides[1].site, 6);
+	assert_int_equal(wire->sides[1].access.kind, ACCESS_RMW);
+	assert_memory_equal(wire->before, wire->after, 8);
+	driven_until(driven, lane_idle(0) && lane_idle(1));
+	assert_int_equal(driven->sample_count, 2);
+	driven_end(driven);
+}
+
+static void readers_that_meet_do_not_collide(void **state)
+{
+	struct driven *driven = start_stalled(&watch_by_registers, work_read,
+					      work_read, site_read);
+	struct wire_site again = site_at(site_read, 6);
+
+	(void)state;
+	driven_arm(driven, &again);
+	lane_start(1, 1);
+	driven_until(driven, lane_idle(1));
+	assert_int_equal(driven->conflict_count, 0);
+	assert_int_equal(driven->engine.stats.unaffordable, 1);
+	end_quietly(driven);
+}
+
+static void a_stall_ends_when_nobody_else_can_run(void **state)
+{
+	struct driven *driven = start(&watch_by_value, work_write, work_wait);
+	struct wire_site site = site_at(site_write, 5);
+
+	(void)state;
+	lane_start(1, 1);
+	driven_until(driven, child_plan.arena->flag == 1);
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, driven->sample_count == 1);
+	assert_int_equal(driven->samples[0].outcome, WIRE_ALONE);
+	driven_until(driven, lane_idle(0));
+	child_plan.arena->data[31] = 1;
+	syscall(SYS_futex, &child_plan.arena->data[31], 1, 1, NULL, NULL, 0);
+	driven_until(driven, lane_idle(1));
+	driven_end(driven);
+}
+
+static void without_a_token_nobody_is_stalled(void **state)
+{
+	struct driven *driven = start(&watch_by_value, work_write, work_read);
+	struct wire_site site = site_at(site_write, 5);
+
+	(void)state;
+	driven->engine.pool.params.rate = 0;
+	driven->engine.pool.tokens = 0;
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(driven->sample_count, 0);
+	assert_int_equal(driven->engine.stats.unaffordable, 1);
+	assert_int_equal(driven->engine.stats.hits, 1);
+	driven_end(driven);
+}
+
+static void a_killed_process_ends_its_stalls(void **state)
+{
+	struct driven *driven = start_stalled(&watch_by_registers, work_write,
+					      work_read, site_write);
+
+	(void)state;
+	kill(driven->pid, SIGKILL);
+	driven_until(driven, driven->exited);
+	assert_int_equal(driven->engine.stalls.list.count, 0);
+	assert_int_equal(driven->samples[0].outcome, WIRE_ABANDONED);
+	assert_int_equal(WTERMSIG(driven->exit.status), SIGKILL);
+	assert_int_equal(driven->engine.phase, ENGINE_DONE);
+	driven_free(driven);
+}
+
+static void letting_go_ends_stalls_and_their_watches(void **state)
+{
+	const struct watch_ops *all[] = { &watch_by_registers, &watch_by_perf,
+					  &watch_by_cpu, &watch_by_value };
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct driven *driven = start_stalled(all[i], work_write,
+						      work_add, site_write);
+
+		driven_release(driven);
+		assert_int_equal(driven->samples[0].outcome, WIRE_ABANDONED);
+		/* would die of a watch left behind */
+		lane_start(1, 100);
+		tracee_await(&child_plan.arena->lanes[0].done, 1);
+		tracee_await(&child_plan.arena->lanes[1].done, 100);
+		driven_end(driven);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(perf_catches_the_other_writer),
+		cmocka_unit_test(registers_catch_the_other_writer),
+		cmocka_unit_test(a_cpu_event_records_the_other_writer),
+		cmocka_unit_test(reading_again_shows_a_changed_value),
+		cmocka_unit_test(a_reader_does_not_conflict_with_a_reader),
+		cmocka_unit_test(the_next_word_is_not_watched),
+		cmocka_unit_test(wide_and_unaligned_bytes_are_covered_exactly),
+		cmocka_unit_test(threads_before_conflicting_accesses_collide),
+		cmocka_unit_test(readers_that_meet_do_not_collide),
+		cmocka_unit_test(a_stall_ends_when_nobody_else_can_run),
+		cmocka_unit_test(without_a_token_nobody_is_stalled),
+		cmocka_unit_test(a_killed_process_ends_its_stalls),
+		cmocka_unit_test(letting_go_ends_stalls_and_their_watches),
+	};
+
+	return cmocka_run_group_tests_name("stall", tests, NULL, NULL);
+}
