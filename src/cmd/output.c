@@ -277,7 +277,7 @@ bool output_finish(struct output *output, int exit_status)
 		.stalled_ns = stats->stalled_ns,
 		.elapsed_ns = counts->elapsed_ns,
 		.overhead_pct = counts->overhead_pct,
-		.backend = counts->backend ? counts->backend : "none",
+		.backend = counts->backend[0] ? counts->backend : "none",
 		.exit_status = exit_status,
 	};
 

@@ -44,10 +44,8 @@ static struct error *message_started(struct session *session,
 		return NULL;
 	started.backend[WIRE_NAME - 1] = '\0';
 	started.reason[sizeof(started.reason) - 1] = '\0';
-	snprintf(session->backend, sizeof(session->backend), "%s",
-		 started.backend);
+	memcpy(session->counts.backend, started.backend, WIRE_NAME);
 	session->counts.pid = started.pid;
-	session->counts.backend = session->backend;
 	session->counts.kernel_accesses = started.kernel_accesses;
 	session->started_ns = clock_now_ns();
 	log_debug(LOG_DETECT, "watching %d with %s %s", started.pid,
@@ -158,19 +156,22 @@ static void message_stats(struct session *session, const void *payload,
 	session_send_params(session);
 }
 
-/* The name of the program, as the threads of a conflict know it. */
+/*
+ * The name the program goes by, as ps(1) shows it; the executable's may be
+ * that of a link's target. It is asked for anew: a program may change it.
+ */
 static void session_name_program(struct session *session)
 {
-	const struct vec *modules = image_modules(session->image);
+	char path[32];
+	FILE *file;
 
-	for (size_t i = 0; i < modules->count; i++) {
-		const struct module *module =
-			*(struct module **)vec_at(modules, i);
-
-		if (module->main)
-			snprintf(session->program, sizeof(session->program),
-				 "%s", module->name);
-	}
+	snprintf(path, sizeof(path), "/proc/%d/comm", session->counts.pid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fgets(session->program, sizeof(session->program), file))
+		session->program[strcspn(session->program, "\n")] = '\0';
+	fclose(file);
 }
 
 static void session_report(struct session *session, struct race *race,
@@ -290,7 +291,7 @@ static struct error *message_conflict(struct session *session,
 		.image = session->image,
 		.scanner = &session->set.scanner,
 		.rules = session->config->rules,
-		.backend = session->backend,
+		.backend = session->counts.backend,
 		.program = session->program,
 	};
 	struct conflict conflict;

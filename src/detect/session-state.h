@@ -37,7 +37,6 @@ struct session {
 	struct map
 		places; /* conflict_place() of either side to struct race * */
 	struct session_counts counts;
-	char backend[WIRE_NAME];
 	char program[WIRE_NAME];
 
 	uint64_t started_ns; /* watching began; 0: not yet */

@@ -35,7 +35,7 @@ struct session_config {
 struct session_counts {
 	struct wire_stats stats;
 	int pid;
-	const char *backend;
+	char backend[WIRE_NAME]; /* "" before the start */
 	bool kernel_accesses;
 	uint64_t elapsed_ns; /* of watching */
 	uint64_t sites_sampled; /* distinct */

@@ -143,7 +143,19 @@ static struct error *trace_poke_user(pid_t tid, size_t offset, uint64_t value)
 
 struct error *trace_set_rip(pid_t tid, uint64_t rip)
 {
-	return trace_poke_user(tid, offsetof(struct user, regs.rip), rip);
+	struct x86_registers regs;
+	struct error *err;
+
+	err = trace_poke_user(tid, offsetof(struct user, regs.rip), rip);
+	if (!err || err == error_gone)
+		return err;
+	/* a filter that refuses the one request may know the other */
+	error_free(err);
+	err = trace_registers(tid, &regs);
+	if (err)
+		return err;
+	regs.rip = rip;
+	return trace_set_registers(tid, &regs);
 }
 
 struct error *trace_event_message(pid_t tid, unsigned long *ret)

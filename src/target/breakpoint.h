@@ -43,6 +43,8 @@ struct breakpoint {
 	 * threads that stood here when last resumed, not yet seen to have run
 	 */
 	uint32_t parked;
+	/* threads being taken over it; it is lifted for them, not for good */
+	uint32_t passing;
 	enum breakpoint_policy policy;
 	breakpoint_predicate *predicate; /* NULL: every hit counts */
 	void *predicate_data;

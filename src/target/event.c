@@ -100,6 +100,7 @@ static void event_deliver(struct engine *engine, struct thread *thread,
 {
 	log_debug(LOG_TARGET, "thread %d: signal %d is its own",
 		  (int)thread->tid, signal);
+	step_signalled(engine, thread, signal);
 	thread->deliver = signal;
 	engine_go_on(engine, thread);
 }
@@ -129,15 +130,15 @@ static void event_hit(struct engine *engine, struct thread *thread,
 	struct wire_site site = breakpoint->site;
 	bool stays = breakpoint->policy == BREAKPOINT_PERSISTENT || !wanted;
 
-	engine_note(engine, breakpoint_lift(space, thread->tid, breakpoint));
 	sigstate_mend(engine, thread);
 	if (stays) {
-		if (!thread->hold)
-			step_over_breakpoint(engine, thread, breakpoint);
+		step_over_breakpoint(engine, thread, breakpoint);
 		return;
 	}
+	engine_note(engine, breakpoint_lift(space, thread->tid, breakpoint));
 	engine->stats.hits++;
 	breakpoint->fired = true;
+	breakpoint->predicate = NULL;
 	pool_fired(&engine->pool, site.address);
 	engine_return_site(engine, site.id, WIRE_FIRED);
 	if (thread->process->role == PROCESS_WATCHED &&
@@ -164,7 +165,8 @@ static void event_int3(struct engine *engine, struct thread *thread)
 	regs.rip--;
 	if (!thread_ok(thread, trace_set_rip(thread->tid, regs.rip)))
 		return;
-	if (breakpoint->armed) {
+	/* lifted for a moment only, it was met all the same */
+	if (breakpoint->armed || breakpoint->passing > 0) {
 		event_hit(engine, thread, breakpoint, &regs);
 		return;
 	}

@@ -87,14 +87,15 @@ void release_thread(struct engine *engine, struct thread *thread)
 		release_forget(engine, thread);
 }
 
-static bool release_is_zombie(const struct thread *thread)
+static bool release_has_ended(const struct thread *thread)
 {
 	struct thread_status status;
 	struct error *err = procfs_status(thread->tid, &status);
-	bool zombie = !err && (status.state == 'Z' || status.state == 'X');
+	bool ended = err == error_gone ||
+		     (!err && (status.state == 'Z' || status.state == 'X'));
 
 	error_free(err);
-	return zombie;
+	return ended;
 }
 
 void release_tick(struct engine *engine)
@@ -106,7 +107,7 @@ void release_tick(struct engine *engine)
 			struct thread *thread = process_thread(process, j);
 
 			if (thread->state != THREAD_STOPPED &&
-			    release_is_zombie(thread))
+			    release_has_ended(thread))
 				release_forget(engine, thread);
 		}
 	}

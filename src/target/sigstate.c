@@ -107,23 +107,33 @@ static bool sigstate_trapping(const struct thread_status *status)
 }
 
 /*
- * Read the thread's status. Where SIGTRAP is no longer blocked, the reading
- * counts only if no trap is about: none before it and none after it.
+ * Read the thread's status. Where SIGTRAP is no longer blocked, the reading of
+ * the mask counts (*ret_certain) only if no trap is about before or after it.
  */
 static struct error *sigstate_look(const struct thread *thread,
-				   struct thread_status *ret)
+				   struct thread_status *ret, bool *ret_certain)
 {
 	struct thread_status again;
 	struct error *err;
 
+	*ret_certain = true;
 	err = procfs_status(thread->tid, ret);
 	if (err || !(thread->signals.mask & trap_bit) ||
 	    (ret->blocked & trap_bit))
 		return err;
 	err = procfs_status(thread->tid, &again);
-	if (!err && (sigstate_trapping(ret) || sigstate_trapping(&again)))
-		ret->blocked |= trap_bit;
+	*ret_certain = !sigstate_trapping(ret) && !sigstate_trapping(&again);
 	return err;
+}
+
+static void sigstate_take_mask(struct thread_signals *signals, uint64_t mask,
+			       uint64_t now)
+{
+	signals->known = true;
+	signals->mask = mask;
+	signals->settled = !sigstate_blocks_all(mask) ||
+			   now - signals->born_ns > SIGSTATE_GROWN_NS;
+	sigstate_plan(signals, now);
 }
 
 void sigstate_refresh(struct engine *engine, struct thread *thread)
@@ -132,19 +142,19 @@ void sigstate_refresh(struct engine *engine, struct thread *thread)
 	uint64_t now = clock_now_ns();
 	struct thread_status status;
 	struct error *err;
+	bool certain;
 
-	err = sigstate_look(thread, &status);
+	err = sigstate_look(thread, &status, &certain);
 	if (err) {
 		/* its end will be told by wait */
 		error_free(err);
 		signals->next_refresh_ns = now + SIGSTATE_LAST_GAP_NS;
 		return;
 	}
-	signals->known = true;
-	signals->mask = status.blocked;
-	signals->settled = !sigstate_blocks_all(status.blocked) ||
-			   now - signals->born_ns > SIGSTATE_GROWN_NS;
-	sigstate_plan(signals, now);
+	if (certain)
+		sigstate_take_mask(signals, status.blocked, now);
+	else
+		signals->next_refresh_ns = now + SIGSTATE_FIRST_GAP_NS;
 	sigstate_take_process(thread->process, &status, now);
 	if (status.state == 'Z' || status.state == 'X')
 		thread->state = THREAD_GONE;

@@ -4,11 +4,13 @@
  */
 #include "target/step.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "sys/trace.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/thread.h"
@@ -47,34 +49,131 @@ void step_lost(struct engine *engine, struct thread *thread)
 		step->lost(engine, step);
 }
 
-/* One thread on its way over one persistent breakpoint. */
+/*
+ * One thread on its way over one breakpoint that stays. Signals that would
+ * lead it elsewhere are blocked meanwhile, and wait.
+ */
 struct step_over {
 	struct step step;
+	struct step *outer; /* whoever follows the thread anyway; may be NULL */
+	struct thread *thread;
 	struct addrspace *space;
 	uint64_t address;
+	bool begun;
+	uint64_t mask; /* the thread's own */
 };
 
+/* What instructions raise, and the trap of the step itself. */
+static uint64_t step_raised_signals(void)
+{
+	static const int signals[] = { SIGTRAP, SIGSEGV, SIGBUS,
+				       SIGILL,	SIGFPE,	 SIGSYS };
+	uint64_t set = 0;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		set |= UINT64_C(1) << (signals[i] - 1);
+	return set;
+}
+
+static void step_over_resuming(struct engine *engine, struct step *step)
+{
+	struct step_over *over = (struct step_over *)step;
+	struct thread *thread = over->thread;
+	struct breakpoint *breakpoint;
+	uint64_t mask;
+
+	breakpoint = over->begun ? NULL
+				 : breakpoint_find(over->space, over->address);
+	if (!breakpoint ||
+	    !thread_ok(thread, trace_signal_mask(thread->tid, &mask)))
+		return;
+	over->begun = true;
+	over->mask = mask;
+	breakpoint->passing++;
+	engine_note(engine,
+		    breakpoint_lift(over->space, thread->tid, breakpoint));
+	thread_ok(thread,
+		  trace_set_signal_mask(thread->tid, ~step_raised_signals()));
+}
+
+/* A thread that runs, to be detached, gets its mask back at its next stop. */
+static void step_over_restore_mask(const struct step_over *over)
+{
+	struct thread *thread = over->thread;
+	struct error *err = trace_set_signal_mask(thread->tid, over->mask);
+
+	if (err) {
+		thread->signals.mask = over->mask;
+		thread->signals.draining = true;
+	}
+	error_free(err);
+}
+
+/* The last one over puts it back, unless it has fired for good meanwhile. */
 static void step_over_rearm(struct engine *engine, struct step_over *over)
 {
 	struct breakpoint *breakpoint =
 		breakpoint_find(over->space, over->address);
 
-	if (breakpoint && engine->phase == ENGINE_WATCHING)
+	if (breakpoint && breakpoint->passing > 0 &&
+	    --breakpoint->passing == 0 && engine->phase == ENGINE_WATCHING &&
+	    (breakpoint->policy == BREAKPOINT_PERSISTENT ||
+	     breakpoint->predicate))
 		engine_note(engine, breakpoint_rearm(over->space, breakpoint));
+}
+
+static void step_over_end(struct engine *engine, struct step_over *over)
+{
+	if (over->begun) {
+		step_over_restore_mask(over);
+		step_over_rearm(engine, over);
+	}
 	addrspace_release(over->space);
 	free(over);
 }
 
+/* The step is also one for whoever follows the thread. */
 static bool step_over_stepped(struct engine *engine, struct step *step)
 {
+	struct step_over *over = (struct step_over *)step;
+	struct thread *thread = over->thread;
+	struct step *outer = over->outer;
+
 	step_end(step);
-	step_over_rearm(engine, (struct step_over *)step);
+	step_over_end(engine, over);
+	if (outer) {
+		step_begin(outer, thread);
+		step_trapped(engine, thread);
+	}
 	return false;
 }
 
 static void step_over_lost(struct engine *engine, struct step *step)
 {
-	step_over_rearm(engine, (struct step_over *)step);
+	struct step_over *over = (struct step_over *)step;
+	struct step *outer = over->outer;
+
+	step_over_end(engine, over);
+	if (!outer)
+		return;
+	outer->thread = NULL;
+	if (outer->lost)
+		outer->lost(engine, outer);
+}
+
+void step_signalled(struct engine *engine, struct thread *thread, int signal)
+{
+	struct step *step = thread->step;
+	struct step *outer;
+
+	/* a stop has no handler, and the rest of the step comes after it */
+	if (!step || step->stepped != step_over_stepped || signal == SIGSTOP)
+		return;
+	outer = ((struct step_over *)step)->outer;
+	step_end(step);
+	step_over_end(engine, (struct step_over *)step);
+	if (outer)
+		step_begin(outer, thread);
 }
 
 void step_over_breakpoint(struct engine *engine, struct thread *thread,
@@ -82,16 +181,20 @@ void step_over_breakpoint(struct engine *engine, struct thread *thread,
 {
 	struct step_over *over = calloc(1, sizeof(*over));
 
-	/*
-	 * without memory the breakpoint stays lifted: the thread matters more
-	 */
 	if (over) {
 		over->step.stepped = step_over_stepped;
+		over->step.resuming = step_over_resuming;
 		over->step.lost = step_over_lost;
+		over->outer = thread->step;
+		over->thread = thread;
 		over->space = thread->process->space;
 		over->space->users++;
 		over->address = breakpoint->site.address;
 		step_begin(&over->step, thread);
+	} else {
+		/* it stays lifted: the thread matters more */
+		engine_note(engine, breakpoint_lift(thread->process->space,
+						    thread->tid, breakpoint));
 	}
 	thread_resume(engine, thread);
 }

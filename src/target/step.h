@@ -19,6 +19,8 @@ struct step {
 	 * step is over, and the thread goes on unless somebody holds it.
 	 */
 	bool (*stepped)(struct engine *engine, struct step *step);
+	/* the stopped thread is about to step; may be NULL */
+	void (*resuming)(struct engine *engine, struct step *step);
 	/* the thread died; step->thread is NULL already; may be NULL */
 	void (*lost)(struct engine *engine, struct step *step);
 };
@@ -31,8 +33,18 @@ bool step_trapped(struct engine *engine, struct thread *thread);
 void step_lost(struct engine *engine, struct thread *thread);
 
 /*
- * Take the thread, standing on a lifted persistent breakpoint, over it and put
- * it back. The thread is resumed.
+ * The signal is about to be delivered to the stepped thread. A handler is not
+ * part of going over a breakpoint: that ends there, and the thread, when it
+ * comes back to the instruction, meets the breakpoint anew. Only signals that
+ * the instruction itself raised come to this; others wait.
+ */
+void step_signalled(struct engine *engine, struct thread *thread, int signal);
+
+/*
+ * Take the thread, standing on a breakpoint that stays, over it: lifted when
+ * the thread is resumed, and put back when no thread is on its way over it.
+ * Others that come by in between are not seen. The thread is resumed, unless
+ * somebody holds it.
  */
 struct breakpoint;
 void step_over_breakpoint(struct engine *engine, struct thread *thread,

@@ -111,6 +111,8 @@ void thread_resume(struct engine *engine, struct thread *thread)
 
 	if (thread->state != THREAD_STOPPED || thread->hold)
 		return;
+	if (thread->step && thread->step->resuming)
+		thread->step->resuming(engine, thread->step);
 	watch_ops_of(&engine->watch, thread)->prepare(engine, thread);
 	watch_settled(&engine->watch, thread);
 	thread->deliver = 0;
@@ -161,8 +163,7 @@ void thread_park(struct thread *thread, uint64_t address,
 	struct thread_parking *parking = &thread->parking;
 	struct breakpoint *breakpoint;
 
-	if (parking->address != address ||
-	    !thread_stood_still(parking, regs)) {
+	if (parking->address != address || !thread_stood_still(parking, regs)) {
 		thread_unpark(thread);
 		parking->address = address;
 		parking->regs = *regs;

@@ -17,19 +17,19 @@ static void require(int fact)
 		abort();
 }
 
-static unsigned int touch(const uint8_t *bytes, size_t size)
+/* Reads every byte, so that ASan sees those that are not there. */
+static void touch(const uint8_t *bytes, size_t size)
 {
-	unsigned int sum = 0;
+	static volatile uint8_t last;
 
 	for (size_t i = 0; i < size; i++)
-		sum += bytes[i];
-	return sum;
+		last = bytes[i];
+	(void)last;
 }
 
 static void check_functions(const struct elftext *text)
 {
 	const struct elf_function *functions;
-	volatile unsigned int sum = 0;
 	uint64_t end = 0;
 	size_t count;
 
@@ -42,7 +42,7 @@ static void check_functions(const struct elftext *text)
 		require(functions[i].start >= end);
 		require(functions[i].size > 0);
 		require(bytes != NULL && there >= functions[i].size);
-		sum += touch(bytes, functions[i].size);
+		touch(bytes, functions[i].size);
 		end = functions[i].start + functions[i].size;
 		require(elftext_function_at(text, end - 1) == &functions[i]);
 	}
