@@ -245,7 +245,7 @@ static struct error *conflict_side(const struct conflict_context *context,
 		return NULL;
 	if (side->wire->before)
 		side_stands(context, side);
-	else if (side->wire->syscall >= 0)
+	else if (side->wire->syscall != -1)
 		side_kernel(side);
 	else
 		side_trapped(context, side, stack, &conflict->sides[0].access);

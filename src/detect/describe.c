@@ -107,6 +107,8 @@ static char *describe_syscall(int number, bool *failed)
 
 	if (name)
 		return copy_string(name, failed);
+	if (number < 0)
+		return copy_string("unknown", failed);
 	snprintf(text, sizeof(text), "syscall_%d", number);
 	return copy_string(text, failed);
 }

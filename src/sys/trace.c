@@ -36,46 +36,43 @@ struct error *trace_seize(pid_t tid, bool exit_kill)
 	return NULL;
 }
 
+/* One of the requests whose data is a signal, or 0. */
+static struct error *trace_request(enum __ptrace_request request, pid_t tid,
+				   int signal, const char *what)
+{
+	if (ptrace(request, tid, 0L, (long)signal) < 0)
+		return trace_error(tid, what);
+	return NULL;
+}
+
 struct error *trace_interrupt(pid_t tid)
 {
-	if (ptrace(PTRACE_INTERRUPT, tid, 0L, 0L) < 0)
-		return trace_error(tid, "interrupt");
-	return NULL;
+	return trace_request(PTRACE_INTERRUPT, tid, 0, "interrupt");
 }
 
 struct error *trace_continue(pid_t tid, int signal)
 {
-	if (ptrace(PTRACE_CONT, tid, 0L, (long)signal) < 0)
-		return trace_error(tid, "continue");
-	return NULL;
+	return trace_request(PTRACE_CONT, tid, signal, "continue");
 }
 
 struct error *trace_step(pid_t tid, int signal)
 {
-	if (ptrace(PTRACE_SINGLESTEP, tid, 0L, (long)signal) < 0)
-		return trace_error(tid, "step");
-	return NULL;
+	return trace_request(PTRACE_SINGLESTEP, tid, signal, "step");
 }
 
 struct error *trace_to_syscall(pid_t tid)
 {
-	if (ptrace(PTRACE_SYSCALL, tid, 0L, 0L) < 0)
-		return trace_error(tid, "continue");
-	return NULL;
+	return trace_request(PTRACE_SYSCALL, tid, 0, "continue");
 }
 
 struct error *trace_listen(pid_t tid)
 {
-	if (ptrace(PTRACE_LISTEN, tid, 0L, 0L) < 0)
-		return trace_error(tid, "listen to");
-	return NULL;
+	return trace_request(PTRACE_LISTEN, tid, 0, "listen to");
 }
 
 struct error *trace_detach(pid_t tid, int signal)
 {
-	if (ptrace(PTRACE_DETACH, tid, 0L, (long)signal) < 0)
-		return trace_error(tid, "detach from");
-	return NULL;
+	return trace_request(PTRACE_DETACH, tid, signal, "detach from");
 }
 
 /* Where enum x86_reg keeps each register of struct user_regs_struct. */

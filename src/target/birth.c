@@ -89,12 +89,7 @@ static void birth_meet_orphan(struct engine *engine, pid_t tid)
 	}
 }
 
-/*
- * Let a newborn go of which there is no record: at its first stop, and without
- * what it has of the breakpoints.
- */
-static void birth_let_go(struct engine *engine, struct addrspace *space,
-			 pid_t tid)
+void birth_let_go(struct engine *engine, struct addrspace *space, pid_t tid)
 {
 	struct memory memory;
 

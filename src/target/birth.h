@@ -8,6 +8,9 @@
 #ifndef TARGET_BIRTH_H
 #define TARGET_BIRTH_H
 
+#include <sys/types.h>
+
+struct addrspace;
 struct engine;
 struct process;
 struct stop_reason;
@@ -19,6 +22,12 @@ void birth_announced(struct engine *engine, struct thread *creator,
 
 /* A newborn's first stop. It is resumed, or cleaned and let go. */
 void birth_first_stop(struct engine *engine, struct thread *thread);
+
+/*
+ * Let a newborn go of which there is no record: at its first stop, and without
+ * what it has of the breakpoints.
+ */
+void birth_let_go(struct engine *engine, struct addrspace *space, pid_t tid);
 
 /*
  * The process has ended, or become another program: newborns whose creator

@@ -43,6 +43,7 @@ void engine_deinit(struct engine *engine)
 		}
 		engine_remove_process(engine, process);
 	}
+	addrspace_release(engine->last_space);
 	pool_deinit(&engine->pool);
 	map_deinit(&engine->threads);
 	vec_deinit(&engine->processes);

@@ -39,6 +39,7 @@ struct engine {
 	bool child; /* we started it: its end is ours to report */
 	bool exit_kill;
 	bool ended; /* the watched process has, and that was told */
+	struct addrspace *last_space; /* its memory, then; one user */
 	struct vec processes; /* of struct process *, owned */
 	struct map threads; /* tid to struct thread * */
 	/* first stops of newborns whose creator's event is still to come */

@@ -46,6 +46,10 @@ static void event_end(struct engine *engine, struct thread *thread,
 	thread_destroy(engine, thread);
 	if (process->threads.count == 0) {
 		birth_leave_orphans(engine, process);
+		if (process->pid == engine->pid && !engine->last_space) {
+			engine->last_space = process->space;
+			engine->last_space->users++;
+		}
 		engine_remove_process(engine, process);
 	}
 	/*
@@ -64,6 +68,12 @@ static void event_unknown(struct engine *engine, const struct stop_reason *stop)
 
 	if (end && stop->tid == engine->pid)
 		event_process_ended(engine, stop);
+	else if (stop->kind == STOP_EXEC && engine->phase >= ENGINE_RELEASING)
+		/* forgotten while it had neither id: the text is new anyway */
+		error_free(trace_detach(stop->tid, 0));
+	else if (!end && engine->last_space && engine->threads.count == 0)
+		/* nobody is left to announce it */
+		birth_let_go(engine, engine->last_space, stop->tid);
 	else if (!end && !vec_push(&engine->orphans, stop))
 		engine_note(engine, error_nomem);
 }

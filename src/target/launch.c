@@ -88,6 +88,7 @@ static struct error *launch_follow(struct engine *engine, const char *command,
 		if (err)
 			return err;
 		if (stop.kind == STOP_EXITED || stop.kind == STOP_KILLED) {
+			engine_thread(engine, engine->pid)->state = THREAD_GONE;
 			if (read(failed, &code, sizeof(code)) == sizeof(code))
 				return launch_failure(command, code);
 			return error_create(ERROR_CANNOT_RUN,

@@ -91,8 +91,8 @@ static bool release_has_ended(const struct thread *thread)
 {
 	struct thread_status status;
 	struct error *err = procfs_status(thread->tid, &status);
-	bool ended = err == error_gone ||
-		     (!err && (status.state == 'Z' || status.state == 'X'));
+	/* not there at all: about to come back with the leader's id, by exec */
+	bool ended = !err && (status.state == 'Z' || status.state == 'X');
 
 	error_free(err);
 	return ended;

@@ -151,7 +151,8 @@ void sigstate_refresh(struct engine *engine, struct thread *thread)
 		signals->next_refresh_ns = now + SIGSTATE_LAST_GAP_NS;
 		return;
 	}
-	if (certain)
+	/* on its way over a breakpoint, it has a mask of ours for a moment */
+	if (certain && (!thread->step || !signals->known))
 		sigstate_take_mask(signals, status.blocked, now);
 	else
 		signals->next_refresh_ns = now + SIGSTATE_FIRST_GAP_NS;

@@ -339,6 +339,8 @@ static void tracer_main(const struct tracer_config *config, int fd)
 		engine.child = false;
 	}
 	tracer_loop(&engine, signals);
+	/* children whose creator died at their birth */
+	tracer_events(&engine);
 	if (engine.watch.ops && engine.watch.ops->shut)
 		engine.watch.ops->shut(&engine);
 	tracer_drain(&engine);

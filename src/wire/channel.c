@@ -73,6 +73,9 @@ struct error *channel_init(struct channel *channel, int fd, size_t out_limit)
 	channel->out_limit = out_limit;
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return error_os(errno, "make the channel non-blocking");
+	/* so that the first and the last words can always be said */
+	if (!buffer_reserve(&channel->out, CHANNEL_READ))
+		return error_nomem;
 	return NULL;
 }
 

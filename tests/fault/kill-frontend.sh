@@ -20,9 +20,14 @@ watching()
 	grep -q '"type": *"run"' "$report" 2>/dev/null
 }
 
+# All of its threads: they are let go one by one.
 untraced()
 {
-	grep -q '^TracerPid:[[:space:]]*0$' "/proc/$1/status" 2>/dev/null
+	local tracers
+
+	tracers=$(cat "/proc/$1/task/"*/status 2>/dev/null |
+		awk '/^TracerPid:/ { print ($2 != 0) }' | sort -u)
+	[ "$tracers" = 0 ]
 }
 
 gone()

@@ -116,16 +116,13 @@ is "two arguments: 2" "$status" 2
 "$RACEWATCH" sites --list "$libc" >/dev/full 2>"$work/err"
 is "a full disk: 125" $? 125
 
-# A large library: in seconds, in less than 300 MB.
-large=$(find /usr/lib -name 'libLLVM-*.so.*' -type f 2>/dev/null |
-	sort | tail -n 1)
-if [ -n "$large" ] && [ -n "$LONG" ]; then
-	start=$SECONDS
-	(ulimit -d 300000; "$RACEWATCH" sites "$large") >"$work/out" 2>&1
-	is "$large: counted in 300 MB" $? 0
-	[ $((SECONDS - start)) -le 60 ]
-	is "$large: in a minute" $? 0
-else
-	skip "a large library" "no libLLVM, or not a long run"
-fi
+# The largest library there is, in less than 300 MB. How long it takes is
+# measured by bench/sites.
+large=$(find /usr/lib -name '*.so*' -type f -printf '%s %p\n' 2>/dev/null |
+	sort -n | tail -n 1)
+size=${large%% *}
+large=${large#* }
+diag "$large: $size bytes"
+(ulimit -d 300000; "$RACEWATCH" sites "$large") >"$work/out" 2>&1
+is "the largest library: counted in 300 MB" $? 0
 finish

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "sites.h"
+#include "sys/procfs.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/launch.h"
@@ -113,8 +114,8 @@ struct driven {
 static inline void driven_conflict(struct driven *driven, const void *payload,
 				   size_t size)
 {
-	const uint8_t *stacks = (const uint8_t *)payload +
-				sizeof(struct wire_conflict);
+	const uint8_t *stacks =
+		(const uint8_t *)payload + sizeof(struct wire_conflict);
 	struct wire_conflict *wire = &driven->conflict.wire;
 
 	assert_true(size >= sizeof(*wire));
@@ -217,9 +218,9 @@ static inline void driven_turn(struct driven *driven)
 	sched_yield();
 }
 
-#define driven_until(driven, condition)      \
-	do {                                 \
-		driven_turn(driven);         \
+#define driven_until(driven, condition) \
+	do {                            \
+		driven_turn(driven);    \
 	} while (!(condition))
 
 static inline void driven_plan(lane_work *const *work, int count)
@@ -240,9 +241,8 @@ static inline struct driven *driven_start(const struct watch_ops *ops)
 	assert_non_null(driven);
 	for (int i = 0; i < LANES; i++)
 		threads += child_plan.work[i] != NULL;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0,
-				    fds),
-			 0);
+	assert_int_equal(
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
 	driven->pid = tracee_fork(child_body, NULL);
 	tracee_await(&child_plan.arena->ready, threads);
 	assert_ok(engine_init(&driven->engine, fds[0], 1));

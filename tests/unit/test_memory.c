@@ -110,8 +110,8 @@ static void without_the_file_it_is_written_by_ptrace(void **state)
 
 	memory_deinit(&fixture->memory);
 	assert_int_equal(fixture->memory.fd, -1);
-	err = memory_write_text(&fixture->memory, 0,
-				(uintptr_t)fixture->pages, "x", 1);
+	err = memory_write_text(&fixture->memory, 0, (uintptr_t)fixture->pages,
+				"x", 1);
 	assert_non_null(err);
 	error_free(err);
 	check_written(fixture, fixture->pid);
@@ -124,8 +124,8 @@ static void nothing_is_written_where_nothing_is_mapped(void **state)
 	pid_t stopped[] = { 0, fixture->pid };
 
 	for (int i = 0; i < 2; i++) {
-		struct error *err = memory_write_text(
-			&fixture->memory, stopped[i], end, "x", 1);
+		struct error *err = memory_write_text(&fixture->memory,
+						      stopped[i], end, "x", 1);
 
 		assert_non_null(err);
 		error_free(err);
@@ -140,8 +140,8 @@ static void of_a_process_that_is_gone_nothing_is_read(void **state)
 	size_t size;
 
 	tracee_kill(fixture->pid);
-	err = memory_read(&fixture->memory, (uintptr_t)fixture->pages, &byte,
-			  1, &size);
+	err = memory_read(&fixture->memory, (uintptr_t)fixture->pages, &byte, 1,
+			  &size);
 	assert_non_null(err);
 	error_free(err);
 	err = memory_write_text(&fixture->memory, fixture->pid,

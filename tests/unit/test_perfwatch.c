@@ -304,5 +304,6 @@ int main(void)
 		TEST(records_come_whole_round_the_end_of_the_ring),
 	};
 
+	tracee_lock_registers();
 	return cmocka_run_group_tests_name("perfwatch", tests, NULL, NULL);
 }

@@ -135,8 +135,8 @@ static void check_stack(const struct driven *driven, int side, lane_work *work)
 
 static void writers_conflict(const struct watch_ops *ops)
 {
-	struct driven *driven = start_stalled(ops, work_write, work_write,
-					      site_write);
+	struct driven *driven =
+		start_stalled(ops, work_write, work_write, site_write);
 	const struct wire_conflict *wire = &driven->conflict.wire;
 	uint64_t before, after;
 
@@ -224,8 +224,8 @@ static void a_reader_does_not_conflict_with_a_reader(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		struct driven *driven = start_stalled(all[i], work_read,
-						      work_read, site_read);
+		struct driven *driven =
+			start_stalled(all[i], work_read, work_read, site_read);
 
 		lane_start(1, 100);
 		driven_until(driven, lane_idle(1));
@@ -341,7 +341,10 @@ static void a_killed_process_ends_its_stalls(void **state)
 	kill(driven->pid, SIGKILL);
 	driven_until(driven, driven->exited);
 	assert_int_equal(driven->engine.stalls.list.count, 0);
-	assert_int_equal(driven->samples[0].outcome, WIRE_ABANDONED);
+	assert_int_equal(driven->sample_count, 1);
+	/* or, the other thread's end being told first, it was left alone */
+	if (driven->samples[0].outcome != WIRE_ALONE)
+		assert_int_equal(driven->samples[0].outcome, WIRE_ABANDONED);
 	assert_int_equal(WTERMSIG(driven->exit.status), SIGKILL);
 	assert_int_equal(driven->engine.phase, ENGINE_DONE);
 	driven_free(driven);
@@ -354,8 +357,8 @@ static void letting_go_ends_stalls_and_their_watches(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		struct driven *driven = start_stalled(all[i], work_write,
-						      work_add, site_write);
+		struct driven *driven =
+			start_stalled(all[i], work_write, work_add, site_write);
 
 		driven_release(driven);
 		assert_int_equal(driven->samples[0].outcome, WIRE_ABANDONED);
@@ -385,5 +388,6 @@ int main(void)
 		cmocka_unit_test(letting_go_ends_stalls_and_their_watches),
 	};
 
+	tracee_lock_registers();
 	return cmocka_run_group_tests_name("stall", tests, NULL, NULL);
 }

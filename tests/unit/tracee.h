@@ -8,12 +8,15 @@
 #define TESTS_UNIT_TRACEE_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -23,18 +26,47 @@
 #include "sys/trace.h"
 #include "sys/wait.h"
 
+/*
+ * The four debug registers of each CPU are everybody's: tests that need them
+ * all take turns with others that use any. Kept until the test ends.
+ */
+static inline void tracee_lock_registers(void)
+{
+	const char *top = getenv("abs_top_builddir");
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/tests-debug-registers.lock",
+		 top ? top : "/tmp");
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd >= 0)
+		flock(fd, LOCK_EX);
+}
+
 /* A test that hangs is killed, and its tracees by their exit_kill. */
 enum { TRACEE_TEST_SECONDS = 120 };
 
-#define assert_ok(expression)                                            \
-	do {                                                             \
-		struct error *assert_ok_err = (expression);              \
-		if (assert_ok_err) {                                     \
+#define assert_ok(expression)                                              \
+	do {                                                               \
+		struct error *assert_ok_err = (expression);                \
+		if (assert_ok_err) {                                       \
 			print_error("%s\n", error_message(assert_ok_err)); \
-			error_free(assert_ok_err);                       \
-			fail_msg("%s", #expression);                     \
-		}                                                        \
+			error_free(assert_ok_err);                         \
+			fail_msg("%s", #expression);                       \
+		}                                                          \
 	} while (0)
+
+/*
+ * LeakSanitizer cannot work in a process that is traced, so the children, at
+ * their ends, are spared (sanitizer/lsan_interface.h).
+ */
+static bool tracee_is_child;
+
+int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void)
+{
+	return tracee_is_child;
+}
 
 /* Memory that parent and children share, zeroed. */
 static inline void *tracee_share(size_t size)
@@ -66,6 +98,7 @@ static inline pid_t tracee_fork(void (*body)(void *arg), void *arg)
 
 	assert_true(pid >= 0);
 	if (pid == 0) {
+		tracee_is_child = true;
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		body(arg);
 		_exit(0);

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Children with a copy of the memory and in the memory itself, new threads,
+ * and exec, with breakpoints in the text all along.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "driven.h"
+
+#include <spawn.h>
+
+extern char **environ;
+
+static void reap(struct lane *lane, pid_t pid)
+{
+	int status = -1;
+
+	waitpid(pid, &status, __WALL);
+	lane->result = WIFEXITED(status) ? (uint64_t)WEXITSTATUS(status)
+					 : 1000 + (uint64_t)status;
+}
+
+/* The child runs through the text that has breakpoints in its parent. */
+static void work_fork(struct arena *arena, struct lane *lane)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		do_write(&arena->data[4], 1);
+		do_far(&arena->data[5], 2);
+		_exit(7);
+	}
+	reap(lane, pid);
+}
+
+static void work_vfork(struct arena *arena, struct lane *lane)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		do_write(&arena->data[4], 1);
+		do_far(&arena->data[5], 2);
+		_exit(7);
+	}
+	reap(lane, pid);
+}
+
+static void work_spawn(struct arena *arena, struct lane *lane)
+{
+	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)"exit 7",
+			       NULL };
+	pid_t pid;
+
+	(void)arena;
+	if (posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ) == 0)
+		reap(lane, pid);
+}
+
+static void *born(void *arg)
+{
+	struct arena *arena = arg;
+
+	do_write(&arena->data[4], 1);
+	do_far(&arena->data[5], 2);
+	return NULL;
+}
+
+static void work_thread(struct arena *arena, struct lane *lane)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, born, arena);
+	pthread_join(thread, NULL);
+	lane->result = 7;
+}
+
+static void work_exec(struct arena *arena, struct lane *lane)
+{
+	(void)arena;
+	(void)lane;
+	execl("/bin/sh", "sh", "-c", "exit 42", (char *)NULL);
+}
+
+static void work_write(struct arena *arena, struct lane *lane)
+{
+	do_write(&arena->data[0], lane->done);
+}
+
+static struct driven *start(lane_work *work)
+{
+	struct wire_site sites[] = { site_at(site_write, 1),
+				     site_at(site_far, 2) };
+	lane_work *const all[] = { work, work_write };
+	struct driven *driven;
+
+	driven_plan(all, 2);
+	driven = driven_start(&watch_by_value);
+	/* nobody is stalled: only births matter here */
+	driven->engine.pool.params.rate = 0;
+	for (int i = 0; i < 2; i++)
+		driven_arm(driven, &sites[i]);
+	return driven;
+}
+
+static size_t armed(const struct driven *driven)
+{
+	return engine_process(&driven->engine, driven->pid)->space->armed;
+}
+
+static void check_child(lane_work *work, size_t left_armed, int hits)
+{
+	struct driven *driven = start(work);
+	const struct arena *arena = child_plan.arena;
+
+	for (uint32_t i = 1; i <= 3; i++) {
+		lane_start(0, 1);
+		driven_until(driven, lane_idle(0));
+		assert_int_equal(arena->lanes[0].result, 7);
+		assert_int_equal(armed(driven), left_armed);
+		assert_int_equal(driven->engine.stats.hits, hits);
+		if (work != work_spawn) {
+			assert_int_equal(arena->data[4], 1);
+			assert_int_equal(arena->data[5], 2);
+		}
+	}
+	driven_until(driven, driven->engine.threads.count == 2);
+	assert_int_equal(driven->engine.processes.count, 1);
+	assert_int_equal(driven->engine.orphans.count, 0);
+	assert_int_equal(driven->note_count, 0);
+	driven_end(driven);
+}
+
+static void a_forked_child_never_sees_a_breakpoint(void **state)
+{
+	(void)state;
+	check_child(work_fork, 2, 0);
+}
+
+static void a_vfork_child_lifts_what_it_meets(void **state)
+{
+	(void)state;
+	check_child(work_vfork, 0, 2);
+}
+
+static void a_spawned_child_runs_as_ever(void **state)
+{
+	(void)state;
+	check_child(work_spawn, 2, 0);
+}
+
+static void a_new_thread_is_watched_from_its_first_instruction(void **state)
+{
+	(void)state;
+	check_child(work_thread, 0, 2);
+}
+
+static void threads_have_the_path_of_their_births(void **state)
+{
+	struct driven *driven = start(work_thread);
+	struct wire_site site = site_at(site_write, 9);
+	struct breakpoint *breakpoint = breakpoint_find(
+		engine_process(&driven->engine, driven->pid)->space,
+		site.address);
+
+	(void)state;
+	driven->engine.pool.params.rate = 1000;
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct vec *stalls = &driven->engine.stalls.list;
+		struct stall *stall;
+
+		if (i > 0)
+			driven_arm(driven, &site);
+		assert_true(breakpoint->armed);
+		lane_start(0, 1);
+		driven_until(driven, stalls->count == 1);
+		stall = *(struct stall **)vec_at(stalls, 0);
+		assert_int_equal(stall->hold.thread->path_length, 1);
+		assert_int_equal(stall->hold.thread->path[0], i);
+		stall->deadline_ns = 0;
+		driven_until(driven, lane_idle(0));
+	}
+	driven_end(driven);
+}
+
+/* The other lane is stalled when the program is replaced under it. */
+static void exec(int lane)
+{
+	lane_work *const all[] = { lane ? work_write : work_exec,
+				   lane ? work_exec : work_write };
+	struct wire_site site = site_at(site_write, 1);
+	struct driven *driven;
+
+	driven_plan(all, 2);
+	driven = driven_start(&watch_by_registers);
+	driven_arm(driven, &site);
+	lane_start(1 - lane, 1);
+	driven_until(driven, driven->engine.stalls.list.count == 1);
+	lane_start(lane, 1);
+	/* one event at a time: the program may have ended at the next */
+	while (!driven->execed) {
+		driven_event(driven);
+		driven_listen(driven);
+	}
+	assert_int_equal(driven->engine.threads.count, 1);
+	assert_int_equal(driven->engine.stalls.list.count, 0);
+	assert_int_equal(driven->samples[0].outcome, WIRE_ABANDONED);
+	assert_int_equal(armed(driven), 0);
+	assert_non_null(engine_thread(&driven->engine, driven->pid));
+	driven_until(driven, driven->exited);
+	assert_int_equal(WEXITSTATUS(driven->exit.status), 42);
+	assert_true(WIFEXITED(driven->exit.status));
+	driven_free(driven);
+}
+
+static void exec_by_the_first_thread_starts_anew(void **state)
+{
+	(void)state;
+	exec(0);
+}
+
+static void exec_by_another_thread_starts_anew(void **state)
+{
+	(void)state;
+	exec(1);
+}
+
+/*
+ * The event of the fork is never seen, since the process is killed first;
+ * the child is nevertheless cleaned and let go.
+ */
+static void the_child_of_a_killed_parent_goes_on(void **state)
+{
+	struct driven *driven = start(work_fork);
+	const uint64_t *data = child_plan.arena->data;
+	struct stop_reason stop;
+	unsigned long child;
+
+	(void)state;
+	lane_start(0, 1);
+	stop = tracee_wait(driven->pid);
+	assert_int_equal(stop.kind, STOP_FORK);
+	assert_ok(trace_event_message(driven->pid, &child));
+	assert_int_equal(waitid(P_PID, (id_t)child, &(siginfo_t){ 0 },
+				WSTOPPED | WNOWAIT | __WALL),
+			 0);
+	kill(driven->pid, SIGKILL);
+	driven_until(driven, driven->exited);
+	assert_int_equal(WTERMSIG(driven->exit.status), SIGKILL);
+	driven_until(driven, __atomic_load_n(&data[5], __ATOMIC_ACQUIRE) == 2);
+	driven_free(driven);
+}
+
+/* A vfork child outlives its parent, in text with breakpoints. */
+static void work_vfork_slowly(struct arena *arena, struct lane *lane)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		tracee_tell(&arena->flag, 1);
+		tracee_await(&arena->flag, 2);
+		do_write(&arena->data[4], 1);
+		do_far(&arena->data[5], 2);
+		_exit(7);
+	}
+	reap(lane, pid);
+}
+
+static void a_vfork_child_outlives_its_parent(void **state)
+{
+	struct driven *driven = start(work_vfork_slowly);
+	const uint64_t *data = child_plan.arena->data;
+
+	(void)state;
+	lane_start(0, 1);
+	driven_until(driven, child_plan.arena->flag == 1);
+	kill(driven->pid, SIGKILL);
+	driven_until(driven, driven->engine.phase >= ENGINE_RELEASED);
+	assert_true(driven->exited);
+	assert_false(driven->detached);
+	assert_int_equal(driven->engine.threads.count, 0);
+	tracee_tell(&child_plan.arena->flag, 2);
+	while (__atomic_load_n(&data[5], __ATOMIC_ACQUIRE) != 2)
+		sched_yield();
+	driven_free(driven);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_forked_child_never_sees_a_breakpoint),
+		cmocka_unit_test(a_vfork_child_lifts_what_it_meets),
+		cmocka_unit_test(a_spawned_child_runs_as_ever),
+		cmocka_unit_test(
+			a_new_thread_is_watched_from_its_first_instruction),
+		cmocka_unit_test(threads_have_the_path_of_their_births),
+		cmocka_unit_test(exec_by_the_first_thread_starts_anew),
+		cmocka_unit_test(exec_by_another_thread_starts_anew),
+		cmocka_unit_test(the_child_of_a_killed_parent_goes_on),
+		cmocka_unit_test(a_vfork_child_outlives_its_parent),
+	};
+
+	return cmocka_run_group_tests_name("birth", tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The pool of breakpoints: its size, its order, its rate, and what it does
+ * while a stall runs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "driven.h"
+
+static void work_write(struct arena *arena, struct lane *lane)
+{
+	do_write(&arena->data[lane - arena->lanes], lane->done + 1);
+}
+
+static struct driven *start(uint32_t pool, uint32_t rate)
+{
+	lane_work *const work[] = { work_write, work_write };
+	struct driven *driven;
+
+	driven_plan(work, 2);
+	driven = driven_start(&watch_by_value);
+	driven->engine.pool.params.pool = pool;
+	driven->engine.pool.params.rate = rate;
+	/* before time matters: all that the signals need is known */
+	driven_until(driven, sigstate_ready(&driven->engine,
+					    engine_process(&driven->engine,
+							   driven->pid),
+					    clock_now_ns()));
+	return driven;
+}
+
+static struct addrspace *space_of(const struct driven *driven)
+{
+	return engine_process(&driven->engine, driven->pid)->space;
+}
+
+static bool is_armed(const struct driven *driven, const char *label)
+{
+	const struct breakpoint *breakpoint =
+		breakpoint_find(space_of(driven), (uintptr_t)label);
+
+	return breakpoint && breakpoint->armed;
+}
+
+static void queue(struct driven *driven)
+{
+	struct wire_site sites[] = { site_at(site_write, 1),
+				     site_at(site_read, 2),
+				     site_at(site_add, 3),
+				     site_at(site_far, 4) };
+
+	pool_queue(&driven->engine, sites, 4);
+}
+
+static void it_is_filled_in_order_up_to_its_size(void **state)
+{
+	struct driven *driven = start(2, 1000);
+	struct wire_params more = driven->engine.pool.params;
+
+	(void)state;
+	queue(driven);
+	driven_until(driven, space_of(driven)->armed == 2);
+	driven_turn(driven);
+	assert_int_equal(space_of(driven)->armed, 2);
+	assert_true(is_armed(driven, site_write));
+	assert_true(is_armed(driven, site_read));
+	assert_int_equal(pool_queued(&driven->engine.pool), 2);
+	more.pool = 3;
+	pool_set_params(&driven->engine, &more);
+	driven_until(driven, space_of(driven)->armed == 3);
+	assert_true(is_armed(driven, site_add));
+	assert_false(is_armed(driven, site_far));
+	/* made smaller, it lifts at once, and says what */
+	more.pool = 1;
+	pool_set_params(&driven->engine, &more);
+	assert_int_equal(space_of(driven)->armed, 1);
+	driven_listen(driven);
+	assert_int_equal(driven->returned_count, 2);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(driven->returned[i].why, WIRE_LIFTED);
+	driven_end(driven);
+}
+
+static void text_that_differs_comes_back_refused(void **state)
+{
+	struct wire_site site = site_at(site_write, 7);
+	struct driven *driven = start(4, 1000);
+
+	(void)state;
+	site.bytes[1] ^= 1;
+	pool_queue(&driven->engine, &site, 1);
+	driven_until(driven, driven->returned_count == 1);
+	assert_int_equal(driven->returned[0].id, 7);
+	assert_int_equal(driven->returned[0].why, WIRE_REFUSED);
+	assert_int_equal(space_of(driven)->armed, 0);
+	driven_end(driven);
+}
+
+static void with_no_rate_nothing_is_armed(void **state)
+{
+	struct driven *driven = start(4, 0);
+
+	(void)state;
+	queue(driven);
+	for (int i = 0; i < 5; i++)
+		driven_turn(driven);
+	assert_int_equal(space_of(driven)->armed, 0);
+	assert_int_equal(pool_next_ns(&driven->engine), UINT64_MAX);
+	driven_end(driven);
+}
+
+static void it_is_not_filled_while_a_stall_runs(void **state)
+{
+	struct wire_site site = site_at(site_write, 9);
+	struct driven *driven = start(4, 1000);
+
+	(void)state;
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, driven->engine.stalls.list.count == 1);
+	queue(driven);
+	for (int i = 0; i < 5; i++)
+		driven_turn(driven);
+	assert_int_equal(space_of(driven)->armed, 0);
+	assert_int_equal(pool_queued(&driven->engine.pool), 4);
+	/* but for the second half of a pair */
+	pool_arm_pair(&driven->engine, 3);
+	assert_true(is_armed(driven, site_add));
+	assert_int_equal(space_of(driven)->armed, 1);
+	pool_arm_pair(&driven->engine, 99);
+	assert_int_equal(pool_queued(&driven->engine.pool), 3);
+	(*(struct stall **)vec_at(&driven->engine.stalls.list, 0))
+		->deadline_ns = 0;
+	driven_until(driven, space_of(driven)->armed == 4);
+	driven_end(driven);
+}
+
+static void tokens_come_at_the_rate_and_are_not_hoarded(void **state)
+{
+	struct pool pool = { .params = { .rate = 100 } };
+	const uint64_t second = CLOCK_NS_PER_S;
+	int taken = 0;
+
+	(void)state;
+	/* after an hour: a twentieth of a second's worth, and one */
+	while (pool_take_token(&pool, 3600 * second))
+		taken++;
+	assert_int_equal(taken, 6);
+	assert_false(pool_take_token(&pool, 3600 * second + second / 200));
+	assert_true(pool_take_token(&pool, 3600 * second + second / 99));
+	/* one at a time for ten seconds: the rate */
+	taken = 0;
+	for (uint64_t ms = 20; ms < 10020; ms++)
+		taken += pool_take_token(&pool,
+					 3600 * second + ms * CLOCK_NS_PER_MS);
+	assert_in_range(taken, 998, 1002);
+}
+
+static void locations_that_fired_take_turns(void **state)
+{
+	struct driven *driven = start(4, 1000);
+	struct wire_site site = site_at(site_write, 9);
+	struct pool *pool = &driven->engine.pool;
+	struct breakpoint *breakpoint;
+	uint64_t now;
+
+	(void)state;
+	/* as if all had fired before */
+	queue(driven);
+	driven_until(driven, space_of(driven)->armed == 4);
+	for (size_t i = 0; i < 4; i++) {
+		breakpoint = *(struct breakpoint **)vec_at(
+			&space_of(driven)->breakpoints, i);
+		breakpoint->fired = true;
+		assert_ok(breakpoint_lift(space_of(driven), 0, breakpoint));
+	}
+	assert_int_equal(space_of(driven)->armed, 0);
+	queue(driven);
+	assert_int_equal(pool->fired.count, 4);
+	/* two threads: one place; it is kept for a moment */
+	now = clock_now_ns();
+	pool->tokens = 1;
+	pool_refill(&driven->engine, now);
+	pool_refill(&driven->engine, now + 1);
+	assert_int_equal(space_of(driven)->armed, 1);
+	assert_true(is_armed(driven, site_write));
+	assert_in_range(pool_next_ns(&driven->engine), now + 1,
+			now + 100 * CLOCK_NS_PER_MS);
+	/* free once it fired */
+	pool_fired(pool, site.address);
+	pool_refill(&driven->engine, now + 2);
+	assert_int_equal(space_of(driven)->armed, 2);
+	assert_true(is_armed(driven, site_read));
+	/* or when it turned out not to be hot */
+	pool_refill(&driven->engine, now + 100 * CLOCK_NS_PER_MS);
+	assert_true(is_armed(driven, site_add));
+	assert_int_equal(space_of(driven)->armed, 3);
+	driven_end(driven);
+}
+
+static void a_forgotten_range_leaves_queue_and_text(void **state)
+{
+	struct driven *driven = start(2, 1000);
+
+	(void)state;
+	queue(driven);
+	driven_until(driven, space_of(driven)->armed == 2);
+	pool_forget(&driven->engine, (uintptr_t)site_read, (uintptr_t)site_far);
+	assert_true(is_armed(driven, site_write));
+	assert_null(breakpoint_find(space_of(driven), (uintptr_t)site_read));
+	assert_int_equal(pool_queued(&driven->engine.pool), 1);
+	driven_until(driven, space_of(driven)->armed == 2);
+	assert_true(is_armed(driven, site_far));
+	driven_end(driven);
+}
+
+static void more_than_fits_comes_back(void **state)
+{
+	enum { MANY = 10000 };
+	struct wire_site *sites = calloc(MANY, sizeof(*sites));
+	struct driven *driven = start(0, 1000);
+	size_t back;
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		sites[i] = (struct wire_site){ .id = (uint64_t)i + 1 };
+		sites[i].insn.length = 1;
+	}
+	pool_queue(&driven->engine, sites, MANY);
+	back = driven->engine.returned.count;
+	assert_int_equal(pool_queued(&driven->engine.pool) + back, MANY);
+	assert_true(back > 0);
+	pool_clear(&driven->engine.pool);
+	assert_int_equal(pool_queued(&driven->engine.pool), 0);
+	driven_end(driven);
+	free(sites);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_filled_in_order_up_to_its_size),
+		cmocka_unit_test(text_that_differs_comes_back_refused),
+		cmocka_unit_test(with_no_rate_nothing_is_armed),
+		cmocka_unit_test(it_is_not_filled_while_a_stall_runs),
+		cmocka_unit_test(tokens_come_at_the_rate_and_are_not_hoarded),
+		cmocka_unit_test(locations_that_fired_take_turns),
+		cmocka_unit_test(a_forgotten_range_leaves_queue_and_text),
+		cmocka_unit_test(more_than_fits_comes_back),
+	};
+
+	return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
+}

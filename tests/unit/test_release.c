@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Letting go while things happen: traps on their way, threads ending, exec,
+ * group-stops. The child must go on as if nothing had been.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "driven.h"
+
+static void work_write(struct arena *arena, struct lane *lane)
+{
+	do_write(&arena->data[lane - arena->lanes], lane->done + 1);
+}
+
+static void work_exit_thread(struct arena *arena, struct lane *lane)
+{
+	(void)arena;
+	(void)lane;
+	pthread_exit(NULL);
+}
+
+static void work_exec(struct arena *arena, struct lane *lane)
+{
+	(void)arena;
+	(void)lane;
+	execl("/bin/sh", "sh", "-c", "exit 42", (char *)NULL);
+}
+
+static struct driven *start(const struct watch_ops *ops, lane_work *first,
+			    lane_work *second)
+{
+	lane_work *const work[] = { first, second, work_write };
+
+	driven_plan(work, 3);
+	return driven_start(ops);
+}
+
+static void await_stop(pid_t tid)
+{
+	siginfo_t info;
+
+	assert_int_equal(waitid(P_PID, (id_t)tid, &info,
+				WSTOPPED | WNOWAIT | __WALL),
+			 0);
+}
+
+static void wait_exit(struct driven *driven, int wanted)
+{
+	int status;
+
+	assert_int_equal(waitpid(driven->pid, &status, __WALL), driven->pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), wanted);
+}
+
+/* The leader has ended, and cannot stop; the others can. */
+static void a_leader_that_has_ended_does_not_keep_us(void **state)
+{
+	struct driven *driven =
+		start(&watch_by_value, work_exit_thread, work_write);
+	struct thread_status status;
+
+	(void)state;
+	lane_start(0, 1);
+	do {
+		driven_turn(driven);
+		assert_ok(procfs_status(driven->pid, &status));
+	} while (status.state != 'Z');
+	driven_release(driven);
+	tracee_tell(&child_plan.arena->over, 1);
+	wait_exit(driven, 0);
+	driven_free(driven);
+}
+
+/*
+ * The same, but it ends after it was told to stop: no word of that will ever
+ * come.
+ */
+static void a_leader_that_ends_meanwhile_does_not_keep_us(void **state)
+{
+	struct driven *driven =
+		start(&watch_by_value, work_exit_thread, work_write);
+	struct thread *leader = engine_thread(&driven->engine, driven->pid);
+	struct thread_status status;
+
+	(void)state;
+	/* as if the interrupt had been sent just before */
+	leader->interrupting = true;
+	lane_start(0, 1);
+	do {
+		sched_yield();
+		assert_ok(procfs_status(driven->pid, &status));
+	} while (status.state != 'Z');
+	driven_release(driven);
+	tracee_tell(&child_plan.arena->over, 1);
+	wait_exit(driven, 0);
+	driven_free(driven);
+}
+
+/* The leader is let go first; the other's end is not the process's. */
+static void a_thread_that_ends_is_not_the_process(void **state)
+{
+	struct driven *driven =
+		start(&watch_by_value, work_write, work_exit_thread);
+	pid_t tid = child_plan.arena->lanes[1].tid;
+
+	(void)state;
+	lane_start(1, 1);
+	waitid(P_PID, (id_t)tid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT | __WALL);
+	engine_release(&driven->engine);
+	/* all but the dead one first */
+	tracee_wait(child_plan.arena->lanes[2].tid);
+	engine_event(
+		&driven->engine,
+		&(struct stop_reason){ .tid = child_plan.arena->lanes[2].tid,
+				       .kind = STOP_INTERRUPTED,
+				       .signal = SIGTRAP });
+	tracee_wait(driven->pid);
+	engine_event(&driven->engine,
+		     &(struct stop_reason){ .tid = driven->pid,
+					    .kind = STOP_INTERRUPTED,
+					    .signal = SIGTRAP });
+	driven_until(driven, driven->engine.phase != ENGINE_RELEASING);
+	assert_false(driven->exited);
+	assert_true(driven->detached);
+	assert_int_equal(driven->engine.phase, ENGINE_RELEASED);
+	driven_end(driven);
+}
+
+/* Another thread execs when the leader has been let go already. */
+static void exec_while_letting_go(void **state)
+{
+	struct driven *driven = start(&watch_by_value, work_write, work_exec);
+	pid_t tid = child_plan.arena->lanes[1].tid;
+
+	(void)state;
+	engine_release(&driven->engine);
+	/* let go all but the one */
+	for (int i = 0; i < 3; i += 2) {
+		struct stop_reason stop =
+			tracee_wait(child_plan.arena->lanes[i].tid);
+
+		engine_event(&driven->engine, &stop);
+	}
+	assert_int_equal(driven->engine.threads.count, 1);
+	/* it runs on from its interrupt, into the exec */
+	await_stop(tid);
+	tracee_wait(tid);
+	assert_ok(trace_continue(tid, 0));
+	lane_start(1, 1);
+	driven_until(driven, driven->exited);
+	assert_true(driven->detached);
+	assert_int_equal(WEXITSTATUS(driven->exit.status), 42);
+	driven_free(driven);
+}
+
+static void a_stopped_process_stays_stopped(void **state)
+{
+	struct driven *driven = start(&watch_by_value, work_write, work_write);
+	struct wire_site site = site_at(site_write, 1);
+	struct thread_status status;
+	int i;
+
+	(void)state;
+	driven_arm(driven, &site);
+	kill(driven->pid, SIGSTOP);
+	for (i = 0; i < 3;) {
+		driven_turn(driven);
+		for (i = 0; i < 3; i++) {
+			struct thread *thread =
+				engine_thread(&driven->engine,
+					      child_plan.arena->lanes[i].tid);
+
+			if (thread->state != THREAD_LISTENING)
+				break;
+		}
+	}
+	driven_release(driven);
+	assert_ok(procfs_status(driven->pid, &status));
+	assert_int_equal(status.state, 'T');
+	assert_int_equal(status.tracer, 0);
+	kill(driven->pid, SIGCONT);
+	driven_end(driven);
+}
+
+static void work_same_word(struct arena *arena, struct lane *lane)
+{
+	(void)lane;
+	do_write(&arena->data[0], 1);
+}
+
+static void a_watch_that_has_fired_is_drained(void **state)
+{
+	const struct watch_ops *all[] = { &watch_by_registers, &watch_by_perf };
+
+	(void)state;
+	for (int n = 0; n < 2; n++) {
+		struct wire_site site = site_at(site_write, 1);
+		struct driven *driven;
+		struct error *err;
+		bool kernel;
+
+		err = n == 0 ? selftest_registers() : selftest_perf(&kernel);
+		if (err)
+			tracee_skip(err);
+		driven = start(all[n], work_same_word, work_same_word);
+		driven_arm(driven, &site);
+		lane_start(0, 1);
+		driven_until(driven, driven->engine.stalls.list.count == 1);
+		driven_until(driven, driven->engine.watch.pending == 0);
+		lane_start(1, 1);
+		await_stop(child_plan.arena->lanes[1].tid);
+		driven_release(driven);
+		for (int i = 0; i < 2; i++)
+			tracee_await(&child_plan.arena->lanes[i].done, 1);
+		driven_end(driven);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_leader_that_has_ended_does_not_keep_us),
+		cmocka_unit_test(a_leader_that_ends_meanwhile_does_not_keep_us),
+		cmocka_unit_test(a_thread_that_ends_is_not_the_process),
+		cmocka_unit_test(exec_while_letting_go),
+		cmocka_unit_test(a_stopped_process_stays_stopped),
+		cmocka_unit_test(a_watch_that_has_fired_is_drained),
+	};
+
+	return cmocka_run_group_tests_name("release", tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Trying the watchpoints, and the choice of a back-end that follows.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tracee.h"
+
+#include "target/backend.h"
+#include "target/selftest.h"
+#include "target/watch.h"
+
+static void assert_no_children(void)
+{
+	assert_int_equal(waitpid(-1, NULL, __WALL | WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static void debug_registers_trap_here(void **state)
+{
+	struct error *err = selftest_registers();
+
+	(void)state;
+	assert_no_children();
+	if (err)
+		tracee_skip(err);
+}
+
+static void perf_breakpoints_trap_here(void **state)
+{
+	bool kernel = false;
+	struct error *err = selftest_perf(&kernel);
+
+	(void)state;
+	assert_no_children();
+	if (err)
+		tracee_skip(err);
+}
+
+static void the_backend_asked_for_is_taken(void **state)
+{
+	static const char *const names[] = { "perf", "ptrace", "perf-cpu",
+					     "value" };
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct watch watch = { 0 };
+		char reason[128] = "unset";
+		struct error *err = backend_choose(names[i], &watch, reason,
+						   sizeof(reason));
+
+		assert_no_children();
+		if (err) {
+			assert_null(watch.ops);
+			tracee_skip(err);
+		}
+		assert_string_equal(watch.ops->name, names[i]);
+		assert_string_equal(reason, "");
+	}
+}
+
+static void an_unknown_name_is_a_usage_error(void **state)
+{
+	struct watch watch = { 0 };
+	char reason[128];
+	struct error *err =
+		backend_choose("Perf", &watch, reason, sizeof(reason));
+
+	(void)state;
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_USAGE);
+	assert_non_null(strstr(error_message(err), "'Perf'"));
+	error_free(err);
+}
+
+static void a_choice_is_always_made_and_explained(void **state)
+{
+	struct watch watch = { 0 };
+	char reason[16];
+	bool kernel;
+	struct error *perf = selftest_perf(&kernel);
+
+	(void)state;
+	assert_ok(backend_choose("auto", &watch, reason, sizeof(reason)));
+	assert_non_null(watch.ops);
+	if (perf) {
+		assert_ptr_not_equal(watch.ops, &watch_by_perf);
+		assert_string_not_equal(reason, "");
+	} else {
+		assert_ptr_equal(watch.ops, &watch_by_perf);
+		assert_int_equal(watch.kernel, kernel);
+		assert_string_equal(reason, "");
+	}
+	error_free(perf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(debug_registers_trap_here),
+		cmocka_unit_test(perf_breakpoints_trap_here),
+		cmocka_unit_test(the_backend_asked_for_is_taken),
+		cmocka_unit_test(an_unknown_name_is_a_usage_error),
+		cmocka_unit_test(a_choice_is_always_made_and_explained),
+	};
+
+	alarm(TRACEE_TEST_SECONDS);
+	tracee_lock_registers();
+	return cmocka_run_group_tests_name("selftest", tests, NULL, NULL);
+}

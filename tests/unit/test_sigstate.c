@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Threads that block, ignore or handle SIGTRAP keep their mask and their
+ * disposition through breakpoints, watches and steps.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "driven.h"
+
+enum { ROUNDS = 10 };
+
+static uint64_t bit(int signal)
+{
+	return UINT64_C(1) << (signal - 1);
+}
+
+static void work_write(struct arena *arena, struct lane *lane)
+{
+	do_write(&arena->data[lane - arena->lanes], lane->done + 1);
+}
+
+/* Both write the one word: the second traps in the first one's watch. */
+static void work_same_word(struct arena *arena, struct lane *lane)
+{
+	(void)lane;
+	do_write(&arena->data[0], 1);
+}
+
+static void handler(int signal)
+{
+	(void)signal;
+	child_plan.arena->data[20]++;
+}
+
+static void prepare_blocked(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTRAP);
+	sigaddset(&set, SIGUSR2);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
+static void prepare_all_blocked(void)
+{
+	sigset_t set;
+
+	sigfillset(&set);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
+static void prepare_ignored(void)
+{
+	signal(SIGTRAP, SIG_IGN);
+}
+
+static void prepare_handled(void)
+{
+	struct sigaction action = { .sa_handler = handler,
+				    .sa_flags = SA_RESTART };
+
+	sigaction(SIGTRAP, &action, NULL);
+}
+
+static void prepare_handled_and_blocked(void)
+{
+	prepare_handled();
+	prepare_blocked();
+}
+
+/* Let the engine look first, as it does before it sets breakpoints. */
+static void settle(struct driven *driven)
+{
+	struct process *process = engine_process(&driven->engine, driven->pid);
+
+	driven_until(driven,
+		     sigstate_ready(&driven->engine, process, clock_now_ns()));
+}
+
+static void check(const struct driven *driven,
+		  const struct thread_status *before)
+{
+	for (int i = 0; i < 2; i++) {
+		struct thread_status now;
+
+		assert_ok(procfs_status(child_plan.arena->lanes[i].tid, &now));
+		assert_int_equal(now.blocked, before->blocked);
+		assert_int_equal(now.ignored, before->ignored);
+		assert_int_equal(now.caught, before->caught);
+	}
+	assert_int_equal(child_plan.arena->data[20], 0);
+	assert_int_equal(driven->note_count, 0);
+}
+
+static void end(struct driven *driven, const struct thread_status *before)
+{
+	driven_release(driven);
+	check(driven, before);
+	if (before->caught & bit(SIGTRAP)) {
+		/* and the handler still works, where it is not blocked */
+		bool blocked = before->blocked & bit(SIGTRAP);
+
+		kill(driven->pid, SIGTRAP);
+		while (!blocked && child_plan.arena->data[20] == 0)
+			sched_yield();
+	}
+	driven_end(driven);
+}
+
+static void trap_and_check(void (*prepare)(void), enum breakpoint_policy policy)
+{
+	struct wire_site site = site_at(site_write, 1);
+	lane_work *const work[] = { work_write, work_write };
+	struct thread_status before;
+	struct driven *driven;
+
+	driven_plan(work, 2);
+	child_plan.prepare = prepare;
+	driven = driven_start(&watch_by_value);
+	driven->engine.pool.params.stall_max_ns = 1000;
+	assert_ok(procfs_status(driven->pid, &before));
+	settle(driven);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct breakpoint *breakpoint;
+
+		if (i == 0 || policy == BREAKPOINT_ONE_SHOT) {
+			breakpoint = driven_arm(driven, &site);
+			breakpoint->policy = policy;
+		}
+		lane_start(i % 2, 1);
+		driven_until(driven, lane_idle(i % 2));
+		check(driven, &before);
+	}
+	assert_int_equal(driven->engine.stats.hits,
+			 policy == BREAKPOINT_ONE_SHOT ? ROUNDS : 0);
+	end(driven, &before);
+}
+
+static void each(void (*prepare)(void))
+{
+	trap_and_check(prepare, BREAKPOINT_ONE_SHOT);
+	trap_and_check(prepare, BREAKPOINT_PERSISTENT);
+}
+
+static void a_blocked_trap_stays_blocked(void **state)
+{
+	(void)state;
+	each(prepare_blocked);
+}
+
+static void everything_blocked_stays_blocked(void **state)
+{
+	(void)state;
+	each(prepare_all_blocked);
+}
+
+static void an_ignored_trap_stays_ignored(void **state)
+{
+	(void)state;
+	each(prepare_ignored);
+}
+
+static void a_handler_stays_and_sees_nothing(void **state)
+{
+	(void)state;
+	each(prepare_handled);
+}
+
+static void a_blocked_handler_stays_too(void **state)
+{
+	(void)state;
+	each(prepare_handled_and_blocked);
+}
+
+static void watched_and_check(const struct watch_ops *ops,
+			      void (*prepare)(void))
+{
+	struct wire_site site = site_at(site_write, 1);
+	lane_work *const work[] = { work_same_word, work_same_word };
+	struct thread_status before;
+	struct driven *driven;
+
+	driven_plan(work, 2);
+	child_plan.prepare = prepare;
+	driven = driven_start(ops);
+	assert_ok(procfs_status(driven->pid, &before));
+	settle(driven);
+	for (int i = 1; i <= 3; i++) {
+		driven_arm(driven, &site);
+		lane_start(0, 1);
+		driven_until(driven, driven->engine.stalls.list.count == 1);
+		driven_until(driven, driven->engine.watch.pending == 0);
+		lane_start(1, 1);
+		driven_until(driven, driven->conflict_count == i);
+		assert_int_equal(driven->conflict.wire.evidence,
+				 WIRE_WATCHPOINT);
+		driven_until(driven, lane_idle(0) && lane_idle(1));
+		check(driven, &before);
+	}
+	end(driven, &before);
+}
+
+static void watches_leave_them_alone(void **state)
+{
+	static void (*const prepares[])(
+		void) = { prepare_blocked, prepare_ignored, prepare_handled };
+	bool kernel;
+	struct error *err = selftest_registers();
+
+	(void)state;
+	if (!err)
+		err = selftest_perf(&kernel);
+	if (err)
+		tracee_skip(err);
+	for (int i = 0; i < 3; i++) {
+		watched_and_check(&watch_by_registers, prepares[i]);
+		/* blocked, perf stops nobody: by registers then */
+		watched_and_check(&watch_by_perf, prepares[i]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_blocked_trap_stays_blocked),
+		cmocka_unit_test(everything_blocked_stays_blocked),
+		cmocka_unit_test(an_ignored_trap_stays_ignored),
+		cmocka_unit_test(a_handler_stays_and_sees_nothing),
+		cmocka_unit_test(a_blocked_handler_stays_too),
+		cmocka_unit_test(watches_leave_them_alone),
+	};
+
+	tracee_lock_registers();
+	return cmocka_run_group_tests_name("sigstate", tests, NULL, NULL);
+}

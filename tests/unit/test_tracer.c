@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The whole tracer process with a scripted front end: a program is started,
+ * sites are sent, a conflict comes back with the registers and stacks it should
+ * have; and the front end's end, in order or not, harms nobody.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tracee.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include "sites.h"
+#include "target/selftest.h"
+#include "target/tracer.h"
+#include "wire/channel.h"
+
+enum { TEXT = 2 * 4096, OUT_LIMIT = 1 << 20, STATUS = 42 };
+
+/* What the program tells, in a file that it inherits. */
+struct arena {
+	uint32_t ready, over, ended;
+	pid_t tids[2];
+	uint64_t write_site, read_site;
+	uint64_t data[16];
+	bool pristine;
+};
+
+static struct arena *arena;
+
+/* --- the program, which is this one --- */
+
+static void *child_write(void *arg)
+{
+	arena->tids[0] = gettid();
+	__atomic_add_fetch(&arena->ready, 1, __ATOMIC_RELEASE);
+	for (uint64_t i = 0; !__atomic_load_n(&arena->over, __ATOMIC_RELAXED);
+	     i++) {
+		do_write(&arena->data[0], i);
+		for (int spin = 0; spin < 100; spin++)
+			__asm__ volatile("pause");
+	}
+	return arg;
+}
+
+static void child_read(void)
+{
+	arena->tids[1] = gettid();
+	__atomic_add_fetch(&arena->ready, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&arena->over, __ATOMIC_RELAXED)) {
+		do_read(&arena->data[0]);
+		for (int spin = 0; spin < 100; spin++)
+			__asm__ volatile("pause");
+	}
+}
+
+static int child_main(int fd)
+{
+	const char *text =
+		(const char *)((uintptr_t)site_write & ~(uintptr_t)4095);
+	static char before[TEXT];
+	pthread_t thread;
+
+	tracee_is_child = true;
+	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED,
+		     fd, 0);
+	memcpy(before, text, TEXT);
+	arena->write_site = (uintptr_t)site_write;
+	arena->read_site = (uintptr_t)site_read;
+	pthread_create(&thread, NULL, child_write, NULL);
+	child_read();
+	pthread_join(thread, NULL);
+	arena->pristine = memcmp(before, text, TEXT) == 0;
+	tracee_tell(&arena->ended, 1);
+	return STATUS;
+}
+
+/* --- the front end --- */
+
+struct frontend {
+	struct tracer tracer;
+	struct channel channel;
+	struct wire_site sites[2];
+	int site_count;
+	bool started, detached, exited, failed;
+	struct wire_started start;
+	struct wire_failed failure;
+	struct wire_exited exit;
+	int conflict_count, sample_count;
+	struct wire_conflict conflict;
+	uint64_t returns[2]; /* the words at the stack pointers */
+};
+
+static void frontend_conflict(struct frontend *frontend, const uint8_t *payload,
+			      size_t size)
+{
+	struct wire_conflict *wire = &frontend->conflict;
+	size_t at = sizeof(*wire);
+
+	memcpy(wire, payload, sizeof(*wire));
+	assert_int_equal(size, at + wire->sides[0].stack_size +
+				       wire->sides[1].stack_size);
+	for (int i = 0; i < 2; i++) {
+		const struct wire_side *side = &wire->sides[i];
+		uint64_t top = side->regs.gpr[X86_RSP] - side->stack_address;
+
+		if (side->present && top + 8 <= side->stack_size)
+			memcpy(&frontend->returns[i], payload + at + top, 8);
+		at += side->stack_size;
+	}
+	frontend->conflict_count++;
+}
+
+/* What was armed and met is sent again, as another site. */
+static void frontend_returned(struct frontend *frontend)
+{
+	for (int i = 0; i < frontend->site_count; i++)
+		frontend->sites[i].id += 2;
+	channel_send(&frontend->channel, WIRE_SITES, frontend->sites,
+		     sizeof(frontend->sites[0]) * (size_t)frontend->site_count);
+}
+
+static void frontend_message(struct frontend *frontend, enum wire_type type,
+			     const void *payload, size_t size)
+{
+	switch ((int)type) {
+	case WIRE_STARTED:
+		frontend->started = true;
+		memcpy(&frontend->start, payload, sizeof(frontend->start));
+		break;
+	case WIRE_FAILED:
+		frontend->failed = true;
+		memcpy(&frontend->failure, payload, sizeof(frontend->failure));
+		break;
+	case WIRE_RETURNED:
+		frontend_returned(frontend);
+		break;
+	case WIRE_SAMPLE:
+		frontend->sample_count++;
+		break;
+	case WIRE_CONFLICT:
+		if (frontend->conflict_count == 0)
+			frontend_conflict(frontend, payload, size);
+		break;
+	case WIRE_DETACHED:
+		frontend->detached = true;
+		break;
+	case WIRE_EXITED:
+		frontend->exited = true;
+		memcpy(&frontend->exit, payload, sizeof(frontend->exit));
+		break;
+	default:
+		break;
+	}
+}
+
+static void frontend_turn(struct frontend *frontend)
+{
+	struct channel *channel = &frontend->channel;
+	struct pollfd fd = { .fd = channel->fd, .events = POLLIN };
+	enum wire_type type;
+	const void *payload;
+	size_t size;
+
+	channel_flush(channel);
+	poll(&fd, 1, 10);
+	channel_fill(channel);
+	while (channel_next(channel, &type, &payload, &size))
+		frontend_message(frontend, type, payload, size);
+}
+
+#define frontend_until(frontend, condition) \
+	do {                                \
+		frontend_turn(frontend);    \
+	} while (!(condition) && !(frontend)->channel.closed)
+
+static int memory_fd;
+
+static struct frontend *frontend_start(const char *command, const char *backend)
+{
+	struct frontend *frontend = calloc(1, sizeof(*frontend));
+	char number[16];
+	char *argv[] = { (char *)command, (char *)"--child", number, NULL };
+	struct tracer_config config = {
+		.argv = argv,
+		.backend = backend,
+		.seed = 1,
+		.params = { .pool = 4,
+			    .rate = 2000,
+			    .stall_max_ns = 20 * 1000 * 1000 },
+	};
+
+	memory_fd = (int)syscall(SYS_memfd_create, "arena", 0);
+	assert_true(memory_fd >= 0);
+	assert_int_equal(ftruncate(memory_fd, sizeof(*arena)), 0);
+	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED,
+		     memory_fd, 0);
+	snprintf(number, sizeof(number), "%d", memory_fd);
+	alarm(TRACEE_TEST_SECONDS);
+	assert_ok(tracer_spawn(&config, &frontend->tracer));
+	assert_ok(channel_init(&frontend->channel, frontend->tracer.fd,
+			       OUT_LIMIT));
+	frontend_until(frontend, frontend->started || frontend->failed);
+	return frontend;
+}
+
+static void frontend_send_sites(struct frontend *frontend)
+{
+	tracee_await(&arena->ready, 2);
+	frontend->sites[0] = site_at(site_write, 1);
+	frontend->sites[0].address = arena->write_site;
+	frontend->sites[1] = site_at(site_read, 2);
+	frontend->sites[1].address = arena->read_site;
+	frontend->site_count = 2;
+	frontend_returned(frontend);
+}
+
+static void frontend_end(struct frontend *frontend)
+{
+	int status;
+
+	channel_deinit(&frontend->channel);
+	assert_int_equal(waitpid(frontend->tracer.pid, &status, 0),
+			 frontend->tracer.pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	munmap(arena, sizeof(*arena));
+	close(memory_fd);
+	free(frontend);
+}
+
+static void check_stalled(const struct frontend *frontend)
+{
+	const struct wire_side *side = &frontend->conflict.sides[0];
+	int i = side->tid == arena->tids[0] ? 0 : 1;
+
+	assert_true(side->present);
+	assert_true(side->before);
+	assert_int_equal(side->tid, arena->tids[i]);
+	assert_int_equal(side->pid, frontend->start.pid);
+	assert_int_equal(side->regs.rip,
+			 i == 0 ? arena->write_site : arena->read_site);
+	assert_int_equal(side->site % 2, i == 0);
+	assert_int_equal(side->access.size, 8);
+	assert_int_equal(side->access.kind,
+			 i == 0 ? ACCESS_WRITE : ACCESS_READ);
+	assert_int_equal(side->access.address, side->regs.gpr[X86_RDI]);
+}
+
+/* The stacks lead back into the text of the program. */
+static void check_stacks(const struct frontend *frontend)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct wire_side *side = &frontend->conflict.sides[i];
+		const uint64_t from = arena->write_site - (1 << 20);
+
+		if (!side->present)
+			continue;
+		assert_in_range(frontend->returns[i], from, from + (2 << 20));
+		assert_int_not_equal(frontend->returns[i], 0);
+	}
+}
+
+static void finish(struct frontend *frontend)
+{
+	channel_send(&frontend->channel, WIRE_STOP, NULL, 0);
+	frontend_until(frontend, frontend->detached);
+	assert_true(frontend->detached);
+	tracee_tell(&arena->over, 1);
+	frontend_until(frontend, frontend->exited);
+	assert_true(frontend->exited);
+	assert_true(WIFEXITED(frontend->exit.status));
+	assert_int_equal(WEXITSTATUS(frontend->exit.status), STATUS);
+	assert_true(arena->pristine);
+	frontend_end(frontend);
+}
+
+static void backend_finds_the_race(const char *backend, bool other_known)
+{
+	struct frontend *frontend = frontend_start("/proc/self/exe", backend);
+	const struct wire_side *other = &frontend->conflict.sides[1];
+
+	if (frontend->failed) {
+		struct error *err = error_create(ERROR_OTHER, "%s",
+						 frontend->failure.message);
+
+		frontend_end(frontend);
+		tracee_skip(err);
+	}
+	assert_true(frontend->started);
+	assert_string_equal(frontend->start.backend, backend);
+	frontend_send_sites(frontend);
+	frontend_until(frontend, frontend->conflict_count > 0);
+	assert_true(frontend->conflict_count > 0);
+	check_stalled(frontend);
+	if (other_known) {
+		assert_true(other->present);
+		assert_true(other->tid == arena->tids[0] ||
+			    other->tid == arena->tids[1]);
+		assert_int_not_equal(other->tid,
+				     frontend->conflict.sides[0].tid);
+	}
+	check_stacks(frontend);
+	finish(frontend);
+}
+
+static void perf_finds_the_race(void **state)
+{
+	(void)state;
+	backend_finds_the_race("perf", true);
+}
+
+static void ptrace_finds_the_race(void **state)
+{
+	(void)state;
+	backend_finds_the_race("ptrace", true);
+}
+
+static void perf_cpu_finds_the_race(void **state)
+{
+	(void)state;
+	backend_finds_the_race("perf-cpu", true);
+}
+
+static void value_finds_the_race(void **state)
+{
+	(void)state;
+	backend_finds_the_race("value", false);
+}
+
+static void a_command_that_is_not_there_is_named(void **state)
+{
+	struct frontend *frontend = frontend_start("/nonexistent", "value");
+
+	(void)state;
+	assert_true(frontend->failed);
+	assert_int_equal(frontend->failure.kind, ERROR_NOT_FOUND);
+	assert_non_null(strstr(frontend->failure.message, "/nonexistent"));
+	frontend_end(frontend);
+	frontend = frontend_start("/dev/null", "value");
+	assert_true(frontend->failed);
+	assert_int_equal(frontend->failure.kind, ERROR_CANNOT_RUN);
+	frontend_end(frontend);
+}
+
+static void an_unknown_backend_is_an_error(void **state)
+{
+	struct frontend *frontend = frontend_start("/proc/self/exe", "magic");
+
+	(void)state;
+	assert_true(frontend->failed);
+	assert_int_equal(frontend->failure.kind, ERROR_USAGE);
+	frontend_end(frontend);
+}
+
+static void the_program_ends_by_itself(void **state)
+{
+	struct frontend *frontend = frontend_start("/proc/self/exe", "value");
+
+	(void)state;
+	frontend_send_sites(frontend);
+	frontend_until(frontend, frontend->sample_count > 0);
+	tracee_tell(&arena->over, 1);
+	frontend_until(frontend, frontend->exited);
+	assert_int_equal(WEXITSTATUS(frontend->exit.status), STATUS);
+	frontend_end(frontend);
+}
+
+static void a_signal_is_passed_to_the_program(void **state)
+{
+	struct wire_signal message = { .signal = SIGTERM };
+	struct frontend *frontend = frontend_start("/proc/self/exe", "value");
+
+	(void)state;
+	frontend_send_sites(frontend);
+	channel_send(&frontend->channel, WIRE_SIGNAL, &message,
+		     sizeof(message));
+	frontend_until(frontend, frontend->exited);
+	assert_true(WIFSIGNALED(frontend->exit.status));
+	assert_int_equal(WTERMSIG(frontend->exit.status), SIGTERM);
+	frontend_end(frontend);
+}
+
+/* In the middle of stalls, with breakpoints armed, the channel closes. */
+static void the_front_end_dies(const char *backend)
+{
+	struct frontend *frontend = frontend_start("/proc/self/exe", backend);
+	pid_t tracer = frontend->tracer.pid;
+	int status;
+
+	if (frontend->failed) {
+		struct error *err = error_create(ERROR_OTHER, "%s",
+						 frontend->failure.message);
+
+		frontend_end(frontend);
+		tracee_skip(err);
+	}
+	frontend_send_sites(frontend);
+	frontend_until(frontend, frontend->sample_count > 3);
+	channel_deinit(&frontend->channel);
+	assert_int_equal(waitpid(tracer, &status, 0), tracer);
+	assert_true(WIFEXITED(status));
+	tracee_tell(&arena->over, 1);
+	tracee_await(&arena->ended, 1);
+	assert_true(arena->pristine);
+	munmap(arena, sizeof(*arena));
+	close(memory_fd);
+	free(frontend);
+}
+
+static void the_front_end_dies_and_the_program_runs_on(void **state)
+{
+	(void)state;
+	the_front_end_dies("value");
+	the_front_end_dies("ptrace");
+	the_front_end_dies("perf");
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(perf_finds_the_race),
+		cmocka_unit_test(ptrace_finds_the_race),
+		cmocka_unit_test(perf_cpu_finds_the_race),
+		cmocka_unit_test(value_finds_the_race),
+		cmocka_unit_test(a_command_that_is_not_there_is_named),
+		cmocka_unit_test(an_unknown_backend_is_an_error),
+		cmocka_unit_test(the_program_ends_by_itself),
+		cmocka_unit_test(a_signal_is_passed_to_the_program),
+		cmocka_unit_test(the_front_end_dies_and_the_program_runs_on),
+	};
+
+	if (argc > 2 && strcmp(argv[1], "--child") == 0)
+		return child_main(atoi(argv[2]));
+	tracee_lock_registers();
+	return cmocka_run_group_tests_name("tracer", tests, NULL, NULL);
+}
