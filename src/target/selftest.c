@@ -186,6 +186,9 @@ struct error *selftest_perf(bool *ret_kernel)
 	return NULL;
 }
 
+/* Another watcher's registers are free again after a stall of its. */
+enum { SELFTEST_CPU_TRIES = 40, SELFTEST_CPU_GAP_US = 5000 };
+
 struct error *selftest_cpu(void)
 {
 	struct perfwatch_spec spec = {
@@ -195,10 +198,19 @@ struct error *selftest_cpu(void)
 		.kernel = true,
 	};
 	struct perfring ring;
-	struct error *err;
+	struct error *err = NULL;
 
-	err = perfring_open(0, &spec, 0, &ring);
-	if (!err)
-		perfring_close(&ring);
+	for (int i = 0; i < SELFTEST_CPU_TRIES; i++) {
+		err = perfring_open(0, &spec, 0, &ring);
+		if (!err) {
+			perfring_close(&ring);
+			return NULL;
+		}
+		if (err->kind != ERROR_UNSUPPORTED ||
+		    i + 1 == SELFTEST_CPU_TRIES)
+			break;
+		error_free(err);
+		usleep(SELFTEST_CPU_GAP_US);
+	}
 	return error_wrap(err, "CPU-wide watchpoints by perf");
 }

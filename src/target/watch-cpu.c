@@ -74,9 +74,8 @@ static void cpu_disable_slot(const struct cpu_watch *state,
 }
 
 /* An offline CPU has no event, and runs nobody. */
-static void cpu_set_slot(const struct engine *engine,
-			 const struct cpu_watch *state, int i,
-			 struct cpu_slot *slot)
+static void cpu_set_slot(struct engine *engine, const struct cpu_watch *state,
+			 int i, struct cpu_slot *slot)
 {
 	const struct dregs_slot *want = &engine->watch.dregs.slots[i];
 	struct perfwatch_spec spec = {
@@ -88,11 +87,14 @@ static void cpu_set_slot(const struct engine *engine,
 
 	for (int cpu = 0; cpu < state->cpus; cpu++) {
 		struct perfring *ring = &slot->rings[cpu];
+		struct error *err;
 
-		if (ring->fd >= 0)
-			error_free(perfring_move(ring, &spec));
-		else
-			error_free(perfring_open(cpu, &spec, CPU_STACK, ring));
+		err = ring->fd >= 0
+			      ? perfring_move(ring, &spec)
+			      : perfring_open(cpu, &spec, CPU_STACK, ring);
+		if (err && err->kind == ERROR_UNSUPPORTED)
+			engine->stats.out_of_registers++;
+		error_free(err);
 	}
 	slot->generation = engine->watch.generation[i];
 }

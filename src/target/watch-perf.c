@@ -70,6 +70,8 @@ static void perf_update(struct engine *engine, struct thread *thread)
 		if (!err)
 			continue;
 		perf_unset(thread, i);
+		if (err->kind == ERROR_UNSUPPORTED)
+			engine->stats.out_of_registers++;
 		thread_ok(thread, err);
 	}
 }
