@@ -186,8 +186,8 @@ struct error *selftest_perf(bool *ret_kernel)
 	return NULL;
 }
 
-/* Another watcher's registers are free again after a stall of its. */
-enum { SELFTEST_CPU_TRIES = 40, SELFTEST_CPU_GAP_US = 5000 };
+/* Another watcher gives its registers back when it has been idle a moment. */
+enum { SELFTEST_CPU_TRIES = 400, SELFTEST_CPU_GAP_US = 5000 };
 
 struct error *selftest_cpu(void)
 {

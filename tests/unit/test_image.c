@@ -97,6 +97,7 @@ static void own_modules(void **state)
 
 static void libraries_come_and_go(void **state)
 {
+	const struct code_frame *last;
 	char *path = sample_path("data.so");
 	struct image *image = own_image();
 	struct module *main_module =
@@ -141,8 +142,8 @@ static void libraries_come_and_go(void **state)
 	assert_true(module_named(image, "data.so")->id > first_id);
 	assert_null(symbols_frames(image, (uintptr_t)dlsym(library, "next_id"),
 				   false, &frames));
-	assert_string_equal(((struct code_frame *)vec_at(&frames, 1))->function,
-			    "next_id");
+	last = vec_at(&frames, frames.count - 1);
+	assert_string_equal(last->function, "next_id");
 	dlclose(library);
 	code_frames_clear(&frames);
 	vec_deinit(&frames);
