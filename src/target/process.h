@@ -41,6 +41,8 @@ struct process {
 	bool trap_ignored, trap_caught;
 	uint64_t trap_looked_ns;
 	uint64_t trap_doubt_ns; /* since when it looks reset; 0: it does not */
+	/* SIG_IGN is to be put back then; 0: it is as it was */
+	uint64_t trap_restore_ns;
 	bool trap_action_known;
 	bool trap_action_wanted; /* to be asked for at some thread's stop */
 	uint8_t trap_action[32]; /* struct sigaction of the kernel */

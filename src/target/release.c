@@ -13,6 +13,7 @@
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/engine.h"
+#include "target/sigstate.h"
 #include "target/step.h"
 #include "target/thread.h"
 
@@ -79,6 +80,7 @@ void release_thread(struct engine *engine, struct thread *thread)
 	if (release_drain(thread))
 		return;
 	watch_by_registers.clear(engine, thread);
+	sigstate_settle(engine, thread);
 	if (thread->state == THREAD_STOPPED &&
 	    !thread_ok(thread, trace_detach(thread->tid, thread->deliver)))
 		/* killed meanwhile: its end is still to be waited for */

@@ -23,6 +23,8 @@ enum {
 	SIGSTATE_LAST_GAP_NS = 1000 * 1000 * 1000,
 	/* dispositions seen longer ago are looked at again before arming */
 	SIGSTATE_STALE_NS = 10 * 1000 * 1000,
+	/* SIG_IGN is put back when the traps of its time have been taken */
+	SIGSTATE_RESTORE_NS = 500 * 1000,
 	/* a disposition that is default for so long has been made so */
 	SIGSTATE_DOUBT_NS = 50 * 1000 * 1000,
 	/* a thread of that age that blocks everything means it */
@@ -83,7 +85,8 @@ static void sigstate_take_process(struct process *process,
 	bool reset = sigstate_is_reset(process, status);
 
 	process->trap_looked_ns = now;
-	if (sigstate_doubtful(process, reset, now))
+	if (process->trap_restore_ns != 0 ||
+	    sigstate_doubtful(process, reset, now))
 		return;
 	process->trap_ignored = status->ignored & trap_bit;
 	process->trap_caught = status->caught & trap_bit;
@@ -227,18 +230,6 @@ static bool sigstate_all_settled(struct engine *engine, uint64_t now)
 	return sigstate_each(engine, now, sigstate_visit_settled, NULL);
 }
 
-void sigstate_tick(struct engine *engine, uint64_t now)
-{
-	int batch = SIGSTATE_BATCH;
-
-	if (now < engine->signals_due_ns)
-		return;
-	sigstate_each(engine, now, sigstate_visit_due, &batch);
-	engine->signals_due_ns = now + (sigstate_all_settled(engine, now)
-						? SIGSTATE_LOOK_NS
-						: SIGSTATE_FIRST_GAP_NS);
-}
-
 bool sigstate_ready(struct engine *engine, struct process *process,
 		    uint64_t now)
 {
@@ -343,13 +334,72 @@ static void sigstate_restore_action(struct engine *engine,
 		err = remote_sigaction(thread->tid, memory,
 				       process->syscall_address, SIGTRAP,
 				       action, NULL);
-	if (err && err != error_gone)
+	if (!err)
+		process->trap_doubt_ns = 0;
+	else if (err != error_gone)
 		engine_note(engine,
 			    error_wrap(err, "put SIGTRAP's disposition back"));
 }
 
+/*
+ * Ignoring a signal takes it out of every thread's queue (sigaction(2)), and
+ * with it the trap of a thread that has met a breakpoint and not stopped yet:
+ * that one would go on behind the int3. So it waits until such traps have
+ * been taken; meanwhile no SIGTRAP of the program's own is delivered.
+ */
+static void sigstate_plan_restore(struct engine *engine,
+				  struct process *process)
+{
+	if (process->trap_restore_ns == 0)
+		process->trap_restore_ns = clock_now_ns() + SIGSTATE_RESTORE_NS;
+	if (process->trap_restore_ns < engine->signals_due_ns)
+		engine->signals_due_ns = process->trap_restore_ns;
+}
+
+void sigstate_settle(struct engine *engine, struct thread *thread)
+{
+	if (thread->process->trap_restore_ns == 0)
+		return;
+	thread->process->trap_restore_ns = 0;
+	sigstate_restore_action(engine, thread);
+}
+
+/* Put it back by a thread that is stopped, or ask one to stop for it. */
+static void sigstate_restore_due(struct engine *engine, struct process *process)
+{
+	struct thread *runner = NULL;
+
+	for (size_t i = 0; i < process->threads.count; i++) {
+		struct thread *thread = process_thread(process, i);
+
+		if (thread->state == THREAD_STOPPED && thread->hold) {
+			sigstate_settle(engine, thread);
+			return;
+		}
+		if (thread->state == THREAD_RUNNING)
+			runner = thread;
+	}
+	if (runner)
+		thread_interrupt(runner);
+}
+
+static void sigstate_tick_restore(struct engine *engine, uint64_t now)
+{
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		struct process *process = engine_process_at(engine, i);
+
+		if (process->trap_restore_ns != 0 &&
+		    now >= process->trap_restore_ns)
+			sigstate_restore_due(engine, process);
+	}
+}
+
 void sigstate_at_stop(struct engine *engine, struct thread *thread)
 {
+	uint64_t due = thread->process->trap_restore_ns;
+
+	if (due != 0 && clock_now_ns() >= due)
+		sigstate_settle(engine, thread);
 	if (!thread->process->trap_action_wanted)
 		return;
 	thread->process->trap_action_wanted = false;
@@ -359,14 +409,17 @@ void sigstate_at_stop(struct engine *engine, struct thread *thread)
 /* Has the kernel taken the program's handler or SIG_IGN away just now? */
 static bool sigstate_was_reset(struct thread *thread)
 {
-	const struct process *process = thread->process;
+	struct process *process = thread->process;
 	struct thread_status status;
+	bool reset;
 
 	if (!process->trap_ignored && !process->trap_caught)
 		return false;
 	if (!thread_ok(thread, procfs_status(thread->tid, &status)))
 		return false;
-	return sigstate_is_reset(process, &status);
+	reset = sigstate_is_reset(process, &status);
+	sigstate_doubtful(process, reset, clock_now_ns());
+	return reset;
 }
 
 void sigstate_mend(struct engine *engine, struct thread *thread)
@@ -385,13 +438,32 @@ void sigstate_mend(struct engine *engine, struct thread *thread)
 	if (may_be_blocked && sigstate_was_blocked(thread, mask))
 		thread_ok(thread,
 			  trace_set_signal_mask(thread->tid, mask | trap_bit));
-	if (reset)
+	if (!reset)
+		return;
+	if (thread->process->trap_ignored)
+		sigstate_plan_restore(engine, thread->process);
+	else
 		sigstate_restore_action(engine, thread);
 }
 
 int sigstate_deliver(struct engine *engine, struct thread *thread)
 {
+	if (thread->process->trap_ignored)
+		return 0;
 	if (sigstate_was_reset(thread))
 		sigstate_restore_action(engine, thread);
-	return thread->process->trap_ignored ? 0 : SIGTRAP;
+	return SIGTRAP;
+}
+
+void sigstate_tick(struct engine *engine, uint64_t now)
+{
+	int batch = SIGSTATE_BATCH;
+
+	if (now < engine->signals_due_ns)
+		return;
+	sigstate_tick_restore(engine, now);
+	sigstate_each(engine, now, sigstate_visit_due, &batch);
+	engine->signals_due_ns = now + (sigstate_all_settled(engine, now)
+						? SIGSTATE_LOOK_NS
+						: SIGSTATE_FIRST_GAP_NS);
 }

@@ -54,6 +54,9 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 bool sigstate_in_handler(const struct process *process,
 			 const struct wire_site *site);
 
+/* Put SIG_IGN back now, if that is still to be done. */
+void sigstate_settle(struct engine *engine, struct thread *thread);
+
 /* At any stop: ask for what is wanted of a stopped thread. */
 void sigstate_at_stop(struct engine *engine, struct thread *thread);
 
