@@ -364,10 +364,34 @@ void sigstate_settle(struct engine *engine, struct thread *thread)
 	sigstate_restore_action(engine, thread);
 }
 
+/* Has a thread of the process a SIGTRAP in its queue that it has not taken? */
+static bool sigstate_trap_queued(const struct process *process)
+{
+	for (size_t i = 0; i < process->threads.count; i++) {
+		const struct thread *thread = process_thread(process, i);
+		struct thread_status status;
+		struct error *err;
+
+		if (thread->state != THREAD_RUNNING)
+			continue;
+		err = procfs_status(thread->tid, &status);
+		if (!err && (status.pending & trap_bit))
+			return true;
+		error_free(err);
+	}
+	return false;
+}
+
 /* Put it back by a thread that is stopped, or ask one to stop for it. */
 static void sigstate_restore_due(struct engine *engine, struct process *process)
 {
 	struct thread *runner = NULL;
+
+	if (sigstate_trap_queued(process)) {
+		process->trap_restore_ns = 0;
+		sigstate_plan_restore(engine, process);
+		return;
+	}
 
 	for (size_t i = 0; i < process->threads.count; i++) {
 		struct thread *thread = process_thread(process, i);
@@ -398,7 +422,8 @@ void sigstate_at_stop(struct engine *engine, struct thread *thread)
 {
 	uint64_t due = thread->process->trap_restore_ns;
 
-	if (due != 0 && clock_now_ns() >= due)
+	if (due != 0 && clock_now_ns() >= due &&
+	    !sigstate_trap_queued(thread->process))
 		sigstate_settle(engine, thread);
 	if (!thread->process->trap_action_wanted)
 		return;

@@ -82,9 +82,13 @@ static void settle(struct driven *driven)
 		     sigstate_ready(&driven->engine, process, clock_now_ns()));
 }
 
-static void check(const struct driven *driven,
-		  const struct thread_status *before)
+/* SIG_IGN comes back a moment after the traps. */
+static void check(struct driven *driven, const struct thread_status *before)
 {
+	const struct process *process =
+		engine_process(&driven->engine, driven->pid);
+
+	driven_until(driven, process->trap_restore_ns == 0);
 	for (int i = 0; i < 2; i++) {
 		struct thread_status now;
 
