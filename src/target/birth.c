@@ -253,7 +253,6 @@ static void birth_new_space(struct engine *engine, struct process *process)
 	process->space = space;
 	process->trap_action_known = false;
 	process->trap_looked_ns = 0;
-	process->trap_restore_ns = 0;
 	process->syscall_address = 0;
 	pool_clear(&engine->pool);
 }

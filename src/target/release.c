@@ -66,6 +66,27 @@ static bool release_drain(struct thread *thread)
 	return true;
 }
 
+/*
+ * A program that handles or ignores SIGTRAP may send it to itself, and would
+ * die of it if a trap of ours in another thread had just reset that: its
+ * threads are let go when none of them has a trap on its way any more
+ * (release_tick).
+ */
+static bool release_goes_together(const struct process *process)
+{
+	return process->trap_ignored || process->trap_caught;
+}
+
+static void release_detach(struct engine *engine, struct thread *thread)
+{
+	if (thread->state == THREAD_STOPPED &&
+	    !thread_ok(thread, trace_detach(thread->tid, thread->deliver)))
+		/* killed meanwhile: its end is still to be waited for */
+		return;
+	if (thread->state == THREAD_STOPPED)
+		release_forget(engine, thread);
+}
+
 void release_thread(struct engine *engine, struct thread *thread)
 {
 	if (thread->state != THREAD_STOPPED)
@@ -80,13 +101,30 @@ void release_thread(struct engine *engine, struct thread *thread)
 	if (release_drain(thread))
 		return;
 	watch_by_registers.clear(engine, thread);
-	sigstate_settle(engine, thread);
-	if (thread->state == THREAD_STOPPED &&
-	    !thread_ok(thread, trace_detach(thread->tid, thread->deliver)))
-		/* killed meanwhile: its end is still to be waited for */
-		return;
-	if (thread->state == THREAD_STOPPED)
-		release_forget(engine, thread);
+	if (release_goes_together(thread->process))
+		thread->drained = true;
+	else
+		release_detach(engine, thread);
+}
+
+/* Is every thread of the process stopped, with no trap on its way? */
+static bool release_all_drained(const struct process *process)
+{
+	for (size_t i = 0; i < process->threads.count; i++) {
+		const struct thread *thread = process_thread(process, i);
+
+		if (thread->state != THREAD_GONE && !thread->drained)
+			return false;
+	}
+	return process->threads.count > 0;
+}
+
+static void release_together(struct engine *engine, struct process *process)
+{
+	for (size_t i = 0; i < process->threads.count; i++)
+		sigstate_settle(engine, process_thread(process, i));
+	for (size_t i = process->threads.count; i-- > 0;)
+		release_detach(engine, process_thread(process, i));
 }
 
 static bool release_has_ended(const struct thread *thread)
@@ -112,6 +150,9 @@ void release_tick(struct engine *engine)
 			    release_has_ended(thread))
 				release_forget(engine, thread);
 		}
+		if (release_goes_together(process) &&
+		    release_all_drained(process))
+			release_together(engine, process);
 	}
 }
 

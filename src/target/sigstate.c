@@ -18,7 +18,8 @@
 #include "target/thread.h"
 
 enum {
-	SIGSTATE_FIRST_GAP_NS = 1000 * 1000,
+	/* by then a thread has set itself up */
+	SIGSTATE_FIRST_GAP_NS = 5 * 1000 * 1000,
 	SIGSTATE_LOOK_NS = 20 * 1000 * 1000,
 	SIGSTATE_LAST_GAP_NS = 1000 * 1000 * 1000,
 	/* dispositions seen longer ago are looked at again before arming */
@@ -30,7 +31,9 @@ enum {
 	/* a thread of that age that blocks everything means it */
 	SIGSTATE_GROWN_NS = 50 * 1000 * 1000,
 	/* young threads delay breakpoints no longer than this */
-	SIGSTATE_PATIENCE_NS = 20 * 1000 * 1000,
+	SIGSTATE_PATIENCE_NS = 100 * 1000 * 1000,
+	/* a signal delivered before a disposition was known has arrived */
+	SIGSTATE_ARRIVAL_NS = 50 * 1000 * 1000,
 	/* threads looked at in one go */
 	SIGSTATE_BATCH = 32,
 };
@@ -88,6 +91,8 @@ static void sigstate_take_process(struct process *process,
 	if (process->trap_restore_ns != 0 ||
 	    sigstate_doubtful(process, reset, now))
 		return;
+	if (!process->trap_ignored && !process->trap_caught)
+		process->trap_learned_ns = now;
 	process->trap_ignored = status->ignored & trap_bit;
 	process->trap_caught = status->caught & trap_bit;
 	if (!process->trap_caught)
@@ -247,6 +252,10 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 		thread_interrupt(first);
 		return false;
 	}
+	/* signals on their way since before that was known are to arrive */
+	if ((process->trap_ignored || process->trap_caught) &&
+	    now - process->trap_learned_ns < SIGSTATE_ARRIVAL_NS)
+		return false;
 	process->armed_ns = now;
 	return true;
 }
@@ -344,8 +353,9 @@ static void sigstate_restore_action(struct engine *engine,
 /*
  * Ignoring a signal takes it out of every thread's queue (sigaction(2)), and
  * with it the trap of a thread that has met a breakpoint and not stopped yet:
- * that one would go on behind the int3. So it waits until such traps have
- * been taken; meanwhile no SIGTRAP of the program's own is delivered.
+ * that one would go on behind the int3. So SIG_IGN is put back only when no
+ * breakpoint is armed, at the latest when the program is let go; until then no
+ * SIGTRAP of the program's own is delivered.
  */
 static void sigstate_plan_restore(struct engine *engine,
 				  struct process *process)
@@ -356,9 +366,16 @@ static void sigstate_plan_restore(struct engine *engine,
 		engine->signals_due_ns = process->trap_restore_ns;
 }
 
+static bool sigstate_may_restore(const struct process *process, uint64_t now)
+{
+	return process->trap_restore_ns != 0 &&
+	       now >= process->trap_restore_ns && process->space->armed == 0;
+}
+
 void sigstate_settle(struct engine *engine, struct thread *thread)
 {
-	if (thread->process->trap_restore_ns == 0)
+	if (thread->process->trap_restore_ns == 0 ||
+	    thread->state != THREAD_STOPPED)
 		return;
 	thread->process->trap_restore_ns = 0;
 	sigstate_restore_action(engine, thread);
@@ -412,17 +429,15 @@ static void sigstate_tick_restore(struct engine *engine, uint64_t now)
 	for (size_t i = 0; i < engine->processes.count; i++) {
 		struct process *process = engine_process_at(engine, i);
 
-		if (process->trap_restore_ns != 0 &&
-		    now >= process->trap_restore_ns)
+		if (process->role == PROCESS_WATCHED &&
+		    sigstate_may_restore(process, now))
 			sigstate_restore_due(engine, process);
 	}
 }
 
 void sigstate_at_stop(struct engine *engine, struct thread *thread)
 {
-	uint64_t due = thread->process->trap_restore_ns;
-
-	if (due != 0 && clock_now_ns() >= due &&
+	if (sigstate_may_restore(thread->process, clock_now_ns()) &&
 	    !sigstate_trap_queued(thread->process))
 		sigstate_settle(engine, thread);
 	if (!thread->process->trap_action_wanted)

@@ -54,7 +54,10 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 bool sigstate_in_handler(const struct process *process,
 			 const struct wire_site *site);
 
-/* Put SIG_IGN back now, if that is still to be done. */
+/*
+ * Put SIG_IGN back now, by this thread, if that is still to be done and the
+ * thread is stopped. No trap may be on its way to any thread.
+ */
 void sigstate_settle(struct engine *engine, struct thread *thread);
 
 /* At any stop: ask for what is wanted of a stopped thread. */

@@ -29,7 +29,7 @@ enum {
 	/* between reads of bytes that no register watches */
 	STALL_READ_NS = 50 * 1000,
 	/* a changed value waits this long for the trap that explains it */
-	STALL_GRACE_NS = 1000 * 1000,
+	STALL_GRACE_NS = 5 * 1000 * 1000,
 	/* no system call is larger; the rest of orig_rax is a vector number */
 	SYSCALL_MAX = 4096,
 };

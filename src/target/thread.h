@@ -69,6 +69,7 @@ struct thread {
 	pid_t tid;
 	enum thread_state state;
 	bool interrupting; /* an interrupt was sent, its stop not yet seen */
+	bool drained; /* ready to be let go, with the others of its process */
 	bool newborn; /* its first stop is still to come */
 	bool stepping; /* was last resumed for one instruction */
 	int deliver; /* signal to hand over when it is resumed */

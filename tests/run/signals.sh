@@ -7,13 +7,14 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# undisturbed NAME STATUS SECONDS BACKEND SEED
+# undisturbed NAME STATUS SECONDS BACKEND SEED [OPTION...]
 undisturbed()
 {
 	local what="$1 by $4, seed $5" samples
 
-	run run --backend "$4" --seed "$5" --rate 1000 -o "$report" -- \
-		"$TARGETS_DIR/$1.O2" "$3"
+	[ $# -gt 5 ] && what="$what, ${*:6}"
+	run run --backend "$4" --seed "$5" --rate 1000 -o "$report" \
+		"${@:6}" -- "$TARGETS_DIR/$1.O2" "$3"
 	samples=$(sed -n 's/.*"samples": *\([0-9]*\).*/\1/p' "$report")
 	if [ "$status" -ne "$2" ]; then
 		not_ok "$what: exit status $status, not $2"
@@ -66,5 +67,15 @@ while read -r name wanted seconds; do
 		done
 	done
 done <<<"$table"
+
+# What the program set is there again when it is let go in mid-run.
+for seed in $(seeds 1); do
+	for backend in "${backends[@]}"; do
+		for name in trap_blocked trap_ignored trap_handled; do
+			undisturbed "$name" 0 1 "$backend" "$seed" \
+				--duration 0.3s
+		done
+	done
+done
 
 finish

@@ -98,7 +98,7 @@ static void threads_pass_a_persistent_breakpoint_together(void **state)
 	for (int i = 0; i < 3; i++)
 		lane_start(i, PASSES);
 	driven_until(driven, lane_idle(0) && lane_idle(1) && lane_idle(2));
-	assert_in_range(predicate_calls, PASSES, 3 * PASSES);
+	assert_in_range(predicate_calls, 1, 3 * PASSES);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(child_plan.arena->data[i], PASSES);
 	assert_true(breakpoint->armed);
