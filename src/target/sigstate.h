@@ -10,6 +10,8 @@
  *   SIGSTATE_STALE_NS earlier. A handler found there is asked for by a
  *   system call injected at some thread's stop, before anything is armed.
  *   That the kernel has reset it is seen at the trap itself.
+ * - SIG_IGN cannot be put back while breakpoints are armed (see the source);
+ *   until then no SIGTRAP is delivered that the program sends itself.
  * - A thread inherits its creator's mask; it is looked at a moment after its
  *   birth, before more breakpoints are set, and then less and less often.
  *   Only a thread that blocks or unblocks SIGTRAP, and no other signal,
