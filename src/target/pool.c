@@ -142,8 +142,12 @@ static struct pool_hot *pool_place(struct pool *pool, size_t threads,
 static void pool_earn(struct pool *pool, uint64_t now)
 {
 	double most = pool->params.rate / (double)POOL_BURST_PART + 1;
-	double elapsed = (double)(now - pool->tokens_ns) / CLOCK_NS_PER_S;
+	double elapsed;
 
+	/* a caller's clock may have been read before the last one's */
+	if (now <= pool->tokens_ns)
+		return;
+	elapsed = (double)(now - pool->tokens_ns) / CLOCK_NS_PER_S;
 	pool->tokens += elapsed * pool->params.rate;
 	pool->tokens_ns = now;
 	if (pool->tokens > most)

@@ -49,6 +49,7 @@ struct process {
 	uint8_t trap_action[32]; /* struct sigaction of the kernel */
 	uint64_t syscall_address; /* of a syscall instruction; 0: unknown */
 	uint64_t armed_ns; /* when breakpoints were last set */
+	bool ever_armed; /* they have been */
 };
 
 /* Takes one use of the space over, on success only. */

@@ -245,7 +245,12 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 	if (now - process->armed_ns < SIGSTATE_PATIENCE_NS &&
 	    !sigstate_all_settled(engine, now))
 		return false;
-	if (now - process->trap_looked_ns > SIGSTATE_STALE_NS)
+	/*
+	 * What was seen before the first breakpoints is not old: a program sets
+	 * its dispositions at its start, and starts its threads right then
+	 */
+	if (!process->ever_armed ||
+	    now - process->trap_looked_ns > SIGSTATE_STALE_NS)
 		sigstate_refresh(engine, first);
 	if (process->trap_caught && !process->trap_action_known) {
 		process->trap_action_wanted = true;
@@ -254,9 +259,10 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 	}
 	/* signals on their way since before that was known are to arrive */
 	if ((process->trap_ignored || process->trap_caught) &&
-	    now - process->trap_learned_ns < SIGSTATE_ARRIVAL_NS)
+	    now < process->trap_learned_ns + SIGSTATE_ARRIVAL_NS)
 		return false;
 	process->armed_ns = now;
+	process->ever_armed = true;
 	return true;
 }
 

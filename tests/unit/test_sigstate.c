@@ -226,9 +226,40 @@ static void watches_leave_them_alone(void **state)
 	}
 }
 
+/*
+ * A program ignores SIGTRAP at its start, just after it was looked at: that is
+ * seen before the first breakpoint, and what was delivered before arrives.
+ */
+static void the_first_breakpoint_waits_for_what_is_on_its_way(void **state)
+{
+	lane_work *const work[] = { work_write, work_write };
+	struct driven *driven;
+	struct process *process;
+	uint64_t now;
+
+	(void)state;
+	driven_plan(work, 2);
+	child_plan.prepare = prepare_ignored;
+	driven = driven_start(&watch_by_value);
+	process = engine_process(&driven->engine, driven->pid);
+	settle(driven);
+	process->trap_ignored = false;
+	process->trap_learned_ns = 0;
+	process->ever_armed = false;
+	now = clock_now_ns();
+	process->trap_looked_ns = now;
+	assert_false(sigstate_ready(&driven->engine, process, now));
+	assert_true(process->trap_ignored);
+	settle(driven);
+	assert_true(clock_now_ns() > process->trap_learned_ns);
+	driven_end(driven);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			the_first_breakpoint_waits_for_what_is_on_its_way),
 		cmocka_unit_test(a_blocked_trap_stays_blocked),
 		cmocka_unit_test(everything_blocked_stays_blocked),
 		cmocka_unit_test(an_ignored_trap_stays_ignored),
