@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * racewatch attach: watch a process that runs already, until it ends, the
+ * racewatch attach: watch processes that run already, until they end, the
  * time is up or somebody interrupts (racewatch-attach(1)).
  */
 #include "cmd/cmd.h"
@@ -15,28 +15,53 @@
 
 static const struct option_table attach_table = {
 	.command = "attach",
-	.synopsis = "[options] PID",
-	.summary = "Watch a running process and report its data races.",
+	.synopsis = "[options] PID...",
+	.summary = "Watch running processes and report their data races.",
 	.defs = watch_defs,
 	.count = WATCH_DEFS_ATTACH,
 };
 
-static struct error *attach_pid(char *const *operands, int *ret)
+static struct error *attach_pid(const char *operand, int *ret)
 {
 	char *end;
 	long pid;
 
+	errno = 0;
+	pid = strtol(operand, &end, 10);
+	if (strspn(operand, "0123456789") != strlen(operand) || errno != 0 ||
+	    pid <= 0 || pid > INT32_MAX)
+		return error_create(ERROR_USAGE, "'%s' is not a process id",
+				    operand);
+	*ret = (int)pid;
+	return NULL;
+}
+
+static bool attach_has(const struct vec *pids, int pid)
+{
+	for (size_t i = 0; i < pids->count; i++) {
+		if (*(const int *)vec_at(pids, i) == pid)
+			return true;
+	}
+	return false;
+}
+
+static struct error *attach_pids(char *const *operands,
+				 struct watch_options *options)
+{
 	if (!operands[0])
 		return error_create(ERROR_USAGE, "no process is given");
-	if (operands[1])
-		return error_create(ERROR_USAGE, "one process at a time");
-	errno = 0;
-	pid = strtol(operands[0], &end, 10);
-	if (strspn(operands[0], "0123456789") != strlen(operands[0]) ||
-	    errno != 0 || pid <= 0 || pid > INT32_MAX)
-		return error_create(ERROR_USAGE, "'%s' is not a process id",
-				    operands[0]);
-	*ret = (int)pid;
+	for (; *operands; operands++) {
+		struct error *err;
+		int pid;
+
+		err = attach_pid(*operands, &pid);
+		if (err)
+			return err;
+		if (!attach_has(&options->pids, pid) &&
+		    !vec_push(&options->pids, &pid))
+			return error_nomem;
+	}
+	options->pid = *(const int *)vec_at(&options->pids, 0);
 	return NULL;
 }
 
@@ -53,7 +78,7 @@ static struct error *attach_main(int argc, char **argv, int *ret_status)
 	*ret_status = 0;
 	if (command_answer(&command_attach, options.help, options.version))
 		goto out;
-	err = attach_pid(argv + first, &options.pid);
+	err = attach_pids(argv + first, &options);
 	if (!err)
 		err = watch_program(&options, given, ret_status);
 	if (err && err->kind == ERROR_GONE)
@@ -61,13 +86,14 @@ static struct error *attach_main(int argc, char **argv, int *ret_status)
 				   "process %d: there is none, or it has ended",
 				   options.pid);
 out:
+	vec_deinit(&options.pids);
 	options_release(&attach_table, &options);
 	return err;
 }
 
 const struct command command_attach = {
 	.name = "attach",
-	.summary = "watch a running process",
+	.summary = "watch running processes",
 	.options = &attach_table,
 	.run = attach_main,
 };

@@ -26,6 +26,8 @@ enum show { SHOW_DEFAULT, SHOW_ALL };
 
 static const char *const color_words[] = { "auto", "always", "never", NULL };
 static const char *const show_words[] = { "default", "all", NULL };
+/* in the order of enum wire_follow */
+static const char *const follow_words[] = { "none", "fork", "all", NULL };
 static const char *const backend_words[] = { "auto",   "perf",	"perf-cpu",
 					     "ptrace", "value", NULL };
 
@@ -62,6 +64,13 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .type = OPTION_CHOICE,
 	  .offset = AT(backend),
 	  .choices = backend_words },
+	{ .name = "follow",
+	  .arg = "WHICH",
+	  .help = "watch child processes too: none, fork (those that run the "
+		  "same program) or all (default none)",
+	  .type = OPTION_CHOICE,
+	  .offset = AT(follow),
+	  .choices = follow_words },
 	{ .name = "include",
 	  .arg = "GLOB",
 	  .help = "sample these modules, functions or source files too",
@@ -195,7 +204,9 @@ static struct error *watch_session(const struct watch_options *options,
 {
 	struct session_config config = {
 		.argv = options->argv,
-		.pid = options->pid,
+		.pids = options->pids.items,
+		.pid_count = options->pids.count,
+		.follow = (enum wire_follow)options->follow,
 		.no_aslr = options->no_aslr,
 		.backend = backend_words[options->backend],
 		.seed = options->seed,
@@ -281,6 +292,7 @@ struct error *watch_parse(const struct option_table *table, int argc,
 	struct error *err;
 
 	*ret = (struct watch_options){
+		.pids = VEC_INIT(int),
 		.seed = UINT64_MAX, /* none given */
 		.rate = 1000,
 		.stall_ns = CLOCK_NS_PER_MS,

@@ -15,11 +15,12 @@
 struct error;
 
 struct watch_options {
-	char **argv; /* the command; NULL: attach to pid */
-	int pid;
+	char **argv; /* the command; NULL: attach to pids */
+	struct vec pids; /* of int; freed by whoever filled it */
+	int pid; /* the first of them; 0: none */
 	bool help, version, quiet, verbose;
 	bool include_stack, no_aslr, halt_on_race;
-	int backend, color, show;
+	int backend, color, show, follow;
 	uint64_t seed, rate, stall_ns, duration_ns, timeout_ns;
 	uint64_t error_exitcode, min_samples;
 	const char *output, *debug;
@@ -27,9 +28,9 @@ struct watch_options {
 };
 
 enum {
-	WATCH_DEFS = 21,
+	WATCH_DEFS = 22,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 18,
+	WATCH_DEFS_ATTACH = 19,
 };
 
 extern const struct option_def watch_defs[WATCH_DEFS];

@@ -20,25 +20,24 @@ static void side_classify(const struct conflict_context *context,
 	side->rule = RULE_SITE;
 	if (!side->module || side->insn_address == 0)
 		return;
-	side->rule = rules_classify(context->rules, context->image,
+	side->rule = rules_classify(context->rules, side->home->image,
 				    side->module,
 				    side->insn_address - side->module->bias,
 				    &side->insn, 0);
 }
 
 /* A thread that stands before its access: the instruction is at rip. */
-static void side_stands(const struct conflict_context *context,
-			struct conflict_side *side)
+static void side_stands(struct conflict_side *side)
 {
 	uint64_t rip = side->wire->regs.rip;
-	struct module *module = image_module_at(context->image, rip);
+	struct module *module = image_module_at(side->home->image, rip);
 
 	side->access = side->wire->access;
 	if (!module || !module->text)
 		return;
 	side->module = module;
 	side->insn_address = rip;
-	scan_instruction(context->scanner, module, rip - module->bias,
+	scan_instruction(side->home->scanner, module, rip - module->bias,
 			 &side->insn);
 }
 
@@ -50,10 +49,10 @@ struct body {
 	uint64_t start; /* run-time, as the registers are */
 };
 
-static bool body_at(const struct conflict_context *context, uint64_t rip,
+static bool body_at(const struct conflict_home *home, uint64_t rip,
 		    struct body *ret)
 {
-	struct module *module = image_module_at(context->image, rip);
+	struct module *module = image_module_at(home->image, rip);
 	const struct elf_function *function;
 
 	if (!module || !module->text)
@@ -74,14 +73,13 @@ static bool body_at(const struct conflict_context *context, uint64_t rip,
 }
 
 /* Find the instruction that trapped, in the function that holds rip. */
-static bool side_search(const struct conflict_context *context,
-			struct conflict_side *side,
+static bool side_search(struct conflict_side *side,
 			const struct mem_access *watched)
 {
 	struct body body;
 
-	if (!body_at(context, side->wire->regs.rip, &body) ||
-	    !decode_find_trapped(context->scanner->decoder, body.bytes,
+	if (!body_at(side->home, side->wire->regs.rip, &body) ||
+	    !decode_find_trapped(side->home->scanner->decoder, body.bytes,
 				 body.size, body.start, &side->wire->regs,
 				 watched, &side->insn_address, &side->insn))
 		return false;
@@ -90,16 +88,15 @@ static bool side_search(const struct conflict_context *context,
 }
 
 /* The thread has just entered a function: find the call. */
-static bool side_search_call(const struct conflict_context *context,
-			     struct conflict_side *side, uint64_t caller,
+static bool side_search_call(struct conflict_side *side, uint64_t caller,
 			     const struct mem_access *watched)
 {
 	struct body body;
 
-	if (!body_at(context, caller - 1, &body) ||
-	    !decode_find_call(context->scanner->decoder, body.bytes, body.size,
-			      body.start, caller, &side->wire->regs, watched,
-			      &side->insn_address, &side->insn))
+	if (!body_at(side->home, caller - 1, &body) ||
+	    !decode_find_call(side->home->scanner->decoder, body.bytes,
+			      body.size, body.start, caller, &side->wire->regs,
+			      watched, &side->insn_address, &side->insn))
 		return false;
 	side->module = body.module;
 	return true;
@@ -172,15 +169,14 @@ static void side_access(struct conflict_side *side,
 }
 
 /* A thread that has made its access. */
-static void side_trapped(const struct conflict_context *context,
-			 struct conflict_side *side, const uint8_t *stack,
+static void side_trapped(struct conflict_side *side, const uint8_t *stack,
 			 const struct mem_access *watched)
 {
 	uint64_t caller;
 
-	if (side_search(context, side, watched) ||
+	if (side_search(side, watched) ||
 	    (side_return_address(side, stack, &caller) &&
-	     side_search_call(context, side, caller, watched)))
+	     side_search_call(side, caller, watched)))
 		side_access(side, watched);
 }
 
@@ -201,8 +197,7 @@ static void side_kernel(struct conflict_side *side)
 	}
 }
 
-static struct error *side_unwind(const struct conflict_context *context,
-				 struct conflict_side *side,
+static struct error *side_unwind(struct conflict_side *side,
 				 const uint8_t *stack)
 {
 	const struct wire_side *wire = side->wire;
@@ -213,8 +208,9 @@ static struct error *side_unwind(const struct conflict_context *context,
 		.stack = stack,
 		.stack_size = wire->stack_size,
 	};
-	struct error *err = unwind_frames(context->image, &input, side->frames,
-					  CONFLICT_FRAMES, &side->frame_count);
+	struct error *err = unwind_frames(side->home->image, &input,
+					  side->frames, CONFLICT_FRAMES,
+					  &side->frame_count);
 
 	if (err)
 		return err;
@@ -238,19 +234,24 @@ static struct error *conflict_side(const struct conflict_context *context,
 				   const uint8_t *stack)
 {
 	struct conflict_side *side = &conflict->sides[i];
+	struct mem_access watched = { 0 };
 
 	memset(side, 0, sizeof(*side));
+	side->home = &context->homes[i];
 	side->wire = &conflict->wire.sides[i];
 	if (!side->wire->present)
 		return NULL;
 	if (side->wire->before)
-		side_stands(context, side);
+		side_stands(side);
 	else if (side->wire->syscall != -1)
 		side_kernel(side);
-	else
-		side_trapped(context, side, stack, &conflict->sides[0].access);
+	else {
+		watched = conflict->sides[0].access;
+		watched.address += conflict->wire.shift;
+		side_trapped(side, stack, &watched);
+	}
 	side_classify(context, side);
-	return side_unwind(context, side, stack);
+	return side_unwind(side, stack);
 }
 
 /*
@@ -273,16 +274,16 @@ static void conflict_infer(struct conflict *conflict)
 static void conflict_overlap(struct conflict *conflict)
 {
 	const struct mem_access *a = &conflict->sides[0].access;
-	const struct mem_access *b = &conflict->sides[1].access;
+	struct mem_access b = conflict->sides[1].access;
 	uint64_t start, end;
 
 	conflict->overlap = *a;
-	if (!mem_access_overlap(a, b))
+	b.address -= conflict->wire.shift;
+	if (!mem_access_overlap(a, &b))
 		return;
-	start = a->address > b->address ? a->address : b->address;
-	end = a->address + a->size < b->address + b->size
-		      ? a->address + a->size
-		      : b->address + b->size;
+	start = a->address > b.address ? a->address : b.address;
+	end = a->address + a->size < b.address + b.size ? a->address + a->size
+							: b.address + b.size;
 	conflict->overlap.address = start;
 	conflict->overlap.size = (uint32_t)(end - start);
 }
@@ -315,7 +316,7 @@ conflict_synchronization(const struct conflict_context *context,
 		if (rule_is_synchronization(conflict->sides[i].rule))
 			return rule_name(conflict->sides[i].rule);
 	}
-	rule = rules_data(context->image, conflict->overlap.address);
+	rule = rules_data(context->homes[0].image, conflict->overlap.address);
 	if (rule_is_synchronization(rule))
 		return rule_name(rule);
 	return side_in_runtime(&conflict->sides[1]) ? "runtime" : NULL;
@@ -336,12 +337,13 @@ static uint64_t conflict_key(const struct conflict_context *context,
 		const struct conflict_side *side = &conflict->sides[i];
 
 		key = key_mix(key, side->access.kind);
+		key = key_mix(key, side->wire->program);
 		key = key_mix(key, (uint64_t)(int64_t)side->wire->syscall);
 		for (size_t f = 0; f < side->frame_count; f++)
 			key = key_mix(key, side->frames[f].pc);
 	}
 	/* globals are named by their address, the rest is not */
-	if (image_module_at(context->image, conflict->overlap.address))
+	if (image_module_at(context->homes[0].image, conflict->overlap.address))
 		key = key_mix(key, conflict->overlap.address);
 	return key_mix(key, conflict->overlap.size);
 }
@@ -353,7 +355,8 @@ uint64_t conflict_place(const struct conflict_context *context,
 
 	if (address == 0)
 		return 0;
-	if (image_module_at(context->image, conflict->overlap.address))
+	address = key_mix(address, conflict->sides[side].wire->program);
+	if (image_module_at(context->homes[0].image, conflict->overlap.address))
 		address = key_mix(address, conflict->overlap.address);
 	return address;
 }

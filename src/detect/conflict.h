@@ -26,9 +26,15 @@ struct scanner;
 
 enum { CONFLICT_FRAMES = 64 };
 
-struct conflict_context {
+/* What one side's process runs. */
+struct conflict_home {
 	struct image *image;
 	struct scanner *scanner;
+};
+
+struct conflict_context {
+	struct conflict_home
+		homes[2]; /* of the sides; often one and the same */
 	const struct rules *rules;
 	const char *backend;
 	const char *program; /* short name of the process */
@@ -36,6 +42,7 @@ struct conflict_context {
 
 struct conflict_side {
 	const struct wire_side *wire; /* in the message */
+	const struct conflict_home *home;
 	struct module *module; /* of the instruction; NULL: not known */
 	uint64_t insn_address; /* run-time; 0: not known */
 	struct insn_access insn;
@@ -50,7 +57,7 @@ struct conflict_side {
 struct conflict {
 	struct wire_conflict wire; /* a copy */
 	struct conflict_side sides[2];
-	/* the bytes both touched, as far as that is known */
+	/* the bytes both touched, as far as that is known; where side 0 has them */
 	struct mem_access overlap;
 	bool race; /* false: two reads, after all */
 	/*

@@ -59,15 +59,14 @@ static bool describe_frame(struct race_side *side, struct code_frame *from)
 	return !failed;
 }
 
-static struct error *describe_frames(const struct conflict_context *context,
-				     const struct conflict_side *from,
+static struct error *describe_frames(const struct conflict_side *from,
 				     struct race_side *side)
 {
 	struct vec frames = VEC_INIT(struct code_frame);
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < from->frame_count; i++) {
-		err = symbols_frames(context->image, from->frames[i].pc,
+		err = symbols_frames(from->home->image, from->frames[i].pc,
 				     from->frames[i].is_return, &frames);
 		for (size_t f = 0; !err && f < frames.count; f++) {
 			if (!describe_frame(side, vec_at(&frames, f)))
@@ -79,8 +78,7 @@ static struct error *describe_frames(const struct conflict_context *context,
 	return err;
 }
 
-static char *describe_insn(const struct conflict_context *context,
-			   const struct conflict_side *from, bool *failed)
+static char *describe_insn(const struct conflict_side *from, bool *failed)
 {
 	const uint8_t *bytes;
 	size_t size = 0;
@@ -94,7 +92,7 @@ static char *describe_insn(const struct conflict_context *context,
 			      from->insn_address - from->module->bias, &size);
 	if (!bytes)
 		return NULL;
-	decoder_text(context->scanner->decoder, bytes, size,
+	decoder_text(from->home->scanner->decoder, bytes, size,
 		     from->insn_address - from->module->bias, text,
 		     sizeof(text));
 	return copy_string(text, failed);
@@ -131,8 +129,7 @@ static bool describe_thread(const struct wire_side *wire,
 	return true;
 }
 
-static struct error *describe_side(const struct conflict_context *context,
-				   const struct conflict_side *from,
+static struct error *describe_side(const struct conflict_side *from,
 				   struct race_side *side)
 {
 	bool failed = false;
@@ -146,12 +143,12 @@ static struct error *describe_side(const struct conflict_context *context,
 	side->atomic = from->insn.synchronizes;
 	if (!describe_thread(from->wire, side))
 		return error_nomem;
-	side->insn = describe_insn(context, from, &failed);
+	side->insn = describe_insn(from, &failed);
 	if (from->kernel)
 		side->syscall = describe_syscall(from->wire->syscall, &failed);
 	if (failed)
 		return error_nomem;
-	return describe_frames(context, from, side);
+	return describe_frames(from, side);
 }
 
 static enum race_region describe_region(enum data_region region)
@@ -174,12 +171,14 @@ static enum race_region describe_region(enum data_region region)
 }
 
 static struct error *describe_variable(const struct conflict_context *context,
+				       int pid,
 				       const struct mem_access *overlap,
 				       struct race_variable *variable)
 {
 	struct data_name name;
-	struct error *err = variables_name(context->image, overlap->address,
-					   overlap->size, &name);
+	struct error *err = variables_name(context->homes[0].image, pid,
+					   overlap->address, overlap->size,
+					   &name);
 
 	if (err)
 		return err;
@@ -249,10 +248,9 @@ static struct error *describe_all(const struct conflict_context *context,
 	race->sides[0].role = RACE_STALLED;
 	race->sides[1].role = RACE_RACING;
 	for (int i = 0; !failed && !err && i < 2; i++)
-		err = describe_side(context, &conflict->sides[i],
-				    &race->sides[i]);
+		err = describe_side(&conflict->sides[i], &race->sides[i]);
 	if (!failed && !err)
-		err = describe_variable(context, &conflict->overlap,
+		err = describe_variable(context, race->pid, &conflict->overlap,
 					&race->variable);
 	if (!err && (failed || !race_fingerprint(race)))
 		err = error_nomem;

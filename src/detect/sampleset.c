@@ -319,7 +319,8 @@ struct error *sampleset_sync(struct sampleset *set, struct vec *gone)
 
 	for (size_t i = 0; i < set->modules.count; i++) {
 		struct sampleset_module *module = sampleset_module(set, i);
-		struct wire_range range = { module->start, module->end };
+		struct wire_range range = { .start = module->start,
+					    .end = module->end };
 
 		if (module->gone || sampleset_in_image(set, module->id))
 			continue;

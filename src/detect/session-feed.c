@@ -10,9 +10,7 @@
 #include "base/log.h"
 #include "image/image.h"
 
-/* When the maps are read again, and how much work is done at a time. */
-static const uint64_t REFRESH_FIRST_NS = 10 * CLOCK_NS_PER_MS;
-static const uint64_t REFRESH_LAST_NS = 500 * CLOCK_NS_PER_MS;
+/* How much work is done at a time. */
 static const uint64_t FEED_SLICE_NS = 4 * CLOCK_NS_PER_MS;
 static const uint64_t WORK_SLICE_NS = 2 * CLOCK_NS_PER_MS;
 /* half of one CPU at first, so that short programs are covered soon, ... */
@@ -32,59 +30,73 @@ enum {
 	FEED_BYTES_PER_SITE = 16,
 };
 
-static void session_forget(struct session *session, const struct vec *gone)
+static void session_forget(struct session *session, uint32_t program,
+			   const struct vec *gone)
 {
-	for (size_t i = 0; i < gone->count; i++)
-		channel_send(&session->channel, WIRE_FORGET, vec_at(gone, i),
-			     sizeof(struct wire_range));
+	for (size_t i = 0; i < gone->count; i++) {
+		struct wire_range range =
+			*(const struct wire_range *)vec_at(gone, i);
+
+		range.program = program;
+		channel_send(&session->channel, WIRE_FORGET, &range,
+			     sizeof(range));
+	}
 }
 
-void session_hurry_refresh(struct session *session, bool changed)
+void session_hurry_refresh(struct session *session)
 {
-	uint64_t soon = session->refreshed_ns + REFRESH_FIRST_NS;
-
-	if (changed)
-		session->refresh_step_ns = REFRESH_FIRST_NS;
-	if (soon < session->refresh_ns)
-		session->refresh_ns = soon;
+	for (size_t i = 0; i < session->watched.programs.count; i++)
+		watched_timer_hurry(&watched_at(&session->watched, i)->maps,
+				    false);
 }
 
-static void session_schedule_refresh(struct session *session, bool changed)
-{
-	session->refreshed_ns = clock_now_ns();
-	session->refresh_step_ns += session->refresh_step_ns / 2;
-	if (changed || session->refresh_step_ns < REFRESH_FIRST_NS)
-		session->refresh_step_ns = REFRESH_FIRST_NS;
-	if (session->refresh_step_ns > REFRESH_LAST_NS)
-		session->refresh_step_ns = REFRESH_LAST_NS;
-	session->refresh_ns = session->refreshed_ns + session->refresh_step_ns;
-}
-
-struct error *session_refresh(struct session *session, bool reset)
+struct error *session_refresh(struct session *session,
+			      struct watched_program *program)
 {
 	struct vec gone = VEC_INIT(struct wire_range);
-	struct error *err = NULL;
+	size_t parts = program->set.parts.count;
 	bool changed = false;
-	size_t parts = session->set.parts.count;
+	struct error *err;
 
-	if (reset) {
-		image_reset(session->image);
-		err = sampleset_sync(&session->set, &gone);
-	}
-	if (!err)
-		err = image_refresh(session->image, &changed);
+	if (program->pid == 0)
+		return NULL;
+	err = image_refresh(program->image, &changed);
 	/* a process that has just ended has no maps; the tracer will say so */
 	if (err)
 		err = session_tolerate(session, err);
 	else
-		err = sampleset_sync(&session->set, &gone);
-	session_forget(session, &gone);
+		err = sampleset_sync(&program->set, &gone);
+	session_forget(session, program->id, &gone);
 	vec_deinit(&gone);
-	if (session->set.parts.count != parts) {
-		session->dry = false;
+	if (program->set.parts.count != parts) {
+		program->dry = false;
 		changed = true;
 	}
-	session_schedule_refresh(session, changed || reset);
+	watched_timer_set(&program->maps, changed);
+	return err;
+}
+
+/* Only where there are two processes can anything be shared. */
+static struct error *session_share(struct session *session, uint64_t now)
+{
+	struct vec *processes = &session->watched.processes;
+	struct vec bytes = VEC_INIT(uint8_t);
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && processes->count > 1 && i < processes->count;
+	     i++) {
+		struct watched_process *process = vec_at(processes, i);
+
+		if (now < process->shared.due_ns)
+			continue;
+		vec_clear(&bytes);
+		err = session_tolerate(session,
+				       watched_shared(process, &bytes));
+		if (bytes.count > 0)
+			channel_send(&session->channel, WIRE_SHARED,
+				     bytes.items, bytes.count);
+	}
+	vec_deinit(&bytes);
 	return err;
 }
 
@@ -105,7 +117,9 @@ void session_send_params(struct session *session)
 		session->sent = params;
 }
 
-/* Sites that should be with the tracer, armed or queued. */
+/*
+ * Sites that should be with the tracer, armed or queued, of each program.
+ */
 static uint64_t session_wanted(const struct session *session)
 {
 	uint64_t ahead =
@@ -114,81 +128,156 @@ static uint64_t session_wanted(const struct session *session)
 		session->governor.pool > session->counts.stats.armed
 			? session->governor.pool - session->counts.stats.armed
 			: 0;
+	uint64_t hungry = 0;
 
+	for (size_t i = 0; i < session->watched.programs.count; i++) {
+		const struct watched_program *program =
+			watched_at(&session->watched, i);
+
+		hungry += program->pid != 0 && !program->dry;
+	}
 	ahead += lacking;
 	if (ahead > FEED_QUEUE_MAX)
 		ahead = FEED_QUEUE_MAX;
-	return session->counts.stats.armed + ahead;
+	ahead += session->counts.stats.armed;
+	return hungry > 1 ? ahead / hungry + 1 : ahead;
 }
 
 static void session_send_sites(struct session *session,
-			       const struct wire_site *sites, size_t count)
+			       struct watched_program *program,
+			       struct wire_site *sites, size_t count)
 {
+	for (size_t i = 0; i < count; i++)
+		sites[i].program = program->id;
 	if (count == 0 || channel_send(&session->channel, WIRE_SITES, sites,
 				       count * sizeof(*sites)))
 		return;
 	for (size_t i = 0; i < count; i++)
-		sampler_return(&session->set.sampler, sites[i].id,
+		sampler_return(&program->set.sampler, sites[i].id,
 			       SAMPLER_FREE);
 }
 
-static struct error *session_fill_queue(struct session *session, uint64_t until)
+static struct error *session_fill_queue(struct session *session,
+					struct watched_program *program,
+					uint64_t until)
 {
 	struct wire_site sites[FEED_BATCH];
 	uint64_t wanted = session_wanted(session);
 	struct error *err = NULL;
 	size_t count = 0;
 
-	while (!err && !session->dry && session->set.sampler.out < wanted &&
+	while (!err && !program->dry && program->set.sampler.out < wanted &&
 	       clock_now_ns() < until) {
-		err = sampleset_draw(&session->set, &sites[count]);
+		err = sampleset_draw(&program->set, &sites[count]);
 		if (err)
 			break;
 		if (sites[count].id == 0)
-			session->dry = true;
+			program->dry = true;
 		else
 			count++;
 		if (count == FEED_BATCH) {
-			session_send_sites(session, sites, count);
+			session_send_sites(session, program, sites, count);
 			count = 0;
 		}
 	}
-	session_send_sites(session, sites, count);
+	session_send_sites(session, program, sites, count);
 	return err;
 }
 
-static struct error *session_decode_ahead(struct session *session, uint64_t now)
+static struct error *session_decode_ahead(struct watched_program *program,
+					  uint64_t now)
 {
+	struct sampler *sampler = &program->set.sampler;
 	struct error *err;
 	bool done;
 
-	if (now < session->work_ns || sampler_complete(&session->set.sampler))
+	if (now < program->work_ns || sampler_complete(sampler))
 		return NULL;
-	err = sampler_work(&session->set.sampler, now + WORK_SLICE_NS, &done);
-	session->dry = false;
-	session->work_ns = now + (now - session->started_ns < WORK_FIRST_NS
+	err = sampler_work(sampler, now + WORK_SLICE_NS, &done);
+	program->dry = false;
+	program->work_ns = now + (now - program->begun_ns < WORK_FIRST_NS
 					  ? WORK_PERIOD_FIRST_NS
 					  : WORK_PERIOD_NS);
 	if (!err && done)
 		log_debug(LOG_DETECT, "all decoded: %llu sites",
-			  (unsigned long long)session->set.sampler.known);
+			  (unsigned long long)sampler->known);
+	return err;
+}
+
+static struct error *session_feed_program(struct session *session,
+					  struct watched_program *program,
+					  uint64_t now)
+{
+	struct error *err = NULL;
+
+	if (program->pid == 0)
+		return NULL;
+	if (now >= program->maps.due_ns)
+		err = session_refresh(session, program);
+	if (!err)
+		err = session_fill_queue(session, program, now + FEED_SLICE_NS);
+	if (!err)
+		err = session_decode_ahead(program, clock_now_ns());
 	return err;
 }
 
 struct error *session_feed(struct session *session)
 {
 	uint64_t now = clock_now_ns();
-	struct error *err = NULL;
+	struct error *err;
 
 	if (!session_watches(session) || session->config->rate == 0)
 		return NULL;
-	if (now >= session->refresh_ns)
-		err = session_refresh(session, false);
-	if (!err)
-		err = session_fill_queue(session, now + FEED_SLICE_NS);
-	if (!err)
-		err = session_decode_ahead(session, clock_now_ns());
+	err = session_share(session, now);
+	for (size_t i = 0; !err && i < session->watched.programs.count; i++)
+		err = session_feed_program(
+			session, watched_at(&session->watched, i), now);
 	return err;
+}
+
+uint64_t session_feed_due(const struct session *session)
+{
+	const struct vec *processes = &session->watched.processes;
+	uint64_t due = UINT64_MAX;
+
+	if (!session_watches(session) || session->config->rate == 0)
+		return due;
+	for (size_t i = 0; i < session->watched.programs.count; i++) {
+		const struct watched_program *program =
+			watched_at(&session->watched, i);
+
+		if (program->pid == 0)
+			continue;
+		if (program->maps.due_ns < due)
+			due = program->maps.due_ns;
+		if (!sampler_complete(&program->set.sampler) &&
+		    program->work_ns < due)
+			due = program->work_ns;
+	}
+	for (size_t i = 0; processes->count > 1 && i < processes->count; i++) {
+		const struct watched_process *process = vec_at(processes, i);
+
+		if (process->shared.due_ns < due)
+			due = process->shared.due_ns;
+	}
+	return due;
+}
+
+/* The sums over all programs. */
+static void session_count_sites(const struct watched *watched,
+				struct session_counts *counts)
+{
+	counts->sites_sampled = watched->sites_sampled;
+	counts->sites_known = watched->sites_known;
+	counts->sites_complete = true;
+	for (size_t i = 0; i < watched->programs.count; i++) {
+		const struct sampler *sampler =
+			&watched_at(watched, i)->set.sampler;
+
+		counts->sites_sampled += sampler->sampled;
+		counts->sites_known += sampler->known;
+		counts->sites_complete &= sampler_complete(sampler);
+	}
 }
 
 void session_update_counts(struct session *session)
@@ -198,11 +287,9 @@ void session_update_counts(struct session *session)
 					   : clock_now_ns();
 	double elapsed;
 
+	session_count_sites(&session->watched, counts);
 	counts->elapsed_ns = session->started_ns ? end - session->started_ns
 						 : 0;
-	counts->sites_sampled = session->set.sampler.sampled;
-	counts->sites_known = session->set.sampler.known;
-	counts->sites_complete = sampler_complete(&session->set.sampler);
 	counts->pool = session->governor.pool;
 	counts->hits_per_s = session->governor.hits_per_s;
 	elapsed = (double)counts->elapsed_ns;

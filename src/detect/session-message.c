@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "image/image.h"
-#include "report/race.h"
 
 /* The payload as the structure its type promises; false if it is too short. */
 static bool message_read(const void *payload, size_t size, void *ret,
@@ -38,7 +37,6 @@ static struct error *message_started(struct session *session,
 				     const void *payload, size_t size)
 {
 	struct wire_started started;
-	struct error *err;
 
 	if (!message_read(payload, size, &started, sizeof(started)))
 		return NULL;
@@ -50,24 +48,11 @@ static struct error *message_started(struct session *session,
 	session->started_ns = clock_now_ns();
 	log_debug(LOG_DETECT, "watching %d with %s %s", started.pid,
 		  started.backend, started.reason);
-	err = image_create(started.pid, &session->image);
-	if (!err)
-		err = sampleset_init(&session->set, session->image,
-				     session->config->rules, started.pid,
-				     session->config->seed);
-	if (err)
-		return err;
 	governor_init(&session->governor, session->config->rate,
 		      session->started_ns);
 	session->sent.pool = session->governor.pool;
-	err = session_refresh(session, false);
-	if (err)
-		return err;
 	if (started.reason[0] && session->sink->note)
 		session->sink->note(session->sink->context, started.reason);
-	if (session->sink->started)
-		session->sink->started(session->sink->context, &session->counts,
-				       session->image);
 	return NULL;
 }
 
@@ -97,16 +82,65 @@ static struct error *message_failed(const void *payload, size_t size)
 	return message_error(&failed);
 }
 
-static struct error *message_exec(struct session *session)
+/* The first program to be watched is that of the whole session. */
+static void session_begin(struct session *session,
+			  const struct watched_program *program)
 {
-	struct error *err;
+	if (session->sink->started)
+		session->sink->started(session->sink->context, &session->counts,
+				       program->image);
+}
 
-	if (!session->started_ns)
+static struct error *message_process(struct session *session,
+				     const void *payload, size_t size)
+{
+	struct wire_process message;
+	struct watched_program *program;
+	struct error *err;
+	bool first, added;
+
+	if (!session->started_ns ||
+	    !message_read(payload, size, &message, sizeof(message)))
 		return NULL;
-	err = session_refresh(session, true);
-	governor_restart(&session->governor, clock_now_ns(),
-			 session->counts.stats.hits);
-	return err;
+	log_debug(LOG_DETECT, "process %d of %d runs program %u", message.pid,
+		  message.parent, message.program);
+	first = session->watched.programs.count == 0;
+	err = watched_began(&session->watched, &message, &program, &added);
+	if (!err && added)
+		err = session_refresh(session, program);
+	if (err)
+		return err;
+	if (first)
+		session_begin(session, program);
+	if (message.exec)
+		governor_restart(&session->governor, clock_now_ns(),
+				 session->counts.stats.hits);
+	return NULL;
+}
+
+static void message_process_ended(struct session *session, const void *payload,
+				  size_t size)
+{
+	struct wire_process message;
+
+	if (message_read(payload, size, &message, sizeof(message)))
+		watched_ended(&session->watched, &message);
+}
+
+static void message_returned_one(struct session *session,
+				 const struct wire_returned *returned)
+{
+	struct watched_program *program =
+		watched_program(&session->watched, returned->program);
+
+	if (!program)
+		return;
+	sampler_return(&program->set.sampler, returned->id,
+		       returned->why == WIRE_REFUSED ? SAMPLER_RETIRED
+						     : SAMPLER_FREE);
+	if (returned->why == WIRE_REFUSED)
+		watched_timer_hurry(&program->maps, false);
+	program->dry = false;
 }
 
 static void message_returned(struct session *session, const void *payload,
@@ -118,30 +152,47 @@ static void message_returned(struct session *session, const void *payload,
 	     at += sizeof(returned)) {
 		memcpy(&returned, (const uint8_t *)payload + at,
 		       sizeof(returned));
-		sampler_return(&session->set.sampler, returned.id,
-			       returned.why == WIRE_REFUSED ? SAMPLER_RETIRED
-							    : SAMPLER_FREE);
-		if (returned.why == WIRE_REFUSED)
-			session_hurry_refresh(session, false);
+		message_returned_one(session, &returned);
 	}
-	session->dry = false;
 }
 
 static void message_sample(struct session *session, const void *payload,
 			   size_t size)
 {
 	struct wire_sample sample;
+	struct watched_program *program;
 
-	if (message_read(payload, size, &sample, sizeof(sample)) &&
-	    sample.outcome != WIRE_ABANDONED)
-		sampler_mark(&session->set.sampler, sample.id);
+	if (!message_read(payload, size, &sample, sizeof(sample)) ||
+	    sample.outcome == WIRE_ABANDONED)
+		return;
+	program = watched_program(&session->watched, sample.program);
+	if (program)
+		sampler_mark(&program->set.sampler, sample.id);
+}
+
+/* How many sites could be armed, as far as that is known. */
+static uint64_t session_sites(const struct session *session)
+{
+	uint64_t sites = 0;
+
+	for (size_t i = 0; i < session->watched.programs.count; i++) {
+		const struct watched_program *program =
+			watched_at(&session->watched, i);
+		const struct sampler *sampler = &program->set.sampler;
+
+		if (program->pid == 0)
+			continue;
+		sites += sampler_complete(sampler)
+				 ? sampler->known - sampler->retired
+				 : sampler->text_size;
+	}
+	return sites;
 }
 
 static void message_stats(struct session *session, const void *payload,
 			  size_t size)
 {
 	struct governor_state state = { .now_ns = clock_now_ns() };
-	const struct sampler *sampler = &session->set.sampler;
 
 	if (!message_read(payload, size, &session->counts.stats,
 			  sizeof(session->counts.stats)) ||
@@ -149,157 +200,9 @@ static void message_stats(struct session *session, const void *payload,
 		return;
 	state.hits = session->counts.stats.hits;
 	state.armed = session->counts.stats.armed;
-	state.sites = sampler_complete(sampler)
-			      ? sampler->known - sampler->retired
-			      : sampler->text_size;
+	state.sites = session_sites(session);
 	governor_tick(&session->governor, &state);
 	session_send_params(session);
-}
-
-/*
- * The name the program goes by, as ps(1) shows it; the executable's may be
- * that of a link's target. It is asked for anew: a program may change it.
- */
-static void session_name_program(struct session *session)
-{
-	char path[32];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", session->counts.pid);
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	if (fgets(session->program, sizeof(session->program), file))
-		session->program[strcspn(session->program, "\n")] = '\0';
-	fclose(file);
-}
-
-static void session_report(struct session *session, struct race *race,
-			   bool first)
-{
-	if (race->verdict == VERDICT_SYNC)
-		session->counts.synchronization++;
-	else if (first)
-		session->counts.races++;
-	if (session->sink->race)
-		session->sink->race(session->sink->context, race, first);
-	if (session->config->halt_on_race && race->verdict != VERDICT_SYNC &&
-	    !session->result.halted) {
-		session->result.halted = true;
-		session_end_program(session);
-	}
-}
-
-/*
- * Count a conflict that was seen before. A changed value of unknown origin is
- * one too when the stalled instruction is known to race with another.
- */
-static bool session_known_conflict(struct session *session,
-				   const struct conflict_context *context,
-				   const struct conflict *conflict)
-{
-	uint64_t *known = map_get(&session->seen, conflict->key);
-	struct race *race;
-
-	if (!known && !conflict->sides[1].wire->present)
-		known = map_get(&session->places,
-				conflict_place(context, conflict, 0));
-	if (!known)
-		return false;
-	race = (struct race *)(uintptr_t)*known;
-	race->count++;
-	session_report(session, race, false);
-	return true;
-}
-
-static bool session_remember(struct session *session,
-			     const struct conflict_context *context,
-			     const struct conflict *conflict,
-			     const struct race *race)
-{
-	uint64_t value = (uint64_t)(uintptr_t)race;
-
-	if (!map_set(&session->seen, conflict->key, value))
-		return false;
-	for (int i = 0; i < 2 && conflict->sides[1].wire->present; i++) {
-		uint64_t place = conflict_place(context, conflict, i);
-
-		if (place && !map_set(&session->places, place, value))
-			return false;
-	}
-	return true;
-}
-
-static struct error *
-session_new_conflict(struct session *session,
-		     const struct conflict_context *context,
-		     const struct conflict *conflict)
-{
-	uint64_t start = clock_now_ns();
-	struct race *race;
-	bool first;
-	struct error *err = conflict_describe(context, conflict, &race);
-
-	log_debug(LOG_DETECT, "a conflict described in %.1f ms",
-		  (double)(clock_now_ns() - start) / CLOCK_NS_PER_MS);
-	if (!err)
-		err = dedupe_add(&session->races, race, &race, &first);
-	if (err)
-		return err;
-	if (!session_remember(session, context, conflict, race))
-		return error_nomem;
-	session_report(session, race, first);
-	return NULL;
-}
-
-/*
- * A library may have been loaded since the maps were read last; its frames
- * would be missing. So they are read again before anything new is described.
- */
-static struct error *session_conflict(struct session *session,
-				      const struct conflict_context *context,
-				      const void *payload, size_t size,
-				      struct conflict *conflict)
-{
-	bool fresh = clock_now_ns() < session->refreshed_ns + CLOCK_NS_PER_MS;
-
-	for (;;) {
-		struct error *err =
-			conflict_read(context, payload, size, conflict);
-
-		if (err)
-			return err;
-		if (!conflict->race) {
-			session->counts.read_read++;
-			return NULL;
-		}
-		if (session_known_conflict(session, context, conflict))
-			return NULL;
-		if (fresh)
-			return session_new_conflict(session, context, conflict);
-		fresh = true;
-		err = session_refresh(session, false);
-		if (err)
-			return err;
-	}
-}
-
-static struct error *message_conflict(struct session *session,
-				      const void *payload, size_t size)
-{
-	struct conflict_context context = {
-		.image = session->image,
-		.scanner = &session->set.scanner,
-		.rules = session->config->rules,
-		.backend = session->counts.backend,
-		.program = session->program,
-	};
-	struct conflict conflict;
-
-	if (!session->started_ns)
-		return NULL;
-	session_name_program(session);
-	return session_conflict(session, &context, payload, size, &conflict);
 }
 
 static void message_exited(struct session *session, const void *payload,
@@ -346,10 +249,13 @@ static struct error *session_message(struct session *session,
 		return message_started(session, payload, size);
 	case WIRE_FAILED:
 		return message_failed(payload, size);
-	case WIRE_EXEC:
-		return message_exec(session);
+	case WIRE_PROCESS:
+		return message_process(session, payload, size);
+	case WIRE_PROCESS_ENDED:
+		message_process_ended(session, payload, size);
+		break;
 	case WIRE_THREADS:
-		session_hurry_refresh(session, false);
+		session_hurry_refresh(session);
 		break;
 	case WIRE_RETURNED:
 		message_returned(session, payload, size);
@@ -359,7 +265,7 @@ static struct error *session_message(struct session *session,
 		break;
 	case WIRE_CONFLICT:
 		return session_tolerate(
-			session, message_conflict(session, payload, size));
+			session, session_conflict(session, payload, size));
 	case WIRE_STATS:
 		message_stats(session, payload, size);
 		break;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The session's state, shared by its three files: session.c (start, loop,
- * end), session-feed.c (the image and the queue of sites) and
- * session-message.c (what the tracer says). Not for others.
+ * The session's state, shared by its files: session.c (start, loop, end),
+ * session-feed.c (images and the queue of sites), session-message.c (what the
+ * tracer says) and session-conflict.c (what it says of conflicts). Not for
+ * others.
  */
 #ifndef DETECT_SESSION_STATE_H
 #define DETECT_SESSION_STATE_H
@@ -14,8 +15,8 @@
 #include "base/map.h"
 #include "detect/conflict.h"
 #include "detect/governor.h"
-#include "detect/sampleset.h"
 #include "detect/session.h"
+#include "detect/watched.h"
 #include "report/dedupe.h"
 #include "wire/channel.h"
 
@@ -28,8 +29,7 @@ struct session {
 	int tracer_status;
 	int signal_fd;
 
-	struct image *image;
-	struct sampleset set;
+	struct watched watched;
 	struct governor governor;
 	struct wire_params sent; /* the last parameters */
 	struct dedupe races;
@@ -41,13 +41,8 @@ struct session {
 
 	uint64_t started_ns; /* watching began; 0: not yet */
 	uint64_t stopped_ns; /* ... and ended; 0: not yet */
-	uint64_t refresh_ns; /* when the maps are read again */
-	uint64_t refreshed_ns; /* when they were last */
-	uint64_t refresh_step_ns;
-	uint64_t work_ns; /* when background decoding goes on */
 	uint64_t status_ns; /* when the status is due */
 	uint64_t kill_ns; /* when SIGTERM is followed by SIGKILL; 0: not */
-	bool dry; /* no site was left at the last draw */
 	bool stopping; /* WIRE_STOP was sent */
 	bool done; /* EXITED, or DETACHED after an attach */
 	unsigned int interrupts;
@@ -64,16 +59,23 @@ static inline bool session_watches(const struct session *session)
 /* session-message.c: handle all messages that have come. */
 struct error *session_messages(struct session *session);
 
+/* session-conflict.c: a WIRE_CONFLICT message. */
+struct error *session_conflict(struct session *session, const void *payload,
+			       size_t size);
+
 /*
  * An error the session can live with becomes a note; lack of memory does not.
  */
 struct error *session_tolerate(struct session *session, struct error *err);
 
 /* session-feed.c */
-/* Read the maps and tell the tracer what went. reset: after an exec. */
-struct error *session_refresh(struct session *session, bool reset);
-/* Bring the next reading of the maps forward; changed: a burst may follow. */
-void session_hurry_refresh(struct session *session, bool changed);
+/* Read the program's maps and tell the tracer what went. */
+struct error *session_refresh(struct session *session,
+			      struct watched_program *program);
+/* Bring the next reading of all maps forward. */
+void session_hurry_refresh(struct session *session);
+/* When session_feed() has something to do by time alone; UINT64_MAX: never. */
+uint64_t session_feed_due(const struct session *session);
 /* Send parameters if they have changed. */
 void session_send_params(struct session *session);
 /* Fill the tracer's queue, and decode in the background. */

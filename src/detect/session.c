@@ -118,6 +118,7 @@ static uint64_t session_deadline(const struct session *session)
 {
 	const struct session_config *config = session->config;
 	uint64_t at = session->status_ns;
+	uint64_t due;
 
 	at = earlier(at, session->kill_ns);
 	if (!session->started_ns)
@@ -128,12 +129,8 @@ static uint64_t session_deadline(const struct session *session)
 		return at;
 	if (config->duration_ns)
 		at = earlier(at, session->started_ns + config->duration_ns);
-	if (config->rate == 0)
-		return at;
-	at = earlier(at, session->refresh_ns);
-	if (!sampler_complete(&session->set.sampler))
-		at = earlier(at, session->work_ns ? session->work_ns : 1);
-	return at;
+	due = session_feed_due(session);
+	return due < at ? due : at;
 }
 
 static struct error *session_wait(struct session *session)
@@ -261,8 +258,7 @@ static void session_deinit(struct session *session)
 	dedupe_deinit(&session->races);
 	map_deinit(&session->seen);
 	map_deinit(&session->places);
-	sampleset_deinit(&session->set);
-	image_destroy(session->image);
+	watched_deinit(&session->watched);
 	close(session->signal_fd);
 }
 
@@ -271,7 +267,9 @@ static struct error *session_spawn(struct session *session)
 	const struct session_config *config = session->config;
 	struct tracer_config tracer_config = {
 		.argv = config->argv,
-		.pid = config->pid,
+		.pids = config->pids,
+		.pid_count = config->pid_count,
+		.follow = config->follow,
 		.no_aslr = config->no_aslr,
 		.backend = config->backend,
 		.seed = config->seed,
@@ -324,6 +322,7 @@ struct error *session_run(const struct session_config *config,
 		return err;
 	session.status_ns = clock_now_ns() + STATUS_PERIOD_NS;
 	dedupe_init(&session.races);
+	watched_init(&session.watched, config->rules, config->seed);
 	err = session_watch(&session);
 	if (!err)
 		*ret = session.result;

@@ -8,6 +8,7 @@
 #define DETECT_SESSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "wire/message.h"
@@ -18,8 +19,10 @@ struct race;
 struct rules;
 
 struct session_config {
-	char *const *argv; /* the command; NULL: attach to pid */
-	int pid;
+	char *const *argv; /* the command; NULL: attach to pids */
+	const int *pids; /* attach to these processes */
+	size_t pid_count;
+	enum wire_follow follow;
 	bool no_aslr;
 	const char *backend;
 	uint64_t seed;
@@ -58,8 +61,8 @@ struct session_counts {
 struct session_sink {
 	void *context;
 	/*
-	 * Watching begins; image is that of the process. Also after an exec
-	 * (counts and races go on).
+	 * Watching begins; image is that of the first process, and stays
+	 * until the session ends.
 	 */
 	void (*started)(void *context, const struct session_counts *counts,
 			const struct image *image);

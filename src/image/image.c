@@ -95,6 +95,16 @@ void image_destroy(struct image *image)
 	free(image);
 }
 
+void image_follow(struct image *image, int pid)
+{
+	image->pid = pid;
+}
+
+int image_pid(const struct image *image)
+{
+	return image->pid;
+}
+
 /* Left zero when it cannot be read: then nothing is known to be the loader. */
 static void read_auxiliary(int pid, struct auxiliary *auxiliary)
 {

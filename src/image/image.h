@@ -45,6 +45,15 @@ struct error *image_create_file(const char *path, struct image **ret);
 void image_destroy(struct image *image);
 
 /*
+ * The process has ended; from now on this one, which has the same modules at
+ * the same addresses (fork(2)), stands for it.
+ */
+void image_follow(struct image *image, int pid);
+
+/* The process that it is of; 0: none, a file. */
+int image_pid(const struct image *image);
+
+/*
  * Read the maps again. Modules no longer mapped where they were are dropped,
  * new ones opened; pointers to modules that stayed remain valid. *ret_changed:
  * did the set change? error_gone when the process has exited; the image then

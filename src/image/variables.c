@@ -226,22 +226,40 @@ static struct error *name_in_mapping(const struct maps *maps,
 	return ret->module ? NULL : error_nomem;
 }
 
-struct error *variables_name(struct image *image, uint64_t address,
+static struct error *name_in_maps(const struct maps *maps, uint64_t address,
+				  struct data_name *ret)
+{
+	const struct map_entry *entry = maps_find(maps, address);
+
+	return entry ? name_in_mapping(maps, entry, address, ret) : NULL;
+}
+
+/* By the process's own maps; those of the image where it has ended. */
+static struct error *name_in_process(const struct image *image, int pid,
+				     uint64_t address, struct data_name *ret)
+{
+	struct maps own;
+	struct error *err;
+
+	if (pid == 0 || pid == image_pid(image))
+		return name_in_maps(image_maps(image), address, ret);
+	maps_init(&own);
+	err = maps_read(pid, &own);
+	error_free(err);
+	err = name_in_maps(err ? image_maps(image) : &own, address, ret);
+	maps_deinit(&own);
+	return err;
+}
+
+struct error *variables_name(struct image *image, int pid, uint64_t address,
 			     uint32_t size, struct data_name *ret)
 {
 	struct module *module = image_module_at(image, address);
-	const struct maps *maps = image_maps(image);
-	const struct map_entry *entry;
 	struct data_name name = { 0 };
-	struct error *err = NULL;
+	struct error *err;
 
-	if (module) {
-		err = name_in_module(image, module, address, size, &name);
-	} else {
-		entry = maps_find(maps, address);
-		if (entry)
-			err = name_in_mapping(maps, entry, address, &name);
-	}
+	err = module ? name_in_module(image, module, address, size, &name)
+		     : name_in_process(image, pid, address, &name);
 	if (err) {
 		data_name_deinit(&name);
 		return err;

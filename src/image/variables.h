@@ -43,10 +43,11 @@ struct data_name {
 };
 
 /*
- * Name the bytes [address, address + size). Always fills *ret (a region at
+ * Name the bytes [address, address + size) of pid, which has the image's
+ * modules but may have mappings of its own; 0: the image's process. Always fills *ret (a region at
  * least) unless out of memory. End with data_name_deinit().
  */
-struct error *variables_name(struct image *image, uint64_t address,
+struct error *variables_name(struct image *image, int pid, uint64_t address,
 			     uint32_t size, struct data_name *ret);
 void data_name_deinit(struct data_name *name);
 

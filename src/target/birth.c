@@ -38,23 +38,42 @@ static bool birth_shares_memory(pid_t creator, pid_t child, enum stop_kind kind)
 	return order >= 0 ? order == 0 : kind == STOP_VFORK;
 }
 
-static struct error *birth_process(struct engine *engine,
-				   struct process *parent, pid_t pid,
-				   enum process_role role, struct process **ret)
+/* Takes one use of the space over, on success only. */
+static struct error *birth_process(struct engine *engine, pid_t pid,
+				   enum process_role role,
+				   struct addrspace *space,
+				   struct process **ret)
 {
 	struct process *process;
 	struct error *err;
 
-	err = process_create(pid, role, parent->space, &process);
+	err = process_create(pid, role, space, &process);
 	if (err)
 		return err;
-	parent->space->users++;
 	if (!vec_push(&engine->processes, &process)) {
+		space->users++;
 		process_destroy(process);
 		return error_nomem;
 	}
 	*ret = process;
 	return NULL;
+}
+
+/*
+ * A process in its creator's memory, or with a copy that is cleaned at its
+ * first stop, by what the creator's space knows of breakpoints.
+ */
+static struct error *birth_dependent(struct engine *engine,
+				     const struct process *parent, pid_t pid,
+				     enum process_role role,
+				     struct process **ret)
+{
+	struct error *err =
+		birth_process(engine, pid, role, parent->space, ret);
+
+	if (!err)
+		parent->space->users++;
+	return err;
 }
 
 /* The process that the newborn belongs to, made if need be. */
@@ -71,7 +90,7 @@ static struct error *birth_home(struct engine *engine, struct thread *creator,
 	}
 	if (birth_shares_memory(parent->pid, tid, kind))
 		role = PROCESS_GUEST;
-	return birth_process(engine, parent, tid, role, ret);
+	return birth_dependent(engine, parent, tid, role, ret);
 }
 
 /* Its first stop may have been seen before the event that announces it. */
@@ -169,13 +188,15 @@ void birth_announced(struct engine *engine, struct thread *creator,
 		return;
 	}
 	child->newborn = true;
-	if (home == creator->process)
+	if (home == creator->process || engine->follow != WIRE_FOLLOW_NONE)
 		thread_set_path(child, creator);
+	if (home != creator->process)
+		home->parent = creator->process->pid;
 	sigstate_newborn(engine, child, creator);
 	birth_meet_orphan(engine, tid);
 }
 
-/* The child holds a copy of our breakpoints: take them out, let it go. */
+/* The child holds a copy of our breakpoints: take them out. */
 static void birth_clean_copy(struct engine *engine, struct thread *thread)
 {
 	struct process *process = thread->process;
@@ -185,7 +206,53 @@ static void birth_clean_copy(struct engine *engine, struct thread *thread)
 	engine_note(engine, breakpoint_clean_copy(process->space, &memory,
 						  thread->tid));
 	memory_deinit(&memory);
-	release_thread(engine, thread);
+}
+
+/* What the process is told of SIGTRAP it has from its parent (fork(2)). */
+static void birth_inherit_signals(struct engine *engine,
+				  struct process *process, pid_t parent_pid)
+{
+	const struct process *parent = engine_process(engine, parent_pid);
+
+	if (!parent)
+		return;
+	process->trap_ignored = parent->trap_ignored;
+	process->trap_caught = parent->trap_caught;
+	process->trap_restore_ns = parent->trap_restore_ns;
+	process->trap_learned_ns = parent->trap_learned_ns;
+	process->trap_action_known = parent->trap_action_known;
+	memcpy(process->trap_action, parent->trap_action,
+	       sizeof(process->trap_action));
+	process->syscall_address = parent->syscall_address;
+}
+
+/*
+ * The child has an address space of its own from now on, in which the same
+ * program runs. False: out of memory, it is clean and to be let go.
+ */
+static bool birth_follow(struct engine *engine, struct process *process,
+			 pid_t parent)
+{
+	struct addrspace *space;
+	struct error *err =
+		engine_make_space(engine, process->space, process->pid, &space);
+
+	if (!err && !sharing_inherit(space, process->space)) {
+		error_free(breakpoint_clean_copy(space, &space->memory,
+						 process->pid));
+		addrspace_release(space);
+		err = error_nomem;
+	}
+	if (err) {
+		engine_note(engine, err);
+		return false;
+	}
+	addrspace_release(process->space);
+	process->space = space;
+	process->role = PROCESS_WATCHED;
+	birth_inherit_signals(engine, process, parent);
+	engine_announce(engine, process, parent, false);
+	return true;
 }
 
 void birth_first_stop(struct engine *engine, struct thread *thread)
@@ -193,7 +260,13 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 	thread->newborn = false;
 	switch (thread->process->role) {
 	case PROCESS_COPY:
+		if (engine->phase == ENGINE_WATCHING &&
+		    engine->follow != WIRE_FOLLOW_NONE &&
+		    birth_follow(engine, thread->process,
+				 thread->process->parent))
+			break;
 		birth_clean_copy(engine, thread);
+		release_thread(engine, thread);
 		return;
 	case PROCESS_WATCHED:
 	case PROCESS_GUEST:
@@ -243,37 +316,52 @@ static void birth_new_space(struct engine *engine, struct process *process)
 	struct addrspace *space;
 	struct error *err;
 
-	err = addrspace_create(process->pid, &space);
+	err = engine_make_space(engine, NULL, process->pid, &space);
 	if (err) {
 		engine_note(engine, err);
 		engine_release(engine);
 		return;
 	}
-	addrspace_release(process->space);
+	engine_leave_space(engine, process);
 	process->space = space;
 	process->trap_action_known = false;
 	process->trap_looked_ns = 0;
+	process->ever_armed = false;
 	process->syscall_address = 0;
-	pool_clear(&engine->pool);
+}
+
+/* Is the process to be watched on, with its new program? */
+static bool birth_follows_exec(const struct engine *engine,
+			       const struct process *process)
+{
+	if (engine->phase >= ENGINE_RELEASING)
+		return false;
+	return engine->follow == WIRE_FOLLOW_ALL ||
+	       (process->role == PROCESS_WATCHED &&
+		process->pid == engine->pid);
 }
 
 void birth_exec(struct engine *engine, struct thread *thread)
 {
 	struct process *process = thread->process;
-	struct wire_exec message = { .pid = process->pid };
+	bool watched = process->role == PROCESS_WATCHED;
+	bool starting = engine->phase == ENGINE_STARTING;
 
 	birth_leave_alone(engine, thread);
 	birth_leave_orphans(engine, process);
 	birth_reset_thread(engine, thread);
-	if (process->role != PROCESS_WATCHED) {
-		/* a program of its own, in memory of its own */
+	if (!birth_follows_exec(engine, process)) {
+		/* a program of its own, in memory of its own, and clean */
+		if (watched)
+			birth_new_space(engine, process);
+		process->role = PROCESS_COPY;
 		release_thread(engine, thread);
 		return;
 	}
+	process->role = PROCESS_WATCHED;
 	birth_new_space(engine, process);
-	if (engine->phase == ENGINE_STARTING)
+	if (starting)
 		engine->phase = ENGINE_WATCHING;
 	else
-		channel_send(&engine->channel, WIRE_EXEC, &message,
-			     sizeof(message));
+		engine_announce(engine, process, process->parent, watched);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Threads and processes that the watched process makes, and the program it
- * becomes by exec. A child with a copy of the memory is cleaned of
- * breakpoints before it runs and let go; one that shares the memory (vfork,
- * posix_spawn) is kept until it execs.
+ * Threads and processes that watched processes make, and the programs they
+ * become by exec. A child with a copy of the memory is cleaned of breakpoints
+ * before it runs, and then watched or let go (engine->follow); one that shares
+ * the memory (vfork, posix_spawn) is kept until it execs.
  */
 #ifndef TARGET_BIRTH_H
 #define TARGET_BIRTH_H

@@ -12,32 +12,84 @@
 
 enum { INT3 = 0xcc, TEXT_PAGE = 4096 };
 
-struct error *addrspace_create(pid_t pid, struct addrspace **ret)
+static struct breakpoint *breakpoint_at(const struct program_text *text,
+					size_t i)
+{
+	return *(struct breakpoint **)vec_at(&text->breakpoints, i);
+}
+
+static struct addrspace *text_space(const struct program_text *text, size_t i)
+{
+	return *(struct addrspace **)vec_at(&text->spaces, i);
+}
+
+static struct program_text *text_create(void)
+{
+	struct program_text *text = calloc(1, sizeof(*text));
+
+	if (!text)
+		return NULL;
+	text->spaces = (struct vec)VEC_INIT(struct addrspace *);
+	text->breakpoints = (struct vec)VEC_INIT(struct breakpoint *);
+	return text;
+}
+
+static void text_destroy(struct program_text *text)
+{
+	for (size_t i = 0; i < text->breakpoints.count; i++)
+		free(breakpoint_at(text, i));
+	vec_deinit(&text->breakpoints);
+	vec_deinit(&text->spaces);
+	map_deinit(&text->index);
+	free(text);
+}
+
+static void text_leave(struct program_text *text, const struct addrspace *space)
+{
+	for (size_t i = text->spaces.count; i-- > 0;) {
+		if (text_space(text, i) == space)
+			vec_remove(&text->spaces, i);
+	}
+	if (text->spaces.count == 0)
+		text_destroy(text);
+}
+
+static struct error *space_create(pid_t pid, struct program_text *text,
+				  struct addrspace **ret)
 {
 	struct addrspace *space = calloc(1, sizeof(*space));
 
-	if (!space)
+	if (!space || !vec_push(&text->spaces, &space)) {
+		free(space);
 		return error_nomem;
+	}
 	memory_init(&space->memory, pid);
-	space->breakpoints = (struct vec)VEC_INIT(struct breakpoint *);
+	space->text = text;
+	space->shared = (struct vec)VEC_INIT(struct wire_shared);
 	space->users = 1;
 	*ret = space;
 	return NULL;
 }
 
-static struct breakpoint *breakpoint_at(const struct addrspace *space, size_t i)
+struct error *addrspace_create(pid_t pid, struct addrspace **ret)
 {
-	return *(struct breakpoint **)vec_at(&space->breakpoints, i);
+	struct program_text *text = text_create();
+	struct error *err;
+
+	if (!text)
+		return error_nomem;
+	err = space_create(pid, text, ret);
+	if (err)
+		text_destroy(text);
+	return err;
 }
 
 void addrspace_release(struct addrspace *space)
 {
 	if (!space || --space->users > 0)
 		return;
-	for (size_t i = 0; i < space->breakpoints.count; i++)
-		free(breakpoint_at(space, i));
-	vec_deinit(&space->breakpoints);
-	map_deinit(&space->index);
+	text_leave(space->text, space);
+	vec_deinit(&space->shared);
 	memory_deinit(&space->memory);
 	free(space);
 }
@@ -45,9 +97,10 @@ void addrspace_release(struct addrspace *space)
 struct breakpoint *breakpoint_find(const struct addrspace *space,
 				   uint64_t address)
 {
-	const uint64_t *position = map_get(&space->index, address);
+	const struct program_text *text = space->text;
+	const uint64_t *position = map_get(&text->index, address);
 
-	return position ? breakpoint_at(space, (size_t)*position) : NULL;
+	return position ? breakpoint_at(text, (size_t)*position) : NULL;
 }
 
 static struct error *breakpoint_record(struct addrspace *space,
@@ -55,18 +108,19 @@ static struct error *breakpoint_record(struct addrspace *space,
 				       struct breakpoint **ret)
 {
 	struct breakpoint *breakpoint = breakpoint_find(space, address);
+	struct program_text *text = space->text;
 
 	if (!breakpoint) {
 		breakpoint = calloc(1, sizeof(*breakpoint));
 		if (!breakpoint)
 			return error_nomem;
-		if (!vec_push(&space->breakpoints, &breakpoint)) {
+		if (!vec_push(&text->breakpoints, &breakpoint)) {
 			free(breakpoint);
 			return error_nomem;
 		}
-		if (!map_set(&space->index, address,
-			     space->breakpoints.count - 1)) {
-			space->breakpoints.count--;
+		if (!map_set(&text->index, address,
+			     text->breakpoints.count - 1)) {
+			text->breakpoints.count--;
 			free(breakpoint);
 			return error_nomem;
 		}
@@ -93,21 +147,41 @@ static bool text_matches(const struct addrspace *space,
 	       memcmp(bytes, site->bytes, size) == 0;
 }
 
+/* Set it in every space where the text is what it was. */
+static struct error *text_set(struct addrspace *space,
+			      struct breakpoint *breakpoint)
+{
+	static const uint8_t int3 = INT3;
+	const struct wire_site *site = &breakpoint->site;
+	struct program_text *text = space->text;
+	struct error *first = NULL;
+	size_t set = 0;
+
+	for (size_t i = 0; i < text->spaces.count; i++) {
+		const struct addrspace *one = text_space(text, i);
+		struct error *err;
+
+		if (!text_matches(one, site))
+			continue;
+		err = memory_write_text(&one->memory, 0, site->address, &int3,
+					1);
+		set += !err;
+		if (!first)
+			first = err;
+		else
+			error_free(err);
+	}
+	if (set == 0)
+		return first;
+	breakpoint->armed = true;
+	text->armed++;
+	return first;
+}
+
 struct error *breakpoint_rearm(struct addrspace *space,
 			       struct breakpoint *breakpoint)
 {
-	static const uint8_t int3 = INT3;
-	struct error *err;
-
-	if (breakpoint->armed)
-		return NULL;
-	err = memory_write_text(&space->memory, 0, breakpoint->site.address,
-				&int3, 1);
-	if (err)
-		return err;
-	breakpoint->armed = true;
-	space->armed++;
-	return NULL;
+	return breakpoint->armed ? NULL : text_set(space, breakpoint);
 }
 
 /*
@@ -136,8 +210,7 @@ struct error *breakpoint_arm(struct addrspace *space,
 	*ret_armed = false;
 	breakpoint = breakpoint_find(space, site->address);
 	if ((breakpoint && breakpoint->armed) ||
-	    breakpoint_overlaps(space, site->address) ||
-	    !text_matches(space, site))
+	    breakpoint_overlaps(space, site->address))
 		return NULL;
 	err = breakpoint_record(space, site->address, &breakpoint);
 	if (err)
@@ -146,10 +219,8 @@ struct error *breakpoint_arm(struct addrspace *space,
 	breakpoint->policy = BREAKPOINT_ONE_SHOT;
 	breakpoint->predicate = NULL;
 	err = breakpoint_rearm(space, breakpoint);
-	if (err)
-		return err;
-	*ret_armed = true;
-	return NULL;
+	*ret_armed = breakpoint->armed;
+	return err;
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -208,21 +279,6 @@ static struct error *page_restore(const struct memory *memory,
 	return memory_write_text(memory, stopped_tid, first, bytes, changed);
 }
 
-struct error *breakpoint_lift(struct addrspace *space, pid_t stopped_tid,
-			      struct breakpoint *breakpoint)
-{
-	struct error *err;
-
-	if (!breakpoint->armed)
-		return NULL;
-	err = page_restore(&space->memory, stopped_tid, &breakpoint, 1);
-	if (err)
-		return err;
-	breakpoint->armed = false;
-	space->armed--;
-	return NULL;
-}
-
 /* Restore a sorted list page by page; the first error, after trying all. */
 static struct error *list_restore(const struct memory *memory,
 				  pid_t stopped_tid,
@@ -246,16 +302,56 @@ static struct error *list_restore(const struct memory *memory,
 	return first;
 }
 
+/*
+ * The same in every space, a space that has gone being no error. Returns the
+ * first error of those that are there.
+ */
+static struct error *spaces_restore(struct addrspace *space, pid_t stopped_tid,
+				    struct breakpoint *const *list,
+				    size_t count)
+{
+	const struct program_text *text = space->text;
+	struct error *first = NULL;
+
+	for (size_t i = 0; i < text->spaces.count; i++) {
+		const struct addrspace *one = text_space(text, i);
+		pid_t tid = one == space ? stopped_tid : 0;
+		struct error *err =
+			list_restore(&one->memory, tid, list, count);
+
+		if (!first && (err != error_gone || text->spaces.count == 1))
+			first = err;
+		else
+			error_free(err);
+	}
+	return first;
+}
+
+struct error *breakpoint_lift(struct addrspace *space, pid_t stopped_tid,
+			      struct breakpoint *breakpoint)
+{
+	struct error *err;
+
+	if (!breakpoint->armed)
+		return NULL;
+	err = spaces_restore(space, stopped_tid, &breakpoint, 1);
+	if (err)
+		return err;
+	breakpoint->armed = false;
+	space->text->armed--;
+	return NULL;
+}
+
 /* Pointers to the records in [start, end), sorted; armed ones only if so. */
-static struct error *list_collect(struct addrspace *space, uint64_t start,
+static struct error *list_collect(struct program_text *text, uint64_t start,
 				  uint64_t end, bool armed, size_t most,
 				  struct vec *list)
 {
-	size_t count = space->breakpoints.count;
+	size_t count = text->breakpoints.count;
 
 	for (size_t i = 0; i < count && list->count < most; i++) {
 		struct breakpoint *breakpoint =
-			breakpoint_at(space, (space->cursor + i) % count);
+			breakpoint_at(text, (text->cursor + i) % count);
 		uint64_t address = breakpoint->site.address;
 
 		if (address < start || address >= end ||
@@ -265,7 +361,7 @@ static struct error *list_collect(struct addrspace *space, uint64_t start,
 			return error_nomem;
 	}
 	if (count > 0)
-		space->cursor = (space->cursor + list->count) % count;
+		text->cursor = (text->cursor + list->count) % count;
 	if (list->count > 0)
 		qsort(list->items, list->count, list->size, compare_addresses);
 	return NULL;
@@ -277,8 +373,8 @@ static struct error *lift_singly(struct addrspace *space, pid_t stopped_tid,
 {
 	struct error *first = NULL;
 
-	for (size_t i = 0; i < space->breakpoints.count; i++) {
-		struct breakpoint *breakpoint = breakpoint_at(space, i);
+	for (size_t i = 0; i < space->text->breakpoints.count; i++) {
+		struct breakpoint *breakpoint = breakpoint_at(space->text, i);
 		struct error *err;
 
 		if (breakpoint->site.address < start ||
@@ -300,19 +396,19 @@ struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 	struct vec list = VEC_INIT(struct breakpoint *);
 	struct error *err;
 
-	err = list_collect(space, start, end, true, most, &list);
+	err = list_collect(space->text, start, end, true, most, &list);
 	if (err) {
 		error_free(err);
 		vec_deinit(&list);
 		return lift_singly(space, stopped_tid, start, end);
 	}
-	err = list_restore(&space->memory, stopped_tid, list.items, list.count);
+	err = spaces_restore(space, stopped_tid, list.items, list.count);
 	for (size_t i = 0; i < list.count; i++) {
 		struct breakpoint *breakpoint =
 			*(struct breakpoint **)vec_at(&list, i);
 
 		breakpoint->armed = false;
-		space->armed--;
+		space->text->armed--;
 		if (returned)
 			vec_push(returned, &breakpoint->site.id);
 	}
@@ -326,15 +422,15 @@ struct error *breakpoint_clean_copy(struct addrspace *space,
 	struct vec list = VEC_INIT(struct breakpoint *);
 	struct error *err;
 
-	err = list_collect(space, 0, UINT64_MAX, false, SIZE_MAX, &list);
+	err = list_collect(space->text, 0, UINT64_MAX, false, SIZE_MAX, &list);
 	if (!err) {
 		err = list_restore(copy, tid, list.items, list.count);
 	} else {
 		/* without memory for a list: one at a time, as they are */
 		error_free(err);
 		err = NULL;
-		for (size_t i = 0; i < space->breakpoints.count; i++) {
-			struct breakpoint *one = breakpoint_at(space, i);
+		for (size_t i = 0; i < space->text->breakpoints.count; i++) {
+			struct breakpoint *one = breakpoint_at(space->text, i);
 
 			error_free(page_restore(copy, tid, &one, 1));
 		}
@@ -343,25 +439,96 @@ struct error *breakpoint_clean_copy(struct addrspace *space,
 	return err;
 }
 
+/* Set those of one page, sorted, that are armed. */
+static struct error *page_set(const struct memory *memory, pid_t stopped_tid,
+			      struct breakpoint *const *list, size_t count)
+{
+	const struct wire_site *last = &list[count - 1]->site;
+	uint64_t first = list[0]->site.address;
+	uint8_t bytes[TEXT_PAGE + X86_INSN_MAX];
+	size_t span = (size_t)(last->address - first) + last->insn.length;
+	size_t changed = 0;
+	struct error *err;
+	size_t size;
+
+	err = memory_read(memory, first, bytes, span, &size);
+	if (err)
+		return err;
+	for (size_t i = 0; i < count; i++) {
+		const struct wire_site *site = &list[i]->site;
+		size_t at = (size_t)(site->address - first);
+
+		if (at + site->insn.length > size ||
+		    memcmp(bytes + at, site->bytes, site->insn.length) != 0)
+			continue;
+		bytes[at] = INT3;
+		changed = at + 1;
+	}
+	if (!changed)
+		return NULL;
+	return memory_write_text(memory, stopped_tid, first, bytes, changed);
+}
+
+/* The child's text is clean: set what is armed elsewhere. */
+static struct error *space_set_all(struct addrspace *space, pid_t tid)
+{
+	struct vec list = VEC_INIT(struct breakpoint *);
+	struct error *err =
+		list_collect(space->text, 0, UINT64_MAX, true, SIZE_MAX, &list);
+
+	for (size_t i = 0, j; !err && i < list.count; i = j) {
+		struct breakpoint *const *at = vec_at(&list, i);
+		uint64_t page = at[0]->site.address / TEXT_PAGE;
+
+		for (j = i + 1; j < list.count &&
+				at[j - i]->site.address / TEXT_PAGE == page;)
+			j++;
+		err = page_set(&space->memory, tid, at, j - i);
+	}
+	vec_deinit(&list);
+	return err;
+}
+
+struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
+			     struct addrspace **ret)
+{
+	struct addrspace *space;
+	struct error *err = space_create(pid, parent->text, &space);
+
+	if (err)
+		return err;
+	err = breakpoint_clean_copy(space, &space->memory, pid);
+	if (!err)
+		err = space_set_all(space, pid);
+	if (err) {
+		error_free(breakpoint_clean_copy(space, &space->memory, pid));
+		addrspace_release(space);
+		return err;
+	}
+	*ret = space;
+	return NULL;
+}
+
 void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 			     uint64_t end)
 {
+	struct program_text *text = space->text;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < space->breakpoints.count; i++) {
-		struct breakpoint *breakpoint = breakpoint_at(space, i);
+	for (size_t i = 0; i < text->breakpoints.count; i++) {
+		struct breakpoint *breakpoint = breakpoint_at(text, i);
 		uint64_t address = breakpoint->site.address;
 
 		if (address >= start && address < end) {
 			if (breakpoint->armed)
-				space->armed--;
-			map_remove(&space->index, address);
+				text->armed--;
+			map_remove(&text->index, address);
 			free(breakpoint);
 			continue;
 		}
-		*(struct breakpoint **)vec_at(&space->breakpoints, kept) =
+		*(struct breakpoint **)vec_at(&text->breakpoints, kept) =
 			breakpoint;
-		*map_get(&space->index, address) = kept++;
+		*map_get(&text->index, address) = kept++;
 	}
-	space->breakpoints.count = kept;
+	text->breakpoints.count = kept;
 }

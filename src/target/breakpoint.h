@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * An address space and the breakpoints in its text. An address space is an
+ * Address spaces and the breakpoints in their text. An address space is an
  * object apart from the process: threads, vfork children and CLONE_VM
- * processes share one.
+ * processes share one. Those made from one another by fork(2) hold the same
+ * program at the same addresses (struct program_text): a breakpoint is set in
+ * all of them at once, and lifted in all of them.
  *
  * Every address that ever held a breakpoint keeps its record until the
  * program is replaced (exec) or the text goes away: a thread may carry the
@@ -37,7 +39,7 @@ typedef bool breakpoint_predicate(struct thread *thread,
 
 struct breakpoint {
 	struct wire_site site;
-	bool armed; /* the byte in the text is int3 */
+	bool armed; /* the byte is int3, in the text of every space */
 	bool fired; /* has been hit at least once */
 	/*
 	 * threads that stood here when last resumed, not yet seen to have run
@@ -50,16 +52,38 @@ struct breakpoint {
 	void *predicate_data;
 };
 
-struct addrspace {
-	struct memory memory;
+struct program_text {
+	uint32_t program; /* its number; see wire/message.h */
+	struct vec spaces; /* of struct addrspace *; one at least */
 	struct map index; /* address to position in breakpoints */
 	struct vec breakpoints; /* of struct breakpoint * */
 	size_t armed;
 	size_t cursor; /* where the next partial lift begins to look */
+};
+
+struct addrspace {
+	struct program_text *text;
+	/*
+	 * in the upper bits of an address, tells it from the same address in
+	 * other spaces
+	 */
+	uint16_t tag;
+	/* struct wire_shared[], by address, as the front end told */
+	struct vec shared;
+	struct memory memory;
 	unsigned int users; /* processes */
 };
 
+/* An address space with a program of its own. */
 struct error *addrspace_create(pid_t pid, struct addrspace **ret);
+
+/*
+ * The space of a fork child, stopped and not resumed yet: its text is brought
+ * into line with what is armed now, whatever it was when it was copied.
+ */
+struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
+			     struct addrspace **ret);
+
 /* One user less; the last one frees it. The text is left as it is. */
 void addrspace_release(struct addrspace *space);
 
@@ -68,15 +92,16 @@ struct breakpoint *breakpoint_find(const struct addrspace *space,
 				   uint64_t address);
 
 /*
- * Arm a one-shot breakpoint for the site. *ret_armed is false when the text
- * does not hold the bytes the site says (nothing is written), or is armed.
+ * Arm a one-shot breakpoint for the site, in every space whose text holds the
+ * bytes the site says. *ret_armed is false when none does, or it is armed.
  */
 struct error *breakpoint_arm(struct addrspace *space,
 			     const struct wire_site *site, bool *ret_armed);
 
 /*
- * Take it out of the text if it is there. A byte that is no longer int3 is not
- * ours to write and is left. stopped_tid: see memory_write_text().
+ * Take it out of the text where it is there. A byte that is no longer int3 is
+ * not ours to write and is left. stopped_tid, of `space`: see
+ * memory_write_text().
  */
 struct error *breakpoint_lift(struct addrspace *space, pid_t stopped_tid,
 			      struct breakpoint *breakpoint);
@@ -95,8 +120,8 @@ struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 				    struct vec *returned);
 
 /*
- * Remove every breakpoint of `space`, armed now or ever, from the memory of
- * another process that is a copy of it (a fork child, stopped).
+ * Remove every breakpoint of the program, armed now or ever, from the memory of
+ * a process that is a copy of `space` (a fork child, stopped).
  */
 struct error *breakpoint_clean_copy(struct addrspace *space,
 				    const struct memory *copy, pid_t tid);

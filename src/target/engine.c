@@ -89,11 +89,105 @@ struct error *engine_add_thread(struct engine *engine, struct process *process,
 	return NULL;
 }
 
+struct error *engine_make_space(struct engine *engine,
+				const struct addrspace *parent, pid_t pid,
+				struct addrspace **ret)
+{
+	struct error *err = parent ? addrspace_fork(parent, pid, ret)
+				   : addrspace_create(pid, ret);
+
+	if (err)
+		return err;
+	if (!parent)
+		(*ret)->text->program = engine->programs++;
+	/* 0 is that of spaces made by others */
+	if (++engine->last_tag == 0)
+		engine->last_tag = 1;
+	(*ret)->tag = engine->last_tag;
+	return NULL;
+}
+
+void engine_leave_space(struct engine *engine, struct process *process)
+{
+	struct addrspace *space = process->space;
+	const struct program_text *text = space->text;
+	bool last = space->users == 1 && text->spaces.count == 1;
+
+	for (size_t i = 0; last && i < text->breakpoints.count; i++) {
+		const struct breakpoint *breakpoint =
+			*(struct breakpoint **)vec_at(&text->breakpoints, i);
+
+		if (breakpoint->armed)
+			engine_return_site(engine, text->program,
+					   breakpoint->site.id, WIRE_LIFTED);
+	}
+	process->space = NULL;
+	addrspace_release(space);
+}
+
+void engine_announce(struct engine *engine, struct process *process,
+		     pid_t parent, bool exec)
+{
+	struct wire_process message = { .pid = process->pid,
+					.parent = parent,
+					.program =
+						process->space->text->program,
+					.exec = exec };
+
+	process->announced = channel_send(&engine->channel, WIRE_PROCESS,
+					  &message, sizeof(message));
+}
+
+static void engine_announce_end(struct engine *engine,
+				const struct process *process)
+{
+	struct wire_process message = {
+		.pid = process->pid, .program = process->space->text->program
+	};
+
+	if (process->announced)
+		channel_send(&engine->channel, WIRE_PROCESS_ENDED, &message,
+			     sizeof(message));
+}
+
+size_t engine_watched_count(const struct engine *engine)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < engine->processes.count; i++)
+		count += engine_process_at(engine, i)->role == PROCESS_WATCHED;
+	return count;
+}
+
+/* Of several processes with one program, the one it is counted by. */
+static bool process_text_first(const struct process *process)
+{
+	const struct vec *spaces = &process->space->text->spaces;
+
+	return *(struct addrspace **)vec_at(spaces, 0) == process->space;
+}
+
+size_t engine_armed(const struct engine *engine)
+{
+	size_t armed = 0;
+
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *process = engine_process_at(engine, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    process_text_first(process))
+			armed += process->space->text->armed;
+	}
+	return armed;
+}
+
 void engine_remove_process(struct engine *engine, struct process *process)
 {
+	engine_announce_end(engine, process);
 	for (size_t i = 0; i < engine->processes.count; i++) {
 		if (engine_process_at(engine, i) == process) {
 			vec_remove(&engine->processes, i);
+			engine_leave_space(engine, process);
 			process_destroy(process);
 			return;
 		}
@@ -113,10 +207,12 @@ uint32_t engine_thread_count(const struct engine *engine)
 	return (uint32_t)count;
 }
 
-void engine_return_site(struct engine *engine, uint64_t id,
+void engine_return_site(struct engine *engine, uint32_t program, uint64_t id,
 			enum wire_returned_why why)
 {
-	struct wire_returned returned = { .id = id, .why = why };
+	struct wire_returned returned = { .id = id,
+					  .program = program,
+					  .why = why };
 
 	/* a site that is not returned is never drawn again: a lesser evil */
 	if (!vec_push(&engine->returned, &returned))
@@ -156,14 +252,12 @@ static uint64_t engine_cpu_ns(void)
 void engine_send_stats(struct engine *engine)
 {
 	struct wire_stats stats = engine->stats;
-	const struct process *process = engine_process(engine, engine->pid);
 
 	stats.busy_ns = engine_cpu_ns();
 	stats.queued = (uint32_t)pool_queued(&engine->pool);
 	stats.stalls = (uint32_t)engine->stalls.list.count;
 	stats.threads = engine_thread_count(engine);
-	if (process)
-		stats.armed = (uint32_t)process->space->armed;
+	stats.armed = (uint32_t)engine_armed(engine);
 	if (stats.stalls > 0)
 		stats.stalled_ns +=
 			clock_now_ns() - engine->stalls.busy_since_ns;

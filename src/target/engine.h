@@ -35,15 +35,20 @@ enum engine_phase {
 
 struct engine {
 	enum engine_phase phase;
-	pid_t pid; /* of the watched process */
+	pid_t pid; /* of the first watched process */
 	bool child; /* we started it: its end is ours to report */
 	bool exit_kill;
-	bool ended; /* the watched process has, and that was told */
+	bool first_ended; /* the first process has, with this status: */
+	int first_status;
+	bool ended; /* all watched processes have, and that was told */
 	struct addrspace *last_space; /* its memory, then; one user */
 	struct vec processes; /* of struct process *, owned */
 	struct map threads; /* tid to struct thread * */
 	/* first stops of newborns whose creator's event is still to come */
 	struct vec orphans; /* of struct stop_reason */
+	enum wire_follow follow;
+	uint32_t programs; /* numbers given so far */
+	uint16_t last_tag; /* given to an address space */
 	struct watch watch;
 	struct stalls stalls;
 	struct pool pool;
@@ -77,6 +82,28 @@ static inline struct process *engine_process_at(const struct engine *engine,
 struct error *engine_add_thread(struct engine *engine, struct process *process,
 				pid_t tid, struct thread **ret);
 
+/*
+ * An address space with a tag of its own, and with the program of `parent`
+ * (addrspace_fork()) or, if that is NULL, another.
+ */
+struct error *engine_make_space(struct engine *engine,
+				const struct addrspace *parent, pid_t pid,
+				struct addrspace **ret);
+
+/*
+ * The process uses its address space no more (its end, exec): what is armed in
+ * there, unless somebody else is, goes back to the front end.
+ */
+void engine_leave_space(struct engine *engine, struct process *process);
+
+/* Tell the front end that the process is watched from now on. */
+void engine_announce(struct engine *engine, struct process *process,
+		     pid_t parent, bool exec);
+
+/* Watched processes; how many breakpoints are in their text. */
+size_t engine_watched_count(const struct engine *engine);
+size_t engine_armed(const struct engine *engine);
+
 /* Remove a process without threads. */
 void engine_remove_process(struct engine *engine, struct process *process);
 
@@ -84,7 +111,7 @@ void engine_remove_process(struct engine *engine, struct process *process);
 uint32_t engine_thread_count(const struct engine *engine);
 
 /* Tell the front end that this site is no longer armed. */
-void engine_return_site(struct engine *engine, uint64_t id,
+void engine_return_site(struct engine *engine, uint32_t program, uint64_t id,
 			enum wire_returned_why why);
 
 /* A warning for the user, once in a while; consumes err. */

@@ -22,11 +22,19 @@
 
 enum { INT3 = 0xcc };
 
-static void event_process_ended(struct engine *engine,
-				const struct stop_reason *stop)
+/*
+ * The end of the first process is told when no other is watched any more, as
+ * strace(1) -f has it.
+ */
+static void event_check_ended(struct engine *engine)
 {
-	struct wire_exited message = { .pid = stop->tid, .status = stop->raw };
+	struct wire_exited message = { .pid = engine->pid,
+				       .status = engine->first_status };
 
+	if (!engine->first_ended || engine->ended ||
+	    (engine->phase == ENGINE_WATCHING &&
+	     engine_watched_count(engine) > 0))
+		return;
 	engine_send_stats(engine);
 	channel_send(&engine->channel, WIRE_EXITED, &message, sizeof(message));
 	engine->ended = true;
@@ -35,6 +43,14 @@ static void event_process_ended(struct engine *engine,
 		engine_release(engine);
 	else
 		engine->phase = ENGINE_DONE;
+}
+
+static void event_first_ended(struct engine *engine,
+			      const struct stop_reason *stop)
+{
+	engine->first_ended = true;
+	engine->first_status = stop->raw;
+	event_check_ended(engine);
 }
 
 static void event_end(struct engine *engine, struct thread *thread,
@@ -46,7 +62,8 @@ static void event_end(struct engine *engine, struct thread *thread,
 	thread_destroy(engine, thread);
 	if (process->threads.count == 0) {
 		birth_leave_orphans(engine, process);
-		if (process->pid == engine->pid && !engine->last_space) {
+		if (process->role == PROCESS_WATCHED && !engine->last_space &&
+		    engine_watched_count(engine) == 1) {
 			engine->last_space = process->space;
 			engine->last_space->users++;
 		}
@@ -57,7 +74,9 @@ static void event_end(struct engine *engine, struct thread *thread,
 	 * releasing, other threads may end after the leader was let go
 	 */
 	if (stop->tid == engine->pid)
-		event_process_ended(engine, stop);
+		event_first_ended(engine, stop);
+	else
+		event_check_ended(engine);
 	release_check_done(engine);
 }
 
@@ -67,7 +86,7 @@ static void event_unknown(struct engine *engine, const struct stop_reason *stop)
 	bool end = stop->kind == STOP_EXITED || stop->kind == STOP_KILLED;
 
 	if (end && stop->tid == engine->pid)
-		event_process_ended(engine, stop);
+		event_first_ended(engine, stop);
 	else if (stop->kind == STOP_EXEC && engine->phase >= ENGINE_RELEASING)
 		/* forgotten while it had neither id: the text is new anyway */
 		error_free(trace_detach(stop->tid, 0));
@@ -149,8 +168,8 @@ static void event_hit(struct engine *engine, struct thread *thread,
 	engine->stats.hits++;
 	breakpoint->fired = true;
 	breakpoint->predicate = NULL;
-	pool_fired(&engine->pool, site.address);
-	engine_return_site(engine, site.id, WIRE_FIRED);
+	pool_fired(&engine->pool, &site);
+	engine_return_site(engine, site.program, site.id, WIRE_FIRED);
 	if (thread->process->role == PROCESS_WATCHED &&
 	    engine->phase == ENGINE_WATCHING && !thread->step)
 		stall_hit(engine, thread, &site, regs);

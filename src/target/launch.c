@@ -55,7 +55,7 @@ static struct error *launch_record(struct engine *engine, pid_t pid)
 	struct thread *thread;
 	struct error *err;
 
-	err = addrspace_create(pid, &space);
+	err = engine_make_space(engine, NULL, pid, &space);
 	if (err)
 		return err;
 	err = process_create(pid, PROCESS_WATCHED, space, &process);
@@ -67,7 +67,8 @@ static struct error *launch_record(struct engine *engine, pid_t pid)
 		process_destroy(process);
 		return error_nomem;
 	}
-	engine->pid = pid;
+	if (engine->pid == 0)
+		engine->pid = pid;
 	return engine_add_thread(engine, process, pid, &thread);
 }
 

@@ -34,29 +34,59 @@ void pool_deinit(struct pool *pool)
 	memset(pool, 0, sizeof(*pool));
 }
 
-static struct addrspace *pool_space(const struct engine *engine)
+/* Does the process run that program, watched? */
+static bool pool_runs(const struct process *process, uint32_t program)
 {
-	const struct process *process = engine_process(engine, engine->pid);
+	return process->role == PROCESS_WATCHED &&
+	       process->space->text->program == program;
+}
 
-	return process ? process->space : NULL;
+/* The address space of a process that runs the program, or NULL. */
+static struct addrspace *pool_space(const struct engine *engine,
+				    uint32_t program)
+{
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *process = engine_process_at(engine, i);
+
+		if (pool_runs(process, program))
+			return process->space;
+	}
+	return NULL;
+}
+
+/* Lift so many of the breakpoints; their sites may be drawn again. */
+static void pool_lift_some(struct engine *engine, struct addrspace *space,
+			   size_t most)
+{
+	struct vec ids = VEC_INIT(uint64_t);
+
+	engine_note(engine,
+		    breakpoint_lift_range(space, 0, 0, UINT64_MAX, most, &ids));
+	for (size_t i = 0; i < ids.count; i++)
+		engine_return_site(engine, space->text->program,
+				   *(uint64_t *)vec_at(&ids, i), WIRE_LIFTED);
+	vec_deinit(&ids);
 }
 
 void pool_set_params(struct engine *engine, const struct wire_params *params)
 {
-	struct addrspace *space = pool_space(engine);
-	struct vec ids = VEC_INIT(uint64_t);
+	size_t armed = engine_armed(engine);
 
 	engine->pool.params = *params;
-	if (!space || space->armed <= params->pool ||
-	    engine->phase != ENGINE_WATCHING)
+	if (engine->phase != ENGINE_WATCHING)
 		return;
-	engine_note(engine,
-		    breakpoint_lift_range(space, 0, 0, UINT64_MAX,
-					  space->armed - params->pool, &ids));
-	for (size_t i = 0; i < ids.count; i++)
-		engine_return_site(engine, *(uint64_t *)vec_at(&ids, i),
-				   WIRE_LIFTED);
-	vec_deinit(&ids);
+	for (size_t i = 0; i < engine->processes.count && armed > params->pool;
+	     i++) {
+		struct process *process = engine_process_at(engine, i);
+		size_t most = armed - params->pool;
+
+		if (process->role != PROCESS_WATCHED)
+			continue;
+		if (most > process->space->text->armed)
+			most = process->space->text->armed;
+		pool_lift_some(engine, process->space, most);
+		armed -= most;
+	}
 }
 
 static bool ring_push(struct pool_ring *ring, const struct wire_site *site)
@@ -82,12 +112,19 @@ static const struct wire_site *ring_pop(struct pool_ring *ring)
 	return site;
 }
 
-static void ring_forget(struct pool_ring *ring, uint64_t start, uint64_t end)
+static bool pool_in_range(const struct wire_site *site,
+			  const struct wire_range *range)
+{
+	return site->program == range->program &&
+	       site->address >= range->start && site->address < range->end;
+}
+
+static void ring_forget(struct pool_ring *ring, const struct wire_range *range)
 {
 	for (size_t n = ring->count; n > 0; n--) {
 		struct wire_site site = *ring_pop(ring);
 
-		if (site.address < start || site.address >= end)
+		if (!pool_in_range(&site, range))
 			ring_push(ring, &site);
 	}
 }
@@ -99,27 +136,36 @@ void pool_clear(struct pool *pool)
 	memset(pool->hot, 0, sizeof(pool->hot));
 }
 
+static bool pool_has_fired(const struct engine *engine,
+			   const struct wire_site *site)
+{
+	const struct addrspace *space = pool_space(engine, site->program);
+	const struct breakpoint *known =
+		space ? breakpoint_find(space, site->address) : NULL;
+
+	return known && known->fired;
+}
+
 void pool_queue(struct engine *engine, const struct wire_site *sites,
 		size_t count)
 {
-	const struct addrspace *space = pool_space(engine);
+	struct pool *pool = &engine->pool;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct breakpoint *known =
-			space ? breakpoint_find(space, sites[i].address) : NULL;
-		struct pool_ring *ring = known && known->fired
-						 ? &engine->pool.fired
-						 : &engine->pool.fresh;
+		const struct wire_site *site = &sites[i];
+		bool fired = pool_has_fired(engine, site);
 
-		if (!ring_push(ring, &sites[i]))
-			engine_return_site(engine, sites[i].id, WIRE_LIFTED);
+		if (!ring_push(fired ? &pool->fired : &pool->fresh, site))
+			engine_return_site(engine, site->program, site->id,
+					   WIRE_LIFTED);
 	}
 }
 
-void pool_fired(struct pool *pool, uint64_t address)
+void pool_fired(struct pool *pool, const struct wire_site *site)
 {
 	for (int i = 0; i < POOL_HOT_MAX; i++) {
-		if (pool->hot[i].address == address)
+		if (pool->hot[i].address == site->address &&
+		    pool->hot[i].program == site->program)
 			pool->hot[i].address = 0;
 	}
 }
@@ -163,92 +209,155 @@ bool pool_take_token(struct pool *pool, uint64_t now)
 	return true;
 }
 
-/* Have all threads that would trap there again and again left? */
-static bool pool_unparked(const struct process *process, uint64_t address)
+/* Can any other thread reach what the process's threads access? */
+static bool pool_may_race(const struct engine *engine,
+			  const struct process *process)
 {
-	bool all = true;
-
-	for (size_t i = 0; i < process->threads.count; i++)
-		all &= thread_has_left(process_thread(process, i), address);
-	return all;
+	return process->threads.count > 1 ||
+	       (process->space->shared.count > 0 &&
+		engine_watched_count(engine) > 1);
 }
 
-static bool pool_arm(struct engine *engine, const struct process *process,
-		     const struct wire_site *site)
+/*
+ * Have all threads that would trap there again and again left? Is it in
+ * nobody's handler of SIGTRAP?
+ */
+static enum wire_returned_why pool_judge(const struct engine *engine,
+					 const struct wire_site *site,
+					 bool parked)
 {
-	struct breakpoint *known =
-		breakpoint_find(process->space, site->address);
-	struct error *err;
-	bool armed;
+	enum wire_returned_why why = WIRE_FIRED;
 
-	if (known && known->parked > 0 &&
-	    !pool_unparked(process, site->address)) {
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *process = engine_process_at(engine, i);
+
+		if (!pool_runs(process, site->program))
+			continue;
+		if (sigstate_in_handler(process, site))
+			return WIRE_REFUSED;
+		for (size_t j = 0; parked && j < process->threads.count; j++) {
+			if (!thread_has_left(process_thread(process, j),
+					     site->address))
+				why = WIRE_DEFERRED;
+		}
+	}
+	return why;
+}
+
+/* Why the site was not armed; WIRE_FIRED: it was. */
+static enum wire_returned_why pool_try(struct engine *engine,
+				       struct addrspace *space,
+				       const struct wire_site *site)
+{
+	const struct breakpoint *known = breakpoint_find(space, site->address);
+	enum wire_returned_why why =
+		pool_judge(engine, site, known && known->parked > 0);
+	bool armed = false;
+
+	if (why == WIRE_DEFERRED)
 		engine->stats.arms_deferred++;
-		engine_return_site(engine, site->id, WIRE_DEFERRED);
-		return false;
+	if (why == WIRE_FIRED) {
+		engine_note(engine, breakpoint_arm(space, site, &armed));
+		engine->stats.arms += armed;
+		why = armed ? WIRE_FIRED : WIRE_REFUSED;
 	}
-	err = NULL;
-	armed = false;
-	if (!sigstate_in_handler(process, site))
-		err = breakpoint_arm(process->space, site, &armed);
-	if (armed) {
-		engine->stats.arms++;
+	if (why == WIRE_REFUSED)
+		engine->stats.arms_refused++;
+	return why;
+}
+
+static bool pool_arm(struct engine *engine, const struct wire_site *site)
+{
+	struct addrspace *space = pool_space(engine, site->program);
+	enum wire_returned_why why = space ? pool_try(engine, space, site)
+					   : WIRE_LIFTED;
+
+	if (why == WIRE_FIRED)
 		return true;
-	}
-	engine->stats.arms_refused++;
-	engine_note(engine, err);
-	engine_return_site(engine, site->id, WIRE_REFUSED);
+	engine_return_site(engine, site->program, site->id, why);
 	return false;
 }
 
-static void pool_arm_fired(struct engine *engine, const struct process *process,
-			   uint64_t now)
+static void pool_arm_fired(struct engine *engine, uint64_t now, size_t room)
 {
 	struct pool *pool = &engine->pool;
+	uint32_t threads = engine_thread_count(engine);
 
-	while (pool->fired.count > 0 &&
-	       process->space->armed < pool->params.pool) {
-		struct pool_hot *place =
-			pool_place(pool, process->threads.count, now);
+	while (pool->fired.count > 0 && room > 0) {
+		struct pool_hot *place = pool_place(pool, threads, now);
 		struct wire_site site;
 
 		if (!place)
 			return;
 		site = *ring_pop(&pool->fired);
-		if (!pool_arm(engine, process, &site))
+		if (!pool_arm(engine, &site))
 			continue;
 		place->address = site.address;
+		place->program = site.program;
 		place->until_ns = now + POOL_HOT_NS;
+		room--;
 	}
 }
 
-static bool pool_may_arm(const struct engine *engine,
-			 const struct process *process)
+static bool pool_may_arm(const struct engine *engine)
 {
-	return engine->phase == ENGINE_WATCHING && process &&
-	       process->threads.count > 1 && engine->stalls.list.count == 0 &&
-	       engine->pool.params.rate > 0;
+	if (engine->phase != ENGINE_WATCHING ||
+	    engine->stalls.list.count != 0 || engine->pool.params.rate == 0)
+		return false;
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *process = engine_process_at(engine, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    pool_may_race(engine, process))
+			return true;
+	}
+	return false;
+}
+
+/* Is enough known of every process to set breakpoints in any? */
+static bool pool_ready(struct engine *engine, uint64_t now)
+{
+	bool ready = true;
+
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		struct process *process = engine_process_at(engine, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    pool_may_race(engine, process))
+			ready &= sigstate_ready(engine, process, now);
+	}
+	return ready;
+}
+
+/* How many more may be armed. */
+static size_t pool_room(const struct engine *engine)
+{
+	size_t armed = engine_armed(engine);
+
+	return armed < engine->pool.params.pool
+		       ? engine->pool.params.pool - armed
+		       : 0;
 }
 
 void pool_refill(struct engine *engine, uint64_t now)
 {
-	struct process *process = engine_process(engine, engine->pid);
 	struct pool *pool = &engine->pool;
+	size_t room;
 
-	if (!pool_may_arm(engine, process))
+	if (!pool_may_arm(engine))
 		return;
 	pool_earn(pool, now);
 	if (pool->tokens < 1 || pool_queued(pool) == 0 || now < pool->retry_ns)
 		return;
-	if (!sigstate_ready(engine, process, now)) {
+	if (!pool_ready(engine, now)) {
 		pool->retry_ns = now + POOL_RETRY_NS;
 		return;
 	}
-	for (int i = 0; i < POOL_BATCH && pool->fresh.count > 0 &&
-			process->space->armed < pool->params.pool;
+	room = pool_room(engine);
+	for (int i = 0; i < POOL_BATCH && pool->fresh.count > 0 && room > 0;
 	     i++)
-		pool_arm(engine, process, ring_pop(&pool->fresh));
-	pool_arm_fired(engine, process, now);
+		room -= pool_arm(engine, ring_pop(&pool->fresh));
+	pool_arm_fired(engine, now, room);
 }
 
 /* Take the site with that id out of the ring. */
@@ -272,22 +381,20 @@ static bool ring_take(struct pool_ring *ring, uint64_t id,
 
 void pool_arm_pair(struct engine *engine, uint64_t id)
 {
-	const struct process *process = engine_process(engine, engine->pid);
 	struct wire_site site;
 
-	if (process && (ring_take(&engine->pool.fresh, id, &site) ||
-			ring_take(&engine->pool.fired, id, &site)))
-		pool_arm(engine, process, &site);
+	if (ring_take(&engine->pool.fresh, id, &site) ||
+	    ring_take(&engine->pool.fired, id, &site))
+		pool_arm(engine, &site);
 }
 
 uint64_t pool_next_ns(const struct engine *engine)
 {
-	const struct process *process = engine_process(engine, engine->pid);
 	const struct pool *pool = &engine->pool;
 	uint64_t next = UINT64_MAX;
 
-	if (!pool_may_arm(engine, process) || pool_queued(pool) == 0 ||
-	    process->space->armed >= pool->params.pool)
+	if (pool_queued(pool) == 0 || !pool_may_arm(engine) ||
+	    pool_room(engine) == 0)
 		return next;
 	if (pool->tokens < 1)
 		return pool->tokens_ns +
@@ -303,17 +410,17 @@ uint64_t pool_next_ns(const struct engine *engine)
 	return next;
 }
 
-void pool_forget(struct engine *engine, uint64_t start, uint64_t end)
+void pool_forget(struct engine *engine, const struct wire_range *range)
 {
-	struct addrspace *space = pool_space(engine);
+	struct addrspace *space = pool_space(engine, range->program);
 
-	ring_forget(&engine->pool.fresh, start, end);
-	ring_forget(&engine->pool.fired, start, end);
+	ring_forget(&engine->pool.fresh, range);
+	ring_forget(&engine->pool.fired, range);
 	if (!space)
 		return;
-	engine_note(engine, breakpoint_lift_range(space, 0, start, end,
-						  SIZE_MAX, NULL));
-	breakpoint_forget_range(space, start, end);
+	engine_note(engine, breakpoint_lift_range(space, 0, range->start,
+						  range->end, SIZE_MAX, NULL));
+	breakpoint_forget_range(space, range->start, range->end);
 }
 
 void pool_lift_all(struct engine *engine)

@@ -22,6 +22,7 @@
 
 struct engine;
 
+/* Sites of any program, in the order drawn. */
 struct pool_ring {
 	struct wire_site *sites;
 	size_t head, count, capacity;
@@ -30,6 +31,7 @@ struct pool_ring {
 /* A place for a location that has fired before. */
 struct pool_hot {
 	uint64_t address; /* 0: the place is free */
+	uint32_t program;
 	uint64_t until_ns;
 };
 
@@ -58,7 +60,7 @@ void pool_queue(struct engine *engine, const struct wire_site *sites,
 void pool_refill(struct engine *engine, uint64_t now);
 
 /* A breakpoint of the pool was hit: its place is free. */
-void pool_fired(struct pool *pool, uint64_t address);
+void pool_fired(struct pool *pool, const struct wire_site *site);
 
 /* Sites waiting to be armed. */
 static inline size_t pool_queued(const struct pool *pool)
@@ -72,7 +74,7 @@ static inline size_t pool_queued(const struct pool *pool)
  */
 void pool_arm_pair(struct engine *engine, uint64_t id);
 
-/* Drop the queue: the text it was drawn from is no more. */
+/* Drop the queue. */
 void pool_clear(struct pool *pool);
 
 /* When pool_refill() may have more to do; UINT64_MAX: not by time alone. */
@@ -81,8 +83,8 @@ uint64_t pool_next_ns(const struct engine *engine);
 /* Is a stall affordable now? Takes a token if so. */
 bool pool_take_token(struct pool *pool, uint64_t now);
 
-/* Drop the queue, and lift everything in [start, end). */
-void pool_forget(struct engine *engine, uint64_t start, uint64_t end);
+/* Drop from the queue, and lift, everything in that range of the program. */
+void pool_forget(struct engine *engine, const struct wire_range *range);
 
 /* Lift every breakpoint of every watched process. */
 void pool_lift_all(struct engine *engine);

@@ -34,6 +34,7 @@ enum process_role {
 
 struct process {
 	pid_t pid;
+	pid_t parent; /* that made it while it was watched; 0: none did */
 	enum process_role role;
 	struct addrspace *space; /* one user */
 	struct vec threads; /* of struct thread *, owned */
@@ -49,6 +50,7 @@ struct process {
 	uint8_t trap_action[32]; /* struct sigaction of the kernel */
 	uint64_t syscall_address; /* of a syscall instruction; 0: unknown */
 	uint64_t armed_ns; /* when breakpoints were last set */
+	bool announced; /* the front end knows of it */
 	bool ever_armed; /* they have been */
 };
 

@@ -294,7 +294,7 @@ bool sigstate_in_handler(const struct process *process,
 static void sigstate_clear_handler(struct engine *engine,
 				   struct process *process, pid_t stopped_tid)
 {
-	const struct vec *breakpoints = &process->space->breakpoints;
+	const struct vec *breakpoints = &process->space->text->breakpoints;
 
 	for (size_t i = 0; i < breakpoints->count; i++) {
 		struct breakpoint *breakpoint =
@@ -305,7 +305,8 @@ static void sigstate_clear_handler(struct engine *engine,
 			continue;
 		engine_note(engine, breakpoint_lift(process->space, stopped_tid,
 						    breakpoint));
-		engine_return_site(engine, breakpoint->site.id, WIRE_REFUSED);
+		engine_return_site(engine, breakpoint->site.program,
+				   breakpoint->site.id, WIRE_REFUSED);
 	}
 }
 
@@ -375,7 +376,8 @@ static void sigstate_plan_restore(struct engine *engine,
 static bool sigstate_may_restore(const struct process *process, uint64_t now)
 {
 	return process->trap_restore_ns != 0 &&
-	       now >= process->trap_restore_ns && process->space->armed == 0;
+	       now >= process->trap_restore_ns &&
+	       process->space->text->armed == 0;
 }
 
 void sigstate_settle(struct engine *engine, struct thread *thread)

@@ -25,6 +25,7 @@ static void snapshot_identity(const struct thread *thread,
 	ret->present = true;
 	ret->pid = thread->process->pid;
 	ret->tid = thread->tid;
+	ret->program = thread->process->space->text->program;
 	ret->syscall = -1;
 	ret->path_length = thread->path_length;
 	memcpy(ret->path, thread->path, sizeof(ret->path));
@@ -52,9 +53,12 @@ void snapshot_sample(const struct engine *engine,
 		     struct wire_side *ret, uint8_t *stack)
 {
 	const struct thread *thread = engine_thread(engine, sample->tid);
+	const struct process *process = engine_process(engine, sample->pid);
 
 	if (thread)
 		snapshot_identity(thread, ret);
+	if (process)
+		ret->program = process->space->text->program;
 	ret->present = true;
 	ret->pid = sample->pid;
 	ret->tid = sample->tid;

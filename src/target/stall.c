@@ -12,6 +12,7 @@
 #include "sys/perfwatch.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
+#include "target/breakpoint.h"
 #include "target/conflict.h"
 #include "target/engine.h"
 #include "target/snapshot.h"
@@ -51,6 +52,8 @@ static const struct thread *stall_find_runner(const struct engine *engine)
 	for (size_t i = 0; i < engine->processes.count; i++) {
 		const struct process *process = engine_process_at(engine, i);
 
+		if (process->role == PROCESS_COPY)
+			continue;
 		for (size_t j = process->threads.count; j-- > 0;) {
 			const struct thread *thread =
 				process_thread(process, j);
@@ -87,11 +90,30 @@ static bool stall_others_run(struct engine *engine)
  * Several threads may be stalled at once, but half of them must stay free to
  * run into those that are.
  */
-static bool stall_has_room(const struct engine *engine,
-			   const struct thread *thread)
+static bool stall_has_room(const struct engine *engine)
 {
 	return (engine->stalls.list.count + 1) * 2 <=
-	       thread->process->threads.count;
+	       engine_thread_count(engine);
+}
+
+/* Can any other thread reach the bytes? Private ones only those of a process.
+ */
+static bool stall_has_partners(const struct engine *engine,
+			       const struct stall *stall)
+{
+	const struct process *process = stall->hold.thread->process;
+	struct shared_place place;
+
+	if (process->threads.count > 1 || process->space->users > 1)
+		return true;
+	for (int i = 0; i < stall->access_count; i++) {
+		const struct mem_access *access = &stall->accesses[i].access;
+
+		if (sharing_place(process->space, access->address, access->size,
+				  &place))
+			return engine_thread_count(engine) > 1;
+	}
+	return false;
 }
 
 static void stall_report_sample(struct engine *engine,
@@ -100,6 +122,7 @@ static void stall_report_sample(struct engine *engine,
 {
 	struct wire_sample sample = {
 		.id = stall->site.id,
+		.program = stall->site.program,
 		.tid = tid,
 		.outcome = outcome,
 		.access = stall->accesses[0].access,
@@ -182,13 +205,14 @@ static struct stall *stall_create(struct thread *thread,
 
 /* A thread about to make the accesses of `arrival` met a stalled one. */
 static void stall_collide(struct engine *engine, struct stall *stall, int i,
-			  const struct stall *arrival, int j)
+			  const struct stall *arrival, int j, uint64_t shift)
 {
 	struct conflict *conflict = conflict_create(stall, i, WIRE_COLLISION);
 
 	if (conflict) {
 		struct wire_side *side = &conflict->wire.sides[1];
 
+		conflict->wire.shift = shift;
 		snapshot_thread(arrival->hold.thread, &arrival->regs, side,
 				conflict->stacks[1]);
 		side->before = true;
@@ -200,24 +224,37 @@ static void stall_collide(struct engine *engine, struct stall *stall, int i,
 	conflict_finish(engine, conflict);
 }
 
+/* Does access j of the arrival, where the stall has those bytes, meet it? */
+static bool stall_meets(struct engine *engine, struct stall *stall,
+			const struct stall *arrival, int j)
+{
+	const struct mem_access *own = &arrival->accesses[j].access;
+	struct mem_access there = *own;
+
+	if (!sharing_translate(arrival->hold.thread->process->space,
+			       own->address, own->size,
+			       stall->hold.thread->process->space,
+			       &there.address))
+		return false;
+	for (int i = 0; i < stall->access_count; i++) {
+		if (mem_access_conflict(&stall->accesses[i].access, &there)) {
+			stall_collide(engine, stall, i, arrival, j,
+				      own->address - there.address);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Look for a collision of the arrival with any stall; end that stall. */
 static bool stall_collisions(struct engine *engine, const struct stall *arrival)
 {
 	for (size_t n = 0; n < engine->stalls.list.count; n++) {
 		struct stall *stall = stall_at(engine, n);
 
-		if (stall->hold.thread->process->space !=
-		    arrival->hold.thread->process->space)
-			continue;
-		for (int i = 0; i < stall->access_count; i++) {
-			for (int j = 0; j < arrival->access_count; j++) {
-				if (!mem_access_conflict(
-					    &stall->accesses[i].access,
-					    &arrival->accesses[j].access))
-					continue;
-				stall_collide(engine, stall, i, arrival, j);
+		for (int j = 0; j < arrival->access_count; j++) {
+			if (stall_meets(engine, stall, arrival, j))
 				return true;
-			}
 		}
 	}
 	return false;
@@ -229,11 +266,11 @@ static void stall_watch(struct engine *engine, struct stall *stall)
 		struct stall_access *access = &stall->accesses[i];
 		bool writes = access->access.kind & ACCESS_WRITE;
 
-		access->claimed =
-			watch_claim(&engine->watch, access->access.address,
-				    access->access.size,
-				    writes ? DREGS_READ_WRITE : DREGS_WRITE,
-				    &access->claim);
+		access->claimed = watch_claim(
+			&engine->watch, stall->hold.thread->process->space,
+			access->access.address, access->access.size,
+			writes ? DREGS_READ_WRITE : DREGS_WRITE,
+			&access->claim);
 		if (!engine->watch.ops->blind &&
 		    (!access->claimed ||
 		     access->claim.claim.covered < access->access.size))
@@ -325,7 +362,10 @@ void stall_hit(struct engine *engine, struct thread *thread,
 		if (stall_collisions(engine, stall)) {
 			stall_report_sample(engine, stall, thread->tid,
 					    WIRE_RACED, 0);
-		} else if (stall_has_room(engine, thread) &&
+		} else if (!stall_has_partners(engine, stall)) {
+			stall_report_sample(engine, stall, thread->tid,
+					    WIRE_ALONE, 0);
+		} else if (stall_has_room(engine) &&
 			   pool_take_token(&engine->pool, clock_now_ns())) {
 			stall_begin(engine, stall);
 			return;
@@ -370,13 +410,23 @@ static struct stall *stall_of_trap(const struct engine *engine, uint8_t slots,
 	return NULL;
 }
 
-static uint64_t stall_trap_address(const struct engine *engine, uint8_t slots)
+/* Where the stalled thread has the bytes, and how far from there the other. */
+static void stall_place_trap(const struct engine *engine, uint8_t slots,
+			     const struct thread *thread,
+			     struct wire_conflict *ret)
 {
+	struct watch_view view;
+
+	watch_view(&engine->watch, thread->process->space, &view);
 	for (int i = 0; i < DREGS_SLOTS; i++) {
-		if (slots & (1u << i))
-			return engine->watch.dregs.slots[i].address;
+		if (!(slots & (1u << i)))
+			continue;
+		ret->trap_address = watch_slot_address(&engine->watch, i);
+		if (view.generation[i] != 0)
+			ret->shift =
+				view.dregs.slots[i].address - ret->trap_address;
+		return;
 	}
-	return 0;
 }
 
 bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
@@ -396,7 +446,7 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 	if (conflict) {
 		struct wire_side *side = &conflict->wire.sides[1];
 
-		conflict->wire.trap_address = stall_trap_address(engine, slots);
+		stall_place_trap(engine, slots, thread, &conflict->wire);
 		snapshot_thread(thread, &regs, side, conflict->stacks[1]);
 		if (regs.orig_rax < SYSCALL_MAX)
 			side->syscall = (int32_t)regs.orig_rax;

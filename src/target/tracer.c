@@ -52,7 +52,7 @@ static void tracer_on_forget(struct engine *engine, const void *payload,
 	const struct wire_range *range = payload;
 
 	if (size == sizeof(*range))
-		pool_forget(engine, range->start, range->end);
+		pool_forget(engine, range);
 }
 
 static void tracer_on_signal(struct engine *engine, const void *payload,
@@ -79,7 +79,7 @@ typedef void tracer_handler(struct engine *engine, const void *payload,
 static tracer_handler *const tracer_handlers[] = {
 	[WIRE_SITES] = tracer_on_sites,	  [WIRE_PARAMS] = tracer_on_params,
 	[WIRE_FORGET] = tracer_on_forget, [WIRE_SIGNAL] = tracer_on_signal,
-	[WIRE_STOP] = tracer_on_stop,
+	[WIRE_STOP] = tracer_on_stop,	  [WIRE_SHARED] = sharing_told,
 };
 
 enum {
@@ -259,6 +259,16 @@ struct tracer_signals {
 	struct sigaction child_action;
 };
 
+static struct error *tracer_attach(struct engine *engine,
+				   const struct tracer_config *config)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < config->pid_count; i++)
+		err = launch_attach(engine, config->pids[i]);
+	return err;
+}
+
 static struct error *tracer_begin(struct engine *engine,
 				  const struct tracer_config *config,
 				  const struct tracer_signals *before)
@@ -271,12 +281,13 @@ static struct error *tracer_begin(struct engine *engine,
 	struct error *err;
 
 	engine->pool.params = config->params;
+	engine->follow = config->follow;
 	err = backend_choose(config->backend, &engine->watch, started.reason,
 			     sizeof(started.reason));
 	if (err)
 		return err;
 	err = config->argv ? launch_command(engine, &launch)
-			   : launch_attach(engine, config->pid);
+			   : tracer_attach(engine, config);
 	if (err)
 		return err;
 	started.pid = engine->pid;
@@ -284,6 +295,12 @@ static struct error *tracer_begin(struct engine *engine,
 	snprintf(started.backend, sizeof(started.backend), "%s",
 		 engine->watch.ops->name);
 	channel_send(&engine->channel, WIRE_STARTED, &started, sizeof(started));
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		struct process *process = engine_process_at(engine, i);
+
+		if (process->role == PROCESS_WATCHED)
+			engine_announce(engine, process, 0, false);
+	}
 	return NULL;
 }
 

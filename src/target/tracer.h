@@ -8,6 +8,7 @@
 #define TARGET_TRACER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -17,7 +18,9 @@ struct error;
 
 struct tracer_config {
 	char *const *argv; /* start this; NULL: attach */
-	int pid; /* attach to this */
+	const int *pids; /* attach to these */
+	size_t pid_count;
+	enum wire_follow follow;
 	bool no_aslr;
 	const char *backend; /* "auto", "perf", "perf-cpu", "ptrace", "value" */
 	uint64_t seed;

@@ -79,7 +79,7 @@ static void cpu_set_slot(struct engine *engine, const struct cpu_watch *state,
 {
 	const struct dregs_slot *want = &engine->watch.dregs.slots[i];
 	struct perfwatch_spec spec = {
-		.address = want->address,
+		.address = watch_slot_address(&engine->watch, i),
 		.length = want->length,
 		.write_only = want->type == DREGS_WRITE,
 		.kernel = true,
@@ -115,6 +115,24 @@ static void cpu_update_all(struct engine *engine)
 	}
 }
 
+/*
+ * Is the toucher of a process that is watched, and has that process the bytes
+ * at that address? (Others that share them have them at another, which no
+ * event of all CPUs can watch as well.)
+ */
+static bool cpu_concerns(const struct engine *engine, int i, pid_t pid)
+{
+	const struct process *process = engine_process(engine, pid);
+	struct watch_view view;
+
+	if (!process || process->role != PROCESS_WATCHED)
+		return false;
+	watch_view(&engine->watch, process->space, &view);
+	return view.generation[i] != 0 &&
+	       view.dregs.slots[i].address ==
+		       watch_slot_address(&engine->watch, i);
+}
+
 /* Reporting a sample ends the watch: its other samples are of the past. */
 static void cpu_poll_slot(struct engine *engine, struct cpu_watch *state, int i)
 {
@@ -125,7 +143,7 @@ static void cpu_poll_slot(struct engine *engine, struct cpu_watch *state, int i)
 		while (slot->generation == generation &&
 		       slot->rings[cpu].fd >= 0 &&
 		       perfring_next(&slot->rings[cpu], &state->sample)) {
-			if (state->sample.pid == engine->pid)
+			if (cpu_concerns(engine, i, state->sample.pid))
 				stall_sample(engine, i, generation,
 					     &state->sample);
 		}

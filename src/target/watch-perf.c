@@ -20,10 +20,11 @@
 static const uint64_t perf_cookie_mark = UINT64_C(0x7261636500000000);
 static const uint64_t perf_cookie_mask = UINT64_C(0xffffffff00000000);
 
-static struct error *perf_set(struct engine *engine, struct thread *thread,
-			      int slot)
+static struct error *perf_set(const struct engine *engine,
+			      struct thread *thread,
+			      const struct watch_view *view, int slot)
 {
-	const struct dregs_slot *want = &engine->watch.dregs.slots[slot];
+	const struct dregs_slot *want = &view->dregs.slots[slot];
 	struct perfwatch_spec spec = {
 		.address = want->address,
 		.length = want->length,
@@ -32,8 +33,7 @@ static struct error *perf_set(struct engine *engine, struct thread *thread,
 		/*
 		 * the low half of the generation is enough to tell them apart
 		 */
-		.cookie = perf_cookie_mark |
-			  (uint32_t)engine->watch.generation[slot],
+		.cookie = perf_cookie_mark | (uint32_t)view->generation[slot],
 	};
 	int *fd = &thread->watch.fds[slot];
 
@@ -52,21 +52,22 @@ static void perf_unset(struct thread *thread, int slot)
 
 static void perf_update(struct engine *engine, struct thread *thread)
 {
-	const struct watch *watch = &engine->watch;
+	struct watch_view view;
 
 	if (thread->process->role != PROCESS_WATCHED)
 		return;
+	watch_view(&engine->watch, thread->process->space, &view);
 	for (int i = 0; i < DREGS_SLOTS; i++) {
 		struct error *err = NULL;
 
-		if (thread->watch.generation[i] == watch->generation[i])
+		if (thread->watch.generation[i] == view.generation[i])
 			continue;
-		if (watch->generation[i] != 0)
-			err = perf_set(engine, thread, i);
+		if (view.generation[i] != 0)
+			err = perf_set(engine, thread, &view, i);
 		else if (thread->watch.fds[i] >= 0)
 			err = perfwatch_disable(thread->watch.fds[i]);
-		thread->watch.generation[i] = watch->generation[i];
-		thread->watch.address[i] = watch->dregs.slots[i].address;
+		thread->watch.generation[i] = view.generation[i];
+		thread->watch.address[i] = view.dregs.slots[i].address;
 		if (!err)
 			continue;
 		perf_unset(thread, i);

@@ -23,7 +23,10 @@ enum { DR_STATUS = 6, DR_CONTROL = 7, DR_STATUS_SLOTS = 0xf };
 
 static void registers_update(struct engine *engine, struct thread *thread)
 {
-	if (watch_current(&engine->watch, thread) || thread->watch.dirty)
+	struct watch_view view;
+
+	watch_view(&engine->watch, thread->process->space, &view);
+	if (watch_current(&view, thread) || thread->watch.dirty)
 		return;
 	thread->watch.dirty = true;
 	engine->watch.pending++;
@@ -74,13 +77,15 @@ static bool registers_trap_pending(struct thread *thread)
 
 static void registers_prepare(struct engine *engine, struct thread *thread)
 {
-	struct watch *watch = &engine->watch;
+	struct watch_view view;
 
-	if (thread->process->role != PROCESS_WATCHED ||
-	    watch_current(watch, thread) || registers_trap_pending(thread))
+	if (thread->process->role != PROCESS_WATCHED)
 		return;
-	if (thread_ok(thread, registers_write(thread, &watch->dregs)))
-		memcpy(thread->watch.generation, watch->generation,
+	watch_view(&engine->watch, thread->process->space, &view);
+	if (watch_current(&view, thread) || registers_trap_pending(thread))
+		return;
+	if (thread_ok(thread, registers_write(thread, &view.dregs)))
+		memcpy(thread->watch.generation, view.generation,
 		       sizeof(thread->watch.generation));
 	else
 		memset(thread->watch.address, 0, sizeof(thread->watch.address));

@@ -6,6 +6,7 @@
 #include "target/watch.h"
 
 #include "base/clock.h"
+#include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/thread.h"
 
@@ -15,15 +16,37 @@ enum {
 	WATCH_LINGER_NS = 3 * 1000 * 1000,
 	/* an open perf event costs at each context switch of its thread */
 	WATCH_IDLE_NS = 100 * 1000 * 1000,
+	/* addresses of programs have no more bits (x86-64, four levels) */
+	WATCH_TAG_SHIFT = 48,
 };
 
-bool watch_claim(struct watch *watch, uint64_t address, uint32_t size,
-		 enum dregs_type type, struct watch_claim *ret)
+uint64_t watch_slot_address(const struct watch *watch, int slot)
+{
+	return watch->dregs.slots[slot].address &
+	       ((UINT64_C(1) << WATCH_TAG_SHIFT) - 1);
+}
+
+static void watch_own(struct watch *watch, int slot,
+		      const struct addrspace *space)
+{
+	struct watch_owner *owner = &watch->owners[slot];
+
+	owner->tag = space->tag;
+	owner->shared = sharing_place(space, watch_slot_address(watch, slot),
+				      watch->dregs.slots[slot].length,
+				      &owner->place);
+	watch->generation[slot] = ++watch->last_generation;
+}
+
+bool watch_claim(struct watch *watch, const struct addrspace *space,
+		 uint64_t address, uint32_t size, enum dregs_type type,
+		 struct watch_claim *ret)
 {
 	uint8_t used = 0;
 
-	if (watch->ops->blind)
+	if (watch->ops->blind || address >> WATCH_TAG_SHIFT)
 		return false;
+	address |= (uint64_t)space->tag << WATCH_TAG_SHIFT;
 	for (int i = 0; i < DREGS_SLOTS; i++)
 		used |= (uint8_t)((watch->dregs.slots[i].users > 0) << i);
 	if (!dregs_claim(&watch->dregs, address, size, type, true, &ret->claim))
@@ -32,7 +55,7 @@ bool watch_claim(struct watch *watch, uint64_t address, uint32_t size,
 		if (!(ret->claim.slots & (1u << i)))
 			continue;
 		if (!(used & (1u << i)))
-			watch->generation[i] = ++watch->last_generation;
+			watch_own(watch, i, space);
 		ret->generation[i] = watch->generation[i];
 	}
 	return true;
@@ -44,6 +67,37 @@ void watch_release(struct watch *watch, const struct watch_claim *claim)
 	for (int i = 0; i < DREGS_SLOTS; i++) {
 		if (watch->dregs.slots[i].users == 0)
 			watch->generation[i] = 0;
+	}
+}
+
+static bool watch_applies(const struct watch *watch, int slot,
+			  const struct addrspace *space, uint64_t *ret)
+{
+	const struct watch_owner *owner = &watch->owners[slot];
+
+	if (watch->generation[slot] == 0)
+		return false;
+	if (owner->tag == space->tag) {
+		*ret = watch_slot_address(watch, slot);
+		return true;
+	}
+	return owner->shared &&
+	       sharing_address(space, &owner->place,
+			       watch->dregs.slots[slot].length, ret);
+}
+
+void watch_view(const struct watch *watch, const struct addrspace *space,
+		struct watch_view *ret)
+{
+	ret->dregs = watch->dregs;
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		struct dregs_slot *slot = &ret->dregs.slots[i];
+
+		ret->generation[i] = watch->generation[i];
+		if (watch_applies(watch, i, space, &slot->address))
+			continue;
+		*slot = (struct dregs_slot){ .users = 0 };
+		ret->generation[i] = 0;
 	}
 }
 
@@ -67,10 +121,10 @@ uint8_t watch_trap_of_the_past(uint64_t gens[DREGS_SLOTS])
 	return 1;
 }
 
-bool watch_current(const struct watch *watch, const struct thread *thread)
+bool watch_current(const struct watch_view *view, const struct thread *thread)
 {
 	for (int i = 0; i < DREGS_SLOTS; i++) {
-		if (thread->watch.generation[i] != watch->generation[i])
+		if (thread->watch.generation[i] != view->generation[i])
 			return false;
 	}
 	return true;

@@ -14,8 +14,10 @@
 #include <stdint.h>
 
 #include "sys/trace.h"
+#include "target/sharing.h"
 #include "x86/dregs.h"
 
+struct addrspace;
 struct engine;
 struct error;
 struct thread;
@@ -54,10 +56,22 @@ extern const struct watch_ops watch_by_perf; /* "perf" */
 extern const struct watch_ops watch_by_cpu; /* "perf-cpu" */
 extern const struct watch_ops watch_by_value; /* "value" */
 
+/* Whose bytes a slot watches. */
+struct watch_owner {
+	uint16_t tag; /* of the address space that has them at the address */
+	bool shared; /* others may have them too: */
+	struct shared_place place;
+};
+
 struct watch {
 	const struct watch_ops *ops;
 	bool kernel; /* accesses by the kernel are seen too */
+	/*
+	 * Addresses carry their address space's tag in the upper bits; what is
+	 * to be in the registers of a thread is said by watch_view().
+	 */
 	struct dregs dregs;
+	struct watch_owner owners[DREGS_SLOTS];
 	uint64_t generation
 		[DREGS_SLOTS]; /* of the slot's present use; 0: free */
 	uint64_t last_generation;
@@ -74,13 +88,28 @@ struct watch_claim {
 };
 
 /*
- * Watch [address, +size); false if not even a part can be. The bytes covered
- * are claim.covered, from the start. Threads come into line with
- * watch_publish().
+ * Watch [address, +size) of the space, and, where that is shared memory, the
+ * same bytes wherever other processes have them; false if not even a part can
+ * be. The bytes covered are claim.covered, from the start. Threads come into
+ * line with watch_publish().
  */
-bool watch_claim(struct watch *watch, uint64_t address, uint32_t size,
-		 enum dregs_type type, struct watch_claim *ret);
+bool watch_claim(struct watch *watch, const struct addrspace *space,
+		 uint64_t address, uint32_t size, enum dregs_type type,
+		 struct watch_claim *ret);
 void watch_release(struct watch *watch, const struct watch_claim *claim);
+
+/* The slot's address, in the address space of the thread that is stalled. */
+uint64_t watch_slot_address(const struct watch *watch, int slot);
+
+/* What threads of one address space are to have in their registers. */
+struct watch_view {
+	/* with addresses of that space, and no users where there are none */
+	struct dregs dregs;
+	uint64_t generation[DREGS_SLOTS]; /* 0: nothing to watch there */
+};
+
+void watch_view(const struct watch *watch, const struct addrspace *space,
+		struct watch_view *ret);
 
 /* Bring all running threads into line, after claims. */
 void watch_publish(struct engine *engine);
@@ -103,7 +132,7 @@ void watch_settled(struct watch *watch, struct thread *thread);
  * generation. */
 uint8_t watch_trap_of_the_past(uint64_t gens[DREGS_SLOTS]);
 
-/* Does the thread hold exactly what the slots say now? */
-bool watch_current(const struct watch *watch, const struct thread *thread);
+/* Does the thread hold exactly what it is to hold? */
+bool watch_current(const struct watch_view *view, const struct thread *thread);
 
 #endif

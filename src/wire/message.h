@@ -5,8 +5,13 @@
  * Each message is a struct wire_header followed by `size` bytes of payload:
  * the structure named beside its type, plus what that structure says follows.
  *
- * Front end to tracer: SITES, PARAMS, FORGET, SIGNAL, STOP.
+ * Front end to tracer: SITES, PARAMS, FORGET, SHARED, SIGNAL, STOP.
  * Tracer to front end: everything else.
+ *
+ * Several processes may be watched. Those that were forked from one another
+ * without an exec(2) since hold the same program at the same addresses; it has
+ * a number, and a site is a site of that program. It is armed in one of them
+ * at a time.
  */
 #ifndef WIRE_MESSAGE_H
 #define WIRE_MESSAGE_H
@@ -14,18 +19,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "wire/conflict.h"
 #include "x86/access.h"
 
 enum wire_type {
 	WIRE_SITES = 1, /* struct wire_site[]: candidates, in order */
 	WIRE_PARAMS, /* struct wire_params */
 	WIRE_FORGET, /* struct wire_range: text that is gone or left out */
+	/* struct wire_shared_head, then struct wire_shared[], by address */
+	WIRE_SHARED,
 	WIRE_SIGNAL, /* struct wire_signal: send it to the target */
 	WIRE_STOP, /* nothing: restore, detach, then wait for a child's end */
 
 	WIRE_STARTED = 32, /* struct wire_started: the target is watched */
 	WIRE_FAILED, /* struct wire_failed: it will not be; nothing follows */
-	WIRE_EXEC, /* struct wire_exec: a new program in the process */
+	/* struct wire_process: a process, or a new program in one, is watched */
+	WIRE_PROCESS,
+	WIRE_PROCESS_ENDED, /* struct wire_process: it is watched no more */
 	WIRE_THREADS, /* struct wire_threads: their number changed */
 	WIRE_RETURNED, /* struct wire_returned[]: sites no longer armed */
 	WIRE_SAMPLE, /* struct wire_sample: a stall has ended */
@@ -50,6 +60,7 @@ struct wire_site {
 	uint64_t function; /* where its function begins, run-time */
 	/* id of a queued site to arm while this one stalls; 0: none */
 	uint64_t pair;
+	uint32_t program;
 	uint8_t bytes[X86_INSN_MAX + 1]; /* what the text must hold */
 	struct insn_access insn;
 };
@@ -62,13 +73,32 @@ struct wire_params {
 
 struct wire_range {
 	uint64_t start, end;
+	uint32_t program;
+};
+
+/* Memory that another process may have mapped too, at an address of its own. */
+struct wire_shared {
+	uint64_t start, end;
+	uint64_t offset; /* in what is mapped, which is told by: */
+	uint64_t device, inode;
+};
+
+/* Replaces what was said of the process before. */
+struct wire_shared_head {
+	int32_t pid;
+	uint32_t count;
 };
 
 struct wire_signal {
 	int32_t signal;
 };
 
-enum { WIRE_NAME = 16 };
+/* Which processes made by those watched are watched too. */
+enum wire_follow {
+	WIRE_FOLLOW_NONE,
+	WIRE_FOLLOW_FORK, /* those that run the same program */
+	WIRE_FOLLOW_ALL, /* and those that have become another by exec(2) */
+};
 
 struct wire_started {
 	int32_t pid;
@@ -83,8 +113,11 @@ struct wire_failed {
 	char message[512];
 };
 
-struct wire_exec {
+struct wire_process {
 	int32_t pid;
+	int32_t parent; /* 0: not one of those watched */
+	uint32_t program;
+	bool exec; /* it was watched before, with another program */
 };
 
 struct wire_threads {
@@ -100,8 +133,8 @@ enum wire_returned_why {
 
 struct wire_returned {
 	uint64_t id;
+	uint32_t program;
 	uint32_t why; /* enum wire_returned_why */
-	uint32_t reserved;
 };
 
 enum wire_outcome {
@@ -113,42 +146,11 @@ enum wire_outcome {
 
 struct wire_sample {
 	uint64_t id;
+	uint32_t program;
 	int32_t tid;
 	uint32_t outcome; /* enum wire_outcome */
 	struct mem_access access;
 	uint64_t stalled_ns;
-};
-
-enum wire_evidence { WIRE_WATCHPOINT, WIRE_COLLISION, WIRE_VALUE_CHANGE };
-
-enum { WIRE_PATH_MAX = 16 };
-
-struct wire_side {
-	bool present; /* false: unknown origin */
-	bool before; /* stands before its access (stalled, collision) */
-	int32_t pid, tid;
-	char name[WIRE_NAME];
-	uint64_t site; /* id when known (stalled, collision), else 0 */
-	struct x86_registers regs;
-	struct mem_access access; /* kind ACCESS_NONE when not known */
-	/* the kernel made the access in this call; -1: it did not; -2: it did,
-	 * in a call that is not known */
-	int32_t syscall;
-	uint32_t path_length;
-	uint32_t path[WIRE_PATH_MAX];
-	uint64_t stack_address;
-	uint32_t stack_size; /* bytes of it that follow the structure */
-};
-
-struct wire_conflict {
-	uint32_t evidence; /* enum wire_evidence */
-	uint32_t watched; /* of the stalled access: which bytes were watched */
-	uint64_t wall_ns;
-	uint64_t stall_ns; /* length drawn */
-	uint64_t elapsed_ns; /* from its begin to the conflict */
-	uint64_t trap_address; /* of the watchpoint that fired, or 0 */
-	uint8_t before[X86_ACCESS_MAX], after[X86_ACCESS_MAX];
-	struct wire_side sides[2]; /* [0] was stalled */
 };
 
 struct wire_stats {

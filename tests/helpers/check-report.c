@@ -433,7 +433,9 @@ static void check_shape(const json_t *record, int number, bool last)
 		want(record, "schema", JSON_INTEGER);
 		want(record, "pid", JSON_INTEGER);
 		want(record, "backend", JSON_STRING);
-		want(record, "command", JSON_ARRAY);
+		/* null for attach */
+		if (!json_is_null(json_object_get(record, "command")))
+			want(record, "command", JSON_ARRAY);
 		want(record, "modules", JSON_ARRAY);
 	} else if (!strcmp(type, "race")) {
 		check_race_shape(record);

@@ -155,8 +155,8 @@ static inline void driven_message(struct driven *driven, enum wire_type type,
 	case WIRE_DETACHED:
 		driven->detached = true;
 		break;
-	case WIRE_EXEC:
-		driven->execed = true;
+	case WIRE_PROCESS:
+		driven->execed |= ((const struct wire_process *)payload)->exec;
 		break;
 	case WIRE_NOTE:
 		print_message("note: %.*s\n", (int)size, (const char *)payload);
@@ -255,6 +255,22 @@ static inline struct driven *driven_start(const struct watch_ops *ops)
 	driven->engine.child = true;
 	memory_init(&driven->memory, driven->pid);
 	return driven;
+}
+
+/*
+ * Stalls that run now go on until the test ends them, however slowly it comes
+ * to that.
+ */
+static inline void driven_prolong(struct driven *driven)
+{
+	const struct vec *stalls = &driven->engine.stalls.list;
+
+	for (size_t i = 0; i < stalls->count; i++) {
+		struct stall *stall = *(struct stall **)vec_at(stalls, i);
+
+		stall->length_ns = 3600 * CLOCK_NS_PER_S;
+		stall->deadline_ns = clock_now_ns() + stall->length_ns;
+	}
 }
 
 /* Arm one breakpoint, past the pool. */

@@ -108,7 +108,7 @@ static struct driven *start(lane_work *work)
 
 static size_t armed(const struct driven *driven)
 {
-	return engine_process(&driven->engine, driven->pid)->space->armed;
+	return engine_process(&driven->engine, driven->pid)->space->text->armed;
 }
 
 static void check_child(lane_work *work, size_t left_armed, int hits)

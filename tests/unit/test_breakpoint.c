@@ -115,19 +115,19 @@ static void a_breakpoint_is_one_byte_and_leaves_nothing(void **state)
 	assert_non_null(breakpoint);
 	assert_true(breakpoint->armed);
 	assert_int_equal(breakpoint->site.id, 7);
-	assert_int_equal(space->armed, 1);
+	assert_int_equal(space->text->armed, 1);
 	/* twice is once */
 	assert_false(arm(fixture, &site));
-	assert_int_equal(space->armed, 1);
+	assert_int_equal(space->text->armed, 1);
 	for (int i = 0; i < 2; i++) {
 		assert_ok(breakpoint_lift(space, fixture->pid, breakpoint));
 		assert_text(fixture, &space->memory, 0, NULL);
-		assert_int_equal(space->armed, 0);
+		assert_int_equal(space->text->armed, 0);
 		assert_false(breakpoint->armed);
 	}
 	assert_ok(breakpoint_rearm(space, breakpoint));
 	assert_text(fixture, &space->memory, 1, armed);
-	assert_int_equal(space->armed, 1);
+	assert_int_equal(space->text->armed, 1);
 }
 
 static void text_that_differs_is_refused(void **state)
@@ -142,7 +142,7 @@ static void text_that_differs_is_refused(void **state)
 	site = site_at(site_write, 1);
 	site.address = 4096;
 	assert_false(arm(fixture, &site));
-	assert_int_equal(fixture->space->armed, 0);
+	assert_int_equal(fixture->space->text->armed, 0);
 	/* nor at the program's own int3 */
 	site = site_at(site_write, 1);
 	set_byte(fixture, site.address, INT3);
@@ -167,7 +167,7 @@ static void a_byte_that_is_no_longer_ours_is_not_written(void **state)
 				  breakpoint_find(space, other.address)));
 	assert_int_equal(byte_at(&space->memory, site.address), 0x90);
 	assert_int_equal(byte_at(&space->memory, other.address), INT3);
-	assert_int_equal(space->armed, 0);
+	assert_int_equal(space->text->armed, 0);
 }
 
 static void without_the_file_a_stopped_thread_helps_to_lift(void **state)
@@ -225,7 +225,7 @@ static void a_range_is_lifted_page_by_page(void **state)
 	/* the end is not included, nor what is beyond it */
 	assert_ok(breakpoint_lift_range(space, 0, fixture->text,
 					sites[3].address, SIZE_MAX, &ids));
-	assert_int_equal(space->armed, 1);
+	assert_int_equal(space->text->armed, 1);
 	assert_text(fixture, &space->memory, 1, last);
 	assert_int_equal(ids.count, 3);
 	for (size_t i = 0; i < ids.count; i++)
@@ -237,10 +237,10 @@ static void a_range_is_lifted_page_by_page(void **state)
 	/* some of them, then the rest */
 	assert_ok(breakpoint_lift_range(space, 0, 0, UINT64_MAX, 3, &ids));
 	assert_int_equal(ids.count, 3);
-	assert_int_equal(space->armed, 1);
+	assert_int_equal(space->text->armed, 1);
 	assert_ok(breakpoint_lift_range(space, 0, 0, UINT64_MAX, 3, &ids));
 	assert_int_equal(ids.count, 4);
-	assert_int_equal(space->armed, 0);
+	assert_int_equal(space->text->armed, 0);
 	assert_text(fixture, &space->memory, 0, NULL);
 	vec_deinit(&ids);
 }
@@ -288,7 +288,7 @@ static void what_cannot_be_lifted_does_not_keep_the_rest(void **state)
 	err = breakpoint_lift_range(space, 0, 0, UINT64_MAX, SIZE_MAX, NULL);
 	assert_non_null(err);
 	error_free(err);
-	assert_int_equal(space->armed, 0);
+	assert_int_equal(space->text->armed, 0);
 	assert_text(fixture, &space->memory, 0, NULL);
 	breakpoint->site.address = unmapped.address;
 }
@@ -321,7 +321,7 @@ static void a_copy_of_the_memory_is_cleaned(void **state)
 	/* the original keeps its own */
 	assert_int_equal(byte_at(&space->memory, sites[0].address), INT3);
 	assert_int_equal(byte_at(&space->memory, sites[2].address), INT3);
-	assert_int_equal(space->armed, 2);
+	assert_int_equal(space->text->armed, 2);
 	memory_deinit(&copy);
 	tracee_kill((pid_t)child);
 }
@@ -340,7 +340,7 @@ static void a_forgotten_range_is_unknown_and_not_written(void **state)
 	for (int i = 0; i < 4; i++)
 		assert_true(arm(fixture, &sites[i]));
 	breakpoint_forget_range(space, sites[0].address, sites[2].address);
-	assert_int_equal(space->armed, 2);
+	assert_int_equal(space->text->armed, 2);
 	assert_null(breakpoint_find(space, sites[0].address));
 	assert_null(breakpoint_find(space, sites[1].address));
 	for (int i = 2; i < 4; i++)
@@ -349,8 +349,8 @@ static void a_forgotten_range_is_unknown_and_not_written(void **state)
 			sites[i].id);
 	assert_text(fixture, &space->memory, 4, all);
 	breakpoint_forget_range(space, 0, UINT64_MAX);
-	assert_int_equal(space->armed, 0);
-	assert_int_equal(space->breakpoints.count, 0);
+	assert_int_equal(space->text->armed, 0);
+	assert_int_equal(space->text->breakpoints.count, 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -79,8 +79,8 @@ static int setup(void **state)
 	if (scanner_init(&fixture->scanner, fixture->image, &fixture->rules))
 		return -1;
 	fixture->context = (struct conflict_context){
-		.image = fixture->image,
-		.scanner = &fixture->scanner,
+		.homes = { { fixture->image, &fixture->scanner },
+			   { fixture->image, &fixture->scanner } },
 		.rules = &fixture->rules,
 		.backend = "perf",
 		.program = "test",

@@ -63,21 +63,21 @@ static void it_is_filled_in_order_up_to_its_size(void **state)
 
 	(void)state;
 	queue(driven);
-	driven_until(driven, space_of(driven)->armed == 2);
+	driven_until(driven, space_of(driven)->text->armed == 2);
 	driven_turn(driven);
-	assert_int_equal(space_of(driven)->armed, 2);
+	assert_int_equal(space_of(driven)->text->armed, 2);
 	assert_true(is_armed(driven, site_write));
 	assert_true(is_armed(driven, site_read));
 	assert_int_equal(pool_queued(&driven->engine.pool), 2);
 	more.pool = 3;
 	pool_set_params(&driven->engine, &more);
-	driven_until(driven, space_of(driven)->armed == 3);
+	driven_until(driven, space_of(driven)->text->armed == 3);
 	assert_true(is_armed(driven, site_add));
 	assert_false(is_armed(driven, site_far));
 	/* made smaller, it lifts at once, and says what */
 	more.pool = 1;
 	pool_set_params(&driven->engine, &more);
-	assert_int_equal(space_of(driven)->armed, 1);
+	assert_int_equal(space_of(driven)->text->armed, 1);
 	driven_listen(driven);
 	assert_int_equal(driven->returned_count, 2);
 	for (int i = 0; i < 2; i++)
@@ -96,7 +96,7 @@ static void text_that_differs_comes_back_refused(void **state)
 	driven_until(driven, driven->returned_count == 1);
 	assert_int_equal(driven->returned[0].id, 7);
 	assert_int_equal(driven->returned[0].why, WIRE_REFUSED);
-	assert_int_equal(space_of(driven)->armed, 0);
+	assert_int_equal(space_of(driven)->text->armed, 0);
 	driven_end(driven);
 }
 
@@ -108,7 +108,7 @@ static void with_no_rate_nothing_is_armed(void **state)
 	queue(driven);
 	for (int i = 0; i < 5; i++)
 		driven_turn(driven);
-	assert_int_equal(space_of(driven)->armed, 0);
+	assert_int_equal(space_of(driven)->text->armed, 0);
 	assert_int_equal(pool_next_ns(&driven->engine), UINT64_MAX);
 	driven_end(driven);
 }
@@ -125,17 +125,17 @@ static void it_is_not_filled_while_a_stall_runs(void **state)
 	queue(driven);
 	for (int i = 0; i < 5; i++)
 		driven_turn(driven);
-	assert_int_equal(space_of(driven)->armed, 0);
+	assert_int_equal(space_of(driven)->text->armed, 0);
 	assert_int_equal(pool_queued(&driven->engine.pool), 4);
 	/* but for the second half of a pair */
 	pool_arm_pair(&driven->engine, 3);
 	assert_true(is_armed(driven, site_add));
-	assert_int_equal(space_of(driven)->armed, 1);
+	assert_int_equal(space_of(driven)->text->armed, 1);
 	pool_arm_pair(&driven->engine, 99);
 	assert_int_equal(pool_queued(&driven->engine.pool), 3);
 	(*(struct stall **)vec_at(&driven->engine.stalls.list, 0))
 		->deadline_ns = 0;
-	driven_until(driven, space_of(driven)->armed == 4);
+	driven_until(driven, space_of(driven)->text->armed == 4);
 	driven_end(driven);
 }
 
@@ -171,14 +171,14 @@ static void locations_that_fired_take_turns(void **state)
 	(void)state;
 	/* as if all had fired before */
 	queue(driven);
-	driven_until(driven, space_of(driven)->armed == 4);
+	driven_until(driven, space_of(driven)->text->armed == 4);
 	for (size_t i = 0; i < 4; i++) {
 		breakpoint = *(struct breakpoint **)vec_at(
-			&space_of(driven)->breakpoints, i);
+			&space_of(driven)->text->breakpoints, i);
 		breakpoint->fired = true;
 		assert_ok(breakpoint_lift(space_of(driven), 0, breakpoint));
 	}
-	assert_int_equal(space_of(driven)->armed, 0);
+	assert_int_equal(space_of(driven)->text->armed, 0);
 	queue(driven);
 	assert_int_equal(pool->fired.count, 4);
 	/* two threads: one place; it is kept for a moment */
@@ -186,34 +186,41 @@ static void locations_that_fired_take_turns(void **state)
 	pool->tokens = 1;
 	pool_refill(&driven->engine, now);
 	pool_refill(&driven->engine, now + 1);
-	assert_int_equal(space_of(driven)->armed, 1);
+	assert_int_equal(space_of(driven)->text->armed, 1);
 	assert_true(is_armed(driven, site_write));
 	assert_in_range(pool_next_ns(&driven->engine), now + 1,
 			now + 100 * CLOCK_NS_PER_MS);
 	/* free once it fired */
-	pool_fired(pool, site.address);
+	pool_fired(pool, &site);
 	pool_refill(&driven->engine, now + 2);
-	assert_int_equal(space_of(driven)->armed, 2);
+	assert_int_equal(space_of(driven)->text->armed, 2);
 	assert_true(is_armed(driven, site_read));
 	/* or when it turned out not to be hot */
 	pool_refill(&driven->engine, now + 100 * CLOCK_NS_PER_MS);
 	assert_true(is_armed(driven, site_add));
-	assert_int_equal(space_of(driven)->armed, 3);
+	assert_int_equal(space_of(driven)->text->armed, 3);
 	driven_end(driven);
 }
 
 static void a_forgotten_range_leaves_queue_and_text(void **state)
 {
 	struct driven *driven = start(2, 1000);
+	struct wire_range range = { .start = (uintptr_t)site_read,
+				    .end = (uintptr_t)site_far,
+				    .program = 1 };
 
 	(void)state;
 	queue(driven);
-	driven_until(driven, space_of(driven)->armed == 2);
-	pool_forget(&driven->engine, (uintptr_t)site_read, (uintptr_t)site_far);
+	driven_until(driven, space_of(driven)->text->armed == 2);
+	/* of another program */
+	pool_forget(&driven->engine, &range);
+	assert_int_equal(space_of(driven)->text->armed, 2);
+	range.program = 0;
+	pool_forget(&driven->engine, &range);
 	assert_true(is_armed(driven, site_write));
 	assert_null(breakpoint_find(space_of(driven), (uintptr_t)site_read));
 	assert_int_equal(pool_queued(&driven->engine.pool), 1);
-	driven_until(driven, space_of(driven)->armed == 2);
+	driven_until(driven, space_of(driven)->text->armed == 2);
 	assert_true(is_armed(driven, site_far));
 	driven_end(driven);
 }

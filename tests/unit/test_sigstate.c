@@ -196,6 +196,7 @@ static void watched_and_check(const struct watch_ops *ops,
 		driven_arm(driven, &site);
 		lane_start(0, 1);
 		driven_until(driven, driven->engine.stalls.list.count == 1);
+		driven_prolong(driven);
 		driven_until(driven, driven->engine.watch.pending == 0);
 		lane_start(1, 1);
 		driven_until(driven, driven->conflict_count == i);

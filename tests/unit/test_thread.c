@@ -67,10 +67,8 @@ static void a_thread_gets_away_from_where_it_is_trapped(void **state)
 	/* once it is known to have left, the location is to be had again */
 	site.id++;
 	pool_queue(&driven->engine, &site, 1);
-	driven_until(
-		driven,
-		engine_process(&driven->engine, driven->pid)->space->armed ==
-			1);
+	driven_until(driven, engine_process(&driven->engine, driven->pid)
+					     ->space->text->armed == 1);
 	driven_end(driven);
 }
 

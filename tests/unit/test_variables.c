@@ -105,7 +105,7 @@ static void check_names(const char *sample, const struct expected *expected,
 		uint64_t at = sample_symbol(path, expected[i].symbol).st_value;
 		struct data_name name;
 
-		assert_null(variables_name(image, at + expected[i].offset,
+		assert_null(variables_name(image, 0, at + expected[i].offset,
 					   expected[i].size, &name));
 		assert_text(name.name, expected[i].name, expected[i].name);
 		assert_text(name.type, expected[i].type, expected[i].name);
@@ -147,13 +147,13 @@ static void symbol_and_offset_without_dwarf(void **state)
 
 	(void)state;
 	assert_null(image_create_file(path, &image));
-	assert_null(variables_name(image, at + 56, 8, &name));
+	assert_null(variables_name(image, 0, at + 56, 8, &name));
 	assert_string_equal(name.name, "shards+56");
 	assert_string_equal(name.symbol, "shards");
 	assert_int_equal(name.offset, 56);
 	assert_null(name.type);
 	data_name_deinit(&name);
-	assert_null(variables_name(image, at, 8, &name));
+	assert_null(variables_name(image, 0, at, 8, &name));
 	assert_string_equal(name.name, "shards");
 	data_name_deinit(&name);
 	image_destroy(image);
@@ -170,7 +170,7 @@ static void module_and_offset_when_stripped(void **state)
 
 	(void)state;
 	assert_null(image_create_file(stripped, &image));
-	assert_null(variables_name(image, at, 8, &name));
+	assert_null(variables_name(image, 0, at, 8, &name));
 	assert_null(name.name);
 	assert_int_equal(name.region, DATA_GLOBAL);
 	assert_int_equal(name.module_offset, at);
@@ -186,7 +186,7 @@ static enum data_region region_of(struct image *image, const void *at)
 	struct data_name name;
 	enum data_region region;
 
-	assert_null(variables_name(image, (uintptr_t)at, 4, &name));
+	assert_null(variables_name(image, 0, (uintptr_t)at, 4, &name));
 	region = name.region;
 	data_name_deinit(&name);
 	return region;

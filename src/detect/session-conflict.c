@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From a conflict that the tracer reports to a race that is counted or new;
+ * see session-state.h.
+ */
+#include "detect/session-state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "image/image.h"
+#include "report/race.h"
+
+/*
+ * The name the program goes by, as ps(1) shows it; the executable's may be
+ * that of a link's target. It is asked for anew: a program may change it.
+ */
+static void session_name_program(struct session *session, int pid)
+{
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fgets(session->program, sizeof(session->program), file))
+		session->program[strcspn(session->program, "\n")] = '\0';
+	fclose(file);
+}
+
+static void session_report(struct session *session, struct race *race,
+			   bool first)
+{
+	if (race->verdict == VERDICT_SYNC)
+		session->counts.synchronization++;
+	else if (first)
+		session->counts.races++;
+	if (session->sink->race)
+		session->sink->race(session->sink->context, race, first);
+	if (session->config->halt_on_race && race->verdict != VERDICT_SYNC &&
+	    !session->result.halted) {
+		session->result.halted = true;
+		session_end_program(session);
+	}
+}
+
+/*
+ * Count a conflict that was seen before. A changed value of unknown origin is
+ * one too when the stalled instruction is known to race with another.
+ */
+static bool session_known_conflict(struct session *session,
+				   const struct conflict_context *context,
+				   const struct conflict *conflict)
+{
+	uint64_t *known = map_get(&session->seen, conflict->key);
+	struct race *race;
+
+	if (!known && !conflict->sides[1].wire->present)
+		known = map_get(&session->places,
+				conflict_place(context, conflict, 0));
+	if (!known)
+		return false;
+	race = (struct race *)(uintptr_t)*known;
+	race->count++;
+	session_report(session, race, false);
+	return true;
+}
+
+static bool session_remember(struct session *session,
+			     const struct conflict_context *context,
+			     const struct conflict *conflict,
+			     const struct race *race)
+{
+	uint64_t value = (uint64_t)(uintptr_t)race;
+
+	if (!map_set(&session->seen, conflict->key, value))
+		return false;
+	for (int i = 0; i < 2 && conflict->sides[1].wire->present; i++) {
+		uint64_t place = conflict_place(context, conflict, i);
+
+		if (place && !map_set(&session->places, place, value))
+			return false;
+	}
+	return true;
+}
+
+static struct error *
+session_new_conflict(struct session *session,
+		     const struct conflict_context *context,
+		     const struct conflict *conflict)
+{
+	uint64_t start = clock_now_ns();
+	struct race *race;
+	bool first;
+	struct error *err = conflict_describe(context, conflict, &race);
+
+	log_debug(LOG_DETECT, "a conflict described in %.1f ms",
+		  (double)(clock_now_ns() - start) / CLOCK_NS_PER_MS);
+	if (!err)
+		err = dedupe_add(&session->races, race, &race, &first);
+	if (err)
+		return err;
+	if (!session_remember(session, context, conflict, race))
+		return error_nomem;
+	session_report(session, race, first);
+	return NULL;
+}
+
+/*
+ * What the two sides' programs are: each has its own image. One that has just
+ * ended is looked up in the other's, which is right where they were forked.
+ */
+static struct conflict_home session_home(const struct session *session,
+					 const struct wire_side *side,
+					 const struct wire_side *other)
+{
+	const struct watched *watched = &session->watched;
+	struct watched_program *program =
+		watched_program(watched, side->program);
+
+	if (!program)
+		program = watched_program(watched, other->program);
+	if (!program)
+		program = watched_at(watched, 0);
+	return (struct conflict_home){ .image = program->image,
+				       .scanner = &program->set.scanner };
+}
+
+/* Read the maps of the sides' programs again, unless that was done just now. */
+static struct error *session_refresh_sides(struct session *session,
+					   const struct wire_conflict *wire)
+{
+	struct error *err = NULL;
+
+	for (int i = 0; !err && i < 2; i++) {
+		struct watched_program *program = watched_program(
+			&session->watched, wire->sides[i].program);
+
+		if (program &&
+		    clock_now_ns() >= program->maps.last_ns + CLOCK_NS_PER_MS)
+			err = session_refresh(session, program);
+	}
+	return err;
+}
+
+/* What the tracer was told of shared memory may have been out of date. */
+static bool session_is_shared(const struct conflict *conflict)
+{
+	const struct wire_side *sides = conflict->wire.sides;
+	uint64_t address = conflict->overlap.address;
+
+	return !sides[1].present || sides[0].pid == sides[1].pid ||
+	       watched_same_memory(sides[0].pid, address, sides[1].pid,
+				   address + conflict->wire.shift);
+}
+
+/*
+ * A library may have been loaded since the maps were read last; its frames
+ * would be missing. So they are read again before anything new is described.
+ */
+static struct error *session_understand(struct session *session,
+					const struct conflict_context *context,
+					const void *payload, size_t size,
+					struct conflict *conflict)
+{
+	struct error *err;
+
+	err = conflict_read(context, payload, size, conflict);
+	if (err)
+		return err;
+	if (!conflict->race) {
+		session->counts.read_read++;
+		return NULL;
+	}
+	if (session_known_conflict(session, context, conflict))
+		return NULL;
+	err = session_refresh_sides(session, &conflict->wire);
+	if (!err)
+		err = conflict_read(context, payload, size, conflict);
+	if (err)
+		return err;
+	if (!conflict->race) {
+		session->counts.read_read++;
+		return NULL;
+	}
+	if (session_known_conflict(session, context, conflict) ||
+	    !session_is_shared(conflict))
+		return NULL;
+	return session_new_conflict(session, context, conflict);
+}
+
+struct error *session_conflict(struct session *session, const void *payload,
+			       size_t size)
+{
+	struct conflict_context context = {
+		.rules = session->config->rules,
+		.backend = session->counts.backend,
+		.program = session->program,
+	};
+	struct wire_conflict wire;
+	struct conflict conflict;
+
+	if (session->watched.programs.count == 0 || size < sizeof(wire))
+		return NULL;
+	memcpy(&wire, payload, sizeof(wire));
+	for (int i = 0; i < 2; i++)
+		context.homes[i] = session_home(session, &wire.sides[i],
+						&wire.sides[1 - i]);
+	session_name_program(session, wire.sides[0].pid);
+	return session_understand(session, &context, payload, size, &conflict);
+}

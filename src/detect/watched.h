@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the front end keeps of those watched: programs, each with its image and
+ * sampling set, and the processes that run them (wire/message.h says what a
+ * program is). One process stands for all that run the same program: its maps
+ * are read. What another of them loads for itself alone is not sampled.
+ */
+#ifndef DETECT_WATCHED_H
+#define DETECT_WATCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "detect/sampleset.h"
+#include "wire/message.h"
+
+struct error;
+struct image;
+struct map_entry;
+struct rules;
+
+/* When something in /proc is read again: soon after a change, then rarely. */
+struct watched_timer {
+	uint64_t due_ns;
+	uint64_t last_ns; /* when it was read last */
+	uint64_t step_ns;
+};
+
+/* It has just been read. */
+void watched_timer_set(struct watched_timer *timer, bool changed);
+/* Read it soon; changed: a burst of changes may follow. */
+void watched_timer_hurry(struct watched_timer *timer, bool changed);
+
+struct watched_program {
+	uint32_t id;
+	int pid; /* the process that stands for it; 0: all have ended */
+	struct image *image;
+	struct sampleset set;
+	struct watched_timer maps;
+	uint64_t begun_ns;
+	uint64_t work_ns; /* when background decoding goes on */
+	bool dry; /* no site was left at the last draw */
+};
+
+struct watched_process {
+	int pid;
+	uint32_t program;
+	struct watched_timer shared; /* its shared memory */
+	uint64_t told; /* a digest of what the tracer was told of that */
+};
+
+struct watched {
+	const struct rules *rules; /* borrowed */
+	uint64_t seed;
+	/*
+	 * of struct watched_program *; the first one stays, whatever ends
+	 */
+	struct vec programs;
+	struct vec processes; /* of struct watched_process */
+	/* of programs that were dropped */
+	uint64_t sites_sampled, sites_known;
+};
+
+void watched_init(struct watched *watched, const struct rules *rules,
+		  uint64_t seed);
+void watched_deinit(struct watched *watched);
+
+static inline struct watched_program *watched_at(const struct watched *watched,
+						 size_t i)
+{
+	return *(struct watched_program **)vec_at(&watched->programs, i);
+}
+
+/* NULL: it is not known (any more). */
+struct watched_program *watched_program(const struct watched *watched,
+					uint32_t id);
+
+/*
+ * A process is watched, or has become another program: *ret is the program it
+ * runs, and *ret_new whether that has just begun to be watched.
+ */
+struct error *watched_began(struct watched *watched,
+			    const struct wire_process *message,
+			    struct watched_program **ret, bool *ret_new);
+
+void watched_ended(struct watched *watched, const struct wire_process *message);
+
+/*
+ * Read the shared memory of the process, as a WIRE_SHARED message (of bytes)
+ * in *ret, which stays empty if it is as it was. A process that has just ended
+ * shares nothing.
+ */
+struct error *watched_shared(struct watched_process *process, struct vec *ret);
+
+/*
+ * Have two processes the same memory at these addresses, by their maps as they
+ * are now? Yes, if either has ended: it was so when the tracer looked.
+ */
+bool watched_same_memory(int pid, uint64_t address, int other_pid,
+			 uint64_t other_address);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Memory shared between processes; see sharing.h.
+ */
+#include "target/sharing.h"
+
+#include <string.h>
+
+#include "target/breakpoint.h"
+#include "target/engine.h"
+#include "wire/message.h"
+
+static bool sharing_replace(struct addrspace *space,
+			    const struct wire_shared *ranges, size_t count)
+{
+	vec_clear(&space->shared);
+	for (size_t i = 0; i < count; i++) {
+		if (!vec_push(&space->shared, &ranges[i]))
+			return false;
+	}
+	return true;
+}
+
+void sharing_told(struct engine *engine, const void *payload, size_t size)
+{
+	const struct wire_shared_head *head = payload;
+	const struct process *process;
+
+	if (size < sizeof(*head) ||
+	    (size - sizeof(*head)) != head->count * sizeof(struct wire_shared))
+		return;
+	process = engine_process(engine, head->pid);
+	/* without memory for all of it, less is watched */
+	if (process && process->role == PROCESS_WATCHED)
+		sharing_replace(process->space,
+				(const struct wire_shared *)(head + 1),
+				head->count);
+}
+
+bool sharing_inherit(struct addrspace *child, const struct addrspace *parent)
+{
+	return sharing_replace(child, parent->shared.items,
+			       parent->shared.count);
+}
+
+bool sharing_place(const struct addrspace *space, uint64_t address,
+		   uint32_t size, struct shared_place *ret)
+{
+	size_t low = 0, high = space->shared.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct wire_shared *range =
+			vec_at(&space->shared, middle);
+
+		if (address >= range->end) {
+			low = middle + 1;
+		} else if (address < range->start) {
+			high = middle;
+		} else {
+			ret->device = range->device;
+			ret->inode = range->inode;
+			ret->offset = range->offset + (address - range->start);
+			return range->end - address >= size;
+		}
+	}
+	return false;
+}
+
+bool sharing_address(const struct addrspace *space,
+		     const struct shared_place *place, uint32_t size,
+		     uint64_t *ret)
+{
+	for (size_t i = 0; i < space->shared.count; i++) {
+		const struct wire_shared *range = vec_at(&space->shared, i);
+		uint64_t length = range->end - range->start;
+		uint64_t at = place->offset - range->offset;
+
+		if (range->inode != place->inode ||
+		    range->device != place->device ||
+		    place->offset < range->offset || at >= length ||
+		    length - at < size)
+			continue;
+		*ret = range->start + at;
+		return true;
+	}
+	return false;
+}
+
+bool sharing_translate(const struct addrspace *space, uint64_t address,
+		       uint32_t size, const struct addrspace *other,
+		       uint64_t *ret)
+{
+	struct shared_place place;
+
+	if (space == other) {
+		*ret = address;
+		return true;
+	}
+	return sharing_place(space, address, size, &place) &&
+	       sharing_address(other, &place, size, ret);
+}

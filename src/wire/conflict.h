@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The message about a conflict: both threads as they were; see message.h.
+ */
+#ifndef WIRE_CONFLICT_H
+#define WIRE_CONFLICT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "x86/access.h"
+
+enum { WIRE_NAME = 16 };
+
+enum wire_evidence { WIRE_WATCHPOINT, WIRE_COLLISION, WIRE_VALUE_CHANGE };
+
+enum { WIRE_PATH_MAX = 16 };
+
+struct wire_side {
+	bool present; /* false: unknown origin */
+	bool before; /* stands before its access (stalled, collision) */
+	int32_t pid, tid;
+	uint32_t program;
+	char name[WIRE_NAME];
+	uint64_t site; /* id when known (stalled, collision), else 0 */
+	struct x86_registers regs;
+	struct mem_access access; /* kind ACCESS_NONE when not known */
+	/* the kernel made the access in this call; -1: it did not; -2: it did,
+	 * in a call that is not known */
+	int32_t syscall;
+	uint32_t path_length;
+	uint32_t path[WIRE_PATH_MAX];
+	uint64_t stack_address;
+	uint32_t stack_size; /* bytes of it that follow the structure */
+};
+
+struct wire_conflict {
+	uint32_t evidence; /* enum wire_evidence */
+	uint32_t watched; /* of the stalled access: which bytes were watched */
+	uint64_t wall_ns;
+	uint64_t stall_ns; /* length drawn */
+	uint64_t elapsed_ns; /* from its begin to the conflict */
+	uint64_t trap_address; /* of the watchpoint that fired, or 0 */
+	/*
+	 * Where side 1 has the bytes less where side 0 has them, modulo 2^64:
+	 * not 0 only if the two are of different processes.
+	 */
+	uint64_t shift;
+	uint8_t before[X86_ACCESS_MAX], after[X86_ACCESS_MAX];
+	struct wire_side sides[2]; /* [0] was stalled */
+};
+
+#endif

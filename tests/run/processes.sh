@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Several processes at once: races in memory that two of them share, at one
+# address or at two, are found with both stacks and both process ids; guarded
+# by a process-shared mutex, there is none. Children are followed as asked.
+
+# shellcheck disable=SC2317 # functions called through await
+
+. "$(dirname "$0")/../lib.sh"
+
+# Whether the two sides of the first race are of different processes.
+two_pids()
+{
+	[ "$(grep '"type": *"race"' "$report" | head -n 1 |
+		grep -o '"pid": *[0-9]*' | tail -n 2 | sort -u | wc -l)" -eq 2 ]
+}
+
+# judge WHAT NAME BACKEND: the report of a racy pair
+judge()
+{
+	if [ "$status" -ne 66 ]; then
+		not_ok "$1: exit status $status, not 66"
+		diag_file "$work/err"
+	elif ! as_expected "$2" "$3"; then
+		not_ok "$1: report"
+		diag_file "$work/check"
+	elif [ "$3" != value ] && ! two_pids; then
+		not_ok "$1: two processes"
+		diag_file "$work/err"
+	else
+		ok "$1"
+	fi
+}
+
+backends=(perf ptrace)
+[ -n "$LONG" ] && backends=(perf ptrace perf-cpu)
+for backend in "${backends[@]}"; do
+	for seed in $(seeds 1); do
+		for name in $(target_list SHARED_C); do
+			# addresses differ: no event of all CPUs watches both
+			[ "$backend:$name" = perf-cpu:shared_shm ] && continue
+			run run --backend "$backend" --seed "$seed" \
+				--follow fork --halt-on-race --duration 10s \
+				-o "$report" -- "$TARGETS_DIR/$name.O2" 12
+			judge "$name by $backend, seed $seed" "$name" "$backend"
+			run run --backend "$backend" --seed "$seed" \
+				--follow fork -o "$report" -- \
+				"$TARGETS_DIR/$name.twin" 1
+			is "$name.twin by $backend, seed $seed" \
+				"$status $(races_in "$report")" "0 0" ||
+				diag_file "$work/err"
+		done
+	done
+done
+
+# One that executes its program anew has other addresses altogether.
+for seed in $(seeds 1); do
+	run run --seed "$seed" --follow all --halt-on-race --duration 10s \
+		-o "$report" -- "$TARGETS_DIR/shared_shm.O2" 12 exec
+	judge "a child that executed the program, seed $seed" shared_shm perf
+done
+run run --seed 1 --follow fork --duration 2s -- \
+	"$TARGETS_DIR/shared_shm.O2" 1 exec
+is "not followed through exec" "$status" 0 || diag_file "$work/err"
+
+ready()
+{
+	grep -q '^ready [0-9]' "$work/first"
+}
+
+# attach to two processes, of which neither made the other
+"$TARGETS_DIR/shared_shm.O2" 12 wait >"$work/first" 2>&1 </dev/null &
+first=$!
+lib_started "$first"
+await 20 ready
+memory=$(sed -n 's/^ready [0-9]* //p' "$work/first")
+"$TARGETS_DIR/shared_shm.O2" 12 "$memory" >"$work/second" 2>&1 </dev/null &
+second=$!
+lib_started "$second"
+run attach --seed 1 --rate 1000 --duration 5s -o "$report" "$first" "$second"
+judge "attached to two processes" shared_shm perf
+for pid in "$first" "$second"; do
+	if "$HELPERS_DIR/pristine" "$pid" 2>"$work/pristine"; then
+		ok "pristine afterwards"
+	else
+		not_ok "pristine afterwards"
+		diag_file "$work/pristine"
+	fi
+done
+kill -9 "$first" "$second"
+wait "$first" "$second" 2>/dev/null
+
+# All kinds of children, followed: each still does what it should.
+for which in fork all; do
+	for backend in perf ptrace; do
+		run run --backend "$backend" --seed 1 --rate 1000 \
+			--follow "$which" -- "$TARGETS_DIR/children.O2" 1.5
+		is "four kinds of children, --follow $which, $backend" \
+			"$status" 0 || diag_file "$work/err"
+	done
+done
+
+# The program behind a shell's fork and exec
+run run --seed 1 --follow all --halt-on-race --duration 10s -o "$report" -- \
+	sh -c "'$TARGETS_DIR/read_write.O2' 12; exit 11"
+if [ "$status" -eq 66 ] && as_expected read_write; then
+	ok "a program started by a shell"
+else
+	not_ok "a program started by a shell (exit status $status)"
+	diag_file "$work/check"
+	diag_file "$work/err"
+fi
+
+finish

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Programs and processes as they come and go, and what processes share.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "detect/rules.h"
+#include "detect/watched.h"
+#include "image/image.h"
+
+static struct rules rules;
+
+static struct watched_program *began(struct watched *watched, int pid,
+				     uint32_t number, bool expect_new)
+{
+	struct wire_process message = { .pid = pid, .program = number };
+	struct watched_program *program = NULL;
+	bool added = !expect_new;
+
+	assert_null(watched_began(watched, &message, &program, &added));
+	assert_non_null(program);
+	assert_int_equal(program->id, number);
+	assert_int_equal(added, expect_new);
+	return program;
+}
+
+static void ended(struct watched *watched, int pid)
+{
+	struct wire_process message = { .pid = pid };
+
+	watched_ended(watched, &message);
+}
+
+static void another_process_stands_for_one_that_ended(void **state)
+{
+	struct watched watched;
+	struct watched_program *program;
+
+	(void)state;
+	watched_init(&watched, &rules, 1);
+	began(&watched, 10, 0, true);
+	program = began(&watched, 11, 1, true);
+	assert_ptr_equal(began(&watched, 12, 1, false), program);
+	assert_int_equal(program->pid, 11);
+	ended(&watched, 11);
+	assert_int_equal(program->pid, 12);
+	assert_int_equal(image_pid(program->image), 12);
+	assert_int_equal(program->set.pid, 12);
+	ended(&watched, 12);
+	assert_null(watched_program(&watched, 1));
+	/* never heard of */
+	ended(&watched, 99);
+	/* the first stays: reports and counts refer to it */
+	ended(&watched, 10);
+	assert_non_null(watched_program(&watched, 0));
+	assert_int_equal(watched_program(&watched, 0)->pid, 0);
+	assert_int_equal(watched.processes.count, 0);
+	watched_deinit(&watched);
+}
+
+static void exec_leaves_one_program_for_another(void **state)
+{
+	struct watched watched;
+
+	(void)state;
+	watched_init(&watched, &rules, 1);
+	began(&watched, 10, 0, true);
+	began(&watched, 11, 1, true);
+	began(&watched, 11, 2, true);
+	assert_null(watched_program(&watched, 1));
+	assert_int_equal(watched.processes.count, 2);
+	watched_deinit(&watched);
+}
+
+/* What is said of our own memory: the count of ranges, and the one at `at`. */
+static struct wire_shared shared_range(struct watched_process *process,
+				       const void *at)
+{
+	struct vec bytes = VEC_INIT(uint8_t);
+	const struct wire_shared_head *head;
+	const struct wire_shared *ranges;
+	struct wire_shared found = { .inode = 0 };
+
+	assert_null(watched_shared(process, &bytes));
+	head = bytes.items;
+	assert_true(bytes.count >= sizeof(*head));
+	assert_int_equal(head->pid, process->pid);
+	assert_int_equal(bytes.count,
+			 sizeof(*head) + head->count * sizeof(*ranges));
+	ranges = (const struct wire_shared *)(head + 1);
+	for (uint32_t i = 0; i < head->count; i++) {
+		if (ranges[i].start == (uintptr_t)at)
+			found = ranges[i];
+	}
+	vec_deinit(&bytes);
+	return found;
+}
+
+static void shared_memory_is_told_once(void **state)
+{
+	struct watched_process process = { .pid = getpid() };
+	struct vec bytes = VEC_INIT(uint8_t);
+	struct wire_shared range;
+	uint8_t *shared, *private;
+
+	(void)state;
+	shared = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	private = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	range = shared_range(&process, shared);
+	assert_int_not_equal(range.inode, 0);
+	assert_int_equal(range.end - range.start, 8192);
+	assert_null(watched_shared(&process, &bytes));
+	assert_int_equal(bytes.count, 0);
+	process.told = 0;
+	assert_int_equal(shared_range(&process, private).inode, 0);
+	assert_true(watched_same_memory(getpid(), (uintptr_t)shared, getpid(),
+					(uintptr_t)shared));
+	assert_false(watched_same_memory(getpid(), (uintptr_t)shared, getpid(),
+					 (uintptr_t)shared + 4096));
+	assert_false(watched_same_memory(getpid(), (uintptr_t) private,
+					 getpid(), (uintptr_t) private));
+	munmap(shared, 8192);
+	munmap(private, 8192);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(another_process_stands_for_one_that_ended),
+		cmocka_unit_test(exec_leaves_one_program_for_another),
+		cmocka_unit_test(shared_memory_is_told_once),
+	};
+
+	globs_init(&rules.globs);
+	return cmocka_run_group_tests_name("watched", tests, NULL, NULL);
+}
