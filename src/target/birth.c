@@ -359,9 +359,13 @@ void birth_exec(struct engine *engine, struct thread *thread)
 		return;
 	}
 	process->role = PROCESS_WATCHED;
-	birth_new_space(engine, process);
+	/* what the tracer's own child ran until now was no program to watch */
 	if (starting)
+		engine->programs = 0;
+	birth_new_space(engine, process);
+	/* without memory for it, all is being let go */
+	if (engine->phase == ENGINE_STARTING)
 		engine->phase = ENGINE_WATCHING;
-	else
+	else if (engine->phase == ENGINE_WATCHING)
 		engine_announce(engine, process, process->parent, watched);
 }
