@@ -171,6 +171,8 @@ void birth_announced(struct engine *engine, struct thread *creator,
 	child->newborn = true;
 	if (home == creator->process)
 		thread_set_path(child, creator);
+	/* where nothing is armed, it shows its parent's DR7 */
+	child->watch.shows_parent = creator->watch.control != 0;
 	sigstate_newborn(engine, child, creator);
 	birth_meet_orphan(engine, tid);
 }

@@ -311,8 +311,17 @@ static void event_go_on(struct engine *engine, pid_t tid)
 static void event_birth(struct engine *engine, struct thread *thread,
 			const struct stop_reason *stop)
 {
+	thread->vforking = stop->kind == STOP_VFORK;
 	birth_announced(engine, thread, stop);
 	event_go_on(engine, stop->tid);
+}
+
+static void event_vfork_done(struct engine *engine, struct thread *thread,
+			     const struct stop_reason *stop)
+{
+	(void)stop;
+	thread->vforking = false;
+	engine_go_on(engine, thread);
 }
 
 static void event_exec(struct engine *engine, struct thread *thread,
@@ -341,7 +350,7 @@ static event_handler *const event_handlers[] = {
 	[STOP_CLONE] = event_birth,
 	[STOP_FORK] = event_birth,
 	[STOP_VFORK] = event_birth,
-	[STOP_VFORK_DONE] = event_other,
+	[STOP_VFORK_DONE] = event_vfork_done,
 	[STOP_EXEC] = event_exec,
 	[STOP_OTHER_EVENT] = event_other,
 };
@@ -360,6 +369,7 @@ void engine_event(struct engine *engine, const struct stop_reason *stop)
 	log_debug(LOG_TARGET, "thread %d: stop kind %d signal %d",
 		  (int)stop->tid, (int)stop->kind, stop->signal);
 	thread->state = THREAD_STOPPED;
+	release_take_back(engine, thread);
 	/* any stop takes a pending interrupt with it (kernel/signal.c) */
 	thread->interrupting = false;
 	event_handlers[stop->kind](engine, thread, stop);

@@ -235,6 +235,40 @@ static bool sigstate_all_settled(struct engine *engine, uint64_t now)
 	return sigstate_each(engine, now, sigstate_visit_settled, NULL);
 }
 
+/*
+ * Something needs a stop of any one thread: preferably of one that will not
+ * notice, and no second one while the first is on its way. NULL: none can.
+ */
+static struct thread *sigstate_thread_to_stop(const struct process *process)
+{
+	struct thread *any = NULL;
+
+	for (size_t i = 0; i < process->threads.count; i++) {
+		struct thread *thread = process_thread(process, i);
+
+		if (thread->interrupting)
+			return thread;
+	}
+	for (size_t i = 0; i < process->threads.count; i++) {
+		struct thread *thread = process_thread(process, i);
+
+		if (thread->state != THREAD_RUNNING || thread->newborn)
+			continue;
+		if (!procfs_notices_stops(thread->tid))
+			return thread;
+		any = thread;
+	}
+	return any;
+}
+
+static void sigstate_stop_one(const struct process *process)
+{
+	struct thread *thread = sigstate_thread_to_stop(process);
+
+	if (thread)
+		thread_interrupt(thread);
+}
+
 bool sigstate_ready(struct engine *engine, struct process *process,
 		    uint64_t now)
 {
@@ -254,7 +288,7 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 		sigstate_refresh(engine, first);
 	if (process->trap_caught && !process->trap_action_known) {
 		process->trap_action_wanted = true;
-		thread_interrupt(first);
+		sigstate_stop_one(process);
 		return false;
 	}
 	/* signals on their way since before that was known are to arrive */
@@ -408,8 +442,6 @@ static bool sigstate_trap_queued(const struct process *process)
 /* Put it back by a thread that is stopped, or ask one to stop for it. */
 static void sigstate_restore_due(struct engine *engine, struct process *process)
 {
-	struct thread *runner = NULL;
-
 	if (sigstate_trap_queued(process)) {
 		process->trap_restore_ns = 0;
 		sigstate_plan_restore(engine, process);
@@ -423,11 +455,8 @@ static void sigstate_restore_due(struct engine *engine, struct process *process)
 			sigstate_settle(engine, thread);
 			return;
 		}
-		if (thread->state == THREAD_RUNNING)
-			runner = thread;
 	}
-	if (runner)
-		thread_interrupt(runner);
+	sigstate_stop_one(process);
 }
 
 static void sigstate_tick_restore(struct engine *engine, uint64_t now)

@@ -14,6 +14,7 @@
 #include "sys/trace.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/release.h"
 #include "target/step.h"
 
 enum {
@@ -56,6 +57,7 @@ void thread_destroy(struct engine *engine, struct thread *thread)
 {
 	struct vec *threads = &thread->process->threads;
 
+	release_take_back(engine, thread);
 	thread_unpark(thread);
 	watch_settled(&engine->watch, thread);
 	watch_ops_of(&engine->watch, thread)->clear(engine, thread);
