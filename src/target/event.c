@@ -20,7 +20,7 @@
 #include "target/step.h"
 #include "target/thread.h"
 
-enum { INT3 = 0xcc };
+enum { INT3 = 0xcc, DR_STATUS = 6, DR_STATUS_SLOTS = 0xf };
 
 static void event_process_ended(struct engine *engine,
 				const struct stop_reason *stop)
@@ -230,8 +230,28 @@ static void event_sent_trap(struct engine *engine, struct thread *thread)
 	event_int3(engine, thread);
 }
 
+/*
+ * One instruction may be a step and touch watched bytes: the kernel tells of
+ * the step then (get_si_code), and DR6 of both.
+ */
+static void event_step_watch(struct engine *engine, struct thread *thread)
+{
+	const struct trap_info info = { .code = TRAP_CODE_WATCH };
+	uint64_t gens[DREGS_SLOTS] = { 0 };
+	uint64_t status;
+	uint8_t slots;
+
+	if (thread->watch.control == 0 ||
+	    !thread_ok(thread, trace_debug(thread->tid, DR_STATUS, &status)) ||
+	    !(status & DR_STATUS_SLOTS))
+		return;
+	slots = watch_by_registers.trapped(thread, &info, gens);
+	stall_trap(engine, thread, slots, gens);
+}
+
 static void event_step(struct engine *engine, struct thread *thread)
 {
+	event_step_watch(engine, thread);
 	/* the owner of the step may have given it up meanwhile */
 	if (!step_trapped(engine, thread) && !thread->stepping) {
 		event_deliver(engine, thread, SIGTRAP);
