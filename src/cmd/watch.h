@@ -29,7 +29,7 @@ struct watch_options {
 enum {
 	WATCH_DEFS = 21,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 18,
+	WATCH_DEFS_ATTACH = 19,
 };
 
 extern const struct option_def watch_defs[WATCH_DEFS];
