@@ -7,6 +7,7 @@
 #define TARGET_THREAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -75,6 +76,7 @@ struct thread_parking {
 struct thread {
 	struct process *process;
 	pid_t tid;
+	size_t index; /* among the threads of its process */
 	enum thread_state state;
 	bool interrupting; /* an interrupt was sent, its stop not yet seen */
 	bool drained; /* ready to be let go, with the others of its process */
