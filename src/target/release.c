@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
+#include "target/birth.h"
 #include "target/engine.h"
 #include "target/sigstate.h"
 #include "target/step.h"
@@ -35,6 +36,7 @@ void release_check_done(struct engine *engine)
 	if (engine->phase != ENGINE_RELEASING ||
 	    engine->threads.count > engine->left)
 		return;
+	birth_leave_all_orphans(engine);
 	engine->phase = ENGINE_RELEASED;
 	if (engine->ended)
 		return;

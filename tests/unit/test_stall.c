@@ -196,8 +196,8 @@ static void registers_catch_a_stepped_writer(void **state)
 {
 	struct driven *driven = start_stalled(&watch_by_registers, work_write,
 					      work_write, site_write);
-	struct thread *thread = engine_thread(&driven->engine,
-					      child_plan.arena->lanes[1].tid);
+	struct thread *thread =
+		engine_thread(&driven->engine, child_plan.arena->lanes[1].tid);
 	struct step step = { .stepped = step_on };
 
 	(void)state;
