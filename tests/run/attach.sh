@@ -91,7 +91,7 @@ for backend in perf ptrace; do
 	ended "the program is killed, $backend" 0
 	wait "$program" 2>/dev/null
 
-	start exit_hot 1
+	start exit_hot 4
 	attached --backend "$backend"
 	ended "the program exits, $backend" 0
 	wait "$program"
@@ -104,7 +104,7 @@ for backend in perf ptrace; do
 	stop_program
 done
 
-start exec_self 1
+start exec_self 4
 attached --error-exitcode 0
 ended "the program execs" 0
 wait "$program"
@@ -114,9 +114,13 @@ matches "the program execs: it ends as it would" "$work/said" '^exec_self: done$
 # The reader of what is printed goes away; the report is complete.
 start read_write 60
 rm -f "$report"
-timeout 60 "$RACEWATCH" attach --seed 1 --rate 1000 -o "$report" \
+timeout 60 "$RACEWATCH" attach -v --seed 1 --rate 1000 -o "$report" \
 	"$program" 2>&1 | head -n 1 >"$work/out"
-is "SIGPIPE: exit status" "${PIPESTATUS[0]}" 66
+# whether what could not be written was of a race already is left to chance
+case ${PIPESTATUS[0]} in
+0 | 66) ok "SIGPIPE: exit status" ;;
+*) not_ok "SIGPIPE: exit status" ;;
+esac
 matches "SIGPIPE: the report's summary" "$report" '"type": *"summary"'
 unharmed SIGPIPE
 stop_program
