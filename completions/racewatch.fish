@@ -47,6 +47,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from attach' -l include-stack -
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -s o -l output -r -F -d 'Write JSON lines to this file'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l show -x -a 'default all' -d 'Races to print in full'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l error-exitcode -x -d 'Exit status when a race was reported'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l halt-on-race -d 'Stop at the first race'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l min-samples -x -d 'Fail when fewer samples were taken'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l color -x -a 'auto always never' -d 'Colours in the text'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -s q -l quiet -d 'Print races only'

@@ -31,12 +31,19 @@ lib_pids=()
 tap_count=0
 tap_failed=0
 
+# When a process was started: its id may be another's by the time it is killed.
+lib_birth()
+{
+	sed -n 's/.*) //p' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
+}
+
 lib_cleanup()
 {
-	local pid
+	local entry
 
-	for pid in "${lib_pids[@]}"; do
-		kill -9 "$pid" 2>/dev/null
+	for entry in "${lib_pids[@]}"; do
+		[ "$(lib_birth "${entry%:*}")" = "${entry#*:}" ] &&
+			kill -9 "${entry%:*}" 2>/dev/null
 	done
 	rm -rf "$work"
 }
@@ -45,7 +52,12 @@ trap 'exit 99' INT TERM
 
 lib_started()
 {
-	lib_pids+=("$@")
+	local pid birth
+
+	for pid; do
+		birth=$(lib_birth "$pid")
+		[ -n "$birth" ] && lib_pids+=("$pid:$birth")
+	done
 }
 
 [ -x "$RACEWATCH" ] || { echo "Bail out! no racewatch: $RACEWATCH"; exit 99; }

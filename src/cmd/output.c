@@ -75,6 +75,20 @@ static void output_failed(struct output *output, struct error *err)
 	error_free(err);
 }
 
+/*
+ * The same for the text. That its reader has gone, "racewatch attach PID 2>&1
+ * | head", is no failure, and the report in a file is complete all the same.
+ */
+static void output_text_failed(struct output *output, struct error *err)
+{
+	if (err && err->code == EPIPE) {
+		output->unread = true;
+		error_free(err);
+		return;
+	}
+	output_failed(output, err);
+}
+
 static struct error *output_write_run(struct output *output)
 {
 	const struct vec *modules = image_modules(output->image);
@@ -148,10 +162,10 @@ static void output_text_race(struct output *output, const struct race *race)
 		    race->verdict == VERDICT_SUSPECT ||
 		    output->config->show_all;
 
-	if (!full)
+	if (!full || output->unread)
 		return;
 	status_erase(&output->status);
-	output_failed(output, output->text.ops->race(&output->text, race));
+	output_text_failed(output, output->text.ops->race(&output->text, race));
 }
 
 static void output_race_seen(void *context, const struct race *race, bool first)
@@ -219,8 +233,9 @@ static void output_ended(void *context, const struct session_counts *counts)
 			output_json_race(output, seen->race);
 		if (minor && !output->config->show_all &&
 		    !output->config->quiet)
-			output_failed(output, render_text_short(&output->text,
-								seen->race));
+			output_text_failed(output,
+					   render_text_short(&output->text,
+							     seen->race));
 	}
 	vec_clear(&output->races);
 }
@@ -283,8 +298,8 @@ bool output_finish(struct output *output, int exit_status)
 
 	if (!output->config->quiet) {
 		output_remarks(output);
-		output_failed(output, output->text.ops->summary(&output->text,
-								&summary));
+		output_text_failed(output, output->text.ops->summary(
+						   &output->text, &summary));
 	}
 	if (output->json_file && !output->failed)
 		output_failed(output, output->json.ops->summary(&output->json,

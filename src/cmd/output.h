@@ -41,8 +41,9 @@ struct output {
 	uint64_t samples_before; /* at the last status, and its time */
 	uint64_t status_ns;
 	bool run_written;
-	/* writing failed, which was said; the session goes on */
+	/* writing the report failed, which was said; the session goes on */
 	bool failed;
+	bool unread; /* nobody reads the text any more */
 };
 
 /* Opens the file. config must outlive the output. */

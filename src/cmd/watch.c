@@ -104,6 +104,10 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .type = OPTION_UINT64,
 	  .offset = AT(error_exitcode),
 	  .max = 255 },
+	{ .name = "halt-on-race",
+	  .help = "stop at the first race; a program that was started is ended",
+	  .type = OPTION_FLAG,
+	  .offset = AT(halt_on_race) },
 	{ .name = "min-samples",
 	  .arg = "NUMBER",
 	  .help = "exit with 65 when fewer samples were taken (default 0)",
@@ -151,10 +155,6 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .help = "start the program without address-space randomization",
 	  .type = OPTION_FLAG,
 	  .offset = AT(no_aslr) },
-	{ .name = "halt-on-race",
-	  .help = "end the program at the first race",
-	  .type = OPTION_FLAG,
-	  .offset = AT(halt_on_race) },
 };
 
 static uint64_t watch_random_seed(void)

@@ -44,7 +44,11 @@ static void session_report(struct session *session, struct race *race,
 	if (session->config->halt_on_race && race->verdict != VERDICT_SYNC &&
 	    !session->result.halted) {
 		session->result.halted = true;
-		session_end_program(session);
+		/* a program that was attached to is not ours to end */
+		if (session->config->argv)
+			session_end_program(session);
+		else
+			session_stop(session);
 	}
 }
 

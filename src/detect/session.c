@@ -60,6 +60,7 @@ static void session_sigset(sigset_t *ret)
 	sigaddset(ret, SIGHUP);
 	sigaddset(ret, SIGQUIT);
 	sigaddset(ret, SIGCHLD);
+	sigaddset(ret, SIGPIPE);
 }
 
 static void session_reap(struct session *session)
@@ -81,7 +82,8 @@ static void session_asked(struct session *session,
 	int number = (int)info->ssi_signo;
 
 	log_debug(LOG_DETECT, "signal %d, code %d", number, info->ssi_code);
-	if (!session->config->argv) {
+	/* whoever read what we say has gone: there is nobody to watch for */
+	if (!session->config->argv || number == SIGPIPE) {
 		session->result.interrupted = number;
 		session_stop(session);
 		return;
@@ -305,6 +307,8 @@ static struct error *session_watch(struct session *session)
 	session_update_counts(session);
 	if (session->started_ns && session->sink->ended)
 		session->sink->ended(session->sink->context, &session->counts);
+	/* the summary goes to those who still read: not one dies of another */
+	signal(SIGPIPE, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err;
 }

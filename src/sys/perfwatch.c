@@ -72,12 +72,11 @@ struct error *perfwatch_open(pid_t tid, const struct perfwatch_spec *spec,
 	return NULL;
 }
 
+/* As attr->disabled is 0, it is enabled too (perf_event_modify_breakpoint). */
 static struct error *perfwatch_modify(int fd, struct perf_event_attr *attr)
 {
 	if (ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, attr) < 0)
 		return perfwatch_error("move a perf breakpoint");
-	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
-		return perfwatch_error("enable a perf breakpoint");
 	return NULL;
 }
 

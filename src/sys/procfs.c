@@ -103,27 +103,67 @@ static bool futex_waits_for_ever(uint64_t operation, uint64_t timeout)
 	}
 }
 
-bool procfs_waits_for_threads(pid_t pid, pid_t tid)
+bool procfs_system_call(pid_t tid, int *ret_number,
+			uint64_t ret_args[PROCFS_ARGUMENTS])
 {
-	unsigned long long operation, timeout;
+	struct error *err;
 	char text[256];
 	char path[64];
-	struct error *err;
-	int number;
+	char *at, *end;
+	long number;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid,
-		 (int)tid);
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
 	err = procfs_read(path, text, sizeof(text));
 	if (err) {
 		error_free(err);
 		return false;
 	}
-	/* "202 uaddr op val timeout ..." or "running" */
-	if (sscanf(text, "%d %*x %llx %*x %llx", &number, &operation,
-		   &timeout) != 3 ||
-	    number != SYS_futex)
+	/* "202 uaddr op val ... sp pc", "-1 sp pc" or "running" */
+	number = strtol(text, &end, 10);
+	if (end == text || number < 0)
 		return false;
-	return futex_waits_for_ever(operation, timeout);
+	for (int i = 0; i < PROCFS_ARGUMENTS; i++) {
+		at = end;
+		ret_args[i] = strtoull(at, &end, 16);
+		if (end == at)
+			return false;
+	}
+	*ret_number = (int)number;
+	return true;
+}
+
+bool procfs_waits_for_threads(pid_t tid)
+{
+	uint64_t args[PROCFS_ARGUMENTS];
+	int number;
+
+	return procfs_system_call(tid, &number, args) && number == SYS_futex &&
+	       futex_waits_for_ever(args[1], args[3]);
+}
+
+/* Those of sockets do only with a time-out of the socket's (socket(7)). */
+static const int noticing_calls[] = {
+	SYS_epoll_wait,	  SYS_epoll_pwait,   SYS_epoll_pwait2,
+	SYS_semop,	  SYS_semtimedop,    SYS_rt_sigtimedwait,
+	SYS_io_getevents, SYS_io_pgetevents, SYS_io_uring_enter,
+	SYS_recvfrom,	  SYS_recvmsg,	     SYS_recvmmsg,
+	SYS_sendto,	  SYS_sendmsg,	     SYS_sendmmsg,
+	SYS_accept,	  SYS_accept4,	     SYS_connect,
+};
+
+bool procfs_notices_stops(pid_t tid)
+{
+	uint64_t args[PROCFS_ARGUMENTS];
+	int number;
+
+	if (!procfs_system_call(tid, &number, args))
+		return false;
+	for (size_t i = 0;
+	     i < sizeof(noticing_calls) / sizeof(noticing_calls[0]); i++) {
+		if (noticing_calls[i] == number)
+			return true;
+	}
+	return false;
 }
 
 struct error *procfs_threads(pid_t pid, bool (*visit)(pid_t tid, void *data),

@@ -28,11 +28,28 @@ void procfs_name(pid_t pid, pid_t tid, char *name, size_t size);
 /* Nanoseconds the thread has run on a CPU. */
 struct error *procfs_cpu_time(pid_t pid, pid_t tid, uint64_t *ret_ns);
 
+/* Arguments of a system call, as the thread passed them. */
+enum { PROCFS_ARGUMENTS = 6 };
+
+/*
+ * The system call that the thread sleeps in. False when it runs, sleeps
+ * elsewhere (a page fault), or that cannot be told.
+ */
+bool procfs_system_call(pid_t tid, int *ret_number,
+			uint64_t ret_args[PROCFS_ARGUMENTS]);
+
 /*
  * Does the thread sleep in a futex wait without time-out, so that only
  * another thread can wake it? False when that cannot be told.
  */
-bool procfs_waits_for_threads(pid_t pid, pid_t tid);
+bool procfs_waits_for_threads(pid_t tid);
+
+/*
+ * Does the thread sleep in a system call that a stop would end early, with
+ * EINTR? Others are restarted by the kernel (signal(7), "Interruption of
+ * system calls ... by stop signals"; tests/run/sleepers.sh measures which).
+ */
+bool procfs_notices_stops(pid_t tid);
 
 /*
  * Call visit for each thread id of the process, until it returns false.

@@ -167,6 +167,31 @@ void birth_leave_orphans(struct engine *engine, const struct process *process)
 	}
 }
 
+void birth_leave_all_orphans(struct engine *engine)
+{
+	while (engine->orphans.count > 0) {
+		size_t last = engine->orphans.count - 1;
+		pid_t tid =
+			((struct stop_reason *)vec_at(&engine->orphans, last))
+				->tid;
+		struct memory memory;
+
+		vec_remove_swap(&engine->orphans, last);
+		memory_init(&memory, tid);
+		for (size_t i = 0; i < engine->processes.count; i++)
+			engine_note(engine,
+				    breakpoint_clean_copy(
+					    engine_process_at(engine, i)->space,
+					    &memory, tid));
+		if (engine->last_space)
+			engine_note(engine,
+				    breakpoint_clean_copy(engine->last_space,
+							  &memory, tid));
+		memory_deinit(&memory);
+		engine_note(engine, trace_detach(tid, 0));
+	}
+}
+
 void birth_announced(struct engine *engine, struct thread *creator,
 		     const struct stop_reason *stop)
 {
@@ -192,6 +217,8 @@ void birth_announced(struct engine *engine, struct thread *creator,
 		thread_set_path(child, creator);
 	if (home != creator->process)
 		home->parent = creator->process->pid;
+	/* where nothing is armed, it shows its parent's DR7 */
+	child->watch.shows_parent = creator->watch.control != 0;
 	sigstate_newborn(engine, child, creator);
 	birth_meet_orphan(engine, tid);
 }

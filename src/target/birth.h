@@ -35,6 +35,12 @@ void birth_let_go(struct engine *engine, struct addrspace *space, pid_t tid);
  */
 void birth_leave_orphans(struct engine *engine, const struct process *process);
 
+/*
+ * Everything is being let go: the same for all of them, with the breakpoints of
+ * whatever memory is known.
+ */
+void birth_leave_all_orphans(struct engine *engine);
+
 /* An exec event: the thread is the only one left. It stays stopped. */
 void birth_exec(struct engine *engine, struct thread *thread);
 

@@ -44,6 +44,7 @@ struct engine {
 	struct addrspace *last_space; /* its memory, then; one user */
 	struct vec processes; /* of struct process *, owned */
 	struct map threads; /* tid to struct thread * */
+	size_t left; /* how many of them are for our exit to detach */
 	/* first stops of newborns whose creator's event is still to come */
 	struct vec orphans; /* of struct stop_reason */
 	enum wire_follow follow;
@@ -59,6 +60,7 @@ struct engine {
 	uint32_t thread_count_sent;
 	unsigned int notes_sent;
 	uint64_t next_tick_ns;
+	uint64_t release_ns; /* when letting go began */
 	uint64_t signals_due_ns; /* sigstate_tick() is needed then */
 };
 

@@ -20,7 +20,7 @@
 #include "target/step.h"
 #include "target/thread.h"
 
-enum { INT3 = 0xcc };
+enum { INT3 = 0xcc, DR_STATUS = 6, DR_STATUS_SLOTS = 0xf };
 
 /*
  * The end of the first process is told when no other is watched any more, as
@@ -249,8 +249,28 @@ static void event_sent_trap(struct engine *engine, struct thread *thread)
 	event_int3(engine, thread);
 }
 
+/*
+ * One instruction may be a step and touch watched bytes: the kernel tells of
+ * the step then (get_si_code), and DR6 of both.
+ */
+static void event_step_watch(struct engine *engine, struct thread *thread)
+{
+	const struct trap_info info = { .code = TRAP_CODE_WATCH };
+	uint64_t gens[DREGS_SLOTS] = { 0 };
+	uint64_t status;
+	uint8_t slots;
+
+	if (thread->watch.control == 0 ||
+	    !thread_ok(thread, trace_debug(thread->tid, DR_STATUS, &status)) ||
+	    !(status & DR_STATUS_SLOTS))
+		return;
+	slots = watch_by_registers.trapped(thread, &info, gens);
+	stall_trap(engine, thread, slots, gens);
+}
+
 static void event_step(struct engine *engine, struct thread *thread)
 {
+	event_step_watch(engine, thread);
 	/* the owner of the step may have given it up meanwhile */
 	if (!step_trapped(engine, thread) && !thread->stepping) {
 		event_deliver(engine, thread, SIGTRAP);
@@ -330,8 +350,17 @@ static void event_go_on(struct engine *engine, pid_t tid)
 static void event_birth(struct engine *engine, struct thread *thread,
 			const struct stop_reason *stop)
 {
+	thread->vforking = stop->kind == STOP_VFORK;
 	birth_announced(engine, thread, stop);
 	event_go_on(engine, stop->tid);
+}
+
+static void event_vfork_done(struct engine *engine, struct thread *thread,
+			     const struct stop_reason *stop)
+{
+	(void)stop;
+	thread->vforking = false;
+	engine_go_on(engine, thread);
 }
 
 static void event_exec(struct engine *engine, struct thread *thread,
@@ -360,7 +389,7 @@ static event_handler *const event_handlers[] = {
 	[STOP_CLONE] = event_birth,
 	[STOP_FORK] = event_birth,
 	[STOP_VFORK] = event_birth,
-	[STOP_VFORK_DONE] = event_other,
+	[STOP_VFORK_DONE] = event_vfork_done,
 	[STOP_EXEC] = event_exec,
 	[STOP_OTHER_EVENT] = event_other,
 };
@@ -379,6 +408,7 @@ void engine_event(struct engine *engine, const struct stop_reason *stop)
 	log_debug(LOG_TARGET, "thread %d: stop kind %d signal %d",
 		  (int)stop->tid, (int)stop->kind, stop->signal);
 	thread->state = THREAD_STOPPED;
+	release_take_back(engine, thread);
 	/* any stop takes a pending interrupt with it (kernel/signal.c) */
 	thread->interrupting = false;
 	event_handlers[stop->kind](engine, thread, stop);

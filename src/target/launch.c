@@ -10,6 +10,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -23,6 +24,9 @@
 
 /* exit-allowed: the forked child that could not become the command */
 enum { LAUNCH_FAILED = 127 };
+
+/* a millisecond apart */
+enum { SEIZE_TRIES = 20 };
 
 /* The child: wait to be seized, become the command, or tell why not. */
 static void launch_child(const struct launch *launch, int go, int failed)
@@ -184,12 +188,26 @@ static bool attach_thread(pid_t tid, void *data)
 	return true;
 }
 
+/* In the middle of an exec by another thread, the leader is as if dead. */
+static struct error *launch_seize(pid_t pid)
+{
+	static const struct timespec ms = { .tv_nsec = 1000 * 1000 };
+	struct error *err = trace_seize(pid, false);
+
+	for (int i = 0; i < SEIZE_TRIES && err && err->code == EPERM; i++) {
+		error_free(err);
+		nanosleep(&ms, NULL);
+		err = trace_seize(pid, false);
+	}
+	return err;
+}
+
 struct error *launch_attach(struct engine *engine, pid_t pid)
 {
 	struct attach attach = { .engine = engine };
 	struct error *err;
 
-	err = trace_seize(pid, false);
+	err = launch_seize(pid);
 	if (err)
 		return error_wrap(err, "attach to %d", (int)pid);
 	err = launch_record(engine, pid);

@@ -8,26 +8,49 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
+#include "target/birth.h"
 #include "target/engine.h"
 #include "target/sigstate.h"
 #include "target/step.h"
 #include "target/thread.h"
 
+enum {
+	/*
+	 * A thread that runs is given a little time to fall asleep. It may
+	 * only be waiting for a processor in the middle of a system call, and
+	 * stopped there, it would notice.
+	 */
+	RELEASE_GRACE_NS = 50 * 1000 * 1000,
+};
+
 static const uint64_t trap_bit = UINT64_C(1) << (SIGTRAP - 1);
 
 void release_check_done(struct engine *engine)
 {
-	if (engine->phase != ENGINE_RELEASING || engine->threads.count > 0)
+	if (engine->phase != ENGINE_RELEASING ||
+	    engine->threads.count > engine->left)
 		return;
+	birth_leave_all_orphans(engine);
 	engine->phase = ENGINE_RELEASED;
 	if (engine->ended)
 		return;
 	engine_send_stats(engine);
 	channel_send(&engine->channel, WIRE_DETACHED, NULL, 0);
+}
+
+void release_take_back(struct engine *engine, struct thread *thread)
+{
+	if (!thread->left)
+		return;
+	thread->left = false;
+	thread->drained = false;
+	engine->left--;
 }
 
 /* Forget the thread, and its process when it was the last. */
@@ -87,6 +110,13 @@ static void release_detach(struct engine *engine, struct thread *thread)
 		release_forget(engine, thread);
 }
 
+/* No more traps of them; those on their way are known by their cookie. */
+static void release_close_events(struct engine *engine, struct thread *thread)
+{
+	if (watch_ops_of(&engine->watch, thread) == &watch_by_perf)
+		watch_by_perf.clear(engine, thread);
+}
+
 void release_thread(struct engine *engine, struct thread *thread)
 {
 	if (thread->state != THREAD_STOPPED)
@@ -96,8 +126,7 @@ void release_thread(struct engine *engine, struct thread *thread)
 		thread_ok(thread, trace_set_signal_mask(thread->tid,
 							thread->signals.mask));
 	}
-	/* no more of them; those on their way are known by their cookie */
-	watch_by_perf.clear(engine, thread);
+	release_close_events(engine, thread);
 	if (release_drain(thread))
 		return;
 	watch_by_registers.clear(engine, thread);
@@ -127,18 +156,110 @@ static void release_together(struct engine *engine, struct process *process)
 		release_detach(engine, process_thread(process, i));
 }
 
-static bool release_has_ended(const struct thread *thread)
+static bool release_has_registers(const struct thread_watch *watch)
 {
-	struct thread_status status;
-	struct error *err = procfs_status(thread->tid, &status);
-	/* not there at all: about to come back with the leader's id, by exec */
-	bool ended = !err && (status.state == 'Z' || status.state == 'X');
+	bool any = watch->control != 0 || watch->shows_parent;
 
-	error_free(err);
-	return ended;
+	for (int i = 0; i < DREGS_SLOTS; i++)
+		any |= watch->address[i] != 0;
+	return any;
 }
 
-void release_tick(struct engine *engine)
+/* Is there something in the thread that only a stop can take out? */
+static bool release_needs_stop(const struct engine *engine,
+			       const struct thread *thread)
+{
+	const struct thread_watch *watch = &thread->watch;
+
+	/* our exit would kill it, or is far off: we wait for the program */
+	if (engine->child || engine->exit_kill)
+		return true;
+	return thread->state != THREAD_RUNNING || thread->newborn ||
+	       thread->hold || thread->step || thread->stepping ||
+	       thread->signals.draining || release_has_registers(watch) ||
+	       watch->owed || thread->process->trap_restore_ns != 0;
+}
+
+/*
+ * In the middle of a fork, the child's copy of our breakpoints is made and not
+ * yet announced: the thread may wait for memory or locks there,
+ * uninterruptibly. With a vfork announced, it is past that, and waits for its
+ * child, maybe for ever.
+ */
+static bool release_may_be_forking(const struct thread *thread)
+{
+	uint64_t args[PROCFS_ARGUMENTS];
+	int number;
+
+	if (thread->vforking)
+		return false;
+	if (!procfs_system_call(thread->tid, &number, args))
+		return true;
+	return number == SYS_clone || number == SYS_clone3 ||
+	       number == SYS_fork || number == SYS_vfork ||
+	       number == SYS_execve || number == SYS_execveat;
+}
+
+/*
+ * Does it sleep where it has come by a system call or a fault, all its traps
+ * told? One that has executed an int3 does not sleep before it has told that.
+ */
+static bool release_sleeps(const struct thread *thread,
+			   const struct thread_status *status)
+{
+	return !(status->pending & trap_bit) &&
+	       (status->state == 'S' ||
+		(status->state == 'D' && !release_may_be_forking(thread)));
+}
+
+static bool release_has_ended(const struct thread_status *status)
+{
+	return status->state == 'Z' || status->state == 'X';
+}
+
+static void release_leave(struct engine *engine, struct thread *thread)
+{
+	thread->left = true;
+	thread->drained = true;
+	engine->left++;
+}
+
+/*
+ * Look at a thread that runs or sleeps. One that sleeps is left as it is, for
+ * our exit to detach.
+ *
+ * It may wake up at any moment from here on, which is safe: its text has been
+ * restored, no watch is in it, and no trap of ours is on its way. perf events
+ * are closed first; one that has counted an access whose trap was not told
+ * (watch->owed) would raise its signal after that. It is still traced until
+ * our exit: if it stops meanwhile, for whatever reason, it is detached in that
+ * stop, or by the exit, which lets it go with the signal that it stopped for.
+ * Its children inherit clean text.
+ */
+static void release_look(struct engine *engine, struct thread *thread,
+			 uint64_t now)
+{
+	struct thread_status status;
+	struct error *err;
+
+	release_close_events(engine, thread);
+	err = procfs_status(thread->tid, &status);
+	if (err) {
+		/* about to come back with the leader's id, by exec */
+		error_free(err);
+		return;
+	}
+	if (release_has_ended(&status))
+		release_forget(engine, thread);
+	else if (release_needs_stop(engine, thread))
+		thread_interrupt(thread);
+	else if (release_sleeps(thread, &status))
+		release_leave(engine, thread);
+	else if (now >= engine->release_ns + RELEASE_GRACE_NS)
+		thread_interrupt(thread);
+}
+
+void release_tick(struct engine *engine, uint64_t now)
 {
 	for (size_t i = engine->processes.count; i-- > 0;) {
 		struct process *process = engine_process_at(engine, i);
@@ -146,14 +267,14 @@ void release_tick(struct engine *engine)
 		for (size_t j = process->threads.count; j-- > 0;) {
 			struct thread *thread = process_thread(process, j);
 
-			if (thread->state != THREAD_STOPPED &&
-			    release_has_ended(thread))
-				release_forget(engine, thread);
+			if (thread->state != THREAD_STOPPED && !thread->left)
+				release_look(engine, thread, now);
 		}
 		if (release_goes_together(process) &&
 		    release_all_drained(process))
 			release_together(engine, process);
 	}
+	release_check_done(engine);
 }
 
 static void release_process(struct engine *engine, struct process *process)
@@ -168,7 +289,7 @@ static void release_process(struct engine *engine, struct process *process)
 		else if (thread->state == THREAD_GONE)
 			release_forget(engine, thread);
 		else
-			thread_interrupt(thread);
+			release_look(engine, thread, engine->release_ns);
 	}
 }
 
@@ -177,6 +298,8 @@ void engine_release(struct engine *engine)
 	if (engine->phase >= ENGINE_RELEASING)
 		return;
 	engine->phase = ENGINE_RELEASING;
+	engine->release_ns = clock_now_ns();
+	engine->next_tick_ns = engine->release_ns;
 	pool_lift_all(engine);
 	stalls_end_all(engine);
 	for (size_t i = engine->processes.count; i-- > 0;)

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Letting go: text restored, debug registers cleared, pending traps of ours
- * drained, threads detached. A thread can only be detached in a stop, so this
- * goes on with the events until nothing is traced any more.
+ * drained, threads detached. A thread can be detached by request only in a
+ * stop, and a stop is seen: epoll_wait(2) and others return EINTR. But a tracer
+ * that exits lets its tracees go as they are (kernel/ptrace.c, exit_ptrace). So
+ * where the program is not ours to wait for (attach), threads that sleep in the
+ * kernel are left to that; the others are detached as they stop.
  */
 #ifndef TARGET_RELEASE_H
 #define TARGET_RELEASE_H
+
+#include <stdint.h>
 
 struct engine;
 struct thread;
@@ -17,13 +22,21 @@ struct thread;
  */
 void release_thread(struct engine *engine, struct thread *thread);
 
-/* Once nothing is traced any more: say so. */
+/*
+ * The thread is not left to our exit any more: it has stopped, or is being
+ * forgotten.
+ */
+void release_take_back(struct engine *engine, struct thread *thread);
+
+/* Once nothing is traced any more but threads that are left: say so. */
 void release_check_done(struct engine *engine);
 
 /*
- * Forget the threads that cannot stop any more: a leader that has ended before
- * the others (pthread_exit(3) in main) is a zombie until they end.
+ * Look again at the threads that have neither stopped nor fallen asleep, often
+ * while releasing. Those that cannot stop any more are forgotten: a leader
+ * that has ended before the others (pthread_exit(3) in main) is a zombie until
+ * they end.
  */
-void release_tick(struct engine *engine);
+void release_tick(struct engine *engine, uint64_t now);
 
 #endif

@@ -22,6 +22,8 @@ enum {
 	SIGSTATE_FIRST_GAP_NS = 5 * 1000 * 1000,
 	SIGSTATE_LOOK_NS = 20 * 1000 * 1000,
 	SIGSTATE_LAST_GAP_NS = 1000 * 1000 * 1000,
+	/* of all looks, between one and the next, when nothing is young */
+	SIGSTATE_EACH_NS = 4 * 1000 * 1000,
 	/* dispositions seen longer ago are looked at again before arming */
 	SIGSTATE_STALE_NS = 10 * 1000 * 1000,
 	/* SIG_IGN is put back when the traps of its time have been taken */
@@ -99,11 +101,21 @@ static void sigstate_take_process(struct process *process,
 		process->trap_action_known = false;
 }
 
-static void sigstate_plan(struct thread_signals *signals, uint64_t now)
+/* Looks at many threads are not to take more time together than at few. */
+static uint64_t sigstate_last_gap(const struct process *process)
 {
+	uint64_t all = process->threads.count * (uint64_t)SIGSTATE_EACH_NS;
+
+	return all > SIGSTATE_LAST_GAP_NS ? all : SIGSTATE_LAST_GAP_NS;
+}
+
+static void sigstate_plan(struct thread *thread, uint64_t now)
+{
+	struct thread_signals *signals = &thread->signals;
+
 	if (!signals->settled || signals->refresh_gap_ns == 0)
 		signals->refresh_gap_ns = SIGSTATE_FIRST_GAP_NS;
-	else if (signals->refresh_gap_ns < SIGSTATE_LAST_GAP_NS)
+	else if (signals->refresh_gap_ns < sigstate_last_gap(thread->process))
 		signals->refresh_gap_ns *= 2;
 	signals->next_refresh_ns = now + signals->refresh_gap_ns;
 }
@@ -134,14 +146,16 @@ static struct error *sigstate_look(const struct thread *thread,
 	return err;
 }
 
-static void sigstate_take_mask(struct thread_signals *signals, uint64_t mask,
+static void sigstate_take_mask(struct thread *thread, uint64_t mask,
 			       uint64_t now)
 {
+	struct thread_signals *signals = &thread->signals;
+
 	signals->known = true;
 	signals->mask = mask;
 	signals->settled = !sigstate_blocks_all(mask) ||
 			   now - signals->born_ns > SIGSTATE_GROWN_NS;
-	sigstate_plan(signals, now);
+	sigstate_plan(thread, now);
 }
 
 void sigstate_refresh(struct engine *engine, struct thread *thread)
@@ -161,7 +175,7 @@ void sigstate_refresh(struct engine *engine, struct thread *thread)
 	}
 	/* on its way over a breakpoint, it has a mask of ours for a moment */
 	if (certain && (!thread->step || !signals->known))
-		sigstate_take_mask(signals, status.blocked, now);
+		sigstate_take_mask(thread, status.blocked, now);
 	else
 		signals->next_refresh_ns = now + SIGSTATE_FIRST_GAP_NS;
 	sigstate_take_process(thread->process, &status, now);
@@ -183,7 +197,7 @@ void sigstate_newborn(struct engine *engine, struct thread *thread,
 	signals->mask = creator->signals.mask;
 	signals->settled = false;
 	signals->born_ns = clock_now_ns();
-	sigstate_plan(signals, signals->born_ns);
+	sigstate_plan(thread, signals->born_ns);
 	if (signals->next_refresh_ns < engine->signals_due_ns)
 		engine->signals_due_ns = signals->next_refresh_ns;
 }
@@ -235,6 +249,40 @@ static bool sigstate_all_settled(struct engine *engine, uint64_t now)
 	return sigstate_each(engine, now, sigstate_visit_settled, NULL);
 }
 
+/*
+ * Something needs a stop of any one thread: preferably of one that will not
+ * notice, and no second one while the first is on its way. NULL: none can.
+ */
+static struct thread *sigstate_thread_to_stop(const struct process *process)
+{
+	struct thread *any = NULL;
+
+	for (size_t i = 0; i < process->threads.count; i++) {
+		struct thread *thread = process_thread(process, i);
+
+		if (thread->interrupting)
+			return thread;
+	}
+	for (size_t i = 0; i < process->threads.count; i++) {
+		struct thread *thread = process_thread(process, i);
+
+		if (thread->state != THREAD_RUNNING || thread->newborn)
+			continue;
+		if (!procfs_notices_stops(thread->tid))
+			return thread;
+		any = thread;
+	}
+	return any;
+}
+
+static void sigstate_stop_one(const struct process *process)
+{
+	struct thread *thread = sigstate_thread_to_stop(process);
+
+	if (thread)
+		thread_interrupt(thread);
+}
+
 bool sigstate_ready(struct engine *engine, struct process *process,
 		    uint64_t now)
 {
@@ -254,7 +302,7 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 		sigstate_refresh(engine, first);
 	if (process->trap_caught && !process->trap_action_known) {
 		process->trap_action_wanted = true;
-		thread_interrupt(first);
+		sigstate_stop_one(process);
 		return false;
 	}
 	/* signals on their way since before that was known are to arrive */
@@ -410,8 +458,6 @@ static bool sigstate_trap_queued(const struct process *process)
 /* Put it back by a thread that is stopped, or ask one to stop for it. */
 static void sigstate_restore_due(struct engine *engine, struct process *process)
 {
-	struct thread *runner = NULL;
-
 	if (sigstate_trap_queued(process)) {
 		process->trap_restore_ns = 0;
 		sigstate_plan_restore(engine, process);
@@ -425,11 +471,8 @@ static void sigstate_restore_due(struct engine *engine, struct process *process)
 			sigstate_settle(engine, thread);
 			return;
 		}
-		if (thread->state == THREAD_RUNNING)
-			runner = thread;
 	}
-	if (runner)
-		thread_interrupt(runner);
+	sigstate_stop_one(process);
 }
 
 static void sigstate_tick_restore(struct engine *engine, uint64_t now)
@@ -503,15 +546,25 @@ int sigstate_deliver(struct engine *engine, struct thread *thread)
 	return SIGTRAP;
 }
 
+/* Where nothing is to trap, nobody needs to know what blocks it. */
+static bool sigstate_matters(const struct engine *engine)
+{
+	return engine->phase == ENGINE_WATCHING &&
+	       (engine->pool.params.rate > 0 || engine_armed(engine) > 0);
+}
+
 void sigstate_tick(struct engine *engine, uint64_t now)
 {
+	uint64_t gap = SIGSTATE_LOOK_NS;
 	int batch = SIGSTATE_BATCH;
 
 	if (now < engine->signals_due_ns)
 		return;
 	sigstate_tick_restore(engine, now);
-	sigstate_each(engine, now, sigstate_visit_due, &batch);
-	engine->signals_due_ns = now + (sigstate_all_settled(engine, now)
-						? SIGSTATE_LOOK_NS
-						: SIGSTATE_FIRST_GAP_NS);
+	if (sigstate_matters(engine)) {
+		sigstate_each(engine, now, sigstate_visit_due, &batch);
+		if (!sigstate_all_settled(engine, now))
+			gap = SIGSTATE_FIRST_GAP_NS;
+	}
+	engine->signals_due_ns = now + gap;
 }

@@ -44,7 +44,7 @@ static bool stall_thread_runs(const struct thread *thread)
 {
 	return !thread->hold && thread->state != THREAD_LISTENING &&
 	       thread->state != THREAD_GONE &&
-	       !procfs_waits_for_threads(thread->process->pid, thread->tid);
+	       !procfs_waits_for_threads(thread->tid);
 }
 
 static const struct thread *stall_find_runner(const struct engine *engine)
@@ -549,12 +549,25 @@ static void stall_expire(struct engine *engine, struct stall *stall,
 	}
 }
 
+/* Threads that slept where a stop would be seen may have woken up. */
+static void stall_watch_woken(struct engine *engine)
+{
+	uint64_t begun = clock_now_ns();
+
+	if (engine->watch.ops->live)
+		return;
+	watch_publish(engine);
+	engine->stalls.look_cost_ns += clock_now_ns() - begun;
+}
+
 static void stall_look(struct engine *engine, struct stall *stall, uint64_t now)
 {
-	if (stall_others_run(engine))
-		stall_plan_look(engine, stall, now);
-	else
+	if (!stall_others_run(engine)) {
 		stall_end(engine, stall, WIRE_ALONE);
+		return;
+	}
+	stall_watch_woken(engine);
+	stall_plan_look(engine, stall, now);
 }
 
 static void stall_reread(struct engine *engine, struct stall *stall,

@@ -14,6 +14,7 @@
 #include "sys/trace.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/release.h"
 #include "target/step.h"
 
 enum {
@@ -34,6 +35,7 @@ struct error *thread_create(struct process *process, pid_t tid,
 	}
 	thread->process = process;
 	thread->tid = tid;
+	thread->index = process->threads.count - 1;
 	for (int i = 0; i < DREGS_SLOTS; i++)
 		thread->watch.fds[i] = -1;
 	*ret = thread;
@@ -52,10 +54,20 @@ static void thread_lose_hold(struct engine *engine, struct thread *thread)
 		hold->lost(engine, hold);
 }
 
-void thread_destroy(struct engine *engine, struct thread *thread)
+/* The last of them takes its place. */
+static void thread_unlist(const struct thread *thread)
 {
 	struct vec *threads = &thread->process->threads;
 
+	vec_remove_swap(threads, thread->index);
+	if (thread->index < threads->count)
+		process_thread(thread->process, thread->index)->index =
+			thread->index;
+}
+
+void thread_destroy(struct engine *engine, struct thread *thread)
+{
+	release_take_back(engine, thread);
 	thread_unpark(thread);
 	watch_settled(&engine->watch, thread);
 	watch_ops_of(&engine->watch, thread)->clear(engine, thread);
@@ -63,12 +75,7 @@ void thread_destroy(struct engine *engine, struct thread *thread)
 	thread_lose_hold(engine, thread);
 	step_lost(engine, thread);
 	map_remove(&engine->threads, (uint64_t)thread->tid);
-	for (size_t i = 0; i < threads->count; i++) {
-		if (process_thread(thread->process, i) == thread) {
-			vec_remove_swap(threads, i);
-			break;
-		}
-	}
+	thread_unlist(thread);
 	free(thread);
 }
 

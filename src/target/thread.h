@@ -7,6 +7,7 @@
 #define TARGET_THREAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -33,7 +34,15 @@ struct thread_watch {
 	uint64_t generation[DREGS_SLOTS];
 	uint64_t address[DREGS_SLOTS];
 	uint64_t control; /* DR7 as last written */
+	bool shows_parent; /* never written, it reads as its creator's */
 	int fds[DREGS_SLOTS]; /* perf events; -1: not open */
+	/* what each of them had counted when a trap was last told */
+	uint64_t told[DREGS_SLOTS];
+	/*
+	 * one that is closed now had counted an access whose trap may be still
+	 * to come, at the end of the system call that made the access
+	 */
+	bool owed;
 	bool by_registers; /* perf cannot stop it: SIGTRAP is blocked */
 	bool dirty; /* told to stop for an update, which is still to come */
 };
@@ -67,9 +76,13 @@ struct thread_parking {
 struct thread {
 	struct process *process;
 	pid_t tid;
+	size_t index; /* among the threads of its process */
 	enum thread_state state;
 	bool interrupting; /* an interrupt was sent, its stop not yet seen */
 	bool drained; /* ready to be let go, with the others of its process */
+	/* nothing of ours is left in it: the tracer's exit may detach it */
+	bool left;
+	bool vforking; /* waits for its child to exec or end (vfork(2)) */
 	bool newborn; /* its first stop is still to come */
 	bool stepping; /* was last resumed for one instruction */
 	int deliver; /* signal to hand over when it is resumed */

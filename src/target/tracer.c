@@ -28,6 +28,7 @@
 
 enum {
 	TRACER_TICK_NS = 20 * 1000 * 1000,
+	TRACER_RELEASE_TICK_NS = 1000 * 1000,
 	/* events handled before messages and timers get a turn */
 	TRACER_EVENTS = 256,
 	RETURNED_PER_MESSAGE = 4096,
@@ -160,8 +161,10 @@ static void tracer_tick(struct engine *engine)
 		engine->next_tick_ns = now + TRACER_TICK_NS;
 		if (engine->phase == ENGINE_WATCHING)
 			engine_send_stats(engine);
-		if (engine->phase == ENGINE_RELEASING)
-			release_tick(engine);
+		if (engine->phase == ENGINE_RELEASING) {
+			engine->next_tick_ns = now + TRACER_RELEASE_TICK_NS;
+			release_tick(engine, now);
+		}
 	}
 	tracer_send_threads(engine);
 	tracer_send_returned(engine);

@@ -39,15 +39,35 @@ static struct error *perf_set(const struct engine *engine,
 
 	if (*fd >= 0)
 		return perfwatch_move(*fd, &spec);
+	thread->watch.told[slot] = 0;
 	return perfwatch_open(thread->tid, &spec, fd);
 }
 
+static uint64_t perf_count(int fd)
+{
+	uint64_t count = UINT64_MAX;
+
+	error_free(perfwatch_count(fd, &count));
+	return count;
+}
+
+/*
+ * An access by the kernel traps when its system call returns, and does so
+ * even if the event has been closed by then.
+ */
 static void perf_unset(struct thread *thread, int slot)
 {
-	if (thread->watch.fds[slot] >= 0)
-		close(thread->watch.fds[slot]);
+	int fd = thread->watch.fds[slot];
+
+	if (fd >= 0) {
+		error_free(perfwatch_disable(fd));
+		if (perf_count(fd) != thread->watch.told[slot])
+			thread->watch.owed = true;
+		close(fd);
+	}
 	thread->watch.fds[slot] = -1;
 	thread->watch.generation[slot] = 0;
+	thread->watch.address[slot] = 0;
 }
 
 static void perf_update(struct engine *engine, struct thread *thread)
@@ -84,6 +104,19 @@ static void perf_clear(struct engine *engine, struct thread *thread)
 		perf_unset(thread, i);
 }
 
+/*
+ * Told of one trap, the thread is at the end of a system call or in none: all
+ * that was counted so far is told now, or queued and told before it goes on.
+ */
+static void perf_told(struct thread_watch *watch)
+{
+	watch->owed = false;
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		if (watch->fds[i] >= 0)
+			watch->told[i] = perf_count(watch->fds[i]);
+	}
+}
+
 static uint8_t perf_trapped(struct thread *thread, const struct trap_info *info,
 			    uint64_t gens[DREGS_SLOTS])
 {
@@ -92,6 +125,7 @@ static uint8_t perf_trapped(struct thread *thread, const struct trap_info *info,
 	if (info->code != TRAP_CODE_PERF ||
 	    (info->perf_data & perf_cookie_mask) != perf_cookie_mark)
 		return 0;
+	perf_told(&thread->watch);
 	for (int i = 0; i < DREGS_SLOTS; i++) {
 		gens[i] = thread->watch.generation[i];
 		/*

@@ -6,7 +6,8 @@
  * kernel are not seen.
  *
  * A running thread is only told to stop; it is brought into line on its way
- * back (prepare). What is in a new thread's registers is not read back:
+ * back (prepare). One asleep in a system call that stops would end early is
+ * left alone until it has woken up. What is in a new thread's registers is not read back:
  * readback shows the parent's DR7 there while nothing is armed.
  */
 #include "target/watch.h"
@@ -15,18 +16,25 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/engine.h"
 #include "target/thread.h"
 
 enum { DR_STATUS = 6, DR_CONTROL = 7, DR_STATUS_SLOTS = 0xf };
 
+/*
+ * A thread that sleeps where the stop would be seen is not told to: it touches
+ * nothing, and is looked at again when the stall goes on. What is in its
+ * registers from before is known to be of the past by its generation.
+ */
 static void registers_update(struct engine *engine, struct thread *thread)
 {
 	struct watch_view view;
 
 	watch_view(&engine->watch, thread->process->space, &view);
-	if (watch_current(&view, thread) || thread->watch.dirty)
+	if (watch_current(&view, thread) || thread->watch.dirty ||
+	    procfs_notices_stops(thread->tid))
 		return;
 	thread->watch.dirty = true;
 	engine->watch.pending++;
@@ -55,8 +63,10 @@ static struct error *registers_write(struct thread *thread,
 	}
 	if (!err)
 		err = trace_set_debug(thread->tid, DR_CONTROL, control);
-	if (!err)
+	if (!err) {
 		watch->control = control;
+		watch->shows_parent = false;
+	}
 	return err;
 }
 
@@ -96,7 +106,8 @@ static void registers_clear(struct engine *engine, struct thread *thread)
 	static const struct dregs none;
 
 	(void)engine;
-	if (thread->state != THREAD_STOPPED || thread->watch.control == 0)
+	if (thread->state != THREAD_STOPPED ||
+	    (thread->watch.control == 0 && !thread->watch.shows_parent))
 		return;
 	thread_ok(thread, registers_write(thread, &none));
 	memset(thread->watch.generation, 0, sizeof(thread->watch.generation));

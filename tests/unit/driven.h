@@ -213,7 +213,7 @@ static inline void driven_turn(struct driven *driven)
 	sigstate_tick(&driven->engine, now);
 	pool_refill(&driven->engine, now);
 	if (driven->engine.phase == ENGINE_RELEASING)
-		release_tick(&driven->engine);
+		release_tick(&driven->engine, now);
 	driven_listen(driven);
 	sched_yield();
 }

@@ -12,6 +12,7 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sys/sem.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -143,18 +144,25 @@ static void body_wait(void *arg)
 static bool waits_for_threads(enum wait wait)
 {
 	pid_t pid = tracee_fork(body_wait, (void *)(uintptr_t)wait);
+	uint64_t args[PROCFS_ARGUMENTS];
 	struct thread_status status;
 	bool waits;
+	int number;
 
 	tracee_await(&shared->ready, 1);
 	do {
 		sched_yield();
 		assert_ok(procfs_status(pid, &status));
 	} while (status.state != 'S');
-	waits = procfs_waits_for_threads(pid, pid);
+	waits = procfs_waits_for_threads(pid);
+	assert_true(procfs_system_call(pid, &number, args));
+	if (wait != WAIT_PAUSE)
+		assert_int_equal(args[0], (uintptr_t)&shared->word);
+	/* restarted, all of them */
+	assert_false(procfs_notices_stops(pid));
 	tracee_kill(pid);
 	tracee_tell(&shared->ready, 0);
-	assert_false(procfs_waits_for_threads(pid, pid));
+	assert_false(procfs_waits_for_threads(pid));
 	return waits;
 }
 
@@ -169,8 +177,32 @@ static void only_a_futex_wait_without_end_waits_for_threads(void **state)
 	assert_false(waits_for_threads(WAIT_PAUSE));
 	pid = tracee_fork(body_spin, NULL);
 	tracee_await(&shared->ready, 1);
-	assert_false(procfs_waits_for_threads(pid, pid));
+	assert_false(procfs_waits_for_threads(pid));
 	tracee_kill(pid);
+}
+
+static void body_semop(void *arg)
+{
+	struct sembuf take = { .sem_op = -1 };
+
+	tracee_tell(&shared->ready, 1);
+	syscall(SYS_semop, *(int *)arg, &take, 1);
+}
+
+static void some_calls_would_notice_a_stop(void **state)
+{
+	int id = semget(IPC_PRIVATE, 1, 0600);
+	pid_t pid = tracee_fork(body_semop, &id);
+	uint64_t args[PROCFS_ARGUMENTS];
+	int number = -1;
+
+	(void)state;
+	while (!procfs_system_call(pid, &number, args) || number != SYS_semop)
+		sched_yield();
+	assert_true(procfs_notices_stops(pid));
+	semctl(id, 0, IPC_RMID);
+	tracee_kill(pid);
+	assert_false(procfs_notices_stops(pid));
 }
 
 static void *thread_wait(void *arg)
@@ -234,6 +266,7 @@ int main(void)
 		TEST(the_status_is_read),
 		TEST(time_on_a_cpu_stands_still_in_a_stop),
 		TEST(only_a_futex_wait_without_end_waits_for_threads),
+		TEST(some_calls_would_notice_a_stop),
 		TEST(every_thread_is_visited_until_it_is_enough),
 	};
 

@@ -11,6 +11,11 @@
 
 #include "driven.h"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include "sys/perfwatch.h"
+
 static void work_write(struct arena *arena, struct lane *lane)
 {
 	do_write(&arena->data[lane - arena->lanes], lane->done + 1);
@@ -224,6 +229,143 @@ static void a_watch_that_has_fired_is_drained(void **state)
 	}
 }
 
+/* Sleeps until the flag is raised; any other return is its result. */
+static void work_sleep(struct arena *arena, struct lane *lane)
+{
+	if (syscall(SYS_futex, &arena->flag, FUTEX_WAIT, 0, NULL, NULL, 0) < 0)
+		lane->result = (uint64_t)errno;
+}
+
+static void wake(void)
+{
+	tracee_tell(&child_plan.arena->flag, 1);
+	syscall(SYS_futex, &child_plan.arena->flag, FUTEX_WAKE, LANES, NULL,
+		NULL, 0);
+}
+
+static void await_state(pid_t tid, char wanted)
+{
+	struct thread_status status;
+
+	do {
+		sched_yield();
+		assert_ok(procfs_status(tid, &status));
+	} while (status.state != wanted);
+}
+
+/* The lane sleeps in its futex call. */
+static struct thread *start_sleeping(struct driven *driven, int lane)
+{
+	pid_t tid = child_plan.arena->lanes[lane].tid;
+	uint64_t args[PROCFS_ARGUMENTS];
+	int number = -1;
+
+	lane_start(lane, 1);
+	while (!procfs_system_call(tid, &number, args) || number != SYS_futex)
+		sched_yield();
+	return engine_thread(&driven->engine, tid);
+}
+
+/* As when attached: our exit is to detach what sleeps. */
+static void release_by_exit(struct driven *driven)
+{
+	driven->engine.child = false;
+	engine_release(&driven->engine);
+	driven_until(driven, driven->engine.phase != ENGINE_RELEASING);
+	assert_int_equal(driven->engine.phase, ENGINE_RELEASED);
+	assert_true(driven->detached);
+	assert_pristine(&driven->memory);
+}
+
+/* The test does not exit: what was left is let go by stops after all. */
+static void end_by_stops(struct driven *driven)
+{
+	struct process *process = engine_process(&driven->engine, driven->pid);
+
+	driven->engine.child = true;
+	driven->engine.phase = ENGINE_WATCHING;
+	for (size_t i = 0; i < process->threads.count; i++)
+		release_take_back(&driven->engine, process_thread(process, i));
+	driven_end(driven);
+}
+
+static void a_sleeper_is_left_as_it_is(void **state)
+{
+	struct driven *driven = start(&watch_by_value, work_write, work_sleep);
+	struct wire_site site = site_at(site_write, 1);
+	struct thread *thread = start_sleeping(driven, 1);
+
+	(void)state;
+	driven_arm(driven, &site);
+	release_by_exit(driven);
+	/* the other two ran, and were stopped */
+	assert_int_equal(driven->engine.threads.count, 1);
+	assert_int_equal(driven->engine.left, 1);
+	assert_true(thread->left);
+	assert_false(thread->interrupting);
+	wake();
+	tracee_await(&child_plan.arena->lanes[1].done, 1);
+	assert_int_equal(child_plan.arena->lanes[1].result, 0);
+	end_by_stops(driven);
+}
+
+/*
+ * A futex wait has read a watched word: that trap comes when it returns,
+ * event or none, and would kill a thread that nobody traces.
+ */
+static void a_sleeper_that_is_owed_a_trap_is_stopped(void **state)
+{
+	struct perfwatch_spec spec = { .length = 4, .kernel = true };
+	struct driven *driven = start(&watch_by_perf, work_write, work_sleep);
+	struct thread *thread =
+		engine_thread(&driven->engine, child_plan.arena->lanes[1].tid);
+	struct error *err;
+
+	(void)state;
+	spec.address = (uintptr_t)&child_plan.arena->flag;
+	spec.cookie = UINT64_C(0x7261636500000001);
+	err = perfwatch_open(thread->tid, &spec, &thread->watch.fds[0]);
+	if (err)
+		tracee_skip(err);
+	start_sleeping(driven, 1);
+	release_by_exit(driven);
+	assert_int_equal(driven->engine.left, 0);
+	wake();
+	driven_end(driven);
+}
+
+static void work_vfork(struct arena *arena, struct lane *lane)
+{
+	pid_t child = vfork();
+
+	(void)lane;
+	if (child == 0) {
+		__atomic_add_fetch(&arena->ready, 1, __ATOMIC_RELEASE);
+		while (!__atomic_load_n(&arena->flag, __ATOMIC_ACQUIRE))
+			syscall(SYS_futex, &arena->flag, FUTEX_WAIT, 0, NULL,
+				NULL, 0);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+/* It can be stopped only when the child execs or ends, which may be never. */
+static void a_vfork_does_not_keep_us(void **state)
+{
+	struct driven *driven = start(&watch_by_value, work_write, work_vfork);
+	pid_t tid = child_plan.arena->lanes[1].tid;
+
+	(void)state;
+	lane_start(1, 1);
+	driven_until(driven, __atomic_load_n(&child_plan.arena->ready,
+					     __ATOMIC_ACQUIRE) == 4);
+	await_state(tid, 'D');
+	release_by_exit(driven);
+	assert_true(engine_thread(&driven->engine, tid)->left);
+	wake();
+	end_by_stops(driven);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +375,9 @@ int main(void)
 		cmocka_unit_test(exec_while_letting_go),
 		cmocka_unit_test(a_stopped_process_stays_stopped),
 		cmocka_unit_test(a_watch_that_has_fired_is_drained),
+		cmocka_unit_test(a_sleeper_is_left_as_it_is),
+		cmocka_unit_test(a_sleeper_that_is_owed_a_trap_is_stopped),
+		cmocka_unit_test(a_vfork_does_not_keep_us),
 	};
 
 	return cmocka_run_group_tests_name("release", tests, NULL, NULL);

@@ -11,6 +11,8 @@
 
 #include "driven.h"
 
+#include "target/step.h"
+
 enum { MARK = 0x1234 };
 
 static void work_write(struct arena *arena, struct lane *lane)
@@ -181,6 +183,34 @@ static void registers_catch_the_other_writer(void **state)
 {
 	(void)state;
 	writers_conflict(&watch_by_registers);
+}
+
+static bool step_on(struct engine *engine, struct step *step)
+{
+	(void)step;
+	return engine->stats.watch_traps == 0;
+}
+
+/* One instruction is a step and a watched write, and told as a step. */
+static void registers_catch_a_stepped_writer(void **state)
+{
+	struct driven *driven = start_stalled(&watch_by_registers, work_write,
+					      work_write, site_write);
+	struct thread *thread =
+		engine_thread(&driven->engine, child_plan.arena->lanes[1].tid);
+	struct step step = { .stepped = step_on };
+
+	(void)state;
+	step_begin(&step, thread);
+	thread_interrupt(thread);
+	lane_start(1, 1);
+	driven_until(driven, driven->conflict_count == 1);
+	assert_int_equal(driven->conflict.wire.evidence, WIRE_WATCHPOINT);
+	check_side(driven, 0, 0, site_write);
+	assert_true(driven->conflict.wire.sides[1].present);
+	driven_until(driven, lane_idle(0) && lane_idle(1));
+	assert_null(step.thread);
+	driven_end(driven);
 }
 
 static void a_cpu_event_records_the_other_writer(void **state)
@@ -377,6 +407,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(perf_catches_the_other_writer),
 		cmocka_unit_test(registers_catch_the_other_writer),
+		cmocka_unit_test(registers_catch_a_stepped_writer),
 		cmocka_unit_test(a_cpu_event_records_the_other_writer),
 		cmocka_unit_test(reading_again_shows_a_changed_value),
 		cmocka_unit_test(a_reader_does_not_conflict_with_a_reader),

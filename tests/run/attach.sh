@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Every way in which attach ends: the program is as it was before, a summary
+# is printed, and the exit status is that of the manual page.
+
+# shellcheck disable=SC2317 # functions called through await
+
+. "$(dirname "$0")/../lib.sh"
+
+said_ready()
+{
+	grep -q '^ready [0-9]' "$work/said"
+}
+
+# start NAME ARG...: a target in the background, its id in $program.
+start()
+{
+	: >"$work/said"
+	"$TARGETS_DIR/$1.O2" "${@:2}" >"$work/said" 2>&1 </dev/null &
+	program=$!
+	lib_started "$program"
+	if [ "$1" = wait_forever ]; then
+		await 20 said_ready || { echo "Bail out! no target"; exit 99; }
+	fi
+}
+
+# attached OPTION...: in the background, its id in $watcher.
+attached()
+{
+	rm -f "$report"
+	# a background job of a script ignores SIGINT
+	env --default-signal=INT "$RACEWATCH" attach --seed 1 --rate 1000 \
+		-o "$report" "$@" "$program" >"$work/out" 2>"$work/err" \
+		</dev/null &
+	watcher=$!
+	lib_started "$watcher"
+}
+
+watching()
+{
+	grep -q '"type": *"run"' "$report" 2>/dev/null
+}
+
+# ended WHAT STATUS: racewatch has, or does now, and the summary is there.
+ended()
+{
+	wait "$watcher"
+	is "$1: exit status" "$?" "$2" || diag_file "$work/err"
+	matches "$1: the summary" "$work/err" '^SUMMARY: '
+	matches "$1: the report's summary" "$report" '"type": *"summary"'
+}
+
+unharmed()
+{
+	local before
+
+	if "$HELPERS_DIR/pristine" "$program" >"$work/pristine" 2>&1; then
+		ok "$1: pristine"
+	else
+		not_ok "$1: pristine"
+		diag_file "$work/pristine"
+	fi
+	before=$(cut -d' ' -f14 "/proc/$program/stat")
+	await 20 sh -c "[ \"\$(cut -d' ' -f14 /proc/$program/stat)\" -gt \
+		$before ]"
+	is "$1: the program gets on" "$?" 0
+}
+
+stop_program()
+{
+	kill -9 "$program"
+	wait "$program" 2>/dev/null
+}
+
+for backend in perf ptrace; do
+	start wait_forever
+	attached --backend "$backend" --duration 0.4s
+	ended "--duration, $backend" 0
+	unharmed "--duration, $backend"
+	for signal in INT TERM HUP; do
+		attached --backend "$backend"
+		await 20 watching || diag "it does not watch"
+		kill "-$signal" "$watcher"
+		ended "SIG$signal, $backend" 0
+		unharmed "SIG$signal, $backend"
+	done
+	attached --backend "$backend"
+	await 20 watching || diag "it does not watch"
+	kill -9 "$program"
+	ended "the program is killed, $backend" 0
+	wait "$program" 2>/dev/null
+
+	start exit_hot 4
+	attached --backend "$backend"
+	ended "the program exits, $backend" 0
+	wait "$program"
+	is "the program exits, $backend: its own status" "$?" 7
+
+	start read_write 60
+	attached --backend "$backend" --halt-on-race
+	ended "--halt-on-race, $backend" 66
+	unharmed "--halt-on-race, $backend"
+	stop_program
+done
+
+start exec_self 4
+attached --error-exitcode 0
+ended "the program execs" 0
+wait "$program"
+is "the program execs: its own status" "$?" 0
+matches "the program execs: it ends as it would" "$work/said" '^exec_self: done$'
+
+# The reader of what is printed goes away; the report is complete.
+start read_write 60
+rm -f "$report"
+timeout 60 "$RACEWATCH" attach -v --seed 1 --rate 1000 -o "$report" \
+	"$program" 2>&1 | head -n 1 >"$work/out"
+# whether what could not be written was of a race already is left to chance
+case ${PIPESTATUS[0]} in
+0 | 66) ok "SIGPIPE: exit status" ;;
+*) not_ok "SIGPIPE: exit status" ;;
+esac
+matches "SIGPIPE: the report's summary" "$report" '"type": *"summary"'
+unharmed SIGPIPE
+stop_program
+
+finish

@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# A thousand threads are attached to, watched and let go; threads are born and
+# end in masses meanwhile. No time is asserted here, see bench/threads.
+
+# shellcheck disable=SC2317 # functions called through await
+
+. "$(dirname "$0")/../lib.sh"
+
+start_throng()
+{
+	rm -f "$work/in"
+	mkfifo "$work/in"
+	: >"$work/said"
+	"$TARGETS_DIR/throng.O2" "$1" <"$work/in" >>"$work/said" &
+	program=$!
+	lib_started "$program"
+	exec 7>"$work/in"
+	await 60 says ready || { echo "Bail out! no throng"; exit 99; }
+}
+
+says()
+{
+	grep -q "^$1" "$work/said"
+}
+
+# ask LINE: whether the program has done it, its totals right.
+ask()
+{
+	: >"$work/said"
+	echo "$1" >&7
+	await 120 says "$1"
+}
+
+end_throng()
+{
+	exec 7>&-
+	wait "$program"
+	is "$1: the program ends as it would" "$?" 0
+}
+
+pristine()
+{
+	if "$HELPERS_DIR/pristine" "$program" 2>"$work/pristine"; then
+		ok "$1: pristine"
+	else
+		not_ok "$1: pristine"
+		diag_file "$work/pristine"
+	fi
+}
+
+# All threads have a tracer.
+traced()
+{
+	! cat "/proc/$program/task/"*/status 2>/dev/null |
+		grep -q '^TracerPid:[[:space:]]*0$'
+}
+
+watch_throng()
+{
+	rm -f "$report"
+	"$RACEWATCH" attach --backend "$1" --rate "$2" --seed 1 -o "$report" \
+		"$program" >"$work/out" 2>"$work/err" </dev/null &
+	watcher=$!
+	lib_started "$watcher"
+	await 60 traced
+}
+
+# The watching is told to end, and does.
+leave_throng()
+{
+	kill -TERM "$watcher"
+	wait "$watcher"
+	is "$1: racewatch's exit status" "$?" 0 || diag_file "$work/err"
+	matches "$1: the summary" "$work/err" '^SUMMARY: '
+}
+
+for backend in perf ptrace; do
+	what="1000 threads, $backend"
+	start_throng 1000
+	# every sample is watched for in every thread
+	if watch_throng "$backend" 50; then
+		ok "$what: all are attached to"
+	else
+		not_ok "$what: all are attached to"
+	fi
+	for _ in 1 2 3; do
+		ask round || diag "$what: no answer"
+	done
+	is "$what: rounds are done" "$(cat "$work/said")" "round 4000"
+	leave_throng "$what"
+	pristine "$what"
+	end_throng "$what"
+
+	what="10000 short threads, $backend"
+	start_throng 10
+	watch_throng "$backend" 1000
+	ask storm
+	is "$what: all are born and end" "$(cat "$work/said")" "storm 10010"
+	leave_throng "$what"
+	pristine "$what"
+	end_throng "$what"
+done
+
+# From the start on, by run.
+printf 'storm\n' >"$work/lines"
+"$RACEWATCH" run --seed 1 -- "$TARGETS_DIR/throng.O2" 10 <"$work/lines" \
+	>"$work/out" 2>"$work/err"
+is "run: the exit status" "$?" 0 || diag_file "$work/err"
+matches "run: the storm is over" "$work/out" '^storm 10010$'
+
+finish
