@@ -72,8 +72,8 @@ done <<<"$table"
 for seed in $(seeds 1); do
 	for backend in "${backends[@]}"; do
 		for name in trap_blocked trap_ignored trap_handled; do
-			undisturbed "$name" 0 1 "$backend" "$seed" \
-				--duration 0.3s
+			undisturbed "$name" 0 1.6 "$backend" "$seed" \
+				--duration 0.8s
 		done
 	done
 done

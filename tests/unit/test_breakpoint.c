@@ -326,6 +326,52 @@ static void a_copy_of_the_memory_is_cleaned(void **state)
 	tracee_kill((pid_t)child);
 }
 
+/*
+ * The child's copy of the text is of another moment than what is armed when it
+ * is seen first.
+ */
+static void a_followed_child_is_brought_into_line(void **state)
+{
+	struct fixture *fixture = *state;
+	struct addrspace *space = fixture->space, *child_space;
+	struct wire_site sites[] = { site_at(site_write, 1),
+				     site_at(site_read, 2),
+				     site_at(site_far, 4) };
+	const struct wire_site *then[] = { &sites[0], &sites[1] };
+	const struct wire_site *now[] = { &sites[1], &sites[2] };
+	unsigned long child;
+
+	assert_true(arm(fixture, &sites[0]));
+	assert_true(arm(fixture, &sites[1]));
+	tracee_tell(fixture->ready, 2);
+	assert_ok(trace_continue(fixture->pid, 0));
+	assert_int_equal(tracee_wait(fixture->pid).kind, STOP_FORK);
+	assert_ok(trace_event_message(fixture->pid, &child));
+	assert_int_equal(tracee_wait((pid_t)child).kind, STOP_INTERRUPTED);
+	assert_text(fixture, &space->memory, 2, then);
+	assert_ok(breakpoint_lift(space, 0,
+				  breakpoint_find(space, sites[0].address)));
+	assert_true(arm(fixture, &sites[2]));
+
+	assert_ok(addrspace_fork(space, (pid_t)child, &child_space));
+	assert_ptr_equal(child_space->text, space->text);
+	assert_text(fixture, &child_space->memory, 2, now);
+	/* from now on in both at once */
+	assert_ok(breakpoint_lift(child_space, 0,
+				  breakpoint_find(space, sites[1].address)));
+	assert_text(fixture, &space->memory, 1, now + 1);
+	assert_text(fixture, &child_space->memory, 1, now + 1);
+	assert_true(arm(fixture, &sites[0]));
+	assert_int_equal(byte_at(&child_space->memory, sites[0].address), INT3);
+	/* one that has ended does not keep the other */
+	tracee_kill((pid_t)child);
+	assert_ok(
+		breakpoint_lift_range(space, 0, 0, UINT64_MAX, SIZE_MAX, NULL));
+	assert_text(fixture, &space->memory, 0, NULL);
+	addrspace_release(child_space);
+	assert_int_equal(space->text->spaces.count, 1);
+}
+
 static void a_forgotten_range_is_unknown_and_not_written(void **state)
 {
 	struct fixture *fixture = *state;
@@ -367,6 +413,7 @@ int main(void)
 		TEST(partial_lifts_take_turns),
 		TEST(what_cannot_be_lifted_does_not_keep_the_rest),
 		TEST(a_copy_of_the_memory_is_cleaned),
+		TEST(a_followed_child_is_brought_into_line),
 		TEST(a_forgotten_range_is_unknown_and_not_written),
 	};
 
