@@ -91,14 +91,32 @@ static void registers_prepare(struct engine *engine, struct thread *thread)
 		memset(thread->watch.address, 0, sizeof(thread->watch.address));
 }
 
+/*
+ * Addresses are zeroed too, and what a new thread shows of its parent's DR7,
+ * so that the thread is let go as if nobody had ever touched them.
+ */
+static struct error *registers_zero(struct thread *thread)
+{
+	struct thread_watch *watch = &thread->watch;
+	uint64_t control = 0;
+	struct error *err = trace_debug(thread->tid, DR_CONTROL, &control);
+
+	if (!err && (control != 0 || watch->control != 0))
+		err = trace_set_debug(thread->tid, DR_CONTROL, 0);
+	for (int i = 0; i < DREGS_SLOTS && !err; i++)
+		if (watch->address[i] != 0)
+			err = trace_set_debug(thread->tid, i, 0);
+	watch->control = 0;
+	memset(watch->address, 0, sizeof(watch->address));
+	return err;
+}
+
 static void registers_clear(struct engine *engine, struct thread *thread)
 {
-	static const struct dregs none;
-
 	(void)engine;
-	if (thread->state != THREAD_STOPPED || thread->watch.control == 0)
+	if (thread->state != THREAD_STOPPED)
 		return;
-	thread_ok(thread, registers_write(thread, &none));
+	thread_ok(thread, registers_zero(thread));
 	memset(thread->watch.generation, 0, sizeof(thread->watch.generation));
 }
 
