@@ -131,8 +131,12 @@ static bool release_has_ended(const struct thread *thread)
 {
 	struct thread_status status;
 	struct error *err = procfs_status(thread->tid, &status);
-	/* not there at all: about to come back with the leader's id, by exec */
-	bool ended = !err && (status.state == 'Z' || status.state == 'X');
+	/*
+	 * not there at all: about to come back with the leader's id, by exec,
+	 * which no newborn can
+	 */
+	bool ended = err ? thread->newborn
+			 : status.state == 'Z' || status.state == 'X';
 
 	error_free(err);
 	return ended;
