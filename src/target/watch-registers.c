@@ -91,6 +91,17 @@ static void registers_prepare(struct engine *engine, struct thread *thread)
 		memset(thread->watch.address, 0, sizeof(thread->watch.address));
 }
 
+/* Writing to a slot that nobody has used would take it. */
+static struct error *registers_zero_one(struct thread *thread, int number)
+{
+	uint64_t value;
+	struct error *err = trace_debug(thread->tid, number, &value);
+
+	if (!err && value != 0)
+		err = trace_set_debug(thread->tid, number, 0);
+	return err;
+}
+
 /*
  * Addresses are zeroed too, and what a new thread shows of its parent's DR7,
  * so that the thread is let go as if nobody had ever touched them.
@@ -98,14 +109,10 @@ static void registers_prepare(struct engine *engine, struct thread *thread)
 static struct error *registers_zero(struct thread *thread)
 {
 	struct thread_watch *watch = &thread->watch;
-	uint64_t control = 0;
-	struct error *err = trace_debug(thread->tid, DR_CONTROL, &control);
+	struct error *err = registers_zero_one(thread, DR_CONTROL);
 
-	if (!err && (control != 0 || watch->control != 0))
-		err = trace_set_debug(thread->tid, DR_CONTROL, 0);
 	for (int i = 0; i < DREGS_SLOTS && !err; i++)
-		if (watch->address[i] != 0)
-			err = trace_set_debug(thread->tid, i, 0);
+		err = registers_zero_one(thread, i);
 	watch->control = 0;
 	memset(watch->address, 0, sizeof(watch->address));
 	return err;
