@@ -75,11 +75,11 @@ gone()
 # The program is there and quiet: its state is written down, and it begins.
 begin()
 {
-	await 20 quiet || return 1
+	await 60 quiet || return 1
 	"$HELPERS_DIR/pristine" --save "$work/saved" "$program" || return 1
 	kill -SIGRTMIN+2 "$program"
 	sent=0
-	await 20 beaten 2
+	await 60 beaten 2
 }
 
 program=
@@ -189,6 +189,7 @@ fails()
 		"RACEWATCH_CHAOS_CYCLES=1 $0"
 	diag_file "$work/err"
 	diag_file "$work/program.err"
+	diag_file "$work/beats"
 	[ -n "$program" ] && kill -9 "$program" 2>/dev/null
 	program=
 }
@@ -217,7 +218,7 @@ unharmed()
 		return
 	}
 	before=$(beats 4)
-	await 20 beaten $((before + 3)) || { fails "it does not get on"; return; }
+	await 60 beaten $((before + 3)) || { fails "it does not get on"; return; }
 	await 10 counted || fails "$(beats 6) signals of $sent"
 }
 
@@ -256,8 +257,8 @@ one_cycle()
 	KILL:* | pipe:* | *:0) ;;
 	# so early that it had not begun to handle signals
 	TERM:143 | INT:130 | HUP:129) ;;
-	# gone before it was attached to
-	exit:125 | death:125) ;;
+	# gone before it was attached to, or between two programs
+	exit:125 | death:125 | exec:125) ;;
 	*:125)
 		# another watcher has the debug registers; and those that
 		# "ptrace" has used stay reserved in a thread until its end

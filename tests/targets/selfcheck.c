@@ -261,6 +261,7 @@ static void handle_signals(void)
 
 	sigfillset(&action.sa_mask);
 	sigdelset(&action.sa_mask, SIGTRAP);
+	sigdelset(&action.sa_mask, SIGSEGV);
 	for (int i = 1; i <= 6; i++)
 		sigaction(SIGRTMIN + i, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
@@ -275,10 +276,13 @@ static pthread_t start(void *(*loop)(void *), long number, int open)
 
 	sigfillset(&mask);
 	sigdelset(&mask, SIGTRAP);
+	sigdelset(&mask, SIGSEGV);
 	if (open)
 		sigemptyset(&mask);
 	if (number == 1 && !strcmp(self[2], "blocked"))
 		sigaddset(&mask, SIGTRAP);
+	if (number == 5 && !strcmp(self[2], "blocked"))
+		sigfillset(&mask);
 	pthread_sigmask(SIG_SETMASK, &mask, &before);
 	thread = target_thread(loop, (void *)number);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
