@@ -149,7 +149,7 @@ watch()
 			"${options[@]}" "$program" >"$work/out" \
 			2> >(exec sleep "0.$moment") &
 		watcher=$!
-		sleep "0.$moment" <"$report" &
+		(exec sleep "0.$moment") <"$report" &
 		lib_started $!
 	else
 		# a background job of a script ignores SIGINT
@@ -244,6 +244,7 @@ one_cycle()
 	sleep "0.0$((RANDOM % 99))"
 	act "$acting"
 	[ "$ending" = duration ] || sleep "0.$moment"
+	tracer=$(pgrep -P "$watcher")
 	finish_watching || { fails "the program does not start again"; return; }
 	await 15 gone "$watcher" || {
 		fails "racewatch does not end"
@@ -252,6 +253,11 @@ one_cycle()
 	}
 	wait "$watcher" 2>/dev/null
 	code=$?
+	if [ -n "$tracer" ] && ! await 15 gone "$tracer"; then
+		fails "the tracer does not end"
+		kill -9 "$tracer"
+		return
+	fi
 	unharmed
 	case $ending:$code in
 	KILL:* | pipe:* | *:0) ;;
