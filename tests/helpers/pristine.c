@@ -178,6 +178,30 @@ static bool next_mapping(FILE *maps, struct mapping *ret)
 	return false;
 }
 
+/* A thread that lives: a leader that has ended shows no memory any more. */
+static int living_thread(int pid)
+{
+	char path[64], state[64];
+	const struct dirent *entry;
+	int living = pid;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		int tid = atoi(entry->d_name);
+
+		if (tid <= 0 || !status_line(pid, tid, "State:", state) ||
+		    state[0] == 'Z' || state[0] == 'X')
+			continue;
+		living = tid;
+		break;
+	}
+	if (tasks)
+		closedir(tasks);
+	return living;
+}
+
 static FILE *open_maps(int pid)
 {
 	char path[64];
@@ -468,10 +492,10 @@ int main(int argc, char **argv)
 		return 1; /* it could not be seized */
 	if (compare_with)
 		check_saved(pid, compare_with);
-	check_text(pid);
+	check_text(living_thread(pid));
 	if (registers)
 		each_thread(pid, each_registers, NULL);
 	printf("pristine: %ld pages of text are private copies\n",
-	       private_text_pages(pid));
+	       private_text_pages(living_thread(pid)));
 	return failures > 0;
 }

@@ -116,11 +116,11 @@ undisturbed()
 	[[ $flags = *" masks "* ]] &&
 		"$HELPERS_DIR/pristine" --save "$work/saved" "$program"
 	attach --duration 0.4s
-	# it may have ended just before
-	if [ "$status" -ne 0 ] && ! gone "$program"; then
+	# it may have ended just before, or its leader
+	if [ "$status" -ne 0 ] && ! gone "$program" && ! in_state Z; then
 		not_ok "$what: racewatch's exit status $status"
 		diag_file "$work/err"
-	elif [ "${samples:-0}" -lt 1 ] && ! gone "$program" &&
+	elif [ "${samples:-0}" -lt 1 ] && ! gone "$program" && ! in_state Z &&
 		[[ $flags != *" sleepy "* ]]; then
 		not_ok "$what: not one sample was taken"
 		diag_file "$work/err"
