@@ -27,16 +27,29 @@ SOURCES=$top_srcdir/tests/targets
 LONG=${RACEWATCH_TEST_LONG:-}
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/racewatch-test.XXXXXX") || exit 99
-lib_pids=()
+lib_pids=() # "PID START-TIME"
 tap_count=0
 tap_failed=0
 
+# When a process started, in clock ticks; field 22, after the name in brackets.
+lib_born()
+{
+	local line
+
+	{ read -r line <"/proc/$1/stat"; } 2>/dev/null || { echo gone; return; }
+	# shellcheck disable=SC2086 # words
+	set -- ${line##*) }
+	echo "${20}"
+}
+
 lib_cleanup()
 {
-	local pid
+	local pid born
 
 	for pid in "${lib_pids[@]}"; do
-		kill -9 "$pid" 2>/dev/null
+		read -r pid born <<<"$pid"
+		# its number may be somebody else's by now
+		[ "$(lib_born "$pid")" = "$born" ] && kill -9 "$pid" 2>/dev/null
 	done
 	rm -rf "$work"
 }
@@ -45,7 +58,12 @@ trap 'exit 99' INT TERM
 
 lib_started()
 {
-	lib_pids+=("$@")
+	local pid born
+
+	for pid; do
+		born=$(lib_born "$pid")
+		[ "$born" = gone ] || lib_pids+=("$pid $born")
+	done
 }
 
 [ -x "$RACEWATCH" ] || { echo "Bail out! no racewatch: $RACEWATCH"; exit 99; }

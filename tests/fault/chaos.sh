@@ -67,9 +67,24 @@ untraced()
 		grep -q '^TracerPid:.*[1-9]'
 }
 
+# Process ids come round again soon here: each goes with its start time.
+declare -A born
+known()
+{
+	born[$1]=$(lib_born "$1")
+	lib_started "$1"
+}
+
 gone()
 {
-	! kill -0 "$1" 2>/dev/null
+	[ "$(lib_born "$1")" != "${born[$1]}" ] || [ "${born[$1]}" = gone ]
+}
+
+# signal NAME PID
+signal()
+{
+	gone "$2" || kill "-$1" "$2" 2>/dev/null
+	return 0
 }
 
 # The program is there and quiet: its state is written down, and it begins.
@@ -77,7 +92,7 @@ begin()
 {
 	await 60 quiet || return 1
 	"$HELPERS_DIR/pristine" --save "$work/saved" "$program" || return 1
-	kill -SIGRTMIN+2 "$program"
+	signal SIGRTMIN+2 "$program"
 	sent=0
 	await 60 beaten 2
 }
@@ -90,7 +105,7 @@ start_program()
 	"$TARGETS_DIR/selfcheck.O2" "$work/beats" "$1" >"$work/program.out" \
 		2>"$work/program.err" &
 	program=$!
-	lib_started "$program"
+	known "$program"
 	begin
 }
 
@@ -100,7 +115,7 @@ end_program()
 	local code
 
 	[ -n "$program" ] || return 0
-	[ "${1:-}" = asked ] || kill -TERM "$program"
+	[ "${1:-}" = asked ] || signal TERM "$program"
 	await 20 gone "$program" || return 1
 	wait "$program"
 	code=$?
@@ -114,17 +129,17 @@ act()
 	case $1 in
 	signals)
 		for _ in 1 2 3 4 5 6 7 8 9 10; do
-			kill -SIGRTMIN+3 "$program"
+			signal SIGRTMIN+3 "$program"
 			sent=$((sent + 1))
 		done
 		;;
 	stop)
-		kill -STOP "$program"
+		signal STOP "$program"
 		sleep 0.0$((RANDOM % 10))
-		kill -CONT "$program"
+		signal CONT "$program"
 		;;
-	forks) kill -SIGRTMIN+4 "$program" ;;
-	storm) kill -SIGRTMIN+5 "$program" ;;
+	forks) signal SIGRTMIN+4 "$program" ;;
+	storm) signal SIGRTMIN+5 "$program" ;;
 	all)
 		act signals
 		act forks
@@ -158,24 +173,24 @@ watch()
 			2>"$work/err" &
 		watcher=$!
 	fi
-	lib_started "$watcher"
+	known "$watcher"
 }
 
 finish_watching()
 {
 	case $ending in
 	duration) ;;
-	pipe) kill -TERM "$watcher" 2>/dev/null ;;
-	exit) kill -TERM "$program" ;;
-	death) kill -KILL "$program" ;;
+	pipe) signal TERM "$watcher" ;;
+	exit) signal TERM "$program" ;;
+	death) signal KILL "$program" ;;
 	exec)
 		execs=$((execs + 1))
-		kill -SIGRTMIN+6 "$program"
+		signal SIGRTMIN+6 "$program"
 		begin || return 1
 		sleep 0.1
-		kill -TERM "$watcher"
+		signal TERM "$watcher"
 		;;
-	*) kill -"$ending" "$watcher" 2>/dev/null ;;
+	*) signal "$ending" "$watcher" ;;
 	esac
 	return 0
 }
@@ -190,7 +205,7 @@ fails()
 	diag_file "$work/err"
 	diag_file "$work/program.err"
 	diag_file "$work/beats"
-	[ -n "$program" ] && kill -9 "$program" 2>/dev/null
+	[ -n "$program" ] && signal KILL "$program"
 	program=
 }
 
@@ -244,18 +259,18 @@ one_cycle()
 	sleep "0.0$((RANDOM % 99))"
 	act "$acting"
 	[ "$ending" = duration ] || sleep "0.$moment"
-	tracer=$(pgrep -P "$watcher")
+	tracer=$(pgrep -P "$watcher") && known "$tracer"
 	finish_watching || { fails "the program does not start again"; return; }
 	await 15 gone "$watcher" || {
 		fails "racewatch does not end"
-		kill -9 "$watcher"
+		signal KILL "$watcher"
 		return
 	}
 	wait "$watcher" 2>/dev/null
 	code=$?
 	if [ -n "$tracer" ] && ! await 15 gone "$tracer"; then
 		fails "the tracer does not end"
-		kill -9 "$tracer"
+		signal KILL "$tracer"
 		return
 	fi
 	unharmed
