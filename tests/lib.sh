@@ -27,23 +27,29 @@ SOURCES=$top_srcdir/tests/targets
 LONG=${RACEWATCH_TEST_LONG:-}
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/racewatch-test.XXXXXX") || exit 99
-lib_pids=()
+lib_pids=() # "PID START-TIME"
 tap_count=0
 tap_failed=0
 
-# When a process was started: its id may be another's by the time it is killed.
-lib_birth()
+# When a process started, in clock ticks; field 22, after the name in brackets.
+lib_born()
 {
-	sed -n 's/.*) //p' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
+	local line
+
+	{ read -r line <"/proc/$1/stat"; } 2>/dev/null || { echo gone; return; }
+	# shellcheck disable=SC2086 # words
+	set -- ${line##*) }
+	echo "${20}"
 }
 
 lib_cleanup()
 {
-	local entry
+	local pid born
 
-	for entry in "${lib_pids[@]}"; do
-		[ "$(lib_birth "${entry%:*}")" = "${entry#*:}" ] &&
-			kill -9 "${entry%:*}" 2>/dev/null
+	for pid in "${lib_pids[@]}"; do
+		read -r pid born <<<"$pid"
+		# its number may be somebody else's by now
+		[ "$(lib_born "$pid")" = "$born" ] && kill -9 "$pid" 2>/dev/null
 	done
 	rm -rf "$work"
 }
@@ -52,11 +58,11 @@ trap 'exit 99' INT TERM
 
 lib_started()
 {
-	local pid birth
+	local pid born
 
 	for pid; do
-		birth=$(lib_birth "$pid")
-		[ -n "$birth" ] && lib_pids+=("$pid:$birth")
+		born=$(lib_born "$pid")
+		[ "$born" = gone ] || lib_pids+=("$pid $born")
 	done
 }
 

@@ -57,6 +57,7 @@ struct error *procfs_status(pid_t tid, struct thread_status *ret)
 	ret->caught = status_field(text, "\nSigCgt:\t", 16);
 	ret->pending = status_field(text, "\nSigPnd:\t", 16);
 	ret->tgid = (pid_t)status_field(text, "\nTgid:\t", 10);
+	ret->parent = (pid_t)status_field(text, "\nPPid:\t", 10);
 	ret->tracer = (pid_t)status_field(text, "\nTracerPid:\t", 10);
 	state = strstr(text, "\nState:\t");
 	ret->state = state ? state[strlen("\nState:\t")] : '?';

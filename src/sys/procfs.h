@@ -16,7 +16,7 @@ struct error;
 struct thread_status {
 	/* signals, bit n-1 for signal n; pending for the thread alone */
 	uint64_t blocked, ignored, caught, pending;
-	pid_t tgid, tracer;
+	pid_t tgid, parent, tracer;
 	char state; /* 'R', 'S', 'D', 'T', 't', 'Z', 'X' */
 };
 

@@ -128,6 +128,9 @@ static struct error *remote_call(pid_t tid, struct x86_registers regs,
 		err = trace_registers(tid, &after);
 	if (!err)
 		*ret = after.gpr[X86_RAX];
+	/* whoever has its id now is not to be touched */
+	if (err == error_gone)
+		return err;
 	restored = trace_set_signal_mask(tid, mask);
 	if (stopping)
 		syscall(SYS_tkill, tid, stopping);
@@ -222,6 +225,8 @@ struct error *remote_sigaction(pid_t tid, const struct memory *memory,
 	/* not in a system call: nothing is to be restarted */
 	regs.orig_rax = ~UINT64_C(0);
 	err = remote_sigaction_at(tid, memory, regs, scratch, signal, set, old);
+	if (err == error_gone)
+		return err;
 	restored = memory_write_text(memory, tid, scratch, scratch_saved, size);
 	remote_plan_restart(&saved);
 	if (!restored)

@@ -8,8 +8,12 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/error.h"
+#include "sys/procfs.h"
+
+enum { WAIT_FIRST_NS = 10 * 1000, WAIT_LAST_NS = 640 * 1000 };
 
 static enum stop_kind stop_kind_of_event(int event, int signal)
 {
@@ -81,18 +85,42 @@ struct error *wait_thread(pid_t tid, struct stop_reason *ret)
 	return wait_with(tid, 0, ret, &found);
 }
 
+static bool wait_has_ended(pid_t tid)
+{
+	struct thread_status status;
+	struct error *err = procfs_status(tid, &status);
+	bool ended = err || status.state == 'Z' || status.state == 'X';
+
+	error_free(err);
+	return ended;
+}
+
+/*
+ * A leader that ends before the others, in their exec or exit, is told of only
+ * when they have been waited for, which would be never: so no waiting for ever.
+ */
 struct error *wait_thread_stop(pid_t tid, struct stop_reason *ret)
 {
+	struct timespec gap = { .tv_nsec = WAIT_FIRST_NS };
 	siginfo_t info;
-	int result;
 
-	do
-		result = waitid(P_PID, (id_t)tid, &info,
-				WEXITED | WSTOPPED | WNOWAIT | __WALL);
-	while (result < 0 && errno == EINTR);
-	if (result < 0)
-		return error_gone;
+	for (;;) {
+		info.si_pid = 0;
+		if (waitid(P_PID, (id_t)tid, &info,
+			   WEXITED | WSTOPPED | WNOWAIT | WNOHANG | __WALL) < 0)
+			return error_gone;
+		if (info.si_pid != 0)
+			break;
+		if (gap.tv_nsec >= WAIT_LAST_NS && wait_has_ended(tid))
+			return error_gone;
+		nanosleep(&gap, NULL);
+		if (gap.tv_nsec < WAIT_LAST_NS)
+			gap.tv_nsec *= 2;
+	}
 	if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED)
+		return error_gone;
+	/* another thread has taken the id over */
+	if (info.si_status >> 8 == PTRACE_EVENT_EXEC)
 		return error_gone;
 	return wait_thread(tid, ret);
 }

@@ -149,6 +149,22 @@ static void birth_give_up(struct engine *engine, struct process *parent,
 	addrspace_release(space);
 }
 
+/*
+ * Was its creator a thread of the process, as far as can be told? Threads and
+ * children of the others wait on; a child of one that has ended has a new
+ * parent.
+ */
+static bool birth_is_left_by(const struct engine *engine,
+			     const struct process *process,
+			     const struct thread_status *orphan)
+{
+	const struct process *parent = engine_process(engine, orphan->parent);
+
+	if (engine_process(engine, orphan->tgid))
+		return false;
+	return !parent || parent == process;
+}
+
 void birth_leave_orphans(struct engine *engine, const struct process *process)
 {
 	for (size_t i = engine->orphans.count; i-- > 0;) {
@@ -158,9 +174,10 @@ void birth_leave_orphans(struct engine *engine, const struct process *process)
 		struct error *err;
 
 		err = procfs_status(tid, &status);
-		if (!err && status.tgid == process->pid)
+		if (!err && !birth_is_left_by(engine, process, &status))
 			continue;
 		vec_remove_swap(&engine->orphans, i);
+		engine->orphans_left = true;
 		if (!err)
 			birth_let_go(engine, process->space, tid);
 		error_free(err);
@@ -192,6 +209,17 @@ void birth_leave_all_orphans(struct engine *engine)
 	}
 }
 
+/* It was let go as an orphan, or has ended: no stop of it will come. */
+static bool birth_is_over(const struct engine *engine, pid_t tid)
+{
+	struct thread_status status = { .tracer = 0 };
+
+	if (!engine->orphans_left)
+		return false;
+	error_free(procfs_status(tid, &status));
+	return status.tracer != getpid();
+}
+
 void birth_announced(struct engine *engine, struct thread *creator,
 		     const struct stop_reason *stop)
 {
@@ -204,6 +232,8 @@ void birth_announced(struct engine *engine, struct thread *creator,
 	if (!thread_ok(creator, trace_event_message(creator->tid, &message)))
 		return;
 	tid = (pid_t)message;
+	if (birth_is_over(engine, tid))
+		return;
 	err = birth_home(engine, creator, tid, stop->kind, &home);
 	if (!err)
 		err = engine_add_thread(engine, home, tid, &child);

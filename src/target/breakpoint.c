@@ -5,6 +5,7 @@
  */
 #include "target/breakpoint.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,9 +303,15 @@ static struct error *list_restore(const struct memory *memory,
 	return first;
 }
 
+/* The process has ended (its memory goes before it does), or its text has. */
+static bool text_is_gone(const struct error *err)
+{
+	return err && (err == error_gone || err->code == EFAULT);
+}
+
 /*
- * The same in every space, a space that has gone being no error. Returns the
- * first error of those that are there.
+ * The same in every space; of several, one whose text has gone is no error.
+ * Returns the first error.
  */
 static struct error *spaces_restore(struct addrspace *space, pid_t stopped_tid,
 				    struct breakpoint *const *list,
@@ -319,7 +326,7 @@ static struct error *spaces_restore(struct addrspace *space, pid_t stopped_tid,
 		struct error *err =
 			list_restore(&one->memory, tid, list, count);
 
-		if (!first && (err != error_gone || text->spaces.count == 1))
+		if (!first && (text->spaces.count == 1 || !text_is_gone(err)))
 			first = err;
 		else
 			error_free(err);

@@ -50,6 +50,7 @@ struct engine {
 	enum wire_follow follow;
 	uint32_t programs; /* numbers given so far */
 	uint16_t last_tag; /* given to an address space */
+	bool orphans_left; /* some were let go: may yet be announced */
 	struct watch watch;
 	struct stalls stalls;
 	struct pool pool;

@@ -245,8 +245,13 @@ static void release_look(struct engine *engine, struct thread *thread,
 	release_close_events(engine, thread);
 	err = procfs_status(thread->tid, &status);
 	if (err) {
-		/* about to come back with the leader's id, by exec */
 		error_free(err);
+		/*
+		 * about to come back with the leader's id, by exec, which no
+		 * newborn can
+		 */
+		if (thread->newborn)
+			release_forget(engine, thread);
 		return;
 	}
 	if (release_has_ended(&status))

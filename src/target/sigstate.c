@@ -146,6 +146,23 @@ static struct error *sigstate_look(const struct thread *thread,
 	return err;
 }
 
+/* First in the list; one that differs in SIGTRAP only has been replaced. */
+static void sigstate_note_mask(struct thread_signals *signals, uint64_t mask)
+{
+	uint64_t *masks = signals->masks;
+	uint8_t i = 0;
+
+	while (i < signals->masks_count &&
+	       (masks[i] | trap_bit) != (mask | trap_bit))
+		i++;
+	if (i == THREAD_MASKS)
+		i--;
+	else if (i == signals->masks_count)
+		signals->masks_count++;
+	memmove(masks + 1, masks, i * sizeof(*masks));
+	masks[0] = mask;
+}
+
 static void sigstate_take_mask(struct thread *thread, uint64_t mask,
 			       uint64_t now)
 {
@@ -153,6 +170,7 @@ static void sigstate_take_mask(struct thread *thread, uint64_t mask,
 
 	signals->known = true;
 	signals->mask = mask;
+	sigstate_note_mask(signals, mask);
 	signals->settled = !sigstate_blocks_all(mask) ||
 			   now - signals->born_ns > SIGSTATE_GROWN_NS;
 	sigstate_plan(thread, now);
@@ -195,6 +213,8 @@ void sigstate_newborn(struct engine *engine, struct thread *thread,
 
 	signals->known = creator->signals.known;
 	signals->mask = creator->signals.mask;
+	memcpy(signals->masks, creator->signals.masks, sizeof(signals->masks));
+	signals->masks_count = creator->signals.masks_count;
 	signals->settled = false;
 	signals->born_ns = clock_now_ns();
 	sigstate_plan(thread, signals->born_ns);
@@ -316,14 +336,15 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 
 /*
  * Did the thread block SIGTRAP before the trap, its mask being `now` after
- * it? What was seen last counts if the other signals are as they were then.
+ * it? What was seen when the other signals were as they are now counts.
  */
 static bool sigstate_was_blocked(const struct thread *thread, uint64_t now)
 {
 	const struct thread_signals *signals = &thread->signals;
 
-	if (signals->known && (signals->mask | trap_bit) == (now | trap_bit))
-		return signals->mask & trap_bit;
+	for (uint8_t i = 0; i < signals->masks_count; i++)
+		if ((signals->masks[i] | trap_bit) == (now | trap_bit))
+			return signals->masks[i] & trap_bit;
 	return sigstate_blocks_all(now | trap_bit);
 }
 

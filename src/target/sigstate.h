@@ -13,9 +13,11 @@
  * - SIG_IGN cannot be put back while breakpoints are armed (see the source);
  *   until then no SIGTRAP is delivered that the program sends itself.
  * - A thread inherits its creator's mask; it is looked at a moment after its
- *   birth, before more breakpoints are set, and then less and less often.
+ *   birth, before more breakpoints are set, and then less and less often. What
+ *   the trap took is told from the masks seen, by the other signals in them.
  *   Only a thread that blocks or unblocks SIGTRAP, and no other signal,
- *   within the last interval is mistaken.
+ *   within the last interval is mistaken, or one that was never looked at
+ *   outside a handler.
  */
 #ifndef TARGET_SIGSTATE_H
 #define TARGET_SIGSTATE_H

@@ -47,13 +47,21 @@ struct thread_watch {
 	bool dirty; /* told to stop for an update, which is still to come */
 };
 
+enum { THREAD_MASKS = 4 };
+
 /* What is known of SIGTRAP in this thread; see sigstate.h. */
 struct thread_signals {
 	bool known;
 	bool settled; /* looked at since it set itself up */
 	/* SIGTRAP is unblocked for a moment, to drain a pending one */
 	bool draining;
-	uint64_t mask;
+	uint64_t mask; /* the last one seen */
+	/*
+	 * different ones, the last first: a thread has another one in its
+	 * handlers, and in parts of glibc
+	 */
+	uint64_t masks[THREAD_MASKS];
+	uint8_t masks_count;
 	uint64_t born_ns;
 	uint64_t next_refresh_ns;
 	uint64_t refresh_gap_ns;

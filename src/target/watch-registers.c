@@ -101,15 +101,39 @@ static void registers_prepare(struct engine *engine, struct thread *thread)
 		memset(thread->watch.address, 0, sizeof(thread->watch.address));
 }
 
+/* Writing to a slot that nobody has used would take it. */
+static struct error *registers_zero_one(struct thread *thread, int number)
+{
+	uint64_t value;
+	struct error *err = trace_debug(thread->tid, number, &value);
+
+	if (!err && value != 0)
+		err = trace_set_debug(thread->tid, number, 0);
+	return err;
+}
+
+/*
+ * Addresses are zeroed too, and what a new thread shows of its parent's DR7,
+ * so that the thread is let go as if nobody had ever touched them.
+ */
+static struct error *registers_zero(struct thread *thread)
+{
+	struct thread_watch *watch = &thread->watch;
+	struct error *err = registers_zero_one(thread, DR_CONTROL);
+
+	for (int i = 0; i < DREGS_SLOTS && !err; i++)
+		err = registers_zero_one(thread, i);
+	watch->control = 0;
+	memset(watch->address, 0, sizeof(watch->address));
+	return err;
+}
+
 static void registers_clear(struct engine *engine, struct thread *thread)
 {
-	static const struct dregs none;
-
 	(void)engine;
-	if (thread->state != THREAD_STOPPED ||
-	    (thread->watch.control == 0 && !thread->watch.shows_parent))
+	if (thread->state != THREAD_STOPPED)
 		return;
-	thread_ok(thread, registers_write(thread, &none));
+	thread_ok(thread, registers_zero(thread));
 	memset(thread->watch.generation, 0, sizeof(thread->watch.generation));
 }
 

@@ -9,6 +9,11 @@
 
 #include <cmocka.h>
 
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
 #include "tracee.h"
 
 #include "sys/memory.h"
@@ -220,6 +225,13 @@ static void a_stop_signal_that_comes_meanwhile_is_not_lost(void **state)
 	assert_int_equal(stop.signal, SIGSTOP);
 }
 
+static int wait_for_ever(void *arg)
+{
+	for (;;)
+		pause();
+	return arg != NULL;
+}
+
 static void a_killed_thread_is_gone(void **state)
 {
 	struct remote *remote = *state;
@@ -230,6 +242,34 @@ static void a_killed_thread_is_gone(void **state)
 					  remote->syscall_address, SIGTRAP,
 					  NULL, old),
 			 error_gone);
+}
+
+/* Only another thread lives on, so that no end is told of it. */
+static void a_leader_that_has_ended_is_gone(void **state)
+{
+	struct stop_reason stop;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0) {
+		static char stack[65536];
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		clone(wait_for_ever, stack + sizeof(stack),
+		      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+			      CLONE_THREAD,
+		      NULL);
+		raise(SIGSTOP);
+		syscall(SYS_exit, 0);
+	}
+	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
+	assert_ok(trace_seize(pid, true));
+	kill(pid, SIGCONT);
+	while (wait_thread_stop(pid, &stop) != error_gone)
+		error_free(trace_continue(
+			pid, stop.kind == STOP_SIGNAL ? stop.signal : 0));
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, __WALL), pid);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -244,6 +284,7 @@ int main(void)
 		TEST(signals_that_come_meanwhile_are_not_lost),
 		TEST(a_stop_signal_that_comes_meanwhile_is_not_lost),
 		TEST(a_killed_thread_is_gone),
+		cmocka_unit_test(a_leader_that_has_ended_is_gone),
 	};
 
 	return cmocka_run_group_tests_name("remote", tests, NULL, NULL);

@@ -54,6 +54,15 @@ static void prepare_all_blocked(void)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
+static void prepare_all_but_trap_blocked(void)
+{
+	sigset_t set;
+
+	sigfillset(&set);
+	sigdelset(&set, SIGTRAP);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
 static void prepare_ignored(void)
 {
 	signal(SIGTRAP, SIG_IGN);
@@ -147,6 +156,50 @@ static void each(void (*prepare)(void))
 {
 	trap_and_check(prepare, BREAKPOINT_ONE_SHOT);
 	trap_and_check(prepare, BREAKPOINT_PERSISTENT);
+}
+
+/* As if the threads had last been seen in the middle of a handler. */
+static void seen_in_handler(struct driven *driven)
+{
+	struct process *process = engine_process(&driven->engine, driven->pid);
+
+	for (size_t i = 0; i < process->threads.count; i++) {
+		struct thread_signals *signals =
+			&process_thread(process, i)->signals;
+
+		signals->masks[1] = signals->masks[0];
+		signals->masks[0] = signals->mask = UINT64_MAX;
+		signals->masks_count = 2;
+		signals->next_refresh_ns = UINT64_MAX;
+	}
+}
+
+static void masks_seen_before_count(void **state)
+{
+	static void (*const prepares[])(
+		void) = { prepare_blocked, prepare_all_but_trap_blocked };
+	struct wire_site site = site_at(site_write, 1);
+	lane_work *const work[] = { work_write, work_write };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct thread_status before;
+		struct driven *driven;
+
+		driven_plan(work, 2);
+		child_plan.prepare = prepares[i];
+		driven = driven_start(&watch_by_value);
+		assert_ok(procfs_status(driven->pid, &before));
+		settle(driven);
+		seen_in_handler(driven);
+		for (int round = 0; round < ROUNDS; round++) {
+			driven_arm(driven, &site);
+			lane_start(round % 2, 1);
+			driven_until(driven, lane_idle(round % 2));
+			check(driven, &before);
+		}
+		end(driven, &before);
+	}
 }
 
 static void a_blocked_trap_stays_blocked(void **state)
@@ -262,6 +315,7 @@ int main(void)
 		cmocka_unit_test(
 			the_first_breakpoint_waits_for_what_is_on_its_way),
 		cmocka_unit_test(a_blocked_trap_stays_blocked),
+		cmocka_unit_test(masks_seen_before_count),
 		cmocka_unit_test(everything_blocked_stays_blocked),
 		cmocka_unit_test(an_ignored_trap_stays_ignored),
 		cmocka_unit_test(a_handler_stays_and_sees_nothing),
