@@ -12,10 +12,12 @@
 #include "base/error.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
+#include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/sigstate.h"
 #include "target/step.h"
 #include "target/thread.h"
+#include "target/writer.h"
 
 static const uint64_t trap_bit = UINT64_C(1) << (SIGTRAP - 1);
 
@@ -87,10 +89,24 @@ static void release_detach(struct engine *engine, struct thread *thread)
 		release_forget(engine, thread);
 }
 
+/* What could not be taken out without a stopped thread: here is one. */
+static void release_lift(struct engine *engine, const struct thread *thread)
+{
+	struct addrspace *space = thread->process->space;
+
+	if (!space->memory.refused || space->text->armed == 0)
+		return;
+	writer_begin(engine, space);
+	engine_note(engine, breakpoint_lift_range(space, thread->tid, 0,
+						  UINT64_MAX, SIZE_MAX, NULL));
+	writer_end(space);
+}
+
 void release_thread(struct engine *engine, struct thread *thread)
 {
 	if (thread->state != THREAD_STOPPED)
 		return;
+	release_lift(engine, thread);
 	if (thread->signals.draining) {
 		thread->signals.draining = false;
 		thread_ok(thread, trace_set_signal_mask(thread->tid,

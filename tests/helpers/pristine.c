@@ -62,11 +62,15 @@ static void check_status(int pid, int tid)
 	}
 }
 
-static void check_debug_registers(int tid)
+static void check_debug_registers(int pid, int tid)
 {
+	char state[64];
 	int status;
 	long dr7;
 
+	/* a thread that has exited before the others cannot be traced */
+	if (status_line(pid, tid, "State:", state) && state[0] == 'Z')
+		return;
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0)) {
 		if (errno != ESRCH) {
 			fprintf(stderr, "pristine: seize %d: %s\n", tid,
@@ -118,16 +122,41 @@ static void check_bytes(int memory, int file, const char *path, uint64_t start,
 	}
 }
 
+/* A thread that has not ended; the first one may have. */
+static int live_thread(int pid)
+{
+	const struct dirent *entry;
+	char path[64], state[64];
+	int found = pid;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		int tid = atoi(entry->d_name);
+
+		if (tid > 0 && status_line(pid, tid, "State:", state) &&
+		    state[0] != 'Z' && state[0] != 'X') {
+			found = tid;
+			break;
+		}
+	}
+	if (tasks)
+		closedir(tasks);
+	return found;
+}
+
 static void check_text(int pid)
 {
+	int tid = live_thread(pid);
 	char path[64], line[4352], flags[8], name[4096];
 	uint64_t start, end, offset;
 	int memory, file;
 	FILE *maps;
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	snprintf(path, sizeof(path), "/proc/%d/mem", tid);
 	memory = open(path, O_RDONLY | O_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
 	maps = fopen(path, "re");
 	if (memory < 0 || !maps) {
 		perror("pristine: /proc");
@@ -140,7 +169,13 @@ static void check_text(int pid)
 			   &start, &end, flags, &offset, name) != 5 ||
 		    flags[2] != 'x' || name[0] != '/')
 			continue;
-		file = open(name, O_RDONLY | O_CLOEXEC);
+		/* the very file: its path may lead to another, or nowhere */
+		snprintf(path, sizeof(path),
+			 "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, tid, start,
+			 end);
+		file = open(path, O_RDONLY | O_CLOEXEC);
+		if (file < 0)
+			file = open(name, O_RDONLY | O_CLOEXEC);
 		if (file < 0)
 			continue; /* deleted meanwhile */
 		check_bytes(memory, file, name, start, end, offset);
@@ -168,7 +203,7 @@ static void each_thread(int pid, bool registers)
 		if (tid <= 0)
 			continue;
 		if (registers)
-			check_debug_registers(tid);
+			check_debug_registers(pid, tid);
 		else
 			check_status(pid, tid);
 	}
