@@ -9,12 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tracee.h"
-
-#include <pthread.h>
-#include <sys/syscall.h>
-
-#include "sys/identity.h"
+#include "headless.h"
 
 #define STATUS                                            \
 	"Name:\ta) b (c\n"                                \
@@ -76,49 +71,18 @@ static void we_are_who_we_are(void **state)
 	assert_int_equal(identity_live_thread(getpid()), getpid());
 }
 
-static uint32_t *shared; /* [0]: the second thread's id, [1]: go on */
-
-static void *second_thread(void *arg)
-{
-	pthread_join(*(pthread_t *)arg, NULL);
-	tracee_tell(&shared[0], (uint32_t)gettid());
-	tracee_await(&shared[1], 1);
-	_exit(0);
-}
-
-static void leave_it_to_the_second(void *arg)
-{
-	static pthread_t first;
-	pthread_t thread;
-
-	(void)arg;
-	first = pthread_self();
-	pthread_create(&thread, NULL, second_thread, &first);
-	pthread_exit(NULL);
-}
-
 static void a_live_thread_is_found_behind_a_dead_first(void **state)
 {
+	struct headless it = headless_start();
 	struct identity identity;
-	pid_t pid, tid;
 
 	(void)state;
-	shared = tracee_share(2 * sizeof(*shared));
-	pid = tracee_fork(leave_it_to_the_second, NULL);
-	while (!(tid = (pid_t)__atomic_load_n(&shared[0], __ATOMIC_ACQUIRE)))
-		sched_yield();
-	/* joined is a moment before being a zombie */
-	do {
-		assert_ok(identity_read(pid, &identity));
-	} while (identity.state != 'Z');
-	assert_int_equal(identity_live_thread(pid), tid);
-	assert_ok(identity_read(tid, &identity));
-	assert_int_equal(identity.process, pid);
-	tracee_tell(&shared[1], 1);
-	waitpid(pid, NULL, 0);
-	assert_ptr_equal(identity_read(pid, &identity), error_gone);
-	assert_int_equal(identity_live_thread(pid), 0);
-	munmap(shared, 2 * sizeof(*shared));
+	assert_int_equal(identity_live_thread(it.pid), it.tid);
+	assert_ok(identity_read(it.tid, &identity));
+	assert_int_equal(identity.process, it.pid);
+	headless_end(&it);
+	assert_ptr_equal(identity_read(it.pid, &identity), error_gone);
+	assert_int_equal(identity_live_thread(it.pid), 0);
 }
 
 int main(void)
