@@ -6,6 +6,7 @@ complete -c racewatch -f
 complete -c racewatch -n '__fish_use_subcommand' -a run -d 'Start a program and watch it'
 complete -c racewatch -n '__fish_use_subcommand' -a attach -d 'Watch a running process'
 complete -c racewatch -n '__fish_use_subcommand' -a sites -d 'List what can be sampled'
+complete -c racewatch -n '__fish_use_subcommand' -a doctor -d 'Tell what keeps programs from being watched'
 
 complete -c racewatch -n '__fish_use_subcommand' -s h -l help -d 'Print a summary'
 complete -c racewatch -n '__fish_use_subcommand' -s V -l version -d 'Print the version'
@@ -65,3 +66,8 @@ complete -c racewatch -n '__fish_seen_subcommand_from sites' -l include-stack -d
 complete -c racewatch -n '__fish_seen_subcommand_from sites' -s h -l help -d 'Print the options'
 complete -c racewatch -n '__fish_seen_subcommand_from sites' -s V -l version -d 'Print the version'
 complete -c racewatch -n '__fish_seen_subcommand_from sites' -F -a '(__fish_complete_pids)'
+
+complete -c racewatch -n '__fish_seen_subcommand_from doctor' -l format -x -a 'text json' -d 'Output format'
+complete -c racewatch -n '__fish_seen_subcommand_from doctor' -s h -l help -d 'Print the options'
+complete -c racewatch -n '__fish_seen_subcommand_from doctor' -s V -l version -d 'Print the version'
+complete -c racewatch -n '__fish_seen_subcommand_from doctor' -a '(__fish_complete_pids)'

@@ -5,13 +5,13 @@
  */
 #include "cmd/cmd.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "cmd/pid.h"
+#include "cmd/refusal.h"
 #include "cmd/watch.h"
+#include "detect/checks.h"
+#include "sys/pidref.h"
 
 static const struct option_table attach_table = {
 	.command = "attach",
@@ -20,21 +20,6 @@ static const struct option_table attach_table = {
 	.defs = watch_defs,
 	.count = WATCH_DEFS_ATTACH,
 };
-
-static struct error *attach_pid(const char *operand, int *ret)
-{
-	char *end;
-	long pid;
-
-	errno = 0;
-	pid = strtol(operand, &end, 10);
-	if (strspn(operand, "0123456789") != strlen(operand) || errno != 0 ||
-	    pid <= 0 || pid > INT32_MAX)
-		return error_create(ERROR_USAGE, "'%s' is not a process id",
-				    operand);
-	*ret = (int)pid;
-	return NULL;
-}
 
 static bool attach_has(const struct vec *pids, int pid)
 {
@@ -45,24 +30,68 @@ static bool attach_has(const struct vec *pids, int pid)
 	return false;
 }
 
-static struct error *attach_pids(char *const *operands,
-				 struct watch_options *options)
+/*
+ * The process is held before it is looked at, so that what is found out is of
+ * the one that is then watched.
+ */
+static struct error *attach_process(struct watch_options *options,
+				    struct vec *held, int pid)
 {
+	struct pidref process;
+	struct error *err;
+
+	pid = pid_resolve(pid);
+	if (attach_has(&options->pids, pid))
+		return NULL;
+	err = pidref_open(pid, &process);
+	if (err)
+		return refusal_explain(err, pid);
+	if (!vec_push(held, &process)) {
+		pidref_close(&process);
+		return error_nomem;
+	}
+	if (!vec_push(&options->pids, &pid))
+		return error_nomem;
+	return checks_refuse_process(pid);
+}
+
+static struct error *attach_processes(char *const *operands,
+				      struct watch_options *options,
+				      struct vec *held)
+{
+	struct error *err = NULL;
+
 	if (!operands[0])
 		return error_create(ERROR_USAGE, "no process is given");
-	for (; *operands; operands++) {
-		struct error *err;
-		int pid;
-
-		err = attach_pid(*operands, &pid);
-		if (err)
-			return err;
-		if (!attach_has(&options->pids, pid) &&
-		    !vec_push(&options->pids, &pid))
-			return error_nomem;
+	/* a wrong word is told before anything is done */
+	for (size_t i = 0; !err && operands[i]; i++)
+		err = pid_parse(operands[i], &options->pid);
+	for (size_t i = 0; !err && operands[i]; i++) {
+		err = pid_parse(operands[i], &options->pid);
+		if (!err)
+			err = attach_process(options, held, options->pid);
 	}
-	options->pid = *(const int *)vec_at(&options->pids, 0);
-	return NULL;
+	if (!err) {
+		options->pid = *(const int *)vec_at(&options->pids, 0);
+		options->held = held->items;
+	}
+	return err;
+}
+
+static struct error *attach_watch(char *const *operands,
+				  struct watch_options *options,
+				  char *const *given, int *ret_status)
+{
+	struct vec held = VEC_INIT(struct pidref);
+	struct error *err = attach_processes(operands, options, &held);
+
+	if (!err)
+		err = watch_program(options, given, ret_status);
+	options->held = NULL;
+	for (size_t i = 0; i < held.count; i++)
+		pidref_close(vec_at(&held, i));
+	vec_deinit(&held);
+	return err;
 }
 
 static struct error *attach_main(int argc, char **argv, int *ret_status)
@@ -78,13 +107,7 @@ static struct error *attach_main(int argc, char **argv, int *ret_status)
 	*ret_status = 0;
 	if (command_answer(&command_attach, options.help, options.version))
 		goto out;
-	err = attach_pids(argv + first, &options);
-	if (!err)
-		err = watch_program(&options, given, ret_status);
-	if (err && err->kind == ERROR_GONE)
-		err = error_create(ERROR_OTHER,
-				   "process %d: there is none, or it has ended",
-				   options.pid);
+	err = attach_watch(argv + first, &options, given, ret_status);
 out:
 	vec_deinit(&options.pids);
 	options_release(&attach_table, &options);

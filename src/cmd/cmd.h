@@ -17,6 +17,8 @@ struct option_table;
 enum {
 	EXIT_RACES = 66, /* --error-exitcode changes it */
 	EXIT_NO_PROOF = 65,
+	EXIT_LIMITED = 1, /* doctor: it works, with limits */
+	EXIT_CANNOT_WATCH = 69, /* doctor; EX_UNAVAILABLE of sysexits.h */
 	EXIT_TIMED_OUT = 124,
 	EXIT_FAILED = 125,
 	EXIT_CANNOT_RUN = 126,
@@ -37,6 +39,7 @@ struct command {
 };
 
 extern const struct command command_attach;
+extern const struct command command_doctor;
 extern const struct command command_run;
 extern const struct command command_sites;
 

@@ -11,10 +11,7 @@
 #include "base/options.h"
 
 const struct command *const commands[] = {
-	&command_run,
-	&command_attach,
-	&command_sites,
-	NULL,
+	&command_run, &command_attach, &command_sites, &command_doctor, NULL,
 };
 
 struct program_options {

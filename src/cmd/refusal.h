@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Why ptrace(2) was refused, and what to do: EPERM has many reasons
- * (ptrace(2), "Ptrace access mode checking").
+ * (ptrace(2), "Ptrace access mode checking"). The reasons are those that
+ * racewatch-doctor(1) looks for.
  */
 #ifndef CMD_REFUSAL_H
 #define CMD_REFUSAL_H
@@ -9,8 +10,9 @@
 struct error;
 
 /*
- * If err says that tracing was not permitted, add what is known of the reason;
- * otherwise err comes back as it is. pid: of an attach, or 0. Consumes err.
+ * If err says that tracing was not permitted, or that the process has gone,
+ * put what is known of the reason in its place or before it; otherwise err
+ * comes back as it is. pid: of an attach, or 0. Consumes err.
  */
 struct error *refusal_explain(struct error *err, int pid);
 

@@ -5,7 +5,6 @@
  */
 #include "cmd/cmd.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "cmd/patterns.h"
+#include "cmd/pid.h"
 #include "cmd/sites-print.h"
 #include "detect/inventory.h"
 #include "detect/rules.h"
@@ -79,15 +79,12 @@ static const struct option_table sites_table = {
 /* A number is a process; a file of such a name is ./NUMBER. */
 static int sites_pid(const char *argument)
 {
-	char *end;
-	long pid;
+	struct error *err;
+	int pid = 0;
 
-	errno = 0;
-	pid = strtol(argument, &end, 10);
-	if (strspn(argument, "0123456789") != strlen(argument) || errno != 0 ||
-	    *end != '\0' || pid <= 0 || pid > INT32_MAX)
-		return 0;
-	return (int)pid;
+	err = pid_parse(argument, &pid);
+	error_free(err);
+	return err ? 0 : pid;
 }
 
 static struct error *sites_image(const char *argument, int pid,

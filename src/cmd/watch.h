@@ -13,11 +13,13 @@
 #include "base/vec.h"
 
 struct error;
+struct pidref;
 
 struct watch_options {
 	char **argv; /* the command; NULL: attach to pids */
 	struct vec pids; /* of int; freed by whoever filled it */
 	int pid; /* the first of them; 0: none */
+	const struct pidref *held; /* as many as pids, or NULL */
 	bool help, version, quiet, verbose;
 	bool include_stack, no_aslr, halt_on_race;
 	int backend, color, show, follow;

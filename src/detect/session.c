@@ -271,6 +271,7 @@ static struct error *session_spawn(struct session *session)
 		.argv = config->argv,
 		.pids = config->pids,
 		.pid_count = config->pid_count,
+		.held = config->held,
 		.follow = config->follow,
 		.no_aslr = config->no_aslr,
 		.backend = config->backend,

@@ -16,12 +16,14 @@
 struct error;
 struct image;
 struct race;
+struct pidref;
 struct rules;
 
 struct session_config {
 	char *const *argv; /* the command; NULL: attach to pids */
 	const int *pids; /* attach to these processes */
 	size_t pid_count;
+	const struct pidref *held; /* pid_count, of pids; NULL: not held */
 	enum wire_follow follow;
 	bool no_aslr;
 	const char *backend;

@@ -83,7 +83,11 @@ static bool is_file(const char *path, const struct map_entry *entry,
 			      minor(st.st_dev) == entry->dev_minor);
 }
 
-/* The ways to a mapped file, best first. */
+/*
+ * The ways to a mapped file, best first. The plain path, which is of our own
+ * mount namespace and root, comes first for its name in messages; it is right
+ * if device and inode are, and is not trusted with the inode alone.
+ */
 enum way {
 	WAY_PATH,
 	WAY_MAP_FILES,
@@ -119,7 +123,8 @@ static char *path_by_way(int pid, const struct map_entry *entry, enum way way)
  * Find a path that opens the mapped file; *ret is NULL if none does. map_files
  * leads to the very file but needs CAP_CHECKPOINT_RESTORE; /proc/PID/exe needs
  * no more than maps does. Some file systems (btrfs, overlayfs) show another
- * device in maps than in stat(2): the second round does without it.
+ * device in maps than in stat(2): the second round does without it, by ways
+ * that lead into the process's own file systems only.
  */
 static struct error *find_path(int pid, const struct map_entry *entry,
 			       char **ret)
@@ -129,7 +134,8 @@ static struct error *find_path(int pid, const struct map_entry *entry,
 		bool by_name = way == WAY_PATH || way == WAY_ROOT;
 		char *path;
 
-		if (by_name && entry->deleted)
+		if ((by_name && entry->deleted) ||
+		    (way == WAY_PATH && i >= WAYS))
 			continue;
 		path = path_by_way(pid, entry, way);
 		if (!path)
@@ -243,7 +249,7 @@ static struct error *place_module(const struct maps *maps,
 	return NULL;
 }
 
-struct error *file_module_open(int pid, const struct maps *maps,
+struct error *file_module_open(const struct maps *maps,
 			       const struct map_entry *entry,
 			       struct module *module)
 {
@@ -253,7 +259,8 @@ struct error *file_module_open(int pid, const struct maps *maps,
 	file_module(module)->file.inode = entry->inode;
 	file_module(module)->file.dev_major = entry->dev_major;
 	file_module(module)->file.dev_minor = entry->dev_minor;
-	err = module->vdso ? open_vdso(module) : open_file(pid, entry, module);
+	err = module->vdso ? open_vdso(module)
+			   : open_file(maps->tid, entry, module);
 	if (err == error_nomem)
 		return err;
 	if (err) {

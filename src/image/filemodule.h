@@ -18,11 +18,11 @@ struct error *file_module_create(const char *path, struct module **ret);
 void file_module_destroy(struct module *module);
 
 /*
- * Open the file behind entry, an executable mapping of process pid (or the
- * vDSO), and place the module. That there is nothing to be read is not an
+ * Open the file behind entry, an executable mapping (or the vDSO) of the
+ * process whose maps these are, and place the module. That there is nothing to be read is not an
  * error but the module's problem.
  */
-struct error *file_module_open(int pid, const struct maps *maps,
+struct error *file_module_open(const struct maps *maps,
 			       const struct map_entry *entry,
 			       struct module *module);
 

@@ -167,7 +167,7 @@ static struct error *refresh_entry(struct image *image, struct refresh *refresh,
 	err = file_module_create(entry->path, &module);
 	if (err)
 		return err;
-	err = file_module_open(image->pid, &refresh->maps, entry, module);
+	err = file_module_open(&refresh->maps, entry, module);
 	if (!err && !vec_push(&refresh->fresh, &module))
 		err = error_nomem;
 	if (err) {
@@ -255,7 +255,7 @@ struct error *image_refresh(struct image *image, bool *ret_changed)
 	}
 	maps_init(&refresh.maps);
 	err = maps_read(image->pid, &refresh.maps);
-	read_auxiliary(image->pid, &refresh.auxiliary);
+	read_auxiliary(refresh.maps.tid, &refresh.auxiliary);
 	for (size_t i = 0; !err && i < refresh.maps.entries.count; i++) {
 		const struct map_entry *entry =
 			vec_at(&refresh.maps.entries, i);

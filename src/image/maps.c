@@ -5,6 +5,7 @@
  */
 #include "image/maps.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ struct cursor {
 
 void maps_init(struct maps *maps)
 {
+	maps->tid = 0;
 	maps->entries = (struct vec)VEC_INIT(struct map_entry);
 }
 
@@ -231,18 +233,46 @@ static struct error *maps_read_text(const char *path, struct strbuf *text)
 	return text->length == 0 ? error_gone : NULL;
 }
 
-struct error *maps_read(int pid, struct maps *ret)
+static struct error *maps_read_of(int tid, struct maps *ret)
 {
 	struct strbuf text = { 0 };
 	struct error *err;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
 	err = maps_read_text(path, &text);
 	if (!err)
 		err = maps_parse(path, strbuf_text(&text), text.length, ret);
+	if (!err)
+		ret->tid = tid;
 	strbuf_deinit(&text);
 	return err;
+}
+
+/* A thread that has exited has no maps any more, though others go on. */
+static struct error *maps_read_others(int pid, struct maps *ret)
+{
+	cleanup_closedir DIR *dir = NULL;
+	struct error *err = error_gone;
+	const struct dirent *entry;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && err == error_gone && (entry = readdir(dir))) {
+		int tid = (int)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && tid != pid)
+			err = maps_read_of(tid, ret);
+	}
+	return err;
+}
+
+struct error *maps_read(int pid, struct maps *ret)
+{
+	struct error *err = maps_read_of(pid, ret);
+
+	return err == error_gone ? maps_read_others(pid, ret) : err;
 }
 
 const struct map_entry *maps_find(const struct maps *maps, uint64_t address)

@@ -25,6 +25,11 @@ struct map_entry {
 
 struct maps {
 	struct vec entries; /* of struct map_entry, by address */
+	/*
+	 * whose files in /proc tell of the process: its first thread's, or
+	 * another's when that has exited; 0 for a text
+	 */
+	int tid;
 };
 
 void maps_init(struct maps *maps);

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "sys/identity.h"
 #include "sys/memory.h"
 #include "sys/trace.h"
 #include "sys/wait.h"
@@ -38,7 +39,8 @@ static struct error *auxiliary_value(pid_t pid, uint64_t type, uint64_t *ret)
 	char path[32];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/auxv",
+		 (int)identity_live_thread(pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_os(errno, "open %s", path);

@@ -159,14 +159,15 @@ static struct error *text_set(struct addrspace *space,
 	size_t set = 0;
 
 	for (size_t i = 0; i < text->spaces.count; i++) {
-		const struct addrspace *one = text_space(text, i);
+		struct addrspace *one = text_space(text, i);
 		struct error *err;
 
 		if (!text_matches(one, site))
 			continue;
-		err = memory_write_text(&one->memory, 0, site->address, &int3,
-					1);
+		err = memory_write_text(&one->memory, one->writer,
+					site->address, &int3, 1);
 		set += !err;
+		one->memory.refused |= err && err->kind == ERROR_REFUSED;
 		if (!first)
 			first = err;
 		else
@@ -322,7 +323,8 @@ static struct error *spaces_restore(struct addrspace *space, pid_t stopped_tid,
 
 	for (size_t i = 0; i < text->spaces.count; i++) {
 		const struct addrspace *one = text_space(text, i);
-		pid_t tid = one == space ? stopped_tid : 0;
+		pid_t tid = one == space && stopped_tid ? stopped_tid
+							: one->writer;
 		struct error *err =
 			list_restore(&one->memory, tid, list, count);
 
@@ -410,6 +412,9 @@ struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 		return lift_singly(space, stopped_tid, start, end);
 	}
 	err = spaces_restore(space, stopped_tid, list.items, list.count);
+	/* still there: who meets one must be known to have met ours */
+	if (err && err->kind == ERROR_REFUSED)
+		vec_clear(&list);
 	for (size_t i = 0; i < list.count; i++) {
 		struct breakpoint *breakpoint =
 			*(struct breakpoint **)vec_at(&list, i);

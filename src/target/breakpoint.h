@@ -71,6 +71,8 @@ struct addrspace {
 	/* struct wire_shared[], by address, as the front end told */
 	struct vec shared;
 	struct memory memory;
+	/* a thread stopped for writes (writer.h); 0: there is none */
+	pid_t writer;
 	unsigned int users; /* processes */
 };
 
@@ -94,6 +96,8 @@ struct breakpoint *breakpoint_find(const struct addrspace *space,
 /*
  * Arm a one-shot breakpoint for the site, in every space whose text holds the
  * bytes the site says. *ret_armed is false when none does, or it is armed.
+ * ERROR_REFUSED: some space takes no writes without a stopped thread; its
+ * memory.refused says so from then on.
  */
 struct error *breakpoint_arm(struct addrspace *space,
 			     const struct wire_site *site, bool *ret_armed);
@@ -113,7 +117,8 @@ struct error *breakpoint_rearm(struct addrspace *space,
 /*
  * Lift up to `most` armed breakpoints in [start, end), appending the sites' ids
  * to returned (of uint64_t; may be NULL). Written a page at a time. Goes on
- * past errors; the first is returned.
+ * past errors; the first is returned. After ERROR_REFUSED they all count as
+ * armed.
  */
 struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 				    uint64_t start, uint64_t end, size_t most,

@@ -24,6 +24,7 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 	memset(engine, 0, sizeof(*engine));
 	engine->processes = (struct vec)VEC_INIT(struct process *);
 	engine->orphans = (struct vec)VEC_INIT(struct stop_reason);
+	engine->early = (struct vec)VEC_INIT(struct stop_reason);
 	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
 	engine->returned = (struct vec)VEC_INIT(struct wire_returned);
 	rng_init(&engine->rng, seed);
@@ -48,6 +49,7 @@ void engine_deinit(struct engine *engine)
 	map_deinit(&engine->threads);
 	vec_deinit(&engine->processes);
 	vec_deinit(&engine->orphans);
+	vec_deinit(&engine->early);
 	vec_deinit(&engine->stalls.list);
 	vec_deinit(&engine->returned);
 	channel_deinit(&engine->channel);

@@ -23,6 +23,7 @@
 #include "wire/message.h"
 
 struct error;
+struct pidref;
 struct thread;
 
 enum engine_phase {
@@ -37,6 +38,7 @@ struct engine {
 	enum engine_phase phase;
 	pid_t pid; /* of the first watched process */
 	bool child; /* we started it: its end is ours to report */
+	const struct pidref *attached; /* the first, if not ours; or NULL */
 	bool exit_kill;
 	bool first_ended; /* the first process has, with this status: */
 	int first_status;
@@ -51,6 +53,8 @@ struct engine {
 	uint32_t programs; /* numbers given so far */
 	uint16_t last_tag; /* given to an address space */
 	bool orphans_left; /* some were let go: may yet be announced */
+	/* stops waited for out of turn (writer.h), to be handled first */
+	struct vec early; /* of struct stop_reason */
 	struct watch watch;
 	struct stalls stalls;
 	struct pool pool;

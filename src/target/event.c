@@ -57,9 +57,16 @@ static void event_end(struct engine *engine, struct thread *thread,
 		      const struct stop_reason *stop)
 {
 	struct process *process = thread->process;
+	bool headless;
 
 	thread->state = THREAD_GONE;
 	thread_destroy(engine, thread);
+	/*
+	 * the leader had exited before we attached, so its end, which is that
+	 * of the process, is not ours to wait for
+	 */
+	headless = process->threads.count == 0 && process->pid == engine->pid &&
+		   stop->tid != engine->pid && engine->phase == ENGINE_WATCHING;
 	if (process->threads.count == 0) {
 		birth_leave_orphans(engine, process);
 		if (process->role == PROCESS_WATCHED && !engine->last_space &&
@@ -73,7 +80,7 @@ static void event_end(struct engine *engine, struct thread *thread,
 	 * the leader's end is told last, and is that of the process; when
 	 * releasing, other threads may end after the leader was let go
 	 */
-	if (stop->tid == engine->pid)
+	if (stop->tid == engine->pid || headless)
 		event_first_ended(engine, stop);
 	else
 		event_check_ended(engine);

@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "sys/pidref.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/breakpoint.h"
@@ -52,28 +53,27 @@ static struct error *launch_failure(const char *command, int code)
 			    "%s: %s", command, strerror(code));
 }
 
-static struct error *launch_record(struct engine *engine, pid_t pid)
+static struct error *launch_record(struct engine *engine, pid_t pid,
+				   struct process **ret)
 {
-	struct process *process;
 	struct addrspace *space;
-	struct thread *thread;
 	struct error *err;
 
 	err = engine_make_space(engine, NULL, pid, &space);
 	if (err)
 		return err;
-	err = process_create(pid, PROCESS_WATCHED, space, &process);
+	err = process_create(pid, PROCESS_WATCHED, space, ret);
 	if (err) {
 		addrspace_release(space);
 		return err;
 	}
-	if (!vec_push(&engine->processes, &process)) {
-		process_destroy(process);
+	if (!vec_push(&engine->processes, ret)) {
+		process_destroy(*ret);
 		return error_nomem;
 	}
 	if (engine->pid == 0)
 		engine->pid = pid;
-	return engine_add_thread(engine, process, pid, &thread);
+	return NULL;
 }
 
 /*
@@ -110,6 +110,8 @@ struct error *launch_command(struct engine *engine, const struct launch *launch)
 	cleanup_close int go_read = -1, go_write = -1;
 	cleanup_close int failed_read = -1, failed_write = -1;
 	int go[2], failed[2];
+	struct process *process;
+	struct thread *thread;
 	struct error *err;
 	pid_t pid;
 
@@ -132,7 +134,9 @@ struct error *launch_command(struct engine *engine, const struct launch *launch)
 	engine->exit_kill = true;
 	err = trace_seize(pid, true);
 	if (!err)
-		err = launch_record(engine, pid);
+		err = launch_record(engine, pid, &process);
+	if (!err)
+		err = engine_add_thread(engine, process, pid, &thread);
 	if (!err && write(go_write, "", 1) != 1)
 		err = error_os(errno, "start %s", launch->argv[0]);
 	if (!err) {
@@ -150,76 +154,99 @@ struct attach {
 	bool grew;
 };
 
+/*
+ * A thread that cannot be seized, in a process that can: one born of a seized
+ * thread is traced already, and one that has exited needs not be. NULL then.
+ */
+static struct error *attach_refused(const struct attach *attach, pid_t tid,
+				    struct error *refusal)
+{
+	struct thread_status status;
+	struct error *err = procfs_status(tid, &status);
+
+	if (err == error_gone ||
+	    (!err && (status.state == 'Z' || status.state == 'X'))) {
+		error_free(refusal);
+		return NULL;
+	}
+	if (err || attach->process->threads.count == 0) {
+		error_free(err);
+		return refusal;
+	}
+	error_free(refusal);
+	if (status.tracer == getpid())
+		return NULL;
+	return error_create(ERROR_REFUSED, "thread %d is traced by process %d",
+			    (int)tid, (int)status.tracer);
+}
+
+/*
+ * In the middle of an exec by another thread, the leader is as if dead: the
+ * first thread to be seized gets a little time.
+ */
+static struct error *attach_seize(const struct attach *attach, pid_t tid)
+{
+	static const struct timespec ms = { .tv_nsec = 1000 * 1000 };
+	struct error *err = trace_seize(tid, false);
+
+	for (int i = 0; i < SEIZE_TRIES && err && err->code == EPERM &&
+			attach->process->threads.count == 0;
+	     i++) {
+		error_free(err);
+		nanosleep(&ms, NULL);
+		err = trace_seize(tid, false);
+	}
+	return err;
+}
+
 static bool attach_thread(pid_t tid, void *data)
 {
 	struct attach *attach = data;
 	struct thread *thread = engine_thread(attach->engine, tid);
 	struct error *err;
 
-	if (!thread) {
-		err = trace_seize(tid, false);
-		if (err == error_gone)
-			return true;
-		/* a thread born of a seized one is traced already: EPERM */
-		if (err && err->code == EPERM &&
-		    attach->process->threads.count > 0) {
-			struct thread_status status;
-
-			error_free(err);
-			err = procfs_status(tid, &status);
-			if (!err && status.tracer != getpid())
-				err = error_create(
-					ERROR_REFUSED,
-					"thread %d is traced by process %d",
-					(int)tid, (int)status.tracer);
-			if (err == error_gone || !err)
-				return true;
-		}
-		if (!err)
-			err = engine_add_thread(attach->engine, attach->process,
-						tid, &thread);
-		if (err) {
-			attach->err = err;
-			return false;
-		}
-		attach->grew = true;
-		sigstate_refresh(attach->engine, thread);
+	if (thread)
+		return true;
+	err = attach_seize(attach, tid);
+	if (err == error_gone)
+		return true;
+	if (err && err->code == EPERM) {
+		attach->err = attach_refused(attach, tid, err);
+		return !attach->err;
 	}
+	if (!err)
+		err = engine_add_thread(attach->engine, attach->process, tid,
+					&thread);
+	if (err) {
+		attach->err = err;
+		return false;
+	}
+	attach->grew = true;
+	sigstate_refresh(attach->engine, thread);
 	return true;
 }
 
-/* In the middle of an exec by another thread, the leader is as if dead. */
-static struct error *launch_seize(pid_t pid)
-{
-	static const struct timespec ms = { .tv_nsec = 1000 * 1000 };
-	struct error *err = trace_seize(pid, false);
-
-	for (int i = 0; i < SEIZE_TRIES && err && err->code == EPERM; i++) {
-		error_free(err);
-		nanosleep(&ms, NULL);
-		err = trace_seize(pid, false);
-	}
-	return err;
-}
-
-struct error *launch_attach(struct engine *engine, pid_t pid)
+struct error *launch_attach(struct engine *engine, pid_t pid,
+			    const struct pidref *meant)
 {
 	struct attach attach = { .engine = engine };
 	struct error *err;
 
-	err = launch_seize(pid);
-	if (err)
-		return error_wrap(err, "attach to %d", (int)pid);
-	err = launch_record(engine, pid);
+	if (!engine->attached)
+		engine->attached = meant;
+	err = launch_record(engine, pid, &attach.process);
 	if (err)
 		return err;
-	attach.process = engine_process(engine, pid);
 	do {
 		attach.grew = false;
 		err = procfs_threads(pid, attach_thread, &attach);
 		if (!err)
 			err = attach.err;
 	} while (!err && attach.grew);
+	/* seized, the process keeps its id: it is asked only now */
+	if (!err && (attach.process->threads.count == 0 ||
+		     (meant && !pidref_valid(meant))))
+		err = error_gone;
 	if (err)
 		return error_wrap(err, "attach to %d", (int)pid);
 	engine->phase = ENGINE_WATCHING;

@@ -11,6 +11,7 @@
 
 struct engine;
 struct error;
+struct pidref;
 
 struct launch {
 	char *const *argv;
@@ -28,7 +29,12 @@ struct launch {
 struct error *launch_command(struct engine *engine,
 			     const struct launch *launch);
 
-/* Seize all threads of a process until their list is stable. */
-struct error *launch_attach(struct engine *engine, pid_t pid);
+/*
+ * Seize all threads of a process until their list is stable. Its first thread
+ * may have exited. meant: error_gone if pid is that of another process by now;
+ * kept by the engine. NULL: whoever has the pid.
+ */
+struct error *launch_attach(struct engine *engine, pid_t pid,
+			    const struct pidref *meant);
 
 #endif

@@ -13,6 +13,7 @@
 #include "target/engine.h"
 #include "target/sigstate.h"
 #include "target/thread.h"
+#include "target/writer.h"
 
 enum {
 	POOL_QUEUE_MAX = 8192,
@@ -60,8 +61,10 @@ static void pool_lift_some(struct engine *engine, struct addrspace *space,
 {
 	struct vec ids = VEC_INIT(uint64_t);
 
+	writer_begin(engine, space);
 	engine_note(engine,
 		    breakpoint_lift_range(space, 0, 0, UINT64_MAX, most, &ids));
+	writer_end(space);
 	for (size_t i = 0; i < ids.count; i++)
 		engine_return_site(engine, space->text->program,
 				   *(uint64_t *)vec_at(&ids, i), WIRE_LIFTED);
@@ -244,6 +247,24 @@ static enum wire_returned_why pool_judge(const struct engine *engine,
 	return why;
 }
 
+/* Where writes are refused, a thread is stopped for them. */
+static struct error *pool_write(struct engine *engine, struct addrspace *space,
+				const struct wire_site *site, bool *ret_armed)
+{
+	struct error *err = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		writer_begin(engine, space);
+		err = breakpoint_arm(space, site, ret_armed);
+		writer_end(space);
+		/* that they are refused is known from the first attempt on */
+		if (!err || err->kind != ERROR_REFUSED || *ret_armed || i == 1)
+			break;
+		error_free(err);
+	}
+	return err;
+}
+
 /* Why the site was not armed; WIRE_FIRED: it was. */
 static enum wire_returned_why pool_try(struct engine *engine,
 				       struct addrspace *space,
@@ -257,7 +278,7 @@ static enum wire_returned_why pool_try(struct engine *engine,
 	if (why == WIRE_DEFERRED)
 		engine->stats.arms_deferred++;
 	if (why == WIRE_FIRED) {
-		engine_note(engine, breakpoint_arm(space, site, &armed));
+		engine_note(engine, pool_write(engine, space, site, &armed));
 		engine->stats.arms += armed;
 		why = armed ? WIRE_FIRED : WIRE_REFUSED;
 	}
@@ -418,8 +439,10 @@ void pool_forget(struct engine *engine, const struct wire_range *range)
 	ring_forget(&engine->pool.fired, range);
 	if (!space)
 		return;
+	writer_begin(engine, space);
 	engine_note(engine, breakpoint_lift_range(space, 0, range->start,
 						  range->end, SIZE_MAX, NULL));
+	writer_end(space);
 	breakpoint_forget_range(space, range->start, range->end);
 }
 
@@ -429,8 +452,10 @@ void pool_lift_all(struct engine *engine)
 	for (size_t i = 0; i < engine->processes.count; i++) {
 		struct process *process = engine_process_at(engine, i);
 
+		writer_begin(engine, process->space);
 		engine_note(engine,
 			    breakpoint_lift_range(process->space, 0, 0,
 						  UINT64_MAX, SIZE_MAX, NULL));
+		writer_end(process->space);
 	}
 }

@@ -15,10 +15,12 @@
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/birth.h"
+#include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/sigstate.h"
 #include "target/step.h"
 #include "target/thread.h"
+#include "target/writer.h"
 
 enum {
 	/*
@@ -117,10 +119,24 @@ static void release_close_events(struct engine *engine, struct thread *thread)
 		watch_by_perf.clear(engine, thread);
 }
 
+/* What could not be taken out without a stopped thread: here is one. */
+static void release_lift(struct engine *engine, const struct thread *thread)
+{
+	struct addrspace *space = thread->process->space;
+
+	if (!space->memory.refused || space->text->armed == 0)
+		return;
+	writer_begin(engine, space);
+	engine_note(engine, breakpoint_lift_range(space, thread->tid, 0,
+						  UINT64_MAX, SIZE_MAX, NULL));
+	writer_end(space);
+}
+
 void release_thread(struct engine *engine, struct thread *thread)
 {
 	if (thread->state != THREAD_STOPPED)
 		return;
+	release_lift(engine, thread);
 	if (thread->signals.draining) {
 		thread->signals.draining = false;
 		thread_ok(thread, trace_set_signal_mask(thread->tid,
@@ -173,6 +189,10 @@ static bool release_needs_stop(const struct engine *engine,
 
 	/* our exit would kill it, or is far off: we wait for the program */
 	if (engine->child || engine->exit_kill)
+		return true;
+	/* without writes to its memory, a stopped thread must help to lift */
+	if (thread->process->space->memory.refused &&
+	    thread->process->space->text->armed > 0)
 		return true;
 	return thread->state != THREAD_RUNNING || thread->newborn ||
 	       thread->hold || thread->step || thread->stepping ||

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "sys/memory.h"
 #include "sys/perfwatch.h"
 #include "sys/trace.h"
 #include "sys/wait.h"
@@ -213,4 +214,110 @@ struct error *selftest_cpu(void)
 		usleep(SELFTEST_CPU_GAP_US);
 	}
 	return error_wrap(err, "CPU-wide watchpoints by perf");
+}
+
+struct error *selftest_trace(void)
+{
+	struct selftest test = { 0 };
+	struct error *err = selftest_begin(&test, false);
+
+	selftest_end(&test);
+	return error_wrap(err, "trace a child");
+}
+
+/* Write a byte of the child's text, the same as is there. */
+static struct error *selftest_write(const struct memory *memory,
+				    pid_t stopped_tid)
+{
+	uint64_t address = (uint64_t)(uintptr_t)&selftest_child;
+	uint8_t byte;
+	size_t size;
+	struct error *err = memory_read(memory, address, &byte, 1, &size);
+
+	/* by ptrace(2) only what differs is written: so it is made to */
+	if (!err && stopped_tid > 0) {
+		uint8_t other = (uint8_t)~byte;
+
+		err = memory_write_text(memory, stopped_tid, address, &other,
+					1);
+	}
+	return err ? err
+		   : memory_write_text(memory, stopped_tid, address, &byte, 1);
+}
+
+static struct error *selftest_try_memory(pid_t pid, struct selftest_memory *ret)
+{
+	struct memory direct = { .pid = pid, .fd = -1 };
+	struct memory memory;
+	struct error *err;
+	uint8_t byte;
+	size_t size;
+
+	err = memory_read(&direct, (uint64_t)(uintptr_t)&watched, &byte, 1,
+			  &size);
+	ret->reads_directly = !err;
+	error_free(err);
+	memory_init(&memory, pid);
+	err = memory_read(&memory, (uint64_t)(uintptr_t)&watched, &byte, 1,
+			  &size);
+	if (!err) {
+		err = selftest_write(&memory, 0);
+		ret->writes_file = !err;
+	}
+	if (err && err->kind == ERROR_REFUSED) {
+		error_free(err);
+		err = selftest_write(&memory, pid);
+	}
+	memory_deinit(&memory);
+	return err;
+}
+
+struct error *selftest_memory(struct selftest_memory *ret)
+{
+	struct selftest_memory found = { false };
+	struct selftest test = { 0 };
+	struct error *err = selftest_begin(&test, false);
+
+	if (!err)
+		err = selftest_try_memory(test.pid, &found);
+	selftest_end(&test);
+	if (err)
+		return error_wrap(err, "the memory of a child");
+	*ret = found;
+	return NULL;
+}
+
+struct error *selftest_free_registers(int *ret)
+{
+	struct dregs dregs = { 0 };
+	struct selftest test = { 0 };
+	struct error *err = selftest_begin(&test, false);
+	int count = 0;
+
+	/* far apart, so that none is used twice */
+	for (int i = 0; !err && i < DREGS_SLOTS; i++) {
+		struct dregs_claim claim;
+		struct error *refusal;
+
+		if (!dregs_claim(&dregs, (uint64_t)(uintptr_t)&watched + 64 * i,
+				 1, DREGS_WRITE, false, &claim))
+			break;
+		refusal = trace_set_debug(test.pid, i, dregs.slots[i].address);
+		if (!refusal)
+			refusal = trace_set_debug(test.pid, DR_CONTROL,
+						  dregs_control(&dregs));
+		count += !refusal;
+		if (refusal && refusal->code != ENOSPC) {
+			err = refusal;
+			break;
+		}
+		error_free(refusal);
+		if (count <= i)
+			break;
+	}
+	selftest_end(&test);
+	if (err)
+		return error_wrap(err, "count the debug registers");
+	*ret = count;
+	return NULL;
 }

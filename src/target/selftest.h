@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Trying the watchpoints for real: a child of our own writes to a watched
- * variable. There are machines where debug registers can be written and never
+ * Trying tracing and the watchpoints for real, on a child of our own, which
+ * writes to a watched variable. There are machines where debug registers can be written and never
  * fire (some virtual ones), and policies that refuse perf.
  */
 #ifndef TARGET_SELFTEST_H
@@ -22,5 +22,21 @@ struct error *selftest_perf(bool *ret_kernel);
 
 /* NULL if CPU-wide perf breakpoints may be opened. */
 struct error *selftest_cpu(void);
+
+/* NULL if a child can be seized and stopped. */
+struct error *selftest_trace(void);
+
+/*
+ * The ways to the memory of a traced child that work. NULL if it can be read
+ * at all, and its text be written at all.
+ */
+struct selftest_memory {
+	bool reads_directly; /* process_vm_readv(2); else by /proc/PID/mem */
+	bool writes_file; /* text by /proc/PID/mem; else by ptrace(2) */
+};
+struct error *selftest_memory(struct selftest_memory *ret);
+
+/* How many of the four debug registers nobody else uses. */
+struct error *selftest_free_registers(int *ret);
 
 #endif

@@ -303,11 +303,25 @@ static void sigstate_stop_one(const struct process *process)
 		thread_interrupt(thread);
 }
 
+/* The first may have exited before the others. NULL: all have. */
+static struct thread *sigstate_any_thread(const struct process *process)
+{
+	for (size_t i = 0; i < process->threads.count; i++) {
+		struct thread *thread = process_thread(process, i);
+
+		if (thread->state != THREAD_GONE)
+			return thread;
+	}
+	return NULL;
+}
+
 bool sigstate_ready(struct engine *engine, struct process *process,
 		    uint64_t now)
 {
-	struct thread *first = process_thread(process, 0);
+	struct thread *first = sigstate_any_thread(process);
 
+	if (!first)
+		return false;
 	if (process->armed_ns == 0)
 		process->armed_ns = now;
 	if (now - process->armed_ns < SIGSTATE_PATIENCE_NS &&
@@ -320,6 +334,8 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 	if (!process->ever_armed ||
 	    now - process->trap_looked_ns > SIGSTATE_STALE_NS)
 		sigstate_refresh(engine, first);
+	if (first->state == THREAD_GONE)
+		return false;
 	if (process->trap_caught && !process->trap_action_known) {
 		process->trap_action_wanted = true;
 		sigstate_stop_one(process);

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "sys/pidref.h"
 #include "sys/wait.h"
 #include "target/backend.h"
 #include "target/breakpoint.h"
@@ -25,6 +26,7 @@
 #include "target/launch.h"
 #include "target/release.h"
 #include "target/sigstate.h"
+#include "target/writer.h"
 
 enum {
 	TRACER_TICK_NS = 20 * 1000 * 1000,
@@ -56,14 +58,22 @@ static void tracer_on_forget(struct engine *engine, const void *payload,
 		pool_forget(engine, range);
 }
 
+/* A child's id is ours until it was waited for; another's is not. */
+static void tracer_signal(const struct engine *engine, int signal)
+{
+	if (engine->attached)
+		error_free(pidref_signal(engine->attached, signal));
+	else
+		kill(engine->pid, signal);
+}
+
 static void tracer_on_signal(struct engine *engine, const void *payload,
 			     size_t size)
 {
 	const struct wire_signal *message = payload;
 
-	/* the pid is ours to name until its end was waited for */
 	if (size == sizeof(*message) && engine->phase != ENGINE_DONE)
-		kill(engine->pid, message->signal);
+		tracer_signal(engine, message->signal);
 }
 
 static void tracer_on_stop(struct engine *engine, const void *payload,
@@ -107,6 +117,7 @@ static bool tracer_events(struct engine *engine)
 {
 	struct stop_reason stop;
 
+	writer_settle(engine);
 	for (int i = 0; i < TRACER_EVENTS; i++) {
 		struct error *err;
 		bool found;
@@ -176,6 +187,8 @@ static uint64_t tracer_next_ns(const struct engine *engine)
 	uint64_t next = stalls_next_ns(engine);
 	uint64_t refill = pool_next_ns(engine);
 
+	if (engine->early.count > 0)
+		return 0;
 	if (refill < next)
 		next = refill;
 	if (engine->signals_due_ns < next)
@@ -268,7 +281,8 @@ static struct error *tracer_attach(struct engine *engine,
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < config->pid_count; i++)
-		err = launch_attach(engine, config->pids[i]);
+		err = launch_attach(engine, config->pids[i],
+				    config->held ? &config->held[i] : NULL);
 	return err;
 }
 

@@ -15,11 +15,13 @@
 #include "wire/message.h"
 
 struct error;
+struct pidref;
 
 struct tracer_config {
 	char *const *argv; /* start this; NULL: attach */
 	const int *pids; /* attach to these */
 	size_t pid_count;
+	const struct pidref *held; /* pid_count, of pids; NULL: not held */
 	enum wire_follow follow;
 	bool no_aslr;
 	const char *backend; /* "auto", "perf", "perf-cpu", "ptrace", "value" */

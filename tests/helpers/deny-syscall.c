@@ -2,8 +2,9 @@
 /*
  * deny-syscall WHAT[,WHAT...] CMD [ARG...]: runs CMD under a seccomp filter
  * that fails some calls with EPERM, as container run-times do. WHAT is
- * ptrace, perf_event_open, process_vm_readv, or one request of ptrace:
- * SEIZE, POKEUSER.
+ * ptrace, perf_event_open, pidfd_open, process_vm_readv, pwrite64 (by which
+ * text is written, as if proc_mem.force_override refused it), or one request
+ * of ptrace: SEIZE, POKEUSER.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -26,7 +27,9 @@ static const struct denied {
 	{ "SEIZE", SYS_ptrace, PTRACE_SEIZE },
 	{ "POKEUSER", SYS_ptrace, PTRACE_POKEUSER },
 	{ "perf_event_open", SYS_perf_event_open, -1 },
+	{ "pidfd_open", SYS_pidfd_open, -1 },
 	{ "process_vm_readv", SYS_process_vm_readv, -1 },
+	{ "pwrite64", SYS_pwrite64, -1 },
 };
 
 static const struct denied *find(const char *name)

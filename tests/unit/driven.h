@@ -23,6 +23,7 @@
 #include "target/selftest.h"
 #include "target/sigstate.h"
 #include "target/thread.h"
+#include "target/writer.h"
 #include "wire/channel.h"
 
 enum { LANES = 4, DRIVEN_LIMIT = 64 << 20, TEXT_PAGES = 2 * 4096 };
@@ -205,6 +206,7 @@ static inline void driven_turn(struct driven *driven)
 {
 	uint64_t now;
 
+	writer_settle(&driven->engine);
 	while (driven_event(driven))
 		;
 	now = clock_now_ns();
@@ -251,7 +253,7 @@ static inline struct driven *driven_start(const struct watch_ops *ops)
 	driven->engine.pool.params = (struct wire_params){
 		.pool = 16, .rate = 100000, .stall_max_ns = CLOCK_NS_PER_S
 	};
-	assert_ok(launch_attach(&driven->engine, driven->pid));
+	assert_ok(launch_attach(&driven->engine, driven->pid, NULL));
 	driven->engine.child = true;
 	memory_init(&driven->memory, driven->pid);
 	return driven;

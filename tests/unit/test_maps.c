@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "headless.h"
 
 static struct error *parse(const char *text, struct maps *maps)
 {
@@ -164,6 +165,21 @@ static void read_of_an_exited_process_is_gone(void **state)
 	assert_ptr_equal(maps_read(pid, &maps), error_gone);
 }
 
+static void read_finds_the_maps_behind_a_dead_first_thread(void **state)
+{
+	struct headless it = headless_start();
+	struct maps maps;
+
+	(void)state;
+	maps_init(&maps);
+	assert_ok(maps_read(it.pid, &maps));
+	assert_int_equal(maps.tid, it.tid);
+	assert_non_null(maps_find(&maps, (uintptr_t)&headless_thread));
+	maps_deinit(&maps);
+	headless_end(&it);
+	assert_ptr_equal(maps_read(it.pid, &maps), error_gone);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +189,8 @@ int main(void)
 		cmocka_unit_test(find_respects_the_ends),
 		cmocka_unit_test(read_finds_our_own_code_and_stack),
 		cmocka_unit_test(read_of_an_exited_process_is_gone),
+		cmocka_unit_test(
+			read_finds_the_maps_behind_a_dead_first_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tracee.h"
+#include "headless.h"
 
 #include "sys/memory.h"
 
@@ -151,6 +151,39 @@ static void of_a_process_that_is_gone_nothing_is_read(void **state)
 	assert_int_equal(fixture->memory.fd, -1);
 }
 
+static void memory_is_that_of_a_thread_that_lives(void **state)
+{
+	struct headless it = headless_start();
+	uint64_t text = (uintptr_t)&headless_thread;
+	struct memory memory;
+	uint8_t byte = 0, now = 0;
+	size_t size;
+
+	(void)state;
+	memory_init(&memory, it.pid);
+	assert_ok(memory_read(&memory, text, &byte, 1, &size));
+	assert_int_equal(byte, *(const uint8_t *)(uintptr_t)text);
+	byte ^= 1;
+	assert_ok(memory_write_text(&memory, 0, text, &byte, 1));
+	assert_ok(memory_read(&memory, text, &now, 1, &size));
+	assert_int_equal(now, byte);
+	memory_deinit(&memory);
+	headless_end(&it);
+}
+
+static void what_is_not_mapped_is_not_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t page = (uintptr_t)fixture->pages;
+	struct error *err;
+
+	memory_deinit(&fixture->memory);
+	err = memory_write_text(&fixture->memory, 0, page, "x", 1);
+	assert_true(error_catch(err, ERROR_REFUSED));
+	err = memory_write_text(&fixture->memory, 0, page + 2 * PAGE, "x", 1);
+	assert_true(error_catch(err, ERROR_OTHER));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -160,6 +193,8 @@ int main(void)
 		TEST(text_without_write_permission_is_written),
 		TEST(without_the_file_it_is_written_by_ptrace),
 		TEST(nothing_is_written_where_nothing_is_mapped),
+		TEST(what_is_not_mapped_is_not_refused),
+		cmocka_unit_test(memory_is_that_of_a_thread_that_lives),
 		TEST(of_a_process_that_is_gone_nothing_is_read),
 	};
 

@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# racewatch doctor: a line per check with the remedy, the exit status, JSON;
+# and that what it says of a process is so. Refusals are in refusals.sh.
+
+# shellcheck disable=SC2317 # functions called through await
+
+. "$(dirname "$0")/../lib.sh"
+
+RUN_TIMEOUT=60
+T=$TARGETS_DIR
+H=$HELPERS_DIR
+
+# The four debug registers are everybody's: one doctor at a time sees all.
+exec 9>"${abs_top_builddir:-/tmp}/tests-debug-registers.lock"
+flock 9
+
+# last_thread PID: the id of one that is not the first
+last_thread()
+{
+	find "/proc/$1/task" -mindepth 1 -maxdepth 1 -printf '%f\n' |
+		sort -n | tail -n 1
+}
+
+# verdict NAME: of the last run's text
+verdict()
+{
+	sed -n "s/^\\([a-z]*\\) *$1 .*/\\1/p" "$work/out"
+}
+
+# denied WHAT ARG...: runs racewatch ARG... with system calls refused
+denied()
+{
+	local what=$1
+
+	shift
+	timeout -k 5 60 "$H/deny-syscall" "$what" "$RACEWATCH" "$@" \
+		>"$work/out" 2>"$work/err" </dev/null
+	status=$?
+}
+
+run doctor
+case $status in
+0) matches "the machine: the conclusion" "$work/out" 'all is well$' ;;
+1) matches "the machine: the conclusion" "$work/out" 'with limits$' ;;
+*)
+	not_ok "the machine: exit status $status"
+	diag_file "$work/out" 60
+	;;
+esac
+machine=$status
+is "tracing works: so it says" "$(verdict ptrace)" ok
+is "text can be written: so it says" "$(verdict memory)" ok
+# every line is a check, a remedy or the conclusion
+is "the lines have their shape" "$(grep -Evc \
+	'^(ok|note|warning|failed) +[a-z-]+ +[^ ]|^ {26}remedy: |^racewatch doctor: ' \
+	"$work/out")" 0
+for name in linux ptrace-scope capabilities seccomp user-namespace proc \
+	perf-policy watch-perf watch-ptrace watch-perf-cpu watch-value \
+	debug-registers open-files locked-memory security-modules traced; do
+	[ -n "$(verdict "$name")" ] || not_ok "the check $name is there"
+done
+
+# What doctor says of perf is what attach does.
+if [ "$(verdict watch-perf)" != failed ]; then
+	denied perf_event_open doctor
+	is "perf refused: exit status" "$status" 1
+	is "perf refused: a warning" "$(verdict watch-perf)" warning
+	is "perf refused: ptrace still works" "$(verdict watch-ptrace)" ok
+	matches "perf refused: remedy" "$work/out" 'remedy: .*seccomp='
+fi
+denied perf_event_open,POKEUSER doctor
+is "no hardware watchpoints: exit status" "$status" 1
+is "no hardware watchpoints: a warning" "$(verdict watch-ptrace)" warning
+denied pwrite64 doctor
+is "text takes no writes: exit status" "$status" 1
+is "text takes no writes: a warning" "$(verdict memory)" warning
+matches "text takes no writes: remedy" "$work/out" 'force_override'
+denied process_vm_readv doctor
+is "process_vm_readv refused: no limit" "$status" "$machine"
+is "process_vm_readv refused: noted" "$(verdict memory)" note
+denied ptrace doctor
+is "ptrace refused: exit status" "$status" 69
+is "ptrace refused: failed" "$(verdict ptrace)" failed
+is "ptrace refused: nothing more is tried" "$(verdict watch-perf)" ""
+matches "ptrace refused: remedy" "$work/out" 'SYS_PTRACE'
+timeout 60 "$H/under-tracer" "$RACEWATCH" doctor >"$work/out" 2>"$work/err"
+is "under a tracer: exit status" $? 69
+matches "under a tracer: which" "$work/out" \
+	'^failed +traced +.*process [0-9]+ \(under-tracer\)'
+(
+	ulimit -Sn 256 && ulimit -Hn 256 || exit 99
+	"$RACEWATCH" doctor >"$work/out" 2>"$work/err"
+	echo $? >"$work/status"
+)
+is "few files: exit status" "$(cat "$work/status")" 1
+is "few files: a warning" "$(verdict open-files)" warning
+matches "few files: remedy" "$work/out" 'ulimit -Hn'
+
+# A process, and it is not disturbed.
+"$T/wait_forever.O2" >"$work/program" 2>&1 &
+pid=$!
+lib_started "$pid"
+await 20 grep -q '^ready' "$work/program"
+run doctor "$pid"
+is "a process: exit status" "$status" "$machine"
+is "a process: it may be traced" "$(verdict access)" ok
+matches "a process: its threads" "$work/out" '^ok +threads +3$'
+matches "a process: its program" "$work/out" \
+	"^ok +program +.*/wait_forever.O2$"
+matches "a process: SIGTRAP" "$work/out" '^ok +sigtrap +default$'
+run doctor "$(last_thread "$pid")"
+matches "a thread id" "$work/out" '^note +thread-id '
+matches "a thread id: its process" "$work/out" "^ok +process +process $pid "
+"$H/pristine" "$pid" 2>"$work/pristine"
+is "a process: undisturbed" $? 0
+kill -9 "$pid"
+
+# says TARGET CHECK REGEX: doctor does, of $pid
+says()
+{
+	run doctor "$pid"
+	grep -Eq "^[a-z]+ +$2 +.*$3" "$work/out"
+}
+
+# attribute TARGET CHECK REGEX: doctor says this of that target
+attribute()
+{
+	"$T/$1" 60 >"$work/program" 2>&1 &
+	pid=$!
+	lib_started "$pid"
+	if await 20 says "$@"; then
+		ok "$1: $2: $3"
+	else
+		not_ok "$1: $2: $3"
+		diag_file "$work/out" 12
+	fi
+	kill -9 "$pid"
+}
+attribute trap_ignored.O2 sigtrap ignored
+attribute trap_handled.O2 sigtrap handled
+attribute read_write.static libraries 'statically linked'
+attribute leader_exits.O2 kind 'first thread has exited'
+
+cp "$T/wait_forever.O2" "$work/gone"
+"$work/gone" >"$work/program" 2>&1 &
+pid=$!
+lib_started "$pid"
+await 20 grep -q '^ready' "$work/program"
+rm "$work/gone"
+run doctor "$pid"
+matches "a deleted binary" "$work/out" '^ok +program +.*/gone, deleted'
+
+run doctor --format json "$pid"
+is "JSON: exit status" "$status" "$machine"
+is "JSON: checks have their members" "$(sed '$d' "$work/out" | grep -Evc \
+	'^\{"type":"check","name":"[a-z-]+","verdict":"(ok|note|warning|failed)","finding":"([^"\\]|\\.)+","remedy":(null|"([^"\\]|\\.)+")\}$')" 0
+matches "JSON: the process is among them" "$work/out" \
+	'"name":"program","verdict":"ok","finding":".*/gone, deleted'
+is "JSON: the last record" "$(tail -n 1 "$work/out" |
+	sed 's/"verdict":"[a-z]*"/V/')" \
+	"{\"type\":\"doctor\",\"schema\":1,V,\"exit\":$status}"
+kill -9 "$pid"
+
+run doctor 1 2
+is "two processes: exit status" "$status" 2
+run doctor nobody
+is "not a process id: exit status" "$status" 2
+run doctor --format yaml
+is "unknown format: exit status" "$status" 2
+if [ -w /dev/full ]; then
+	timeout 60 "$RACEWATCH" doctor >/dev/full 2>"$work/err"
+	is "output that cannot be written: exit status" $? 125
+fi
+
+finish
