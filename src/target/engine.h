@@ -23,6 +23,7 @@
 #include "wire/message.h"
 
 struct error;
+struct guardian;
 struct thread;
 
 enum engine_phase {
@@ -36,6 +37,7 @@ enum engine_phase {
 struct engine {
 	enum engine_phase phase;
 	pid_t pid; /* of the first watched process */
+	struct guardian *guardian; /* for attach; else NULL */
 	bool child; /* we started it: its end is ours to report */
 	bool exit_kill;
 	bool first_ended; /* the first process has, with this status: */
