@@ -7,6 +7,10 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "target/guardtable.h"
+
+_Static_assert((int)GOVERNOR_POOL_MAX <= (int)GUARDTABLE_ENTRIES,
+	       "a pool that is not guarded is not armed");
 
 /*
  * So many hits expected, or seen, tell a factor of four from an accident; so

@@ -36,6 +36,13 @@ struct error *trace_seize(pid_t tid, bool exit_kill)
 	return NULL;
 }
 
+struct error *trace_seize_alone(pid_t tid)
+{
+	if (ptrace(PTRACE_SEIZE, tid, 0L, 0L) < 0)
+		return trace_error(tid, "seize");
+	return NULL;
+}
+
 /* One of the requests whose data is a signal, or 0. */
 static struct error *trace_request(enum __ptrace_request request, pid_t tid,
 				   int signal, const char *what)

@@ -20,6 +20,8 @@ struct error;
  * exit_kill: the kernel kills it when the tracer dies (never for attach).
  */
 struct error *trace_seize(pid_t tid, bool exit_kill);
+/* Without events: its children and threads born later are not traced. */
+struct error *trace_seize_alone(pid_t tid);
 struct error *trace_interrupt(pid_t tid);
 struct error *trace_continue(pid_t tid, int signal);
 struct error *trace_step(pid_t tid, int signal);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "target/guardian.h"
 
 enum { INT3 = 0xcc, TEXT_PAGE = 4096 };
 
@@ -35,10 +36,29 @@ static struct program_text *text_create(void)
 	return text;
 }
 
+/* Before its int3 is written; false: there is no room. */
+static bool breakpoint_guard(const struct program_text *text,
+			     struct breakpoint *breakpoint)
+{
+	return breakpoint->guard != 0 ||
+	       guardian_add(text->guardian, text->guard_text, &breakpoint->site,
+			    &breakpoint->guard);
+}
+
+/* When the text has been restored everywhere. */
+static void breakpoint_unguard(const struct program_text *text,
+			       struct breakpoint *breakpoint)
+{
+	guardian_remove(text->guardian, breakpoint->guard);
+	breakpoint->guard = 0;
+}
+
 static void text_destroy(struct program_text *text)
 {
-	for (size_t i = 0; i < text->breakpoints.count; i++)
+	for (size_t i = 0; i < text->breakpoints.count; i++) {
+		breakpoint_unguard(text, breakpoint_at(text, i));
 		free(breakpoint_at(text, i));
+	}
 	vec_deinit(&text->breakpoints);
 	vec_deinit(&text->spaces);
 	map_deinit(&text->index);
@@ -85,10 +105,31 @@ struct error *addrspace_create(pid_t pid, struct addrspace **ret)
 	return err;
 }
 
+struct error *addrspace_guard(struct addrspace *space,
+			      struct guardian *guardian)
+{
+	struct program_text *text = space->text;
+	struct error *err;
+
+	if (!guardian)
+		return NULL;
+	if (!text->guardian) {
+		text->guardian = guardian;
+		text->guard_text = guardian_add_text(guardian);
+	}
+	err = guardian_add_space(guardian, text->guard_text, space->memory.pid,
+				 &space->guard_space);
+	space->guarded = !err;
+	return err;
+}
+
 void addrspace_release(struct addrspace *space)
 {
 	if (!space || --space->users > 0)
 		return;
+	if (space->guarded)
+		guardian_remove_space(space->text->guardian,
+				      space->guard_space);
 	text_leave(space->text, space);
 	vec_deinit(&space->shared);
 	memory_deinit(&space->memory);
@@ -158,6 +199,8 @@ static struct error *text_set(struct addrspace *space,
 	struct error *first = NULL;
 	size_t set = 0;
 
+	if (!breakpoint_guard(text, breakpoint))
+		return error_create(ERROR_OTHER, "the guardian has no room");
 	for (size_t i = 0; i < text->spaces.count; i++) {
 		struct addrspace *one = text_space(text, i);
 		struct error *err;
@@ -173,8 +216,10 @@ static struct error *text_set(struct addrspace *space,
 		else
 			error_free(err);
 	}
-	if (set == 0)
+	if (set == 0) {
+		breakpoint_unguard(text, breakpoint);
 		return first;
+	}
 	breakpoint->armed = true;
 	text->armed++;
 	return first;
@@ -217,9 +262,13 @@ struct error *breakpoint_arm(struct addrspace *space,
 	err = breakpoint_record(space, site->address, &breakpoint);
 	if (err)
 		return err;
+	/* the entry of one that could not be lifted is of the old text */
+	breakpoint_unguard(space->text, breakpoint);
 	breakpoint->site = *site;
 	breakpoint->policy = BREAKPOINT_ONE_SHOT;
 	breakpoint->predicate = NULL;
+	if (!breakpoint_guard(space->text, breakpoint))
+		return NULL;
 	err = breakpoint_rearm(space, breakpoint);
 	*ret_armed = breakpoint->armed;
 	return err;
@@ -346,6 +395,7 @@ struct error *breakpoint_lift(struct addrspace *space, pid_t stopped_tid,
 	err = spaces_restore(space, stopped_tid, &breakpoint, 1);
 	if (err)
 		return err;
+	breakpoint_unguard(space->text, breakpoint);
 	breakpoint->armed = false;
 	space->text->armed--;
 	return NULL;
@@ -398,6 +448,24 @@ static struct error *lift_singly(struct addrspace *space, pid_t stopped_tid,
 	return first;
 }
 
+/* Is our int3 still in the text of any space? */
+static bool text_has_int3(const struct program_text *text,
+			  const struct wire_site *site)
+{
+	for (size_t i = 0; i < text->spaces.count; i++) {
+		uint8_t bytes[X86_INSN_MAX];
+		struct error *err;
+		size_t size;
+
+		err = memory_read(&text_space(text, i)->memory, site->address,
+				  bytes, site->insn.length, &size);
+		if (!err && text_armed(site, bytes, size))
+			return true;
+		error_free(err);
+	}
+	return false;
+}
+
 struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 				    uint64_t start, uint64_t end, size_t most,
 				    struct vec *returned)
@@ -419,6 +487,9 @@ struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 		struct breakpoint *breakpoint =
 			*(struct breakpoint **)vec_at(&list, i);
 
+		/* where that failed, it may be there still */
+		if (!err || !text_has_int3(space->text, &breakpoint->site))
+			breakpoint_unguard(space->text, breakpoint);
 		breakpoint->armed = false;
 		space->text->armed--;
 		if (returned)
@@ -534,6 +605,7 @@ void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 		if (address >= start && address < end) {
 			if (breakpoint->armed)
 				text->armed--;
+			breakpoint_unguard(text, breakpoint);
 			map_remove(&text->index, address);
 			free(breakpoint);
 			continue;

@@ -24,6 +24,7 @@
 
 struct breakpoint;
 struct error;
+struct guardian;
 struct thread;
 
 enum breakpoint_policy {
@@ -47,6 +48,7 @@ struct breakpoint {
 	uint32_t parked;
 	/* threads being taken over it; it is lifted for them, not for good */
 	uint32_t passing;
+	uint32_t guard; /* the guardian's entry; 0: none */
 	enum breakpoint_policy policy;
 	breakpoint_predicate *predicate; /* NULL: every hit counts */
 	void *predicate_data;
@@ -59,6 +61,8 @@ struct program_text {
 	struct vec breakpoints; /* of struct breakpoint * */
 	size_t armed;
 	size_t cursor; /* where the next partial lift begins to look */
+	struct guardian *guardian; /* NULL: nobody stands behind us */
+	uint32_t guard_text; /* its number with the guardian */
 };
 
 struct addrspace {
@@ -74,6 +78,8 @@ struct addrspace {
 	/* a thread stopped for writes (writer.h); 0: there is none */
 	pid_t writer;
 	unsigned int users; /* processes */
+	bool guarded;
+	uint32_t guard_space; /* with the guardian */
 };
 
 /* An address space with a program of its own. */
@@ -86,6 +92,13 @@ struct error *addrspace_create(pid_t pid, struct addrspace **ret);
 struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
 			     struct addrspace **ret);
 
+/*
+ * Have the guardian know of every breakpoint; before the first is armed, or
+ * after addrspace_fork(). NULL is none. It must outlive the space.
+ */
+struct error *addrspace_guard(struct addrspace *space,
+			      struct guardian *guardian);
+
 /* One user less; the last one frees it. The text is left as it is. */
 void addrspace_release(struct addrspace *space);
 
@@ -95,9 +108,9 @@ struct breakpoint *breakpoint_find(const struct addrspace *space,
 
 /*
  * Arm a one-shot breakpoint for the site, in every space whose text holds the
- * bytes the site says. *ret_armed is false when none does, or it is armed.
- * ERROR_REFUSED: some space takes no writes without a stopped thread; its
- * memory.refused says so from then on.
+ * bytes the site says. *ret_armed is false when none does, it is armed, or
+ * it cannot be guarded. ERROR_REFUSED: some space takes no writes without a
+ * stopped thread; its memory.refused says so from then on.
  */
 struct error *breakpoint_arm(struct addrspace *space,
 			     const struct wire_site *site, bool *ret_armed);

@@ -100,6 +100,14 @@ struct error *engine_make_space(struct engine *engine,
 
 	if (err)
 		return err;
+	err = addrspace_guard(*ret, engine->guardian);
+	if (err) {
+		if (parent)
+			error_free(breakpoint_clean_copy(*ret, &(*ret)->memory,
+							 pid));
+		addrspace_release(*ret);
+		return err;
+	}
 	if (!parent)
 		(*ret)->text->program = engine->programs++;
 	/* 0 is that of spaces made by others */

@@ -23,6 +23,7 @@
 #include "wire/message.h"
 
 struct error;
+struct guardian;
 struct pidref;
 struct thread;
 
@@ -37,6 +38,7 @@ enum engine_phase {
 struct engine {
 	enum engine_phase phase;
 	pid_t pid; /* of the first watched process */
+	struct guardian *guardian; /* for attach; else NULL */
 	bool child; /* we started it: its end is ours to report */
 	const struct pidref *attached; /* the first, if not ours; or NULL */
 	bool exit_kill;

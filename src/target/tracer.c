@@ -23,6 +23,8 @@
 #include "target/backend.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/fortify.h"
+#include "target/guardian.h"
 #include "target/launch.h"
 #include "target/release.h"
 #include "target/sigstate.h"
@@ -112,6 +114,15 @@ static void tracer_messages(struct engine *engine)
 		engine_release(engine);
 }
 
+static struct error *tracer_guardian_lost(const struct stop_reason *stop)
+{
+	return error_create(ERROR_OTHER,
+			    "the guardian process has ended (signal %d); if "
+			    "the tracer process is killed now, the program "
+			    "may die",
+			    stop->signal);
+}
+
 /* False: there may be more. */
 static bool tracer_events(struct engine *engine)
 {
@@ -129,7 +140,10 @@ static bool tracer_events(struct engine *engine)
 		}
 		if (!found)
 			return true;
-		engine_event(engine, &stop);
+		if (guardian_ended(engine->guardian, stop.tid))
+			engine_note(engine, tracer_guardian_lost(&stop));
+		else
+			engine_event(engine, &stop);
 	}
 	return false;
 }
@@ -299,6 +313,13 @@ static struct error *tracer_begin(struct engine *engine,
 
 	engine->pool.params = config->params;
 	engine->follow = config->follow;
+	if (!config->argv) {
+		/* what is sent to the front end's whole group spares us */
+		setpgid(0, 0);
+		err = guardian_start(&engine->guardian);
+		if (err)
+			return err;
+	}
 	err = backend_choose(config->backend, &engine->watch, started.reason,
 			     sizeof(started.reason));
 	if (err)
@@ -339,7 +360,8 @@ static int tracer_take_signals(struct tracer_signals *before)
 	return signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void tracer_prepare(void)
+/* The command runs already: it inherits nothing of this. */
+static void tracer_prepare(bool guarded)
 {
 	struct rlimit files;
 
@@ -350,6 +372,13 @@ static void tracer_prepare(void)
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
+	fortify_memory();
+	/*
+	 * a thread that stops must be waited for at once: it dies if the tracer
+	 * is killed before
+	 */
+	if (guarded)
+		fortify_priority(FORTIFY_PRIORITY);
 }
 
 static void tracer_main(const struct tracer_config *config, int fd)
@@ -366,7 +395,7 @@ static void tracer_main(const struct tracer_config *config, int fd)
 		err = error_os(errno, "make a signal file");
 	if (!err)
 		err = tracer_begin(&engine, config, &before);
-	tracer_prepare();
+	tracer_prepare(engine.guardian);
 	if (err) {
 		tracer_fail(&engine, err);
 		engine_release(&engine);
@@ -379,6 +408,7 @@ static void tracer_main(const struct tracer_config *config, int fd)
 		engine.watch.ops->shut(&engine);
 	tracer_drain(&engine);
 	engine_deinit(&engine);
+	guardian_stop(engine.guardian);
 }
 
 struct error *tracer_spawn(const struct tracer_config *config,

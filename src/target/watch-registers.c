@@ -19,6 +19,7 @@
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/engine.h"
+#include "target/guardian.h"
 #include "target/thread.h"
 
 enum { DR_STATUS = 6, DR_CONTROL = 7, DR_STATUS_SLOTS = 0xf };
@@ -94,6 +95,7 @@ static void registers_prepare(struct engine *engine, struct thread *thread)
 	watch_view(&engine->watch, thread->process->space, &view);
 	if (watch_current(&view, thread) || registers_trap_pending(thread))
 		return;
+	guardian_note_registers(engine->guardian);
 	if (thread_ok(thread, registers_write(thread, &view.dregs)))
 		memcpy(thread->watch.generation, view.generation,
 		       sizeof(thread->watch.generation));

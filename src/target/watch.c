@@ -164,6 +164,15 @@ void watch_publish(struct engine *engine)
 	watch_each_thread(engine, watch_update_one);
 }
 
+/*
+ * Where the program would outlive us, a watch that stays in a thread kills it
+ * if the tracer is killed meanwhile: it does not stay.
+ */
+static uint64_t watch_linger(const struct engine *engine)
+{
+	return engine->guardian ? 0 : WATCH_LINGER_NS;
+}
+
 void watch_retire(struct engine *engine)
 {
 	bool live = engine->watch.ops->live;
@@ -171,7 +180,7 @@ void watch_retire(struct engine *engine)
 	if (live)
 		watch_publish(engine);
 	engine->watch.clean_at_ns =
-		clock_now_ns() + (live ? WATCH_IDLE_NS : WATCH_LINGER_NS);
+		clock_now_ns() + (live ? WATCH_IDLE_NS : watch_linger(engine));
 }
 
 void watch_tick(struct engine *engine, uint64_t now)

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Making a process of ours, on which the life of the watched program depends,
+ * last: out of reach of swapping and of the OOM killer, and quick to run. As
+ * far as is permitted; what is refused is left, silently.
+ */
+#ifndef TARGET_FORTIFY_H
+#define TARGET_FORTIFY_H
+
+/*
+ * Memory is locked as it is touched, but where that could make a later
+ * allocation fail (RLIMIT_MEMLOCK). The OOM score is lowered. A child forked
+ * later inherits the score: fork what is not ours before.
+ */
+void fortify_memory(void);
+
+/*
+ * The tracer's and the guardian's alike: the guardian, woken by the dying
+ * tracer, is then put on another CPU than that one, and need not wait for it.
+ */
+enum { FORTIFY_PRIORITY = 1 };
+
+/*
+ * Run before others: SCHED_FIFO with this priority, else the least nice value.
+ * Not inherited by children.
+ */
+void fortify_priority(int priority);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The guardian process, and the tracer's side of it; see guardian.h.
+ */
+#include "target/guardian.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "sys/deathwatch.h"
+#include "target/fortify.h"
+#include "target/guardrestore.h"
+#include "target/guardtable.h"
+#include "target/guardtend.h"
+#include "wire/message.h"
+
+enum {
+	/* the dead tracer's memory and files may take a while to go */
+	GUARDIAN_DEATH_MS = 5000,
+	GUARDIAN_KEPT_FD = STDERR_FILENO + 1,
+};
+
+/*
+ * Nothing of the tracer is kept open but one file: others wait for its files
+ * to close. Returns the new number of the one.
+ */
+static int guardian_close_files(int kept)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (null < 0 || dup2(null, fd) < 0)
+			close(fd);
+	}
+	kept = dup3(kept, GUARDIAN_KEPT_FD, O_CLOEXEC);
+	syscall(SYS_close_range, GUARDIAN_KEPT_FD + 1, ~0u, 0);
+	return kept;
+}
+
+static int guardian_open_tracer(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+/*
+ * Its tracees are let go before its end is told of (kernel/exit.c,
+ * exit_notify).
+ */
+static void guardian_await_end(int tracer)
+{
+	struct pollfd fd = { .fd = tracer, .events = POLLIN };
+
+	poll(&fd, 1, GUARDIAN_DEATH_MS);
+}
+
+static void guardian_act(struct guardrestore *restore, int tracer)
+{
+	const struct guardtable *table = restore->table;
+	uint32_t left;
+
+	guardrestore_open(restore);
+	left = guardrestore_text(restore);
+	if (left == 0 && !table->registers)
+		return;
+	guardian_await_end(tracer);
+	for (uint32_t i = 0; i < GUARDTABLE_SPACES; i++)
+		guardtend_space(restore, i);
+}
+
+static void guardian_sleep(struct guardtable *table,
+			   struct guardrestore *restore)
+{
+	uint32_t seen = 0;
+
+	while (deathwatch_wait(&table->death, &seen))
+		guardrestore_open(restore);
+}
+
+static void guardian_main(struct guardtable *table, int ready)
+{
+	struct guardrestore *restore;
+	struct error *err;
+	sigset_t all;
+	int tracer;
+
+	prctl(PR_SET_NAME, "racewatch-guard");
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();
+	ready = guardian_close_files(ready);
+	tracer = guardian_open_tracer(table->death.pid);
+	err = deathwatch_prepare();
+	if (!err)
+		err = guardrestore_create(table, &restore);
+	if (err) {
+		error_free(err);
+		return;
+	}
+	fortify_memory();
+	fortify_priority(FORTIFY_PRIORITY);
+	/* what it will need is in memory, once it has been done */
+	guardrestore_text(restore);
+	if (write(ready, "", 1) != 1)
+		return;
+	close(ready);
+	guardian_sleep(table, restore);
+	if (deathwatch_died(&table->death))
+		guardian_act(restore, tracer);
+}
+
+/* Fork it, and wait until it is there. */
+static struct error *guardian_fork(struct guardian *guardian)
+{
+	cleanup_close int ready = -1;
+	int fds[2];
+	char byte;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return error_os(errno, "make a pipe");
+	ready = fds[0];
+	guardian->pid = fork();
+	if (guardian->pid == 0) {
+		guardian_main(guardian->table, fds[1]);
+		_exit(0); /* exit-allowed: the guardian process ends here */
+	}
+	close(fds[1]);
+	if (guardian->pid < 0)
+		return error_os(errno, "fork the guardian");
+	if (read(ready, &byte, 1) == 1)
+		return NULL;
+	waitpid(guardian->pid, NULL, 0);
+	return error_create(ERROR_OTHER, "the guardian could not start");
+}
+
+struct error *guardian_start(struct guardian **ret)
+{
+	struct guardian *guardian = calloc(1, sizeof(*guardian));
+	struct error *err;
+
+	if (!guardian)
+		return error_nomem;
+	guardian->free_list = (struct vec)VEC_INIT(uint32_t);
+	err = guardtable_create(&guardian->table);
+	if (!err)
+		err = deathwatch_own(&guardian->table->death);
+	if (!err)
+		err = guardian_fork(guardian);
+	if (err) {
+		guardtable_destroy(guardian->table);
+		free(guardian);
+		return err;
+	}
+	*ret = guardian;
+	return NULL;
+}
+
+void guardian_stop(struct guardian *guardian)
+{
+	if (!guardian)
+		return;
+	deathwatch_disown(&guardian->table->death);
+	if (guardian->pid > 0)
+		waitpid(guardian->pid, NULL, 0);
+	guardtable_destroy(guardian->table);
+	vec_deinit(&guardian->free_list);
+	free(guardian);
+}
+
+uint32_t guardian_add_text(struct guardian *guardian)
+{
+	return guardian ? ++guardian->texts : 1;
+}
+
+struct error *guardian_add_space(struct guardian *guardian, uint32_t text,
+				 pid_t pid, uint32_t *ret_space)
+{
+	if (!guardian)
+		return NULL;
+	if (!guardtable_add_space(guardian->table, text, pid, ret_space))
+		return error_create(ERROR_OTHER,
+				    "more than %d processes cannot be guarded",
+				    GUARDTABLE_SPACES);
+	deathwatch_wake(&guardian->table->death);
+	return NULL;
+}
+
+void guardian_remove_space(struct guardian *guardian, uint32_t space)
+{
+	if (!guardian)
+		return;
+	guardtable_remove_space(guardian->table, space);
+	deathwatch_wake(&guardian->table->death);
+}
+
+bool guardian_add(struct guardian *guardian, uint32_t text,
+		  const struct wire_site *site, uint32_t *ret_entry)
+{
+	struct guardtable_entry entry = {
+		.address = site->address,
+		.text = text,
+		.length = site->insn.length,
+	};
+	uint32_t i;
+
+	if (!guardian)
+		return true;
+	memcpy(entry.bytes, site->bytes, sizeof(entry.bytes));
+	if (!guardtable_add(guardian->table, &guardian->free_list, &entry, &i))
+		return false;
+	*ret_entry = i + 1;
+	return true;
+}
+
+void guardian_remove(struct guardian *guardian, uint32_t entry)
+{
+	if (guardian && entry != 0)
+		guardtable_remove(guardian->table, &guardian->free_list,
+				  entry - 1);
+}
+
+void guardian_note_registers(struct guardian *guardian)
+{
+	if (guardian)
+		guardian->table->registers = true;
+}
+
+bool guardian_ended(struct guardian *guardian, pid_t pid)
+{
+	if (!guardian || guardian->pid != pid)
+		return false;
+	guardian->pid = 0;
+	return true;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The guardian: a small third process that stands behind the tracer when it
+ * attaches. An int3 in a program that nobody traces kills it; so when the
+ * tracer dies, by SIGKILL or a bug of its own, the guardian writes the
+ * original text back and clears what the tracer left in debug registers.
+ *
+ * It sleeps until then. It is in a session of its own, keeps no file of the
+ * others open, and is killable, which harms nobody but leaves the program
+ * unguarded.
+ */
+#ifndef TARGET_GUARDIAN_H
+#define TARGET_GUARDIAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+
+struct error;
+struct guardtable;
+struct wire_site;
+
+struct guardian {
+	pid_t pid; /* 0: it has ended and was waited for */
+	struct guardtable *table;
+	struct vec free_list; /* of uint32_t: entries of the table */
+	uint32_t texts; /* numbers given out */
+};
+
+/*
+ * Fork it. The caller is the tracer, and single-threaded. Early, while it is
+ * small.
+ */
+struct error *guardian_start(struct guardian **ret);
+
+/* Nothing is armed any more: it ends, and is waited for. NULL is fine. */
+void guardian_stop(struct guardian *guardian);
+
+/* The functions below do nothing, and succeed, where guardian is NULL. */
+
+/* A number for a text, which one address space or several hold; never 0. */
+uint32_t guardian_add_text(struct guardian *guardian);
+
+/* An address space in which the breakpoints of that text will be armed. */
+struct error *guardian_add_space(struct guardian *guardian, uint32_t text,
+				 pid_t pid, uint32_t *ret_space);
+void guardian_remove_space(struct guardian *guardian, uint32_t space);
+
+/*
+ * The site is about to be armed; false: there is no room, do not arm it. *ret
+ * is never 0.
+ */
+bool guardian_add(struct guardian *guardian, uint32_t text,
+		  const struct wire_site *site, uint32_t *ret_entry);
+/* Its text was restored. */
+void guardian_remove(struct guardian *guardian, uint32_t entry);
+
+/* Debug registers are about to be set by ptrace. */
+void guardian_note_registers(struct guardian *guardian);
+
+/* A child ended: was it the guardian? Told once. */
+bool guardian_ended(struct guardian *guardian, pid_t pid);
+
+#endif

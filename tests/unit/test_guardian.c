@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The guardian behind a tracer that really dies: a child of the test arms
+ * breakpoints in a child of its own, and is killed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tracee.h"
+
+#include "sites.h"
+#include "target/breakpoint.h"
+#include "target/guardian.h"
+#include "target/guardtable.h"
+
+enum { PAGE = 4096, TEXT = 2 * PAGE, DR_CONTROL = 7 };
+
+enum { READY = 1 };
+
+static struct shared {
+	uint32_t ready;
+	pid_t target, guardian;
+	bool registers; /* set some, by ptrace */
+	bool clean; /* the tracer ends by itself */
+} * shared;
+
+static void target_body(void *arg)
+{
+	(void)arg;
+	prctl(PR_SET_PDEATHSIG, 0);
+	for (;;)
+		pause();
+}
+
+static void arm(struct addrspace *space, const char *label)
+{
+	struct wire_site site = site_at(label, 1);
+	bool armed;
+
+	assert_ok(breakpoint_arm(space, &site, &armed));
+	assert_true(armed);
+}
+
+/* Not by tracee_seize(), whose exit_kill would take the target along. */
+static void set_registers(struct guardian *guardian)
+{
+	assert_ok(trace_seize_alone(shared->target));
+	assert_ok(trace_interrupt(shared->target));
+	tracee_wait(shared->target);
+	guardian_note_registers(guardian);
+	assert_ok(
+		trace_set_debug(shared->target, 0, (uintptr_t)&shared->ready));
+	assert_ok(trace_set_debug(shared->target, DR_CONTROL, 1));
+	assert_ok(trace_continue(shared->target, 0));
+}
+
+static void tracer_body(void *arg)
+{
+	struct guardian *guardian;
+	struct addrspace *space;
+
+	(void)arg;
+	assert_ok(guardian_start(&guardian));
+	shared->guardian = guardian->pid;
+	shared->target = tracee_fork(target_body, NULL);
+	assert_ok(addrspace_create(shared->target, &space));
+	assert_ok(addrspace_guard(space, guardian));
+	arm(space, site_write);
+	arm(space, site_read);
+	arm(space, site_far);
+	if (shared->registers)
+		set_registers(guardian);
+	tracee_tell(&shared->ready, READY);
+	if (shared->clean) {
+		guardian_stop(guardian);
+		_exit(0);
+	}
+	for (;;)
+		pause();
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	shared = tracee_share(sizeof(*shared));
+	/* the target and the guardian come to us when their parent dies */
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	tracee_kill(shared->target);
+	munmap(shared, sizeof(*shared));
+	return 0;
+}
+
+static pid_t start(void)
+{
+	pid_t tracer = tracee_fork(tracer_body, NULL);
+
+	tracee_await(&shared->ready, READY);
+	return tracer;
+}
+
+static void end_of(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static bool pristine(void)
+{
+	uint64_t text = (uintptr_t)site_write & ~(uint64_t)(PAGE - 1);
+	struct memory memory;
+	uint8_t bytes[TEXT];
+	size_t size;
+
+	memory_init(&memory, shared->target);
+	assert_ok(memory_read(&memory, text, bytes, TEXT, &size));
+	memory_deinit(&memory);
+	assert_int_equal(size, TEXT);
+	return memcmp(bytes, (const void *)(uintptr_t)text, TEXT) == 0;
+}
+
+static void a_killed_tracer_leaves_clean_text(void **state)
+{
+	pid_t tracer = start();
+
+	(void)state;
+	assert_false(pristine());
+	tracee_kill(tracer);
+	end_of(shared->guardian);
+	assert_true(pristine());
+}
+
+static void a_killed_tracer_leaves_clear_registers(void **state)
+{
+	struct stop_reason stop;
+	uint64_t control;
+	pid_t tracer;
+
+	(void)state;
+	tracee_lock_registers();
+	shared->registers = true;
+	tracer = start();
+	tracee_kill(tracer);
+	end_of(shared->guardian);
+	assert_true(pristine());
+	assert_ok(trace_seize_alone(shared->target));
+	assert_ok(trace_interrupt(shared->target));
+	stop = tracee_wait(shared->target);
+	assert_int_equal(stop.kind, STOP_INTERRUPTED);
+	assert_ok(trace_debug(shared->target, DR_CONTROL, &control));
+	assert_int_equal(control & 0xff, 0);
+}
+
+/* It is for the tracer then to have lifted what it armed. */
+static void a_clean_end_writes_nothing(void **state)
+{
+	pid_t tracer;
+
+	(void)state;
+	shared->clean = true;
+	tracer = start();
+	/* it waits for the guardian */
+	end_of(tracer);
+	assert_int_equal(kill(shared->guardian, 0), -1);
+	assert_int_equal(errno, ESRCH);
+	assert_false(pristine());
+}
+
+static void a_killed_guardian_is_noticed_once(void **state)
+{
+	struct guardian *guardian;
+	struct wire_site site = site_at(site_write, 1);
+	uint32_t entry = 0;
+	pid_t pid;
+
+	(void)state;
+	assert_ok(guardian_start(&guardian));
+	pid = guardian->pid;
+	shared->target = tracee_fork(target_body, NULL);
+	tracee_kill(pid);
+	assert_false(guardian_ended(guardian, getpid()));
+	assert_true(guardian_ended(guardian, pid));
+	assert_false(guardian_ended(guardian, pid));
+	assert_true(guardian_add(guardian, 0, &site, &entry));
+	guardian_remove(guardian, entry);
+	guardian_stop(guardian);
+}
+
+static void no_guardian_is_no_obstacle(void **state)
+{
+	struct wire_site site = site_at(site_write, 1);
+	uint32_t space = 7, entry = 7;
+
+	(void)state;
+	shared->target = tracee_fork(target_body, NULL);
+	assert_ok(guardian_add_space(NULL, 1, 1, &space));
+	assert_true(guardian_add(NULL, 0, &site, &entry));
+	guardian_remove(NULL, 1);
+	guardian_remove_space(NULL, 0);
+	guardian_note_registers(NULL);
+	assert_false(guardian_ended(NULL, 0));
+	guardian_stop(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_killed_tracer_leaves_clean_text),
+		TEST(a_killed_tracer_leaves_clear_registers),
+		TEST(a_clean_end_writes_nothing),
+		TEST(a_killed_guardian_is_noticed_once),
+		TEST(no_guardian_is_no_obstacle),
+	};
+
+	return cmocka_run_group_tests_name("guardian", tests, NULL, NULL);
+}
