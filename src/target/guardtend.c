@@ -16,6 +16,7 @@
 #include "sys/trace.h"
 #include "sys/wait.h"
 #include "target/guardrestore.h"
+#include "x86/dregs.h"
 
 enum {
 	DR_STATUS = 6,
@@ -125,6 +126,16 @@ static int tend_trap(const struct tend *tend, pid_t tid)
 	return 0;
 }
 
+/* Writing to a slot that nobody has used would take it. */
+static void tend_zero(pid_t tid, int number)
+{
+	uint64_t value = 0;
+
+	error_free(trace_debug(tid, number, &value));
+	if (value != 0)
+		error_free(trace_set_debug(tid, number, 0));
+}
+
 static void tend_stopped(struct tend *tend, const struct stop_reason *stop)
 {
 	int signal = stop->kind == STOP_SIGNAL ? stop->signal : 0;
@@ -133,6 +144,8 @@ static void tend_stopped(struct tend *tend, const struct stop_reason *stop)
 		signal = tend_trap(tend, stop->tid);
 	guardrestore_through(tend->restore, tend->space, stop->tid);
 	error_free(trace_set_debug(stop->tid, DR_CONTROL, 0));
+	for (int i = 0; i < DREGS_SLOTS; i++)
+		tend_zero(stop->tid, i);
 	error_free(trace_set_debug(stop->tid, DR_STATUS, 0));
 	error_free(trace_detach(stop->tid, signal));
 }

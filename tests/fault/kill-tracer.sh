@@ -96,8 +96,9 @@ harm()
 		echo "it is still traced"
 	elif ! ours "$program"; then
 		echo "it died"
-	elif ! "$HELPERS_DIR/pristine" "$program" 2>"$work/pristine"; then
-		head -n 1 "$work/pristine"
+	elif ! "$HELPERS_DIR/pristine" "$program" \
+		>/dev/null 2>"$work/pristine"; then
+		head -n 3 "$work/pristine"
 	else
 		before=$(cpu_time)
 		await 10 gets_on || echo "it does not get on"
