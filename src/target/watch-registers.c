@@ -28,14 +28,30 @@ enum { DR_STATUS = 6, DR_CONTROL = 7, DR_STATUS_SLOTS = 0xf };
  * A thread that sleeps where the stop would be seen is not told to: it touches
  * nothing, and is looked at again when the stall goes on. What is in its
  * registers from before is known to be of the past by its generation.
+ *
+ * With perf, the few threads that block SIGTRAP are watched this way, helpers
+ * that sleep most of the time. They are not woken up to be stopped at all:
+ * where processors are busy that takes milliseconds, and the stall would last
+ * as long. What one of them writes after it has woken up is seen by its value.
  */
+static bool registers_let_sleep(const struct engine *engine,
+				const struct thread *thread)
+{
+	uint64_t args[PROCFS_ARGUMENTS];
+	int number;
+
+	return engine->watch.ops == &watch_by_registers
+		       ? procfs_notices_stops(thread->tid)
+		       : procfs_system_call(thread->tid, &number, args);
+}
+
 static void registers_update(struct engine *engine, struct thread *thread)
 {
 	struct watch_view view;
 
 	watch_view(&engine->watch, thread->process->space, &view);
 	if (watch_current(&view, thread) || thread->watch.dirty ||
-	    procfs_notices_stops(thread->tid))
+	    registers_let_sleep(engine, thread))
 		return;
 	thread->watch.dirty = true;
 	engine->watch.pending++;
