@@ -36,13 +36,15 @@ static const char *const backend_words[] = { "auto",   "perf",	"perf-cpu",
 const struct option_def watch_defs[WATCH_DEFS] = {
 	{ .name = "rate",
 	  .arg = "HITS",
-	  .help = "sample about this often per second (default 1000; 0: never)",
+	  .help = "sample about this often per second (default 1000, attach "
+		  "100; 0: never)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(rate),
 	  .max = 1000000 },
 	{ .name = "stall",
 	  .arg = "TIME",
-	  .help = "hold a thread at its access at most this long (default 1ms)",
+	  .help = "hold a thread at its access at most this long (default 1ms, "
+		  "attach 200us)",
 	  .type = OPTION_DURATION,
 	  .offset = AT(stall_ns),
 	  .min = CLOCK_NS_PER_US,
@@ -212,6 +214,7 @@ static struct error *watch_session(const struct watch_options *options,
 		.backend = backend_words[options->backend],
 		.seed = options->seed,
 		.rate = (uint32_t)options->rate,
+		.arm_rate = options->arm_rate,
 		.stall_max_ns = options->stall_ns,
 		.duration_ns = options->duration_ns,
 		.timeout_ns = options->timeout_ns,
@@ -295,8 +298,8 @@ struct error *watch_parse(const struct option_table *table, int argc,
 	*ret = (struct watch_options){
 		.pids = VEC_INIT(int),
 		.seed = UINT64_MAX, /* none given */
-		.rate = 1000,
-		.stall_ns = CLOCK_NS_PER_MS,
+		.rate = ret->rate,
+		.stall_ns = ret->stall_ns,
 		.error_exitcode = EXIT_RACES,
 	};
 	if (!given)

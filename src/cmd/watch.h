@@ -25,6 +25,7 @@ struct watch_options {
 	int backend, color, show, follow;
 	uint64_t seed, rate, stall_ns, duration_ns, timeout_ns;
 	uint64_t error_exitcode, min_samples;
+	uint32_t arm_rate; /* of struct session_config; no option */
 	const char *output, *debug;
 	struct vec include, exclude;
 };
@@ -38,7 +39,7 @@ enum {
 extern const struct option_def watch_defs[WATCH_DEFS];
 
 /*
- * Parse into *ret, which has the defaults first; *ret_given is argv as it
+ * Parse into *ret, whose rate and stall_ns are the command's defaults; *ret_given is argv as it
  * was, for watch_program() (free it). End with options_release(), also after
  * an error.
  */

@@ -105,6 +105,7 @@ void session_send_params(struct session *session)
 	struct wire_params params = {
 		.pool = session->governor.pool,
 		.rate = session->config->rate,
+		.arm_rate = session->config->arm_rate,
 		.stall_max_ns = session->config->stall_max_ns,
 	};
 

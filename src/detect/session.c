@@ -279,6 +279,7 @@ static struct error *session_spawn(struct session *session)
 		.params = {
 			.pool = config->rate > 0 ? GOVERNOR_POOL_START : 0,
 			.rate = config->rate,
+			.arm_rate = config->arm_rate,
 			.stall_max_ns = config->stall_max_ns,
 		},
 	};

@@ -29,6 +29,7 @@ struct session_config {
 	const char *backend;
 	uint64_t seed;
 	uint32_t rate; /* hits per second */
+	uint32_t arm_rate; /* see struct wire_params */
 	uint64_t stall_max_ns;
 	uint64_t duration_ns; /* stop watching after; 0: never */
 	uint64_t timeout_ns; /* end the program after; 0: never */

@@ -251,7 +251,7 @@ void engine_go_on(struct engine *engine, struct thread *thread)
 		thread_resume(engine, thread);
 }
 
-static uint64_t engine_cpu_ns(void)
+uint64_t engine_cpu_ns(void)
 {
 	struct timespec now;
 

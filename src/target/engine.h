@@ -67,6 +67,9 @@ struct engine {
 	uint32_t thread_count_sent;
 	unsigned int notes_sent;
 	uint64_t next_tick_ns;
+	bool before_others; /* has the processor before the program */
+	uint64_t load_wall_ns,
+		load_cpu_ns; /* when the load was last looked at */
 	uint64_t release_ns; /* when letting go began */
 	uint64_t signals_due_ns; /* sigstate_tick() is needed then */
 };
@@ -125,6 +128,9 @@ void engine_return_site(struct engine *engine, uint32_t program, uint64_t id,
 
 /* A warning for the user, once in a while; consumes err. */
 void engine_note(struct engine *engine, struct error *err);
+
+/* Processor time of the tracer. */
+uint64_t engine_cpu_ns(void);
 
 /* Send the counters as they stand. */
 void engine_send_stats(struct engine *engine);

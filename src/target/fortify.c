@@ -71,3 +71,11 @@ void fortify_priority(int priority)
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) < 0)
 		setpriority(PRIO_PROCESS, 0, FORTIFY_NICE);
 }
+
+void fortify_yield(void)
+{
+	const struct sched_param param = { .sched_priority = 0 };
+
+	sched_setscheduler(0, SCHED_OTHER, &param);
+	setpriority(PRIO_PROCESS, 0, 0);
+}

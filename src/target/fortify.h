@@ -26,4 +26,7 @@ enum { FORTIFY_PRIORITY = 1 };
  */
 void fortify_priority(int priority);
 
+/* Run as others do, after fortify_priority(). */
+void fortify_yield(void);
+
 #endif

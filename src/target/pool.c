@@ -198,6 +198,9 @@ static void pool_earn(struct pool *pool, uint64_t now)
 		return;
 	elapsed = (double)(now - pool->tokens_ns) / CLOCK_NS_PER_S;
 	pool->tokens += elapsed * pool->params.rate;
+	pool->arms += elapsed * pool->params.arm_rate;
+	if (pool->params.arm_rate == 0 || pool->arms > POOL_BATCH)
+		pool->arms = POOL_BATCH;
 	pool->tokens_ns = now;
 	if (pool->tokens > most)
 		pool->tokens = most;
@@ -360,6 +363,23 @@ static size_t pool_room(const struct engine *engine)
 		       : 0;
 }
 
+/* As many as may be armed in one go. Returns how many were. */
+static size_t pool_arm_fresh(struct engine *engine, size_t room)
+{
+	struct pool *pool = &engine->pool;
+	size_t armed = 0;
+	int tries = 0;
+
+	while (tries < (int)pool->arms && pool->fresh.count > 0 &&
+	       armed < room) {
+		armed += pool_arm(engine, ring_pop(&pool->fresh));
+		tries++;
+	}
+	if (pool->params.arm_rate > 0)
+		pool->arms -= tries;
+	return armed;
+}
+
 void pool_refill(struct engine *engine, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
@@ -375,9 +395,7 @@ void pool_refill(struct engine *engine, uint64_t now)
 		return;
 	}
 	room = pool_room(engine);
-	for (int i = 0; i < POOL_BATCH && pool->fresh.count > 0 && room > 0;
-	     i++)
-		room -= pool_arm(engine, ring_pop(&pool->fresh));
+	room -= pool_arm_fresh(engine, room);
 	pool_arm_fired(engine, now, room);
 }
 
@@ -422,9 +440,12 @@ uint64_t pool_next_ns(const struct engine *engine)
 		       (uint64_t)((1 - pool->tokens) / pool->params.rate *
 				  CLOCK_NS_PER_S) +
 		       1;
-	if (pool->fresh.count > 0)
+	if (pool->fresh.count > 0 && pool->arms >= 1)
 		return pool->retry_ns;
-	for (int i = 0; i < POOL_HOT_MAX; i++) {
+	if (pool->fresh.count > 0)
+		next = pool->tokens_ns +
+		       POOL_BATCH / 2 * CLOCK_NS_PER_S / pool->params.arm_rate;
+	for (int i = 0; i < POOL_HOT_MAX && pool->fired.count > 0; i++) {
 		if (pool->hot[i].address != 0 && pool->hot[i].until_ns < next)
 			next = pool->hot[i].until_ns;
 	}

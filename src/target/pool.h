@@ -45,6 +45,7 @@ struct pool {
 	uint64_t retry_ns; /* something must be known first: not before then */
 	double tokens;
 	uint64_t tokens_ns; /* when they were last reckoned */
+	double arms; /* fresh locations that may be armed now */
 };
 
 void pool_deinit(struct pool *pool);

@@ -32,6 +32,7 @@
 
 enum {
 	TRACER_TICK_NS = 20 * 1000 * 1000,
+	TRACER_LOAD_NS = 250 * 1000 * 1000,
 	TRACER_RELEASE_TICK_NS = 1000 * 1000,
 	/* events handled before messages and timers get a turn */
 	TRACER_EVENTS = 256,
@@ -174,6 +175,25 @@ static void tracer_send_threads(struct engine *engine)
 	channel_send(&engine->channel, WIRE_THREADS, &message, sizeof(message));
 }
 
+/*
+ * To have the processor before the program is for short moments only. Whatever
+ * makes the tracer busy for long, it is then to share.
+ */
+static void tracer_check_load(struct engine *engine, uint64_t now)
+{
+	uint64_t wall = now - engine->load_wall_ns, cpu;
+
+	if (!engine->before_others || wall < TRACER_LOAD_NS)
+		return;
+	cpu = engine_cpu_ns();
+	if (engine->load_wall_ns != 0 && cpu - engine->load_cpu_ns > wall / 2) {
+		fortify_yield();
+		engine->before_others = false;
+	}
+	engine->load_wall_ns = now;
+	engine->load_cpu_ns = cpu;
+}
+
 static void tracer_tick(struct engine *engine)
 {
 	uint64_t now = clock_now_ns();
@@ -184,6 +204,7 @@ static void tracer_tick(struct engine *engine)
 	pool_refill(engine, now);
 	if (now >= engine->next_tick_ns) {
 		engine->next_tick_ns = now + TRACER_TICK_NS;
+		tracer_check_load(engine, now);
 		if (engine->phase == ENGINE_WATCHING)
 			engine_send_stats(engine);
 		if (engine->phase == ENGINE_RELEASING) {
@@ -361,7 +382,7 @@ static int tracer_take_signals(struct tracer_signals *before)
 }
 
 /* The command runs already: it inherits nothing of this. */
-static void tracer_prepare(bool guarded)
+static void tracer_prepare(struct engine *engine, bool guarded)
 {
 	struct rlimit files;
 
@@ -379,6 +400,7 @@ static void tracer_prepare(bool guarded)
 	 */
 	if (guarded)
 		fortify_priority(FORTIFY_PRIORITY);
+	engine->before_others = guarded;
 }
 
 static void tracer_main(const struct tracer_config *config, int fd)
@@ -395,7 +417,7 @@ static void tracer_main(const struct tracer_config *config, int fd)
 		err = error_os(errno, "make a signal file");
 	if (!err)
 		err = tracer_begin(&engine, config, &before);
-	tracer_prepare(engine.guardian);
+	tracer_prepare(&engine, engine.guardian);
 	if (err) {
 		tracer_fail(&engine, err);
 		engine_release(&engine);

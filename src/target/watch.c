@@ -15,7 +15,7 @@ enum {
 	 * usually comes sooner and stops the threads anyway */
 	WATCH_LINGER_NS = 3 * 1000 * 1000,
 	/* an open perf event costs at each context switch of its thread */
-	WATCH_IDLE_NS = 100 * 1000 * 1000,
+	WATCH_IDLE_NS = 1000 * 1000,
 	/* addresses of programs have no more bits (x86-64, four levels) */
 	WATCH_TAG_SHIFT = 48,
 };

@@ -68,6 +68,8 @@ struct wire_site {
 struct wire_params {
 	uint32_t pool; /* breakpoints to keep armed */
 	uint32_t rate; /* stalls a second at most; 0: arm nothing */
+	/* fresh locations to arm in a second at most; 0: as fast as may be */
+	uint32_t arm_rate;
 	uint64_t stall_max_ns;
 };
 
