@@ -24,7 +24,8 @@ enum {
 	SIGSTATE_LAST_GAP_NS = 1000 * 1000 * 1000,
 	/* of all looks, between one and the next, when nothing is young */
 	SIGSTATE_EACH_NS = 4 * 1000 * 1000,
-	/* dispositions seen longer ago are looked at again before arming */
+	/* dispositions seen longer ago, times the number of processes, are
+	 * looked at again before arming */
 	SIGSTATE_STALE_NS = 10 * 1000 * 1000,
 	/* SIG_IGN is put back when the traps of its time have been taken */
 	SIGSTATE_RESTORE_NS = 500 * 1000,
@@ -332,7 +333,8 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 	 * its dispositions at its start, and starts its threads right then
 	 */
 	if (!process->ever_armed ||
-	    now - process->trap_looked_ns > SIGSTATE_STALE_NS)
+	    now - process->trap_looked_ns >
+		    SIGSTATE_STALE_NS * engine_watched_count(engine))
 		sigstate_refresh(engine, first);
 	if (first->state == THREAD_GONE)
 		return false;

@@ -7,7 +7,7 @@
  * from /proc and at stops, and put back at each such trap.
  *
  * - Dispositions are looked at before breakpoints are set, at most
- *   SIGSTATE_STALE_NS earlier. A handler found there is asked for by a
+ *   SIGSTATE_STALE_NS earlier (times the number of watched processes). A handler found there is asked for by a
  *   system call injected at some thread's stop, before anything is armed.
  *   That the kernel has reset it is seen at the trap itself.
  * - SIG_IGN cannot be put back while breakpoints are armed (see the source);
