@@ -81,27 +81,32 @@ struct error *remote_syscall_address(const struct memory *memory, uint64_t *ret)
 /*
  * Run to the entry and then to the exit of the system call. All signals are
  * blocked, so that what comes in between can only be an interrupt of ours, or
- * a stop of the whole process, whose signal is left in *ret_stopping: put off.
+ * a stop of the whole process. That takes effect, but for this thread:
+ * *ret_stopping. (To send its signal again later would be to stop a process
+ * that was told to go on meanwhile.)
  * Not by single steps: their trap is forced, and would itself reset what we
  * are here to put back.
  */
-static struct error *remote_run(pid_t tid, int *ret_stopping)
+static struct error *remote_run(pid_t tid, bool *ret_stopping)
 {
+	int signal = 0;
 	int seen = 0;
 
 	for (int i = 0; i < RUN_TRIES && seen < 2; i++) {
 		struct stop_reason stop;
 		struct error *err;
 
-		err = trace_to_syscall(tid);
+		err = trace_to_syscall(tid, signal);
 		if (!err)
 			err = wait_thread_stop(tid, &stop);
 		if (err)
 			return err;
+		signal = 0;
 		if (stop.kind == STOP_SIGNAL && stop.signal == SIGTRAP)
 			seen++;
-		else if (stop.kind == STOP_SIGNAL || stop.kind == STOP_GROUP)
-			*ret_stopping = stop.signal;
+		else if (stop.kind == STOP_SIGNAL)
+			signal = stop.signal;
+		*ret_stopping |= stop.kind == STOP_GROUP;
 	}
 	if (seen == 2)
 		return NULL;
@@ -113,7 +118,7 @@ static struct error *remote_call(pid_t tid, struct x86_registers regs,
 				 uint64_t *ret)
 {
 	struct x86_registers after;
-	int stopping = 0;
+	bool stopping = false;
 	uint64_t mask;
 	struct error *err;
 	struct error *restored;
@@ -134,8 +139,9 @@ static struct error *remote_call(pid_t tid, struct x86_registers regs,
 	if (err == error_gone)
 		return err;
 	restored = trace_set_signal_mask(tid, mask);
+	/* resumed, it is told at once whether the process is stopped still */
 	if (stopping)
-		syscall(SYS_tkill, tid, stopping);
+		error_free(trace_interrupt(tid));
 	if (!err)
 		return restored;
 	error_free(restored);
@@ -190,18 +196,20 @@ enum {
 static void remote_plan_restart(struct x86_registers *regs)
 {
 	int64_t result = (int64_t)regs->gpr[X86_RAX];
+	uint64_t number = regs->orig_rax;
 
 	if ((int64_t)regs->orig_rax < 0)
 		return;
+	/* nor is one to be made: the thread may stand at the entry of ours */
+	regs->orig_rax = ~UINT64_C(0);
 	if (result == -KERNEL_ERESTARTSYS || result == -KERNEL_ERESTARTNOINTR ||
 	    result == -KERNEL_ERESTARTNOHAND)
-		regs->gpr[X86_RAX] = regs->orig_rax;
+		regs->gpr[X86_RAX] = number;
 	else if (result == -KERNEL_ERESTART_RESTARTBLOCK)
 		regs->gpr[X86_RAX] = SYS_restart_syscall;
 	else
 		return;
 	regs->rip -= SYSCALL_INSTRUCTION;
-	regs->orig_rax = ~UINT64_C(0);
 }
 
 struct error *remote_sigaction(pid_t tid, const struct memory *memory,
@@ -229,10 +237,11 @@ struct error *remote_sigaction(pid_t tid, const struct memory *memory,
 	err = remote_sigaction_at(tid, memory, regs, scratch, signal, set, old);
 	if (err == error_gone)
 		return err;
-	restored = memory_write_text(memory, tid, scratch, scratch_saved, size);
+	/* free bytes of its stack: that they can be written is no condition */
+	error_free(
+		memory_write_text(memory, tid, scratch, scratch_saved, size));
 	remote_plan_restart(&saved);
-	if (!restored)
-		restored = trace_set_registers(tid, &saved);
+	restored = trace_set_registers(tid, &saved);
 	if (!err)
 		return restored;
 	error_free(restored);

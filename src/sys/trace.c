@@ -23,6 +23,25 @@ static struct error *trace_error(pid_t tid, const char *what)
 	return error_os(errno, "%s thread %d", what, (int)tid);
 }
 
+/*
+ * A request to a thread in a ptrace-stop fails only when the thread was
+ * killed, or by somebody's doing (a filter, a fault injected). What the thread
+ * stands or falls with is then tried again, and by other requests.
+ */
+enum { TRACE_TRIES = 3 };
+
+static bool trace_do(enum __ptrace_request request, pid_t tid,
+		     uintptr_t address, uintptr_t data)
+{
+	for (int i = 0; i < TRACE_TRIES; i++) {
+		if (ptrace(request, tid, address, data) >= 0)
+			return true;
+		if (errno == ESRCH)
+			break;
+	}
+	return false;
+}
+
 struct error *trace_seize(pid_t tid, bool exit_kill)
 {
 	unsigned long options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
@@ -47,7 +66,7 @@ struct error *trace_seize_alone(pid_t tid)
 static struct error *trace_request(enum __ptrace_request request, pid_t tid,
 				   int signal, const char *what)
 {
-	if (ptrace(request, tid, 0L, (long)signal) < 0)
+	if (!trace_do(request, tid, 0, (uintptr_t)signal))
 		return trace_error(tid, what);
 	return NULL;
 }
@@ -67,9 +86,9 @@ struct error *trace_step(pid_t tid, int signal)
 	return trace_request(PTRACE_SINGLESTEP, tid, signal, "step");
 }
 
-struct error *trace_to_syscall(pid_t tid)
+struct error *trace_to_syscall(pid_t tid, int signal)
 {
-	return trace_request(PTRACE_SYSCALL, tid, 0, "continue");
+	return trace_request(PTRACE_SYSCALL, tid, signal, "continue");
 }
 
 struct error *trace_listen(pid_t tid)
@@ -102,11 +121,46 @@ static const size_t gpr_offsets[16] = {
 	[X86_R15] = offsetof(struct user_regs_struct, r15),
 };
 
+/* Word by word, where the whole is refused. */
+static bool trace_peek_registers(pid_t tid, struct user_regs_struct *ret)
+{
+	unsigned long *words = (unsigned long *)ret;
+
+	for (size_t i = 0; i < sizeof(*ret) / sizeof(*words); i++) {
+		long word;
+
+		errno = 0;
+		word = ptrace(PTRACE_PEEKUSER, tid, i * sizeof(*words), 0L);
+		if (word == -1 && errno != 0)
+			return false;
+		words[i] = (unsigned long)word;
+	}
+	return true;
+}
+
+static bool trace_get_registers(pid_t tid, struct user_regs_struct *ret)
+{
+	return trace_do(PTRACE_GETREGS, tid, 0, (uintptr_t)ret) ||
+	       (errno != ESRCH && trace_peek_registers(tid, ret));
+}
+
+static bool trace_poke_registers(pid_t tid, const struct user_regs_struct *user)
+{
+	const unsigned long *words = (const unsigned long *)user;
+
+	for (size_t i = 0; i < sizeof(*user) / sizeof(*words); i++) {
+		if (!trace_do(PTRACE_POKEUSER, tid, i * sizeof(*words),
+			      words[i]))
+			return false;
+	}
+	return true;
+}
+
 struct error *trace_registers(pid_t tid, struct x86_registers *ret)
 {
 	struct user_regs_struct user;
 
-	if (ptrace(PTRACE_GETREGS, tid, 0L, &user) < 0)
+	if (!trace_get_registers(tid, &user))
 		return trace_error(tid, "read registers of");
 	for (int i = 0; i < 16; i++)
 		memcpy(&ret->gpr[i], (char *)&user + gpr_offsets[i],
@@ -123,7 +177,7 @@ struct error *trace_set_registers(pid_t tid, const struct x86_registers *regs)
 {
 	struct user_regs_struct user;
 
-	if (ptrace(PTRACE_GETREGS, tid, 0L, &user) < 0)
+	if (!trace_get_registers(tid, &user))
 		return trace_error(tid, "read registers of");
 	for (int i = 0; i < 16; i++)
 		memcpy((char *)&user + gpr_offsets[i], &regs->gpr[i],
@@ -133,14 +187,15 @@ struct error *trace_set_registers(pid_t tid, const struct x86_registers *regs)
 	user.fs_base = regs->fs_base;
 	user.gs_base = regs->gs_base;
 	user.orig_rax = regs->orig_rax;
-	if (ptrace(PTRACE_SETREGS, tid, 0L, &user) < 0)
+	if (!trace_do(PTRACE_SETREGS, tid, 0, (uintptr_t)&user) &&
+	    (errno == ESRCH || !trace_poke_registers(tid, &user)))
 		return trace_error(tid, "write registers of");
 	return NULL;
 }
 
 static struct error *trace_poke_user(pid_t tid, size_t offset, uint64_t value)
 {
-	if (ptrace(PTRACE_POKEUSER, tid, offset, value) < 0)
+	if (!trace_do(PTRACE_POKEUSER, tid, offset, value))
 		return trace_error(tid, "write a register of");
 	return NULL;
 }
@@ -166,7 +221,7 @@ struct error *trace_event_message(pid_t tid, unsigned long *ret)
 {
 	unsigned long message;
 
-	if (ptrace(PTRACE_GETEVENTMSG, tid, 0L, &message) < 0)
+	if (!trace_do(PTRACE_GETEVENTMSG, tid, 0, (uintptr_t)&message))
 		return trace_error(tid, "read the event of");
 	*ret = message;
 	return NULL;
@@ -233,7 +288,7 @@ struct error *trace_trap_info(pid_t tid, struct trap_info *ret)
 	struct perf_siginfo perf;
 	siginfo_t info;
 
-	if (ptrace(PTRACE_GETSIGINFO, tid, 0L, &info) < 0)
+	if (!trace_do(PTRACE_GETSIGINFO, tid, 0, (uintptr_t)&info))
 		return trace_error(tid, "read the signal of");
 	memcpy(&perf, &info, sizeof(perf));
 	ret->code = trap_code_of(&info);
@@ -269,7 +324,7 @@ struct error *trace_signal_mask(pid_t tid, uint64_t *ret)
 {
 	uint64_t mask;
 
-	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(mask), &mask) < 0)
+	if (!trace_do(PTRACE_GETSIGMASK, tid, sizeof(mask), (uintptr_t)&mask))
 		return trace_error(tid, "read the signal mask of");
 	*ret = mask;
 	return NULL;
@@ -277,7 +332,7 @@ struct error *trace_signal_mask(pid_t tid, uint64_t *ret)
 
 struct error *trace_set_signal_mask(pid_t tid, uint64_t mask)
 {
-	if (ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask) < 0)
+	if (!trace_do(PTRACE_SETSIGMASK, tid, sizeof(mask), (uintptr_t)&mask))
 		return trace_error(tid, "write the signal mask of");
 	return NULL;
 }
@@ -285,14 +340,18 @@ struct error *trace_set_signal_mask(pid_t tid, uint64_t mask)
 struct error *trace_poke_byte(pid_t tid, uint64_t address, uint8_t byte)
 {
 	uint64_t word_address = address & ~(uint64_t)7;
-	long word;
+	long word = -1;
 
-	errno = 0;
-	word = ptrace(PTRACE_PEEKTEXT, tid, word_address, 0L);
+	for (int i = 0; i < TRACE_TRIES; i++) {
+		errno = 0;
+		word = ptrace(PTRACE_PEEKTEXT, tid, word_address, 0L);
+		if (errno == 0)
+			break;
+	}
 	if (word == -1 && errno != 0)
 		return trace_error(tid, "read text of");
 	((uint8_t *)&word)[address - word_address] = byte;
-	if (ptrace(PTRACE_POKETEXT, tid, word_address, word) < 0)
+	if (!trace_do(PTRACE_POKETEXT, tid, word_address, (uintptr_t)word))
 		return trace_error(tid, "write text of");
 	return NULL;
 }

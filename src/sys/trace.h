@@ -26,7 +26,7 @@ struct error *trace_interrupt(pid_t tid);
 struct error *trace_continue(pid_t tid, int signal);
 struct error *trace_step(pid_t tid, int signal);
 /* Continue to the next entry to or exit from a system call. */
-struct error *trace_to_syscall(pid_t tid);
+struct error *trace_to_syscall(pid_t tid, int signal);
 /* Stay in group-stop, listening for events. */
 struct error *trace_listen(pid_t tid);
 struct error *trace_detach(pid_t tid, int signal);

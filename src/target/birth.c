@@ -229,8 +229,14 @@ void birth_announced(struct engine *engine, struct thread *creator,
 	struct error *err;
 	pid_t tid;
 
-	if (!thread_ok(creator, trace_event_message(creator->tid, &message)))
+	err = trace_event_message(creator->tid, &message);
+	if (err) {
+		/* the newborn is let go with the others that nobody knows */
+		if (err != error_gone && engine->orphans.count == 0)
+			engine->unannounced++;
+		thread_must(engine, creator, err);
 		return;
+	}
 	tid = (pid_t)message;
 	if (birth_is_over(engine, tid))
 		return;

@@ -314,6 +314,10 @@ static struct error *page_restore(const struct memory *memory,
 	size_t size;
 
 	err = memory_read(memory, first, bytes, span, &size);
+	if (err && (err->code == EFAULT || err->code == EIO)) {
+		error_free(err);
+		return NULL;
+	}
 	if (err)
 		return err;
 	for (size_t i = 0; i < count; i++) {
@@ -480,9 +484,12 @@ struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 		return lift_singly(space, stopped_tid, start, end);
 	}
 	err = spaces_restore(space, stopped_tid, list.items, list.count);
-	/* still there: who meets one must be known to have met ours */
-	if (err && err->kind == ERROR_REFUSED)
-		vec_clear(&list);
+	if (err && err != error_gone) {
+		/* what could not be lifted is armed still, and remembered */
+		error_free(err);
+		vec_deinit(&list);
+		return lift_singly(space, stopped_tid, start, end);
+	}
 	for (size_t i = 0; i < list.count; i++) {
 		struct breakpoint *breakpoint =
 			*(struct breakpoint **)vec_at(&list, i);

@@ -51,6 +51,9 @@ struct engine {
 	size_t left; /* how many of them are for our exit to detach */
 	/* first stops of newborns whose creator's event is still to come */
 	struct vec orphans; /* of struct stop_reason */
+	/* newborns whose announcement could not be read, still to stop */
+	unsigned int unannounced;
+	bool stuck; /* a request was refused: all is to be let go */
 	enum wire_follow follow;
 	uint32_t programs; /* numbers given so far */
 	uint16_t last_tag; /* given to an address space */

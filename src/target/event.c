@@ -102,6 +102,8 @@ static void event_unknown(struct engine *engine, const struct stop_reason *stop)
 		birth_let_go(engine, engine->last_space, stop->tid);
 	else if (!end && !vec_push(&engine->orphans, stop))
 		engine_note(engine, error_nomem);
+	else if (engine->unannounced > 0)
+		engine->unannounced--;
 }
 
 /*
@@ -220,7 +222,7 @@ static void event_watch(struct engine *engine, struct thread *thread,
 	uint64_t gens[DREGS_SLOTS] = { 0 };
 	uint8_t slots = ops->trapped(thread, info, gens);
 
-	if (slots == 0) {
+	if (slots == 0 && !engine->stuck) {
 		event_deliver(engine, thread, SIGTRAP);
 		return;
 	}
@@ -287,11 +289,45 @@ static void event_step(struct engine *engine, struct thread *thread)
 	engine_go_on(engine, thread);
 }
 
+/* A trap of which the kernel does not tell: by what else is known of it. */
+static enum trap_code event_guess(const struct engine *engine,
+				  const struct thread *thread)
+{
+	struct x86_registers regs;
+	uint64_t status;
+	struct error *err = trace_registers(thread->tid, &regs);
+
+	if (!err && breakpoint_find(thread->process->space, regs.rip - 1))
+		return TRAP_CODE_BREAKPOINT;
+	error_free(err);
+	err = trace_debug(thread->tid, DR_STATUS, &status);
+	if (!err && (status & DR_STATUS_SLOTS))
+		return TRAP_CODE_WATCH;
+	error_free(err);
+	/* to lose a signal sent to it is better than to die of one of ours */
+	return watch_ops_of(&engine->watch, thread) == &watch_by_perf
+		       ? TRAP_CODE_PERF
+		       : TRAP_CODE_OTHER;
+}
+
+/* False: the thread has vanished. */
+static bool event_trap_info(struct engine *engine, struct thread *thread,
+			    struct trap_info *ret)
+{
+	struct error *err = trace_trap_info(thread->tid, ret);
+
+	if (!err || err == error_gone)
+		return thread_ok(thread, err);
+	thread_must(engine, thread, err);
+	*ret = (struct trap_info){ .code = event_guess(engine, thread) };
+	return true;
+}
+
 static void event_trap(struct engine *engine, struct thread *thread)
 {
 	struct trap_info info;
 
-	if (!thread_ok(thread, trace_trap_info(thread->tid, &info)))
+	if (!event_trap_info(engine, thread, &info))
 		return;
 	switch (info.code) {
 	case TRAP_CODE_BREAKPOINT:
@@ -329,7 +365,7 @@ static void event_group(struct engine *engine, struct thread *thread,
 		return;
 	}
 	watch_settled(&engine->watch, thread);
-	if (thread_ok(thread, trace_listen(thread->tid)))
+	if (thread_must(engine, thread, trace_listen(thread->tid)))
 		thread->state = THREAD_LISTENING;
 }
 

@@ -138,6 +138,8 @@ static struct error *guardian_fork(struct guardian *guardian)
 		return error_os(errno, "fork the guardian");
 	if (read(ready, &byte, 1) == 1)
 		return NULL;
+	/* it may be there, and not have been heard */
+	kill(guardian->pid, SIGKILL);
 	waitpid(guardian->pid, NULL, 0);
 	return error_create(ERROR_OTHER, "the guardian could not start");
 }

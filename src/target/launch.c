@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -101,6 +102,11 @@ static struct error *launch_follow(struct engine *engine, const char *command,
 					    command);
 		}
 		engine_event(engine, &stop);
+		if (engine->stuck)
+			return error_create(
+				ERROR_REFUSED,
+				"%s: it cannot be traced (a request of ptrace fails)",
+				command);
 	}
 	return NULL;
 }
@@ -144,6 +150,9 @@ struct error *launch_command(struct engine *engine, const struct launch *launch)
 		failed_write = -1;
 		err = launch_follow(engine, launch->argv[0], failed_read);
 	}
+	/* it has not begun: nothing is lost */
+	if (err)
+		kill(pid, SIGKILL);
 	return err;
 }
 

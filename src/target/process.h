@@ -40,6 +40,7 @@ struct process {
 	struct vec threads; /* of struct thread *, owned */
 	/* SIGTRAP's disposition as last seen; see sigstate.h */
 	bool trap_ignored, trap_caught;
+	uint64_t trap_retry_ns; /* the handler is not asked for before */
 	uint64_t trap_learned_ns; /* when either became known */
 	uint64_t trap_looked_ns;
 	uint64_t trap_doubt_ns; /* since when it looks reset; 0: it does not */

@@ -29,14 +29,25 @@ enum {
 	 * stopped there, it would notice.
 	 */
 	RELEASE_GRACE_NS = 50 * 1000 * 1000,
+	/*
+	 * Where requests are refused, what can be done has been done by then;
+	 * our exit does the rest.
+	 */
+	RELEASE_PATIENCE_NS = 1000 * 1000 * 1000,
 };
 
 static const uint64_t trap_bit = UINT64_C(1) << (SIGTRAP - 1);
 
+static bool release_overdue(const struct engine *engine)
+{
+	return clock_now_ns() >= engine->release_ns + RELEASE_PATIENCE_NS;
+}
+
 void release_check_done(struct engine *engine)
 {
 	if (engine->phase != ENGINE_RELEASING ||
-	    engine->threads.count > engine->left)
+	    engine->threads.count > engine->left ||
+	    (engine->unannounced > 0 && !release_overdue(engine)))
 		return;
 	birth_leave_all_orphans(engine);
 	engine->phase = ENGINE_RELEASED;
@@ -66,17 +77,32 @@ static void release_forget(struct engine *engine, struct thread *thread)
 	release_check_done(engine);
 }
 
+/* Where the queue cannot be read, any SIGTRAP in it may be ours. */
+static bool release_trap_pending(struct thread *thread)
+{
+	struct thread_status status;
+	struct error *err;
+	bool pending;
+
+	err = trace_trap_pending(thread->tid, &pending);
+	if (!err)
+		return pending;
+	if (!thread_ok(thread, err) && thread->state == THREAD_GONE)
+		return false;
+	err = procfs_status(thread->tid, &status);
+	error_free(err);
+	return !err && (status.pending & trap_bit);
+}
+
 /*
  * A SIGTRAP that one of our traps caused is queued: detached, the thread
  * would die of it. Resumed, it takes the signal before it executes anything.
  */
 static bool release_drain(struct thread *thread)
 {
-	bool pending;
 	uint64_t mask;
 
-	if (!thread_ok(thread, trace_trap_pending(thread->tid, &pending)) ||
-	    !pending ||
+	if (!release_trap_pending(thread) ||
 	    !thread_ok(thread, trace_signal_mask(thread->tid, &mask)))
 		return false;
 	if (mask & trap_bit) {
@@ -102,14 +128,35 @@ static bool release_goes_together(const struct process *process)
 	return process->trap_ignored || process->trap_caught;
 }
 
+static void release_leave(struct engine *engine, struct thread *thread)
+{
+	if (thread->left)
+		return;
+	thread->left = true;
+	thread->drained = true;
+	engine->left++;
+}
+
 static void release_detach(struct engine *engine, struct thread *thread)
 {
-	if (thread->state == THREAD_STOPPED &&
-	    !thread_ok(thread, trace_detach(thread->tid, thread->deliver)))
-		/* killed meanwhile: its end is still to be waited for */
+	struct error *err;
+
+	if (thread->state != THREAD_STOPPED)
 		return;
-	if (thread->state == THREAD_STOPPED)
+	err = trace_detach(thread->tid, thread->deliver);
+	if (!err) {
 		release_forget(engine, thread);
+		return;
+	}
+	/* killed meanwhile: its end is still to be waited for */
+	if (!thread_ok(thread, err) && thread->state == THREAD_GONE)
+		return;
+	/* refused: our exit does it, better not in a stop for a trap */
+	if (thread_ok(thread, trace_continue(thread->tid, thread->deliver))) {
+		thread->state = THREAD_RUNNING;
+		thread->deliver = 0;
+	}
+	release_leave(engine, thread);
 }
 
 /* No more traps of them; those on their way are known by their cookie. */
@@ -119,24 +166,31 @@ static void release_close_events(struct engine *engine, struct thread *thread)
 		watch_by_perf.clear(engine, thread);
 }
 
-/* What could not be taken out without a stopped thread: here is one. */
-static void release_lift(struct engine *engine, const struct thread *thread)
+/*
+ * Breakpoints that could not be lifted from outside are by a stopped thread.
+ * False: nor so, and it may help to wait.
+ */
+static bool release_clean_text(struct engine *engine,
+			       const struct thread *thread)
 {
 	struct addrspace *space = thread->process->space;
 
-	if (!space->memory.refused || space->text->armed == 0)
-		return;
+	/* a copy has been cleaned, and its parent is watched on */
+	if (engine->phase != ENGINE_RELEASING || space->text->armed == 0 ||
+	    thread->process->role == PROCESS_COPY)
+		return true;
 	writer_begin(engine, space);
 	engine_note(engine, breakpoint_lift_range(space, thread->tid, 0,
 						  UINT64_MAX, SIZE_MAX, NULL));
 	writer_end(space);
+	return space->text->armed == 0 || release_overdue(engine);
 }
 
 void release_thread(struct engine *engine, struct thread *thread)
 {
-	if (thread->state != THREAD_STOPPED)
+	if (thread->state != THREAD_STOPPED ||
+	    !release_clean_text(engine, thread))
 		return;
-	release_lift(engine, thread);
 	if (thread->signals.draining) {
 		thread->signals.draining = false;
 		thread_ok(thread, trace_set_signal_mask(thread->tid,
@@ -190,9 +244,8 @@ static bool release_needs_stop(const struct engine *engine,
 	/* our exit would kill it, or is far off: we wait for the program */
 	if (engine->child || engine->exit_kill)
 		return true;
-	/* without writes to its memory, a stopped thread must help to lift */
-	if (thread->process->space->memory.refused &&
-	    thread->process->space->text->armed > 0)
+	/* what could not be lifted so far, a stopped thread must help to */
+	if (thread->process->space->text->armed > 0)
 		return true;
 	return thread->state != THREAD_RUNNING || thread->newborn ||
 	       thread->hold || thread->step || thread->stepping ||
@@ -237,13 +290,6 @@ static bool release_has_ended(const struct thread_status *status)
 	return status->state == 'Z' || status->state == 'X';
 }
 
-static void release_leave(struct engine *engine, struct thread *thread)
-{
-	thread->left = true;
-	thread->drained = true;
-	engine->left++;
-}
-
 /*
  * Look at a thread that runs or sleeps. One that sleeps is left as it is, for
  * our exit to detach.
@@ -264,18 +310,25 @@ static void release_look(struct engine *engine, struct thread *thread,
 
 	release_close_events(engine, thread);
 	err = procfs_status(thread->tid, &status);
-	if (err) {
-		error_free(err);
+	if (err == error_gone && thread->newborn) {
+		release_forget(engine, thread);
+		return;
+	}
+	if (err == error_gone && !release_overdue(engine))
 		/*
 		 * about to come back with the leader's id, by exec, which no
 		 * newborn can
 		 */
-		if (thread->newborn)
-			release_forget(engine, thread);
 		return;
-	}
+	if (err)
+		/* not to be told: as if it ran */
+		status = (struct thread_status){ .state = 'R' };
+	error_free(err);
 	if (release_has_ended(&status))
 		release_forget(engine, thread);
+	else if (release_overdue(engine) && !thread->interrupting &&
+		 !thread->newborn && thread->state != THREAD_GONE)
+		release_leave(engine, thread);
 	else if (release_needs_stop(engine, thread))
 		thread_interrupt(thread);
 	else if (release_sleeps(thread, &status))
@@ -292,7 +345,11 @@ void release_tick(struct engine *engine, uint64_t now)
 		for (size_t j = process->threads.count; j-- > 0;) {
 			struct thread *thread = process_thread(process, j);
 
-			if (thread->state != THREAD_STOPPED && !thread->left)
+			if (thread->left)
+				continue;
+			if (thread->state == THREAD_STOPPED && !thread->drained)
+				release_thread(engine, thread);
+			else if (thread->state != THREAD_STOPPED)
 				release_look(engine, thread, now);
 		}
 		if (release_goes_together(process) &&

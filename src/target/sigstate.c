@@ -37,6 +37,8 @@ enum {
 	SIGSTATE_PATIENCE_NS = 100 * 1000 * 1000,
 	/* a signal delivered before a disposition was known has arrived */
 	SIGSTATE_ARRIVAL_NS = 50 * 1000 * 1000,
+	/* a handler that could not be learned is asked for again */
+	SIGSTATE_RETRY_NS = 100 * 1000 * 1000,
 	/* threads looked at in one go */
 	SIGSTATE_BATCH = 32,
 };
@@ -339,6 +341,8 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 	if (first->state == THREAD_GONE)
 		return false;
 	if (process->trap_caught && !process->trap_action_known) {
+		if (now < process->trap_retry_ns)
+			return false;
 		process->trap_action_wanted = true;
 		sigstate_stop_one(process);
 		return false;
@@ -411,6 +415,7 @@ static void sigstate_learn_action(struct engine *engine, struct thread *thread)
 				       process->syscall_address, SIGTRAP, NULL,
 				       process->trap_action);
 	process->trap_action_known = !err;
+	process->trap_retry_ns = clock_now_ns() + SIGSTATE_RETRY_NS;
 	if (thread_ok(thread, err))
 		sigstate_clear_handler(engine, process, thread->tid);
 }
@@ -537,15 +542,18 @@ void sigstate_at_stop(struct engine *engine, struct thread *thread)
 }
 
 /* Has the kernel taken the program's handler or SIG_IGN away just now? */
-static bool sigstate_was_reset(struct thread *thread)
+static bool sigstate_was_reset(const struct thread *thread)
 {
 	struct process *process = thread->process;
 	struct thread_status status;
+	struct error *err;
 	bool reset;
 
 	if (!process->trap_ignored && !process->trap_caught)
 		return false;
-	if (!thread_ok(thread, procfs_status(thread->tid, &status)))
+	err = procfs_status(thread->tid, &status);
+	error_free(err);
+	if (err)
 		return false;
 	reset = sigstate_is_reset(process, &status);
 	sigstate_doubtful(process, reset, clock_now_ns());
@@ -557,10 +565,10 @@ void sigstate_mend(struct engine *engine, struct thread *thread)
 	bool reset = sigstate_was_reset(thread);
 	/* a handler that was not reset was met unblocked */
 	bool may_be_blocked = reset || !thread->process->trap_caught;
-	uint64_t mask;
+	uint64_t mask = 0;
 
-	if (!thread_ok(thread, trace_signal_mask(thread->tid, &mask)))
-		return;
+	may_be_blocked &=
+		thread_ok(thread, trace_signal_mask(thread->tid, &mask));
 	/*
 	 * In a handler of SIGTRAP, where it is blocked for the time being, it
 	 * stays unblocked: the handler's end puts the whole mask back.

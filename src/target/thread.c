@@ -103,6 +103,16 @@ bool thread_ok(struct thread *thread, struct error *err)
 	return false;
 }
 
+bool thread_must(struct engine *engine, struct thread *thread,
+		 struct error *err)
+{
+	if (!err || err == error_gone)
+		return thread_ok(thread, err);
+	engine_note(engine, err);
+	engine->stuck = true;
+	return false;
+}
+
 void thread_interrupt(struct thread *thread)
 {
 	if (thread->interrupting || thread->newborn ||
@@ -122,12 +132,13 @@ void thread_resume(struct engine *engine, struct thread *thread)
 		thread->step->resuming(engine, thread->step);
 	watch_ops_of(&engine->watch, thread)->prepare(engine, thread);
 	watch_settled(&engine->watch, thread);
-	thread->deliver = 0;
 	thread->stepping = thread->step != NULL;
-	if (thread_ok(thread, thread->step
-				      ? trace_step(thread->tid, signal)
+	if (!thread_must(engine, thread,
+			 thread->step ? trace_step(thread->tid, signal)
 				      : trace_continue(thread->tid, signal)))
-		thread->state = THREAD_RUNNING;
+		return;
+	thread->deliver = 0;
+	thread->state = THREAD_RUNNING;
 }
 
 void thread_unpark(struct thread *thread)
@@ -144,12 +155,12 @@ void thread_unpark(struct thread *thread)
 	memset(parking, 0, sizeof(*parking));
 }
 
-static uint64_t thread_cpu_ns(struct thread *thread)
+/* 0 where the kernel does not tell. */
+static uint64_t thread_cpu_ns(const struct thread *thread)
 {
 	uint64_t ns = 0;
 
-	thread_ok(thread,
-		  procfs_cpu_time(thread->process->pid, thread->tid, &ns));
+	error_free(procfs_cpu_time(thread->process->pid, thread->tid, &ns));
 	return ns;
 }
 

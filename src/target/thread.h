@@ -142,4 +142,11 @@ bool thread_has_left(struct thread *thread, uint64_t address);
  */
 bool thread_ok(struct thread *thread, struct error *err);
 
+/*
+ * The same for a request without which the thread stands still: the user is
+ * told of its failure, and everything is let go.
+ */
+bool thread_must(struct engine *engine, struct thread *thread,
+		 struct error *err);
+
 #endif

@@ -198,6 +198,8 @@ static void tracer_tick(struct engine *engine)
 {
 	uint64_t now = clock_now_ns();
 
+	if (engine->stuck)
+		engine_release(engine);
 	watch_tick(engine, now);
 	stalls_tick(engine, now);
 	sigstate_tick(engine, now);

@@ -53,9 +53,11 @@ static void registers_update(struct engine *engine, struct thread *thread)
 	if (watch_current(&view, thread) || thread->watch.dirty ||
 	    registers_let_sleep(engine, thread))
 		return;
+	thread_interrupt(thread);
+	if (!thread->interrupting)
+		return;
 	thread->watch.dirty = true;
 	engine->watch.pending++;
-	thread_interrupt(thread);
 }
 
 /* DR7, addresses, DR7: a stale length in a slot rejects an address. */

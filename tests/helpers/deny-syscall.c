@@ -2,9 +2,8 @@
 /*
  * deny-syscall WHAT[,WHAT...] CMD [ARG...]: runs CMD under a seccomp filter
  * that fails some calls with EPERM, as container run-times do. WHAT is
- * ptrace, perf_event_open, pidfd_open, process_vm_readv, pwrite64 (by which
- * text is written, as if proc_mem.force_override refused it), or one request
- * of ptrace: SEIZE, POKEUSER.
+ * the name of a call or a request of ptrace in the table. (Text is written by
+ * pwrite64: as if proc_mem.force_override refused it.)
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -25,11 +24,31 @@ static const struct denied {
 } table[] = {
 	{ "ptrace", SYS_ptrace, -1 },
 	{ "SEIZE", SYS_ptrace, PTRACE_SEIZE },
+	{ "INTERRUPT", SYS_ptrace, PTRACE_INTERRUPT },
+	{ "CONT", SYS_ptrace, PTRACE_CONT },
+	{ "DETACH", SYS_ptrace, PTRACE_DETACH },
+	{ "LISTEN", SYS_ptrace, PTRACE_LISTEN },
+	{ "SYSCALL", SYS_ptrace, PTRACE_SYSCALL },
+	{ "GETREGS", SYS_ptrace, PTRACE_GETREGS },
+	{ "SETREGS", SYS_ptrace, PTRACE_SETREGS },
+	{ "PEEKUSER", SYS_ptrace, PTRACE_PEEKUSER },
 	{ "POKEUSER", SYS_ptrace, PTRACE_POKEUSER },
+	{ "GETSIGINFO", SYS_ptrace, PTRACE_GETSIGINFO },
+	{ "PEEKSIGINFO", SYS_ptrace, PTRACE_PEEKSIGINFO },
+	{ "GETSIGMASK", SYS_ptrace, PTRACE_GETSIGMASK },
+	{ "SETSIGMASK", SYS_ptrace, PTRACE_SETSIGMASK },
+	{ "GETEVENTMSG", SYS_ptrace, PTRACE_GETEVENTMSG },
 	{ "perf_event_open", SYS_perf_event_open, -1 },
-	{ "pidfd_open", SYS_pidfd_open, -1 },
 	{ "process_vm_readv", SYS_process_vm_readv, -1 },
+	{ "kcmp", SYS_kcmp, -1 },
+	{ "mlockall", SYS_mlockall, -1 },
+	{ "pidfd_open", SYS_pidfd_open, -1 },
+	{ "prctl", SYS_prctl, -1 },
+	{ "prlimit64", SYS_prlimit64, -1 },
 	{ "pwrite64", SYS_pwrite64, -1 },
+	{ "signalfd4", SYS_signalfd4, -1 },
+	{ "socketpair", SYS_socketpair, -1 },
+	{ "tgkill", SYS_tgkill, -1 },
 };
 
 static const struct denied *find(const char *name)

@@ -221,8 +221,28 @@ static void a_stop_signal_that_comes_meanwhile_is_not_lost(void **state)
 	action_of(remote, NULL, (uint8_t[ACTION]){ 0 });
 	assert_ok(trace_continue(remote->pid, 0));
 	stop = tracee_wait(remote->pid);
-	assert_int_equal(stop.kind, STOP_SIGNAL);
+	assert_int_equal(stop.kind, STOP_GROUP);
 	assert_int_equal(stop.signal, SIGSTOP);
+}
+
+/* Told to go on meanwhile, the process is not to be stopped after all. */
+static void a_stop_that_was_ended_meanwhile_is_not_repeated(void **state)
+{
+	struct remote *remote = *state;
+	struct stop_reason stop;
+
+	kill(remote->pid, SIGSTOP);
+	action_of(remote, NULL, (uint8_t[ACTION]){ 0 });
+	kill(remote->pid, SIGCONT);
+	for (int i = 0; i < 4; i++) {
+		assert_ok(trace_continue(remote->pid, 0));
+		stop = tracee_wait(remote->pid);
+		assert_int_not_equal(stop.kind, STOP_GROUP);
+		assert_int_not_equal(stop.signal, SIGSTOP);
+		if (stop.kind == STOP_SIGNAL && stop.signal == SIGCONT)
+			return;
+	}
+	fail_msg("SIGCONT was lost");
 }
 
 static int wait_for_ever(void *arg)
@@ -283,6 +303,7 @@ int main(void)
 		TEST(an_error_of_the_call_is_told),
 		TEST(signals_that_come_meanwhile_are_not_lost),
 		TEST(a_stop_signal_that_comes_meanwhile_is_not_lost),
+		TEST(a_stop_that_was_ended_meanwhile_is_not_repeated),
 		TEST(a_killed_thread_is_gone),
 		cmocka_unit_test(a_leader_that_has_ended_is_gone),
 	};
