@@ -28,6 +28,8 @@ static const char *const color_words[] = { "auto", "always", "never", NULL };
 static const char *const show_words[] = { "default", "all", NULL };
 /* in the order of enum wire_follow */
 static const char *const follow_words[] = { "none", "fork", "all", NULL };
+enum backend_word { BACKEND_AUTO, BACKEND_PERF };
+
 static const char *const backend_words[] = { "auto",   "perf",	"perf-cpu",
 					     "ptrace", "value", NULL };
 
@@ -66,6 +68,11 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .type = OPTION_CHOICE,
 	  .offset = AT(backend),
 	  .choices = backend_words },
+	{ .name = "text-untouched",
+	  .help = "set breakpoints in debug registers only, never in the "
+		  "program's text; needs perf",
+	  .type = OPTION_FLAG,
+	  .offset = AT(text_untouched) },
 	{ .name = "follow",
 	  .arg = "WHICH",
 	  .help = "watch child processes too: none, fork (those that run the "
@@ -212,6 +219,7 @@ static struct error *watch_session(const struct watch_options *options,
 		.follow = (enum wire_follow)options->follow,
 		.no_aslr = options->no_aslr,
 		.backend = backend_words[options->backend],
+		.text_untouched = options->text_untouched,
 		.seed = options->seed,
 		.rate = (uint32_t)options->rate,
 		.arm_rate = options->arm_rate,
@@ -276,6 +284,11 @@ struct error *watch_program(struct watch_options *options, char *const *given,
 				    "option '--debug': '%s' has an unknown "
 				    "domain",
 				    options->debug);
+	if (options->text_untouched && options->backend != BACKEND_AUTO &&
+	    options->backend != BACKEND_PERF)
+		return error_create(ERROR_USAGE,
+				    "option '--text-untouched' takes the "
+				    "back-end perf");
 	if (!seeded)
 		options->seed = watch_random_seed();
 	globs_init(&rules.globs);

@@ -21,7 +21,7 @@ struct watch_options {
 	int pid; /* the first of them; 0: none */
 	const struct pidref *held; /* as many as pids, or NULL */
 	bool help, version, quiet, verbose;
-	bool include_stack, no_aslr, halt_on_race;
+	bool include_stack, no_aslr, halt_on_race, text_untouched;
 	int backend, color, show, follow;
 	uint64_t seed, rate, stall_ns, duration_ns, timeout_ns;
 	uint64_t error_exitcode, min_samples;
@@ -31,9 +31,9 @@ struct watch_options {
 };
 
 enum {
-	WATCH_DEFS = 22,
+	WATCH_DEFS = 23,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 19,
+	WATCH_DEFS_ATTACH = 21,
 };
 
 extern const struct option_def watch_defs[WATCH_DEFS];

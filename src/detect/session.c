@@ -275,6 +275,7 @@ static struct error *session_spawn(struct session *session)
 		.follow = config->follow,
 		.no_aslr = config->no_aslr,
 		.backend = config->backend,
+		.text_untouched = config->text_untouched,
 		.seed = config->seed,
 		.params = {
 			.pool = config->rate > 0 ? GOVERNOR_POOL_START : 0,

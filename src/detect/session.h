@@ -27,6 +27,7 @@ struct session_config {
 	enum wire_follow follow;
 	bool no_aslr;
 	const char *backend;
+	bool text_untouched; /* see target/execpoint.h */
 	uint64_t seed;
 	uint32_t rate; /* hits per second */
 	uint32_t arm_rate; /* see struct wire_params */

@@ -16,15 +16,27 @@
 
 #include "base/error.h"
 
+/* The breakpoint's type; *ret_length as the kernel wants it for that. */
+static uint32_t perfwatch_type(const struct perfwatch_spec *spec,
+			       uint64_t *ret_length)
+{
+	*ret_length = spec->execute ? sizeof(long) : spec->length;
+	if (spec->execute)
+		return HW_BREAKPOINT_X;
+	return spec->write_only ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW;
+}
+
 static void perfwatch_attr(const struct perfwatch_spec *spec,
 			   struct perf_event_attr *attr)
 {
+	uint64_t length;
+
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
 	attr->type = PERF_TYPE_BREAKPOINT;
-	attr->bp_type = spec->write_only ? HW_BREAKPOINT_W : HW_BREAKPOINT_RW;
+	attr->bp_type = perfwatch_type(spec, &length);
 	attr->bp_addr = spec->address;
-	attr->bp_len = spec->length;
+	attr->bp_len = length;
 	attr->sample_period = 1;
 	attr->exclude_kernel = !spec->kernel;
 	attr->exclude_hv = 1;

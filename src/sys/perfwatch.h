@@ -4,7 +4,8 @@
  *
  * A thread event (sigtrap=1, remove_on_exec=1; Linux 5.13) stops the thread
  * that touches the bytes in a signal-delivery-stop with TRAP_CODE_PERF and the
- * cookie. A CPU event writes a sample with the toucher's registers and stack
+ * cookie; one that is to execute the instruction there, before it does, with
+ * the resume flag set, so that it gets on. A CPU event writes a sample with the toucher's registers and stack
  * into a ring.
  */
 #ifndef SYS_PERFWATCH_H
@@ -23,6 +24,7 @@ struct perfwatch_spec {
 	uint64_t address; /* aligned to length */
 	uint8_t length; /* 1, 2, 4, 8 */
 	bool write_only; /* else reads and writes */
+	bool execute; /* the instruction there instead; length is not used */
 	bool kernel; /* accesses by the kernel too */
 	uint64_t cookie;
 };

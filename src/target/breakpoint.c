@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "target/execpoint.h"
 #include "target/guardian.h"
 
 enum { INT3 = 0xcc, TEXT_PAGE = 4096 };
@@ -55,6 +56,8 @@ static void breakpoint_unguard(const struct program_text *text,
 
 static void text_destroy(struct program_text *text)
 {
+	if (text->execpoints)
+		execpoints_forget(text->execpoints, text);
 	for (size_t i = 0; i < text->breakpoints.count; i++) {
 		breakpoint_unguard(text, breakpoint_at(text, i));
 		free(breakpoint_at(text, i));
@@ -171,9 +174,8 @@ static struct error *breakpoint_record(struct addrspace *space,
 	return NULL;
 }
 
-/* Does the text at the site hold what the site says? */
-static bool text_matches(const struct addrspace *space,
-			 const struct wire_site *site)
+bool breakpoint_text_matches(const struct addrspace *space,
+			     const struct wire_site *site)
 {
 	uint8_t bytes[X86_INSN_MAX];
 	struct error *err;
@@ -189,6 +191,21 @@ static bool text_matches(const struct addrspace *space,
 	       memcmp(bytes, site->bytes, size) == 0;
 }
 
+/* Where one space has the text that is meant, it is set for all. */
+static void text_set_untouched(struct program_text *text,
+			       struct breakpoint *breakpoint)
+{
+	const struct wire_site *site = &breakpoint->site;
+	bool matches = false;
+
+	for (size_t i = 0; !matches && i < text->spaces.count; i++)
+		matches = breakpoint_text_matches(text_space(text, i), site);
+	if (!matches || !execpoint_set(text->execpoints, text, site->address))
+		return;
+	breakpoint->armed = true;
+	text->armed++;
+}
+
 /* Set it in every space where the text is what it was. */
 static struct error *text_set(struct addrspace *space,
 			      struct breakpoint *breakpoint)
@@ -199,13 +216,17 @@ static struct error *text_set(struct addrspace *space,
 	struct error *first = NULL;
 	size_t set = 0;
 
+	if (text->execpoints) {
+		text_set_untouched(text, breakpoint);
+		return NULL;
+	}
 	if (!breakpoint_guard(text, breakpoint))
 		return error_create(ERROR_OTHER, "the guardian has no room");
 	for (size_t i = 0; i < text->spaces.count; i++) {
 		struct addrspace *one = text_space(text, i);
 		struct error *err;
 
-		if (!text_matches(one, site))
+		if (!breakpoint_text_matches(one, site))
 			continue;
 		err = memory_write_text(&one->memory, one->writer,
 					site->address, &int3, 1);
@@ -357,6 +378,13 @@ static struct error *list_restore(const struct memory *memory,
 	return first;
 }
 
+static void list_unset(const struct program_text *text,
+		       struct breakpoint *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		execpoint_unset(text->execpoints, text, list[i]->site.address);
+}
+
 /* The process has ended (its memory goes before it does), or its text has. */
 static bool text_is_gone(const struct error *err)
 {
@@ -374,6 +402,10 @@ static struct error *spaces_restore(struct addrspace *space, pid_t stopped_tid,
 	const struct program_text *text = space->text;
 	struct error *first = NULL;
 
+	if (text->execpoints) {
+		list_unset(text, list, count);
+		return NULL;
+	}
 	for (size_t i = 0; i < text->spaces.count; i++) {
 		const struct addrspace *one = text_space(text, i);
 		pid_t tid = one == space && stopped_tid ? stopped_tid
@@ -512,6 +544,8 @@ struct error *breakpoint_clean_copy(struct addrspace *space,
 	struct vec list = VEC_INIT(struct breakpoint *);
 	struct error *err;
 
+	if (space->text->execpoints)
+		return NULL;
 	err = list_collect(space->text, 0, UINT64_MAX, false, SIZE_MAX, &list);
 	if (!err) {
 		err = list_restore(copy, tid, list.items, list.count);
@@ -563,9 +597,11 @@ static struct error *page_set(const struct memory *memory, pid_t stopped_tid,
 static struct error *space_set_all(struct addrspace *space, pid_t tid)
 {
 	struct vec list = VEC_INIT(struct breakpoint *);
-	struct error *err =
-		list_collect(space->text, 0, UINT64_MAX, true, SIZE_MAX, &list);
+	struct error *err;
 
+	if (space->text->execpoints)
+		return NULL;
+	err = list_collect(space->text, 0, UINT64_MAX, true, SIZE_MAX, &list);
 	for (size_t i = 0, j; !err && i < list.count; i = j) {
 		struct breakpoint *const *at = vec_at(&list, i);
 		uint64_t page = at[0]->site.address / TEXT_PAGE;
@@ -612,6 +648,9 @@ void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 		if (address >= start && address < end) {
 			if (breakpoint->armed)
 				text->armed--;
+			if (text->execpoints)
+				execpoint_unset(text->execpoints, text,
+						address);
 			breakpoint_unguard(text, breakpoint);
 			map_remove(&text->index, address);
 			free(breakpoint);

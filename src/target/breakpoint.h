@@ -24,6 +24,7 @@
 
 struct breakpoint;
 struct error;
+struct execpoints;
 struct guardian;
 struct thread;
 
@@ -40,7 +41,8 @@ typedef bool breakpoint_predicate(struct thread *thread,
 
 struct breakpoint {
 	struct wire_site site;
-	bool armed; /* the byte is int3, in the text of every space */
+	bool armed; /* the byte is int3, in the text of every space; or see
+		       program_text.execpoints */
 	bool fired; /* has been hit at least once */
 	/*
 	 * threads that stood here when last resumed, not yet seen to have run
@@ -57,6 +59,11 @@ struct breakpoint {
 struct program_text {
 	uint32_t program; /* its number; see wire/message.h */
 	struct vec spaces; /* of struct addrspace *; one at least */
+	/*
+	 * not NULL: nothing is ever written to the text; what is armed is in
+	 * debug registers
+	 */
+	struct execpoints *execpoints;
 	struct map index; /* address to position in breakpoints */
 	struct vec breakpoints; /* of struct breakpoint * */
 	size_t armed;
@@ -114,6 +121,10 @@ struct breakpoint *breakpoint_find(const struct addrspace *space,
  */
 struct error *breakpoint_arm(struct addrspace *space,
 			     const struct wire_site *site, bool *ret_armed);
+
+/* Does the space's text hold what the site says? */
+bool breakpoint_text_matches(const struct addrspace *space,
+			     const struct wire_site *site);
 
 /*
  * Take it out of the text where it is there. A byte that is no longer int3 is

@@ -108,8 +108,11 @@ struct error *engine_make_space(struct engine *engine,
 		addrspace_release(*ret);
 		return err;
 	}
-	if (!parent)
+	if (!parent) {
 		(*ret)->text->program = engine->programs++;
+		if (engine->execpoints.watch)
+			(*ret)->text->execpoints = &engine->execpoints;
+	}
 	/* 0 is that of spaces made by others */
 	if (++engine->last_tag == 0)
 		engine->last_tag = 1;

@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "base/vec.h"
 #include "sys/wait.h"
+#include "target/execpoint.h"
 #include "target/pool.h"
 #include "target/process.h"
 #include "target/stall.h"
@@ -61,6 +62,7 @@ struct engine {
 	/* stops waited for out of turn (writer.h), to be handled first */
 	struct vec early; /* of struct stop_reason */
 	struct watch watch;
+	struct execpoints execpoints;
 	struct stalls stalls;
 	struct pool pool;
 	struct rng rng;

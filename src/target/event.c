@@ -168,7 +168,11 @@ static void event_hit(struct engine *engine, struct thread *thread,
 	struct wire_site site = breakpoint->site;
 	bool stays = breakpoint->policy == BREAKPOINT_PERSISTENT || !wanted;
 
-	sigstate_mend(engine, thread);
+	if (stays && space->text->execpoints) {
+		/* the kernel has set the resume flag */
+		engine_go_on(engine, thread);
+		return;
+	}
 	if (stays) {
 		step_over_breakpoint(engine, thread, breakpoint);
 		return;
@@ -177,13 +181,21 @@ static void event_hit(struct engine *engine, struct thread *thread,
 	engine->stats.hits++;
 	breakpoint->fired = true;
 	breakpoint->predicate = NULL;
-	pool_fired(&engine->pool, &site);
-	engine_return_site(engine, site.program, site.id, WIRE_FIRED);
+	pool_fired(engine, &site);
 	if (thread->process->role == PROCESS_WATCHED &&
 	    engine->phase == ENGINE_WATCHING && !thread->step)
 		stall_hit(engine, thread, &site, regs);
 	else
 		engine_go_on(engine, thread);
+}
+
+/* The record of an int3 there that may be ours. */
+static struct breakpoint *event_breakpoint(const struct thread *thread,
+					   uint64_t address)
+{
+	const struct addrspace *space = thread->process->space;
+
+	return space->text->execpoints ? NULL : breakpoint_find(space, address);
 }
 
 static void event_int3(struct engine *engine, struct thread *thread)
@@ -193,7 +205,7 @@ static void event_int3(struct engine *engine, struct thread *thread)
 
 	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
 		return;
-	breakpoint = breakpoint_find(thread->process->space, regs.rip - 1);
+	breakpoint = event_breakpoint(thread, regs.rip - 1);
 	if (!breakpoint ||
 	    (!breakpoint->armed && event_own_int3(thread, regs.rip - 1))) {
 		event_deliver(engine, thread, SIGTRAP);
@@ -203,14 +215,39 @@ static void event_int3(struct engine *engine, struct thread *thread)
 	regs.rip--;
 	if (!thread_ok(thread, trace_set_rip(thread->tid, regs.rip)))
 		return;
+	sigstate_mend(engine, thread);
 	/* lifted for a moment only, it was met all the same */
 	if (breakpoint->armed || breakpoint->passing > 0) {
 		event_hit(engine, thread, breakpoint, &regs);
 		return;
 	}
 	/* the trap of a location lifted since: it goes on as if nothing was */
-	sigstate_mend(engine, thread);
 	engine_go_on(engine, thread);
+}
+
+/*
+ * Did the thread stop before an instruction that is armed? A stop that comes
+ * late, since SIGTRAP was blocked, finds it elsewhere.
+ */
+static bool event_execution(struct engine *engine, struct thread *thread,
+			    uint8_t slots, const uint64_t gens[DREGS_SLOTS])
+{
+	const struct addrspace *space = thread->process->space;
+	const struct program_text *text = space->text;
+	const struct execpoint *point = NULL;
+	struct breakpoint *breakpoint;
+	struct x86_registers regs;
+
+	if (text->execpoints)
+		point = execpoint_of_trap(text->execpoints, text, slots, gens);
+	if (!point || !thread_ok(thread, trace_registers(thread->tid, &regs)))
+		return false;
+	breakpoint = breakpoint_find(space, point->address);
+	if (!breakpoint || regs.rip != point->address ||
+	    !breakpoint_text_matches(space, &breakpoint->site))
+		return false;
+	event_hit(engine, thread, breakpoint, &regs);
+	return true;
 }
 
 static void event_watch(struct engine *engine, struct thread *thread,
@@ -227,6 +264,8 @@ static void event_watch(struct engine *engine, struct thread *thread,
 		return;
 	}
 	thread_unpark(thread);
+	if (event_execution(engine, thread, slots, gens))
+		return;
 	stall_trap(engine, thread, slots, gens);
 	/* the kernel forces the signal of a debug register, as that of int3 */
 	if (info->code == TRAP_CODE_WATCH)
@@ -247,8 +286,7 @@ static void event_sent_trap(struct engine *engine, struct thread *thread)
 	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
 		return;
 	if (event_own_int3(thread, regs.rip - 1))
-		breakpoint =
-			breakpoint_find(thread->process->space, regs.rip - 1);
+		breakpoint = event_breakpoint(thread, regs.rip - 1);
 	if (!breakpoint || !breakpoint->armed) {
 		event_deliver(engine, thread, sigstate_deliver(engine, thread));
 		return;

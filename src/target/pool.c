@@ -26,6 +26,8 @@ enum {
 	POOL_HOT_NS = 2 * 1000 * 1000,
 	/* threads for each place for a hot location */
 	POOL_THREADS_PER_PLACE = 4,
+	/* sites that were hit, kept where there are few places */
+	POOL_KEPT_MAX = 256,
 };
 
 void pool_deinit(struct pool *pool)
@@ -156,7 +158,8 @@ void pool_queue(struct engine *engine, const struct wire_site *sites,
 
 	for (size_t i = 0; i < count; i++) {
 		const struct wire_site *site = &sites[i];
-		bool fired = pool_has_fired(engine, site);
+		bool fired = !engine->execpoints.watch &&
+			     pool_has_fired(engine, site);
 
 		if (!ring_push(fired ? &pool->fired : &pool->fresh, site))
 			engine_return_site(engine, site->program, site->id,
@@ -164,13 +167,25 @@ void pool_queue(struct engine *engine, const struct wire_site *sites,
 	}
 }
 
-void pool_fired(struct pool *pool, const struct wire_site *site)
+/* Where there are few places, it is kept for another time. */
+static bool pool_keep(struct engine *engine, const struct wire_site *site)
 {
+	return engine->execpoints.watch && engine->phase == ENGINE_WATCHING &&
+	       engine->pool.fired.count < POOL_KEPT_MAX &&
+	       ring_push(&engine->pool.fired, site);
+}
+
+void pool_fired(struct engine *engine, const struct wire_site *site)
+{
+	struct pool *pool = &engine->pool;
+
 	for (int i = 0; i < POOL_HOT_MAX; i++) {
 		if (pool->hot[i].address == site->address &&
 		    pool->hot[i].program == site->program)
 			pool->hot[i].address = 0;
 	}
+	if (!pool_keep(engine, site))
+		engine_return_site(engine, site->program, site->id, WIRE_FIRED);
 }
 
 /* A free place for a hot location, or NULL. */
@@ -280,6 +295,9 @@ static enum wire_returned_why pool_try(struct engine *engine,
 
 	if (why == WIRE_DEFERRED)
 		engine->stats.arms_deferred++;
+	if (why == WIRE_FIRED && space->text->execpoints &&
+	    !execpoints_has_room(space->text->execpoints))
+		return WIRE_LIFTED;
 	if (why == WIRE_FIRED) {
 		engine_note(engine, pool_write(engine, space, site, &armed));
 		engine->stats.arms += armed;
@@ -357,10 +375,11 @@ static bool pool_ready(struct engine *engine, uint64_t now)
 static size_t pool_room(const struct engine *engine)
 {
 	size_t armed = engine_armed(engine);
+	size_t most = engine->pool.params.pool;
 
-	return armed < engine->pool.params.pool
-		       ? engine->pool.params.pool - armed
-		       : 0;
+	if (engine->execpoints.watch && most > EXECPOINT_MAX)
+		most = EXECPOINT_MAX;
+	return armed < most ? most - armed : 0;
 }
 
 /* As many as may be armed in one go. Returns how many were. */
@@ -380,7 +399,43 @@ static size_t pool_arm_fresh(struct engine *engine, size_t room)
 	return armed;
 }
 
-void pool_refill(struct engine *engine, uint64_t now)
+/* Locations that were not reached in their time make room for others. */
+static void pool_rotate(struct engine *engine, uint64_t now)
+{
+	const struct execpoint *point;
+
+	while ((point = execpoints_due(&engine->execpoints, now))) {
+		const struct program_text *text = point->text;
+		struct addrspace *space =
+			*(struct addrspace **)vec_at(&text->spaces, 0);
+		struct breakpoint *breakpoint =
+			breakpoint_find(space, point->address);
+
+		engine_note(engine, breakpoint_lift(space, 0, breakpoint));
+		engine_return_site(engine, text->program, breakpoint->site.id,
+				   WIRE_LIFTED);
+	}
+}
+
+/* New ones and those hit before, by turns. */
+static void pool_arm_untouched(struct engine *engine, uint64_t now)
+{
+	struct pool *pool = &engine->pool;
+	size_t room;
+
+	execpoints_set_rate(&engine->execpoints, pool->params.rate);
+	pool_rotate(engine, now);
+	room = pool_room(engine);
+	for (int i = 0; i < POOL_BATCH && pool_queued(pool) > 0 && room > 0;
+	     i++) {
+		pool->again = pool->fresh.count == 0 ||
+			      (pool->fired.count > 0 && !pool->again);
+		room -= pool_arm(engine, ring_pop(pool->again ? &pool->fired
+							      : &pool->fresh));
+	}
+}
+
+static void pool_fill(struct engine *engine, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
 	size_t room;
@@ -394,9 +449,19 @@ void pool_refill(struct engine *engine, uint64_t now)
 		pool->retry_ns = now + POOL_RETRY_NS;
 		return;
 	}
+	if (engine->execpoints.watch) {
+		pool_arm_untouched(engine, now);
+		return;
+	}
 	room = pool_room(engine);
 	room -= pool_arm_fresh(engine, room);
 	pool_arm_fired(engine, now, room);
+}
+
+void pool_refill(struct engine *engine, uint64_t now)
+{
+	pool_fill(engine, now);
+	execpoints_tick(engine);
 }
 
 /* Take the site with that id out of the ring. */
@@ -433,14 +498,19 @@ uint64_t pool_next_ns(const struct engine *engine)
 	uint64_t next = UINT64_MAX;
 
 	if (pool_queued(pool) == 0 || !pool_may_arm(engine) ||
-	    pool_room(engine) == 0)
+	    (pool_room(engine) == 0 && !engine->execpoints.watch))
 		return next;
 	if (pool->tokens < 1)
 		return pool->tokens_ns +
 		       (uint64_t)((1 - pool->tokens) / pool->params.rate *
 				  CLOCK_NS_PER_S) +
 		       1;
-	if (pool->fresh.count > 0 && pool->arms >= 1)
+	if (pool_room(engine) == 0) {
+		next = execpoints_next_ns(&engine->execpoints);
+		return next > pool->retry_ns ? next : pool->retry_ns;
+	}
+	if (engine->execpoints.watch ||
+	    (pool->fresh.count > 0 && pool->arms >= 1))
 		return pool->retry_ns;
 	if (pool->fresh.count > 0)
 		next = pool->tokens_ns +

@@ -10,6 +10,11 @@
  * met, and spent, during it. So only a few of those are armed at a time, in
  * the order drawn, which keeps the sampling uniform over locations; one that
  * has not fired within a moment is not hot, and gives its place to the next.
+ *
+ * Where the text is not to be written (execpoint.h), there are so few places
+ * that most samples would be of locations that nobody ever reaches. There,
+ * sites that were hit are kept: every other one armed is one of them, in turn,
+ * until it is not reached in its time.
  */
 #ifndef TARGET_POOL_H
 #define TARGET_POOL_H
@@ -42,6 +47,7 @@ struct pool {
 	struct wire_params params;
 	struct pool_ring fresh, fired;
 	struct pool_hot hot[POOL_HOT_MAX];
+	bool again; /* text untouched: the last one armed was of `fired` */
 	uint64_t retry_ns; /* something must be known first: not before then */
 	double tokens;
 	uint64_t tokens_ns; /* when they were last reckoned */
@@ -60,8 +66,8 @@ void pool_queue(struct engine *engine, const struct wire_site *sites,
 /* Arm from the queue as far as size, tokens and stalls allow. */
 void pool_refill(struct engine *engine, uint64_t now);
 
-/* A breakpoint of the pool was hit: its place is free. */
-void pool_fired(struct pool *pool, const struct wire_site *site);
+/* A breakpoint of the pool was hit: its place is free, its site returned. */
+void pool_fired(struct engine *engine, const struct wire_site *site);
 
 /* Sites waiting to be armed. */
 static inline size_t pool_queued(const struct pool *pool)

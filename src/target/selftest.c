@@ -34,7 +34,16 @@ struct selftest {
 /* Written and read by children; the parent only takes its address. */
 static volatile uint64_t watched;
 
-static void selftest_child(int go, bool by_kernel)
+/* What the child is to do. */
+enum selftest_deed { DEED_WRITE, DEED_BY_KERNEL, DEED_EXECUTE };
+
+/* Executed by a child; the parent only takes its address. */
+__attribute__((noinline)) static void selftest_location(void)
+{
+	watched = 2;
+}
+
+static void selftest_child(int go, enum selftest_deed deed)
 {
 	sigset_t none;
 	char byte;
@@ -47,17 +56,24 @@ static void selftest_child(int go, bool by_kernel)
 	/* without a parent there is nothing to do */
 	if (read(go, &byte, 1) != 1)
 		_exit(1); /* exit-allowed: forked child */
-	if (by_kernel) {
+	switch (deed) {
+	case DEED_WRITE:
+		watched = 1;
+		break;
+	case DEED_BY_KERNEL:
 		if (read(go, (void *)(uintptr_t)&watched, 1) != 1)
 			_exit(1); /* exit-allowed: forked child */
-	} else {
-		watched = 1;
+		break;
+	case DEED_EXECUTE:
+		selftest_location();
+		break;
 	}
 	_exit(0); /* exit-allowed: forked child */
 }
 
 /* Start a child, seized and stopped. */
-static struct error *selftest_begin(struct selftest *test, bool by_kernel)
+static struct error *selftest_begin(struct selftest *test,
+				    enum selftest_deed deed)
 {
 	struct stop_reason stop;
 	struct error *err;
@@ -68,7 +84,7 @@ static struct error *selftest_begin(struct selftest *test, bool by_kernel)
 	test->pid = fork();
 	if (test->pid == 0) {
 		close(fds[1]);
-		selftest_child(fds[0], by_kernel);
+		selftest_child(fds[0], deed);
 	}
 	close(fds[0]);
 	test->go = fds[1];
@@ -138,7 +154,7 @@ static struct error *selftest_registers_once(void)
 	bool trapped = false;
 	struct error *err;
 
-	err = selftest_begin(&test, false);
+	err = selftest_begin(&test, DEED_WRITE);
 	if (!err)
 		err = selftest_set_registers(test.pid);
 	if (!err)
@@ -179,7 +195,7 @@ static struct error *selftest_perf_once(bool by_kernel, bool *ret_trapped)
 	int fd = -1;
 
 	*ret_trapped = false;
-	err = selftest_begin(&test, by_kernel);
+	err = selftest_begin(&test, by_kernel ? DEED_BY_KERNEL : DEED_WRITE);
 	if (!err)
 		err = perfwatch_open(test.pid, &spec, &fd);
 	if (!err)
@@ -204,6 +220,54 @@ struct error *selftest_perf(bool *ret_kernel)
 		return error_wrap(err, "watchpoints by perf");
 	error_free(selftest_perf_once(true, ret_kernel));
 	return NULL;
+}
+
+/* Stopped before the instruction, and is the event good for a watch then? */
+static struct error *selftest_stopped_at(pid_t pid, int fd, bool *ret)
+{
+	const struct perfwatch_spec watch = {
+		.address = (uint64_t)(uintptr_t)&watched,
+		.length = sizeof(watched),
+		.write_only = true,
+		.cookie = 2,
+	};
+	struct x86_registers regs;
+	struct error *err;
+
+	err = trace_registers(pid, &regs);
+	if (err)
+		return err;
+	*ret = regs.rip == (uint64_t)(uintptr_t)selftest_location;
+	return *ret ? perfwatch_move(fd, &watch) : NULL;
+}
+
+struct error *selftest_execution(void)
+{
+	const struct perfwatch_spec spec = {
+		.address = (uint64_t)(uintptr_t)selftest_location,
+		.execute = true,
+		.cookie = 1,
+	};
+	struct selftest test = { 0 };
+	bool trapped = false;
+	struct error *err;
+	int fd = -1;
+
+	err = selftest_begin(&test, DEED_EXECUTE);
+	if (!err)
+		err = perfwatch_open(test.pid, &spec, &fd);
+	if (!err)
+		err = selftest_act(&test, TRAP_CODE_PERF, &trapped);
+	if (!err && trapped)
+		err = selftest_stopped_at(test.pid, fd, &trapped);
+	if (fd >= 0)
+		close(fd);
+	selftest_end(&test);
+	if (!err && !trapped)
+		err = error_create(
+			ERROR_UNSUPPORTED,
+			"perf execution breakpoints do not stop a thread before the instruction (needs Linux 5.13)");
+	return error_wrap(err, "execution breakpoints by perf");
 }
 
 /* Another watcher gives its registers back when it has been idle a moment. */

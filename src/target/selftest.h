@@ -20,6 +20,12 @@ struct error *selftest_registers(void);
  */
 struct error *selftest_perf(bool *ret_kernel);
 
+/*
+ * NULL if a perf execution breakpoint stops a tracee before the instruction,
+ * and can then be made a watchpoint.
+ */
+struct error *selftest_execution(void);
+
 /* NULL if CPU-wide perf breakpoints may be opened. */
 struct error *selftest_cpu(void);
 

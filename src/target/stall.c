@@ -262,6 +262,8 @@ static bool stall_collisions(struct engine *engine, const struct stall *arrival)
 
 static void stall_watch(struct engine *engine, struct stall *stall)
 {
+	if (engine->execpoints.watch)
+		execpoints_suspend(&engine->execpoints);
 	for (int i = 0; i < stall->access_count; i++) {
 		struct stall_access *access = &stall->accesses[i];
 		bool writes = access->access.kind & ACCESS_WRITE;

@@ -27,6 +27,7 @@
 #include "target/guardian.h"
 #include "target/launch.h"
 #include "target/release.h"
+#include "target/selftest.h"
 #include "target/sigstate.h"
 #include "target/writer.h"
 
@@ -323,6 +324,29 @@ static struct error *tracer_attach(struct engine *engine,
 	return err;
 }
 
+/* The back-end, and how breakpoints are set. */
+static struct error *tracer_choose(struct engine *engine,
+				   const struct tracer_config *config,
+				   struct wire_started *started)
+{
+	const char *backend = config->backend;
+	struct error *err;
+
+	if (config->text_untouched && strcmp(backend, "auto") == 0)
+		backend = watch_by_perf.name;
+	err = backend_choose(backend, &engine->watch, started->reason,
+			     sizeof(started->reason));
+	if (!config->text_untouched)
+		return err;
+	if (!err && engine->watch.ops != &watch_by_perf)
+		err = error_create(ERROR_USAGE, "it takes the back-end perf");
+	if (!err)
+		err = selftest_execution();
+	if (!err)
+		execpoints_begin(&engine->execpoints, &engine->watch);
+	return error_wrap(err, "--text-untouched");
+}
+
 static struct error *tracer_begin(struct engine *engine,
 				  const struct tracer_config *config,
 				  const struct tracer_signals *before)
@@ -343,8 +367,7 @@ static struct error *tracer_begin(struct engine *engine,
 		if (err)
 			return err;
 	}
-	err = backend_choose(config->backend, &engine->watch, started.reason,
-			     sizeof(started.reason));
+	err = tracer_choose(engine, config, &started);
 	if (err)
 		return err;
 	err = config->argv ? launch_command(engine, &launch)

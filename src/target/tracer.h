@@ -25,6 +25,8 @@ struct tracer_config {
 	enum wire_follow follow;
 	bool no_aslr;
 	const char *backend; /* "auto", "perf", "perf-cpu", "ptrace", "value" */
+	/* breakpoints in debug registers only; needs perf */
+	bool text_untouched;
 	uint64_t seed;
 	struct wire_params params; /* to begin with */
 };

@@ -29,6 +29,7 @@ static struct error *perf_set(const struct engine *engine,
 		.address = want->address,
 		.length = want->length,
 		.write_only = want->type == DREGS_WRITE,
+		.execute = want->type == DREGS_EXECUTE,
 		.kernel = engine->watch.kernel,
 		/*
 		 * the low half of the generation is enough to tell them apart

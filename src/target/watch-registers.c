@@ -25,6 +25,22 @@
 enum { DR_STATUS = 6, DR_CONTROL = 7, DR_STATUS_SLOTS = 0xf };
 
 /*
+ * Watches only: the trap of an execution would be forced on a thread, which
+ * has these registers since it blocks SIGTRAP.
+ */
+static void registers_view(const struct engine *engine,
+			   const struct thread *thread, struct watch_view *ret)
+{
+	watch_view(&engine->watch, thread->process->space, ret);
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		if (ret->dregs.slots[i].type != DREGS_EXECUTE)
+			continue;
+		ret->dregs.slots[i] = (struct dregs_slot){ .users = 0 };
+		ret->generation[i] = 0;
+	}
+}
+
+/*
  * A thread that sleeps where the stop would be seen is not told to: it touches
  * nothing, and is looked at again when the stall goes on. What is in its
  * registers from before is known to be of the past by its generation.
@@ -49,7 +65,7 @@ static void registers_update(struct engine *engine, struct thread *thread)
 {
 	struct watch_view view;
 
-	watch_view(&engine->watch, thread->process->space, &view);
+	registers_view(engine, thread, &view);
 	if (watch_current(&view, thread) || thread->watch.dirty ||
 	    registers_let_sleep(engine, thread))
 		return;
@@ -110,7 +126,7 @@ static void registers_prepare(struct engine *engine, struct thread *thread)
 
 	if (thread->process->role != PROCESS_WATCHED)
 		return;
-	watch_view(&engine->watch, thread->process->space, &view);
+	registers_view(engine, thread, &view);
 	if (watch_current(&view, thread) || registers_trap_pending(thread))
 		return;
 	guardian_note_registers(engine->guardian);

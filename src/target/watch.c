@@ -31,6 +31,7 @@ static void watch_own(struct watch *watch, int slot,
 {
 	struct watch_owner *owner = &watch->owners[slot];
 
+	owner->text = NULL;
 	owner->tag = space->tag;
 	owner->shared = sharing_place(space, watch_slot_address(watch, slot),
 				      watch->dregs.slots[slot].length,
@@ -61,6 +62,29 @@ bool watch_claim(struct watch *watch, const struct addrspace *space,
 	return true;
 }
 
+bool watch_claim_execution(struct watch *watch, const struct program_text *text,
+			   uint64_t address, struct watch_claim *ret)
+{
+	/* any of the spaces: its tag tells programs apart */
+	const struct addrspace *space =
+		*(struct addrspace **)vec_at(&text->spaces, 0);
+
+	if (address >> WATCH_TAG_SHIFT)
+		return false;
+	address |= (uint64_t)space->tag << WATCH_TAG_SHIFT;
+	if (!dregs_claim(&watch->dregs, address, 1, DREGS_EXECUTE, false,
+			 &ret->claim))
+		return false;
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		if (!(ret->claim.slots & (1u << i)))
+			continue;
+		watch->owners[i] = (struct watch_owner){ .text = text };
+		watch->generation[i] = ++watch->last_generation;
+		ret->generation[i] = watch->generation[i];
+	}
+	return true;
+}
+
 void watch_release(struct watch *watch, const struct watch_claim *claim)
 {
 	dregs_release(&watch->dregs, &claim->claim);
@@ -75,9 +99,10 @@ static bool watch_applies(const struct watch *watch, int slot,
 {
 	const struct watch_owner *owner = &watch->owners[slot];
 
-	if (watch->generation[slot] == 0)
+	if (watch->generation[slot] == 0 ||
+	    (owner->text && owner->text != space->text))
 		return false;
-	if (owner->tag == space->tag) {
+	if (owner->text || owner->tag == space->tag) {
 		*ret = watch_slot_address(watch, slot);
 		return true;
 	}
@@ -183,6 +208,15 @@ void watch_retire(struct engine *engine)
 		clock_now_ns() + (live ? WATCH_IDLE_NS : watch_linger(engine));
 }
 
+static bool watch_in_use(const struct watch *watch)
+{
+	uint64_t any = 0;
+
+	for (int i = 0; i < DREGS_SLOTS; i++)
+		any |= watch->generation[i];
+	return any != 0;
+}
+
 void watch_tick(struct engine *engine, uint64_t now)
 {
 	struct watch *watch = &engine->watch;
@@ -192,6 +226,9 @@ void watch_tick(struct engine *engine, uint64_t now)
 	if (watch->clean_at_ns == 0 || now < watch->clean_at_ns)
 		return;
 	watch->clean_at_ns = 0;
-	watch_each_thread(engine, watch->ops->live ? watch_close_one
-						   : watch_update_one);
+	if (watch->ops->live && watch_in_use(watch))
+		watch->clean_at_ns = now + WATCH_IDLE_NS;
+	else
+		watch_each_thread(engine, watch->ops->live ? watch_close_one
+							   : watch_update_one);
 }

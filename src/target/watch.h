@@ -20,6 +20,7 @@
 struct addrspace;
 struct engine;
 struct error;
+struct program_text;
 struct thread;
 struct watch;
 
@@ -61,6 +62,8 @@ struct watch_owner {
 	uint16_t tag; /* of the address space that has them at the address */
 	bool shared; /* others may have them too: */
 	struct shared_place place;
+	/* execution of an instruction of that program, wherever it runs */
+	const struct program_text *text;
 };
 
 struct watch {
@@ -96,6 +99,9 @@ struct watch_claim {
 bool watch_claim(struct watch *watch, const struct addrspace *space,
 		 uint64_t address, uint32_t size, enum dregs_type type,
 		 struct watch_claim *ret);
+/* A slot for the instruction at that address of a program; see execpoint.h. */
+bool watch_claim_execution(struct watch *watch, const struct program_text *text,
+			   uint64_t address, struct watch_claim *ret);
 void watch_release(struct watch *watch, const struct watch_claim *claim);
 
 /* The slot's address, in the address space of the thread that is stalled. */

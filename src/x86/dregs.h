@@ -18,8 +18,11 @@
 
 enum { DREGS_SLOTS = 4 };
 
-/* The R/W field of DR7. There is no read-only watch on x86. */
-enum dregs_type { DREGS_WRITE = 1, DREGS_READ_WRITE = 3 };
+/*
+ * The R/W field of DR7. There is no read-only watch on x86. Execution is
+ * claimed with one byte, the instruction's first.
+ */
+enum dregs_type { DREGS_EXECUTE = 0, DREGS_WRITE = 1, DREGS_READ_WRITE = 3 };
 
 struct dregs_slot {
 	uint64_t address;

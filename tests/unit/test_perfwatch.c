@@ -145,6 +145,45 @@ static void a_thread_is_stopped_behind_its_access(void **state)
 	tracee_finish(pid, 0);
 }
 
+static void a_thread_is_stopped_before_an_instruction(void **state)
+{
+	const struct perfwatch_spec here = {
+		.address = (uintptr_t)touch_after,
+		.execute = true,
+		.cookie = 77,
+	};
+	struct perfwatch_spec watch = spec_of(2, 88);
+	struct x86_registers regs;
+	struct trap_info info;
+	int fd = -1;
+	pid_t pid = start(&fd);
+
+	(void)state;
+	assert_ok(perfwatch_move(fd, &here));
+	assert_ok(trace_continue(pid, 0));
+	tracee_tell(&shared->step, 1);
+	/* each time it comes there, and it gets on with the event as it is */
+	for (int word = 0; word < 2; word++) {
+		assert_int_equal(tracee_wait(pid).signal, SIGTRAP);
+		assert_ok(trace_trap_info(pid, &info));
+		assert_int_equal(info.code, TRAP_CODE_PERF);
+		assert_int_equal(info.perf_data, 77);
+		assert_int_equal(info.address, (uintptr_t)touch_after);
+		assert_ok(trace_registers(pid, &regs));
+		assert_int_equal(regs.rip, (uintptr_t)touch_after);
+		assert_int_equal(regs.gpr[X86_RDI],
+				 (uintptr_t)&shared->words[word]);
+		if (word == 0)
+			assert_ok(trace_continue(pid, 0));
+	}
+	/* the same event may watch bytes then */
+	assert_ok(perfwatch_move(fd, &watch));
+	assert_ok(trace_continue(pid, 0));
+	expect_trap(pid, 2, 88);
+	close(fd);
+	tracee_kill(pid);
+}
+
 static void what_cannot_be_watched_is_an_error(void **state)
 {
 	struct perfwatch_spec spec = spec_of(0, 1);
@@ -317,6 +356,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_thread_is_stopped_behind_its_access),
+		TEST(a_thread_is_stopped_before_an_instruction),
 		TEST(what_cannot_be_watched_is_an_error),
 		TEST(a_ring_tells_who_touched_the_bytes),
 		TEST(records_come_whole_round_the_end_of_the_ring),

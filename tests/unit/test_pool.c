@@ -191,7 +191,7 @@ static void locations_that_fired_take_turns(void **state)
 	assert_in_range(pool_next_ns(&driven->engine), now + 1,
 			now + 100 * CLOCK_NS_PER_MS);
 	/* free once it fired */
-	pool_fired(pool, &site);
+	pool_fired(&driven->engine, &site);
 	pool_refill(&driven->engine, now + 2);
 	assert_int_equal(space_of(driven)->text->armed, 2);
 	assert_true(is_armed(driven, site_read));

@@ -41,6 +41,16 @@ static void perf_breakpoints_trap_here(void **state)
 		tracee_skip(err);
 }
 
+static void perf_execution_breakpoints_stop_before_here(void **state)
+{
+	struct error *err = selftest_execution();
+
+	(void)state;
+	assert_no_children();
+	if (err)
+		tracee_skip(err);
+}
+
 static void the_backend_asked_for_is_taken(void **state)
 {
 	static const char *const names[] = { "perf", "ptrace", "perf-cpu",
@@ -103,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(debug_registers_trap_here),
 		cmocka_unit_test(perf_breakpoints_trap_here),
+		cmocka_unit_test(perf_execution_breakpoints_stop_before_here),
 		cmocka_unit_test(the_backend_asked_for_is_taken),
 		cmocka_unit_test(an_unknown_name_is_a_usage_error),
 		cmocka_unit_test(a_choice_is_always_made_and_explained),
