@@ -58,8 +58,8 @@ struct error *checks_refuse(const struct check_entry *table, size_t count,
 
 /* checks-live.c */
 check_look check_look_ptrace, check_look_memory, check_look_watch_perf,
-	check_look_watch_ptrace, check_look_watch_cpu, check_look_watch_value,
-	check_look_registers;
+	check_look_watch_ptrace, check_look_watch_cpu, check_look_execution,
+	check_look_watch_value, check_look_registers;
 /* checks-access.c */
 check_look check_look_access;
 /* checks-text.c */

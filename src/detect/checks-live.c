@@ -114,6 +114,22 @@ void check_look_watch_cpu(struct check_context *context, struct check *ret)
 	error_free(err);
 }
 
+void check_look_execution(struct check_context *context, struct check *ret)
+{
+	struct error *err = selftest_execution();
+
+	(void)context;
+	if (!err) {
+		check_find(ret, CHECK_OK,
+			   "a breakpoint on execution stopped a child: "
+			   "--text-untouched works");
+		return;
+	}
+	check_find(ret, CHECK_NOTE, "%s", error_message(err));
+	check_advise(ret, "for --text-untouched: see watch-perf");
+	error_free(err);
+}
+
 void check_look_watch_value(struct check_context *context, struct check *ret)
 {
 	(void)context;

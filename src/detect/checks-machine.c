@@ -260,6 +260,7 @@ static const struct check_entry machine_table[] = {
 	{ "watch-perf", check_look_watch_perf, false, true },
 	{ "watch-ptrace", check_look_watch_ptrace, false, true },
 	{ "watch-perf-cpu", check_look_watch_cpu, false, true },
+	{ "execution", check_look_execution, false, true },
 	{ "watch-value", check_look_watch_value, false, true },
 	{ "debug-registers", check_look_registers, false, true },
 	{ "open-files", look_files, false, false },

@@ -162,38 +162,51 @@ static bool session_is_shared(const struct conflict *conflict)
 				   address + conflict->wire.shift);
 }
 
+/* A message as it came. */
+struct conflict_message {
+	const void *bytes;
+	size_t size;
+};
+
+/* Read it, and count it if it is nothing new (*ret_done). */
+static struct error *session_read(struct session *session,
+				  const struct conflict_context *context,
+				  const struct conflict_message *message,
+				  struct conflict *conflict, bool *ret_done)
+{
+	struct error *err =
+		conflict_read(context, message->bytes, message->size, conflict);
+
+	if (err)
+		return err;
+	*ret_done = true;
+	if (!conflict->race)
+		session->counts.read_read++;
+	else
+		*ret_done = session_known_conflict(session, context, conflict);
+	return NULL;
+}
+
 /*
  * A library may have been loaded since the maps were read last; its frames
  * would be missing. So they are read again before anything new is described.
  */
 static struct error *session_understand(struct session *session,
 					const struct conflict_context *context,
-					const void *payload, size_t size,
+					const struct conflict_message *message,
 					struct conflict *conflict)
 {
 	struct error *err;
+	bool done;
 
-	err = conflict_read(context, payload, size, conflict);
-	if (err)
+	err = session_read(session, context, message, conflict, &done);
+	if (err || done)
 		return err;
-	if (!conflict->race) {
-		session->counts.read_read++;
-		return NULL;
-	}
-	if (session_known_conflict(session, context, conflict))
-		return NULL;
 	err = session_refresh_sides(session, &conflict->wire);
 	if (!err)
-		err = conflict_read(context, payload, size, conflict);
-	if (err)
+		err = session_read(session, context, message, conflict, &done);
+	if (err || done || !session_is_shared(conflict))
 		return err;
-	if (!conflict->race) {
-		session->counts.read_read++;
-		return NULL;
-	}
-	if (session_known_conflict(session, context, conflict) ||
-	    !session_is_shared(conflict))
-		return NULL;
 	return session_new_conflict(session, context, conflict);
 }
 
@@ -205,6 +218,7 @@ struct error *session_conflict(struct session *session, const void *payload,
 		.backend = session->counts.backend,
 		.program = session->program,
 	};
+	const struct conflict_message message = { payload, size };
 	struct wire_conflict wire;
 	struct conflict conflict;
 
@@ -215,5 +229,5 @@ struct error *session_conflict(struct session *session, const void *payload,
 		context.homes[i] = session_home(session, &wire.sides[i],
 						&wire.sides[1 - i]);
 	session_name_program(session, wire.sides[0].pid);
-	return session_understand(session, &context, payload, size, &conflict);
+	return session_understand(session, &context, &message, &conflict);
 }

@@ -57,7 +57,7 @@ is "the lines have their shape" "$(grep -Evc \
 	'^(ok|note|warning|failed) +[a-z-]+ +[^ ]|^ {26}remedy: |^racewatch doctor: ' \
 	"$work/out")" 0
 for name in linux ptrace-scope capabilities seccomp user-namespace proc \
-	perf-policy watch-perf watch-ptrace watch-perf-cpu watch-value \
+	perf-policy watch-perf watch-ptrace watch-perf-cpu execution watch-value \
 	debug-registers open-files locked-memory security-modules traced; do
 	[ -n "$(verdict "$name")" ] || not_ok "the check $name is there"
 done
