@@ -130,6 +130,7 @@ static void shared_memory_is_told_once(void **state)
 					 (uintptr_t)shared + 4096));
 	assert_false(watched_same_memory(getpid(), (uintptr_t) private,
 					 getpid(), (uintptr_t) private));
+	vec_deinit(&bytes);
 	munmap(shared, 8192);
 	munmap(private, 8192);
 }
