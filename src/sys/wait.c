@@ -89,7 +89,9 @@ static bool wait_has_ended(pid_t tid)
 {
 	struct thread_status status;
 	struct error *err = procfs_status(tid, &status);
-	bool ended = err || status.state == 'Z' || status.state == 'X';
+	/* that it cannot be read is no sign: too many open files, say */
+	bool ended = err ? err == error_gone
+			 : status.state == 'Z' || status.state == 'X';
 
 	error_free(err);
 	return ended;

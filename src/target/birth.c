@@ -178,7 +178,7 @@ void birth_leave_orphans(struct engine *engine, const struct process *process)
 			continue;
 		vec_remove_swap(&engine->orphans, i);
 		engine->orphans_left = true;
-		if (!err)
+		if (err != error_gone)
 			birth_let_go(engine, process->space, tid);
 		error_free(err);
 	}
@@ -212,12 +212,16 @@ void birth_leave_all_orphans(struct engine *engine)
 /* It was let go as an orphan, or has ended: no stop of it will come. */
 static bool birth_is_over(const struct engine *engine, pid_t tid)
 {
-	struct thread_status status = { .tracer = 0 };
+	struct thread_status status;
+	struct error *err;
+	bool over;
 
 	if (!engine->orphans_left)
 		return false;
-	error_free(procfs_status(tid, &status));
-	return status.tracer != getpid();
+	err = procfs_status(tid, &status);
+	over = err ? err == error_gone : status.tracer != getpid();
+	error_free(err);
+	return over;
 }
 
 void birth_announced(struct engine *engine, struct thread *creator,

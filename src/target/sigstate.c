@@ -179,7 +179,7 @@ static void sigstate_take_mask(struct thread *thread, uint64_t mask,
 	sigstate_plan(thread, now);
 }
 
-void sigstate_refresh(struct engine *engine, struct thread *thread)
+bool sigstate_refresh(struct engine *engine, struct thread *thread)
 {
 	struct thread_signals *signals = &thread->signals;
 	uint64_t now = clock_now_ns();
@@ -192,7 +192,7 @@ void sigstate_refresh(struct engine *engine, struct thread *thread)
 		/* its end will be told by wait */
 		error_free(err);
 		signals->next_refresh_ns = now + SIGSTATE_LAST_GAP_NS;
-		return;
+		return false;
 	}
 	/* on its way over a breakpoint, it has a mask of ours for a moment */
 	if (certain && (!thread->step || !signals->known))
@@ -207,6 +207,7 @@ void sigstate_refresh(struct engine *engine, struct thread *thread)
 		watch_by_perf.clear(engine, thread);
 		thread->watch.by_registers = true;
 	}
+	return true;
 }
 
 void sigstate_newborn(struct engine *engine, struct thread *thread,
@@ -318,6 +319,22 @@ static struct thread *sigstate_any_thread(const struct process *process)
 	return NULL;
 }
 
+/*
+ * Were the dispositions seen lately? What was seen before the first
+ * breakpoints is old: a program sets them at its start, and starts its threads
+ * right then.
+ */
+static bool sigstate_is_fresh(const struct engine *engine,
+			      const struct process *process, uint64_t now)
+{
+	uint64_t age =
+		process->ever_armed
+			? SIGSTATE_STALE_NS * engine_watched_count(engine)
+			: 0;
+
+	return process->trap_looked_ns + age > now;
+}
+
 bool sigstate_ready(struct engine *engine, struct process *process,
 		    uint64_t now)
 {
@@ -330,14 +347,9 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 	if (now - process->armed_ns < SIGSTATE_PATIENCE_NS &&
 	    !sigstate_all_settled(engine, now))
 		return false;
-	/*
-	 * What was seen before the first breakpoints is not old: a program sets
-	 * its dispositions at its start, and starts its threads right then
-	 */
-	if (!process->ever_armed ||
-	    now - process->trap_looked_ns >
-		    SIGSTATE_STALE_NS * engine_watched_count(engine))
-		sigstate_refresh(engine, first);
+	if (!sigstate_is_fresh(engine, process, now) &&
+	    !sigstate_refresh(engine, first))
+		return false;
 	if (first->state == THREAD_GONE)
 		return false;
 	if (process->trap_caught && !process->trap_action_known) {

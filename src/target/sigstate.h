@@ -30,8 +30,11 @@ struct process;
 struct thread;
 struct wire_site;
 
-/* Look at the thread's mask, and the process's dispositions, in /proc. */
-void sigstate_refresh(struct engine *engine, struct thread *thread);
+/*
+ * Look at the thread's mask, and the process's dispositions, in /proc. False:
+ * they could not be read.
+ */
+bool sigstate_refresh(struct engine *engine, struct thread *thread);
 
 /*
  * A thread has just been born. Its mask is not looked at yet: pthread_create(3)

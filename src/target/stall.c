@@ -315,6 +315,23 @@ static bool stall_look_pays(struct engine *engine, const struct stall *stall)
 	return false;
 }
 
+/*
+ * The threads have the watch: what was written before that leaves no trap, and
+ * is no change that would have to be explained.
+ */
+static void stall_begin_values(struct stall *stall)
+{
+	for (int i = 0; i < stall->access_count; i++) {
+		struct stall_access *access = &stall->accesses[i];
+		uint8_t bytes[X86_ACCESS_MAX];
+		uint32_t size;
+
+		stall_read(stall, i, bytes, &size);
+		if (size == access->readable)
+			memcpy(access->before, bytes, size);
+	}
+}
+
 /* Hold the thread, watch its bytes, and let the others run. */
 static void stall_begin(struct engine *engine, struct stall *stall)
 {
@@ -338,6 +355,8 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 		return;
 	}
 	stall_watch(engine, stall);
+	if (engine->watch.ops->live)
+		stall_begin_values(stall);
 	if (stall->site.pair != 0)
 		pool_arm_pair(engine, stall->site.pair);
 	stall_plan_look(engine, stall, now);
@@ -530,6 +549,8 @@ static void stall_check_watched(const struct engine *engine,
 	}
 	stall->watched = true;
 	stall->deadline_ns = now + stall->length_ns;
+	if (!engine->watch.ops->live)
+		stall_begin_values(stall);
 }
 
 /*
