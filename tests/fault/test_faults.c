@@ -37,7 +37,7 @@ enum {
 	TEXT = 2 * 4096,
 	OUT_LIMIT = 1 << 20,
 	/* a run takes some 50 ms */
-	RUN_SECONDS = 10,
+	RUN_SECONDS = 30,
 	ROW_SECONDS = 900,
 };
 
