@@ -403,9 +403,9 @@ static bool birth_follows_exec(const struct engine *engine,
 {
 	if (engine->phase >= ENGINE_RELEASING)
 		return false;
+	/* those that were asked for by name stay watched, whatever they run */
 	return engine->follow == WIRE_FOLLOW_ALL ||
-	       (process->role == PROCESS_WATCHED &&
-		process->pid == engine->pid);
+	       (process->role == PROCESS_WATCHED && process->parent == 0);
 }
 
 void birth_exec(struct engine *engine, struct thread *thread)
