@@ -38,42 +38,27 @@ static bool birth_shares_memory(pid_t creator, pid_t child, enum stop_kind kind)
 	return order >= 0 ? order == 0 : kind == STOP_VFORK;
 }
 
-/* Takes one use of the space over, on success only. */
-static struct error *birth_process(struct engine *engine, pid_t pid,
-				   enum process_role role,
-				   struct addrspace *space,
-				   struct process **ret)
+/*
+ * A process in its creator's memory, or with a copy that is cleaned at its
+ * first stop, by what the creator's space knows of breakpoints.
+ */
+static struct error *birth_process(struct engine *engine,
+				   const struct process *parent, pid_t pid,
+				   enum process_role role, struct process **ret)
 {
 	struct process *process;
 	struct error *err;
 
-	err = process_create(pid, role, space, &process);
+	err = process_create(pid, role, parent->space, &process);
 	if (err)
 		return err;
+	parent->space->users++;
 	if (!vec_push(&engine->processes, &process)) {
-		space->users++;
 		process_destroy(process);
 		return error_nomem;
 	}
 	*ret = process;
 	return NULL;
-}
-
-/*
- * A process in its creator's memory, or with a copy that is cleaned at its
- * first stop, by what the creator's space knows of breakpoints.
- */
-static struct error *birth_dependent(struct engine *engine,
-				     const struct process *parent, pid_t pid,
-				     enum process_role role,
-				     struct process **ret)
-{
-	struct error *err =
-		birth_process(engine, pid, role, parent->space, ret);
-
-	if (!err)
-		parent->space->users++;
-	return err;
 }
 
 /* The process that the newborn belongs to, made if need be. */
@@ -90,7 +75,7 @@ static struct error *birth_home(struct engine *engine, struct thread *creator,
 	}
 	if (birth_shares_memory(parent->pid, tid, kind))
 		role = PROCESS_GUEST;
-	return birth_dependent(engine, parent, tid, role, ret);
+	return birth_process(engine, parent, tid, role, ret);
 }
 
 /* Its first stop may have been seen before the event that announces it. */
