@@ -4,14 +4,11 @@
  */
 #include "sys/identity.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "sys/procfs.h"
 
@@ -22,25 +19,6 @@ enum {
 	STAT_FLAGS = 6,
 	STAT_START_TIME = 19,
 };
-
-static struct error *identity_file(pid_t tid, const char *name, char *text,
-				   size_t size)
-{
-	cleanup_close int fd = -1;
-	char path[64];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return error_os(errno == ENOENT ? ESRCH : errno, "open %s",
-				path);
-	n = read(fd, text, size - 1);
-	if (n < 0)
-		return error_os(errno, "read %s", path);
-	text[n] = '\0';
-	return NULL;
-}
 
 /* What follows "\nNAME:\t", or NULL. */
 static const char *status_value(const char *text, const char *name)
@@ -105,9 +83,9 @@ struct error *identity_read(pid_t tid, struct identity *ret)
 	char stat[1024];
 	struct error *err;
 
-	err = identity_file(tid, "status", status, sizeof(status));
+	err = procfs_text(tid, "status", status, sizeof(status));
 	if (!err)
-		err = identity_file(tid, "stat", stat, sizeof(stat));
+		err = procfs_text(tid, "stat", stat, sizeof(stat));
 	return err ? err : identity_parse(tid, status, stat, ret);
 }
 

@@ -33,6 +33,14 @@ static struct error *procfs_read(const char *path, char *text, size_t size)
 	return NULL;
 }
 
+struct error *procfs_text(pid_t tid, const char *name, char *text, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, name);
+	return procfs_read(path, text, size);
+}
+
 /* The number after "\nNAME:\t"; 0 when there is no such line. */
 static uint64_t status_field(const char *text, const char *name, int base)
 {
@@ -46,10 +54,8 @@ struct error *procfs_status(pid_t tid, struct thread_status *ret)
 	struct error *err;
 	const char *state;
 	char text[4096];
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	err = procfs_read(path, text, sizeof(text));
+	err = procfs_text(tid, "status", text, sizeof(text));
 	if (err)
 		return err;
 	ret->blocked = status_field(text, "\nSigBlk:\t", 16);

@@ -22,6 +22,12 @@ struct thread_status {
 
 struct error *procfs_status(pid_t tid, struct thread_status *ret);
 
+/*
+ * Read /proc/TID/NAME, as much as fits in size bytes with the NUL that ends it.
+ * error_gone: there is no such thread.
+ */
+struct error *procfs_text(pid_t tid, const char *name, char *text, size_t size);
+
 /* The thread's name, NUL-terminated; "" when it cannot be read. */
 void procfs_name(pid_t pid, pid_t tid, char *name, size_t size);
 
