@@ -84,6 +84,9 @@ struct error *conflict_read(const struct conflict_context *context,
 uint64_t conflict_place(const struct conflict_context *context,
 			const struct conflict *conflict, int side);
 
+/* Count it as one more sighting of the race. False when out of memory. */
+bool conflict_count(const struct conflict *conflict, struct race *race);
+
 /* Make the record, fingerprints and verdict set; the caller owns it. */
 struct error *conflict_describe(const struct conflict_context *context,
 				const struct conflict *conflict,

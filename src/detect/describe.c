@@ -208,19 +208,32 @@ static enum race_evidence describe_evidence(uint32_t evidence)
 	}
 }
 
-/* The overlap's bytes of those the stalled access was going to touch. */
-static void describe_values(const struct conflict *conflict, struct race *race)
+/*
+ * The overlap's bytes of those the stalled access was going to touch; both
+ * arrays, of X86_ACCESS_MAX bytes, are zero beyond them.
+ */
+static void describe_values(const struct conflict *conflict, uint8_t *before,
+			    uint8_t *after)
 {
 	uint64_t skip =
 		conflict->overlap.address - conflict->sides[0].access.address;
 
+	memset(before, 0, X86_ACCESS_MAX);
+	memset(after, 0, X86_ACCESS_MAX);
 	if (skip >= X86_ACCESS_MAX ||
 	    conflict->overlap.size > X86_ACCESS_MAX - skip)
 		return;
-	memcpy(race->before, conflict->wire.before + skip,
-	       conflict->overlap.size);
-	memcpy(race->after, conflict->wire.after + skip,
-	       conflict->overlap.size);
+	memcpy(before, conflict->wire.before + skip, conflict->overlap.size);
+	memcpy(after, conflict->wire.after + skip, conflict->overlap.size);
+}
+
+bool conflict_count(const struct conflict *conflict, struct race *race)
+{
+	struct race again = { .size = conflict->overlap.size,
+			      .last_time = conflict->wire.wall_ns };
+
+	describe_values(conflict, again.before, again.after);
+	return race_see_again(race, &again);
 }
 
 static struct error *describe_all(const struct conflict_context *context,
@@ -231,6 +244,7 @@ static struct error *describe_all(const struct conflict_context *context,
 	struct error *err = NULL;
 
 	race->time = conflict->wire.wall_ns;
+	race->last_time = race->time;
 	race->pid = conflict->wire.sides[0].pid;
 	race->address = conflict->overlap.address;
 	race->size = conflict->overlap.size < X86_ACCESS_MAX
@@ -244,7 +258,9 @@ static struct error *describe_all(const struct conflict_context *context,
 	race->program = copy_string(context->program, &failed);
 	race->backend = copy_string(context->backend, &failed);
 	race->reason = copy_string(conflict->synchronization, &failed);
-	describe_values(conflict, race);
+	describe_values(conflict, race->before, race->after);
+	if (!race_add_values(race, race->before, race->after, 1))
+		failed = true;
 	race->sides[0].role = RACE_STALLED;
 	race->sides[1].role = RACE_RACING;
 	for (int i = 0; !failed && !err && i < 2; i++)

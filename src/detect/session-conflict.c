@@ -56,9 +56,10 @@ static void session_report(struct session *session, struct race *race,
  * Count a conflict that was seen before. A changed value of unknown origin is
  * one too when the stalled instruction is known to race with another.
  */
-static bool session_known_conflict(struct session *session,
-				   const struct conflict_context *context,
-				   const struct conflict *conflict)
+static struct error *
+session_known_conflict(struct session *session,
+		       const struct conflict_context *context,
+		       const struct conflict *conflict, bool *ret_known)
 {
 	uint64_t *known = map_get(&session->seen, conflict->key);
 	struct race *race;
@@ -66,12 +67,14 @@ static bool session_known_conflict(struct session *session,
 	if (!known && !conflict->sides[1].wire->present)
 		known = map_get(&session->places,
 				conflict_place(context, conflict, 0));
+	*ret_known = known;
 	if (!known)
-		return false;
+		return NULL;
 	race = (struct race *)(uintptr_t)*known;
-	race->count++;
+	if (!conflict_count(conflict, race))
+		return error_nomem;
 	session_report(session, race, false);
-	return true;
+	return NULL;
 }
 
 static bool session_remember(struct session *session,
@@ -179,11 +182,11 @@ static struct error *session_read(struct session *session,
 
 	if (err)
 		return err;
+	if (conflict->race)
+		return session_known_conflict(session, context, conflict,
+					      ret_done);
 	*ret_done = true;
-	if (!conflict->race)
-		session->counts.read_read++;
-	else
-		*ret_done = session_known_conflict(session, context, conflict);
+	session->counts.read_read++;
 	return NULL;
 }
 

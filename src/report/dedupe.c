@@ -58,8 +58,11 @@ struct error *dedupe_add(struct dedupe *dedupe, struct race *race,
 	struct race *twin = find_twin(dedupe, race);
 
 	if (twin) {
+		bool counted = race_see_again(twin, race);
+
 		race_free(race);
-		twin->count++;
+		if (!counted)
+			return error_nomem;
 	} else if (!vec_push(&dedupe->races, &race)) {
 		race_free(race);
 		return error_nomem;

@@ -11,23 +11,34 @@
 static void side_init(struct race_side *side)
 {
 	side->frames = (struct vec)VEC_INIT(struct race_frame);
+	side->created = (struct vec)VEC_INIT(struct race_frame);
 }
 
-static void side_deinit(struct race_side *side)
+void race_frames_clear(struct vec *frames)
 {
-	for (size_t i = 0; i < side->frames.count; i++) {
-		struct race_frame *frame = vec_at(&side->frames, i);
+	for (size_t i = 0; i < frames->count; i++) {
+		struct race_frame *frame = vec_at(frames, i);
 
 		free(frame->function);
 		free(frame->file);
 		free(frame->module);
 		free(frame->build_id);
+		free(frame->source);
 	}
+	vec_clear(frames);
+}
+
+static void side_deinit(struct race_side *side)
+{
+	race_frames_clear(&side->frames);
 	vec_deinit(&side->frames);
+	race_frames_clear(&side->created);
+	vec_deinit(&side->created);
 	free(side->thread);
 	free(side->thread_path);
 	free(side->syscall);
 	free(side->insn);
+	free(side->creator_thread);
 }
 
 static void variable_deinit(struct race_variable *variable)
@@ -38,6 +49,7 @@ static void variable_deinit(struct race_variable *variable)
 	free(variable->container);
 	free(variable->file);
 	free(variable->module);
+	free(variable->owner_thread);
 }
 
 void race_init(struct race *race)
@@ -45,6 +57,15 @@ void race_init(struct race *race)
 	memset(race, 0, sizeof(*race));
 	side_init(&race->sides[0]);
 	side_init(&race->sides[1]);
+	race->values = (struct vec)VEC_INIT(struct race_values);
+	race->hosts = (struct vec)VEC_INIT(char *);
+}
+
+static void suppression_deinit(struct race_suppression *suppression)
+{
+	free(suppression->rule);
+	free(suppression->file);
+	free(suppression->reason);
 }
 
 void race_deinit(struct race *race)
@@ -52,10 +73,59 @@ void race_deinit(struct race *race)
 	side_deinit(&race->sides[0]);
 	side_deinit(&race->sides[1]);
 	variable_deinit(&race->variable);
+	suppression_deinit(&race->suppressed);
+	for (size_t i = 0; i < race->hosts.count; i++)
+		free(*(char **)vec_at(&race->hosts, i));
+	vec_deinit(&race->hosts);
+	vec_deinit(&race->values);
 	free(race->program);
 	free(race->backend);
 	free(race->reason);
 	race_init(race);
+}
+
+static struct race_values *find_values(const struct race *race,
+				       const uint8_t *before,
+				       const uint8_t *after)
+{
+	for (size_t i = 0; i < race->values.count; i++) {
+		struct race_values *values = vec_at(&race->values, i);
+
+		if (memcmp(values->before, before, sizeof(values->before)) ==
+			    0 &&
+		    memcmp(values->after, after, sizeof(values->after)) == 0)
+			return values;
+	}
+	return NULL;
+}
+
+bool race_add_values(struct race *race, const uint8_t *before,
+		     const uint8_t *after, uint64_t count)
+{
+	struct race_values *values = find_values(race, before, after);
+
+	if (!values && race->values.count == RACE_VALUES_MAX)
+		return true;
+	if (!values) {
+		values = vec_append(&race->values);
+		if (!values)
+			return false;
+		memcpy(values->before, before, sizeof(values->before));
+		memcpy(values->after, after, sizeof(values->after));
+		values->count = 0;
+	}
+	values->count += count;
+	return true;
+}
+
+bool race_see_again(struct race *race, const struct race *again)
+{
+	race->count += again->count ? again->count : 1;
+	if (again->last_time > race->last_time)
+		race->last_time = again->last_time;
+	/* values of other sizes are of other variables with the same name */
+	return again->size != race->size ||
+	       race_add_values(race, again->before, again->after, 1);
 }
 
 /* What nobody saw must have been a write: the value's change told of it. */
@@ -129,4 +199,17 @@ const char *race_role_name(enum race_role role)
 		break;
 	}
 	return "unknown";
+}
+
+const char *race_status_name(enum race_status status)
+{
+	switch (status) {
+	case STATUS_NEW:
+		return "new";
+	case STATUS_KNOWN:
+		return "known";
+	case STATUS_UNSET:
+		break;
+	}
+	return NULL;
 }

@@ -24,6 +24,7 @@ struct race_frame {
 	char *build_id; /* hex, or NULL */
 	uint64_t offset; /* of the pc in the module (as in its ELF addresses) */
 	bool inlined;
+	char *source; /* the text of that line, or NULL */
 };
 
 enum race_role { RACE_STALLED, RACE_RACING, RACE_UNKNOWN };
@@ -40,6 +41,10 @@ struct race_side {
 	char *syscall; /* the kernel made the access in this call; or NULL */
 	char *insn; /* AT&T text, or NULL */
 	struct vec frames; /* of struct race_frame, innermost first */
+	/* where the thread was created, if it was born while watched */
+	struct vec created; /* of struct race_frame, innermost first */
+	int creator; /* the thread that created it; 0: unknown */
+	char *creator_thread; /* its name then */
 };
 
 enum race_region {
@@ -62,6 +67,8 @@ struct race_variable {
 	enum race_region region;
 	char *module; /* of a global; the mapping's name otherwise; or NULL */
 	uint64_t module_offset; /* of the address in that module */
+	int owner; /* of a stack: its thread; 0: unknown */
+	char *owner_thread; /* the name of that thread */
 };
 
 enum race_evidence {
@@ -77,9 +84,30 @@ enum race_verdict {
 	VERDICT_SYNC,
 };
 
+/* What is known of the race from elsewhere; see judge/baseline.h. */
+enum race_status { STATUS_UNSET, STATUS_NEW, STATUS_KNOWN };
+
+/* The rule that suppressed a race; see racewatch-suppressions(5). */
+struct race_suppression {
+	char *rule; /* as it is written; NULL: the race is not suppressed */
+	char *file; /* that has it */
+	int line;
+	char *reason; /* given there, or NULL */
+};
+
+/* Values seen before and after, and how often. */
+struct race_values {
+	uint8_t before[X86_ACCESS_MAX], after[X86_ACCESS_MAX];
+	uint64_t count;
+};
+
+/* Distinct pairs of values that are kept of a race. */
+enum { RACE_VALUES_MAX = 8 };
+
 struct race {
 	uint64_t id; /* 1.. in order of first report */
-	uint64_t time; /* wall clock, ns */
+	uint64_t time; /* wall clock, ns: when it was first seen */
+	uint64_t last_time; /* and last */
 	int pid;
 	char *program; /* short name of the process */
 	uint64_t address;
@@ -91,8 +119,14 @@ struct race {
 	struct race_variable variable;
 	struct race_side sides[2]; /* [0] was stalled */
 	uint64_t count;
+	struct vec values; /* of struct race_values; in the order they came */
 	enum race_verdict verdict;
 	char *reason; /* of the verdict, or NULL */
+	enum race_status status;
+	struct race_suppression suppressed;
+	/* of merged reports: runs that saw it (0 counts as 1), and where */
+	uint64_t runs;
+	struct vec hosts; /* of char *, sorted; of a single run: empty */
 	uint64_t stall_ns; /* length drawn */
 	uint64_t elapsed_ns; /* from the stall's start to the conflict */
 	char fingerprint[33]; /* hex, by names */
@@ -106,6 +140,22 @@ void race_deinit(struct race *race);
 /* "write-write", "read-write" or "write-read", from the two sides. */
 const char *race_kind(const struct race *race);
 
+/* Free the strings of all frames and empty the vector. */
+void race_frames_clear(struct vec *frames);
+
+/*
+ * Count a pair of values: of the same as before, or one more while there are
+ * fewer than RACE_VALUES_MAX. False when out of memory.
+ */
+bool race_add_values(struct race *race, const uint8_t *before,
+		     const uint8_t *after, uint64_t count);
+
+/*
+ * Count another sighting of the same race: count, last_time and values. False
+ * when out of memory.
+ */
+bool race_see_again(struct race *race, const struct race *again);
+
 /*
  * Compute both fingerprints. They are the same whichever side was stalled, and
  * do not depend on line numbers, addresses, thread ids or load bases. False
@@ -117,5 +167,7 @@ const char *race_evidence_name(enum race_evidence evidence);
 const char *race_verdict_name(enum race_verdict verdict);
 const char *race_region_name(enum race_region region);
 const char *race_role_name(enum race_role role);
+/* NULL for STATUS_UNSET. */
+const char *race_status_name(enum race_status status);
 
 #endif

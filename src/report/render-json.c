@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
+#include "report/crash.h"
 #include "report/race.h"
 #include "report/render.h"
 #include "report/run.h"
@@ -213,6 +214,7 @@ static struct error *json_run(struct renderer *renderer,
 	put_text(&record, "version", run->version);
 	put(&record, "command", command_of(run, &record));
 	put_known(&record, "pid", (uint64_t)run->pid);
+	put_text(&record, "host", run->host);
 	put_text(&record, "backend", run->backend);
 	put_uint(&record, "seed", run->seed);
 	put_time(&record, "start", run->start);
@@ -244,6 +246,8 @@ static void put_variable(struct record *record,
 		put_address(&object, "module_offset", variable->module_offset);
 	else
 		put(&object, "module_offset", json_null());
+	put_known(&object, "owner", (uint64_t)variable->owner);
+	put_text(&object, "owner_thread", variable->owner_thread);
 	put_record(record, "variable", &object);
 }
 
@@ -259,7 +263,17 @@ static json_t *frame_of(const struct race_frame *frame)
 	put_text(&object, "build_id", frame->build_id);
 	put_address(&object, "offset", frame->offset);
 	put(&object, "inlined", json_boolean(frame->inlined));
+	put_text(&object, "source", frame->source);
 	return record_end(&object);
+}
+
+static json_t *frames_of(const struct vec *frames, struct record *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < frames->count; i++)
+		append(record, array, frame_of(vec_at(frames, i)));
+	return array;
 }
 
 static const char *access_word(unsigned int access)
@@ -292,7 +306,6 @@ static json_t *thread_path_of(const struct race_side *side,
 static json_t *side_of(const struct race_side *side)
 {
 	struct record object = record_begin(NULL);
-	json_t *frames = json_array();
 
 	put_text(&object, "role", race_role_name(side->role));
 	put_text(&object, "access", access_word(side->access));
@@ -306,9 +319,12 @@ static json_t *side_of(const struct race_side *side)
 	put(&object, "thread_path", thread_path_of(side, &object));
 	put_text(&object, "syscall", side->syscall);
 	put_text(&object, "insn", side->insn);
-	for (size_t i = 0; i < side->frames.count; i++)
-		append(&object, frames, frame_of(vec_at(&side->frames, i)));
-	put(&object, "frames", frames);
+	put(&object, "frames", frames_of(&side->frames, &object));
+	put(&object, "created",
+	    side->created.count ? frames_of(&side->created, &object)
+				: json_null());
+	put_known(&object, "creator", (uint64_t)side->creator);
+	put_text(&object, "creator_thread", side->creator_thread);
 	return record_end(&object);
 }
 
@@ -321,6 +337,49 @@ static void put_sides(struct record *record, const struct race *race)
 	put(record, "sides", sides);
 }
 
+static json_t *values_of(const struct race *race, struct record *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < race->values.count; i++) {
+		const struct race_values *values = vec_at(&race->values, i);
+		struct record object = record_begin(NULL);
+
+		put_bytes(&object, "before", values->before, race->size);
+		put_bytes(&object, "after", values->after, race->size);
+		put_uint(&object, "count", values->count);
+		append(record, array, record_end(&object));
+	}
+	return array;
+}
+
+static void put_suppression(struct record *record,
+			    const struct race_suppression *suppression)
+{
+	struct record object;
+
+	if (!suppression->rule) {
+		put(record, "suppressed", json_null());
+		return;
+	}
+	object = record_begin(NULL);
+	put_text(&object, "rule", suppression->rule);
+	put_text(&object, "file", suppression->file);
+	put_known(&object, "line", (uint64_t)suppression->line);
+	put_text(&object, "reason", suppression->reason);
+	put_record(record, "suppressed", &object);
+}
+
+static json_t *hosts_of(const struct race *race, struct record *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < race->hosts.count; i++)
+		append(record, array,
+		       text_of(*(char **)vec_at(&race->hosts, i)));
+	return array;
+}
+
 static struct error *json_race(struct renderer *renderer,
 			       const struct race *race)
 {
@@ -328,6 +387,8 @@ static struct error *json_race(struct renderer *renderer,
 
 	put_uint(&record, "id", race->id);
 	put_time(&record, "time", race->time);
+	put_time(&record, "last_time",
+		 race->last_time ? race->last_time : race->time);
 	put_text(&record, "fingerprint", race->fingerprint);
 	put_text(&record, "fingerprint_code", race->fingerprint_code);
 	put_text(&record, "kind", race_kind(race));
@@ -339,17 +400,89 @@ static struct error *json_race(struct renderer *renderer,
 	put_uint(&record, "size", race->size);
 	put_bytes(&record, "before", race->before, race->size);
 	put_bytes(&record, "after", race->after, race->size);
+	put(&record, "values", values_of(race, &record));
 	put_variable(&record, &race->variable);
 	put_sides(&record, race);
 	put_uint(&record, "count", race->count);
 	put_text(&record, "verdict", race_verdict_name(race->verdict));
 	put_text(&record, "reason", race->reason);
 	put(&record, "replay", json_null());
-	put(&record, "suppressed", json_null());
-	put(&record, "status", json_null());
+	put_suppression(&record, &race->suppressed);
+	put_text(&record, "status", race_status_name(race->status));
+	put_uint(&record, "runs", race->runs ? race->runs : 1);
+	put(&record, "hosts", hosts_of(race, &record));
 	put_us(&record, "stall_us", race->stall_ns);
 	put_us(&record, "elapsed_us", race->elapsed_ns);
 	return record_write(&record, renderer->out);
+}
+
+static json_t *related_races_of(const struct crash *crash,
+				struct record *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < crash->races.count; i++) {
+		const struct crash_race *race = vec_at(&crash->races, i);
+		struct record object = record_begin(NULL);
+
+		put_uint(&object, "id", race->id);
+		put_seconds(&object, "before_s", race->before_ns);
+		put(&object, "same_address", json_boolean(race->same_address));
+		put(&object, "same_object", json_boolean(race->same_object));
+		put(&object, "same_function",
+		    json_boolean(race->same_function));
+		append(record, array, record_end(&object));
+	}
+	return array;
+}
+
+static struct error *json_crash(struct renderer *renderer,
+				const struct crash *crash)
+{
+	struct record record = record_begin("crash");
+
+	put_time(&record, "time", crash->time);
+	put_uint(&record, "signal", (uint64_t)crash->signal);
+	put_known(&record, "pid", (uint64_t)crash->pid);
+	put_known(&record, "tid", (uint64_t)crash->tid);
+	put_text(&record, "thread", crash->thread);
+	if (crash->has_address)
+		put_address(&record, "address", crash->address);
+	else
+		put(&record, "address", json_null());
+	put(&record, "frames", frames_of(&crash->frames, &record));
+	put(&record, "races", related_races_of(crash, &record));
+	return record_write(&record, renderer->out);
+}
+
+static struct error *json_progress(struct renderer *renderer,
+				   const struct run_progress *progress)
+{
+	struct record record = record_begin("progress");
+
+	put_seconds(&record, "elapsed_s", progress->elapsed_ns);
+	put_uint(&record, "samples", progress->samples);
+	put_uint(&record, "sites_sampled", progress->sites_sampled);
+	put_uint(&record, "races", progress->races);
+	put_real(&record, "overhead_pct", progress->overhead_pct);
+	return record_write(&record, renderer->out);
+}
+
+static json_t *coverage_of(const struct run_summary *summary,
+			   struct record *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < summary->coverage_count; i++) {
+		const struct run_coverage *module = &summary->coverage[i];
+		struct record object = record_begin(NULL);
+
+		put_text(&object, "path", module->path);
+		put_uint(&object, "sites_sampled", module->sites_sampled);
+		put_uint(&object, "sites_eligible", module->sites_eligible);
+		append(record, array, record_end(&object));
+	}
+	return array;
 }
 
 static struct error *json_summary(struct renderer *renderer,
@@ -360,6 +493,7 @@ static struct error *json_summary(struct renderer *renderer,
 	put_uint(&record, "races", summary->races);
 	put_uint(&record, "new", summary->races_new);
 	put_uint(&record, "suppressed", summary->suppressed);
+	put_uint(&record, "known", summary->known);
 	put_uint(&record, "synchronization", summary->synchronization);
 	put_uint(&record, "samples", summary->samples);
 	put_uint(&record, "hits", summary->hits);
@@ -375,6 +509,7 @@ static struct error *json_summary(struct renderer *renderer,
 	put_seconds(&record, "stalled_s", summary->stalled_ns);
 	put_seconds(&record, "elapsed_s", summary->elapsed_ns);
 	put_text(&record, "backend", summary->backend);
+	put(&record, "coverage", coverage_of(summary, &record));
 	put(&record, "exit", json_integer(summary->exit_status));
 	return record_write(&record, renderer->out);
 }
@@ -383,5 +518,7 @@ const struct renderer_ops render_json = {
 	.name = "json",
 	.run = json_run,
 	.race = json_race,
+	.crash = json_crash,
+	.progress = json_progress,
 	.summary = json_summary,
 };

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Renderers: one interface, one file per format. A renderer writes records as
- * they come, each flushed, so that a crash loses nothing. Errors of writing
- * (a full disk, a closed pipe) are returned by the call that met them; the
- * caller decides whether to go on.
+ * Renderers: one interface, one file per format. Text and JSON lines are
+ * written as the records come, each flushed, so that a crash loses nothing;
+ * formats that are one document are written by `finish'. Errors of writing (a
+ * full disk, a closed pipe) are returned by the call that met them; the caller
+ * decides whether to go on.
+ *
+ * Order of calls: run, then races and progress as they come (a race again when
+ * its count has grown: the later record takes the place of the earlier one with
+ * the same id), crash, summary, finish. Any of them may be missing but finish.
  */
 #ifndef REPORT_RENDER_H
 #define REPORT_RENDER_H
@@ -11,8 +16,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct crash;
 struct error;
 struct race;
+struct run_progress;
 struct run_record;
 struct run_summary;
 
@@ -22,7 +29,16 @@ struct renderer_ops {
 	const char *name; /* as --format takes it */
 	struct error *(*run)(struct renderer *, const struct run_record *);
 	struct error *(*race)(struct renderer *, const struct race *);
+	/* the format may have no use for these: NULL */
+	struct error *(*crash)(struct renderer *, const struct crash *);
+	struct error *(*progress)(struct renderer *,
+				  const struct run_progress *);
 	struct error *(*summary)(struct renderer *, const struct run_summary *);
+	/*
+	 * Write what was kept back, and free `state'. NULL: nothing is. Must
+	 * be called once, also after an error.
+	 */
+	struct error *(*finish)(struct renderer *);
 };
 
 struct renderer {
@@ -35,6 +51,7 @@ struct renderer {
 	 * it stands for the race's number
 	 */
 	const char *again;
+	void *state; /* the format's own; NULL at first */
 };
 
 extern const struct renderer_ops render_text;

@@ -18,6 +18,7 @@ struct run_module {
 struct run_record {
 	const char *version;
 	const char *const *command; /* NULL-terminated; NULL for attach */
+	const char *host; /* name of the machine, or NULL */
 	int pid;
 	const char *backend;
 	uint64_t seed;
@@ -26,10 +27,26 @@ struct run_record {
 	size_t module_count;
 };
 
+/* How the watching went so far, about once a second. */
+struct run_progress {
+	uint64_t elapsed_ns; /* since it began */
+	uint64_t samples; /* so far */
+	uint64_t sites_sampled;
+	uint64_t races;
+	double overhead_pct;
+};
+
+/* What was sampled of a module. */
+struct run_coverage {
+	const char *path;
+	uint64_t sites_sampled, sites_eligible; /* as in the summary */
+};
+
 struct run_summary {
 	uint64_t races; /* distinct */
 	uint64_t races_new;
 	uint64_t suppressed;
+	uint64_t known; /* by the baseline */
 	uint64_t synchronization; /* conflicts of synchronizing accesses */
 	uint64_t samples; /* stalls made */
 	uint64_t hits; /* breakpoints that fired */
@@ -46,6 +63,8 @@ struct run_summary {
 	uint64_t elapsed_ns; /* watching */
 	double overhead_pct;
 	const char *backend;
+	const struct run_coverage *coverage; /* of each module sampled */
+	size_t coverage_count;
 	int exit_status; /* racewatch's */
 };
 

@@ -96,6 +96,34 @@ static inline void sample_race(struct race *race)
 	sample_frame(&race->sides[1], "evictor", 21, 0x1240);
 }
 
+/* What only some reports have: a merged one, with a thread born while watched. */
+static inline void sample_more(struct race *race)
+{
+	struct race_side created = race->sides[1];
+	char *alpha = strdup("alpha"), *beta = strdup("beta");
+	struct race_frame *frame = vec_at(&race->sides[0].frames, 0);
+
+	race->last_time = race->time + 1000000000;
+	race->status = STATUS_KNOWN;
+	race->runs = 2;
+	if (!alpha || !beta || !vec_push(&race->hosts, &alpha) ||
+	    !vec_push(&race->hosts, &beta) ||
+	    !race_add_values(race, race->before, race->after, 2))
+		abort();
+	sample_set(&race->suppressed.rule, "race:shard_*");
+	sample_set(&race->suppressed.file, "team.supp");
+	sample_set(&race->suppressed.reason, "bug 17");
+	race->suppressed.line = 4;
+	race->variable.owner = 4247;
+	sample_set(&race->variable.owner_thread, "main");
+	sample_set(&frame->source, "shard->used += n;");
+	created.frames = (struct vec)VEC_INIT(struct race_frame);
+	sample_frame(&created, "start_workers", 30, 0x1300);
+	race->sides[1].created = created.frames;
+	race->sides[1].creator = 4242;
+	sample_set(&race->sides[1].creator_thread, "main");
+}
+
 /* A changed value, and no names. End with race_deinit(). */
 static inline void sample_unknown(struct race *race)
 {

@@ -49,11 +49,44 @@ static void deinit_leaves_an_empty_race(void **state)
 
 	(void)state;
 	sample_race(&race);
+	sample_more(&race);
 	race_deinit(&race);
 	assert_null(race.program);
 	assert_null(race.sides[1].insn);
 	assert_int_equal(race.sides[0].frames.count, 0);
 	sample_frame(&race.sides[0], "again", 1, 2);
+	race_deinit(&race);
+}
+
+static void pair_of(struct race *race, uint8_t before, uint8_t after)
+{
+	struct race again = { .size = race->size,
+			      .last_time = race->time + after };
+
+	again.before[0] = before;
+	again.after[0] = after;
+	assert_true(race_see_again(race, &again));
+}
+
+static void distinct_values_are_kept_and_counted(void **state)
+{
+	const struct race_values *values;
+	struct race race;
+
+	(void)state;
+	sample_race(&race);
+	pair_of(&race, 1, 2);
+	pair_of(&race, 3, 4);
+	pair_of(&race, 1, 2);
+	assert_int_equal(race.count, 3 + 3);
+	assert_true(race.last_time == race.time + 4);
+	assert_int_equal(race.values.count, 2);
+	values = vec_at(&race.values, 0);
+	assert_int_equal(values->before[0], 1);
+	assert_int_equal(values->count, 2);
+	for (int i = 0; i < 2 * RACE_VALUES_MAX; i++)
+		pair_of(&race, (uint8_t)(100 + i), 0);
+	assert_int_equal(race.values.count, RACE_VALUES_MAX);
 	race_deinit(&race);
 }
 
@@ -87,6 +120,7 @@ int main(void)
 		cmocka_unit_test(read_modify_write_is_a_write),
 		cmocka_unit_test(what_nobody_saw_was_a_write),
 		cmocka_unit_test(deinit_leaves_an_empty_race),
+		cmocka_unit_test(distinct_values_are_kept_and_counted),
 		cmocka_unit_test(words_are_those_of_the_schema),
 	};
 

@@ -15,6 +15,7 @@
 #include <jansson.h>
 
 #include "base/error.h"
+#include "report/crash.h"
 #include "report/run.h"
 #include "sample-race.h"
 
@@ -142,31 +143,40 @@ static void race_with_everything_known(void **state)
 	race.verdict = VERDICT_UNLIKELY;
 	sample_set(&race.reason, "disjoint-bits");
 	sample_set(&race.sides[1].syscall, "read");
+	sample_more(&race);
 	memcpy(race.fingerprint, "0123", 5);
 	memcpy(race.fingerprint_code, "4567", 5);
 	record = race_record(&race);
 	take_out(record, &variable, sides);
-	MEMBERS_ARE(record, { "type", "\"race\"" }, { "id", "1" },
-		    { "time", "\"2026-01-31T12:34:56.789012Z\"" },
-		    { "fingerprint", "\"0123\"" },
-		    { "fingerprint_code", "\"4567\"" },
-		    { "kind", "\"write-write\"" },
-		    { "evidence", "\"watchpoint\"" }, { "backend", "\"perf\"" },
-		    { "pid", "4242" }, { "program", "\"cache\"" },
-		    { "address", "\"0x5555555580c8\"" }, { "size", "8" },
-		    { "before", "\"6400000000000000\"" },
-		    { "after", "\"6500000000000000\"" }, { "count", "3" },
-		    { "verdict", "\"unlikely\"" },
-		    { "reason", "\"disjoint-bits\"" }, { "replay", "null" },
-		    { "suppressed", "null" }, { "status", "null" },
-		    { "stall_us", "1000" }, { "elapsed_us", "401" });
+	MEMBERS_ARE(
+		record, { "type", "\"race\"" }, { "id", "1" },
+		{ "time", "\"2026-01-31T12:34:56.789012Z\"" },
+		{ "last_time", "\"2026-01-31T12:34:57.789012Z\"" },
+		{ "fingerprint", "\"0123\"" },
+		{ "fingerprint_code", "\"4567\"" },
+		{ "kind", "\"write-write\"" }, { "evidence", "\"watchpoint\"" },
+		{ "backend", "\"perf\"" }, { "pid", "4242" },
+		{ "program", "\"cache\"" }, { "address", "\"0x5555555580c8\"" },
+		{ "size", "8" }, { "before", "\"6400000000000000\"" },
+		{ "after", "\"6500000000000000\"" },
+		{ "values", "[{\"before\":\"6400000000000000\","
+			    "\"after\":\"6500000000000000\",\"count\":2}]" },
+		{ "count", "3" }, { "verdict", "\"unlikely\"" },
+		{ "reason", "\"disjoint-bits\"" }, { "replay", "null" },
+		{ "suppressed",
+		  "{\"rule\":\"race:shard_*\",\"file\":\"team.supp\","
+		  "\"line\":4,\"reason\":\"bug 17\"}" },
+		{ "status", "\"known\"" }, { "runs", "2" },
+		{ "hosts", "[\"alpha\",\"beta\"]" }, { "stall_us", "1000" },
+		{ "elapsed_us", "401" });
 	MEMBERS_ARE(variable, { "name", "\"shards[3].used\"" },
 		    { "symbol", "\"shards\"" }, { "offset", "56" },
 		    { "type", "\"long\"" }, { "container", "\"struct shard\"" },
 		    { "file", "\"/home/src/cache.c\"" }, { "line", "7" },
 		    { "region", "\"global\"" },
 		    { "module", "\"/usr/bin/cache\"" },
-		    { "module_offset", "\"0x40c8\"" });
+		    { "module_offset", "\"0x40c8\"" }, { "owner", "4247" },
+		    { "owner_thread", "\"main\"" });
 	member_is(json_array_get(json_object_get(sides[0], "frames"), 0),
 		  "function", "\"shard_add\"");
 	MEMBERS_ARE(json_array_get(json_object_get(sides[0], "frames"), 0),
@@ -174,16 +184,21 @@ static void race_with_everything_known(void **state)
 		    { "file", "\"/home/src/cache.c\"" }, { "line", "11" },
 		    { "column", "3" }, { "module", "\"/usr/bin/cache\"" },
 		    { "build_id", "\"00aa11bb\"" }, { "offset", "\"0x1179\"" },
-		    { "inlined", "true" });
+		    { "inlined", "true" },
+		    { "source", "\"shard->used += n;\"" });
 	assert_int_equal(json_array_size(json_object_get(sides[1], "frames")),
 			 2);
 	json_object_del(sides[1], "frames");
+	assert_int_equal(json_array_size(json_object_get(sides[1], "created")),
+			 1);
+	json_object_del(sides[1], "created");
 	MEMBERS_ARE(sides[1], { "role", "\"racing\"" },
 		    { "access", "\"write\"" }, { "size", "8" },
 		    { "atomic", "true" }, { "pid", "4242" }, { "tid", "4244" },
 		    { "thread", "\"evictor\"" }, { "thread_path", "[0,1]" },
 		    { "syscall", "\"read\"" },
-		    { "insn", "\"movq %rax, 0x8(%rbx)\"" });
+		    { "insn", "\"movq %rax, 0x8(%rbx)\"" },
+		    { "creator", "4242" }, { "creator_thread", "\"main\"" });
 	member_is(sides[0], "role", "\"stalled\"");
 	member_is(sides[0], "access", "\"rmw\"");
 	let_go(record, variable, sides);
@@ -203,17 +218,20 @@ static void what_is_unknown_is_null(void **state)
 	member_is(record, "backend", "null");
 	member_is(record, "pid", "null");
 	member_is(record, "evidence", "\"value-change\"");
-	assert_int_equal(json_object_size(record), 22);
+	assert_int_equal(json_object_size(record), 26);
 	MEMBERS_ARE(variable, { "name", "null" }, { "symbol", "null" },
 		    { "offset", "null" }, { "type", "null" },
 		    { "container", "null" }, { "file", "null" },
 		    { "line", "null" }, { "region", "null" },
-		    { "module", "null" }, { "module_offset", "null" });
+		    { "module", "null" }, { "module_offset", "null" },
+		    { "owner", "null" }, { "owner_thread", "null" });
 	MEMBERS_ARE(sides[1], { "role", "\"unknown\"" }, { "access", "null" },
 		    { "size", "null" }, { "atomic", "null" }, { "pid", "null" },
 		    { "tid", "null" }, { "thread", "null" },
 		    { "thread_path", "null" }, { "syscall", "null" },
-		    { "insn", "null" }, { "frames", "[]" });
+		    { "insn", "null" }, { "frames", "[]" },
+		    { "created", "null" }, { "creator", "null" },
+		    { "creator_thread", "null" });
 	let_go(record, variable, sides);
 	race_deinit(&race);
 }
@@ -258,6 +276,7 @@ static void run_names_command_and_modules(void **state)
 	struct run_record run = {
 		.version = "0.1.0",
 		.command = command,
+		.host = "alpha",
 		.pid = 4242,
 		.backend = "perf",
 		.seed = 1,
@@ -271,7 +290,8 @@ static void run_names_command_and_modules(void **state)
 	MEMBERS_ARE(record, { "type", "\"run\"" }, { "schema", "1" },
 		    { "version", "\"0.1.0\"" },
 		    { "command", "[\"./cache\",\"-n\"]" }, { "pid", "4242" },
-		    { "backend", "\"perf\"" }, { "seed", "1" },
+		    { "host", "\"alpha\"" }, { "backend", "\"perf\"" },
+		    { "seed", "1" },
 		    { "start", "\"2026-01-31T12:34:56.789012Z\"" },
 		    { "modules",
 		      "[{\"path\":\"/usr/bin/cache\",\"build_id\":\"00aa\","
@@ -295,11 +315,17 @@ static void attached_run_has_no_command(void **state)
 
 static void summary_has_every_counter(void **state)
 {
+	static const struct run_coverage coverage[] = {
+		{ "/usr/bin/cache", 16, 17 },
+	};
 	struct renderer renderer = { .ops = &render_json };
 	struct run_summary summary = {
 		.races = 1,
 		.races_new = 2,
 		.suppressed = 3,
+		.known = 15,
+		.coverage = coverage,
+		.coverage_count = 1,
 		.synchronization = 4,
 		.samples = 5,
 		.hits = 6,
@@ -330,7 +356,7 @@ static void summary_has_every_counter(void **state)
 	assert_non_null(strstr(text, "\"overhead_pct\":2.1,"));
 	record = parse_line(text, size);
 	MEMBERS_ARE(record, { "type", "\"summary\"" }, { "races", "1" },
-		    { "new", "2" }, { "suppressed", "3" },
+		    { "new", "2" }, { "suppressed", "3" }, { "known", "15" },
 		    { "synchronization", "4" }, { "samples", "5" },
 		    { "hits", "6" }, { "sites_sampled", "7" },
 		    { "sites_eligible", "8" }, { "watchpoint_traps", "9" },
@@ -338,7 +364,68 @@ static void summary_has_every_counter(void **state)
 		    { "out_of_registers", "12" }, { "dropped", "13" },
 		    { "arms_refused", "14" }, { "overhead_pct", "2.1" },
 		    { "stalled_s", "0.9" }, { "elapsed_s", "9.8" },
-		    { "backend", "\"perf\"" }, { "exit", "66" });
+		    { "backend", "\"perf\"" },
+		    { "coverage",
+		      "[{\"path\":\"/usr/bin/cache\",\"sites_sampled\":16,"
+		      "\"sites_eligible\":17}]" },
+		    { "exit", "66" });
+	json_decref(record);
+}
+
+static void crash_names_the_races_before_it(void **state)
+{
+	struct renderer renderer = { .ops = &render_json };
+	struct crash_race race = { .id = 1,
+				   .before_ns = 250000000,
+				   .same_function = true };
+	struct crash crash;
+	char *text = NULL;
+	size_t size = 0;
+	json_t *record;
+
+	(void)state;
+	crash_init(&crash);
+	crash.time = UINT64_C(1769862896789012345);
+	crash.signal = 11;
+	crash.pid = 4242;
+	crash.tid = 4244;
+	crash.has_address = true;
+	sample_set(&crash.thread, "evictor");
+	assert_true(vec_push(&crash.races, &race));
+	renderer.out = open_memstream(&text, &size);
+	assert_non_null(renderer.out);
+	assert_null(render_json.crash(&renderer, &crash));
+	fclose(renderer.out);
+	record = parse_line(text, size);
+	MEMBERS_ARE(record, { "type", "\"crash\"" },
+		    { "time", "\"2026-01-31T12:34:56.789012Z\"" },
+		    { "signal", "11" }, { "pid", "4242" }, { "tid", "4244" },
+		    { "thread", "\"evictor\"" }, { "address", "\"0x0\"" },
+		    { "frames", "[]" },
+		    { "races",
+		      "[{\"id\":1,\"before_s\":0.25,\"same_address\":false,"
+		      "\"same_object\":false,\"same_function\":true}]" });
+	json_decref(record);
+	crash_deinit(&crash);
+}
+
+static void progress_is_a_line(void **state)
+{
+	struct renderer renderer = { .ops = &render_json };
+	struct run_progress progress = { 1500000000, 20, 7, 1, 2.5 };
+	char *text = NULL;
+	size_t size = 0;
+	json_t *record;
+
+	(void)state;
+	renderer.out = open_memstream(&text, &size);
+	assert_non_null(renderer.out);
+	assert_null(render_json.progress(&renderer, &progress));
+	fclose(renderer.out);
+	record = parse_line(text, size);
+	MEMBERS_ARE(record, { "type", "\"progress\"" }, { "elapsed_s", "1.5" },
+		    { "samples", "20" }, { "sites_sampled", "7" },
+		    { "races", "1" }, { "overhead_pct", "2.5" });
 	json_decref(record);
 }
 
@@ -417,6 +504,8 @@ int main(void)
 		cmocka_unit_test(run_names_command_and_modules),
 		cmocka_unit_test(attached_run_has_no_command),
 		cmocka_unit_test(summary_has_every_counter),
+		cmocka_unit_test(crash_names_the_races_before_it),
+		cmocka_unit_test(progress_is_a_line),
 		cmocka_unit_test(every_line_is_flushed),
 		cmocka_unit_test(full_disk_is_an_error),
 		cmocka_unit_test(no_memory_is_an_error),

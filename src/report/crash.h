@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The crash record: how the watched program died of a signal, and the races
+ * that came before it. Owns its strings; NULL means unknown.
+ */
+#ifndef REPORT_CRASH_H
+#define REPORT_CRASH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+/* A race that came before, and what it has in common with the crash. */
+struct crash_race {
+	uint64_t id; /* of the race record */
+	uint64_t before_ns; /* from its last sighting to the crash */
+	bool same_address; /* the faulting address is among its bytes */
+	bool same_object; /* ... or in the same variable or heap line */
+	bool same_function; /* a function of its stacks is in the crash's */
+};
+
+struct crash {
+	uint64_t time; /* wall clock, ns */
+	int signal;
+	int pid, tid;
+	char *thread; /* its name */
+	bool has_address; /* a fault (SIGSEGV, SIGBUS ...) */
+	uint64_t address; /* the faulting one */
+	struct vec frames; /* of struct race_frame, innermost first */
+	struct vec races; /* of struct crash_race, nearest first */
+};
+
+/* All zero and empty; end with crash_deinit(). */
+void crash_init(struct crash *crash);
+void crash_deinit(struct crash *crash);
+
+#endif
