@@ -2,8 +2,10 @@
 /*
  * racewatch: runs the subcommand, prints its error, exits with its status.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -29,12 +31,25 @@ static int status_of(const struct error *err)
 	return EXIT_FAILED;
 }
 
+/*
+ * libdw and libiberty end the process when memory runs out, with a message and
+ * a status of their own: for whoever reads the status racewatch has failed.
+ */
+static void ended_by_library(int status, void *ended)
+{
+	if (!*(const bool *)ended && status != EXIT_FAILED)
+		_exit(EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
+	static bool ended;
 	const struct command *command = NULL;
 	int status = EXIT_FAILED;
-	struct error *err = commands_main(argc, argv, &command, &status);
+	struct error *err;
 
+	on_exit(ended_by_library, &ended);
+	err = commands_main(argc, argv, &command, &status);
 	if (err) {
 		status = status_of(err);
 		log_error("%s", error_message(err));
@@ -49,5 +64,6 @@ int main(int argc, char **argv)
 		log_error("write to standard output failed");
 		status = EXIT_FAILED;
 	}
+	ended = true;
 	return status;
 }

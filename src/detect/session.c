@@ -301,6 +301,8 @@ static struct error *session_watch(struct session *session)
 	/* blocked only now: the program inherits what it was given */
 	session_sigset(&signals);
 	sigprocmask(SIG_BLOCK, &signals, &before);
+	/* a report that grows too long shall be an error of writing */
+	signal(SIGXFSZ, SIG_IGN);
 	session->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (session->signal_fd < 0)
 		err = error_os(errno, "signalfd");

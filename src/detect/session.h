@@ -99,7 +99,7 @@ struct session_result {
 /*
  * Run a session from start to end. Call it early, before much memory is used:
  * it forks. Handles SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE and SIGCHLD meanwhile;
- * SIGPIPE is ignored afterwards.
+ * SIGPIPE is ignored afterwards, SIGXFSZ from the start.
  * Errors: the tracer's own (ERROR_CANNOT_RUN, ERROR_NOT_FOUND, ERROR_REFUSED
  * ...), or ERROR_OTHER when it died.
  */

@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The front end, and the tracer's own files and memory: files of the program
+# and of /proc cannot be opened, memory cannot be had, the report cannot be
+# written. Each gives a clear error and exit status 125, or racewatch does
+# without; it never crashes, and a program that was attached to goes on with
+# nothing left in it.
+
+. "$(dirname "$0")/../lib.sh"
+
+# AddressSanitizer has the memory functions, and wants to be loaded first
+sanitized=
+grep -q __asan_init "$RACEWATCH" && sanitized=yes
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0:\
+detect_leaks=0"
+
+T=$TARGETS_DIR/read_write.O2
+"$T" 100000 >/dev/null &
+program=$!
+lib_started "$program"
+
+# ended WHAT: $status and $work/err are those of a program that failed well.
+ended()
+{
+	case $status in
+	0 | 66) ok "$1: done all the same ($status)" ;;
+	125)
+		matches "$1: a message" "$work/err" \
+			"^racewatch:? .*(memory|error|space|large|pipe|cannot)"
+		;;
+	*)
+		not_ok "$1: exit status $status"
+		diag_file "$work/err"
+		;;
+	esac
+	if grep -Eiq 'assert|sanitizer|dumped' "$work/err"; then
+		not_ok "$1: no crash"
+		diag_file "$work/err"
+	fi
+	if "$HELPERS_DIR/pristine" "$program" 2>"$work/pristine" >"$work/pages"
+	then
+		return
+	fi
+	not_ok "$1: nothing is left"
+	diag_file "$work/pristine"
+}
+
+# failing WHAT WHERE AT: attaches while such calls fail.
+failing()
+{
+	rm -f "$report"
+	timeout -k 5 60 env LD_PRELOAD="$HELPERS_DIR/failing.so" \
+		FAILING="$1" FAILING_IN="$2" FAILING_AT="$3" \
+		FAILING_COUNT="$work/count" "$RACEWATCH" attach --seed 1 --rate 1000 \
+		--stall 1ms --backend "${4:-auto}" --halt-on-race \
+		--duration 300ms -o "$report" \
+		"$program" >"$work/out" 2>"$work/err" </dev/null
+	status=$?
+}
+
+# calls WHAT: how many the front end makes, into $count
+calls()
+{
+	failing "$1" front 0
+	count=$(cat "$work/count")
+	if [ "${count:-0}" -gt 0 ]; then
+		ok "$1: $count calls can fail"
+	else
+		not_ok "$1: there are such calls"
+		diag_file "$work/err"
+	fi
+}
+
+times="1-"
+[ -n "$LONG" ] && times="1 2 3 5 8 1- 2- 3- 5- 8-"
+for word in /maps /comm /exe /status /task read_write libc.so report.jsonl; do
+	for at in $times; do
+		failing "open:$word" front "$at"
+		ended "the front end cannot open $word, $at"
+	done
+done
+for word in /maps /mem /status /task; do
+	for at in $times; do
+		failing "open:$word" others "$at"
+		ended "the tracer cannot open $word, $at"
+	done
+done
+
+# Memory: early calls, then further and further apart.
+if [ -z "$sanitized" ]; then
+	RANDOM=1
+	calls malloc
+	step=2
+	[ -n "$LONG" ] && step=20
+	for ((at = 1; at <= count; at += 1 + at / step)); do
+		more=-
+		[ $((RANDOM % 2)) -eq 0 ] && more=
+		failing malloc front "$at$more"
+		ended "the front end gets no memory, $at$more"
+	done
+	for at in 1 4 17 1- 9- 33-; do
+		failing malloc others "$at"
+		ended "the tracer gets no memory, $at"
+	done
+fi
+
+# The report: no space from the start, and after some of it.
+run attach --seed 1 --rate 1000 --stall 1ms --halt-on-race --duration 300ms \
+	-o /dev/full "$program"
+is "the report meets a full disk: status" "$status" 125
+ended "the report meets a full disk"
+# only the report is cut: the messages go through a pipe
+(
+	set -o pipefail
+	{
+		ulimit -f 0
+		exec "$RACEWATCH" attach --seed 1 --rate 1000 --stall 1ms \
+			--duration 300ms -o "$report" "$program" 2>&1
+	} | cat >"$work/err"
+)
+status=$?
+is "the report may have no bytes: status" "$status" 125
+ended "the report may have no bytes"
+
+finish
