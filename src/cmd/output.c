@@ -182,6 +182,20 @@ static void output_race_seen(void *context, const struct race *race, bool first)
 		output_failed(output, error_nomem);
 }
 
+static void output_crash(void *context, const struct crash *crash)
+{
+	struct output *output = context;
+
+	output_run(output);
+	status_erase(&output->status);
+	if (!output->unread)
+		output_text_failed(
+			output, output->text.ops->crash(&output->text, crash));
+	if (output->json_file && !output->failed)
+		output_failed(output,
+			      output->json.ops->crash(&output->json, crash));
+}
+
 static void output_status(void *context, const struct session_counts *counts)
 {
 	struct output *output = context;
@@ -246,6 +260,7 @@ struct session_sink output_sink(struct output *output)
 		.context = output,
 		.started = output_started,
 		.race = output_race_seen,
+		.crash = output_crash,
 		.status = output_status,
 		.note = output_note,
 		.ended = output_ended,

@@ -361,29 +361,50 @@ uint64_t conflict_place(const struct conflict_context *context,
 	return address;
 }
 
+enum { CONFLICT_STACKS = 4 };
+
+/* Where in the payload each of them begins. */
+static bool conflict_stacks(const struct wire_conflict *wire,
+			    const uint8_t *payload, size_t size,
+			    const uint8_t *ret[CONFLICT_STACKS])
+{
+	const size_t sizes[CONFLICT_STACKS] = {
+		wire->sides[0].stack_size,
+		wire->sides[1].stack_size,
+		wire->sides[0].birth.stack_size,
+		wire->sides[1].birth.stack_size,
+	};
+	size_t at = sizeof(*wire);
+
+	for (int i = 0; i < CONFLICT_STACKS; i++) {
+		if (sizes[i] > size - at)
+			return false;
+		ret[i] = payload + at;
+		at += sizes[i];
+	}
+	return true;
+}
+
 struct error *conflict_read(const struct conflict_context *context,
 			    const void *payload, size_t size,
 			    struct conflict *ret)
 {
-	const uint8_t *stacks = (const uint8_t *)payload + sizeof(ret->wire);
+	const uint8_t *stacks[CONFLICT_STACKS];
 	struct error *err;
-	size_t first, second;
 
 	if (size < sizeof(ret->wire))
 		return error_create(ERROR_FORMAT,
 				    "a conflict message is cut short");
 	memcpy(&ret->wire, payload, sizeof(ret->wire));
-	first = ret->wire.sides[0].stack_size;
-	second = ret->wire.sides[1].stack_size;
-	if (first > size - sizeof(ret->wire) ||
-	    second > size - sizeof(ret->wire) - first)
+	if (!conflict_stacks(&ret->wire, payload, size, stacks))
 		return error_create(ERROR_FORMAT,
 				    "a conflict's stacks are cut short");
-	err = conflict_side(context, ret, 0, stacks);
-	if (!err)
-		err = conflict_side(context, ret, 1, stacks + first);
-	if (err)
-		return err;
+	for (int i = 0; i < 2; i++) {
+		err = conflict_side(context, ret, i, stacks[i]);
+		if (err)
+			return err;
+		ret->sides[i].birth_stack = stacks[2 + i];
+	}
 	conflict_infer(ret);
 	conflict_overlap(ret);
 	ret->race = !(ret->sides[0].access.kind == ACCESS_READ &&

@@ -23,8 +23,9 @@ struct image;
 struct module;
 struct race;
 struct scanner;
+struct vec;
 
-enum { CONFLICT_FRAMES = 64 };
+enum { CONFLICT_FRAMES = 64, CONFLICT_CREATION_FRAMES = 16 };
 
 /* What one side's process runs. */
 struct conflict_home {
@@ -42,6 +43,7 @@ struct conflict_context {
 
 struct conflict_side {
 	const struct wire_side *wire; /* in the message */
+	const uint8_t *birth_stack; /* wire->birth.stack_size bytes there */
 	const struct conflict_home *home;
 	struct module *module; /* of the instruction; NULL: not known */
 	uint64_t insn_address; /* run-time; 0: not known */
@@ -91,5 +93,10 @@ bool conflict_count(const struct conflict *conflict, struct race *race);
 struct error *conflict_describe(const struct conflict_context *context,
 				const struct conflict *conflict,
 				struct race **ret);
+
+/* The names of a stack's frames, appended to *ret (of struct race_frame). */
+struct error *conflict_describe_stack(struct image *image,
+				      const struct unwind_frame *stack,
+				      size_t count, struct vec *ret);
 
 #endif

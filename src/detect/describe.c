@@ -37,9 +37,9 @@ static char *take_string(char **text)
 }
 
 /* One frame of names; takes over the strings of `from`. */
-static bool describe_frame(struct race_side *side, struct code_frame *from)
+static bool describe_frame(struct vec *to, struct code_frame *from)
 {
-	struct race_frame *frame = vec_append(&side->frames);
+	struct race_frame *frame = vec_append(to);
 	bool failed = false;
 
 	if (!frame)
@@ -59,17 +59,18 @@ static bool describe_frame(struct race_side *side, struct code_frame *from)
 	return !failed;
 }
 
-static struct error *describe_frames(const struct conflict_side *from,
-				     struct race_side *side)
+struct error *conflict_describe_stack(struct image *image,
+				      const struct unwind_frame *stack,
+				      size_t count, struct vec *ret)
 {
 	struct vec frames = VEC_INIT(struct code_frame);
 	struct error *err = NULL;
 
-	for (size_t i = 0; !err && i < from->frame_count; i++) {
-		err = symbols_frames(from->home->image, from->frames[i].pc,
-				     from->frames[i].is_return, &frames);
+	for (size_t i = 0; !err && i < count; i++) {
+		err = symbols_frames(image, stack[i].pc, stack[i].is_return,
+				     &frames);
 		for (size_t f = 0; !err && f < frames.count; f++) {
-			if (!describe_frame(side, vec_at(&frames, f)))
+			if (!describe_frame(ret, vec_at(&frames, f)))
 				err = error_nomem;
 		}
 		code_frames_clear(&frames);
@@ -129,10 +130,100 @@ static bool describe_thread(const struct wire_side *wire,
 	return true;
 }
 
+/*
+ * glibc's clone3 and clone have no CFI behind the system call, since it would
+ * be wrong in the child. In the creator they have pushed nothing.
+ */
+static struct error *creation_callers(struct image *image,
+				      struct unwind_input *input,
+				      struct unwind_frame *frames,
+				      size_t *count)
+{
+	struct error *err;
+	uint64_t caller;
+	size_t more;
+
+	if (*count > 1 || input->stack_size < sizeof(caller))
+		return NULL;
+	memcpy(&caller, input->stack, sizeof(caller));
+	if (!image_module_at(image, caller))
+		return NULL;
+	input->regs.rip = caller;
+	input->regs.gpr[X86_RSP] += sizeof(caller);
+	err = unwind_frames(image, input, frames + 1,
+			    CONFLICT_CREATION_FRAMES - 1, &more);
+	if (err)
+		return err;
+	frames[1].is_return = true;
+	*count = 1 + more;
+	return NULL;
+}
+
+/* What pthread_create(3) does inside is not what one wants to know. */
+static bool creation_is_inside(const struct race_frame *frame)
+{
+	static const char *const names[] = {
+		"clone3",	 "__clone3",
+		"__GI___clone3", "clone",
+		"__clone",	 "__clone_internal",
+		"create_thread", "__GI___clone_internal",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (frame->function && strcmp(frame->function, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void creation_trim(struct vec *frames)
+{
+	while (frames->count > 1 && creation_is_inside(vec_at(frames, 0)))
+		race_frames_drop_first(frames);
+}
+
+/* Where the thread was created, and by whom, as far as it was kept. */
+static struct error *describe_creation(const struct conflict_side *from,
+				       struct race_side *side)
+{
+	const struct wire_birth *birth = &from->wire->birth;
+	struct unwind_input input = {
+		.tid = birth->tid,
+		.regs = birth->regs,
+		.stack_address = birth->stack_address,
+		.stack = from->birth_stack,
+		.stack_size = birth->stack_size,
+	};
+	struct unwind_frame frames[CONFLICT_CREATION_FRAMES];
+	struct error *err;
+	size_t count;
+
+	if (!birth->present)
+		return NULL;
+	side->creator = birth->tid;
+	side->creator_thread = strndup(birth->name, WIRE_NAME);
+	if (!side->creator_thread)
+		return error_nomem;
+	err = unwind_frames(from->home->image, &input, frames,
+			    CONFLICT_CREATION_FRAMES, &count);
+	if (!err)
+		err = creation_callers(from->home->image, &input, frames,
+				       &count);
+	if (err)
+		return err;
+	/* rip is after the system call */
+	frames[0].is_return = true;
+	err = conflict_describe_stack(from->home->image, frames, count,
+				      &side->created);
+	creation_trim(&side->created);
+	return err;
+}
+
 static struct error *describe_side(const struct conflict_side *from,
 				   struct race_side *side)
 {
 	bool failed = false;
+	struct error *err;
 
 	side->access = from->access.kind;
 	side->size = from->access.size;
@@ -148,7 +239,9 @@ static struct error *describe_side(const struct conflict_side *from,
 		side->syscall = describe_syscall(from->wire->syscall, &failed);
 	if (failed)
 		return error_nomem;
-	return describe_frames(from, side);
+	err = conflict_describe_stack(from->home->image, from->frames,
+				      from->frame_count, &side->frames);
+	return err ? err : describe_creation(from, side);
 }
 
 static enum race_region describe_region(enum data_region region)

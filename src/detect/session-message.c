@@ -212,6 +212,7 @@ static void message_exited(struct session *session, const void *payload,
 
 	if (!message_read(payload, size, &exited, sizeof(exited)))
 		return;
+	session_crash_unseen(session, exited.status);
 	session->result.end = SESSION_EXITED;
 	session->result.status = exited.status;
 	session->done = true;
@@ -266,6 +267,9 @@ static struct error *session_message(struct session *session,
 	case WIRE_CONFLICT:
 		return session_tolerate(
 			session, session_conflict(session, payload, size));
+	case WIRE_CRASH:
+		session_crash(session, payload, size);
+		break;
 	case WIRE_STATS:
 		message_stats(session, payload, size);
 		break;

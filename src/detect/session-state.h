@@ -2,8 +2,8 @@
 /*
  * The session's state, shared by its files: session.c (start, loop, end),
  * session-feed.c (images and the queue of sites), session-message.c (what the
- * tracer says) and session-conflict.c (what it says of conflicts). Not for
- * others.
+ * tracer says), session-conflict.c (what it says of conflicts) and
+ * session-crash.c (of deaths). Not for others.
  */
 #ifndef DETECT_SESSION_STATE_H
 #define DETECT_SESSION_STATE_H
@@ -45,6 +45,7 @@ struct session {
 	uint64_t kill_ns; /* when SIGTERM is followed by SIGKILL; 0: not */
 	bool stopping; /* WIRE_STOP was sent */
 	bool done; /* EXITED, or DETACHED after an attach */
+	bool crash_told; /* WIRE_CRASH has come of the first process */
 	unsigned int interrupts;
 	struct session_result result;
 };
@@ -62,6 +63,11 @@ struct error *session_messages(struct session *session);
 /* session-conflict.c: a WIRE_CONFLICT message. */
 struct error *session_conflict(struct session *session, const void *payload,
 			       size_t size);
+
+/* session-crash.c: a WIRE_CRASH message. */
+void session_crash(struct session *session, const void *payload, size_t size);
+/* The first process has ended, maybe after it was let go. */
+void session_crash_unseen(struct session *session, int status);
 
 /*
  * An error the session can live with becomes a note; lack of memory does not.

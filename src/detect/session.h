@@ -14,6 +14,7 @@
 #include "wire/message.h"
 
 struct error;
+struct crash;
 struct image;
 struct race;
 struct pidref;
@@ -75,6 +76,8 @@ struct session_sink {
 	 * Borrowed; valid until the session ends.
 	 */
 	void (*race)(void *context, const struct race *race, bool first);
+	/* A watched process has died by a signal. Borrowed for the call. */
+	void (*crash)(void *context, const struct crash *crash);
 	/* About five times a second. */
 	void (*status)(void *context, const struct session_counts *counts);
 	/* A warning from the tracer. */

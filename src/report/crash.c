@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Life of the crash record; see crash.h.
+ * The crash record and its relation to races; see crash.h.
  */
 #include "report/crash.h"
 
@@ -8,6 +8,14 @@
 #include <string.h>
 
 #include "report/race.h"
+
+enum {
+	/* bytes that share a cache line are of one object, as a rule */
+	CRASH_OBJECT = 64,
+	/* members lie at most so far behind the pointer that is followed */
+	CRASH_MEMBER_MAX = 4096,
+	POINTER_SIZE = 8,
+};
 
 void crash_init(struct crash *crash)
 {
@@ -20,7 +28,176 @@ void crash_deinit(struct crash *crash)
 {
 	race_frames_clear(&crash->frames);
 	vec_deinit(&crash->frames);
+	for (size_t i = 0; i < crash->races.count; i++) {
+		struct crash_race *race = vec_at(&crash->races, i);
+
+		free(race->variable);
+	}
 	vec_deinit(&crash->races);
 	free(crash->thread);
 	crash_init(crash);
+}
+
+/* Libraries that a program dies in on its own behalf: abort(3) and the like. */
+static bool frame_is_runtime(const struct race_frame *frame)
+{
+	static const char *const names[] = { "libc.",	   "libc-",
+					     "libpthread", "ld-linux",
+					     "libstdc++",  "linux-vdso",
+					     "[vdso]" };
+	const char *slash, *name = frame->module;
+
+	if (!name)
+		return false;
+	slash = strrchr(name, '/');
+	name = slash ? slash + 1 : name;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The innermost frame of the program's own, or NULL. */
+static const struct race_frame *own_frame(const struct vec *frames)
+{
+	for (size_t i = 0; i < frames->count; i++) {
+		const struct race_frame *frame = vec_at(frames, i);
+
+		if (!frame_is_runtime(frame))
+			return frame;
+	}
+	return NULL;
+}
+
+static bool frame_same_function(const struct race_frame *a,
+				const struct race_frame *b)
+{
+	if (!a->function || !b->function ||
+	    strcmp(a->function, b->function) != 0)
+		return false;
+	return !a->module || !b->module || strcmp(a->module, b->module) == 0;
+}
+
+/* Is it among the frames? Every stack ends in main(), which says nothing. */
+static bool frames_have(const struct vec *frames,
+			const struct race_frame *wanted)
+{
+	if (!wanted || !wanted->function)
+		return false;
+	for (size_t i = 0; i < frames->count; i++) {
+		const struct race_frame *frame = vec_at(frames, i);
+
+		if (frame_same_function(frame, wanted))
+			return strcmp(wanted->function, "main") != 0 ||
+			       frame == own_frame(frames);
+	}
+	return false;
+}
+
+static bool crash_same_function(const struct crash *crash,
+				const struct race *race)
+{
+	const struct race_frame *died = own_frame(&crash->frames);
+
+	for (int i = 0; i < 2; i++) {
+		const struct vec *frames = &race->sides[i].frames;
+
+		if (frames_have(&crash->frames, own_frame(frames)) ||
+		    frames_have(frames, died))
+			return true;
+	}
+	return false;
+}
+
+static bool crash_same_object(const struct crash *crash,
+			      const struct race *race)
+{
+	uint64_t first = race->address / CRASH_OBJECT;
+	uint64_t last = (race->address + (race->size ? race->size - 1 : 0)) /
+			CRASH_OBJECT;
+	uint64_t line = crash->address / CRASH_OBJECT;
+
+	return line >= first && line <= last;
+}
+
+/* Does the type say that it is something else? */
+static bool may_be_pointer(const struct race *race)
+{
+	const char *type = race->variable.type;
+	size_t length = type ? strlen(type) : 0;
+
+	return race->size == POINTER_SIZE &&
+	       (!type || (length > 0 && type[length - 1] == '*'));
+}
+
+static bool value_leads_to(const uint8_t *bytes, uint64_t address)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return address - value < CRASH_MEMBER_MAX;
+}
+
+/* Is a value seen there the pointer that was followed to the fault? */
+static bool crash_same_pointer(const struct crash *crash,
+			       const struct race *race)
+{
+	if (!may_be_pointer(race))
+		return false;
+	if (value_leads_to(race->before, crash->address) ||
+	    value_leads_to(race->after, crash->address))
+		return true;
+	for (size_t i = 0; i < race->values.count; i++) {
+		const struct race_values *values = vec_at(&race->values, i);
+
+		if (value_leads_to(values->before, crash->address) ||
+		    value_leads_to(values->after, crash->address))
+			return true;
+	}
+	return false;
+}
+
+bool crash_add_race(struct crash *crash, const struct race *race)
+{
+	struct crash_race related = {
+		.id = race->id,
+		.before_ns = race->last_time < crash->time
+				     ? crash->time - race->last_time
+				     : 0,
+		.same_function = crash_same_function(crash, race),
+	};
+
+	/* another process has other things there */
+	if (crash->has_address && crash->pid == race->pid) {
+		related.same_address = crash->address - race->address <
+				       race->size;
+		related.same_object = crash_same_object(crash, race);
+		related.same_pointer = crash_same_pointer(crash, race);
+	}
+	if (race->variable.name) {
+		related.variable = strdup(race->variable.name);
+		if (!related.variable)
+			return false;
+	}
+	if (vec_push(&crash->races, &related))
+		return true;
+	free(related.variable);
+	return false;
+}
+
+static int crash_compare(const void *left, const void *right)
+{
+	const struct crash_race *a = left, *b = right;
+
+	if (a->before_ns != b->before_ns)
+		return a->before_ns < b->before_ns ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+void crash_sort_races(struct crash *crash)
+{
+	if (crash->races.count > 1)
+		qsort(crash->races.items, crash->races.count,
+		      sizeof(struct crash_race), crash_compare);
 }

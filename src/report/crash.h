@@ -16,9 +16,18 @@ struct crash_race {
 	uint64_t id; /* of the race record */
 	uint64_t before_ns; /* from its last sighting to the crash */
 	bool same_address; /* the faulting address is among its bytes */
-	bool same_object; /* ... or in the same variable or heap line */
-	bool same_function; /* a function of its stacks is in the crash's */
+	bool same_object; /* ... or in the same line of 64 bytes */
+	/*
+	 * a value that was seen there is the pointer that was followed: the
+	 * faulting address is it, or a member's behind it
+	 */
+	bool same_pointer;
+	/* where it was raced is in the crash's stack, or the other way round */
+	bool same_function;
+	char *variable; /* its name */
 };
+
+struct race;
 
 struct crash {
 	uint64_t time; /* wall clock, ns */
@@ -34,5 +43,14 @@ struct crash {
 /* All zero and empty; end with crash_deinit(). */
 void crash_init(struct crash *crash);
 void crash_deinit(struct crash *crash);
+
+/*
+ * Compare with a race that came before, and append it to races. All but these
+ * must be set already. False when out of memory.
+ */
+bool crash_add_race(struct crash *crash, const struct race *race);
+
+/* The nearest in time first. */
+void crash_sort_races(struct crash *crash);
 
 #endif

@@ -14,18 +14,26 @@ static void side_init(struct race_side *side)
 	side->created = (struct vec)VEC_INIT(struct race_frame);
 }
 
+static void frame_free(const struct race_frame *frame)
+{
+	free(frame->function);
+	free(frame->file);
+	free(frame->module);
+	free(frame->build_id);
+	free(frame->source);
+}
+
 void race_frames_clear(struct vec *frames)
 {
-	for (size_t i = 0; i < frames->count; i++) {
-		struct race_frame *frame = vec_at(frames, i);
-
-		free(frame->function);
-		free(frame->file);
-		free(frame->module);
-		free(frame->build_id);
-		free(frame->source);
-	}
+	for (size_t i = 0; i < frames->count; i++)
+		frame_free(vec_at(frames, i));
 	vec_clear(frames);
+}
+
+void race_frames_drop_first(struct vec *frames)
+{
+	frame_free(vec_at(frames, 0));
+	vec_remove(frames, 0);
 }
 
 static void side_deinit(struct race_side *side)

@@ -143,6 +143,9 @@ const char *race_kind(const struct race *race);
 /* Free the strings of all frames and empty the vector. */
 void race_frames_clear(struct vec *frames);
 
+/* Free and remove the innermost. */
+void race_frames_drop_first(struct vec *frames);
+
 /*
  * Count a pair of values: of the same as before, or one more while there are
  * fewer than RACE_VALUES_MAX. False when out of memory.

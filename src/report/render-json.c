@@ -426,9 +426,11 @@ static json_t *related_races_of(const struct crash *crash,
 		struct record object = record_begin(NULL);
 
 		put_uint(&object, "id", race->id);
+		put_text(&object, "variable", race->variable);
 		put_seconds(&object, "before_s", race->before_ns);
 		put(&object, "same_address", json_boolean(race->same_address));
 		put(&object, "same_object", json_boolean(race->same_object));
+		put(&object, "same_pointer", json_boolean(race->same_pointer));
 		put(&object, "same_function",
 		    json_boolean(race->same_function));
 		append(record, array, record_end(&object));

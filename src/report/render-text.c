@@ -23,6 +23,8 @@
 #include "report/race.h"
 #include "report/render.h"
 #include "report/run.h"
+#include "report/text-crash.h"
+#include "report/text-stack.h"
 #include "report/text.h"
 #include "report/value.h"
 
@@ -32,6 +34,7 @@ enum {
 	TEXT_GAP = 3, /* between columns */
 	TEXT_FRAME_INDENT = 4,
 	TEXT_INDENT = 2,
+	TEXT_CREATION_FRAMES = 5,
 };
 
 /* Widths of the columns of frames. */
@@ -338,6 +341,20 @@ static void write_unknown_side(struct text *text, const struct race *race)
 	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
 }
 
+/* Where the thread comes from, if it was born while it was watched. */
+static void write_creation(struct text *text, const struct race_side *side)
+{
+	struct strbuf *line = &text->line;
+
+	if (!side->creator)
+		return;
+	strbuf_addf(line, "created by thread %d", side->creator);
+	text_add_quoted(line, side->creator_thread);
+	text_end_line(text, TEXT_FRAME_INDENT, TEXT_INDENT);
+	text_add_stack(text, &side->created, TEXT_CREATION_FRAMES,
+		       TEXT_FRAME_INDENT + TEXT_INDENT);
+}
+
 static void write_side(struct text *text, const struct race *race, int n,
 		       const struct columns *columns)
 {
@@ -354,6 +371,7 @@ static void write_side(struct text *text, const struct race *race, int n,
 		strbuf_add(&text->line, "(no stack)");
 		text_end_line(text, TEXT_FRAME_INDENT, 0);
 	}
+	write_creation(text, side);
 }
 
 static void write_evidence(struct text *text, const struct race *race)
@@ -516,5 +534,6 @@ const struct renderer_ops render_text = {
 	.name = "text",
 	.run = text_run,
 	.race = text_race,
+	.crash = text_crash,
 	.summary = text_summary,
 };

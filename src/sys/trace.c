@@ -297,6 +297,19 @@ struct error *trace_trap_info(pid_t tid, struct trap_info *ret)
 	return NULL;
 }
 
+struct error *trace_fault_address(pid_t tid, bool *ret_fault,
+				  uint64_t *ret_address)
+{
+	siginfo_t info;
+
+	if (!trace_do(PTRACE_GETSIGINFO, tid, 0, (uintptr_t)&info))
+		return trace_error(tid, "read the signal of");
+	*ret_fault = (info.si_signo == SIGSEGV || info.si_signo == SIGBUS) &&
+		     info.si_code > 0 && info.si_code != SI_KERNEL;
+	*ret_address = *ret_fault ? (uint64_t)(uintptr_t)info.si_addr : 0;
+	return NULL;
+}
+
 enum { PEEK_BATCH = 16 };
 
 struct error *trace_trap_pending(pid_t tid, bool *ret)

@@ -59,6 +59,14 @@ struct trap_info {
 
 struct error *trace_trap_info(pid_t tid, struct trap_info *ret);
 
+/*
+ * In a signal-delivery-stop: did the processor refuse an access, and to which
+ * address? False for signals sent by kill(2) and where the kernel does not
+ * know the address (SI_KERNEL: not canonical).
+ */
+struct error *trace_fault_address(pid_t tid, bool *ret_fault,
+				  uint64_t *ret_address);
+
 /* Is a SIGTRAP of the kind we cause queued for the thread, undelivered? */
 struct error *trace_trap_pending(pid_t tid, bool *ret);
 

@@ -14,6 +14,8 @@
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/breakpoint.h"
+#include "target/creation.h"
+#include "target/death.h"
 #include "target/engine.h"
 #include "target/hold.h"
 #include "target/release.h"
@@ -240,6 +242,8 @@ void birth_announced(struct engine *engine, struct thread *creator,
 	child->newborn = true;
 	if (home == creator->process || engine->follow != WIRE_FOLLOW_NONE)
 		thread_set_path(child, creator);
+	if (home->role == PROCESS_WATCHED && home == creator->process)
+		creation_record(engine, child, creator);
 	if (home != creator->process)
 		home->parent = creator->process->pid;
 	/* where nothing is armed, it shows its parent's DR7 */
@@ -361,6 +365,7 @@ static void birth_reset_thread(struct engine *engine, struct thread *thread)
 	memset(thread->watch.address, 0, sizeof(thread->watch.address));
 	thread->watch.control = 0;
 	memset(&thread->signals, 0, sizeof(thread->signals));
+	creation_forget(engine, thread);
 }
 
 static void birth_new_space(struct engine *engine, struct process *process)
@@ -376,6 +381,7 @@ static void birth_new_space(struct engine *engine, struct process *process)
 	}
 	engine_leave_space(engine, process);
 	process->space = space;
+	death_forget(process);
 	process->trap_action_known = false;
 	process->trap_looked_ns = 0;
 	process->ever_armed = false;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "sys/memory.h"
 #include "target/breakpoint.h"
+#include "target/creation.h"
 #include "target/engine.h"
 #include "target/snapshot.h"
 #include "target/stall.h"
@@ -32,17 +33,32 @@ void stall_read(const struct stall *stall, int i, uint8_t *bytes,
 	*ret_size = (uint32_t)size;
 }
 
-static void conflict_send(struct engine *engine,
-			  const struct conflict *conflict)
+/* Where the side's thread was created, if it is still there. */
+static struct channel_part conflict_birth(const struct engine *engine,
+					  struct wire_side *side)
 {
-	const struct wire_side *sides = conflict->wire.sides;
+	const struct thread *thread = engine_thread(engine, side->tid);
+	struct channel_part part = { 0 };
+
+	if (side->present && thread) {
+		part.bytes = creation_tell(thread, &side->birth);
+		part.size = side->birth.stack_size;
+	}
+	return part;
+}
+
+static void conflict_send(struct engine *engine, struct conflict *conflict)
+{
+	struct wire_side *sides = conflict->wire.sides;
 	struct channel_part parts[] = {
 		{ &conflict->wire, sizeof(conflict->wire) },
 		{ conflict->stacks[0], sides[0].stack_size },
 		{ conflict->stacks[1], sides[1].stack_size },
+		conflict_birth(engine, &sides[0]),
+		conflict_birth(engine, &sides[1]),
 	};
 
-	if (!channel_send_parts(&engine->channel, WIRE_CONFLICT, parts, 3))
+	if (!channel_send_parts(&engine->channel, WIRE_CONFLICT, parts, 5))
 		engine->stats.dropped++;
 }
 

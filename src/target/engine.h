@@ -58,6 +58,7 @@ struct engine {
 	enum wire_follow follow;
 	uint32_t programs; /* numbers given so far */
 	uint16_t last_tag; /* given to an address space */
+	uint32_t creations; /* kept now (creation.h) */
 	bool orphans_left; /* some were let go: may yet be announced */
 	/* stops waited for out of turn (writer.h), to be handled first */
 	struct vec early; /* of struct stop_reason */

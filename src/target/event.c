@@ -14,6 +14,7 @@
 #include "sys/trace.h"
 #include "target/birth.h"
 #include "target/breakpoint.h"
+#include "target/death.h"
 #include "target/engine.h"
 #include "target/release.h"
 #include "target/sigstate.h"
@@ -68,6 +69,7 @@ static void event_end(struct engine *engine, struct thread *thread,
 	headless = process->threads.count == 0 && process->pid == engine->pid &&
 		   stop->tid != engine->pid && engine->phase == ENGINE_WATCHING;
 	if (process->threads.count == 0) {
+		death_ended(engine, process, stop);
 		birth_leave_orphans(engine, process);
 		if (process->role == PROCESS_WATCHED && !engine->last_space &&
 		    engine_watched_count(engine) == 1) {
@@ -139,6 +141,7 @@ static void event_deliver(struct engine *engine, struct thread *thread,
 	log_debug(LOG_TARGET, "thread %d: signal %d is its own",
 		  (int)thread->tid, signal);
 	step_signalled(engine, thread, signal);
+	death_signal(thread, signal);
 	thread->deliver = signal;
 	engine_go_on(engine, thread);
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "target/breakpoint.h"
+#include "target/death.h"
 #include "target/thread.h"
 
 struct error *process_create(pid_t pid, enum process_role role,
@@ -29,5 +30,6 @@ void process_destroy(struct process *process)
 {
 	addrspace_release(process->space);
 	vec_deinit(&process->threads);
+	death_forget(process);
 	free(process);
 }

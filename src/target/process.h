@@ -14,6 +14,7 @@
 #include "base/vec.h"
 
 struct addrspace;
+struct death;
 struct error;
 struct thread;
 
@@ -53,6 +54,7 @@ struct process {
 	uint64_t armed_ns; /* when breakpoints were last set */
 	bool announced; /* the front end knows of it */
 	bool ever_armed; /* they have been */
+	struct death *death; /* of what it may die (death.h); or NULL */
 };
 
 /* Takes one use of the space over, on success only. */

@@ -17,6 +17,7 @@
 enum {
 	/* bytes below rsp that functions may use (x86-64 psABI 3.2.2) */
 	RED_ZONE = 128,
+	PAGE = 4096,
 };
 
 static void snapshot_identity(const struct thread *thread,
@@ -36,13 +37,21 @@ void snapshot_thread(struct thread *thread, const struct x86_registers *regs,
 		     struct wire_side *ret, uint8_t *stack)
 {
 	struct error *err;
+	const struct memory *memory = &thread->process->space->memory;
 	size_t size = 0;
 
 	snapshot_identity(thread, ret);
 	ret->regs = *regs;
 	ret->stack_address = regs->gpr[X86_RSP] - RED_ZONE;
-	err = memory_read(&thread->process->space->memory, ret->stack_address,
-			  stack, WIRE_STACK_MAX, &size);
+	err = memory_read(memory, ret->stack_address, stack, WIRE_STACK_MAX,
+			  &size);
+	if (err) {
+		/* it may have overflowed into the page below it */
+		error_free(err);
+		ret->stack_address = (ret->stack_address | (PAGE - 1)) + 1;
+		err = memory_read(memory, ret->stack_address, stack,
+				  WIRE_STACK_MAX, &size);
+	}
 	/* a thread without a stack still has its innermost frame */
 	error_free(err);
 	ret->stack_size = (uint32_t)size;

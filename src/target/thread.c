@@ -13,6 +13,7 @@
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/breakpoint.h"
+#include "target/creation.h"
 #include "target/engine.h"
 #include "target/release.h"
 #include "target/step.h"
@@ -74,6 +75,7 @@ void thread_destroy(struct engine *engine, struct thread *thread)
 	thread->state = THREAD_GONE;
 	thread_lose_hold(engine, thread);
 	step_lost(engine, thread);
+	creation_forget(engine, thread);
 	map_remove(&engine->threads, (uint64_t)thread->tid);
 	thread_unlist(thread);
 	free(thread);

@@ -17,6 +17,7 @@
 
 struct engine;
 struct error;
+struct creation;
 struct hold;
 struct process;
 struct step;
@@ -103,6 +104,7 @@ struct thread {
 	uint32_t path[WIRE_PATH_MAX];
 	uint32_t path_length;
 	uint32_t births;
+	struct creation *creation; /* creation.h; NULL: not kept */
 };
 
 /* A record for a thread that is traced; added to the process. */

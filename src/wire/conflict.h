@@ -14,7 +14,17 @@ enum { WIRE_NAME = 16 };
 
 enum wire_evidence { WIRE_WATCHPOINT, WIRE_COLLISION, WIRE_VALUE_CHANGE };
 
-enum { WIRE_PATH_MAX = 16 };
+enum { WIRE_PATH_MAX = 16, WIRE_BIRTH_STACK_MAX = 2048 };
+
+/* The creator of a thread, in the system call that made it. */
+struct wire_birth {
+	bool present; /* false: not born while watched, or not kept */
+	int32_t tid; /* of the creator */
+	char name[WIRE_NAME]; /* and its name then */
+	struct x86_registers regs;
+	uint64_t stack_address;
+	uint32_t stack_size; /* bytes of it that follow the structure */
+};
 
 struct wire_side {
 	bool present; /* false: unknown origin */
@@ -32,6 +42,7 @@ struct wire_side {
 	uint32_t path[WIRE_PATH_MAX];
 	uint64_t stack_address;
 	uint32_t stack_size; /* bytes of it that follow the structure */
+	struct wire_birth birth;
 };
 
 struct wire_conflict {

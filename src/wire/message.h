@@ -39,7 +39,13 @@ enum wire_type {
 	WIRE_THREADS, /* struct wire_threads: their number changed */
 	WIRE_RETURNED, /* struct wire_returned[]: sites no longer armed */
 	WIRE_SAMPLE, /* struct wire_sample: a stall has ended */
-	WIRE_CONFLICT, /* struct wire_conflict, then stack bytes of sides 0, 1 */
+	/*
+	 * struct wire_conflict, then stack bytes: of side 0, side 1, the birth
+	 * of side 0 and that of side 1
+	 */
+	WIRE_CONFLICT,
+	/* struct wire_crash, then stack bytes: before WIRE_PROCESS_ENDED */
+	WIRE_CRASH,
 	WIRE_STATS, /* struct wire_stats: about every 20 ms, and before an end */
 	WIRE_DETACHED, /* nothing: text and registers are restored */
 	WIRE_EXITED, /* struct wire_exited: the target's end */
@@ -166,6 +172,20 @@ struct wire_stats {
 	uint32_t queued; /* sites waiting */
 	uint32_t threads;
 	uint32_t stalls; /* running now */
+};
+
+/* A watched process has been killed by a signal. */
+struct wire_crash {
+	int32_t pid;
+	int32_t signal;
+	uint64_t wall_ns;
+	bool has_address;
+	uint64_t address; /* that could not be accessed */
+	/*
+	 * The thread as it got the signal; not present: it came from outside,
+	 * or the thread could not be looked at.
+	 */
+	struct wire_side side;
 };
 
 struct wire_exited {

@@ -391,6 +391,7 @@ static void crash_names_the_races_before_it(void **state)
 	crash.tid = 4244;
 	crash.has_address = true;
 	sample_set(&crash.thread, "evictor");
+	sample_set(&race.variable, "shards");
 	assert_true(vec_push(&crash.races, &race));
 	renderer.out = open_memstream(&text, &size);
 	assert_non_null(renderer.out);
@@ -402,9 +403,10 @@ static void crash_names_the_races_before_it(void **state)
 		    { "signal", "11" }, { "pid", "4242" }, { "tid", "4244" },
 		    { "thread", "\"evictor\"" }, { "address", "\"0x0\"" },
 		    { "frames", "[]" },
-		    { "races",
-		      "[{\"id\":1,\"before_s\":0.25,\"same_address\":false,"
-		      "\"same_object\":false,\"same_function\":true}]" });
+		    { "races", "[{\"id\":1,\"variable\":\"shards\","
+			       "\"before_s\":0.25,\"same_address\":false,"
+			       "\"same_object\":false,\"same_pointer\":false,"
+			       "\"same_function\":true}]" });
 	json_decref(record);
 	crash_deinit(&crash);
 }
