@@ -20,7 +20,7 @@
 #include "report/run.h"
 #include "report/value.h"
 
-enum { JSON_SCHEMA = 1, JSON_DIGITS = 12 };
+enum { JSON_SCHEMA = 1, JSON_DIGITS = 15 };
 
 /*
  * One line. jansson answers a lack of memory, and a NULL member it is given,
