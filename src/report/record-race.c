@@ -267,7 +267,7 @@ void record_read_race(struct members *in, const json_t *object,
 	read_suppression(in, object, &race->suppressed);
 	race->status = (enum race_status)members_word(in, object, "status",
 						      status_word,
-						      STATUS_KNOWN + 1,
+						      STATUS_GONE + 1,
 						      STATUS_UNSET);
 	race->runs = members_uint(in, object, "runs", UINT64_MAX);
 	read_hosts(in, object, race);
@@ -289,6 +289,8 @@ static void read_related(struct members *in, const json_t *object,
 			return;
 		}
 		race->id = members_uint(in, item, "id", UINT64_MAX);
+		members_digits(in, item, "fingerprint", race->fingerprint,
+			       sizeof(race->fingerprint));
 		race->before_ns = members_seconds(in, item, "before_s");
 		race->same_address = members_bool(in, item, "same_address");
 		race->same_object = members_bool(in, item, "same_object");

@@ -132,6 +132,8 @@ static void read_run(struct members *in, const json_t *object,
 	run->seed = members_uint(in, object, "seed", UINT64_MAX);
 	run->start = members_time(in, object, "start");
 	read_modules(in, object, record);
+	run->runs = members_uint(in, object, "runs", UINT64_MAX);
+	run->hosts = own_list(in, record, object, "hosts");
 }
 
 static void read_race(struct members *in, const json_t *object,

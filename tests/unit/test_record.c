@@ -111,7 +111,7 @@ static void every_word_is_read_back(void **state)
 		sample_race(&record.race);
 		record.race.evidence = (enum race_evidence)(i % 3);
 		record.race.verdict = (enum race_verdict)(i % 4);
-		record.race.status = (enum race_status)(i % 3);
+		record.race.status = (enum race_status)(i % 4);
 		record.race.variable.region = (enum race_region)(i % 6);
 		record.race.sides[0].role = (enum race_role)(i % 3);
 		record.race.sides[0].access = i % 4;
@@ -180,12 +180,16 @@ static void runs_are_read_back(void **state)
 	is_kept(&record);
 	record.type = REPORT_RUN;
 	record.run.command = no_words;
+	record.run.hosts = command;
+	record.run.runs = 4;
+	record.run.seed = 0;
 	is_kept(&record);
 }
 
 static void crashes_are_read_back(void **state)
 {
 	struct crash_race race = { .id = 7,
+				   .fingerprint = "0123",
 				   .before_ns = 250000001,
 				   .same_object = true };
 	struct report_record record;
