@@ -42,6 +42,62 @@ void clock_format_rfc3339(uint64_t wall_ns, char *out)
 	snprintf(out, CLOCK_RFC3339_SIZE, "%.26s.%06uZ", date, us);
 }
 
+/* The fraction of a second from its point on, as ns; *end is behind it. */
+static uint64_t parse_fraction(const char *text, const char **end)
+{
+	uint64_t ns = 0, weight = CLOCK_NS_PER_S / 10;
+
+	for (text++; isdigit((unsigned char)*text); text++) {
+		ns += (uint64_t)(*text - '0') * weight;
+		weight /= 10;
+	}
+	*end = text;
+	return ns;
+}
+
+/* "Z" or "+01:00", all that is left: seconds east. */
+static bool parse_zone(const char *text, long *ret)
+{
+	int hours, minutes, length = 0;
+
+	*ret = 0;
+	if (strcmp(text, "Z") == 0)
+		return true;
+	if ((text[0] != '+' && text[0] != '-') ||
+	    strspn(text + 1, "0123456789:") != 5 ||
+	    sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &length) != 2 ||
+	    length != 5 || text[6] || hours > 23 || minutes > 59)
+		return false;
+	*ret = (hours * 60L + minutes) * 60 * (text[0] == '-' ? -1 : 1);
+	return true;
+}
+
+bool clock_parse_rfc3339(const char *text, uint64_t *ret_wall_ns)
+{
+	static const char form[] = "0000-00-00T00:00:00";
+	uint64_t fraction = 0;
+	struct tm tm = { 0 };
+	long zone, seconds;
+
+	for (size_t i = 0; form[i]; i++) {
+		if (form[i] == '0' ? !isdigit((unsigned char)text[i])
+				   : text[i] != form[i])
+			return false;
+	}
+	if (!strptime(text, "%Y-%m-%dT%H:%M:%S", &tm))
+		return false;
+	text += strlen(form);
+	if (*text == '.')
+		fraction = parse_fraction(text, &text);
+	if (!parse_zone(text, &zone))
+		return false;
+	seconds = (long)timegm(&tm) - zone;
+	if (seconds < 0 || (uint64_t)seconds >= UINT64_MAX / CLOCK_NS_PER_S)
+		return false;
+	*ret_wall_ns = (uint64_t)seconds * CLOCK_NS_PER_S + fraction;
+	return true;
+}
+
 struct clock_unit {
 	const char *name;
 	double ns;

@@ -6,6 +6,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,12 @@ enum { CLOCK_RFC3339_SIZE = 40 };
 
 /* "2026-01-31T12:34:56.789012Z"; out has CLOCK_RFC3339_SIZE bytes. */
 void clock_format_rfc3339(uint64_t wall_ns, char *out);
+
+/*
+ * The inverse, which takes any fraction and offset ("+01:00"): false for what
+ * is no such time, or lies before 1970 or after 2554.
+ */
+bool clock_parse_rfc3339(const char *text, uint64_t *ret_wall_ns);
 
 /*
  * Parse a duration: a decimal number, possibly with a fraction, and a unit (ns,

@@ -168,6 +168,8 @@ bool crash_add_race(struct crash *crash, const struct race *race)
 		.same_function = crash_same_function(crash, race),
 	};
 
+	memcpy(related.fingerprint, race->fingerprint,
+	       sizeof(related.fingerprint));
 	/* another process has other things there */
 	if (crash->has_address && crash->pid == race->pid) {
 		related.same_address = crash->address - race->address <

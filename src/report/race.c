@@ -216,6 +216,8 @@ const char *race_status_name(enum race_status status)
 		return "new";
 	case STATUS_KNOWN:
 		return "known";
+	case STATUS_GONE:
+		return "gone";
 	case STATUS_UNSET:
 		break;
 	}

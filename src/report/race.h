@@ -85,7 +85,12 @@ enum race_verdict {
 };
 
 /* What is known of the race from elsewhere; see judge/baseline.h. */
-enum race_status { STATUS_UNSET, STATUS_NEW, STATUS_KNOWN };
+enum race_status {
+	STATUS_UNSET,
+	STATUS_NEW,
+	STATUS_KNOWN,
+	STATUS_GONE, /* in the older of two reports only */
+};
 
 /* The rule that suppressed a race; see racewatch-suppressions(5). */
 struct race_suppression {

@@ -20,7 +20,7 @@
 #include "report/run.h"
 #include "report/value.h"
 
-enum { JSON_SCHEMA = 1, JSON_DIGITS = 12 };
+enum { JSON_SCHEMA = 1, JSON_DIGITS = 15 };
 
 /*
  * One line. jansson answers a lack of memory, and a NULL member it is given,
@@ -193,16 +193,14 @@ static json_t *modules_of(const struct run_record *run, struct record *record)
 	return modules;
 }
 
-static json_t *command_of(const struct run_record *run, struct record *record)
+/* Ended by NULL. */
+static json_t *strings_of(const char *const *list, struct record *record)
 {
-	json_t *command;
+	json_t *array = json_array();
 
-	if (!run->command)
-		return json_null();
-	command = json_array();
-	for (size_t i = 0; run->command[i]; i++)
-		append(record, command, text_of(run->command[i]));
-	return command;
+	for (size_t i = 0; list[i]; i++)
+		append(record, array, text_of(list[i]));
+	return array;
 }
 
 static struct error *json_run(struct renderer *renderer,
@@ -212,13 +210,20 @@ static struct error *json_run(struct renderer *renderer,
 
 	put_uint(&record, "schema", JSON_SCHEMA);
 	put_text(&record, "version", run->version);
-	put(&record, "command", command_of(run, &record));
+	put(&record, "command",
+	    run->command ? strings_of(run->command, &record) : json_null());
 	put_known(&record, "pid", (uint64_t)run->pid);
 	put_text(&record, "host", run->host);
 	put_text(&record, "backend", run->backend);
-	put_uint(&record, "seed", run->seed);
+	if (run->runs > 1)
+		put(&record, "seed", json_null());
+	else
+		put_uint(&record, "seed", run->seed);
 	put_time(&record, "start", run->start);
 	put(&record, "modules", modules_of(run, &record));
+	put_uint(&record, "runs", run->runs ? run->runs : 1);
+	put(&record, "hosts",
+	    run->hosts ? strings_of(run->hosts, &record) : json_array());
 	return record_write(&record, renderer->out);
 }
 
@@ -427,6 +432,8 @@ static json_t *related_races_of(const struct crash *crash,
 
 		put_uint(&object, "id", race->id);
 		put_text(&object, "variable", race->variable);
+		put_text(&object, "fingerprint",
+			 race->fingerprint[0] ? race->fingerprint : NULL);
 		put_seconds(&object, "before_s", race->before_ns);
 		put(&object, "same_address", json_boolean(race->same_address));
 		put(&object, "same_object", json_boolean(race->same_object));

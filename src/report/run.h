@@ -25,6 +25,13 @@ struct run_record {
 	uint64_t start; /* wall clock, ns */
 	const struct run_module *modules;
 	size_t module_count;
+	/*
+	 * Of merged reports: how many runs (0 counts as 1) on which machines,
+	 * sorted, ended by NULL (NULL: none is named). What they do not have
+	 * in common is unknown, their seeds too.
+	 */
+	uint64_t runs;
+	const char *const *hosts;
 };
 
 /* How the watching went so far, about once a second. */

@@ -82,6 +82,60 @@ static void time_does_not_go_back(void **state)
 	}
 }
 
+static void times_are_read_back(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} cases[] = {
+		{ "1970-01-01T00:00:00Z", 0 },
+		{ "1970-01-01T00:00:00.5Z", 500000000 },
+		{ "1970-01-01T01:00:01+01:00", 1000000000 },
+		{ "2026-01-31T12:34:56.789012Z",
+		  UINT64_C(1769862896789012000) },
+		{ "2026-01-31T11:04:56.7890123459-01:30",
+		  UINT64_C(1769862896789012345) },
+	};
+	char text[CLOCK_RFC3339_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t ns = UINT64_MAX;
+
+		assert_true(clock_parse_rfc3339(cases[i].text, &ns));
+		assert_int_equal(ns, cases[i].ns);
+	}
+	clock_format_rfc3339(cases[3].ns, text);
+	assert_string_equal(text, cases[3].text);
+}
+
+static void what_is_no_time_is_refused(void **state)
+{
+	static const char *const cases[] = {
+		"",
+		"2026-01-31",
+		"2026-01-31T12:34:56",
+		"2026-01-31 12:34:56Z",
+		"2026-13-31T12:34:56Z",
+		"2026-01-31T12:34:56.Zx",
+		"2026-01-31T12:34:56+1:00",
+		"2026-01-31T12:34:56+99:00",
+		"2026-01-31T12:34:56+01:00 ",
+		"1969-12-31T23:59:59Z",
+		"9999-01-01T00:00:00Z",
+		"0x26-01-31T12:34:56Z",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t ns = 42;
+
+		if (clock_parse_rfc3339(cases[i], &ns))
+			fail_msg("%s", cases[i]);
+		assert_int_equal(ns, 42);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +143,8 @@ int main(void)
 		cmocka_unit_test(what_is_no_duration_is_refused),
 		cmocka_unit_test(dates_are_rfc_3339),
 		cmocka_unit_test(time_does_not_go_back),
+		cmocka_unit_test(times_are_read_back),
+		cmocka_unit_test(what_is_no_time_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -296,7 +296,21 @@ static void run_names_command_and_modules(void **state)
 		    { "modules",
 		      "[{\"path\":\"/usr/bin/cache\",\"build_id\":\"00aa\","
 		      "\"base\":\"0x555555554000\"},{\"path\":\"/lib/x.so\","
-		      "\"build_id\":null,\"base\":\"0x0\"}]" });
+		      "\"build_id\":null,\"base\":\"0x0\"}]" },
+		    { "runs", "1" }, { "hosts", "[]" });
+	json_decref(record);
+}
+
+static void merged_runs_have_no_seed(void **state)
+{
+	static const char *const hosts[] = { "alpha", "beta", NULL };
+	struct run_record run = { .runs = 3, .hosts = hosts, .seed = 7 };
+	json_t *record = run_record(&run);
+
+	(void)state;
+	member_is(record, "runs", "3");
+	member_is(record, "hosts", "[\"alpha\",\"beta\"]");
+	member_is(record, "seed", "null");
 	json_decref(record);
 }
 
@@ -376,6 +390,7 @@ static void crash_names_the_races_before_it(void **state)
 {
 	struct renderer renderer = { .ops = &render_json };
 	struct crash_race race = { .id = 1,
+				   .fingerprint = "0123",
 				   .before_ns = 250000000,
 				   .same_function = true };
 	struct crash crash;
@@ -403,10 +418,12 @@ static void crash_names_the_races_before_it(void **state)
 		    { "signal", "11" }, { "pid", "4242" }, { "tid", "4244" },
 		    { "thread", "\"evictor\"" }, { "address", "\"0x0\"" },
 		    { "frames", "[]" },
-		    { "races", "[{\"id\":1,\"variable\":\"shards\","
-			       "\"before_s\":0.25,\"same_address\":false,"
-			       "\"same_object\":false,\"same_pointer\":false,"
-			       "\"same_function\":true}]" });
+		    { "races",
+		      "[{\"id\":1,\"variable\":\"shards\","
+		      "\"fingerprint\":\"0123\","
+		      "\"before_s\":0.25,\"same_address\":false,"
+		      "\"same_object\":false,\"same_pointer\":false,"
+		      "\"same_function\":true}]" });
 	json_decref(record);
 	crash_deinit(&crash);
 }
@@ -504,6 +521,7 @@ int main(void)
 		cmocka_unit_test(what_is_unknown_is_null),
 		cmocka_unit_test(hostile_names_are_still_json),
 		cmocka_unit_test(run_names_command_and_modules),
+		cmocka_unit_test(merged_runs_have_no_seed),
 		cmocka_unit_test(attached_run_has_no_command),
 		cmocka_unit_test(summary_has_every_counter),
 		cmocka_unit_test(crash_names_the_races_before_it),

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A line of JSON to a record; see record.h. Races and crashes, the larger
+ * part, are in record-race.c.
+ */
+#include "report/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/utf8.h"
+#include "report/members.h"
+#include "report/record-race.h"
+
+enum { RECORD_SCHEMA = 1 };
+
+void report_record_init(struct report_record *record)
+{
+	memset(record, 0, sizeof(*record));
+	record->owned = (struct vec)VEC_INIT(void *);
+	race_init(&record->race);
+	crash_init(&record->crash);
+}
+
+void report_record_deinit(struct report_record *record)
+{
+	race_deinit(&record->race);
+	crash_deinit(&record->crash);
+	for (size_t i = 0; i < record->owned.count; i++)
+		free(*(void **)vec_at(&record->owned, i));
+	vec_deinit(&record->owned);
+	report_record_init(record);
+}
+
+/* The record frees it at its end; NULL when there is no memory. */
+static void *own(struct members *in, struct report_record *record, void *memory)
+{
+	if (memory && vec_push(&record->owned, &memory))
+		return memory;
+	free(memory);
+	members_fail(in, error_nomem);
+	return NULL;
+}
+
+static const char *own_text(struct members *in, struct report_record *record,
+			    const json_t *object, const char *key)
+{
+	char *text = members_text(in, object, key);
+
+	return text ? own(in, record, text) : NULL;
+}
+
+/* An array of strings, ended by NULL. */
+static const char *const *own_list(struct members *in,
+				   struct report_record *record,
+				   const json_t *object, const char *key)
+{
+	const json_t *array = members_array(in, object, key);
+	size_t count = json_array_size(array);
+	const char **list;
+
+	if (!array)
+		return NULL;
+	list = own(in, record, calloc(count + 1, sizeof(*list)));
+	for (size_t i = 0; list && i < count; i++) {
+		const char *text = json_string_value(json_array_get(array, i));
+
+		if (text)
+			list[i] = own(in, record, strdup(text));
+		else
+			members_fail(in,
+				     error_create(ERROR_FORMAT,
+						  "'%s' has something in it "
+						  "that is no string",
+						  key));
+		if (!list[i])
+			break;
+	}
+	return list;
+}
+
+static void read_modules(struct members *in, const json_t *object,
+			 struct report_record *record)
+{
+	const json_t *array = members_array(in, object, "modules");
+	size_t count = json_array_size(array);
+	struct run_module *modules;
+
+	if (count == 0)
+		return;
+	modules = own(in, record, calloc(count, sizeof(*modules)));
+	if (!modules)
+		return;
+	for (size_t i = 0; i < count && !in->err; i++) {
+		const json_t *item = members_item(in, array, i, "modules");
+
+		modules[i].path = own_text(in, record, item, "path");
+		modules[i].build_id = own_text(in, record, item, "build_id");
+		modules[i].base = members_address(in, item, "base");
+	}
+	record->run.modules = modules;
+	record->run.module_count = count;
+}
+
+static void check_schema(struct members *in, const json_t *object)
+{
+	uint64_t schema = members_uint(in, object, "schema", UINT64_MAX);
+
+	if (!in->err && schema != RECORD_SCHEMA)
+		in->err = error_create(ERROR_FORMAT,
+				       "schema version %llu is not known here, "
+				       "only %d",
+				       (unsigned long long)schema,
+				       RECORD_SCHEMA);
+}
+
+static void read_run(struct members *in, const json_t *object,
+		     struct report_record *record)
+{
+	struct run_record *run = &record->run;
+
+	record->type = REPORT_RUN;
+	check_schema(in, object);
+	run->version = own_text(in, record, object, "version");
+	run->command = own_list(in, record, object, "command");
+	run->host = own_text(in, record, object, "host");
+	run->pid = members_int(in, object, "pid");
+	run->backend = own_text(in, record, object, "backend");
+	run->seed = members_uint(in, object, "seed", UINT64_MAX);
+	run->start = members_time(in, object, "start");
+	read_modules(in, object, record);
+	run->runs = members_uint(in, object, "runs", UINT64_MAX);
+	run->hosts = own_list(in, record, object, "hosts");
+}
+
+static void read_race(struct members *in, const json_t *object,
+		      struct report_record *record)
+{
+	record->type = REPORT_RACE;
+	record_read_race(in, object, &record->race);
+}
+
+static void read_crash(struct members *in, const json_t *object,
+		       struct report_record *record)
+{
+	record->type = REPORT_CRASH;
+	record_read_crash(in, object, &record->crash);
+}
+
+static void read_progress(struct members *in, const json_t *object,
+			  struct report_record *record)
+{
+	struct run_progress *progress = &record->progress;
+
+	record->type = REPORT_PROGRESS;
+	progress->elapsed_ns = members_seconds(in, object, "elapsed_s");
+	progress->samples = members_uint(in, object, "samples", UINT64_MAX);
+	progress->sites_sampled =
+		members_uint(in, object, "sites_sampled", UINT64_MAX);
+	progress->races = members_uint(in, object, "races", UINT64_MAX);
+	progress->overhead_pct = members_real(in, object, "overhead_pct");
+}
+
+static void read_coverage(struct members *in, const json_t *object,
+			  struct report_record *record)
+{
+	const json_t *array = members_array(in, object, "coverage");
+	size_t count = json_array_size(array);
+	struct run_coverage *coverage;
+
+	if (count == 0)
+		return;
+	coverage = own(in, record, calloc(count, sizeof(*coverage)));
+	if (!coverage)
+		return;
+	for (size_t i = 0; i < count && !in->err; i++) {
+		const json_t *item = members_item(in, array, i, "coverage");
+
+		coverage[i].path = own_text(in, record, item, "path");
+		coverage[i].sites_sampled =
+			members_uint(in, item, "sites_sampled", UINT64_MAX);
+		coverage[i].sites_eligible =
+			members_uint(in, item, "sites_eligible", UINT64_MAX);
+	}
+	record->summary.coverage = coverage;
+	record->summary.coverage_count = count;
+}
+
+static void read_summary(struct members *in, const json_t *object,
+			 struct report_record *record)
+{
+	struct run_summary *summary = &record->summary;
+	const struct {
+		const char *key;
+		uint64_t *to;
+	} counters[] = {
+		{ "races", &summary->races },
+		{ "new", &summary->races_new },
+		{ "suppressed", &summary->suppressed },
+		{ "known", &summary->known },
+		{ "synchronization", &summary->synchronization },
+		{ "samples", &summary->samples },
+		{ "hits", &summary->hits },
+		{ "sites_sampled", &summary->sites_sampled },
+		{ "sites_eligible", &summary->sites_eligible },
+		{ "watchpoint_traps", &summary->watchpoint_traps },
+		{ "collisions", &summary->collisions },
+		{ "value_changes", &summary->value_changes },
+		{ "out_of_registers", &summary->out_of_registers },
+		{ "dropped", &summary->dropped },
+		{ "arms_refused", &summary->arms_refused },
+	};
+
+	record->type = REPORT_SUMMARY;
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		*counters[i].to =
+			members_uint(in, object, counters[i].key, UINT64_MAX);
+	summary->overhead_pct = members_real(in, object, "overhead_pct");
+	summary->stalled_ns = members_seconds(in, object, "stalled_s");
+	summary->elapsed_ns = members_seconds(in, object, "elapsed_s");
+	summary->backend = own_text(in, record, object, "backend");
+	summary->exit_status = members_int(in, object, "exit");
+	read_coverage(in, object, record);
+}
+
+static void read_record(struct members *in, const json_t *object,
+			struct report_record *record)
+{
+	static const struct {
+		const char *type;
+		void (*read)(struct members *, const json_t *,
+			     struct report_record *);
+	} types[] = {
+		{ "run", read_run },	     { "race", read_race },
+		{ "crash", read_crash },     { "progress", read_progress },
+		{ "summary", read_summary },
+	};
+	const char *type;
+
+	if (!json_is_object(object)) {
+		members_fail(in, error_create(ERROR_FORMAT,
+					      "this is no JSON object"));
+		return;
+	}
+	type = members_string(in, object, "type");
+	if (!type)
+		members_fail(in, error_create(ERROR_FORMAT,
+					      "there is no 'type': this is no "
+					      "line of a racewatch report"));
+	for (size_t i = 0; type && i < sizeof(types) / sizeof(types[0]); i++) {
+		if (strcmp(type, types[i].type) == 0)
+			types[i].read(in, object, record);
+	}
+}
+
+/* What jansson says may quote the line, which can hold anything. */
+static struct error *not_json(const json_error_t *error)
+{
+	struct strbuf text = { 0 };
+	struct error *err;
+
+	if (json_error_code(error) == json_error_out_of_memory)
+		return error_nomem;
+	utf8_add_visible(&text, error->text);
+	err = error_create(ERROR_FORMAT, "column %d: this is not JSON: %s",
+			   error->position, strbuf_text(&text));
+	strbuf_deinit(&text);
+	if (err != error_nomem)
+		err->code = EBADMSG;
+	return err;
+}
+
+struct error *report_record_parse(const char *line, size_t length,
+				  struct report_record *record)
+{
+	struct members in = { .err = NULL };
+	json_error_t error;
+	json_t *object;
+
+	report_record_deinit(record);
+	object = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+	if (!object)
+		return not_json(&error);
+	read_record(&in, object, record);
+	json_decref(object);
+	if (in.err)
+		report_record_deinit(record);
+	return in.err;
+}

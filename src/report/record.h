@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A line of a report (racewatch-json(5)) as the record that was written: the
+ * inverse of render-json. Members that are unknown are passed over, and what is
+ * absent is unknown.
+ */
+#ifndef REPORT_RECORD_H
+#define REPORT_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "report/crash.h"
+#include "report/race.h"
+#include "report/run.h"
+
+struct error;
+
+enum report_type {
+	REPORT_OTHER, /* a type that is not known here: nothing is filled */
+	REPORT_RUN,
+	REPORT_RACE,
+	REPORT_CRASH,
+	REPORT_PROGRESS,
+	REPORT_SUMMARY,
+};
+
+/*
+ * Only what `type' says is filled; the rest is empty. `race' and `crash' own
+ * their strings: to keep one, copy the structure and call race_init() or
+ * crash_init() on it here. The strings of `run' and `summary' live as long as
+ * the record is not filled again.
+ */
+struct report_record {
+	enum report_type type;
+	struct run_record run;
+	struct race race;
+	struct crash crash;
+	struct run_progress progress;
+	struct run_summary summary;
+	struct vec owned; /* of void *: memory of run and summary */
+};
+
+/* Empty; end with report_record_deinit(). */
+void report_record_init(struct report_record *record);
+void report_record_deinit(struct report_record *record);
+
+/*
+ * Fill the record, whatever it held, from a line of `length' bytes. Errors are
+ * ERROR_FORMAT (wrong types, a schema that is not known; with code EBADMSG, no
+ * JSON) or error_nomem, and leave it empty.
+ */
+struct error *report_record_parse(const char *line, size_t length,
+				  struct report_record *record);
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/report/record.c: what render-json writes is read and written again, byte
+ * for byte; what nobody wrote is refused with words that say why.
+ */
+#include "report/record.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "report/render.h"
+#include "sample-race.h"
+
+/* Write the record with the renderer; the caller frees the text. */
+static char *written(const struct report_record *record)
+{
+	struct renderer renderer = { .ops = &render_json };
+	struct error *err = NULL;
+	char *text = NULL;
+	size_t size = 0;
+
+	renderer.out = open_memstream(&text, &size);
+	assert_non_null(renderer.out);
+	switch (record->type) {
+	case REPORT_RUN:
+		err = render_json.run(&renderer, &record->run);
+		break;
+	case REPORT_RACE:
+		err = render_json.race(&renderer, &record->race);
+		break;
+	case REPORT_CRASH:
+		err = render_json.crash(&renderer, &record->crash);
+		break;
+	case REPORT_PROGRESS:
+		err = render_json.progress(&renderer, &record->progress);
+		break;
+	case REPORT_SUMMARY:
+		err = render_json.summary(&renderer, &record->summary);
+		break;
+	case REPORT_OTHER:
+		fail_msg("nothing was read");
+	}
+	assert_null(err);
+	fclose(renderer.out);
+	return text;
+}
+
+static void parse_ok(const char *line, struct report_record *record)
+{
+	struct error *err = report_record_parse(line, strlen(line), record);
+
+	if (err)
+		fail_msg("%s in %s", error_message(err), line);
+}
+
+/* Write, read, write: nothing may change. The record is ended. */
+static void is_kept(struct report_record *record)
+{
+	struct report_record back;
+	char *line = written(record), *again;
+
+	report_record_init(&back);
+	parse_ok(line, &back);
+	assert_int_equal(back.type, record->type);
+	again = written(&back);
+	assert_string_equal(line, again);
+	free(again);
+	free(line);
+	report_record_deinit(&back);
+	report_record_deinit(record);
+}
+
+static void races_are_read_back(void **state)
+{
+	struct report_record record;
+
+	(void)state;
+	report_record_init(&record);
+	record.type = REPORT_RACE;
+	sample_race(&record.race);
+	assert_true(race_fingerprint(&record.race));
+	is_kept(&record);
+	record.type = REPORT_RACE;
+	sample_race(&record.race);
+	sample_more(&record.race);
+	sample_set(&record.race.sides[1].syscall, "read");
+	sample_set(&record.race.reason, "disjoint-bits");
+	sample_set(&record.race.sides[0].thread, "\"\\\n\xff\xc3\xa9\x01");
+	record.race.sides[1].atomic = true;
+	record.race.count = UINT64_MAX;
+	record.race.elapsed_ns = 400600;
+	is_kept(&record);
+	record.type = REPORT_RACE;
+	sample_unknown(&record.race);
+	is_kept(&record);
+}
+
+static void every_word_is_read_back(void **state)
+{
+	struct report_record record;
+
+	(void)state;
+	for (unsigned int i = 0; i < 24; i++) {
+		report_record_init(&record);
+		record.type = REPORT_RACE;
+		sample_race(&record.race);
+		record.race.evidence = (enum race_evidence)(i % 3);
+		record.race.verdict = (enum race_verdict)(i % 4);
+		record.race.status = (enum race_status)(i % 4);
+		record.race.variable.region = (enum race_region)(i % 6);
+		record.race.sides[0].role = (enum race_role)(i % 3);
+		record.race.sides[0].access = i % 4;
+		record.race.sides[1].access = i / 4 % 4;
+		record.race.size = i;
+		is_kept(&record);
+	}
+}
+
+static void a_race_gives_its_members(void **state)
+{
+	struct report_record record, back;
+	const struct race_frame *frame;
+	char *line;
+
+	(void)state;
+	report_record_init(&record);
+	report_record_init(&back);
+	record.type = REPORT_RACE;
+	sample_race(&record.race);
+	sample_more(&record.race);
+	line = written(&record);
+	parse_ok(line, &back);
+	assert_int_equal(back.race.count, 3);
+	assert_int_equal(back.race.address, 0x5555555580c8);
+	assert_int_equal(back.race.after[0], 101);
+	assert_int_equal(back.race.time, UINT64_C(1769862896789012000));
+	assert_int_equal(back.race.stall_ns, 1000000);
+	assert_int_equal(back.race.hosts.count, 2);
+	assert_int_equal(back.race.sides[0].thread_path_length, 2);
+	assert_int_equal(back.race.sides[0].thread_path[1], 3);
+	frame = vec_at(&back.race.sides[1].frames, 1);
+	assert_string_equal(frame->function, "evictor");
+	assert_int_equal(frame->line, 21);
+	free(line);
+	report_record_deinit(&back);
+	report_record_deinit(&record);
+}
+
+static void runs_are_read_back(void **state)
+{
+	static const char *const command[] = { "./cache", "", "-n", NULL };
+	static const char *const no_words[] = { NULL };
+	static const struct run_module modules[] = {
+		{ "/usr/bin/cache", "00aa", 0x555555554000 },
+		{ NULL, NULL, UINT64_MAX },
+	};
+	struct report_record record;
+
+	(void)state;
+	report_record_init(&record);
+	record.type = REPORT_RUN;
+	record.run = (struct run_record){
+		.version = "0.1.0",
+		.command = command,
+		.host = "alpha",
+		.pid = 4242,
+		.backend = "perf",
+		.seed = UINT64_MAX,
+		.start = UINT64_C(1769862896789012345),
+		.modules = modules,
+		.module_count = 2,
+	};
+	is_kept(&record);
+	record.type = REPORT_RUN;
+	is_kept(&record);
+	record.type = REPORT_RUN;
+	record.run.command = no_words;
+	record.run.hosts = command;
+	record.run.runs = 4;
+	record.run.seed = 0;
+	is_kept(&record);
+}
+
+static void crashes_are_read_back(void **state)
+{
+	struct crash_race race = { .id = 7,
+				   .fingerprint = "0123",
+				   .before_ns = 250000001,
+				   .same_object = true,
+				   .same_pointer = true };
+	struct report_record record;
+	struct race_frame *frame;
+
+	(void)state;
+	report_record_init(&record);
+	record.type = REPORT_CRASH;
+	is_kept(&record);
+	record.type = REPORT_CRASH;
+	record.crash.time = 1000;
+	record.crash.signal = 11;
+	record.crash.tid = 4244;
+	record.crash.has_address = true;
+	sample_set(&record.crash.thread, "evictor");
+	frame = vec_append(&record.crash.frames);
+	assert_non_null(frame);
+	sample_set(&frame->function, "shard_evict");
+	sample_set(&race.variable, "shards");
+	assert_true(vec_push(&record.crash.races, &race));
+	is_kept(&record);
+}
+
+static void counters_are_read_back(void **state)
+{
+	static const struct run_coverage coverage[] = {
+		{ "/usr/bin/cache", 16, 17 },
+	};
+	struct report_record record;
+
+	(void)state;
+	report_record_init(&record);
+	record.type = REPORT_SUMMARY;
+	record.summary = (struct run_summary){
+		.races = 1,
+		.races_new = 2,
+		.suppressed = 3,
+		.known = 15,
+		.synchronization = 4,
+		.samples = 5,
+		.hits = 6,
+		.sites_sampled = 7,
+		.sites_eligible = 8,
+		.watchpoint_traps = 9,
+		.collisions = 10,
+		.value_changes = 11,
+		.out_of_registers = 12,
+		.dropped = 13,
+		.arms_refused = 14,
+		.stalled_ns = 900000001,
+		.elapsed_ns = UINT64_C(123456789012345),
+		.overhead_pct = 2.1,
+		.backend = "perf",
+		.coverage = coverage,
+		.coverage_count = 1,
+		.exit_status = 66,
+	};
+	is_kept(&record);
+	record.type = REPORT_SUMMARY;
+	is_kept(&record);
+	record.type = REPORT_PROGRESS;
+	record.progress = (struct run_progress){
+		.elapsed_ns = 1000000007,
+		.samples = 5,
+		.sites_sampled = 3,
+		.races = 1,
+		.overhead_pct = 0.5,
+	};
+	is_kept(&record);
+}
+
+static void refused(const char *line, size_t length, const char *why)
+{
+	struct report_record record;
+	struct error *err;
+
+	report_record_init(&record);
+	err = report_record_parse(line, length, &record);
+	if (!err)
+		fail_msg("taken: %s", line);
+	assert_int_equal(err->kind, ERROR_FORMAT);
+	if (!strstr(error_message(err), why))
+		fail_msg("'%s' does not say '%s'", error_message(err), why);
+	assert_int_equal(record.type, REPORT_OTHER);
+	assert_null(record.run.version);
+	error_free(err);
+	report_record_deinit(&record);
+}
+
+static void hostile_lines_are_refused(void **state)
+{
+	static const struct {
+		const char *line, *why;
+	} cases[] = {
+		{ "", "not JSON" },
+		{ "racewatch", "not JSON" },
+		{ "{", "not JSON" },
+		{ "[]", "no JSON object" },
+		{ "{}", "no 'type'" },
+		{ "{\"type\":1}", "'type' is a number, not a string" },
+		{ "{\"type\":\"race\",\"id\":1,\"id\":2}", "not JSON" },
+		{ "{\"type\":\"race\",\"id\":1} x", "not JSON" },
+		{ "{\"type\":\"run\"}", "schema version 0 is not known" },
+		{ "{\"type\":\"run\",\"schema\":2}", "schema version 2" },
+		{ "{\"type\":\"run\",\"schema\":1,\"version\":[]}",
+		  "'version' is an array, not a string" },
+		{ "{\"type\":\"run\",\"schema\":1,\"command\":[1]}",
+		  "'command' has something" },
+		{ "{\"type\":\"run\",\"schema\":1,\"modules\":[7]}",
+		  "'modules' has a number in it" },
+		{ "{\"type\":\"run\",\"schema\":1,\"seed\":-1}",
+		  "'seed' is out of range" },
+		{ "{\"type\":\"run\",\"schema\":1,\"seed\":1.5}",
+		  "'seed' is a number, not a whole number" },
+		{ "{\"type\":\"run\",\"schema\":1,"
+		  "\"seed\":\"18446744073709551616\"}",
+		  "'seed' is a string" },
+		{ "{\"type\":\"run\",\"schema\":1,"
+		  "\"seed\":99999999999999999999}",
+		  "not JSON" },
+		{ "{\"type\":\"run\",\"schema\":1,\"pid\":2147483648}",
+		  "'pid' is out of range" },
+		{ "{\"type\":\"run\",\"schema\":1,\"start\":\"now\"}",
+		  "'start' is no RFC 3339 time" },
+		{ "{\"type\":\"race\",\"address\":\"4010\"}",
+		  "'address' is no address" },
+		{ "{\"type\":\"race\",\"size\":4,\"before\":\"00\"}",
+		  "'before' is not in as many" },
+		{ "{\"type\":\"race\",\"size\":4294967296}",
+		  "'size' is out of range" },
+		{ "{\"type\":\"race\",\"size\":1,\"after\":\"0g\"}",
+		  "'after' is not in as many" },
+		{ "{\"type\":\"race\",\"fingerprint\":\"XY\"}",
+		  "'fingerprint' is not in hex" },
+		{ "{\"type\":\"race\",\"fingerprint\":"
+		  "\"000000000000000000000000000000000\"}",
+		  "'fingerprint' is not in hex" },
+		{ "{\"type\":\"race\",\"verdict\":\"harmless\"}",
+		  "'verdict' is a word" },
+		{ "{\"type\":\"race\",\"sides\":[{}]}", "'sides' are 1" },
+		{ "{\"type\":\"race\",\"sides\":[{},null]}",
+		  "'sides' has null" },
+		{ "{\"type\":\"race\",\"sides\":[{},"
+		  "{\"thread_path\":[0,-1]}]}",
+		  "'thread_path' has something" },
+		{ "{\"type\":\"race\",\"suppressed\":{}}", "no 'rule'" },
+		{ "{\"type\":\"race\",\"suppressed\":true}",
+		  "'suppressed' is a boolean, not an object" },
+		{ "{\"type\":\"race\",\"hosts\":[1]}", "'hosts' has" },
+		{ "{\"type\":\"race\",\"program\":\"a\\u0000b\"}", "not JSON" },
+		{ "{\"type\":\"race\",\"program\":\"\xff\"}", "not JSON" },
+		{ "{\"type\":\"summary\",\"elapsed_s\":1e300}",
+		  "'elapsed_s' is out of range" },
+		{ "{\"type\":\"summary\",\"elapsed_s\":-1}",
+		  "'elapsed_s' is out of range" },
+		{ "{\"type\":\"summary\",\"overhead_pct\":1e999}", "not JSON" },
+		{ "{\"type\":\"crash\",\"frames\":{}}",
+		  "'frames' is an object, not an array" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		refused(cases[i].line, strlen(cases[i].line), cases[i].why);
+	refused("{\"type\":\0\"race\"}", 16, "not JSON");
+}
+
+static void deep_nesting_is_refused(void **state)
+{
+	enum { DEPTH = 100000 };
+	char *line = malloc(DEPTH + 16);
+
+	(void)state;
+	assert_non_null(line);
+	memcpy(line, "{\"x\":", 5);
+	memset(line + 5, '[', DEPTH);
+	refused(line, DEPTH + 5, "not JSON");
+	free(line);
+}
+
+static void what_is_absent_or_unknown_is_passed_over(void **state)
+{
+	struct report_record record;
+
+	(void)state;
+	report_record_init(&record);
+	parse_ok("{\"type\":\"doctor\",\"schema\":7}", &record);
+	assert_int_equal(record.type, REPORT_OTHER);
+	parse_ok("{\"type\":\"race\",\"novelty\":[{\"a\":1}]}", &record);
+	assert_int_equal(record.type, REPORT_RACE);
+	assert_int_equal(record.race.sides[0].role, RACE_UNKNOWN);
+	assert_int_equal(record.race.verdict, VERDICT_SUSPECT);
+	assert_int_equal(record.race.evidence, EVIDENCE_VALUE_CHANGE);
+	assert_string_equal(record.race.fingerprint, "");
+	parse_ok("{\"type\":\"race\",\"sides\":[{},{}]}", &record);
+	parse_ok("{\"type\":\"crash\"}", &record);
+	assert_false(record.crash.has_address);
+	parse_ok("{\"type\":\"summary\",\"elapsed_s\":2}", &record);
+	assert_int_equal(record.summary.elapsed_ns, 2000000000);
+	report_record_deinit(&record);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(races_are_read_back),
+		cmocka_unit_test(every_word_is_read_back),
+		cmocka_unit_test(a_race_gives_its_members),
+		cmocka_unit_test(runs_are_read_back),
+		cmocka_unit_test(crashes_are_read_back),
+		cmocka_unit_test(counters_are_read_back),
+		cmocka_unit_test(hostile_lines_are_refused),
+		cmocka_unit_test(deep_nesting_is_refused),
+		cmocka_unit_test(what_is_absent_or_unknown_is_passed_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
