@@ -56,8 +56,7 @@ static uint8_t find_segment(enum capstone_x86_reg reg)
 	}
 }
 
-/* Our name of a general register of any width; X86_REG_NONE for others. */
-static uint8_t find_register(unsigned int reg)
+uint8_t decode_register(unsigned int reg)
 {
 	/* the x86 order of the first eight is not that of any enum */
 	static const uint8_t names[X86_REG_ENDING] = {
@@ -100,7 +99,7 @@ static bool is_foreign(enum capstone_x86_reg reg)
 	unsigned int number = (unsigned int)reg;
 
 	return number != X86_REG_INVALID && number != X86_REG_RIZ &&
-	       number != X86_REG_EIZ && find_register(number) == X86_REG_NONE;
+	       number != X86_REG_EIZ && decode_register(number) == X86_REG_NONE;
 }
 
 static void refuse(struct insn_access *insn, uint8_t refusal)
@@ -122,8 +121,8 @@ static void add_memory(struct insn_access *insn,
 	}
 	insn->operands[insn->operand_count++] = (struct mem_operand){
 		.kind = kind,
-		.base = find_register(op->mem.base),
-		.index = find_register(op->mem.index),
+		.base = decode_register(op->mem.base),
+		.index = decode_register(op->mem.index),
 		.scale = (uint8_t)op->mem.scale,
 		.segment = find_segment(op->mem.segment),
 		.addr32 = prefixes->addr32,
@@ -193,7 +192,7 @@ uint32_t decode_written(struct decoder *decoder, const uint8_t *bytes,
 			   write, &write_count) != CS_ERR_OK)
 		return UINT32_MAX;
 	for (int i = 0; i < write_count; i++) {
-		uint8_t reg = find_register(write[i]);
+		uint8_t reg = decode_register(write[i]);
 
 		if (reg < X86_RIP)
 			set |= UINT32_C(1) << reg;

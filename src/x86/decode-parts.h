@@ -84,6 +84,12 @@ size_t decode_address(const struct prefixes *prefixes, const uint8_t *bytes,
 uint32_t decode_written(struct decoder *decoder, const uint8_t *bytes,
 			size_t size, uint64_t address);
 
+/*
+ * Our name of one of Capstone's general registers, of any width; X86_REG_NONE
+ * for others.
+ */
+uint8_t decode_register(unsigned int reg);
+
 /* What an instruction does to a memory operand that is its first operand. */
 enum first_effect {
 	/* not known to take memory there: refused */

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the files of idiom.h share: the value that is followed, the path it is
+ * followed on, and one step of it. Only for src/x86/idiom*.c.
+ */
+#ifndef X86_IDIOM_PARTS_H
+#define X86_IDIOM_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "x86/access.h"
+#include "x86/idiom.h"
+
+struct cs_insn;
+
+/* What a register holds of the value. */
+struct form {
+	bool live;
+	uint8_t change; /* enum idiom_change; IDIOM_UNKNOWN: the value itself */
+	int64_t delta;
+	bool constant; /* delta is */
+	uint64_t kept; /* bits of the value that are still in it */
+	uint64_t changed;
+	uint8_t shift; /* it was shifted right by so many bits */
+};
+
+/* One path. */
+struct path {
+	struct form forms[16];
+	uint64_t address;
+	unsigned int branches;
+	bool place_lost; /* a register of the operand's address has changed */
+	bool flags; /* they are of the value as it was last changed */
+};
+
+struct follow {
+	struct decoder *decoder;
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t start;
+	struct mem_operand place;
+	uint64_t store; /* only this store counts; 0: any to the place */
+	unsigned int steps;
+	bool stored; /* a store that counts was met */
+	struct insn_idiom *idiom;
+};
+
+/* The bits of so many bytes; at most 8. */
+uint64_t idiom_mask(unsigned int bytes);
+/* The number in the lowest so many bytes, with its sign. */
+int64_t idiom_signed(int64_t number, unsigned int bytes);
+
+/*
+ * Decode with details, which last until the next call; NULL past the function,
+ * or if it cannot be.
+ */
+struct cs_insn *idiom_decode(const struct follow *follow, uint64_t address);
+/* Decode what it does to memory. The details of another one are lost. */
+void idiom_access(const struct follow *follow, uint64_t address,
+		  struct insn_access *ret);
+/* The address of the instruction after it. */
+uint64_t idiom_next(const struct cs_insn *insn);
+
+/* Operand i, if it is a general register; X86_REG_NONE if not. */
+uint8_t idiom_register(const struct cs_insn *insn, int i);
+/* Is it ah, bh, ch or dh: bits 8 to 15, which are not followed? */
+bool idiom_high_byte(const struct cs_insn *insn, int i);
+/* Operand i, if it is an immediate. */
+bool idiom_immediate(const struct cs_insn *insn, int i, int64_t *ret);
+/* The address of a RIP-relative operand, else its displacement. */
+int64_t idiom_place(const struct mem_operand *operand, uint64_t next);
+/*
+ * Is it the place? Its own displacement is what idiom_place() made of it
+ * already; the other's instruction ends at a_next.
+ */
+bool idiom_same_place(const struct mem_operand *a,
+		      const struct mem_operand *place, uint64_t a_next);
+
+/* Some bits of the value are used. */
+void idiom_use(struct follow *follow, uint64_t bits);
+/* A register's value is used as it is. */
+void idiom_use_form(struct follow *follow, const struct form *form);
+/* It is written back: its change, joined with that of other stores. */
+void idiom_note_store(struct follow *follow, const struct form *form);
+/* The registers of the set have other values now. */
+void idiom_kill(struct path *path, uint32_t written,
+		const struct mem_operand *place);
+
+/*
+ * Change a form as arithmetic with a constant does; false if the instruction
+ * is no such, or the form not one that it can be applied to.
+ */
+bool idiom_step_constant(struct path *path, const struct cs_insn *insn,
+			 struct form *form, unsigned int size, int64_t imm);
+
+/* What an instruction that falls through does to the registers' values. */
+void idiom_step(struct follow *follow, struct path *path,
+		const struct cs_insn *insn);
+
+#endif

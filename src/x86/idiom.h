@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a function does with a value in memory, as its instructions tell: adds
+ * to it, changes some of its bits, looks at some of its bits. From the code
+ * alone, along the paths around one access; nothing is run. It is evidence for
+ * DataCollider's pruning of counters and flag bits (section 3.3).
+ */
+#ifndef X86_IDIOM_H
+#define X86_IDIOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "x86/access.h"
+
+struct decoder;
+
+enum idiom_change {
+	/* not written, or nothing shows where the value comes from */
+	IDIOM_UNKNOWN,
+	IDIOM_CONSTANT, /* always the same value */
+	IDIOM_ADD, /* the old value and a number */
+	IDIOM_BITS, /* the old value with some bits set, cleared or turned */
+	IDIOM_DERIVED, /* otherwise made from the old value */
+};
+
+struct insn_idiom {
+	uint8_t change; /* enum idiom_change: of the bytes in memory */
+	/* IDIOM_ADD: the number, if it is always the same; else 0 */
+	int64_t delta;
+	/* IDIOM_BITS: the bits that may change, bit 0 in the lowest byte */
+	uint64_t changed;
+	/*
+	 * The bits of the value read that anything depends on, besides the
+	 * value written back; all ones if that is not known.
+	 */
+	uint64_t used;
+	/* the new value is compared with zero at once: dec; jz */
+	bool tests_zero;
+};
+
+/*
+ * Look at the access of the instruction at `address` (in the function body
+ * `bytes`, which begins at `start`) to its memory operand of that index.
+ * Accesses of more than 8 bytes, and by vector registers, are unknown.
+ * Always sets *ret. Stops looking after a few hundred instructions.
+ */
+void idiom_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		uint64_t start, uint64_t address, unsigned int operand,
+		struct insn_idiom *ret);
+
+/* "add", "bits", ...; NULL for IDIOM_UNKNOWN. */
+const char *idiom_change_name(enum idiom_change change);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* src/x86/idiom.c: what code does with a value, and near misses of it. */
+#include "x86/idiom.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "x86/decode.h"
+
+/*
+ * Code that is never run: from NAME_start to NAME_end; the access is at
+ * NAME_here. As compilers write it.
+ */
+#define CODE(name, before, access, after)                                  \
+	extern const uint8_t name##_start[], name##_here[], name##_end[];  \
+	__asm__(".pushsection .text\n" #name "_start:\n" before "\n" #name \
+		"_here:\n" access "\n" #name "_here2:\n" after "\n" #name  \
+		"_end:\n"                                                  \
+		".popsection\n")
+
+static int set_up(void **state)
+{
+	struct decoder *decoder = NULL;
+
+	assert_null(decoder_create(&decoder));
+	*state = decoder;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	decoder_destroy(*state);
+	return 0;
+}
+
+static struct insn_idiom look(struct decoder *decoder, const uint8_t *start,
+			      const uint8_t *here, const uint8_t *end)
+{
+	struct insn_idiom idiom;
+
+	memset(&idiom, 0xaa, sizeof(idiom));
+	idiom_find(decoder, start, (size_t)(end - start),
+		   (uint64_t)(uintptr_t)start, (uint64_t)(uintptr_t)here, 0,
+		   &idiom);
+	return idiom;
+}
+
+#define LOOK(state, name) look(*(state), name##_start, name##_here, name##_end)
+
+CODE(memory_add, "", "addl $3, 8(%rdi)", "ret");
+CODE(memory_dec, "", "decq (%rdi)", "je 1f; nop; 1: ret");
+CODE(memory_add_register, "", "addq %rsi, 8(%rdi)", "ret");
+CODE(load_add, "", "movl 8(%rdi), %eax",
+     "addl $1, %eax; movl %eax, 8(%rdi); xorl %eax, %eax; ret");
+CODE(store_add, "movl 8(%rdi), %eax; leal -2(%rax), %edx", "movl %edx, 8(%rdi)",
+     "ret");
+CODE(store_add_rip, "mov 0x1000+store_add_rip_here(%rip), %rax; add $1, %rax",
+     "mov %rax, 0x1000+store_add_rip_here(%rip)", "ret");
+CODE(store_other, "movl 12(%rdi), %eax; addl $1, %eax", "movl %eax, 8(%rdi)",
+     "ret");
+CODE(store_moved, "movl 8(%rdi), %eax; addl $1, %eax; addq $64, %rdi",
+     "movl %eax, 8(%rdi)", "ret");
+CODE(load_add_used, "", "movl 8(%rdi), %eax",
+     "addl $1, %eax; movl %eax, 8(%rdi); ret");
+CODE(load_dec_zero, "", "movl (%rdi), %eax",
+     "subl $1, %eax; movl %eax, (%rdi); jne 1f; xorl %eax, %eax; 1: "
+     "movl $0, %eax; ret");
+
+static void counters(void **state)
+{
+	struct insn_idiom idiom = LOOK(state, memory_add);
+
+	assert_int_equal(idiom.change, IDIOM_ADD);
+	assert_int_equal(idiom.delta, 3);
+	assert_int_equal(idiom.used, 0);
+	assert_false(idiom.tests_zero);
+	idiom = LOOK(state, memory_dec);
+	assert_int_equal(idiom.change, IDIOM_ADD);
+	assert_int_equal(idiom.delta, -1);
+	assert_true(idiom.tests_zero);
+	idiom = LOOK(state, memory_add_register);
+	assert_int_equal(idiom.change, IDIOM_ADD);
+	assert_int_equal(idiom.delta, 0);
+}
+
+static void counters_in_registers(void **state)
+{
+	struct insn_idiom idiom = LOOK(state, load_add);
+
+	assert_int_equal(idiom.change, IDIOM_ADD);
+	assert_int_equal(idiom.delta, 1);
+	assert_int_equal(idiom.used, 0);
+	idiom = LOOK(state, store_add);
+	assert_int_equal(idiom.change, IDIOM_ADD);
+	assert_int_equal(idiom.delta, -2);
+	idiom = LOOK(state, store_add_rip);
+	assert_int_equal(idiom.change, IDIOM_ADD);
+	assert_int_equal(idiom.delta, 1);
+	idiom = LOOK(state, load_dec_zero);
+	assert_int_equal(idiom.delta, -1);
+	assert_true(idiom.tests_zero);
+}
+
+static void not_the_same_place(void **state)
+{
+	assert_int_equal(LOOK(state, store_other).change, IDIOM_UNKNOWN);
+	assert_int_equal(LOOK(state, store_moved).change, IDIOM_UNKNOWN);
+}
+
+static void counter_whose_value_goes_on(void **state)
+{
+	struct insn_idiom idiom = LOOK(state, load_add_used);
+
+	assert_int_equal(idiom.change, IDIOM_ADD);
+	assert_int_equal(idiom.used, UINT32_MAX);
+}
+
+CODE(test_memory, "", "testb $4, 1(%rdi)", "ret");
+CODE(bt_memory, "", "btl $7, (%rdi)", "ret");
+CODE(cmp_memory, "", "cmpl $4, (%rdi)", "ret");
+CODE(load_test, "", "movzbl (%rdi), %eax",
+     "testb $0x10, %al; je 1f; movl $1, %eax; ret; 1: xorl %eax, %eax; ret");
+CODE(load_test_used, "", "movzbl (%rdi), %eax",
+     "testb $0x10, %al; je 1f; movl $1, %eax; 1: ret");
+CODE(load_and, "", "movl (%rdi), %eax", "andl $3, %eax; ret");
+CODE(load_field, "", "movl (%rdi), %eax", "shrl $4, %eax; andl $7, %eax; ret");
+CODE(load_call, "", "movl (%rdi), %esi", "call 1f; 1: ret");
+CODE(load_pointer, "", "movq (%rdi), %rax", "movl 8(%rax), %eax; ret");
+CODE(load_dead, "", "movl (%rdi), %eax", "xorl %eax, %eax; ret");
+
+static void bits_that_are_looked_at(void **state)
+{
+	assert_int_equal(LOOK(state, test_memory).used, 4);
+	assert_int_equal(LOOK(state, bt_memory).used, 0x80);
+	assert_int_equal(LOOK(state, cmp_memory).used, UINT32_MAX);
+	assert_int_equal(LOOK(state, load_test).used, 0x10);
+	assert_int_equal(LOOK(state, load_and).used, 3);
+	assert_int_equal(LOOK(state, load_field).used, 0x70);
+	assert_int_equal(LOOK(state, load_dead).used, 0);
+}
+
+static void whole_values(void **state)
+{
+	assert_int_equal(LOOK(state, load_test_used).used, 0xff);
+	assert_int_equal(LOOK(state, load_call).used, UINT32_MAX);
+	assert_true(LOOK(state, load_pointer).used == UINT64_MAX);
+}
+
+CODE(or_memory, "", "orb $8, (%rdi)", "ret");
+CODE(and_memory, "", "andl $~6, (%rdi)", "ret");
+CODE(bts_memory, "", "btsl $5, (%rdi)", "ret");
+CODE(load_or, "", "movzbl (%rdi), %eax",
+     "orl $2, %eax; movb %al, (%rdi); "
+     "xorl %eax, %eax; ret");
+CODE(store_field, "movzbl (%rdi), %eax; andl $-8, %eax; orl $5, %eax",
+     "movb %al, (%rdi)", "ret");
+CODE(store_mix,
+     "movzbl (%rdi), %eax; andl $7, %esi; andl $-8, %eax; orl %esi, %eax",
+     "movb %al, (%rdi)", "ret");
+CODE(store_constant, "", "movl $1, (%rdi)", "ret");
+CODE(store_argument, "", "movl %esi, (%rdi)", "ret");
+CODE(negate, "", "negl (%rdi)", "ret");
+
+static void bits_that_change(void **state)
+{
+	struct insn_idiom idiom = LOOK(state, or_memory);
+
+	assert_int_equal(idiom.change, IDIOM_BITS);
+	assert_int_equal(idiom.changed, 8);
+	idiom = LOOK(state, and_memory);
+	assert_int_equal(idiom.change, IDIOM_BITS);
+	assert_int_equal(idiom.changed, 6);
+	assert_int_equal(LOOK(state, bts_memory).changed, 0x20);
+	idiom = LOOK(state, load_or);
+	assert_int_equal(idiom.change, IDIOM_BITS);
+	assert_int_equal(idiom.changed, 2);
+	assert_int_equal(idiom.used, 0);
+	idiom = LOOK(state, store_field);
+	assert_int_equal(idiom.change, IDIOM_BITS);
+	assert_int_equal(idiom.changed, 7);
+}
+
+static void other_writes(void **state)
+{
+	struct insn_idiom idiom = LOOK(state, store_constant);
+
+	assert_int_equal(idiom.change, IDIOM_CONSTANT);
+	assert_int_equal(idiom.used, 0);
+	assert_int_equal(LOOK(state, store_argument).change, IDIOM_UNKNOWN);
+	assert_int_equal(LOOK(state, negate).change, IDIOM_DERIVED);
+	/* what is or'ed in is not known, so neither is what changes */
+	assert_int_not_equal(LOOK(state, store_mix).change, IDIOM_BITS);
+}
+
+CODE(loop_forever, "", "1: movl (%rdi), %eax",
+     "2: testl %ebx, %ebx; je 2b; jmp 2b");
+CODE(cut_off, "", "movl (%rdi), %eax", "");
+CODE(vector, "", "movups (%rdi), %xmm0", "ret");
+CODE(not_an_access, "", "nop", "ret");
+
+/* Ends, and claims nothing. */
+static void what_cannot_be_followed(void **state)
+{
+	assert_int_equal(LOOK(state, loop_forever).used, UINT32_MAX);
+	assert_int_equal(LOOK(state, cut_off).used, UINT32_MAX);
+	assert_true(LOOK(state, vector).used == UINT64_MAX);
+	assert_true(LOOK(state, not_an_access).used == UINT64_MAX);
+	assert_int_equal(LOOK(state, vector).change, IDIOM_UNKNOWN);
+}
+
+/* Whatever the bytes: it ends, and stays inside them. */
+static void any_bytes(void **state)
+{
+	uint8_t bytes[96];
+	struct rng rng;
+
+	rng_init(&rng, 1);
+	for (int i = 0; i < 20000; i++) {
+		struct insn_idiom idiom;
+		uint8_t *copy;
+		size_t size = 1 + rng_below(&rng, sizeof(bytes));
+
+		for (size_t j = 0; j < size; j++)
+			bytes[j] = (uint8_t)rng_next(&rng);
+		/* loads and stores, most of the time */
+		if (i % 4)
+			bytes[0] = i % 4 == 1 ? 0x8b : 0x89;
+		/* of just this size, for the sanitizers to watch */
+		copy = malloc(size);
+		assert_non_null(copy);
+		memcpy(copy, bytes, size);
+		idiom_find(*state, copy, size, 0x1000,
+			   0x1000 + rng_below(&rng, size), 0, &idiom);
+		free(copy);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counters),
+		cmocka_unit_test(counters_in_registers),
+		cmocka_unit_test(not_the_same_place),
+		cmocka_unit_test(counter_whose_value_goes_on),
+		cmocka_unit_test(bits_that_are_looked_at),
+		cmocka_unit_test(whole_values),
+		cmocka_unit_test(bits_that_change),
+		cmocka_unit_test(other_writes),
+		cmocka_unit_test(what_cannot_be_followed),
+		cmocka_unit_test(any_bytes),
+	};
+
+	return cmocka_run_group_tests_name("idiom", tests, set_up, tear_down);
+}
