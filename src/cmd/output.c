@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "cmd/gate.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "report/race.h"
@@ -156,11 +157,17 @@ static void output_json_race(struct output *output, const struct race *race)
 	output_failed(output, output->json.ops->race(&output->json, race));
 }
 
+/* Worth all lines, and a suppression that is made ready. */
+static bool output_is_reported(const struct race *race)
+{
+	return (race->verdict == VERDICT_HARMFUL ||
+		race->verdict == VERDICT_SUSPECT) &&
+	       !race->suppressed.rule && race->status != STATUS_KNOWN;
+}
+
 static void output_text_race(struct output *output, const struct race *race)
 {
-	bool full = race->verdict == VERDICT_HARMFUL ||
-		    race->verdict == VERDICT_SUSPECT ||
-		    output->config->show_all;
+	bool full = output_is_reported(race) || output->config->show_all;
 
 	if (!full || output->unread)
 		return;
@@ -168,17 +175,35 @@ static void output_text_race(struct output *output, const struct race *race)
 	output_text_failed(output, output->text.ops->race(&output->text, race));
 }
 
+/* A race whose suppression was taken back comes a second time. */
+static bool output_remember(struct output *output, const struct race *race)
+{
+	struct output_race seen = { race, race->count };
+
+	for (size_t i = 0; i < output->races.count; i++) {
+		struct output_race *old = vec_at(&output->races, i);
+
+		if (old->race == race) {
+			*old = seen;
+			return true;
+		}
+	}
+	return vec_push(&output->races, &seen);
+}
+
 static void output_race_seen(void *context, const struct race *race, bool first)
 {
 	struct output *output = context;
-	struct output_race seen = { race, race->count };
 
 	if (!first)
 		return;
 	output_run(output);
 	output_text_race(output, race);
 	output_json_race(output, race);
-	if (!vec_push(&output->races, &seen))
+	if (output_is_reported(race))
+		output_failed(output,
+			      gate_generate(output->config->gate, race));
+	if (!output_remember(output, race))
 		output_failed(output, error_nomem);
 }
 
@@ -239,9 +264,11 @@ static void output_ended(void *context, const struct session_counts *counts)
 	status_erase(&output->status);
 	for (size_t i = 0; i < output->races.count; i++) {
 		const struct output_race *seen = vec_at(&output->races, i);
-		bool minor = seen->race->verdict == VERDICT_UNLIKELY ||
-			     (seen->race->verdict == VERDICT_SYNC &&
-			      output->config->verbose);
+		bool minor = (seen->race->verdict == VERDICT_UNLIKELY ||
+			      seen->race->status == STATUS_KNOWN ||
+			      (seen->race->verdict == VERDICT_SYNC &&
+			       output->config->verbose)) &&
+			     !seen->race->suppressed.rule;
 
 		if (seen->race->count > seen->count)
 			output_json_race(output, seen->race);
@@ -252,6 +279,7 @@ static void output_ended(void *context, const struct session_counts *counts)
 							     seen->race));
 	}
 	vec_clear(&output->races);
+	output_failed(output, gate_finish(output->config->gate));
 }
 
 struct session_sink output_sink(struct output *output)
@@ -292,7 +320,9 @@ bool output_finish(struct output *output, int exit_status)
 	const struct wire_stats *stats = &counts->stats;
 	struct run_summary summary = {
 		.races = counts->races,
-		.races_new = counts->races,
+		.races_new = counts->races - counts->races_known,
+		.known = counts->races_known,
+		.suppressed = counts->suppressed,
 		.synchronization = counts->synchronization,
 		.samples = stats->samples,
 		.hits = stats->hits,
@@ -313,6 +343,7 @@ bool output_finish(struct output *output, int exit_status)
 
 	if (!output->config->quiet) {
 		output_remarks(output);
+		gate_remarks(output->config->gate);
 		output_text_failed(output, output->text.ops->summary(
 						   &output->text, &summary));
 	}

@@ -17,6 +17,7 @@
 #include "report/status.h"
 
 struct error;
+struct gate;
 struct image;
 
 struct output_config {
@@ -25,8 +26,10 @@ struct output_config {
 	uint64_t seed;
 	bool quiet; /* races only */
 	bool verbose;
-	bool show_all; /* also synchronization, in full */
+	/* also what is suppressed, known or synchronization, in full */
+	bool show_all;
 	bool color;
+	struct gate *gate;
 };
 
 struct output {

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "cmd/gate.h"
 #include "cmd/output.h"
 #include "cmd/patterns.h"
 #include "cmd/refusal.h"
@@ -102,10 +103,34 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .offset = AT(output) },
 	{ .name = "show",
 	  .arg = "WHICH",
-	  .help = "default, or all: synchronization too (default default)",
+	  .help = "default, or all: also what is suppressed, known or "
+		  "synchronization (default default)",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(show),
 	  .choices = show_words },
+	{ .name = "suppressions",
+	  .arg = "FILE",
+	  .help = "do not report the races that this file describes",
+	  .type = OPTION_LIST,
+	  .offset = AT(suppressions) },
+	{ .name = "no-default-suppressions",
+	  .help = "do without the suppressions installed with racewatch",
+	  .type = OPTION_FLAG,
+	  .offset = AT(no_default_suppressions) },
+	{ .name = "gen-suppressions",
+	  .arg = "FILE",
+	  .help = "append a suppression for each race reported (-: print it)",
+	  .type = OPTION_STRING,
+	  .offset = AT(gen_suppressions) },
+	{ .name = "baseline",
+	  .arg = "FILE",
+	  .help = "races of this saved report are known: fail for others only",
+	  .type = OPTION_LIST,
+	  .offset = AT(baselines) },
+	{ .name = "update-baseline",
+	  .help = "add the new races to the baseline",
+	  .type = OPTION_FLAG,
+	  .offset = AT(update_baseline) },
 	{ .name = "error-exitcode",
 	  .arg = "NUMBER",
 	  .help = "exit with this when a race was reported (default 66; 0: as "
@@ -197,7 +222,7 @@ static int watch_status(const struct watch_options *options,
 			const struct session_result *result,
 			const struct session_counts *counts)
 {
-	if (counts->races > 0 && options->error_exitcode != 0)
+	if (counts->races > counts->races_known && options->error_exitcode != 0)
 		return (int)options->error_exitcode;
 	if (result->timed_out)
 		return EXIT_TIMED_OUT;
@@ -228,6 +253,7 @@ static struct error *watch_session(const struct watch_options *options,
 		.timeout_ns = options->timeout_ns,
 		.halt_on_race = options->halt_on_race,
 		.rules = rules,
+		.judge = gate_judge(output->config->gate),
 	};
 	struct session_sink sink = output_sink(output);
 	struct session_result result = { .status = 0 };
@@ -248,7 +274,7 @@ static struct error *watch_session(const struct watch_options *options,
 
 static struct error *watch_output(const struct watch_options *options,
 				  bool seeded, const struct rules *rules,
-				  int *ret_status)
+				  struct gate *gate, int *ret_status)
 {
 	struct output_config config = {
 		.command = options->argv,
@@ -258,6 +284,7 @@ static struct error *watch_output(const struct watch_options *options,
 		.verbose = options->verbose,
 		.show_all = options->show == SHOW_ALL,
 		.color = watch_color(options->color),
+		.gate = gate,
 	};
 	struct output output;
 	struct error *err = output_init(&output, &config);
@@ -269,6 +296,27 @@ static struct error *watch_output(const struct watch_options *options,
 		log_note("seed %llu (--seed %llu makes the same choices)",
 			 (unsigned long long)options->seed,
 			 (unsigned long long)options->seed);
+	return err;
+}
+
+static struct error *watch_gate(const struct watch_options *options,
+				bool seeded, const struct rules *rules,
+				int *ret_status)
+{
+	struct gate_config config = {
+		.suppressions = options->suppressions,
+		.baselines = options->baselines,
+		.no_default_suppressions = options->no_default_suppressions,
+		.update_baseline = options->update_baseline,
+		.generate = options->gen_suppressions,
+		.verbose = options->verbose,
+	};
+	struct gate gate;
+	struct error *err = gate_init(&gate, &config);
+
+	if (!err)
+		err = watch_output(options, seeded, rules, &gate, ret_status);
+	gate_deinit(&gate);
 	return err;
 }
 
@@ -295,7 +343,7 @@ struct error *watch_program(struct watch_options *options, char *const *given,
 	err = patterns_merge(given, &options->include, &options->exclude,
 			     &rules.globs);
 	if (!err)
-		err = watch_output(options, seeded, &rules, ret_status);
+		err = watch_gate(options, seeded, &rules, ret_status);
 	globs_deinit(&rules.globs);
 	return err;
 }

@@ -28,12 +28,15 @@ struct watch_options {
 	uint32_t arm_rate; /* of struct session_config; no option */
 	const char *output, *debug;
 	struct vec include, exclude;
+	struct vec suppressions, baselines;
+	bool no_default_suppressions, update_baseline;
+	const char *gen_suppressions;
 };
 
 enum {
-	WATCH_DEFS = 23,
+	WATCH_DEFS = 28,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 21,
+	WATCH_DEFS_ATTACH = 26,
 };
 
 extern const struct option_def watch_defs[WATCH_DEFS];

@@ -125,10 +125,8 @@ static void sampler_forget_counts(struct sampler *sampler,
 
 	sampler->known -= part->sites.count;
 	for (size_t i = 0; i < part->states.count; i++) {
-		if (states[i] & SITE_OUT)
-			sampler->out--;
-		else if (states[i] & SITE_RETIRED)
-			sampler->retired--;
+		sampler->out -= (states[i] & SITE_OUT) != 0;
+		sampler->retired -= (states[i] & SITE_RETIRED) != 0;
 	}
 }
 
@@ -350,6 +348,22 @@ void sampler_locate(const struct sampler *sampler, uint64_t id,
 	*ret_offset = site->offset;
 }
 
+static void sampler_retire_state(struct sampler *sampler, uint8_t *state)
+{
+	if (*state & SITE_RETIRED)
+		return;
+	*state |= SITE_RETIRED;
+	sampler->retired++;
+}
+
+void sampler_retire(struct sampler *sampler, uint64_t id)
+{
+	uint8_t *state = sampler_state(sampler, id);
+
+	if (state)
+		sampler_retire_state(sampler, state);
+}
+
 void sampler_return(struct sampler *sampler, uint64_t id,
 		    enum sampler_return how)
 {
@@ -360,8 +374,9 @@ void sampler_return(struct sampler *sampler, uint64_t id,
 	*state &= (uint8_t)~SITE_OUT;
 	sampler->out--;
 	if (how == SAMPLER_RETIRED) {
-		*state |= SITE_RETIRED;
-		sampler->retired++;
+		sampler_retire_state(sampler, state);
+	} else if (*state & SITE_RETIRED) {
+		return;
 	} else if (sampler->listed && !vec_push(&sampler->free, &id)) {
 		/* no memory: draw by rejection again, which needs none */
 		sampler_unlist(sampler);

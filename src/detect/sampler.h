@@ -81,6 +81,9 @@ void sampler_locate(const struct sampler *sampler, uint64_t id,
 void sampler_return(struct sampler *sampler, uint64_t id,
 		    enum sampler_return how);
 
+/* Never draw it again, whether it is out now or not. */
+void sampler_retire(struct sampler *sampler, uint64_t id);
+
 /* A sample was taken at the site. */
 void sampler_mark(struct sampler *sampler, uint64_t id);
 

@@ -32,24 +32,124 @@ static void session_name_program(struct session *session, int pid)
 	fclose(file);
 }
 
-static void session_report(struct session *session, struct race *race,
-			   bool first)
+/* Stalls at one site that may end in settled races before it is left out. */
+enum { SESSION_TIRED = 3 };
+
+static uint64_t session_pointer(const struct race *race)
 {
-	if (race->verdict == VERDICT_SYNC)
-		session->counts.synchronization++;
-	else if (first)
-		session->counts.races++;
+	return (uint64_t)(uintptr_t)race;
+}
+
+/*
+ * A stall has ended in a race of which nothing more is to be learned. A site
+ * where that happens again and again gets no more breakpoints. What another
+ * race would have shown by a stall there is still seen by a stall at that
+ * race's other side: the watchpoints of others' stalls trap there as before.
+ */
+static bool session_tire(struct session *session,
+			 const struct conflict *conflict)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct wire_side *side = &conflict->wire.sides[i];
+		struct watched_program *program =
+			watched_program(&session->watched, side->program);
+		/* ids are far from using all of their bits */
+		uint64_t key = side->site ^ (uint64_t)side->program << 48;
+		uint64_t *times = map_get(&session->tired, key);
+		uint64_t now = times ? *times + 1 : 1;
+
+		if (!side->present || side->site == 0 || !program)
+			continue;
+		if (!map_set(&session->tired, key, now))
+			return false;
+		if (now >= SESSION_TIRED)
+			sampler_retire(&program->set.sampler, side->site);
+	}
+	return true;
+}
+
+/* Whether it is among those reported, which make a run fail. */
+static bool race_counts(const struct race *race)
+{
+	return race->verdict != VERDICT_SYNC && !race->suppressed.rule;
+}
+
+static struct error *session_judge(struct session *session, struct race *race,
+				   bool first)
+{
+	const struct session_judge *judge = &session->config->judge;
+	bool settled = false;
+	struct error *err;
+
+	if (!judge->race)
+		return NULL;
+	err = judge->race(judge->context, race, first, &settled);
+	if (!err && settled && race->verdict != VERDICT_SYNC &&
+	    !map_set(&session->settled, session_pointer(race), 1))
+		err = error_nomem;
+	return err;
+}
+
+static void session_count(struct session *session, const struct race *race,
+			  bool first, bool hidden)
+{
+	struct session_counts *counts = &session->counts;
+
+	if (race->verdict == VERDICT_SYNC) {
+		counts->synchronization++;
+		return;
+	}
+	if (hidden && !race->suppressed.rule)
+		counts->suppressed--;
+	if (first && race->suppressed.rule)
+		counts->suppressed++;
+	else if (first) {
+		counts->races++;
+		counts->races_known += race->status == STATUS_KNOWN;
+	}
+}
+
+static void session_halt(struct session *session, const struct race *race)
+{
+	if (!session->config->halt_on_race || session->result.halted ||
+	    !race_counts(race) || race->status == STATUS_KNOWN)
+		return;
+	session->result.halted = true;
+	/* a program that was attached to is not ours to end */
+	if (session->config->argv)
+		session_end_program(session);
+	else
+		session_stop(session);
+}
+
+static struct error *session_report(struct session *session, struct race *race,
+				    bool first)
+{
+	bool hidden = race->suppressed.rule && !first;
+	struct error *err = NULL;
+
+	if (first || hidden)
+		err = session_judge(session, race, first);
+	if (err)
+		return err;
+	/* what hid it holds no longer: it is a race like another */
+	first = first || (hidden && !race->suppressed.rule);
+	session_count(session, race, first, hidden);
 	if (session->sink->race)
 		session->sink->race(session->sink->context, race, first);
-	if (session->config->halt_on_race && race->verdict != VERDICT_SYNC &&
-	    !session->result.halted) {
-		session->result.halted = true;
-		/* a program that was attached to is not ours to end */
-		if (session->config->argv)
-			session_end_program(session);
-		else
-			session_stop(session);
-	}
+	session_halt(session, race);
+	return NULL;
+}
+
+static struct error *session_seen(struct session *session, struct race *race,
+				  const struct conflict *conflict, bool first)
+{
+	struct error *err = session_report(session, race, first);
+
+	if (!err && map_get(&session->settled, session_pointer(race)) &&
+	    !session_tire(session, conflict))
+		err = error_nomem;
+	return err;
 }
 
 /*
@@ -73,8 +173,7 @@ session_known_conflict(struct session *session,
 	race = (struct race *)(uintptr_t)*known;
 	if (!conflict_count(conflict, race))
 		return error_nomem;
-	session_report(session, race, false);
-	return NULL;
+	return session_seen(session, race, conflict, false);
 }
 
 static bool session_remember(struct session *session,
@@ -113,8 +212,7 @@ session_new_conflict(struct session *session,
 		return err;
 	if (!session_remember(session, context, conflict, race))
 		return error_nomem;
-	session_report(session, race, first);
-	return NULL;
+	return session_seen(session, race, conflict, first);
 }
 
 /*

@@ -36,6 +36,8 @@ struct session {
 	struct map seen; /* conflict.key to struct race * */
 	struct map
 		places; /* conflict_place() of either side to struct race * */
+	struct map settled; /* struct race * that need no more samples */
+	struct map tired; /* site to the stalls that ended in one of them */
 	struct session_counts counts;
 	char program[WIRE_NAME];
 

@@ -260,6 +260,8 @@ static void session_deinit(struct session *session)
 	dedupe_deinit(&session->races);
 	map_deinit(&session->seen);
 	map_deinit(&session->places);
+	map_deinit(&session->settled);
+	map_deinit(&session->tired);
 	watched_deinit(&session->watched);
 	close(session->signal_fd);
 }

@@ -20,6 +20,21 @@ struct race;
 struct pidref;
 struct rules;
 
+/*
+ * What is thought of a race beyond what was seen of it: whether it is
+ * suppressed, and whether it is known. May be all NULL.
+ */
+struct session_judge {
+	void *context;
+	/*
+	 * Set race->status and race->suppressed, the first time, or look
+	 * again at one that was suppressed. *ret_settled: nothing that is
+	 * seen later will change this, so that the race need not be sampled.
+	 */
+	struct error *(*race)(void *context, struct race *race, bool first,
+			      bool *ret_settled);
+};
+
 struct session_config {
 	char *const *argv; /* the command; NULL: attach to pids */
 	const int *pids; /* attach to these processes */
@@ -37,6 +52,7 @@ struct session_config {
 	uint64_t timeout_ns; /* end the program after; 0: never */
 	bool halt_on_race;
 	const struct rules *rules;
+	struct session_judge judge;
 };
 
 /* All counters, at any time after the start. */
@@ -49,7 +65,10 @@ struct session_counts {
 	uint64_t sites_sampled; /* distinct */
 	uint64_t sites_known; /* of the functions decoded so far */
 	bool sites_complete; /* no function is left to decode */
-	uint64_t races; /* distinct, not counting synchronization */
+	/* distinct; neither synchronization nor suppressed */
+	uint64_t races;
+	uint64_t races_known; /* of these, by the judge */
+	uint64_t suppressed; /* distinct */
 	uint64_t synchronization; /* conflicts judged so, repeats too */
 	uint64_t read_read; /* traps that turned out to be two reads */
 	uint32_t pool;
@@ -73,7 +92,8 @@ struct session_sink {
 			const struct image *image);
 	/*
 	 * A race was seen; the first time, or again with its count raised.
-	 * Borrowed; valid until the session ends.
+	 * The first time comes again when the judge has taken a suppression
+	 * back. Borrowed; valid until the session ends.
 	 */
 	void (*race)(void *context, const struct race *race, bool first);
 	/* A watched process has died by a signal. Borrowed for the call. */

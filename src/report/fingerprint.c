@@ -10,8 +10,8 @@
  *   by code   "code 1" and the two sides' digests likewise.
  *
  * A side's digest by names is that of its innermost functions (inlined ones
- * too), by code that of build-id and offset of its innermost real frame. What
- * differs between runs stays out: lines, addresses, indices, the depth of a
+ * too), by code that of build-id and offset of its innermost real frames as
+ * far as the first one outside of the C library. What differs between runs stays out: lines, addresses, indices, the depth of a
  * recursion, what the compiler adds to a name, the frames that start threads.
  * A change here makes every saved baseline useless: raise the number then.
  */
@@ -187,11 +187,7 @@ static void digest_place(struct digest *digest, const char *id, uint64_t offset)
 static bool wraps_syscall(const struct race_side *side,
 			  const struct race_frame *frame)
 {
-	const char *module = base_name(frame->module);
-
-	return side->syscall && module &&
-	       (starts_with(module, "libc.") || starts_with(module, "libc-") ||
-		starts_with(module, "libpthread"));
+	return side->syscall && race_frame_is_c_library(frame);
 }
 
 /*
@@ -258,7 +254,9 @@ static void side_by_code(struct digest *digest, const struct race_side *side)
 			     frame->build_id ? frame->build_id
 					     : base_name(frame->module),
 			     frame->offset);
-		return;
+		/* all users of memcpy() have its instructions in common */
+		if (!race_frame_is_c_library(frame))
+			return;
 	}
 }
 

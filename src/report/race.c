@@ -36,6 +36,21 @@ void race_frames_drop_first(struct vec *frames)
 	vec_remove(frames, 0);
 }
 
+bool race_frame_is_c_library(const struct race_frame *frame)
+{
+	static const char *const prefixes[] = { "libc.", "libc-",
+						"libpthread" };
+	const char *slash = frame->module ? strrchr(frame->module, '/') : NULL;
+	const char *name = slash ? slash + 1 : frame->module;
+
+	for (size_t i = 0; name && i < sizeof(prefixes) / sizeof(prefixes[0]);
+	     i++) {
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void side_deinit(struct race_side *side)
 {
 	race_frames_clear(&side->frames);
@@ -74,6 +89,7 @@ static void suppression_deinit(struct race_suppression *suppression)
 	free(suppression->rule);
 	free(suppression->file);
 	free(suppression->reason);
+	free(suppression->bug);
 }
 
 void race_deinit(struct race *race)
@@ -107,11 +123,19 @@ static struct race_values *find_values(const struct race *race,
 	return NULL;
 }
 
+static void race_add_changed(struct race *race, const uint8_t *before,
+			     const uint8_t *after)
+{
+	for (size_t i = 0; i < sizeof(race->changed); i++)
+		race->changed[i] |= before[i] ^ after[i];
+}
+
 bool race_add_values(struct race *race, const uint8_t *before,
 		     const uint8_t *after, uint64_t count)
 {
 	struct race_values *values = find_values(race, before, after);
 
+	race_add_changed(race, before, after);
 	if (!values && race->values.count == RACE_VALUES_MAX)
 		return true;
 	if (!values) {
@@ -132,8 +156,10 @@ bool race_see_again(struct race *race, const struct race *again)
 	if (again->last_time > race->last_time)
 		race->last_time = again->last_time;
 	/* values of other sizes are of other variables with the same name */
-	return again->size != race->size ||
-	       race_add_values(race, again->before, again->after, 1);
+	if (again->size == race->size)
+		return race_add_values(race, again->before, again->after, 1);
+	race_add_changed(race, again->before, again->after);
+	return true;
 }
 
 /* What nobody saw must have been a write: the value's change told of it. */

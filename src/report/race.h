@@ -97,7 +97,7 @@ struct race_suppression {
 	char *rule; /* as it is written; NULL: the race is not suppressed */
 	char *file; /* that has it */
 	int line;
-	char *reason; /* given there, or NULL */
+	char *reason, *bug; /* given there, or NULL */
 };
 
 /* Values seen before and after, and how often. */
@@ -125,6 +125,8 @@ struct race {
 	struct race_side sides[2]; /* [0] was stalled */
 	uint64_t count;
 	struct vec values; /* of struct race_values; in the order they came */
+	/* the bits that changed in any of all pairs, kept in `values' or not */
+	uint8_t changed[X86_ACCESS_MAX];
 	enum race_verdict verdict;
 	char *reason; /* of the verdict, or NULL */
 	enum race_status status;
@@ -144,6 +146,12 @@ void race_deinit(struct race *race);
 
 /* "write-write", "read-write" or "write-read", from the two sides. */
 const char *race_kind(const struct race *race);
+
+/*
+ * In the C library: what it does with memory, its callers do. False for a
+ * module that is not known.
+ */
+bool race_frame_is_c_library(const struct race_frame *frame);
 
 /* Free the strings of all frames and empty the vector. */
 void race_frames_clear(struct vec *frames);

@@ -174,6 +174,18 @@ static void read_values(struct members *in, const json_t *object,
 	}
 }
 
+/* Those of the values are set already; there may have been more values. */
+static void read_changed(struct members *in, const json_t *object,
+			 struct race *race)
+{
+	uint8_t changed[X86_ACCESS_MAX] = { 0 };
+
+	members_bytes(in, object, "changed", changed, race->size,
+		      sizeof(changed));
+	for (size_t i = 0; i < sizeof(changed); i++)
+		race->changed[i] |= changed[i];
+}
+
 static void read_suppression(struct members *in, const json_t *race,
 			     struct race_suppression *suppression)
 {
@@ -188,6 +200,7 @@ static void read_suppression(struct members *in, const json_t *race,
 	suppression->file = members_text(in, object, "file");
 	suppression->line = members_int(in, object, "line");
 	suppression->reason = members_text(in, object, "reason");
+	suppression->bug = members_text(in, object, "bug");
 }
 
 static void read_hosts(struct members *in, const json_t *object,
@@ -256,6 +269,7 @@ void record_read_race(struct members *in, const json_t *object,
 {
 	read_sighting(in, object, race);
 	read_values(in, object, race);
+	read_changed(in, object, race);
 	read_variable(in, object, &race->variable);
 	read_sides(in, object, race);
 	race->count = members_uint(in, object, "count", UINT64_MAX);

@@ -372,6 +372,7 @@ static void put_suppression(struct record *record,
 	put_text(&object, "file", suppression->file);
 	put_known(&object, "line", (uint64_t)suppression->line);
 	put_text(&object, "reason", suppression->reason);
+	put_text(&object, "bug", suppression->bug);
 	put_record(record, "suppressed", &object);
 }
 
@@ -406,6 +407,7 @@ static struct error *json_race(struct renderer *renderer,
 	put_bytes(&record, "before", race->before, race->size);
 	put_bytes(&record, "after", race->after, race->size);
 	put(&record, "values", values_of(race, &record));
+	put_bytes(&record, "changed", race->changed, race->size);
 	put_variable(&record, &race->variable);
 	put_sides(&record, race);
 	put_uint(&record, "count", race->count);

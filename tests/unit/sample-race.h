@@ -112,7 +112,8 @@ static inline void sample_more(struct race *race)
 		abort();
 	sample_set(&race->suppressed.rule, "race:shard_*");
 	sample_set(&race->suppressed.file, "team.supp");
-	sample_set(&race->suppressed.reason, "bug 17");
+	sample_set(&race->suppressed.reason, "for the status page");
+	sample_set(&race->suppressed.bug, "CACHE-17");
 	race->suppressed.line = 4;
 	race->variable.owner = 4247;
 	sample_set(&race->variable.owner_thread, "main");

@@ -98,6 +98,21 @@ static void other_return_address(struct race *race)
 	frame(race, 0, 1)->offset++;
 }
 
+static void copied_by_libc(struct race *race)
+{
+	for (int i = 0; i < 2; i++) {
+		sample_set(&frame(race, i, 0)->module, "/lib/libc.so.6");
+		sample_set(&frame(race, i, 0)->function, "__memmove_avx");
+		frame(race, i, 0)->offset = 0x160000;
+	}
+}
+
+static void copied_by_libc_for_another(struct race *race)
+{
+	copied_by_libc(race);
+	frame(race, 1, 1)->offset++;
+}
+
 static void other_build(struct race *race)
 {
 	sample_set(&frame(race, 1, 0)->build_id, "ff");
@@ -204,6 +219,23 @@ static void strip_names(struct race *race)
 	}
 	sample_set(&race->variable.name, NULL);
 	sample_set(&race->variable.symbol, NULL);
+}
+
+/* All of them have the instructions of memcpy() in common. */
+static void users_of_the_c_library_differ_by_code(void **state)
+{
+	struct race one, two;
+
+	(void)state;
+	sample_race(&one);
+	sample_race(&two);
+	copied_by_libc(&one);
+	copied_by_libc_for_another(&two);
+	assert_true(race_fingerprint(&one));
+	assert_true(race_fingerprint(&two));
+	assert_string_not_equal(one.fingerprint_code, two.fingerprint_code);
+	race_deinit(&one);
+	race_deinit(&two);
 }
 
 static void stripped_builds_agree_by_code(void **state)
@@ -329,6 +361,7 @@ int main(void)
 		cmocka_unit_test(compilers_suffixes_do_not_count),
 		cmocka_unit_test(runtime_frames_and_recursion_do_not_count),
 		cmocka_unit_test(depth_is_limited),
+		cmocka_unit_test(users_of_the_c_library_differ_by_code),
 		cmocka_unit_test(stripped_builds_agree_by_code),
 		cmocka_unit_test(stripped_races_differ_by_name_too),
 		cmocka_unit_test(symbol_offsets_do_not_count),

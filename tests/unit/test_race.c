@@ -68,6 +68,36 @@ static void pair_of(struct race *race, uint8_t before, uint8_t after)
 	assert_true(race_see_again(race, &again));
 }
 
+static void all_changed_bits_are_remembered(void **state)
+{
+	struct race race;
+
+	(void)state;
+	sample_race(&race);
+	/* more pairs than are kept */
+	for (uint8_t i = 0; i < RACE_VALUES_MAX; i++)
+		pair_of(&race, i, i);
+	assert_int_equal(race.changed[0], 0);
+	pair_of(&race, 0, 0x40);
+	assert_int_equal(race.values.count, RACE_VALUES_MAX);
+	assert_int_equal(race.changed[0], 0x40);
+	race_deinit(&race);
+}
+
+static void the_c_library_is_told_by_its_name(void **state)
+{
+	struct race_frame frame = { .line = 0 };
+
+	(void)state;
+	assert_false(race_frame_is_c_library(&frame));
+	frame.module = (char *)"/lib/x86_64-linux-gnu/libc.so.6";
+	assert_true(race_frame_is_c_library(&frame));
+	frame.module = (char *)"libc-2.31.so";
+	assert_true(race_frame_is_c_library(&frame));
+	frame.module = (char *)"/opt/libc.d/libcache.so";
+	assert_false(race_frame_is_c_library(&frame));
+}
+
 static void distinct_values_are_kept_and_counted(void **state)
 {
 	const struct race_values *values;
@@ -120,6 +150,8 @@ int main(void)
 		cmocka_unit_test(read_modify_write_is_a_write),
 		cmocka_unit_test(what_nobody_saw_was_a_write),
 		cmocka_unit_test(deinit_leaves_an_empty_race),
+		cmocka_unit_test(all_changed_bits_are_remembered),
+		cmocka_unit_test(the_c_library_is_told_by_its_name),
 		cmocka_unit_test(distinct_values_are_kept_and_counted),
 		cmocka_unit_test(words_are_those_of_the_schema),
 	};

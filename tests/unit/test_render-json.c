@@ -161,11 +161,13 @@ static void race_with_everything_known(void **state)
 		{ "after", "\"6500000000000000\"" },
 		{ "values", "[{\"before\":\"6400000000000000\","
 			    "\"after\":\"6500000000000000\",\"count\":2}]" },
-		{ "count", "3" }, { "verdict", "\"unlikely\"" },
+		{ "changed", "\"0100000000000000\"" }, { "count", "3" },
+		{ "verdict", "\"unlikely\"" },
 		{ "reason", "\"disjoint-bits\"" }, { "replay", "null" },
 		{ "suppressed",
 		  "{\"rule\":\"race:shard_*\",\"file\":\"team.supp\","
-		  "\"line\":4,\"reason\":\"bug 17\"}" },
+		  "\"line\":4,\"reason\":\"for the status page\","
+		  "\"bug\":\"CACHE-17\"}" },
 		{ "status", "\"known\"" }, { "runs", "2" },
 		{ "hosts", "[\"alpha\",\"beta\"]" }, { "stall_us", "1000" },
 		{ "elapsed_us", "401" });
@@ -218,7 +220,7 @@ static void what_is_unknown_is_null(void **state)
 	member_is(record, "backend", "null");
 	member_is(record, "pid", "null");
 	member_is(record, "evidence", "\"value-change\"");
-	assert_int_equal(json_object_size(record), 26);
+	assert_int_equal(json_object_size(record), 27);
 	MEMBERS_ARE(variable, { "name", "null" }, { "symbol", "null" },
 		    { "offset", "null" }, { "type", "null" },
 		    { "container", "null" }, { "file", "null" },

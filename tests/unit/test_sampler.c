@@ -267,6 +267,33 @@ static void a_returned_site_is_drawn_again_a_retired_one_never(void **state)
 	sampler_deinit(&sampler);
 }
 
+static void a_site_can_be_retired_while_it_is_out(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	uint64_t out, in;
+	bool done;
+
+	make(program, &sampler, 5);
+	assert_null(sampler_work(&sampler, UINT64_MAX, &done));
+	for (unsigned int i = 2; i < program->sites; i++)
+		draw(&sampler);
+	out = draw(&sampler);
+	in = draw(&sampler);
+	sampler_return(&sampler, in, SAMPLER_FREE);
+	sampler_retire(&sampler, out);
+	sampler_retire(&sampler, in);
+	sampler_retire(&sampler, in);
+	assert_int_equal(sampler.retired, 2);
+	assert_int_equal(sampler.out, program->sites - 1);
+	sampler_return(&sampler, out, SAMPLER_FREE);
+	assert_int_equal(sampler.out, program->sites - 2);
+	assert_int_equal(draw(&sampler), 0);
+	sampler_retire(&sampler, 0);
+	sampler_retire(&sampler, UINT64_MAX);
+	sampler_deinit(&sampler);
+}
+
 static void a_removed_part_is_never_drawn(void **state)
 {
 	struct program *program = *state;
@@ -416,6 +443,7 @@ int main(void)
 		TEST(first_draws_are_uniform),
 		TEST(every_site_can_be_out_once),
 		TEST(a_returned_site_is_drawn_again_a_retired_one_never),
+		TEST(a_site_can_be_retired_while_it_is_out),
 		TEST(a_removed_part_is_never_drawn),
 		TEST(a_part_that_joins_late_is_drawn),
 		TEST(a_function_is_decoded_once),

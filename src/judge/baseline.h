@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A baseline: the races of saved reports, which are known. Of a race that is
+ * judged by it only two things matter: is it one of them, and, when the
+ * baseline is to be updated, what is there besides.
+ *
+ * A race is known when its fingerprint by names is among them. So that builds
+ * with and without symbols agree, that by code counts too, but only where names
+ * do not tell the two apart: different users of one function have its
+ * instructions in common, and a new race must not hide behind an old one.
+ *
+ * Races that were suppressed are not known: when their suppression is taken
+ * away or expires, they are to be seen again.
+ */
+#ifndef JUDGE_BASELINE_H
+#define JUDGE_BASELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+
+struct error;
+struct race;
+
+struct baseline {
+	struct vec entries; /* of struct baseline_entry */
+	/* the beginning of a fingerprint to the last entry's index */
+	struct map by_names, by_code;
+	bool keep; /* whole records, for baseline_write() */
+	struct vec races; /* of struct race, if keep */
+};
+
+/* Empty. keep: it will be written again, so its records are needed. */
+void baseline_init(struct baseline *baseline, bool keep);
+void baseline_deinit(struct baseline *baseline);
+
+/*
+ * Add the races of a saved report. A file that is not there is an error unless
+ * the baseline is to be written (keep), which makes it. Errors name the file
+ * and the line.
+ */
+struct error *baseline_read(struct baseline *baseline, const char *path);
+
+/*
+ * Add one race, if it is one that can be known; with keep its record is taken
+ * over, and *race empty afterwards.
+ */
+struct error *baseline_take(struct baseline *baseline, struct race *race);
+
+bool baseline_knows(const struct baseline *baseline, const struct race *race);
+
+/*
+ * Write all its races, as they were read, then more (of struct race *,
+ * borrowed), as JSON lines: into a file beside it that then takes its place, so
+ * that whoever reads it meanwhile, or a full disk, leaves the old one. A
+ * symbolic link stays one. Asks for `keep'.
+ */
+struct error *baseline_write(const struct baseline *baseline,
+			     const struct vec *more, const char *path);
+
+#endif
