@@ -91,8 +91,7 @@ struct error *gate_init(struct gate *gate, const struct gate_config *config)
 {
 	struct error *err;
 
-	*gate = (struct gate){ .config = config,
-			       .new_races = VEC_INIT(struct race *) };
+	*gate = (struct gate){ .config = config };
 	suppressions_init(&gate->suppressions);
 	baseline_init(&gate->baseline, config->update_baseline);
 	err = gate_read_suppressions(gate);
@@ -107,36 +106,27 @@ void gate_deinit(struct gate *gate)
 		fclose(gate->generated);
 	suppressions_deinit(&gate->suppressions);
 	baseline_deinit(&gate->baseline);
-	vec_deinit(&gate->new_races);
-}
-
-static struct error *gate_compare(struct gate *gate, struct race *race,
-				  bool *ret_settled)
-{
-	if (gate->config->baselines.count == 0)
-		return NULL;
-	if (baseline_knows(&gate->baseline, race)) {
-		race->status = STATUS_KNOWN;
-		*ret_settled = true;
-		return NULL;
-	}
-	race->status = STATUS_NEW;
-	return vec_push(&gate->new_races, &race) ? NULL : error_nomem;
 }
 
 static struct error *gate_race(void *context, struct race *race, bool first,
 			       bool *ret_settled)
 {
 	struct gate *gate = context;
+	bool compares = gate->config->baselines.count > 0 &&
+			race->verdict != VERDICT_SYNC;
 	struct error *err;
 
 	if (!first)
 		return suppressions_judge_again(&gate->suppressions, race);
 	err = suppressions_judge(&gate->suppressions, race, ret_settled);
-	/* synchronization is reported to nobody, so nobody knows it */
-	if (!err && race->verdict != VERDICT_SYNC)
-		err = gate_compare(gate, race, ret_settled);
-	return err;
+	if (err || !compares)
+		return err;
+	race->status = STATUS_NEW;
+	if (baseline_knows(&gate->baseline, race)) {
+		race->status = STATUS_KNOWN;
+		*ret_settled = true;
+	}
+	return NULL;
 }
 
 struct session_judge gate_judge(struct gate *gate)
@@ -163,25 +153,25 @@ struct error *gate_generate(struct gate *gate, const struct race *race)
 	return err;
 }
 
-struct error *gate_finish(struct gate *gate)
+struct error *gate_finish(struct gate *gate, const struct vec *races)
 {
-	struct vec races = VEC_INIT(struct race *);
+	struct vec added = VEC_INIT(struct race *);
 	struct error *err = NULL;
 
 	if (!gate->config->update_baseline)
 		return NULL;
-	for (size_t i = 0; !err && i < gate->new_races.count; i++) {
-		struct race *race =
-			*(struct race **)vec_at(&gate->new_races, i);
+	for (size_t i = 0; !err && i < races->count; i++) {
+		const struct race *race = *(struct race **)vec_at(races, i);
 
-		if (!race->suppressed.rule && !vec_push(&races, &race))
+		if (race->status == STATUS_NEW && !race->suppressed.rule &&
+		    !vec_push(&added, &race))
 			err = error_nomem;
 	}
 	if (!err)
 		err = baseline_write(
-			&gate->baseline, &races,
+			&gate->baseline, &added,
 			*(const char **)vec_at(&gate->config->baselines, 0));
-	vec_deinit(&races);
+	vec_deinit(&added);
 	return err;
 }
 

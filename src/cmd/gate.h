@@ -31,7 +31,6 @@ struct gate {
 	struct suppressions suppressions;
 	struct baseline baseline;
 	FILE *generated; /* NULL: none */
-	struct vec new_races; /* of struct race * */
 };
 
 /*
@@ -47,8 +46,11 @@ struct session_judge gate_judge(struct gate *gate);
 /* A race is reported: write a suppression for it, where that was asked for. */
 struct error *gate_generate(struct gate *gate, const struct race *race);
 
-/* While all races are alive: write the baseline, if it is to be updated. */
-struct error *gate_finish(struct gate *gate);
+/*
+ * The end, with all races (of struct race *): write the baseline, if it is to
+ * be updated.
+ */
+struct error *gate_finish(struct gate *gate, const struct vec *races);
 
 /*
  * Tell which suppressions were of no use and which have expired; a few of them,

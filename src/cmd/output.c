@@ -253,6 +253,23 @@ static void output_note(void *context, const char *text)
 	log_warn("%s", text);
 }
 
+static struct error *output_gate(const struct output *output)
+{
+	struct vec races = VEC_INIT(const struct race *);
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < output->races.count; i++) {
+		const struct output_race *seen = vec_at(&output->races, i);
+
+		if (!vec_push(&races, &seen->race))
+			err = error_nomem;
+	}
+	if (!err)
+		err = gate_finish(output->config->gate, &races);
+	vec_deinit(&races);
+	return err;
+}
+
 /* Races seen again since they were written: the later line counts. */
 static void output_ended(void *context, const struct session_counts *counts)
 {
@@ -278,8 +295,8 @@ static void output_ended(void *context, const struct session_counts *counts)
 					   render_text_short(&output->text,
 							     seen->race));
 	}
+	output_failed(output, output_gate(output));
 	vec_clear(&output->races);
-	output_failed(output, gate_finish(output->config->gate));
 }
 
 struct session_sink output_sink(struct output *output)

@@ -6,6 +6,7 @@
 #include "detect/session-state.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -74,20 +75,15 @@ static bool race_counts(const struct race *race)
 	return race->verdict != VERDICT_SYNC && !race->suppressed.rule;
 }
 
-static struct error *session_judge(struct session *session, struct race *race,
-				   bool first)
+static struct error *session_judge(const struct session *session,
+				   struct race *race, bool first,
+				   bool *ret_settled)
 {
 	const struct session_judge *judge = &session->config->judge;
-	bool settled = false;
-	struct error *err;
 
-	if (!judge->race)
-		return NULL;
-	err = judge->race(judge->context, race, first, &settled);
-	if (!err && settled && race->verdict != VERDICT_SYNC &&
-	    !map_set(&session->settled, session_pointer(race), 1))
-		err = error_nomem;
-	return err;
+	return judge->race
+		       ? judge->race(judge->context, race, first, ret_settled)
+		       : NULL;
 }
 
 static void session_count(struct session *session, const struct race *race,
@@ -125,11 +121,11 @@ static void session_halt(struct session *session, const struct race *race)
 static struct error *session_report(struct session *session, struct race *race,
 				    bool first)
 {
-	bool hidden = race->suppressed.rule && !first;
+	bool hidden = race->suppressed.rule && !first, settled = false;
 	struct error *err = NULL;
 
-	if (first || hidden)
-		err = session_judge(session, race, first);
+	if (hidden)
+		err = session_judge(session, race, false, &settled);
 	if (err)
 		return err;
 	/* what hid it holds no longer: it is a race like another */
@@ -201,16 +197,25 @@ session_new_conflict(struct session *session,
 {
 	uint64_t start = clock_now_ns();
 	struct race *race;
-	bool first;
+	bool first, settled = false;
 	struct error *err = conflict_describe(context, conflict, &race);
 
 	log_debug(LOG_DETECT, "a conflict described in %.1f ms",
 		  (double)(clock_now_ns() - start) / CLOCK_NS_PER_MS);
-	if (!err)
-		err = dedupe_add(&session->races, race, &race, &first);
 	if (err)
 		return err;
-	if (!session_remember(session, context, conflict, race))
+	err = session_judge(session, race, true, &settled);
+	if (err) {
+		race_deinit(race);
+		free(race);
+		return err;
+	}
+	err = dedupe_add(&session->races, race, &race, &first);
+	if (err)
+		return err;
+	if (!session_remember(session, context, conflict, race) ||
+	    (settled && race->verdict != VERDICT_SYNC &&
+	     !map_set(&session->settled, session_pointer(race), 1)))
 		return error_nomem;
 	return session_seen(session, race, conflict, first);
 }

@@ -27,9 +27,10 @@ struct rules;
 struct session_judge {
 	void *context;
 	/*
-	 * Set race->status and race->suppressed, the first time, or look
-	 * again at one that was suppressed. *ret_settled: nothing that is
-	 * seen later will change this, so that the race need not be sampled.
+	 * Set race->status and race->suppressed of a new conflict, which may
+	 * still turn out to be the twin of a race; or look again at a race
+	 * that was suppressed. *ret_settled is set if nothing that is seen
+	 * later will change this, so that the race need not be sampled.
 	 */
 	struct error *(*race)(void *context, struct race *race, bool first,
 			      bool *ret_settled);

@@ -32,12 +32,14 @@ void dedupe_deinit(struct dedupe *dedupe)
 
 /*
  * Synchronization and a race are never twins, even where they have the same
- * names: a race must not vanish behind the atomic access beside it.
+ * names: a race must not vanish behind the atomic access beside it. Nor behind
+ * a suppressed one: a rule for one element says nothing of the others.
  */
 static bool are_twins(const struct race *a, const struct race *b)
 {
 	return strcmp(a->fingerprint, b->fingerprint) == 0 &&
-	       (a->verdict == VERDICT_SYNC) == (b->verdict == VERDICT_SYNC);
+	       (a->verdict == VERDICT_SYNC) == (b->verdict == VERDICT_SYNC) &&
+	       !a->suppressed.rule == !b->suppressed.rule;
 }
 
 static struct race *find_twin(const struct dedupe *dedupe,

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# The exit statuses of `racewatch run', as the manual's table has them.
+# The exit statuses of `racewatch run' and `racewatch attach': every row of the
+# manual's table (racewatch(1), EXIT STATUS), and rows that meet.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -68,5 +69,91 @@ else
 fi
 status_of "--halt-on-race ends early: 66" 66 \
 	run --halt-on-race --rate 1000 --seed 1 -- "$T/read_write.O2" 60
+
+# What is suppressed or known is no failure; what else applies holds.
+halt=(--halt-on-race --seed 1)
+long=(-- "$T/read_write.O2" 60)
+sure=(-- "$T/read_write.O2" 2)
+echo 'race:_level' >"$work/all.supp"
+run run "${halt[@]}" -o "$work/known.jsonl" "${long[@]}"
+status_of "suppressed only: the program's own" 0 \
+	run --seed 1 --suppressions "$work/all.supp" "${sure[@]}"
+status_of "known only: the program's own" 0 \
+	run --seed 1 --baseline "$work/known.jsonl" "${sure[@]}"
+status_of "a race new to the baseline: 66" 66 \
+	run "${halt[@]}" --baseline "$work/known.jsonl" -- "$T/global.O2" 60
+status_of "suppressed only, but too few samples: 65" 65 \
+	run --seed 1 --suppressions "$work/all.supp" --min-samples 1000000 \
+	"${sure[@]}"
+status_of "known only, but too few samples: 65" 65 \
+	run --seed 1 --baseline "$work/known.jsonl" --min-samples 1000000 \
+	"${sure[@]}"
+status_of "a race and too few samples: 66" 66 \
+	run "${halt[@]}" --min-samples 1000000 "${long[@]}"
+status_of "--error-exitcode 0 and too few samples: 65" 65 \
+	run "${halt[@]}" --error-exitcode 0 --min-samples 1000000 "${long[@]}"
+status_of "a race and --timeout: 66" 66 \
+	run --seed 1 --timeout 4s "${long[@]}"
+status_of "suppressed only and --timeout: 124" 124 \
+	run --seed 1 --suppressions "$work/all.supp" --timeout 1s "${long[@]}"
+status_of "too few samples and --timeout: 124" 124 \
+	run --min-samples 1000000 --timeout 1s -- "$T/single.O2" 60
+status_of "synchronization only: the program's own" 0 \
+	run --seed 1 --min-samples 1 --show all -- "$T/free_atomic.O2" 3
+status_of "a failing program without races: its own" 7 \
+	run --min-samples 0 -- "$T/exit_hot.O2" 0.3
+status_of "a run that sampled nothing" 0 run --rate 0 -- "$T/single.O2" 0.2
+matches "says so" "$work/err" 'no samples were taken'
+status_of "the report's end is lost: 125" 125 \
+	run -o /dev/full -- /bin/true
+status_of "a race, but the report is lost: 125" 125 \
+	run "${halt[@]}" -o /dev/full "${long[@]}"
+
+# attached DESCRIPTION WANTED TARGET ARG...: attach to a target
+attached()
+{
+	local what=$1 wanted=$2 target=$3 pid
+
+	shift 3
+	"$T/$target" 60 >"$work/target" 2>&1 &
+	pid=$!
+	lib_started "$pid"
+	await 10 test -s "/proc/$pid/maps"
+	run attach --seed 1 --rate 1000 --stall 1ms "$@" "$pid"
+	is "attach: $what" "$status" "$wanted" || diag_file "$work/err"
+	if kill -0 "$pid" 2>/dev/null; then
+		ok "attach: $what: the program goes on"
+	else
+		not_ok "attach: $what: the program goes on"
+	fi
+	kill -9 "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+}
+attached "no race: 0" 0 single.O2 --duration 0.3s
+attached "a race: 66" 66 read_write.O2 --halt-on-race
+attached "a race, --error-exitcode 5: 5" 5 read_write.O2 --halt-on-race \
+	--error-exitcode 5
+attached "a race, --error-exitcode 0: 0" 0 read_write.O2 --halt-on-race \
+	--error-exitcode 0
+attached "suppressed only: 0" 0 read_write.O2 --duration 3s \
+	--suppressions "$work/all.supp"
+attached "known only: 0" 0 read_write.O2 --duration 3s \
+	--baseline "$work/known.jsonl"
+attached "too few samples: 65" 65 single.O2 --duration 0.3s --min-samples 1
+attached "a race and too few samples: 66" 66 read_write.O2 --halt-on-race \
+	--min-samples 1000000
+attached "suppressed only and too few samples: 65" 65 read_write.O2 \
+	--duration 1s --suppressions "$work/all.supp" --min-samples 1000000
+attached "a report that cannot be written: 125" 125 single.O2 \
+	-o "$work/none/such"
+attached "bad suppressions: 125" 125 single.O2 --suppressions "$work/known.jsonl"
+attached "a usage error: 2" 2 single.O2 --rate x
+status_of "attach: no process: 2" 2 attach
+status_of "attach: a process that is not there: 125" 125 attach 2147480000
+status_of "attach: the program's own end is not ours: 0" 0 \
+	attach --duration 60s "$(
+		"$T/exit_hot.O2" 3 >/dev/null 2>&1 &
+		echo $!
+	)"
 
 finish

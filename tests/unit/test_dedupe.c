@@ -84,6 +84,22 @@ static void race_is_not_hidden_by_synchronization_beside_it(void **state)
 	dedupe_deinit(&dedupe);
 }
 
+static void a_race_does_not_hide_behind_a_suppressed_one(void **state)
+{
+	struct dedupe dedupe;
+	struct race *hidden = make_race("one"), *plain = make_race("one");
+	bool first;
+
+	(void)state;
+	hidden->suppressed.rule = strdup("variable:shards[3].used");
+	dedupe_init(&dedupe);
+	assert_null(dedupe_add(&dedupe, hidden, &hidden, &first));
+	assert_true(first);
+	assert_null(dedupe_add(&dedupe, plain, &plain, &first));
+	assert_true(first);
+	dedupe_deinit(&dedupe);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -91,6 +107,7 @@ int main(void)
 		cmocka_unit_test(repeats_are_counted_on_the_first),
 		cmocka_unit_test(
 			race_is_not_hidden_by_synchronization_beside_it),
+		cmocka_unit_test(a_race_does_not_hide_behind_a_suppressed_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
