@@ -26,14 +26,14 @@ struct watch_options {
 	uint64_t seed, rate, stall_ns, duration_ns, timeout_ns;
 	uint64_t error_exitcode, min_samples;
 	uint32_t arm_rate; /* of struct session_config; no option */
-	const char *output, *debug;
+	const char *output, *debug, *on_race;
 	struct vec include, exclude;
 };
 
 enum {
-	WATCH_DEFS = 23,
+	WATCH_DEFS = 24,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 21,
+	WATCH_DEFS_ATTACH = 22,
 };
 
 extern const struct option_def watch_defs[WATCH_DEFS];
