@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cmd/gate.h"
+#include "cmd/onrace.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "report/race.h"
@@ -200,6 +201,7 @@ static void output_race_seen(void *context, const struct race *race, bool first)
 	output_run(output);
 	output_text_race(output, race);
 	output_json_race(output, race);
+	onrace_race(output->config->onrace, race);
 	if (output_is_reported(race))
 		output_failed(output,
 			      gate_generate(output->config->gate, race));
@@ -234,6 +236,7 @@ static void output_status(void *context, const struct session_counts *counts)
 	};
 
 	output_run(output);
+	onrace_poll(output->config->onrace);
 	if (period > 0)
 		status.samples_per_s = (double)(counts->stats.samples -
 						output->samples_before) *
@@ -241,6 +244,14 @@ static void output_status(void *context, const struct session_counts *counts)
 	output->samples_before = counts->stats.samples;
 	output->status_ns = counts->elapsed_ns;
 	status_show(&output->status, &status);
+}
+
+static void output_stopped(void *context, const int pids[2])
+{
+	struct output *output = context;
+
+	status_erase(&output->status);
+	onrace_stopped(output->config->onrace, pids);
 }
 
 static void output_note(void *context, const char *text)
@@ -306,6 +317,7 @@ struct session_sink output_sink(struct output *output)
 		.started = output_started,
 		.race = output_race_seen,
 		.crash = output_crash,
+		.stopped = output_stopped,
 		.status = output_status,
 		.note = output_note,
 		.ended = output_ended,

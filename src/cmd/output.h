@@ -19,10 +19,12 @@
 struct error;
 struct gate;
 struct image;
+struct onrace;
 
 struct output_config {
 	char *const *command; /* NULL for attach */
 	const char *path; /* of the JSON lines; NULL: none */
+	struct onrace *onrace; /* told of races and stops */
 	uint64_t seed;
 	bool quiet; /* races only */
 	bool verbose;

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/gate.h"
+#include "cmd/onrace.h"
 #include "cmd/output.h"
 #include "cmd/patterns.h"
 #include "cmd/refusal.h"
@@ -29,7 +30,7 @@ static const char *const color_words[] = { "auto", "always", "never", NULL };
 static const char *const show_words[] = { "default", "all", NULL };
 /* in the order of enum wire_follow */
 static const char *const follow_words[] = { "none", "fork", "all", NULL };
-enum backend_word { BACKEND_AUTO, BACKEND_PERF };
+enum backend_word { BACKEND_AUTO, BACKEND_PERF, BACKEND_PERF_CPU };
 
 static const char *const backend_words[] = { "auto",   "perf",	"perf-cpu",
 					     "ptrace", "value", NULL };
@@ -142,6 +143,13 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .help = "stop at the first race; a program that was started is ended",
 	  .type = OPTION_FLAG,
 	  .offset = AT(halt_on_race) },
+	{ .name = "on-race",
+	  .arg = "ACTION",
+	  .help = "report; stop: leave the program stopped at the race; core: "
+		  "write a core file of it; exec:COMMAND: run this with the "
+		  "race's JSON as its input (default report)",
+	  .type = OPTION_STRING,
+	  .offset = AT(on_race) },
 	{ .name = "min-samples",
 	  .arg = "NUMBER",
 	  .help = "exit with 65 when fewer samples were taken (default 0)",
@@ -252,6 +260,7 @@ static struct error *watch_session(const struct watch_options *options,
 		.duration_ns = options->duration_ns,
 		.timeout_ns = options->timeout_ns,
 		.halt_on_race = options->halt_on_race,
+		.stop_at_race = onrace_stops(output->config->onrace),
 		.rules = rules,
 		.judge = gate_judge(output->config->gate),
 	};
@@ -259,6 +268,8 @@ static struct error *watch_session(const struct watch_options *options,
 	struct session_result result = { .status = 0 };
 	struct error *err = session_run(&config, &sink, &result);
 	int status = EXIT_FAILED;
+
+	onrace_finish(output->config->onrace);
 
 	if (!err)
 		status = watch_status(options, &result, &output->counts);
@@ -274,11 +285,13 @@ static struct error *watch_session(const struct watch_options *options,
 
 static struct error *watch_output(const struct watch_options *options,
 				  bool seeded, const struct rules *rules,
-				  struct gate *gate, int *ret_status)
+				  struct gate *gate, struct onrace *onrace,
+				  int *ret_status)
 {
 	struct output_config config = {
 		.command = options->argv,
 		.path = options->output,
+		.onrace = onrace,
 		.seed = options->seed,
 		.quiet = options->quiet,
 		.verbose = options->verbose,
@@ -301,7 +314,7 @@ static struct error *watch_output(const struct watch_options *options,
 
 static struct error *watch_gate(const struct watch_options *options,
 				bool seeded, const struct rules *rules,
-				int *ret_status)
+				struct onrace *onrace, int *ret_status)
 {
 	struct gate_config config = {
 		.suppressions = options->suppressions,
@@ -315,9 +328,32 @@ static struct error *watch_gate(const struct watch_options *options,
 	struct error *err = gate_init(&gate, &config);
 
 	if (!err)
-		err = watch_output(options, seeded, rules, &gate, ret_status);
+		err = watch_output(options, seeded, rules, &gate, onrace,
+				   ret_status);
 	gate_deinit(&gate);
 	return err;
+}
+
+/* Stopping takes a back-end that stops the racing thread. */
+static struct error *watch_on_race(const struct watch_options *options,
+				   struct onrace *ret)
+{
+	struct error *err = onrace_init(ret, options->on_race);
+
+	if (err || !onrace_stops(ret))
+		return err;
+	if (options->halt_on_race)
+		return error_create(
+			ERROR_USAGE,
+			"options '--halt-on-race' and '--on-race=%s' "
+			"exclude each other",
+			options->on_race);
+	if (options->backend == BACKEND_PERF_CPU)
+		return error_create(ERROR_USAGE,
+				    "option '--on-race=%s' takes another "
+				    "back-end than perf-cpu",
+				    options->on_race);
+	return NULL;
 }
 
 struct error *watch_program(struct watch_options *options, char *const *given,
@@ -325,6 +361,7 @@ struct error *watch_program(struct watch_options *options, char *const *given,
 {
 	struct rules rules = { .include_stack = options->include_stack };
 	bool seeded = options->seed != UINT64_MAX;
+	struct onrace onrace;
 	struct error *err;
 
 	if (options->debug && !log_enable(options->debug))
@@ -337,14 +374,18 @@ struct error *watch_program(struct watch_options *options, char *const *given,
 		return error_create(ERROR_USAGE,
 				    "option '--text-untouched' takes the "
 				    "back-end perf");
+	err = watch_on_race(options, &onrace);
+	if (err)
+		return err;
 	if (!seeded)
 		options->seed = watch_random_seed();
 	globs_init(&rules.globs);
 	err = patterns_merge(given, &options->include, &options->exclude,
 			     &rules.globs);
 	if (!err)
-		err = watch_gate(options, seeded, &rules, ret_status);
+		err = watch_gate(options, seeded, &rules, &onrace, ret_status);
 	globs_deinit(&rules.globs);
+	onrace_deinit(&onrace);
 	return err;
 }
 

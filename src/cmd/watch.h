@@ -26,7 +26,7 @@ struct watch_options {
 	uint64_t seed, rate, stall_ns, duration_ns, timeout_ns;
 	uint64_t error_exitcode, min_samples;
 	uint32_t arm_rate; /* of struct session_config; no option */
-	const char *output, *debug;
+	const char *output, *debug, *on_race;
 	struct vec include, exclude;
 	struct vec suppressions, baselines;
 	bool no_default_suppressions, update_baseline;
@@ -34,9 +34,9 @@ struct watch_options {
 };
 
 enum {
-	WATCH_DEFS = 28,
+	WATCH_DEFS = 29,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 26,
+	WATCH_DEFS_ATTACH = 27,
 };
 
 extern const struct option_def watch_defs[WATCH_DEFS];

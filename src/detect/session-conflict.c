@@ -133,6 +133,7 @@ static struct error *session_report(struct session *session, struct race *race,
 	session_count(session, race, first, hidden);
 	if (session->sink->race)
 		session->sink->race(session->sink->context, race, first);
+	session->worth_stopping = race_is_actionable(race);
 	session_halt(session, race);
 	return NULL;
 }
@@ -316,6 +317,18 @@ static struct error *session_understand(struct session *session,
 	return session_new_conflict(session, context, conflict);
 }
 
+/* The threads of the conflict wait for this. */
+static void session_answer(struct session *session, uint32_t moment)
+{
+	struct wire_judged judged = { .moment = moment,
+				      .stop = session->worth_stopping };
+
+	if (moment == 0)
+		return;
+	channel_send(&session->channel, WIRE_JUDGED, &judged, sizeof(judged));
+	channel_flush(&session->channel);
+}
+
 struct error *session_conflict(struct session *session, const void *payload,
 			       size_t size)
 {
@@ -327,6 +340,7 @@ struct error *session_conflict(struct session *session, const void *payload,
 	const struct conflict_message message = { payload, size };
 	struct wire_conflict wire;
 	struct conflict conflict;
+	struct error *err;
 
 	if (session->watched.programs.count == 0 || size < sizeof(wire))
 		return NULL;
@@ -335,5 +349,8 @@ struct error *session_conflict(struct session *session, const void *payload,
 		context.homes[i] = session_home(session, &wire.sides[i],
 						&wire.sides[1 - i]);
 	session_name_program(session, wire.sides[0].pid);
-	return session_understand(session, &context, &message, &conflict);
+	session->worth_stopping = false;
+	err = session_understand(session, &context, &message, &conflict);
+	session_answer(session, wire.moment);
+	return err;
 }

@@ -230,6 +230,19 @@ static void message_detached(struct session *session)
 	session->done = true;
 }
 
+static void message_stopped(struct session *session, const void *payload,
+			    size_t size)
+{
+	struct wire_stopped stopped;
+
+	if (!message_read(payload, size, &stopped, sizeof(stopped)))
+		return;
+	session->result.stopped = true;
+	session->stopping = true;
+	if (session->sink->stopped)
+		session->sink->stopped(session->sink->context, stopped.pids);
+}
+
 static void message_note(struct session *session, const void *payload,
 			 size_t size)
 {
@@ -272,6 +285,9 @@ static struct error *session_message(struct session *session,
 		break;
 	case WIRE_STATS:
 		message_stats(session, payload, size);
+		break;
+	case WIRE_STOPPED:
+		message_stopped(session, payload, size);
 		break;
 	case WIRE_DETACHED:
 		message_detached(session);

@@ -46,6 +46,7 @@ struct session {
 	uint64_t status_ns; /* when the status is due */
 	uint64_t kill_ns; /* when SIGTERM is followed by SIGKILL; 0: not */
 	bool stopping; /* WIRE_STOP was sent */
+	bool worth_stopping; /* the conflict at work is a race to stop at */
 	bool done; /* EXITED, or DETACHED after an attach */
 	bool crash_told; /* WIRE_CRASH has come of the first process */
 	unsigned int interrupts;

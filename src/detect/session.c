@@ -43,12 +43,20 @@ static void session_signal(struct session *session, int number)
 	channel_send(&session->channel, WIRE_SIGNAL, &signal, sizeof(signal));
 }
 
+/* One that is stopped at a race gets no other signal but SIGKILL. */
+static void session_continue(struct session *session)
+{
+	if (session->result.stopped)
+		session_signal(session, SIGCONT);
+}
+
 void session_end_program(struct session *session)
 {
 	if (session->kill_ns)
 		return;
 	session_stop(session);
 	session_signal(session, SIGTERM);
+	session_continue(session);
 	session->kill_ns = clock_now_ns() + KILL_DELAY_NS;
 }
 
@@ -90,6 +98,7 @@ static void session_asked(struct session *session,
 	}
 	if (info->ssi_code != SI_KERNEL)
 		session_signal(session, number);
+	session_continue(session);
 	if (number != SIGINT && number != SIGTERM)
 		return;
 	if (++session->interrupts > 1) {
@@ -278,6 +287,7 @@ static struct error *session_spawn(struct session *session)
 		.no_aslr = config->no_aslr,
 		.backend = config->backend,
 		.text_untouched = config->text_untouched,
+		.hold_conflicts = config->stop_at_race,
 		.seed = config->seed,
 		.params = {
 			.pool = config->rate > 0 ? GOVERNOR_POOL_START : 0,

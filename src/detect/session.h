@@ -52,6 +52,8 @@ struct session_config {
 	uint64_t duration_ns; /* stop watching after; 0: never */
 	uint64_t timeout_ns; /* end the program after; 0: never */
 	bool halt_on_race;
+	/* leave the program stopped at the first race */
+	bool stop_at_race;
 	const struct rules *rules;
 	struct session_judge judge;
 };
@@ -101,6 +103,11 @@ struct session_sink {
 	void (*crash)(void *context, const struct crash *crash);
 	/* About five times a second. */
 	void (*status)(void *context, const struct session_counts *counts);
+	/*
+	 * config.stop_at_race: these processes (0: none) are stopped at the
+	 * race reported last, and not traced any more.
+	 */
+	void (*stopped)(void *context, const int pids[2]);
 	/* A warning from the tracer. */
 	void (*note)(void *context, const char *text);
 	/* Before the session ends: the last counts, with all races alive. */
@@ -117,6 +124,7 @@ struct session_result {
 	int status;
 	bool timed_out; /* config.timeout_ns ended the program */
 	bool halted; /* config.halt_on_race did */
+	bool stopped; /* config.stop_at_race stopped it */
 	int interrupted; /* the signal that ended the watching, or 0 */
 };
 

@@ -249,3 +249,10 @@ const char *race_status_name(enum race_status status)
 	}
 	return NULL;
 }
+
+bool race_is_actionable(const struct race *race)
+{
+	return (race->verdict == VERDICT_HARMFUL ||
+		race->verdict == VERDICT_SUSPECT) &&
+	       race->status != STATUS_KNOWN && !race->suppressed.rule;
+}

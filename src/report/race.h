@@ -173,6 +173,12 @@ bool race_add_values(struct race *race, const uint8_t *before,
 bool race_see_again(struct race *race, const struct race *again);
 
 /*
+ * Is it one that somebody should look at now: neither known, nor suppressed,
+ * nor judged to be synchronization or unlikely to do harm?
+ */
+bool race_is_actionable(const struct race *race);
+
+/*
  * Compute both fingerprints. They are the same whichever side was stalled, and
  * do not depend on line numbers, addresses, thread ids or load bases. False
  * when out of memory.

@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "sys/wait.h"
 #include "target/execpoint.h"
+#include "target/moment.h"
 #include "target/pool.h"
 #include "target/process.h"
 #include "target/stall.h"
@@ -65,6 +66,7 @@ struct engine {
 	struct watch watch;
 	struct execpoints execpoints;
 	struct stalls stalls;
+	struct moment moment;
 	struct pool pool;
 	struct rng rng;
 	struct channel channel;

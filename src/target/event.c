@@ -16,6 +16,7 @@
 #include "target/breakpoint.h"
 #include "target/death.h"
 #include "target/engine.h"
+#include "target/moment.h"
 #include "target/release.h"
 #include "target/sigstate.h"
 #include "target/step.h"
@@ -401,6 +402,8 @@ static void event_group(struct engine *engine, struct thread *thread,
 {
 	(void)stop;
 	thread->newborn = false;
+	if (moment_grouped(engine, thread))
+		return;
 	if (engine->phase == ENGINE_RELEASING) {
 		engine_go_on(engine, thread);
 		return;

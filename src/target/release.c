@@ -17,6 +17,7 @@
 #include "target/birth.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/moment.h"
 #include "target/sigstate.h"
 #include "target/step.h"
 #include "target/thread.h"
@@ -54,6 +55,7 @@ void release_check_done(struct engine *engine)
 	if (engine->ended)
 		return;
 	engine_send_stats(engine);
+	moment_tell(engine);
 	channel_send(&engine->channel, WIRE_DETACHED, NULL, 0);
 }
 
@@ -384,6 +386,7 @@ void engine_release(struct engine *engine)
 	engine->next_tick_ns = engine->release_ns;
 	pool_lift_all(engine);
 	stalls_end_all(engine);
+	moment_end(engine);
 	for (size_t i = engine->processes.count; i-- > 0;)
 		release_process(engine, engine_process_at(engine, i));
 	release_check_done(engine);

@@ -15,6 +15,7 @@
 #include "target/breakpoint.h"
 #include "target/conflict.h"
 #include "target/engine.h"
+#include "target/moment.h"
 #include "target/snapshot.h"
 #include "target/thread.h"
 #include "x86/effective.h"
@@ -218,6 +219,8 @@ static void stall_collide(struct engine *engine, struct stall *stall, int i,
 		side->before = true;
 		side->site = arrival->site.id;
 		side->access = arrival->accesses[j].access;
+		moment_take(engine, stall, arrival->hold.thread,
+			    &conflict->wire);
 	}
 	engine->stats.collisions++;
 	stall_end(engine, stall, WIRE_RACED);
@@ -471,6 +474,7 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 		snapshot_thread(thread, &regs, side, conflict->stacks[1]);
 		if (regs.orig_rax < SYSCALL_MAX)
 			side->syscall = (int32_t)regs.orig_rax;
+		moment_take(engine, stall, thread, &conflict->wire);
 	}
 	engine->stats.watch_traps++;
 	stall_end(engine, stall, WIRE_RACED);
@@ -500,6 +504,7 @@ void stall_sample(struct engine *engine, int slot, uint64_t generation,
 		snapshot_sample(engine, sample, side, conflict->stacks[1]);
 		if (sample->from_kernel)
 			side->syscall = -2;
+		moment_take(engine, stall, NULL, &conflict->wire);
 	}
 	engine->stats.watch_traps++;
 	stall_end(engine, stall, WIRE_RACED);
@@ -531,6 +536,8 @@ static void stall_report_change(struct engine *engine, struct stall *stall,
 	struct conflict *conflict =
 		conflict_create(stall, i, WIRE_VALUE_CHANGE);
 
+	if (conflict)
+		moment_take(engine, stall, NULL, &conflict->wire);
 	engine->stats.value_changes++;
 	stall_end(engine, stall, WIRE_RACED);
 	conflict_finish(engine, conflict);

@@ -26,6 +26,7 @@
 #include "target/fortify.h"
 #include "target/guardian.h"
 #include "target/launch.h"
+#include "target/moment.h"
 #include "target/release.h"
 #include "target/selftest.h"
 #include "target/sigstate.h"
@@ -95,6 +96,7 @@ static tracer_handler *const tracer_handlers[] = {
 	[WIRE_SITES] = tracer_on_sites,	  [WIRE_PARAMS] = tracer_on_params,
 	[WIRE_FORGET] = tracer_on_forget, [WIRE_SIGNAL] = tracer_on_signal,
 	[WIRE_STOP] = tracer_on_stop,	  [WIRE_SHARED] = sharing_told,
+	[WIRE_JUDGED] = moment_judged,
 };
 
 enum {
@@ -203,6 +205,7 @@ static void tracer_tick(struct engine *engine)
 		engine_release(engine);
 	watch_tick(engine, now);
 	stalls_tick(engine, now);
+	moment_tick(engine, now);
 	sigstate_tick(engine, now);
 	pool_refill(engine, now);
 	if (now >= engine->next_tick_ns) {
@@ -229,6 +232,8 @@ static uint64_t tracer_next_ns(const struct engine *engine)
 		return 0;
 	if (refill < next)
 		next = refill;
+	if (moment_next_ns(engine) < next)
+		next = moment_next_ns(engine);
 	if (engine->signals_due_ns < next)
 		next = engine->signals_due_ns;
 	if (engine->next_tick_ns < next)
@@ -360,6 +365,7 @@ static struct error *tracer_begin(struct engine *engine,
 
 	engine->pool.params = config->params;
 	engine->follow = config->follow;
+	engine->moment.wanted = config->hold_conflicts;
 	if (!config->argv) {
 		/* what is sent to the front end's whole group spares us */
 		setpgid(0, 0);

@@ -27,6 +27,8 @@ struct tracer_config {
 	const char *backend; /* "auto", "perf", "perf-cpu", "ptrace", "value" */
 	/* breakpoints in debug registers only; needs perf */
 	bool text_untouched;
+	/* threads of a conflict wait for WIRE_JUDGED; see moment.h */
+	bool hold_conflicts;
 	uint64_t seed;
 	struct wire_params params; /* to begin with */
 };

@@ -5,7 +5,7 @@
  * Each message is a struct wire_header followed by `size` bytes of payload:
  * the structure named beside its type, plus what that structure says follows.
  *
- * Front end to tracer: SITES, PARAMS, FORGET, SHARED, SIGNAL, STOP.
+ * Front end to tracer: SITES, PARAMS, FORGET, SHARED, SIGNAL, STOP, JUDGED.
  * Tracer to front end: everything else.
  *
  * Several processes may be watched. Those that were forked from one another
@@ -30,6 +30,7 @@ enum wire_type {
 	WIRE_SHARED,
 	WIRE_SIGNAL, /* struct wire_signal: send it to the target */
 	WIRE_STOP, /* nothing: restore, detach, then wait for a child's end */
+	WIRE_JUDGED, /* struct wire_judged: of a conflict that is held */
 
 	WIRE_STARTED = 32, /* struct wire_started: the target is watched */
 	WIRE_FAILED, /* struct wire_failed: it will not be; nothing follows */
@@ -47,6 +48,8 @@ enum wire_type {
 	/* struct wire_crash, then stack bytes: before WIRE_PROCESS_ENDED */
 	WIRE_CRASH,
 	WIRE_STATS, /* struct wire_stats: about every 20 ms, and before an end */
+	/* struct wire_stopped: WIRE_DETACHED follows */
+	WIRE_STOPPED,
 	WIRE_DETACHED, /* nothing: text and registers are restored */
 	WIRE_EXITED, /* struct wire_exited: the target's end */
 	WIRE_NOTE, /* text, not terminated: a warning for the user */
@@ -99,6 +102,16 @@ struct wire_shared_head {
 
 struct wire_signal {
 	int32_t signal;
+};
+
+struct wire_judged {
+	uint32_t moment; /* of the conflict's message */
+	bool stop; /* leave everything stopped there; else go on */
+};
+
+/* Processes left stopped at a conflict. */
+struct wire_stopped {
+	int32_t pids[2]; /* 0: none */
 };
 
 /* Which processes made by those watched are watched too. */

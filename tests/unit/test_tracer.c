@@ -97,6 +97,22 @@ struct frontend {
 	uint64_t returns[2]; /* the words at the stack pointers */
 };
 
+/* A thread born while watched knows its creator; the first one has none. */
+static void check_birth(const struct wire_side *side)
+{
+	const struct wire_birth *birth = &side->birth;
+
+	if (!side->present || side->tid == side->pid) {
+		assert_false(birth->present);
+		return;
+	}
+	assert_true(birth->present);
+	assert_int_equal(birth->tid, side->pid);
+	assert_int_equal(birth->stack_address, birth->regs.gpr[X86_RSP]);
+	assert_in_range(birth->stack_size, 64, WIRE_BIRTH_STACK_MAX);
+	assert_int_not_equal(birth->name[0], '\0');
+}
+
 static void frontend_conflict(struct frontend *frontend, const uint8_t *payload,
 			      size_t size)
 {
@@ -105,7 +121,9 @@ static void frontend_conflict(struct frontend *frontend, const uint8_t *payload,
 
 	memcpy(wire, payload, sizeof(*wire));
 	assert_int_equal(size, at + wire->sides[0].stack_size +
-				       wire->sides[1].stack_size);
+				       wire->sides[1].stack_size +
+				       wire->sides[0].birth.stack_size +
+				       wire->sides[1].birth.stack_size);
 	for (int i = 0; i < 2; i++) {
 		const struct wire_side *side = &wire->sides[i];
 		uint64_t top = side->regs.gpr[X86_RSP] - side->stack_address;
@@ -113,6 +131,7 @@ static void frontend_conflict(struct frontend *frontend, const uint8_t *payload,
 		if (side->present && top + 8 <= side->stack_size)
 			memcpy(&frontend->returns[i], payload + at + top, 8);
 		at += side->stack_size;
+		check_birth(side);
 	}
 	frontend->conflict_count++;
 }

@@ -1,0 +1,201 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# --on-race: a program left stopped at the race, with both threads there for a
+# debugger; a core of that moment; a command with the race on its input. The
+# program ends well each time.
+
+. "$(dirname "$0")/../lib.sh"
+
+T=$TARGETS_DIR
+PRISTINE=$HELPERS_DIR/pristine
+
+all_stopped()
+{
+	local stat
+
+	for stat in /proc/"$1"/task/*/stat; do
+		# the name in brackets may hold anything
+		sed 's/.*) //' "$stat" 2>/dev/null | grep -q '^T' || return 1
+	done
+}
+
+# Where gdb finds the threads: "function line" of every innermost frame.
+places()
+{
+	timeout 60 gdb -nx -batch -ex 'set height 0' -ex 'set width 0' \
+		-ex 'thread apply all bt 1' "${@}" 2>"$work/gdb.err" |
+		tee "$work/gdb.out" |
+		sed -n 's/^#0  \(0x[0-9a-f]* in \)\{0,1\}\([a-z_]*\) .*\.c:\([0-9]*\)$/\2/p'
+}
+
+# at_race DESCRIPTION PLACES: the two threads are in the racing functions
+at_race()
+{
+	is "$1" "$(grep -c '^[gs]et_level$' "$2")" 2 ||
+		{ diag_file "$work/gdb.out"; diag_file "$work/gdb.err"; }
+}
+
+# No other tracer, and neither int3 nor debug register left.
+is_clean()
+{
+	is "$1: nobody traces it" \
+		"$(sed -n 's/^TracerPid:\t//p' "/proc/$2/status")" 0
+	# that it is stopped is what is wanted
+	"$PRISTINE" "$2" 2>&1 >/dev/null | grep -v ' is T (stopped)$' \
+		>"$work/pristine"
+	if [ ! -s "$work/pristine" ]; then
+		ok "$1: text and debug registers are as they were"
+	else
+		not_ok "$1: text and debug registers are as they were"
+		diag_file "$work/pristine"
+	fi
+}
+
+if ! command -v gdb >/dev/null || ! command -v gcore >/dev/null; then
+	skip "all" "there is no gdb"
+	finish
+fi
+
+# stop, of a program that is started: racewatch waits for its end.
+for backend in perf ptrace; do
+	rm -f "$report" "$work/err"
+	timeout 90 "$RACEWATCH" run --seed 1 --rate 3000 --backend "$backend" \
+		--on-race stop -o "$report" -- "$T/read_write.nopie" 5 \
+		>"$work/out" 2>"$work/err" </dev/null &
+	watcher=$!
+	what="run, $backend"
+	await 40 grep -qs 'is stopped at the race' "$work/err" || {
+		not_ok "$what: it stopped"
+		diag_file "$work/err"
+		wait "$watcher"
+		continue
+	}
+	pid=$(sed -n 's/.*note: process \([0-9]*\) is stopped at the race: gdb -p \1 .*/\1/p' \
+		"$work/err")
+	lib_started "$pid"
+	if all_stopped "$pid"; then
+		ok "$what: every thread is stopped"
+	else
+		not_ok "$what: every thread is stopped"
+	fi
+	is_clean "$what" "$pid"
+	places -p "$pid" >"$work/places"
+	at_race "$what: gdb finds both threads at the race" "$work/places"
+	if all_stopped "$pid"; then
+		ok "$what: gdb leaves it stopped"
+	else
+		not_ok "$what: gdb leaves it stopped"
+	fi
+	kill -CONT "$pid"
+	wait "$watcher"
+	is "$what: then it ends, and the race is the status" "$?" 66
+	matches "$what: the program was not harmed" "$work/out" '^read_write: done$'
+	is "$what: one race" "$(races_in "$report")" 1
+done
+
+# What the terminal would send goes through: the program is woken up for it.
+rm -f "$work/err"
+timeout 90 "$RACEWATCH" run --seed 1 --rate 3000 --on-race stop -- \
+	"$T/read_write.O2" 60 >"$work/out" 2>"$work/err" </dev/null &
+watcher=$!
+if await 40 grep -qs 'is stopped at the race' "$work/err"; then
+	kill -TERM "$(pgrep -P "$watcher" -x racewatch)"
+	wait "$watcher"
+	is "SIGTERM ends a program that is stopped at a race" "$?" 66
+else
+	not_ok "SIGTERM ends a program that is stopped at a race"
+	diag_file "$work/err"
+	wait "$watcher"
+fi
+run run --seed 1 --rate 3000 --on-race stop --timeout 3s -- \
+	"$T/read_write.O2" 60
+is "--timeout ends it too" "$status" 66
+
+# stop, attached: racewatch ends, the program stays as it is.
+"$T/read_write.nopie" 8 >"$work/out" 2>&1 &
+pid=$!
+lib_started "$pid"
+run attach --seed 1 --rate 3000 --on-race stop "$pid"
+is "attach: the status" "$status" 66 || diag_file "$work/err"
+matches "attach: the command is printed" "$work/err" \
+	"process $pid is stopped at the race: gdb -p $pid "
+if all_stopped "$pid"; then
+	ok "attach: every thread is stopped"
+else
+	not_ok "attach: every thread is stopped"
+fi
+is_clean "attach" "$pid"
+places -p "$pid" >"$work/places"
+at_race "attach: gdb finds both threads at the race" "$work/places"
+kill -CONT "$pid"
+wait "$pid"
+is "attach: the program ends well" "$? $(tail -n 1 "$work/out")" \
+	"0 read_write: done"
+
+# Nothing stops where nothing is to be reported.
+run run --seed 1 --rate 3000 --on-race stop -- "$T/read_write.twin" 1
+is "no race: the program is not stopped" "$status" 0 || diag_file "$work/err"
+run run --seed 1 --rate 3000 --on-race stop -- "$T/free_atomic.O2" 1
+is "synchronization: the program is not stopped" "$status" 0 ||
+	diag_file "$work/err"
+
+# core: written, readable, and the program goes on.
+cd "$work" || exit 99
+RACEWATCH=$(cd "$OLDPWD" && realpath "$RACEWATCH")
+T=$(cd "$OLDPWD" && realpath "$T")
+RUN_TIMEOUT=120 run run --seed 1 --rate 3000 --on-race core -- \
+	"$T/read_write.nopie" 5
+is "core: the status" "$status" 66 || diag_file "$work/err"
+matches "core: the program was not harmed" "$work/out" '^read_write: done$'
+matches "core: where it is" "$work/err" \
+	'the core of the race is racewatch-core\.[0-9]+; the program goes on'
+places "$T/read_write.nopie" racewatch-core.* >"$work/places"
+at_race "core: both threads are at the race in it" "$work/places"
+
+timeout 60 env PATH="$work/empty" "$RACEWATCH" run --seed 1 --rate 3000 \
+	 --on-race core -- "$T/read_write.nopie" 3 \
+	>"$work/out" 2>"$work/err"
+matches "core: without gcore it is said" "$work/err" 'there is no gcore'
+matches "core: and the program goes on" "$work/out" '^read_write: done$'
+
+# exec: the race as JSON on the input, once for each race.
+cat >"$work/take" <<EOF
+cat >"$work/race.\$\$"
+echo taken
+EOF
+run run --seed 1 --rate 3000 --on-race "exec:sh $work/take" -o "$report" -- \
+	"$T/read_write.O2" 2
+is "exec: the status" "$status" 66 || diag_file "$work/err"
+is "exec: called once" "$(cat "$work"/race.* | wc -l)" 1
+is "exec: its output is no part of the program's" "$(cat "$work/out")" \
+	"read_write: done"
+matches "exec: but goes to standard error" "$work/err" '^taken$'
+if cat "$work"/race.* | grep -qxFf - "$report"; then
+	ok "exec: the record is that of the report"
+else
+	not_ok "exec: the record is that of the report"
+fi
+run run --seed 1 --rate 3000 --on-race 'exec:exit 3' -- "$T/read_write.O2" 2
+matches "exec: a failure is told" "$work/err" \
+	'--on-race: the command exited with status 3'
+run run --seed 1 --rate 3000 --on-race 'exec:kill -9 $$' -- "$T/read_write.O2" 2
+matches "exec: a signal is told" "$work/err" 'the command was killed by signal 9'
+run run --seed 1 --rate 3000 --on-race 'exec:echo no' -- "$T/read_write.twin" 1
+is "exec: not called without a race" "$(grep -c '^no$' "$work/err")" 0
+
+# A command that is slow delays neither the program nor the other commands.
+run run --seed 1 --rate 3000 --on-race 'exec:sleep 3; echo late' \
+	-- "$T/read_write.O2" x2000000
+matches "exec: it is waited for at the end" "$work/err" '^late$'
+
+run run --on-race=nothing -- /bin/true
+is "an unknown action: 2" "$status" 2
+run run --on-race=exec: -- /bin/true
+is "no command: 2" "$status" 2
+run run --on-race=stop --halt-on-race -- /bin/true
+is "with --halt-on-race: 2" "$status" 2
+run run --on-race=stop --backend perf-cpu -- /bin/true
+is "with perf-cpu: 2" "$status" 2
+
+finish
