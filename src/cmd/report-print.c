@@ -39,7 +39,8 @@ static bool is_reported(const struct race *race)
 static bool is_full(const struct report_print *print, const struct race *race)
 {
 	return print->show_all ||
-	       (is_reported(race) && race->verdict != VERDICT_UNLIKELY);
+	       (is_reported(race) && race->verdict != VERDICT_UNLIKELY &&
+		race->status != STATUS_KNOWN && race->status != STATUS_GONE);
 }
 
 static void count_race(struct counts *counts, const struct race *race)
@@ -207,23 +208,13 @@ struct diff {
 	uint64_t last_id;
 };
 
-/* Text: what is new in full; what is known is worth a line. */
 static struct error *diff_new_race(struct diff *diff, enum pass pass,
 				   struct race *race)
 {
-	struct report_print *print = diff->print;
-	bool known = set_has(&diff->old, race);
-
-	race->status = known ? STATUS_KNOWN : STATUS_NEW;
+	race->status = set_has(&diff->old, race) ? STATUS_KNOWN : STATUS_NEW;
 	if (race->id > diff->last_id)
 		diff->last_id = race->id;
-	if (!known || pass == PASS_ALL)
-		return print_race(print, pass, race, &diff->counts);
-	if (!filters_match(print->filters, race))
-		return NULL;
-	if (pass == PASS_FULL)
-		count_race(&diff->counts, race);
-	return pass == PASS_REST ? print_short(print, race) : NULL;
+	return print_race(diff->print, pass, race, &diff->counts);
 }
 
 /* The summary is left in record, when there is one. */
@@ -263,7 +254,7 @@ static struct error *diff_gone_race(struct diff *diff, struct race *race)
 		return NULL;
 	race->id = ++diff->last_id;
 	count_race(&diff->counts, race);
-	return is_text(print)
+	return is_text(print) && !is_full(print, race)
 		       ? print_short(print, race)
 		       : print->renderer.ops->race(&print->renderer, race);
 }

@@ -22,7 +22,8 @@ struct error *race_key(struct race *race, uint8_t key[COMBINE_KEY_SIZE])
 		return error_nomem;
 	memset(key, 0, COMBINE_KEY_SIZE);
 	memcpy(key, race->fingerprint, strlen(race->fingerprint));
-	key[COMBINE_KEY_SIZE - 1] = race->verdict == VERDICT_SYNC;
+	key[COMBINE_KEY_SIZE - 1] = (uint8_t)((race->verdict == VERDICT_SYNC) |
+					      !!race->suppressed.rule << 1);
 	return NULL;
 }
 
@@ -185,6 +186,7 @@ static char *sighting_text(const struct race *race)
 
 	bare.id = bare.time = bare.last_time = bare.count = bare.runs = 0;
 	bare.values.count = bare.hosts.count = 0;
+	memset(bare.changed, 0, sizeof(bare.changed));
 	bare.verdict = VERDICT_SUSPECT;
 	bare.reason = NULL;
 	bare.status = STATUS_UNSET;
@@ -269,7 +271,8 @@ static int order_suppressions(const struct race_suppression *a,
 
 	order = order ? order : order_texts(a->file, b->file);
 	order = order ? order : (a->line > b->line) - (a->line < b->line);
-	return order ? order : order_texts(a->reason, b->reason);
+	order = order ? order : order_texts(a->reason, b->reason);
+	return order ? order : order_texts(a->bug, b->bug);
 }
 
 /* New counts most, gone least. */
@@ -302,6 +305,8 @@ static void combine_judgements(struct race *race, struct race *other)
 
 static void combine_counts(struct race *race, const struct race *other)
 {
+	for (size_t i = 0; i < sizeof(race->changed); i++)
+		race->changed[i] |= other->changed[i];
 	race->count = add(race->count, other->count);
 	race->runs = add(race->runs, other->runs);
 	if (other->time < race->time)

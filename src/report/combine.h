@@ -9,9 +9,9 @@
  *   times            the first and the last
  *   verdict          the worst, with its reason
  *   status           new before unknown before known; gone only if both are
- *   suppressed       only if both are
  *   values           the pairs of both, their counts added; of more than fit
  *                    those whose bytes come first; none of another size
+ *   changed          the bits of both
  *   all else         of one of the two, so that both stacks are of one moment:
  *                    the wider access, then the one with more lines known on
  *                    top of its stacks, then with the shorter stacks, then
@@ -31,8 +31,8 @@ enum { COMBINE_KEY_SIZE = 33 };
 
 /*
  * Two races are the same when these bytes are: the fingerprint by names, and
- * whether it is synchronization. Where a race has no fingerprint yet, it gets
- * its fingerprints first.
+ * whether it is synchronization, and suppressed, as in a single run (dedupe.h).
+ * Where a race has no fingerprint yet, it gets its fingerprints first.
  */
 struct error *race_key(struct race *race, uint8_t key[COMBINE_KEY_SIZE]);
 

@@ -687,12 +687,22 @@ static struct error *finish(struct merge *merge)
 	return err ? err : finish_crashes(merge);
 }
 
+static void forget_ids(struct merge *merge)
+{
+	uint64_t key, id;
+	size_t cursor = 0;
+
+	while (map_next(&merge->wanted, &cursor, &key, &id))
+		*map_get(&merge->wanted, key) = 0;
+}
+
 struct error *merge_rewind(struct merge *merge)
 {
 	struct error *err = merge->finished ? NULL : finish(merge);
 
 	merge->finished = true;
 	merge->last_id = 0;
+	forget_ids(merge);
 	return err ? err : sorter_sort(merge->output);
 }
 
@@ -703,7 +713,8 @@ static void give_id(struct merge *merge, struct race *race)
 		map_get(&merge->wanted, crash_key(race->fingerprint));
 
 	race->id = ++merge->last_id;
-	if (wanted && race->verdict != VERDICT_SYNC)
+	/* those that are suppressed come after others */
+	if (wanted && *wanted == 0 && race->verdict != VERDICT_SYNC)
 		*wanted = race->id;
 }
 

@@ -363,6 +363,8 @@ static void counts_are_added_and_the_worst_is_kept(void **state)
 	sample_race(&a);
 	sample_race(&b);
 	sample_more(&b);
+	a.changed[0] = 0x50;
+	b.changed[0] = 0x11;
 	a.verdict = VERDICT_UNLIKELY;
 	sample_set(&a.reason, "disjoint-bits");
 	b.verdict = VERDICT_SUSPECT;
@@ -373,13 +375,13 @@ static void counts_are_added_and_the_worst_is_kept(void **state)
 	combine_samples(&a, &b);
 	assert_int_equal(a.count, UINT64_MAX);
 	assert_int_equal(a.runs, 3);
+	assert_int_equal(a.changed[0], 0x51);
 	assert_int_equal(a.hosts.count, 3);
 	assert_string_equal(*(char **)vec_at(&a.hosts, 0), "aardvark");
 	assert_string_equal(*(char **)vec_at(&a.hosts, 2), "beta");
 	assert_int_equal(a.verdict, VERDICT_SUSPECT);
 	assert_null(a.reason);
-	/* one was not suppressed, and known by nothing */
-	assert_null(a.suppressed.rule);
+	/* one was known by nothing */
 	assert_int_equal(a.status, STATUS_UNSET);
 	assert_int_equal(a.time, UINT64_C(1769862896789007345));
 	race_deinit(&a);
@@ -402,7 +404,7 @@ static void the_shortest_stacks_are_kept(void **state)
 	}
 }
 
-static void synchronization_is_another_kind(void **state)
+static void synchronization_and_suppressed_are_other_kinds(void **state)
 {
 	uint8_t one[COMBINE_KEY_SIZE], two[COMBINE_KEY_SIZE];
 	struct race race;
@@ -415,6 +417,10 @@ static void synchronization_is_another_kind(void **state)
 	assert_null(race_key(&race, two));
 	assert_memory_equal(one, two, sizeof(one));
 	race.verdict = VERDICT_SYNC;
+	assert_null(race_key(&race, two));
+	assert_memory_not_equal(one, two, sizeof(one));
+	race.verdict = VERDICT_SUSPECT;
+	sample_set(&race.suppressed.rule, "race:x");
 	assert_null(race_key(&race, two));
 	assert_memory_not_equal(one, two, sizeof(one));
 	race_deinit(&race);
@@ -430,7 +436,8 @@ int main(void)
 		cmocka_unit_test(runs_and_lost_summaries_are_counted),
 		cmocka_unit_test(counts_are_added_and_the_worst_is_kept),
 		cmocka_unit_test(the_shortest_stacks_are_kept),
-		cmocka_unit_test(synchronization_is_another_kind),
+		cmocka_unit_test(
+			synchronization_and_suppressed_are_other_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, make_runs, free_runs);
