@@ -5,6 +5,7 @@
 complete -c racewatch -f
 complete -c racewatch -n '__fish_use_subcommand' -a run -d 'Start a program and watch it'
 complete -c racewatch -n '__fish_use_subcommand' -a attach -d 'Watch a running process'
+complete -c racewatch -n '__fish_use_subcommand' -a report -d 'Print, merge and compare saved reports'
 complete -c racewatch -n '__fish_use_subcommand' -a sites -d 'List what can be sampled'
 complete -c racewatch -n '__fish_use_subcommand' -a doctor -d 'Tell what keeps programs from being watched'
 
@@ -80,6 +81,17 @@ complete -c racewatch -n '__fish_seen_subcommand_from sites' -l include-stack -d
 complete -c racewatch -n '__fish_seen_subcommand_from sites' -s h -l help -d 'Print the options'
 complete -c racewatch -n '__fish_seen_subcommand_from sites' -s V -l version -d 'Print the version'
 complete -c racewatch -n '__fish_seen_subcommand_from sites' -F -a '(__fish_complete_pids)'
+
+complete -c racewatch -n '__fish_seen_subcommand_from report' -l format -x -a 'text json' -d 'Output format'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -s o -l output -r -F -d 'Write to this file'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -l filter -x -a 'verdict= status= kind= evidence= region= module= function= variable= file= thread= host= fingerprint=' -d 'Only races that match'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -l diff -d 'Compare two reports, the older first'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -l show -x -a 'default all' -d 'Races to print in full'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -l color -x -a 'auto always never' -d 'Colours in the text'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -s q -l quiet -d 'Print races only'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -s h -l help -d 'Print the options'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -s V -l version -d 'Print the version'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -F
 
 complete -c racewatch -n '__fish_seen_subcommand_from doctor' -l format -x -a 'text json' -d 'Output format'
 complete -c racewatch -n '__fish_seen_subcommand_from doctor' -s h -l help -d 'Print the options'

@@ -13,7 +13,7 @@
 
 /* A race that came before, and what it has in common with the crash. */
 struct crash_race {
-	uint64_t id; /* of the race record */
+	uint64_t id; /* of the race record; 0: it is not in the report */
 	char fingerprint[33]; /* and its fingerprint by names */
 	uint64_t before_ns; /* from its last sighting to the crash */
 	bool same_address; /* the faulting address is among its bytes */

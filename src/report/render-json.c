@@ -432,7 +432,7 @@ static json_t *related_races_of(const struct crash *crash,
 		const struct crash_race *race = vec_at(&crash->races, i);
 		struct record object = record_begin(NULL);
 
-		put_uint(&object, "id", race->id);
+		put_known(&object, "id", race->id);
 		put_text(&object, "variable", race->variable);
 		put_text(&object, "fingerprint",
 			 race->fingerprint[0] ? race->fingerprint : NULL);

@@ -389,6 +389,10 @@ static void write_evidence(struct text *text, const struct race *race)
 		strbuf_add(line, "once");
 	else
 		text_add_plural(line, race->count, "time");
+	if (race->runs > 1) {
+		strbuf_add(line, " in ");
+		text_add_plural(line, race->runs, "run");
+	}
 	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
 }
 
@@ -459,8 +463,10 @@ struct error *render_text_short(struct renderer *renderer,
 	struct text text = text_begin(renderer);
 	struct strbuf *line = &text.line;
 
-	strbuf_addf(line, "racewatch: #%" PRIu64 " %s", race->id,
-		    race_verdict_name(race->verdict));
+	strbuf_addf(line, "racewatch: #%" PRIu64 " ", race->id);
+	if (race->status == STATUS_KNOWN || race->status == STATUS_GONE)
+		strbuf_addf(line, "%s, ", race_status_name(race->status));
+	strbuf_add(line, race_verdict_name(race->verdict));
 	text_add_bracketed(line, race->reason);
 	strbuf_add(line, ": ");
 	add_accesses(line, race);

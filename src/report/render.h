@@ -19,6 +19,7 @@
 struct crash;
 struct error;
 struct race;
+struct report_record;
 struct run_progress;
 struct run_record;
 struct run_summary;
@@ -56,6 +57,19 @@ struct renderer {
 
 extern const struct renderer_ops render_text;
 extern const struct renderer_ops render_json;
+
+/* The formats' names, as --format takes them; ends in NULL. */
+extern const char *const render_names[];
+
+/* The renderer of that name; NULL: there is none. */
+const struct renderer_ops *render_find(const char *name);
+
+/* Hand over a record of any type (report/record.h). */
+struct error *render_record(struct renderer *renderer,
+			    const struct report_record *record);
+
+/* As ops->finish, for every format. */
+struct error *render_finish(struct renderer *renderer);
 
 /*
  * One line of text for a race that is not worth more: its verdict, accesses,

@@ -151,6 +151,8 @@ void text_add_plural(struct strbuf *line, uint64_t n, const char *what)
 
 void text_add_time(struct strbuf *line, uint64_t ns)
 {
+	/* as JSON has it, so that a saved report says the same */
+	ns = (ns + CLOCK_NS_PER_US / 2) / CLOCK_NS_PER_US * CLOCK_NS_PER_US;
 	if (ns < CLOCK_NS_PER_MS / 10)
 		strbuf_addf(line, "%.0f us", (double)ns / 1e3);
 	else if (ns < CLOCK_NS_PER_S)

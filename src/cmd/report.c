@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * racewatch report: saved reports in any format, filtered, merged, compared
+ * (racewatch-report(1)).
+ */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "cmd/report-print.h"
+#include "report/merge.h"
+#include "report/read.h"
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+enum show { SHOW_DEFAULT, SHOW_ALL };
+
+static const char *const color_words[] = { "auto", "always", "never", NULL };
+static const char *const show_words[] = { "default", "all", NULL };
+
+struct report_options {
+	bool help, version, diff, quiet;
+	int format, show, color;
+	const char *output;
+	struct vec filters;
+};
+
+#define AT(member) offsetof(struct report_options, member)
+
+static const struct option_def report_defs[] = {
+	{ .name = "format",
+	  .arg = "FORMAT",
+	  .help = "text or json (default text)",
+	  .type = OPTION_CHOICE,
+	  .offset = AT(format),
+	  .choices = render_names },
+	{ .name = "output",
+	  .letter = 'o',
+	  .arg = "FILE",
+	  .help = "write to this file instead of standard output",
+	  .type = OPTION_STRING,
+	  .offset = AT(output) },
+	{ .name = "filter",
+	  .arg = "KEY=GLOB",
+	  .help = "only races that match; !KEY=GLOB: only those that do not",
+	  .type = OPTION_LIST,
+	  .offset = AT(filters) },
+	{ .name = "diff",
+	  .help = "compare two reports, the older first; exit with 66 when a "
+		  "race is new",
+	  .type = OPTION_FLAG,
+	  .offset = AT(diff) },
+	{ .name = "show",
+	  .arg = "WHICH",
+	  .help = "default, or all: every race in full (default default)",
+	  .type = OPTION_CHOICE,
+	  .offset = AT(show),
+	  .choices = show_words },
+	{ .name = "color",
+	  .arg = "WHEN",
+	  .help = "auto, always or never (default auto)",
+	  .type = OPTION_CHOICE,
+	  .offset = AT(color),
+	  .choices = color_words },
+	{ .name = "quiet",
+	  .letter = 'q',
+	  .help = "print races only",
+	  .type = OPTION_FLAG,
+	  .offset = AT(quiet) },
+	{ .name = "help",
+	  .letter = 'h',
+	  .help = "print the options and exit",
+	  .type = OPTION_FLAG,
+	  .offset = AT(help) },
+	{ .name = "version",
+	  .letter = 'V',
+	  .help = "print the version and exit",
+	  .type = OPTION_FLAG,
+	  .offset = AT(version) },
+};
+
+static const struct option_table report_table = {
+	.command = "report",
+	.synopsis = "[options] FILE...",
+	.summary = "Print saved reports in another format, filtered, merged or "
+		   "compared.",
+	.defs = report_defs,
+	.count = sizeof(report_defs) / sizeof(report_defs[0]),
+};
+
+static bool report_color(int color, int fd)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (color != COLOR_AUTO)
+		return color == COLOR_ALWAYS;
+	return isatty(fd) && !(no_color && *no_color) && term &&
+	       strcmp(term, "dumb") != 0;
+}
+
+static int report_width(int fd)
+{
+	struct winsize size;
+
+	if (ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col < 40)
+		return 0;
+	return size.ws_col;
+}
+
+/* Add a file's records; what it lacks is said. */
+static struct error *report_read(struct merge *merge, const char *path)
+{
+	uint64_t runs = merge_runs(merge);
+	struct reader *reader;
+	struct error *err = reader_open(path, &reader);
+
+	if (err)
+		return err;
+	err = merge_add_all(merge, reader);
+	if (!err && merge_runs(merge) == runs)
+		log_warn("%s: there is no record of a run or race in it",
+			 reader_name(reader));
+	reader_close(reader);
+	return err;
+}
+
+static struct error *report_merge(char **paths, int count, bool quiet,
+				  struct merge **ret)
+{
+	struct merge *merge;
+	struct error *err = merge_create(MERGE_MEMORY, &merge);
+
+	if (err)
+		return err;
+	for (int i = 0; !err && i < count; i++)
+		err = report_read(merge, paths[i]);
+	if (!err)
+		err = merge_rewind(merge);
+	if (err) {
+		merge_destroy(merge);
+		return err;
+	}
+	if (merge_cut_runs(merge) && !quiet)
+		log_note("%llu of %llu runs were not ended in order: what they "
+			 "sampled is not in the summary",
+			 (unsigned long long)merge_cut_runs(merge),
+			 (unsigned long long)merge_runs(merge));
+	*ret = merge;
+	return NULL;
+}
+
+/*
+ * Empty a file that is written anew: now that all has been read, since it may
+ * be one of those.
+ */
+static struct error *report_begin(FILE *out)
+{
+	struct stat status;
+
+	if (out == stdout || fstat(fileno(out), &status) < 0 ||
+	    !S_ISREG(status.st_mode) || ftruncate(fileno(out), 0) == 0)
+		return NULL;
+	return error_os(errno, "empty the output file");
+}
+
+static struct error *print_merged(struct report_print *print, char **paths,
+				  int count, bool diff, int *ret_status)
+{
+	struct merge *old = NULL, *merge = NULL;
+	struct error *err = NULL;
+	bool any_new = false;
+
+	if (diff)
+		err = report_merge(paths++, 1, true, &old);
+	if (!err)
+		err = report_merge(paths, diff ? 1 : count, print->quiet,
+				   &merge);
+	if (!err)
+		err = report_begin(print->renderer.out);
+	if (!err && diff)
+		err = report_print_diff(print, old, merge, &any_new);
+	else if (!err)
+		err = report_print(print, merge);
+	merge_destroy(old);
+	merge_destroy(merge);
+	if (!err)
+		*ret_status = any_new ? EXIT_RACES : 0;
+	return err;
+}
+
+/* Closing tells of what could not be written at the last. */
+static struct error *report_close(FILE *out, struct error *err)
+{
+	bool failed;
+
+	errno = 0;
+	failed = out == stdout ? fflush(out) != 0 : fclose(out) != 0;
+	if (failed && !err)
+		err = error_os(errno ? errno : EIO, "write the report");
+	return err;
+}
+
+static struct error *report_to(const struct report_options *options,
+			       const struct filters *filters, char **paths,
+			       int count, int *ret_status)
+{
+	FILE *out = options->output ? fopen(options->output, "ae") : stdout;
+	struct report_print print = {
+		.filters = filters,
+		.show_all = options->show == SHOW_ALL,
+		.quiet = options->quiet,
+	};
+	struct error *err;
+
+	if (!out)
+		return error_os(errno, "%s", options->output);
+	print.renderer = (struct renderer){
+		.ops = render_find(render_names[options->format]),
+		.out = out,
+		.color = report_color(options->color, fileno(out)),
+		.width = report_width(fileno(out)),
+	};
+	err = print_merged(&print, paths, count, options->diff, ret_status);
+	return report_close(out, err);
+}
+
+static struct error *report_parsed(const struct report_options *options,
+				   char **paths, int count, int *ret_status)
+{
+	struct filters filters;
+	struct error *err = NULL;
+
+	if (count == 0)
+		return error_create(ERROR_USAGE, "no report is given");
+	if (options->diff && count != 2)
+		return error_create(ERROR_USAGE,
+				    "option '--diff' compares two reports");
+	/* a reader that goes away is an error of writing */
+	signal(SIGPIPE, SIG_IGN);
+	filters_init(&filters);
+	for (size_t i = 0; !err && i < options->filters.count; i++)
+		err = filters_add(&filters,
+				  *(const char **)vec_at(&options->filters, i));
+	if (!err)
+		err = report_to(options, &filters, paths, count, ret_status);
+	filters_deinit(&filters);
+	return err;
+}
+
+static struct error *report_main(int argc, char **argv, int *ret_status)
+{
+	struct report_options options = { .help = false };
+	struct error *err;
+	int first;
+
+	err = options_parse(&report_table, argc, argv, &options, &first);
+	if (!err) {
+		*ret_status = 0;
+		if (!command_answer(&command_report, options.help,
+				    options.version))
+			err = report_parsed(&options, argv + first,
+					    argc - first, ret_status);
+	}
+	options_release(&report_table, &options);
+	return err;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "print, filter, merge and compare saved reports",
+	.options = &report_table,
+	.run = report_main,
+};

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Combining races; see combine.h. Each member is combined by an operation that
+ * is commutative and associative by itself: a sum, a union, a minimum of a total
+ * order. Cutting the value pairs down keeps that property only because which
+ * ones stay does not depend on their counts.
+ */
+#include "report/combine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "report/race.h"
+#include "report/render.h"
+
+struct error *race_key(struct race *race, uint8_t key[COMBINE_KEY_SIZE])
+{
+	if (!race->fingerprint[0] && !race_fingerprint(race))
+		return error_nomem;
+	memset(key, 0, COMBINE_KEY_SIZE);
+	memcpy(key, race->fingerprint, strlen(race->fingerprint));
+	key[COMBINE_KEY_SIZE - 1] = (uint8_t)((race->verdict == VERDICT_SYNC) |
+					      !!race->suppressed.rule << 1);
+	return NULL;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static int order_numbers(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* NULL comes first. */
+static int order_texts(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+struct error *race_add_host(struct race *race, const char *name)
+{
+	size_t at = 0;
+	char *copy;
+
+	if (!name)
+		return NULL;
+	for (; at < race->hosts.count; at++) {
+		int order = strcmp(*(char **)vec_at(&race->hosts, at), name);
+
+		if (order == 0)
+			return NULL;
+		if (order > 0)
+			break;
+	}
+	copy = strdup(name);
+	if (!copy || !vec_push(&race->hosts, &copy)) {
+		free(copy);
+		return error_nomem;
+	}
+	memmove(vec_at(&race->hosts, at + 1), vec_at(&race->hosts, at),
+		(race->hosts.count - 1 - at) * sizeof(char *));
+	*(char **)vec_at(&race->hosts, at) = copy;
+	return NULL;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void sort_hosts(struct vec *hosts)
+{
+	size_t kept = 0;
+
+	if (hosts->count == 0)
+		return;
+	qsort(hosts->items, hosts->count, sizeof(char *), compare_names);
+	for (size_t i = 1; i < hosts->count; i++) {
+		char **last = vec_at(hosts, kept), **name = vec_at(hosts, i);
+
+		if (strcmp(*last, *name) == 0)
+			free(*name);
+		else
+			*(char **)vec_at(hosts, ++kept) = *name;
+	}
+	hosts->count = kept + 1;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	const struct race_values *one = a, *two = b;
+	int order = memcmp(one->before, two->before, sizeof(one->before));
+
+	return order ? order
+		     : memcmp(one->after, two->after, sizeof(one->after));
+}
+
+/* Sort the pairs, add up equal ones, and leave as many as a race keeps. */
+static void settle_values(struct vec *values)
+{
+	size_t kept = 0;
+
+	if (values->count == 0)
+		return;
+	qsort(values->items, values->count, values->size, compare_values);
+	for (size_t i = 1; i < values->count; i++) {
+		struct race_values *last = vec_at(values, kept);
+		const struct race_values *next = vec_at(values, i);
+
+		if (compare_values(last, next) == 0)
+			last->count = add(last->count, next->count);
+		else
+			*(struct race_values *)vec_at(values, ++kept) = *next;
+	}
+	values->count = kept + 1 < RACE_VALUES_MAX ? kept + 1 : RACE_VALUES_MAX;
+}
+
+/*
+ * Values of another size are of another variable with the same name. The wider
+ * access is the one shown, so that which ones stay does not depend on the
+ * order.
+ */
+static struct error *combine_values(struct race *race, struct race *other)
+{
+	if (race->size != other->size)
+		return NULL;
+	if (!vec_reserve(&race->values,
+			 race->values.count + other->values.count))
+		return error_nomem;
+	for (size_t i = 0; i < other->values.count; i++)
+		vec_push(&race->values, vec_at(&other->values, i));
+	settle_values(&race->values);
+	return NULL;
+}
+
+struct error *race_normalize(struct race *race)
+{
+	if (race->runs == 0)
+		race->runs = 1;
+	if (race->last_time < race->time)
+		race->last_time = race->time;
+	sort_hosts(&race->hosts);
+	settle_values(&race->values);
+	return NULL;
+}
+
+/* Tops of the two stacks whose line is known. */
+static uint64_t known_tops(const struct race *race)
+{
+	uint64_t known = 0;
+
+	for (int i = 0; i < 2; i++) {
+		const struct vec *frames = &race->sides[i].frames;
+		const struct race_frame *top = frames->count ? vec_at(frames, 0)
+							     : NULL;
+
+		known += top && top->line > 0;
+	}
+	return known;
+}
+
+static uint64_t stack_depth(const struct race *race)
+{
+	return race->sides[0].frames.count + race->sides[1].frames.count;
+}
+
+/*
+ * The race as it is written, less what is combined otherwise; the caller frees
+ * it. NULL when there is no memory.
+ */
+static char *sighting_text(const struct race *race)
+{
+	struct renderer json = { .ops = &render_json };
+	struct race bare = *race;
+	struct error *err;
+	char *text = NULL;
+	size_t size = 0;
+
+	bare.id = bare.time = bare.last_time = bare.count = bare.runs = 0;
+	bare.values.count = bare.hosts.count = 0;
+	memset(bare.changed, 0, sizeof(bare.changed));
+	bare.verdict = VERDICT_SUSPECT;
+	bare.reason = NULL;
+	bare.status = STATUS_UNSET;
+	memset(&bare.suppressed, 0, sizeof(bare.suppressed));
+	json.out = open_memstream(&text, &size);
+	if (!json.out)
+		return NULL;
+	err = json.ops->race(&json, &bare);
+	if (fclose(json.out) != 0 || err) {
+		error_free(err);
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static struct error *order_texts_of(const struct race *a, const struct race *b,
+				    int *ret)
+{
+	char *one = sighting_text(a), *two = sighting_text(b);
+	struct error *err = one && two ? NULL : error_nomem;
+
+	if (!err)
+		*ret = strcmp(one, two);
+	free(one);
+	free(two);
+	return err;
+}
+
+/* Negative: a is the better one to show; 0: they are the same. */
+static struct error *order_sightings(const struct race *a, const struct race *b,
+				     int *ret)
+{
+	const int orders[] = {
+		order_numbers(b->size, a->size),
+		order_numbers(known_tops(b), known_tops(a)),
+		order_numbers(stack_depth(a), stack_depth(b)),
+		order_numbers(a->elapsed_ns, b->elapsed_ns),
+		order_numbers(a->stall_ns, b->stall_ns),
+		order_numbers(a->address, b->address),
+		order_numbers((uint64_t)a->sides[0].tid,
+			      (uint64_t)b->sides[0].tid),
+		order_numbers((uint64_t)a->sides[1].tid,
+			      (uint64_t)b->sides[1].tid),
+	};
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		if (orders[i]) {
+			*ret = orders[i];
+			return NULL;
+		}
+	}
+	return order_texts_of(a, b, ret);
+}
+
+static void swap(void *a, void *b, size_t size)
+{
+	char *one = a, *two = b;
+
+	for (size_t i = 0; i < size; i++) {
+		char byte = one[i];
+
+		one[i] = two[i];
+		two[i] = byte;
+	}
+}
+
+#define SWAP(a, b) swap(&(a), &(b), sizeof(a))
+
+/* The worse verdict comes first; of two reasons for it none, then by bytes. */
+static int order_verdicts(const struct race *a, const struct race *b)
+{
+	int order = order_numbers(a->verdict, b->verdict);
+
+	return order ? order : order_texts(a->reason, b->reason);
+}
+
+static int order_suppressions(const struct race_suppression *a,
+			      const struct race_suppression *b)
+{
+	int order = order_texts(a->rule, b->rule);
+
+	order = order ? order : order_texts(a->file, b->file);
+	order = order ? order : (a->line > b->line) - (a->line < b->line);
+	order = order ? order : order_texts(a->reason, b->reason);
+	return order ? order : order_texts(a->bug, b->bug);
+}
+
+/* New counts most, gone least. */
+static int status_weight(enum race_status status)
+{
+	switch (status) {
+	case STATUS_NEW:
+		return 3;
+	case STATUS_UNSET:
+		return 2;
+	case STATUS_KNOWN:
+		return 1;
+	case STATUS_GONE:
+		break;
+	}
+	return 0;
+}
+
+static void combine_judgements(struct race *race, struct race *other)
+{
+	if (order_verdicts(other, race) < 0) {
+		SWAP(race->verdict, other->verdict);
+		SWAP(race->reason, other->reason);
+	}
+	if (order_suppressions(&other->suppressed, &race->suppressed) < 0)
+		SWAP(race->suppressed, other->suppressed);
+	if (status_weight(other->status) > status_weight(race->status))
+		race->status = other->status;
+}
+
+static void combine_counts(struct race *race, const struct race *other)
+{
+	for (size_t i = 0; i < sizeof(race->changed); i++)
+		race->changed[i] |= other->changed[i];
+	race->count = add(race->count, other->count);
+	race->runs = add(race->runs, other->runs);
+	if (other->time < race->time)
+		race->time = other->time;
+	if (other->last_time > race->last_time)
+		race->last_time = other->last_time;
+}
+
+static struct error *combine_hosts(struct race *race, struct race *other)
+{
+	if (!vec_reserve(&race->hosts, race->hosts.count + other->hosts.count))
+		return error_nomem;
+	for (size_t i = 0; i < other->hosts.count; i++)
+		vec_push(&race->hosts, vec_at(&other->hosts, i));
+	vec_clear(&other->hosts);
+	sort_hosts(&race->hosts);
+	return NULL;
+}
+
+struct error *race_combine(struct race *race, struct race *other)
+{
+	struct error *err = race_normalize(race);
+	int order = 0;
+
+	if (!err)
+		err = race_normalize(other);
+	if (!err)
+		err = order_sightings(other, race, &order);
+	/* what is combined below does not mind which one it is in */
+	if (!err && order < 0)
+		SWAP(*race, *other);
+	if (!err)
+		err = combine_values(race, other);
+	if (!err)
+		err = combine_hosts(race, other);
+	if (err)
+		return err;
+	combine_counts(race, other);
+	combine_judgements(race, other);
+	race_deinit(other);
+	return NULL;
+}
+
+static void add_number(struct strbuf *key, uint64_t n)
+{
+	unsigned char bytes[8];
+
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (unsigned char)(n >> (56 - 8 * i));
+	strbuf_add_bytes(key, bytes, sizeof(bytes));
+}
+
+struct error *race_rank(struct race *race, struct strbuf *key)
+{
+	uint8_t identity[COMBINE_KEY_SIZE];
+	struct error *err = race_key(race, identity);
+
+	if (err)
+		return err;
+	add_number(key, race->suppressed.rule != NULL);
+	add_number(key, race->verdict);
+	add_number(key, (uint64_t)(3 - status_weight(race->status)));
+	add_number(key, ~race->runs);
+	add_number(key, ~race->count);
+	strbuf_add_bytes(key, identity, sizeof(identity));
+	return key->failed ? error_nomem : NULL;
+}
+
+static size_t text_memory(const char *text)
+{
+	return text ? strlen(text) + 24 : 0;
+}
+
+static size_t frames_memory(const struct vec *frames)
+{
+	size_t memory = frames->capacity * frames->size;
+
+	for (size_t i = 0; i < frames->count; i++) {
+		const struct race_frame *frame = vec_at(frames, i);
+
+		memory += text_memory(frame->function) +
+			  text_memory(frame->file) +
+			  text_memory(frame->module) +
+			  text_memory(frame->build_id) +
+			  text_memory(frame->source);
+	}
+	return memory;
+}
+
+size_t race_memory(const struct race *race)
+{
+	size_t memory = sizeof(*race) + 1024;
+
+	for (int i = 0; i < 2; i++)
+		memory += frames_memory(&race->sides[i].frames) +
+			  frames_memory(&race->sides[i].created);
+	for (size_t i = 0; i < race->hosts.count; i++)
+		memory += text_memory(*(char **)vec_at(&race->hosts, i));
+	return memory + race->values.capacity * race->values.size;
+}

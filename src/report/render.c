@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the renderers have in common: finding one by its name, and handing it a
+ * record of any type.
+ */
+#include "report/render.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "report/record.h"
+
+/* In the order of the manual. */
+static const struct renderer_ops *const renderers[] = {
+	&render_text,
+	&render_json,
+};
+
+const char *const render_names[] = { "text", "json", NULL };
+
+const struct renderer_ops *render_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(renderers) / sizeof(renderers[0]); i++) {
+		if (strcmp(renderers[i]->name, name) == 0)
+			return renderers[i];
+	}
+	return NULL;
+}
+
+struct error *render_record(struct renderer *renderer,
+			    const struct report_record *record)
+{
+	const struct renderer_ops *ops = renderer->ops;
+
+	switch (record->type) {
+	case REPORT_RUN:
+		return ops->run(renderer, &record->run);
+	case REPORT_RACE:
+		return ops->race(renderer, &record->race);
+	case REPORT_CRASH:
+		return ops->crash ? ops->crash(renderer, &record->crash) : NULL;
+	case REPORT_PROGRESS:
+		return ops->progress
+			       ? ops->progress(renderer, &record->progress)
+			       : NULL;
+	case REPORT_SUMMARY:
+		return ops->summary(renderer, &record->summary);
+	case REPORT_OTHER:
+		break;
+	}
+	return NULL;
+}
+
+struct error *render_finish(struct renderer *renderer)
+{
+	return renderer->ops->finish ? renderer->ops->finish(renderer) : NULL;
+}

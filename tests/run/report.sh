@@ -1,0 +1,183 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# `racewatch report' on what real runs saved: one race in many runs, in every
+# build mode and of a source whose lines have moved, has one fingerprint and is
+# one race when the runs are merged; formats, filters, comparison, bad input.
+#
+# Each run halts at its first race; the target races all the time, so that a
+# run without a sighting would be a fault.
+
+. "$(dirname "$0")/../lib.sh"
+
+runs=3
+[ -z "$LONG" ] || runs=50
+
+# record NAME.VARIANT SEED: a run, halted at its first race, to $work/reports
+mkdir "$work/reports"
+record()
+{
+	local file=$work/reports/$1.$2.jsonl
+
+	timeout 120 "$RACEWATCH" run --seed "$2" --halt-on-race -o "$file" -- \
+		"$TARGETS_DIR/$1" >/dev/null 2>"$work/run.$1.$2"
+	[ $? -eq 66 ] || { diag "$1, seed $2:"; diag_file "$work/run.$1.$2"; }
+}
+
+# races FILE...: their fingerprints by names, those of synchronization aside
+races()
+{
+	grep -h '"type":"race"' "$@" | grep -v '"verdict":"sync"' |
+		sed 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/'
+}
+
+# number FIELD FILE: of the first record that has it
+number()
+{
+	grep -o "\"$1\":[0-9]*" "$2" | head -n 1 | cut -d: -f2
+}
+
+for variant in O2 nopie; do
+	for ((seed = 1; seed <= runs; seed++)); do
+		record "global.$variant" "$seed"
+		record "shifted.$variant" "$seed"
+	done
+	files=("$work/reports/"*".$variant".*.jsonl)
+	is "$variant: every run found a race" \
+		"$(grep -l '"type":"race"' "${files[@]}" | wc -l)" $((2 * runs))
+	is "$variant: it has one fingerprint" \
+		"$(races "${files[@]}" | sort -u | wc -l)" 1
+	run report --format json -o "$work/$variant.jsonl" "${files[@]}"
+	is "$variant: the runs are merged" "$status" 0 || diag_file "$work/err"
+	is "$variant: to one race" "$(races "$work/$variant.jsonl" | wc -l)" 1
+	is "$variant: which all runs saw" \
+		"$(grep '"type":"race"' "$work/$variant.jsonl" |
+			grep -o '"runs":[0-9]*')" "\"runs\":$((2 * runs))"
+	is "$variant: the samples are added" "$(number samples \
+		"$work/$variant.jsonl")" "$(cat "${files[@]}" |
+		grep '"type":"summary"' | grep -o '"samples":[0-9]*' |
+		awk -F: '{ n += $2 } END { print n }')"
+done
+is "build modes differ in no name" \
+	"$(races "$work"/reports/*.jsonl | sort -u | wc -l)" 1
+
+one=$work/reports/global.O2.1.jsonl
+two=$work/reports/global.O2.2.jsonl
+
+# Order does not matter, standard input is a file, merged files are merged.
+"$RACEWATCH" report --format json "$one" "$two" >"$work/forward"
+"$RACEWATCH" report --format json - "$one" <"$two" >"$work/backward"
+"$RACEWATCH" report --format json "$work/O2.jsonl" "$work/nopie.jsonl" \
+	>"$work/twice"
+"$RACEWATCH" report --format json "$work"/reports/*.jsonl >"$work/all"
+cmp -s "$work/forward" "$work/backward"
+is "the order does not matter" $? 0
+cmp -s "$work/twice" "$work/all"
+is "what was merged is merged again" $? 0
+
+# The text of a saved run is what the run printed; counts have grown since.
+text()
+{
+	sed -n '/^WARNING/,/^  verdict/p' "$1" | sed 's/; seen .*//'
+}
+run report "$one"
+is "text: exit status" "$status" 0
+is "text is what the run printed" "$(text "$work/out")" \
+	"$(text "$work/run.global.O2.1")"
+is "so is the summary" "$(grep '^SUMMARY' "$work/out")" \
+	"$(grep '^SUMMARY' "$work/run.global.O2.1")"
+run report -q "$one"
+is "quiet: no summary" "$(grep -c '^SUMMARY' "$work/out")" 0
+run report --format json "$one"
+cp "$work/out" "$work/once"
+run report --format json "$work/once"
+cmp -s "$work/out" "$work/once"
+is "JSON is written again as it was" $? 0
+run report --color always "$one"
+matches "colours" "$work/out" $'\033''\[1;31mWARNING'
+run report "$one"
+is "none where there is no terminal" "$(grep -c $'\033' "$work/out")" 0
+
+# An output that is one of the inputs.
+cp "$one" "$work/same.jsonl"
+run report --format json -o "$work/same.jsonl" "$work/same.jsonl" "$two"
+cmp -s "$work/same.jsonl" "$work/forward"
+is "an input may be the output" $? 0
+
+run report --filter function=put_left "$one"
+matches "a filter lets through" "$work/out" '^SUMMARY: racewatch: 1 race '
+run report --filter '!function=put_*' "$one"
+matches "a filter keeps back" "$work/out" '^SUMMARY: racewatch: 0 races'
+for filter in function 'colour=red' 'verdict=harmless' '!' ''; do
+	run report --filter "$filter" "$one"
+	is "filter '$filter' is a usage error" "$status" 2
+done
+
+# heap.O2 has another race.
+record heap.O2 1
+other=$work/reports/heap.O2.1.jsonl
+run report --diff "$one" "$two"
+is "diff: nothing is new" "$status" 0 || diag_file "$work/out"
+matches "diff: still there" "$work/out" '^racewatch: #1 known, suspect'
+run report --diff "$one" "$other"
+is "diff: a new race" "$status" 66
+matches "diff: it is printed" "$work/out" '^WARNING: racewatch: data race #1'
+matches "diff: one is gone" "$work/out" '^racewatch: #2 gone, suspect'
+matches "diff: counts" "$work/out" \
+	'^DIFF: racewatch: 1 new, 1 gone, 0 still there'
+run report --diff --format json "$one" "$other"
+is "diff as JSON" "$(grep '"type":"race"' "$work/out" |
+	grep -o '"status":"[a-z]*"' | tr '\n' ' ')" \
+	'"status":"new" "status":"gone" '
+run report --diff --filter status=gone "$one" "$other"
+is "diff: what the filter hides is not new" "$status" 0
+run report --diff "$one"
+is "diff takes two reports" "$status" 2
+
+# Bad input: the file and the line are named; the last line may be cut short.
+head -c -40 "$one" >"$work/cut"
+run report "$work/cut"
+is "a report cut short" "$status" 0
+matches "is said to be" "$work/err" 'cut:[0-9]+: the last line is cut short'
+matches "and its race is there" "$work/out" '^WARNING: racewatch: data race #1'
+sed 's/"size":4/"size":[[[/' "$one" >"$work/bent"
+run report "$work/bent"
+is "a broken line" "$status" 125
+matches "is named" "$work/err" "bent:2: column [0-9]+: this is not JSON"
+sed 's/"schema":1/"schema":99/' "$one" >"$work/future"
+run report "$work/future"
+is "another version" "$status" 125
+matches "is named" "$work/err" 'future:1: schema version 99 is not known'
+head -c 100000 /dev/zero >"$work/zero"
+run report "$work/zero"
+is "a file of zeros" "$status" 125
+run report "$work/nothing-there"
+is "a file that is not there" "$status" 125
+: >"$work/empty"
+run report "$work/empty"
+is "an empty file" "$status" 0
+matches "is warned of" "$work/err" 'empty: there is no record'
+run report
+is "no file" "$status" 2
+
+# What cannot be written.
+if [ -w /dev/full ]; then
+	for format in text json; do
+		run report --format "$format" -o /dev/full "$one"
+		is "$format: a full disk" "$status" 125
+		"$RACEWATCH" report --format "$format" "$one" >/dev/full \
+			2>"$work/err"
+		is "$format: standard output on a full disk" $? 125
+	done
+else
+	skip "a full disk" "no /dev/full"
+fi
+run report -o "$work/no/such" "$one"
+is "a folder that is not there" "$status" 125
+{
+	"$RACEWATCH" report "$one" 2>"$work/err"
+	echo $? >"$work/status"
+} | true
+is "a pipe that nobody reads" "$(cat "$work/status")" 125
+
+finish

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/report/merge.c, and what it is made of (combine.c, totals.c): the same
+ * bytes come out whatever the order, the grouping and the memory.
+ */
+#include "report/merge.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "report/combine.h"
+#include "report/read.h"
+#include "report/render.h"
+#include "sample-race.h"
+
+enum { RUNS = 12, KINDS = 30, FIRST_MEMORY = 16 << 20 };
+
+#define TIME UINT64_C(1769862896000000000)
+
+static const char *pick(struct rng *rng, const char *const *words, uint64_t n)
+{
+	return words[rng_below(rng, n)];
+}
+
+/* A race of one of the kinds, whose other members vary. */
+static void vary_race(struct race *race, struct rng *rng)
+{
+	static const char *const reasons[] = { NULL, "b", "a" };
+	static const char *const rules[] = { NULL, "race:x", "race:y" };
+	static const char *const hosts[] = { "alpha", "beta", "gamma" };
+	uint64_t kind = rng_below(rng, KINDS);
+	struct race_frame *top;
+	char name[24];
+
+	sample_race(race);
+	if (rng_below(rng, 4) == 0)
+		sample_more(race);
+	snprintf(name, sizeof(name), "kind%d", (int)kind);
+	top = vec_at(&race->sides[0].frames, 0);
+	sample_set(&top->function, name);
+	top->line = (int)rng_below(rng, 3);
+	if (rng_below(rng, 2))
+		sample_frame(&race->sides[1], NULL, 0, 0x999);
+	race->size = rng_below(rng, 4) ? 8 : 4;
+	race->time = TIME + rng_below(rng, 100) * 1000;
+	race->last_time = race->time + rng_below(rng, 100) * 1000;
+	race->elapsed_ns = rng_below(rng, 2) * 1000;
+	race->count = rng_below(rng, 50);
+	race->verdict = (enum race_verdict)rng_below(rng, 4);
+	race->status = (enum race_status)rng_below(rng, 3);
+	race->runs = rng_below(rng, 3);
+	sample_set(&race->reason, pick(rng, reasons, 3));
+	sample_set(&race->suppressed.rule, pick(rng, rules, 3));
+	race->values.count = 0;
+	for (uint64_t i = rng_below(rng, 12); i > 0; i--) {
+		uint8_t before[X86_ACCESS_MAX] = { 0 };
+		uint8_t after[X86_ACCESS_MAX] = { 0 };
+
+		before[0] = (uint8_t)rng_below(rng, 5);
+		after[1] = (uint8_t)rng_below(rng, 5);
+		assert_true(race_add_values(race, before, after,
+					    rng_below(rng, 9)));
+	}
+	if (rng_below(rng, 3) == 0)
+		assert_null(race_add_host(race, pick(rng, hosts, 3)));
+	assert_true(race_fingerprint(race));
+}
+
+static void write_races(struct renderer *json, struct rng *rng,
+			struct crash *crash)
+{
+	uint64_t count = rng_below(rng, 40);
+
+	for (uint64_t id = 1; id <= count; id++) {
+		struct race race;
+
+		vary_race(&race, rng);
+		race.id = id;
+		race.count = 1;
+		if (rng_below(rng, 2))
+			assert_null(json->ops->race(json, &race));
+		race.count = rng_below(rng, 100);
+		assert_null(json->ops->race(json, &race));
+		if (rng_below(rng, 10) == 0) {
+			struct crash_race *named = vec_append(&crash->races);
+
+			assert_non_null(named);
+			named->id = id;
+			memcpy(named->fingerprint, race.fingerprint,
+			       sizeof(named->fingerprint));
+		}
+		race_deinit(&race);
+	}
+}
+
+/* A whole run, or one that was cut short. */
+static char *make_run(uint64_t seed)
+{
+	static const char *const command[] = { "./cache", NULL };
+	struct run_module modules[] = {
+		{ "/usr/bin/cache", "00aa", 0x1000 * seed },
+		{ "/lib/libc.so.6", "00bb", 0 },
+		{ seed % 2 ? "/lib/x.so" : "/lib/y.so", NULL, 0x7000 },
+	};
+	struct run_coverage coverage = { "/usr/bin/cache", seed, 17 };
+	struct run_record run = {
+		.version = "0.1.0",
+		.command = command,
+		.host = seed % 3 ? "alpha" : "delta",
+		.backend = "perf",
+		.seed = seed,
+		.start = TIME + seed * 1000,
+		.modules = modules,
+		.module_count = 3,
+	};
+	struct renderer json = { .ops = &render_json };
+	struct run_summary summary = {
+		.samples = seed,
+		.sites_sampled = 100 - seed,
+		.elapsed_ns = 1234567890 * seed + seed,
+		.stalled_ns = 7777777,
+		.overhead_pct = (double)seed / 7,
+		.backend = "perf",
+		.coverage = &coverage,
+		.coverage_count = 1,
+		.exit_status = seed % 2 ? 66 : 0,
+	};
+	struct crash crash;
+	char *text = NULL;
+	size_t size = 0;
+	struct rng rng;
+
+	rng_init(&rng, seed);
+	crash_init(&crash);
+	crash.time = TIME + seed / 2;
+	crash.signal = 11;
+	json.out = open_memstream(&text, &size);
+	assert_non_null(json.out);
+	assert_null(json.ops->run(&json, &run));
+	write_races(&json, &rng, &crash);
+	if (seed % 4 == 0)
+		assert_null(json.ops->crash(&json, &crash));
+	if (seed % 5)
+		assert_null(json.ops->summary(&json, &summary));
+	fclose(json.out);
+	crash_deinit(&crash);
+	return text;
+}
+
+static void add_text(struct merge *merge, const char *text)
+{
+	FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	struct reader *reader;
+	struct error *err;
+
+	assert_non_null(file);
+	assert_null(reader_create(file, "run", &reader));
+	err = merge_add_all(merge, reader);
+	if (err)
+		fail_msg("%s", error_message(err));
+	reader_close(reader);
+	fclose(file);
+}
+
+/* What comes out; the caller frees it. */
+static char *result(struct merge *merge)
+{
+	struct renderer json = { .ops = &render_json };
+	struct report_record record;
+	char *text = NULL;
+	size_t size = 0;
+	bool more = true;
+
+	report_record_init(&record);
+	assert_null(merge_rewind(merge));
+	json.out = open_memstream(&text, &size);
+	assert_non_null(json.out);
+	do {
+		assert_null(merge_next(merge, &record, &more));
+		if (more)
+			assert_null(render_record(&json, &record));
+	} while (more);
+	fclose(json.out);
+	report_record_deinit(&record);
+	return text;
+}
+
+/* Merge texts[order[0..count-1]]; the caller frees the result. */
+static char *merge_texts(char *const *texts, const size_t *order, size_t count,
+			 uint64_t memory)
+{
+	struct merge *merge;
+	char *text;
+
+	assert_null(merge_create(memory, &merge));
+	for (size_t i = 0; i < count; i++)
+		add_text(merge, texts[order ? order[i] : i]);
+	text = result(merge);
+	merge_destroy(merge);
+	return text;
+}
+
+struct runs {
+	char *texts[RUNS];
+	char *merged;
+};
+
+static int make_runs(void **state)
+{
+	struct runs *runs = calloc(1, sizeof(*runs));
+
+	assert_non_null(runs);
+	for (size_t i = 0; i < RUNS; i++)
+		runs->texts[i] = make_run(i + 1);
+	runs->merged = merge_texts(runs->texts, NULL, RUNS, FIRST_MEMORY);
+	*state = runs;
+	return 0;
+}
+
+static int free_runs(void **state)
+{
+	struct runs *runs = *state;
+
+	for (size_t i = 0; i < RUNS; i++)
+		free(runs->texts[i]);
+	free(runs->merged);
+	free(runs);
+	return 0;
+}
+
+static void shuffle(size_t *order, size_t count, struct rng *rng)
+{
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	for (size_t i = count; i > 1; i--) {
+		size_t j = rng_below(rng, i), moved = order[j];
+
+		order[j] = order[i - 1];
+		order[i - 1] = moved;
+	}
+}
+
+static void order_does_not_matter(void **state)
+{
+	struct runs *runs = *state;
+	size_t order[RUNS];
+	struct rng rng;
+
+	rng_init(&rng, 7);
+	for (int round = 0; round < 20; round++) {
+		char *text;
+
+		shuffle(order, RUNS, &rng);
+		text = merge_texts(runs->texts, order, RUNS, FIRST_MEMORY);
+		assert_string_equal(text, runs->merged);
+		free(text);
+	}
+}
+
+static void memory_does_not_matter(void **state)
+{
+	static const uint64_t memories[] = { 1, 10000, 40000, 150000 };
+	struct runs *runs = *state;
+
+	for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
+		char *text = merge_texts(runs->texts, NULL, RUNS, memories[i]);
+
+		assert_string_equal(text, runs->merged);
+		free(text);
+	}
+}
+
+static void what_was_merged_is_merged_again(void **state)
+{
+	struct runs *runs = *state;
+	size_t order[RUNS];
+	struct rng rng;
+
+	rng_init(&rng, 8);
+	for (size_t split = 2; split + 1 < RUNS; split++) {
+		char *parts[2], *text;
+
+		shuffle(order, RUNS, &rng);
+		parts[0] = merge_texts(runs->texts, order, split, 50000);
+		parts[1] = merge_texts(runs->texts, order + split, RUNS - split,
+				       50000);
+		text = merge_texts(parts, NULL, 2, FIRST_MEMORY);
+		assert_string_equal(text, runs->merged);
+		free(parts[0]);
+		free(parts[1]);
+		free(text);
+	}
+}
+
+static void one_run_comes_out_as_it_was(void **state)
+{
+	static const char last[] = "{\"type\":\"race\",\"id\":2,";
+	struct runs *runs = *state;
+	char *text = merge_texts(runs->texts, NULL, 1, FIRST_MEMORY);
+	char *spilled = merge_texts(runs->texts, NULL, 1, 1);
+	const char *from = runs->texts[0], *line = NULL;
+	size_t length;
+
+	/* each race once, in the last form that was written */
+	while ((from = strstr(from, last)) != NULL)
+		line = from++;
+	assert_non_null(line);
+	length = (size_t)(strchr(line, '\n') - line);
+	from = strstr(text, last);
+	assert_non_null(from);
+	assert_memory_equal(from, line, length);
+	assert_null(strstr(from + 1, last));
+	assert_string_equal(text, spilled);
+	/* and so again */
+	free(spilled);
+	spilled = merge_texts(&text, NULL, 1, FIRST_MEMORY);
+	assert_string_equal(text, spilled);
+	free(spilled);
+	free(text);
+}
+
+static void runs_and_lost_summaries_are_counted(void **state)
+{
+	struct runs *runs = *state;
+	struct merge *merge;
+
+	assert_null(merge_create(FIRST_MEMORY, &merge));
+	for (size_t i = 0; i < RUNS; i++)
+		add_text(merge, runs->texts[i]);
+	assert_int_equal(merge_runs(merge), RUNS);
+	assert_int_equal(merge_cut_runs(merge), 2);
+	merge_destroy(merge);
+	assert_non_null(strstr(runs->merged,
+			       "\"runs\":12,"
+			       "\"hosts\":[\"alpha\",\"delta\"]"));
+	/* where it lay differs */
+	assert_non_null(strstr(runs->merged,
+			       "{\"path\":\"/usr/bin/cache\","
+			       "\"build_id\":\"00aa\",\"base\":\"0x0\"}"));
+	assert_non_null(strstr(runs->merged, "\"samples\":63,"));
+}
+
+static void combine_samples(struct race *a, struct race *b)
+{
+	struct error *err = race_combine(a, b);
+
+	if (err)
+		fail_msg("%s", error_message(err));
+	race_deinit(b);
+}
+
+static void counts_are_added_and_the_worst_is_kept(void **state)
+{
+	struct race a, b;
+
+	(void)state;
+	sample_race(&a);
+	sample_race(&b);
+	sample_more(&b);
+	a.changed[0] = 0x50;
+	b.changed[0] = 0x11;
+	a.verdict = VERDICT_UNLIKELY;
+	sample_set(&a.reason, "disjoint-bits");
+	b.verdict = VERDICT_SUSPECT;
+	b.count = UINT64_MAX - 1;
+	b.time -= 5000;
+	assert_null(race_add_host(&a, "aardvark"));
+	assert_null(race_add_host(&a, "alpha"));
+	combine_samples(&a, &b);
+	assert_int_equal(a.count, UINT64_MAX);
+	assert_int_equal(a.runs, 3);
+	assert_int_equal(a.changed[0], 0x51);
+	assert_int_equal(a.hosts.count, 3);
+	assert_string_equal(*(char **)vec_at(&a.hosts, 0), "aardvark");
+	assert_string_equal(*(char **)vec_at(&a.hosts, 2), "beta");
+	assert_int_equal(a.verdict, VERDICT_SUSPECT);
+	assert_null(a.reason);
+	/* one was known by nothing */
+	assert_int_equal(a.status, STATUS_UNSET);
+	assert_int_equal(a.time, UINT64_C(1769862896789007345));
+	race_deinit(&a);
+}
+
+static void the_shortest_stacks_are_kept(void **state)
+{
+	for (int swapped = 0; swapped < 2; swapped++) {
+		struct race races[2];
+
+		(void)state;
+		sample_race(&races[0]);
+		sample_race(&races[1]);
+		sample_frame(&races[0].sides[1], "main", 50, 0x1300);
+		races[1].address = 0x1234;
+		combine_samples(&races[swapped], &races[!swapped]);
+		assert_int_equal(races[swapped].address, 0x1234);
+		assert_int_equal(races[swapped].sides[1].frames.count, 2);
+		race_deinit(&races[swapped]);
+	}
+}
+
+static void synchronization_and_suppressed_are_other_kinds(void **state)
+{
+	uint8_t one[COMBINE_KEY_SIZE], two[COMBINE_KEY_SIZE];
+	struct race race;
+
+	(void)state;
+	sample_race(&race);
+	assert_null(race_key(&race, one));
+	assert_int_equal(strlen(race.fingerprint), 32);
+	race.verdict = VERDICT_HARMFUL;
+	assert_null(race_key(&race, two));
+	assert_memory_equal(one, two, sizeof(one));
+	race.verdict = VERDICT_SYNC;
+	assert_null(race_key(&race, two));
+	assert_memory_not_equal(one, two, sizeof(one));
+	race.verdict = VERDICT_SUSPECT;
+	sample_set(&race.suppressed.rule, "race:x");
+	assert_null(race_key(&race, two));
+	assert_memory_not_equal(one, two, sizeof(one));
+	race_deinit(&race);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(order_does_not_matter),
+		cmocka_unit_test(memory_does_not_matter),
+		cmocka_unit_test(what_was_merged_is_merged_again),
+		cmocka_unit_test(one_run_comes_out_as_it_was),
+		cmocka_unit_test(runs_and_lost_summaries_are_counted),
+		cmocka_unit_test(counts_are_added_and_the_worst_is_kept),
+		cmocka_unit_test(the_shortest_stacks_are_kept),
+		cmocka_unit_test(
+			synchronization_and_suppressed_are_other_kinds),
+	};
+
+	return cmocka_run_group_tests(tests, make_runs, free_runs);
+}
