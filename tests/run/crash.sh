@@ -74,11 +74,13 @@ crashes "a child that is followed" 0 child --follow fork
 says "is told of" '"signal":11,.*"frames":\[\{"function":"node_next"'
 
 # Killed from outside: nothing to look at, but it is told.
+rm -f "$report"
 timeout 60 "$RACEWATCH" run --seed 1 --error-exitcode 0 -o "$report" -- \
 	"$T/crash_after.nopie" 0.3 wait >"$work/out" 2>"$work/err" &
 watcher=$!
 await 30 grep -q 'crash_after: done' "$work/out" ||
 	diag "it did not come so far"
+await 30 grep -q '"type":"run"' "$report" || diag "no run was recorded"
 kill -9 "$(sed -n 's/^{"type":"run".*"pid":\([0-9]*\).*/\1/p' "$report")"
 wait "$watcher"
 grep '"type": *"crash"' "$report" >"$work/crash"
