@@ -22,6 +22,7 @@ struct race;
 struct run_progress;
 struct run_record;
 struct run_summary;
+struct strbuf;
 
 struct renderer;
 
@@ -51,11 +52,22 @@ struct renderer {
 	 * it stands for the race's number
 	 */
 	const char *again;
+	/*
+	 * html: appends a suppression of the race, to be copied; NULL: that of
+	 * its fingerprint
+	 */
+	void (*suppression)(struct strbuf *out, const struct race *race);
 	void *state; /* the format's own; NULL at first */
 };
 
 extern const struct renderer_ops render_text;
 extern const struct renderer_ops render_json;
+extern const struct renderer_ops render_sarif;
+extern const struct renderer_ops render_junit;
+extern const struct renderer_ops render_html;
+
+/* As --format names them: text, json, sarif, junit, html. NULL: no such. */
+const struct renderer_ops *render_find(const char *name);
 
 /*
  * One line of text for a race that is not worth more: its verdict, accesses,
