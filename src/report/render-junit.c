@@ -260,7 +260,9 @@ static struct error *junit_race(struct renderer *renderer,
 		return error_nomem;
 	strbuf_add(&text, "  <testcase");
 	xml_add_attribute(&text, "classname",
-			  race->program ? race->program : PACKAGE_NAME);
+			  junit->program  ? junit->program
+			  : race->program ? race->program
+					  : PACKAGE_NAME);
 	add_name(&text, race);
 	strbuf_add(&text, " time=\"0\"");
 	add_place(&text, race);
