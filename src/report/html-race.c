@@ -141,11 +141,12 @@ static void add_created(struct strbuf *out, const struct race_side *side)
 
 	if (!side->creator && side->created.count == 0)
 		return;
-	strbuf_add(out, "<h4>created by ");
+	strbuf_add(out, "<details class=\"created\"><summary>created by ");
 	phrase_add_thread(&text, side->creator, side->creator_thread);
 	html_add_ended(out, &text);
-	strbuf_add(out, "</h4>\n");
+	strbuf_add(out, "</summary>\n");
 	add_frames(out, &side->created);
+	strbuf_add(out, "</details>\n");
 }
 
 static void add_side(struct strbuf *out, const struct race *race,
