@@ -5,6 +5,7 @@
 #include "cmd/output.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -19,6 +20,7 @@
 #include "image/image.h"
 #include "report/race.h"
 #include "report/run.h"
+#include "report/source.h"
 
 /* A race that was written, and with which count. */
 struct output_race {
@@ -49,21 +51,7 @@ struct error *output_init(struct output *output,
 	};
 	status_init(&output->status, config->quiet ? -1 : STDERR_FILENO);
 	output->start_wall_ns = clock_wall_ns();
-	if (!config->path)
-		return NULL;
-	output->json_file = fopen(config->path, "we");
-	if (!output->json_file)
-		return error_os(errno, "%s", config->path);
-	output->json = (struct renderer){ .ops = &render_json,
-					  .out = output->json_file };
-	return NULL;
-}
-
-void output_deinit(struct output *output)
-{
-	if (output->json_file)
-		fclose(output->json_file);
-	vec_deinit(&output->races);
+	return saved_open(&output->saved, config->path, config->format);
 }
 
 /* Say the first error of writing at once; later ones say nothing new. */
@@ -91,6 +79,13 @@ static void output_text_failed(struct output *output, struct error *err)
 	output_failed(output, err);
 }
 
+bool output_deinit(struct output *output)
+{
+	output_failed(output, saved_close(&output->saved));
+	vec_deinit(&output->races);
+	return !output->failed;
+}
+
 static struct error *output_write_run(struct output *output)
 {
 	const struct vec *modules = image_modules(output->image);
@@ -105,6 +100,7 @@ static struct error *output_write_run(struct output *output)
 		.modules = list,
 		.module_count = modules->count,
 	};
+	char host[HOST_NAME_MAX + 2] = "";
 	struct error *err;
 
 	if (!list)
@@ -118,7 +114,10 @@ static struct error *output_write_run(struct output *output)
 		if (module->text)
 			list[i].build_id = elftext_build_id(module->text);
 	}
-	err = output->json.ops->run(&output->json, &run);
+	/* a name that does not fit is no name */
+	if (gethostname(host, sizeof(host)) == 0 && !host[sizeof(host) - 1])
+		run.host = host;
+	err = saved_run(&output->saved, &run);
 	if (!err)
 		err = output->text.ops->run(&output->text, &run);
 	free(list);
@@ -131,7 +130,7 @@ static struct error *output_write_run(struct output *output)
  */
 static void output_run(struct output *output)
 {
-	if (output->run_written || !output->image || !output->json_file)
+	if (output->run_written || !output->image || !output->saved.file)
 		return;
 	output->run_written = true;
 	output_failed(output, output_write_run(output));
@@ -151,13 +150,6 @@ static void output_started(void *context, const struct session_counts *counts,
 						 : "");
 }
 
-static void output_json_race(struct output *output, const struct race *race)
-{
-	if (!output->json_file || output->failed)
-		return;
-	output_failed(output, output->json.ops->race(&output->json, race));
-}
-
 /* Worth all lines, and a suppression that is made ready. */
 static bool output_is_reported(const struct race *race)
 {
@@ -166,11 +158,22 @@ static bool output_is_reported(const struct race *race)
 	       !race->suppressed.rule && race->status != STATUS_KNOWN;
 }
 
+/* Text has in full what is worth it; other formats have all. */
+static bool output_is_full(const struct output *output, const struct race *race)
+{
+	return output_is_reported(race) || output->config->show_all;
+}
+
+static void output_save_race(struct output *output, const struct race *race)
+{
+	if (!output->failed && (saved_takes_updates(&output->saved) ||
+				output_is_full(output, race)))
+		output_failed(output, saved_race(&output->saved, race));
+}
+
 static void output_text_race(struct output *output, const struct race *race)
 {
-	bool full = output_is_reported(race) || output->config->show_all;
-
-	if (!full || output->unread)
+	if (!output_is_full(output, race) || output->unread)
 		return;
 	status_erase(&output->status);
 	output_text_failed(output, output->text.ops->race(&output->text, race));
@@ -200,7 +203,7 @@ static void output_race_seen(void *context, const struct race *race, bool first)
 		return;
 	output_run(output);
 	output_text_race(output, race);
-	output_json_race(output, race);
+	output_save_race(output, race);
 	onrace_race(output->config->onrace, race);
 	if (output_is_reported(race))
 		output_failed(output,
@@ -218,9 +221,24 @@ static void output_crash(void *context, const struct crash *crash)
 	if (!output->unread)
 		output_text_failed(
 			output, output->text.ops->crash(&output->text, crash));
-	if (output->json_file && !output->failed)
+	if (!output->failed)
+		output_failed(output, saved_crash(&output->saved, crash));
+}
+
+static void output_progress(struct output *output,
+			    const struct session_counts *counts, bool last)
+{
+	const struct run_progress progress = {
+		.elapsed_ns = counts->elapsed_ns,
+		.samples = counts->stats.samples,
+		.sites_sampled = counts->sites_sampled,
+		.races = counts->races,
+		.overhead_pct = counts->overhead_pct,
+	};
+
+	if (!output->failed)
 		output_failed(output,
-			      output->json.ops->crash(&output->json, crash));
+			      saved_progress(&output->saved, &progress, last));
 }
 
 static void output_status(void *context, const struct session_counts *counts)
@@ -244,6 +262,7 @@ static void output_status(void *context, const struct session_counts *counts)
 	output->samples_before = counts->stats.samples;
 	output->status_ns = counts->elapsed_ns;
 	status_show(&output->status, &status);
+	output_progress(output, counts, false);
 }
 
 static void output_stopped(void *context, const int pids[2])
@@ -281,6 +300,25 @@ static struct error *output_gate(const struct output *output)
 	return err;
 }
 
+static void output_covered(void *context, const char *path, uint64_t known,
+			   uint64_t sampled)
+{
+	struct output *output = context;
+
+	output_failed(output,
+		      saved_covered(&output->saved, path, known, sampled));
+}
+
+/* In short, at the end. */
+static void output_minor_race(struct output *output, const struct race *race)
+{
+	if (!output->config->quiet)
+		output_text_failed(output,
+				   render_text_short(&output->text, race));
+	if (!output->failed)
+		output_failed(output, saved_race_short(&output->saved, race));
+}
+
 /* Races seen again since they were written: the later line counts. */
 static void output_ended(void *context, const struct session_counts *counts)
 {
@@ -288,6 +326,7 @@ static void output_ended(void *context, const struct session_counts *counts)
 
 	output->counts = *counts;
 	output_run(output);
+	output_progress(output, counts, true);
 	output->image = NULL;
 	status_erase(&output->status);
 	for (size_t i = 0; i < output->races.count; i++) {
@@ -298,13 +337,11 @@ static void output_ended(void *context, const struct session_counts *counts)
 			       output->config->verbose)) &&
 			     !seen->race->suppressed.rule;
 
-		if (seen->race->count > seen->count)
-			output_json_race(output, seen->race);
-		if (minor && !output->config->show_all &&
-		    !output->config->quiet)
-			output_text_failed(output,
-					   render_text_short(&output->text,
-							     seen->race));
+		if (seen->race->count > seen->count &&
+		    saved_takes_updates(&output->saved))
+			output_save_race(output, seen->race);
+		if (minor && !output->config->show_all)
+			output_minor_race(output, seen->race);
 	}
 	output_failed(output, output_gate(output));
 	vec_clear(&output->races);
@@ -319,9 +356,28 @@ struct session_sink output_sink(struct output *output)
 		.crash = output_crash,
 		.stopped = output_stopped,
 		.status = output_status,
+		.covered = output_covered,
 		.note = output_note,
 		.ended = output_ended,
 	};
+}
+
+/* A line shown may not be the one that was compiled. */
+static void output_remark_newer(const struct vec *newer)
+{
+	const char *path;
+
+	if (newer->count == 0)
+		return;
+	path = *(char **)vec_at(newer, 0);
+	if (newer->count == 1)
+		log_warn("%s is newer than the program: its lines may not be "
+			 "those that were compiled",
+			 path);
+	else
+		log_warn("%s and %zu more sources are newer than the program: "
+			 "their lines may not be those that were compiled",
+			 path, newer->count - 1);
 }
 
 static void output_remarks(const struct output *output)
@@ -337,6 +393,8 @@ static void output_remarks(const struct output *output)
 		log_note("%llu accesses found no debug register free and were "
 			 "watched by value",
 			 (unsigned long long)counts->stats.out_of_registers);
+	if (output->config->sources)
+		output_remark_newer(&output->config->sources->newer);
 	if (counts->synchronization && !output->config->show_all)
 		log_note("%llu conflicts of synchronizing accesses were not "
 			 "reported (--show all reports them)",
@@ -376,8 +434,7 @@ bool output_finish(struct output *output, int exit_status)
 		output_text_failed(output, output->text.ops->summary(
 						   &output->text, &summary));
 	}
-	if (output->json_file && !output->failed)
-		output_failed(output, output->json.ops->summary(&output->json,
-								&summary));
+	/* also after a failure: a document is a document */
+	output_failed(output, saved_summary(&output->saved, &summary));
 	return !output->failed;
 }

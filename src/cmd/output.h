@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a watching command prints and writes: races as text on standard error
- * as they come, JSON lines to a file as they come, the status line, notes, the
- * summary. It is the sink of a session (detect/session.h).
+ * as they come, the report that is saved (cmd/saved.h), the status line, notes,
+ * the summary. It is the sink of a session (detect/session.h).
  */
 #ifndef CMD_OUTPUT_H
 #define CMD_OUTPUT_H
@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/vec.h"
+#include "cmd/saved.h"
 #include "detect/session.h"
 #include "report/render.h"
 #include "report/status.h"
@@ -20,12 +21,16 @@ struct error;
 struct gate;
 struct image;
 struct onrace;
+struct sources;
 
 struct output_config {
 	char *const *command; /* NULL for attach */
-	const char *path; /* of the JSON lines; NULL: none */
+	/* of the report that is saved; see cmd/saved.h */
+	const char *path;
+	const struct renderer_ops *format;
 	struct onrace *onrace; /* told of races and stops */
 	uint64_t seed;
+	struct sources *sources; /* NULL: none were asked for */
 	bool quiet; /* races only */
 	bool verbose;
 	/* also what is suppressed, known or synchronization, in full */
@@ -36,8 +41,8 @@ struct output_config {
 
 struct output {
 	const struct output_config *config;
-	FILE *json_file;
-	struct renderer text, json;
+	struct renderer text;
+	struct saved saved;
 	struct status status;
 	const struct image *image; /* the session's; NULL: not started */
 	struct vec races; /* of struct output_race */
@@ -54,7 +59,8 @@ struct output {
 /* Opens the file. config must outlive the output. */
 struct error *output_init(struct output *output,
 			  const struct output_config *config);
-void output_deinit(struct output *output);
+/* False as output_finish(); a document that is not finished is written. */
+bool output_deinit(struct output *output);
 
 /* The functions that a session calls. */
 struct session_sink output_sink(struct output *output);

@@ -22,6 +22,7 @@
 #include "cmd/refusal.h"
 #include "detect/rules.h"
 #include "detect/session.h"
+#include "report/source.h"
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum show { SHOW_DEFAULT, SHOW_ALL };
@@ -99,9 +100,26 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	{ .name = "output",
 	  .letter = 'o',
 	  .arg = "FILE",
-	  .help = "write the report as JSON lines to this file too",
+	  .help = "write the report to this file too, as JSON lines unless "
+		  "--format says otherwise (-: standard output)",
 	  .type = OPTION_STRING,
 	  .offset = AT(output) },
+	{ .name = "format",
+	  .arg = "FORMAT",
+	  .help = "write the report as text, json (lines), sarif, junit or "
+		  "html, to standard output without -o",
+	  .type = OPTION_CHOICE,
+	  .offset = AT(format),
+	  .choices = render_names },
+	{ .name = "source",
+	  .help = "show the source lines of races, where they are at hand",
+	  .type = OPTION_FLAG,
+	  .offset = AT(source) },
+	{ .name = "source-dir",
+	  .arg = "DIRECTORY",
+	  .help = "the same, and look for sources here first",
+	  .type = OPTION_LIST,
+	  .offset = AT(source_dirs) },
 	{ .name = "show",
 	  .arg = "WHICH",
 	  .help = "default, or all: also what is suppressed, known or "
@@ -263,6 +281,7 @@ static struct error *watch_session(const struct watch_options *options,
 		.stop_at_race = onrace_stops(output->config->onrace),
 		.rules = rules,
 		.judge = gate_judge(output->config->gate),
+		.sources = output->config->sources,
 	};
 	struct session_sink sink = output_sink(output);
 	struct session_result result = { .status = 0 };
@@ -288,23 +307,35 @@ static struct error *watch_output(const struct watch_options *options,
 				  struct gate *gate, struct onrace *onrace,
 				  int *ret_status)
 {
+	struct sources sources;
 	struct output_config config = {
 		.command = options->argv,
 		.path = options->output,
 		.onrace = onrace,
+		.format = options->format < 0
+				  ? NULL
+				  : render_find(render_names[options->format]),
 		.seed = options->seed,
 		.quiet = options->quiet,
 		.verbose = options->verbose,
 		.show_all = options->show == SHOW_ALL,
 		.color = watch_color(options->color),
 		.gate = gate,
+		.sources = options->source || options->source_dirs.count > 0
+				   ? &sources
+				   : NULL,
 	};
 	struct output output;
 	struct error *err = output_init(&output, &config);
 
+	sources_init(&sources, &options->source_dirs);
+
 	if (!err)
 		err = watch_session(options, rules, &output, ret_status);
-	output_deinit(&output);
+	sources_deinit(&sources);
+	/* what was wrong with the file has been said */
+	if (!output_deinit(&output) && !err)
+		*ret_status = EXIT_FAILED;
 	if (!err && !seeded && !options->quiet)
 		log_note("seed %llu (--seed %llu makes the same choices)",
 			 (unsigned long long)options->seed,
@@ -400,6 +431,7 @@ struct error *watch_parse(const struct option_table *table, int argc,
 	*ret = (struct watch_options){
 		.pids = VEC_INIT(int),
 		.seed = UINT64_MAX, /* none given */
+		.format = -1,
 		.rate = ret->rate,
 		.stall_ns = ret->stall_ns,
 		.error_exitcode = EXIT_RACES,

@@ -23,20 +23,23 @@ struct watch_options {
 	bool help, version, quiet, verbose;
 	bool include_stack, no_aslr, halt_on_race, text_untouched;
 	int backend, color, show, follow;
+	int format; /* in watch.c's words; negative: not given */
 	uint64_t seed, rate, stall_ns, duration_ns, timeout_ns;
 	uint64_t error_exitcode, min_samples;
 	uint32_t arm_rate; /* of struct session_config; no option */
 	const char *output, *debug, *on_race;
 	struct vec include, exclude;
+	bool source;
+	struct vec source_dirs;
 	struct vec suppressions, baselines;
 	bool no_default_suppressions, update_baseline;
 	const char *gen_suppressions;
 };
 
 enum {
-	WATCH_DEFS = 29,
+	WATCH_DEFS = 32,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 27,
+	WATCH_DEFS_ATTACH = 30,
 };
 
 extern const struct option_def watch_defs[WATCH_DEFS];

@@ -37,6 +37,8 @@ struct sampler_part {
 	struct vec sites; /* of struct sampler_site */
 	struct vec states; /* of uint8_t */
 	bool gone;
+	/* of one that has gone: what it came to */
+	uint64_t known_then, sampled_then;
 };
 
 enum {
@@ -130,12 +132,27 @@ static void sampler_forget_counts(struct sampler *sampler,
 	}
 }
 
+void sampler_count(const struct sampler *sampler, uint32_t number,
+		   uint64_t *ret_known, uint64_t *ret_sampled)
+{
+	const struct sampler_part *part = sampler_part(sampler, number);
+	const uint8_t *states = part->states.items;
+	uint64_t sampled = part->sampled_then;
+
+	for (size_t i = 0; i < part->states.count; i++)
+		sampled += (states[i] & SITE_SAMPLED) != 0;
+	*ret_known = part->known_then + part->sites.count;
+	*ret_sampled = sampled;
+}
+
 void sampler_remove(struct sampler *sampler, uint32_t number)
 {
 	struct sampler_part *part = sampler_part(sampler, number);
+	uint64_t known, sampled;
 
 	if (part->gone)
 		return;
+	sampler_count(sampler, number, &known, &sampled);
 	sampler_forget_counts(sampler, part);
 	sampler->text_size -= part->size;
 	sampler_part_deinit(part);
@@ -143,6 +160,8 @@ void sampler_remove(struct sampler *sampler, uint32_t number)
 		.gone = true,
 		.sites = VEC_INIT(struct sampler_site),
 		.states = VEC_INIT(uint8_t),
+		.known_then = known,
+		.sampled_then = sampled,
 	};
 	/* ids of this part stay in the list of free sites: drawn, dropped */
 }

@@ -72,6 +72,13 @@ void sampler_remove(struct sampler *sampler, uint32_t part);
  */
 struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id);
 
+/*
+ * How many sites of the part are known, and how many were ever sampled; also of
+ * one that has gone.
+ */
+void sampler_count(const struct sampler *sampler, uint32_t part,
+		   uint64_t *ret_known, uint64_t *ret_sampled);
+
 /* Where the site is. */
 void sampler_locate(const struct sampler *sampler, uint64_t id,
 		    uint32_t *ret_part, uint32_t *ret_function,

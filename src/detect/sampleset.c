@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "detect/coverage.h"
 #include "detect/dynamic.h"
 #include "detect/rules.h"
 #include "image/elftext.h"
@@ -33,6 +34,7 @@ struct sampleset_part {
 	struct module *module;
 	uint64_t module_id;
 	struct vec functions; /* of uint32_t: index in elftext_functions() */
+	char *path; /* of the module */
 	bool gone;
 };
 
@@ -101,8 +103,10 @@ void sampleset_deinit(struct sampleset *set)
 		vec_deinit(&sampleset_module(set, i)->slots);
 		free(sampleset_module(set, i)->sampled);
 	}
-	for (size_t i = 0; i < set->parts.count; i++)
+	for (size_t i = 0; i < set->parts.count; i++) {
 		vec_deinit(&sampleset_part(set, i)->functions);
+		free(sampleset_part(set, i)->path);
+	}
 	vec_deinit(&set->modules);
 	vec_deinit(&set->parts);
 	sampler_deinit(&set->sampler);
@@ -118,12 +122,15 @@ static struct error *sampleset_join(struct sampleset *set,
 		.module = module->module,
 		.module_id = module->id,
 		.functions = *functions,
+		.path = strdup(module->module->path),
 	};
 	struct vec sizes = VEC_INIT(uint32_t);
 	struct error *err = error_nomem;
 	uint32_t number;
 
 	*functions = (struct vec)VEC_INIT(uint32_t);
+	if (!part.path)
+		goto out;
 	for (uint32_t i = 0; i < part.functions.count; i++) {
 		uint64_t size = sampleset_function(&part, i)->size;
 		uint32_t size32 = size < UINT32_MAX ? (uint32_t)size
@@ -139,8 +146,10 @@ static struct error *sampleset_join(struct sampleset *set,
 	if (err)
 		set->parts.count--;
 out:
-	if (err)
+	if (err) {
 		vec_deinit(&part.functions);
+		free(part.path);
+	}
 	vec_deinit(&sizes);
 	return err;
 }
@@ -343,6 +352,19 @@ struct error *sampleset_sync(struct sampleset *set, struct vec *gone)
 			err = sampleset_find_variants(set, module);
 	}
 	return err;
+}
+
+bool sampleset_coverage(const struct sampleset *set, struct vec *coverage)
+{
+	for (size_t i = 0; i < set->parts.count; i++) {
+		uint64_t known, sampled;
+
+		sampler_count(&set->sampler, (uint32_t)i, &known, &sampled);
+		if (!coverage_add(coverage, sampleset_part(set, i)->path, known,
+				  sampled))
+			return false;
+	}
+	return true;
 }
 
 struct error *sampleset_draw(struct sampleset *set, struct wire_site *ret)

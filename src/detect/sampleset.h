@@ -51,6 +51,12 @@ bool sampleset_samples(const struct sampleset *set, const struct module *module,
 		       size_t function);
 
 /*
+ * Add the sites of each module (struct coverage), also of those that have left.
+ * False when out of memory.
+ */
+bool sampleset_coverage(const struct sampleset *set, struct vec *coverage);
+
+/*
  * Draw a site, with all that the tracer must know of it; ret->id is 0 when
  * there is none.
  */

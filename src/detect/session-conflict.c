@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "image/image.h"
 #include "report/race.h"
+#include "report/source.h"
 
 /*
  * The name the program goes by, as ps(1) shows it; the executable's may be
@@ -214,6 +215,9 @@ session_new_conflict(struct session *session,
 	err = dedupe_add(&session->races, race, &race, &first);
 	if (err)
 		return err;
+	/* the threads run again since the conflict was copied */
+	if (first && session->config->sources)
+		sources_describe(session->config->sources, race);
 	if (!session_remember(session, context, conflict, race) ||
 	    (settled && race->verdict != VERDICT_SYNC &&
 	     !map_set(&session->settled, session_pointer(race), 1)))

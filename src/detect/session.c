@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "detect/coverage.h"
 #include "image/image.h"
 #include "target/tracer.h"
 
@@ -305,6 +306,20 @@ static struct error *session_spawn(struct session *session)
 	return channel_init(&session->channel, tracer.fd, SESSION_OUT_LIMIT);
 }
 
+static void session_tell_coverage(struct session *session)
+{
+	struct vec coverage = VEC_INIT(struct coverage);
+	bool complete = watched_coverage(&session->watched, &coverage);
+
+	for (size_t i = 0; complete && i < coverage.count; i++) {
+		const struct coverage *entry = vec_at(&coverage, i);
+
+		session->sink->covered(session->sink->context, entry->path,
+				       entry->known, entry->sampled);
+	}
+	coverage_deinit(&coverage);
+}
+
 static struct error *session_watch(struct session *session)
 {
 	sigset_t signals, before;
@@ -322,6 +337,8 @@ static struct error *session_watch(struct session *session)
 		err = session_loop(session);
 	session_close(session);
 	session_update_counts(session);
+	if (session->started_ns && session->sink->covered)
+		session_tell_coverage(session);
 	if (session->started_ns && session->sink->ended)
 		session->sink->ended(session->sink->context, &session->counts);
 	/* the summary goes to those who still read: not one dies of another */

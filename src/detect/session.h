@@ -19,6 +19,7 @@ struct image;
 struct race;
 struct pidref;
 struct rules;
+struct sources;
 
 /*
  * What is thought of a race beyond what was seen of it: whether it is
@@ -56,6 +57,7 @@ struct session_config {
 	bool stop_at_race;
 	const struct rules *rules;
 	struct session_judge judge;
+	struct sources *sources; /* of new races; NULL: none */
 };
 
 /* All counters, at any time after the start. */
@@ -110,6 +112,12 @@ struct session_sink {
 	void (*stopped)(void *context, const int pids[2]);
 	/* A warning from the tracer. */
 	void (*note)(void *context, const char *text);
+	/*
+	 * Before `ended', of each module: sites known, and those sampled. A
+	 * library that was unloaded is among them.
+	 */
+	void (*covered)(void *context, const char *path, uint64_t known,
+			uint64_t sampled);
 	/* Before the session ends: the last counts, with all races alive. */
 	void (*ended)(void *context, const struct session_counts *counts);
 };

@@ -8,6 +8,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "detect/coverage.h"
 #include "image/image.h"
 #include "image/maps.h"
 
@@ -46,6 +48,7 @@ void watched_init(struct watched *watched, const struct rules *rules,
 		.seed = seed,
 		.programs = VEC_INIT(struct watched_program *),
 		.processes = VEC_INIT(struct watched_process),
+		.coverage = VEC_INIT(struct coverage),
 	};
 }
 
@@ -86,6 +89,18 @@ void watched_deinit(struct watched *watched)
 		program_destroy(watched_at(watched, i));
 	vec_deinit(&watched->programs);
 	vec_deinit(&watched->processes);
+	coverage_deinit(&watched->coverage);
+}
+
+bool watched_coverage(const struct watched *watched, struct vec *coverage)
+{
+	if (!coverage_add_all(coverage, &watched->coverage))
+		return false;
+	for (size_t i = 0; i < watched->programs.count; i++) {
+		if (!sampleset_coverage(&watched_at(watched, i)->set, coverage))
+			return false;
+	}
+	return true;
 }
 
 struct watched_program *watched_program(const struct watched *watched,
@@ -121,6 +136,9 @@ static void watched_drop(struct watched *watched,
 			continue;
 		watched->sites_sampled += program->set.sampler.sampled;
 		watched->sites_known += program->set.sampler.known;
+		/* without memory it is missing from the list only */
+		if (!sampleset_coverage(&program->set, &watched->coverage))
+			log_debug(LOG_DETECT, "coverage of a program is lost");
 		vec_remove(&watched->programs, i);
 		program_destroy(program);
 		return;

@@ -61,6 +61,7 @@ struct watched {
 	struct vec processes; /* of struct watched_process */
 	/* of programs that were dropped */
 	uint64_t sites_sampled, sites_known;
+	struct vec coverage; /* of struct coverage */
 };
 
 void watched_init(struct watched *watched, const struct rules *rules,
@@ -76,6 +77,9 @@ static inline struct watched_program *watched_at(const struct watched *watched,
 /* NULL: it is not known (any more). */
 struct watched_program *watched_program(const struct watched *watched,
 					uint32_t id);
+
+/* Add the sites of all programs, by module. False when out of memory. */
+bool watched_coverage(const struct watched *watched, struct vec *coverage);
 
 /*
  * A process is watched, or has become another program: *ret is the program it

@@ -18,67 +18,23 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
+#include "report/phrase.h"
 #include "report/race.h"
 #include "report/render.h"
 #include "report/run.h"
 #include "report/text-crash.h"
+#include "report/text-frames.h"
 #include "report/text-stack.h"
 #include "report/text.h"
-#include "report/value.h"
 
 enum {
-	TEXT_FUNCTION_MIN = 16,
-	TEXT_FUNCTION_MAX = 44, /* longer names push their line's rest */
-	TEXT_GAP = 3, /* between columns */
 	TEXT_FRAME_INDENT = 4,
+	TEXT_CREATED_FRAMES = 5,
 	TEXT_INDENT = 2,
-	TEXT_CREATION_FRAMES = 5,
 };
-
-/* Widths of the columns of frames. */
-struct columns {
-	int index; /* "#0" */
-	int function, place, insn;
-};
-
-/* "100 -> 101"; one value if it is the same. */
-static void add_change(struct strbuf *line, const struct race *race)
-{
-	const char *type = race->variable.type;
-	uint32_t size = race->size < X86_ACCESS_MAX ? race->size
-						    : X86_ACCESS_MAX;
-
-	value_add(line, race->before, size, type);
-	if (memcmp(race->before, race->after, size) != 0) {
-		strbuf_add(line, " -> ");
-		value_add(line, race->after, size, type);
-	}
-}
-
-static const char *value_word(const struct race *race)
-{
-	return value_is_number(race->size) ? "value" : "bytes";
-}
-
-static const char *access_name(const struct race_side *side)
-{
-	if (side->access == ACCESS_NONE)
-		return "access";
-	return access_kind_name(side->access);
-}
-
-static void add_accesses(struct strbuf *line, const struct race *race)
-{
-	strbuf_addf(line, "%s against ", access_name(&race->sides[0]));
-	if (race->sides[1].role == RACE_UNKNOWN)
-		strbuf_add(line, "unknown origin");
-	else
-		strbuf_add(line, access_name(&race->sides[1]));
-	strbuf_add(line, ", ");
-	text_add_plural(line, race->size, "byte");
-}
 
 static void write_heading(struct text *text, const struct race *race)
 {
@@ -89,309 +45,123 @@ static void write_heading(struct text *text, const struct race *race)
 	strbuf_addf(&text->line, " (pid %d", race->pid);
 	text_add_quoted(&text->line, race->program);
 	strbuf_add(&text->line, "), ");
-	add_accesses(&text->line, race);
+	phrase_add_accesses(&text->line, race);
 	if (race->size) {
-		strbuf_addf(&text->line, ", %s ", value_word(race));
-		add_change(&text->line, race);
+		strbuf_addf(&text->line, ", %s ", phrase_value_word(race));
+		phrase_add_change(&text->line, race);
 	}
 	text_end_line(text, 0, 2 * TEXT_INDENT);
 }
 
-/* "global at cache+0x40c8", "heap at 0x55d0c0de4010", ... */
-static void add_region(struct strbuf *line, const struct race *race)
-{
-	const struct race_variable *variable = &race->variable;
-
-	switch (variable->region) {
-	case REGION_GLOBAL:
-		strbuf_add(line, "global at ");
-		break;
-	case REGION_HEAP:
-		strbuf_add(line, "heap at ");
-		break;
-	case REGION_STACK:
-		strbuf_add(line, "stack at ");
-		break;
-	case REGION_TLS:
-		strbuf_add(line, "thread-local at ");
-		break;
-	case REGION_MAPPING:
-		strbuf_add(line, "mapping at ");
-		break;
-	case REGION_UNKNOWN:
-		strbuf_add(line, "at ");
-		break;
-	}
-	if (variable->module && (variable->region == REGION_GLOBAL ||
-				 variable->region == REGION_MAPPING))
-		text_add_offset(line, variable->module,
-				variable->module_offset);
-	else
-		text_add_offset(line, NULL, race->address);
-}
-
-/* "struct shard, cache.c:7; " */
-static void add_declaration(struct strbuf *line,
-			    const struct race_variable *variable)
-{
-	const char *type = variable->container ? variable->container
-					       : variable->type;
-
-	if (type)
-		utf8_add_visible(line, type);
-	if (type && variable->file)
-		strbuf_add(line, ", ");
-	if (variable->file)
-		text_add_place(line, variable->file, variable->line);
-	if (type || variable->file)
-		strbuf_add(line, "; ");
-}
-
-/* ", bytes 56..63 of shards", where the name is of a part of the symbol. */
-static void add_extent(struct strbuf *line, const struct race *race)
-{
-	const struct race_variable *variable = &race->variable;
-
-	if (!variable->symbol || race->size == 0 ||
-	    (variable->offset == 0 && variable->name &&
-	     strcmp(variable->name, variable->symbol) == 0))
-		return;
-	if (race->size == 1)
-		strbuf_addf(line, ", byte %" PRIu64, variable->offset);
-	else
-		strbuf_addf(line, ", bytes %" PRIu64 "..%" PRIu64,
-			    variable->offset,
-			    variable->offset + race->size - 1);
-	strbuf_add(line, " of ");
-	utf8_add_visible(line, variable->symbol);
-}
-
 static void write_variable(struct text *text, const struct race *race,
-			   const struct columns *columns)
+			   const struct text_columns *columns)
 {
-	const struct race_variable *variable = &race->variable;
 	int column = TEXT_FRAME_INDENT + columns->index + 1 +
 		     columns->function - TEXT_INDENT;
 	struct strbuf *line = &text->line;
 
 	text_set_color(text, TEXT_BOLD);
-	if (variable->name)
-		utf8_add_visible(line, variable->name);
-	else if (variable->symbol)
-		utf8_add_visible(line, variable->symbol);
-	else
-		strbuf_add(line, "memory without a name");
+	phrase_add_variable(line, race);
 	text_reset_color(text);
 	text_pad(text, 0, column);
 	strbuf_addf(line, "%*s", TEXT_GAP, "");
-	add_declaration(line, variable);
-	add_region(line, race);
-	add_extent(line, race);
+	phrase_add_home(line, race);
 	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
-}
-
-static const char *access_verb(const struct race_side *side, bool past)
-{
-	switch (side->access) {
-	case ACCESS_READ:
-		return past ? "READ" : "READS";
-	case ACCESS_WRITE:
-		return past ? "WROTE" : "WRITES";
-	case ACCESS_RMW:
-		return past ? "READ AND WROTE" : "READS AND WRITES";
-	default:
-		return past ? "TOUCHED IT" : "TOUCHES IT";
-	}
 }
 
 static void write_side_heading(struct text *text, const struct race *race,
 			       const struct race_side *side)
 {
-	bool collision = race->evidence == EVIDENCE_COLLISION;
-	bool past = side->role != RACE_STALLED && !collision;
 	struct strbuf *line = &text->line;
 
-	if (side->tid)
-		strbuf_addf(line, "thread %d", side->tid);
-	else
-		strbuf_add(line, "a thread");
-	text_add_quoted(line, side->thread);
-	if (side->role == RACE_STALLED)
-		strbuf_add(line, " was stalled before it ");
-	else
-		strbuf_add(line, collision ? " too was stalled before it "
-					   : " then ");
-	text_set_color(text, TEXT_BOLD);
-	strbuf_add(line, access_verb(side, past));
-	text_reset_color(text);
-	if (side->syscall) {
-		strbuf_add(line, " in system call ");
-		utf8_add_visible(line, side->syscall);
+	if (side->role == RACE_UNKNOWN) {
+		phrase_add_side(line, race, side);
+	} else {
+		phrase_add_thread(line, side->tid, side->thread);
+		strbuf_add(line, phrase_side_moment(race, side));
+		text_set_color(text, TEXT_BOLD);
+		strbuf_add(line, phrase_side_verb(race, side));
+		text_reset_color(text);
+		phrase_add_side_rest(line, race, side);
 	}
-	if (side->pid && race->pid && side->pid != race->pid)
-		strbuf_addf(line, " (pid %d)", side->pid);
-	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
-}
-
-static void add_function(struct strbuf *line, const struct race_frame *frame)
-{
-	if (frame->function)
-		utf8_add_visible(line, frame->function);
-	else
-		text_add_offset(line, frame->module, frame->offset);
-}
-
-/*
- * Behind the other columns: where the innermost frame is in the file; a frame
- * without a function's name has this in the name's place.
- */
-static void add_tail(struct strbuf *line, const struct race_frame *frame,
-		     bool innermost)
-{
-	bool place = innermost && frame->function && frame->module;
-
-	if (place)
-		text_add_offset(line, frame->module, frame->offset);
-	if (frame->inlined)
-		strbuf_add(line, place ? " (inlined)" : "(inlined)");
-}
-
-static void widen(int *column, struct strbuf *cell, int max)
-{
-	int columns = (int)utf8_columns(strbuf_text(cell), SIZE_MAX);
-
-	if (columns > *column && columns <= max)
-		*column = columns;
-	strbuf_deinit(cell);
-}
-
-static void measure_side(const struct race_side *side, struct columns *columns)
-{
-	for (size_t i = 0; i < side->frames.count; i++) {
-		const struct race_frame *frame = vec_at(&side->frames, i);
-		struct strbuf cell = { 0 };
-
-		strbuf_addf(&cell, "#%zu", i);
-		widen(&columns->index, &cell, TEXT_FUNCTION_MAX);
-		add_function(&cell, frame);
-		widen(&columns->function, &cell, TEXT_FUNCTION_MAX);
-		if (frame->file)
-			text_add_place(&cell, frame->file, frame->line);
-		widen(&columns->place, &cell, TEXT_FUNCTION_MAX);
-		if (i == 0 && side->insn)
-			utf8_add_visible(&cell, side->insn);
-		widen(&columns->insn, &cell, TEXT_FUNCTION_MAX);
-	}
-}
-
-/* Append a cell padded to its column, after the gap to the one before. */
-static void put_cell(struct text *text, struct strbuf *cell, int column)
-{
-	size_t start = text->line.length;
-
-	if (column) {
-		strbuf_add(&text->line, strbuf_text(cell));
-		text_pad(text, start, column);
-		strbuf_addf(&text->line, "%*s", TEXT_GAP, "");
-	}
-	if (cell->failed)
-		text->line.failed = true;
-	strbuf_deinit(cell);
-}
-
-static void trim_line(struct strbuf *line)
-{
-	while (line->length && line->text[line->length - 1] == ' ')
-		line->text[--line->length] = '\0';
-}
-
-static void write_frame(struct text *text, const struct race_side *side,
-			size_t i, const struct columns *columns)
-{
-	const struct race_frame *frame = vec_at(&side->frames, i);
-	struct strbuf cell = { 0 };
-
-	strbuf_addf(&text->line, "#%zu", i);
-	text_pad(text, 0, columns->index + 1);
-	add_function(&cell, frame);
-	put_cell(text, &cell, columns->function);
-	if (frame->file)
-		text_add_place(&cell, frame->file, frame->line);
-	put_cell(text, &cell, columns->place);
-	if (i == 0 && side->insn)
-		utf8_add_visible(&cell, side->insn);
-	put_cell(text, &cell, i == 0 ? columns->insn : 0);
-	add_tail(&text->line, frame, i == 0);
-	trim_line(&text->line);
-	text_end_line(text, TEXT_FRAME_INDENT, columns->index + 1);
-}
-
-static void write_unknown_side(struct text *text, const struct race *race)
-{
-	struct strbuf *line = &text->line;
-
-	strbuf_addf(line, "by something that left no trace here: %s changed ",
-		    value_word(race));
-	add_change(line, race);
-	if (race->backend && strcmp(race->backend, "value") == 0)
-		strbuf_add(line, " (the value back-end never sees by whom)");
-	else
-		strbuf_add(line, " (the kernel or another mapping, or no "
-				 "debug register was free)");
 	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
 }
 
 /* Where the thread comes from, if it was born while it was watched. */
-static void write_creation(struct text *text, const struct race_side *side)
+static void write_created(struct text *text, const struct race_side *side)
 {
-	struct strbuf *line = &text->line;
-
-	if (!side->creator)
+	if (!side->creator && !side->created.count)
 		return;
-	strbuf_addf(line, "created by thread %d", side->creator);
-	text_add_quoted(line, side->creator_thread);
+	strbuf_add(&text->line, "created by ");
+	phrase_add_thread(&text->line, side->creator, side->creator_thread);
 	text_end_line(text, TEXT_FRAME_INDENT, TEXT_INDENT);
-	text_add_stack(text, &side->created, TEXT_CREATION_FRAMES,
+	text_add_stack(text, &side->created, TEXT_CREATED_FRAMES,
 		       TEXT_FRAME_INDENT + TEXT_INDENT);
 }
 
 static void write_side(struct text *text, const struct race *race, int n,
-		       const struct columns *columns)
+		       const struct text_columns *columns)
 {
 	const struct race_side *side = &race->sides[n];
 
-	if (side->role == RACE_UNKNOWN) {
-		write_unknown_side(text, race);
-		return;
-	}
 	write_side_heading(text, race, side);
-	for (size_t i = 0; i < side->frames.count; i++)
-		write_frame(text, side, i, columns);
+	if (side->role == RACE_UNKNOWN)
+		return;
+	text_frames_write(text, TEXT_FRAME_INDENT, &side->frames, side->insn,
+			  columns);
 	if (side->frames.count == 0) {
 		strbuf_add(&text->line, "(no stack)");
 		text_end_line(text, TEXT_FRAME_INDENT, 0);
 	}
-	write_creation(text, side);
+	write_created(text, side);
 }
 
 static void write_evidence(struct text *text, const struct race *race)
 {
+	strbuf_add(&text->line, "evidence    ");
+	phrase_add_evidence(&text->line, race);
+	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
+}
+
+/* Only where there is more than the heading says. */
+static void write_values(struct text *text, const struct race *race)
+{
 	struct strbuf *line = &text->line;
 
-	strbuf_addf(line, "evidence    %s", race_evidence_name(race->evidence));
-	text_add_bracketed(line, race->backend);
-	strbuf_add(line, ", ");
-	text_add_time(line, race->elapsed_ns);
-	strbuf_add(line, " into a ");
-	text_add_time(line, race->stall_ns);
-	strbuf_add(line, " stall; seen ");
-	if (race->count <= 1)
-		strbuf_add(line, "once");
-	else
-		text_add_plural(line, race->count, "time");
-	if (race->runs > 1) {
-		strbuf_add(line, " in ");
-		text_add_plural(line, race->runs, "run");
+	if (race->values.count < 2)
+		return;
+	strbuf_add(line, "values      ");
+	for (size_t i = 0; i < race->values.count; i++) {
+		const struct race_values *values = vec_at(&race->values, i);
+
+		strbuf_add(line, i ? ", " : "");
+		phrase_add_values(line, race, values);
+		if (values->count > 1)
+			strbuf_addf(line, " (%" PRIu64 " times)",
+				    values->count);
+	}
+	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
+}
+
+/* When it was seen again, in how many runs, and on which machines. */
+static void write_seen(struct text *text, const struct race *race)
+{
+	struct strbuf *line = &text->line;
+	char first[CLOCK_RFC3339_SIZE], last[CLOCK_RFC3339_SIZE];
+
+	if (race->last_time > race->time) {
+		clock_format_rfc3339(race->time, first);
+		clock_format_rfc3339(race->last_time, last);
+		strbuf_addf(line, "seen        first %s, last %s", first, last);
+		text_end_line(text, TEXT_INDENT, TEXT_INDENT);
+	}
+	if (race->runs < 2 && race->hosts.count == 0)
+		return;
+	strbuf_add(line, "runs        ");
+	text_add_count(line, race->runs ? race->runs : 1);
+	for (size_t i = 0; i < race->hosts.count; i++) {
+		strbuf_add(line, i ? ", " : ", on ");
+		utf8_add_visible(line, *(char **)vec_at(&race->hosts, i));
 	}
 	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
 }
@@ -401,6 +171,25 @@ static void write_verdict(struct text *text, const struct race *race)
 	strbuf_addf(&text->line, "verdict     %s",
 		    race_verdict_name(race->verdict));
 	text_add_bracketed(&text->line, race->reason);
+	if (phrase_status(race))
+		strbuf_addf(&text->line, "; %s", phrase_status(race));
+	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
+	if (!race->suppressed.rule)
+		return;
+	strbuf_add(&text->line, "suppressed  by ");
+	phrase_add_suppression(&text->line, &race->suppressed);
+	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
+}
+
+/* What suppressions and baselines know it by. */
+static void write_identity(struct text *text, const struct race *race)
+{
+	if (!race->fingerprint[0])
+		return;
+	strbuf_addf(&text->line, "identity    %s by names", race->fingerprint);
+	if (race->fingerprint_code[0])
+		strbuf_addf(&text->line, ", %s by code",
+			    race->fingerprint_code);
 	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
 }
 
@@ -425,36 +214,26 @@ static void write_again(struct text *text, const struct race *race,
 static struct error *text_race(struct renderer *renderer,
 			       const struct race *race)
 {
-	struct columns columns = { .function = TEXT_FUNCTION_MIN };
+	struct text_columns columns = { .function = TEXT_FUNCTION_MIN };
 	struct text text = text_begin(renderer);
 
-	measure_side(&race->sides[0], &columns);
-	measure_side(&race->sides[1], &columns);
+	for (int i = 0; i < 2; i++) {
+		const struct race_side *side = &race->sides[i];
+
+		text_frames_measure(&columns, &side->frames, side->insn);
+	}
 	write_heading(&text, race);
 	write_variable(&text, race, &columns);
 	write_side(&text, race, 0, &columns);
 	write_side(&text, race, 1, &columns);
 	write_evidence(&text, race);
+	write_values(&text, race);
+	write_seen(&text, race);
 	write_verdict(&text, race);
+	write_identity(&text, race);
 	if (renderer->again)
 		write_again(&text, race, renderer->again);
 	return text_end(&text);
-}
-
-static void add_innermost(struct strbuf *line, const struct race_side *side)
-{
-	const struct race_frame *frame;
-
-	if (side->frames.count == 0) {
-		strbuf_add(line, "?");
-		return;
-	}
-	frame = vec_at(&side->frames, 0);
-	add_function(line, frame);
-	if (frame->file) {
-		strbuf_add(line, " ");
-		text_add_place(line, frame->file, frame->line);
-	}
 }
 
 struct error *render_text_short(struct renderer *renderer,
@@ -469,15 +248,15 @@ struct error *render_text_short(struct renderer *renderer,
 	strbuf_add(line, race_verdict_name(race->verdict));
 	text_add_bracketed(line, race->reason);
 	strbuf_add(line, ": ");
-	add_accesses(line, race);
+	phrase_add_accesses(line, race);
 	if (race->variable.name) {
 		strbuf_add(line, " of ");
 		utf8_add_visible(line, race->variable.name);
 	}
 	strbuf_add(line, ": ");
-	add_innermost(line, &race->sides[0]);
+	phrase_add_innermost(line, &race->sides[0]);
 	strbuf_add(line, " against ");
-	add_innermost(line, &race->sides[1]);
+	phrase_add_innermost(line, &race->sides[1]);
 	if (race->count > 1) {
 		strbuf_add(line, ", ");
 		text_add_plural(line, race->count, "time");
@@ -498,11 +277,17 @@ static struct error *text_run(struct renderer *renderer,
 static void add_races(struct strbuf *line, const struct run_summary *summary)
 {
 	text_add_plural(line, summary->races, "race");
-	if (summary->races == 0 && summary->suppressed == 0)
+	if (summary->races == 0 && summary->suppressed == 0 &&
+	    summary->known == 0)
 		return;
 	strbuf_add(line, " (");
 	text_add_count(line, summary->races_new);
 	strbuf_add(line, " new");
+	if (summary->known) {
+		strbuf_add(line, ", ");
+		text_add_count(line, summary->known);
+		strbuf_add(line, " known");
+	}
 	if (summary->suppressed) {
 		strbuf_add(line, ", ");
 		text_add_count(line, summary->suppressed);

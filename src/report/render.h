@@ -23,6 +23,7 @@ struct report_record;
 struct run_progress;
 struct run_record;
 struct run_summary;
+struct strbuf;
 
 struct renderer;
 
@@ -52,11 +53,22 @@ struct renderer {
 	 * it stands for the race's number
 	 */
 	const char *again;
+	/*
+	 * html: appends a suppression of the race, to be copied; NULL: that of
+	 * its fingerprint
+	 */
+	void (*suppression)(struct strbuf *out, const struct race *race);
 	void *state; /* the format's own; NULL at first */
 };
 
 extern const struct renderer_ops render_text;
 extern const struct renderer_ops render_json;
+extern const struct renderer_ops render_sarif;
+extern const struct renderer_ops render_junit;
+extern const struct renderer_ops render_html;
+
+/* As --format names them: text, json, sarif, junit, html. NULL: no such. */
+const struct renderer_ops *render_find(const char *name);
 
 /* The formats' names, as --format takes them; ends in NULL. */
 extern const char *const render_names[];

@@ -4,12 +4,9 @@
  */
 #include "report/text-crash.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/strbuf.h"
-#include "base/utf8.h"
 #include "report/crash.h"
+#include "report/phrase.h"
 #include "report/render.h"
 #include "report/text-stack.h"
 #include "report/text.h"
@@ -21,27 +18,14 @@ enum {
 	CRASH_LIST_INDENT = 4,
 };
 
-static void crash_add_signal(struct strbuf *line, int number)
-{
-	const char *name = sigabbrev_np(number);
-
-	if (name)
-		strbuf_addf(line, "SIG%s", name);
-	else
-		strbuf_addf(line, "signal %d", number);
-}
-
 static void crash_heading(struct text *text, const struct crash *crash)
 {
 	struct strbuf *line = &text->line;
 
 	text_set_color(text, TEXT_BOLD_RED);
 	strbuf_add(line, "CRASH: racewatch: ");
-	strbuf_addf(line, "process %d died of ", crash->pid);
-	crash_add_signal(line, crash->signal);
+	phrase_add_crash(line, crash);
 	text_reset_color(text);
-	if (crash->has_address)
-		strbuf_addf(line, " at address 0x%" PRIx64, crash->address);
 	text_end_line(text, 0, 2 * CRASH_INDENT);
 }
 
@@ -55,50 +39,10 @@ static void crash_stack(struct text *text, const struct crash *crash)
 		text_end_line(text, CRASH_INDENT, CRASH_INDENT);
 		return;
 	}
-	strbuf_addf(line, "thread %d", crash->tid);
-	text_add_quoted(line, crash->thread);
+	phrase_add_thread(line, crash->tid, crash->thread);
 	text_end_line(text, CRASH_INDENT, CRASH_INDENT);
 	text_add_stack(text, &crash->frames, CRASH_FRAMES_SHOWN,
 		       CRASH_LIST_INDENT);
-}
-
-static void crash_add_marks(struct strbuf *line, const struct crash_race *race)
-{
-	const struct {
-		bool is;
-		const char *text;
-	} marks[] = {
-		{ race->same_address, "at that address" },
-		{ race->same_object && !race->same_address,
-		  "next to that address" },
-		{ race->same_pointer, "of a pointer that leads there" },
-		{ race->same_function, "in a function of that stack" },
-	};
-	const char *before = ": ";
-
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-		if (!marks[i].is)
-			continue;
-		strbuf_add(line, before);
-		strbuf_add(line, marks[i].text);
-		before = ", ";
-	}
-}
-
-static void crash_race_line(struct text *text, const struct crash_race *race)
-{
-	struct strbuf *line = &text->line;
-
-	strbuf_addf(line, "#%" PRIu64, race->id);
-	if (race->variable) {
-		strbuf_add(line, " of ");
-		utf8_add_visible(line, race->variable);
-	}
-	strbuf_add(line, ", ");
-	text_add_time(line, race->before_ns);
-	strbuf_add(line, " before");
-	crash_add_marks(line, race);
-	text_end_line(text, CRASH_LIST_INDENT, CRASH_INDENT);
 }
 
 static void crash_races(struct text *text, const struct crash *crash)
@@ -109,8 +53,10 @@ static void crash_races(struct text *text, const struct crash *crash)
 	strbuf_add(&text->line, count > 0 ? "races before it, nearest first"
 					  : "no race was seen before it");
 	text_end_line(text, CRASH_INDENT, CRASH_INDENT);
-	for (size_t i = 0; i < shown; i++)
-		crash_race_line(text, vec_at(&crash->races, i));
+	for (size_t i = 0; i < shown; i++) {
+		phrase_add_crash_race(&text->line, vec_at(&crash->races, i));
+		text_end_line(text, CRASH_LIST_INDENT, CRASH_INDENT);
+	}
 	if (shown == count)
 		return;
 	strbuf_add(&text->line, "and ");

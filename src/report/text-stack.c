@@ -7,18 +7,11 @@
 #include "base/strbuf.h"
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "report/phrase.h"
 #include "report/race.h"
 #include "report/text.h"
 
 enum { STACK_FUNCTION_MAX = 44, STACK_GAP = 3, STACK_NUMBER = 4 };
-
-static void stack_function(struct strbuf *line, const struct race_frame *frame)
-{
-	if (frame->function)
-		utf8_add_visible(line, frame->function);
-	else
-		text_add_offset(line, frame->module, frame->offset);
-}
 
 /* As wide as the widest name that is not too wide. */
 static int stack_width(const struct vec *frames)
@@ -29,7 +22,7 @@ static int stack_width(const struct vec *frames)
 		struct strbuf cell = { 0 };
 		int columns;
 
-		stack_function(&cell, vec_at(frames, i));
+		phrase_add_function(&cell, vec_at(frames, i));
 		columns = (int)utf8_columns(strbuf_text(&cell), SIZE_MAX);
 		if (columns > width && columns <= STACK_FUNCTION_MAX)
 			width = columns;
@@ -57,7 +50,7 @@ static void stack_frame(struct text *text, const struct race_frame *frame,
 	if (number < 10)
 		strbuf_add(line, " ");
 	start = line->length;
-	stack_function(line, frame);
+	phrase_add_function(line, frame);
 	if (frame->file || (frame->function && frame->module)) {
 		text_pad(text, start, width);
 		strbuf_addf(line, "%*s", STACK_GAP, "");

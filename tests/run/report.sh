@@ -143,7 +143,7 @@ matches "and its race is there" "$work/out" '^WARNING: racewatch: data race #1'
 sed 's/"size":4/"size":[[[/' "$one" >"$work/bent"
 run report "$work/bent"
 is "a broken line" "$status" 125
-matches "is named" "$work/err" "bent:2: column [0-9]+: this is not JSON"
+matches "is named" "$work/err" "bent:[0-9]+: column [0-9]+: this is not JSON"
 sed 's/"schema":1/"schema":99/' "$one" >"$work/future"
 run report "$work/future"
 is "another version" "$status" 125

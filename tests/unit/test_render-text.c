@@ -10,8 +10,10 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "golden.h"
 #include "report/run.h"
 #include "sample-race.h"
+#include "sample-report.h"
 
 /* Calls of realloc that succeed before one fails; negative: all do. */
 static int allocations = -1;
@@ -335,6 +337,17 @@ static void summary_is_one_line(void **state)
 			     "sites, 0.0 s, overhead 0.0 %\n");
 }
 
+/* All that only some races have, and a crash. */
+static void whole_report(void **state)
+{
+	struct golden golden;
+
+	(void)state;
+	golden_open(&golden, &render_text);
+	sample_report(&golden.renderer);
+	golden_end(&golden, "report.txt");
+}
+
 static void nothing_is_written_of_the_run(void **state)
 {
 	struct run_record run = { .version = "1" };
@@ -405,6 +418,7 @@ int main(void)
 		cmocka_unit_test(colors_change_nothing_else),
 		cmocka_unit_test(short_form_is_one_line),
 		cmocka_unit_test(summary_is_one_line),
+		cmocka_unit_test(whole_report),
 		cmocka_unit_test(nothing_is_written_of_the_run),
 		cmocka_unit_test(full_disk_is_an_error),
 		cmocka_unit_test(no_memory_is_an_error),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Parts of the HTML report: for render-html.c and html-*.c only. All append to
+ * `out'; foreign text is escaped (report/xml.h).
+ */
+#ifndef REPORT_HTML_H
+#define REPORT_HTML_H
+
+#include <stddef.h>
+
+struct crash;
+struct race;
+struct renderer;
+struct run_coverage;
+struct strbuf;
+struct vec;
+
+/* src/report/html/report.css and report.js, made strings by the build. */
+extern const char html_style[];
+extern const char html_script[];
+
+/* Text that is ours, or phrases: the buffer is escaped and ended. */
+void html_add_ended(struct strbuf *out, struct strbuf *text);
+
+/* What is inside the <details> of a race, its <summary> first. */
+void html_add_race(struct strbuf *out, const struct renderer *renderer,
+		   const struct race *race);
+
+/* A <section>. */
+void html_add_crash(struct strbuf *out, const struct crash *crash);
+
+/* The curves of these struct run_progress, oldest first: <figure>s. */
+void html_add_curves(struct strbuf *out, const struct vec *progress);
+
+/* What was sampled of each module (struct html_module): a <table>. */
+struct html_module {
+	char *path;
+	unsigned long long sampled, eligible;
+};
+
+void html_add_coverage(struct strbuf *out, const struct vec *modules);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * JSON objects under construction; see object.h.
+ */
+#include "report/object.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/utf8.h"
+#include "report/value.h"
+#include "x86/access.h"
+
+/* As people would write numbers: 2.1, not 2.1000000000000001. */
+enum { OBJECT_DIGITS = 15 };
+
+void object_put(struct object *record, const char *key, json_t *value)
+{
+	if (json_object_set_new_nocheck(record->object, key, value) < 0)
+		record->failed = true;
+}
+
+json_t *object_string(struct strbuf *text)
+{
+	json_t *string = NULL;
+
+	if (!text->failed)
+		string = json_string_nocheck(strbuf_text(text));
+	strbuf_deinit(text);
+	return string;
+}
+
+json_t *object_text(const char *text)
+{
+	struct strbuf clean = { 0 };
+
+	if (!text)
+		return json_null();
+	utf8_add(&clean, text);
+	return object_string(&clean);
+}
+
+void object_put_text(struct object *record, const char *key, const char *text)
+{
+	object_put(record, key, object_text(text));
+}
+
+void object_put_uint(struct object *record, const char *key, uint64_t n)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	object_put(record, key,
+		   n <= INT64_MAX ? json_integer((json_int_t)n)
+				  : json_string(digits));
+}
+
+void object_put_known(struct object *record, const char *key, uint64_t n)
+{
+	if (n)
+		object_put_uint(record, key, n);
+	else
+		object_put(record, key, json_null());
+}
+
+void object_put_real(struct object *record, const char *key, double number)
+{
+	object_put(record, key,
+		   isfinite(number) ? json_real(number) : json_null());
+}
+
+void object_put_seconds(struct object *record, const char *key, uint64_t ns)
+{
+	object_put_real(record, key, (double)ns / 1e9);
+}
+
+void object_put_us(struct object *record, const char *key, uint64_t ns)
+{
+	object_put_uint(record, key,
+			(ns + CLOCK_NS_PER_US / 2) / CLOCK_NS_PER_US);
+}
+
+void object_put_time(struct object *record, const char *key, uint64_t wall_ns)
+{
+	char text[CLOCK_RFC3339_SIZE];
+
+	clock_format_rfc3339(wall_ns, text);
+	object_put_text(record, key, text);
+}
+
+void object_put_address(struct object *record, const char *key,
+			uint64_t address)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, address);
+	object_put_text(record, key, text);
+}
+
+void object_put_bytes(struct object *record, const char *key,
+		      const uint8_t *bytes, uint32_t size)
+{
+	struct strbuf text = { 0 };
+
+	value_add_hex(&text, bytes,
+		      size < X86_ACCESS_MAX ? size : X86_ACCESS_MAX);
+	object_put(record, key, object_string(&text));
+}
+
+struct object object_begin(const char *type)
+{
+	struct object record = { json_object(), false };
+
+	if (type)
+		object_put_text(&record, "type", type);
+	return record;
+}
+
+json_t *object_end(struct object *record)
+{
+	if (!record->failed)
+		return record->object;
+	json_decref(record->object);
+	return NULL;
+}
+
+void object_put_record(struct object *record, const char *key,
+		       struct object *value)
+{
+	object_put(record, key, object_end(value));
+}
+
+void object_append(struct object *owner, json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, value) < 0)
+		owner->failed = true;
+}
+
+struct error *object_write(struct object *record, FILE *out)
+{
+	json_t *object = object_end(record);
+	struct error *err = NULL;
+	char *text;
+
+	text = object ? json_dumps(object,
+				   JSON_COMPACT |
+					   JSON_REAL_PRECISION(OBJECT_DIGITS))
+		      : NULL;
+	json_decref(object);
+	if (!text)
+		return error_nomem;
+	errno = 0;
+	if (fputs(text, out) < 0 || putc('\n', out) < 0 || fflush(out) != 0)
+		err = error_os(errno ? errno : EIO, "write the report");
+	free(text);
+	return err;
+}

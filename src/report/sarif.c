@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Places in SARIF; see sarif.h.
+ */
+#include "report/sarif.h"
+
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "report/phrase.h"
+#include "report/race.h"
+#include "report/text.h"
+#include "report/uri.h"
+
+json_t *sarif_message(struct strbuf *text)
+{
+	struct object message = object_begin(NULL);
+
+	object_put(&message, "text",
+		   text->failed ? NULL : object_text(strbuf_text(text)));
+	strbuf_deinit(text);
+	return object_end(&message);
+}
+
+void sarif_add_text(struct strbuf *message, const char *text, int id)
+{
+	bool escape = id || strstr(text, "](");
+
+	if (id)
+		strbuf_add(message, "[");
+	for (; *text; text++) {
+		if (escape && strchr("[]\\", *text))
+			strbuf_add(message, "\\");
+		strbuf_add_bytes(message, text, 1);
+	}
+	if (id)
+		strbuf_addf(message, "](%d)", id);
+}
+
+static json_t *artifact_location(const char *path)
+{
+	struct object location = object_begin(NULL);
+	struct strbuf uri = { 0 };
+
+	uri_add_path(&uri, path);
+	object_put(&location, "uri", object_string(&uri));
+	if (path[0] != '/')
+		object_put_text(&location, "uriBaseId", SARIF_BASE);
+	return object_end(&location);
+}
+
+static json_t *region(int line, int column, const char *source)
+{
+	struct object object = object_begin(NULL);
+	struct object snippet;
+
+	object_put(&object, "startLine", json_integer(line));
+	if (column > 0)
+		object_put(&object, "startColumn", json_integer(column));
+	if (source) {
+		snippet = object_begin(NULL);
+		object_put_text(&snippet, "text", source);
+		object_put_record(&object, "snippet", &snippet);
+	}
+	return object_end(&object);
+}
+
+/* Of code without lines: where it is in its object file. */
+static json_t *code_address(const struct race_frame *frame)
+{
+	struct object address = object_begin(NULL);
+	struct strbuf name = { 0 };
+
+	text_add_offset(&name, frame->module, frame->offset);
+	object_put(&address, "fullyQualifiedName", object_string(&name));
+	object_put_text(&address, "kind", "instruction");
+	if (frame->offset <= INT64_MAX)
+		object_put_uint(&address, "relativeAddress", frame->offset);
+	return object_end(&address);
+}
+
+static void put_physical(struct object *location,
+			 const struct race_frame *frame)
+{
+	struct object physical = object_begin(NULL);
+
+	if (frame->file) {
+		object_put(&physical, "artifactLocation",
+			   artifact_location(frame->file));
+		if (frame->line > 0)
+			object_put(&physical, "region",
+				   region(frame->line, frame->column,
+					  frame->source));
+	} else {
+		if (frame->module)
+			object_put(&physical, "artifactLocation",
+				   artifact_location(frame->module));
+		object_put(&physical, "address", code_address(frame));
+	}
+	object_put_record(location, "physicalLocation", &physical);
+}
+
+static void put_function(struct object *location,
+			 const struct race_frame *frame)
+{
+	json_t *array = json_array();
+	struct object function = object_begin(NULL);
+
+	object_put_text(&function, "fullyQualifiedName", frame->function);
+	object_put_text(&function, "kind", "function");
+	object_append(location, array, object_end(&function));
+	object_put(location, "logicalLocations", array);
+}
+
+json_t *sarif_location(const struct race_frame *frame, int id,
+		       struct strbuf *message)
+{
+	struct object location = object_begin(NULL);
+
+	if (id)
+		object_put(&location, "id", json_integer(id));
+	put_physical(&location, frame);
+	if (frame->function)
+		put_function(&location, frame);
+	if (message)
+		object_put(&location, "message", sarif_message(message));
+	return object_end(&location);
+}
+
+/*
+ * The frame to show a side at: the innermost one whose source is the
+ * program's own rather than a header of the system's; or else one with source.
+ */
+static const struct race_frame *best_frame(const struct race_side *side)
+{
+	const struct race_frame *best = NULL;
+
+	for (size_t i = 0; i < side->frames.count; i++) {
+		const struct race_frame *frame = vec_at(&side->frames, i);
+
+		if (!frame->file)
+			continue;
+		if (strncmp(frame->file, "/usr/", 5) != 0)
+			return frame;
+		best = best ? best : frame;
+	}
+	if (!best && side->frames.count > 0)
+		best = vec_at(&side->frames, 0);
+	return best;
+}
+
+/* Where it is shown; a viewer wants a place, if only the second one. */
+static json_t *result_locations(const struct race *race, struct object *result)
+{
+	json_t *array = json_array();
+	const struct race_frame *frame = best_frame(&race->sides[0]);
+
+	if (!frame)
+		frame = best_frame(&race->sides[1]);
+	if (frame)
+		object_append(result, array, sarif_location(frame, 0, NULL));
+	return array;
+}
+
+static json_t *declaration(const struct race_variable *variable)
+{
+	struct race_frame place = { .file = variable->file,
+				    .line = variable->line };
+	struct strbuf message = { 0 };
+
+	strbuf_add(&message, "declared here: ");
+	sarif_add_text(&message,
+		       variable->symbol ? variable->symbol : variable->name, 0);
+	return sarif_location(&place, SARIF_DECLARATION, &message);
+}
+
+static void add_side_text(struct strbuf *message, const struct race *race,
+			  const struct race_side *side)
+{
+	struct strbuf text = { 0 };
+
+	phrase_add_side(&text, race, side);
+	sarif_add_text(message, strbuf_text(&text), 0);
+	message->failed |= text.failed;
+	strbuf_deinit(&text);
+}
+
+static json_t *related_locations(const struct race *race, struct object *result)
+{
+	const struct race_variable *variable = &race->variable;
+	json_t *array = json_array();
+
+	for (int i = 0; i < 2; i++) {
+		const struct race_side *side = &race->sides[i];
+		struct strbuf message = { 0 };
+
+		if (side->frames.count == 0)
+			continue;
+		add_side_text(&message, race, side);
+		object_append(result, array,
+			      sarif_location(vec_at(&side->frames, 0),
+					     SARIF_FIRST_SIDE + i, &message));
+	}
+	if (variable->file && (variable->symbol || variable->name))
+		object_append(result, array, declaration(variable));
+	return array;
+}
+
+static json_t *stack_frame(const struct race_frame *frame, int tid)
+{
+	struct object object = object_begin(NULL);
+
+	object_put(&object, "location", sarif_location(frame, 0, NULL));
+	if (frame->module)
+		object_put_text(&object, "module", frame->module);
+	if (tid)
+		object_put(&object, "threadId", json_integer(tid));
+	return object_end(&object);
+}
+
+/* Ends the message. */
+static json_t *stack(const struct vec *frames, int tid, struct strbuf *message)
+{
+	struct object object = object_begin(NULL);
+	json_t *array = json_array();
+
+	object_put(&object, "message", sarif_message(message));
+	for (size_t i = 0; i < frames->count; i++)
+		object_append(&object, array,
+			      stack_frame(vec_at(frames, i), tid));
+	object_put(&object, "frames", array);
+	return object_end(&object);
+}
+
+static void append_stacks(struct object *result, json_t *array,
+			  const struct race *race, const struct race_side *side)
+{
+	struct strbuf message = { 0 };
+
+	if (side->frames.count > 0) {
+		add_side_text(&message, race, side);
+		object_append(result, array,
+			      stack(&side->frames, side->tid, &message));
+	}
+	if (side->created.count > 0) {
+		struct strbuf text = { 0 };
+
+		phrase_add_thread(&text, side->tid, side->thread);
+		strbuf_add(&text, " was created by ");
+		phrase_add_thread(&text, side->creator, side->creator_thread);
+		sarif_add_text(&message, strbuf_text(&text), 0);
+		message.failed |= text.failed;
+		strbuf_deinit(&text);
+		object_append(result, array,
+			      stack(&side->created, side->creator, &message));
+	}
+}
+
+/* When the innermost frame of a side acted; threads run at the same time. */
+static int execution_order(const struct race *race,
+			   const struct race_side *side)
+{
+	if (race->evidence == EVIDENCE_COLLISION)
+		return 1;
+	/* the stalled thread made its access when the stall was over */
+	return side->role == RACE_STALLED ? 2 : 1;
+}
+
+static json_t *flow_location(const struct race *race,
+			     const struct race_side *side, size_t i)
+{
+	struct object object = object_begin(NULL);
+	const struct race_frame *frame = vec_at(&side->frames, i);
+	struct strbuf message = { 0 };
+
+	if (i == 0) {
+		add_side_text(&message, race, side);
+		object_put(&object, "executionOrder",
+			   json_integer(execution_order(race, side)));
+	}
+	object_put(&object, "location",
+		   sarif_location(frame, 0, i == 0 ? &message : NULL));
+	object_put(&object, "nestingLevel",
+		   json_integer((json_int_t)(side->frames.count - 1 - i)));
+	object_put_text(&object, "importance",
+			i == 0 ? "essential" : "important");
+	return object_end(&object);
+}
+
+/* A thread's calls, from the outermost to the access. */
+static json_t *thread_flow(const struct race *race,
+			   const struct race_side *side)
+{
+	struct object flow = object_begin(NULL);
+	json_t *array = json_array();
+	struct strbuf text = { 0 };
+
+	phrase_add_thread(&text, side->tid, side->thread);
+	object_put(&flow, "id", object_string(&text));
+	for (size_t i = side->frames.count; i > 0; i--)
+		object_append(&flow, array, flow_location(race, side, i - 1));
+	object_put(&flow, "locations", array);
+	return object_end(&flow);
+}
+
+static void put_code_flows(struct object *result, const struct race *race)
+{
+	json_t *flows = json_array(), *threads = json_array();
+	struct object flow = object_begin(NULL);
+
+	for (int i = 0; i < 2; i++) {
+		if (race->sides[i].frames.count > 0)
+			object_append(result, threads,
+				      thread_flow(race, &race->sides[i]));
+	}
+	if (json_array_size(threads) == 0) {
+		json_decref(threads);
+		json_decref(object_end(&flow));
+		json_decref(flows);
+		return;
+	}
+	object_put(&flow, "threadFlows", threads);
+	object_append(result, flows, object_end(&flow));
+	object_put(result, "codeFlows", flows);
+}
+
+void sarif_put_places(struct object *result, const struct race *race)
+{
+	json_t *stacks = json_array();
+
+	object_put(result, "locations", result_locations(race, result));
+	object_put(result, "relatedLocations", related_locations(race, result));
+	append_stacks(result, stacks, race, &race->sides[0]);
+	append_stacks(result, stacks, race, &race->sides[1]);
+	object_put(result, "stacks", stacks);
+	put_code_flows(result, race);
+}
