@@ -13,6 +13,7 @@
 
 struct debug_module;
 struct error;
+struct strbuf;
 struct variable_index;
 
 struct indexed_variable {
@@ -27,6 +28,16 @@ struct indexed_variable {
 struct error *variable_index_find(struct debug_module *module, uint64_t address,
 				  Dwarf_Die *ret_die, uint64_t *ret_start,
 				  bool *ret_found);
+/* The same for thread-local ones, by their offset in the module's segment. */
+struct error *variable_index_find_local(struct debug_module *module,
+					uint64_t offset, Dwarf_Die *ret_die,
+					uint64_t *ret_start, bool *ret_found);
 void variable_index_destroy(struct variable_index *index);
+
+/*
+ * Append the variable's name with the names around it: as it is mangled if it
+ * is, else by the scopes of its declaration. (In variables.c.)
+ */
+void variables_add_name(Dwarf_Die *die, struct strbuf *name);
 
 #endif

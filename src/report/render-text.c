@@ -97,6 +97,19 @@ static void write_heading(struct text *text, const struct race *race)
 	text_end_line(text, 0, 2 * TEXT_INDENT);
 }
 
+/* "of thread 4246 "filler" " */
+static void add_owner(struct strbuf *line, const struct race_variable *variable)
+{
+	if (!variable->owner)
+		return;
+	strbuf_addf(line, "of thread %d ", variable->owner);
+	if (!variable->owner_thread)
+		return;
+	strbuf_add(line, "\"");
+	utf8_add_visible(line, variable->owner_thread);
+	strbuf_add(line, "\" ");
+}
+
 /* "global at cache+0x40c8", "heap at 0x55d0c0de4010", ... */
 static void add_region(struct strbuf *line, const struct race *race)
 {
@@ -110,10 +123,14 @@ static void add_region(struct strbuf *line, const struct race *race)
 		strbuf_add(line, "heap at ");
 		break;
 	case REGION_STACK:
-		strbuf_add(line, "stack at ");
+		strbuf_add(line, "stack ");
+		add_owner(line, variable);
+		strbuf_add(line, "at ");
 		break;
 	case REGION_TLS:
-		strbuf_add(line, "thread-local at ");
+		strbuf_add(line, "thread-local ");
+		add_owner(line, variable);
+		strbuf_add(line, "at ");
 		break;
 	case REGION_MAPPING:
 		strbuf_add(line, "mapping at ");
