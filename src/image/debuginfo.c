@@ -79,9 +79,9 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name,
 	(void)name;
 	(void)base;
 	(void)file_name;
-	(void)crc;
 	(void)debug_name;
-	if (link && strchr(link, '/'))
+	/* .gnu_debuglink has a checksum, .gnu_debugaltlink a build id */
+	if (link && crc == 0)
 		return open_alternate(path ? path : module->module->path, link);
 	return path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
@@ -246,6 +246,21 @@ static int compare_unit_ranges(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
+/* Said once for each module, of the first unit. */
+static void warn_of_split(const struct debug_module *module, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+
+	if (dwarf_attr(die, DW_AT_dwo_name, &attribute) ||
+	    dwarf_attr(die, DW_AT_GNU_dwo_name, &attribute))
+		name = dwarf_formstring(&attribute);
+	log_warn(
+		"%s: its debug information is in %s, which is not there (or in "
+		"a .dwp file, which libdw reads since 0.192)",
+		module->module->path, name ? name : "a .dwo file");
+}
+
 /*
  * All units by address. .debug_aranges would say the same, but clang does not
  * write it and other compilers leave things out.
@@ -254,6 +269,7 @@ static struct error *index_units(struct debug_module *module)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Half version;
+	size_t missing = 0;
 	Dwarf_Die split;
 	Dwarf_Die die;
 	uint8_t type;
@@ -264,12 +280,17 @@ static struct error *index_units(struct debug_module *module)
 
 		if (type == DW_UT_skeleton && split.addr)
 			unit.die = split;
+		else if (type == DW_UT_skeleton && missing++ == 0)
+			warn_of_split(module, &die);
 		if (type == DW_UT_type || type == DW_UT_split_type)
 			continue;
 		if (!vec_push(&module->units, &unit) ||
 		    !add_unit_ranges(module, &die, module->units.count - 1))
 			return error_nomem;
 	}
+	if (missing)
+		log_debug(LOG_IMAGE, "%s: %zu of %zu units without .dwo file",
+			  module->module->path, missing, module->units.count);
 	if (module->unit_ranges.count)
 		qsort(module->unit_ranges.items, module->unit_ranges.count,
 		      module->unit_ranges.size, compare_unit_ranges);
