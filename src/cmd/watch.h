@@ -22,6 +22,7 @@ struct watch_options {
 	const struct pidref *held; /* as many as pids, or NULL */
 	bool help, version, quiet, verbose;
 	bool include_stack, no_aslr, halt_on_race, text_untouched;
+	bool debuginfod;
 	int backend, color, show, follow;
 	uint64_t seed, rate, stall_ns, duration_ns, timeout_ns;
 	uint64_t error_exitcode, min_samples;
@@ -31,9 +32,9 @@ struct watch_options {
 };
 
 enum {
-	WATCH_DEFS = 23,
+	WATCH_DEFS = 24,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 21,
+	WATCH_DEFS_ATTACH = 22,
 };
 
 extern const struct option_def watch_defs[WATCH_DEFS];
