@@ -11,6 +11,7 @@
 #include "detect/scan.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "image/variables.h"
 #include "x86/decode.h"
 #include "x86/effective.h"
 
@@ -437,6 +438,9 @@ struct error *conflict_read(const struct conflict_context *context,
 	conflict_overlap(ret);
 	ret->race = !(ret->sides[0].access.kind == ACCESS_READ &&
 		      ret->sides[1].access.kind == ACCESS_READ);
+	err = variables_prepare(context->homes[0].image, ret->overlap.address);
+	if (err)
+		return err;
 	ret->synchronization = conflict_synchronization(context, ret);
 	ret->key = conflict_key(context, ret);
 	return NULL;

@@ -189,6 +189,13 @@ static void gather_globals(struct gathering *gathering, uint64_t pc)
 	}
 }
 
+/* Its globals lead to its own objects; it has thousands of them. */
+static bool is_libc(const struct module *module)
+{
+	return strncmp(module->name, "libc.so.", 8) == 0 ||
+	       strncmp(module->name, "libc-2", 6) == 0;
+}
+
 /* Everything a frame knows. */
 static struct error *gather_frame(struct gathering *gathering,
 				  const struct unwind_frame *frame)
@@ -225,7 +232,7 @@ static struct error *gather_frame(struct gathering *gathering,
 		     gathering->rank +
 			     (is_library(&scope->die) ? RANK_LIBRARY : 0),
 		     0);
-	if (!gathering->reach->own_only)
+	if (!gathering->reach->own_only && !is_libc(module))
 		gather_globals(gathering, pc - module->bias);
 	return NULL;
 }

@@ -305,3 +305,18 @@ struct error *variables_name_local(struct image *image, uint64_t offset,
 		*ret = name;
 	return err;
 }
+
+struct error *variables_prepare(struct image *image, uint64_t address)
+{
+	struct module *module = image_module_at(image, address);
+	struct debug_module *debug;
+	struct error *err;
+	bool complete;
+
+	if (!module || !module->text)
+		return NULL;
+	err = debuginfo_module(image, module, &debug);
+	if (!err && debug->dwarf)
+		err = variable_index_work(debug, UINT64_MAX, &complete);
+	return err;
+}

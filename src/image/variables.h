@@ -59,6 +59,12 @@ struct error *variables_name(struct image *image, int pid, uint64_t address,
  */
 struct error *variables_name_local(struct image *image, uint64_t offset,
 				   uint32_t size, struct data_name *ret);
+
+/*
+ * Have all variables of the module at that address ready, however long it
+ * takes; what atomics.h says of them is certain only then.
+ */
+struct error *variables_prepare(struct image *image, uint64_t address);
 void data_name_deinit(struct data_name *name);
 
 #endif

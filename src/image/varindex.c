@@ -20,6 +20,8 @@
 enum { DEPTH_MAX = 200 };
 
 struct variable_index {
+	size_t next; /* the unit to look through next */
+	bool complete; /* all are, and what follows is in order */
 	struct vec variables; /* of struct indexed_variable, by address */
 	struct vec local; /* the thread-local ones, by offset */
 };
@@ -137,30 +139,63 @@ static void sort_variables(struct vec *variables)
 		      compare_variables);
 }
 
-static struct error *variable_index_create(struct debug_module *module,
-					   struct variable_index **ret)
+static struct error *variable_index_create(struct variable_index **ret)
 {
 	struct variable_index *index = calloc(1, sizeof(*index));
-	uint64_t start = clock_now_ns();
 
 	if (!index)
 		return error_nomem;
 	index->variables = (struct vec)VEC_INIT(struct indexed_variable);
 	index->local = (struct vec)VEC_INIT(struct indexed_variable);
-	for (size_t i = 0; i < module->units.count; i++) {
-		struct debug_unit *unit = vec_at(&module->units, i);
-
-		if (!collect(index, &unit->die, 0)) {
-			variable_index_destroy(index);
-			return error_nomem;
-		}
-	}
-	sort_variables(&index->variables);
-	sort_variables(&index->local);
-	log_debug(LOG_IMAGE, "%s: %zu variables in %.1f ms",
-		  module->module->path, index->variables.count,
-		  (double)(clock_now_ns() - start) / CLOCK_NS_PER_MS);
 	*ret = index;
+	return NULL;
+}
+
+/* About how many bytes of DWARF a unit has; of a split one not known. */
+static uint64_t unit_size(const struct debug_module *module, size_t i)
+{
+	const uint64_t usual = UINT64_C(256) << 10;
+	struct debug_unit *unit = vec_at(&module->units, i);
+	struct debug_unit *next;
+
+	if (i + 1 == module->units.count || unit->die.cu != unit->skeleton.cu)
+		return usual;
+	next = vec_at(&module->units, i + 1);
+	return dwarf_dieoffset(&next->skeleton) -
+	       dwarf_dieoffset(&unit->skeleton);
+}
+
+struct error *variable_index_work(struct debug_module *module, uint64_t size,
+				  bool *ret_complete)
+{
+	struct variable_index *index = module->variables;
+	uint64_t start = clock_now_ns();
+	struct error *err;
+
+	if (!index) {
+		err = variable_index_create(&index);
+		if (err)
+			return err;
+		module->variables = index;
+	}
+	while (index->next < module->units.count && size > 0) {
+		struct debug_unit *unit = vec_at(&module->units, index->next);
+		uint64_t had = unit_size(module, index->next);
+
+		if (!collect(index, &unit->die, 0))
+			return error_nomem;
+		index->next++;
+		size -= had < size ? had : size;
+	}
+	if (!index->complete && index->next == module->units.count) {
+		sort_variables(&index->variables);
+		sort_variables(&index->local);
+		index->complete = true;
+		log_debug(LOG_IMAGE, "%s: %zu variables, the last in %.1f ms",
+			  module->module->path, index->variables.count,
+			  (double)(clock_now_ns() - start) / CLOCK_NS_PER_MS);
+	}
+	*ret_complete = index->complete;
 	return NULL;
 }
 
@@ -248,13 +283,11 @@ static struct error *find_in(struct debug_module *module, bool local,
 			     uint64_t *ret_start, bool *ret_found)
 {
 	const struct indexed_variable *variable;
-	struct error *err;
+	bool complete;
+	struct error *err = variable_index_work(module, UINT64_MAX, &complete);
 
-	if (!module->variables) {
-		err = variable_index_create(module, &module->variables);
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	variable =
 		local ? find_variable(&module->variables->local, address, NULL)
 		      : find_variable(&module->variables->variables, address,

@@ -2,7 +2,8 @@
 /*
  * The variables of one module that have a fixed address, by address, from its
  * DWARF: globals, static members, statics of files and of functions. Private
- * to src/image. Built once per module, at the first question.
+ * to src/image. Built once per module, at the first question or before it in
+ * small steps.
  */
 #ifndef IMAGE_VARINDEX_H
 #define IMAGE_VARINDEX_H
@@ -20,6 +21,13 @@ struct indexed_variable {
 	uint64_t address; /* in the DWARF */
 	Dwarf_Die die; /* has the location, maybe not the name */
 };
+
+/*
+ * Build it further, by so many bytes of DWARF or a little more (UINT64_MAX:
+ * all); *ret_complete when nothing is left.
+ */
+struct error *variable_index_work(struct debug_module *module, uint64_t size,
+				  bool *ret_complete);
 
 /*
  * The variable that holds the DWARF address: its DIE and where it starts.
