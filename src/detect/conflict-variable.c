@@ -108,8 +108,8 @@ static struct error *name_by_side(const struct conflict *conflict, int i,
 	if (err || !any)
 		return err;
 	/* the same name whichever side was stalled */
-	if (found_rank > *rank ||
-	    (found_rank == *rank && strcmp(found.name, name->name) >= 0)) {
+	if (found_rank > *rank || (found_rank == *rank && name->name &&
+				   strcmp(found.name, name->name) >= 0)) {
 		data_name_deinit(&found);
 		return NULL;
 	}
