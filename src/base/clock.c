@@ -25,6 +25,11 @@ uint64_t clock_now_ns(void)
 	return clock_read(CLOCK_MONOTONIC);
 }
 
+uint64_t clock_cpu_ns(void)
+{
+	return clock_read(CLOCK_THREAD_CPUTIME_ID);
+}
+
 uint64_t clock_wall_ns(void)
 {
 	return clock_read(CLOCK_REALTIME);

@@ -18,6 +18,9 @@ struct error;
 
 uint64_t clock_now_ns(void);
 
+/* What the calling thread has used of a CPU. */
+uint64_t clock_cpu_ns(void);
+
 /* Wall-clock nanoseconds since 1970-01-01T00:00:00Z. */
 uint64_t clock_wall_ns(void);
 

@@ -62,6 +62,14 @@ void strbuf_add_bytes(struct strbuf *buf, const void *bytes, size_t n)
 	buf->text[buf->length] = '\0';
 }
 
+void strbuf_truncate(struct strbuf *buf, size_t length)
+{
+	if (length >= buf->length)
+		return;
+	buf->length = length;
+	buf->text[length] = '\0';
+}
+
 void strbuf_add(struct strbuf *buf, const char *text)
 {
 	strbuf_add_bytes(buf, text, strlen(text));

@@ -20,6 +20,8 @@ struct strbuf {
 /* Free the storage; the buffer is empty and usable afterwards. */
 void strbuf_deinit(struct strbuf *buf);
 void strbuf_clear(struct strbuf *buf);
+/* Cut it to that length, if it is longer. */
+void strbuf_truncate(struct strbuf *buf, size_t length);
 void strbuf_add(struct strbuf *buf, const char *text);
 void strbuf_add_bytes(struct strbuf *buf, const void *bytes, size_t n);
 void strbuf_addf(struct strbuf *buf, const char *format, ...)

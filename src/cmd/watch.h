@@ -22,6 +22,7 @@ struct watch_options {
 	const struct pidref *held; /* as many as pids, or NULL */
 	bool help, version, quiet, verbose;
 	bool include_stack, no_aslr, halt_on_race, text_untouched;
+	bool debuginfod;
 	int backend, color, show, follow;
 	int format; /* in watch.c's words; negative: not given */
 	uint64_t seed, rate, stall_ns, duration_ns, timeout_ns;
@@ -37,9 +38,9 @@ struct watch_options {
 };
 
 enum {
-	WATCH_DEFS = 32,
+	WATCH_DEFS = 33,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 30,
+	WATCH_DEFS_ATTACH = 31,
 };
 
 extern const struct option_def watch_defs[WATCH_DEFS];

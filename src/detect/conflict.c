@@ -11,6 +11,7 @@
 #include "detect/scan.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "image/variables.h"
 #include "x86/decode.h"
 #include "x86/effective.h"
 
@@ -197,6 +198,28 @@ static void side_kernel(struct conflict_side *side)
 	}
 }
 
+/*
+ * The base register of the access as it was before. An instruction that has
+ * overwritten it (mov (%rax), %rax) has told by the bytes what it was.
+ */
+static void side_base(struct conflict_side *side)
+{
+	const struct mem_operand *operand = &side->insn.operands[0];
+	struct frame_registers *registers = &side->frames[0].registers;
+	uint64_t base;
+
+	if (side->insn.operand_count != 1 || operand->base >= X86_RIP ||
+	    operand->string || operand->stack || operand->addr32 ||
+	    operand->segment != X86_SEG_NONE ||
+	    operand->bit_reg != X86_REG_NONE || side->access.size == 0)
+		return;
+	base = registers->gpr[operand->base];
+	if (operand->index == X86_REG_NONE)
+		base = side->access.address - (uint64_t)operand->disp;
+	registers->gpr[operand->base] = base;
+	side->base = base;
+}
+
 static struct error *side_unwind(struct conflict_side *side,
 				 const uint8_t *stack)
 {
@@ -216,8 +239,12 @@ static struct error *side_unwind(struct conflict_side *side,
 		return err;
 	/* rip is after the system call, the access was in it */
 	side->frames[0].is_return = side->kernel;
-	if (side->kernel || wire->before || side->insn_address == 0)
+	if (side->kernel || side->insn_address == 0)
 		return NULL;
+	if (wire->before) {
+		side_base(side);
+		return NULL;
+	}
 	if (side->insn.flow == X86_FLOW_CALL && side->frame_count > 1 &&
 	    side->frames[1].pc == side->insn_address + side->insn.length) {
 		side->frame_count--;
@@ -226,6 +253,7 @@ static struct error *side_unwind(struct conflict_side *side,
 	}
 	side->frames[0].pc = side->insn_address;
 	side->frames[0].is_return = false;
+	side_base(side);
 	return NULL;
 }
 
@@ -241,6 +269,7 @@ static struct error *conflict_side(const struct conflict_context *context,
 	side->wire = &conflict->wire.sides[i];
 	if (!side->wire->present)
 		return NULL;
+	side->stack = stack;
 	if (side->wire->before)
 		side_stands(side);
 	else if (side->wire->syscall != -1)
@@ -409,6 +438,9 @@ struct error *conflict_read(const struct conflict_context *context,
 	conflict_overlap(ret);
 	ret->race = !(ret->sides[0].access.kind == ACCESS_READ &&
 		      ret->sides[1].access.kind == ACCESS_READ);
+	err = variables_prepare(context->homes[0].image, ret->overlap.address);
+	if (err)
+		return err;
 	ret->synchronization = conflict_synchronization(context, ret);
 	ret->key = conflict_key(context, ret);
 	return NULL;

@@ -52,6 +52,9 @@ struct conflict_side {
 	struct mem_access access;
 	enum rule rule; /* how the instruction is judged */
 	bool kernel; /* the access was made in a system call */
+	const uint8_t *stack; /* in the message; wire->stack_size bytes */
+	/* of the access: the value its address starts from; 0: not known */
+	uint64_t base;
 	struct unwind_frame frames[CONFLICT_FRAMES];
 	size_t frame_count;
 };

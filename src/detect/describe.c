@@ -10,11 +10,11 @@
 
 #include "base/error.h"
 #include "base/syscalls.h"
+#include "detect/conflict-variable.h"
 #include "detect/scan.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "image/symbols.h"
-#include "image/variables.h"
 #include "report/race.h"
 #include "x86/decode.h"
 
@@ -244,51 +244,6 @@ static struct error *describe_side(const struct conflict_side *from,
 	return err ? err : describe_creation(from, side);
 }
 
-static enum race_region describe_region(enum data_region region)
-{
-	switch (region) {
-	case DATA_GLOBAL:
-		return REGION_GLOBAL;
-	case DATA_HEAP:
-		return REGION_HEAP;
-	case DATA_STACK:
-		return REGION_STACK;
-	case DATA_TLS:
-		return REGION_TLS;
-	case DATA_MAPPING:
-		return REGION_MAPPING;
-	case DATA_UNKNOWN:
-		break;
-	}
-	return REGION_UNKNOWN;
-}
-
-static struct error *describe_variable(const struct conflict_context *context,
-				       int pid,
-				       const struct mem_access *overlap,
-				       struct race_variable *variable)
-{
-	struct data_name name;
-	struct error *err = variables_name(context->homes[0].image, pid,
-					   overlap->address, overlap->size,
-					   &name);
-
-	if (err)
-		return err;
-	variable->name = take_string(&name.name);
-	variable->symbol = take_string(&name.symbol);
-	variable->offset = name.offset;
-	variable->type = take_string(&name.type);
-	variable->container = take_string(&name.container);
-	variable->file = take_string(&name.file);
-	variable->line = name.line;
-	variable->region = describe_region(name.region);
-	variable->module = take_string(&name.module);
-	variable->module_offset = name.module_offset;
-	data_name_deinit(&name);
-	return NULL;
-}
-
 static enum race_evidence describe_evidence(uint32_t evidence)
 {
 	switch (evidence) {
@@ -359,8 +314,7 @@ static struct error *describe_all(const struct conflict_context *context,
 	for (int i = 0; !failed && !err && i < 2; i++)
 		err = describe_side(&conflict->sides[i], &race->sides[i]);
 	if (!failed && !err)
-		err = describe_variable(context, race->pid, &conflict->overlap,
-					&race->variable);
+		err = conflict_variable(context, conflict, &race->variable);
 	if (!err && (failed || !race_fingerprint(race)))
 		err = error_nomem;
 	return err;

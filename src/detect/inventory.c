@@ -10,6 +10,7 @@
 #include "detect/sampleset.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "image/variables.h"
 #include "wire/message.h"
 
 struct inventory {
@@ -71,6 +72,9 @@ static struct error *inventory_module(struct inventory *inventory,
 
 	if (module->text)
 		functions = elftext_functions(module->text, &count);
+	/* the counts are to be exact */
+	if (count > 0)
+		err = variables_prepare(inventory->set.image, module->start);
 	for (size_t i = 0; !err && i < count; i++) {
 		enum rule whole =
 			inventory_whole(inventory, module, i, &functions[i]);

@@ -198,12 +198,14 @@ session_new_conflict(struct session *session,
 		     const struct conflict *conflict)
 {
 	uint64_t start = clock_now_ns();
+	uint64_t cpu = clock_cpu_ns();
 	struct race *race;
 	bool first, settled = false;
 	struct error *err = conflict_describe(context, conflict, &race);
 
-	log_debug(LOG_DETECT, "a conflict described in %.1f ms",
-		  (double)(clock_now_ns() - start) / CLOCK_NS_PER_MS);
+	log_debug(LOG_DETECT, "a conflict described in %.1f ms, %.1f on a CPU",
+		  (double)(clock_now_ns() - start) / CLOCK_NS_PER_MS,
+		  (double)(clock_cpu_ns() - cpu) / CLOCK_NS_PER_MS);
 	if (err)
 		return err;
 	err = session_judge(session, race, true, &settled);

@@ -361,6 +361,7 @@ struct error *session_run(const struct session_config *config,
 	session.status_ns = clock_now_ns() + STATUS_PERIOD_NS;
 	dedupe_init(&session.races);
 	watched_init(&session.watched, config->rules, config->seed);
+	session.watched.debuginfod = config->debuginfod;
 	err = session_watch(&session);
 	if (!err)
 		*ret = session.result;

@@ -46,6 +46,7 @@ struct session_config {
 	bool no_aslr;
 	const char *backend;
 	bool text_untouched; /* see target/execpoint.h */
+	bool debuginfod; /* see image_ask_servers() */
 	uint64_t seed;
 	uint32_t rate; /* hits per second */
 	uint32_t arm_rate; /* see struct wire_params */

@@ -15,6 +15,8 @@
 
 static const uint64_t TIMER_FIRST_NS = 10 * CLOCK_NS_PER_MS;
 static const uint64_t TIMER_LAST_NS = 500 * CLOCK_NS_PER_MS;
+/* for a debug file; meanwhile no sites are fed */
+static const uint64_t SERVERS_LIMIT_NS = 10 * CLOCK_NS_PER_S;
 
 /* A message has room for no more; further mappings are not shared for us. */
 enum { WATCHED_SHARED_MAX = 20000 };
@@ -64,6 +66,8 @@ static struct error *program_create(const struct watched *watched, uint32_t id,
 	program->pid = pid;
 	program->begun_ns = clock_now_ns();
 	err = image_create(pid, &program->image);
+	if (!err && watched->debuginfod)
+		image_ask_servers(program->image, SERVERS_LIMIT_NS);
 	if (!err)
 		err = sampleset_init(&program->set, program->image,
 				     watched->rules, pid, watched->seed + id);

@@ -54,6 +54,7 @@ struct watched_process {
 struct watched {
 	const struct rules *rules; /* borrowed */
 	uint64_t seed;
+	bool debuginfod; /* ask servers for debug files */
 	/*
 	 * of struct watched_program *; the first one stays, whatever ends
 	 */

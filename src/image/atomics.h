@@ -8,7 +8,9 @@
  * name is a member of std::atomic, and C++ guard variables (_ZGV...).
  *
  * Compilation units are read once each, lazily. What cannot be read, or does
- * not fit in memory, is ATOMICS_NONE.
+ * not fit in memory, is ATOMICS_NONE; so are variables at first where there is
+ * too much debugging information to look through all of it at one question
+ * (see variables_prepare()).
  */
 #ifndef IMAGE_ATOMICS_H
 #define IMAGE_ATOMICS_H

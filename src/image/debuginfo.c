@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/strbuf.h"
+#include "image/debugserver.h"
 #include "image/elffile.h"
 #include "image/elftext.h"
 #include "image/image.h"
@@ -68,6 +70,29 @@ static int open_alternate(const char *debug_path, const char *name)
 	return text ? open(text, O_RDONLY | O_CLOEXEC) : -1;
 }
 
+/* The debug file as servers have it, if they are to be asked; or NULL. */
+static const char *fetched_path(struct debug_module *module)
+{
+	const char *id = elftext_build_id(module->module->text);
+	uint64_t limit = image_servers_limit(module->image);
+	uint64_t start = clock_now_ns();
+	struct error *err;
+
+	if (limit == 0 || !id || module->asked || module->module->vdso)
+		return module->fetched;
+	module->asked = true;
+	err = debugserver_fetch(id, limit, &module->fetched);
+	if (err)
+		log_debug(LOG_IMAGE, "%s", error_message(err));
+	error_free(err);
+	/* a server that is too slow for one would be for the next, too */
+	if (clock_now_ns() - start >= limit)
+		image_ask_servers(module->image, 0);
+	log_debug(LOG_IMAGE, "%s: from debuginfod: %s", module->module->path,
+		  module->fetched ? module->fetched : "nothing");
+	return module->fetched;
+}
+
 static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name,
 			  Dwarf_Addr base, const char *file_name,
 			  const char *link, GElf_Word crc, char **debug_name)
@@ -75,13 +100,15 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name,
 	struct debug_module *module = *userdata;
 	const char *path = elftext_debug_path(module->module->text);
 
+	if (!path)
+		path = fetched_path(module);
 	(void)mod;
 	(void)name;
 	(void)base;
 	(void)file_name;
-	(void)crc;
 	(void)debug_name;
-	if (link && strchr(link, '/'))
+	/* .gnu_debuglink has a checksum, .gnu_debugaltlink a build id */
+	if (link && crc == 0)
 		return open_alternate(path ? path : module->module->path, link);
 	return path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
@@ -94,6 +121,7 @@ static void debug_module_destroy(struct debug_module *module)
 		unit_scopes_destroy(unit->scopes);
 	}
 	variable_index_destroy(module->variables);
+	free(module->fetched);
 	vec_deinit(&module->units);
 	vec_deinit(&module->unit_ranges);
 	free(module);
@@ -135,7 +163,8 @@ static struct error *debuginfo_create(struct debuginfo **ret)
 }
 
 /* Tell libdwfl of one module. */
-static struct error *report_module(struct debuginfo *debuginfo,
+static struct error *report_module(struct image *image,
+				   struct debuginfo *debuginfo,
 				   struct module *module)
 {
 	struct debug_module *debug = calloc(1, sizeof(*debug));
@@ -143,6 +172,7 @@ static struct error *report_module(struct debuginfo *debuginfo,
 
 	if (!debug)
 		return error_nomem;
+	debug->image = image;
 	debug->module = module;
 	debug->units = (struct vec)VEC_INIT(struct debug_unit);
 	debug->unit_ranges = (struct vec)VEC_INIT(struct unit_range);
@@ -160,9 +190,10 @@ static struct error *report_module(struct debuginfo *debuginfo,
 }
 
 /* Report the modules that are new. Those that went took debuginfo along. */
-static struct error *report_modules(struct debuginfo *debuginfo,
-				    const struct vec *modules)
+static struct error *report_modules(struct image *image,
+				    struct debuginfo *debuginfo)
 {
+	const struct vec *modules = image_modules(image);
 	struct error *err = NULL;
 	bool begun = false;
 
@@ -174,7 +205,7 @@ static struct error *report_modules(struct debuginfo *debuginfo,
 		if (!begun)
 			dwfl_report_begin_add(debuginfo->dwfl);
 		begun = true;
-		err = report_module(debuginfo, module);
+		err = report_module(image, debuginfo, module);
 	}
 	if (begun)
 		dwfl_report_end(debuginfo->dwfl, NULL, NULL);
@@ -192,7 +223,7 @@ static struct error *debuginfo_update(struct image *image,
 		if (err)
 			return err;
 	}
-	err = report_modules(*slot, image_modules(image));
+	err = report_modules(image, *slot);
 	if (err) {
 		/* libdwfl may know a module that we do not: start afresh */
 		debuginfo_destroy(*slot);
@@ -246,6 +277,21 @@ static int compare_unit_ranges(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
+/* Said once for each module, of the first unit. */
+static void warn_of_split(const struct debug_module *module, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+
+	if (dwarf_attr(die, DW_AT_dwo_name, &attribute) ||
+	    dwarf_attr(die, DW_AT_GNU_dwo_name, &attribute))
+		name = dwarf_formstring(&attribute);
+	log_warn(
+		"%s: its debug information is in %s, which is not there (or in "
+		"a .dwp file, which libdw reads since 0.192)",
+		module->module->path, name ? name : "a .dwo file");
+}
+
 /*
  * All units by address. .debug_aranges would say the same, but clang does not
  * write it and other compilers leave things out.
@@ -254,6 +300,7 @@ static struct error *index_units(struct debug_module *module)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Half version;
+	size_t missing = 0;
 	Dwarf_Die split;
 	Dwarf_Die die;
 	uint8_t type;
@@ -264,12 +311,17 @@ static struct error *index_units(struct debug_module *module)
 
 		if (type == DW_UT_skeleton && split.addr)
 			unit.die = split;
+		else if (type == DW_UT_skeleton && missing++ == 0)
+			warn_of_split(module, &die);
 		if (type == DW_UT_type || type == DW_UT_split_type)
 			continue;
 		if (!vec_push(&module->units, &unit) ||
 		    !add_unit_ranges(module, &die, module->units.count - 1))
 			return error_nomem;
 	}
+	if (missing)
+		log_debug(LOG_IMAGE, "%s: %zu of %zu units without .dwo file",
+			  module->module->path, missing, module->units.count);
 	if (module->unit_ranges.count)
 		qsort(module->unit_ranges.items, module->unit_ranges.count,
 		      module->unit_ranges.size, compare_unit_ranges);

@@ -3,7 +3,8 @@
  * The debug information of an image's modules, read when first asked for: a
  * libdwfl session over the modules (for stacks and symbols) and, for each
  * module, its DWARF with an index of its compilation units by address.
- * Private to src/image. Nothing is fetched from the network.
+ * Private to src/image. Nothing is fetched from the network
+ * unless image_ask_servers() has been called.
  */
 #ifndef IMAGE_DEBUGINFO_H
 #define IMAGE_DEBUGINFO_H
@@ -38,7 +39,10 @@ struct debug_unit {
 };
 
 struct debug_module {
+	struct image *image;
 	struct module *module;
+	bool asked; /* servers, for its debug file */
+	char *fetched; /* what came: a path in their cache, or NULL */
 	Dwfl_Module *dwfl;
 	bool loaded; /* what follows is read */
 	Dwarf *dwarf; /* NULL: the module has none */

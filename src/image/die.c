@@ -24,6 +24,17 @@ bool die_referred(Dwarf_Die *die, unsigned int attribute, Dwarf_Die *ret)
 	       dwarf_formref_die(&found, ret);
 }
 
+bool die_complete(Dwarf_Die *type)
+{
+	Dwarf_Attribute found;
+	Dwarf_Die whole;
+
+	if (dwarf_attr(type, DW_AT_signature, &found) &&
+	    dwarf_formref_die(&found, &whole))
+		*type = whole;
+	return !dwarf_hasattr(type, DW_AT_declaration);
+}
+
 Dwarf_Word die_number(Dwarf_Die *die, unsigned int attribute,
 		      Dwarf_Word fallback)
 {

@@ -14,6 +14,12 @@ const char *die_linkage_name(Dwarf_Die *die);
 /* The DIE an attribute refers to, through abstract origins. */
 bool die_referred(Dwarf_Die *die, unsigned int attribute, Dwarf_Die *ret);
 
+/*
+ * Put a type that is known here by its signature only (DW_AT_signature) in its
+ * place. False for one that is declared and not defined.
+ */
+bool die_complete(Dwarf_Die *type);
+
 /* An unsigned attribute, or fallback. */
 Dwarf_Word die_number(Dwarf_Die *die, unsigned int attribute,
 		      Dwarf_Word fallback);

@@ -403,6 +403,19 @@ bool elftext_bias(const struct elftext *text, uint64_t start, uint64_t offset,
 	return true;
 }
 
+uint64_t elftext_tls_size(const struct elftext *text)
+{
+	const Elf64_Phdr *segment = elffile_segment_type(text->file, PT_TLS);
+	uint64_t align;
+
+	if (!segment || segment->p_memsz > UINT64_C(1) << 40)
+		return 0;
+	align = segment->p_align ? segment->p_align : 1;
+	if (align > UINT64_C(1) << 30)
+		return 0;
+	return (segment->p_memsz + align - 1) / align * align;
+}
+
 const char *elftext_soname(const struct elftext *text)
 {
 	return text->soname;

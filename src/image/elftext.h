@@ -84,6 +84,9 @@ const char *elftext_build_id(const struct elftext *text);
 bool elftext_bias(const struct elftext *text, uint64_t start, uint64_t offset,
 		  uint64_t *ret_bias);
 
+/* The bytes of its thread-local variables, with alignment; 0: none. */
+uint64_t elftext_tls_size(const struct elftext *text);
+
 /* DT_SONAME or NULL. */
 const char *elftext_soname(const struct elftext *text);
 

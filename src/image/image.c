@@ -23,6 +23,7 @@ struct image {
 	struct vec modules; /* of struct module * */
 	uint64_t next_id;
 	struct debuginfo *debuginfo; /* NULL until needed */
+	uint64_t servers_limit_ns; /* 0: do not ask any */
 };
 
 /* The part of the auxiliary vector that says what is what (getauxval(3)). */
@@ -98,6 +99,16 @@ void image_destroy(struct image *image)
 void image_follow(struct image *image, int pid)
 {
 	image->pid = pid;
+}
+
+void image_ask_servers(struct image *image, uint64_t limit_ns)
+{
+	image->servers_limit_ns = limit_ns;
+}
+
+uint64_t image_servers_limit(const struct image *image)
+{
+	return image->servers_limit_ns;
 }
 
 int image_pid(const struct image *image)

@@ -50,6 +50,15 @@ void image_destroy(struct image *image);
  */
 void image_follow(struct image *image, int pid);
 
+/*
+ * From now on, ask the debuginfod servers of DEBUGINFOD_URLS for the debug files
+ * that are not on this machine. Waits for each at most limit_ns, and asks no
+ * more when one has not come by then. Otherwise the network is never used.
+ */
+void image_ask_servers(struct image *image, uint64_t limit_ns);
+/* How long to wait; 0: do not ask. */
+uint64_t image_servers_limit(const struct image *image);
+
 /* The process that it is of; 0: none, a file. */
 int image_pid(const struct image *image);
 

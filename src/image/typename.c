@@ -35,6 +35,8 @@ static bool needs_keyword(Dwarf_Die *type)
 	case DW_LANG_C99:
 	case DW_LANG_C11:
 	case LANG_C17:
+	/* what dwz has taken out of several units has no language */
+	case 0:
 		return true;
 	default:
 		return false;

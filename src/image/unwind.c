@@ -23,6 +23,7 @@ static const uint8_t dwarf_order[16] = {
 
 struct collector {
 	const struct image *image;
+	const struct x86_registers *innermost;
 	struct unwind_frame *frames;
 	size_t count;
 	size_t max;
@@ -120,6 +121,32 @@ static bool is_code(const struct image *image, uint64_t pc)
 	return entry && entry->exec;
 }
 
+/*
+ * Registers that a function must keep (x86-64 psABI, figure 3.4): those of its
+ * caller are known, whatever libdwfl thinks of the others.
+ */
+static void collect_registers(Dwfl_Frame *state,
+			      const struct frame_registers *callee,
+			      struct frame_registers *ret)
+{
+	/* in DWARF's numbers */
+	static const uint8_t kept[] = { 3, 6, 7, 12, 13, 14, 15 };
+
+	for (size_t i = 0; i < sizeof(kept); i++) {
+		unsigned int reg = dwarf_order[kept[i]];
+		Dwarf_Word value;
+
+		if (dwfl_frame_reg(state, kept[i], &value) == 0)
+			ret->gpr[reg] = value;
+		/* libdw up to 0.188 takes rbx, if not saved, for undefined */
+		else if (reg == X86_RBX && callee->known & 1 << X86_RBX)
+			ret->gpr[reg] = callee->gpr[reg];
+		else
+			continue;
+		ret->known |= UINT32_C(1) << reg;
+	}
+}
+
 static int collect(Dwfl_Frame *state, void *arg)
 {
 	struct collector *collector = arg;
@@ -133,6 +160,17 @@ static int collect(Dwfl_Frame *state, void *arg)
 		return DWARF_CB_ABORT;
 	frame->pc = pc;
 	frame->is_return = !is_activation;
+	memset(&frame->registers, 0, sizeof(frame->registers));
+	if (collector->count > 0) {
+		collect_registers(state, &frame[-1].registers,
+				  &frame->registers);
+		if (frame->registers.known & UINT32_C(1) << X86_RSP)
+			frame[-1].registers.cfa = frame->registers.gpr[X86_RSP];
+	} else {
+		memcpy(frame->registers.gpr, collector->innermost->gpr,
+		       sizeof(frame->registers.gpr));
+		frame->registers.known = 0xffff;
+	}
 	collector->count++;
 	return collector->count < collector->max ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
@@ -153,6 +191,7 @@ struct error *unwind_frames(struct image *image,
 			    size_t *ret_count)
 {
 	struct collector collector = { .image = image,
+				       .innermost = &input->regs,
 				       .frames = frames,
 				       .max = max };
 	struct unwinder *unwinder;
@@ -169,8 +208,11 @@ struct error *unwind_frames(struct image *image,
 		dwfl_getthread_frames(dwfl, input->tid, collect, &collector);
 	unwinder->input = NULL;
 	if (collector.count == 0) {
+		memset(&frames[0], 0, sizeof(frames[0]));
 		frames[0].pc = input->regs.rip;
-		frames[0].is_return = false;
+		memcpy(frames[0].registers.gpr, input->regs.gpr,
+		       sizeof(input->regs.gpr));
+		frames[0].registers.known = 0xffff;
 		collector.count = 1;
 	}
 	*ret_count = collector.count;

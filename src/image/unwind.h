@@ -26,6 +26,14 @@ struct unwind_input {
 	size_t stack_size;
 };
 
+/* What a frame's function finds in the registers at its pc. */
+struct frame_registers {
+	uint64_t gpr[16]; /* by enum x86_reg */
+	uint32_t known; /* bit n: gpr[n] is */
+	/* the stack pointer before the frame's call; 0: not known */
+	uint64_t cfa;
+};
+
 struct unwind_frame {
 	uint64_t pc;
 	/*
@@ -33,6 +41,7 @@ struct unwind_frame {
 	 * signal interrupted, it is the instruction itself instead.
 	 */
 	bool is_return;
+	struct frame_registers registers;
 };
 
 /*

@@ -64,11 +64,7 @@ static void add_scope_name(Dwarf_Die *scope, struct strbuf *name)
 	strbuf_add(name, "::");
 }
 
-/*
- * The variable's name with the names around it: as it is mangled if it is,
- * else by the scopes of its declaration.
- */
-static void add_qualified_name(Dwarf_Die *die, struct strbuf *name)
+void variables_add_name(Dwarf_Die *die, struct strbuf *name)
 {
 	const char *linkage = die_linkage_name(die);
 	char *demangled = linkage ? demangle(linkage) : NULL;
@@ -99,7 +95,7 @@ static struct error *name_by_dwarf(Dwarf_Die *die, uint64_t offset,
 	bool failed = false;
 	Dwarf_Die type;
 
-	add_qualified_name(die, &name);
+	variables_add_name(die, &name);
 	ret->symbol = copy_text(strbuf_text(&name), &failed);
 	ret->offset = offset;
 	ret->inner = offset;
@@ -266,4 +262,61 @@ struct error *variables_name(struct image *image, int pid, uint64_t address,
 	}
 	*ret = name;
 	return NULL;
+}
+
+static struct module *executable(const struct image *image)
+{
+	const struct vec *modules = image_modules(image);
+
+	for (size_t i = 0; i < modules->count; i++) {
+		struct module *module = *(struct module **)vec_at(modules, i);
+
+		if (module->main && module->text)
+			return module;
+	}
+	return NULL;
+}
+
+struct error *variables_name_local(struct image *image, uint64_t offset,
+				   uint32_t size, struct data_name *ret)
+{
+	struct module *module = executable(image);
+	struct data_name name = { .region = DATA_TLS };
+	struct debug_module *debug;
+	struct error *err = NULL;
+	uint64_t start;
+	bool found = false;
+	Dwarf_Die die;
+
+	if (!module)
+		return NULL;
+	err = debuginfo_module(image, module, &debug);
+	if (!err && debug->dwarf)
+		err = variable_index_find_local(debug, offset, &die, &start,
+						&found);
+	if (err || !found)
+		return err;
+	name.module_offset = offset;
+	name.module = strdup(module->path);
+	err = name.module ? name_by_dwarf(&die, offset - start, size, &name)
+			  : error_nomem;
+	data_name_deinit(err ? &name : ret);
+	if (!err)
+		*ret = name;
+	return err;
+}
+
+struct error *variables_prepare(struct image *image, uint64_t address)
+{
+	struct module *module = image_module_at(image, address);
+	struct debug_module *debug;
+	struct error *err;
+	bool complete;
+
+	if (!module || !module->text)
+		return NULL;
+	err = debuginfo_module(image, module, &debug);
+	if (!err && debug->dwarf)
+		err = variable_index_work(debug, UINT64_MAX, &complete);
+	return err;
 }

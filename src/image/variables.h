@@ -18,7 +18,8 @@ enum data_region {
 	DATA_GLOBAL,
 	/* [heap], thread arenas, and large anonymous mappings */
 	DATA_HEAP,
-	DATA_STACK, /* the first thread's; others' are DATA_MAPPING */
+	/* the first thread's; only registers tell others' from mappings */
+	DATA_STACK,
 	DATA_TLS,
 	DATA_MAPPING,
 };
@@ -49,6 +50,21 @@ struct data_name {
  */
 struct error *variables_name(struct image *image, int pid, uint64_t address,
 			     uint32_t size, struct data_name *ret);
+
+/*
+ * Name bytes of the thread-local variables of the executable, by their offset
+ * in its segment of them; fills in name, symbol, offset, inner, type,
+ * container, file, line, region and module of *ret, if there is such a
+ * variable.
+ */
+struct error *variables_name_local(struct image *image, uint64_t offset,
+				   uint32_t size, struct data_name *ret);
+
+/*
+ * Have all variables of the module at that address ready, however long it
+ * takes; what atomics.h says of them is certain only then.
+ */
+struct error *variables_prepare(struct image *image, uint64_t address);
 void data_name_deinit(struct data_name *name);
 
 #endif

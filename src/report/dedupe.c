@@ -31,13 +31,27 @@ void dedupe_deinit(struct dedupe *dedupe)
 }
 
 /*
+ * The same two instructions, on memory that in one of the cases could not be
+ * named: the process had ended before its pointers were followed, or one
+ * thread's registers no longer told.
+ */
+static bool are_same_code(const struct race *a, const struct race *b)
+{
+	return strcmp(a->fingerprint_code, b->fingerprint_code) == 0 &&
+	       (!a->variable.name || !b->variable.name) &&
+	       a->variable.region != REGION_GLOBAL &&
+	       b->variable.region != REGION_GLOBAL;
+}
+
+/*
  * Synchronization and a race are never twins, even where they have the same
  * names: a race must not vanish behind the atomic access beside it. Nor behind
  * a suppressed one: a rule for one element says nothing of the others.
  */
 static bool are_twins(const struct race *a, const struct race *b)
 {
-	return strcmp(a->fingerprint, b->fingerprint) == 0 &&
+	return (strcmp(a->fingerprint, b->fingerprint) == 0 ||
+		are_same_code(a, b)) &&
 	       (a->verdict == VERDICT_SYNC) == (b->verdict == VERDICT_SYNC) &&
 	       !a->suppressed.rule == !b->suppressed.rule;
 }

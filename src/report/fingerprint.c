@@ -6,7 +6,8 @@
  * 0x13b) of NUL-ended strings:
  *
  *   by names  "names 1", the two sides' digests in ascending order, and the
- *             variable without array indices;
+ *             variable without array indices, or the field of a struct that
+ *             is no variable's;
  *   by code   "code 1" and the two sides' digests likewise.
  *
  * A side's digest by names is that of its innermost functions (inlined ones
@@ -283,6 +284,31 @@ static size_t offset_length(const char *text)
 }
 
 /*
+ * "struct node.used" for "head->used": by which pointers memory is named may
+ * differ between the sides and between runs, what it is does not.
+ */
+static void digest_field(struct digest *digest,
+			 const struct race_variable *variable)
+{
+	const char *name = variable->name;
+	const char *last = name;
+
+	if (name && variable->container) {
+		digest_bytes(digest, variable->container,
+			     strlen(variable->container));
+		digest_byte(digest, '.');
+		for (const char *at = name; *at; at++) {
+			if (strchr(".>]", *at))
+				last = at + 1;
+		}
+		/* "table[2..3]", "{busy,level}" and "line[7]" are not told */
+		if (last[0] && !strchr("]})", name[strlen(name) - 1]))
+			digest_bytes(digest, last, strlen(last));
+	}
+	digest_end_string(digest);
+}
+
+/*
  * The variable: "shards[].used" for "shards[3].used", "table" for "table+24",
  * which without debugging information may be any element. Nothing for memory
  * without a name: even its region may be another in the next run.
@@ -292,6 +318,11 @@ static void digest_variable(struct digest *digest,
 {
 	const char *at = variable->name ? variable->name : variable->symbol;
 
+	if (variable->region != REGION_GLOBAL &&
+	    variable->region != REGION_UNKNOWN) {
+		digest_field(digest, variable);
+		return;
+	}
 	while (at && *at) {
 		size_t skip = index_length(at);
 

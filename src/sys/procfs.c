@@ -139,6 +139,31 @@ bool procfs_system_call(pid_t tid, int *ret_number,
 	return true;
 }
 
+bool procfs_stack_pointer(pid_t tid, uint64_t *ret)
+{
+	struct error *err;
+	char text[256];
+	char path[64];
+	char *last, *end;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+	err = procfs_read(path, text, sizeof(text));
+	if (err) {
+		error_free(err);
+		return false;
+	}
+	/* the last field but one, in both forms */
+	last = strrchr(text, ' ');
+	if (!last)
+		return false;
+	*last = '\0';
+	last = strrchr(text, ' ');
+	if (!last)
+		return false;
+	*ret = strtoull(last + 1, &end, 16);
+	return *end == '\0' && *ret != 0;
+}
+
 bool procfs_waits_for_threads(pid_t tid)
 {
 	uint64_t args[PROCFS_ARGUMENTS];

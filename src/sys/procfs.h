@@ -44,6 +44,9 @@ enum { PROCFS_ARGUMENTS = 6 };
 bool procfs_system_call(pid_t tid, int *ret_number,
 			uint64_t ret_args[PROCFS_ARGUMENTS]);
 
+/* The stack pointer of a thread that sleeps; false while it runs. */
+bool procfs_stack_pointer(pid_t tid, uint64_t *ret);
+
 /*
  * Does the thread sleep in a futex wait without time-out, so that only
  * another thread can wake it? False when that cannot be told.

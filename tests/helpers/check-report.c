@@ -16,7 +16,8 @@
  *
  * Keys: kind (write-write, or read-write with `a' the writer); a and b, each
  * FUNCTION or FUNCTION@MARK; a.in and b.in, the same in any frame; name,
- * symbol, region, module (of the variable), size (of the variable's access by
+ * symbol, region, owner, module (of the variable; owner: the name of a stack's
+ * thread begins so), size (of the variable's access by
  * side a or b). name may list alternatives: x|y. The line of a mark is the
  * line of the source with the comment "RACE: MARK".
  *
@@ -351,6 +352,9 @@ static bool key_fits(const json_t *race, bool both, const char *key,
 
 		return !strcmp(slash ? slash + 1 : path, value);
 	}
+	if (!strcmp(key, "owner"))
+		return !strncmp(string_at(variable, "owner_thread"), value,
+				strlen(value));
 	if (!strcmp(key, "name") || !strcmp(key, "symbol") ||
 	    !strcmp(key, "region"))
 		return one_of(string_at(variable, key), value);

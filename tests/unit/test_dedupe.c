@@ -100,6 +100,35 @@ static void a_race_does_not_hide_behind_a_suppressed_one(void **state)
 	dedupe_deinit(&dedupe);
 }
 
+/* Of the same code, on the heap; name: NULL when the process had ended. */
+static struct race *make_heap_race(const char *name)
+{
+	struct race *race = make_race("one");
+
+	race->variable.region = REGION_HEAP;
+	sample_set(&race->variable.name, name);
+	sample_set(&race->variable.container, name ? "struct node" : NULL);
+	assert_true(race_fingerprint(race));
+	return race;
+}
+
+static void memory_without_a_name_is_told_by_the_code(void **state)
+{
+	struct race *one = make_heap_race("node->used"), *kept;
+	struct dedupe dedupe;
+	bool first;
+
+	(void)state;
+	dedupe_init(&dedupe);
+	assert_null(dedupe_add(&dedupe, one, &kept, &first));
+	assert_null(dedupe_add(&dedupe, make_heap_race(NULL), &kept, &first));
+	assert_ptr_equal(kept, one);
+	assert_null(dedupe_add(&dedupe, make_heap_race("node->key"), &kept,
+			       &first));
+	assert_true(first);
+	dedupe_deinit(&dedupe);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +137,7 @@ int main(void)
 		cmocka_unit_test(
 			race_is_not_hidden_by_synchronization_beside_it),
 		cmocka_unit_test(a_race_does_not_hide_behind_a_suppressed_one),
+		cmocka_unit_test(memory_without_a_name_is_told_by_the_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

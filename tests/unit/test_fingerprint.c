@@ -350,6 +350,35 @@ static void nothing_known_has_a_fingerprint(void **state)
 	race_deinit(&race);
 }
 
+static void on_the_heap(struct race *race, const char *name)
+{
+	race->variable.region = REGION_HEAP;
+	sample_set(&race->variable.name, name);
+	sample_set(&race->variable.container, "struct node");
+	assert_true(race_fingerprint(race));
+}
+
+/* Which of the pointers to it names it may differ; what it is does not. */
+static void field_of_the_heap_by_its_type(void **state)
+{
+	struct race one, two;
+
+	(void)state;
+	sample_race(&one);
+	sample_race(&two);
+	on_the_heap(&one, "node->used");
+	on_the_heap(&two, "server->nodes[3].used");
+	assert_string_equal(one.fingerprint, two.fingerprint);
+	on_the_heap(&two, "node->key");
+	assert_string_not_equal(one.fingerprint, two.fingerprint);
+	sample_set(&two.variable.container, "struct other");
+	on_the_heap(&one, "node->row[3]");
+	on_the_heap(&two, "node->row[4]");
+	assert_string_equal(one.fingerprint, two.fingerprint);
+	race_deinit(&one);
+	race_deinit(&two);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +399,7 @@ int main(void)
 			spelling_of_the_system_call_wrapper_does_not_count),
 		cmocka_unit_test(sample_has_these_fingerprints),
 		cmocka_unit_test(nothing_known_has_a_fingerprint),
+		cmocka_unit_test(field_of_the_heap_by_its_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

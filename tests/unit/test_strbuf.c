@@ -106,6 +106,23 @@ static void failure_is_remembered_until_the_end(void **state)
 	free(text);
 }
 
+static void truncate_cuts_and_never_extends(void **state)
+{
+	struct strbuf buf = { 0 };
+
+	(void)state;
+	strbuf_truncate(&buf, 0);
+	assert_string_equal(strbuf_text(&buf), "");
+	strbuf_add(&buf, "shards.used");
+	strbuf_truncate(&buf, 20);
+	assert_string_equal(strbuf_text(&buf), "shards.used");
+	strbuf_truncate(&buf, 6);
+	assert_string_equal(strbuf_text(&buf), "shards");
+	strbuf_add(&buf, "[1]");
+	assert_string_equal(strbuf_text(&buf), "shards[1]");
+	strbuf_deinit(&buf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +133,7 @@ int main(void)
 		cmocka_unit_test(steal_hands_the_text_over),
 		cmocka_unit_test(steal_of_nothing_is_an_empty_string),
 		cmocka_unit_test(failure_is_remembered_until_the_end),
+		cmocka_unit_test(truncate_cuts_and_never_extends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
