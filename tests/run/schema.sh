@@ -34,10 +34,15 @@ for type in run race progress crash summary; do
 	matches "with some of type $type" "$work/out" "$type=[1-9]"
 done
 
+# A program that hardly gets to run may end before its race is seen: one run in
+# some tens at a load of 30.
 for target in global heap cpp_vector; do
-	timeout 120 "$RACEWATCH" run --seed 1 --halt-on-race \
-		-o "$work/$target.jsonl" -- "$TARGETS_DIR/$target.O2" \
-		>/dev/null 2>&1
+	for seed in 1 2 3 4 5; do
+		timeout 120 "$RACEWATCH" run --seed "$seed" --halt-on-race \
+			-o "$work/$target.jsonl" -- "$TARGETS_DIR/$target.O2" \
+			>/dev/null 2>&1
+		[ $? -ne 66 ] || break
+	done
 done
 valid "real runs are" "$work/global.jsonl" "$work/heap.jsonl" \
 	"$work/cpp_vector.jsonl"
