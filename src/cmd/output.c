@@ -150,18 +150,10 @@ static void output_started(void *context, const struct session_counts *counts,
 						 : "");
 }
 
-/* Worth all lines, and a suppression that is made ready. */
-static bool output_is_reported(const struct race *race)
-{
-	return (race->verdict == VERDICT_HARMFUL ||
-		race->verdict == VERDICT_SUSPECT) &&
-	       !race->suppressed.rule && race->status != STATUS_KNOWN;
-}
-
 /* Text has in full what is worth it; other formats have all. */
 static bool output_is_full(const struct output *output, const struct race *race)
 {
-	return output_is_reported(race) || output->config->show_all;
+	return race_is_actionable(race) || output->config->show_all;
 }
 
 static void output_save_race(struct output *output, const struct race *race)
@@ -205,7 +197,7 @@ static void output_race_seen(void *context, const struct race *race, bool first)
 	output_text_race(output, race);
 	output_save_race(output, race);
 	onrace_race(output->config->onrace, race);
-	if (output_is_reported(race))
+	if (race_is_actionable(race))
 		output_failed(output,
 			      gate_generate(output->config->gate, race));
 	if (!output_remember(output, race))

@@ -113,11 +113,15 @@ count_of()
 	sed -n 's/.*"type":"race".*"count":\([0-9]*\),"verdict.*/\1/p' "$report" |
 		tail -n 1
 }
-run run --seed 1 -o "$report" -- "$T/struct_field.O2" 3
-plain=$(count_of)
+# On a loaded machine it takes longer to meet it that often.
+for length in 3 6 12 24; do
+	run run --seed 1 -o "$report" -- "$T/struct_field.O2" "$length"
+	plain=$(count_of)
+	[ "${plain:-0}" -le 24 ] || break
+done
 cp "$report" "$work/field"
 run run --seed 1 -o "$report" --baseline "$work/field" -- \
-	"$T/struct_field.O2" 3
+	"$T/struct_field.O2" "$length"
 known=$(count_of)
 diag "met $plain times, $known times when known"
 if [ "${known:-99}" -le 12 ] && [ "${plain:-0}" -gt 24 ]; then

@@ -129,7 +129,7 @@ static void code_is_a_place_on_either_stack(void **state)
 	HITS("code:/usr/bin/cache+0x11a0");
 	MISSES("code:00aa11bb+0x117a");
 	MISSES("code:00aa11b+0x1179");
-	MISSES("code:cach+0x1179");
+	MISSES("code:ache+0x1179");
 }
 
 static void an_address_holds_the_whole_overlap(void **state)
