@@ -21,6 +21,7 @@
 #include "image/elftext.h"
 #include "image/image.h"
 #include "image/scopes.h"
+#include "image/sourcetext.h"
 #include "image/varindex.h"
 
 struct debuginfo {
@@ -94,6 +95,7 @@ static void debug_module_destroy(struct debug_module *module)
 		unit_scopes_destroy(unit->scopes);
 	}
 	variable_index_destroy(module->variables);
+	source_texts_destroy(module->sources);
 	vec_deinit(&module->units);
 	vec_deinit(&module->unit_ranges);
 	free(module);
