@@ -61,8 +61,8 @@ static void *read_loop(void *arg)
 	target_meet();
 	for (unsigned long i = 0; target_goes_on(i); i++) {
 		atomic_fetch_add(mine, 1);
-		now = version_number(atomic_load_explicit(
-			&current, memory_order_seq_cst));
+		now = version_number(
+			atomic_load_explicit(&current, memory_order_seq_cst));
 		atomic_fetch_add_explicit(mine, 1, memory_order_release);
 		target_check(now >= last, "order");
 		last = now;

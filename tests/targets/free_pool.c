@@ -12,7 +12,7 @@ enum { SLOTS = 3 };
 static struct slot {
 	atomic_int taken;
 	long body[5];
-} *pool;
+} * pool;
 
 NOINLINE static struct slot *pool_take(unsigned from)
 {

@@ -16,8 +16,7 @@ NOINLINE static void progress_note(long level)
 {
 	atomic_fetch_add_explicit(&progress.events, 1, memory_order_relaxed);
 	atomic_store_explicit(&progress.level, level, memory_order_relaxed);
-	atomic_store_explicit(&progress.state, level & 7,
-			      memory_order_relaxed);
+	atomic_store_explicit(&progress.state, level & 7, memory_order_relaxed);
 }
 
 NOINLINE static long progress_level(void)

@@ -16,7 +16,7 @@ static struct ring {
 	struct slot {
 		long serial, square;
 	} slots[SLOTS];
-} *ring;
+} * ring;
 
 NOINLINE static int ring_put(struct ring *at, long serial)
 {

@@ -16,12 +16,11 @@ using Range = tbb::blocked_range<size_t>;
 
 NOINLINE static void fill(std::vector<long> &cells, long n)
 {
-	tbb::parallel_for(Range(0, cells.size(), 16),
-			  [&cells, n](const Range &range) {
-				  for (size_t i = range.begin();
-				       i != range.end(); i++)
-					  cells[i] = n + long(i);
-			  });
+	tbb::parallel_for(Range(0, cells.size(), 16), [&cells,
+						       n](const Range &range) {
+		for (size_t i = range.begin(); i != range.end(); i++)
+			cells[i] = n + long(i);
+	});
 }
 
 NOINLINE static long sum(const std::vector<long> &cells)
@@ -58,8 +57,8 @@ NOINLINE static void pass(std::vector<long> &cells)
 
 int main(int argc, char **argv)
 {
-	tbb::global_control width(
-		tbb::global_control::max_allowed_parallelism, 3);
+	tbb::global_control width(tbb::global_control::max_allowed_parallelism,
+				  3);
 	std::vector<long> cells(512);
 
 	target_init(argc, argv, 1);

@@ -14,8 +14,8 @@ long ledger[4];
 
 NOINLINE static void lock_take(struct lock *at)
 {
-	unsigned ticket = atomic_fetch_add_explicit(&at->next, 1,
-						    memory_order_relaxed);
+	unsigned ticket =
+		atomic_fetch_add_explicit(&at->next, 1, memory_order_relaxed);
 
 	while (atomic_load_explicit(&at->serving, memory_order_acquire) !=
 	       ticket)
@@ -24,8 +24,7 @@ NOINLINE static void lock_take(struct lock *at)
 
 NOINLINE static void lock_leave(struct lock *at)
 {
-	unsigned now = atomic_load_explicit(&at->serving,
-					    memory_order_relaxed);
+	unsigned now = atomic_load_explicit(&at->serving, memory_order_relaxed);
 
 	atomic_store_explicit(&at->serving, now + 1, memory_order_release);
 }

@@ -27,8 +27,7 @@ NOINLINE static uint32_t node_pop(void)
 					    memory_order_relaxed);
 		next |= ((top >> 32) + 1) << 32;
 	} while (!atomic_compare_exchange_weak_explicit(
-		&head, &top, next, memory_order_acquire,
-		memory_order_acquire));
+		&head, &top, next, memory_order_acquire, memory_order_acquire));
 	return (uint32_t)top;
 }
 

@@ -61,8 +61,8 @@ static void jobs_round(struct job *jobs, long input)
 			pthread_cond_wait(&changed, &lock);
 	pthread_mutex_unlock(&lock);
 	for (unsigned i = 0; i < JOBS; i++)
-		target_check(jobs[i].output == jobs[i].input *
-						       (jobs[i].input + 1) / 2,
+		target_check(jobs[i].output ==
+				     jobs[i].input * (jobs[i].input + 1) / 2,
 			     "job");
 }
 
