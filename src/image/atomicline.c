@@ -16,17 +16,10 @@
 
 /* C11, GCC, Clang, Linux and those who follow it, userspace RCU, GLib. */
 static const char *const loads[] = {
-	"atomic_load",
-	"atomic_load_explicit",
-	"__atomic_load_n",
-	"__c11_atomic_load",
-	"READ_ONCE",
-	"smp_load_acquire",
-	"CMM_LOAD_SHARED",
-	"uatomic_read",
-	"rcu_dereference",
-	"g_atomic_int_get",
-	"g_atomic_pointer_get",
+	"atomic_load",	    "atomic_load_explicit", "__atomic_load",
+	"__atomic_load_n",  "__c11_atomic_load",    "READ_ONCE",
+	"smp_load_acquire", "CMM_LOAD_SHARED",	    "uatomic_read",
+	"rcu_dereference",  "g_atomic_int_get",	    "g_atomic_pointer_get",
 };
 
 static const char *const stores[] = {
@@ -57,15 +50,40 @@ static bool is_one_of(const char *word, size_t length, const char *const *list,
 	return false;
 }
 
-enum atomic_line atomic_line_names(const char *text, size_t size)
+/* The word at or, from a bracket on, before the column. */
+static size_t word_at(const char *line, size_t size, size_t column,
+		      const char **ret)
 {
-	size_t length = 0;
+	size_t start = column - 1, end = start;
 
-	while (length < size && is_identifier(text[length]))
-		length++;
-	if (is_one_of(text, length, loads, sizeof(loads) / sizeof(loads[0])))
+	if (line[start] == '(') {
+		while (end > 0 && line[end - 1] == ' ')
+			end--;
+		start = end;
+		while (start > 0 && is_identifier(line[start - 1]))
+			start--;
+	} else if (start > 0 && is_identifier(line[start - 1])) {
+		return 0;
+	}
+	while (end < size && is_identifier(line[end]))
+		end++;
+	*ret = line + start;
+	return end - start;
+}
+
+enum atomic_line atomic_line_names(const char *line, size_t size, size_t column)
+{
+	const char *word;
+	size_t length;
+
+	if (column < 1 || column > size)
+		return ATOMIC_LINE_NONE;
+	length = word_at(line, size, column, &word);
+	if (length == 0)
+		return ATOMIC_LINE_NONE;
+	if (is_one_of(word, length, loads, sizeof(loads) / sizeof(loads[0])))
 		return ATOMIC_LINE_LOAD;
-	if (is_one_of(text, length, stores, sizeof(stores) / sizeof(stores[0])))
+	if (is_one_of(word, length, stores, sizeof(stores) / sizeof(stores[0])))
 		return ATOMIC_LINE_STORE;
 	return ATOMIC_LINE_NONE;
 }
@@ -109,8 +127,7 @@ enum atomic_line atomic_line_at(struct debug_module *debug,
 		debug->sources = source_texts_create(debug->module->path);
 	file = row_path(unit, row);
 	if (!debug->sources || !file ||
-	    !source_texts_line(debug->sources, file, line, &text, &size) ||
-	    (size_t)column > size)
+	    !source_texts_line(debug->sources, file, line, &text, &size))
 		return ATOMIC_LINE_NONE;
-	return atomic_line_names(text + column - 1, size - (size_t)column + 1);
+	return atomic_line_names(text, size, (size_t)column);
 }

@@ -26,10 +26,12 @@ enum atomic_line atomic_line_at(struct debug_module *debug,
 				struct debug_unit *unit, uint64_t address);
 
 /*
- * Which the text begins with. Operations that read and write are not meant:
- * their instructions tell, and what else they access, such as the value
- * expected, is plain.
+ * Which the line names at the column, counted from 1: that of the name's
+ * first character or, as g++ has it, of the bracket after the name.
+ * Operations that read and write are not meant: their instructions tell, and
+ * what else they access, such as the value expected, is plain.
  */
-enum atomic_line atomic_line_names(const char *text, size_t size);
+enum atomic_line atomic_line_names(const char *line, size_t size,
+				   size_t column);
 
 #endif

@@ -19,9 +19,9 @@
 #include "image/image.h"
 #include "sample.h"
 
-static enum atomic_line names(const char *text)
+static enum atomic_line names(const char *line)
 {
-	return atomic_line_names(text, strlen(text));
+	return atomic_line_names(line, strlen(line), 1);
 }
 
 static void names_are_whole_words(void **state)
@@ -37,8 +37,23 @@ static void names_are_whole_words(void **state)
 	assert_int_equal(names(" atomic_load(&x)"), ATOMIC_LINE_NONE);
 	assert_int_equal(names("atomic_"), ATOMIC_LINE_NONE);
 	assert_int_equal(names(""), ATOMIC_LINE_NONE);
-	assert_int_equal(atomic_line_names("atomic_load", 10),
+	assert_int_equal(atomic_line_names("atomic_load", 10, 1),
 			 ATOMIC_LINE_NONE);
+}
+
+static void the_column_says_which_word(void **state)
+{
+	const char line[] = "x = f(y) + atomic_load (&z)";
+	size_t size = strlen(line);
+
+	(void)state;
+	for (size_t column = 0; column <= size + 1; column++) {
+		bool here = column == 12 || column == 24;
+
+		assert_int_equal(atomic_line_names(line, size, column),
+				 here ? ATOMIC_LINE_LOAD : ATOMIC_LINE_NONE);
+	}
+	assert_int_equal(names("(&x)"), ATOMIC_LINE_NONE);
 }
 
 static void operations_that_read_and_write_are_not_meant(void **state)
@@ -94,6 +109,16 @@ static void lines_name_operations(void **state)
 	check_sample("atomics_c.O2");
 }
 
+static void columns_of_brackets_count_too(void **state)
+{
+	char *path = sample_path("atomics_cxx.O2");
+
+	(void)state;
+	assert_true(marked(path, "_Z12builtin_loadPi", ATOMICS_LOAD) > 0);
+	assert_true(all_marked(path, "_Z10plain_loadv", ATOMICS_NONE));
+	free(path);
+}
+
 /* Older than its source, the program may come from other lines. */
 static void newer_sources_are_no_evidence(void **state)
 {
@@ -120,8 +145,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_whole_words),
+		cmocka_unit_test(the_column_says_which_word),
 		cmocka_unit_test(operations_that_read_and_write_are_not_meant),
 		cmocka_unit_test(lines_name_operations),
+		cmocka_unit_test(columns_of_brackets_count_too),
 		cmocka_unit_test(newer_sources_are_no_evidence),
 	};
 
