@@ -46,7 +46,7 @@ AC_DEFUN([RW_REPORT_MISSING], [
   apt-get install$rw_missing])])
 ])
 
-dnl RW_TEST_PKG, RW_TEST_LIBRARY: as above, for what only the tests need.
+dnl RW_TEST_PKG, RW_TEST_LIBRARY, RW_TEST_PROG: as above, for what only the tests need.
 AC_DEFUN([RW_TEST_PKG], [
   PKG_CHECK_MODULES([$1], [$2], [],
     [rw_test_missing="$rw_test_missing $3"
@@ -61,6 +61,13 @@ AC_DEFUN([RW_TEST_LIBRARY], [
     [AC_SUBST([$1_LIBS], [-l$2])],
     [rw_test_missing="$rw_test_missing $5"
      AC_MSG_WARN([$4 or lib$2 is missing, no tests (Debian package: $5)])])
+])
+
+AC_DEFUN([RW_TEST_PROG], [
+  AC_CHECK_PROG([$1], [$2], [$2])
+  AS_IF([test -z "$$1"],
+    [rw_test_missing="$rw_test_missing $3"
+     AC_MSG_WARN([$2 is missing, no tests (Debian package: $3)])])
 ])
 
 dnl RW_SANITIZERS

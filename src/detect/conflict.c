@@ -328,11 +328,12 @@ static bool side_in_runtime(const struct conflict_side *side)
 	part = rules_module_part(side->module);
 	if (part == PART_NONE)
 		return true;
-	if (part == PART_ALL)
-		return false;
 	function = elftext_function_at(side->module->text,
 				       side->insn_address - side->module->bias);
-	return function && rules_threading_name(function->name);
+	if (!function)
+		return false;
+	return rules_synchronization_name(function->name) ||
+	       (part != PART_ALL && rules_threading_name(function->name));
 }
 
 static const char *

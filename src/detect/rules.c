@@ -97,10 +97,32 @@ static enum rule rule_of_mark(enum atomics_mark mark)
 		return RULE_ATOMIC_TYPE;
 	case ATOMICS_GUARD:
 		return RULE_GUARD;
+	case ATOMICS_LOAD:
+	case ATOMICS_STORE:
 	case ATOMICS_NONE:
 		break;
 	}
 	return RULE_SITE;
+}
+
+static bool insn_writes(const struct insn_access *insn)
+{
+	for (unsigned int i = 0; i < insn->operand_count; i++) {
+		if (insn->operands[i].kind & ACCESS_WRITE)
+			return true;
+	}
+	return false;
+}
+
+static enum rule rules_code(struct image *image, struct module *module,
+			    uint64_t address, const struct insn_access *insn)
+{
+	enum atomics_mark mark = atomics_code(image, module, address);
+
+	if ((mark == ATOMICS_LOAD && !insn_writes(insn)) ||
+	    (mark == ATOMICS_STORE && insn_writes(insn)))
+		mark = ATOMICS_CODE;
+	return rule_of_mark(mark);
 }
 
 enum rule rules_data(struct image *image, uint64_t address)
@@ -189,5 +211,5 @@ enum rule rules_classify(const struct rules *rules, struct image *image,
 	rule = rules_operands(rules, image, module, address, insn, flags);
 	if (rule != RULE_SITE || (flags & RULES_NO_MARKS))
 		return rule;
-	return rule_of_mark(atomics_code(image, module, address));
+	return rules_code(image, module, address, insn);
 }

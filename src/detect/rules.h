@@ -34,7 +34,8 @@ enum rule {
 	RULE_PLT, /* procedure linkage stub: the loader writes its slot */
 	RULE_RSEQ, /* restartable sequence */
 	RULE_MODULE, /* in a module left out by default */
-	RULE_RUNTIME, /* the same, linked statically: known by its name */
+	/* the same, linked statically, or another library's lock: by name */
+	RULE_RUNTIME,
 	/*
 	 * A processor-specific variant of a string function of libc's, which
 	 * is not the one chosen here, as far as is known.
@@ -59,7 +60,7 @@ struct rules {
 
 /* What of a module is sampled unless the user says otherwise. */
 enum module_part {
-	PART_ALL,
+	PART_ALL, /* but locks known by name */
 	PART_NONE, /* loader, vDSO, threading and unwinding runtimes */
 	PART_STRINGS, /* libc: its mem*, str* and wcs* functions only */
 	PART_NAMED, /* a static program: all but the runtime's known names */
@@ -86,6 +87,9 @@ bool rules_runtime_name(const char *name);
 
 /* Is it one that synchronizes threads: pthread_*, sem_*, futex...? */
 bool rules_threading_name(const char *name);
+
+/* Is it a lock's or an atomic operation's, in whatever module it is? */
+bool rules_synchronization_name(const char *name);
 
 enum {
 	/* rbp is known to be the frame pointer there */

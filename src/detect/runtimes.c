@@ -36,6 +36,10 @@ static const struct runtime_module runtime_modules[] = {
 	{ "libomp.so*", PART_NONE },
 	{ "libomp[0-9]*.so*", PART_NONE },
 	{ "libiomp5.so*", PART_NONE },
+	{ "libatomic.so*", PART_NONE },
+	{ "libtbb.so*", PART_NONE },
+	{ "liburcu.so*", PART_NONE },
+	{ "liburcu-*.so*", PART_NONE },
 };
 
 /* Threads and their synchronization, in libc, libpthread and musl. */
@@ -45,6 +49,35 @@ static const char *const threading_functions[] = {
 	"__sem_*",     "mtx_*",	    "cnd_*",	   "thrd_*",	  "tss_*",
 	"call_once",   "__futex_*", "futex_*",	   "__condvar_*", "__private_*",
 	"__wait",      "__wake",    "__lock",	   "__unlock",
+};
+
+/*
+ * Locks and the like of libraries that do more than that, wherever they are
+ * linked in. Nothing but synchronization may be in these functions, and their
+ * names must be unlikely to be anybody else's.
+ */
+static const char *const synchronization_functions[] = {
+	/* GLib */
+	"g_mutex_*",
+	"g_rec_mutex_*",
+	"g_rw_lock_*",
+	"g_cond_*",
+	"g_once_init_*",
+	"g_atomic_*",
+	"g_bit_lock*",
+	"g_bit_trylock*",
+	"g_bit_unlock*",
+	"g_pointer_bit_*",
+	/* userspace RCU */
+	"urcu_*",
+	"_urcu_*",
+	/* Qt */
+	"_ZN6QMutex*",
+	"_ZN11QBasicMutex*",
+	"_ZN15QRecursiveMutex*",
+	"_ZN14QReadWriteLock*",
+	"_ZN14QWaitCondition*",
+	"_ZN10QSemaphore*",
 };
 
 /*
@@ -167,6 +200,8 @@ enum {
 	RUNTIME_MODULES = sizeof(runtime_modules) / sizeof(runtime_modules[0]),
 	THREADING_FUNCTIONS =
 		sizeof(threading_functions) / sizeof(threading_functions[0]),
+	SYNCHRONIZATION_FUNCTIONS = sizeof(synchronization_functions) /
+				    sizeof(synchronization_functions[0]),
 	RUNTIME_FUNCTIONS =
 		sizeof(runtime_functions) / sizeof(runtime_functions[0]),
 	NOT_STRINGS = sizeof(not_strings) / sizeof(not_strings[0]),
@@ -210,6 +245,12 @@ bool rules_threading_name(const char *name)
 	       name_matches(name, threading_functions, THREADING_FUNCTIONS);
 }
 
+bool rules_synchronization_name(const char *name)
+{
+	return name && name_matches(name, synchronization_functions,
+				    SYNCHRONIZATION_FUNCTIONS);
+}
+
 static const struct runtime_module *runtime_find(const char *name)
 {
 	for (size_t i = 0; name && i < RUNTIME_MODULES; i++) {
@@ -250,10 +291,14 @@ static enum rule rules_default(enum module_part part,
 		return rules_variant_name(function->name) ? RULE_VARIANT
 							  : RULE_SITE;
 	case PART_NAMED:
-		return rules_runtime_name(function->name) ? RULE_RUNTIME
-							  : RULE_SITE;
+		return rules_runtime_name(function->name) ||
+				       rules_synchronization_name(
+					       function->name)
+			       ? RULE_RUNTIME
+			       : RULE_SITE;
 	case PART_ALL:
-		break;
+		return rules_synchronization_name(function->name) ? RULE_RUNTIME
+								  : RULE_SITE;
 	}
 	return RULE_SITE;
 }

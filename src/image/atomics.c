@@ -12,6 +12,7 @@
 
 #include "base/demangle.h"
 #include "base/error.h"
+#include "image/atomicline.h"
 #include "image/debuginfo.h"
 #include "image/die.h"
 #include "image/elftext.h"
@@ -193,8 +194,19 @@ enum atomics_mark atomics_code(struct image *image, struct module *module,
 		return ATOMICS_CODE;
 	debug = debug_of(image, module);
 	unit = debug ? debug_module_unit(debug, address) : NULL;
-	if (unit && is_atomic_by_dwarf(unit, address + debug->dwarf_shift))
+	if (!unit)
+		return ATOMICS_NONE;
+	address += debug->dwarf_shift;
+	if (is_atomic_by_dwarf(unit, address))
 		return ATOMICS_CODE;
+	switch (atomic_line_at(debug, unit, address)) {
+	case ATOMIC_LINE_LOAD:
+		return ATOMICS_LOAD;
+	case ATOMIC_LINE_STORE:
+		return ATOMICS_STORE;
+	case ATOMIC_LINE_NONE:
+		break;
+	}
 	return ATOMICS_NONE;
 }
 

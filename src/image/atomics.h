@@ -4,8 +4,10 @@
  * deliberately shared: pcs inside inlined or real bodies of std::atomic,
  * std::atomic_ref, std::atomic_flag, __atomic_base and Rust's
  * core::sync::atomic, and global variables declared volatile or _Atomic (or
- * of type std::atomic<...>). Also from symbols alone: functions whose mangled
- * name is a member of std::atomic, and C++ guard variables (_ZGV...).
+ * of type std::atomic<...>). From the source, where it is at hand: code that
+ * comes from a line and column that names an atomic load or store. Also from
+ * symbols alone: functions whose mangled name is a member of std::atomic, and
+ * C++ guard variables (_ZGV...).
  *
  * Compilation units are read once each, lazily. What cannot be read, or does
  * not fit in memory, is ATOMICS_NONE; so are variables at first where there is
@@ -24,6 +26,12 @@ struct module;
 enum atomics_mark {
 	ATOMICS_NONE,
 	ATOMICS_CODE, /* body of an atomic operation */
+	/*
+	 * The source names one: an instruction that reads, or writes, is it.
+	 * Compilers give what its operands read the same line and column.
+	 */
+	ATOMICS_LOAD,
+	ATOMICS_STORE,
 	ATOMICS_VOLATILE, /* the variable is volatile */
 	ATOMICS_TYPE, /* the variable is _Atomic or std::atomic */
 	ATOMICS_GUARD, /* C++ guard variable of a static local */

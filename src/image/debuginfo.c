@@ -23,6 +23,7 @@
 #include "image/elftext.h"
 #include "image/image.h"
 #include "image/scopes.h"
+#include "image/sourcetext.h"
 #include "image/varindex.h"
 
 struct debuginfo {
@@ -122,6 +123,7 @@ static void debug_module_destroy(struct debug_module *module)
 	}
 	variable_index_destroy(module->variables);
 	free(module->fetched);
+	source_texts_destroy(module->sources);
 	vec_deinit(&module->units);
 	vec_deinit(&module->unit_ranges);
 	free(module);

@@ -20,6 +20,7 @@ struct debuginfo;
 struct error;
 struct image;
 struct module;
+struct source_texts;
 struct unit_scopes;
 struct unwind_input;
 struct variable_index;
@@ -51,6 +52,7 @@ struct debug_module {
 	struct vec units; /* of struct debug_unit; in DWARF order */
 	struct vec unit_ranges; /* by address; see debuginfo.c */
 	struct variable_index *variables; /* NULL until needed */
+	struct source_texts *sources; /* NULL until needed */
 };
 
 /* NULL is fine. To be called before any module's elftext is closed. */

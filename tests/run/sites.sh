@@ -48,6 +48,13 @@ else
 	skip "each is the start of an instruction" "no objdump"
 fi
 
+# By the source: busy is only accessed by atomic built-in functions, and of
+# the plain ledger beside it every access is listed.
+run sites --list "$T/free_builtin.O2"
+is "atomic loads and stores are known by their lines" \
+	"$(grep -c '	busy_\(lock\|unlock\)	' "$work/out")" 0
+matches "plain accesses are not" "$work/out" '	ledger_enter	'
+
 run sites --list --format json "$target"
 is "JSON lists as many" "$(grep -c '"type":"site"' "$work/out")" \
 	"$(total sites "$target")"

@@ -460,6 +460,19 @@ static void names_of_runtimes_and_of_string_functions(void **state)
 	assert_false(rules_runtime_name(NULL));
 }
 
+static void names_of_synchronization_anywhere(void **state)
+{
+	(void)state;
+	assert_true(rules_synchronization_name("g_mutex_lock"));
+	assert_true(rules_synchronization_name("urcu_memb_read_lock"));
+	assert_true(rules_synchronization_name("_ZN6QMutex4lockEv"));
+	assert_false(rules_synchronization_name("g_hash_table_insert"));
+	assert_false(rules_synchronization_name("rcu_statistics_update"));
+	assert_false(rules_synchronization_name("sem_table_add"));
+	assert_false(rules_synchronization_name("_ZN7QStringC1EPKc"));
+	assert_false(rules_synchronization_name(NULL));
+}
+
 static struct error *add_up(void *context, const struct module *module,
 			    const struct scan_counts *counts)
 {
@@ -531,6 +544,7 @@ int main(void)
 		TEST(a_library_that_goes_leaves_and_is_reported),
 		TEST(after_a_reset_all_that_was_known_is_gone),
 		TEST(names_of_runtimes_and_of_string_functions),
+		TEST(names_of_synchronization_anywhere),
 		TEST(the_inventory_adds_up),
 	};
 

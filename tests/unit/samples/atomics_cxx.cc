@@ -42,8 +42,14 @@ NOINLINE void plain_store(int value)
 	plain = value;
 }
 
+NOINLINE int builtin_load(int *at)
+{
+	return __atomic_load_n(at, __ATOMIC_ACQUIRE) + 1;
+}
+
 int main()
 {
+	builtin_load(&plain);
 	atomic_store(plain_load());
 	plain_store(atomic_load() + atomic_convert());
 	atomic_clear();

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The lines of source files that are at hand, for evidence that only the
+ * source has. Private to src/image. A file is read at the first question
+ * about it and kept; one that is no regular file, larger than a source file
+ * is, or changed after the module was made, is as good as missing.
+ */
+#ifndef IMAGE_SOURCETEXT_H
+#define IMAGE_SOURCETEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct source_texts;
+
+/* The files of a module that was made from them at module_path; or NULL. */
+struct source_texts *source_texts_create(const char *module_path);
+/* NULL is fine. */
+void source_texts_destroy(struct source_texts *texts);
+
+/*
+ * The text of a line, counted from 1, without its end; false when it is not
+ * at hand. *ret is not terminated and valid until the end of texts.
+ */
+bool source_texts_line(struct source_texts *texts, const char *path, int line,
+		       const char **ret, size_t *ret_size);
+
+#endif
