@@ -21,22 +21,22 @@ struct watch_options {
 	int pid; /* the first of them; 0: none */
 	const struct pidref *held; /* as many as pids, or NULL */
 	bool help, version, quiet, verbose;
-	bool include_stack, no_aslr, halt_on_race, text_untouched;
+	bool include_stack, no_aslr, halt_on_race, text_untouched, strict;
 	int backend, color, show, follow;
 	uint64_t seed, rate, stall_ns, duration_ns, timeout_ns;
 	uint64_t error_exitcode, min_samples;
 	uint32_t arm_rate; /* of struct session_config; no option */
 	const char *output, *debug;
 	struct vec include, exclude;
-	struct vec suppressions, baselines;
+	struct vec suppressions, baselines, special;
 	bool no_default_suppressions, update_baseline;
 	const char *gen_suppressions;
 };
 
 enum {
-	WATCH_DEFS = 28,
+	WATCH_DEFS = 30,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 26,
+	WATCH_DEFS_ATTACH = 28,
 };
 
 extern const struct option_def watch_defs[WATCH_DEFS];

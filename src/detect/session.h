@@ -27,6 +27,11 @@ struct rules;
 struct session_judge {
 	void *context;
 	/*
+	 * Set race->verdict, reason and grounds from its record: before it is
+	 * compared with others, and again whenever it was seen again.
+	 */
+	struct error *(*verdict)(void *context, struct race *race);
+	/*
 	 * Set race->status and race->suppressed, the first time, or look
 	 * again at one that was suppressed. *ret_settled: nothing that is
 	 * seen later will change this, so that the race need not be sampled.
@@ -51,6 +56,7 @@ struct session_config {
 	uint64_t duration_ns; /* stop watching after; 0: never */
 	uint64_t timeout_ns; /* end the program after; 0: never */
 	bool halt_on_race;
+	bool strict; /* what is unlikely counts as a race too */
 	const struct rules *rules;
 	struct session_judge judge;
 };
@@ -65,10 +71,11 @@ struct session_counts {
 	uint64_t sites_sampled; /* distinct */
 	uint64_t sites_known; /* of the functions decoded so far */
 	bool sites_complete; /* no function is left to decode */
-	/* distinct; neither synchronization nor suppressed */
+	/* distinct; not synchronization, suppressed, or (but strict) unlikely */
 	uint64_t races;
 	uint64_t races_known; /* of these, by the judge */
 	uint64_t suppressed; /* distinct */
+	uint64_t unlikely; /* distinct, and not suppressed */
 	uint64_t synchronization; /* conflicts judged so, repeats too */
 	uint64_t read_read; /* traps that turned out to be two reads */
 	uint32_t pool;

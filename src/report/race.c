@@ -61,6 +61,7 @@ static void side_deinit(struct race_side *side)
 	free(side->thread_path);
 	free(side->syscall);
 	free(side->insn);
+	free(side->sync);
 	free(side->creator_thread);
 }
 
@@ -105,6 +106,7 @@ void race_deinit(struct race *race)
 	free(race->program);
 	free(race->backend);
 	free(race->reason);
+	free(race->grounds);
 	race_init(race);
 }
 

@@ -420,12 +420,11 @@ static void crash_names_the_races_before_it(void **state)
 		    { "signal", "11" }, { "pid", "4242" }, { "tid", "4244" },
 		    { "thread", "\"evictor\"" }, { "address", "\"0x0\"" },
 		    { "frames", "[]" },
-		    { "races",
-		      "[{\"id\":1,\"variable\":\"shards\","
-		      "\"fingerprint\":\"0123\","
-		      "\"before_s\":0.25,\"same_address\":false,"
-		      "\"same_object\":false,\"same_pointer\":false,"
-		      "\"same_function\":true}]" });
+		    { "races", "[{\"id\":1,\"variable\":\"shards\","
+			       "\"fingerprint\":\"0123\","
+			       "\"before_s\":0.25,\"same_address\":false,"
+			       "\"same_object\":false,\"same_pointer\":false,"
+			       "\"same_function\":true}]" });
 	json_decref(record);
 	crash_deinit(&crash);
 }
