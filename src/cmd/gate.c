@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "judge/rank.h"
 #include "report/race.h"
 
 /* Suppressions of no use that are named when not all are asked for. */
@@ -129,9 +130,18 @@ static struct error *gate_race(void *context, struct race *race, bool first,
 	return NULL;
 }
 
+static struct error *gate_verdict(void *context, struct race *race)
+{
+	const struct gate *gate = context;
+
+	return rank_race(race, &gate->config->special);
+}
+
 struct session_judge gate_judge(struct gate *gate)
 {
-	return (struct session_judge){ .context = gate, .race = gate_race };
+	return (struct session_judge){ .context = gate,
+				       .verdict = gate_verdict,
+				       .race = gate_race };
 }
 
 struct error *gate_generate(struct gate *gate, const struct race *race)

@@ -20,6 +20,7 @@ struct race;
 
 struct gate_config {
 	struct vec suppressions, baselines; /* of const char *: paths */
+	struct vec special; /* of const char *: globs of variables */
 	bool no_default_suppressions;
 	bool update_baseline;
 	const char *generate; /* file for ready suppressions; NULL: none */

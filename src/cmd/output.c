@@ -402,6 +402,7 @@ bool output_finish(struct output *output, int exit_status)
 		.races_new = counts->races - counts->races_known,
 		.known = counts->races_known,
 		.suppressed = counts->suppressed,
+		.unlikely = counts->unlikely,
 		.synchronization = counts->synchronization,
 		.samples = stats->samples,
 		.hits = stats->hits,

@@ -21,7 +21,7 @@ struct watch_options {
 	int pid; /* the first of them; 0: none */
 	const struct pidref *held; /* as many as pids, or NULL */
 	bool help, version, quiet, verbose;
-	bool include_stack, no_aslr, halt_on_race, text_untouched;
+	bool include_stack, no_aslr, halt_on_race, text_untouched, strict;
 	bool debuginfod;
 	int backend, color, show, follow;
 	int format; /* in watch.c's words; negative: not given */
@@ -32,15 +32,15 @@ struct watch_options {
 	struct vec include, exclude;
 	bool source;
 	struct vec source_dirs;
-	struct vec suppressions, baselines;
+	struct vec suppressions, baselines, special;
 	bool no_default_suppressions, update_baseline;
 	const char *gen_suppressions;
 };
 
 enum {
-	WATCH_DEFS = 33,
+	WATCH_DEFS = 35,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 31,
+	WATCH_DEFS_ATTACH = 33,
 };
 
 extern const struct option_def watch_defs[WATCH_DEFS];

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/syscalls.h"
+#include "detect/evidence.h"
 #include "detect/scan.h"
 #include "image/elftext.h"
 #include "image/image.h"
@@ -317,41 +318,6 @@ static void conflict_overlap(struct conflict *conflict)
 	conflict->overlap.size = (uint32_t)(end - start);
 }
 
-/* The loader and the threading libraries synchronize inside. */
-static bool side_in_runtime(const struct conflict_side *side)
-{
-	const struct elf_function *function;
-	enum module_part part;
-
-	if (!side->module || side->insn_address == 0)
-		return false;
-	part = rules_module_part(side->module);
-	if (part == PART_NONE)
-		return true;
-	function = elftext_function_at(side->module->text,
-				       side->insn_address - side->module->bias);
-	if (!function)
-		return false;
-	return rules_synchronization_name(function->name) ||
-	       (part != PART_ALL && rules_threading_name(function->name));
-}
-
-static const char *
-conflict_synchronization(const struct conflict_context *context,
-			 const struct conflict *conflict)
-{
-	enum rule rule;
-
-	for (int i = 0; i < 2; i++) {
-		if (rule_is_synchronization(conflict->sides[i].rule))
-			return rule_name(conflict->sides[i].rule);
-	}
-	rule = rules_data(context->homes[0].image, conflict->overlap.address);
-	if (rule_is_synchronization(rule))
-		return rule_name(rule);
-	return side_in_runtime(&conflict->sides[1]) ? "runtime" : NULL;
-}
-
 static uint64_t key_mix(uint64_t key, uint64_t value)
 {
 	key = (key ^ value) * 0x9fb21c651e98df25u;
@@ -442,7 +408,8 @@ struct error *conflict_read(const struct conflict_context *context,
 	err = variables_prepare(context->homes[0].image, ret->overlap.address);
 	if (err)
 		return err;
-	ret->synchronization = conflict_synchronization(context, ret);
+	for (int i = 0; i < 2; i++)
+		ret->sides[i].sync = evidence_of_side(context, ret, i);
 	ret->key = conflict_key(context, ret);
 	return NULL;
 }

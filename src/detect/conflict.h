@@ -51,6 +51,8 @@ struct conflict_side {
 	/* what it accessed; kind ACCESS_NONE: not known; size 0: not known */
 	struct mem_access access;
 	enum rule rule; /* how the instruction is judged */
+	/* why it counts as synchronization, see evidence.h; or NULL */
+	const char *sync;
 	bool kernel; /* the access was made in a system call */
 	const uint8_t *stack; /* in the message; wire->stack_size bytes */
 	/* of the access: the value its address starts from; 0: not known */
@@ -65,11 +67,6 @@ struct conflict {
 	/* the bytes both touched, as far as that is known; where side 0 has them */
 	struct mem_access overlap;
 	bool race; /* false: two reads, after all */
-	/*
-	 * Why it is synchronization (a rule's name, or "runtime" for an
-	 * access inside the loader or a threading library); NULL when not.
-	 */
-	const char *synchronization;
 	/* equal for conflicts that would be described equally */
 	uint64_t key;
 };

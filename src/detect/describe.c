@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/syscalls.h"
 #include "detect/conflict-variable.h"
+#include "detect/evidence.h"
 #include "detect/scan.h"
 #include "image/elftext.h"
 #include "image/image.h"
@@ -227,11 +228,15 @@ static struct error *describe_side(const struct conflict_side *from,
 
 	side->access = from->access.kind;
 	side->size = from->access.size;
+	side->idiom.used = UINT64_MAX;
 	if (!from->wire->present) {
 		side->role = RACE_UNKNOWN;
 		return NULL;
 	}
 	side->atomic = from->insn.synchronizes;
+	side->address = from->access.address;
+	evidence_idiom(from, &side->idiom);
+	side->sync = copy_string(from->sync, &failed);
 	if (!describe_thread(from->wire, side))
 		return error_nomem;
 	side->insn = describe_insn(from, &failed);
@@ -301,11 +306,9 @@ static struct error *describe_all(const struct conflict_context *context,
 	race->evidence = describe_evidence(conflict->wire.evidence);
 	race->stall_ns = conflict->wire.stall_ns;
 	race->elapsed_ns = conflict->wire.elapsed_ns;
-	race->verdict = conflict->synchronization ? VERDICT_SYNC
-						  : VERDICT_SUSPECT;
+	race->verdict = VERDICT_SUSPECT; /* until it is judged */
 	race->program = copy_string(context->program, &failed);
 	race->backend = copy_string(context->backend, &failed);
-	race->reason = copy_string(conflict->synchronization, &failed);
 	describe_values(conflict, race->before, race->after);
 	if (!race_add_values(race, race->before, race->after, 1))
 		failed = true;
@@ -313,6 +316,8 @@ static struct error *describe_all(const struct conflict_context *context,
 	race->sides[1].role = RACE_RACING;
 	for (int i = 0; !failed && !err && i < 2; i++)
 		err = describe_side(&conflict->sides[i], &race->sides[i]);
+	/* as the stalled side's process has it */
+	race->sides[1].address -= conflict->wire.shift;
 	if (!failed && !err)
 		err = conflict_variable(context, conflict, &race->variable);
 	if (!err && (failed || !race_fingerprint(race)))

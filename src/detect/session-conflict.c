@@ -71,9 +71,17 @@ static bool session_tire(struct session *session,
 }
 
 /* Whether it is among those reported, which make a run fail. */
-static bool race_counts(const struct race *race)
+static bool race_counts(const struct session *session, const struct race *race)
 {
-	return race->verdict != VERDICT_SYNC && !race->suppressed.rule;
+	return race->verdict != VERDICT_SYNC && !race->suppressed.rule &&
+	       (race->verdict != VERDICT_UNLIKELY || session->config->strict);
+}
+
+static struct error *session_verdict(struct session *session, struct race *race)
+{
+	const struct session_judge *judge = &session->config->judge;
+
+	return judge->verdict ? judge->verdict(judge->context, race) : NULL;
 }
 
 static struct error *session_judge(const struct session *session,
@@ -87,29 +95,32 @@ static struct error *session_judge(const struct session *session,
 		       : NULL;
 }
 
-static void session_count(struct session *session, const struct race *race,
-			  bool first, bool hidden)
+/* Suppressions and verdicts change with what is seen: all are counted anew. */
+static void session_count(struct session *session)
 {
 	struct session_counts *counts = &session->counts;
 
-	if (race->verdict == VERDICT_SYNC) {
-		counts->synchronization++;
-		return;
-	}
-	if (hidden && !race->suppressed.rule)
-		counts->suppressed--;
-	if (first && race->suppressed.rule)
-		counts->suppressed++;
-	else if (first) {
-		counts->races++;
-		counts->races_known += race->status == STATUS_KNOWN;
+	counts->races = counts->races_known = 0;
+	counts->suppressed = counts->unlikely = 0;
+	for (size_t i = 0; i < session->races.races.count; i++) {
+		const struct race *race =
+			*(struct race **)vec_at(&session->races.races, i);
+
+		if (race_counts(session, race)) {
+			counts->races++;
+			counts->races_known += race->status == STATUS_KNOWN;
+		} else if (race->suppressed.rule) {
+			counts->suppressed += race->verdict != VERDICT_SYNC;
+		} else {
+			counts->unlikely += race->verdict == VERDICT_UNLIKELY;
+		}
 	}
 }
 
 static void session_halt(struct session *session, const struct race *race)
 {
 	if (!session->config->halt_on_race || session->result.halted ||
-	    !race_counts(race) || race->status == STATUS_KNOWN)
+	    !race_counts(session, race) || race->status == STATUS_KNOWN)
 		return;
 	session->result.halted = true;
 	/* a program that was attached to is not ours to end */
@@ -131,7 +142,8 @@ static struct error *session_report(struct session *session, struct race *race,
 		return err;
 	/* what hid it holds no longer: it is a race like another */
 	first = first || (hidden && !race->suppressed.rule);
-	session_count(session, race, first, hidden);
+	session->counts.synchronization += race->verdict == VERDICT_SYNC;
+	session_count(session);
 	if (session->sink->race)
 		session->sink->race(session->sink->context, race, first);
 	session->worth_stopping = race_is_actionable(race);
@@ -160,6 +172,7 @@ session_known_conflict(struct session *session,
 		       const struct conflict *conflict, bool *ret_known)
 {
 	uint64_t *known = map_get(&session->seen, conflict->key);
+	struct error *err;
 	struct race *race;
 
 	if (!known && !conflict->sides[1].wire->present)
@@ -171,7 +184,8 @@ session_known_conflict(struct session *session,
 	race = (struct race *)(uintptr_t)*known;
 	if (!conflict_count(conflict, race))
 		return error_nomem;
-	return session_seen(session, race, conflict, false);
+	err = session_verdict(session, race);
+	return err ? err : session_seen(session, race, conflict, false);
 }
 
 static bool session_remember(struct session *session,
@@ -208,13 +222,17 @@ session_new_conflict(struct session *session,
 		  (double)(clock_cpu_ns() - cpu) / CLOCK_NS_PER_MS);
 	if (err)
 		return err;
-	err = session_judge(session, race, true, &settled);
+	err = session_verdict(session, race);
+	if (!err)
+		err = session_judge(session, race, true, &settled);
 	if (err) {
 		race_deinit(race);
 		free(race);
 		return err;
 	}
 	err = dedupe_add(&session->races, race, &race, &first);
+	if (!err && !first)
+		err = session_verdict(session, race);
 	if (err)
 		return err;
 	/* the threads run again since the conflict was copied */

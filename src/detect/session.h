@@ -28,6 +28,11 @@ struct sources;
 struct session_judge {
 	void *context;
 	/*
+	 * Set race->verdict, reason and grounds from its record: before it is
+	 * compared with others, and again whenever it was seen again.
+	 */
+	struct error *(*verdict)(void *context, struct race *race);
+	/*
 	 * Set race->status and race->suppressed of a new conflict, which may
 	 * still turn out to be the twin of a race; or look again at a race
 	 * that was suppressed. *ret_settled is set if nothing that is seen
@@ -56,6 +61,7 @@ struct session_config {
 	bool halt_on_race;
 	/* leave the program stopped at the first race */
 	bool stop_at_race;
+	bool strict; /* what is unlikely counts as a race too */
 	const struct rules *rules;
 	struct session_judge judge;
 	struct sources *sources; /* of new races; NULL: none */
@@ -71,10 +77,11 @@ struct session_counts {
 	uint64_t sites_sampled; /* distinct */
 	uint64_t sites_known; /* of the functions decoded so far */
 	bool sites_complete; /* no function is left to decode */
-	/* distinct; neither synchronization nor suppressed */
+	/* distinct; not synchronization, suppressed, or (but strict) unlikely */
 	uint64_t races;
 	uint64_t races_known; /* of these, by the judge */
 	uint64_t suppressed; /* distinct */
+	uint64_t unlikely; /* distinct, and not suppressed */
 	uint64_t synchronization; /* conflicts judged so, repeats too */
 	uint64_t read_read; /* traps that turned out to be two reads */
 	uint32_t pool;

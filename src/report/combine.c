@@ -188,7 +188,7 @@ static char *sighting_text(const struct race *race)
 	bare.values.count = bare.hosts.count = 0;
 	memset(bare.changed, 0, sizeof(bare.changed));
 	bare.verdict = VERDICT_SUSPECT;
-	bare.reason = NULL;
+	bare.reason = bare.grounds = NULL;
 	bare.status = STATUS_UNSET;
 	memset(&bare.suppressed, 0, sizeof(bare.suppressed));
 	json.out = open_memstream(&text, &size);
@@ -261,7 +261,8 @@ static int order_verdicts(const struct race *a, const struct race *b)
 {
 	int order = order_numbers(a->verdict, b->verdict);
 
-	return order ? order : order_texts(a->reason, b->reason);
+	order = order ? order : order_texts(a->reason, b->reason);
+	return order ? order : order_texts(a->grounds, b->grounds);
 }
 
 static int order_suppressions(const struct race_suppression *a,
@@ -296,6 +297,7 @@ static void combine_judgements(struct race *race, struct race *other)
 	if (order_verdicts(other, race) < 0) {
 		SWAP(race->verdict, other->verdict);
 		SWAP(race->reason, other->reason);
+		SWAP(race->grounds, other->grounds);
 	}
 	if (order_suppressions(&other->suppressed, &race->suppressed) < 0)
 		SWAP(race->suppressed, other->suppressed);

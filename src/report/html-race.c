@@ -250,6 +250,10 @@ static void add_verdict(struct strbuf *out, const struct race *race)
 	if (phrase_status(race))
 		strbuf_addf(&text, "; %s", phrase_status(race));
 	add_fact(out, "verdict", &text);
+	if (race->grounds) {
+		strbuf_add(&text, race->grounds);
+		add_fact(out, "grounds", &text);
+	}
 	if (!race->suppressed.rule)
 		return;
 	phrase_add_suppression(&text, &race->suppressed);

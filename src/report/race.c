@@ -61,6 +61,7 @@ static void side_deinit(struct race_side *side)
 	free(side->thread_path);
 	free(side->syscall);
 	free(side->insn);
+	free(side->sync);
 	free(side->creator_thread);
 }
 
@@ -105,6 +106,7 @@ void race_deinit(struct race *race)
 	free(race->program);
 	free(race->backend);
 	free(race->reason);
+	free(race->grounds);
 	race_init(race);
 }
 
@@ -255,4 +257,28 @@ bool race_is_actionable(const struct race *race)
 	return (race->verdict == VERDICT_HARMFUL ||
 		race->verdict == VERDICT_SUSPECT) &&
 	       race->status != STATUS_KNOWN && !race->suppressed.rule;
+}
+
+const char *race_change_name(unsigned int change)
+{
+	switch ((enum idiom_change)change) {
+	case IDIOM_CONSTANT:
+		return "constant";
+	case IDIOM_ADD:
+		return "add";
+	case IDIOM_BITS:
+		return "bits";
+	case IDIOM_DERIVED:
+		return "derived";
+	case IDIOM_UNKNOWN:
+		break;
+	}
+	return NULL;
+}
+
+bool race_idiom_is_known(const struct insn_idiom *idiom)
+{
+	return idiom->change != IDIOM_UNKNOWN || idiom->used != UINT64_MAX ||
+	       idiom->compared || idiom->tests_zero || idiom->dereferenced ||
+	       idiom->locked_beside;
 }

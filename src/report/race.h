@@ -34,6 +34,11 @@ struct race_side {
 	unsigned int access; /* enum access_kind; ACCESS_NONE: unknown */
 	uint32_t size; /* bytes; 0: unknown */
 	bool atomic; /* a synchronizing instruction */
+	/* first byte of the whole access, where side 0 has it; 0: unknown */
+	uint64_t address;
+	struct insn_idiom idiom; /* what the function does with the value */
+	/* why this access counts as synchronization, or NULL; judge/syncness */
+	char *sync;
 	int pid, tid; /* 0: unknown */
 	char *thread; /* its name */
 	uint32_t *thread_path; /* n-th child of n-th child ... of the first */
@@ -128,7 +133,8 @@ struct race {
 	/* the bits that changed in any of all pairs, kept in `values' or not */
 	uint8_t changed[X86_ACCESS_MAX];
 	enum race_verdict verdict;
-	char *reason; /* of the verdict, or NULL */
+	char *reason; /* of the verdict: the name of a rule; or NULL */
+	char *grounds; /* of the reason, a sentence; or NULL */
 	enum race_status status;
 	struct race_suppression suppressed;
 	/* of merged reports: runs that saw it (0 counts as 1), and where */
@@ -189,6 +195,10 @@ const char *race_evidence_name(enum race_evidence evidence);
 const char *race_verdict_name(enum race_verdict verdict);
 const char *race_region_name(enum race_region region);
 const char *race_role_name(enum race_role role);
+/* "add", "bits" ...; NULL for IDIOM_UNKNOWN. */
+const char *race_change_name(unsigned int change);
+/* Whether it says anything. */
+bool race_idiom_is_known(const struct insn_idiom *idiom);
 /* NULL for STATUS_UNSET. */
 const char *race_status_name(enum race_status status);
 

@@ -86,6 +86,36 @@ static void read_thread_path(struct members *in, const json_t *object,
 	}
 }
 
+static const char *change_word(unsigned int change)
+{
+	return race_change_name(change);
+}
+
+static void read_idiom(struct members *in, const json_t *side,
+		       struct insn_idiom *idiom)
+{
+	const json_t *object = members_object(in, side, "idiom");
+	const json_t *delta;
+
+	idiom->used = UINT64_MAX;
+	if (!object)
+		return;
+	idiom->change = (uint8_t)members_word(in, object, "change", change_word,
+					      IDIOM_DERIVED + 1, IDIOM_UNKNOWN);
+	delta = json_object_get(object, "delta");
+	if (delta && !json_is_integer(delta))
+		members_fail(in, error_create(ERROR_FORMAT,
+					      "'delta' is no integer"));
+	idiom->delta = json_integer_value(delta);
+	idiom->changed = members_address(in, object, "changed");
+	if (members_string(in, object, "used"))
+		idiom->used = members_address(in, object, "used");
+	idiom->compared = members_bool(in, object, "compared");
+	idiom->tests_zero = members_bool(in, object, "tests_zero");
+	idiom->dereferenced = members_bool(in, object, "dereferenced");
+	idiom->locked_beside = members_bool(in, object, "locked_beside");
+}
+
 static void read_side(struct members *in, const json_t *object,
 		      struct race_side *side)
 {
@@ -101,6 +131,9 @@ static void read_side(struct members *in, const json_t *object,
 	read_thread_path(in, object, side);
 	side->syscall = members_text(in, object, "syscall");
 	side->insn = members_text(in, object, "insn");
+	side->address = members_address(in, object, "address");
+	side->sync = members_text(in, object, "sync");
+	read_idiom(in, object, &side->idiom);
 	read_frames(in, object, "frames", &side->frames);
 	read_frames(in, object, "created", &side->created);
 	side->creator = members_int(in, object, "creator");
@@ -278,6 +311,7 @@ void record_read_race(struct members *in, const json_t *object,
 							VERDICT_SYNC + 1,
 							VERDICT_SUSPECT);
 	race->reason = members_text(in, object, "reason");
+	race->grounds = members_text(in, object, "grounds");
 	read_suppression(in, object, &race->suppressed);
 	race->status = (enum race_status)members_word(in, object, "status",
 						      status_word,

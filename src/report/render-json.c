@@ -144,6 +144,31 @@ static json_t *thread_path_of(const struct race_side *side,
 	return path;
 }
 
+/* What the code does with the value; null when nothing is known of that. */
+static void put_idiom(struct object *record, const struct insn_idiom *idiom)
+{
+	struct object object;
+
+	if (!race_idiom_is_known(idiom)) {
+		object_put(record, "idiom", json_null());
+		return;
+	}
+	object = object_begin(NULL);
+	object_put_text(&object, "change", race_change_name(idiom->change));
+	object_put(&object, "delta", json_integer(idiom->delta));
+	object_put_address(&object, "changed", idiom->changed);
+	if (idiom->used == UINT64_MAX)
+		object_put(&object, "used", json_null());
+	else
+		object_put_address(&object, "used", idiom->used);
+	object_put(&object, "compared", json_boolean(idiom->compared));
+	object_put(&object, "tests_zero", json_boolean(idiom->tests_zero));
+	object_put(&object, "dereferenced", json_boolean(idiom->dereferenced));
+	object_put(&object, "locked_beside",
+		   json_boolean(idiom->locked_beside));
+	object_put_record(record, "idiom", &object);
+}
+
 static json_t *side_of(const struct race_side *side)
 {
 	struct object object = object_begin(NULL);
@@ -160,6 +185,12 @@ static json_t *side_of(const struct race_side *side)
 	object_put(&object, "thread_path", thread_path_of(side, &object));
 	object_put_text(&object, "syscall", side->syscall);
 	object_put_text(&object, "insn", side->insn);
+	if (side->address)
+		object_put_address(&object, "address", side->address);
+	else
+		object_put(&object, "address", json_null());
+	object_put_text(&object, "sync", side->sync);
+	put_idiom(&object, &side->idiom);
 	object_put(&object, "frames", frames_of(&side->frames, &object));
 	object_put(&object, "created",
 		   side->created.count ? frames_of(&side->created, &object)
@@ -250,6 +281,7 @@ static struct error *json_race(struct renderer *renderer,
 	object_put_uint(&record, "count", race->count);
 	object_put_text(&record, "verdict", race_verdict_name(race->verdict));
 	object_put_text(&record, "reason", race->reason);
+	object_put_text(&record, "grounds", race->grounds);
 	object_put(&record, "replay", json_null());
 	put_suppression(&record, &race->suppressed);
 	object_put_text(&record, "status", race_status_name(race->status));
@@ -348,6 +380,7 @@ static struct error *json_summary(struct renderer *renderer,
 	object_put_uint(&record, "new", summary->races_new);
 	object_put_uint(&record, "suppressed", summary->suppressed);
 	object_put_uint(&record, "known", summary->known);
+	object_put_uint(&record, "unlikely", summary->unlikely);
 	object_put_uint(&record, "synchronization", summary->synchronization);
 	object_put_uint(&record, "samples", summary->samples);
 	object_put_uint(&record, "hits", summary->hits);

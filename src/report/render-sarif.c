@@ -279,6 +279,7 @@ static void put_properties(struct object *result, const struct race *race)
 	object_put_text(&properties, "verdict",
 			race_verdict_name(race->verdict));
 	sarif_put_known(&properties, "reason", race->reason);
+	sarif_put_known(&properties, "grounds", race->grounds);
 	object_put_text(&properties, "kind", race_kind(race));
 	object_put_text(&properties, "evidence",
 			race_evidence_name(race->evidence));

@@ -174,6 +174,11 @@ static void write_verdict(struct text *text, const struct race *race)
 	if (phrase_status(race))
 		strbuf_addf(&text->line, "; %s", phrase_status(race));
 	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
+	if (race->grounds) {
+		strbuf_add(&text->line, "grounds     ");
+		utf8_add_visible(&text->line, race->grounds);
+		text_end_line(text, TEXT_INDENT, TEXT_INDENT);
+	}
 	if (!race->suppressed.rule)
 		return;
 	strbuf_add(&text->line, "suppressed  by ");
@@ -278,7 +283,7 @@ static void add_races(struct strbuf *line, const struct run_summary *summary)
 {
 	text_add_plural(line, summary->races, "race");
 	if (summary->races == 0 && summary->suppressed == 0 &&
-	    summary->known == 0)
+	    summary->known == 0 && summary->unlikely == 0)
 		return;
 	strbuf_add(line, " (");
 	text_add_count(line, summary->races_new);
@@ -292,6 +297,11 @@ static void add_races(struct strbuf *line, const struct run_summary *summary)
 		strbuf_add(line, ", ");
 		text_add_count(line, summary->suppressed);
 		strbuf_add(line, " suppressed");
+	}
+	if (summary->unlikely) {
+		strbuf_add(line, ", ");
+		text_add_count(line, summary->unlikely);
+		strbuf_add(line, " unlikely");
 	}
 	strbuf_add(line, ")");
 }

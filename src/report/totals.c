@@ -324,6 +324,7 @@ static void add_counters(struct run_summary *sum,
 	add(&sum->races_new, summary->races_new);
 	add(&sum->suppressed, summary->suppressed);
 	add(&sum->known, summary->known);
+	add(&sum->unlikely, summary->unlikely);
 	add(&sum->synchronization, summary->synchronization);
 	add(&sum->samples, summary->samples);
 	add(&sum->hits, summary->hits);

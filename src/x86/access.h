@@ -116,6 +116,37 @@ struct insn_access {
 	/* implicit stack push/pop traffic is an operand with `stack` set */
 };
 
+/* What a function does with a value in memory; made by x86/idiom. */
+enum idiom_change {
+	/* not written, or nothing shows where the value comes from */
+	IDIOM_UNKNOWN,
+	IDIOM_CONSTANT, /* always the same value */
+	IDIOM_ADD, /* the old value and a number */
+	IDIOM_BITS, /* the old value with some bits set, cleared or turned */
+	IDIOM_DERIVED, /* otherwise made from the old value */
+};
+
+struct insn_idiom {
+	uint8_t change; /* enum idiom_change: of the bytes in memory */
+	/* IDIOM_ADD: the number, if it is always the same; else 0 */
+	int64_t delta;
+	/* IDIOM_BITS: the bits that may change, bit 0 in the lowest byte */
+	uint64_t changed;
+	/*
+	 * The bits of the value read that anything depends on, besides the
+	 * value written back; all ones if that is not known.
+	 */
+	uint64_t used;
+	/* the new value is compared with zero at once: dec; jz */
+	bool tests_zero;
+	/* the value read is compared with something, bits of it or all */
+	bool compared;
+	/* it is used as an address */
+	bool dereferenced;
+	/* the function has a locked instruction for the same operand */
+	bool locked_beside;
+};
+
 /* The registers an address is computed from, by enum x86_reg. */
 struct x86_registers {
 	uint64_t gpr[16];

@@ -62,13 +62,38 @@ static uint32_t registers_read(const struct follow *follow,
 	return set;
 }
 
+/* The value as the base of an address: a pointer that is followed. */
+static void note_addresses(struct follow *follow, const struct path *path,
+			   const struct cs_insn *insn)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+
+	for (int i = 0; i < x86->op_count; i++) {
+		uint8_t base;
+
+		if (x86->operands[i].type != X86_OP_MEM ||
+		    insn->id == X86_INS_LEA || insn->id == X86_INS_NOP)
+			continue;
+		base = decode_register(x86->operands[i].mem.base);
+		if (base < X86_RIP && path->forms[base].live &&
+		    path->forms[base].change != IDIOM_BITS)
+			follow->idiom->dereferenced = true;
+	}
+}
+
 /* Not understood: what it reads is used as a whole. */
 static void step_other(struct follow *follow, struct path *path,
 		       const struct cs_insn *insn)
 {
 	uint32_t written, read = registers_read(follow, insn, &written);
+	bool compares = insn->id == X86_INS_CMP || insn->id == X86_INS_TEST ||
+			insn->id == X86_INS_BT;
 
+	note_addresses(follow, path, insn);
 	for (int i = 0; i < 16; i++) {
+		if (compares && (read & (UINT32_C(1) << i)) &&
+		    path->forms[i].live)
+			follow->idiom->compared = true;
 		if (read & (UINT32_C(1) << i))
 			idiom_use_form(follow, &path->forms[i]);
 	}
@@ -274,6 +299,7 @@ static bool step_compare(struct follow *follow, struct path *path,
 	    idiom_high_byte(insn, 0))
 		return false;
 	form = &path->forms[reg];
+	follow->idiom->compared = true;
 	if (insn->id == X86_INS_TEST && idiom_immediate(insn, 1, &imm)) {
 		uint64_t bits = (uint64_t)imm &
 				idiom_mask(insn->detail->x86.operands[0].size);

@@ -73,6 +73,8 @@ static void follow_path(struct follow *follow, struct path path)
 		idiom_access(follow, path.address, &access);
 		if (path.flags && tests_zero(insn))
 			follow->idiom->tests_zero = true;
+		if (path.flags && access.flow == X86_FLOW_BRANCH)
+			follow->idiom->compared = true;
 		if (path_leaves(follow, &path, &access))
 			return;
 		path.address = idiom_next(insn);
@@ -115,6 +117,9 @@ static void look_at_memory(struct follow *follow, const struct cs_insn *insn)
 	uint64_t mask = idiom_mask(follow->place.size);
 	int64_t imm;
 
+	follow->idiom->compared = insn->id == X86_INS_TEST ||
+				  insn->id == X86_INS_CMP ||
+				  insn->id == X86_INS_BT;
 	if (insn->id == X86_INS_TEST && idiom_immediate(insn, 1, &imm))
 		idiom_use(follow, (uint64_t)imm & mask);
 	else if (insn->id == X86_INS_BT && idiom_immediate(insn, 1, &imm))
@@ -202,6 +207,21 @@ static void find_load(struct follow *follow, uint64_t store)
 	}
 }
 
+/* Is the place changed by a locked instruction anywhere in the function? */
+static bool locked_beside(const struct follow *follow)
+{
+	struct insn_access access;
+
+	for (size_t at = 0; at < follow->size; at += access.length) {
+		idiom_access(follow, follow->start + at, &access);
+		if (access.synchronizes && access.operand_count == 1 &&
+		    idiom_same_place(&access.operands[0], &follow->place,
+				     follow->start + at + access.length))
+			return true;
+	}
+	return false;
+}
+
 static void look_at_store(struct follow *follow, const struct cs_insn *insn)
 {
 	struct insn_idiom *idiom = follow->idiom;
@@ -254,21 +274,5 @@ void idiom_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		look_at_store(&follow, insn);
 		break;
 	}
-}
-
-const char *idiom_change_name(enum idiom_change change)
-{
-	switch (change) {
-	case IDIOM_CONSTANT:
-		return "constant";
-	case IDIOM_ADD:
-		return "add";
-	case IDIOM_BITS:
-		return "bits";
-	case IDIOM_DERIVED:
-		return "derived";
-	case IDIOM_UNKNOWN:
-		break;
-	}
-	return NULL;
+	ret->locked_beside = locked_beside(&follow);
 }

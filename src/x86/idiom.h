@@ -16,30 +16,6 @@
 
 struct decoder;
 
-enum idiom_change {
-	/* not written, or nothing shows where the value comes from */
-	IDIOM_UNKNOWN,
-	IDIOM_CONSTANT, /* always the same value */
-	IDIOM_ADD, /* the old value and a number */
-	IDIOM_BITS, /* the old value with some bits set, cleared or turned */
-	IDIOM_DERIVED, /* otherwise made from the old value */
-};
-
-struct insn_idiom {
-	uint8_t change; /* enum idiom_change: of the bytes in memory */
-	/* IDIOM_ADD: the number, if it is always the same; else 0 */
-	int64_t delta;
-	/* IDIOM_BITS: the bits that may change, bit 0 in the lowest byte */
-	uint64_t changed;
-	/*
-	 * The bits of the value read that anything depends on, besides the
-	 * value written back; all ones if that is not known.
-	 */
-	uint64_t used;
-	/* the new value is compared with zero at once: dec; jz */
-	bool tests_zero;
-};
-
 /*
  * Look at the access of the instruction at `address` (in the function body
  * `bytes`, which begins at `start`) to its memory operand of that index.
@@ -49,8 +25,5 @@ struct insn_idiom {
 void idiom_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		uint64_t start, uint64_t address, unsigned int operand,
 		struct insn_idiom *ret);
-
-/* "add", "bits", ...; NULL for IDIOM_UNKNOWN. */
-const char *idiom_change_name(enum idiom_change change);
 
 #endif

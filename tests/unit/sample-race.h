@@ -122,6 +122,14 @@ static inline void sample_more(struct race *race)
 	sample_frame(&created, "start_workers", 30, 0x1300);
 	race->sides[1].created = created.frames;
 	race->sides[1].creator = 4242;
+	race->sides[1].address = race->address;
+	sample_set(&race->sides[1].sync, "synchronizing");
+	race->sides[1].idiom = (struct insn_idiom){ .change = IDIOM_BITS,
+						    .changed = 0x10,
+						    .used = 0x04,
+						    .compared = true,
+						    .locked_beside = true };
+	sample_set(&race->grounds, "other bits");
 	sample_set(&race->sides[1].creator_thread, "main");
 }
 
@@ -137,6 +145,8 @@ static inline void sample_unknown(struct race *race)
 	race->verdict = VERDICT_SUSPECT;
 	race->sides[0].role = RACE_STALLED;
 	race->sides[1].role = RACE_UNKNOWN;
+	for (int i = 0; i < 2; i++)
+		race->sides[i].idiom.used = UINT64_MAX;
 }
 
 #endif

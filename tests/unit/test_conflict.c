@@ -154,7 +154,8 @@ static void the_instruction_before_rip_is_found(void **state)
 	side(fixture, 1, after_store, shared_words);
 	conflict = understand(fixture);
 	assert_true(conflict->race);
-	assert_null(conflict->synchronization);
+	assert_null(conflict->sides[0].sync);
+	assert_null(conflict->sides[1].sync);
 	assert_int_equal(conflict->sides[0].insn_address,
 			 (uintptr_t)before_load);
 	assert_int_equal(conflict->sides[1].insn_address,
@@ -278,34 +279,36 @@ static void the_kernel_reads_or_writes_by_its_call(void **state)
 	free(race);
 }
 
-static void synchronizing_instructions_make_synchronization(void **state)
+static void synchronizing_instructions_are_evidence_of_their_side(void **state)
 {
 	struct fixture *fixture = *state;
 
 	stalled(fixture, before_load, shared_words, ACCESS_READ, 8);
 	side(fixture, 1, after_exchange, shared_words);
-	assert_string_equal(understand(fixture)->synchronization,
+	assert_string_equal(understand(fixture)->sides[1].sync,
 			    "synchronizing");
 	side(fixture, 1, after_locked, shared_words);
-	assert_string_equal(understand(fixture)->synchronization,
+	assert_string_equal(understand(fixture)->sides[1].sync,
 			    "synchronizing");
+	assert_null(fixture->conflict.sides[0].sync);
 	side(fixture, 1, after_add, shared_words);
-	assert_null(understand(fixture)->synchronization);
+	assert_null(understand(fixture)->sides[1].sync);
 	assert_int_equal(fixture->conflict.sides[1].access.kind, ACCESS_RMW);
 }
 
-static void a_volatile_variable_is_synchronization(void **state)
+static void a_volatile_variable_is_evidence_of_both_sides(void **state)
 {
 	struct fixture *fixture = *state;
 	struct race *race;
 
 	stalled(fixture, before_load, (const void *)&flag_word, ACCESS_READ, 8);
 	side(fixture, 1, after_store, (const void *)&flag_word);
-	assert_string_equal(understand(fixture)->synchronization, "volatile");
+	assert_string_equal(understand(fixture)->sides[1].sync, "volatile");
 	assert_null(conflict_describe(&fixture->context, &fixture->conflict,
 				      &race));
-	assert_int_equal(race->verdict, VERDICT_SYNC);
-	assert_string_equal(race->reason, "volatile");
+	assert_int_equal(race->verdict, VERDICT_SUSPECT); /* not judged yet */
+	assert_string_equal(race->sides[0].sync, "volatile");
+	assert_string_equal(race->sides[1].sync, "volatile");
 	race_deinit(race);
 	free(race);
 }
@@ -356,6 +359,8 @@ static void everything_gets_its_name(void **state)
 	assert_non_null(strstr(race->sides[1].insn, "mov"));
 	frame = vec_at(&race->sides[0].frames, 0);
 	assert_non_null(strstr(frame->function, "_add"));
+	assert_int_equal(race->sides[0].idiom.change, IDIOM_ADD);
+	assert_int_equal(race->sides[1].address, (uintptr_t)&shared_words[2]);
 	frame = vec_at(&race->sides[1].frames, 0);
 	assert_non_null(strstr(frame->function, "_store"));
 	assert_non_null(frame->module);
@@ -432,8 +437,8 @@ int main(void)
 		TEST(of_a_copy_the_side_that_was_watched_counts),
 		TEST(at_a_functions_start_it_was_the_call),
 		TEST(the_kernel_reads_or_writes_by_its_call),
-		TEST(synchronizing_instructions_make_synchronization),
-		TEST(a_volatile_variable_is_synchronization),
+		TEST(synchronizing_instructions_are_evidence_of_their_side),
+		TEST(a_volatile_variable_is_evidence_of_both_sides),
 		TEST(a_changed_value_without_a_thread_is_a_write),
 		TEST(everything_gets_its_name),
 		TEST(the_key_tells_places_apart_and_nothing_else),

@@ -146,6 +146,17 @@ static void bits_that_are_looked_at(void **state)
 	assert_int_equal(LOOK(state, load_dead).used, 0);
 }
 
+static void what_a_value_is_for(void **state)
+{
+	assert_true(LOOK(state, test_memory).compared);
+	assert_true(LOOK(state, load_test).compared);
+	assert_false(LOOK(state, load_call).compared);
+	assert_true(LOOK(state, load_dec_zero).compared);
+	assert_false(LOOK(state, load_add).compared);
+	assert_true(LOOK(state, load_pointer).dereferenced);
+	assert_false(LOOK(state, load_call).dereferenced);
+}
+
 static void whole_values(void **state)
 {
 	assert_int_equal(LOOK(state, load_test_used).used, 0xff);
@@ -199,6 +210,17 @@ static void other_writes(void **state)
 	assert_int_not_equal(LOOK(state, store_mix).change, IDIOM_BITS);
 }
 
+CODE(spin_lock, "", "1: movq (%rdi), %rax",
+     "testq %rax, %rax; jne 1b; lock cmpxchgq %rsi, (%rdi); jne 1b; ret");
+CODE(no_spin_lock, "", "1: movq (%rdi), %rax",
+     "testq %rax, %rax; jne 1b; lock cmpxchgq %rsi, 8(%rdi); jne 1b; ret");
+
+static void locks_beside(void **state)
+{
+	assert_true(LOOK(state, spin_lock).locked_beside);
+	assert_false(LOOK(state, no_spin_lock).locked_beside);
+}
+
 CODE(loop_forever, "", "1: movl (%rdi), %eax",
      "2: testl %ebx, %ebx; je 2b; jmp 2b");
 CODE(cut_off, "", "movl (%rdi), %eax", "");
@@ -250,9 +272,11 @@ int main(void)
 		cmocka_unit_test(not_the_same_place),
 		cmocka_unit_test(counter_whose_value_goes_on),
 		cmocka_unit_test(bits_that_are_looked_at),
+		cmocka_unit_test(what_a_value_is_for),
 		cmocka_unit_test(whole_values),
 		cmocka_unit_test(bits_that_change),
 		cmocka_unit_test(other_writes),
+		cmocka_unit_test(locks_beside),
 		cmocka_unit_test(what_cannot_be_followed),
 		cmocka_unit_test(any_bytes),
 	};

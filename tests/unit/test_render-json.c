@@ -163,7 +163,8 @@ static void race_with_everything_known(void **state)
 			    "\"after\":\"6500000000000000\",\"count\":2}]" },
 		{ "changed", "\"0100000000000000\"" }, { "count", "3" },
 		{ "verdict", "\"unlikely\"" },
-		{ "reason", "\"disjoint-bits\"" }, { "replay", "null" },
+		{ "reason", "\"disjoint-bits\"" },
+		{ "grounds", "\"other bits\"" }, { "replay", "null" },
 		{ "suppressed",
 		  "{\"rule\":\"race:shard_*\",\"file\":\"team.supp\","
 		  "\"line\":4,\"reason\":\"for the status page\","
@@ -194,13 +195,19 @@ static void race_with_everything_known(void **state)
 	assert_int_equal(json_array_size(json_object_get(sides[1], "created")),
 			 1);
 	json_object_del(sides[1], "created");
-	MEMBERS_ARE(sides[1], { "role", "\"racing\"" },
-		    { "access", "\"write\"" }, { "size", "8" },
-		    { "atomic", "true" }, { "pid", "4242" }, { "tid", "4244" },
-		    { "thread", "\"evictor\"" }, { "thread_path", "[0,1]" },
-		    { "syscall", "\"read\"" },
-		    { "insn", "\"movq %rax, 0x8(%rbx)\"" },
-		    { "creator", "4242" }, { "creator_thread", "\"main\"" });
+	MEMBERS_ARE(
+		sides[1], { "role", "\"racing\"" }, { "access", "\"write\"" },
+		{ "size", "8" }, { "atomic", "true" }, { "pid", "4242" },
+		{ "tid", "4244" }, { "thread", "\"evictor\"" },
+		{ "thread_path", "[0,1]" }, { "syscall", "\"read\"" },
+		{ "insn", "\"movq %rax, 0x8(%rbx)\"" },
+		{ "address", "\"0x5555555580c8\"" },
+		{ "sync", "\"synchronizing\"" },
+		{ "idiom", "{\"change\":\"bits\",\"delta\":0,"
+			   "\"changed\":\"0x10\",\"used\":\"0x4\","
+			   "\"compared\":true,\"tests_zero\":false,"
+			   "\"dereferenced\":false,\"locked_beside\":true}" },
+		{ "creator", "4242" }, { "creator_thread", "\"main\"" });
 	member_is(sides[0], "role", "\"stalled\"");
 	member_is(sides[0], "access", "\"rmw\"");
 	let_go(record, variable, sides);
@@ -220,7 +227,7 @@ static void what_is_unknown_is_null(void **state)
 	member_is(record, "backend", "null");
 	member_is(record, "pid", "null");
 	member_is(record, "evidence", "\"value-change\"");
-	assert_int_equal(json_object_size(record), 27);
+	assert_int_equal(json_object_size(record), 28);
 	MEMBERS_ARE(variable, { "name", "null" }, { "symbol", "null" },
 		    { "offset", "null" }, { "type", "null" },
 		    { "container", "null" }, { "file", "null" },
@@ -231,7 +238,8 @@ static void what_is_unknown_is_null(void **state)
 		    { "size", "null" }, { "atomic", "null" }, { "pid", "null" },
 		    { "tid", "null" }, { "thread", "null" },
 		    { "thread_path", "null" }, { "syscall", "null" },
-		    { "insn", "null" }, { "frames", "[]" },
+		    { "insn", "null" }, { "address", "null" },
+		    { "sync", "null" }, { "idiom", "null" }, { "frames", "[]" },
 		    { "created", "null" }, { "creator", "null" },
 		    { "creator_thread", "null" });
 	let_go(record, variable, sides);
@@ -340,6 +348,7 @@ static void summary_has_every_counter(void **state)
 		.races_new = 2,
 		.suppressed = 3,
 		.known = 15,
+		.unlikely = 18,
 		.coverage = coverage,
 		.coverage_count = 1,
 		.synchronization = 4,
@@ -373,14 +382,14 @@ static void summary_has_every_counter(void **state)
 	record = parse_line(text, size);
 	MEMBERS_ARE(record, { "type", "\"summary\"" }, { "races", "1" },
 		    { "new", "2" }, { "suppressed", "3" }, { "known", "15" },
-		    { "synchronization", "4" }, { "samples", "5" },
-		    { "hits", "6" }, { "sites_sampled", "7" },
-		    { "sites_eligible", "8" }, { "watchpoint_traps", "9" },
-		    { "collisions", "10" }, { "value_changes", "11" },
-		    { "out_of_registers", "12" }, { "dropped", "13" },
-		    { "arms_refused", "14" }, { "overhead_pct", "2.1" },
-		    { "stalled_s", "0.9" }, { "elapsed_s", "9.8" },
-		    { "backend", "\"perf\"" },
+		    { "unlikely", "18" }, { "synchronization", "4" },
+		    { "samples", "5" }, { "hits", "6" },
+		    { "sites_sampled", "7" }, { "sites_eligible", "8" },
+		    { "watchpoint_traps", "9" }, { "collisions", "10" },
+		    { "value_changes", "11" }, { "out_of_registers", "12" },
+		    { "dropped", "13" }, { "arms_refused", "14" },
+		    { "overhead_pct", "2.1" }, { "stalled_s", "0.9" },
+		    { "elapsed_s", "9.8" }, { "backend", "\"perf\"" },
 		    { "coverage",
 		      "[{\"path\":\"/usr/bin/cache\",\"sites_sampled\":16,"
 		      "\"sites_eligible\":17}]" },

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Evidence of a conflict's sides; see evidence.h.
+ */
+#include "detect/evidence.h"
+
+#include "detect/rules.h"
+#include "detect/scan.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "x86/idiom.h"
+
+static const struct elf_function *
+side_function(const struct conflict_side *side)
+{
+	if (!side->module || !side->module->text || side->insn_address == 0)
+		return NULL;
+	return elftext_function_at(side->module->text,
+				   side->insn_address - side->module->bias);
+}
+
+/* The loader and the threading libraries synchronize inside. */
+static bool side_in_runtime(const struct conflict_side *side)
+{
+	const struct elf_function *function;
+	enum module_part part;
+
+	if (!side->module || side->insn_address == 0)
+		return false;
+	part = rules_module_part(side->module);
+	if (part == PART_NONE)
+		return true;
+	function = side_function(side);
+	if (!function)
+		return false;
+	return rules_synchronization_name(function->name) ||
+	       (part != PART_ALL && rules_threading_name(function->name));
+}
+
+/* Evidence that is about the bytes, whoever accesses them. */
+static const char *evidence_of_both(const struct conflict_context *context,
+				    const struct conflict *conflict)
+{
+	enum rule rule =
+		rules_data(context->homes[0].image, conflict->overlap.address);
+
+	if (rule_is_synchronization(rule))
+		return rule_name(rule);
+	for (int i = 0; i < 2; i++) {
+		rule = conflict->sides[i].rule;
+		if (rule_is_synchronization(rule) &&
+		    rule != RULE_SYNCHRONIZING && rule != RULE_ATOMIC_CODE)
+			return rule_name(rule);
+	}
+	return side_in_runtime(&conflict->sides[1]) ? "runtime" : NULL;
+}
+
+const char *evidence_of_side(const struct conflict_context *context,
+			     const struct conflict *conflict, int side)
+{
+	const char *both = evidence_of_both(context, conflict);
+	enum rule rule = conflict->sides[side].rule;
+
+	if (both)
+		return both;
+	return rule_is_synchronization(rule) ? rule_name(rule) : NULL;
+}
+
+/* The operand that the side's access was made through. */
+static unsigned int side_operand(const struct conflict_side *side)
+{
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < side->insn.operand_count; i++) {
+		const struct mem_operand *operand = &side->insn.operands[i];
+
+		if (operand->stack)
+			continue;
+		if (operand->kind == side->access.kind &&
+		    operand->size == side->access.size)
+			return i;
+		found = i;
+	}
+	return found;
+}
+
+void evidence_idiom(const struct conflict_side *side, struct insn_idiom *ret)
+{
+	const struct elf_function *function = side_function(side);
+	const uint8_t *bytes;
+	size_t size = 0;
+
+	*ret = (struct insn_idiom){ .used = UINT64_MAX };
+	if (!function || side->kernel)
+		return;
+	bytes = elftext_bytes(side->module->text, function->start, &size);
+	if (!bytes)
+		return;
+	if (size > function->size)
+		size = function->size;
+	idiom_find(side->home->scanner->decoder, bytes, size,
+		   function->start + side->module->bias, side->insn_address,
+		   side_operand(side), ret);
+}

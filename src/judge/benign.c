@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The table of rules; see benign.h.
+ */
+#include "judge/benign.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "report/race.h"
+
+/* A rise is a fact when it was seen so often. */
+enum { RISES = 3 };
+
+/* The bytes of a value, as a number; of 8 at most. */
+static uint64_t number_of(const uint8_t *bytes, uint32_t size)
+{
+	uint64_t number = 0;
+
+	for (uint32_t i = 0; i < size && i < 8; i++)
+		number |= (uint64_t)bytes[i] << (8 * i);
+	return number;
+}
+
+struct history {
+	uint64_t rises, falls;
+	uint64_t changed; /* bits that differed in any pair */
+	uint64_t low, high;
+};
+
+static struct history history_of(const struct race *race)
+{
+	struct history history = { .low = UINT64_MAX };
+
+	for (size_t i = 0; i < race->values.count; i++) {
+		const struct race_values *values = vec_at(&race->values, i);
+		uint64_t before = number_of(values->before, race->size);
+		uint64_t after = number_of(values->after, race->size);
+
+		history.changed |= before ^ after;
+		if (after > before)
+			history.rises += values->count;
+		if (after < before)
+			history.falls += values->count;
+		if (before < history.low)
+			history.low = before;
+		if (after > history.high)
+			history.high = after;
+	}
+	return history;
+}
+
+/* Adds to it, and does nothing else with it. */
+static bool side_counts_up(const struct race_side *side)
+{
+	return side->idiom.change == IDIOM_ADD && side->idiom.delta >= 0 &&
+	       side->idiom.used == 0 && !side->idiom.tests_zero &&
+	       !side->idiom.compared;
+}
+
+/* Only reads it, and decides nothing by it in that function. */
+static bool side_looks_on(const struct race_side *side)
+{
+	return side->access == ACCESS_READ &&
+	       side->idiom.change == IDIOM_UNKNOWN && !side->idiom.compared &&
+	       !side->idiom.dereferenced && side->frames.count > 0;
+}
+
+/*
+ * Increments only, and values that rise over several sightings: an update that
+ * is lost makes a statistic a little wrong. Not when values have also fallen,
+ * or anybody compares them: that may be a count of references.
+ */
+static bool is_statistics_counter(const struct race *race,
+				  const struct vec *special,
+				  struct strbuf *grounds)
+{
+	bool up[2] = { side_counts_up(&race->sides[0]),
+		       side_counts_up(&race->sides[1]) };
+	struct history history = history_of(race);
+
+	(void)special;
+	if (race->size > 8 || (!up[0] && !up[1]) ||
+	    (!up[0] && !side_looks_on(&race->sides[0])) ||
+	    (!up[1] && !side_looks_on(&race->sides[1])) || history.falls > 0 ||
+	    history.rises < RISES)
+		return false;
+	strbuf_addf(grounds,
+		    "it is only added to, the sum is used for nothing there, "
+		    "and it rose %" PRIu64 " times from %" PRIu64 " to %" PRIu64
+		    " and never fell",
+		    history.rises, history.low, history.high);
+	return true;
+}
+
+/* A mask of the access's bits as one of the race's first eight bytes. */
+static uint64_t mask_at_race(const struct race *race,
+			     const struct race_side *side, uint64_t mask)
+{
+	int64_t bytes = (int64_t)(side->address - race->address);
+
+	if (bytes <= -8 || bytes >= 8)
+		return 0;
+	return bytes >= 0 ? mask << (8 * bytes) : mask >> (-8 * bytes);
+}
+
+/*
+ * A read of some bits and a write that changes others of the same bytes, by
+ * the instructions around both. Not two writes: each takes the other's back.
+ */
+static bool is_disjoint_bits(const struct race *race, const struct vec *special,
+			     struct strbuf *grounds)
+{
+	const struct race_side *read = &race->sides[0];
+	const struct race_side *write = &race->sides[1];
+	uint64_t used, changed;
+
+	(void)special;
+	if (read->access != ACCESS_READ) {
+		read = &race->sides[1];
+		write = &race->sides[0];
+	}
+	if (read->access != ACCESS_READ || !(write->access & ACCESS_WRITE) ||
+	    read->idiom.change != IDIOM_UNKNOWN || read->idiom.used == 0 ||
+	    read->idiom.used == UINT64_MAX ||
+	    write->idiom.change != IDIOM_BITS || write->idiom.changed == 0 ||
+	    read->address == 0 || write->address == 0 || race->size > 8)
+		return false;
+	used = mask_at_race(race, read, read->idiom.used);
+	changed = mask_at_race(race, write, write->idiom.changed);
+	if (changed == 0 || (used & changed) != 0 ||
+	    (history_of(race).changed & used) != 0)
+		return false;
+	strbuf_addf(grounds,
+		    "the read looks at the bits 0x%" PRIx64
+		    " only, the write changes the bits 0x%" PRIx64 " only",
+		    used, changed);
+	return true;
+}
+
+/*
+ * Variables that are known to be raced on by intent, such as a clock that one
+ * thread keeps for all. Each was reported by racewatch, and its uses read in
+ * the source of its program; racewatch(1) lists them.
+ */
+static const char *const special_variables[] = {
+	"current_time", /* memcached: the clock, set once a second */
+	"ngx_cached_time", /* nginx: the same */
+	"ngx_current_msec", "server.unixtime", /* redis: the same */
+	"server.mstime",    "server.ustime",   NULL,
+};
+
+static bool is_special_variable(const struct race *race,
+				const struct vec *special,
+				struct strbuf *grounds)
+{
+	const char *name = race->variable.name;
+	const char *whose = NULL;
+
+	if (!name)
+		return false;
+	for (size_t i = 0; special_variables[i]; i++) {
+		if (strcmp(special_variables[i], name) == 0)
+			whose = "racewatch's table";
+	}
+	for (size_t i = 0; special && !whose && i < special->count; i++) {
+		if (fnmatch(*(const char *const *)vec_at(special, i), name,
+			    0) == 0)
+			whose = "--special-variable";
+	}
+	if (!whose)
+		return false;
+	strbuf_addf(grounds, "%s names the variable %s", whose, name);
+	return true;
+}
+
+const struct benign_rule benign_rules[] = {
+	{ "statistics-counter", is_statistics_counter },
+	{ "disjoint-bits", is_disjoint_bits },
+	{ "special-variable", is_special_variable },
+	{ NULL, NULL },
+};
+
+const struct benign_rule *benign_find(const struct race *race,
+				      const struct vec *special,
+				      struct strbuf *grounds)
+{
+	for (const struct benign_rule *rule = benign_rules; rule->name;
+	     rule++) {
+		if (rule->fits(race, special, grounds))
+			return rule;
+	}
+	return NULL;
+}

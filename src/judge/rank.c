@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From evidence to a verdict; see rank.h.
+ */
+#include "judge/rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "judge/benign.h"
+#include "judge/harm.h"
+#include "judge/syncness.h"
+#include "report/race.h"
+
+/* The verdict, by the first that has anything to say. */
+static enum race_verdict decide(const struct race *race,
+				const struct vec *special,
+				struct strbuf *reason, struct strbuf *grounds)
+{
+	const struct race_side *sides = race->sides;
+	const struct benign_rule *rule;
+	const struct harm_sign *sign;
+
+	if (syncness_both(race)) {
+		const char *first = sides[0].sync ? sides[0].sync
+						  : sides[1].sync;
+		const char *second = sides[1].sync ? sides[1].sync : "not seen";
+
+		strbuf_add(reason, first);
+		strbuf_addf(grounds, "both sides synchronize (%s, %s)", first,
+			    second);
+		return VERDICT_SYNC;
+	}
+	sign = harm_find(race, grounds);
+	if (sign) {
+		strbuf_add(reason, sign->name);
+		return VERDICT_HARMFUL;
+	}
+	rule = benign_find(race, special, grounds);
+	if (rule) {
+		strbuf_add(reason, rule->name);
+		return VERDICT_UNLIKELY;
+	}
+	if (sides[0].sync || sides[1].sync)
+		strbuf_addf(grounds,
+			    "the %s side synchronizes (%s), the other does not",
+			    race_role_name(sides[sides[0].sync ? 0 : 1].role),
+			    sides[sides[0].sync ? 0 : 1].sync);
+	else if (race->values.count == 1 &&
+		 memcmp(race->before, race->after, sizeof(race->before)) == 0)
+		strbuf_add(grounds, "the value did not change");
+	return VERDICT_SUSPECT;
+}
+
+/* The text, which the caller owns, or NULL when it is empty. */
+static bool take(struct strbuf *text, char **ret)
+{
+	bool ok = !text->failed;
+
+	free(*ret);
+	*ret = ok && text->length ? strdup(strbuf_text(text)) : NULL;
+	ok = ok && (*ret || text->length == 0);
+	strbuf_deinit(text);
+	return ok;
+}
+
+struct error *rank_race(struct race *race, const struct vec *special)
+{
+	struct strbuf reason = { 0 }, grounds = { 0 };
+	enum race_verdict verdict;
+	bool ok;
+
+	if (race->verdict == VERDICT_SYNC)
+		return NULL;
+	if (!syncness_find(race))
+		return error_nomem;
+	verdict = decide(race, special, &reason, &grounds);
+	ok = take(&reason, &race->reason);
+	ok = take(&grounds, &race->grounds) && ok;
+	race->verdict = verdict;
+	return ok ? NULL : error_nomem;
+}

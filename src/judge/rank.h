@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The verdict: synchronization if both sides show evidence of it, else
+ * harmful by a sign (harm.h), else unlikely by a rule (benign.h), else
+ * suspect. One synchronizing side and one plain one are a race (DataCollider,
+ * section 3.1.1), and the grounds say which is which.
+ */
+#ifndef JUDGE_RANK_H
+#define JUDGE_RANK_H
+
+struct error;
+struct race;
+struct vec;
+
+/*
+ * Set verdict, reason and grounds from the record, the evidence of
+ * synchronization included; a verdict from before is forgotten, but that
+ * synchronization stays what it is. special: of const char *, globs of the
+ * user's special variables; may be NULL. ERROR_NOMEM.
+ */
+struct error *rank_race(struct race *race, const struct vec *special);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Evidence of synchronization in a race's record; see syncness.h.
+ */
+#include "judge/syncness.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "detect/rules.h"
+#include "report/race.h"
+
+static bool side_set(struct race_side *side, const char *evidence)
+{
+	if (side->sync)
+		return true;
+	side->sync = strdup(evidence);
+	return side->sync;
+}
+
+/* As a whole word: "atomic_t" is not in "my_atomic_table". */
+static bool has_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+	const char *at = text;
+
+	while ((at = strstr(at, word))) {
+		char before = at > text ? at[-1] : ' ', after = at[length];
+
+		if (!isalnum((unsigned char)before) && before != '_' &&
+		    !isalnum((unsigned char)after) && after != '_')
+			return true;
+		at += length;
+	}
+	return false;
+}
+
+static bool has_any_word(const char *text, const char *const *words)
+{
+	for (size_t i = 0; words[i]; i++) {
+		if (has_word(text, words[i]))
+			return true;
+	}
+	return false;
+}
+
+/* What the type of the variable says of every access to it. */
+static const char *type_evidence(const char *type)
+{
+	static const char *const atomics[] = {
+		"_Atomic",     "sig_atomic_t", "atomic_flag", "atomic_bool",
+		"atomic_int",  "atomic_uint",  "atomic_long", "atomic_ulong",
+		"atomic_char", "atomic_llong", "AtomicBool",  "AtomicUsize",
+		"AtomicIsize", "AtomicPtr",    "AtomicU64",   "AtomicI64",
+		"AtomicU32",   "AtomicI32",    "AtomicU8",    NULL,
+	};
+	static const char *const locks[] = {
+		"pthread_mutex_t",
+		"pthread_cond_t",
+		"pthread_rwlock_t",
+		"pthread_once_t",
+		"pthread_barrier_t",
+		"pthread_spinlock_t",
+		"__pthread_mutex_s",
+		"sem_t",
+		"std::mutex",
+		"std::once_flag",
+		"GMutex",
+		"GOnce",
+		"mtx_t",
+		"cnd_t",
+		NULL,
+	};
+
+	if (!type)
+		return NULL;
+	if (has_any_word(type, atomics) || strstr(type, "std::atomic") ||
+	    strstr(type, "std::__atomic_base"))
+		return "atomic-type";
+	if (has_any_word(type, locks))
+		return "lock-type";
+	return has_word(type, "volatile") ? "volatile" : NULL;
+}
+
+/* An atomic operation in the words of C, C++ and Linux. */
+static bool source_is_atomic(const char *source)
+{
+	static const char *const prefixes[] = {
+		"__atomic_",	   "__sync_",	      "atomic_load",
+		"atomic_store",	   "atomic_fetch_",   "atomic_exchange",
+		"atomic_compare_", "g_atomic_",	      "ck_pr_",
+		"uatomic_",	   "CMM_LOAD_SHARED", "CMM_STORE_SHARED",
+		"READ_ONCE(",	   "WRITE_ONCE(",     "ACCESS_ONCE(",
+		"memory_order_",   "Ordering::",
+	};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (strstr(source, prefixes[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The line from the column where the access is: what stands before belongs to
+ * another statement. Columns count bytes; tabs are one.
+ */
+static const char *source_at(const struct race_frame *frame)
+{
+	size_t length = strlen(frame->source);
+	const char *from;
+
+	if (frame->column <= 0 || (size_t)frame->column > length)
+		return frame->source;
+	from = frame->source + frame->column - 1;
+	while (from > frame->source && !strchr(";{}", from[-1]))
+		from--;
+	return from;
+}
+
+static bool statement_is_atomic(const struct race_frame *frame)
+{
+	const char *from;
+	char *statement;
+	bool found;
+
+	if (!frame->source)
+		return false;
+	from = source_at(frame);
+	statement = strndup(from, strcspn(from, ";"));
+	found = statement && source_is_atomic(statement);
+	free(statement);
+	return found;
+}
+
+static const char *side_evidence(const struct race_side *side)
+{
+	const struct race_frame *frame;
+
+	if (side->idiom.locked_beside)
+		return "locked-beside";
+	if (side->frames.count == 0)
+		return NULL;
+	frame = vec_at(&side->frames, 0);
+	if (statement_is_atomic(frame))
+		return "source";
+	return rules_threading_name(frame->function) ||
+			       rules_synchronization_name(frame->function)
+		       ? "function"
+		       : NULL;
+}
+
+static bool is_locked(const struct race_side *side)
+{
+	return side->atomic ||
+	       (side->sync && strcmp(side->sync, "locked-beside") == 0);
+}
+
+/*
+ * A plain load or store that takes part in what the other side does with
+ * locked instructions: it has the same bytes, which it reads or writes at
+ * once. One that writes what it makes of the old value does not.
+ */
+static bool is_partner(const struct race_side *side,
+		       const struct race_side *other)
+{
+	return is_locked(other) && side->address != 0 &&
+	       side->address == other->address && side->size == other->size &&
+	       side->size <= 8 && side->address % side->size == 0 &&
+	       (side->access == ACCESS_READ || side->access == ACCESS_WRITE) &&
+	       (side->idiom.change == IDIOM_UNKNOWN ||
+		side->idiom.change == IDIOM_CONSTANT);
+}
+
+bool syncness_find(struct race *race)
+{
+	const char *type = type_evidence(race->variable.type);
+	bool ok = true;
+
+	for (int i = 0; ok && i < 2; i++) {
+		struct race_side *side = &race->sides[i];
+		const char *own = type ? type : side_evidence(side);
+
+		if (own && side->role != RACE_UNKNOWN)
+			ok = side_set(side, own);
+	}
+	for (int i = 0; ok && i < 2; i++) {
+		struct race_side *side = &race->sides[i];
+
+		if (!side->sync && is_partner(side, &race->sides[1 - i]))
+			ok = side_set(side, "partner");
+	}
+	return ok;
+}
+
+static bool side_synchronizes(const struct race_side *side)
+{
+	return side->sync || side->role == RACE_UNKNOWN;
+}
+
+bool syncness_both(const struct race *race)
+{
+	return (race->sides[0].sync || race->sides[1].sync) &&
+	       side_synchronizes(&race->sides[0]) &&
+	       side_synchronizes(&race->sides[1]);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Is an access synchronization? On x86 a relaxed, acquire or release atomic is
+ * a plain mov, so that the instruction alone does not tell. What tells is
+ * evidence, of either side, from the record: a locked instruction, the body of
+ * an atomic operation, the type of the variable, the source line, a function
+ * known to synchronize, or the other side (DataCollider, section 3.1.1; its
+ * sampling leaves such accesses out).
+ */
+#ifndef JUDGE_SYNCNESS_H
+#define JUDGE_SYNCNESS_H
+
+#include <stdbool.h>
+
+struct race;
+
+/*
+ * Name the evidence in race_side.sync of the sides that have none yet. False
+ * when out of memory.
+ *
+ *	atomic-type, volatile, lock-type	by the variable's type: both sides
+ *	source		the source line names an atomic operation there
+ *	function	a function that synchronizes, by its name
+ *	locked-beside	the same function changes it by a locked instruction
+ *	partner		plain, aligned, of just the bytes that the other side
+ *			changes by a locked instruction, and not a plain
+ *			read-modify-write
+ */
+bool syncness_find(struct race *race);
+
+/*
+ * Both sides synchronize; one that nobody saw is taken for what the other is.
+ */
+bool syncness_both(const struct race *race);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* src/judge/syncness.c: evidence of synchronization, and what is none. */
+#include "judge/syncness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sample-race.h"
+
+/* Two plain aligned accesses to the same 8 bytes; nothing says more. */
+static void plain_race(struct race *race)
+{
+	sample_race(race);
+	for (int i = 0; i < 2; i++) {
+		race->sides[i].address = race->address;
+		race->sides[i].idiom.used = UINT64_MAX;
+	}
+	race->sides[0].access = ACCESS_READ;
+	race->sides[1].access = ACCESS_WRITE;
+}
+
+static void expect(struct race *race, const char *first, const char *second)
+{
+	assert_true(syncness_find(race));
+	if (first)
+		assert_string_equal(race->sides[0].sync, first);
+	else
+		assert_null(race->sides[0].sync);
+	if (second)
+		assert_string_equal(race->sides[1].sync, second);
+	else
+		assert_null(race->sides[1].sync);
+	assert_int_equal(syncness_both(race), first && second);
+	race_deinit(race);
+}
+
+static void nothing_is_no_evidence(void **state)
+{
+	struct race race;
+
+	(void)state;
+	plain_race(&race);
+	expect(&race, NULL, NULL);
+}
+
+static void types_speak_for_both(void **state)
+{
+	static const struct {
+		const char *type, *evidence;
+	} rows[] = {
+		{ "_Atomic int", "atomic-type" },
+		{ "std::atomic<int>", "atomic-type" },
+		{ "volatile int", "volatile" },
+		{ "volatile sig_atomic_t", "atomic-type" },
+		{ "pthread_mutex_t", "lock-type" },
+		{ "core::sync::atomic::AtomicUsize", "atomic-type" },
+		{ "struct my_atomic_int_table", NULL },
+		{ "nonvolatile_t", NULL },
+		{ "long", NULL },
+		{ NULL, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct race race;
+
+		plain_race(&race);
+		sample_set(&race.variable.type, rows[i].type);
+		expect(&race, rows[i].evidence, rows[i].evidence);
+	}
+}
+
+static void set_source(struct race_side *side, const char *source, int column)
+{
+	struct race_frame *frame = vec_at(&side->frames, 0);
+
+	sample_set(&frame->source, source);
+	frame->column = column;
+}
+
+static void source_lines_name_operations(void **state)
+{
+	struct race race;
+
+	(void)state;
+	plain_race(&race);
+	set_source(&race.sides[0],
+		   "\treturn __atomic_load_n(&level, __ATOMIC_RELAXED);", 9);
+	set_source(&race.sides[1], "\tWRITE_ONCE(level, n);", 2);
+	expect(&race, "source", "source");
+	/* of another statement on the line */
+	plain_race(&race);
+	set_source(&race.sides[0], "atomic_store(&ready, 1); level = 2;", 26);
+	set_source(&race.sides[1], "level = 1;", 7);
+	expect(&race, NULL, NULL);
+}
+
+static void known_functions_synchronize(void **state)
+{
+	struct race_frame *frame;
+	struct race race;
+
+	(void)state;
+	plain_race(&race);
+	frame = vec_at(&race.sides[1].frames, 0);
+	sample_set(&frame->function, "pthread_mutex_unlock");
+	expect(&race, NULL, "function");
+}
+
+/* The word of a spin lock: spinning read, locked change, plain release. */
+static void partners_of_locked_instructions(void **state)
+{
+	struct race race;
+
+	(void)state;
+	plain_race(&race);
+	race.sides[1].access = ACCESS_RMW;
+	race.sides[1].atomic = true;
+	sample_set(&race.sides[1].sync, "synchronizing");
+	expect(&race, "partner", "synchronizing");
+	plain_race(&race);
+	race.sides[0].idiom.locked_beside = true;
+	race.sides[1].idiom.change = IDIOM_CONSTANT;
+	expect(&race, "locked-beside", "partner");
+}
+
+static struct race *locked_race(struct race *race)
+{
+	plain_race(race);
+	race->sides[1].access = ACCESS_RMW;
+	race->sides[1].atomic = true;
+	sample_set(&race->sides[1].sync, "synchronizing");
+	return race;
+}
+
+static void near_misses_of_partners(void **state)
+{
+	struct race race;
+
+	(void)state;
+	/* other bytes, fewer bytes, across words */
+	locked_race(&race)->sides[0].address += 8;
+	expect(&race, NULL, "synchronizing");
+	locked_race(&race)->sides[0].size = 4;
+	expect(&race, NULL, "synchronizing");
+	locked_race(&race)->sides[0].address += 4;
+	race.sides[1].address += 4;
+	expect(&race, NULL, "synchronizing");
+	/* plain read-modify-writes lose what the locked one does */
+	locked_race(&race)->sides[0].access = ACCESS_RMW;
+	race.sides[0].idiom.change = IDIOM_ADD;
+	expect(&race, NULL, "synchronizing");
+	locked_race(&race)->sides[0].access = ACCESS_WRITE;
+	race.sides[0].idiom.change = IDIOM_ADD;
+	expect(&race, NULL, "synchronizing");
+	/* a body of std::atomic is no locked instruction */
+	locked_race(&race)->sides[1].atomic = false;
+	sample_set(&race.sides[1].sync, "atomic-code");
+	expect(&race, NULL, "atomic-code");
+}
+
+static void an_unseen_side_is_what_the_other_is(void **state)
+{
+	struct race race;
+
+	(void)state;
+	sample_unknown(&race);
+	assert_true(syncness_find(&race));
+	assert_false(syncness_both(&race));
+	race.sides[0].idiom.locked_beside = true;
+	assert_true(syncness_find(&race));
+	assert_null(race.sides[1].sync);
+	assert_true(syncness_both(&race));
+	race_deinit(&race);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_no_evidence),
+		cmocka_unit_test(types_speak_for_both),
+		cmocka_unit_test(source_lines_name_operations),
+		cmocka_unit_test(known_functions_synchronize),
+		cmocka_unit_test(partners_of_locked_instructions),
+		cmocka_unit_test(near_misses_of_partners),
+		cmocka_unit_test(an_unseen_side_is_what_the_other_is),
+	};
+
+	return cmocka_run_group_tests_name("syncness", tests, NULL, NULL);
+}
