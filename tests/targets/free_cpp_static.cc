@@ -48,7 +48,7 @@ static void loop()
 {
 	target_meet();
 	for (unsigned long i = 0; target_goes_on(i); i++)
-		use_all(std::make_integer_sequence<int, 32>());
+		use_all(std::make_integer_sequence<int, 6>());
 }
 
 int main(int argc, char **argv)
