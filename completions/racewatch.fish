@@ -94,7 +94,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from sites' -s h -l help -d 'Pr
 complete -c racewatch -n '__fish_seen_subcommand_from sites' -s V -l version -d 'Print the version'
 complete -c racewatch -n '__fish_seen_subcommand_from sites' -F -a '(__fish_complete_pids)'
 
-complete -c racewatch -n '__fish_seen_subcommand_from report' -l format -x -a 'text json' -d 'Output format'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -l format -x -a 'text json sarif junit html' -d 'Output format'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -s o -l output -r -F -d 'Write to this file'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l filter -x -a 'verdict= status= kind= evidence= region= module= function= variable= file= thread= host= fingerprint=' -d 'Only races that match'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l diff -d 'Compare two reports, the older first'

@@ -38,7 +38,7 @@ struct report_options {
 static const struct option_def report_defs[] = {
 	{ .name = "format",
 	  .arg = "FORMAT",
-	  .help = "text or json (default text)",
+	  .help = "text, json, sarif, junit or html (default text)",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(format),
 	  .choices = render_names },

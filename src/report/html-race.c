@@ -346,11 +346,13 @@ void html_add_crash(struct strbuf *out, const struct crash *crash)
 	for (size_t i = 0; i < crash->races.count; i++) {
 		const struct crash_race *race = vec_at(&crash->races, i);
 
-		strbuf_addf(out, "<li><a href=\"#race-%" PRIu64 "\">",
-			    race->id);
+		strbuf_add(out, "<li>");
+		if (race->id)
+			strbuf_addf(out, "<a href=\"#race-%" PRIu64 "\">",
+				    race->id);
 		phrase_add_crash_race(&text, race);
 		html_add_ended(out, &text);
-		strbuf_add(out, "</a></li>\n");
+		strbuf_add(out, race->id ? "</a></li>\n" : "</li>\n");
 	}
 	strbuf_add(out,
 		   crash->races.count ? "</ul></section>\n" : "</section>\n");

@@ -378,7 +378,10 @@ static void add_crash_marks(struct strbuf *line, const struct crash_race *race)
 
 void phrase_add_crash_race(struct strbuf *line, const struct crash_race *race)
 {
-	strbuf_addf(line, "#%" PRIu64, race->id);
+	if (race->id)
+		strbuf_addf(line, "#%" PRIu64, race->id);
+	else
+		strbuf_add(line, "one that is not in this report");
 	if (race->variable) {
 		strbuf_add(line, " of ");
 		utf8_add_visible(line, race->variable);
