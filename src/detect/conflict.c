@@ -146,6 +146,20 @@ static struct mem_access side_operand(const struct conflict_side *side,
 	return access;
 }
 
+/*
+ * Where the access must have been when its address register was overwritten:
+ * at the watched bytes, and aligned as compilers do it.
+ */
+static uint64_t side_aligned(const struct conflict_side *side,
+			     const struct mem_access *watched)
+{
+	uint64_t size = side->access.size;
+
+	if (size == 0 || size > 8 || (size & (size - 1)) != 0)
+		return watched->address;
+	return watched->address & ~(size - 1);
+}
+
 /* Of the instruction found, the operand that touched the watched bytes. */
 static void side_access(struct conflict_side *side,
 			const struct mem_access *watched)
@@ -165,9 +179,8 @@ static void side_access(struct conflict_side *side,
 		nearest = distance;
 		side->access = access;
 	}
-	/* its address register was overwritten: the watched bytes must do */
 	if (nearest > 0 && nearest < UINT64_MAX)
-		side->access.address = watched->address;
+		side->access.address = side_aligned(side, watched);
 }
 
 /* A thread that has made its access. */

@@ -106,9 +106,19 @@ static uint64_t mask_at_race(const struct race *race,
 	return bytes >= 0 ? mask << (8 * bytes) : mask >> (-8 * bytes);
 }
 
+/* The bits that a write may change: all of its bytes, if nothing says more. */
+static uint64_t changed_bits(const struct race_side *write)
+{
+	if (write->idiom.change == IDIOM_BITS)
+		return write->idiom.changed;
+	return write->size >= 8 ? UINT64_MAX
+				: (UINT64_C(1) << (8 * write->size)) - 1;
+}
+
 /*
- * A read of some bits and a write that changes others of the same bytes, by
- * the instructions around both. Not two writes: each takes the other's back.
+ * A read of some bits and a write that changes others, by the instructions
+ * around both: flags in one word, or a load wider than the field it is for.
+ * Not two writes: each takes the other's back.
  */
 static bool is_disjoint_bits(const struct race *race, const struct vec *special,
 			     struct strbuf *grounds)
@@ -124,19 +134,22 @@ static bool is_disjoint_bits(const struct race *race, const struct vec *special,
 	}
 	if (read->access != ACCESS_READ || !(write->access & ACCESS_WRITE) ||
 	    read->idiom.change != IDIOM_UNKNOWN || read->idiom.used == 0 ||
-	    read->idiom.used == UINT64_MAX ||
-	    write->idiom.change != IDIOM_BITS || write->idiom.changed == 0 ||
+	    read->idiom.used == UINT64_MAX || write->size == 0 ||
 	    read->address == 0 || write->address == 0 || race->size > 8)
 		return false;
 	used = mask_at_race(race, read, read->idiom.used);
-	changed = mask_at_race(race, write, write->idiom.changed);
+	changed = mask_at_race(race, write, changed_bits(write));
 	if (changed == 0 || (used & changed) != 0 ||
 	    (history_of(race).changed & used) != 0)
 		return false;
-	strbuf_addf(grounds,
-		    "the read looks at the bits 0x%" PRIx64
-		    " only, the write changes the bits 0x%" PRIx64 " only",
-		    used, changed);
+	if (used == 0)
+		strbuf_add(grounds, "the read makes no use of these bytes");
+	else
+		strbuf_addf(grounds,
+			    "the read looks at the bits 0x%" PRIx64
+			    " only, the write changes the bits 0x%" PRIx64
+			    " only",
+			    used, changed);
 	return true;
 }
 

@@ -157,6 +157,37 @@ static bool is_locked(const struct race_side *side)
 	       (side->sync && strcmp(side->sync, "locked-beside") == 0);
 }
 
+/* It has the other's bytes at once, and nothing else; a load may have more. */
+static bool has_bytes_of(const struct race_side *side,
+			 const struct race_side *other)
+{
+	if (side->address == 0 || side->size == 0 || side->size > 8 ||
+	    side->address % side->size != 0)
+		return false;
+	if (side->access == ACCESS_READ)
+		return other->address - side->address < side->size &&
+		       other->size <=
+			       side->size - (other->address - side->address);
+	return side->access == ACCESS_WRITE &&
+	       side->address == other->address && side->size == other->size;
+}
+
+/*
+ * Without debug information an inlined atomic operation is a plain move, while
+ * another one's body has its name: then the same holds.
+ */
+static bool is_atomic_to(const struct race_side *other,
+			 const struct race_side *side)
+{
+	const struct race_frame *frame;
+
+	if (!other->sync || strcmp(other->sync, "atomic-code") != 0 ||
+	    side->frames.count == 0)
+		return false;
+	frame = vec_at(&side->frames, 0);
+	return !frame->file && frame->line == 0;
+}
+
 /*
  * A plain load or store that takes part in what the other side does with
  * locked instructions: it has the same bytes, which it reads or writes at
@@ -165,10 +196,8 @@ static bool is_locked(const struct race_side *side)
 static bool is_partner(const struct race_side *side,
 		       const struct race_side *other)
 {
-	return is_locked(other) && side->address != 0 &&
-	       side->address == other->address && side->size == other->size &&
-	       side->size <= 8 && side->address % side->size == 0 &&
-	       (side->access == ACCESS_READ || side->access == ACCESS_WRITE) &&
+	return (is_locked(other) || is_atomic_to(other, side)) &&
+	       has_bytes_of(side, other) &&
 	       (side->idiom.change == IDIOM_UNKNOWN ||
 		side->idiom.change == IDIOM_CONSTANT);
 }

@@ -22,9 +22,10 @@ struct race;
  *	source		the source line names an atomic operation there
  *	function	a function that synchronizes, by its name
  *	locked-beside	the same function changes it by a locked instruction
- *	partner		plain, aligned, of just the bytes that the other side
- *			changes by a locked instruction, and not a plain
- *			read-modify-write
+ *	partner		plain and aligned, of just the bytes that the other
+ *			side changes by a locked instruction (a load may have
+ *			more), and not a plain read-modify-write; without
+ *			debug information, also if the other is atomic code
  */
 bool syncness_find(struct race *race);
 

@@ -43,7 +43,7 @@ attach()
 {
 	run attach --seed "$seed" --backend "$backend" --rate 1000 \
 		--error-exitcode 0 -o "$report" "$@" "$program"
-	samples=$(sed -n 's/.*"samples": *\([0-9]*\).*/\1/p' "$report")
+	samples=$(sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' "$report")
 }
 
 # pristine WHAT: how the program is now, if it is there.

@@ -11,12 +11,13 @@ table=$lib_dir/run/free.tab
 time=0.7
 [ -n "$LONG" ] && time=1
 
-# Races of a report, a line each: VARIABLE:FUNCTION:FUNCTION.
+# Races of a report that are reported, a line each: VARIABLE:FUNCTION:FUNCTION.
 race_lines()
 {
 	local line name sides
 
-	grep '"type": *"race"' "$1" | grep -v '"verdict": *"sync"' |
+	grep '"type": *"race"' "$1" |
+		grep -Ev '"verdict": *"(sync|unlikely)"' |
 	while read -r line; do
 		name=$(sed -n 's/.*"variable":{"name":"\([^"]*\)".*/\1/p' \
 			<<<"$line")
@@ -47,7 +48,7 @@ free_one()
 	for seconds in "$time" 8; do
 		run run --seed "$seed" --rate 1000 --error-exitcode 0 \
 			-o "$report" -- "$TARGETS_DIR/$name.$variant" "$seconds"
-		samples=$(sed -n 's/.*"samples": *\([0-9]*\).*/\1/p' \
+		samples=$(sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' \
 			"$report")
 		[ "${samples:-0}" -lt 1 ] || break
 	done

@@ -15,7 +15,7 @@ undisturbed()
 	[ $# -gt 5 ] && what="$what, ${*:6}"
 	run run --backend "$4" --seed "$5" --rate 1000 -o "$report" \
 		"${@:6}" -- "$TARGETS_DIR/$1.O2" "$3"
-	samples=$(sed -n 's/.*"samples": *\([0-9]*\).*/\1/p' "$report")
+	samples=$(sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' "$report")
 	if [ "$status" -ne "$2" ]; then
 		not_ok "$what: exit status $status, not $2"
 	elif ! grep -q "^$1: done$" "$work/out"; then

@@ -18,7 +18,7 @@ no_race()
 	for seconds in "$time" $((4 * time)); do
 		run run --seed "$seed" --rate 1000 -o "$report" -- \
 			"$TARGETS_DIR/$name.$variant" "$seconds"
-		samples=$(sed -n 's/.*"samples": *\([0-9]*\).*/\1/p' \
+		samples=$(sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' \
 			"$report")
 		[ "${samples:-0}" -lt 1 ] || break
 	done

@@ -183,6 +183,29 @@ static void disjoint_bits(void **state)
 	expect(&race, VERDICT_UNLIKELY, "disjoint-bits");
 }
 
+/* Three bytes are wanted, four are loaded; the fourth is another field. */
+static void wide_loads(void **state)
+{
+	struct race race;
+
+	(void)state;
+	flags(&race);
+	race.sides[0].size = 4;
+	race.sides[0].address = race.address - 3;
+	race.sides[0].idiom.used = 0xffffff;
+	race.sides[1].access = ACCESS_WRITE;
+	race.sides[1].idiom = (struct insn_idiom){ .change = IDIOM_UNKNOWN };
+	expect(&race, VERDICT_UNLIKELY, "disjoint-bits");
+	/* all four are used */
+	flags(&race);
+	race.sides[0].size = 4;
+	race.sides[0].address = race.address - 3;
+	race.sides[0].idiom.used = 0x01ffffff;
+	race.sides[1].access = ACCESS_WRITE;
+	race.sides[1].idiom = (struct insn_idiom){ .change = IDIOM_UNKNOWN };
+	expect(&race, VERDICT_SUSPECT, NULL);
+}
+
 static void near_misses_of_bits(void **state)
 {
 	struct race race;
@@ -312,6 +335,7 @@ int main(void)
 		cmocka_unit_test(near_misses_of_statistics),
 		cmocka_unit_test(reference_counts),
 		cmocka_unit_test(disjoint_bits),
+		cmocka_unit_test(wide_loads),
 		cmocka_unit_test(near_misses_of_bits),
 		cmocka_unit_test(special_variables),
 		cmocka_unit_test(cleared_pointers),

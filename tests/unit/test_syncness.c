@@ -111,6 +111,15 @@ static void known_functions_synchronize(void **state)
 	expect(&race, NULL, "function");
 }
 
+static struct race *locked_race(struct race *race)
+{
+	plain_race(race);
+	race->sides[1].access = ACCESS_RMW;
+	race->sides[1].atomic = true;
+	sample_set(&race->sides[1].sync, "synchronizing");
+	return race;
+}
+
 /* The word of a spin lock: spinning read, locked change, plain release. */
 static void partners_of_locked_instructions(void **state)
 {
@@ -122,23 +131,19 @@ static void partners_of_locked_instructions(void **state)
 	race.sides[1].atomic = true;
 	sample_set(&race.sides[1].sync, "synchronizing");
 	expect(&race, "partner", "synchronizing");
+	/* one load of two counts */
+	locked_race(&race)->sides[1].size = 4;
+	race.sides[1].address += 4;
+	expect(&race, "partner", "synchronizing");
 	plain_race(&race);
 	race.sides[0].idiom.locked_beside = true;
 	race.sides[1].idiom.change = IDIOM_CONSTANT;
 	expect(&race, "locked-beside", "partner");
 }
 
-static struct race *locked_race(struct race *race)
-{
-	plain_race(race);
-	race->sides[1].access = ACCESS_RMW;
-	race->sides[1].atomic = true;
-	sample_set(&race->sides[1].sync, "synchronizing");
-	return race;
-}
-
 static void near_misses_of_partners(void **state)
 {
+	struct race_frame *frame;
 	struct race race;
 
 	(void)state;
@@ -161,6 +166,13 @@ static void near_misses_of_partners(void **state)
 	locked_race(&race)->sides[1].atomic = false;
 	sample_set(&race.sides[1].sync, "atomic-code");
 	expect(&race, NULL, "atomic-code");
+	/* but where nothing could tell an inlined one */
+	locked_race(&race)->sides[1].atomic = false;
+	sample_set(&race.sides[1].sync, "atomic-code");
+	frame = vec_at(&race.sides[0].frames, 0);
+	sample_set(&frame->file, NULL);
+	frame->line = 0;
+	expect(&race, "partner", "atomic-code");
 }
 
 static void an_unseen_side_is_what_the_other_is(void **state)
