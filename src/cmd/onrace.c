@@ -21,8 +21,6 @@
 #include "report/race.h"
 #include "report/render.h"
 
-extern char **environ;
-
 enum { ONRACE_PARALLEL = 4, ONRACE_WAITING = 64 };
 
 static const uint64_t ONRACE_TIME_NS = 60 * CLOCK_NS_PER_S;

@@ -66,24 +66,26 @@ static double plot_y(const struct plot *plot, double y)
 static void add_axes(struct strbuf *out, struct plot *plot)
 {
 	double step = nice_step(plot->y_max, PLOT_TICKS);
+	int steps = (int)ceil(plot->y_max / step + 1e-9);
 
-	plot->y_max = step * ceil(plot->y_max / step + 1e-9);
-	for (double y = 0; y <= plot->y_max + step / 2; y += step) {
-		double at = plot_y(plot, y);
+	plot->y_max = step * steps;
+	for (int i = 0; i <= steps; i++) {
+		double at = plot_y(plot, i * step);
 
 		strbuf_addf(out,
 			    "<line class=\"grid\" x1=\"%d\" x2=\"%d\" "
 			    "y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" "
 			    "y=\"%.1f\" text-anchor=\"end\">%.4g</text>\n",
 			    PLOT_LEFT, PLOT_WIDTH - PLOT_RIGHT, at, at,
-			    PLOT_LEFT - 6, at + 4, y);
+			    PLOT_LEFT - 6, at + 4, i * step);
 	}
 	step = nice_step(plot->x_max, PLOT_TICKS + 2);
-	for (double x = 0; x <= plot->x_max + step / 100; x += step)
+	steps = (int)floor(plot->x_max / step + 0.01);
+	for (int i = 0; i <= steps; i++)
 		strbuf_addf(out,
 			    "<text x=\"%.1f\" y=\"%d\" "
 			    "text-anchor=\"middle\">%.4g s</text>\n",
-			    plot_x(plot, x), PLOT_HEIGHT - 10, x);
+			    plot_x(plot, i * step), PLOT_HEIGHT - 10, i * step);
 }
 
 /* One stretch of points, i to end: the area below it, then the line. */

@@ -13,19 +13,8 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "report/frame.h"
 #include "x86/access.h"
-
-struct race_frame {
-	char *function; /* demangled; NULL: unknown */
-	char *file;
-	int line; /* 0: unknown */
-	int column; /* 0: unknown */
-	char *module; /* path of the object file */
-	char *build_id; /* hex, or NULL */
-	uint64_t offset; /* of the pc in the module (as in its ELF addresses) */
-	bool inlined;
-	char *source; /* the text of that line, or NULL */
-};
 
 enum race_role { RACE_STALLED, RACE_RACING, RACE_UNKNOWN };
 
@@ -158,9 +147,6 @@ const char *race_kind(const struct race *race);
  * module that is not known.
  */
 bool race_frame_is_c_library(const struct race_frame *frame);
-
-/* Free the strings of all frames and empty the vector. */
-void race_frames_clear(struct vec *frames);
 
 /* Free and remove the innermost. */
 void race_frames_drop_first(struct vec *frames);

@@ -67,9 +67,6 @@ extern const struct renderer_ops render_sarif;
 extern const struct renderer_ops render_junit;
 extern const struct renderer_ops render_html;
 
-/* As --format names them: text, json, sarif, junit, html. NULL: no such. */
-const struct renderer_ops *render_find(const char *name);
-
 /* The formats' names, as --format takes them; ends in NULL. */
 extern const char *const render_names[];
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The message about a conflict: both threads as they were; see message.h.
+ * The messages with threads as they were: about a conflict, about a death by a
+ * signal; see message.h.
  */
 #ifndef WIRE_CONFLICT_H
 #define WIRE_CONFLICT_H
@@ -60,6 +61,20 @@ struct wire_conflict {
 	uint64_t shift;
 	uint8_t before[X86_ACCESS_MAX], after[X86_ACCESS_MAX];
 	struct wire_side sides[2]; /* [0] was stalled */
+};
+
+/* A watched process has been killed by a signal. */
+struct wire_crash {
+	int32_t pid;
+	int32_t signal;
+	uint64_t wall_ns;
+	bool has_address;
+	uint64_t address; /* that could not be accessed */
+	/*
+	 * The thread as it got the signal; not present: it came from outside,
+	 * or the thread could not be looked at.
+	 */
+	struct wire_side side;
 };
 
 #endif

@@ -187,20 +187,6 @@ struct wire_stats {
 	uint32_t stalls; /* running now */
 };
 
-/* A watched process has been killed by a signal. */
-struct wire_crash {
-	int32_t pid;
-	int32_t signal;
-	uint64_t wall_ns;
-	bool has_address;
-	uint64_t address; /* that could not be accessed */
-	/*
-	 * The thread as it got the signal; not present: it came from outside,
-	 * or the thread could not be looked at.
-	 */
-	struct wire_side side;
-};
-
 struct wire_exited {
 	int32_t pid;
 	int32_t status; /* as wait(2) gives it */

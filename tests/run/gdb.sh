@@ -39,6 +39,7 @@ matches "list names the read" "$work/gdb" \
 matches "list names the write" "$work/gdb" \
 	'^     write in set_level \(read_write.c:[0-9]+\)$'
 for side in 0 1; do
+# shellcheck disable=SC2016 # gdb's variable
 	in_gdb -p "$pid" -ex "racewatch load $report" -ex "racewatch goto 1 $side" \
 		-ex 'printf "now in %d\n", $_thread' -ex 'backtrace 1'
 	matches "goto selects side $side" "$work/gdb" \
