@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "cmd/naming.h"
 #include "cmd/report-print.h"
 #include "report/merge.h"
 #include "report/read.h"
@@ -29,7 +30,7 @@ static const char *const show_words[] = { "default", "all", NULL };
 struct report_options {
 	bool help, version, diff, quiet;
 	int format, show, color;
-	const char *output;
+	const char *output, *symbolize;
 	struct vec filters;
 };
 
@@ -53,6 +54,11 @@ static const struct option_def report_defs[] = {
 	  .help = "only races that match; !KEY=GLOB: only those that do not",
 	  .type = OPTION_LIST,
 	  .offset = AT(filters) },
+	{ .name = "symbolize",
+	  .arg = "DIR",
+	  .help = "find missing names in the files of this directory",
+	  .type = OPTION_STRING,
+	  .offset = AT(symbolize) },
 	{ .name = "diff",
 	  .help = "compare two reports, the older first; exit with 66 when a "
 		  "race is new",
@@ -117,7 +123,8 @@ static int report_width(int fd)
 }
 
 /* Add a file's records; what it lacks is said. */
-static struct error *report_read(struct merge *merge, const char *path)
+static struct error *report_read(struct merge *merge, struct naming *naming,
+				 const char *path)
 {
 	uint64_t runs = merge_runs(merge);
 	struct reader *reader;
@@ -125,7 +132,7 @@ static struct error *report_read(struct merge *merge, const char *path)
 
 	if (err)
 		return err;
-	err = merge_add_all(merge, reader);
+	err = naming_add_all(naming, merge, reader);
 	if (!err && merge_runs(merge) == runs)
 		log_warn("%s: there is no record of a run or race in it",
 			 reader_name(reader));
@@ -133,7 +140,8 @@ static struct error *report_read(struct merge *merge, const char *path)
 	return err;
 }
 
-static struct error *report_merge(char **paths, int count, bool quiet,
+static struct error *report_merge(char **paths, int count,
+				  struct naming *naming, bool quiet,
 				  struct merge **ret)
 {
 	struct merge *merge;
@@ -142,7 +150,7 @@ static struct error *report_merge(char **paths, int count, bool quiet,
 	if (err)
 		return err;
 	for (int i = 0; !err && i < count; i++)
-		err = report_read(merge, paths[i]);
+		err = report_read(merge, naming, paths[i]);
 	if (!err)
 		err = merge_rewind(merge);
 	if (err) {
@@ -172,7 +180,8 @@ static struct error *report_begin(FILE *out)
 	return error_os(errno, "empty the output file");
 }
 
-static struct error *print_merged(struct report_print *print, char **paths,
+static struct error *print_merged(struct report_print *print,
+				  struct naming *naming, char **paths,
 				  int count, bool diff, int *ret_status)
 {
 	struct merge *old = NULL, *merge = NULL;
@@ -180,10 +189,12 @@ static struct error *print_merged(struct report_print *print, char **paths,
 	bool any_new = false;
 
 	if (diff)
-		err = report_merge(paths++, 1, true, &old);
+		err = report_merge(paths++, 1, naming, true, &old);
 	if (!err)
-		err = report_merge(paths, diff ? 1 : count, print->quiet,
-				   &merge);
+		err = report_merge(paths, diff ? 1 : count, naming,
+				   print->quiet, &merge);
+	if (!err && naming->symbolizer && !naming->changed && !print->quiet)
+		log_note("--symbolize: no name was found that was missing");
 	if (!err)
 		err = report_begin(print->renderer.out);
 	if (!err && diff)
@@ -210,8 +221,9 @@ static struct error *report_close(FILE *out, struct error *err)
 }
 
 static struct error *report_to(const struct report_options *options,
-			       const struct filters *filters, char **paths,
-			       int count, int *ret_status)
+			       const struct filters *filters,
+			       struct naming *naming, char **paths, int count,
+			       int *ret_status)
 {
 	FILE *out = options->output ? fopen(options->output, "ae") : stdout;
 	struct report_print print = {
@@ -229,7 +241,8 @@ static struct error *report_to(const struct report_options *options,
 		.color = report_color(options->color, fileno(out)),
 		.width = report_width(fileno(out)),
 	};
-	err = print_merged(&print, paths, count, options->diff, ret_status);
+	err = print_merged(&print, naming, paths, count, options->diff,
+			   ret_status);
 	return report_close(out, err);
 }
 
@@ -237,7 +250,8 @@ static struct error *report_parsed(const struct report_options *options,
 				   char **paths, int count, int *ret_status)
 {
 	struct filters filters;
-	struct error *err = NULL;
+	struct naming naming;
+	struct error *err;
 
 	if (count == 0)
 		return error_create(ERROR_USAGE, "no report is given");
@@ -247,11 +261,14 @@ static struct error *report_parsed(const struct report_options *options,
 	/* a reader that goes away is an error of writing */
 	signal(SIGPIPE, SIG_IGN);
 	filters_init(&filters);
+	err = naming_init(&naming, options->symbolize);
 	for (size_t i = 0; !err && i < options->filters.count; i++)
 		err = filters_add(&filters,
 				  *(const char **)vec_at(&options->filters, i));
 	if (!err)
-		err = report_to(options, &filters, paths, count, ret_status);
+		err = report_to(options, &filters, &naming, paths, count,
+				ret_status);
+	naming_deinit(&naming);
 	filters_deinit(&filters);
 	return err;
 }

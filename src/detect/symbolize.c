@@ -24,6 +24,8 @@ struct symbol_file {
 	char *build_id; /* or NULL */
 	bool looked_for;
 	struct image *image; /* NULL: none found */
+	bool stripped; /* the image has few names: look on */
+	char *refused; /* the first of another build; NULL: none */
 };
 
 struct symbolizer {
@@ -57,6 +59,7 @@ void symbolizer_destroy(struct symbolizer *symbolizer)
 		image_destroy(file->image);
 		free(file->path);
 		free(file->build_id);
+		free(file->refused);
 	}
 	vec_deinit(&symbolizer->files);
 	free(symbolizer->directory);
@@ -110,28 +113,49 @@ struct error *symbolizer_add_module(struct symbolizer *symbolizer,
 	return add_file(symbolizer, path, build_id, &file);
 }
 
+/* Keep the image if it is the module's and better than the one that is there. */
+static struct error *take_image(struct symbol_file *file, const char *path,
+				struct image *image)
+{
+	const struct module *module =
+		*(struct module **)vec_at(image_modules(image), 0);
+	bool stripped = elftext_is_stripped(module->text);
+
+	if (!file->build_id ||
+	    !same_text(elftext_build_id(module->text), file->build_id)) {
+		image_destroy(image);
+		if (!file->refused)
+			file->refused = strdup(path);
+		return file->refused ? NULL : error_nomem;
+	}
+	if (file->image && stripped) {
+		image_destroy(image);
+		return NULL;
+	}
+	image_destroy(file->image);
+	file->image = image;
+	file->stripped = stripped;
+	return NULL;
+}
+
 /* Open the file if it is the module's; it is no error that it is not. */
 static struct error *try_file(struct symbol_file *file, const char *path)
 {
-	const struct module *module;
 	struct image *image;
 	struct error *err = image_create_file(path, &image);
 
+	if (!err)
+		return take_image(file, path, image);
 	if (err == error_nomem)
 		return err;
-	if (err) {
-		log_debug(LOG_IMAGE, "no symbols: %s", error_message(err));
-		error_free(err);
-		return NULL;
-	}
-	module = *(struct module **)vec_at(image_modules(image), 0);
-	if (same_text(elftext_build_id(module->text), file->build_id)) {
-		file->image = image;
-		return NULL;
-	}
-	log_debug(LOG_IMAGE, "%s: of another build, not used", path);
-	image_destroy(image);
+	log_debug(LOG_IMAGE, "no symbols: %s", error_message(err));
+	error_free(err);
 	return NULL;
+}
+
+static bool is_found(const struct symbol_file *file)
+{
+	return file->image && !file->stripped;
 }
 
 /* How the path of a file that may be the module's is made. */
@@ -186,7 +210,7 @@ static struct error *try_below(struct symbol_file *file, const char *root)
 	struct error *err = NULL;
 	char *path;
 
-	for (int i = 0; !err && !file->image && i < PLACES; i++) {
+	for (int i = 0; !err && !is_found(file) && i < PLACES; i++) {
 		err = place_path(file, root, (enum place)i, &path);
 		if (err || !path)
 			continue;
@@ -194,6 +218,28 @@ static struct error *try_below(struct symbol_file *file, const char *root)
 		free(path);
 	}
 	return err;
+}
+
+static struct error *look_for(struct symbolizer *symbolizer,
+			      struct symbol_file *file)
+{
+	struct error *err = NULL;
+
+	if (symbolizer->directory)
+		err = try_below(file, symbolizer->directory);
+	if (!err && !is_found(file) && file->path[0] == '/')
+		err = try_file(file, file->path);
+	if (!err && !is_found(file))
+		err = try_below(file, "/usr/lib/debug");
+	if (err || file->image || !file->refused)
+		return err;
+	if (file->build_id)
+		log_note("%s: not used, it is not the %s of build id %s",
+			 file->refused, file->path, file->build_id);
+	else
+		log_note("%s: not used, the report has no build id of %s",
+			 file->refused, file->path);
+	return NULL;
 }
 
 /* The module's image; NULL if there is no file for it. */
@@ -206,16 +252,9 @@ static struct error *open_module(struct symbolizer *symbolizer,
 
 	if (!file)
 		err = add_file(symbolizer, path, build_id, &file);
-	if (err)
-		return err;
-	if (!file->looked_for) {
+	if (!err && !file->looked_for) {
 		file->looked_for = true;
-		if (symbolizer->directory)
-			err = try_below(file, symbolizer->directory);
-		if (!err && !file->image && file->path[0] == '/')
-			err = try_file(file, file->path);
-		if (!err && !file->image)
-			err = try_below(file, "/usr/lib/debug");
+		err = look_for(symbolizer, file);
 	}
 	if (!err)
 		*ret = file->image;
@@ -295,15 +334,15 @@ static struct error *symbolize_frame(struct symbolizer *symbolizer,
 	return err;
 }
 
-static struct error *symbolize_frames(struct symbolizer *symbolizer,
-				      struct vec *frames, bool *changed)
+struct error *symbolize_frames(struct symbolizer *symbolizer,
+			       struct vec *frames, bool *ret_changed)
 {
 	struct vec fresh = VEC_INIT(struct race_frame);
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < frames->count; i++)
 		err = symbolize_frame(symbolizer, vec_at(frames, i), &fresh,
-				      changed);
+				      ret_changed);
 	/* on failure the frames moved so far are lost: there is no memory */
 	race_frames_clear(frames);
 	vec_deinit(frames);

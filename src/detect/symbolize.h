@@ -5,7 +5,8 @@
  * A file is looked for below a directory by build id (.build-id/xx/yyy.debug,
  * .build-id/xx/yyy), by the module's path, by its last part, with and without
  * ".debug"; then where the module's path says, and below /usr/lib/debug. It is
- * used only if its build id is the module's.
+ * used only if its build id is the module's; when only others were found, a note
+ * tells of one of them. Of those that match, the first that is not stripped.
  */
 #ifndef DETECT_SYMBOLIZE_H
 #define DETECT_SYMBOLIZE_H
@@ -15,6 +16,7 @@
 struct error;
 struct race;
 struct symbolizer;
+struct vec;
 
 /* directory: NULL for none but the places where modules always are. */
 struct error *symbolizer_create(const char *directory, struct symbolizer **ret);
@@ -26,6 +28,13 @@ void symbolizer_destroy(struct symbolizer *symbolizer);
  */
 struct error *symbolizer_add_module(struct symbolizer *symbolizer,
 				    const char *path, const char *build_id);
+
+/*
+ * Fill in what is not known of these frames (of struct race_frame), as below;
+ * *ret_changed is set, or left alone. After an error frames may be missing.
+ */
+struct error *symbolize_frames(struct symbolizer *symbolizer,
+			       struct vec *frames, bool *ret_changed);
 
 /*
  * Fill in functions, files, lines, columns and inlined frames where function

@@ -428,6 +428,14 @@ void elftext_extent(const struct elftext *text, uint64_t *ret_start,
 	*ret_end = text->end;
 }
 
+bool elftext_is_stripped(const struct elftext *text)
+{
+	size_t index = 0;
+
+	return !text->debug && !elffile_section_type(text->file, SHT_SYMTAB) &&
+	       !elffile_section(text->file, ".debug_info", &index);
+}
+
 const char *elftext_debug_path(const struct elftext *text)
 {
 	return text->debug_path;

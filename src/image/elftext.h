@@ -94,6 +94,9 @@ const char *elftext_soname(const struct elftext *text);
 void elftext_extent(const struct elftext *text, uint64_t *ret_start,
 		    uint64_t *ret_end);
 
+/* Neither symbol table nor DWARF, in the file or a separate debug file. */
+bool elftext_is_stripped(const struct elftext *text);
+
 /* The path of the separate debug file, or NULL. */
 const char *elftext_debug_path(const struct elftext *text);
 

@@ -143,12 +143,10 @@ static void assert_named(const struct race *race)
 	assert_int_equal(race->sides[1].frames.count, 3);
 }
 
-/* With sample put at FOLDER/where. */
-static void check_place(const struct fixture *fixture, const char *sample,
-			const char *where, bool found)
+/* The file at FOLDER/where, in the folders it needs; freed by remove_file(). */
+static char *put_file(const struct fixture *fixture, const char *sample,
+		      const char *where)
 {
-	char before[33], code[33];
-	struct race race;
 	char *from = sample_path(sample);
 	char *real = realpath(from, NULL);
 	char *to, *slash;
@@ -161,6 +159,32 @@ static void check_place(const struct fixture *fixture, const char *sample,
 		*slash = '/';
 	}
 	assert_int_equal(symlink(real, to), 0);
+	free(from);
+	free(real);
+	return to;
+}
+
+static void remove_file(const struct fixture *fixture, char *to)
+{
+	char *slash;
+
+	unlink(to);
+	while ((slash = strrchr(to, '/')) &&
+	       (size_t)(slash - to) > strlen(fixture->folder)) {
+		*slash = '\0';
+		rmdir(to);
+	}
+	free(to);
+}
+
+/* With sample put at FOLDER/where. */
+static void check_place(const struct fixture *fixture, const char *sample,
+			const char *where, bool found)
+{
+	char before[33], code[33];
+	struct race race;
+	char *to = put_file(fixture, sample, where);
+
 	make_race(fixture, &race);
 	strcpy(before, race.fingerprint);
 	strcpy(code, race.fingerprint_code);
@@ -173,16 +197,8 @@ static void check_place(const struct fixture *fixture, const char *sample,
 		assert_string_equal(race.fingerprint, before);
 	}
 	assert_string_equal(race.fingerprint_code, code);
-	unlink(to);
-	while ((slash = strrchr(to, '/')) &&
-	       (size_t)(slash - to) > strlen(fixture->folder)) {
-		*slash = '\0';
-		rmdir(to);
-	}
+	remove_file(fixture, to);
 	race_deinit(&race);
-	free(from);
-	free(real);
-	free(to);
 }
 
 static void files_in_all_places(void **state)
@@ -205,6 +221,18 @@ static void file_of_another_build(void **state)
 {
 	check_place(*state, "stack.O0", "stack.stripped", false);
 	check_place(*state, "stack.O2", "another.name", false);
+}
+
+/* What is stripped too comes earlier, and is enough only alone. */
+static void stripped_file_of_the_build(void **state)
+{
+	const struct fixture *fixture = *state;
+	char *stripped =
+		put_file(fixture, "stack.stripped", "opt/there/stack.stripped");
+
+	check_place(fixture, "stack.O2", "stack.stripped", true);
+	check_place(fixture, "stack.O0", "stack.stripped", false);
+	remove_file(fixture, stripped);
 }
 
 static void what_is_known_is_kept(void **state)
@@ -258,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_in_all_places),
 		cmocka_unit_test(file_of_another_build),
+		cmocka_unit_test(stripped_file_of_the_build),
 		cmocka_unit_test(what_is_known_is_kept),
 		cmocka_unit_test(a_global_variable),
 	};
