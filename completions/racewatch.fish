@@ -97,6 +97,8 @@ complete -c racewatch -n '__fish_seen_subcommand_from sites' -F -a '(__fish_comp
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l format -x -a 'text json sarif junit html' -d 'Output format'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -s o -l output -r -F -d 'Write to this file'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l filter -x -a 'verdict= status= kind= evidence= region= module= function= variable= file= thread= host= fingerprint=' -d 'Only races that match'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -l suppressions -r -F -d 'Races not to report'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -l baseline -r -F -d 'Saved report whose races are known'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l symbolize -x -a '(__fish_complete_directories)' -d 'Find missing names in these files'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l diff -d 'Compare two reports, the older first'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l show -x -a 'default all' -d 'Races to print in full'

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/map.h"
+#include "detect/session.h"
 #include "report/merge.h"
 #include "report/record.h"
 
@@ -76,6 +77,17 @@ static struct error *print_short(struct report_print *print,
 	return render_text_short(&print->renderer, race);
 }
 
+/* The record is read anew in each pass, and so judged in each. */
+static struct error *judge_race(const struct report_print *print,
+				struct race *race)
+{
+	bool settled;
+
+	if (!print->judge)
+		return NULL;
+	return print->judge->race(print->judge->context, race, true, &settled);
+}
+
 static struct error *print_race(struct report_print *print, enum pass pass,
 				const struct race *race, struct counts *counts)
 {
@@ -85,6 +97,8 @@ static struct error *print_race(struct report_print *print, enum pass pass,
 		return NULL;
 	if (pass != PASS_REST)
 		count_race(counts, race);
+	if (race_is_actionable(race))
+		print->any_actionable = true;
 	if (pass == PASS_ALL || (pass == PASS_FULL && full))
 		return print->renderer.ops->race(&print->renderer, race);
 	return pass == PASS_REST && !full ? print_short(print, race) : NULL;
@@ -96,14 +110,19 @@ static struct error *print_record(struct report_print *print, enum pass pass,
 {
 	bool before = record->type == REPORT_RUN ||
 		      record->type == REPORT_PROGRESS;
+	bool recount = print->filters->items.count || print->judge;
+	struct error *err;
 
-	if (record->type == REPORT_RACE)
-		return print_race(print, pass, &record->race, counts);
+	if (record->type == REPORT_RACE) {
+		err = judge_race(print, &record->race);
+		return err ? err
+			   : print_race(print, pass, &record->race, counts);
+	}
 	if (pass == (before ? PASS_REST : PASS_FULL))
 		return NULL;
 	if (record->type == REPORT_SUMMARY && print->quiet && is_text(print))
 		return NULL;
-	if (record->type == REPORT_SUMMARY && print->filters->items.count)
+	if (record->type == REPORT_SUMMARY && recount)
 		put_counts(&record->summary, counts);
 	return render_record(&print->renderer, record);
 }
@@ -211,6 +230,10 @@ struct diff {
 static struct error *diff_new_race(struct diff *diff, enum pass pass,
 				   struct race *race)
 {
+	struct error *err = judge_race(diff->print, race);
+
+	if (err)
+		return err;
 	race->status = set_has(&diff->old, race) ? STATUS_KNOWN : STATUS_NEW;
 	if (race->id > diff->last_id)
 		diff->last_id = race->id;
@@ -248,7 +271,10 @@ static struct error *diff_new(struct diff *diff, enum pass pass,
 static struct error *diff_gone_race(struct diff *diff, struct race *race)
 {
 	struct report_print *print = diff->print;
+	struct error *err = judge_race(print, race);
 
+	if (err)
+		return err;
 	race->status = STATUS_GONE;
 	if (set_has(&diff->new, race) || !filters_match(print->filters, race))
 		return NULL;

@@ -13,12 +13,15 @@
 
 struct error;
 struct merge;
+struct session_judge;
 
 struct report_print {
 	struct renderer renderer;
 	const struct filters *filters;
 	bool show_all; /* text: every race in full */
 	bool quiet; /* text: races in full only */
+	const struct session_judge *judge; /* of each race; NULL: none */
+	bool any_actionable; /* set: one was printed (race_is_actionable()) */
 };
 
 /* All records; finishes the renderer, also after an error. */

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "cmd/gate.h"
 #include "cmd/naming.h"
 #include "cmd/report-print.h"
 #include "report/merge.h"
@@ -31,7 +32,7 @@ struct report_options {
 	bool help, version, diff, quiet;
 	int format, show, color;
 	const char *output, *symbolize;
-	struct vec filters;
+	struct vec filters, suppressions, baselines;
 };
 
 #define AT(member) offsetof(struct report_options, member)
@@ -54,6 +55,17 @@ static const struct option_def report_defs[] = {
 	  .help = "only races that match; !KEY=GLOB: only those that do not",
 	  .type = OPTION_LIST,
 	  .offset = AT(filters) },
+	{ .name = "suppressions",
+	  .arg = "FILE",
+	  .help = "do not report the races that this file describes",
+	  .type = OPTION_LIST,
+	  .offset = AT(suppressions) },
+	{ .name = "baseline",
+	  .arg = "FILE",
+	  .help = "races of this saved report are known; exit with 66 when "
+		  "another is there",
+	  .type = OPTION_LIST,
+	  .offset = AT(baselines) },
 	{ .name = "symbolize",
 	  .arg = "DIR",
 	  .help = "find missing names in the files of this directory",
@@ -220,14 +232,21 @@ static struct error *report_close(FILE *out, struct error *err)
 	return err;
 }
 
+static bool report_is_gated(const struct report_options *options)
+{
+	return options->suppressions.count || options->baselines.count;
+}
+
 static struct error *report_to(const struct report_options *options,
 			       const struct filters *filters,
-			       struct naming *naming, char **paths, int count,
-			       int *ret_status)
+			       struct naming *naming, struct gate *gate,
+			       char **paths, int count, int *ret_status)
 {
 	FILE *out = options->output ? fopen(options->output, "ae") : stdout;
+	const struct session_judge judge = gate_judge(gate);
 	struct report_print print = {
 		.filters = filters,
+		.judge = report_is_gated(options) ? &judge : NULL,
 		.show_all = options->show == SHOW_ALL,
 		.quiet = options->quiet,
 	};
@@ -243,7 +262,33 @@ static struct error *report_to(const struct report_options *options,
 	};
 	err = print_merged(&print, naming, paths, count, options->diff,
 			   ret_status);
+	if (!err && options->baselines.count && print.any_actionable)
+		*ret_status = EXIT_RACES;
+	if (!err && print.judge && !options->quiet)
+		gate_remarks(gate);
 	return report_close(out, err);
+}
+
+/* With what options like those of the watching commands say of races. */
+static struct error *report_gated(const struct report_options *options,
+				  const struct filters *filters,
+				  struct naming *naming, char **paths,
+				  int count, int *ret_status)
+{
+	/* what is installed with racewatch has been applied by the runs */
+	const struct gate_config config = {
+		.suppressions = options->suppressions,
+		.baselines = options->baselines,
+		.no_default_suppressions = true,
+	};
+	struct gate gate;
+	struct error *err = gate_init(&gate, &config);
+
+	if (!err)
+		err = report_to(options, filters, naming, &gate, paths, count,
+				ret_status);
+	gate_deinit(&gate);
+	return err;
 }
 
 static struct error *report_parsed(const struct report_options *options,
@@ -258,6 +303,10 @@ static struct error *report_parsed(const struct report_options *options,
 	if (options->diff && count != 2)
 		return error_create(ERROR_USAGE,
 				    "option '--diff' compares two reports");
+	if (options->diff && options->baselines.count)
+		return error_create(ERROR_USAGE,
+				    "options '--diff' and '--baseline' both "
+				    "say what is known: use one");
 	/* a reader that goes away is an error of writing */
 	signal(SIGPIPE, SIG_IGN);
 	filters_init(&filters);
@@ -266,8 +315,8 @@ static struct error *report_parsed(const struct report_options *options,
 		err = filters_add(&filters,
 				  *(const char **)vec_at(&options->filters, i));
 	if (!err)
-		err = report_to(options, &filters, &naming, paths, count,
-				ret_status);
+		err = report_gated(options, &filters, &naming, paths, count,
+				   ret_status);
 	naming_deinit(&naming);
 	filters_deinit(&filters);
 	return err;

@@ -84,7 +84,8 @@ is "what was merged is merged again" $? 0
 # The text of a saved run is what the run printed; counts have grown since.
 text()
 {
-	sed -n '/^WARNING/,/^  verdict/p' "$1" | sed 's/; seen .*//'
+	sed -n '/^WARNING/,/^  verdict/p' "$1" |
+		sed 's/; seen .*//; /^  values  /d; /^  seen  /d'
 }
 run report "$one"
 is "text: exit status" "$status" 0
@@ -139,6 +140,33 @@ run report --diff --filter status=gone "$one" "$other"
 is "diff: what the filter hides is not new" "$status" 0
 run report --diff "$one"
 is "diff takes two reports" "$status" 2
+
+# Suppressions and a baseline, as a run has them.
+echo 'race:put_left' >"$work/left.supp"
+run report --suppressions "$work/left.supp" --format json "$one"
+is "a suppression: exit status" "$status" 0
+matches "is in the record" "$work/out" '"suppressed":\{"rule":"race:put_left"'
+matches "and counted" "$work/out" '"races":0,.*"suppressed":1'
+run report --suppressions "$work/left.supp" "$one" "$other"
+matches "not of another race" "$work/out" '^SUMMARY: racewatch: 1 race '
+run report --diff --suppressions "$work/left.supp" "$other" "$one"
+is "a new race that is suppressed" "$status" 0
+run report --suppressions "$work/left.supp" "$other"
+matches "a suppression of no use" "$work/err" 'was not needed: race:put_left'
+run report --baseline "$one" "$two"
+is "baseline: known" "$status" 0
+matches "baseline: in short" "$work/out" '^racewatch: #1 known, suspect'
+run report --baseline "$one" "$two" "$other"
+is "baseline: another race" "$status" 66
+matches "baseline: counts" "$work/out" '^SUMMARY: .* 2 races .*1 new'
+run report --baseline "$one" --filter status=known "$two" "$other"
+is "baseline: the other one is filtered" "$status" 0
+run report --baseline "$work/none" "$one"
+is "no such baseline" "$status" 125
+run report --diff --baseline "$one" "$one" "$two"
+is "what is known is said once" "$status" 2
+run report --suppressions "$work/none" "$one"
+is "no such suppressions" "$status" 125
 
 # Bad input: the file and the line are named; the last line may be cut short.
 head -c -40 "$one" >"$work/cut"

@@ -119,6 +119,13 @@ is "without names there are two" "$(grep -c '"type":"race"' "$work/out")" 2
 run report --symbolize "$work/symbols" "$away/report.jsonl"
 matches "as text" "$work/out" 'set_level.*read_write\.c:'
 
+# Suppressions see the names.
+echo 'race_top:^set_level$' >"$work/named.supp"
+run report --symbolize "$work/symbols" --suppressions "$work/named.supp" \
+	--format json "$away/report.jsonl"
+matches "suppressed by a name that was found" "$work/out" \
+	'"suppressed":\{"rule":"race_top:\^set_level\$"'
+
 # A crash: its stack, and the races that came before it.
 crasher=$TARGETS_DIR/crash_after.nopie
 strip --strip-all -o "$away/crasher" "$crasher"
