@@ -150,10 +150,19 @@ static void output_started(void *context, const struct session_counts *counts,
 						 : "");
 }
 
+/* One of those that the exit status is about. */
+static bool output_is_reported(const struct output *output,
+			       const struct race *race)
+{
+	return race_is_actionable(race) ||
+	       (output->config->strict && race->verdict == VERDICT_UNLIKELY &&
+		race->status != STATUS_KNOWN && !race->suppressed.rule);
+}
+
 /* Text has in full what is worth it; other formats have all. */
 static bool output_is_full(const struct output *output, const struct race *race)
 {
-	return race_is_actionable(race) || output->config->show_all;
+	return output_is_reported(output, race) || output->config->show_all;
 }
 
 static void output_save_race(struct output *output, const struct race *race)
@@ -197,7 +206,7 @@ static void output_race_seen(void *context, const struct race *race, bool first)
 	output_text_race(output, race);
 	output_save_race(output, race);
 	onrace_race(output->config->onrace, race);
-	if (race_is_actionable(race))
+	if (output_is_reported(output, race))
 		output_failed(output,
 			      gate_generate(output->config->gate, race));
 	if (!output_remember(output, race))
@@ -332,7 +341,7 @@ static void output_ended(void *context, const struct session_counts *counts)
 		if (seen->race->count > seen->count &&
 		    saved_takes_updates(&output->saved))
 			output_save_race(output, seen->race);
-		if (minor && !output->config->show_all)
+		if (minor && !output_is_full(output, seen->race))
 			output_minor_race(output, seen->race);
 	}
 	output_failed(output, output_gate(output));

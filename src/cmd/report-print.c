@@ -18,7 +18,7 @@
 enum pass { PASS_ALL, PASS_FULL, PASS_REST };
 
 struct counts {
-	uint64_t races, races_new, known, gone, suppressed;
+	uint64_t races, races_new, known, gone, suppressed, unlikely;
 };
 
 /* The races of one report, as either fingerprint tells them. */
@@ -56,6 +56,10 @@ static void count_race(struct counts *counts, const struct race *race)
 		counts->gone++;
 		return;
 	}
+	if (race->verdict == VERDICT_UNLIKELY) {
+		counts->unlikely++;
+		return;
+	}
 	counts->races++;
 	counts->known += race->status == STATUS_KNOWN;
 	counts->races_new += race->status != STATUS_KNOWN;
@@ -67,6 +71,7 @@ static void put_counts(struct run_summary *summary, const struct counts *counts)
 	summary->races_new = counts->races_new;
 	summary->known = counts->known;
 	summary->suppressed = counts->suppressed;
+	summary->unlikely = counts->unlikely;
 }
 
 static struct error *print_short(struct report_print *print,

@@ -335,6 +335,7 @@ static struct error *watch_output(const struct watch_options *options,
 		.quiet = options->quiet,
 		.verbose = options->verbose,
 		.show_all = options->show == SHOW_ALL,
+		.strict = options->strict,
 		.color = watch_color(options->color),
 		.gate = gate,
 		.sources = options->source || options->source_dirs.count > 0
