@@ -121,7 +121,8 @@ enum idiom_change {
 	/* not written, or nothing shows where the value comes from */
 	IDIOM_UNKNOWN,
 	IDIOM_CONSTANT, /* always the same value */
-	IDIOM_ADD, /* the old value and a number */
+	/* the old value and a number; not: less one that is not constant */
+	IDIOM_ADD,
 	IDIOM_BITS, /* the old value with some bits set, cleared or turned */
 	IDIOM_DERIVED, /* otherwise made from the old value */
 };

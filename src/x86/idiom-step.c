@@ -281,6 +281,9 @@ static bool step_sum(struct follow *follow, struct path *path,
 	sum = form->live ? *form : *other;
 	if (!form_add(&sum))
 		return false;
+	/* what is taken off may be more than was added */
+	if (insn->id == X86_INS_SUB)
+		sum.change = IDIOM_DERIVED;
 	idiom_kill(path, UINT32_C(1) << to, &follow->place);
 	*form = sum;
 	path->flags = true;

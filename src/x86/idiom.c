@@ -130,13 +130,30 @@ static void look_at_memory(struct follow *follow, const struct cs_insn *insn)
 		idiom_use(follow, mask);
 }
 
+/* Is the flag for zero looked at there? Moves in between leave it as it is. */
+static bool zero_is_tested(const struct follow *follow, uint64_t address)
+{
+	for (int i = 0; i < 5; i++) {
+		const struct cs_insn *insn = idiom_decode(follow, address);
+
+		if (!insn)
+			return false;
+		if (tests_zero(insn))
+			return true;
+		if (insn->id != X86_INS_MOV && insn->id != X86_INS_LEA &&
+		    insn->id != X86_INS_NOP)
+			return false;
+		address = idiom_next(insn);
+	}
+	return false;
+}
+
 /* One instruction that reads and writes the place. */
 static void look_at_change(struct follow *follow, const struct cs_insn *insn)
 {
 	struct form form = { .live = true,
 			     .kept = idiom_mask(follow->place.size) };
 	struct path path = { .address = idiom_next(insn) };
-	struct cs_insn *after;
 	int64_t imm = 1;
 	bool known = false;
 
@@ -157,7 +174,8 @@ static void look_at_change(struct follow *follow, const struct cs_insn *insn)
 	case X86_INS_SUB:
 		known = idiom_immediate(insn, 1, &imm);
 		if (!known)
-			form.change = IDIOM_ADD;
+			form.change = insn->id == X86_INS_ADD ? IDIOM_ADD
+							      : IDIOM_DERIVED;
 		break;
 	case X86_INS_AND:
 	case X86_INS_OR:
@@ -175,9 +193,9 @@ static void look_at_change(struct follow *follow, const struct cs_insn *insn)
 	form.kept =
 		idiom_mask(follow->place.size); /* the rest stays in memory */
 	idiom_note_store(follow, &form);
-	after = idiom_decode(follow, path.address);
-	if (form.change == IDIOM_ADD && after && tests_zero(after))
-		follow->idiom->tests_zero = true;
+	if (form.change == IDIOM_ADD)
+		follow->idiom->tests_zero =
+			zero_is_tested(follow, path.address);
 }
 
 /* Of the loads before a store, the one whose value comes back there. */

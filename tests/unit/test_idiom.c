@@ -56,7 +56,14 @@ static struct insn_idiom look(struct decoder *decoder, const uint8_t *start,
 
 CODE(memory_add, "", "addl $3, 8(%rdi)", "ret");
 CODE(memory_dec, "", "decq (%rdi)", "je 1f; nop; 1: ret");
+CODE(memory_dec_later, "", "decq (%rdi)",
+     "mov %rsi, %rdx; jne 1f; nop; 1: ret");
+CODE(memory_dec_lost, "", "decq (%rdi)",
+     "testq %rsi, %rsi; jne 1f; nop; 1: ret");
 CODE(memory_add_register, "", "addq %rsi, 8(%rdi)", "ret");
+CODE(memory_sub_register, "", "subq %rsi, 8(%rdi)", "ret");
+CODE(store_sub_register, "movl (%rdi), %eax; subl %esi, %eax",
+     "movl %eax, (%rdi)", "ret");
 CODE(load_add, "", "movl 8(%rdi), %eax",
      "addl $1, %eax; movl %eax, 8(%rdi); xorl %eax, %eax; ret");
 CODE(store_add, "movl 8(%rdi), %eax; leal -2(%rax), %edx", "movl %edx, 8(%rdi)",
@@ -85,9 +92,15 @@ static void counters(void **state)
 	assert_int_equal(idiom.change, IDIOM_ADD);
 	assert_int_equal(idiom.delta, -1);
 	assert_true(idiom.tests_zero);
+	assert_true(LOOK(state, memory_dec_later).tests_zero);
+	assert_false(LOOK(state, memory_dec_lost).tests_zero);
 	idiom = LOOK(state, memory_add_register);
 	assert_int_equal(idiom.change, IDIOM_ADD);
 	assert_int_equal(idiom.delta, 0);
+	idiom = LOOK(state, memory_sub_register);
+	assert_int_equal(idiom.change, IDIOM_DERIVED);
+	idiom = LOOK(state, store_sub_register);
+	assert_int_equal(idiom.change, IDIOM_DERIVED);
 }
 
 static void counters_in_registers(void **state)
