@@ -29,11 +29,13 @@ lib_started "$server"
 export HOME=$work/home XDG_CACHE_HOME=$work/home
 export DEBUGINFOD_URLS=http://127.0.0.1:$port
 
+# By its metrics: the log tells of beginnings.
 scanned()
 {
-	grep -q "scanned.*$work/debug\|fdcache\|recorded buildid=$id" \
-		"$work/server"
-}
+	exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
+	printf 'GET /metrics HTTP/1.0\r\n\r\n' >&3
+	grep -q '^found_debuginfo_total{.*} [1-9]' <&3
+} 2>/dev/null
 
 # race OPTION...: until the race is found
 race()
