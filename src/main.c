@@ -2,6 +2,7 @@
 /*
  * racewatch: runs the subcommand, prints its error, exits with its status.
  */
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,44 @@ static void ended_by_library(int status, void *ended)
 		_exit(EXIT_FAILED);
 }
 
+/*
+ * A failed assertion of a library, or a bug of ours: to those who read the
+ * exit status racewatch has failed, not the program. Other processes made from
+ * this one die as they would, by going on.
+ */
+static pid_t front_end;
+
+static void crashed(int number)
+{
+	static const char text[] = "racewatch: error: racewatch has crashed; "
+				   "a program that was attached to goes on\n";
+
+	if (getpid() != front_end)
+		return;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(EXIT_FAILED);
+	(void)number;
+	_exit(EXIT_FAILED);
+}
+
+/* A sanitizer's handlers stay. */
+static void catch_crashes(void)
+{
+	static const int signals[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL,
+				       SIGSEGV };
+	const struct sigaction ours = { .sa_handler = crashed,
+					.sa_flags = (int)(SA_RESETHAND |
+							  SA_NODEFER) };
+	struct sigaction old;
+
+	front_end = getpid();
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (sigaction(signals[i], NULL, &old) == 0 &&
+		    old.sa_handler == SIG_DFL)
+			sigaction(signals[i], &ours, NULL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static bool ended;
@@ -49,6 +88,7 @@ int main(int argc, char **argv)
 	struct error *err;
 
 	on_exit(ended_by_library, &ended);
+	catch_crashes();
 	err = commands_main(argc, argv, &command, &status);
 	if (err) {
 		status = status_of(err);

@@ -60,31 +60,21 @@ static bool side_counts_up(const struct race_side *side)
 	       !side->idiom.compared;
 }
 
-/* Only reads it, and decides nothing by it in that function. */
-static bool side_looks_on(const struct race_side *side)
-{
-	return side->access == ACCESS_READ &&
-	       side->idiom.change == IDIOM_UNKNOWN && !side->idiom.compared &&
-	       !side->idiom.dereferenced && side->frames.count > 0;
-}
-
 /*
  * Increments only, and values that rise over several sightings: an update that
- * is lost makes a statistic a little wrong. Not when values have also fallen,
- * or anybody compares them: that may be a count of references.
+ * is lost makes a statistic a little wrong. Not when values have also fallen:
+ * that may be a count of references. Nor when one side reads: what for, its
+ * function seldom tells.
  */
 static bool is_statistics_counter(const struct race *race,
 				  const struct vec *special,
 				  struct strbuf *grounds)
 {
-	bool up[2] = { side_counts_up(&race->sides[0]),
-		       side_counts_up(&race->sides[1]) };
 	struct history history = history_of(race);
 
 	(void)special;
-	if (race->size > 8 || (!up[0] && !up[1]) ||
-	    (!up[0] && !side_looks_on(&race->sides[0])) ||
-	    (!up[1] && !side_looks_on(&race->sides[1])) || history.falls > 0 ||
+	if (race->size > 8 || !side_counts_up(&race->sides[0]) ||
+	    !side_counts_up(&race->sides[1]) || history.falls > 0 ||
 	    history.rises < RISES)
 		return false;
 	strbuf_addf(grounds,

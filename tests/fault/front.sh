@@ -21,10 +21,9 @@ program=$!
 lib_started "$program"
 
 # shellcheck disable=SC2317 # called through await
-untraced()
+pristine()
 {
-	! cat "/proc/$program/task/"*/status 2>/dev/null |
-		grep -q '^TracerPid:.*[1-9]'
+	"$HELPERS_DIR/pristine" "$program" 2>"$work/pristine" >"$work/pages"
 }
 
 # ended WHAT: $status and $work/err are those of a program that failed well.
@@ -46,11 +45,7 @@ ended()
 		diag_file "$work/err"
 	fi
 	# a front end that has failed does not wait for the tracer
-	await 20 untraced
-	if "$HELPERS_DIR/pristine" "$program" 2>"$work/pristine" >"$work/pages"
-	then
-		return
-	fi
+	await 20 pristine && return
 	not_ok "$1: nothing is left"
 	diag_file "$work/pristine"
 }

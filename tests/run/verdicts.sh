@@ -43,7 +43,7 @@ judged()
 }
 
 judged statistics 0 'unlikely statistics-counter'
-judged reader 0 'unlikely statistics-counter'
+judged reader 66 'suspect null'
 judged references 66 'harmful reference-count'
 judged ticket 66 'suspect null'
 judged limit 66 'suspect null'

@@ -5,7 +5,7 @@
  *	verdicts SECONDS KIND
  *
  * statistics   both threads count up              unlikely
- * reader       one counts up, the other prints     unlikely
+ * reader       one counts up, the other prints     suspect
  * references   counted up, and down to zero        harmful
  * ticket       the sum is used                     suspect
  * limit        the reader compares the count       suspect
