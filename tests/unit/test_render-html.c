@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * src/report/render-html.c: documents compared with what they must look like;
- * tests/run/documents.sh has them validated.
- */
+/* src/report/render-html.c: see document-tests.h. */
 #include "report/render.h"
 
 #include <setjmp.h>
@@ -12,26 +9,9 @@
 
 #include <cmocka.h>
 
-#include "golden.h"
+#include "document-tests.h"
 #include "report/html.h"
-#include "sample-report.h"
 
-/* Calls of realloc that succeed before one fails; negative: all do. */
-static int allocations = -1;
-
-void *__real_realloc(void *pointer, size_t size);
-void *__wrap_realloc(void *pointer, size_t size);
-
-void *__wrap_realloc(void *pointer, size_t size)
-{
-	if (allocations == 0)
-		return NULL;
-	if (allocations > 0)
-		allocations--;
-	return __real_realloc(pointer, size);
-}
-
-/* The look may change without these tests. */
 static void cut_out(char *text, const char *part)
 {
 	char *at = strstr(text, part);
@@ -40,110 +20,19 @@ static void cut_out(char *text, const char *part)
 	memmove(at, at + strlen(part), strlen(at + strlen(part)) + 1);
 }
 
-static void page_is(struct golden *golden, const char *name)
+/* The look may change without these tests. */
+static void cut_look(char *text)
 {
-	golden_finish(golden);
-	cut_out(golden->text, html_style);
-	cut_out(golden->text, html_script);
-	golden_is(golden->text, name);
-	free(golden->text);
-}
-
-static void whole_report(void **state)
-{
-	struct golden golden;
-
-	(void)state;
-	golden_open(&golden, &render_html);
-	sample_report(&golden.renderer);
-	page_is(&golden, "report.html");
-}
-
-static void report_without_races(void **state)
-{
-	struct golden golden;
-
-	(void)state;
-	golden_open(&golden, &render_html);
-	sample_run(&golden.renderer);
-	sample_progress(&golden.renderer);
-	sample_summary(&golden.renderer, 0);
-	page_is(&golden, "report-none.html");
-}
-
-static void run_without_samples(void **state)
-{
-	struct golden golden;
-
-	(void)state;
-	golden_open(&golden, &render_html);
-	sample_run(&golden.renderer);
-	sample_summary(&golden.renderer, 65);
-	page_is(&golden, "report-no-samples.html");
-}
-
-/* The run was cut short before anything was written. */
-static void nothing_but_the_end(void **state)
-{
-	struct golden golden;
-
-	(void)state;
-	golden_open(&golden, &render_html);
-	page_is(&golden, "report-empty.html");
-}
-
-static void full_disk_is_an_error(void **state)
-{
-	struct renderer renderer = { .ops = &render_html };
-	struct error *err;
-
-	(void)state;
-	renderer.out = fopen("/dev/full", "w");
-	assert_non_null(renderer.out);
-	sample_report(&renderer);
-	err = render_html.finish(&renderer);
-	assert_non_null(err);
-	assert_non_null(strstr(error_message(err), "No space left"));
-	assert_null(renderer.state);
-	error_free(err);
-	fclose(renderer.out);
-}
-
-/* Fail each allocation of a race in turn; the document can be ended. */
-static void no_memory_is_an_error(void **state)
-{
-	struct error *err = error_nomem;
-	struct race race;
-
-	(void)state;
-	sample_race(&race);
-	sample_more(&race);
-	for (int n = 0; err; n++) {
-		struct golden golden;
-
-		golden_open(&golden, &render_html);
-		sample_run(&golden.renderer);
-		allocations = n;
-		err = render_html.race(&golden.renderer, &race);
-		allocations = -1;
-		golden_finish(&golden);
-		free(golden.text);
-		assert_true(n < 10000);
-		assert_true(err ? err == error_nomem : n > 5);
-	}
-	race_deinit(&race);
+	cut_out(text, html_style);
+	cut_out(text, html_script);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_report),
-		cmocka_unit_test(report_without_races),
-		cmocka_unit_test(run_without_samples),
-		cmocka_unit_test(nothing_but_the_end),
-		cmocka_unit_test(full_disk_is_an_error),
-		cmocka_unit_test(no_memory_is_an_error),
-	};
+	const struct CMUnitTest tests[] = { DOCUMENT_TESTS };
 
+	document.ops = &render_html;
+	document.suffix = "html";
+	document.strip = cut_look;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
