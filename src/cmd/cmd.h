@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/options.h"
+
 struct error;
 struct option_table;
 
@@ -55,6 +57,19 @@ extern const struct command *const commands[];
 struct error *commands_main(int argc, char **argv,
 			    const struct command **ret_command,
 			    int *ret_status);
+
+/* The rows of an option table for --help and --version; see below. */
+#define COMMAND_OPTIONS(options_)                                          \
+	{ .name = "help",                                                  \
+	  .letter = 'h',                                                   \
+	  .help = "print the options and exit",                            \
+	  .type = OPTION_FLAG,                                             \
+	  .offset = offsetof(options_, help) },                            \
+	{                                                                  \
+		.name = "version", .letter = 'V',                          \
+		.help = "print the version and exit", .type = OPTION_FLAG, \
+		.offset = offsetof(options_, version),                     \
+	}
 
 /*
  * --help and --version, which every command takes: true when one was given

@@ -35,16 +35,7 @@ static const struct option_def doctor_defs[] = {
 	  .type = OPTION_CHOICE,
 	  .offset = AT(format),
 	  .choices = format_words },
-	{ .name = "help",
-	  .letter = 'h',
-	  .help = "print the options and exit",
-	  .type = OPTION_FLAG,
-	  .offset = AT(help) },
-	{ .name = "version",
-	  .letter = 'V',
-	  .help = "print the version and exit",
-	  .type = OPTION_FLAG,
-	  .offset = AT(version) },
+	COMMAND_OPTIONS(struct doctor_options),
 };
 
 static const struct option_table doctor_table = {

@@ -93,16 +93,7 @@ static const struct option_def report_defs[] = {
 	  .help = "print races only",
 	  .type = OPTION_FLAG,
 	  .offset = AT(quiet) },
-	{ .name = "help",
-	  .letter = 'h',
-	  .help = "print the options and exit",
-	  .type = OPTION_FLAG,
-	  .offset = AT(help) },
-	{ .name = "version",
-	  .letter = 'V',
-	  .help = "print the version and exit",
-	  .type = OPTION_FLAG,
-	  .offset = AT(version) },
+	COMMAND_OPTIONS(struct report_options),
 };
 
 static const struct option_table report_table = {

@@ -55,16 +55,7 @@ static const struct option_def sites_defs[] = {
 	  .help = "count accesses through the stack and frame pointers too",
 	  .type = OPTION_FLAG,
 	  .offset = AT(include_stack) },
-	{ .name = "help",
-	  .letter = 'h',
-	  .help = "print the options and exit",
-	  .type = OPTION_FLAG,
-	  .offset = AT(help) },
-	{ .name = "version",
-	  .letter = 'V',
-	  .help = "print the version and exit",
-	  .type = OPTION_FLAG,
-	  .offset = AT(version) },
+	COMMAND_OPTIONS(struct sites_options),
 };
 
 static const struct option_table sites_table = {
