@@ -53,8 +53,11 @@ ended()
 # failing WHAT WHERE AT: attaches while such calls fail.
 failing()
 {
+	local library=failing.so
+
+	[ "$1" = malloc ] && library=failing-memory.so
 	rm -f "$report"
-	timeout -k 5 60 env LD_PRELOAD="$HELPERS_DIR/failing.so" \
+	timeout -k 5 60 env LD_PRELOAD="$HELPERS_DIR/$library" \
 		FAILING="$1" FAILING_IN="$2" FAILING_AT="$3" \
 		FAILING_COUNT="$work/count" "$RACEWATCH" attach --seed 1 --rate 1000 \
 		--stall 1ms --backend "${4:-auto}" --halt-on-race \

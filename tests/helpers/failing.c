@@ -10,7 +10,8 @@
  *	FAILING_COUNT   a file that gets the number of such calls, when the
  *	                front end exits
  *
- * The programs that racewatch starts do not get it.
+ * The programs that racewatch starts do not get it. Compiled with FAIL_MEMORY it
+ * is malloc, else open: a sanitizer has memory functions of its own.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -46,7 +47,7 @@ static bool due(void)
 	return n >= first && n <= last;
 }
 
-static bool open_fails(const char *path)
+__attribute__((unused)) static bool open_fails(const char *path)
 {
 	if (!word || !path || !strstr(path, word) || !due())
 		return false;
@@ -54,7 +55,7 @@ static bool open_fails(const char *path)
 	return true;
 }
 
-static bool memory_fails(void)
+__attribute__((unused)) static bool memory_fails(void)
 {
 	if (!memory || !due())
 		return false;
@@ -96,6 +97,7 @@ __attribute__((destructor)) static void end(void)
 	fclose(file);
 }
 
+#ifdef FAIL_MEMORY
 void *malloc(size_t size)
 {
 	return memory_fails() ? NULL : __libc_malloc(size);
@@ -110,7 +112,7 @@ void *realloc(void *old, size_t size)
 {
 	return memory_fails() ? NULL : __libc_realloc(old, size);
 }
-
+#else
 /* The next definition of a function, as its own type. */
 #define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
@@ -166,3 +168,4 @@ DIR *opendir(const char *path)
 {
 	return open_fails(path) ? NULL : NEXT(opendir)(path);
 }
+#endif
