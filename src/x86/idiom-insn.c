@@ -27,11 +27,15 @@ int64_t idiom_signed(int64_t number, unsigned int bytes)
 
 struct cs_insn *idiom_decode(const struct follow *follow, uint64_t address)
 {
-	const uint8_t *at = follow->bytes + (address - follow->start);
-	size_t left = follow->size - (address - follow->start);
+	uint64_t offset = address - follow->start;
+	const uint8_t *at;
+	size_t left;
 
-	if (address - follow->start >= follow->size ||
-	    !cs_disasm_iter(follow->decoder->full, &at, &left, &address,
+	if (offset >= follow->size)
+		return NULL;
+	at = follow->bytes + offset;
+	left = follow->size - offset;
+	if (!cs_disasm_iter(follow->decoder->full, &at, &left, &address,
 			    follow->decoder->full_insn))
 		return NULL;
 	return follow->decoder->full_insn;
