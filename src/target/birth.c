@@ -173,6 +173,8 @@ void birth_leave_orphans(struct engine *engine, const struct process *process)
 
 void birth_leave_all_orphans(struct engine *engine)
 {
+	if (engine->orphans.count > 0)
+		engine->orphans_left = true;
 	while (engine->orphans.count > 0) {
 		size_t last = engine->orphans.count - 1;
 		pid_t tid =

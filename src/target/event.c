@@ -107,6 +107,9 @@ static void event_unknown(struct engine *engine, const struct stop_reason *stop)
 		engine_note(engine, error_nomem);
 	else if (engine->unannounced > 0)
 		engine->unannounced--;
+	/* on a busy machine it may come when waiting for it has ended */
+	if (engine->phase == ENGINE_RELEASED)
+		birth_leave_all_orphans(engine);
 }
 
 /*
