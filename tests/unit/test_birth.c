@@ -13,6 +13,10 @@
 
 #include <spawn.h>
 
+#include "sys/procfs.h"
+#include "sys/trace.h"
+#include "sys/wait.h"
+
 extern char **environ;
 
 static void reap(struct lane *lane, pid_t pid)
@@ -232,6 +236,37 @@ static void exec_by_another_thread_starts_anew(void **state)
  * The event of the fork is never seen, since the process is killed first;
  * the child is nevertheless cleaned and let go.
  */
+/*
+ * Its announcement could not be read, and it stops when all the others have
+ * been let go.
+ */
+static void a_newborn_nobody_knows_is_let_go_after_the_release(void **state)
+{
+	struct driven *driven = start(work_fork);
+	struct thread_status status;
+	struct stop_reason stop;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_true(child > 0);
+	assert_null(trace_seize(child, false));
+	assert_null(trace_interrupt(child));
+	assert_null(wait_thread_stop(child, &stop));
+	driven->engine.phase = ENGINE_RELEASED;
+	engine_event(&driven->engine, &stop);
+	driven->engine.phase = ENGINE_WATCHING;
+	assert_int_equal(driven->engine.orphans.count, 0);
+	assert_null(procfs_status(child, &status));
+	assert_int_equal(status.tracer, 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	driven_end(driven);
+}
+
 static void the_child_of_a_killed_parent_goes_on(void **state)
 {
 	struct driven *driven = start(work_fork);
@@ -300,6 +335,8 @@ int main(void)
 		cmocka_unit_test(exec_by_the_first_thread_starts_anew),
 		cmocka_unit_test(exec_by_another_thread_starts_anew),
 		cmocka_unit_test(the_child_of_a_killed_parent_goes_on),
+		cmocka_unit_test(
+			a_newborn_nobody_knows_is_let_go_after_the_release),
 		cmocka_unit_test(a_vfork_child_outlives_its_parent),
 	};
 
