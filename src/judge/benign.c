@@ -146,13 +146,11 @@ static bool is_disjoint_bits(const struct race *race, const struct vec *special,
 /*
  * Variables that are known to be raced on by intent, such as a clock that one
  * thread keeps for all. Each was reported by racewatch, and its uses read in
- * the source of its program; racewatch(1) lists them.
+ * the source of its program; racewatch-run(1) lists them.
  */
 static const char *const special_variables[] = {
 	"current_time", /* memcached: the clock, set once a second */
-	"ngx_cached_time", /* nginx: the same */
-	"ngx_current_msec", "server.unixtime", /* redis: the same */
-	"server.mstime",    "server.ustime",   NULL,
+	NULL,
 };
 
 static bool is_special_variable(const struct race *race,
