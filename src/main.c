@@ -54,11 +54,13 @@ static void crashed(int number)
 	static const char text[] = "racewatch: error: racewatch has crashed; "
 				   "a program that was attached to goes on\n";
 
+	ssize_t ignored;
+
+	(void)number;
 	if (getpid() != front_end)
 		return;
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-		_exit(EXIT_FAILED);
-	(void)number;
+	ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)ignored;
 	_exit(EXIT_FAILED);
 }
 

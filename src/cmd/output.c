@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,6 +15,7 @@
 #include "base/log.h"
 #include "cmd/gate.h"
 #include "cmd/onrace.h"
+#include "cmd/terminal.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "report/race.h"
@@ -28,15 +28,6 @@ struct output_race {
 	uint64_t count;
 };
 
-static int output_width(void)
-{
-	struct winsize size;
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col < 40)
-		return 0;
-	return size.ws_col;
-}
-
 struct error *output_init(struct output *output,
 			  const struct output_config *config)
 {
@@ -47,7 +38,7 @@ struct error *output_init(struct output *output,
 		.ops = &render_text,
 		.out = stderr,
 		.color = config->color,
-		.width = output_width(),
+		.width = terminal_width(STDERR_FILENO),
 	};
 	status_init(&output->status, config->quiet ? -1 : STDERR_FILENO);
 	output->start_wall_ns = clock_wall_ns();

@@ -40,8 +40,7 @@ static bool is_reported(const struct race *race)
 static bool is_full(const struct report_print *print, const struct race *race)
 {
 	return print->show_all ||
-	       (is_reported(race) && race->verdict != VERDICT_UNLIKELY &&
-		race->status != STATUS_KNOWN && race->status != STATUS_GONE);
+	       (race_is_actionable(race) && race->status != STATUS_GONE);
 }
 
 static void count_race(struct counts *counts, const struct race *race)

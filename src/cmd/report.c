@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,13 +18,12 @@
 #include "cmd/gate.h"
 #include "cmd/naming.h"
 #include "cmd/report-print.h"
+#include "cmd/terminal.h"
 #include "report/merge.h"
 #include "report/read.h"
 
-enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum show { SHOW_DEFAULT, SHOW_ALL };
 
-static const char *const color_words[] = { "auto", "always", "never", NULL };
 static const char *const show_words[] = { "default", "all", NULL };
 
 struct report_options {
@@ -104,26 +102,6 @@ static const struct option_table report_table = {
 	.defs = report_defs,
 	.count = sizeof(report_defs) / sizeof(report_defs[0]),
 };
-
-static bool report_color(int color, int fd)
-{
-	const char *no_color = getenv("NO_COLOR");
-	const char *term = getenv("TERM");
-
-	if (color != COLOR_AUTO)
-		return color == COLOR_ALWAYS;
-	return isatty(fd) && !(no_color && *no_color) && term &&
-	       strcmp(term, "dumb") != 0;
-}
-
-static int report_width(int fd)
-{
-	struct winsize size;
-
-	if (ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col < 40)
-		return 0;
-	return size.ws_col;
-}
 
 /* Add a file's records; what it lacks is said. */
 static struct error *report_read(struct merge *merge, struct naming *naming,
@@ -248,8 +226,8 @@ static struct error *report_to(const struct report_options *options,
 	print.renderer = (struct renderer){
 		.ops = render_find(render_names[options->format]),
 		.out = out,
-		.color = report_color(options->color, fileno(out)),
-		.width = report_width(fileno(out)),
+		.color = terminal_color(options->color, fileno(out)),
+		.width = terminal_width(fileno(out)),
 	};
 	err = print_merged(&print, naming, paths, count, options->diff,
 			   ret_status);

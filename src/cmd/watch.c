@@ -20,14 +20,13 @@
 #include "cmd/output.h"
 #include "cmd/patterns.h"
 #include "cmd/refusal.h"
+#include "cmd/terminal.h"
 #include "detect/rules.h"
 #include "detect/session.h"
 #include "report/source.h"
 
-enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum show { SHOW_DEFAULT, SHOW_ALL };
 
-static const char *const color_words[] = { "auto", "always", "never", NULL };
 static const char *const show_words[] = { "default", "all", NULL };
 /* in the order of enum wire_follow */
 static const char *const follow_words[] = { "none", "fork", "all", NULL };
@@ -232,17 +231,6 @@ static uint64_t watch_random_seed(void)
 	return seed % 1000000000;
 }
 
-static bool watch_color(int color)
-{
-	const char *no_color = getenv("NO_COLOR");
-	const char *term = getenv("TERM");
-
-	if (color != COLOR_AUTO)
-		return color == COLOR_ALWAYS;
-	return isatty(STDERR_FILENO) && !(no_color && *no_color) && term &&
-	       strcmp(term, "dumb") != 0;
-}
-
 static int program_status(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
@@ -327,7 +315,7 @@ static struct error *watch_output(const struct watch_options *options,
 		.verbose = options->verbose,
 		.show_all = options->show == SHOW_ALL,
 		.strict = options->strict,
-		.color = watch_color(options->color),
+		.color = terminal_color(options->color, STDERR_FILENO),
 		.gate = gate,
 		.sources = options->source || options->source_dirs.count > 0
 				   ? &sources

@@ -421,8 +421,7 @@ struct error *conflict_read(const struct conflict_context *context,
 	err = variables_prepare(context->homes[0].image, ret->overlap.address);
 	if (err)
 		return err;
-	for (int i = 0; i < 2; i++)
-		ret->sides[i].sync = evidence_of_side(context, ret, i);
+	evidence_of_sides(context, ret);
 	ret->key = conflict_key(context, ret);
 	return NULL;
 }

@@ -55,15 +55,18 @@ static const char *evidence_of_both(const struct conflict_context *context,
 	return side_in_runtime(&conflict->sides[1]) ? "runtime" : NULL;
 }
 
-const char *evidence_of_side(const struct conflict_context *context,
-			     const struct conflict *conflict, int side)
+void evidence_of_sides(const struct conflict_context *context,
+		       struct conflict *conflict)
 {
 	const char *both = evidence_of_both(context, conflict);
-	enum rule rule = conflict->sides[side].rule;
 
-	if (both)
-		return both;
-	return rule_is_synchronization(rule) ? rule_name(rule) : NULL;
+	for (int i = 0; i < 2; i++) {
+		struct conflict_side *side = &conflict->sides[i];
+
+		side->sync = both;
+		if (!both && rule_is_synchronization(side->rule))
+			side->sync = rule_name(side->rule);
+	}
 }
 
 /* The operand that the side's access was made through. */

@@ -11,12 +11,12 @@
 #include "detect/conflict.h"
 
 /*
- * The name of the evidence that a side synchronizes: a rule's (rules.h), or
- * "runtime" for both when the racing side is inside the loader or a threading
- * library; NULL when there is none.
+ * Set `sync' of both sides: the name of the evidence that a side synchronizes,
+ * a rule's (rules.h), or "runtime" for both when the racing side is inside the
+ * loader or a threading library; NULL when there is none.
  */
-const char *evidence_of_side(const struct conflict_context *context,
-			     const struct conflict *conflict, int side);
+void evidence_of_sides(const struct conflict_context *context,
+		       struct conflict *conflict);
 
 /* What the function around a side's instruction does with the value. */
 void evidence_idiom(const struct conflict_side *side, struct insn_idiom *ret);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Colours and width; see terminal.h.
+ */
+#include "cmd/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+const char *const color_words[] = { "auto", "always", "never", NULL };
+
+bool terminal_color(int color, int fd)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (color != COLOR_AUTO)
+		return color == COLOR_ALWAYS;
+	return isatty(fd) && !(no_color && *no_color) && term &&
+	       strcmp(term, "dumb") != 0;
+}
+
+int terminal_width(int fd)
+{
+	struct winsize size;
+
+	if (ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col < 40)
+		return 0;
+	return size.ws_col;
+}
