@@ -56,7 +56,7 @@ failing()
 	local library=failing.so
 
 	[ "$1" = malloc ] && library=failing-memory.so
-	rm -f "$report"
+	rm -f "$report" "$work/count"
 	timeout -k 5 60 env LD_PRELOAD="$HELPERS_DIR/$library" \
 		FAILING="$1" FAILING_IN="$2" FAILING_AT="$3" \
 		FAILING_COUNT="$work/count" "$RACEWATCH" attach --seed 1 --rate 1000 \
@@ -64,6 +64,15 @@ failing()
 		--duration 300ms -o "$report" \
 		"$program" >"$work/out" 2>"$work/err" </dev/null
 	status=$?
+}
+
+# tried WHAT: the call that was to fail was made.
+tried()
+{
+	local count
+
+	count=$(cat "$work/count" 2>/dev/null)
+	[ "${count:-0}" -gt 0 ] || not_ok "$1: nobody tried to open it"
 }
 
 # calls WHAT: how many the front end makes, into $count
@@ -81,10 +90,11 @@ calls()
 
 times="1-"
 [ -n "$LONG" ] && times="1 2 3 5 8 1- 2- 3- 5- 8-"
-for word in /maps /comm /exe /status /task read_write libc.so report.jsonl; do
+for word in /maps /comm /exe /status read_write libc.so report.jsonl; do
 	for at in $times; do
 		failing "open:$word" front "$at"
 		ended "the front end cannot open $word, $at"
+		tried "the front end, $word, $at"
 	done
 done
 for word in /maps /mem /status /task; do
