@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,22 @@ bool clock_parse_rfc3339(const char *text, uint64_t *ret_wall_ns)
 		return false;
 	*ret_wall_ns = (uint64_t)seconds * CLOCK_NS_PER_S + fraction;
 	return true;
+}
+
+void clock_format_elapsed(uint64_t ns, char *out)
+{
+	uint64_t s = ns / CLOCK_NS_PER_S;
+
+	if (s < 60)
+		snprintf(out, CLOCK_ELAPSED_SIZE, "%" PRIu64 ".%u s", s,
+			 (unsigned int)(ns / (CLOCK_NS_PER_S / 10) % 10));
+	else if (s < 3600)
+		snprintf(out, CLOCK_ELAPSED_SIZE, "%" PRIu64 ":%02u", s / 60,
+			 (unsigned int)(s % 60));
+	else
+		snprintf(out, CLOCK_ELAPSED_SIZE, "%" PRIu64 ":%02u:%02u",
+			 s / 3600, (unsigned int)(s / 60 % 60),
+			 (unsigned int)(s % 60));
 }
 
 struct clock_unit {

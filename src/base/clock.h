@@ -35,6 +35,14 @@ void clock_format_rfc3339(uint64_t wall_ns, char *out);
  */
 bool clock_parse_rfc3339(const char *text, uint64_t *ret_wall_ns);
 
+enum { CLOCK_ELAPSED_SIZE = 32 };
+
+/*
+ * "9.8 s", "1:20", "2:01:20": rounded down, so that less than a minute is never
+ * "60.0 s". out has CLOCK_ELAPSED_SIZE bytes.
+ */
+void clock_format_elapsed(uint64_t ns, char *out);
+
 /*
  * Parse a duration: a decimal number, possibly with a fraction, and a unit (ns,
  * us, ms, s, m, h, d); no unit means seconds, as in timeout(1). Errors are

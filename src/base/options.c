@@ -131,6 +131,23 @@ static struct error *set_choice(const struct option_def *def, const char *value,
 	return err;
 }
 
+static struct error *set_percent(const struct option_def *def,
+				 const char *value, double *member)
+{
+	char *end;
+	double n = strtod(value, &end);
+
+	/* strtod would take white space, signs, "nan" and hexadecimals */
+	if (value[strspn(value, "0123456789.")] == '\0' && end != value &&
+	    *end == '\0' && n <= 100) {
+		*member = n;
+		return NULL;
+	}
+	return error_create(ERROR_USAGE,
+			    "option '--%s': '%s' is not a number from 0 to 100",
+			    def->name, value);
+}
+
 static struct error *option_set(const struct option_def *def, const char *value,
 				void *options)
 {
@@ -151,6 +168,8 @@ static struct error *option_set(const struct option_def *def, const char *value,
 		return set_duration(def, value, member);
 	case OPTION_CHOICE:
 		return set_choice(def, value, member);
+	case OPTION_PERCENT:
+		return set_percent(def, value, member);
 	}
 	return NULL;
 }
@@ -339,6 +358,15 @@ void options_help(const struct option_table *table, FILE *out)
 	}
 }
 
+static void dump_choices(const char *const *choices, FILE *out)
+{
+	if (!choices)
+		fputs("-", out);
+	for (size_t i = 0; choices && choices[i]; i++)
+		fprintf(out, "%s%s", i ? " " : "", choices[i]);
+	fputs("\n", out);
+}
+
 void options_dump(const struct option_table *table, FILE *out)
 {
 	for (size_t i = 0; i < table->count; i++) {
@@ -347,8 +375,9 @@ void options_dump(const struct option_table *table, FILE *out)
 
 		if (def->letter)
 			letter[1] = def->letter;
-		fprintf(out, "%s\t--%s\t%s\t%s\t%s\n", table->command,
+		fprintf(out, "%s\t--%s\t%s\t%s\t%s\t", table->command,
 			def->name, letter, def->arg ? def->arg : "-",
 			def->help);
+		dump_choices(def->choices, out);
 	}
 }

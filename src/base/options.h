@@ -22,6 +22,7 @@ enum option_type {
 	OPTION_UINT64, /* uint64_t */
 	OPTION_DURATION, /* uint64_t: nanoseconds */
 	OPTION_CHOICE, /* int: index of the word in choices */
+	OPTION_PERCENT, /* double: 0 to 100, with or without a fraction */
 };
 
 struct option_def {
@@ -33,7 +34,11 @@ struct option_def {
 	size_t offset; /* of the member */
 	/* of OPTION_UINT64 and OPTION_DURATION; max 0: no upper limit */
 	uint64_t min, max;
-	const char *const *choices; /* of OPTION_CHOICE; ends in NULL */
+	/*
+	 * Of OPTION_CHOICE; of OPTION_STRING and OPTION_LIST how values may
+	 * begin, for completions. Ends in NULL.
+	 */
+	const char *const *choices;
 };
 
 struct option_table {
@@ -65,8 +70,8 @@ void options_release(const struct option_table *table, void *options);
 void options_help(const struct option_table *table, FILE *out);
 
 /*
- * Print a line for each option: COMMAND, --long, -s, ARGUMENT and help between
- * tabs; "-" stands for nothing.
+ * Print a line for each option: COMMAND, --long, -s, ARGUMENT, help and the
+ * choices, with blanks, between tabs; "-" stands for nothing.
  */
 void options_dump(const struct option_table *table, FILE *out);
 

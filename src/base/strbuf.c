@@ -62,6 +62,21 @@ void strbuf_add_bytes(struct strbuf *buf, const void *bytes, size_t n)
 	buf->text[buf->length] = '\0';
 }
 
+void strbuf_add_hex(struct strbuf *buf, const void *bytes, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *byte = bytes;
+
+	/* too many are too many as they are */
+	if (!strbuf_grow(buf, n > SIZE_MAX / 2 ? SIZE_MAX : 2 * n))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		buf->text[buf->length++] = digits[byte[i] >> 4];
+		buf->text[buf->length++] = digits[byte[i] & 15];
+	}
+	buf->text[buf->length] = '\0';
+}
+
 void strbuf_truncate(struct strbuf *buf, size_t length)
 {
 	if (length >= buf->length)

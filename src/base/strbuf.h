@@ -24,6 +24,8 @@ void strbuf_clear(struct strbuf *buf);
 void strbuf_truncate(struct strbuf *buf, size_t length);
 void strbuf_add(struct strbuf *buf, const char *text);
 void strbuf_add_bytes(struct strbuf *buf, const void *bytes, size_t n);
+/* Two lower-case digits of each. */
+void strbuf_add_hex(struct strbuf *buf, const void *bytes, size_t n);
 void strbuf_addf(struct strbuf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The exit statuses of racewatch, besides those of the watched program
+ * (racewatch(1)): for those who give them, and who read them in a report or of
+ * a run of racewatch.
+ */
+#ifndef BASE_EXITSTATUS_H
+#define BASE_EXITSTATUS_H
+
+enum {
+	EXIT_RACES = 66, /* --error-exitcode changes it */
+	EXIT_NO_PROOF = 65,
+	EXIT_LIMITED = 1, /* doctor: it works, with limits */
+	EXIT_CANNOT_WATCH = 69, /* doctor; EX_UNAVAILABLE of sysexits.h */
+	EXIT_TIMED_OUT = 124,
+	EXIT_FAILED = 125,
+	EXIT_CANNOT_RUN = 126,
+	EXIT_NOT_FOUND = 127,
+	EXIT_USAGE = 2,
+};
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A text file that somebody else names, whole in memory, by line. The name may
+ * be anything: what is no regular file, is large or has no text in it is as
+ * good as missing, and nothing is waited for.
+ */
+#ifndef BASE_TEXTFILE_H
+#define BASE_TEXTFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "base/vec.h"
+
+struct textfile {
+	char *bytes; /* not terminated */
+	size_t size;
+	struct vec lines; /* of uint32_t: where each begins */
+	struct timespec modified;
+};
+
+enum { TEXTFILE_SIZE_MAX = 1 << 30 };
+
+/*
+ * Read a file of 1 to `most' bytes (TEXTFILE_SIZE_MAX at most), none of them
+ * NUL. False: there is none, or no memory; *ret is then as it was.
+ */
+bool textfile_read(struct textfile *ret, const char *path, size_t most);
+/* One that is all zero is fine. */
+void textfile_deinit(struct textfile *file);
+
+/*
+ * The text of a line, counted from 1, without its end (LF, or CR LF); false
+ * when there are not so many. *ret is not terminated and valid until deinit.
+ */
+bool textfile_line(const struct textfile *file, int line, const char **ret,
+		   size_t *ret_size);
+
+#endif
