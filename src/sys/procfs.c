@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -31,6 +32,16 @@ static struct error *procfs_read(const char *path, char *text, size_t size)
 		return error_os(errno, "read %s", path);
 	text[n] = '\0';
 	return NULL;
+}
+
+/* Read the beginning of a file. */
+static bool procfs_line(const char *path, char *text, size_t size)
+{
+	struct error *err = procfs_read(path, text, size);
+	bool read = !err;
+
+	error_free(err);
+	return read;
 }
 
 struct error *procfs_text(pid_t tid, const char *name, char *text, size_t size)
@@ -96,6 +107,54 @@ struct error *procfs_cpu_time(pid_t pid, pid_t tid, uint64_t *ret_ns)
 	return NULL;
 }
 
+enum { PROCFS_CPUCLOCK_SCHED = 2 };
+
+bool procfs_process_cpu(pid_t pid, uint64_t *ret_ns)
+{
+	/*
+	 * what clock_getcpuclockid(3) makes of it (linux/posix-timers.h), which
+	 * asks the kernel each time whether there is such a process
+	 */
+	const clockid_t clock =
+		(clockid_t)((~(unsigned int)pid << 3) | PROCFS_CPUCLOCK_SCHED);
+	struct timespec time;
+
+	if (clock_gettime(clock, &time) < 0)
+		return false;
+	*ret_ns = (uint64_t)time.tv_sec * UINT64_C(1000000000) +
+		  (uint64_t)time.tv_nsec;
+	return true;
+}
+
+/* "cpu" and user, nice, system, idle, iowait, irq, softirq, steal (proc(5)) */
+enum { STAT_IDLE = 3, STAT_IOWAIT = 4, STAT_FIELDS = 8 };
+
+bool procfs_machine(int *ret_processors, uint64_t *ret_busy, uint64_t *ret_idle)
+{
+	uint64_t busy = 0, idle = 0;
+	char text[256];
+	char *at, *end;
+
+	if (!procfs_line("/proc/stat", text, sizeof(text)) ||
+	    strncmp(text, "cpu ", 4) != 0)
+		return false;
+	at = text + 4;
+	for (int i = 0; i < STAT_FIELDS; i++, at = end) {
+		uint64_t ticks = strtoull(at, &end, 10);
+
+		if (end == at)
+			return false;
+		if (i == STAT_IDLE || i == STAT_IOWAIT)
+			idle += ticks;
+		else
+			busy += ticks;
+	}
+	*ret_processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	*ret_busy = busy;
+	*ret_idle = idle;
+	return true;
+}
+
 static bool futex_waits_for_ever(uint64_t operation, uint64_t timeout)
 {
 	switch (operation & FUTEX_CMD_MASK) {
@@ -110,22 +169,14 @@ static bool futex_waits_for_ever(uint64_t operation, uint64_t timeout)
 	}
 }
 
-bool procfs_system_call(pid_t tid, int *ret_number,
-			uint64_t ret_args[PROCFS_ARGUMENTS])
+/* "202 uaddr op val ... sp pc", "-1 sp pc" or "running" */
+static bool call_parse(const char *text, int *ret_number,
+		       uint64_t ret_args[PROCFS_ARGUMENTS])
 {
-	struct error *err;
-	char text[256];
-	char path[64];
-	char *at, *end;
+	const char *at;
+	char *end;
 	long number;
 
-	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
-	err = procfs_read(path, text, sizeof(text));
-	if (err) {
-		error_free(err);
-		return false;
-	}
-	/* "202 uaddr op val ... sp pc", "-1 sp pc" or "running" */
 	number = strtol(text, &end, 10);
 	if (end == text || number < 0)
 		return false;
@@ -137,6 +188,17 @@ bool procfs_system_call(pid_t tid, int *ret_number,
 	}
 	*ret_number = (int)number;
 	return true;
+}
+
+bool procfs_system_call(pid_t tid, int *ret_number,
+			uint64_t ret_args[PROCFS_ARGUMENTS])
+{
+	char text[256];
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+	return procfs_line(path, text, sizeof(text)) &&
+	       call_parse(text, ret_number, ret_args);
 }
 
 bool procfs_stack_pointer(pid_t tid, uint64_t *ret)
@@ -164,13 +226,46 @@ bool procfs_stack_pointer(pid_t tid, uint64_t *ret)
 	return *end == '\0' && *ret != 0;
 }
 
+/* futex_waitv(waiters, count, flags, timeout, clock); Linux 5.16 */
+enum { CALL_FUTEX_WAITV = 449 };
+
+static bool call_waits_for_threads(int number,
+				   const uint64_t args[PROCFS_ARGUMENTS])
+{
+	if (number == CALL_FUTEX_WAITV)
+		return args[3] == 0;
+	return number == SYS_futex && futex_waits_for_ever(args[1], args[3]);
+}
+
 bool procfs_waits_for_threads(pid_t tid)
 {
 	uint64_t args[PROCFS_ARGUMENTS];
 	int number;
 
-	return procfs_system_call(tid, &number, args) && number == SYS_futex &&
-	       futex_waits_for_ever(args[1], args[3]);
+	return procfs_system_call(tid, &number, args) &&
+	       call_waits_for_threads(number, args);
+}
+
+int procfs_open_call(pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool procfs_call_waits_for_threads(int fd)
+{
+	uint64_t args[PROCFS_ARGUMENTS];
+	char text[256];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	int number;
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return call_parse(text, &number, args) &&
+	       call_waits_for_threads(number, args);
 }
 
 /* Those of sockets do only with a time-out of the socket's (socket(7)). */

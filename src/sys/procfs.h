@@ -34,6 +34,19 @@ void procfs_name(pid_t pid, pid_t tid, char *name, size_t size);
 /* Nanoseconds the thread has run on a CPU. */
 struct error *procfs_cpu_time(pid_t pid, pid_t tid, uint64_t *ret_ns);
 
+/*
+ * Nanoseconds that all threads of the process have run, up to this moment;
+ * false: it has gone.
+ */
+bool procfs_process_cpu(pid_t pid, uint64_t *ret_ns);
+
+/*
+ * Processors of the machine, and the clock ticks that all of them were busy
+ * and idle since it was started; false when that cannot be told.
+ */
+bool procfs_machine(int *ret_processors, uint64_t *ret_busy,
+		    uint64_t *ret_idle);
+
 /* Arguments of a system call, as the thread passed them. */
 enum { PROCFS_ARGUMENTS = 6 };
 
@@ -52,6 +65,10 @@ bool procfs_stack_pointer(pid_t tid, uint64_t *ret);
  * another thread can wake it? False when that cannot be told.
  */
 bool procfs_waits_for_threads(pid_t tid);
+
+/* The same of a thread that is asked often, by a file of its own; -1: none. */
+int procfs_open_call(pid_t tid);
+bool procfs_call_waits_for_threads(int fd);
 
 /*
  * Does the thread sleep in a system call that a stop would end early, with
