@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "x86/insn-idiom.h"
+
 enum { X86_INSN_MAX = 15, X86_OPERANDS_MAX = 2, X86_ACCESS_MAX = 64 };
 
 enum access_kind {
@@ -114,38 +116,6 @@ struct insn_access {
 	uint64_t target;
 	struct mem_operand operands[X86_OPERANDS_MAX];
 	/* implicit stack push/pop traffic is an operand with `stack` set */
-};
-
-/* What a function does with a value in memory; made by x86/idiom. */
-enum idiom_change {
-	/* not written, or nothing shows where the value comes from */
-	IDIOM_UNKNOWN,
-	IDIOM_CONSTANT, /* always the same value */
-	/* the old value and a number; not: less one that is not constant */
-	IDIOM_ADD,
-	IDIOM_BITS, /* the old value with some bits set, cleared or turned */
-	IDIOM_DERIVED, /* otherwise made from the old value */
-};
-
-struct insn_idiom {
-	uint8_t change; /* enum idiom_change: of the bytes in memory */
-	/* IDIOM_ADD: the number, if it is always the same; else 0 */
-	int64_t delta;
-	/* IDIOM_BITS: the bits that may change, bit 0 in the lowest byte */
-	uint64_t changed;
-	/*
-	 * The bits of the value read that anything depends on, besides the
-	 * value written back; all ones if that is not known.
-	 */
-	uint64_t used;
-	/* the new value is compared with zero at once: dec; jz */
-	bool tests_zero;
-	/* the value read is compared with something, bits of it or all */
-	bool compared;
-	/* it is used as an address */
-	bool dereferenced;
-	/* the function has a locked instruction for the same operand */
-	bool locked_beside;
 };
 
 /* The registers an address is computed from, by enum x86_reg. */

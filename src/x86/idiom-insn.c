@@ -99,6 +99,22 @@ bool idiom_same_place(const struct mem_operand *a,
 	       idiom_place(a, a_next) == place->disp;
 }
 
+bool idiom_is_place(const struct follow *follow, const struct path *path,
+		    const struct mem_operand *operand, uint64_t next)
+{
+	struct mem_operand same = *operand;
+
+	if (path->place_lost)
+		return false;
+	if (follow->place.base < X86_RIP) {
+		if (operand->base >= X86_RIP ||
+		    !(path->bases & UINT32_C(1) << operand->base))
+			return false;
+		same.base = follow->place.base;
+	}
+	return idiom_same_place(&same, &follow->place, next);
+}
+
 void idiom_use(struct follow *follow, uint64_t bits)
 {
 	follow->idiom->used |= bits;
@@ -140,11 +156,12 @@ void idiom_note_store(struct follow *follow, const struct form *form)
 void idiom_kill(struct path *path, uint32_t written,
 		const struct mem_operand *place)
 {
+	path->bases &= ~written;
 	for (int i = 0; i < 16; i++) {
 		if (!(written & (UINT32_C(1) << i)))
 			continue;
 		path->forms[i].live = false;
-		if (place->base == i || place->index == i)
+		if (place->index == i)
 			path->place_lost = true;
 	}
 }

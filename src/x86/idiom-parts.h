@@ -26,12 +26,29 @@ struct form {
 	uint8_t shift; /* it was shifted right by so many bits */
 };
 
+/* A variable in the frame: so many bytes, so far from rbp. */
+struct slot {
+	int64_t disp;
+	uint8_t size;
+};
+
+struct kept_form {
+	struct slot slot;
+	struct form form;
+};
+
+enum { PATH_SLOTS = 4 };
+
 /* One path. */
 struct path {
 	struct form forms[16];
+	struct kept_form kept[PATH_SLOTS]; /* those that are live */
+	/* registers that hold what the place's base register did: a bit set */
+	uint32_t bases;
+	bool slot_lost; /* the slot of the base has another value */
 	uint64_t address;
 	unsigned int branches;
-	bool place_lost; /* a register of the operand's address has changed */
+	bool place_lost; /* the index of the operand's address has changed */
 	bool flags; /* they are of the value as it was last changed */
 };
 
@@ -41,6 +58,10 @@ struct follow {
 	size_t size;
 	uint64_t start;
 	struct mem_operand place;
+	bool framed; /* rbp is the frame pointer */
+	int64_t shown; /* slots from there up may be used by others */
+	bool has_slot; /* the place's base was loaded from `slot' */
+	struct slot slot;
 	uint64_t store; /* only this store counts; 0: any to the place */
 	unsigned int steps;
 	bool stored; /* a store that counts was met */
@@ -77,6 +98,23 @@ int64_t idiom_place(const struct mem_operand *operand, uint64_t next);
  */
 bool idiom_same_place(const struct mem_operand *a,
 		      const struct mem_operand *place, uint64_t a_next);
+
+/* The same, with registers as they are on the path. */
+bool idiom_is_place(const struct follow *follow, const struct path *path,
+		    const struct mem_operand *operand, uint64_t next);
+
+/* Set framed and shown. */
+void idiom_find_frame(struct follow *follow);
+/*
+ * The slot that the register was loaded from just before the instruction at
+ * the address.
+ */
+bool idiom_find_slot(const struct follow *follow, uint64_t address, uint8_t reg,
+		     struct slot *ret);
+bool idiom_same_slot(const struct slot *a, const struct slot *b);
+/* An instruction with a slot; false: as another one, what is left of it. */
+bool idiom_step_slot(struct follow *follow, struct path *path,
+		     const struct cs_insn *insn);
 
 /* Some bits of the value are used. */
 void idiom_use(struct follow *follow, uint64_t bits);

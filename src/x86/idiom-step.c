@@ -38,46 +38,87 @@ static bool is_partial(const struct follow *follow, unsigned int reg)
 	       name[length - 1] == 'w';
 }
 
+static bool is_low_byte(const struct follow *follow, unsigned int reg)
+{
+	const char *name = cs_reg_name(follow->decoder->full, reg);
+	size_t length = name ? strlen(name) : 0;
+
+	return length >= 2 &&
+	       (name[length - 1] == 'b' ||
+		(name[length - 1] == 'l' && name[0] != 'e')) &&
+	       is_partial(follow, reg);
+}
+
 /*
  * The registers an instruction reads, addresses included, and those it writes.
- * What is partly written counts as read: its other bits go on.
+ * What is partly written goes on in its other bits: *byte has those of whose
+ * lowest byte that is so, the rest count as read.
  */
 static uint32_t registers_read(const struct follow *follow,
-			       const struct cs_insn *insn, uint32_t *written)
+			       const struct cs_insn *insn, uint32_t *written,
+			       uint32_t *byte)
 {
 	cs_regs read, write;
 	uint8_t reads = 0, writes = 0;
 	uint32_t set;
 
 	*written = UINT32_MAX;
+	*byte = 0;
 	if (cs_regs_access(follow->decoder->full, insn, read, &reads, write,
 			   &writes) != CS_ERR_OK)
 		return UINT32_MAX;
 	*written = set_of(write, writes);
 	set = set_of(read, reads);
 	for (int i = 0; i < writes; i++) {
-		if (is_partial(follow, write[i]))
+		if (is_low_byte(follow, write[i]))
+			*byte |= set_of(write + i, 1);
+		else if (is_partial(follow, write[i]))
 			set |= set_of(write + i, 1);
 	}
+	*byte &= ~set;
 	return set;
 }
 
-/* The value as the base of an address: a pointer that is followed. */
+/* The value in an address: a pointer that is followed, or an index. */
 static void note_addresses(struct follow *follow, const struct path *path,
 			   const struct cs_insn *insn)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
 
 	for (int i = 0; i < x86->op_count; i++) {
-		uint8_t base;
+		uint8_t parts[2];
 
 		if (x86->operands[i].type != X86_OP_MEM ||
 		    insn->id == X86_INS_LEA || insn->id == X86_INS_NOP)
 			continue;
-		base = decode_register(x86->operands[i].mem.base);
-		if (base < X86_RIP && path->forms[base].live &&
-		    path->forms[base].change != IDIOM_BITS)
-			follow->idiom->dereferenced = true;
+		parts[0] = decode_register(x86->operands[i].mem.base);
+		parts[1] = decode_register(x86->operands[i].mem.index);
+		for (int j = 0; j < 2; j++) {
+			const struct form *form = &path->forms[parts[j] & 15];
+
+			if (parts[j] < X86_RIP && form->live &&
+			    form->change != IDIOM_BITS)
+				follow->idiom->dereferenced = true;
+		}
+	}
+}
+
+/* The lowest byte of these registers is something else now. */
+static void keep_upper(struct follow *follow, struct path *path, uint32_t byte)
+{
+	for (int i = 0; i < 16; i++) {
+		struct form *form = &path->forms[i];
+
+		if (!(byte & (UINT32_C(1) << i)))
+			continue;
+		path->bases &= ~(UINT32_C(1) << i);
+		if (follow->place.index == i)
+			path->place_lost = true;
+		if (!form->live)
+			continue;
+		if (form->shift || form->change != IDIOM_UNKNOWN)
+			idiom_use_form(follow, form);
+		form->kept &= ~UINT64_C(0xff);
 	}
 }
 
@@ -85,7 +126,8 @@ static void note_addresses(struct follow *follow, const struct path *path,
 static void step_other(struct follow *follow, struct path *path,
 		       const struct cs_insn *insn)
 {
-	uint32_t written, read = registers_read(follow, insn, &written);
+	uint32_t written, byte;
+	uint32_t read = registers_read(follow, insn, &written, &byte);
 	bool compares = insn->id == X86_INS_CMP || insn->id == X86_INS_TEST ||
 			insn->id == X86_INS_BT;
 
@@ -97,7 +139,8 @@ static void step_other(struct follow *follow, struct path *path,
 		if (read & (UINT32_C(1) << i))
 			idiom_use_form(follow, &path->forms[i]);
 	}
-	idiom_kill(path, written, &follow->place);
+	keep_upper(follow, path, byte);
+	idiom_kill(path, written & ~byte, &follow->place);
 	path->flags = false;
 }
 
@@ -189,6 +232,7 @@ static bool step_copy(struct follow *follow, struct path *path,
 	const cs_x86 *x86 = &insn->detail->x86;
 	uint8_t to = idiom_register(insn, 0), from = idiom_register(insn, 1);
 	struct form form;
+	bool base;
 
 	if (to >= X86_RIP || from >= X86_RIP || idiom_high_byte(insn, 0) ||
 	    idiom_high_byte(insn, 1))
@@ -202,8 +246,11 @@ static bool step_copy(struct follow *follow, struct path *path,
 	/* a part of a register is written: the rest of its value goes on */
 	if (x86->operands[0].size < 4)
 		idiom_use_form(follow, &path->forms[to]);
+	base = x86->operands[0].size == 8 &&
+	       (path->bases & UINT32_C(1) << from);
 	idiom_kill(path, UINT32_C(1) << to, &follow->place);
 	path->forms[to] = form;
+	path->bases |= base ? UINT32_C(1) << to : 0;
 	return true;
 }
 
@@ -404,14 +451,14 @@ static bool step_store(struct follow *follow, struct path *path,
 	uint8_t reg = idiom_register(insn, 1);
 
 	if (insn->id != X86_INS_MOV || reg >= X86_RIP ||
-	    insn->detail->x86.operands[0].type != X86_OP_MEM ||
-	    path->place_lost)
+	    insn->detail->x86.operands[0].type != X86_OP_MEM)
 		return false;
 	idiom_access(follow, insn->address, &access);
 	if (access.operand_count != 1 ||
-	    !idiom_same_place(&access.operands[0], &follow->place,
-			      idiom_next(insn)))
+	    !idiom_is_place(follow, path, &access.operands[0],
+			    idiom_next(insn)))
 		return false;
+	insn = idiom_decode(follow, insn->address);
 	if (follow->store == 0 || follow->store == insn->address)
 		idiom_note_store(follow, &path->forms[reg]);
 	return true;
@@ -420,7 +467,8 @@ static bool step_store(struct follow *follow, struct path *path,
 void idiom_step(struct follow *follow, struct path *path,
 		const struct cs_insn *insn)
 {
-	if (!step_store(follow, path, insn) && !step_zero(follow, path, insn) &&
-	    !step_known(follow, path, insn))
+	if (!step_store(follow, path, insn) &&
+	    !idiom_step_slot(follow, path, insn) &&
+	    !step_zero(follow, path, insn) && !step_known(follow, path, insn))
 		step_other(follow, path, insn);
 }

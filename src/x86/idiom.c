@@ -23,6 +23,8 @@ static void use_all(struct follow *follow, const struct path *path)
 {
 	for (int i = 0; i < 16; i++)
 		idiom_use_form(follow, &path->forms[i]);
+	for (int i = 0; i < PATH_SLOTS; i++)
+		idiom_use_form(follow, &path->kept[i].form);
 }
 
 static bool tests_zero(const struct cs_insn *insn)
@@ -54,6 +56,10 @@ static bool any_live(const struct path *path)
 {
 	for (int i = 0; i < 16; i++) {
 		if (path->forms[i].live)
+			return true;
+	}
+	for (int i = 0; i < PATH_SLOTS; i++) {
+		if (path->kept[i].form.live)
 			return true;
 	}
 	return false;
@@ -96,14 +102,17 @@ static void follow_path(struct follow *follow, struct path path)
 /* Follow a load into a general register; false if it is something else. */
 static bool follow_load(struct follow *follow, const struct cs_insn *insn)
 {
-	uint8_t to = idiom_register(insn, 0);
+	uint8_t to = idiom_register(insn, 0), base;
 	struct path path = { .address = idiom_next(insn) };
 
 	if ((insn->id != X86_INS_MOV && insn->id != X86_INS_MOVZX &&
 	     insn->id != X86_INS_MOVSX && insn->id != X86_INS_MOVSXD) ||
 	    to >= X86_RIP || idiom_high_byte(insn, 0))
 		return false;
-	path.place_lost = follow->place.base == to || follow->place.index == to;
+	base = decode_register(insn->detail->x86.operands[1].mem.base);
+	if (base < X86_RIP && base != to)
+		path.bases = UINT32_C(1) << base;
+	path.place_lost = follow->place.index == to;
 	path.forms[to] =
 		(struct form){ .live = true,
 			       .kept = idiom_mask(follow->place.size) };
@@ -198,6 +207,24 @@ static void look_at_change(struct follow *follow, const struct cs_insn *insn)
 			zero_is_tested(follow, path.address);
 }
 
+/* Is it the place, or was its base loaded from the same slot? */
+static bool is_like_place(const struct follow *follow, uint64_t address,
+			  const struct insn_access *access)
+{
+	struct mem_operand operand = access->operands[0];
+	uint64_t next = address + access->length;
+	struct slot slot;
+
+	if (idiom_same_place(&operand, &follow->place, next))
+		return true;
+	operand.base = follow->place.base;
+	return follow->has_slot &&
+	       idiom_same_place(&operand, &follow->place, next) &&
+	       idiom_find_slot(follow, address, access->operands[0].base,
+			       &slot) &&
+	       idiom_same_slot(&slot, &follow->slot);
+}
+
 /* Of the loads before a store, the one whose value comes back there. */
 static void find_load(struct follow *follow, uint64_t store)
 {
@@ -209,8 +236,7 @@ static void find_load(struct follow *follow, uint64_t store)
 		idiom_access(follow, follow->start + at, &access);
 		if (access.operand_count == 1 && access.refusal == X86_OK &&
 		    access.operands[0].kind == ACCESS_READ &&
-		    idiom_same_place(&access.operands[0], &follow->place,
-				     follow->start + at + access.length))
+		    is_like_place(follow, follow->start + at, &access))
 			addresses[count++ % WINDOW] = follow->start + at;
 		at += access.length;
 	}
@@ -252,7 +278,9 @@ static void look_at_store(struct follow *follow, const struct cs_insn *insn)
 	}
 	if (insn->id == X86_INS_MOV)
 		find_load(follow, insn->address);
-	idiom->used = 0;
+	/* of a counter it matters whether the number goes anywhere else */
+	if (idiom->change != IDIOM_ADD)
+		idiom->used = 0;
 }
 
 void idiom_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
@@ -280,6 +308,10 @@ void idiom_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
 	follow.place = access.operands[operand];
 	follow.place.disp = idiom_place(&follow.place, idiom_next(insn));
 	ret->used = 0;
+	idiom_find_frame(&follow);
+	follow.has_slot = idiom_find_slot(&follow, address, follow.place.base,
+					  &follow.slot);
+	insn = idiom_decode(&follow, address);
 	switch (follow.place.kind) {
 	case ACCESS_READ:
 		if (!follow_load(&follow, insn))

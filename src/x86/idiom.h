@@ -26,4 +26,11 @@ void idiom_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		uint64_t start, uint64_t address, unsigned int operand,
 		struct insn_idiom *ret);
 
+/* Is a new value made of the old one? */
+static inline bool idiom_is_update(const struct insn_idiom *idiom)
+{
+	return idiom->change == IDIOM_ADD || idiom->change == IDIOM_BITS ||
+	       idiom->change == IDIOM_DERIVED;
+}
+
 #endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What code does with a value in memory and around its access, as plain data:
+ * evidence for the judge. A part of x86/access.h.
+ */
+#ifndef X86_INSN_IDIOM_H
+#define X86_INSN_IDIOM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a function does with a value in memory; made by x86/idiom. */
+enum idiom_change {
+	/* not written, or nothing shows where the value comes from */
+	IDIOM_UNKNOWN,
+	IDIOM_CONSTANT, /* always the same value */
+	/* the old value and a number; not: less one that is not constant */
+	IDIOM_ADD,
+	IDIOM_BITS, /* the old value with some bits set, cleared or turned */
+	IDIOM_DERIVED, /* otherwise made from the old value */
+};
+
+enum { IDIOM_PAIR_BELOW = 1, IDIOM_PAIR_ABOVE = 2 };
+
+/* The locks around an access; made by x86/guard and detect/locks. */
+enum idiom_guard {
+	IDIOM_UNGUARDED, /* nothing is known */
+	/* it is read again under a lock that is taken after */
+	IDIOM_REREAD,
+	/* ... and where it is not taken, nothing is done */
+	IDIOM_REREAD_ONLY,
+	/* it is written under a lock, and nothing else before the release */
+	IDIOM_LAST,
+	IDIOM_EARLY, /* ... and something else may be */
+};
+
+struct insn_idiom {
+	uint8_t change; /* enum idiom_change: of the bytes in memory */
+	/* IDIOM_ADD: the number, if it is always the same; else 0 */
+	int64_t delta;
+	/* IDIOM_BITS: the bits that may change, bit 0 in the lowest byte */
+	uint64_t changed;
+	/*
+	 * The bits of the value read that anything depends on, besides the
+	 * value written back; all ones if that is not known. Of a store that
+	 * ends an addition they are those of the value that was read for it.
+	 */
+	uint64_t used;
+	/* the new value is compared with zero at once: dec; jz */
+	bool tests_zero;
+	/* the value read is compared with something, bits of it or all */
+	bool compared;
+	/* it is used in an address */
+	bool dereferenced;
+	/* the function has a locked instruction for the same memory */
+	bool locked_beside;
+	/* the same was read and tested on a way there, without a call since */
+	bool retested;
+	/*
+	 * IDIOM_PAIR_BELOW, _ABOVE: of as much memory just before or behind it,
+	 * a read's value is compared with the value there, or subtracted; or
+	 * the function writes there too.
+	 */
+	uint8_t pair;
+	uint8_t guard; /* enum idiom_guard */
+	/* the address of that lock; 0: not known */
+	uint64_t lock;
+};
+
+#endif
