@@ -17,6 +17,8 @@ enum {
 	CHANNEL_READ = 64 << 10,
 	/* payloads are padded so that each header starts aligned */
 	CHANNEL_ALIGN = 8,
+	/* beyond the limit, for what must be heard; a few of the largest */
+	CHANNEL_LAST_WORDS = 16 << 10,
 };
 
 static size_t channel_padded(size_t size)
@@ -90,20 +92,34 @@ void channel_deinit(struct channel *channel)
 	channel->closed = true;
 }
 
+/*
+ * Without these the other side could not tell an end from an accident. Few of
+ * them are ever sent.
+ */
+static bool channel_must_pass(enum wire_type type)
+{
+	return type == WIRE_STARTED || type == WIRE_FAILED ||
+	       type == WIRE_STOPPED || type == WIRE_DETACHED ||
+	       type == WIRE_EXITED || type == WIRE_STOP;
+}
+
 bool channel_send_parts(struct channel *channel, enum wire_type type,
 			const struct channel_part *parts, size_t count)
 {
 	static const uint8_t zeros[CHANNEL_ALIGN];
 	struct wire_header header = { .type = type };
+	size_t limit = channel->out_limit;
 	size_t size = 0;
 	size_t whole;
 
+	if (channel_must_pass(type))
+		limit += CHANNEL_LAST_WORDS;
 	for (size_t i = 0; i < count; i++)
 		size += parts[i].size;
 	header.size = (uint32_t)size;
 	whole = sizeof(header) + channel_padded(size);
 	if (channel->closed || channel->deaf || size > WIRE_SIZE_MAX ||
-	    buffer_used(&channel->out) + whole > channel->out_limit ||
+	    buffer_used(&channel->out) + whole > limit ||
 	    !buffer_reserve(&channel->out, whole))
 		return false;
 	buffer_append(&channel->out, &header, sizeof(header));

@@ -39,7 +39,8 @@ struct channel_part {
 
 /*
  * Queue a message made of parts. False: it would exceed the limit, there is no
- * memory, or the channel is closed; then nothing was queued.
+ * memory, or the channel is closed; then nothing was queued. There is room
+ * beyond the limit for those that tell of the beginning and the end.
  */
 bool channel_send_parts(struct channel *channel, enum wire_type type,
 			const struct channel_part *parts, size_t count);

@@ -5,8 +5,7 @@
  * Each message is a struct wire_header followed by `size` bytes of payload:
  * the structure named beside its type, plus what that structure says follows.
  *
- * Front end to tracer: SITES, PARAMS, FORGET, SHARED, SIGNAL, STOP, JUDGED.
- * Tracer to front end: everything else.
+ * Front end to tracer: the types before STARTED. Tracer to front end: the rest.
  *
  * Several processes may be watched. Those that were forked from one another
  * without an exec(2) since hold the same program at the same addresses; it has
@@ -20,6 +19,8 @@
 #include <stdint.h>
 
 #include "wire/conflict.h"
+#include "wire/params.h"
+#include "wire/stats.h"
 #include "x86/access.h"
 
 enum wire_type {
@@ -31,6 +32,7 @@ enum wire_type {
 	WIRE_SIGNAL, /* struct wire_signal: send it to the target */
 	WIRE_STOP, /* nothing: restore, detach, then wait for a child's end */
 	WIRE_JUDGED, /* struct wire_judged: of a conflict that is held */
+	WIRE_ONSET_SENT, /* nothing: what was asked for by WIRE_ONSET was sent */
 
 	WIRE_STARTED = 32, /* struct wire_started: the target is watched */
 	WIRE_FAILED, /* struct wire_failed: it will not be; nothing follows */
@@ -38,8 +40,9 @@ enum wire_type {
 	WIRE_PROCESS,
 	WIRE_PROCESS_ENDED, /* struct wire_process: it is watched no more */
 	WIRE_THREADS, /* struct wire_threads: their number changed */
+	WIRE_ONSET, /* struct wire_onset: its first threads wait; onset.h */
 	WIRE_RETURNED, /* struct wire_returned[]: sites no longer armed */
-	WIRE_SAMPLE, /* struct wire_sample: a stall has ended */
+	WIRE_SAMPLE, /* struct wire_sample: a stall has ended, or was not begun */
 	/*
 	 * struct wire_conflict, then stack bytes: of side 0, side 1, the birth
 	 * of side 0 and that of side 1
@@ -62,6 +65,16 @@ struct wire_header {
 
 enum { WIRE_SIZE_MAX = 1 << 20, WIRE_STACK_MAX = 64 << 10 };
 
+/*
+ * In the id of a site: it was not drawn uniformly, but is one where a race is
+ * likely. The same site may be with the tracer without it too.
+ */
+#define WIRE_GUIDED (UINT64_C(1) << 63)
+/* It was armed only to see who comes and what for, without a stall. */
+#define WIRE_PEEK (UINT64_C(1) << 62)
+/* The id that the front end gave it. */
+#define WIRE_ID(id) ((id) & ~(WIRE_GUIDED | WIRE_PEEK))
+
 /* A decoded sampling site: all the tracer needs to know of an instruction. */
 struct wire_site {
 	uint64_t id; /* never 0; chosen by the front end */
@@ -70,16 +83,15 @@ struct wire_site {
 	/* id of a queued site to arm while this one stalls; 0: none */
 	uint64_t pair;
 	uint32_t program;
+	/* stall there at most so long; 0: stall_max_ns of the parameters */
+	uint32_t stall_us;
+	/*
+	 * one of those that have not run yet, which are all armed at once,
+	 * beside the pool
+	 */
+	bool once;
 	uint8_t bytes[X86_INSN_MAX + 1]; /* what the text must hold */
 	struct insn_access insn;
-};
-
-struct wire_params {
-	uint32_t pool; /* breakpoints to keep armed */
-	uint32_t rate; /* stalls a second at most; 0: arm nothing */
-	/* fresh locations to arm in a second at most; 0: as fast as may be */
-	uint32_t arm_rate;
-	uint64_t stall_max_ns;
 };
 
 struct wire_range {
@@ -145,6 +157,10 @@ struct wire_threads {
 	uint32_t count;
 };
 
+struct wire_onset {
+	uint32_t program;
+};
+
 enum wire_returned_why {
 	WIRE_FIRED, /* hit (sample or not) */
 	WIRE_LIFTED, /* the pool was made smaller, or an exec, fork... */
@@ -163,28 +179,16 @@ enum wire_outcome {
 	WIRE_RACED, /* a conflict ended the stall */
 	WIRE_ALONE, /* ended early or not begun: nobody else can run */
 	WIRE_ABANDONED, /* the thread died or the watching ended */
+	WIRE_PASSED, /* a hit, but no stall: there was no room or no token */
 };
 
 struct wire_sample {
 	uint64_t id;
 	uint32_t program;
-	int32_t tid;
+	int32_t pid, tid;
 	uint32_t outcome; /* enum wire_outcome */
 	struct mem_access access;
 	uint64_t stalled_ns;
-};
-
-struct wire_stats {
-	uint64_t hits, samples, quiet, alone, unaffordable;
-	uint64_t watch_traps, stale_traps, collisions, value_changes;
-	uint64_t out_of_registers, arms, arms_refused, arms_deferred, dropped;
-	uint64_t stops; /* of all threads, for any reason */
-	uint64_t stalled_ns; /* union of stall intervals */
-	uint64_t busy_ns; /* CPU time of the tracer */
-	uint32_t armed; /* breakpoints now in the text */
-	uint32_t queued; /* sites waiting */
-	uint32_t threads;
-	uint32_t stalls; /* running now */
 };
 
 struct wire_exited {

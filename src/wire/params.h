@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How much the tracer may do: WIRE_PARAMS (wire/message.h).
+ */
+#ifndef WIRE_PARAMS_H
+#define WIRE_PARAMS_H
+
+#include <stdint.h>
+
+struct wire_params {
+	uint32_t pool; /* breakpoints to keep armed */
+	uint32_t rate; /* stalls a second at most; 0: arm nothing */
+	/* fresh locations to arm in a second at most; 0: as fast as may be */
+	uint32_t arm_rate;
+	uint64_t stall_max_ns;
+	/*
+	 * so long the first threads of a program wait at most until what has
+	 * not run yet is armed; see onset.h
+	 */
+	uint64_t onset_ns;
+	/* of wall time that the program may lose; 0: any; see budget.h */
+	double share;
+	/*
+	 * a thread that was stalled is left alone for so many sixteenths of
+	 * that time
+	 */
+	uint32_t rest;
+	/* hits without a stall for each with one, to learn from; see pool.h */
+	uint32_t peeks;
+	uint32_t learns; /* are hits without a stall to be told? */
+};
+
+#endif

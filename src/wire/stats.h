@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The tracer's counters, since its start: WIRE_STATS (wire/message.h).
+ */
+#ifndef WIRE_STATS_H
+#define WIRE_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct wire_stats {
+	uint64_t hits_once; /* of `hits', of sites that had not run yet */
+	uint64_t hits, peeks, samples, quiet, alone, unaffordable;
+	uint64_t watch_traps, stale_traps, collisions, value_changes;
+	uint64_t out_of_registers, arms, arms_refused, arms_deferred, dropped;
+	uint64_t stops; /* of all threads, for any reason */
+	uint64_t first_armed_ns; /* clock_now_ns() then; 0: nothing was yet */
+	uint64_t resting; /* hits by threads that had just been stalled */
+	uint64_t stalled_ns; /* union of stall intervals */
+	uint64_t busy_ns; /* CPU time of the tracer */
+	uint64_t lost_ns; /* what all that cost the program; see budget.h */
+	uint64_t lost_cpu_ns; /* of it, by what racewatch computed */
+	bool by_processor; /* the back-end is perf-cpu now */
+	/* what a nanosecond of stall and one of CPU time cost, in thousandths */
+	uint32_t loss, competition;
+	uint32_t armed; /* breakpoints now in the text, less: */
+	uint32_t armed_once;
+	uint32_t queued; /* sites waiting */
+	uint32_t threads;
+	uint32_t stalls; /* running now */
+};
+
+#endif
