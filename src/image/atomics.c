@@ -112,6 +112,10 @@ static bool is_atomic_rust(const char *name)
 	const char *at = name;
 	char *demangled;
 
+	/* as a volatile variable's in C */
+	if (skip_prefix(&at, "_ZN4core3ptr13read_volatile") ||
+	    skip_prefix(&at, "_ZN4core3ptr14write_volatile"))
+		return true;
 	if (!strstr(name, "4core4sync6atomic"))
 		return false;
 	if (skip_prefix(&at, "_ZN4core4sync6atomic"))

@@ -85,6 +85,11 @@ static struct error *try_path(const struct elffile *file, const char *path,
 	bool matches;
 
 	err = elffile_open(path, path, &debug);
+	if (!err) {
+		err = elffile_read(debug, path);
+		if (err)
+			elffile_close(debug);
+	}
 	if (err == error_nomem)
 		return err;
 	if (err) {
@@ -114,9 +119,10 @@ static char *build_id_path(const struct elffile *file)
 
 	if (!id || size < 2)
 		return NULL;
-	strbuf_addf(&path, DEBUG_ROOT "/.build-id/%02x/", id[0]);
-	for (size_t i = 1; i < size; i++)
-		strbuf_addf(&path, "%02x", id[i]);
+	strbuf_add(&path, DEBUG_ROOT "/.build-id/");
+	strbuf_add_hex(&path, id, 1);
+	strbuf_add(&path, "/");
+	strbuf_add_hex(&path, id + 1, size - 1);
 	strbuf_add(&path, ".debug");
 	return strbuf_steal(&path);
 }

@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 /*
@@ -24,7 +25,7 @@ enum { READ_LIMIT = 4 << 20 };
 const uint8_t *elffile_range(const struct elffile *file, uint64_t offset,
 			     uint64_t size)
 {
-	if (offset > file->size || size > file->size - offset)
+	if (!file->bytes || offset > file->size || size > file->size - offset)
 		return NULL;
 	return file->bytes + offset;
 }
@@ -34,15 +35,51 @@ static struct error *bad_file(const char *name, const char *what)
 	return error_create(ERROR_FORMAT, "%s: %s", name, what);
 }
 
+/* As much of [offset, offset + size) as can be had; errno: why not all, or 0. */
+static size_t read_fully(int fd, void *buffer, uint64_t offset, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(fd, (uint8_t *)buffer + done, size - done,
+				  (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			errno = 0;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+/* Copy size bytes of the file, whether they have been read or not. */
+static bool copy_bytes(const struct elffile *file, uint64_t offset, size_t size,
+		       void *ret)
+{
+	const uint8_t *bytes = elffile_range(file, offset, size);
+
+	if (bytes) {
+		memcpy(ret, bytes, size);
+		return true;
+	}
+	return !file->bytes && offset <= file->size &&
+	       size <= file->size - offset &&
+	       read_fully(file->fd, ret, offset, size) == size;
+}
+
 static struct error *check_header(struct elffile *file, const char *name)
 {
 	Elf64_Ehdr *header = &file->header;
+	char magic[SELFMAG];
 
-	if (file->size < SELFMAG || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
+	if (!copy_bytes(file, 0, SELFMAG, magic) ||
+	    memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return bad_file(name, "not an ELF file");
-	if (file->size < sizeof(*header))
+	if (!copy_bytes(file, 0, sizeof(*header), header))
 		return bad_file(name, "truncated: the ELF header is cut off");
-	memcpy(header, file->bytes, sizeof(*header));
 	if (header->e_ident[EI_CLASS] == ELFCLASS32)
 		return bad_file(name, "a 32-bit program; only x86-64 is known");
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -74,23 +111,24 @@ static void sanitize_segment(const struct elffile *file, Elf64_Phdr *segment)
 		segment->p_filesz = file->size - segment->p_offset;
 }
 
+static const char bad_headers[] = "corrupt or truncated: bad program headers";
+
 static struct error *load_segments(struct elffile *file, const char *name)
 {
 	size_t count = file->header.e_phnum;
-	const uint8_t *table;
 	bool loads = false;
 
 	if (count == PN_XNUM)
 		count = file->section_count > 0 ? file->sections[0].sh_info : 0;
-	table = elffile_range(file, file->header.e_phoff,
-			      count * sizeof(Elf64_Phdr));
-	if (!table || file->header.e_phentsize != sizeof(Elf64_Phdr))
-		return bad_file(name,
-				"corrupt or truncated: bad program headers");
+	if (count > file->size / sizeof(Elf64_Phdr) ||
+	    file->header.e_phentsize != sizeof(Elf64_Phdr))
+		return bad_file(name, bad_headers);
 	file->segments = calloc(count + 1, sizeof(Elf64_Phdr));
 	if (!file->segments)
 		return error_nomem;
-	memcpy(file->segments, table, count * sizeof(Elf64_Phdr));
+	if (!copy_bytes(file, file->header.e_phoff, count * sizeof(Elf64_Phdr),
+			file->segments))
+		return bad_file(name, bad_headers);
 	file->segment_count = count;
 	for (size_t i = 0; i < count; i++) {
 		sanitize_segment(file, &file->segments[i]);
@@ -103,27 +141,22 @@ static struct error *load_segments(struct elffile *file, const char *name)
 static struct error *load_sections(struct elffile *file)
 {
 	size_t count = file->header.e_shnum;
-	const uint8_t *table;
 	Elf64_Shdr first;
 
 	if (file->header.e_shoff == 0 ||
-	    file->header.e_shentsize != sizeof(Elf64_Shdr))
+	    file->header.e_shentsize != sizeof(Elf64_Shdr) ||
+	    !copy_bytes(file, file->header.e_shoff, sizeof(first), &first))
 		return NULL;
-	table = elffile_range(file, file->header.e_shoff, sizeof(first));
-	if (!table)
-		return NULL;
-	memcpy(&first, table, sizeof(first));
 	if (count == 0)
 		count = first.sh_size;
-	if (count > file->size / sizeof(Elf64_Shdr) ||
-	    !elffile_range(file, file->header.e_shoff,
-			   count * sizeof(Elf64_Shdr)))
+	if (count > file->size / sizeof(Elf64_Shdr))
 		return NULL;
 	file->sections = calloc(count + 1, sizeof(Elf64_Shdr));
 	if (!file->sections)
 		return error_nomem;
-	memcpy(file->sections, table, count * sizeof(Elf64_Shdr));
-	file->section_count = count;
+	if (copy_bytes(file, file->header.e_shoff, count * sizeof(Elf64_Shdr),
+		       file->sections))
+		file->section_count = count;
 	return NULL;
 }
 
@@ -145,58 +178,77 @@ static struct error *parse(struct elffile *file, const char *name,
 	return NULL;
 }
 
-static struct error *read_whole(int fd, const char *name, struct elffile *file)
+static struct error *map_whole(const char *name, struct elffile *file)
 {
-	size_t done = 0;
+	void *bytes =
+		mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, file->fd, 0);
 
-	file->bytes = malloc(file->size);
-	if (!file->bytes)
-		return error_nomem;
-	while (done < file->size) {
-		ssize_t n = pread(fd, file->bytes + done, file->size - done,
-				  (off_t)done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_os(errno, "%s", name);
-		if (n == 0)
-			break;
-		done += (size_t)n;
-	}
-	/* it may have shrunk since fstat */
-	file->size = done;
-	return NULL;
-}
-
-static struct error *map_whole(int fd, const char *name, struct elffile *file)
-{
-	void *bytes;
-
-	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (file->fd < 0)
-		return error_os(errno, "%s", name);
-	bytes = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return error_os(errno, "%s", name);
 	file->bytes = bytes;
 	return NULL;
 }
 
-static struct error *load_bytes(int fd, const char *name, struct elffile *file)
+/*
+ * Files that wait to be read are open: where a quarter of what may be open is,
+ * they do not wait.
+ */
+static bool may_wait(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+	       (rlim_t)fd < limit.rlim_cur / 4;
+}
+
+static struct error *load_bytes(const char *name, struct elffile *file)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) < 0)
+	if (fstat(file->fd, &st) < 0)
 		return error_os(errno, "%s", name);
 	if (!S_ISREG(st.st_mode))
 		return bad_file(name, "not a regular file");
 	if (st.st_size < (off_t)sizeof(Elf64_Ehdr))
 		return bad_file(name, "not an ELF file");
 	file->size = (size_t)st.st_size;
-	if (file->size <= READ_LIMIT)
-		return read_whole(fd, name, file);
-	return map_whole(fd, name, file);
+	file->written = st.st_mtim;
+	if (file->size > READ_LIMIT)
+		return map_whole(name, file);
+	return may_wait(file->fd) ? NULL : elffile_read(file, name);
+}
+
+static bool is_rewritten(const struct elffile *file)
+{
+	struct stat st;
+
+	return fstat(file->fd, &st) < 0 || (size_t)st.st_size != file->size ||
+	       st.st_mtim.tv_sec != file->written.tv_sec ||
+	       st.st_mtim.tv_nsec != file->written.tv_nsec;
+}
+
+struct error *elffile_read(struct elffile *file, const char *name)
+{
+	struct error *err = NULL;
+
+	if (file->bytes || file->fd < 0)
+		return NULL;
+	file->bytes = malloc(file->size);
+	if (!file->bytes)
+		return error_nomem;
+	/* looked at last: it may be written to meanwhile */
+	if (read_fully(file->fd, file->bytes, 0, file->size) < file->size)
+		err = errno ? error_os(errno, "%s", name)
+			    : bad_file(name, "truncated since it was opened");
+	else if (is_rewritten(file))
+		err = bad_file(name, "written to since it was opened");
+	if (err) {
+		free(file->bytes);
+		file->bytes = NULL;
+	}
+	close(file->fd);
+	file->fd = -1;
+	return err;
 }
 
 static struct elffile *elffile_new(void)
@@ -211,17 +263,15 @@ static struct elffile *elffile_new(void)
 struct error *elffile_open(const char *path, const char *name,
 			   struct elffile **ret)
 {
-	/* not blocking: the path may be a FIFO */
-	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct elffile *file;
+	struct elffile *file = elffile_new();
 	struct error *err;
 
-	if (fd < 0)
-		return error_os(errno, "%s", name);
-	file = elffile_new();
 	if (!file)
 		return error_nomem;
-	err = load_bytes(fd, name, file);
+	/* not blocking: the path may be a FIFO */
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	err = file->fd < 0 ? error_os(errno, "%s", name)
+			   : load_bytes(name, file);
 	if (err) {
 		elffile_close(file);
 		return err;
@@ -263,13 +313,20 @@ void elffile_close(struct elffile *file)
 	free(file);
 }
 
-bool elffile_intact(const struct elffile *file)
+bool elffile_intact(struct elffile *file)
 {
+	uint64_t now;
 	struct stat st;
 
-	if (file->fd < 0)
+	if (file->fd < 0 || !file->bytes)
 		return true;
-	return fstat(file->fd, &st) == 0 && (size_t)st.st_size >= file->size;
+	now = clock_now_ns();
+	if (file->intact_ns != 0 && now - file->intact_ns < CLOCK_NS_PER_MS)
+		return true;
+	if (fstat(file->fd, &st) < 0 || (size_t)st.st_size < file->size)
+		return false;
+	file->intact_ns = now;
+	return true;
 }
 
 bool elffile_at(const struct elffile *file, uint64_t address,
@@ -279,7 +336,8 @@ bool elffile_at(const struct elffile *file, uint64_t address,
 		const Elf64_Phdr *segment = &file->segments[i];
 		uint64_t skip = address - segment->p_vaddr;
 
-		if (segment->p_type != PT_LOAD || skip >= segment->p_filesz)
+		if (!file->bytes || segment->p_type != PT_LOAD ||
+		    skip >= segment->p_filesz)
 			continue;
 		ret->bytes = file->bytes + segment->p_offset + skip;
 		ret->address = address;
@@ -370,7 +428,7 @@ bool elffile_dynamic(const struct elffile *file, int64_t tag, uint64_t *ret)
 	const Elf64_Phdr *segment = elffile_segment_type(file, PT_DYNAMIC);
 	Elf64_Dyn entry;
 
-	if (!segment)
+	if (!segment || !file->bytes)
 		return false;
 	for (uint64_t at = 0; at + sizeof(entry) <= segment->p_filesz;
 	     at += sizeof(entry)) {
@@ -435,7 +493,7 @@ const uint8_t *elffile_build_id(const struct elffile *file, size_t *ret_size)
 	for (size_t i = 0; i < file->segment_count && !id; i++) {
 		const Elf64_Phdr *segment = &file->segments[i];
 
-		if (segment->p_type != PT_NOTE)
+		if (segment->p_type != PT_NOTE || !file->bytes)
 			continue;
 		notes.bytes = file->bytes + segment->p_offset;
 		notes.size = segment->p_filesz;

@@ -8,7 +8,9 @@
  * Small files are read into memory; large ones are mapped. A mapped file that
  * somebody truncates would kill us with SIGBUS, so elffile_intact() is asked
  * before a use that comes long after opening; the process that has it mapped
- * dies of the same.
+ * dies of the same. Of a small one only the headers are read at first, until
+ * elffile_read() is called: it has segments and sections without contents. It
+ * stays open till then, unless descriptors are scarce.
  */
 #ifndef IMAGE_ELFFILE_H
 #define IMAGE_ELFFILE_H
@@ -17,15 +19,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 struct error;
 
 enum { ELFFILE_PAGE = 4096 };
 
 struct elffile {
-	uint8_t *bytes;
+	uint8_t *bytes; /* NULL: still to be read */
 	size_t size;
-	int fd; /* -1 unless mapped */
+	struct timespec written; /* when that was, as it was opened */
+	int fd; /* -1 unless mapped, or still to be read */
+	uint64_t intact_ns; /* clock_now_ns() when it was last seen to be */
 	Elf64_Ehdr header;
 	Elf64_Phdr *segments;
 	size_t segment_count;
@@ -40,16 +45,27 @@ struct elf_span {
 	uint64_t size;
 };
 
-/* name is what messages call it. */
+/* Open and read the headers; name is what messages call it. */
 struct error *elffile_open(const char *path, const char *name,
 			   struct elffile **ret);
+/*
+ * Read the contents, unless that has been done. A file that was written to since
+ * it was opened is an error: it is not what the headers were of. It has no
+ * contents then, and the next call does not try again; it does after
+ * ERROR_NOMEM.
+ */
+struct error *elffile_read(struct elffile *file, const char *name);
 /* Of bytes in memory, which are copied. */
 struct error *elffile_create_copy(const void *bytes, size_t size,
 				  const char *name, struct elffile **ret);
 void elffile_close(struct elffile *file);
 
-/* False when the file has shrunk below what was mapped. */
-bool elffile_intact(const struct elffile *file);
+/*
+ * False when the file has shrunk below what was mapped. It is looked at once in
+ * a millisecond: a walk over all functions asks for each of them, and what is
+ * allowed may be read as much later anyway.
+ */
+bool elffile_intact(struct elffile *file);
 
 /* The bytes [offset, offset + size) of the file, or NULL. */
 const uint8_t *elffile_range(const struct elffile *file, uint64_t offset,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One ELF file's code and data; see elftext.h. Everything is collected once,
- * when the file is opened; functions.c merges what the sources say about
- * function bounds.
+ * One ELF file's code and data; see elftext.h. What its headers say is known
+ * when the file is opened; its tables are read when one is asked for.
  */
 #include "image/elftext.h"
 
@@ -10,51 +9,18 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/strbuf.h"
+#include "base/log.h"
 #include "base/vec.h"
-#include "image/debugfile.h"
 #include "image/elffile.h"
 #include "image/elfsyms.h"
+#include "image/elftables.h"
 #include "image/functions.h"
 
 struct elftext {
 	struct elffile *file;
-	struct elffile *debug; /* owns some of the names; may be NULL */
-	char *debug_path;
-	char *build_id;
-	const char *soname;
+	struct elftables *tables;
 	uint64_t start, end;
-	struct vec functions; /* of struct elf_function, by start */
-	struct vec data; /* of struct elf_symbol, by start */
-	struct vec plt; /* of struct code_range */
-	struct vec rseq; /* of struct code_range */
 };
-
-static bool find_build_id(struct elftext *text)
-{
-	size_t size;
-	const uint8_t *id = elffile_build_id(text->file, &size);
-	struct strbuf hex = { 0 };
-
-	if (!id)
-		return true;
-	for (size_t i = 0; i < size; i++)
-		strbuf_addf(&hex, "%02x", id[i]);
-	text->build_id = strbuf_steal(&hex);
-	return text->build_id != NULL;
-}
-
-static void find_soname(struct elftext *text)
-{
-	struct elf_span strings;
-	uint64_t address;
-	uint64_t offset;
-
-	if (elffile_dynamic(text->file, DT_SONAME, &offset) &&
-	    elffile_dynamic(text->file, DT_STRTAB, &address) &&
-	    elffile_at(text->file, address, &strings))
-		text->soname = elf_string(&strings, offset);
-}
 
 static void find_extent(struct elftext *text)
 {
@@ -74,131 +40,6 @@ static void find_extent(struct elftext *text)
 	}
 }
 
-static bool find_plt(struct elftext *text)
-{
-	static const char *const names[] = { ".plt", ".plt.got", ".plt.sec",
-					     ".plt.bnd", ".iplt" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const Elf64_Shdr *section;
-		size_t index = 0;
-
-		while ((section = elffile_section(text->file, names[i],
-						  &index))) {
-			struct code_range range = { section->sh_addr,
-						    section->sh_addr +
-							    section->sh_size };
-
-			if (range.end > range.start &&
-			    !vec_push(&text->plt, &range))
-				return false;
-		}
-	}
-	return true;
-}
-
-/* A critical section's descriptor; struct rseq_cs of <linux/rseq.h>. */
-struct rseq_descriptor {
-	uint32_t version;
-	uint32_t flags;
-	uint64_t start;
-	uint64_t length;
-	uint64_t abort;
-};
-
-/*
- * The start address at that place: as in the file, or what a RELATIVE
- * relocation will put there.
- */
-static uint64_t relocated(const struct elffile *file, uint64_t address,
-			  uint64_t value)
-{
-	uint64_t table_address;
-	uint64_t size;
-	struct elf_span table;
-	Elf64_Rela rela;
-
-	if (value != 0 || !elffile_dynamic(file, DT_RELA, &table_address) ||
-	    !elffile_dynamic(file, DT_RELASZ, &size) ||
-	    !elffile_at(file, table_address, &table))
-		return value;
-	if (table.size > size)
-		table.size = size;
-	for (uint64_t at = 0; at + sizeof(rela) <= table.size;
-	     at += sizeof(rela)) {
-		memcpy(&rela, table.bytes + at, sizeof(rela));
-		if (rela.r_offset == address &&
-		    ELF64_R_TYPE(rela.r_info) == R_X86_64_RELATIVE)
-			return (uint64_t)rela.r_addend;
-	}
-	return value;
-}
-
-static bool find_rseq(struct elftext *text)
-{
-	struct rseq_descriptor descriptor;
-	const Elf64_Shdr *section;
-	struct elf_span span;
-	size_t index = 0;
-
-	while ((section = elffile_section(text->file, "__rseq_cs", &index))) {
-		if (!elffile_contents(text->file, section, &span))
-			continue;
-		for (uint64_t at = 0; at + sizeof(descriptor) <= span.size;
-		     at += sizeof(descriptor)) {
-			struct code_range range;
-
-			memcpy(&descriptor, span.bytes + at,
-			       sizeof(descriptor));
-			range.start = relocated(
-				text->file,
-				span.address + at +
-					offsetof(struct rseq_descriptor, start),
-				descriptor.start);
-			range.end = range.start + descriptor.length;
-			if (range.end > range.start &&
-			    !vec_push(&text->rseq, &range))
-				return false;
-		}
-	}
-	return true;
-}
-
-static int compare_data(const void *left, const void *right)
-{
-	const struct elf_symbol *a = left;
-	const struct elf_symbol *b = right;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	/* of several names for one place the best comes last */
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return strcmp(b->name, a->name);
-}
-
-static bool collect(struct elftext *text)
-{
-	struct function_sources sources = {
-		.code = VEC_INIT(struct elf_symbol),
-		.plt = &text->plt,
-	};
-	bool ok;
-
-	find_soname(text);
-	find_extent(text);
-	ok = find_build_id(text) && find_plt(text) && find_rseq(text) &&
-	     elfsyms_collect(text->file, &sources.code, &text->data) &&
-	     (!text->debug ||
-	      elfsyms_collect(text->debug, &sources.code, &text->data)) &&
-	     functions_merge(text->file, &sources, &text->functions);
-	vec_deinit(&sources.code);
-	if (text->data.count)
-		qsort(text->data.items, text->data.count, text->data.size,
-		      compare_data);
-	return ok;
-}
-
 /* Takes file over, also on failure. */
 static struct error *elftext_create(struct elffile *file, const char *name,
 				    struct elftext **ret)
@@ -211,17 +52,15 @@ static struct error *elftext_create(struct elffile *file, const char *name,
 		return error_nomem;
 	}
 	text->file = file;
-	text->functions = (struct vec)VEC_INIT(struct elf_function);
-	text->data = (struct vec)VEC_INIT(struct elf_symbol);
-	text->plt = (struct vec)VEC_INIT(struct code_range);
-	text->rseq = (struct vec)VEC_INIT(struct code_range);
-	err = debugfile_open(file, name, &text->debug, &text->debug_path);
-	if (!err && !collect(text))
-		err = error_nomem;
+	err = elftables_create(file, name, &text->tables);
+	/* a large one has them, and might not long after */
+	if (!err && file->bytes)
+		err = elftables_contents(text->tables);
 	if (err) {
 		elftext_close(text);
 		return err;
 	}
+	find_extent(text);
 	*ret = text;
 	return NULL;
 }
@@ -248,34 +87,60 @@ void elftext_close(struct elftext *text)
 {
 	if (!text)
 		return;
-	vec_deinit(&text->functions);
-	vec_deinit(&text->data);
-	vec_deinit(&text->plt);
-	vec_deinit(&text->rseq);
-	free(text->build_id);
-	free(text->debug_path);
-	elffile_close(text->debug);
+	elftables_destroy(text->tables);
 	elffile_close(text->file);
 	free(text);
+}
+
+struct error *elftext_read(const struct elftext *text)
+{
+	return elftables_read(text->tables);
+}
+
+bool elftext_is_read(const struct elftext *text)
+{
+	return text->tables->read;
+}
+
+/* What cannot be read is not there. */
+static void pass_over(struct error *err)
+{
+	if (err)
+		log_debug(LOG_IMAGE, "%s", error_message(err));
+	error_free(err);
+}
+
+static const struct elftables *tables_of(const struct elftext *text)
+{
+	pass_over(elftables_read(text->tables));
+	return text->tables;
+}
+
+static struct elffile *contents_of(const struct elftext *text)
+{
+	pass_over(elftables_contents(text->tables));
+	return text->file;
 }
 
 const struct elf_function *elftext_functions(const struct elftext *text,
 					     size_t *ret_count)
 {
-	*ret_count = text->functions.count;
-	return text->functions.items;
+	const struct elftables *tables = tables_of(text);
+
+	*ret_count = tables->functions.count;
+	return tables->functions.items;
 }
 
 const struct elf_function *elftext_function_at(const struct elftext *text,
 					       uint64_t address)
 {
+	const struct vec *functions = &tables_of(text)->functions;
 	size_t low = 0;
-	size_t high = text->functions.count;
+	size_t high = functions->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct elf_function *function =
-			vec_at(&text->functions, middle);
+		const struct elf_function *function = vec_at(functions, middle);
 
 		if (address < function->start)
 			high = middle;
@@ -290,10 +155,10 @@ const struct elf_function *elftext_function_at(const struct elftext *text,
 const uint8_t *elftext_bytes(const struct elftext *text, uint64_t address,
 			     size_t *ret_size)
 {
+	struct elffile *file = contents_of(text);
 	struct elf_span span;
 
-	if (!elffile_at(text->file, address, &span) ||
-	    !elffile_intact(text->file))
+	if (!elffile_at(file, address, &span) || !elffile_intact(file))
 		return NULL;
 	*ret_size = span.size;
 	return span.bytes;
@@ -335,12 +200,12 @@ static bool in_ranges(const struct vec *ranges, uint64_t address)
 
 bool elftext_in_plt(const struct elftext *text, uint64_t address)
 {
-	return in_ranges(&text->plt, address);
+	return in_ranges(&tables_of(text)->plt, address);
 }
 
 bool elftext_in_rseq(const struct elftext *text, uint64_t address)
 {
-	return in_ranges(&text->rseq, address);
+	return in_ranges(&tables_of(text)->rseq, address);
 }
 
 const char *elftext_data_symbol(const struct elftext *text, uint64_t address,
@@ -348,12 +213,13 @@ const char *elftext_data_symbol(const struct elftext *text, uint64_t address,
 {
 	/* how far back a symbol may start that others lie within */
 	enum { NESTED_MAX = 16 };
+	const struct vec *data = &tables_of(text)->data;
 	size_t low = 0;
-	size_t high = text->data.count;
+	size_t high = data->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct elf_symbol *symbol = vec_at(&text->data, middle);
+		const struct elf_symbol *symbol = vec_at(data, middle);
 
 		if (symbol->start <= address)
 			low = middle + 1;
@@ -361,8 +227,7 @@ const char *elftext_data_symbol(const struct elftext *text, uint64_t address,
 			high = middle;
 	}
 	for (size_t i = 0; i < low && i < NESTED_MAX; i++) {
-		const struct elf_symbol *symbol =
-			vec_at(&text->data, low - 1 - i);
+		const struct elf_symbol *symbol = vec_at(data, low - 1 - i);
 
 		if (address - symbol->start < symbol->size) {
 			*ret_start = symbol->start;
@@ -375,7 +240,8 @@ const char *elftext_data_symbol(const struct elftext *text, uint64_t address,
 
 const char *elftext_build_id(const struct elftext *text)
 {
-	return text->build_id;
+	pass_over(elftables_contents(text->tables));
+	return text->tables->build_id;
 }
 
 bool elftext_bias(const struct elftext *text, uint64_t start, uint64_t offset,
@@ -418,7 +284,17 @@ uint64_t elftext_tls_size(const struct elftext *text)
 
 const char *elftext_soname(const struct elftext *text)
 {
-	return text->soname;
+	struct elffile *file = contents_of(text);
+	struct elf_span strings;
+	uint64_t address;
+	uint64_t offset;
+
+	if (!elffile_intact(file) ||
+	    !elffile_dynamic(file, DT_SONAME, &offset) ||
+	    !elffile_dynamic(file, DT_STRTAB, &address) ||
+	    !elffile_at(file, address, &strings))
+		return NULL;
+	return elf_string(&strings, offset);
 }
 
 void elftext_extent(const struct elftext *text, uint64_t *ret_start,
@@ -432,16 +308,17 @@ bool elftext_is_stripped(const struct elftext *text)
 {
 	size_t index = 0;
 
-	return !text->debug && !elffile_section_type(text->file, SHT_SYMTAB) &&
+	return !tables_of(text)->debug &&
+	       !elffile_section_type(text->file, SHT_SYMTAB) &&
 	       !elffile_section(text->file, ".debug_info", &index);
 }
 
 const char *elftext_debug_path(const struct elftext *text)
 {
-	return text->debug_path;
+	return tables_of(text)->debug_path;
 }
 
 const struct elffile *elftext_file(const struct elftext *text)
 {
-	return text->file;
+	return contents_of(text);
 }

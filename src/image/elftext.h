@@ -31,10 +31,23 @@ struct elf_function {
 	bool ifunc;
 };
 
-/* Open and read; path is what is opened, name what messages call it. */
+/*
+ * Open and read the headers; path is what is opened, name what messages call
+ * it. Contents are read when they are first asked for, and functions and symbols
+ * when one of these is. A small file that has been written to meanwhile has
+ * none.
+ */
 struct error *elftext_open(const char *path, const char *name,
 			   struct elftext **ret);
 void elftext_close(struct elftext *text);
+
+/*
+ * Read functions and symbols now, unless that has been done, for those who want
+ * to know of errors: asked for without, there are none.
+ */
+struct error *elftext_read(const struct elftext *text);
+/* Has that been done? For tests. */
+bool elftext_is_read(const struct elftext *text);
 
 /*
  * By start, not overlapping, all within executable bytes; the PLT is not

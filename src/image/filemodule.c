@@ -215,19 +215,39 @@ static struct error *open_vdso(struct module *module)
 	return err;
 }
 
+static bool is_same_file(const struct map_entry *a, const struct map_entry *b)
+{
+	return a->inode == b->inode && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor && strcmp(a->path, b->path) == 0;
+}
+
+/*
+ * Where the file is when it is mapped as its segments say, from the first one
+ * on, and entry is one of its mappings there. A mapping may also hold a part of
+ * it for a second time: V8 has its built-in functions again near its heap.
+ */
+static bool find_place(const struct maps *maps, const struct elftext *text,
+		       const struct map_entry *entry, struct module *place)
+{
+	const struct map_entry *first;
+
+	if (!elftext_bias(text, entry->start, entry->offset, &place->bias))
+		return false;
+	elftext_extent(text, &place->start, &place->end);
+	place->start += place->bias;
+	place->end += place->bias;
+	first = maps_find(maps, place->start);
+	return place->start < place->end &&
+	       (place->vdso || (first && is_same_file(first, entry)));
+}
+
 /* Where the module is, from its segments or, without them, from the maps. */
 static struct error *place_module(const struct maps *maps,
 				  const struct map_entry *entry,
 				  struct module *module)
 {
-	if (module->text && elftext_bias(module->text, entry->start,
-					 entry->offset, &module->bias)) {
-		elftext_extent(module->text, &module->start, &module->end);
-		module->start += module->bias;
-		module->end += module->bias;
-		if (module->start < module->end)
-			return NULL;
-	}
+	if (module->text && find_place(maps, module->text, entry, module))
+		return NULL;
 	if (module->text) {
 		elftext_close(module->text);
 		module->text = NULL;
@@ -240,18 +260,26 @@ static struct error *place_module(const struct maps *maps,
 	for (size_t i = 0; i < maps->entries.count; i++) {
 		const struct map_entry *other = vec_at(&maps->entries, i);
 
-		if (other->start == module->end &&
-		    other->inode == entry->inode &&
-		    strcmp(other->path, entry->path) == 0)
+		if (other->start == module->end && is_same_file(other, entry))
 			module->end = other->end;
 	}
 	module->bias = entry->start - entry->offset;
 	return NULL;
 }
 
+/* Is it known without opening the file that it is not mapped there? */
+static bool is_known_part(const struct maps *maps,
+			  const struct map_entry *entry,
+			  const struct module *twin)
+{
+	struct module place = { .vdso = false };
+
+	return twin && !find_place(maps, twin->text, entry, &place);
+}
+
 struct error *file_module_open(const struct maps *maps,
 			       const struct map_entry *entry,
-			       struct module *module)
+			       const struct module *twin, struct module *module)
 {
 	struct error *err;
 
@@ -259,8 +287,14 @@ struct error *file_module_open(const struct maps *maps,
 	file_module(module)->file.inode = entry->inode;
 	file_module(module)->file.dev_major = entry->dev_major;
 	file_module(module)->file.dev_minor = entry->dev_minor;
-	err = module->vdso ? open_vdso(module)
-			   : open_file(maps->tid, entry, module);
+	if (is_known_part(maps, entry, twin))
+		err = error_create(ERROR_OTHER,
+				   "%s: a part that is mapped "
+				   "once more",
+				   entry->path);
+	else
+		err = module->vdso ? open_vdso(module)
+				   : open_file(maps->tid, entry, module);
 	if (err == error_nomem)
 		return err;
 	if (err) {
@@ -273,16 +307,22 @@ struct error *file_module_open(const struct maps *maps,
 	return place_module(maps, entry, module);
 }
 
+bool file_module_is_of(struct module *module, const struct map_entry *entry)
+{
+	const struct file_identity *file = &file_module(module)->file;
+
+	return entry->inode == file->inode &&
+	       entry->dev_major == file->dev_major &&
+	       entry->dev_minor == file->dev_minor &&
+	       strcmp(entry->path, module->path) == 0;
+}
+
 bool file_module_has_mapping(struct module *module,
 			     const struct map_entry *entry)
 {
-	const struct file_identity *file = &file_module(module)->file;
 	uint64_t bias;
 
-	if (entry->inode != file->inode ||
-	    entry->dev_major != file->dev_major ||
-	    entry->dev_minor != file->dev_minor ||
-	    strcmp(entry->path, module->path) != 0)
+	if (!file_module_is_of(module, entry))
 		return false;
 	if (entry->start < module->start || entry->end > module->end)
 		return false;

@@ -19,12 +19,18 @@ void file_module_destroy(struct module *module);
 
 /*
  * Open the file behind entry, an executable mapping (or the vDSO) of the
- * process whose maps these are, and place the module. That there is nothing to be read is not an
- * error but the module's problem.
+ * process whose maps these are, and place the module. That there is nothing to
+ * be read, or that the mapping is only a part of the file out of its place, is
+ * not an error but the module's problem. twin: a module of the same file that
+ * has text; or NULL.
  */
 struct error *file_module_open(const struct maps *maps,
 			       const struct map_entry *entry,
+			       const struct module *twin,
 			       struct module *module);
+
+/* Is entry a mapping of the module's file? */
+bool file_module_is_of(struct module *module, const struct map_entry *entry);
 
 /* Is entry a mapping of module, at the place where the module is? */
 bool file_module_has_mapping(struct module *module,

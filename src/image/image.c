@@ -63,6 +63,8 @@ struct error *image_create_file(const char *path, struct image **ret)
 	err = file_module_create(path, &module);
 	if (!err)
 		err = elftext_open(path, path, &module->text);
+	if (!err)
+		err = elftext_read(module->text);
 	if (!err && !vec_push(&image->modules, &module))
 		err = error_nomem;
 	if (err) {
@@ -155,6 +157,20 @@ static struct module *find_module(const struct vec *modules,
 	return NULL;
 }
 
+/* Another module of the entry's file whose text is known, or NULL. */
+static const struct module *find_twin(const struct vec *modules,
+				      const struct map_entry *entry)
+{
+	for (size_t i = 0; i < modules->count; i++) {
+		struct module *module = *(struct module **)vec_at(modules, i);
+
+		if (module && module->text && !module->vdso &&
+		    file_module_is_of(module, entry))
+			return module;
+	}
+	return NULL;
+}
+
 /* The state of one refresh. */
 struct refresh {
 	struct maps maps;
@@ -178,7 +194,8 @@ static struct error *refresh_entry(struct image *image, struct refresh *refresh,
 	err = file_module_create(entry->path, &module);
 	if (err)
 		return err;
-	err = file_module_open(&refresh->maps, entry, module);
+	err = file_module_open(&refresh->maps, entry,
+			       find_twin(&refresh->modules, entry), module);
 	if (!err && !vec_push(&refresh->fresh, &module))
 		err = error_nomem;
 	if (err) {

@@ -64,7 +64,8 @@ int image_pid(const struct image *image);
 
 /*
  * Read the maps again. Modules no longer mapped where they were are dropped,
- * new ones opened; pointers to modules that stayed remain valid. *ret_changed:
+ * new ones opened; pointers to modules that stayed remain valid. What is in a
+ * module (elftext_read()) is read when that is first asked for. *ret_changed:
  * did the set change? error_gone when the process has exited; the image then
  * stays as it was. After an exec call image_reset() first.
  */

@@ -256,6 +256,16 @@ static struct error *module_frames(struct image *image,
 	return err ? err : push_frame(frames, common, name, &place);
 }
 
+bool symbols_have_debuginfo(struct image *image, struct module *module)
+{
+	struct debug_module *debug = NULL;
+
+	if (!module->text)
+		return false;
+	error_free(debuginfo_module(image, module, &debug));
+	return debug && debug->units.count > 0;
+}
+
 struct error *symbols_frames(struct image *image, uint64_t pc, bool is_return,
 			     struct vec *frames)
 {

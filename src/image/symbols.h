@@ -34,6 +34,9 @@ struct code_frame {
 struct error *symbols_frames(struct image *image, uint64_t pc, bool is_return,
 			     struct vec *frames);
 
+/* Is there debugging information, which names functions without symbols? */
+bool symbols_have_debuginfo(struct image *image, struct module *module);
+
 /* Free the strings of all frames and empty the vector. */
 void code_frames_clear(struct vec *frames);
 

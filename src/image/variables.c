@@ -79,6 +79,11 @@ void variables_add_name(Dwarf_Die *die, struct strbuf *name)
 		return;
 	}
 	die_referred(die, DW_AT_specification, &declaration);
+	/* Go's names are whole; its units are so large that a walk takes long */
+	if (die_language(die) == DW_LANG_Go) {
+		strbuf_add(name, own ? own : "?");
+		return;
+	}
 	count = dwarf_getscopes_die(&declaration, &scopes);
 	for (int i = count - 1; i > 0; i--)
 		add_scope_name(&scopes[i], name);

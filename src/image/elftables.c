@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The tables of an ELF file; see elftables.h. functions.c merges what the
+ * sources say about function bounds.
+ */
+#include "image/elftables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "image/debugfile.h"
+#include "image/elffile.h"
+#include "image/elfsyms.h"
+#include "image/elftext.h"
+#include "image/functions.h"
+
+static bool find_plt(struct elftables *tables)
+{
+	static const char *const names[] = { ".plt", ".plt.got", ".plt.sec",
+					     ".plt.bnd", ".iplt" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const Elf64_Shdr *section;
+		size_t index = 0;
+
+		while ((section = elffile_section(tables->file, names[i],
+						  &index))) {
+			struct code_range range = { section->sh_addr,
+						    section->sh_addr +
+							    section->sh_size };
+
+			if (range.end > range.start &&
+			    !vec_push(&tables->plt, &range))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* A critical section's descriptor; struct rseq_cs of <linux/rseq.h>. */
+struct rseq_descriptor {
+	uint32_t version;
+	uint32_t flags;
+	uint64_t start;
+	uint64_t length;
+	uint64_t abort;
+};
+
+/*
+ * The start address at that place: as in the file, or what a RELATIVE
+ * relocation will put there.
+ */
+static uint64_t relocated(const struct elffile *file, uint64_t address,
+			  uint64_t value)
+{
+	uint64_t table_address;
+	uint64_t size;
+	struct elf_span table;
+	Elf64_Rela rela;
+
+	if (value != 0 || !elffile_dynamic(file, DT_RELA, &table_address) ||
+	    !elffile_dynamic(file, DT_RELASZ, &size) ||
+	    !elffile_at(file, table_address, &table))
+		return value;
+	if (table.size > size)
+		table.size = size;
+	for (uint64_t at = 0; at + sizeof(rela) <= table.size;
+	     at += sizeof(rela)) {
+		memcpy(&rela, table.bytes + at, sizeof(rela));
+		if (rela.r_offset == address &&
+		    ELF64_R_TYPE(rela.r_info) == R_X86_64_RELATIVE)
+			return (uint64_t)rela.r_addend;
+	}
+	return value;
+}
+
+static bool find_rseq(struct elftables *tables)
+{
+	struct rseq_descriptor descriptor;
+	const Elf64_Shdr *section;
+	struct elf_span span;
+	size_t index = 0;
+
+	while ((section = elffile_section(tables->file, "__rseq_cs", &index))) {
+		if (!elffile_contents(tables->file, section, &span))
+			continue;
+		for (uint64_t at = 0; at + sizeof(descriptor) <= span.size;
+		     at += sizeof(descriptor)) {
+			struct code_range range;
+
+			memcpy(&descriptor, span.bytes + at,
+			       sizeof(descriptor));
+			range.start = relocated(
+				tables->file,
+				span.address + at +
+					offsetof(struct rseq_descriptor, start),
+				descriptor.start);
+			range.end = range.start + descriptor.length;
+			if (range.end > range.start &&
+			    !vec_push(&tables->rseq, &range))
+				return false;
+		}
+	}
+	return true;
+}
+
+static int compare_data(const void *left, const void *right)
+{
+	const struct elf_symbol *a = left;
+	const struct elf_symbol *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	/* of several names for one place the best comes last */
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return strcmp(b->name, a->name);
+}
+
+static bool collect(struct elftables *tables)
+{
+	struct function_sources sources = {
+		.code = VEC_INIT(struct elf_symbol),
+		.plt = &tables->plt,
+	};
+	bool ok;
+
+	ok = find_plt(tables) && find_rseq(tables) &&
+	     elfsyms_collect(tables->file, &sources.code, &tables->data) &&
+	     (!tables->debug ||
+	      elfsyms_collect(tables->debug, &sources.code, &tables->data)) &&
+	     functions_merge(tables->file, &sources, &tables->functions);
+	vec_deinit(&sources.code);
+	if (tables->data.count)
+		qsort(tables->data.items, tables->data.count, tables->data.size,
+		      compare_data);
+	return ok;
+}
+
+struct error *elftables_create(struct elffile *file, const char *name,
+			       struct elftables **ret)
+{
+	struct elftables *tables = calloc(1, sizeof(*tables));
+
+	if (!tables)
+		return error_nomem;
+	tables->name = strdup(name);
+	if (!tables->name) {
+		free(tables);
+		return error_nomem;
+	}
+	tables->file = file;
+	tables->functions = (struct vec)VEC_INIT(struct elf_function);
+	tables->data = (struct vec)VEC_INIT(struct elf_symbol);
+	tables->plt = (struct vec)VEC_INIT(struct code_range);
+	tables->rseq = (struct vec)VEC_INIT(struct code_range);
+	*ret = tables;
+	return NULL;
+}
+
+static void elftables_clear(struct elftables *tables)
+{
+	vec_deinit(&tables->functions);
+	vec_deinit(&tables->data);
+	vec_deinit(&tables->plt);
+	vec_deinit(&tables->rseq);
+	elffile_close(tables->debug);
+	tables->debug = NULL;
+	free(tables->debug_path);
+	tables->debug_path = NULL;
+}
+
+void elftables_destroy(struct elftables *tables)
+{
+	if (!tables)
+		return;
+	elftables_clear(tables);
+	free(tables->build_id);
+	free(tables->name);
+	free(tables);
+}
+
+static struct error *find_build_id(struct elftables *tables)
+{
+	size_t size;
+	const uint8_t *id = elffile_build_id(tables->file, &size);
+	struct strbuf hex = { 0 };
+
+	if (!id)
+		return NULL;
+	strbuf_add_hex(&hex, id, size);
+	tables->build_id = strbuf_steal(&hex);
+	return tables->build_id ? NULL : error_nomem;
+}
+
+struct error *elftables_contents(struct elftables *tables)
+{
+	struct error *err;
+
+	if (tables->has_contents)
+		return NULL;
+	err = elffile_read(tables->file, tables->name);
+	if (!err)
+		err = find_build_id(tables);
+	tables->has_contents = err != error_nomem;
+	return err;
+}
+
+struct error *elftables_read(struct elftables *tables)
+{
+	struct error *err;
+
+	if (tables->read)
+		return NULL;
+	err = elftables_contents(tables);
+	if (err)
+		return err;
+	/* it may have been opened long ago */
+	if (!elffile_intact(tables->file))
+		return error_create(ERROR_FORMAT,
+				    "%s: truncated since it was opened",
+				    tables->name);
+	err = debugfile_open(tables->file, tables->name, &tables->debug,
+			     &tables->debug_path);
+	if (!err && !collect(tables))
+		err = error_nomem;
+	if (err)
+		elftables_clear(tables);
+	else
+		tables->read = true;
+	return err;
+}

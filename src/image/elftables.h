@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the tables of an ELF file say of its text and data: functions, PLT,
+ * restartable sequences, data symbols; with what its separate debug file adds.
+ * Reading them takes long where there are many, so it is done when one is first
+ * asked for. Private to src/image.
+ */
+#ifndef IMAGE_ELFTABLES_H
+#define IMAGE_ELFTABLES_H
+
+#include <stdbool.h>
+
+#include "base/vec.h"
+
+struct elffile;
+struct error;
+
+struct elftables {
+	struct elffile *file; /* borrowed */
+	char *name; /* its path, which messages have too */
+	bool has_contents; /* they have been read, or cannot be */
+	char *build_id; /* then, if it has one */
+	bool read; /* what follows is there */
+	struct elffile *debug; /* owns some of the names; may be NULL */
+	char *debug_path;
+	struct vec functions; /* of struct elf_function, by start */
+	struct vec data; /* of struct elf_symbol, by start */
+	struct vec plt; /* of struct code_range */
+	struct vec rseq; /* of struct code_range */
+};
+
+/* Nothing is read. The file must outlive the tables. */
+struct error *elftables_create(struct elffile *file, const char *name,
+			       struct elftables **ret);
+void elftables_destroy(struct elftables *tables);
+
+/*
+ * Read the file's contents, and its build id, unless that has been done. Only
+ * ERROR_NOMEM is tried again by the next call.
+ */
+struct error *elftables_contents(struct elftables *tables);
+
+/*
+ * Read the tables, unless that has been done. On failure there is nothing in them,
+ * and the next call tries again.
+ */
+struct error *elftables_read(struct elftables *tables);
+
+#endif
