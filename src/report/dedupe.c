@@ -6,21 +6,15 @@
  */
 #include "report/dedupe.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "report/idioms.h"
 #include "report/race.h"
 
 void dedupe_init(struct dedupe *dedupe)
 {
 	dedupe->races = (struct vec)VEC_INIT(struct race *);
-}
-
-static void race_free(struct race *race)
-{
-	race_deinit(race);
-	free(race);
 }
 
 void dedupe_deinit(struct dedupe *dedupe)
@@ -74,8 +68,10 @@ struct error *dedupe_add(struct dedupe *dedupe, struct race *race,
 	struct race *twin = find_twin(dedupe, race);
 
 	if (twin) {
-		bool counted = race_see_again(twin, race);
+		bool counted;
 
+		race_join_idioms(twin, race);
+		counted = race_see_again(twin, race);
 		race_free(race);
 		if (!counted)
 			return error_nomem;

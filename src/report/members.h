@@ -4,8 +4,7 @@
  * absent or null gives the value that stands for unknown: NULL, 0, false.
  *
  * The first thing that is wrong is kept in `err', and later calls go on with
- * unknowns, so that a record is checked once, at its end. Private to this
- * folder: it is the one header with jansson's types.
+ * unknowns, so that a record is checked once, at its end.
  */
 #ifndef REPORT_MEMBERS_H
 #define REPORT_MEMBERS_H

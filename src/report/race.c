@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/idioms.h"
+
 static void side_init(struct race_side *side)
 {
 	side->frames = (struct vec)VEC_INIT(struct race_frame);
@@ -110,6 +112,12 @@ void race_deinit(struct race *race)
 	race_init(race);
 }
 
+void race_free(struct race *race)
+{
+	race_deinit(race);
+	free(race);
+}
+
 static struct race_values *find_values(const struct race *race,
 				       const uint8_t *before,
 				       const uint8_t *after)
@@ -132,18 +140,34 @@ static void race_add_changed(struct race *race, const uint8_t *before,
 		race->changed[i] |= before[i] ^ after[i];
 }
 
+/* The last pair of equal values, which tells least. */
+static struct race_values *find_unchanged(const struct race *race)
+{
+	for (size_t i = race->values.count; i-- > 0;) {
+		struct race_values *values = vec_at(&race->values, i);
+
+		if (memcmp(values->before, values->after,
+			   sizeof(values->before)) == 0)
+			return values;
+	}
+	return NULL;
+}
+
 bool race_add_values(struct race *race, const uint8_t *before,
 		     const uint8_t *after, uint64_t count)
 {
 	struct race_values *values = find_values(race, before, after);
 
 	race_add_changed(race, before, after);
-	if (!values && race->values.count == RACE_VALUES_MAX)
-		return true;
 	if (!values) {
-		values = vec_append(&race->values);
+		bool full = race->values.count == RACE_VALUES_MAX;
+
+		if (full && memcmp(before, after, sizeof(values->before)) == 0)
+			return true;
+		values = full ? find_unchanged(race)
+			      : vec_append(&race->values);
 		if (!values)
-			return false;
+			return full;
 		memcpy(values->before, before, sizeof(values->before));
 		memcpy(values->after, after, sizeof(values->after));
 		values->count = 0;
@@ -152,11 +176,28 @@ bool race_add_values(struct race *race, const uint8_t *before,
 	return true;
 }
 
+/*
+ * It was there when somebody was about to write it for the first time. Where
+ * nothing changed, the write had been done when the value was looked at.
+ */
+static void doubt_check(struct race *race, const struct race *again)
+{
+	static const uint8_t zero[X86_ACCESS_MAX];
+
+	if (memcmp(again->before, zero, sizeof(zero)) != 0 &&
+	    memcmp(again->before, again->after, sizeof(zero)) != 0 &&
+	    race->sides[0].idiom.guard != IDIOM_REREAD_ONLY &&
+	    race->sides[1].idiom.guard != IDIOM_REREAD_ONLY &&
+	    race_is_double_checked(race))
+		race->sides[0].idiom.guard = IDIOM_UNGUARDED;
+}
+
 bool race_see_again(struct race *race, const struct race *again)
 {
 	race->count += again->count ? again->count : 1;
 	if (again->last_time > race->last_time)
 		race->last_time = again->last_time;
+	doubt_check(race, again);
 	/* values of other sizes are of other variables with the same name */
 	if (again->size == race->size)
 		return race_add_values(race, again->before, again->after, 1);
@@ -257,28 +298,4 @@ bool race_is_actionable(const struct race *race)
 	return (race->verdict == VERDICT_HARMFUL ||
 		race->verdict == VERDICT_SUSPECT) &&
 	       race->status != STATUS_KNOWN && !race->suppressed.rule;
-}
-
-const char *race_change_name(unsigned int change)
-{
-	switch ((enum idiom_change)change) {
-	case IDIOM_CONSTANT:
-		return "constant";
-	case IDIOM_ADD:
-		return "add";
-	case IDIOM_BITS:
-		return "bits";
-	case IDIOM_DERIVED:
-		return "derived";
-	case IDIOM_UNKNOWN:
-		break;
-	}
-	return NULL;
-}
-
-bool race_idiom_is_known(const struct insn_idiom *idiom)
-{
-	return idiom->change != IDIOM_UNKNOWN || idiom->used != UINT64_MAX ||
-	       idiom->compared || idiom->tests_zero || idiom->dereferenced ||
-	       idiom->locked_beside;
 }

@@ -119,8 +119,12 @@ struct race {
 	struct race_side sides[2]; /* [0] was stalled */
 	uint64_t count;
 	struct vec values; /* of struct race_values; in the order they came */
+	/* conflicts of several instructions; idioms are what may hold of all */
+	bool joined;
 	/* the bits that changed in any of all pairs, kept in `values' or not */
 	uint8_t changed[X86_ACCESS_MAX];
+	/* another race on it shows that its value decides; see kin.h */
+	bool decides;
 	enum race_verdict verdict;
 	char *reason; /* of the verdict: the name of a rule; or NULL */
 	char *grounds; /* of the reason, a sentence; or NULL */
@@ -138,6 +142,8 @@ struct race {
 /* All zero and empty; end with race_deinit(). */
 void race_init(struct race *race);
 void race_deinit(struct race *race);
+/* Of one from malloc(): that, and free() it. */
+void race_free(struct race *race);
 
 /* "write-write", "read-write" or "write-read", from the two sides. */
 const char *race_kind(const struct race *race);
@@ -153,7 +159,8 @@ void race_frames_drop_first(struct vec *frames);
 
 /*
  * Count a pair of values: of the same as before, or one more while there are
- * fewer than RACE_VALUES_MAX. False when out of memory.
+ * fewer than RACE_VALUES_MAX. Then one that changes takes the place of one that
+ * does not. False when out of memory.
  */
 bool race_add_values(struct race *race, const uint8_t *before,
 		     const uint8_t *after, uint64_t count);
@@ -181,10 +188,6 @@ const char *race_evidence_name(enum race_evidence evidence);
 const char *race_verdict_name(enum race_verdict verdict);
 const char *race_region_name(enum race_region region);
 const char *race_role_name(enum race_role role);
-/* "add", "bits" ...; NULL for IDIOM_UNKNOWN. */
-const char *race_change_name(unsigned int change);
-/* Whether it says anything. */
-bool race_idiom_is_known(const struct insn_idiom *idiom);
 /* NULL for STATUS_UNSET. */
 const char *race_status_name(enum race_status status);
 

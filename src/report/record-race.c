@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "report/crash.h"
+#include "report/idioms.h"
 #include "report/race.h"
 
 static void read_frame(struct members *in, const json_t *object,
@@ -91,6 +92,16 @@ static const char *change_word(unsigned int change)
 	return race_change_name(change);
 }
 
+static const char *pair_word(unsigned int pair)
+{
+	return race_pair_name(pair);
+}
+
+static const char *guard_word(unsigned int guard)
+{
+	return race_guard_name(guard);
+}
+
 static void read_idiom(struct members *in, const json_t *side,
 		       struct insn_idiom *idiom)
 {
@@ -114,6 +125,14 @@ static void read_idiom(struct members *in, const json_t *side,
 	idiom->tests_zero = members_bool(in, object, "tests_zero");
 	idiom->dereferenced = members_bool(in, object, "dereferenced");
 	idiom->locked_beside = members_bool(in, object, "locked_beside");
+	idiom->retested = members_bool(in, object, "retested");
+	idiom->pair = (uint8_t)members_word(
+		in, object, "pair", pair_word,
+		(IDIOM_PAIR_BELOW | IDIOM_PAIR_ABOVE) + 1, 0);
+	idiom->guard = (uint8_t)members_word(in, object, "guard", guard_word,
+					     IDIOM_EARLY + 1, IDIOM_UNGUARDED);
+	if (members_string(in, object, "lock"))
+		idiom->lock = members_address(in, object, "lock");
 }
 
 static void read_side(struct members *in, const json_t *object,

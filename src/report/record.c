@@ -213,6 +213,10 @@ static void read_summary(struct members *in, const json_t *object,
 		{ "out_of_registers", &summary->out_of_registers },
 		{ "dropped", &summary->dropped },
 		{ "arms_refused", &summary->arms_refused },
+		{ "arms", &summary->arms },
+		{ "stops", &summary->stops },
+		{ "unaffordable", &summary->unaffordable },
+		{ "resting", &summary->resting },
 	};
 
 	record->type = REPORT_SUMMARY;
@@ -220,6 +224,8 @@ static void read_summary(struct members *in, const json_t *object,
 		*counters[i].to =
 			members_uint(in, object, counters[i].key, UINT64_MAX);
 	summary->overhead_pct = members_real(in, object, "overhead_pct");
+	summary->budget_pct = members_real(in, object, "budget_pct");
+	summary->cpu_ns = members_seconds(in, object, "cpu_s");
 	summary->stalled_ns = members_seconds(in, object, "stalled_s");
 	summary->elapsed_ns = members_seconds(in, object, "elapsed_s");
 	summary->backend = own_text(in, record, object, "backend");

@@ -3,8 +3,11 @@
  * Reports as JSON lines, schema version 1: racewatch-json(5). Every member is
  * always there; what is unknown is null.
  */
+#include <math.h>
+
 #include "base/error.h"
 #include "report/crash.h"
+#include "report/idioms.h"
 #include "report/object.h"
 #include "report/race.h"
 #include "report/render.h"
@@ -166,6 +169,13 @@ static void put_idiom(struct object *record, const struct insn_idiom *idiom)
 	object_put(&object, "dereferenced", json_boolean(idiom->dereferenced));
 	object_put(&object, "locked_beside",
 		   json_boolean(idiom->locked_beside));
+	object_put(&object, "retested", json_boolean(idiom->retested));
+	object_put_text(&object, "pair", race_pair_name(idiom->pair));
+	object_put_text(&object, "guard", race_guard_name(idiom->guard));
+	if (idiom->lock)
+		object_put_address(&object, "lock", idiom->lock);
+	else
+		object_put(&object, "lock", json_null());
 	object_put_record(record, "idiom", &object);
 }
 
@@ -392,6 +402,13 @@ static struct error *json_summary(struct renderer *renderer,
 	object_put_uint(&record, "out_of_registers", summary->out_of_registers);
 	object_put_uint(&record, "dropped", summary->dropped);
 	object_put_uint(&record, "arms_refused", summary->arms_refused);
+	object_put_uint(&record, "arms", summary->arms);
+	object_put_uint(&record, "stops", summary->stops);
+	object_put_uint(&record, "unaffordable", summary->unaffordable);
+	object_put_uint(&record, "resting", summary->resting);
+	object_put_seconds(&record, "cpu_s", summary->cpu_ns);
+	object_put_real(&record, "budget_pct",
+			summary->budget_pct > 0 ? summary->budget_pct : NAN);
 	object_put_real(&record, "overhead_pct", summary->overhead_pct);
 	object_put_seconds(&record, "stalled_s", summary->stalled_ns);
 	object_put_seconds(&record, "elapsed_s", summary->elapsed_ns);

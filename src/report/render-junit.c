@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/exitstatus.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
 #include "report/crash.h"
@@ -25,8 +26,6 @@
 #include "report/run.h"
 #include "report/text.h"
 #include "report/xml.h"
-
-enum { JUNIT_EXIT_NO_PROOF = 65, JUNIT_EXIT_FAILED = 125 };
 
 /* What became of the watching. */
 enum junit_outcome { JUNIT_PASSED, JUNIT_SKIPPED, JUNIT_ERROR };
@@ -312,11 +311,11 @@ static struct error *junit_summary(struct renderer *renderer,
 	junit->outcome = summary->samples > 0 ? JUNIT_PASSED : JUNIT_SKIPPED;
 	if (summary->samples == 0)
 		strbuf_add(line, ": nothing is proved");
-	if (summary->exit_status == JUNIT_EXIT_NO_PROOF) {
+	if (summary->exit_status == EXIT_NO_PROOF) {
 		junit->outcome = JUNIT_ERROR;
 		strbuf_add(line, ", fewer than were asked for");
 	}
-	if (summary->exit_status == JUNIT_EXIT_FAILED) {
+	if (summary->exit_status == EXIT_FAILED) {
 		junit->outcome = JUNIT_ERROR;
 		strbuf_add(line, "; racewatch failed");
 	}

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/exitstatus.h"
 #include "base/strbuf.h"
 #include "report/crash.h"
 #include "report/document.h"
@@ -26,7 +27,7 @@ static const char sarif_schema[] =
 	"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/"
 	"sarif-schema-2.1.0.json";
 
-enum { EXIT_RACEWATCH_FAILED = 125, SARIF_INDENT = 1 };
+enum { SARIF_INDENT = 1 };
 
 static const struct sarif_rule {
 	const char *id, *name, *level, *title, *help;
@@ -409,8 +410,7 @@ static struct error *sarif_summary(struct renderer *renderer,
 	if (json_array_size(sarif->notifications) > 0)
 		object_put(&sarif->last, "toolExecutionNotifications",
 			   json_incref(sarif->notifications));
-	sarif_end_invocation(sarif,
-			     summary->exit_status != EXIT_RACEWATCH_FAILED);
+	sarif_end_invocation(sarif, summary->exit_status != EXIT_FAILED);
 	return sarif->failed ? error_nomem : NULL;
 }
 

@@ -320,8 +320,11 @@ static struct error *text_summary(struct renderer *renderer,
 	text_add_plural(line, summary->samples, "sample");
 	strbuf_add(line, " of ");
 	text_add_plural(line, summary->sites_sampled, "site");
-	strbuf_addf(line, ", %.1f s, overhead %.1f %%",
+	strbuf_addf(line, ", %.1f s, overhead %.1f",
 		    (double)summary->elapsed_ns / 1e9, summary->overhead_pct);
+	if (summary->budget_pct > 0)
+		strbuf_addf(line, " of %g", summary->budget_pct);
+	strbuf_add(line, " %");
 	if (summary->dropped) {
 		strbuf_add(line, ", ");
 		text_add_plural(line, summary->dropped, "conflict");

@@ -67,9 +67,15 @@ struct run_summary {
 		out_of_registers; /* accesses watched by value for lack of slots */
 	uint64_t dropped; /* reports lost because a buffer was full */
 	uint64_t arms_refused; /* text was not as expected */
+	uint64_t arms; /* breakpoints set */
+	uint64_t stops; /* of threads, for any reason */
+	uint64_t unaffordable; /* hits that no stall could be spent on */
+	uint64_t resting; /* hits by threads that had just been stalled */
 	uint64_t stalled_ns; /* union of stall intervals */
 	uint64_t elapsed_ns; /* watching */
+	uint64_t cpu_ns; /* that racewatch has computed */
 	double overhead_pct;
+	double budget_pct; /* for that; 0: none, or not the same in all runs */
 	const char *backend;
 	const struct run_coverage *coverage; /* of each module sampled */
 	size_t coverage_count;

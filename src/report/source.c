@@ -4,17 +4,13 @@
  */
 #include "report/source.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "base/textfile.h"
 #include "report/race.h"
 
 enum {
@@ -27,8 +23,7 @@ enum {
 /* As recorded, and its text. */
 struct source_file {
 	char *path;
-	char *text; /* NULL: there is none */
-	size_t size;
+	struct textfile text; /* without bytes: there is none */
 };
 
 void sources_init(struct sources *sources, const struct vec *directories)
@@ -46,7 +41,7 @@ void sources_deinit(struct sources *sources)
 		struct source_file *file = vec_at(&sources->files, i);
 
 		free(file->path);
-		free(file->text);
+		textfile_deinit(&file->text);
 	}
 	for (size_t i = 0; i < sources->newer.count; i++)
 		free(*(char **)vec_at(&sources->newer, i));
@@ -54,49 +49,9 @@ void sources_deinit(struct sources *sources)
 	vec_deinit(&sources->newer);
 }
 
-/* All of it; false where it is shorter than it said, or no text. */
-static bool read_text(int fd, char *text, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = read(fd, text + done, size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return memchr(text, '\0', size) == NULL;
-}
-
-/* A FIFO or a terminal must neither be waited for nor become ours. */
-static bool read_file(const char *path, size_t room, struct source_file *file,
-		      struct stat *status)
-{
-	cleanup_close int fd =
-		open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	size_t size;
-	char *text;
-
-	if (fd < 0 || fstat(fd, status) < 0 || !S_ISREG(status->st_mode) ||
-	    status->st_size <= 0 || status->st_size > SOURCE_FILE_MAX)
-		return false;
-	size = (size_t)status->st_size;
-	text = size <= room ? malloc(size) : NULL;
-	if (!text || !read_text(fd, text, size)) {
-		free(text);
-		return false;
-	}
-	file->text = text;
-	file->size = size;
-	return true;
-}
-
 /* DIRECTORY/src/cache.c, DIRECTORY/cache.c, ... of /home/src/cache.c */
-static bool find_below(const char *directory, size_t room,
-		       struct source_file *file, struct stat *status)
+static bool find_below(const char *directory, size_t most,
+		       struct source_file *file)
 {
 	const char *rest = file->path;
 
@@ -107,7 +62,7 @@ static bool find_below(const char *directory, size_t room,
 		rest += strspn(rest, "/");
 		strbuf_addf(&path, "%s/%s", directory, rest);
 		found = !path.failed && strncmp(rest, "../", 3) != 0 &&
-			read_file(strbuf_text(&path), room, file, status);
+			textfile_read(&file->text, strbuf_text(&path), most);
 		strbuf_deinit(&path);
 		if (found)
 			return true;
@@ -118,13 +73,13 @@ static bool find_below(const char *directory, size_t room,
 
 static void remember_newer(struct sources *sources,
 			   const struct race_frame *frame,
-			   const struct stat *source)
+			   const struct textfile *source)
 {
 	struct stat module;
 	char *path;
 
 	if (!frame->module || stat(frame->module, &module) < 0 ||
-	    source->st_mtime <= module.st_mtime)
+	    source->modified.tv_sec <= module.st_mtim.tv_sec)
 		return;
 	path = strdup(frame->file);
 	if (!path || !vec_push(&sources->newer, &path))
@@ -135,18 +90,18 @@ static void load_file(struct sources *sources, const struct race_frame *frame,
 		      struct source_file *file)
 {
 	size_t room = SOURCE_BYTES_MAX - sources->bytes;
+	size_t most = room < SOURCE_FILE_MAX ? room : SOURCE_FILE_MAX;
 	const struct vec *directories = sources->directories;
-	struct stat status;
 	bool found = false;
 
 	for (size_t i = 0; !found && i < directories->count; i++)
-		found = find_below(*(const char **)vec_at(directories, i), room,
-				   file, &status);
+		found = find_below(*(const char **)vec_at(directories, i), most,
+				   file);
 	if (!found)
-		found = read_file(file->path, room, file, &status);
-	sources->bytes += file->size;
+		found = textfile_read(&file->text, file->path, most);
+	sources->bytes += file->text.size;
 	if (found)
-		remember_newer(sources, frame, &status);
+		remember_newer(sources, frame, &file->text);
 }
 
 /* Also one that is not there is looked for only once. NULL: no memory. */
@@ -172,25 +127,16 @@ static const struct source_file *source_file(struct sources *sources,
 	return vec_at(&sources->files, sources->files.count - 1);
 }
 
-/* The line of this number, from 1; NULL when there is none, or it is long. */
-static char *source_line(const struct source_file *file, int number)
+/* NULL when there is no such line, or it is long. */
+static char *source_line(const struct textfile *text, int number)
 {
-	const char *at = file->text, *end = file->text + file->size;
-	const char *newline;
+	const char *line;
+	size_t size;
 
-	for (; at && number > 1; number--) {
-		at = memchr(at, '\n', (size_t)(end - at));
-		at = at ? at + 1 : NULL;
-	}
-	if (!at || at == end)
+	if (!text->bytes || !textfile_line(text, number, &line, &size) ||
+	    size > SOURCE_LINE_MAX)
 		return NULL;
-	newline = memchr(at, '\n', (size_t)(end - at));
-	end = newline ? newline : end;
-	while (end > at && end[-1] == '\r')
-		end--;
-	if (end - at > SOURCE_LINE_MAX)
-		return NULL;
-	return strndup(at, (size_t)(end - at));
+	return strndup(line, size);
 }
 
 void sources_describe(struct sources *sources, struct race *race)
@@ -206,8 +152,9 @@ void sources_describe(struct sources *sources, struct race *race)
 			if (!frame->file || frame->line <= 0 || frame->source)
 				continue;
 			file = source_file(sources, frame);
-			if (file && file->text)
-				frame->source = source_line(file, frame->line);
+			if (file)
+				frame->source =
+					source_line(&file->text, frame->line);
 		}
 	}
 }

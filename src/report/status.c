@@ -15,21 +15,6 @@
 
 enum { STATUS_FIELDS = 5, STATUS_FIELD = 64, STATUS_WIDTH_DEFAULT = 80 };
 
-static void format_elapsed(uint64_t ns, char *out, size_t size)
-{
-	uint64_t s = ns / CLOCK_NS_PER_S;
-
-	if (s < 60)
-		snprintf(out, size, "%" PRIu64 ".%u s", s,
-			 (unsigned int)(ns / (CLOCK_NS_PER_S / 10) % 10));
-	else if (s < 3600)
-		snprintf(out, size, "%" PRIu64 ":%02u", s / 60,
-			 (unsigned int)(s % 60));
-	else
-		snprintf(out, size, "%" PRIu64 ":%02u:%02u", s / 3600,
-			 (unsigned int)(s / 60 % 60), (unsigned int)(s % 60));
-}
-
 /* Join the fields of rank `rank' and lower; false if they do not fit. */
 static bool join_fields(char fields[][STATUS_FIELD], int rank, size_t width,
 			char *out, size_t size)
@@ -57,18 +42,22 @@ void status_format(const struct status_counts *counts, size_t width, char *out,
 		   size_t size)
 {
 	char fields[STATUS_FIELDS][STATUS_FIELD];
-	char elapsed[32];
+	char elapsed[CLOCK_ELAPSED_SIZE];
 
 	if (size == 0)
 		return;
-	format_elapsed(counts->elapsed_ns, elapsed, sizeof(elapsed));
+	clock_format_elapsed(counts->elapsed_ns, elapsed);
 	snprintf(fields[0], STATUS_FIELD, "racewatch: %s", elapsed);
 	snprintf(fields[1], STATUS_FIELD, "%.0f samples/s",
 		 counts->samples_per_s);
 	snprintf(fields[2], STATUS_FIELD, "%" PRIu64 " of %" PRIu64 " sites",
 		 counts->sites_sampled, counts->sites_seen);
-	snprintf(fields[3], STATUS_FIELD, "overhead %.1f %%",
-		 counts->overhead_pct);
+	if (counts->budget_pct > 0)
+		snprintf(fields[3], STATUS_FIELD, "overhead %.1f of %g %%",
+			 counts->overhead_pct, counts->budget_pct);
+	else
+		snprintf(fields[3], STATUS_FIELD, "overhead %.1f %%",
+			 counts->overhead_pct);
 	snprintf(fields[4], STATUS_FIELD, "%" PRIu64 " race%s", counts->races,
 		 counts->races == 1 ? "" : "s");
 	for (int rank = STATUS_FIELDS - 1; rank >= 0; rank--) {
@@ -104,19 +93,36 @@ static void status_write(const struct status *status, const char *text)
 		return;
 }
 
+static void show_line(struct status *status, const char *text)
+{
+	char line[STATUS_FIELDS * STATUS_FIELD + 8];
+
+	snprintf(line, sizeof(line), "\r%.*s\033[K",
+		 (int)(terminal_width(status->fd) - 1), text);
+	status_write(status, line);
+	status->shown = true;
+}
+
 void status_show(struct status *status, const struct status_counts *counts)
 {
 	char text[STATUS_FIELDS * STATUS_FIELD];
-	char line[sizeof(text) + 8];
 
 	if (!status->enabled)
 		return;
 	/* a character in the last column would move to the next line */
 	status_format(counts, terminal_width(status->fd) - 1, text,
 		      sizeof(text));
-	snprintf(line, sizeof(line), "\r%s\033[K", text);
-	status_write(status, line);
-	status->shown = true;
+	show_line(status, text);
+}
+
+void status_show_text(struct status *status, const char *text)
+{
+	char line[STATUS_FIELDS * STATUS_FIELD];
+
+	if (!status->enabled)
+		return;
+	snprintf(line, sizeof(line), "racewatch: %s", text);
+	show_line(status, line);
 }
 
 void status_erase(struct status *status)

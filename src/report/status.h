@@ -16,7 +16,7 @@ struct status_counts {
 	double samples_per_s;
 	uint64_t sites_sampled;
 	uint64_t sites_seen; /* known so far */
-	double overhead_pct;
+	double overhead_pct, budget_pct; /* 0: no budget */
 	uint64_t races;
 };
 
@@ -36,6 +36,8 @@ void status_format(const struct status_counts *counts, size_t width, char *out,
 /* On anything but a terminal the calls below do nothing. */
 void status_init(struct status *status, int fd);
 void status_show(struct status *status, const struct status_counts *counts);
+/* "racewatch: " and a text of one's own, cut where the terminal ends. */
+void status_show_text(struct status *status, const char *text);
 void status_erase(struct status *status);
 
 #endif

@@ -336,6 +336,10 @@ static void add_counters(struct run_summary *sum,
 	add(&sum->out_of_registers, summary->out_of_registers);
 	add(&sum->dropped, summary->dropped);
 	add(&sum->arms_refused, summary->arms_refused);
+	add(&sum->arms, summary->arms);
+	add(&sum->stops, summary->stops);
+	add(&sum->unaffordable, summary->unaffordable);
+	add(&sum->resting, summary->resting);
 	if (summary->exit_status > sum->exit_status)
 		sum->exit_status = summary->exit_status;
 }
@@ -365,10 +369,15 @@ struct error *totals_add_summary(struct totals *totals,
 		err = join_coverage(totals, &summary->coverage[i]);
 	if (err)
 		return err;
+	if (!totals->has_summary)
+		totals->summary.budget_pct = summary->budget_pct;
+	else if (totals->summary.budget_pct != summary->budget_pct)
+		totals->summary.budget_pct = 0;
 	totals->has_summary = true;
 	add_counters(&totals->summary, summary);
 	add(&totals->elapsed_us, elapsed_us);
 	add(&totals->stalled_us, to_us(summary->stalled_ns));
+	add(&totals->cpu_us, to_us(summary->cpu_ns));
 	add(&totals->overhead_us,
 	    overhead_us(summary->overhead_pct, elapsed_us));
 	return NULL;
@@ -394,6 +403,8 @@ void totals_summary(const struct totals *totals, struct run_summary *ret)
 	ret->stalled_ns =
 		CLOCK_NS_PER_US *
 		(totals->stalled_us < max_us ? totals->stalled_us : max_us);
+	ret->cpu_ns = CLOCK_NS_PER_US *
+		      (totals->cpu_us < max_us ? totals->cpu_us : max_us);
 	if (totals->elapsed_us)
 		ret->overhead_pct = 100 * (double)totals->overhead_us /
 				    (double)totals->elapsed_us;

@@ -53,8 +53,7 @@ bool value_is_number(uint32_t size)
 
 void value_add_hex(struct strbuf *buf, const uint8_t *bytes, uint32_t size)
 {
-	for (uint32_t i = 0; i < size; i++)
-		strbuf_addf(buf, "%02x", bytes[i]);
+	strbuf_add_hex(buf, bytes, size);
 }
 
 static const char *skip_qualifiers(const char *type)

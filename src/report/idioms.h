@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What code does with the value that a race is about (struct insn_idiom):
+ * words for it, and what is left of it when one record stands for the
+ * conflicts of several instructions.
+ */
+#ifndef REPORT_IDIOMS_H
+#define REPORT_IDIOMS_H
+
+#include <stdbool.h>
+
+struct insn_idiom;
+struct race;
+
+/* "add", "bits" ...; NULL for IDIOM_UNKNOWN. */
+const char *race_change_name(unsigned int change);
+/* "reread", "last", "early"; NULL for IDIOM_UNGUARDED. */
+const char *race_guard_name(unsigned int guard);
+/*
+ * A value that one side reads again under a lock is written by the other under
+ * that very lock; as the last thing, unless without the lock nothing is done.
+ */
+bool race_is_double_checked(const struct race *race);
+/* "below", "above", "both"; NULL for neither. */
+const char *race_pair_name(unsigned int pair);
+/* Whether it says anything. */
+bool race_idiom_is_known(const struct insn_idiom *idiom);
+
+/*
+ * The other is the same race by names, maybe of other instructions: what the
+ * code does with the value is now what can be said of both. A sign of harm of
+ * either is kept: the verdict, reason and grounds of the other may be taken.
+ */
+void race_join_idioms(struct race *race, struct race *again);
+
+#endif

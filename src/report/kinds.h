@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The races of many runs, one of each kind (race_key()): two of a kind are
+ * combined. When they take more than their memory all go to files, by kind, and
+ * are combined again at the end, which is right because combining is
+ * associative. Part of merge.h.
+ */
+#ifndef REPORT_KINDS_H
+#define REPORT_KINDS_H
+
+#include <stddef.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+
+struct error;
+struct race;
+struct race_output;
+struct sorter;
+
+struct kinds {
+	size_t limit; /* bytes of races in memory */
+	struct vec table; /* of struct kinds_entry */
+	struct map by_hash;
+	size_t memory; /* that the table has */
+	struct sorter *groups; /* NULL: all are in the table */
+};
+
+void kinds_init(struct kinds *kinds, size_t limit);
+void kinds_deinit(struct kinds *kinds);
+
+/* A normal race (race_normalize()); it is then empty, but for an error. */
+struct error *kinds_add(struct kinds *kinds, struct race *race);
+
+/* Put out one of each kind, in no order that means anything; none is left. */
+struct error *kinds_finish(struct kinds *kinds,
+			   const struct race_output *output);
+
+#endif

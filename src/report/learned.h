@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What runs have taught about the locations of programs: which were reached,
+ * which touched memory that several threads touched, and which pairs of them
+ * met there. A location is a module, by its build id (or its path, without
+ * one), and an offset in its file, so that it means the same in another run and
+ * on another machine. racewatch-state(5) is its form in a file.
+ */
+#ifndef REPORT_LEARNED_H
+#define REPORT_LEARNED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+
+struct error;
+
+enum {
+	/* beyond so many, locations that share nothing are not kept */
+	LEARNED_SITES_MAX = 1 << 17,
+	/* and pairs are not */
+	LEARNED_PAIRS_MAX = 1 << 16,
+	LEARNED_MODULES_MAX = 1 << 16,
+};
+
+/* Offsets in files are below this. */
+#define LEARNED_OFFSET_MAX (UINT64_C(1) << 44)
+
+struct learned_module {
+	char *path; /* where it was seen last */
+	char *build_id; /* NULL: it has none */
+};
+
+struct learned_site {
+	uint32_t module; /* index */
+	uint64_t offset; /* the file's own address of the instruction */
+	uint8_t kind; /* enum access_kind */
+	uint64_t hits; /* threads seen there */
+	uint64_t stalls; /* of them */
+	uint64_t shared; /* hits where another thread had been, one writing */
+};
+
+/* Two locations, maybe the same, that touched the same bytes in two threads. */
+struct learned_pair {
+	uint32_t sites[2]; /* indices, ascending */
+	uint64_t seen; /* times, by hits one after the other */
+	uint64_t races; /* conflicts of the two */
+};
+
+struct learned {
+	uint64_t runs;
+	struct vec modules; /* of struct learned_module */
+	struct vec sites; /* of struct learned_site */
+	struct vec pairs; /* of struct learned_pair */
+	struct map site_index, pair_index;
+};
+
+void learned_init(struct learned *learned);
+void learned_deinit(struct learned *learned);
+
+/*
+ * The index of the module, of the site, of the pair, added if it was not there;
+ * UINT32_MAX: out of memory, or there are too many. build_id may be NULL.
+ */
+uint32_t learned_module(struct learned *learned, const char *path,
+			const char *build_id);
+uint32_t learned_site(struct learned *learned, uint32_t module,
+		      uint64_t offset);
+uint32_t learned_pair(struct learned *learned, uint32_t site, uint32_t other);
+
+/* The module's index, UINT32_MAX: nothing is known of it. */
+uint32_t learned_find_module(const struct learned *learned, const char *path,
+			     const char *build_id);
+
+static inline struct learned_module *
+learned_module_at(const struct learned *learned, size_t i)
+{
+	return vec_at(&learned->modules, i);
+}
+
+static inline struct learned_site *
+learned_site_at(const struct learned *learned, size_t i)
+{
+	return vec_at(&learned->sites, i);
+}
+
+static inline struct learned_pair *
+learned_pair_at(const struct learned *learned, size_t i)
+{
+	return vec_at(&learned->pairs, i);
+}
+
+/*
+ * Add all counts of the other; beyond the limits, nothing. ERROR_NOMEM: some
+ * were added, not all.
+ */
+struct error *learned_add(struct learned *learned, const struct learned *other);
+
+/* What has been added to `before' to come to this: all counts are less. */
+void learned_subtract(struct learned *learned, const struct learned *before);
+
+/*
+ * Add what the file says. One that does not exist, or is empty, says nothing.
+ * ERROR_FORMAT names file and line.
+ */
+struct error *learned_read(struct learned *learned, const char *path);
+
+/*
+ * Add to the file: it is read anew, and replaced by a complete one, while
+ * others that do the same wait (flock(2)). A file that is corrupt meanwhile is
+ * kept beside it, as PATH.corrupt, with a warning.
+ */
+struct error *learned_save(const struct learned *learned, const char *path);
+
+#endif
