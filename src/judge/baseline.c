@@ -5,15 +5,13 @@
 #include "judge/baseline.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/replace.h"
 #include "report/race.h"
 #include "report/read.h"
 #include "report/render.h"
@@ -239,9 +237,17 @@ static struct error *write_race(struct renderer *json, const struct race *race,
 	return json->ops->race(json, &plain);
 }
 
-static struct error *write_races(const struct baseline *baseline,
-				 const struct vec *more, FILE *file)
+/* The baseline, and the races that are added to it. */
+struct baseline_content {
+	const struct baseline *baseline;
+	const struct vec *more;
+};
+
+static struct error *write_races(const void *context, FILE *file)
 {
+	const struct baseline_content *content = context;
+	const struct baseline *baseline = content->baseline;
+	const struct vec *more = content->more;
 	struct renderer json = { .ops = &render_json, .out = file };
 	struct run_record run = { .version = PACKAGE_VERSION };
 	uint64_t id = 0;
@@ -259,71 +265,11 @@ static struct error *write_races(const struct baseline *baseline,
 	return err;
 }
 
-/* With the mode of the file it replaces, or that of a new one. */
-static struct error *set_mode(int fd, const char *path)
-{
-	struct stat old;
-	mode_t mask;
-
-	if (stat(path, &old) == 0)
-		return fchmod(fd, old.st_mode & 0777) < 0
-			       ? error_os(errno, "%s", path)
-			       : NULL;
-	mask = umask(0);
-	umask(mask);
-	return fchmod(fd, 0666 & ~mask) < 0 ? error_os(errno, "%s", path)
-					    : NULL;
-}
-
-static struct error *write_beside(const struct baseline *baseline,
-				  const struct vec *more, const char *path,
-				  const char *temporary, int fd)
-{
-	FILE *file = fdopen(fd, "w");
-	struct error *err;
-
-	if (!file) {
-		close(fd);
-		return error_os(errno, "%s", temporary);
-	}
-	err = set_mode(fd, path);
-	if (!err)
-		err = write_races(baseline, more, file);
-	if (!err && fsync(fd) < 0 && errno != EINVAL)
-		err = error_os(errno, "%s", temporary);
-	if (fclose(file) != 0 && !err)
-		err = error_os(errno, "%s", temporary);
-	if (!err && rename(temporary, path) < 0)
-		err = error_os(errno, "%s: rename", temporary);
-	return err;
-}
-
-static struct error *write_target(const struct baseline *baseline,
-				  const struct vec *more, const char *target)
-{
-	cleanup_free char *temporary = NULL;
-	struct error *err;
-	int fd;
-
-	if (asprintf(&temporary, "%s.XXXXXX", target) < 0) {
-		temporary = NULL;
-		return error_nomem;
-	}
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
-		return error_os(errno, "%s", temporary);
-	err = write_beside(baseline, more, target, temporary, fd);
-	if (err)
-		unlink(temporary);
-	return err;
-}
-
 struct error *baseline_write(const struct baseline *baseline,
 			     const struct vec *more, const char *path)
 {
-	/* the file a symbolic link leads to, not the link, is replaced */
-	cleanup_free char *target = realpath(path, NULL);
+	const struct baseline_content content = { baseline, more };
 
-	return error_wrap(write_target(baseline, more, target ? target : path),
+	return error_wrap(replace_file(path, write_races, &content),
 			  "the baseline was not written");
 }

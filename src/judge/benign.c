@@ -9,10 +9,14 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "report/idioms.h"
 #include "report/race.h"
 
-/* A rise is a fact when it was seen so often. */
-enum { RISES = 3 };
+/*
+ * A rise is a fact when it was seen so often: of a value that goes up and down
+ * by chance one in a hundred and twenty such series rises.
+ */
+enum { RISES = 5 };
 
 /* The bytes of a value, as a number; of 8 at most. */
 static uint64_t number_of(const uint8_t *bytes, uint32_t size)
@@ -25,7 +29,9 @@ static uint64_t number_of(const uint8_t *bytes, uint32_t size)
 }
 
 struct history {
-	uint64_t rises, falls;
+	uint64_t rises;
+	/* in a pair, or since an earlier pair, or back to be seen again */
+	uint64_t falls;
 	uint64_t changed; /* bits that differed in any pair */
 	uint64_t low, high;
 };
@@ -33,6 +39,7 @@ struct history {
 static struct history history_of(const struct race *race)
 {
 	struct history history = { .low = UINT64_MAX };
+	uint64_t last = 0;
 
 	for (size_t i = 0; i < race->values.count; i++) {
 		const struct race_values *values = vec_at(&race->values, i);
@@ -41,9 +48,11 @@ static struct history history_of(const struct race *race)
 
 		history.changed |= before ^ after;
 		if (after > before)
-			history.rises += values->count;
-		if (after < before)
-			history.falls += values->count;
+			history.rises++;
+		if (after < before || (i > 0 && before < last) ||
+		    (after > before && values->count > 1))
+			history.falls++;
+		last = after;
 		if (before < history.low)
 			history.low = before;
 		if (after > history.high)
@@ -61,10 +70,11 @@ static bool side_counts_up(const struct race_side *side)
 }
 
 /*
- * Increments only, and values that rise over several sightings: an update that
- * is lost makes a statistic a little wrong. Not when values have also fallen:
- * that may be a count of references. Nor when one side reads: what for, its
- * function seldom tells.
+ * Increments only, and values that rise from one sighting to the next: an
+ * update that is lost makes a statistic a little wrong. Not when values have
+ * also fallen in between, nor when another race shows that something is decided
+ * by the number: that may be a count of references, or of what is done. Nor
+ * when one side reads: what for, its function seldom tells.
  */
 static bool is_statistics_counter(const struct race *race,
 				  const struct vec *special,
@@ -74,8 +84,8 @@ static bool is_statistics_counter(const struct race *race,
 
 	(void)special;
 	if (race->size > 8 || !side_counts_up(&race->sides[0]) ||
-	    !side_counts_up(&race->sides[1]) || history.falls > 0 ||
-	    history.rises < RISES)
+	    !side_counts_up(&race->sides[1]) || race->decides ||
+	    history.falls > 0 || history.rises < RISES)
 		return false;
 	strbuf_addf(grounds,
 		    "it is only added to, the sum is used for nothing there, "
@@ -144,6 +154,65 @@ static bool is_disjoint_bits(const struct race *race, const struct vec *special,
 }
 
 /*
+ * No sighting found another value than zero before the write. One that found
+ * no change came after it.
+ */
+static bool was_zero(const struct race *race)
+{
+	bool zero = false;
+
+	for (size_t i = 0; i < race->values.count; i++) {
+		const struct race_values *values = vec_at(&race->values, i);
+
+		if (number_of(values->before, race->size) == 0)
+			zero = true;
+		else if (memcmp(values->before, values->after, race->size) != 0)
+			return false;
+	}
+	return zero;
+}
+
+/*
+ * A value that is tested without a lock and, where that says "not yet", read
+ * again under the lock that it is written under: a reader that comes too soon
+ * takes the longer way. It is written last, once, and from zero: who finds
+ * something else there finds what was made before. Or nothing is done but
+ * under the lock, and the test only saves taking it: then any value will do. A
+ * reader may lack the fence that other processors need and compilers may
+ * reorder.
+ */
+static bool is_double_checked(const struct race *race,
+			      const struct vec *special, struct strbuf *grounds)
+{
+	const struct race_side *read = &race->sides[0];
+
+	(void)special;
+	if (read->access != ACCESS_READ)
+		read = &race->sides[1];
+	if (!race_is_double_checked(race) || !read->idiom.compared ||
+	    race->size != read->size || race->size > 8 ||
+	    read->address % read->size != 0)
+		return false;
+	if (read->idiom.guard == IDIOM_REREAD_ONLY &&
+	    !read->idiom.dereferenced) {
+		strbuf_addf(grounds,
+			    "it is read again under the lock at 0x%" PRIx64
+			    ", which the write is made under, and without the "
+			    "lock nothing is done",
+			    read->idiom.lock);
+		return true;
+	}
+	if (!was_zero(race))
+		return false;
+	strbuf_addf(grounds,
+		    "it is read again under the lock at 0x%" PRIx64
+		    ", which the write is made under as the last thing, and "
+		    "it was always zero before",
+		    read->idiom.lock);
+	return true;
+}
+
+/*
  * Variables that are known to be raced on by intent, such as a clock that one
  * thread keeps for all. Each was reported by racewatch, and its uses read in
  * the source of its program; racewatch-run(1) lists them.
@@ -180,6 +249,7 @@ static bool is_special_variable(const struct race *race,
 const struct benign_rule benign_rules[] = {
 	{ "statistics-counter", is_statistics_counter },
 	{ "disjoint-bits", is_disjoint_bits },
+	{ "double-checked", is_double_checked },
 	{ "special-variable", is_special_variable },
 	{ NULL, NULL },
 };

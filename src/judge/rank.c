@@ -14,6 +14,23 @@
 #include "judge/syncness.h"
 #include "report/race.h"
 
+/*
+ * The write trapped, and never has a write changed the value. That is not what
+ * makes it harmless: DataCollider, figure 4.
+ */
+static bool stores_the_same(const struct race *race)
+{
+	const struct race_values *values =
+		race->values.count ? vec_at(&race->values, 0) : NULL;
+
+	return values && race->values.count == 1 && !race->joined &&
+	       race->evidence == EVIDENCE_WATCHPOINT &&
+	       race->sides[0].access == ACCESS_READ &&
+	       race->sides[1].access == ACCESS_WRITE &&
+	       memcmp(values->before, values->after, sizeof(values->before)) ==
+		       0;
+}
+
 /* The verdict, by the first that has anything to say. */
 static enum race_verdict decide(const struct race *race,
 				const struct vec *special,
@@ -48,9 +65,11 @@ static enum race_verdict decide(const struct race *race,
 			    "the %s side synchronizes (%s), the other does not",
 			    race_role_name(sides[sides[0].sync ? 0 : 1].role),
 			    sides[sides[0].sync ? 0 : 1].sync);
-	else if (race->values.count == 1 &&
-		 memcmp(race->before, race->after, sizeof(race->before)) == 0)
-		strbuf_add(grounds, "the value did not change");
+	else if (stores_the_same(race)) {
+		strbuf_add(reason, "same-value");
+		strbuf_add(grounds, "the racing side was seen to write, and "
+				    "the value stayed what it was");
+	}
 	return VERDICT_SUSPECT;
 }
 
@@ -72,7 +91,7 @@ struct error *rank_race(struct race *race, const struct vec *special)
 	enum race_verdict verdict;
 	bool ok;
 
-	if (race->verdict == VERDICT_SYNC)
+	if (race->verdict == VERDICT_SYNC || race->verdict == VERDICT_HARMFUL)
 		return NULL;
 	if (!syncness_find(race))
 		return error_nomem;

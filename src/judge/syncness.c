@@ -10,6 +10,7 @@
 
 #include "detect/rules.h"
 #include "report/race.h"
+#include "x86/idiom.h"
 
 static bool side_set(struct race_side *side, const char *evidence)
 {
@@ -134,12 +135,22 @@ static bool statement_is_atomic(const struct race_frame *frame)
 	return found;
 }
 
+/* The kernel looks at the word that a thread is going to wait on. */
+static bool is_futex(const struct race_side *side)
+{
+	return side->syscall && strncmp(side->syscall, "futex", 5) == 0;
+}
+
 static const char *side_evidence(const struct race_side *side)
 {
 	const struct race_frame *frame;
 
-	if (side->idiom.locked_beside)
+	/* not what is made of the old value by plain instructions */
+	if (side->idiom.locked_beside && (side->idiom.change == IDIOM_UNKNOWN ||
+					  side->idiom.change == IDIOM_CONSTANT))
 		return "locked-beside";
+	if (is_futex(side))
+		return "function";
 	if (side->frames.count == 0)
 		return NULL;
 	frame = vec_at(&side->frames, 0);
@@ -153,7 +164,7 @@ static const char *side_evidence(const struct race_side *side)
 
 static bool is_locked(const struct race_side *side)
 {
-	return side->atomic ||
+	return side->atomic || is_futex(side) ||
 	       (side->sync && strcmp(side->sync, "locked-beside") == 0);
 }
 
@@ -189,22 +200,64 @@ static bool is_atomic_to(const struct race_side *other,
 }
 
 /*
+ * A store over a number that the other side adds to by locked instructions,
+ * such as a count of users: what was added in between is lost. A lock's word is
+ * not added to, but for a barrier's or a ticket's, which nobody else adds to
+ * when it is set. Only where debugging information would name an atomic store.
+ */
+static bool discards_sum(const struct race_side *side,
+			 const struct race_side *other)
+{
+	const struct race_frame *frame;
+
+	if (side->access != ACCESS_WRITE || !is_locked(other) ||
+	    side->frames.count == 0 ||
+	    (other->idiom.change != IDIOM_ADD &&
+	     !(other->insn && strstr(other->insn, "xadd"))))
+		return false;
+	frame = vec_at(&side->frames, 0);
+	return frame->line > 0;
+}
+
+/*
  * A plain load or store that takes part in what the other side does with
  * locked instructions: it has the same bytes, which it reads or writes at
- * once. One that writes what it makes of the old value does not.
+ * once. One that writes what it makes of the old value does not, nor one that
+ * writes over a sum.
  */
 static bool is_partner(const struct race_side *side,
 		       const struct race_side *other)
 {
 	return (is_locked(other) || is_atomic_to(other, side)) &&
-	       has_bytes_of(side, other) &&
+	       has_bytes_of(side, other) && !discards_sum(side, other) &&
 	       (side->idiom.change == IDIOM_UNKNOWN ||
 		side->idiom.change == IDIOM_CONSTANT);
 }
 
+/* It writes what it makes of the old value, not by a locked instruction. */
+static bool side_updates_plainly(const struct race_side *side)
+{
+	return !side->atomic && idiom_is_update(&side->idiom);
+}
+
+/*
+ * What the type says of both sides. Volatile makes no update atomic: of two,
+ * one is lost.
+ */
+static const char *both_evidence(const struct race *race)
+{
+	const char *evidence = type_evidence(race->variable.type);
+
+	if (evidence && strcmp(evidence, "volatile") == 0 &&
+	    side_updates_plainly(&race->sides[0]) &&
+	    side_updates_plainly(&race->sides[1]))
+		return NULL;
+	return evidence;
+}
+
 bool syncness_find(struct race *race)
 {
-	const char *type = type_evidence(race->variable.type);
+	const char *type = both_evidence(race);
 	bool ok = true;
 
 	for (int i = 0; ok && i < 2; i++) {

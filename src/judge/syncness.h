@@ -18,14 +18,18 @@ struct race;
  * Name the evidence in race_side.sync of the sides that have none yet. False
  * when out of memory.
  *
- *	atomic-type, volatile, lock-type	by the variable's type: both sides
+ *	atomic-type, volatile, lock-type	by the variable's type: both sides,
+ *			but volatile not of two plain updates
  *	source		the source line names an atomic operation there
- *	function	a function that synchronizes, by its name
- *	locked-beside	the same function changes it by a locked instruction
+ *	function	a function that synchronizes, by its name, or futex(2)
+ *	locked-beside	the same function changes it by a locked instruction,
+ *			and this is not a plain read-modify-write
  *	partner		plain and aligned, of just the bytes that the other
- *			side changes by a locked instruction (a load may have
- *			more), and not a plain read-modify-write; without
- *			debug information, also if the other is atomic code
+ *			side changes by a locked instruction, or waits on by
+ *			futex(2) (a load may have
+ *			more), and not a plain read-modify-write, nor, with
+ *			debug information, a store over a sum; without it,
+ *			also if the other is atomic code
  */
 bool syncness_find(struct race *race);
 
