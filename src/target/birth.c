@@ -18,6 +18,7 @@
 #include "target/death.h"
 #include "target/engine.h"
 #include "target/hold.h"
+#include "target/onset.h"
 #include "target/release.h"
 #include "target/sigstate.h"
 #include "target/step.h"
@@ -251,6 +252,8 @@ void birth_announced(struct engine *engine, struct thread *creator,
 	/* where nothing is armed, it shows its parent's DR7 */
 	child->watch.shows_parent = creator->watch.control != 0;
 	sigstate_newborn(engine, child, creator);
+	if (home == creator->process)
+		onset_begin(engine, creator);
 	birth_meet_orphan(engine, tid);
 }
 
@@ -327,6 +330,8 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 		release_thread(engine, thread);
 		return;
 	case PROCESS_WATCHED:
+		onset_newborn(engine, thread);
+		break;
 	case PROCESS_GUEST:
 		break;
 	}
@@ -351,16 +356,9 @@ static void birth_leave_alone(struct engine *engine, struct thread *thread)
 /* What the kernel dropped in the exec: events, registers, the parking. */
 static void birth_reset_thread(struct engine *engine, struct thread *thread)
 {
-	struct hold *hold = thread->hold;
-
 	thread_unpark(thread);
 	watch_settled(&engine->watch, thread);
-	thread->hold = NULL;
-	if (hold) {
-		hold->thread = NULL;
-		if (hold->lost)
-			hold->lost(engine, hold);
-	}
+	hold_lose(engine, thread);
 	step_lost(engine, thread);
 	watch_by_perf.clear(engine, thread);
 	memset(thread->watch.generation, 0, sizeof(thread->watch.generation));

@@ -191,6 +191,26 @@ bool breakpoint_text_matches(const struct addrspace *space,
 	       memcmp(bytes, site->bytes, size) == 0;
 }
 
+/* That it is armed, or not any more. */
+static void text_count(struct program_text *text, struct breakpoint *breakpoint,
+		       bool armed)
+{
+	size_t change = armed ? 1 : SIZE_MAX;
+
+	breakpoint->armed = armed;
+	text->armed += change;
+	if (breakpoint->site.once)
+		text->armed_once += change;
+}
+
+void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
+			const struct wire_site *site)
+{
+	text_count(space->text, breakpoint, false);
+	breakpoint->site = *site;
+	text_count(space->text, breakpoint, true);
+}
+
 /* Where one space has the text that is meant, it is set for all. */
 static void text_set_untouched(struct program_text *text,
 			       struct breakpoint *breakpoint)
@@ -202,8 +222,7 @@ static void text_set_untouched(struct program_text *text,
 		matches = breakpoint_text_matches(text_space(text, i), site);
 	if (!matches || !execpoint_set(text->execpoints, text, site->address))
 		return;
-	breakpoint->armed = true;
-	text->armed++;
+	text_count(text, breakpoint, true);
 }
 
 /* Set it in every space where the text is what it was. */
@@ -241,8 +260,7 @@ static struct error *text_set(struct addrspace *space,
 		breakpoint_unguard(text, breakpoint);
 		return first;
 	}
-	breakpoint->armed = true;
-	text->armed++;
+	text_count(text, breakpoint, true);
 	return first;
 }
 
@@ -432,8 +450,7 @@ struct error *breakpoint_lift(struct addrspace *space, pid_t stopped_tid,
 	if (err)
 		return err;
 	breakpoint_unguard(space->text, breakpoint);
-	breakpoint->armed = false;
-	space->text->armed--;
+	text_count(space->text, breakpoint, false);
 	return NULL;
 }
 
@@ -450,7 +467,8 @@ static struct error *list_collect(struct program_text *text, uint64_t start,
 		uint64_t address = breakpoint->site.address;
 
 		if (address < start || address >= end ||
-		    (armed && !breakpoint->armed))
+		    (armed && !breakpoint->armed) ||
+		    (most < SIZE_MAX && breakpoint->site.once))
 			continue;
 		if (!vec_push(list, &breakpoint))
 			return error_nomem;
@@ -529,8 +547,7 @@ struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 		/* where that failed, it may be there still */
 		if (!err || !text_has_int3(space->text, &breakpoint->site))
 			breakpoint_unguard(space->text, breakpoint);
-		breakpoint->armed = false;
-		space->text->armed--;
+		text_count(space->text, breakpoint, false);
 		if (returned)
 			vec_push(returned, &breakpoint->site.id);
 	}
@@ -647,7 +664,7 @@ void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 
 		if (address >= start && address < end) {
 			if (breakpoint->armed)
-				text->armed--;
+				text_count(text, breakpoint, false);
 			if (text->execpoints)
 				execpoint_unset(text->execpoints, text,
 						address);

@@ -44,6 +44,7 @@ struct breakpoint {
 	bool armed; /* the byte is int3, in the text of every space; or see
 		       program_text.execpoints */
 	bool fired; /* has been hit at least once */
+	uint64_t armed_ns; /* when it was set last, not counting pauses */
 	/*
 	 * threads that stood here when last resumed, not yet seen to have run
 	 */
@@ -66,7 +67,8 @@ struct program_text {
 	struct execpoints *execpoints;
 	struct map index; /* address to position in breakpoints */
 	struct vec breakpoints; /* of struct breakpoint * */
-	size_t armed;
+	size_t armed; /* all of them, and those of sites to be armed once */
+	size_t armed_once;
 	size_t cursor; /* where the next partial lift begins to look */
 	struct guardian *guardian; /* NULL: nobody stands behind us */
 	uint32_t guard_text; /* its number with the guardian */
@@ -113,6 +115,10 @@ void addrspace_release(struct addrspace *space);
 struct breakpoint *breakpoint_find(const struct addrspace *space,
 				   uint64_t address);
 
+/* An armed one is for this site from now on, which is at the same address. */
+void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
+			const struct wire_site *site);
+
 /*
  * Arm a one-shot breakpoint for the site, in every space whose text holds the
  * bytes the site says. *ret_armed is false when none does, it is armed, or
@@ -139,7 +145,8 @@ struct error *breakpoint_rearm(struct addrspace *space,
 			       struct breakpoint *breakpoint);
 
 /*
- * Lift up to `most` armed breakpoints in [start, end), appending the sites' ids
+ * Lift up to `most` armed breakpoints (if not all, those of the pool alone) in
+ * [start, end), appending the sites' ids
  * to returned (of uint64_t; may be NULL). Written a page at a time. Goes on
  * past errors; the first is returned. After ERROR_REFUSED they all count as
  * armed.

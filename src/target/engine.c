@@ -27,6 +27,8 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 	engine->early = (struct vec)VEC_INIT(struct stop_reason);
 	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
 	engine->returned = (struct vec)VEC_INIT(struct wire_returned);
+	engine->stalls.runner_call = -1;
+	load_init(&engine->load);
 	rng_init(&engine->rng, seed);
 	return channel_init(&engine->channel, fd, ENGINE_OUT_LIMIT);
 }
@@ -44,6 +46,7 @@ void engine_deinit(struct engine *engine)
 		}
 		engine_remove_process(engine, process);
 	}
+	stalls_forget_runner(&engine->stalls);
 	addrspace_release(engine->last_space);
 	pool_deinit(&engine->pool);
 	map_deinit(&engine->threads);
@@ -180,18 +183,37 @@ static bool process_text_first(const struct process *process)
 	return *(struct addrspace **)vec_at(spaces, 0) == process->space;
 }
 
-size_t engine_armed(const struct engine *engine)
+/* In the texts of all programs: those of the pool, and those beside it. */
+static void engine_count_armed(const struct engine *engine, size_t *ret_pool,
+			       size_t *ret_once)
 {
-	size_t armed = 0;
-
+	*ret_pool = *ret_once = 0;
 	for (size_t i = 0; i < engine->processes.count; i++) {
 		const struct process *process = engine_process_at(engine, i);
+		const struct program_text *text = process->space->text;
 
-		if (process->role == PROCESS_WATCHED &&
-		    process_text_first(process))
-			armed += process->space->text->armed;
+		if (process->role != PROCESS_WATCHED ||
+		    !process_text_first(process))
+			continue;
+		*ret_pool += text->armed - text->armed_once;
+		*ret_once += text->armed_once;
 	}
-	return armed;
+}
+
+size_t engine_armed_once(const struct engine *engine)
+{
+	size_t pool, once;
+
+	engine_count_armed(engine, &pool, &once);
+	return once;
+}
+
+size_t engine_armed(const struct engine *engine)
+{
+	size_t pool, once;
+
+	engine_count_armed(engine, &pool, &once);
+	return pool;
 }
 
 void engine_remove_process(struct engine *engine, struct process *process)
@@ -271,8 +293,18 @@ void engine_send_stats(struct engine *engine)
 	stats.stalls = (uint32_t)engine->stalls.list.count;
 	stats.threads = engine_thread_count(engine);
 	stats.armed = (uint32_t)engine_armed(engine);
-	if (stats.stalls > 0)
-		stats.stalled_ns +=
-			clock_now_ns() - engine->stalls.busy_since_ns;
+	stats.by_processor = engine->watch.ops == &watch_by_cpu;
+	stats.armed_once = (uint32_t)engine_armed_once(engine);
+	stats.lost_ns = (uint64_t)engine->load.budget.lost_ns;
+	stats.lost_cpu_ns = (uint64_t)engine->load.budget.lost_cpu_ns;
+	stats.loss = (uint32_t)(1000 * engine->load.budget.loss);
+	stats.competition = (uint32_t)(1000 * engine->load.budget.competition);
+	if (stats.stalls > 0) {
+		uint64_t held = clock_now_ns() - engine->stalls.busy_since_ns;
+
+		stats.stalled_ns += held;
+		stats.lost_ns +=
+			(uint64_t)((double)held * engine->load.budget.loss);
+	}
 	channel_send(&engine->channel, WIRE_STATS, &stats, sizeof(stats));
 }

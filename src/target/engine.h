@@ -16,7 +16,9 @@
 #include "base/vec.h"
 #include "sys/wait.h"
 #include "target/execpoint.h"
+#include "target/load.h"
 #include "target/moment.h"
+#include "target/onset.h"
 #include "target/pool.h"
 #include "target/process.h"
 #include "target/stall.h"
@@ -66,7 +68,9 @@ struct engine {
 	struct watch watch;
 	struct execpoints execpoints;
 	struct stalls stalls;
+	struct load load;
 	struct moment moment;
+	struct onset onset;
 	struct pool pool;
 	struct rng rng;
 	struct channel channel;
@@ -120,9 +124,13 @@ void engine_leave_space(struct engine *engine, struct process *process);
 void engine_announce(struct engine *engine, struct process *process,
 		     pid_t parent, bool exec);
 
-/* Watched processes; how many breakpoints are in their text. */
+/*
+ * Watched processes; how many breakpoints of the pool are in their text, and
+ * how many of sites to be armed once.
+ */
 size_t engine_watched_count(const struct engine *engine);
 size_t engine_armed(const struct engine *engine);
+size_t engine_armed_once(const struct engine *engine);
 
 /* Remove a process without threads. */
 void engine_remove_process(struct engine *engine, struct process *process);

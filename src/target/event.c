@@ -185,13 +185,17 @@ static void event_hit(struct engine *engine, struct thread *thread,
 		return;
 	}
 	engine_note(engine, breakpoint_lift(space, thread->tid, breakpoint));
-	engine->stats.hits++;
+	if (site.id & WIRE_PEEK)
+		engine->stats.peeks++;
+	else
+		engine->stats.hits++;
+	engine->stats.hits_once += site.once;
 	breakpoint->fired = true;
 	breakpoint->predicate = NULL;
 	pool_fired(engine, &site);
 	if (thread->process->role == PROCESS_WATCHED &&
 	    engine->phase == ENGINE_WATCHING && !thread->step)
-		stall_hit(engine, thread, &site, regs);
+		stall_hit(engine, thread, breakpoint, regs);
 	else
 		engine_go_on(engine, thread);
 }
@@ -488,7 +492,7 @@ void engine_event(struct engine *engine, const struct stop_reason *stop)
 {
 	struct thread *thread = engine_thread(engine, stop->tid);
 
-	engine->stats.stops++;
+	load_stopped(engine);
 	if (!thread)
 		thread = event_former(engine, stop);
 	if (!thread) {

@@ -14,15 +14,31 @@ void hold_begin(struct hold *hold, struct thread *thread)
 	thread->hold = hold;
 }
 
+void hold_drop(struct hold *hold)
+{
+	if (hold->thread)
+		hold->thread->hold = NULL;
+	hold->thread = NULL;
+}
+
+void hold_lose(struct engine *engine, struct thread *thread)
+{
+	struct hold *hold = thread->hold;
+
+	if (!hold)
+		return;
+	hold_drop(hold);
+	if (hold->lost)
+		hold->lost(engine, hold);
+}
+
 void hold_release(struct engine *engine, struct hold *hold)
 {
 	struct thread *thread = hold->thread;
 
-	if (!thread)
-		return;
-	hold->thread = NULL;
-	thread->hold = NULL;
-	thread_resume(engine, thread);
+	hold_drop(hold);
+	if (thread)
+		thread_resume(engine, thread);
 }
 
 void hold_release_in_order(struct engine *engine, struct hold *const *holds,

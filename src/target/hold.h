@@ -19,6 +19,12 @@ struct hold {
 /* The thread must be stopped and not held. */
 void hold_begin(struct hold *hold, struct thread *thread);
 
+/* It is held no more, and stays stopped: for whoever lets it go instead. */
+void hold_drop(struct hold *hold);
+
+/* The thread has died or was taken away: who holds it, if anybody, is told. */
+void hold_lose(struct engine *engine, struct thread *thread);
+
 /* Let it go on, with the watch registers as they are to be. */
 void hold_release(struct engine *engine, struct hold *hold);
 

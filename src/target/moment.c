@@ -181,13 +181,8 @@ void moment_end(struct engine *engine)
 					moment->state == MOMENT_STOPPED
 				? MOMENT_STOPPED
 				: MOMENT_NONE;
-	for (int i = 0; i < MOMENT_SIDES; i++) {
-		struct hold *hold = &moment->sides[i].hold;
-
-		if (hold->thread)
-			hold->thread->hold = NULL;
-		hold->thread = NULL;
-	}
+	for (int i = 0; i < MOMENT_SIDES; i++)
+		hold_drop(&moment->sides[i].hold);
 }
 
 void moment_tell(struct engine *engine)

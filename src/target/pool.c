@@ -19,11 +19,19 @@ enum {
 	POOL_QUEUE_MAX = 8192,
 	/* breakpoints set in one go, so that events are not kept waiting */
 	POOL_BATCH = 64,
+	POOL_ONCE_BATCH = 256,
 	/* the bucket holds what this part of a second brings */
 	POOL_BURST_PART = 20,
 	/* not hit for so long, a location that fired once is not hot */
 	POOL_RETRY_NS = 500 * 1000,
 	POOL_HOT_NS = 2 * 1000 * 1000,
+	/* hits without a stall are waited for so long */
+	POOL_PEEK_NS = 1000 * 1000,
+	/* one that nobody reached for so long is not spent on learning */
+	POOL_SELDOM_NS = 10 * 1000 * 1000,
+	/* stalls by which one kind of site may be ahead, and for how long */
+	POOL_OWED_MAX = 2,
+	POOL_OWED_NS = 3 * 1000 * 1000,
 	/* threads for each place for a hot location */
 	POOL_THREADS_PER_PLACE = 4,
 	/* sites that were hit, kept where there are few places */
@@ -34,6 +42,8 @@ void pool_deinit(struct pool *pool)
 {
 	free(pool->fresh.sites);
 	free(pool->fired.sites);
+	free(pool->guided.sites);
+	free(pool->once.sites);
 	memset(pool, 0, sizeof(*pool));
 }
 
@@ -78,17 +88,21 @@ void pool_set_params(struct engine *engine, const struct wire_params *params)
 	size_t armed = engine_armed(engine);
 
 	engine->pool.params = *params;
-	if (engine->phase != ENGINE_WATCHING)
+	budget_set_share(&engine->load.budget, params->share);
+	/* a little too many are used up soon; to lift them is work twice */
+	if (engine->phase != ENGINE_WATCHING ||
+	    armed <= 2 * (size_t)params->pool)
 		return;
 	for (size_t i = 0; i < engine->processes.count && armed > params->pool;
 	     i++) {
 		struct process *process = engine_process_at(engine, i);
 		size_t most = armed - params->pool;
+		const struct program_text *text = process->space->text;
 
 		if (process->role != PROCESS_WATCHED)
 			continue;
-		if (most > process->space->text->armed)
-			most = process->space->text->armed;
+		if (most > text->armed - text->armed_once)
+			most = text->armed - text->armed_once;
 		pool_lift_some(engine, process->space, most);
 		armed -= most;
 	}
@@ -138,6 +152,8 @@ void pool_clear(struct pool *pool)
 {
 	pool->fresh.count = 0;
 	pool->fired.count = 0;
+	pool->guided.count = 0;
+	pool->once.count = 0;
 	memset(pool->hot, 0, sizeof(pool->hot));
 }
 
@@ -151,17 +167,28 @@ static bool pool_has_fired(const struct engine *engine,
 	return known && known->fired;
 }
 
-void pool_queue(struct engine *engine, const struct wire_site *sites,
-		size_t count)
+static struct pool_ring *pool_ring_of(struct engine *engine,
+				      const struct wire_site *site)
 {
 	struct pool *pool = &engine->pool;
 
+	if (site->once)
+		return &pool->once;
+	/* few places, which those that were hit share already */
+	if (engine->execpoints.watch)
+		return &pool->fresh;
+	if (site->id & WIRE_GUIDED)
+		return &pool->guided;
+	return pool_has_fired(engine, site) ? &pool->fired : &pool->fresh;
+}
+
+void pool_queue(struct engine *engine, const struct wire_site *sites,
+		size_t count)
+{
 	for (size_t i = 0; i < count; i++) {
 		const struct wire_site *site = &sites[i];
-		bool fired = !engine->execpoints.watch &&
-			     pool_has_fired(engine, site);
 
-		if (!ring_push(fired ? &pool->fired : &pool->fresh, site))
+		if (!ring_push(pool_ring_of(engine, site), site))
 			engine_return_site(engine, site->program, site->id,
 					   WIRE_LIFTED);
 	}
@@ -184,6 +211,8 @@ void pool_fired(struct engine *engine, const struct wire_site *site)
 		    pool->hot[i].program == site->program)
 			pool->hot[i].address = 0;
 	}
+	if ((site->id & WIRE_PEEK) && pool->peeks_out > 0)
+		pool->peeks_out--;
 	if (!pool_keep(engine, site))
 		engine_return_site(engine, site->program, site->id, WIRE_FIRED);
 }
@@ -221,13 +250,54 @@ static void pool_earn(struct pool *pool, uint64_t now)
 		pool->tokens = most;
 }
 
-bool pool_take_token(struct pool *pool, uint64_t now)
+bool pool_take_token(struct engine *engine, const struct wire_site *site,
+		     uint64_t now)
 {
+	struct pool *pool = &engine->pool;
+
 	pool_earn(pool, now);
+	budget_earn(&engine->load.budget, now);
+	if (!budget_affords(&engine->load.budget))
+		return false;
+	if (site->once)
+		return true;
 	if (pool->tokens < 1)
 		return false;
 	pool->tokens -= 1;
 	return true;
+}
+
+static bool pool_owes(const struct pool *pool, const struct wire_site *site,
+		      uint64_t now)
+{
+	return !(site->id & WIRE_GUIDED) && !site->once &&
+	       pool->guided.count > 0 && pool->owed >= POOL_OWED_MAX &&
+	       now < pool->owed_until_ns;
+}
+
+bool pool_passes(struct pool *pool, const struct breakpoint *breakpoint,
+		 uint64_t now)
+{
+	const struct wire_site *site = &breakpoint->site;
+	bool peek = site->id & WIRE_PEEK;
+
+	if (now >= breakpoint->armed_ns + POOL_SELDOM_NS)
+		return false;
+	if (!(site->id & WIRE_GUIDED) && !site->once && pool->peeks_due > 0 &&
+	    now < pool->peek_until_ns)
+		peek = true;
+	pool->peeks_due -= peek && pool->peeks_due > 0;
+	return peek || pool_owes(pool, site, now);
+}
+
+void pool_stalled(struct pool *pool, const struct wire_site *site, uint64_t now)
+{
+	pool->peeked = false;
+	if (site->id & WIRE_GUIDED)
+		pool->owed -= pool->owed > -POOL_OWED_MAX;
+	else if (pool->guided.count > 0)
+		pool->owed += pool->owed < POOL_OWED_MAX;
+	pool->owed_until_ns = now + pool->params.stall_max_ns + POOL_OWED_NS;
 }
 
 /* Can any other thread reach what the process's threads access? */
@@ -283,15 +353,34 @@ static struct error *pool_write(struct engine *engine, struct addrspace *space,
 	return err;
 }
 
+/*
+ * The site is armed already. One that was drawn uniformly takes the place of
+ * one that was not, and not the other way round.
+ */
+static enum wire_returned_why pool_meet(struct engine *engine,
+					struct addrspace *space,
+					struct breakpoint *known,
+					const struct wire_site *site)
+{
+	if ((site->id & WIRE_GUIDED) || !(known->site.id & WIRE_GUIDED))
+		return WIRE_LIFTED;
+	engine_return_site(engine, site->program, known->site.id, WIRE_LIFTED);
+	breakpoint_replace(space, known, site);
+	return WIRE_FIRED;
+}
+
 /* Why the site was not armed; WIRE_FIRED: it was. */
 static enum wire_returned_why pool_try(struct engine *engine,
 				       struct addrspace *space,
 				       const struct wire_site *site)
 {
-	const struct breakpoint *known = breakpoint_find(space, site->address);
-	enum wire_returned_why why =
-		pool_judge(engine, site, known && known->parked > 0);
+	struct breakpoint *known = breakpoint_find(space, site->address);
+	enum wire_returned_why why;
 	bool armed = false;
+
+	if (known && known->armed)
+		return pool_meet(engine, space, known, site);
+	why = pool_judge(engine, site, known && known->parked > 0);
 
 	if (why == WIRE_DEFERRED)
 		engine->stats.arms_deferred++;
@@ -300,8 +389,14 @@ static enum wire_returned_why pool_try(struct engine *engine,
 		return WIRE_LIFTED;
 	if (why == WIRE_FIRED) {
 		engine_note(engine, pool_write(engine, space, site, &armed));
-		engine->stats.arms += armed;
 		why = armed ? WIRE_FIRED : WIRE_REFUSED;
+	}
+	if (armed) {
+		known = breakpoint_find(space, site->address);
+		known->armed_ns = clock_now_ns();
+		engine->stats.arms++;
+		if (engine->stats.first_armed_ns == 0)
+			engine->stats.first_armed_ns = known->armed_ns;
 	}
 	if (why == WIRE_REFUSED)
 		engine->stats.arms_refused++;
@@ -320,25 +415,67 @@ static bool pool_arm(struct engine *engine, const struct wire_site *site)
 	return false;
 }
 
-static void pool_arm_fired(struct engine *engine, uint64_t now, size_t room)
+/* Whose turn it is: those drawn uniformly, or those where races are likely. */
+static struct pool_ring *pool_turn(struct pool *pool)
+{
+	bool guided = pool->fired.count == 0 ||
+		      (pool->guided.count > 0 && !pool->led);
+
+	return guided ? &pool->guided : &pool->fired;
+}
+
+static void pool_arm_hot(struct engine *engine, uint64_t now, size_t room)
 {
 	struct pool *pool = &engine->pool;
 	uint32_t threads = engine_thread_count(engine);
 
-	while (pool->fired.count > 0 && room > 0) {
+	while (pool->fired.count + pool->guided.count > 0 && room > 0) {
 		struct pool_hot *place = pool_place(pool, threads, now);
+		struct pool_ring *ring = pool_turn(pool);
 		struct wire_site site;
 
 		if (!place)
 			return;
-		site = *ring_pop(&pool->fired);
+		site = *ring_pop(ring);
 		if (!pool_arm(engine, &site))
 			continue;
+		pool->led = ring == &pool->guided;
 		place->address = site.address;
 		place->program = site.program;
 		place->until_ns = now + POOL_HOT_NS;
 		room--;
 	}
+}
+
+/* Arm some of those that are likely to be hit at once, to learn from. */
+static void pool_arm_peeks(struct engine *engine, uint64_t now)
+{
+	struct pool *pool = &engine->pool;
+	uint32_t armed = 0;
+
+	for (uint32_t i = 0; i < pool->params.peeks && pool->fired.count > 0;
+	     i++) {
+		struct wire_site site = *ring_pop(&pool->fired);
+
+		site.id |= WIRE_PEEK;
+		armed += pool_arm(engine, &site);
+	}
+	pool->peeked = true;
+	pool->peeks_out = armed;
+	pool->peeks_due = pool->params.peeks;
+	pool->peek_until_ns = now + POOL_PEEK_NS;
+}
+
+/* Are there peeks to be waited for? */
+static bool pool_peeks(struct engine *engine, uint64_t now)
+{
+	struct pool *pool = &engine->pool;
+
+	if (!pool->peeked && pool->params.peeks > 0)
+		pool_arm_peeks(engine, now);
+	if (now >= pool->peek_until_ns)
+		pool->peeks_out = 0;
+	return pool->peeks_out > 0;
 }
 
 static bool pool_may_arm(const struct engine *engine)
@@ -399,6 +536,15 @@ static size_t pool_arm_fresh(struct engine *engine, size_t room)
 	return armed;
 }
 
+/* Whatever there are, beside the pool and without tokens. */
+static void pool_arm_once(struct engine *engine)
+{
+	struct pool_ring *ring = &engine->pool.once;
+
+	for (int i = 0; i < POOL_ONCE_BATCH && ring->count > 0; i++)
+		pool_arm(engine, ring_pop(ring));
+}
+
 /* Locations that were not reached in their time make room for others. */
 static void pool_rotate(struct engine *engine, uint64_t now)
 {
@@ -438,24 +584,33 @@ static void pool_arm_untouched(struct engine *engine, uint64_t now)
 static void pool_fill(struct engine *engine, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
+	bool affordable;
 	size_t room;
 
 	if (!pool_may_arm(engine))
 		return;
 	pool_earn(pool, now);
-	if (pool->tokens < 1 || pool_queued(pool) == 0 || now < pool->retry_ns)
+	budget_earn(&engine->load.budget, now);
+	affordable = pool->tokens >= 1 && budget_affords(&engine->load.budget);
+	if (pool_queued(pool) == 0 || now < pool->retry_ns ||
+	    (!affordable && pool->once.count == 0))
 		return;
 	if (!pool_ready(engine, now)) {
 		pool->retry_ns = now + POOL_RETRY_NS;
 		return;
 	}
+	pool_arm_once(engine);
+	if (!affordable)
+		return;
 	if (engine->execpoints.watch) {
 		pool_arm_untouched(engine, now);
 		return;
 	}
+	if (pool_peeks(engine, now))
+		return;
 	room = pool_room(engine);
 	room -= pool_arm_fresh(engine, room);
-	pool_arm_fired(engine, now, room);
+	pool_arm_hot(engine, now, room);
 }
 
 void pool_refill(struct engine *engine, uint64_t now)
@@ -488,8 +643,15 @@ void pool_arm_pair(struct engine *engine, uint64_t id)
 	struct wire_site site;
 
 	if (ring_take(&engine->pool.fresh, id, &site) ||
-	    ring_take(&engine->pool.fired, id, &site))
+	    ring_take(&engine->pool.fired, id, &site) ||
+	    ring_take(&engine->pool.guided, id, &site))
 		pool_arm(engine, &site);
+}
+
+/* By time, but not before what must be known first can be. */
+static uint64_t pool_not_before_retry(const struct pool *pool, uint64_t ns)
+{
+	return ns > pool->retry_ns ? ns : pool->retry_ns;
 }
 
 uint64_t pool_next_ns(const struct engine *engine)
@@ -497,29 +659,36 @@ uint64_t pool_next_ns(const struct engine *engine)
 	const struct pool *pool = &engine->pool;
 	uint64_t next = UINT64_MAX;
 
+	if (pool->once.count > 0 && pool_may_arm(engine))
+		return pool->retry_ns;
 	if (pool_queued(pool) == 0 || !pool_may_arm(engine) ||
 	    (pool_room(engine) == 0 && !engine->execpoints.watch))
 		return next;
+	if (!budget_affords(&engine->load.budget))
+		return budget_next_ns(&engine->load.budget);
 	if (pool->tokens < 1)
 		return pool->tokens_ns +
 		       (uint64_t)((1 - pool->tokens) / pool->params.rate *
 				  CLOCK_NS_PER_S) +
 		       1;
-	if (pool_room(engine) == 0) {
-		next = execpoints_next_ns(&engine->execpoints);
-		return next > pool->retry_ns ? next : pool->retry_ns;
-	}
+	if (pool->peeks_out > 0)
+		return pool_not_before_retry(pool, pool->peek_until_ns);
+	if (pool_room(engine) == 0)
+		return pool_not_before_retry(
+			pool, execpoints_next_ns(&engine->execpoints));
 	if (engine->execpoints.watch ||
 	    (pool->fresh.count > 0 && pool->arms >= 1))
 		return pool->retry_ns;
 	if (pool->fresh.count > 0)
 		next = pool->tokens_ns +
 		       POOL_BATCH / 2 * CLOCK_NS_PER_S / pool->params.arm_rate;
-	for (int i = 0; i < POOL_HOT_MAX && pool->fired.count > 0; i++) {
+	for (int i = 0;
+	     i < POOL_HOT_MAX && pool->fired.count + pool->guided.count > 0;
+	     i++) {
 		if (pool->hot[i].address != 0 && pool->hot[i].until_ns < next)
 			next = pool->hot[i].until_ns;
 	}
-	return next;
+	return pool_not_before_retry(pool, next);
 }
 
 void pool_forget(struct engine *engine, const struct wire_range *range)
@@ -528,6 +697,8 @@ void pool_forget(struct engine *engine, const struct wire_range *range)
 
 	ring_forget(&engine->pool.fresh, range);
 	ring_forget(&engine->pool.fired, range);
+	ring_forget(&engine->pool.guided, range);
+	ring_forget(&engine->pool.once, range);
 	if (!space)
 		return;
 	writer_begin(engine, space);

@@ -11,6 +11,17 @@
  * the order drawn, which keeps the sampling uniform over locations; one that
  * has not fired within a moment is not hot, and gives its place to the next.
  *
+ * Sites where a race is likely (WIRE_GUIDED) take those places by turns with
+ * the ones drawn uniformly, so that each kind has half of the stalls.
+ *
+ * Nor do fresh ones, of which many may be hit at once, take more than their
+ * half: while a likely one waits, one in excess is only told of.
+ *
+ * A stall takes ten times as long as a hit, and what is learned of the memory
+ * that a location touches is learned from either. So before each stall a few
+ * locations are armed of which the hits are told and not stalled (peeks), and
+ * the stall waits for them: breakpoints met during it would hinder the others.
+ *
  * Where the text is not to be written (execpoint.h), there are so few places
  * that most samples would be of locations that nobody ever reaches. There,
  * sites that were hit are kept: every other one armed is one of them, in turn,
@@ -25,6 +36,7 @@
 
 #include "wire/message.h"
 
+struct breakpoint;
 struct engine;
 
 /* Sites of any program, in the order drawn. */
@@ -45,9 +57,17 @@ enum { POOL_HOT_MAX = 4 };
 
 struct pool {
 	struct wire_params params;
-	struct pool_ring fresh, fired;
+	struct pool_ring fresh, fired, guided;
+	struct pool_ring once; /* sites that have not run yet: all are armed */
 	struct pool_hot hot[POOL_HOT_MAX];
 	bool again; /* text untouched: the last one armed was of `fired` */
+	bool peeked; /* since the last stall */
+	uint32_t peeks_out; /* armed for a peek, and not hit */
+	uint32_t peeks_due; /* hits of whatever kind that are not stalled */
+	uint64_t peek_until_ns; /* they are waited for */
+	bool led; /* the last one in a hot place was of `guided` */
+	int owed; /* stalls that likely ones have had too few of */
+	uint64_t owed_until_ns; /* the others wait for them no longer */
 	uint64_t retry_ns; /* something must be known first: not before then */
 	double tokens;
 	uint64_t tokens_ns; /* when they were last reckoned */
@@ -56,7 +76,10 @@ struct pool {
 
 void pool_deinit(struct pool *pool);
 
-/* New parameters; a smaller pool lifts at once. */
+/*
+ * New parameters. Of more than twice as many as the pool is to have, the rest
+ * is lifted at once.
+ */
 void pool_set_params(struct engine *engine, const struct wire_params *params);
 
 /* Queue sites; those that do not fit are returned as lifted. */
@@ -72,7 +95,8 @@ void pool_fired(struct engine *engine, const struct wire_site *site);
 /* Sites waiting to be armed. */
 static inline size_t pool_queued(const struct pool *pool)
 {
-	return pool->fresh.count + pool->fired.count;
+	return pool->fresh.count + pool->fired.count + pool->guided.count +
+	       pool->once.count;
 }
 
 /*
@@ -87,8 +111,22 @@ void pool_clear(struct pool *pool);
 /* When pool_refill() may have more to do; UINT64_MAX: not by time alone. */
 uint64_t pool_next_ns(const struct engine *engine);
 
-/* Is a stall affordable now? Takes a token if so. */
-bool pool_take_token(struct pool *pool, uint64_t now);
+/*
+ * Is a stall affordable now, by rate and by budget? Takes a token if so. The
+ * rate is not for sites that are armed once.
+ */
+bool pool_take_token(struct engine *engine, const struct wire_site *site,
+		     uint64_t now);
+
+/*
+ * Is this hit one to learn from only, or its stall one for a likely site, which
+ * waits? Counts it if so. Never one of a location that is seldom reached.
+ */
+bool pool_passes(struct pool *pool, const struct breakpoint *breakpoint,
+		 uint64_t now);
+/* A stall begins at the site. */
+void pool_stalled(struct pool *pool, const struct wire_site *site,
+		  uint64_t now);
 
 /* Drop from the queue, and lift, everything in that range of the program. */
 void pool_forget(struct engine *engine, const struct wire_range *range);

@@ -18,6 +18,7 @@
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/moment.h"
+#include "target/onset.h"
 #include "target/sigstate.h"
 #include "target/step.h"
 #include "target/thread.h"
@@ -387,6 +388,7 @@ void engine_release(struct engine *engine)
 	pool_lift_all(engine);
 	stalls_end_all(engine);
 	moment_end(engine);
+	onset_end(engine);
 	for (size_t i = engine->processes.count; i-- > 0;)
 		release_process(engine, engine_process_at(engine, i));
 	release_check_done(engine);

@@ -20,7 +20,10 @@
 
 enum {
 	DR_CONTROL = 7,
-	/* others may have all registers, for a moment as a rule */
+	/*
+	 * others may have all registers, for a moment as a rule: another
+	 * watcher gives them back when it has been idle for one
+	 */
 	SELFTEST_TRIES = 400,
 	SELFTEST_GAP_US = 5000,
 };
@@ -148,37 +151,50 @@ static struct error *selftest_set_registers(pid_t pid)
 	return err;
 }
 
-static struct error *selftest_registers_once(void)
+static struct error *selftest_registers_once(bool *ret_trapped)
 {
 	struct selftest test = { 0 };
-	bool trapped = false;
 	struct error *err;
 
+	*ret_trapped = false;
 	err = selftest_begin(&test, DEED_WRITE);
 	if (!err)
 		err = selftest_set_registers(test.pid);
 	if (!err)
-		err = selftest_act(&test, TRAP_CODE_WATCH, &trapped);
+		err = selftest_act(&test, TRAP_CODE_WATCH, ret_trapped);
 	selftest_end(&test);
+	return err;
+}
+
+/*
+ * Do others have all registers, and is there still time for them to give some
+ * back? Waits a moment then, and frees the error.
+ */
+static bool selftest_waits(struct error *err, int *tries)
+{
+	/* by ptrace(2), and as perfwatch.h tells it */
+	if (!err || (err->code != ENOSPC && err->kind != ERROR_UNSUPPORTED) ||
+	    ++*tries == SELFTEST_TRIES)
+		return false;
+	error_free(err);
+	usleep(SELFTEST_GAP_US);
+	return true;
+}
+
+struct error *selftest_registers(void)
+{
+	struct error *err;
+	bool trapped;
+	int tries = 0;
+
+	do {
+		err = selftest_registers_once(&trapped);
+	} while (selftest_waits(err, &tries));
 	if (!err && !trapped)
 		err = error_create(
 			ERROR_UNSUPPORTED,
 			"debug registers can be written but do not trap (as on some virtual machines)");
 	return error_wrap(err, "watchpoints by ptrace");
-}
-
-struct error *selftest_registers(void)
-{
-	struct error *err = NULL;
-
-	for (int i = 0; i < SELFTEST_TRIES; i++) {
-		err = selftest_registers_once();
-		if (!err || err->code != ENOSPC || i + 1 == SELFTEST_TRIES)
-			break;
-		error_free(err);
-		usleep(SELFTEST_GAP_US);
-	}
-	return err;
 }
 
 static struct error *selftest_perf_once(bool by_kernel, bool *ret_trapped)
@@ -210,8 +226,11 @@ struct error *selftest_perf(bool *ret_kernel)
 {
 	struct error *err;
 	bool trapped;
+	int tries = 0;
 
-	err = selftest_perf_once(false, &trapped);
+	do {
+		err = selftest_perf_once(false, &trapped);
+	} while (selftest_waits(err, &tries));
 	if (!err && !trapped)
 		err = error_create(
 			ERROR_UNSUPPORTED,
@@ -241,7 +260,7 @@ static struct error *selftest_stopped_at(pid_t pid, int fd, bool *ret)
 	return *ret ? perfwatch_move(fd, &watch) : NULL;
 }
 
-struct error *selftest_execution(void)
+static struct error *selftest_execution_once(bool *ret_trapped)
 {
 	const struct perfwatch_spec spec = {
 		.address = (uint64_t)(uintptr_t)selftest_location,
@@ -249,20 +268,32 @@ struct error *selftest_execution(void)
 		.cookie = 1,
 	};
 	struct selftest test = { 0 };
-	bool trapped = false;
 	struct error *err;
 	int fd = -1;
 
+	*ret_trapped = false;
 	err = selftest_begin(&test, DEED_EXECUTE);
 	if (!err)
 		err = perfwatch_open(test.pid, &spec, &fd);
 	if (!err)
-		err = selftest_act(&test, TRAP_CODE_PERF, &trapped);
-	if (!err && trapped)
-		err = selftest_stopped_at(test.pid, fd, &trapped);
+		err = selftest_act(&test, TRAP_CODE_PERF, ret_trapped);
+	if (!err && *ret_trapped)
+		err = selftest_stopped_at(test.pid, fd, ret_trapped);
 	if (fd >= 0)
 		close(fd);
 	selftest_end(&test);
+	return err;
+}
+
+struct error *selftest_execution(void)
+{
+	struct error *err;
+	bool trapped;
+	int tries = 0;
+
+	do {
+		err = selftest_execution_once(&trapped);
+	} while (selftest_waits(err, &tries));
 	if (!err && !trapped)
 		err = error_create(
 			ERROR_UNSUPPORTED,
@@ -270,9 +301,7 @@ struct error *selftest_execution(void)
 	return error_wrap(err, "execution breakpoints by perf");
 }
 
-/* Another watcher gives its registers back when it has been idle a moment. */
-
-struct error *selftest_cpu(void)
+struct error *selftest_cpu_once(void)
 {
 	struct perfwatch_spec spec = {
 		.address = (uint64_t)(uintptr_t)&watched,
@@ -281,19 +310,21 @@ struct error *selftest_cpu(void)
 		.kernel = true,
 	};
 	struct perfring ring;
-	struct error *err = NULL;
+	struct error *err = perfring_open(0, &spec, 0, &ring);
 
-	for (int i = 0; i < SELFTEST_TRIES; i++) {
-		err = perfring_open(0, &spec, 0, &ring);
-		if (!err) {
-			perfring_close(&ring);
-			return NULL;
-		}
-		if (err->kind != ERROR_UNSUPPORTED || i + 1 == SELFTEST_TRIES)
-			break;
-		error_free(err);
-		usleep(SELFTEST_GAP_US);
-	}
+	if (!err)
+		perfring_close(&ring);
+	return err;
+}
+
+struct error *selftest_cpu(void)
+{
+	struct error *err;
+	int tries = 0;
+
+	do {
+		err = selftest_cpu_once();
+	} while (selftest_waits(err, &tries));
 	return error_wrap(err, "CPU-wide watchpoints by perf");
 }
 

@@ -28,6 +28,8 @@ struct error *selftest_execution(void);
 
 /* NULL if CPU-wide perf breakpoints may be opened. */
 struct error *selftest_cpu(void);
+/* The same without waiting for others. */
+struct error *selftest_cpu_once(void);
 
 /* NULL if a child can be seized and stopped. */
 struct error *selftest_trace(void);

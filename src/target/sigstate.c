@@ -15,6 +15,7 @@
 #include "sys/trace.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/onset.h"
 #include "target/thread.h"
 
 enum {
@@ -179,6 +180,15 @@ static void sigstate_take_mask(struct thread *thread, uint64_t mask,
 	sigstate_plan(thread, now);
 }
 
+void sigstate_choose_watch(struct engine *engine, struct thread *thread)
+{
+	if (engine->watch.ops != &watch_by_perf || !thread->signals.settled ||
+	    thread->watch.by_registers || !sigstate_trap_blocked(thread))
+		return;
+	watch_by_perf.clear(engine, thread);
+	thread->watch.by_registers = true;
+}
+
 bool sigstate_refresh(struct engine *engine, struct thread *thread)
 {
 	struct thread_signals *signals = &thread->signals;
@@ -194,19 +204,19 @@ bool sigstate_refresh(struct engine *engine, struct thread *thread)
 		signals->next_refresh_ns = now + SIGSTATE_LAST_GAP_NS;
 		return false;
 	}
-	/* on its way over a breakpoint, it has a mask of ours for a moment */
-	if (certain && (!thread->step || !signals->known))
+	/*
+	 * on its way over a breakpoint, it has a mask of ours for a moment;
+	 * in pthread_create(3), one of the library's
+	 */
+	if (certain && !onset_holds(engine, thread) &&
+	    (!thread->step || !signals->known))
 		sigstate_take_mask(thread, status.blocked, now);
 	else
 		signals->next_refresh_ns = now + SIGSTATE_FIRST_GAP_NS;
 	sigstate_take_process(thread->process, &status, now);
 	if (status.state == 'Z' || status.state == 'X')
 		thread->state = THREAD_GONE;
-	if (engine->watch.ops == &watch_by_perf && signals->settled &&
-	    !thread->watch.by_registers && sigstate_trap_blocked(thread)) {
-		watch_by_perf.clear(engine, thread);
-		thread->watch.by_registers = true;
-	}
+	sigstate_choose_watch(engine, thread);
 	return true;
 }
 
@@ -262,10 +272,10 @@ static bool sigstate_visit_due(struct engine *engine, struct thread *thread,
 static bool sigstate_visit_settled(struct engine *engine, struct thread *thread,
 				   uint64_t now, void *data)
 {
-	(void)engine;
 	(void)now;
 	(void)data;
-	return thread->signals.settled || thread->state == THREAD_GONE;
+	return thread->signals.settled || thread->state == THREAD_GONE ||
+	       onset_holds(engine, thread);
 }
 
 static bool sigstate_all_settled(struct engine *engine, uint64_t now)
@@ -368,17 +378,39 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 	return true;
 }
 
+/* Of the masks seen, the one that is most like this one but for SIGTRAP. */
+static const uint64_t *sigstate_like(const struct thread_signals *signals,
+				     uint64_t mask, int *ret_others)
+{
+	const uint64_t *best = NULL;
+
+	for (uint8_t i = 0; i < signals->masks_count; i++) {
+		const uint64_t *seen = &signals->masks[i];
+		int others = __builtin_popcountll((*seen ^ mask) & ~trap_bit);
+
+		/* glibc blocks all for a moment, which says nothing */
+		if ((others > 0 && sigstate_blocks_all(*seen)) ||
+		    (best && others >= *ret_others))
+			continue;
+		best = seen;
+		*ret_others = others;
+	}
+	return best;
+}
+
 /*
  * Did the thread block SIGTRAP before the trap, its mask being `now` after
- * it? What was seen when the other signals were as they are now counts.
+ * it? What was seen when the other signals were as they are now counts; else
+ * when they were most alike: maybe it was only seen in a handler, whose mask
+ * is the thread's and some signals more.
  */
 static bool sigstate_was_blocked(const struct thread *thread, uint64_t now)
 {
-	const struct thread_signals *signals = &thread->signals;
+	int others = 0;
+	const uint64_t *like = sigstate_like(&thread->signals, now, &others);
 
-	for (uint8_t i = 0; i < signals->masks_count; i++)
-		if ((signals->masks[i] | trap_bit) == (now | trap_bit))
-			return signals->masks[i] & trap_bit;
+	if (like && (others == 0 || !sigstate_blocks_all(now | trap_bit)))
+		return *like & trap_bit;
 	return sigstate_blocks_all(now | trap_bit);
 }
 
@@ -609,7 +641,8 @@ int sigstate_deliver(struct engine *engine, struct thread *thread)
 static bool sigstate_matters(const struct engine *engine)
 {
 	return engine->phase == ENGINE_WATCHING &&
-	       (engine->pool.params.rate > 0 || engine_armed(engine) > 0);
+	       (engine->pool.params.rate > 0 || engine_armed(engine) > 0 ||
+		engine_armed_once(engine) > 0);
 }
 
 void sigstate_tick(struct engine *engine, uint64_t now)

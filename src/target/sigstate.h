@@ -17,7 +17,7 @@
  *   the trap took is told from the masks seen, by the other signals in them.
  *   Only a thread that blocks or unblocks SIGTRAP, and no other signal,
  *   within the last interval is mistaken, or one that was never looked at
- *   outside a handler.
+ *   outside a handler that blocks SIGTRAP where the thread does not.
  */
 #ifndef TARGET_SIGSTATE_H
 #define TARGET_SIGSTATE_H
@@ -35,6 +35,13 @@ struct wire_site;
  * they could not be read.
  */
 bool sigstate_refresh(struct engine *engine, struct thread *thread);
+
+/*
+ * A thread that is known to block SIGTRAP must not get it from perf: it is
+ * watched by debug registers where the others are by perf. To be asked when
+ * the mask is known, and when perf comes into use.
+ */
+void sigstate_choose_watch(struct engine *engine, struct thread *thread);
 
 /*
  * A thread has just been born. Its mask is not looked at yet: pthread_create(3)

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -16,6 +17,7 @@
 #include "target/conflict.h"
 #include "target/engine.h"
 #include "target/moment.h"
+#include "target/onset.h"
 #include "target/snapshot.h"
 #include "target/thread.h"
 #include "x86/effective.h"
@@ -32,6 +34,8 @@ enum {
 	STALL_READ_NS = 50 * 1000,
 	/* a changed value waits this long for the trap that explains it */
 	STALL_GRACE_NS = 5 * 1000 * 1000,
+	/* what rest is measured in */
+	STALL_REST = 16,
 	/* no system call is larger; the rest of orig_rax is a vector number */
 	SYSCALL_MAX = 4096,
 };
@@ -41,11 +45,34 @@ static struct stall *stall_at(const struct engine *engine, size_t i)
 	return *(struct stall **)vec_at(&engine->stalls.list, i);
 }
 
-static bool stall_thread_runs(const struct thread *thread)
+static bool stall_thread_may_run(const struct thread *thread)
 {
 	return !thread->hold && thread->state != THREAD_LISTENING &&
-	       thread->state != THREAD_GONE &&
+	       thread->state != THREAD_GONE;
+}
+
+static bool stall_thread_runs(const struct thread *thread)
+{
+	return stall_thread_may_run(thread) &&
 	       !procfs_waits_for_threads(thread->tid);
+}
+
+static bool stall_runner_runs(struct stalls *stalls,
+			      const struct thread *runner)
+{
+	if (!runner || !stall_thread_may_run(runner))
+		return false;
+	if (stalls->runner_call < 0)
+		stalls->runner_call = procfs_open_call(runner->tid);
+	return !procfs_call_waits_for_threads(stalls->runner_call);
+}
+
+void stalls_forget_runner(struct stalls *stalls)
+{
+	if (stalls->runner_call >= 0)
+		close(stalls->runner_call);
+	stalls->runner_call = -1;
+	stalls->runner = 0;
 }
 
 static const struct thread *stall_find_runner(const struct engine *engine)
@@ -78,8 +105,9 @@ static bool stall_others_run(struct engine *engine)
 	uint64_t begun;
 
 	stalls->look_cost_ns = 0;
-	if (runner && stall_thread_runs(runner))
+	if (stall_runner_runs(stalls, runner))
 		return true;
+	stalls_forget_runner(stalls);
 	begun = clock_now_ns();
 	runner = stall_find_runner(engine);
 	stalls->look_cost_ns = clock_now_ns() - begun;
@@ -117,25 +145,42 @@ static bool stall_has_partners(const struct engine *engine,
 	return false;
 }
 
-static void stall_report_sample(struct engine *engine,
-				const struct stall *stall, pid_t tid,
-				enum wire_outcome outcome, uint64_t stalled_ns)
+static void stall_tell(struct engine *engine, const struct stall *stall,
+		       const struct thread *thread, enum wire_outcome outcome,
+		       uint64_t stalled_ns)
 {
 	struct wire_sample sample = {
 		.id = stall->site.id,
 		.program = stall->site.program,
-		.tid = tid,
+		.pid = thread ? thread->process->pid : 0,
+		.tid = thread ? thread->tid : 0,
 		.outcome = outcome,
 		.access = stall->accesses[0].access,
 		.stalled_ns = stalled_ns,
 	};
 
-	engine->stats.samples++;
-	engine->stats.quiet += outcome == WIRE_QUIET;
-	engine->stats.alone += outcome == WIRE_ALONE;
 	if (!channel_send(&engine->channel, WIRE_SAMPLE, &sample,
 			  sizeof(sample)))
 		engine->stats.dropped++;
+}
+
+/* A hit without a stall: only something for those who learn. */
+static void stall_pass(struct engine *engine, const struct stall *stall,
+		       const struct thread *thread)
+{
+	if (engine->pool.params.learns)
+		stall_tell(engine, stall, thread, WIRE_PASSED, 0);
+}
+
+static void stall_report_sample(struct engine *engine,
+				const struct stall *stall,
+				const struct thread *thread,
+				enum wire_outcome outcome, uint64_t stalled_ns)
+{
+	engine->stats.samples++;
+	engine->stats.quiet += outcome == WIRE_QUIET;
+	engine->stats.alone += outcome == WIRE_ALONE;
+	stall_tell(engine, stall, thread, outcome, stalled_ns);
 }
 
 static void stall_unlist(struct engine *engine, const struct stall *stall,
@@ -149,13 +194,18 @@ static void stall_unlist(struct engine *engine, const struct stall *stall,
 			break;
 		}
 	}
-	if (stalls->list.count == 0)
+	if (stalls->list.count == 0) {
 		engine->stats.stalled_ns += now - stalls->busy_since_ns;
+		load_stall_ends(engine, now);
+	}
 }
 
-/* Take the watch away, let the thread go, and free the stall. */
-static void stall_end(struct engine *engine, struct stall *stall,
-		      enum wire_outcome outcome)
+/*
+ * Take the watch away and free the stall. Returns its thread, stopped and not
+ * held; NULL if that has been lost.
+ */
+static struct thread *stall_close(struct engine *engine, struct stall *stall,
+				  enum wire_outcome outcome)
 {
 	struct thread *thread = stall->hold.thread;
 	uint64_t now = clock_now_ns();
@@ -166,14 +216,40 @@ static void stall_end(struct engine *engine, struct stall *stall,
 			watch_release(&engine->watch,
 				      &stall->accesses[i].claim);
 	}
-	stall_report_sample(engine, stall, thread ? thread->tid : 0, outcome,
+	stall_report_sample(engine, stall, thread, outcome,
 			    now - stall->begun_ns);
 	if (thread) {
+		thread->rests_until_ns =
+			now + (now - stall->begun_ns) *
+				      engine->pool.params.rest / STALL_REST;
 		thread_park(thread, stall->site.address, &stall->regs);
-		hold_release(engine, &stall->hold);
+		hold_drop(&stall->hold);
 	}
-	watch_retire(engine);
 	free(stall);
+	return thread;
+}
+
+/* Its thread goes on. */
+static void stall_end(struct engine *engine, struct stall *stall,
+		      enum wire_outcome outcome)
+{
+	struct thread *thread = stall_close(engine, stall, outcome);
+
+	if (thread)
+		thread_resume(engine, thread);
+	watch_retire(engine);
+}
+
+/*
+ * It gives way to another stall: its thread goes on when that one watches, so
+ * that nothing it does next is missed.
+ */
+static void stall_relieve(struct engine *engine, struct stall *stall)
+{
+	struct thread *thread = stall_close(engine, stall, WIRE_QUIET);
+
+	if (thread)
+		hold_begin(&engine->stalls.relieved, thread);
 }
 
 static void stall_lost(struct engine *engine, struct hold *hold)
@@ -199,7 +275,6 @@ static struct stall *stall_create(struct thread *thread,
 		struct stall_access *access = &stall->accesses[i];
 
 		access->access = accesses[i];
-		stall_read(stall, i, access->before, &access->readable);
 	}
 	return stall;
 }
@@ -335,36 +410,13 @@ static void stall_begin_values(struct stall *stall)
 	}
 }
 
-/* Hold the thread, watch its bytes, and let the others run. */
-static void stall_begin(struct engine *engine, struct stall *stall)
+static void stall_read_before(struct stall *stall)
 {
-	struct thread *thread = stall->hold.thread;
-	uint64_t now = clock_now_ns();
+	for (int i = 0; i < stall->access_count; i++) {
+		struct stall_access *access = &stall->accesses[i];
 
-	if (!vec_push(&engine->stalls.list, &stall)) {
-		free(stall);
-		thread_resume(engine, thread);
-		return;
+		stall_read(stall, i, access->before, &access->readable);
 	}
-	if (engine->stalls.list.count == 1)
-		engine->stalls.busy_since_ns = now;
-	hold_begin(&stall->hold, thread);
-	stall->begun_ns = now;
-	stall->length_ns =
-		1 + rng_below(&engine->rng, engine->pool.params.stall_max_ns);
-	stall->deadline_ns = now + stall->length_ns;
-	if (stall_look_pays(engine, stall) && !stall_others_run(engine)) {
-		stall_end(engine, stall, WIRE_ALONE);
-		return;
-	}
-	stall_watch(engine, stall);
-	if (engine->watch.ops->live)
-		stall_begin_values(stall);
-	if (stall->site.pair != 0)
-		pool_arm_pair(engine, stall->site.pair);
-	stall_plan_look(engine, stall, now);
-	stall->next_read_ns = stall_fully_watched(stall) ? UINT64_MAX
-							 : now + STALL_READ_NS;
 }
 
 static bool stall_readable(const struct stall *stall)
@@ -377,28 +429,136 @@ static bool stall_readable(const struct stall *stall)
 	return stall->access_count > 0;
 }
 
-void stall_hit(struct engine *engine, struct thread *thread,
-	       const struct wire_site *site, const struct x86_registers *regs)
+/* Where threads need not stop for the watch, bytes are read once they have it.
+ */
+static bool stall_may_begin(const struct engine *engine, struct stall *stall)
 {
-	struct stall *stall = stall_create(thread, site, regs);
+	if (engine->watch.ops->live)
+		return stall->access_count > 0;
+	stall_read_before(stall);
+	return stall_readable(stall);
+}
 
-	if (stall && stall_readable(stall)) {
+/* Drawn anew for each, up to the longest. */
+static uint64_t stall_length(struct engine *engine,
+			     const struct wire_site *site)
+{
+	uint64_t most = site->stall_us ? site->stall_us * CLOCK_NS_PER_US
+				       : engine->pool.params.stall_max_ns;
+
+	return 1 + rng_below(&engine->rng, most);
+}
+
+/* Hold the thread, watch its bytes, and let the others run. */
+static void stall_begin(struct engine *engine, struct stall *stall)
+{
+	struct thread *thread = stall->hold.thread;
+	uint64_t now = clock_now_ns();
+
+	if (!vec_push(&engine->stalls.list, &stall)) {
+		free(stall);
+		/* that of a stall which has given way to this one */
+		watch_retire(engine);
+		thread_resume(engine, thread);
+		return;
+	}
+	if (engine->stalls.list.count == 1) {
+		engine->stalls.busy_since_ns = now;
+		load_stall_begins(engine, now);
+	}
+	pool_stalled(&engine->pool, &stall->site, now);
+	hold_begin(&stall->hold, thread);
+	stall->begun_ns = now;
+	stall->length_ns = stall_length(engine, &stall->site);
+	stall->deadline_ns = now + stall->length_ns;
+	if (!engine->stalls.relieved.thread && stall_look_pays(engine, stall) &&
+	    !stall_others_run(engine)) {
+		stall_end(engine, stall, WIRE_ALONE);
+		return;
+	}
+	if (engine->stalls.list.count == 1)
+		watch_suit(engine, now);
+	stall_watch(engine, stall);
+	if (engine->watch.ops->live) {
+		stall_read_before(stall);
+		if (!stall_readable(stall)) {
+			stall_end(engine, stall, WIRE_ABANDONED);
+			return;
+		}
+	}
+	if (stall->site.pair != 0)
+		pool_arm_pair(engine, stall->site.pair);
+	stall_plan_look(engine, stall, now);
+	stall->next_read_ns = stall_fully_watched(stall) ? UINT64_MAX
+							 : now + STALL_READ_NS;
+}
+
+/*
+ * What runs but once goes before what can be met again: one of those. Where
+ * everything runs for the first time, in threads that often do the same, the
+ * oldest stall has had its time when another thread gets somewhere new.
+ */
+static struct stall *stall_lesser(const struct engine *engine,
+				  const struct wire_site *site, uint64_t now)
+{
+	bool beginning = onset_is_recent(engine, now);
+
+	for (size_t i = 0; site->once && i < engine->stalls.list.count; i++) {
+		struct stall *stall = stall_at(engine, i);
+
+		if (!stall->site.once || beginning)
+			return stall;
+	}
+	return NULL;
+}
+
+/* Is there a stall for the hit? Counts what keeps it from one. */
+static bool stall_affords(struct engine *engine, const struct thread *thread,
+			  const struct breakpoint *breakpoint)
+{
+	const struct wire_site *site = &breakpoint->site;
+	bool room = stall_has_room(engine);
+	uint64_t now = clock_now_ns();
+	struct stall *lesser = room ? NULL : stall_lesser(engine, site, now);
+
+	if (pool_passes(&engine->pool, breakpoint, now))
+		return false;
+	if (now < thread->rests_until_ns) {
+		engine->stats.resting++;
+		return false;
+	}
+	if ((!room && !lesser) || !pool_take_token(engine, site, now)) {
+		engine->stats.unaffordable++;
+		return false;
+	}
+	if (lesser)
+		stall_relieve(engine, lesser);
+	return true;
+}
+
+void stall_hit(struct engine *engine, struct thread *thread,
+	       const struct breakpoint *breakpoint,
+	       const struct x86_registers *regs)
+{
+	struct stall *stall = stall_create(thread, &breakpoint->site, regs);
+
+	if (stall && stall_may_begin(engine, stall)) {
 		if (stall_collisions(engine, stall)) {
-			stall_report_sample(engine, stall, thread->tid,
-					    WIRE_RACED, 0);
+			stall_report_sample(engine, stall, thread, WIRE_RACED,
+					    0);
 		} else if (!stall_has_partners(engine, stall)) {
-			stall_report_sample(engine, stall, thread->tid,
-					    WIRE_ALONE, 0);
-		} else if (stall_has_room(engine) &&
-			   pool_take_token(&engine->pool, clock_now_ns())) {
+			stall_report_sample(engine, stall, thread, WIRE_ALONE,
+					    0);
+		} else if (stall_affords(engine, thread, breakpoint)) {
 			stall_begin(engine, stall);
+			hold_release(engine, &engine->stalls.relieved);
 			return;
 		} else {
-			engine->stats.unaffordable++;
+			stall_pass(engine, stall, thread);
 		}
 	}
 	free(stall);
-	thread_park(thread, site->address, regs);
+	thread_park(thread, breakpoint->site.address, regs);
 	thread_resume(engine, thread);
 }
 

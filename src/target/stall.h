@@ -17,6 +17,7 @@
 #include "target/watch.h"
 #include "wire/message.h"
 
+struct breakpoint;
 struct engine;
 struct perfring_sample;
 struct thread;
@@ -44,8 +45,10 @@ struct stall {
 
 struct stalls {
 	struct vec list; /* of struct stall *, owned */
+	struct hold relieved; /* of a stall that gives way to another */
 	uint64_t busy_since_ns; /* when the first of those running began */
 	pid_t runner; /* a thread that could run when last looked at; 0: none */
+	int runner_call; /* procfs_open_call() of it; -1: not open */
 	uint64_t look_cost_ns; /* of the last look */
 };
 
@@ -54,7 +57,8 @@ struct stalls {
  * it, report a collision with one already stalled, or let it go.
  */
 void stall_hit(struct engine *engine, struct thread *thread,
-	       const struct wire_site *site, const struct x86_registers *regs);
+	       const struct breakpoint *breakpoint,
+	       const struct x86_registers *regs);
 
 /*
  * A watch trapped in the stopped thread: report the conflict if its stall
@@ -72,6 +76,9 @@ void stalls_tick(struct engine *engine, uint64_t now);
 
 /* When stalls_tick() is needed next; UINT64_MAX: nothing to wait for. */
 uint64_t stalls_next_ns(const struct engine *engine);
+
+/* The next look begins anew. */
+void stalls_forget_runner(struct stalls *stalls);
 
 /* End all, abandoned. */
 void stalls_end_all(struct engine *engine);

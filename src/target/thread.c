@@ -43,18 +43,6 @@ struct error *thread_create(struct process *process, pid_t tid,
 	return NULL;
 }
 
-static void thread_lose_hold(struct engine *engine, struct thread *thread)
-{
-	struct hold *hold = thread->hold;
-
-	if (!hold)
-		return;
-	thread->hold = NULL;
-	hold->thread = NULL;
-	if (hold->lost)
-		hold->lost(engine, hold);
-}
-
 /* The last of them takes its place. */
 static void thread_unlist(const struct thread *thread)
 {
@@ -73,7 +61,7 @@ void thread_destroy(struct engine *engine, struct thread *thread)
 	watch_settled(&engine->watch, thread);
 	watch_ops_of(&engine->watch, thread)->clear(engine, thread);
 	thread->state = THREAD_GONE;
-	thread_lose_hold(engine, thread);
+	hold_lose(engine, thread);
 	step_lost(engine, thread);
 	creation_forget(engine, thread);
 	map_remove(&engine->threads, (uint64_t)thread->tid);

@@ -95,6 +95,7 @@ struct thread {
 	bool newborn; /* its first stop is still to come */
 	bool stepping; /* was last resumed for one instruction */
 	int deliver; /* signal to hand over when it is resumed */
+	uint64_t rests_until_ns; /* after a stall; not stalled before */
 	struct hold *hold; /* keeps it stopped; NULL: nobody does */
 	struct step *step; /* being stepped; NULL: no */
 	struct thread_watch watch;

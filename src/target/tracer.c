@@ -27,6 +27,7 @@
 #include "target/guardian.h"
 #include "target/launch.h"
 #include "target/moment.h"
+#include "target/onset.h"
 #include "target/release.h"
 #include "target/selftest.h"
 #include "target/sigstate.h"
@@ -39,6 +40,7 @@ enum {
 	/* events handled before messages and timers get a turn */
 	TRACER_EVENTS = 256,
 	RETURNED_PER_MESSAGE = 4096,
+	TRACER_SIGNALS = 8,
 };
 
 static void tracer_on_sites(struct engine *engine, const void *payload,
@@ -68,7 +70,7 @@ static void tracer_signal(const struct engine *engine, int signal)
 {
 	if (engine->attached)
 		error_free(pidref_signal(engine->attached, signal));
-	else
+	else if (!engine->first_ended)
 		kill(engine->pid, signal);
 }
 
@@ -96,7 +98,7 @@ static tracer_handler *const tracer_handlers[] = {
 	[WIRE_SITES] = tracer_on_sites,	  [WIRE_PARAMS] = tracer_on_params,
 	[WIRE_FORGET] = tracer_on_forget, [WIRE_SIGNAL] = tracer_on_signal,
 	[WIRE_STOP] = tracer_on_stop,	  [WIRE_SHARED] = sharing_told,
-	[WIRE_JUDGED] = moment_judged,
+	[WIRE_JUDGED] = moment_judged,	  [WIRE_ONSET_SENT] = onset_sent,
 };
 
 enum {
@@ -200,6 +202,7 @@ static void tracer_check_load(struct engine *engine, uint64_t now)
 static void tracer_tick(struct engine *engine)
 {
 	uint64_t now = clock_now_ns();
+	bool ticked = now >= engine->next_tick_ns;
 
 	if (engine->stuck)
 		engine_release(engine);
@@ -208,8 +211,10 @@ static void tracer_tick(struct engine *engine)
 	moment_tick(engine, now);
 	sigstate_tick(engine, now);
 	pool_refill(engine, now);
-	if (now >= engine->next_tick_ns) {
+	onset_tick(engine, now);
+	if (ticked) {
 		engine->next_tick_ns = now + TRACER_TICK_NS;
+		load_tick(engine, now);
 		tracer_check_load(engine, now);
 		if (engine->phase == ENGINE_WATCHING)
 			engine_send_stats(engine);
@@ -219,7 +224,12 @@ static void tracer_tick(struct engine *engine)
 		}
 	}
 	tracer_send_threads(engine);
-	tracer_send_returned(engine);
+	/*
+	 * What the front end would send for them is not armed while a stall
+	 * runs; they go with what comes of the stall.
+	 */
+	if (ticked || engine->stalls.list.count == 0)
+		tracer_send_returned(engine);
 	channel_flush(&engine->channel);
 }
 
@@ -234,6 +244,8 @@ static uint64_t tracer_next_ns(const struct engine *engine)
 		next = refill;
 	if (moment_next_ns(engine) < next)
 		next = moment_next_ns(engine);
+	if (onset_next_ns(engine) < next)
+		next = onset_next_ns(engine);
 	if (engine->signals_due_ns < next)
 		next = engine->signals_due_ns;
 	if (engine->next_tick_ns < next)
@@ -243,8 +255,13 @@ static uint64_t tracer_next_ns(const struct engine *engine)
 	return next;
 }
 
-/* Sleep until something happens or is due. */
-static void tracer_sleep(struct engine *engine, int signals)
+/* What there may be more of. */
+struct tracer_news {
+	bool children, messages;
+};
+
+/* Sleep until something happens or is due; says what has happened. */
+static struct tracer_news tracer_sleep(struct engine *engine, int signals)
 {
 	bool out = channel_pending(&engine->channel);
 	struct pollfd fds[] = {
@@ -259,31 +276,44 @@ static void tracer_sleep(struct engine *engine, int signals)
 		.tv_sec = (time_t)(wait / CLOCK_NS_PER_S),
 		.tv_nsec = (long)(wait % CLOCK_NS_PER_S),
 	};
-	struct signalfd_siginfo info;
+	struct signalfd_siginfo infos[TRACER_SIGNALS];
+	struct tracer_news news = { .children = false };
 
-	if (ppoll(fds, 2, &timeout, NULL) > 0 && (fds[0].revents & POLLIN)) {
-		/*
-		 * one word for any number of children; emptied before waiting
-		 */
-		while (read(signals, &info, sizeof(info)) > 0)
-			;
-	}
+	if (ppoll(fds, 2, &timeout, NULL) <= 0)
+		return news;
+	news.children = fds[0].revents & POLLIN;
+	news.messages = fds[1].revents;
+	/* one word for any number of children; emptied before waiting */
+	while (news.children &&
+	       read(signals, infos, sizeof(infos)) == sizeof(infos))
+		;
+	return news;
 }
 
 static void tracer_loop(struct engine *engine, int signals)
 {
+	struct tracer_news news = { true, true };
+
 	while (engine->phase != ENGINE_DONE) {
-		bool idle;
+		bool tick = clock_now_ns() >= engine->next_tick_ns;
+		bool idle = true;
 
 		/* released and nobody to tell of the child's end */
 		if (engine->phase == ENGINE_RELEASED &&
 		    (engine->channel.closed || !engine->child || engine->ended))
 			break;
-		idle = tracer_events(engine);
-		tracer_messages(engine);
+		/*
+		 * The end of a process need not be told by SIGCHLD (clone(2)):
+		 * each tick looks for it.
+		 */
+		if (news.children || tick || engine->early.count > 0)
+			idle = tracer_events(engine);
+		if (news.messages || tick)
+			tracer_messages(engine);
 		tracer_tick(engine);
+		news = (struct tracer_news){ true, true };
 		if (engine->phase != ENGINE_DONE && idle)
-			tracer_sleep(engine, signals);
+			news = tracer_sleep(engine, signals);
 	}
 }
 
@@ -341,6 +371,9 @@ static struct error *tracer_choose(struct engine *engine,
 		backend = watch_by_perf.name;
 	err = backend_choose(backend, &engine->watch, started->reason,
 			     sizeof(started->reason));
+	if (strcmp(config->backend, "auto") == 0 && !config->text_untouched &&
+	    !config->hold_conflicts)
+		engine->watch.many = WATCH_MANY;
 	if (!config->text_untouched)
 		return err;
 	if (!err && engine->watch.ops != &watch_by_perf)
@@ -363,7 +396,7 @@ static struct error *tracer_begin(struct engine *engine,
 				 .child_action = &before->child_action };
 	struct error *err;
 
-	engine->pool.params = config->params;
+	pool_set_params(engine, &config->params);
 	engine->follow = config->follow;
 	engine->moment.wanted = config->hold_conflicts;
 	if (!config->argv) {
@@ -444,6 +477,7 @@ static void tracer_main(const struct tracer_config *config, int fd)
 	prctl(PR_SET_NAME, "racewatch-trace");
 	signals = tracer_take_signals(&before);
 	err = engine_init(&engine, fd, config->seed);
+	engine.load.front = getppid();
 	if (!err && signals < 0)
 		err = error_os(errno, "make a signal file");
 	if (!err)

@@ -61,7 +61,8 @@ static void perf_unset(struct thread *thread, int slot)
 	int fd = thread->watch.fds[slot];
 
 	if (fd >= 0) {
-		error_free(perfwatch_disable(fd));
+		if (thread->watch.generation[slot] != 0)
+			error_free(perfwatch_disable(fd));
 		if (perf_count(fd) != thread->watch.told[slot])
 			thread->watch.owed = true;
 		close(fd);

@@ -76,7 +76,10 @@ static void registers_update(struct engine *engine, struct thread *thread)
 	engine->watch.pending++;
 }
 
-/* DR7, addresses, DR7: a stale length in a slot rejects an address. */
+/*
+ * DR7, addresses, DR7: a stale length in a slot rejects an address. Where it
+ * fails, as others may have the slots, what was written until then is known.
+ */
 static struct error *registers_write(struct thread *thread,
 				     const struct dregs *dregs)
 {
@@ -84,9 +87,12 @@ static struct error *registers_write(struct thread *thread,
 	struct thread_watch *watch = &thread->watch;
 	struct error *err = NULL;
 
-	if (watch->control != 0)
+	if (watch->control != 0) {
 		err = trace_set_debug(thread->tid, DR_CONTROL,
 				      dregs_control_neutral());
+		if (!err)
+			watch->control = dregs_control_neutral();
+	}
 	for (int i = 0; i < DREGS_SLOTS && !err; i++) {
 		uint64_t address = dregs->slots[i].address;
 
@@ -133,8 +139,6 @@ static void registers_prepare(struct engine *engine, struct thread *thread)
 	if (thread_ok(thread, registers_write(thread, &view.dregs)))
 		memcpy(thread->watch.generation, view.generation,
 		       sizeof(thread->watch.generation));
-	else
-		memset(thread->watch.address, 0, sizeof(thread->watch.address));
 }
 
 /* Writing to a slot that nobody has used would take it. */

@@ -6,8 +6,11 @@
 #include "target/watch.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/selftest.h"
+#include "target/sigstate.h"
 #include "target/thread.h"
 
 enum {
@@ -16,6 +19,7 @@ enum {
 	WATCH_LINGER_NS = 3 * 1000 * 1000,
 	/* an open perf event costs at each context switch of its thread */
 	WATCH_IDLE_NS = 1000 * 1000,
+	WATCH_CHANGE_NS = 1000 * 1000 * 1000,
 	/* addresses of programs have no more bits (x86-64, four levels) */
 	WATCH_TAG_SHIFT = 48,
 };
@@ -179,6 +183,47 @@ static void watch_each_thread(struct engine *engine, watch_action *action)
 		for (size_t j = 0; j < process->threads.count; j++)
 			action(engine, process_thread(process, j));
 	}
+}
+
+/* The events of threads are gone, or those of processors. */
+static void watch_change(struct engine *engine, const struct watch_ops *ops)
+{
+	struct watch *watch = &engine->watch;
+
+	watch_each_thread(engine, watch_close_one);
+	if (watch->ops->shut)
+		watch->ops->shut(engine);
+	watch->ops = ops;
+	watch_each_thread(engine, sigstate_choose_watch);
+	watch->clean_at_ns = 0;
+	engine_send_stats(engine);
+}
+
+/*
+ * An event of each thread is set in 5 to 8 us, those of all processors in 20 to
+ * 50 us, however many threads there are. But they cannot watch memory where
+ * another process has it at another address.
+ */
+void watch_suit(struct engine *engine, uint64_t now)
+{
+	struct watch *watch = &engine->watch;
+	uint32_t threads;
+	struct error *err;
+
+	if (watch->many == 0 || now < watch->change_ns)
+		return;
+	threads = engine_thread_count(engine);
+	if (engine_watched_count(engine) > 1)
+		threads = 0;
+	if (watch->ops == &watch_by_cpu && threads < watch->many / 2)
+		watch_change(engine, &watch_by_perf);
+	if (watch->ops != &watch_by_perf || threads <= watch->many)
+		return;
+	err = selftest_cpu_once();
+	if (!err)
+		watch_change(engine, &watch_by_cpu);
+	error_free(err);
+	watch->change_ns = now + WATCH_CHANGE_NS;
 }
 
 void watch_publish(struct engine *engine)

@@ -57,6 +57,10 @@ extern const struct watch_ops watch_by_perf; /* "perf" */
 extern const struct watch_ops watch_by_cpu; /* "perf-cpu" */
 extern const struct watch_ops watch_by_value; /* "value" */
 
+/* Above so many threads one event of each costs more than those of all
+ * processors. */
+enum { WATCH_MANY = 100 };
+
 /* Whose bytes a slot watches. */
 struct watch_owner {
 	uint16_t tag; /* of the address space that has them at the address */
@@ -82,6 +86,12 @@ struct watch {
 	/* registers of threads may hold ended watches until then; 0: none do */
 	uint64_t clean_at_ns;
 	void *state; /* of the back-end */
+	/*
+	 * with more threads than this perf-cpu takes perf's place, with fewer
+	 * than half as many perf that of perf-cpu; 0: never
+	 */
+	uint32_t many;
+	uint64_t change_ns; /* not tried again before */
 };
 
 /* What a claim got: the slots and the generation of each. */
@@ -116,6 +126,12 @@ struct watch_view {
 
 void watch_view(const struct watch *watch, const struct addrspace *space,
 		struct watch_view *ret);
+
+/*
+ * While nothing is watched: take the back-end that suits the number of threads,
+ * if it may change. The front end is told.
+ */
+void watch_suit(struct engine *engine, uint64_t now);
 
 /* Bring all running threads into line, after claims. */
 void watch_publish(struct engine *engine);

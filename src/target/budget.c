@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the watching costs and may cost; see budget.h.
+ */
+#include "target/budget.h"
+
+#include "base/clock.h"
+
+/* A stop and its end, beyond what is measured as the tracer's own time. */
+static const double BUDGET_STOP_NS = 20000;
+/* The credit holds what so many seconds bring, the debt what so many do. */
+static const double BUDGET_SAVE_S = 0.25;
+static const double BUDGET_DEBT_S = 2;
+/* What is computed in a burst, as at the start, is not to keep it from work. */
+static const double BUDGET_CPU_DEBT_S = 0.04;
+static const double BUDGET_LOSS_MIN = 0.25;
+/* So much must have been seen before less than all is counted. */
+static const double BUDGET_HELD_MIN_NS = 3e6;
+static const double BUDGET_FREE_MIN_NS = 50e6;
+
+void budget_init(struct budget *budget)
+{
+	*budget = (struct budget){ .loss = 1 };
+}
+
+void budget_set_share(struct budget *budget, double share)
+{
+	budget->share = share;
+}
+
+void budget_earn(struct budget *budget, uint64_t now_ns)
+{
+	double most = budget->share * BUDGET_SAVE_S * (double)CLOCK_NS_PER_S;
+
+	/* a caller's clock may have been read before the last one's */
+	if (now_ns <= budget->earned_ns)
+		return;
+	if (budget->earned_ns != 0)
+		budget->credit_ns +=
+			budget->share * (double)(now_ns - budget->earned_ns);
+	budget->earned_ns = now_ns;
+	if (budget->credit_ns > most)
+		budget->credit_ns = most;
+}
+
+uint64_t budget_next_ns(const struct budget *budget)
+{
+	if (budget_affords(budget))
+		return 0;
+	return budget->earned_ns +
+	       (uint64_t)(-budget->credit_ns / budget->share) + 1;
+}
+
+static void budget_spend(struct budget *budget, double ns, double debt_s)
+{
+	double least = -budget->share * debt_s * (double)CLOCK_NS_PER_S;
+
+	budget->lost_ns += ns;
+	/* a deeper debt stays as deep */
+	if (budget->credit_ns < least)
+		return;
+	budget->credit_ns -= ns;
+	if (budget->credit_ns < least)
+		budget->credit_ns = least;
+}
+
+void budget_spend_held(struct budget *budget, uint64_t ns)
+{
+	budget_spend(budget, (double)ns * budget->loss, BUDGET_DEBT_S);
+}
+
+void budget_spend_stop(struct budget *budget)
+{
+	budget_spend(budget, BUDGET_STOP_NS * budget->loss, BUDGET_DEBT_S);
+}
+
+void budget_spend_cpu(struct budget *budget, uint64_t ns)
+{
+	budget->lost_cpu_ns += (double)ns * budget->competition;
+	budget_spend(budget, (double)ns * budget->competition,
+		     BUDGET_CPU_DEBT_S);
+}
+
+/* Sums that forget what is older than about a second. */
+static void budget_add(double *sum, double keep, double more)
+{
+	*sum = *sum * keep + (more > 0 ? more : 0);
+}
+
+void budget_learn_loss(struct budget *budget,
+		       const struct budget_window *window)
+{
+	double wall = (double)window->wall_ns;
+	double keep = 1 - wall / (double)CLOCK_NS_PER_S;
+	double held = (double)window->held_ns;
+	double held_cpu = 0, lost, used;
+
+	if (keep < 0)
+		keep = 0;
+	/* what was not measured is taken to be like what was */
+	if (window->measured_ns > 0)
+		held_cpu = held * (double)window->measured_cpu_ns /
+			   (double)window->measured_ns;
+	else if (held > 0)
+		return;
+	budget_add(&budget->held_ns, keep, held);
+	budget_add(&budget->held_cpu_ns, keep, held_cpu);
+	budget_add(&budget->free_ns, keep, wall - held);
+	budget_add(&budget->free_cpu_ns, keep,
+		   (double)window->cpu_ns - held_cpu);
+	budget->loss = 1;
+	if (budget->held_ns < BUDGET_HELD_MIN_NS ||
+	    budget->free_ns < BUDGET_FREE_MIN_NS || budget->free_cpu_ns <= 0)
+		return;
+	/* in processors; of a program that uses less than one, in its share */
+	used = budget->free_cpu_ns / budget->free_ns;
+	lost = used - budget->held_cpu_ns / budget->held_ns;
+	if (used < 1)
+		lost /= used;
+	if (lost < BUDGET_LOSS_MIN)
+		lost = BUDGET_LOSS_MIN;
+	if (lost < budget->loss)
+		budget->loss = lost;
+}
+
+void budget_learn_competition(struct budget *budget, double processors,
+			      double busy)
+{
+	double competition = busy - (processors - 1);
+
+	if (competition < 0)
+		competition = 0;
+	budget->competition = competition < 1 ? competition : 1;
+}

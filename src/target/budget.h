@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the watching costs the program, as a share of wall time, and whether
+ * more of it may be spent. Pure code; load.h feeds it.
+ *
+ * A thread that is held may hold others with it, so a stall interval counts in
+ * full, whatever else runs meanwhile, unless the program's own CPU clock shows
+ * that little was lost: where more threads want to run than there are
+ * processors, the others use what the held one does not. Never less than a
+ * quarter counts, since threads that only spin use processors too. A stop
+ * without a stall costs a few microseconds; the time that racewatch computes
+ * costs where every processor is busy.
+ *
+ * Spending is from a credit that grows by the share, up to what a quarter of a
+ * second brings; so a new phase of the program cannot overspend for long. It
+ * may go below zero, by what two seconds bring; by little for what was computed.
+ */
+#ifndef TARGET_BUDGET_H
+#define TARGET_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What was measured in some window of time. */
+struct budget_window {
+	uint64_t wall_ns;
+	uint64_t held_ns; /* of it, in stall intervals */
+	uint64_t cpu_ns; /* of the program */
+	/* stall intervals in which its CPU clock was read, and what it said */
+	uint64_t measured_ns, measured_cpu_ns;
+};
+
+struct budget {
+	double share; /* of wall time that may be lost; 0: any */
+	double credit_ns;
+	uint64_t earned_ns; /* when the credit was last reckoned; 0: never */
+	double lost_ns; /* so far */
+	double lost_cpu_ns; /* of it, by what racewatch computed */
+	double loss; /* per nanosecond held: 1/4 to 1 */
+	double competition; /* per nanosecond that racewatch computes: 0 to 1 */
+	/* sums over about the last second */
+	double held_ns, held_cpu_ns, free_ns, free_cpu_ns;
+};
+
+void budget_init(struct budget *budget);
+
+/* From now on this share may be spent. */
+void budget_set_share(struct budget *budget, double share);
+
+/* Bring the credit up to date. */
+void budget_earn(struct budget *budget, uint64_t now_ns);
+
+/* Is another stall affordable, as of the last budget_earn()? */
+static inline bool budget_affords(const struct budget *budget)
+{
+	return budget->share <= 0 || budget->credit_ns > 0;
+}
+
+/* When it will be; 0: now. */
+uint64_t budget_next_ns(const struct budget *budget);
+
+/* A stall interval has ended. */
+void budget_spend_held(struct budget *budget, uint64_t ns);
+/* A thread was stopped while none was stalled. */
+void budget_spend_stop(struct budget *budget);
+/* racewatch has computed while no thread was stalled. */
+void budget_spend_cpu(struct budget *budget, uint64_t ns);
+
+/* How much of a stall's time is lost, by the program's CPU clock. */
+void budget_learn_loss(struct budget *budget,
+		       const struct budget_window *window);
+/* How many processors there are, and how many were busy on the average. */
+void budget_learn_competition(struct budget *budget, double processors,
+			      double busy);
+
+#endif

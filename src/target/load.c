@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the watching costs, measured; see load.h.
+ */
+#include "target/load.h"
+
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "sys/procfs.h"
+#include "target/engine.h"
+
+enum {
+	/* reading the program's clock takes at most one part in this many */
+	LOAD_SHARE = 200,
+	/* and that of one stall in so long is enough */
+	LOAD_MEASURE_NS = 10 * 1000 * 1000,
+	LOAD_WINDOW_NS = 100 * 1000 * 1000,
+	/* reading /proc/stat takes some 50 us where there are two processors */
+	LOAD_MACHINE_NS = 500 * 1000 * 1000,
+	/* but soon after the start, when most is computed */
+	LOAD_MACHINE_FIRST_NS = 100 * 1000 * 1000,
+};
+
+void load_init(struct load *load)
+{
+	*load = (struct load){ .front = 0 };
+	budget_init(&load->budget);
+}
+
+/* Of all watched processes; it takes time in proportion to the threads. */
+static uint64_t load_program_cpu(struct engine *engine)
+{
+	uint64_t begun = clock_now_ns(), sum = 0, end;
+
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *process = engine_process_at(engine, i);
+		uint64_t ns;
+
+		if (process->role == PROCESS_WATCHED &&
+		    procfs_process_cpu(process->pid, &ns))
+			sum += ns;
+	}
+	end = clock_now_ns();
+	engine->load.measure_ns =
+		end + LOAD_MEASURE_NS + (end - begun) * LOAD_SHARE;
+	return sum;
+}
+
+void load_stall_begins(struct engine *engine, uint64_t now)
+{
+	struct load *load = &engine->load;
+
+	load->own_measured = load->budget.competition > 0;
+	if (load->own_measured)
+		load->begun_own_ns = engine_cpu_ns();
+	load->measured = now >= load->measure_ns;
+	if (load->measured)
+		load->begun_cpu_ns = load_program_cpu(engine);
+}
+
+/* cpu: that of the program now */
+static void load_end_window(struct load *load, uint64_t now, uint64_t cpu)
+{
+	if (load->window_ns != 0 && cpu >= load->window_cpu_ns) {
+		load->window.wall_ns = now - load->window_ns;
+		load->window.cpu_ns = cpu - load->window_cpu_ns;
+		budget_learn_loss(&load->budget, &load->window);
+	}
+	load->window = (struct budget_window){ .wall_ns = 0 };
+	load->window_ns = now;
+	load->window_cpu_ns = cpu;
+}
+
+void load_stall_ends(struct engine *engine, uint64_t now)
+{
+	struct load *load = &engine->load;
+	uint64_t held = now - engine->stalls.busy_since_ns, cpu;
+
+	if (load->own_measured)
+		load->own_held_ns += engine_cpu_ns() - load->begun_own_ns;
+	load->window.held_ns += held;
+	budget_earn(&load->budget, now);
+	budget_spend_held(&load->budget, held);
+	if (!load->measured)
+		return;
+	cpu = load_program_cpu(engine);
+	/* a process may have ended meanwhile */
+	if (cpu < load->begun_cpu_ns)
+		return;
+	load->window.measured_ns += held;
+	load->window.measured_cpu_ns += cpu - load->begun_cpu_ns;
+	if (now - load->window_ns >= 2 * LOAD_WINDOW_NS)
+		load_end_window(load, now, cpu);
+}
+
+void load_stopped(struct engine *engine)
+{
+	engine->stats.stops++;
+	if (engine->stalls.list.count == 0)
+		budget_spend_stop(&engine->load.budget);
+}
+
+static void load_charge_cpu(struct engine *engine)
+{
+	struct load *load = &engine->load;
+	uint64_t own = engine_cpu_ns() - load->own_held_ns;
+	uint64_t front = load->front_ns;
+
+	if (load->front != 0)
+		procfs_process_cpu(load->front, &front);
+	if (load->own_ns != 0 && own > load->own_ns)
+		budget_spend_cpu(&load->budget, own - load->own_ns);
+	if (load->front_ns != 0 && front > load->front_ns)
+		budget_spend_cpu(&load->budget, front - load->front_ns);
+	load->own_ns = own;
+	load->front_ns = front;
+}
+
+static void load_look_at_machine(struct load *load, uint64_t now)
+{
+	uint64_t busy, idle;
+	double passed;
+	int processors;
+	uint64_t gap = load->machine_known ? LOAD_MACHINE_NS
+					   : LOAD_MACHINE_FIRST_NS;
+
+	if (now - load->machine_ns < gap)
+		return;
+	load->machine_ns = now;
+	if (!procfs_machine(&processors, &busy, &idle))
+		return;
+	passed = (double)(busy - load->machine_busy) +
+		 (double)(idle - load->machine_idle);
+	load->machine_known = load->machine_busy + load->machine_idle != 0;
+	if (load->machine_known && passed > 0)
+		budget_learn_competition(
+			&load->budget, processors,
+			processors * (double)(busy - load->machine_busy) /
+				passed);
+	load->machine_busy = busy;
+	load->machine_idle = idle;
+}
+
+void load_tick(struct engine *engine, uint64_t now)
+{
+	struct load *load = &engine->load;
+
+	budget_earn(&load->budget, now);
+	load_look_at_machine(load, now);
+	/* what is computed during a stall takes nothing from anybody else */
+	if (engine->stalls.list.count > 0)
+		return;
+	load_charge_cpu(engine);
+	if (now - load->window_ns >= LOAD_WINDOW_NS && now >= load->measure_ns)
+		load_end_window(load, now, load_program_cpu(engine));
+}

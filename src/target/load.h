@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The clocks that a budget is kept by: stall intervals, stops, the program's
+ * CPU time within and without stalls, that of racewatch's own processes, and
+ * how busy the machine is.
+ */
+#ifndef TARGET_LOAD_H
+#define TARGET_LOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "target/budget.h"
+
+struct engine;
+
+struct load {
+	struct budget budget;
+	pid_t front; /* the front end, whose time counts too */
+	/* of the stall interval that runs, or ran last */
+	bool measured; /* the program's clock was read at its begin */
+	bool own_measured; /* and the tracer's: it matters now */
+	uint64_t begun_cpu_ns, begun_own_ns;
+	uint64_t measure_ns; /* the program's clock is not read before */
+	/* tracer's CPU time within stall intervals */
+	uint64_t own_held_ns;
+	struct budget_window window; /* being measured */
+	uint64_t window_ns; /* when it began; 0: not yet */
+	uint64_t window_cpu_ns;
+	uint64_t own_ns, front_ns; /* CPU times as last charged */
+	uint64_t machine_ns; /* when the machine was last looked at */
+	uint64_t machine_busy, machine_idle;
+	bool machine_known;
+};
+
+void load_init(struct load *load);
+
+/* The first thread is stalled; the last stalled thread goes on. */
+void load_stall_begins(struct engine *engine, uint64_t now);
+void load_stall_ends(struct engine *engine, uint64_t now);
+
+/* A thread has stopped, for whatever reason. */
+void load_stopped(struct engine *engine);
+
+/* Measure and charge what is due; about every 20 ms. */
+void load_tick(struct engine *engine, uint64_t now);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a program does first, it may do only once: its threads set up what they
+ * share. A breakpoint takes some milliseconds to come there, since what is to
+ * be armed must be read first. So where every location that has not run yet is
+ * to be armed (wire_params.onset_ns), the first two threads of a program wait,
+ * the one before it returns from clone(2) and the other before its first
+ * instruction, until the front end has sent them all (WIRE_ONSET_SENT) and
+ * they are in the text, and no longer than that time.
+ *
+ * It is not a stall: nothing is watched. The time counts as lost, but is not
+ * to be earned before the first stalls, which it is for.
+ */
+#ifndef TARGET_ONSET_H
+#define TARGET_ONSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "target/hold.h"
+
+struct engine;
+struct thread;
+
+struct onset {
+	struct hold creator, newborn;
+	uint64_t begun_ns; /* 0: nobody waits */
+	uint64_t recent_ns; /* the program is still beginning until then */
+	uint32_t programs; /* that have had theirs: those with lower numbers */
+	bool sent; /* all sites are with us */
+};
+
+/*
+ * The thread, stopped in clone(2), has made another. If that is the second of
+ * its process, the first with two to run its program, both wait from now on.
+ */
+void onset_begin(struct engine *engine, struct thread *creator);
+
+/* A newborn is in its first stop: it stays there if its creator waits. */
+void onset_newborn(struct engine *engine, struct thread *thread);
+
+/* Does the thread wait so? */
+bool onset_holds(const struct engine *engine, const struct thread *thread);
+
+/* Have the first threads of a program begun to run only lately? */
+bool onset_is_recent(const struct engine *engine, uint64_t now);
+
+/* WIRE_ONSET_SENT. */
+void onset_sent(struct engine *engine, const void *payload, size_t size);
+
+/* Let them go when everything is armed, or the time is over. */
+void onset_tick(struct engine *engine, uint64_t now);
+/* When that is needed by time alone; UINT64_MAX: never. */
+uint64_t onset_next_ns(const struct engine *engine);
+
+/* Everything is being released: nobody is held any more. */
+void onset_end(struct engine *engine);
+
+#endif
