@@ -66,7 +66,7 @@ struct conflict {
 	struct conflict_side sides[2];
 	/* the bytes both touched, as far as that is known; where side 0 has them */
 	struct mem_access overlap;
-	bool race; /* false: two reads, after all */
+	bool race; /* false: two reads, after all, or nothing shown */
 	/* equal for conflicts that would be described equally */
 	uint64_t key;
 };

@@ -12,6 +12,7 @@
 #include "base/syscalls.h"
 #include "detect/conflict-variable.h"
 #include "detect/evidence.h"
+#include "detect/locks.h"
 #include "detect/scan.h"
 #include "image/elftext.h"
 #include "image/image.h"
@@ -220,6 +221,32 @@ static struct error *describe_creation(const struct conflict_side *from,
 	return err;
 }
 
+/* No line is known of the access, nor of a function inlined there. */
+static bool side_has_no_lines(const struct race_side *side)
+{
+	const struct race_frame *frame;
+
+	if (side->frames.count == 0)
+		return true;
+	frame = vec_at(&side->frames, 0);
+	return !frame->file && frame->line == 0;
+}
+
+/* Evidence that takes a look at all of a module, once for a race. */
+static bool describe_sync(const struct conflict_side *from,
+			  struct race_side *side)
+{
+	if (side->sync || !side_has_no_lines(side))
+		return true;
+	if (evidence_helper(from))
+		side->sync = strdup("function");
+	else if (evidence_locked_elsewhere(from, &side->idiom))
+		side->sync = strdup("locked-elsewhere");
+	else
+		return true;
+	return side->sync;
+}
+
 static struct error *describe_side(const struct conflict_side *from,
 				   struct race_side *side)
 {
@@ -236,6 +263,7 @@ static struct error *describe_side(const struct conflict_side *from,
 	side->atomic = from->insn.synchronizes;
 	side->address = from->access.address;
 	evidence_idiom(from, &side->idiom);
+	locks_nearby(from, &side->idiom);
 	side->sync = copy_string(from->sync, &failed);
 	if (!describe_thread(from->wire, side))
 		return error_nomem;
@@ -246,6 +274,8 @@ static struct error *describe_side(const struct conflict_side *from,
 		return error_nomem;
 	err = conflict_describe_stack(from->home->image, from->frames,
 				      from->frame_count, &side->frames);
+	if (!err && !describe_sync(from, side))
+		err = error_nomem;
 	return err ? err : describe_creation(from, side);
 }
 
@@ -316,6 +346,9 @@ static struct error *describe_all(const struct conflict_context *context,
 	race->sides[1].role = RACE_RACING;
 	for (int i = 0; !failed && !err && i < 2; i++)
 		err = describe_side(&conflict->sides[i], &race->sides[i]);
+	locks_of_sides(conflict,
+		       (struct insn_idiom *[]){ &race->sides[0].idiom,
+						&race->sides[1].idiom });
 	/* as the stalled side's process has it */
 	race->sides[1].address -= conflict->wire.shift;
 	if (!failed && !err)
@@ -337,8 +370,7 @@ struct error *conflict_describe(const struct conflict_context *context,
 	race_init(race);
 	err = describe_all(context, conflict, race);
 	if (err) {
-		race_deinit(race);
-		free(race);
+		race_free(race);
 		return err;
 	}
 	*ret = race;

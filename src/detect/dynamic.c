@@ -145,48 +145,117 @@ static bool dynamic_is_string_slot(const struct module *module,
 	}
 }
 
-static bool dynamic_table_slots(const struct module *module,
+/* The relocations a dynamic section tells of, by tag of address and size. */
+static const int64_t relocation_tags[2][2] = {
+	{ DT_JMPREL, DT_PLTRELSZ },
+	{ DT_RELA, DT_RELASZ },
+};
+
+static bool dynamic_symbols(const struct module *module,
+			    const Elf64_Phdr *dynamic,
+			    struct dynamic_tables *ret)
+{
+	return dynamic_value(module, dynamic, DT_SYMTAB, &ret->symtab) &&
+	       dynamic_value(module, dynamic, DT_STRTAB, &ret->strtab) &&
+	       dynamic_value(module, dynamic, DT_STRSZ, &ret->strtab_size);
+}
+
+/* false: no more of them */
+typedef bool dynamic_visitor(const struct module *module,
+			     const struct dynamic_tables *tables,
+			     const Elf64_Rela *rela, void *context);
+
+static bool dynamic_visit_table(const struct module *module,
 				const struct dynamic_tables *tables,
-				uint64_t table, uint64_t size, struct vec *ret)
+				uint64_t table, uint64_t size,
+				dynamic_visitor *visit, void *context)
 {
 	Elf64_Rela rela;
+	size_t have = 0;
+	const uint8_t *bytes = elftext_bytes(module->text, table, &have);
 
+	if (!bytes)
+		return true;
+	if (size > have)
+		size = have;
 	for (uint64_t at = 0; at + sizeof(rela) <= size; at += sizeof(rela)) {
-		uint64_t slot;
-
-		if (!dynamic_copy(module, table + at, &rela, sizeof(rela)))
-			break;
-		if (!dynamic_is_string_slot(module, tables, &rela))
-			continue;
-		slot = rela.r_offset + module->bias;
-		if (!vec_push(ret, &slot))
+		memcpy(&rela, bytes + at, sizeof(rela));
+		if (!visit(module, tables, &rela, context))
 			return false;
 	}
 	return true;
 }
 
-bool dynamic_string_slots(const struct module *module, struct vec *ret)
+static void dynamic_visit(const struct module *module, dynamic_visitor *visit,
+			  void *context)
 {
-	static const int64_t tables_of[2][2] = {
-		{ DT_JMPREL, DT_PLTRELSZ },
-		{ DT_RELA, DT_RELASZ },
-	};
 	struct dynamic_tables tables = { 0 };
 	Elf64_Phdr dynamic;
+	bool more = true;
 
-	if (!module->text || !dynamic_segment(module, PT_DYNAMIC, &dynamic))
-		return true;
-	if (!dynamic_value(module, &dynamic, DT_SYMTAB, &tables.symtab) ||
-	    !dynamic_value(module, &dynamic, DT_STRTAB, &tables.strtab) ||
-	    !dynamic_value(module, &dynamic, DT_STRSZ, &tables.strtab_size))
-		return true;
-	for (size_t i = 0; i < 2; i++) {
+	if (!module->text || !dynamic_segment(module, PT_DYNAMIC, &dynamic) ||
+	    !dynamic_symbols(module, &dynamic, &tables))
+		return;
+	for (size_t i = 0; more && i < 2; i++) {
+		const int64_t *tags = relocation_tags[i];
 		uint64_t table, size;
 
-		if (dynamic_value(module, &dynamic, tables_of[i][0], &table) &&
-		    dynamic_value(module, &dynamic, tables_of[i][1], &size) &&
-		    !dynamic_table_slots(module, &tables, table, size, ret))
-			return false;
+		if (dynamic_value(module, &dynamic, tags[0], &table) &&
+		    dynamic_value(module, &dynamic, tags[1], &size))
+			more = dynamic_visit_table(module, &tables, table, size,
+						   visit, context);
 	}
-	return true;
+}
+
+struct slots_wanted {
+	struct vec *slots;
+	bool failed;
+};
+
+static bool slots_visit(const struct module *module,
+			const struct dynamic_tables *tables,
+			const Elf64_Rela *rela, void *context)
+{
+	struct slots_wanted *wanted = context;
+	uint64_t slot = rela->r_offset + module->bias;
+
+	wanted->failed = dynamic_is_string_slot(module, tables, rela) &&
+			 !vec_push(wanted->slots, &slot);
+	return !wanted->failed;
+}
+
+bool dynamic_string_slots(const struct module *module, struct vec *ret)
+{
+	struct slots_wanted wanted = { .slots = ret };
+
+	dynamic_visit(module, slots_visit, &wanted);
+	return !wanted.failed;
+}
+
+struct name_wanted {
+	uint64_t slot;
+	const char *name;
+};
+
+static bool name_visit(const struct module *module,
+		       const struct dynamic_tables *tables,
+		       const Elf64_Rela *rela, void *context)
+{
+	struct name_wanted *wanted = context;
+	unsigned int type = ELF64_R_TYPE(rela->r_info);
+
+	if (rela->r_offset != wanted->slot ||
+	    (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT))
+		return true;
+	wanted->name =
+		dynamic_symbol_name(module, tables, ELF64_R_SYM(rela->r_info));
+	return false;
+}
+
+const char *dynamic_slot_name(const struct module *module, uint64_t slot)
+{
+	struct name_wanted wanted = { .slot = slot };
+
+	dynamic_visit(module, name_visit, &wanted);
+	return wanted.name;
 }

@@ -5,7 +5,8 @@
  * library's mem* and str* functions are called. glibc chooses a variant of
  * these for the processor (an IFUNC); the variants' names are not in a
  * stripped libc, but the resolved addresses stand in IRELATIVE, JUMP_SLOT and
- * GLOB_DAT slots of the live process. (ELF gABI, x86-64 psABI section 4.4.)
+ * GLOB_DAT slots of the live process (ELF gABI, x86-64 psABI section 4.4). And
+ * which function a slot is for.
  */
 #ifndef DETECT_DYNAMIC_H
 #define DETECT_DYNAMIC_H
@@ -25,5 +26,11 @@ bool dynamic_is_static(const struct module *module);
  * hold a mem*, str* or wcs* function. False when out of memory.
  */
 bool dynamic_string_slots(const struct module *module, struct vec *ret);
+
+/*
+ * The name of the symbol whose address the loader puts into the slot at a file
+ * address (JUMP_SLOT, GLOB_DAT), or NULL. Valid while the module is.
+ */
+const char *dynamic_slot_name(const struct module *module, uint64_t slot);
 
 #endif

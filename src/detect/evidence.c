@@ -4,6 +4,10 @@
  */
 #include "detect/evidence.h"
 
+#include <string.h>
+
+#include "detect/helper.h"
+#include "detect/locked.h"
 #include "detect/rules.h"
 #include "detect/scan.h"
 #include "image/elftext.h"
@@ -55,22 +59,35 @@ static const char *evidence_of_both(const struct conflict_context *context,
 	return side_in_runtime(&conflict->sides[1]) ? "runtime" : NULL;
 }
 
+static bool side_updates_plainly(const struct conflict_side *side)
+{
+	struct insn_idiom idiom;
+
+	if (!side->wire->present || side->insn.synchronizes)
+		return false;
+	evidence_idiom(side, &idiom);
+	return idiom_is_update(&idiom);
+}
+
 void evidence_of_sides(const struct conflict_context *context,
 		       struct conflict *conflict)
 {
 	const char *both = evidence_of_both(context, conflict);
+	/* volatile makes no update atomic: of two, one is lost */
+	bool lost = both && strcmp(both, rule_name(RULE_VOLATILE)) == 0 &&
+		    side_updates_plainly(&conflict->sides[0]) &&
+		    side_updates_plainly(&conflict->sides[1]);
 
 	for (int i = 0; i < 2; i++) {
 		struct conflict_side *side = &conflict->sides[i];
 
-		side->sync = both;
+		side->sync = lost ? NULL : both;
 		if (!both && rule_is_synchronization(side->rule))
 			side->sync = rule_name(side->rule);
 	}
 }
 
-/* The operand that the side's access was made through. */
-static unsigned int side_operand(const struct conflict_side *side)
+unsigned int evidence_operand(const struct conflict_side *side)
 {
 	unsigned int found = 0;
 
@@ -103,5 +120,31 @@ void evidence_idiom(const struct conflict_side *side, struct insn_idiom *ret)
 		size = function->size;
 	idiom_find(side->home->scanner->decoder, bytes, size,
 		   function->start + side->module->bias, side->insn_address,
-		   side_operand(side), ret);
+		   evidence_operand(side), ret);
+}
+
+bool evidence_helper(const struct conflict_side *side)
+{
+	const struct elf_function *function = side_function(side);
+
+	return function && !function->name && !side->kernel &&
+	       helper_synchronizes(side->home->scanner->decoder,
+				   side->module->text, function);
+}
+
+bool evidence_locked_elsewhere(const struct conflict_side *side,
+			       const struct insn_idiom *idiom)
+{
+	const struct module *module;
+
+	if (side->kernel || side->access.size == 0 ||
+	    (side->access.kind != ACCESS_READ &&
+	     side->access.kind != ACCESS_WRITE) ||
+	    (idiom->change != IDIOM_UNKNOWN && idiom->change != IDIOM_CONSTANT))
+		return false;
+	module = image_module_at(side->home->image, side->access.address);
+	return module && module->text &&
+	       locked_elsewhere(side->home->scanner->decoder, module->text,
+				side->access.address - module->bias,
+				side->access.size);
 }

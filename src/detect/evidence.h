@@ -8,6 +8,8 @@
 #ifndef DETECT_EVIDENCE_H
 #define DETECT_EVIDENCE_H
 
+#include <stdbool.h>
+
 #include "detect/conflict.h"
 
 /*
@@ -17,6 +19,21 @@
  */
 void evidence_of_sides(const struct conflict_context *context,
 		       struct conflict *conflict);
+
+/* The index of the operand that the side's access was made through. */
+unsigned int evidence_operand(const struct conflict_side *side);
+
+/*
+ * A plain load or store, not part of a read-modify-write, of just the bytes of
+ * a variable that its module changes by locked instructions elsewhere. That
+ * counts only where no debug information could say what the code is: there an
+ * atomic operation is known by better evidence.
+ */
+bool evidence_locked_elsewhere(const struct conflict_side *side,
+			       const struct insn_idiom *idiom);
+
+/* Is it in a function without a name that a lock's function calls? helper.h */
+bool evidence_helper(const struct conflict_side *side);
 
 /* What the function around a side's instruction does with the value. */
 void evidence_idiom(const struct conflict_side *side, struct insn_idiom *ret);

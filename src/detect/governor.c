@@ -22,27 +22,100 @@ static const double GOVERNOR_MANY = 100;
 static const double GOVERNOR_STEP_MIN = 1.1;
 static const double GOVERNOR_STEP_MAX = 4;
 
-void governor_init(struct governor *governor, uint32_t rate, uint64_t now_ns)
+/* What a stop costs, before anything is known. */
+static const double GOVERNOR_STOP_NS = 50000;
+/* So many samples weigh as much as what was thought before. */
+static const double GOVERNOR_TRUST = 20;
+static const double GOVERNOR_STRETCH = 1.5;
+static const double GOVERNOR_SHARE_MIN = 0.25;
+static const double GOVERNOR_DOUBT = 1.5;
+static const double GOVERNOR_COST_MIN_NS = 10000;
+/* how much the last window counts */
+static const double GOVERNOR_LATELY = 0.5;
+
+static void governor_want(struct governor *governor)
+{
+	const struct governor_budget *budget = &governor->budget;
+	double share = budget->share - governor->computed, paid;
+
+	/* what is computed must not keep it from sampling for good */
+	if (share < budget->share * GOVERNOR_SHARE_MIN)
+		share = budget->share * GOVERNOR_SHARE_MIN;
+	paid = share * (double)CLOCK_NS_PER_S / governor->cost_ns;
+
+	governor->wanted = budget->rate;
+	if (budget->share > 0 && paid < governor->wanted)
+		governor->wanted = paid;
+}
+
+/* Low where there is little to spend: what grows soon cannot be taken back. */
+static uint32_t governor_begin(const struct governor *governor)
+{
+	double pool = governor->wanted;
+
+	if (governor->budget.rate == 0)
+		return 0;
+	if (pool > GOVERNOR_POOL_START || governor->budget.share <= 0)
+		return GOVERNOR_POOL_START;
+	return pool < GOVERNOR_POOL_LOW ? GOVERNOR_POOL_LOW : (uint32_t)pool;
+}
+
+void governor_init(struct governor *governor,
+		   const struct governor_budget *budget, uint64_t now_ns)
 {
 	*governor = (struct governor){
-		.rate = rate,
-		.pool = rate > 0 ? GOVERNOR_POOL_START : 0,
+		.budget = *budget,
+		.cost_ns = (double)budget->stall_max_ns / 2 + GOVERNOR_STOP_NS,
+		.stretch = 1,
 		.since_ns = now_ns,
 		.step = GOVERNOR_STEP_MAX,
 	};
+	governor_want(governor);
+	governor->pool = governor_begin(governor);
 }
 
-void governor_restart(struct governor *governor, uint64_t now_ns, uint64_t hits)
+void governor_restart(struct governor *governor,
+		      const struct governor_state *state)
 {
-	governor->since_ns = now_ns;
-	governor->since_hits = hits;
+	governor->since_ns = state->now_ns;
+	governor->since_hits = state->hits;
+	governor->since_samples = state->samples;
+	governor->since_lost_ns = state->lost_ns;
+	governor->since_lost_cpu_ns = state->lost_cpu_ns;
+}
+
+/*
+ * What a sample cost, with all that was spent on hits without a sample. Where
+ * less than half of the share is spent, it costs less than was thought: few
+ * samples would take long to show that.
+ */
+static void governor_learn_cost(struct governor *governor,
+				const struct governor_state *state)
+{
+	double wall = (double)(state->now_ns - governor->since_ns);
+	double samples = (double)(state->samples - governor->since_samples);
+	double lost = (double)(state->lost_ns - governor->since_lost_ns);
+	double computed =
+		(double)(state->lost_cpu_ns - governor->since_lost_cpu_ns);
+	double weight = samples / (samples + GOVERNOR_TRUST);
+
+	if (samples > 0 && lost > computed)
+		governor->cost_ns += weight * ((lost - computed) / samples -
+					       governor->cost_ns);
+	if (lost < wall * governor->budget.share / 2)
+		governor->cost_ns /= GOVERNOR_DOUBT;
+	if (governor->cost_ns < GOVERNOR_COST_MIN_NS)
+		governor->cost_ns = GOVERNOR_COST_MIN_NS;
+	governor->computed +=
+		GOVERNOR_LATELY * (computed / wall - governor->computed);
+	governor_want(governor);
 }
 
 /* Which way the pool should go: -1, 0 or 1; *ret_known: can it be told yet? */
 static int governor_direction(const struct governor *governor, double seconds,
 			      double hits, bool *ret_known)
 {
-	double expected = governor->rate * seconds;
+	double expected = governor->wanted * seconds;
 
 	*ret_known = true;
 	if (hits >= GOVERNOR_FEW && hits > 4 * expected)
@@ -87,6 +160,31 @@ static void governor_change(struct governor *governor, int direction,
 	governor->pool = (uint32_t)pool;
 }
 
+/*
+ * What is not spent for lack of hits goes into longer stalls, which find more
+ * where threads meet rarely (bench/stall).
+ */
+static void governor_stretch(struct governor *governor,
+			     const struct governor_state *state, int direction)
+{
+	const struct governor_budget *budget = &governor->budget;
+	double wall = (double)(state->now_ns - governor->since_ns);
+	double lost = (double)(state->lost_ns - governor->since_lost_ns);
+	bool all = governor->pool >= state->sites ||
+		   governor->pool >= GOVERNOR_POOL_MAX;
+
+	if (budget->share <= 0)
+		return;
+	if (direction > 0 && all && lost < wall * budget->share / 2)
+		governor->stretch *= GOVERNOR_STRETCH;
+	else if (direction < 0 || lost > wall * budget->share)
+		governor->stretch /= GOVERNOR_STRETCH;
+	if (governor->stretch > budget->stretch_max)
+		governor->stretch = budget->stretch_max;
+	if (governor->stretch < 1)
+		governor->stretch = 1;
+}
+
 uint32_t governor_tick(struct governor *governor,
 		       const struct governor_state *state)
 {
@@ -96,7 +194,7 @@ uint32_t governor_tick(struct governor *governor,
 	int direction;
 	bool known;
 
-	if (governor->rate == 0 || seconds <= 0)
+	if (governor->budget.rate == 0 || seconds <= 0)
 		return governor->pool;
 	direction = governor_direction(governor, seconds, hits, &known);
 	if (!known)
@@ -106,6 +204,8 @@ uint32_t governor_tick(struct governor *governor,
 	     state->armed >= governor->pool - governor->pool / 4))
 		governor_change(governor, direction, state->sites);
 	governor->hits_per_s = hits / seconds;
-	governor_restart(governor, state->now_ns, state->hits);
+	governor_stretch(governor, state, direction);
+	governor_learn_cost(governor, state);
+	governor_restart(governor, state);
 	return governor->pool;
 }

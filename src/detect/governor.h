@@ -4,15 +4,23 @@
  * hit in a second (DataCollider, section 3.1.2). How often a location is
  * reached is not known beforehand and changes by the phase of the program, so
  * the rate is measured all the time and the pool changed by a factor after it.
- * Pure code.
+ *
+ * There are two budgets: hits per second, and the share of wall time that the
+ * program may lose. What a sample costs is measured too (target/budget.h), and
+ * no more hits are wanted than the share pays for. The tracer keeps the share
+ * by itself, at every stall; here it is seen to that breakpoints are not
+ * spent on stalls that cannot be paid. Where all locations are armed and hits
+ * are still few, stalls may be longer. Pure code.
  */
 #ifndef DETECT_GOVERNOR_H
 #define DETECT_GOVERNOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
 	GOVERNOR_POOL_START = 128,
+	GOVERNOR_POOL_LOW = 16,
 	GOVERNOR_POOL_MIN = 1,
 	/*
 	 * Arming or lifting one breakpoint is a write of 1.2 us, so that many
@@ -23,22 +31,36 @@ enum {
 	GOVERNOR_POOL_MAX = 131072,
 };
 
+struct governor_budget {
+	uint32_t rate; /* hits per second at most; 0: arm nothing */
+	double share; /* of wall time that may be lost; 0: any */
+	uint64_t stall_max_ns;
+	double stretch_max; /* stalls may be so many times as long; 1: not */
+};
+
 struct governor {
-	uint32_t rate; /* hits per second asked for; 0: arm nothing */
+	struct governor_budget budget;
+	double wanted; /* hits per second that both budgets allow */
+	double cost_ns; /* of a sample */
+	double computed; /* share of wall time lost by that, of late */
+	double stretch; /* of stalls, where hits are few: 1 to stretch_max */
 	uint32_t pool;
 	uint64_t since_ns; /* the window being measured began */
-	uint64_t since_hits;
+	uint64_t since_hits, since_samples, since_lost_ns, since_lost_cpu_ns;
 	double hits_per_s; /* of the last window */
 	double step; /* factor of the next change, 1.1 to 4 */
 	int direction; /* of the last change: -1, 0, 1 */
 };
 
-void governor_init(struct governor *governor, uint32_t rate, uint64_t now_ns);
+void governor_init(struct governor *governor,
+		   const struct governor_budget *budget, uint64_t now_ns);
 
 /* What is so at the time of a tick. */
 struct governor_state {
 	uint64_t now_ns;
-	uint64_t hits; /* since the start */
+	/* since the start: */
+	uint64_t hits, samples, lost_ns;
+	uint64_t lost_cpu_ns; /* of lost_ns, by what racewatch computed */
 	uint32_t armed; /* breakpoints in the text */
 	uint64_t sites; /* that could be armed */
 };
@@ -55,7 +77,13 @@ uint32_t governor_tick(struct governor *governor,
 		       const struct governor_state *state);
 
 /* Begin a new window, as after an exec: the old hits say nothing. */
-void governor_restart(struct governor *governor, uint64_t now_ns,
-		      uint64_t hits);
+void governor_restart(struct governor *governor,
+		      const struct governor_state *state);
+
+/* Is it the share of time that keeps it from more hits? */
+static inline bool governor_spends_all(const struct governor *governor)
+{
+	return governor->wanted < governor->budget.rate;
+}
 
 #endif

@@ -104,7 +104,7 @@ struct error *inventory_take(struct image *image, const struct rules *rules,
 		sampleset_init(&inventory.set, image, rules, pid, 0);
 
 	if (!err)
-		err = sampleset_sync(&inventory.set, &gone);
+		err = sampleset_sync(&inventory.set, UINT64_MAX, &gone);
 	for (size_t i = 0; !err && i < modules->count; i++)
 		err = inventory_module(&inventory,
 				       *(struct module **)vec_at(modules, i),

@@ -5,6 +5,7 @@
  */
 #include "detect/rules.h"
 
+#include "detect/golang.h"
 #include "image/atomics.h"
 #include "image/elftext.h"
 #include "image/image.h"
@@ -22,6 +23,7 @@ static const char *const rule_names[RULE_REFUSED] = {
 	[RULE_VOLATILE] = "volatile",
 	[RULE_ATOMIC_TYPE] = "atomic-type",
 	[RULE_GUARD] = "guard",
+	[RULE_GO_CHECK] = "go-check",
 	[RULE_PLT] = "plt",
 	[RULE_RSEQ] = "rseq",
 	[RULE_MODULE] = "module",
@@ -192,6 +194,26 @@ static enum rule rules_operands(const struct rules *rules, struct image *image,
 	return found;
 }
 
+static bool rules_go_check(const struct module *module, uint64_t address,
+			   const struct insn_access *insn)
+{
+	enum { BEFORE = 8 }; /* what a stack check may have before it */
+	const struct mem_operand *operand = &insn->operands[0];
+	const uint8_t *bytes;
+	size_t size;
+
+	if (insn->operand_count != 1 || operand->kind != ACCESS_READ)
+		return false;
+	if (operand->size == 1) {
+		bytes = elftext_bytes(module->text, address, &size);
+		return bytes && go_nil_check(bytes, size);
+	}
+	if (operand->base != X86_R14 || operand->disp != 0x10)
+		return false;
+	bytes = elftext_bytes(module->text, address - BEFORE, &size);
+	return bytes && go_stack_check(bytes, size, BEFORE);
+}
+
 enum rule rules_classify(const struct rules *rules, struct image *image,
 			 struct module *module, uint64_t address,
 			 const struct insn_access *insn, unsigned int flags)
@@ -209,6 +231,8 @@ enum rule rules_classify(const struct rules *rules, struct image *image,
 	if (insn->synchronizes)
 		return RULE_SYNCHRONIZING;
 	rule = rules_operands(rules, image, module, address, insn, flags);
+	if (rule == RULE_SITE && rules_go_check(module, address, insn))
+		return RULE_GO_CHECK;
 	if (rule != RULE_SITE || (flags & RULES_NO_MARKS))
 		return rule;
 	return rules_code(image, module, address, insn);

@@ -31,6 +31,7 @@ enum rule {
 	RULE_VOLATILE, /* the variable is volatile */
 	RULE_ATOMIC_TYPE, /* the variable is _Atomic or std::atomic */
 	RULE_GUARD, /* guard variable of a C++ static local */
+	RULE_GO_CHECK, /* Go's, of a pointer for nil, of the stack for room */
 	RULE_PLT, /* procedure linkage stub: the loader writes its slot */
 	RULE_RSEQ, /* restartable sequence */
 	RULE_MODULE, /* in a module left out by default */
@@ -88,7 +89,10 @@ bool rules_runtime_name(const char *name);
 /* Is it one that synchronizes threads: pthread_*, sem_*, futex...? */
 bool rules_threading_name(const char *name);
 
-/* Is it a lock's or an atomic operation's, in whatever module it is? */
+/*
+ * Is it a lock's, an atomic operation's, or one of Go's runtime, in whatever
+ * module it is?
+ */
 bool rules_synchronization_name(const char *name);
 
 enum {

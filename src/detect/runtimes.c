@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "detect/dynamic.h"
+#include "detect/golang.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "image/symbols.h"
@@ -38,6 +39,11 @@ static const struct runtime_module runtime_modules[] = {
 	{ "libiomp5.so*", PART_NONE },
 	{ "libatomic.so*", PART_NONE },
 	{ "libtbb.so*", PART_NONE },
+	/* memory allocators, as libc's own */
+	{ "libtbbmalloc*.so*", PART_STRINGS },
+	{ "libjemalloc.so*", PART_STRINGS },
+	{ "libtcmalloc*.so*", PART_STRINGS },
+	{ "libmimalloc*.so*", PART_STRINGS },
 	{ "liburcu.so*", PART_NONE },
 	{ "liburcu-*.so*", PART_NONE },
 };
@@ -208,6 +214,27 @@ enum {
 	STRINGS = sizeof(strings) / sizeof(strings[0]),
 };
 
+static bool is_literal(char letter)
+{
+	return letter && letter != '*' && letter != '?' && letter != '[' &&
+	       letter != '\\';
+}
+
+/*
+ * fnmatch(3) takes long for a hundred thousand names: it is asked only of what
+ * begins as the pattern does, and has more to be said of than that.
+ */
+static bool pattern_matches(const char *pattern, const char *name)
+{
+	for (; is_literal(*pattern); pattern++, name++) {
+		if (*pattern != *name)
+			return false;
+	}
+	if (!*pattern)
+		return !*name;
+	return strcmp(pattern, "*") == 0 || fnmatch(pattern, name, 0) == 0;
+}
+
 static bool name_matches(const char *name, const char *const *patterns,
 			 size_t count)
 {
@@ -215,7 +242,7 @@ static bool name_matches(const char *name, const char *const *patterns,
 	if (strncmp(name, "__GI_", 5) == 0)
 		name += 5;
 	for (size_t i = 0; i < count; i++) {
-		if (fnmatch(patterns[i], name, 0) == 0)
+		if (pattern_matches(patterns[i], name))
 			return true;
 	}
 	return false;
@@ -247,8 +274,9 @@ bool rules_threading_name(const char *name)
 
 bool rules_synchronization_name(const char *name)
 {
-	return name && name_matches(name, synchronization_functions,
-				    SYNCHRONIZATION_FUNCTIONS);
+	return name && (name_matches(name, synchronization_functions,
+				     SYNCHRONIZATION_FUNCTIONS) ||
+			go_runtime_name(name));
 }
 
 static const struct runtime_module *runtime_find(const char *name)
@@ -313,8 +341,13 @@ static enum glob_verdict function_globs(const struct rules *rules,
 	enum glob_verdict verdict;
 	struct code_frame *frame = NULL;
 
-	error_free(symbols_frames(image, function->start + module->bias, false,
-				  &frames));
+	/*
+	 * A stripped library of a hundred thousand functions takes minutes if
+	 * all its symbols are gone through for each one that has none.
+	 */
+	if (function->name || symbols_have_debuginfo(image, module))
+		error_free(symbols_frames(image, function->start + module->bias,
+					  false, &frames));
 	if (frames.count > 0)
 		frame = vec_at(&frames, frames.count - 1);
 	verdict = globs_function(&rules->globs, module->path, function->name,

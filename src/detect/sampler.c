@@ -1,61 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Uniform draws; see sampler.h. A site's id is its part's number plus one in
- * the upper half and its index in the part's table of sites in the lower. The
- * table grows as functions are decoded, so a site costs nine bytes and one not
- * decoded nothing.
+ * Parts and the state of their sites; see sampler.h. Draws are in
+ * sampler-draw.c.
  */
-#include "detect/sampler.h"
+#include "detect/sampler-parts.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-
-enum {
-	SITE_OUT = 1 << 0,
-	SITE_RETIRED = 1 << 1,
-	SITE_SAMPLED = 1 << 2,
-};
-
-/* One function: where its sites are in the part's table. */
-struct sampler_function {
-	uint64_t start; /* bytes of the part before it */
-	uint32_t first, count;
-	bool decoded;
-};
-
-struct sampler_site {
-	uint32_t function, offset;
-};
-
-struct sampler_part {
-	struct sampler_function *functions;
-	size_t count;
-	uint64_t size; /* bytes */
-	size_t undecoded;
-	struct vec sites; /* of struct sampler_site */
-	struct vec states; /* of uint8_t */
-	bool gone;
-	/* of one that has gone: what it came to */
-	uint64_t known_then, sampled_then;
-};
-
-enum {
-	/* draws tried for one site before giving up for now */
-	SAMPLER_TRIES = 2000,
-};
-
-static struct sampler_part *sampler_part(const struct sampler *sampler,
-					 size_t i)
-{
-	return vec_at(&sampler->parts, i);
-}
-
-static uint64_t site_id(size_t part, size_t site)
-{
-	return ((uint64_t)part + 1) << 32 | site;
-}
 
 void sampler_init(struct sampler *sampler, const struct sampler_text *text,
 		  uint64_t seed)
@@ -64,6 +17,7 @@ void sampler_init(struct sampler *sampler, const struct sampler_text *text,
 		.text = *text,
 		.parts = VEC_INIT(struct sampler_part),
 		.free = VEC_INIT(uint64_t),
+		.reserve = VEC_INIT(uint64_t),
 	};
 	rng_init(&sampler->rng, seed);
 }
@@ -81,6 +35,7 @@ void sampler_deinit(struct sampler *sampler)
 		sampler_part_deinit(sampler_part(sampler, i));
 	vec_deinit(&sampler->parts);
 	vec_deinit(&sampler->free);
+	vec_deinit(&sampler->reserve);
 }
 
 static void sampler_unlist(struct sampler *sampler)
@@ -114,6 +69,7 @@ struct error *sampler_add(struct sampler *sampler, const uint32_t *sizes,
 	part->sites = (struct vec)VEC_INIT(struct sampler_site);
 	part->states = (struct vec)VEC_INIT(uint8_t);
 	sampler->text_size += size;
+	sampler->blocks += sampler_part_blocks(part);
 	if (count > 0)
 		sampler_unlist(sampler);
 	*ret_part = (uint32_t)(sampler->parts.count - 1);
@@ -128,6 +84,7 @@ static void sampler_forget_counts(struct sampler *sampler,
 	sampler->known -= part->sites.count;
 	for (size_t i = 0; i < part->states.count; i++) {
 		sampler->out -= (states[i] & SITE_OUT) != 0;
+		sampler->out_once -= (states[i] & SITE_ONCE) != 0;
 		sampler->retired -= (states[i] & SITE_RETIRED) != 0;
 	}
 }
@@ -155,6 +112,7 @@ void sampler_remove(struct sampler *sampler, uint32_t number)
 	sampler_count(sampler, number, &known, &sampled);
 	sampler_forget_counts(sampler, part);
 	sampler->text_size -= part->size;
+	sampler->blocks -= sampler_part_blocks(part);
 	sampler_part_deinit(part);
 	*part = (struct sampler_part){
 		.gone = true,
@@ -163,7 +121,7 @@ void sampler_remove(struct sampler *sampler, uint32_t number)
 		.known_then = known,
 		.sampled_then = sampled,
 	};
-	/* ids of this part stay in the list of free sites: drawn, dropped */
+	/* ids of this part stay among those to draw from: drawn, dropped */
 }
 
 static bool sampler_add_site(struct sampler_part *part, uint32_t function,
@@ -175,8 +133,8 @@ static bool sampler_add_site(struct sampler_part *part, uint32_t function,
 	return vec_push(&part->sites, &site) && vec_push(&part->states, &state);
 }
 
-static struct error *sampler_decode(struct sampler *sampler, size_t number,
-				    size_t index)
+struct error *sampler_decode(struct sampler *sampler, size_t number,
+			     size_t index)
 {
 	struct vec offsets = VEC_INIT(uint32_t);
 	struct sampler_part *part = sampler_part(sampler, number);
@@ -207,27 +165,18 @@ static struct error *sampler_decode(struct sampler *sampler, size_t number,
 	return NULL;
 }
 
-/* The part that holds byte `at` of all text; at becomes the part's own. */
-static size_t sampler_find_part(const struct sampler *sampler, uint64_t *at)
+size_t sampler_first_site(const struct sampler_part *part,
+			  const struct sampler_function *function,
+			  uint64_t offset)
 {
-	size_t i = 0;
+	size_t low = function->first, high = low + function->count;
 
-	while (*at >= sampler_part(sampler, i)->size)
-		*at -= sampler_part(sampler, i++)->size;
-	return i;
-}
-
-/* The function that holds byte `at` of the part. */
-static size_t sampler_find_function(const struct sampler_part *part,
-				    uint64_t at)
-{
-	size_t low = 0, high = part->count;
-
-	while (high - low > 1) {
+	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+		const struct sampler_site *site = vec_at(&part->sites, middle);
 
-		if (part->functions[middle].start <= at)
-			low = middle;
+		if (site->offset < offset)
+			low = middle + 1;
 		else
 			high = middle;
 	}
@@ -239,23 +188,16 @@ static size_t sampler_find_site(const struct sampler_part *part,
 				const struct sampler_function *function,
 				uint32_t offset)
 {
-	size_t low = function->first, high = low + function->count;
+	size_t i = sampler_first_site(part, function, offset);
+	const struct sampler_site *site;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct sampler_site *site = vec_at(&part->sites, middle);
-
-		if (site->offset == offset)
-			return middle;
-		if (site->offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return SIZE_MAX;
+	if (i == (size_t)function->first + function->count)
+		return SIZE_MAX;
+	site = vec_at(&part->sites, i);
+	return site->offset == offset ? i : SIZE_MAX;
 }
 
-static uint8_t *sampler_state(const struct sampler *sampler, uint64_t id)
+uint8_t *sampler_state(const struct sampler *sampler, uint64_t id)
 {
 	size_t part = (size_t)(id >> 32);
 	size_t site = (size_t)(id & UINT32_MAX);
@@ -266,8 +208,7 @@ static uint8_t *sampler_state(const struct sampler *sampler, uint64_t id)
 	return vec_at(&sampler_part(sampler, part - 1)->states, site);
 }
 
-/* Take the site out if it is free. */
-static bool sampler_take(struct sampler *sampler, uint64_t id)
+bool sampler_take(struct sampler *sampler, uint64_t id)
 {
 	uint8_t *state = sampler_state(sampler, id);
 
@@ -278,93 +219,47 @@ static bool sampler_take(struct sampler *sampler, uint64_t id)
 	return true;
 }
 
-static struct error *sampler_try(struct sampler *sampler, uint64_t *ret_id)
-{
-	uint64_t at = rng_below(&sampler->rng, sampler->text_size);
-	size_t number = sampler_find_part(sampler, &at);
-	struct sampler_part *part = sampler_part(sampler, number);
-	size_t index = sampler_find_function(part, at);
-	struct error *err = sampler_decode(sampler, number, index);
-	size_t site;
-
-	if (err)
-		return err;
-	site = sampler_find_site(part, &part->functions[index],
-				 (uint32_t)(at - part->functions[index].start));
-	if (site != SIZE_MAX && sampler_take(sampler, site_id(number, site)))
-		*ret_id = site_id(number, site);
-	return NULL;
-}
-
-/* Make the list of free sites. */
-static struct error *sampler_list(struct sampler *sampler)
-{
-	vec_clear(&sampler->free);
-	if (!vec_reserve(&sampler->free, sampler->known))
-		return error_nomem;
-	for (size_t p = 0; p < sampler->parts.count; p++) {
-		const struct sampler_part *part = sampler_part(sampler, p);
-		const uint8_t *states = part->states.items;
-
-		for (size_t s = 0; s < part->states.count; s++) {
-			uint64_t id = site_id(p, s);
-
-			if (!(states[s] & (SITE_OUT | SITE_RETIRED)) &&
-			    !vec_push(&sampler->free, &id))
-				return error_nomem;
-		}
-	}
-	sampler->listed = true;
-	return NULL;
-}
-
-static void sampler_draw_listed(struct sampler *sampler, uint64_t *ret_id)
-{
-	while (sampler->free.count > 0) {
-		size_t i =
-			(size_t)rng_below(&sampler->rng, sampler->free.count);
-		uint64_t id = *(uint64_t *)vec_at(&sampler->free, i);
-
-		vec_remove_swap(&sampler->free, i);
-		if (sampler_take(sampler, id)) {
-			*ret_id = id;
-			return;
-		}
-	}
-}
-
-struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id)
-{
-	uint64_t id = 0;
-	struct error *err = NULL;
-
-	if (!sampler->listed && sampler_complete(sampler))
-		err = sampler_list(sampler);
-	if (err)
-		return err;
-	if (sampler->listed)
-		sampler_draw_listed(sampler, &id);
-	for (int i = 0; !sampler->listed && !err && id == 0 &&
-			i < SAMPLER_TRIES && sampler->text_size > 0;
-	     i++)
-		err = sampler_try(sampler, &id);
-	if (!err)
-		*ret_id = id;
-	return err;
-}
-
-void sampler_locate(const struct sampler *sampler, uint64_t id,
+bool sampler_locate(const struct sampler *sampler, uint64_t id,
 		    uint32_t *ret_part, uint32_t *ret_function,
 		    uint32_t *ret_offset)
 {
 	uint32_t number = (uint32_t)(id >> 32) - 1;
-	const struct sampler_part *part = sampler_part(sampler, number);
-	const struct sampler_site *site =
-		vec_at(&part->sites, (size_t)(id & UINT32_MAX));
+	const struct sampler_site *site;
 
+	if (!sampler_state(sampler, id))
+		return false;
+	site = vec_at(&sampler_part(sampler, number)->sites,
+		      (size_t)(id & UINT32_MAX));
 	*ret_part = number;
 	*ret_function = site->function;
 	*ret_offset = site->offset;
+	return true;
+}
+
+struct error *sampler_find(struct sampler *sampler, uint32_t number,
+			   uint32_t function, uint32_t offset, uint64_t *ret_id)
+{
+	struct sampler_part *part = sampler_part(sampler, number);
+	struct error *err;
+	size_t site;
+
+	if (part->gone) {
+		*ret_id = 0;
+		return NULL;
+	}
+	err = sampler_decode(sampler, number, function);
+	if (err)
+		return err;
+	site = sampler_find_site(part, &part->functions[function], offset);
+	*ret_id = site == SIZE_MAX ? 0 : site_id(number, site);
+	return NULL;
+}
+
+bool sampler_lives(const struct sampler *sampler, uint64_t id)
+{
+	const uint8_t *state = sampler_state(sampler, id);
+
+	return state && !(*state & SITE_RETIRED);
 }
 
 static void sampler_retire_state(struct sampler *sampler, uint8_t *state)
@@ -387,19 +282,80 @@ void sampler_return(struct sampler *sampler, uint64_t id,
 		    enum sampler_return how)
 {
 	uint8_t *state = sampler_state(sampler, id);
+	bool listed;
 
 	if (!state || !(*state & SITE_OUT))
 		return;
-	*state &= (uint8_t)~SITE_OUT;
+	listed = (*state & (SITE_ONCE | SITE_UNLISTED)) == SITE_ONCE;
 	sampler->out--;
+	sampler->out_once -= (*state & SITE_ONCE) != 0;
+	*state &= (uint8_t) ~(SITE_OUT | SITE_ONCE | SITE_UNLISTED);
+	if (how == SAMPLER_RAN)
+		*state |= SITE_RAN;
 	if (how == SAMPLER_RETIRED) {
 		sampler_retire_state(sampler, state);
-	} else if (*state & SITE_RETIRED) {
+	} else if ((*state & SITE_RETIRED) || listed) {
 		return;
 	} else if (sampler->listed && !vec_push(&sampler->free, &id)) {
-		/* no memory: draw by rejection again, which needs none */
+		/* no memory: draw by blocks again, which needs little */
 		sampler_unlist(sampler);
 	}
+}
+
+static struct error *sampler_decode_part(struct sampler *sampler, size_t number,
+					 uint64_t until_ns)
+{
+	struct sampler_part *part = sampler_part(sampler, number);
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && part->undecoded > 0 && i < part->count;
+	     i++) {
+		if (part->functions[i].decoded)
+			continue;
+		if (clock_now_ns() >= until_ns)
+			break;
+		err = sampler_decode(sampler, number, i);
+	}
+	return err;
+}
+
+/* Among those decoded; 0: there is none. */
+static uint64_t sampler_find_unrun(struct sampler *sampler, uint32_t number,
+				   size_t *cursor)
+{
+	const struct sampler_part *part = sampler_part(sampler, number);
+
+	while (*cursor < part->states.count) {
+		uint64_t id = site_id(number, (*cursor)++);
+		uint8_t *state = sampler_state(sampler, id);
+
+		if ((*state & SITE_RAN) || !sampler_take(sampler, id))
+			continue;
+		*state |= SITE_ONCE;
+		/* the list has it, if there is one: a draw will say otherwise */
+		if (!sampler->listed)
+			*state |= SITE_UNLISTED;
+		sampler->out_once++;
+		return id;
+	}
+	return 0;
+}
+
+struct error *sampler_take_unrun(struct sampler *sampler, uint32_t number,
+				 uint64_t until_ns, size_t *cursor,
+				 uint64_t *ret_id)
+{
+	uint64_t id = sampler_find_unrun(sampler, number, cursor);
+	struct error *err;
+
+	if (id == 0) {
+		err = sampler_decode_part(sampler, number, until_ns);
+		if (err)
+			return err;
+		id = sampler_find_unrun(sampler, number, cursor);
+	}
+	*ret_id = id;
+	return NULL;
 }
 
 void sampler_mark(struct sampler *sampler, uint64_t id)
@@ -412,10 +368,15 @@ void sampler_mark(struct sampler *sampler, uint64_t id)
 	sampler->sampled++;
 }
 
+bool sampler_part_complete(const struct sampler *sampler, uint32_t number)
+{
+	return sampler_part(sampler, number)->undecoded == 0;
+}
+
 bool sampler_complete(const struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->parts.count; i++) {
-		if (sampler_part(sampler, i)->undecoded > 0)
+		if (!sampler_part_complete(sampler, (uint32_t)i))
 			return false;
 	}
 	return true;

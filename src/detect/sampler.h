@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Uniform draws over the sites of a program, each location as likely as any
- * other (DataCollider, section 3.1), without decoding the program first: a
- * random byte of all function text is drawn, its function decoded (once), and
- * the byte accepted if a free site starts there. That rejection makes the draw
- * exactly uniform over free sites. Once all functions have been decoded (in the
+ * other (DataCollider, section 3.1), without decoding the program first. Text is
+ * divided into blocks of equal size; random blocks are drawn, the functions in
+ * them decoded (once), and all free sites of a block put with those of the
+ * blocks before it, among which the draw chooses. Each site is in one block, so
+ * each is as likely to be drawn, whatever the size of its function and however
+ * many sites are around it. Once all functions have been decoded (in the
  * background, sampler_work) draws come from a list of the free sites, so that
  * every site can be out at once.
  *
@@ -36,6 +38,7 @@ struct sampler_text {
 
 enum sampler_return {
 	SAMPLER_FREE, /* may be drawn again */
+	SAMPLER_RAN, /* the same, and it was hit */
 	SAMPLER_RETIRED, /* never again */
 };
 
@@ -44,11 +47,15 @@ struct sampler {
 	struct rng rng;
 	struct vec parts; /* of struct sampler_part */
 	uint64_t text_size; /* bytes of all parts present */
+	uint64_t blocks; /* of all parts present */
+	/* of uint64_t ids: sites of the blocks drawn; some are no more free */
+	struct vec reserve;
 	struct vec free; /* of uint64_t ids, when `listed` */
 	bool listed;
 	size_t work_part, work_function; /* where sampler_work() goes on */
 	uint64_t known; /* sites decoded so far, of parts present */
 	uint64_t out; /* drawn and not returned, of parts present */
+	uint64_t out_once; /* of these, by sampler_take_unrun() */
 	uint64_t retired; /* of parts present */
 	uint64_t sampled; /* distinct sites with a sample, ever */
 };
@@ -68,7 +75,7 @@ void sampler_remove(struct sampler *sampler, uint32_t part);
 
 /*
  * Draw one free site; *ret_id is 0 when there is none left, or none was found
- * in a bounded number of tries. The site is out until it is returned.
+ * in a bounded number of blocks. The site is out until it is returned.
  */
 struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id);
 
@@ -79,10 +86,19 @@ struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id);
 void sampler_count(const struct sampler *sampler, uint32_t part,
 		   uint64_t *ret_known, uint64_t *ret_sampled);
 
-/* Where the site is. */
-void sampler_locate(const struct sampler *sampler, uint64_t id,
+/* Where the site is; false: it is unknown, or has gone. */
+bool sampler_locate(const struct sampler *sampler, uint64_t id,
 		    uint32_t *ret_part, uint32_t *ret_function,
 		    uint32_t *ret_offset);
+
+/*
+ * The next site of the part that was never hit, and is free: decodes functions
+ * until that time, and looks among those decoded, from *cursor on. *ret_id is 0
+ * when there is no more for now; a cursor of 0 begins anew. Returned as others.
+ */
+struct error *sampler_take_unrun(struct sampler *sampler, uint32_t part,
+				 uint64_t until_ns, size_t *cursor,
+				 uint64_t *ret_id);
 
 /* Unknown ids, sites that are not out and gone parts are fine. */
 void sampler_return(struct sampler *sampler, uint64_t id,
@@ -90,6 +106,17 @@ void sampler_return(struct sampler *sampler, uint64_t id,
 
 /* Never draw it again, whether it is out now or not. */
 void sampler_retire(struct sampler *sampler, uint64_t id);
+
+/*
+ * The id of the site at this offset of a function of the part, which is decoded
+ * if need be; *ret_id is 0 if there is none.
+ */
+struct error *sampler_find(struct sampler *sampler, uint32_t part,
+			   uint32_t function, uint32_t offset,
+			   uint64_t *ret_id);
+
+/* Is it known, and may it be drawn again? */
+bool sampler_lives(const struct sampler *sampler, uint64_t id);
 
 /* A sample was taken at the site. */
 void sampler_mark(struct sampler *sampler, uint64_t id);
@@ -103,5 +130,7 @@ struct error *sampler_work(struct sampler *sampler, uint64_t until_ns,
 
 /* No function is left to decode: `known` is the number of sites. */
 bool sampler_complete(const struct sampler *sampler);
+/* The same of one part. */
+bool sampler_part_complete(const struct sampler *sampler, uint32_t number);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "detect/coverage.h"
@@ -16,6 +17,9 @@
 #include "image/image.h"
 #include "sys/memory.h"
 #include "wire/message.h"
+
+/* In bytes: its functions may take longer to read than there is time. */
+enum { LARGE_MODULE = 8 << 20 };
 
 /* A module that has joined; the struct module itself may be gone. */
 struct sampleset_module {
@@ -33,7 +37,8 @@ struct sampleset_module {
 struct sampleset_part {
 	struct module *module;
 	uint64_t module_id;
-	struct vec functions; /* of uint32_t: index in elftext_functions() */
+	/* of uint32_t, ascending: index in elftext_functions() */
+	struct vec functions;
 	char *path; /* of the module */
 	bool gone;
 };
@@ -177,6 +182,18 @@ static struct error *sampleset_choose(struct sampleset *set,
 	return NULL;
 }
 
+/* One that cannot be read has no functions. */
+static struct error *sampleset_read(const struct module *module)
+{
+	struct error *err = elftext_read(module->text);
+
+	if (!err || err == error_nomem)
+		return err;
+	log_debug(LOG_DETECT, "%s", error_message(err));
+	error_free(err);
+	return NULL;
+}
+
 static struct error *sampleset_join_module(struct sampleset *set,
 					   struct module *module)
 {
@@ -194,6 +211,9 @@ static struct error *sampleset_join_module(struct sampleset *set,
 	joined->slots = (struct vec)VEC_INIT(uint64_t);
 	if (!module->text)
 		return NULL;
+	err = sampleset_read(module);
+	if (err)
+		return err;
 	elftext_functions(module->text, &joined->function_count);
 	if (joined->function_count > UINT32_MAX)
 		joined->function_count = UINT32_MAX;
@@ -283,6 +303,13 @@ static bool sampleset_variant(const struct sampleset *set,
 	return !libc->sampled[*ret_index];
 }
 
+static int compare_indices(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 /* Look through the slots of all modules for new string functions of libc. */
 static struct error *sampleset_find_variants(struct sampleset *set,
 					     struct sampleset_module *libc)
@@ -318,13 +345,49 @@ static struct error *sampleset_find_variants(struct sampleset *set,
 		return NULL;
 	log_debug(LOG_DETECT, "%s: %zu string functions resolved",
 		  libc->module->path, found.count);
+	qsort(found.items, found.count, found.size, compare_indices);
 	return sampleset_join(set, libc, &found);
 }
 
-struct error *sampleset_sync(struct sampleset *set, struct vec *gone)
+/*
+ * Is it left for another call? A large one is where something has joined that
+ * can be drawn from meanwhile.
+ */
+static bool sampleset_postpones(const struct module *module, uint64_t until_ns)
+{
+	return until_ns != UINT64_MAX &&
+	       (module->end - module->start >= LARGE_MODULE ||
+		clock_now_ns() >= until_ns);
+}
+
+/* In the image's order, the program itself first. */
+static struct error *sampleset_join_modules(struct sampleset *set,
+					    uint64_t until_ns)
 {
 	const struct vec *modules = image_modules(set->image);
 	struct error *err = NULL;
+	bool joined = false;
+
+	set->behind = false;
+	for (size_t i = 0; !err && i < modules->count; i++) {
+		struct module *module = *(struct module **)vec_at(modules, i);
+
+		if (sampleset_find(set, module->id))
+			continue;
+		if (joined && sampleset_postpones(module, until_ns)) {
+			set->behind = true;
+			continue;
+		}
+		err = sampleset_join_module(set, module);
+		joined = true;
+	}
+	return err;
+}
+
+struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
+			     struct vec *gone)
+{
+	struct error *err;
 
 	for (size_t i = 0; i < set->modules.count; i++) {
 		struct sampleset_module *module = sampleset_module(set, i);
@@ -337,12 +400,9 @@ struct error *sampleset_sync(struct sampleset *set, struct vec *gone)
 		if (!vec_push(gone, &range))
 			return error_nomem;
 	}
-	for (size_t i = 0; !err && i < modules->count; i++) {
-		struct module *module = *(struct module **)vec_at(modules, i);
-
-		if (!sampleset_find(set, module->id))
-			err = sampleset_join_module(set, module);
-	}
+	err = sampleset_join_modules(set, until_ns);
+	if (set->behind)
+		return err;
 	for (size_t i = 0; !err && set->pid > 0 && i < set->modules.count;
 	     i++) {
 		struct sampleset_module *module = sampleset_module(set, i);
@@ -352,6 +412,11 @@ struct error *sampleset_sync(struct sampleset *set, struct vec *gone)
 			err = sampleset_find_variants(set, module);
 	}
 	return err;
+}
+
+bool sampleset_complete(const struct sampleset *set)
+{
+	return !set->behind && sampler_complete(&set->sampler);
 }
 
 bool sampleset_coverage(const struct sampleset *set, struct vec *coverage)
@@ -367,21 +432,18 @@ bool sampleset_coverage(const struct sampleset *set, struct vec *coverage)
 	return true;
 }
 
-struct error *sampleset_draw(struct sampleset *set, struct wire_site *ret)
+bool sampleset_describe(struct sampleset *set, uint64_t id,
+			struct wire_site *ret)
 {
 	uint32_t number, index, offset;
 	const struct sampleset_part *part;
 	const uint8_t *bytes;
-	uint64_t address, id;
+	uint64_t address;
 	size_t size = 0;
-	struct error *err = sampler_draw(&set->sampler, &id);
 
-	if (err)
-		return err;
+	if (!sampler_locate(&set->sampler, id, &number, &index, &offset))
+		return false;
 	memset(ret, 0, sizeof(*ret));
-	if (id == 0)
-		return NULL;
-	sampler_locate(&set->sampler, id, &number, &index, &offset);
 	part = sampleset_part(set, number);
 	address = sampleset_function(part, index)->start + offset;
 	bytes = elftext_bytes(part->module->text, address, &size);
@@ -391,5 +453,138 @@ struct error *sampleset_draw(struct sampleset *set, struct wire_site *ret)
 	ret->id = id;
 	ret->address = address + part->module->bias;
 	ret->function = ret->address - offset;
+	return true;
+}
+
+struct error *sampleset_draw(struct sampleset *set, struct wire_site *ret)
+{
+	uint64_t id;
+	struct error *err = sampler_draw(&set->sampler, &id);
+
+	if (err)
+		return err;
+	if (id == 0 || !sampleset_describe(set, id, ret))
+		memset(ret, 0, sizeof(*ret));
 	return NULL;
+}
+
+/* Of the program itself, not of the system's libraries. */
+static bool sampleset_is_own(const struct sampleset_part *part)
+{
+	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib/",
+					       "/usr/lib64/" };
+
+	if (part->gone || part->module->main)
+		return !part->gone;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (strncmp(part->path, folders[i], strlen(folders[i])) == 0)
+			return false;
+	}
+	return part->path[0] == '/';
+}
+
+bool sampleset_own_complete(const struct sampleset *set)
+{
+	for (size_t i = 0; i < set->parts.count; i++) {
+		if (sampleset_is_own(sampleset_part(set, i)) &&
+		    !sampler_part_complete(&set->sampler, (uint32_t)i))
+			return false;
+	}
+	return !set->behind;
+}
+
+struct error *sampleset_take_unrun(struct sampleset *set, uint64_t until_ns,
+				   struct sampleset_walk *walk,
+				   struct wire_site *ret)
+{
+	struct error *err = NULL;
+	uint64_t id = 0;
+
+	while (!err && id == 0 && walk->part < set->parts.count) {
+		if (sampleset_is_own(sampleset_part(set, walk->part)))
+			err = sampler_take_unrun(&set->sampler,
+						 (uint32_t)walk->part, until_ns,
+						 &walk->site, &id);
+		if (id == 0) {
+			walk->part++;
+			walk->site = 0;
+		}
+	}
+	if (!err && (id == 0 || !sampleset_describe(set, id, ret)))
+		memset(ret, 0, sizeof(*ret));
+	return err;
+}
+
+static bool sampleset_is(const struct module *module, const char *path,
+			 const char *build_id)
+{
+	const char *own = elftext_build_id(module->text);
+
+	if (own || build_id)
+		return own && build_id && strcmp(own, build_id) == 0;
+	return strcmp(module->path, path) == 0;
+}
+
+/* The functions of a part are in the order of their indices. */
+static bool sampleset_find_function(const struct sampleset_part *part,
+				    uint64_t offset, uint32_t *ret_function)
+{
+	const struct elf_function *all, *function;
+	const uint32_t *found;
+	uint32_t index;
+	size_t count;
+
+	function = elftext_function_at(part->module->text, offset);
+	if (!function || part->functions.count == 0)
+		return false;
+	all = elftext_functions(part->module->text, &count);
+	index = (uint32_t)(function - all);
+	found = bsearch(&index, part->functions.items, part->functions.count,
+			part->functions.size, compare_indices);
+	if (!found)
+		return false;
+	*ret_function =
+		(uint32_t)(found - (const uint32_t *)part->functions.items);
+	return true;
+}
+
+struct error *sampleset_find_site(struct sampleset *set, const char *path,
+				  const char *build_id, uint64_t offset,
+				  uint64_t *ret_id)
+{
+	struct error *err = NULL;
+	uint64_t id = 0;
+
+	for (size_t i = 0; !err && id == 0 && i < set->parts.count; i++) {
+		const struct sampleset_part *part = sampleset_part(set, i);
+		uint32_t function;
+
+		if (part->gone || !sampleset_is(part->module, path, build_id) ||
+		    !sampleset_find_function(part, offset, &function))
+			continue;
+		err = sampler_find(
+			&set->sampler, (uint32_t)i, function,
+			(uint32_t)(offset -
+				   sampleset_function(part, function)->start),
+			&id);
+	}
+	if (!err)
+		*ret_id = id;
+	return err;
+}
+
+bool sampleset_place(const struct sampleset *set, uint64_t id,
+		     struct sampleset_place *ret)
+{
+	const struct sampleset_part *part;
+	uint32_t number, index, offset;
+
+	if (!sampler_locate(&set->sampler, id, &number, &index, &offset))
+		return false;
+	part = sampleset_part(set, number);
+	*ret = (struct sampleset_place){
+		.module = part->module,
+		.offset = sampleset_function(part, index)->start + offset,
+	};
+	return true;
 }

@@ -28,6 +28,7 @@ struct sampleset {
 	struct sampler sampler;
 	struct vec modules; /* of struct sampleset_module: what joined */
 	struct vec parts; /* of struct sampleset_part, by sampler part */
+	bool behind; /* modules of the image have not joined yet */
 	/* of the functions decoded so far */
 	struct scan_counts counts;
 };
@@ -41,10 +42,18 @@ void sampleset_deinit(struct sampleset *set);
  * Follow the image, after each image_refresh() or image_reset(): modules that
  * came join, those that went leave, and their address ranges are appended to
  * *gone (struct wire_range). Also looks again for libc's string functions,
- * whose addresses are known only when the loader has resolved them.
- * ERROR_NOMEM only.
+ * whose addresses are known only when the loader has resolved them. Modules
+ * take time: when it (clock_now_ns) has come, one at least having joined, the
+ * rest is left for another call, and so is a large one unless it is the first
+ * of the call or the time is UINT64_MAX. ERROR_NOMEM only.
  */
-struct error *sampleset_sync(struct sampleset *set, struct vec *gone);
+struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
+			     struct vec *gone);
+
+/* No module is left to join and no function to decode. */
+bool sampleset_complete(const struct sampleset *set);
+/* The same of the functions of the program's own modules. */
+bool sampleset_own_complete(const struct sampleset *set);
 
 /* Is the function of this index in elftext_functions() in the set? */
 bool sampleset_samples(const struct sampleset *set, const struct module *module,
@@ -61,5 +70,41 @@ bool sampleset_coverage(const struct sampleset *set, struct vec *coverage);
  * there is none.
  */
 struct error *sampleset_draw(struct sampleset *set, struct wire_site *ret);
+
+/* The same of a site with a known id; false: it has gone. */
+bool sampleset_describe(struct sampleset *set, uint64_t id,
+			struct wire_site *ret);
+
+/*
+ * The id of the site at an offset of a module, told by its build id, or by its
+ * path if that is NULL; *ret_id is 0 if there is none.
+ */
+struct error *sampleset_find_site(struct sampleset *set, const char *path,
+				  const char *build_id, uint64_t offset,
+				  uint64_t *ret_id);
+
+/* A site's place in its file, for as long as its module is there. */
+struct sampleset_place {
+	const struct module *module;
+	uint64_t offset; /* the file's own address */
+};
+
+/* False: the module has gone, or there is no such site. */
+bool sampleset_place(const struct sampleset *set, uint64_t id,
+		     struct sampleset_place *ret);
+
+/* How far a walk over the sites has come; all 0 to begin one. */
+struct sampleset_walk {
+	size_t part, site;
+};
+
+/*
+ * The next site of the program's own modules, not those of the system, that was
+ * never hit and is free; decodes functions until that time. ret->id is 0 at the
+ * end of the walk.
+ */
+struct error *sampleset_take_unrun(struct sampleset *set, uint64_t until_ns,
+				   struct sampleset_walk *walk,
+				   struct wire_site *ret);
 
 #endif

@@ -6,13 +6,13 @@
 #include "detect/session-state.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "image/image.h"
+#include "report/kin.h"
 #include "report/race.h"
 #include "report/source.h"
 
@@ -37,9 +37,33 @@ static void session_name_program(struct session *session, int pid)
 /* Stalls at one site that may end in settled races before it is left out. */
 enum { SESSION_TIRED = 3 };
 
+/* More than any site gets: it has ended in a race that is not to be missed. */
+static const uint64_t session_never = UINT64_C(1) << 32;
+
 static uint64_t session_pointer(const struct race *race)
 {
 	return (uint64_t)(uintptr_t)race;
+}
+
+/* Of the stalled sites of a conflict, count one more at which it is so. */
+static bool session_tire_site(struct session *session,
+			      const struct wire_side *side, struct map *times,
+			      uint64_t more)
+{
+	struct watched_program *program =
+		watched_program(&session->watched, side->program);
+	uint64_t site = WIRE_ID(side->site);
+	uint64_t key = session_site_key(side->program, site);
+	uint64_t *before = map_get(times, key);
+	uint64_t now = (before ? *before : 0) + more;
+
+	if (!side->present || side->site == 0 || !program)
+		return true;
+	if (!map_set(times, key, now))
+		return false;
+	if (now >= SESSION_TIRED && now < session_never)
+		sampler_retire(&program->set.sampler, site);
+	return true;
 }
 
 /*
@@ -47,25 +71,27 @@ static uint64_t session_pointer(const struct race *race)
  * where that happens again and again gets no more breakpoints. What another
  * race would have shown by a stall there is still seen by a stall at that
  * race's other side: the watchpoints of others' stalls trap there as before.
+ *
+ * So it is with a site whose stalls end in synchronization, and only in that:
+ * one that was part of a race too, as a function for many variables may be,
+ * is worth its stalls.
  */
 static bool session_tire(struct session *session,
-			 const struct conflict *conflict)
+			 const struct conflict *conflict,
+			 const struct race *race)
 {
+	bool settled = map_get(&session->settled, session_pointer(race));
+	bool sync = race->verdict == VERDICT_SYNC;
+
 	for (int i = 0; i < 2; i++) {
 		const struct wire_side *side = &conflict->wire.sides[i];
-		struct watched_program *program =
-			watched_program(&session->watched, side->program);
-		/* ids are far from using all of their bits */
-		uint64_t key = side->site ^ (uint64_t)side->program << 48;
-		uint64_t *times = map_get(&session->tired, key);
-		uint64_t now = times ? *times + 1 : 1;
 
-		if (!side->present || side->site == 0 || !program)
-			continue;
-		if (!map_set(&session->tired, key, now))
+		if (settled &&
+		    !session_tire_site(session, side, &session->tired, 1))
 			return false;
-		if (now >= SESSION_TIRED)
-			sampler_retire(&program->set.sampler, side->site);
+		if (!session_tire_site(session, side, &session->synchronizing,
+				       sync ? 1 : session_never))
+			return false;
 	}
 	return true;
 }
@@ -142,6 +168,10 @@ static struct error *session_report(struct session *session, struct race *race,
 		return err;
 	/* what hid it holds no longer: it is a race like another */
 	first = first || (hidden && !race->suppressed.rule);
+	if (first)
+		log_debug(LOG_DETECT, "race %llu is new at sample %llu",
+			  (unsigned long long)race->id,
+			  (unsigned long long)session->samples);
 	session->counts.synchronization += race->verdict == VERDICT_SYNC;
 	session_count(session);
 	if (session->sink->race)
@@ -156,8 +186,9 @@ static struct error *session_seen(struct session *session, struct race *race,
 {
 	struct error *err = session_report(session, race, first);
 
-	if (!err && map_get(&session->settled, session_pointer(race)) &&
-	    !session_tire(session, conflict))
+	if (!err)
+		err = session_learn_race(session, conflict);
+	if (!err && !session_tire(session, conflict, race))
 		err = error_nomem;
 	return err;
 }
@@ -206,6 +237,26 @@ static bool session_remember(struct session *session,
 	return true;
 }
 
+/* A new race and the others of its variable tell of one another. */
+static struct error *session_tell_kin(struct session *session,
+				      struct race *race)
+{
+	struct error *err = NULL;
+	bool told = false;
+
+	for (size_t i = 0; !err && i < session->races.races.count; i++) {
+		struct race *other =
+			*(struct race **)vec_at(&session->races.races, i);
+
+		if (other == race)
+			continue;
+		told = kin_tell(race, other) || told;
+		if (kin_tell(other, race))
+			err = session_verdict(session, other);
+	}
+	return !err && told ? session_verdict(session, race) : err;
+}
+
 static struct error *
 session_new_conflict(struct session *session,
 		     const struct conflict_context *context,
@@ -226,13 +277,13 @@ session_new_conflict(struct session *session,
 	if (!err)
 		err = session_judge(session, race, true, &settled);
 	if (err) {
-		race_deinit(race);
-		free(race);
+		race_free(race);
 		return err;
 	}
 	err = dedupe_add(&session->races, race, &race, &first);
-	if (!err && !first)
-		err = session_verdict(session, race);
+	if (!err)
+		err = first ? session_tell_kin(session, race)
+			    : session_verdict(session, race);
 	if (err)
 		return err;
 	/* the threads run again since the conflict was copied */

@@ -18,6 +18,7 @@ static const uint64_t WORK_PERIOD_FIRST_NS = 4 * CLOCK_NS_PER_MS;
 static const uint64_t WORK_FIRST_NS = CLOCK_NS_PER_S / 2;
 /* ... and a tenth later */
 static const uint64_t WORK_PERIOD_NS = 20 * CLOCK_NS_PER_MS;
+static const double WORK_SHARE = 0.1;
 
 enum {
 	FEED_BATCH = 256,
@@ -50,10 +51,25 @@ void session_hurry_refresh(struct session *session)
 				    false);
 }
 
+/* Modules join the sampling set, as many as take a slice of time. */
+static struct error *session_join(struct session *session,
+				  struct watched_program *program)
+{
+	struct vec gone = VEC_INIT(struct wire_range);
+	size_t parts = program->set.parts.count;
+	struct error *err = sampleset_sync(
+		&program->set, clock_now_ns() + FEED_SLICE_NS, &gone);
+
+	session_forget(session, program->id, &gone);
+	vec_deinit(&gone);
+	if (program->set.parts.count != parts)
+		program->dry = false;
+	return err;
+}
+
 struct error *session_refresh(struct session *session,
 			      struct watched_program *program)
 {
-	struct vec gone = VEC_INIT(struct wire_range);
 	size_t parts = program->set.parts.count;
 	bool changed = false;
 	struct error *err;
@@ -65,13 +81,8 @@ struct error *session_refresh(struct session *session,
 	if (err)
 		err = session_tolerate(session, err);
 	else
-		err = sampleset_sync(&program->set, &gone);
-	session_forget(session, program->id, &gone);
-	vec_deinit(&gone);
-	if (program->set.parts.count != parts) {
-		program->dry = false;
-		changed = true;
-	}
+		err = session_join(session, program);
+	changed |= program->set.parts.count != parts;
 	watched_timer_set(&program->maps, changed);
 	return err;
 }
@@ -100,16 +111,31 @@ static struct error *session_share(struct session *session, uint64_t now)
 	return err;
 }
 
+struct wire_params session_params(const struct session_config *config)
+{
+	return (struct wire_params){
+		.pool = config->rate > 0 ? GOVERNOR_POOL_LOW : 0,
+		.rate = config->rate,
+		.arm_rate = config->arm_rate,
+		.stall_max_ns = config->stall_max_ns,
+		.peeks = session_peeks(config),
+		.learns = session_learns(config),
+		.share = config->share,
+		.rest = config->rest,
+		.onset_ns = session_onset_ns(config),
+	};
+}
+
 void session_send_params(struct session *session)
 {
-	struct wire_params params = {
-		.pool = session->governor.pool,
-		.rate = session->config->rate,
-		.arm_rate = session->config->arm_rate,
-		.stall_max_ns = session->config->stall_max_ns,
-	};
+	const struct session_config *config = session->config;
+	struct wire_params params = session_params(config);
 
-	if (params.pool == session->sent.pool)
+	params.pool = session->governor.pool;
+	params.stall_max_ns = (uint64_t)((double)config->stall_max_ns *
+					 session->governor.stretch);
+	if (params.pool == session->sent.pool &&
+	    params.stall_max_ns == session->sent.stall_max_ns)
 		return;
 	log_debug(LOG_DETECT, "pool %u, %.0f hits/s, %u armed", params.pool,
 		  session->governor.hits_per_s, session->counts.stats.armed);
@@ -123,8 +149,8 @@ void session_send_params(struct session *session)
  */
 static uint64_t session_wanted(const struct session *session)
 {
-	uint64_t ahead =
-		session->config->rate / FEED_AHEAD_PART + FEED_AHEAD_MIN;
+	uint64_t ahead = (uint64_t)session->governor.wanted / FEED_AHEAD_PART +
+			 FEED_AHEAD_MIN;
 	uint64_t lacking =
 		session->governor.pool > session->counts.stats.armed
 			? session->governor.pool - session->counts.stats.armed
@@ -144,9 +170,9 @@ static uint64_t session_wanted(const struct session *session)
 	return hungry > 1 ? ahead / hungry + 1 : ahead;
 }
 
-static void session_send_sites(struct session *session,
-			       struct watched_program *program,
-			       struct wire_site *sites, size_t count)
+void session_send_sites(struct session *session,
+			struct watched_program *program,
+			struct wire_site *sites, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		sites[i].program = program->id;
@@ -158,24 +184,48 @@ static void session_send_sites(struct session *session,
 			       SAMPLER_FREE);
 }
 
-static struct error *session_fill_queue(struct session *session,
-					struct watched_program *program,
-					uint64_t until)
+static void session_set_length(const struct session *session,
+			       const struct watched_program *program,
+			       struct wire_site *site)
 {
+	uint64_t max_ns = session->config->stall_max_ns;
+	uint64_t length_ns = lengths_of(
+		&session->lengths, session_site_key(program->id, site->id),
+		max_ns, governor_spends_all(&session->governor));
+
+	if (length_ns < max_ns)
+		site->stall_us = (uint32_t)(length_ns / CLOCK_NS_PER_US);
+}
+
+/* Sites with the tracer, for the pool. */
+static uint64_t session_out(const struct watched_program *program)
+{
+	const struct sampler *sampler = &program->set.sampler;
+
+	return sampler->out - sampler->out_once;
+}
+
+/* In time of its own: what has joined is drawn from before more of it joins. */
+static struct error *session_fill_queue(struct session *session,
+					struct watched_program *program)
+{
+	uint64_t until = clock_now_ns() + FEED_SLICE_NS;
 	struct wire_site sites[FEED_BATCH];
 	uint64_t wanted = session_wanted(session);
 	struct error *err = NULL;
 	size_t count = 0;
 
-	while (!err && !program->dry && program->set.sampler.out < wanted &&
+	while (!err && !program->dry && session_out(program) < wanted &&
 	       clock_now_ns() < until) {
 		err = sampleset_draw(&program->set, &sites[count]);
 		if (err)
 			break;
-		if (sites[count].id == 0)
+		if (sites[count].id == 0) {
 			program->dry = true;
-		else
+		} else {
+			session_set_length(session, program, &sites[count]);
 			count++;
+		}
 		if (count == FEED_BATCH) {
 			session_send_sites(session, program, sites, count);
 			count = 0;
@@ -185,7 +235,27 @@ static struct error *session_fill_queue(struct session *session,
 	return err;
 }
 
-static struct error *session_decode_ahead(struct watched_program *program,
+/*
+ * How often to decode. Where the program wants every processor and may lose
+ * little, half of that is for decoding; what is drawn is decoded anyway.
+ */
+static uint64_t session_work_period(const struct session *session,
+				    const struct watched_program *program,
+				    uint64_t now)
+{
+	double share = session->config->share / 2;
+	uint64_t period = WORK_PERIOD_NS;
+	bool scarce = share > 0 && share < WORK_SHARE;
+
+	if (!scarce && now - program->begun_ns < WORK_FIRST_NS)
+		period = WORK_PERIOD_FIRST_NS;
+	if (scarce && session->counts.stats.competition > 0)
+		period = (uint64_t)((double)WORK_SLICE_NS / share);
+	return period;
+}
+
+static struct error *session_decode_ahead(struct session *session,
+					  struct watched_program *program,
 					  uint64_t now)
 {
 	struct sampler *sampler = &program->set.sampler;
@@ -196,9 +266,7 @@ static struct error *session_decode_ahead(struct watched_program *program,
 		return NULL;
 	err = sampler_work(sampler, now + WORK_SLICE_NS, &done);
 	program->dry = false;
-	program->work_ns = now + (now - program->begun_ns < WORK_FIRST_NS
-					  ? WORK_PERIOD_FIRST_NS
-					  : WORK_PERIOD_NS);
+	program->work_ns = now + session_work_period(session, program, now);
 	if (!err && done)
 		log_debug(LOG_DETECT, "all decoded: %llu sites",
 			  (unsigned long long)sampler->known);
@@ -215,10 +283,14 @@ static struct error *session_feed_program(struct session *session,
 		return NULL;
 	if (now >= program->maps.due_ns)
 		err = session_refresh(session, program);
+	else if (program->set.behind)
+		err = session_join(session, program);
 	if (!err)
-		err = session_fill_queue(session, program, now + FEED_SLICE_NS);
+		err = session_feed_once(session, program, now);
 	if (!err)
-		err = session_decode_ahead(program, clock_now_ns());
+		err = session_fill_queue(session, program);
+	if (!err)
+		err = session_decode_ahead(session, program, clock_now_ns());
 	return err;
 }
 
@@ -233,7 +305,7 @@ struct error *session_feed(struct session *session)
 	for (size_t i = 0; !err && i < session->watched.programs.count; i++)
 		err = session_feed_program(
 			session, watched_at(&session->watched, i), now);
-	return err;
+	return err ? err : session_guide(session, now);
 }
 
 uint64_t session_feed_due(const struct session *session)
@@ -249,8 +321,13 @@ uint64_t session_feed_due(const struct session *session)
 
 		if (program->pid == 0)
 			continue;
+		if (program->set.behind)
+			return 0;
 		if (program->maps.due_ns < due)
 			due = program->maps.due_ns;
+		if (session_arms_once(session->config) &&
+		    program->walk_ns < due)
+			due = program->walk_ns;
 		if (!sampler_complete(&program->set.sampler) &&
 		    program->work_ns < due)
 			due = program->work_ns;
@@ -261,6 +338,8 @@ uint64_t session_feed_due(const struct session *session)
 		if (process->shared.due_ns < due)
 			due = process->shared.due_ns;
 	}
+	if (session_guide_due(session) < due)
+		due = session_guide_due(session);
 	return due;
 }
 
@@ -272,12 +351,11 @@ static void session_count_sites(const struct watched *watched,
 	counts->sites_known = watched->sites_known;
 	counts->sites_complete = true;
 	for (size_t i = 0; i < watched->programs.count; i++) {
-		const struct sampler *sampler =
-			&watched_at(watched, i)->set.sampler;
+		const struct sampleset *set = &watched_at(watched, i)->set;
 
-		counts->sites_sampled += sampler->sampled;
-		counts->sites_known += sampler->known;
-		counts->sites_complete &= sampler_complete(sampler);
+		counts->sites_sampled += set->sampler.sampled;
+		counts->sites_known += set->sampler.known;
+		counts->sites_complete &= sampleset_complete(set);
 	}
 }
 
@@ -295,9 +373,7 @@ void session_update_counts(struct session *session)
 	counts->hits_per_s = session->governor.hits_per_s;
 	elapsed = (double)counts->elapsed_ns;
 	counts->overhead_pct =
-		elapsed > 0 ? 100 *
-				      ((double)counts->stats.stalled_ns +
-				       (double)counts->stats.busy_ns) /
-				      elapsed
-			    : 0;
+		elapsed > 0 ? 100 * (double)counts->stats.lost_ns / elapsed : 0;
+	counts->budget_pct = 100 * session->config->share;
+	counts->cpu_ns = clock_cpu_ns();
 }

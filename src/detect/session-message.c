@@ -33,6 +33,35 @@ struct error *session_tolerate(struct session *session, struct error *err)
 	return NULL;
 }
 
+static void session_begin_governing(struct session *session)
+{
+	const struct governor_budget budget = {
+		.rate = session->config->rate,
+		.share = session->config->share,
+		.stall_max_ns = session->config->stall_max_ns,
+		.stretch_max = session->config->stretch_max,
+	};
+
+	governor_init(&session->governor, &budget, session->started_ns);
+	/* the tracer has begun with as much */
+	session->sent = session_params(session->config);
+}
+
+static struct governor_state
+session_governor_state(const struct session *session)
+{
+	const struct wire_stats *stats = &session->counts.stats;
+
+	return (struct governor_state){
+		.now_ns = clock_now_ns(),
+		.hits = stats->hits - stats->hits_once,
+		.samples = stats->samples,
+		.lost_ns = stats->lost_ns,
+		.lost_cpu_ns = stats->lost_cpu_ns,
+		.armed = stats->armed,
+	};
+}
+
 static struct error *message_started(struct session *session,
 				     const void *payload, size_t size)
 {
@@ -48,9 +77,7 @@ static struct error *message_started(struct session *session,
 	session->started_ns = clock_now_ns();
 	log_debug(LOG_DETECT, "watching %d with %s %s", started.pid,
 		  started.backend, started.reason);
-	governor_init(&session->governor, session->config->rate,
-		      session->started_ns);
-	session->sent.pool = session->governor.pool;
+	session_begin_governing(session);
 	if (started.reason[0] && session->sink->note)
 		session->sink->note(session->sink->context, started.reason);
 	return NULL;
@@ -112,9 +139,12 @@ static struct error *message_process(struct session *session,
 		return err;
 	if (first)
 		session_begin(session, program);
-	if (message.exec)
-		governor_restart(&session->governor, clock_now_ns(),
-				 session->counts.stats.hits);
+	if (message.exec) {
+		const struct governor_state state =
+			session_governor_state(session);
+
+		governor_restart(&session->governor, &state);
+	}
 	return NULL;
 }
 
@@ -127,16 +157,39 @@ static void message_process_ended(struct session *session, const void *payload,
 		watched_ended(&session->watched, &message);
 }
 
+static struct error *message_onset(struct session *session, const void *payload,
+				   size_t size)
+{
+	struct wire_onset message;
+	struct watched_program *program;
+
+	if (!message_read(payload, size, &message, sizeof(message)))
+		return NULL;
+	program = watched_program(&session->watched, message.program);
+	if (!program)
+		return NULL;
+	program->onset_ns = clock_now_ns() + session_onset_ns(session->config);
+	program->walk_ns = 0;
+	program->walk = (struct sampleset_walk){ .part = 0 };
+	/* libraries have come since it began */
+	return session_refresh(session, program);
+}
+
 static void message_returned_one(struct session *session,
 				 const struct wire_returned *returned)
 {
 	struct watched_program *program =
 		watched_program(&session->watched, returned->program);
 
+	if (returned->id & WIRE_GUIDED) {
+		session_guide_returned(session, returned);
+		return;
+	}
 	if (!program)
 		return;
-	sampler_return(&program->set.sampler, returned->id,
+	sampler_return(&program->set.sampler, WIRE_ID(returned->id),
 		       returned->why == WIRE_REFUSED ? SAMPLER_RETIRED
+		       : returned->why == WIRE_FIRED ? SAMPLER_RAN
 						     : SAMPLER_FREE);
 	if (returned->why == WIRE_REFUSED)
 		watched_timer_hurry(&program->maps, false);
@@ -156,18 +209,27 @@ static void message_returned(struct session *session, const void *payload,
 	}
 }
 
-static void message_sample(struct session *session, const void *payload,
-			   size_t size)
+static struct error *message_sample(struct session *session,
+				    const void *payload, size_t size)
 {
 	struct wire_sample sample;
 	struct watched_program *program;
 
 	if (!message_read(payload, size, &sample, sizeof(sample)) ||
 	    sample.outcome == WIRE_ABANDONED)
-		return;
+		return NULL;
+	sample.id = WIRE_ID(sample.id);
+	if (sample.outcome == WIRE_QUIET || sample.outcome == WIRE_RACED)
+		lengths_note(&session->lengths,
+			     session_site_key(sample.program, sample.id),
+			     sample.outcome == WIRE_RACED, sample.stalled_ns);
 	program = watched_program(&session->watched, sample.program);
-	if (program)
+	if (!program)
+		return NULL;
+	session->samples += sample.outcome != WIRE_PASSED;
+	if (sample.outcome != WIRE_PASSED)
 		sampler_mark(&program->set.sampler, sample.id);
+	return session_learn_sample(session, program, &sample);
 }
 
 /* How many sites could be armed, as far as that is known. */
@@ -182,24 +244,49 @@ static uint64_t session_sites(const struct session *session)
 
 		if (program->pid == 0)
 			continue;
-		sites += sampler_complete(sampler)
+		sites += sampleset_complete(&program->set)
 				 ? sampler->known - sampler->retired
 				 : sampler->text_size;
 	}
 	return sites;
 }
 
+/* One may take the other's place (watch_suit()). */
+static void message_backend(struct session *session)
+{
+	char *backend = session->counts.backend;
+
+	if (session->counts.stats.by_processor && strcmp(backend, "perf") == 0)
+		snprintf(backend, WIRE_NAME, "perf-cpu");
+	else if (!session->counts.stats.by_processor &&
+		 strcmp(backend, "perf-cpu") == 0)
+		snprintf(backend, WIRE_NAME, "perf");
+}
+
+/* How long it took until the first breakpoint was in the text. */
+static void session_tell_armed(struct session *session)
+{
+	uint64_t armed = session->counts.stats.first_armed_ns;
+
+	if (armed == 0 || session->armed_told)
+		return;
+	session->armed_told = true;
+	log_debug(LOG_DETECT, "first breakpoint armed after %.1f ms",
+		  (double)(armed - session->begun_ns) / CLOCK_NS_PER_MS);
+}
+
 static void message_stats(struct session *session, const void *payload,
 			  size_t size)
 {
-	struct governor_state state = { .now_ns = clock_now_ns() };
+	struct governor_state state;
 
 	if (!message_read(payload, size, &session->counts.stats,
 			  sizeof(session->counts.stats)) ||
 	    !session_watches(session))
 		return;
-	state.hits = session->counts.stats.hits;
-	state.armed = session->counts.stats.armed;
+	session_tell_armed(session);
+	message_backend(session);
+	state = session_governor_state(session);
 	state.sites = session_sites(session);
 	governor_tick(&session->governor, &state);
 	session_send_params(session);
@@ -271,12 +358,13 @@ static struct error *session_message(struct session *session,
 	case WIRE_THREADS:
 		session_hurry_refresh(session);
 		break;
+	case WIRE_ONSET:
+		return message_onset(session, payload, size);
 	case WIRE_RETURNED:
 		message_returned(session, payload, size);
 		break;
 	case WIRE_SAMPLE:
-		message_sample(session, payload, size);
-		break;
+		return message_sample(session, payload, size);
 	case WIRE_CONFLICT:
 		return session_tolerate(
 			session, session_conflict(session, payload, size));

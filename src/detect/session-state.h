@@ -2,8 +2,9 @@
 /*
  * The session's state, shared by its files: session.c (start, loop, end),
  * session-feed.c (images and the queue of sites), session-message.c (what the
- * tracer says), session-conflict.c (what it says of conflicts) and
- * session-crash.c (of deaths). Not for others.
+ * tracer says), session-conflict.c (what it says of conflicts),
+ * session-crash.c (of deaths), session-learn.c (what that teaches) and
+ * session-once.c (sites that have not run). Not for others.
  */
 #ifndef DETECT_SESSION_STATE_H
 #define DETECT_SESSION_STATE_H
@@ -15,10 +16,21 @@
 #include "base/map.h"
 #include "detect/conflict.h"
 #include "detect/governor.h"
+#include "detect/learn.h"
+#include "detect/lengths.h"
 #include "detect/session.h"
 #include "detect/watched.h"
 #include "report/dedupe.h"
+#include "report/learned.h"
 #include "wire/channel.h"
+
+/* Where a learned site is in this session. */
+struct session_guide {
+	uint64_t id; /* 0: it was not looked for, or not found */
+	uint32_t program;
+	bool out; /* with the tracer */
+	uint64_t look_ns; /* not before then */
+};
 
 struct session {
 	const struct session_config *config;
@@ -31,16 +43,27 @@ struct session {
 
 	struct watched watched;
 	struct governor governor;
+	struct lengths lengths; /* by session_site_key() */
 	struct wire_params sent; /* the last parameters */
+	struct learn learn;
+	struct learned learned; /* of this run alone, if nobody wants it */
+	uint64_t samples; /* told of */
+	struct vec guides; /* of struct session_guide, by learned site */
+	uint32_t guides_out; /* with the tracer */
+	uint64_t guide_ns; /* when the next may go there */
+	uint64_t guides_ns; /* when to look for those that are lost */
 	struct dedupe races;
 	struct map seen; /* conflict.key to struct race * */
 	struct map
 		places; /* conflict_place() of either side to struct race * */
 	struct map settled; /* struct race * that need no more samples */
 	struct map tired; /* site to the stalls that ended in one of them */
+	/* site to the stalls that ended in synchronization; or never only so */
+	struct map synchronizing;
 	struct session_counts counts;
 	char program[WIRE_NAME];
 
+	uint64_t begun_ns; /* the session, before the tracer was */
 	uint64_t started_ns; /* watching began; 0: not yet */
 	uint64_t stopped_ns; /* ... and ended; 0: not yet */
 	uint64_t status_ns; /* when the status is due */
@@ -48,6 +71,7 @@ struct session {
 	bool stopping; /* WIRE_STOP was sent */
 	bool worth_stopping; /* the conflict at work is a race to stop at */
 	bool done; /* EXITED, or DETACHED after an attach */
+	bool armed_told; /* when the first breakpoint was */
 	bool crash_told; /* WIRE_CRASH has come of the first process */
 	unsigned int interrupts;
 	struct session_result result;
@@ -60,12 +84,46 @@ static inline bool session_watches(const struct session *session)
 	       !session->stopping;
 }
 
+/* Are sites that have not run armed all at once? There must be room for them. */
+static inline bool session_arms_once(const struct session_config *config)
+{
+	return config->once && !config->text_untouched;
+}
+
+/* One number for a site of a program; ids are far from using all their bits. */
+static inline uint64_t session_site_key(uint32_t program, uint64_t id)
+{
+	return (uint64_t)program << 48 ^ id;
+}
+
 /* session-message.c: handle all messages that have come. */
 struct error *session_messages(struct session *session);
 
 /* session-conflict.c: a WIRE_CONFLICT message. */
 struct error *session_conflict(struct session *session, const void *payload,
 			       size_t size);
+
+/* session-feed.c: the tracer's parameters, before anything was measured. */
+struct wire_params session_params(const struct session_config *config);
+
+/* session-learn.c: how many hits to learn from before each stall. */
+uint32_t session_peeks(const struct session_config *config);
+/* Would this run or a later one know of what samples teach? */
+bool session_learns(const struct session_config *config);
+/* A WIRE_SAMPLE message, of a program that is watched. */
+struct error *session_learn_sample(struct session *session,
+				   const struct watched_program *program,
+				   const struct wire_sample *sample);
+/* Have the tracer have sites where races are likely. */
+struct error *session_guide(struct session *session, uint64_t now);
+/* One of them has come back; its id has WIRE_GUIDED. */
+void session_guide_returned(struct session *session,
+			    const struct wire_returned *returned);
+/* When session_guide() has something to do by time alone. */
+uint64_t session_guide_due(const struct session *session);
+/* The two sides of a conflict have raced. */
+struct error *session_learn_race(struct session *session,
+				 const struct conflict *conflict);
 
 /* session-crash.c: a WIRE_CRASH message. */
 void session_crash(struct session *session, const void *payload, size_t size);
@@ -89,6 +147,15 @@ uint64_t session_feed_due(const struct session *session);
 void session_send_params(struct session *session);
 /* Fill the tracer's queue, and decode in the background. */
 struct error *session_feed(struct session *session);
+/* Sites that were drawn, to the tracer; what it cannot take is free again. */
+void session_send_sites(struct session *session,
+			struct watched_program *program,
+			struct wire_site *sites, size_t count);
+/* session-once.c: arm what has not run yet, if that is asked for. */
+struct error *session_feed_once(struct session *session,
+				struct watched_program *program, uint64_t now);
+/* How long the first threads of a program wait for that at most. */
+uint64_t session_onset_ns(const struct session_config *config);
 /* Set the counts that are not counted as things happen. */
 void session_update_counts(struct session *session);
 

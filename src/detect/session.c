@@ -90,6 +90,9 @@ static void session_asked(struct session *session,
 {
 	int number = (int)info->ssi_signo;
 
+	/* once it is known, whatever else is said would be another one */
+	if (number == SIGPIPE && session->result.interrupted == SIGPIPE)
+		return;
 	log_debug(LOG_DETECT, "signal %d, code %d", number, info->ssi_code);
 	/* whoever read what we say has gone: there is nobody to watch for */
 	if (!session->config->argv || number == SIGPIPE) {
@@ -272,6 +275,11 @@ static void session_deinit(struct session *session)
 	map_deinit(&session->places);
 	map_deinit(&session->settled);
 	map_deinit(&session->tired);
+	map_deinit(&session->synchronizing);
+	learn_deinit(&session->learn);
+	learned_deinit(&session->learned);
+	vec_deinit(&session->guides);
+	lengths_deinit(&session->lengths);
 	watched_deinit(&session->watched);
 	close(session->signal_fd);
 }
@@ -290,12 +298,7 @@ static struct error *session_spawn(struct session *session)
 		.text_untouched = config->text_untouched,
 		.hold_conflicts = config->stop_at_race,
 		.seed = config->seed,
-		.params = {
-			.pool = config->rate > 0 ? GOVERNOR_POOL_START : 0,
-			.rate = config->rate,
-			.arm_rate = config->arm_rate,
-			.stall_max_ns = config->stall_max_ns,
-		},
+		.params = session_params(config),
 	};
 	struct tracer tracer;
 	struct error *err = tracer_spawn(&tracer_config, &tracer);
@@ -353,6 +356,8 @@ struct error *session_run(const struct session_config *config,
 {
 	struct session session = { .config = config,
 				   .sink = sink,
+				   .guides = VEC_INIT(struct session_guide),
+				   .begun_ns = clock_now_ns(),
 				   .signal_fd = -1 };
 	struct error *err = session_spawn(&session);
 
@@ -362,7 +367,13 @@ struct error *session_run(const struct session_config *config,
 	dedupe_init(&session.races);
 	watched_init(&session.watched, config->rules, config->seed);
 	session.watched.debuginfod = config->debuginfod;
-	err = session_watch(&session);
+	learned_init(&session.learned);
+	if (learn_init(&session.learn,
+		       config->learned ? config->learned : &session.learned,
+		       config->seed))
+		err = session_watch(&session);
+	else
+		err = error_nomem;
 	if (!err)
 		*ret = session.result;
 	session_deinit(&session);

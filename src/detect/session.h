@@ -18,6 +18,7 @@ struct crash;
 struct image;
 struct race;
 struct pidref;
+struct learned;
 struct rules;
 struct sources;
 
@@ -56,6 +57,10 @@ struct session_config {
 	uint32_t rate; /* hits per second */
 	uint32_t arm_rate; /* see struct wire_params */
 	uint64_t stall_max_ns;
+	double share; /* of wall time that may be lost; 0: any */
+	uint32_t rest; /* see struct wire_params */
+	double stretch_max; /* see struct governor_budget */
+	bool once; /* see session-once.c */
 	uint64_t duration_ns; /* stop watching after; 0: never */
 	uint64_t timeout_ns; /* end the program after; 0: never */
 	bool halt_on_race;
@@ -65,6 +70,10 @@ struct session_config {
 	const struct rules *rules;
 	struct session_judge judge;
 	struct sources *sources; /* of new races; NULL: none */
+	/* what is known of locations, to which the run adds; NULL: nothing */
+	struct learned *learned;
+	/* half of the stalls go where races are likely by it */
+	bool guided;
 };
 
 /* All counters, at any time after the start. */
@@ -87,12 +96,11 @@ struct session_counts {
 	uint32_t pool;
 	double hits_per_s; /* over the governor's last window */
 	/*
-	 * Percent of wall time in which some thread was stalled (intervals that
-	 * overlap count once), plus the share of one CPU that the tracer used.
-	 * A thread held is not a program held, so this is an upper estimate of
-	 * the slow-down unless threads wait for locks that a stalled one has.
+	 * Percent of wall time that the program has lost, as target/budget.h
+	 * reckons it.
 	 */
-	double overhead_pct;
+	double overhead_pct, budget_pct; /* 0: no budget */
+	uint64_t cpu_ns; /* of the front end */
 };
 
 struct session_sink {

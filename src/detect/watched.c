@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "detect/coverage.h"
 #include "image/image.h"
@@ -242,15 +243,6 @@ static struct wire_shared map_place(const struct map_entry *entry)
 	};
 }
 
-static uint64_t digest(const uint8_t *bytes, size_t size)
-{
-	uint64_t value = 0xcbf29ce484222325u; /* FNV-1a */
-
-	for (size_t i = 0; i < size; i++)
-		value = (value ^ bytes[i]) * 0x100000001b3u;
-	return value;
-}
-
 static bool append_bytes(struct vec *bytes, const void *data, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -294,7 +286,7 @@ struct error *watched_shared(struct watched_process *process, struct vec *ret)
 	maps_deinit(&maps);
 	if (err == error_gone)
 		err = NULL;
-	told = digest(ret->items, ret->count);
+	told = hash_bytes(ret->items, ret->count);
 	watched_timer_set(&process->shared, told != process->told);
 	if (err || told == process->told)
 		vec_clear(ret);

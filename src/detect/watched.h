@@ -42,6 +42,11 @@ struct watched_program {
 	uint64_t begun_ns;
 	uint64_t work_ns; /* when background decoding goes on */
 	bool dry; /* no site was left at the last draw */
+	/* over those that have not run yet; see session-once.c */
+	struct sampleset_walk walk;
+	uint64_t walk_ns; /* when the next one begins */
+	/* until then its first threads wait for the end of one; 0: no */
+	uint64_t onset_ns;
 };
 
 struct watched_process {

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What hits teach, and where stalls are then likely to end in a race: at
+ * locations that touched bytes which another thread touched too, one of the two
+ * writing (RaceHunter's conflicting pairs, found while the program runs). Those
+ * that have led to a race are known, and not worth another stall; a stall in
+ * vain makes a location less promising, but never hopeless. Locations are
+ * numbers in a struct learned. Pure code.
+ */
+#ifndef DETECT_LEARN_H
+#define DETECT_LEARN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "base/vec.h"
+#include "detect/granules.h"
+
+struct learned;
+
+struct learn {
+	struct learned *learned; /* borrowed; it grows */
+	struct granules granules;
+	struct rng rng;
+	/* of struct learn_site, by index in learned->sites, as far as needed */
+	struct vec sites;
+	struct vec promising; /* of uint32_t: sites with open pairs */
+	size_t pairs; /* so many of learned->pairs have been looked at */
+};
+
+/* Begins with what is known; the run is counted. */
+bool learn_init(struct learn *learn, struct learned *learned, uint64_t seed);
+void learn_deinit(struct learn *learn);
+
+/* A thread was seen at a location, about to make the access. */
+struct learn_hit {
+	struct granules_event event;
+	bool stalled; /* and another could have come meanwhile */
+	bool raced; /* another came */
+};
+
+/* False: out of memory, what it says is lost. */
+bool learn_hit(struct learn *learn, const struct learn_hit *hit);
+
+/* The two raced. */
+bool learn_race(struct learn *learn, uint32_t site, uint32_t other);
+
+/* How many locations are promising. */
+size_t learn_promising(const struct learn *learn);
+
+/*
+ * Draw a promising location, by its promise; UINT32_MAX: there is none.
+ */
+uint32_t learn_draw(struct learn *learn);
+
+#endif

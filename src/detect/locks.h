@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The locks around the two accesses of a conflict, by the calls that their
+ * functions make to functions known to lock (x86/guard.h) and by what their
+ * registers and stacks held: where each lock is.
+ */
+#ifndef DETECT_LOCKS_H
+#define DETECT_LOCKS_H
+
+#include <stdint.h>
+
+#include "x86/access.h"
+#include "x86/guard.h"
+
+struct conflict;
+struct conflict_side;
+struct module;
+
+/* What a function does with a lock, by its name (mangled); may be NULL. */
+enum guard_call locks_function(const char *name);
+
+/*
+ * Set what the side's function does with the same memory and that beside it:
+ * x86/nearby.h.
+ */
+void locks_nearby(const struct conflict_side *side, struct insn_idiom *idiom);
+
+/*
+ * For a read and a write, set guard and lock of the idioms where the read is
+ * repeated under a lock, and where the write is made under one: under the very
+ * one of the read, if it is among them. Idioms are of sides 0 and 1.
+ */
+void locks_of_sides(const struct conflict *conflict,
+		    struct insn_idiom *idioms[2]);
+
+#endif

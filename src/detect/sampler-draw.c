@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Draws, from random blocks and from the list of all sites; see sampler.h.
+ */
+#include "detect/sampler-parts.h"
+
+#include "base/error.h"
+
+enum {
+	/* drawn from among so many, so that neighbours do not come together */
+	RESERVE_SITES = 128,
+	/* blocks for one draw: where there is something to choose, or nothing */
+	RESERVE_BLOCKS = 8,
+	SAMPLER_TRIES = 2000,
+};
+
+/* The part that has the block of all text; it becomes the part's own. */
+static size_t sampler_find_part(const struct sampler *sampler, uint64_t *block)
+{
+	size_t i = 0;
+
+	while (*block >= sampler_part_blocks(sampler_part(sampler, i)))
+		*block -= sampler_part_blocks(sampler_part(sampler, i++));
+	return i;
+}
+
+/* The function that holds byte `at` of the part. */
+static size_t sampler_find_function(const struct sampler_part *part,
+				    uint64_t at)
+{
+	size_t low = 0, high = part->count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (part->functions[middle].start <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The free ones of a function's sites, from one byte of the part to another. */
+static bool sampler_reserve(struct sampler *sampler, size_t number,
+			    const struct sampler_function *function,
+			    uint64_t from, uint64_t to)
+{
+	const struct sampler_part *part = sampler_part(sampler, number);
+	const uint8_t *states = part->states.items;
+	size_t end = (size_t)function->first + function->count;
+
+	from = from > function->start ? from - function->start : 0;
+	to -= function->start;
+	for (size_t i = sampler_first_site(part, function, from); i < end;
+	     i++) {
+		const struct sampler_site *site = vec_at(&part->sites, i);
+		uint64_t id = site_id(number, i);
+
+		if (site->offset >= to)
+			break;
+		if (!(states[i] & (SITE_OUT | SITE_RETIRED)) &&
+		    !vec_push(&sampler->reserve, &id))
+			return false;
+	}
+	return true;
+}
+
+/* Draw a block. */
+static struct error *sampler_draw_block(struct sampler *sampler)
+{
+	uint64_t block = rng_below(&sampler->rng, sampler->blocks);
+	size_t number = sampler_find_part(sampler, &block);
+	const struct sampler_part *part = sampler_part(sampler, number);
+	uint64_t from = block * SAMPLER_BLOCK_BYTES,
+		 to = from + SAMPLER_BLOCK_BYTES;
+	struct error *err = NULL;
+
+	for (size_t i = sampler_find_function(part, from);
+	     !err && i < part->count && part->functions[i].start < to; i++) {
+		err = sampler_decode(sampler, number, i);
+		if (!err && !sampler_reserve(sampler, number,
+					     &part->functions[i], from, to))
+			err = error_nomem;
+	}
+	return err;
+}
+
+/* Drawn while it is out by another way: it comes back to the list later. */
+static void sampler_note_unlisted(struct sampler *sampler, uint64_t id)
+{
+	uint8_t *state = sampler_state(sampler, id);
+
+	if (state && (*state & SITE_ONCE))
+		*state |= SITE_UNLISTED;
+}
+
+/* Draw from a list; 0: there is nothing free in it. */
+static uint64_t sampler_draw_from(struct sampler *sampler, struct vec *list)
+{
+	while (list->count > 0) {
+		size_t i = (size_t)rng_below(&sampler->rng, list->count);
+		uint64_t id = *(uint64_t *)vec_at(list, i);
+
+		vec_remove_swap(list, i);
+		if (sampler_take(sampler, id))
+			return id;
+		sampler_note_unlisted(sampler, id);
+	}
+	return 0;
+}
+
+/* Draw some blocks, if there is little to choose from; counts them. */
+static struct error *sampler_refill(struct sampler *sampler, int *blocks)
+{
+	struct error *err = NULL;
+
+	for (int i = 0; !err && i < RESERVE_BLOCKS &&
+			sampler->reserve.count < RESERVE_SITES;
+	     i++) {
+		err = sampler_draw_block(sampler);
+		++*blocks;
+	}
+	return err;
+}
+
+static struct error *sampler_draw_reserved(struct sampler *sampler,
+					   uint64_t *ret_id)
+{
+	uint64_t id = 0;
+	int blocks = 0;
+
+	while (id == 0 && blocks < SAMPLER_TRIES && sampler->blocks > 0) {
+		struct error *err = sampler_refill(sampler, &blocks);
+
+		if (err)
+			return err;
+		id = sampler_draw_from(sampler, &sampler->reserve);
+	}
+	*ret_id = id;
+	return NULL;
+}
+
+/* Make the list of free sites. */
+static struct error *sampler_list(struct sampler *sampler)
+{
+	vec_clear(&sampler->free);
+	if (!vec_reserve(&sampler->free, sampler->known))
+		return error_nomem;
+	for (size_t p = 0; p < sampler->parts.count; p++) {
+		const struct sampler_part *part = sampler_part(sampler, p);
+		uint8_t *states = part->states.items;
+
+		for (size_t s = 0; s < part->states.count; s++) {
+			uint64_t id = site_id(p, s);
+
+			if (states[s] & SITE_ONCE)
+				states[s] |= SITE_UNLISTED;
+			if (!(states[s] & (SITE_OUT | SITE_RETIRED)) &&
+			    !vec_push(&sampler->free, &id))
+				return error_nomem;
+		}
+	}
+	sampler->listed = true;
+	return NULL;
+}
+
+struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id)
+{
+	struct error *err = NULL;
+
+	if (!sampler->listed && sampler_complete(sampler))
+		err = sampler_list(sampler);
+	if (err)
+		return err;
+	if (!sampler->listed)
+		return sampler_draw_reserved(sampler, ret_id);
+	*ret_id = sampler_draw_from(sampler, &sampler->free);
+	return NULL;
+}

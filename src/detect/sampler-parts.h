@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a sampler is made of. Only for src/detect/sampler.c and sampler-draw.c.
+ * A site's id is its part's number plus one in the upper half and its index in
+ * the part's table of sites in the lower. The table grows as functions are
+ * decoded, so a site costs nine bytes and one not decoded nothing.
+ */
+#ifndef DETECT_SAMPLER_PARTS_H
+#define DETECT_SAMPLER_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "detect/sampler.h"
+
+enum {
+	SITE_OUT = 1 << 0,
+	SITE_RETIRED = 1 << 1,
+	SITE_SAMPLED = 1 << 2,
+	SITE_RAN = 1 << 3, /* it was hit, or may have been */
+	SITE_ONCE = 1 << 4, /* out, taken by sampler_take_unrun() */
+	/* while it was, a draw took it off the list of free sites */
+	SITE_UNLISTED = 1 << 5,
+};
+
+/* One function: where its sites are in the part's table. */
+struct sampler_function {
+	uint64_t start; /* bytes of the part before it */
+	uint32_t first, count;
+	bool decoded;
+};
+
+struct sampler_site {
+	uint32_t function, offset;
+};
+
+struct sampler_part {
+	struct sampler_function *functions;
+	size_t count;
+	uint64_t size; /* bytes */
+	size_t undecoded;
+	struct vec sites; /* of struct sampler_site */
+	struct vec states; /* of uint8_t */
+	bool gone;
+	/* of one that has gone: what it came to */
+	uint64_t known_then, sampled_then;
+};
+
+enum { SAMPLER_BLOCK_BYTES = 256 };
+
+static inline struct sampler_part *sampler_part(const struct sampler *sampler,
+						size_t i)
+{
+	return vec_at(&sampler->parts, i);
+}
+
+static inline uint64_t site_id(size_t part, size_t site)
+{
+	return ((uint64_t)part + 1) << 32 | site;
+}
+
+/* Blocks to draw, the last of which may be shorter. */
+static inline uint64_t sampler_part_blocks(const struct sampler_part *part)
+{
+	return (part->size + SAMPLER_BLOCK_BYTES - 1) / SAMPLER_BLOCK_BYTES;
+}
+
+/* NULL: there is no such site. */
+uint8_t *sampler_state(const struct sampler *sampler, uint64_t id);
+
+/* Take the site out if it is free. */
+bool sampler_take(struct sampler *sampler, uint64_t id);
+
+/* Decode a function, unless it has been. */
+struct error *sampler_decode(struct sampler *sampler, size_t number,
+			     size_t index);
+
+/* The index of the function's first site at this offset or after it. */
+size_t sampler_first_site(const struct sampler_part *part,
+			  const struct sampler_function *function,
+			  uint64_t offset);
+
+#endif

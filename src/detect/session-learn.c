@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What samples and conflicts teach about locations; see session-state.h.
+ */
+#include "detect/session-state.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "image/elftext.h"
+#include "image/image.h"
+
+enum {
+	/* of likely sites with the tracer at a time, armed ones too */
+	GUIDES_OUT = 32,
+	/* hits to learn from before each stall, at most; one takes so long */
+	PEEKS_MAX = 8,
+	PEEK_NS = 100 * 1000,
+	/* draws in one go */
+	GUIDE_TRIES = 16,
+};
+
+/* After one that could not be armed now: another time. */
+static const uint64_t GUIDE_PAUSE_NS = 5 * CLOCK_NS_PER_MS;
+/* A site that no module has may be of one that is loaded later. */
+static const uint64_t GUIDE_MISSING_NS = CLOCK_NS_PER_S;
+
+static struct session_guide *session_guide_of(struct session *session,
+					      uint32_t number)
+{
+	while (session->guides.count <= number) {
+		if (!vec_append(&session->guides))
+			return NULL;
+	}
+	return vec_at(&session->guides, number);
+}
+
+/* The number of a place in what is learned; UINT32_MAX: it has none. */
+static uint32_t session_place(struct session *session,
+			      const struct module *module, uint64_t offset)
+{
+	struct learned *learned = session->learn.learned;
+	uint32_t number;
+
+	if (!module || !module->text)
+		return UINT32_MAX;
+	number = learned_module(learned, module->path,
+				elftext_build_id(module->text));
+	return number == UINT32_MAX ? UINT32_MAX
+				    : learned_site(learned, number, offset);
+}
+
+bool session_learns(const struct session_config *config)
+{
+	return config->guided || config->learned;
+}
+
+struct error *session_learn_sample(struct session *session,
+				   const struct watched_program *program,
+				   const struct wire_sample *sample)
+{
+	struct learn_hit hit = {
+		.event = { .pid = sample->pid,
+			   .tid = sample->tid,
+			   .access = sample->access },
+		.stalled = sample->outcome == WIRE_QUIET ||
+			   sample->outcome == WIRE_RACED,
+		.raced = sample->outcome == WIRE_RACED,
+	};
+	struct sampleset_place place;
+	struct session_guide *guide;
+
+	if (!session_learns(session->config) ||
+	    !sampleset_place(&program->set, sample->id, &place))
+		return NULL;
+	hit.event.site = session_place(session, place.module, place.offset);
+	if (hit.event.site == UINT32_MAX)
+		return NULL;
+	guide = session_guide_of(session, hit.event.site);
+	if (!guide)
+		return error_nomem;
+	if (!guide->out) {
+		guide->id = sample->id;
+		guide->program = program->id;
+	}
+	return learn_hit(&session->learn, &hit) ? NULL : error_nomem;
+}
+
+struct error *session_learn_race(struct session *session,
+				 const struct conflict *conflict)
+{
+	uint32_t sites[2];
+
+	if (!session_learns(session->config))
+		return NULL;
+	for (int i = 0; i < 2; i++) {
+		const struct conflict_side *side = &conflict->sides[i];
+
+		if (!side->module || side->insn_address == 0 || side->kernel)
+			return NULL;
+		sites[i] =
+			session_place(session, side->module,
+				      side->insn_address - side->module->bias);
+		if (sites[i] == UINT32_MAX)
+			return NULL;
+	}
+	return learn_race(&session->learn, sites[0], sites[1]) ? NULL
+							       : error_nomem;
+}
+
+/* Look for the place in all programs. */
+static struct error *session_guide_find(struct session *session,
+					uint32_t number,
+					struct session_guide *guide)
+{
+	const struct learned *learned = session->learn.learned;
+	const struct learned_site *site = learned_site_at(learned, number);
+	const struct learned_module *module =
+		learned_module_at(learned, site->module);
+	struct error *err = NULL;
+
+	for (size_t i = 0;
+	     !err && guide->id == 0 && i < session->watched.programs.count;
+	     i++) {
+		struct watched_program *program =
+			watched_at(&session->watched, i);
+
+		guide->program = program->id;
+		if (program->pid != 0)
+			err = sampleset_find_site(&program->set, module->path,
+						  module->build_id,
+						  site->offset, &guide->id);
+	}
+	return err;
+}
+
+/* The site as the tracer wants it; id 0: there is none to be armed now. */
+static struct error *session_guide_site(struct session *session,
+					uint32_t number, uint64_t now,
+					struct wire_site *ret)
+{
+	struct session_guide *guide = session_guide_of(session, number);
+	struct watched_program *program;
+	struct error *err = NULL;
+
+	ret->id = 0;
+	if (!guide)
+		return error_nomem;
+	if (guide->out || now < guide->look_ns)
+		return NULL;
+	if (guide->id == 0)
+		err = session_guide_find(session, number, guide);
+	if (err)
+		return err;
+	program = watched_program(&session->watched, guide->program);
+	if (guide->id == 0 || !program || program->pid == 0 ||
+	    !sampler_lives(&program->set.sampler, guide->id) ||
+	    !sampleset_describe(&program->set, guide->id, ret)) {
+		ret->id = 0;
+		guide->id = 0;
+		guide->look_ns = now + GUIDE_MISSING_NS;
+		return NULL;
+	}
+	ret->id = guide->id | WIRE_GUIDED;
+	ret->program = guide->program;
+	guide->out = true;
+	return NULL;
+}
+
+/* What was armed in text that has gone, or a process that has, never returns. */
+static void session_guides_check(struct session *session, uint64_t now)
+{
+	if (session->guides_out < GUIDES_OUT || now < session->guides_ns)
+		return;
+	session->guides_ns = now + GUIDE_MISSING_NS;
+	session->guides_out = 0;
+	for (size_t i = 0; i < session->guides.count; i++) {
+		struct session_guide *guide = vec_at(&session->guides, i);
+		const struct watched_program *program =
+			watched_program(&session->watched, guide->program);
+
+		guide->out = guide->out && program && program->pid != 0 &&
+			     sampler_lives(&program->set.sampler, guide->id);
+		session->guides_out += guide->out;
+	}
+}
+
+/* They could not be sent. */
+static void session_guides_take_back(struct session *session,
+				     const struct wire_site *sites,
+				     size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct wire_returned returned = { .id = sites[i].id,
+						  .program = sites[i].program,
+						  .why = WIRE_LIFTED };
+
+		session_guide_returned(session, &returned);
+	}
+}
+
+struct error *session_guide(struct session *session, uint64_t now)
+{
+	struct wire_site sites[GUIDE_TRIES];
+	struct error *err = NULL;
+	size_t count = 0;
+
+	if (!session->config->guided || session->config->text_untouched ||
+	    now < session->guide_ns)
+		return NULL;
+	session_guides_check(session, now);
+	for (int i = 0; !err && i < GUIDE_TRIES &&
+			session->guides_out + count < GUIDES_OUT;
+	     i++) {
+		uint32_t number = learn_draw(&session->learn);
+
+		if (number == UINT32_MAX)
+			break;
+		err = session_guide_site(session, number, now, &sites[count]);
+		count += !err && sites[count].id != 0;
+	}
+	session->guides_out += (uint32_t)count;
+	if (count == 0)
+		session->guide_ns = now + GUIDE_PAUSE_NS;
+	if (count > 0 && !channel_send(&session->channel, WIRE_SITES, sites,
+				       count * sizeof(*sites)))
+		session_guides_take_back(session, sites, count);
+	return err;
+}
+
+uint64_t session_guide_due(const struct session *session)
+{
+	if (!session->config->guided || session->config->text_untouched ||
+	    learn_promising(&session->learn) <= session->guides_out)
+		return UINT64_MAX;
+	return session->guides_out < GUIDES_OUT ? session->guide_ns
+						: session->guides_ns;
+}
+
+void session_guide_returned(struct session *session,
+			    const struct wire_returned *returned)
+{
+	uint64_t id = WIRE_ID(returned->id);
+
+	for (size_t i = 0; i < session->guides.count; i++) {
+		struct session_guide *guide = vec_at(&session->guides, i);
+
+		if (guide->out && guide->id == id &&
+		    guide->program == returned->program) {
+			guide->out = false;
+			session->guides_out--;
+			break;
+		}
+	}
+	session->guide_ns = clock_now_ns();
+	if (returned->why != WIRE_FIRED)
+		session->guide_ns += GUIDE_PAUSE_NS;
+}
+
+/* The longer stalls are, the less hits cost beside them. */
+uint32_t session_peeks(const struct session_config *config)
+{
+	uint64_t peeks = config->stall_max_ns / PEEK_NS;
+
+	if (!config->guided || config->text_untouched)
+		return 0;
+	return peeks < PEEKS_MAX ? (uint32_t)peeks : PEEKS_MAX;
+}
