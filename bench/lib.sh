@@ -80,6 +80,28 @@ field()
 		sed -n "s/.*\"$2\": *\\([-0-9.e]*\\).*/\\1/p"
 }
 
+# await SECONDS COMMAND...: polls until COMMAND is true.
+await()
+{
+	local end=$((SECONDS + $1))
+
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.02
+	done
+}
+
+# text_lines COUNT: lines that compress neither well nor badly, the same each
+# time.
+text_lines()
+{
+	awk -v n="$1" 'BEGIN { srand(7)
+		for (i = 0; i < n; i++)
+			printf "%d %s %x\n", i, int(rand() * 1e6), rand() * 1e9
+	}'
+}
+
 # One line that says on what it was measured.
 machine()
 {

@@ -2,9 +2,34 @@
 #
 # fish completion for racewatch: a line for each option of each command.
 
+# The command that run or sweep starts, which begins behind their options.
+function __racewatch_program
+    set -l words (commandline -opc)[3..-1]
+    while string match -q -- '-*' $words[1]
+        switch $words[1]
+            case --
+                set -e words[1]
+                break
+            case --seed --effort --overhead --rate --stall --duration \
+                    --timeout --policy --state --backend --follow --include \
+                    --exclude -o --output --format --source-dir --show \
+                    --suppressions --special-variable --gen-suppressions \
+                    --baseline --error-exitcode --on-race --min-samples \
+                    --color --debug --runs --budget --stop-after-quiet -j \
+                    --jobs --first-run --plan -d --directory --learned \
+                    --output-limit
+                set -e words[1]
+        end
+        set -e words[1]
+    end
+    set -l line (string join ' ' -- (string escape -- $words) (commandline -ct))
+    complete --do-complete="$line"
+end
+
 complete -c racewatch -f
 complete -c racewatch -n '__fish_use_subcommand' -a run -d 'Start a program and watch it'
 complete -c racewatch -n '__fish_use_subcommand' -a attach -d 'Watch a running process'
+complete -c racewatch -n '__fish_use_subcommand' -a sweep -d 'Run a program many times'
 complete -c racewatch -n '__fish_use_subcommand' -a report -d 'Print, merge and compare saved reports'
 complete -c racewatch -n '__fish_use_subcommand' -a sites -d 'List what can be sampled'
 complete -c racewatch -n '__fish_use_subcommand' -a doctor -d 'Tell what keeps programs from being watched'
@@ -14,10 +39,14 @@ complete -c racewatch -n '__fish_use_subcommand' -s V -l version -d 'Print the v
 complete -c racewatch -n '__fish_use_subcommand' -l dump-options -d 'Print every option of every command'
 
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l seed -x -d 'Number that the choices are made from'
+complete -c racewatch -n '__fish_seen_subcommand_from run' -l effort -x -a 'low normal high' -d 'How much is spent on the watching'
+complete -c racewatch -n '__fish_seen_subcommand_from run' -l overhead -x -d 'Share of time that may be lost'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l rate -x -d 'Samples in a second'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l stall -x -d 'Longest stall'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l duration -x -d 'Stop watching after this time'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l timeout -x -d 'Kill the program after this time'
+complete -c racewatch -n '__fish_seen_subcommand_from run' -l policy -x -a 'guided uniform' -d 'Which locations are held'
+complete -c racewatch -n '__fish_seen_subcommand_from run' -l state -r -F -d 'What earlier runs learned, added to'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l backend -x -a 'auto perf perf-cpu ptrace value' -d 'How accesses are noticed'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l text-untouched -d 'Breakpoints in debug registers only'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l debuginfod -d 'Fetch debugging information from servers'
@@ -48,12 +77,16 @@ complete -c racewatch -n '__fish_seen_subcommand_from run' -s v -l verbose -d 'S
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l debug -x -a 'image sys target watch detect report all' -d 'Print what racewatch does inside'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -s h -l help -d 'Print the options'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -s V -l version -d 'Print the version'
-complete -c racewatch -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subcommand --fcs-skip=2)'
+complete -c racewatch -n '__fish_seen_subcommand_from run' -a '(__racewatch_program)'
 
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l seed -x -d 'Number that the choices are made from'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l effort -x -a 'low normal high' -d 'How much is spent on the watching'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l overhead -x -d 'Share of time that may be lost'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l rate -x -d 'Samples in a second'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l stall -x -d 'Longest stall'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l duration -x -d 'Stop watching after this time'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l policy -x -a 'guided uniform' -d 'Which locations are held'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l state -r -F -d 'What earlier runs learned, added to'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l backend -x -a 'auto perf perf-cpu ptrace value' -d 'How accesses are noticed'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l text-untouched -d 'Breakpoints in debug registers only'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l debuginfod -d 'Fetch debugging information from servers'
@@ -84,6 +117,49 @@ complete -c racewatch -n '__fish_seen_subcommand_from attach' -l debug -x -a 'im
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -s h -l help -d 'Print the options'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -s V -l version -d 'Print the version'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -a '(__fish_complete_pids)'
+
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l runs -x -d 'Runs in all'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l budget -x -d 'End after this time'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l stop-after-quiet -x -d 'End after so many runs without a new race'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -s j -l jobs -x -d 'Runs at a time'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l timeout -x -d 'End a run after this time'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l seed -x -d 'Added to the number of a run'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l first-run -x -d 'Number of the first run'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l policy -x -a 'guided uniform' -d 'Where samples are taken'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l plan -x -a 'adaptive even' -d 'How runs are varied'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -s d -l directory -x -a '(__fish_complete_directories)' -d 'Keep everything here'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l state -r -F -d 'Keep the state here'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l learned -r -F -d 'Keep what the runs learn here'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l output-limit -x -d 'Output that is kept of a run'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l rate -x -d 'Samples in a second'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l stall -x -d 'Longest stall'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l overhead -x -d 'Share of its time to be lost'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l duration -x -d 'Stop watching a run after this time'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l backend -x -a 'auto perf perf-cpu ptrace value' -d 'How accesses are noticed'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l text-untouched -d 'Breakpoints in debug registers only'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l debuginfod -d 'Fetch debugging information from servers'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l follow -x -a 'none fork all' -d 'Watch child processes too'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l include -x -d 'Sample this module, function or file too'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l exclude -x -d 'Do not sample this module, function or file'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l include-stack -d 'Sample accesses to the stack too'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l no-aslr -d 'Start the program without address-space randomization'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l special-variable -x -d 'Races on these variables are unlikely errors'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l suppressions -r -F -d 'Races not to report'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l no-default-suppressions -d 'Without the installed suppressions'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l gen-suppressions -r -F -d 'Append a suppression for each race'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l baseline -r -F -d 'Races that are known'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l update-baseline -d 'Add the new races to the baseline'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l error-exitcode -x -d 'Exit status when a race was reported'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l min-samples -x -d 'Fail when fewer samples were taken'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -s o -l output -r -F -d 'Write the merged report to this file'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l format -x -a 'text json sarif junit html' -d 'Format of the report'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l show -x -a 'default all' -d 'Races to print in full'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l color -x -a 'auto always never' -d 'Colours in the text'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -s q -l quiet -d 'Print races only'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -s v -l verbose -d 'Tell of every run'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -s h -l help -d 'Print the options'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -s V -l version -d 'Print the version'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -a '(__racewatch_program)'
 
 complete -c racewatch -n '__fish_seen_subcommand_from sites' -l list -d 'Print each site'
 complete -c racewatch -n '__fish_seen_subcommand_from sites' -l format -x -a 'text json' -d 'Output format'

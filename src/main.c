@@ -2,10 +2,14 @@
 /*
  * racewatch: runs the subcommand, prints its error, exits with its status.
  */
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -49,18 +53,42 @@ static void ended_by_library(int status, void *ended)
  */
 static pid_t front_end;
 
-static void crashed(int number)
+static void crash_say(const char *text)
 {
-	static const char text[] = "racewatch: error: racewatch has crashed; "
-				   "a program that was attached to goes on\n";
+	ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
 
-	ssize_t ignored;
+	(void)ignored;
+}
+
+/* The file that has the instruction, without folders; NULL: unknown. */
+static const char *crash_place(const ucontext_t *context)
+{
+	uintptr_t rip = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+	const char *slash;
+	Dl_info info;
+
+	/* a lock that it takes may be taken again by the only thread there is */
+	if (dladdr((void *)rip, &info) == 0 || !info.dli_fname)
+		return NULL;
+	slash = strrchr(info.dli_fname, '/');
+	return slash ? slash + 1 : info.dli_fname;
+}
+
+static void crashed(int number, siginfo_t *info, void *context)
+{
+	const char *place;
 
 	(void)number;
+	(void)info;
 	if (getpid() != front_end)
 		return;
-	ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
-	(void)ignored;
+	place = crash_place(context);
+	crash_say("racewatch: error: racewatch has crashed");
+	if (place) {
+		crash_say(" in ");
+		crash_say(place);
+	}
+	crash_say("; a program that was attached to goes on\n");
 	_exit(EXIT_FAILED);
 }
 
@@ -69,9 +97,10 @@ static void catch_crashes(void)
 {
 	static const int signals[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL,
 				       SIGSEGV };
-	const struct sigaction ours = { .sa_handler = crashed,
-					.sa_flags = (int)(SA_RESETHAND |
-							  SA_NODEFER) };
+	const struct sigaction ours = {
+		.sa_sigaction = crashed,
+		.sa_flags = (int)(SA_RESETHAND | SA_NODEFER | SA_SIGINFO)
+	};
 	struct sigaction old;
 
 	front_end = getpid();

@@ -42,14 +42,37 @@ lib_born()
 	echo "${20}"
 }
 
+# kill, but no stranger: where threads come by the thousand, the number of a
+# process that has ended is soon that of another test's program.
+kill()
+{
+	local arg entry known args=() ended=
+
+	for arg; do
+		known=
+		for entry in "${lib_pids[@]}"; do
+			[ "${entry% *}" = "$arg" ] && known=${entry#* }
+		done
+		if [ -n "$known" ] && [ "$(lib_born "$arg")" != "$known" ]; then
+			echo "kill: ($arg) - ended" >&2
+			ended=yes
+		else
+			args+=("$arg")
+		fi
+	done
+	# the others are sent it all the same
+	if [ -n "$ended" ] && [[ ${args[-1]-} != [0-9]* ]]; then
+		return 1
+	fi
+	builtin kill "${args[@]}" && [ -z "$ended" ]
+}
+
 lib_cleanup()
 {
-	local pid born
+	local entry
 
-	for pid in "${lib_pids[@]}"; do
-		read -r pid born <<<"$pid"
-		# its number may be somebody else's by now
-		[ "$(lib_born "$pid")" = "$born" ] && kill -9 "$pid" 2>/dev/null
+	for entry in "${lib_pids[@]}"; do
+		kill -9 "${entry% *}" 2>/dev/null
 	done
 	rm -rf "$work"
 }
@@ -192,6 +215,24 @@ races_in()
 {
 	grep '"type": *"race"' "$1" 2>/dev/null |
 		grep -vc '"verdict": *"sync"'
+}
+
+# summary KEY [FILE]: a number of the report's summary, or null; the whole
+# program's, not that of a module.
+summary()
+{
+	sed -n "/\"type\": *\"summary\"/{
+		s/\"coverage\": *\[{.*}\]//
+		s/.*\"$1\": *\([-0-9.a-z]*\).*/\1/p
+	}" "${2:-$report}" 2>/dev/null | tail -n 1
+}
+
+# registers_alone: waits until nobody else is about to need all four debug
+# registers, which are everybody's; "exec 9>&-" gives way.
+registers_alone()
+{
+	exec 9>"${abs_top_builddir:-/tmp}/tests-debug-registers.lock"
+	flock 9
 }
 
 # await SECONDS COMMAND...: polls until COMMAND is true.

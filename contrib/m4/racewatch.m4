@@ -70,6 +70,16 @@ AC_DEFUN([RW_TEST_PROG], [
      AC_MSG_WARN([$2 is missing, no tests (Debian package: $3)])])
 ])
 
+dnl RW_TEST_CRATE: the source of a Rust library, where Debian puts them.
+AC_DEFUN([RW_TEST_CRATE], [
+  AC_MSG_CHECKING([for the Rust crate $1])
+  AS_IF([ls -d /usr/share/cargo/registry/$1-[[0-9]]* >/dev/null 2>&1],
+    [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+     rw_test_missing="$rw_test_missing $2"
+     AC_MSG_WARN([crate $1 is missing, no tests (Debian package: $2)])])
+])
+
 dnl RW_SANITIZERS
 dnl --enable-asan and --enable-ubsan. The flags go to racewatch and its unit
 dnl tests, never to the programs the tests watch: LeakSanitizer refuses to run
@@ -108,9 +118,15 @@ AC_DEFUN([RW_WARNINGS], [
 
 dnl RW_COMPLETION_DIRS
 dnl Where the shells look for completions, below the prefix, so that neither
-dnl `make install DESTDIR=...' nor `make distcheck' writes anywhere else.
+dnl `make install DESTDIR=...' nor `make distcheck' writes anywhere else. Zsh has
+dnl a folder for the distribution's packages besides, for which there is an
+dnl option.
 AC_DEFUN([RW_COMPLETION_DIRS], [
   AC_SUBST([bashcompletiondir], ['${datadir}/bash-completion/completions'])
-  AC_SUBST([zshcompletiondir], ['${datadir}/zsh/site-functions'])
+  AC_ARG_WITH([zsh-completions],
+    [AS_HELP_STRING([--with-zsh-completions=DIR],
+                    [install the completion for zsh here])],
+    [], [with_zsh_completions='${datadir}/zsh/site-functions'])
+  AC_SUBST([zshcompletiondir], [$with_zsh_completions])
   AC_SUBST([fishcompletiondir], ['${datadir}/fish/vendor_completions.d'])
 ])

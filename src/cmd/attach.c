@@ -6,7 +6,6 @@
 #include "cmd/cmd.h"
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "cmd/pid.h"
 #include "cmd/refusal.h"
@@ -21,13 +20,6 @@ static const struct option_table attach_table = {
 	.defs = watch_defs,
 	.count = WATCH_DEFS_ATTACH,
 };
-
-/*
- * Setting a breakpoint takes some microseconds of a processor that the server
- * wants too, and there may be a hundred thousand: so they come slowly, as the
- * samples do.
- */
-enum { ATTACH_ARMS_PER_HIT = 20 };
 
 static bool attach_has(const struct vec *pids, int pid)
 {
@@ -105,9 +97,7 @@ static struct error *attach_watch(char *const *operands,
 static struct error *attach_main(int argc, char **argv, int *ret_status)
 {
 	cleanup_free char **given = NULL;
-	/* for servers: the stall bounds what one request waits */
-	struct watch_options options = { .rate = 100,
-					 .stall_ns = 200 * CLOCK_NS_PER_US };
+	struct watch_options options = { .preset = EFFORT_LOW };
 	struct error *err;
 	int first;
 
@@ -117,7 +107,6 @@ static struct error *attach_main(int argc, char **argv, int *ret_status)
 	*ret_status = 0;
 	if (command_answer(&command_attach, options.help, options.version))
 		goto out;
-	options.arm_rate = (uint32_t)options.rate * ATTACH_ARMS_PER_HIT;
 	err = attach_watch(argv + first, &options, given, ret_status);
 out:
 	vec_deinit(&options.pids);

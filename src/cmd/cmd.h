@@ -10,23 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/exitstatus.h"
 #include "base/options.h"
 
 struct error;
 struct option_table;
-
-/* Exit statuses, besides those of the watched program (racewatch(1)). */
-enum {
-	EXIT_RACES = 66, /* --error-exitcode changes it */
-	EXIT_NO_PROOF = 65,
-	EXIT_LIMITED = 1, /* doctor: it works, with limits */
-	EXIT_CANNOT_WATCH = 69, /* doctor; EX_UNAVAILABLE of sysexits.h */
-	EXIT_TIMED_OUT = 124,
-	EXIT_FAILED = 125,
-	EXIT_CANNOT_RUN = 126,
-	EXIT_NOT_FOUND = 127,
-	EXIT_USAGE = 2,
-};
 
 struct command {
 	const char *name;
@@ -45,6 +33,7 @@ extern const struct command command_doctor;
 extern const struct command command_report;
 extern const struct command command_run;
 extern const struct command command_sites;
+extern const struct command command_sweep;
 
 /* All commands, in the order of the manual; ends in NULL. */
 extern const struct command *const commands[];

@@ -11,7 +11,7 @@
 #include "base/options.h"
 
 const struct command *const commands[] = {
-	&command_run,	&command_attach, &command_report,
+	&command_run,	&command_attach, &command_sweep, &command_report,
 	&command_sites, &command_doctor, NULL,
 };
 

@@ -8,8 +8,10 @@
 #define CMD_GATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
+#include "base/options.h"
 #include "base/vec.h"
 #include "detect/session.h"
 #include "judge/baseline.h"
@@ -17,6 +19,50 @@
 
 struct error;
 struct race;
+
+/*
+ * Option rows, for the commands that have a gate: their options have the
+ * members suppressions, no_default_suppressions, special, gen_suppressions and
+ * update_baseline, as far as they have the row.
+ */
+#define GATE_SUPPRESSIONS_ROW(options_)                                     \
+	{                                                                   \
+		.name = "suppressions", .arg = "FILE",                      \
+		.help = "do not report the races that this file describes", \
+		.type = OPTION_LIST,                                        \
+		.offset = offsetof(options_, suppressions)                  \
+	}
+
+#define GATE_NO_DEFAULTS_ROW(options_)                                          \
+	{                                                                       \
+		.name = "no-default-suppressions",                              \
+		.help = "do without the suppressions installed with racewatch", \
+		.type = OPTION_FLAG,                                            \
+		.offset = offsetof(options_, no_default_suppressions)           \
+	}
+
+#define GATE_SPECIAL_ROW(options_)                                            \
+	{                                                                     \
+		.name = "special-variable", .arg = "GLOB",                    \
+		.help = "races on these variables are unlikely to be errors", \
+		.type = OPTION_LIST, .offset = offsetof(options_, special)    \
+	}
+
+#define GATE_GENERATE_ROW(options_)                                                  \
+	{                                                                            \
+		.name = "gen-suppressions", .arg = "FILE",                           \
+		.help = "append a suppression for each race reported (-: print it)", \
+		.type = OPTION_STRING,                                               \
+		.offset = offsetof(options_, gen_suppressions)                       \
+	}
+
+#define GATE_UPDATE_ROW(options_)                             \
+	{                                                     \
+		.name = "update-baseline",                    \
+		.help = "add the new races to the baseline",  \
+		.type = OPTION_FLAG,                          \
+		.offset = offsetof(options_, update_baseline) \
+	}
 
 struct gate_config {
 	struct vec suppressions, baselines; /* of const char *: paths */

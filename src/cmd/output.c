@@ -242,6 +242,7 @@ static void output_status(void *context, const struct session_counts *counts)
 		.sites_sampled = counts->sites_sampled,
 		.sites_seen = counts->sites_known,
 		.overhead_pct = counts->overhead_pct,
+		.budget_pct = counts->budget_pct,
 		.races = counts->races,
 	};
 
@@ -414,6 +415,12 @@ bool output_finish(struct output *output, int exit_status)
 		.out_of_registers = stats->out_of_registers,
 		.dropped = stats->dropped,
 		.arms_refused = stats->arms_refused,
+		.arms = stats->arms,
+		.stops = stats->stops,
+		.unaffordable = stats->unaffordable,
+		.resting = stats->resting,
+		.cpu_ns = stats->busy_ns + counts->cpu_ns,
+		.budget_pct = counts->budget_pct,
 		.stalled_ns = stats->stalled_ns,
 		.elapsed_ns = counts->elapsed_ns,
 		.overhead_pct = counts->overhead_pct,

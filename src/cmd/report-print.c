@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "detect/session.h"
 #include "report/merge.h"
@@ -175,22 +176,13 @@ struct error *report_print(struct report_print *print, struct merge *merge)
 	return print_end(print, err);
 }
 
-static uint64_t hash_text(const char *text, uint64_t salt)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ salt;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* By names and by code; synchronization is never taken for a race. */
 static void hash_race(const struct race *race, uint64_t hashes[2])
 {
 	uint64_t sync = race->verdict == VERDICT_SYNC;
 
-	hashes[0] = hash_text(race->fingerprint, 2 * sync);
-	hashes[1] = hash_text(race->fingerprint_code, 2 * sync + 1);
+	hashes[0] = hash_salted(race->fingerprint, 2 * sync);
+	hashes[1] = hash_salted(race->fingerprint_code, 2 * sync + 1);
 }
 
 static bool set_has(const struct race_set *set, const struct race *race)

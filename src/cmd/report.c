@@ -22,9 +22,12 @@
 #include "report/merge.h"
 #include "report/read.h"
 
-enum show { SHOW_DEFAULT, SHOW_ALL };
-
-static const char *const show_words[] = { "default", "all", NULL };
+/* how filters may begin */
+static const char *const filter_words[] = {
+	"verdict=", "status=",	    "kind=",	 "evidence=", "region=",
+	"module=",  "function=",    "variable=", "file=",     "thread=",
+	"host=",    "fingerprint=", NULL
+};
 
 struct report_options {
 	bool help, version, diff, quiet;
@@ -52,12 +55,9 @@ static const struct option_def report_defs[] = {
 	  .arg = "KEY=GLOB",
 	  .help = "only races that match; !KEY=GLOB: only those that do not",
 	  .type = OPTION_LIST,
-	  .offset = AT(filters) },
-	{ .name = "suppressions",
-	  .arg = "FILE",
-	  .help = "do not report the races that this file describes",
-	  .type = OPTION_LIST,
-	  .offset = AT(suppressions) },
+	  .offset = AT(filters),
+	  .choices = filter_words },
+	GATE_SUPPRESSIONS_ROW(struct report_options),
 	{ .name = "baseline",
 	  .arg = "FILE",
 	  .help = "races of this saved report are known; exit with 66 when "
@@ -80,17 +80,7 @@ static const struct option_def report_defs[] = {
 	  .type = OPTION_CHOICE,
 	  .offset = AT(show),
 	  .choices = show_words },
-	{ .name = "color",
-	  .arg = "WHEN",
-	  .help = "auto, always or never (default auto)",
-	  .type = OPTION_CHOICE,
-	  .offset = AT(color),
-	  .choices = color_words },
-	{ .name = "quiet",
-	  .letter = 'q',
-	  .help = "print races only",
-	  .type = OPTION_FLAG,
-	  .offset = AT(quiet) },
+	TERMINAL_ROWS(struct report_options),
 	COMMAND_OPTIONS(struct report_options),
 };
 

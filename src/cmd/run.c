@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cmd/program.h"
@@ -62,8 +61,7 @@ static struct error *run_inspect(const struct watch_options *options)
 static struct error *run_main(int argc, char **argv, int *ret_status)
 {
 	cleanup_free char **given = NULL;
-	struct watch_options options = { .rate = 1000,
-					 .stall_ns = CLOCK_NS_PER_MS };
+	struct watch_options options = { .preset = EFFORT_NORMAL };
 	struct error *err;
 	int first;
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 const char *const color_words[] = { "auto", "always", "never", NULL };
+const char *const show_words[] = { "default", "all", NULL };
 
 bool terminal_color(int color, int fd)
 {

@@ -1,16 +1,41 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What text is written to: whether it shows colours, and how wide it is.
+ * What text is written to: whether it shows colours, how wide it is, and how
+ * much of everything is shown there.
  */
 #ifndef CMD_TERMINAL_H
 #define CMD_TERMINAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "base/options.h"
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* The words of --color, in the order of enum color; ends in NULL. */
 extern const char *const color_words[];
+
+enum show { SHOW_DEFAULT, SHOW_ALL };
+
+/* The words of --show, in the order of enum show; ends in NULL. */
+extern const char *const show_words[];
+
+/*
+ * Option rows of every command that prints races: its options have the members
+ * color and quiet.
+ */
+#define TERMINAL_ROWS(options_)                                             \
+	{ .name = "color",                                                  \
+	  .arg = "WHEN",                                                    \
+	  .help = "auto, always or never (default auto)",                   \
+	  .type = OPTION_CHOICE,                                            \
+	  .offset = offsetof(options_, color),                              \
+	  .choices = color_words },                                         \
+	{                                                                   \
+		.name = "quiet", .letter = 'q', .help = "print races only", \
+		.type = OPTION_FLAG, .offset = offsetof(options_, quiet)    \
+	}
 
 /* color: of enum color. Automatic: on a terminal, unless NO_COLOR is set. */
 bool terminal_color(int color, int fd);

@@ -20,37 +20,58 @@
 #include "cmd/output.h"
 #include "cmd/patterns.h"
 #include "cmd/refusal.h"
+#include "cmd/state.h"
 #include "cmd/terminal.h"
 #include "detect/rules.h"
 #include "detect/session.h"
 #include "report/source.h"
 
-enum show { SHOW_DEFAULT, SHOW_ALL };
-
-static const char *const show_words[] = { "default", "all", NULL };
+/* how arguments of --on-race and --debug may begin */
+static const char *const on_race_words[] = { "report", "stop", "core",
+					     "exec:", NULL };
+static const char *const debug_words[] = { "image", "sys",    "target",
+					   "watch", "detect", "report",
+					   "all",   NULL };
 /* in the order of enum wire_follow */
-static const char *const follow_words[] = { "none", "fork", "all", NULL };
+const char *const watch_follow_words[] = { "none", "fork", "all", NULL };
+enum policy { POLICY_GUIDED, POLICY_UNIFORM };
+
+const char *const watch_policy_words[] = { "guided", "uniform", NULL };
 enum backend_word { BACKEND_AUTO, BACKEND_PERF, BACKEND_PERF_CPU };
 
-static const char *const backend_words[] = { "auto",   "perf",	"perf-cpu",
-					     "ptrace", "value", NULL };
+const char *const watch_backend_words[] = { "auto",   "perf",  "perf-cpu",
+					    "ptrace", "value", NULL };
 
 #define AT(member) offsetof(struct watch_options, member)
 
 const struct option_def watch_defs[WATCH_DEFS] = {
+	{ .name = "effort",
+	  .arg = "WHAT",
+	  .help = "low, normal or high: how much is spent on the watching "
+		  "(default normal, attach low)",
+	  .type = OPTION_CHOICE,
+	  .offset = AT(effort.effort),
+	  .choices = effort_words },
+	{ .name = "overhead",
+	  .arg = "PERCENT",
+	  .help = "slow the program down by at most this share of its time, "
+		  "and sample as often as that pays for (default 40, attach "
+		  "2)",
+	  .type = OPTION_PERCENT,
+	  .offset = AT(effort.overhead_pct) },
 	{ .name = "rate",
 	  .arg = "HITS",
 	  .help = "sample about this often per second (default 1000, attach "
-		  "100; 0: never)",
+		  "50; 0: never)",
 	  .type = OPTION_UINT64,
-	  .offset = AT(rate),
+	  .offset = AT(effort.rate),
 	  .max = 1000000 },
 	{ .name = "stall",
 	  .arg = "TIME",
 	  .help = "hold a thread at its access at most this long (default 1ms, "
 		  "attach 200us)",
 	  .type = OPTION_DURATION,
-	  .offset = AT(stall_ns),
+	  .offset = AT(effort.stall_ns),
 	  .min = CLOCK_NS_PER_US,
 	  .max = 10 * CLOCK_NS_PER_S },
 	{ .name = "duration",
@@ -64,43 +85,20 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .type = OPTION_UINT64,
 	  .offset = AT(seed),
 	  .max = UINT64_MAX - 1 },
-	{ .name = "backend",
-	  .arg = "NAME",
-	  .help = "auto, perf, perf-cpu, ptrace or value (default auto)",
-	  .type = OPTION_CHOICE,
-	  .offset = AT(backend),
-	  .choices = backend_words },
-	{ .name = "text-untouched",
-	  .help = "set breakpoints in debug registers only, never in the "
-		  "program's text; needs perf",
-	  .type = OPTION_FLAG,
-	  .offset = AT(text_untouched) },
-	{ .name = "debuginfod",
-	  .help = "fetch debugging information from the servers of "
-		  "DEBUGINFOD_URLS",
-	  .type = OPTION_FLAG,
-	  .offset = AT(debuginfod) },
-	{ .name = "follow",
+	{ .name = "policy",
 	  .arg = "WHICH",
-	  .help = "watch child processes too: none, fork (those that run the "
-		  "same program) or all (default none)",
+	  .help = "uniform: hold every location as often; guided: half of the "
+		  "time those where races are likely (default uniform)",
 	  .type = OPTION_CHOICE,
-	  .offset = AT(follow),
-	  .choices = follow_words },
-	{ .name = "include",
-	  .arg = "GLOB",
-	  .help = "sample these modules, functions or source files too",
-	  .type = OPTION_LIST,
-	  .offset = AT(include) },
-	{ .name = "exclude",
-	  .arg = "GLOB",
-	  .help = "do not sample these modules, functions or source files",
-	  .type = OPTION_LIST,
-	  .offset = AT(exclude) },
-	{ .name = "include-stack",
-	  .help = "sample accesses through the stack and frame pointers too",
-	  .type = OPTION_FLAG,
-	  .offset = AT(include_stack) },
+	  .offset = AT(policy),
+	  .choices = watch_policy_words },
+	{ .name = "state",
+	  .arg = "FILE",
+	  .help = "begin with what earlier runs learned about the program, and "
+		  "add to it",
+	  .type = OPTION_STRING,
+	  .offset = AT(state) },
+	WATCH_TARGET_ROWS(struct watch_options),
 	{ .name = "output",
 	  .letter = 'o',
 	  .arg = "FILE",
@@ -131,38 +129,20 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .type = OPTION_CHOICE,
 	  .offset = AT(show),
 	  .choices = show_words },
-	{ .name = "suppressions",
-	  .arg = "FILE",
-	  .help = "do not report the races that this file describes",
-	  .type = OPTION_LIST,
-	  .offset = AT(suppressions) },
-	{ .name = "no-default-suppressions",
-	  .help = "do without the suppressions installed with racewatch",
-	  .type = OPTION_FLAG,
-	  .offset = AT(no_default_suppressions) },
-	{ .name = "special-variable",
-	  .arg = "GLOB",
-	  .help = "races on these variables are unlikely to be errors",
-	  .type = OPTION_LIST,
-	  .offset = AT(special) },
+	GATE_SUPPRESSIONS_ROW(struct watch_options),
+	GATE_NO_DEFAULTS_ROW(struct watch_options),
+	GATE_SPECIAL_ROW(struct watch_options),
 	{ .name = "strict",
 	  .help = "report what is unlikely to be an error as a race too",
 	  .type = OPTION_FLAG,
 	  .offset = AT(strict) },
-	{ .name = "gen-suppressions",
-	  .arg = "FILE",
-	  .help = "append a suppression for each race reported (-: print it)",
-	  .type = OPTION_STRING,
-	  .offset = AT(gen_suppressions) },
+	GATE_GENERATE_ROW(struct watch_options),
 	{ .name = "baseline",
 	  .arg = "FILE",
 	  .help = "races of this saved report are known: fail for others only",
 	  .type = OPTION_LIST,
 	  .offset = AT(baselines) },
-	{ .name = "update-baseline",
-	  .help = "add the new races to the baseline",
-	  .type = OPTION_FLAG,
-	  .offset = AT(update_baseline) },
+	GATE_UPDATE_ROW(struct watch_options),
 	{ .name = "error-exitcode",
 	  .arg = "NUMBER",
 	  .help = "exit with this when a race was reported (default 66; 0: as "
@@ -180,23 +160,14 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 		  "write a core file of it; exec:COMMAND: run this with the "
 		  "race's JSON as its input (default report)",
 	  .type = OPTION_STRING,
-	  .offset = AT(on_race) },
+	  .offset = AT(on_race),
+	  .choices = on_race_words },
 	{ .name = "min-samples",
 	  .arg = "NUMBER",
 	  .help = "exit with 65 when fewer samples were taken (default 0)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(min_samples) },
-	{ .name = "color",
-	  .arg = "WHEN",
-	  .help = "auto, always or never (default auto)",
-	  .type = OPTION_CHOICE,
-	  .offset = AT(color),
-	  .choices = color_words },
-	{ .name = "quiet",
-	  .letter = 'q',
-	  .help = "print races only",
-	  .type = OPTION_FLAG,
-	  .offset = AT(quiet) },
+	TERMINAL_ROWS(struct watch_options),
 	{ .name = "verbose",
 	  .letter = 'v',
 	  .help = "say more about what is done",
@@ -207,7 +178,8 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .help = "print what racewatch does inside: image, sys, target, "
 		  "watch, detect, report or all, between commas",
 	  .type = OPTION_STRING,
-	  .offset = AT(debug) },
+	  .offset = AT(debug),
+	  .choices = debug_words },
 	COMMAND_OPTIONS(struct watch_options),
 	/* what follows needs a program that is ours: WATCH_DEFS_ATTACH */
 	{ .name = "timeout",
@@ -215,10 +187,7 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .help = "end the program after this time, and exit with 124",
 	  .type = OPTION_DURATION,
 	  .offset = AT(timeout_ns) },
-	{ .name = "no-aslr",
-	  .help = "start the program without address-space randomization",
-	  .type = OPTION_FLAG,
-	  .offset = AT(no_aslr) },
+	WATCH_NO_ASLR_ROW(struct watch_options),
 };
 
 static uint64_t watch_random_seed(void)
@@ -253,8 +222,11 @@ static int watch_status(const struct watch_options *options,
 
 static struct error *watch_session(const struct watch_options *options,
 				   const struct rules *rules,
+				   struct learned *learned,
 				   struct output *output, int *ret_status)
 {
+	const struct effort_plan plan =
+		effort_plan(&options->effort, options->preset);
 	struct session_config config = {
 		.argv = options->argv,
 		.pids = options->pids.items,
@@ -262,13 +234,17 @@ static struct error *watch_session(const struct watch_options *options,
 		.held = options->held,
 		.follow = (enum wire_follow)options->follow,
 		.no_aslr = options->no_aslr,
-		.backend = backend_words[options->backend],
+		.backend = watch_backend_words[options->backend],
 		.text_untouched = options->text_untouched,
 		.debuginfod = options->debuginfod,
 		.seed = options->seed,
-		.rate = (uint32_t)options->rate,
-		.arm_rate = options->arm_rate,
-		.stall_max_ns = options->stall_ns,
+		.rate = plan.rate,
+		.arm_rate = plan.arm_rate,
+		.stall_max_ns = plan.stall_max_ns,
+		.share = plan.share,
+		.rest = plan.rest,
+		.stretch_max = plan.stretch_max,
+		.once = plan.once,
 		.duration_ns = options->duration_ns,
 		.timeout_ns = options->timeout_ns,
 		.halt_on_race = options->halt_on_race,
@@ -277,6 +253,8 @@ static struct error *watch_session(const struct watch_options *options,
 		.rules = rules,
 		.judge = gate_judge(output->config->gate),
 		.sources = output->config->sources,
+		.learned = options->state ? learned : NULL,
+		.guided = options->policy == POLICY_GUIDED,
 	};
 	struct session_sink sink = output_sink(output);
 	struct session_result result = { .status = 0 };
@@ -294,6 +272,24 @@ static struct error *watch_session(const struct watch_options *options,
 		status = EXIT_FAILED;
 	if (!err)
 		*ret_status = status;
+	return err;
+}
+
+/* What was learned counts even if the session failed in its midst. */
+static struct error *watch_learning(const struct watch_options *options,
+				    const struct rules *rules,
+				    struct output *output, int *ret_status)
+{
+	struct state state;
+	struct error *err = state_load(&state, options->state);
+
+	if (!err) {
+		err = watch_session(options, rules, &state.learned, output,
+				    ret_status);
+		if (!state_save(&state) && !err)
+			*ret_status = EXIT_FAILED;
+	}
+	state_deinit(&state);
 	return err;
 }
 
@@ -327,7 +323,7 @@ static struct error *watch_output(const struct watch_options *options,
 	sources_init(&sources, &options->source_dirs);
 
 	if (!err)
-		err = watch_session(options, rules, &output, ret_status);
+		err = watch_learning(options, rules, &output, ret_status);
 	sources_deinit(&sources);
 	/* what was wrong with the file has been said */
 	if (!output_deinit(&output) && !err)
@@ -429,10 +425,11 @@ struct error *watch_parse(const struct option_table *table, int argc,
 		.pids = VEC_INIT(int),
 		.seed = UINT64_MAX, /* none given */
 		.format = -1,
-		.rate = ret->rate,
-		.stall_ns = ret->stall_ns,
+		.policy = POLICY_UNIFORM,
+		.preset = ret->preset,
 		.error_exitcode = EXIT_RACES,
 	};
+	effort_init(&ret->effort);
 	if (!given)
 		return error_nomem;
 	memcpy(given, argv, (size_t)argc * sizeof(*given));

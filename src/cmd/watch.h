@@ -7,10 +7,12 @@
 #define CMD_WATCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/options.h"
 #include "base/vec.h"
+#include "cmd/effort.h"
 
 struct error;
 struct pidref;
@@ -23,12 +25,13 @@ struct watch_options {
 	bool help, version, quiet, verbose;
 	bool include_stack, no_aslr, halt_on_race, text_untouched, strict;
 	bool debuginfod;
-	int backend, color, show, follow;
+	int backend, color, show, follow, policy;
 	int format; /* in watch.c's words; negative: not given */
-	uint64_t seed, rate, stall_ns, duration_ns, timeout_ns;
+	uint64_t seed, duration_ns, timeout_ns;
+	struct effort_options effort;
+	enum effort preset; /* the command's own */
 	uint64_t error_exitcode, min_samples;
-	uint32_t arm_rate; /* of struct session_config; no option */
-	const char *output, *debug, *on_race;
+	const char *output, *debug, *on_race, *state;
 	struct vec include, exclude;
 	bool source;
 	struct vec source_dirs;
@@ -37,18 +40,77 @@ struct watch_options {
 	const char *gen_suppressions;
 };
 
+/*
+ * Option rows that say how and where to look, for every command that watches:
+ * its options have the members backend, text_untouched, debuginfod, follow,
+ * include, exclude and include_stack.
+ */
+#define WATCH_TARGET_ROWS(options_)                                                    \
+	{ .name = "backend",                                                           \
+	  .arg = "NAME",                                                               \
+	  .help = "auto, perf, perf-cpu, ptrace or value (default auto)",              \
+	  .type = OPTION_CHOICE,                                                       \
+	  .offset = offsetof(options_, backend),                                       \
+	  .choices = watch_backend_words },                                            \
+		{ .name = "text-untouched",                                            \
+		  .help = "set breakpoints in debug registers only, never in the "     \
+			  "program's text; needs perf",                                \
+		  .type = OPTION_FLAG,                                                 \
+		  .offset = offsetof(options_, text_untouched) },                      \
+		{ .name = "debuginfod",                                                \
+		  .help = "fetch debugging information from the servers of "           \
+			  "DEBUGINFOD_URLS",                                           \
+		  .type = OPTION_FLAG,                                                 \
+		  .offset = offsetof(options_, debuginfod) },                          \
+		{ .name = "follow",                                                    \
+		  .arg = "WHICH",                                                      \
+		  .help = "watch child processes too: none, fork (those that run the " \
+			  "same program) or all (default none)",                       \
+		  .type = OPTION_CHOICE,                                               \
+		  .offset = offsetof(options_, follow),                                \
+		  .choices = watch_follow_words },                                     \
+		{ .name = "include",                                                   \
+		  .arg = "GLOB",                                                       \
+		  .help = "sample these modules, functions or source files too",       \
+		  .type = OPTION_LIST,                                                 \
+		  .offset = offsetof(options_, include) },                             \
+		{ .name = "exclude",                                                   \
+		  .arg = "GLOB",                                                       \
+		  .help = "do not sample these modules, functions or source files",    \
+		  .type = OPTION_LIST,                                                 \
+		  .offset = offsetof(options_, exclude) },                             \
+	{                                                                              \
+		.name = "include-stack",                                               \
+		.help = "sample accesses through the stack and frame pointers too",    \
+		.type = OPTION_FLAG,                                                   \
+		.offset = offsetof(options_, include_stack)                            \
+	}
+
+/* Where it is racewatch that starts the program: the member no_aslr. */
+#define WATCH_NO_ASLR_ROW(options_)                                              \
+	{                                                                        \
+		.name = "no-aslr",                                               \
+		.help = "start the program without address-space randomization", \
+		.type = OPTION_FLAG, .offset = offsetof(options_, no_aslr)       \
+	}
+
 enum {
-	WATCH_DEFS = 35,
+	WATCH_DEFS = 39,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 33,
+	WATCH_DEFS_ATTACH = 37,
 };
+
+/* The words of --backend, --follow and --policy; each ends in NULL. */
+extern const char *const watch_backend_words[];
+extern const char *const watch_follow_words[];
+extern const char *const watch_policy_words[];
 
 extern const struct option_def watch_defs[WATCH_DEFS];
 
 /*
- * Parse into *ret, whose rate and stall_ns are the command's defaults; *ret_given is argv as it
- * was, for watch_program() (free it). End with options_release(), also after
- * an error.
+ * Parse into *ret, whose preset is the command's; *ret_given is argv as it was,
+ * for watch_program() (free it). End with options_release(), also after an
+ * error.
  */
 struct error *watch_parse(const struct option_table *table, int argc,
 			  char **argv, struct watch_options *ret,

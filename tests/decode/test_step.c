@@ -53,6 +53,8 @@ enum {
 	INPUT_LINES = 4000,
 };
 
+static const uint64_t REGISTERS_WAIT_NS = 120 * CLOCK_NS_PER_S;
+
 struct counters {
 	uint64_t steps;
 	uint64_t checks;
@@ -85,12 +87,29 @@ struct stepper {
 	bool exited;
 };
 
+/*
+ * ENOSPC: somebody watches by CPU and holds the registers of the machine, such
+ * as a test beside this one. They are waited for.
+ */
 static void write_debug_register(struct stepper *stepper, int i, uint64_t value)
 {
 	size_t offset = offsetof(struct user, u_debugreg) +
 			(size_t)i * sizeof(((struct user *)0)->u_debugreg[0]);
+	uint64_t limit_ns = 0;
+	long written;
 
-	if (ptrace(PTRACE_POKEUSER, stepper->pid, offset, value) != 0) {
+	while ((written = ptrace(PTRACE_POKEUSER, stepper->pid, offset,
+				 value)) != 0 &&
+	       errno == ENOSPC) {
+		uint64_t now_ns = clock_now_ns();
+
+		if (!limit_ns)
+			limit_ns = now_ns + REGISTERS_WAIT_NS;
+		if (now_ns >= limit_ns)
+			break;
+		usleep(1000);
+	}
+	if (written != 0) {
 		printf("# debug register %d, %llx: %s\n", i,
 		       (unsigned long long)value, strerror(errno));
 		stepper->counters.failures++;

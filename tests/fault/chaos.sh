@@ -198,6 +198,8 @@ finish_watching()
 # fails REASON: about the present cycle; how to have it again.
 fails()
 {
+	# perhaps held by this cycle: the others need not wait for it
+	exec 9>&-
 	not_ok "cycle $cycle: $backend, $rate/s, $stall, SIGTRAP $trap," \
 		"$acting, $ending after 0.$moment s: $*"
 	diag "RACEWATCH_CHAOS_SEED=$seed RACEWATCH_CHAOS_FIRST=$cycle" \
@@ -255,6 +257,8 @@ one_cycle()
 	fi
 	[ -n "$program" ] || start_program "$trap" ||
 		{ fails "the program does not start"; return; }
+	# which takes registers of every processor; see doctor.sh
+	[ "$backend" != perf-cpu ] || registers_alone
 	watch
 	sleep "0.0$((RANDOM % 99))"
 	act "$acting"
@@ -273,6 +277,7 @@ one_cycle()
 		signal KILL "$tracer"
 		return
 	fi
+	exec 9>&-
 	unharmed
 	case $ending:$code in
 	KILL:* | pipe:* | *:0) ;;

@@ -32,7 +32,7 @@ outcome()
 		diag_file "$work/err"
 		;;
 	esac
-	if grep -Eiq 'assert|sanitizer|dumped' "$work/err"; then
+	if grep -Eiq 'assert|sanitizer: |dumped' "$work/err"; then
 		not_ok "$what, $form: no crash"
 		diag_file "$work/err"
 	fi

@@ -6,6 +6,9 @@
  * the program must end as it would have without it, its text as it was. Where
  * it cannot, the table says why.
  *
+ * Some rows ask for conflicts to be held, and let both threads go on, leave
+ * the program stopped, or have the front end go away meanwhile.
+ *
  * The program is started by the tracer, or attached to and let go again. A
  * short run takes the first call, the 6th, the 36th, with one back-end for each
  * row; RACEWATCH_TEST_LONG takes all of both.
@@ -34,6 +37,8 @@ enum {
 	/* then until so many samples were taken, or so much time has passed */
 	SAMPLES = 8,
 	SAMPLES_MS = 200,
+	/* and so much for a conflict, where samples are taken at all */
+	HELD_MS = 5000,
 	TEXT = 2 * 4096,
 	OUT_LIMIT = 1 << 20,
 	/* a run takes some 50 ms */
@@ -53,127 +58,155 @@ struct arena {
 static struct arena *arena;
 static char *program_argv[4];
 
+/* What the front end does of a conflict whose threads wait for it. */
+enum held {
+	HELD_NEVER, /* they do not wait */
+	HELD_GO_ON,
+	HELD_STOP, /* the program is left stopped, and woken up */
+	HELD_GONE, /* it dies */
+};
+
 struct row {
 	const char *name;
 	struct fault fault;
 	const char *backend; /* in short runs */
 	/* why the program cannot be saved when it fails for good; or NULL */
 	const char *lost;
+	enum held held;
 };
 
-#define REQUEST(request, backend, ...)                  \
-	{                                               \
-#request, { .call = CALL_PTRACE,        \
-			    .detail = PTRACE_##request, \
-			    .code = EIO },              \
-			    backend,                    \
-			    __VA_ARGS__                 \
+#define REQUEST(request, in_short)                     \
+	{                                              \
+		.name = #request,                      \
+		.fault = { .call = CALL_PTRACE,        \
+			   .detail = PTRACE_##request, \
+			   .code = EIO },              \
+		.backend = in_short                    \
+	}
+
+#define HELD(request, answer, in_short)                    \
+	{                                                  \
+		.name = #request ", held, " #answer,       \
+		.fault = { .call = CALL_PTRACE,            \
+			   .detail = PTRACE_##request,     \
+			   .code = EIO },                  \
+		.backend = in_short, .held = HELD_##answer \
 	}
 
 static const struct row rows[] = {
-	REQUEST(SEIZE, "perf", NULL),
-	REQUEST(INTERRUPT, "ptrace", NULL),
-	REQUEST(CONT, "perf", NULL),
-	REQUEST(SYSCALL, "ptrace", NULL),
-	REQUEST(LISTEN, "perf", NULL),
-	REQUEST(DETACH, "perf", NULL),
-	REQUEST(GETREGS, "value", NULL),
-	REQUEST(SETREGS, "perf", NULL),
-	REQUEST(POKEUSER, "value", NULL),
-	REQUEST(PEEKUSER, "ptrace", NULL),
-	REQUEST(GETSIGINFO, "ptrace", NULL),
-	REQUEST(PEEKSIGINFO, "perf", NULL),
-	REQUEST(GETSIGMASK, "perf", NULL),
-	REQUEST(SETSIGMASK, "value", NULL),
-	REQUEST(GETEVENTMSG, "value", NULL),
+	REQUEST(SEIZE, "perf"),
+	REQUEST(INTERRUPT, "ptrace"),
+	REQUEST(CONT, "perf"),
+	REQUEST(SYSCALL, "ptrace"),
+	REQUEST(LISTEN, "perf"),
+	REQUEST(DETACH, "perf"),
+	REQUEST(GETREGS, "value"),
+	REQUEST(SETREGS, "perf"),
+	REQUEST(POKEUSER, "value"),
+	REQUEST(PEEKUSER, "ptrace"),
+	REQUEST(GETSIGINFO, "ptrace"),
+	REQUEST(PEEKSIGINFO, "perf"),
+	REQUEST(GETSIGMASK, "perf"),
+	REQUEST(SETSIGMASK, "value"),
+	REQUEST(GETEVENTMSG, "value"),
 	{ "debug registers",
 	  { .call = CALL_PTRACE, .detail = FAULT_POKE_DEBUG, .code = ENOSPC },
-	  "ptrace",
-	  NULL },
+	  .backend = "ptrace" },
 	{ "reading debug registers",
 	  { .call = CALL_PTRACE, .detail = FAULT_PEEK_DEBUG, .code = EIO },
-	  "ptrace",
-	  NULL },
+	  .backend = "ptrace" },
 	{ "SEIZE, no permission",
 	  { .call = CALL_PTRACE, .detail = PTRACE_SEIZE, .code = EPERM },
-	  "value",
-	  NULL },
+	  .backend = "value" },
 	{ "process_vm_readv",
 	  { .call = CALL_READV, .code = EPERM },
-	  "ptrace",
-	  NULL },
+	  .backend = "ptrace" },
 	{ "reading memory",
 	  { .call = CALL_PREAD, .code = EPERM, .refused = CALL_READV },
-	  "value",
-	  "text that cannot be read is not written: its breakpoints stay" },
-	{ "writing text", { .call = CALL_PWRITE, .code = EIO }, "perf", NULL },
+	  .backend = "value",
+	  .lost = "text that cannot be read is not written: its breakpoints stay" },
+	{ "writing text",
+	  { .call = CALL_PWRITE, .code = EIO },
+	  .backend = "perf" },
 	{ "POKETEXT",
 	  { .call = CALL_PTRACE,
 	    .detail = PTRACE_POKETEXT,
 	    .code = EIO,
 	    .refused = CALL_PWRITE },
-	  "value",
-	  "what it wrote, where nothing else may, cannot be undone" },
+	  .backend = "value",
+	  .lost = "what it wrote, where nothing else may, cannot be undone" },
 	{ "perf_event_open",
 	  { .call = CALL_SYSCALL,
 	    .detail = SYS_perf_event_open,
 	    .code = EMFILE },
-	  "perf",
-	  NULL },
+	  .backend = "perf" },
 	{ "kcmp",
 	  { .call = CALL_SYSCALL, .detail = SYS_kcmp, .code = EPERM },
-	  "perf",
-	  NULL },
+	  .backend = "perf" },
 	{ "tgkill",
 	  { .call = CALL_SYSCALL, .detail = SYS_tgkill, .code = EPERM },
-	  "value",
-	  NULL },
-	{ "ioctl of perf", { .call = CALL_IOCTL, .code = EIO }, "perf", NULL },
+	  .backend = "value" },
+	{ "ioctl of perf",
+	  { .call = CALL_IOCTL, .code = EIO },
+	  .backend = "perf" },
 	{ "open /proc/PID/mem",
 	  { .call = CALL_OPEN, .path = "/mem", .code = EACCES },
-	  "perf",
-	  NULL },
+	  .backend = "perf" },
 	{ "open /proc/TID/status",
 	  { .call = CALL_OPEN, .path = "/status", .code = EMFILE },
-	  "ptrace",
-	  NULL },
+	  .backend = "ptrace" },
 	{ "open /proc/TID/syscall",
 	  { .call = CALL_OPEN, .path = "/syscall", .code = EPERM },
-	  "perf",
-	  NULL },
+	  .backend = "perf" },
 	{ "open /proc/TID/schedstat",
 	  { .call = CALL_OPEN, .path = "/schedstat", .code = ENOENT },
-	  "ptrace",
-	  NULL },
+	  .backend = "ptrace" },
 	{ "open /proc/TID/comm",
 	  { .call = CALL_OPEN, .path = "/comm", .code = EMFILE },
-	  "value",
-	  NULL },
+	  .backend = "value" },
 	{ "open /proc/PID/auxv",
 	  { .call = CALL_OPEN, .path = "/auxv", .code = EACCES },
-	  "perf",
-	  NULL },
+	  .backend = "perf" },
 	{ "list /proc/PID/task",
 	  { .call = CALL_OPENDIR, .path = "/task", .code = EMFILE },
-	  "perf",
-	  NULL },
-	{ "read", { .call = CALL_READ, .code = EIO }, "perf", NULL },
-	{ "write", { .call = CALL_WRITE, .code = EPIPE }, "ptrace", NULL },
-	{ "ppoll", { .call = CALL_PPOLL, .code = EINTR }, "value", NULL },
-	{ "pipe", { .call = CALL_PIPE, .code = EMFILE }, "perf", NULL },
-	{ "fork", { .call = CALL_FORK, .code = EAGAIN }, "perf", NULL },
+	  .backend = "perf" },
+	{ "read", { .call = CALL_READ, .code = EIO }, .backend = "perf" },
+	{ "write", { .call = CALL_WRITE, .code = EPIPE }, .backend = "ptrace" },
+	{ "ppoll", { .call = CALL_PPOLL, .code = EINTR }, .backend = "value" },
+	{ "pipe", { .call = CALL_PIPE, .code = EMFILE }, .backend = "perf" },
+	{ "fork", { .call = CALL_FORK, .code = EAGAIN }, .backend = "perf" },
 	{ "signalfd",
 	  { .call = CALL_SIGNALFD, .code = EMFILE },
-	  "value",
-	  NULL },
+	  .backend = "value" },
 	{ "fork of the tracer",
 	  { .call = CALL_FORK, .code = EAGAIN, .front = true },
-	  "value",
-	  NULL },
+	  .backend = "value" },
 	{ "socketpair",
 	  { .call = CALL_SOCKETPAIR, .code = EMFILE, .front = true },
-	  "value",
-	  NULL },
+	  .backend = "value" },
+	HELD(CONT, GO_ON, "perf"),
+	HELD(CONT, STOP, "ptrace"),
+	HELD(CONT, STOP, "perf"),
+	HELD(CONT, GONE, "perf"),
+	HELD(LISTEN, STOP, "ptrace"),
+	HELD(DETACH, STOP, "perf"),
+	HELD(DETACH, GONE, "ptrace"),
+	HELD(SETREGS, GO_ON, "ptrace"),
+	HELD(SETREGS, STOP, "perf"),
+	HELD(GETSIGINFO, STOP, "perf"),
+	HELD(GETSIGINFO, GONE, "ptrace"),
+	{ "writing text, held, STOP",
+	  { .call = CALL_PWRITE, .code = EIO },
+	  .backend = "perf",
+	  .held = HELD_STOP },
+	{ "write, held, STOP",
+	  { .call = CALL_WRITE, .code = EPIPE },
+	  .backend = "perf",
+	  .held = HELD_STOP },
+	{ "read, held, GONE",
+	  { .call = CALL_READ, .code = EIO },
+	  .backend = "perf",
+	  .held = HELD_GONE },
 };
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
@@ -293,6 +326,8 @@ static int child_main(int fd)
 struct run {
 	const char *backend;
 	bool attach;
+	enum held held;
+	uint32_t conflicts_held;
 	pid_t pid; /* of the program, when it is ours */
 	struct tracer tracer;
 	struct channel channel;
@@ -333,6 +368,31 @@ static void run_failed(struct run *run, const struct wire_failed *failed)
 	snprintf(arena->message, sizeof(arena->message), "%s", failed->message);
 }
 
+static void run_answer(struct run *run, const struct wire_conflict *conflict)
+{
+	struct wire_judged judged = {
+		.moment = conflict->moment,
+		.stop = run->held == HELD_STOP,
+	};
+
+	if (conflict->moment == 0)
+		return;
+	run->conflicts_held++;
+	if (run->held == HELD_GONE)
+		shutdown(run->channel.fd, SHUT_RDWR);
+	else
+		channel_send(&run->channel, WIRE_JUDGED, &judged,
+			     sizeof(judged));
+}
+
+static void run_wake(const struct wire_stopped *stopped)
+{
+	for (int i = 0; i < 2; i++) {
+		if (stopped->pids[i] != 0)
+			kill(stopped->pids[i], SIGCONT);
+	}
+}
+
 static void run_turn(struct run *run)
 {
 	struct channel *channel = &run->channel;
@@ -349,6 +409,10 @@ static void run_turn(struct run *run)
 		run->samples += type == WIRE_SAMPLE;
 		if (type == WIRE_FAILED)
 			run_failed(run, payload);
+		if (type == WIRE_CONFLICT)
+			run_answer(run, payload);
+		if (type == WIRE_STOPPED)
+			run_wake(payload);
 		if (type == WIRE_RETURNED && !run->stopped)
 			run_send_sites(run);
 		if (type != WIRE_EXITED)
@@ -361,6 +425,16 @@ static void run_turn(struct run *run)
 static bool run_open(const struct run *run)
 {
 	return !run->exited && !run->channel.closed;
+}
+
+static bool run_enough(const struct run *run)
+{
+	uint64_t now = run_ms();
+
+	if (run->held != HELD_NEVER && run->conflicts_held == 0 &&
+	    run->samples > 0 && now < run->enough + HELD_MS)
+		return false;
+	return run->samples >= SAMPLES || now > run->enough;
 }
 
 /* Until the program has ended, or been let go. */
@@ -384,7 +458,7 @@ static void run_watch(struct run *run)
 	run->enough = run_ms() + SAMPLES_MS;
 	while (run->started && !told(&arena->ended) && run_open(run) &&
 	       run_in_time(run, "the program hangs")) {
-		if (run->samples >= SAMPLES || run_ms() > run->enough)
+		if (run_enough(run))
 			tracee_tell(&arena->enough, 1);
 		run_turn(run);
 	}
@@ -407,6 +481,7 @@ static void run_spawn(struct run *run)
 		.pid_count = run->attach,
 		.backend = run->backend,
 		.seed = 1,
+		.hold_conflicts = run->held != HELD_NEVER,
 		.params = { .pool = 2, .rate = 5000, .stall_max_ns = 300000 },
 	};
 	struct error *err = tracer_spawn(&config, &run->tracer);
@@ -507,9 +582,11 @@ static void run_judge(struct run *run, bool lost)
 /* What went wrong, or NULL; and whether there were so many calls. */
 static const char *run_once(const struct row *row, const char *backend,
 			    bool attach, uint32_t at, bool forever,
-			    bool *ret_reached)
+			    bool *ret_reached, uint32_t *held)
 {
-	struct run run = { .backend = backend, .attach = attach };
+	struct run run = { .backend = backend,
+			   .attach = attach,
+			   .held = row->held };
 	int fd = (int)syscall(SYS_memfd_create, "arena", 0, 0, 0, 0, 0);
 	static char number[16];
 
@@ -535,9 +612,11 @@ static const char *run_once(const struct row *row, const char *backend,
 		channel_deinit(&run.channel);
 	run_judge(&run, forever && row->lost);
 	*ret_reached = fault_state->calls >= at;
+	*held += run.conflicts_held;
 	if (getenv("RACEWATCH_TEST_VERBOSE"))
-		print_message("%s %s %s %u: %u calls; %s\n", row->name, backend,
-			      attach ? "attach" : "run", at, fault_state->calls,
+		print_message("%s %s %s %u: %u calls, %u held; %s\n", row->name,
+			      backend, attach ? "attach" : "run", at,
+			      fault_state->calls, run.conflicts_held,
 			      arena->message);
 	fault_state = NULL;
 	munmap(arena, sizeof(*arena));
@@ -548,7 +627,7 @@ static const char *run_once(const struct row *row, const char *backend,
 
 /* The number of failures. */
 static int row_try(const struct row *row, const char *backend, bool attach,
-		   bool forever, bool all)
+		   bool forever, bool all, uint32_t *held)
 {
 	bool reached = true;
 	int failures = 0;
@@ -557,8 +636,8 @@ static int row_try(const struct row *row, const char *backend, bool attach,
 	     at += !all	     ? 5 * at
 		   : at < 60 ? 1
 			     : 1 + at / 8) {
-		const char *wrong =
-			run_once(row, backend, attach, at, forever, &reached);
+		const char *wrong = run_once(row, backend, attach, at, forever,
+					     &reached, held);
 
 		if (!wrong)
 			continue;
@@ -575,6 +654,7 @@ static void row_passes(void **state)
 	const struct row *row = *state;
 	int nth = (int)(row - rows);
 	bool all = getenv("RACEWATCH_TEST_LONG") != NULL;
+	uint32_t held = 0;
 	int failures = 0;
 
 	for (int i = 0; i < 12; i++) {
@@ -583,11 +663,17 @@ static void row_passes(void **state)
 
 		/* in short, two of the four forms, one with one back-end */
 		if (!all && (strcmp(backend, row->backend) ||
-			     attach != ((nth & 1) == forever)))
+			     attach != (row->held == HELD_GONE ||
+					(nth & 1) == forever)))
 			continue;
-		failures += row_try(row, backend, attach, forever, all);
+		/* a program that is started has nobody then who sees its end */
+		if (row->held == HELD_GONE && !attach)
+			continue;
+		failures += row_try(row, backend, attach, forever, all, &held);
 	}
 	assert_int_equal(failures, 0);
+	/* six programs, of which each makes a hundred conflicts and more */
+	assert_true(row->held == HELD_NEVER || held > 0);
 }
 
 int main(int argc, char **argv)

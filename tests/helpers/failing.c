@@ -7,8 +7,8 @@
  *	FAILING_AT      N: the Nth such call; N-: it and all after it
  *	FAILING_IN      front: in the process that racewatch begins as, or
  *	                others: in those it forks
- *	FAILING_COUNT   a file that gets the number of such calls, when the
- *	                front end exits
+ *	FAILING_COUNT   a file that gets the number of such calls made until
+ *	                the front end exits
  *
  * The programs that racewatch starts do not get it. Compiled with FAIL_MEMORY it
  * is malloc, else open: a sanitizer has memory functions of its own.
@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 extern void *__libc_malloc(size_t size);
@@ -35,7 +36,7 @@ static const char *word; /* of paths; NULL: paths do not matter */
 static bool memory, ready, in_front;
 static unsigned long first, last;
 static pid_t front;
-static atomic_ulong calls;
+static atomic_ulong *calls; /* shared by all processes forked */
 
 static bool due(void)
 {
@@ -43,7 +44,7 @@ static bool due(void)
 
 	if (!ready || (getpid() == front) != in_front)
 		return false;
-	n = atomic_fetch_add(&calls, 1) + 1;
+	n = atomic_fetch_add(calls, 1) + 1;
 	return n >= first && n <= last;
 }
 
@@ -79,7 +80,9 @@ __attribute__((constructor)) static void begin(void)
 	last = *end == '-' ? (unsigned long)-1 : first;
 	in_front = strcmp(in, "front") == 0;
 	front = getpid();
-	ready = true;
+	calls = mmap(NULL, sizeof(*calls), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ready = calls != MAP_FAILED;
 }
 
 __attribute__((destructor)) static void end(void)
@@ -93,7 +96,7 @@ __attribute__((destructor)) static void end(void)
 	file = path ? fopen(path, "w") : NULL;
 	if (!file)
 		return;
-	fprintf(file, "%lu\n", atomic_load(&calls));
+	fprintf(file, "%lu\n", atomic_load(calls));
 	fclose(file);
 }
 

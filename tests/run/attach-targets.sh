@@ -43,7 +43,7 @@ attach()
 {
 	run attach --seed "$seed" --backend "$backend" --rate 1000 \
 		--error-exitcode 0 -o "$report" "$@" "$program"
-	samples=$(sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' "$report")
+	samples=$(summary samples)
 }
 
 # pristine WHAT: how the program is now, if it is there.
@@ -107,7 +107,7 @@ ended()
 #	sleepy     it may not have run anything worth a sample
 undisturbed()
 {
-	local what="$1 by $backend, seed $seed" flags=" ${*:5} "
+	local what="$1 by $backend, seed $seed" flags=" ${*:5} " duration
 
 	if ! start "$1" "$3" "$4"; then
 		not_ok "$what: the program starts"
@@ -115,7 +115,14 @@ undisturbed()
 	fi
 	[[ $flags = *" masks "* ]] &&
 		"$HELPERS_DIR/pristine" --save "$work/saved" "$program"
-	attach --duration 0.4s
+	# on a busy machine, the time may be over before the first sample
+	for duration in 0.4s 2s; do
+		attach --duration "$duration"
+		if [ "${samples:-0}" -ge 1 ] || gone "$program" ||
+			[[ $flags = *" sleepy "* ]]; then
+			break
+		fi
+	done
 	# it may have ended just before, or its leader
 	if [ "$status" -ne 0 ] && ! gone "$program" && ! in_state Z; then
 		not_ok "$what: racewatch's exit status $status"
@@ -178,7 +185,11 @@ job_control()
 {
 	local what="$1 by $backend" pid
 
+	# in a process group of its own: the kernel stops none by SIGTSTP that
+	# is orphaned, as this script's may be
+	set -m
 	start wait_forever 1 2 || not_ok "$what: the program starts"
+	set +m
 	rm -f "$report"
 	"$RACEWATCH" attach --backend "$backend" --rate 1000 --seed 1 \
 		-o "$report" "$program" >"$work/out" 2>"$work/err" &

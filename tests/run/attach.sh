@@ -111,18 +111,22 @@ wait "$program"
 is "the program execs: its own status" "$?" 0
 matches "the program execs: it ends as it would" "$work/said" '^exec_self: done$'
 
-# The reader of what is printed goes away; the report is complete.
-start read_write 60
-rm -f "$report"
-timeout 60 "$RACEWATCH" attach -v --seed 1 --rate 1000 -o "$report" \
-	"$program" 2>&1 | head -n 1 >"$work/out"
-# whether what could not be written was of a race already is left to chance
-case ${PIPESTATUS[0]} in
-0 | 66) ok "SIGPIPE: exit status" ;;
-*) not_ok "SIGPIPE: exit status" ;;
-esac
-matches "SIGPIPE: the report's summary" "$report" '"type": *"summary"'
-unharmed SIGPIPE
-stop_program
+# The reader of what is printed goes away; the report is complete. Debugging
+# messages would make a signal of each signal.
+for more in -v --debug=all; do
+	start read_write 60
+	rm -f "$report"
+	timeout -k 5 60 "$RACEWATCH" attach "$more" --seed 1 --rate 1000 \
+		-o "$report" "$program" 2>&1 | head -n 1 >"$work/out"
+	# whether what could not be written was of a race is left to chance
+	case ${PIPESTATUS[0]} in
+	0 | 66) ok "SIGPIPE, $more: exit status" ;;
+	*) not_ok "SIGPIPE, $more: exit status" ;;
+	esac
+	matches "SIGPIPE, $more: the report's summary" "$report" \
+		'"type": *"summary"'
+	unharmed "SIGPIPE, $more"
+	stop_program
+done
 
 finish

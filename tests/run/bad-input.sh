@@ -18,7 +18,7 @@ refused()
 	run run "$@"
 	is "$what: exit status" "$status" "$wanted" || diag_file "$work/err"
 	matches "$what: message" "$work/err" "$regex"
-	if grep -Eiq 'assert|sanitizer|dumped' "$work/err"; then
+	if grep -Eiq 'assert|sanitizer: |dumped' "$work/err"; then
 		not_ok "$what: no crash"
 		diag_file "$work/err"
 	fi

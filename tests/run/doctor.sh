@@ -13,8 +13,7 @@ T=$TARGETS_DIR
 H=$HELPERS_DIR
 
 # The four debug registers are everybody's: one doctor at a time sees all.
-exec 9>"${abs_top_builddir:-/tmp}/tests-debug-registers.lock"
-flock 9
+registers_alone
 
 # last_thread PID: the id of one that is not the first
 last_thread()

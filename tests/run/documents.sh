@@ -76,18 +76,19 @@ junit_is_valid "without -o it goes to standard output" "$work/stdout.xml"
 
 # --- runs that end otherwise
 
-"$target" >/dev/null &
+"$target" 120 >/dev/null &
 program=$!
 lib_started "$program"
-"$RACEWATCH" attach -q --seed 1 --format sarif -o "$work/int.sarif" \
-	"$program" 2>"$work/err" &
+"$RACEWATCH" attach -q --seed 1 --rate 1000 --stall 1ms --format sarif \
+	-o "$work/int.sarif" "$program" 2>"$work/err" &
 watcher=$!
 lib_started "$watcher"
 # it says so when it watches: a race is caught
-await 30 grep -q 'data race' "$work/err" || diag_file "$work/err"
+await 60 grep -q 'data race' "$work/err"
 kill -INT "$watcher"
 wait "$watcher"
-is "attach that is interrupted exits for its race" "$?" 66
+is "attach that is interrupted exits for its race" "$?" 66 ||
+	diag_file "$work/err"
 sarif_is_valid "and has written its document" "$work/int.sarif"
 matches "with the end in it" "$work/int.sarif" '"exitCode": 66'
 kill "$program" 2>/dev/null

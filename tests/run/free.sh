@@ -3,68 +3,25 @@
 #
 # Programs that are free of races, with every kind of synchronization: nothing
 # is reported but what free.tab says cannot be told, and the run did look. Two
-# run at a time.
+# run at a time. All variants with many seeds, and the table of those that
+# need debug information: bench/free.
 
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../lib-free.sh"
 
-table=$lib_dir/run/free.tab
 time=0.7
 [ -n "$LONG" ] && time=1
-
-# Races of a report that are reported, a line each: VARIABLE:FUNCTION:FUNCTION.
-race_lines()
-{
-	local line name sides
-
-	grep '"type": *"race"' "$1" |
-		grep -Ev '"verdict": *"(sync|unlikely)"' |
-	while read -r line; do
-		name=$(sed -n 's/.*"variable":{"name":"\([^"]*\)".*/\1/p' \
-			<<<"$line")
-		sides=$(grep -o '"frames":\[{"function":[^,]*' <<<"$line" |
-			sed 's/.*"function":"\{0,1\}\([^"]*\).*/\1/')
-		echo "${name:-null}:${sides/$'\n'/:}"
-	done | sort -u
-}
-
-# The races of a report that free.tab does not allow.
-false_lines()
-{
-	local name=$1 variant=$2 allowed
-
-	allowed=$(grep -v '^#' "$table" | while read -r n v regex _; do
-		# shellcheck disable=SC2053 # patterns
-		[[ $name = $n && $variant = $v ]] && printf '%s|' "$regex"
-	done)
-	race_lines "$3" | grep -Ev "${allowed:-^$|}^$"
-}
 
 # Runs one program; the first line of the output is the verdict.
 free_one()
 {
-	local name=$1 variant=$2 seed=$3 samples seconds
-
-	# on a busy machine, the time may be over before the first sample
-	for seconds in "$time" 8; do
-		run run --seed "$seed" --rate 1000 --error-exitcode 0 \
-			-o "$report" -- "$TARGETS_DIR/$name.$variant" "$seconds"
-		samples=$(sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' \
-			"$report")
-		[ "${samples:-0}" -lt 1 ] || break
-	done
-	if [ "$status" -ne 0 ]; then
-		echo "exit status $status, not 0"
-	elif [ "${samples:-0}" -lt 1 ]; then
-		echo "not one sample was taken"
-	elif ! grep -q "^$name: done$" "$work/out"; then
-		echo "the program's output is missing"
-	elif false_lines "$name" "$variant" "$report" >"$work/false"; then
-		echo "reported what is no race"
-		sed 's/^/# /' "$work/false"
-	else
-		echo "ok ($samples samples)"
+	free_run "$work" "$1" "$2" "$3" "$time"
+	if [ "$free_verdict" = ok ]; then
+		echo "ok ($free_samples samples)"
 		return
 	fi
+	echo "$free_verdict"
+	sed 's/^/# /' "$work/false"
 	diag_file "$work/err" 40
 }
 
@@ -93,7 +50,6 @@ job_start()
 	(
 		trap - EXIT
 		work=$work/$me
-		report=$work/report.jsonl
 		{
 			echo "$1.$2 seed $3"
 			free_one "$@"
@@ -104,17 +60,19 @@ job_start()
 }
 
 turn=0
+short=(O2 nog2 O0)
 for seed in $(seeds 1); do
-	for name in $(target_list FREE_C; target_list FREE_CXX
-		      target_list FREE_RS); do
-		variants=(O2 nog2 O0)
-		if [ -z "$LONG" ]; then
-			variants=("${variants[turn++ % 3]}")
-		else
-			variants+=(O1 nog0 nog1)
-			[[ $name = free_rs_* ]] || variants+=(clang)
+	for name in $(free_names); do
+		if ! free_is_built "$name"; then
+			[ "$seed" -gt 1 ] || diag "$name: left out, no compiler"
+			continue
 		fi
-		for variant in "${variants[@]}"; do
+		if [ -z "$LONG" ]; then
+			variants=${short[turn++ % 3]}
+		else
+			variants=$(free_variants "$name")
+		fi
+		for variant in $variants; do
 			job_start "$name" "$variant" "$seed"
 		done
 	done

@@ -5,11 +5,14 @@
 # debugger; a core of that moment; a command with the race on its input. The
 # program ends well each time.
 
+# shellcheck disable=SC2317 # functions called through await
+
 . "$(dirname "$0")/../lib.sh"
 
 T=$TARGETS_DIR
 PRISTINE=$HELPERS_DIR/pristine
 
+# It is so for each as soon as it has had the processor once more.
 all_stopped()
 {
 	local stat
@@ -74,7 +77,7 @@ for backend in perf ptrace; do
 	pid=$(sed -n 's/.*note: process \([0-9]*\) is stopped at the race: gdb -p \1 .*/\1/p' \
 		"$work/err")
 	lib_started "$pid"
-	if all_stopped "$pid"; then
+	if await 10 all_stopped "$pid"; then
 		ok "$what: every thread is stopped"
 	else
 		not_ok "$what: every thread is stopped"
@@ -82,7 +85,7 @@ for backend in perf ptrace; do
 	is_clean "$what" "$pid"
 	places -p "$pid" >"$work/places"
 	at_race "$what: gdb finds both threads at the race" "$work/places"
-	if all_stopped "$pid"; then
+	if await 10 all_stopped "$pid"; then
 		ok "$what: gdb leaves it stopped"
 	else
 		not_ok "$what: gdb leaves it stopped"
@@ -120,7 +123,7 @@ run attach --seed 1 --rate 3000 --on-race stop "$pid"
 is "attach: the status" "$status" 66 || diag_file "$work/err"
 matches "attach: the command is printed" "$work/err" \
 	"process $pid is stopped at the race: gdb -p $pid "
-if all_stopped "$pid"; then
+if await 10 all_stopped "$pid"; then
 	ok "attach: every thread is stopped"
 else
 	not_ok "attach: every thread is stopped"

@@ -47,8 +47,7 @@ sampled()
 		--duration 3s --error-exitcode 0 -o "$report" "$pid" \
 		>"$work/out" 2>"$work/err" </dev/null
 	is "$what: exit status" $? 0 || diag_file "$work/err"
-	samples=$(sed -n 's/.*"type":"summary".*"samples":\([0-9]*\).*/\1/p' \
-		"$report")
+	samples=$(summary samples)
 	if [ "${samples:-0}" -gt 0 ]; then
 		ok "$what: sampled"
 	else

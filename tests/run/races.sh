@@ -9,10 +9,16 @@
 # find NAME VARIANT SEED [SYMBOLS]
 find_race()
 {
-	local what="$1.$2 seed $3"
+	local what="$1.$2 seed $3" try
 
-	run run --seed "$3" --rate 1000 --halt-on-race --duration 10s \
-		-o "$report" -- "$TARGETS_DIR/$1.$2" 12
+	for try in 1 2; do
+		run run --seed "$3" --rate 1000 --halt-on-race --duration 10s \
+			-o "$report" -- "$TARGETS_DIR/$1.$2" 12
+		# A test beside this one that watches by CPU may hold the debug
+		# registers: then nobody is caught, and the report says so.
+		grep -q 'or no debug register was free' "$work/err" || break
+	done
+	[ "$try" -eq 1 ] || diag "$what: no debug register was free"
 	if [ "$status" -ne 66 ]; then
 		not_ok "$what: exit status $status, not 66"
 	elif as_expected "$1" '' "${4:-}"; then

@@ -37,12 +37,6 @@ races()
 		sed 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/'
 }
 
-# number FIELD FILE: of the first record that has it
-number()
-{
-	grep -o "\"$1\":[0-9]*" "$2" | head -n 1 | cut -d: -f2
-}
-
 for variant in O2 nopie; do
 	for ((seed = 1; seed <= runs; seed++)); do
 		record "global.$variant" "$seed"
@@ -59,10 +53,10 @@ for variant in O2 nopie; do
 	is "$variant: which all runs saw" \
 		"$(grep '"type":"race"' "$work/$variant.jsonl" |
 			grep -o '"runs":[0-9]*')" "\"runs\":$((2 * runs))"
-	is "$variant: the samples are added" "$(number samples \
-		"$work/$variant.jsonl")" "$(cat "${files[@]}" |
-		grep '"type":"summary"' | grep -o '"samples":[0-9]*' |
-		awk -F: '{ n += $2 } END { print n }')"
+	is "$variant: the samples are added" "$(summary samples \
+		"$work/$variant.jsonl")" "$(for file in "${files[@]}"; do
+			summary samples "$file"
+		done | awk '{ n += $1 } END { print n }')"
 done
 is "build modes differ in no name" \
 	"$(races "$work"/reports/*.jsonl | sort -u | wc -l)" 1

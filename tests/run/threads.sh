@@ -30,7 +30,7 @@ ask()
 {
 	: >"$work/said"
 	echo "$1" >&7
-	await 120 says "$1"
+	await 300 says "$1"
 }
 
 end_throng()

@@ -15,11 +15,10 @@ no_race()
 	local name=$1 variant=$2 seed=$3 what="$1.$2 seed $3" samples seconds
 
 	# on a busy machine, the time may be over before the first sample
-	for seconds in "$time" $((4 * time)); do
+	for seconds in "$time" $((4 * time)) $((16 * time)); do
 		run run --seed "$seed" --rate 1000 -o "$report" -- \
 			"$TARGETS_DIR/$name.$variant" "$seconds"
-		samples=$(sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' \
-			"$report")
+		samples=$(summary samples)
 		[ "${samples:-0}" -lt 1 ] || break
 	done
 	if [ "$status" -ne 0 ]; then

@@ -128,7 +128,11 @@ static inline void sample_more(struct race *race)
 						    .changed = 0x10,
 						    .used = 0x04,
 						    .compared = true,
-						    .locked_beside = true };
+						    .locked_beside = true,
+						    .retested = true,
+						    .pair = IDIOM_PAIR_ABOVE,
+						    .guard = IDIOM_LAST,
+						    .lock = 0x5555555580d0 };
 	sample_set(&race->grounds, "other bits");
 	sample_set(&race->sides[1].creator_thread, "main");
 }

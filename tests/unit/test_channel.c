@@ -147,6 +147,30 @@ static void too_large_a_message_is_refused(void **state)
 	free(payload);
 }
 
+/* The other side has not listened for long, and is to hear of the end. */
+static void the_last_words_find_room(void **state)
+{
+	struct pair *pair = *state;
+	static uint8_t payload[1000];
+	enum wire_type type = WIRE_NOTE;
+	const void *bytes;
+	size_t size;
+
+	while (channel_send(&pair->a, WIRE_NOTE, payload, sizeof(payload)))
+		;
+	while (channel_send(&pair->a, WIRE_NOTE, payload, 1))
+		;
+	assert_true(channel_send(&pair->a, WIRE_EXITED, payload,
+				 sizeof(struct wire_exited)));
+	assert_true(channel_send(&pair->a, WIRE_DETACHED, NULL, 0));
+	while (type != WIRE_DETACHED) {
+		channel_flush(&pair->a);
+		channel_fill(&pair->b);
+		while (channel_next(&pair->b, &type, &bytes, &size))
+			;
+	}
+}
+
 static void a_length_beyond_the_limit_closes(void **state)
 {
 	struct pair *pair = *state;
@@ -200,6 +224,7 @@ int main(void)
 		TEST(a_message_in_pieces_is_awaited),
 		TEST(what_the_socket_does_not_take_is_kept),
 		TEST(too_large_a_message_is_refused),
+		TEST(the_last_words_find_room),
 		TEST(a_length_beyond_the_limit_closes),
 		TEST(what_came_before_the_end_is_still_read),
 		TEST(sending_to_nobody_raises_no_signal_and_loses_no_message),

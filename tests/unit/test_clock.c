@@ -69,6 +69,26 @@ static void dates_are_rfc_3339(void **state)
 	assert_string_equal(out, "2026-01-31T12:34:56.789012Z");
 }
 
+static void elapsed_is(uint64_t ns, const char *wanted)
+{
+	char out[CLOCK_ELAPSED_SIZE];
+
+	clock_format_elapsed(ns, out);
+	assert_string_equal(out, wanted);
+}
+
+static void what_has_passed_is_rounded_down(void **state)
+{
+	(void)state;
+	elapsed_is(0, "0.0 s");
+	elapsed_is(9876 * CLOCK_NS_PER_MS, "9.8 s");
+	elapsed_is(59960 * CLOCK_NS_PER_MS, "59.9 s");
+	elapsed_is(60 * CLOCK_NS_PER_S, "1:00");
+	elapsed_is(3600 * CLOCK_NS_PER_S - 1, "59:59");
+	elapsed_is(7280 * CLOCK_NS_PER_S, "2:01:20");
+	elapsed_is(UINT64_MAX, "5124095:34:33");
+}
+
 static void time_does_not_go_back(void **state)
 {
 	uint64_t last = clock_now_ns();
@@ -142,6 +162,7 @@ int main(void)
 		cmocka_unit_test(durations_with_every_unit),
 		cmocka_unit_test(what_is_no_duration_is_refused),
 		cmocka_unit_test(dates_are_rfc_3339),
+		cmocka_unit_test(what_has_passed_is_rounded_down),
 		cmocka_unit_test(time_does_not_go_back),
 		cmocka_unit_test(times_are_read_back),
 		cmocka_unit_test(what_is_no_time_is_refused),

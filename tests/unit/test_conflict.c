@@ -50,6 +50,7 @@ CODE(locked, "lock addq %rsi, (%rdi)");
 CODE(copy, "movsq");
 CODE(system, "syscall");
 CODE(call, "callq *(%rdi)");
+CODE(masked, "vpmaskmovd %ymm0, %ymm1, (%rdi)");
 
 enum { STACK = 256 };
 
@@ -219,6 +220,21 @@ static void the_overlap_is_what_both_touched(void **state)
 	assert_int_equal(race->sides[0].size, 16);
 	race_deinit(race);
 	free(race);
+}
+
+/* Its mask is not known: only bytes that changed show that it wrote them. */
+static void a_masked_store_must_have_changed_something(void **state)
+{
+	struct fixture *fixture = *state;
+
+	stalled(fixture, before_store, shared_words, ACCESS_WRITE, 8);
+	side(fixture, 1, after_masked, shared_words);
+	assert_false(understand(fixture)->race);
+	fixture->message.wire.after[3] ^= 1;
+	assert_true(understand(fixture)->race);
+	side(fixture, 1, after_store, shared_words);
+	fixture->message.wire.after[3] ^= 1;
+	assert_true(understand(fixture)->race);
 }
 
 static void of_a_copy_the_side_that_was_watched_counts(void **state)
@@ -434,6 +450,7 @@ int main(void)
 		TEST(read_against_read_is_no_race),
 		TEST(an_overwritten_address_register_does_not_confuse),
 		TEST(the_overlap_is_what_both_touched),
+		TEST(a_masked_store_must_have_changed_something),
 		TEST(of_a_copy_the_side_that_was_watched_counts),
 		TEST(at_a_functions_start_it_was_the_call),
 		TEST(the_kernel_reads_or_writes_by_its_call),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "report/idioms.h"
 #include "sample-race.h"
 
 /* A new race, of the sample's functions but for the innermost one. */
@@ -66,6 +67,110 @@ static void repeats_are_counted_on_the_first(void **state)
 	assert_int_equal(one->count, 4);
 	assert_int_equal(dedupe.races.count, 1);
 	dedupe_deinit(&dedupe);
+}
+
+/* By names the same, but not what is done with the value. */
+static void what_is_said_holds_for_all(void **state)
+{
+	struct race *one = make_race("one"), *other = make_race("one"), *kept;
+	struct dedupe dedupe;
+	bool first;
+
+	(void)state;
+	dedupe_init(&dedupe);
+	one->sides[0].idiom = (struct insn_idiom){ .used = 4 };
+	one->sides[1].idiom = (struct insn_idiom){ .change = IDIOM_ADD,
+						   .delta = 1,
+						   .locked_beside = true };
+	other->sides[0].idiom = (struct insn_idiom){ .used = 8 };
+	other->sides[1].idiom = (struct insn_idiom){ .change = IDIOM_ADD,
+						     .delta = -1,
+						     .tests_zero = true };
+	assert_null(dedupe_add(&dedupe, one, &kept, &first));
+	assert_null(dedupe_add(&dedupe, other, &kept, &first));
+	assert_false(first);
+	assert_int_equal(kept->sides[0].idiom.used, 12);
+	assert_int_equal(kept->sides[1].idiom.change, IDIOM_ADD);
+	assert_int_equal(kept->sides[1].idiom.delta, -1);
+	assert_true(kept->sides[1].idiom.tests_zero);
+	assert_false(kept->sides[1].idiom.locked_beside);
+	/* another part of the same variable: other bits */
+	other = make_race("one");
+	for (int i = 0; i < 2; i++)
+		other->sides[i].idiom = kept->sides[i].idiom;
+	other->sides[1].address += 4;
+	assert_null(dedupe_add(&dedupe, other, &kept, &first));
+	assert_true(kept->sides[0].idiom.used == UINT64_MAX);
+	/* a read beside a write, in the same functions */
+	other = make_race("one");
+	other->sides[0].access = ACCESS_READ;
+	other->sides[1].access = ACCESS_READ;
+	assert_null(dedupe_add(&dedupe, other, &kept, &first));
+	assert_false(first);
+	/* not what a plain store of an atomic operation's would be */
+	assert_int_equal(kept->sides[1].idiom.change, IDIOM_DERIVED);
+	dedupe_deinit(&dedupe);
+}
+
+/* An increment's load, and its store: both add. */
+static void parts_of_one_change_are_one(void **state)
+{
+	struct race *one = make_race("one"), *other = make_race("one"), *kept;
+	struct dedupe dedupe;
+	bool first;
+
+	(void)state;
+	dedupe_init(&dedupe);
+	for (int i = 0; i < 2; i++) {
+		one->sides[i].access = ACCESS_READ;
+		other->sides[i].access = ACCESS_WRITE;
+		one->sides[i].idiom = other->sides[i].idiom =
+			(struct insn_idiom){ .change = IDIOM_ADD, .delta = 1 };
+	}
+	assert_null(dedupe_add(&dedupe, one, &kept, &first));
+	assert_null(dedupe_add(&dedupe, other, &kept, &first));
+	assert_false(first);
+	assert_int_equal(kept->sides[0].idiom.change, IDIOM_ADD);
+	assert_int_equal(kept->sides[1].idiom.change, IDIOM_ADD);
+	dedupe_deinit(&dedupe);
+}
+
+/* Each time it must be so, under the lock of that time. */
+static void double_checks_are_checked_each_time(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct race *one = make_race("one"), *other = make_race("one");
+		struct dedupe dedupe;
+		struct race *kept;
+		bool first;
+
+		for (int j = 0; j < 2; j++) {
+			struct race *race = j ? other : one;
+
+			race->sides[0].access = ACCESS_READ;
+			race->sides[1].access = ACCESS_WRITE;
+			race->sides[1].address = race->sides[0].address;
+			race->sides[0].idiom.guard = IDIOM_REREAD;
+			race->sides[1].idiom.guard = IDIOM_LAST;
+			race->sides[0].idiom.lock = 0x1000 + (uint64_t)j;
+			race->sides[1].idiom.lock = 0x1000 + (uint64_t)j;
+			memset(race->before, 0, sizeof(race->before));
+		}
+		if (i == 1)
+			other->sides[1].idiom.lock++;
+		if (i == 2)
+			other->sides[1].idiom.guard = IDIOM_EARLY;
+		if (i == 3)
+			other->before[0] = 1;
+		dedupe_init(&dedupe);
+		assert_null(dedupe_add(&dedupe, one, &kept, &first));
+		assert_true(race_is_double_checked(kept));
+		assert_null(dedupe_add(&dedupe, other, &kept, &first));
+		assert_false(first);
+		assert_int_equal(race_is_double_checked(kept), i == 0);
+		dedupe_deinit(&dedupe);
+	}
 }
 
 static void race_is_not_hidden_by_synchronization_beside_it(void **state)
@@ -132,6 +237,9 @@ static void memory_without_a_name_is_told_by_the_code(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_said_holds_for_all),
+		cmocka_unit_test(parts_of_one_change_are_one),
+		cmocka_unit_test(double_checks_are_checked_each_time),
 		cmocka_unit_test(first_of_its_kind_is_kept_and_numbered),
 		cmocka_unit_test(repeats_are_counted_on_the_first),
 		cmocka_unit_test(

@@ -10,10 +10,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
 #include "sample.h"
@@ -357,20 +362,38 @@ static void refuses_what_is_not_elf(void **state)
 	free(object);
 }
 
-/* Open a damaged copy: an error that names it, or a sound table. */
-static void try_copy(const uint8_t *bytes, size_t size)
+/* What a damaged file gives: an error that names it, or a sound table. */
+static size_t assert_sound(struct error *err, struct elftext *text)
 {
-	struct elftext *text;
-	struct error *err = elftext_create_copy(bytes, size, "copy", &text);
+	size_t count;
 
 	if (err) {
 		assert_int_equal(err->kind, ERROR_FORMAT);
 		assert_non_null(strstr(error_message(err), "copy"));
 		error_free(err);
-		return;
+		return SIZE_MAX;
 	}
 	assert_invariants(text);
+	elftext_functions(text, &count);
 	elftext_close(text);
+	return count;
+}
+
+/* In memory and as a file, which is read bit by bit, it is the same. */
+static void try_copy(const uint8_t *bytes, size_t size)
+{
+	struct elftext *text = NULL;
+	struct error *err = elftext_create_copy(bytes, size, "copy", &text);
+	size_t count = assert_sound(err, text);
+	int fd = memfd_create("copy", MFD_CLOEXEC);
+	char path[64];
+
+	assert_int_equal(write(fd, bytes, size), size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	text = NULL;
+	err = elftext_open(path, "copy", &text);
+	assert_int_equal(assert_sound(err, text), count);
+	close(fd);
 }
 
 static void truncated_anywhere(void **state)
@@ -420,6 +443,21 @@ static void corrupted_anywhere(void **state)
 	free(path);
 }
 
+/* A copy of a sample at a path that is made up; its descriptor. */
+static int copy_sample(const char *name, char *path)
+{
+	int fd = mkstemp(path);
+	char *sample = sample_path(name);
+	size_t size;
+	uint8_t *bytes = sample_read(sample, &size);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	free(bytes);
+	free(sample);
+	return fd;
+}
+
 /* A mapped file that shrinks: no bytes, no crash. */
 static void shrunk_after_opening(void **state)
 {
@@ -431,19 +469,136 @@ static void shrunk_after_opening(void **state)
 	uint8_t *bytes = sample_read(sample, &size);
 	uint64_t code = sample_symbol(sample, "main").st_value;
 	struct elftext *text;
+	uint64_t cut_ns;
 
 	(void)state;
 	assert_int_equal(write(fd, bytes, size), size);
 	assert_int_equal(ftruncate(fd, SIZE), 0);
 	text = open_path(path);
 	assert_non_null(elftext_bytes(text, code, &size));
+	cut_ns = clock_now_ns();
 	assert_int_equal(ftruncate(fd, 64), 0);
-	assert_null(elftext_bytes(text, code, &size));
+	/* it was intact a moment ago, which counts for a millisecond */
+	while (elftext_bytes(text, code, &size))
+		assert_true(clock_now_ns() - cut_ns < 10 * CLOCK_NS_PER_S);
 	elftext_close(text);
 	close(fd);
 	unlink(path);
 	free(bytes);
 	free(sample);
+}
+
+/* And one that shrinks before its functions were asked for: there are none. */
+static void shrunk_before_reading(void **state)
+{
+	enum { SIZE = 8 << 20 };
+	char path[] = "/tmp/racewatch-test-XXXXXX";
+	int fd = copy_sample("stack.O2", path);
+	char *sample = sample_path("stack.O2");
+	uint64_t code = sample_symbol(sample, "main").st_value;
+	uint64_t start, end;
+	size_t count;
+	struct elftext *text;
+	struct error *err;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, SIZE), 0);
+	text = open_path(path);
+	assert_false(elftext_is_read(text));
+	assert_int_equal(ftruncate(fd, 64), 0);
+	elftext_functions(text, &count);
+	assert_int_equal(count, 0);
+	assert_null(elftext_function_at(text, code));
+	assert_false(elftext_in_plt(text, code));
+	assert_false(elftext_in_rseq(text, code));
+	assert_null(elftext_data_symbol(text, code, &start, &end));
+	err = elftext_read(text);
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_FORMAT);
+	assert_non_null(strstr(error_message(err), path));
+	error_free(err);
+	assert_false(elftext_is_read(text));
+	elftext_close(text);
+	close(fd);
+	unlink(path);
+	free(sample);
+}
+
+/* What is there may be no more what the headers were of. */
+static void written_before_reading(void **state)
+{
+	char path[] = "/tmp/racewatch-test-XXXXXX";
+	int fd = copy_sample("stack.O2", path);
+	struct elftext *text = open_path(path);
+	char *sample = sample_path("stack.O2");
+	uint64_t code = sample_symbol(sample, "main").st_value;
+	struct timespec later[2] = { { .tv_nsec = UTIME_OMIT },
+				     { .tv_sec = 1000000000 } };
+	struct error *err;
+	size_t size, count;
+
+	(void)state;
+	assert_int_equal(pwrite(fd, "", 1, 5000), 1);
+	assert_int_equal(futimens(fd, later), 0);
+	err = elftext_read(text);
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_FORMAT);
+	assert_non_null(strstr(error_message(err), path));
+	assert_non_null(strstr(error_message(err), "written to"));
+	error_free(err);
+	assert_null(elftext_bytes(text, code, &size));
+	elftext_functions(text, &count);
+	assert_int_equal(count, 0);
+	assert_null(elftext_build_id(text));
+	assert_null(elftext_soname(text));
+	elftext_close(text);
+	/* as it is now */
+	text = open_path(path);
+	assert_non_null(elftext_bytes(text, code, &size));
+	elftext_close(text);
+	close(fd);
+	unlink(path);
+	free(sample);
+}
+
+/* The path may lead elsewhere by then: what was opened is read. */
+static void replaced_before_reading(void **state)
+{
+	char path[] = "/tmp/racewatch-test-XXXXXX";
+	char other[] = "/tmp/racewatch-test-XXXXXX";
+	int fd = copy_sample("stack.O2", path);
+	int other_fd = copy_sample("data.so", other);
+	struct elftext *text = open_path(path);
+
+	(void)state;
+	assert_int_equal(rename(other, path), 0);
+	assert_functions(text, "stack.O2", stack_functions, 3, true);
+	elftext_close(text);
+	close(fd);
+	close(other_fd);
+	unlink(path);
+}
+
+/* Where few more can be opened a small one is read at once. */
+static void read_at_once_where_files_are_scarce(void **state)
+{
+	char path[] = "/tmp/racewatch-test-XXXXXX";
+	int fd = copy_sample("data.so", path);
+	struct rlimit limit, low;
+	struct elftext *text;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	low = limit;
+	low.rlim_cur = (rlim_t)fd * 4;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	text = open_path(path);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_string_equal(elftext_soname(text), "libdata.so.1");
+	elftext_close(text);
+	close(fd);
+	unlink(path);
 }
 
 int main(void)
@@ -464,6 +619,10 @@ int main(void)
 		cmocka_unit_test(truncated_anywhere),
 		cmocka_unit_test(corrupted_anywhere),
 		cmocka_unit_test(shrunk_after_opening),
+		cmocka_unit_test(shrunk_before_reading),
+		cmocka_unit_test(written_before_reading),
+		cmocka_unit_test(replaced_before_reading),
+		cmocka_unit_test(read_at_once_where_files_are_scarce),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

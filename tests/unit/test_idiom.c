@@ -67,7 +67,7 @@ CODE(store_sub_register, "movl (%rdi), %eax; subl %esi, %eax",
 CODE(load_add, "", "movl 8(%rdi), %eax",
      "addl $1, %eax; movl %eax, 8(%rdi); xorl %eax, %eax; ret");
 CODE(store_add, "movl 8(%rdi), %eax; leal -2(%rax), %edx", "movl %edx, 8(%rdi)",
-     "ret");
+     "xorl %eax, %eax; xorl %edx, %edx; ret");
 CODE(store_add_rip, "mov 0x1000+store_add_rip_here(%rip), %rax; add $1, %rax",
      "mov %rax, 0x1000+store_add_rip_here(%rip)", "ret");
 CODE(store_other, "movl 12(%rdi), %eax; addl $1, %eax", "movl %eax, 8(%rdi)",
@@ -76,6 +76,12 @@ CODE(store_moved, "movl 8(%rdi), %eax; addl $1, %eax; addq $64, %rdi",
      "movl %eax, 8(%rdi)", "ret");
 CODE(load_add_used, "", "movl 8(%rdi), %eax",
      "addl $1, %eax; movl %eax, 8(%rdi); ret");
+CODE(store_next, "movl 8(%rdi), %eax; leal 1(%rax), %edx", "movl %edx, 8(%rdi)",
+     "ret");
+CODE(store_index,
+     "movl 8(%rdi), %ecx; movl %ecx, %edx; andl $63, %edx; "
+     "movb %sil, (%rsi,%rdx); addl $1, %ecx",
+     "movl %ecx, 8(%rdi)", "ret");
 CODE(load_dec_zero, "", "movl (%rdi), %eax",
      "subl $1, %eax; movl %eax, (%rdi); jne 1f; xorl %eax, %eax; 1: "
      "movl $0, %eax; ret");
@@ -113,6 +119,7 @@ static void counters_in_registers(void **state)
 	idiom = LOOK(state, store_add);
 	assert_int_equal(idiom.change, IDIOM_ADD);
 	assert_int_equal(idiom.delta, -2);
+	assert_int_equal(idiom.used, 0);
 	idiom = LOOK(state, store_add_rip);
 	assert_int_equal(idiom.change, IDIOM_ADD);
 	assert_int_equal(idiom.delta, 1);
@@ -133,6 +140,13 @@ static void counter_whose_value_goes_on(void **state)
 
 	assert_int_equal(idiom.change, IDIOM_ADD);
 	assert_int_equal(idiom.used, UINT32_MAX);
+	/* the old value is a number that is given out, or an index */
+	idiom = LOOK(state, store_next);
+	assert_int_equal(idiom.change, IDIOM_ADD);
+	assert_int_equal(idiom.used, UINT32_MAX);
+	idiom = LOOK(state, store_index);
+	assert_int_equal(idiom.change, IDIOM_ADD);
+	assert_int_not_equal(idiom.used, 0);
 }
 
 CODE(test_memory, "", "testb $4, 1(%rdi)", "ret");
@@ -142,6 +156,9 @@ CODE(load_test, "", "movzbl (%rdi), %eax",
      "testb $0x10, %al; je 1f; movl $1, %eax; ret; 1: xorl %eax, %eax; ret");
 CODE(load_test_used, "", "movzbl (%rdi), %eax",
      "testb $0x10, %al; je 1f; movl $1, %eax; 1: ret");
+CODE(load_set, "", "movl (%rdi), %eax",
+     "cmpw $1000, %ax; seta %al; movzbl %al, %eax; ret");
+CODE(load_set_rest, "", "movl (%rdi), %eax", "cmpw $9, %ax; seta %al; ret");
 CODE(load_and, "", "movl (%rdi), %eax", "andl $3, %eax; ret");
 CODE(load_field, "", "movl (%rdi), %eax", "shrl $4, %eax; andl $7, %eax; ret");
 CODE(load_call, "", "movl (%rdi), %esi", "call 1f; 1: ret");
@@ -154,6 +171,8 @@ static void bits_that_are_looked_at(void **state)
 	assert_int_equal(LOOK(state, bt_memory).used, 0x80);
 	assert_int_equal(LOOK(state, cmp_memory).used, UINT32_MAX);
 	assert_int_equal(LOOK(state, load_test).used, 0x10);
+	assert_int_equal(LOOK(state, load_set).used, 0xffff);
+	assert_int_equal(LOOK(state, load_set_rest).used, UINT32_MAX);
 	assert_int_equal(LOOK(state, load_and).used, 3);
 	assert_int_equal(LOOK(state, load_field).used, 0x70);
 	assert_int_equal(LOOK(state, load_dead).used, 0);
@@ -234,6 +253,62 @@ static void locks_beside(void **state)
 	assert_false(LOOK(state, no_spin_lock).locked_beside);
 }
 
+/* Not optimized: pointers and values go through the frame. */
+#define FRAME "pushq %rbp; movq %rsp, %rbp; movq %rdi, -24(%rbp)\n"
+CODE(slow_add, FRAME "movq -24(%rbp), %rax", "movl 8(%rax), %eax",
+     "leal 1(%rax), %edx; movq -24(%rbp), %rax; movl %edx, 8(%rax); "
+     "nop; popq %rbp; ret");
+CODE(slow_add_store,
+     FRAME "movq -24(%rbp), %rax; movl 8(%rax), %eax; "
+	   "leal -1(%rax), %edx; movq -24(%rbp), %rax",
+     "movl %edx, 8(%rax)", "nop; popq %rbp; ret");
+CODE(slow_add_other, FRAME "movq -24(%rbp), %rax", "movl 8(%rax), %eax",
+     "leal 1(%rax), %edx; movq -32(%rbp), %rax; movl %edx, 8(%rax); ret");
+CODE(slow_add_moved, FRAME "movq -24(%rbp), %rax", "movl 8(%rax), %eax",
+     "addq $16, -24(%rbp); addl $1, %eax; movl %eax, %edx; "
+     "movq -24(%rbp), %rax; movl %edx, 8(%rax); ret");
+CODE(slow_test, FRAME "movq -24(%rbp), %rax", "movl 8(%rax), %eax",
+     "movl %eax, -4(%rbp); movl -4(%rbp), %eax; andl $4, %eax; "
+     "testl %eax, %eax; je 1f; nop; 1: xorl %eax, %eax; leave; ret");
+CODE(slow_compare, FRAME "movq -24(%rbp), %rax", "movq 8(%rax), %rax",
+     "movq %rax, -8(%rbp); cmpq $0, -8(%rbp); je 1f; nop; "
+     "1: movl $0, %eax; leave; ret");
+CODE(slow_shown, FRAME "leaq -16(%rbp), %rcx; movq -24(%rbp), %rax",
+     "movl 8(%rax), %eax", "movl %eax, -4(%rbp); xorl %eax, %eax; leave; ret");
+CODE(slow_call, FRAME "movq -24(%rbp), %rax", "movl 8(%rax), %eax",
+     "movl %eax, -4(%rbp); xorl %eax, %eax; call 1f; 1: leave; ret");
+CODE(slow_half, FRAME "movq -24(%rbp), %rax", "movl 8(%rax), %eax",
+     "movl %eax, -4(%rbp); movb $0, -4(%rbp); leave; ret");
+/* rbp is a pointer like another here: what is stored there is used */
+CODE(no_frame, "movq %rdi, %rbp", "movl 8(%rax), %eax",
+     "movl %eax, -4(%rbp); xorl %eax, %eax; ret");
+
+static void values_in_the_frame(void **state)
+{
+	struct insn_idiom idiom = LOOK(state, slow_add);
+
+	assert_int_equal(idiom.change, IDIOM_ADD);
+	assert_int_equal(idiom.delta, 1);
+	assert_int_equal(idiom.used & ~UINT64_C(0xffffffff), 0);
+	idiom = LOOK(state, slow_add_store);
+	assert_int_equal(idiom.change, IDIOM_ADD);
+	assert_int_equal(idiom.delta, -1);
+	idiom = LOOK(state, slow_test);
+	assert_int_equal(idiom.used, 4);
+	assert_true(idiom.compared);
+	assert_true(LOOK(state, slow_compare).compared);
+}
+
+static void near_misses_in_the_frame(void **state)
+{
+	assert_int_equal(LOOK(state, slow_add_other).change, IDIOM_UNKNOWN);
+	assert_int_equal(LOOK(state, slow_add_moved).change, IDIOM_UNKNOWN);
+	assert_int_equal(LOOK(state, slow_shown).used, UINT32_MAX);
+	assert_int_equal(LOOK(state, slow_call).used, UINT32_MAX);
+	assert_int_equal(LOOK(state, slow_half).used, UINT32_MAX);
+	assert_int_equal(LOOK(state, no_frame).used, UINT32_MAX);
+}
+
 CODE(loop_forever, "", "1: movl (%rdi), %eax",
      "2: testl %ebx, %ebx; je 2b; jmp 2b");
 CODE(cut_off, "", "movl (%rdi), %eax", "");
@@ -290,6 +365,8 @@ int main(void)
 		cmocka_unit_test(bits_that_change),
 		cmocka_unit_test(other_writes),
 		cmocka_unit_test(locks_beside),
+		cmocka_unit_test(values_in_the_frame),
+		cmocka_unit_test(near_misses_in_the_frame),
 		cmocka_unit_test(what_cannot_be_followed),
 		cmocka_unit_test(any_bytes),
 	};

@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "image/elftext.h"
+#include "image/maps.h"
 #include "image/symbols.h"
 #include "sample.h"
 
@@ -92,6 +93,48 @@ static void own_modules(void **state)
 		end = module->end;
 		assert_int_equal(module->main, module == main_module);
 	}
+	image_destroy(image);
+}
+
+static size_t count_read(const struct image *image)
+{
+	const struct vec *modules = image_modules(image);
+	size_t count = 0;
+
+	for (size_t i = 0; i < modules->count; i++) {
+		struct module *module = *(struct module **)vec_at(modules, i);
+
+		count += module->text && elftext_is_read(module->text);
+	}
+	return count;
+}
+
+/* Thousands of symbols must not delay what needs those of one module. */
+static void modules_are_read_when_asked(void **state)
+{
+	struct image *image = own_image();
+	uint64_t code = (uintptr_t)modules_are_read_when_asked;
+	const struct elf_function *function;
+	const struct module *module;
+
+	(void)state;
+	assert_true(image_modules(image)->count > 2);
+	assert_int_equal(count_read(image), 0);
+	assert_false(refresh(image));
+	assert_int_equal(count_read(image), 0);
+	/* what is known by the headers alone */
+	for (size_t i = 0; i < image_modules(image)->count; i++) {
+		module = *(struct module **)vec_at(image_modules(image), i);
+		assert_ptr_equal(image_module_at(image, module->start), module);
+		elftext_build_id(module->text);
+		elftext_soname(module->text);
+	}
+	assert_int_equal(count_read(image), 0);
+	module = image_module_at(image, code);
+	function = elftext_function_at(module->text, code - module->bias);
+	assert_string_equal(function->name, "modules_are_read_when_asked");
+	assert_true(elftext_is_read(module->text));
+	assert_int_equal(count_read(image), 1);
 	image_destroy(image);
 }
 
@@ -227,6 +270,42 @@ static void unreadable_module(void **state)
 	unlink(path);
 }
 
+/* The text of this program once more, as V8 does with its built-in functions. */
+static void part_mapped_twice(void **state)
+{
+	uint64_t page = (uintptr_t)part_mapped_twice & ~UINT64_C(4095);
+	struct image *image = own_image();
+	struct module *own = image_module_at(image, page);
+	const struct map_entry *entry = maps_find(image_maps(image), page);
+	uint64_t offset = entry->offset + (page - entry->start);
+	size_t count = image_modules(image)->count;
+	struct module *part;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	void *bytes = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+			   (off_t)offset);
+
+	(void)state;
+	assert_true(bytes != MAP_FAILED);
+	assert_true(refresh(image));
+	assert_int_equal(image_modules(image)->count, count + 1);
+	assert_ptr_equal(image_module_at(image, page), own);
+	part = image_module_at(image, (uintptr_t)bytes);
+	assert_null(part->text);
+	assert_int_equal(part->start, (uintptr_t)bytes);
+	assert_int_equal(part->end, (uintptr_t)bytes + 4096);
+	assert_non_null(strstr(part->problem, "once more"));
+	assert_false(refresh(image));
+	image_destroy(image);
+	/* it may also be met first */
+	image = own_image();
+	assert_int_equal(image_modules(image)->count, count + 1);
+	assert_non_null(image_module_at(image, page)->text);
+	assert_null(image_module_at(image, (uintptr_t)bytes)->text);
+	image_destroy(image);
+	munmap(bytes, 4096);
+	close(fd);
+}
+
 static void single_file(void **state)
 {
 	char *path = sample_path("data.so");
@@ -275,9 +354,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(own_modules),
+		cmocka_unit_test(modules_are_read_when_asked),
 		cmocka_unit_test(libraries_come_and_go),
 		cmocka_unit_test(file_deleted_or_replaced),
 		cmocka_unit_test(unreadable_module),
+		cmocka_unit_test(part_mapped_twice),
 		cmocka_unit_test(single_file),
 		cmocka_unit_test(exited_process),
 	};

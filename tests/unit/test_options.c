@@ -212,6 +212,48 @@ static void defaults_stay(void **state)
 	options_release(&table, &sample);
 }
 
+static struct error *percent_of(const char *word, double *ret)
+{
+	static const struct option_def def = { .name = "overhead",
+					       .arg = "PERCENT",
+					       .help = "lose so much",
+					       .type = OPTION_PERCENT };
+	static const struct option_table one = { .command = "run",
+						 .defs = &def,
+						 .count = 1 };
+	char option[] = "--overhead", value[32], name[] = "run";
+	char *argv[] = { name, option, value, NULL };
+	int first;
+
+	snprintf(value, sizeof(value), "%s", word);
+	return options_parse(&one, 3, argv, ret, &first);
+}
+
+static void percentages_may_have_a_fraction(void **state)
+{
+	static const char *const wrong[] = { "-1", "100.1", "2%",  "",
+					     ".",  "nan",   "0x2", "1e1",
+					     " 2", "1.2.3" };
+	double percent = -1;
+
+	(void)state;
+	assert_null(percent_of("2", &percent));
+	assert_true(percent == 2);
+	assert_null(percent_of("0.5", &percent));
+	assert_true(percent == 0.5);
+	assert_null(percent_of("100", &percent));
+	assert_true(percent == 100);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct error *err = percent_of(wrong[i], &percent);
+
+		if (!err)
+			fail_msg("'%s' was taken", wrong[i]);
+		assert_int_equal(err->kind, ERROR_USAGE);
+		error_free(err);
+		assert_true(percent == 100);
+	}
+}
+
 static void lists_keep_every_value_in_order(void **state)
 {
 	struct sample sample = { 0 };
@@ -371,15 +413,15 @@ static void dump_has_a_line_for_each_option(void **state)
 {
 	(void)state;
 	prints(options_dump,
-	       "run\t--quiet\t-q\t-\tprint races only\n"
-	       "run\t--output\t-o\tFILE\twrite the report to FILE too\n"
+	       "run\t--quiet\t-q\t-\tprint races only\t-\n"
+	       "run\t--output\t-o\tFILE\twrite the report to FILE too\t-\n"
 	       "run\t--include\t-\tGLOB\tsample also modules, functions or "
-	       "source files of this name, which may be left out by default\n"
-	       "run\t--seed\t-\tN\tchoose by this number\n"
-	       "run\t--rate\t-\tHITS\tthis many a second\n"
-	       "run\t--stall\t-\tTIME\thold a thread as long at most\n"
-	       "run\t--stop-at-the-first-race-of-all\t-\t-\tstop\n"
-	       "run\t--backend\t-\tNAME\tnotice accesses so\n");
+	       "source files of this name, which may be left out by default\t-\n"
+	       "run\t--seed\t-\tN\tchoose by this number\t-\n"
+	       "run\t--rate\t-\tHITS\tthis many a second\t-\n"
+	       "run\t--stall\t-\tTIME\thold a thread as long at most\t-\n"
+	       "run\t--stop-at-the-first-race-of-all\t-\t-\tstop\t-\n"
+	       "run\t--backend\t-\tNAME\tnotice accesses so\tauto perf ptrace\n");
 }
 
 static void no_memory_is_an_error(void **state)
@@ -408,6 +450,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_type_sets_its_member),
 		cmocka_unit_test(defaults_stay),
+		cmocka_unit_test(percentages_may_have_a_fraction),
 		cmocka_unit_test(lists_keep_every_value_in_order),
 		cmocka_unit_test(short_forms_and_the_last_of_two_count),
 		cmocka_unit_test(leading_options_end_at_the_first_operand),

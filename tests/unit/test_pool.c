@@ -141,23 +141,53 @@ static void it_is_not_filled_while_a_stall_runs(void **state)
 
 static void tokens_come_at_the_rate_and_are_not_hoarded(void **state)
 {
-	struct pool pool = { .params = { .rate = 100 } };
+	struct engine *engine = calloc(1, sizeof(*engine));
+	const struct wire_site site = { .id = 1 };
 	const uint64_t second = CLOCK_NS_PER_S;
 	int taken = 0;
 
 	(void)state;
+	assert_non_null(engine);
+	budget_init(&engine->load.budget);
+	engine->pool.params.rate = 100;
 	/* after an hour: a twentieth of a second's worth, and one */
-	while (pool_take_token(&pool, 3600 * second))
+	while (pool_take_token(engine, &site, 3600 * second))
 		taken++;
 	assert_int_equal(taken, 6);
-	assert_false(pool_take_token(&pool, 3600 * second + second / 200));
-	assert_true(pool_take_token(&pool, 3600 * second + second / 99));
+	assert_false(
+		pool_take_token(engine, &site, 3600 * second + second / 200));
+	assert_true(
+		pool_take_token(engine, &site, 3600 * second + second / 99));
 	/* one at a time for ten seconds: the rate */
 	taken = 0;
 	for (uint64_t ms = 20; ms < 10020; ms++)
-		taken += pool_take_token(&pool,
+		taken += pool_take_token(engine, &site,
 					 3600 * second + ms * CLOCK_NS_PER_MS);
 	assert_in_range(taken, 998, 1002);
+	free(engine);
+}
+
+/* All sites as if they had fired before, queued and none armed. */
+static void queue_fired(struct driven *driven)
+{
+	queue(driven);
+	driven_until(driven, space_of(driven)->text->armed == 4);
+	for (size_t i = 0; i < 4; i++) {
+		struct breakpoint *breakpoint = *(struct breakpoint **)vec_at(
+			&space_of(driven)->text->breakpoints, i);
+
+		breakpoint->fired = true;
+		assert_ok(breakpoint_lift(space_of(driven), 0, breakpoint));
+	}
+	queue(driven);
+}
+
+static void all_armed_at(struct driven *driven, uint64_t now)
+{
+	const struct vec *known = &space_of(driven)->text->breakpoints;
+
+	for (size_t i = 0; i < known->count; i++)
+		(*(struct breakpoint **)vec_at(known, i))->armed_ns = now;
 }
 
 static void locations_that_fired_take_turns(void **state)
@@ -165,21 +195,10 @@ static void locations_that_fired_take_turns(void **state)
 	struct driven *driven = start(4, 1000);
 	struct wire_site site = site_at(site_write, 9);
 	struct pool *pool = &driven->engine.pool;
-	struct breakpoint *breakpoint;
 	uint64_t now;
 
 	(void)state;
-	/* as if all had fired before */
-	queue(driven);
-	driven_until(driven, space_of(driven)->text->armed == 4);
-	for (size_t i = 0; i < 4; i++) {
-		breakpoint = *(struct breakpoint **)vec_at(
-			&space_of(driven)->text->breakpoints, i);
-		breakpoint->fired = true;
-		assert_ok(breakpoint_lift(space_of(driven), 0, breakpoint));
-	}
-	assert_int_equal(space_of(driven)->text->armed, 0);
-	queue(driven);
+	queue_fired(driven);
 	assert_int_equal(pool->fired.count, 4);
 	/* two threads: one place; it is kept for a moment */
 	now = clock_now_ns();
@@ -200,6 +219,163 @@ static void locations_that_fired_take_turns(void **state)
 	assert_true(is_armed(driven, site_add));
 	assert_int_equal(space_of(driven)->text->armed, 3);
 	driven_end(driven);
+}
+
+static void likely_sites_take_turns_with_the_others(void **state)
+{
+	struct driven *driven = start(8, 1000);
+	struct pool *pool = &driven->engine.pool;
+	struct wire_site likely[] = { site_at(site_add, 3 | WIRE_GUIDED),
+				      site_at(site_far, 4 | WIRE_GUIDED) };
+	uint64_t now;
+
+	(void)state;
+	queue_fired(driven);
+	pool_queue(&driven->engine, likely, 2);
+	assert_int_equal(pool->guided.count, 2);
+	now = clock_now_ns();
+	for (uint64_t i = 0; i < 4; i++) {
+		pool->tokens = 1;
+		pool_refill(&driven->engine, now + i * CLOCK_NS_PER_S);
+		assert_int_equal(space_of(driven)->text->armed, i + 1);
+		assert_int_equal(pool->guided.count, 1 - i / 2);
+		assert_int_equal(pool->fired.count, 4 - (i + 1) / 2);
+	}
+	driven_end(driven);
+}
+
+/* A location is armed once, and each of its ids comes back. */
+static void a_site_that_is_drawn_both_ways_is_armed_once(void **state)
+{
+	struct driven *driven = start(8, 1000);
+	struct pool *pool = &driven->engine.pool;
+	struct wire_site likely = site_at(site_write, 1 | WIRE_GUIDED);
+	const struct breakpoint *known;
+	uint64_t now;
+
+	(void)state;
+	queue_fired(driven);
+	likely.stall_us = 7;
+	pool_queue(&driven->engine, &likely, 1);
+	now = clock_now_ns();
+	pool->tokens = 1;
+	pool_refill(&driven->engine, now);
+	assert_int_equal(pool->guided.count, 0);
+	assert_true(is_armed(driven, site_write));
+	pool->tokens = 1;
+	pool_refill(&driven->engine, now + CLOCK_NS_PER_S);
+	assert_int_equal(space_of(driven)->text->armed, 1);
+	driven_listen(driven);
+	assert_int_equal(driven->returned_count, 1);
+	assert_true(driven->returned[0].id == likely.id);
+	assert_int_equal(driven->returned[0].why, WIRE_LIFTED);
+	/* and now the other way round */
+	pool_queue(&driven->engine, &likely, 1);
+	pool->tokens = 1;
+	pool_refill(&driven->engine, now + 2 * CLOCK_NS_PER_S);
+	driven_listen(driven);
+	assert_int_equal(driven->returned_count, 2);
+	assert_true(driven->returned[1].id == likely.id);
+	known = breakpoint_find(space_of(driven), (uintptr_t)site_write);
+	assert_int_equal(known->site.id, 1);
+	assert_int_equal(known->site.stall_us, 0);
+	driven_end(driven);
+}
+
+static void before_a_stall_a_few_hits_are_only_told(void **state)
+{
+	struct driven *driven = start(8, 1000);
+	struct pool *pool = &driven->engine.pool;
+	struct breakpoint known = { .site.id = 5 };
+	uint64_t now;
+
+	(void)state;
+	queue_fired(driven);
+	pool->params.peeks = 2;
+	now = clock_now_ns();
+	pool->tokens = 1;
+	pool_refill(&driven->engine, now);
+	assert_int_equal(pool->peeks_out, 2);
+	assert_int_equal(space_of(driven)->text->armed, 2);
+	assert_in_range(pool_next_ns(&driven->engine), now + 1,
+			now + 100 * CLOCK_NS_PER_MS);
+	/* nothing can be done before more is known */
+	pool->retry_ns = now + CLOCK_NS_PER_S;
+	assert_int_equal(pool_next_ns(&driven->engine), pool->retry_ns);
+	pool->retry_ns = 0;
+	/* one is hit: told, and nobody is stalled; the other is waited for */
+	pool->peek_until_ns = now + 60 * CLOCK_NS_PER_S;
+	all_armed_at(driven, now + 60 * CLOCK_NS_PER_S);
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(driven->passed_count, 1);
+	assert_int_equal(driven->sample_count, 0);
+	assert_int_equal(driven->engine.stats.peeks, 1);
+	assert_int_equal(driven->engine.stats.hits, 0);
+	assert_int_equal(pool->peeks_out, 1);
+	/* but not for ever */
+	pool->tokens = 1;
+	pool_refill(&driven->engine, now + 61 * CLOCK_NS_PER_S);
+	assert_int_equal(pool->peeks_out, 0);
+	assert_true(space_of(driven)->text->armed > 1);
+	/* a hit of another kind does as well, while there is time */
+	assert_int_equal(pool->peeks_due, 1);
+	pool->peek_until_ns = now;
+	known.armed_ns = now;
+	assert_true(pool_passes(pool, &known, now - 1));
+	assert_int_equal(pool->peeks_due, 0);
+	assert_false(pool_passes(pool, &known, now - 1));
+	pool->peeks_due = 1;
+	assert_false(pool_passes(pool, &known, now));
+	driven_end(driven);
+}
+
+static void neither_kind_takes_more_than_its_half(void **state)
+{
+	struct pool pool = { .params = { .stall_max_ns = 1000 } };
+	uint64_t now = CLOCK_NS_PER_S;
+	struct breakpoint plain = { .site.id = 5, .armed_ns = now };
+	struct breakpoint likely = { .site.id = 5 | WIRE_GUIDED,
+				     .armed_ns = now };
+
+	(void)state;
+	/* nobody waits */
+	for (int i = 0; i < 10; i++)
+		pool_stalled(&pool, &plain.site, now);
+	assert_false(pool_passes(&pool, &plain, now));
+	pool.guided.count = 1;
+	for (int i = 0; i < 10; i++)
+		pool_stalled(&pool, &plain.site, now);
+	assert_true(pool_passes(&pool, &plain, now));
+	assert_false(pool_passes(&pool, &likely, now));
+	/* it is not met: the others go on */
+	plain.armed_ns = now + CLOCK_NS_PER_S;
+	assert_false(pool_passes(&pool, &plain, now + CLOCK_NS_PER_S));
+	pool_stalled(&pool, &likely.site, now);
+	assert_false(pool_passes(&pool, &plain, now));
+}
+
+/* Nobody may come there another time: neither a peek nor another's turn. */
+static void a_location_reached_seldom_is_stalled(void **state)
+{
+	uint64_t now = CLOCK_NS_PER_S, later = now + CLOCK_NS_PER_S / 50;
+	struct breakpoint peek = { .site.id = 5 | WIRE_PEEK, .armed_ns = now };
+	struct breakpoint plain = { .site.id = 5, .armed_ns = now };
+	struct pool pool = {
+		.params.stall_max_ns = CLOCK_NS_PER_S,
+		.peeks_due = 1,
+		.peek_until_ns = 2 * later,
+	};
+
+	(void)state;
+	assert_false(pool_passes(&pool, &peek, later));
+	assert_false(pool_passes(&pool, &plain, later));
+	assert_true(pool_passes(&pool, &peek, now));
+	pool.guided.count = 1;
+	for (int i = 0; i < 10; i++)
+		pool_stalled(&pool, &plain.site, now);
+	assert_true(pool_passes(&pool, &plain, now));
+	assert_false(pool_passes(&pool, &plain, later));
 }
 
 static void a_forgotten_range_leaves_queue_and_text(void **state)
@@ -256,6 +432,11 @@ int main(void)
 		cmocka_unit_test(it_is_not_filled_while_a_stall_runs),
 		cmocka_unit_test(tokens_come_at_the_rate_and_are_not_hoarded),
 		cmocka_unit_test(locations_that_fired_take_turns),
+		cmocka_unit_test(likely_sites_take_turns_with_the_others),
+		cmocka_unit_test(a_site_that_is_drawn_both_ways_is_armed_once),
+		cmocka_unit_test(before_a_stall_a_few_hits_are_only_told),
+		cmocka_unit_test(neither_kind_takes_more_than_its_half),
+		cmocka_unit_test(a_location_reached_seldom_is_stalled),
 		cmocka_unit_test(a_forgotten_range_leaves_queue_and_text),
 		cmocka_unit_test(more_than_fits_comes_back),
 	};

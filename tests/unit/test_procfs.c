@@ -122,6 +122,44 @@ static void time_on_a_cpu_stands_still_in_a_stop(void **state)
 	assert_ptr_equal(procfs_cpu_time(pid, pid, &after), error_gone);
 }
 
+/* The stopped one has stood still: the process's clock says the same. */
+static void time_of_a_process_is_that_of_its_threads(void **state)
+{
+	pid_t pid = tracee_fork(body_spin, NULL);
+	uint64_t whole, thread, later;
+
+	(void)state;
+	tracee_await(&shared->ready, 1);
+	tracee_seize(pid);
+	assert_true(procfs_process_cpu(pid, &whole));
+	assert_ok(procfs_cpu_time(pid, pid, &thread));
+	assert_int_equal(whole, thread);
+	assert_ok(trace_continue(pid, 0));
+	do {
+		sched_yield();
+		assert_true(procfs_process_cpu(pid, &later));
+	} while (later < whole + 1000 * 1000);
+	tracee_tell(&shared->go, 1);
+	waitpid(pid, NULL, 0);
+	assert_false(procfs_process_cpu(pid, &later));
+	assert_true(procfs_process_cpu(getpid(), &later));
+}
+
+static void the_machine_tells_of_busy_and_idle(void **state)
+{
+	uint64_t busy, idle, busy_later, idle_later;
+	int processors;
+
+	(void)state;
+	assert_true(procfs_machine(&processors, &busy, &idle));
+	assert_int_equal(processors, sysconf(_SC_NPROCESSORS_ONLN));
+	do {
+		assert_true(
+			procfs_machine(&processors, &busy_later, &idle_later));
+		assert_true(busy_later >= busy);
+	} while (busy_later == busy);
+}
+
 enum wait { WAIT_FUTEX, WAIT_FUTEX_TIMED, WAIT_BITSET, WAIT_PAUSE };
 
 static void body_wait(void *arg)
@@ -265,6 +303,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_status_is_read),
 		TEST(time_on_a_cpu_stands_still_in_a_stop),
+		TEST(time_of_a_process_is_that_of_its_threads),
+		TEST(the_machine_tells_of_busy_and_idle),
 		TEST(only_a_futex_wait_without_end_waits_for_threads),
 		TEST(some_calls_would_notice_a_stop),
 		TEST(every_thread_is_visited_until_it_is_enough),

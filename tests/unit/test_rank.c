@@ -68,7 +68,7 @@ static void suspect_without_evidence(void **state)
 	expect(&race, VERDICT_SUSPECT, NULL);
 }
 
-/* Two threads that count requests, seen three times. */
+/* Two threads that count requests, seen five times. */
 static void counter(struct race *race)
 {
 	plain_race(race);
@@ -80,6 +80,8 @@ static void counter(struct race *race)
 	add_values(race, 100, 101);
 	add_values(race, 205, 207);
 	add_values(race, 300, 301);
+	add_values(race, 301, 302);
+	add_values(race, 410, 415);
 }
 
 static void statistics_counters(void **state)
@@ -103,12 +105,24 @@ static void near_misses_of_statistics(void **state)
 	/* seen too seldom */
 	counter(&race);
 	vec_clear(&race.values);
-	add_values(&race, 1, 2);
-	add_values(&race, 2, 3);
+	for (uint64_t i = 1; i < 5; i++)
+		add_values(&race, i, i + 1);
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* it falls too */
 	counter(&race);
-	add_values(&race, 301, 300);
+	add_values(&race, 501, 500);
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* ... when nobody looks */
+	counter(&race);
+	add_values(&race, 414, 415);
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* ... to where it was before */
+	counter(&race);
+	add_values(&race, 410, 415);
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* another race is with somebody who waits until it is reached */
+	counter(&race);
+	race.decides = true;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* somebody counts down */
 	counter(&race);
@@ -232,6 +246,128 @@ static void near_misses_of_bits(void **state)
 	expect(&race, VERDICT_SUSPECT, NULL);
 }
 
+/* Made at the first use: tested, locked, tested again. */
+static void first_use(struct race *race)
+{
+	plain_race(race);
+	race->sides[0].access = ACCESS_READ;
+	race->sides[1].access = ACCESS_WRITE;
+	for (int i = 0; i < 2; i++) {
+		race->sides[i].address = race->address & ~UINT64_C(7);
+		race->sides[i].size = race->size = 8;
+		race->sides[i].idiom.lock = 0x7f0000001000;
+	}
+	race->sides[0].idiom.compared = true;
+	race->sides[0].idiom.guard = IDIOM_REREAD;
+	race->sides[1].idiom.guard = IDIOM_LAST;
+	vec_clear(&race->values);
+	add_values(race, 0, 0x555555558000);
+	add_values(race, 0, 0);
+}
+
+static void double_checks(void **state)
+{
+	struct race race;
+
+	(void)state;
+	first_use(&race);
+	expect(&race, VERDICT_UNLIKELY, "double-checked");
+	/* one looked at after it had been written */
+	first_use(&race);
+	add_values(&race, 0x555555558000, 0x555555558000);
+	expect(&race, VERDICT_UNLIKELY, "double-checked");
+}
+
+/* Seen again when it had been written: no doubt; changed once more: doubt. */
+static void doubts_of_double_checks(void **state)
+{
+	static const uint64_t made = 0x555555558000, anew = 0x555555559000;
+	struct race race, again;
+
+	(void)state;
+	for (int changes = 0; changes < 2; changes++) {
+		first_use(&race);
+		first_use(&again);
+		memcpy(again.before, &made, sizeof(made));
+		memcpy(again.after, changes ? &anew : &made, sizeof(made));
+		assert_true(race_see_again(&race, &again));
+		race_deinit(&again);
+		if (changes)
+			expect(&race, VERDICT_SUSPECT, NULL);
+		else
+			expect(&race, VERDICT_UNLIKELY, "double-checked");
+	}
+}
+
+/* Is there work? Then take the lock, and look again. */
+static void looks_before_locks(void **state)
+{
+	struct race race;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		first_use(&race);
+		race.sides[0].idiom.guard = IDIOM_REREAD_ONLY;
+		race.sides[1].idiom.guard = IDIOM_EARLY;
+		race.sides[1].access = ACCESS_RMW;
+		add_values(&race, 7, 6);
+		if (i == 1)
+			race.sides[1].idiom.lock += 8;
+		if (i == 2)
+			race.sides[0].idiom.dereferenced = true;
+		if (i == 3)
+			race.sides[1].idiom.guard = IDIOM_UNGUARDED;
+		if (i == 0)
+			expect(&race, VERDICT_UNLIKELY, "double-checked");
+		else
+			expect(&race, VERDICT_SUSPECT, NULL);
+	}
+}
+
+static void near_misses_of_double_checks(void **state)
+{
+	struct race race;
+
+	(void)state;
+	/* another lock */
+	first_use(&race);
+	race.sides[1].idiom.lock += 8;
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* locks that are not known are not the same one */
+	first_use(&race);
+	race.sides[0].idiom.lock = race.sides[1].idiom.lock = 0;
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* shown before it is made */
+	first_use(&race);
+	race.sides[1].idiom.guard = IDIOM_EARLY;
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* not read again */
+	first_use(&race);
+	race.sides[0].idiom.guard = IDIOM_UNGUARDED;
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* not tested */
+	first_use(&race);
+	race.sides[0].idiom.compared = false;
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* made anew while others use it */
+	first_use(&race);
+	add_values(&race, 0x555555558000, 0x555555559000);
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* nobody saw it before it was made */
+	first_use(&race);
+	vec_clear(&race.values);
+	add_values(&race, 0x555555558000, 0x555555558000);
+	expect(&race, VERDICT_SUSPECT, "same-value");
+	/* half of it is written */
+	first_use(&race);
+	race.sides[1].size = 4;
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* both write */
+	first_use(&race);
+	race.sides[0].access = ACCESS_RMW;
+	expect(&race, VERDICT_SUSPECT, NULL);
+}
+
 static void special_variables(void **state)
 {
 	static const char *const pattern = "shards*";
@@ -249,6 +385,142 @@ static void special_variables(void **state)
 	sample_set(&race.variable.name, "current_time");
 	expect(&race, VERDICT_UNLIKELY, "special-variable");
 	vec_deinit(&special);
+}
+
+/* A reader of a range, and who replaces its begin and end. */
+static void range(struct race *race)
+{
+	plain_race(race);
+	for (int i = 0; i < 2; i++) {
+		race->sides[i].address = race->address & ~UINT64_C(7);
+		race->sides[i].size = race->size = 8;
+		race->sides[i].idiom.pair = IDIOM_PAIR_ABOVE;
+	}
+	race->sides[0].access = ACCESS_READ;
+	race->sides[1].access = ACCESS_WRITE;
+	add_values(race, 0x555555558000, 0x555555559000);
+}
+
+static void begins_and_ends(void **state)
+{
+	struct race race;
+
+	(void)state;
+	range(&race);
+	expect(&race, VERDICT_HARMFUL, "begin-end");
+	/* one store for both */
+	range(&race);
+	race.sides[1].size = 16;
+	race.sides[1].idiom.pair = 0;
+	expect(&race, VERDICT_HARMFUL, "begin-end");
+	/* the end alone is replaced */
+	range(&race);
+	race.sides[1].idiom.pair = 0;
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* beside something else */
+	range(&race);
+	race.sides[1].idiom.pair = IDIOM_PAIR_BELOW;
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* what is compared are no pointers */
+	range(&race);
+	vec_clear(&race.values);
+	add_values(&race, 3, 4);
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* not seen to change */
+	range(&race);
+	vec_clear(&race.values);
+	add_values(&race, 0x555555558000, 0x555555558000);
+	expect(&race, VERDICT_SUSPECT, "same-value");
+}
+
+/* 8 bytes are read, and written by 4. */
+static void halves(struct race *race)
+{
+	plain_race(race);
+	race->address &= ~UINT64_C(63);
+	race->size = 4;
+	race->sides[0].access = ACCESS_READ;
+	race->sides[0].address = race->sides[1].address = race->address;
+	race->sides[0].size = 8;
+	race->sides[0].idiom.compared = true;
+	race->sides[1].access = ACCESS_WRITE;
+	race->sides[1].size = 4;
+	race->sides[1].idiom.pair = IDIOM_PAIR_ABOVE;
+	add_values(race, 1, 2);
+}
+
+static void torn_values(void **state)
+{
+	struct race race;
+
+	(void)state;
+	halves(&race);
+	expect(&race, VERDICT_HARMFUL, "torn-value");
+	/* the other half is not written there */
+	halves(&race);
+	race.sides[1].idiom.pair = IDIOM_PAIR_BELOW;
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* one half is looked at */
+	halves(&race);
+	race.sides[0].idiom.used = UINT32_MAX;
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* it goes somewhere, maybe half of it */
+	halves(&race);
+	race.sides[0].idiom.compared = false;
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* more is loaded than what is one value */
+	halves(&race);
+	race.sides[0].size = 16;
+	expect(&race, VERDICT_SUSPECT, NULL);
+}
+
+static void values_in_two_cache_lines(void **state)
+{
+	struct race race;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		plain_race(&race);
+		race.address = (race.address & ~UINT64_C(63)) + 60;
+		race.size = 8;
+		for (int j = 0; j < 2; j++) {
+			race.sides[j].address = race.address;
+			race.sides[j].size = 8;
+		}
+		race.sides[0].access = ACCESS_READ;
+		memset(race.changed, 0, sizeof(race.changed));
+		vec_clear(&race.values);
+		/* one half alone, then the other; then a locked access */
+		add_values(&race, 0, 7);
+		if (i > 0)
+			add_values(&race, 0, UINT64_C(7) << 32);
+		race.sides[1].atomic = i == 2;
+		if (i == 1)
+			expect(&race, VERDICT_HARMFUL, "torn-value");
+		else
+			expect(&race, VERDICT_SUSPECT, NULL);
+	}
+}
+
+static void reads_made_twice(void **state)
+{
+	struct race race;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		plain_race(&race);
+		race.sides[0].access = ACCESS_READ;
+		race.sides[1].access = ACCESS_WRITE;
+		race.sides[0].idiom.retested = i != 1;
+		race.sides[0].idiom.dereferenced = i != 2;
+		vec_clear(&race.values);
+		add_values(&race, 3, i == 3 ? 3 : 4);
+		if (i == 0)
+			expect(&race, VERDICT_HARMFUL, "read-twice");
+		else
+			expect(&race, VERDICT_SUSPECT,
+			       i == 3 ? "same-value" : NULL);
+	}
 }
 
 static void cleared_pointers(void **state)
@@ -294,6 +566,31 @@ static void synchronization_and_one_side_of_it(void **state)
 	race_deinit(&race);
 }
 
+static void the_same_value_is_only_told(void **state)
+{
+	struct race race;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		plain_race(&race);
+		race.sides[0].access = ACCESS_READ;
+		race.sides[1].access = ACCESS_WRITE;
+		race.evidence = EVIDENCE_WATCHPOINT;
+		vec_clear(&race.values);
+		add_values(&race, 5, 5);
+		/* a change, a write that was not made yet, no watchpoint */
+		if (i == 1)
+			add_values(&race, 5, 6);
+		if (i == 2) {
+			race.sides[0].access = ACCESS_WRITE;
+			race.sides[1].access = ACCESS_READ;
+		}
+		if (i == 3)
+			race.evidence = EVIDENCE_COLLISION;
+		expect(&race, VERDICT_SUSPECT, i == 0 ? "same-value" : NULL);
+	}
+}
+
 static void verdicts_follow_what_is_seen(void **state)
 {
 	struct race race;
@@ -332,9 +629,18 @@ int main(void)
 		cmocka_unit_test(disjoint_bits),
 		cmocka_unit_test(wide_loads),
 		cmocka_unit_test(near_misses_of_bits),
+		cmocka_unit_test(double_checks),
+		cmocka_unit_test(doubts_of_double_checks),
+		cmocka_unit_test(looks_before_locks),
+		cmocka_unit_test(near_misses_of_double_checks),
 		cmocka_unit_test(special_variables),
+		cmocka_unit_test(begins_and_ends),
+		cmocka_unit_test(torn_values),
+		cmocka_unit_test(values_in_two_cache_lines),
+		cmocka_unit_test(reads_made_twice),
 		cmocka_unit_test(cleared_pointers),
 		cmocka_unit_test(synchronization_and_one_side_of_it),
+		cmocka_unit_test(the_same_value_is_only_told),
 		cmocka_unit_test(verdicts_follow_what_is_seen),
 		cmocka_unit_test(names_are_unique),
 	};

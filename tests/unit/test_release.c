@@ -243,14 +243,14 @@ static void wake(void)
 		NULL, 0);
 }
 
-static void await_state(pid_t tid, char wanted)
+static void await_state(pid_t tid, char state, bool wanted)
 {
 	struct thread_status status;
 
 	do {
 		sched_yield();
 		assert_ok(procfs_status(tid, &status));
-	} while (status.state != wanted);
+	} while ((status.state == state) != wanted);
 }
 
 /* The lane sleeps in its futex call. */
@@ -359,10 +359,12 @@ static void a_vfork_does_not_keep_us(void **state)
 	lane_start(1, 1);
 	driven_until(driven, __atomic_load_n(&child_plan.arena->ready,
 					     __ATOMIC_ACQUIRE) == 4);
-	await_state(tid, 'D');
+	await_state(tid, 'D', true);
 	release_by_exit(driven);
 	assert_true(engine_thread(&driven->engine, tid)->left);
 	wake();
+	/* the child's end is not at once */
+	await_state(tid, 'D', false);
 	end_by_stops(driven);
 }
 

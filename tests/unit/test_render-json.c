@@ -195,19 +195,22 @@ static void race_with_everything_known(void **state)
 	assert_int_equal(json_array_size(json_object_get(sides[1], "created")),
 			 1);
 	json_object_del(sides[1], "created");
-	MEMBERS_ARE(
-		sides[1], { "role", "\"racing\"" }, { "access", "\"write\"" },
-		{ "size", "8" }, { "atomic", "true" }, { "pid", "4242" },
-		{ "tid", "4244" }, { "thread", "\"evictor\"" },
-		{ "thread_path", "[0,1]" }, { "syscall", "\"read\"" },
-		{ "insn", "\"movq %rax, 0x8(%rbx)\"" },
-		{ "address", "\"0x5555555580c8\"" },
-		{ "sync", "\"synchronizing\"" },
-		{ "idiom", "{\"change\":\"bits\",\"delta\":0,"
-			   "\"changed\":\"0x10\",\"used\":\"0x4\","
-			   "\"compared\":true,\"tests_zero\":false,"
-			   "\"dereferenced\":false,\"locked_beside\":true}" },
-		{ "creator", "4242" }, { "creator_thread", "\"main\"" });
+	MEMBERS_ARE(sides[1], { "role", "\"racing\"" },
+		    { "access", "\"write\"" }, { "size", "8" },
+		    { "atomic", "true" }, { "pid", "4242" }, { "tid", "4244" },
+		    { "thread", "\"evictor\"" }, { "thread_path", "[0,1]" },
+		    { "syscall", "\"read\"" },
+		    { "insn", "\"movq %rax, 0x8(%rbx)\"" },
+		    { "address", "\"0x5555555580c8\"" },
+		    { "sync", "\"synchronizing\"" },
+		    { "idiom", "{\"change\":\"bits\",\"delta\":0,"
+			       "\"changed\":\"0x10\",\"used\":\"0x4\","
+			       "\"compared\":true,\"tests_zero\":false,"
+			       "\"dereferenced\":false,\"locked_beside\":true,"
+			       "\"retested\":true,\"pair\":\"above\","
+			       "\"guard\":\"last\","
+			       "\"lock\":\"0x5555555580d0\"}" },
+		    { "creator", "4242" }, { "creator_thread", "\"main\"" });
 	member_is(sides[0], "role", "\"stalled\"");
 	member_is(sides[0], "access", "\"rmw\"");
 	let_go(record, variable, sides);
@@ -362,9 +365,15 @@ static void summary_has_every_counter(void **state)
 		.out_of_registers = 12,
 		.dropped = 13,
 		.arms_refused = 14,
+		.arms = 19,
+		.stops = 20,
+		.unaffordable = 21,
+		.resting = 22,
+		.cpu_ns = 250000000,
 		.stalled_ns = 900000000,
 		.elapsed_ns = UINT64_C(9800000000),
 		.overhead_pct = 2.1,
+		.budget_pct = 2.5,
 		.backend = "perf",
 		.exit_status = 66,
 	};
@@ -388,6 +397,9 @@ static void summary_has_every_counter(void **state)
 		    { "watchpoint_traps", "9" }, { "collisions", "10" },
 		    { "value_changes", "11" }, { "out_of_registers", "12" },
 		    { "dropped", "13" }, { "arms_refused", "14" },
+		    { "arms", "19" }, { "stops", "20" },
+		    { "unaffordable", "21" }, { "resting", "22" },
+		    { "cpu_s", "0.25" }, { "budget_pct", "2.5" },
 		    { "overhead_pct", "2.1" }, { "stalled_s", "0.9" },
 		    { "elapsed_s", "9.8" }, { "backend", "\"perf\"" },
 		    { "coverage",

@@ -325,6 +325,11 @@ static void summary_is_one_line(void **state)
 	(void)state;
 	summary_of(&summary, "SUMMARY: racewatch: 1 race (1 new), 5 312 "
 			     "samples of 61 sites, 9.8 s, overhead 2.1 %\n");
+	summary.budget_pct = 2.5;
+	summary_of(&summary, "SUMMARY: racewatch: 1 race (1 new), 5 312 "
+			     "samples of 61 sites, 9.8 s, overhead 2.1 of 2.5 "
+			     "%\n");
+	summary.budget_pct = 0;
 	summary.races = 12;
 	summary.races_new = 0;
 	summary.suppressed = 3;

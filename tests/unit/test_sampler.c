@@ -140,28 +140,6 @@ static double chi_square(struct program *program, struct sampler *sampler,
 	       __builtin_sqrt(2.0 * (program->sites - 1));
 }
 
-/* By rejection: so many empty functions that some stay undecoded. */
-static void rejection_is_uniform(void **state)
-{
-	struct program *program = *state;
-	static uint32_t ones[EMPTY];
-	struct sampler sampler;
-	uint32_t part;
-
-	for (int i = 0; i < EMPTY; i++)
-		ones[i] = 1;
-	for (uint64_t seed = 1; seed <= 3; seed++) {
-		double z;
-
-		make(program, &sampler, seed);
-		assert_null(sampler_add(&sampler, ones, EMPTY, &part));
-		z = chi_square(program, &sampler, 10);
-		assert_false(sampler.listed);
-		assert_true(z > -4 && z < 4);
-		sampler_deinit(&sampler);
-	}
-}
-
 static void list_is_uniform(void **state)
 {
 	struct program *program = *state;
@@ -182,42 +160,67 @@ static void list_is_uniform(void **state)
 	}
 }
 
-/* The first draw of many samplers: no part of the program comes first. */
-static void first_draws_are_uniform(void **state)
+/*
+ * How often each site was the nth drawn of many samplers, most of whose text is
+ * not decoded, is as far from uniform as this many standard deviations.
+ */
+static double nth_draws(struct program *program, unsigned int n,
+			unsigned int samplers)
 {
-	struct program *program = *state;
-	unsigned int seen[PARTS][FUNCTIONS] = { { 0 } };
+	unsigned int *seen = calloc(program->sites, sizeof(*seen));
+	double want = (double)samplers / program->sites;
 	double sum = 0;
-	int cells = 0;
-	enum { RUNS = 20000 };
 
-	for (uint64_t seed = 0; seed < RUNS; seed++) {
+	assert_non_null(seen);
+	for (uint64_t seed = 0; seed < samplers; seed++) {
 		struct sampler sampler;
-		uint32_t part, function, offset;
+		uint64_t id = 0;
 
 		make(program, &sampler, seed);
-		sampler_locate(&sampler, draw(&sampler), &part, &function,
-			       &offset);
+		for (unsigned int i = 0; i < n; i++)
+			id = draw(&sampler);
 		assert_false(sampler.listed);
-		seen[part][function]++;
+		assert_true(sampler.known < program->sites);
+		seen[number_of(program, &sampler, id)]++;
 		sampler_deinit(&sampler);
 	}
-	for (int p = 0; p < PARTS; p++) {
-		for (int f = 0; f < FUNCTIONS; f++) {
-			double want = (double)RUNS * program->counts[p][f] /
-				      program->sites;
-			double off = seen[p][f] - want;
+	for (unsigned int i = 0; i < program->sites; i++)
+		sum += (seen[i] - want) * (seen[i] - want) / want;
+	free(seen);
+	return (sum - (program->sites - 1)) /
+	       __builtin_sqrt(2.0 * (program->sites - 1));
+}
 
-			if (want < 5) {
-				assert_true(want > 0 || seen[p][f] == 0);
-				continue;
-			}
-			sum += off * off / want;
-			cells++;
-		}
-	}
-	assert_true(cells > 50);
-	assert_true((sum - cells) / __builtin_sqrt(2.0 * cells) < 4);
+static void draws_of_little_text_are_uniform(void **state)
+{
+	struct program *program = *state;
+	double first, tenth;
+
+	program_make(program);
+	first = nth_draws(program, 1, 5 * program->sites);
+	tenth = nth_draws(program, 10, 5 * program->sites);
+	assert_true(first > -4 && first < 4);
+	assert_true(tenth > -4 && tenth < 4);
+}
+
+/* Blocks that hold nothing are passed over. */
+static void text_without_sites_is_no_obstacle(void **state)
+{
+	struct program *program = *state;
+	static uint32_t ones[EMPTY];
+	struct sampler sampler;
+	uint32_t part;
+
+	for (int i = 0; i < EMPTY; i++)
+		ones[i] = 1;
+	make(program, &sampler, 1);
+	assert_null(sampler_add(&sampler, ones, EMPTY, &part));
+	for (unsigned int i = 0; i < 100; i++)
+		assert_int_not_equal(draw(&sampler), 0);
+	sampler_remove(&sampler, part);
+	for (unsigned int i = 0; i < 100; i++)
+		assert_int_not_equal(draw(&sampler), 0);
+	sampler_deinit(&sampler);
 }
 
 static void every_site_can_be_out_once(void **state)
@@ -387,6 +390,83 @@ static void the_same_seed_draws_the_same(void **state)
 	sampler_deinit(&c);
 }
 
+/* Take all that has not run, of all parts; how many there were. */
+static unsigned int take_unrun(struct sampler *sampler, uint64_t *ids)
+{
+	unsigned int count = 0;
+
+	for (uint32_t part = 0; part < PARTS; part++) {
+		size_t cursor = 0;
+		uint64_t id;
+
+		for (;;) {
+			assert_null(sampler_take_unrun(
+				sampler, part, UINT64_MAX, &cursor, &id));
+			if (id == 0)
+				break;
+			ids[count++] = id;
+		}
+	}
+	return count;
+}
+
+static void what_has_not_run_is_taken_whole_and_once(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	uint64_t *ids;
+
+	make(program, &sampler, 1);
+	ids = calloc(program->sites, sizeof(*ids));
+	assert_non_null(ids);
+	assert_int_equal(take_unrun(&sampler, ids), program->sites);
+	assert_int_equal(sampler.out_once, program->sites);
+	assert_int_equal(sampler.out, program->sites);
+	assert_int_equal(draw(&sampler), 0);
+	/* half of them run, the other half comes back as it went */
+	for (unsigned int i = 0; i < program->sites; i++)
+		sampler_return(&sampler, ids[i],
+			       i % 2 ? SAMPLER_RAN : SAMPLER_FREE);
+	assert_int_equal(sampler.out_once, 0);
+	assert_int_equal(sampler.out, 0);
+	assert_int_equal(take_unrun(&sampler, ids), (program->sites + 1) / 2);
+	free(ids);
+	sampler_deinit(&sampler);
+}
+
+/* Whatever way they went out, and whenever the list was made. */
+static void each_site_is_listed_once_however_it_was_taken(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	uint64_t *ids, *drawn;
+	unsigned int taken, n;
+
+	make(program, &sampler, 1);
+	ids = calloc(program->sites, sizeof(*ids));
+	drawn = calloc(program->sites, sizeof(*drawn));
+	assert_non_null(ids);
+	assert_non_null(drawn);
+	for (int round = 0; round < 4; round++) {
+		taken = take_unrun(&sampler, ids);
+		/* draws take those off the list that are out already */
+		for (unsigned int i = 0; i < taken / 2; i++)
+			sampler_return(&sampler, ids[i], SAMPLER_FREE);
+		for (n = 0; (drawn[n] = draw(&sampler)) != 0; n++)
+			;
+		assert_int_equal(n, taken / 2);
+		for (unsigned int i = taken / 2; i < taken; i++)
+			sampler_return(&sampler, ids[i], SAMPLER_FREE);
+		for (unsigned int i = 0; i < n; i++)
+			sampler_return(&sampler, drawn[i], SAMPLER_FREE);
+		assert_int_equal(sampler.out, 0);
+		assert_int_equal(sampler.free.count, program->sites);
+	}
+	free(ids);
+	free(drawn);
+	sampler_deinit(&sampler);
+}
+
 static void samples_count_distinct_sites(void **state)
 {
 	struct program *program = *state;
@@ -438,9 +518,9 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(rejection_is_uniform),
+		TEST(draws_of_little_text_are_uniform),
+		TEST(text_without_sites_is_no_obstacle),
 		TEST(list_is_uniform),
-		TEST(first_draws_are_uniform),
 		TEST(every_site_can_be_out_once),
 		TEST(a_returned_site_is_drawn_again_a_retired_one_never),
 		TEST(a_site_can_be_retired_while_it_is_out),
@@ -448,6 +528,8 @@ int main(void)
 		TEST(a_part_that_joins_late_is_drawn),
 		TEST(a_function_is_decoded_once),
 		TEST(the_same_seed_draws_the_same),
+		TEST(what_has_not_run_is_taken_whole_and_once),
+		TEST(each_site_is_listed_once_however_it_was_taken),
 		TEST(samples_count_distinct_sites),
 		TEST(a_failed_decode_leaves_all_as_it_was),
 	};

@@ -5,6 +5,7 @@
  * must stay; which parts of which modules; libc's variants; what is drawn.
  */
 #include <dlfcn.h>
+#include <elf.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,6 +23,7 @@
 #include "detect/sampleset.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "sample.h"
 #include "wire/message.h"
 
 /* What the probes touch; their names are in this file's debug information. */
@@ -64,8 +66,15 @@ PROBE(locked, "lock incl (%rdi)");
 PROBE(exchanged, "xchgl %eax, (%rdi)");
 PROBE(incremented, "incl (%rdi)");
 PROBE(volatile, "movl volatile_word(%rip), %eax");
+PROBE(volatile_set, "movl %eax, volatile_word(%rip)");
+PROBE(volatile_update, "movl volatile_word(%rip), %eax\naddl $1, %eax\n"
+		       "movl %eax, volatile_word(%rip)");
 PROBE(atomic, "movl atomic_word(%rip), %eax");
 PROBE(gather, "vpgatherdd %ymm1, (%rax,%ymm2,4), %ymm0");
+PROBE(nil_check, "testb %al, (%rdi)");
+PROBE(stack_check, "cmpq 0x10(%r14), %rsp");
+PROBE(no_stack_check, "cmpq 0x18(%r14), %rsp");
+PROBE(no_nil_check, "testb %al, (%rdi)\nje 1f\nnop\n1:");
 PROBE(guarded, "cmpb $0, guard_byte(%rip)\n"
 	       "jne 1f\n"
 	       "leaq guard_byte(%rip), %rdi\n"
@@ -234,6 +243,28 @@ static void volatile_and_atomic_variables_are_left_out(void **state)
 	expect(*state, probe_atomic, RULE_ATOMIC_TYPE);
 }
 
+/* Of two such stores one may undo the other. */
+static void what_updates_a_volatile_variable_is_left_in(void **state)
+{
+	struct scan_counts counts;
+
+	expect(*state, probe_volatile_set, RULE_VOLATILE);
+	counts = scan(*state, probe_volatile_update, RULE_SITE);
+	assert_int_equal(counts.rules[RULE_VOLATILE], 1);
+	assert_int_equal(counts.rules[RULE_SITE], 1);
+}
+
+static void checks_of_gos_are_left_out(void **state)
+{
+	struct scan_counts counts;
+
+	expect(*state, probe_nil_check, RULE_GO_CHECK);
+	expect(*state, probe_stack_check, RULE_GO_CHECK);
+	expect(*state, probe_no_stack_check, RULE_SITE);
+	counts = scan(*state, probe_no_nil_check, RULE_SITE);
+	assert_int_equal(counts.rules[RULE_SITE], 1);
+}
+
 static void refusals_have_names(void **state)
 {
 	expect(*state, probe_gather, RULE_REFUSED + X86_REFUSED_GATHER);
@@ -303,7 +334,7 @@ static void of_libc_only_string_functions_are_sampled(void **state)
 	/* as the loader resolved it: a variant without a name of its own */
 	void *memcpy_variant = libc_function("memcpy");
 
-	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
 	assert_true(sampled(fixture, (const void *)sampled));
 	assert_true(sampled(fixture, memcpy_variant));
 	assert_true(sampled(fixture, libc_function("strtok")));
@@ -321,7 +352,7 @@ static void globs_change_what_is_sampled(void **state)
 	assert_true(globs_add(&fixture->rules.globs, "libc.so*", true));
 	assert_true(globs_add(&fixture->rules.globs, "malloc", false));
 	assert_true(globs_add(&fixture->rules.globs, "probe_l*", false));
-	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
 	assert_true(sampled(fixture, libc_function("qsort")));
 	assert_false(sampled(fixture, libc_function("malloc")));
 	assert_false(sampled(fixture, (const void *)probe_load));
@@ -334,7 +365,7 @@ static void a_source_file_can_be_left_out(void **state)
 
 	assert_true(
 		globs_add(&fixture->rules.globs, "*test_sampleset.c", false));
-	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
 	assert_false(sampled(fixture, (const void *)sampled));
 	assert_true(sampled(fixture, (const void *)rule_name));
 }
@@ -365,11 +396,32 @@ static void loader_and_vdso_are_left_out(void **state)
 	assert_int_equal(mains, 1);
 }
 
+/* Sites of the program itself can be drawn before others are looked at. */
+static void modules_join_one_by_one_when_time_is_short(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_site site;
+	size_t calls = 0;
+
+	do {
+		assert_null(sampleset_sync(&fixture->set, 0, &fixture->gone));
+		calls++;
+		assert_int_equal(fixture->set.modules.count, calls);
+		assert_null(sampleset_draw(&fixture->set, &site));
+		assert_int_not_equal(site.id, 0);
+		assert_true(!fixture->set.behind ||
+			    !sampleset_complete(&fixture->set));
+	} while (fixture->set.behind);
+	assert_int_equal(calls, image_modules(fixture->image)->count);
+	assert_true(sampled(fixture, (const void *)sampled));
+	assert_true(sampled(fixture, libc_function("strtok")));
+}
+
 static void every_draw_is_an_instruction_of_the_live_text(void **state)
 {
 	struct fixture *fixture = *state;
 
-	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
 	for (int i = 0; i < 3000; i++) {
 		struct wire_site site;
 		struct mem_operand *operand = &site.insn.operands[0];
@@ -389,6 +441,133 @@ static void every_draw_is_an_instruction_of_the_live_text(void **state)
 	}
 }
 
+/* A place in a file leads back to the site, by build id and by path. */
+static void a_site_is_found_by_its_place(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
+	for (int i = 0; i < 300; i++) {
+		struct wire_site site, again;
+		struct sampleset_place place;
+		uint64_t id = 0;
+
+		assert_null(sampleset_draw(&fixture->set, &site));
+		assert_true(sampleset_place(&fixture->set, site.id, &place));
+		assert_null(sampleset_find_site(
+			&fixture->set, place.module->path,
+			elftext_build_id(place.module->text), place.offset,
+			&id));
+		assert_int_equal(id, site.id);
+		assert_true(sampler_lives(&fixture->set.sampler, id));
+		assert_true(sampleset_describe(&fixture->set, id, &again));
+		assert_memory_equal(&site, &again, sizeof(site));
+		assert_null(sampleset_find_site(&fixture->set,
+						place.module->path, "none",
+						place.offset, &id));
+		assert_int_equal(id, 0);
+		assert_null(sampleset_find_site(
+			&fixture->set, place.module->path,
+			elftext_build_id(place.module->text), UINT32_MAX, &id));
+		assert_int_equal(id, 0);
+	}
+	assert_false(sampler_lives(&fixture->set.sampler, 77));
+}
+
+/* A library of many pages, at a path that is made up. */
+static void *open_large(char *path)
+{
+	char *sample = sample_path("data.so");
+	int fd = mkstemp(path);
+	size_t size;
+	uint8_t *bytes = sample_read(sample, &size);
+	const Elf64_Ehdr *header = (const void *)bytes;
+	Elf64_Phdr *segments = (void *)(bytes + header->e_phoff);
+	void *library;
+
+	for (unsigned int i = 0; i < header->e_phnum; i++) {
+		if (segments[i].p_type == PT_LOAD &&
+		    (segments[i].p_flags & PF_W))
+			segments[i].p_memsz += 64 << 20;
+	}
+	assert_int_equal(write(fd, bytes, size), size);
+	close(fd);
+	library = dlopen(path, RTLD_NOW);
+	assert_non_null(library);
+	free(bytes);
+	free(sample);
+	return library;
+}
+
+/* One that takes long must not delay draws from what is there. */
+static void a_large_module_joins_in_a_call_of_its_own(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[] = "/tmp/racewatch-test-XXXXXX";
+	void *library = open_large(path);
+	const struct module *large;
+	struct wire_site site;
+	bool changed;
+
+	assert_null(image_refresh(fixture->image, &changed));
+	large = image_module_at(fixture->image,
+				(uintptr_t)dlsym(library, "next_id"));
+	assert_non_null(large);
+	assert_null(
+		sampleset_sync(&fixture->set, UINT64_MAX - 1, &fixture->gone));
+	assert_true(fixture->set.behind);
+	assert_false(sampleset_complete(&fixture->set));
+	assert_false(elftext_is_read(large->text));
+	assert_true(sampled(fixture, libc_function("strtok")));
+	assert_null(sampleset_draw(&fixture->set, &site));
+	assert_int_not_equal(site.id, 0);
+	while (fixture->set.behind)
+		assert_null(sampleset_sync(&fixture->set, UINT64_MAX - 1,
+					   &fixture->gone));
+	assert_true(elftext_is_read(large->text));
+	assert_int_equal(fixture->set.modules.count,
+			 image_modules(fixture->image)->count);
+	dlclose(library);
+	unlink(path);
+}
+
+/* Those whose functions were read. */
+static size_t modules_read(const struct fixture *fixture)
+{
+	const struct vec *modules = image_modules(fixture->image);
+	size_t count = 0;
+
+	for (size_t i = 0; i < modules->count; i++) {
+		const struct module *module =
+			*(struct module **)vec_at(modules, i);
+
+		count += module->text && elftext_is_read(module->text);
+	}
+	return count;
+}
+
+static void a_module_is_read_when_it_joins(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct vec *modules = image_modules(fixture->image);
+	const struct module *first = *(struct module **)vec_at(modules, 0);
+	struct wire_site site;
+	size_t read = 1;
+
+	assert_int_equal(modules_read(fixture), 0);
+	assert_null(sampleset_sync(&fixture->set, 0, &fixture->gone));
+	assert_int_equal(modules_read(fixture), 1);
+	assert_true(elftext_is_read(first->text));
+	assert_null(sampleset_draw(&fixture->set, &site));
+	assert_int_not_equal(site.id, 0);
+	assert_int_equal(modules_read(fixture), 1);
+	while (fixture->set.behind) {
+		assert_null(sampleset_sync(&fixture->set, 0, &fixture->gone));
+		assert_true(modules_read(fixture) <= ++read);
+	}
+	assert_int_equal(modules_read(fixture), modules->count);
+}
+
 static void a_library_that_goes_leaves_and_is_reported(void **state)
 {
 	struct fixture *fixture = *state;
@@ -399,7 +578,7 @@ static void a_library_that_goes_leaves_and_is_reported(void **state)
 	if (!library)
 		skip();
 	assert_null(image_refresh(fixture->image, &changed));
-	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
 	assert_int_equal(fixture->gone.count, 0);
 	for (size_t i = 0; i < image_modules(fixture->image)->count; i++) {
 		const struct module *module = *(struct module **)vec_at(
@@ -412,7 +591,7 @@ static void a_library_that_goes_leaves_and_is_reported(void **state)
 	dlclose(library);
 	assert_null(image_refresh(fixture->image, &changed));
 	assert_true(changed);
-	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
 	for (size_t i = 0; i < fixture->gone.count; i++) {
 		const struct wire_range *range = vec_at(&fixture->gone, i);
 
@@ -421,7 +600,7 @@ static void a_library_that_goes_leaves_and_is_reported(void **state)
 	assert_true(found);
 	/* and once only */
 	vec_clear(&fixture->gone);
-	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
 	assert_int_equal(fixture->gone.count, 0);
 }
 
@@ -430,9 +609,9 @@ static void after_a_reset_all_that_was_known_is_gone(void **state)
 	struct fixture *fixture = *state;
 	struct wire_site site;
 
-	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
 	image_reset(fixture->image);
-	assert_null(sampleset_sync(&fixture->set, &fixture->gone));
+	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
 	assert_true(fixture->gone.count > 2);
 	assert_null(sampleset_draw(&fixture->set, &site));
 	assert_int_equal(site.id, 0);
@@ -457,6 +636,15 @@ static void names_of_runtimes_and_of_string_functions(void **state)
 	assert_true(rules_runtime_name("_IO_new_file_xsputn"));
 	assert_false(rules_runtime_name("memcpy"));
 	assert_false(rules_runtime_name("qsort"));
+	/* where a pattern ends, and where the name does */
+	assert_true(rules_runtime_name("exit"));
+	assert_false(rules_runtime_name("exit_group"));
+	assert_false(rules_runtime_name("exi"));
+	assert_true(rules_runtime_name("malloc"));
+	assert_true(rules_runtime_name("__vfprintf_internal"));
+	assert_false(rules_runtime_name("vprintf"));
+	assert_false(rules_string_name("mem"));
+	assert_false(rules_runtime_name(""));
 	assert_false(rules_runtime_name(NULL));
 }
 
@@ -532,6 +720,8 @@ int main(void)
 		TEST(thread_local_and_constant_memory_is_left_out),
 		TEST(synchronization_is_left_out),
 		TEST(volatile_and_atomic_variables_are_left_out),
+		TEST(what_updates_a_volatile_variable_is_left_in),
+		TEST(checks_of_gos_are_left_out),
 		TEST(refusals_have_names),
 		TEST(a_guard_is_known_by_its_use),
 		TEST(nothing_is_trusted_after_an_undecodable_byte),
@@ -540,7 +730,11 @@ int main(void)
 		TEST(globs_change_what_is_sampled),
 		TEST(a_source_file_can_be_left_out),
 		TEST(loader_and_vdso_are_left_out),
+		TEST(modules_join_one_by_one_when_time_is_short),
+		TEST(a_module_is_read_when_it_joins),
+		TEST(a_large_module_joins_in_a_call_of_its_own),
 		TEST(every_draw_is_an_instruction_of_the_live_text),
+		TEST(a_site_is_found_by_its_place),
 		TEST(a_library_that_goes_leaves_and_is_reported),
 		TEST(after_a_reset_all_that_was_known_is_gone),
 		TEST(names_of_runtimes_and_of_string_functions),

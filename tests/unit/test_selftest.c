@@ -2,17 +2,21 @@
 /*
  * Trying the watchpoints, and the choice of a back-end that follows.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "tracee.h"
 
+#include "sys/perfwatch.h"
 #include "target/backend.h"
 #include "target/selftest.h"
 #include "target/watch.h"
+#include "x86/dregs.h"
 
 static void assert_no_children(void)
 {
@@ -49,6 +53,64 @@ static void perf_execution_breakpoints_stop_before_here(void **state)
 	assert_no_children();
 	if (err)
 		tracee_skip(err);
+}
+
+/* All four of a processor. */
+static struct perfring taken[DREGS_SLOTS];
+
+static struct error *take_registers(void)
+{
+	struct error *err = NULL;
+
+	for (int i = 0; !err && i < DREGS_SLOTS; i++) {
+		const struct perfwatch_spec spec = {
+			.address = (uint64_t)(uintptr_t)&taken[i] & ~7ULL,
+			.length = 8,
+			.write_only = true,
+		};
+
+		err = perfring_open(0, &spec, 0, &taken[i]);
+	}
+	return err;
+}
+
+static void *give_back(void *unused)
+{
+	usleep(50 * 1000);
+	for (int i = 0; i < DREGS_SLOTS; i++)
+		perfring_close(&taken[i]);
+	return unused;
+}
+
+static struct error *try_perf(void)
+{
+	bool kernel;
+
+	return selftest_perf(&kernel);
+}
+
+static void registers_that_others_have_are_waited_for(void **state)
+{
+	static struct error *(*const tries[])(void) = {
+		selftest_registers, try_perf, selftest_execution, selftest_cpu
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+		struct error *err = take_registers();
+		pthread_t thread;
+
+		if (err)
+			tracee_skip(err);
+		err = selftest_cpu_once();
+		assert_non_null(err);
+		error_free(err);
+		assert_int_equal(pthread_create(&thread, NULL, give_back, NULL),
+				 0);
+		err = tries[i]();
+		pthread_join(thread, NULL);
+		assert_ok(err);
+	}
 }
 
 static void the_backend_asked_for_is_taken(void **state)
@@ -114,6 +176,7 @@ int main(void)
 		cmocka_unit_test(debug_registers_trap_here),
 		cmocka_unit_test(perf_breakpoints_trap_here),
 		cmocka_unit_test(perf_execution_breakpoints_stop_before_here),
+		cmocka_unit_test(registers_that_others_have_are_waited_for),
 		cmocka_unit_test(the_backend_asked_for_is_taken),
 		cmocka_unit_test(an_unknown_name_is_a_usage_error),
 		cmocka_unit_test(a_choice_is_always_made_and_explained),

@@ -159,7 +159,22 @@ static void each(void (*prepare)(void))
 }
 
 /* As if the threads had last been seen in the middle of a handler. */
-static void seen_in_handler(struct driven *driven)
+static void seen_in_handler(struct thread_signals *signals)
+{
+	signals->masks[1] = signals->masks[0];
+	signals->masks[0] = signals->mask = UINT64_MAX;
+	signals->masks_count = 2;
+}
+
+/* Or never outside of a handler, which blocks two signals more. */
+static void seen_in_handler_only(struct thread_signals *signals)
+{
+	signals->masks[0] |= bit(SIGUSR1) | bit(SIGUSR2);
+	signals->mask = signals->masks[0];
+	signals->masks_count = 1;
+}
+
+static void see(struct driven *driven, void (*how)(struct thread_signals *))
 {
 	struct process *process = engine_process(&driven->engine, driven->pid);
 
@@ -167,31 +182,40 @@ static void seen_in_handler(struct driven *driven)
 		struct thread_signals *signals =
 			&process_thread(process, i)->signals;
 
-		signals->masks[1] = signals->masks[0];
-		signals->masks[0] = signals->mask = UINT64_MAX;
-		signals->masks_count = 2;
+		how(signals);
 		signals->next_refresh_ns = UINT64_MAX;
 	}
 }
 
+static void prepare_nothing(void)
+{
+}
+
 static void masks_seen_before_count(void **state)
 {
-	static void (*const prepares[])(
-		void) = { prepare_blocked, prepare_all_but_trap_blocked };
+	static const struct {
+		void (*prepare)(void);
+		void (*how)(struct thread_signals *);
+	} rows[] = {
+		{ prepare_blocked, seen_in_handler },
+		{ prepare_all_but_trap_blocked, seen_in_handler },
+		{ prepare_blocked, seen_in_handler_only },
+		{ prepare_nothing, seen_in_handler_only },
+	};
 	struct wire_site site = site_at(site_write, 1);
 	lane_work *const work[] = { work_write, work_write };
 
 	(void)state;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct thread_status before;
 		struct driven *driven;
 
 		driven_plan(work, 2);
-		child_plan.prepare = prepares[i];
+		child_plan.prepare = rows[i].prepare;
 		driven = driven_start(&watch_by_value);
 		assert_ok(procfs_status(driven->pid, &before));
 		settle(driven);
-		seen_in_handler(driven);
+		see(driven, rows[i].how);
 		for (int round = 0; round < ROUNDS; round++) {
 			driven_arm(driven, &site);
 			lane_start(round % 2, 1);
@@ -261,6 +285,34 @@ static void watched_and_check(const struct watch_ops *ops,
 	end(driven, &before);
 }
 
+/* With perf-cpu nobody asked; perf's signal would kill it. */
+static void who_blocks_the_trap_is_known_when_perf_comes_back(void **state)
+{
+	lane_work *const work[] = { work_write, work_write };
+	struct process *process;
+	struct driven *driven;
+
+	(void)state;
+	driven_plan(work, 2);
+	child_plan.prepare = prepare_blocked;
+	driven = driven_start(&watch_by_value);
+	settle(driven);
+	process = engine_process(&driven->engine, driven->pid);
+	driven->engine.watch.ops = &watch_by_cpu;
+	driven->engine.watch.many = 100;
+	watch_suit(&driven->engine, clock_now_ns());
+	assert_ptr_equal(driven->engine.watch.ops, &watch_by_perf);
+	for (size_t i = 0; i < process->threads.count; i++) {
+		struct thread *thread = process_thread(process, i);
+
+		assert_true(thread->watch.by_registers);
+		thread->watch.by_registers = false;
+	}
+	driven->engine.watch.ops = &watch_by_value;
+	driven->engine.watch.many = 0;
+	driven_end(driven);
+}
+
 static void watches_leave_them_alone(void **state)
 {
 	static void (*const prepares[])(
@@ -320,6 +372,8 @@ int main(void)
 		cmocka_unit_test(an_ignored_trap_stays_ignored),
 		cmocka_unit_test(a_handler_stays_and_sees_nothing),
 		cmocka_unit_test(a_blocked_handler_stays_too),
+		cmocka_unit_test(
+			who_blocks_the_trap_is_known_when_perf_comes_back),
 		cmocka_unit_test(watches_leave_them_alone),
 	};
 

@@ -11,6 +11,8 @@
 
 #include "driven.h"
 
+#include "sys/perfwatch.h"
+#include "sys/trace.h"
 #include "target/step.h"
 
 enum { MARK = 0x1234 };
@@ -213,6 +215,38 @@ static void registers_catch_a_stepped_writer(void **state)
 	driven_end(driven);
 }
 
+/* Many threads: events of processors, until they are few again. */
+static void the_back_end_suits_the_number_of_threads(void **state)
+{
+	struct wire_site site = site_at(site_write, 6);
+	struct driven *driven;
+
+	(void)state;
+	skip_without(&watch_by_perf);
+	skip_without(&watch_by_cpu);
+	driven = start(&watch_by_perf, work_write, work_write);
+	driven->engine.watch.many = 1;
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, stalled(driven));
+	assert_ptr_equal(driven->engine.watch.ops, &watch_by_cpu);
+	lane_start(1, 1);
+	driven_until(driven, driven->conflict_count == 1);
+	assert_int_equal(driven->conflict.wire.evidence, WIRE_WATCHPOINT);
+	driven_until(driven, lane_idle(0) && lane_idle(1));
+	driven->engine.watch.many = 1000;
+	driven->engine.watch.change_ns = 0;
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, stalled(driven));
+	assert_ptr_equal(driven->engine.watch.ops, &watch_by_perf);
+	assert_null(driven->engine.watch.state);
+	lane_start(1, 1);
+	driven_until(driven, driven->conflict_count == 2);
+	driven_until(driven, lane_idle(0) && lane_idle(1));
+	driven_end(driven);
+}
+
 static void a_cpu_event_records_the_other_writer(void **state)
 {
 	(void)state;
@@ -289,6 +323,55 @@ static void wide_and_unaligned_bytes_are_covered_exactly(void **state)
 	driven_end(driven);
 }
 
+static uint64_t debug_register(pid_t tid, int number)
+{
+	uint64_t value = 1;
+
+	assert_ok(trace_seize(tid, false));
+	assert_ok(trace_interrupt(tid));
+	tracee_wait(tid);
+	assert_ok(trace_debug(tid, number, &value));
+	assert_ok(trace_detach(tid, 0));
+	return value;
+}
+
+/*
+ * Somebody else has registers of the second thread: of those that the access
+ * takes the last cannot be set. What was set is taken out again.
+ */
+static void what_was_set_of_a_watch_that_fails_is_cleared(void **state)
+{
+	const struct perfwatch_spec spec = {
+		.address = (uintptr_t)&child_plan,
+		.length = 1,
+		.write_only = true,
+	};
+	struct wire_site site = site_at(site_wide, 5);
+	struct driven *driven;
+	int fds[DREGS_SLOTS - 1];
+	pid_t tid;
+
+	(void)state;
+	skip_without(&watch_by_registers);
+	driven = start(&watch_by_registers, work_wide, work_write);
+	tid = child_plan.arena->lanes[1].tid;
+	for (int i = 0; i < DREGS_SLOTS - 1; i++)
+		assert_ok(perfwatch_open(tid, &spec, &fds[i]));
+	driven->engine.pool.params.stall_max_ns = CLOCK_NS_PER_MS;
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0) && driven->sample_count == 1);
+	/* it is known, or a thread that sleeps would be let go with it */
+	assert_int_not_equal(
+		engine_thread(&driven->engine, tid)->watch.address[0], 0);
+	driven_release(driven);
+	for (int i = 0; i < DREGS_SLOTS - 1; i++)
+		close(fds[i]);
+	for (int i = 0; i < DREGS_SLOTS; i++)
+		assert_int_equal(debug_register(tid, i), 0);
+	driven_end(driven);
+}
+
 /* Both caught before they act. */
 static void threads_before_conflicting_accesses_collide(void **state)
 {
@@ -325,6 +408,7 @@ static void readers_that_meet_do_not_collide(void **state)
 	driven_until(driven, lane_idle(1));
 	assert_int_equal(driven->conflict_count, 0);
 	assert_int_equal(driven->engine.stats.unaffordable, 1);
+	assert_int_equal(driven->passed_count, 1);
 	end_quietly(driven);
 }
 
@@ -361,6 +445,65 @@ static void without_a_token_nobody_is_stalled(void **state)
 	assert_int_equal(driven->sample_count, 0);
 	assert_int_equal(driven->engine.stats.unaffordable, 1);
 	assert_int_equal(driven->engine.stats.hits, 1);
+	driven_end(driven);
+}
+
+static void what_is_not_in_the_budget_is_no_stall(void **state)
+{
+	struct driven *driven = start(&watch_by_value, work_write, work_read);
+	struct budget *budget = &driven->engine.load.budget;
+	struct wire_site site = site_at(site_write, 5);
+
+	(void)state;
+	/* an hour's worth, and none of it earned yet */
+	budget_set_share(budget, 1e-6);
+	budget->credit_ns = -3600;
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(driven->sample_count, 0);
+	assert_int_equal(driven->engine.stats.unaffordable, 1);
+	driven_end(driven);
+}
+
+static void a_stall_is_charged_in_full(void **state)
+{
+	struct driven *driven = start_stalled(&watch_by_value, work_write,
+					      work_read, site_write);
+	const struct engine *engine = &driven->engine;
+
+	(void)state;
+	(*(struct stall **)vec_at(&engine->stalls.list, 0))->deadline_ns = 0;
+	driven_until(driven, lane_idle(0));
+	assert_true(engine->stats.stalled_ns > 0);
+	assert_true(engine->load.budget.lost_ns >=
+		    (double)engine->stats.stalled_ns);
+	driven_end(driven);
+}
+
+/* It rests for as long as the share of that time says, here for ever. */
+static void a_thread_is_not_stalled_again_at_once(void **state)
+{
+	struct driven *driven = start(&watch_by_value, work_write, work_write);
+	struct wire_site site = site_at(site_write, 5);
+
+	(void)state;
+	driven->engine.pool.params.rest = UINT32_MAX;
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, stalled(driven));
+	(*(struct stall **)vec_at(&driven->engine.stalls.list, 0))
+		->deadline_ns = 0;
+	driven_until(driven, lane_idle(0));
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(driven->engine.stats.resting, 1);
+	assert_int_equal(driven->engine.stats.samples, 1);
+	/* the other one is not tired */
+	driven_arm(driven, &site);
+	lane_start(1, 1);
+	driven_until(driven, stalled(driven));
 	driven_end(driven);
 }
 
@@ -408,15 +551,20 @@ int main(void)
 		cmocka_unit_test(perf_catches_the_other_writer),
 		cmocka_unit_test(registers_catch_the_other_writer),
 		cmocka_unit_test(registers_catch_a_stepped_writer),
+		cmocka_unit_test(the_back_end_suits_the_number_of_threads),
 		cmocka_unit_test(a_cpu_event_records_the_other_writer),
 		cmocka_unit_test(reading_again_shows_a_changed_value),
 		cmocka_unit_test(a_reader_does_not_conflict_with_a_reader),
 		cmocka_unit_test(the_next_word_is_not_watched),
 		cmocka_unit_test(wide_and_unaligned_bytes_are_covered_exactly),
+		cmocka_unit_test(what_was_set_of_a_watch_that_fails_is_cleared),
 		cmocka_unit_test(threads_before_conflicting_accesses_collide),
 		cmocka_unit_test(readers_that_meet_do_not_collide),
 		cmocka_unit_test(a_stall_ends_when_nobody_else_can_run),
 		cmocka_unit_test(without_a_token_nobody_is_stalled),
+		cmocka_unit_test(what_is_not_in_the_budget_is_no_stall),
+		cmocka_unit_test(a_stall_is_charged_in_full),
+		cmocka_unit_test(a_thread_is_not_stalled_again_at_once),
 		cmocka_unit_test(a_killed_process_ends_its_stalls),
 		cmocka_unit_test(letting_go_ends_stalls_and_their_watches),
 	};

@@ -43,6 +43,21 @@ static void everything_fits_in_79_columns(void **state)
 		    "overhead 2.1 %, 1 race");
 }
 
+static void the_budget_is_told_with_what_was_spent(void **state)
+{
+	struct status_counts counts = sample;
+	char line[256];
+
+	(void)state;
+	counts.budget_pct = 2.5;
+	status_format(&counts, 40, line, sizeof(line));
+	assert_string_equal(line, "racewatch: 9.8 s, 1 race");
+	status_format(&counts, 81, line, sizeof(line));
+	assert_string_equal(line, "racewatch: 9.8 s, 542 samples/s, "
+				  "61 of 1204 sites, overhead 2.1 of 2.5 %, "
+				  "1 race");
+}
+
 static void narrow_terminals_lose_the_least_wanted_first(void **state)
 {
 	(void)state;
@@ -157,6 +172,23 @@ static void terminals_get_one_line_that_erases_itself(void **state)
 	close(main_end);
 }
 
+static void a_text_is_told_whose_it_is(void **state)
+{
+	struct status status;
+	int main_end, terminal;
+
+	(void)state;
+	setenv("TERM", "xterm", 1);
+	open_terminal(&main_end, &terminal, 20);
+	status_init(&status, terminal);
+	status_show_text(&status, "3 runs");
+	came_out(main_end, "\rracewatch: 3 runs\033[K");
+	status_show_text(&status, "3 of 40 runs");
+	came_out(main_end, "\rracewatch: 3 of 40 \033[K");
+	close(terminal);
+	close(main_end);
+}
+
 static void dumb_terminals_stay_clean(void **state)
 {
 	struct status status;
@@ -177,11 +209,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_fits_in_79_columns),
+		cmocka_unit_test(the_budget_is_told_with_what_was_spent),
 		cmocka_unit_test(narrow_terminals_lose_the_least_wanted_first),
 		cmocka_unit_test(small_buffers_are_respected),
 		cmocka_unit_test(long_runs_are_told_in_minutes_and_hours),
 		cmocka_unit_test(files_and_pipes_stay_clean),
 		cmocka_unit_test(terminals_get_one_line_that_erases_itself),
+		cmocka_unit_test(a_text_is_told_whose_it_is),
 		cmocka_unit_test(dumb_terminals_stay_clean),
 	};
 

@@ -49,6 +49,19 @@ static void formats_longer_than_the_room_are_whole(void **state)
 	strbuf_deinit(&buf);
 }
 
+static void bytes_become_digits(void **state)
+{
+	struct strbuf buf = { 0 };
+
+	(void)state;
+	strbuf_add(&buf, "0x");
+	strbuf_add_hex(&buf, "\x00\x9f\xa0\xff", 4);
+	assert_string_equal(strbuf_text(&buf), "0x009fa0ff");
+	strbuf_add_hex(&buf, "", 0);
+	assert_int_equal(buf.length, 10);
+	strbuf_deinit(&buf);
+}
+
 static void clear_starts_again(void **state)
 {
 	struct strbuf buf = { 0 };
@@ -129,6 +142,7 @@ int main(void)
 		cmocka_unit_test(empty_reads_as_empty_string),
 		cmocka_unit_test(appends_join_in_order),
 		cmocka_unit_test(formats_longer_than_the_room_are_whole),
+		cmocka_unit_test(bytes_become_digits),
 		cmocka_unit_test(clear_starts_again),
 		cmocka_unit_test(steal_hands_the_text_over),
 		cmocka_unit_test(steal_of_nothing_is_an_empty_string),

@@ -73,6 +73,8 @@ static void check_lines(const char *sample)
 
 	stopped_start(&stopped, sample, "kill");
 	all_frames(&stopped, &frames);
+	assert_true(symbols_have_debuginfo(stopped.image,
+					   frame_of(&frames, "inner")->module));
 	assert_place(&frames, "inner", "kill", true);
 	assert_place(&frames, "middle", "middle", false);
 	assert_place(&frames, "outer", "outer", false);
@@ -118,6 +120,7 @@ static void elf_symbols_without_debug_information(void **state)
 	all_frames(&stopped, &frames);
 	frame = vec_at(&frames, 0);
 	assert_string_equal(frame->function, "middle");
+	assert_false(symbols_have_debuginfo(stopped.image, frame->module));
 	assert_null(frame->file);
 	assert_int_equal(frame->line, 0);
 	assert_string_equal(frame_of(&frames, "outer")->function, "outer");

@@ -47,6 +47,29 @@ static void nothing_is_no_evidence(void **state)
 	expect(&race, NULL, NULL);
 }
 
+static void volatile_makes_no_update_atomic(void **state)
+{
+	struct race race;
+
+	(void)state;
+	plain_race(&race);
+	sample_set(&race.variable.type, "volatile int");
+	race.sides[0].idiom.change = IDIOM_ADD;
+	race.sides[1].idiom.change = IDIOM_BITS;
+	expect(&race, NULL, NULL);
+	/* one writer */
+	plain_race(&race);
+	sample_set(&race.variable.type, "volatile int");
+	race.sides[1].idiom.change = IDIOM_ADD;
+	expect(&race, "volatile", "volatile");
+	/* _Atomic does: each access is one */
+	plain_race(&race);
+	sample_set(&race.variable.type, "_Atomic int");
+	race.sides[0].idiom.change = IDIOM_ADD;
+	race.sides[1].idiom.change = IDIOM_ADD;
+	expect(&race, "atomic-type", "atomic-type");
+}
+
 static void types_speak_for_both(void **state)
 {
 	static const struct {
@@ -111,6 +134,30 @@ static void known_functions_synchronize(void **state)
 	expect(&race, NULL, "function");
 }
 
+/* The kernel's look at the word; the store that lets go of it. */
+static void futex_synchronizes(void **state)
+{
+	struct race race;
+
+	(void)state;
+	plain_race(&race);
+	race.sides[0].access = ACCESS_WRITE;
+	race.sides[0].idiom.change = IDIOM_CONSTANT;
+	race.sides[1].access = ACCESS_NONE;
+	sample_set(&race.sides[1].syscall, "futex");
+	expect(&race, "partner", "function");
+	/* of another word */
+	plain_race(&race);
+	race.sides[0].access = ACCESS_WRITE;
+	race.sides[1].size = race.sides[0].size / 2;
+	sample_set(&race.sides[1].syscall, "futex");
+	expect(&race, NULL, "function");
+	/* other calls read for the program */
+	plain_race(&race);
+	sample_set(&race.sides[1].syscall, "write");
+	expect(&race, NULL, NULL);
+}
+
 static struct race *locked_race(struct race *race)
 {
 	plain_race(race);
@@ -139,6 +186,10 @@ static void partners_of_locked_instructions(void **state)
 	race.sides[0].idiom.locked_beside = true;
 	race.sides[1].idiom.change = IDIOM_CONSTANT;
 	expect(&race, "locked-beside", "partner");
+	/* a lock's word is set again */
+	locked_race(&race)->sides[0].access = ACCESS_WRITE;
+	sample_set(&race.sides[1].insn, "lock cmpxchgl %edx, (%rdi)");
+	expect(&race, "partner", "synchronizing");
 }
 
 static void near_misses_of_partners(void **state)
@@ -161,6 +212,13 @@ static void near_misses_of_partners(void **state)
 	expect(&race, NULL, "synchronizing");
 	locked_race(&race)->sides[0].access = ACCESS_WRITE;
 	race.sides[0].idiom.change = IDIOM_ADD;
+	expect(&race, NULL, "synchronizing");
+	/* a count of users that is set anew, also one whose sum was asked for */
+	locked_race(&race)->sides[0].access = ACCESS_WRITE;
+	race.sides[1].idiom.change = IDIOM_ADD;
+	expect(&race, NULL, "synchronizing");
+	locked_race(&race)->sides[0].access = ACCESS_WRITE;
+	sample_set(&race.sides[1].insn, "lock xaddl %eax, (%rdi)");
 	expect(&race, NULL, "synchronizing");
 	/* a body of std::atomic is no locked instruction */
 	locked_race(&race)->sides[1].atomic = false;
@@ -195,8 +253,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_no_evidence),
 		cmocka_unit_test(types_speak_for_both),
+		cmocka_unit_test(volatile_makes_no_update_atomic),
 		cmocka_unit_test(source_lines_name_operations),
 		cmocka_unit_test(known_functions_synchronize),
+		cmocka_unit_test(futex_synchronizes),
 		cmocka_unit_test(partners_of_locked_instructions),
 		cmocka_unit_test(near_misses_of_partners),
 		cmocka_unit_test(an_unseen_side_is_what_the_other_is),

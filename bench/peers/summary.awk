@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# awk -f json.awk -f summary.awk -v apart=" PROGRAM... " JSON: what bench/peers/run found,
+# of each tool over all programs, and what is asked of racewatch.
+
+function word_of(key,   text) {
+	text = substr($0, index($0, "\"" key "\":\"") + length(key) + 4)
+	sub(/".*/, "", text)
+	return text
+}
+
+function list_of(key,   text) {
+	text = substr($0, index($0, "\"" key "\":[") + length(key) + 4)
+	sub(/\].*/, "", text)
+	return text
+}
+
+# The middle one of ratios[TOOL, 1..n].
+function median_of(tool, n,   i, j, value) {
+	for (i = 2; i <= n; i++) {
+		value = ratios[tool, i]
+		for (j = i - 1; j > 0 && ratios[tool, j] > value; j--)
+			ratios[tool, j + 1] = ratios[tool, j]
+		ratios[tool, j + 1] = value
+	}
+	return (ratios[tool, int((n + 1) / 2)] + ratios[tool, int((n + 2) / 2)]) / 2
+}
+
+function verdict(good) {
+	return good ? "yes" : "NO"
+}
+
+{
+	tool = word_of("tool")
+	program = word_of("program")
+	kind = word_of("kind")
+	n = ++runs[tool]
+	ratios[tool, n] = number_of($0, "took_us") / number_of($0, "bare_us")
+	known[tool] += number_of($0, "known")
+	found[tool] += list_of("found") == "" ? 0 : \
+		split(list_of("found"), unused, "\",\"")
+	if (kind != "real" && list_of("false") != "") {
+		wrong[tool] += split(list_of("false"), unused, "\",\"")
+		if (!((tool, program) in counted))
+			falsely[tool]++
+		counted[tool, program] = 1
+		if (tool == "racewatch" || tool == "high")
+			told[++tellings] = program ", " tool ": " list_of("false")
+	}
+	if (!(program in programs)) {
+		programs[program] = ++count
+		names[count] = program
+		kinds[kind]++
+	}
+	if (tool == "racewatch" && index(apart, " " program " ")) {
+		m = ++runs["apart " program]
+		ratios["apart " program, m] = \
+			number_of($0, "program_us") / number_of($0, "bare_us")
+	}
+	if (tool == "helgrind")
+		helgrind_us[program] = number_of($0, "took_us")
+	if (tool == "high")
+		spent_us[program] = number_of($0, "spent_us")
+	if (tool == "high" || tool == "helgrind")
+		list[tool, program] = list_of("found")
+}
+
+END {
+	printf "\n%d programs with known races, %d without\n", \
+		kinds["racy"], kinds["free"]
+	printf "%-10s %9s %13s %18s %s\n", "tool", "recall", \
+		"false reports", "on so many programs", "slow-down, median"
+	n = split("racewatch high tsan helgrind drd", tools, " ")
+	for (i = 1; i <= n; i++) {
+		tool = tools[i]
+		if (!runs[tool])
+			continue
+		printf "%-10s %9s %13d %18d %.2f\n", tool, known[tool] ? \
+			sprintf("%.0f %%", 100 * found[tool] / known[tool]) : "-", \
+			wrong[tool], falsely[tool], median_of(tool, runs[tool])
+	}
+	for (i = 1; i <= tellings; i++)
+		print "false report of racewatch: " told[i]
+	for (k = 1; k <= count; k++) {
+		program = names[k]
+		m = split(list["helgrind", program], words, ",")
+		for (i = 1; i <= m; i++)
+			if (words[i] != "" && !index(list["high", program], words[i]))
+				print "found by Helgrind only: " words[i]
+		if (program in helgrind_us && \
+		    spent_us[program] > helgrind_us[program] * 1.02 + 100000)
+			printf "%s: high took %.1f s, Helgrind %.1f s\n", program, \
+				spent_us[program] / 1e6, helgrind_us[program] / 1e6
+	}
+	for (k = 1; k <= count; k++) {
+		program = names[k]
+		m = runs["apart " program]
+		if (!m)
+			continue
+		all++
+		ratio = median_of("apart " program, m)
+		kept += ratio <= 1.03
+		if (ratio > 1.03)
+			printf "at --overhead 2, %s: %.3f times its time\n", \
+				program, ratio
+	}
+	if (runs["helgrind"])
+		printf "high finds at least as much as Helgrind in its time: %s\n", \
+			verdict(found["high"] >= found["helgrind"])
+	printf "no false report of racewatch: %s\n", verdict(!tellings)
+	printf "at --overhead 2 at most 1.03 times the time, of %d programs " \
+		"whose threads do not wait for each other: %d\n", all, kept
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The presets of --effort; see effort.h.
+ */
+#include "cmd/effort.h"
+
+#include <stddef.h>
+
+#include "base/clock.h"
+
+const char *const effort_words[] = { "low", "normal", "high", NULL };
+
+enum {
+	/* more than any budget pays for */
+	EFFORT_RATE_ANY = 20000,
+	/*
+	 * Setting a breakpoint takes some microseconds of a processor that a
+	 * server wants too, and there may be a hundred thousand: where effort
+	 * is low they come slowly, as the samples do.
+	 */
+	EFFORT_ARMS_PER_HIT = 20,
+	EFFORT_ARMS_MAX = 2000,
+};
+
+/*
+ * Measured, see racewatch-run(1). Low is for servers: the stall bounds what
+ * one request waits.
+ */
+static const struct effort_preset {
+	uint32_t rate;
+	uint64_t stall_ns;
+	double overhead_pct;
+	uint32_t rest;
+	double stretch_max;
+	bool arms_slowly, once;
+} presets[] = {
+	[EFFORT_LOW] = { 50, 200 * CLOCK_NS_PER_US, 2, 144, 1, true, false },
+	[EFFORT_NORMAL] = { 1000, CLOCK_NS_PER_MS, 40, 0, 4, false, false },
+	[EFFORT_HIGH] = { EFFORT_RATE_ANY, CLOCK_NS_PER_MS, 75, 0, 4, false,
+			  true },
+};
+
+void effort_init(struct effort_options *options)
+{
+	*options = (struct effort_options){
+		.effort = EFFORT_NONE,
+		.rate = EFFORT_RATE_NONE,
+		.stall_ns = EFFORT_STALL_NONE,
+		.overhead_pct = EFFORT_OVERHEAD_NONE,
+	};
+}
+
+static uint32_t effort_arm_rate(const struct effort_options *options,
+				const struct effort_plan *plan)
+{
+	uint64_t rate = (uint64_t)plan->rate * EFFORT_ARMS_PER_HIT;
+
+	if (options->rate == EFFORT_RATE_NONE && rate > EFFORT_ARMS_MAX)
+		rate = EFFORT_ARMS_MAX;
+	return rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
+}
+
+struct effort_plan effort_plan(const struct effort_options *options,
+			       enum effort preset)
+{
+	const struct effort_preset *base =
+		&presets[options->effort == EFFORT_NONE ? (int)preset
+							: options->effort];
+	bool rated = options->rate != EFFORT_RATE_NONE;
+	bool stalled = options->stall_ns != EFFORT_STALL_NONE;
+	bool capped = options->overhead_pct >= 0;
+	struct effort_plan plan = {
+		.rate = rated ? (uint32_t)options->rate : base->rate,
+		.stall_max_ns = stalled ? options->stall_ns : base->stall_ns,
+		.share = base->overhead_pct / 100,
+		.rest = base->rest,
+		.stretch_max = stalled ? 1 : base->stretch_max,
+		.once = base->once,
+	};
+
+	if (capped) {
+		plan.share = options->overhead_pct / 100;
+		if (!rated)
+			plan.rate = EFFORT_RATE_ANY;
+	} else if (rated || stalled) {
+		plan.share = 0;
+		plan.rest = 0;
+	}
+	/* no time to lose is no sample */
+	if (capped && options->overhead_pct <= 0)
+		plan.rate = 0;
+	if (base->arms_slowly)
+		plan.arm_rate = effort_arm_rate(options, &plan);
+	return plan;
+}

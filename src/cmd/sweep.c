@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * racewatch sweep: many runs of a program, one report, a gate
+ * (racewatch-sweep(1)).
+ */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "cmd/gate.h"
+#include "cmd/program.h"
+#include "cmd/sweep-end.h"
+#include "cmd/sweep-options.h"
+#include "cmd/terminal.h"
+#include "cmd/watch.h"
+#include "report/render.h"
+#include "report/status.h"
+#include "sweep/summary.h"
+#include "sweep/sweep.h"
+
+/* Runs, when nothing says how many are enough. */
+enum { SWEEP_RUNS = 100 };
+
+/* What is printed while it goes on. */
+struct watching {
+	const struct sweep_options *options;
+	struct status status;
+	uint64_t told; /* of troubled runs */
+	uint64_t next_ns; /* of the next line where there is no terminal */
+};
+
+/* Troubled runs that are told of at once; the summary has all. */
+enum { SWEEP_TOLD = 20 };
+
+static const uint64_t SWEEP_LINE_NS = 60 * CLOCK_NS_PER_S;
+
+static void note_race(const struct ledger_race *race)
+{
+	log_note("new race in run %llu: %s",
+		 (unsigned long long)race->first_run,
+		 race->what ? race->what : "?");
+}
+
+static void run_finished(void *context, const struct ledger *ledger,
+			 const struct ledger_run *run)
+{
+	struct watching *watching = context;
+	const struct sweep_options *options = watching->options;
+	bool plain = outcome_is_plain(&run->outcome);
+	struct strbuf text = { 0 };
+
+	if (options->quiet)
+		return;
+	for (size_t i = 0; run->races_new && i < ledger->races.count; i++) {
+		const struct ledger_race *race = vec_at(&ledger->races, i);
+
+		status_erase(&watching->status);
+		if (!race->minor && race->first_run == run->number)
+			note_race(race);
+	}
+	if (!options->verbose && (plain || watching->told++ >= SWEEP_TOLD))
+		return;
+	summary_add_run(&text, run);
+	status_erase(&watching->status);
+	log_note("%s", strbuf_text(&text));
+	strbuf_deinit(&text);
+}
+
+static void show_progress(void *context, const struct sweep_progress *progress)
+{
+	struct watching *watching = context;
+	struct strbuf text = { 0 };
+	uint64_t now = clock_now_ns();
+
+	summary_add_progress(&text, progress);
+	status_show_text(&watching->status, strbuf_text(&text));
+	if (!watching->status.enabled && !watching->options->quiet &&
+	    now >= watching->next_ns) {
+		if (watching->next_ns)
+			log_note("%s", strbuf_text(&text));
+		watching->next_ns = now + SWEEP_LINE_NS;
+	}
+	strbuf_deinit(&text);
+}
+
+/* A new folder, by the time; of two at once the second gets a number. */
+static struct error *make_new_directory(char **ret)
+{
+	time_t now = time(NULL);
+	char base[64];
+	struct tm local;
+
+	localtime_r(&now, &local);
+	strftime(base, sizeof(base), "racewatch-sweep-%Y%m%d-%H%M%S", &local);
+	for (int i = 1; i < 1000; i++) {
+		struct strbuf path = { 0 };
+
+		strbuf_add(&path, base);
+		if (i > 1)
+			strbuf_addf(&path, "-%d", i);
+		if (mkdir(strbuf_text(&path), 0777) == 0) {
+			*ret = strbuf_steal(&path);
+			return *ret ? NULL : error_nomem;
+		}
+		strbuf_deinit(&path);
+		if (errno != EEXIST)
+			break;
+	}
+	return error_os(errno, "make the directory %s", base);
+}
+
+static struct error *make_directory(const char *given, char **ret)
+{
+	if (!given)
+		return make_new_directory(ret);
+	if (mkdir(given, 0777) < 0 && errno != EEXIST)
+		return error_os(errno, "make the directory %s", given);
+	*ret = strdup(given);
+	return *ret ? NULL : error_nomem;
+}
+
+static struct error *do_sweep(const struct sweep_options *options,
+			      const struct sweep_config *config,
+			      struct gate *gate, int *ret_status)
+{
+	const struct plan_fixed fixed = {
+		.rate = options->rate,
+		.stall_ns = options->stall_ns,
+		.policy = options->policy < 0
+				  ? NULL
+				  : watch_policy_words[options->policy],
+	};
+	struct watching watching = { .options = options };
+	const struct sweep_sink sink = { .context = &watching,
+					 .finished = run_finished,
+					 .progress = show_progress };
+	struct sweep_result result = { .end = SWEEP_DONE };
+	struct plan plan;
+	struct ledger ledger;
+	struct sweep_end_config end = {
+		.ledger = &ledger,
+		.result = &result,
+		.command = config->command,
+		.directory = config->directory,
+		.output = options->output,
+		.format = options->format < 0
+				  ? NULL
+				  : render_find(render_names[options->format]),
+		.gate = gate,
+		.error_exitcode = options->error_exitcode,
+		.min_samples = options->min_samples,
+		.quiet = options->quiet,
+		.verbose = options->verbose,
+		.show_all = options->show == SHOW_ALL,
+		.color = terminal_color(options->color, STDERR_FILENO),
+	};
+	struct error *err, *ended = NULL;
+
+	plan_init(&plan, &fixed, options->plan == PLAN_EVEN);
+	ledger_init(&ledger, &plan);
+	status_init(&watching.status, options->quiet ? -1 : STDERR_FILENO);
+	err = sweep_run(config, &sink, &ledger, &result);
+	status_erase(&watching.status);
+	/* after an error too: what was found until then */
+	if (!err || ledger.finished > 0)
+		ended = sweep_conclude(&end, ret_status);
+	ledger_deinit(&ledger);
+	if (err)
+		error_free(ended);
+	return err ? err : ended;
+}
+
+static struct error *sweep_in(const struct sweep_options *options, char **argv,
+			      struct gate *gate, const char *directory,
+			      int *ret_status)
+{
+	struct sweep_config config = {
+		.command = argv,
+		.program = "/proc/self/exe",
+		.directory = directory,
+		.options = VEC_INIT(char *),
+		.seed = options->seed,
+		.first_run = options->first_run,
+		.runs = options->runs,
+		.budget_ns = options->budget_ns,
+		.quiet = options->stop_after_quiet,
+		.jobs = options->jobs,
+		.timeout_ns = options->timeout_ns,
+		.output_limit = options->output_limit,
+	};
+	struct sweep_words words = { .learned = { 0 } };
+	struct strbuf state = { 0 };
+	struct error *err = NULL;
+
+	if (options->state)
+		strbuf_add(&state, options->state);
+	else
+		strbuf_addf(&state, "%s/state.jsonl", directory);
+	config.state_path = strbuf_text(&state);
+	if (!config.runs && !config.budget_ns && !config.quiet)
+		config.runs = SWEEP_RUNS;
+	if (state.failed ||
+	    !sweep_options_fill(options, directory, &words, &config.options))
+		err = error_nomem;
+	if (!err)
+		err = do_sweep(options, &config, gate, ret_status);
+	vec_deinit(&config.options);
+	strbuf_deinit(&words.learned);
+	strbuf_deinit(&state);
+	return err;
+}
+
+static struct error *sweep_gated(const struct sweep_options *options,
+				 char **argv, int *ret_status)
+{
+	const struct gate_config config = {
+		.suppressions = options->suppressions,
+		.baselines = options->baselines,
+		.special = options->special,
+		.no_default_suppressions = options->no_default_suppressions,
+		.update_baseline = options->update_baseline,
+		.generate = options->gen_suppressions,
+		.verbose = options->verbose,
+	};
+	cleanup_free char *directory = NULL;
+	struct gate gate;
+	struct error *err = gate_init(&gate, &config);
+
+	if (!err)
+		err = make_directory(options->directory, &directory);
+	if (!err)
+		err = sweep_in(options, argv, &gate, directory, ret_status);
+	gate_deinit(&gate);
+	return err;
+}
+
+/* What cannot be started at all is told before anything is made. */
+static struct error *sweep_parsed(const struct sweep_options *options,
+				  char **argv, int *ret_status)
+{
+	struct program program;
+	struct error *err = NULL;
+
+	if (!argv[0])
+		return error_create(ERROR_USAGE, "no program to run is given");
+	if (!strchr(argv[0], '{')) {
+		err = program_inspect(argv[0], &program);
+		if (!err)
+			program_deinit(&program);
+	}
+	return err ? err : sweep_gated(options, argv, ret_status);
+}
+
+static struct error *sweep_main(int argc, char **argv, int *ret_status)
+{
+	struct sweep_options options;
+	struct error *err;
+	int first;
+
+	sweep_options_init(&options);
+	err = options_parse(&sweep_table, argc, argv, &options, &first);
+	if (!err) {
+		*ret_status = 0;
+		if (!command_answer(&command_sweep, options.help,
+				    options.version))
+			err = sweep_parsed(&options, argv + first, ret_status);
+	}
+	options_release(&sweep_table, &options);
+	return err;
+}
+
+const struct command command_sweep = {
+	.name = "sweep",
+	.summary = "run a program many times, with one report and a gate",
+	.options = &sweep_table,
+	.run = sweep_main,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A run's report in short; see findings.h.
+ */
+#include "sweep/findings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "report/phrase.h"
+#include "report/race.h"
+#include "report/read.h"
+
+void findings_init(struct findings *findings)
+{
+	*findings = (struct findings){ .races = VEC_INIT(struct finding) };
+}
+
+void findings_deinit(struct findings *findings)
+{
+	for (size_t i = 0; i < findings->races.count; i++) {
+		struct finding *finding = vec_at(&findings->races, i);
+
+		free(finding->what);
+	}
+	vec_deinit(&findings->races);
+}
+
+static struct finding *find_race(struct findings *findings,
+				 const char *fingerprint)
+{
+	for (size_t i = 0; i < findings->races.count; i++) {
+		struct finding *finding = vec_at(&findings->races, i);
+
+		if (strcmp(finding->fingerprint, fingerprint) == 0)
+			return finding;
+	}
+	return NULL;
+}
+
+static char *race_in_short(const struct race *race)
+{
+	struct strbuf text = { 0 };
+
+	phrase_add_variable(&text, race);
+	strbuf_add(&text, ": ");
+	phrase_add_innermost(&text, &race->sides[0]);
+	strbuf_add(&text, " against ");
+	phrase_add_innermost(&text, &race->sides[1]);
+	return strbuf_steal(&text);
+}
+
+/* The last record of a race counts; so does one that is no longer minor. */
+static struct error *take_race(struct findings *findings,
+			       const struct race *race)
+{
+	bool minor = race->verdict == VERDICT_UNLIKELY;
+	struct finding *finding = find_race(findings, race->fingerprint);
+
+	if (race->verdict == VERDICT_SYNC || race->suppressed.rule)
+		return NULL;
+	if (finding) {
+		finding->minor = minor;
+		return NULL;
+	}
+	finding = vec_append(&findings->races);
+	if (!finding)
+		return error_nomem;
+	memcpy(finding->fingerprint, race->fingerprint,
+	       sizeof(finding->fingerprint));
+	finding->minor = minor;
+	finding->what = race_in_short(race);
+	return finding->what ? NULL : error_nomem;
+}
+
+static struct error *take_record(struct findings *findings,
+				 const struct report_record *record)
+{
+	switch (record->type) {
+	case REPORT_RUN:
+		findings->has_run = true;
+		break;
+	case REPORT_RACE:
+		return take_race(findings, &record->race);
+	case REPORT_SUMMARY:
+		findings->has_summary = true;
+		findings->exit_status = record->summary.exit_status;
+		findings->samples = record->summary.samples;
+		findings->sites = record->summary.sites_sampled;
+		break;
+	case REPORT_PROGRESS:
+		findings->samples = record->progress.samples;
+		findings->sites = record->progress.sites_sampled;
+		break;
+	case REPORT_OTHER:
+	case REPORT_CRASH:
+		break;
+	}
+	return NULL;
+}
+
+struct error *findings_read(struct findings *findings, const char *path)
+{
+	struct report_record record;
+	struct reader *reader;
+	struct stat status;
+	struct error *err;
+	bool more = true;
+
+	if (stat(path, &status) < 0 && errno == ENOENT)
+		return NULL;
+	err = reader_open(path, &reader);
+	if (err)
+		return err;
+	report_record_init(&record);
+	while (!err && more) {
+		err = reader_next(reader, &record, &more);
+		if (!err && more)
+			err = take_record(findings, &record);
+	}
+	report_record_deinit(&record);
+	reader_close(reader);
+	return err;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the report of one run comes to, for the sweep: the races it shows and
+ * how much was looked at.
+ */
+#ifndef SWEEP_FINDINGS_H
+#define SWEEP_FINDINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct error;
+
+struct finding {
+	char fingerprint[33]; /* of the race, by names */
+	bool minor; /* unlikely to be an error: not among the races */
+	char *what; /* "hits: set count.c:7 against get count.c:9" */
+};
+
+struct findings {
+	bool has_run, has_summary;
+	int exit_status; /* of the summary */
+	uint64_t samples, sites;
+	struct vec races; /* of struct finding; each fingerprint once */
+};
+
+void findings_init(struct findings *findings);
+void findings_deinit(struct findings *findings);
+
+/*
+ * Read a report, of whatever a run that was killed has left. Suppressed races
+ * and synchronization are left out. No file: nothing was found.
+ */
+struct error *findings_read(struct findings *findings, const char *path);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A process that keeps one run: it starts racewatch run, takes its output,
+ * waits for its end, and ends whatever the run has left behind. Everything
+ * that descends from the run is the keeper's child in the end
+ * (PR_SET_CHILD_SUBREAPER), however it forked, so that runs side by side
+ * cannot be confused. When the sweep dies, by SIGKILL too, the keeper ends its
+ * run, and then itself.
+ */
+#ifndef SWEEP_KEEPER_H
+#define SWEEP_KEEPER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sweep/offspring.h"
+
+struct error;
+
+struct keeper_config {
+	const char *program; /* racewatch */
+	char *const *argv; /* its arguments, ended by NULL */
+	const char *out_path, *err_path;
+	uint64_t output_limit; /* bytes of each */
+	uint64_t timeout_ns; /* that racewatch run was told; 0: none */
+	uint64_t run, seed; /* for the environment */
+	int lock_fd; /* held as long as anything of the run is there */
+	const sigset_t *signals; /* mask that the run starts with */
+};
+
+/* What the keeper tells when all is over. */
+struct keeper_result {
+	int status; /* of racewatch run, as wait(2) has it */
+	bool stopped; /* by keeper_stop(), or because the sweep died */
+	bool timed_out; /* by racewatch, or by the keeper if that hung */
+	uint64_t elapsed_ns;
+	uint32_t left, away; /* processes that it left behind */
+	char names[OFFSPRING_NAMES]; /* of some of them */
+	uint64_t cut_bytes; /* of output */
+	int write_error; /* errno of writing the output; 0: none */
+};
+
+struct keeper {
+	pid_t pid;
+	int result_fd; /* readable when it is over */
+	int life_fd; /* the keeper notices when it is closed */
+};
+
+struct error *keeper_start(const struct keeper_config *config,
+			   struct keeper *ret);
+
+/* End the run before its time; the result comes as always. */
+void keeper_stop(struct keeper *keeper);
+
+/*
+ * Read the result, once result_fd is readable, and reap the keeper. An error
+ * when it died without one.
+ */
+struct error *keeper_finish(struct keeper *keeper, struct keeper_result *ret);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * All that the runs of a sweep came to, added up from the records of its state
+ * file: which runs have ended and how, which races were seen in how many of
+ * them, what each entry of the plan brought.
+ */
+#ifndef SWEEP_LEDGER_H
+#define SWEEP_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "sweep/outcome.h"
+#include "sweep/plan.h"
+#include "sweep/species.h"
+
+struct error;
+struct journal_record;
+
+struct ledger_run {
+	uint64_t number, seed;
+	char plan[PLAN_NAME]; /* of the last claim */
+	bool finished; /* else under way, or given up by who claimed it */
+	struct outcome outcome;
+	uint64_t elapsed_ns, samples;
+	uint64_t races_new; /* not minor, that no run before had shown */
+	char *directory; /* NULL: not told */
+	char *note; /* or NULL */
+};
+
+struct ledger_race {
+	char fingerprint[33];
+	bool minor; /* in every run that showed it */
+	char *what;
+	uint64_t runs; /* that showed it */
+	uint64_t first_run; /* the number of the first of them to finish */
+	uint64_t first_order; /* runs that had finished then, with it */
+};
+
+struct ledger {
+	struct plan *plan; /* borrowed; gets what its entries brought */
+	struct vec runs; /* of struct ledger_run, in the order of claims */
+	struct map by_number; /* place in runs */
+	struct vec races; /* of struct ledger_race, as they appeared */
+	uint64_t finished;
+	uint64_t sampled; /* finished runs that took samples */
+	uint64_t quiet; /* finished since a race was new */
+	uint64_t samples, most_sites, elapsed_ns;
+	uint64_t kinds[OUTCOMES]; /* finished runs of each kind */
+	uint64_t bad_in_a_row; /* not started or broken, the last ones */
+};
+
+void ledger_init(struct ledger *ledger, struct plan *plan);
+void ledger_deinit(struct ledger *ledger);
+
+/* Count a record; its strings may be taken. A run done twice counts once. */
+struct error *ledger_take(struct ledger *ledger, struct journal_record *record);
+
+/* NULL: nobody has claimed it. */
+const struct ledger_run *ledger_run(const struct ledger *ledger,
+				    uint64_t number);
+const struct ledger_race *ledger_race(const struct ledger *ledger,
+				      const char *fingerprint);
+
+/* Races that are not minor. */
+uint64_t ledger_races(const struct ledger *ledger);
+
+/* For the estimates: those races, over the runs that took samples. */
+struct error *ledger_species(const struct ledger *ledger,
+			     struct species_counts *ret);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The processes that descend from this one, which must be a subreaper
+ * (PR_SET_CHILD_SUBREAPER): whatever they did to get away, they are among them.
+ */
+#ifndef SWEEP_OFFSPRING_H
+#define SWEEP_OFFSPRING_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { OFFSPRING_NAMES = 64 };
+
+struct offspring {
+	uint32_t count; /* that have not ended */
+	uint32_t away; /* of them in another session than this process */
+	char names[OFFSPRING_NAMES]; /* of the first few, between blanks */
+};
+
+/* Who is there. */
+struct offspring offspring_look(void);
+
+/* Reap those that have ended, but not `except' (0: all). */
+void offspring_reap(pid_t except);
+
+/*
+ * End them all: ask, and after so long a grace kill, whom they have had
+ * meanwhile too. Gives up on what even SIGKILL does not end, after a few
+ * seconds.
+ */
+void offspring_end(uint64_t grace_ns);
+
+#endif

@@ -1,0 +1,321 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# racewatch sweep: its ends, its exit statuses, runs that go wrong in each way,
+# the state file across kills, full disks and other sweeps, the merged report.
+#
+# Where a race is to be met, it is that of read_write, in eight runs of 0.6 s.
+# In how many it is seen on a machine is said by
+#
+#	racewatch sweep --runs 30 -- tests/targets/read_write.O2 0.6
+#
+# if in two of three, that none of eight sees it is less likely than one in six
+# thousand.
+
+# shellcheck disable=SC2317 # functions called through await
+
+. "$(dirname "$0")/../lib.sh"
+
+T=$TARGETS_DIR
+d=$work/sweep
+
+# sweep ARG...: as run, in the directory $d
+sweep()
+{
+	RUN_TIMEOUT=120 run sweep -d "$d" "$@"
+}
+
+# finished: how many runs have ended, by the state file
+finished()
+{
+	grep -c '^{"type":"done","run":[0-9]' "$d/state.jsonl"
+}
+
+# field NAME: a number of the top of sweep.json, or in runs or estimate
+field()
+{
+	sed -n 's/.*"'"$1"'":\([0-9.]*\)[,}].*/\1/p' "$d/sweep.json"
+}
+
+# count_of TYPE FILE
+count_of()
+{
+	grep -c "^{\"type\":\"$1\"" "$2"
+}
+
+# Races are found, merged, counted; what each run had is kept.
+sweep --runs 8 -j 2 -o "$report" -- "$T/read_write.O2" 0.6
+is "a race: 66" "$status" 66 || diag_file "$work/err"
+is "as many runs as asked for" "$(finished)" 8
+matches "the race is printed once, of all runs" "$work/err" \
+	'^WARNING: racewatch: data race #1 '
+is "once" "$(grep -c ^WARNING "$work/err")" 1
+matches "with how many runs showed it" "$work/err" \
+	'^  race #1 in [1-8] of 8 runs, first in run [1-8] '
+matches "and what is unseen" "$work/err" '^  unseen: one more such run shows'
+cmp -s "$report" "$d/report.jsonl"
+is "the report in the directory is that of -o" "$?" 0
+is "merged" "$(count_of race "$report") $(count_of run "$report") $(
+	count_of summary "$report")" "1 1 1"
+is "sweep.json agrees" "$(field finished) $(field exit)" "8 66"
+bad=
+for n in 1 2 3 4 5 6 7 8; do
+	cmp -s "$d/run-00000$n/stdout" <(echo 'read_write: done') || bad="$bad $n"
+	grep -q '"type":"summary"' "$d/run-00000$n/report.jsonl" || bad="$bad $n"
+	grep -q "\"seed\":$n,\"start\"" "$d/run-00000$n/report.jsonl" ||
+		bad="$bad seed-$n"
+done
+is "every run has its output, its report and its seed" "$bad" ""
+"$RACEWATCH" report --format json "$d"/run-*/report.jsonl >"$work/again" 2>&1
+cmp -s "$work/again" "$report"
+is "racewatch report of all runs gives the same" "$?" 0
+
+# Nothing is left to do: the report is written anew.
+sweep --runs 8 -- "$T/read_write.O2" 0.6
+is "finished before: 66 again" "$status" 66
+is "without a new run" "$(finished) $(count_of claim "$d/state.jsonl")" "8 8"
+sweep --runs 9 --format sarif -- "$T/read_write.O2" 0.6
+is "one more" "$(finished)" 9
+matches "--format to standard output" "$work/out" '"version": *"2.1.0"'
+
+# The gate.
+cp "$d/report.jsonl" "$work/base"
+sweep --runs 9 --baseline "$work/base" -- "$T/read_write.O2" 0.6
+is "the race is known: 0" "$status" 0 || diag_file "$work/err"
+sweep --runs 9 --error-exitcode 0 -- "$T/read_write.O2" 0.6
+is "--error-exitcode 0: 0" "$status" 0
+echo 'race:_level' >"$work/all.supp"
+sweep --runs 9 --suppressions "$work/all.supp" -- "$T/read_write.O2" 0.6
+is "the race is suppressed: 0" "$status" 0 || diag_file "$work/err"
+sweep --runs 9 --min-samples 100000000 --error-exitcode 0 -- \
+	"$T/read_write.O2" 0.6
+is "too few samples: 65" "$status" 65
+rm -f "$work/new.base"
+sweep --runs 9 --baseline "$work/new.base" --update-baseline \
+	--gen-suppressions "$work/new.supp" -- "$T/read_write.O2" 0.6
+is "new to the baseline that is written: 66" "$status" 66 || diag_file "$work/err"
+matches "the baseline has it" "$work/new.base" '"type":"race"'
+matches "so have the suppressions" "$work/new.supp" '^race_top:'
+
+# Another command or seed in the same directory.
+sweep --runs 9 -- "$T/read_write.O2" 0.7
+is "the state of another command: 2" "$status" 2
+matches "is refused" "$work/err" 'state.jsonl: .*another command'
+sweep --runs 9 --seed 5 -- "$T/read_write.O2" 0.6
+is "of another seed: 2" "$status" 2
+rm -rf "$d"
+
+# Nothing to find: a quiet end, and no proof without samples.
+sweep --stop-after-quiet 3 -- "$T/free_locks.O2" 1.5
+is "quiet, no race: 0" "$status" 0 || diag_file "$work/err"
+is "after three runs" "$(finished)" 3
+matches "is said" "$work/err" '^SWEEP: .*the last runs showed no new race'
+matches "the limit is the rule of three" "$d/sweep.json" '"next_limit":0.998'
+rm -rf "$d"
+sweep --runs 2 -- /bin/true
+is "no sample: 65" "$status" 65 || diag_file "$work/err"
+matches "is said" "$work/err" 'run 2 \(seed 2\): took no sample'
+rm -rf "$d"
+
+# A budget: no run is begun that would not end by then.
+start=$SECONDS
+sweep --budget 3s -- "$T/single.O2" 0.5
+if [ $((SECONDS - start)) -le 12 ] && [ "$(finished)" -ge 1 ]; then
+	ok "a budget ends it"
+else
+	not_ok "a budget ends it"
+	diag_file "$work/err"
+fi
+matches "is said" "$work/err" '^SWEEP: .*the time is used up'
+rm -rf "$d"
+sweep --budget 1s -- "$T/wait_forever.O2"
+matches "also in the middle of a run" "$work/err" \
+	'^SWEEP: racewatch: [01] runs? in .*the time is used up'
+rm -rf "$d"
+
+# Runs that go wrong, each in its way; the command's seed is the run's. Those
+# that leave processes behind end when these are there; their lengths are of
+# this test alone.
+export left=$$
+mkfifo "$work/there"
+cat >"$work/wrong" <<'END'
+#!/bin/bash
+exec 3>&-
+case $RACEWATCH_RUN in
+1) echo "seed $1 $2 $RACEWATCH_SEED" ;;
+2) exit 3 ;;
+3) kill -SEGV $$ ;;
+4) exec sleep "1000.$left" ;;
+5)
+	sleep "1001.$left" &
+	until read -r name <"/proc/$!/comm" && [ "$name" = sleep ]; do
+		:
+	done
+	;;
+6)
+	setsid sh -c 'trap "" TERM; sleep "1002.$left" & echo >"$0"
+		wait; sleep "1002.$left"' "${0%/*}/there" >&- 2>&- &
+	read -r <"${0%/*}/there"
+	;;
+7) head -c 300000 /dev/zero | tr '\0' x ;;
+8) exit 127 ;;
+9) exit 125 ;;
+esac
+END
+chmod +x "$work/wrong"
+sweep --runs 9 -j 3 --seed 100 --timeout 2s --output-limit 1000 -- \
+	"$work/wrong" '{seed}' 'x{run}'
+is "a run that hung: 124" "$status" 124 || diag_file "$work/err"
+cmp -s "$d/run-000001/stdout" <(echo 'seed 101 x1 101')
+is "{seed}, {run} and the environment" "$?" 0
+matches "a failing run" "$work/err" \
+	'^  run 2 \(seed 102\): failed with status 3,'
+matches "one that dies by a signal" "$work/err" \
+	'^  run 3 \(seed 103\): failed with status 139 \(SIGSEGV\)'
+matches "one that hangs" "$work/err" '^  run 4 \(seed 104\): hung and was ended'
+matches "one that leaves a process behind" "$work/err" \
+	'^  run 5 .* left 1 process behind: sleep'
+matches "one that forks away" "$work/err" \
+	'^  run 6 .* forked away, left 2 processes behind'
+matches "one that floods its output" "$work/err" \
+	'^  run 7 .* flooded its output'
+matches "what was cut is told in the file" "$d/run-000007/stdout" \
+	'racewatch: 299000 bytes were cut here'
+size=$(wc -c <"$d/run-000007/stdout")
+if [ "$size" -gt 1000 ] && [ "$size" -lt 1100 ]; then
+	ok "and the rest kept"
+else
+	not_ok "and the rest kept ($size bytes)"
+fi
+matches "a status of its own that is also racewatch's" "$work/err" \
+	'^  run 9 .* failed with status 125'
+if pgrep -f "^sleep 100[012]\.$left\$" >/dev/null; then
+	not_ok "no process is left"
+	pgrep -af "^sleep 100[012]\.$left\$" | sed 's/^/#   /'
+else
+	ok "no process is left"
+fi
+matches "counted" "$d/sweep.json" '"passed":4,"failed":4,"timed-out":1,'
+rm -rf "$d"
+
+# What cannot be started.
+sweep --runs 3 -- "$work/none"
+is "no such command: 127" "$status" 127
+if [ -e "$d" ]; then
+	not_ok "and nothing is made"
+else
+	ok "and nothing is made"
+fi
+cp "$T/single.O2" "$work/single2"
+sweep --runs 20 -- "$work/single{run}" 0.1
+is "started once of many times: 127" "$status" 127 || diag_file "$work/err"
+matches "it gives up" "$work/err" '^SWEEP: .*gave up'
+matches "those are counted" "$work/err" \
+	'^  run 3 \(seed 3\): could not be started.*command not found'
+is "not all twenty were tried" "$(finished)" 7
+rm -rf "$d"
+sweep --runs 2 --backend value --rate 100 -- "$T/exit_hot.O2" 0.4
+is "the command's own status: 7" "$status" 7 || diag_file "$work/err"
+rm -rf "$d"
+
+# Interrupted: the run is ended, the report written, and the rest done later.
+started()
+{
+	[ -s "$d/run-000002/report.jsonl" ]
+}
+for signal in INT TERM; do
+	env --default-signal=INT "$RACEWATCH" sweep -d "$d" --runs 3 -- \
+		"$T/single.O2" 1 >"$work/out" 2>"$work/err" &
+	pid=$!
+	lib_started "$pid"
+	await 30 started
+	kill "-$signal" "$pid"
+	wait "$pid"
+	is "SIG$signal: 128 and the signal" "$?" \
+		$((128 + $(kill -l "$signal")))
+	matches "SIG$signal: there is a summary" "$work/err" \
+		'^SWEEP: .*it was interrupted'
+	is "SIG$signal: a run that was cut short is none" "$(finished)" 1
+	sweep --runs 3 --min-samples 0 -- "$T/single.O2" 1
+	is "SIG$signal: it goes on" "$status $(finished)" "0 3"
+	rm -rf "$d"
+done
+
+# A race that a run has shown before it was cut short counts.
+race_there()
+{
+	grep -q '"type":"race"' "$d/run-000001/report.jsonl" 2>/dev/null
+}
+for signal in INT KILL; do
+	env --default-signal=INT "$RACEWATCH" sweep -d "$d" --runs 1 -- \
+		"$T/read_write.O2" 40 >"$work/out" 2>"$work/err" &
+	pid=$!
+	lib_started "$pid"
+	await 30 race_there
+	kill "-$signal" "$pid"
+	wait "$pid" 2>/dev/null
+	sweep --runs 1 -- "$T/read_write.O2" 40
+	is "a race before SIG$signal counts" "$status $(finished)" "66 1"
+	matches "its run is told to be cut short" "$work/err" \
+		'^  run 1 .*cut short'
+	rm -rf "$d"
+done
+
+# Bad lines in the state file.
+sweep --runs 2 --min-samples 0 -- "$T/single.O2" 0.2
+printf 'noise\n{"type":"done","run":{}}\n{"type":"cla' >>"$d/state.jsonl"
+sweep --runs 3 --min-samples 0 -- "$T/single.O2" 0.2
+is "bad lines of the state are no obstacle" "$status $(finished)" "0 3"
+matches "they are named" "$work/err" 'state.jsonl:6: .*passed over'
+rm -f "$d/run-000001/report.jsonl"
+echo 'no report' >"$d/run-000002/report.jsonl"
+sweep --runs 3 --min-samples 0 -- "$T/single.O2" 0.2
+is "a damaged report of a run is no obstacle" "$status" 0 || diag_file "$work/err"
+matches "it is named" "$work/err" 'run 2: .*not in the merged report'
+rm -rf "$d"
+
+# Files that cannot be written.
+sweep --runs 1 -o "$work/none/such" -- "$T/single.O2" 0.2
+is "no such place for the report: 125" "$status" 125
+is "but the run is not lost" "$(finished)" 1
+rm -rf "$d"
+run sweep -d "$work/none/such" --runs 1 -- /bin/true
+is "no such directory: 125" "$status" 125
+sweep --state "$work/none/such" --runs 1 -- /bin/true
+is "no such place for the state: 125" "$status" 125
+rm -rf "$d"
+(cd "$work" && mkdir here && cd here && run sweep --runs 1 -q -- /bin/true
+	find . -name state.jsonl) >"$work/found"
+matches "without --directory there is a new one" "$work/found" \
+	'^./racewatch-sweep-[0-9]{8}-[0-9]{6}/state.jsonl$'
+run sweep
+is "usage: no command: 2" "$status" 2
+run sweep --runs 0 -- /bin/true
+is "usage: no runs: 2" "$status" 2
+
+# The reader of standard error goes away: what came of the sweep is kept.
+mkfifo "$work/gone"
+exec {both}<>"$work/gone"
+exec {gone}>"$work/gone" {both}>&-
+timeout -k 5 60 env --default-signal=PIPE "$RACEWATCH" sweep -v -d "$d" \
+	--runs 2 --min-samples 0 -- "$T/single.O2" 0.2 2>&"$gone"
+is "nobody reads standard error: 0" "$?" 0
+exec {gone}>&-
+is "the report is written" "$(count_of summary "$d/report.jsonl")" 1
+is "and sweep.json" "$(field finished) $(field exit)" "2 0"
+rm -rf "$d"
+
+# A plan in turn, and one that is fixed.
+sweep --runs 5 --plan even --min-samples 0 -- "$T/single.O2" 0.2
+is "an even plan takes each way in turn" \
+	"$(sed -n 's/.*"claim".*"plan":"\([^"]*\)".*/\1/p' "$d/state.jsonl" |
+		sort -u | wc -l)" 5
+is "and learns from none" "$(find "$d" -name 'learned*')" ""
+rm -rf "$d"
+sweep --runs 2 --rate 7 --stall 3ms --policy uniform --min-samples 0 -- "$T/single.O2" 0.2
+is "what is fixed is in every run" \
+	"$(grep -c '"claim".*"rate=7 stall=3ms policy=uniform"' \
+		"$d/state.jsonl")" 2
+matches "what was learned is kept" "$d/learned.jsonl" '"runs":2'
+
+finish

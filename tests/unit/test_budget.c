@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The budget against simulated programs, in simulated time.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "target/budget.h"
+
+#define MS CLOCK_NS_PER_MS
+
+/* A program that meets a breakpoint every `gap_ns`, stalled for `stall_ns`. */
+struct program {
+	struct budget budget;
+	uint64_t now_ns;
+	uint64_t held_ns; /* so far */
+	uint64_t worst_ns; /* in any one second */
+};
+
+static void start(struct program *program, double share)
+{
+	*program = (struct program){ .now_ns = 1000 };
+	budget_init(&program->budget);
+	budget_set_share(&program->budget, share);
+	budget_earn(&program->budget, program->now_ns);
+}
+
+static void run(struct program *program, uint64_t seconds, uint64_t gap_ns,
+		uint64_t stall_ns)
+{
+	for (uint64_t s = 0; s < seconds; s++) {
+		uint64_t end = program->now_ns + CLOCK_NS_PER_S;
+		uint64_t held = 0;
+
+		while (program->now_ns < end) {
+			program->now_ns += gap_ns;
+			budget_earn(&program->budget, program->now_ns);
+			if (!budget_affords(&program->budget))
+				continue;
+			program->now_ns += stall_ns;
+			held += stall_ns;
+			budget_spend_held(&program->budget, stall_ns);
+		}
+		program->held_ns += held;
+		if (held > program->worst_ns)
+			program->worst_ns = held;
+	}
+}
+
+static void the_share_is_kept_and_used_up(void **state)
+{
+	struct program program;
+
+	(void)state;
+	start(&program, 0.02);
+	run(&program, 10, 50 * CLOCK_NS_PER_US, MS / 2);
+	assert_in_range(program.held_ns, 195 * MS, 202 * MS);
+	assert_in_range((uint64_t)program.budget.lost_ns, 195 * MS, 202 * MS);
+}
+
+static void nothing_is_spent_before_it_is_earned(void **state)
+{
+	struct program program;
+
+	(void)state;
+	start(&program, 0.02);
+	assert_false(budget_affords(&program.budget));
+	assert_in_range(budget_next_ns(&program.budget), 1000, 1002);
+	budget_earn(&program.budget, 2000);
+	assert_true(budget_affords(&program.budget));
+	assert_int_equal(budget_next_ns(&program.budget), 0);
+}
+
+/* After an hour of nothing to stall: no second is worse than a quarter more. */
+static void a_burst_after_a_quiet_phase_is_held_down(void **state)
+{
+	struct program program;
+
+	(void)state;
+	start(&program, 0.02);
+	run(&program, 20, 400 * MS, MS / 2);
+	program.now_ns += 3600 * CLOCK_NS_PER_S;
+	program.worst_ns = 0;
+	run(&program, 5, 10 * CLOCK_NS_PER_US, MS / 2);
+	assert_in_range(program.worst_ns, 20 * MS, 26 * MS);
+}
+
+static void a_stall_dearer_than_the_credit_is_paid_back(void **state)
+{
+	struct program program;
+
+	(void)state;
+	start(&program, 0.02);
+	run(&program, 60, 50 * CLOCK_NS_PER_US, 30 * MS);
+	assert_in_range(program.held_ns, 1100 * MS, 1240 * MS);
+}
+
+static void a_disaster_is_forgotten_after_two_seconds(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	budget_set_share(&budget, 0.02);
+	budget_earn(&budget, CLOCK_NS_PER_S);
+	budget_spend_held(&budget, 5 * CLOCK_NS_PER_S);
+	assert_in_range(budget_next_ns(&budget), 3 * CLOCK_NS_PER_S,
+			3 * CLOCK_NS_PER_S + 2);
+	assert_true(budget.lost_ns >= 5e9);
+	budget_earn(&budget, 3 * CLOCK_NS_PER_S + MS);
+	assert_true(budget_affords(&budget));
+}
+
+static void without_a_share_everything_is_affordable(void **state)
+{
+	struct program program;
+
+	(void)state;
+	start(&program, 0);
+	run(&program, 1, MS, MS);
+	assert_true(budget_affords(&program.budget));
+	assert_in_range(program.held_ns, 499 * MS, 501 * MS);
+}
+
+/*
+ * A second in windows of 100 ms, each with 10 ms held; `free' processors are
+ * used by the program when no thread is held, `held' when one is.
+ */
+static double loss_of(double free, double held, double measured)
+{
+	struct budget budget;
+
+	budget_init(&budget);
+	for (int i = 0; i < 10; i++) {
+		const struct budget_window window = {
+			.wall_ns = 100 * MS,
+			.held_ns = 10 * MS,
+			.cpu_ns = (uint64_t)((90 * free + 10 * held) *
+					     (double)MS),
+			.measured_ns = (uint64_t)(10 * measured * (double)MS),
+			.measured_cpu_ns =
+				(uint64_t)(10 * measured * held * (double)MS),
+		};
+
+		budget_learn_loss(&budget, &window);
+	}
+	return budget.loss;
+}
+
+static void two_threads_on_two_processors_lose_the_held_one(void **state)
+{
+	(void)state;
+	assert_true(loss_of(2, 1, 1) == 1);
+	assert_true(loss_of(64, 63, 1) == 1);
+}
+
+static void threads_that_wait_for_the_held_one_are_lost_too(void **state)
+{
+	(void)state;
+	assert_true(loss_of(2, 0, 1) == 1);
+	assert_true(loss_of(1, 0, 1) == 1);
+}
+
+static void more_threads_than_processors_lose_little(void **state)
+{
+	(void)state;
+	assert_true(loss_of(2, 2, 1) == 0.25);
+	assert_true(loss_of(2, 2.1, 1) == 0.25);
+	assert_true(loss_of(2, 1.5, 1) > 0.45 && loss_of(2, 1.5, 1) < 0.55);
+}
+
+/* One part in ten of a processor, all of it lost: that is the program. */
+static void an_idle_program_loses_what_it_would_have_done(void **state)
+{
+	(void)state;
+	assert_true(loss_of(0.1, 0, 1) == 1);
+}
+
+static void what_was_not_measured_is_like_what_was(void **state)
+{
+	(void)state;
+	assert_true(loss_of(2, 1.5, 0.1) > 0.45 && loss_of(2, 1.5, 0.1) < 0.55);
+	assert_true(loss_of(2, 2, 0) == 1);
+}
+
+static void a_short_look_relaxes_nothing(void **state)
+{
+	const struct budget_window window = { .wall_ns = 100 * MS,
+					      .held_ns = MS,
+					      .cpu_ns = 200 * MS,
+					      .measured_ns = MS,
+					      .measured_cpu_ns = 2 * MS };
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	budget_learn_loss(&budget, &window);
+	assert_true(budget.loss == 1);
+}
+
+/* From plenty of threads to a lock that all need, within two seconds. */
+static void a_change_of_phase_is_seen(void **state)
+{
+	struct budget_window window = { .wall_ns = 100 * MS,
+					.held_ns = 5 * MS,
+					.cpu_ns = 200 * MS,
+					.measured_ns = 5 * MS,
+					.measured_cpu_ns = 10 * MS };
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	for (int i = 0; i < 50; i++)
+		budget_learn_loss(&budget, &window);
+	assert_true(budget.loss == 0.25);
+	window.measured_cpu_ns = 0;
+	window.cpu_ns = 190 * MS;
+	for (int i = 0; i < 20; i++)
+		budget_learn_loss(&budget, &window);
+	assert_true(budget.loss == 1);
+}
+
+static void computing_costs_where_no_processor_is_idle(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	budget_learn_competition(&budget, 2, 1);
+	budget_spend_cpu(&budget, 10 * MS);
+	assert_true(budget.lost_ns == 0);
+	budget_learn_competition(&budget, 2, 1.5);
+	budget_spend_cpu(&budget, 10 * MS);
+	assert_true(budget.lost_ns == 5e6);
+	budget_learn_competition(&budget, 8, 8);
+	budget_spend_cpu(&budget, 10 * MS);
+	assert_true(budget.lost_ns == 15e6);
+}
+
+/* The start of an attachment, on a busy machine, is followed by work at once. */
+static void a_burst_of_computing_is_told_and_soon_forgiven(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	budget_set_share(&budget, 0.02);
+	budget_learn_competition(&budget, 2, 2);
+	budget_earn(&budget, CLOCK_NS_PER_S);
+	budget_spend_cpu(&budget, 300 * MS);
+	assert_true(budget.lost_ns == 300e6);
+	assert_in_range(budget_next_ns(&budget), CLOCK_NS_PER_S,
+			CLOCK_NS_PER_S + 41 * MS);
+	/* a debt of stalls is not made smaller by it */
+	budget_spend_held(&budget, 500 * MS);
+	budget_spend_cpu(&budget, 300 * MS);
+	assert_true(budget_next_ns(&budget) > 2 * CLOCK_NS_PER_S);
+}
+
+static void stops_cost_too(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	for (int i = 0; i < 1000; i++)
+		budget_spend_stop(&budget);
+	assert_true(budget.lost_ns >= 5e6 && budget.lost_ns <= 100e6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_share_is_kept_and_used_up),
+		cmocka_unit_test(nothing_is_spent_before_it_is_earned),
+		cmocka_unit_test(a_burst_after_a_quiet_phase_is_held_down),
+		cmocka_unit_test(a_stall_dearer_than_the_credit_is_paid_back),
+		cmocka_unit_test(a_disaster_is_forgotten_after_two_seconds),
+		cmocka_unit_test(without_a_share_everything_is_affordable),
+		cmocka_unit_test(
+			two_threads_on_two_processors_lose_the_held_one),
+		cmocka_unit_test(
+			threads_that_wait_for_the_held_one_are_lost_too),
+		cmocka_unit_test(more_threads_than_processors_lose_little),
+		cmocka_unit_test(an_idle_program_loses_what_it_would_have_done),
+		cmocka_unit_test(what_was_not_measured_is_like_what_was),
+		cmocka_unit_test(a_short_look_relaxes_nothing),
+		cmocka_unit_test(a_change_of_phase_is_seen),
+		cmocka_unit_test(computing_costs_where_no_processor_is_idle),
+		cmocka_unit_test(
+			a_burst_of_computing_is_told_and_soon_forgiven),
+		cmocka_unit_test(stops_cost_too),
+	};
+
+	return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Presets, and what is given in their place.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "cmd/effort.h"
+
+static struct effort_options none(void)
+{
+	struct effort_options options;
+
+	effort_init(&options);
+	return options;
+}
+
+static void each_preset_spends_more_than_the_one_before(void **state)
+{
+	struct effort_options options = none();
+
+	(void)state;
+	for (int i = EFFORT_NORMAL; i <= EFFORT_HIGH; i++) {
+		struct effort_plan less =
+			effort_plan(&options, (enum effort)(i - 1));
+		struct effort_plan more = effort_plan(&options, (enum effort)i);
+
+		assert_true(more.rate > less.rate);
+		assert_true(more.share > less.share);
+		assert_true(more.stall_max_ns >= less.stall_max_ns);
+		assert_true(more.rest <= less.rest);
+	}
+}
+
+static void low_is_two_percent_in_short_stalls(void **state)
+{
+	struct effort_options options = none();
+	struct effort_plan plan = effort_plan(&options, EFFORT_LOW);
+
+	(void)state;
+	assert_true(plan.share == 0.02);
+	assert_int_equal(plan.rate, 50);
+	assert_int_equal(plan.stall_max_ns, 200 * CLOCK_NS_PER_US);
+	assert_int_equal(plan.arm_rate, 1000);
+}
+
+static void what_was_asked_for_goes_before_the_command_s_own(void **state)
+{
+	struct effort_options options = none();
+
+	(void)state;
+	options.effort = EFFORT_HIGH;
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).rate,
+			 effort_plan(&options, EFFORT_HIGH).rate);
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).arm_rate, 0);
+}
+
+static void a_rate_or_a_stall_stands_without_the_preset_s_share(void **state)
+{
+	struct effort_options options = none();
+	struct effort_plan plan;
+
+	(void)state;
+	options.rate = 1000;
+	plan = effort_plan(&options, EFFORT_LOW);
+	assert_int_equal(plan.rate, 1000);
+	assert_true(plan.share == 0);
+	assert_int_equal(plan.stall_max_ns, 200 * CLOCK_NS_PER_US);
+	options = none();
+	options.stall_ns = CLOCK_NS_PER_S;
+	plan = effort_plan(&options, EFFORT_NORMAL);
+	assert_int_equal(plan.rate, 1000);
+	assert_int_equal(plan.stall_max_ns, CLOCK_NS_PER_S);
+	assert_true(plan.share == 0);
+}
+
+static void a_share_stands_without_the_preset_s_rate(void **state)
+{
+	struct effort_options options = none();
+	struct effort_plan plan;
+
+	(void)state;
+	options.overhead_pct = 5;
+	plan = effort_plan(&options, EFFORT_LOW);
+	assert_true(plan.share == 0.05);
+	assert_true(plan.rate > 10000);
+	assert_int_equal(plan.arm_rate, 2000);
+}
+
+static void both_budgets_hold_where_both_are_given(void **state)
+{
+	struct effort_options options = none();
+	struct effort_plan plan;
+
+	(void)state;
+	options.overhead_pct = 5;
+	options.rate = 70;
+	plan = effort_plan(&options, EFFORT_NORMAL);
+	assert_true(plan.share == 0.05);
+	assert_int_equal(plan.rate, 70);
+}
+
+static void no_share_or_no_rate_is_no_sample(void **state)
+{
+	struct effort_options options = none();
+
+	(void)state;
+	options.overhead_pct = 0;
+	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).rate, 0);
+	options = none();
+	options.rate = 0;
+	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).rate, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_preset_spends_more_than_the_one_before),
+		cmocka_unit_test(low_is_two_percent_in_short_stalls),
+		cmocka_unit_test(
+			what_was_asked_for_goes_before_the_command_s_own),
+		cmocka_unit_test(
+			a_rate_or_a_stall_stands_without_the_preset_s_share),
+		cmocka_unit_test(a_share_stands_without_the_preset_s_rate),
+		cmocka_unit_test(both_budgets_hold_where_both_are_given),
+		cmocka_unit_test(no_share_or_no_rate_is_no_sample),
+	};
+
+	return cmocka_run_group_tests_name("effort", tests, NULL, NULL);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/detect/learn.c: which locations are worth a stall, and how often they
+ * are drawn.
+ */
+#include "detect/learn.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "report/learned.h"
+
+enum { SITES = 8 };
+
+static struct learned learned;
+static struct learn learn;
+
+static int begin(void **state)
+{
+	(void)state;
+	learned_init(&learned);
+	learned_module(&learned, "/usr/bin/x", NULL);
+	for (uint64_t i = 0; i < SITES; i++)
+		learned_site(&learned, 0, i);
+	return learn_init(&learn, &learned, 1) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	learn_deinit(&learn);
+	learned_deinit(&learned);
+	return 0;
+}
+
+static void hit(uint32_t site, int tid, uint64_t address, bool stalled)
+{
+	const struct learn_hit hit = {
+		.event = { .site = site,
+			   .pid = 100,
+			   .tid = tid,
+			   .access = { address, 8, ACCESS_WRITE } },
+		.stalled = stalled,
+	};
+
+	assert_true(learn_hit(&learn, &hit));
+}
+
+static void only_what_is_shared_is_drawn(void **state)
+{
+	(void)state;
+	assert_int_equal(learn_draw(&learn), UINT32_MAX);
+	hit(0, 7, 0x1000, true);
+	hit(1, 7, 0x1000, true);
+	hit(2, 8, 0x2000, true);
+	assert_int_equal(learn_draw(&learn), UINT32_MAX);
+	hit(3, 8, 0x1000, false);
+	/* with both that the other thread had been seen at */
+	assert_int_equal(learn_promising(&learn), 3);
+	for (int i = 0; i < 100; i++)
+		assert_int_not_equal(learn_draw(&learn), 2);
+	assert_int_equal(learned.runs, 1);
+	assert_int_equal(learned_site_at(&learned, 3)->shared, 1);
+	assert_int_equal(learned_site_at(&learned, 3)->stalls, 0);
+	assert_int_equal(learned_site_at(&learned, 0)->stalls, 1);
+}
+
+static void a_pair_that_raced_is_known(void **state)
+{
+	(void)state;
+	hit(0, 7, 0x1000, false);
+	hit(1, 8, 0x1000, false);
+	hit(2, 9, 0x1000, false);
+	assert_int_equal(learn_promising(&learn), 3);
+	assert_true(learn_race(&learn, 0, 1));
+	assert_true(learn_race(&learn, 1, 0));
+	assert_int_equal(learn_promising(&learn), 3);
+	assert_true(learn_race(&learn, 2, 0));
+	/* 1 and 2 may still meet */
+	assert_int_equal(learn_promising(&learn), 2);
+	assert_true(learn_race(&learn, 2, 1));
+	assert_int_equal(learn_promising(&learn), 0);
+	/* one that was never seen before */
+	assert_true(learn_race(&learn, 4, 4));
+	assert_int_equal(learn_promising(&learn), 0);
+	hit(0, 7, 0x1000, false);
+	assert_int_equal(learn_promising(&learn), 0);
+}
+
+/* 100 stalls in vain: one draw in about a hundred, but not none. */
+static void promise_falls_with_stalls_in_vain(void **state)
+{
+	int vain = 0;
+
+	(void)state;
+	hit(0, 7, 0x1000, false);
+	hit(1, 8, 0x1000, false);
+	for (int i = 0; i < 100; i++)
+		hit(0, 7, 0x1000, true);
+	for (int i = 0; i < 10000; i++)
+		vain += learn_draw(&learn) == 0;
+	assert_true(vain > 20 && vain < 300);
+}
+
+static void what_is_known_at_the_start_is_drawn(void **state)
+{
+	struct learn again;
+	uint32_t first;
+
+	(void)state;
+	hit(5, 7, 0x1000, false);
+	hit(6, 8, 0x1000, false);
+	assert_true(learn_init(&again, &learned, 3));
+	assert_int_equal(learned.runs, 2);
+	first = learn_draw(&again);
+	assert_true(first == 5 || first == 6);
+	learn_deinit(&again);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(only_what_is_shared_is_drawn,
+						begin, end),
+		cmocka_unit_test_setup_teardown(a_pair_that_raced_is_known,
+						begin, end),
+		cmocka_unit_test_setup_teardown(
+			promise_falls_with_stalls_in_vain, begin, end),
+		cmocka_unit_test_setup_teardown(
+			what_is_known_at_the_start_is_drawn, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/sweep/ledger.c: what many runs come to.
+ */
+#include "sweep/ledger.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "sweep/journal.h"
+
+struct fixture {
+	struct plan plan;
+	struct ledger ledger;
+};
+
+static void begin(struct fixture *fixture)
+{
+	const struct plan_fixed nothing = { UINT64_MAX, UINT64_MAX, NULL };
+
+	plan_init(&fixture->plan, &nothing, false);
+	ledger_init(&fixture->ledger, &fixture->plan);
+}
+
+static void claim(struct fixture *fixture, uint64_t run)
+{
+	struct journal_record record;
+
+	journal_record_init(&record);
+	record.type = JOURNAL_CLAIM;
+	record.run = record.seed = run;
+	strcpy(record.plan, fixture->plan.entries[0].name);
+	assert_null(ledger_take(&fixture->ledger, &record));
+	journal_record_deinit(&record);
+}
+
+/* Races by letters: a capital is a minor one. How many are new. */
+static uint64_t done(struct fixture *fixture, uint64_t run,
+		     enum outcome_kind kind, const char *races)
+{
+	struct journal_record record;
+
+	journal_record_init(&record);
+	record.type = JOURNAL_DONE;
+	record.run = record.seed = run;
+	record.outcome.kind = kind;
+	record.elapsed_ns = 1000;
+	record.findings.samples = kind == OUTCOME_NOT_STARTED ? 0 : 10;
+	strcpy(record.plan, fixture->plan.entries[0].name);
+	for (; *races; races++) {
+		struct finding *finding = vec_append(&record.findings.races);
+
+		assert_non_null(finding);
+		finding->minor = *races < 'a';
+		finding->fingerprint[0] = (char)(*races | 0x20);
+		finding->what = strdup("race");
+	}
+	assert_null(ledger_take(&fixture->ledger, &record));
+	journal_record_deinit(&record);
+	return ledger_run(&fixture->ledger, run)->races_new;
+}
+
+static void races_are_counted_by_runs(void **state)
+{
+	struct fixture f;
+	struct species_counts counts;
+
+	(void)state;
+	begin(&f);
+	for (uint64_t run = 1; run <= 4; run++)
+		claim(&f, run);
+	assert_int_equal(done(&f, 2, OUTCOME_PASSED, ""), 0);
+	assert_int_equal(done(&f, 1, OUTCOME_PASSED, "ab"), 2);
+	assert_int_equal(done(&f, 4, OUTCOME_FAILED, "ac"), 1);
+	assert_int_equal(done(&f, 3, OUTCOME_PASSED, "a"), 0);
+	assert_int_equal(ledger_races(&f.ledger), 3);
+	assert_int_equal(ledger_race(&f.ledger, "a")->runs, 3);
+	assert_int_equal(ledger_race(&f.ledger, "a")->first_run, 1);
+	assert_int_equal(ledger_race(&f.ledger, "a")->first_order, 2);
+	assert_int_equal(ledger_race(&f.ledger, "c")->first_run, 4);
+	assert_int_equal(ledger_race(&f.ledger, "c")->first_order, 3);
+	assert_null(ledger_race(&f.ledger, "d"));
+	assert_null(ledger_species(&f.ledger, &counts));
+	assert_int_equal(counts.samples, 4);
+	assert_int_equal(counts.once, 2);
+	assert_int_equal(counts.incidences, 5);
+	assert_int_equal(f.ledger.finished, 4);
+	assert_int_equal(f.ledger.quiet, 1);
+	assert_int_equal(f.ledger.kinds[OUTCOME_FAILED], 1);
+	assert_int_equal(f.plan.entries[0].claimed, 4);
+	assert_int_equal(f.plan.entries[0].races_new, 3);
+	ledger_deinit(&f.ledger);
+}
+
+static void runs_without_samples_are_no_samples(void **state)
+{
+	struct fixture f;
+	struct species_counts counts;
+
+	(void)state;
+	begin(&f);
+	done(&f, 1, OUTCOME_NOT_STARTED, "");
+	done(&f, 2, OUTCOME_NOT_STARTED, "");
+	assert_int_equal(f.ledger.bad_in_a_row, 2);
+	done(&f, 3, OUTCOME_PASSED, "");
+	assert_int_equal(f.ledger.bad_in_a_row, 0);
+	assert_null(ledger_species(&f.ledger, &counts));
+	assert_int_equal(counts.samples, 1);
+	ledger_deinit(&f.ledger);
+}
+
+static void minor_races_become_races_by_one_run(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	assert_int_equal(done(&f, 1, OUTCOME_PASSED, "A"), 0);
+	assert_int_equal(ledger_races(&f.ledger), 0);
+	assert_int_equal(done(&f, 2, OUTCOME_PASSED, "a"), 1);
+	assert_int_equal(ledger_races(&f.ledger), 1);
+	assert_int_equal(ledger_race(&f.ledger, "a")->runs, 2);
+	assert_int_equal(ledger_race(&f.ledger, "a")->first_run, 2);
+	assert_int_equal(done(&f, 3, OUTCOME_PASSED, "A"), 0);
+	assert_int_equal(ledger_races(&f.ledger), 1);
+	ledger_deinit(&f.ledger);
+}
+
+static void a_run_counts_once(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	claim(&f, 1);
+	/* given up, and taken over */
+	claim(&f, 1);
+	assert_int_equal(f.plan.entries[0].claimed, 1);
+	assert_false(ledger_run(&f.ledger, 1)->finished);
+	done(&f, 1, OUTCOME_PASSED, "a");
+	done(&f, 1, OUTCOME_PASSED, "b");
+	assert_int_equal(f.ledger.finished, 1);
+	assert_int_equal(ledger_races(&f.ledger), 1);
+	assert_null(ledger_run(&f.ledger, 2));
+	ledger_deinit(&f.ledger);
+}
+
+/* The line of its claim was damaged. */
+static void a_run_may_end_that_nobody_claimed(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f);
+	assert_int_equal(done(&f, 9, OUTCOME_PASSED, "a"), 1);
+	assert_true(ledger_run(&f.ledger, 9)->finished);
+	ledger_deinit(&f.ledger);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(races_are_counted_by_runs),
+		cmocka_unit_test(runs_without_samples_are_no_samples),
+		cmocka_unit_test(minor_races_become_races_by_one_run),
+		cmocka_unit_test(a_run_counts_once),
+		cmocka_unit_test(a_run_may_end_that_nobody_claimed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

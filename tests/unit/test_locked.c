@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* src/detect/locked.c: which variables of this program are locked somewhere. */
+#include "detect/locked.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "image/elftext.h"
+#include "x86/decode.h"
+
+/*
+ * Functions that are never called, as compilers write them; the variables are
+ * this program's own.
+ */
+__asm__(".pushsection .bss\n"
+	".balign 8\n"
+	".globl by_exchange, by_compare, by_add, plain, pointed_to, wide\n"
+	"by_exchange: .zero 8\n"
+	"by_compare: .zero 8\n"
+	"by_add: .zero 8\n"
+	"plain: .zero 8\n"
+	"pointed_to: .zero 8\n"
+	"wide: .zero 8\n"
+	".popsection\n"
+	".pushsection .text\n"
+	".type locking, @function\n"
+	"locking:\n"
+	"	xchgl %eax, by_exchange(%rip)\n"
+	"	lock cmpxchgq %rcx, by_compare(%rip)\n"
+	"	lock addl $1000000, by_add(%rip)\n"
+	"	movq %rax, plain(%rip)\n"
+	"	addl $1, plain(%rip)\n"
+	"	leaq pointed_to(%rip), %rdi\n"
+	"	lock incq (%rdi)\n"
+	"	xchgq %rax, wide(%rip)\n"
+	"	ret\n"
+	".size locking, . - locking\n"
+	".popsection\n");
+extern const char by_exchange[], by_compare[], by_add[], plain[], pointed_to[],
+	wide[];
+
+struct file {
+	struct decoder *decoder;
+	struct elftext *text;
+	uint64_t bias;
+};
+
+/* Where the linker has put the ELF header: what the file's addresses lack. */
+extern const char __ehdr_start[];
+
+static int set_up(void **state)
+{
+	struct file *file = calloc(1, sizeof(*file));
+	uint64_t end;
+
+	assert_non_null(file);
+	assert_null(decoder_create(&file->decoder));
+	assert_null(elftext_open("/proc/self/exe", "this", &file->text));
+	elftext_extent(file->text, &file->bias, &end);
+	file->bias = (uint64_t)(uintptr_t)__ehdr_start - file->bias;
+	*state = file;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct file *file = *state;
+
+	decoder_destroy(file->decoder);
+	elftext_close(file->text);
+	free(file);
+	return 0;
+}
+
+static bool locked(const struct file *file, const char *variable, uint32_t size)
+{
+	return locked_elsewhere(file->decoder, file->text,
+				(uint64_t)(uintptr_t)variable - file->bias,
+				size);
+}
+
+static void finds_locked_instructions(void **state)
+{
+	assert_true(locked(*state, by_exchange, 4));
+	assert_true(locked(*state, by_compare, 8));
+	/* a long immediate follows the address */
+	assert_true(locked(*state, by_add, 4));
+}
+
+static void plain_accesses_are_none(void **state)
+{
+	assert_false(locked(*state, plain, 8));
+	assert_false(locked(*state, plain, 4));
+}
+
+static void wants_just_the_bytes(void **state)
+{
+	assert_true(locked(*state, wide, 8));
+	assert_false(locked(*state, wide, 4));
+	assert_false(locked(*state, wide + 4, 4));
+	assert_false(locked(*state, by_exchange + 4, 4));
+}
+
+static void follows_no_pointers(void **state)
+{
+	assert_false(locked(*state, pointed_to, 8));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_locked_instructions),
+		cmocka_unit_test(plain_accesses_are_none),
+		cmocka_unit_test(wants_just_the_bytes),
+		cmocka_unit_test(follows_no_pointers),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

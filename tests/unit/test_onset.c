@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The first two threads of a program, which wait until what is to be armed
+ * once has come.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "driven.h"
+
+static const uint64_t LONG_NS = 3600 * CLOCK_NS_PER_S;
+
+static void *born(void *arg)
+{
+	struct arena *arena = arg;
+
+	arena->data[4]++;
+	return NULL;
+}
+
+static void work_thread(struct arena *arena, struct lane *lane)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, born, arena);
+	pthread_join(thread, NULL);
+	lane->result++;
+}
+
+static void work_nothing(struct arena *arena, struct lane *lane)
+{
+	(void)arena;
+	(void)lane;
+}
+
+static struct driven *start(int threads, uint64_t onset_ns)
+{
+	static lane_work *const all[] = { work_thread, work_nothing };
+	struct driven *driven;
+
+	driven_plan(all, threads);
+	driven = driven_start(&watch_by_value);
+	driven->engine.pool.params.rate = 0;
+	driven->engine.pool.params.onset_ns = onset_ns;
+	return driven;
+}
+
+/* A thread is born, and waits with its creator. */
+static void both_wait(struct driven *driven)
+{
+	const struct onset *onset = &driven->engine.onset;
+
+	lane_start(0, 1);
+	driven_until(driven, onset->creator.thread && onset->newborn.thread);
+	assert_int_equal(onset->creator.thread->tid, driven->pid);
+	assert_true(onset_holds(&driven->engine, onset->creator.thread));
+	assert_true(onset_holds(&driven->engine, onset->newborn.thread));
+	assert_int_equal(onset->newborn.thread->state, THREAD_STOPPED);
+	assert_int_equal(driven->onset_count, 1);
+	for (int i = 0; i < 100; i++)
+		driven_turn(driven);
+	assert_int_equal(child_plan.arena->data[4], 0);
+}
+
+static void they_wait_until_all_is_armed(void **state)
+{
+	struct wire_site site = site_at(site_write, 1);
+	struct driven *driven = start(1, LONG_NS);
+	struct engine *engine = &driven->engine;
+
+	(void)state;
+	site.once = true;
+	both_wait(driven);
+	/* sent, but not yet in the text: nothing is armed without a rate */
+	pool_queue(engine, &site, 1);
+	onset_sent(engine, NULL, 0);
+	for (int i = 0; i < 100; i++)
+		driven_turn(driven);
+	assert_int_equal(child_plan.arena->data[4], 0);
+	assert_int_equal(engine->onset.begun_ns != 0, true);
+	engine->pool.params.rate = 1000;
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(engine_armed_once(engine), 1);
+	assert_int_equal(child_plan.arena->data[4], 1);
+	assert_true(engine->load.budget.lost_ns > 0);
+	/* once for a program */
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->lanes[0].result, 2);
+	assert_int_equal(driven->onset_count, 1);
+	driven_end(driven);
+}
+
+static void they_do_not_wait_for_ever(void **state)
+{
+	struct driven *driven = start(1, 20 * CLOCK_NS_PER_MS);
+
+	(void)state;
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(driven->onset_count, 1);
+	assert_int_equal(child_plan.arena->data[4], 1);
+	assert_false(driven->engine.onset.sent);
+	driven_end(driven);
+}
+
+static void they_are_let_go_with_everything(void **state)
+{
+	struct driven *driven = start(1, LONG_NS);
+
+	(void)state;
+	both_wait(driven);
+	driven_release(driven);
+	tracee_await(&child_plan.arena->lanes[0].done, 1);
+	assert_int_equal(child_plan.arena->data[4], 1);
+	driven_end(driven);
+}
+
+static void they_may_be_killed(void **state)
+{
+	struct driven *driven = start(1, LONG_NS);
+
+	(void)state;
+	both_wait(driven);
+	kill(driven->pid, SIGKILL);
+	driven_until(driven, driven->exited);
+	assert_true(WIFSIGNALED(driven->exit.status));
+	assert_null(driven->engine.onset.creator.thread);
+	assert_null(driven->engine.onset.newborn.thread);
+	driven_free(driven);
+}
+
+static void nobody_waits_where_it_is_not_asked_for(void **state)
+{
+	static const struct {
+		int threads;
+		uint64_t onset_ns;
+	} cases[] = { { 1, 0 }, { 2, 3600 * CLOCK_NS_PER_S } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct driven *driven =
+			start(cases[i].threads, cases[i].onset_ns);
+
+		lane_start(0, 1);
+		driven_until(driven, lane_idle(0));
+		assert_int_equal(driven->onset_count, 0);
+		driven_end(driven);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(they_wait_until_all_is_armed),
+		cmocka_unit_test(they_do_not_wait_for_ever),
+		cmocka_unit_test(they_are_let_go_with_everything),
+		cmocka_unit_test(they_may_be_killed),
+		cmocka_unit_test(nobody_waits_where_it_is_not_asked_for),
+	};
+
+	alarm(TRACEE_TEST_SECONDS);
+	return cmocka_run_group_tests_name("onset", tests, NULL, NULL);
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/sweep/statefile.c: claims and ends of runs in a file that many write, that
+ * may be cut anywhere, and that may be damaged.
+ */
+#include "sweep/statefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "sweep/journal.h"
+#include "sweep/ledger.h"
+#include "sweep/plan.h"
+
+static char path[] = "/tmp/test_state.XXXXXX";
+static char *command[] = { "./test", "{seed}", NULL };
+
+/* A sweep's view of the file. */
+struct view {
+	struct plan plan;
+	struct ledger ledger;
+	struct statefile *state;
+};
+
+static int make_path(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_path(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static int empty_path(void **state)
+{
+	(void)state;
+	return truncate(path, 0);
+}
+
+static struct error *open_as(struct view *view, char **words, uint64_t seed)
+{
+	const struct plan_fixed nothing = { UINT64_MAX, UINT64_MAX, NULL };
+	struct journal_record header;
+	struct error *err;
+
+	journal_record_init(&header);
+	header.type = JOURNAL_SWEEP;
+	header.command = words;
+	header.seed = seed;
+	plan_init(&view->plan, &nothing, false);
+	ledger_init(&view->ledger, &view->plan);
+	view->state = NULL;
+	err = statefile_open(path, &header, &view->ledger, &view->state);
+	return err;
+}
+
+static void open_view(struct view *view)
+{
+	assert_null(open_as(view, command, 100));
+}
+
+static void close_view(struct view *view)
+{
+	statefile_close(view->state);
+	ledger_deinit(&view->ledger);
+}
+
+static const struct statefile_limits five = { 1, 5 };
+
+/* 0: none is left. */
+static uint64_t claim(struct view *view, struct statefile_claim *ret)
+{
+	bool any;
+
+	assert_null(statefile_claim(view->state, &five, ret, &any));
+	return any ? ret->run : 0;
+}
+
+static void finish(struct view *view, const struct statefile_claim *claim)
+{
+	struct journal_record record;
+
+	journal_record_init(&record);
+	record.type = JOURNAL_DONE;
+	record.run = claim->run;
+	record.seed = claim->seed;
+	strcpy(record.plan, claim->plan);
+	record.findings.samples = 1;
+	assert_null(statefile_finish(view->state, &record));
+	journal_record_deinit(&record);
+	close(claim->lock_fd);
+}
+
+static void add_text(const char *text)
+{
+	FILE *file = fopen(path, "a");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void runs_are_claimed_one_after_the_other(void **state)
+{
+	struct view view;
+	struct statefile_claim claims[6];
+
+	(void)state;
+	open_view(&view);
+	for (uint64_t run = 1; run <= 5; run++) {
+		assert_int_equal(claim(&view, &claims[run]), run);
+		assert_int_equal(claims[run].seed, 100 + run);
+		assert_false(claims[run].again);
+	}
+	assert_int_equal(claim(&view, &claims[0]), 0);
+	for (uint64_t run = 5; run >= 1; run--)
+		finish(&view, &claims[run]);
+	assert_int_equal(claim(&view, &claims[0]), 0);
+	assert_int_equal(view.ledger.finished, 5);
+	close_view(&view);
+}
+
+static void two_share_the_runs(void **state)
+{
+	struct view a, b;
+	struct statefile_claim claims[6];
+
+	(void)state;
+	open_view(&a);
+	open_view(&b);
+	assert_int_equal(claim(&a, &claims[1]), 1);
+	assert_int_equal(claim(&b, &claims[2]), 2);
+	finish(&b, &claims[2]);
+	assert_int_equal(claim(&a, &claims[3]), 3);
+	assert_int_equal(claim(&b, &claims[4]), 4);
+	assert_int_equal(claim(&b, &claims[5]), 5);
+	assert_int_equal(claim(&a, &claims[0]), 0);
+	finish(&a, &claims[1]);
+	finish(&a, &claims[3]);
+	finish(&b, &claims[4]);
+	finish(&b, &claims[5]);
+	assert_null(statefile_refresh(a.state));
+	assert_int_equal(a.ledger.finished, 5);
+	assert_int_equal(b.ledger.finished, 5);
+	close_view(&a);
+	close_view(&b);
+}
+
+static void what_is_given_up_is_taken_over(void **state)
+{
+	struct view a, b;
+	struct statefile_claim one, two, again;
+
+	(void)state;
+	open_view(&a);
+	assert_int_equal(claim(&a, &one), 1);
+	assert_int_equal(claim(&a, &two), 2);
+	open_view(&b);
+	/* both are worked on */
+	assert_int_equal(claim(&b, &again), 3);
+	finish(&b, &again);
+	/* as when its process and its keeper are gone */
+	close(one.lock_fd);
+	assert_int_equal(claim(&b, &again), 1);
+	assert_true(again.again);
+	assert_int_equal(again.seed, 101);
+	assert_string_equal(again.plan, one.plan);
+	finish(&b, &again);
+	finish(&a, &two);
+	assert_int_equal(claim(&b, &again), 4);
+	close(again.lock_fd);
+	close_view(&a);
+	close_view(&b);
+}
+
+/* A lock is held by a forked child too, and ends with it. */
+static void a_keeper_holds_the_claim(void **state)
+{
+	struct view a;
+	struct statefile_claim one, again;
+	int gate[2];
+	pid_t pid;
+
+	(void)state;
+	open_view(&a);
+	assert_int_equal(claim(&a, &one), 1);
+	assert_int_equal(pipe(gate), 0);
+	pid = fork();
+	if (pid == 0) {
+		char byte;
+
+		close(gate[1]);
+		_exit(read(gate[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	close(one.lock_fd);
+	assert_int_equal(claim(&a, &again), 2);
+	close(again.lock_fd);
+	close(gate[1]);
+	waitpid(pid, NULL, 0);
+	close(gate[0]);
+	assert_int_equal(claim(&a, &again), 1);
+	close(again.lock_fd);
+	close_view(&a);
+}
+
+/* Cut the file all along its last two records: nothing before is lost. */
+static void killed_anywhere(void **state)
+{
+	struct view view;
+	struct statefile_claim one;
+	struct stat whole, before;
+	char text[4096];
+	int fd;
+
+	(void)state;
+	open_view(&view);
+	assert_int_equal(claim(&view, &one), 1);
+	finish(&view, &one);
+	assert_int_equal(stat(path, &before), 0);
+	assert_int_equal(claim(&view, &one), 2);
+	finish(&view, &one);
+	close_view(&view);
+	assert_int_equal(stat(path, &whole), 0);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(read(fd, text, sizeof(text)), whole.st_size);
+	close(fd);
+	for (off_t at = before.st_size; at < whole.st_size; at += 5) {
+		fd = open(path, O_WRONLY | O_TRUNC);
+		assert_int_equal(write(fd, text, (size_t)at), at);
+		close(fd);
+		open_view(&view);
+		assert_int_equal(view.ledger.finished, 1);
+		/* the next line is whole whatever stands before it */
+		assert_int_equal(claim(&view, &one), 2);
+		finish(&view, &one);
+		close_view(&view);
+		open_view(&view);
+		assert_int_equal(view.ledger.finished, 2);
+		close_view(&view);
+	}
+}
+
+static void killed_in_its_first_write(void **state)
+{
+	struct view view;
+
+	(void)state;
+	add_text("{\"type\":\"sweep\",\"sch");
+	open_view(&view);
+	close_view(&view);
+	open_view(&view);
+	close_view(&view);
+}
+
+static void bad_lines_are_passed_over(void **state)
+{
+	struct view view;
+	struct statefile_claim one;
+
+	(void)state;
+	open_view(&view);
+	assert_int_equal(claim(&view, &one), 1);
+	finish(&view, &one);
+	add_text("\n\x01\x02\xff\n{\"type\":\"done\",\"run\":\"x\"}\n[]\n");
+	add_text("{\"type\":\"done\",\"run\":2,\"outcome\":\"passed\"}\n");
+	assert_null(statefile_refresh(view.state));
+	assert_int_equal(view.ledger.finished, 2);
+	assert_int_equal(claim(&view, &one), 3);
+	close(one.lock_fd);
+	close_view(&view);
+}
+
+static void another_command_is_refused(void **state)
+{
+	char *other[] = { "./test", "{run}", NULL };
+	char *longer[] = { "./test", "{seed}", "x", NULL };
+	struct view view;
+	struct error *err;
+
+	(void)state;
+	open_view(&view);
+	close_view(&view);
+	for (int i = 0; i < 3; i++) {
+		err = open_as(&view,
+			      i == 0   ? other
+			      : i == 1 ? longer
+				       : command,
+			      i == 2 ? 7 : 100);
+		assert_non_null(err);
+		assert_int_equal(err->kind, ERROR_USAGE);
+		error_free(err);
+		ledger_deinit(&view.ledger);
+	}
+}
+
+static void another_file_is_left_alone(void **state)
+{
+	static const char *const texts[] = {
+		"#!/bin/sh\necho hello\n",
+		"{\"type\":\"run\",\"schema\":1}\n",
+		"words without a newline",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct view view;
+		struct stat status;
+		struct error *err;
+
+		assert_int_equal(truncate(path, 0), 0);
+		add_text(texts[i]);
+		err = open_as(&view, command, 100);
+		assert_non_null(err);
+		assert_int_equal(err->kind, ERROR_USAGE);
+		error_free(err);
+		ledger_deinit(&view.ledger);
+		assert_int_equal(stat(path, &status), 0);
+		assert_int_equal(status.st_size, strlen(texts[i]));
+	}
+}
+
+/* The disk is full at every byte of a record: none of it stays. */
+static void a_full_disk_leaves_whole_lines(void **state)
+{
+	struct rlimit limit, old;
+	struct view view;
+	struct statefile_claim one;
+	struct stat before, after;
+	bool any;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	open_view(&view);
+	assert_int_equal(stat(path, &before), 0);
+	getrlimit(RLIMIT_FSIZE, &old);
+	for (rlim_t room = 0; room < 40; room++) {
+		struct error *err;
+
+		limit = old;
+		limit.rlim_cur = (rlim_t)before.st_size + room;
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		err = statefile_claim(view.state, &five, &one, &any);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+		assert_non_null(err);
+		assert_non_null(strstr(error_message(err), path));
+		error_free(err);
+		assert_int_equal(stat(path, &after), 0);
+		assert_int_equal(after.st_size, before.st_size);
+	}
+	assert_int_equal(claim(&view, &one), 1);
+	close(one.lock_fd);
+	close_view(&view);
+}
+
+static void a_gap_is_filled(void **state)
+{
+	struct view view;
+	struct statefile_claim one;
+
+	(void)state;
+	open_view(&view);
+	add_text("{\"type\":\"done\",\"run\":1,\"outcome\":\"passed\"}\n"
+		 "{\"type\":\"done\",\"run\":2,\"outcome\":\"passed\"}\n"
+		 "{\"type\":\"done\",\"run\":4,\"outcome\":\"passed\"}\n");
+	assert_int_equal(claim(&view, &one), 3);
+	finish(&view, &one);
+	assert_int_equal(claim(&view, &one), 5);
+	finish(&view, &one);
+	assert_int_equal(claim(&view, &one), 0);
+	close_view(&view);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(runs_are_claimed_one_after_the_other,
+					  empty_path),
+		cmocka_unit_test_teardown(two_share_the_runs, empty_path),
+		cmocka_unit_test_teardown(what_is_given_up_is_taken_over,
+					  empty_path),
+		cmocka_unit_test_teardown(a_keeper_holds_the_claim, empty_path),
+		cmocka_unit_test_teardown(killed_anywhere, empty_path),
+		cmocka_unit_test_teardown(killed_in_its_first_write,
+					  empty_path),
+		cmocka_unit_test_teardown(bad_lines_are_passed_over,
+					  empty_path),
+		cmocka_unit_test_teardown(another_command_is_refused,
+					  empty_path),
+		cmocka_unit_test_teardown(another_file_is_left_alone,
+					  empty_path),
+		cmocka_unit_test_teardown(a_full_disk_leaves_whole_lines,
+					  empty_path),
+		cmocka_unit_test_teardown(a_gap_is_filled, empty_path),
+	};
+
+	return cmocka_run_group_tests(tests, make_path, remove_path);
+}
