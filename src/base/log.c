@@ -13,6 +13,7 @@
 #include "base/clock.h"
 
 static unsigned int log_mask;
+static bool log_wipes;
 
 static const char *const log_names[] = {
 	"image", "sys", "target", "watch", "detect", "report",
@@ -57,7 +58,8 @@ static __attribute__((format(printf, 2, 0))) void
 log_write(const char *prefix, const char *format, va_list args)
 {
 	char line[1024];
-	int start = snprintf(line, sizeof(line), "%s", prefix);
+	int start = snprintf(line, sizeof(line), "%s%s",
+			     log_wipes ? "\r\033[K" : "", prefix);
 	int n = vsnprintf(line + start, sizeof(line) - (size_t)start - 1,
 			  format, args);
 	size_t length;
@@ -66,8 +68,14 @@ log_write(const char *prefix, const char *format, va_list args)
 		return;
 	length = strlen(line);
 	line[length++] = '\n';
+	log_wipes = false;
 	if (write(STDERR_FILENO, line, length) < 0)
 		return;
+}
+
+void log_stands_on_line(bool stands)
+{
+	log_wipes = stands;
 }
 
 void log_note(const char *format, ...)

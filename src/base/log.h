@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Messages to the person on stderr, and debug output by domain. The mask is
- * the one mutable global of the program. Each message is one write(2), so
- * that lines of several processes do not mix.
+ * Messages to the person on stderr, and debug output by domain. The mask and
+ * what stands on the terminal's last line are the only mutable globals of the
+ * program. Each message is one write(2), so that lines of several processes do
+ * not mix.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -35,5 +36,11 @@ void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "racewatch[DOMAIN] seconds: ..." when the domain is enabled. */
 void log_debug(enum log_domain domain, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * A line without an end, as of the status (report/status.h), stands on stderr,
+ * which is a terminal: the next message wipes it away. false: none does.
+ */
+void log_stands_on_line(bool stands);
 
 #endif

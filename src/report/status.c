@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 
 enum { STATUS_FIELDS = 5, STATUS_FIELD = 64, STATUS_WIDTH_DEFAULT = 80 };
 
@@ -101,6 +102,7 @@ static void show_line(struct status *status, const char *text)
 		 (int)(terminal_width(status->fd) - 1), text);
 	status_write(status, line);
 	status->shown = true;
+	log_stands_on_line(status->fd == STDERR_FILENO);
 }
 
 void status_show(struct status *status, const struct status_counts *counts)
@@ -131,4 +133,5 @@ void status_erase(struct status *status)
 		return;
 	status_write(status, "\r\033[K");
 	status->shown = false;
+	log_stands_on_line(false);
 }

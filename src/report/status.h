@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The live status line: one line at the bottom of a terminal, written over
- * itself. Whoever prints anything else there erases it first; it comes back
- * with the next update.
+ * itself. Whoever prints anything else there erases it first, messages
+ * (base/log.h) by themselves; it comes back with the next update.
  */
 #ifndef REPORT_STATUS_H
 #define REPORT_STATUS_H

@@ -55,6 +55,24 @@ static void messages_are_one_marked_line(void **state)
 				  "racewatch: error: three\n");
 }
 
+static void a_status_line_is_wiped_once(void **state)
+{
+	char text[4096];
+
+	(void)state;
+	capture_start();
+	log_stands_on_line(true);
+	log_warn("one");
+	log_warn("two");
+	log_stands_on_line(true);
+	log_stands_on_line(false);
+	log_warn("three");
+	capture_end(text, sizeof(text));
+	assert_string_equal(text, "\r\033[Kracewatch: warning: one\n"
+				  "racewatch: warning: two\n"
+				  "racewatch: warning: three\n");
+}
+
 static void long_messages_are_cut_and_still_end_in_a_newline(void **state)
 {
 	char text[8192], long_text[4000];
@@ -92,6 +110,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(messages_are_one_marked_line),
+		cmocka_unit_test(a_status_line_is_wiped_once),
 		cmocka_unit_test(
 			long_messages_are_cut_and_still_end_in_a_newline),
 		cmocka_unit_test(debug_is_silent_until_its_domain_is_enabled),

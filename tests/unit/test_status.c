@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 
 static const struct status_counts sample = {
 	.elapsed_ns = UINT64_C(9876543210),
@@ -172,6 +173,33 @@ static void terminals_get_one_line_that_erases_itself(void **state)
 	close(main_end);
 }
 
+static void messages_wipe_it(void **state)
+{
+	int saved = dup(STDERR_FILENO);
+	struct status status;
+	int main_end, terminal;
+
+	(void)state;
+	setenv("TERM", "xterm", 1);
+	open_terminal(&main_end, &terminal, 40);
+	dup2(terminal, STDERR_FILENO);
+	status_init(&status, STDERR_FILENO);
+	status_show_text(&status, "3 runs");
+	log_note("one");
+	status_show_text(&status, "4 runs");
+	status_erase(&status);
+	log_note("two");
+	dup2(saved, STDERR_FILENO);
+	came_out(main_end, "\rracewatch: 3 runs\033[K"
+			   "\r\033[Kracewatch: note: one\n"
+			   "\rracewatch: 4 runs\033[K"
+			   "\r\033[K"
+			   "racewatch: note: two\n");
+	close(saved);
+	close(terminal);
+	close(main_end);
+}
+
 static void a_text_is_told_whose_it_is(void **state)
 {
 	struct status status;
@@ -215,6 +243,7 @@ int main(void)
 		cmocka_unit_test(long_runs_are_told_in_minutes_and_hours),
 		cmocka_unit_test(files_and_pipes_stay_clean),
 		cmocka_unit_test(terminals_get_one_line_that_erases_itself),
+		cmocka_unit_test(messages_wipe_it),
 		cmocka_unit_test(a_text_is_told_whose_it_is),
 		cmocka_unit_test(dumb_terminals_stay_clean),
 	};
