@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "detect/coverage.h"
 #include "image/image.h"
 #include "target/tracer.h"
@@ -66,7 +67,9 @@ static void session_sigset(sigset_t *ret)
 	sigemptyset(ret);
 	sigaddset(ret, SIGINT);
 	sigaddset(ret, SIGTERM);
-	sigaddset(ret, SIGHUP);
+	/* under nohup a terminal that closes ends nothing */
+	if (!signal_is_ignored(SIGHUP))
+		sigaddset(ret, SIGHUP);
 	sigaddset(ret, SIGQUIT);
 	sigaddset(ret, SIGCHLD);
 	sigaddset(ret, SIGPIPE);
@@ -323,6 +326,32 @@ static void session_tell_coverage(struct session *session)
 	coverage_deinit(&coverage);
 }
 
+static void session_forgiven(int number)
+{
+	(void)number;
+}
+
+/*
+ * The end that a signal may ask for has come, and what was found is still to be
+ * written: that is spared once. What is ignored stays ignored.
+ */
+static void session_forgive(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	const struct sigaction once = {
+		.sa_handler = session_forgiven,
+		.sa_flags = (int)(SA_RESTART | SA_RESETHAND),
+	};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct sigaction before;
+
+		if (sigaction(numbers[i], NULL, &before) == 0 &&
+		    before.sa_handler == SIG_DFL)
+			sigaction(numbers[i], &once, NULL);
+	}
+}
+
 static struct error *session_watch(struct session *session)
 {
 	sigset_t signals, before;
@@ -331,6 +360,8 @@ static struct error *session_watch(struct session *session)
 	/* blocked only now: the program inherits what it was given */
 	session_sigset(&signals);
 	sigprocmask(SIG_BLOCK, &signals, &before);
+	/* ignored, it would take the ends of children from wait(2) */
+	signal(SIGCHLD, SIG_DFL);
 	/* a report that grows too long shall be an error of writing */
 	signal(SIGXFSZ, SIG_IGN);
 	session->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -346,6 +377,7 @@ static struct error *session_watch(struct session *session)
 		session->sink->ended(session->sink->context, &session->counts);
 	/* the summary goes to those who still read: not one dies of another */
 	signal(SIGPIPE, SIG_IGN);
+	session_forgive();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err;
 }

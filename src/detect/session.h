@@ -155,7 +155,8 @@ struct session_result {
 /*
  * Run a session from start to end. Call it early, before much memory is used:
  * it forks. Handles SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE and SIGCHLD meanwhile;
- * SIGPIPE is ignored afterwards, SIGXFSZ from the start.
+ * SIGPIPE is ignored afterwards, SIGXFSZ from the start. Of those that ask for
+ * the end, one more of each is without effect afterwards, the next ends racewatch.
  * Errors: the tracer's own (ERROR_CANNOT_RUN, ERROR_NOT_FOUND, ERROR_REFUSED
  * ...), or ERROR_OTHER when it died.
  */

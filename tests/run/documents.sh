@@ -93,6 +93,62 @@ sarif_is_valid "and has written its document" "$work/int.sarif"
 matches "with the end in it" "$work/int.sarif" '"exitCode": 66'
 kill "$program" 2>/dev/null
 
+# Asked to end while the document is being written, which is all that is left
+# to do, it completes it; asked once more it ends at once.
+
+# Does the watcher wait for a reader of its document, and would spare a signal?
+writes()
+{
+	local number fd
+
+	read -r number fd _ 2>/dev/null <"/proc/$watcher/syscall" &&
+		[ "$number" = 1 ] && spares &&
+		[ "$(readlink "/proc/$watcher/fd/$((fd))")" = "$work/slow" ]
+}
+
+spares()
+{
+	(($(sed -n 's/^SigCgt:[[:space:]]*/0x/p' "/proc/$watcher/status") &
+		1 << 14)) # SIGTERM
+}
+
+has_spared()
+{
+	! spares
+}
+
+# run_slowly: runs until all that is left is to write more than a pipe takes.
+run_slowly()
+{
+	rm -f "$work/slow"
+	mkfifo "$work/slow"
+	exec {pipe}<>"$work/slow"
+	python3 -c 'import fcntl, sys
+fcntl.fcntl(int(sys.argv[1]), 1031, 4096) # F_SETPIPE_SZ' "$pipe"
+	"$RACEWATCH" run -q --seed 1 --rate 1000 --halt-on-race --format sarif \
+		-o "$work/slow" -- "$target" >/dev/null 2>"$work/err" \
+		{pipe}<&- &
+	watcher=$!
+	lib_started "$watcher"
+	await 60 writes || not_ok "the document does not fill a pipe of a page"
+	kill -TERM "$watcher"
+	await 20 has_spared || not_ok "a signal is spared"
+}
+
+run_slowly
+exec {reader}<"$work/slow" {pipe}<&-
+cat <&"$reader" >"$work/slow.sarif"
+exec {reader}<&-
+wait "$watcher"
+is "a signal when the end has come is without effect" "$?" 66 ||
+	diag_file "$work/err"
+sarif_is_valid "and the document is whole" "$work/slow.sarif"
+run_slowly
+kill -TERM "$watcher"
+wait "$watcher"
+is "a second one ends it" "$?" 143
+exec {pipe}<&-
+
 rm -f "$work/failed.xml"
 "$HELPERS_DIR/deny-syscall" SEIZE "$RACEWATCH" run -q --format junit \
 	-o "$work/failed.xml" -- "$target" >/dev/null 2>"$work/err"

@@ -192,6 +192,22 @@ run run --seed 1 --rate 3000 --on-race 'exec:sleep 3; echo late' \
 	-- "$T/read_write.O2" x2000000
 matches "exec: it is waited for at the end" "$work/err" '^late$'
 
+# Started by somebody who ignores SIGCHLD, it notices the ends of children.
+RACEWATCH_PLAIN=$RACEWATCH
+cat >"$work/ignoring" <<END
+#!/usr/bin/python3
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv("$RACEWATCH_PLAIN", ["racewatch"] + sys.argv[1:])
+END
+chmod +x "$work/ignoring"
+RACEWATCH=$work/ignoring
+run run --seed 1 --rate 3000 --on-race 'exec:echo called' \
+	-- "$T/read_write.O2" 2
+RACEWATCH=$RACEWATCH_PLAIN
+is "exec, SIGCHLD ignored" "$status" 66
+matches "it was called, and waited for" "$work/err" '^called$'
+is "without a complaint" "$(grep -c 'has not ended' "$work/err")" 0
 run run --on-race=nothing -- /bin/true
 is "an unknown action: 2" "$status" 2
 run run --on-race=exec: -- /bin/true
