@@ -10,9 +10,8 @@
 #include "base/vec.h"
 #include "detect/glob.h"
 
-/* Add the pattern that lies in this argument, if the list has one. */
-static bool patterns_take(const char *argument, const struct vec *list,
-			  bool include, struct globs *globs)
+/* The pattern of the list that lies in this argument, or NULL. */
+static const char *pattern_in(const char *argument, const struct vec *list)
 {
 	size_t length = strlen(argument);
 
@@ -20,18 +19,35 @@ static bool patterns_take(const char *argument, const struct vec *list,
 		const char *pattern = *(const char **)vec_at(list, i);
 
 		if (pattern >= argument && pattern <= argument + length)
-			return globs_add(globs, pattern, include);
+			return pattern;
+	}
+	return NULL;
+}
+
+bool patterns_walk(char *const *argv, const struct vec *include,
+		   const struct vec *exclude, patterns_take *take,
+		   void *context)
+{
+	for (; *argv; argv++) {
+		const char *in = pattern_in(*argv, include);
+		const char *out = pattern_in(*argv, exclude);
+
+		if ((in && !take(context, in, true)) ||
+		    (out && !take(context, out, false)))
+			return false;
 	}
 	return true;
+}
+
+static bool add_glob(void *context, const char *pattern, bool include)
+{
+	return globs_add(context, pattern, include);
 }
 
 struct error *patterns_merge(char *const *argv, const struct vec *include,
 			     const struct vec *exclude, struct globs *globs)
 {
-	for (; *argv; argv++) {
-		if (!patterns_take(*argv, include, true, globs) ||
-		    !patterns_take(*argv, exclude, false, globs))
-			return error_nomem;
-	}
-	return NULL;
+	return patterns_walk(argv, include, exclude, add_glob, globs)
+		       ? NULL
+		       : error_nomem;
 }

@@ -7,9 +7,22 @@
 #ifndef CMD_PATTERNS_H
 #define CMD_PATTERNS_H
 
+#include <stdbool.h>
+
 struct error;
 struct globs;
 struct vec;
+
+/* False ends the walk: out of memory. */
+typedef bool patterns_take(void *context, const char *pattern, bool include);
+
+/*
+ * Call take for each of the patterns, which are as for patterns_merge(). False
+ * when it returned false.
+ */
+bool patterns_walk(char *const *argv, const struct vec *include,
+		   const struct vec *exclude, patterns_take *take,
+		   void *context);
 
 /*
  * Add the patterns (vec of const char *, each in or equal to a string of

@@ -239,6 +239,8 @@ static int exit_status(const struct ending *ending)
 	const struct sweep_end_config *config = ending->config;
 	const struct ledger *ledger = config->ledger;
 
+	if (config->result->end == SWEEP_FAILED)
+		return EXIT_FAILED;
 	if (ending->any_actionable && config->error_exitcode)
 		return (int)config->error_exitcode;
 	if (config->result->end == SWEEP_INTERRUPTED)

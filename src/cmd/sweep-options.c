@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "cmd/cmd.h"
 #include "cmd/gate.h"
+#include "cmd/patterns.h"
 #include "cmd/terminal.h"
 #include "cmd/watch.h"
 #include "report/render.h"
@@ -225,6 +226,11 @@ static bool add_list(struct vec *out, const char *option,
 	return true;
 }
 
+static bool add_pattern(void *context, const char *pattern, bool include)
+{
+	return add_words(context, include ? "--include" : "--exclude", pattern);
+}
+
 /* An even plan makes run n the same everywhere: it learns from none. */
 static bool add_learned(const struct sweep_options *options,
 			const char *directory, struct sweep_words *words,
@@ -244,8 +250,8 @@ bool sweep_options_fill(const struct sweep_options *options,
 			const char *directory, struct sweep_words *words,
 			struct vec *out)
 {
-	bool good = add_list(out, "--include", &options->include) &&
-		    add_list(out, "--exclude", &options->exclude) &&
+	bool good = patterns_walk(options->given, &options->include,
+				  &options->exclude, add_pattern, out) &&
 		    add_list(out, "--special-variable", &options->special) &&
 		    add_list(out, "--suppressions", &options->suppressions);
 

@@ -15,6 +15,7 @@
 enum sweep_plan { PLAN_ADAPTIVE, PLAN_EVEN };
 
 struct sweep_options {
+	char *const *given; /* the command line, in its order */
 	bool help, version, quiet, verbose;
 	uint64_t runs, first_run, budget_ns, stop_after_quiet, jobs;
 	uint64_t timeout_ns, seed, output_limit;

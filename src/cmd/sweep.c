@@ -264,11 +264,17 @@ static struct error *sweep_parsed(const struct sweep_options *options,
 
 static struct error *sweep_main(int argc, char **argv, int *ret_status)
 {
+	/* parsing may change the order of argv */
+	cleanup_free char **given = calloc((size_t)argc + 1, sizeof(*given));
 	struct sweep_options options;
 	struct error *err;
 	int first;
 
+	if (!given)
+		return error_nomem;
+	memcpy(given, argv, (size_t)argc * sizeof(*given));
 	sweep_options_init(&options);
+	options.given = given;
 	err = options_parse(&sweep_table, argc, argv, &options, &first);
 	if (!err) {
 		*ret_status = 0;

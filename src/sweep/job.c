@@ -180,7 +180,7 @@ static struct error *check_room(const struct job *job)
 	return err;
 }
 
-struct error *job_start(struct job *job, const sigset_t *signals)
+struct error *job_start(struct job *job, const struct keeper_inherit *inherit)
 {
 	const struct sweep_config *config = job->config;
 	struct keeper_config keeper = {
@@ -192,7 +192,7 @@ struct error *job_start(struct job *job, const sigset_t *signals)
 		.run = job->claim.run,
 		.seed = job->claim.seed,
 		.lock_fd = job->claim.lock_fd,
-		.signals = signals,
+		.inherit = inherit,
 	};
 	struct error *err = make_folder(job);
 

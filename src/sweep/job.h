@@ -6,13 +6,13 @@
 #ifndef SWEEP_JOB_H
 #define SWEEP_JOB_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct error;
 struct job;
 struct journal_record;
+struct keeper_inherit;
 struct statefile_claim;
 struct sweep_config;
 
@@ -29,8 +29,8 @@ void job_destroy(struct job *job);
 struct error *job_left_over(struct job *job, struct journal_record *record,
 			    bool *ret_any);
 
-/* Make the folder and begin; the command gets that signal mask. */
-struct error *job_start(struct job *job, const sigset_t *signals);
+/* Make the folder and begin. */
+struct error *job_start(struct job *job, const struct keeper_inherit *inherit);
 
 /* Readable when it is over. */
 int job_fd(const struct job *job);

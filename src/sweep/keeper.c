@@ -61,7 +61,9 @@ static void start_run(const struct keeping *keeping, int out, int err_fd)
 	setenv("RACEWATCH_SEED", number, 1);
 	snprintf(number, sizeof(number), "%" PRIu64, config->run);
 	setenv("RACEWATCH_RUN", number, 1);
-	sigprocmask(SIG_SETMASK, config->signals, NULL);
+	setrlimit(RLIMIT_NOFILE, &config->inherit->files);
+	sigaction(SIGCHLD, &config->inherit->child_action, NULL);
+	sigprocmask(SIG_SETMASK, &config->inherit->mask, NULL);
 	execv(config->program, config->argv);
 	log_error("%s: %s", config->program, strerror(errno));
 	_exit(EXIT_FAILED); /* exit-allowed: a forked child */
@@ -206,7 +208,7 @@ static void end_rest(struct keeping *keeping)
 		result->away = found.away;
 		memcpy(result->names, found.names, sizeof(result->names));
 	}
-	offspring_end(GRACE_NS);
+	offspring_end(GRACE_NS, NULL);
 	for (int i = 0; i < 2; i++) {
 		take_output(keeping, i);
 		result->cut_bytes += capture_close(&keeping->captures[i]);

@@ -13,11 +13,19 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "sweep/offspring.h"
 
 struct error;
+
+/* What a run inherits: all as it was when the sweep was started. */
+struct keeper_inherit {
+	sigset_t mask;
+	struct sigaction child_action; /* of SIGCHLD */
+	struct rlimit files; /* RLIMIT_NOFILE */
+};
 
 struct keeper_config {
 	const char *program; /* racewatch */
@@ -27,7 +35,7 @@ struct keeper_config {
 	uint64_t timeout_ns; /* that racewatch run was told; 0: none */
 	uint64_t run, seed; /* for the environment */
 	int lock_fd; /* held as long as anything of the run is there */
-	const sigset_t *signals; /* mask that the run starts with */
+	const struct keeper_inherit *inherit;
 };
 
 /* What the keeper tells when all is over. */

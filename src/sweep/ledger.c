@@ -161,10 +161,6 @@ static void count_run(struct ledger *ledger,
 	ledger->samples += record->findings.samples;
 	ledger->sampled += record->findings.samples > 0;
 	ledger->elapsed_ns += record->elapsed_ns;
-	if (kind == OUTCOME_NOT_STARTED || kind == OUTCOME_BROKEN)
-		ledger->bad_in_a_row++;
-	else
-		ledger->bad_in_a_row = 0;
 }
 
 static struct error *take_done(struct ledger *ledger,

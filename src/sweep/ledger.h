@@ -49,7 +49,6 @@ struct ledger {
 	uint64_t quiet; /* finished since a race was new */
 	uint64_t samples, most_sites, elapsed_ns;
 	uint64_t kinds[OUTCOMES]; /* finished runs of each kind */
-	uint64_t bad_in_a_row; /* not started or broken, the last ones */
 };
 
 void ledger_init(struct ledger *ledger, struct plan *plan);

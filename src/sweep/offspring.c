@@ -153,34 +153,69 @@ void offspring_reap(pid_t except)
 	}
 }
 
-static void signal_children(int number)
+static bool is_stranger(const struct vec *strangers, pid_t pid)
+{
+	for (size_t i = 0; strangers && i < strangers->count; i++) {
+		if (*(const pid_t *)vec_at(strangers, i) == pid)
+			return true;
+	}
+	return false;
+}
+
+struct error *offspring_children(struct vec *ret)
 {
 	struct vec list = VEC_INIT(struct relative);
+	bool good = true;
 
+	if (!has_child())
+		return NULL;
 	read_all(&list);
-	for (size_t i = 0; i < list.count; i++) {
+	for (size_t i = 0; good && i < list.count; i++) {
 		const struct relative *relative = vec_at(&list, i);
 
-		if (relative->parent != getpid() || relative->ended)
-			continue;
-		kill(relative->pid, number);
-		/* one that is stopped acts on it when it goes on */
-		kill(relative->pid, SIGCONT);
+		if (relative->parent == getpid() && !relative->ended)
+			good = vec_push(ret, &relative->pid);
 	}
 	vec_deinit(&list);
+	return good ? NULL : error_nomem;
 }
 
-static bool is_childless(void)
+/* Signal ours, unless the number is 0; returns how many there are. */
+static size_t signal_children(int number, const struct vec *strangers)
+{
+	struct vec children = VEC_INIT(pid_t);
+	size_t ours = 0;
+
+	error_free(offspring_children(&children));
+	for (size_t i = 0; i < children.count; i++) {
+		pid_t pid = *(pid_t *)vec_at(&children, i);
+
+		if (is_stranger(strangers, pid))
+			continue;
+		ours++;
+		kill(pid, number);
+		/* one that is stopped acts on it when it goes on */
+		if (number != 0)
+			kill(pid, SIGCONT);
+	}
+	vec_deinit(&children);
+	return ours;
+}
+
+static bool is_childless(const struct vec *strangers)
 {
 	offspring_reap(0);
-	return !has_child();
+	if (!has_child())
+		return true;
+	return strangers && strangers->count > 0 &&
+	       signal_children(0, strangers) == 0;
 }
 
-static bool wait_childless(uint64_t until_ns)
+static bool wait_childless(uint64_t until_ns, const struct vec *strangers)
 {
 	const struct timespec turn = { .tv_nsec = (long)TURN_NS };
 
-	while (!is_childless()) {
+	while (!is_childless(strangers)) {
 		if (clock_now_ns() >= until_ns)
 			return false;
 		nanosleep(&turn, NULL);
@@ -188,18 +223,18 @@ static bool wait_childless(uint64_t until_ns)
 	return true;
 }
 
-void offspring_end(uint64_t grace_ns)
+void offspring_end(uint64_t grace_ns, const struct vec *strangers)
 {
 	uint64_t give_up = clock_now_ns() + grace_ns + PATIENCE_NS;
 
-	if (is_childless())
+	if (is_childless(strangers))
 		return;
-	signal_children(SIGTERM);
-	if (wait_childless(clock_now_ns() + grace_ns))
+	signal_children(SIGTERM, strangers);
+	if (wait_childless(clock_now_ns() + grace_ns, strangers))
 		return;
 	while (clock_now_ns() < give_up) {
-		signal_children(SIGKILL);
-		if (wait_childless(clock_now_ns() + 5 * TURN_NS))
+		signal_children(SIGKILL, strangers);
+		if (wait_childless(clock_now_ns() + 5 * TURN_NS, strangers))
 			return;
 	}
 }

@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct error;
+struct vec;
+
 enum { OFFSPRING_NAMES = 64 };
 
 struct offspring {
@@ -24,10 +27,16 @@ struct offspring offspring_look(void);
 void offspring_reap(pid_t except);
 
 /*
- * End them all: ask, and after so long a grace kill, whom they have had
- * meanwhile too. Gives up on what even SIGKILL does not end, after a few
- * seconds.
+ * The children (pid_t) that there are: before the first of our own, those of
+ * whoever was this process before exec, as a shell's for `2> >(tee log)'.
  */
-void offspring_end(uint64_t grace_ns);
+struct error *offspring_children(struct vec *ret);
+
+/*
+ * End them all, but for the children `strangers' (NULL: none): ask, and after so
+ * long a grace kill, whom they have had meanwhile too. Gives up on what even
+ * SIGKILL does not end, after a few seconds.
+ */
+void offspring_end(uint64_t grace_ns, const struct vec *strangers);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 #include "sweep/journal.h"
 #include "sweep/ledger.h"
 #include "sweep/plan.h"
@@ -39,6 +40,8 @@ struct statefile {
 	uint64_t seed;
 	off_t offset; /* read so far: the start of a line */
 	uint64_t line, bad;
+	/* from this limit on, all runs below `unclaimed' are claimed */
+	uint64_t first_run, unclaimed;
 	char worker[HOST_NAME_MAX + 24];
 };
 
@@ -201,13 +204,25 @@ static struct error *append(struct statefile *state,
 	return err;
 }
 
-static bool same_command(char *const *a, char *const *b)
+/* Is the word of a record the given one, as it is written there? */
+static bool same_word(const char *written, const char *given)
 {
-	while (a && b && *a && *b && strcmp(*a, *b) == 0) {
-		a++;
-		b++;
+	struct strbuf text = { 0 };
+	bool same;
+
+	utf8_add(&text, given);
+	same = !text.failed && strcmp(written, strbuf_text(&text)) == 0;
+	strbuf_deinit(&text);
+	return same;
+}
+
+static bool same_command(char *const *written, char *const *given)
+{
+	while (written && *written && *given && same_word(*written, *given)) {
+		written++;
+		given++;
 	}
-	return a && b && !*a && !*b;
+	return written && !*written && !*given;
 }
 
 static struct error *check_header(const struct journal_record *found,
@@ -292,7 +307,15 @@ static struct error *begin(struct statefile *state,
 			   const struct journal_record *header)
 {
 	bool any = false;
-	struct error *err = statefile_lock(state);
+	struct stat status;
+	struct error *err;
+
+	/* what a device takes is not there to be read */
+	if (fstat(state->fd, &status) < 0)
+		return error_os(errno, "stat");
+	if (!S_ISREG(status.st_mode))
+		return error_create(ERROR_USAGE, "is no regular file");
+	err = statefile_lock(state);
 
 	if (err)
 		return err;
@@ -393,18 +416,21 @@ static struct error *find_given_up(const struct statefile *state,
 	return NULL;
 }
 
-/* The first number that nobody has claimed. */
-static struct error *find_new(const struct statefile *state,
+/*
+ * The lowest number within the limits that nobody has claimed. Others may have
+ * begun with another number, so that what is claimed may have gaps.
+ */
+static struct error *find_new(struct statefile *state,
 			      const struct statefile_limits *limits,
 			      int lock_fd, uint64_t *ret_run, bool *ret_any)
 {
-	uint64_t run = limits->first_run + state->ledger->runs.count;
-
-	/* others may have begun with another number: go back to a gap */
-	while (run > limits->first_run && !ledger_run(state->ledger, run - 1))
-		run--;
-	for (*ret_any = false; statefile_within(limits, run) && !*ret_any;
-	     run++) {
+	if (state->first_run != limits->first_run)
+		state->unclaimed = state->first_run = limits->first_run;
+	while (ledger_run(state->ledger, state->unclaimed))
+		state->unclaimed++;
+	*ret_any = false;
+	for (uint64_t run = state->unclaimed;
+	     statefile_within(limits, run) && !*ret_any; run++) {
 		struct error *err;
 
 		if (ledger_run(state->ledger, run))

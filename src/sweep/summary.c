@@ -20,7 +20,7 @@ enum { SUMMARY_NAMED = 10, SUMMARY_RACES = 50 };
 static const char *const end_words[] = {
 	[SWEEP_DONE] = "done",	     [SWEEP_QUIET] = "quiet",
 	[SWEEP_BUDGET] = "budget",   [SWEEP_INTERRUPTED] = "interrupted",
-	[SWEEP_GAVE_UP] = "gave-up",
+	[SWEEP_GAVE_UP] = "gave-up", [SWEEP_FAILED] = "failed",
 };
 
 static const char *const end_phrases[] = {
@@ -29,6 +29,7 @@ static const char *const end_phrases[] = {
 	[SWEEP_BUDGET] = "the time is used up",
 	[SWEEP_INTERRUPTED] = "it was interrupted",
 	[SWEEP_GAVE_UP] = "it gave up: nothing could be watched",
+	[SWEEP_FAILED] = "it failed",
 };
 
 /* In the order of enum outcome_kind. */

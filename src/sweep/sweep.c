@@ -12,15 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "base/strbuf.h"
 #include "sweep/job.h"
 #include "sweep/journal.h"
+#include "sweep/keeper.h"
 #include "sweep/offspring.h"
 #include "sweep/outcome.h"
 #include "sweep/statefile.h"
@@ -38,11 +41,14 @@ struct sweep {
 	struct vec jobs; /* of struct job * */
 	struct sweep_result result;
 	struct error *err; /* the first; no more runs are begun */
-	sigset_t before; /* mask */
+	struct keeper_inherit inherit;
+	struct vec strangers; /* of pid_t: children that are not ours */
 	int signal_fd;
 	uint64_t start_ns, progress_ns, refresh_ns;
 	bool ending; /* no more runs are begun */
 	bool exhausted; /* all runs are claimed, by us or others */
+	/* runs of this sweep that were not started or broken, the last ones */
+	uint64_t bad_in_a_row;
 };
 
 void sweep_add_folder(struct strbuf *out, const char *directory, uint64_t run)
@@ -55,6 +61,8 @@ static void sweep_fail(struct sweep *sweep, struct error *err)
 	if (!err)
 		return;
 	sweep->ending = true;
+	if (sweep->result.end != SWEEP_INTERRUPTED)
+		sweep->result.end = SWEEP_FAILED;
 	if (sweep->err)
 		error_free(err);
 	else
@@ -100,7 +108,7 @@ static void look_at_goals(struct sweep *sweep)
 
 	if (config->quiet && ledger->quiet >= config->quiet)
 		sweep_end(sweep, SWEEP_QUIET);
-	if (ledger->bad_in_a_row >= SWEEP_HOPELESS)
+	if (sweep->bad_in_a_row >= SWEEP_HOPELESS)
 		sweep_end(sweep, SWEEP_GAVE_UP);
 	if (config->budget_ns && age(sweep) >= config->budget_ns) {
 		sweep_end(sweep, SWEEP_BUDGET);
@@ -145,7 +153,7 @@ static struct error *begin_job(struct sweep *sweep,
 	if (claim->again)
 		err = take_over(sweep, job, &settled);
 	if (!err && !settled)
-		err = job_start(job, &sweep->before);
+		err = job_start(job, &sweep->inherit);
 	if (!err && !settled && !vec_push(&sweep->jobs, &job)) {
 		job_stop(job);
 		err = error_nomem;
@@ -192,6 +200,18 @@ static bool counts(const struct journal_record *record)
 	       record->findings.races.count > 0;
 }
 
+/*
+ * Only our own: what others, or we in another time, could not watch says
+ * nothing of the next run here.
+ */
+static void count_bad(struct sweep *sweep, enum outcome_kind kind)
+{
+	if (kind == OUTCOME_NOT_STARTED || kind == OUTCOME_BROKEN)
+		sweep->bad_in_a_row++;
+	else
+		sweep->bad_in_a_row = 0;
+}
+
 static void finish_job(struct sweep *sweep, struct job *job)
 {
 	struct journal_record record;
@@ -200,6 +220,7 @@ static void finish_job(struct sweep *sweep, struct job *job)
 	journal_record_init(&record);
 	err = job_finish(job, &record);
 	if (!err && counts(&record)) {
+		count_bad(sweep, record.outcome.kind);
 		err = statefile_finish(sweep->state, &record);
 		if (err)
 			sweep->result.lost++;
@@ -360,18 +381,36 @@ static struct error *catch_signals(struct sweep *sweep)
 {
 	static const int numbers[] = { SIGINT,	SIGTERM, SIGHUP,
 				       SIGQUIT, SIGCHLD, SIGPIPE };
+	/* ignored, it would take the ends of children from wait(2) */
+	const struct sigaction child_action = { .sa_handler = SIG_DFL };
 	sigset_t signals;
 
+	sigaction(SIGCHLD, &child_action, &sweep->inherit.child_action);
 	sigemptyset(&signals);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		sigaddset(&signals, numbers[i]);
-	sigprocmask(SIG_BLOCK, &signals, &sweep->before);
+	if (signal_is_ignored(SIGHUP))
+		sigdelset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, &sweep->inherit.mask);
 	/* nobody to read what we say: that is no reason to end a sweep */
 	sigdelset(&signals, SIGPIPE);
 	sweep->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (sweep->signal_fd >= 0)
 		return NULL;
 	return error_os(errno, "signalfd");
+}
+
+/* Each job needs some. */
+static void raise_files(struct sweep *sweep)
+{
+	struct rlimit *before = &sweep->inherit.files;
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_NOFILE, before) < 0)
+		return;
+	most = *before;
+	most.rlim_cur = most.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &most);
 }
 
 static struct error *open_state(struct sweep *sweep)
@@ -402,6 +441,7 @@ struct error *sweep_run(const struct sweep_config *config,
 		.sink = sink,
 		.ledger = ledger,
 		.jobs = VEC_INIT(struct job *),
+		.strangers = VEC_INIT(pid_t),
 		.signal_fd = -1,
 		.start_ns = clock_now_ns(),
 	};
@@ -411,19 +451,24 @@ struct error *sweep_run(const struct sweep_config *config,
 	if (err)
 		return err;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	raise_files(&sweep);
 	err = catch_signals(&sweep);
+	if (!err)
+		err = offspring_children(&sweep.strangers);
+	sweep_fail(&sweep, err);
 	if (!err)
 		sweep_loop(&sweep);
 	/* what a keeper that was killed has left behind */
-	offspring_end(0);
+	offspring_end(0, &sweep.strangers);
 	if (sweep.signal_fd >= 0)
 		close(sweep.signal_fd);
 	/* what came of it is written, whoever reads what is said */
 	signal(SIGPIPE, SIG_IGN);
-	sigprocmask(SIG_SETMASK, &sweep.before, NULL);
+	sigprocmask(SIG_SETMASK, &sweep.inherit.mask, NULL);
 	statefile_close(sweep.state);
 	vec_deinit(&sweep.jobs);
+	vec_deinit(&sweep.strangers);
 	sweep.result.elapsed_ns = clock_now_ns() - sweep.start_ns;
 	*ret = sweep.result;
-	return err ? err : sweep.err;
+	return sweep.err;
 }

@@ -40,6 +40,7 @@ enum sweep_end {
 	SWEEP_BUDGET,
 	SWEEP_INTERRUPTED,
 	SWEEP_GAVE_UP, /* racewatch failed, run after run */
+	SWEEP_FAILED, /* itself: with an error */
 };
 
 struct sweep_progress {

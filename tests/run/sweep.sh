@@ -318,4 +318,80 @@ is "what is fixed is in every run" \
 		"$d/state.jsonl")" 2
 matches "what was learned is kept" "$d/learned.jsonl" '"runs":2'
 
+rm -rf "$d"
+
+# Patterns keep their order: the last decides.
+sweep --runs 2 --exclude '*' --include '*read_write*' -- "$T/read_write.O2" 0.6
+is "--exclude '*' --include PROGRAM leaves the program" \
+	"$(grep -c 'took no sample' "$work/err")" 0 || diag_file "$work/err"
+rm -rf "$d"
+sweep --runs 2 --include '*read_write*' --exclude '*' -- "$T/read_write.O2" 0.6
+is "the other way round nothing is left: 65" "$status" 65
+rm -rf "$d"
+
+# A sweep that begins later, and one of all: none is left out.
+sweep --first-run 4 --runs 3 --min-samples 0 -- /bin/true
+sweep --runs 8 --min-samples 0 -- /bin/true
+is "what others have begun leaves no gap" "$status $(finished)" "0 8" ||
+	diag_file "$work/err"
+rm -rf "$d"
+
+# What could not be watched may be watched another time.
+sweep --runs 8 --min-samples 0 -- "$work/later/{run}"
+is "a sweep gives up: 127" "$status $(finished)" "127 5"
+matches "and says so" "$work/err" '^SWEEP: .*; it gave up'
+mkdir "$work/later"
+for number in 6 7 8; do
+	ln -s /bin/true "$work/later/$number"
+done
+sweep --runs 8 --min-samples 0 -- "$work/later/{run}"
+is "mended, it goes on" "$(finished)" 8
+rm -rf "$d"
+
+# An error of its own is told by all that tells the end.
+mkdir "$d"
+: >"$d/run-000002"
+sweep --runs 3 --min-samples 0 -- /bin/true
+is "a run that cannot be begun: 125" "$status" 125
+matches "the summary says so" "$work/err" '^SWEEP: .*; it failed'
+is "sweep.json too" "$(field exit) $(grep -o '"end":"[a-z]*"' "$d/sweep.json")" \
+	'125 "end":"failed"'
+rm -rf "$d"
+
+# Children that are not the sweep's: those of the shell that became it.
+"$RACEWATCH" sweep -d "$d" --runs 1 --min-samples 0 -- /bin/true 2> \
+	>(cat >"$work/piped" && echo >"$work/piped.done")
+await 20 test -e "$work/piped.done"
+matches "a process substitution lives to print the summary" "$work/piped" \
+	'^SWEEP: racewatch: 1 run '
+rm -rf "$d"
+
+# What the sweep was told to ignore.
+cat >"$work/ignoring" <<'END'
+#!/usr/bin/python3
+import os, signal, sys
+signal.signal(int(sys.argv[1]), signal.SIG_IGN)
+os.execv(sys.argv[2], sys.argv[2:])
+END
+chmod +x "$work/ignoring"
+timeout -k 5 60 "$work/ignoring" 17 "$RACEWATCH" sweep -d "$d" --runs 1 \
+	--min-samples 0 -- /bin/grep SigIgn /proc/self/status 2>"$work/err"
+is "SIGCHLD is ignored: the ends of runs are noticed" "$?" 0 ||
+	diag_file "$work/err"
+matches "and the command ignores it" "$d/run-000001/stdout" \
+	'SigIgn:.*[13579bdf][0-9a-f]{4}$'
+rm -rf "$d"
+mkfifo "$work/go"
+timeout -k 5 60 "$work/ignoring" 1 "$RACEWATCH" sweep -d "$d" --runs 1 \
+	--min-samples 0 -- /bin/sh -c "read go <'$work/go'" 2>"$work/err" &
+nohup=$!
+exec {go}>"$work/go"
+sweeping=$(pgrep -P "$nohup")
+kill -HUP "$sweeping"
+echo >&"$go"
+exec {go}>&-
+wait "$nohup"
+is "SIGHUP is ignored: it does not end the sweep" "$?" 0 ||
+	diag_file "$work/err"
+
 finish

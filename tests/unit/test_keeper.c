@@ -64,7 +64,7 @@ static void expect_file(const char *path, const char *wanted)
 static void start(const char *script, uint64_t timeout_ns, struct keeper *ret)
 {
 	char *argv[] = { "sh", "-c", (char *)(uintptr_t)script, NULL };
-	static sigset_t none;
+	static struct keeper_inherit inherit;
 	const struct keeper_config config = {
 		.program = "/bin/sh",
 		.argv = argv,
@@ -75,9 +75,11 @@ static void start(const char *script, uint64_t timeout_ns, struct keeper *ret)
 		.run = 3,
 		.seed = 4,
 		.lock_fd = -1,
-		.signals = &none,
+		.inherit = &inherit,
 	};
 
+	inherit.child_action.sa_handler = SIG_DFL;
+	getrlimit(RLIMIT_NOFILE, &inherit.files);
 	assert_null(keeper_start(&config, ret));
 }
 
@@ -255,7 +257,7 @@ static void a_keeper_that_is_killed_is_an_error(void **state)
 	err = keeper_finish(&keeper, &result);
 	assert_non_null(err);
 	error_free(err);
-	offspring_end(0);
+	offspring_end(0, NULL);
 	assert_int_equal(offspring_look().count, 0);
 	expect_all_gone(fd);
 }

@@ -88,12 +88,19 @@ static void close_view(struct view *view)
 static const struct statefile_limits five = { 1, 5 };
 
 /* 0: none is left. */
-static uint64_t claim(struct view *view, struct statefile_claim *ret)
+static uint64_t claim_within(struct view *view,
+			     const struct statefile_limits *limits,
+			     struct statefile_claim *ret)
 {
 	bool any;
 
-	assert_null(statefile_claim(view->state, &five, ret, &any));
+	assert_null(statefile_claim(view->state, limits, ret, &any));
 	return any ? ret->run : 0;
+}
+
+static uint64_t claim(struct view *view, struct statefile_claim *ret)
+{
+	return claim_within(view, &five, ret);
 }
 
 static void finish(struct view *view, const struct statefile_claim *claim)
@@ -390,6 +397,69 @@ static void a_gap_is_filled(void **state)
 	close_view(&view);
 }
 
+/* A sweep that begins at 6, and then one of all: none is left out. */
+static void gaps_below_others_are_filled(void **state)
+{
+	static const struct statefile_limits late = { 6, 5 }, all = { 1, 12 };
+	struct statefile_claim one;
+	struct view view;
+
+	(void)state;
+	open_view(&view);
+	for (uint64_t run = 6; run <= 10; run++) {
+		assert_int_equal(claim_within(&view, &late, &one), run);
+		finish(&view, &one);
+		close(one.lock_fd);
+	}
+	assert_int_equal(claim_within(&view, &late, &one), 0);
+	for (uint64_t run = 1; run <= 12; run += run == 5 ? 6 : 1) {
+		assert_int_equal(claim_within(&view, &all, &one), run);
+		finish(&view, &one);
+		close(one.lock_fd);
+	}
+	assert_int_equal(claim_within(&view, &all, &one), 0);
+	close_view(&view);
+}
+
+/* It is not there to be read when it has been written. */
+static void a_device_is_refused(void **state)
+{
+	struct journal_record header;
+	const struct plan_fixed nothing = { UINT64_MAX, UINT64_MAX, NULL };
+	struct statefile *none;
+	struct ledger ledger;
+	struct plan plan;
+	struct error *err;
+
+	(void)state;
+	journal_record_init(&header);
+	header.type = JOURNAL_SWEEP;
+	header.command = command;
+	plan_init(&plan, &nothing, false);
+	ledger_init(&ledger, &plan);
+	err = statefile_open("/dev/null", &header, &ledger, &none);
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_USAGE);
+	assert_string_equal(error_message(err),
+			    "/dev/null: is no regular file");
+	error_free(err);
+	ledger_deinit(&ledger);
+}
+
+/* JSON has no such bytes; the command is the same all the same. */
+static void a_command_that_is_not_utf8_is_gone_on_with(void **state)
+{
+	char word[] = "caf\xe9.dat";
+	char *latin[] = { word, NULL };
+	struct view view;
+
+	(void)state;
+	assert_null(open_as(&view, latin, 100));
+	close_view(&view);
+	assert_null(open_as(&view, latin, 100));
+	close_view(&view);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +481,11 @@ int main(void)
 		cmocka_unit_test_teardown(a_full_disk_leaves_whole_lines,
 					  empty_path),
 		cmocka_unit_test_teardown(a_gap_is_filled, empty_path),
+		cmocka_unit_test_teardown(gaps_below_others_are_filled,
+					  empty_path),
+		cmocka_unit_test(a_device_is_refused),
+		cmocka_unit_test_teardown(
+			a_command_that_is_not_utf8_is_gone_on_with, empty_path),
 	};
 
 	return cmocka_run_group_tests(tests, make_path, remove_path);
