@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/replace.h"
 #include "cmd/gate.h"
 #include "cmd/naming.h"
 #include "cmd/report-print.h"
@@ -137,10 +138,7 @@ static struct error *report_merge(char **paths, int count,
 	return NULL;
 }
 
-/*
- * Empty a file that is written anew: now that all has been read, since it may
- * be one of those.
- */
+/* Empty a file that is written anew: now that all could be read. */
 static struct error *report_begin(FILE *out)
 {
 	struct stat status;
@@ -196,36 +194,72 @@ static bool report_is_gated(const struct report_options *options)
 	return options->suppressions.count || options->baselines.count;
 }
 
-static struct error *report_to(const struct report_options *options,
-			       const struct filters *filters,
-			       struct naming *naming, struct gate *gate,
-			       char **paths, int count, int *ret_status)
+/* What a report is made of. */
+struct report_task {
+	const struct report_options *options;
+	const struct filters *filters;
+	struct naming *naming;
+	struct gate *gate;
+	char **paths;
+	int count;
+	int *ret_status;
+};
+
+static struct error *report_write(const void *context, FILE *out)
 {
-	FILE *out = options->output ? fopen(options->output, "ae") : stdout;
-	const struct session_judge judge = gate_judge(gate);
+	const struct report_task *task = context;
+	const struct report_options *options = task->options;
+	const struct session_judge judge = gate_judge(task->gate);
 	struct report_print print = {
-		.filters = filters,
+		.renderer = {
+			.ops = render_find(render_names[options->format]),
+			.out = out,
+			.color = terminal_color(options->color, fileno(out)),
+			.width = terminal_width(fileno(out)),
+		},
+		.filters = task->filters,
 		.judge = report_is_gated(options) ? &judge : NULL,
 		.show_all = options->show == SHOW_ALL,
 		.quiet = options->quiet,
 	};
-	struct error *err;
+	struct error *err = print_merged(&print, task->naming, task->paths,
+					 task->count, options->diff,
+					 task->ret_status);
 
-	if (!out)
-		return error_os(errno, "%s", options->output);
-	print.renderer = (struct renderer){
-		.ops = render_find(render_names[options->format]),
-		.out = out,
-		.color = terminal_color(options->color, fileno(out)),
-		.width = terminal_width(fileno(out)),
-	};
-	err = print_merged(&print, naming, paths, count, options->diff,
-			   ret_status);
 	if (!err && options->baselines.count && print.any_actionable)
-		*ret_status = EXIT_RACES;
+		*task->ret_status = EXIT_RACES;
 	if (!err && print.judge && !options->quiet)
-		gate_remarks(gate);
-	return report_close(out, err);
+		gate_remarks(task->gate);
+	return err;
+}
+
+/* Is the output one of the files that are read? */
+static bool report_reads_output(const struct report_task *task)
+{
+	struct stat out, in;
+
+	if (stat(task->options->output, &out) < 0 || !S_ISREG(out.st_mode))
+		return false;
+	for (int i = 0; i < task->count; i++) {
+		if (stat(task->paths[i], &in) == 0 && in.st_dev == out.st_dev &&
+		    in.st_ino == out.st_ino)
+			return true;
+	}
+	return false;
+}
+
+/* What is read is lost to nobody: such a file is replaced by a whole one. */
+static struct error *report_to(const struct report_task *task)
+{
+	const char *path = task->options->output;
+	FILE *out;
+
+	if (path && report_reads_output(task))
+		return replace_file(path, report_write, task);
+	out = path ? fopen(path, "ae") : stdout;
+	if (!out)
+		return error_os(errno, "%s", path);
+	return report_close(out, report_write(task, out));
 }
 
 /* With what options like those of the watching commands say of races. */
@@ -244,8 +278,15 @@ static struct error *report_gated(const struct report_options *options,
 	struct error *err = gate_init(&gate, &config);
 
 	if (!err)
-		err = report_to(options, filters, naming, &gate, paths, count,
-				ret_status);
+		err = report_to(&(struct report_task){
+			.options = options,
+			.filters = filters,
+			.naming = naming,
+			.gate = &gate,
+			.paths = paths,
+			.count = count,
+			.ret_status = ret_status,
+		});
 	gate_deinit(&gate);
 	return err;
 }

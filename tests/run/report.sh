@@ -200,6 +200,17 @@ if [ -w /dev/full ]; then
 else
 	skip "a full disk" "no /dev/full"
 fi
+cp "$one" "$work/same.jsonl"
+# it may end by SIGXFSZ
+{
+	(
+		ulimit -f 1
+		"$RACEWATCH" report --format json -o "$work/same.jsonl" \
+			"$work/same.jsonl" "$two"
+	)
+} >"$work/err" 2>&1
+cmp -s "$work/same.jsonl" "$one"
+is "no room to write anew what was read: it is as it was" "$?" 0
 run report -o "$work/no/such" "$one"
 is "a folder that is not there" "$status" 125
 {
