@@ -63,6 +63,13 @@ void vec_remove_swap(struct vec *vec, size_t i)
 		memcpy(vec_at(vec, i), vec_at(vec, vec->count), vec->size);
 }
 
+void vec_remove_first(struct vec *vec, size_t n)
+{
+	vec->count -= n;
+	if (n > 0 && vec->count > 0)
+		memmove(vec_at(vec, 0), vec_at(vec, n), vec->count * vec->size);
+}
+
 void vec_remove(struct vec *vec, size_t i)
 {
 	vec->count--;

@@ -41,6 +41,9 @@ void vec_remove_swap(struct vec *vec, size_t i);
 /* Remove item i keeping the order. */
 void vec_remove(struct vec *vec, size_t i);
 
+/* Remove the first n elements, keeping the order of the others. */
+void vec_remove_first(struct vec *vec, size_t n);
+
 static inline void *vec_at(const struct vec *vec, size_t i)
 {
 	return (char *)vec->items + i * vec->size;

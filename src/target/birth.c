@@ -384,6 +384,7 @@ static void birth_new_space(struct engine *engine, struct process *process)
 	death_forget(process);
 	process->trap_action_known = false;
 	process->trap_looked_ns = 0;
+	process->trap_restore_ns = 0;
 	process->ever_armed = false;
 	process->syscall_address = 0;
 }
@@ -404,6 +405,7 @@ void birth_exec(struct engine *engine, struct thread *thread)
 	struct process *process = thread->process;
 	bool watched = process->role == PROCESS_WATCHED;
 	bool starting = engine->phase == ENGINE_STARTING;
+	bool releasing = engine->phase >= ENGINE_RELEASING;
 
 	birth_leave_alone(engine, thread);
 	birth_leave_orphans(engine, process);
@@ -412,7 +414,13 @@ void birth_exec(struct engine *engine, struct thread *thread)
 		/* a program of its own, in memory of its own, and clean */
 		if (watched)
 			birth_new_space(engine, process);
+		/* without memory for it, all is let go, and maybe was by now */
+		if (!releasing && engine->phase >= ENGINE_RELEASING)
+			return;
 		process->role = PROCESS_COPY;
+		/* one thread, and no trap of ours: it waits for no other */
+		process->trap_caught = process->trap_ignored = false;
+		process->trap_restore_ns = 0;
 		release_thread(engine, thread);
 		return;
 	}

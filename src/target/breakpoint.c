@@ -482,18 +482,24 @@ static struct error *list_collect(struct program_text *text, uint64_t start,
 
 /* The way out when there is no memory for a list: one at a time. */
 static struct error *lift_singly(struct addrspace *space, pid_t stopped_tid,
-				 uint64_t start, uint64_t end)
+				 uint64_t start, uint64_t end, size_t most,
+				 struct vec *returned)
 {
 	struct error *first = NULL;
 
-	for (size_t i = 0; i < space->text->breakpoints.count; i++) {
+	for (size_t i = 0; i < space->text->breakpoints.count && most > 0;
+	     i++) {
 		struct breakpoint *breakpoint = breakpoint_at(space->text, i);
 		struct error *err;
 
-		if (breakpoint->site.address < start ||
-		    breakpoint->site.address >= end)
+		if (!breakpoint->armed || breakpoint->site.address < start ||
+		    breakpoint->site.address >= end ||
+		    (most < SIZE_MAX && breakpoint->site.once))
 			continue;
+		most--;
 		err = breakpoint_lift(space, stopped_tid, breakpoint);
+		if (returned && !breakpoint->armed)
+			vec_push(returned, &breakpoint->site.id);
 		if (!first)
 			first = err;
 		else
@@ -531,14 +537,16 @@ struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 	if (err) {
 		error_free(err);
 		vec_deinit(&list);
-		return lift_singly(space, stopped_tid, start, end);
+		return lift_singly(space, stopped_tid, start, end, most,
+				   returned);
 	}
 	err = spaces_restore(space, stopped_tid, list.items, list.count);
 	if (err && err != error_gone) {
 		/* what could not be lifted is armed still, and remembered */
 		error_free(err);
 		vec_deinit(&list);
-		return lift_singly(space, stopped_tid, start, end);
+		return lift_singly(space, stopped_tid, start, end, most,
+				   returned);
 	}
 	for (size_t i = 0; i < list.count; i++) {
 		struct breakpoint *breakpoint =
@@ -593,6 +601,11 @@ static struct error *page_set(const struct memory *memory, pid_t stopped_tid,
 	size_t size;
 
 	err = memory_read(memory, first, bytes, span, &size);
+	/* gone, which the front end has not noticed yet */
+	if (err && (err->code == EFAULT || err->code == EIO)) {
+		error_free(err);
+		return NULL;
+	}
 	if (err)
 		return err;
 	for (size_t i = 0; i < count; i++) {
@@ -652,6 +665,17 @@ struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
 	return NULL;
 }
 
+/* Is the instruction still in the text of any space? */
+static bool text_has_site(const struct program_text *text,
+			  const struct wire_site *site)
+{
+	for (size_t i = 0; i < text->spaces.count; i++) {
+		if (breakpoint_text_matches(text_space(text, i), site))
+			return true;
+	}
+	return false;
+}
+
 void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 			     uint64_t end)
 {
@@ -669,6 +693,9 @@ void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 				execpoint_unset(text->execpoints, text,
 						address);
 			breakpoint_unguard(text, breakpoint);
+		}
+		if (address >= start && address < end &&
+		    !text_has_site(text, &breakpoint->site)) {
 			map_remove(&text->index, address);
 			free(breakpoint);
 			continue;

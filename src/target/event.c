@@ -22,7 +22,13 @@
 #include "target/step.h"
 #include "target/thread.h"
 
-enum { INT3 = 0xcc, DR_STATUS = 6, DR_STATUS_SLOTS = 0xf };
+enum {
+	INT3 = 0xcc,
+	INT_IMM8 = 0xcd,
+	INT_NUMBER = 3,
+	DR_STATUS = 6,
+	DR_STATUS_SLOTS = 0xf
+};
 
 /*
  * The end of the first process is told when no other is watched any more, as
@@ -150,17 +156,40 @@ static void event_deliver(struct engine *engine, struct thread *thread,
 	engine_go_on(engine, thread);
 }
 
-/* Is there an int3 in the text now, which is not ours? */
-static bool event_own_int3(const struct thread *thread, uint64_t address)
+/* Is there an int3 in the text now? *ret_known: it could be read. */
+static bool event_has_int3(const struct thread *thread, uint64_t address,
+			   bool *ret_known)
 {
+	const struct memory *memory = &thread->process->space->memory;
 	struct error *err;
 	uint8_t byte = 0;
 	size_t size;
 
-	err = memory_read(&thread->process->space->memory, address, &byte, 1,
-			  &size);
+	err = memory_read(memory, address, &byte, 1, &size);
+	*ret_known = !err;
 	error_free(err);
-	return !err && byte == INT3;
+	if (err || byte != INT_NUMBER)
+		return !err && byte == INT3;
+	/* the long form, of two bytes */
+	err = memory_read(memory, address - 1, &byte, 1, &size);
+	error_free(err);
+	return !err && byte == INT_IMM8;
+}
+
+/*
+ * Is the int3 that ends there the program's own? One that is in the text and
+ * not armed is; one that is not in the text any more was of ours, which may
+ * have been forgotten since.
+ */
+static bool event_is_own(const struct thread *thread,
+			 const struct breakpoint *breakpoint, uint64_t address)
+{
+	bool known;
+
+	if (breakpoint && breakpoint->armed)
+		return false;
+	return event_has_int3(thread, address, &known) ||
+	       (!known && !breakpoint);
 }
 
 /* The thread stands on a breakpoint of its own address space, rip back. */
@@ -217,8 +246,7 @@ static void event_int3(struct engine *engine, struct thread *thread)
 	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
 		return;
 	breakpoint = event_breakpoint(thread, regs.rip - 1);
-	if (!breakpoint ||
-	    (!breakpoint->armed && event_own_int3(thread, regs.rip - 1))) {
+	if (event_is_own(thread, breakpoint, regs.rip - 1)) {
 		event_deliver(engine, thread, SIGTRAP);
 		return;
 	}
@@ -228,11 +256,14 @@ static void event_int3(struct engine *engine, struct thread *thread)
 		return;
 	sigstate_mend(engine, thread);
 	/* lifted for a moment only, it was met all the same */
-	if (breakpoint->armed || breakpoint->passing > 0) {
+	if (breakpoint && (breakpoint->armed || breakpoint->passing > 0)) {
 		event_hit(engine, thread, breakpoint, &regs);
 		return;
 	}
-	/* the trap of a location lifted since: it goes on as if nothing was */
+	/*
+	 * the trap of a location lifted since, of which nothing may be known any
+	 * more: it goes on as if nothing was
+	 */
 	engine_go_on(engine, thread);
 }
 
@@ -293,10 +324,11 @@ static void event_sent_trap(struct engine *engine, struct thread *thread)
 {
 	const struct breakpoint *breakpoint = NULL;
 	struct x86_registers regs;
+	bool known;
 
 	if (!thread_ok(thread, trace_registers(thread->tid, &regs)))
 		return;
-	if (event_own_int3(thread, regs.rip - 1))
+	if (event_has_int3(thread, regs.rip - 1, &known))
 		breakpoint = event_breakpoint(thread, regs.rip - 1);
 	if (!breakpoint || !breakpoint->armed) {
 		event_deliver(engine, thread, sigstate_deliver(engine, thread));
@@ -400,7 +432,7 @@ static void event_signal(struct engine *engine, struct thread *thread,
 {
 	if (stop->signal == SIGTRAP)
 		event_trap(engine, thread);
-	else
+	else if (stop->signal != SIGSTOP || !moment_stopping(engine, thread))
 		event_deliver(engine, thread, stop->signal);
 }
 
@@ -488,6 +520,13 @@ static event_handler *const event_handlers[] = {
 	[STOP_OTHER_EVENT] = event_other,
 };
 
+/* Registers set there are not those that the call returns with. */
+static bool event_is_in_call(enum stop_kind kind)
+{
+	return kind == STOP_CLONE || kind == STOP_FORK || kind == STOP_VFORK ||
+	       kind == STOP_VFORK_DONE || kind == STOP_EXEC;
+}
+
 void engine_event(struct engine *engine, const struct stop_reason *stop)
 {
 	struct thread *thread = engine_thread(engine, stop->tid);
@@ -502,6 +541,7 @@ void engine_event(struct engine *engine, const struct stop_reason *stop)
 	log_debug(LOG_TARGET, "thread %d: stop kind %d signal %d",
 		  (int)stop->tid, (int)stop->kind, stop->signal);
 	thread->state = THREAD_STOPPED;
+	thread->in_call = event_is_in_call(stop->kind);
 	release_take_back(engine, thread);
 	/* any stop takes a pending interrupt with it (kernel/signal.c) */
 	thread->interrupting = false;

@@ -53,6 +53,17 @@ static bool tend_knows(const struct tend *tend, pid_t tid)
 	return false;
 }
 
+/* As a first thread that has left the others: nobody can seize it. */
+static bool tend_has_ended(pid_t tid)
+{
+	struct thread_status status;
+	struct error *err = procfs_status(tid, &status);
+	bool ended = !err && (status.state == 'Z' || status.state == 'X');
+
+	error_free(err);
+	return ended;
+}
+
 static bool tend_seize(pid_t tid, void *data)
 {
 	struct tend *tend = data;
@@ -66,7 +77,7 @@ static bool tend_seize(pid_t tid, void *data)
 		/* without memory it is let go by our end */
 		if (vec_push(&tend->tids, &tid))
 			error_free(trace_interrupt(tid));
-	} else if (err->code == EPERM) {
+	} else if (err->code == EPERM && !tend_has_ended(tid)) {
 		tend->busy = true;
 	}
 	error_free(err);

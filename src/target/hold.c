@@ -6,10 +6,12 @@
 
 #include <stddef.h>
 
+#include "target/engine.h"
 #include "target/thread.h"
 
-void hold_begin(struct hold *hold, struct thread *thread)
+void hold_begin(struct engine *engine, struct hold *hold, struct thread *thread)
 {
+	watch_settled(&engine->watch, thread);
 	hold->thread = thread;
 	thread->hold = hold;
 }

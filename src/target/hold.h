@@ -16,8 +16,12 @@ struct hold {
 	void (*lost)(struct engine *engine, struct hold *hold);
 };
 
-/* The thread must be stopped and not held. */
-void hold_begin(struct hold *hold, struct thread *thread);
+/*
+ * The thread must be stopped and not held. It needs no watch while it is; those
+ * that there are then, it gets when it goes on.
+ */
+void hold_begin(struct engine *engine, struct hold *hold,
+		struct thread *thread);
 
 /* It is held no more, and stays stopped: for whoever lets it go instead. */
 void hold_drop(struct hold *hold);

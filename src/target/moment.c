@@ -28,11 +28,12 @@ static void moment_lost(struct engine *engine, struct hold *hold)
 	((struct moment_side *)hold)->pid = 0;
 }
 
-static void moment_hold(struct moment_side *side, struct thread *thread)
+static void moment_hold(struct engine *engine, struct moment_side *side,
+			struct thread *thread)
 {
 	side->hold.lost = moment_lost;
 	side->pid = thread->process->pid;
-	hold_begin(&side->hold, thread);
+	hold_begin(engine, &side->hold, thread);
 }
 
 void moment_take(struct engine *engine, struct stall *stall,
@@ -47,9 +48,9 @@ void moment_take(struct engine *engine, struct stall *stall,
 	memset(moment->sides, 0, sizeof(moment->sides));
 	stall->hold.thread = NULL;
 	thread_park(thread, stall->site.address, &stall->regs);
-	moment_hold(&moment->sides[0], thread);
+	moment_hold(engine, &moment->sides[0], thread);
 	if (other && other->state == THREAD_STOPPED && !other->hold)
-		moment_hold(&moment->sides[1], other);
+		moment_hold(engine, &moment->sides[1], other);
 	moment->state = MOMENT_HELD;
 	moment->deadline_ns = clock_now_ns() + MOMENT_JUDGE_NS;
 	/* 0 means that a conflict is not held */
@@ -130,6 +131,24 @@ static bool moment_is_due(const struct moment_side *side)
 	const struct thread *thread = side->hold.thread;
 
 	return side->asked && thread && thread->state != THREAD_STOPPED;
+}
+
+bool moment_stopping(struct engine *engine, struct thread *thread)
+{
+	const struct moment *moment = &engine->moment;
+
+	if (moment->state != MOMENT_STOPPING)
+		return false;
+	for (int i = 0; i < MOMENT_SIDES; i++) {
+		const struct moment_side *side = &moment->sides[i];
+
+		if (side->hold.thread != thread || !side->asked)
+			continue;
+		if (thread_ok(thread, trace_continue(thread->tid, SIGSTOP)))
+			thread->state = THREAD_RUNNING;
+		return true;
+	}
+	return false;
 }
 
 bool moment_grouped(struct engine *engine, struct thread *thread)

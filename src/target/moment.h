@@ -60,6 +60,12 @@ void moment_take(struct engine *engine, struct stall *stall,
 void moment_judged(struct engine *engine, const void *payload, size_t size);
 
 /*
+ * The thread is about to take a SIGSTOP. True if that is what it was asked to,
+ * after a system call that was made in it: it takes it, held or not.
+ */
+bool moment_stopping(struct engine *engine, struct thread *thread);
+
+/*
  * The thread has stopped in a group-stop. True if that was ours: it must stay
  * as it is, or has been let go.
  */

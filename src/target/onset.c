@@ -36,7 +36,7 @@ void onset_begin(struct engine *engine, struct thread *creator)
 	onset->programs = message.program + 1;
 	onset->begun_ns = clock_now_ns();
 	onset->sent = false;
-	hold_begin(&onset->creator, creator);
+	hold_begin(engine, &onset->creator, creator);
 }
 
 void onset_newborn(struct engine *engine, struct thread *thread)
@@ -45,7 +45,7 @@ void onset_newborn(struct engine *engine, struct thread *thread)
 
 	if (onset->creator.thread && !onset->newborn.thread &&
 	    onset->creator.thread->process == thread->process)
-		hold_begin(&onset->newborn, thread);
+		hold_begin(engine, &onset->newborn, thread);
 }
 
 bool onset_holds(const struct engine *engine, const struct thread *thread)

@@ -217,15 +217,21 @@ void pool_fired(struct engine *engine, const struct wire_site *site)
 		engine_return_site(engine, site->program, site->id, WIRE_FIRED);
 }
 
-/* A free place for a hot location, or NULL. */
-static struct pool_hot *pool_place(struct pool *pool, size_t threads,
-				   uint64_t now)
+/* How many of the places may be taken by so many threads. */
+static size_t pool_places(size_t threads)
 {
 	size_t places = threads / POOL_THREADS_PER_PLACE;
 
 	if (places == 0)
-		places = 1;
-	for (size_t i = 0; i < places && i < POOL_HOT_MAX; i++) {
+		return 1;
+	return places < POOL_HOT_MAX ? places : POOL_HOT_MAX;
+}
+
+/* A free place for a hot location, or NULL. */
+static struct pool_hot *pool_place(struct pool *pool, size_t threads,
+				   uint64_t now)
+{
+	for (size_t i = 0; i < pool_places(threads); i++) {
 		if (pool->hot[i].address == 0 || now >= pool->hot[i].until_ns)
 			return &pool->hot[i];
 	}
@@ -657,6 +663,7 @@ static uint64_t pool_not_before_retry(const struct pool *pool, uint64_t ns)
 uint64_t pool_next_ns(const struct engine *engine)
 {
 	const struct pool *pool = &engine->pool;
+	size_t places = pool_places(engine_thread_count(engine));
 	uint64_t next = UINT64_MAX;
 
 	if (pool->once.count > 0 && pool_may_arm(engine))
@@ -682,9 +689,8 @@ uint64_t pool_next_ns(const struct engine *engine)
 	if (pool->fresh.count > 0)
 		next = pool->tokens_ns +
 		       POOL_BATCH / 2 * CLOCK_NS_PER_S / pool->params.arm_rate;
-	for (int i = 0;
-	     i < POOL_HOT_MAX && pool->fired.count + pool->guided.count > 0;
-	     i++) {
+	for (size_t i = 0;
+	     i < places && pool->fired.count + pool->guided.count > 0; i++) {
 		if (pool->hot[i].address != 0 && pool->hot[i].until_ns < next)
 			next = pool->hot[i].until_ns;
 	}

@@ -189,10 +189,27 @@ static bool release_clean_text(struct engine *engine,
 	return space->text->armed == 0 || release_overdue(engine);
 }
 
+/*
+ * SIG_IGN is to be put back, and not in the middle of a call: a moment later,
+ * unless that is to end when a child ends.
+ */
+static bool release_ends_call(struct thread *thread)
+{
+	if (!thread->in_call || thread->vforking ||
+	    thread->process->trap_restore_ns == 0 ||
+	    !thread_ok(thread, trace_interrupt(thread->tid)))
+		return false;
+	thread->interrupting = true;
+	if (thread_ok(thread, trace_continue(thread->tid, thread->deliver)))
+		thread->state = THREAD_RUNNING;
+	thread->deliver = 0;
+	return true;
+}
+
 void release_thread(struct engine *engine, struct thread *thread)
 {
 	if (thread->state != THREAD_STOPPED ||
-	    !release_clean_text(engine, thread))
+	    !release_clean_text(engine, thread) || release_ends_call(thread))
 		return;
 	if (thread->signals.draining) {
 		thread->signals.draining = false;
@@ -327,10 +344,17 @@ static void release_look(struct engine *engine, struct thread *thread,
 		/* not to be told: as if it ran */
 		status = (struct thread_status){ .state = 'R' };
 	error_free(err);
-	if (release_has_ended(&status))
+	/*
+	 * One whose id another thread has taken by exec, after that was let go,
+	 * is not ours any more, and its end is never told.
+	 */
+	if (release_overdue(engine) && thread->interrupting && !thread->newborn)
+		thread_ok(thread, trace_interrupt(thread->tid));
+	if (release_has_ended(&status) ||
+	    (release_overdue(engine) && thread->state == THREAD_GONE))
 		release_forget(engine, thread);
 	else if (release_overdue(engine) && !thread->interrupting &&
-		 !thread->newborn && thread->state != THREAD_GONE)
+		 !thread->newborn)
 		release_leave(engine, thread);
 	else if (release_needs_stop(engine, thread))
 		thread_interrupt(thread);

@@ -519,7 +519,7 @@ static bool sigstate_may_restore(const struct process *process, uint64_t now)
 void sigstate_settle(struct engine *engine, struct thread *thread)
 {
 	if (thread->process->trap_restore_ns == 0 ||
-	    thread->state != THREAD_STOPPED)
+	    thread->state != THREAD_STOPPED || thread->in_call)
 		return;
 	thread->process->trap_restore_ns = 0;
 	sigstate_restore_action(engine, thread);
@@ -555,7 +555,8 @@ static void sigstate_restore_due(struct engine *engine, struct process *process)
 	for (size_t i = 0; i < process->threads.count; i++) {
 		struct thread *thread = process_thread(process, i);
 
-		if (thread->state == THREAD_STOPPED && thread->hold) {
+		if (thread->state == THREAD_STOPPED && thread->hold &&
+		    !thread->in_call) {
 			sigstate_settle(engine, thread);
 			return;
 		}

@@ -249,7 +249,7 @@ static void stall_relieve(struct engine *engine, struct stall *stall)
 	struct thread *thread = stall_close(engine, stall, WIRE_QUIET);
 
 	if (thread)
-		hold_begin(&engine->stalls.relieved, thread);
+		hold_begin(engine, &engine->stalls.relieved, thread);
 }
 
 static void stall_lost(struct engine *engine, struct hold *hold)
@@ -467,7 +467,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 		load_stall_begins(engine, now);
 	}
 	pool_stalled(&engine->pool, &stall->site, now);
-	hold_begin(&stall->hold, thread);
+	hold_begin(engine, &stall->hold, thread);
 	stall->begun_ns = now;
 	stall->length_ns = stall_length(engine, &stall->site);
 	stall->deadline_ns = now + stall->length_ns;

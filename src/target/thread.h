@@ -92,6 +92,8 @@ struct thread {
 	/* nothing of ours is left in it: the tracer's exit may detach it */
 	bool left;
 	bool vforking; /* waits for its child to exec or end (vfork(2)) */
+	/* stopped in the middle of a system call: it can make no other */
+	bool in_call;
 	bool newborn; /* its first stop is still to come */
 	bool stepping; /* was last resumed for one instruction */
 	int deliver; /* signal to hand over when it is resumed */

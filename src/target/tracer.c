@@ -154,20 +154,24 @@ static bool tracer_events(struct engine *engine)
 	return false;
 }
 
+/*
+ * What the channel has no room for is sent another time: a site that never comes
+ * back is never drawn again. There are no more of them than sites were sent.
+ */
 static void tracer_send_returned(struct engine *engine)
 {
 	struct vec *returned = &engine->returned;
+	size_t sent = 0, n;
 
-	for (size_t i = 0; i < returned->count; i += RETURNED_PER_MESSAGE) {
-		size_t n = returned->count - i;
-
+	for (; sent < returned->count; sent += n) {
+		n = returned->count - sent;
 		if (n > RETURNED_PER_MESSAGE)
 			n = RETURNED_PER_MESSAGE;
 		if (!channel_send(&engine->channel, WIRE_RETURNED,
-				  vec_at(returned, i), n * returned->size))
-			engine->stats.dropped += n;
+				  vec_at(returned, sent), n * returned->size))
+			break;
 	}
-	vec_clear(returned);
+	vec_remove_first(returned, sent);
 }
 
 static void tracer_send_threads(struct engine *engine)

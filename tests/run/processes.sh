@@ -101,6 +101,26 @@ for which in fork all; do
 	done
 done
 
+# A child of one that handles SIGTRAP is let go at its exec like any other.
+cat >"$work/handles" <<'END'
+#!/usr/bin/python3
+import os, signal, sys, threading, time
+signal.signal(signal.SIGTRAP, lambda *unused: None)
+threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+# in which the handler becomes known; the test is no test otherwise
+time.sleep(0.5)
+child = os.fork()
+if child == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+os.waitpid(child, 0)
+os._exit(11)
+END
+chmod +x "$work/handles"
+run run --seed 1 --rate 1000 --follow fork -o "$report" -- \
+	"$work/handles" "$TARGETS_DIR/read_write.O2" 2
+is "not followed through exec, SIGTRAP handled by the parent" \
+	"$status $(races_in "$report")" "11 0" || diag_file "$work/err"
+
 # The program behind a shell's fork and exec
 run run --seed 1 --follow all --halt-on-race --duration 10s -o "$report" -- \
 	sh -c "'$TARGETS_DIR/read_write.O2' 12; exit 11"

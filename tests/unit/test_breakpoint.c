@@ -336,9 +336,11 @@ static void a_followed_child_is_brought_into_line(void **state)
 	struct addrspace *space = fixture->space, *child_space;
 	struct wire_site sites[] = { site_at(site_write, 1),
 				     site_at(site_read, 2),
-				     site_at(site_far, 4) };
+				     site_at(site_far, 4),
+				     site_at(site_add, 3) };
 	const struct wire_site *then[] = { &sites[0], &sites[1] };
 	const struct wire_site *now[] = { &sites[1], &sites[2] };
+	struct breakpoint *gone;
 	unsigned long child;
 
 	assert_true(arm(fixture, &sites[0]));
@@ -352,8 +354,14 @@ static void a_followed_child_is_brought_into_line(void **state)
 	assert_ok(breakpoint_lift(space, 0,
 				  breakpoint_find(space, sites[0].address)));
 	assert_true(arm(fixture, &sites[2]));
+	/* of text that is not there any more, which nobody has told us */
+	assert_true(arm(fixture, &sites[3]));
+	gone = breakpoint_find(space, sites[3].address);
+	gone->site.address = PAGE;
 
 	assert_ok(addrspace_fork(space, (pid_t)child, &child_space));
+	gone->site.address = sites[3].address;
+	assert_ok(breakpoint_lift(space, 0, gone));
 	assert_ptr_equal(child_space->text, space->text);
 	assert_text(fixture, &child_space->memory, 2, now);
 	/* from now on in both at once */

@@ -209,6 +209,11 @@ static void locations_that_fired_take_turns(void **state)
 	assert_true(is_armed(driven, site_write));
 	assert_in_range(pool_next_ns(&driven->engine), now + 1,
 			now + 100 * CLOCK_NS_PER_MS);
+	/* a place of a time when there were more threads is waited for by none */
+	pool->hot[POOL_HOT_MAX - 1] =
+		(struct pool_hot){ .address = 1, .until_ns = 1 };
+	assert_in_range(pool_next_ns(&driven->engine), now + 1,
+			now + 100 * CLOCK_NS_PER_MS);
 	/* free once it fired */
 	pool_fired(&driven->engine, &site);
 	pool_refill(&driven->engine, now + 2);
@@ -394,7 +399,8 @@ static void a_forgotten_range_leaves_queue_and_text(void **state)
 	range.program = 0;
 	pool_forget(&driven->engine, &range);
 	assert_true(is_armed(driven, site_write));
-	assert_null(breakpoint_find(space_of(driven), (uintptr_t)site_read));
+	/* what is known of it is kept: a trap may be on its way */
+	assert_false(is_armed(driven, site_read));
 	assert_int_equal(pool_queued(&driven->engine.pool), 1);
 	driven_until(driven, space_of(driven)->text->armed == 2);
 	assert_true(is_armed(driven, site_far));

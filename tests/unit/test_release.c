@@ -229,6 +229,33 @@ static void a_watch_that_has_fired_is_drained(void **state)
 	}
 }
 
+/* A module is forgotten, and so is its text, while somebody traps there. */
+static void a_trap_outlives_what_is_known_of_its_location(void **state)
+{
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		struct wire_site site = site_at(site_write, 1);
+		struct wire_range all = { .end = UINT64_MAX };
+		struct driven *driven =
+			start(&watch_by_value, work_write, work_write);
+		struct addrspace *space =
+			engine_process(&driven->engine, driven->pid)->space;
+
+		driven_arm(driven, &site);
+		lane_start(0, 1);
+		await_stop(child_plan.arena->lanes[0].tid);
+		pool_forget(&driven->engine, &all);
+		if (!known) {
+			/* as of text that came back after it had gone */
+			free(breakpoint_find(space, site.address));
+			space->text->breakpoints.count = 0;
+			map_remove(&space->text->index, site.address);
+		}
+		driven_until(driven, child_plan.arena->lanes[0].done == 1);
+		driven_end(driven);
+	}
+}
+
 /* Sleeps until the flag is raised; any other return is its result. */
 static void work_sleep(struct arena *arena, struct lane *lane)
 {
@@ -377,6 +404,7 @@ int main(void)
 		cmocka_unit_test(exec_while_letting_go),
 		cmocka_unit_test(a_stopped_process_stays_stopped),
 		cmocka_unit_test(a_watch_that_has_fired_is_drained),
+		cmocka_unit_test(a_trap_outlives_what_is_known_of_its_location),
 		cmocka_unit_test(a_sleeper_is_left_as_it_is),
 		cmocka_unit_test(a_sleeper_that_is_owed_a_trap_is_stopped),
 		cmocka_unit_test(a_vfork_does_not_keep_us),

@@ -225,7 +225,7 @@ static bool predicate_hold(struct thread *thread,
 			   const struct x86_registers *regs, void *data)
 {
 	(void)regs;
-	hold_begin(data, thread);
+	hold_begin(data, &begin_hold, thread);
 	return false;
 }
 
@@ -240,7 +240,7 @@ static struct driven *start_walk(struct walk *walk, lane_work *work)
 	walk->step.lost = walk_lost;
 	memset(&begin_hold, 0, sizeof(begin_hold));
 	breakpoint->predicate = predicate_hold;
-	breakpoint->predicate_data = &begin_hold;
+	breakpoint->predicate_data = &driven->engine;
 	lane_start(0, 1);
 	driven_until(driven, begin_hold.thread);
 	breakpoint->predicate = NULL;
@@ -328,9 +328,11 @@ static bool predicate_hold_lane(struct thread *thread,
 	size_t lane =
 		(regs->gpr[X86_RDI] - (uintptr_t)child_plan.arena->data) / 8;
 
-	(void)data;
+	/* it has been asked to stop for a new watch, which it needs no more */
+	thread->watch.dirty = true;
+	((struct engine *)data)->watch.pending++;
 	ordered[lane].hold.lost = ordered_lost;
-	hold_begin(&ordered[lane].hold, thread);
+	hold_begin(data, &ordered[lane].hold, thread);
 	order[order_count++] = (int)lane;
 	return false;
 }
@@ -349,10 +351,12 @@ static void held_threads_go_in_the_order_asked_for(void **state)
 	order_count = 0;
 	breakpoint->policy = BREAKPOINT_PERSISTENT;
 	breakpoint->predicate = predicate_hold_lane;
+	breakpoint->predicate_data = &driven->engine;
 	for (int i = 0; i < 3; i++) {
 		lane_start(i, 1);
 		driven_until(driven, order_count == i + 1);
 		assert_int_equal(order[i], i);
+		assert_int_equal(driven->engine.watch.pending, 0);
 	}
 	for (int i = 0; i < 3; i++)
 		driven_turn(driven);
@@ -387,6 +391,7 @@ static void who_holds_a_thread_hears_of_its_end(void **state)
 	memset(ordered, 0, sizeof(ordered));
 	order_count = 0;
 	breakpoint->predicate = predicate_hold_lane;
+	breakpoint->predicate_data = &driven->engine;
 	lane_start(1, 1);
 	driven_until(driven, order_count == 1);
 	kill(driven->pid, SIGKILL);

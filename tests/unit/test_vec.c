@@ -66,6 +66,24 @@ static void remove_keeps_order(void **state)
 	vec_deinit(&vec);
 }
 
+static void remove_first_keeps_the_others(void **state)
+{
+	struct vec vec = VEC_INIT(int);
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		assert_true(vec_push(&vec, &i));
+	vec_remove_first(&vec, 0);
+	assert_int_equal(vec.count, 5);
+	vec_remove_first(&vec, 3);
+	assert_int_equal(vec.count, 2);
+	assert_int_equal(*(int *)vec_at(&vec, 0), 3);
+	assert_int_equal(*(int *)vec_at(&vec, 1), 4);
+	vec_remove_first(&vec, 2);
+	assert_int_equal(vec.count, 0);
+	vec_deinit(&vec);
+}
+
 static void remove_swap_moves_the_last(void **state)
 {
 	struct vec vec = VEC_INIT(int);
@@ -111,6 +129,7 @@ int main(void)
 		cmocka_unit_test(push_keeps_order_while_growing),
 		cmocka_unit_test(append_gives_a_zeroed_item_after_reuse),
 		cmocka_unit_test(remove_keeps_order),
+		cmocka_unit_test(remove_first_keeps_the_others),
 		cmocka_unit_test(remove_swap_moves_the_last),
 		cmocka_unit_test(deinit_leaves_an_empty_usable_vector),
 		cmocka_unit_test(reserve_refuses_what_cannot_be),
