@@ -41,6 +41,27 @@ static bool side_in_runtime(const struct conflict_side *side)
 	       (part != PART_ALL && rules_threading_name(function->name));
 }
 
+/*
+ * What a rule says of the side's bytes, is it about those where the two meet? A
+ * wide access may begin in a variable of another kind.
+ */
+static bool side_rule_holds(const struct conflict *conflict, int i)
+{
+	uint64_t address = conflict->sides[i].access.address;
+
+	switch ((int)conflict->sides[i].rule) {
+	case RULE_PLT:
+		return true;
+	case RULE_VOLATILE:
+	case RULE_ATOMIC_TYPE:
+	case RULE_GUARD:
+		return address - (i == 1 ? conflict->wire.shift : 0) ==
+		       conflict->overlap.address;
+	default:
+		return false;
+	}
+}
+
 /* Evidence that is about the bytes, whoever accesses them. */
 static const char *evidence_of_both(const struct conflict_context *context,
 				    const struct conflict *conflict)
@@ -51,10 +72,8 @@ static const char *evidence_of_both(const struct conflict_context *context,
 	if (rule_is_synchronization(rule))
 		return rule_name(rule);
 	for (int i = 0; i < 2; i++) {
-		rule = conflict->sides[i].rule;
-		if (rule_is_synchronization(rule) &&
-		    rule != RULE_SYNCHRONIZING && rule != RULE_ATOMIC_CODE)
-			return rule_name(rule);
+		if (side_rule_holds(conflict, i))
+			return rule_name(conflict->sides[i].rule);
 	}
 	return side_in_runtime(&conflict->sides[1]) ? "runtime" : NULL;
 }
@@ -82,7 +101,8 @@ void evidence_of_sides(const struct conflict_context *context,
 		struct conflict_side *side = &conflict->sides[i];
 
 		side->sync = lost ? NULL : both;
-		if (!both && rule_is_synchronization(side->rule))
+		if (!both && (side->rule == RULE_SYNCHRONIZING ||
+			      side->rule == RULE_ATOMIC_CODE))
 			side->sync = rule_name(side->rule);
 	}
 }

@@ -3,6 +3,7 @@
  * Names of types from DWARF; declared in fieldpath.h.
  */
 #include <dwarf.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "image/die.h"
@@ -90,7 +91,45 @@ static void add_array(Dwarf_Die *type, struct strbuf *name, int depth)
 			strbuf_addf(name, "[%llu]", (unsigned long long)count);
 		else
 			strbuf_add(name, "[]");
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (die_next(&child));
+}
+
+/* Is that which the qualifier is of a pointer, maybe behind other qualifiers? */
+static bool qualifies_pointer(Dwarf_Die *type)
+{
+	Dwarf_Die inner = *type;
+
+	for (int i = 0; i < DEPTH_MAX; i++) {
+		if (!die_referred(&inner, DW_AT_type, &inner))
+			return false;
+		switch (dwarf_tag(&inner)) {
+		case DW_TAG_pointer_type:
+		case DW_TAG_reference_type:
+		case DW_TAG_rvalue_reference_type:
+			return !dwarf_diename(&inner);
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_atomic_type:
+		case DW_TAG_restrict_type:
+			break;
+		default:
+			return false;
+		}
+	}
+	return false;
+}
+
+/* Behind the star of a pointer, as C has it: "int * volatile". */
+static void add_qualified(Dwarf_Die *type, const char *word,
+			  struct strbuf *name, int depth)
+{
+	if (qualifies_pointer(type)) {
+		add_inner(type, name, depth);
+		strbuf_addf(name, " %s", word);
+	} else {
+		strbuf_addf(name, "%s ", word);
+		add_inner(type, name, depth);
+	}
 }
 
 static void add_type(Dwarf_Die *type, struct strbuf *name, int depth)
@@ -122,16 +161,13 @@ static void add_type(Dwarf_Die *type, struct strbuf *name, int depth)
 		add_pointer(type, "&&", name, depth);
 		break;
 	case DW_TAG_const_type:
-		strbuf_add(name, "const ");
-		add_inner(type, name, depth);
+		add_qualified(type, "const", name, depth);
 		break;
 	case DW_TAG_volatile_type:
-		strbuf_add(name, "volatile ");
-		add_inner(type, name, depth);
+		add_qualified(type, "volatile", name, depth);
 		break;
 	case DW_TAG_atomic_type:
-		strbuf_add(name, "_Atomic ");
-		add_inner(type, name, depth);
+		add_qualified(type, "_Atomic", name, depth);
 		break;
 	case DW_TAG_restrict_type:
 		add_inner(type, name, depth);

@@ -106,13 +106,22 @@ static uint64_t mask_at_race(const struct race *race,
 	return bytes >= 0 ? mask << (8 * bytes) : mask >> (-8 * bytes);
 }
 
-/* The bits that a write may change: all of its bytes, if nothing says more. */
-static uint64_t changed_bits(const struct race_side *write)
+/*
+ * The bits of the race's first eight bytes that a write may change: all of its
+ * bytes, which may begin before those, if nothing says more.
+ */
+static uint64_t changed_bits(const struct race *race,
+			     const struct race_side *write)
 {
+	uint64_t bits = 0;
+
 	if (write->idiom.change == IDIOM_BITS)
-		return write->idiom.changed;
-	return write->size >= 8 ? UINT64_MAX
-				: (UINT64_C(1) << (8 * write->size)) - 1;
+		return mask_at_race(race, write, write->idiom.changed);
+	for (unsigned int i = 0; i < 8; i++) {
+		if (race->address + i - write->address < write->size)
+			bits |= UINT64_C(0xff) << (8 * i);
+	}
+	return bits;
 }
 
 /*
@@ -138,7 +147,7 @@ static bool is_disjoint_bits(const struct race *race, const struct vec *special,
 	    read->address == 0 || write->address == 0 || race->size > 8)
 		return false;
 	used = mask_at_race(race, read, read->idiom.used);
-	changed = mask_at_race(race, write, changed_bits(write));
+	changed = changed_bits(race, write);
 	if (changed == 0 || (used & changed) != 0 ||
 	    (history_of(race).changed & used) != 0)
 		return false;

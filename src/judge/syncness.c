@@ -46,6 +46,26 @@ static bool has_any_word(const char *text, const char *const *words)
 	return false;
 }
 
+/*
+ * What is said of the variable itself: of a pointer, what stands behind its
+ * star. Rust's "&T" and "*mut T" have it in front.
+ */
+static const char *own_part(const char *type)
+{
+	const char *own = type;
+	int depth = 0;
+
+	if (*type == '*' || *type == '&')
+		return "";
+	for (const char *at = type; *at; at++) {
+		depth += *at == '<';
+		depth -= *at == '>';
+		if (depth == 0 && (*at == '*' || *at == '&'))
+			own = at + 1;
+	}
+	return own;
+}
+
 /* What the type of the variable says of every access to it. */
 static const char *type_evidence(const char *type)
 {
@@ -76,6 +96,7 @@ static const char *type_evidence(const char *type)
 
 	if (!type)
 		return NULL;
+	type = own_part(type);
 	if (has_any_word(type, atomics) || strstr(type, "std::atomic") ||
 	    strstr(type, "std::__atomic_base"))
 		return "atomic-type";

@@ -184,6 +184,14 @@ static bool does_more(const struct ahead *ahead, const struct values *values,
 	return false;
 }
 
+/* To code that is not looked at, as a part that is put aside as unlikely. */
+static bool branches_away(const struct ahead *ahead,
+			  const struct insn_access *access)
+{
+	return access->flow == X86_FLOW_BRANCH &&
+	       access->target - ahead->follow.start >= ahead->follow.size;
+}
+
 /* The function ends there: by what, and with the lock still held? */
 static bool ends_early(const struct ahead *ahead, uint64_t address,
 		       const struct insn_access *access)
@@ -212,7 +220,8 @@ static void ahead_finish(struct ahead *ahead, struct values values,
 			ahead->early |= ends_early(ahead, address, &access);
 			return;
 		}
-		ahead->early |= does_more(ahead, &values, address, &access,
+		ahead->early |= branches_away(ahead, &access) ||
+				does_more(ahead, &values, address, &access,
 					  ACCESS_WRITE);
 		if (!flow_step(ahead->code, &ahead->follow, &values, address,
 			       &access) ||
@@ -247,6 +256,7 @@ static void ahead_idle(struct ahead *ahead, struct values values,
 			return;
 		}
 		ahead->early |= leaves(ahead, &access) ||
+				branches_away(ahead, &access) ||
 				(!first && does_more(ahead, &values, address,
 						     &access, ACCESS_RMW));
 		if (!flow_step(ahead->code, &ahead->follow, &values, address,

@@ -24,8 +24,13 @@
 
 extern uint64_t shared_words[4];
 extern volatile uint64_t flag_word;
+extern struct flagged {
+	volatile uint64_t stop;
+	uint64_t total;
+} flagged;
 uint64_t shared_words[4];
 volatile uint64_t flag_word;
+struct flagged flagged;
 
 /* before_NAME is the instruction, after_NAME the one behind it */
 #define CODE(name, text)                                                   \
@@ -44,6 +49,7 @@ CODE(store, "movq %rax, (%rdi)");
 CODE(load, "movq (%rdi), %rax");
 CODE(load_own, "movq (%rdi), %rdi");
 CODE(wide, "movups %xmm0, (%rdi)");
+CODE(flags, "movups %xmm0, flagged(%rip)");
 CODE(add, "addq %rsi, (%rdi)");
 CODE(exchange, "xchgq %rax, (%rdi)");
 CODE(locked, "lock addq %rsi, (%rdi)");
@@ -329,6 +335,22 @@ static void a_volatile_variable_is_evidence_of_both_sides(void **state)
 	free(race);
 }
 
+/* A store of all of it begins in a volatile member; they meet in another. */
+static void a_mark_is_of_the_bytes_where_they_meet(void **state)
+{
+	struct fixture *fixture = *state;
+
+	stalled(fixture, before_load, &flagged.total, ACCESS_READ, 8);
+	side(fixture, 1, after_flags, &flagged);
+	assert_int_equal(understand(fixture)->sides[1].rule, RULE_VOLATILE);
+	assert_null(fixture->conflict.sides[1].sync);
+	assert_null(fixture->conflict.sides[0].sync);
+	stalled(fixture, before_load, (const void *)&flagged.stop, ACCESS_READ,
+		8);
+	side(fixture, 1, after_flags, &flagged);
+	assert_string_equal(understand(fixture)->sides[1].sync, "volatile");
+}
+
 static void a_changed_value_without_a_thread_is_a_write(void **state)
 {
 	struct fixture *fixture = *state;
@@ -456,6 +478,7 @@ int main(void)
 		TEST(the_kernel_reads_or_writes_by_its_call),
 		TEST(synchronizing_instructions_are_evidence_of_their_side),
 		TEST(a_volatile_variable_is_evidence_of_both_sides),
+		TEST(a_mark_is_of_the_bytes_where_they_meet),
 		TEST(a_changed_value_without_a_thread_is_a_write),
 		TEST(everything_gets_its_name),
 		TEST(the_key_tells_places_apart_and_nothing_else),

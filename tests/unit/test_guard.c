@@ -146,6 +146,8 @@ LOOK_FIRST(look_reads, "movl 0x30(%rdi), %eax");
 LOOK_FIRST(look_writes, "movl $1, 0x30(%rdi)");
 LOOK_FIRST(look_calls, "call stub_other");
 LOOK_FIRST(look_returns, "movq %rdi, %rax");
+/* what is seldom done is put aside, out of the function */
+LOOK_FIRST(look_away, "js stub_other");
 
 static void what_is_done_without_the_lock(void **state)
 {
@@ -160,6 +162,8 @@ static void what_is_done_without_the_lock(void **state)
 	assert_true(REREADS(state, look_calls, &lock));
 	assert_false(idle);
 	assert_true(REREADS(state, look_returns, &lock));
+	assert_false(idle);
+	assert_true(REREADS(state, look_away, &lock));
 	assert_false(idle);
 	/* the value that was read is used by the caller */
 	assert_true(REREADS(state, check, &lock));
@@ -212,6 +216,7 @@ WRITE(write_last, "movq $7, 8(%rbp)", "");
 WRITE(write_frame, "", "movq %rbp, -8(%rsp)");
 WRITE(write_early, "", "movq $7, 8(%rbp)");
 WRITE(write_calls, "", "movq %rbp, %rdi; call stub_other");
+WRITE(write_away, "", "testq %rbp, %rbp; js stub_other");
 WRITE(write_unlocked, "movq %rbx, %rdi; call stub_unlock", "");
 WRITE(write_maybe,
       "testq %rbp, %rbp; je 1f; movq %rbx, %rdi\n"
@@ -280,6 +285,9 @@ static void what_comes_after(void **state)
 	assert_int_equal(held.count, 1);
 	assert_true(held.early);
 	HELD(state, write_calls, false, &held);
+	assert_true(held.early);
+	HELD(state, write_away, false, &held);
+	assert_int_equal(held.count, 1);
 	assert_true(held.early);
 	HELD(state, write_tail_other, false, &held);
 	assert_true(held.early);

@@ -192,6 +192,33 @@ static void disjoint_bits(void **state)
 	expect(&race, VERDICT_UNLIKELY, "disjoint-bits");
 }
 
+/* A store of sixteen bytes that begins before what is read changes all of it. */
+static void wide_stores(void **state)
+{
+	struct race race;
+
+	(void)state;
+	flags(&race);
+	race.size = 8;
+	race.sides[0].size = 8;
+	race.sides[0].idiom.used = UINT64_C(0xff) << 56;
+	race.sides[1].size = 16;
+	race.sides[1].address = race.address - 4;
+	race.sides[1].access = ACCESS_WRITE;
+	race.sides[1].idiom = (struct insn_idiom){ .change = IDIOM_UNKNOWN };
+	expect(&race, VERDICT_SUSPECT, NULL);
+	/* one that ends in its middle leaves the rest */
+	flags(&race);
+	race.size = 8;
+	race.sides[0].size = 8;
+	race.sides[0].idiom.used = UINT64_C(0xff) << 56;
+	race.sides[1].size = 8;
+	race.sides[1].address = race.address - 4;
+	race.sides[1].access = ACCESS_WRITE;
+	race.sides[1].idiom = (struct insn_idiom){ .change = IDIOM_UNKNOWN };
+	expect(&race, VERDICT_UNLIKELY, "disjoint-bits");
+}
+
 /* Three bytes are wanted, four are loaded; the fourth is another field. */
 static void wide_loads(void **state)
 {
@@ -627,6 +654,7 @@ int main(void)
 		cmocka_unit_test(near_misses_of_statistics),
 		cmocka_unit_test(reference_counts),
 		cmocka_unit_test(disjoint_bits),
+		cmocka_unit_test(wide_stores),
 		cmocka_unit_test(wide_loads),
 		cmocka_unit_test(near_misses_of_bits),
 		cmocka_unit_test(double_checks),

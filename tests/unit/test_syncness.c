@@ -84,6 +84,15 @@ static void types_speak_for_both(void **state)
 		{ "struct my_atomic_int_table", NULL },
 		{ "nonvolatile_t", NULL },
 		{ "long", NULL },
+		/* of a pointer, what stands behind its star */
+		{ "volatile struct config *", NULL },
+		{ "pthread_mutex_t *", NULL },
+		{ "_Atomic int *[4]", NULL },
+		{ "std::atomic<int>&", NULL },
+		{ "&core::sync::atomic::AtomicUsize", NULL },
+		{ "int * volatile", "volatile" },
+		{ "int * _Atomic", "atomic-type" },
+		{ "std::atomic<node*>", "atomic-type" },
 		{ NULL, NULL },
 	};
 
