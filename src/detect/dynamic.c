@@ -107,6 +107,9 @@ struct dynamic_tables {
 	uint64_t symtab, strtab, strtab_size;
 };
 
+/* Longer names are of none that is looked for. */
+enum { DYNAMIC_NAME_MAX = 4096 };
+
 /* The name of a relocation's symbol; NULL if there is none. */
 static const char *dynamic_symbol_name(const struct module *module,
 				       const struct dynamic_tables *tables,
@@ -122,6 +125,9 @@ static const char *dynamic_symbol_name(const struct module *module,
 		return NULL;
 	name = elftext_bytes(module->text, tables->strtab + symbol.st_name,
 			     &have);
+	/* not to the end of a large table for each of many entries */
+	if (have > DYNAMIC_NAME_MAX)
+		have = DYNAMIC_NAME_MAX;
 	return name && memchr(name, 0, have) ? (const char *)name : NULL;
 }
 

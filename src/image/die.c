@@ -5,6 +5,7 @@
 #include "image/die.h"
 
 #include <dwarf.h>
+#include <stdint.h>
 
 const char *die_linkage_name(Dwarf_Die *die)
 {
@@ -14,6 +15,14 @@ const char *die_linkage_name(Dwarf_Die *die)
 	    !dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
 		return NULL;
 	return dwarf_formstring(&attribute);
+}
+
+bool die_next(Dwarf_Die *die)
+{
+	const void *before = die->addr;
+
+	return dwarf_siblingof(die, die) == 0 &&
+	       (uintptr_t)die->addr > (uintptr_t)before;
 }
 
 bool die_referred(Dwarf_Die *die, unsigned int attribute, Dwarf_Die *ret)

@@ -11,6 +11,12 @@
 /* The mangled name, also through abstract origins; NULL if there is none. */
 const char *die_linkage_name(Dwarf_Die *die);
 
+/*
+ * Go on to the next sibling; false: there is none. Not to one that stands before
+ * it, as damaged information may have it: that would go on for ever.
+ */
+bool die_next(Dwarf_Die *die);
+
 /* The DIE an attribute refers to, through abstract origins. */
 bool die_referred(Dwarf_Die *die, unsigned int attribute, Dwarf_Die *ret);
 

@@ -20,7 +20,7 @@
  * Up to this a file is copied: enough for what developers rebuild under a
  * running program, little enough for hundreds of libraries.
  */
-enum { READ_LIMIT = 4 << 20 };
+enum { READ_LIMIT = 4 << 20, SECTION_NAME_MAX = 4096 };
 
 const uint8_t *elffile_range(const struct elffile *file, uint64_t offset,
 			     uint64_t size)
@@ -370,6 +370,10 @@ static const char *section_name(const struct elffile *file,
 	if (index >= file->section_count ||
 	    !elffile_contents(file, &file->sections[index], &names))
 		return NULL;
+	/* not to the end of a large one for each of many sections */
+	if (section->sh_name < names.size &&
+	    names.size - section->sh_name > SECTION_NAME_MAX)
+		names.size = section->sh_name + SECTION_NAME_MAX;
 	return elf_string(&names, section->sh_name);
 }
 

@@ -162,7 +162,7 @@ static bool is_empty(Dwarf_Die *type, int depth)
 		    die_referred(&child, DW_AT_type, &inner) &&
 		    !is_empty(&inner, depth + 1))
 			return false;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (die_next(&child));
 	return true;
 }
 
@@ -223,7 +223,7 @@ static void list_members(const struct step *step, struct field_path *path)
 		else if (listed == LISTED_MAX)
 			strbuf_add(&path->path, ",...");
 		listed++;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (die_next(&child));
 	strbuf_add(&path->path, "}");
 }
 
@@ -252,7 +252,7 @@ static unsigned int overlapping(const struct step *step, struct member *ret)
 			*ret = member;
 		if (is_union)
 			break;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (die_next(&child));
 	return count;
 }
 
@@ -316,8 +316,7 @@ static size_t dimensions(Dwarf_Die *type, uint64_t *lengths)
 			length = die_number(&child, DW_AT_upper_bound, -1) -
 				 die_number(&child, DW_AT_lower_bound, 0) + 1;
 		lengths[count++] = length;
-	} while (count < DIMENSIONS_MAX &&
-		 dwarf_siblingof(&child, &child) == 0);
+	} while (count < DIMENSIONS_MAX && die_next(&child));
 	return count;
 }
 

@@ -234,16 +234,22 @@ static bool contains(const struct vec *modules, const struct module *module)
 static bool refresh_commit(struct image *image, struct refresh *refresh)
 {
 	struct vec old = image->modules;
-	bool dropped = false;
+	bool dropped = false, lost_text = false;
 
 	if (refresh->modules.count)
 		qsort(refresh->modules.items, refresh->modules.count,
 		      refresh->modules.size, compare_modules);
-	for (size_t i = 0; i < old.count; i++)
-		dropped |= !contains(&refresh->modules,
-				     *(struct module **)vec_at(&old, i));
+	for (size_t i = 0; i < old.count; i++) {
+		const struct module *module =
+			*(struct module **)vec_at(&old, i);
+
+		if (contains(&refresh->modules, module))
+			continue;
+		dropped = true;
+		lost_text |= module && module->text;
+	}
 	/* libdw holds on to the bytes of files that are about to be closed */
-	if (dropped) {
+	if (lost_text) {
 		debuginfo_destroy(image->debuginfo);
 		image->debuginfo = NULL;
 	}

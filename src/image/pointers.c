@@ -103,7 +103,7 @@ static void gather_scope(struct gathering *gathering, Dwarf_Die *scope,
 		default:
 			break;
 		}
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (die_next(&child));
 }
 
 static char *qualified_name(Dwarf_Die *die)
@@ -112,6 +112,11 @@ static char *qualified_name(Dwarf_Die *die)
 
 	variables_add_name(die, &name);
 	return strbuf_steal(&name);
+}
+
+static bool in_module(const struct module *module, uint64_t address)
+{
+	return address - module->start < module->end - module->start;
 }
 
 static bool gather_global(struct gathering *gathering, uint64_t address,
@@ -177,7 +182,8 @@ static void gather_globals(struct gathering *gathering, uint64_t pc)
 			if (n < sizeof(immediates))
 				address +=
 					function->start + i + 4 + immediates[n];
-			if (elftext_function_at(module->text, address))
+			if (!in_module(module, address + module->bias) ||
+			    elftext_function_at(module->text, address))
 				continue;
 			for (size_t s = 0; s < count; s++)
 				again |= seen[s] == address;

@@ -394,7 +394,7 @@ static void look_at_members(struct looking *looking, Dwarf_Die *type,
 					    0),
 			level + 1);
 		strbuf_truncate(&looking->path, length);
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (die_next(&child));
 }
 
 static void look_at_elements(struct looking *looking, Dwarf_Die *type,

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "image/debuginfo.h"
+#include "image/die.h"
 
 /* Deeper trees than this are damaged or of no interest. */
 enum { DEPTH_MAX = 200 };
@@ -63,7 +64,7 @@ static bool collect_inlined(struct unit_scopes *scopes, Dwarf_Die *die,
 		}
 		if (!collect_inlined(scopes, &child, depth + 1))
 			return false;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (die_next(&child));
 	return true;
 }
 
@@ -124,7 +125,7 @@ static bool collect_functions(struct unit_scopes *scopes, Dwarf_Die *die,
 		if (inner && dwarf_haschildren(&child) &&
 		    !collect_functions(scopes, &child, depth + 1))
 			return false;
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (die_next(&child));
 	return true;
 }
 

@@ -120,7 +120,7 @@ static bool collect(struct variable_index *index, Dwarf_Die *die, int depth)
 		default:
 			break;
 		}
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (die_next(&child));
 	return true;
 }
 
