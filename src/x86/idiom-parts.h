@@ -50,6 +50,7 @@ struct path {
 	unsigned int branches;
 	bool place_lost; /* the index of the operand's address has changed */
 	bool flags; /* they are of the value as it was last changed */
+	uint64_t flag_bits; /* of these bits of it; 0 for a sum */
 };
 
 struct follow {

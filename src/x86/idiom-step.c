@@ -185,6 +185,7 @@ bool idiom_step_constant(struct path *path, const struct cs_insn *insn,
 		return false;
 	}
 	path->flags = true;
+	path->flag_bits = form->change == IDIOM_ADD ? 0 : form->kept;
 	return true;
 }
 
@@ -222,6 +223,7 @@ static bool step_shift(struct path *path, const struct cs_insn *insn,
 	form->shift = (uint8_t)(form->shift + imm);
 	form->kept &= UINT64_MAX << form->shift;
 	path->flags = true;
+	path->flag_bits = form->kept;
 	return true;
 }
 
@@ -334,6 +336,7 @@ static bool step_sum(struct follow *follow, struct path *path,
 	idiom_kill(path, UINT32_C(1) << to, &follow->place);
 	*form = sum;
 	path->flags = true;
+	path->flag_bits = 0;
 	return true;
 }
 
@@ -365,6 +368,7 @@ static bool step_compare(struct follow *follow, struct path *path,
 	if (insn->id == X86_INS_CMP && !idiom_immediate(insn, 1, &imm))
 		return false;
 	path->flags = form->change == IDIOM_ADD && insn->id == X86_INS_TEST;
+	path->flag_bits = 0;
 	idiom_use(follow,
 		  form->kept & (form->shift ? UINT64_MAX
 					    : idiom_mask(insn->detail->x86

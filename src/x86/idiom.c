@@ -34,6 +34,14 @@ static bool tests_zero(const struct cs_insn *insn)
 	       insn->id == X86_INS_JLE || insn->id == X86_INS_JG;
 }
 
+/* Branches, setcc, cmovcc and arithmetic with carry. */
+static bool reads_flags(const struct cs_insn *insn)
+{
+	return insn->detail->x86.eflags &
+	       (X86_EFLAGS_TEST_CF | X86_EFLAGS_TEST_ZF | X86_EFLAGS_TEST_SF |
+		X86_EFLAGS_TEST_OF | X86_EFLAGS_TEST_PF);
+}
+
 /* Arguments and results end the knowledge of what a register is used for. */
 static bool path_leaves(struct follow *follow, const struct path *path,
 			const struct insn_access *access)
@@ -76,6 +84,8 @@ static void follow_path(struct follow *follow, struct path path)
 			use_all(follow, &path);
 			return;
 		}
+		if (path.flags && reads_flags(insn))
+			idiom_use(follow, path.flag_bits);
 		idiom_access(follow, path.address, &access);
 		if (path.flags && tests_zero(insn))
 			follow->idiom->tests_zero = true;

@@ -163,6 +163,12 @@ CODE(load_and, "", "movl (%rdi), %eax", "andl $3, %eax; ret");
 CODE(load_field, "", "movl (%rdi), %eax", "shrl $4, %eax; andl $7, %eax; ret");
 CODE(load_call, "", "movl (%rdi), %esi", "call 1f; 1: ret");
 CODE(load_pointer, "", "movq (%rdi), %rax", "movl 8(%rax), %eax; ret");
+/* what is looked at through the flags that it leaves */
+CODE(load_upper, "", "movq (%rdi), %rax",
+     "movq %rax, %rcx; shrq $32, %rcx; je 1f; nop; 1: movzbl %al, %eax; ret");
+CODE(load_bit, "", "movl (%rdi), %eax",
+     "movl %eax, %ecx; andl $8, %ecx; setne %dl; xorl %ecx, %ecx\n"
+     "andl $1, %eax; ret");
 CODE(load_dead, "", "movl (%rdi), %eax", "xorl %eax, %eax; ret");
 
 static void bits_that_are_looked_at(void **state)
@@ -175,6 +181,9 @@ static void bits_that_are_looked_at(void **state)
 	assert_int_equal(LOOK(state, load_set_rest).used, UINT32_MAX);
 	assert_int_equal(LOOK(state, load_and).used, 3);
 	assert_int_equal(LOOK(state, load_field).used, 0x70);
+	assert_int_equal(LOOK(state, load_upper).used,
+			 UINT64_C(0xffffffff000000ff));
+	assert_int_equal(LOOK(state, load_bit).used, 9);
 	assert_int_equal(LOOK(state, load_dead).used, 0);
 }
 
