@@ -30,7 +30,6 @@ struct sampleset_module {
 	struct vec slots; /* of uint64_t: dynamic_string_slots() */
 	bool *sampled; /* by index in elftext_functions() */
 	size_t function_count;
-	bool gone;
 };
 
 /* Functions of one module that joined the sampler together. */
@@ -228,9 +227,10 @@ static struct error *sampleset_join_module(struct sampleset *set,
 	return err;
 }
 
-static void sampleset_leave(struct sampleset *set,
-			    struct sampleset_module *module)
+static void sampleset_leave(struct sampleset *set, size_t number)
 {
+	struct sampleset_module *module = sampleset_module(set, number);
+
 	for (size_t i = 0; i < set->parts.count; i++) {
 		struct sampleset_part *part = sampleset_part(set, i);
 
@@ -243,9 +243,7 @@ static void sampleset_leave(struct sampleset *set,
 	}
 	vec_deinit(&module->slots);
 	free(module->sampled);
-	module->sampled = NULL;
-	module->gone = true;
-	module->module = NULL;
+	vec_remove_swap(&set->modules, number);
 }
 
 static bool sampleset_in_image(const struct sampleset *set, uint64_t id)
@@ -389,14 +387,15 @@ struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 {
 	struct error *err;
 
-	for (size_t i = 0; i < set->modules.count; i++) {
-		struct sampleset_module *module = sampleset_module(set, i);
+	for (size_t i = set->modules.count; i-- > 0;) {
+		const struct sampleset_module *module =
+			sampleset_module(set, i);
 		struct wire_range range = { .start = module->start,
 					    .end = module->end };
 
-		if (module->gone || sampleset_in_image(set, module->id))
+		if (sampleset_in_image(set, module->id))
 			continue;
-		sampleset_leave(set, module);
+		sampleset_leave(set, i);
 		if (!vec_push(gone, &range))
 			return error_nomem;
 	}
@@ -407,8 +406,7 @@ struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 	     i++) {
 		struct sampleset_module *module = sampleset_module(set, i);
 
-		if (!module->gone && module->part == PART_STRINGS &&
-		    module->module->text)
+		if (module->part == PART_STRINGS && module->module->text)
 			err = sampleset_find_variants(set, module);
 	}
 	return err;
