@@ -201,15 +201,17 @@ static void session_timers(struct session *session)
 
 static struct error *session_tracer_died(struct session *session)
 {
-	int status = session->tracer_status;
+	uint64_t give_up = clock_now_ns() + GIVE_UP_NS;
+	int status;
 
-	for (int i = 0; i < 100 && !session->tracer_reaped; i++) {
+	/* its end of the channel is closed some time before it has ended */
+	while (!session->tracer_reaped && clock_now_ns() < give_up) {
 		struct timespec ms = { .tv_nsec = 1000000 };
 
 		nanosleep(&ms, NULL);
 		session_reap(session);
-		status = session->tracer_status;
 	}
+	status = session->tracer_status;
 	if (session->tracer_reaped && WIFSIGNALED(status))
 		return error_create(
 			ERROR_OTHER,
