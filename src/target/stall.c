@@ -775,10 +775,11 @@ static void stall_tick(struct engine *engine, struct stall *stall, uint64_t now)
 	stall_check_watched(engine, stall, now);
 	if (now >= stall->deadline_ns)
 		stall_expire(engine, stall, now);
-	else if (now >= stall->next_read_ns)
-		stall_reread(engine, stall, now);
+	/* the rarer first: reading may be due again at every turn */
 	else if (now >= stall->next_look_ns)
 		stall_look(engine, stall, now);
+	else if (now >= stall->next_read_ns)
+		stall_reread(engine, stall, now);
 }
 
 void stalls_tick(struct engine *engine, uint64_t now)
