@@ -22,7 +22,7 @@ begin()
 
 	shift
 	"$RACEWATCH" sweep -d "$d" --min-samples 0 "$@" -- \
-		"$work/kept-$$" 0.3 >"$work/out.$name" 2>"$work/err.$name" &
+		"$work/kept-$$" "${seconds:-0.3}" >"$work/out.$name" 2>"$work/err.$name" &
 	pid=$!
 	lib_started "$pid"
 }
@@ -111,7 +111,7 @@ keeper_of()
 	keeper=$(pgrep -P "$1" | head -n 1)
 	[ -n "$keeper" ]
 }
-begin kept --runs 3
+seconds=3 begin kept --runs 3
 await 30 has_done 1
 await 30 keeper_of "$pid"
 kill -9 "$keeper"

@@ -430,9 +430,12 @@ static bool run_open(const struct run *run)
 static bool run_enough(const struct run *run)
 {
 	uint64_t now = run_ms();
+	/* samples, or nothing has failed that could keep them from coming */
+	bool may_come = run->samples > 0 ||
+			fault_state->calls < fault_state->at;
 
-	if (run->held != HELD_NEVER && run->conflicts_held == 0 &&
-	    run->samples > 0 && now < run->enough + HELD_MS)
+	if (run->held != HELD_NEVER && run->conflicts_held == 0 && may_come &&
+	    now < run->enough + HELD_MS)
 		return false;
 	return run->samples >= SAMPLES || now > run->enough;
 }

@@ -100,6 +100,19 @@ ended()
 	fi
 }
 
+# Each thread has used some time, and so has the mask that it set for itself,
+# not that in which it was born.
+settled()
+{
+	local stat
+
+	for stat in "/proc/$program/task"/*/stat; do
+		[ "$stat" = "/proc/$program/task/$program/stat" ] && continue
+		sed 's/.*) //' "$stat" 2>/dev/null |
+			awk '{ exit !($12 > 0) }' || return 1
+	done
+}
+
 # undisturbed NAME STATUS SECONDS THREADS [FLAG...]
 #
 #	masks      its threads do not change their signal masks
@@ -113,8 +126,10 @@ undisturbed()
 		not_ok "$what: the program starts"
 		return
 	fi
-	[[ $flags = *" masks "* ]] &&
+	if [[ $flags = *" masks "* ]]; then
+		await 20 settled || diag "$what: its threads have not all run"
 		"$HELPERS_DIR/pristine" --save "$work/saved" "$program"
+	fi
 	# on a busy machine, the time may be over before the first sample
 	for duration in 0.4s 2s; do
 		attach --duration "$duration"
@@ -214,7 +229,7 @@ job_control()
 	wait "$pid"
 	is "$what: let go while stopped" $? 0 || diag_file "$work/err"
 	await 10 untraced "$program"
-	if in_state T; then
+	if await 10 in_state T; then
 		ok "$what: it stays stopped"
 	else
 		not_ok "$what: it stays stopped"
@@ -224,7 +239,7 @@ job_control()
 	seed=1
 	attach --duration 0.1s
 	is "$what: attached while stopped" "$status" 0 || diag_file "$work/err"
-	if in_state T; then
+	if await 10 in_state T; then
 		ok "$what: it is stopped still"
 	else
 		not_ok "$what: it is stopped still"

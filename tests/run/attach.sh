@@ -30,7 +30,7 @@ attached()
 {
 	rm -f "$report"
 	# a background job of a script ignores SIGINT
-	env --default-signal=INT "$RACEWATCH" attach --seed 1 --rate 1000 \
+	env --default-signal=INT,HUP "$RACEWATCH" attach --seed 1 --rate 1000 \
 		-o "$report" "$@" "$program" >"$work/out" 2>"$work/err" \
 		</dev/null &
 	watcher=$!

@@ -192,7 +192,7 @@ for shell in bash zsh fish; do
 		continue
 	fi
 	export work completions
-	timeout -k 5 120 bash -c "$(declare -f ask_$shell)
+	setsid -w timeout -k 5 120 bash -c "$(declare -f ask_$shell)
 		ask_$shell $work/queries" >"$work/answers" <&-
 	while IFS=$'\t' read -r verdict query wrong; do
 		if [ "$verdict" = ok ]; then

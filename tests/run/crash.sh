@@ -15,8 +15,13 @@ crashes()
 	local what=$1 wanted=$2 how=$3
 
 	shift 3
-	run run --rate 3000 --seed 1 --error-exitcode 0 -o "$report" "$@" -- \
-		"$T/crash_after.nopie" 1.5 "$how"
+	# until the race is met, which is chance
+	for seconds in 1.5 6 24; do
+		RUN_TIMEOUT=90 run run --rate 3000 --seed 1 --error-exitcode 0 \
+			-o "$report" "$@" -- "$T/crash_after.nopie" "$seconds" \
+			"$how"
+		[ "$(races_in "$report")" -eq 0 ] || break
+	done
 	is "$what: the status" "$status" "$wanted" || diag_file "$work/err"
 	crash=$work/crash
 	grep '"type": *"crash"' "$report" >"$crash"
@@ -93,10 +98,14 @@ is "--timeout: the status" "$status" 124
 is "--timeout: no crash" "$(grep -c '"type": *"crash"' "$report")" 0
 
 # Attached to: the same.
-"$T/crash_after.nopie" 3 null >"$work/out" 2>&1 &
-pid=$!
-lib_started "$pid"
-run attach --rate 3000 --seed 1 -o "$report" "$pid"
+for seconds in 3 10 30; do
+	"$T/crash_after.nopie" "$seconds" null >"$work/out" 2>&1 &
+	pid=$!
+	lib_started "$pid"
+	RUN_TIMEOUT=90 run attach --rate 3000 --seed 1 -o "$report" "$pid"
+	[ "$(races_in "$report")" -eq 0 ] || break
+	wait "$pid"
+done
 grep '"type": *"crash"' "$report" >"$work/crash"
 says "attached to: the place" \
 	'"signal":11,.*"address":"0x10","frames":\[\{"function":"node_next"'

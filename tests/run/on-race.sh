@@ -64,7 +64,7 @@ fi
 for backend in perf ptrace; do
 	rm -f "$report" "$work/err"
 	timeout 90 "$RACEWATCH" run --seed 1 --rate 3000 --backend "$backend" \
-		--on-race stop -o "$report" -- "$T/read_write.nopie" 5 \
+		--on-race stop -o "$report" -- "$T/read_write.nopie" 15 \
 		>"$work/out" 2>"$work/err" </dev/null &
 	watcher=$!
 	what="run, $backend"
@@ -111,8 +111,11 @@ else
 	diag_file "$work/err"
 	wait "$watcher"
 fi
-run run --seed 1 --rate 3000 --on-race stop --timeout 3s -- \
-	"$T/read_write.O2" 60
+for timeout in 3s 20s; do
+	run run --seed 1 --rate 3000 --on-race stop --timeout "$timeout" -- \
+		"$T/read_write.O2" 60
+	[ "$status" -eq 66 ] && break
+done
 is "--timeout ends it too" "$status" 66
 
 # stop, attached: racewatch ends, the program stays as it is.
@@ -147,8 +150,11 @@ is "synchronization: the program is not stopped" "$status" 0 ||
 cd "$work" || exit 99
 RACEWATCH=$(cd "$OLDPWD" && realpath "$RACEWATCH")
 T=$(cd "$OLDPWD" && realpath "$T")
-RUN_TIMEOUT=120 run run --seed 1 --rate 3000 --on-race core -- \
-	"$T/read_write.nopie" 5
+for seconds in 5 20; do
+	RUN_TIMEOUT=120 run run --seed 1 --rate 3000 --on-race core -- \
+		"$T/read_write.nopie" "$seconds"
+	grep -q '^WARNING' "$work/err" && break
+done
 is "core: the status" "$status" 66 || diag_file "$work/err"
 matches "core: the program was not harmed" "$work/out" '^read_write: done$'
 matches "core: where it is" "$work/err" \
@@ -163,12 +169,22 @@ matches "core: without gcore it is said" "$work/err" 'there is no gcore'
 matches "core: and the program goes on" "$work/out" '^read_write: done$'
 
 # exec: the race as JSON on the input, once for each race.
+
+# met ARG...: runs read_write until its race is met, which is chance
+met()
+{
+	for seconds in 2 8 30; do
+		RUN_TIMEOUT=90 run run --seed 1 --rate 3000 "$@" -- \
+			"$T/read_write.O2" "$seconds"
+		grep -q '^WARNING' "$work/err" && break
+	done
+}
+
 cat >"$work/take" <<EOF
 cat >"$work/race.\$\$"
 echo taken
 EOF
-run run --seed 1 --rate 3000 --on-race "exec:sh $work/take" -o "$report" -- \
-	"$T/read_write.O2" 2
+met --on-race "exec:sh $work/take" -o "$report"
 is "exec: the status" "$status" 66 || diag_file "$work/err"
 is "exec: called once" "$(cat "$work"/race.* | wc -l)" 1
 is "exec: its output is no part of the program's" "$(cat "$work/out")" \
@@ -179,17 +195,20 @@ if cat "$work"/race.* | grep -qxFf - "$report"; then
 else
 	not_ok "exec: the record is that of the report"
 fi
-run run --seed 1 --rate 3000 --on-race 'exec:exit 3' -- "$T/read_write.O2" 2
+met --on-race 'exec:exit 3'
 matches "exec: a failure is told" "$work/err" \
 	'--on-race: the command exited with status 3'
-run run --seed 1 --rate 3000 --on-race 'exec:kill -9 $$' -- "$T/read_write.O2" 2
+met --on-race 'exec:kill -9 $$'
 matches "exec: a signal is told" "$work/err" 'the command was killed by signal 9'
 run run --seed 1 --rate 3000 --on-race 'exec:echo no' -- "$T/read_write.twin" 1
 is "exec: not called without a race" "$(grep -c '^no$' "$work/err")" 0
 
 # A command that is slow delays neither the program nor the other commands.
-run run --seed 1 --rate 3000 --on-race 'exec:sleep 3; echo late' \
-	-- "$T/read_write.O2" x2000000
+for rounds in x2000000 x20000000 x100000000; do
+	run run --seed 1 --rate 3000 --on-race 'exec:sleep 3; echo late' \
+		-- "$T/read_write.O2" "$rounds"
+	grep -q '^WARNING' "$work/err" && break
+done
 matches "exec: it is waited for at the end" "$work/err" '^late$'
 
 # Started by somebody who ignores SIGCHLD, it notices the ends of children.
@@ -202,8 +221,7 @@ os.execv("$RACEWATCH_PLAIN", ["racewatch"] + sys.argv[1:])
 END
 chmod +x "$work/ignoring"
 RACEWATCH=$work/ignoring
-run run --seed 1 --rate 3000 --on-race 'exec:echo called' \
-	-- "$T/read_write.O2" 2
+met --on-race 'exec:echo called'
 RACEWATCH=$RACEWATCH_PLAIN
 is "exec, SIGCHLD ignored" "$status" 66
 matches "it was called, and waited for" "$work/err" '^called$'

@@ -35,7 +35,7 @@ works_of()
 }
 
 cd "$work" || exit 99
-"$RACEWATCH" sweep -d one --plan even --runs 8 -- "$target" 0.6 \
+"$RACEWATCH" sweep -d one --plan even --runs 8 -- "$target" 1.5 \
 	>/dev/null 2>"$work/err"
 is "one worker finds the race: 66" "$?" 66 || diag_file "$work/err"
 is "it tells what each run was" "$(works_of one/state.jsonl | wc -l)" 8
@@ -63,12 +63,12 @@ if ! command -v parallel >/dev/null; then
 	skip "GNU parallel" "it is not installed"
 else
 	timeout 120 "$scripts/racewatch-sweep-parallel" -n 8 -r 2 -j 2 -d two \
-		-- "$target" 0.6 >out 2>err
+		-- "$target" 1.5 >out 2>err
 	is "parallel, two workers: 66" "$?" 66 || diag_file err
 	same parallel two
 	merged parallel two
 	timeout 60 "$scripts/racewatch-sweep-parallel" -n 8 -r 2 -j 2 -d two \
-		-b one/report.jsonl -- "$target" 0.6 >out 2>err
+		-b one/report.jsonl -- "$target" 1.5 >out 2>err
 	is "parallel, begun again, the race is known: 0" "$?" 0 || diag_file err
 	same "parallel, again" two
 	timeout 60 "$scripts/racewatch-sweep-parallel" -n 3 -r 2 -d words -- \
@@ -79,7 +79,7 @@ else
 	is "parallel: the command comes through, word by word" "$?" 0 ||
 		diag_file words/part-3/run-000003/stdout
 	timeout 60 "$scripts/racewatch-sweep-parallel" -n 2 -r 1 -d three \
-		-x --no-such-option -- "$target" 0.6 >out 2>err
+		-x --no-such-option -- "$target" 1.5 >out 2>err
 	is "parallel, an option that is none: 125" "$?" 125
 	timeout 60 "$scripts/racewatch-sweep-parallel" -n 2 -r 1 -d four \
 		-x --rate -x 0 -- "$TARGETS_DIR/exit_hot.O2" 0.2 >out 2>err
@@ -108,7 +108,7 @@ END
 	chmod +x ssh
 	PARALLEL_SSH=$work/ssh SSH_LOG=$work/hosts timeout 120 \
 		"$scripts/racewatch-sweep-parallel" -n 8 -r 4 -S 1/left,1/right \
-		-d far -- "$target" 0.6 >out 2>err
+		-d far -- "$target" 1.5 >out 2>err
 	is "ssh, two machines: 66" "$?" 66 || diag_file err
 	same ssh far
 	merged ssh far
@@ -187,10 +187,10 @@ elif ! start_cluster; then
 	diag_file "$slurm/slurmd.log"
 else
 	"$scripts/racewatch-sweep-slurm" -t -n 8 -r 4 -d "$work/asked" -- \
-		"$target" 0.6 >out 2>err
+		"$target" 1.5 >out 2>err
 	is "Slurm would take the job" "$?" 0 || diag_file err
 	timeout 180 "$scripts/racewatch-sweep-slurm" -n 8 -r 4 -d "$work/cluster" \
-		-- "$target" 0.6 >out 2>err
+		-- "$target" 1.5 >out 2>err
 	is "Slurm, an array of two: 66" "$?" 66 || {
 		diag_file err
 		diag_file "$slurm/slurmctld.log"

@@ -4,10 +4,10 @@
 # racewatch sweep: its ends, its exit statuses, runs that go wrong in each way,
 # the state file across kills, full disks and other sweeps, the merged report.
 #
-# Where a race is to be met, it is that of read_write, in eight runs of 0.6 s.
+# Where a race is to be met, it is that of read_write, in eight runs of 1.5 s.
 # In how many it is seen on a machine is said by
 #
-#	racewatch sweep --runs 30 -- tests/targets/read_write.O2 0.6
+#	racewatch sweep --runs 30 -- tests/targets/read_write.O2 1.5
 #
 # if in two of three, that none of eight sees it is less likely than one in six
 # thousand.
@@ -44,7 +44,7 @@ count_of()
 }
 
 # Races are found, merged, counted; what each run had is kept.
-sweep --runs 8 -j 2 -o "$report" -- "$T/read_write.O2" 0.6
+sweep --runs 8 -j 2 -o "$report" -- "$T/read_write.O2" 1.5
 is "a race: 66" "$status" 66 || diag_file "$work/err"
 is "as many runs as asked for" "$(finished)" 8
 matches "the race is printed once, of all runs" "$work/err" \
@@ -71,28 +71,28 @@ cmp -s "$work/again" "$report"
 is "racewatch report of all runs gives the same" "$?" 0
 
 # Nothing is left to do: the report is written anew.
-sweep --runs 8 -- "$T/read_write.O2" 0.6
+sweep --runs 8 -- "$T/read_write.O2" 1.5
 is "finished before: 66 again" "$status" 66
 is "without a new run" "$(finished) $(count_of claim "$d/state.jsonl")" "8 8"
-sweep --runs 9 --format sarif -- "$T/read_write.O2" 0.6
+sweep --runs 9 --format sarif -- "$T/read_write.O2" 1.5
 is "one more" "$(finished)" 9
 matches "--format to standard output" "$work/out" '"version": *"2.1.0"'
 
 # The gate.
 cp "$d/report.jsonl" "$work/base"
-sweep --runs 9 --baseline "$work/base" -- "$T/read_write.O2" 0.6
+sweep --runs 9 --baseline "$work/base" -- "$T/read_write.O2" 1.5
 is "the race is known: 0" "$status" 0 || diag_file "$work/err"
-sweep --runs 9 --error-exitcode 0 -- "$T/read_write.O2" 0.6
+sweep --runs 9 --error-exitcode 0 -- "$T/read_write.O2" 1.5
 is "--error-exitcode 0: 0" "$status" 0
 echo 'race:_level' >"$work/all.supp"
-sweep --runs 9 --suppressions "$work/all.supp" -- "$T/read_write.O2" 0.6
+sweep --runs 9 --suppressions "$work/all.supp" -- "$T/read_write.O2" 1.5
 is "the race is suppressed: 0" "$status" 0 || diag_file "$work/err"
 sweep --runs 9 --min-samples 100000000 --error-exitcode 0 -- \
-	"$T/read_write.O2" 0.6
+	"$T/read_write.O2" 1.5
 is "too few samples: 65" "$status" 65
 rm -f "$work/new.base"
 sweep --runs 9 --baseline "$work/new.base" --update-baseline \
-	--gen-suppressions "$work/new.supp" -- "$T/read_write.O2" 0.6
+	--gen-suppressions "$work/new.supp" -- "$T/read_write.O2" 1.5
 is "new to the baseline that is written: 66" "$status" 66 || diag_file "$work/err"
 matches "the baseline has it" "$work/new.base" '"type":"race"'
 matches "so have the suppressions" "$work/new.supp" '^race_top:'
@@ -101,7 +101,7 @@ matches "so have the suppressions" "$work/new.supp" '^race_top:'
 sweep --runs 9 -- "$T/read_write.O2" 0.7
 is "the state of another command: 2" "$status" 2
 matches "is refused" "$work/err" 'state.jsonl: .*another command'
-sweep --runs 9 --seed 5 -- "$T/read_write.O2" 0.6
+sweep --runs 9 --seed 5 -- "$T/read_write.O2" 1.5
 is "of another seed: 2" "$status" 2
 rm -rf "$d"
 
@@ -163,7 +163,7 @@ case $RACEWATCH_RUN in
 esac
 END
 chmod +x "$work/wrong"
-sweep --runs 9 -j 3 --seed 100 --timeout 2s --output-limit 1000 -- \
+sweep --runs 9 -j 3 --seed 100 --timeout 10s --output-limit 1000 -- \
 	"$work/wrong" '{seed}' 'x{run}'
 is "a run that hung: 124" "$status" 124 || diag_file "$work/err"
 cmp -s "$d/run-000001/stdout" <(echo 'seed 101 x1 101')
@@ -214,7 +214,7 @@ matches "those are counted" "$work/err" \
 	'^  run 3 \(seed 3\): could not be started.*command not found'
 is "not all twenty were tried" "$(finished)" 7
 rm -rf "$d"
-sweep --runs 2 --backend value --rate 100 -- "$T/exit_hot.O2" 0.4
+sweep --runs 2 --backend value --rate 100 -- "$T/exit_hot.O2" 3
 is "the command's own status: 7" "$status" 7 || diag_file "$work/err"
 rm -rf "$d"
 
@@ -225,7 +225,7 @@ started()
 }
 for signal in INT TERM; do
 	env --default-signal=INT "$RACEWATCH" sweep -d "$d" --runs 3 -- \
-		"$T/single.O2" 1 >"$work/out" 2>"$work/err" &
+		"$T/single.O2" 5 >"$work/out" 2>"$work/err" &
 	pid=$!
 	lib_started "$pid"
 	await 30 started
@@ -236,7 +236,7 @@ for signal in INT TERM; do
 	matches "SIG$signal: there is a summary" "$work/err" \
 		'^SWEEP: .*it was interrupted'
 	is "SIG$signal: a run that was cut short is none" "$(finished)" 1
-	sweep --runs 3 --min-samples 0 -- "$T/single.O2" 1
+	sweep --runs 3 --min-samples 0 -- "$T/single.O2" 5
 	is "SIG$signal: it goes on" "$status $(finished)" "0 3"
 	rm -rf "$d"
 done
@@ -321,11 +321,11 @@ matches "what was learned is kept" "$d/learned.jsonl" '"runs":2'
 rm -rf "$d"
 
 # Patterns keep their order: the last decides.
-sweep --runs 2 --exclude '*' --include '*read_write*' -- "$T/read_write.O2" 0.6
+sweep --runs 2 --exclude '*' --include '*read_write*' -- "$T/read_write.O2" 3
 is "--exclude '*' --include PROGRAM leaves the program" \
 	"$(grep -c 'took no sample' "$work/err")" 0 || diag_file "$work/err"
 rm -rf "$d"
-sweep --runs 2 --include '*read_write*' --exclude '*' -- "$T/read_write.O2" 0.6
+sweep --runs 2 --include '*read_write*' --exclude '*' -- "$T/read_write.O2" 1.5
 is "the other way round nothing is left: 65" "$status" 65
 rm -rf "$d"
 

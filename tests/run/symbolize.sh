@@ -129,8 +129,11 @@ matches "suppressed by a name that was found" "$work/out" \
 # A crash: its stack, and the races that came before it.
 crasher=$TARGETS_DIR/crash_after.nopie
 strip --strip-all -o "$away/crasher" "$crasher"
-run run --rate 3000 --seed 1 --error-exitcode 0 -o "$away/crash.jsonl" -- \
-	"$away/crasher" 1.5 null
+for seconds in 1.5 6 24; do
+	RUN_TIMEOUT=90 run run --rate 3000 --seed 1 --error-exitcode 0 \
+		-o "$away/crash.jsonl" -- "$away/crasher" "$seconds" null
+	[ "$(races_in "$away/crash.jsonl")" -eq 0 ] || break
+done
 rm "$away/crasher"
 place crasher "$crasher"
 run report --symbolize "$work/symbols" --format json "$away/crash.jsonl"

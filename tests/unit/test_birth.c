@@ -340,5 +340,6 @@ int main(void)
 		cmocka_unit_test(a_vfork_child_outlives_its_parent),
 	};
 
+	tracee_lock_registers();
 	return cmocka_run_group_tests_name("birth", tests, NULL, NULL);
 }

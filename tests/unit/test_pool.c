@@ -122,6 +122,7 @@ static void it_is_not_filled_while_a_stall_runs(void **state)
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, driven->engine.stalls.list.count == 1);
+	driven_prolong(driven);
 	queue(driven);
 	for (int i = 0; i < 5; i++)
 		driven_turn(driven);

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "sys/procfs.h"
+#include "sys/trace.h"
 
 struct shared {
 	uint32_t ready, go, word;
@@ -104,10 +105,13 @@ static void time_on_a_cpu_stands_still_in_a_stop(void **state)
 {
 	pid_t pid = tracee_fork(body_spin, NULL);
 	uint64_t before, then, after;
+	struct x86_registers regs;
 
 	(void)state;
 	tracee_await(&shared->ready, 1);
 	tracee_seize(pid);
+	/* a request waits until it has left its processor */
+	assert_ok(trace_registers(pid, &regs));
 	assert_ok(procfs_cpu_time(pid, pid, &before));
 	sched_yield();
 	assert_ok(procfs_cpu_time(pid, pid, &then));
@@ -127,10 +131,12 @@ static void time_of_a_process_is_that_of_its_threads(void **state)
 {
 	pid_t pid = tracee_fork(body_spin, NULL);
 	uint64_t whole, thread, later;
+	struct x86_registers regs;
 
 	(void)state;
 	tracee_await(&shared->ready, 1);
 	tracee_seize(pid);
+	assert_ok(trace_registers(pid, &regs));
 	assert_true(procfs_process_cpu(pid, &whole));
 	assert_ok(procfs_cpu_time(pid, pid, &thread));
 	assert_int_equal(whole, thread);

@@ -219,6 +219,7 @@ static void a_watch_that_has_fired_is_drained(void **state)
 		driven_arm(driven, &site);
 		lane_start(0, 1);
 		driven_until(driven, driven->engine.stalls.list.count == 1);
+		driven_prolong(driven);
 		driven_until(driven, driven->engine.watch.pending == 0);
 		lane_start(1, 1);
 		await_stop(child_plan.arena->lanes[1].tid);
@@ -298,7 +299,14 @@ static void release_by_exit(struct driven *driven)
 {
 	driven->engine.child = false;
 	engine_release(&driven->engine);
-	driven_until(driven, driven->engine.phase != ENGINE_RELEASING);
+	/* past the grace, and far from the end of the patience */
+	while (driven->engine.phase == ENGINE_RELEASING) {
+		uint64_t lately = clock_now_ns() - 100 * CLOCK_NS_PER_MS;
+
+		if (driven->engine.release_ns < lately)
+			driven->engine.release_ns = lately;
+		driven_turn(driven);
+	}
 	assert_int_equal(driven->engine.phase, ENGINE_RELEASED);
 	assert_true(driven->detached);
 	assert_pristine(&driven->memory);
@@ -410,5 +418,6 @@ int main(void)
 		cmocka_unit_test(a_vfork_does_not_keep_us),
 	};
 
+	tracee_lock_registers();
 	return cmocka_run_group_tests_name("release", tests, NULL, NULL);
 }

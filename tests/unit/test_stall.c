@@ -12,6 +12,7 @@
 #include "driven.h"
 
 #include "sys/perfwatch.h"
+#include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/step.h"
 
@@ -109,6 +110,7 @@ static struct driven *start_stalled(const struct watch_ops *ops,
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
+	driven_prolong(driven);
 	assert_false(lane_idle(0));
 	return driven;
 }
@@ -229,6 +231,7 @@ static void the_back_end_suits_the_number_of_threads(void **state)
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
+	driven_prolong(driven);
 	assert_ptr_equal(driven->engine.watch.ops, &watch_by_cpu);
 	lane_start(1, 1);
 	driven_until(driven, driven->conflict_count == 1);
@@ -239,6 +242,7 @@ static void the_back_end_suits_the_number_of_threads(void **state)
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
+	driven_prolong(driven);
 	assert_ptr_equal(driven->engine.watch.ops, &watch_by_perf);
 	assert_null(driven->engine.watch.state);
 	lane_start(1, 1);
@@ -357,13 +361,17 @@ static void what_was_set_of_a_watch_that_fails_is_cleared(void **state)
 	tid = child_plan.arena->lanes[1].tid;
 	for (int i = 0; i < DREGS_SLOTS - 1; i++)
 		assert_ok(perfwatch_open(tid, &spec, &fds[i]));
-	driven->engine.pool.params.stall_max_ns = CLOCK_NS_PER_MS;
 	driven_arm(driven, &site);
 	lane_start(0, 1);
-	driven_until(driven, lane_idle(0) && driven->sample_count == 1);
+	driven_until(driven, stalled(driven));
+	driven_prolong(driven);
+	driven_until(driven, driven->engine.watch.pending == 0);
 	/* it is known, or a thread that sleeps would be let go with it */
 	assert_int_not_equal(
 		engine_thread(&driven->engine, tid)->watch.address[0], 0);
+	(*(struct stall **)vec_at(&driven->engine.stalls.list, 0))
+		->deadline_ns = 0;
+	driven_until(driven, lane_idle(0) && driven->sample_count == 1);
 	driven_release(driven);
 	for (int i = 0; i < DREGS_SLOTS - 1; i++)
 		close(fds[i]);
@@ -419,7 +427,9 @@ static void a_stall_ends_when_nobody_else_can_run(void **state)
 
 	(void)state;
 	lane_start(1, 1);
-	driven_until(driven, child_plan.arena->flag == 1);
+	driven_until(driven, child_plan.arena->flag == 1 &&
+				     procfs_waits_for_threads(
+					     child_plan.arena->lanes[1].tid));
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, driven->sample_count == 1);
@@ -457,7 +467,7 @@ static void what_is_not_in_the_budget_is_no_stall(void **state)
 	(void)state;
 	/* an hour's worth, and none of it earned yet */
 	budget_set_share(budget, 1e-6);
-	budget->credit_ns = -3600;
+	budget->credit_ns = -3600 * 1e3;
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, lane_idle(0));

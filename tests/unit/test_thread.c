@@ -122,6 +122,7 @@ static void a_second_thread_with_the_same_trap_goes_on(void **state)
 		await_stop(lanes[i].tid);
 	driven_until(driven,
 		     driven->engine.stats.hits == 1 && running_stall(driven));
+	driven_prolong(driven);
 	driven_until(driven, lane_idle(0) + lane_idle(1) + lane_idle(2) == 2);
 	assert_int_equal(driven->engine.stats.hits, 1);
 	running_stall(driven)->deadline_ns = 0;

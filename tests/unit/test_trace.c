@@ -409,5 +409,6 @@ int main(void)
 		TEST(every_verb_tells_of_a_thread_that_is_gone),
 	};
 
+	tracee_lock_registers();
 	return cmocka_run_group_tests_name("trace", tests, NULL, NULL);
 }

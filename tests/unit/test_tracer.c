@@ -164,7 +164,9 @@ static void frontend_message(struct frontend *frontend, enum wire_type type,
 		frontend->sample_count++;
 		break;
 	case WIRE_CONFLICT:
-		if (frontend->conflict_count == 0)
+		/* where the other is known, one may still have come too late */
+		if (frontend->conflict_count == 0 ||
+		    !frontend->conflict.sides[1].present)
 			frontend_conflict(frontend, payload, size);
 		break;
 	case WIRE_DETACHED:
@@ -315,7 +317,8 @@ static void backend_finds_the_race(const char *backend, bool other_known)
 	assert_true(frontend->started);
 	assert_string_equal(frontend->start.backend, backend);
 	frontend_send_sites(frontend);
-	frontend_until(frontend, frontend->conflict_count > 0);
+	frontend_until(frontend, frontend->conflict_count > 0 &&
+					 (!other_known || other->present));
 	assert_true(frontend->conflict_count > 0);
 	check_stalled(frontend);
 	if (other_known) {
