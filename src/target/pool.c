@@ -34,6 +34,12 @@ enum {
 	POOL_OWED_NS = 3 * 1000 * 1000,
 	/* threads for each place for a hot location */
 	POOL_THREADS_PER_PLACE = 4,
+	/*
+	 * the pause after a hit when nobody else could run, and after many in a
+	 * row: each hit costs some 80 us
+	 */
+	POOL_ALONE_NS = 100 * 1000,
+	POOL_ALONE_MAX_NS = 4 * 1000 * 1000,
 	/* sites that were hit, kept where there are few places */
 	POOL_KEPT_MAX = 256,
 };
@@ -304,6 +310,18 @@ void pool_stalled(struct pool *pool, const struct wire_site *site, uint64_t now)
 	else if (pool->guided.count > 0)
 		pool->owed += pool->owed < POOL_OWED_MAX;
 	pool->owed_until_ns = now + pool->params.stall_max_ns + POOL_OWED_NS;
+}
+
+void pool_found_alone(struct pool *pool, bool alone, uint64_t now)
+{
+	if (!alone) {
+		pool->alone_ns = 0;
+		return;
+	}
+	pool->alone_ns = pool->alone_ns ? 2 * pool->alone_ns : POOL_ALONE_NS;
+	if (pool->alone_ns > POOL_ALONE_MAX_NS)
+		pool->alone_ns = POOL_ALONE_MAX_NS;
+	pool->retry_ns = now + pool->alone_ns;
 }
 
 /* Can any other thread reach what the process's threads access? */

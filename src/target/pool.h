@@ -69,6 +69,8 @@ struct pool {
 	int owed; /* stalls that likely ones have had too few of */
 	uint64_t owed_until_ns; /* the others wait for them no longer */
 	uint64_t retry_ns; /* something must be known first: not before then */
+	uint64_t
+		alone_ns; /* the last pause because nobody else could run; 0: none */
 	double tokens;
 	uint64_t tokens_ns; /* when they were last reckoned */
 	double arms; /* fresh locations that may be armed now */
@@ -91,6 +93,13 @@ void pool_refill(struct engine *engine, uint64_t now);
 
 /* A breakpoint of the pool was hit: its place is free, its site returned. */
 void pool_fired(struct engine *engine, const struct wire_site *site);
+
+/*
+ * A hit was of no use, since nobody else could run, or else it might have been:
+ * as long as that is so, less and less is armed. A program whose last thread is
+ * at work, or one that takes turns, would do little but stop.
+ */
+void pool_found_alone(struct pool *pool, bool alone, uint64_t now);
 
 /* Sites waiting to be armed. */
 static inline size_t pool_queued(const struct pool *pool)

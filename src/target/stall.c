@@ -180,6 +180,10 @@ static void stall_report_sample(struct engine *engine,
 	engine->stats.samples++;
 	engine->stats.quiet += outcome == WIRE_QUIET;
 	engine->stats.alone += outcome == WIRE_ALONE;
+	if (outcome == WIRE_ALONE || outcome == WIRE_QUIET ||
+	    outcome == WIRE_RACED)
+		pool_found_alone(&engine->pool, outcome == WIRE_ALONE,
+				 clock_now_ns());
 	stall_tell(engine, stall, thread, outcome, stalled_ns);
 }
 

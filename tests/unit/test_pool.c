@@ -362,6 +362,34 @@ static void neither_kind_takes_more_than_its_half(void **state)
 }
 
 /* Nobody may come there another time: neither a peek nor another's turn. */
+static void where_nobody_else_can_run_less_is_armed(void **state)
+{
+	struct driven *driven = start(4, 1000);
+	struct pool *pool = &driven->engine.pool;
+	uint64_t now = clock_now_ns(), first;
+
+	(void)state;
+	queue(driven);
+	pool_found_alone(pool, true, now);
+	first = pool->retry_ns - now;
+	assert_in_range(first, 1, CLOCK_NS_PER_MS);
+	pool_refill(&driven->engine, now + first - 1);
+	assert_int_equal(space_of(driven)->text->armed, 0);
+	/* more so each time, up to some milliseconds */
+	pool_found_alone(pool, true, now);
+	assert_int_equal(pool->retry_ns - now, 2 * first);
+	for (int i = 0; i < 100; i++)
+		pool_found_alone(pool, true, now);
+	assert_in_range(pool->retry_ns - now, 2 * first, 10 * CLOCK_NS_PER_MS);
+	/* until somebody can */
+	pool_found_alone(pool, false, now);
+	pool_found_alone(pool, true, now);
+	assert_int_equal(pool->retry_ns - now, first);
+	pool_refill(&driven->engine, now + first);
+	assert_int_equal(space_of(driven)->text->armed, 4);
+	driven_end(driven);
+}
+
 static void a_location_reached_seldom_is_stalled(void **state)
 {
 	uint64_t now = CLOCK_NS_PER_S, later = now + CLOCK_NS_PER_S / 50;
@@ -443,6 +471,7 @@ int main(void)
 		cmocka_unit_test(a_site_that_is_drawn_both_ways_is_armed_once),
 		cmocka_unit_test(before_a_stall_a_few_hits_are_only_told),
 		cmocka_unit_test(neither_kind_takes_more_than_its_half),
+		cmocka_unit_test(where_nobody_else_can_run_less_is_armed),
 		cmocka_unit_test(a_location_reached_seldom_is_stalled),
 		cmocka_unit_test(a_forgotten_range_leaves_queue_and_text),
 		cmocka_unit_test(more_than_fits_comes_back),

@@ -434,6 +434,7 @@ static void a_stall_ends_when_nobody_else_can_run(void **state)
 	lane_start(0, 1);
 	driven_until(driven, driven->sample_count == 1);
 	assert_int_equal(driven->samples[0].outcome, WIRE_ALONE);
+	assert_int_not_equal(driven->engine.pool.alone_ns, 0);
 	driven_until(driven, lane_idle(0));
 	child_plan.arena->data[31] = 1;
 	syscall(SYS_futex, &child_plan.arena->data[31], 1, 1, NULL, NULL, 0);
