@@ -14,6 +14,7 @@ export PATH=$work/bin:$PATH
 
 cd "$work/project" || exit 99
 cp "$TARGETS_DIR/read_write.O2" program
+# shellcheck disable=SC2016 # for the program's shell
 printf '#!/bin/sh\nexec ./program ${LENGTH:-3}\n' >./test
 chmod +x ./test
 : >tests/races.supp
