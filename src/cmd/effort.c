@@ -18,8 +18,13 @@ enum {
 	 * server wants too, and there may be a hundred thousand: where effort
 	 * is low they come slowly, as the samples do.
 	 */
-	EFFORT_ARMS_PER_HIT = 20,
+	EFFORT_ARMS_PER_HIT = 10,
 	EFFORT_ARMS_MAX = 2000,
+	/*
+	 * What is decoded of a server's text is worth a tenth of a thread that
+	 * answers requests.
+	 */
+	EFFORT_NICE = 10,
 };
 
 /*
@@ -32,7 +37,7 @@ static const struct effort_preset {
 	double overhead_pct;
 	uint32_t rest;
 	double stretch_max;
-	bool arms_slowly, once;
+	bool gives_way, once;
 } presets[] = {
 	[EFFORT_LOW] = { 50, 200 * CLOCK_NS_PER_US, 2, 144, 1, true, false },
 	[EFFORT_NORMAL] = { 1000, CLOCK_NS_PER_MS, 40, 0, 4, false, false },
@@ -89,7 +94,10 @@ struct effort_plan effort_plan(const struct effort_options *options,
 	/* no time to lose is no sample */
 	if (capped && options->overhead_pct <= 0)
 		plan.rate = 0;
-	if (base->arms_slowly)
+	if (base->gives_way)
 		plan.arm_rate = effort_arm_rate(options, &plan);
+	/* where it does not matter what it costs, nor does that */
+	if (base->gives_way && plan.share > 0)
+		plan.nice = EFFORT_NICE;
 	return plan;
 }

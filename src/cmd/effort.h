@@ -32,6 +32,7 @@ struct effort_plan {
 	double share; /* of wall time that may be lost; 0: any */
 	uint32_t rest; /* see struct wire_params */
 	double stretch_max; /* see struct governor_budget */
+	int nice; /* see struct session_config */
 	bool once; /* arm all that has not run yet */
 };
 

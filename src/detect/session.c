@@ -384,6 +384,14 @@ static struct error *session_watch(struct session *session)
 	return err;
 }
 
+/* Only the nice values of others can refuse it: watching goes on then. */
+static void session_be_nice(int more)
+{
+	errno = 0;
+	if (more > 0 && nice(more) == -1 && errno != 0)
+		log_debug(LOG_DETECT, "nice(%d): %s", more, strerror(errno));
+}
+
 struct error *session_run(const struct session_config *config,
 			  const struct session_sink *sink,
 			  struct session_result *ret)
@@ -397,6 +405,8 @@ struct error *session_run(const struct session_config *config,
 
 	if (err)
 		return err;
+	/* neither the tracer nor the program */
+	session_be_nice(config->nice);
 	session.status_ns = clock_now_ns() + STATUS_PERIOD_NS;
 	dedupe_init(&session.races);
 	watched_init(&session.watched, config->rules, config->seed);

@@ -46,7 +46,8 @@ static void low_is_two_percent_in_short_stalls(void **state)
 	assert_true(plan.share == 0.02);
 	assert_int_equal(plan.rate, 50);
 	assert_int_equal(plan.stall_max_ns, 200 * CLOCK_NS_PER_US);
-	assert_int_equal(plan.arm_rate, 1000);
+	assert_int_equal(plan.arm_rate, 500);
+	assert_int_equal(plan.nice, 10);
 }
 
 static void what_was_asked_for_goes_before_the_command_s_own(void **state)
@@ -58,6 +59,7 @@ static void what_was_asked_for_goes_before_the_command_s_own(void **state)
 	assert_int_equal(effort_plan(&options, EFFORT_LOW).rate,
 			 effort_plan(&options, EFFORT_HIGH).rate);
 	assert_int_equal(effort_plan(&options, EFFORT_LOW).arm_rate, 0);
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).nice, 0);
 }
 
 static void a_rate_or_a_stall_stands_without_the_preset_s_share(void **state)
@@ -70,6 +72,7 @@ static void a_rate_or_a_stall_stands_without_the_preset_s_share(void **state)
 	plan = effort_plan(&options, EFFORT_LOW);
 	assert_int_equal(plan.rate, 1000);
 	assert_true(plan.share == 0);
+	assert_int_equal(plan.nice, 0);
 	assert_int_equal(plan.stall_max_ns, 200 * CLOCK_NS_PER_US);
 	options = none();
 	options.stall_ns = CLOCK_NS_PER_S;
@@ -90,6 +93,7 @@ static void a_share_stands_without_the_preset_s_rate(void **state)
 	assert_true(plan.share == 0.05);
 	assert_true(plan.rate > 10000);
 	assert_int_equal(plan.arm_rate, 2000);
+	assert_int_equal(plan.nice, 10);
 }
 
 static void both_budgets_hold_where_both_are_given(void **state)
