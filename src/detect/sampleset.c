@@ -4,6 +4,7 @@
  */
 #include "detect/sampleset.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -308,11 +309,43 @@ static int compare_indices(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* A piece of the program's memory, read at once: slots lie together. */
+struct slot_window {
+	uint64_t start;
+	size_t size;
+	uint8_t bytes[4096];
+};
+
+/* The slot's value, of the window or of a new one that begins there. */
+static struct error *slot_read(const struct memory *memory,
+			       struct slot_window *window, uint64_t slot,
+			       uint64_t *ret)
+{
+	if (slot < window->start || window->size < sizeof(*ret) ||
+	    slot - window->start > window->size - sizeof(*ret)) {
+		struct error *err = memory_read(memory, slot, window->bytes,
+						sizeof(window->bytes),
+						&window->size);
+
+		window->start = slot;
+		if (err)
+			window->size = 0;
+		else if (window->size < sizeof(*ret))
+			err = error_os(EFAULT, "read slot at 0x%llx",
+				       (unsigned long long)slot);
+		if (err)
+			return err;
+	}
+	memcpy(ret, window->bytes + (slot - window->start), sizeof(*ret));
+	return NULL;
+}
+
 /* Look through the slots of all modules for new string functions of libc. */
 static struct error *sampleset_find_variants(struct sampleset *set,
 					     struct sampleset_module *libc)
 {
 	const struct memory memory = { .pid = set->pid, .fd = -1 };
+	struct slot_window window = { .size = 0 };
 	struct vec found = VEC_INIT(uint32_t);
 
 	for (size_t m = 0; m < set->modules.count; m++) {
@@ -322,11 +355,10 @@ static struct error *sampleset_find_variants(struct sampleset *set,
 			uint64_t slot = *(uint64_t *)vec_at(slots, i);
 			uint64_t value = 0;
 			uint32_t index;
-			size_t size = 0;
-			struct error *err = memory_read(&memory, slot, &value,
-							sizeof(value), &size);
+			struct error *err =
+				slot_read(&memory, &window, slot, &value);
 
-			if (err || size != sizeof(value)) {
+			if (err) {
 				error_free(err);
 				break;
 			}
