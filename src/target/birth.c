@@ -96,6 +96,15 @@ static void birth_meet_orphan(struct engine *engine, pid_t tid)
 	}
 }
 
+void birth_detach(struct engine *engine, pid_t tid)
+{
+	struct error *err = trace_detach(tid, 0);
+
+	if (err && err != error_gone)
+		error_free(trace_continue(tid, 0));
+	engine_note(engine, err);
+}
+
 void birth_let_go(struct engine *engine, struct addrspace *space, pid_t tid)
 {
 	struct memory memory;
@@ -103,7 +112,7 @@ void birth_let_go(struct engine *engine, struct addrspace *space, pid_t tid)
 	memory_init(&memory, tid);
 	engine_note(engine, breakpoint_clean_copy(space, &memory, tid));
 	memory_deinit(&memory);
-	engine_note(engine, trace_detach(tid, 0));
+	birth_detach(engine, tid);
 }
 
 /*
@@ -195,7 +204,7 @@ void birth_leave_all_orphans(struct engine *engine)
 				    breakpoint_clean_copy(engine->last_space,
 							  &memory, tid));
 		memory_deinit(&memory);
-		engine_note(engine, trace_detach(tid, 0));
+		birth_detach(engine, tid);
 	}
 }
 

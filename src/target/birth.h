@@ -24,6 +24,12 @@ void birth_announced(struct engine *engine, struct thread *creator,
 void birth_first_stop(struct engine *engine, struct thread *thread);
 
 /*
+ * Detach a stopped thread of which there is no record. Where that is refused,
+ * our exit does it, and the thread runs on until then.
+ */
+void birth_detach(struct engine *engine, pid_t tid);
+
+/*
  * Let a newborn go of which there is no record: at its first stop, and without
  * what it has of the breakpoints.
  */

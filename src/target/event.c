@@ -105,7 +105,7 @@ static void event_unknown(struct engine *engine, const struct stop_reason *stop)
 		event_first_ended(engine, stop);
 	else if (stop->kind == STOP_EXEC && engine->phase >= ENGINE_RELEASING)
 		/* forgotten while it had neither id: the text is new anyway */
-		error_free(trace_detach(stop->tid, 0));
+		birth_detach(engine, stop->tid);
 	else if (!end && engine->last_space && engine->threads.count == 0)
 		/* nobody is left to announce it */
 		birth_let_go(engine, engine->last_space, stop->tid);
