@@ -83,6 +83,7 @@ struct engine {
 	uint64_t load_wall_ns,
 		load_cpu_ns; /* when the load was last looked at */
 	uint64_t release_ns; /* when letting go began */
+	uint32_t release_looks; /* at all threads since then */
 	uint64_t signals_due_ns; /* sigstate_tick() is needed then */
 };
 

@@ -175,7 +175,9 @@ static void tend_stops(struct tend *tend)
 {
 	uint64_t end = clock_now_ns() + (uint64_t)TEND_STOP_MS * MS_NS;
 
-	while (tend->tids.count > 0 && clock_now_ns() < end) {
+	while (tend->tids.count > 0) {
+		/* what has come is taken, however late */
+		bool late = clock_now_ns() >= end;
 		struct stop_reason stop;
 		struct error *err;
 		bool found;
@@ -186,6 +188,8 @@ static void tend_stops(struct tend *tend)
 			return;
 		}
 		if (!found) {
+			if (late)
+				return;
 			tend_nap();
 			continue;
 		}

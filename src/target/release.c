@@ -36,13 +36,16 @@ enum {
 	 * our exit does the rest.
 	 */
 	RELEASE_PATIENCE_NS = 1000 * 1000 * 1000,
+	/* and has been done so often: we may have been kept from it ourselves */
+	RELEASE_LOOKS = 100,
 };
 
 static const uint64_t trap_bit = UINT64_C(1) << (SIGTRAP - 1);
 
 static bool release_overdue(const struct engine *engine)
 {
-	return clock_now_ns() >= engine->release_ns + RELEASE_PATIENCE_NS;
+	return engine->release_looks >= RELEASE_LOOKS &&
+	       clock_now_ns() >= engine->release_ns + RELEASE_PATIENCE_NS;
 }
 
 void release_check_done(struct engine *engine)
@@ -366,6 +369,7 @@ static void release_look(struct engine *engine, struct thread *thread,
 
 void release_tick(struct engine *engine, uint64_t now)
 {
+	engine->release_looks++;
 	for (size_t i = engine->processes.count; i-- > 0;) {
 		struct process *process = engine_process_at(engine, i);
 
@@ -408,6 +412,7 @@ void engine_release(struct engine *engine)
 		return;
 	engine->phase = ENGINE_RELEASING;
 	engine->release_ns = clock_now_ns();
+	engine->release_looks = 0;
 	engine->next_tick_ns = engine->release_ns;
 	pool_lift_all(engine);
 	stalls_end_all(engine);

@@ -87,6 +87,30 @@ static bool sigstate_doubtful(struct process *process, bool reset, uint64_t now)
 	return now - process->trap_doubt_ns < SIGSTATE_DOUBT_NS;
 }
 
+/* A trap of ours may have cleared the bit a moment ago, and not be told yet. */
+static bool sigstate_trapping(const struct thread_status *status)
+{
+	return status->state == 't' || (status->pending & trap_bit);
+}
+
+/* Has a thread met a trap whose stop is still to be handled? */
+static bool sigstate_trap_about(const struct process *process)
+{
+	for (size_t i = 0; i < process->threads.count; i++) {
+		const struct thread *thread = process_thread(process, i);
+		struct thread_status status;
+		struct error *err;
+
+		if (thread->state != THREAD_RUNNING)
+			continue;
+		err = procfs_status(thread->tid, &status);
+		if (!err && sigstate_trapping(&status))
+			return true;
+		error_free(err);
+	}
+	return false;
+}
+
 static void sigstate_take_process(struct process *process,
 				  const struct thread_status *status,
 				  uint64_t now)
@@ -95,7 +119,8 @@ static void sigstate_take_process(struct process *process,
 
 	process->trap_looked_ns = now;
 	if (process->trap_restore_ns != 0 ||
-	    sigstate_doubtful(process, reset, now))
+	    sigstate_doubtful(process, reset, now) ||
+	    (reset && sigstate_trap_about(process)))
 		return;
 	if (!process->trap_ignored && !process->trap_caught)
 		process->trap_learned_ns = now;
@@ -122,12 +147,6 @@ static void sigstate_plan(struct thread *thread, uint64_t now)
 	else if (signals->refresh_gap_ns < sigstate_last_gap(thread->process))
 		signals->refresh_gap_ns *= 2;
 	signals->next_refresh_ns = now + signals->refresh_gap_ns;
-}
-
-/* A trap of ours may have cleared the bit a moment ago, and not be told yet. */
-static bool sigstate_trapping(const struct thread_status *status)
-{
-	return status->state == 't' || (status->pending & trap_bit);
 }
 
 /*
