@@ -39,7 +39,11 @@ lib_born()
 	{ read -r line <"/proc/$1/stat"; } 2>/dev/null || { echo gone; return; }
 	# shellcheck disable=SC2086 # words
 	set -- ${line##*) }
-	echo "${20}"
+	# one that nobody waits for has ended all the same, with its threads
+	case $1,${18} in
+	[ZX],[01]) echo gone ;;
+	*) echo "${20}" ;;
+	esac
 }
 
 # kill, but no stranger: where threads come by the thousand, the number of a
@@ -235,14 +239,16 @@ registers_alone()
 	flock 9
 }
 
-# await SECONDS COMMAND...: polls until COMMAND is true.
+# await SECONDS COMMAND...: polls until COMMAND is true; a few times at least,
+# since the machine may stand still for as long.
 await()
 {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1)) tries=$(($1 * 4))
 
 	shift
 	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || return 1
+		tries=$((tries - 1))
+		[ "$SECONDS" -lt "$end" ] || [ "$tries" -gt 0 ] || return 1
 		sleep 0.05
 	done
 }

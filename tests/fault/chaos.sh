@@ -239,6 +239,12 @@ unharmed()
 	await 10 counted || fails "$(beats 6) signals of $sent"
 }
 
+# Killed early, the watcher may have had a tracer that was not there yet.
+no_tracer()
+{
+	! pgrep -f -- "racewatch attach .* $program\$" >/dev/null
+}
+
 one_cycle()
 {
 	local code
@@ -272,6 +278,7 @@ one_cycle()
 	}
 	wait "$watcher" 2>/dev/null
 	code=$?
+	[ -z "$program" ] || await 15 no_tracer || fails "a tracer is left"
 	if [ -n "$tracer" ] && ! await 15 gone "$tracer"; then
 		fails "the tracer does not end"
 		signal KILL "$tracer"

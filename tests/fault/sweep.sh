@@ -72,9 +72,10 @@ is "each run was done once" "$(done_runs | sort -n | tr '\n' ' ')" \
 rm -rf "$d"
 
 # Two at once.
-begin first --runs 10
+seconds=1 begin first --runs 10
 first=$pid
-begin second --runs 10
+await 60 test -s "$d/state.jsonl"
+seconds=1 begin second --runs 10
 second=$pid
 wait "$first"
 one=$?

@@ -362,6 +362,12 @@ static void run_send_sites(struct run *run)
 	channel_send(&run->channel, WIRE_SITES, run->sites, sizeof(run->sites));
 }
 
+static void run_started(struct run *run, const struct wire_started *started)
+{
+	run->started = true;
+	run->pid = started->pid;
+}
+
 static void run_failed(struct run *run, const struct wire_failed *failed)
 {
 	run->failed = true;
@@ -405,7 +411,8 @@ static void run_turn(struct run *run)
 	poll(&fd, 1, 2);
 	channel_fill(channel);
 	while (channel_next(channel, &type, &payload, &size)) {
-		run->started |= type == WIRE_STARTED;
+		if (type == WIRE_STARTED)
+			run_started(run, payload);
 		run->samples += type == WIRE_SAMPLE;
 		if (type == WIRE_FAILED)
 			run_failed(run, payload);
@@ -431,7 +438,7 @@ static bool run_enough(const struct run *run)
 {
 	uint64_t now = run_ms();
 	/* samples, or nothing has failed that could keep them from coming */
-	bool may_come = run->samples > 0 ||
+	bool may_come = run->samples > 0 || !fault_state->forever ||
 			fault_state->calls < fault_state->at;
 
 	if (run->held != HELD_NEVER && run->conflicts_held == 0 && may_come &&

@@ -314,12 +314,15 @@ static void write_line(int fd, unsigned long beat)
 /* Every tick of 2 ms so far was told, but for those of five seconds. */
 static void check_ticks(uint64_t since)
 {
+	static int late;
 	/* first: more come while the clock is read */
 	unsigned long got = atomic_load(&ticks);
 	uint64_t due = (target_clock() - since) / 2000000;
 
 	target_check(got <= due + 1, "ticks too many");
-	target_check(got + 2500 >= due, "ticks too few");
+	/* one that is told as many may stand still; those that are lost stay so */
+	late = got + 2500 < due ? late + 1 : 0;
+	target_check(late < 50, "ticks too few");
 }
 
 static void beat_to_the_end(int fd, uint64_t since)

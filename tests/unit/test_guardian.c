@@ -21,7 +21,7 @@ enum { PAGE = 4096, TEXT = 2 * PAGE, DR_CONTROL = 7 };
 enum { READY = 1 };
 
 static struct shared {
-	uint32_t ready;
+	uint32_t ready, up;
 	pid_t target, guardian;
 	bool registers; /* set some, by ptrace */
 	bool clean; /* the tracer ends by itself */
@@ -31,6 +31,7 @@ static void target_body(void *arg)
 {
 	(void)arg;
 	prctl(PR_SET_PDEATHSIG, 0);
+	tracee_tell(&shared->up, 1);
 	for (;;)
 		pause();
 }
@@ -66,6 +67,7 @@ static void tracer_body(void *arg)
 	assert_ok(guardian_start(&guardian));
 	shared->guardian = guardian->pid;
 	shared->target = tracee_fork(target_body, NULL);
+	tracee_await(&shared->up, 1);
 	assert_ok(addrspace_create(shared->target, &space));
 	assert_ok(addrspace_guard(space, guardian));
 	arm(space, site_write);

@@ -299,14 +299,14 @@ static void release_by_exit(struct driven *driven)
 {
 	driven->engine.child = false;
 	engine_release(&driven->engine);
-	/* past the grace, and far from the end of the patience */
+	/* past the grace, and never at the end of the patience */
+	driven->engine.release_ns = clock_now_ns() + 3600 * CLOCK_NS_PER_S;
 	while (driven->engine.phase == ENGINE_RELEASING) {
-		uint64_t lately = clock_now_ns() - 100 * CLOCK_NS_PER_MS;
-
-		if (driven->engine.release_ns < lately)
-			driven->engine.release_ns = lately;
+		release_tick(&driven->engine,
+			     driven->engine.release_ns + 100 * CLOCK_NS_PER_MS);
 		driven_turn(driven);
 	}
+	driven_listen(driven);
 	assert_int_equal(driven->engine.phase, ENGINE_RELEASED);
 	assert_true(driven->detached);
 	assert_pristine(&driven->memory);
@@ -398,6 +398,8 @@ static void a_vfork_does_not_keep_us(void **state)
 				     __ATOMIC_ACQUIRE) == 4 &&
 			     engine_thread(&driven->engine, tid)->vforking);
 	await_state(tid, 'D');
+	/* and the child sleeps: stopped, it would be let go unseen */
+	await_state(engine_process_at(&driven->engine, 1)->pid, 'S');
 	release_by_exit(driven);
 	assert_true(engine_thread(&driven->engine, tid)->left);
 	wake();

@@ -262,6 +262,7 @@ static void watched_and_check(const struct watch_ops *ops,
 	struct wire_site site = site_at(site_write, 1);
 	lane_work *const work[] = { work_same_word, work_same_word };
 	struct thread_status before;
+	struct process *process;
 	struct driven *driven;
 
 	driven_plan(work, 2);
@@ -269,12 +270,15 @@ static void watched_and_check(const struct watch_ops *ops,
 	driven = driven_start(ops);
 	assert_ok(procfs_status(driven->pid, &before));
 	settle(driven);
+	process = engine_process(&driven->engine, driven->pid);
 	for (int i = 1; i <= 3; i++) {
 		driven_arm(driven, &site);
 		lane_start(0, 1);
 		driven_until(driven, driven->engine.stalls.list.count == 1);
 		driven_prolong(driven);
-		driven_until(driven, driven->engine.watch.pending == 0);
+		/* to put SIG_IGN back would discard the other's trap */
+		driven_until(driven, driven->engine.watch.pending == 0 &&
+					     process->trap_restore_ns == 0);
 		lane_start(1, 1);
 		driven_until(driven, driven->conflict_count == i);
 		assert_int_equal(driven->conflict.wire.evidence,

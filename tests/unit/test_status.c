@@ -145,10 +145,16 @@ static void open_terminal(int *ret_main, int *ret_terminal,
 static void came_out(int fd, const char *expected)
 {
 	char text[256];
-	ssize_t n = read(fd, text, sizeof(text) - 1);
+	size_t length = 0;
 
-	assert_true(n >= 0);
-	text[n] = '\0';
+	/* the kernel passes on what was written piece by piece */
+	while (length < strlen(expected)) {
+		ssize_t n = read(fd, text + length, sizeof(text) - 1 - length);
+
+		assert_true(n > 0);
+		length += (size_t)n;
+	}
+	text[length] = '\0';
 	assert_string_equal(text, expected);
 }
 
