@@ -78,14 +78,14 @@ free_time()
 # free_run DIRECTORY NAME VARIANT SEED SECONDS: watches the program. Leaves
 # $free_verdict ("ok", or what is wrong), $free_samples; in DIRECTORY the
 # report, out, err, and the lines of races: allowed, false. When no sample was
-# taken, as on a busy machine, it is watched once more and longer.
+# taken, as on a busy machine, it is watched again and longer, up to twice.
 free_run()
 {
 	local dir=$1 report=$1/report.jsonl seconds status allowed
 
-	for seconds in "$(free_time "$2" "$5")" 8; do
+	for seconds in "$(free_time "$2" "$5")" 8 60; do
 		rm -f "$report"
-		timeout -k 5 60 "$RACEWATCH" run --seed "$4" --rate 1000 \
+		timeout -k 5 180 "$RACEWATCH" run --seed "$4" --rate 1000 \
 			--error-exitcode 0 -o "$report" -- \
 			"$TARGETS_DIR/$2.$3" "$seconds" \
 			>"$dir/out" 2>"$dir/err" </dev/null

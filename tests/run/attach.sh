@@ -91,8 +91,13 @@ for backend in perf ptrace; do
 	ended "the program is killed, $backend" 0
 	wait "$program" 2>/dev/null
 
-	start exit_hot 4
-	attached --backend "$backend"
+	# it may have ended before it is watched
+	for seconds in 4 20; do
+		start exit_hot "$seconds"
+		attached --backend "$backend"
+		await "$seconds" watching && break
+		wait "$program" "$watcher"
+	done
 	ended "the program exits, $backend" 0
 	wait "$program"
 	is "the program exits, $backend: its own status" "$?" 7

@@ -81,7 +81,7 @@ zpty -b shell zsh -f -i
 zpty -w shell "source $work/setup.zsh"
 wait_for() {
 	local i text
-	for ((i = 0; i < 1200; i++)); do
+	for ((i = 0; i < 6000; i++)); do
 		[[ -e $1 ]] && return
 		while zpty -r -t shell text; do :; done
 		sleep 0.05
@@ -192,7 +192,7 @@ for shell in bash zsh fish; do
 		continue
 	fi
 	export work completions
-	setsid -w timeout -k 5 120 bash -c "$(declare -f ask_$shell)
+	setsid -w timeout -k 5 600 bash -c "$(declare -f ask_$shell)
 		ask_$shell $work/queries" >"$work/answers" <&-
 	while IFS=$'\t' read -r verdict query wrong; do
 		if [ "$verdict" = ok ]; then

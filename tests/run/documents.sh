@@ -60,8 +60,12 @@ fi
 # --- what runs write
 
 for format in sarif junit html text; do
-	run run -q --seed 1 --halt-on-race --source --format "$format" \
-		-o "$work/run.$format" -- "$target"
+	for seed in 1 1001 2001; do
+		run run -q --seed "$seed" --halt-on-race --source \
+			--format "$format" -o "$work/run.$format" -- \
+			"$target" 25
+		[ "$status" -eq 0 ] || break
+	done
 	is "a run with --format $format finds the race" "$status" 66 ||
 		diag_file "$work/err"
 	matches "and its report names a function" "$work/run.$format" table_get
@@ -70,7 +74,10 @@ done
 sarif_is_valid "SARIF of a run is valid" "$work/run.sarif"
 junit_is_valid "JUnit XML of a run is valid" "$work/run.junit"
 
-run run -q --seed 1 --halt-on-race --format junit -- "$target"
+for seed in 1 1001 2001; do
+	run run -q --seed "$seed" --halt-on-race --format junit -- "$target" 25
+	[ "$status" -eq 0 ] || break
+done
 sed -n '/^<?xml/,$p' "$work/out" >"$work/stdout.xml"
 junit_is_valid "without -o it goes to standard output" "$work/stdout.xml"
 
@@ -84,7 +91,7 @@ lib_started "$program"
 watcher=$!
 lib_started "$watcher"
 # it says so when it watches: a race is caught
-await 60 grep -q 'data race' "$work/err"
+await 110 grep -q 'data race' "$work/err"
 kill -INT "$watcher"
 wait "$watcher"
 is "attach that is interrupted exits for its race" "$?" 66 ||
@@ -126,11 +133,11 @@ run_slowly()
 	python3 -c 'import fcntl, sys
 fcntl.fcntl(int(sys.argv[1]), 1031, 4096) # F_SETPIPE_SZ' "$pipe"
 	"$RACEWATCH" run -q --seed 1 --rate 1000 --halt-on-race --format sarif \
-		-o "$work/slow" -- "$target" >/dev/null 2>"$work/err" \
+		-o "$work/slow" -- "$target" 60 >/dev/null 2>"$work/err" \
 		{pipe}<&- &
 	watcher=$!
 	lib_started "$watcher"
-	await 60 writes || not_ok "the document does not fill a pipe of a page"
+	await 90 writes || not_ok "the document does not fill a pipe of a page"
 	kill -TERM "$watcher"
 	await 20 has_spared || not_ok "a signal is spared"
 }
@@ -190,7 +197,7 @@ page()
 browser=$(command -v chromium)
 browse()
 {
-	timeout -k 5 60 "$browser" --headless --no-sandbox --disable-gpu \
+	timeout -k 5 300 "$browser" --headless --no-sandbox --disable-gpu \
 		--user-data-dir="$work/browser" --enable-logging=stderr \
 		--window-size=1280,2400 "$@" 2>"$work/browser.err" \
 		</dev/null

@@ -5,9 +5,9 @@
 # its situations, and what it is made of: baselines and suppressions.
 #
 # Where a race must be met the program has half a minute and is ended at the
-# first one, or five seconds where the race is one that ends nothing: on a
-# machine of two processors with twenty busy threads no run of two seconds was
-# seen without it but one.
+# first one, or five seconds and then more where the race is one that ends
+# nothing: on a machine of two processors with twenty busy threads no run of two
+# seconds was seen without it but one.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -16,21 +16,24 @@ export RACEWATCH
 base=$work/races.base
 new=$work/new.supp
 
-# gate WANTED DESCRIPTION ARG...
+# gate WANTED DESCRIPTION ARG...; up to three times where no sample was taken
 gate()
 {
 	local wanted=$1 what=$2
 
 	shift 2
-	timeout -k 5 60 "$top_srcdir/contrib/ci/racewatch-gate" \
-		-o "$report" -x --seed -x 1 "$@" \
-		>"$work/out" 2>"$work/err" </dev/null
-	status=$?
+	for _ in 1 2 3; do
+		timeout -k 5 60 "$top_srcdir/contrib/ci/racewatch-gate" \
+			-o "$report" -x --seed -x 1 "$@" \
+			>"$work/out" 2>"$work/err" </dev/null
+		status=$?
+		[ "$status" -ne 11 ] && break
+		[ "$wanted" -eq 11 ] && break
+	done
 	is "gate: $what: $wanted" "$status" "$wanted" || diag_file "$work/err"
 }
 
 racy=(-- "$T/read_write.O2" 2) # whether it is met or not
-sure=(-- "$T/read_write.O2" 5)
 halt=(--halt-on-race -- "$T/read_write.O2" 30)
 gate 10 "a new race" -x --halt-on-race -- "$T/read_write.O2" 30
 run run --seed 1 --baseline "$base" --update-baseline "${halt[@]}"
@@ -168,7 +171,8 @@ bad "bad suppressions" 125 'bad.supp:1: not KIND:PATTERN' \
 bad "no suppressions" 125 'none' --suppressions "$work/none"
 bad "suppressions without end" 125 '/dev/zero' --suppressions /dev/zero
 bad "a directory" 125 'directory' --suppressions "$work"
-head -c 30 /dev/urandom >"$work/noise"
+# it must not begin with a brace by chance
+{ printf x; head -c 29 /dev/urandom; } >"$work/noise"
 bad "noise for a baseline" 125 'noise' --baseline "$work/noise" \
 	--baseline "$base"
 printf '{"type":"race","sides":7}\n{}\n' >"$work/odd"
@@ -181,7 +185,11 @@ bad "suppressions that cannot be written" 125 'none/such' \
 	--gen-suppressions "$work/none/such"
 
 # A full disk: the program runs on to its end, the old baseline stays.
-run run --seed 1 --gen-suppressions /dev/full "${sure[@]}"
+for seconds in 5 30; do
+	run run --seed 1 --gen-suppressions /dev/full -- \
+		"$T/read_write.O2" "$seconds"
+	[ "$status" -eq 0 ] || break
+done
 is "no room for suppressions: 125" "$status" 125 || diag_file "$work/err"
 matches "the program has come to its end" "$work/out" '^read_write: done$'
 mkdir "$work/ro"

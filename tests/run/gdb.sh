@@ -21,7 +21,7 @@ if ! gdb -nx -batch -ex 'python print(1)' 2>/dev/null | grep -q '^1$'; then
 	finish
 fi
 
-timeout 90 "$RACEWATCH" run --seed 1 --rate 3000 --on-race stop -o "$report" -- \
+timeout 300 "$RACEWATCH" run --seed 1 --rate 3000 --on-race stop -o "$report" -- \
 	"$T/read_write.nopie" 60 >"$work/out" 2>"$work/err" </dev/null &
 watcher=$!
 await 40 grep -qs 'is stopped at the race' "$work/err" || diag_file "$work/err"

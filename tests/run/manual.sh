@@ -7,7 +7,8 @@
 # names are at hand, and must end well.
 #
 # That the session's race is met within a minute, or not within the five seconds
-# at a thousand samples a second, is chance. So attach has three tries.
+# at a thousand samples a second, is chance. So attach has three tries, each
+# thrice as long as the one before.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -64,12 +65,15 @@ session=$work/session
 mkdir "$session" "$work/tally"
 examples session "$sources/man/racewatch.1" "$session" || exit 99
 
-# perform NUMBER: runs that command; what it prints goes to NUMBER.got
+# perform NUMBER: runs that command, $turn times as long; what it prints goes to
+# NUMBER.got
 perform()
 {
 	local command gdb=() line
 
-	command=$(sed "s|/usr/share/racewatch/gdb|$sources/contrib/gdb|" \
+	command=$(sed -e "s|/usr/share/racewatch/gdb|$sources/contrib/gdb|" \
+		-e "s/--duration 5s/--duration $((5 * turn))s/" \
+		-e "s/--duration 1m/--duration ${turn}m/" \
 		"$session/$1.command")
 	if [ -f "$session/$1.gdb" ]; then
 		while read -r line; do
@@ -92,11 +96,13 @@ for file in "$session"/*.command; do
 	"racewatch attach "*) tries=3 ;;
 	*) tries=1 ;;
 	esac
+	turn=1
 	while :; do
 		perform "$number"
 		examples same "$session/$number.expected" \
 			"$session/$number.got" >"$work/differences" && break
 		((--tries > 0)) || break
+		((turn *= 3))
 		diag "once more: $command"
 		diag_file "$work/differences"
 		kill -CONT "$(pidof tallyd)" 2>/dev/null

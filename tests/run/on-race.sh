@@ -63,7 +63,7 @@ fi
 # stop, of a program that is started: racewatch waits for its end.
 for backend in perf ptrace; do
 	rm -f "$report" "$work/err"
-	timeout 90 "$RACEWATCH" run --seed 1 --rate 3000 --backend "$backend" \
+	timeout 300 "$RACEWATCH" run --seed 1 --rate 3000 --backend "$backend" \
 		--on-race stop -o "$report" -- "$T/read_write.nopie" 15 \
 		>"$work/out" 2>"$work/err" </dev/null &
 	watcher=$!
@@ -94,7 +94,10 @@ for backend in perf ptrace; do
 	wait "$watcher"
 	is "$what: then it ends, and the race is the status" "$?" 66
 	matches "$what: the program was not harmed" "$work/out" '^read_write: done$'
-	is "$what: one race" "$(races_in "$report")" 1
+	# one that is seen again may be written again
+	is "$what: one race" "$(grep '"type":"race"' "$report" |
+		grep -v '"verdict":"sync"' | grep -o '"id":[0-9]*' |
+		sort -u | wc -l)" 1
 done
 
 # What the terminal would send goes through: the program is woken up for it.
@@ -119,10 +122,13 @@ done
 is "--timeout ends it too" "$status" 66
 
 # stop, attached: racewatch ends, the program stays as it is.
-"$T/read_write.nopie" 8 >"$work/out" 2>&1 &
-pid=$!
-lib_started "$pid"
-run attach --seed 1 --rate 3000 --on-race stop "$pid"
+for seconds in 8 40; do
+	"$T/read_write.nopie" "$seconds" >"$work/out" 2>&1 &
+	pid=$!
+	lib_started "$pid"
+	run attach --seed 1 --rate 3000 --on-race stop "$pid"
+	[ "$status" -eq 0 ] || break
+done
 is "attach: the status" "$status" 66 || diag_file "$work/err"
 matches "attach: the command is printed" "$work/err" \
 	"process $pid is stopped at the race: gdb -p $pid "
@@ -162,9 +168,12 @@ matches "core: where it is" "$work/err" \
 places "$T/read_write.nopie" racewatch-core.* >"$work/places"
 at_race "core: both threads are at the race in it" "$work/places"
 
-timeout 60 env PATH="$work/empty" "$RACEWATCH" run --seed 1 --rate 3000 \
-	 --on-race core -- "$T/read_write.nopie" 3 \
-	>"$work/out" 2>"$work/err"
+for seconds in 3 20; do
+	timeout 120 env PATH="$work/empty" "$RACEWATCH" run --seed 1 \
+		--rate 3000 --on-race core -- "$T/read_write.nopie" "$seconds" \
+		>"$work/out" 2>"$work/err"
+	grep -q '^WARNING' "$work/err" && break
+done
 matches "core: without gcore it is said" "$work/err" 'there is no gcore'
 matches "core: and the program goes on" "$work/out" '^read_write: done$'
 

@@ -70,7 +70,7 @@ redis()
 		skip "redis-server" "it is not installed"
 		return
 	fi
-	timeout -k 5 120 "$RACEWATCH" run --rate 1000 --seed 1 \
+	timeout -k 5 600 "$RACEWATCH" run --rate 1000 --seed 1 \
 		-o "$report" -- \
 		redis-server --port 0 --unixsocket "$work/redis" \
 		--save '' --appendonly no --dir "$work" --io-threads 4 \
@@ -86,7 +86,7 @@ redis()
 	fi
 	ok "redis-server comes up"
 	# spinning I/O threads on few processors are slow: few requests
-	timeout 60 redis-benchmark -s "$work/redis" -q -P 16 -c 20 \
+	timeout 300 redis-benchmark -s "$work/redis" -q -P 16 -c 20 \
 		-n "$requests" -t set,get,incr,lpush,lrange_100 2>&1 |
 		tr '\r' '\n' >"$work/bench"
 	is "the benchmark ran" "${PIPESTATUS[0]}" 0 ||

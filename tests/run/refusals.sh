@@ -115,7 +115,7 @@ watched()
 }
 start_ready "$T/wait_forever.O2"
 program=$told
-"$RACEWATCH" attach --duration 20s -o "$report" "$program" \
+"$RACEWATCH" attach --duration 120s -o "$report" "$program" \
 	>/dev/null 2>&1 </dev/null &
 other=$!
 lib_started "$other"

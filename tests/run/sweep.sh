@@ -4,13 +4,11 @@
 # racewatch sweep: its ends, its exit statuses, runs that go wrong in each way,
 # the state file across kills, full disks and other sweeps, the merged report.
 #
-# Where a race is to be met, it is that of read_write, in eight runs of 1.5 s.
+# Where a race is to be met, it is that of read_write, in eight runs of 1.5 s,
+# and where none of them sees it, as on a loaded machine, in eight longer ones.
 # In how many it is seen on a machine is said by
 #
 #	racewatch sweep --runs 30 -- tests/targets/read_write.O2 1.5
-#
-# if in two of three, that none of eight sees it is less likely than one in six
-# thousand.
 
 # shellcheck disable=SC2317 # functions called through await
 
@@ -44,7 +42,15 @@ count_of()
 }
 
 # Races are found, merged, counted; what each run had is kept.
-sweep --runs 8 -j 2 -o "$report" -- "$T/read_write.O2" 1.5
+for seconds in 1.5 8; do
+	rm -rf "$d"
+	sweep --runs 8 -j 2 -o "$report" -- "$T/read_write.O2" "$seconds"
+	case $status in
+	0 | 65) ;; # none was seen
+	*) break ;;
+	esac
+done
+racy=(-- "$T/read_write.O2" "$seconds")
 is "a race: 66" "$status" 66 || diag_file "$work/err"
 is "as many runs as asked for" "$(finished)" 8
 matches "the race is printed once, of all runs" "$work/err" \
@@ -71,28 +77,28 @@ cmp -s "$work/again" "$report"
 is "racewatch report of all runs gives the same" "$?" 0
 
 # Nothing is left to do: the report is written anew.
-sweep --runs 8 -- "$T/read_write.O2" 1.5
+sweep --runs 8 "${racy[@]}"
 is "finished before: 66 again" "$status" 66
 is "without a new run" "$(finished) $(count_of claim "$d/state.jsonl")" "8 8"
-sweep --runs 9 --format sarif -- "$T/read_write.O2" 1.5
+sweep --runs 9 --format sarif "${racy[@]}"
 is "one more" "$(finished)" 9
 matches "--format to standard output" "$work/out" '"version": *"2.1.0"'
 
 # The gate.
 cp "$d/report.jsonl" "$work/base"
-sweep --runs 9 --baseline "$work/base" -- "$T/read_write.O2" 1.5
+sweep --runs 9 --baseline "$work/base" "${racy[@]}"
 is "the race is known: 0" "$status" 0 || diag_file "$work/err"
-sweep --runs 9 --error-exitcode 0 -- "$T/read_write.O2" 1.5
+sweep --runs 9 --error-exitcode 0 "${racy[@]}"
 is "--error-exitcode 0: 0" "$status" 0
 echo 'race:_level' >"$work/all.supp"
-sweep --runs 9 --suppressions "$work/all.supp" -- "$T/read_write.O2" 1.5
+sweep --runs 9 --suppressions "$work/all.supp" "${racy[@]}"
 is "the race is suppressed: 0" "$status" 0 || diag_file "$work/err"
-sweep --runs 9 --min-samples 100000000 --error-exitcode 0 -- \
-	"$T/read_write.O2" 1.5
+sweep --runs 9 --min-samples 100000000 --error-exitcode 0 \
+	"${racy[@]}"
 is "too few samples: 65" "$status" 65
 rm -f "$work/new.base"
 sweep --runs 9 --baseline "$work/new.base" --update-baseline \
-	--gen-suppressions "$work/new.supp" -- "$T/read_write.O2" 1.5
+	--gen-suppressions "$work/new.supp" "${racy[@]}"
 is "new to the baseline that is written: 66" "$status" 66 || diag_file "$work/err"
 matches "the baseline has it" "$work/new.base" '"type":"race"'
 matches "so have the suppressions" "$work/new.supp" '^race_top:'
@@ -101,12 +107,19 @@ matches "so have the suppressions" "$work/new.supp" '^race_top:'
 sweep --runs 9 -- "$T/read_write.O2" 0.7
 is "the state of another command: 2" "$status" 2
 matches "is refused" "$work/err" 'state.jsonl: .*another command'
-sweep --runs 9 --seed 5 -- "$T/read_write.O2" 1.5
+sweep --runs 9 --seed 5 "${racy[@]}"
 is "of another seed: 2" "$status" 2
 rm -rf "$d"
 
 # Nothing to find: a quiet end, and no proof without samples.
-sweep --stop-after-quiet 3 -- "$T/free_locks.O2" 1.5
+for seconds in 1.5 6 20; do
+	rm -rf "$d"
+	sweep --stop-after-quiet 3 -- "$T/free_locks.O2" "$seconds"
+	case $status in
+	0 | 65) grep -q '"sampled":3' "$d/sweep.json" && break ;;
+	*) break ;;
+	esac
+done
 is "quiet, no race: 0" "$status" 0 || diag_file "$work/err"
 is "after three runs" "$(finished)" 3
 matches "is said" "$work/err" '^SWEEP: .*the last runs showed no new race'
@@ -118,9 +131,13 @@ matches "is said" "$work/err" 'run 2 \(seed 2\): took no sample'
 rm -rf "$d"
 
 # A budget: no run is begun that would not end by then.
-start=$SECONDS
-sweep --budget 3s -- "$T/single.O2" 0.5
-if [ $((SECONDS - start)) -le 12 ] && [ "$(finished)" -ge 1 ]; then
+for budget in 3 30; do
+	rm -rf "$d"
+	start=$SECONDS
+	sweep --budget "${budget}s" -- "$T/single.O2" 0.5
+	[ "$(finished)" -eq 0 ] || break
+done
+if [ $((SECONDS - start)) -le $((budget + 9)) ] && [ "$(finished)" -ge 1 ]; then
 	ok "a budget ends it"
 else
 	not_ok "a budget ends it"

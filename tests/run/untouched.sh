@@ -8,6 +8,9 @@
 
 . "$(dirname "$0")/../lib.sh"
 
+# execution breakpoints take all four of a thread
+registers_alone
+
 # private_text PID: kilobytes of executable mappings that were written to.
 private_text()
 {
