@@ -69,8 +69,7 @@ struct pool {
 	int owed; /* stalls that likely ones have had too few of */
 	uint64_t owed_until_ns; /* the others wait for them no longer */
 	uint64_t retry_ns; /* something must be known first: not before then */
-	uint64_t
-		alone_ns; /* the last pause because nobody else could run; 0: none */
+	uint64_t alone_ns; /* the last pause while nobody else ran; 0: none */
 	double tokens;
 	uint64_t tokens_ns; /* when they were last reckoned */
 	double arms; /* fresh locations that may be armed now */

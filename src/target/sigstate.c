@@ -87,14 +87,21 @@ static bool sigstate_doubtful(struct process *process, bool reset, uint64_t now)
 	return now - process->trap_doubt_ns < SIGSTATE_DOUBT_NS;
 }
 
+/* It has a SIGTRAP in its queue that it has not taken. */
+static bool sigstate_queued(const struct thread_status *status)
+{
+	return status->pending & trap_bit;
+}
+
 /* A trap of ours may have cleared the bit a moment ago, and not be told yet. */
 static bool sigstate_trapping(const struct thread_status *status)
 {
-	return status->state == 't' || (status->pending & trap_bit);
+	return status->state == 't' || sigstate_queued(status);
 }
 
-/* Has a thread met a trap whose stop is still to be handled? */
-static bool sigstate_trap_about(const struct process *process)
+/* Is that so of a thread that runs, as far as we have been told? */
+static bool sigstate_any(const struct process *process,
+			 bool (*is_so)(const struct thread_status *status))
 {
 	for (size_t i = 0; i < process->threads.count; i++) {
 		const struct thread *thread = process_thread(process, i);
@@ -104,7 +111,7 @@ static bool sigstate_trap_about(const struct process *process)
 		if (thread->state != THREAD_RUNNING)
 			continue;
 		err = procfs_status(thread->tid, &status);
-		if (!err && sigstate_trapping(&status))
+		if (!err && is_so(&status))
 			return true;
 		error_free(err);
 	}
@@ -120,7 +127,7 @@ static void sigstate_take_process(struct process *process,
 	process->trap_looked_ns = now;
 	if (process->trap_restore_ns != 0 ||
 	    sigstate_doubtful(process, reset, now) ||
-	    (reset && sigstate_trap_about(process)))
+	    (reset && sigstate_any(process, sigstate_trapping)))
 		return;
 	if (!process->trap_ignored && !process->trap_caught)
 		process->trap_learned_ns = now;
@@ -544,28 +551,10 @@ void sigstate_settle(struct engine *engine, struct thread *thread)
 	sigstate_restore_action(engine, thread);
 }
 
-/* Has a thread of the process a SIGTRAP in its queue that it has not taken? */
-static bool sigstate_trap_queued(const struct process *process)
-{
-	for (size_t i = 0; i < process->threads.count; i++) {
-		const struct thread *thread = process_thread(process, i);
-		struct thread_status status;
-		struct error *err;
-
-		if (thread->state != THREAD_RUNNING)
-			continue;
-		err = procfs_status(thread->tid, &status);
-		if (!err && (status.pending & trap_bit))
-			return true;
-		error_free(err);
-	}
-	return false;
-}
-
 /* Put it back by a thread that is stopped, or ask one to stop for it. */
 static void sigstate_restore_due(struct engine *engine, struct process *process)
 {
-	if (sigstate_trap_queued(process)) {
+	if (sigstate_any(process, sigstate_queued)) {
 		process->trap_restore_ns = 0;
 		sigstate_plan_restore(engine, process);
 		return;
@@ -597,7 +586,7 @@ static void sigstate_tick_restore(struct engine *engine, uint64_t now)
 void sigstate_at_stop(struct engine *engine, struct thread *thread)
 {
 	if (sigstate_may_restore(thread->process, clock_now_ns()) &&
-	    !sigstate_trap_queued(thread->process))
+	    !sigstate_any(thread->process, sigstate_queued))
 		sigstate_settle(engine, thread);
 	if (!thread->process->trap_action_wanted)
 		return;
