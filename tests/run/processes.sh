@@ -9,23 +9,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# meet SEED ARG...: a run, halted at its first race; when none is met, or the
-# other side of it is not, there is another one, up to twice
-meet()
-{
-	local seed
-
-	for seed in "$1" $(($1 + 1000)) $(($1 + 2000)); do
-		run run --seed "$seed" --halt-on-race --duration 20s \
-			-o "$report" "${@:2}"
-		case $status in
-		0 | 11) ;; # those of the programs
-		66) grep -q '"role":"unknown"' "$report" || break ;;
-		*) break ;;
-		esac
-	done
-}
-
 # Whether the two sides of the first race are of different processes.
 two_pids()
 {
