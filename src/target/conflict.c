@@ -62,6 +62,20 @@ static void conflict_send(struct engine *engine, struct conflict *conflict)
 		engine->stats.dropped++;
 }
 
+/*
+ * The bytes before, as the conflict tells them. A thread may write while the
+ * others are given the watch, and trap, and only then are the bytes read: by
+ * those nothing would have changed. They had changed since the thread was held.
+ */
+static const uint8_t *bytes_before(const struct stall_access *access,
+				   const struct wire_conflict *wire)
+{
+	bool same = memcmp(access->before, wire->after, access->readable) == 0;
+
+	return wire->evidence == WIRE_WATCHPOINT && same ? access->held
+							 : access->before;
+}
+
 /* Everything about the stalled side of access i, and the bytes now. */
 struct conflict *conflict_create(const struct stall *stall, int i,
 				 enum wire_evidence evidence)
@@ -79,8 +93,8 @@ struct conflict *conflict_create(const struct stall *stall, int i,
 	wire->wall_ns = clock_wall_ns();
 	wire->stall_ns = stall->length_ns;
 	wire->elapsed_ns = clock_now_ns() - stall->begun_ns;
-	memcpy(wire->before, access->before, sizeof(wire->before));
 	stall_read(stall, i, wire->after, &size);
+	memcpy(wire->before, bytes_before(access, wire), sizeof(wire->before));
 	wire->sides[1].syscall = -1;
 	snapshot_thread(stall->hold.thread, &stall->regs, &wire->sides[0],
 			conflict->stacks[0]);

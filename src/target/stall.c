@@ -414,12 +414,13 @@ static void stall_begin_values(struct stall *stall)
 	}
 }
 
-static void stall_read_before(struct stall *stall)
+static void stall_read_held(struct stall *stall)
 {
 	for (int i = 0; i < stall->access_count; i++) {
 		struct stall_access *access = &stall->accesses[i];
 
-		stall_read(stall, i, access->before, &access->readable);
+		stall_read(stall, i, access->held, &access->readable);
+		memcpy(access->before, access->held, access->readable);
 	}
 }
 
@@ -433,13 +434,9 @@ static bool stall_readable(const struct stall *stall)
 	return stall->access_count > 0;
 }
 
-/* Where threads need not stop for the watch, bytes are read once they have it.
- */
-static bool stall_may_begin(const struct engine *engine, struct stall *stall)
+static bool stall_may_begin(struct stall *stall)
 {
-	if (engine->watch.ops->live)
-		return stall->access_count > 0;
-	stall_read_before(stall);
+	stall_read_held(stall);
 	return stall_readable(stall);
 }
 
@@ -483,13 +480,8 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	if (engine->stalls.list.count == 1)
 		watch_suit(engine, now);
 	stall_watch(engine, stall);
-	if (engine->watch.ops->live) {
-		stall_read_before(stall);
-		if (!stall_readable(stall)) {
-			stall_end(engine, stall, WIRE_ABANDONED);
-			return;
-		}
-	}
+	if (engine->watch.ops->live)
+		stall_begin_values(stall);
 	if (stall->site.pair != 0)
 		pool_arm_pair(engine, stall->site.pair);
 	stall_plan_look(engine, stall, now);
@@ -546,7 +538,7 @@ void stall_hit(struct engine *engine, struct thread *thread,
 {
 	struct stall *stall = stall_create(thread, &breakpoint->site, regs);
 
-	if (stall && stall_may_begin(engine, stall)) {
+	if (stall && stall_may_begin(stall)) {
 		if (stall_collisions(engine, stall)) {
 			stall_report_sample(engine, stall, thread, WIRE_RACED,
 					    0);

@@ -26,8 +26,9 @@ struct stall_access {
 	struct mem_access access;
 	struct watch_claim claim;
 	bool claimed;
-	uint8_t before[X86_ACCESS_MAX];
-	uint32_t readable; /* bytes in before */
+	uint8_t held[X86_ACCESS_MAX]; /* when the thread was held */
+	uint8_t before[X86_ACCESS_MAX]; /* once the threads had the watch */
+	uint32_t readable; /* bytes in each */
 };
 
 struct stall {

@@ -177,6 +177,29 @@ static void writers_conflict(const struct watch_ops *ops)
 	driven_end(driven);
 }
 
+/*
+ * The racing write came while the threads were given the watch, so that the
+ * bytes were read behind it: they have changed all the same.
+ */
+static void a_write_before_the_bytes_are_read_changed_them(void **state)
+{
+	struct driven *driven = start_stalled(&watch_by_registers, work_write,
+					      work_write, site_write);
+	const struct wire_conflict *wire = &driven->conflict.wire;
+	struct stall *stall =
+		*(struct stall **)vec_at(&driven->engine.stalls.list, 0);
+	const uint64_t mark = MARK;
+
+	(void)state;
+	memcpy(stall->accesses[0].before, &mark, sizeof(mark));
+	lane_start(1, 1);
+	driven_until(driven, driven->conflict_count == 1);
+	assert_int_equal(wire->evidence, WIRE_WATCHPOINT);
+	assert_memory_equal(wire->before, &(uint64_t){ 0 }, sizeof(mark));
+	assert_memory_equal(wire->after, &mark, sizeof(mark));
+	driven_end(driven);
+}
+
 static void perf_catches_the_other_writer(void **state)
 {
 	(void)state;
@@ -564,6 +587,8 @@ int main(void)
 		cmocka_unit_test(registers_catch_a_stepped_writer),
 		cmocka_unit_test(the_back_end_suits_the_number_of_threads),
 		cmocka_unit_test(a_cpu_event_records_the_other_writer),
+		cmocka_unit_test(
+			a_write_before_the_bytes_are_read_changed_them),
 		cmocka_unit_test(reading_again_shows_a_changed_value),
 		cmocka_unit_test(a_reader_does_not_conflict_with_a_reader),
 		cmocka_unit_test(the_next_word_is_not_watched),
