@@ -309,12 +309,22 @@ static int compare_indices(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+enum { SLOT_PAGE = 4096 };
+
 /* A piece of the program's memory, read at once: slots lie together. */
 struct slot_window {
 	uint64_t start;
 	size_t size;
-	uint8_t bytes[4096];
+	uint8_t bytes[SLOT_PAGE];
 };
+
+/* To the end of its page: the next may be none that may be touched. */
+static size_t slot_room(uint64_t slot)
+{
+	size_t room = SLOT_PAGE - slot % SLOT_PAGE;
+
+	return room < sizeof(uint64_t) ? sizeof(uint64_t) : room;
+}
 
 /* The slot's value, of the window or of a new one that begins there. */
 static struct error *slot_read(const struct memory *memory,
@@ -324,8 +334,7 @@ static struct error *slot_read(const struct memory *memory,
 	if (slot < window->start || window->size < sizeof(*ret) ||
 	    slot - window->start > window->size - sizeof(*ret)) {
 		struct error *err = memory_read(memory, slot, window->bytes,
-						sizeof(window->bytes),
-						&window->size);
+						slot_room(slot), &window->size);
 
 		window->start = slot;
 		if (err)

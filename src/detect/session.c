@@ -384,7 +384,7 @@ static struct error *session_watch(struct session *session)
 	return err;
 }
 
-/* Only the nice values of others can refuse it: watching goes on then. */
+/* A security module may refuse it: watching goes on then. */
 static void session_be_nice(int more)
 {
 	errno = 0;

@@ -96,23 +96,27 @@ static void birth_meet_orphan(struct engine *engine, pid_t tid)
 	}
 }
 
-void birth_detach(struct engine *engine, pid_t tid)
+void birth_detach(struct engine *engine, const struct stop_reason *stop)
 {
-	struct error *err = trace_detach(tid, 0);
+	int signal = stop->kind == STOP_SIGNAL ? stop->signal : 0;
+	struct error *err = trace_detach(stop->tid, signal);
 
-	if (err && err != error_gone)
-		error_free(trace_continue(tid, 0));
+	if (err && err != error_gone) {
+		error_free(trace_continue(stop->tid, signal));
+		engine->stuck = true;
+	}
 	engine_note(engine, err);
 }
 
-void birth_let_go(struct engine *engine, struct addrspace *space, pid_t tid)
+void birth_let_go(struct engine *engine, struct addrspace *space,
+		  const struct stop_reason *stop)
 {
 	struct memory memory;
 
-	memory_init(&memory, tid);
-	engine_note(engine, breakpoint_clean_copy(space, &memory, tid));
+	memory_init(&memory, stop->tid);
+	engine_note(engine, breakpoint_clean_copy(space, &memory, stop->tid));
 	memory_deinit(&memory);
-	birth_detach(engine, tid);
+	birth_detach(engine, stop);
 }
 
 /*
@@ -129,11 +133,12 @@ static void birth_give_up(struct engine *engine, struct process *parent,
 	space->users++;
 	engine_release(engine);
 	for (size_t i = engine->orphans.count; i-- > 0;) {
-		if (((struct stop_reason *)vec_at(&engine->orphans, i))->tid !=
-		    tid)
+		stop = *(struct stop_reason *)vec_at(&engine->orphans, i);
+		if (stop.tid != tid)
 			continue;
 		vec_remove_swap(&engine->orphans, i);
 		stopped = true;
+		break;
 	}
 	if (!stopped) {
 		struct error *err = wait_thread_stop(tid, &stop);
@@ -142,7 +147,7 @@ static void birth_give_up(struct engine *engine, struct process *parent,
 		error_free(err);
 	}
 	if (stopped)
-		birth_let_go(engine, space, tid);
+		birth_let_go(engine, space, &stop);
 	addrspace_release(space);
 }
 
@@ -165,18 +170,18 @@ static bool birth_is_left_by(const struct engine *engine,
 void birth_leave_orphans(struct engine *engine, const struct process *process)
 {
 	for (size_t i = engine->orphans.count; i-- > 0;) {
-		pid_t tid = ((struct stop_reason *)vec_at(&engine->orphans, i))
-				    ->tid;
+		struct stop_reason stop =
+			*(struct stop_reason *)vec_at(&engine->orphans, i);
 		struct thread_status status;
 		struct error *err;
 
-		err = procfs_status(tid, &status);
+		err = procfs_status(stop.tid, &status);
 		if (!err && !birth_is_left_by(engine, process, &status))
 			continue;
 		vec_remove_swap(&engine->orphans, i);
 		engine->orphans_left = true;
 		if (err != error_gone)
-			birth_let_go(engine, process->space, tid);
+			birth_let_go(engine, process->space, &stop);
 		error_free(err);
 	}
 }
@@ -187,24 +192,23 @@ void birth_leave_all_orphans(struct engine *engine)
 		engine->orphans_left = true;
 	while (engine->orphans.count > 0) {
 		size_t last = engine->orphans.count - 1;
-		pid_t tid =
-			((struct stop_reason *)vec_at(&engine->orphans, last))
-				->tid;
+		struct stop_reason stop =
+			*(struct stop_reason *)vec_at(&engine->orphans, last);
 		struct memory memory;
 
 		vec_remove_swap(&engine->orphans, last);
-		memory_init(&memory, tid);
+		memory_init(&memory, stop.tid);
 		for (size_t i = 0; i < engine->processes.count; i++)
 			engine_note(engine,
 				    breakpoint_clean_copy(
 					    engine_process_at(engine, i)->space,
-					    &memory, tid));
+					    &memory, stop.tid));
 		if (engine->last_space)
 			engine_note(engine,
 				    breakpoint_clean_copy(engine->last_space,
-							  &memory, tid));
+							  &memory, stop.tid));
 		memory_deinit(&memory);
-		birth_detach(engine, tid);
+		birth_detach(engine, &stop);
 	}
 }
 

@@ -24,16 +24,19 @@ void birth_announced(struct engine *engine, struct thread *creator,
 void birth_first_stop(struct engine *engine, struct thread *thread);
 
 /*
- * Detach a stopped thread of which there is no record. Where that is refused,
- * our exit does it, and the thread runs on until then.
+ * Detach a stopped thread of which there is no record; a signal that it stopped
+ * for goes with it. Where that is refused, the thread runs on, and all is to be
+ * let go (engine->stuck): our exit does it, and until then each of its stops is
+ * a try more.
  */
-void birth_detach(struct engine *engine, pid_t tid);
+void birth_detach(struct engine *engine, const struct stop_reason *stop);
 
 /*
- * Let a newborn go of which there is no record: at its first stop, and without
- * what it has of the breakpoints.
+ * The same for a newborn, without what it has of the breakpoints: at its first
+ * stop, or at a later one if it could not be detached then.
  */
-void birth_let_go(struct engine *engine, struct addrspace *space, pid_t tid);
+void birth_let_go(struct engine *engine, struct addrspace *space,
+		  const struct stop_reason *stop);
 
 /*
  * The process has ended, or become another program: newborns whose creator

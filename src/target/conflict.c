@@ -63,17 +63,23 @@ static void conflict_send(struct engine *engine, struct conflict *conflict)
 }
 
 /*
- * The bytes before, as the conflict tells them. A thread may write while the
- * others are given the watch, and trap, and only then are the bytes read: by
- * those nothing would have changed. They had changed since the thread was held.
+ * The bytes before, as the conflict tells them: `size' of those after were
+ * read. Another thread may write, and trap, while the threads are given the
+ * watch, and only then are the bytes read: by those nothing would have changed,
+ * but they have since the thread was held. Where it is held before a read, a
+ * trap is a write's; otherwise it may be a read's that changed nothing.
  */
 static const uint8_t *bytes_before(const struct stall_access *access,
-				   const struct wire_conflict *wire)
+				   const struct wire_conflict *wire,
+				   uint32_t size)
 {
-	bool same = memcmp(access->before, wire->after, access->readable) == 0;
+	bool same = size == access->readable &&
+		    memcmp(access->before, wire->after, size) == 0;
 
-	return wire->evidence == WIRE_WATCHPOINT && same ? access->held
-							 : access->before;
+	return wire->evidence == WIRE_WATCHPOINT && same &&
+			       !(access->access.kind & ACCESS_WRITE)
+		       ? access->held
+		       : access->before;
 }
 
 /* Everything about the stalled side of access i, and the bytes now. */
@@ -94,7 +100,8 @@ struct conflict *conflict_create(const struct stall *stall, int i,
 	wire->stall_ns = stall->length_ns;
 	wire->elapsed_ns = clock_now_ns() - stall->begun_ns;
 	stall_read(stall, i, wire->after, &size);
-	memcpy(wire->before, bytes_before(access, wire), sizeof(wire->before));
+	memcpy(wire->before, bytes_before(access, wire, size),
+	       sizeof(wire->before));
 	wire->sides[1].syscall = -1;
 	snapshot_thread(stall->hold.thread, &stall->regs, &wire->sides[0],
 			conflict->stacks[0]);

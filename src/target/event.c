@@ -105,10 +105,10 @@ static void event_unknown(struct engine *engine, const struct stop_reason *stop)
 		event_first_ended(engine, stop);
 	else if (stop->kind == STOP_EXEC && engine->phase >= ENGINE_RELEASING)
 		/* forgotten while it had neither id: the text is new anyway */
-		birth_detach(engine, stop->tid);
+		birth_detach(engine, stop);
 	else if (!end && engine->last_space && engine->threads.count == 0)
 		/* nobody is left to announce it */
-		birth_let_go(engine, engine->last_space, stop->tid);
+		birth_let_go(engine, engine->last_space, stop);
 	else if (!end && !vec_push(&engine->orphans, stop))
 		engine_note(engine, error_nomem);
 	else if (engine->unannounced > 0)

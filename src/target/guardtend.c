@@ -87,10 +87,13 @@ static bool tend_seize(pid_t tid, void *data)
 static void tend_seize_all(struct tend *tend, pid_t pid)
 {
 	uint64_t end = clock_now_ns() + (uint64_t)TEND_SEIZE_MS * MS_NS;
+	bool late;
 
 	do {
 		struct error *err;
 
+		/* before it tries: it may be kept from the processor */
+		late = clock_now_ns() >= end;
 		tend->grew = tend->busy = false;
 		err = procfs_threads(pid, tend_seize, tend);
 		if (err) {
@@ -99,7 +102,7 @@ static void tend_seize_all(struct tend *tend, pid_t pid)
 		}
 		if (tend->busy)
 			tend_nap();
-	} while (tend->grew || (tend->busy && clock_now_ns() < end));
+	} while (tend->grew || (tend->busy && !late));
 }
 
 /* Was there ever an int3 of ours? Entries done with keep their address. */

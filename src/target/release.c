@@ -31,6 +31,7 @@ enum {
 	 * stopped there, it would notice.
 	 */
 	RELEASE_GRACE_NS = 50 * 1000 * 1000,
+	RELEASE_GRACE_LOOKS = 5,
 	/*
 	 * Where requests are refused, what can be done has been done by then;
 	 * our exit does the rest.
@@ -363,7 +364,8 @@ static void release_look(struct engine *engine, struct thread *thread,
 		thread_interrupt(thread);
 	else if (release_sleeps(thread, &status))
 		release_leave(engine, thread);
-	else if (now >= engine->release_ns + RELEASE_GRACE_NS)
+	else if (engine->release_looks >= RELEASE_GRACE_LOOKS &&
+		 now >= engine->release_ns + RELEASE_GRACE_NS)
 		thread_interrupt(thread);
 }
 

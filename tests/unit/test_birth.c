@@ -232,34 +232,44 @@ static void exec_by_another_thread_starts_anew(void **state)
 	exec(1);
 }
 
-/*
- * The event of the fork is never seen, since the process is killed first;
- * the child is nevertheless cleaned and let go.
- */
-/*
- * Its announcement could not be read, and it stops when all the others have
- * been let go.
- */
-static void a_newborn_nobody_knows_is_let_go_after_the_release(void **state)
+/* A child of ours that is traced and waits, which the engine knows nothing of. */
+static pid_t unknown_child(void)
 {
-	struct driven *driven = start(work_fork);
-	struct thread_status status;
-	struct stop_reason stop;
 	pid_t child = fork();
 
-	(void)state;
 	if (child == 0) {
-		pause();
-		_exit(0);
+		while (1)
+			pause();
 	}
 	assert_true(child > 0);
 	assert_null(trace_seize(child, false));
-	assert_null(trace_interrupt(child));
+	return child;
+}
+
+/* It stops when all the others have been let go. */
+static void stops_after_the_release(struct driven *driven, pid_t child,
+				    enum stop_kind wanted)
+{
+	struct stop_reason stop;
+
 	assert_null(wait_thread_stop(child, &stop));
+	assert_int_equal(stop.kind, wanted);
 	driven->engine.phase = ENGINE_RELEASED;
 	engine_event(&driven->engine, &stop);
 	driven->engine.phase = ENGINE_WATCHING;
 	assert_int_equal(driven->engine.orphans.count, 0);
+}
+
+/* Its announcement could not be read. */
+static void a_newborn_nobody_knows_is_let_go_after_the_release(void **state)
+{
+	struct driven *driven = start(work_fork);
+	struct thread_status status;
+	pid_t child = unknown_child();
+
+	(void)state;
+	assert_null(trace_interrupt(child));
+	stops_after_the_release(driven, child, STOP_INTERRUPTED);
 	assert_null(procfs_status(child, &status));
 	assert_int_equal(status.tracer, 0);
 	kill(child, SIGKILL);
@@ -267,6 +277,26 @@ static void a_newborn_nobody_knows_is_let_go_after_the_release(void **state)
 	driven_end(driven);
 }
 
+/* Where it could not be detached before, it has run on to a signal. */
+static void a_newborn_nobody_knows_is_let_go_with_its_signal(void **state)
+{
+	struct driven *driven = start(work_fork);
+	pid_t child = unknown_child();
+	int status = -1;
+
+	(void)state;
+	kill(child, SIGUSR1);
+	stops_after_the_release(driven, child, STOP_SIGNAL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGUSR1);
+	driven_end(driven);
+}
+
+/*
+ * The event of the fork is never seen, since the process is killed first;
+ * the child is nevertheless cleaned and let go.
+ */
 static void the_child_of_a_killed_parent_goes_on(void **state)
 {
 	struct driven *driven = start(work_fork);
@@ -337,6 +367,8 @@ int main(void)
 		cmocka_unit_test(the_child_of_a_killed_parent_goes_on),
 		cmocka_unit_test(
 			a_newborn_nobody_knows_is_let_go_after_the_release),
+		cmocka_unit_test(
+			a_newborn_nobody_knows_is_let_go_with_its_signal),
 		cmocka_unit_test(a_vfork_child_outlives_its_parent),
 	};
 

@@ -178,26 +178,40 @@ static void writers_conflict(const struct watch_ops *ops)
 }
 
 /*
- * The racing write came while the threads were given the watch, so that the
- * bytes were read behind it: they have changed all the same.
+ * Lane 0 stands before its access, which `first' makes, and the bytes were read
+ * when lane 1's write had been made: told as what they were before.
  */
-static void a_write_before_the_bytes_are_read_changed_them(void **state)
+static void bytes_read_late(lane_work *first, const char *label,
+			    uint64_t wanted)
 {
-	struct driven *driven = start_stalled(&watch_by_registers, work_write,
-					      work_write, site_write);
+	struct driven *driven =
+		start_stalled(&watch_by_registers, first, work_write, label);
 	const struct wire_conflict *wire = &driven->conflict.wire;
 	struct stall *stall =
 		*(struct stall **)vec_at(&driven->engine.stalls.list, 0);
 	const uint64_t mark = MARK;
 
-	(void)state;
 	memcpy(stall->accesses[0].before, &mark, sizeof(mark));
 	lane_start(1, 1);
 	driven_until(driven, driven->conflict_count == 1);
 	assert_int_equal(wire->evidence, WIRE_WATCHPOINT);
-	assert_memory_equal(wire->before, &(uint64_t){ 0 }, sizeof(mark));
+	assert_memory_equal(wire->before, &wanted, sizeof(wanted));
 	assert_memory_equal(wire->after, &mark, sizeof(mark));
 	driven_end(driven);
+}
+
+/* Where a read is held, the trap is the write's, which changed them. */
+static void a_write_before_the_bytes_are_read_changed_them(void **state)
+{
+	(void)state;
+	bytes_read_late(work_read, site_read, 0);
+}
+
+/* Where a write is held, it may have been a read's. */
+static void a_read_behind_such_a_write_changed_nothing(void **state)
+{
+	(void)state;
+	bytes_read_late(work_write, site_write, MARK);
 }
 
 static void perf_catches_the_other_writer(void **state)
@@ -589,6 +603,7 @@ int main(void)
 		cmocka_unit_test(a_cpu_event_records_the_other_writer),
 		cmocka_unit_test(
 			a_write_before_the_bytes_are_read_changed_them),
+		cmocka_unit_test(a_read_behind_such_a_write_changed_nothing),
 		cmocka_unit_test(reading_again_shows_a_changed_value),
 		cmocka_unit_test(a_reader_does_not_conflict_with_a_reader),
 		cmocka_unit_test(the_next_word_is_not_watched),
