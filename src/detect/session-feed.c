@@ -18,7 +18,14 @@ static const uint64_t WORK_PERIOD_FIRST_NS = 4 * CLOCK_NS_PER_MS;
 static const uint64_t WORK_FIRST_NS = CLOCK_NS_PER_S / 2;
 /* ... and a tenth later */
 static const uint64_t WORK_PERIOD_NS = 20 * CLOCK_NS_PER_MS;
-static const double WORK_SHARE = 0.1;
+/*
+ * Where the program wants every processor and may lose less than so much, an
+ * eighth of that is for decoding, a little at a time: what is drawn is decoded
+ * anyway, and a server's slowest requests wait for this.
+ */
+static const double WORK_SCARCE_SHARE = 0.2;
+static const double WORK_SCARCE_PART = 0.125;
+static const uint64_t WORK_SCARCE_SLICE_NS = CLOCK_NS_PER_MS / 2;
 
 enum {
 	FEED_BATCH = 256,
@@ -235,23 +242,29 @@ static struct error *session_fill_queue(struct session *session,
 	return err;
 }
 
-/*
- * How often to decode. Where the program wants every processor and may lose
- * little, half of that is for decoding; what is drawn is decoded anyway.
- */
-static uint64_t session_work_period(const struct session *session,
-				    const struct watched_program *program,
-				    uint64_t now)
-{
-	double share = session->config->share / 2;
-	uint64_t period = WORK_PERIOD_NS;
-	bool scarce = share > 0 && share < WORK_SHARE;
+/* How long to decode, and how often. */
+struct work_pace {
+	uint64_t slice_ns, period_ns;
+};
 
+static struct work_pace session_work_pace(const struct session *session,
+					  const struct watched_program *program,
+					  uint64_t now)
+{
+	double share = session->config->share;
+	bool scarce = share > 0 && share < WORK_SCARCE_SHARE;
+
+	if (scarce && session->counts.stats.competition > 0) {
+		double period = (double)WORK_SCARCE_SLICE_NS /
+				(share * WORK_SCARCE_PART);
+
+		return (struct work_pace){ WORK_SCARCE_SLICE_NS,
+					   (uint64_t)period };
+	}
 	if (!scarce && now - program->begun_ns < WORK_FIRST_NS)
-		period = WORK_PERIOD_FIRST_NS;
-	if (scarce && session->counts.stats.competition > 0)
-		period = (uint64_t)((double)WORK_SLICE_NS / share);
-	return period;
+		return (struct work_pace){ WORK_SLICE_NS,
+					   WORK_PERIOD_FIRST_NS };
+	return (struct work_pace){ WORK_SLICE_NS, WORK_PERIOD_NS };
 }
 
 static struct error *session_decode_ahead(struct session *session,
@@ -259,14 +272,16 @@ static struct error *session_decode_ahead(struct session *session,
 					  uint64_t now)
 {
 	struct sampler *sampler = &program->set.sampler;
+	struct work_pace pace;
 	struct error *err;
 	bool done;
 
 	if (now < program->work_ns || sampler_complete(sampler))
 		return NULL;
-	err = sampler_work(sampler, now + WORK_SLICE_NS, &done);
+	pace = session_work_pace(session, program, now);
+	err = sampler_work(sampler, now + pace.slice_ns, &done);
 	program->dry = false;
-	program->work_ns = now + session_work_period(session, program, now);
+	program->work_ns = now + pace.period_ns;
 	if (!err && done)
 		log_debug(LOG_DETECT, "all decoded: %llu sites",
 			  (unsigned long long)sampler->known);

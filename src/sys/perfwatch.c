@@ -84,6 +84,24 @@ struct error *perfwatch_open(pid_t tid, const struct perfwatch_spec *spec,
 	return NULL;
 }
 
+struct error *perfwatch_keep_ready(int *ret_fd)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	int fd = perf_event_open(&attr, 0, -1);
+
+	if (fd < 0)
+		return perfwatch_error("open a perf event");
+	*ret_fd = fd;
+	return NULL;
+}
+
 /* As attr->disabled is 0, it is enabled too (perf_event_modify_breakpoint). */
 static struct error *perfwatch_modify(int fd, struct perf_event_attr *attr)
 {

@@ -33,6 +33,16 @@ struct perfwatch_spec {
 struct error *perfwatch_open(pid_t tid, const struct perfwatch_spec *spec,
 			     int *ret_fd);
 
+/*
+ * Keep the kernel ready for thread events: an event of no effect on this
+ * thread. With the first one that a machine has in a while, the kernel switches
+ * its scheduler's calls of perf on and waits for every processor to notice
+ * (account_event() in kernel/events/core.c, a static key and
+ * synchronize_rcu()): ten milliseconds, in which whoever asked for it waits. It
+ * switches them off again when the last has been closed for a second.
+ */
+struct error *perfwatch_keep_ready(int *ret_fd);
+
 /* Move an open event; it is enabled afterwards. */
 struct error *perfwatch_move(int fd, const struct perfwatch_spec *spec);
 struct error *perfwatch_disable(int fd);

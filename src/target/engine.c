@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -28,6 +29,7 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
 	engine->returned = (struct vec)VEC_INIT(struct wire_returned);
 	engine->stalls.runner_call = -1;
+	engine->perf_ready = -1;
 	load_init(&engine->load);
 	rng_init(&engine->rng, seed);
 	return channel_init(&engine->channel, fd, ENGINE_OUT_LIMIT);
@@ -47,6 +49,8 @@ void engine_deinit(struct engine *engine)
 		engine_remove_process(engine, process);
 	}
 	stalls_forget_runner(&engine->stalls);
+	if (engine->perf_ready >= 0)
+		close(engine->perf_ready);
 	addrspace_release(engine->last_space);
 	pool_deinit(&engine->pool);
 	map_deinit(&engine->threads);

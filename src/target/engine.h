@@ -66,6 +66,7 @@ struct engine {
 	/* stops waited for out of turn (writer.h), to be handled first */
 	struct vec early; /* of struct stop_reason */
 	struct watch watch;
+	int perf_ready; /* perfwatch_keep_ready(); -1: not open */
 	struct execpoints execpoints;
 	struct stalls stalls;
 	struct load load;

@@ -93,10 +93,15 @@ static bool sigstate_queued(const struct thread_status *status)
 	return status->pending & trap_bit;
 }
 
-/* A trap of ours may have cleared the bit a moment ago, and not be told yet. */
+/*
+ * A trap of ours may have cleared the bit a moment ago, and not be told yet.
+ * One that waits for a thread that blocks it is the program's own, and has
+ * cleared nothing.
+ */
 static bool sigstate_trapping(const struct thread_status *status)
 {
-	return status->state == 't' || sigstate_queued(status);
+	return status->state == 't' ||
+	       (status->pending & ~status->blocked & trap_bit);
 }
 
 /* Is that so of a thread that runs, as far as we have been told? */
@@ -118,6 +123,13 @@ static bool sigstate_any(const struct process *process,
 	return false;
 }
 
+/* A state is told before the queue: a trap taken between is seen in neither. */
+static bool sigstate_traps(const struct process *process)
+{
+	return sigstate_any(process, sigstate_trapping) ||
+	       sigstate_any(process, sigstate_trapping);
+}
+
 static void sigstate_take_process(struct process *process,
 				  const struct thread_status *status,
 				  uint64_t now)
@@ -127,7 +139,7 @@ static void sigstate_take_process(struct process *process,
 	process->trap_looked_ns = now;
 	if (process->trap_restore_ns != 0 ||
 	    sigstate_doubtful(process, reset, now) ||
-	    (reset && sigstate_any(process, sigstate_trapping)))
+	    (reset && sigstate_traps(process)))
 		return;
 	if (!process->trap_ignored && !process->trap_caught)
 		process->trap_learned_ns = now;
@@ -307,6 +319,19 @@ static bool sigstate_visit_settled(struct engine *engine, struct thread *thread,
 static bool sigstate_all_settled(struct engine *engine, uint64_t now)
 {
 	return sigstate_each(engine, now, sigstate_visit_settled, NULL);
+}
+
+static bool sigstate_visit_next(struct engine *engine, struct thread *thread,
+				uint64_t now, void *data)
+{
+	uint64_t *next = data;
+
+	(void)engine;
+	(void)now;
+	if (thread->state != THREAD_GONE &&
+	    thread->signals.next_refresh_ns < *next)
+		*next = thread->signals.next_refresh_ns;
+	return true;
 }
 
 /*
@@ -654,18 +679,35 @@ static bool sigstate_matters(const struct engine *engine)
 		engine_armed_once(engine) > 0);
 }
 
+static bool sigstate_restores(const struct engine *engine)
+{
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		if (engine_process_at(engine, i)->trap_restore_ns != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is there something to look for? Says when it is to be done again. */
+static uint64_t sigstate_look_due(struct engine *engine, uint64_t now)
+{
+	int batch = SIGSTATE_BATCH;
+	uint64_t soon = now + SIGSTATE_LOOK_NS;
+	uint64_t next = now + SIGSTATE_LAST_GAP_NS;
+
+	if (!sigstate_matters(engine))
+		return soon;
+	sigstate_each(engine, now, sigstate_visit_due, &batch);
+	if (!sigstate_all_settled(engine, now))
+		return now + SIGSTATE_FIRST_GAP_NS;
+	sigstate_each(engine, now, sigstate_visit_next, &next);
+	return next < soon || sigstate_restores(engine) ? soon : next;
+}
+
 void sigstate_tick(struct engine *engine, uint64_t now)
 {
-	uint64_t gap = SIGSTATE_LOOK_NS;
-	int batch = SIGSTATE_BATCH;
-
 	if (now < engine->signals_due_ns)
 		return;
 	sigstate_tick_restore(engine, now);
-	if (sigstate_matters(engine)) {
-		sigstate_each(engine, now, sigstate_visit_due, &batch);
-		if (!sigstate_all_settled(engine, now))
-			gap = SIGSTATE_FIRST_GAP_NS;
-	}
-	engine->signals_due_ns = now + gap;
+	engine->signals_due_ns = sigstate_look_due(engine, now);
 }

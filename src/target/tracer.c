@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "sys/perfwatch.h"
 #include "sys/pidref.h"
 #include "sys/wait.h"
 #include "target/backend.h"
@@ -35,6 +36,8 @@
 
 enum {
 	TRACER_TICK_NS = 20 * 1000 * 1000,
+	/* each takes some 65 us, and wakes the front end for its figures */
+	TRACER_LOW_TICK_NS = 100 * 1000 * 1000,
 	TRACER_LOAD_NS = 250 * 1000 * 1000,
 	TRACER_RELEASE_TICK_NS = 1000 * 1000,
 	/* events handled before messages and timers get a turn */
@@ -203,6 +206,15 @@ static void tracer_check_load(struct engine *engine, uint64_t now)
 	engine->load_cpu_ns = cpu;
 }
 
+/* Breakpoints come slowly where effort is low: so may all else. */
+static uint64_t tracer_tick_ns(const struct engine *engine)
+{
+	if (engine->phase == ENGINE_RELEASING)
+		return TRACER_RELEASE_TICK_NS;
+	return engine->pool.params.arm_rate > 0 ? TRACER_LOW_TICK_NS
+						: TRACER_TICK_NS;
+}
+
 static void tracer_tick(struct engine *engine)
 {
 	uint64_t now = clock_now_ns();
@@ -217,15 +229,13 @@ static void tracer_tick(struct engine *engine)
 	pool_refill(engine, now);
 	onset_tick(engine, now);
 	if (ticked) {
-		engine->next_tick_ns = now + TRACER_TICK_NS;
+		engine->next_tick_ns = now + tracer_tick_ns(engine);
 		load_tick(engine, now);
 		tracer_check_load(engine, now);
 		if (engine->phase == ENGINE_WATCHING)
 			engine_send_stats(engine);
-		if (engine->phase == ENGINE_RELEASING) {
-			engine->next_tick_ns = now + TRACER_RELEASE_TICK_NS;
+		if (engine->phase == ENGINE_RELEASING)
 			release_tick(engine, now);
-		}
 	}
 	tracer_send_threads(engine);
 	/*
@@ -375,6 +385,9 @@ static struct error *tracer_choose(struct engine *engine,
 		backend = watch_by_perf.name;
 	err = backend_choose(backend, &engine->watch, started->reason,
 			     sizeof(started->reason));
+	/* without it a stall takes longer */
+	if (!err && engine->watch.ops == &watch_by_perf)
+		engine_note(engine, perfwatch_keep_ready(&engine->perf_ready));
 	if (strcmp(config->backend, "auto") == 0 && !config->text_untouched &&
 	    !config->hold_conflicts)
 		engine->watch.many = WATCH_MANY;

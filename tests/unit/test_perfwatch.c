@@ -350,6 +350,23 @@ static void records_come_whole_round_the_end_of_the_ring(void **state)
 	free(sample);
 }
 
+/* That it is of no effect on this thread, and on no program it executes. */
+static void the_kernel_is_kept_ready(void **state)
+{
+	uint64_t count = 1;
+	int fd = -1;
+	struct error *err = perfwatch_keep_ready(&fd);
+
+	(void)state;
+	if (err)
+		tracee_skip(err);
+	assert_true(fd >= 0);
+	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	assert_ok(perfwatch_count(fd, &count));
+	assert_int_equal(count, 0);
+	close(fd);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -360,6 +377,7 @@ int main(void)
 		TEST(what_cannot_be_watched_is_an_error),
 		TEST(a_ring_tells_who_touched_the_bytes),
 		TEST(records_come_whole_round_the_end_of_the_ring),
+		TEST(the_kernel_is_kept_ready),
 	};
 
 	tracee_lock_registers();
