@@ -335,8 +335,6 @@ is "what is fixed is in every run" \
 		"$d/state.jsonl")" 2
 matches "what was learned is kept" "$d/learned.jsonl" '"runs":2'
 
-rm -rf "$d"
-
 # Patterns keep their order: the last decides.
 for seconds in 3 15; do
 	rm -rf "$d"
