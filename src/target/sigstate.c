@@ -126,8 +126,9 @@ static bool sigstate_any(const struct process *process,
 /* A state is told before the queue: a trap taken between is seen in neither. */
 static bool sigstate_traps(const struct process *process)
 {
-	return sigstate_any(process, sigstate_trapping) ||
-	       sigstate_any(process, sigstate_trapping);
+	bool any = sigstate_any(process, sigstate_trapping);
+
+	return any || sigstate_any(process, sigstate_trapping);
 }
 
 static void sigstate_take_process(struct process *process,
