@@ -81,9 +81,14 @@ static uint32_t learned_enter(struct map *map, uint64_t key, struct vec *vec)
 	return UINT32_MAX;
 }
 
+static uint64_t learned_key(uint32_t module, uint64_t offset)
+{
+	return (uint64_t)module << 44 | offset;
+}
+
 uint32_t learned_site(struct learned *learned, uint32_t module, uint64_t offset)
 {
-	uint64_t key = (uint64_t)module << 44 | offset;
+	uint64_t key = learned_key(module, offset);
 	struct learned_site site = { .module = module, .offset = offset };
 	const uint64_t *known = map_get(&learned->site_index, key);
 
@@ -113,6 +118,96 @@ uint32_t learned_pair(struct learned *learned, uint32_t site, uint32_t other)
 	    !vec_push(&learned->pairs, &pair))
 		return UINT32_MAX;
 	return learned_enter(&learned->pair_index, key, &learned->pairs);
+}
+
+/* Sites of the other that are not in this one. */
+static size_t learned_news(const struct learned *learned,
+			   const struct learned *other)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < other->sites.count; i++) {
+		const struct learned_site *site = learned_site_at(other, i);
+		const struct learned_module *module =
+			learned_module_at(other, site->module);
+		uint32_t number = learned_find_module(learned, module->path,
+						      module->build_id);
+
+		count += number == UINT32_MAX ||
+			 !map_get(&learned->site_index,
+				  learned_key(number, site->offset));
+	}
+	return count;
+}
+
+/*
+ * Copy all but so many sites. places: gets 1 for those in pairs, and then the
+ * number of each in the copy.
+ */
+static bool learned_copy(const struct learned *learned, size_t surplus,
+			 uint32_t *places, struct learned *ret)
+{
+	ret->runs = learned->runs;
+	for (size_t i = 0; i < learned->pairs.count; i++) {
+		const struct learned_pair *pair = learned_pair_at(learned, i);
+
+		places[pair->sites[0]] = places[pair->sites[1]] = 1;
+	}
+	for (size_t i = 0; i < learned->sites.count; i++) {
+		const struct learned_site *site = learned_site_at(learned, i);
+		const struct learned_module *module =
+			learned_module_at(learned, site->module);
+		uint32_t number;
+
+		if (surplus > 0 && site->shared == 0 && places[i] == 0) {
+			surplus--;
+			continue;
+		}
+		number = learned_module(ret, module->path, module->build_id);
+		places[i] = learned_site(ret, number, site->offset);
+		if (places[i] == UINT32_MAX)
+			return false;
+		*learned_site_at(ret, places[i]) = *site;
+		learned_site_at(ret, places[i])->module = number;
+	}
+	for (size_t i = 0; i < learned->pairs.count; i++) {
+		const struct learned_pair *pair = learned_pair_at(learned, i);
+		uint32_t index = learned_pair(ret, places[pair->sites[0]],
+					      places[pair->sites[1]]);
+
+		if (index == UINT32_MAX)
+			return false;
+		learned_pair_at(ret, index)->seen = pair->seen;
+		learned_pair_at(ret, index)->races = pair->races;
+	}
+	return true;
+}
+
+struct error *learned_make_room(struct learned *learned, size_t room)
+{
+	size_t count = learned->sites.count;
+	struct learned kept;
+	uint32_t *places;
+	bool copied;
+
+	if (room > LEARNED_SITES_MAX)
+		room = LEARNED_SITES_MAX;
+	if (count + room <= LEARNED_SITES_MAX)
+		return NULL;
+	places = calloc(count, sizeof(*places));
+	if (!places)
+		return error_nomem;
+	learned_init(&kept);
+	copied = learned_copy(learned, count + room - LEARNED_SITES_MAX, places,
+			      &kept);
+	free(places);
+	if (!copied) {
+		learned_deinit(&kept);
+		return error_nomem;
+	}
+	learned_deinit(learned);
+	*learned = kept;
+	return NULL;
 }
 
 /* The other's site, in this one; UINT32_MAX: there is no room. ERROR_NOMEM. */
@@ -190,9 +285,14 @@ static struct error *learned_add_pairs(struct learned *learned,
 
 struct error *learned_add(struct learned *learned, const struct learned *other)
 {
-	uint32_t *places = calloc(other->sites.count + 1, sizeof(*places));
-	struct error *err;
+	struct error *err = NULL;
+	uint32_t *places;
 
+	if (learned->sites.count + other->sites.count > LEARNED_SITES_MAX)
+		err = learned_make_room(learned, learned_news(learned, other));
+	if (err)
+		return err;
+	places = calloc(other->sites.count + 1, sizeof(*places));
 	if (!places)
 		return error_nomem;
 	learned->runs += other->runs;

@@ -94,10 +94,16 @@ learned_pair_at(const struct learned *learned, size_t i)
 }
 
 /*
- * Add all counts of the other; beyond the limits, nothing. ERROR_NOMEM: some
- * were added, not all.
+ * Add all counts of the other, for whose new sites room is made; beyond the
+ * limits, nothing. ERROR_NOMEM: some were added, not all.
  */
 struct error *learned_add(struct learned *learned, const struct learned *other);
+
+/*
+ * So that so many more sites have room, forget of those that share nothing and
+ * are in no pair the oldest. ERROR_NOMEM: nothing was forgotten.
+ */
+struct error *learned_make_room(struct learned *learned, size_t room);
 
 /* What has been added to `before' to come to this: all counts are less. */
 void learned_subtract(struct learned *learned, const struct learned *before);

@@ -296,6 +296,77 @@ static void nothing_is_lost_where_many_save(void **state)
 	learned_deinit(&read);
 }
 
+/* As many sites as there may be: the first are a pair, the third shares. */
+static void fill(struct learned *learned)
+{
+	one_run(learned);
+	learned_site_at(learned, 1)->shared = 0;
+	for (uint64_t i = 2; i < LEARNED_SITES_MAX; i++)
+		assert_int_equal(learned_site(learned, 0, 0x10000 + i), i);
+	learned_site_at(learned, 2)->shared = 7;
+	assert_int_equal(learned_site(learned, 0, 1), UINT32_MAX);
+}
+
+static bool is_known(struct learned *learned, uint64_t offset)
+{
+	size_t count = learned->sites.count;
+	uint32_t site = learned_site(learned, 0, offset);
+
+	return site != UINT32_MAX && learned->sites.count == count;
+}
+
+static void sites_that_share_nothing_make_room(void **state)
+{
+	struct learned learned, more;
+
+	(void)state;
+	fill(&learned);
+	one_run(&more);
+	assert_int_equal(learned_site(&more, 0, 0x5000), 2);
+	assert_int_equal(learned_site(&more, 0, 0x5004), 3);
+	assert_null(learned_add(&learned, &more));
+	assert_int_equal(learned.runs, 2);
+	assert_int_equal(learned.sites.count, LEARNED_SITES_MAX);
+	assert_true(is_known(&learned, 0x5000));
+	assert_true(is_known(&learned, 0x5004));
+	/* the pair, and what shares, stay; the oldest of the others went */
+	assert_int_equal(learned_site_at(&learned, 0)->hits, 6);
+	assert_int_equal(learned_pair_at(&learned, 0)->seen, 8);
+	assert_true(is_known(&learned, 0x10000 + 2));
+	assert_false(is_known(&learned, 0x10000 + 3));
+	assert_false(is_known(&learned, 0x10000 + 4));
+	assert_true(is_known(&learned, 0x10000 + 5));
+	learned_deinit(&learned);
+	learned_deinit(&more);
+}
+
+static void without_memory_there_is_no_room(void **state)
+{
+	struct error *err = error_nomem;
+	struct learned learned;
+	int n;
+
+	(void)state;
+	fill(&learned);
+	for (n = 0; err; n++) {
+		assert_in_range(n, 0, 100);
+		allocations = n;
+		err = learned_make_room(&learned, 10);
+		allocations = -1;
+		assert_true(!err || err == error_nomem);
+		assert_int_equal(learned.sites.count,
+				 LEARNED_SITES_MAX - (err ? 0 : 10));
+		assert_int_equal(learned_pair_at(&learned, 0)->races, 1);
+	}
+	assert_true(n > 3);
+	/* there is room already, and for no more than all */
+	assert_null(learned_make_room(&learned, 10));
+	assert_int_equal(learned.sites.count, LEARNED_SITES_MAX - 10);
+	assert_null(learned_make_room(&learned, SIZE_MAX));
+	assert_int_equal(learned.sites.count, 3);
+	learned_deinit(&learned);
+}
+
 static void no_memory_is_an_error(void **state)
 {
 	struct learned from, to;
@@ -375,6 +446,8 @@ int main(void)
 		cmocka_unit_test(empty_and_unknown_lines_are_fine),
 		cmocka_unit_test(what_is_no_file_is_refused),
 		cmocka_unit_test(a_corrupt_file_is_set_aside),
+		cmocka_unit_test(sites_that_share_nothing_make_room),
+		cmocka_unit_test(without_memory_there_is_no_room),
 		cmocka_unit_test(no_memory_is_an_error),
 		cmocka_unit_test(no_memory_loses_nothing),
 		cmocka_unit_test(nothing_is_lost_where_many_save),
