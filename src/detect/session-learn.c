@@ -10,8 +10,6 @@
 #include "image/image.h"
 
 enum {
-	/* of likely sites with the tracer at a time, armed ones too */
-	GUIDES_OUT = 32,
 	/* hits to learn from before each stall, at most; one takes so long */
 	PEEKS_MAX = 8,
 	PEEK_NS = 100 * 1000,
@@ -133,7 +131,10 @@ static struct error *session_guide_find(struct session *session,
 	return err;
 }
 
-/* The site as the tracer wants it; id 0: there is none to be armed now. */
+/*
+ * The site as the tracer wants it, and counted as being there; id 0: there is
+ * none to be armed now.
+ */
 static struct error *session_guide_site(struct session *session,
 					uint32_t number, uint64_t now,
 					struct wire_site *ret)
@@ -163,25 +164,30 @@ static struct error *session_guide_site(struct session *session,
 	ret->id = guide->id | WIRE_GUIDED;
 	ret->program = guide->program;
 	guide->out = true;
+	session->guided[session->guides_out++] = number;
 	return NULL;
 }
 
 /* What was armed in text that has gone, or a process that has, never returns. */
 static void session_guides_check(struct session *session, uint64_t now)
 {
-	if (session->guides_out < GUIDES_OUT || now < session->guides_ns)
+	uint32_t kept = 0;
+
+	if (session->guides_out < SESSION_GUIDED || now < session->guides_ns)
 		return;
 	session->guides_ns = now + GUIDE_MISSING_NS;
-	session->guides_out = 0;
-	for (size_t i = 0; i < session->guides.count; i++) {
-		struct session_guide *guide = vec_at(&session->guides, i);
+	for (uint32_t i = 0; i < session->guides_out; i++) {
+		uint32_t number = session->guided[i];
+		struct session_guide *guide = vec_at(&session->guides, number);
 		const struct watched_program *program =
 			watched_program(&session->watched, guide->program);
 
-		guide->out = guide->out && program && program->pid != 0 &&
+		guide->out = program && program->pid != 0 &&
 			     sampler_lives(&program->set.sampler, guide->id);
-		session->guides_out += guide->out;
+		if (guide->out)
+			session->guided[kept++] = number;
 	}
+	session->guides_out = kept;
 }
 
 /* They could not be sent. */
@@ -208,8 +214,8 @@ struct error *session_guide(struct session *session, uint64_t now)
 	    now < session->guide_ns)
 		return NULL;
 	session_guides_check(session, now);
-	for (int i = 0; !err && i < GUIDE_TRIES &&
-			session->guides_out + count < GUIDES_OUT;
+	for (int i = 0;
+	     !err && i < GUIDE_TRIES && session->guides_out < SESSION_GUIDED;
 	     i++) {
 		uint32_t number = learn_draw(&session->learn);
 
@@ -218,7 +224,6 @@ struct error *session_guide(struct session *session, uint64_t now)
 		err = session_guide_site(session, number, now, &sites[count]);
 		count += !err && sites[count].id != 0;
 	}
-	session->guides_out += (uint32_t)count;
 	if (count == 0)
 		session->guide_ns = now + GUIDE_PAUSE_NS;
 	if (count > 0 && !channel_send(&session->channel, WIRE_SITES, sites,
@@ -232,8 +237,8 @@ uint64_t session_guide_due(const struct session *session)
 	if (!session->config->guided || session->config->text_untouched ||
 	    learn_promising(&session->learn) <= session->guides_out)
 		return UINT64_MAX;
-	return session->guides_out < GUIDES_OUT ? session->guide_ns
-						: session->guides_ns;
+	return session->guides_out < SESSION_GUIDED ? session->guide_ns
+						    : session->guides_ns;
 }
 
 void session_guide_returned(struct session *session,
@@ -241,13 +246,14 @@ void session_guide_returned(struct session *session,
 {
 	uint64_t id = WIRE_ID(returned->id);
 
-	for (size_t i = 0; i < session->guides.count; i++) {
-		struct session_guide *guide = vec_at(&session->guides, i);
+	for (uint32_t i = 0; i < session->guides_out; i++) {
+		struct session_guide *guide =
+			vec_at(&session->guides, session->guided[i]);
 
-		if (guide->out && guide->id == id &&
-		    guide->program == returned->program) {
+		if (guide->id == id && guide->program == returned->program) {
 			guide->out = false;
-			session->guides_out--;
+			session->guided[i] =
+				session->guided[--session->guides_out];
 			break;
 		}
 	}

@@ -32,6 +32,9 @@ struct session_guide {
 	uint64_t look_ns; /* not before then */
 };
 
+/* Of likely sites with the tracer at a time, armed ones too. */
+enum { SESSION_GUIDED = 32 };
+
 struct session {
 	const struct session_config *config;
 	const struct session_sink *sink;
@@ -49,7 +52,8 @@ struct session {
 	struct learned learned; /* of this run alone, if nobody wants it */
 	uint64_t samples; /* told of */
 	struct vec guides; /* of struct session_guide, by learned site */
-	uint32_t guides_out; /* with the tracer */
+	uint32_t guided[SESSION_GUIDED]; /* learned sites with the tracer */
+	uint32_t guides_out; /* so many */
 	uint64_t guide_ns; /* when the next may go there */
 	uint64_t guides_ns; /* when to look for those that are lost */
 	struct dedupe races;
