@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,33 +127,78 @@ bool procfs_process_cpu(pid_t pid, uint64_t *ret_ns)
 	return true;
 }
 
-/* "cpu" and user, nice, system, idle, iowait, irq, softirq, steal (proc(5)) */
+/* user, nice, system, idle, iowait, irq, softirq, steal (proc(5)) */
 enum { STAT_IDLE = 3, STAT_IOWAIT = 4, STAT_FIELDS = 8 };
 
-bool procfs_machine(int *ret_processors, uint64_t *ret_busy, uint64_t *ret_idle)
+/* The fields of a line of /proc/stat, added. */
+static bool stat_add(const char *fields, uint64_t *busy, uint64_t *idle)
 {
-	uint64_t busy = 0, idle = 0;
-	char text[256];
-	char *at, *end;
+	const char *at = fields;
+	char *end;
 
-	if (!procfs_line("/proc/stat", text, sizeof(text)) ||
-	    strncmp(text, "cpu ", 4) != 0)
-		return false;
-	at = text + 4;
 	for (int i = 0; i < STAT_FIELDS; i++, at = end) {
 		uint64_t ticks = strtoull(at, &end, 10);
 
 		if (end == at)
 			return false;
 		if (i == STAT_IDLE || i == STAT_IOWAIT)
-			idle += ticks;
+			*idle += ticks;
 		else
-			busy += ticks;
+			*busy += ticks;
 	}
-	*ret_processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	return true;
+}
+
+/*
+ * The lines "cpu0 ...", "cpu1 ..." of those processors, added; false: not all
+ * of them are there.
+ */
+static bool stat_add_some(const cpu_set_t *some, uint64_t *ret_busy,
+			  uint64_t *ret_idle)
+{
+	cleanup_fclose FILE *file = fopen("/proc/stat", "re");
+	uint64_t busy = 0, idle = 0;
+	char line[512];
+	int found = 0;
+
+	while (file && fgets(line, sizeof(line), file) &&
+	       strncmp(line, "cpu", 3) == 0) {
+		char *end;
+		unsigned long number = strtoul(line + 3, &end, 10);
+
+		/* the first line, "cpu  ", is of all */
+		if (line[3] == ' ' || end == line + 3 ||
+		    number >= CPU_SETSIZE || !CPU_ISSET(number, some))
+			continue;
+		if (!stat_add(end, &busy, &idle))
+			return false;
+		found++;
+	}
+	if (found < CPU_COUNT(some))
+		return false;
 	*ret_busy = busy;
 	*ret_idle = idle;
 	return true;
+}
+
+bool procfs_processors(int *ret_processors, uint64_t *ret_busy,
+		       uint64_t *ret_idle)
+{
+	char text[256];
+	cpu_set_t own;
+
+	*ret_processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	/* it fails where there are more than such a set can hold */
+	if (sched_getaffinity(0, sizeof(own), &own) == 0 &&
+	    CPU_COUNT(&own) < *ret_processors &&
+	    stat_add_some(&own, ret_busy, ret_idle)) {
+		*ret_processors = CPU_COUNT(&own);
+		return true;
+	}
+	*ret_busy = *ret_idle = 0;
+	return procfs_line("/proc/stat", text, sizeof(text)) &&
+	       strncmp(text, "cpu ", 4) == 0 &&
+	       stat_add(text + 4, ret_busy, ret_idle);
 }
 
 static bool futex_waits_for_ever(uint64_t operation, uint64_t timeout)

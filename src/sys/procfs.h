@@ -41,11 +41,12 @@ struct error *procfs_cpu_time(pid_t pid, pid_t tid, uint64_t *ret_ns);
 bool procfs_process_cpu(pid_t pid, uint64_t *ret_ns);
 
 /*
- * Processors of the machine, and the clock ticks that all of them were busy
- * and idle since it was started; false when that cannot be told.
+ * The processors that the calling thread may run on (sched_getaffinity(2)), and
+ * the clock ticks that they were busy and idle since the machine was started;
+ * false when that cannot be told.
  */
-bool procfs_machine(int *ret_processors, uint64_t *ret_busy,
-		    uint64_t *ret_idle);
+bool procfs_processors(int *ret_processors, uint64_t *ret_busy,
+		       uint64_t *ret_idle);
 
 /* Arguments of a system call, as the thread passed them. */
 enum { PROCFS_ARGUMENTS = 6 };

@@ -129,8 +129,11 @@ static void load_look_at_machine(struct load *load, uint64_t now)
 	if (now - load->machine_ns < gap)
 		return;
 	load->machine_ns = now;
-	if (!procfs_machine(&processors, &busy, &idle))
+	if (!procfs_processors(&processors, &busy, &idle))
 		return;
+	/* the set of processors has changed */
+	if (busy < load->machine_busy || idle < load->machine_idle)
+		load->machine_busy = load->machine_idle = 0;
 	passed = (double)(busy - load->machine_busy) +
 		 (double)(idle - load->machine_idle);
 	load->machine_known = load->machine_busy + load->machine_idle != 0;

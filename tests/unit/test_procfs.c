@@ -2,6 +2,7 @@
 /*
  * What /proc tells of threads: signals, names, time, and what they wait for.
  */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,19 +152,41 @@ static void time_of_a_process_is_that_of_its_threads(void **state)
 	assert_true(procfs_process_cpu(getpid(), &later));
 }
 
-static void the_machine_tells_of_busy_and_idle(void **state)
+/* Ticks so far, and that they are counted on. */
+static uint64_t ticks_of(int *ret_processors)
 {
 	uint64_t busy, idle, busy_later, idle_later;
-	int processors;
 
-	(void)state;
-	assert_true(procfs_machine(&processors, &busy, &idle));
-	assert_int_equal(processors, sysconf(_SC_NPROCESSORS_ONLN));
+	assert_true(procfs_processors(ret_processors, &busy, &idle));
 	do {
-		assert_true(
-			procfs_machine(&processors, &busy_later, &idle_later));
+		assert_true(procfs_processors(ret_processors, &busy_later,
+					      &idle_later));
 		assert_true(busy_later >= busy);
 	} while (busy_later == busy);
+	return busy + idle;
+}
+
+static void the_processors_tell_of_busy_and_idle(void **state)
+{
+	cpu_set_t all, one;
+	uint64_t ticks;
+	int processors, first = 0;
+
+	(void)state;
+	ticks = ticks_of(&processors);
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	assert_int_equal(processors, CPU_COUNT(&all));
+	if (processors == 1)
+		return;
+	while (!CPU_ISSET(first, &all))
+		first++;
+	CPU_ZERO(&one);
+	CPU_SET(first, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	/* one of two has half of the ticks at most, as far as they agree */
+	assert_true(ticks_of(&processors) < ticks / 4 * 3);
+	assert_int_equal(processors, 1);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
 enum wait { WAIT_FUTEX, WAIT_FUTEX_TIMED, WAIT_BITSET, WAIT_PAUSE };
@@ -310,7 +333,7 @@ int main(void)
 		TEST(the_status_is_read),
 		TEST(time_on_a_cpu_stands_still_in_a_stop),
 		TEST(time_of_a_process_is_that_of_its_threads),
-		TEST(the_machine_tells_of_busy_and_idle),
+		TEST(the_processors_tell_of_busy_and_idle),
 		TEST(only_a_futex_wait_without_end_waits_for_threads),
 		TEST(some_calls_would_notice_a_stop),
 		TEST(every_thread_is_visited_until_it_is_enough),
