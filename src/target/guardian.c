@@ -53,14 +53,20 @@ static int guardian_open_tracer(pid_t pid)
 }
 
 /*
- * Its tracees are let go before its end is told of (kernel/exit.c,
- * exit_notify).
+ * Its tracees are let go before its end is told of, and before its children get
+ * another parent (kernel/exit.c, exit_notify). tracer: a pidfd; -1: there are
+ * none here, or they are refused.
  */
-static void guardian_await_end(int tracer)
+static void guardian_await_end(int tracer, pid_t pid)
 {
 	struct pollfd fd = { .fd = tracer, .events = POLLIN };
 
-	poll(&fd, 1, GUARDIAN_DEATH_MS);
+	if (tracer >= 0) {
+		poll(&fd, 1, GUARDIAN_DEATH_MS);
+		return;
+	}
+	for (int i = 0; i < GUARDIAN_DEATH_MS && getppid() == pid; i++)
+		poll(NULL, 0, 1);
 }
 
 static void guardian_act(struct guardrestore *restore, int tracer)
@@ -72,7 +78,7 @@ static void guardian_act(struct guardrestore *restore, int tracer)
 	left = guardrestore_text(restore);
 	if (left == 0 && !table->registers)
 		return;
-	guardian_await_end(tracer);
+	guardian_await_end(tracer, table->death.pid);
 	for (uint32_t i = 0; i < GUARDTABLE_SPACES; i++)
 		guardtend_space(restore, i);
 }
