@@ -282,7 +282,21 @@ static void birth_clean_copy(struct engine *engine, struct thread *thread)
 	memory_deinit(&memory);
 }
 
-/* What the process is told of SIGTRAP it has from its parent (fork(2)). */
+/* What its parent does with SIGTRAP, it does too (fork(2)). */
+static void birth_mend_signals(struct engine *engine, struct thread *thread)
+{
+	const struct process *process = thread->process;
+	struct process *parent = engine_process(engine, process->parent);
+	struct memory memory;
+
+	if (!parent)
+		return;
+	memory_init(&memory, process->pid);
+	sigstate_mend_child(engine, thread, parent, &memory);
+	memory_deinit(&memory);
+}
+
+/* Which has been mended. */
 static void birth_inherit_signals(struct engine *engine,
 				  struct process *process, pid_t parent_pid)
 {
@@ -292,7 +306,6 @@ static void birth_inherit_signals(struct engine *engine,
 		return;
 	process->trap_ignored = parent->trap_ignored;
 	process->trap_caught = parent->trap_caught;
-	process->trap_restore_ns = parent->trap_restore_ns;
 	process->trap_learned_ns = parent->trap_learned_ns;
 	process->trap_action_known = parent->trap_action_known;
 	memcpy(process->trap_action, parent->trap_action,
@@ -334,6 +347,7 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 	thread->newborn = false;
 	switch (thread->process->role) {
 	case PROCESS_COPY:
+		birth_mend_signals(engine, thread);
 		if (engine->phase == ENGINE_WATCHING &&
 		    engine->follow != WIRE_FOLLOW_NONE &&
 		    birth_follow(engine, thread->process,

@@ -516,12 +516,13 @@ static void sigstate_learn_action(struct engine *engine, struct thread *thread)
 		sigstate_clear_handler(engine, process, thread->tid);
 }
 
-/* Put SIG_IGN or the program's handler back. */
-static void sigstate_restore_action(struct engine *engine,
-				    struct thread *thread)
+/*
+ * Put SIG_IGN or the handler that the process has into a thread, of it or of its
+ * child, with that memory. False: it was not done.
+ */
+static bool sigstate_put_action(struct engine *engine, struct process *process,
+				pid_t tid, const struct memory *memory)
 {
-	struct process *process = thread->process;
-	const struct memory *memory = &process->space->memory;
 	uint8_t action[sizeof(process->trap_action)] = { 0 };
 	const uint64_t ignore = (uint64_t)(uintptr_t)SIG_IGN;
 	struct error *err = NULL;
@@ -531,18 +532,26 @@ static void sigstate_restore_action(struct engine *engine,
 	else if (process->trap_ignored)
 		memcpy(action, &ignore, sizeof(ignore));
 	else
-		return;
+		return false;
 	if (process->syscall_address == 0)
 		err = remote_syscall_address(memory, &process->syscall_address);
 	if (!err)
-		err = remote_sigaction(thread->tid, memory,
-				       process->syscall_address, SIGTRAP,
-				       action, NULL);
-	if (!err)
-		process->trap_doubt_ns = 0;
-	else if (err != error_gone)
+		err = remote_sigaction(tid, memory, process->syscall_address,
+				       SIGTRAP, action, NULL);
+	if (err && err != error_gone)
 		engine_note(engine,
 			    error_wrap(err, "put SIGTRAP's disposition back"));
+	return !err;
+}
+
+static void sigstate_restore_action(struct engine *engine,
+				    struct thread *thread)
+{
+	struct process *process = thread->process;
+
+	if (sigstate_put_action(engine, process, thread->tid,
+				&process->space->memory))
+		process->trap_doubt_ns = 0;
 }
 
 /*
@@ -661,6 +670,20 @@ void sigstate_mend(struct engine *engine, struct thread *thread)
 		sigstate_plan_restore(engine, thread->process);
 	else
 		sigstate_restore_action(engine, thread);
+}
+
+void sigstate_mend_child(struct engine *engine, struct thread *thread,
+			 struct process *parent, const struct memory *memory)
+{
+	struct thread_status status;
+	struct error *err;
+
+	if (!parent->trap_ignored && !parent->trap_caught)
+		return;
+	err = procfs_status(thread->tid, &status);
+	if (!err && sigstate_is_reset(parent, &status))
+		sigstate_put_action(engine, parent, thread->tid, memory);
+	error_free(err);
 }
 
 int sigstate_deliver(struct engine *engine, struct thread *thread)

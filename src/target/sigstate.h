@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 struct engine;
+struct memory;
 struct process;
 struct thread;
 struct wire_site;
@@ -87,6 +88,14 @@ int sigstate_deliver(struct engine *engine, struct thread *thread);
 
 /* The stopped thread had a trap forced on it: put mask and disposition back. */
 void sigstate_mend(struct engine *engine, struct thread *thread);
+
+/*
+ * The first thread of a forked child, at its first stop: what the parent ignores
+ * or handles, so does the child, even where a trap has reset it in the parent
+ * in the moment of the fork. memory: the child's own.
+ */
+void sigstate_mend_child(struct engine *engine, struct thread *thread,
+			 struct process *parent, const struct memory *memory);
 
 /* Is SIGTRAP known to be blocked in the thread? */
 bool sigstate_trap_blocked(const struct thread *thread);

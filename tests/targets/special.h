@@ -9,6 +9,7 @@
 
 #include "target.h"
 #include <signal.h>
+#include <sys/wait.h>
 
 static pthread_mutex_t special_lock = PTHREAD_MUTEX_INITIALIZER;
 long special_cells[16], special_total;
@@ -88,6 +89,22 @@ UNUSED static void special_check_handler(int signal, void (*handler)(int))
 			     (handler == SIG_IGN || handler == SIG_DFL),
 		     "SigCgt: the disposition was changed");
 	target_check(!(special_status("SigPnd:") & bit), "left pending");
+}
+
+/* Fails unless a forked child has HANDLER for SIGNAL too. */
+UNUSED static void special_check_child(int signal, void (*handler)(int))
+{
+	struct sigaction action;
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		sigaction(signal, NULL, &action);
+		_exit(action.sa_handler != handler);
+	}
+	target_check(pid > 0, "fork");
+	target_check(waitpid(pid, &status, 0) == pid, "waitpid");
+	target_check(status == 0, "a child has another disposition");
 }
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The program has its own SIGTRAP handler and raises SIGTRAP itself: it must
- * see exactly its own ones, each with si_code SI_TKILL from itself.
+ * see exactly its own ones, each with si_code SI_TKILL from itself. Its
+ * children have the handler too.
  */
 #include "special.h"
 
@@ -16,6 +17,9 @@ static void handler(int signal, siginfo_t *info, void *context)
 		strange++;
 }
 
+/* As sigaction(2) tells of it in the other member of the union. */
+static void (*const as_handler)(int) = (void (*)(int))(void *)handler;
+
 static void *worker(void *arg)
 {
 	sig_atomic_t raised = 0;
@@ -23,6 +27,8 @@ static void *worker(void *arg)
 	target_meet();
 	for (unsigned long i = 0; target_goes_on(i); i++) {
 		special_hot((unsigned)i);
+		if (i % 65536 == 0)
+			special_check_child(SIGTRAP, as_handler);
 		if (i % 256 == 0) {
 			raised++;
 			raise(SIGTRAP);
@@ -43,6 +49,6 @@ int main(int argc, char **argv)
 	sigaction(SIGTRAP, &action, NULL);
 	target_init(argc, argv, 2);
 	target_race(worker, worker);
-	special_check_handler(SIGTRAP, (void (*)(int))(void *)handler);
+	special_check_handler(SIGTRAP, as_handler);
 	return target_done("trap_handled");
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * SIGTRAP is ignored: the program's own raise(SIGTRAP) must stay without
- * effect, and the disposition be as it was when nobody watches any more.
+ * effect, its children ignore it too, and the disposition be as it was when
+ * nobody watches any more.
  */
 #include "special.h"
 
@@ -10,6 +11,8 @@ static void *worker(void *arg)
 	target_meet();
 	for (unsigned long i = 0; target_goes_on(i); i++) {
 		special_hot((unsigned)i);
+		if (i % 65536 == 0)
+			special_check_child(SIGTRAP, SIG_IGN);
 		if (i % 1024)
 			continue;
 		raise(SIGTRAP);
