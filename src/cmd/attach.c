@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "cmd/pid.h"
 #include "cmd/refusal.h"
 #include "cmd/watch.h"
@@ -32,10 +33,11 @@ static bool attach_has(const struct vec *pids, int pid)
 
 /*
  * The process is held before it is looked at, so that what is found out is of
- * the one that is then watched.
+ * the one that is then watched. Of several, as from pidof(1), some may have
+ * ended by now.
  */
 static struct error *attach_process(struct watch_options *options,
-				    struct vec *held, int pid)
+				    struct vec *held, int pid, bool several)
 {
 	struct pidref process;
 	struct error *err;
@@ -44,6 +46,10 @@ static struct error *attach_process(struct watch_options *options,
 	if (attach_has(&options->pids, pid))
 		return NULL;
 	err = pidref_open(pid, &process);
+	if (err == error_gone && several) {
+		log_note("process %d has ended; it is left out", pid);
+		return NULL;
+	}
 	if (err)
 		return refusal_explain(err, pid);
 	if (!vec_push(held, &process)) {
@@ -69,8 +75,12 @@ static struct error *attach_processes(char *const *operands,
 	for (size_t i = 0; !err && operands[i]; i++) {
 		err = pid_parse(operands[i], &options->pid);
 		if (!err)
-			err = attach_process(options, held, options->pid);
+			err = attach_process(options, held, options->pid,
+					     operands[1] != NULL);
 	}
+	if (!err && options->pids.count == 0)
+		err = error_create(ERROR_REFUSED,
+				   "all of these processes have ended");
 	if (!err) {
 		options->pid = *(const int *)vec_at(&options->pids, 0);
 		options->held = held->items;

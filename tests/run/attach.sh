@@ -29,8 +29,8 @@ start()
 attached()
 {
 	rm -f "$report"
-	# a background job of a script ignores SIGINT
-	env --default-signal=INT,HUP "$RACEWATCH" attach --seed 1 --rate 1000 \
+	# a background job of a script ignores SIGINT and SIGQUIT
+	env --default-signal=INT,HUP,QUIT "$RACEWATCH" attach --seed 1 --rate 1000 \
 		-o "$report" "$@" "$program" >"$work/out" 2>"$work/err" \
 		</dev/null &
 	watcher=$!
@@ -78,7 +78,7 @@ for backend in perf ptrace; do
 	attached --backend "$backend" --duration 0.4s
 	ended "--duration, $backend" 0
 	unharmed "--duration, $backend"
-	for signal in INT TERM HUP; do
+	for signal in INT TERM HUP QUIT; do
 		attached --backend "$backend"
 		await 20 watching || diag "it does not watch"
 		kill "-$signal" "$watcher"
@@ -108,6 +108,22 @@ for backend in perf ptrace; do
 	unharmed "--halt-on-race, $backend"
 	stop_program
 done
+
+# Of several some may have ended, as may all.
+true &
+gone=$!
+wait "$gone"
+start wait_forever
+attached --duration 0.4s "$gone"
+ended "one of two has ended" 0
+matches "one of two has ended: a note" "$work/err" \
+	"^racewatch: note: process $gone has ended; it is left out\$"
+unharmed "one of two has ended"
+run attach "$gone" "$gone"
+is "all have ended: exit status" "$status" 125
+matches "all have ended: it is said" "$work/err" \
+	'all of these processes have ended'
+stop_program
 
 start exec_self 4
 attached --error-exitcode 0
