@@ -40,10 +40,11 @@ tree_memory()
 	done
 }
 
-# poll_memory PID FILE: the most that was seen of it, as long as it lives.
+# poll_memory PID FILE: the most that was seen of it, as long as it lives. It
+# looks ever less often, as looking takes time from the program.
 poll_memory()
 {
-	local most=0 sum pause
+	local most=0 sum pause gap_ms=50 gap
 
 	exec {pause}<> <(:)
 	while kill -0 "$1" 2>/dev/null; do
@@ -53,7 +54,9 @@ poll_memory()
 			most=$sum
 			echo "$most" >"$2"
 		fi
-		read -r -t 0.05 -u "$pause" || true
+		printf -v gap 0.%03d "$gap_ms"
+		read -r -t "$gap" -u "$pause" || true
+		gap_ms=$((gap_ms < 250 ? gap_ms * 5 / 4 : gap_ms))
 	done
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# awk -f json.awk -f summary.awk -v apart=" PROGRAM... " JSON: what bench/peers/run found,
-# of each tool over all programs, and what is asked of racewatch.
+# awk -f json.awk -f summary.awk -v apart=" PROGRAM... " JSON: what bench/peers/run
+# found, of each tool over all programs, and what is asked of racewatch.
 
 function word_of(key,   text) {
 	text = substr($0, index($0, "\"" key "\":\"") + length(key) + 4)
@@ -37,8 +37,16 @@ function verdict(good) {
 	n = ++runs[tool]
 	ratios[tool, n] = number_of($0, "took_us") / number_of($0, "bare_us")
 	known[tool] += number_of($0, "known")
-	found[tool] += list_of("found") == "" ? 0 : \
+	here = list_of("found") == "" ? 0 : \
 		split(list_of("found"), unused, "\",\"")
+	found[tool] += here
+	stalls[tool] += number_of($0, "stalls")
+	if (number_of($0, "kib") > memory[tool])
+		memory[tool] = number_of($0, "kib")
+	if (here) {
+		m = ++runs["first " tool]
+		ratios["first " tool, m] = number_of($0, "first_us") / 1e6
+	}
 	if (kind != "real" && list_of("false") != "") {
 		wrong[tool] += split(list_of("false"), unused, "\",\"")
 		if (!((tool, program) in counted))
@@ -68,16 +76,26 @@ function verdict(good) {
 END {
 	printf "\n%d programs with known races, %d without\n", \
 		kinds["racy"], kinds["free"]
-	printf "%-10s %9s %13s %18s %s\n", "tool", "recall", \
-		"false reports", "on so many programs", "slow-down, median"
+	printf "%-10s %7s %-18s %-21s %6s %7s %s\n", "tool", "recall", \
+		"false, programs", "slow-down [low-high]", "MB", "first,s", \
+		"races/1000 stalls"
 	n = split("racewatch high tsan helgrind drd", tools, " ")
 	for (i = 1; i <= n; i++) {
 		tool = tools[i]
 		if (!runs[tool])
 			continue
-		printf "%-10s %9s %13d %18d %.2f\n", tool, known[tool] ? \
-			sprintf("%.0f %%", 100 * found[tool] / known[tool]) : "-", \
-			wrong[tool], falsely[tool], median_of(tool, runs[tool])
+		middle = median_of(tool, runs[tool])
+		m = runs["first " tool]
+		printf "%-10s %7s %-18s %-21s %6.0f %7s %s\n", tool, \
+			known[tool] ? sprintf("%.0f %%", \
+				100 * found[tool] / known[tool]) : "-", \
+			sprintf("%d, %d", wrong[tool], falsely[tool]), \
+			sprintf("%.2f [%.2f-%.2f]", middle, \
+				ratios[tool, 1], ratios[tool, runs[tool]]), \
+			memory[tool] / 1024, \
+			m ? sprintf("%.2f", median_of("first " tool, m)) : "-", \
+			stalls[tool] ? sprintf("%.2f", \
+				1000 * found[tool] / stalls[tool]) : ""
 	}
 	for (i = 1; i <= tellings; i++)
 		print "false report of racewatch: " told[i]

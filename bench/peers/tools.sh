@@ -112,7 +112,8 @@ run_racewatch()
 
 tool_racewatch()
 {
-	local stalls watched
+	local stalls watched BENCH_INPUT=$low_input
+	local command=("${low_command[@]}")
 
 	run_racewatch racewatch "$1" --overhead 2
 	record racewatch racewatch "$work/racewatch.report"

@@ -28,8 +28,8 @@ enum {
 };
 
 /*
- * Measured, see racewatch-run(1). Low is for servers: the stall bounds what
- * one request waits.
+ * Low is for servers: the stall bounds what one request waits (bench/attach).
+ * How the stall of the others was chosen is in racewatch-run(1).
  */
 static const struct effort_preset {
 	uint32_t rate;
