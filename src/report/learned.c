@@ -120,96 +120,6 @@ uint32_t learned_pair(struct learned *learned, uint32_t site, uint32_t other)
 	return learned_enter(&learned->pair_index, key, &learned->pairs);
 }
 
-/* Sites of the other that are not in this one. */
-static size_t learned_news(const struct learned *learned,
-			   const struct learned *other)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < other->sites.count; i++) {
-		const struct learned_site *site = learned_site_at(other, i);
-		const struct learned_module *module =
-			learned_module_at(other, site->module);
-		uint32_t number = learned_find_module(learned, module->path,
-						      module->build_id);
-
-		count += number == UINT32_MAX ||
-			 !map_get(&learned->site_index,
-				  learned_key(number, site->offset));
-	}
-	return count;
-}
-
-/*
- * Copy all but so many sites. places: gets 1 for those in pairs, and then the
- * number of each in the copy.
- */
-static bool learned_copy(const struct learned *learned, size_t surplus,
-			 uint32_t *places, struct learned *ret)
-{
-	ret->runs = learned->runs;
-	for (size_t i = 0; i < learned->pairs.count; i++) {
-		const struct learned_pair *pair = learned_pair_at(learned, i);
-
-		places[pair->sites[0]] = places[pair->sites[1]] = 1;
-	}
-	for (size_t i = 0; i < learned->sites.count; i++) {
-		const struct learned_site *site = learned_site_at(learned, i);
-		const struct learned_module *module =
-			learned_module_at(learned, site->module);
-		uint32_t number;
-
-		if (surplus > 0 && site->shared == 0 && places[i] == 0) {
-			surplus--;
-			continue;
-		}
-		number = learned_module(ret, module->path, module->build_id);
-		places[i] = learned_site(ret, number, site->offset);
-		if (places[i] == UINT32_MAX)
-			return false;
-		*learned_site_at(ret, places[i]) = *site;
-		learned_site_at(ret, places[i])->module = number;
-	}
-	for (size_t i = 0; i < learned->pairs.count; i++) {
-		const struct learned_pair *pair = learned_pair_at(learned, i);
-		uint32_t index = learned_pair(ret, places[pair->sites[0]],
-					      places[pair->sites[1]]);
-
-		if (index == UINT32_MAX)
-			return false;
-		learned_pair_at(ret, index)->seen = pair->seen;
-		learned_pair_at(ret, index)->races = pair->races;
-	}
-	return true;
-}
-
-struct error *learned_make_room(struct learned *learned, size_t room)
-{
-	size_t count = learned->sites.count;
-	struct learned kept;
-	uint32_t *places;
-	bool copied;
-
-	if (room > LEARNED_SITES_MAX)
-		room = LEARNED_SITES_MAX;
-	if (count + room <= LEARNED_SITES_MAX)
-		return NULL;
-	places = calloc(count, sizeof(*places));
-	if (!places)
-		return error_nomem;
-	learned_init(&kept);
-	copied = learned_copy(learned, count + room - LEARNED_SITES_MAX, places,
-			      &kept);
-	free(places);
-	if (!copied) {
-		learned_deinit(&kept);
-		return error_nomem;
-	}
-	learned_deinit(learned);
-	*learned = kept;
-	return NULL;
-}
-
 /* The other's site, in this one; UINT32_MAX: there is no room. ERROR_NOMEM. */
 static struct error *learned_translate(struct learned *learned,
 				       const struct learned *other,
@@ -280,6 +190,86 @@ static struct error *learned_add_pairs(struct learned *learned,
 		pair->seen += from->seen;
 		pair->races += from->races;
 	}
+	return NULL;
+}
+
+/* Sites of the other that are not in this one. */
+static size_t learned_news(const struct learned *learned,
+			   const struct learned *other)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < other->sites.count; i++) {
+		const struct learned_site *site = learned_site_at(other, i);
+		const struct learned_module *module =
+			learned_module_at(other, site->module);
+		uint32_t number = learned_find_module(learned, module->path,
+						      module->build_id);
+
+		count += number == UINT32_MAX ||
+			 !map_get(&learned->site_index,
+				  learned_key(number, site->offset));
+	}
+	return count;
+}
+
+/*
+ * Copy all but so many sites. places: gets 1 for those in pairs, and then the
+ * number of each in the copy.
+ */
+static struct error *learned_copy(const struct learned *learned, size_t surplus,
+				  uint32_t *places, struct learned *ret)
+{
+	ret->runs = learned->runs;
+	for (size_t i = 0; i < learned->pairs.count; i++) {
+		const struct learned_pair *pair = learned_pair_at(learned, i);
+
+		places[pair->sites[0]] = places[pair->sites[1]] = 1;
+	}
+	for (size_t i = 0; i < learned->sites.count; i++) {
+		const struct learned_site *site = learned_site_at(learned, i);
+		const struct learned_module *module =
+			learned_module_at(learned, site->module);
+		uint32_t number;
+
+		if (surplus > 0 && site->shared == 0 && places[i] == 0) {
+			surplus--;
+			continue;
+		}
+		number = learned_module(ret, module->path, module->build_id);
+		places[i] = learned_site(ret, number, site->offset);
+		if (places[i] == UINT32_MAX)
+			return error_nomem;
+		*learned_site_at(ret, places[i]) = *site;
+		learned_site_at(ret, places[i])->module = number;
+	}
+	return learned_add_pairs(ret, learned, places);
+}
+
+struct error *learned_make_room(struct learned *learned, size_t room)
+{
+	size_t count = learned->sites.count;
+	struct learned kept;
+	struct error *err;
+	uint32_t *places;
+
+	if (room > LEARNED_SITES_MAX)
+		room = LEARNED_SITES_MAX;
+	if (count + room <= LEARNED_SITES_MAX)
+		return NULL;
+	places = calloc(count, sizeof(*places));
+	if (!places)
+		return error_nomem;
+	learned_init(&kept);
+	err = learned_copy(learned, count + room - LEARNED_SITES_MAX, places,
+			   &kept);
+	free(places);
+	if (err) {
+		learned_deinit(&kept);
+		return err;
+	}
+	learned_deinit(learned);
+	*learned = kept;
 	return NULL;
 }
 
