@@ -4,7 +4,7 @@
 # One run of a command for bench/peers/run: its time, its memory, and when it
 # first told of a race. Wants bench/lib.sh.
 
-first_line='^WARNING: racewatch: data race|^WARNING: ThreadSanitizer: data race|Possible data race during|Conflicting (load|store) by'
+first_line='^WARNING: racewatch: data race|^racewatch: note: new race in run|^WARNING: ThreadSanitizer: data race|Possible data race during|Conflicting (load|store) by'
 
 # follow: copies what comes, and notes in file $1 when the first race does.
 follow()

@@ -28,7 +28,12 @@ index($0, "\"program\":\"" job "\"") && index($0, "\"tool\":\"" tool "\"") {
 		first += number_of($0, "first_us") / 1e6
 		firsts++
 	}
+	if (number_of($0, "told") != "") {
+		told += 1 + number_of($0, "told") / 100
+		tells++
+	}
 	status = number_of($0, "status")
+	cut += status == 124
 	real = /"kind":"real"/
 }
 
@@ -36,12 +41,15 @@ END {
 	if (!runs)
 		exit
 	middle = (ratio[int((runs + 1) / 2)] + ratio[int((runs + 2) / 2)]) / 2
-	printf "%-15s %-9s %-21s %6.0f %6s %6s %7s %s%s\n", job, tool, \
-		sprintf("%.2f [%.2f-%.2f]", middle, ratio[1], ratio[runs]), \
+	printf "%-15s %-9s %-21s %5s %6.0f %6s %6s %7s %s%s\n", job, tool, \
+		tool == "sweep" ? "-" : \
+			sprintf("%.2f [%.2f-%.2f]", middle, ratio[1], ratio[runs]), \
+		tells ? sprintf("%.2f", told / tells) : "", \
 		memory / 1024, \
 		real ? "-" : found "/" known, \
 		real ? "(" wrong ")" : wrong, \
 		firsts ? sprintf("%.2f", first / firsts) : "-", \
 		stalls ? sprintf("%.2f", 1000 * (found + wrong) / stalls) : "", \
-		status && status < 125 && status != 66 ? " (status " status ")" : ""
+		cut ? " (cut off)" : status && status < 125 && status != 66 ? \
+			" (status " status ")" : ""
 }

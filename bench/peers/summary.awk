@@ -30,12 +30,21 @@ function verdict(good) {
 	return good ? "yes" : "NO"
 }
 
+BEGIN {
+	own["low"] = own["run"] = own["high"] = own["sweep"] = 1
+}
+
 {
 	tool = word_of("tool")
 	program = word_of("program")
 	kind = word_of("kind")
 	n = ++runs[tool]
 	ratios[tool, n] = number_of($0, "took_us") / number_of($0, "bare_us")
+	cut[tool] += number_of($0, "status") == 124
+	if (number_of($0, "told") != "") {
+		m = ++runs["told " tool]
+		ratios["told " tool, m] = 1 + number_of($0, "told") / 100
+	}
 	known[tool] += number_of($0, "known")
 	here = list_of("found") == "" ? 0 : \
 		split(list_of("found"), unused, "\",\"")
@@ -52,7 +61,7 @@ function verdict(good) {
 		if (!((tool, program) in counted))
 			falsely[tool]++
 		counted[tool, program] = 1
-		if (tool == "racewatch" || tool == "high")
+		if (own[tool])
 			told[++tellings] = program ", " tool ": " list_of("false")
 	}
 	if (!(program in programs)) {
@@ -60,40 +69,40 @@ function verdict(good) {
 		names[count] = program
 		kinds[kind]++
 	}
-	if (tool == "racewatch" && index(apart, " " program " ")) {
+	if (tool == "low" && index(apart, " " program " ")) {
 		m = ++runs["apart " program]
 		ratios["apart " program, m] = \
 			number_of($0, "program_us") / number_of($0, "bare_us")
 	}
-	if (tool == "helgrind")
-		helgrind_us[program] = number_of($0, "took_us")
-	if (tool == "high")
-		spent_us[program] = number_of($0, "spent_us")
-	if (tool == "high" || tool == "helgrind")
+	if (tool == "sweep" || tool == "helgrind")
 		list[tool, program] = list_of("found")
 }
 
 END {
 	printf "\n%d programs with known races, %d without\n", \
 		kinds["racy"], kinds["free"]
-	printf "%-10s %7s %-18s %-21s %6s %7s %s\n", "tool", "recall", \
-		"false, programs", "slow-down [low-high]", "MB", "first,s", \
-		"races/1000 stalls"
-	n = split("racewatch high tsan helgrind drd", tools, " ")
+	printf "%-10s %7s %-18s %-21s %5s %6s %7s %7s %s\n", "tool", \
+		"recall", "false, programs", "slow-down [low-high]", "told", \
+		"MB", "first,s", "cut off", "races/1000 stalls"
+	n = split("low run high sweep tsan helgrind drd", tools, " ")
 	for (i = 1; i <= n; i++) {
 		tool = tools[i]
 		if (!runs[tool])
 			continue
 		middle = median_of(tool, runs[tool])
 		m = runs["first " tool]
-		printf "%-10s %7s %-18s %-21s %6.0f %7s %s\n", tool, \
+		k = runs["told " tool]
+		printf "%-10s %7s %-18s %-21s %5s %6.0f %7s %7d %s\n", tool, \
 			known[tool] ? sprintf("%.0f %%", \
 				100 * found[tool] / known[tool]) : "-", \
 			sprintf("%d, %d", wrong[tool], falsely[tool]), \
-			sprintf("%.2f [%.2f-%.2f]", middle, \
+			tool == "sweep" ? "-" : \
+				sprintf("%.2f [%.2f-%.2f]", middle, \
 				ratios[tool, 1], ratios[tool, runs[tool]]), \
+			k ? sprintf("%.2f", median_of("told " tool, k)) : "", \
 			memory[tool] / 1024, \
 			m ? sprintf("%.2f", median_of("first " tool, m)) : "-", \
+			cut[tool], \
 			stalls[tool] ? sprintf("%.2f", \
 				1000 * found[tool] / stalls[tool]) : ""
 	}
@@ -103,12 +112,8 @@ END {
 		program = names[k]
 		m = split(list["helgrind", program], words, ",")
 		for (i = 1; i <= m; i++)
-			if (words[i] != "" && !index(list["high", program], words[i]))
+			if (words[i] != "" && !index(list["sweep", program], words[i]))
 				print "found by Helgrind only: " words[i]
-		if (program in helgrind_us && \
-		    spent_us[program] > helgrind_us[program] * 1.02 + 100000)
-			printf "%s: high took %.1f s, Helgrind %.1f s\n", program, \
-				spent_us[program] / 1e6, helgrind_us[program] / 1e6
 	}
 	for (k = 1; k <= count; k++) {
 		program = names[k]
@@ -123,8 +128,8 @@ END {
 				program, ratio
 	}
 	if (runs["helgrind"])
-		printf "high finds at least as much as Helgrind in its time: %s\n", \
-			verdict(found["high"] >= found["helgrind"])
+		printf "sweep finds at least as much as Helgrind in its time: %s\n", \
+			verdict(found["sweep"] >= found["helgrind"])
 	printf "no false report of racewatch: %s\n", verdict(!tellings)
 	printf "at --overhead 2 at most 1.03 times the time, of %d programs " \
 		"whose threads do not wait for each other: %d\n", all, kept

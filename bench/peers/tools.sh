@@ -13,10 +13,10 @@ tools_check()
 		valgrind --version
 	else
 		echo "no Helgrind and DRD: package valgrind is not installed;" \
-			"high gets 20 s"
+			"sweep gets 20 s"
 	fi
 	tsan_compiler=
-	for tsan_compiler in clang gcc ""; do
+	for tsan_compiler in "${CC:-gcc}" clang ""; do
 		[ -n "$tsan_compiler" ] || break
 		echo 'int main(void) { return 0; }' >"$work/try.c"
 		"$tsan_compiler" -fsanitize=thread -o "$work/try" "$work/try.c" \
@@ -47,10 +47,21 @@ bare()
 {
 	local status first memory
 
-	measure bare "${command[@]}"
+	measure bare "${serve[@]}" "${serve[@]:+env}" "${command[@]}"
+	served bare
 	read -r base status memory first <"$work/bare.result"
 	[ "$status" -eq 0 ] || die "${command[*]}: status $status"
 	bare_kib=$memory
+}
+
+# served TOOL: of a server the time is the client's.
+served()
+{
+	local took rest
+
+	[ ${#serve[@]} -gt 0 ] || return 0
+	read -r took rest <"$work/$1.result"
+	echo "$(<"$work/client") $rest" >"$work/$1.result"
 }
 
 # Lines, as the members of a list in JSON.
@@ -63,7 +74,8 @@ quoted()
 }
 
 # record TOOL SYNTAX REPORT... adds an object on the last measure of TOOL; in
-# the environment of the call: stalls, watched (the program's own time there).
+# the environment of the call: stalls, watched (the program's own time there),
+# told (percent).
 record()
 {
 	local tool=$1 took status memory first matched=$work/$1.matched
@@ -72,17 +84,17 @@ record()
 	read -r took status memory first <"$work/$tool.result"
 	truth=${truth%.*}
 	[ "$kind" = racy ] || truth=-
-	nm -S "$(command -v "${command[0]}")" >"$work/nm.symbols" 2>/dev/null
+	nm -S "$(command -v "${command[0]:-none}")" >"$work/nm.symbols" 2>/dev/null
 	awk -v tool="$2" -f "$bench_source/json.awk" \
 		-f "$here/stacks.awk" "$work/nm.symbols" "${@:3}" \
 		>"$work/$tool.stacks"
 	awk -v program="$truth" -f "$here/match.awk" "$here/truth.tab" \
 		"$work/$tool.stacks" | sort >"$matched"
 	[ "$first" = - ] && first=null
-	printf '{"program":"%s","kind":"%s","tool":"%s","bare_us":%s,"took_us":%s,"program_us":%s,"status":%s,"bare_kib":%s,"kib":%s,"known":%s,"first_us":%s,"stalls":%s,"spent_us":%s,"found":[%s],"false":[%s]}\n' \
+	printf '{"program":"%s","kind":"%s","tool":"%s","bare_us":%s,"took_us":%s,"program_us":%s,"status":%s,"bare_kib":%s,"kib":%s,"known":%s,"first_us":%s,"stalls":%s,"told":%s,"found":[%s],"false":[%s]}\n' \
 		"$job" "$kind" "$tool" "$base" "$took" "${watched:-null}" \
 		"$status" "$bare_kib" "$memory" "$known" "$first" \
-		"${stalls:-null}" "${spent:-null}" \
+		"${stalls:-null}" "${told:-null}" \
 		"$(sed -n 's/^known //p' "$matched" | quoted)" \
 		"$(sed -n 's/^false //p' "$matched" | quoted)" >>"$json"
 	[ -z "$keep" ] || cat "$work/$tool.err" "${@:3}" \
@@ -94,75 +106,70 @@ microseconds()
 	awk -v s="${1:-0}" 'BEGIN { printf "%d\n", s * 1e6 }'
 }
 
-# run_racewatch TOOL SEED OPTION...: watches with it.
-run_racewatch()
+# printed TEXT REPORT: those records of the report whose races the text has.
+printed()
 {
-	local tool=$1 number=$2
+	awk '
+	FNR == NR {
+		if (match($0, /^WARNING: racewatch: data race #[0-9]+/))
+			shown[substr($0, 32, RLENGTH - 31)] = 1
+		next
+	}
+	!/^\{"type": *"race"/ { print; next }
+	{
+		match($0, /"id": *[0-9]+/)
+		id = substr($0, RSTART, RLENGTH)
+		sub(/.* /, "", id)
+		sub(/.*:/, "", id)
+		if (id in shown)
+			print
+	}' "$1" "$2"
+}
+
+# tool_racewatch TOOL SEED OPTION...: a run that is watched with it.
+tool_racewatch()
+{
+	local tool=$1 number=$2 stalls watched told
 
 	shift 2
 	bare
-	measure "$tool" timeout "$limit" "$RACEWATCH" run "$@" \
+	rm -f "$work/$tool.report"
+	measure "$tool" "${serve[@]}" timeout "$limit" "$RACEWATCH" run "$@" \
 		--seed "$number" --error-exitcode 0 --color never \
 		-o "$work/$tool.report" -- "${command[@]}"
+	served "$tool"
 	grep -q '"type":"summary"' "$work/$tool.report" ||
 		die "racewatch: $(tail -n 1 "$work/$tool.err")"
 	stalls=$(field "$work/$tool.report" samples)
+	told=$(field "$work/$tool.report" overhead_pct)
 	watched=$(microseconds "$(field "$work/$tool.report" elapsed_s)")
+	printed "$work/$tool.err" "$work/$tool.report" >"$work/$tool.printed"
+	record "$tool" racewatch "$work/$tool.printed"
 }
 
-tool_racewatch()
+tool_low()
 {
-	local stalls watched BENCH_INPUT=$low_input
-	local command=("${low_command[@]}")
+	local BENCH_INPUT=$low_input command=("${low_command[@]}")
 
-	run_racewatch racewatch "$1" --overhead 2
-	record racewatch racewatch "$work/racewatch.report"
+	tool_racewatch low "$1" --overhead 2
 }
 
-# tool_high MICROSECONDS: one run, and a sweep of runs for what is left.
-tool_high()
+# tool_sweep MICROSECONDS: runs for so long. Its slow-down is no figure.
+tool_sweep()
 {
-	local stalls watched took rest spent reports=("$work/high.report")
-	local result more
+	local stalls
 
-	run_racewatch high "$seed" --effort high
-	result=$(<"$work/high.result")
-	took=${result%% *}
-	spent=$took
-	# a sweep starts, and merges, outside of its budget
-	rest=$((($1 - took) / 1000 - 200))
-	if [ "$rest" -gt $((base / 500)) ]; then
-		rm -rf "$work/sweep"
-		measure sweep timeout "$limit" "$RACEWATCH" sweep --budget \
-			"${rest}ms" --error-exitcode 0 --seed "$seed" -q \
-			-d "$work/sweep" -- "${command[@]}"
-		[ -s "$work/sweep/report.jsonl" ] ||
-			die "sweep: $(tail -n 1 "$work/sweep.err")"
-		reports+=("$work/sweep/report.jsonl")
-		more=$(field "$work/sweep/report.jsonl" samples)
-		stalls=$((stalls + ${more:-0}))
-		spent=$((took + $(cut -d' ' -f1 "$work/sweep.result")))
-		[ "${result##* }" != - ] ||
-			echo "${result% *} $(sweep_first "$took")" \
-				>"$work/high.result"
-	fi
-	record high racewatch "${reports[@]}"
-}
-
-# sweep_first MICROSECONDS: until the sweep's first race, and what was before.
-sweep_first()
-{
-	local first begun
-
-	first=$(grep -ho '"type":"race".*"time":"[^"]*"' \
-		"$work"/sweep/run-*/report.jsonl 2>/dev/null |
-		sed 's/.*[{,]"time":"\([^"]*\)".*/\1/' | sort | head -n 1)
-	begun=$(grep -ho '"start":"[^"]*"' "$work"/sweep/run-*/report.jsonl \
-		2>/dev/null | sort | head -n 1 | cut -d'"' -f4)
-	[ -n "$first" ] || { echo -; return; }
-	first=$(date -d "$first" +%s%6N)
-	begun=$(date -d "$begun" +%s%6N)
-	echo $(($1 + first - begun))
+	bare
+	rm -rf "$work/sweep"
+	measure sweep timeout "$limit" "$RACEWATCH" sweep --budget \
+		"$(($1 / 1000))ms" --error-exitcode 0 --seed "$seed" \
+		--color never -d "$work/sweep" -- "${command[@]}"
+	[ -s "$work/sweep/report.jsonl" ] ||
+		die "sweep: $(tail -n 1 "$work/sweep.err")"
+	stalls=$(field "$work/sweep/report.jsonl" samples)
+	printed "$work/sweep.err" "$work/sweep/report.jsonl" \
+		>"$work/sweep.printed"
+	record sweep racewatch "$work/sweep.printed"
 }
 
 tool_tsan()
@@ -180,9 +187,13 @@ tools_valgrind()
 
 	bare
 	for tool in helgrind drd; do
-		measure "$tool" timeout "$limit" valgrind -q "--tool=$tool" \
-			"${command[@]}" &
-		[ -z "$serial" ] || wait
+		measure "$tool" "${serve[@]}" timeout "$limit" valgrind -q \
+			"--tool=$tool" "${command[@]}" &
+		# two servers would share a socket
+		if [ -n "$serial" ] || [ ${#serve[@]} -gt 0 ]; then
+			wait
+			served "$tool"
+		fi
 	done
 	wait
 	for tool in helgrind drd; do
