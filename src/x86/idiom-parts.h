@@ -134,6 +134,22 @@ void idiom_kill(struct path *path, uint32_t written,
 bool idiom_step_constant(struct path *path, const struct cs_insn *insn,
 			 struct form *form, unsigned int size, int64_t imm);
 
+/*
+ * The registers an instruction reads, addresses included, and those it writes.
+ * What is partly written goes on in its other bits: *byte has those of whose
+ * lowest byte that is so, the rest count as read.
+ */
+uint32_t idiom_registers(const struct follow *follow,
+			 const struct cs_insn *insn, uint32_t *written,
+			 uint32_t *byte);
+
+/*
+ * Does what a load has read come back to the place, in whatever form? The load
+ * is the instruction at the address; of stores counts follow->store, or any.
+ * Registers are followed until a call, memory is not.
+ */
+bool idiom_comes_back(const struct follow *follow, uint64_t load);
+
 /* What an instruction that falls through does to the registers' values. */
 void idiom_step(struct follow *follow, struct path *path,
 		const struct cs_insn *insn);

@@ -49,14 +49,9 @@ static bool is_low_byte(const struct follow *follow, unsigned int reg)
 	       is_partial(follow, reg);
 }
 
-/*
- * The registers an instruction reads, addresses included, and those it writes.
- * What is partly written goes on in its other bits: *byte has those of whose
- * lowest byte that is so, the rest count as read.
- */
-static uint32_t registers_read(const struct follow *follow,
-			       const struct cs_insn *insn, uint32_t *written,
-			       uint32_t *byte)
+uint32_t idiom_registers(const struct follow *follow,
+			 const struct cs_insn *insn, uint32_t *written,
+			 uint32_t *byte)
 {
 	cs_regs read, write;
 	uint8_t reads = 0, writes = 0;
@@ -127,7 +122,7 @@ static void step_other(struct follow *follow, struct path *path,
 		       const struct cs_insn *insn)
 {
 	uint32_t written, byte;
-	uint32_t read = registers_read(follow, insn, &written, &byte);
+	uint32_t read = idiom_registers(follow, insn, &written, &byte);
 	bool compares = insn->id == X86_INS_CMP || insn->id == X86_INS_TEST ||
 			insn->id == X86_INS_BT;
 

@@ -258,6 +258,9 @@ static void find_load(struct follow *follow, uint64_t store)
 		follow->steps = 0;
 		if (insn)
 			follow_load(follow, insn);
+		if (follow->idiom->change == IDIOM_UNKNOWN &&
+		    idiom_comes_back(follow, addresses[i % WINDOW]))
+			follow->idiom->change = IDIOM_DERIVED;
 	}
 }
 
@@ -326,6 +329,9 @@ void idiom_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
 	case ACCESS_READ:
 		if (!follow_load(&follow, insn))
 			look_at_memory(&follow, insn);
+		if (ret->change == IDIOM_UNKNOWN &&
+		    idiom_comes_back(&follow, address))
+			ret->change = IDIOM_DERIVED;
 		break;
 	case ACCESS_RMW:
 		look_at_change(&follow, insn);
