@@ -52,7 +52,6 @@ static bool side_rule_holds(const struct conflict *conflict, int i)
 	switch ((int)conflict->sides[i].rule) {
 	case RULE_PLT:
 		return true;
-	case RULE_VOLATILE:
 	case RULE_ATOMIC_TYPE:
 	case RULE_GUARD:
 		return address - (i == 1 ? conflict->wire.shift : 0) ==
@@ -78,29 +77,15 @@ static const char *evidence_of_both(const struct conflict_context *context,
 	return side_in_runtime(&conflict->sides[1]) ? "runtime" : NULL;
 }
 
-static bool side_updates_plainly(const struct conflict_side *side)
-{
-	struct insn_idiom idiom;
-
-	if (!side->wire->present || side->insn.synchronizes)
-		return false;
-	evidence_idiom(side, &idiom);
-	return idiom_is_update(&idiom);
-}
-
 void evidence_of_sides(const struct conflict_context *context,
 		       struct conflict *conflict)
 {
 	const char *both = evidence_of_both(context, conflict);
-	/* volatile makes no update atomic: of two, one is lost */
-	bool lost = both && strcmp(both, rule_name(RULE_VOLATILE)) == 0 &&
-		    side_updates_plainly(&conflict->sides[0]) &&
-		    side_updates_plainly(&conflict->sides[1]);
 
 	for (int i = 0; i < 2; i++) {
 		struct conflict_side *side = &conflict->sides[i];
 
-		side->sync = lost ? NULL : both;
+		side->sync = both;
 		if (!both && (side->rule == RULE_SYNCHRONIZING ||
 			      side->rule == RULE_ATOMIC_CODE))
 			side->sync = rule_name(side->rule);

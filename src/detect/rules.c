@@ -20,7 +20,6 @@ static const char *const rule_names[RULE_REFUSED] = {
 	[RULE_READ_ONLY] = "read-only",
 	[RULE_SYNCHRONIZING] = "synchronizing",
 	[RULE_ATOMIC_CODE] = "atomic-code",
-	[RULE_VOLATILE] = "volatile",
 	[RULE_ATOMIC_TYPE] = "atomic-type",
 	[RULE_GUARD] = "guard",
 	[RULE_GO_CHECK] = "go-check",
@@ -61,7 +60,6 @@ bool rule_is_synchronization(enum rule rule)
 	switch ((int)rule) {
 	case RULE_SYNCHRONIZING:
 	case RULE_ATOMIC_CODE:
-	case RULE_VOLATILE:
 	case RULE_ATOMIC_TYPE:
 	case RULE_GUARD:
 	case RULE_PLT:
@@ -93,8 +91,6 @@ static enum rule rule_of_mark(enum atomics_mark mark)
 	switch (mark) {
 	case ATOMICS_CODE:
 		return RULE_ATOMIC_CODE;
-	case ATOMICS_VOLATILE:
-		return RULE_VOLATILE;
 	case ATOMICS_TYPE:
 		return RULE_ATOMIC_TYPE;
 	case ATOMICS_GUARD:

@@ -28,7 +28,6 @@ enum rule {
 	RULE_READ_ONLY, /* at a fixed address in memory nobody writes */
 	RULE_SYNCHRONIZING, /* lock prefix, or xchg with memory */
 	RULE_ATOMIC_CODE, /* body of an atomic operation, by debug information */
-	RULE_VOLATILE, /* the variable is volatile */
 	RULE_ATOMIC_TYPE, /* the variable is _Atomic or std::atomic */
 	RULE_GUARD, /* guard variable of a C++ static local */
 	RULE_GO_CHECK, /* Go's, of a pointer for nil, of the stack for room */
@@ -111,8 +110,8 @@ enum rule rules_classify(const struct rules *rules, struct image *image,
 			 const struct insn_access *insn, unsigned int flags);
 
 /*
- * The rule for data at a run-time address: RULE_VOLATILE, RULE_ATOMIC_TYPE,
- * RULE_GUARD, or RULE_SITE for anything else.
+ * The rule for data at a run-time address: RULE_ATOMIC_TYPE, RULE_GUARD, or
+ * RULE_SITE for anything else.
  */
 enum rule rules_data(struct image *image, uint64_t address);
 

@@ -13,7 +13,6 @@
 #include "image/elftext.h"
 #include "image/image.h"
 #include "x86/decode.h"
-#include "x86/idiom.h"
 
 enum {
 	/* instructions between "push %rbp" and "mov %rsp, %rbp" */
@@ -27,8 +26,7 @@ struct scan {
 	struct vec *sites;
 	size_t first; /* of the function, in sites */
 	struct scan_counts *counts;
-	const uint8_t *bytes; /* of the function */
-	uint64_t start, end;
+	uint64_t end; /* of the function */
 	bool frame_pointer;
 	unsigned int since_push; /* of rbp; 0: not seen */
 	/* the last two instructions, for the guard's pattern */
@@ -198,28 +196,6 @@ static uint64_t scan_resume(const struct scanner *scanner,
 	return nearest;
 }
 
-/*
- * Does a volatile variable get there what was made of its old value? Volatile
- * does not make that atomic: of two such updates one is lost.
- */
-static bool scan_is_update(const struct scanner *scanner,
-			   const struct scan *scan, uint64_t address,
-			   const struct insn_access *insn)
-{
-	for (unsigned int i = 0; i < insn->operand_count; i++) {
-		struct insn_idiom idiom;
-
-		if (!(insn->operands[i].kind & ACCESS_WRITE))
-			continue;
-		idiom_find(scanner->decoder, scan->bytes,
-			   scan->end - scan->start, scan->start, address, i,
-			   &idiom);
-		if (idiom_is_update(&idiom))
-			return true;
-	}
-	return false;
-}
-
 /* One instruction; *address moves to the next. False: out of memory. */
 static bool scan_step(struct scanner *scanner, struct scan *scan,
 		      const uint8_t *bytes, size_t size, uint64_t *address)
@@ -246,8 +222,6 @@ static bool scan_step(struct scanner *scanner, struct scan *scan,
 		scanner->rules, scanner->image, scan->module, at, &insn,
 		scanner->module_flags |
 			(scan->frame_pointer ? RULES_FRAME_POINTER : 0));
-	if (rule == RULE_VOLATILE && scan_is_update(scanner, scan, at, &insn))
-		rule = RULE_SITE;
 	*address = at + insn.length;
 	return scan_guard(scanner, scan, bytes, size, at, &insn) &&
 	       scan_note_target(scanner, scan, at, &insn) &&
@@ -289,8 +263,6 @@ struct error *scan_function(struct scanner *scanner, struct module *module,
 		return NULL;
 	if (size > function->size)
 		size = function->size;
-	scan.bytes = bytes;
-	scan.start = function->start;
 	scan.end = function->start + size;
 	scan_module(scanner, module);
 	vec_clear(&scanner->targets);

@@ -112,10 +112,6 @@ static bool is_atomic_rust(const char *name)
 	const char *at = name;
 	char *demangled;
 
-	/* as a volatile variable's in C */
-	if (skip_prefix(&at, "_ZN4core3ptr13read_volatile") ||
-	    skip_prefix(&at, "_ZN4core3ptr14write_volatile"))
-		return true;
 	if (!strstr(name, "4core4sync6atomic"))
 		return false;
 	if (skip_prefix(&at, "_ZN4core4sync6atomic"))
@@ -225,8 +221,6 @@ static enum atomics_mark mark_of_variable(Dwarf_Die *die, uint64_t offset)
 	field_path_find(&type, offset, 1, &path);
 	if (path.is_atomic)
 		mark = ATOMICS_TYPE;
-	else if (path.is_volatile)
-		mark = ATOMICS_VOLATILE;
 	field_path_deinit(&path);
 	return mark;
 }

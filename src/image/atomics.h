@@ -3,8 +3,8 @@
  * Code and data that debug information marks as synchronization or as
  * deliberately shared: pcs inside inlined or real bodies of std::atomic,
  * std::atomic_ref, std::atomic_flag, __atomic_base and Rust's
- * core::sync::atomic, and global variables declared volatile or _Atomic (or
- * of type std::atomic<...>). From the source, where it is at hand: code that
+ * core::sync::atomic, and global variables declared _Atomic (or of type
+ * std::atomic<...>). From the source, where it is at hand: code that
  * comes from a line and column that names an atomic load or store. Also from
  * symbols alone: functions whose mangled name is a member of std::atomic, and
  * C++ guard variables (_ZGV...).
@@ -32,7 +32,6 @@ enum atomics_mark {
 	 */
 	ATOMICS_LOAD,
 	ATOMICS_STORE,
-	ATOMICS_VOLATILE, /* the variable is volatile */
 	ATOMICS_TYPE, /* the variable is _Atomic or std::atomic */
 	ATOMICS_GUARD, /* C++ guard variable of a static local */
 };

@@ -359,6 +359,47 @@ static bool enter_array(struct step *step, struct field_path *path)
 	return true;
 }
 
+/* Does the type's own name say volatile? A typedef's does not. */
+static bool says_volatile(const Dwarf_Die *named)
+{
+	Dwarf_Die type = *named;
+
+	for (int i = 0; i < DEPTH_MAX; i++) {
+		switch (dwarf_tag(&type)) {
+		case DW_TAG_volatile_type:
+			return true;
+		case DW_TAG_atomic_type:
+		case DW_TAG_const_type:
+		case DW_TAG_restrict_type:
+			break;
+		default:
+			return false;
+		}
+		if (!die_referred(&type, DW_AT_type, &type))
+			return false;
+	}
+	return false;
+}
+
+/*
+ * The name, with "volatile" where a typedef or what contains the part says so.
+ * Of a pointer it stands behind the star, as C has it.
+ */
+static void add_type_name(struct step *step, struct field_path *path)
+{
+	bool add = path->is_volatile && !says_volatile(&step->named);
+	int tag = dwarf_tag(&step->type);
+	bool behind = tag == DW_TAG_pointer_type ||
+		      tag == DW_TAG_reference_type ||
+		      tag == DW_TAG_rvalue_reference_type;
+
+	if (add && !behind)
+		strbuf_add(&path->type, "volatile ");
+	type_name_add(&step->named, &path->type);
+	if (add && behind)
+		strbuf_add(&path->type, " volatile");
+}
+
 void field_path_find(Dwarf_Die *type, uint64_t offset, uint64_t size,
 		     struct field_path *path)
 {
@@ -383,5 +424,5 @@ void field_path_find(Dwarf_Die *type, uint64_t offset, uint64_t size,
 		}
 	}
 	path->inner = step.offset;
-	type_name_add(&step.named, &path->type);
+	add_type_name(&step, path);
 }

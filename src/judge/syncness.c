@@ -10,7 +10,6 @@
 
 #include "detect/rules.h"
 #include "report/race.h"
-#include "x86/idiom.h"
 
 static bool side_set(struct race_side *side, const char *evidence)
 {
@@ -70,11 +69,11 @@ static const char *own_part(const char *type)
 static const char *type_evidence(const char *type)
 {
 	static const char *const atomics[] = {
-		"_Atomic",     "sig_atomic_t", "atomic_flag", "atomic_bool",
-		"atomic_int",  "atomic_uint",  "atomic_long", "atomic_ulong",
-		"atomic_char", "atomic_llong", "AtomicBool",  "AtomicUsize",
-		"AtomicIsize", "AtomicPtr",    "AtomicU64",   "AtomicI64",
-		"AtomicU32",   "AtomicI32",    "AtomicU8",    NULL,
+		"_Atomic",     "atomic_flag",  "atomic_bool",  "atomic_int",
+		"atomic_uint", "atomic_long",  "atomic_ulong", "atomic_char",
+		"atomic_llong", "AtomicBool",  "AtomicUsize",  "AtomicIsize",
+		"AtomicPtr",   "AtomicU64",    "AtomicI64",    "AtomicU32",
+		"AtomicI32",   "AtomicU8",     NULL,
 	};
 	static const char *const locks[] = {
 		"pthread_mutex_t",
@@ -102,7 +101,27 @@ static const char *type_evidence(const char *type)
 		return "atomic-type";
 	if (has_any_word(type, locks))
 		return "lock-type";
-	return has_word(type, "volatile") ? "volatile" : NULL;
+	return NULL;
+}
+
+/* A call of Rust's, which has no volatile variables. */
+static bool side_is_volatile(const struct race_side *side)
+{
+	const struct race_frame *frame =
+		side->frames.count ? vec_at(&side->frames, 0) : NULL;
+
+	return frame && frame->function &&
+	       (strstr(frame->function, "ptr::read_volatile") ||
+		strstr(frame->function, "ptr::write_volatile"));
+}
+
+bool syncness_is_volatile(const struct race *race)
+{
+	const char *type = race->variable.type;
+
+	return (type && has_word(own_part(type), "volatile")) ||
+	       (side_is_volatile(&race->sides[0]) &&
+		side_is_volatile(&race->sides[1]));
 }
 
 /* An atomic operation in the words of C, C++ and Linux. */
@@ -255,30 +274,9 @@ static bool is_partner(const struct race_side *side,
 		side->idiom.change == IDIOM_CONSTANT);
 }
 
-/* It writes what it makes of the old value, not by a locked instruction. */
-static bool side_updates_plainly(const struct race_side *side)
-{
-	return !side->atomic && idiom_is_update(&side->idiom);
-}
-
-/*
- * What the type says of both sides. Volatile makes no update atomic: of two,
- * one is lost.
- */
-static const char *both_evidence(const struct race *race)
-{
-	const char *evidence = type_evidence(race->variable.type);
-
-	if (evidence && strcmp(evidence, "volatile") == 0 &&
-	    side_updates_plainly(&race->sides[0]) &&
-	    side_updates_plainly(&race->sides[1]))
-		return NULL;
-	return evidence;
-}
-
 bool syncness_find(struct race *race)
 {
-	const char *type = both_evidence(race);
+	const char *type = type_evidence(race->variable.type);
 	bool ok = true;
 
 	for (int i = 0; ok && i < 2; i++) {

@@ -18,8 +18,7 @@ struct race;
  * Name the evidence in race_side.sync of the sides that have none yet. False
  * when out of memory.
  *
- *	atomic-type, volatile, lock-type	by the variable's type: both sides,
- *			but volatile not of two plain updates
+ *	atomic-type, lock-type	by the variable's type: both sides
  *	source		the source line names an atomic operation there
  *	function	a function that synchronizes, by its name, or futex(2)
  *	locked-beside	the same function changes it by a locked instruction,
@@ -32,6 +31,13 @@ struct race;
  *			also if the other is atomic code
  */
 bool syncness_find(struct race *race);
+
+/*
+ * Is the variable volatile, or do both sides access it as if it were? That is
+ * no evidence of synchronization: volatile is neither atomic nor does it order
+ * anything between threads.
+ */
+bool syncness_is_volatile(const struct race *race);
 
 /*
  * Both sides synchronize; one that nobody saw is taken for what the other is.

@@ -113,11 +113,10 @@ static void c_data(void **state)
 	(void)state;
 	sample_open(&sample, "data.O0");
 	assert_int_equal(data_mark(&sample, "counter", 0), ATOMICS_NONE);
-	assert_int_equal(data_mark(&sample, "flag", 0), ATOMICS_VOLATILE);
-	assert_int_equal(data_mark(&sample, "flag", 3), ATOMICS_VOLATILE);
+	assert_int_equal(data_mark(&sample, "flag", 0), ATOMICS_NONE);
 	assert_int_equal(data_mark(&sample, "atomic_counter", 0), ATOMICS_TYPE);
 	assert_int_equal(data_mark(&sample, "mixed", 0), ATOMICS_NONE);
-	assert_int_equal(data_mark(&sample, "mixed", 4), ATOMICS_VOLATILE);
+	assert_int_equal(data_mark(&sample, "mixed", 4), ATOMICS_NONE);
 	assert_int_equal(data_mark(&sample, "mixed", 8), ATOMICS_TYPE);
 	assert_int_equal(data_mark(&sample, "pointer_to_volatile", 0),
 			 ATOMICS_NONE);

@@ -23,13 +23,13 @@
 #include "report/race.h"
 
 extern uint64_t shared_words[4];
-extern volatile uint64_t flag_word;
+extern _Atomic uint64_t flag_word;
 extern struct flagged {
-	volatile uint64_t stop;
+	_Atomic uint64_t stop;
 	uint64_t total;
 } flagged;
 uint64_t shared_words[4];
-volatile uint64_t flag_word;
+_Atomic uint64_t flag_word;
 struct flagged flagged;
 
 /* before_NAME is the instruction, after_NAME the one behind it */
@@ -318,37 +318,38 @@ static void synchronizing_instructions_are_evidence_of_their_side(void **state)
 	assert_int_equal(fixture->conflict.sides[1].access.kind, ACCESS_RMW);
 }
 
-static void a_volatile_variable_is_evidence_of_both_sides(void **state)
+static void an_atomic_variable_is_evidence_of_both_sides(void **state)
 {
 	struct fixture *fixture = *state;
 	struct race *race;
 
 	stalled(fixture, before_load, (const void *)&flag_word, ACCESS_READ, 8);
 	side(fixture, 1, after_store, (const void *)&flag_word);
-	assert_string_equal(understand(fixture)->sides[1].sync, "volatile");
+	assert_string_equal(understand(fixture)->sides[1].sync, "atomic-type");
 	assert_null(conflict_describe(&fixture->context, &fixture->conflict,
 				      &race));
 	assert_int_equal(race->verdict, VERDICT_SUSPECT); /* not judged yet */
-	assert_string_equal(race->sides[0].sync, "volatile");
-	assert_string_equal(race->sides[1].sync, "volatile");
+	assert_string_equal(race->sides[0].sync, "atomic-type");
+	assert_string_equal(race->sides[1].sync, "atomic-type");
 	race_deinit(race);
 	free(race);
 }
 
-/* A store of all of it begins in a volatile member; they meet in another. */
+/* A store of all of it begins in an atomic member; they meet in another. */
 static void a_mark_is_of_the_bytes_where_they_meet(void **state)
 {
 	struct fixture *fixture = *state;
 
 	stalled(fixture, before_load, &flagged.total, ACCESS_READ, 8);
 	side(fixture, 1, after_flags, &flagged);
-	assert_int_equal(understand(fixture)->sides[1].rule, RULE_VOLATILE);
+	assert_int_equal(understand(fixture)->sides[1].rule,
+			 RULE_ATOMIC_TYPE);
 	assert_null(fixture->conflict.sides[1].sync);
 	assert_null(fixture->conflict.sides[0].sync);
 	stalled(fixture, before_load, (const void *)&flagged.stop, ACCESS_READ,
 		8);
 	side(fixture, 1, after_flags, &flagged);
-	assert_string_equal(understand(fixture)->sides[1].sync, "volatile");
+	assert_string_equal(understand(fixture)->sides[1].sync, "atomic-type");
 }
 
 static void a_changed_value_without_a_thread_is_a_write(void **state)
@@ -477,7 +478,7 @@ int main(void)
 		TEST(at_a_functions_start_it_was_the_call),
 		TEST(the_kernel_reads_or_writes_by_its_call),
 		TEST(synchronizing_instructions_are_evidence_of_their_side),
-		TEST(a_volatile_variable_is_evidence_of_both_sides),
+		TEST(an_atomic_variable_is_evidence_of_both_sides),
 		TEST(a_mark_is_of_the_bytes_where_they_meet),
 		TEST(a_changed_value_without_a_thread_is_a_write),
 		TEST(everything_gets_its_name),

@@ -57,17 +57,51 @@ static void volatile_makes_no_update_atomic(void **state)
 	race.sides[0].idiom.change = IDIOM_ADD;
 	race.sides[1].idiom.change = IDIOM_BITS;
 	expect(&race, NULL, NULL);
-	/* one writer */
-	plain_race(&race);
-	sample_set(&race.variable.type, "volatile int");
-	race.sides[1].idiom.change = IDIOM_ADD;
-	expect(&race, "volatile", "volatile");
 	/* _Atomic does: each access is one */
 	plain_race(&race);
 	sample_set(&race.variable.type, "_Atomic int");
 	race.sides[0].idiom.change = IDIOM_ADD;
 	race.sides[1].idiom.change = IDIOM_ADD;
 	expect(&race, "atomic-type", "atomic-type");
+}
+
+/* Not synchronization, on either side, but known. */
+static void volatile_is_no_synchronization(void **state)
+{
+	static const struct {
+		const char *type;
+		bool is_volatile;
+	} rows[] = {
+		{ "volatile int", true },
+		{ "volatile sig_atomic_t", true },
+		{ "int * volatile", true },
+		{ "volatile struct config *", false },
+		{ "nonvolatile_t", false },
+		{ "sig_atomic_t", false },
+		{ NULL, false },
+	};
+	struct race race;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		plain_race(&race);
+		sample_set(&race.variable.type, rows[i].type);
+		assert_int_equal(syncness_is_volatile(&race),
+				 rows[i].is_volatile);
+		expect(&race, NULL, NULL);
+	}
+	/* Rust's is in the access: of both sides, or of one */
+	plain_race(&race);
+	for (int i = 0; i < 2; i++) {
+		struct race_frame *frame = vec_at(&race.sides[i].frames, 0);
+
+		assert_false(syncness_is_volatile(&race));
+		sample_set(&frame->function,
+			   i ? "core::ptr::write_volatile<u64>"
+			     : "core::ptr::read_volatile<u64>");
+	}
+	assert_true(syncness_is_volatile(&race));
+	expect(&race, NULL, NULL);
 }
 
 static void types_speak_for_both(void **state)
@@ -77,8 +111,6 @@ static void types_speak_for_both(void **state)
 	} rows[] = {
 		{ "_Atomic int", "atomic-type" },
 		{ "std::atomic<int>", "atomic-type" },
-		{ "volatile int", "volatile" },
-		{ "volatile sig_atomic_t", "atomic-type" },
 		{ "pthread_mutex_t", "lock-type" },
 		{ "core::sync::atomic::AtomicUsize", "atomic-type" },
 		{ "struct my_atomic_int_table", NULL },
@@ -90,7 +122,6 @@ static void types_speak_for_both(void **state)
 		{ "_Atomic int *[4]", NULL },
 		{ "std::atomic<int>&", NULL },
 		{ "&core::sync::atomic::AtomicUsize", NULL },
-		{ "int * volatile", "volatile" },
 		{ "int * _Atomic", "atomic-type" },
 		{ "std::atomic<node*>", "atomic-type" },
 		{ NULL, NULL },
@@ -263,6 +294,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_no_evidence),
 		cmocka_unit_test(types_speak_for_both),
 		cmocka_unit_test(volatile_makes_no_update_atomic),
+		cmocka_unit_test(volatile_is_no_synchronization),
 		cmocka_unit_test(source_lines_name_operations),
 		cmocka_unit_test(known_functions_synchronize),
 		cmocka_unit_test(futex_synchronizes),
