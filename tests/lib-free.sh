@@ -38,7 +38,7 @@ free_race_lines()
 	local name line sides
 
 	grep '"type": *"race"' "$1" |
-		grep -Ev '"verdict": *"(sync|unlikely)"' |
+		grep -v '"verdict": *"sync"' |
 	while read -r line; do
 		name=$(sed -n 's/.*"variable":{"name":"\([^"]*\)".*/\1/p' \
 			<<<"$line")

@@ -144,6 +144,16 @@ struct session_judge gate_judge(struct gate *gate)
 				       .race = gate_race };
 }
 
+bool gate_fails(const struct gate *gate, const struct race *race)
+{
+	return race_is_actionable(race, gate->config->ignore_unlikely);
+}
+
+bool gate_ignores_unlikely(const struct gate *gate)
+{
+	return gate->config->ignore_unlikely;
+}
+
 struct error *gate_generate(struct gate *gate, const struct race *race)
 {
 	struct strbuf text = { 0 };

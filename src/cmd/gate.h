@@ -22,8 +22,8 @@ struct race;
 
 /*
  * Option rows, for the commands that have a gate: their options have the
- * members suppressions, no_default_suppressions, special, gen_suppressions and
- * update_baseline, as far as they have the row.
+ * members suppressions, no_default_suppressions, special, ignore_unlikely,
+ * gen_suppressions and update_baseline, as far as they have the row.
  */
 #define GATE_SUPPRESSIONS_ROW(options_)                                     \
 	{                                                                   \
@@ -48,6 +48,14 @@ struct race;
 		.type = OPTION_LIST, .offset = offsetof(options_, special)    \
 	}
 
+#define GATE_IGNORE_UNLIKELY_ROW(options_)                             \
+	{                                                              \
+		.name = "ignore-unlikely",                             \
+		.help = "do not count races with the verdict unlikely", \
+		.type = OPTION_FLAG,                                   \
+		.offset = offsetof(options_, ignore_unlikely)          \
+	}
+
 #define GATE_GENERATE_ROW(options_)                                                  \
 	{                                                                            \
 		.name = "gen-suppressions", .arg = "FILE",                           \
@@ -69,6 +77,7 @@ struct gate_config {
 	struct vec special; /* of const char *: globs of variables */
 	bool no_default_suppressions;
 	bool update_baseline;
+	bool ignore_unlikely; /* races judged so are not counted */
 	const char *generate; /* file for ready suppressions; NULL: none */
 	bool verbose;
 };
@@ -89,6 +98,10 @@ void gate_deinit(struct gate *gate);
 
 /* What a session asks of each race. */
 struct session_judge gate_judge(struct gate *gate);
+
+/* Does it decide about the exit status? race_is_actionable() */
+bool gate_fails(const struct gate *gate, const struct race *race);
+bool gate_ignores_unlikely(const struct gate *gate);
 
 /* A race is reported: write a suppression for it, where that was asked for. */
 struct error *gate_generate(struct gate *gate, const struct race *race);

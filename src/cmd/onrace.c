@@ -158,7 +158,7 @@ void onrace_race(struct onrace *onrace, const struct race *race)
 {
 	int input;
 
-	if (onrace->action != ONRACE_EXEC || !race_is_actionable(race))
+	if (onrace->action != ONRACE_EXEC)
 		return;
 	input = onrace->waiting.count < ONRACE_WAITING &&
 				vec_reserve(&onrace->running, ONRACE_PARALLEL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * --on-race: what is done when a race is reported that is worth it
- * (race_is_actionable()).
+ * --on-race: what is done when a race is reported that decides about the exit
+ * status (race_is_actionable()).
  *
  *	report      nothing else
  *	stop        the program is left stopped at the race, for a debugger
@@ -40,7 +40,7 @@ void onrace_deinit(struct onrace *onrace);
 /* Does the session have to stop the program at a race? */
 bool onrace_stops(const struct onrace *onrace);
 
-/* A race was reported for the first time. */
+/* Such a race was reported for the first time, or its verdict is graver. */
 void onrace_race(struct onrace *onrace, const struct race *race);
 
 /* The session has left these processes stopped (0: none). */

@@ -22,15 +22,21 @@
 #include "report/run.h"
 #include "report/source.h"
 
-/* A race that was written, and with which count. */
+/* A race that was written, and as what. */
 struct output_race {
 	const struct race *race;
 	uint64_t count;
+	enum race_verdict verdict;
+	bool said; /* the text has a line of it */
+	bool full; /* the text has all of it */
+	bool generated; /* a suppression was written for it */
 };
 
 struct error *output_init(struct output *output,
 			  const struct output_config *config)
 {
+	struct error *err;
+
 	memset(output, 0, sizeof(*output));
 	output->config = config;
 	output->races = (struct vec)VEC_INIT(struct output_race);
@@ -40,9 +46,12 @@ struct error *output_init(struct output *output,
 		.color = config->color,
 		.width = terminal_width(STDERR_FILENO),
 	};
+	output->text.ignore_unlikely = gate_ignores_unlikely(config->gate);
 	status_init(&output->status, config->quiet ? -1 : STDERR_FILENO);
 	output->start_wall_ns = clock_wall_ns();
-	return saved_open(&output->saved, config->path, config->format);
+	err = saved_open(&output->saved, config->path, config->format);
+	output->saved.renderer.ignore_unlikely = output->text.ignore_unlikely;
+	return err;
 }
 
 /* Say the first error of writing at once; later ones say nothing new. */
@@ -145,15 +154,24 @@ static void output_started(void *context, const struct session_counts *counts,
 static bool output_is_reported(const struct output *output,
 			       const struct race *race)
 {
-	return race_is_actionable(race) ||
-	       (output->config->strict && race->verdict == VERDICT_UNLIKELY &&
-		race->status != STATUS_KNOWN && !race->suppressed.rule);
+	return gate_fails(output->config->gate, race);
+}
+
+/* It is reported, by a line as it comes. */
+static bool output_is_folded(const struct output *output,
+			     const struct race *race)
+{
+	return output->config->fold_unlikely && !output->config->show_all &&
+	       race->verdict == VERDICT_UNLIKELY &&
+	       output_is_reported(output, race);
 }
 
 /* Text has in full what is worth it; other formats have all. */
 static bool output_is_full(const struct output *output, const struct race *race)
 {
-	return output_is_reported(output, race) || output->config->show_all;
+	return output->config->show_all ||
+	       (output_is_reported(output, race) &&
+		!output_is_folded(output, race));
 }
 
 static void output_save_race(struct output *output, const struct race *race)
@@ -163,45 +181,93 @@ static void output_save_race(struct output *output, const struct race *race)
 		output_failed(output, saved_race(&output->saved, race));
 }
 
-static void output_text_race(struct output *output, const struct race *race)
+/* The text on standard error and, where that is its format, in the file. */
+static void output_write_text(struct output *output, const struct race *race,
+			      render_race *write)
 {
-	if (!output_is_full(output, race) || output->unread)
-		return;
 	status_erase(&output->status);
-	output_text_failed(output, output->text.ops->race(&output->text, race));
+	if (!output->unread)
+		output_text_failed(output, write(&output->text, race));
+	if (!output->failed)
+		output_failed(output, saved_text(&output->saved, write, race));
 }
 
-/* A race whose suppression was taken back comes a second time. */
-static bool output_remember(struct output *output, const struct race *race)
+/*
+ * A race that is new, or whose verdict became graver. What was printed in full
+ * is not printed again.
+ */
+static void output_text_race(struct output *output, const struct race *race,
+			     struct output_race *seen)
 {
-	struct output_race seen = { race, race->count };
-
-	for (size_t i = 0; i < output->races.count; i++) {
-		struct output_race *old = vec_at(&output->races, i);
-
-		if (old->race == race) {
-			*old = seen;
-			return true;
-		}
+	if (seen->said && race->verdict < seen->verdict)
+		output_write_text(output, race, render_text_graver);
+	if (seen->full)
+		return;
+	if (output_is_full(output, race)) {
+		output_write_text(output, race, render_text.race);
+		seen->said = seen->full = true;
+	} else if (!seen->said && output_is_folded(output, race)) {
+		output_write_text(output, race, render_text_short);
+		seen->said = true;
 	}
-	return vec_push(&output->races, &seen);
 }
 
+/* Its place; most are where their number says. NULL: it is not there. */
+static struct output_race *output_find(const struct output *output,
+				       const struct race *race)
+{
+	struct output_race *seen;
+
+	if (race->id > 0 && race->id <= output->races.count) {
+		seen = vec_at(&output->races, race->id - 1);
+		if (seen->race == race)
+			return seen;
+	}
+	for (size_t i = 0; i < output->races.count; i++) {
+		seen = vec_at(&output->races, i);
+		if (seen->race == race)
+			return seen;
+	}
+	return NULL;
+}
+
+static void output_act(struct output *output, const struct race *race,
+		       struct output_race *seen)
+{
+	if (!output_is_reported(output, race))
+		return;
+	onrace_race(output->config->onrace, race);
+	if (seen->generated)
+		return;
+	seen->generated = true;
+	output_failed(output, gate_generate(output->config->gate, race));
+}
+
+/*
+ * New to us, or to be told once more: its suppression was taken back, or its
+ * verdict is graver.
+ */
 static void output_race_seen(void *context, const struct race *race, bool first)
 {
 	struct output *output = context;
+	struct output_race *seen = output_find(output, race);
 
-	if (!first)
+	if (!first && (!seen || race->verdict >= seen->verdict))
 		return;
 	output_run(output);
-	output_text_race(output, race);
-	output_save_race(output, race);
-	onrace_race(output->config->onrace, race);
-	if (output_is_reported(output, race))
-		output_failed(output,
-			      gate_generate(output->config->gate, race));
-	if (!output_remember(output, race))
+	if (!seen)
+		seen = vec_append(&output->races);
+	if (!seen) {
 		output_failed(output, error_nomem);
+		return;
+	}
+	seen->race = race;
+	output_text_race(output, race, seen);
+	if (saved_takes_updates(&output->saved))
+		output_save_race(output, race);
+	output_act(output, race, seen);
+	seen->count = race->count;
+	seen->verdict = race->verdict;
 }
 
 static void output_crash(void *context, const struct crash *crash)
@@ -333,7 +399,7 @@ static void output_ended(void *context, const struct session_counts *counts)
 		if (seen->race->count > seen->count &&
 		    saved_takes_updates(&output->saved))
 			output_save_race(output, seen->race);
-		if (minor && !output_is_full(output, seen->race))
+		if (minor && !seen->said)
 			output_minor_race(output, seen->race);
 	}
 	output_failed(output, output_gate(output));

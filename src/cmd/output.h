@@ -35,7 +35,7 @@ struct output_config {
 	bool verbose;
 	/* also what is suppressed, known or synchronization, in full */
 	bool show_all;
-	bool strict; /* what is unlikely is reported as the rest */
+	bool fold_unlikely; /* races with that verdict are a line each */
 	bool color;
 	struct gate *gate;
 };

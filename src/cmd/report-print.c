@@ -37,14 +37,21 @@ static bool is_reported(const struct race *race)
 	return race->verdict != VERDICT_SYNC && !race->suppressed.rule;
 }
 
+static bool is_actionable(const struct report_print *print,
+			  const struct race *race)
+{
+	return race_is_actionable(race, print->renderer.ignore_unlikely);
+}
+
 /* As the watching commands print them. */
 static bool is_full(const struct report_print *print, const struct race *race)
 {
 	return print->show_all ||
-	       (race_is_actionable(race) && race->status != STATUS_GONE);
+	       (is_actionable(print, race) && race->status != STATUS_GONE);
 }
 
-static void count_race(struct counts *counts, const struct race *race)
+static void count_race(const struct report_print *print, struct counts *counts,
+		       const struct race *race)
 {
 	if (race->verdict == VERDICT_SYNC)
 		return;
@@ -56,10 +63,9 @@ static void count_race(struct counts *counts, const struct race *race)
 		counts->gone++;
 		return;
 	}
-	if (race->verdict == VERDICT_UNLIKELY) {
-		counts->unlikely++;
+	counts->unlikely += race->verdict == VERDICT_UNLIKELY;
+	if (!race_counts(race, print->renderer.ignore_unlikely))
 		return;
-	}
 	counts->races++;
 	counts->known += race->status == STATUS_KNOWN;
 	counts->races_new += race->status != STATUS_KNOWN;
@@ -101,8 +107,8 @@ static struct error *print_race(struct report_print *print, enum pass pass,
 	if (!filters_match(print->filters, race))
 		return NULL;
 	if (pass != PASS_REST)
-		count_race(counts, race);
-	if (race_is_actionable(race))
+		count_race(print, counts, race);
+	if (is_actionable(print, race))
 		print->any_actionable = true;
 	if (pass == PASS_ALL || (pass == PASS_FULL && full))
 		return print->renderer.ops->race(&print->renderer, race);
@@ -115,7 +121,8 @@ static struct error *print_record(struct report_print *print, enum pass pass,
 {
 	bool before = record->type == REPORT_RUN ||
 		      record->type == REPORT_PROGRESS;
-	bool recount = print->filters->items.count || print->judge;
+	bool recount = print->filters->items.count || print->judge ||
+		       print->renderer.ignore_unlikely;
 	struct error *err;
 
 	if (record->type == REPORT_RACE) {
@@ -275,7 +282,7 @@ static struct error *diff_gone_race(struct diff *diff, struct race *race)
 	if (set_has(&diff->new, race) || !filters_match(print->filters, race))
 		return NULL;
 	race->id = ++diff->last_id;
-	count_race(&diff->counts, race);
+	count_race(print, &diff->counts, race);
 	return is_text(print) && !is_full(print, race)
 		       ? print_short(print, race)
 		       : print->renderer.ops->race(&print->renderer, race);

@@ -31,7 +31,7 @@ static const char *const filter_words[] = {
 };
 
 struct report_options {
-	bool help, version, diff, quiet;
+	bool help, version, diff, quiet, ignore_unlikely;
 	int format, show, color;
 	const char *output, *symbolize;
 	struct vec filters, suppressions, baselines;
@@ -59,6 +59,7 @@ static const struct option_def report_defs[] = {
 	  .offset = AT(filters),
 	  .choices = filter_words },
 	GATE_SUPPRESSIONS_ROW(struct report_options),
+	GATE_IGNORE_UNLIKELY_ROW(struct report_options),
 	{ .name = "baseline",
 	  .arg = "FILE",
 	  .help = "races of this saved report are known; exit with 66 when "
@@ -216,6 +217,7 @@ static struct error *report_write(const void *context, FILE *out)
 			.out = out,
 			.color = terminal_color(options->color, fileno(out)),
 			.width = terminal_width(fileno(out)),
+			.ignore_unlikely = options->ignore_unlikely,
 		},
 		.filters = task->filters,
 		.judge = report_is_gated(options) ? &judge : NULL,
@@ -273,6 +275,7 @@ static struct error *report_gated(const struct report_options *options,
 		.suppressions = options->suppressions,
 		.baselines = options->baselines,
 		.no_default_suppressions = true,
+		.ignore_unlikely = options->ignore_unlikely,
 	};
 	struct gate gate;
 	struct error *err = gate_init(&gate, &config);

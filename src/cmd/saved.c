@@ -97,11 +97,17 @@ struct error *saved_race(struct saved *saved, const struct race *race)
 	return saved_failed(saved, renderer->ops->race(renderer, race));
 }
 
-struct error *saved_race_short(struct saved *saved, const struct race *race)
+struct error *saved_text(struct saved *saved, render_race *write,
+			 const struct race *race)
 {
 	if (!saved->file || saved_takes_updates(saved))
 		return NULL;
-	return saved_failed(saved, render_text_short(&saved->renderer, race));
+	return saved_failed(saved, write(&saved->renderer, race));
+}
+
+struct error *saved_race_short(struct saved *saved, const struct race *race)
+{
+	return saved_text(saved, render_text_short, race);
 }
 
 struct error *saved_crash(struct saved *saved, const struct crash *crash)

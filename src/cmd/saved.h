@@ -45,6 +45,9 @@ bool saved_takes_updates(const struct saved *saved);
 
 struct error *saved_run(struct saved *saved, const struct run_record *run);
 struct error *saved_race(struct saved *saved, const struct race *race);
+/* What is written of a race in text; nothing in other formats. */
+struct error *saved_text(struct saved *saved, render_race *write,
+			 const struct race *race);
 /* The one-line form in text, nothing in other formats. */
 struct error *saved_race_short(struct saved *saved, const struct race *race);
 struct error *saved_crash(struct saved *saved, const struct crash *crash);

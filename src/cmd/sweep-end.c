@@ -113,7 +113,7 @@ static struct error *keep_race(struct ending *ending,
 	memcpy(id.fingerprint, race->fingerprint, sizeof(id.fingerprint));
 	if (!vec_push(&ending->summary.ids, &id))
 		return error_nomem;
-	if (!race_is_actionable(race))
+	if (!gate_fails(ending->config->gate, race))
 		return NULL;
 	ending->any_actionable = true;
 	return gate_generate(ending->config->gate, race);
@@ -146,6 +146,8 @@ static struct error *print_to(const struct ending *ending, FILE *out,
 			.out = out,
 			.color = out == stderr && ending->config->color,
 			.width = terminal_width(fileno(out)),
+			.ignore_unlikely = gate_ignores_unlikely(
+				ending->config->gate),
 		},
 		.filters = &none,
 		.judge = &ending->judge,

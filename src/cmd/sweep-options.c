@@ -134,6 +134,7 @@ static const struct option_def sweep_defs[] = {
 	GATE_SPECIAL_ROW(struct sweep_options),
 	GATE_SUPPRESSIONS_ROW(struct sweep_options),
 	GATE_NO_DEFAULTS_ROW(struct sweep_options),
+	GATE_IGNORE_UNLIKELY_ROW(struct sweep_options),
 	GATE_GENERATE_ROW(struct sweep_options),
 	{ .name = "baseline",
 	  .arg = "FILE",
@@ -275,6 +276,8 @@ bool sweep_options_fill(const struct sweep_options *options,
 	if (options->no_default_suppressions)
 		good = good &&
 		       add_words(out, "--no-default-suppressions", NULL);
+	if (options->ignore_unlikely)
+		good = good && add_words(out, "--ignore-unlikely", NULL);
 	if (options->duration_ns) {
 		snprintf(words->duration, sizeof(words->duration),
 			 "%" PRIu64 "ns", options->duration_ns);

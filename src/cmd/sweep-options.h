@@ -30,7 +30,7 @@ struct sweep_options {
 	struct vec include, exclude, special;
 	/* the gate and the report */
 	struct vec suppressions, baselines;
-	bool no_default_suppressions, update_baseline;
+	bool no_default_suppressions, update_baseline, ignore_unlikely;
 	const char *gen_suppressions;
 	uint64_t error_exitcode, min_samples;
 	const char *output;

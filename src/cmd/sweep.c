@@ -198,6 +198,7 @@ static struct error *sweep_in(const struct sweep_options *options, char **argv,
 		.jobs = options->jobs,
 		.timeout_ns = options->timeout_ns,
 		.output_limit = options->output_limit,
+		.ignore_unlikely = options->ignore_unlikely,
 	};
 	struct sweep_words words = { .learned = { 0 } };
 	struct strbuf state = { 0 };
@@ -231,6 +232,7 @@ static struct error *sweep_gated(const struct sweep_options *options,
 		.no_default_suppressions = options->no_default_suppressions,
 		.update_baseline = options->update_baseline,
 		.generate = options->gen_suppressions,
+		.ignore_unlikely = options->ignore_unlikely,
 		.verbose = options->verbose,
 	};
 	cleanup_free char *directory = NULL;

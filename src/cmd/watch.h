@@ -23,8 +23,8 @@ struct watch_options {
 	int pid; /* the first of them; 0: none */
 	const struct pidref *held; /* as many as pids, or NULL */
 	bool help, version, quiet, verbose;
-	bool include_stack, no_aslr, halt_on_race, text_untouched, strict;
-	bool debuginfod;
+	bool include_stack, no_aslr, halt_on_race, text_untouched;
+	bool debuginfod, ignore_unlikely;
 	int backend, color, show, follow, policy;
 	int format; /* in watch.c's words; negative: not given */
 	uint64_t seed, duration_ns, timeout_ns;

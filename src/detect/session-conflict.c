@@ -96,13 +96,6 @@ static bool session_tire(struct session *session,
 	return true;
 }
 
-/* Whether it is among those reported, which make a run fail. */
-static bool race_counts(const struct session *session, const struct race *race)
-{
-	return race->verdict != VERDICT_SYNC && !race->suppressed.rule &&
-	       (race->verdict != VERDICT_UNLIKELY || session->config->strict);
-}
-
 static struct error *session_verdict(struct session *session, struct race *race)
 {
 	const struct session_judge *judge = &session->config->judge;
@@ -132,21 +125,21 @@ static void session_count(struct session *session)
 		const struct race *race =
 			*(struct race **)vec_at(&session->races.races, i);
 
-		if (race_counts(session, race)) {
+		if (race_counts(race, session->config->ignore_unlikely)) {
 			counts->races++;
 			counts->races_known += race->status == STATUS_KNOWN;
-		} else if (race->suppressed.rule) {
-			counts->suppressed += race->verdict != VERDICT_SYNC;
-		} else {
-			counts->unlikely += race->verdict == VERDICT_UNLIKELY;
 		}
+		if (race->suppressed.rule)
+			counts->suppressed += race->verdict != VERDICT_SYNC;
+		else
+			counts->unlikely += race->verdict == VERDICT_UNLIKELY;
 	}
 }
 
 static void session_halt(struct session *session, const struct race *race)
 {
 	if (!session->config->halt_on_race || session->result.halted ||
-	    !race_counts(session, race) || race->status == STATUS_KNOWN)
+	    !race_is_actionable(race, session->config->ignore_unlikely))
 		return;
 	session->result.halted = true;
 	/* a program that was attached to is not ours to end */
@@ -154,6 +147,18 @@ static void session_halt(struct session *session, const struct race *race)
 		session_end_program(session);
 	else
 		session_stop(session);
+}
+
+/* Hand it to the sink, and act on it. */
+static void session_tell(struct session *session, const struct race *race,
+			 bool first)
+{
+	session_count(session);
+	if (session->sink->race)
+		session->sink->race(session->sink->context, race, first);
+	if (race_is_actionable(race, session->config->ignore_unlikely))
+		session->worth_stopping = true;
+	session_halt(session, race);
 }
 
 static struct error *session_report(struct session *session, struct race *race,
@@ -173,11 +178,7 @@ static struct error *session_report(struct session *session, struct race *race,
 			  (unsigned long long)race->id,
 			  (unsigned long long)session->samples);
 	session->counts.synchronization += race->verdict == VERDICT_SYNC;
-	session_count(session);
-	if (session->sink->race)
-		session->sink->race(session->sink->context, race, first);
-	session->worth_stopping = race_is_actionable(race);
-	session_halt(session, race);
+	session_tell(session, race, first);
 	return NULL;
 }
 
@@ -237,6 +238,18 @@ static bool session_remember(struct session *session,
 	return true;
 }
 
+/* Judge a race anew that another one has told something of. */
+static struct error *session_judge_kin(struct session *session,
+				       struct race *race)
+{
+	enum race_verdict before = race->verdict;
+	struct error *err = session_verdict(session, race);
+
+	if (!err && race->verdict != before)
+		session_tell(session, race, false);
+	return err;
+}
+
 /* A new race and the others of its variable tell of one another. */
 static struct error *session_tell_kin(struct session *session,
 				      struct race *race)
@@ -252,7 +265,7 @@ static struct error *session_tell_kin(struct session *session,
 			continue;
 		told = kin_tell(race, other) || told;
 		if (kin_tell(other, race))
-			err = session_verdict(session, other);
+			err = session_judge_kin(session, other);
 	}
 	return !err && told ? session_verdict(session, race) : err;
 }

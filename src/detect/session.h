@@ -67,7 +67,7 @@ struct session_config {
 	bool halt_on_race;
 	/* leave the program stopped at the first race */
 	bool stop_at_race;
-	bool strict; /* what is unlikely counts as a race too */
+	bool ignore_unlikely; /* races judged so do not count */
 	const struct rules *rules;
 	struct session_judge judge;
 	struct sources *sources; /* of new races; NULL: none */
@@ -87,11 +87,11 @@ struct session_counts {
 	uint64_t sites_sampled; /* distinct */
 	uint64_t sites_known; /* of the functions decoded so far */
 	bool sites_complete; /* no function is left to decode */
-	/* distinct; not synchronization, suppressed, or (but strict) unlikely */
+	/* distinct, as race_counts() has it */
 	uint64_t races;
 	uint64_t races_known; /* of these, by the judge */
 	uint64_t suppressed; /* distinct */
-	uint64_t unlikely; /* distinct, and not suppressed */
+	uint64_t unlikely; /* distinct, not suppressed; counted or not */
 	uint64_t synchronization; /* conflicts judged so, repeats too */
 	uint64_t read_read; /* traps that turned out to be two reads */
 	uint32_t pool;
@@ -113,9 +113,9 @@ struct session_sink {
 	void (*started)(void *context, const struct session_counts *counts,
 			const struct image *image);
 	/*
-	 * A race was seen; the first time, or again with its count raised.
-	 * The first time comes again when the judge has taken a suppression
-	 * back. Borrowed; valid until the session ends.
+	 * A race was seen; the first time, or again with its count raised or
+	 * its verdict graver. The first time comes again when the judge has
+	 * taken a suppression back. Borrowed; valid until the session ends.
 	 */
 	void (*race)(void *context, const struct race *race, bool first);
 	/* A watched process has died by a signal. Borrowed for the call. */

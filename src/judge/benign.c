@@ -9,14 +9,9 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "judge/syncness.h"
 #include "report/idioms.h"
 #include "report/race.h"
-
-/*
- * A rise is a fact when it was seen so often: of a value that goes up and down
- * by chance one in a hundred and twenty such series rises.
- */
-enum { RISES = 5 };
 
 /* The bytes of a value, as a number; of 8 at most. */
 static uint64_t number_of(const uint8_t *bytes, uint32_t size)
@@ -70,11 +65,11 @@ static bool side_counts_up(const struct race_side *side)
 }
 
 /*
- * Increments only, and values that rise from one sighting to the next: an
- * update that is lost makes a statistic a little wrong. Not when values have
- * also fallen in between, nor when another race shows that something is decided
- * by the number: that may be a count of references, or of what is done. Nor
- * when one side reads: what for, its function seldom tells.
+ * Increments only, of which the sum is used for nothing: an update that is lost
+ * makes a statistic a little wrong. Not when the value was seen to fall, nor
+ * when another race shows that something is decided by the number: that may be
+ * a count of references, or of what is done. Nor when one side reads: what for,
+ * its function seldom tells.
  */
 static bool is_statistics_counter(const struct race *race,
 				  const struct vec *special,
@@ -85,13 +80,13 @@ static bool is_statistics_counter(const struct race *race,
 	(void)special;
 	if (race->size > 8 || !side_counts_up(&race->sides[0]) ||
 	    !side_counts_up(&race->sides[1]) || race->decides ||
-	    history.falls > 0 || history.rises < RISES)
+	    history.falls > 0)
 		return false;
-	strbuf_addf(grounds,
-		    "it is only added to, the sum is used for nothing there, "
-		    "and it rose %" PRIu64 " times from %" PRIu64 " to %" PRIu64
-		    " and never fell",
-		    history.rises, history.low, history.high);
+	strbuf_add(grounds, "it is only added to, the sum is used for nothing "
+			    "there, and it was never seen to fall");
+	if (history.rises > 0)
+		strbuf_addf(grounds, " (%" PRIu64 " to %" PRIu64 ")",
+			    history.low, history.high);
 	return true;
 }
 
@@ -255,11 +250,48 @@ static bool is_special_variable(const struct race *race,
 	return true;
 }
 
+/* It has all of its bytes at once. */
+static bool is_whole(const struct race *race, const struct race_side *side)
+{
+	return side->address == race->address && side->size == race->size &&
+	       side->size <= 8 && side->address % side->size == 0;
+}
+
+/*
+ * A flag or a number that one side writes at once and the other reads at once,
+ * and that is declared volatile: somebody thought of another thread. Not where
+ * the read is part of an update, nor where what is read is followed or taken
+ * for an index: volatile orders no other accesses.
+ */
+static bool is_volatile_flag(const struct race *race, const struct vec *special,
+			     struct strbuf *grounds)
+{
+	const struct race_side *read = &race->sides[0];
+	const struct race_side *write = &race->sides[1];
+
+	(void)special;
+	if (read->access != ACCESS_READ) {
+		read = &race->sides[1];
+		write = &race->sides[0];
+	}
+	if (!syncness_is_volatile(race) || race->joined || race->size == 0 ||
+	    read->access != ACCESS_READ || !(write->access & ACCESS_WRITE) ||
+	    !is_whole(race, read) || !is_whole(race, write) ||
+	    read->idiom.change != IDIOM_UNKNOWN || read->idiom.dereferenced ||
+	    read->idiom.retested)
+		return false;
+	strbuf_add(grounds, "the variable is volatile, and is read and written "
+			    "at once; that makes no update atomic and orders "
+			    "no other accesses");
+	return true;
+}
+
 const struct benign_rule benign_rules[] = {
 	{ "statistics-counter", is_statistics_counter },
 	{ "disjoint-bits", is_disjoint_bits },
 	{ "double-checked", is_double_checked },
 	{ "special-variable", is_special_variable },
+	{ "volatile", is_volatile_flag },
 	{ NULL, NULL },
 };
 

@@ -69,6 +69,9 @@ static enum race_verdict decide(const struct race *race,
 		strbuf_add(reason, "same-value");
 		strbuf_add(grounds, "the racing side was seen to write, and "
 				    "the value stayed what it was");
+	} else if (syncness_is_volatile(race)) {
+		strbuf_add(grounds, "the variable is volatile, which makes no "
+				    "access atomic and orders no others");
 	}
 	return VERDICT_SUSPECT;
 }
@@ -96,8 +99,15 @@ struct error *rank_race(struct race *race, const struct vec *special)
 	if (!syncness_find(race))
 		return error_nomem;
 	verdict = decide(race, special, &reason, &grounds);
+	/* what one sighting has shown, another does not take back */
+	if (race->judged && verdict > race->verdict) {
+		strbuf_deinit(&reason);
+		strbuf_deinit(&grounds);
+		return NULL;
+	}
 	ok = take(&reason, &race->reason);
 	ok = take(&grounds, &race->grounds) && ok;
 	race->verdict = verdict;
+	race->judged = true;
 	return ok ? NULL : error_nomem;
 }

@@ -14,9 +14,9 @@ struct vec;
 
 /*
  * Set verdict, reason and grounds from the record, the evidence of
- * synchronization included; a verdict from before is forgotten, but that
- * synchronization stays what it is, and a sign of harm what was seen. special: of const char *, globs of the
- * user's special variables; may be NULL. ERROR_NOMEM.
+ * synchronization included. Of a race that was judged before the verdict stays
+ * or becomes graver; synchronization stays what it is. special: of const char
+ * *, globs of the user's special variables; may be NULL. ERROR_NOMEM.
  */
 struct error *rank_race(struct race *race, const struct vec *special);
 

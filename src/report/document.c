@@ -49,6 +49,12 @@ enum document_rank document_rank(const struct race *race)
 	return DOCUMENT_SUSPECT;
 }
 
+bool document_rank_fails(enum document_rank rank, bool ignore_unlikely)
+{
+	return rank == DOCUMENT_HARMFUL || rank == DOCUMENT_SUSPECT ||
+	       (rank == DOCUMENT_UNLIKELY && !ignore_unlikely);
+}
+
 /* Its place: that of its forerunner, or a new one. NULL: out of memory. */
 static struct document_part *document_place(struct document *document,
 					    uint64_t id)
@@ -107,6 +113,18 @@ size_t document_count(const struct document *document, enum document_rank rank)
 		const struct document_part *part = vec_at(&document->parts, i);
 
 		count += part->rank == rank;
+	}
+	return count;
+}
+
+size_t document_failures(const struct document *document, bool ignore_unlikely)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < document->parts.count; i++) {
+		const struct document_part *part = vec_at(&document->parts, i);
+
+		count += document_rank_fails(part->rank, ignore_unlikely);
 	}
 	return count;
 }

@@ -7,6 +7,7 @@
 #ifndef REPORT_DOCUMENT_H
 #define REPORT_DOCUMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,6 +46,8 @@ void document_init(struct document *document);
 void document_deinit(struct document *document);
 
 enum document_rank document_rank(const struct race *race);
+/* Is a race of this rank one that makes the gate fail? */
+bool document_rank_fails(enum document_rank rank, bool ignore_unlikely);
 
 /* Takes the text; what was put for the same race before goes. ERROR_NOMEM. */
 struct error *document_put(struct document *document, const struct race *race,
@@ -53,8 +56,9 @@ struct error *document_put(struct document *document, const struct race *race,
 /* By rank, then by id. Nothing may be put afterwards. */
 void document_sort(struct document *document);
 
-/* How many are of this rank. */
+/* How many are of this rank, and of all those that make the gate fail. */
 size_t document_count(const struct document *document, enum document_rank rank);
+size_t document_failures(const struct document *document, bool ignore_unlikely);
 
 /*
  * Write to a file and flush it, ends the text; ERROR_NOMEM if an append had

@@ -175,10 +175,10 @@ void race_join_idioms(struct race *race, struct race *again)
 
 	if (race->verdict == VERDICT_HARMFUL)
 		return;
-	if (again->verdict == VERDICT_HARMFUL) {
+	if (again->verdict < race->verdict)
 		take_verdict(race, again);
+	if (race->verdict == VERDICT_HARMFUL)
 		return;
-	}
 	if (race_is_double_checked(race) && !race_is_double_checked(again))
 		race->sides[0].idiom.guard = IDIOM_UNGUARDED;
 	if (strcmp(race->fingerprint_code, again->fingerprint_code) != 0)

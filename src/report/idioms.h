@@ -28,8 +28,8 @@ bool race_idiom_is_known(const struct insn_idiom *idiom);
 
 /*
  * The other is the same race by names, maybe of other instructions: what the
- * code does with the value is now what can be said of both. A sign of harm of
- * either is kept: the verdict, reason and grounds of the other may be taken.
+ * code does with the value is now what can be said of both. The graver verdict of
+ * the two is kept, with its reason and grounds.
  */
 void race_join_idioms(struct race *race, struct race *again);
 

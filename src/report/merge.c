@@ -113,18 +113,23 @@ static struct error *output_race(void *context, struct race *race)
 		sum->races++;
 		sum->known += race->status == STATUS_KNOWN;
 		sum->races_new += race->status != STATUS_KNOWN;
+		sum->unlikely += race->verdict == VERDICT_UNLIKELY;
 	}
 	race->id = 0;
 	return recordsort_add_race(merge->output, &key, race);
 }
 
-/* As it was written, in the order of ids. */
+/*
+ * As it was written, in the order of ids, but those with the verdict unlikely
+ * last.
+ */
 static struct error *keep_race(void *context, struct race *race)
 {
 	struct merge *merge = context;
 	struct strbuf key = { 0 };
 
 	strbuf_add_bytes(&key, &(char){ RANK_RACE }, 1);
+	recordsort_number(&key, race->verdict == VERDICT_UNLIKELY);
 	recordsort_number(&key, race->id);
 	recordsort_number(&key, merge->order++);
 	return recordsort_add_race(merge->output, &key, race);
@@ -307,6 +312,7 @@ static struct error *finish_merged(struct merge *merge)
 
 	/* distinct ones are counted anew */
 	sum->races = sum->races_new = sum->suppressed = sum->known = 0;
+	sum->unlikely = 0;
 	if (!err)
 		err = kinds_finish(&merge->kinds, &output);
 	return err ? err : finish_totals(merge);

@@ -293,9 +293,14 @@ const char *race_status_name(enum race_status status)
 	return NULL;
 }
 
-bool race_is_actionable(const struct race *race)
+bool race_counts(const struct race *race, bool ignore_unlikely)
 {
-	return (race->verdict == VERDICT_HARMFUL ||
-		race->verdict == VERDICT_SUSPECT) &&
-	       race->status != STATUS_KNOWN && !race->suppressed.rule;
+	return race->verdict != VERDICT_SYNC && !race->suppressed.rule &&
+	       (race->verdict != VERDICT_UNLIKELY || !ignore_unlikely);
+}
+
+bool race_is_actionable(const struct race *race, bool ignore_unlikely)
+{
+	return race_counts(race, ignore_unlikely) &&
+	       race->status != STATUS_KNOWN;
 }

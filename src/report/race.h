@@ -71,6 +71,7 @@ enum race_evidence {
 	EVIDENCE_VALUE_CHANGE,
 };
 
+/* The graver one first. */
 enum race_verdict {
 	VERDICT_HARMFUL,
 	VERDICT_SUSPECT,
@@ -126,6 +127,8 @@ struct race {
 	/* another race on it shows that its value decides; see kin.h */
 	bool decides;
 	enum race_verdict verdict;
+	/* the verdict is the judge's: only a graver one takes its place */
+	bool judged;
 	char *reason; /* of the verdict: the name of a rule; or NULL */
 	char *grounds; /* of the reason, a sentence; or NULL */
 	enum race_status status;
@@ -172,10 +175,13 @@ bool race_add_values(struct race *race, const uint8_t *before,
 bool race_see_again(struct race *race, const struct race *again);
 
 /*
- * Is it one that somebody should look at now: neither known, nor suppressed,
- * nor judged to be synchronization or unlikely to do harm?
+ * Is it counted as a race? Suppressed conflicts and synchronization are not;
+ * ignore_unlikely (--ignore-unlikely): nor are races with the verdict unlikely.
  */
-bool race_is_actionable(const struct race *race);
+bool race_counts(const struct race *race, bool ignore_unlikely);
+
+/* Is it one that makes the gate fail: counted, and not known? */
+bool race_is_actionable(const struct race *race, bool ignore_unlikely);
 
 /*
  * Compute both fingerprints. They are the same whichever side was stalled, and

@@ -50,6 +50,7 @@ struct html {
 	char *program; /* for the title */
 	size_t run_count;
 	bool has_summary, has_samples;
+	bool ignore_unlikely;
 	bool failed;
 };
 
@@ -65,6 +66,7 @@ static struct html *html_state(struct renderer *renderer)
 	document_init(&html->races);
 	html->progress = (struct vec)VEC_INIT(struct run_progress);
 	html->modules = (struct vec)VEC_INIT(struct html_module);
+	html->ignore_unlikely = renderer->ignore_unlikely;
 	renderer->state = html;
 	return html;
 }
@@ -251,8 +253,7 @@ static struct error *html_summary(struct renderer *renderer,
 /* "3 data races": those that the gate counts. */
 static void add_title(struct strbuf *out, const struct html *html)
 {
-	size_t count = document_count(&html->races, DOCUMENT_HARMFUL) +
-		       document_count(&html->races, DOCUMENT_SUSPECT);
+	size_t count = document_failures(&html->races, html->ignore_unlikely);
 
 	if (count == 0)
 		strbuf_add(out, "No data races");
@@ -356,7 +357,8 @@ static void add_races(struct strbuf *out, const struct html *html)
 	for (size_t i = 0; i < html->races.parts.count; i++) {
 		const struct document_part *part =
 			vec_at(&html->races.parts, i);
-		bool shown = part->rank <= DOCUMENT_SUSPECT &&
+		bool shown = document_rank_fails(part->rank,
+						 html->ignore_unlikely) &&
 			     open++ < HTML_OPEN;
 
 		strbuf_addf(out,

@@ -4,8 +4,8 @@
  * each race, and one for the watching itself.
  *
  * A race that makes racewatch exit with 66 is a failure, with the text report
- * in it. One that is suppressed, known, unlikely or synchronization is skipped,
- * with the reason. The case of the watching passes when samples were taken, is
+ * in it. One that is suppressed, known, synchronization, or unlikely where these
+ * are ignored, is skipped, with the reason. The case of the watching passes when samples were taken, is
  * skipped when there were none (which proves nothing), and an error where the
  * exit status says so: 65 and 125.
  */
@@ -243,11 +243,6 @@ static struct error *add_skipped(struct strbuf *out, const struct race *race)
 	return err;
 }
 
-static bool is_failure(enum document_rank rank)
-{
-	return rank == DOCUMENT_HARMFUL || rank == DOCUMENT_SUSPECT;
-}
-
 static struct error *junit_race(struct renderer *renderer,
 				const struct race *race)
 {
@@ -266,8 +261,10 @@ static struct error *junit_race(struct renderer *renderer,
 	strbuf_add(&text, " time=\"0\"");
 	add_place(&text, race);
 	strbuf_add(&text, ">\n");
-	err = is_failure(document_rank(race)) ? add_failure(&text, race)
-					      : add_skipped(&text, race);
+	err = document_rank_fails(document_rank(race),
+				  renderer->ignore_unlikely)
+		      ? add_failure(&text, race)
+		      : add_skipped(&text, race);
 	strbuf_add(&text, "  </testcase>\n");
 	if (err) {
 		strbuf_deinit(&text);
@@ -355,11 +352,11 @@ static void add_watching(struct strbuf *out, const struct junit *junit)
 }
 
 /* The attributes that <testsuites> and <testsuite> have in common. */
-static void add_counts(struct strbuf *out, const struct junit *junit)
+static void add_counts(struct strbuf *out, const struct junit *junit,
+		       bool ignore_unlikely)
 {
 	const struct document *cases = &junit->cases;
-	size_t failures = document_count(cases, DOCUMENT_HARMFUL) +
-			  document_count(cases, DOCUMENT_SUSPECT);
+	size_t failures = document_failures(cases, ignore_unlikely);
 	size_t skipped = cases->parts.count - failures +
 			 (junit->outcome == JUNIT_SKIPPED);
 
@@ -370,13 +367,14 @@ static void add_counts(struct strbuf *out, const struct junit *junit)
 		    junit->outcome == JUNIT_ERROR, skipped, junit->seconds);
 }
 
-static void add_suite(struct strbuf *out, struct junit *junit)
+static void add_suite(struct strbuf *out, struct junit *junit,
+		      bool ignore_unlikely)
 {
 	strbuf_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 			"<testsuites");
-	add_counts(out, junit);
+	add_counts(out, junit, ignore_unlikely);
 	strbuf_add(out, ">\n <testsuite");
-	add_counts(out, junit);
+	add_counts(out, junit, ignore_unlikely);
 	strbuf_add(out, strbuf_text(&junit->attributes));
 	strbuf_add(out, ">\n");
 	if (junit->properties.length)
@@ -408,7 +406,7 @@ static struct error *junit_finish(struct renderer *renderer)
 	if (!junit)
 		return error_nomem;
 	document_sort(&junit->cases);
-	add_suite(&text, junit);
+	add_suite(&text, junit, renderer->ignore_unlikely);
 	err = document_write(renderer->out, &text);
 	junit_destroy(renderer, junit);
 	return err;

@@ -187,15 +187,17 @@ static json_t *result_message(const struct race *race)
 	return sarif_message(&message);
 }
 
-static void put_verdict(struct object *result, const struct race *race)
+static void put_verdict(struct object *result, const struct race *race,
+			bool ignore_unlikely)
 {
-	static const struct {
+	const struct {
 		const char *level;
 		int rank;
 	} verdicts[] = {
 		[VERDICT_HARMFUL] = { "error", 100 },
 		[VERDICT_SUSPECT] = { "error", 75 },
-		[VERDICT_UNLIKELY] = { "note", 25 },
+		[VERDICT_UNLIKELY] = { ignore_unlikely ? "note" : "warning",
+				       25 },
 		[VERDICT_SYNC] = { "none", 0 },
 	};
 	bool sync = race->verdict == VERDICT_SYNC;
@@ -325,7 +327,7 @@ static struct error *sarif_race(struct renderer *renderer,
 	struct object result = object_begin(NULL);
 	struct strbuf text = { 0 };
 
-	put_verdict(&result, race);
+	put_verdict(&result, race, renderer->ignore_unlikely);
 	object_put(&result, "message", result_message(race));
 	sarif_put_places(&result, race);
 	put_identity(&result, race);

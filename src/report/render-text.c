@@ -241,15 +241,9 @@ static struct error *text_race(struct renderer *renderer,
 	return text_end(&text);
 }
 
-struct error *render_text_short(struct renderer *renderer,
-				const struct race *race)
+/* "suspect: write against write of hits: set a.c:7 against get a.c:9" */
+static void add_in_short(struct strbuf *line, const struct race *race)
 {
-	struct text text = text_begin(renderer);
-	struct strbuf *line = &text.line;
-
-	strbuf_addf(line, "racewatch: #%" PRIu64 " ", race->id);
-	if (race->status == STATUS_KNOWN || race->status == STATUS_GONE)
-		strbuf_addf(line, "%s, ", race_status_name(race->status));
 	strbuf_add(line, race_verdict_name(race->verdict));
 	text_add_bracketed(line, race->reason);
 	strbuf_add(line, ": ");
@@ -262,9 +256,40 @@ struct error *render_text_short(struct renderer *renderer,
 	phrase_add_innermost(line, &race->sides[0]);
 	strbuf_add(line, " against ");
 	phrase_add_innermost(line, &race->sides[1]);
+}
+
+struct error *render_text_short(struct renderer *renderer,
+				const struct race *race)
+{
+	struct text text = text_begin(renderer);
+	struct strbuf *line = &text.line;
+
+	strbuf_addf(line, "racewatch: #%" PRIu64 " ", race->id);
+	if (race->status == STATUS_KNOWN || race->status == STATUS_GONE)
+		strbuf_addf(line, "%s, ", race_status_name(race->status));
+	add_in_short(line, race);
 	if (race->count > 1) {
 		strbuf_add(line, ", ");
 		text_add_plural(line, race->count, "time");
+	}
+	text_end_line(&text, 0, 2 * TEXT_INDENT);
+	return text_end(&text);
+}
+
+struct error *render_text_graver(struct renderer *renderer,
+				 const struct race *race)
+{
+	struct text text = text_begin(renderer);
+	struct strbuf *line = &text.line;
+
+	text_set_color(&text, TEXT_BOLD_RED);
+	strbuf_addf(line, "racewatch: race #%" PRIu64, race->id);
+	text_reset_color(&text);
+	strbuf_add(line, " is now ");
+	add_in_short(line, race);
+	if (race->grounds) {
+		strbuf_add(line, "; ");
+		utf8_add_visible(line, race->grounds);
 	}
 	text_end_line(&text, 0, 2 * TEXT_INDENT);
 	return text_end(&text);
@@ -279,7 +304,8 @@ static struct error *text_run(struct renderer *renderer,
 	return NULL;
 }
 
-static void add_races(struct strbuf *line, const struct run_summary *summary)
+static void add_races(struct strbuf *line, const struct run_summary *summary,
+		      bool ignored)
 {
 	text_add_plural(line, summary->races, "race");
 	if (summary->races == 0 && summary->suppressed == 0 &&
@@ -301,7 +327,7 @@ static void add_races(struct strbuf *line, const struct run_summary *summary)
 	if (summary->unlikely) {
 		strbuf_add(line, ", ");
 		text_add_count(line, summary->unlikely);
-		strbuf_add(line, " unlikely");
+		strbuf_add(line, ignored ? " unlikely ignored" : " unlikely");
 	}
 	strbuf_add(line, ")");
 }
@@ -314,7 +340,7 @@ static struct error *text_summary(struct renderer *renderer,
 
 	text_set_color(&text, summary->races ? TEXT_BOLD_RED : TEXT_BOLD_GREEN);
 	strbuf_add(line, "SUMMARY: racewatch: ");
-	add_races(line, summary);
+	add_races(line, summary, renderer->ignore_unlikely);
 	text_reset_color(&text);
 	strbuf_add(line, ", ");
 	text_add_plural(line, summary->samples, "sample");

@@ -27,10 +27,13 @@ struct strbuf;
 
 struct renderer;
 
+/* Writes a race, or something of it. */
+typedef struct error *render_race(struct renderer *, const struct race *);
+
 struct renderer_ops {
 	const char *name; /* as --format takes it */
 	struct error *(*run)(struct renderer *, const struct run_record *);
-	struct error *(*race)(struct renderer *, const struct race *);
+	render_race *race;
 	/* the format may have no use for these: NULL */
 	struct error *(*crash)(struct renderer *, const struct crash *);
 	struct error *(*progress)(struct renderer *,
@@ -48,6 +51,8 @@ struct renderer {
 	FILE *out; /* borrowed */
 	bool color; /* text: use SGR sequences */
 	int width; /* text: columns; 0: do not fold */
+	/* races with the verdict unlikely are not counted */
+	bool ignore_unlikely;
 	/*
 	 * text: the command of the "again" line, or NULL for none; "{id}" in
 	 * it stands for the race's number
@@ -84,7 +89,9 @@ struct error *render_finish(struct renderer *renderer);
  * One line of text for a race that is not worth more: its verdict, accesses,
  * variable and innermost functions.
  */
-struct error *render_text_short(struct renderer *renderer,
-				const struct race *race);
+render_race render_text_short;
+
+/* One line that says that the verdict on a race became graver, and why. */
+render_race render_text_graver;
 
 #endif

@@ -54,7 +54,7 @@ struct run_summary {
 	uint64_t races_new;
 	uint64_t suppressed;
 	uint64_t known; /* by the baseline */
-	uint64_t unlikely; /* to be errors; not among the races */
+	uint64_t unlikely; /* of the races, unless they are not counted */
 	uint64_t synchronization; /* conflicts of synchronizing accesses */
 	uint64_t samples; /* stalls made */
 	uint64_t hits; /* breakpoints that fired */

@@ -56,9 +56,9 @@ static char *race_in_short(const struct race *race)
 
 /* The last record of a race counts; so does one that is no longer minor. */
 static struct error *take_race(struct findings *findings,
-			       const struct race *race)
+			       const struct race *race, bool ignore_unlikely)
 {
-	bool minor = race->verdict == VERDICT_UNLIKELY;
+	bool minor = !race_counts(race, ignore_unlikely);
 	struct finding *finding = find_race(findings, race->fingerprint);
 
 	if (race->verdict == VERDICT_SYNC || race->suppressed.rule)
@@ -78,14 +78,15 @@ static struct error *take_race(struct findings *findings,
 }
 
 static struct error *take_record(struct findings *findings,
-				 const struct report_record *record)
+				 const struct report_record *record,
+				 bool ignore_unlikely)
 {
 	switch (record->type) {
 	case REPORT_RUN:
 		findings->has_run = true;
 		break;
 	case REPORT_RACE:
-		return take_race(findings, &record->race);
+		return take_race(findings, &record->race, ignore_unlikely);
 	case REPORT_SUMMARY:
 		findings->has_summary = true;
 		findings->exit_status = record->summary.exit_status;
@@ -103,7 +104,8 @@ static struct error *take_record(struct findings *findings,
 	return NULL;
 }
 
-struct error *findings_read(struct findings *findings, const char *path)
+struct error *findings_read(struct findings *findings, const char *path,
+			    bool ignore_unlikely)
 {
 	struct report_record record;
 	struct reader *reader;
@@ -120,7 +122,7 @@ struct error *findings_read(struct findings *findings, const char *path)
 	while (!err && more) {
 		err = reader_next(reader, &record, &more);
 		if (!err && more)
-			err = take_record(findings, &record);
+			err = take_record(findings, &record, ignore_unlikely);
 	}
 	report_record_deinit(&record);
 	reader_close(reader);

@@ -15,7 +15,7 @@ struct error;
 
 struct finding {
 	char fingerprint[33]; /* of the race, by names */
-	bool minor; /* unlikely to be an error: not among the races */
+	bool minor; /* not counted: unlikely, and these are ignored */
 	char *what; /* "hits: set count.c:7 against get count.c:9" */
 };
 
@@ -31,8 +31,10 @@ void findings_deinit(struct findings *findings);
 
 /*
  * Read a report, of whatever a run that was killed has left. Suppressed races
- * and synchronization are left out. No file: nothing was found.
+ * and synchronization are left out; ignore_unlikely: races with the verdict
+ * unlikely are minor. No file: nothing was found.
  */
-struct error *findings_read(struct findings *findings, const char *path);
+struct error *findings_read(struct findings *findings, const char *path,
+			    bool ignore_unlikely);
 
 #endif

@@ -225,7 +225,8 @@ static void fill_record(const struct job *job, struct journal_record *record)
 struct error *job_left_over(struct job *job, struct journal_record *record,
 			    bool *ret_any)
 {
-	struct error *err = findings_read(&record->findings, job->report);
+	struct error *err = findings_read(&record->findings, job->report,
+					  job->config->ignore_unlikely);
 
 	*ret_any = false;
 	if (err && err->kind == ERROR_FORMAT) {
@@ -272,7 +273,8 @@ static char *last_error(const char *path)
 static struct error *read_report(const struct job *job,
 				 struct journal_record *record)
 {
-	struct error *err = findings_read(&record->findings, job->report);
+	struct error *err = findings_read(&record->findings, job->report,
+					  job->config->ignore_unlikely);
 
 	if (err && err->kind == ERROR_FORMAT) {
 		if (!record->note)

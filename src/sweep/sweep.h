@@ -31,6 +31,7 @@ struct sweep_config {
 	uint64_t jobs; /* at a time */
 	uint64_t timeout_ns; /* of a run; 0: none */
 	uint64_t output_limit;
+	bool ignore_unlikely; /* races judged so are not counted */
 };
 
 /* Why it ended. */

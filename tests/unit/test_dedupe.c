@@ -112,6 +112,29 @@ static void what_is_said_holds_for_all(void **state)
 	dedupe_deinit(&dedupe);
 }
 
+/* Of two verdicts the graver one counts, whichever comes first. */
+static void the_graver_verdict_is_kept(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct race *races[2] = { make_race("one"), make_race("one") };
+		struct race *kept;
+		struct dedupe dedupe;
+		bool first;
+
+		dedupe_init(&dedupe);
+		races[i]->verdict = VERDICT_UNLIKELY;
+		sample_set(&races[i]->reason, "disjoint-bits");
+		races[1 - i]->verdict = VERDICT_SUSPECT;
+		assert_null(dedupe_add(&dedupe, races[0], &kept, &first));
+		assert_null(dedupe_add(&dedupe, races[1], &kept, &first));
+		assert_false(first);
+		assert_int_equal(kept->verdict, VERDICT_SUSPECT);
+		assert_null(kept->reason);
+		dedupe_deinit(&dedupe);
+	}
+}
+
 /* An increment's load, and its store: both add. */
 static void parts_of_one_change_are_one(void **state)
 {
@@ -238,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_said_holds_for_all),
+		cmocka_unit_test(the_graver_verdict_is_kept),
 		cmocka_unit_test(parts_of_one_change_are_one),
 		cmocka_unit_test(double_checks_are_checked_each_time),
 		cmocka_unit_test(first_of_its_kind_is_kept_and_numbered),

@@ -46,6 +46,21 @@ static void later_record_takes_the_place_of_the_earlier(void **state)
 	document_deinit(&document);
 }
 
+static void unlikely_ones_fail_unless_they_are_ignored(void **state)
+{
+	struct document document;
+
+	(void)state;
+	document_init(&document);
+	put(&document, 1, VERDICT_SYNC, "sync");
+	put(&document, 2, VERDICT_UNLIKELY, "unlikely");
+	put(&document, 3, VERDICT_SUSPECT, "suspect");
+	put(&document, 4, VERDICT_HARMFUL, "harmful");
+	assert_int_equal(document_failures(&document, false), 3);
+	assert_int_equal(document_failures(&document, true), 2);
+	document_deinit(&document);
+}
+
 static void what_is_to_be_acted_on_comes_first(void **state)
 {
 	struct document document;
@@ -95,6 +110,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(later_record_takes_the_place_of_the_earlier),
+		cmocka_unit_test(unlikely_ones_fail_unless_they_are_ignored),
 		cmocka_unit_test(what_is_to_be_acted_on_comes_first),
 		cmocka_unit_test(suppressed_goes_before_known),
 		cmocka_unit_test(formats_are_found_by_name),

@@ -84,6 +84,35 @@ static void all_changed_bits_are_remembered(void **state)
 	race_deinit(&race);
 }
 
+static void unlikely_ones_count_unless_they_are_ignored(void **state)
+{
+	static const enum race_verdict counted[] = { VERDICT_HARMFUL,
+						     VERDICT_SUSPECT,
+						     VERDICT_UNLIKELY };
+	struct race race;
+
+	(void)state;
+	sample_race(&race);
+	for (int i = 0; i < 3; i++) {
+		bool ignored = counted[i] == VERDICT_UNLIKELY;
+
+		race.verdict = counted[i];
+		assert_true(race_counts(&race, false));
+		assert_true(race_is_actionable(&race, false));
+		assert_int_equal(race_counts(&race, true), !ignored);
+		assert_int_equal(race_is_actionable(&race, true), !ignored);
+	}
+	race.status = STATUS_KNOWN;
+	assert_true(race_counts(&race, false));
+	assert_false(race_is_actionable(&race, false));
+	sample_set(&race.suppressed.rule, "race:x");
+	assert_false(race_counts(&race, false));
+	sample_set(&race.suppressed.rule, NULL);
+	race.verdict = VERDICT_SYNC;
+	assert_false(race_counts(&race, false));
+	race_deinit(&race);
+}
+
 static void the_c_library_is_told_by_its_name(void **state)
 {
 	struct race_frame frame = { .line = 0 };
@@ -151,6 +180,7 @@ int main(void)
 		cmocka_unit_test(what_nobody_saw_was_a_write),
 		cmocka_unit_test(deinit_leaves_an_empty_race),
 		cmocka_unit_test(all_changed_bits_are_remembered),
+		cmocka_unit_test(unlikely_ones_count_unless_they_are_ignored),
 		cmocka_unit_test(the_c_library_is_told_by_its_name),
 		cmocka_unit_test(distinct_values_are_kept_and_counted),
 		cmocka_unit_test(words_are_those_of_the_schema),

@@ -302,6 +302,33 @@ static void short_form_is_one_line(void **state)
 	race_deinit(&race);
 }
 
+static void graver_verdict_is_one_line(void **state)
+{
+	struct output output;
+	struct race race;
+
+	(void)state;
+	sample_race(&race);
+	race.count = 1;
+	output_open(&output);
+	assert_null(render_text_graver(&output.renderer, &race));
+	output_is(&output,
+		  "racewatch: race #1 is now suspect: read-modify-write "
+		  "against write, 8 bytes of shards[3].used: shard_add "
+		  "cache.c:11 against shard_evict cache.c:12\n");
+	race.verdict = VERDICT_HARMFUL;
+	sample_set(&race.reason, "torn-value");
+	sample_set(&race.grounds, "it was seen to change");
+	output_open(&output);
+	assert_null(render_text_graver(&output.renderer, &race));
+	output_is(&output,
+		  "racewatch: race #1 is now harmful (torn-value): "
+		  "read-modify-write against write, 8 bytes of "
+		  "shards[3].used: shard_add cache.c:11 against shard_evict "
+		  "cache.c:12; it was seen to change\n");
+	race_deinit(&race);
+}
+
 static void summary_of(const struct run_summary *summary, const char *expected)
 {
 	struct output output;
@@ -337,6 +364,12 @@ static void summary_is_one_line(void **state)
 	summary_of(&summary, "SUMMARY: racewatch: 12 races (0 new, 3 "
 			     "suppressed), 5 312 samples of 61 sites, 9.8 s, "
 			     "overhead 2.1 %, 1 conflict lost\n");
+	summary.suppressed = summary.dropped = 0;
+	summary.races = summary.races_new = 3;
+	summary.unlikely = 1;
+	summary_of(&summary, "SUMMARY: racewatch: 3 races (3 new, 1 unlikely), "
+			     "5 312 samples of 61 sites, 9.8 s, overhead 2.1 "
+			     "%\n");
 	memset(&summary, 0, sizeof(summary));
 	summary_of(&summary, "SUMMARY: racewatch: 0 races, 0 samples of 0 "
 			     "sites, 0.0 s, overhead 0.0 %\n");
@@ -422,6 +455,7 @@ int main(void)
 		cmocka_unit_test(folded_lines_fit_and_say_the_same),
 		cmocka_unit_test(colors_change_nothing_else),
 		cmocka_unit_test(short_form_is_one_line),
+		cmocka_unit_test(graver_verdict_is_one_line),
 		cmocka_unit_test(summary_is_one_line),
 		cmocka_unit_test(whole_report),
 		cmocka_unit_test(nothing_is_written_of_the_run),

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+#
+# What tests/run/lost.sh and bench/exit-status share: one run of a kind of
+# tests/targets/lost.c, and whether what it met was told. Needs RACEWATCH and
+# TARGETS_DIR.
+
+lost_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# The kinds, in the order of the source.
+lost_kinds()
+{
+	sed -n 's/^\t{ "\([a-z]*\)", .*/\1/p' "$lost_dir/targets/lost.c"
+}
+
+# A number of the summary.
+lost_number()
+{
+	sed -n "/\"type\": *\"summary\"/s/.*\"$1\": *\([0-9]*\).*/\1/p" \
+		"$lost_report"
+}
+
+# lost_run DIRECTORY KIND VARIANT SEED SECONDS [OPTION...]: watches the program.
+# Leaves in $lost_verdict "missed" when no conflict was met; "told" when each
+# race was printed in full, once, was counted, and the exit status is 66; or
+# what is wrong. Synchronization, as of the start, is no conflict.
+lost_run()
+{
+	local dir=$1 kind=$2 variant=$3 seed=$4 seconds=$5 status
+
+	shift 5
+	lost_report=$dir/report.jsonl
+	rm -f "$lost_report"
+	timeout -k 5 180 "$RACEWATCH" run --seed "$seed" --effort high "$@" \
+		-o "$lost_report" -- \
+		"$TARGETS_DIR/lost.$variant" "$seconds" "$kind" \
+		>"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+	grep '"type": *"race"' "$lost_report" | grep -v '"verdict":"sync"' |
+		sed -n 's/.*"id":\([0-9]*\),.*/\1/p' | sort -nu >"$dir/ids"
+	sed -n 's/^WARNING: racewatch: data race #\([0-9]*\) .*/\1/p' \
+		"$dir/err" | sort -n >"$dir/printed"
+	lost_met=$(($(lost_number watchpoint_traps) + \
+		$(lost_number collisions) + $(lost_number value_changes) - \
+		$(lost_number synchronization)))
+	if [ "$status" -ne 0 ] && [ "$status" -ne 66 ]; then
+		lost_verdict="exit status $status"
+	elif ! cmp -s "$dir/ids" "$dir/printed"; then
+		lost_verdict="not each race was printed once"
+	elif [ "$(lost_number races)" -ne "$(wc -l <"$dir/ids")" ]; then
+		lost_verdict="not each race was counted"
+	elif [ -s "$dir/ids" ] && [ "$status" -ne 66 ]; then
+		lost_verdict="a race, and exit status $status"
+	elif [ ! -s "$dir/ids" ] && [ "$status" -ne 0 ]; then
+		lost_verdict="no race, and exit status $status"
+	elif [ ! -s "$dir/ids" ] && [ "$lost_met" -gt 0 ]; then
+		lost_verdict="$lost_met conflicts, and no race"
+	elif [ ! -s "$dir/ids" ]; then
+		lost_verdict=missed
+	else
+		# shellcheck disable=SC2034 # for the caller
+		lost_verdict=told
+	fi
+}
