@@ -319,6 +319,18 @@ bool conflict_count(const struct conflict *conflict, struct race *race)
 	return race_see_again(race, &again);
 }
 
+/*
+ * Of a number that both sides only add to: whether anything depends on it, which
+ * another race shows only if that is met too.
+ */
+static bool describe_decides(const struct conflict *conflict,
+			     const struct race *race)
+{
+	return race->sides[0].idiom.change == IDIOM_ADD &&
+	       race->sides[1].idiom.change == IDIOM_ADD &&
+	       evidence_decided_elsewhere(&conflict->sides[0]);
+}
+
 static struct error *describe_all(const struct conflict_context *context,
 				  const struct conflict *conflict,
 				  struct race *race)
@@ -349,6 +361,7 @@ static struct error *describe_all(const struct conflict_context *context,
 	locks_of_sides(conflict,
 		       (struct insn_idiom *[]){ &race->sides[0].idiom,
 						&race->sides[1].idiom });
+	race->decides = describe_decides(conflict, race);
 	/* as the stalled side's process has it */
 	race->sides[1].address -= conflict->wire.shift;
 	if (!failed && !err)

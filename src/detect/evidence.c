@@ -153,3 +153,14 @@ bool evidence_locked_elsewhere(const struct conflict_side *side,
 				side->access.address - module->bias,
 				side->access.size);
 }
+
+bool evidence_decided_elsewhere(const struct conflict_side *side)
+{
+	const struct module *module =
+		image_module_at(side->home->image, side->access.address);
+
+	return module && module->text && side->access.size > 0 &&
+	       decided_elsewhere(side->home->scanner->decoder, module->text,
+				 side->access.address - module->bias,
+				 side->access.size);
+}

@@ -32,6 +32,12 @@ unsigned int evidence_operand(const struct conflict_side *side);
 bool evidence_locked_elsewhere(const struct conflict_side *side,
 			       const struct insn_idiom *idiom);
 
+/*
+ * Does other code of the module decide something by the value that the side
+ * accesses? Of a variable in the module's data.
+ */
+bool evidence_decided_elsewhere(const struct conflict_side *side);
+
 /* Is it in a function without a name that a lock's function calls? helper.h */
 bool evidence_helper(const struct conflict_side *side);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Looking for locked instructions by the address they name; see locked.h.
+ * Looking for instructions by the address they name; see locked.h.
  */
 #include "detect/locked.h"
 
@@ -8,12 +8,28 @@
 
 #include "detect/rules.h"
 #include "image/elftext.h"
+#include "report/kin.h"
 #include "x86/access.h"
 #include "x86/decode.h"
+#include "x86/idiom.h"
+
+/* Bytes of code that are looked through for what decides. */
+static const size_t DECIDED_MAX = (size_t)16 << 20;
+
+/* The code of one function. */
+struct code {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t start;
+};
 
 struct search {
 	uint64_t address;
 	uint32_t size;
+	struct decoder *decoder;
+	/* is the instruction at that address of the code one looked for? */
+	bool (*fits)(const struct search *search, const struct code *code,
+		     uint64_t address, const struct insn_access *insn);
 };
 
 /*
@@ -44,27 +60,74 @@ static bool may_name_it(const struct search *search, const uint8_t *bytes,
 	return false;
 }
 
-static bool is_locked_there(const struct search *search, uint64_t address,
-			    const struct insn_access *insn)
+/* Its only operand is just the datum. */
+static bool is_there(const struct search *search, uint64_t address,
+		     const struct insn_access *insn)
 {
 	uint64_t target;
 
-	return insn->synchronizes && insn->operand_count == 1 &&
+	return insn->operand_count == 1 &&
 	       insn->operands[0].size == search->size &&
 	       rules_fixed_address(address, insn, &insn->operands[0],
 				   &target) &&
 	       target == search->address;
 }
 
-static bool function_locks(const struct search *search, struct decoder *decoder,
-			   const uint8_t *bytes, size_t size, uint64_t start)
+static bool is_locked_there(const struct search *search,
+			    const struct code *code, uint64_t address,
+			    const struct insn_access *insn)
+{
+	(void)code;
+	return insn->synchronizes && is_there(search, address, insn);
+}
+
+static bool is_decided_there(const struct search *search,
+			     const struct code *code, uint64_t address,
+			     const struct insn_access *insn)
+{
+	struct insn_idiom idiom;
+
+	if (!is_there(search, address, insn) ||
+	    !(insn->operands[0].kind & ACCESS_READ))
+		return false;
+	idiom_find(search->decoder, code->bytes, code->size, code->start,
+		   address, 0, &idiom);
+	return kin_idiom_decides(&idiom);
+}
+
+static bool function_fits(const struct search *search, const struct code *code)
 {
 	struct insn_access insn;
 
-	for (size_t at = 0; at < size; at += insn.length ? insn.length : 1) {
-		decoder_decode(decoder, bytes + at, size - at, start + at,
-			       &insn);
-		if (is_locked_there(search, start + at, &insn))
+	for (size_t at = 0; at < code->size;
+	     at += insn.length ? insn.length : 1) {
+		decoder_decode(search->decoder, code->bytes + at,
+			       code->size - at, code->start + at, &insn);
+		if (search->fits(search, code, code->start + at, &insn))
+			return true;
+	}
+	return false;
+}
+
+/* In the functions of the file, of which the first `most' bytes are read. */
+static bool found_in(const struct search *search, const struct elftext *text,
+		     size_t most)
+{
+	const struct elf_function *functions;
+	size_t count, seen = 0;
+
+	functions = elftext_functions(text, &count);
+	for (size_t i = 0; i < count && seen < most; i++) {
+		struct code code = { .start = functions[i].start };
+
+		code.bytes = elftext_bytes(text, code.start, &code.size);
+		if (!code.bytes)
+			continue;
+		if (code.size > functions[i].size)
+			code.size = functions[i].size;
+		seen += code.size;
+		if (may_name_it(search, code.bytes, code.size, code.start) &&
+		    function_fits(search, &code))
 			return true;
 	}
 	return false;
@@ -73,23 +136,25 @@ static bool function_locks(const struct search *search, struct decoder *decoder,
 bool locked_elsewhere(struct decoder *decoder, const struct elftext *text,
 		      uint64_t address, uint32_t size)
 {
-	struct search search = { .address = address, .size = size };
-	const struct elf_function *functions;
-	size_t count;
+	const struct search search = {
+		.address = address,
+		.size = size,
+		.decoder = decoder,
+		.fits = is_locked_there,
+	};
 
-	functions = elftext_functions(text, &count);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t start = functions[i].start;
-		size_t length = 0;
-		const uint8_t *bytes = elftext_bytes(text, start, &length);
+	return found_in(&search, text, SIZE_MAX);
+}
 
-		if (!bytes)
-			continue;
-		if (length > functions[i].size)
-			length = functions[i].size;
-		if (may_name_it(&search, bytes, length, start) &&
-		    function_locks(&search, decoder, bytes, length, start))
-			return true;
-	}
-	return false;
+bool decided_elsewhere(struct decoder *decoder, const struct elftext *text,
+		       uint64_t address, uint32_t size)
+{
+	const struct search search = {
+		.address = address,
+		.size = size,
+		.decoder = decoder,
+		.fits = is_decided_there,
+	};
+
+	return found_in(&search, text, DECIDED_MAX);
 }

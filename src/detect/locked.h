@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Variables that a module's code changes by locked instructions. In machine
+ * What a module's code does with a variable elsewhere than at a race. In machine
  * code an atomic load, and a store that is not sequentially consistent, are
  * plain moves; but a spin lock that is left by one is taken by a locked
- * instruction, somewhere else.
+ * instruction, somewhere else. And a number that threads only add to is no
+ * statistic if other code decides by it.
+ *
+ * Only operands whose address is in the instruction are seen. Functions are
+ * decoded only where their bytes hold the address, so that asking costs a pass
+ * over the code.
  */
 #ifndef DETECT_LOCKED_H
 #define DETECT_LOCKED_H
@@ -16,11 +21,17 @@ struct elftext;
 
 /*
  * Does a function of the file change just these bytes (a file address) by a
- * locked instruction, or by xchg? Only operands whose address is in the
- * instruction are seen. Functions are decoded only where their bytes hold the
- * address, so that asking costs a pass over the code.
+ * locked instruction, or by xchg?
  */
 bool locked_elsewhere(struct decoder *decoder, const struct elftext *text,
 		      uint64_t address, uint32_t size);
+
+/*
+ * Does a function of the file decide something by the value of these bytes, as
+ * far as its instructions tell (kin_idiom_decides())? Of large files only the
+ * first 16 MiB of code are looked at.
+ */
+bool decided_elsewhere(struct decoder *decoder, const struct elftext *text,
+		       uint64_t address, uint32_t size);
 
 #endif

@@ -30,10 +30,8 @@ bool kin_of_one_variable(const struct race *a, const struct race *b)
 	       overlap(one->offset, a->size, other->offset, b->size);
 }
 
-static bool side_decides(const struct race_side *side)
+bool kin_idiom_decides(const struct insn_idiom *idiom)
 {
-	const struct insn_idiom *idiom = &side->idiom;
-
 	return idiom->compared || idiom->tests_zero || idiom->dereferenced ||
 	       idiom->change == IDIOM_DERIVED ||
 	       (idiom->change == IDIOM_ADD && idiom->delta < 0);
@@ -42,8 +40,8 @@ static bool side_decides(const struct race_side *side)
 bool kin_tell(struct race *race, const struct race *teller)
 {
 	if (race->decides || !kin_of_one_variable(race, teller) ||
-	    (!side_decides(&teller->sides[0]) &&
-	     !side_decides(&teller->sides[1])))
+	    (!kin_idiom_decides(&teller->sides[0].idiom) &&
+	     !kin_idiom_decides(&teller->sides[1].idiom)))
 		return false;
 	race->decides = true;
 	return true;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+struct insn_idiom;
 struct race;
 
 /* The same bytes of the same process, or of the same named variable. */
@@ -19,5 +20,8 @@ bool kin_of_one_variable(const struct race *a, const struct race *b);
  * is news.
  */
 bool kin_tell(struct race *race, const struct race *teller);
+
+/* Does code that does this with a value decide something by it? */
+bool kin_idiom_decides(const struct insn_idiom *idiom);
 
 #endif

@@ -48,6 +48,9 @@ struct flagged flagged;
 CODE(store, "movq %rax, (%rdi)");
 CODE(load, "movq (%rdi), %rax");
 CODE(load_own, "movq (%rdi), %rdi");
+CODE(load_low, "movl (%rdi), %eax; andl $0xffffff, %eax");
+CODE(load_all, "movl (%rdi), %eax; cmpl %eax, %esi");
+CODE(store_byte, "movb %al, (%rdi)");
 CODE(wide, "movups %xmm0, (%rdi)");
 CODE(flags, "movups %xmm0, flagged(%rip)");
 CODE(add, "addq %rsi, (%rdi)");
@@ -186,6 +189,23 @@ static void read_against_read_is_no_race(void **state)
 	side(fixture, 1, after_load, shared_words);
 	assert_true(understand(fixture)->race);
 	assert_int_equal(fixture->conflict.sides[1].access.kind, ACCESS_READ);
+}
+
+/* A bit-field of 24 bits is loaded with the byte behind it. */
+static void bytes_that_are_thrown_away_are_no_race(void **state)
+{
+	struct fixture *fixture = *state;
+	char *bytes = (char *)shared_words;
+
+	stalled(fixture, before_load_low, shared_words, ACCESS_READ, 4);
+	side(fixture, 1, after_store_byte, bytes + 3);
+	assert_false(understand(fixture)->race);
+	/* one of the field's own */
+	side(fixture, 1, after_store_byte, bytes + 2);
+	assert_true(understand(fixture)->race);
+	stalled(fixture, before_load_all, shared_words, ACCESS_READ, 4);
+	side(fixture, 1, after_store_byte, bytes + 3);
+	assert_true(understand(fixture)->race);
 }
 
 static void an_overwritten_address_register_does_not_confuse(void **state)
@@ -342,8 +362,7 @@ static void a_mark_is_of_the_bytes_where_they_meet(void **state)
 
 	stalled(fixture, before_load, &flagged.total, ACCESS_READ, 8);
 	side(fixture, 1, after_flags, &flagged);
-	assert_int_equal(understand(fixture)->sides[1].rule,
-			 RULE_ATOMIC_TYPE);
+	assert_int_equal(understand(fixture)->sides[1].rule, RULE_ATOMIC_TYPE);
 	assert_null(fixture->conflict.sides[1].sync);
 	assert_null(fixture->conflict.sides[0].sync);
 	stalled(fixture, before_load, (const void *)&flagged.stop, ACCESS_READ,
@@ -471,6 +490,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_instruction_before_rip_is_found),
 		TEST(read_against_read_is_no_race),
+		TEST(bytes_that_are_thrown_away_are_no_race),
 		TEST(an_overwritten_address_register_does_not_confuse),
 		TEST(the_overlap_is_what_both_touched),
 		TEST(a_masked_store_must_have_changed_something),

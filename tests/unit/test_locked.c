@@ -21,12 +21,16 @@
 __asm__(".pushsection .bss\n"
 	".balign 8\n"
 	".globl by_exchange, by_compare, by_add, plain, pointed_to, wide\n"
+	".globl tested, printed, counted\n"
 	"by_exchange: .zero 8\n"
 	"by_compare: .zero 8\n"
 	"by_add: .zero 8\n"
 	"plain: .zero 8\n"
 	"pointed_to: .zero 8\n"
 	"wide: .zero 8\n"
+	"tested: .zero 8\n"
+	"printed: .zero 8\n"
+	"counted: .zero 8\n"
 	".popsection\n"
 	".pushsection .text\n"
 	".type locking, @function\n"
@@ -41,9 +45,22 @@ __asm__(".pushsection .bss\n"
 	"	xchgq %rax, wide(%rip)\n"
 	"	ret\n"
 	".size locking, . - locking\n"
+	".type deciding, @function\n"
+	"deciding:\n"
+	"	addq $1, tested(%rip)\n"
+	"	addq $1, printed(%rip)\n"
+	"	addq $1, counted(%rip)\n"
+	"	movq printed(%rip), %rdi\n"
+	"	call locking\n"
+	"	movq tested(%rip), %rax\n"
+	"	cmpq wide(%rip), %rax\n"
+	"	je 1f\n"
+	"	nop\n"
+	"1:	ret\n"
+	".size deciding, . - deciding\n"
 	".popsection\n");
 extern const char by_exchange[], by_compare[], by_add[], plain[], pointed_to[],
-	wide[];
+	wide[], tested[], printed[], counted[];
 
 struct file {
 	struct decoder *decoder;
@@ -112,6 +129,22 @@ static void follows_no_pointers(void **state)
 	assert_false(locked(*state, pointed_to, 8));
 }
 
+static bool decided(const struct file *file, const char *variable,
+		    uint32_t size)
+{
+	return decided_elsewhere(file->decoder, file->text,
+				 (uint64_t)(uintptr_t)variable - file->bias,
+				 size);
+}
+
+static void finds_what_decides(void **state)
+{
+	assert_true(decided(*state, tested, 8));
+	assert_false(decided(*state, tested, 4));
+	assert_false(decided(*state, printed, 8));
+	assert_false(decided(*state, counted, 8));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +152,7 @@ int main(void)
 		cmocka_unit_test(plain_accesses_are_none),
 		cmocka_unit_test(wants_just_the_bytes),
 		cmocka_unit_test(follows_no_pointers),
+		cmocka_unit_test(finds_what_decides),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
