@@ -48,12 +48,12 @@ struct race;
 		.type = OPTION_LIST, .offset = offsetof(options_, special)    \
 	}
 
-#define GATE_IGNORE_UNLIKELY_ROW(options_)                             \
-	{                                                              \
-		.name = "ignore-unlikely",                             \
+#define GATE_IGNORE_UNLIKELY_ROW(options_)                              \
+	{                                                               \
+		.name = "ignore-unlikely",                              \
 		.help = "do not count races with the verdict unlikely", \
-		.type = OPTION_FLAG,                                   \
-		.offset = offsetof(options_, ignore_unlikely)          \
+		.type = OPTION_FLAG,                                    \
+		.offset = offsetof(options_, ignore_unlikely)           \
 	}
 
 #define GATE_GENERATE_ROW(options_)                                                  \

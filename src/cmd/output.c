@@ -169,9 +169,8 @@ static bool output_is_folded(const struct output *output,
 /* Text has in full what is worth it; other formats have all. */
 static bool output_is_full(const struct output *output, const struct race *race)
 {
-	return output->config->show_all ||
-	       (output_is_reported(output, race) &&
-		!output_is_folded(output, race));
+	return output->config->show_all || (output_is_reported(output, race) &&
+					    !output_is_folded(output, race));
 }
 
 static void output_save_race(struct output *output, const struct race *race)

@@ -121,8 +121,9 @@ static struct error *print_record(struct report_print *print, enum pass pass,
 {
 	bool before = record->type == REPORT_RUN ||
 		      record->type == REPORT_PROGRESS;
+	/* the run may have ignored what is unlikely, or not */
 	bool recount = print->filters->items.count || print->judge ||
-		       print->renderer.ignore_unlikely;
+		       counts->unlikely > 0;
 	struct error *err;
 
 	if (record->type == REPORT_RACE) {

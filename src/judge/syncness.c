@@ -69,11 +69,11 @@ static const char *own_part(const char *type)
 static const char *type_evidence(const char *type)
 {
 	static const char *const atomics[] = {
-		"_Atomic",     "atomic_flag",  "atomic_bool",  "atomic_int",
-		"atomic_uint", "atomic_long",  "atomic_ulong", "atomic_char",
+		"_Atomic",	"atomic_flag", "atomic_bool",  "atomic_int",
+		"atomic_uint",	"atomic_long", "atomic_ulong", "atomic_char",
 		"atomic_llong", "AtomicBool",  "AtomicUsize",  "AtomicIsize",
-		"AtomicPtr",   "AtomicU64",    "AtomicI64",    "AtomicU32",
-		"AtomicI32",   "AtomicU8",     NULL,
+		"AtomicPtr",	"AtomicU64",   "AtomicI64",    "AtomicU32",
+		"AtomicI32",	"AtomicU8",    NULL,
 	};
 	static const char *const locks[] = {
 		"pthread_mutex_t",

@@ -127,8 +127,7 @@ struct race {
 	/* another race on it shows that its value decides; see kin.h */
 	bool decides;
 	enum race_verdict verdict;
-	/* the verdict is the judge's: only a graver one takes its place */
-	bool judged;
+	bool judged; /* from now on the verdict only becomes graver */
 	char *reason; /* of the verdict: the name of a rule; or NULL */
 	char *grounds; /* of the reason, a sentence; or NULL */
 	enum race_status status;
@@ -175,12 +174,10 @@ bool race_add_values(struct race *race, const uint8_t *before,
 bool race_see_again(struct race *race, const struct race *again);
 
 /*
- * Is it counted as a race? Suppressed conflicts and synchronization are not;
- * ignore_unlikely (--ignore-unlikely): nor are races with the verdict unlikely.
+ * Is it counted as a race? Suppressed conflicts and synchronization are not,
+ * nor, with ignore_unlikely, those judged so. Actionable: counted, not known.
  */
 bool race_counts(const struct race *race, bool ignore_unlikely);
-
-/* Is it one that makes the gate fail: counted, and not known? */
 bool race_is_actionable(const struct race *race, bool ignore_unlikely);
 
 /*

@@ -43,6 +43,13 @@ gate 0 "the same race without symbols" -b "$base" -- \
 	"$T/read_write.stripped" 2
 gate 10 "another race than that of the baseline" -b "$base" \
 	-x --halt-on-race -- "$T/global.O2" 30
+# its one variable is special, so that all its races are unlikely
+unlikely=(-x --special-variable -x count)
+gate 10 "a new race, though unlikely" "${unlikely[@]}" -x --halt-on-race -- \
+	"$T/verdicts.O2" 30 ticket
+gate 0 "--ignore-unlikely" "${unlikely[@]}" --ignore-unlikely -- \
+	"$T/verdicts.O2" 2 ticket
+gate 12 "there is no such option" --ignore-likely "${racy[@]}"
 gate 11 "no samples" -x --rate -x 0 -- "$T/single.O2" 0.2
 gate 11 "too few samples" -m 1000000 -- "$T/free_atomic.O2" 0.5
 gate 12 "racewatch fails: no such baseline" -b "$work/none" "${racy[@]}"

@@ -93,6 +93,29 @@ is "--error-exitcode 0: 0" "$status" 0
 echo 'race:_level' >"$work/all.supp"
 sweep --runs 9 --suppressions "$work/all.supp" "${racy[@]}"
 is "the race is suppressed: 0" "$status" 0 || diag_file "$work/err"
+
+# A race that is unlikely counts, unless it is to be ignored.
+unlikely_sweep()
+{
+	for seconds in 1.5 8 30; do
+		rm -rf "$d.unlikely"
+		sweep --directory "$d.unlikely" --runs 2 \
+			--special-variable count "$@" -- \
+			"$TARGETS_DIR/verdicts.O2" "$seconds" ticket
+		grep -q '"verdict":"unlikely"' "$d.unlikely/report.jsonl" &&
+			break
+	done
+}
+unlikely_sweep
+is "a race that is unlikely: 66" "$status" 66 || diag_file "$work/err"
+matches "it is printed" "$work/err" 'verdict     unlikely \(special-variable\)'
+matches "and summed up" "$work/err" '^  race #1 in [12] of 2 runs'
+unlikely_sweep --ignore-unlikely
+is "--ignore-unlikely: 0" "$status" 0 || diag_file "$work/err"
+matches "--ignore-unlikely: a line" "$work/err" \
+	'^racewatch: #1 unlikely \(special-variable\): '
+is "--ignore-unlikely: not in full" "$(grep -c ^WARNING "$work/err")" 0
+
 sweep --runs 9 --min-samples 100000000 --error-exitcode 0 \
 	"${racy[@]}"
 is "too few samples: 65" "$status" 65

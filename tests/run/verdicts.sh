@@ -153,6 +153,24 @@ is "--halt-on-race: status" "$status" 66
 matches "--halt-on-race: at a race that is unlikely" "$report" \
 	'"verdict":"unlikely"'
 
+# attach has a line for it as it comes, and exits with 66 all the same.
+for seconds in 3 12 40; do
+	"$TARGETS_DIR/verdicts.O2" 120 ticket >"$work/said" 2>&1 </dev/null &
+	program=$!
+	lib_started "$program"
+	run attach --seed 1 --effort high --rate 3000 --duration "$seconds" \
+		--special-variable count "$program"
+	kill "$program"
+	wait "$program" 2>/dev/null
+	grep -q 'unlikely' "$work/err" && break
+done
+is "attach: status" "$status" 66 || diag_file "$work/err"
+is "attach: one line" "$(grep -c \
+	'^racewatch: #1 unlikely (special-variable): ' "$work/err")" 1
+is "attach: not in full" "$(grep -c '^WARNING' "$work/err")" 0
+matches "attach: it is counted" "$work/err" \
+	'^SUMMARY: racewatch: 1 race \(1 new, 1 unlikely\)'
+
 # A site whose stalls end in synchronization alone gets no more of them: of the
 # two, three each, and what was under way then. Without that rule they get as
 # many as other sites, as long as the program runs.

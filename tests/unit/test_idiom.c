@@ -217,7 +217,7 @@ CODE(store_mix,
      "movzbl (%rdi), %eax; andl $7, %esi; andl $-8, %eax; orl %esi, %eax",
      "movb %al, (%rdi)", "ret");
 /* a field of some bits is counted, as gcc 12 does it at -O1 */
-#define COUNT_FIELD                                        \
+#define COUNT_FIELD                                          \
 	"movl %eax, %edx; andl $-16, %edx; addl $16, %edx; " \
 	"andl $15, %eax; orl %edx, %eax;"
 CODE(load_field_count, "", "movzbl (%rdi), %eax",
