@@ -56,8 +56,9 @@ void session_end_program(struct session *session)
 {
 	if (session->kill_ns)
 		return;
-	session_stop(session);
+	/* first, since what is not watched any more is not signalled */
 	session_signal(session, SIGTERM);
+	session_stop(session);
 	session_continue(session);
 	session->kill_ns = clock_now_ns() + KILL_DELAY_NS;
 }

@@ -41,6 +41,19 @@ static bool birth_shares_memory(pid_t creator, pid_t child, enum stop_kind kind)
 	return order >= 0 ? order == 0 : kind == STOP_VFORK;
 }
 
+/* What the parent may do later is not the child's. */
+static void birth_inherit_signals(struct process *process,
+				  const struct process *parent)
+{
+	process->trap_ignored = parent->trap_ignored;
+	process->trap_caught = parent->trap_caught;
+	process->trap_learned_ns = parent->trap_learned_ns;
+	process->trap_action_known = parent->trap_action_known;
+	memcpy(process->trap_action, parent->trap_action,
+	       sizeof(process->trap_action));
+	process->syscall_address = parent->syscall_address;
+}
+
 /*
  * A process in its creator's memory, or with a copy that is cleaned at its
  * first stop, by what the creator's space knows of breakpoints.
@@ -60,6 +73,8 @@ static struct error *birth_process(struct engine *engine,
 		process_destroy(process);
 		return error_nomem;
 	}
+	process->parent = parent->pid;
+	birth_inherit_signals(process, parent);
 	*ret = process;
 	return NULL;
 }
@@ -79,6 +94,33 @@ static struct error *birth_home(struct engine *engine, struct thread *creator,
 	if (birth_shares_memory(parent->pid, tid, kind))
 		role = PROCESS_GUEST;
 	return birth_process(engine, parent, tid, role, ret);
+}
+
+bool birth_is_awaited(const struct engine *engine,
+		      const struct process *process)
+{
+	if (engine->phase != ENGINE_WATCHING ||
+	    engine->follow == WIRE_FOLLOW_NONE)
+		return false;
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *child = engine_process_at(engine, i);
+
+		if (child->parent == process->pid &&
+		    child->role == PROCESS_COPY && child->threads.count > 0 &&
+		    process_thread(child, 0)->newborn)
+			return true;
+	}
+	return false;
+}
+
+bool birth_may_exec(const struct engine *engine)
+{
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		if (engine->follow == WIRE_FOLLOW_ALL &&
+		    engine_process_at(engine, i)->role == PROCESS_GUEST)
+			return true;
+	}
+	return false;
 }
 
 /* Its first stop may have been seen before the event that announces it. */
@@ -167,6 +209,41 @@ static bool birth_is_left_by(const struct engine *engine,
 	return !parent || parent == process;
 }
 
+/*
+ * Watch a child that nobody announced: it has its first stop once more.
+ * False: it is not to be watched, or there is no memory for that.
+ */
+static bool birth_adopt(struct engine *engine, const struct process *parent,
+			const struct thread_status *status,
+			const struct stop_reason *stop)
+{
+	struct process *process;
+	struct thread *thread;
+	struct error *err;
+
+	if (engine->phase != ENGINE_WATCHING ||
+	    engine->follow == WIRE_FOLLOW_NONE || status->tgid != stop->tid ||
+	    parent->role == PROCESS_COPY)
+		return false;
+	err = birth_process(engine, parent, stop->tid, PROCESS_COPY, &process);
+	if (!err) {
+		err = engine_add_thread(engine, process, stop->tid, &thread);
+		if (err)
+			engine_remove_process(engine, process);
+	}
+	if (err) {
+		error_free(err);
+		return false;
+	}
+	thread->newborn = true;
+	if (vec_push(&engine->early, stop))
+		return true;
+	thread->state = THREAD_GONE;
+	thread_destroy(engine, thread);
+	engine_remove_process(engine, process);
+	return false;
+}
+
 void birth_leave_orphans(struct engine *engine, const struct process *process)
 {
 	for (size_t i = engine->orphans.count; i-- > 0;) {
@@ -179,6 +256,8 @@ void birth_leave_orphans(struct engine *engine, const struct process *process)
 		if (!err && !birth_is_left_by(engine, process, &status))
 			continue;
 		vec_remove_swap(&engine->orphans, i);
+		if (!err && birth_adopt(engine, process, &status, &stop))
+			continue;
 		engine->orphans_left = true;
 		if (err != error_gone)
 			birth_let_go(engine, process->space, &stop);
@@ -260,8 +339,6 @@ void birth_announced(struct engine *engine, struct thread *creator,
 		thread_set_path(child, creator);
 	if (home->role == PROCESS_WATCHED && home == creator->process)
 		creation_record(engine, child, creator);
-	if (home != creator->process)
-		home->parent = creator->process->pid;
 	/* where nothing is armed, it shows its parent's DR7 */
 	child->watch.shows_parent = creator->watch.control != 0;
 	sigstate_newborn(engine, child, creator);
@@ -282,35 +359,15 @@ static void birth_clean_copy(struct engine *engine, struct thread *thread)
 	memory_deinit(&memory);
 }
 
-/* What its parent does with SIGTRAP, it does too (fork(2)). */
+/* What its parent did with SIGTRAP, it does too (fork(2)). */
 static void birth_mend_signals(struct engine *engine, struct thread *thread)
 {
 	const struct process *process = thread->process;
-	struct process *parent = engine_process(engine, process->parent);
 	struct memory memory;
 
-	if (!parent)
-		return;
 	memory_init(&memory, process->pid);
-	sigstate_mend_child(engine, thread, parent, &memory);
+	sigstate_mend_child(engine, thread, &memory);
 	memory_deinit(&memory);
-}
-
-/* Which has been mended. */
-static void birth_inherit_signals(struct engine *engine,
-				  struct process *process, pid_t parent_pid)
-{
-	const struct process *parent = engine_process(engine, parent_pid);
-
-	if (!parent)
-		return;
-	process->trap_ignored = parent->trap_ignored;
-	process->trap_caught = parent->trap_caught;
-	process->trap_learned_ns = parent->trap_learned_ns;
-	process->trap_action_known = parent->trap_action_known;
-	memcpy(process->trap_action, parent->trap_action,
-	       sizeof(process->trap_action));
-	process->syscall_address = parent->syscall_address;
 }
 
 /*
@@ -337,9 +394,15 @@ static bool birth_follow(struct engine *engine, struct process *process,
 	addrspace_release(process->space);
 	process->space = space;
 	process->role = PROCESS_WATCHED;
-	birth_inherit_signals(engine, process, parent);
 	engine_announce(engine, process, parent, false);
 	return true;
+}
+
+/* It has one thread, and no trap of ours comes: it waits for no other. */
+static void birth_forget_signals(struct process *process)
+{
+	process->trap_caught = process->trap_ignored = false;
+	process->trap_restore_ns = 0;
 }
 
 void birth_first_stop(struct engine *engine, struct thread *thread)
@@ -354,12 +417,14 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 				 thread->process->parent))
 			break;
 		birth_clean_copy(engine, thread);
+		birth_forget_signals(thread->process);
 		release_thread(engine, thread);
 		return;
 	case PROCESS_WATCHED:
 		onset_newborn(engine, thread);
 		break;
 	case PROCESS_GUEST:
+		birth_mend_signals(engine, thread);
 		break;
 	}
 	engine_go_on(engine, thread);
@@ -409,9 +474,10 @@ static void birth_new_space(struct engine *engine, struct process *process)
 	engine_leave_space(engine, process);
 	process->space = space;
 	death_forget(process);
+	/* what it ignored it still ignores, and handlers are gone (execve(2)) */
+	process->trap_caught = false;
 	process->trap_action_known = false;
 	process->trap_looked_ns = 0;
-	process->trap_restore_ns = 0;
 	process->ever_armed = false;
 	process->syscall_address = 0;
 }
@@ -445,9 +511,7 @@ void birth_exec(struct engine *engine, struct thread *thread)
 		if (!releasing && engine->phase >= ENGINE_RELEASING)
 			return;
 		process->role = PROCESS_COPY;
-		/* one thread, and no trap of ours: it waits for no other */
-		process->trap_caught = process->trap_ignored = false;
-		process->trap_restore_ns = 0;
+		birth_forget_signals(process);
 		release_thread(engine, thread);
 		return;
 	}

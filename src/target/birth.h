@@ -8,6 +8,7 @@
 #ifndef TARGET_BIRTH_H
 #define TARGET_BIRTH_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct addrspace;
@@ -22,6 +23,16 @@ void birth_announced(struct engine *engine, struct thread *creator,
 
 /* A newborn's first stop. It is resumed, or cleaned and let go. */
 void birth_first_stop(struct engine *engine, struct thread *thread);
+
+/*
+ * Has the process a child that is to be watched, and whose first stop is still
+ * to come?
+ */
+bool birth_is_awaited(const struct engine *engine,
+		      const struct process *process);
+
+/* Is there a child in another's memory that is to be watched when it execs? */
+bool birth_may_exec(const struct engine *engine);
 
 /*
  * Detach a stopped thread of which there is no record; a signal that it stopped
@@ -39,8 +50,9 @@ void birth_let_go(struct engine *engine, struct addrspace *space,
 		  const struct stop_reason *stop);
 
 /*
- * The process has ended, or become another program: newborns whose creator
- * did not live to announce them are cleaned and let go.
+ * The process has ended, or become another program. Children whose creator did
+ * not live to announce them are watched, or cleaned and let go if they are not
+ * to be followed.
  */
 void birth_leave_orphans(struct engine *engine, const struct process *process);
 

@@ -312,3 +312,13 @@ void engine_send_stats(struct engine *engine)
 	}
 	channel_send(&engine->channel, WIRE_STATS, &stats, sizeof(stats));
 }
+
+void engine_tell_end(struct engine *engine)
+{
+	struct wire_exited message = { .pid = engine->pid,
+				       .status = engine->first_status };
+
+	engine_send_stats(engine);
+	channel_send(&engine->channel, WIRE_EXITED, &message, sizeof(message));
+	engine->ended = true;
+}

@@ -153,6 +153,9 @@ uint64_t engine_cpu_ns(void);
 /* Send the counters as they stand. */
 void engine_send_stats(struct engine *engine);
 
+/* Tell the end of the first process, which is that of the session. */
+void engine_tell_end(struct engine *engine);
+
 /* Let a stopped thread go on, or go for good when releasing. */
 void engine_go_on(struct engine *engine, struct thread *thread);
 

@@ -36,16 +36,11 @@ enum {
  */
 static void event_check_ended(struct engine *engine)
 {
-	struct wire_exited message = { .pid = engine->pid,
-				       .status = engine->first_status };
-
 	if (!engine->first_ended || engine->ended ||
 	    (engine->phase == ENGINE_WATCHING &&
-	     engine_watched_count(engine) > 0))
+	     (engine_watched_count(engine) > 0 || birth_may_exec(engine))))
 		return;
-	engine_send_stats(engine);
-	channel_send(&engine->channel, WIRE_EXITED, &message, sizeof(message));
-	engine->ended = true;
+	engine_tell_end(engine);
 	/* children made by vfork may outlive it, and are still traced */
 	if (engine->threads.count > 0)
 		engine_release(engine);
@@ -61,10 +56,40 @@ static void event_first_ended(struct engine *engine,
 	event_check_ended(engine);
 }
 
+/*
+ * The last thread of the process has ended. A process that has children whose
+ * first stop is still to come stays on record until then: they begin with its
+ * program, and with what it did with signals.
+ */
+static void event_process_over(struct engine *engine, struct process *process)
+{
+	if (birth_is_awaited(engine, process))
+		return;
+	if (process->role == PROCESS_WATCHED && !engine->last_space &&
+	    engine_watched_count(engine) == 1) {
+		engine->last_space = process->space;
+		engine->last_space->users++;
+	}
+	engine_remove_process(engine, process);
+}
+
+/* A child of it has had its first stop, or has ended before that. */
+static void event_parent_over(struct engine *engine, pid_t pid)
+{
+	struct process *parent = pid ? engine_process(engine, pid) : NULL;
+
+	if (!parent || parent->threads.count > 0 ||
+	    engine->phase != ENGINE_WATCHING)
+		return;
+	event_process_over(engine, parent);
+	event_check_ended(engine);
+}
+
 static void event_end(struct engine *engine, struct thread *thread,
 		      const struct stop_reason *stop)
 {
 	struct process *process = thread->process;
+	pid_t parent = process->parent;
 	bool headless;
 
 	thread->state = THREAD_GONE;
@@ -78,12 +103,8 @@ static void event_end(struct engine *engine, struct thread *thread,
 	if (process->threads.count == 0) {
 		death_ended(engine, process, stop);
 		birth_leave_orphans(engine, process);
-		if (process->role == PROCESS_WATCHED && !engine->last_space &&
-		    engine_watched_count(engine) == 1) {
-			engine->last_space = process->space;
-			engine->last_space->users++;
-		}
-		engine_remove_process(engine, process);
+		event_process_over(engine, process);
+		event_parent_over(engine, parent);
 	}
 	/*
 	 * the leader's end is told last, and is that of the process; when
@@ -455,9 +476,12 @@ static void event_group(struct engine *engine, struct thread *thread,
 static void event_interrupted(struct engine *engine, struct thread *thread,
 			      const struct stop_reason *stop)
 {
+	pid_t parent = thread->process->parent;
+
 	(void)stop;
 	if (thread->newborn) {
 		birth_first_stop(engine, thread);
+		event_parent_over(engine, parent);
 		return;
 	}
 	sigstate_at_stop(engine, thread);

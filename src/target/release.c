@@ -62,6 +62,9 @@ void release_check_done(struct engine *engine)
 	engine_send_stats(engine);
 	moment_tell(engine);
 	channel_send(&engine->channel, WIRE_DETACHED, NULL, 0);
+	/* it ended when others were watched still */
+	if (engine->first_ended)
+		engine_tell_end(engine);
 }
 
 void release_take_back(struct engine *engine, struct thread *thread)

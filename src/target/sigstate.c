@@ -497,11 +497,10 @@ static void sigstate_clear_handler(struct engine *engine,
 	}
 }
 
-/* Ask the program for its handler while it still has it. */
-static void sigstate_learn_action(struct engine *engine, struct thread *thread)
+/* Have the stopped thread tell what the process does with SIGTRAP. */
+static bool sigstate_ask_action(struct process *process, struct thread *thread,
+				const struct memory *memory, uint8_t *ret)
 {
-	struct process *process = thread->process;
-	const struct memory *memory = &process->space->memory;
 	struct error *err = NULL;
 
 	if (process->syscall_address == 0)
@@ -509,10 +508,19 @@ static void sigstate_learn_action(struct engine *engine, struct thread *thread)
 	if (!err)
 		err = remote_sigaction(thread->tid, memory,
 				       process->syscall_address, SIGTRAP, NULL,
-				       process->trap_action);
-	process->trap_action_known = !err;
+				       ret);
+	return thread_ok(thread, err);
+}
+
+/* Ask the program for its handler while it still has it. */
+static void sigstate_learn_action(struct engine *engine, struct thread *thread)
+{
+	struct process *process = thread->process;
+
+	process->trap_action_known = sigstate_ask_action(
+		process, thread, &process->space->memory, process->trap_action);
 	process->trap_retry_ns = clock_now_ns() + SIGSTATE_RETRY_NS;
-	if (thread_ok(thread, err))
+	if (process->trap_action_known)
 		sigstate_clear_handler(engine, process, thread->tid);
 }
 
@@ -527,7 +535,8 @@ static bool sigstate_put_action(struct engine *engine, struct process *process,
 	const uint64_t ignore = (uint64_t)(uintptr_t)SIG_IGN;
 	struct error *err = NULL;
 
-	if (process->trap_caught && process->trap_action_known)
+	if ((process->trap_caught || process->trap_ignored) &&
+	    process->trap_action_known)
 		memcpy(action, process->trap_action, sizeof(action));
 	else if (process->trap_ignored)
 		memcpy(action, &ignore, sizeof(ignore));
@@ -612,7 +621,7 @@ static void sigstate_tick_restore(struct engine *engine, uint64_t now)
 	for (size_t i = 0; i < engine->processes.count; i++) {
 		struct process *process = engine_process_at(engine, i);
 
-		if (process->role == PROCESS_WATCHED &&
+		if (process->role != PROCESS_COPY &&
 		    sigstate_may_restore(process, now))
 			sigstate_restore_due(engine, process);
 	}
@@ -648,6 +657,37 @@ static bool sigstate_was_reset(const struct thread *thread)
 	return reset;
 }
 
+/*
+ * A trap takes the handler of the action and leaves the rest (kernel/signal.c);
+ * sigaction(2), as posix_spawn(3) calls it in the child, replaces all of it.
+ * Where no more is known, it was the trap.
+ */
+static bool sigstate_reset_itself(struct thread *thread)
+{
+	struct process *process = thread->process;
+	uint8_t now[sizeof(process->trap_action)];
+	const size_t rest = sizeof(uint64_t);
+
+	return process->trap_action_known &&
+	       sigstate_ask_action(process, thread, &process->space->memory,
+				   now) &&
+	       memcmp(now + rest, process->trap_action + rest,
+		      sizeof(now) - rest) != 0;
+}
+
+/*
+ * A child in another's memory, with a table of actions of its own, which its
+ * program will inherit. It is alone in its process: no trap is on its way that
+ * would be lost.
+ */
+static void sigstate_mend_guest(struct engine *engine, struct thread *thread)
+{
+	if (sigstate_reset_itself(thread))
+		thread->process->trap_ignored = false;
+	else
+		sigstate_restore_action(engine, thread);
+}
+
 void sigstate_mend(struct engine *engine, struct thread *thread)
 {
 	bool reset = sigstate_was_reset(thread);
@@ -666,24 +706,32 @@ void sigstate_mend(struct engine *engine, struct thread *thread)
 			  trace_set_signal_mask(thread->tid, mask | trap_bit));
 	if (!reset)
 		return;
-	if (thread->process->trap_ignored)
+	if (thread->process->role == PROCESS_GUEST &&
+	    thread->process->trap_ignored &&
+	    thread->process->threads.count == 1)
+		sigstate_mend_guest(engine, thread);
+	else if (thread->process->trap_ignored)
 		sigstate_plan_restore(engine, thread->process);
 	else
 		sigstate_restore_action(engine, thread);
 }
 
 void sigstate_mend_child(struct engine *engine, struct thread *thread,
-			 struct process *parent, const struct memory *memory)
+			 const struct memory *memory)
 {
+	struct process *process = thread->process;
 	struct thread_status status;
 	struct error *err;
 
-	if (!parent->trap_ignored && !parent->trap_caught)
+	if (!process->trap_ignored && !process->trap_caught)
 		return;
 	err = procfs_status(thread->tid, &status);
-	if (!err && sigstate_is_reset(parent, &status))
-		sigstate_put_action(engine, parent, thread->tid, memory);
+	if (!err && sigstate_is_reset(process, &status))
+		sigstate_put_action(engine, process, thread->tid, memory);
 	error_free(err);
+	if (process->role == PROCESS_GUEST && process->trap_ignored)
+		process->trap_action_known = sigstate_ask_action(
+			process, thread, memory, process->trap_action);
 }
 
 int sigstate_deliver(struct engine *engine, struct thread *thread)

@@ -11,7 +11,8 @@
  *   system call injected at some thread's stop, before anything is armed.
  *   That the kernel has reset it is seen at the trap itself.
  * - SIG_IGN cannot be put back while breakpoints are armed (see the source);
- *   until then no SIGTRAP is delivered that the program sends itself.
+ *   until then no SIGTRAP is delivered that the program sends itself. A vfork
+ *   child has one thread, and its SIG_IGN is put back at once.
  * - A thread inherits its creator's mask; it is looked at a moment after its
  *   birth, before more breakpoints are set, and then less and less often. What
  *   the trap took is told from the masks seen, by the other signals in them.
@@ -90,12 +91,12 @@ int sigstate_deliver(struct engine *engine, struct thread *thread);
 void sigstate_mend(struct engine *engine, struct thread *thread);
 
 /*
- * The first thread of a forked child, at its first stop: what the parent ignores
- * or handles, so does the child, even where a trap has reset it in the parent
- * in the moment of the fork. memory: the child's own.
+ * The first thread of a new process, at its first stop: what its creator ignored
+ * or handled, it does too, even where a trap had reset it at the moment of the
+ * birth. memory: the child's, by its own id.
  */
 void sigstate_mend_child(struct engine *engine, struct thread *thread,
-			 struct process *parent, const struct memory *memory);
+			 const struct memory *memory);
 
 /* Is SIGTRAP known to be blocked in the thread? */
 bool sigstate_trap_blocked(const struct thread *thread);

@@ -68,13 +68,30 @@ static void tracer_on_forget(struct engine *engine, const void *payload,
 		pool_forget(engine, range);
 }
 
-/* A child's id is ours until it was waited for; another's is not. */
+/* What is left of the program when its first process has ended. */
+static void tracer_signal_rest(const struct engine *engine, int signal)
+{
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *process = engine_process_at(engine, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    process->threads.count > 0)
+			kill(process->pid, signal);
+	}
+}
+
+/*
+ * The id of a child, or of a process that is traced, is ours until it was
+ * waited for; another's is not.
+ */
 static void tracer_signal(const struct engine *engine, int signal)
 {
 	if (engine->attached)
 		error_free(pidref_signal(engine->attached, signal));
 	else if (!engine->first_ended)
 		kill(engine->pid, signal);
+	else if (engine->phase == ENGINE_WATCHING)
+		tracer_signal_rest(engine, signal);
 }
 
 static void tracer_on_signal(struct engine *engine, const void *payload,

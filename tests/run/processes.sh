@@ -133,4 +133,47 @@ else
 	diag_file "$work/err"
 fi
 
+# A child in the background outlives the shell, which ends at once: it is
+# watched to its end all the same, and so are those that it leaves behind.
+lost=0
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	rm -f "$work/over"
+	run run --seed 1 --follow all -- sh -c \
+		"(sh -c 'sleep 0.05; echo >$work/over' &) & exit 11"
+	if [ "$status" -ne 11 ] || [ ! -e "$work/over" ]; then
+		lost=$((lost + 1))
+		diag_file "$work/err"
+	fi
+done
+is "children in the background are waited for, of 12 none is lost" "$lost" 0
+meet 1 --follow all -- sh -c "('$TARGETS_DIR/read_write.O2' 25 &) & exit 11"
+if [ "$status" -eq 66 ] && as_expected read_write; then
+	ok "a program in the background of a script"
+else
+	not_ok "a program in the background of a script (exit status $status)"
+	diag_file "$work/check"
+	diag_file "$work/err"
+fi
+
+# What is left of the program, when its first process has ended, is let go when
+# the time is over, and ended when its time is.
+mkfifo "$work/hold"
+run run --seed 1 --follow all --duration 300ms -- sh -c \
+	"exec 3<>'$work/hold'; sh -c 'read line <&3; echo >$work/after' & exit 11"
+is "the time is over when the first process has ended" "$status" 11 ||
+	diag_file "$work/err"
+[ -e "$work/after" ] && not_ok "it was to be still running"
+# opened for both, it waits for no reader
+echo go 1<>"$work/hold"
+await 20 test -e "$work/after"
+is "the rest went on" $? 0
+rm -f "$work/over"
+run run --seed 1 --follow all --timeout 300ms -- sh -c \
+	"sh -c 'trap \"echo >$work/over; exit\" TERM
+		while :; do sleep 0.1; done' & exit 11"
+is "the rest of a program is ended by --timeout" "$status" 124 ||
+	diag_file "$work/err"
+await 20 test -e "$work/over"
+is "and it was asked to" $? 0
+
 finish

@@ -353,6 +353,207 @@ static void a_vfork_child_outlives_its_parent(void **state)
 	driven_free(driven);
 }
 
+static void ignore_traps(void)
+{
+	signal(SIGTRAP, SIG_IGN);
+}
+
+/*
+ * The process ends at once, and its child lives on. A breakpoint that it meets
+ * has reset SIGTRAP just before.
+ */
+
+static void work_leave_child(struct arena *arena, struct lane *lane)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+
+	(void)lane;
+	do_write(&arena->data[4], 1);
+	if (fork() != 0)
+		_exit(42);
+	sigaction(SIGTRAP, NULL, &action);
+	do_far(&arena->data[5], 1 + (action.sa_handler == SIG_IGN));
+	tracee_await(&arena->flag, 1);
+	_exit(7);
+}
+
+/* Handles what the first process does until it has a stop of that kind. */
+static void until_stop(struct driven *driven, enum stop_kind wanted)
+{
+	struct stop_reason stop;
+
+	do {
+		stop = tracee_wait(driven->pid);
+		if (stop.kind == wanted)
+			break;
+		engine_event(&driven->engine, &stop);
+	} while (true);
+	engine_event(&driven->engine, &stop);
+}
+
+static struct driven *start_leaving(enum wire_follow follow)
+{
+	lane_work *const all[] = { work_leave_child };
+	struct wire_site site = site_at(site_write, 1);
+	struct wire_site far = site_at(site_far, 2);
+	struct driven *driven;
+
+	driven_plan(all, 1);
+	child_plan.prepare = ignore_traps;
+	driven = driven_start(&watch_by_value);
+	driven->engine.pool.params.rate = 0;
+	driven->engine.follow = follow;
+	driven_arm(driven, &site);
+	driven_arm(driven, &far);
+	lane_start(0, 1);
+	return driven;
+}
+
+/* It is watched to its end, and the session lasts as long. */
+static void watched_to_its_end(struct driven *driven)
+{
+	const uint64_t *data = child_plan.arena->data;
+
+	driven_until(driven, __atomic_load_n(&data[5], __ATOMIC_ACQUIRE) != 0);
+	assert_int_equal(data[5], 2);
+	assert_int_equal(driven->engine.stats.hits, 2);
+	assert_false(driven->exited);
+	assert_int_equal(engine_watched_count(&driven->engine), 1);
+	assert_int_equal(driven->engine.processes.count, 1);
+	tracee_tell(&child_plan.arena->flag, 1);
+	driven_until(driven, driven->exited);
+	assert_int_equal(driven->engine.phase, ENGINE_DONE);
+	assert_int_equal(driven->note_count, 0);
+	driven_free(driven);
+}
+
+/* Its first stop is seen only when its parent has ended. */
+static void a_child_outlives_a_parent_that_ends_at_once(void **state)
+{
+	struct driven *driven = start_leaving(WIRE_FOLLOW_FORK);
+
+	(void)state;
+	until_stop(driven, STOP_FORK);
+	until_stop(driven, STOP_EXITED);
+	driven_listen(driven);
+	assert_false(driven->exited);
+	watched_to_its_end(driven);
+}
+
+/* The same, of one that is killed before it can be asked for its child. */
+static void the_child_of_a_killed_parent_is_followed(void **state)
+{
+	struct driven *driven = start_leaving(WIRE_FOLLOW_FORK);
+	struct stop_reason stop;
+	unsigned long child;
+
+	(void)state;
+	while ((stop = tracee_wait(driven->pid)).kind != STOP_FORK)
+		engine_event(&driven->engine, &stop);
+	assert_ok(trace_event_message(driven->pid, &child));
+	assert_int_equal(waitid(P_PID, (id_t)child, &(siginfo_t){ 0 },
+				WSTOPPED | WNOWAIT | __WALL),
+			 0);
+	kill(driven->pid, SIGKILL);
+	/* the child's stop first */
+	stop = tracee_wait((pid_t)child);
+	engine_event(&driven->engine, &stop);
+	assert_int_equal(driven->engine.orphans.count, 1);
+	watched_to_its_end(driven);
+}
+
+/* A child that is killed before its first stop keeps nobody waiting. */
+static void a_child_that_never_stops_is_not_waited_for(void **state)
+{
+	struct driven *driven = start_leaving(WIRE_FOLLOW_FORK);
+	unsigned long child;
+	struct stop_reason stop;
+
+	(void)state;
+	while ((stop = tracee_wait(driven->pid)).kind != STOP_FORK)
+		engine_event(&driven->engine, &stop);
+	assert_ok(trace_event_message(driven->pid, &child));
+	engine_event(&driven->engine, &stop);
+	until_stop(driven, STOP_EXITED);
+	kill((pid_t)child, SIGKILL);
+	stop = (struct stop_reason){ .kind = STOP_INTERRUPTED };
+	while (stop.kind != STOP_KILLED)
+		stop = tracee_wait((pid_t)child);
+	engine_event(&driven->engine, &stop);
+	driven_listen(driven);
+	assert_true(driven->exited);
+	assert_int_equal(driven->engine.phase, ENGINE_DONE);
+	driven_free(driven);
+}
+
+/* A vfork child meets a breakpoint, and executes a program that needs SIG_IGN. */
+static void execute_trapped(void)
+{
+	execl("/bin/sh", "sh", "-c", "kill -TRAP $$; exit 7", (char *)NULL);
+	_exit(9);
+}
+
+static void work_vfork_exec(struct arena *arena, struct lane *lane)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		do_write(&arena->data[4], 1);
+		do_far(&arena->data[5], 2);
+		execute_trapped();
+	}
+	reap(lane, pid);
+}
+
+/* As posix_spawn(3) with POSIX_SPAWN_SETSIGDEF does. */
+static void work_vfork_default(struct arena *arena, struct lane *lane)
+{
+	const struct sigaction action = { .sa_handler = SIG_DFL };
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		sigaction(SIGTRAP, &action, NULL);
+		do_write(&arena->data[4], 1);
+		execute_trapped();
+	}
+	reap(lane, pid);
+}
+
+static void vfork_exec(lane_work *work, int follow, uint64_t result)
+{
+	lane_work *const all[] = { work };
+	struct wire_site sites[] = { site_at(site_write, 1),
+				     site_at(site_far, 2) };
+	struct driven *driven;
+
+	driven_plan(all, 1);
+	child_plan.prepare = ignore_traps;
+	driven = driven_start(&watch_by_value);
+	driven->engine.pool.params.rate = 0;
+	driven->engine.follow = (enum wire_follow)follow;
+	for (int i = 0; i < 2; i++)
+		driven_arm(driven, &sites[i]);
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_true(driven->engine.stats.hits > 0);
+	assert_int_equal(child_plan.arena->lanes[0].result, result);
+	assert_int_equal(driven->note_count, 0);
+	driven_end(driven);
+}
+
+static void a_vfork_child_passes_an_ignored_trap_on(void **state)
+{
+	(void)state;
+	vfork_exec(work_vfork_exec, WIRE_FOLLOW_NONE, 7);
+	vfork_exec(work_vfork_exec, WIRE_FOLLOW_ALL, 7);
+}
+
+static void a_vfork_child_may_reset_it_itself(void **state)
+{
+	(void)state;
+	vfork_exec(work_vfork_default, WIRE_FOLLOW_NONE, 1000 + SIGTRAP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +571,11 @@ int main(void)
 		cmocka_unit_test(
 			a_newborn_nobody_knows_is_let_go_with_its_signal),
 		cmocka_unit_test(a_vfork_child_outlives_its_parent),
+		cmocka_unit_test(a_child_outlives_a_parent_that_ends_at_once),
+		cmocka_unit_test(the_child_of_a_killed_parent_is_followed),
+		cmocka_unit_test(a_child_that_never_stops_is_not_waited_for),
+		cmocka_unit_test(a_vfork_child_passes_an_ignored_trap_on),
+		cmocka_unit_test(a_vfork_child_may_reset_it_itself),
 	};
 
 	tracee_lock_registers();
