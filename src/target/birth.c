@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "sys/memory.h"
 #include "sys/procfs.h"
@@ -156,7 +157,8 @@ void birth_let_go(struct engine *engine, struct addrspace *space,
 	struct memory memory;
 
 	memory_init(&memory, stop->tid);
-	engine_note(engine, breakpoint_clean_copy(space, &memory, stop->tid));
+	engine_note(engine,
+		    breakpoint_clean_copy(space, &memory, stop->tid, 0));
 	memory_deinit(&memory);
 	birth_detach(engine, stop);
 }
@@ -281,11 +283,11 @@ void birth_leave_all_orphans(struct engine *engine)
 			engine_note(engine,
 				    breakpoint_clean_copy(
 					    engine_process_at(engine, i)->space,
-					    &memory, stop.tid));
+					    &memory, stop.tid, 0));
 		if (engine->last_space)
-			engine_note(engine,
-				    breakpoint_clean_copy(engine->last_space,
-							  &memory, stop.tid));
+			engine_note(engine, breakpoint_clean_copy(
+						    engine->last_space, &memory,
+						    stop.tid, 0));
 		memory_deinit(&memory);
 		birth_detach(engine, &stop);
 	}
@@ -337,6 +339,9 @@ void birth_announced(struct engine *engine, struct thread *creator,
 	child->newborn = true;
 	if (home == creator->process || engine->follow != WIRE_FOLLOW_NONE)
 		thread_set_path(child, creator);
+	if (home != creator->process)
+		home->copied_ns = creator->unforked_ns;
+	creator->unforked_ns = clock_now_ns();
 	if (home->role == PROCESS_WATCHED && home == creator->process)
 		creation_record(engine, child, creator);
 	/* where nothing is armed, it shows its parent's DR7 */
@@ -354,8 +359,9 @@ static void birth_clean_copy(struct engine *engine, struct thread *thread)
 	struct memory memory;
 
 	memory_init(&memory, process->pid);
-	engine_note(engine, breakpoint_clean_copy(process->space, &memory,
-						  thread->tid));
+	engine_note(engine,
+		    breakpoint_clean_copy(process->space, &memory, thread->tid,
+					  process->copied_ns));
 	memory_deinit(&memory);
 }
 
@@ -378,12 +384,12 @@ static bool birth_follow(struct engine *engine, struct process *process,
 			 pid_t parent)
 {
 	struct addrspace *space;
-	struct error *err =
-		engine_make_space(engine, process->space, process->pid, &space);
+	struct error *err = engine_fork_space(engine, process, &space);
 
 	if (!err && !sharing_inherit(space, process->space)) {
 		error_free(breakpoint_clean_copy(space, &space->memory,
-						 process->pid));
+						 process->pid,
+						 process->copied_ns));
 		addrspace_release(space);
 		err = error_nomem;
 	}
@@ -465,7 +471,7 @@ static void birth_new_space(struct engine *engine, struct process *process)
 	struct addrspace *space;
 	struct error *err;
 
-	err = engine_make_space(engine, NULL, process->pid, &space);
+	err = engine_make_space(engine, process->pid, &space);
 	if (err) {
 		engine_note(engine, err);
 		engine_release(engine);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "target/execpoint.h"
 #include "target/guardian.h"
@@ -191,13 +192,47 @@ bool breakpoint_text_matches(const struct addrspace *space,
 	       memcmp(bytes, site->bytes, size) == 0;
 }
 
-/* That it is armed, or not any more. */
+static struct breakpoint **text_list(struct program_text *text, bool armed)
+{
+	return armed ? &text->first_armed : &text->first_lifted;
+}
+
+/* Out of its list; one that was never armed is in none. */
+static void text_unlink(struct program_text *text,
+			struct breakpoint *breakpoint)
+{
+	struct breakpoint **first = text_list(text, breakpoint->armed);
+
+	if (breakpoint->previous)
+		breakpoint->previous->next = breakpoint->next;
+	else if (*first == breakpoint)
+		*first = breakpoint->next;
+	if (breakpoint->next)
+		breakpoint->next->previous = breakpoint->previous;
+	breakpoint->previous = breakpoint->next = NULL;
+}
+
+static void text_link(struct program_text *text, struct breakpoint *breakpoint)
+{
+	struct breakpoint **first = text_list(text, breakpoint->armed);
+
+	breakpoint->next = *first;
+	if (*first)
+		(*first)->previous = breakpoint;
+	*first = breakpoint;
+}
+
+/* That it is armed, or not any more, in the texts of all spaces. */
 static void text_count(struct program_text *text, struct breakpoint *breakpoint,
 		       bool armed)
 {
 	size_t change = armed ? 1 : SIZE_MAX;
 
+	text_unlink(text, breakpoint);
 	breakpoint->armed = armed;
+	text_link(text, breakpoint);
+	if (!armed)
+		breakpoint->lifted_ns = clock_now_ns();
 	text->armed += change;
 	if (breakpoint->site.once)
 		text->armed_once += change;
@@ -454,10 +489,9 @@ struct error *breakpoint_lift(struct addrspace *space, pid_t stopped_tid,
 	return NULL;
 }
 
-/* Pointers to the records in [start, end), sorted; armed ones only if so. */
+/* Pointers to the armed ones in [start, end), sorted. */
 static struct error *list_collect(struct program_text *text, uint64_t start,
-				  uint64_t end, bool armed, size_t most,
-				  struct vec *list)
+				  uint64_t end, size_t most, struct vec *list)
 {
 	size_t count = text->breakpoints.count;
 
@@ -466,8 +500,7 @@ static struct error *list_collect(struct program_text *text, uint64_t start,
 			breakpoint_at(text, (text->cursor + i) % count);
 		uint64_t address = breakpoint->site.address;
 
-		if (address < start || address >= end ||
-		    (armed && !breakpoint->armed) ||
+		if (address < start || address >= end || !breakpoint->armed ||
 		    (most < SIZE_MAX && breakpoint->site.once))
 			continue;
 		if (!vec_push(list, &breakpoint))
@@ -533,7 +566,7 @@ struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 	struct vec list = VEC_INIT(struct breakpoint *);
 	struct error *err;
 
-	err = list_collect(space->text, start, end, true, most, &list);
+	err = list_collect(space->text, start, end, most, &list);
 	if (err) {
 		error_free(err);
 		vec_deinit(&list);
@@ -563,15 +596,36 @@ struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 	return err;
 }
 
+/* Pointers to those that are armed, and those lifted since then; sorted. */
+static struct error *list_collect_since(const struct program_text *text,
+					uint64_t since_ns, struct vec *list)
+{
+	struct breakpoint *one;
+
+	for (one = text->first_armed; one; one = one->next) {
+		if (!vec_push(list, &one))
+			return error_nomem;
+	}
+	for (one = text->first_lifted; one && one->lifted_ns >= since_ns;
+	     one = one->next) {
+		if (!vec_push(list, &one))
+			return error_nomem;
+	}
+	if (list->count > 0)
+		qsort(list->items, list->count, list->size, compare_addresses);
+	return NULL;
+}
+
 struct error *breakpoint_clean_copy(struct addrspace *space,
-				    const struct memory *copy, pid_t tid)
+				    const struct memory *copy, pid_t tid,
+				    uint64_t since_ns)
 {
 	struct vec list = VEC_INIT(struct breakpoint *);
 	struct error *err;
 
 	if (space->text->execpoints)
 		return NULL;
-	err = list_collect(space->text, 0, UINT64_MAX, false, SIZE_MAX, &list);
+	err = list_collect_since(space->text, since_ns, &list);
 	if (!err) {
 		err = list_restore(copy, tid, list.items, list.count);
 	} else {
@@ -631,7 +685,7 @@ static struct error *space_set_all(struct addrspace *space, pid_t tid)
 
 	if (space->text->execpoints)
 		return NULL;
-	err = list_collect(space->text, 0, UINT64_MAX, true, SIZE_MAX, &list);
+	err = list_collect_since(space->text, UINT64_MAX, &list);
 	for (size_t i = 0, j; !err && i < list.count; i = j) {
 		struct breakpoint *const *at = vec_at(&list, i);
 		uint64_t page = at[0]->site.address / TEXT_PAGE;
@@ -646,18 +700,19 @@ static struct error *space_set_all(struct addrspace *space, pid_t tid)
 }
 
 struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
-			     struct addrspace **ret)
+			     uint64_t since_ns, struct addrspace **ret)
 {
 	struct addrspace *space;
 	struct error *err = space_create(pid, parent->text, &space);
 
 	if (err)
 		return err;
-	err = breakpoint_clean_copy(space, &space->memory, pid);
+	err = breakpoint_clean_copy(space, &space->memory, pid, since_ns);
 	if (!err)
 		err = space_set_all(space, pid);
 	if (err) {
-		error_free(breakpoint_clean_copy(space, &space->memory, pid));
+		error_free(breakpoint_clean_copy(space, &space->memory, pid,
+						 since_ns));
 		addrspace_release(space);
 		return err;
 	}
@@ -697,6 +752,7 @@ void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 		if (address >= start && address < end &&
 		    !text_has_site(text, &breakpoint->site)) {
 			map_remove(&text->index, address);
+			text_unlink(text, breakpoint);
 			free(breakpoint);
 			continue;
 		}

@@ -45,6 +45,9 @@ struct breakpoint {
 		       program_text.execpoints */
 	bool fired; /* has been hit at least once */
 	uint64_t armed_ns; /* when it was set last, not counting pauses */
+	uint64_t lifted_ns; /* when it was last taken out of every text */
+	/* in the list of those that are armed, or have been */
+	struct breakpoint *previous, *next;
 	/*
 	 * threads that stood here when last resumed, not yet seen to have run
 	 */
@@ -67,6 +70,8 @@ struct program_text {
 	struct execpoints *execpoints;
 	struct map index; /* address to position in breakpoints */
 	struct vec breakpoints; /* of struct breakpoint * */
+	/* by breakpoint.next: armed now; lifted, the last one first */
+	struct breakpoint *first_armed, *first_lifted;
 	size_t armed; /* all of them, and those of sites to be armed once */
 	size_t armed_once;
 	size_t cursor; /* where the next partial lift begins to look */
@@ -96,10 +101,11 @@ struct error *addrspace_create(pid_t pid, struct addrspace **ret);
 
 /*
  * The space of a fork child, stopped and not resumed yet: its text is brought
- * into line with what is armed now, whatever it was when it was copied.
+ * into line with what is armed now, whatever it was when it was copied, which
+ * was not before since_ns (clock_now_ns(); 0: at any time).
  */
 struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
-			     struct addrspace **ret);
+			     uint64_t since_ns, struct addrspace **ret);
 
 /*
  * Have the guardian know of every breakpoint; before the first is armed, or
@@ -156,11 +162,13 @@ struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 				    struct vec *returned);
 
 /*
- * Remove every breakpoint of the program, armed now or ever, from the memory of
- * a process that is a copy of `space` (a fork child, stopped).
+ * Remove the breakpoints of the program from the memory of a process that is a
+ * copy of `space` (a fork child, stopped), made at since_ns or later: those
+ * that are armed, and those lifted since then. 0: all that ever were.
  */
 struct error *breakpoint_clean_copy(struct addrspace *space,
-				    const struct memory *copy, pid_t tid);
+				    const struct memory *copy, pid_t tid,
+				    uint64_t since_ns);
 
 /* Forget all records in [start, end): that text is no longer mapped. */
 void breakpoint_forget_range(struct addrspace *space, uint64_t start,

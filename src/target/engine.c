@@ -98,32 +98,54 @@ struct error *engine_add_thread(struct engine *engine, struct process *process,
 	return NULL;
 }
 
-struct error *engine_make_space(struct engine *engine,
-				const struct addrspace *parent, pid_t pid,
+/* The space's number; 0 is that of spaces made by others. */
+static void engine_tag_space(struct engine *engine, struct addrspace *space)
+{
+	if (++engine->last_tag == 0)
+		engine->last_tag = 1;
+	space->tag = engine->last_tag;
+}
+
+struct error *engine_make_space(struct engine *engine, pid_t pid,
 				struct addrspace **ret)
 {
-	struct error *err = parent ? addrspace_fork(parent, pid, ret)
-				   : addrspace_create(pid, ret);
+	struct addrspace *space;
+	struct error *err = addrspace_create(pid, &space);
 
 	if (err)
 		return err;
-	err = addrspace_guard(*ret, engine->guardian);
+	err = addrspace_guard(space, engine->guardian);
 	if (err) {
-		if (parent)
-			error_free(breakpoint_clean_copy(*ret, &(*ret)->memory,
-							 pid));
-		addrspace_release(*ret);
+		addrspace_release(space);
 		return err;
 	}
-	if (!parent) {
-		(*ret)->text->program = engine->programs++;
-		if (engine->execpoints.watch)
-			(*ret)->text->execpoints = &engine->execpoints;
+	space->text->program = engine->programs++;
+	if (engine->execpoints.watch)
+		space->text->execpoints = &engine->execpoints;
+	engine_tag_space(engine, space);
+	*ret = space;
+	return NULL;
+}
+
+struct error *engine_fork_space(struct engine *engine,
+				const struct process *child,
+				struct addrspace **ret)
+{
+	struct addrspace *space;
+	struct error *err = addrspace_fork(child->space, child->pid,
+					   child->copied_ns, &space);
+
+	if (err)
+		return err;
+	err = addrspace_guard(space, engine->guardian);
+	if (err) {
+		error_free(breakpoint_clean_copy(space, &space->memory,
+						 child->pid, child->copied_ns));
+		addrspace_release(space);
+		return err;
 	}
-	/* 0 is that of spaces made by others */
-	if (++engine->last_tag == 0)
-		engine->last_tag = 1;
-	(*ret)->tag = engine->last_tag;
+	engine_tag_space(engine, space);
+	*ret = space;
 	return NULL;
 }
 

@@ -108,12 +108,16 @@ static inline struct process *engine_process_at(const struct engine *engine,
 struct error *engine_add_thread(struct engine *engine, struct process *process,
 				pid_t tid, struct thread **ret);
 
+/* An address space with a tag and a program of its own. */
+struct error *engine_make_space(struct engine *engine, pid_t pid,
+				struct addrspace **ret);
+
 /*
- * An address space with a tag of its own, and with the program of `parent`
- * (addrspace_fork()) or, if that is NULL, another.
+ * The space of a fork child that has that of its parent so far, with a tag of
+ * its own (addrspace_fork()).
  */
-struct error *engine_make_space(struct engine *engine,
-				const struct addrspace *parent, pid_t pid,
+struct error *engine_fork_space(struct engine *engine,
+				const struct process *child,
 				struct addrspace **ret);
 
 /*

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "sys/memory.h"
@@ -544,11 +545,17 @@ static event_handler *const event_handlers[] = {
 	[STOP_OTHER_EVENT] = event_other,
 };
 
+/* After the copy of the memory was made, if any. */
+static bool event_is_birth(enum stop_kind kind)
+{
+	return kind == STOP_CLONE || kind == STOP_FORK || kind == STOP_VFORK;
+}
+
 /* Registers set there are not those that the call returns with. */
 static bool event_is_in_call(enum stop_kind kind)
 {
-	return kind == STOP_CLONE || kind == STOP_FORK || kind == STOP_VFORK ||
-	       kind == STOP_VFORK_DONE || kind == STOP_EXEC;
+	return event_is_birth(kind) || kind == STOP_VFORK_DONE ||
+	       kind == STOP_EXEC;
 }
 
 void engine_event(struct engine *engine, const struct stop_reason *stop)
@@ -566,6 +573,8 @@ void engine_event(struct engine *engine, const struct stop_reason *stop)
 		  (int)stop->tid, (int)stop->kind, stop->signal);
 	thread->state = THREAD_STOPPED;
 	thread->in_call = event_is_in_call(stop->kind);
+	if (!event_is_birth(stop->kind))
+		thread->unforked_ns = clock_now_ns();
 	release_take_back(engine, thread);
 	/* any stop takes a pending interrupt with it (kernel/signal.c) */
 	thread->interrupting = false;

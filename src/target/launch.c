@@ -60,7 +60,7 @@ static struct error *launch_record(struct engine *engine, pid_t pid,
 	struct addrspace *space;
 	struct error *err;
 
-	err = engine_make_space(engine, NULL, pid, &space);
+	err = engine_make_space(engine, pid, &space);
 	if (err)
 		return err;
 	err = process_create(pid, PROCESS_WATCHED, space, ret);

@@ -38,6 +38,11 @@ struct process {
 	pid_t parent; /* that made it while it was watched; 0: none did */
 	enum process_role role;
 	struct addrspace *space; /* one user */
+	/*
+	 * of a fork child: its copy of the memory was not made before; 0: that
+	 * is not known
+	 */
+	uint64_t copied_ns;
 	struct vec threads; /* of struct thread *, owned */
 	/* SIGTRAP's disposition as last seen; see sigstate.h */
 	bool trap_ignored, trap_caught;

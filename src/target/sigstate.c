@@ -253,6 +253,9 @@ bool sigstate_refresh(struct engine *engine, struct thread *thread)
 	else
 		signals->next_refresh_ns = now + SIGSTATE_FIRST_GAP_NS;
 	sigstate_take_process(thread->process, &status, now);
+	/* to copy memory, one waits uninterruptibly */
+	if (status.state == 'S')
+		thread->unforked_ns = now;
 	if (status.state == 'Z' || status.state == 'X')
 		thread->state = THREAD_GONE;
 	sigstate_choose_watch(engine, thread);

@@ -144,6 +144,38 @@ static void a_forked_child_never_sees_a_breakpoint(void **state)
 	check_child(work_fork, 2, 0);
 }
 
+/* The child has a copy of what is lifted between its birth and its first stop. */
+static void what_is_lifted_during_the_fork_is_cleaned(void **state)
+{
+	struct driven *driven = start(work_fork);
+	struct breakpoint *breakpoint = breakpoint_find(
+		engine_process(&driven->engine, driven->pid)->space,
+		(uintptr_t)site_far);
+	struct stop_reason stop;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		lane_start(0, 1);
+		do {
+			stop = tracee_wait(driven->pid);
+			if (stop.kind != STOP_FORK)
+				engine_event(&driven->engine, &stop);
+		} while (stop.kind != STOP_FORK);
+		assert_true(breakpoint->armed);
+		assert_ok(breakpoint_lift(
+			engine_process(&driven->engine, driven->pid)->space, 0,
+			breakpoint));
+		engine_event(&driven->engine, &stop);
+		driven_until(driven, lane_idle(0));
+		assert_int_equal(child_plan.arena->lanes[0].result, 7);
+		/* the next is an attachment that has a past */
+		assert_ok(breakpoint_rearm(
+			engine_process(&driven->engine, driven->pid)->space,
+			breakpoint));
+	}
+	driven_end(driven);
+}
+
 static void a_vfork_child_lifts_what_it_meets(void **state)
 {
 	(void)state;
@@ -558,6 +590,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_forked_child_never_sees_a_breakpoint),
+		cmocka_unit_test(what_is_lifted_during_the_fork_is_cleaned),
 		cmocka_unit_test(a_vfork_child_lifts_what_it_meets),
 		cmocka_unit_test(a_spawned_child_runs_as_ever),
 		cmocka_unit_test(

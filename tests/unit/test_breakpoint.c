@@ -10,11 +10,42 @@
 
 #include "tracee.h"
 
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "base/clock.h"
 #include "base/vec.h"
 #include "sites.h"
 #include "target/breakpoint.h"
 
-enum { INT3 = 0xcc, PAGE = 4096, TEXT = 2 * PAGE };
+enum { INT3 = 0xcc, PAGE = 4096, TEXT = 2 * PAGE, AGE_PAGES = 100 };
+
+/* Stands for the text of a large program, all of it sampled in the past. */
+static uint8_t age_text[AGE_PAGES * PAGE];
+
+static unsigned int read_count, write_count;
+
+/* In the place of the C library's: each look into another process. */
+ssize_t process_vm_readv(pid_t pid, const struct iovec *local,
+			 unsigned long local_count, const struct iovec *remote,
+			 unsigned long remote_count, unsigned long flags)
+{
+	read_count++;
+	return syscall(SYS_process_vm_readv, pid, local, local_count, remote,
+		       remote_count, flags);
+}
+
+ssize_t pread(int fd, void *bytes, size_t size, off_t offset)
+{
+	read_count++;
+	return syscall(SYS_pread64, fd, bytes, size, offset);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
+{
+	write_count++;
+	return syscall(SYS_pwrite64, fd, bytes, size, offset);
+}
 
 struct fixture {
 	uint32_t *ready;
@@ -316,13 +347,81 @@ static void a_copy_of_the_memory_is_cleaned(void **state)
 	assert_text(fixture, &copy, 3, all);
 	assert_ok(breakpoint_lift(space, 0,
 				  breakpoint_find(space, sites[1].address)));
-	assert_ok(breakpoint_clean_copy(space, &copy, (pid_t)child));
+	assert_ok(breakpoint_clean_copy(space, &copy, (pid_t)child, 0));
 	assert_text(fixture, &copy, 0, NULL);
 	/* the original keeps its own */
 	assert_int_equal(byte_at(&space->memory, sites[0].address), INT3);
 	assert_int_equal(byte_at(&space->memory, sites[2].address), INT3);
 	assert_int_equal(space->text->armed, 2);
 	memory_deinit(&copy);
+	tracee_kill((pid_t)child);
+}
+
+/* Ten thousand breakpoints, armed and lifted in the past. */
+static void grow_old(const struct fixture *fixture)
+{
+	struct addrspace *space = fixture->space;
+
+	for (size_t i = 0; i < 100 * AGE_PAGES; i++) {
+		const struct wire_site site = {
+			.address = (uintptr_t)age_text +
+				   i * (sizeof(age_text) / (100 * AGE_PAGES)),
+			.insn.length = 1,
+		};
+
+		assert_true(arm(fixture, &site));
+		assert_ok(breakpoint_lift(
+			space, 0, breakpoint_find(space, site.address)));
+	}
+}
+
+static unsigned long fork_child(const struct fixture *fixture)
+{
+	unsigned long child;
+
+	tracee_tell(fixture->ready, 2);
+	assert_ok(trace_continue(fixture->pid, 0));
+	assert_int_equal(tracee_wait(fixture->pid).kind, STOP_FORK);
+	assert_ok(trace_event_message(fixture->pid, &child));
+	assert_int_equal(tracee_wait((pid_t)child).kind, STOP_INTERRUPTED);
+	return child;
+}
+
+/*
+ * What a fork costs does not grow with the age of an attachment: only what is
+ * armed, or was lifted since the copy may have been made, is looked for.
+ */
+static void the_past_costs_a_fork_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	struct addrspace *space = fixture->space, *child_space;
+	struct wire_site sites[] = { site_at(site_write, 1),
+				     site_at(site_far, 2),
+				     site_at(site_read, 3) };
+	const struct wire_site *armed[] = { &sites[0] };
+	unsigned long child;
+	uint64_t since_ns;
+
+	grow_old(fixture);
+	since_ns = clock_now_ns();
+	for (int i = 0; i < 2; i++)
+		assert_true(arm(fixture, &sites[i]));
+	child = fork_child(fixture);
+	assert_ok(breakpoint_lift(space, 0,
+				  breakpoint_find(space, sites[1].address)));
+	read_count = write_count = 0;
+	assert_ok(addrspace_fork(space, (pid_t)child, since_ns, &child_space));
+	/* two pages to be cleaned, one to be set; one look at the file */
+	assert_in_range(read_count, 1, 4);
+	assert_in_range(write_count, 1, 3);
+	assert_text(fixture, &child_space->memory, 1, armed);
+	/* not known when the copy was made, all are looked for */
+	read_count = 0;
+	assert_ok(breakpoint_clean_copy(space, &child_space->memory,
+					(pid_t)child, 0));
+	assert_in_range(read_count, AGE_PAGES, AGE_PAGES + 3);
+	assert_text(fixture, &child_space->memory, 0, NULL);
+	addrspace_release(child_space);
 	tracee_kill((pid_t)child);
 }
 
@@ -359,7 +458,7 @@ static void a_followed_child_is_brought_into_line(void **state)
 	gone = breakpoint_find(space, sites[3].address);
 	gone->site.address = PAGE;
 
-	assert_ok(addrspace_fork(space, (pid_t)child, &child_space));
+	assert_ok(addrspace_fork(space, (pid_t)child, 0, &child_space));
 	gone->site.address = sites[3].address;
 	assert_ok(breakpoint_lift(space, 0, gone));
 	assert_ptr_equal(child_space->text, space->text);
@@ -421,6 +520,7 @@ int main(void)
 		TEST(partial_lifts_take_turns),
 		TEST(what_cannot_be_lifted_does_not_keep_the_rest),
 		TEST(a_copy_of_the_memory_is_cleaned),
+		TEST(the_past_costs_a_fork_nothing),
 		TEST(a_followed_child_is_brought_into_line),
 		TEST(a_forgotten_range_is_unknown_and_not_written),
 	};

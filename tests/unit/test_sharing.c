@@ -61,7 +61,7 @@ static int setup(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct process *process;
 
-		if (engine_make_space(&fixture->engine, NULL, getpid(),
+		if (engine_make_space(&fixture->engine, getpid(),
 				      &fixture->spaces[i]) ||
 		    process_create(i + 1, PROCESS_WATCHED, fixture->spaces[i],
 				   &process) ||
