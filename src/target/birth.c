@@ -466,17 +466,10 @@ static void birth_reset_thread(struct engine *engine, struct thread *thread)
 	creation_forget(engine, thread);
 }
 
-static void birth_new_space(struct engine *engine, struct process *process)
+/* The memory that the exec has made takes the place of what it replaced. */
+static void birth_take_space(struct engine *engine, struct process *process,
+			     struct addrspace *space)
 {
-	struct addrspace *space;
-	struct error *err;
-
-	err = engine_make_space(engine, process->pid, &space);
-	if (err) {
-		engine_note(engine, err);
-		engine_release(engine);
-		return;
-	}
 	engine_leave_space(engine, process);
 	process->space = space;
 	death_forget(process);
@@ -486,6 +479,70 @@ static void birth_new_space(struct engine *engine, struct process *process)
 	process->trap_looked_ns = 0;
 	process->ever_armed = false;
 	process->syscall_address = 0;
+}
+
+/*
+ * What the exec replaced is given up first, so that there is room for what it
+ * began. False: there is none.
+ */
+static bool birth_new_space(struct engine *engine, struct process *process)
+{
+	struct addrspace *space;
+	struct error *err;
+
+	addrspace_unguard(process->space);
+	err = engine_make_space(engine, process->pid, &space);
+	if (err) {
+		engine_note(engine, err);
+		return false;
+	}
+	birth_take_space(engine, process, space);
+	return true;
+}
+
+/*
+ * The process is not watched any more. It has one thread, which waits for no
+ * other, and memory without a breakpoint.
+ */
+static void birth_leave(struct engine *engine, struct thread *thread)
+{
+	thread->process->role = PROCESS_COPY;
+	birth_forget_signals(thread->process);
+	release_thread(engine, thread);
+}
+
+/* Without memory for a record of what it became, all is let go. */
+static void birth_do_not_follow(struct engine *engine, struct thread *thread)
+{
+	struct process *process = thread->process;
+	bool watching = engine->phase < ENGINE_RELEASING;
+	struct addrspace *space;
+	struct error *err;
+
+	if (process->role == PROCESS_WATCHED) {
+		err = addrspace_create(process->pid, &space);
+		engine_note(engine, err);
+		if (!err)
+			birth_take_space(engine, process, space);
+		else if (watching) {
+			engine_release(engine);
+			return;
+		}
+	}
+	birth_leave(engine, thread);
+}
+
+/* There is no room for it: the others are watched on, if there are any. */
+static void birth_cannot_follow(struct engine *engine, struct thread *thread)
+{
+	const struct process *process = thread->process;
+	bool watched = process->role == PROCESS_WATCHED;
+
+	if (process->pid == engine->pid ||
+	    engine_watched_count(engine) == (size_t)watched)
+		engine_release(engine);
+	else
+		birth_leave(engine, thread);
 }
 
 /* Is the process to be watched on, with its new program? */
@@ -504,31 +561,24 @@ void birth_exec(struct engine *engine, struct thread *thread)
 	struct process *process = thread->process;
 	bool watched = process->role == PROCESS_WATCHED;
 	bool starting = engine->phase == ENGINE_STARTING;
-	bool releasing = engine->phase >= ENGINE_RELEASING;
 
 	birth_leave_alone(engine, thread);
 	birth_leave_orphans(engine, process);
 	birth_reset_thread(engine, thread);
 	if (!birth_follows_exec(engine, process)) {
-		/* a program of its own, in memory of its own, and clean */
-		if (watched)
-			birth_new_space(engine, process);
-		/* without memory for it, all is let go, and maybe was by now */
-		if (!releasing && engine->phase >= ENGINE_RELEASING)
-			return;
-		process->role = PROCESS_COPY;
-		birth_forget_signals(process);
-		release_thread(engine, thread);
+		birth_do_not_follow(engine, thread);
 		return;
 	}
-	process->role = PROCESS_WATCHED;
 	/* what the tracer's own child ran until now was no program to watch */
 	if (starting)
 		engine->programs = 0;
-	birth_new_space(engine, process);
-	/* without memory for it, all is being let go */
-	if (engine->phase == ENGINE_STARTING)
+	if (!birth_new_space(engine, process)) {
+		birth_cannot_follow(engine, thread);
+		return;
+	}
+	process->role = PROCESS_WATCHED;
+	if (starting)
 		engine->phase = ENGINE_WATCHING;
-	else if (engine->phase == ENGINE_WATCHING)
+	else
 		engine_announce(engine, process, process->parent, watched);
 }

@@ -127,13 +127,21 @@ struct error *addrspace_guard(struct addrspace *space,
 	return err;
 }
 
+void addrspace_unguard(struct addrspace *space)
+{
+	if (space->users > 1 || !space->guarded)
+		return;
+	guardian_remove_space(space->text->guardian, space->guard_space);
+	space->guarded = false;
+}
+
 void addrspace_release(struct addrspace *space)
 {
-	if (!space || --space->users > 0)
+	if (!space)
 		return;
-	if (space->guarded)
-		guardian_remove_space(space->text->guardian,
-				      space->guard_space);
+	addrspace_unguard(space);
+	if (--space->users > 0)
+		return;
 	text_leave(space->text, space);
 	vec_deinit(&space->shared);
 	memory_deinit(&space->memory);

@@ -114,6 +114,13 @@ struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
 struct error *addrspace_guard(struct addrspace *space,
 			      struct guardian *guardian);
 
+/*
+ * Its process has another program now, or is about to have an address space of
+ * its own: where no other uses it, the guardian needs to know nothing of it any
+ * more.
+ */
+void addrspace_unguard(struct addrspace *space);
+
 /* One user less; the last one frees it. The text is left as it is. */
 void addrspace_release(struct addrspace *space);
 

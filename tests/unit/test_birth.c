@@ -16,6 +16,8 @@
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "sys/wait.h"
+#include "target/guardian.h"
+#include "target/guardtable.h"
 
 extern char **environ;
 
@@ -262,6 +264,81 @@ static void exec_by_another_thread_starts_anew(void **state)
 {
 	(void)state;
 	exec(1);
+}
+
+/* As many address spaces are guarded as can be, this one among them. */
+static void fill_guard(struct driven *driven, struct guardian *guardian)
+{
+	struct error *err;
+	uint32_t space;
+
+	*guardian = (struct guardian){ .free_list = VEC_INIT(uint32_t) };
+	assert_ok(guardtable_create(&guardian->table));
+	driven->engine.guardian = guardian;
+	assert_ok(addrspace_guard(
+		engine_process(&driven->engine, driven->pid)->space, guardian));
+	do {
+		err = guardian_add_space(guardian, 1000, getpid(), &space);
+	} while (!err);
+	error_free(err);
+}
+
+static void empty_guard(struct guardian *guardian)
+{
+	guardtable_destroy(guardian->table);
+	vec_deinit(&guardian->free_list);
+}
+
+/* The place of the memory that it replaces is free. */
+static void exec_takes_no_more_room(void **state)
+{
+	lane_work *const all[] = { work_exec };
+	struct guardian guardian;
+	struct driven *driven;
+
+	(void)state;
+	driven_plan(all, 1);
+	driven = driven_start(&watch_by_value);
+	fill_guard(driven, &guardian);
+	lane_start(0, 1);
+	while (!driven->execed) {
+		driven_event(driven);
+		driven_listen(driven);
+	}
+	assert_int_equal(driven->note_count, 0);
+	assert_int_equal(driven->engine.phase, ENGINE_WATCHING);
+	assert_true(
+		engine_process(&driven->engine, driven->pid)->space->guarded);
+	driven_until(driven, driven->exited);
+	assert_int_equal(WEXITSTATUS(driven->exit.status), 42);
+	driven_free(driven);
+	empty_guard(&guardian);
+}
+
+/* A child that there is no room for is let go, and the rest is watched on. */
+static void a_child_without_room_is_let_go(void **state)
+{
+	static lane_work *const works[] = { work_fork, work_spawn };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		lane_work *const all[] = { works[i] };
+		struct guardian guardian;
+		struct driven *driven;
+
+		driven_plan(all, 1);
+		driven = driven_start(&watch_by_value);
+		driven->engine.follow = WIRE_FOLLOW_ALL;
+		fill_guard(driven, &guardian);
+		lane_start(0, 1);
+		driven_until(driven, lane_idle(0));
+		assert_int_equal(child_plan.arena->lanes[0].result, 7);
+		assert_int_equal(driven->note_count, 1);
+		assert_int_equal(driven->engine.phase, ENGINE_WATCHING);
+		assert_int_equal(engine_watched_count(&driven->engine), 1);
+		driven_end(driven);
+		empty_guard(&guardian);
+	}
 }
 
 /* A child of ours that is traced and waits, which the engine knows nothing of. */
@@ -598,6 +675,8 @@ int main(void)
 		cmocka_unit_test(threads_have_the_path_of_their_births),
 		cmocka_unit_test(exec_by_the_first_thread_starts_anew),
 		cmocka_unit_test(exec_by_another_thread_starts_anew),
+		cmocka_unit_test(exec_takes_no_more_room),
+		cmocka_unit_test(a_child_without_room_is_let_go),
 		cmocka_unit_test(the_child_of_a_killed_parent_goes_on),
 		cmocka_unit_test(
 			a_newborn_nobody_knows_is_let_go_after_the_release),
