@@ -5,6 +5,7 @@
 #ifndef BASE_SIGNALS_H
 #define BASE_SIGNALS_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 /*
@@ -12,5 +13,20 @@
  * ignored signal comes through one all the same.
  */
 bool signal_is_ignored(int number);
+
+/*
+ * The signals that end a process by default, and are sent to it: none that tell
+ * of its own faults (SIGSEGV, SIGABRT, SIGPIPE, SIGXFSZ, ...), and neither
+ * SIGKILL. Those that were ignored before are left out, as SIGHUP under
+ * nohup(1), but not those that a shell ignores for what it runs in the
+ * background.
+ */
+void signals_terminating(sigset_t *ret);
+
+/*
+ * Block every signal that can be, those that the C library keeps for itself
+ * too, in a process of one thread. before: NULL, or what was blocked.
+ */
+void signals_block_all(sigset_t *before);
 
 #endif

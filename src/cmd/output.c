@@ -71,7 +71,7 @@ static void output_failed(struct output *output, struct error *err)
  */
 static void output_text_failed(struct output *output, struct error *err)
 {
-	if (err && err->code == EPIPE) {
+	if (terminal_unread(err, stderr)) {
 		output->unread = true;
 		error_free(err);
 		return;
@@ -79,9 +79,18 @@ static void output_text_failed(struct output *output, struct error *err)
 	output_failed(output, err);
 }
 
+/* And for the report, on standard output. */
+static void output_saved_failed(struct output *output, struct error *err)
+{
+	if (terminal_unread(err, output->saved.file))
+		error_free(err);
+	else
+		output_failed(output, err);
+}
+
 bool output_deinit(struct output *output)
 {
-	output_failed(output, saved_close(&output->saved));
+	output_saved_failed(output, saved_close(&output->saved));
 	vec_deinit(&output->races);
 	return !output->failed;
 }
@@ -133,7 +142,7 @@ static void output_run(struct output *output)
 	if (output->run_written || !output->image || !output->saved.file)
 		return;
 	output->run_written = true;
-	output_failed(output, output_write_run(output));
+	output_saved_failed(output, output_write_run(output));
 }
 
 static void output_started(void *context, const struct session_counts *counts,
@@ -177,7 +186,7 @@ static void output_save_race(struct output *output, const struct race *race)
 {
 	if (!output->failed && (saved_takes_updates(&output->saved) ||
 				output_is_full(output, race)))
-		output_failed(output, saved_race(&output->saved, race));
+		output_saved_failed(output, saved_race(&output->saved, race));
 }
 
 /* The text on standard error and, where that is its format, in the file. */
@@ -279,7 +288,7 @@ static void output_crash(void *context, const struct crash *crash)
 		output_text_failed(
 			output, output->text.ops->crash(&output->text, crash));
 	if (!output->failed)
-		output_failed(output, saved_crash(&output->saved, crash));
+		output_saved_failed(output, saved_crash(&output->saved, crash));
 }
 
 static void output_progress(struct output *output,
@@ -294,8 +303,8 @@ static void output_progress(struct output *output,
 	};
 
 	if (!output->failed)
-		output_failed(output,
-			      saved_progress(&output->saved, &progress, last));
+		output_saved_failed(output, saved_progress(&output->saved,
+							   &progress, last));
 }
 
 static void output_status(void *context, const struct session_counts *counts)
@@ -363,8 +372,8 @@ static void output_covered(void *context, const char *path, uint64_t known,
 {
 	struct output *output = context;
 
-	output_failed(output,
-		      saved_covered(&output->saved, path, known, sampled));
+	output_saved_failed(output, saved_covered(&output->saved, path, known,
+						  sampled));
 }
 
 /* In short, at the end. */
@@ -374,7 +383,8 @@ static void output_minor_race(struct output *output, const struct race *race)
 		output_text_failed(output,
 				   render_text_short(&output->text, race));
 	if (!output->failed)
-		output_failed(output, saved_race_short(&output->saved, race));
+		output_saved_failed(output,
+				    saved_race_short(&output->saved, race));
 }
 
 /* Races seen again since they were written: the later line counts. */
@@ -500,6 +510,6 @@ bool output_finish(struct output *output, int exit_status)
 						   &output->text, &summary));
 	}
 	/* also after a failure: a document is a document */
-	output_failed(output, saved_summary(&output->saved, &summary));
+	output_saved_failed(output, saved_summary(&output->saved, &summary));
 	return !output->failed;
 }

@@ -204,6 +204,10 @@ static struct error *write_output(const struct ending *ending)
 	if (!out)
 		return error_os(errno, "%s", config->output);
 	err = print_to(ending, out, format);
+	if (terminal_unread(err, out)) {
+		error_free(err);
+		err = NULL;
+	}
 	errno = 0;
 	if (out != stdout && fclose(out) != 0 && !err)
 		err = error_os(errno ? errno : EIO, "%s", config->output);
@@ -265,7 +269,7 @@ static struct error *print_all(const struct ending *ending)
 	struct error *err = print_to(ending, stderr, &render_text);
 
 	/* nobody reads it: that is no failure */
-	if (err && err->code == EPIPE) {
+	if (terminal_unread(err, stderr)) {
 		error_free(err);
 		err = NULL;
 	}

@@ -8,8 +8,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/options.h"
+
+struct error;
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -39,6 +42,14 @@ extern const char *const show_words[];
 
 /* color: of enum color. Automatic: on a terminal, unless NO_COLOR is set. */
 bool terminal_color(int color, int fd);
+
+/*
+ * Is the error of writing to standard output or standard error that nobody
+ * reads it any more? The reader of a pipe has ended, or a terminal was closed.
+ * That is no failure of ours. (A FIFO that was asked for by name is to be
+ * read to its end.)
+ */
+bool terminal_unread(const struct error *err, FILE *file);
 
 /* Columns to fold text at; 0: it is not to be folded. */
 int terminal_width(int fd);

@@ -65,13 +65,7 @@ void session_end_program(struct session *session)
 
 static void session_sigset(sigset_t *ret)
 {
-	sigemptyset(ret);
-	sigaddset(ret, SIGINT);
-	sigaddset(ret, SIGTERM);
-	/* under nohup a terminal that closes ends nothing */
-	if (!signal_is_ignored(SIGHUP))
-		sigaddset(ret, SIGHUP);
-	sigaddset(ret, SIGQUIT);
+	signals_terminating(ret);
 	sigaddset(ret, SIGCHLD);
 	sigaddset(ret, SIGPIPE);
 }
@@ -82,6 +76,34 @@ static void session_reap(struct session *session)
 	    waitpid(session->tracer_pid, &session->tracer_status, WNOHANG) ==
 		    session->tracer_pid)
 		session->tracer_reaped = true;
+}
+
+/*
+ * Has the kernel sent it to the program as well? What is typed goes to all of
+ * the foreground. That the terminal has gone, its session leader is told alone
+ * (tmux(1), ssh(1) with a command): the program, which would be it without us,
+ * has to be told by us. Others go with the foreground. Timers outlive an exec:
+ * what they send was to be the program's.
+ */
+static bool session_is_told(const struct signalfd_siginfo *info)
+{
+	if (info->ssi_code != SI_KERNEL)
+		return false;
+	switch ((int)info->ssi_signo) {
+	case SIGINT:
+	case SIGQUIT:
+		return true;
+	case SIGHUP:
+		return getsid(0) != getpid();
+	default:
+		return false;
+	}
+}
+
+static void session_interrupt(struct session *session, int number)
+{
+	session->result.interrupted = number;
+	session_stop(session);
 }
 
 /*
@@ -98,21 +120,21 @@ static void session_asked(struct session *session,
 	if (number == SIGPIPE && session->result.interrupted == SIGPIPE)
 		return;
 	log_debug(LOG_DETECT, "signal %d, code %d", number, info->ssi_code);
-	/* whoever read what we say has gone: there is nobody to watch for */
-	if (!session->config->argv || number == SIGPIPE) {
-		session->result.interrupted = number;
-		session_stop(session);
+	/*
+	 * whoever read what we say has gone: there is nobody to watch for; or
+	 * our own time is up, the program's is counted apart
+	 */
+	if (!session->config->argv || number == SIGPIPE ||
+	    (number == SIGXCPU && info->ssi_code == SI_KERNEL)) {
+		session_interrupt(session, number);
 		return;
 	}
-	if (info->ssi_code != SI_KERNEL)
+	if (!session_is_told(info))
 		session_signal(session, number);
 	session_continue(session);
-	if (number != SIGINT && number != SIGTERM)
-		return;
-	if (++session->interrupts > 1) {
-		session->result.interrupted = number;
-		session_stop(session);
-	}
+	if ((number == SIGINT || number == SIGTERM) &&
+	    ++session->interrupts > 1)
+		session_interrupt(session, number);
 }
 
 static void session_signals(struct session *session)
@@ -340,18 +362,21 @@ static void session_forgiven(int number)
  */
 static void session_forgive(void)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	const struct sigaction once = {
 		.sa_handler = session_forgiven,
 		.sa_flags = (int)(SA_RESTART | SA_RESETHAND),
 	};
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+	sigset_t numbers;
+
+	signals_terminating(&numbers);
+	for (int number = 1; number <= SIGRTMAX; number++) {
 		struct sigaction before;
 
-		if (sigaction(numbers[i], NULL, &before) == 0 &&
+		if (sigismember(&numbers, number) == 1 &&
+		    sigaction(number, NULL, &before) == 0 &&
 		    before.sa_handler == SIG_DFL)
-			sigaction(numbers[i], &once, NULL);
+			sigaction(number, &once, NULL);
 	}
 }
 

@@ -155,7 +155,7 @@ struct session_result {
 
 /*
  * Run a session from start to end. Call it early, before much memory is used:
- * it forks. Handles SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE and SIGCHLD meanwhile;
+ * it forks. Handles SIGPIPE, SIGCHLD and signals_terminating() meanwhile;
  * SIGPIPE is ignored afterwards, SIGXFSZ from the start. Of those that ask for
  * the end, one more of each is without effect afterwards, the next ends racewatch.
  * Errors: the tracer's own (ERROR_CANNOT_RUN, ERROR_NOT_FOUND, ERROR_REFUSED

@@ -379,18 +379,14 @@ static void sweep_loop(struct sweep *sweep)
 
 static struct error *catch_signals(struct sweep *sweep)
 {
-	static const int numbers[] = { SIGINT,	SIGTERM, SIGHUP,
-				       SIGQUIT, SIGCHLD, SIGPIPE };
 	/* ignored, it would take the ends of children from wait(2) */
 	const struct sigaction child_action = { .sa_handler = SIG_DFL };
 	sigset_t signals;
 
 	sigaction(SIGCHLD, &child_action, &sweep->inherit.child_action);
-	sigemptyset(&signals);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigaddset(&signals, numbers[i]);
-	if (signal_is_ignored(SIGHUP))
-		sigdelset(&signals, SIGHUP);
+	signals_terminating(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &signals, &sweep->inherit.mask);
 	/* nobody to read what we say: that is no reason to end a sweep */
 	sigdelset(&signals, SIGPIPE);

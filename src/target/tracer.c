@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/signals.h"
 #include "sys/perfwatch.h"
 #include "sys/pidref.h"
 #include "sys/wait.h"
@@ -468,15 +469,14 @@ static struct error *tracer_begin(struct engine *engine,
 static int tracer_take_signals(struct tracer_signals *before)
 {
 	struct sigaction child_action = { .sa_handler = SIG_DFL };
-	sigset_t all;
+	sigset_t child;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before->mask);
+	signals_block_all(&before->mask);
 	/* ignored, it would take the ends of children from wait(2) */
 	sigaction(SIGCHLD, &child_action, &before->child_action);
-	sigemptyset(&all);
-	sigaddset(&all, SIGCHLD);
-	return signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /* The command runs already: it inherits nothing of this. */
