@@ -3,6 +3,7 @@
  * racewatch: runs the subcommand, prints its error, exits with its status.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -131,7 +132,7 @@ int main(int argc, char **argv)
 		error_free(err);
 	}
 	/* what was printed must have arrived: --dump-options > /dev/full */
-	if (fflush(stdout) != 0 && status == 0) {
+	if (fflush(stdout) != 0 && status == 0 && errno != EPIPE) {
 		log_error("write to standard output failed");
 		status = EXIT_FAILED;
 	}

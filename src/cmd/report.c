@@ -310,8 +310,12 @@ static struct error *report_parsed(const struct report_options *options,
 		return error_create(ERROR_USAGE,
 				    "options '--diff' and '--baseline' both "
 				    "say what is known: use one");
-	/* a reader that goes away is an error of writing */
-	signal(SIGPIPE, SIG_IGN);
+	/*
+	 * for a FIFO a reader that goes away is an error of writing; with
+	 * `racewatch report FILE | head' it is the end, as of any filter
+	 */
+	if (options->output)
+		signal(SIGPIPE, SIG_IGN);
 	filters_init(&filters);
 	err = naming_init(&naming, options->symbolize);
 	for (size_t i = 0; !err && i < options->filters.count; i++)

@@ -176,4 +176,37 @@ done
 is "attach: the program's own end is not ours: 0" "$status" 0 ||
 	diag_file "$work/err"
 
+# Nobody reads what is printed: a filter ends as others do, without a word, and
+# a program that is watched has its own status. A full disk is told.
+run run -q -o "$report" -- /bin/true
+cp "$report" "$work/saved.jsonl"
+exec 7> >(:)
+wait $!
+unread()
+{
+	local wanted=$1
+
+	shift
+	timeout -k 5 60 env --default-signal=PIPE "$RACEWATCH" "$@" >&7 \
+		2>"$work/err" </dev/null
+	is "nobody reads: $1 ${*: -1}" "$? $(cat "$work/err")" "$wanted "
+}
+unread 141 report "$work/saved.jsonl"
+unread 141 report --format json "$work/saved.jsonl"
+unread 141 sites /bin/true
+unread 141 doctor
+unread 141 --help
+unread 141 run --help
+unread 0 run -q -o - -- /bin/true
+unread 0 run -q --format html -- /bin/true
+unread 1 run -q --format json -- /bin/false
+exec 7>&-
+for what in "report $work/saved.jsonl" "sites /bin/true" doctor --help \
+	"run -q -o - -- /bin/true"; do
+	# shellcheck disable=SC2086 # words
+	timeout -k 5 60 "$RACEWATCH" $what >/dev/full 2>"$work/err"
+	is "a full disk: $what" "$?" 125
+	matches "it is told" "$work/err" '^racewatch: error: .*write'
+done
+
 finish
