@@ -42,6 +42,25 @@ bool check_same_namespace(const struct check_context *context, const char *name)
 	       (ours.st_ino == its.st_ino && ours.st_dev == its.st_dev);
 }
 
+/* Nothing of the process itself is a reason. */
+static void explain_place(const struct check_context *context,
+			  struct check *ret)
+{
+	if (!policy_initial_users()) {
+		check_find(ret, CHECK_FAILED,
+			   "ptrace(2) is refused: racewatch is in a user "
+			   "namespace of its own, or in that of a container");
+		check_advise(ret, "run racewatch outside of it");
+		return;
+	}
+	check_find(ret, CHECK_FAILED, "ptrace(2) is refused%s",
+		   check_same_namespace(context, "user")
+			   ? ", by a container or a security module"
+			   : ": it is in another user namespace");
+	check_advise(ret, CHECK_CONTAINER ", or run racewatch outside of the "
+					  "container");
+}
+
 /* Why the kernel says no, most likely first. */
 static void explain_access(const struct check_context *context,
 			   struct check *ret)
@@ -69,34 +88,29 @@ static void explain_access(const struct check_context *context,
 			   "ptrace(2) is refused: it belongs to another user "
 			   "(%u; racewatch is %u)",
 			   (unsigned int)identity->uid, (unsigned int)own.uid);
-		check_advise(ret, "run racewatch as root, with CAP_SYS_PTRACE, "
-				  "or as that user");
+		check_advise_capability(ret, "", CHECK_PTRACE,
+					", or run it as that user");
 	} else if (process_undumpable(context)) {
 		check_find(ret, CHECK_FAILED,
 			   "ptrace(2) is refused: it is not dumpable "
 			   "(prctl(PR_SET_DUMPABLE), or privileges gained or "
 			   "given up)");
-		check_advise(ret, "run racewatch as root, with CAP_SYS_PTRACE");
+		check_advise_capability(ret, "", CHECK_PTRACE, "");
 	} else if (identity->capabilities & ~own.capabilities) {
 		check_find(ret, CHECK_FAILED,
 			   "ptrace(2) is refused: it has capabilities that "
 			   "racewatch has not");
-		check_advise(ret, "run racewatch as root, with CAP_SYS_PTRACE");
+		check_advise_capability(ret, "", CHECK_PTRACE, "");
 	} else if (scope > 0) {
 		check_find(ret, CHECK_FAILED,
 			   "ptrace(2) is refused: kernel.yama.ptrace_scope is "
 			   "%ld",
 			   scope);
-		check_advise(ret, "sysctl -w kernel.yama.ptrace_scope=0, or "
-				  "run racewatch as root");
+		check_advise_capability(
+			ret, "sysctl -w kernel.yama.ptrace_scope=0, or ",
+			CHECK_PTRACE, "");
 	} else {
-		check_find(ret, CHECK_FAILED, "ptrace(2) is refused%s",
-			   check_same_namespace(context, "user")
-				   ? ", by a container or a security module"
-				   : ": it is in another user namespace");
-		check_advise(ret, "docker run or podman run with "
-				  "--cap-add=SYS_PTRACE, or run racewatch "
-				  "outside of the container");
+		explain_place(context, ret);
 	}
 }
 

@@ -51,9 +51,16 @@ struct error *checks_run(const struct check_entry *table, size_t count,
 struct error *checks_refuse(const struct check_entry *table, size_t count,
 			    struct check_context *context, const char *who);
 
-/* Remedies that several checks have. */
-#define CHECK_SETCAP \
-	"setcap cap_sys_ptrace,cap_perfmon+ep $(command -v racewatch)"
+/* Capabilities that would help, checks-advice.c. */
+enum check_capability { CHECK_PTRACE, CHECK_PERFMON, CHECK_RESTORE };
+
+/*
+ * Set the remedy: how to get a capability that racewatch lacks, which is true
+ * for root too, between what is said before and after.
+ */
+void check_advise_capability(struct check *check, const char *before,
+			     enum check_capability which, const char *after);
+
 #define CHECK_CONTAINER "docker run or podman run with --cap-add=SYS_PTRACE"
 
 /* checks-live.c */

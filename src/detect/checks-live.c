@@ -72,8 +72,9 @@ void check_look_watch_perf(struct check_context *context, struct check *ret)
 		check_find(ret, CHECK_WARNING,
 			   "a watchpoint stopped a child, but accesses by the "
 			   "kernel (read(2) and the like) are not seen");
-		check_advise(ret, "sysctl -w kernel.perf_event_paranoid=1, "
-				  "or " CHECK_SETCAP);
+		check_advise_capability(
+			ret, "sysctl -w kernel.perf_event_paranoid=1, or ",
+			CHECK_PERFMON, "");
 	} else {
 		check_find(ret, CHECK_OK,
 			   "a watchpoint stopped a child, and saw the "
@@ -109,8 +110,12 @@ void check_look_watch_cpu(struct check_context *context, struct check *ret)
 		return;
 	}
 	check_find(ret, CHECK_NOTE, "%s", error_message(err));
-	check_advise(ret, "for --backend perf-cpu: sysctl -w "
-			  "kernel.perf_event_paranoid=0, or " CHECK_SETCAP);
+	/* of other reasons the finding says all */
+	if (err->kind == ERROR_REFUSED)
+		check_advise_capability(ret,
+					"for --backend perf-cpu: sysctl -w "
+					"kernel.perf_event_paranoid=0, or ",
+					CHECK_PERFMON, "");
 	error_free(err);
 }
 

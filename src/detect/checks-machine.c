@@ -71,15 +71,17 @@ static void look_scope(struct check_context *context, struct check *ret)
 		check_find(ret, CHECK_WARNING,
 			   "kernel.yama.ptrace_scope is 1: only what racewatch "
 			   "starts can be watched");
-		check_advise(ret, "to attach: sysctl -w "
-				  "kernel.yama.ptrace_scope=0, or run "
-				  "racewatch as root");
+		check_advise_capability(
+			ret,
+			"to attach: sysctl -w kernel.yama.ptrace_scope=0, or ",
+			CHECK_PTRACE, "");
 	} else if (scope == 2) {
 		check_find(ret, CHECK_FAILED,
 			   "kernel.yama.ptrace_scope is 2: ptrace(2) takes "
 			   "CAP_SYS_PTRACE");
-		check_advise(ret, "sysctl -w kernel.yama.ptrace_scope=1, or "
-				  "run racewatch as root");
+		check_advise_capability(
+			ret, "sysctl -w kernel.yama.ptrace_scope=1, or ",
+			CHECK_PTRACE, "");
 	} else {
 		check_find(ret, CHECK_FAILED,
 			   "kernel.yama.ptrace_scope is %ld: nothing may be "
@@ -113,15 +115,12 @@ static void look_capabilities(struct check_context *context, struct check *ret)
 			   (unsigned int)geteuid(), strbuf_text(&names));
 	} else {
 		check_find(ret, CHECK_NOTE,
-			   "user %u, %s%s: only processes of the same user can "
-			   "be watched",
+			   "user %u, %s%s: only processes of the same user, "
+			   "with no more capabilities, can be watched",
 			   (unsigned int)geteuid(),
 			   names.length ? "with " : "without capabilities",
 			   strbuf_text(&names));
-		check_advise(
-			ret,
-			"for others: run racewatch as root, or " CHECK_SETCAP
-			"; in a container: " CHECK_CONTAINER);
+		check_advise_capability(ret, "for others: ", CHECK_PTRACE, "");
 	}
 	strbuf_deinit(&names);
 }
@@ -180,17 +179,19 @@ static void look_proc(struct check_context *context, struct check *ret)
 			   : CHECK_NOTE,
 		   "/proc is mounted with hidepid=%s", value);
 	if (!check_capable(context->identity, CAP_SYS_PTRACE))
-		check_advise(ret,
-			     "to see other users' processes: run racewatch as "
-			     "root, or mount -o remount,hidepid=0 /proc");
+		check_advise_capability(
+			ret, "to see other users' processes: ", CHECK_PTRACE,
+			", or mount -o remount,hidepid=0 /proc");
 }
 
 static void look_perf_policy(struct check_context *context, struct check *ret)
 {
 	const long missing = -100;
 	long level = policy_number(POLICY_PERF, missing);
-	bool capable = check_capable(context->identity, 38) ||
-		       check_capable(context->identity, CAP_SYS_ADMIN);
+	bool perfmon = check_capable(context->identity, 38);
+	bool capable =
+		policy_initial_users() &&
+		(perfmon || check_capable(context->identity, CAP_SYS_ADMIN));
 
 	if (level == missing) {
 		check_find(ret, CHECK_WARNING, "this kernel has no perf");
@@ -198,16 +199,19 @@ static void look_perf_policy(struct check_context *context, struct check *ret)
 	}
 	if (capable || level <= 1) {
 		check_find(ret, CHECK_OK, "kernel.perf_event_paranoid is %ld%s",
-			   level, capable ? ", with CAP_PERFMON" : "");
+			   level,
+			   !capable  ? ""
+			   : perfmon ? ", with CAP_PERFMON"
+				     : ", with CAP_SYS_ADMIN");
 		return;
 	}
 	check_find(ret, CHECK_WARNING, "kernel.perf_event_paranoid is %ld: %s",
 		   level,
 		   level == 2 ? "accesses by the kernel are not seen"
 			      : "perf is refused");
-	check_advise(
-		ret,
-		"sysctl -w kernel.perf_event_paranoid=1, or " CHECK_SETCAP);
+	check_advise_capability(ret,
+				"sysctl -w kernel.perf_event_paranoid=1, or ",
+				CHECK_PERFMON, "");
 }
 
 static void look_files(struct check_context *context, struct check *ret)

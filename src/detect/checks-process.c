@@ -41,8 +41,9 @@ static void look_absent(struct check_context *context, struct check *ret)
 	check_find(ret, CHECK_FAILED,
 		   "it exists, but /proc does not show it (hidepid=%s)",
 		   hidden);
-	check_advise(ret, "run racewatch as root, or as a member of the group "
-			  "that /proc is mounted with (gid=)");
+	check_advise_capability(ret, "", CHECK_PTRACE,
+				", or as a member of the group that /proc is "
+				"mounted with (gid=)");
 }
 
 static void look_thread(struct check_context *context, struct check *ret)
@@ -177,8 +178,7 @@ static void look_program(struct check_context *context, struct check *ret)
 	if (!module->text) {
 		check_find(ret, CHECK_WARNING, "%s: nothing in it is sampled",
 			   module->problem);
-		check_advise(ret, "run racewatch as root, or with "
-				  "CAP_CHECKPOINT_RESTORE");
+		check_advise_capability(ret, "", CHECK_RESTORE, "");
 	} else {
 		check_find(ret, CHECK_OK, "%s%s", module->path,
 			   entry && entry->deleted
@@ -211,8 +211,7 @@ static void look_libraries(struct check_context *context, struct check *ret)
 			   "%zu cannot be read, and nothing in them is "
 			   "sampled: %s",
 			   unread, worst->problem);
-		check_advise(ret, "run racewatch as root, or with "
-				  "CAP_CHECKPOINT_RESTORE");
+		check_advise_capability(ret, "", CHECK_RESTORE, "");
 	} else if (!dynamic) {
 		check_find(ret, CHECK_NOTE,
 			   "statically linked: the C library's inside is left "

@@ -62,7 +62,7 @@ static struct error *perfwatch_error(const char *what)
 	if (errno == EACCES || errno == EPERM)
 		return error_create(
 			ERROR_REFUSED,
-			"%s: permission denied (needs CAP_PERFMON or kernel.perf_event_paranoid at most 1, and no seccomp filter against perf_event_open)",
+			"%s: permission denied (needs CAP_PERFMON or a lower kernel.perf_event_paranoid, and no seccomp filter against perf_event_open)",
 			what);
 	if (errno == ENOSPC)
 		return error_create(ERROR_UNSUPPORTED,

@@ -173,4 +173,42 @@ if [ -w /dev/full ]; then
 	is "output that cannot be written: exit status" $? 125
 fi
 
+# What it advises is true for who asks: root is not told to be root, and where
+# capabilities cannot be had, nobody is told of setcap(8).
+advised()
+{
+	timeout -k 5 60 "$@" "$RACEWATCH" doctor $$ >"$work/out" \
+		2>"$work/err" </dev/null
+	grep 'remedy: ' "$work/out" >"$work/remedies"
+}
+advised env
+is "whoever is root is not advised to be" "$(
+	[ "$(id -u)" -ne 0 ] || grep -c 'as root' "$work/remedies")" "$(
+	[ "$(id -u)" -ne 0 ] || echo 0)"
+if [ "$(id -u)" -eq 0 ] && setpriv --bounding-set -all true; then
+	advised setpriv --bounding-set -all --inh-caps -all
+	is "root without capabilities: neither to be root nor setcap" \
+		"$(grep -c 'as root\|setcap' "$work/remedies")" 0 ||
+		diag_file "$work/remedies"
+	matches "it is told where they come from" "$work/remedies" \
+		'start racewatch with CAP_SYS_PTRACE.*--cap-add=SYS_PTRACE'
+	is "and without them cannot watch more" "$(verdict capabilities)" note
+	advised setpriv --reuid 65534 --regid 65534 --clear-groups \
+		--bounding-set -all
+	is "another user, where root has none: the same" \
+		"$(grep -c 'as root\|setcap' "$work/remedies")" 0 ||
+		diag_file "$work/remedies"
+	advised setpriv --reuid 65534 --regid 65534 --clear-groups
+	matches "a plain user may be root, or setcap" "$work/remedies" \
+		'run racewatch as root, or setcap cap_sys_ptrace'
+	advised setpriv --reuid 65534 --regid 65534 --clear-groups \
+		--no-new-privs
+	is "with no_new_privs: not setcap" \
+		"$(grep -c 'setcap' "$work/remedies")" 0 ||
+		diag_file "$work/remedies"
+	matches "but why" "$work/remedies" 'no_new_privs is not set'
+else
+	skip "advice to users of other kinds" "only root can be them"
+fi
+
 finish
