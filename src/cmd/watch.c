@@ -78,7 +78,8 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .arg = "TIME",
 	  .help = "stop watching after this time",
 	  .type = OPTION_DURATION,
-	  .offset = AT(duration_ns) },
+	  .offset = AT(duration_ns),
+	  .min = CLOCK_NS_PER_US },
 	{ .name = "seed",
 	  .arg = "NUMBER",
 	  .help = "make racewatch's own choices from this number",
@@ -181,7 +182,8 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	/* what follows needs a program that is ours: WATCH_DEFS_ATTACH */
 	{ .name = "timeout",
 	  .arg = "TIME",
-	  .help = "end the program after this time, and exit with 124",
+	  .help = "end the program after this time, and exit with 124 "
+		  "(0: never)",
 	  .type = OPTION_DURATION,
 	  .offset = AT(timeout_ns) },
 	WATCH_NO_ASLR_ROW(struct watch_options),

@@ -176,6 +176,21 @@ done
 is "attach: the program's own end is not ours: 0" "$status" 0 ||
 	diag_file "$work/err"
 
+# No time is no time to watch for; no time limit is none, as of timeout(1).
+"$T/wait_forever.O2" >"$work/said" 2>&1 </dev/null &
+program=$!
+lib_started "$program"
+for what in "attach --duration 0 $program" "attach --duration 0.0s $program" \
+	"run --duration 0 -- /bin/true" "sweep --duration 0 -- /bin/true"; do
+	# shellcheck disable=SC2086 # words
+	status_of "a usage error: $what" 2 $what
+	matches "$what: it is told" "$work/err" \
+		"option '--duration': '0.*' is not at least 1us"
+done
+kill -9 "$program"
+status_of "--timeout 0: the program's own" 7 run --timeout 0 -- \
+	"$T/exit_hot.O2" 0.3
+
 # Nobody reads what is printed: a filter ends as others do, without a word, and
 # a program that is watched has its own status. A full disk is told.
 run run -q -o "$report" -- /bin/true
