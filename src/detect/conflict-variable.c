@@ -101,10 +101,10 @@ static struct error *name_by_side(const struct conflict *conflict, int i,
 		return NULL;
 	if (i == 1)
 		query.address += conflict->wire.shift;
-	memory.memory.pid = side->wire->pid;
-	memory.memory.fd = -1;
+	memory_init(&memory.memory, side->wire->pid);
 	err = pointers_name(side->home->image, &query, &found, &found_rank,
 			    &any);
+	memory_deinit(&memory.memory);
 	if (err || !any)
 		return err;
 	/* the same name whichever side was stalled */

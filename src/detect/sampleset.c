@@ -350,12 +350,12 @@ static struct error *slot_read(const struct memory *memory,
 }
 
 /* Look through the slots of all modules for new string functions of libc. */
-static struct error *sampleset_find_variants(struct sampleset *set,
-					     struct sampleset_module *libc)
+static struct error *sampleset_read_slots(struct sampleset *set,
+					  struct sampleset_module *libc,
+					  const struct memory *memory,
+					  struct vec *found)
 {
-	const struct memory memory = { .pid = set->pid, .fd = -1 };
 	struct slot_window window = { .size = 0 };
-	struct vec found = VEC_INIT(uint32_t);
 
 	for (size_t m = 0; m < set->modules.count; m++) {
 		const struct vec *slots = &sampleset_module(set, m)->slots;
@@ -365,7 +365,7 @@ static struct error *sampleset_find_variants(struct sampleset *set,
 			uint64_t value = 0;
 			uint32_t index;
 			struct error *err =
-				slot_read(&memory, &window, slot, &value);
+				slot_read(memory, &window, slot, &value);
 
 			if (err) {
 				error_free(err);
@@ -374,14 +374,27 @@ static struct error *sampleset_find_variants(struct sampleset *set,
 			if (!sampleset_variant(set, libc, value, &index))
 				continue;
 			libc->sampled[index] = true;
-			if (!vec_push(&found, &index)) {
-				vec_deinit(&found);
+			if (!vec_push(found, &index))
 				return error_nomem;
-			}
 		}
 	}
-	if (found.count == 0)
-		return NULL;
+	return NULL;
+}
+
+static struct error *sampleset_find_variants(struct sampleset *set,
+					     struct sampleset_module *libc)
+{
+	struct vec found = VEC_INIT(uint32_t);
+	struct memory memory;
+	struct error *err;
+
+	memory_init(&memory, set->pid);
+	err = sampleset_read_slots(set, libc, &memory, &found);
+	memory_deinit(&memory);
+	if (err || found.count == 0) {
+		vec_deinit(&found);
+		return err;
+	}
 	log_debug(LOG_DETECT, "%s: %zu string functions resolved",
 		  libc->module->path, found.count);
 	qsort(found.items, found.count, found.size, compare_indices);

@@ -11,49 +11,72 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "sys/backing.h"
 #include "sys/identity.h"
+#include "sys/pagemap.h"
 #include "sys/trace.h"
 
-static int memory_open_of(pid_t tid)
+enum {
+	/* pages whose states are asked for at once */
+	MEMORY_BATCH = 8,
+};
+
+static int memory_open_of(pid_t tid, const char *name, int mode)
 {
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tid);
-	return open(path, O_RDWR | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, name);
+	return open(path, mode | O_CLOEXEC);
 }
 
 /*
  * A thread that has exited has no memory, though its process may. Then the
  * file does not open, or (before Linux 6.16) it is empty at any address.
+ * *tid is made one that has.
  */
-static int memory_open(pid_t pid)
+static int memory_open(pid_t *tid)
 {
-	int fd = memory_open_of(pid);
+	int fd = memory_open_of(*tid, "mem", O_RDWR);
 	char byte;
-	pid_t tid;
+	pid_t live;
 
 	if (fd >= 0 && pread(fd, &byte, 1, 0) != 0)
 		return fd;
-	tid = identity_live_thread(pid);
-	if (tid == pid || tid == 0)
+	live = identity_live_thread(*tid);
+	if (live == *tid || live == 0)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return memory_open_of(tid);
+	*tid = live;
+	return memory_open_of(live, "mem", O_RDWR);
 }
 
 void memory_init(struct memory *memory, pid_t pid)
 {
+	pid_t tid = pid;
+
 	memory->pid = pid;
-	memory->fd = memory_open(pid);
+	memory->fd = memory_open(&tid);
+	memory->pages = memory_open_of(tid, "pagemap", O_RDONLY);
+	memory->backing = backing_create(tid);
 	memory->refused = false;
 }
 
-void memory_deinit(struct memory *memory)
+void memory_close_file(struct memory *memory)
 {
 	if (memory->fd >= 0)
 		close(memory->fd);
 	memory->fd = -1;
+}
+
+void memory_deinit(struct memory *memory)
+{
+	memory_close_file(memory);
+	if (memory->pages >= 0)
+		close(memory->pages);
+	memory->pages = -1;
+	backing_destroy(memory->backing);
+	memory->backing = NULL;
 }
 
 void memory_reopen(struct memory *memory, pid_t pid)
@@ -62,23 +85,123 @@ void memory_reopen(struct memory *memory, pid_t pid)
 	memory_init(memory, pid);
 }
 
-struct error *memory_read(const struct memory *memory, uint64_t address,
-			  void *bytes, size_t size, size_t *ret_size)
+/*
+ * How a page is read. Through /proc/PID/mem, nobody waits for userfaultfd(2):
+ * the kernel fails the access, since the caller holds a lock that it cannot
+ * give back (handle_userfault() without FAULT_FLAG_ALLOW_RETRY). Nor can
+ * SIGKILL end the wait for the page of a file there; it does in
+ * process_vm_readv(2), which on the other hand waits for userfaultfd.
+ */
+enum memory_way {
+	MEMORY_BY_FILE, /* /proc/PID/mem */
+	MEMORY_BY_CALL, /* process_vm_readv(2) */
+	MEMORY_SERVED, /* not to be touched */
+};
+
+static enum memory_way memory_way(const struct memory *memory, uint64_t address,
+				  enum page_state state)
+{
+	if (state == PAGE_PRIVATE)
+		return MEMORY_BY_FILE;
+	if (state == PAGE_OF_FILE)
+		return MEMORY_BY_CALL;
+	switch (backing_of(memory->backing, address)) {
+	case BACKING_MEMORY:
+		return MEMORY_BY_FILE;
+	case BACKING_NONE:
+	case BACKING_DISK:
+		return MEMORY_BY_CALL;
+	case BACKING_SERVED:
+	default:
+		return MEMORY_SERVED;
+	}
+}
+
+/* Bytes that have been read, or -1 with errno. */
+static ssize_t memory_read_by(const struct memory *memory, enum memory_way way,
+			      uint64_t address, void *bytes, size_t size)
 {
 	struct iovec local = { bytes, size };
 	struct iovec remote = { (void *)(uintptr_t)address, size };
-	ssize_t n = process_vm_readv(memory->pid, &local, 1, &remote, 1, 0);
+	ssize_t n = -1;
 
+	if (way == MEMORY_SERVED) {
+		errno = EFAULT;
+		return -1;
+	}
+	if (way == MEMORY_BY_CALL || memory->fd < 0)
+		n = process_vm_readv(memory->pid, &local, 1, &remote, 1, 0);
 	if (n < 0 && memory->fd >= 0)
 		n = pread(memory->fd, bytes, size, (off_t)address);
-	if (n < 0)
-		return error_os(errno, "read memory of %d at 0x%llx",
-				(int)memory->pid, (unsigned long long)address);
-	if (n == 0)
-		return error_os(EFAULT, "read memory of %d at 0x%llx",
-				(int)memory->pid, (unsigned long long)address);
-	*ret_size = (size_t)n;
+	return n;
+}
+
+/*
+ * The next pages that are read in the same way, at most MEMORY_BATCH: *ret_size
+ * of `size' bytes.
+ */
+static enum memory_way memory_next(const struct memory *memory,
+				   uint64_t address, size_t size,
+				   size_t *ret_size)
+{
+	enum page_state states[MEMORY_BATCH];
+	uint64_t room = PAGEMAP_PAGE - address % PAGEMAP_PAGE;
+	size_t pages = 1 + (size > room ? (size - room + PAGEMAP_PAGE - 1) /
+						  PAGEMAP_PAGE
+					: 0);
+	enum memory_way way;
+	size_t i;
+
+	if (pages > MEMORY_BATCH)
+		pages = MEMORY_BATCH;
+	pagemap_states(memory->pages, address, states, pages);
+	way = memory_way(memory, address, states[0]);
+	for (i = 1; i < pages; i++) {
+		if (memory_way(memory, address + i * PAGEMAP_PAGE, states[i]) !=
+		    way)
+			break;
+	}
+	*ret_size = room + (i - 1) * PAGEMAP_PAGE;
+	if (*ret_size > size)
+		*ret_size = size;
+	return way;
+}
+
+struct error *memory_read(const struct memory *memory, uint64_t address,
+			  void *bytes, size_t size, size_t *ret_size)
+{
+	size_t done = 0;
+	ssize_t n = 0;
+
+	while (done < size) {
+		size_t chunk;
+		enum memory_way way = memory_next(memory, address + done,
+						  size - done, &chunk);
+
+		n = memory_read_by(memory, way, address + done,
+				   (char *)bytes + done, chunk);
+		if (n > 0)
+			done += (size_t)n;
+		if (n < (ssize_t)chunk)
+			break;
+	}
+	if (done == 0)
+		return error_os(n < 0 ? errno : EFAULT,
+				"read memory of %d at 0x%llx", (int)memory->pid,
+				(unsigned long long)address);
+	*ret_size = done;
 	return NULL;
+}
+
+bool memory_is_served(const struct memory *memory, uint64_t address,
+		      size_t size)
+{
+	for (size_t done = 0, chunk; done < size; done += chunk) {
+		if (memory_next(memory, address + done, size - done, &chunk) ==
+		    MEMORY_SERVED)
+			return true;
+	}
+	return false;
 }
 
 /* Only what differs: each byte is two requests, and a page is written whole. */
@@ -138,6 +261,9 @@ struct error *memory_write_text(const struct memory *memory, pid_t stopped_tid,
 {
 	ssize_t n = -1;
 
+	if (memory_is_served(memory, address, size))
+		return error_os(EFAULT, "write text of %d at 0x%llx",
+				(int)memory->pid, (unsigned long long)address);
 	errno = EBADF;
 	if (memory->fd >= 0)
 		n = pwrite(memory->fd, bytes, size, (off_t)address);

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tracee's memory. Reads go through process_vm_readv(2), which no
- * watchpoint sees; text is written through /proc/PID/mem, or by ptrace where
- * that is refused (proc_mem.force_override, proc_pid_mem(5)).
+ * The tracee's memory. No watchpoint sees these accesses.
+ *
+ * A page that is not in memory may be one that a process has to provide, which
+ * may be the tracee that is being held: by userfaultfd(2), or because it is of
+ * a file of a FUSE or network file system. Such a page is never brought in; it
+ * is an error, EFAULT or EIO as of an address where nothing is mapped. A page
+ * may disappear after it was looked at. Waiting for userfaultfd is impossible
+ * even then; waiting for a file is ended by SIGKILL only (guardian.h).
+ *
+ * Text is written through /proc/PID/mem, or by ptrace where that is refused
+ * (proc_mem.force_override, proc_pid_mem(5)).
  */
 #ifndef SYS_MEMORY_H
 #define SYS_MEMORY_H
@@ -12,12 +20,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct backing;
 struct error;
 
 struct memory {
 	pid_t pid;
-	/* of /proc/PID/mem; goes stale at exec: memory_reopen() */
-	int fd;
+	/* of /proc/PID/mem and pagemap; stale after exec: memory_reopen() */
+	int fd, pages;
+	struct backing *backing;
 	/* the owner's note that writes need a stopped thread */
 	bool refused;
 };
@@ -29,6 +39,8 @@ struct memory {
 void memory_init(struct memory *memory, pid_t pid);
 void memory_deinit(struct memory *memory);
 void memory_reopen(struct memory *memory, pid_t pid);
+/* As if /proc/PID/mem could not be opened. */
+void memory_close_file(struct memory *memory);
 
 /*
  * Read up to size bytes; *ret_size is what could be read from the start of
@@ -36,6 +48,10 @@ void memory_reopen(struct memory *memory, pid_t pid);
  */
 struct error *memory_read(const struct memory *memory, uint64_t address,
 			  void *bytes, size_t size, size_t *ret_size);
+
+/* Is a page of the range not in memory, and would have to be served? */
+bool memory_is_served(const struct memory *memory, uint64_t address,
+		      size_t size);
 
 /*
  * Write text, all or nothing, even where the mapping is read-only.

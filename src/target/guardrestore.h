@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Writing the original text back from the guardian's table, by whoever is not
- * the tracer. Nothing needs to be stopped for it. No memory is allocated after
- * guardrestore_create().
+ * the tracer. Nothing needs to be stopped for it. After guardrestore_create() it
+ * does not fail for want of memory: pages with an int3 are in memory, and how
+ * such pages are read needs no allocation (sys/memory.h).
  */
 #ifndef TARGET_GUARDRESTORE_H
 #define TARGET_GUARDRESTORE_H

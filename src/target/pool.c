@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "sys/memory.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/sigstate.h"
@@ -413,6 +414,10 @@ static enum wire_returned_why pool_try(struct engine *engine,
 		return WIRE_LIFTED;
 	if (why == WIRE_FIRED) {
 		engine_note(engine, pool_write(engine, space, site, &armed));
+		/* text that is not in memory may be there when it has run */
+		if (!armed && memory_is_served(&space->memory, site->address,
+					       site->insn.length))
+			return WIRE_LIFTED;
 		why = armed ? WIRE_FIRED : WIRE_REFUSED;
 	}
 	if (armed) {

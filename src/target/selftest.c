@@ -359,17 +359,18 @@ static struct error *selftest_write(const struct memory *memory,
 
 static struct error *selftest_try_memory(pid_t pid, struct selftest_memory *ret)
 {
-	struct memory direct = { .pid = pid, .fd = -1 };
 	struct memory memory;
 	struct error *err;
 	uint8_t byte;
 	size_t size;
 
-	err = memory_read(&direct, (uint64_t)(uintptr_t)&watched, &byte, 1,
+	memory_init(&memory, pid);
+	memory_close_file(&memory);
+	err = memory_read(&memory, (uint64_t)(uintptr_t)&watched, &byte, 1,
 			  &size);
 	ret->reads_directly = !err;
 	error_free(err);
-	memory_init(&memory, pid);
+	memory_reopen(&memory, pid);
 	err = memory_read(&memory, (uint64_t)(uintptr_t)&watched, &byte, 1,
 			  &size);
 	if (!err) {

@@ -210,7 +210,7 @@ static void without_the_file_a_stopped_thread_helps_to_lift(void **state)
 
 	assert_true(arm(fixture, &site));
 	breakpoint = breakpoint_find(fixture->space, site.address);
-	memory_deinit(&fixture->space->memory);
+	memory_close_file(&fixture->space->memory);
 	err = breakpoint_lift(fixture->space, 0, breakpoint);
 	assert_non_null(err);
 	error_free(err);

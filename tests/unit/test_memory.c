@@ -11,6 +11,11 @@
 
 #include "headless.h"
 
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
 #include "sys/memory.h"
 
 enum { PAGE = 4096 };
@@ -108,7 +113,7 @@ static void without_the_file_it_is_written_by_ptrace(void **state)
 	struct fixture *fixture = *state;
 	struct error *err;
 
-	memory_deinit(&fixture->memory);
+	memory_close_file(&fixture->memory);
 	assert_int_equal(fixture->memory.fd, -1);
 	err = memory_write_text(&fixture->memory, 0, (uintptr_t)fixture->pages,
 				"x", 1);
@@ -171,13 +176,137 @@ static void memory_is_that_of_a_thread_that_lives(void **state)
 	headless_end(&it);
 }
 
+/*
+ * Pages of this process whose faults nobody serves: who touches one waits for
+ * ever. The first is there, if there is to be anything. NULL: not allowed.
+ */
+static uint8_t *unserved_pages(int mode, bool shared, int *ret_faults)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = { .mode = (uint64_t)mode };
+	int file = shared ? memfd_create("pages", MFD_CLOEXEC) : -1;
+	uint8_t *pages;
+
+	assert_true(!shared || ftruncate(file, 2 * PAGE) == 0);
+	pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+		     shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, file,
+		     0);
+	pages[0] = 7;
+	*ret_faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	range.range = (struct uffdio_range){ (uintptr_t)pages, 2 * PAGE };
+	if (*ret_faults < 0 || ioctl(*ret_faults, UFFDIO_API, &api) ||
+	    ioctl(*ret_faults, UFFDIO_REGISTER, &range))
+		return NULL;
+	return pages;
+}
+
+static void check_unserved(bool shared)
+{
+	struct memory memory;
+	uint8_t bytes[2 * PAGE] = { 0 };
+	size_t size = 77;
+	struct error *err;
+	int faults;
+	uint8_t *pages =
+		unserved_pages(UFFDIO_REGISTER_MODE_MISSING, shared, &faults);
+
+	if (!pages)
+		skip();
+	memory_init(&memory, getpid());
+	/* who waits for ever shall end */
+	alarm(20);
+	assert_ok(
+		memory_read(&memory, (uintptr_t)pages, bytes, 2 * PAGE, &size));
+	assert_int_equal(size, PAGE);
+	assert_int_equal(bytes[0], 7);
+	size = 77;
+	err = memory_read(&memory, (uintptr_t)pages + PAGE, bytes, 8, &size);
+	assert_non_null(err);
+	assert_int_equal(size, 77);
+	error_free(err);
+	err = memory_write_text(&memory, 0, (uintptr_t)pages + PAGE, "x", 1);
+	assert_non_null(err);
+	error_free(err);
+	alarm(0);
+	close(faults);
+	memory_deinit(&memory);
+	munmap(pages, 2 * PAGE);
+}
+
+static void a_page_that_must_be_served_is_not_read(void **state)
+{
+	(void)state;
+	check_unserved(false);
+}
+
+static void nor_one_of_shared_memory(void **state)
+{
+	(void)state;
+	check_unserved(true);
+}
+
+static void a_page_protected_by_userfaultfd_is_not_written(void **state)
+{
+	struct uffdio_writeprotect protect = {
+		.mode = UFFDIO_WRITEPROTECT_MODE_WP
+	};
+	struct memory memory;
+	struct error *err;
+	uint8_t byte = 0;
+	size_t size;
+	int faults;
+	uint8_t *pages =
+		unserved_pages(UFFDIO_REGISTER_MODE_WP, false, &faults);
+
+	(void)state;
+	if (!pages)
+		skip();
+	protect.range = (struct uffdio_range){ (uintptr_t)pages, PAGE };
+	assert_int_equal(ioctl(faults, UFFDIO_WRITEPROTECT, &protect), 0);
+	memory_init(&memory, getpid());
+	alarm(20);
+	assert_ok(memory_read(&memory, (uintptr_t)pages, &byte, 1, &size));
+	assert_int_equal(byte, 7);
+	err = memory_write_text(&memory, 0, (uintptr_t)pages, "x", 1);
+	assert_non_null(err);
+	error_free(err);
+	assert_int_equal(pages[0], 7);
+	alarm(0);
+	close(faults);
+	memory_deinit(&memory);
+	munmap(pages, 2 * PAGE);
+}
+
+/* Never touched, it is zero; a file's page is read from the file. */
+static void an_absent_page_that_nobody_serves_is_read(void **state)
+{
+	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	uint8_t *pages = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint8_t *text = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, 0);
+	struct memory memory;
+	uint8_t bytes[4] = { 1 };
+	size_t size;
+
+	(void)state;
+	memory_init(&memory, getpid());
+	assert_ok(memory_read(&memory, (uintptr_t)pages, bytes, 1, &size));
+	assert_int_equal(bytes[0], 0);
+	assert_ok(memory_read(&memory, (uintptr_t)text, bytes, 4, &size));
+	assert_memory_equal(bytes, "\177ELF", 4);
+	memory_deinit(&memory);
+	munmap((void *)text, PAGE);
+	munmap(pages, PAGE);
+	close(file);
+}
+
 static void what_is_not_mapped_is_not_refused(void **state)
 {
 	struct fixture *fixture = *state;
 	uint64_t page = (uintptr_t)fixture->pages;
 	struct error *err;
 
-	memory_deinit(&fixture->memory);
+	memory_close_file(&fixture->memory);
 	err = memory_write_text(&fixture->memory, 0, page, "x", 1);
 	assert_true(error_catch(err, ERROR_REFUSED));
 	err = memory_write_text(&fixture->memory, 0, page + 2 * PAGE, "x", 1);
@@ -194,6 +323,11 @@ int main(void)
 		TEST(without_the_file_it_is_written_by_ptrace),
 		TEST(nothing_is_written_where_nothing_is_mapped),
 		TEST(what_is_not_mapped_is_not_refused),
+		cmocka_unit_test(a_page_that_must_be_served_is_not_read),
+		cmocka_unit_test(nor_one_of_shared_memory),
+		cmocka_unit_test(
+			a_page_protected_by_userfaultfd_is_not_written),
+		cmocka_unit_test(an_absent_page_that_nobody_serves_is_read),
 		cmocka_unit_test(memory_is_that_of_a_thread_that_lives),
 		TEST(of_a_process_that_is_gone_nothing_is_read),
 	};

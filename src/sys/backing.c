@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is behind a page; see backing.h.
+ */
+#include "sys/backing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ioctl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+enum {
+	BACKING_DEVICES = 8,
+};
+
+/* A device number may be another file system's later. */
+static const uint64_t BACKING_KEPT_NS = CLOCK_NS_PER_S;
+
+struct backing_device {
+	uint32_t dev_major, dev_minor;
+	enum backing_kind kind;
+	uint64_t until_ns; /* 0: free */
+};
+
+struct backing {
+	pid_t tid;
+	bool opened; /* what follows was looked for; at the first question */
+	int maps; /* /proc/PID/maps; -1: cannot be read... */
+	bool gone; /* ...because there is no such process any more */
+	bool no_query; /* this kernel has no PROCMAP_QUERY */
+	dev_t shared; /* of memfd_create(2), shmget(2) and shared anonymous */
+	struct backing_device devices[BACKING_DEVICES];
+	unsigned int next; /* device to be replaced */
+};
+
+/* Linux 6.11, include/uapi/linux/fs.h; the headers may be older. */
+struct procmap_query_args {
+	uint64_t size;
+	uint64_t query_flags;
+	uint64_t query_addr;
+	uint64_t vma_start;
+	uint64_t vma_end;
+	uint64_t vma_flags;
+	uint64_t vma_page_size;
+	uint64_t vma_offset;
+	uint64_t inode;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	uint32_t vma_name_size;
+	uint32_t build_id_size;
+	uint64_t vma_name_addr;
+	uint64_t build_id_addr;
+};
+
+#define PROCMAP_QUERY_REQUEST _IOWR('f', 17, struct procmap_query_args)
+
+/*
+ * File systems whose pages come from memory or from a device of this machine.
+ * Of any other (fuse, nfs, cifs, 9p, ...) somebody must provide them.
+ */
+static const struct {
+	const char *type;
+	enum backing_kind kind;
+} backing_types[] = {
+	{ "tmpfs", BACKING_MEMORY },	{ "hugetlbfs", BACKING_MEMORY },
+	{ "devtmpfs", BACKING_MEMORY }, { "ramfs", BACKING_MEMORY },
+	{ "rootfs", BACKING_MEMORY },	{ "bcachefs", BACKING_DISK },
+	{ "btrfs", BACKING_DISK },	{ "cramfs", BACKING_DISK },
+	{ "erofs", BACKING_DISK },	{ "exfat", BACKING_DISK },
+	{ "ext2", BACKING_DISK },	{ "ext3", BACKING_DISK },
+	{ "ext4", BACKING_DISK },	{ "f2fs", BACKING_DISK },
+	{ "iso9660", BACKING_DISK },	{ "jfs", BACKING_DISK },
+	{ "nilfs2", BACKING_DISK },	{ "ntfs3", BACKING_DISK },
+	{ "overlay", BACKING_DISK },	{ "reiserfs", BACKING_DISK },
+	{ "squashfs", BACKING_DISK },	{ "ubifs", BACKING_DISK },
+	{ "udf", BACKING_DISK },	{ "vfat", BACKING_DISK },
+	{ "xfs", BACKING_DISK },	{ "zfs", BACKING_DISK },
+};
+
+static enum backing_kind kind_of_type(const char *type, size_t length)
+{
+	for (size_t i = 0; i < sizeof(backing_types) / sizeof(backing_types[0]);
+	     i++) {
+		if (strlen(backing_types[i].type) == length &&
+		    memcmp(backing_types[i].type, type, length) == 0)
+			return backing_types[i].kind;
+	}
+	return BACKING_SERVED;
+}
+
+/* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [FIELDS] - TYPE ..." */
+static bool mount_has_device(const char *line, uint32_t dev_major,
+			     uint32_t dev_minor)
+{
+	unsigned int line_major, line_minor;
+
+	return sscanf(line, "%*d %*d %u:%u", &line_major, &line_minor) == 2 &&
+	       line_major == dev_major && line_minor == dev_minor;
+}
+
+enum backing_kind backing_parse_mounts(const char *mounts, uint32_t dev_major,
+				       uint32_t dev_minor)
+{
+	static const char separator[] = " - ";
+
+	for (const char *line = mounts; *line;) {
+		size_t length = strcspn(line, "\n");
+		const char *type =
+			memmem(line, length, separator, strlen(separator));
+
+		if (type && mount_has_device(line, dev_major, dev_minor)) {
+			type += strlen(separator);
+			return kind_of_type(type, strcspn(type, " \n"));
+		}
+		line += length + (line[length] == '\n');
+	}
+	return BACKING_NONE;
+}
+
+/* In the mounts that this process sees; BACKING_NONE: not among them. */
+static enum backing_kind kind_in_mounts(pid_t pid, uint32_t dev_major,
+					uint32_t dev_minor)
+{
+	enum backing_kind kind = BACKING_NONE;
+	cleanup_fclose FILE *file = NULL;
+	cleanup_free char *line = NULL;
+	char path[32];
+	size_t size = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", (int)pid);
+	file = fopen(path, "re");
+	while (file && kind == BACKING_NONE && getline(&line, &size, file) > 0)
+		kind = backing_parse_mounts(line, dev_major, dev_minor);
+	return kind;
+}
+
+/*
+ * A device in none of the two lists may be any file system of another mount
+ * namespace, or one that was unmounted while it was in use.
+ */
+static enum backing_kind device_kind(const struct backing *backing,
+				     uint32_t dev_major, uint32_t dev_minor)
+{
+	enum backing_kind kind;
+
+	if (dev_major == 0 && dev_minor == 0)
+		return BACKING_MEMORY;
+	if (backing->shared == makedev(dev_major, dev_minor))
+		return BACKING_MEMORY;
+	kind = kind_in_mounts(backing->tid, dev_major, dev_minor);
+	if (kind == BACKING_NONE)
+		kind = kind_in_mounts(getpid(), dev_major, dev_minor);
+	return kind == BACKING_NONE ? BACKING_SERVED : kind;
+}
+
+static enum backing_kind device_find(struct backing *backing,
+				     uint32_t dev_major, uint32_t dev_minor)
+{
+	uint64_t now = clock_now_ns();
+	struct backing_device *device;
+
+	for (int i = 0; i < BACKING_DEVICES; i++) {
+		device = &backing->devices[i];
+		if (device->until_ns > now && device->dev_major == dev_major &&
+		    device->dev_minor == dev_minor)
+			return device->kind;
+	}
+	device = &backing->devices[backing->next++ % BACKING_DEVICES];
+	device->dev_major = dev_major;
+	device->dev_minor = dev_minor;
+	device->kind = device_kind(backing, dev_major, dev_minor);
+	device->until_ns = now + BACKING_KEPT_NS;
+	return device->kind;
+}
+
+/* START-END PERMISSIONS OFFSET MAJOR:MINOR INODE PATH, in hexadecimal */
+bool backing_parse_mapping(const char *line, struct backing_mapping *ret)
+{
+	unsigned long long start, end;
+	unsigned int dev_major, dev_minor;
+
+	if (sscanf(line, "%llx-%llx %*s %*x %x:%x", &start, &end, &dev_major,
+		   &dev_minor) != 4)
+		return false;
+	ret->start = start;
+	ret->end = end;
+	ret->dev_major = dev_major;
+	ret->dev_minor = dev_minor;
+	return true;
+}
+
+/* Before Linux 6.11. False: nothing is mapped there. */
+static bool mapping_read(const struct backing *backing, uint64_t address,
+			 struct backing_mapping *ret)
+{
+	cleanup_free char *line = NULL;
+	cleanup_fclose FILE *file = NULL;
+	char path[32];
+	size_t size = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", backing->maps);
+	/* a file of its own: what was read stays in the buffer of the other */
+	file = fopen(path, "re");
+	while (file && getline(&line, &size, file) > 0) {
+		if (backing_parse_mapping(line, ret) && address < ret->end)
+			return address >= ret->start;
+	}
+	return false;
+}
+
+/* False: nothing is mapped there. */
+static bool mapping_find(struct backing *backing, uint64_t address,
+			 struct backing_mapping *ret)
+{
+	struct procmap_query_args query = { .size = sizeof(query),
+					    .query_addr = address };
+
+	if (backing->no_query)
+		return mapping_read(backing, address, ret);
+	if (ioctl(backing->maps, PROCMAP_QUERY_REQUEST, &query) == 0) {
+		ret->dev_major = query.dev_major;
+		ret->dev_minor = query.dev_minor;
+		return true;
+	}
+	if (errno == ENOENT || errno == ESRCH)
+		return false;
+	backing->no_query = true;
+	return mapping_read(backing, address, ret);
+}
+
+/* Of shared memory that has no mount point. */
+static dev_t shared_device(void)
+{
+	cleanup_close int fd = memfd_create("racewatch", MFD_CLOEXEC);
+	struct stat status;
+
+	return fd >= 0 && fstat(fd, &status) == 0 ? status.st_dev : 0;
+}
+
+static void backing_open(struct backing *backing)
+{
+	char path[32];
+
+	backing->opened = true;
+	backing->shared = shared_device();
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)backing->tid);
+	backing->maps = open(path, O_RDONLY | O_CLOEXEC);
+	backing->gone = backing->maps < 0 &&
+			(errno == ENOENT || errno == ESRCH);
+}
+
+enum backing_kind backing_of(struct backing *backing, uint64_t address)
+{
+	struct backing_mapping mapping;
+
+	if (!backing)
+		return BACKING_SERVED;
+	if (!backing->opened)
+		backing_open(backing);
+	if (backing->maps < 0)
+		return backing->gone ? BACKING_NONE : BACKING_SERVED;
+	if (!mapping_find(backing, address, &mapping))
+		return BACKING_NONE;
+	return device_find(backing, mapping.dev_major, mapping.dev_minor);
+}
+
+struct backing *backing_create(pid_t tid)
+{
+	struct backing *backing = calloc(1, sizeof(*backing));
+
+	if (!backing)
+		return NULL;
+	backing->tid = tid;
+	backing->maps = -1;
+	return backing;
+}
+
+void backing_destroy(struct backing *backing)
+{
+	if (!backing)
+		return;
+	if (backing->maps >= 0)
+		close(backing->maps);
+	free(backing);
+}

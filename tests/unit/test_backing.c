@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is behind pages that are not in memory: of texts as the kernel writes
+ * them, and of mappings of this process.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sys/backing.h"
+
+enum { PAGE = 4096 };
+
+static const char mounts[] =
+	"23 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+	"24 23 0:5 / /proc rw - proc proc rw\n"
+	"25 23 0:30 / /run rw shared:2 master:3 - tmpfs tmpfs rw,size=9k\n"
+	"26 23 0:41 / /mnt/a rw - fuse.sshfs host: rw,user_id=0\n"
+	"27 23 0:42 / /mnt/b rw - fuse daemon rw\n"
+	"28 23 8:17 / /mnt/ntfs rw - fuseblk /dev/sdb1 rw\n"
+	"29 23 0:43 /x /home rw - nfs4 server:/x rw\n"
+	"30 23 0:44 / /merged rw - overlay overlay rw,lowerdir=/l\n"
+	"31 23 0:45 / /mnt/tmpfs\\040-\\040tmpfs rw - fuse.x x rw\n"
+	"32 23 0:46 / /short rw - ext4\n"
+	"33 23 0:47 / /broken rw";
+
+static void a_file_system_is_known_by_its_type(void **state)
+{
+	(void)state;
+	assert_int_equal(backing_parse_mounts(mounts, 8, 1), BACKING_DISK);
+	assert_int_equal(backing_parse_mounts(mounts, 0, 30), BACKING_MEMORY);
+	assert_int_equal(backing_parse_mounts(mounts, 0, 44), BACKING_DISK);
+	assert_int_equal(backing_parse_mounts(mounts, 0, 46), BACKING_DISK);
+}
+
+static void what_others_provide_is_served(void **state)
+{
+	(void)state;
+	assert_int_equal(backing_parse_mounts(mounts, 0, 41), BACKING_SERVED);
+	assert_int_equal(backing_parse_mounts(mounts, 0, 42), BACKING_SERVED);
+	assert_int_equal(backing_parse_mounts(mounts, 8, 17), BACKING_SERVED);
+	assert_int_equal(backing_parse_mounts(mounts, 0, 43), BACKING_SERVED);
+	assert_int_equal(backing_parse_mounts(mounts, 0, 45), BACKING_SERVED);
+	/* of no type that is known */
+	assert_int_equal(backing_parse_mounts(mounts, 0, 5), BACKING_SERVED);
+}
+
+static void a_device_without_a_mount_is_told(void **state)
+{
+	(void)state;
+	assert_int_equal(backing_parse_mounts(mounts, 0, 4), BACKING_NONE);
+	assert_int_equal(backing_parse_mounts(mounts, 0, 47), BACKING_NONE);
+	assert_int_equal(backing_parse_mounts("", 8, 1), BACKING_NONE);
+}
+
+static void a_mapping_has_a_device(void **state)
+{
+	struct backing_mapping mapping;
+
+	(void)state;
+	assert_true(backing_parse_mapping(
+		"7f0000001000-7f0000003000 r-xp 00002000 fe:1a 77    /a b\n",
+		&mapping));
+	assert_int_equal(mapping.start, 0x7f0000001000);
+	assert_int_equal(mapping.end, 0x7f0000003000);
+	assert_int_equal(mapping.dev_major, 0xfe);
+	assert_int_equal(mapping.dev_minor, 0x1a);
+	assert_false(backing_parse_mapping("", &mapping));
+	assert_false(backing_parse_mapping("7f00-8f00 r-xp 0", &mapping));
+}
+
+static void mappings_of_a_process_are_told_apart(void **state)
+{
+	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	void *text = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, 0);
+	void *anonymous =
+		mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *shared =
+		mmap(NULL, PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *none =
+		mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct backing *backing = backing_create(getpid());
+
+	(void)state;
+	munmap(none, PAGE);
+	assert_int_equal(backing_of(backing, (uintptr_t)anonymous),
+			 BACKING_MEMORY);
+	assert_int_equal(backing_of(backing, (uintptr_t)shared),
+			 BACKING_MEMORY);
+	assert_int_equal(backing_of(backing, (uintptr_t)none), BACKING_NONE);
+	/* of whatever file system this is built on */
+	assert_int_not_equal(backing_of(backing, (uintptr_t)text),
+			     BACKING_NONE);
+	assert_int_equal(backing_of(NULL, (uintptr_t)anonymous),
+			 BACKING_SERVED);
+	backing_destroy(backing);
+	munmap(text, PAGE);
+	munmap(anonymous, PAGE);
+	munmap(shared, PAGE);
+	close(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_system_is_known_by_its_type),
+		cmocka_unit_test(what_others_provide_is_served),
+		cmocka_unit_test(a_device_without_a_mount_is_told),
+		cmocka_unit_test(a_mapping_has_a_device),
+		cmocka_unit_test(mappings_of_a_process_are_told_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
