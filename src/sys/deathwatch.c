@@ -10,8 +10,10 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 enum { DEATHWATCH_SIGNAL = SIGUSR1 };
@@ -67,8 +69,12 @@ struct error *deathwatch_prepare(void)
 
 /* Sleep while both words are as they were; any return is a reason to look. */
 static void deathwatch_sleep(struct deathwatch *watch, uint32_t word,
-			     uint32_t news)
+			     uint32_t news, uint64_t until_ns)
 {
+	struct timespec until = {
+		.tv_sec = (time_t)(until_ns / CLOCK_NS_PER_S),
+		.tv_nsec = (long)(until_ns % CLOCK_NS_PER_S),
+	};
 	struct futex_waitv waiters[] = {
 		{ .val = word,
 		  .uaddr = (uintptr_t)&watch->word,
@@ -78,13 +84,15 @@ static void deathwatch_sleep(struct deathwatch *watch, uint32_t word,
 		  .flags = FUTEX_32 },
 	};
 
-	if (syscall(SYS_futex_waitv, waiters, 2, 0, NULL, 0) < 0 &&
+	if (syscall(SYS_futex_waitv, waiters, 2, 0, &until, CLOCK_MONOTONIC) <
+		    0 &&
 	    (errno == ENOSYS || errno == EPERM))
-		syscall(SYS_futex, &watch->word, FUTEX_WAIT, word, NULL, NULL,
-			0);
+		syscall(SYS_futex, &watch->word, FUTEX_WAIT_BITSET, word,
+			&until, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
-bool deathwatch_wait(struct deathwatch *watch, uint32_t *seen)
+bool deathwatch_wait(struct deathwatch *watch, uint32_t *seen,
+		     uint64_t until_ns)
 {
 	for (;;) {
 		uint32_t word = __atomic_load_n(&watch->word, __ATOMIC_ACQUIRE);
@@ -97,7 +105,9 @@ bool deathwatch_wait(struct deathwatch *watch, uint32_t *seen)
 			*seen = news;
 			return true;
 		}
-		deathwatch_sleep(watch, word, news);
+		if (clock_now_ns() >= until_ns)
+			return true;
+		deathwatch_sleep(watch, word, news, until_ns);
 	}
 }
 

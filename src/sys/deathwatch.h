@@ -45,11 +45,13 @@ void deathwatch_wake(struct deathwatch *watch);
 struct error *deathwatch_prepare(void);
 
 /*
- * In the watcher: sleep until the watched one has died, disowned the word, or
- * there is news other than *seen; true for the last, and *seen is brought up
- * to date. Before Linux 5.16 news does not wake.
+ * In the watcher: sleep until the watched one has died or disowned the word,
+ * there is news other than *seen, or it is until_ns (clock_now_ns()). False for
+ * the first two. *seen is brought up to date. Before Linux 5.16 news does not
+ * wake.
  */
-bool deathwatch_wait(struct deathwatch *watch, uint32_t *seen);
+bool deathwatch_wait(struct deathwatch *watch, uint32_t *seen,
+		     uint64_t until_ns);
 
 /* In the watcher: has it died? Else the word was disowned. */
 bool deathwatch_died(const struct deathwatch *watch);

@@ -28,6 +28,7 @@
 
 struct error;
 struct guardian;
+struct heartbeat;
 struct pidref;
 struct thread;
 
@@ -43,6 +44,7 @@ struct engine {
 	enum engine_phase phase;
 	pid_t pid; /* of the first watched process */
 	struct guardian *guardian; /* for attach; else NULL */
+	struct heartbeat *heartbeat;
 	bool child; /* we started it: its end is ours to report */
 	const struct pidref *attached; /* the first, if not ours; or NULL */
 	bool exit_kill;

@@ -16,12 +16,15 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "sys/deathwatch.h"
 #include "target/fortify.h"
 #include "target/guardrestore.h"
+#include "target/guardstuck.h"
 #include "target/guardtable.h"
 #include "target/guardtend.h"
+#include "target/heartbeat.h"
 #include "wire/message.h"
 
 enum {
@@ -47,6 +50,13 @@ static int guardian_close_files(int kept)
 	return kept;
 }
 
+struct guardian_state {
+	struct guardrestore *restore;
+	struct heartbeat *heartbeat;
+	struct heartbeat_watch watch;
+	int tracer; /* a pidfd; -1: there are none here, or they are refused */
+};
+
 static int guardian_open_tracer(pid_t pid)
 {
 	return (int)syscall(SYS_pidfd_open, pid, 0);
@@ -69,31 +79,66 @@ static void guardian_await_end(int tracer, pid_t pid)
 		poll(NULL, 0, 1);
 }
 
-static void guardian_act(struct guardrestore *restore, int tracer)
+static void guardian_act(struct guardrestore *restore, int tracer, bool stuck)
 {
 	const struct guardtable *table = restore->table;
 	uint32_t left;
 
 	guardrestore_open(restore);
 	left = guardrestore_text(restore);
-	if (left == 0 && !table->registers)
+	if (left == 0 && !table->registers && !stuck)
 		return;
 	guardian_await_end(tracer, table->death.pid);
 	for (uint32_t i = 0; i < GUARDTABLE_SPACES; i++)
 		guardtend_space(restore, i);
+	if (stuck)
+		guardstuck_continue(restore);
 }
 
-static void guardian_sleep(struct guardtable *table,
-			   struct guardrestore *restore)
+/* Look after the tracer. True: it was stuck, and has been killed. */
+static bool guardian_look(struct guardian_state *state)
 {
+	struct guardrestore *restore = state->restore;
+	pid_t pid = restore->table->death.pid;
+
+	switch (heartbeat_look(&state->watch, state->heartbeat, pid,
+			       clock_now_ns())) {
+	case HEARTBEAT_CONTINUE:
+		syscall(SYS_pidfd_send_signal, state->tracer, SIGCONT, NULL, 0);
+		return false;
+	case HEARTBEAT_STUCK:
+		/* no other way is safe from hitting somebody else */
+		if (state->tracer < 0)
+			return false;
+		__atomic_store_n(&state->heartbeat->killed, 1,
+				 __ATOMIC_RELEASE);
+		guardstuck_kill(restore, state->tracer);
+		return true;
+	case HEARTBEAT_WELL:
+	default:
+		return false;
+	}
+}
+
+/* Until the tracer needs no guardian, has died, or was killed: true then. */
+static bool guardian_sleep(struct guardian_state *state)
+{
+	struct deathwatch *death = &state->restore->table->death;
 	uint32_t seen = 0;
 
-	while (deathwatch_wait(&table->death, &seen))
-		guardrestore_open(restore);
+	while (deathwatch_wait(death, &seen, state->watch.due_ns)) {
+		guardrestore_open(state->restore);
+		if (guardian_look(state))
+			return true;
+	}
+	return false;
 }
 
-static void guardian_main(struct guardtable *table, int ready)
+static void guardian_main(struct guardtable *table, struct heartbeat *heartbeat,
+			  int ready)
 {
+	struct guardian_state state = { .heartbeat = heartbeat };
+	bool stuck;
 	struct guardrestore *restore;
 	struct error *err;
 	sigset_t all;
@@ -119,13 +164,16 @@ static void guardian_main(struct guardtable *table, int ready)
 	if (write(ready, "", 1) != 1)
 		return;
 	close(ready);
-	guardian_sleep(table, restore);
-	if (deathwatch_died(&table->death))
-		guardian_act(restore, tracer);
+	state.restore = restore;
+	state.tracer = tracer;
+	stuck = guardian_sleep(&state);
+	if (stuck || deathwatch_died(&table->death))
+		guardian_act(restore, tracer, stuck);
 }
 
 /* Fork it, and wait until it is there. */
-static struct error *guardian_fork(struct guardian *guardian)
+static struct error *guardian_fork(struct guardian *guardian,
+				   struct heartbeat *heartbeat)
 {
 	cleanup_close int ready = -1;
 	int fds[2];
@@ -136,7 +184,7 @@ static struct error *guardian_fork(struct guardian *guardian)
 	ready = fds[0];
 	guardian->pid = fork();
 	if (guardian->pid == 0) {
-		guardian_main(guardian->table, fds[1]);
+		guardian_main(guardian->table, heartbeat, fds[1]);
 		_exit(0); /* exit-allowed: the guardian process ends here */
 	}
 	close(fds[1]);
@@ -150,7 +198,7 @@ static struct error *guardian_fork(struct guardian *guardian)
 	return error_create(ERROR_OTHER, "the guardian could not start");
 }
 
-struct error *guardian_start(struct guardian **ret)
+struct error *guardian_start(struct heartbeat *heartbeat, struct guardian **ret)
 {
 	struct guardian *guardian = calloc(1, sizeof(*guardian));
 	struct error *err;
@@ -162,7 +210,7 @@ struct error *guardian_start(struct guardian **ret)
 	if (!err)
 		err = deathwatch_own(&guardian->table->death);
 	if (!err)
-		err = guardian_fork(guardian);
+		err = guardian_fork(guardian, heartbeat);
 	if (err) {
 		guardtable_destroy(guardian->table);
 		free(guardian);
@@ -240,6 +288,11 @@ void guardian_note_registers(struct guardian *guardian)
 {
 	if (guardian)
 		guardian->table->registers = true;
+}
+
+struct error *guardian_deputize(struct guardian *guardian)
+{
+	return guardian ? deputy_start(&guardian->table->deputy) : NULL;
 }
 
 bool guardian_ended(struct guardian *guardian, pid_t pid)

@@ -5,7 +5,12 @@
  * tracer dies, by SIGKILL or a bug of its own, the guardian writes the
  * original text back and clears what the tracer left in debug registers.
  *
- * It sleeps until then. It is in a session of its own, keeps no file of the
+ * So it does when the tracer lives and is stuck (heartbeat.h): it continues a
+ * tracer that was stopped, and kills one that waits for something that does not
+ * come, after it has seen to it that the threads of the program survive that
+ * (guardstuck.h).
+ *
+ * It sleeps but for a look at the tracer four times a second. It is in a session of its own, keeps no file of the
  * others open, and is killable, which harms nobody but leaves the program
  * unguarded.
  */
@@ -20,6 +25,7 @@
 
 struct error;
 struct guardtable;
+struct heartbeat;
 struct wire_site;
 
 struct guardian {
@@ -33,7 +39,8 @@ struct guardian {
  * Fork it. The caller is the tracer, and single-threaded. Early, while it is
  * small.
  */
-struct error *guardian_start(struct guardian **ret);
+struct error *guardian_start(struct heartbeat *heartbeat,
+			     struct guardian **ret);
 
 /* Nothing is armed any more: it ends, and is waited for. NULL is fine. */
 void guardian_stop(struct guardian *guardian);
@@ -59,6 +66,12 @@ void guardian_remove(struct guardian *guardian, uint32_t entry);
 
 /* Debug registers are about to be set by ptrace. */
 void guardian_note_registers(struct guardian *guardian);
+
+/*
+ * The thread that the guardian needs in a stuck tracer (deputy.h): when the
+ * tracer will fork no more.
+ */
+struct error *guardian_deputize(struct guardian *guardian);
 
 /* A child ended: was it the guardian? Told once. */
 bool guardian_ended(struct guardian *guardian, pid_t pid);

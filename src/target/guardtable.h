@@ -18,6 +18,7 @@
 
 #include "base/vec.h"
 #include "sys/deathwatch.h"
+#include "target/deputy.h"
 #include "x86/access.h"
 
 enum {
@@ -43,6 +44,7 @@ struct guardtable_space {
 
 struct guardtable {
 	struct deathwatch death;
+	struct deputy deputy;
 	bool registers; /* debug registers are set in threads, by ptrace */
 	uint32_t end; /* entries from there on have never been used */
 	uint32_t recent_next; /* counts all that were ever armed */

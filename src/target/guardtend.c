@@ -150,11 +150,24 @@ static void tend_zero(pid_t tid, int number)
 		error_free(trace_set_debug(tid, number, 0));
 }
 
+/* The tracer's deputy has waited for its stop: the signal is gone. */
+static void tend_taken(const struct tend *tend, pid_t tid)
+{
+	struct x86_registers regs;
+	struct error *err = trace_registers(tid, &regs);
+
+	if (!err && tend_ours(tend, regs.rip - 1))
+		err = trace_set_rip(tid, regs.rip - 1);
+	error_free(err);
+}
+
 static void tend_stopped(struct tend *tend, const struct stop_reason *stop)
 {
 	int signal = stop->kind == STOP_SIGNAL ? stop->signal : 0;
 
-	if (signal == SIGTRAP)
+	if (deputy_has_trap(&tend->restore->table->deputy, stop->tid))
+		tend_taken(tend, stop->tid);
+	else if (signal == SIGTRAP)
 		signal = tend_trap(tend, stop->tid);
 	guardrestore_through(tend->restore, tend->space, stop->tid);
 	error_free(trace_set_debug(stop->tid, DR_CONTROL, 0));

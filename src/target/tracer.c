@@ -27,6 +27,7 @@
 #include "target/engine.h"
 #include "target/fortify.h"
 #include "target/guardian.h"
+#include "target/heartbeat.h"
 #include "target/launch.h"
 #include "target/moment.h"
 #include "target/onset.h"
@@ -338,6 +339,7 @@ static void tracer_loop(struct engine *engine, int signals)
 		 * The end of a process need not be told by SIGCHLD (clone(2)):
 		 * each tick looks for it.
 		 */
+		heartbeat_beat(engine->heartbeat);
 		if (news.children || tick || engine->early.count > 0)
 			idle = tracer_events(engine);
 		if (news.messages || tick)
@@ -437,7 +439,7 @@ static struct error *tracer_begin(struct engine *engine,
 	if (!config->argv) {
 		/* what is sent to the front end's whole group spares us */
 		setpgid(0, 0);
-		err = guardian_start(&engine->guardian);
+		err = guardian_start(engine->heartbeat, &engine->guardian);
 		if (err)
 			return err;
 	}
@@ -501,7 +503,8 @@ static void tracer_prepare(struct engine *engine, bool guarded)
 	engine->before_others = guarded;
 }
 
-static void tracer_main(const struct tracer_config *config, int fd)
+static void tracer_main(const struct tracer_config *config, int fd,
+			struct heartbeat *heartbeat)
 {
 	struct engine engine;
 	struct error *err;
@@ -514,8 +517,11 @@ static void tracer_main(const struct tracer_config *config, int fd)
 	engine.load.front = getppid();
 	if (!err && signals < 0)
 		err = error_os(errno, "make a signal file");
+	engine.heartbeat = heartbeat;
 	if (!err)
 		err = tracer_begin(&engine, config, &before);
+	if (!err)
+		err = guardian_deputize(engine.guardian);
 	tracer_prepare(&engine, engine.guardian);
 	if (err) {
 		tracer_fail(&engine, err);
@@ -523,6 +529,7 @@ static void tracer_main(const struct tracer_config *config, int fd)
 		engine.child = false;
 	}
 	tracer_loop(&engine, signals);
+	heartbeat_end(heartbeat);
 	/* children whose creator died at their birth */
 	tracer_events(&engine);
 	if (engine.watch.ops && engine.watch.ops->shut)
@@ -535,26 +542,32 @@ static void tracer_main(const struct tracer_config *config, int fd)
 struct error *tracer_spawn(const struct tracer_config *config,
 			   struct tracer *ret)
 {
+	struct heartbeat *heartbeat;
+	struct error *err;
 	int fds[2];
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
 		return error_os(errno, "make a channel");
-	pid = fork();
+	err = heartbeat_create(&heartbeat);
+	pid = err ? -1 : fork();
 	if (pid < 0) {
-		struct error *err = error_os(errno, "fork the tracer");
-
+		if (!err) {
+			err = error_os(errno, "fork the tracer");
+			heartbeat_destroy(heartbeat);
+		}
 		close(fds[0]);
 		close(fds[1]);
 		return err;
 	}
 	if (pid == 0) {
 		close(fds[0]);
-		tracer_main(config, fds[1]);
+		tracer_main(config, fds[1], heartbeat);
 		_exit(0); /* exit-allowed: the tracer process ends here */
 	}
 	close(fds[1]);
 	ret->pid = pid;
+	ret->heartbeat = heartbeat;
 	ret->fd = fds[0];
 	return NULL;
 }

@@ -15,6 +15,7 @@
 #include "wire/message.h"
 
 struct error;
+struct heartbeat;
 struct pidref;
 
 struct tracer_config {
@@ -35,6 +36,7 @@ struct tracer_config {
 
 struct tracer {
 	pid_t pid;
+	struct heartbeat *heartbeat; /* the caller's to destroy */
 	int fd; /* the front end's end of the channel */
 };
 

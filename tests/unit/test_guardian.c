@@ -11,10 +11,14 @@
 
 #include "tracee.h"
 
+#include <sched.h>
+
 #include "sites.h"
+#include "sys/procfs.h"
 #include "target/breakpoint.h"
 #include "target/guardian.h"
 #include "target/guardtable.h"
+#include "target/heartbeat.h"
 
 enum { PAGE = 4096, TEXT = 2 * PAGE, DR_CONTROL = 7 };
 
@@ -25,6 +29,8 @@ static struct shared {
 	pid_t target, guardian;
 	bool registers; /* set some, by ptrace */
 	bool clean; /* the tracer ends by itself */
+	bool stuck; /* it is, with a stop that nobody waits for */
+	struct heartbeat heartbeat;
 } * shared;
 
 static void target_body(void *arg)
@@ -64,7 +70,7 @@ static void tracer_body(void *arg)
 	struct addrspace *space;
 
 	(void)arg;
-	assert_ok(guardian_start(&guardian));
+	assert_ok(guardian_start(&shared->heartbeat, &guardian));
 	shared->guardian = guardian->pid;
 	shared->target = tracee_fork(target_body, NULL);
 	tracee_await(&shared->up, 1);
@@ -75,6 +81,11 @@ static void tracer_body(void *arg)
 	arm(space, site_far);
 	if (shared->registers)
 		set_registers(guardian);
+	if (shared->stuck) {
+		assert_ok(guardian_deputize(guardian));
+		assert_ok(trace_seize_alone(shared->target));
+		heartbeat_beat(&shared->heartbeat);
+	}
 	tracee_tell(&shared->ready, READY);
 	if (shared->clean) {
 		guardian_stop(guardian);
@@ -164,6 +175,30 @@ static void a_killed_tracer_leaves_clear_registers(void **state)
 	assert_int_equal(control & 0xff, 0);
 }
 
+/* After seconds in which its heart does not beat. */
+static void a_stuck_tracer_is_killed_for_its_target(void **state)
+{
+	struct thread_status status;
+	pid_t tracer;
+	int how;
+
+	(void)state;
+	shared->stuck = true;
+	tracer = start();
+	assert_int_equal(waitpid(tracer, &how, 0), tracer);
+	assert_true(WIFSIGNALED(how));
+	assert_int_equal(WTERMSIG(how), SIGKILL);
+	assert_int_equal(shared->heartbeat.killed, 1);
+	end_of(shared->guardian);
+	assert_true(pristine());
+	/* on the way from SIGSTOP back to its sleep */
+	do {
+		sched_yield();
+		assert_ok(procfs_status(shared->target, &status));
+		assert_int_equal(status.tracer, 0);
+	} while (status.state != 'S');
+}
+
 /* It is for the tracer then to have lifted what it armed. */
 static void a_clean_end_writes_nothing(void **state)
 {
@@ -187,7 +222,7 @@ static void a_killed_guardian_is_noticed_once(void **state)
 	pid_t pid;
 
 	(void)state;
-	assert_ok(guardian_start(&guardian));
+	assert_ok(guardian_start(&shared->heartbeat, &guardian));
 	pid = guardian->pid;
 	shared->target = tracee_fork(target_body, NULL);
 	tracee_kill(pid);
@@ -222,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_killed_tracer_leaves_clean_text),
 		TEST(a_killed_tracer_leaves_clear_registers),
+		TEST(a_stuck_tracer_is_killed_for_its_target),
 		TEST(a_clean_end_writes_nothing),
 		TEST(a_killed_guardian_is_noticed_once),
 		TEST(no_guardian_is_no_obstacle),

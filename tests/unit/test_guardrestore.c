@@ -256,7 +256,7 @@ static void what_cannot_be_written_goes_through_a_thread(void **state)
 
 	arm(fixture, 0, site_write);
 	arm(fixture, 0, site_far);
-	memory_deinit(&fixture->restore->memories[space]);
+	memory_close_file(&fixture->restore->memories[space]);
 	assert_int_equal(guardrestore_text(fixture->restore), 2);
 	assert_false(pristine(fixture, 0));
 	tracee_seize(fixture->pids[0]);
