@@ -22,6 +22,7 @@
 #include "detect/watched.h"
 #include "report/dedupe.h"
 #include "report/learned.h"
+#include "target/heartbeat.h"
 #include "wire/channel.h"
 
 /* Where a learned site is in this session. */
@@ -41,6 +42,8 @@ struct session {
 	struct channel channel;
 	pid_t tracer_pid;
 	bool tracer_reaped;
+	struct heartbeat *heartbeat; /* the tracer's */
+	struct heartbeat_watch heartbeat_watch;
 	int tracer_status;
 	int signal_fd;
 
@@ -71,6 +74,7 @@ struct session {
 	uint64_t started_ns; /* watching began; 0: not yet */
 	uint64_t stopped_ns; /* ... and ended; 0: not yet */
 	uint64_t status_ns; /* when the status is due */
+	uint64_t abandon_ns; /* when the tracer is waited for no more; 0: not */
 	uint64_t kill_ns; /* when SIGTERM is followed by SIGKILL; 0: not */
 	bool stopping; /* WIRE_STOP was sent */
 	bool worth_stopping; /* the conflict at work is a race to stop at */

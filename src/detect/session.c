@@ -28,6 +28,9 @@ static const uint64_t KILL_DELAY_NS = 2 * CLOCK_NS_PER_S;
 /* the tracer may take so long to restore the target when all else failed */
 static const uint64_t GIVE_UP_NS = 5 * CLOCK_NS_PER_S;
 
+/* and so long at most when racewatch was asked a second time to end */
+static const uint64_t ABANDON_NS = 2 * CLOCK_NS_PER_S;
+
 enum { SESSION_OUT_LIMIT = 8 << 20 };
 
 void session_stop(struct session *session)
@@ -78,6 +81,18 @@ static void session_reap(struct session *session)
 		session->tracer_reaped = true;
 }
 
+/* Asked to end, and asked again: the tracer gets a little time still. */
+static void session_abandon(struct session *session)
+{
+	if (session->abandon_ns == 0)
+		session->abandon_ns = clock_now_ns() + ABANDON_NS;
+}
+
+static bool session_is_abandoned(const struct session *session)
+{
+	return session->abandon_ns && clock_now_ns() >= session->abandon_ns;
+}
+
 /*
  * Has the kernel sent it to the program as well? What is typed goes to all of
  * the foreground. That the terminal has gone, its session leader is told alone
@@ -126,6 +141,8 @@ static void session_asked(struct session *session,
 	 */
 	if (!session->config->argv || number == SIGPIPE ||
 	    (number == SIGXCPU && info->ssi_code == SI_KERNEL)) {
+		if (session->stopping && number != SIGPIPE)
+			session_abandon(session);
 		session_interrupt(session, number);
 		return;
 	}
@@ -133,8 +150,11 @@ static void session_asked(struct session *session,
 		session_signal(session, number);
 	session_continue(session);
 	if ((number == SIGINT || number == SIGTERM) &&
-	    ++session->interrupts > 1)
+	    ++session->interrupts > 1) {
+		if (session->interrupts > 2)
+			session_abandon(session);
 		session_interrupt(session, number);
+	}
 }
 
 static void session_signals(struct session *session)
@@ -162,6 +182,7 @@ static uint64_t session_deadline(const struct session *session)
 	uint64_t due;
 
 	at = earlier(at, session->kill_ns);
+	at = earlier(at, session->abandon_ns);
 	if (!session->started_ns)
 		return at;
 	if (config->timeout_ns && !session->result.timed_out)
@@ -197,6 +218,30 @@ static struct error *session_wait(struct session *session)
 	return NULL;
 }
 
+/*
+ * A stuck tracer (heartbeat.h) of a program that was attached to is the
+ * guardian's affair. There is none where the program is ours: it ends with the
+ * tracer.
+ */
+static void session_check_tracer(struct session *session, uint64_t now)
+{
+	if (session->tracer_reaped || !session->config->argv)
+		return;
+	switch (heartbeat_look(&session->heartbeat_watch, session->heartbeat,
+			       session->tracer_pid, now)) {
+	case HEARTBEAT_CONTINUE:
+		kill(session->tracer_pid, SIGCONT);
+		break;
+	case HEARTBEAT_STUCK:
+		session->heartbeat->killed = 1;
+		kill(session->tracer_pid, SIGKILL);
+		break;
+	case HEARTBEAT_WELL:
+	default:
+		break;
+	}
+}
+
 static void session_timers(struct session *session)
 {
 	const struct session_config *config = session->config;
@@ -214,12 +259,25 @@ static void session_timers(struct session *session)
 		session->kill_ns = now + KILL_DELAY_NS;
 		session_signal(session, SIGKILL);
 	}
+	session_check_tracer(session, now);
 	if (now < session->status_ns)
 		return;
 	session->status_ns = now + STATUS_PERIOD_NS;
 	session_update_counts(session);
 	if (session->started_ns && !session->done && session->sink->status)
 		session->sink->status(session->sink->context, &session->counts);
+}
+
+/* It was found stuck, and ended for that. */
+static struct error *session_tracer_stuck(const struct session *session)
+{
+	return error_create(
+		ERROR_OTHER,
+		session->config->argv
+			? "the tracer process hung and was killed, and the "
+			  "program with it"
+			: "the tracer process hung and was killed; the "
+			  "program was restored and runs on");
 }
 
 static struct error *session_tracer_died(struct session *session)
@@ -235,6 +293,8 @@ static struct error *session_tracer_died(struct session *session)
 		session_reap(session);
 	}
 	status = session->tracer_status;
+	if (__atomic_load_n(&session->heartbeat->killed, __ATOMIC_ACQUIRE))
+		return session_tracer_stuck(session);
 	if (session->tracer_reaped && WIFSIGNALED(status))
 		return error_create(
 			ERROR_OTHER,
@@ -264,11 +324,14 @@ static struct error *session_loop(struct session *session)
 {
 	struct error *err = NULL;
 
-	while (!err && !session->done) {
+	while (!err && !session->done && !session_is_abandoned(session)) {
 		err = session_turn(session);
 		if (!err && !session->done)
 			err = session_wait(session);
 	}
+	if (!err && !session->done)
+		err = error_create(ERROR_OTHER,
+				   "interrupted before the program was let go");
 	return err;
 }
 
@@ -283,17 +346,23 @@ static void session_close(struct session *session)
 
 	channel_flush(&session->channel);
 	channel_deinit(&session->channel);
-	while (!session->tracer_reaped && clock_now_ns() < give_up) {
+	/* a program that is ours has no guardian: it is looked after to the end */
+	while (!session->tracer_reaped && clock_now_ns() < give_up &&
+	       (session->config->argv || !session_is_abandoned(session))) {
 		struct pollfd fd = { .fd = session->signal_fd,
 				     .events = POLLIN };
 
+		session_check_tracer(session, clock_now_ns());
 		session_reap(session);
 		if (!session->tracer_reaped && poll(&fd, 1, 50) > 0)
 			session_signals(session);
 	}
 	if (!session->tracer_reaped)
-		log_warn("the tracer process %d has not ended",
-			 (int)session->tracer_pid);
+		log_warn("the tracer process %d has not ended%s",
+			 (int)session->tracer_pid,
+			 session->config->argv
+				 ? ""
+				 : "; its guardian lets the program go");
 }
 
 static void session_deinit(struct session *session)
@@ -310,6 +379,7 @@ static void session_deinit(struct session *session)
 	lengths_deinit(&session->lengths);
 	watched_deinit(&session->watched);
 	close(session->signal_fd);
+	heartbeat_destroy(session->heartbeat);
 }
 
 static struct error *session_spawn(struct session *session)
@@ -334,6 +404,7 @@ static struct error *session_spawn(struct session *session)
 	if (err)
 		return err;
 	session->tracer_pid = tracer.pid;
+	session->heartbeat = tracer.heartbeat;
 	return channel_init(&session->channel, tracer.fd, SESSION_OUT_LIMIT);
 }
 
