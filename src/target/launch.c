@@ -235,6 +235,16 @@ static bool attach_thread(pid_t tid, void *data)
 	return true;
 }
 
+/* It ended before any of its threads was seized: as if it had never been. */
+static void attach_forget(struct engine *engine, struct process *process)
+{
+	if (engine->pid == process->pid) {
+		engine->pid = 0;
+		engine->attached = NULL;
+	}
+	engine_remove_process(engine, process);
+}
+
 struct error *launch_attach(struct engine *engine, pid_t pid,
 			    const struct pidref *meant)
 {
@@ -256,6 +266,8 @@ struct error *launch_attach(struct engine *engine, pid_t pid,
 	if (!err && (attach.process->threads.count == 0 ||
 		     (meant && !pidref_valid(meant))))
 		err = error_gone;
+	if (err == error_gone && attach.process->threads.count == 0)
+		attach_forget(engine, attach.process);
 	if (err)
 		return error_wrap(err, "attach to %d", (int)pid);
 	engine->phase = ENGINE_WATCHING;

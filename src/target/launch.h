@@ -32,7 +32,8 @@ struct error *launch_command(struct engine *engine,
 /*
  * Seize all threads of a process until their list is stable. Its first thread
  * may have exited. meant: error_gone if pid is that of another process by now;
- * kept by the engine. NULL: whoever has the pid.
+ * kept by the engine. NULL: whoever has the pid. After error_gone, the engine
+ * knows nothing of a process that ended before any of its threads was seized.
  */
 struct error *launch_attach(struct engine *engine, pid_t pid,
 			    const struct pidref *meant);

@@ -382,15 +382,26 @@ struct tracer_signals {
 	struct sigaction child_action;
 };
 
+/* Of several, those that end before they are seized are left out. */
 static struct error *tracer_attach(struct engine *engine,
 				   const struct tracer_config *config)
 {
-	struct error *err = NULL;
+	for (size_t i = 0; i < config->pid_count; i++) {
+		pid_t pid = config->pids[i];
+		struct error *err = launch_attach(
+			engine, pid, config->held ? &config->held[i] : NULL);
 
-	for (size_t i = 0; !err && i < config->pid_count; i++)
-		err = launch_attach(engine, config->pids[i],
-				    config->held ? &config->held[i] : NULL);
-	return err;
+		if (err && (err != error_gone || engine_process(engine, pid)))
+			return err;
+		if (err && config->pid_count > 1)
+			engine_note(
+				engine,
+				error_create(
+					ERROR_OTHER,
+					"process %d has ended; it is left out",
+					(int)pid));
+	}
+	return engine->processes.count > 0 ? NULL : error_gone;
 }
 
 /* The back-end, and how breakpoints are set. */

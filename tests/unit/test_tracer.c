@@ -89,6 +89,7 @@ struct frontend {
 	struct wire_site sites[2];
 	int site_count;
 	bool started, detached, exited, failed;
+	char note[256]; /* the last one */
 	struct wire_started start;
 	struct wire_failed failure;
 	struct wire_exited exit;
@@ -168,6 +169,10 @@ static void frontend_message(struct frontend *frontend, enum wire_type type,
 		if (frontend->conflict_count == 0 ||
 		    !frontend->conflict.sides[1].present)
 			frontend_conflict(frontend, payload, size);
+		break;
+	case WIRE_NOTE:
+		snprintf(frontend->note, sizeof(frontend->note), "%.*s",
+			 (int)size, (const char *)payload);
 		break;
 	case WIRE_DETACHED:
 		frontend->detached = true;
@@ -409,6 +414,80 @@ static void a_signal_is_passed_to_the_program(void **state)
 	frontend_end(frontend);
 }
 
+static void pausing_body(void *arg)
+{
+	tracee_tell(arg, 1);
+	for (;;)
+		pause();
+}
+
+/* A process that has ended and was waited for: nobody has its id. */
+static pid_t ended_process(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return pid;
+}
+
+static struct frontend *frontend_attach(const int *pids, size_t count)
+{
+	struct frontend *frontend = calloc(1, sizeof(*frontend));
+	struct tracer_config config = { .pids = pids,
+					.pid_count = count,
+					.backend = "value",
+					.seed = 1,
+					.params = { .pool = 4, .rate = 10 } };
+
+	memory_fd = (int)syscall(SYS_memfd_create, "arena", 0);
+	assert_int_equal(ftruncate(memory_fd, sizeof(*arena)), 0);
+	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED,
+		     memory_fd, 0);
+	alarm(TRACEE_TEST_SECONDS);
+	assert_ok(tracer_spawn(&config, &frontend->tracer));
+	assert_ok(channel_init(&frontend->channel, frontend->tracer.fd,
+			       OUT_LIMIT));
+	frontend_until(frontend, frontend->started || frontend->failed);
+	return frontend;
+}
+
+static void one_of_several_that_has_ended_is_left_out(void **state)
+{
+	uint32_t *ready = tracee_share(sizeof(*ready));
+	int pids[] = { ended_process(), tracee_fork(pausing_body, ready),
+		       ended_process() };
+	struct frontend *frontend;
+	char number[16];
+
+	(void)state;
+	tracee_await(ready, 1);
+	frontend = frontend_attach(pids, 3);
+	assert_true(frontend->started);
+	assert_int_equal(frontend->start.pid, pids[1]);
+	snprintf(number, sizeof(number), " %d ", pids[2]);
+	assert_non_null(strstr(frontend->note, number));
+	channel_send(&frontend->channel, WIRE_STOP, NULL, 0);
+	frontend_until(frontend, frontend->detached);
+	assert_true(frontend->detached);
+	frontend_end(frontend);
+	tracee_kill(pids[1]);
+	munmap(ready, sizeof(*ready));
+}
+
+static void where_all_have_ended_it_fails(void **state)
+{
+	int pids[] = { ended_process(), ended_process() };
+	struct frontend *frontend = frontend_attach(pids, 2);
+
+	(void)state;
+	assert_false(frontend->started);
+	assert_true(frontend->failed);
+	assert_int_equal(frontend->failure.kind, ERROR_GONE);
+	frontend_end(frontend);
+}
+
 /* In the middle of stalls, with breakpoints armed, the channel closes. */
 static void the_front_end_dies(const char *backend)
 {
@@ -452,6 +531,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(perf_cpu_finds_the_race),
 		cmocka_unit_test(value_finds_the_race),
 		cmocka_unit_test(a_command_that_is_not_there_is_named),
+		cmocka_unit_test(one_of_several_that_has_ended_is_left_out),
+		cmocka_unit_test(where_all_have_ended_it_fails),
 		cmocka_unit_test(an_unknown_backend_is_an_error),
 		cmocka_unit_test(the_program_ends_by_itself),
 		cmocka_unit_test(a_signal_is_passed_to_the_program),
