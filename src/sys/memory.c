@@ -261,9 +261,6 @@ struct error *memory_write_text(const struct memory *memory, pid_t stopped_tid,
 {
 	ssize_t n = -1;
 
-	if (memory_is_served(memory, address, size))
-		return error_os(EFAULT, "write text of %d at 0x%llx",
-				(int)memory->pid, (unsigned long long)address);
 	errno = EBADF;
 	if (memory->fd >= 0)
 		n = pwrite(memory->fd, bytes, size, (off_t)address);

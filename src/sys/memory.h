@@ -54,7 +54,9 @@ bool memory_is_served(const struct memory *memory, uint64_t address,
 		      size_t size);
 
 /*
- * Write text, all or nothing, even where the mapping is read-only.
+ * Write text, all or nothing, even where the mapping is read-only. The caller
+ * has just read these bytes: whether their pages may be touched is not asked
+ * again.
  * stopped_tid: a thread in ptrace-stop for the fall-back; 0: there is none.
  * ERROR_REFUSED: the bytes can be read, but not written without such a thread.
  */
