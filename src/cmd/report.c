@@ -95,9 +95,18 @@ static const struct option_table report_table = {
 	.count = sizeof(report_defs) / sizeof(report_defs[0]),
 };
 
+/* The files to be read. */
+struct report_input {
+	struct naming *naming;
+	char **paths;
+	int count;
+	bool diff;
+	bool malformed; /* records were left out */
+};
+
 /* Add a file's records; what it lacks is said. */
-static struct error *report_read(struct merge *merge, struct naming *naming,
-				 const char *path)
+static struct error *report_read(struct merge *merge,
+				 struct report_input *input, const char *path)
 {
 	uint64_t runs = merge_runs(merge);
 	struct reader *reader;
@@ -105,7 +114,9 @@ static struct error *report_read(struct merge *merge, struct naming *naming,
 
 	if (err)
 		return err;
-	err = naming_add_all(naming, merge, reader);
+	reader_skip_malformed(reader);
+	err = naming_add_all(input->naming, merge, reader);
+	input->malformed |= reader_malformed(reader) > 0;
 	if (!err && merge_runs(merge) == runs)
 		log_warn("%s: there is no record of a run or race in it",
 			 reader_name(reader));
@@ -113,9 +124,8 @@ static struct error *report_read(struct merge *merge, struct naming *naming,
 	return err;
 }
 
-static struct error *report_merge(char **paths, int count,
-				  struct naming *naming, bool quiet,
-				  struct merge **ret)
+static struct error *report_merge(struct report_input *input, char **paths,
+				  int count, bool quiet, struct merge **ret)
 {
 	struct merge *merge;
 	struct error *err = merge_create(MERGE_MEMORY, &merge);
@@ -123,7 +133,7 @@ static struct error *report_merge(char **paths, int count,
 	if (err)
 		return err;
 	for (int i = 0; !err && i < count; i++)
-		err = report_read(merge, naming, paths[i]);
+		err = report_read(merge, input, paths[i]);
 	if (!err)
 		err = merge_rewind(merge);
 	if (err) {
@@ -151,30 +161,33 @@ static struct error *report_begin(FILE *out)
 }
 
 static struct error *print_merged(struct report_print *print,
-				  struct naming *naming, char **paths,
-				  int count, bool diff, int *ret_status)
+				  struct report_input *input, int *ret_status)
 {
+	const struct naming *naming = input->naming;
 	struct merge *old = NULL, *merge = NULL;
 	struct error *err = NULL;
 	bool any_new = false;
+	int first = input->diff ? 1 : 0;
 
-	if (diff)
-		err = report_merge(paths++, 1, naming, true, &old);
+	if (input->diff)
+		err = report_merge(input, input->paths, 1, true, &old);
 	if (!err)
-		err = report_merge(paths, diff ? 1 : count, naming,
-				   print->quiet, &merge);
+		err = report_merge(input, input->paths + first,
+				   input->count - first, print->quiet, &merge);
 	if (!err && naming->symbolizer && !naming->changed && !print->quiet)
 		log_note("--symbolize: no name was found that was missing");
 	if (!err)
 		err = report_begin(print->renderer.out);
-	if (!err && diff)
+	if (!err && input->diff)
 		err = report_print_diff(print, old, merge, &any_new);
 	else if (!err)
 		err = report_print(print, merge);
 	merge_destroy(old);
 	merge_destroy(merge);
 	if (!err)
-		*ret_status = any_new ? EXIT_RACES : 0;
+		*ret_status = any_new		 ? EXIT_RACES
+			      : input->malformed ? EXIT_FAILED
+						 : 0;
 	return err;
 }
 
@@ -224,9 +237,11 @@ static struct error *report_write(const void *context, FILE *out)
 		.show_all = options->show == SHOW_ALL,
 		.quiet = options->quiet,
 	};
-	struct error *err = print_merged(&print, task->naming, task->paths,
-					 task->count, options->diff,
-					 task->ret_status);
+	struct report_input input = { .naming = task->naming,
+				      .paths = task->paths,
+				      .count = task->count,
+				      .diff = options->diff };
+	struct error *err = print_merged(&print, &input, task->ret_status);
 
 	if (!err && options->baselines.count && print.any_actionable)
 		*task->ret_status = EXIT_RACES;

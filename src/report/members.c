@@ -67,6 +67,15 @@ static const json_t *member(const json_t *object, const char *key)
 	return json_is_null(value) ? NULL : value;
 }
 
+void members_require(struct members *in, const json_t *object,
+		     const char *const *keys)
+{
+	for (; *keys; keys++) {
+		if (!member(object, *keys))
+			wrong(in, *keys, "is missing");
+	}
+}
+
 const char *members_string(struct members *in, const json_t *object,
 			   const char *key)
 {

@@ -23,6 +23,13 @@ struct members {
 /* Keep an error unless there is one; NULL is none. */
 void members_fail(struct members *in, struct error *err);
 
+/*
+ * Each of these members, a list ended by NULL, must be there and not be null.
+ * Call it after the members were read, so that a wrong one is named first.
+ */
+void members_require(struct members *in, const json_t *object,
+		     const char *const *keys);
+
 /* A string in memory of its own, which the caller frees. */
 char *members_text(struct members *in, const json_t *object, const char *key);
 

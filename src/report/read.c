@@ -13,7 +13,11 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 
-enum { BLOCK_SIZE = 1 << 16 };
+enum {
+	BLOCK_SIZE = 1 << 16,
+	/* of malformed records of a file, so many are named */
+	MALFORMED_NAMED = 10,
+};
 
 struct reader {
 	FILE *file;
@@ -23,6 +27,8 @@ struct reader {
 	struct strbuf text; /* without the newline */
 	bool ended; /* the text is the last, and has no newline */
 	bool cut;
+	bool skips; /* malformed records are told of and passed over: */
+	uint64_t malformed;
 	size_t start, end; /* of what is not yet used in block */
 	char block[BLOCK_SIZE];
 };
@@ -75,6 +81,16 @@ void reader_close(struct reader *reader)
 bool reader_is_cut(const struct reader *reader)
 {
 	return reader->cut;
+}
+
+void reader_skip_malformed(struct reader *reader)
+{
+	reader->skips = true;
+}
+
+uint64_t reader_malformed(const struct reader *reader)
+{
+	return reader->malformed;
 }
 
 const char *reader_name(const struct reader *reader)
@@ -153,6 +169,18 @@ static bool is_cut_short(const struct reader *reader, const struct error *err)
 	       reader->text.text[0] == '{';
 }
 
+/* Is it an error that the other lines have nothing to do with? Then say it. */
+static bool is_skipped(struct reader *reader, struct error *err)
+{
+	if (!reader->skips || err->code != EINVAL)
+		return false;
+	if (++reader->malformed <= MALFORMED_NAMED)
+		log_error("%s:%" PRIu64 ": %s; this record is left out",
+			  reader->name, reader->line, error_message(err));
+	error_free(err);
+	return true;
+}
+
 struct error *reader_next(struct reader *reader, struct report_record *record,
 			  bool *ret_more)
 {
@@ -176,6 +204,8 @@ struct error *reader_next(struct reader *reader, struct report_record *record,
 				 reader->name, reader->line);
 			goto end;
 		}
+		if (err && is_skipped(reader, err))
+			continue;
 		if (err)
 			return error_wrap(err, "%s:%" PRIu64, reader->name,
 					  reader->line);

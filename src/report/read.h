@@ -52,6 +52,13 @@ struct error *reader_next(struct reader *reader, struct report_record *record,
 			  bool *ret_more);
 bool reader_is_cut(const struct reader *reader);
 
+/*
+ * From now on a malformed record (report_record_parse(), EINVAL) is no error:
+ * it is told (base/log), counted and passed over.
+ */
+void reader_skip_malformed(struct reader *reader);
+uint64_t reader_malformed(const struct reader *reader);
+
 /* For messages: the name, and the line of the last record, from 1. */
 const char *reader_name(const struct reader *reader);
 uint64_t reader_line(const struct reader *reader);

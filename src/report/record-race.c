@@ -138,6 +138,8 @@ static void read_idiom(struct members *in, const json_t *side,
 static void read_side(struct members *in, const json_t *object,
 		      struct race_side *side)
 {
+	static const char *const required[] = { "role", NULL };
+
 	side->role = (enum race_role)members_word(
 		in, object, "role", role_word, RACE_UNKNOWN + 1, RACE_UNKNOWN);
 	side->access = members_word(in, object, "access", access_word,
@@ -157,6 +159,7 @@ static void read_side(struct members *in, const json_t *object,
 	read_frames(in, object, "created", &side->created);
 	side->creator = members_int(in, object, "creator");
 	side->creator_thread = members_text(in, object, "creator_thread");
+	members_require(in, object, required);
 }
 
 static void read_sides(struct members *in, const json_t *object,
@@ -319,6 +322,11 @@ static void read_sighting(struct members *in, const json_t *object,
 void record_read_race(struct members *in, const json_t *object,
 		      struct race *race)
 {
+	static const char *const required[] = {
+		"id",	 "fingerprint", "evidence", "address", "size",
+		"sides", "count",	"verdict",  NULL
+	};
+
 	read_sighting(in, object, race);
 	read_values(in, object, race);
 	read_changed(in, object, race);
@@ -340,6 +348,7 @@ void record_read_race(struct members *in, const json_t *object,
 	read_hosts(in, object, race);
 	race->stall_ns = members_us(in, object, "stall_us");
 	race->elapsed_ns = members_us(in, object, "elapsed_us");
+	members_require(in, object, required);
 }
 
 static void read_related(struct members *in, const json_t *object,
@@ -370,6 +379,8 @@ static void read_related(struct members *in, const json_t *object,
 void record_read_crash(struct members *in, const json_t *object,
 		       struct crash *crash)
 {
+	static const char *const required[] = { "time", "signal", NULL };
+
 	crash->time = members_time(in, object, "time");
 	crash->signal = members_int(in, object, "signal");
 	crash->pid = members_int(in, object, "pid");
@@ -379,4 +390,5 @@ void record_read_crash(struct members *in, const json_t *object,
 	crash->address = members_address(in, object, "address");
 	read_frames(in, object, "frames", &crash->frames);
 	read_related(in, object, crash);
+	members_require(in, object, required);
 }

@@ -107,8 +107,10 @@ static void read_modules(struct members *in, const json_t *object,
 
 static void check_schema(struct members *in, const json_t *object)
 {
+	static const char *const required[] = { "schema", NULL };
 	uint64_t schema = members_uint(in, object, "schema", UINT64_MAX);
 
+	members_require(in, object, required);
 	if (!in->err && schema != RECORD_SCHEMA)
 		in->err = error_create(ERROR_FORMAT,
 				       "schema version %llu is not known here, "
@@ -153,6 +155,7 @@ static void read_crash(struct members *in, const json_t *object,
 static void read_progress(struct members *in, const json_t *object,
 			  struct report_record *record)
 {
+	static const char *const required[] = { "elapsed_s", "samples", NULL };
 	struct run_progress *progress = &record->progress;
 
 	record->type = REPORT_PROGRESS;
@@ -162,6 +165,7 @@ static void read_progress(struct members *in, const json_t *object,
 		members_uint(in, object, "sites_sampled", UINT64_MAX);
 	progress->races = members_uint(in, object, "races", UINT64_MAX);
 	progress->overhead_pct = members_real(in, object, "overhead_pct");
+	members_require(in, object, required);
 }
 
 static void read_coverage(struct members *in, const json_t *object,
@@ -192,6 +196,8 @@ static void read_coverage(struct members *in, const json_t *object,
 static void read_summary(struct members *in, const json_t *object,
 			 struct report_record *record)
 {
+	static const char *const required[] = { "races", "new", "samples",
+						"exit", NULL };
 	struct run_summary *summary = &record->summary;
 	const struct {
 		const char *key;
@@ -231,6 +237,7 @@ static void read_summary(struct members *in, const json_t *object,
 	summary->backend = own_text(in, record, object, "backend");
 	summary->exit_status = members_int(in, object, "exit");
 	read_coverage(in, object, record);
+	members_require(in, object, required);
 }
 
 static void read_record(struct members *in, const json_t *object,
@@ -263,6 +270,15 @@ static void read_record(struct members *in, const json_t *object,
 	}
 }
 
+/*
+ * Is it wrong in this record alone? Without its run a file is none that can be
+ * understood.
+ */
+static bool is_one_record(const struct report_record *record)
+{
+	return record->type != REPORT_OTHER && record->type != REPORT_RUN;
+}
+
 /* What jansson says may quote the line, which can hold anything. */
 static struct error *not_json(const json_error_t *error)
 {
@@ -293,6 +309,8 @@ struct error *report_record_parse(const char *line, size_t length,
 		return not_json(&error);
 	read_record(&in, object, record);
 	json_decref(object);
+	if (in.err && in.err != error_nomem && is_one_record(record))
+		in.err->code = EINVAL;
 	if (in.err)
 		report_record_deinit(record);
 	return in.err;

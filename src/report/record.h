@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A line of a report (racewatch-json(5)) as the record that was written: the
- * inverse of render-json. Members that are unknown are passed over, and what is
- * absent is unknown.
+ * inverse of render-json. Members that are unknown are passed over. A member that
+ * is absent is unknown, but for the few without which a record says nothing:
+ * racewatch-json(5) names them.
  */
 #ifndef REPORT_RECORD_H
 #define REPORT_RECORD_H
@@ -48,8 +49,10 @@ void report_record_deinit(struct report_record *record);
 
 /*
  * Fill the record, whatever it held, from a line of `length' bytes. Errors are
- * ERROR_FORMAT (wrong types, a schema that is not known; with code EBADMSG, no
- * JSON) or error_nomem, and leave it empty.
+ * ERROR_FORMAT (members of wrong types or missing, a schema that is not known;
+ * with code EBADMSG, no JSON; with code EINVAL, a race, crash, progress or
+ * summary that is malformed, so that the other lines may still be read) or
+ * error_nomem, and leave it empty.
  */
 struct error *report_record_parse(const char *line, size_t length,
 				  struct report_record *record);

@@ -99,6 +99,22 @@ matches "colours" "$work/out" $'\033''\[1;31mWARNING'
 run report "$one"
 is "none where there is no terminal" "$(grep -c $'\033' "$work/out")" 0
 
+# A record that lacks what makes it one is named, and the rest is read.
+{
+	head -n 1 "$one"
+	echo '{"type":"race"}'
+	echo '{"type":"race","id":{}}'
+	tail -n +2 "$one"
+} >"$work/malformed.jsonl"
+run report "$work/malformed.jsonl"
+is "a malformed record: exit status" "$status" 125
+matches "it is named by file and line" "$work/err" \
+	"malformed.jsonl:2: 'id' is missing; this record is left out"
+matches "each of them" "$work/err" "malformed.jsonl:3: 'id' is an object"
+is "the rest is read" "$(grep -c '^WARNING' "$work/out")" \
+	"$(text "$work/run.global.O2.1" | grep -c '^WARNING')"
+is "nothing is made up" "$(grep -c 'pid 0' "$work/out")" 0
+
 # An output that is one of the inputs.
 cp "$one" "$work/same.jsonl"
 run report --format json -o "$work/same.jsonl" "$work/same.jsonl" "$two"

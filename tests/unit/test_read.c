@@ -17,8 +17,16 @@
 #include "base/error.h"
 
 #define RUN "{\"type\":\"run\",\"schema\":1}\n"
-#define RACE "{\"type\":\"race\",\"id\":1,\"count\":2}\n"
-#define SUMMARY "{\"type\":\"summary\",\"samples\":3}\n"
+/* What a race cannot do without. */
+#define RACE_MEMBERS                                                  \
+	"\"type\":\"race\",\"id\":1,\"fingerprint\":\"0a\","          \
+	"\"evidence\":\"collision\",\"address\":\"0x10\",\"size\":4," \
+	"\"sides\":[{\"role\":\"stalled\"},{\"role\":\"unknown\"}],"  \
+	"\"count\":2,\"verdict\":\"suspect\""
+#define RACE "{" RACE_MEMBERS "}\n"
+#define SUMMARY                                                      \
+	"{\"type\":\"summary\",\"races\":1,\"new\":1,\"samples\":3," \
+	"\"exit\":66}\n"
 
 struct outcome {
 	int records;
@@ -83,7 +91,7 @@ static void records_come_in_order(void **state)
 	read_ok(RUN "\n \r\n" RACE "{\"type\":\"new\"}\n" SUMMARY, 3, false);
 	read_ok("\n", 0, false);
 	/* an editor's file, without the last newline */
-	read_ok(RUN "{\"type\":\"race\"}", 2, false);
+	read_ok(RUN "{" RACE_MEMBERS "}", 2, false);
 }
 
 static void a_last_line_cut_short_loses_nothing_else(void **state)
@@ -118,6 +126,47 @@ static void errors_name_file_and_line(void **state)
 	/* complete, only its newline is missing: not cut short */
 	read_fails(RUN "{\"type\":\"run\",\"schema\":2}", 1,
 		   "x.jsonl:2: schema version 2");
+}
+
+/* The malformed ones are passed over where the reader was told to. */
+static void the_rest_is_read_behind_a_malformed_record(void **state)
+{
+	static const char text[] = RUN "{\"type\":\"race\"}\n"
+				       "{\"type\":\"race\",\"id\":{}}\n" RACE
+				       "{\"type\":\"summary\"}\n" SUMMARY
+				       "{\"type\":\"crash\"}\n";
+	FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+	enum report_type types[4] = { REPORT_OTHER };
+	struct report_record record;
+	struct reader *reader;
+	bool more = true;
+	int count = 0;
+
+	(void)state;
+	assert_non_null(file);
+	assert_null(reader_create(file, "x.jsonl", &reader));
+	reader_skip_malformed(reader);
+	report_record_init(&record);
+	for (;;) {
+		assert_null(reader_next(reader, &record, &more));
+		if (!more)
+			break;
+		assert_true(count < 4);
+		types[count++] = record.type;
+	}
+	assert_int_equal(count, 3);
+	assert_int_equal(types[0], REPORT_RUN);
+	assert_int_equal(types[1], REPORT_RACE);
+	assert_int_equal(types[2], REPORT_SUMMARY);
+	assert_int_equal(reader_malformed(reader), 4);
+	report_record_deinit(&record);
+	reader_close(reader);
+	fclose(file);
+	/* but a run that cannot be understood is no run */
+	read_fails("{\"type\":\"run\"}\n" RACE, 0,
+		   "x.jsonl:1: 'schema' is missing");
+	read_fails(RUN "{\"type\":\"race\"}\n", 1,
+		   "x.jsonl:2: 'id' is missing");
 }
 
 static void nul_bytes_are_refused(void **state)
@@ -155,13 +204,13 @@ static void long_lines_span_blocks(void **state)
 	struct report_record record;
 	struct reader *reader;
 	bool more = false;
-	char *text = malloc(NAME + 100);
+	char *text = malloc(NAME + 500);
 	size_t size;
 	FILE *file;
 
 	(void)state;
 	assert_non_null(text);
-	size = (size_t)sprintf(text, "{\"type\":\"race\",\"program\":\"");
+	size = (size_t)sprintf(text, "{" RACE_MEMBERS ",\"program\":\"");
 	memset(text + size, 'n', NAME);
 	size += NAME;
 	size += (size_t)sprintf(text + size, "\"}\n");
@@ -207,6 +256,7 @@ int main(void)
 		cmocka_unit_test(records_come_in_order),
 		cmocka_unit_test(a_last_line_cut_short_loses_nothing_else),
 		cmocka_unit_test(errors_name_file_and_line),
+		cmocka_unit_test(the_rest_is_read_behind_a_malformed_record),
 		cmocka_unit_test(nul_bytes_are_refused),
 		cmocka_unit_test(endless_lines_are_refused),
 		cmocka_unit_test(long_lines_span_blocks),

@@ -312,7 +312,9 @@ static void hostile_lines_are_refused(void **state)
 		{ "{\"type\":1}", "'type' is a number, not a string" },
 		{ "{\"type\":\"race\",\"id\":1,\"id\":2}", "not JSON" },
 		{ "{\"type\":\"race\",\"id\":1} x", "not JSON" },
-		{ "{\"type\":\"run\"}", "schema version 0 is not known" },
+		{ "{\"type\":\"run\"}", "'schema' is missing" },
+		{ "{\"type\":\"run\",\"schema\":0}",
+		  "schema version 0 is not known" },
 		{ "{\"type\":\"run\",\"schema\":2}", "schema version 2" },
 		{ "{\"type\":\"run\",\"schema\":1,\"version\":[]}",
 		  "'version' is an array, not a string" },
@@ -350,10 +352,11 @@ static void hostile_lines_are_refused(void **state)
 		{ "{\"type\":\"race\",\"verdict\":\"harmless\"}",
 		  "'verdict' is a word" },
 		{ "{\"type\":\"race\",\"sides\":[{}]}", "'sides' are 1" },
-		{ "{\"type\":\"race\",\"sides\":[{},null]}",
+		{ "{\"type\":\"race\",\"sides\":[{\"role\":\"stalled\"},"
+		  "null]}",
 		  "'sides' has null" },
-		{ "{\"type\":\"race\",\"sides\":[{},"
-		  "{\"thread_path\":[0,-1]}]}",
+		{ "{\"type\":\"race\",\"sides\":[{\"role\":\"stalled\"},"
+		  "{\"role\":\"racing\",\"thread_path\":[0,-1]}]}",
 		  "'thread_path' has something" },
 		{ "{\"type\":\"race\",\"suppressed\":{}}", "no 'rule'" },
 		{ "{\"type\":\"race\",\"suppressed\":true}",
@@ -389,6 +392,62 @@ static void deep_nesting_is_refused(void **state)
 	free(line);
 }
 
+#define SIDES "\"sides\":[{\"role\":\"stalled\"},{\"role\":\"unknown\"}]"
+#define RACE_REST                                \
+	"\"address\":\"0x10\",\"size\":4," SIDES \
+	",\"count\":2,\"verdict\":\"suspect\""
+#define RACE_WHOLE                                                        \
+	"\"type\":\"race\",\"id\":1,\"fingerprint\":\"0a\",\"evidence\":" \
+	"\"collision\"," RACE_REST
+
+/* Each record, without one of the members that it cannot do without. */
+static void what_lacks_a_member_is_malformed(void **state)
+{
+	static const char *const members[] = {
+		"\"id\":1",
+		"\"fingerprint\":\"0a\"",
+		"\"address\":\"0x10\"",
+		"\"evidence\":\"collision\"",
+		"\"size\":4",
+		SIDES,
+		"\"count\":2",
+		"\"verdict\":\"suspect\"",
+	};
+	static const char *const others[][2] = {
+		{ "{\"type\":\"race\"}", "'id' is missing" },
+		{ "{\"type\":\"race\",\"sides\":[{},{}]}",
+		  "'role' is missing" },
+		{ "{\"type\":\"crash\",\"signal\":11}", "'time' is missing" },
+		{ "{\"type\":\"crash\",\"time\":\"2026-01-31T12:34:56Z\"}",
+		  "'signal' is missing" },
+		{ "{\"type\":\"progress\",\"samples\":1}",
+		  "'elapsed_s' is missing" },
+		{ "{\"type\":\"progress\",\"elapsed_s\":1}",
+		  "'samples' is missing" },
+		{ "{\"type\":\"summary\"}", "'races' is missing" },
+		{ "{\"type\":\"summary\",\"races\":0,\"new\":0,"
+		  "\"samples\":null,\"exit\":0}",
+		  "'samples' is missing" },
+	};
+	struct report_record record;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		char line[] = "{" RACE_WHOLE "}";
+		char *at = strstr(line, members[i]);
+
+		assert_non_null(at);
+		/* under another name it is one that nobody knows */
+		at[1] = 'X';
+		refused(line, strlen(line), "is missing");
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		refused(others[i][0], strlen(others[i][0]), others[i][1]);
+	report_record_init(&record);
+	parse_ok("{" RACE_WHOLE "}", &record);
+	report_record_deinit(&record);
+}
+
 static void what_is_absent_or_unknown_is_passed_over(void **state)
 {
 	struct report_record record;
@@ -397,16 +456,19 @@ static void what_is_absent_or_unknown_is_passed_over(void **state)
 	report_record_init(&record);
 	parse_ok("{\"type\":\"doctor\",\"schema\":7}", &record);
 	assert_int_equal(record.type, REPORT_OTHER);
-	parse_ok("{\"type\":\"race\",\"novelty\":[{\"a\":1}]}", &record);
+	parse_ok("{" RACE_WHOLE ",\"novelty\":[{\"a\":1}]}", &record);
 	assert_int_equal(record.type, REPORT_RACE);
-	assert_int_equal(record.race.sides[0].role, RACE_UNKNOWN);
-	assert_int_equal(record.race.verdict, VERDICT_SUSPECT);
-	assert_int_equal(record.race.evidence, EVIDENCE_VALUE_CHANGE);
-	assert_string_equal(record.race.fingerprint, "");
-	parse_ok("{\"type\":\"race\",\"sides\":[{},{}]}", &record);
-	parse_ok("{\"type\":\"crash\"}", &record);
+	assert_int_equal(record.race.sides[1].role, RACE_UNKNOWN);
+	assert_int_equal(record.race.status, STATUS_UNSET);
+	assert_null(record.race.variable.name);
+	assert_string_equal(record.race.fingerprint_code, "");
+	parse_ok("{\"type\":\"crash\",\"time\":\"2026-01-31T12:34:56Z\","
+		 "\"signal\":11}",
+		 &record);
 	assert_false(record.crash.has_address);
-	parse_ok("{\"type\":\"summary\",\"elapsed_s\":2}", &record);
+	parse_ok("{\"type\":\"summary\",\"races\":0,\"new\":0,\"samples\":0,"
+		 "\"exit\":0,\"elapsed_s\":2}",
+		 &record);
 	assert_int_equal(record.summary.elapsed_ns, 2000000000);
 	report_record_deinit(&record);
 }
@@ -422,6 +484,7 @@ int main(void)
 		cmocka_unit_test(counters_are_read_back),
 		cmocka_unit_test(hostile_lines_are_refused),
 		cmocka_unit_test(deep_nesting_is_refused),
+		cmocka_unit_test(what_lacks_a_member_is_malformed),
 		cmocka_unit_test(what_is_absent_or_unknown_is_passed_over),
 	};
 
