@@ -13,8 +13,10 @@
 /*
  * Append 1, 2, 4 or 8 bytes as a little-endian number: signed, floating-point
  * or a pointer in hexadecimal where type (NULL: unknown) is such a type of just
- * this size, else unsigned. Other sizes: two hexadecimal digits a byte, in the
- * order of addresses.
+ * this size, else unsigned. Where the type does not tell whether there is a
+ * sign, a number just below 2^32 or 2^64 is told in both ways:
+ * "18446744073709533478 (-18138)". Other sizes: two hexadecimal digits a byte,
+ * in the order of addresses.
  */
 void value_add(struct strbuf *buf, const uint8_t *bytes, uint32_t size,
 	       const char *type);

@@ -28,9 +28,20 @@ static void unsigned_without_a_type(void **state)
 	(void)state;
 	value_is("255", 0xff, 1, NULL);
 	value_is("65535", 0xffff, 2, NULL);
-	value_is("4294967295", 0xffffffff, 4, NULL);
-	value_is("18446744073709551615", UINT64_MAX, 8, NULL);
 	value_is("100", 100, 8, "struct shard");
+	value_is("4294836224", 0xfffe0000, 4, NULL);
+	value_is("9223372036854775808", UINT64_C(1) << 63, 8, NULL);
+}
+
+/* A counter of a program without debug information that went below zero. */
+static void both_ways_where_the_sign_is_not_known(void **state)
+{
+	(void)state;
+	value_is("18446744073709533478 (-18138)", (uint64_t)-18138, 8, NULL);
+	value_is("18446744073709551615 (-1)", UINT64_MAX, 8, "count_t");
+	value_is("4294967295 (-1)", 0xffffffff, 4, NULL);
+	value_is("18446744073709551615", UINT64_MAX, 8, "long unsigned int");
+	value_is("4294967295", 0xffffffff, 4, "volatile uint32_t");
 }
 
 static void signed_where_the_type_is(void **state)
@@ -90,6 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unsigned_without_a_type),
+		cmocka_unit_test(both_ways_where_the_sign_is_not_known),
 		cmocka_unit_test(signed_where_the_type_is),
 		cmocka_unit_test(part_of_a_type_is_unsigned),
 		cmocka_unit_test(floating_point_in_few_digits),
