@@ -135,8 +135,9 @@ struct race {
 	/* of merged reports: runs that saw it (0 counts as 1), and where */
 	uint64_t runs;
 	struct vec hosts; /* of char *, sorted; of a single run: empty */
-	uint64_t stall_ns; /* length drawn */
-	uint64_t elapsed_ns; /* from the stall's start to the conflict */
+	/* how long the thread was to be held, from then to the conflict at least */
+	uint64_t stall_ns;
+	uint64_t elapsed_ns; /* from when it was held to the conflict */
 	char fingerprint[33]; /* hex, by names */
 	char fingerprint_code[33]; /* hex, by build-id and offset */
 };

@@ -82,6 +82,22 @@ static const uint8_t *bytes_before(const struct stall_access *access,
 		       : access->before;
 }
 
+/*
+ * The length drawn counts from when the threads have the watch, and a thread that
+ * is held a little longer, since the tracer was late or a trap was waited for, is
+ * held all the same.
+ */
+void conflict_set_times(const struct stall *stall, uint64_t now,
+			struct wire_conflict *wire)
+{
+	uint64_t length = stall->deadline_ns - stall->begun_ns;
+
+	wire->elapsed_ns = now - stall->begun_ns;
+	wire->stall_ns = length;
+	if (stall->grace || length < wire->elapsed_ns)
+		wire->stall_ns = wire->elapsed_ns;
+}
+
 /* Everything about the stalled side of access i, and the bytes now. */
 struct conflict *conflict_create(const struct stall *stall, int i,
 				 enum wire_evidence evidence)
@@ -97,8 +113,7 @@ struct conflict *conflict_create(const struct stall *stall, int i,
 	wire->evidence = evidence;
 	wire->watched = access->claimed ? access->claim.claim.covered : 0;
 	wire->wall_ns = clock_wall_ns();
-	wire->stall_ns = stall->length_ns;
-	wire->elapsed_ns = clock_now_ns() - stall->begun_ns;
+	conflict_set_times(stall, clock_now_ns(), wire);
 	stall_read(stall, i, wire->after, &size);
 	memcpy(wire->before, bytes_before(access, wire, size),
 	       sizeof(wire->before));

@@ -25,6 +25,13 @@ struct conflict {
 struct conflict *conflict_create(const struct stall *stall, int i,
 				 enum wire_evidence evidence);
 
+/*
+ * When a conflict at `now' was, from the moment when the thread was held, and for
+ * how long it was to be held, at least until then.
+ */
+void conflict_set_times(const struct stall *stall, uint64_t now,
+			struct wire_conflict *wire);
+
 /* Send it and free it. NULL, or a full channel, counts as dropped. */
 void conflict_finish(struct engine *engine, struct conflict *conflict);
 

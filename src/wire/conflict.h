@@ -51,7 +51,7 @@ struct wire_conflict {
 	uint32_t watched; /* of the stalled access: which bytes were watched */
 	uint32_t moment; /* both wait for WIRE_JUDGED; 0: they go on */
 	uint64_t wall_ns;
-	uint64_t stall_ns; /* length drawn */
+	uint64_t stall_ns; /* as struct race has it */
 	uint64_t elapsed_ns; /* from its begin to the conflict */
 	uint64_t trap_address; /* of the watchpoint that fired, or 0 */
 	/*

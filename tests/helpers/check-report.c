@@ -404,6 +404,10 @@ static void check_race_shape(const json_t *race)
 	want(race, "variable", JSON_OBJECT);
 	if (json_array_size(sides) != 2)
 		complain("race record: not two sides");
+	if (json_integer_value(json_object_get(race, "elapsed_us")) >
+	    json_integer_value(json_object_get(race, "stall_us")))
+		complain(
+			"race record: it is said to have been after the stall");
 	json_array_foreach(sides, i, side)
 	{
 		want(side, "role", JSON_STRING);

@@ -14,6 +14,7 @@
 #include "sys/perfwatch.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
+#include "target/conflict.h"
 #include "target/step.h"
 
 enum { MARK = 0x1234 };
@@ -593,6 +594,29 @@ static void letting_go_ends_stalls_and_their_watches(void **state)
 	}
 }
 
+/* What is told of a stall never exceeds it. */
+static void a_conflict_is_within_its_stall(void **state)
+{
+	struct stall stall = { .begun_ns = 1000, .length_ns = 600 };
+	struct wire_conflict wire;
+
+	(void)state;
+	/* it took 2000 until the others watched */
+	stall.deadline_ns = 1000 + 2000 + 600;
+	conflict_set_times(&stall, 1000 + 2100, &wire);
+	assert_int_equal(wire.elapsed_ns, 2100);
+	assert_int_equal(wire.stall_ns, 2600);
+	/* the tracer was late */
+	conflict_set_times(&stall, 1000 + 3000, &wire);
+	assert_int_equal(wire.elapsed_ns, 3000);
+	assert_int_equal(wire.stall_ns, 3000);
+	/* at its end, a trap was waited for, for at most so long */
+	stall.grace = true;
+	stall.deadline_ns = 1000 + 2600 + 5000;
+	conflict_set_times(&stall, 1000 + 2700, &wire);
+	assert_int_equal(wire.stall_ns, 2700);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -617,6 +641,7 @@ int main(void)
 		cmocka_unit_test(a_stall_is_charged_in_full),
 		cmocka_unit_test(a_thread_is_not_stalled_again_at_once),
 		cmocka_unit_test(a_killed_process_ends_its_stalls),
+		cmocka_unit_test(a_conflict_is_within_its_stall),
 		cmocka_unit_test(letting_go_ends_stalls_and_their_watches),
 	};
 
