@@ -22,7 +22,10 @@
 #include "report/run.h"
 #include "report/source.h"
 
-/* A race that was written, and as what. */
+/*
+ * A race that was seen: as what, and with which count it was written; 0: not
+ * yet.
+ */
 struct output_race {
 	const struct race *race;
 	uint64_t count;
@@ -182,10 +185,12 @@ static bool output_is_full(const struct output *output, const struct race *race)
 					    !output_is_folded(output, race));
 }
 
+/* One that is not shown waits for its number, which it gets at the end. */
 static void output_save_race(struct output *output, const struct race *race)
 {
-	if (!output->failed && (saved_takes_updates(&output->saved) ||
-				output_is_full(output, race)))
+	if (!output->failed && race->id != 0 &&
+	    (saved_takes_updates(&output->saved) ||
+	     output_is_full(output, race)))
 		output_saved_failed(output, saved_race(&output->saved, race));
 }
 
@@ -274,7 +279,7 @@ static void output_race_seen(void *context, const struct race *race, bool first)
 	if (saved_takes_updates(&output->saved))
 		output_save_race(output, race);
 	output_act(output, race, seen);
-	seen->count = race->count;
+	seen->count = race->id != 0 ? race->count : 0;
 	seen->verdict = race->verdict;
 }
 

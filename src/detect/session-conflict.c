@@ -114,7 +114,10 @@ static struct error *session_judge(const struct session *session,
 		       : NULL;
 }
 
-/* Suppressions and verdicts change with what is seen: all are counted anew. */
+/*
+ * Suppressions and verdicts change with what is seen: all are counted anew. Those
+ * that are shown get their numbers; the others do at the end.
+ */
 static void session_count(struct session *session)
 {
 	struct session_counts *counts = &session->counts;
@@ -122,9 +125,12 @@ static void session_count(struct session *session)
 	counts->races = counts->races_known = 0;
 	counts->suppressed = counts->unlikely = 0;
 	for (size_t i = 0; i < session->races.races.count; i++) {
-		const struct race *race =
+		struct race *race =
 			*(struct race **)vec_at(&session->races.races, i);
 
+		if (race_counts(race, session->config->ignore_unlikely) ||
+		    session->config->shows_all)
+			dedupe_number(&session->races, race);
 		if (race_counts(race, session->config->ignore_unlikely)) {
 			counts->races++;
 			counts->races_known += race->status == STATUS_KNOWN;
@@ -173,6 +179,7 @@ static struct error *session_report(struct session *session, struct race *race,
 		return err;
 	/* what hid it holds no longer: it is a race like another */
 	first = first || (hidden && !race->suppressed.rule);
+	session_count(session);
 	if (first)
 		log_debug(LOG_DETECT, "race %llu is new at sample %llu",
 			  (unsigned long long)race->id,

@@ -49,16 +49,17 @@ static struct error *crash_place(struct session *session,
 				       &crash->frames);
 }
 
-static struct error *crash_relate(const struct session *session,
-				  struct crash *crash)
+/* The crash names the races by their numbers. */
+static struct error *crash_relate(struct session *session, struct crash *crash)
 {
 	const struct vec *races = &session->races.races;
 
 	for (size_t i = 0; i < races->count; i++) {
-		const struct race *race = *(struct race **)vec_at(races, i);
+		struct race *race = *(struct race **)vec_at(races, i);
 
 		if (race->verdict == VERDICT_SYNC || race->suppressed.rule)
 			continue;
+		dedupe_number(&session->races, race);
 		if (!crash_add_race(crash, race))
 			return error_nomem;
 	}
@@ -66,7 +67,7 @@ static struct error *crash_relate(const struct session *session,
 	return NULL;
 }
 
-static void crash_tell(const struct session *session, struct crash *crash,
+static void crash_tell(struct session *session, struct crash *crash,
 		       struct error *err)
 {
 	/* what is known is told, whatever part of it failed */

@@ -472,6 +472,7 @@ static struct error *session_watch(struct session *session)
 	session_update_counts(session);
 	if (session->started_ns && session->sink->covered)
 		session_tell_coverage(session);
+	dedupe_number_all(&session->races);
 	if (session->started_ns && session->sink->ended)
 		session->sink->ended(session->sink->context, &session->counts);
 	/* the summary goes to those who still read: not one dies of another */

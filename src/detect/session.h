@@ -68,6 +68,7 @@ struct session_config {
 	/* leave the program stopped at the first race */
 	bool stop_at_race;
 	bool ignore_unlikely; /* races judged so do not count */
+	bool shows_all; /* whatever does not count is shown with the races */
 	const struct rules *rules;
 	struct session_judge judge;
 	struct sources *sources; /* of new races; NULL: none */
@@ -135,7 +136,10 @@ struct session_sink {
 	 */
 	void (*covered)(void *context, const char *path, uint64_t known,
 			uint64_t sampled);
-	/* Before the session ends: the last counts, with all races alive. */
+	/*
+	 * Before the session ends: the last counts, with all races alive, and
+	 * numbered, which those that do not count are only now.
+	 */
 	void (*ended)(void *context, const struct session_counts *counts);
 };
 

@@ -14,7 +14,7 @@
 
 void dedupe_init(struct dedupe *dedupe)
 {
-	dedupe->races = (struct vec)VEC_INIT(struct race *);
+	*dedupe = (struct dedupe){ .races = VEC_INIT(struct race *) };
 }
 
 void dedupe_deinit(struct dedupe *dedupe)
@@ -79,10 +79,23 @@ struct error *dedupe_add(struct dedupe *dedupe, struct race *race,
 		race_free(race);
 		return error_nomem;
 	} else {
-		race->id = dedupe->races.count;
+		race->id = 0;
 		race->count = 1;
 	}
 	*ret = twin ? twin : race;
 	*ret_new = !twin;
 	return NULL;
+}
+
+void dedupe_number(struct dedupe *dedupe, struct race *race)
+{
+	if (race->id == 0)
+		race->id = ++dedupe->numbered;
+}
+
+void dedupe_number_all(struct dedupe *dedupe)
+{
+	for (size_t i = 0; i < dedupe->races.count; i++)
+		dedupe_number(dedupe,
+			      *(struct race **)vec_at(&dedupe->races, i));
 }

@@ -40,11 +40,18 @@ static void first_of_its_kind_is_kept_and_numbered(void **state)
 	assert_null(dedupe_add(&dedupe, one, &kept, &first));
 	assert_true(first);
 	assert_ptr_equal(kept, one);
-	assert_int_equal(kept->id, 1);
+	assert_int_equal(kept->id, 0);
 	assert_int_equal(kept->count, 1);
 	assert_null(dedupe_add(&dedupe, two, &kept, &first));
 	assert_true(first);
-	assert_int_equal(kept->id, 2);
+	/* the one that is shown is the first, and keeps its number */
+	dedupe_number(&dedupe, two);
+	dedupe_number(&dedupe, two);
+	assert_int_equal(two->id, 1);
+	assert_int_equal(one->id, 0);
+	dedupe_number_all(&dedupe);
+	assert_int_equal(two->id, 1);
+	assert_int_equal(one->id, 2);
 	dedupe_deinit(&dedupe);
 	assert_int_equal(dedupe.races.count, 0);
 }
