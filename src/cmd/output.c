@@ -48,6 +48,7 @@ struct error *output_init(struct output *output,
 		.out = stderr,
 		.color = config->color,
 		.width = terminal_width(STDERR_FILENO),
+		.live = true,
 	};
 	output->text.ignore_unlikely = gate_ignores_unlikely(config->gate);
 	status_init(&output->status, config->quiet ? -1 : STDERR_FILENO);
@@ -392,6 +393,27 @@ static void output_minor_race(struct output *output, const struct race *race)
 				    saved_race_short(&output->saved, race));
 }
 
+/* How often each race was seen that was told in full at its first sighting. */
+static struct error *output_counts(struct output *output)
+{
+	struct vec told = VEC_INIT(const struct race *);
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < output->races.count; i++) {
+		const struct output_race *seen = vec_at(&output->races, i);
+
+		if (seen->full && !vec_push(&told, &seen->race))
+			err = error_nomem;
+	}
+	if (!err && told.count > 0 && !output->config->quiet && !output->unread)
+		output_text_failed(output,
+				   render_text_counts(&output->text, &told));
+	if (!err && told.count > 0 && !output->failed)
+		err = saved_counts(&output->saved, &told);
+	vec_deinit(&told);
+	return err;
+}
+
 /* Races seen again since they were written: the later line counts. */
 static void output_ended(void *context, const struct session_counts *counts)
 {
@@ -416,6 +438,7 @@ static void output_ended(void *context, const struct session_counts *counts)
 		if (minor && !seen->said)
 			output_minor_race(output, seen->race);
 	}
+	output_failed(output, output_counts(output));
 	output_failed(output, output_gate(output));
 	vec_clear(&output->races);
 }

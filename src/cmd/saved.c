@@ -39,6 +39,7 @@ struct error *saved_open(struct saved *saved, const char *path,
 		.ops = format ? format : &render_json,
 		.out = saved->file,
 		.suppression = suppression_write,
+		.live = true,
 	};
 	return NULL;
 }
@@ -108,6 +109,13 @@ struct error *saved_text(struct saved *saved, render_race *write,
 struct error *saved_race_short(struct saved *saved, const struct race *race)
 {
 	return saved_text(saved, render_text_short, race);
+}
+
+struct error *saved_counts(struct saved *saved, const struct vec *races)
+{
+	if (!saved->file || saved_takes_updates(saved))
+		return NULL;
+	return saved_failed(saved, render_text_counts(&saved->renderer, races));
 }
 
 struct error *saved_crash(struct saved *saved, const struct crash *crash)

@@ -50,6 +50,8 @@ struct error *saved_text(struct saved *saved, render_race *write,
 			 const struct race *race);
 /* The one-line form in text, nothing in other formats. */
 struct error *saved_race_short(struct saved *saved, const struct race *race);
+/* How often races were seen (const struct race *), in text only. */
+struct error *saved_counts(struct saved *saved, const struct vec *races);
 struct error *saved_crash(struct saved *saved, const struct crash *crash);
 /*
  * Written about once a second, and more rarely when much was written already;

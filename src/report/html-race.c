@@ -294,7 +294,7 @@ static void add_facts(struct strbuf *out, const struct renderer *renderer,
 		text_add_quoted(&text, race->program);
 		add_fact(out, "process", &text);
 	}
-	phrase_add_evidence(&text, race);
+	phrase_add_evidence(&text, race, false);
 	add_fact(out, "evidence", &text);
 	add_verdict(out, race);
 	add_times(out, race);

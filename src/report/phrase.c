@@ -294,7 +294,8 @@ int phrase_add_source(struct strbuf *line, const struct race_frame *frame)
 	return caret;
 }
 
-void phrase_add_evidence(struct strbuf *line, const struct race *race)
+void phrase_add_evidence(struct strbuf *line, const struct race *race,
+			 bool live)
 {
 	strbuf_add(line, race_evidence_name(race->evidence));
 	text_add_bracketed(line, race->backend);
@@ -302,6 +303,10 @@ void phrase_add_evidence(struct strbuf *line, const struct race *race)
 	text_add_time(line, race->elapsed_ns);
 	strbuf_add(line, " into a ");
 	text_add_time(line, race->stall_ns);
+	if (live) {
+		strbuf_add(line, " stall; first seen");
+		return;
+	}
 	strbuf_add(line, " stall; seen ");
 	if (race->count <= 1)
 		strbuf_add(line, "once");

@@ -63,8 +63,12 @@ void phrase_add_innermost(struct strbuf *line, const struct race_side *side);
  */
 int phrase_add_source(struct strbuf *line, const struct race_frame *frame);
 
-/* "watchpoint (perf), 0.4 ms into a 1.0 ms stall; seen 3 times" */
-void phrase_add_evidence(struct strbuf *line, const struct race *race);
+/*
+ * "watchpoint (perf), 0.4 ms into a 1.0 ms stall; seen 3 times"; live: it may be
+ * seen again, so "first seen" instead of how often.
+ */
+void phrase_add_evidence(struct strbuf *line, const struct race *race,
+			 bool live);
 
 /* "new to the baseline"; NULL when it was compared with none */
 const char *phrase_status(const struct race *race);

@@ -9,7 +9,7 @@
  *	    #1 filler         cache.c:14
  *	  thread 4244 "evictor" then WROTE
  *	    ...
- *	  evidence    watchpoint (perf), 0.4 ms into a 1.0 ms stall; seen once
+ *	  evidence    watchpoint (perf), 0.4 ms into a 1.0 ms stall; first seen
  *	  verdict     suspect
  *
  * The first words of a line do not change with folding or colours, so that
@@ -116,10 +116,11 @@ static void write_side(struct text *text, const struct race *race, int n,
 	write_created(text, side);
 }
 
-static void write_evidence(struct text *text, const struct race *race)
+static void write_evidence(struct text *text, const struct race *race,
+			   bool live)
 {
 	strbuf_add(&text->line, "evidence    ");
-	phrase_add_evidence(&text->line, race);
+	phrase_add_evidence(&text->line, race, live);
 	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
 }
 
@@ -231,7 +232,7 @@ static struct error *text_race(struct renderer *renderer,
 	write_variable(&text, race, &columns);
 	write_side(&text, race, 0, &columns);
 	write_side(&text, race, 1, &columns);
-	write_evidence(&text, race);
+	write_evidence(&text, race, renderer->live);
 	write_values(&text, race);
 	write_seen(&text, race);
 	write_verdict(&text, race);
@@ -292,6 +293,32 @@ struct error *render_text_graver(struct renderer *renderer,
 		utf8_add_visible(line, race->grounds);
 	}
 	text_end_line(&text, 0, 2 * TEXT_INDENT);
+	return text_end(&text);
+}
+
+struct error *render_text_counts(struct renderer *renderer,
+				 const struct vec *races)
+{
+	struct text text = text_begin(renderer);
+	struct strbuf *line = &text.line;
+	bool again = false;
+
+	strbuf_add(line, "racewatch: seen in all:");
+	for (size_t i = 0; i < races->count; i++) {
+		const struct race *race =
+			*(const struct race *const *)vec_at(races, i);
+
+		strbuf_addf(line, "%s #%" PRIu64 " ", i ? "," : "", race->id);
+		if (race->count <= 1)
+			strbuf_add(line, "once");
+		else
+			text_add_plural(line, race->count, "time");
+		again |= race->count > 1;
+	}
+	if (again)
+		text_end_line(&text, 0, 2 * TEXT_INDENT);
+	else
+		strbuf_clear(line);
 	return text_end(&text);
 }
 

@@ -24,6 +24,7 @@ struct run_progress;
 struct run_record;
 struct run_summary;
 struct strbuf;
+struct vec;
 
 struct renderer;
 
@@ -53,6 +54,7 @@ struct renderer {
 	int width; /* text: columns; 0: do not fold */
 	/* races with the verdict unlikely are not counted */
 	bool ignore_unlikely;
+	bool live; /* text: races are told as they come, and may come again */
 	/*
 	 * text: the command of the "again" line, or NULL for none; "{id}" in
 	 * it stands for the race's number
@@ -93,5 +95,12 @@ render_race render_text_short;
 
 /* One line that says that the verdict on a race became graver, and why. */
 render_race render_text_graver;
+
+/*
+ * At the end of a live report, how often each of the races (const struct race *)
+ * was seen; nothing if none was seen again.
+ */
+struct error *render_text_counts(struct renderer *renderer,
+				 const struct vec *races);
 
 #endif

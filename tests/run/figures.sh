@@ -39,4 +39,15 @@ is "the other has the next" "$(ids early)" '"id":2 '
 phases --suppressions "$work/supp" --show all
 is "where all is shown it is numbered as it comes" "$(ids early)" '"id":1 '
 
+# How often a race was seen is known at the end, and told then.
+last_count()
+{
+	grep '"type":"race"' "$report" | grep '"id":1,' | tail -n 1 |
+		sed 's/.*"count":\([0-9]*\),"verdict".*/\1/'
+}
+matches "at the first sighting it is seen first" "$work/err" 'stall; first seen$'
+is "and its count is told at the end" \
+	"$(tr -d ' ' <"$work/err" | grep -o '^racewatch:seeninall:#1[0-9]*')" \
+	"racewatch:seeninall:#1$(last_count)"
+
 finish

@@ -79,7 +79,7 @@ is "what was merged is merged again" $? 0
 text()
 {
 	sed -n '/^WARNING/,/^  verdict/p' "$1" |
-		sed 's/; seen .*//; /^  values  /d; /^  seen  /d'
+		sed 's/; \(first \)\{0,1\}seen.*//; /^  values  /d; /^  seen  /d'
 }
 run report "$one"
 is "text: exit status" "$status" 0

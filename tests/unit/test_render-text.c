@@ -329,6 +329,41 @@ static void graver_verdict_is_one_line(void **state)
 	race_deinit(&race);
 }
 
+/* When a race is told at its first sighting, how often is told at the end. */
+static void counts_are_told_at_the_end(void **state)
+{
+	struct race one, two;
+	const struct race *both[] = { &one, &two };
+	struct vec races = VEC_INIT(const struct race *);
+	struct output output;
+
+	(void)state;
+	sample_race(&one);
+	sample_race(&two);
+	output_open(&output);
+	output.renderer.live = true;
+	assert_null(render_text.race(&output.renderer, &one));
+	fflush(output.renderer.out);
+	assert_non_null(strstr(output.text, "1.0 ms stall; first seen\n"));
+	fclose(output.renderer.out);
+	free(output.text);
+	one.count = 2767;
+	two.count = 1;
+	two.id = 2;
+	for (int i = 0; i < 2; i++)
+		assert_true(vec_push(&races, &both[i]));
+	output_open(&output);
+	assert_null(render_text_counts(&output.renderer, &races));
+	output_is(&output, "racewatch: seen in all: #1 2 767 times, #2 once\n");
+	one.count = 1;
+	output_open(&output);
+	assert_null(render_text_counts(&output.renderer, &races));
+	output_is(&output, "");
+	vec_deinit(&races);
+	race_deinit(&one);
+	race_deinit(&two);
+}
+
 static void summary_of(const struct run_summary *summary, const char *expected)
 {
 	struct output output;
@@ -456,6 +491,7 @@ int main(void)
 		cmocka_unit_test(colors_change_nothing_else),
 		cmocka_unit_test(short_form_is_one_line),
 		cmocka_unit_test(graver_verdict_is_one_line),
+		cmocka_unit_test(counts_are_told_at_the_end),
 		cmocka_unit_test(summary_is_one_line),
 		cmocka_unit_test(whole_report),
 		cmocka_unit_test(nothing_is_written_of_the_run),
