@@ -116,6 +116,6 @@ sweep_merge() {
 	status=$?
 	[ -z "$missing" ] || fail "no report of the runs from$missing on"
 	[ $status -eq 0 ] || return $status
-	grep -q '"type":"summary",.*"samples":[1-9]' "$dir/report.jsonl" ||
+	grep -q '"type":"summary",.*"samples_own":[1-9]' "$dir/report.jsonl" ||
 		return 65
 }

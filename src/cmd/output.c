@@ -303,6 +303,7 @@ static void output_progress(struct output *output,
 	const struct run_progress progress = {
 		.elapsed_ns = counts->elapsed_ns,
 		.samples = counts->stats.samples,
+		.samples_own = counts->stalled_own,
 		.sites_sampled = counts->sites_sampled,
 		.races = counts->races,
 		.overhead_pct = counts->overhead_pct,
@@ -497,6 +498,17 @@ static void output_remarks(const struct output *output)
 			 (unsigned long long)counts->synchronization);
 }
 
+/*
+ * Was nothing found where something could have been, and nothing of the
+ * program's own looked at?
+ */
+static bool output_proves_nothing(const struct session_counts *counts)
+{
+	return counts->races == 0 && counts->suppressed == 0 &&
+	       counts->unlikely == 0 && counts->stalled_own == 0 &&
+	       (counts->stats.threads_most > 1 || counts->stats.unwatched > 0);
+}
+
 bool output_finish(struct output *output, int exit_status)
 {
 	const struct session_counts *counts = &output->counts;
@@ -528,6 +540,16 @@ bool output_finish(struct output *output, int exit_status)
 		.elapsed_ns = counts->elapsed_ns,
 		.overhead_pct = counts->overhead_pct,
 		.backend = counts->backend[0] ? counts->backend : "none",
+		.sampling = {
+			.known = true,
+			.stalled = stats->stalled,
+			.own = counts->stalled_own,
+			.sites_sampled_own = counts->sites_sampled_own,
+			.sites_eligible_own = counts->sites_known_own,
+			.threads = stats->threads_most,
+			.unwatched = stats->unwatched,
+			.proves_nothing = output_proves_nothing(counts),
+		},
 		.exit_status = exit_status,
 	};
 

@@ -152,7 +152,8 @@ static const struct option_def sweep_defs[] = {
 	  .max = 255 },
 	{ .name = "min-samples",
 	  .arg = "NUMBER",
-	  .help = "exit with 65 when all runs took fewer samples (default 1)",
+	  .help = "exit with 65 when fewer samples of the program's own "
+		  "modules had a stall in all runs (default 1)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(min_samples) },
 	{ .name = "output",

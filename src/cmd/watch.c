@@ -162,7 +162,8 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .choices = on_race_words },
 	{ .name = "min-samples",
 	  .arg = "NUMBER",
-	  .help = "exit with 65 when fewer samples were taken (default 0)",
+	  .help = "exit with 65 when fewer samples of the program's own "
+		  "modules had a stall (default 0)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(min_samples) },
 	TERMINAL_ROWS(struct watch_options),
@@ -213,7 +214,7 @@ static int watch_status(const struct watch_options *options,
 		return (int)options->error_exitcode;
 	if (result->timed_out)
 		return EXIT_TIMED_OUT;
-	if (counts->stats.samples < options->min_samples)
+	if (counts->stalled_own < options->min_samples)
 		return EXIT_NO_PROOF;
 	/* a program that was attached to goes on, or its end is not ours */
 	return options->pid ? 0 : program_status(result->status);

@@ -69,6 +69,15 @@ enum module_part {
 enum module_part rules_module_part(const struct module *module);
 
 /*
+ * Is it the program's own: the executable, or a module that lies in none of the
+ * folders of the system's libraries and is no runtime by its name?
+ */
+bool rules_module_own(const struct module *module);
+
+/* The same, or a module that a pattern of --include names. */
+bool rules_module_meant(const struct rules *rules, const struct module *module);
+
+/*
  * RULE_SITE if the instructions of the function are to be looked at;
  * RULE_MODULE, RULE_RUNTIME or RULE_GLOB if not. part is the module's.
  */

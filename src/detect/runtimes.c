@@ -306,6 +306,35 @@ enum module_part rules_module_part(const struct module *module)
 	return PART_ALL;
 }
 
+static bool is_in_system_folder(const char *path)
+{
+	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib/",
+					       "/usr/lib64/" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool rules_module_own(const struct module *module)
+{
+	if (module->main)
+		return true;
+	return module->path[0] == '/' && !is_in_system_folder(module->path) &&
+	       rules_module_part(module) == PART_ALL;
+}
+
+bool rules_module_meant(const struct rules *rules, const struct module *module)
+{
+	bool decided;
+
+	return rules_module_own(module) ||
+	       globs_module(&rules->globs, module->path, &decided) ==
+		       GLOB_INCLUDE;
+}
+
 static enum rule rules_default(enum module_part part,
 			       const struct elf_function *function)
 {

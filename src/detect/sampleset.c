@@ -40,6 +40,7 @@ struct sampleset_part {
 	/* of uint32_t, ascending: index in elftext_functions() */
 	struct vec functions;
 	char *path; /* of the module */
+	bool meant; /* rules_module_meant() */
 	bool gone;
 };
 
@@ -128,6 +129,7 @@ static struct error *sampleset_join(struct sampleset *set,
 		.module_id = module->id,
 		.functions = *functions,
 		.path = strdup(module->module->path),
+		.meant = rules_module_meant(set->rules, module->module),
 	};
 	struct vec sizes = VEC_INIT(uint32_t);
 	struct error *err = error_nomem;
@@ -484,6 +486,30 @@ bool sampleset_coverage(const struct sampleset *set, struct vec *coverage)
 	return true;
 }
 
+void sampleset_count_own(const struct sampleset *set, uint64_t *ret_known,
+			 uint64_t *ret_sampled)
+{
+	*ret_known = *ret_sampled = 0;
+	for (size_t i = 0; i < set->parts.count; i++) {
+		const struct sampleset_part *part = sampleset_part(set, i);
+		uint64_t known, sampled;
+
+		if (!part->meant)
+			continue;
+		sampler_count(&set->sampler, (uint32_t)i, &known, &sampled);
+		*ret_known += part->gone ? 0 : known;
+		*ret_sampled += sampled;
+	}
+}
+
+bool sampleset_site_is_own(const struct sampleset *set, uint64_t id)
+{
+	uint32_t number, function, offset;
+
+	return sampler_locate(&set->sampler, id, &number, &function, &offset) &&
+	       sampleset_part(set, number)->meant;
+}
+
 bool sampleset_describe(struct sampleset *set, uint64_t id,
 			struct wire_site *ret)
 {
@@ -520,19 +546,9 @@ struct error *sampleset_draw(struct sampleset *set, struct wire_site *ret)
 	return NULL;
 }
 
-/* Of the program itself, not of the system's libraries. */
 static bool sampleset_is_own(const struct sampleset_part *part)
 {
-	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib/",
-					       "/usr/lib64/" };
-
-	if (part->gone || part->module->main)
-		return !part->gone;
-	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		if (strncmp(part->path, folders[i], strlen(folders[i])) == 0)
-			return false;
-	}
-	return part->path[0] == '/';
+	return !part->gone && rules_module_own(part->module);
 }
 
 bool sampleset_own_complete(const struct sampleset *set)

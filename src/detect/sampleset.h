@@ -66,6 +66,14 @@ bool sampleset_samples(const struct sampleset *set, const struct module *module,
 bool sampleset_coverage(const struct sampleset *set, struct vec *coverage);
 
 /*
+ * Of the sites counted by the sampler, those of the program's own modules, or of
+ * others that the user asked for by name.
+ */
+void sampleset_count_own(const struct sampleset *set, uint64_t *ret_known,
+			 uint64_t *ret_sampled);
+bool sampleset_site_is_own(const struct sampleset *set, uint64_t id);
+
+/*
  * Draw a site, with all that the tracer must know of it; ret->id is 0 when
  * there is none.
  */

@@ -374,6 +374,23 @@ static void session_count_sites(const struct watched *watched,
 	}
 }
 
+void session_count_own_sites(struct session *session)
+{
+	const struct watched *watched = &session->watched;
+	struct session_counts *counts = &session->counts;
+
+	counts->sites_sampled_own = watched->sites_sampled_own;
+	counts->sites_known_own = watched->sites_known_own;
+	for (size_t i = 0; i < watched->programs.count; i++) {
+		uint64_t known, sampled;
+
+		sampleset_count_own(&watched_at(watched, i)->set, &known,
+				    &sampled);
+		counts->sites_known_own += known;
+		counts->sites_sampled_own += sampled;
+	}
+}
+
 void session_update_counts(struct session *session)
 {
 	struct session_counts *counts = &session->counts;

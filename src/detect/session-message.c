@@ -227,8 +227,11 @@ static struct error *message_sample(struct session *session,
 	if (!program)
 		return NULL;
 	session->samples += sample.outcome != WIRE_PASSED;
-	if (sample.outcome != WIRE_PASSED)
+	if (sample.stalled) {
 		sampler_mark(&program->set.sampler, sample.id);
+		session->counts.stalled_own +=
+			sampleset_site_is_own(&program->set, sample.id);
+	}
 	return session_learn_sample(session, program, &sample);
 }
 

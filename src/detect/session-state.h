@@ -166,6 +166,8 @@ struct error *session_feed_once(struct session *session,
 uint64_t session_onset_ns(const struct session_config *config);
 /* Set the counts that are not counted as things happen. */
 void session_update_counts(struct session *session);
+/* The same of the program's own sites: at the end, since it looks at each. */
+void session_count_own_sites(struct session *session);
 
 /* session.c: end the watching (WIRE_STOP); may be called again. */
 void session_stop(struct session *session);

@@ -470,6 +470,7 @@ static struct error *session_watch(struct session *session)
 		err = session_loop(session);
 	session_close(session);
 	session_update_counts(session);
+	session_count_own_sites(session);
 	if (session->started_ns && session->sink->covered)
 		session_tell_coverage(session);
 	dedupe_number_all(&session->races);

@@ -87,6 +87,11 @@ struct session_counts {
 	uint64_t elapsed_ns; /* of watching */
 	uint64_t sites_sampled; /* distinct */
 	uint64_t sites_known; /* of the functions decoded so far */
+	/*
+	 * Of the program's own modules: of the samples that had a stall
+	 * (stats.stalled), and of those sites, which are counted at the end.
+	 */
+	uint64_t stalled_own, sites_sampled_own, sites_known_own;
 	bool sites_complete; /* no function is left to decode */
 	/* distinct, as race_counts() has it */
 	uint64_t races;

@@ -136,9 +136,14 @@ static struct watched_process *watched_process(const struct watched *watched,
 static void watched_drop(struct watched *watched,
 			 struct watched_program *program)
 {
+	uint64_t known, sampled;
+
 	for (size_t i = 1; i < watched->programs.count; i++) {
 		if (watched_at(watched, i) != program)
 			continue;
+		sampleset_count_own(&program->set, &known, &sampled);
+		watched->sites_known_own += known;
+		watched->sites_sampled_own += sampled;
 		watched->sites_sampled += program->set.sampler.sampled;
 		watched->sites_known += program->set.sampler.known;
 		/* without memory it is missing from the list only */

@@ -67,6 +67,7 @@ struct watched {
 	struct vec processes; /* of struct watched_process */
 	/* of programs that were dropped */
 	uint64_t sites_sampled, sites_known;
+	uint64_t sites_sampled_own, sites_known_own;
 	struct vec coverage; /* of struct coverage */
 };
 

@@ -161,6 +161,8 @@ static void read_progress(struct members *in, const json_t *object,
 	record->type = REPORT_PROGRESS;
 	progress->elapsed_ns = members_seconds(in, object, "elapsed_s");
 	progress->samples = members_uint(in, object, "samples", UINT64_MAX);
+	progress->samples_own =
+		members_uint(in, object, "samples_own", UINT64_MAX);
 	progress->sites_sampled =
 		members_uint(in, object, "sites_sampled", UINT64_MAX);
 	progress->races = members_uint(in, object, "races", UINT64_MAX);
@@ -191,6 +193,29 @@ static void read_coverage(struct members *in, const json_t *object,
 	}
 	record->summary.coverage = coverage;
 	record->summary.coverage_count = count;
+}
+
+static void read_sampling(struct members *in, const json_t *object,
+			  struct run_sampling *sampling)
+{
+	const struct {
+		const char *key;
+		uint64_t *to;
+	} counters[] = {
+		{ "samples_stalled", &sampling->stalled },
+		{ "samples_own", &sampling->own },
+		{ "sites_sampled_own", &sampling->sites_sampled_own },
+		{ "sites_eligible_own", &sampling->sites_eligible_own },
+		{ "threads", &sampling->threads },
+		{ "unwatched", &sampling->unwatched },
+	};
+
+	sampling->known =
+		json_is_integer(json_object_get(object, "samples_own"));
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		*counters[i].to =
+			members_uint(in, object, counters[i].key, UINT64_MAX);
+	sampling->proves_nothing = members_bool(in, object, "proves_nothing");
 }
 
 static void read_summary(struct members *in, const json_t *object,
@@ -229,6 +254,7 @@ static void read_summary(struct members *in, const json_t *object,
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
 		*counters[i].to =
 			members_uint(in, object, counters[i].key, UINT64_MAX);
+	read_sampling(in, object, &summary->sampling);
 	summary->overhead_pct = members_real(in, object, "overhead_pct");
 	summary->budget_pct = members_real(in, object, "budget_pct");
 	summary->cpu_ns = members_seconds(in, object, "cpu_s");

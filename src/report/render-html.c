@@ -15,6 +15,7 @@
 #include "report/crash.h"
 #include "report/document.h"
 #include "report/html.h"
+#include "report/phrase-run.h"
 #include "report/race.h"
 #include "report/render.h"
 #include "report/run.h"
@@ -49,7 +50,8 @@ struct html {
 	struct vec modules; /* of struct html_module */
 	char *program; /* for the title */
 	size_t run_count;
-	bool has_summary, has_samples;
+	bool has_summary;
+	const char *unsampled; /* NULL: there were samples */
 	bool ignore_unlikely;
 	bool failed;
 };
@@ -246,7 +248,8 @@ static struct error *html_summary(struct renderer *renderer,
 	strbuf_addf(out, "%d", summary->exit_status);
 	end_tile(out, "exit status");
 	html->has_summary = true;
-	html->has_samples = summary->samples > 0;
+	html->unsampled = run_is_unsampled(summary) ? phrase_unsampled(summary)
+						    : NULL;
 	return html_keep_modules(html, summary);
 }
 
@@ -333,13 +336,15 @@ static void add_filter(struct strbuf *out, const struct html *html)
 
 static void add_none(struct strbuf *out, const struct html *html)
 {
-	if (html->has_samples)
+	if (!html->has_summary)
+		return;
+	if (html->unsampled)
+		strbuf_addf(out, "<p class=\"card notice\">%s</p>\n",
+			    html->unsampled);
+	else
 		strbuf_add(out, "<p class=\"card good\">No race was caught. "
 				"The samples below say how much that means."
 				"</p>\n");
-	else if (html->has_summary)
-		strbuf_add(out, "<p class=\"card notice\">No samples were "
-				"taken: nothing is proved.</p>\n");
 }
 
 static void add_races(struct strbuf *out, const struct html *html)

@@ -356,6 +356,7 @@ static struct error *json_progress(struct renderer *renderer,
 
 	object_put_seconds(&record, "elapsed_s", progress->elapsed_ns);
 	object_put_uint(&record, "samples", progress->samples);
+	object_put_uint(&record, "samples_own", progress->samples_own);
 	object_put_uint(&record, "sites_sampled", progress->sites_sampled);
 	object_put_uint(&record, "races", progress->races);
 	object_put_real(&record, "overhead_pct", progress->overhead_pct);
@@ -379,6 +380,33 @@ static json_t *coverage_of(const struct run_summary *summary,
 		object_append(record, array, object_end(&object));
 	}
 	return array;
+}
+
+static void put_sampling(struct object *record,
+			 const struct run_sampling *sampling)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} members[] = {
+		{ "samples_stalled", sampling->stalled },
+		{ "samples_own", sampling->own },
+		{ "sites_sampled_own", sampling->sites_sampled_own },
+		{ "sites_eligible_own", sampling->sites_eligible_own },
+		{ "threads", sampling->threads },
+		{ "unwatched", sampling->unwatched },
+	};
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		if (sampling->known)
+			object_put_uint(record, members[i].key,
+					members[i].value);
+		else
+			object_put(record, members[i].key, json_null());
+	}
+	object_put(record, "proves_nothing",
+		   sampling->known ? json_boolean(sampling->proves_nothing)
+				   : json_null());
 }
 
 static struct error *json_summary(struct renderer *renderer,
@@ -406,6 +434,7 @@ static struct error *json_summary(struct renderer *renderer,
 	object_put_uint(&record, "stops", summary->stops);
 	object_put_uint(&record, "unaffordable", summary->unaffordable);
 	object_put_uint(&record, "resting", summary->resting);
+	put_sampling(&record, &summary->sampling);
 	object_put_seconds(&record, "cpu_s", summary->cpu_ns);
 	object_put_real(&record, "budget_pct",
 			summary->budget_pct > 0 ? summary->budget_pct : NAN);

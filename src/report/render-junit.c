@@ -20,6 +20,7 @@
 #include "base/utf8.h"
 #include "report/crash.h"
 #include "report/document.h"
+#include "report/phrase-run.h"
 #include "report/phrase.h"
 #include "report/race.h"
 #include "report/render.h"
@@ -301,12 +302,12 @@ static struct error *junit_summary(struct renderer *renderer,
 		return error_nomem;
 	line = &junit->watched;
 	junit->seconds = (double)summary->elapsed_ns / 1e9;
-	text_add_plural(line, summary->samples, "sample");
-	strbuf_add(line, " of ");
-	text_add_plural(line, summary->sites_sampled, "site");
-	strbuf_addf(line, ", overhead %.1f %%", summary->overhead_pct);
-	junit->outcome = summary->samples > 0 ? JUNIT_PASSED : JUNIT_SKIPPED;
-	if (summary->samples == 0)
+	phrase_add_samples(line, summary);
+	strbuf_add(line, ", ");
+	phrase_add_overhead(line, summary);
+	junit->outcome = run_is_unsampled(summary) ? JUNIT_SKIPPED
+						   : JUNIT_PASSED;
+	if (run_is_unsampled(summary) && !summary->sampling.proves_nothing)
 		strbuf_add(line, ": nothing is proved");
 	if (summary->exit_status == EXIT_NO_PROOF) {
 		junit->outcome = JUNIT_ERROR;

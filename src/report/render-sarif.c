@@ -17,6 +17,7 @@
 #include "base/strbuf.h"
 #include "report/crash.h"
 #include "report/document.h"
+#include "report/phrase-run.h"
 #include "report/phrase.h"
 #include "report/race.h"
 #include "report/render.h"
@@ -378,12 +379,13 @@ static struct error *sarif_crash(struct renderer *renderer,
 }
 
 /* Nothing was proved: said where a viewer shows what went wrong. */
-static void note_no_samples(struct sarif *sarif)
+static void note_no_samples(struct sarif *sarif,
+			    const struct run_summary *summary)
 {
 	struct object notification = object_begin(NULL);
 	struct strbuf message = { 0 };
 
-	strbuf_add(&message, "No samples were taken: nothing is proved.");
+	strbuf_add(&message, phrase_unsampled(summary));
 	object_put(&notification, "message", sarif_message(&message));
 	object_put_text(&notification, "level", "warning");
 	if (json_array_append_new(sarif->notifications,
@@ -407,8 +409,8 @@ static struct error *sarif_summary(struct renderer *renderer,
 				sarif->start + summary->elapsed_ns);
 	object_put(&sarif->last, "exitCode",
 		   json_integer(summary->exit_status));
-	if (summary->samples == 0)
-		note_no_samples(sarif);
+	if (run_is_unsampled(summary))
+		note_no_samples(sarif, summary);
 	if (json_array_size(sarif->notifications) > 0)
 		object_put(&sarif->last, "toolExecutionNotifications",
 			   json_incref(sarif->notifications));

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
+#include "report/phrase-run.h"
 #include "report/phrase.h"
 #include "report/race.h"
 #include "report/render.h"
@@ -370,14 +371,9 @@ static struct error *text_summary(struct renderer *renderer,
 	add_races(line, summary, renderer->ignore_unlikely);
 	text_reset_color(&text);
 	strbuf_add(line, ", ");
-	text_add_plural(line, summary->samples, "sample");
-	strbuf_add(line, " of ");
-	text_add_plural(line, summary->sites_sampled, "site");
-	strbuf_addf(line, ", %.1f s, overhead %.1f",
-		    (double)summary->elapsed_ns / 1e9, summary->overhead_pct);
-	if (summary->budget_pct > 0)
-		strbuf_addf(line, " of %g", summary->budget_pct);
-	strbuf_add(line, " %");
+	phrase_add_samples(line, summary);
+	strbuf_addf(line, ", %.1f s, ", (double)summary->elapsed_ns / 1e9);
+	phrase_add_overhead(line, summary);
 	if (summary->dropped) {
 		strbuf_add(line, ", ");
 		text_add_plural(line, summary->dropped, "conflict");

@@ -6,6 +6,7 @@
 #ifndef REPORT_RUN_H
 #define REPORT_RUN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,7 @@ struct run_record {
 struct run_progress {
 	uint64_t elapsed_ns; /* since it began */
 	uint64_t samples; /* so far */
+	uint64_t samples_own; /* of them, as in the summary */
 	uint64_t sites_sampled;
 	uint64_t races;
 	double overhead_pct;
@@ -49,6 +51,18 @@ struct run_coverage {
 	uint64_t sites_sampled, sites_eligible; /* as in the summary */
 };
 
+/* Of the samples, those that can show a race; see racewatch-json(5). */
+struct run_sampling {
+	bool known; /* reports of earlier versions do not have it */
+	uint64_t stalled; /* samples at which another thread could run */
+	uint64_t own; /* of these, in the program's own modules */
+	uint64_t sites_sampled_own, sites_eligible_own;
+	uint64_t threads; /* of one process, most at a time */
+	uint64_t unwatched; /* processes that were made and not watched */
+	/* nothing was found, and nothing of the program's own was sampled */
+	bool proves_nothing;
+};
+
 struct run_summary {
 	uint64_t races; /* distinct */
 	uint64_t races_new;
@@ -56,9 +70,9 @@ struct run_summary {
 	uint64_t known; /* by the baseline */
 	uint64_t unlikely; /* of the races, unless they are not counted */
 	uint64_t synchronization; /* conflicts of synchronizing accesses */
-	uint64_t samples; /* stalls made */
+	uint64_t samples; /* hits that a stall was to be made at */
 	uint64_t hits; /* breakpoints that fired */
-	uint64_t sites_sampled; /* distinct sites that fired */
+	uint64_t sites_sampled; /* distinct sites that had a stall */
 	uint64_t sites_eligible; /* known so far */
 	uint64_t watchpoint_traps;
 	uint64_t collisions;
@@ -79,7 +93,15 @@ struct run_summary {
 	const char *backend;
 	const struct run_coverage *coverage; /* of each module sampled */
 	size_t coverage_count;
+	struct run_sampling sampling;
 	int exit_status; /* racewatch's */
 };
+
+/* Nothing was sampled that could have shown a race of the program's own. */
+static inline bool run_is_unsampled(const struct run_summary *summary)
+{
+	return summary->sampling.known ? summary->sampling.own == 0
+				       : summary->samples == 0;
+}
 
 #endif

@@ -344,6 +344,27 @@ static void add_counters(struct run_summary *sum,
 		sum->exit_status = summary->exit_status;
 }
 
+/* What one run does not tell is not known of the sum. */
+static void add_sampling(struct run_sampling *sum,
+			 const struct run_sampling *more, bool first)
+{
+	if (first) {
+		*sum = *more;
+		return;
+	}
+	if (!sum->known || !more->known) {
+		*sum = (struct run_sampling){ .known = false };
+		return;
+	}
+	add(&sum->stalled, more->stalled);
+	add(&sum->own, more->own);
+	take_larger(&sum->sites_sampled_own, more->sites_sampled_own);
+	take_larger(&sum->sites_eligible_own, more->sites_eligible_own);
+	take_larger(&sum->threads, more->threads);
+	add(&sum->unwatched, more->unwatched);
+	sum->proves_nothing = sum->proves_nothing && more->proves_nothing;
+}
+
 static uint64_t to_us(uint64_t ns)
 {
 	return ns / CLOCK_NS_PER_US +
@@ -373,6 +394,8 @@ struct error *totals_add_summary(struct totals *totals,
 		totals->summary.budget_pct = summary->budget_pct;
 	else if (totals->summary.budget_pct != summary->budget_pct)
 		totals->summary.budget_pct = 0;
+	add_sampling(&totals->summary.sampling, &summary->sampling,
+		     !totals->has_summary);
 	totals->has_summary = true;
 	add_counters(&totals->summary, summary);
 	add(&totals->elapsed_us, elapsed_us);

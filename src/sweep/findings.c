@@ -77,6 +77,19 @@ static struct error *take_race(struct findings *findings,
 	return finding->what ? NULL : error_nomem;
 }
 
+/* What libraries do, or a thread that is alone, is no sample of the program. */
+static void take_summary(struct findings *findings,
+			 const struct run_summary *summary)
+{
+	const struct run_sampling *sampling = &summary->sampling;
+
+	findings->has_summary = true;
+	findings->exit_status = summary->exit_status;
+	findings->samples = sampling->known ? sampling->own : summary->samples;
+	findings->sites = sampling->known ? sampling->sites_sampled_own
+					  : summary->sites_sampled;
+}
+
 static struct error *take_record(struct findings *findings,
 				 const struct report_record *record,
 				 bool ignore_unlikely)
@@ -88,13 +101,10 @@ static struct error *take_record(struct findings *findings,
 	case REPORT_RACE:
 		return take_race(findings, &record->race, ignore_unlikely);
 	case REPORT_SUMMARY:
-		findings->has_summary = true;
-		findings->exit_status = record->summary.exit_status;
-		findings->samples = record->summary.samples;
-		findings->sites = record->summary.sites_sampled;
+		take_summary(findings, &record->summary);
 		break;
 	case REPORT_PROGRESS:
-		findings->samples = record->progress.samples;
+		findings->samples = record->progress.samples_own;
 		findings->sites = record->progress.sites_sampled;
 		break;
 	case REPORT_OTHER:

@@ -22,6 +22,7 @@ struct finding {
 struct findings {
 	bool has_run, has_summary;
 	int exit_status; /* of the summary */
+	/* of the program's own modules, with a stall (struct run_sampling) */
 	uint64_t samples, sites;
 	struct vec races; /* of struct finding; each fingerprint once */
 };

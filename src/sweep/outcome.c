@@ -116,7 +116,7 @@ void outcome_describe(const struct outcome *outcome, struct strbuf *out)
 
 	describe_end(outcome, &text);
 	if (outcome->unsampled)
-		add(&text, "took no sample");
+		add(&text, "took no sample of its own modules");
 	if (outcome->away)
 		add(&text, "forked away");
 	if (outcome->left > 0) {

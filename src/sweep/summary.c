@@ -156,8 +156,8 @@ static void add_unseen(struct strbuf *out, const struct summary *summary)
 	const struct species_estimate *estimate = &summary->estimate;
 
 	if (summary->counts.samples == 0) {
-		strbuf_add(out, "  unseen: no run took a sample: nothing is "
-				"known\n");
+		strbuf_add(out, "  unseen: no run took a sample of its own "
+				"modules: nothing is known\n");
 		return;
 	}
 	strbuf_add(out, "  unseen: one more such run shows a new race with "

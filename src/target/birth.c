@@ -424,6 +424,7 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 			break;
 		birth_clean_copy(engine, thread);
 		birth_forget_signals(thread->process);
+		engine->stats.unwatched += engine->phase == ENGINE_WATCHING;
 		release_thread(engine, thread);
 		return;
 	case PROCESS_WATCHED:
@@ -529,6 +530,7 @@ static void birth_do_not_follow(struct engine *engine, struct thread *thread)
 			return;
 		}
 	}
+	engine->stats.unwatched += watching;
 	birth_leave(engine, thread);
 }
 

@@ -94,6 +94,9 @@ struct error *engine_add_thread(struct engine *engine, struct process *process,
 		thread_destroy(engine, thread);
 		return error_nomem;
 	}
+	if (process->role == PROCESS_WATCHED &&
+	    process->threads.count > engine->stats.threads_most)
+		engine->stats.threads_most = (uint32_t)process->threads.count;
 	*ret = thread;
 	return NULL;
 }

@@ -145,6 +145,12 @@ static bool stall_has_partners(const struct engine *engine,
 	return false;
 }
 
+/* Was another thread able to run while the thread was held? */
+static bool stall_counts(const struct stall *stall, enum wire_outcome outcome)
+{
+	return outcome == WIRE_ALONE ? stall->begun : outcome != WIRE_PASSED;
+}
+
 static void stall_tell(struct engine *engine, const struct stall *stall,
 		       const struct thread *thread, enum wire_outcome outcome,
 		       uint64_t stalled_ns)
@@ -155,6 +161,7 @@ static void stall_tell(struct engine *engine, const struct stall *stall,
 		.pid = thread ? thread->process->pid : 0,
 		.tid = thread ? thread->tid : 0,
 		.outcome = outcome,
+		.stalled = stall_counts(stall, outcome),
 		.access = stall->accesses[0].access,
 		.stalled_ns = stalled_ns,
 	};
@@ -180,6 +187,7 @@ static void stall_report_sample(struct engine *engine,
 	engine->stats.samples++;
 	engine->stats.quiet += outcome == WIRE_QUIET;
 	engine->stats.alone += outcome == WIRE_ALONE;
+	engine->stats.stalled += stall_counts(stall, outcome);
 	if (outcome == WIRE_ALONE || outcome == WIRE_QUIET ||
 	    outcome == WIRE_RACED)
 		pool_found_alone(&engine->pool, outcome == WIRE_ALONE,
@@ -477,6 +485,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 		stall_end(engine, stall, WIRE_ALONE);
 		return;
 	}
+	stall->begun = true;
 	if (engine->stalls.list.count == 1)
 		watch_suit(engine, now);
 	stall_watch(engine, stall);

@@ -37,6 +37,7 @@ struct stall {
 	struct x86_registers regs;
 	struct stall_access accesses[X86_OPERANDS_MAX];
 	int access_count;
+	bool begun; /* others could run when the thread was held */
 	bool watched; /* the threads have the watch: the time counts from then */
 	bool grace; /* the time is over, a changed value awaits its trap */
 	uint64_t begun_ns, length_ns, deadline_ns;

@@ -187,6 +187,8 @@ struct wire_sample {
 	uint32_t program;
 	int32_t pid, tid;
 	uint32_t outcome; /* enum wire_outcome */
+	/* another thread could run: what was held before was worth it */
+	bool stalled;
 	struct mem_access access;
 	uint64_t stalled_ns;
 };

@@ -11,6 +11,7 @@
 struct wire_stats {
 	uint64_t hits_once; /* of `hits', of sites that had not run yet */
 	uint64_t hits, peeks, samples, quiet, alone, unaffordable;
+	uint64_t stalled; /* of `samples', at which another thread could run */
 	uint64_t watch_traps, stale_traps, collisions, value_changes;
 	uint64_t out_of_registers, arms, arms_refused, arms_deferred, dropped;
 	uint64_t stops; /* of all threads, for any reason */
@@ -26,7 +27,9 @@ struct wire_stats {
 	uint32_t armed; /* breakpoints now in the text, less: */
 	uint32_t armed_once;
 	uint32_t queued; /* sites waiting */
-	uint32_t threads;
+	uint32_t threads; /* now */
+	uint32_t threads_most; /* of one process at a time */
+	uint64_t unwatched; /* processes that were made and let go */
 	uint32_t stalls; /* running now */
 };
 

@@ -78,8 +78,8 @@ static void what_else_there_is_to_say(void **state)
 
 	(void)state;
 	expect(&result, &good, OUTCOME_TIMED_OUT,
-	       "hung and was ended, took no sample, flooded its output, "
-	       "output could not be written");
+	       "hung and was ended, took no sample of its own modules, "
+	       "flooded its output, output could not be written");
 	good.samples = 1;
 	result = (struct keeper_result){ .left = 1 };
 	expect(&result, &good, OUTCOME_PASSED, "left 1 process behind");

@@ -257,6 +257,14 @@ static void counters_are_read_back(void **state)
 		.stops = 16,
 		.unaffordable = 17,
 		.resting = 18,
+		.sampling = { .known = true,
+			      .stalled = 5,
+			      .own = 4,
+			      .sites_sampled_own = 3,
+			      .sites_eligible_own = 2,
+			      .threads = 7,
+			      .unwatched = 6,
+			      .proves_nothing = true },
 		.cpu_ns = 250000000,
 		.budget_pct = 2.5,
 		.stalled_ns = 900000001,
@@ -268,12 +276,15 @@ static void counters_are_read_back(void **state)
 		.exit_status = 66,
 	};
 	is_kept(&record);
+	/* as in a report of an earlier version */
 	record.type = REPORT_SUMMARY;
+	record.summary.sampling = (struct run_sampling){ .known = false };
 	is_kept(&record);
 	record.type = REPORT_PROGRESS;
 	record.progress = (struct run_progress){
 		.elapsed_ns = 1000000007,
 		.samples = 5,
+		.samples_own = 4,
 		.sites_sampled = 3,
 		.races = 1,
 		.overhead_pct = 0.5,

@@ -369,6 +369,14 @@ static void summary_has_every_counter(void **state)
 		.stops = 20,
 		.unaffordable = 21,
 		.resting = 22,
+		.sampling = { .known = true,
+			      .stalled = 4,
+			      .own = 3,
+			      .sites_sampled_own = 2,
+			      .sites_eligible_own = 7,
+			      .threads = 23,
+			      .unwatched = 24,
+			      .proves_nothing = true },
 		.cpu_ns = 250000000,
 		.stalled_ns = 900000000,
 		.elapsed_ns = UINT64_C(9800000000),
@@ -399,9 +407,13 @@ static void summary_has_every_counter(void **state)
 		    { "dropped", "13" }, { "arms_refused", "14" },
 		    { "arms", "19" }, { "stops", "20" },
 		    { "unaffordable", "21" }, { "resting", "22" },
-		    { "cpu_s", "0.25" }, { "budget_pct", "2.5" },
-		    { "overhead_pct", "2.1" }, { "stalled_s", "0.9" },
-		    { "elapsed_s", "9.8" }, { "backend", "\"perf\"" },
+		    { "samples_stalled", "4" }, { "samples_own", "3" },
+		    { "sites_sampled_own", "2" }, { "sites_eligible_own", "7" },
+		    { "threads", "23" }, { "unwatched", "24" },
+		    { "proves_nothing", "true" }, { "cpu_s", "0.25" },
+		    { "budget_pct", "2.5" }, { "overhead_pct", "2.1" },
+		    { "stalled_s", "0.9" }, { "elapsed_s", "9.8" },
+		    { "backend", "\"perf\"" },
 		    { "coverage",
 		      "[{\"path\":\"/usr/bin/cache\",\"sites_sampled\":16,"
 		      "\"sites_eligible\":17}]" },
@@ -453,7 +465,7 @@ static void crash_names_the_races_before_it(void **state)
 static void progress_is_a_line(void **state)
 {
 	struct renderer renderer = { .ops = &render_json };
-	struct run_progress progress = { 1500000000, 20, 7, 1, 2.5 };
+	struct run_progress progress = { 1500000000, 20, 19, 7, 1, 2.5 };
 	char *text = NULL;
 	size_t size = 0;
 	json_t *record;
@@ -465,8 +477,9 @@ static void progress_is_a_line(void **state)
 	fclose(renderer.out);
 	record = parse_line(text, size);
 	MEMBERS_ARE(record, { "type", "\"progress\"" }, { "elapsed_s", "1.5" },
-		    { "samples", "20" }, { "sites_sampled", "7" },
-		    { "races", "1" }, { "overhead_pct", "2.5" });
+		    { "samples", "20" }, { "samples_own", "19" },
+		    { "sites_sampled", "7" }, { "races", "1" },
+		    { "overhead_pct", "2.5" });
 	json_decref(record);
 }
 

@@ -405,6 +405,33 @@ static void summary_is_one_line(void **state)
 	summary_of(&summary, "SUMMARY: racewatch: 3 races (3 new, 1 unlikely), "
 			     "5 312 samples of 61 sites, 9.8 s, overhead 2.1 "
 			     "%\n");
+	summary.unlikely = 0;
+	summary.races = 1;
+	summary.races_new = 1;
+	summary.suppressed = 0;
+	summary.dropped = 0;
+	summary.budget_pct = 40;
+	summary.sites_sampled = 73;
+	summary.sampling = (struct run_sampling){ .known = true,
+						  .stalled = 4980,
+						  .own = 4000,
+						  .sites_sampled_own = 61 };
+	summary_of(&summary, "SUMMARY: racewatch: 1 race (1 new), 5 312 "
+			     "samples (4 980 with a stall) of 61 own and 12 "
+			     "library sites, 9.8 s, overhead 2.1 of 40 %\n");
+	summary.races = 0;
+	summary.sites_sampled = 4;
+	summary.sampling = (struct run_sampling){ .known = true,
+						  .stalled = 9,
+						  .proves_nothing = true };
+	summary_of(&summary, "SUMMARY: racewatch: 0 races, this run proves "
+			     "nothing: 5 312 samples (9 with a stall) of 0 own "
+			     "and 4 library sites, 9.8 s, overhead 2.1 of 40 "
+			     "%\n");
+	summary.samples = 0;
+	summary.sampling = (struct run_sampling){ .known = true };
+	summary_of(&summary, "SUMMARY: racewatch: 0 races, 0 samples, 9.8 s, "
+			     "overhead 2.1 of 40 %\n");
 	memset(&summary, 0, sizeof(summary));
 	summary_of(&summary, "SUMMARY: racewatch: 0 races, 0 samples of 0 "
 			     "sites, 0.0 s, overhead 0.0 %\n");
