@@ -481,11 +481,6 @@ static void output_remarks(const struct output *output)
 {
 	const struct session_counts *counts = &output->counts;
 
-	if (counts->stats.samples == 0 && counts->stats.threads < 2)
-		log_warn("no samples were taken: no second thread was seen, "
-			 "or the program ended too soon");
-	else if (counts->stats.samples == 0)
-		log_warn("no samples were taken: nothing is proved");
 	if (counts->stats.out_of_registers > counts->stats.samples / 10 + 10)
 		log_note("%llu accesses found no debug register free and were "
 			 "watched by value",

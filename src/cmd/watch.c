@@ -20,6 +20,7 @@
 #include "cmd/output.h"
 #include "cmd/patterns.h"
 #include "cmd/refusal.h"
+#include "cmd/silence.h"
 #include "cmd/state.h"
 #include "cmd/terminal.h"
 #include "detect/rules.h"
@@ -220,6 +221,46 @@ static int watch_status(const struct watch_options *options,
 	return options->pid ? 0 : program_status(result->status);
 }
 
+static void watch_warn(struct strbuf *text)
+{
+	if (text->length > 0)
+		log_warn("%s", strbuf_text(text));
+	strbuf_clear(text);
+}
+
+/* Why nothing was sampled, and which patterns have no effect. */
+static void watch_silence(const struct watch_options *options,
+			  const struct effort_plan *plan,
+			  const struct globs *globs,
+			  const struct session_counts *counts)
+{
+	const struct effort_options *effort = &options->effort;
+	const struct silence_asked asked = {
+		.attached = options->pid != 0,
+		.follows_fork = options->follow == WIRE_FOLLOW_FORK,
+		.rate = plan->rate,
+		.rate_given = effort->rate != EFFORT_RATE_NONE,
+		.overhead_given = effort->overhead_pct >= 0,
+		.overhead_pct = 100 * plan->share,
+		.effort = effort_words[effort->effort == EFFORT_NONE
+					       ? (int)options->preset
+					       : effort->effort],
+		.min_samples = options->min_samples,
+	};
+	struct strbuf text = { 0 };
+
+	silence_explain(&text, &asked, counts);
+	watch_warn(&text);
+	for (size_t i = 0; counts->modules_read && i < globs->items.count;
+	     i++) {
+		silence_pattern(&text, globs, i);
+		watch_warn(&text);
+	}
+	silence_floor(&text, &asked, counts);
+	watch_warn(&text);
+	strbuf_deinit(&text);
+}
+
 static struct error *watch_session(const struct watch_options *options,
 				   const struct rules *rules,
 				   struct learned *learned,
@@ -271,6 +312,8 @@ static struct error *watch_session(const struct watch_options *options,
 	/* a tracer that died in the middle has left results too */
 	if (err && output->counts.elapsed_ns == 0)
 		return refusal_explain(err, options->pid);
+	if (!options->quiet)
+		watch_silence(options, &plan, &rules->globs, &output->counts);
 	if (!output_finish(output, status))
 		status = EXIT_FAILED;
 	if (!err)

@@ -44,4 +44,17 @@ enum glob_verdict globs_function(const struct globs *globs,
 				 const char *module_path, const char *mangled,
 				 const char *demangled, const char *file);
 
+/*
+ * Pattern i has no effect: functions were compared with it, and it matches none
+ * of them, nor a file or module. *ret is the pattern, whatever is returned.
+ */
+bool globs_unmatched(const struct globs *globs, size_t i, const char **ret,
+		     bool *ret_include);
+
+/*
+ * The pattern by which a module of this path is left out, or, if it is so by its
+ * functions and files, that by which most functions were; NULL: none.
+ */
+const char *globs_excluding(const struct globs *globs, const char *path);
+
 #endif

@@ -161,6 +161,20 @@ out:
 	return err;
 }
 
+/* So many functions of the module are in the set, and left out by patterns. */
+static void sampleset_note_own(struct sampleset *set,
+			       const struct module *module, uint64_t chosen,
+			       uint64_t excluded)
+{
+	if (!rules_module_meant(set->rules, module))
+		return;
+	set->own_functions += chosen;
+	set->own_excluded += excluded;
+	if (excluded > 0 && !set->excluded_by)
+		set->excluded_by =
+			globs_excluding(&set->rules->globs, module->path);
+}
+
 /* The functions of a module that the rules leave in. */
 static struct error *sampleset_choose(struct sampleset *set,
 				      const struct sampleset_module *joined,
@@ -170,15 +184,18 @@ static struct error *sampleset_choose(struct sampleset *set,
 	size_t count;
 	const struct elf_function *functions =
 		elftext_functions(module->text, &count);
+	uint64_t excluded = 0;
 
 	for (size_t i = 0; i < joined->function_count; i++) {
 		uint32_t index = (uint32_t)i;
+		enum rule rule = rules_function(set->rules, set->image, module,
+						joined->part, &functions[i]);
 
-		if (rules_function(set->rules, set->image, module, joined->part,
-				   &functions[i]) == RULE_SITE &&
-		    !vec_push(chosen, &index))
+		excluded += rule == RULE_GLOB;
+		if (rule == RULE_SITE && !vec_push(chosen, &index))
 			return error_nomem;
 	}
+	sampleset_note_own(set, module, chosen->count, excluded);
 	log_debug(LOG_DETECT, "%s: %zu of %zu functions", module->path,
 		  chosen->count, count);
 	return NULL;

@@ -29,6 +29,12 @@ struct sampleset {
 	struct vec modules; /* of struct sampleset_module: what joined */
 	struct vec parts; /* of struct sampleset_part, by sampler part */
 	bool behind; /* modules of the image have not joined yet */
+	/*
+	 * Functions of the program's own modules that are in the set, and those
+	 * that a pattern leaves out; the pattern, or NULL.
+	 */
+	uint64_t own_functions, own_excluded;
+	const char *excluded_by;
 	/* of the functions decoded so far */
 	struct scan_counts counts;
 };

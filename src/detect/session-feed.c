@@ -381,13 +381,18 @@ void session_count_own_sites(struct session *session)
 
 	counts->sites_sampled_own = watched->sites_sampled_own;
 	counts->sites_known_own = watched->sites_known_own;
+	counts->modules_read = true;
 	for (size_t i = 0; i < watched->programs.count; i++) {
+		const struct sampleset *set = &watched_at(watched, i)->set;
 		uint64_t known, sampled;
 
-		sampleset_count_own(&watched_at(watched, i)->set, &known,
-				    &sampled);
+		sampleset_count_own(set, &known, &sampled);
 		counts->sites_known_own += known;
 		counts->sites_sampled_own += sampled;
+		counts->modules_read &= !set->behind;
+		counts->own_functions += set->own_functions;
+		if (set->excluded_by)
+			counts->excluded_by = set->excluded_by;
 	}
 }
 

@@ -92,6 +92,10 @@ struct session_counts {
 	 * (stats.stalled), and of those sites, which are counted at the end.
 	 */
 	uint64_t stalled_own, sites_sampled_own, sites_known_own;
+	/* all modules were read; see struct sampleset, at the end */
+	bool modules_read;
+	uint64_t own_functions;
+	const char *excluded_by;
 	bool sites_complete; /* no function is left to decode */
 	/* distinct, as race_counts() has it */
 	uint64_t races;

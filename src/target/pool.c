@@ -610,6 +610,23 @@ static void pool_arm_untouched(struct engine *engine, uint64_t now)
 	}
 }
 
+/* Is there something to arm now, whatever it costs? Counts what forbids it. */
+static bool pool_may_fill(struct engine *engine, uint64_t now,
+			  bool *ret_affordable)
+{
+	struct pool *pool = &engine->pool;
+	bool paid = budget_affords(&engine->load.budget);
+
+	*ret_affordable = paid && pool->tokens >= 1;
+	if (pool_queued(pool) == 0)
+		return false;
+	engine->stats.refills++;
+	engine->stats.unpaid += !paid;
+	engine->stats.over_rate += paid && pool->tokens < 1;
+	return now >= pool->retry_ns &&
+	       (*ret_affordable || pool->once.count > 0);
+}
+
 static void pool_fill(struct engine *engine, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
@@ -620,9 +637,7 @@ static void pool_fill(struct engine *engine, uint64_t now)
 		return;
 	pool_earn(pool, now);
 	budget_earn(&engine->load.budget, now);
-	affordable = pool->tokens >= 1 && budget_affords(&engine->load.budget);
-	if (pool_queued(pool) == 0 || now < pool->retry_ns ||
-	    (!affordable && pool->once.count == 0))
+	if (!pool_may_fill(engine, now, &affordable))
 		return;
 	if (!pool_ready(engine, now)) {
 		pool->retry_ns = now + POOL_RETRY_NS;

@@ -29,6 +29,11 @@ struct wire_stats {
 	uint32_t queued; /* sites waiting */
 	uint32_t threads; /* now */
 	uint32_t threads_most; /* of one process at a time */
+	/*
+	 * Looks at whether to arm what is queued, and those of them at which a
+	 * budget allowed nothing: that of time, or the rate.
+	 */
+	uint64_t refills, unpaid, over_rate;
 	uint64_t unwatched; /* processes that were made and let go */
 	uint32_t stalls; /* running now */
 };

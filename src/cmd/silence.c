@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Why nothing was sampled; see silence.h. The reasons are looked at in order:
+ * one that stands further up makes those below it likely.
+ */
+#include "cmd/silence.h"
+
+#include <inttypes.h>
+
+#include "detect/glob.h"
+#include "detect/session.h"
+#include "report/text.h"
+
+/* The option, or the preset, that sets the budget of time. */
+static void add_overhead(struct strbuf *out, const struct silence_asked *asked)
+{
+	if (asked->overhead_given)
+		strbuf_addf(out, "--overhead %g", asked->overhead_pct);
+	else
+		strbuf_addf(out, "--effort %s (%g %% of the time)",
+			    asked->effort, asked->overhead_pct);
+}
+
+static bool explain_asked(struct strbuf *out, const struct silence_asked *asked,
+			  const struct session_counts *counts)
+{
+	(void)counts;
+	if (asked->rate > 0)
+		return false;
+	strbuf_add(out, asked->rate_given ? "--rate 0" : "--overhead 0");
+	strbuf_add(out, " allows none");
+	return true;
+}
+
+static bool explain_children(struct strbuf *out,
+			     const struct silence_asked *asked,
+			     const struct session_counts *counts)
+{
+	uint64_t children = counts->stats.unwatched;
+
+	if (children == 0 || counts->stats.threads_most > 1)
+		return false;
+	strbuf_addf(out, "%s had one thread, and ",
+		    asked->attached ? "the process" : "the program");
+	text_add_count(out, children);
+	strbuf_addf(out, " child process%s ran unwatched",
+		    children == 1 ? "" : "es");
+	strbuf_add(out, ": --follow all watches children too");
+	if (asked->follows_fork)
+		strbuf_add(out, ", whatever they run");
+	return true;
+}
+
+static bool explain_patterns(struct strbuf *out,
+			     const struct silence_asked *asked,
+			     const struct session_counts *counts)
+{
+	(void)asked;
+	if (counts->own_functions > 0 || !counts->excluded_by)
+		return false;
+	strbuf_addf(out,
+		    "--exclude '%s' leaves nothing of the program's own "
+		    "modules",
+		    counts->excluded_by);
+	return true;
+}
+
+static bool explain_single(struct strbuf *out,
+			   const struct silence_asked *asked,
+			   const struct session_counts *counts)
+{
+	if (counts->stats.threads_most > 1 || counts->stats.stalled > 0)
+		return false;
+	strbuf_addf(out, "%s had one thread%s, so that nothing could race",
+		    asked->attached ? "the process" : "the program",
+		    asked->attached ? " while it was watched" : "");
+	return true;
+}
+
+static bool explain_budget(struct strbuf *out,
+			   const struct silence_asked *asked,
+			   const struct session_counts *counts)
+{
+	const struct wire_stats *stats = &counts->stats;
+	bool refused = stats->stalled == 0 && stats->unaffordable > 0 &&
+		       stats->unaffordable + stats->samples >= stats->hits;
+
+	if (stats->unpaid > stats->refills / 2 ||
+	    (refused && stats->unpaid > stats->over_rate)) {
+		if (asked->overhead_pct <= 0)
+			return false;
+		add_overhead(out, asked);
+		strbuf_add(out, " allowed none: what it takes to watch had "
+				"used it up");
+		return true;
+	}
+	if (stats->over_rate > stats->refills / 2 || refused) {
+		strbuf_addf(out, "--rate %" PRIu32 " allowed none in %.1f s",
+			    asked->rate, (double)counts->elapsed_ns / 1e9);
+		return true;
+	}
+	return false;
+}
+
+static bool explain_reach(struct strbuf *out, const struct silence_asked *asked,
+			  const struct session_counts *counts)
+{
+	const struct wire_stats *stats = &counts->stats;
+	double seconds = (double)counts->elapsed_ns / 1e9;
+
+	if (stats->arms == 0) {
+		strbuf_addf(out, "%s %.3g s, before a breakpoint was set: %s",
+			    asked->attached ? "the watching ended after"
+					    : "the program ended after",
+			    seconds,
+			    asked->attached
+				    ? "watch longer (--duration)"
+				    : "run it longer, or often (racewatch "
+				      "sweep)");
+		return true;
+	}
+	if (stats->hits > 0)
+		return false;
+	text_add_plural(out, stats->arms, "breakpoint");
+	strbuf_addf(out,
+		    " were set in %.3g s, and none was reached: run it longer; "
+		    "racewatch sites tells what is left out, and why",
+		    seconds);
+	return true;
+}
+
+static bool explain_hits(struct strbuf *out, const struct silence_asked *asked,
+			 const struct session_counts *counts)
+{
+	const struct wire_stats *stats = &counts->stats;
+
+	(void)asked;
+	if (stats->stalled > 0) {
+		text_add_plural(out, stats->stalled, "sample");
+		strbuf_add(out, " with a stall, all in libraries: the "
+				"program's own code did not come to where "
+				"breakpoints were, or racewatch sites tells "
+				"why it is left out");
+		return true;
+	}
+	strbuf_add(out, "no other thread could run at any of ");
+	text_add_plural(out, stats->hits, "hit");
+	return true;
+}
+
+void silence_explain(struct strbuf *out, const struct silence_asked *asked,
+		     const struct session_counts *counts)
+{
+	static bool (*const explain[])(struct strbuf *,
+				       const struct silence_asked *,
+				       const struct session_counts *) = {
+		explain_asked,	explain_children, explain_patterns,
+		explain_single, explain_budget,	  explain_reach,
+		explain_hits,
+	};
+
+	if (counts->stalled_own > 0)
+		return;
+	strbuf_add(out, counts->stats.samples == 0
+				? "no samples were taken: "
+				: "nothing of the program's own modules was "
+				  "sampled: ");
+	for (size_t i = 0; i < sizeof(explain) / sizeof(explain[0]); i++) {
+		if (explain[i](out, asked, counts))
+			break;
+	}
+}
+
+void silence_pattern(struct strbuf *out, const struct globs *globs, size_t i)
+{
+	const char *pattern;
+	bool include;
+
+	if (globs_unmatched(globs, i, &pattern, &include))
+		strbuf_addf(out,
+			    "--%s '%s' has no effect: it matches no module, "
+			    "function or source file",
+			    include ? "include" : "exclude", pattern);
+}
+
+void silence_floor(struct strbuf *out, const struct silence_asked *asked,
+		   const struct session_counts *counts)
+{
+	if (counts->stalled_own >= asked->min_samples)
+		return;
+	text_add_plural(out, counts->stalled_own, "sample");
+	strbuf_add(out, " of the program's own modules had a stall: "
+			"--min-samples asks for ");
+	text_add_count(out, asked->min_samples);
+}

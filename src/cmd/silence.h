@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Why nothing was sampled, in words that name what to do: so that no silence
+ * looks like health. Pure code.
+ */
+#ifndef CMD_SILENCE_H
+#define CMD_SILENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+struct globs;
+struct session_counts;
+
+/* What the user has asked for, besides what the session counted. */
+struct silence_asked {
+	bool attached; /* to a process that ran already */
+	bool follows_fork; /* --follow fork */
+	uint32_t rate; /* hits per second */
+	bool overhead_given, rate_given; /* by an option */
+	double overhead_pct; /* 0: no such budget */
+	const char *effort; /* the preset that the others are of */
+	uint64_t min_samples;
+};
+
+/*
+ * One sentence on why no sample of the program's own modules had a stall;
+ * nothing where one had.
+ */
+void silence_explain(struct strbuf *out, const struct silence_asked *asked,
+		     const struct session_counts *counts);
+
+/* Pattern i, if it has no effect. */
+void silence_pattern(struct strbuf *out, const struct globs *globs, size_t i);
+
+/* That --min-samples asks for more, if it does. */
+void silence_floor(struct strbuf *out, const struct silence_asked *asked,
+		   const struct session_counts *counts);
+
+#endif

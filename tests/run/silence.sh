@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# What is said where nothing was sampled: each reason has its own words.
+
+. "$(dirname "$0")/../lib.sh"
+
+T=$TARGETS_DIR
+
+# because DESCRIPTION REGEX OPTION...: the warning, and the summary with it
+because()
+{
+	local what=$1 why=$2
+
+	shift 2
+	run run --seed 1 -o "$report" "$@"
+	matches "$what" "$work/err" "^racewatch: warning: .*: $why" ||
+		diag_file "$work/err"
+}
+
+nothing()
+{
+	matches "$1: it proves nothing" "$work/err" \
+		'^SUMMARY: racewatch: 0 races, this run proves nothing: '
+	is "$1: so says the report" "$(summary proves_nothing)" true
+}
+
+because "children of a shell" \
+	'the program had one thread, and 2 child processes ran unwatched: --follow all ' \
+	-- sh -c "$T/phases.O2 0.1; $T/phases.O2 0.1; true"
+nothing "children"
+is "they are counted in the report" "$(summary unwatched)" 2
+because "also of one that is forked and stays the same program" \
+	'.* 1 child process ran unwatched' -- sh -c '(:); true'
+because "where forked ones are followed, those that become others" \
+	'.* 2 child processes ran unwatched: --follow all .*whatever they run' \
+	--follow fork -- sh -c "$T/phases.O2 0.1; $T/phases.O2 0.1; true"
+printf 'all:\n\t@%s 0.1; true\n\t@%s 0.1; true\n' "$T/phases.O2" \
+	"$T/phases.O2" >"$work/makefile"
+because "children of make" '.*, and [24] child processes ran unwatched' \
+	-- make -s -f "$work/makefile"
+for seconds in 2 10 40; do
+	run run --seed 1 --follow all -o "$report" -- \
+		sh -c "$T/phases.O2 $seconds; true"
+	[ "$(summary samples_own)" -gt 0 ] && break
+done
+is "watched, none is missing" "$(summary unwatched)" 0
+if grep -q 'were taken:' "$work/err"; then
+	not_ok "and there is nothing to explain"
+else
+	ok "and there is nothing to explain"
+fi
+
+because "everything excluded" "--exclude '\*' leaves nothing" \
+	--exclude '*' -- "$T/phases.O2" 0.5
+nothing "everything excluded"
+because "the program excluded" "--exclude 'phases\*' leaves nothing" \
+	--exclude 'phases*' -- "$T/phases.O2" 0.5
+run run --seed 1 --include 'nosuch*' --exclude early_count -- \
+	"$T/phases.O2" 8
+matches "a pattern that matches nothing" "$work/err" \
+	"warning: --include 'nosuch\*' has no effect"
+is "the one that matches is not named" \
+	"$(grep -c "exclude 'early_count'" "$work/err")" 0
+
+because "no rate" '--rate 0 allows none' --rate 0 -- "$T/phases.O2" 0.3
+nothing "no rate"
+because "no time to lose" '--overhead 0 allows none' --overhead 0 -- \
+	"$T/phases.O2" 0.3
+because "too little to lose" '--overhead 0.0001 allowed none' \
+	--overhead 0.0001 -- "$T/phases.O2" 0.5
+"$T/phases.O2" 30 >/dev/null &
+pid=$!
+lib_started "$pid"
+run attach --rate 0 --duration 0.2s "$pid"
+matches "attach without a rate" "$work/err" \
+	'warning: no samples were taken: --rate 0 allows none'
+is "attach: status" "$status" 0
+run attach --rate 0 --min-samples 1 --duration 0.2s "$pid"
+is "attach: a floor" "$status" 65
+matches "which is named" "$work/err" \
+	'warning: 0 samples of .* had a stall: --min-samples asks for 1'
+kill "$pid"
+
+because "one thread" 'the program had one thread, so that nothing could race' \
+	-- "$T/single.O2" 0.3
+if grep -q 'proves nothing' "$work/err"; then
+	not_ok "where nothing can race nothing is to be proved"
+else
+	ok "where nothing can race nothing is to be proved"
+fi
+run sweep --quiet -d "$work/sweep" --runs 2 -- "$T/single.O2" 0.2
+is "a sweep that saw nothing of the program's own: 65" "$status" 65
+
+finish

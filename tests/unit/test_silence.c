@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* src/cmd/silence.c: for each reason its own words, which name what to do. */
+#include "cmd/silence.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "detect/glob.h"
+#include "detect/session.h"
+
+static const struct silence_asked normal = {
+	.rate = 1000,
+	.overhead_pct = 40,
+	.effort = "normal",
+};
+
+/* Two threads, breakpoints, and nothing that was met. */
+static struct session_counts nothing_met(void)
+{
+	return (struct session_counts){
+		.stats = { .threads_most = 2, .arms = 128, .refills = 100 },
+		.own_functions = 10,
+		.elapsed_ns = 1500000000,
+	};
+}
+
+static void says(const struct silence_asked *asked,
+		 const struct session_counts *counts, const char *expected)
+{
+	struct strbuf text = { 0 };
+
+	silence_explain(&text, asked, counts);
+	assert_string_equal(strbuf_text(&text), expected);
+	strbuf_deinit(&text);
+}
+
+static void samples_need_no_reason(void **state)
+{
+	struct session_counts counts = nothing_met();
+
+	(void)state;
+	counts.stats.samples = counts.stats.stalled = counts.stalled_own = 1;
+	says(&normal, &counts, "");
+}
+
+static void what_was_asked_for_is_named(void **state)
+{
+	struct session_counts counts = nothing_met();
+	struct silence_asked asked = normal;
+
+	(void)state;
+	asked.rate = 0;
+	asked.rate_given = true;
+	says(&asked, &counts, "no samples were taken: --rate 0 allows none");
+	asked.rate_given = false;
+	asked.overhead_given = true;
+	says(&asked, &counts,
+	     "no samples were taken: --overhead 0 allows none");
+	counts.own_functions = 0;
+	counts.excluded_by = "serv*";
+	says(&normal, &counts,
+	     "no samples were taken: --exclude 'serv*' leaves nothing of the "
+	     "program's own modules");
+}
+
+static void children_are_counted(void **state)
+{
+	struct session_counts counts = nothing_met();
+	struct silence_asked asked = normal;
+
+	(void)state;
+	counts.stats.threads_most = 1;
+	counts.stats.unwatched = 1;
+	says(&asked, &counts,
+	     "no samples were taken: the program had one thread, and 1 child "
+	     "process ran unwatched: --follow all watches children too");
+	counts.stats.unwatched = 1234;
+	asked.attached = true;
+	says(&asked, &counts,
+	     "no samples were taken: the process had one thread, and 1 234 "
+	     "child processes ran unwatched: --follow all watches children "
+	     "too");
+	counts.stats.unwatched = 0;
+	says(&asked, &counts,
+	     "no samples were taken: the process had one thread while it was "
+	     "watched, so that nothing could race");
+	/* hits of the only thread */
+	counts.stats.hits = counts.stats.samples = 7;
+	says(&normal, &counts,
+	     "nothing of the program's own modules was sampled: the program "
+	     "had one thread, so that nothing could race");
+}
+
+static void budgets_are_named(void **state)
+{
+	struct session_counts counts = nothing_met();
+	struct silence_asked asked = normal;
+
+	(void)state;
+	counts.stats.unpaid = 90;
+	says(&asked, &counts,
+	     "no samples were taken: --effort normal (40 % of the time) "
+	     "allowed none: what it takes to watch had used it up");
+	asked.overhead_given = true;
+	asked.overhead_pct = 0.01;
+	says(&asked, &counts,
+	     "no samples were taken: --overhead 0.01 allowed none: what it "
+	     "takes to watch had used it up");
+	counts.stats.unpaid = 0;
+	counts.stats.over_rate = 90;
+	asked.rate = 1;
+	says(&asked, &counts,
+	     "no samples were taken: --rate 1 allowed none in 1.5 s");
+}
+
+static void what_was_not_reached_is_told(void **state)
+{
+	struct session_counts counts = nothing_met();
+
+	(void)state;
+	says(&normal, &counts,
+	     "no samples were taken: 128 breakpoints were set in 1.5 s, and "
+	     "none was reached: run it longer; racewatch sites tells what is "
+	     "left out, and why");
+	counts.stats.arms = 0;
+	says(&normal, &counts,
+	     "no samples were taken: the program ended after 1.5 s, before a "
+	     "breakpoint was set: run it longer, or often (racewatch sweep)");
+	counts.stats.arms = 9;
+	counts.stats.hits = counts.stats.samples = 3;
+	says(&normal, &counts,
+	     "nothing of the program's own modules was sampled: no other "
+	     "thread could run at any of 3 hits");
+	counts.stats.stalled = 2;
+	says(&normal, &counts,
+	     "nothing of the program's own modules was sampled: 2 samples "
+	     "with a stall, all in libraries: the program's own code did not "
+	     "come to where breakpoints were, or racewatch sites tells why it "
+	     "is left out");
+}
+
+static void a_pattern_without_effect_is_named(void **state)
+{
+	struct strbuf text = { 0 };
+	struct globs globs;
+
+	(void)state;
+	globs_init(&globs);
+	assert_true(globs_add(&globs, "put*", true));
+	assert_true(globs_add(&globs, "gte*", false));
+	globs_function(&globs, "/bin/x", "put_it", NULL, NULL);
+	silence_pattern(&text, &globs, 0);
+	assert_int_equal(text.length, 0);
+	silence_pattern(&text, &globs, 1);
+	assert_string_equal(strbuf_text(&text),
+			    "--exclude 'gte*' has no effect: it matches no "
+			    "module, function or source file");
+	strbuf_deinit(&text);
+	globs_deinit(&globs);
+}
+
+static void a_floor_is_told(void **state)
+{
+	struct session_counts counts = nothing_met();
+	struct silence_asked asked = normal;
+	struct strbuf text = { 0 };
+
+	(void)state;
+	counts.stalled_own = 1;
+	asked.min_samples = 1;
+	silence_floor(&text, &asked, &counts);
+	assert_int_equal(text.length, 0);
+	asked.min_samples = 1000;
+	silence_floor(&text, &asked, &counts);
+	assert_string_equal(strbuf_text(&text),
+			    "1 sample of the program's own modules had a "
+			    "stall: --min-samples asks for 1 000");
+	strbuf_deinit(&text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_need_no_reason),
+		cmocka_unit_test(what_was_asked_for_is_named),
+		cmocka_unit_test(children_are_counted),
+		cmocka_unit_test(budgets_are_named),
+		cmocka_unit_test(what_was_not_reached_is_told),
+		cmocka_unit_test(a_pattern_without_effect_is_named),
+		cmocka_unit_test(a_floor_is_told),
+	};
+
+	return cmocka_run_group_tests_name("silence", tests, NULL, NULL);
+}
