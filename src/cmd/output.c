@@ -504,6 +504,14 @@ static bool output_proves_nothing(const struct session_counts *counts)
 	       (counts->stats.threads_most > 1 || counts->stats.unwatched > 0);
 }
 
+/* In percent of the time that was watched. */
+static double output_share(const struct session_counts *counts, uint64_t ns)
+{
+	return counts->elapsed_ns
+		       ? 100 * (double)ns / (double)counts->elapsed_ns
+		       : 0;
+}
+
 bool output_finish(struct output *output, int exit_status)
 {
 	const struct session_counts *counts = &output->counts;
@@ -534,6 +542,8 @@ bool output_finish(struct output *output, int exit_status)
 		.stalled_ns = stats->stalled_ns,
 		.elapsed_ns = counts->elapsed_ns,
 		.overhead_pct = counts->overhead_pct,
+		.stops_pct = output_share(counts, stats->lost_stop_ns),
+		.computing_pct = output_share(counts, stats->lost_cpu_ns),
 		.backend = counts->backend[0] ? counts->backend : "none",
 		.sampling = {
 			.known = true,

@@ -74,7 +74,8 @@ static struct error *message_started(struct session *session,
 	memcpy(session->counts.backend, started.backend, WIRE_NAME);
 	session->counts.pid = started.pid;
 	session->counts.kernel_accesses = started.kernel_accesses;
-	session->started_ns = clock_now_ns();
+	/* by the tracer's clock, which is ours: we may come to it late */
+	session->started_ns = started.begun_ns;
 	log_debug(LOG_DETECT, "watching %d with %s %s", started.pid,
 		  started.backend, started.reason);
 	session_begin_governing(session);
@@ -307,7 +308,7 @@ static void message_exited(struct session *session, const void *payload,
 	session->result.status = exited.status;
 	session->done = true;
 	if (!session->stopped_ns)
-		session->stopped_ns = clock_now_ns();
+		session->stopped_ns = exited.ended_ns;
 }
 
 static void message_detached(struct session *session)

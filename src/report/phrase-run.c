@@ -46,10 +46,41 @@ const char *phrase_unsampled(const struct run_summary *summary)
 			 "another thread could run: nothing is proved.";
 }
 
+/* What it is made of, where it is not what samples were taken for. */
+static void add_parts(struct strbuf *line, const struct run_summary *summary)
+{
+	double stalls = summary->overhead_pct - summary->stops_pct -
+			summary->computing_pct;
+	const struct {
+		const char *name;
+		double pct;
+	} parts[] = {
+		{ "stalls", stalls },
+		{ "stops", summary->stops_pct },
+		{ "computing", summary->computing_pct },
+	};
+	const char *before = " (";
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (parts[i].pct < 0.05)
+			continue;
+		strbuf_addf(line, "%s%s %.1f", before, parts[i].name,
+			    parts[i].pct);
+		before = ", ";
+	}
+	if (before[0] == ',')
+		strbuf_add(line, ")");
+}
+
 void phrase_add_overhead(struct strbuf *line, const struct run_summary *summary)
 {
 	strbuf_addf(line, "overhead %.1f", summary->overhead_pct);
 	if (summary->budget_pct > 0)
 		strbuf_addf(line, " of %g", summary->budget_pct);
 	strbuf_add(line, " %");
+	if (summary->sampling.known &&
+	    (summary->sampling.stalled == 0 ||
+	     (summary->budget_pct > 0 &&
+	      summary->overhead_pct > summary->budget_pct)))
+		add_parts(line, summary);
 }

@@ -256,6 +256,8 @@ static void read_summary(struct members *in, const json_t *object,
 			members_uint(in, object, counters[i].key, UINT64_MAX);
 	read_sampling(in, object, &summary->sampling);
 	summary->overhead_pct = members_real(in, object, "overhead_pct");
+	summary->stops_pct = members_real(in, object, "stops_pct");
+	summary->computing_pct = members_real(in, object, "computing_pct");
 	summary->budget_pct = members_real(in, object, "budget_pct");
 	summary->cpu_ns = members_seconds(in, object, "cpu_s");
 	summary->stalled_ns = members_seconds(in, object, "stalled_s");

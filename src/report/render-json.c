@@ -439,6 +439,10 @@ static struct error *json_summary(struct renderer *renderer,
 	object_put_real(&record, "budget_pct",
 			summary->budget_pct > 0 ? summary->budget_pct : NAN);
 	object_put_real(&record, "overhead_pct", summary->overhead_pct);
+	object_put_real(&record, "stops_pct",
+			summary->sampling.known ? summary->stops_pct : NAN);
+	object_put_real(&record, "computing_pct",
+			summary->sampling.known ? summary->computing_pct : NAN);
 	object_put_seconds(&record, "stalled_s", summary->stalled_ns);
 	object_put_seconds(&record, "elapsed_s", summary->elapsed_ns);
 	object_put_text(&record, "backend", summary->backend);

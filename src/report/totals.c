@@ -403,6 +403,9 @@ struct error *totals_add_summary(struct totals *totals,
 	add(&totals->cpu_us, to_us(summary->cpu_ns));
 	add(&totals->overhead_us,
 	    overhead_us(summary->overhead_pct, elapsed_us));
+	add(&totals->stops_us, overhead_us(summary->stops_pct, elapsed_us));
+	add(&totals->computing_us,
+	    overhead_us(summary->computing_pct, elapsed_us));
 	return NULL;
 }
 
@@ -413,6 +416,13 @@ void totals_run(const struct totals *totals, struct run_record *ret)
 	ret->hosts = totals->hosts.items;
 	ret->modules = totals->modules.items;
 	ret->module_count = totals->modules.count;
+}
+
+static double share_pct(const struct totals *totals, uint64_t us)
+{
+	return totals->elapsed_us
+		       ? 100 * (double)us / (double)totals->elapsed_us
+		       : 0;
 }
 
 void totals_summary(const struct totals *totals, struct run_summary *ret)
@@ -428,9 +438,9 @@ void totals_summary(const struct totals *totals, struct run_summary *ret)
 		(totals->stalled_us < max_us ? totals->stalled_us : max_us);
 	ret->cpu_ns = CLOCK_NS_PER_US *
 		      (totals->cpu_us < max_us ? totals->cpu_us : max_us);
-	if (totals->elapsed_us)
-		ret->overhead_pct = 100 * (double)totals->overhead_us /
-				    (double)totals->elapsed_us;
+	ret->overhead_pct = share_pct(totals, totals->overhead_us);
+	ret->stops_pct = share_pct(totals, totals->stops_us);
+	ret->computing_pct = share_pct(totals, totals->computing_us);
 	ret->coverage = totals->coverage.items;
 	ret->coverage_count = totals->coverage.count;
 }

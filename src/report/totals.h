@@ -25,6 +25,7 @@ struct totals {
 	struct vec modules; /* of struct run_module, sorted */
 	struct vec coverage; /* of struct run_coverage, sorted by path */
 	uint64_t stalled_us, elapsed_us, overhead_us, cpu_us;
+	uint64_t stops_us, computing_us;
 };
 
 void totals_init(struct totals *totals);

@@ -71,6 +71,7 @@ void budget_spend_held(struct budget *budget, uint64_t ns)
 
 void budget_spend_stop(struct budget *budget)
 {
+	budget->lost_stop_ns += BUDGET_STOP_NS * budget->loss;
 	budget_spend(budget, BUDGET_STOP_NS * budget->loss, BUDGET_DEBT_S);
 }
 

@@ -36,6 +36,7 @@ struct budget {
 	uint64_t earned_ns; /* when the credit was last reckoned; 0: never */
 	double lost_ns; /* so far */
 	double lost_cpu_ns; /* of it, by what racewatch computed */
+	double lost_stop_ns; /* and by stops without a stall */
 	double loss; /* per nanosecond held: 1/4 to 1 */
 	double competition; /* per nanosecond that racewatch computes: 0 to 1 */
 	/* sums over about the last second */

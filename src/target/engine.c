@@ -326,6 +326,7 @@ void engine_send_stats(struct engine *engine)
 	stats.armed_once = (uint32_t)engine_armed_once(engine);
 	stats.lost_ns = (uint64_t)engine->load.budget.lost_ns;
 	stats.lost_cpu_ns = (uint64_t)engine->load.budget.lost_cpu_ns;
+	stats.lost_stop_ns = (uint64_t)engine->load.budget.lost_stop_ns;
 	stats.loss = (uint32_t)(1000 * engine->load.budget.loss);
 	stats.competition = (uint32_t)(1000 * engine->load.budget.competition);
 	if (stats.stalls > 0) {
@@ -341,7 +342,8 @@ void engine_send_stats(struct engine *engine)
 void engine_tell_end(struct engine *engine)
 {
 	struct wire_exited message = { .pid = engine->pid,
-				       .status = engine->first_status };
+				       .status = engine->first_status,
+				       .ended_ns = clock_now_ns() };
 
 	engine_send_stats(engine);
 	channel_send(&engine->channel, WIRE_EXITED, &message, sizeof(message));

@@ -443,6 +443,7 @@ static struct error *tracer_begin(struct engine *engine,
 				 .mask = &before->mask,
 				 .child_action = &before->child_action };
 	struct error *err;
+	uint64_t begun;
 
 	pool_set_params(engine, &config->params);
 	engine->follow = config->follow;
@@ -457,11 +458,13 @@ static struct error *tracer_begin(struct engine *engine,
 	err = tracer_choose(engine, config, &started);
 	if (err)
 		return err;
+	begun = clock_now_ns();
 	err = config->argv ? launch_command(engine, &launch)
 			   : tracer_attach(engine, config);
 	if (err)
 		return err;
 	started.pid = engine->pid;
+	started.begun_ns = begun;
 	started.kernel_accesses = engine->watch.kernel;
 	snprintf(started.backend, sizeof(started.backend), "%s",
 		 engine->watch.ops->name);

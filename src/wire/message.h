@@ -135,6 +135,7 @@ enum wire_follow {
 
 struct wire_started {
 	int32_t pid;
+	uint64_t begun_ns; /* clock_now_ns() then */
 	char backend[WIRE_NAME];
 	bool kernel_accesses; /* the back-end sees accesses by the kernel */
 	char reason[128]; /* why a better back-end was not taken, or "" */
@@ -196,6 +197,7 @@ struct wire_sample {
 struct wire_exited {
 	int32_t pid;
 	int32_t status; /* as wait(2) gives it */
+	uint64_t ended_ns; /* clock_now_ns() then */
 };
 
 #endif

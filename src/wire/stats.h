@@ -21,6 +21,7 @@ struct wire_stats {
 	uint64_t busy_ns; /* CPU time of the tracer */
 	uint64_t lost_ns; /* what all that cost the program; see budget.h */
 	uint64_t lost_cpu_ns; /* of it, by what racewatch computed */
+	uint64_t lost_stop_ns; /* and by stops without a stall */
 	bool by_processor; /* the back-end is perf-cpu now */
 	/* what a nanosecond of stall and one of CPU time cost, in thousandths */
 	uint32_t loss, competition;

@@ -50,4 +50,13 @@ is "and its count is told at the end" \
 	"$(tr -d ' ' <"$work/err" | grep -o '^racewatch:seeninall:#1[0-9]*')" \
 	"racewatch:seeninall:#1$(last_count)"
 
+# The time watched is the program's, however late it is looked at, and what
+# the overhead is made of is told where nothing had a stall.
+run run -o "$report" -- sleep 0.2
+is "no less time than the program took" "$(summary elapsed_s |
+	awk '{ print ($1 >= 0.2) }')" 1
+run run --rate 0 -o "$report" -- "$TARGETS_DIR/churn.O2" 0.5
+matches "what the overhead is made of" "$work/err" \
+	'^SUMMARY: .* overhead [0-9.]* % \(stops [0-9.]*'
+
 finish

@@ -428,10 +428,27 @@ static void summary_is_one_line(void **state)
 			     "nothing: 5 312 samples (9 with a stall) of 0 own "
 			     "and 4 library sites, 9.8 s, overhead 2.1 of 40 "
 			     "%\n");
+	/* more than the budget, or without a stall: what is it made of? */
+	summary.overhead_pct = 43.84;
+	summary.stops_pct = 43.1;
+	summary.computing_pct = 0.7;
+	summary.sampling.proves_nothing = false;
+	summary_of(&summary, "SUMMARY: racewatch: 0 races, 5 312 samples (9 "
+			     "with a stall) of 0 own and 4 library sites, 9.8 "
+			     "s, overhead 43.8 of 40 % (stops 43.1, computing "
+			     "0.7)\n");
+	summary.overhead_pct = 2.1;
+	summary.stops_pct = 0;
+	summary.computing_pct = 2.1;
+	summary.sampling.stalled = 0;
 	summary.samples = 0;
+	summary_of(&summary, "SUMMARY: racewatch: 0 races, 0 samples, 9.8 s, "
+			     "overhead 2.1 of 40 % (computing 2.1)\n");
+	summary.computing_pct = 0;
+	summary.overhead_pct = 0;
 	summary.sampling = (struct run_sampling){ .known = true };
 	summary_of(&summary, "SUMMARY: racewatch: 0 races, 0 samples, 9.8 s, "
-			     "overhead 2.1 of 40 %\n");
+			     "overhead 0.0 of 40 %\n");
 	memset(&summary, 0, sizeof(summary));
 	summary_of(&summary, "SUMMARY: racewatch: 0 races, 0 samples of 0 "
 			     "sites, 0.0 s, overhead 0.0 %\n");
