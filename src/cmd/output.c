@@ -553,6 +553,8 @@ bool output_finish(struct output *output, int exit_status)
 			.sites_eligible_own = counts->sites_known_own,
 			.threads = stats->threads_most,
 			.unwatched = stats->unwatched,
+			.looks = counts->generated_looks,
+			.generated = counts->generated_inside,
 			.proves_nothing = output_proves_nothing(counts),
 		},
 		.exit_status = exit_status,

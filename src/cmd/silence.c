@@ -11,6 +11,13 @@
 #include "detect/session.h"
 #include "report/text.h"
 
+enum {
+	/* fewer looks at where the program computes say little */
+	LOOKS_MIN = 20,
+	/* of them in generated code; less is not worth a warning */
+	GENERATED_MIN_PERCENT = 10,
+};
+
 /* The option, or the preset, that sets the budget of time. */
 static void add_overhead(struct strbuf *out, const struct silence_asked *asked)
 {
@@ -169,6 +176,25 @@ void silence_explain(struct strbuf *out, const struct silence_asked *asked,
 		if (explain[i](out, asked, counts))
 			break;
 	}
+}
+
+void silence_generated(struct strbuf *out, const struct session_counts *counts)
+{
+	uint64_t looks = counts->generated_looks;
+	double percent =
+		looks ? 100 * (double)counts->generated_inside / (double)looks
+		      : 0;
+
+	if (looks >= LOOKS_MIN && percent >= GENERATED_MIN_PERCENT)
+		strbuf_addf(out,
+			    "%.0f %% of the time was in code generated at run "
+			    "time, which is not sampled",
+			    percent);
+	else if (looks < LOOKS_MIN && counts->generated_seen &&
+		 counts->stalled_own == 0)
+		strbuf_add(out, "there was code generated at run time, which "
+				"is not sampled; how much of the time was in "
+				"it is not known");
 }
 
 void silence_pattern(struct strbuf *out, const struct globs *globs, size_t i)

@@ -35,6 +35,12 @@ void silence_explain(struct strbuf *out, const struct silence_asked *asked,
 /* Pattern i, if it has no effect. */
 void silence_pattern(struct strbuf *out, const struct globs *globs, size_t i);
 
+/*
+ * That much of the time was in generated code; or that there is some, where
+ * nothing else was sampled and the time could not be measured.
+ */
+void silence_generated(struct strbuf *out, const struct session_counts *counts);
+
 /* That --min-samples asks for more, if it does. */
 void silence_floor(struct strbuf *out, const struct silence_asked *asked,
 		   const struct session_counts *counts);

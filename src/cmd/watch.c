@@ -251,6 +251,8 @@ static void watch_silence(const struct watch_options *options,
 
 	silence_explain(&text, &asked, counts);
 	watch_warn(&text);
+	silence_generated(&text, counts);
+	watch_warn(&text);
 	for (size_t i = 0; counts->modules_read && i < globs->items.count;
 	     i++) {
 		silence_pattern(&text, globs, i);

@@ -411,6 +411,9 @@ void session_update_counts(struct session *session)
 	elapsed = (double)counts->elapsed_ns;
 	counts->overhead_pct =
 		elapsed > 0 ? 100 * (double)counts->stats.lost_ns / elapsed : 0;
+	counts->generated_seen = session->generated.seen;
+	counts->generated_looks = session->generated.looks;
+	counts->generated_inside = session->generated.inside;
 	counts->budget_pct = 100 * session->config->share;
 	counts->cpu_ns = clock_cpu_ns();
 }

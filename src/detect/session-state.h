@@ -15,6 +15,7 @@
 
 #include "base/map.h"
 #include "detect/conflict.h"
+#include "detect/generated.h"
 #include "detect/governor.h"
 #include "detect/learn.h"
 #include "detect/lengths.h"
@@ -50,6 +51,7 @@ struct session {
 	struct watched watched;
 	struct governor governor;
 	struct lengths lengths; /* by session_site_key() */
+	struct generated generated;
 	struct wire_params sent; /* the last parameters */
 	struct learn learn;
 	struct learned learned; /* of this run alone, if nobody wants it */

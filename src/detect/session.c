@@ -263,6 +263,8 @@ static void session_timers(struct session *session)
 	if (now < session->status_ns)
 		return;
 	session->status_ns = now + STATUS_PERIOD_NS;
+	if (session_watches(session) && config->rate > 0)
+		generated_look(&session->generated, &session->watched);
 	session_update_counts(session);
 	if (session->started_ns && !session->done && session->sink->status)
 		session->sink->status(session->sink->context, &session->counts);
@@ -377,6 +379,7 @@ static void session_deinit(struct session *session)
 	learned_deinit(&session->learned);
 	vec_deinit(&session->guides);
 	lengths_deinit(&session->lengths);
+	generated_deinit(&session->generated);
 	watched_deinit(&session->watched);
 	close(session->signal_fd);
 	heartbeat_destroy(session->heartbeat);
@@ -508,6 +511,7 @@ struct error *session_run(const struct session_config *config,
 	session_be_nice(config->nice);
 	session.status_ns = clock_now_ns() + STATUS_PERIOD_NS;
 	dedupe_init(&session.races);
+	generated_init(&session.generated);
 	watched_init(&session.watched, config->rules, config->seed);
 	session.watched.debuginfod = config->debuginfod;
 	learned_init(&session.learned);

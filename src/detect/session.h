@@ -84,6 +84,8 @@ struct session_counts {
 	int pid;
 	char backend[WIRE_NAME]; /* "" before the start */
 	bool kernel_accesses;
+	bool generated_seen; /* see struct generated */
+	uint64_t generated_looks, generated_inside;
 	uint64_t elapsed_ns; /* of watching */
 	uint64_t sites_sampled; /* distinct */
 	uint64_t sites_known; /* of the functions decoded so far */

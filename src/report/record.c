@@ -208,6 +208,8 @@ static void read_sampling(struct members *in, const json_t *object,
 		{ "sites_eligible_own", &sampling->sites_eligible_own },
 		{ "threads", &sampling->threads },
 		{ "unwatched", &sampling->unwatched },
+		{ "looks", &sampling->looks },
+		{ "looks_generated", &sampling->generated },
 	};
 
 	sampling->known =

@@ -395,6 +395,8 @@ static void put_sampling(struct object *record,
 		{ "sites_eligible_own", sampling->sites_eligible_own },
 		{ "threads", sampling->threads },
 		{ "unwatched", sampling->unwatched },
+		{ "looks", sampling->looks },
+		{ "looks_generated", sampling->generated },
 	};
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {

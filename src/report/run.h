@@ -59,6 +59,11 @@ struct run_sampling {
 	uint64_t sites_sampled_own, sites_eligible_own;
 	uint64_t threads; /* of one process, most at a time */
 	uint64_t unwatched; /* processes that were made and not watched */
+	/*
+	 * Looks at where it computed, made when it has code that was generated
+	 * at run time, and those of them that found it there.
+	 */
+	uint64_t looks, generated;
 	/* nothing was found, and nothing of the program's own was sampled */
 	bool proves_nothing;
 };

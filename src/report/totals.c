@@ -362,6 +362,8 @@ static void add_sampling(struct run_sampling *sum,
 	take_larger(&sum->sites_eligible_own, more->sites_eligible_own);
 	take_larger(&sum->threads, more->threads);
 	add(&sum->unwatched, more->unwatched);
+	add(&sum->looks, more->looks);
+	add(&sum->generated, more->generated);
 	sum->proves_nothing = sum->proves_nothing && more->proves_nothing;
 }
 

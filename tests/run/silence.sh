@@ -92,4 +92,23 @@ fi
 run sweep --quiet -d "$work/sweep" --runs 2 -- "$T/single.O2" 0.2
 is "a sweep that saw nothing of the program's own: 65" "$status" 65
 
+# Two fifths of its time, measured on an idle machine, in made code.
+generated='^racewatch: warning: [1-9][0-9]* % of the time was in code generated'
+if "$HELPERS_DIR/../unit/test_cpuclock" 2>&1 | grep -qi 'skipped'; then
+	skip "time in generated code" "perf events are refused"
+else
+	for seconds in 3 15 60; do
+		run run --seed 1 -o "$report" -- "$T/jit.O2" "$seconds"
+		[ "$(summary looks)" -ge 20 ] && break
+	done
+	matches "time in generated code is told" "$work/err" "$generated"
+	run run --seed 1 -o "$report" -- "$T/phases.O2" 2
+	is "where there is none nothing is measured" "$(summary looks)" 0
+	if command -v node >/dev/null; then
+		run run --seed 1 -o "$report" -- node -e \
+			'let s = 0; for (let i = 0; i < 1e9; i++) s += i & 3'
+		matches "Node" "$work/err" "$generated"
+	fi
+fi
+
 finish

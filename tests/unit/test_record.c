@@ -264,6 +264,8 @@ static void counters_are_read_back(void **state)
 			      .sites_eligible_own = 2,
 			      .threads = 7,
 			      .unwatched = 6,
+			      .looks = 9,
+			      .generated = 8,
 			      .proves_nothing = true },
 		.cpu_ns = 250000000,
 		.budget_pct = 2.5,

@@ -183,6 +183,36 @@ static void a_floor_is_told(void **state)
 	strbuf_deinit(&text);
 }
 
+static void generated_is(const struct session_counts *counts,
+			 const char *expected)
+{
+	struct strbuf text = { 0 };
+
+	silence_generated(&text, counts);
+	assert_string_equal(strbuf_text(&text), expected);
+	strbuf_deinit(&text);
+}
+
+static void time_in_generated_code_is_told(void **state)
+{
+	struct session_counts counts = nothing_met();
+
+	(void)state;
+	generated_is(&counts, "");
+	counts.generated_seen = true;
+	generated_is(&counts, "there was code generated at run time, which is "
+			      "not sampled; how much of the time was in it is "
+			      "not known");
+	counts.stalled_own = 1;
+	generated_is(&counts, "");
+	counts.generated_looks = 200;
+	counts.generated_inside = 19;
+	generated_is(&counts, "");
+	counts.generated_inside = 186;
+	generated_is(&counts, "93 % of the time was in code generated at run "
+			      "time, which is not sampled");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +222,7 @@ int main(void)
 		cmocka_unit_test(budgets_are_named),
 		cmocka_unit_test(what_was_not_reached_is_told),
 		cmocka_unit_test(a_pattern_without_effect_is_named),
+		cmocka_unit_test(time_in_generated_code_is_told),
 		cmocka_unit_test(a_floor_is_told),
 	};
 
