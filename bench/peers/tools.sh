@@ -140,7 +140,7 @@ tool_racewatch()
 	served "$tool"
 	grep -q '"type":"summary"' "$work/$tool.report" ||
 		die "racewatch: $(tail -n 1 "$work/$tool.err")"
-	stalls=$(field "$work/$tool.report" samples)
+	stalls=$(field "$work/$tool.report" samples_stalled)
 	told=$(field "$work/$tool.report" overhead_pct)
 	watched=$(microseconds "$(field "$work/$tool.report" elapsed_s)")
 	printed "$work/$tool.err" "$work/$tool.report" >"$work/$tool.printed"
@@ -166,7 +166,7 @@ tool_sweep()
 		--color never -d "$work/sweep" -- "${command[@]}"
 	[ -s "$work/sweep/report.jsonl" ] ||
 		die "sweep: $(tail -n 1 "$work/sweep.err")"
-	stalls=$(field "$work/sweep/report.jsonl" samples)
+	stalls=$(field "$work/sweep/report.jsonl" samples_stalled)
 	printed "$work/sweep.err" "$work/sweep/report.jsonl" \
 		>"$work/sweep.printed"
 	record sweep racewatch "$work/sweep.printed"
