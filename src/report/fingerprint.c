@@ -5,15 +5,26 @@
  * (FNV-1a: offset basis 0x6c62272e07bb014262b821756295c58d, prime 2^88 +
  * 0x13b) of NUL-ended strings:
  *
- *   by names  "names 1", the two sides' digests in ascending order, and the
+ *   by names  "names 2", the two sides' digests in ascending order, and the
  *             variable without array indices, or the field of a struct that
  *             is no variable's;
  *   by code   "code 1" and the two sides' digests likewise.
  *
- * A side's digest by names is that of its innermost functions (inlined ones
- * too), by code that of build-id and offset of its innermost real frames as
- * far as the first one outside of the C library. What differs between runs stays out: lines, addresses, indices, the depth of a
- * recursion, what the compiler adds to a name, the frames that start threads.
+ * A side's digest by code is that of build-id and offset of its innermost real
+ * frames as far as the first one outside of the C library. By names it is that
+ * of its innermost functions (inlined ones too):
+ *
+ *   - of four, where the variable is a field of a struct that is no variable's,
+ *     and both sides have names: how the program came to a container's method
+ *     tells one container from another;
+ *   - else as far as the first one outside of the C library. A frame there
+ *     without a name is its place in the code, as by code.
+ *
+ * So races that agree by code agree by names too, unless the names tell them
+ * apart: by the variable, or by the callers in the first case.
+ *
+ * What differs between runs stays out: lines, addresses, indices, the depth of
+ * a recursion, what the compiler adds to a name, the frames that start threads.
  * A change here makes every saved baseline useless: raise the number then.
  */
 #include "report/race.h"
@@ -24,8 +35,8 @@
 #include <string.h>
 
 /*
- * Functions of a side that count. More would tell apart more ways to the same
- * two accesses; fewer would merge all users of a container's method.
+ * Functions of a side that count at most. More would tell apart more ways to
+ * the same two accesses; fewer would merge all users of a container's method.
  */
 enum { FINGERPRINT_FUNCTIONS = 4 };
 
@@ -175,13 +186,66 @@ static bool starts_threads(const char *function)
 }
 
 /* An instruction without a function's name: its place in the file. */
-static void digest_place(struct digest *digest, const char *id, uint64_t offset)
+static void digest_place(struct digest *digest, const struct race_frame *frame)
 {
+	const char *id = frame->build_id ? frame->build_id
+					 : base_name(frame->module);
 	char number[24];
 
-	snprintf(number, sizeof(number), "+0x%" PRIx64, offset);
+	snprintf(number, sizeof(number), "+0x%" PRIx64, frame->offset);
 	digest_bytes(digest, id ? id : "", id ? strlen(id) : 0);
 	digest_string(digest, number);
+}
+
+/*
+ * Does the C library make the access for its caller? Its own variables are its
+ * own doing.
+ */
+static bool frame_serves(const struct race *race,
+			 const struct race_frame *frame)
+{
+	const struct race_frame own = { .module = race->variable.module };
+
+	return race_frame_is_c_library(frame) &&
+	       !(race->variable.region == REGION_GLOBAL &&
+		 race_frame_is_c_library(&own));
+}
+
+/* Its innermost frame that does not serve another; NULL: there is none. */
+static const struct race_frame *side_doer(const struct race *race,
+					  const struct race_side *side)
+{
+	for (size_t i = 0; i < side->frames.count; i++) {
+		const struct race_frame *frame = vec_at(&side->frames, i);
+
+		if (!frame_serves(race, frame))
+			return frame;
+	}
+	return NULL;
+}
+
+static bool side_is_nameless(const struct race *race,
+			     const struct race_side *side)
+{
+	const struct race_frame *doer = side_doer(race, side);
+
+	return doer && !doer->function;
+}
+
+/* A field of a struct that no variable is: there may be many of its type. */
+static bool variable_is_field(const struct race_variable *variable)
+{
+	return variable->region != REGION_GLOBAL &&
+	       variable->region != REGION_UNKNOWN && variable->name &&
+	       variable->container;
+}
+
+/* Callers of both sides are part of what the race is. */
+static bool callers_count(const struct race *race)
+{
+	return variable_is_field(&race->variable) &&
+	       !side_is_nameless(race, &race->sides[0]) &&
+	       !side_is_nameless(race, &race->sides[1]);
 }
 
 /* The C library's wrapper of a system call, whose name has many spellings. */
@@ -193,21 +257,27 @@ static bool wraps_syscall(const struct race_side *side,
 
 /*
  * Whether a frame says anything about the race. The innermost one does even
- * without a name; others without are passed over, since whether a library's
- * own frames have names depends on the packages installed.
+ * without a name, and so does the one that is behind the access; others without
+ * are passed over, since whether a library's own frames have names depends on
+ * the packages installed.
  */
-static bool frame_counts(const struct race_side *side, size_t i)
+static bool frame_counts(const struct race_side *side, size_t i,
+			 const struct race_frame *doer)
 {
 	const struct race_frame *frame = vec_at(&side->frames, i);
 
 	if (i == 0)
 		return !wraps_syscall(side, frame);
-	return frame->function && !starts_threads(frame->function);
+	if (!frame->function)
+		return frame == doer;
+	return !starts_threads(frame->function);
 }
 
-static void digest_functions(struct digest *digest,
+static void digest_functions(struct digest *digest, const struct race *race,
 			     const struct race_side *side)
 {
+	const struct race_frame *doer = side_doer(race, side);
+	bool callers = callers_count(race);
 	struct span last = { "", 0 };
 	int taken = 0;
 
@@ -216,11 +286,12 @@ static void digest_functions(struct digest *digest,
 		const struct race_frame *frame = vec_at(&side->frames, i);
 		struct span stem;
 
-		if (!frame_counts(side, i))
+		if (!callers && i > 0 && vec_at(&side->frames, i - 1) == doer)
+			break;
+		if (!frame_counts(side, i, doer))
 			continue;
 		if (!frame->function) {
-			digest_place(digest, base_name(frame->module),
-				     frame->offset);
+			digest_place(digest, frame);
 			taken++;
 			continue;
 		}
@@ -235,15 +306,17 @@ static void digest_functions(struct digest *digest,
 	}
 }
 
-static void side_by_names(struct digest *digest, const struct race_side *side)
+static void side_by_names(struct digest *digest, const struct race *race,
+			  const struct race_side *side)
 {
 	digest_init(digest);
 	if (side->syscall)
 		digest_string(digest, side->syscall);
-	digest_functions(digest, side);
+	digest_functions(digest, race, side);
 }
 
-static void side_by_code(struct digest *digest, const struct race_side *side)
+static void side_by_code(struct digest *digest, const struct race *race,
+			 const struct race_side *side)
 {
 	digest_init(digest);
 	for (size_t i = 0; i < side->frames.count; i++) {
@@ -251,12 +324,9 @@ static void side_by_code(struct digest *digest, const struct race_side *side)
 
 		if (frame->inlined)
 			continue;
-		digest_place(digest,
-			     frame->build_id ? frame->build_id
-					     : base_name(frame->module),
-			     frame->offset);
+		digest_place(digest, frame);
 		/* all users of memcpy() have its instructions in common */
-		if (!race_frame_is_c_library(frame))
+		if (!frame_serves(race, frame))
 			return;
 	}
 }
@@ -343,16 +413,16 @@ bool race_fingerprint(struct race *race)
 {
 	struct digest sides[2], digest;
 
-	side_by_names(&sides[0], &race->sides[0]);
-	side_by_names(&sides[1], &race->sides[1]);
+	side_by_names(&sides[0], race, &race->sides[0]);
+	side_by_names(&sides[1], race, &race->sides[1]);
 	digest_init(&digest);
-	digest_string(&digest, "names 1");
+	digest_string(&digest, "names 2");
 	digest_pair(&digest, &sides[0], &sides[1]);
 	digest_variable(&digest, &race->variable);
 	digest_print(&digest, race->fingerprint, sizeof(race->fingerprint));
 
-	side_by_code(&sides[0], &race->sides[0]);
-	side_by_code(&sides[1], &race->sides[1]);
+	side_by_code(&sides[0], race, &race->sides[0]);
+	side_by_code(&sides[1], race, &race->sides[1]);
 	digest_init(&digest);
 	digest_string(&digest, "code 1");
 	digest_pair(&digest, &sides[0], &sides[1]);

@@ -9,8 +9,9 @@
  * are added up (report/totals.h). Whatever the order of the runs, the same comes
  * out, and what was merged can be merged again.
  *
- * Races that agree in the fingerprint by code alone stay apart: it tells only
- * the two instructions, and one run, too, may report them in several contexts.
+ * Races that agree in the fingerprint by code alone stay apart: their names tell
+ * them apart (fingerprint.c). Being one is being equal in one text, and so does
+ * not depend on the order either.
  *
  * Memory is bounded, however many races there are: they are kept in temporary
  * files (report/sorter.h).

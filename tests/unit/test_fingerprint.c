@@ -9,9 +9,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "sample-race.h"
 
 /* Which of the two fingerprints a change of the sample changes. */
@@ -149,11 +151,11 @@ static void lines_addresses_and_threads_do_not_count(void **state)
 	assert_int_equal(changed_by(change_incidentals), NEITHER);
 }
 
-static void functions_and_callers_count_by_name(void **state)
+static void functions_count_by_name(void **state)
 {
 	(void)state;
 	assert_int_equal(changed_by(other_function), NAMES);
-	assert_int_equal(changed_by(other_caller), NAMES);
+	assert_int_equal(changed_by(other_caller), NEITHER);
 }
 
 static void fields_count_and_elements_do_not(void **state)
@@ -184,6 +186,35 @@ static void runtime_frames_and_recursion_do_not_count(void **state)
 	assert_int_equal(changed_by(deeper_recursion), NEITHER);
 }
 
+/* In memory that a struct's type and field are all that is known of. */
+static void in_a_list(struct race *race)
+{
+	race->variable.region = REGION_HEAP;
+	sample_set(&race->variable.name, "list->head");
+	sample_set(&race->variable.container, "struct list");
+}
+
+/* A race of which "change" is one thing that differs; both in a list. */
+static int changed_in_a_list(void (*change)(struct race *race))
+{
+	struct race one, two;
+	int changed;
+
+	sample_race(&one);
+	sample_race(&two);
+	in_a_list(&one);
+	change(&two);
+	in_a_list(&two);
+	assert_true(race_fingerprint(&one));
+	assert_true(race_fingerprint(&two));
+	changed =
+		(strcmp(one.fingerprint, two.fingerprint) ? NAMES : 0) |
+		(strcmp(one.fingerprint_code, two.fingerprint_code) ? CODE : 0);
+	race_deinit(&one);
+	race_deinit(&two);
+	return changed;
+}
+
 /* Only the innermost four functions do. */
 static void fifth(struct race *race)
 {
@@ -193,17 +224,21 @@ static void fifth(struct race *race)
 	sample_frame(&race->sides[1], "fourth", 0, 4);
 }
 
-static void depth_is_limited(void **state)
+/* Which list it is, only the callers of its functions tell. */
+static void callers_tell_one_container_from_another(void **state)
 {
 	struct race one, two;
 
 	(void)state;
-	assert_int_equal(changed_by(fifth), NAMES);
+	assert_int_equal(changed_in_a_list(other_caller), NAMES);
+	assert_int_equal(changed_in_a_list(fifth), NAMES);
 	sample_race(&one);
 	sample_race(&two);
 	fifth(&one);
 	fifth(&two);
 	sample_frame(&two.sides[0], "fifth", 0, 5);
+	in_a_list(&one);
+	in_a_list(&two);
 	race_fingerprint(&one);
 	race_fingerprint(&two);
 	assert_string_equal(one.fingerprint, two.fingerprint);
@@ -332,7 +367,7 @@ static void sample_has_these_fingerprints(void **state)
 	sample_race(&race);
 	race_fingerprint(&race);
 	assert_string_equal(race.fingerprint,
-			    "fbfa1f57a7f443c179a32bad37f53c01");
+			    "0269a549bf2053cdb7262104bbf11bee");
 	assert_string_equal(race.fingerprint_code,
 			    "8edb27ef65021841d0ab46dc387b5908");
 	race_deinit(&race);
@@ -379,17 +414,163 @@ static void field_of_the_heap_by_its_type(void **state)
 	race_deinit(&two);
 }
 
+/* The names of a program of which the code at an offset is always the same. */
+struct made {
+	unsigned int code[2], caller[2]; /* of each side, a small number */
+	bool has_names; /* the functions at those places */
+	unsigned int variable; /* a small number; 0: without a name */
+};
+
+/* Of a library whose functions of odd places have no names. */
+static struct made make_random(struct race *race, struct rng *rng)
+{
+	static const char *const functions[] = { "push", "pop" };
+	static const char *const variables[] = { NULL, "one", "two",
+						 "list->head", "list->tail" };
+	struct made made = { .has_names = true };
+	bool swap = rng_below(rng, 2);
+
+	sample_race(race);
+	for (int i = 0; i < 2; i++) {
+		int side = swap ? 1 - i : i;
+		unsigned int code = (unsigned int)rng_below(rng, 3);
+		char caller[16];
+
+		made.code[i] = code;
+		made.caller[i] = (unsigned int)rng_below(rng, 3);
+		made.has_names = made.has_names && code % 2 == 0;
+		sample_set(&frame(race, side, 0)->function,
+			   code % 2 ? NULL : functions[code / 2]);
+		frame(race, side, 0)->offset = 0x1000 + code;
+		snprintf(caller, sizeof(caller), "user%u", made.caller[i]);
+		sample_set(&frame(race, side, 1)->function, caller);
+		frame(race, side, 1)->offset = 0x2000 + made.caller[i];
+	}
+	made.variable = (unsigned int)rng_below(rng, 5);
+	race->variable.region = made.variable > 2 ? REGION_HEAP : REGION_GLOBAL;
+	sample_set(&race->variable.name, variables[made.variable]);
+	sample_set(&race->variable.symbol, NULL);
+	sample_set(&race->variable.container,
+		   made.variable > 2 ? "struct list" : NULL);
+	assert_true(race_fingerprint(race));
+	return made;
+}
+
+static bool same_sides(const unsigned int *a, const unsigned int *b)
+{
+	return (a[0] == b[0] && a[1] == b[1]) || (a[0] == b[1] && a[1] == b[0]);
+}
+
+static bool same_ways(const struct made *a, const struct made *b)
+{
+	for (int cross = 0; cross < 2; cross++) {
+		bool same = true;
+
+		for (int i = 0; i < 2; i++) {
+			int j = cross ? 1 - i : i;
+
+			same = same && a->code[i] == b->code[j] &&
+			       a->caller[i] == b->caller[j];
+		}
+		if (same)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Of two races at random: with the same code they are one by names as well, but
+ * where the variables' names differ, or the callers of a struct's functions.
+ * And nothing else of the names is one that is not one by the code.
+ */
+static void equal_code_is_one_race_unless_names_tell(void **state)
+{
+	int equal = 0, told = 0;
+	struct rng rng;
+
+	(void)state;
+	rng_init(&rng, 7);
+	for (int i = 0; i < 4000; i++) {
+		struct race one, two;
+		struct made a = make_random(&one, &rng);
+		struct made b = make_random(&two, &rng);
+		bool code =
+			strcmp(one.fingerprint_code, two.fingerprint_code) == 0;
+		bool names = strcmp(one.fingerprint, two.fingerprint) == 0;
+		bool tell =
+			a.variable != b.variable ||
+			(a.variable > 2 && a.has_names && !same_ways(&a, &b));
+
+		assert_int_equal(code, same_sides(a.code, b.code));
+		assert_int_equal(names, code && !tell);
+		equal += names;
+		told += code && tell;
+		race_deinit(&one);
+		race_deinit(&two);
+	}
+	assert_true(equal > 20);
+	assert_true(told > 20);
+}
+
+static void nameless_in_libc(struct race *race, const char *caller,
+			     uint64_t offset)
+{
+	struct race_side *side = &race->sides[0];
+
+	sample_set(&frame(race, 0, 0)->module, "/lib/libc.so.6");
+	sample_set(&frame(race, 0, 0)->function, NULL);
+	sample_set(&frame(race, 0, 1)->function, caller);
+	frame(race, 0, 1)->offset = offset;
+	sample_frame(side, "main", 9, 0x1300);
+	assert_true(race_fingerprint(race));
+}
+
+/* What it does for its callers is theirs; its own variables are not. */
+static void callers_of_the_c_library_do_what_it_does(void **state)
+{
+	struct race one, two;
+
+	(void)state;
+	sample_race(&one);
+	sample_race(&two);
+	nameless_in_libc(&one, "fill", 0x1200);
+	nameless_in_libc(&two, "clear", 0x1280);
+	assert_string_not_equal(one.fingerprint, two.fingerprint);
+	assert_string_not_equal(one.fingerprint_code, two.fingerprint_code);
+	/* by callers without names: by their places, and no further */
+	nameless_in_libc(&one, NULL, 0x1200);
+	nameless_in_libc(&two, NULL, 0x1280);
+	assert_string_not_equal(one.fingerprint, two.fingerprint);
+	frame(&two, 0, 1)->offset = 0x1200;
+	sample_set(&frame(&two, 0, 2)->function, "other");
+	assert_true(race_fingerprint(&two));
+	assert_string_equal(one.fingerprint, two.fingerprint);
+	/* a flag of the library itself */
+	for (int i = 0; i < 2; i++) {
+		struct race *race = i ? &two : &one;
+
+		sample_set(&race->variable.module, "/lib/libc.so.6");
+		sample_set(&race->variable.name, NULL);
+		sample_set(&race->variable.symbol, NULL);
+		nameless_in_libc(race, i ? "fill" : "clear", 0x1200 + i);
+	}
+	assert_string_equal(one.fingerprint, two.fingerprint);
+	assert_string_equal(one.fingerprint_code, two.fingerprint_code);
+	race_deinit(&one);
+	race_deinit(&two);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(which_side_was_stalled_does_not_count),
 		cmocka_unit_test(lines_addresses_and_threads_do_not_count),
-		cmocka_unit_test(functions_and_callers_count_by_name),
+		cmocka_unit_test(functions_count_by_name),
 		cmocka_unit_test(fields_count_and_elements_do_not),
 		cmocka_unit_test(instructions_and_builds_count_by_code),
 		cmocka_unit_test(compilers_suffixes_do_not_count),
 		cmocka_unit_test(runtime_frames_and_recursion_do_not_count),
-		cmocka_unit_test(depth_is_limited),
+		cmocka_unit_test(callers_tell_one_container_from_another),
 		cmocka_unit_test(users_of_the_c_library_differ_by_code),
 		cmocka_unit_test(stripped_builds_agree_by_code),
 		cmocka_unit_test(stripped_races_differ_by_name_too),
@@ -400,6 +581,8 @@ int main(void)
 		cmocka_unit_test(sample_has_these_fingerprints),
 		cmocka_unit_test(nothing_known_has_a_fingerprint),
 		cmocka_unit_test(field_of_the_heap_by_its_type),
+		cmocka_unit_test(equal_code_is_one_race_unless_names_tell),
+		cmocka_unit_test(callers_of_the_c_library_do_what_it_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
