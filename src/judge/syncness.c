@@ -208,6 +208,18 @@ static bool is_locked(const struct race_side *side)
 	       (side->sync && strcmp(side->sync, "locked-beside") == 0);
 }
 
+/*
+ * A half of what cmpxchg16b changes, which no plain load has at once. Two loads
+ * that do not belong together make the comparison fail.
+ */
+static bool has_half_of(const struct race_side *side,
+			const struct race_side *other)
+{
+	return side->access == ACCESS_READ && side->size == 8 &&
+	       other->size == 16 && other->address % 16 == 0 &&
+	       side->address - other->address <= 8 && side->address % 8 == 0;
+}
+
 /* It has the other's bytes at once, and nothing else; a load may have more. */
 static bool has_bytes_of(const struct race_side *side,
 			 const struct race_side *other)
@@ -215,6 +227,8 @@ static bool has_bytes_of(const struct race_side *side,
 	if (side->address == 0 || side->size == 0 || side->size > 8 ||
 	    side->address % side->size != 0)
 		return false;
+	if (has_half_of(side, other))
+		return true;
 	if (side->access == ACCESS_READ)
 		return other->address - side->address < side->size &&
 		       other->size <=

@@ -25,8 +25,8 @@ struct race;
  *			and this is not a plain read-modify-write
  *	partner		plain and aligned, of just the bytes that the other
  *			side changes by a locked instruction, or waits on by
- *			futex(2) (a load may have
- *			more), and not a plain read-modify-write, nor, with
+ *			futex(2) (a load may have more, or half of 16),
+ *			and not a plain read-modify-write, nor, with
  *			debug information, a store over a sum; without it,
  *			also if the other is atomic code
  */

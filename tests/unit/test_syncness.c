@@ -273,6 +273,47 @@ static void near_misses_of_partners(void **state)
 	expect(&race, "partner", "atomic-code");
 }
 
+/* Of 16 bytes that cmpxchg16b changes, a load has one of the two halves. */
+static void halves_of_a_pair_are_partners(void **state)
+{
+	static const struct {
+		uint64_t address;
+		uint32_t size;
+		unsigned int access;
+		const char *evidence;
+	} cases[] = {
+		{ 0x1000, 8, ACCESS_READ, "partner" },
+		{ 0x1008, 8, ACCESS_READ, "partner" },
+		{ 0x1008, 8, ACCESS_WRITE, NULL },
+		{ 0x1004, 8, ACCESS_READ, NULL },
+		{ 0x1008, 4, ACCESS_READ, NULL },
+		{ 0x1010, 8, ACCESS_READ, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct race race;
+
+		plain_race(&race);
+		race.sides[0].address = cases[i].address;
+		race.sides[0].size = cases[i].size;
+		race.sides[0].access = cases[i].access;
+		race.sides[1].address = 0x1000;
+		race.sides[1].size = 16;
+		race.sides[1].access = ACCESS_RMW;
+		race.sides[1].atomic = true;
+		sample_set(&race.sides[1].sync, "synchronizing");
+		expect(&race, cases[i].evidence, "synchronizing");
+		/* and not of what an instruction without a lock changes */
+		plain_race(&race);
+		race.sides[0].address = cases[i].address;
+		race.sides[0].size = cases[i].size;
+		race.sides[1].address = 0x1000;
+		race.sides[1].size = 16;
+		expect(&race, NULL, NULL);
+	}
+}
+
 static void an_unseen_side_is_what_the_other_is(void **state)
 {
 	struct race race;
@@ -300,6 +341,7 @@ int main(void)
 		cmocka_unit_test(futex_synchronizes),
 		cmocka_unit_test(partners_of_locked_instructions),
 		cmocka_unit_test(near_misses_of_partners),
+		cmocka_unit_test(halves_of_a_pair_are_partners),
 		cmocka_unit_test(an_unseen_side_is_what_the_other_is),
 	};
 
