@@ -17,6 +17,7 @@
 #include "image/elftext.h"
 #include "image/image.h"
 #include "image/symbols.h"
+#include "report/doubt.h"
 #include "report/race.h"
 #include "x86/decode.h"
 
@@ -221,6 +222,19 @@ static struct error *describe_creation(const struct conflict_side *from,
 	return err;
 }
 
+static enum race_missing describe_missing(enum atomics_missing missing)
+{
+	switch (missing) {
+	case ATOMICS_MISS_SOURCE:
+		return RACE_MISSES_SOURCE;
+	case ATOMICS_MISS_DEBUG:
+		return RACE_MISSES_DEBUG;
+	case ATOMICS_MISS_NOTHING:
+		break;
+	}
+	return RACE_MISSES_NOTHING;
+}
+
 /* No line is known of the access, nor of a function inlined there. */
 static bool side_has_no_lines(const struct race_side *side)
 {
@@ -236,11 +250,13 @@ static bool side_has_no_lines(const struct race_side *side)
 static bool describe_sync(const struct conflict_side *from,
 			  struct race_side *side)
 {
-	if (side->sync || !side_has_no_lines(side))
+	bool no_lines = side_has_no_lines(side);
+
+	if (side->sync || (!no_lines && side->missing != RACE_MISSES_SOURCE))
 		return true;
-	if (evidence_helper(from))
+	if (no_lines && evidence_helper(from))
 		side->sync = strdup("function");
-	else if (evidence_locked_elsewhere(from, &side->idiom))
+	else if (evidence_locked_elsewhere(from, &side->idiom, !no_lines))
 		side->sync = strdup("locked-elsewhere");
 	else
 		return true;
@@ -265,6 +281,7 @@ static struct error *describe_side(const struct conflict_side *from,
 	evidence_idiom(from, &side->idiom);
 	locks_nearby(from, &side->idiom);
 	side->sync = copy_string(from->sync, &failed);
+	side->missing = describe_missing(evidence_missing(from));
 	if (!describe_thread(from->wire, side))
 		return error_nomem;
 	side->insn = describe_insn(from, &failed);

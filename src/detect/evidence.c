@@ -138,9 +138,10 @@ bool evidence_helper(const struct conflict_side *side)
 }
 
 bool evidence_locked_elsewhere(const struct conflict_side *side,
-			       const struct insn_idiom *idiom)
+			       const struct insn_idiom *idiom, bool has_lines)
 {
 	const struct module *module;
+	enum locked locked;
 
 	if (side->kernel || side->access.size == 0 ||
 	    (side->access.kind != ACCESS_READ &&
@@ -148,10 +149,24 @@ bool evidence_locked_elsewhere(const struct conflict_side *side,
 	    (idiom->change != IDIOM_UNKNOWN && idiom->change != IDIOM_CONSTANT))
 		return false;
 	module = image_module_at(side->home->image, side->access.address);
-	return module && module->text &&
-	       locked_elsewhere(side->home->scanner->decoder, module->text,
-				side->access.address - module->bias,
-				side->access.size);
+	if (!module || !module->text)
+		return false;
+	locked = locked_elsewhere(side->home->scanner->decoder, module->text,
+				  side->access.address - module->bias,
+				  side->access.size);
+	return locked == LOCKED_CHANGED ||
+	       (locked == LOCKED_ADDED &&
+		(!has_lines || side->access.kind == ACCESS_READ));
+}
+
+enum atomics_missing evidence_missing(const struct conflict_side *side)
+{
+	if (side->kernel || !side->wire->present)
+		return ATOMICS_MISS_NOTHING;
+	if (!side->module || side->insn_address == 0)
+		return ATOMICS_MISS_DEBUG;
+	return atomics_missing(side->home->image, side->module,
+			       side->insn_address - side->module->bias);
 }
 
 bool evidence_decided_elsewhere(const struct conflict_side *side)

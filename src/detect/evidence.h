@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "detect/conflict.h"
+#include "image/atomics.h"
 
 /*
  * Set `sync' of both sides: the name of the evidence that a side synchronizes,
@@ -26,11 +27,18 @@ unsigned int evidence_operand(const struct conflict_side *side);
 /*
  * A plain load or store, not part of a read-modify-write, of just the bytes of
  * a variable that its module changes by locked instructions elsewhere. That
- * counts only where no debug information could say what the code is: there an
- * atomic operation is known by better evidence.
+ * counts only where nothing can say what the code is: there an atomic operation
+ * is known by better evidence. Where only the source is missing (has_lines), a
+ * store over what others add to does not: what was added in between is lost.
  */
 bool evidence_locked_elsewhere(const struct conflict_side *side,
-			       const struct insn_idiom *idiom);
+			       const struct insn_idiom *idiom, bool has_lines);
+
+/*
+ * What is missing to tell whether the side's access is an atomic operation; of
+ * the kernel's, nothing.
+ */
+enum atomics_missing evidence_missing(const struct conflict_side *side);
 
 /*
  * Does other code of the module decide something by the value that the side

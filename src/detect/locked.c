@@ -81,6 +81,26 @@ static bool is_locked_there(const struct search *search,
 	return insn->synchronizes && is_there(search, address, insn);
 }
 
+/* "lock xaddl %eax, 0x2d(%rip)": what is there before counts. */
+static bool is_added_there(const struct search *search, const struct code *code,
+			   uint64_t address, const struct insn_access *insn)
+{
+	static const char *const words[] = { " add", " xadd", " sub", " inc",
+					     " dec" };
+	size_t at = (size_t)(address - code->start);
+	char text[64];
+
+	if (!is_locked_there(search, code, address, insn))
+		return false;
+	decoder_text(search->decoder, code->bytes + at, code->size - at, 0,
+		     text, sizeof(text));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strstr(text, words[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool is_decided_there(const struct search *search,
 			     const struct code *code, uint64_t address,
 			     const struct insn_access *insn)
@@ -133,17 +153,22 @@ static bool found_in(const struct search *search, const struct elftext *text,
 	return false;
 }
 
-bool locked_elsewhere(struct decoder *decoder, const struct elftext *text,
-		      uint64_t address, uint32_t size)
+enum locked locked_elsewhere(struct decoder *decoder,
+			     const struct elftext *text, uint64_t address,
+			     uint32_t size)
 {
-	const struct search search = {
+	struct search search = {
 		.address = address,
 		.size = size,
 		.decoder = decoder,
 		.fits = is_locked_there,
 	};
 
-	return found_in(&search, text, SIZE_MAX);
+	if (!found_in(&search, text, SIZE_MAX))
+		return LOCKED_NOWHERE;
+	search.fits = is_added_there;
+	return found_in(&search, text, SIZE_MAX) ? LOCKED_ADDED
+						 : LOCKED_CHANGED;
 }
 
 bool decided_elsewhere(struct decoder *decoder, const struct elftext *text,

@@ -19,12 +19,19 @@
 struct decoder;
 struct elftext;
 
+enum locked {
+	LOCKED_NOWHERE,
+	LOCKED_CHANGED, /* exchanged, compared, some of its bits changed */
+	LOCKED_ADDED, /* somewhere something is added to it */
+};
+
 /*
- * Does a function of the file change just these bytes (a file address) by a
- * locked instruction, or by xchg?
+ * How do the functions of the file change just these bytes (a file address) by
+ * locked instructions, or by xchg?
  */
-bool locked_elsewhere(struct decoder *decoder, const struct elftext *text,
-		      uint64_t address, uint32_t size);
+enum locked locked_elsewhere(struct decoder *decoder,
+			     const struct elftext *text, uint64_t address,
+			     uint32_t size);
 
 /*
  * Does a function of the file decide something by the value of these bytes, as

@@ -12,10 +12,12 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "image/atomics.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "image/symbols.h"
 #include "image/variables.h"
+#include "report/doubt.h"
 #include "report/race.h"
 
 /* A module and the file found for it. */
@@ -405,6 +407,36 @@ static struct error *symbolize_variable(struct symbolizer *symbolizer,
 	return NULL;
 }
 
+/* With lines, only the source is still missing; or it is at hand here. */
+static struct error *symbolize_missing(struct symbolizer *symbolizer,
+				       struct race_side *side)
+{
+	const struct race_frame *top =
+		side->frames.count ? vec_at(&side->frames, 0) : NULL;
+	struct image *image = NULL;
+	struct error *err;
+
+	if (side->missing != RACE_MISSES_DEBUG || !top || !top->module ||
+	    top->line <= 0)
+		return NULL;
+	err = open_module(symbolizer, top->module, top->build_id, &image);
+	if (err || !image)
+		return err;
+	switch (atomics_missing(
+		image, *(struct module **)vec_at(image_modules(image), 0),
+		top->offset)) {
+	case ATOMICS_MISS_NOTHING:
+		side->missing = RACE_MISSES_NOTHING;
+		break;
+	case ATOMICS_MISS_SOURCE:
+		side->missing = RACE_MISSES_SOURCE;
+		break;
+	case ATOMICS_MISS_DEBUG:
+		break;
+	}
+	return NULL;
+}
+
 struct error *symbolize_race(struct symbolizer *symbolizer, struct race *race,
 			     bool *ret_changed)
 {
@@ -417,6 +449,8 @@ struct error *symbolize_race(struct symbolizer *symbolizer, struct race *race,
 		if (!err)
 			err = symbolize_frames(
 				symbolizer, &race->sides[i].created, &changed);
+		if (!err)
+			err = symbolize_missing(symbolizer, &race->sides[i]);
 	}
 	if (!err)
 		err = symbolize_variable(symbolizer, race, &changed);

@@ -111,23 +111,42 @@ static char *row_path(struct debug_unit *unit, Dwarf_Line *row)
 	return strbuf_steal(&path);
 }
 
+/* The text of the line that a row is of, if it is at hand. */
+static bool row_text(struct debug_module *debug, struct debug_unit *unit,
+		     Dwarf_Line *row, const char **ret, size_t *ret_size)
+{
+	cleanup_free char *file = NULL;
+	int line;
+
+	if (!row || dwarf_lineno(row, &line) != 0)
+		return false;
+	if (!debug->sources)
+		debug->sources = source_texts_create(debug->module->path);
+	file = row_path(unit, row);
+	return debug->sources && file &&
+	       source_texts_line(debug->sources, file, line, ret, ret_size);
+}
+
 enum atomic_line atomic_line_at(struct debug_module *debug,
 				struct debug_unit *unit, uint64_t address)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(&unit->skeleton, address);
-	cleanup_free char *file = NULL;
-	int line, column;
+	const char *text;
+	size_t size;
+	int column;
+
+	if (!row || dwarf_linecol(row, &column) != 0 || column < 1 ||
+	    !row_text(debug, unit, row, &text, &size))
+		return ATOMIC_LINE_NONE;
+	return atomic_line_names(text, size, (size_t)column);
+}
+
+bool atomic_line_is_at_hand(struct debug_module *debug, struct debug_unit *unit,
+			    uint64_t address)
+{
+	Dwarf_Line *row = dwarf_getsrc_die(&unit->skeleton, address);
 	const char *text;
 	size_t size;
 
-	if (!row || dwarf_lineno(row, &line) != 0 ||
-	    dwarf_linecol(row, &column) != 0 || column < 1)
-		return ATOMIC_LINE_NONE;
-	if (!debug->sources)
-		debug->sources = source_texts_create(debug->module->path);
-	file = row_path(unit, row);
-	if (!debug->sources || !file ||
-	    !source_texts_line(debug->sources, file, line, &text, &size))
-		return ATOMIC_LINE_NONE;
-	return atomic_line_names(text, size, (size_t)column);
+	return row_text(debug, unit, row, &text, &size);
 }

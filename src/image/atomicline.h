@@ -8,6 +8,7 @@
 #ifndef IMAGE_ATOMICLINE_H
 #define IMAGE_ATOMICLINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,10 @@ enum atomic_line { ATOMIC_LINE_NONE, ATOMIC_LINE_LOAD, ATOMIC_LINE_STORE };
  */
 enum atomic_line atomic_line_at(struct debug_module *debug,
 				struct debug_unit *unit, uint64_t address);
+
+/* Is the source of the code at a DWARF address at hand? */
+bool atomic_line_is_at_hand(struct debug_module *debug, struct debug_unit *unit,
+			    uint64_t address);
 
 /*
  * Which the line names at the column, counted from 1: that of the name's

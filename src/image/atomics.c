@@ -210,6 +210,39 @@ enum atomics_mark atomics_code(struct image *image, struct module *module,
 	return ATOMICS_NONE;
 }
 
+/* C++ and Rust have no atomic operation that is not a function of theirs. */
+static bool unit_names_atomics(struct debug_unit *unit)
+{
+	switch (die_language(&unit->die)) {
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+	case DW_LANG_Rust:
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum atomics_missing atomics_missing(struct image *image, struct module *module,
+				     uint64_t address)
+{
+	struct debug_module *debug;
+	struct debug_unit *unit;
+
+	if (!module->text)
+		return ATOMICS_MISS_DEBUG;
+	debug = debug_of(image, module);
+	unit = debug ? debug_module_unit(debug, address) : NULL;
+	if (!unit)
+		return ATOMICS_MISS_DEBUG;
+	if (unit_names_atomics(unit) ||
+	    atomic_line_is_at_hand(debug, unit, address + debug->dwarf_shift))
+		return ATOMICS_MISS_NOTHING;
+	return ATOMICS_MISS_SOURCE;
+}
+
 static enum atomics_mark mark_of_variable(Dwarf_Die *die, uint64_t offset)
 {
 	enum atomics_mark mark = ATOMICS_NONE;

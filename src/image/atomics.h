@@ -42,4 +42,18 @@ enum atomics_mark atomics_code(struct image *image, struct module *module,
 enum atomics_mark atomics_data(struct image *image, struct module *module,
 			       uint64_t address);
 
+/*
+ * What is missing to tell whether the code at an address is an atomic
+ * operation: C's and GCC's built-in ones leave no trace but the line and the
+ * column, so that it takes the source; those of C++ and Rust have names.
+ */
+enum atomics_missing {
+	ATOMICS_MISS_NOTHING, /* atomics_code() has the answer */
+	ATOMICS_MISS_SOURCE,
+	ATOMICS_MISS_DEBUG, /* no debug information is of that code */
+};
+
+enum atomics_missing atomics_missing(struct image *image, struct module *module,
+				     uint64_t address);
+
 #endif

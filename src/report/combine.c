@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "report/doubt.h"
 #include "report/race.h"
 #include "report/render.h"
 
@@ -187,6 +188,7 @@ static char *sighting_text(const struct race *race)
 	bare.id = bare.time = bare.last_time = bare.count = bare.runs = 0;
 	bare.values.count = bare.hosts.count = 0;
 	memset(bare.changed, 0, sizeof(bare.changed));
+	bare.sides[0].missing = bare.sides[1].missing = RACE_MISSES_NOTHING;
 	bare.verdict = VERDICT_SUSPECT;
 	bare.reason = bare.grounds = NULL;
 	bare.status = STATUS_UNSET;
@@ -305,6 +307,19 @@ static void combine_judgements(struct race *race, struct race *other)
 		race->status = other->status;
 }
 
+/* equal: the two sightings are the same but for what is missing. */
+static void combine_doubts(struct race *race, const struct race *other,
+			   bool equal)
+{
+	race_join_doubts(race, other);
+	if (!equal || !race_doubt(race))
+		return;
+	for (int i = 0; i < 2; i++) {
+		if (other->sides[i].missing > race->sides[i].missing)
+			race->sides[i].missing = other->sides[i].missing;
+	}
+}
+
 static void combine_counts(struct race *race, const struct race *other)
 {
 	for (size_t i = 0; i < sizeof(race->changed); i++)
@@ -346,6 +361,7 @@ struct error *race_combine(struct race *race, struct race *other)
 		err = combine_hosts(race, other);
 	if (err)
 		return err;
+	combine_doubts(race, other, order == 0);
 	combine_counts(race, other);
 	combine_judgements(race, other);
 	race_deinit(other);

@@ -12,6 +12,8 @@
  *   values           the pairs of both, their counts added; of more than fit
  *                    those whose bytes come first; none of another size
  *   changed          the bits of both
+ *   missing          of the sighting shown, where both leave a doubt (doubt.h);
+ *                    else nothing
  *   all else         of one of the two, so that both stacks are of one moment:
  *                    the wider access, then the one with more lines known on
  *                    top of its stacks, then with the shorter stacks, then

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "report/doubt.h"
 #include "report/idioms.h"
 #include "report/race.h"
 
@@ -71,6 +72,7 @@ struct error *dedupe_add(struct dedupe *dedupe, struct race *race,
 		bool counted;
 
 		race_join_idioms(twin, race);
+		race_join_doubts(twin, race);
 		counted = race_see_again(twin, race);
 		race_free(race);
 		if (!counted)

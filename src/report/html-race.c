@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "report/crash.h"
 #include "report/document.h"
+#include "report/doubt.h"
 #include "report/html.h"
 #include "report/phrase.h"
 #include "report/race.h"
@@ -253,6 +254,10 @@ static void add_verdict(struct strbuf *out, const struct race *race)
 	if (race->grounds) {
 		strbuf_add(&text, race->grounds);
 		add_fact(out, "grounds", &text);
+	}
+	if (race_doubt(race)) {
+		strbuf_add(&text, race_doubt_text(race));
+		add_fact(out, "doubt", &text);
 	}
 	if (!race->suppressed.rule)
 		return;

@@ -28,6 +28,7 @@ struct race_side {
 	struct insn_idiom idiom; /* what the function does with the value */
 	/* why this access counts as synchronization, or NULL; judge/syncness */
 	char *sync;
+	unsigned int missing; /* enum race_missing, see doubt.h */
 	int pid, tid; /* 0: unknown */
 	char *thread; /* its name */
 	uint32_t *thread_path; /* n-th child of n-th child ... of the first */

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "report/crash.h"
+#include "report/doubt.h"
 #include "report/idioms.h"
 #include "report/race.h"
 
@@ -154,6 +155,9 @@ static void read_side(struct members *in, const json_t *object,
 	side->insn = members_text(in, object, "insn");
 	side->address = members_address(in, object, "address");
 	side->sync = members_text(in, object, "sync");
+	side->missing = members_word(in, object, "missing", race_missing_name,
+				     RACE_MISSES_DEBUG + 1,
+				     RACE_MISSES_NOTHING);
 	read_idiom(in, object, &side->idiom);
 	read_frames(in, object, "frames", &side->frames);
 	read_frames(in, object, "created", &side->created);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "report/crash.h"
+#include "report/doubt.h"
 #include "report/idioms.h"
 #include "report/object.h"
 #include "report/race.h"
@@ -200,6 +201,7 @@ static json_t *side_of(const struct race_side *side)
 	else
 		object_put(&object, "address", json_null());
 	object_put_text(&object, "sync", side->sync);
+	object_put_text(&object, "missing", race_missing_name(side->missing));
 	put_idiom(&object, &side->idiom);
 	object_put(&object, "frames", frames_of(&side->frames, &object));
 	object_put(&object, "created",
@@ -292,6 +294,7 @@ static struct error *json_race(struct renderer *renderer,
 	object_put_text(&record, "verdict", race_verdict_name(race->verdict));
 	object_put_text(&record, "reason", race->reason);
 	object_put_text(&record, "grounds", race->grounds);
+	object_put_text(&record, "doubt", race_doubt_text(race));
 	object_put(&record, "replay", json_null());
 	put_suppression(&record, &race->suppressed);
 	object_put_text(&record, "status", race_status_name(race->status));

@@ -17,6 +17,7 @@
 #include "base/strbuf.h"
 #include "report/crash.h"
 #include "report/document.h"
+#include "report/doubt.h"
 #include "report/phrase-run.h"
 #include "report/phrase.h"
 #include "report/race.h"
@@ -284,6 +285,7 @@ static void put_properties(struct object *result, const struct race *race)
 			race_verdict_name(race->verdict));
 	sarif_put_known(&properties, "reason", race->reason);
 	sarif_put_known(&properties, "grounds", race->grounds);
+	sarif_put_known(&properties, "doubt", race_doubt_text(race));
 	object_put_text(&properties, "kind", race_kind(race));
 	object_put_text(&properties, "evidence",
 			race_evidence_name(race->evidence));

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
+#include "report/doubt.h"
 #include "report/phrase-run.h"
 #include "report/phrase.h"
 #include "report/race.h"
@@ -179,6 +180,11 @@ static void write_verdict(struct text *text, const struct race *race)
 	if (race->grounds) {
 		strbuf_add(&text->line, "grounds     ");
 		utf8_add_visible(&text->line, race->grounds);
+		text_end_line(text, TEXT_INDENT, TEXT_INDENT);
+	}
+	if (race_doubt(race)) {
+		strbuf_addf(&text->line, "doubt       %s",
+			    race_doubt_text(race));
 		text_end_line(text, TEXT_INDENT, TEXT_INDENT);
 	}
 	if (!race->suppressed.rule)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/doubt.h"
 #include "report/race.h"
 
 static inline void sample_set(char **text, const char *value)
@@ -133,6 +134,7 @@ static inline void sample_more(struct race *race)
 						    .pair = IDIOM_PAIR_ABOVE,
 						    .guard = IDIOM_LAST,
 						    .lock = 0x5555555580d0 };
+	race->sides[1].missing = RACE_MISSES_SOURCE;
 	sample_set(&race->grounds, "other bits");
 	sample_set(&race->sides[1].creator_thread, "main");
 }

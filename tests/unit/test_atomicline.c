@@ -141,6 +141,60 @@ static void newer_sources_are_no_evidence(void **state)
 	free(path);
 }
 
+static enum atomics_missing missing(const char *path, const char *function)
+{
+	Elf64_Sym symbol = sample_symbol(path, function);
+	enum atomics_missing found;
+	struct image *image;
+
+	assert_null(image_create_file(path, &image));
+	found = atomics_missing(
+		image, *(struct module **)vec_at(image_modules(image), 0),
+		symbol.st_value);
+	image_destroy(image);
+	return found;
+}
+
+/* The same of a copy that is older than its source. */
+static enum atomics_missing missing_of_old(const char *name,
+					   const char *function)
+{
+	const struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	char copy[] = "/tmp/racewatch-test.XXXXXX";
+	char *path = sample_path(name);
+	enum atomics_missing found;
+	size_t size;
+	uint8_t *bytes = sample_read(path, &size);
+	int fd = mkstemp(copy);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	assert_int_equal(futimens(fd, old), 0);
+	found = missing(copy, function);
+	close(fd);
+	unlink(copy);
+	free(bytes);
+	free(path);
+	return found;
+}
+
+static void says_what_is_missing(void **state)
+{
+	char *c = sample_path("atomics_c.O2");
+	char *none = sample_path("atomics_cxx.nodebug");
+
+	(void)state;
+	assert_int_equal(missing(c, "plain_load"), ATOMICS_MISS_NOTHING);
+	assert_int_equal(missing_of_old("atomics_c.O2", "plain_load"),
+			 ATOMICS_MISS_SOURCE);
+	/* its atomic operations are functions */
+	assert_int_equal(missing_of_old("atomics_cxx.O2", "_Z10plain_loadv"),
+			 ATOMICS_MISS_NOTHING);
+	assert_int_equal(missing(none, "_Z10plain_loadv"), ATOMICS_MISS_DEBUG);
+	free(c);
+	free(none);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +204,7 @@ int main(void)
 		cmocka_unit_test(lines_name_operations),
 		cmocka_unit_test(columns_of_brackets_count_too),
 		cmocka_unit_test(newer_sources_are_no_evidence),
+		cmocka_unit_test(says_what_is_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

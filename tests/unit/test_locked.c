@@ -95,7 +95,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static bool locked(const struct file *file, const char *variable, uint32_t size)
+static enum locked locked(const struct file *file, const char *variable,
+			  uint32_t size)
 {
 	return locked_elsewhere(file->decoder, file->text,
 				(uint64_t)(uintptr_t)variable - file->bias,
@@ -104,29 +105,29 @@ static bool locked(const struct file *file, const char *variable, uint32_t size)
 
 static void finds_locked_instructions(void **state)
 {
-	assert_true(locked(*state, by_exchange, 4));
-	assert_true(locked(*state, by_compare, 8));
+	assert_int_equal(locked(*state, by_exchange, 4), LOCKED_CHANGED);
+	assert_int_equal(locked(*state, by_compare, 8), LOCKED_CHANGED);
 	/* a long immediate follows the address */
-	assert_true(locked(*state, by_add, 4));
+	assert_int_equal(locked(*state, by_add, 4), LOCKED_ADDED);
 }
 
 static void plain_accesses_are_none(void **state)
 {
-	assert_false(locked(*state, plain, 8));
-	assert_false(locked(*state, plain, 4));
+	assert_int_equal(locked(*state, plain, 8), LOCKED_NOWHERE);
+	assert_int_equal(locked(*state, plain, 4), LOCKED_NOWHERE);
 }
 
 static void wants_just_the_bytes(void **state)
 {
-	assert_true(locked(*state, wide, 8));
-	assert_false(locked(*state, wide, 4));
-	assert_false(locked(*state, wide + 4, 4));
-	assert_false(locked(*state, by_exchange + 4, 4));
+	assert_int_equal(locked(*state, wide, 8), LOCKED_CHANGED);
+	assert_int_equal(locked(*state, wide, 4), LOCKED_NOWHERE);
+	assert_int_equal(locked(*state, wide + 4, 4), LOCKED_NOWHERE);
+	assert_int_equal(locked(*state, by_exchange + 4, 4), LOCKED_NOWHERE);
 }
 
 static void follows_no_pointers(void **state)
 {
-	assert_false(locked(*state, pointed_to, 8));
+	assert_int_equal(locked(*state, pointed_to, 8), LOCKED_NOWHERE);
 }
 
 static bool decided(const struct file *file, const char *variable,

@@ -47,6 +47,14 @@ static void vary_race(struct race *race, struct rng *rng)
 	top->line = (int)rng_below(rng, 3);
 	if (rng_below(rng, 2))
 		sample_frame(&race->sides[1], NULL, 0, 0x999);
+	for (int i = 0; i < 2 && kind % 2; i++) {
+		race->sides[i].access = i ? ACCESS_WRITE : ACCESS_READ;
+		race->sides[i].address = race->address;
+		sample_set(&race->sides[i].insn, "movq %rax, (%rbx)");
+		race->sides[i].missing = (unsigned int)rng_below(rng, 9) ? 1
+									 : 0;
+		race->sides[i].missing *= 1 + (unsigned int)rng_below(rng, 2);
+	}
 	race->size = rng_below(rng, 4) ? 8 : 4;
 	race->time = TIME + rng_below(rng, 100) * 1000;
 	race->last_time = race->time + rng_below(rng, 100) * 1000;

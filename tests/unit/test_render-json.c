@@ -164,7 +164,8 @@ static void race_with_everything_known(void **state)
 		{ "changed", "\"0100000000000000\"" }, { "count", "3" },
 		{ "verdict", "\"unlikely\"" },
 		{ "reason", "\"disjoint-bits\"" },
-		{ "grounds", "\"other bits\"" }, { "replay", "null" },
+		{ "grounds", "\"other bits\"" }, { "doubt", "null" },
+		{ "replay", "null" },
 		{ "suppressed",
 		  "{\"rule\":\"race:shard_*\",\"file\":\"team.supp\","
 		  "\"line\":4,\"reason\":\"for the status page\","
@@ -203,6 +204,7 @@ static void race_with_everything_known(void **state)
 		    { "insn", "\"movq %rax, 0x8(%rbx)\"" },
 		    { "address", "\"0x5555555580c8\"" },
 		    { "sync", "\"synchronizing\"" },
+		    { "missing", "\"source\"" },
 		    { "idiom", "{\"change\":\"bits\",\"delta\":0,"
 			       "\"changed\":\"0x10\",\"used\":\"0x4\","
 			       "\"compared\":true,\"tests_zero\":false,"
@@ -230,7 +232,7 @@ static void what_is_unknown_is_null(void **state)
 	member_is(record, "backend", "null");
 	member_is(record, "pid", "null");
 	member_is(record, "evidence", "\"value-change\"");
-	assert_int_equal(json_object_size(record), 28);
+	assert_int_equal(json_object_size(record), 29);
 	MEMBERS_ARE(variable, { "name", "null" }, { "symbol", "null" },
 		    { "offset", "null" }, { "type", "null" },
 		    { "container", "null" }, { "file", "null" },
@@ -242,7 +244,8 @@ static void what_is_unknown_is_null(void **state)
 		    { "tid", "null" }, { "thread", "null" },
 		    { "thread_path", "null" }, { "syscall", "null" },
 		    { "insn", "null" }, { "address", "null" },
-		    { "sync", "null" }, { "idiom", "null" }, { "frames", "[]" },
+		    { "sync", "null" }, { "missing", "null" },
+		    { "idiom", "null" }, { "frames", "[]" },
 		    { "created", "null" }, { "creator", "null" },
 		    { "creator_thread", "null" });
 	let_go(record, variable, sides);

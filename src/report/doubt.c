@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Races whose accesses may be atomic operations; see doubt.h.
+ */
+#include "report/doubt.h"
+
+#include <string.h>
+
+#include "report/race.h"
+
+/* A vector register: "%xmm0", "%ymm15", "%zmm31", "%mm0". */
+static bool names_vector(const char *insn)
+{
+	return strstr(insn, "mm");
+}
+
+/* Not a string, a big-endian, a conditional or a non-temporal move. */
+static bool is_plain_move(const char *insn)
+{
+	static const char *const others[] = { "movbe", "movnt", "movdir" };
+
+	if (strncmp(insn, "mov", 3) != 0 || names_vector(insn) ||
+	    strstr(insn, "), %es:("))
+		return false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strncmp(insn, others[i], strlen(others[i])) == 0)
+			return false;
+	}
+	return true;
+}
+
+static bool is_word(const struct race_side *side)
+{
+	return side->size > 0 && side->size <= 8 &&
+	       (side->size & (side->size - 1)) == 0 && side->address != 0 &&
+	       side->address % side->size == 0;
+}
+
+/* The text of the line is in the record: nothing is missing. */
+static bool side_shows_source(const struct race_side *side)
+{
+	const struct race_frame *top =
+		side->frames.count ? vec_at(&side->frames, 0) : NULL;
+
+	return top && top->source;
+}
+
+static bool side_may_be_atomic(const struct race_side *side)
+{
+	return side->missing != RACE_MISSES_NOTHING && !side->atomic &&
+	       !side->syscall && side->insn && is_plain_move(side->insn) &&
+	       is_word(side) && !side_shows_source(side) &&
+	       (side->access == ACCESS_READ || side->access == ACCESS_WRITE);
+}
+
+/* Something is said of it already, by the type of the variable or the code. */
+static bool side_synchronizes(const struct race_side *side)
+{
+	return side->atomic || side->sync;
+}
+
+static bool same_bytes(const struct race_side *a, const struct race_side *b)
+{
+	return a->address == b->address && a->size == b->size;
+}
+
+/* Several members, or elements, at once: no operation has two operands. */
+static bool spans_variables(const struct race *race)
+{
+	const char *name = race->variable.name;
+
+	return name && (strchr(name, '{') || strstr(name, ".."));
+}
+
+/* It writes what it makes of the old value, not by a locked instruction. */
+static bool updates_plainly(const struct race_side *side)
+{
+	return !side->atomic && side->idiom.change != IDIOM_UNKNOWN &&
+	       side->idiom.change != IDIOM_CONSTANT;
+}
+
+enum race_missing race_doubt(const struct race *race)
+{
+	enum race_missing missing = RACE_MISSES_NOTHING;
+	int doubtful = 0;
+
+	if (race->verdict == VERDICT_SYNC || spans_variables(race) ||
+	    (updates_plainly(&race->sides[0]) &&
+	     updates_plainly(&race->sides[1])))
+		return RACE_MISSES_NOTHING;
+	for (int i = 0; i < 2; i++) {
+		const struct race_side *side = &race->sides[i];
+
+		if (side->role == RACE_UNKNOWN || side_synchronizes(side))
+			continue;
+		if (!side_may_be_atomic(side))
+			return RACE_MISSES_NOTHING;
+		doubtful++;
+		if (side->missing > missing)
+			missing = (enum race_missing)side->missing;
+	}
+	if (doubtful == 2 && !same_bytes(&race->sides[0], &race->sides[1]))
+		return RACE_MISSES_NOTHING;
+	return missing;
+}
+
+const char *race_doubt_text(const struct race *race)
+{
+	switch (race_doubt(race)) {
+	case RACE_MISSES_SOURCE:
+		return "no source: may be an atomic";
+	case RACE_MISSES_DEBUG:
+		return "no debug information: may be an atomic";
+	case RACE_MISSES_NOTHING:
+		break;
+	}
+	return NULL;
+}
+
+const char *race_missing_name(unsigned int missing)
+{
+	switch ((enum race_missing)missing) {
+	case RACE_MISSES_SOURCE:
+		return "source";
+	case RACE_MISSES_DEBUG:
+		return "debug-information";
+	case RACE_MISSES_NOTHING:
+		break;
+	}
+	return NULL;
+}
+
+void race_join_doubts(struct race *race, const struct race *other)
+{
+	if (race_doubt(race) && race_doubt(other))
+		return;
+	for (int i = 0; i < 2; i++)
+		race->sides[i].missing = RACE_MISSES_NOTHING;
+}

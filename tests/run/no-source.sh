@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Programs with debug information whose sources are nowhere, as in a package of
+# debug symbols: what is told of their atomic operations all the same, and that
+# a report says where nothing could be told. Never where the source is at hand,
+# or the access cannot be an atomic operation.
+
+. "$(dirname "$0")/../lib.sh"
+
+T=$TARGETS_DIR
+
+# The last record of each race of a report.
+last_records()
+{
+	grep '"type": *"race"' "$1" | grep -v '"verdict": *"sync"' |
+		tac | sort -s -u -t: -k3,3
+}
+
+# watch PROGRAM: until something is known of it
+watch_it()
+{
+	local seconds
+
+	for seconds in 1 4 20; do
+		run run --seed "$seed" --rate 1000 --error-exitcode 0 \
+			-o "$report" -- "$1" "$seconds"
+		[ "$(summary samples)" = 0 ] || break
+	done
+	[ "$(summary samples)" -gt 0 ]
+	is "${1##*/}: samples were taken" $? 0
+}
+
+# races PROGRAM DOUBT: it is reported, and each time with that doubt, or null
+is_doubted()
+{
+	local seconds
+
+	for seconds in 2 10 40; do
+		run run --seed "$seed" --rate 1000 --error-exitcode 0 \
+			-o "$report" -- "$1" "$seconds"
+		[ -z "$(last_records "$report")" ] || break
+	done
+	is "${1##*/}: reported, $2" "$(last_records "$report" |
+		sed 's/.*"doubt": *"\{0,1\}\([^",]*\).*/\1/' | sort -u)" "$2"
+}
+
+no_source="no source: may be an atomic"
+no_debug="no debug information: may be an atomic"
+
+for seed in $(seeds 1); do
+	# types, locked instructions, and those of the other side tell
+	for name in free_acquire free_atomic16 free_builtin free_c11 \
+		free_dwcas free_relaxed free_seqlock free_sync_builtin \
+		free_treiber; do
+		watch_it "$T/$name.away"
+		is "$name: nothing is reported" \
+			"$(last_records "$report" | wc -l)" 0
+	done
+
+	# plain types and plain moves
+	is_doubted "$T/free_builtin_ring.away" "$no_source"
+	matches "the text says so" "$work/err" "^  doubt       $no_source$"
+	for format in text html sarif junit; do
+		"$RACEWATCH" report --format "$format" "$report" >"$work/$format"
+		matches "$format says so" "$work/$format" "$no_source"
+	done
+
+	# the debug information in a file of its own
+	mkdir -p "$work/package/.debug"
+	objcopy --only-keep-debug "$T/free_builtin_ring.away" \
+		"$work/package/.debug/ring.debug" &&
+		(cd "$work/package/.debug" && objcopy --strip-all \
+			--add-gnu-debuglink=ring.debug \
+			"$T/free_builtin_ring.away" ../ring) || exit 99
+	is_doubted "$work/package/ring" "$no_source"
+
+	is_doubted "$T/read_write.away" "$no_source"
+	is_doubted "$T/read_write.O2" null
+	is_doubted "$T/read_write.stripped" "$no_debug"
+	# an addition to memory without a lock is no atomic operation
+	is_doubted "$T/rmw.away" null
+done
+
+finish
