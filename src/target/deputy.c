@@ -57,6 +57,11 @@ static void *deputy_main(void *data)
 				NULL, NULL, 0);
 			continue;
 		}
+		/*
+		 * Watchpoints of perf go with their files, before anybody runs
+		 * into one whose stop nobody would wait for.
+		 */
+		syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0);
 		deputy_take(deputy);
 		__atomic_store_n(&deputy->answered, asked, __ATOMIC_RELEASE);
 	}

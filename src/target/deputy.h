@@ -8,7 +8,8 @@
  * whose stop was waited for goes on without it. Any thread of the tracer's
  * process may wait for its tracees (ptrace(2) requests are the first one's
  * alone): so before the guardian kills a stuck tracer, it has this thread wait,
- * and then sets rip back itself (guardtend.h).
+ * and then sets rip back itself (guardtend.h). The thread also closes the
+ * tracer's files: with them go the watchpoints of perf.
  */
 #ifndef TARGET_DEPUTY_H
 #define TARGET_DEPUTY_H

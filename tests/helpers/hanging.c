@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Preloaded into racewatch, it makes the tracer hang in a read of the program's
- * memory: the first one after the file named by HANGING_WHEN has appeared. All
- * signals are blocked there, so that nothing but SIGKILL ends the wait, as in
- * the kernel's wait for a page that nobody provides. HANGING_HOW=loop: it does
- * not sleep, but runs for ever.
+ * Preloaded into racewatch, it makes the tracer hang when the file named by
+ * HANGING_WHEN has appeared: in a read of the program's memory, while a thread
+ * is held, or with HANGING_IN=wait where it waits for stops, so that threads
+ * meet breakpoints and nobody waits for them. All signals are blocked there, so
+ * that nothing but SIGKILL ends it, as in the kernel's wait for a page that
+ * nobody provides.
  */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -23,31 +25,43 @@ static int is_tracer(void)
 	       syscall(SYS_gettid) == getpid();
 }
 
-static void hang_when_told(void)
+static void hang_when_told(const char *where)
 {
 	const char *when = getenv("HANGING_WHEN");
-	const char *how = getenv("HANGING_HOW");
+	const char *in = getenv("HANGING_IN");
 
-	if (!when || !is_tracer() || access(when, F_OK))
+	if (!when || strcmp(in ? in : "read", where) != 0 || !is_tracer() ||
+	    access(when, F_OK))
 		return;
-	for (;;) {
-		if (!how || strcmp(how, "loop") != 0)
-			pause();
-	}
+	for (;;)
+		pause();
+}
+
+int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+	  const sigset_t *mask)
+{
+	struct timespec copy;
+
+	hang_when_told("wait");
+	/* the kernel writes what is left of it */
+	if (timeout)
+		copy = *timeout;
+	return (int)syscall(SYS_ppoll, fds, count, timeout ? &copy : NULL, mask,
+			    8);
 }
 
 ssize_t process_vm_readv(pid_t pid, const struct iovec *local,
 			 unsigned long local_count, const struct iovec *remote,
 			 unsigned long remote_count, unsigned long flags)
 {
-	hang_when_told();
+	hang_when_told("read");
 	return syscall(SYS_process_vm_readv, pid, local, local_count, remote,
 		       remote_count, flags);
 }
 
 ssize_t pread(int fd, void *bytes, size_t size, off_t offset)
 {
-	hang_when_told();
+	hang_when_told("read");
 	return syscall(SYS_pread64, fd, bytes, size, offset);
 }
 
