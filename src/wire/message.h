@@ -36,8 +36,7 @@ enum wire_type {
 
 	WIRE_STARTED = 32, /* struct wire_started: the target is watched */
 	WIRE_FAILED, /* struct wire_failed: it will not be; nothing follows */
-	/* struct wire_process: a process, or a new program in one, is watched */
-	WIRE_PROCESS,
+	WIRE_PROCESS, /* struct wire_process: it, or a new program, is watched */
 	WIRE_PROCESS_ENDED, /* struct wire_process: it is watched no more */
 	WIRE_THREADS, /* struct wire_threads: their number changed */
 	WIRE_ONSET, /* struct wire_onset: its first threads wait; onset.h */
@@ -48,11 +47,9 @@ enum wire_type {
 	 * of side 0 and that of side 1
 	 */
 	WIRE_CONFLICT,
-	/* struct wire_crash, then stack bytes: before WIRE_PROCESS_ENDED */
-	WIRE_CRASH,
+	WIRE_CRASH, /* struct wire_crash, stack bytes: before PROCESS_ENDED */
 	WIRE_STATS, /* struct wire_stats: about every 20 ms, and before an end */
-	/* struct wire_stopped: WIRE_DETACHED follows */
-	WIRE_STOPPED,
+	WIRE_STOPPED, /* struct wire_stopped: WIRE_DETACHED follows */
 	WIRE_DETACHED, /* nothing: text and registers are restored */
 	WIRE_EXITED, /* struct wire_exited: the target's end */
 	WIRE_NOTE, /* text, not terminated: a warning for the user */
@@ -188,8 +185,7 @@ struct wire_sample {
 	uint32_t program;
 	int32_t pid, tid;
 	uint32_t outcome; /* enum wire_outcome */
-	/* another thread could run: what was held before was worth it */
-	bool stalled;
+	bool stalled; /* another thread could run meanwhile */
 	struct mem_access access;
 	uint64_t stalled_ns;
 };
