@@ -11,7 +11,7 @@ function __racewatch_program
                 set -e words[1]
                 break
             case --seed --effort --overhead --rate --stall --duration \
-                    --timeout --policy --state --backend --follow --include \
+                    --timeout --policy --state --backend --follow --at --include \
                     --exclude -o --output --format --source-dir --show \
                     --suppressions --special-variable --gen-suppressions \
                     --baseline --error-exitcode --on-race --min-samples \
@@ -51,6 +51,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from run' -l backend -x -a 'aut
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l text-untouched -d 'Breakpoints in debug registers only'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l debuginfod -d 'Fetch debugging information from servers'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l follow -x -a 'none fork all' -d 'Watch child processes too'
+complete -c racewatch -n '__fish_seen_subcommand_from run' -l at -x -d 'Look here first'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l include -x -d 'Sample this module, function or file too'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l exclude -x -d 'Do not sample this module, function or file'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l include-stack -d 'Sample accesses to the stack too'
@@ -91,6 +92,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from attach' -l backend -x -a '
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l text-untouched -d 'Breakpoints in debug registers only'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l debuginfod -d 'Fetch debugging information from servers'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l follow -x -a 'none fork all' -d 'Watch child processes too'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l at -x -d 'Look here first'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l include -x -d 'Sample this module, function or file too'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l exclude -x -d 'Do not sample this module, function or file'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l include-stack -d 'Sample accesses to the stack too'
@@ -139,6 +141,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l backend -x -a 'a
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l text-untouched -d 'Breakpoints in debug registers only'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l debuginfod -d 'Fetch debugging information from servers'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l follow -x -a 'none fork all' -d 'Watch child processes too'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l at -x -d 'Look here first'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l include -x -d 'Sample this module, function or file too'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l exclude -x -d 'Do not sample this module, function or file'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l include-stack -d 'Sample accesses to the stack too'

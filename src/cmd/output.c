@@ -43,6 +43,7 @@ struct error *output_init(struct output *output,
 	memset(output, 0, sizeof(*output));
 	output->config = config;
 	output->races = (struct vec)VEC_INIT(struct output_race);
+	output->at = (struct vec)VEC_INIT(struct run_at);
 	output->text = (struct renderer){
 		.ops = &render_text,
 		.out = stderr,
@@ -95,6 +96,12 @@ static void output_saved_failed(struct output *output, struct error *err)
 bool output_deinit(struct output *output)
 {
 	output_saved_failed(output, saved_close(&output->saved));
+	for (size_t i = 0; i < output->at.count; i++) {
+		struct run_at *at = vec_at(&output->at, i);
+
+		free((char *)(uintptr_t)at->problem);
+	}
+	vec_deinit(&output->at);
 	vec_deinit(&output->races);
 	return !output->failed;
 }
@@ -383,6 +390,19 @@ static void output_covered(void *context, const char *path, uint64_t known,
 						  sampled));
 }
 
+static void output_aimed(void *context, const char *where, uint64_t sites,
+			 uint64_t samples, const char *why)
+{
+	struct output *output = context;
+	char *copy = why ? strdup(why) : NULL;
+	struct run_at at = { where, sites, samples, copy };
+
+	if ((why && !copy) || !vec_push(&output->at, &at)) {
+		free(copy);
+		output_failed(output, error_nomem);
+	}
+}
+
 /* In short, at the end. */
 static void output_minor_race(struct output *output, const struct race *race)
 {
@@ -454,6 +474,7 @@ struct session_sink output_sink(struct output *output)
 		.stopped = output_stopped,
 		.status = output_status,
 		.covered = output_covered,
+		.aimed = output_aimed,
 		.note = output_note,
 		.ended = output_ended,
 	};
@@ -477,6 +498,24 @@ static void output_remark_newer(const struct vec *newer)
 			 path, newer->count - 1);
 }
 
+void output_remark_at(const struct run_at *at)
+{
+	if (at->sites == 0)
+		log_warn("nothing matched --at %s: %s", at->where,
+			 at->problem ? at->problem : "it was not looked for");
+	else if (at->samples == 0)
+		log_warn("--at %s: no sample was taken there, at %llu "
+			 "instruction%s",
+			 at->where, (unsigned long long)at->sites,
+			 at->sites == 1 ? "" : "s");
+	else
+		log_note("--at %s: %llu sample%s, at %llu instruction%s",
+			 at->where, (unsigned long long)at->samples,
+			 at->samples == 1 ? "" : "s",
+			 (unsigned long long)at->sites,
+			 at->sites == 1 ? "" : "s");
+}
+
 static void output_remarks(const struct output *output)
 {
 	const struct session_counts *counts = &output->counts;
@@ -487,6 +526,8 @@ static void output_remarks(const struct output *output)
 			 (unsigned long long)counts->stats.out_of_registers);
 	if (output->config->sources)
 		output_remark_newer(&output->config->sources->newer);
+	for (size_t i = 0; i < output->at.count; i++)
+		output_remark_at(vec_at(&output->at, i));
 	if (counts->synchronization && !output->config->show_all)
 		log_note("%llu conflicts of synchronizing accesses were not "
 			 "reported (--show all reports them)",
@@ -558,6 +599,8 @@ bool output_finish(struct output *output, int exit_status)
 			.proves_nothing = output_proves_nothing(counts),
 		},
 		.exit_status = exit_status,
+		.at = output->at.items,
+		.at_count = output->at.count,
 	};
 
 	if (!output->config->quiet) {

@@ -21,6 +21,7 @@ struct error;
 struct gate;
 struct image;
 struct onrace;
+struct run_at;
 struct sources;
 
 struct output_config {
@@ -47,6 +48,7 @@ struct output {
 	struct status status;
 	const struct image *image; /* the session's; NULL: not started */
 	struct vec races; /* of struct output_race */
+	struct vec at; /* of struct run_at, whose `problem' is ours */
 	struct session_counts counts;
 	uint64_t start_wall_ns;
 	uint64_t samples_before; /* at the last status, and its time */
@@ -65,6 +67,9 @@ bool output_deinit(struct output *output);
 
 /* The functions that a session calls. */
 struct session_sink output_sink(struct output *output);
+
+/* Say what came of an --at. */
+void output_remark_at(const struct run_at *at);
 
 /*
  * The end, after the session: the summary, with the exit status as it will

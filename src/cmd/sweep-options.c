@@ -255,6 +255,7 @@ bool sweep_options_fill(const struct sweep_options *options,
 {
 	bool good = patterns_walk(options->given, &options->include,
 				  &options->exclude, add_pattern, out) &&
+		    add_list(out, "--at", &options->at) &&
 		    add_list(out, "--special-variable", &options->special) &&
 		    add_list(out, "--suppressions", &options->suppressions);
 

@@ -27,7 +27,7 @@ struct sweep_options {
 	double overhead_pct; /* negative: not given */
 	int backend, follow; /* negative: not given */
 	bool text_untouched, debuginfod, include_stack, no_aslr;
-	struct vec include, exclude, special;
+	struct vec at, include, exclude, special;
 	/* the gate and the report */
 	struct vec suppressions, baselines;
 	bool no_default_suppressions, update_baseline, ignore_unlikely;

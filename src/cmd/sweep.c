@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "cmd/at.h"
 #include "cmd/gate.h"
 #include "cmd/program.h"
 #include "cmd/sweep-end.h"
@@ -252,8 +253,12 @@ static struct error *sweep_parsed(const struct sweep_options *options,
 				  char **argv, int *ret_status)
 {
 	struct program program;
-	struct error *err = NULL;
+	struct vec places;
+	struct error *err = at_parse(&options->at, &places);
 
+	at_free(&places);
+	if (err)
+		return err;
 	if (!argv[0])
 		return error_create(ERROR_USAGE, "no program to run is given");
 	if (!strchr(argv[0], '{')) {

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "cmd/at.h"
 #include "cmd/cmd.h"
 #include "cmd/gate.h"
 #include "cmd/onrace.h"
@@ -301,6 +302,7 @@ static struct error *watch_session(const struct watch_options *options,
 		.sources = output->config->sources,
 		.learned = options->state ? learned : NULL,
 		.guided = options->policy == POLICY_GUIDED,
+		.at = &options->places,
 	};
 	struct session_sink sink = output_sink(output);
 	struct session_result result = { .status = 0 };
@@ -450,6 +452,9 @@ struct error *watch_program(struct watch_options *options, char *const *given,
 	err = watch_on_race(options, &onrace);
 	if (err)
 		return err;
+	err = at_parse(&options->at, &options->places);
+	if (err)
+		goto out;
 	if (!seeded)
 		options->seed = watch_random_seed();
 	globs_init(&rules.globs);
@@ -458,6 +463,8 @@ struct error *watch_program(struct watch_options *options, char *const *given,
 	if (!err)
 		err = watch_gate(options, seeded, &rules, &onrace, ret_status);
 	globs_deinit(&rules.globs);
+out:
+	at_free(&options->places);
 	onrace_deinit(&onrace);
 	return err;
 }

@@ -32,7 +32,8 @@ struct watch_options {
 	enum effort preset; /* the command's own */
 	uint64_t error_exitcode, min_samples;
 	const char *output, *debug, *on_race, *state;
-	struct vec include, exclude;
+	struct vec at, include, exclude;
+	struct vec places; /* of struct where: `at', parsed */
 	bool source;
 	struct vec source_dirs;
 	struct vec suppressions, baselines, special;
@@ -42,7 +43,7 @@ struct watch_options {
 
 /*
  * Option rows that say how and where to look, for every command that watches:
- * its options have the members backend, text_untouched, debuginfod, follow,
+ * its options have the members backend, text_untouched, debuginfod, follow, at,
  * include, exclude and include_stack.
  */
 #define WATCH_TARGET_ROWS(options_)                                                    \
@@ -69,6 +70,12 @@ struct watch_options {
 		  .type = OPTION_CHOICE,                                               \
 		  .offset = offsetof(options_, follow),                                \
 		  .choices = watch_follow_words },                                     \
+		{ .name = "at",                                                        \
+		  .arg = "WHERE",                                                      \
+		  .help = "look here first: FILE:LINE, FUNCTION or MODULE+0xOFFSET, "  \
+			  "with :read, :write or :rmw",                                \
+		  .type = OPTION_LIST,                                                 \
+		  .offset = offsetof(options_, at) },                                  \
 		{ .name = "include",                                                   \
 		  .arg = "GLOB",                                                       \
 		  .help = "sample these modules, functions or source files too",       \
@@ -95,9 +102,9 @@ struct watch_options {
 	}
 
 enum {
-	WATCH_DEFS = 39,
+	WATCH_DEFS = 40,
 	/* the first so many make sense for a process that runs already */
-	WATCH_DEFS_ATTACH = 37,
+	WATCH_DEFS_ATTACH = 38,
 };
 
 /* The words of --backend, --follow and --policy; each ends in NULL. */

@@ -26,6 +26,8 @@ static const double GOVERNOR_STEP_MAX = 4;
 static const double GOVERNOR_STOP_NS = 50000;
 /* So many samples weigh as much as what was thought before. */
 static const double GOVERNOR_TRUST = 20;
+/* of the hits wanted, beside those of --at */
+static const double GOVERNOR_EXPLORES = 0.2;
 static const double GOVERNOR_STRETCH = 1.5;
 static const double GOVERNOR_SHARE_MIN = 0.25;
 static const double GOVERNOR_DOUBT = 1.5;
@@ -79,6 +81,7 @@ void governor_restart(struct governor *governor,
 {
 	governor->since_ns = state->now_ns;
 	governor->since_hits = state->hits;
+	governor->since_aimed = state->hits_aimed;
 	governor->since_samples = state->samples;
 	governor->since_lost_ns = state->lost_ns;
 	governor->since_lost_cpu_ns = state->lost_cpu_ns;
@@ -113,9 +116,16 @@ static void governor_learn_cost(struct governor *governor,
 
 /* Which way the pool should go: -1, 0 or 1; *ret_known: can it be told yet? */
 static int governor_direction(const struct governor *governor, double seconds,
-			      double hits, bool *ret_known)
+			      const struct governor_state *state,
+			      bool *ret_known)
 {
+	double hits = (double)(state->hits - governor->since_hits);
 	double expected = governor->wanted * seconds;
+	double aimed = (double)(state->hits_aimed - governor->since_aimed);
+
+	expected -= aimed < expected * (1 - GOVERNOR_EXPLORES)
+			    ? aimed
+			    : expected * (1 - GOVERNOR_EXPLORES);
 
 	*ret_known = true;
 	if (hits >= GOVERNOR_FEW && hits > 4 * expected)
@@ -196,7 +206,7 @@ uint32_t governor_tick(struct governor *governor,
 
 	if (governor->budget.rate == 0 || seconds <= 0)
 		return governor->pool;
-	direction = governor_direction(governor, seconds, hits, &known);
+	direction = governor_direction(governor, seconds, state, &known);
 	if (!known)
 		return governor->pool;
 	if (direction < 0 ||

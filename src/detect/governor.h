@@ -46,6 +46,7 @@ struct governor {
 	double stretch; /* of stalls, where hits are few: 1 to stretch_max */
 	uint32_t pool;
 	uint64_t since_ns; /* the window being measured began */
+	uint64_t since_aimed;
 	uint64_t since_hits, since_samples, since_lost_ns, since_lost_cpu_ns;
 	double hits_per_s; /* of the last window */
 	double step; /* factor of the next change, 1.1 to 4 */
@@ -60,6 +61,11 @@ struct governor_state {
 	uint64_t now_ns;
 	/* since the start: */
 	uint64_t hits, samples, lost_ns;
+	/*
+	 * hits at sites of --at, which are armed beside the pool. The pool is to
+	 * bring what these leave of the hits wanted, a fifth at least.
+	 */
+	uint64_t hits_aimed;
 	uint64_t lost_cpu_ns; /* of lost_ns, by what racewatch computed */
 	uint32_t armed; /* breakpoints in the text */
 	uint64_t sites; /* that could be armed */

@@ -31,6 +31,7 @@ struct sampleset_module {
 	struct vec slots; /* of uint64_t: dynamic_string_slots() */
 	bool *sampled; /* by index in elftext_functions() */
 	size_t function_count;
+	bool taken; /* by sampleset_take_module() */
 };
 
 /* Functions of one module that joined the sampler together. */
@@ -39,6 +40,11 @@ struct sampleset_part {
 	uint64_t module_id;
 	/* of uint32_t, ascending: index in elftext_functions() */
 	struct vec functions;
+	/*
+	 * of uint64_t, ascending; not empty: these instructions alone are sites
+	 * (sampleset_add())
+	 */
+	struct vec only;
 	char *path; /* of the module */
 	bool meant; /* rules_module_meant() */
 	bool gone;
@@ -66,6 +72,23 @@ sampleset_function(const struct sampleset_part *part, uint32_t function)
 	return &functions[*(uint32_t *)vec_at(&part->functions, function)];
 }
 
+/* The sites of a function that are given. */
+static struct error *sampleset_list_only(const struct sampleset_part *part,
+					 const struct elf_function *function,
+					 struct vec *offsets)
+{
+	for (size_t i = 0; i < part->only.count; i++) {
+		uint64_t address = *(const uint64_t *)vec_at(&part->only, i);
+		uint32_t offset = (uint32_t)(address - function->start);
+
+		if (address >= function->start &&
+		    address - function->start < function->size &&
+		    !vec_push(offsets, &offset))
+			return error_nomem;
+	}
+	return NULL;
+}
+
 static struct error *sampleset_decode(void *context, uint32_t number,
 				      uint32_t index, struct vec *offsets)
 {
@@ -73,9 +96,12 @@ static struct error *sampleset_decode(void *context, uint32_t number,
 	struct sampleset_part *part = sampleset_part(set, number);
 	const struct elf_function *function = sampleset_function(part, index);
 	struct vec sites = VEC_INIT(struct scan_site);
-	struct error *err = scan_function(&set->scanner, part->module, function,
-					  RULE_SITE, &sites, &set->counts);
+	struct error *err;
 
+	if (part->only.count > 0)
+		return sampleset_list_only(part, function, offsets);
+	err = scan_function(&set->scanner, part->module, function, RULE_SITE,
+			    &sites, &set->counts);
 	for (size_t i = 0; !err && i < sites.count; i++) {
 		const struct scan_site *site = vec_at(&sites, i);
 		uint32_t offset = (uint32_t)(site->address - function->start);
@@ -111,12 +137,46 @@ void sampleset_deinit(struct sampleset *set)
 	}
 	for (size_t i = 0; i < set->parts.count; i++) {
 		vec_deinit(&sampleset_part(set, i)->functions);
+		vec_deinit(&sampleset_part(set, i)->only);
 		free(sampleset_part(set, i)->path);
 	}
 	vec_deinit(&set->modules);
 	vec_deinit(&set->parts);
 	sampler_deinit(&set->sampler);
 	scanner_deinit(&set->scanner);
+}
+
+/* Takes what part owns. */
+static struct error *sampleset_add_part(struct sampleset *set,
+					struct sampleset_part *part)
+{
+	struct vec sizes = VEC_INIT(uint32_t);
+	struct error *err = error_nomem;
+	uint32_t number;
+
+	if (!part->path)
+		goto out;
+	for (uint32_t i = 0; i < part->functions.count; i++) {
+		uint64_t size = sampleset_function(part, i)->size;
+		uint32_t size32 = size < UINT32_MAX ? (uint32_t)size
+						    : UINT32_MAX;
+
+		if (!vec_push(&sizes, &size32))
+			goto out;
+	}
+	if (!vec_push(&set->parts, part))
+		goto out;
+	err = sampler_add(&set->sampler, sizes.items, sizes.count, &number);
+	if (err)
+		set->parts.count--;
+out:
+	if (err) {
+		vec_deinit(&part->functions);
+		vec_deinit(&part->only);
+		free(part->path);
+	}
+	vec_deinit(&sizes);
+	return err;
 }
 
 /* Functions, by index, become a part of the sampler. Takes `functions`. */
@@ -128,37 +188,15 @@ static struct error *sampleset_join(struct sampleset *set,
 		.module = module->module,
 		.module_id = module->id,
 		.functions = *functions,
+		.only = VEC_INIT(uint64_t),
 		.path = strdup(module->module->path),
 		.meant = rules_module_meant(set->rules, module->module),
 	};
-	struct vec sizes = VEC_INIT(uint32_t);
-	struct error *err = error_nomem;
-	uint32_t number;
 
 	*functions = (struct vec)VEC_INIT(uint32_t);
-	if (!part.path)
-		goto out;
-	for (uint32_t i = 0; i < part.functions.count; i++) {
-		uint64_t size = sampleset_function(&part, i)->size;
-		uint32_t size32 = size < UINT32_MAX ? (uint32_t)size
-						    : UINT32_MAX;
-
+	for (uint32_t i = 0; i < part.functions.count; i++)
 		module->sampled[*(uint32_t *)vec_at(&part.functions, i)] = true;
-		if (!vec_push(&sizes, &size32))
-			goto out;
-	}
-	if (!vec_push(&set->parts, &part))
-		goto out;
-	err = sampler_add(&set->sampler, sizes.items, sizes.count, &number);
-	if (err)
-		set->parts.count--;
-out:
-	if (err) {
-		vec_deinit(&part.functions);
-		free(part.path);
-	}
-	vec_deinit(&sizes);
-	return err;
+	return sampleset_add_part(set, &part);
 }
 
 /* So many functions of the module are in the set, and left out by patterns. */
@@ -259,6 +297,7 @@ static void sampleset_leave(struct sampleset *set, size_t number)
 		part->gone = true;
 		part->module = NULL;
 		vec_deinit(&part->functions);
+		vec_deinit(&part->only);
 		sampler_remove(&set->sampler, (uint32_t)i);
 	}
 	vec_deinit(&module->slots);
@@ -633,6 +672,23 @@ static bool sampleset_find_function(const struct sampleset_part *part,
 	return true;
 }
 
+/* In the part, if it is of the module. */
+static struct error *sampleset_find_in(struct sampleset *set, size_t number,
+				       const struct module *module,
+				       uint64_t address, uint64_t *ret_id)
+{
+	const struct sampleset_part *part = sampleset_part(set, number);
+	uint32_t function;
+
+	if (part->gone || part->module != module ||
+	    !sampleset_find_function(part, address, &function))
+		return NULL;
+	return sampler_find(
+		&set->sampler, (uint32_t)number, function,
+		(uint32_t)(address - sampleset_function(part, function)->start),
+		ret_id);
+}
+
 struct error *sampleset_find_site(struct sampleset *set, const char *path,
 				  const char *build_id, uint64_t offset,
 				  uint64_t *ret_id)
@@ -642,20 +698,85 @@ struct error *sampleset_find_site(struct sampleset *set, const char *path,
 
 	for (size_t i = 0; !err && id == 0 && i < set->parts.count; i++) {
 		const struct sampleset_part *part = sampleset_part(set, i);
-		uint32_t function;
 
-		if (part->gone || !sampleset_is(part->module, path, build_id) ||
-		    !sampleset_find_function(part, offset, &function))
-			continue;
-		err = sampler_find(
-			&set->sampler, (uint32_t)i, function,
-			(uint32_t)(offset -
-				   sampleset_function(part, function)->start),
-			&id);
+		if (!part->gone && sampleset_is(part->module, path, build_id))
+			err = sampleset_find_in(set, i, part->module, offset,
+						&id);
 	}
 	if (!err)
 		*ret_id = id;
 	return err;
+}
+
+struct module *sampleset_take_module(struct sampleset *set)
+{
+	for (size_t i = 0; i < set->modules.count; i++) {
+		struct sampleset_module *module = sampleset_module(set, i);
+
+		if (!module->taken) {
+			module->taken = true;
+			return module->module;
+		}
+	}
+	return NULL;
+}
+
+struct error *sampleset_find_at(struct sampleset *set,
+				const struct module *module, uint64_t address,
+				uint64_t *ret_id)
+{
+	struct error *err = NULL;
+	uint64_t id = 0;
+
+	for (size_t i = 0; !err && id == 0 && i < set->parts.count; i++)
+		err = sampleset_find_in(set, i, module, address, &id);
+	if (!err)
+		*ret_id = id;
+	return err;
+}
+
+/* The function of each address, by index, each once. */
+static bool sampleset_functions_of(const struct module *module,
+				   const struct vec *addresses, struct vec *ret)
+{
+	size_t count;
+	const struct elf_function *all =
+		elftext_functions(module->text, &count);
+	uint32_t last = UINT32_MAX;
+
+	for (size_t i = 0; i < addresses->count; i++) {
+		const struct elf_function *function = elftext_function_at(
+			module->text, *(uint64_t *)vec_at(addresses, i));
+		uint32_t index = (uint32_t)(function - all);
+
+		if (index != last && !vec_push(ret, &index))
+			return false;
+		last = index;
+	}
+	return true;
+}
+
+struct error *sampleset_add(struct sampleset *set, const struct module *module,
+			    const struct vec *addresses)
+{
+	struct sampleset_module *joined = sampleset_find(set, module->id);
+	struct sampleset_part part = {
+		.module = joined->module,
+		.module_id = module->id,
+		.functions = VEC_INIT(uint32_t),
+		.only = VEC_INIT(uint64_t),
+		.path = strdup(module->path),
+	};
+	bool good = sampleset_functions_of(module, addresses, &part.functions);
+
+	for (size_t i = 0; good && i < addresses->count; i++)
+		good = vec_push(&part.only, vec_at(addresses, i));
+	if (good)
+		return sampleset_add_part(set, &part);
+	vec_deinit(&part.functions);
+	vec_deinit(&part.only);
+	free(part.path);
+	return error_nomem;
 }
 
 bool sampleset_place(const struct sampleset *set, uint64_t id,

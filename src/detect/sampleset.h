@@ -97,6 +97,22 @@ struct error *sampleset_find_site(struct sampleset *set, const char *path,
 				  const char *build_id, uint64_t offset,
 				  uint64_t *ret_id);
 
+/* A module that has joined, each once; NULL: this has returned all. */
+struct module *sampleset_take_module(struct sampleset *set);
+
+/* sampleset_find_site() of a module that has joined, by the file's own address. */
+struct error *sampleset_find_at(struct sampleset *set,
+				const struct module *module, uint64_t address,
+				uint64_t *ret_id);
+
+/*
+ * These instructions of a module that has joined are sites from now on, whatever
+ * the rules say: their addresses (uint64_t, ascending, not sites yet), each the
+ * start of an instruction of a known function.
+ */
+struct error *sampleset_add(struct sampleset *set, const struct module *module,
+			    const struct vec *addresses);
+
 /* A site's place in its file, for as long as its module is there. */
 struct sampleset_place {
 	const struct module *module;

@@ -23,6 +23,7 @@ enum {
 struct scan {
 	struct module *module;
 	enum rule whole;
+	bool all; /* sites has every instruction, with its rule */
 	struct vec *sites;
 	size_t first; /* of the function, in sites */
 	struct scan_counts *counts;
@@ -139,12 +140,14 @@ static void scan_settle_guards(struct scanner *scanner, struct scan *scan)
 	for (size_t i = scan->first; i < scan->sites->count; i++) {
 		struct scan_site *site = vec_at(scan->sites, i);
 
-		if (scan_is_guard(scanner, site)) {
+		if (site->rule == RULE_SITE && scan_is_guard(scanner, site)) {
+			site->rule = RULE_GUARD;
 			if (scan->counts) {
 				scan->counts->rules[RULE_SITE]--;
 				scan->counts->rules[RULE_GUARD]++;
 			}
-			continue;
+			if (!scan->all)
+				continue;
 		}
 		if (kept != i)
 			memcpy(vec_at(scan->sites, kept), site, sizeof(*site));
@@ -162,12 +165,13 @@ static bool scan_count(struct scan *scan, uint64_t address,
 		rule = scan->whole;
 	if (scan->counts)
 		scan->counts->rules[rule]++;
-	if (rule != RULE_SITE || !scan->sites)
+	if ((rule != RULE_SITE && !scan->all) || !scan->sites)
 		return true;
 	site = vec_append(scan->sites);
 	if (!site)
 		return false;
 	site->address = address;
+	site->rule = rule;
 	site->insn = *insn;
 	return true;
 }
@@ -241,6 +245,37 @@ static void scan_module(struct scanner *scanner, const struct module *module)
 		part == PART_ALL || part == PART_NAMED ? 0 : RULES_NO_MARKS;
 }
 
+static struct error *scan_run(struct scanner *scanner, struct scan *scan,
+			      const struct elf_function *function)
+{
+	uint64_t address = function->start;
+	size_t size = 0;
+	const uint8_t *bytes =
+		elftext_bytes(scan->module->text, function->start, &size);
+
+	if (!bytes)
+		return NULL;
+	if (size > function->size)
+		size = function->size;
+	scan->end = function->start + size;
+	scan_module(scanner, scan->module);
+	vec_clear(&scanner->targets);
+	vec_clear(&scanner->guards);
+	while (address < scan->end) {
+		uint64_t offset = address - function->start;
+
+		if (!scan_step(scanner, scan, bytes + offset, size - offset,
+			       &address))
+			return error_nomem;
+	}
+	scan_settle_guards(scanner, scan);
+	if (scan->counts) {
+		scan->counts->functions++;
+		scan->counts->bytes += size;
+	}
+	return NULL;
+}
+
 struct error *scan_function(struct scanner *scanner, struct module *module,
 			    const struct elf_function *function,
 			    enum rule whole, struct vec *sites,
@@ -252,34 +287,24 @@ struct error *scan_function(struct scanner *scanner, struct module *module,
 		.sites = sites,
 		.first = sites ? sites->count : 0,
 		.counts = counts,
-		.end = function->start + function->size,
 	};
-	uint64_t address = function->start;
-	size_t size = 0;
-	const uint8_t *bytes =
-		elftext_bytes(module->text, function->start, &size);
 
-	if (!bytes)
-		return NULL;
-	if (size > function->size)
-		size = function->size;
-	scan.end = function->start + size;
-	scan_module(scanner, module);
-	vec_clear(&scanner->targets);
-	vec_clear(&scanner->guards);
-	while (address < scan.end) {
-		uint64_t offset = address - function->start;
+	return scan_run(scanner, &scan, function);
+}
 
-		if (!scan_step(scanner, &scan, bytes + offset, size - offset,
-			       &address))
-			return error_nomem;
-	}
-	scan_settle_guards(scanner, &scan);
-	if (counts) {
-		counts->functions++;
-		counts->bytes += size;
-	}
-	return NULL;
+struct error *scan_function_all(struct scanner *scanner, struct module *module,
+				const struct elf_function *function,
+				struct vec *insns)
+{
+	struct scan scan = {
+		.module = module,
+		.whole = RULE_SITE,
+		.all = true,
+		.sites = insns,
+		.first = insns->count,
+	};
+
+	return scan_run(scanner, &scan, function);
 }
 
 void scan_instruction(struct scanner *scanner, const struct module *module,

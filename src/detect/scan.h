@@ -20,6 +20,7 @@ struct module;
 
 struct scan_site {
 	uint64_t address; /* in the file */
+	enum rule rule; /* RULE_SITE, but for scan_function_all() */
 	struct insn_access insn;
 };
 
@@ -54,6 +55,15 @@ struct error *scan_function(struct scanner *scanner, struct module *module,
 			    const struct elf_function *function,
 			    enum rule whole, struct vec *sites,
 			    struct scan_counts *counts);
+
+/*
+ * Append every instruction of the function (struct scan_site), whatever rule
+ * leaves it out. What follows one that cannot be decoded is not among them, as
+ * far as it is not known where an instruction starts. ERROR_NOMEM only.
+ */
+struct error *scan_function_all(struct scanner *scanner, struct module *module,
+				const struct elf_function *function,
+				struct vec *insns);
 
 /* Decode the one instruction at a file address. */
 void scan_instruction(struct scanner *scanner, const struct module *module,

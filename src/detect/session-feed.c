@@ -69,6 +69,7 @@ static struct error *session_join(struct session *session,
 
 	session_forget(session, program->id, &gone);
 	vec_deinit(&gone);
+	program->aimed = false;
 	if (program->set.parts.count != parts)
 		program->dry = false;
 	return err;
@@ -317,6 +318,8 @@ struct error *session_feed(struct session *session)
 	if (!session_watches(session) || session->config->rate == 0)
 		return NULL;
 	err = session_share(session, now);
+	if (!err)
+		err = session_aim(session);
 	for (size_t i = 0; !err && i < session->watched.programs.count; i++)
 		err = session_feed_program(
 			session, watched_at(&session->watched, i), now);
@@ -355,7 +358,7 @@ uint64_t session_feed_due(const struct session *session)
 	}
 	if (session_guide_due(session) < due)
 		due = session_guide_due(session);
-	return due;
+	return session_aim_due(session) < due ? session_aim_due(session) : due;
 }
 
 /* The sums over all programs. */

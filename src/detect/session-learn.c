@@ -154,6 +154,7 @@ static struct error *session_guide_site(struct session *session,
 		return err;
 	program = watched_program(&session->watched, guide->program);
 	if (guide->id == 0 || !program || program->pid == 0 ||
+	    session_is_aimed(session, program->id, guide->id) ||
 	    !sampler_lives(&program->set.sampler, guide->id) ||
 	    !sampleset_describe(&program->set, guide->id, ret)) {
 		ret->id = 0;

@@ -54,9 +54,11 @@ session_governor_state(const struct session *session)
 
 	return (struct governor_state){
 		.now_ns = clock_now_ns(),
-		.hits = stats->hits - stats->hits_once,
+		.hits = stats->hits - stats->hits_once - stats->hits_aimed,
+		.hits_aimed = stats->hits_aimed,
 		.samples = stats->samples,
-		.lost_ns = stats->lost_ns,
+		/* no sample has cost what was waited for before the first */
+		.lost_ns = stats->lost_ns - stats->onset_ns,
 		.lost_cpu_ns = stats->lost_cpu_ns,
 		.armed = stats->armed,
 	};
@@ -182,6 +184,10 @@ static void message_returned_one(struct session *session,
 	struct watched_program *program =
 		watched_program(&session->watched, returned->program);
 
+	if (returned->id & WIRE_AIMED) {
+		session_aim_returned(session, returned);
+		return;
+	}
 	if (returned->id & WIRE_GUIDED) {
 		session_guide_returned(session, returned);
 		return;
@@ -232,6 +238,7 @@ static struct error *message_sample(struct session *session,
 		sampler_mark(&program->set.sampler, sample.id);
 		session->counts.stalled_own +=
 			sampleset_site_is_own(&program->set, sample.id);
+		session_aim_sample(session, &sample);
 	}
 	return session_learn_sample(session, program, &sample);
 }

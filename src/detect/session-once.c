@@ -57,7 +57,8 @@ static size_t once_room(const struct session *session,
 
 uint64_t session_onset_ns(const struct session_config *config)
 {
-	return session_arms_once(config) && config->argv && config->rate > 0
+	return (session_arms_once(config) || session_aims(config)) &&
+			       config->argv && config->rate > 0
 		       ? ONCE_ONSET_NS
 		       : 0;
 }
@@ -66,8 +67,7 @@ uint64_t session_onset_ns(const struct session_config *config)
  * All there is was sent, or as much as may be armed: what waits for it need not
  * wait any more.
  */
-static void once_end_onset(struct session *session,
-			   struct watched_program *program)
+void session_end_onset(struct session *session, struct watched_program *program)
 {
 	if (program->onset_ns == 0)
 		return;
@@ -115,9 +115,10 @@ struct error *session_feed_once(struct session *session,
 		now + (program->onset_ns ? ONCE_SOON_NS : ONCE_WAIT_NS);
 	if (err)
 		return err;
-	if ((end && sampleset_own_complete(&program->set)) ||
-	    program->set.sampler.out_once >= ONCE_MAX)
-		once_end_onset(session, program);
+	if (((end && sampleset_own_complete(&program->set)) ||
+	     program->set.sampler.out_once >= ONCE_MAX) &&
+	    (program->aimed || !session_aims(session->config)))
+		session_end_onset(session, program);
 	/* at the end, another begins: soon, while more is being decoded */
 	if (end) {
 		program->walk = (struct sampleset_walk){ .part = 0 };

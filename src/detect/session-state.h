@@ -3,8 +3,9 @@
  * The session's state, shared by its files: session.c (start, loop, end),
  * session-feed.c (images and the queue of sites), session-message.c (what the
  * tracer says), session-conflict.c (what it says of conflicts),
- * session-crash.c (of deaths), session-learn.c (what that teaches) and
- * session-once.c (sites that have not run). Not for others.
+ * session-crash.c (of deaths), session-learn.c (what that teaches),
+ * session-once.c (sites that have not run) and session-aim.c (those that the
+ * user asked for). Not for others.
  */
 #ifndef DETECT_SESSION_STATE_H
 #define DETECT_SESSION_STATE_H
@@ -19,6 +20,7 @@
 #include "detect/governor.h"
 #include "detect/learn.h"
 #include "detect/lengths.h"
+#include "detect/session-aim.h"
 #include "detect/session.h"
 #include "detect/watched.h"
 #include "report/dedupe.h"
@@ -61,6 +63,7 @@ struct session {
 	uint32_t guides_out; /* so many */
 	uint64_t guide_ns; /* when the next may go there */
 	uint64_t guides_ns; /* when to look for those that are lost */
+	struct session_aiming at; /* --at */
 	struct dedupe races;
 	struct map seen; /* conflict.key to struct race * */
 	struct map
@@ -164,8 +167,11 @@ void session_send_sites(struct session *session,
 /* session-once.c: arm what has not run yet, if that is asked for. */
 struct error *session_feed_once(struct session *session,
 				struct watched_program *program, uint64_t now);
-/* How long the first threads of a program wait for that at most. */
+/* How long the first threads of a program wait for sites at most. */
 uint64_t session_onset_ns(const struct session_config *config);
+/* All that they wait for was sent. */
+void session_end_onset(struct session *session,
+		       struct watched_program *program);
 /* Set the counts that are not counted as things happen. */
 void session_update_counts(struct session *session);
 /* The same of the program's own sites: at the end, since it looks at each. */

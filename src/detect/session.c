@@ -378,6 +378,7 @@ static void session_deinit(struct session *session)
 	learn_deinit(&session->learn);
 	learned_deinit(&session->learned);
 	vec_deinit(&session->guides);
+	session_aim_deinit(session);
 	lengths_deinit(&session->lengths);
 	generated_deinit(&session->generated);
 	watched_deinit(&session->watched);
@@ -476,6 +477,8 @@ static struct error *session_watch(struct session *session)
 	session_count_own_sites(session);
 	if (session->started_ns && session->sink->covered)
 		session_tell_coverage(session);
+	if (session->started_ns && session->sink->aimed)
+		session_tell_aims(session);
 	dedupe_number_all(&session->races);
 	if (session->started_ns && session->sink->ended)
 		session->sink->ended(session->sink->context, &session->counts);
@@ -515,7 +518,8 @@ struct error *session_run(const struct session_config *config,
 	watched_init(&session.watched, config->rules, config->seed);
 	session.watched.debuginfod = config->debuginfod;
 	learned_init(&session.learned);
-	if (learn_init(&session.learn,
+	if (session_aim_init(&session) &&
+	    learn_init(&session.learn,
 		       config->learned ? config->learned : &session.learned,
 		       config->seed))
 		err = session_watch(&session);

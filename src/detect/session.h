@@ -21,6 +21,7 @@ struct pidref;
 struct learned;
 struct rules;
 struct sources;
+struct vec;
 
 /*
  * What is thought of a race beyond what was seen of it: whether it is
@@ -76,7 +77,10 @@ struct session_config {
 	struct learned *learned;
 	/* half of the stalls go where races are likely by it */
 	bool guided;
+	const struct vec *at; /* of struct where, SESSION_AT_MAX; NULL: none */
 };
+
+enum { SESSION_AT_MAX = 64 };
 
 /* All counters, at any time after the start. */
 struct session_counts {
@@ -147,6 +151,12 @@ struct session_sink {
 	 */
 	void (*covered)(void *context, const char *path, uint64_t known,
 			uint64_t sampled);
+	/*
+	 * Before `ended', of each place of config.at: the instructions that are
+	 * there, and samples at them; if there are none, why.
+	 */
+	void (*aimed)(void *context, const char *where, uint64_t sites,
+		      uint64_t samples, const char *why);
 	/*
 	 * Before the session ends: the last counts, with all races alive, and
 	 * numbered, which those that do not count are only now.

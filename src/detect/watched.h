@@ -42,6 +42,7 @@ struct watched_program {
 	uint64_t begun_ns;
 	uint64_t work_ns; /* when background decoding goes on */
 	bool dry; /* no site was left at the last draw */
+	bool aimed; /* --at was looked for in all modules that are there */
 	/* over those that have not run yet; see session-once.c */
 	struct sampleset_walk walk;
 	uint64_t walk_ns; /* when the next one begins */

@@ -220,6 +220,30 @@ static void read_sampling(struct members *in, const json_t *object,
 	sampling->proves_nothing = members_bool(in, object, "proves_nothing");
 }
 
+static void read_at(struct members *in, const json_t *object,
+		    struct report_record *record)
+{
+	const json_t *array = members_array(in, object, "at");
+	size_t count = json_array_size(array);
+	struct run_at *at;
+
+	if (count == 0)
+		return;
+	at = own(in, record, calloc(count, sizeof(*at)));
+	if (!at)
+		return;
+	for (size_t i = 0; i < count && !in->err; i++) {
+		const json_t *item = members_item(in, array, i, "at");
+
+		at[i].where = own_text(in, record, item, "where");
+		at[i].sites = members_uint(in, item, "sites", UINT64_MAX);
+		at[i].samples = members_uint(in, item, "samples", UINT64_MAX);
+		at[i].problem = own_text(in, record, item, "problem");
+	}
+	record->summary.at = at;
+	record->summary.at_count = count;
+}
+
 static void read_summary(struct members *in, const json_t *object,
 			 struct report_record *record)
 {
@@ -267,6 +291,7 @@ static void read_summary(struct members *in, const json_t *object,
 	summary->backend = own_text(in, record, object, "backend");
 	summary->exit_status = members_int(in, object, "exit");
 	read_coverage(in, object, record);
+	read_at(in, object, record);
 	members_require(in, object, required);
 }
 

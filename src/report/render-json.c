@@ -414,6 +414,23 @@ static void put_sampling(struct object *record,
 				   : json_null());
 }
 
+static json_t *at_of(const struct run_summary *summary, struct object *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < summary->at_count; i++) {
+		const struct run_at *at = &summary->at[i];
+		struct object object = object_begin(NULL);
+
+		object_put_text(&object, "where", at->where);
+		object_put_uint(&object, "sites", at->sites);
+		object_put_uint(&object, "samples", at->samples);
+		object_put_text(&object, "problem", at->problem);
+		object_append(record, array, object_end(&object));
+	}
+	return array;
+}
+
 static struct error *json_summary(struct renderer *renderer,
 				  const struct run_summary *summary)
 {
@@ -452,6 +469,7 @@ static struct error *json_summary(struct renderer *renderer,
 	object_put_seconds(&record, "elapsed_s", summary->elapsed_ns);
 	object_put_text(&record, "backend", summary->backend);
 	object_put(&record, "coverage", coverage_of(summary, &record));
+	object_put(&record, "at", at_of(summary, &record));
 	object_put(&record, "exit", json_integer(summary->exit_status));
 	return object_write(&record, renderer->out);
 }

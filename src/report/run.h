@@ -68,6 +68,14 @@ struct run_sampling {
 	bool proves_nothing;
 };
 
+/* A place that was asked for with --at. */
+struct run_at {
+	const char *where; /* as it was given */
+	uint64_t sites; /* instructions there */
+	uint64_t samples; /* at them */
+	const char *problem; /* why there are none, or NULL */
+};
+
 struct run_summary {
 	uint64_t races; /* distinct */
 	uint64_t races_new;
@@ -101,6 +109,8 @@ struct run_summary {
 	const struct run_coverage *coverage; /* of each module sampled */
 	size_t coverage_count;
 	struct run_sampling sampling;
+	const struct run_at *at; /* of each --at */
+	size_t at_count;
 	int exit_status; /* racewatch's */
 };
 

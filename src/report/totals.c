@@ -17,6 +17,7 @@ void totals_init(struct totals *totals)
 	totals->hosts = (struct vec)VEC_INIT(char *);
 	totals->modules = (struct vec)VEC_INIT(struct run_module);
 	totals->coverage = (struct vec)VEC_INIT(struct run_coverage);
+	totals->at = (struct vec)VEC_INIT(struct run_at);
 }
 
 /* The strings of the records are const for all but their owner. */
@@ -45,8 +46,15 @@ void totals_deinit(struct totals *totals)
 
 		free_text(coverage->path);
 	}
+	for (size_t i = 0; i < totals->at.count; i++) {
+		struct run_at *at = vec_at(&totals->at, i);
+
+		free_text(at->where);
+		free_text(at->problem);
+	}
 	vec_deinit(&totals->modules);
 	vec_deinit(&totals->coverage);
+	vec_deinit(&totals->at);
 	free_list(&totals->command);
 	free_list(&totals->hosts);
 	free_text(totals->run.version);
@@ -317,6 +325,68 @@ static void add(uint64_t *sum, uint64_t n)
 	*sum = *sum > UINT64_MAX - n ? UINT64_MAX : *sum + n;
 }
 
+static int compare_at(const void *key, const void *item)
+{
+	const struct run_at *a = key, *b = item;
+
+	return order_texts(a->where, b->where);
+}
+
+static struct error *insert_run_at(struct totals *totals,
+				   const struct run_at *at, size_t i)
+{
+	struct run_at copy = { .where = NULL };
+	struct error *err = copy_text(at->where, &copy.where);
+	struct run_at *kept;
+
+	if (!err)
+		err = copy_text(at->problem, &copy.problem);
+	kept = err ? NULL : insert_at(&totals->at, i);
+	if (kept) {
+		*kept = copy;
+		return NULL;
+	}
+	free_text(copy.where);
+	free_text(copy.problem);
+	return error_nomem;
+}
+
+/* The same of two, whichever comes first. */
+static struct error *join_problem(struct run_at *kept, const char *problem)
+{
+	const char *copy;
+	struct error *err;
+
+	if (order_texts(problem, kept->problem) >= 0)
+		return NULL;
+	err = copy_text(problem, &copy);
+	if (err)
+		return err;
+	free_text(kept->problem);
+	kept->problem = copy;
+	return NULL;
+}
+
+/* A place that any of the runs has found has no problem. */
+static struct error *join_at(struct totals *totals, const struct run_at *at)
+{
+	struct run_at *kept;
+	bool found;
+	size_t i = find_place(&totals->at, at, compare_at, &found);
+	struct error *err = found ? NULL : insert_run_at(totals, at, i);
+
+	if (err)
+		return err;
+	kept = vec_at(&totals->at, i);
+	take_larger(&kept->sites, at->sites);
+	add(&kept->samples, at->samples);
+	if (kept->sites == 0)
+		return join_problem(kept, at->problem);
+	free_text(kept->problem);
+	kept->problem = NULL;
+	return NULL;
+}
+
 static void add_counters(struct run_summary *sum,
 			 const struct run_summary *summary)
 {
@@ -390,6 +460,8 @@ struct error *totals_add_summary(struct totals *totals,
 
 	for (size_t i = 0; !err && i < summary->coverage_count; i++)
 		err = join_coverage(totals, &summary->coverage[i]);
+	for (size_t i = 0; !err && i < summary->at_count; i++)
+		err = join_at(totals, &summary->at[i]);
 	if (err)
 		return err;
 	if (!totals->has_summary)
@@ -445,4 +517,6 @@ void totals_summary(const struct totals *totals, struct run_summary *ret)
 	ret->computing_pct = share_pct(totals, totals->computing_us);
 	ret->coverage = totals->coverage.items;
 	ret->coverage_count = totals->coverage.count;
+	ret->at = totals->at.items;
+	ret->at_count = totals->at.count;
 }

@@ -24,6 +24,7 @@ struct totals {
 	struct vec hosts; /* of char *, sorted, ended by NULL */
 	struct vec modules; /* of struct run_module, sorted */
 	struct vec coverage; /* of struct run_coverage, sorted by path */
+	struct vec at; /* of struct run_at, sorted by where */
 	uint64_t stalled_us, elapsed_us, overhead_us, cpu_us;
 	uint64_t stops_us, computing_us;
 };

@@ -242,7 +242,7 @@ static void text_count(struct program_text *text, struct breakpoint *breakpoint,
 	if (!armed)
 		breakpoint->lifted_ns = clock_now_ns();
 	text->armed += change;
-	if (breakpoint->site.once)
+	if (wire_site_apart(&breakpoint->site))
 		text->armed_once += change;
 }
 
@@ -509,7 +509,7 @@ static struct error *list_collect(struct program_text *text, uint64_t start,
 		uint64_t address = breakpoint->site.address;
 
 		if (address < start || address >= end || !breakpoint->armed ||
-		    (most < SIZE_MAX && breakpoint->site.once))
+		    (most < SIZE_MAX && wire_site_apart(&breakpoint->site)))
 			continue;
 		if (!vec_push(list, &breakpoint))
 			return error_nomem;
@@ -535,7 +535,7 @@ static struct error *lift_singly(struct addrspace *space, pid_t stopped_tid,
 
 		if (!breakpoint->armed || breakpoint->site.address < start ||
 		    breakpoint->site.address >= end ||
-		    (most < SIZE_MAX && breakpoint->site.once))
+		    (most < SIZE_MAX && wire_site_apart(&breakpoint->site)))
 			continue;
 		most--;
 		err = breakpoint_lift(space, stopped_tid, breakpoint);

@@ -72,8 +72,8 @@ struct program_text {
 	struct vec breakpoints; /* of struct breakpoint * */
 	/* by breakpoint.next: armed now; lifted, the last one first */
 	struct breakpoint *first_armed, *first_lifted;
-	size_t armed; /* all of them, and those of sites to be armed once */
-	size_t armed_once;
+	size_t armed; /* all of them */
+	size_t armed_once; /* of them, those beside the pool */
 	size_t cursor; /* where the next partial lift begins to look */
 	struct guardian *guardian; /* NULL: nobody stands behind us */
 	uint32_t guard_text; /* its number with the guardian */

@@ -43,6 +43,13 @@ void budget_earn(struct budget *budget, uint64_t now_ns)
 		budget->credit_ns = most;
 }
 
+bool budget_lends(const struct budget *budget)
+{
+	double most = budget->share * BUDGET_SAVE_S * (double)CLOCK_NS_PER_S;
+
+	return budget->share <= 0 || budget->credit_ns > -most;
+}
+
 uint64_t budget_next_ns(const struct budget *budget)
 {
 	if (budget_affords(budget))

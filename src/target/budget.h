@@ -57,6 +57,12 @@ static inline bool budget_affords(const struct budget *budget)
 	return budget->share <= 0 || budget->credit_ns > 0;
 }
 
+/*
+ * The same of a stall that may be paid for later: the debt is at most what the
+ * credit can hold.
+ */
+bool budget_lends(const struct budget *budget);
+
 /* When it will be; 0: now. */
 uint64_t budget_next_ns(const struct budget *budget);
 

@@ -241,6 +241,7 @@ static void event_hit(struct engine *engine, struct thread *thread,
 	else
 		engine->stats.hits++;
 	engine->stats.hits_once += site.once;
+	engine->stats.hits_aimed += (site.id & WIRE_AIMED) != 0;
 	breakpoint->fired = true;
 	breakpoint->predicate = NULL;
 	pool_fired(engine, &site);

@@ -73,6 +73,7 @@ static void onset_finish(struct engine *engine, uint64_t now)
 	log_debug(LOG_TARGET, "the first threads waited for %.1f ms",
 		  (double)(now - onset->begun_ns) / CLOCK_NS_PER_MS);
 	engine->load.budget.lost_ns += (double)(now - onset->begun_ns);
+	engine->stats.onset_ns += now - onset->begun_ns;
 	onset->begun_ns = 0;
 	onset->recent_ns = now + ONSET_RECENT_NS;
 	/* it sets itself up from now on */

@@ -30,9 +30,13 @@ enum {
 	POOL_PEEK_NS = 1000 * 1000,
 	/* one that nobody reached for so long is not spent on learning */
 	POOL_SELDOM_NS = 10 * 1000 * 1000,
+	/* turns of those of --at for each of the others: 80 % of the stalls */
+	POOL_AIMED = 4,
 	/* stalls by which one kind of site may be ahead, and for how long */
 	POOL_OWED_MAX = 2,
 	POOL_OWED_NS = 3 * 1000 * 1000,
+	/* of --at, what was hit within this time is soon hit again */
+	POOL_AIMED_NS = 20 * 1000 * 1000,
 	/* threads for each place for a hot location */
 	POOL_THREADS_PER_PLACE = 4,
 	/*
@@ -50,6 +54,7 @@ void pool_deinit(struct pool *pool)
 	free(pool->fresh.sites);
 	free(pool->fired.sites);
 	free(pool->guided.sites);
+	free(pool->aimed.sites);
 	free(pool->once.sites);
 	memset(pool, 0, sizeof(*pool));
 }
@@ -160,6 +165,7 @@ void pool_clear(struct pool *pool)
 	pool->fresh.count = 0;
 	pool->fired.count = 0;
 	pool->guided.count = 0;
+	pool->aimed.count = 0;
 	pool->once.count = 0;
 	memset(pool->hot, 0, sizeof(pool->hot));
 }
@@ -179,11 +185,16 @@ static struct pool_ring *pool_ring_of(struct engine *engine,
 {
 	struct pool *pool = &engine->pool;
 
+	bool aimed = site->id & WIRE_AIMED;
+
 	if (site->once)
 		return &pool->once;
 	/* few places, which those that were hit share already */
 	if (engine->execpoints.watch)
-		return &pool->fresh;
+		return aimed ? &pool->aimed : &pool->fresh;
+	if (aimed)
+		return pool_has_fired(engine, site) ? &pool->aimed
+						    : &pool->once;
 	if (site->id & WIRE_GUIDED)
 		return &pool->guided;
 	return pool_has_fired(engine, site) ? &pool->fired : &pool->fresh;
@@ -205,6 +216,7 @@ void pool_queue(struct engine *engine, const struct wire_site *sites,
 static bool pool_keep(struct engine *engine, const struct wire_site *site)
 {
 	return engine->execpoints.watch && engine->phase == ENGINE_WATCHING &&
+	       !(site->id & WIRE_AIMED) &&
 	       engine->pool.fired.count < POOL_KEPT_MAX &&
 	       ring_push(&engine->pool.fired, site);
 }
@@ -220,6 +232,8 @@ void pool_fired(struct engine *engine, const struct wire_site *site)
 	}
 	if ((site->id & WIRE_PEEK) && pool->peeks_out > 0)
 		pool->peeks_out--;
+	if (site->id & WIRE_AIMED)
+		pool->aimed_ns = clock_now_ns();
 	if (!pool_keep(engine, site))
 		engine_return_site(engine, site->program, site->id, WIRE_FIRED);
 }
@@ -245,9 +259,15 @@ static struct pool_hot *pool_place(struct pool *pool, size_t threads,
 	return NULL;
 }
 
+/* So many tokens the bucket holds. */
+static double pool_burst(const struct pool *pool)
+{
+	return pool->params.rate / (double)POOL_BURST_PART + 1;
+}
+
 static void pool_earn(struct pool *pool, uint64_t now)
 {
-	double most = pool->params.rate / (double)POOL_BURST_PART + 1;
+	double most = pool_burst(pool);
 	double elapsed;
 
 	/* a caller's clock may have been read before the last one's */
@@ -267,25 +287,38 @@ bool pool_take_token(struct engine *engine, const struct wire_site *site,
 		     uint64_t now)
 {
 	struct pool *pool = &engine->pool;
+	bool aimed = site->id & WIRE_AIMED;
 
 	pool_earn(pool, now);
 	budget_earn(&engine->load.budget, now);
-	if (!budget_affords(&engine->load.budget))
+	if (aimed ? !budget_lends(&engine->load.budget)
+		  : !budget_affords(&engine->load.budget))
 		return false;
 	if (site->once)
 		return true;
-	if (pool->tokens < 1)
+	if (pool->tokens < (aimed ? 1 - pool_burst(pool) : 1))
 		return false;
 	pool->tokens -= 1;
 	return true;
 }
 
+/* Does one of --at wait for its turn, or will one be hit soon? */
+static bool pool_aims(const struct pool *pool, uint64_t now)
+{
+	return pool->aimed.count > 0 ||
+	       (pool->aimed_ns != 0 && now < pool->aimed_ns + POOL_AIMED_NS);
+}
+
 static bool pool_owes(const struct pool *pool, const struct wire_site *site,
 		      uint64_t now)
 {
-	return !(site->id & WIRE_GUIDED) && !site->once &&
-	       pool->guided.count > 0 && pool->owed >= POOL_OWED_MAX &&
-	       now < pool->owed_until_ns;
+	if (wire_site_apart(site) || now >= pool->owed_until_ns)
+		return false;
+	if (pool_aims(pool, now) &&
+	    pool->owed_aimed >= POOL_OWED_MAX * POOL_AIMED)
+		return true;
+	return !(site->id & WIRE_GUIDED) && pool->guided.count > 0 &&
+	       pool->owed >= POOL_OWED_MAX;
 }
 
 bool pool_passes(struct pool *pool, const struct breakpoint *breakpoint,
@@ -296,8 +329,8 @@ bool pool_passes(struct pool *pool, const struct breakpoint *breakpoint,
 
 	if (now >= breakpoint->armed_ns + POOL_SELDOM_NS)
 		return false;
-	if (!(site->id & WIRE_GUIDED) && !site->once && pool->peeks_due > 0 &&
-	    now < pool->peek_until_ns)
+	if (!(site->id & WIRE_GUIDED) && !wire_site_apart(site) &&
+	    pool->peeks_due > 0 && now < pool->peek_until_ns)
 		peek = true;
 	pool->peeks_due -= peek && pool->peeks_due > 0;
 	return peek || pool_owes(pool, site, now);
@@ -305,10 +338,19 @@ bool pool_passes(struct pool *pool, const struct breakpoint *breakpoint,
 
 void pool_stalled(struct pool *pool, const struct wire_site *site, uint64_t now)
 {
+	const int most = POOL_OWED_MAX * POOL_AIMED;
+
 	pool->peeked = false;
+	if (site->id & WIRE_AIMED) {
+		pool->owed_aimed -= pool->owed_aimed > -most;
+	} else if (pool_aims(pool, now)) {
+		pool->owed_aimed += POOL_AIMED;
+		if (pool->owed_aimed > most)
+			pool->owed_aimed = most;
+	}
 	if (site->id & WIRE_GUIDED)
 		pool->owed -= pool->owed > -POOL_OWED_MAX;
-	else if (pool->guided.count > 0)
+	else if (pool->guided.count > 0 && !(site->id & WIRE_AIMED))
 		pool->owed += pool->owed < POOL_OWED_MAX;
 	pool->owed_until_ns = now + pool->params.stall_max_ns + POOL_OWED_NS;
 }
@@ -379,15 +421,23 @@ static struct error *pool_write(struct engine *engine, struct addrspace *space,
 }
 
 /*
- * The site is armed already. One that was drawn uniformly takes the place of
- * one that was not, and not the other way round.
+ * Which of two for the same location it is to be: the user's choice goes before
+ * any draw, and one that was drawn uniformly before a likely one.
  */
+static int pool_precedence(const struct wire_site *site)
+{
+	if (site->id & WIRE_AIMED)
+		return 2;
+	return site->id & WIRE_GUIDED ? 0 : 1;
+}
+
+/* The site is armed already: it keeps its place, or is replaced. */
 static enum wire_returned_why pool_meet(struct engine *engine,
 					struct addrspace *space,
 					struct breakpoint *known,
 					const struct wire_site *site)
 {
-	if ((site->id & WIRE_GUIDED) || !(known->site.id & WIRE_GUIDED))
+	if (pool_precedence(site) <= pool_precedence(&known->site))
 		return WIRE_LIFTED;
 	engine_return_site(engine, site->program, known->site.id, WIRE_LIFTED);
 	breakpoint_replace(space, known, site);
@@ -444,13 +494,31 @@ static bool pool_arm(struct engine *engine, const struct wire_site *site)
 	return false;
 }
 
-/* Whose turn it is: those drawn uniformly, or those where races are likely. */
-static struct pool_ring *pool_turn(struct pool *pool)
+/*
+ * Whose turn it is: those of --at, which need no room in the pool, those drawn
+ * uniformly, or those where races are likely. NULL: nobody's.
+ */
+static struct pool_ring *pool_turn(struct pool *pool, size_t room)
 {
+	bool others = room > 0 && pool->fired.count + pool->guided.count > 0;
 	bool guided = pool->fired.count == 0 ||
 		      (pool->guided.count > 0 && !pool->led);
 
+	if (pool->aimed.count > 0 && (pool->aims < POOL_AIMED || !others))
+		return &pool->aimed;
+	if (!others)
+		return NULL;
 	return guided ? &pool->guided : &pool->fired;
+}
+
+static void pool_had_turn(struct pool *pool, const struct pool_ring *ring)
+{
+	if (ring == &pool->aimed) {
+		pool->aims += pool->aims < POOL_AIMED;
+		return;
+	}
+	pool->aims = 0;
+	pool->led = ring == &pool->guided;
 }
 
 static void pool_arm_hot(struct engine *engine, uint64_t now, size_t room)
@@ -458,21 +526,21 @@ static void pool_arm_hot(struct engine *engine, uint64_t now, size_t room)
 	struct pool *pool = &engine->pool;
 	uint32_t threads = engine_thread_count(engine);
 
-	while (pool->fired.count + pool->guided.count > 0 && room > 0) {
+	for (;;) {
 		struct pool_hot *place = pool_place(pool, threads, now);
-		struct pool_ring *ring = pool_turn(pool);
+		struct pool_ring *ring = pool_turn(pool, room);
 		struct wire_site site;
 
-		if (!place)
+		if (!place || !ring)
 			return;
 		site = *ring_pop(ring);
 		if (!pool_arm(engine, &site))
 			continue;
-		pool->led = ring == &pool->guided;
+		pool_had_turn(pool, ring);
 		place->address = site.address;
 		place->program = site.program;
 		place->until_ns = now + POOL_HOT_NS;
-		room--;
+		room -= ring != &pool->aimed;
 	}
 }
 
@@ -543,8 +611,12 @@ static size_t pool_room(const struct engine *engine)
 	size_t armed = engine_armed(engine);
 	size_t most = engine->pool.params.pool;
 
-	if (engine->execpoints.watch && most > EXECPOINT_MAX)
-		most = EXECPOINT_MAX;
+	/* few places, for those of --at too */
+	if (engine->execpoints.watch) {
+		armed += engine_armed_once(engine);
+		if (most > EXECPOINT_MAX)
+			most = EXECPOINT_MAX;
+	}
 	return armed < most ? most - armed : 0;
 }
 
@@ -592,7 +664,20 @@ static void pool_rotate(struct engine *engine, uint64_t now)
 	}
 }
 
-/* New ones and those hit before, by turns. */
+/* The same where there are few places: new ones and those hit before. */
+static struct pool_ring *pool_turn_untouched(struct pool *pool)
+{
+	bool others = pool->fired.count + pool->fresh.count > 0;
+
+	if (pool->aimed.count > 0 && (pool->aims < POOL_AIMED || !others))
+		return &pool->aimed;
+	if (!others)
+		return NULL;
+	pool->again = pool->fresh.count == 0 ||
+		      (pool->fired.count > 0 && !pool->again);
+	return pool->again ? &pool->fired : &pool->fresh;
+}
+
 static void pool_arm_untouched(struct engine *engine, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
@@ -601,12 +686,13 @@ static void pool_arm_untouched(struct engine *engine, uint64_t now)
 	execpoints_set_rate(&engine->execpoints, pool->params.rate);
 	pool_rotate(engine, now);
 	room = pool_room(engine);
-	for (int i = 0; i < POOL_BATCH && pool_queued(pool) > 0 && room > 0;
-	     i++) {
-		pool->again = pool->fresh.count == 0 ||
-			      (pool->fired.count > 0 && !pool->again);
-		room -= pool_arm(engine, ring_pop(pool->again ? &pool->fired
-							      : &pool->fresh));
+	for (int i = 0; i < POOL_BATCH && room > 0; i++) {
+		struct pool_ring *ring = pool_turn_untouched(pool);
+
+		if (!ring)
+			return;
+		room -= pool_arm(engine, ring_pop(ring));
+		pool_had_turn(pool, ring);
 	}
 }
 
@@ -688,8 +774,26 @@ void pool_arm_pair(struct engine *engine, uint64_t id)
 
 	if (ring_take(&engine->pool.fresh, id, &site) ||
 	    ring_take(&engine->pool.fired, id, &site) ||
-	    ring_take(&engine->pool.guided, id, &site))
+	    ring_take(&engine->pool.guided, id, &site) ||
+	    ring_take(&engine->pool.aimed, id, &site))
 		pool_arm(engine, &site);
+}
+
+/* When a place for a hot location is free again for those that wait for one. */
+static uint64_t pool_place_ns(const struct engine *engine, bool room)
+{
+	const struct pool *pool = &engine->pool;
+	size_t places = pool_places(engine_thread_count(engine));
+	size_t waiting = pool->aimed.count;
+	uint64_t next = UINT64_MAX;
+
+	if (room)
+		waiting += pool->fired.count + pool->guided.count;
+	for (size_t i = 0; i < places && waiting > 0; i++) {
+		if (pool->hot[i].address != 0 && pool->hot[i].until_ns < next)
+			next = pool->hot[i].until_ns;
+	}
+	return next;
 }
 
 /* By time, but not before what must be known first can be. */
@@ -701,14 +805,14 @@ static uint64_t pool_not_before_retry(const struct pool *pool, uint64_t ns)
 uint64_t pool_next_ns(const struct engine *engine)
 {
 	const struct pool *pool = &engine->pool;
-	size_t places = pool_places(engine_thread_count(engine));
-	uint64_t next = UINT64_MAX;
+	bool room = pool_room(engine) > 0;
+	uint64_t next;
 
 	if (pool->once.count > 0 && pool_may_arm(engine))
 		return pool->retry_ns;
 	if (pool_queued(pool) == 0 || !pool_may_arm(engine) ||
-	    (pool_room(engine) == 0 && !engine->execpoints.watch))
-		return next;
+	    (!room && pool->aimed.count == 0 && !engine->execpoints.watch))
+		return UINT64_MAX;
 	if (!budget_affords(&engine->load.budget))
 		return budget_next_ns(&engine->load.budget);
 	if (pool->tokens < 1)
@@ -718,19 +822,19 @@ uint64_t pool_next_ns(const struct engine *engine)
 		       1;
 	if (pool->peeks_out > 0)
 		return pool_not_before_retry(pool, pool->peek_until_ns);
-	if (pool_room(engine) == 0)
+	if (!room && engine->execpoints.watch)
 		return pool_not_before_retry(
 			pool, execpoints_next_ns(&engine->execpoints));
 	if (engine->execpoints.watch ||
-	    (pool->fresh.count > 0 && pool->arms >= 1))
+	    (room && pool->fresh.count > 0 && pool->arms >= 1))
 		return pool->retry_ns;
-	if (pool->fresh.count > 0)
-		next = pool->tokens_ns +
-		       POOL_BATCH / 2 * CLOCK_NS_PER_S / pool->params.arm_rate;
-	for (size_t i = 0;
-	     i < places && pool->fired.count + pool->guided.count > 0; i++) {
-		if (pool->hot[i].address != 0 && pool->hot[i].until_ns < next)
-			next = pool->hot[i].until_ns;
+	next = pool_place_ns(engine, room);
+	if (room && pool->fresh.count > 0) {
+		uint64_t arms = pool->tokens_ns + POOL_BATCH / 2 *
+							  CLOCK_NS_PER_S /
+							  pool->params.arm_rate;
+
+		next = arms < next ? arms : next;
 	}
 	return pool_not_before_retry(pool, next);
 }
@@ -742,6 +846,7 @@ void pool_forget(struct engine *engine, const struct wire_range *range)
 	ring_forget(&engine->pool.fresh, range);
 	ring_forget(&engine->pool.fired, range);
 	ring_forget(&engine->pool.guided, range);
+	ring_forget(&engine->pool.aimed, range);
 	ring_forget(&engine->pool.once, range);
 	if (!space)
 		return;

@@ -14,6 +14,12 @@
  * Sites where a race is likely (WIRE_GUIDED) take those places by turns with
  * the ones drawn uniformly, so that each kind has half of the stalls.
  *
+ * Sites that the user asked for (WIRE_AIMED, --at) come before all of these.
+ * One that has not been hit yet is armed at once, beside the pool. One that has
+ * been hit gets POOL_AIMED of POOL_AIMED + 1 turns at the places, and of the
+ * stalls as many, as long as it is reached often. A hit there has its stall
+ * even if the budget is spent: the others then wait until that is paid back.
+ *
  * Nor do fresh ones, of which many may be hit at once, take more than their
  * half: while a likely one waits, one in excess is only told of.
  *
@@ -58,7 +64,9 @@ enum { POOL_HOT_MAX = 4 };
 struct pool {
 	struct wire_params params;
 	struct pool_ring fresh, fired, guided;
-	struct pool_ring once; /* sites that have not run yet: all are armed */
+	struct pool_ring aimed; /* --at, those that were hit before */
+	/* all are armed: those of --at, and sites that have not run yet */
+	struct pool_ring once;
 	struct pool_hot hot[POOL_HOT_MAX];
 	bool again; /* text untouched: the last one armed was of `fired` */
 	bool peeked; /* since the last stall */
@@ -66,7 +74,10 @@ struct pool {
 	uint32_t peeks_due; /* hits of whatever kind that are not stalled */
 	uint64_t peek_until_ns; /* they are waited for */
 	bool led; /* the last one in a hot place was of `guided` */
+	int aims; /* turns in a row at the places that `aimed` has had */
 	int owed; /* stalls that likely ones have had too few of */
+	int owed_aimed; /* the same of those of --at */
+	uint64_t aimed_ns; /* when one of these was hit last; 0: never */
 	uint64_t owed_until_ns; /* the others wait for them no longer */
 	uint64_t retry_ns; /* something must be known first: not before then */
 	uint64_t alone_ns; /* the last pause while nobody else ran; 0: none */
@@ -104,7 +115,7 @@ void pool_found_alone(struct pool *pool, bool alone, uint64_t now);
 static inline size_t pool_queued(const struct pool *pool)
 {
 	return pool->fresh.count + pool->fired.count + pool->guided.count +
-	       pool->once.count;
+	       pool->aimed.count + pool->once.count;
 }
 
 /*
@@ -121,7 +132,8 @@ uint64_t pool_next_ns(const struct engine *engine);
 
 /*
  * Is a stall affordable now, by rate and by budget? Takes a token if so. The
- * rate is not for sites that are armed once.
+ * rate is not for sites that are armed once; a site of --at may take what both
+ * bring later.
  */
 bool pool_take_token(struct engine *engine, const struct wire_site *site,
 		     uint64_t now);

@@ -499,19 +499,22 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 }
 
 /*
- * What runs but once goes before what can be met again: one of those. Where
- * everything runs for the first time, in threads that often do the same, the
- * oldest stall has had its time when another thread gets somewhere new.
+ * What runs but once, and what the user asked for, goes before what can be met
+ * again: one of those. Where everything runs for the first time, in threads
+ * that often do the same, the oldest stall has had its time when another thread
+ * gets somewhere new.
  */
 static struct stall *stall_lesser(const struct engine *engine,
 				  const struct wire_site *site, uint64_t now)
 {
-	bool beginning = onset_is_recent(engine, now);
+	bool beginning = site->once && onset_is_recent(engine, now);
 
-	for (size_t i = 0; site->once && i < engine->stalls.list.count; i++) {
+	for (size_t i = 0;
+	     wire_site_apart(site) && i < engine->stalls.list.count; i++) {
 		struct stall *stall = stall_at(engine, i);
 
-		if (!stall->site.once || beginning)
+		if (!wire_site_apart(&stall->site) ||
+		    (beginning && stall->site.once))
 			return stall;
 	}
 	return NULL;

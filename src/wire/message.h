@@ -20,6 +20,7 @@
 
 #include "wire/conflict.h"
 #include "wire/params.h"
+#include "wire/site.h"
 #include "wire/stats.h"
 #include "x86/access.h"
 
@@ -61,35 +62,6 @@ struct wire_header {
 };
 
 enum { WIRE_SIZE_MAX = 1 << 20, WIRE_STACK_MAX = 64 << 10 };
-
-/*
- * In the id of a site: it was not drawn uniformly, but is one where a race is
- * likely. The same site may be with the tracer without it too.
- */
-#define WIRE_GUIDED (UINT64_C(1) << 63)
-/* It was armed only to see who comes and what for, without a stall. */
-#define WIRE_PEEK (UINT64_C(1) << 62)
-/* The id that the front end gave it. */
-#define WIRE_ID(id) ((id) & ~(WIRE_GUIDED | WIRE_PEEK))
-
-/* A decoded sampling site: all the tracer needs to know of an instruction. */
-struct wire_site {
-	uint64_t id; /* never 0; chosen by the front end */
-	uint64_t address; /* run-time */
-	uint64_t function; /* where its function begins, run-time */
-	/* id of a queued site to arm while this one stalls; 0: none */
-	uint64_t pair;
-	uint32_t program;
-	/* stall there at most so long; 0: stall_max_ns of the parameters */
-	uint32_t stall_us;
-	/*
-	 * one of those that have not run yet, which are all armed at once,
-	 * beside the pool
-	 */
-	bool once;
-	uint8_t bytes[X86_INSN_MAX + 1]; /* what the text must hold */
-	struct insn_access insn;
-};
 
 struct wire_range {
 	uint64_t start, end;

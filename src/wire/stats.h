@@ -10,6 +10,7 @@
 
 struct wire_stats {
 	uint64_t hits_once; /* of `hits', of sites that had not run yet */
+	uint64_t hits_aimed; /* of `hits', of sites of --at */
 	uint64_t hits, peeks, samples, quiet, alone, unaffordable;
 	uint64_t stalled; /* of `samples', at which another thread could run */
 	uint64_t watch_traps, stale_traps, collisions, value_changes;
@@ -22,6 +23,7 @@ struct wire_stats {
 	uint64_t lost_ns; /* what all that cost the program; see budget.h */
 	uint64_t lost_cpu_ns; /* of it, by what racewatch computed */
 	uint64_t lost_stop_ns; /* and by stops without a stall */
+	uint64_t onset_ns; /* of it, while first threads waited; see onset.h */
 	bool by_processor; /* the back-end is perf-cpu now */
 	/* what a nanosecond of stall and one of CPU time cost, in thousandths */
 	uint32_t loss, competition;

@@ -117,6 +117,10 @@ static char *make_run(uint64_t seed)
 		{ seed % 2 ? "/lib/x.so" : "/lib/y.so", NULL, 0x7000 },
 	};
 	struct run_coverage coverage = { "/usr/bin/cache", seed, 17 };
+	struct run_at at[] = {
+		{ "f.c:1", seed % 2, seed, seed % 2 ? NULL : "it ended" },
+		{ "g", 0, 0, seed % 3 ? "no such function" : "it ended" },
+	};
 	struct run_record run = {
 		.version = "0.1.0",
 		.command = command,
@@ -149,6 +153,8 @@ static char *make_run(uint64_t seed)
 		.backend = "perf",
 		.coverage = &coverage,
 		.coverage_count = 1,
+		.at = at,
+		.at_count = 2,
 		.exit_status = seed % 2 ? 66 : 0,
 	};
 	struct crash crash;

@@ -288,6 +288,177 @@ static void a_site_that_is_drawn_both_ways_is_armed_once(void **state)
 	driven_end(driven);
 }
 
+static void what_the_user_asked_for_is_armed_beside_a_full_pool(void **state)
+{
+	struct driven *driven = start(1, 1000);
+	struct wire_site aimed[] = { site_at(site_far, 4 | WIRE_AIMED),
+				     site_at(site_wide, 5 | WIRE_AIMED) };
+	struct wire_params less;
+	size_t armed;
+
+	(void)state;
+	queue(driven);
+	driven_until(driven, is_armed(driven, site_write));
+	/* no token is left, and there is no room */
+	driven->engine.pool.tokens = -1;
+	pool_queue(&driven->engine, aimed, 2);
+	pool_refill(&driven->engine, driven->engine.pool.tokens_ns);
+	assert_true(is_armed(driven, site_far));
+	assert_true(is_armed(driven, site_wide));
+	assert_int_equal(engine_armed(&driven->engine), 1);
+	assert_int_equal(engine_armed_once(&driven->engine), 2);
+	/* a pool made smaller leaves them */
+	less = driven->engine.pool.params;
+	less.pool = 0;
+	pool_set_params(&driven->engine, &less);
+	armed = space_of(driven)->text->armed;
+	assert_int_equal(armed, 2);
+	driven_end(driven);
+}
+
+static void lift_known(struct driven *driven, size_t i)
+{
+	struct breakpoint *known = *(struct breakpoint **)vec_at(
+		&space_of(driven)->text->breakpoints, i);
+
+	if (known->armed)
+		assert_ok(breakpoint_lift(space_of(driven), 0, known));
+}
+
+/* Lift it as a hit does, and have it come back to the queue. */
+static void come_back(struct driven *driven, const struct wire_site *site)
+{
+	struct breakpoint *known =
+		breakpoint_find(space_of(driven), site->address);
+
+	known->fired = true;
+	assert_ok(breakpoint_lift(space_of(driven), 0, known));
+	pool_fired(&driven->engine, site);
+	pool_queue(&driven->engine, site, 1);
+}
+
+static void it_has_four_turns_of_five(void **state)
+{
+	struct driven *driven = start(8, 1000);
+	struct pool *pool = &driven->engine.pool;
+	struct wire_site aimed = site_at(site_wide, 5 | WIRE_AIMED);
+	uint64_t now;
+
+	(void)state;
+	queue_fired(driven);
+	pool_queue(&driven->engine, &aimed, 1);
+	driven_until(driven, is_armed(driven, site_wide));
+	now = clock_now_ns() + CLOCK_NS_PER_S;
+	/* the place may have been taken by one of the others meanwhile */
+	pool->aims = 0;
+	pool->fired.count = 0;
+	for (int i = 0; i < 4; i++)
+		queue(driven);
+	for (uint64_t i = 0; i < 10; i++) {
+		size_t others = pool->fired.count;
+
+		if (is_armed(driven, site_wide))
+			come_back(driven, &aimed);
+		pool->tokens = 1;
+		pool_refill(&driven->engine, now + i * CLOCK_NS_PER_S);
+		assert_int_equal(is_armed(driven, site_wide), i % 5 != 4);
+		assert_int_equal(pool->fired.count < others, i % 5 == 4);
+		/* none of the others stays */
+		for (size_t j = 0; j < 4; j++)
+			lift_known(driven, j);
+	}
+	driven_end(driven);
+}
+
+static void it_takes_the_place_of_a_draw(void **state)
+{
+	struct driven *driven = start(8, 1000);
+	struct wire_site drawn = site_at(site_write, 1);
+	struct wire_site aimed = site_at(site_write, 1 | WIRE_AIMED);
+	const struct breakpoint *known;
+
+	(void)state;
+	pool_queue(&driven->engine, &drawn, 1);
+	driven_until(driven, is_armed(driven, site_write));
+	pool_queue(&driven->engine, &aimed, 1);
+	driven_until(driven, driven->returned_count == 1);
+	assert_true(driven->returned[0].id == drawn.id);
+	assert_int_equal(driven->returned[0].why, WIRE_LIFTED);
+	assert_int_equal(engine_armed_once(&driven->engine), 1);
+	assert_int_equal(engine_armed(&driven->engine), 0);
+	/* and not the other way round */
+	pool_queue(&driven->engine, &drawn, 1);
+	driven_until(driven, driven->returned_count == 2);
+	assert_true(driven->returned[1].id == drawn.id);
+	known = breakpoint_find(space_of(driven), (uintptr_t)site_write);
+	assert_true(known->site.id == aimed.id);
+	driven_end(driven);
+}
+
+static void it_may_take_what_the_budgets_bring_later(void **state)
+{
+	struct engine *engine = calloc(1, sizeof(*engine));
+	const struct wire_site drawn = { .id = 1 };
+	const struct wire_site aimed = { .id = 2 | WIRE_AIMED };
+	const uint64_t hour = 3600 * CLOCK_NS_PER_S;
+	int taken = 0;
+
+	(void)state;
+	assert_non_null(engine);
+	budget_init(&engine->load.budget);
+	engine->pool.params.rate = 100;
+	while (pool_take_token(engine, &drawn, hour))
+		;
+	/* as many again, and no more */
+	while (pool_take_token(engine, &aimed, hour))
+		taken++;
+	assert_int_equal(taken, 6);
+	assert_false(pool_take_token(engine, &drawn, hour));
+	/* of time, a quarter of a second's worth */
+	budget_set_share(&engine->load.budget, 0.1);
+	engine->pool.tokens = 1;
+	budget_spend_held(&engine->load.budget, 20 * CLOCK_NS_PER_MS);
+	assert_false(pool_take_token(engine, &drawn, hour));
+	assert_true(pool_take_token(engine, &aimed, hour));
+	engine->pool.tokens = 1;
+	budget_spend_held(&engine->load.budget, 40 * CLOCK_NS_PER_MS);
+	assert_false(pool_take_token(engine, &aimed, hour));
+	free(engine);
+}
+
+static void while_it_is_hit_often_the_others_wait(void **state)
+{
+	struct pool pool = { .params.stall_max_ns = CLOCK_NS_PER_MS };
+	const struct wire_site aimed = { .id = 2 | WIRE_AIMED };
+	struct breakpoint other = { .site.id = 1 };
+	uint64_t now = CLOCK_NS_PER_S;
+
+	(void)state;
+	other.armed_ns = now;
+	/* nothing was asked for */
+	for (int i = 0; i < 5; i++)
+		pool_stalled(&pool, &other.site, now);
+	assert_false(pool_passes(&pool, &other, now));
+	/* two ahead of it, but not three */
+	pool.aimed_ns = now;
+	pool_stalled(&pool, &other.site, now);
+	assert_false(pool_passes(&pool, &other, now));
+	pool_stalled(&pool, &other.site, now);
+	assert_true(pool_passes(&pool, &other, now));
+	/* four of its own for each of the others */
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(pool_passes(&pool, &other, now), i == 0);
+		pool_stalled(&pool, &aimed, now);
+	}
+	pool_stalled(&pool, &other.site, now);
+	assert_true(pool_passes(&pool, &other, now));
+	/* it is not waited for when nobody gets there any more */
+	assert_false(pool_passes(&pool, &other, now + 5 * CLOCK_NS_PER_MS));
+	other.armed_ns = now + 25 * CLOCK_NS_PER_MS;
+	pool_stalled(&pool, &other.site, now + 25 * CLOCK_NS_PER_MS);
+	assert_false(pool_passes(&pool, &other, now + 25 * CLOCK_NS_PER_MS));
+}
+
 static void before_a_stall_a_few_hits_are_only_told(void **state)
 {
 	struct driven *driven = start(8, 1000);
@@ -469,6 +640,12 @@ int main(void)
 		cmocka_unit_test(locations_that_fired_take_turns),
 		cmocka_unit_test(likely_sites_take_turns_with_the_others),
 		cmocka_unit_test(a_site_that_is_drawn_both_ways_is_armed_once),
+		cmocka_unit_test(
+			what_the_user_asked_for_is_armed_beside_a_full_pool),
+		cmocka_unit_test(it_has_four_turns_of_five),
+		cmocka_unit_test(it_takes_the_place_of_a_draw),
+		cmocka_unit_test(it_may_take_what_the_budgets_bring_later),
+		cmocka_unit_test(while_it_is_hit_often_the_others_wait),
 		cmocka_unit_test(before_a_stall_a_few_hits_are_only_told),
 		cmocka_unit_test(neither_kind_takes_more_than_its_half),
 		cmocka_unit_test(where_nobody_else_can_run_less_is_armed),

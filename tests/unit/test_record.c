@@ -232,6 +232,10 @@ static void counters_are_read_back(void **state)
 	static const struct run_coverage coverage[] = {
 		{ "/usr/bin/cache", 16, 17 },
 	};
+	static const struct run_at at[] = {
+		{ "cache.c:84", 3, 25, NULL },
+		{ "put", 0, 0, "no module has a function put" },
+	};
 	struct report_record record;
 
 	(void)state;
@@ -277,6 +281,8 @@ static void counters_are_read_back(void **state)
 		.backend = "perf",
 		.coverage = coverage,
 		.coverage_count = 1,
+		.at = at,
+		.at_count = 2,
 		.exit_status = 66,
 	};
 	is_kept(&record);

@@ -348,6 +348,10 @@ static void summary_has_every_counter(void **state)
 	static const struct run_coverage coverage[] = {
 		{ "/usr/bin/cache", 16, 17 },
 	};
+	static const struct run_at at[] = {
+		{ "cache.c:84", 3, 25, NULL },
+		{ "put", 0, 0, "no module has a function put" },
+	};
 	struct renderer renderer = { .ops = &render_json };
 	struct run_summary summary = {
 		.races = 1,
@@ -357,6 +361,8 @@ static void summary_has_every_counter(void **state)
 		.unlikely = 18,
 		.coverage = coverage,
 		.coverage_count = 1,
+		.at = at,
+		.at_count = 2,
 		.synchronization = 4,
 		.samples = 5,
 		.hits = 6,
@@ -404,29 +410,32 @@ static void summary_has_every_counter(void **state)
 	/* as people would write them, not 2.1000000000000001 */
 	assert_non_null(strstr(text, "\"overhead_pct\":2.1,"));
 	record = parse_line(text, size);
-	MEMBERS_ARE(record, { "type", "\"summary\"" }, { "races", "1" },
-		    { "new", "2" }, { "suppressed", "3" }, { "known", "15" },
-		    { "unlikely", "18" }, { "synchronization", "4" },
-		    { "samples", "5" }, { "hits", "6" },
-		    { "sites_sampled", "7" }, { "sites_eligible", "8" },
-		    { "watchpoint_traps", "9" }, { "collisions", "10" },
-		    { "value_changes", "11" }, { "out_of_registers", "12" },
-		    { "dropped", "13" }, { "arms_refused", "14" },
-		    { "arms", "19" }, { "stops", "20" },
-		    { "unaffordable", "21" }, { "resting", "22" },
-		    { "samples_stalled", "4" }, { "samples_own", "3" },
-		    { "sites_sampled_own", "2" }, { "sites_eligible_own", "7" },
-		    { "threads", "23" }, { "unwatched", "24" },
-		    { "looks", "26" }, { "looks_generated", "25" },
-		    { "proves_nothing", "true" }, { "cpu_s", "0.25" },
-		    { "budget_pct", "2.5" }, { "overhead_pct", "2.1" },
-		    { "stops_pct", "0.5" }, { "computing_pct", "0.25" },
-		    { "stalled_s", "0.9" }, { "elapsed_s", "9.8" },
-		    { "backend", "\"perf\"" },
-		    { "coverage",
-		      "[{\"path\":\"/usr/bin/cache\",\"sites_sampled\":16,"
-		      "\"sites_eligible\":17}]" },
-		    { "exit", "66" });
+	MEMBERS_ARE(
+		record, { "type", "\"summary\"" }, { "races", "1" },
+		{ "new", "2" }, { "suppressed", "3" }, { "known", "15" },
+		{ "unlikely", "18" }, { "synchronization", "4" },
+		{ "samples", "5" }, { "hits", "6" }, { "sites_sampled", "7" },
+		{ "sites_eligible", "8" }, { "watchpoint_traps", "9" },
+		{ "collisions", "10" }, { "value_changes", "11" },
+		{ "out_of_registers", "12" }, { "dropped", "13" },
+		{ "arms_refused", "14" }, { "arms", "19" }, { "stops", "20" },
+		{ "unaffordable", "21" }, { "resting", "22" },
+		{ "samples_stalled", "4" }, { "samples_own", "3" },
+		{ "sites_sampled_own", "2" }, { "sites_eligible_own", "7" },
+		{ "threads", "23" }, { "unwatched", "24" }, { "looks", "26" },
+		{ "looks_generated", "25" }, { "proves_nothing", "true" },
+		{ "cpu_s", "0.25" }, { "budget_pct", "2.5" },
+		{ "overhead_pct", "2.1" }, { "stops_pct", "0.5" },
+		{ "computing_pct", "0.25" }, { "stalled_s", "0.9" },
+		{ "elapsed_s", "9.8" }, { "backend", "\"perf\"" },
+		{ "coverage",
+		  "[{\"path\":\"/usr/bin/cache\",\"sites_sampled\":16,"
+		  "\"sites_eligible\":17}]" },
+		{ "at", "[{\"where\":\"cache.c:84\",\"sites\":3,\"samples\":25,"
+			"\"problem\":null},{\"where\":\"put\",\"sites\":0,"
+			"\"samples\":0,\"problem\":\"no module has a function "
+			"put\"}]" },
+		{ "exit", "66" });
 	json_decref(record);
 }
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The places of --at, from words to what a session takes.
+ */
+#ifndef CMD_AT_H
+#define CMD_AT_H
+
+struct error;
+struct vec;
+
+/*
+ * Parse the words (const char *, borrowed) into *ret, of struct where. To be
+ * freed with at_free(), also after an error, which is of usage and names the
+ * word.
+ */
+struct error *at_parse(const struct vec *words, struct vec *ret);
+void at_free(struct vec *places);
+
+#endif

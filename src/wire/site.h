@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A place where a breakpoint may be set: WIRE_SITES (wire/message.h).
+ */
+#ifndef WIRE_SITE_H
+#define WIRE_SITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "x86/access.h"
+
+/*
+ * In the id of a site: it was not drawn uniformly, but is one where a race is
+ * likely. The same site may be with the tracer without it too.
+ */
+#define WIRE_GUIDED (UINT64_C(1) << 63)
+/* It was armed only to see who comes and what for, without a stall. */
+#define WIRE_PEEK (UINT64_C(1) << 62)
+/* The user asked for it: --at. It goes before all others. */
+#define WIRE_AIMED (UINT64_C(1) << 61)
+/* The id that the front end gave it. */
+#define WIRE_ID(id) ((id) & ~(WIRE_GUIDED | WIRE_PEEK | WIRE_AIMED))
+
+/* A decoded sampling site: all the tracer needs to know of an instruction. */
+struct wire_site {
+	uint64_t id; /* never 0; chosen by the front end */
+	uint64_t address; /* run-time */
+	uint64_t function; /* where its function begins, run-time */
+	/* id of a queued site to arm while this one stalls; 0: none */
+	uint64_t pair;
+	uint32_t program;
+	/* stall there at most so long; 0: stall_max_ns of the parameters */
+	uint32_t stall_us;
+	/*
+	 * one of those that have not run yet, which are all armed at once,
+	 * beside the pool
+	 */
+	bool once;
+	uint8_t bytes[X86_INSN_MAX + 1]; /* what the text must hold */
+	struct insn_access insn;
+};
+
+/* Is the site armed beside the pool, and not counted in its size? */
+static inline bool wire_site_apart(const struct wire_site *site)
+{
+	return site->once || (site->id & WIRE_AIMED);
+}
+
+#endif
