@@ -113,6 +113,8 @@ static struct error *output_write_run(struct output *output)
 	struct run_record run = {
 		.version = PACKAGE_VERSION,
 		.command = (const char *const *)output->config->command,
+		.options = (const char *const *)output->config->options,
+		.option_count = output->config->option_count,
 		.pid = output->counts.pid,
 		.backend = output->counts.backend,
 		.seed = output->config->seed,

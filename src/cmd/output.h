@@ -26,6 +26,8 @@ struct sources;
 
 struct output_config {
 	char *const *command; /* NULL for attach */
+	char *const *options; /* racewatch's own, so many */
+	size_t option_count;
 	/* of the report that is saved; see cmd/saved.h */
 	const char *path;
 	const struct renderer_ops *format;

@@ -9,13 +9,20 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/error.h"
+#include "cmd/at.h"
 #include "cmd/cmd.h"
+#include "cmd/effort.h"
 #include "cmd/gate.h"
+#include "cmd/onrace.h"
 #include "cmd/patterns.h"
 #include "cmd/terminal.h"
 #include "cmd/watch.h"
 #include "report/render.h"
 
+/* how arguments of --on-race may begin; a program that is stopped never ends */
+static const char *const sweep_on_race_words[] = { "report", "core",
+						   "exec:", NULL };
 static const char *const plan_words[] = { "adaptive", "even", NULL };
 
 #define AT(member) offsetof(struct sweep_options, member)
@@ -98,6 +105,13 @@ static const struct option_def sweep_defs[] = {
 	  .type = OPTION_UINT64,
 	  .offset = AT(output_limit),
 	  .max = 1 << 30 },
+	{ .name = "effort",
+	  .arg = "WHAT",
+	  .help = "low, normal or high: how much every run spends on the "
+		  "watching (default: what the plan says)",
+	  .type = OPTION_CHOICE,
+	  .offset = AT(effort),
+	  .choices = effort_words },
 	{ .name = "rate",
 	  .arg = "HITS",
 	  .help = "sample about this often per second in every run",
@@ -130,6 +144,22 @@ static const struct option_def sweep_defs[] = {
 	  .type = OPTION_DURATION,
 	  .offset = AT(duration_ns),
 	  .min = CLOCK_NS_PER_US },
+	{ .name = "on-race",
+	  .arg = "ACTION",
+	  .help = "report; core: write a core file at the race; exec:COMMAND: "
+		  "run this with the race's JSON as its input (default report)",
+	  .type = OPTION_STRING,
+	  .offset = AT(on_race),
+	  .choices = sweep_on_race_words },
+	{ .name = "source",
+	  .help = "show the source lines of races, where they are at hand",
+	  .type = OPTION_FLAG,
+	  .offset = AT(source) },
+	{ .name = "source-dir",
+	  .arg = "DIRECTORY",
+	  .help = "the same, and look for sources here first",
+	  .type = OPTION_LIST,
+	  .offset = AT(source_dirs) },
 	WATCH_TARGET_ROWS(struct sweep_options),
 	WATCH_NO_ASLR_ROW(struct sweep_options),
 	GATE_SPECIAL_ROW(struct sweep_options),
@@ -205,6 +235,7 @@ void sweep_options_init(struct sweep_options *options)
 		.rate = UINT64_MAX,
 		.stall_ns = UINT64_MAX,
 		.overhead_pct = -1,
+		.effort = EFFORT_NONE,
 		.policy = -1,
 		.backend = -1,
 		.follow = -1,
@@ -249,6 +280,46 @@ static bool add_learned(const struct sweep_options *options,
 	       add_words(out, "--state", strbuf_text(&words->learned));
 }
 
+void sweep_options_settle(struct sweep_options *options)
+{
+	const struct effort_options given = {
+		.effort = options->effort,
+		.rate = options->rate,
+		.stall_ns = options->stall_ns,
+		.overhead_pct = options->overhead_pct,
+	};
+	struct effort_plan plan;
+
+	if (options->effort == EFFORT_NONE)
+		return;
+	plan = effort_plan(&given, EFFORT_NORMAL);
+	options->rate = plan.rate;
+	options->stall_ns = plan.stall_max_ns;
+	if (plan.share > 0)
+		options->overhead_pct = 100 * plan.share;
+}
+
+struct error *sweep_options_check(const struct sweep_options *options)
+{
+	struct vec places;
+	struct onrace onrace;
+	struct error *err = at_parse(&options->at, &places);
+
+	at_free(&places);
+	if (err)
+		return err;
+	err = onrace_init(&onrace, options->on_race);
+	if (err)
+		return err;
+	if (onrace.action == ONRACE_STOP)
+		err = error_create(ERROR_USAGE,
+				   "option '--on-race': 'stop' is not for a "
+				   "sweep: a run that is left stopped never "
+				   "ends");
+	onrace_deinit(&onrace);
+	return err;
+}
+
 bool sweep_options_fill(const struct sweep_options *options,
 			const char *directory, struct sweep_words *words,
 			struct vec *out)
@@ -268,6 +339,14 @@ bool sweep_options_fill(const struct sweep_options *options,
 	if (options->follow >= 0)
 		good = good && add_words(out, "--follow",
 					 watch_follow_words[options->follow]);
+	if (options->effort != EFFORT_NONE)
+		good = good && add_words(out, "--effort",
+					 effort_words[options->effort]);
+	if (options->on_race)
+		good = good && add_words(out, "--on-race", options->on_race);
+	if (options->source)
+		good = good && add_words(out, "--source", NULL);
+	good = good && add_list(out, "--source-dir", &options->source_dirs);
 	if (options->text_untouched)
 		good = good && add_words(out, "--text-untouched", NULL);
 	if (options->debuginfod)

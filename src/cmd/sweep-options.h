@@ -25,6 +25,10 @@ struct sweep_options {
 	/* of the runs */
 	uint64_t rate, stall_ns, duration_ns;
 	double overhead_pct; /* negative: not given */
+	int effort; /* enum effort */
+	bool source;
+	struct vec source_dirs;
+	const char *on_race;
 	int backend, follow; /* negative: not given */
 	bool text_untouched, debuginfod, include_stack, no_aslr;
 	struct vec at, include, exclude, special;
@@ -41,6 +45,12 @@ extern const struct option_table sweep_table;
 
 /* The defaults. */
 void sweep_options_init(struct sweep_options *options);
+
+/* What --effort says of rate, stall and overhead, where these are not given. */
+void sweep_options_settle(struct sweep_options *options);
+
+/* What each run would refuse, before any is begun. */
+struct error *sweep_options_check(const struct sweep_options *options);
 
 /* Words that sweep_options_fill() makes. */
 struct sweep_words {

@@ -18,7 +18,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/strbuf.h"
-#include "cmd/at.h"
 #include "cmd/gate.h"
 #include "cmd/program.h"
 #include "cmd/sweep-end.h"
@@ -253,10 +252,8 @@ static struct error *sweep_parsed(const struct sweep_options *options,
 				  char **argv, int *ret_status)
 {
 	struct program program;
-	struct vec places;
-	struct error *err = at_parse(&options->at, &places);
+	struct error *err = sweep_options_check(options);
 
-	at_free(&places);
 	if (err)
 		return err;
 	if (!argv[0])
@@ -285,6 +282,7 @@ static struct error *sweep_main(int argc, char **argv, int *ret_status)
 	err = options_parse(&sweep_table, argc, argv, &options, &first);
 	if (!err) {
 		*ret_status = 0;
+		sweep_options_settle(&options);
 		if (!command_answer(&command_sweep, options.help,
 				    options.version))
 			err = sweep_parsed(&options, argv + first, ret_status);

@@ -351,6 +351,8 @@ static struct error *watch_output(const struct watch_options *options,
 	struct sources sources;
 	struct output_config config = {
 		.command = options->argv,
+		.options = options->words,
+		.option_count = options->word_count,
 		.path = options->output,
 		.onrace = onrace,
 		.format = options->format < 0
@@ -490,9 +492,16 @@ struct error *watch_parse(const struct option_table *table, int argc,
 		return error_nomem;
 	memcpy(given, argv, (size_t)argc * sizeof(*given));
 	err = options_parse(table, argc, argv, ret, ret_first);
-	if (err)
+	if (err) {
 		free(given);
-	else
-		*ret_given = given;
-	return err;
+		return err;
+	}
+	*ret_given = given;
+	/* operands are behind the options now */
+	ret->words = argv + 1;
+	ret->word_count = (size_t)*ret_first - 1;
+	if (ret->word_count > 0 &&
+	    strcmp(ret->words[ret->word_count - 1], "--") == 0)
+		ret->word_count--;
+	return NULL;
 }

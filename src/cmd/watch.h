@@ -19,6 +19,8 @@ struct pidref;
 
 struct watch_options {
 	char **argv; /* the command; NULL: attach to pids */
+	char **words; /* the options as they were given, so many */
+	size_t word_count;
 	struct vec pids; /* of int; freed by whoever filled it */
 	int pid; /* the first of them; 0: none */
 	const struct pidref *held; /* as many as pids, or NULL */

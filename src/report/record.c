@@ -128,6 +128,9 @@ static void read_run(struct members *in, const json_t *object,
 	check_schema(in, object);
 	run->version = own_text(in, record, object, "version");
 	run->command = own_list(in, record, object, "command");
+	run->options = own_list(in, record, object, "options");
+	for (; run->options && run->options[run->option_count];)
+		run->option_count++;
 	run->host = own_text(in, record, object, "host");
 	run->pid = members_int(in, object, "pid");
 	run->backend = own_text(in, record, object, "backend");

@@ -41,6 +41,15 @@ static json_t *strings_of(const char *const *list, struct object *record)
 	return array;
 }
 
+static json_t *options_of(const struct run_record *run, struct object *record)
+{
+	json_t *array = run->options ? json_array() : json_null();
+
+	for (size_t i = 0; run->options && i < run->option_count; i++)
+		object_append(record, array, object_text(run->options[i]));
+	return array;
+}
+
 static struct error *json_run(struct renderer *renderer,
 			      const struct run_record *run)
 {
@@ -51,6 +60,7 @@ static struct error *json_run(struct renderer *renderer,
 	object_put(&record, "command",
 		   run->command ? strings_of(run->command, &record)
 				: json_null());
+	object_put(&record, "options", options_of(run, &record));
 	object_put_known(&record, "pid", (uint64_t)run->pid);
 	object_put_text(&record, "host", run->host);
 	object_put_text(&record, "backend", run->backend);

@@ -19,6 +19,9 @@ struct run_module {
 struct run_record {
 	const char *version;
 	const char *const *command; /* NULL-terminated; NULL for attach */
+	/* racewatch's own, as they were given; not of merged reports */
+	const char *const *options;
+	size_t option_count;
 	const char *host; /* name of the machine, or NULL */
 	int pid;
 	const char *backend;

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "sweep/again.h"
 #include "sweep/journal.h"
 #include "sweep/keeper.h"
 #include "sweep/statefile.h"
@@ -35,6 +36,7 @@ struct job {
 	char numbers[4][32]; /* of options */
 	char **command; /* filled in */
 	struct vec argv; /* of char *, borrowed */
+	int first; /* in argv: what is not of the sweep alone begins */
 	struct keeper keeper;
 	bool started;
 };
@@ -126,11 +128,13 @@ static bool fill_argv(struct job *job)
 	bool good = add(job, "racewatch") && add(job, "run") &&
 		    add(job, "--quiet") && add(job, "--error-exitcode") &&
 		    add(job, "0") && add(job, "--output") &&
-		    add(job, job->report) &&
-		    add_number(job, 0, "--seed", job->claim.seed, "") &&
-		    add_number(job, 1, "--rate", job->claim.rate, "") &&
-		    add_number(job, 2, "--stall", job->claim.stall_ns, "ns") &&
-		    add(job, "--policy") && add(job, job->claim.policy);
+		    add(job, job->report);
+
+	job->first = (int)job->argv.count;
+	good = good && add_number(job, 0, "--seed", job->claim.seed, "") &&
+	       add_number(job, 1, "--rate", job->claim.rate, "") &&
+	       add_number(job, 2, "--stall", job->claim.stall_ns, "ns") &&
+	       add(job, "--policy") && add(job, job->claim.policy);
 
 	if (config->timeout_ns)
 		good = good && add_number(job, 3, "--timeout",
@@ -180,6 +184,24 @@ static struct error *check_room(const struct job *job)
 	return err;
 }
 
+static struct error *job_write_again(const struct job *job)
+{
+	const struct again again = {
+		.folder = job->folder,
+		.argv = job->argv.items,
+		.first = job->first,
+		.run = job->claim.run,
+		.seed = job->claim.seed,
+	};
+
+	return again_write(&again);
+}
+
+void job_forget_again(const struct job *job)
+{
+	again_forget(job->folder);
+}
+
 struct error *job_start(struct job *job, const struct keeper_inherit *inherit)
 {
 	const struct sweep_config *config = job->config;
@@ -203,6 +225,8 @@ struct error *job_start(struct job *job, const struct keeper_inherit *inherit)
 				    job->claim.run, &job->command);
 	if (!err && !fill_argv(job))
 		err = error_nomem;
+	if (!err)
+		err = job_write_again(job);
 	if (err)
 		return err;
 	keeper.argv = job->argv.items;

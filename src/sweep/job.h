@@ -44,4 +44,7 @@ void job_stop(struct job *job);
  */
 struct error *job_finish(struct job *job, struct journal_record *record);
 
+/* Nobody will want to see it once more: it showed nothing. */
+void job_forget_again(const struct job *job);
+
 #endif

@@ -7,12 +7,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "report/object.h"
 #include "report/text.h"
+#include "sweep/again.h"
 
 /* Runs that are named, and races, unless all are asked for. */
 enum { SUMMARY_NAMED = 10, SUMMARY_RACES = 50 };
@@ -111,6 +113,26 @@ static uint64_t id_of(const struct summary *summary, const char *fingerprint)
 	return 0;
 }
 
+/* The command that repeats a run, if its folder has it. */
+static void add_again(struct strbuf *out, const struct summary *summary,
+		      uint64_t number)
+{
+	const struct ledger_run *run = ledger_run(summary->ledger, number);
+	struct strbuf path = { 0 };
+
+	if (run && run->directory)
+		strbuf_add(&path, run->directory);
+	else
+		sweep_add_folder(&path, summary->directory, number);
+	strbuf_add(&path, "/again");
+	if (!path.failed && access(strbuf_text(&path), F_OK) == 0) {
+		strbuf_addf(out, "    run %" PRIu64 " once more: ", number);
+		again_add_word(out, strbuf_text(&path));
+		strbuf_add(out, "\n");
+	}
+	strbuf_deinit(&path);
+}
+
 static void add_race(struct strbuf *out, const struct summary *summary,
 		     const struct ledger_race *race)
 {
@@ -131,6 +153,7 @@ static void add_race(struct strbuf *out, const struct summary *summary,
 						      : "th");
 	utf8_add_visible(out, race->what ? race->what : "?");
 	strbuf_add(out, "\n");
+	add_again(out, summary, race->first_run);
 }
 
 static void add_races(struct strbuf *out, const struct summary *summary)
@@ -211,6 +234,7 @@ static void add_runs(struct strbuf *out, const struct summary *summary)
 		strbuf_add(out, "  ");
 		summary_add_run(out, run);
 		strbuf_add(out, "\n");
+		add_again(out, summary, run->number);
 	}
 	if (shown > SUMMARY_NAMED && !summary->all)
 		strbuf_addf(out,

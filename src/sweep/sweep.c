@@ -212,6 +212,14 @@ static void count_bad(struct sweep *sweep, enum outcome_kind kind)
 		sweep->bad_in_a_row = 0;
 }
 
+/* Does it show anything that may be looked for once more? */
+static bool is_shown(const struct sweep *sweep, uint64_t number)
+{
+	const struct ledger_run *run = ledger_run(sweep->ledger, number);
+
+	return !run || run->races_new > 0 || !outcome_is_plain(&run->outcome);
+}
+
 static void finish_job(struct sweep *sweep, struct job *job)
 {
 	struct journal_record record;
@@ -228,6 +236,8 @@ static void finish_job(struct sweep *sweep, struct job *job)
 			sweep->sink->finished(
 				sweep->sink->context, sweep->ledger,
 				ledger_run(sweep->ledger, record.run));
+		if (!is_shown(sweep, record.run))
+			job_forget_again(job);
 	}
 	journal_record_deinit(&record);
 	job_destroy(job);

@@ -13,17 +13,17 @@
 		OPAQUE();                           \
 		own[(n) % 61] ^= own[(n) % 59] + 1; \
 	}
-#define EACH8(do, n) \
-	do           \
-	(n##0) do(n##1) do(n##2) do(n##3) do(n##4) do(n##5) do(n##6) do(n##7)
-#define EACH64(do, n)                                                   \
-	EACH8(do, n##0)                                                 \
-	EACH8(do, n##1) EACH8(do, n##2) EACH8(do, n##3) EACH8(do, n##4) \
-		EACH8(do, n##5) EACH8(do, n##6) EACH8(do, n##7)
-#define ALL(do) EACH64(do, 1) EACH64(do, 2) EACH64(do, 3) EACH64(do, 4)
+/* clang-format off */
+#define EACH8(use, n)                                     \
+	use(n##0) use(n##1) use(n##2) use(n##3) use(n##4) \
+	use(n##5) use(n##6) use(n##7)
+#define EACH64(use, n)                                                \
+	EACH8(use, n##0) EACH8(use, n##1) EACH8(use, n##2)            \
+	EACH8(use, n##3) EACH8(use, n##4) EACH8(use, n##5)            \
+	EACH8(use, n##6) EACH8(use, n##7)
+#define ALL(use) EACH64(use, 1) EACH64(use, 2) EACH64(use, 3) EACH64(use, 4)
 #define NAME(n) work_##n,
 
-/* clang-format off */
 ALL(CODE)
 static void (*const code[])(long *) = { ALL(NAME) };
 /* clang-format on */

@@ -180,6 +180,8 @@ static void runs_are_read_back(void **state)
 	record.run = (struct run_record){
 		.version = "0.1.0",
 		.command = command,
+		.options = command,
+		.option_count = 3,
 		.host = "alpha",
 		.pid = 4242,
 		.backend = "perf",

@@ -285,6 +285,7 @@ static json_t *run_record(const struct run_record *run)
 static void run_names_command_and_modules(void **state)
 {
 	static const char *const command[] = { "./cache", "-n", NULL };
+	static const char *const options[] = { "--rate", "7" };
 	static const struct run_module modules[] = {
 		{ "/usr/bin/cache", "00aa", 0x555555554000 },
 		{ "/lib/x.so", NULL, 0 },
@@ -292,6 +293,8 @@ static void run_names_command_and_modules(void **state)
 	struct run_record run = {
 		.version = "0.1.0",
 		.command = command,
+		.options = options,
+		.option_count = 2,
 		.host = "alpha",
 		.pid = 4242,
 		.backend = "perf",
@@ -305,7 +308,8 @@ static void run_names_command_and_modules(void **state)
 	(void)state;
 	MEMBERS_ARE(record, { "type", "\"run\"" }, { "schema", "1" },
 		    { "version", "\"0.1.0\"" },
-		    { "command", "[\"./cache\",\"-n\"]" }, { "pid", "4242" },
+		    { "command", "[\"./cache\",\"-n\"]" },
+		    { "options", "[\"--rate\",\"7\"]" }, { "pid", "4242" },
 		    { "host", "\"alpha\"" }, { "backend", "\"perf\"" },
 		    { "seed", "1" },
 		    { "start", "\"2026-01-31T12:34:56.789012Z\"" },
@@ -327,6 +331,7 @@ static void merged_runs_have_no_seed(void **state)
 	member_is(record, "runs", "3");
 	member_is(record, "hosts", "[\"alpha\",\"beta\"]");
 	member_is(record, "seed", "null");
+	member_is(record, "options", "null");
 	json_decref(record);
 }
 
