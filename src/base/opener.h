@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The one way to files that a watched program names: by its mappings, its ELF
+ * files, its debug information. They are opened by a process of their own, for
+ * a file system may not answer: one that a process serves (FUSE), above all one
+ * that the watched program serves, which may be stopped. That process is waited
+ * for up to a limit and given up then. With the rights asked for, and regular
+ * files only.
+ */
+#ifndef BASE_OPENER_H
+#define BASE_OPENER_H
+
+#include <stdint.h>
+#include <sys/stat.h>
+
+struct error;
+struct opener;
+struct rights;
+
+struct open_request {
+	const char *path;
+	const char *name; /* in messages; NULL: the path */
+	const struct rights *rights; /* NULL: our own */
+};
+
+/*
+ * Start the process. limit_ns: how long the first file may take, or any part of
+ * a large one; after each that takes longer it is half as long, and after
+ * OPENER_LOST_MAX nothing is opened any more. 0: the usual limit.
+ */
+struct error *opener_create(uint64_t limit_ns, struct opener **ret);
+enum { OPENER_LOST_MAX = 8 };
+/* NULL is fine. Does not wait for a process that hangs. */
+void opener_destroy(struct opener *opener);
+
+/*
+ * Open a regular file for reading: *ret is the caller's and closed on exec. It
+ * is the file itself or, of a file system that a process serves, a copy in
+ * memory, so that reading it never waits. *ret_status is the file's in either
+ * case. opener NULL: here and now, without a limit, and without a copy.
+ */
+struct error *opener_open(struct opener *opener,
+			  const struct open_request *request, int *ret,
+			  struct stat *ret_status);
+
+/* As stat(2). */
+struct error *opener_stat(struct opener *opener,
+			  const struct open_request *request,
+			  struct stat *ret_status);
+
+#endif
