@@ -5,7 +5,6 @@
 #include "base/textfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/error.h"
+#include "base/opener.h"
 
 /* All of it; false where the file is shorter than it said, or no text. */
 static bool read_text(int fd, char *text, size_t size)
@@ -47,18 +48,22 @@ static bool index_lines(struct textfile *file)
 	return true;
 }
 
-bool textfile_read(struct textfile *ret, const char *path, size_t most)
+bool textfile_read(struct textfile *ret, struct opener *opener,
+		   const struct rights *rights, const char *path, size_t most)
 {
-	/* a FIFO or a terminal must neither be waited for nor become ours */
-	cleanup_close int fd =
-		open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	const struct open_request request = { .path = path, .rights = rights };
 	struct textfile file = { .lines = VEC_INIT(uint32_t) };
+	cleanup_close int fd = -1;
 	struct stat status;
+	struct error *err = opener_open(opener, &request, &fd, &status);
 
+	if (err) {
+		error_free(err);
+		return false;
+	}
 	if (most > TEXTFILE_SIZE_MAX)
 		most = TEXTFILE_SIZE_MAX;
-	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
-	    status.st_size <= 0 || (uint64_t)status.st_size > most)
+	if (status.st_size <= 0 || (uint64_t)status.st_size > most)
 		return false;
 	file.size = (size_t)status.st_size;
 	file.modified = status.st_mtim;

@@ -13,6 +13,9 @@
 
 #include "base/vec.h"
 
+struct opener;
+struct rights;
+
 struct textfile {
 	char *bytes; /* not terminated */
 	size_t size;
@@ -24,9 +27,11 @@ enum { TEXTFILE_SIZE_MAX = 1 << 30 };
 
 /*
  * Read a file of 1 to `most' bytes (TEXTFILE_SIZE_MAX at most), none of them
- * NUL. False: there is none, or no memory; *ret is then as it was.
+ * NUL. False: there is none, or no memory; *ret is then as it was. It is opened
+ * by opener, which may be NULL, with the rights (NULL: our own); base/opener.h.
  */
-bool textfile_read(struct textfile *ret, const char *path, size_t most);
+bool textfile_read(struct textfile *ret, struct opener *opener,
+		   const struct rights *rights, const char *path, size_t most);
 /* One that is all zero is fine. */
 void textfile_deinit(struct textfile *file);
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/rights.h"
 #include "image/image.h"
 #include "report/kin.h"
 #include "report/race.h"
@@ -277,6 +278,33 @@ static struct error *session_tell_kin(struct session *session,
 	return !err && told ? session_verdict(session, race) : err;
 }
 
+/*
+ * A program's debug information may name any file: it is shown as far as the
+ * program's own user may read it.
+ */
+static void session_show_source(struct session *session,
+				const struct conflict_context *context,
+				const struct conflict *conflict,
+				struct race *race)
+{
+	struct sources *sources = session->config->sources;
+	const struct rights *rights[2];
+	struct rights own[2];
+
+	for (int i = 0; i < 2; i++) {
+		const struct wire_side *side = &conflict->wire.sides[i];
+		struct error *err = side->present
+					    ? rights_of(side->pid, &own[i])
+					    : error_gone;
+
+		rights[i] = err ? image_rights(context->homes[i].image)
+				: &own[i];
+		error_free(err);
+	}
+	sources->opener = session->opener;
+	sources_describe(sources, race, rights);
+}
+
 static struct error *
 session_new_conflict(struct session *session,
 		     const struct conflict_context *context,
@@ -308,7 +336,7 @@ session_new_conflict(struct session *session,
 		return err;
 	/* the threads run again since the conflict was copied */
 	if (first && session->config->sources)
-		sources_describe(session->config->sources, race);
+		session_show_source(session, context, conflict, race);
 	if (!session_remember(session, context, conflict, race) ||
 	    (settled && race->verdict != VERDICT_SYNC &&
 	     !map_set(&session->settled, session_pointer(race), 1)))

@@ -50,6 +50,7 @@ struct session {
 	int tracer_status;
 	int signal_fd;
 
+	struct opener *opener; /* of files that the programs name */
 	struct watched watched;
 	struct governor governor;
 	struct lengths lengths; /* by session_site_key() */

@@ -17,9 +17,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/opener.h"
 #include "base/signals.h"
 #include "detect/coverage.h"
 #include "image/image.h"
+#include "report/source.h"
 #include "target/tracer.h"
 
 static const uint64_t STATUS_PERIOD_NS = 200 * CLOCK_NS_PER_MS;
@@ -382,6 +384,9 @@ static void session_deinit(struct session *session)
 	lengths_deinit(&session->lengths);
 	generated_deinit(&session->generated);
 	watched_deinit(&session->watched);
+	opener_destroy(session->opener);
+	if (session->config->sources)
+		session->config->sources->opener = NULL;
 	close(session->signal_fd);
 	heartbeat_destroy(session->heartbeat);
 }
@@ -510,6 +515,8 @@ struct error *session_run(const struct session_config *config,
 
 	if (err)
 		return err;
+	/* a copy of us, so better now that we are small */
+	err = opener_create(0, &session.opener);
 	/* neither the tracer nor the program */
 	session_be_nice(config->nice);
 	session.status_ns = clock_now_ns() + STATUS_PERIOD_NS;
@@ -517,14 +524,16 @@ struct error *session_run(const struct session_config *config,
 	generated_init(&session.generated);
 	watched_init(&session.watched, config->rules, config->seed);
 	session.watched.debuginfod = config->debuginfod;
+	session.watched.opener = session.opener;
 	learned_init(&session.learned);
-	if (session_aim_init(&session) &&
-	    learn_init(&session.learn,
-		       config->learned ? config->learned : &session.learned,
-		       config->seed))
-		err = session_watch(&session);
-	else
+	if (!err &&
+	    (!session_aim_init(&session) ||
+	     !learn_init(&session.learn,
+			 config->learned ? config->learned : &session.learned,
+			 config->seed)))
 		err = error_nomem;
+	if (!err)
+		err = session_watch(&session);
 	if (!err)
 		*ret = session.result;
 	session_deinit(&session);

@@ -67,6 +67,8 @@ static struct error *program_create(const struct watched *watched, uint32_t id,
 	program->pid = pid;
 	program->begun_ns = clock_now_ns();
 	err = image_create(pid, &program->image);
+	if (!err)
+		image_use_opener(program->image, watched->opener);
 	if (!err && watched->debuginfod)
 		image_ask_servers(program->image, SERVERS_LIMIT_NS);
 	if (!err)

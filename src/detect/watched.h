@@ -19,6 +19,7 @@
 struct error;
 struct image;
 struct map_entry;
+struct opener;
 struct rules;
 
 /* When something in /proc is read again: soon after a change, then rarely. */
@@ -61,6 +62,7 @@ struct watched {
 	const struct rules *rules; /* borrowed */
 	uint64_t seed;
 	bool debuginfod; /* ask servers for debug files */
+	struct opener *opener; /* borrowed; NULL: base/opener.h */
 	/*
 	 * of struct watched_program *; the first one stays, whatever ends
 	 */

@@ -121,7 +121,8 @@ static bool row_text(struct debug_module *debug, struct debug_unit *unit,
 	if (!row || dwarf_lineno(row, &line) != 0)
 		return false;
 	if (!debug->sources)
-		debug->sources = source_texts_create(debug->module->path);
+		debug->sources = source_texts_create(image_access(debug->image),
+						     debug->module->path);
 	file = row_path(unit, row);
 	return debug->sources && file &&
 	       source_texts_line(debug->sources, file, line, ret, ret_size);

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "image/elffile.h"
+#include "image/fileaccess.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
@@ -74,8 +75,25 @@ static bool same_build_id(const struct elffile *one, const struct elffile *two,
 	       memcmp(id_one, id_two, size_one) == 0;
 }
 
+/* What is looked for, and how. */
+struct search {
+	const struct elffile *file;
+	struct file_access *access;
+};
+
+static struct error *open_debug(struct file_access *access, const char *path,
+				struct elffile **ret)
+{
+	struct stat status;
+	struct error *err;
+	int fd;
+
+	err = file_access_open_named(access, path, &fd, &status);
+	return err ? err : elffile_open(fd, path, ret);
+}
+
 /* *ret stays as it is when there is nothing of use at path. */
-static struct error *try_path(const struct elffile *file, const char *path,
+static struct error *try_path(const struct search *search, const char *path,
 			      const struct debug_link *link,
 			      struct elffile **ret)
 {
@@ -84,7 +102,7 @@ static struct error *try_path(const struct elffile *file, const char *path,
 	bool both;
 	bool matches;
 
-	err = elffile_open(path, path, &debug);
+	err = open_debug(search->access, path, &debug);
 	if (!err) {
 		err = elffile_read(debug, path);
 		if (err)
@@ -99,7 +117,7 @@ static struct error *try_path(const struct elffile *file, const char *path,
 		error_free(err);
 		return NULL;
 	}
-	matches = same_build_id(file, debug, &both);
+	matches = same_build_id(search->file, debug, &both);
 	if (!both && link)
 		matches = checksum(debug->bytes, debug->size) == link->checksum;
 	if (!matches) {
@@ -127,7 +145,7 @@ static char *build_id_path(const struct elffile *file)
 	return strbuf_steal(&path);
 }
 
-static struct error *try_link(const struct elffile *file, const char *path,
+static struct error *try_link(const struct search *search, const char *path,
 			      const struct debug_link *link,
 			      struct elffile **ret, char **ret_path)
 {
@@ -152,7 +170,7 @@ static struct error *try_link(const struct elffile *file, const char *path,
 		text = strbuf_steal(&candidate);
 		if (!text)
 			return error_nomem;
-		err = try_path(file, text, link, ret);
+		err = try_path(search, text, link, ret);
 		if (!err && *ret) {
 			*ret_path = text;
 			return NULL;
@@ -165,8 +183,10 @@ static struct error *try_link(const struct elffile *file, const char *path,
 }
 
 struct error *debugfile_open(const struct elffile *file, const char *path,
-			     struct elffile **ret, char **ret_path)
+			     struct file_access *access, struct elffile **ret,
+			     char **ret_path)
 {
+	const struct search search = { file, access };
 	char *by_id = build_id_path(file);
 	struct elffile *debug = NULL;
 	char *debug_path = NULL;
@@ -174,14 +194,14 @@ struct error *debugfile_open(const struct elffile *file, const char *path,
 	struct error *err = NULL;
 
 	if (by_id) {
-		err = try_path(file, by_id, NULL, &debug);
+		err = try_path(&search, by_id, NULL, &debug);
 		if (debug)
 			debug_path = by_id;
 		else
 			free(by_id);
 	}
 	if (!err && !debug && debug_link(file, &link))
-		err = try_link(file, path, &link, &debug, &debug_path);
+		err = try_link(&search, path, &link, &debug, &debug_path);
 	if (err)
 		return err;
 	*ret = debug;

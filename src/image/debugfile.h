@@ -10,13 +10,15 @@
 
 struct elffile;
 struct error;
+struct file_access;
 
 /*
- * Open the debug file that belongs to file, whose own path is path. *ret and
- * *ret_path (malloc'ed) are NULL when there is none; one that does not match
- * (another build id or checksum) is passed over.
+ * Open the debug file that belongs to file, whose own path is path, by access.
+ * *ret and *ret_path (malloc'ed) are NULL when there is none; one that does not
+ * match (another build id or checksum) is passed over.
  */
 struct error *debugfile_open(const struct elffile *file, const char *path,
-			     struct elffile **ret, char **ret_path);
+			     struct file_access *access, struct elffile **ret,
+			     char **ret_path);
 
 #endif

@@ -7,23 +7,23 @@
 #include "image/debuginfo.h"
 
 #include <dwarf.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "base/strbuf.h"
+#include "image/altfile.h"
 #include "image/debugserver.h"
 #include "image/elffile.h"
 #include "image/elftext.h"
+#include "image/fileaccess.h"
 #include "image/image.h"
 #include "image/scopes.h"
 #include "image/sourcetext.h"
+#include "image/splitunit.h"
 #include "image/varindex.h"
 
 struct debuginfo {
@@ -53,24 +53,6 @@ static int find_elf(Dwfl_Module *mod, void **userdata, const char *name,
 	return -1;
 }
 
-/*
- * The supplementary file that dwz made; its name is absolute or counts from
- * the folder of the file that refers to it.
- */
-static int open_alternate(const char *debug_path, const char *name)
-{
-	struct strbuf path = { 0 };
-	const char *slash = strrchr(debug_path, '/');
-	cleanup_free char *text = NULL;
-
-	if (name[0] != '/' && slash)
-		strbuf_add_bytes(&path, debug_path,
-				 (size_t)(slash - debug_path) + 1);
-	strbuf_add(&path, name);
-	text = strbuf_steal(&path);
-	return text ? open(text, O_RDONLY | O_CLOEXEC) : -1;
-}
-
 /* The debug file as servers have it, if they are to be asked; or NULL. */
 static const char *fetched_path(struct debug_module *module)
 {
@@ -94,15 +76,39 @@ static const char *fetched_path(struct debug_module *module)
 	return module->fetched;
 }
 
+/* What came from servers is in a cache of ours; else the program names it. */
+static int open_debug(struct debug_module *module, const char *path)
+{
+	struct file_access *access = image_access(module->image);
+	struct stat status;
+	struct error *err;
+	int fd;
+
+	if (path == module->fetched)
+		err = file_access_open_own(access, path, NULL, &fd, &status);
+	else
+		err = file_access_open_named(access, path, &fd, &status);
+	if (!err)
+		return fd;
+	log_debug(LOG_IMAGE, "%s", error_message(err));
+	error_free(err);
+	return -1;
+}
+
+static const char *debug_path_of(struct debug_module *module)
+{
+	const char *path = elftext_debug_path(module->module->text);
+
+	return path ? path : fetched_path(module);
+}
+
 static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name,
 			  Dwarf_Addr base, const char *file_name,
 			  const char *link, GElf_Word crc, char **debug_name)
 {
 	struct debug_module *module = *userdata;
-	const char *path = elftext_debug_path(module->module->text);
+	const char *path = debug_path_of(module);
 
-	if (!path)
-		path = fetched_path(module);
 	(void)mod;
 	(void)name;
 	(void)base;
@@ -110,8 +116,9 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name,
 	(void)debug_name;
 	/* .gnu_debuglink has a checksum, .gnu_debugaltlink a build id */
 	if (link && crc == 0)
-		return open_alternate(path ? path : module->module->path, link);
-	return path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+		return altfile_open(image_access(module->image),
+				    path ? path : module->module->path, link);
+	return path ? open_debug(module, path) : -1;
 }
 
 static void debug_module_destroy(struct debug_module *module)
@@ -282,16 +289,35 @@ static int compare_unit_ranges(const void *left, const void *right)
 /* Said once for each module, of the first unit. */
 static void warn_of_split(const struct debug_module *module, Dwarf_Die *die)
 {
-	Dwarf_Attribute attribute;
-	const char *name = NULL;
+	const char *name = split_unit_name(die);
 
-	if (dwarf_attr(die, DW_AT_dwo_name, &attribute) ||
-	    dwarf_attr(die, DW_AT_GNU_dwo_name, &attribute))
-		name = dwarf_formstring(&attribute);
 	log_warn(
 		"%s: its debug information is in %s, which is not there (or in "
 		"a .dwp file, which libdw reads since 0.192)",
 		module->module->path, name ? name : "a .dwo file");
+}
+
+/* The split unit, or the unit itself; *missing counts those not found. */
+static Dwarf_Die whole_unit(const struct debug_module *module, Dwarf_Die *die,
+			    size_t *missing)
+{
+	const struct split_home home = {
+		.access = image_access(module->image),
+		.module_path = module->module->path,
+		.debug_path = module->fetched ? module->fetched
+					      : elftext_debug_path(
+							module->module->text),
+	};
+	Dwarf_Die split;
+
+	split_unit_find(&home, die, &split);
+	if (!split.addr) {
+		if ((*missing)++ == 0)
+			warn_of_split(module, die);
+		return *die;
+	}
+	altfile_settle(dwarf_cu_getdwarf(split.cu));
+	return split;
 }
 
 /*
@@ -303,18 +329,15 @@ static struct error *index_units(struct debug_module *module)
 	Dwarf_CU *cu = NULL;
 	Dwarf_Half version;
 	size_t missing = 0;
-	Dwarf_Die split;
 	Dwarf_Die die;
 	uint8_t type;
 
 	while (dwarf_get_units(module->dwarf, cu, &cu, &version, &type, &die,
-			       &split) == 0) {
+			       NULL) == 0) {
 		struct debug_unit unit = { .die = die, .skeleton = die };
 
-		if (type == DW_UT_skeleton && split.addr)
-			unit.die = split;
-		else if (type == DW_UT_skeleton && missing++ == 0)
-			warn_of_split(module, &die);
+		if (type == DW_UT_skeleton)
+			unit.die = whole_unit(module, &die, &missing);
 		if (type == DW_UT_type || type == DW_UT_split_type)
 			continue;
 		if (!vec_push(&module->units, &unit) ||
@@ -342,6 +365,7 @@ static struct error *load_dwarf(struct debug_module *module)
 	}
 	module->dwarf_shift = module->module->bias - bias;
 	module->dwarf = dwarf;
+	altfile_settle(dwarf);
 	return index_units(module);
 }
 

@@ -5,7 +5,6 @@
 #include "image/elffile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -260,18 +259,17 @@ static struct elffile *elffile_new(void)
 	return file;
 }
 
-struct error *elffile_open(const char *path, const char *name,
-			   struct elffile **ret)
+struct error *elffile_open(int fd, const char *name, struct elffile **ret)
 {
 	struct elffile *file = elffile_new();
 	struct error *err;
 
-	if (!file)
+	if (!file) {
+		close(fd);
 		return error_nomem;
-	/* not blocking: the path may be a FIFO */
-	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	err = file->fd < 0 ? error_os(errno, "%s", name)
-			   : load_bytes(name, file);
+	}
+	file->fd = fd;
+	err = load_bytes(name, file);
 	if (err) {
 		elffile_close(file);
 		return err;

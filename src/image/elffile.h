@@ -45,9 +45,11 @@ struct elf_span {
 	uint64_t size;
 };
 
-/* Open and read the headers; name is what messages call it. */
-struct error *elffile_open(const char *path, const char *name,
-			   struct elffile **ret);
+/*
+ * Read the headers of an open file; name is what messages call it. fd is taken
+ * over, also on failure.
+ */
+struct error *elffile_open(int fd, const char *name, struct elffile **ret);
 /*
  * Read the contents, unless that has been done. A file that was written to since
  * it was opened is an error: it is not what the headers were of. It has no

@@ -140,6 +140,7 @@ static bool collect(struct elftables *tables)
 }
 
 struct error *elftables_create(struct elffile *file, const char *name,
+			       struct file_access *access,
 			       struct elftables **ret)
 {
 	struct elftables *tables = calloc(1, sizeof(*tables));
@@ -152,6 +153,7 @@ struct error *elftables_create(struct elffile *file, const char *name,
 		return error_nomem;
 	}
 	tables->file = file;
+	tables->access = access;
 	tables->functions = (struct vec)VEC_INIT(struct elf_function);
 	tables->data = (struct vec)VEC_INIT(struct elf_symbol);
 	tables->plt = (struct vec)VEC_INIT(struct code_range);
@@ -222,8 +224,8 @@ struct error *elftables_read(struct elftables *tables)
 		return error_create(ERROR_FORMAT,
 				    "%s: truncated since it was opened",
 				    tables->name);
-	err = debugfile_open(tables->file, tables->name, &tables->debug,
-			     &tables->debug_path);
+	err = debugfile_open(tables->file, tables->name, tables->access,
+			     &tables->debug, &tables->debug_path);
 	if (!err && !collect(tables))
 		err = error_nomem;
 	if (err)

@@ -14,6 +14,7 @@
 
 struct elffile;
 struct error;
+struct file_access;
 
 struct elftables {
 	struct elffile *file; /* borrowed */
@@ -21,6 +22,7 @@ struct elftables {
 	bool has_contents; /* they have been read, or cannot be */
 	char *build_id; /* then, if it has one */
 	bool read; /* what follows is there */
+	struct file_access *access; /* borrowed; for the debug file */
 	struct elffile *debug; /* owns some of the names; may be NULL */
 	char *debug_path;
 	struct vec functions; /* of struct elf_function, by start */
@@ -29,8 +31,9 @@ struct elftables {
 	struct vec rseq; /* of struct code_range */
 };
 
-/* Nothing is read. The file must outlive the tables. */
+/* Nothing is read. The file and access must outlive the tables. */
 struct error *elftables_create(struct elffile *file, const char *name,
+			       struct file_access *access,
 			       struct elftables **ret);
 void elftables_destroy(struct elftables *tables);
 

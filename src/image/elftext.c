@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/regular.h"
 #include "base/vec.h"
 #include "image/elffile.h"
 #include "image/elfsyms.h"
@@ -42,6 +43,7 @@ static void find_extent(struct elftext *text)
 
 /* Takes file over, also on failure. */
 static struct error *elftext_create(struct elffile *file, const char *name,
+				    struct file_access *access,
 				    struct elftext **ret)
 {
 	struct elftext *text = calloc(1, sizeof(*text));
@@ -52,7 +54,7 @@ static struct error *elftext_create(struct elffile *file, const char *name,
 		return error_nomem;
 	}
 	text->file = file;
-	err = elftables_create(file, name, &text->tables);
+	err = elftables_create(file, name, access, &text->tables);
 	/* a large one has them, and might not long after */
 	if (!err && file->bytes)
 		err = elftables_contents(text->tables);
@@ -65,13 +67,25 @@ static struct error *elftext_create(struct elffile *file, const char *name,
 	return NULL;
 }
 
+struct error *elftext_open_file(int fd, const char *name,
+				struct file_access *access,
+				struct elftext **ret)
+{
+	struct elffile *file;
+	struct error *err = elffile_open(fd, name, &file);
+
+	return err ? err : elftext_create(file, name, access, ret);
+}
+
 struct error *elftext_open(const char *path, const char *name,
 			   struct elftext **ret)
 {
-	struct elffile *file;
-	struct error *err = elffile_open(path, name, &file);
+	struct stat status;
+	struct error *err;
+	int fd;
 
-	return err ? err : elftext_create(file, name, ret);
+	err = regular_open(path, name, &fd, &status);
+	return err ? err : elftext_open_file(fd, name, NULL, ret);
 }
 
 struct error *elftext_create_copy(const void *bytes, size_t size,
@@ -80,7 +94,7 @@ struct error *elftext_create_copy(const void *bytes, size_t size,
 	struct elffile *file;
 	struct error *err = elffile_create_copy(bytes, size, name, &file);
 
-	return err ? err : elftext_create(file, name, ret);
+	return err ? err : elftext_create(file, name, NULL, ret);
 }
 
 void elftext_close(struct elftext *text)

@@ -21,6 +21,7 @@
 struct elffile;
 struct elftext;
 struct error;
+struct file_access;
 
 struct elf_function {
 	uint64_t start;
@@ -39,6 +40,13 @@ struct elf_function {
  */
 struct error *elftext_open(const char *path, const char *name,
 			   struct elftext **ret);
+/*
+ * The same of an open file, which is taken over, also on failure; access is how
+ * its debug file is opened, and must outlive it; NULL is fine.
+ */
+struct error *elftext_open_file(int fd, const char *name,
+				struct file_access *access,
+				struct elftext **ret);
 void elftext_close(struct elftext *text);
 
 /*

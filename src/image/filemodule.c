@@ -7,6 +7,7 @@
  */
 #include "image/filemodule.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "image/elftext.h"
+#include "image/fileaccess.h"
 #include "image/image.h"
 
 /* What tells one file from another, however it is called. */
@@ -71,16 +73,13 @@ struct error *file_module_create(const char *path, struct module **ret)
 	return NULL;
 }
 
-static bool is_file(const char *path, const struct map_entry *entry,
-		    bool any_device)
+static bool is_mapped(const struct stat *st, const struct map_entry *entry,
+		      bool any_device)
 {
-	struct stat st;
-
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    st.st_ino != entry->inode)
+	if (st->st_ino != entry->inode)
 		return false;
-	return any_device || (major(st.st_dev) == entry->dev_major &&
-			      minor(st.st_dev) == entry->dev_minor);
+	return any_device || (major(st->st_dev) == entry->dev_major &&
+			      minor(st->st_dev) == entry->dev_minor);
 }
 
 /*
@@ -119,76 +118,126 @@ static char *path_by_way(int pid, const struct map_entry *entry, enum way way)
 	return n < 0 ? NULL : path;
 }
 
+/* A mapped file that was opened, or why it was not. */
+struct opened_file {
+	char *path;
+	int fd; /* -1: not yet */
+	struct stat status;
+	struct error *err; /* of the first way that leads there in vain */
+};
+
+/* Of a file that is there: that a way leads nowhere is no reason. */
+static void keep_reason(struct error *err, struct error **reason)
+{
+	if (*reason || err->code == ENOENT || err->code == ENOTDIR ||
+	    err->code == EPERM || err == error_gone)
+		error_free(err);
+	else
+		*reason = err;
+}
+
+/* Nothing is opened when it is not that file. Only lack of memory is an error. */
+static struct error *open_by_way(struct file_access *access, int tid,
+				 const struct map_entry *entry, enum way way,
+				 bool any_device, struct opened_file *ret)
+{
+	cleanup_free char *path = path_by_way(tid, entry, way);
+	struct stat status;
+	struct error *err;
+	int fd;
+
+	if (!path)
+		return error_nomem;
+	err = file_access_open_own(access, path, entry->path, &fd, &status);
+	if (err == error_nomem)
+		return err;
+	if (err) {
+		keep_reason(err, &ret->err);
+	} else if (!is_mapped(&status, entry, any_device)) {
+		close(fd);
+	} else {
+		ret->path = path;
+		ret->fd = fd;
+		ret->status = status;
+		path = NULL;
+	}
+	return NULL;
+}
+
 /*
- * Find a path that opens the mapped file; *ret is NULL if none does. map_files
+ * Open the mapped file; ret->fd is -1 if that cannot be done. map_files
  * leads to the very file but needs CAP_CHECKPOINT_RESTORE; /proc/PID/exe needs
  * no more than maps does. Some file systems (btrfs, overlayfs) show another
  * device in maps than in stat(2): the second round does without it, by ways
  * that lead into the process's own file systems only.
  */
-static struct error *find_path(int pid, const struct map_entry *entry,
-			       char **ret)
+static struct error *find_file(struct file_access *access, int tid,
+			       const struct map_entry *entry,
+			       struct opened_file *ret)
 {
-	for (int i = 0; i < 2 * WAYS; i++) {
+	struct error *err = NULL;
+
+	*ret = (struct opened_file){ .fd = -1 };
+	for (int i = 0; !err && ret->fd < 0 && i < 2 * WAYS; i++) {
 		enum way way = (enum way)(i % WAYS);
 		bool by_name = way == WAY_PATH || way == WAY_ROOT;
-		char *path;
 
 		if ((by_name && entry->deleted) ||
 		    (way == WAY_PATH && i >= WAYS))
 			continue;
-		path = path_by_way(pid, entry, way);
-		if (!path)
-			return error_nomem;
-		if (is_file(path, entry, i >= WAYS || way == WAY_MAP_FILES)) {
-			*ret = path;
-			return NULL;
-		}
-		free(path);
+		err = open_by_way(access, tid, entry, way,
+				  i >= WAYS || way == WAY_MAP_FILES, ret);
 	}
-	*ret = NULL;
-	return NULL;
+	return err;
 }
 
-static void identify(struct file_identity *file, const char *opened)
-{
-	struct stat st;
-
-	file->opened = strdup(opened);
-	if (stat(opened, &st) == 0) {
-		file->changed = st.st_mtim;
-		file->size = st.st_size;
-	}
-}
-
-bool file_module_is_rewritten(struct module *module)
+bool file_module_is_rewritten(struct file_access *access, struct module *module)
 {
 	const struct file_identity *file = &file_module(module)->file;
 	struct stat st;
+	struct error *err;
 
-	if (!file->opened || stat(file->opened, &st) < 0 ||
-	    st.st_ino != file->inode)
+	if (!file->opened)
 		return false;
-	return st.st_size != file->size ||
-	       st.st_mtim.tv_sec != file->changed.tv_sec ||
-	       st.st_mtim.tv_nsec != file->changed.tv_nsec;
+	err = file_access_stat_own(access, file->opened, &st);
+	if (err) {
+		error_free(err);
+		return false;
+	}
+	return st.st_ino == file->inode &&
+	       (st.st_size != file->size ||
+		st.st_mtim.tv_sec != file->changed.tv_sec ||
+		st.st_mtim.tv_nsec != file->changed.tv_nsec);
 }
 
-static struct error *open_file(int pid, const struct map_entry *entry,
-			       struct module *module)
+static struct error *not_found(const struct map_entry *entry, struct error *err)
 {
-	cleanup_free char *path = NULL;
-	struct error *err = find_path(pid, entry, &path);
-
 	if (err)
 		return err;
-	if (!path)
-		return error_create(ERROR_OTHER, "%s: %s", entry->path,
-				    entry->deleted
-					    ? "deleted, and not to be reached"
-					    : "not the file that is mapped");
-	identify(&file_module(module)->file, path);
-	return elftext_open(path, entry->path, &module->text);
+	return error_create(ERROR_OTHER, "%s: %s", entry->path,
+			    entry->deleted ? "deleted, and not to be reached"
+					   : "not the file that is mapped");
+}
+
+static struct error *open_file(struct file_access *access, int tid,
+			       const struct map_entry *entry,
+			       struct module *module)
+{
+	struct file_identity *file = &file_module(module)->file;
+	struct opened_file opened;
+	struct error *err = find_file(access, tid, entry, &opened);
+
+	if (err || opened.fd < 0) {
+		if (!err)
+			return not_found(entry, opened.err);
+		error_free(opened.err);
+		return err;
+	}
+	error_free(opened.err);
+	file->opened = opened.path;
+	file->changed = opened.status.st_mtim;
+	file->size = opened.status.st_size;
+	return elftext_open_file(opened.fd, entry->path, access, &module->text);
 }
 
 /*
@@ -277,7 +326,8 @@ static bool is_known_part(const struct maps *maps,
 	return twin && !find_place(maps, twin->text, entry, &place);
 }
 
-struct error *file_module_open(const struct maps *maps,
+struct error *file_module_open(struct file_access *access,
+			       const struct maps *maps,
 			       const struct map_entry *entry,
 			       const struct module *twin, struct module *module)
 {
@@ -293,8 +343,9 @@ struct error *file_module_open(const struct maps *maps,
 				   "once more",
 				   entry->path);
 	else
-		err = module->vdso ? open_vdso(module)
-				   : open_file(maps->tid, entry, module);
+		err = module->vdso
+			      ? open_vdso(module)
+			      : open_file(access, maps->tid, entry, module);
 	if (err == error_nomem)
 		return err;
 	if (err) {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 struct error;
+struct file_access;
 struct map_entry;
 struct maps;
 struct module;
@@ -22,9 +23,10 @@ void file_module_destroy(struct module *module);
  * process whose maps these are, and place the module. That there is nothing to
  * be read, or that the mapping is only a part of the file out of its place, is
  * not an error but the module's problem. twin: a module of the same file that
- * has text; or NULL.
+ * has text; or NULL. access outlives the module.
  */
-struct error *file_module_open(const struct maps *maps,
+struct error *file_module_open(struct file_access *access,
+			       const struct maps *maps,
 			       const struct map_entry *entry,
 			       const struct module *twin,
 			       struct module *module);
@@ -37,6 +39,7 @@ bool file_module_has_mapping(struct module *module,
 			     const struct map_entry *entry);
 
 /* Has the file been written since it was opened? (Unlinked is fine.) */
-bool file_module_is_rewritten(struct module *module);
+bool file_module_is_rewritten(struct file_access *access,
+			      struct module *module);
 
 #endif

@@ -15,10 +15,12 @@
 #include "base/error.h"
 #include "image/debuginfo.h"
 #include "image/elftext.h"
+#include "image/fileaccess.h"
 #include "image/filemodule.h"
 
 struct image {
 	int pid; /* 0 for a single file */
+	struct file_access access;
 	struct maps maps;
 	struct vec modules; /* of struct module * */
 	uint64_t next_id;
@@ -39,6 +41,9 @@ static struct error *image_new(int pid, struct image **ret)
 	if (!image)
 		return error_nomem;
 	image->pid = pid;
+	image->access.pid = pid;
+	/* now, for it may soon end */
+	file_access_rights(&image->access);
 	image->next_id = 1;
 	maps_init(&image->maps);
 	image->modules = (struct vec)VEC_INIT(struct module *);
@@ -101,6 +106,17 @@ void image_destroy(struct image *image)
 void image_follow(struct image *image, int pid)
 {
 	image->pid = pid;
+	image->access.pid = pid;
+}
+
+void image_use_opener(struct image *image, struct opener *opener)
+{
+	image->access.opener = opener;
+}
+
+struct file_access *image_access(struct image *image)
+{
+	return &image->access;
 }
 
 void image_ask_servers(struct image *image, uint64_t limit_ns)
@@ -111,6 +127,11 @@ void image_ask_servers(struct image *image, uint64_t limit_ns)
 uint64_t image_servers_limit(const struct image *image)
 {
 	return image->servers_limit_ns;
+}
+
+const struct rights *image_rights(struct image *image)
+{
+	return file_access_rights(&image->access);
 }
 
 int image_pid(const struct image *image)
@@ -188,13 +209,13 @@ static struct error *refresh_entry(struct image *image, struct refresh *refresh,
 	if (module)
 		return NULL;
 	module = find_module(&image->modules, entry);
-	if (module && !file_module_is_rewritten(module))
+	if (module && !file_module_is_rewritten(&image->access, module))
 		return vec_push(&refresh->modules, &module) ? NULL
 							    : error_nomem;
 	err = file_module_create(entry->path, &module);
 	if (err)
 		return err;
-	err = file_module_open(&refresh->maps, entry,
+	err = file_module_open(&image->access, &refresh->maps, entry,
 			       find_twin(&refresh->modules, entry), module);
 	if (!err && !vec_push(&refresh->fresh, &module))
 		err = error_nomem;

@@ -17,7 +17,10 @@
 struct debuginfo;
 struct elftext;
 struct error;
+struct file_access;
 struct image;
+struct opener;
+struct rights;
 
 /* A file that is mapped executable, or the vDSO. */
 struct module {
@@ -58,6 +61,19 @@ void image_follow(struct image *image, int pid);
 void image_ask_servers(struct image *image, uint64_t limit_ns);
 /* How long to wait; 0: do not ask. */
 uint64_t image_servers_limit(const struct image *image);
+
+/*
+ * From now on, files are opened by that process, which must outlive the image;
+ * without one they are opened here, and may be waited for without a limit. What
+ * the process has mapped is opened with our rights; what its files name, with
+ * those of the process.
+ */
+void image_use_opener(struct image *image, struct opener *opener);
+/* How the rest of src/image opens files. */
+struct file_access *image_access(struct image *image);
+
+/* What its files name may be opened with; NULL: our own rights. */
+const struct rights *image_rights(struct image *image);
 
 /* The process that it is of; 0: none, a file. */
 int image_pid(const struct image *image);

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/textfile.h"
+#include "image/fileaccess.h"
 
 enum {
 	FILE_MAX = 4 << 20,
@@ -18,18 +20,26 @@ enum {
 };
 
 struct source_texts {
+	struct file_access *access;
 	struct map files; /* hash of the path -> struct textfile *, or 0 */
 	size_t total;
 	struct timespec made; /* the module's modification time */
 };
 
-struct source_texts *source_texts_create(const char *module_path)
+struct source_texts *source_texts_create(struct file_access *access,
+					 const char *module_path)
 {
 	struct source_texts *texts = calloc(1, sizeof(*texts));
+	struct error *err;
 	struct stat st;
 
-	if (texts && stat(module_path, &st) == 0)
+	if (!texts)
+		return NULL;
+	texts->access = access;
+	err = file_access_stat_own(access, module_path, &st);
+	if (!err)
 		texts->made = st.st_mtim;
+	error_free(err);
 	return texts;
 }
 
@@ -64,9 +74,11 @@ static struct textfile *text_open(struct source_texts *texts, const char *path)
 {
 	size_t room = TOTAL_MAX - texts->total;
 	struct textfile *text = calloc(1, sizeof(*text));
+	struct opener *opener = texts->access ? texts->access->opener : NULL;
 
 	if (text &&
-	    textfile_read(text, path, room < FILE_MAX ? room : FILE_MAX) &&
+	    textfile_read(text, opener, file_access_rights(texts->access), path,
+			  room < FILE_MAX ? room : FILE_MAX) &&
 	    is_older(&text->modified, &texts->made)) {
 		texts->total += text->size;
 		return text;

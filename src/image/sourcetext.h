@@ -11,10 +11,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct file_access;
 struct source_texts;
 
-/* The files of a module that was made from them at module_path; or NULL. */
-struct source_texts *source_texts_create(const char *module_path);
+/*
+ * The files of a module that was made from them at module_path; or NULL. They
+ * are opened by access, which must outlive them; NULL is fine.
+ */
+struct source_texts *source_texts_create(struct file_access *access,
+					 const char *module_path);
 /* NULL is fine. */
 void source_texts_destroy(struct source_texts *texts);
 

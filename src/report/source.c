@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/error.h"
+#include "base/opener.h"
+#include "base/rights.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
 #include "report/race.h"
@@ -23,6 +26,8 @@ enum {
 /* As recorded, and its text. */
 struct source_file {
 	char *path;
+	bool foreign; /* read with the rights of user uid, or with our own */
+	uid_t uid;
 	struct textfile text; /* without bytes: there is none */
 };
 
@@ -49,9 +54,23 @@ void sources_deinit(struct sources *sources)
 	vec_deinit(&sources->newer);
 }
 
+/* A frame whose source is wanted, and with whose rights. */
+struct wanted {
+	struct sources *sources;
+	const struct race_frame *frame;
+	const struct rights *rights;
+};
+
+static bool read_source(const struct wanted *wanted, const char *path,
+			size_t most, struct source_file *file)
+{
+	return textfile_read(&file->text, wanted->sources->opener,
+			     wanted->rights, path, most);
+}
+
 /* DIRECTORY/src/cache.c, DIRECTORY/cache.c, ... of /home/src/cache.c */
-static bool find_below(const char *directory, size_t most,
-		       struct source_file *file)
+static bool find_below(const struct wanted *wanted, const char *directory,
+		       size_t most, struct source_file *file)
 {
 	const char *rest = file->path;
 
@@ -62,7 +81,7 @@ static bool find_below(const char *directory, size_t most,
 		rest += strspn(rest, "/");
 		strbuf_addf(&path, "%s/%s", directory, rest);
 		found = !path.failed && strncmp(rest, "../", 3) != 0 &&
-			textfile_read(&file->text, strbuf_text(&path), most);
+			read_source(wanted, strbuf_text(&path), most, file);
 		strbuf_deinit(&path);
 		if (found)
 			return true;
@@ -71,14 +90,30 @@ static bool find_below(const char *directory, size_t most,
 	return false;
 }
 
-static void remember_newer(struct sources *sources,
-			   const struct race_frame *frame,
+static bool stat_module(const struct wanted *wanted, struct stat *ret)
+{
+	const struct open_request request = {
+		.path = wanted->frame->module,
+		.rights = wanted->rights,
+	};
+	struct error *err;
+
+	if (!request.path)
+		return false;
+	err = opener_stat(wanted->sources->opener, &request, ret);
+	error_free(err);
+	return !err;
+}
+
+static void remember_newer(const struct wanted *wanted,
 			   const struct textfile *source)
 {
+	struct sources *sources = wanted->sources;
+	const struct race_frame *frame = wanted->frame;
 	struct stat module;
 	char *path;
 
-	if (!frame->module || stat(frame->module, &module) < 0 ||
+	if (!stat_module(wanted, &module) ||
 	    source->modified.tv_sec <= module.st_mtim.tv_sec)
 		return;
 	path = strdup(frame->file);
@@ -86,43 +121,54 @@ static void remember_newer(struct sources *sources,
 		free(path);
 }
 
-static void load_file(struct sources *sources, const struct race_frame *frame,
-		      struct source_file *file)
+static void load_file(const struct wanted *wanted, struct source_file *file)
 {
+	struct sources *sources = wanted->sources;
 	size_t room = SOURCE_BYTES_MAX - sources->bytes;
 	size_t most = room < SOURCE_FILE_MAX ? room : SOURCE_FILE_MAX;
 	const struct vec *directories = sources->directories;
 	bool found = false;
 
 	for (size_t i = 0; !found && i < directories->count; i++)
-		found = find_below(*(const char **)vec_at(directories, i), most,
+		found = find_below(wanted,
+				   *(const char **)vec_at(directories, i), most,
 				   file);
 	if (!found)
-		found = textfile_read(&file->text, file->path, most);
+		found = read_source(wanted, file->path, most, file);
 	sources->bytes += file->text.size;
 	if (found)
-		remember_newer(sources, frame, &file->text);
+		remember_newer(wanted, &file->text);
+}
+
+/* What one user may read is not shown for another. */
+static bool is_known_as(const struct source_file *file,
+			const struct source_file *known)
+{
+	return strcmp(known->path, file->path) == 0 &&
+	       known->foreign == file->foreign && known->uid == file->uid;
 }
 
 /* Also one that is not there is looked for only once. NULL: no memory. */
-static const struct source_file *source_file(struct sources *sources,
-					     const struct race_frame *frame)
+static const struct source_file *source_file(const struct wanted *wanted)
 {
-	struct source_file file = { .path = NULL };
+	struct sources *sources = wanted->sources;
+	struct source_file file = { .path = wanted->frame->file };
 
+	file.foreign = wanted->rights && wanted->rights->foreign;
+	file.uid = file.foreign ? wanted->rights->uid : 0;
 	for (size_t i = 0; i < sources->files.count; i++) {
 		const struct source_file *known = vec_at(&sources->files, i);
 
-		if (strcmp(known->path, frame->file) == 0)
+		if (is_known_as(&file, known))
 			return known;
 	}
-	file.path = strdup(frame->file);
+	file.path = strdup(file.path);
 	if (!file.path ||
 	    !vec_reserve(&sources->files, sources->files.count + 1)) {
 		free(file.path);
 		return NULL;
 	}
-	load_file(sources, frame, &file);
+	load_file(wanted, &file);
 	vec_push(&sources->files, &file);
 	return vec_at(&sources->files, sources->files.count - 1);
 }
@@ -139,7 +185,8 @@ static char *source_line(const struct textfile *text, int number)
 	return strndup(line, size);
 }
 
-void sources_describe(struct sources *sources, struct race *race)
+void sources_describe(struct sources *sources, struct race *race,
+		      const struct rights *const rights[2])
 {
 	for (int side = 0; side < 2; side++) {
 		struct vec *frames = &race->sides[side].frames;
@@ -147,11 +194,13 @@ void sources_describe(struct sources *sources, struct race *race)
 		for (size_t i = 0; i < frames->count && i < SOURCE_FRAMES;
 		     i++) {
 			struct race_frame *frame = vec_at(frames, i);
+			const struct wanted wanted = { sources, frame,
+						       rights[side] };
 			const struct source_file *file;
 
 			if (!frame->file || frame->line <= 0 || frame->source)
 				continue;
-			file = source_file(sources, frame);
+			file = source_file(&wanted);
 			if (file)
 				frame->source =
 					source_line(&file->text, frame->line);

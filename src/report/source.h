@@ -11,10 +11,13 @@
 
 #include "base/vec.h"
 
+struct opener;
 struct race;
+struct rights;
 
 struct sources {
 	const struct vec *directories; /* of const char *; borrowed */
+	struct opener *opener; /* borrowed; NULL: base/opener.h */
 	struct vec files; /* of struct source_file: read or found missing */
 	size_t bytes; /* that they have in all */
 	/* files that are newer than the program that was made of them */
@@ -30,8 +33,10 @@ void sources_deinit(struct sources *sources);
 
 /*
  * Set `source' of the innermost frames of both sides. Without memory, as
- * without a file, there is no line.
+ * without a file, there is no line. Files are opened with the rights of the
+ * side's process, or NULL: our own.
  */
-void sources_describe(struct sources *sources, struct race *race);
+void sources_describe(struct sources *sources, struct race *race,
+		      const struct rights *const rights[2]);
 
 #endif

@@ -84,12 +84,13 @@ static struct race_frame *frame_of(struct place *place)
 /* The line that is found for this file and number. */
 static const char *line_of(struct place *place, const char *file, int number)
 {
+	static const struct rights *const own[2] = { NULL, NULL };
 	struct race_frame *frame = frame_of(place);
 
 	sample_set(&frame->file, file);
 	sample_set(&frame->source, NULL);
 	frame->line = number;
-	sources_describe(&place->sources, &place->race);
+	sources_describe(&place->sources, &place->race, own);
 	return frame->source;
 }
 

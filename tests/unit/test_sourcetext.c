@@ -47,7 +47,7 @@ static int set_up(void **state)
 	snprintf(files->module, sizeof(files->module), "%s/a", files->folder);
 	write_file(files->source, text, 1000);
 	write_file(files->module, "module", 1000);
-	files->texts = source_texts_create(files->module);
+	files->texts = source_texts_create(NULL, files->module);
 	assert_non_null(files->texts);
 	*state = files;
 	return 0;

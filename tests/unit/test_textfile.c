@@ -62,7 +62,7 @@ static void lines_end_in_any_way(void **state)
 
 	(void)state;
 	write_file(text, strlen(text));
-	assert_true(textfile_read(&file, path, 100));
+	assert_true(textfile_read(&file, NULL, NULL, path, 100));
 	assert_int_equal(file.size, strlen(text));
 	assert_line(&file, 1, "first");
 	assert_line(&file, 2, "");
@@ -82,7 +82,7 @@ static void the_last_line_feed_ends_a_line(void **state)
 
 	(void)state;
 	write_file("one\n", 4);
-	assert_true(textfile_read(&file, path, 4));
+	assert_true(textfile_read(&file, NULL, NULL, path, 4));
 	assert_line(&file, 1, "one");
 	assert_false(textfile_line(&file, 2, &line, &size));
 	textfile_deinit(&file);
@@ -93,14 +93,14 @@ static void what_is_no_text_is_missing(void **state)
 	struct textfile file = { .size = 7 };
 
 	(void)state;
-	assert_false(textfile_read(&file, path, 100));
-	assert_false(textfile_read(&file, folder, 100));
+	assert_false(textfile_read(&file, NULL, NULL, path, 100));
+	assert_false(textfile_read(&file, NULL, NULL, folder, 100));
 	write_file("", 0);
-	assert_false(textfile_read(&file, path, 100));
+	assert_false(textfile_read(&file, NULL, NULL, path, 100));
 	write_file("nul\0here", 8);
-	assert_false(textfile_read(&file, path, 100));
+	assert_false(textfile_read(&file, NULL, NULL, path, 100));
 	write_file("too long", 8);
-	assert_false(textfile_read(&file, path, 7));
+	assert_false(textfile_read(&file, NULL, NULL, path, 7));
 	assert_int_equal(file.size, 7);
 }
 
@@ -110,7 +110,7 @@ static void pipes_are_not_waited_for(void **state)
 
 	(void)state;
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_false(textfile_read(&file, path, 100));
+	assert_false(textfile_read(&file, NULL, NULL, path, 100));
 }
 
 int main(void)
