@@ -87,7 +87,8 @@ struct session {
 	bool done; /* EXITED, or DETACHED after an attach */
 	bool armed_told; /* when the first breakpoint was */
 	bool crash_told; /* WIRE_CRASH has come of the first process */
-	unsigned int interrupts;
+	unsigned int interrupts; /* SIGINT and SIGTERM */
+	uint64_t interrupt_ns; /* the last of them that counted */
 	struct session_result result;
 };
 

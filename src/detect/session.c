@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/opener.h"
+#include "base/signalpipe.h"
 #include "base/signals.h"
 #include "detect/coverage.h"
 #include "image/image.h"
@@ -102,11 +102,11 @@ static bool session_is_abandoned(const struct session *session)
  * has to be told by us. Others go with the foreground. Timers outlive an exec:
  * what they send was to be the program's.
  */
-static bool session_is_told(const struct signalfd_siginfo *info)
+static bool session_is_told(const struct signal_news *news)
 {
-	if (info->ssi_code != SI_KERNEL)
+	if (news->code != SI_KERNEL)
 		return false;
-	switch ((int)info->ssi_signo) {
+	switch (news->number) {
 	case SIGINT:
 	case SIGQUIT:
 		return true;
@@ -123,51 +123,78 @@ static void session_interrupt(struct session *session, int number)
 	session_stop(session);
 }
 
+/* Sent twice at once, as timeout(1) does, it is one. */
+static bool session_counts(struct session *session)
+{
+	uint64_t now = clock_now_ns();
+
+	if (session->interrupts > 0 &&
+	    now - session->interrupt_ns < SIGNALPIPE_SAME_MS * CLOCK_NS_PER_MS)
+		return false;
+	session->interrupt_ns = now;
+	session->interrupts++;
+	return true;
+}
+
+/*
+ * SIGINT or SIGTERM. A program of ours is told of it by the first, and the
+ * second ends the watching; where the program is not ours, the first does that.
+ * One more ends racewatch when the tracer has had a little time, and another
+ * one at once; the tracer sees that and restores the program.
+ */
+static void session_insisted(struct session *session, int number)
+{
+	unsigned int enough = session->config->argv ? 2 : 1;
+
+	if (!session_counts(session))
+		return;
+	if (session->interrupts > enough + 1)
+		signalpipe_end(number);
+	if (session->interrupts > enough)
+		session_abandon(session);
+	if (session->interrupts >= enough)
+		session_interrupt(session, number);
+}
+}
+
 /*
  * A signal to racewatch is meant for the program, unless the terminal sent it
- * to both. Asked a second time, watching ends, so that what is left is a plain
- * program and somebody waiting for it.
+ * to both.
  */
 static void session_asked(struct session *session,
-			  const struct signalfd_siginfo *info)
+			  const struct signal_news *news)
 {
-	int number = (int)info->ssi_signo;
+	int number = news->number;
 
 	/* once it is known, whatever else is said would be another one */
 	if (number == SIGPIPE && session->result.interrupted == SIGPIPE)
 		return;
-	log_debug(LOG_DETECT, "signal %d, code %d", number, info->ssi_code);
+	log_debug(LOG_DETECT, "signal %d, code %d", number, news->code);
 	/*
 	 * whoever read what we say has gone: there is nobody to watch for; or
 	 * our own time is up, the program's is counted apart
 	 */
 	if (!session->config->argv || number == SIGPIPE ||
-	    (number == SIGXCPU && info->ssi_code == SI_KERNEL)) {
-		if (session->stopping && number != SIGPIPE)
-			session_abandon(session);
+	    (number == SIGXCPU && news->code == SI_KERNEL)) {
 		session_interrupt(session, number);
-		return;
+	} else {
+		if (!session_is_told(news))
+			session_signal(session, number);
+		session_continue(session);
 	}
-	if (!session_is_told(info))
-		session_signal(session, number);
-	session_continue(session);
-	if ((number == SIGINT || number == SIGTERM) &&
-	    ++session->interrupts > 1) {
-		if (session->interrupts > 2)
-			session_abandon(session);
-		session_interrupt(session, number);
-	}
+	if (number == SIGINT || number == SIGTERM)
+		session_insisted(session, number);
 }
 
 static void session_signals(struct session *session)
 {
-	struct signalfd_siginfo info;
+	struct signal_news news;
 
-	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
+	while (signalpipe_read(session->signal_fd, &news)) {
+		if (news.number == SIGCHLD)
 			session_reap(session);
 		else
-			session_asked(session, &info);
+			session_asked(session, &news);
 	}
 }
 
@@ -387,7 +414,6 @@ static void session_deinit(struct session *session)
 	opener_destroy(session->opener);
 	if (session->config->sources)
 		session->config->sources->opener = NULL;
-	close(session->signal_fd);
 	heartbeat_destroy(session->heartbeat);
 }
 
@@ -438,18 +464,22 @@ static void session_forgiven(int number)
 
 /*
  * The end that a signal may ask for has come, and what was found is still to be
- * written: that is spared once. What is ignored stays ignored.
+ * written: that is spared once, unless racewatch was asked to end before. What
+ * is ignored stays ignored.
  */
-static void session_forgive(void)
+static void session_forgive(const struct session *session)
 {
 	const struct sigaction once = {
 		.sa_handler = session_forgiven,
 		.sa_flags = (int)(SA_RESTART | SA_RESETHAND),
 	};
-
 	sigset_t numbers;
 
 	signals_terminating(&numbers);
+	if (session->interrupts) {
+		sigdelset(&numbers, SIGINT);
+		sigdelset(&numbers, SIGTERM);
+	}
 	for (int number = 1; number <= SIGRTMAX; number++) {
 		struct sigaction before;
 
@@ -460,23 +490,35 @@ static void session_forgive(void)
 	}
 }
 
+/* From the loop's way with signals to that of the rest, which has no loop. */
+static void session_end_signals(const struct session *session,
+				const sigset_t *signals)
+{
+	sigset_t before;
+
+	sigprocmask(SIG_BLOCK, signals, NULL);
+	signalpipe_close(session->signal_fd, &before);
+	/* the summary goes to those who still read: not one dies of another */
+	signal(SIGPIPE, SIG_IGN);
+	session_forgive(session);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 static struct error *session_watch(struct session *session)
 {
-	sigset_t signals, before;
+	sigset_t signals;
 	struct error *err;
 
-	/* blocked only now: the program inherits what it was given */
+	/* only now: the program inherits what it was given */
 	session_sigset(&signals);
-	sigprocmask(SIG_BLOCK, &signals, &before);
 	/* ignored, it would take the ends of children from wait(2) */
 	signal(SIGCHLD, SIG_DFL);
 	/* a report that grows too long shall be an error of writing */
 	signal(SIGXFSZ, SIG_IGN);
-	session->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (session->signal_fd < 0)
-		err = error_os(errno, "signalfd");
-	else
-		err = session_loop(session);
+	err = signalpipe_open(&signals, &session->signal_fd);
+	if (err)
+		return err;
+	err = session_loop(session);
 	session_close(session);
 	session_update_counts(session);
 	session_count_own_sites(session);
@@ -487,10 +529,7 @@ static struct error *session_watch(struct session *session)
 	dedupe_number_all(&session->races);
 	if (session->started_ns && session->sink->ended)
 		session->sink->ended(session->sink->context, &session->counts);
-	/* the summary goes to those who still read: not one dies of another */
-	signal(SIGPIPE, SIG_IGN);
-	session_forgive();
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	session_end_signals(session, &signals);
 	return err;
 }
 
