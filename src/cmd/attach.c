@@ -5,9 +5,12 @@
  */
 #include "cmd/cmd.h"
 
+#include <sys/stat.h>
+
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/rights.h"
 #include "cmd/pid.h"
 #include "cmd/refusal.h"
 #include "cmd/watch.h"
@@ -88,6 +91,23 @@ static struct error *attach_processes(char *const *operands,
 	return err;
 }
 
+/*
+ * What is written about a program of another user is for nobody but us: it has
+ * lines of files, values and names that others may not read.
+ */
+static void attach_keep_private(const struct vec *pids)
+{
+	for (size_t i = 0; i < pids->count; i++) {
+		struct rights rights;
+		struct error *err =
+			rights_of(*(const int *)vec_at(pids, i), &rights);
+
+		if (!err && rights_differ(&rights))
+			umask(0077);
+		error_free(err);
+	}
+}
+
 static struct error *attach_watch(char *const *operands,
 				  struct watch_options *options,
 				  char *const *given, int *ret_status)
@@ -95,6 +115,8 @@ static struct error *attach_watch(char *const *operands,
 	struct vec held = VEC_INIT(struct pidref);
 	struct error *err = attach_processes(operands, options, &held);
 
+	if (!err)
+		attach_keep_private(&options->pids);
 	if (!err)
 		err = watch_program(options, given, ret_status);
 	options->held = NULL;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,6 +83,8 @@ static void core_keep(int pid)
 	int status = CORE_FAILED;
 
 	setpgid(0, 0);
+	/* all that the program knows is in it: gcore would let others read */
+	umask(0077);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	gcore = fork();

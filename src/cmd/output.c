@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -293,6 +294,15 @@ static void output_race_seen(void *context, const struct race *race, bool first)
 	seen->verdict = race->verdict;
 }
 
+/* Files that are made from now on too: baselines, state files, cores. */
+static void output_foreign(void *context)
+{
+	struct output *output = context;
+
+	umask(0077);
+	saved_make_private(&output->saved);
+}
+
 static void output_crash(void *context, const struct crash *crash)
 {
 	struct output *output = context;
@@ -472,6 +482,7 @@ struct session_sink output_sink(struct output *output)
 		.context = output,
 		.started = output_started,
 		.race = output_race_seen,
+		.foreign = output_foreign,
 		.crash = output_crash,
 		.stopped = output_stopped,
 		.status = output_status,

@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "cmd/cmd.h"
 #include "judge/suppress.h"
 
@@ -42,6 +44,20 @@ struct error *saved_open(struct saved *saved, const char *path,
 		.live = true,
 	};
 	return NULL;
+}
+
+void saved_make_private(const struct saved *saved)
+{
+	struct stat st;
+	int fd = saved->file ? fileno(saved->file) : -1;
+
+	/* where the shell or another program opened it, the mode is theirs */
+	if (saved->file == stdout || fd < 0 || fstat(fd, &st) < 0 ||
+	    !S_ISREG(st.st_mode) || (st.st_mode & 0077) == 0)
+		return;
+	if (fchmod(fd, st.st_mode & 0700) < 0)
+		log_warn("%s: others may read it: %s", saved->name,
+			 strerror(errno));
 }
 
 /* A document is written all the same: an empty file would say nothing. */

@@ -34,6 +34,9 @@ struct saved {
 struct error *saved_open(struct saved *saved, const char *path,
 			 const struct renderer_ops *format);
 
+/* From now on it is for nobody but us: mode 0600, if it is a regular file. */
+void saved_make_private(const struct saved *saved);
+
 /*
  * Close it. A document that was not finished, because nothing could be
  * watched, is written as that of a run that failed.

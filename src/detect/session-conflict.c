@@ -278,6 +278,19 @@ static struct error *session_tell_kin(struct session *session,
 	return !err && told ? session_verdict(session, race) : err;
 }
 
+/* With what rights the side's process runs; NULL: ours. */
+static const struct rights *side_rights(const struct wire_side *side,
+					const struct conflict_home *home,
+					struct rights *room)
+{
+	struct error *err = side->present ? rights_of(side->pid, room)
+					  : error_gone;
+	const struct rights *rights = err ? image_rights(home->image) : room;
+
+	error_free(err);
+	return rights;
+}
+
 /*
  * A program's debug information may name any file: it is shown as far as the
  * program's own user may read it.
@@ -289,18 +302,16 @@ static void session_show_source(struct session *session,
 {
 	struct sources *sources = session->config->sources;
 	const struct rights *rights[2];
-	struct rights own[2];
+	struct rights room[2];
 
 	for (int i = 0; i < 2; i++) {
-		const struct wire_side *side = &conflict->wire.sides[i];
-		struct error *err = side->present
-					    ? rights_of(side->pid, &own[i])
-					    : error_gone;
-
-		rights[i] = err ? image_rights(context->homes[i].image)
-				: &own[i];
-		error_free(err);
+		rights[i] = side_rights(&conflict->wire.sides[i],
+					&context->homes[i], &room[i]);
+		/* a program may change its user when it has begun */
+		session_tell_foreign(session, rights[i]);
 	}
+	if (!sources)
+		return;
 	sources->opener = session->opener;
 	sources_describe(sources, race, rights);
 }
@@ -335,7 +346,7 @@ session_new_conflict(struct session *session,
 	if (err)
 		return err;
 	/* the threads run again since the conflict was copied */
-	if (first && session->config->sources)
+	if (first)
 		session_show_source(session, context, conflict, race);
 	if (!session_remember(session, context, conflict, race) ||
 	    (settled && race->verdict != VERDICT_SYNC &&

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/rights.h"
 #include "image/image.h"
 
 /* The payload as the structure its type promises; false if it is too short. */
@@ -121,6 +122,15 @@ static void session_begin(struct session *session,
 				       program->image);
 }
 
+void session_tell_foreign(struct session *session, const struct rights *rights)
+{
+	if (session->foreign_told || !rights || !rights_differ(rights))
+		return;
+	session->foreign_told = true;
+	if (session->sink->foreign)
+		session->sink->foreign(session->sink->context);
+}
+
 static struct error *message_process(struct session *session,
 				     const void *payload, size_t size)
 {
@@ -140,6 +150,7 @@ static struct error *message_process(struct session *session,
 		err = session_refresh(session, program);
 	if (err)
 		return err;
+	session_tell_foreign(session, image_rights(program->image));
 	if (first)
 		session_begin(session, program);
 	if (message.exec) {

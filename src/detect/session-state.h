@@ -39,6 +39,8 @@ struct session_guide {
 /* Of likely sites with the tracer at a time, armed ones too. */
 enum { SESSION_GUIDED = 32 };
 
+struct rights;
+
 struct session {
 	const struct session_config *config;
 	const struct session_sink *sink;
@@ -86,6 +88,7 @@ struct session {
 	bool worth_stopping; /* the conflict at work is a race to stop at */
 	bool done; /* EXITED, or DETACHED after an attach */
 	bool armed_told; /* when the first breakpoint was */
+	bool foreign_told; /* that a process of another user is watched */
 	bool crash_told; /* WIRE_CRASH has come of the first process */
 	unsigned int interrupts; /* SIGINT and SIGTERM */
 	uint64_t interrupt_ns; /* the last of them that counted */
@@ -149,6 +152,9 @@ void session_crash_unseen(struct session *session, int status);
  * An error the session can live with becomes a note; lack of memory does not.
  */
 struct error *session_tolerate(struct session *session, struct error *err);
+
+/* session-message.c: a process with these rights (NULL: ours) is watched. */
+void session_tell_foreign(struct session *session, const struct rights *rights);
 
 /* session-feed.c */
 /* Read the program's maps and tell the tracer what went. */

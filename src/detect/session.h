@@ -134,6 +134,11 @@ struct session_sink {
 	 * taken a suppression back. Borrowed; valid until the session ends.
 	 */
 	void (*race)(void *context, const struct race *race, bool first);
+	/*
+	 * A process of another user is watched: what is written from now on
+	 * is for nobody but us. Called once, before any race in it is told.
+	 */
+	void (*foreign)(void *context);
 	/* A watched process has died by a signal. Borrowed for the call. */
 	void (*crash)(void *context, const struct crash *crash);
 	/* About five times a second. */

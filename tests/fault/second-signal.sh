@@ -17,16 +17,6 @@ waits()
 		[ "$(readlink "/proc/$watcher/fd/$((fd))")" = "$work/slow" ]
 }
 
-has_ended()
-{
-	[ "$(lib_born "$watcher")" = gone ]
-}
-
-untraced()
-{
-	[ "$(sed -n 's/^TracerPid:[[:space:]]*//p' "/proc/$1/status")" = 0 ]
-}
-
 # second_signal FIRST SECOND
 second_signal()
 {
@@ -68,12 +58,14 @@ os.set_blocking(int(sys.argv[1]), True)' "$pipe"
 		not_ok "$what: the first one does not lose the report"
 	fi
 	kill "-$2" "$watcher"
-	await 20 has_ended || builtin kill -9 "$watcher"
+	await 20 grep -qs '^State:[[:space:]]*Z' "/proc/$watcher/status" ||
+		builtin kill -9 "$watcher"
 	wait "$watcher" 2>/dev/null
 	status=$?
 	is "$what: the second one ends racewatch" "$status" \
 		$((128 + $(builtin kill -l "$2")))
-	if ! await 10 untraced "$program"; then
+	if ! await 10 grep -q '^TracerPid:[[:space:]]*0$' \
+		"/proc/$program/status"; then
 		not_ok "$what: the program is let go"
 	elif "$HELPERS_DIR/pristine" "$program" 2>"$work/pristine"; then
 		ok "$what: the program is as it was"
