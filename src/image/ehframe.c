@@ -187,6 +187,8 @@ static struct reader entry_reader(const struct elf_span *table,
 	return reader;
 }
 
+enum { CIE_MAX = 1024 }; /* the part of it that is read */
+
 /* The encoding of the CIE at that offset of the table. */
 static bool cie_at(const struct elf_span *span, uint64_t offset, uint8_t *ret)
 {
@@ -196,6 +198,9 @@ static bool cie_at(const struct elf_span *span, uint64_t offset, uint8_t *ret)
 
 	if (offset > span->size || !next_entry(&table, &entry))
 		return false;
+	/* a CIE is read again and again: a hostile one shall not be long */
+	if (entry.end - entry.start > CIE_MAX)
+		entry.end = entry.start + CIE_MAX;
 	reader = entry_reader(span, &entry);
 	if (read_fixed(&reader, 4) != 0 || !reader.ok)
 		return false;
@@ -279,12 +284,16 @@ bool ehframe_collect(const struct elffile *file, struct vec *ranges)
 {
 	const Elf64_Shdr *section;
 	size_t found = ranges->count;
+	uint64_t left = file->size;
 	struct elf_span span;
 	size_t index = 0;
 
+	/* sections may overlap: in all, no more is read than the file has */
 	while ((section = elffile_section(file, ".eh_frame", &index))) {
-		if (elffile_contents(file, section, &span) &&
-		    !walk(&span, true, ranges))
+		if (!elffile_contents(file, section, &span) || span.size > left)
+			continue;
+		left -= span.size;
+		if (!walk(&span, true, ranges))
 			return false;
 	}
 	if (ranges->count > found)

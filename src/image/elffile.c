@@ -21,6 +21,12 @@
  */
 enum { READ_LIMIT = 4 << 20, SECTION_NAME_MAX = 4096 };
 
+/* Longer names than compilers make, also of C++ templates. */
+enum { STRING_MAX = 64 << 10 };
+
+/* As the kernel has it: all of them are looked at for each address. */
+enum { SEGMENTS_MAX = 65536 / sizeof(Elf64_Phdr) };
+
 const uint8_t *elffile_range(const struct elffile *file, uint64_t offset,
 			     uint64_t size)
 {
@@ -119,7 +125,7 @@ static struct error *load_segments(struct elffile *file, const char *name)
 
 	if (count == PN_XNUM)
 		count = file->section_count > 0 ? file->sections[0].sh_info : 0;
-	if (count > file->size / sizeof(Elf64_Phdr) ||
+	if (count > SEGMENTS_MAX || count > file->size / sizeof(Elf64_Phdr) ||
 	    file->header.e_phentsize != sizeof(Elf64_Phdr))
 		return bad_file(name, bad_headers);
 	file->segments = calloc(count + 1, sizeof(Elf64_Phdr));
@@ -448,8 +454,14 @@ bool elffile_dynamic(const struct elffile *file, int64_t tag, uint64_t *ret)
 
 const char *elf_string(const struct elf_span *table, uint64_t offset)
 {
-	if (offset >= table->size ||
-	    !memchr(table->bytes + offset, '\0', table->size - offset))
+	uint64_t size;
+
+	if (offset >= table->size)
+		return NULL;
+	/* each of many symbols may have the same long name */
+	size = table->size - offset;
+	if (!memchr(table->bytes + offset, '\0',
+		    size < STRING_MAX ? size : STRING_MAX))
 		return NULL;
 	return (const char *)table->bytes + offset;
 }

@@ -15,6 +15,7 @@
 #include "image/elfsyms.h"
 #include "image/elftext.h"
 #include "image/functions.h"
+#include "image/ranges.h"
 
 static bool find_plt(struct elftables *tables)
 {
@@ -48,63 +49,126 @@ struct rseq_descriptor {
 	uint64_t abort;
 };
 
-/*
- * The start address at that place: as in the file, or what a RELATIVE
- * relocation will put there.
- */
-static uint64_t relocated(const struct elffile *file, uint64_t address,
-			  uint64_t value)
+/* What the dynamic linker will write: a base plus addend at offset. */
+struct relative {
+	uint64_t offset;
+	uint64_t addend;
+	size_t order; /* in the table: of several the first counts */
+};
+
+static int compare_relatives(const void *left, const void *right)
+{
+	const struct relative *a = left;
+	const struct relative *b = right;
+
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* All RELATIVE relocations, by place. */
+static bool collect_relatives(const struct elffile *file, struct vec *ret)
 {
 	uint64_t table_address;
 	uint64_t size;
 	struct elf_span table;
 	Elf64_Rela rela;
 
-	if (value != 0 || !elffile_dynamic(file, DT_RELA, &table_address) ||
+	if (!elffile_dynamic(file, DT_RELA, &table_address) ||
 	    !elffile_dynamic(file, DT_RELASZ, &size) ||
 	    !elffile_at(file, table_address, &table))
-		return value;
+		return true;
 	if (table.size > size)
 		table.size = size;
 	for (uint64_t at = 0; at + sizeof(rela) <= table.size;
 	     at += sizeof(rela)) {
+		struct relative relative = { .order = ret->count };
+
 		memcpy(&rela, table.bytes + at, sizeof(rela));
-		if (rela.r_offset == address &&
-		    ELF64_R_TYPE(rela.r_info) == R_X86_64_RELATIVE)
-			return (uint64_t)rela.r_addend;
+		relative.offset = rela.r_offset;
+		relative.addend = (uint64_t)rela.r_addend;
+		if (ELF64_R_TYPE(rela.r_info) == R_X86_64_RELATIVE &&
+		    !vec_push(ret, &relative))
+			return false;
 	}
-	return value;
+	if (ret->count)
+		qsort(ret->items, ret->count, ret->size, compare_relatives);
+	return true;
 }
 
-static bool find_rseq(struct elftables *tables)
+/*
+ * The start address at that place: as in the file, or what a RELATIVE
+ * relocation will put there.
+ */
+static uint64_t relocated(const struct vec *relatives, uint64_t address,
+			  uint64_t value)
+{
+	size_t low = 0;
+	size_t high = relatives->count;
+	const struct relative *found;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		found = vec_at(relatives, middle);
+		if (found->offset < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	found = low < relatives->count ? vec_at(relatives, low) : NULL;
+	return value == 0 && found && found->offset == address ? found->addend
+							       : value;
+}
+
+static bool add_rseq(struct elftables *tables, const struct elf_span *span,
+		     const struct vec *relatives)
 {
 	struct rseq_descriptor descriptor;
-	const Elf64_Shdr *section;
-	struct elf_span span;
-	size_t index = 0;
 
-	while ((section = elffile_section(tables->file, "__rseq_cs", &index))) {
-		if (!elffile_contents(tables->file, section, &span))
-			continue;
-		for (uint64_t at = 0; at + sizeof(descriptor) <= span.size;
-		     at += sizeof(descriptor)) {
-			struct code_range range;
+	for (uint64_t at = 0; at + sizeof(descriptor) <= span->size;
+	     at += sizeof(descriptor)) {
+		struct code_range range;
 
-			memcpy(&descriptor, span.bytes + at,
-			       sizeof(descriptor));
-			range.start = relocated(
-				tables->file,
-				span.address + at +
-					offsetof(struct rseq_descriptor, start),
-				descriptor.start);
-			range.end = range.start + descriptor.length;
-			if (range.end > range.start &&
-			    !vec_push(&tables->rseq, &range))
-				return false;
-		}
+		memcpy(&descriptor, span->bytes + at, sizeof(descriptor));
+		range.start = relocated(relatives,
+					span->address + at +
+						offsetof(struct rseq_descriptor,
+							 start),
+					descriptor.start);
+		range.end = range.start + descriptor.length;
+		if (range.end > range.start && !vec_push(&tables->rseq, &range))
+			return false;
 	}
 	return true;
 }
+
+/* Sections may overlap: in all, no more is read than the file has. */
+static bool find_rseq(struct elftables *tables)
+{
+	struct vec relatives = VEC_INIT(struct relative);
+	uint64_t left = tables->file->size;
+	const Elf64_Shdr *section;
+	struct elf_span span;
+	size_t index = 0;
+	bool ok = true, first = true;
+
+	while (ok &&
+	       (section = elffile_section(tables->file, "__rseq_cs", &index))) {
+		if (!elffile_contents(tables->file, section, &span) ||
+		    span.size > left)
+			continue;
+		left -= span.size;
+		ok = !first || collect_relatives(tables->file, &relatives);
+		first = false;
+		ok = ok && add_rseq(tables, &span, &relatives);
+	}
+	vec_deinit(&relatives);
+	ranges_unite(&tables->rseq);
+	return ok;
+}
+
+enum { NAME_COMPARED = 256 };
 
 static int compare_data(const void *left, const void *right)
 {
@@ -116,7 +180,8 @@ static int compare_data(const void *left, const void *right)
 	/* of several names for one place the best comes last */
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
-	return strcmp(b->name, a->name);
+	/* of two long names that begin alike any will do */
+	return strncmp(b->name, a->name, NAME_COMPARED);
 }
 
 static bool collect(struct elftables *tables)

@@ -16,6 +16,7 @@
 #include "image/elfsyms.h"
 #include "image/elftables.h"
 #include "image/functions.h"
+#include "image/ranges.h"
 
 struct elftext {
 	struct elffile *file;
@@ -201,25 +202,14 @@ bool elftext_readonly(const struct elftext *text, uint64_t address,
 	return false;
 }
 
-static bool in_ranges(const struct vec *ranges, uint64_t address)
-{
-	for (size_t i = 0; i < ranges->count; i++) {
-		const struct code_range *range = vec_at(ranges, i);
-
-		if (address >= range->start && address < range->end)
-			return true;
-	}
-	return false;
-}
-
 bool elftext_in_plt(const struct elftext *text, uint64_t address)
 {
-	return in_ranges(&tables_of(text)->plt, address);
+	return ranges_hold(&tables_of(text)->plt, address);
 }
 
 bool elftext_in_rseq(const struct elftext *text, uint64_t address)
 {
-	return in_ranges(&tables_of(text)->rseq, address);
+	return ranges_hold(&tables_of(text)->rseq, address);
 }
 
 const char *elftext_data_symbol(const struct elftext *text, uint64_t address,

@@ -18,6 +18,9 @@
 #include "image/elffile.h"
 #include "image/elfsyms.h"
 #include "image/elftext.h"
+#include "image/ranges.h"
+
+enum { NAME_COMPARED = 256 };
 
 static int compare_symbols(const void *left, const void *right)
 {
@@ -28,7 +31,8 @@ static int compare_symbols(const void *left, const void *right)
 		return a->start < b->start ? -1 : 1;
 	if (a->rank != b->rank)
 		return a->rank > b->rank ? -1 : 1;
-	return strcmp(a->name, b->name);
+	/* of two long names that begin alike any will do */
+	return strncmp(a->name, b->name, NAME_COMPARED);
 }
 
 static int compare_ranges(const void *left, const void *right)
@@ -124,19 +128,6 @@ static bool looks_like_plt(const struct elffile *file, uint64_t start,
 	return starts_with(&at, end, "\xff\x25", 2); /* jmp *x(%rip) */
 }
 
-/* The earliest PLT range that overlaps [start, end), or NULL. */
-static const struct code_range *plt_overlap(const struct vec *plt,
-					    uint64_t start, uint64_t end)
-{
-	for (size_t i = 0; i < plt->count; i++) {
-		const struct code_range *range = vec_at(plt, i);
-
-		if (range->start < end && range->end > start)
-			return range;
-	}
-	return NULL;
-}
-
 struct merge {
 	const struct elffile *file;
 	struct function_sources *sources;
@@ -144,6 +135,7 @@ struct merge {
 	size_t next_symbol;
 	size_t next_range;
 	size_t plt_sections; /* the PLT ranges that sections told */
+	size_t plt_cursor; /* of ranges_overlap() */
 	struct vec *functions;
 };
 
@@ -162,7 +154,8 @@ static bool merge_add(struct merge *merge, const struct elf_function *function)
 	if (end > limit || end < function->start)
 		cut.size = limit - function->start;
 	end = cut.start + cut.size;
-	if (plt_overlap(merge->sources->plt, cut.start, end))
+	if (ranges_overlap(merge->sources->plt, &merge->plt_cursor, cut.start,
+			   end))
 		return true;
 	if (!cut.name && merge->plt_sections == 0 &&
 	    looks_like_plt(merge->file, cut.start, cut.size)) {
@@ -223,6 +216,7 @@ bool functions_merge(const struct elffile *file,
 	bool more = true;
 	bool ok = ehframe_collect(file, &merge.ranges);
 
+	ranges_unite(sources->plt);
 	sort(&sources->code, compare_symbols);
 	sort(&merge.ranges, compare_ranges);
 	unite_symbols(&sources->code);

@@ -13,10 +13,6 @@
 
 struct elffile;
 
-struct code_range {
-	uint64_t start, end; /* [start, end) */
-};
-
 struct function_sources {
 	struct vec code; /* of struct elf_symbol; sorted by the merge */
 	/* struct code_range; what is found by its looks is appended */

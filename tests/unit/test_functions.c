@@ -5,6 +5,7 @@
  * files, in test_elftext.c.
  */
 #include "image/functions.h"
+#include "image/ranges.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
