@@ -155,7 +155,6 @@ static void session_insisted(struct session *session, int number)
 	if (session->interrupts >= enough)
 		session_interrupt(session, number);
 }
-}
 
 /*
  * A signal to racewatch is meant for the program, unless the terminal sent it

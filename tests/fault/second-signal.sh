@@ -58,7 +58,7 @@ os.set_blocking(int(sys.argv[1]), True)' "$pipe"
 		not_ok "$what: the first one does not lose the report"
 	fi
 	kill "-$2" "$watcher"
-	await 20 grep -qs '^State:[[:space:]]*Z' "/proc/$watcher/status" ||
+	await 20 sh -c "! grep -qs '^State:.[RSDTt]' /proc/$watcher/status" ||
 		builtin kill -9 "$watcher"
 	wait "$watcher" 2>/dev/null
 	status=$?
