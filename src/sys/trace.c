@@ -4,11 +4,13 @@
  */
 #include "sys/trace.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 
 #include "base/error.h"
@@ -215,6 +217,17 @@ struct error *trace_set_rip(pid_t tid, uint64_t rip)
 		return err;
 	regs.rip = rip;
 	return trace_set_registers(tid, &regs);
+}
+
+struct error *trace_vectors(pid_t tid, uint8_t *area, size_t most,
+			    size_t *ret_size)
+{
+	struct iovec iov = { .iov_base = area, .iov_len = most };
+
+	if (!trace_do(PTRACE_GETREGSET, tid, NT_X86_XSTATE, (uintptr_t)&iov))
+		return trace_error(tid, "read vector registers of");
+	*ret_size = iov.iov_len;
+	return NULL;
 }
 
 struct error *trace_event_message(pid_t tid, unsigned long *ret)

@@ -8,6 +8,7 @@
 #define SYS_TRACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -35,6 +36,13 @@ struct error *trace_registers(pid_t tid, struct x86_registers *ret);
 /* All general registers are written; fs/gs bases and orig_rax too. */
 struct error *trace_set_registers(pid_t tid, const struct x86_registers *regs);
 struct error *trace_set_rip(pid_t tid, uint64_t rip);
+
+/*
+ * The vector registers: as much of the area that XSAVE writes, in its standard
+ * format, as fits into `most' bytes.
+ */
+struct error *trace_vectors(pid_t tid, uint8_t *area, size_t most,
+			    size_t *ret_size);
 
 struct error *trace_event_message(pid_t tid, unsigned long *ret);
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The XSAVE area; see vectors.h. Where a part lies, CPUID tells (leaf 0xd):
+ * processors differ in it.
+ */
+#include "x86/vectors.h"
+
+#include <cpuid.h>
+#include <string.h>
+
+enum {
+	XSAVE_LEGACY = 512,
+	XSAVE_XMM = 160, /* of XMM0, in the legacy region */
+	XSAVE_HEADER_END = 576,
+
+};
+
+/* State components, SDM volume 1, 13.1. */
+enum { PART_SSE = 1, PART_AVX = 2, PART_MASK = 5, PART_ZMM = 6, PART_HIGH = 7 };
+
+struct area {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t present; /* XSTATE_BV: the others are in their first state */
+};
+
+/* The bytes of a part; NULL if they are all zero, or not there. */
+static const uint8_t *area_part(const struct area *area, unsigned int part,
+				size_t least)
+{
+	unsigned int size = 0, offset = 0, c = 0, d = 0;
+
+	if (!(area->present >> part & 1) ||
+	    !__get_cpuid_count(0xd, part, &size, &offset, &c, &d) ||
+	    size < least || offset < XSAVE_HEADER_END || offset > area->size ||
+	    area->size - offset < least)
+		return NULL;
+	return area->bytes + offset;
+}
+
+void vectors_read(const uint8_t *bytes, size_t size, struct x86_vectors *ret)
+{
+	struct area area = { .bytes = bytes, .size = size };
+	const uint8_t *part;
+
+	memset(ret, 0, sizeof(*ret));
+	if (size < XSAVE_HEADER_END)
+		return;
+	memcpy(&area.present, bytes + XSAVE_LEGACY, sizeof(area.present));
+	ret->known = true;
+	for (int i = 0; i < 16 && (area.present >> PART_SSE & 1); i++)
+		memcpy(ret->reg[i], bytes + XSAVE_XMM + 16 * i, 16);
+	part = area_part(&area, PART_AVX, 256);
+	for (int i = 0; part && i < 16; i++)
+		memcpy(ret->reg[i] + 16, part + 16 * i, 16);
+	part = area_part(&area, PART_MASK, sizeof(ret->mask));
+	if (part)
+		memcpy(ret->mask, part, sizeof(ret->mask));
+	part = area_part(&area, PART_ZMM, 512);
+	for (int i = 0; part && i < 16; i++)
+		memcpy(ret->reg[i] + 32, part + 32 * i, 32);
+	part = area_part(&area, PART_HIGH, 1024);
+	for (int i = 0; part && i < 16; i++)
+		memcpy(ret->reg[16 + i], part + 64 * i, 64);
+}

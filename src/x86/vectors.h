@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The vector and mask registers of a thread, from the area that XSAVE writes
+ * and ptrace(2) copies (NT_X86_XSTATE; Intel SDM volume 1, 13.4).
+ */
+#ifndef X86_VECTORS_H
+#define X86_VECTORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	X86_VECTORS = 32,
+	X86_VECTOR_BYTES = 64,
+	X86_MASKS = 8,
+};
+
+struct x86_vectors {
+	bool known;
+	uint8_t reg[X86_VECTORS][X86_VECTOR_BYTES];
+	uint64_t mask[X86_MASKS];
+};
+
+/*
+ * Read the area in the standard format, as this machine lays it out. *ret is
+ * all unknown if it is too short for anything.
+ */
+void vectors_read(const uint8_t *area, size_t size, struct x86_vectors *ret);
+
+#endif
