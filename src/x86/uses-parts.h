@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the files of uses.h share: the thread that is executed. Only for
+ * src/x86/uses*.c and their test.
+ */
+#ifndef X86_USES_PARTS_H
+#define X86_USES_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "x86/uses-number.h"
+#include "x86/uses.h"
+
+struct cs_insn;
+
+/* Bytes, and sets of their bits. */
+struct vector {
+	uint8_t value[X86_VECTOR_BYTES];
+	uint8_t asked[X86_VECTOR_BYTES], unknown[X86_VECTOR_BYTES];
+};
+
+enum { USES_CELLS = 256 };
+
+/* A byte that was stored since. */
+struct stored {
+	uint64_t address;
+	uint8_t value, asked, unknown;
+};
+
+struct uses_state {
+	struct number gpr[16];
+	struct vector vectors[X86_VECTORS];
+	struct number masks[X86_MASKS];
+	struct flags flags;
+	uint64_t rip;
+	struct stored stored[USES_CELLS];
+	unsigned int stored_count;
+	/* a decision was made by a value with asked bits, and not by those */
+	bool examined;
+	bool narrowed; /* of a vector with asked bits, those were left out */
+	bool searched; /* elements were compared all at once */
+};
+
+struct uses_run {
+	const struct uses_thread *thread;
+	const struct uses_question *question;
+	struct uses_state state;
+	bool first; /* at the instruction in question */
+	uint64_t at; /* the instruction that is executed */
+	bool ended;
+	enum uses_answer answer; /* when ended */
+	uint64_t where; /* and the instruction at which it was */
+	unsigned int *steps; /* of all ways */
+	uint32_t origins; /* given so far */
+	unsigned int forks;
+	/* ways that the bytes asked about decide between: do they end alike? */
+	bool compared;
+	/* registers that the instruction wrote */
+	uint32_t wrote_gpr, wrote_vectors, wrote_masks;
+};
+
+/* The run ends with an answer. */
+void uses_end(struct uses_run *run, enum uses_answer answer);
+/* It cannot be told. */
+void uses_give_up(struct uses_run *run);
+/* The thread as it is, at the instruction in question; and that one executed. */
+void uses_begin(struct uses_run *run);
+void uses_execute(struct uses_run *run);
+/* On from there, to an answer. */
+void uses_walk(struct uses_run *run);
+/* uses-ways.c: the instruction at `at' that does not just fall through. */
+void uses_flow(struct uses_run *run, const struct cs_insn *insn,
+	       const struct insn_access *access, uint64_t at);
+/* The number matters: ends the run if any bit of it is asked. */
+void uses_of_number(struct uses_run *run, const struct number *number);
+
+/* uses-memory.c */
+/* At most 64 bytes. Ends the run if the address has asked bits. */
+void uses_load(struct uses_run *run, const struct number *address,
+	       unsigned int size, struct vector *ret);
+void uses_store(struct uses_run *run, const struct number *address,
+		const struct vector *bytes, unsigned int size);
+struct number uses_load_number(struct uses_run *run,
+			       const struct number *address, unsigned int size);
+void uses_store_number(struct uses_run *run, const struct number *address,
+		       const struct number *number, unsigned int size);
+/* Is it the thread's own stack? Others see nothing of it. */
+bool uses_is_own(const struct uses_run *run, uint64_t address);
+bool uses_stored_asked(const struct uses_state *state);
+/* The address of the operand, as far as it is known. */
+struct number uses_address(const struct uses_run *run,
+			   const struct insn_access *insn,
+			   const struct mem_operand *operand);
+
+/* uses-integer.c: false if the instruction is not known there. */
+bool uses_integer(struct uses_run *run, const struct cs_insn *insn,
+		  const struct insn_access *access);
+void uses_set_gpr(struct uses_run *run, uint8_t reg,
+		  const struct number *number, unsigned int size);
+/* scas and cmps with repe or repne, not yet executed: until they end. */
+bool uses_repeated(struct uses_run *run, const struct insn_access *access);
+
+/* uses-vector.c: the same; rip is on the next instruction if true. */
+bool uses_vector(struct uses_run *run, const uint8_t *bytes, size_t size);
+
+/* An instruction on vectors, by its encoding. */
+struct vector_insn {
+	uint8_t map; /* 1: 0F, 2: 0F38, 3: 0F3A */
+	uint8_t prefix; /* 0, 1: 66, 2: F3, 3: F2 */
+	uint8_t opcode;
+	bool vex, evex, wide;
+	unsigned int length; /* of its vectors, bytes */
+	uint8_t reg, second, rm; /* register numbers; rm if not memory */
+	bool memory;
+	uint8_t mask; /* 0: none */
+	bool zeroing, broadcast;
+	uint8_t immediate;
+	struct insn_access access; /* its length; the address in operands[0] */
+};
+
+bool vector_insn_decode(struct decoder *decoder, const uint8_t *bytes,
+			size_t size, uint64_t address, struct vector_insn *ret);
+
+/* uses-moves.c: false if it is no such; and how results are put in place. */
+bool vector_move(struct uses_run *run, const struct vector_insn *insn);
+bool vector_transfer(struct uses_run *run, const struct vector_insn *insn);
+bool vector_half(struct uses_run *run, const struct vector_insn *insn);
+bool vector_broadcast(struct uses_run *run, const struct vector_insn *insn);
+/* What the mask leaves out becomes zero, or stays as it was. */
+void vector_apply_mask(const struct uses_run *run,
+		       const struct vector_insn *insn, unsigned int element,
+		       struct vector *vector);
+/* To the register; legacy instructions leave what is above 16 bytes. */
+void vector_set_result(struct uses_run *run, const struct vector_insn *insn,
+		       uint8_t reg, const struct vector *result);
+/* The operand that may be memory. */
+void uses_source(struct uses_run *run, const struct vector_insn *insn,
+		 unsigned int size, struct vector *ret);
+
+/* uses-elements.c */
+/* One of the operations that make a vector of two; false: none such. */
+bool vector_combine(const struct vector_insn *insn, const struct vector *a,
+		    const struct vector *b, struct vector *ret);
+/* Compare elements; the result a bit for each. False: no such operation. */
+bool vector_compare(const struct vector_insn *insn, const struct vector *a,
+		    const struct vector *b, struct number *ret);
+/* Bytes in one order or another: one operand and an immediate. */
+bool vector_arrange(const struct vector_insn *insn, const struct vector *a,
+		    const struct vector *b, struct vector *ret);
+
+/* uses-mask.c: kmov and its like; false: none such. */
+bool uses_mask(struct uses_run *run, const struct vector_insn *insn);
+
+/* uses-text.c: pcmpistri and pcmpistrm; false: none such. */
+bool uses_text(struct uses_run *run, const struct vector_insn *insn);
+
+/* uses-vector.c, for the others. */
+bool vector_is_asked(const struct vector *vector);
+void uses_set_vector(struct uses_run *run, uint8_t reg,
+		     const struct vector *vector);
+void uses_set_mask(struct uses_run *run, uint8_t reg,
+		   const struct number *number);
+
+#endif
