@@ -218,8 +218,6 @@ static uint8_t fill_memory(const struct vector *vector,
 
 	if (!rule || memory_size(vector, rule->tuple) == 0)
 		return X86_REFUSED_UNDECODABLE;
-	if (vector->mask != 0)
-		return X86_REFUSED_MASKMOV;
 	*memory = *operand;
 	memory->kind = rule->kind;
 	memory->size = memory_size(vector, rule->tuple);
@@ -227,6 +225,9 @@ static uint8_t fill_memory(const struct vector *vector,
 		memory->disp *= displacement_unit(vector, rule->tuple);
 		memory->disp32 = (int32_t)memory->disp;
 	}
+	/* which of its elements are accessed, only the mask register tells */
+	if (vector->mask != 0)
+		return X86_REFUSED_MASKMOV;
 	ret->operand_count = 1;
 	return X86_OK;
 }
