@@ -86,6 +86,15 @@ bool vector_insn_decode(struct decoder *decoder, const uint8_t *bytes,
 		return false;
 	ret->opcode = at[opcode];
 	decoder_decode(decoder, bytes, size, address, &ret->access);
+	if (ret->access.refusal == X86_REFUSED_MASKMOV && !ret->evex) {
+		/* refused without a word of its address */
+		prefixes.rex = ret->rm & 8 ? REX_B : 0;
+		if (at[0] == BYTE_VEX3 && !(at[1] & 0x40))
+			prefixes.rex |= REX_X;
+		decode_address(&prefixes, bytes, size,
+			       prefixes.length + opcode + 1,
+			       &ret->access.operands[0]);
+	}
 	if (ret->access.refusal == X86_REFUSED_UNDECODABLE)
 		return false;
 	/* vzeroupper, and emms */

@@ -68,6 +68,15 @@ enum uses_answer uses_find(const struct uses_thread *thread,
 			   uint64_t *ret_where);
 
 /*
+ * A masked vector move at the address has been executed, the registers are
+ * those after it: what it accessed, from the first byte that its mask selects to
+ * the last; those are *ret_bytes, bit 0 for the first. False: it is none, or its
+ * mask is not known any more. A size of 0: none was selected.
+ */
+bool uses_masked(const struct uses_thread *thread, uint64_t address,
+		 struct mem_access *ret, uint64_t *ret_bytes);
+
+/*
  * The bits of the byte range [start, +size) within the access, for `asked'.
  */
 uint64_t uses_range(const struct mem_access *access, uint64_t start,
