@@ -56,9 +56,12 @@ static void conflict_send(struct engine *engine, struct conflict *conflict)
 		{ conflict->stacks[1], sides[1].stack_size },
 		conflict_birth(engine, &sides[0]),
 		conflict_birth(engine, &sides[1]),
+		{ conflict->machines[0], snapshot_machine_size(&sides[0]) },
+		{ conflict->machines[1], snapshot_machine_size(&sides[1]) },
 	};
 
-	if (!channel_send_parts(&engine->channel, WIRE_CONFLICT, parts, 5))
+	if (!channel_send_parts(&engine->channel, WIRE_CONFLICT, parts,
+				sizeof(parts) / sizeof(parts[0])))
 		engine->stats.dropped++;
 }
 
@@ -123,6 +126,9 @@ struct conflict *conflict_create(const struct stall *stall, int i,
 	wire->sides[0].before = true;
 	wire->sides[0].site = stall->site.id;
 	wire->sides[0].access = access->access;
+	snapshot_machine(stall_memory(stall), stall->hold.thread,
+			 access->access.address, &wire->sides[0],
+			 conflict->machines[0]);
 	return conflict;
 }
 

@@ -16,6 +16,7 @@ struct stall;
 struct conflict {
 	struct wire_conflict wire;
 	uint8_t stacks[2][WIRE_STACK_MAX];
+	uint8_t machines[2][WIRE_MACHINE_MAX];
 };
 
 /*

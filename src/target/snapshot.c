@@ -10,6 +10,7 @@
 #include "sys/memory.h"
 #include "sys/perfwatch.h"
 #include "sys/procfs.h"
+#include "sys/trace.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/thread.h"
@@ -55,6 +56,69 @@ void snapshot_thread(struct thread *thread, const struct x86_registers *regs,
 	/* a thread without a stack still has its innermost frame */
 	error_free(err);
 	ret->stack_size = (uint32_t)size;
+}
+
+static bool machine_has(const struct wire_machine *machine, uint64_t address)
+{
+	for (uint32_t i = 0; i < machine->window_count; i++) {
+		const struct wire_window *window = &machine->windows[i];
+		uint64_t offset = address - window->address;
+
+		/* a vector at the address is there as well */
+		if (offset < window->size &&
+		    window->size - offset >= X86_ACCESS_MAX)
+			return true;
+	}
+	return false;
+}
+
+/* Memory around the address: from some bytes before it, if there are any. */
+static void machine_add(const struct memory *memory,
+			struct wire_machine *machine, uint64_t address,
+			uint8_t *bytes)
+{
+	struct wire_window *window = &machine->windows[machine->window_count];
+	size_t size = 0;
+
+	if (address < PAGE || address >> 47 != 0 ||
+	    machine->window_count == WIRE_WINDOWS_MAX ||
+	    machine_has(machine, address))
+		return;
+	window->address = (address & ~UINT64_C(63)) - 64;
+	error_free(memory_read(memory, window->address, bytes, WIRE_WINDOW,
+			       &size));
+	if (size <= 64) {
+		window->address += 64;
+		error_free(memory_read(memory, window->address, bytes,
+				       WIRE_WINDOW, &size));
+	}
+	window->size = (uint32_t)size;
+	machine->window_count += size > 0;
+}
+
+void snapshot_machine(const struct memory *memory, const struct thread *thread,
+		      uint64_t address, struct wire_side *ret, uint8_t *bytes)
+{
+	struct wire_machine *machine = &ret->machine;
+	size_t size = 0;
+
+	*machine = (struct wire_machine){ 0 };
+	if (thread)
+		error_free(trace_vectors(thread->tid, bytes, WIRE_VECTORS_MAX,
+					 &size));
+	machine->vectors_size = (uint32_t)size;
+	for (int i = -1; i < 16; i++)
+		machine_add(memory, machine, i < 0 ? address : ret->regs.gpr[i],
+			    bytes + snapshot_machine_size(ret));
+}
+
+size_t snapshot_machine_size(const struct wire_side *side)
+{
+	size_t size = side->machine.vectors_size;
+
+	for (uint32_t i = 0; i < side->machine.window_count; i++)
+		size += side->machine.windows[i].size;
+	return size;
 }
 
 void snapshot_sample(const struct engine *engine,

@@ -6,6 +6,7 @@
 #ifndef TARGET_SNAPSHOT_H
 #define TARGET_SNAPSHOT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "wire/message.h"
@@ -26,5 +27,14 @@ void snapshot_thread(struct thread *thread, const struct x86_registers *regs,
 void snapshot_sample(const struct engine *engine,
 		     const struct perfring_sample *sample,
 		     struct wire_side *ret, uint8_t *stack);
+
+/*
+ * The vector registers of the thread (NULL: it runs on), and memory near the
+ * address and what ret->regs point to. `bytes' has WIRE_MACHINE_MAX.
+ */
+void snapshot_machine(const struct memory *memory, const struct thread *thread,
+		      uint64_t address, struct wire_side *ret, uint8_t *bytes);
+/* How many of them are filled. */
+size_t snapshot_machine_size(const struct wire_side *side);
 
 #endif

@@ -306,6 +306,9 @@ static void stall_collide(struct engine *engine, struct stall *stall, int i,
 		side->before = true;
 		side->site = arrival->site.id;
 		side->access = arrival->accesses[j].access;
+		snapshot_machine(&arrival->hold.thread->process->space->memory,
+				 arrival->hold.thread, side->access.address,
+				 side, conflict->machines[1]);
 		moment_take(engine, stall, arrival->hold.thread,
 			    &conflict->wire);
 	}
@@ -640,6 +643,10 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 
 		stall_place_trap(engine, slots, thread, &conflict->wire);
 		snapshot_thread(thread, &regs, side, conflict->stacks[1]);
+		snapshot_machine(&thread->process->space->memory, thread,
+				 stall->accesses[access].access.address +
+					 conflict->wire.shift,
+				 side, conflict->machines[1]);
 		if (regs.orig_rax < SYSCALL_MAX)
 			side->syscall = (int32_t)regs.orig_rax;
 		moment_take(engine, stall, thread, &conflict->wire);
@@ -648,6 +655,19 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 	stall_end(engine, stall, WIRE_RACED);
 	conflict_finish(engine, conflict);
 	return true;
+}
+
+/* Its vector registers have changed since, its memory hardly. */
+static void stall_sample_memory(const struct engine *engine,
+				const struct perfring_sample *sample,
+				struct conflict *conflict)
+{
+	const struct process *process = engine_process(engine, sample->pid);
+
+	if (process)
+		snapshot_machine(&process->space->memory, NULL, sample->address,
+				 &conflict->wire.sides[1],
+				 conflict->machines[1]);
 }
 
 void stall_sample(struct engine *engine, int slot, uint64_t generation,
@@ -670,6 +690,7 @@ void stall_sample(struct engine *engine, int slot, uint64_t generation,
 
 		conflict->wire.trap_address = sample->address;
 		snapshot_sample(engine, sample, side, conflict->stacks[1]);
+		stall_sample_memory(engine, sample, conflict);
 		if (sample->from_kernel)
 			side->syscall = -2;
 		moment_take(engine, stall, NULL, &conflict->wire);

@@ -27,6 +27,28 @@ struct wire_birth {
 	uint32_t stack_size; /* bytes of it that follow the structure */
 };
 
+/*
+ * The vector registers of a thread, and memory near what its registers point
+ * to: what is needed to tell which bytes of a load it uses (x86/uses.h).
+ */
+enum {
+	WIRE_VECTORS_MAX = 2816, /* what x86/vectors.h reads of the area */
+	WIRE_WINDOWS_MAX = 18,
+	WIRE_WINDOW = 384,
+	WIRE_MACHINE_MAX = WIRE_VECTORS_MAX + WIRE_WINDOWS_MAX * WIRE_WINDOW,
+};
+
+struct wire_window {
+	uint64_t address;
+	uint32_t size; /* bytes of it that follow the structure */
+};
+
+struct wire_machine {
+	uint32_t vectors_size; /* the XSAVE area, before the windows; or 0 */
+	uint32_t window_count;
+	struct wire_window windows[WIRE_WINDOWS_MAX];
+};
+
 struct wire_side {
 	bool present; /* false: unknown origin */
 	bool before; /* stands before its access (stalled, collision) */
@@ -44,6 +66,7 @@ struct wire_side {
 	uint64_t stack_address;
 	uint32_t stack_size; /* bytes of it that follow the structure */
 	struct wire_birth birth;
+	struct wire_machine machine;
 };
 
 struct wire_conflict {

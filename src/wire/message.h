@@ -44,8 +44,8 @@ enum wire_type {
 	WIRE_RETURNED, /* struct wire_returned[]: sites no longer armed */
 	WIRE_SAMPLE, /* struct wire_sample: a stall has ended, or was not begun */
 	/*
-	 * struct wire_conflict, then stack bytes: of side 0, side 1, the birth
-	 * of side 0 and that of side 1
+	 * struct wire_conflict; stack bytes: of side 0, side 1, their births;
+	 * vectors and windows of side 0, side 1
 	 */
 	WIRE_CONFLICT,
 	WIRE_CRASH, /* struct wire_crash, stack bytes: before PROCESS_ENDED */
