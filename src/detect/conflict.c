@@ -10,6 +10,7 @@
 #include "base/syscalls.h"
 #include "detect/evidence.h"
 #include "detect/scan.h"
+#include "detect/used.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "image/variables.h"
@@ -181,6 +182,7 @@ static void side_access(struct conflict_side *side,
 	}
 	if (nearest > 0 && nearest < UINT64_MAX)
 		side->access.address = side_aligned(side, watched);
+	side->guessed = nearest > 0;
 }
 
 /* A thread that has made its access. */
@@ -318,14 +320,33 @@ static void conflict_infer(struct conflict *conflict)
 		racing->kind = ACCESS_WRITE;
 }
 
+/* Does the mask of the racing side select any of the watched bytes? */
+static bool conflict_selects(const struct conflict *conflict)
+{
+	const struct conflict_side *side = &conflict->sides[1];
+	struct mem_access watched = conflict->sides[0].access;
+
+	watched.address += conflict->wire.shift;
+	for (uint32_t i = 0; i < side->access.size; i++) {
+		struct mem_access byte = { side->access.address + i, 1, 0 };
+
+		if ((side->selected >> i & 1) &&
+		    mem_access_overlap(&byte, &watched))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Did the other side touch the watched bytes? A masked move traps for bytes of
  * its operand that the mask leaves out (seen with AVX-512 on AMD processors; SDM
- * volume 3, 17.2.4 makes no promise), and memset's last store is one. The mask
- * is not known any more, but bytes that changed were not left out.
+ * volume 3, 17.2.4 makes no promise), and memset's last store is one. Where the
+ * mask is not known any more, bytes that changed were not left out.
  */
 static bool conflict_is_shown(const struct conflict *conflict)
 {
+	if (conflict->sides[1].masked)
+		return conflict_selects(conflict);
 	switch (conflict->sides[1].insn.refusal) {
 	case X86_REFUSED_MASKMOV:
 	case X86_REFUSED_GATHER:
@@ -416,14 +437,31 @@ uint64_t conflict_place(const struct conflict_context *context,
 	return address;
 }
 
-enum { CONFLICT_STACKS = 4 };
+/* The stacks, and then what is known of the sides' registers and memory. */
+enum { CONFLICT_STACKS = 4, CONFLICT_PARTS = 6 };
+
+/* Bytes that wire->machine says to follow; false if it cannot be. */
+static bool conflict_machine_size(const struct wire_machine *machine,
+				  size_t *ret)
+{
+	*ret = machine->vectors_size;
+	if (machine->window_count > WIRE_WINDOWS_MAX ||
+	    machine->vectors_size > WIRE_VECTORS_MAX)
+		return false;
+	for (uint32_t i = 0; i < machine->window_count; i++) {
+		if (machine->windows[i].size > WIRE_WINDOW)
+			return false;
+		*ret += machine->windows[i].size;
+	}
+	return true;
+}
 
 /* Where in the payload each of them begins. */
 static bool conflict_stacks(const struct wire_conflict *wire,
 			    const uint8_t *payload, size_t size,
-			    const uint8_t *ret[CONFLICT_STACKS])
+			    const uint8_t *ret[CONFLICT_PARTS])
 {
-	const size_t sizes[CONFLICT_STACKS] = {
+	size_t sizes[CONFLICT_PARTS] = {
 		wire->sides[0].stack_size,
 		wire->sides[1].stack_size,
 		wire->sides[0].birth.stack_size,
@@ -431,7 +469,10 @@ static bool conflict_stacks(const struct wire_conflict *wire,
 	};
 	size_t at = sizeof(*wire);
 
-	for (int i = 0; i < CONFLICT_STACKS; i++) {
+	if (!conflict_machine_size(&wire->sides[0].machine, &sizes[4]) ||
+	    !conflict_machine_size(&wire->sides[1].machine, &sizes[5]))
+		return false;
+	for (int i = 0; i < CONFLICT_PARTS; i++) {
 		if (sizes[i] > size - at)
 			return false;
 		ret[i] = payload + at;
@@ -444,7 +485,7 @@ struct error *conflict_read(const struct conflict_context *context,
 			    const void *payload, size_t size,
 			    struct conflict *ret)
 {
-	const uint8_t *stacks[CONFLICT_STACKS];
+	const uint8_t *stacks[CONFLICT_PARTS];
 	struct error *err;
 
 	if (size < sizeof(ret->wire))
@@ -459,14 +500,19 @@ struct error *conflict_read(const struct conflict_context *context,
 		if (err)
 			return err;
 		ret->sides[i].birth_stack = stacks[2 + i];
+		ret->sides[i].machine = stacks[CONFLICT_STACKS + i];
 	}
+	used_place_masked(&ret->sides[1]);
 	conflict_infer(ret);
 	conflict_overlap(ret);
 	ret->race = !(ret->sides[0].access.kind == ACCESS_READ &&
 		      ret->sides[1].access.kind == ACCESS_READ) &&
 		    ret->sides[1].rule != RULE_GO_CHECK &&
-		    conflict_is_shown(ret) && conflict_side_uses(ret, 0) &&
-		    conflict_side_uses(ret, 1);
+		    conflict_is_shown(ret);
+	ret->unused = ret->race &&
+		      (!conflict_side_uses(ret, 0) ||
+		       !conflict_side_uses(ret, 1) || !used_overlap(ret));
+	ret->race = ret->race && !ret->unused;
 	err = variables_prepare(context->homes[0].image, ret->overlap.address);
 	if (err)
 		return err;

@@ -44,12 +44,17 @@ struct conflict_context {
 struct conflict_side {
 	const struct wire_side *wire; /* in the message */
 	const uint8_t *birth_stack; /* wire->birth.stack_size bytes there */
+	const uint8_t *machine; /* vectors and windows of wire->machine */
 	const struct conflict_home *home;
 	struct module *module; /* of the instruction; NULL: not known */
 	uint64_t insn_address; /* run-time; 0: not known */
 	struct insn_access insn;
 	/* what it accessed; kind ACCESS_NONE: not known; size 0: not known */
 	struct mem_access access;
+	bool guessed; /* the address of it */
+	/* of a masked move: the bytes of the access that the mask selects */
+	bool masked;
+	uint64_t selected; /* bit 0: the first byte */
 	enum rule rule; /* how the instruction is judged */
 	/* why it counts as synchronization, see evidence.h; or NULL */
 	const char *sync;
@@ -67,6 +72,8 @@ struct conflict {
 	/* the bytes both touched, as far as that is known; where side 0 has them */
 	struct mem_access overlap;
 	bool race; /* false: two reads, after all, or nothing shown */
+	/* no race, since the reading side makes no use of the bytes */
+	bool unused;
 	/* equal for conflicts that would be described equally */
 	uint64_t key;
 };

@@ -424,7 +424,14 @@ static struct error *session_read(struct session *session,
 		return session_known_conflict(session, context, conflict,
 					      ret_done);
 	*ret_done = true;
-	session->counts.read_read++;
+	if (conflict->unused)
+		session->counts.unused++;
+	else
+		session->counts.read_read++;
+	log_debug(LOG_DETECT, "no race at 0x%llx: %s",
+		  (unsigned long long)conflict->overlap.address,
+		  conflict->unused ? "the bytes are loaded, but not used"
+				   : "two reads, or nothing shown");
 	return NULL;
 }
 

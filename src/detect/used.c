@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A conflict's side as x86/uses wants it; see used.h.
+ */
+#include "detect/used.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "detect/conflict.h"
+#include "detect/scan.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "x86/uses.h"
+
+/* Instructions and constants: what stays as it is in the file. */
+static size_t file_bytes(const struct conflict_side *side, uint64_t address,
+			 uint8_t *bytes, size_t size)
+{
+	const struct module *module =
+		image_module_at(side->home->image, address);
+	const uint8_t *from;
+	size_t left = 0;
+
+	if (!module || !module->text)
+		return 0;
+	from = elftext_bytes(module->text, address - module->bias, &left);
+	if (!from)
+		return 0;
+	if (left < size)
+		size = left;
+	memcpy(bytes, from, size);
+	return size;
+}
+
+static size_t side_code(void *context, uint64_t address, uint8_t *bytes,
+			size_t size)
+{
+	return file_bytes(context, address, bytes, size);
+}
+
+static bool copy_within(const uint8_t *from, uint64_t start, uint64_t length,
+			uint64_t address, uint8_t *bytes, size_t size)
+{
+	uint64_t offset = address - start;
+
+	if (offset >= length || length - offset < size)
+		return false;
+	memcpy(bytes, from + offset, size);
+	return true;
+}
+
+static bool side_windows(const struct conflict_side *side, uint64_t address,
+			 uint8_t *bytes, size_t size)
+{
+	const struct wire_machine *machine = &side->wire->machine;
+	const uint8_t *from = side->machine + machine->vectors_size;
+
+	for (uint32_t i = 0; i < machine->window_count; i++) {
+		const struct wire_window *window = &machine->windows[i];
+
+		if (copy_within(from, window->address, window->size, address,
+				bytes, size))
+			return true;
+		from += window->size;
+	}
+	return false;
+}
+
+static bool side_memory(void *context, uint64_t address, uint8_t *bytes,
+			size_t size)
+{
+	const struct conflict_side *side = context;
+	const struct module *module;
+
+	if (copy_within(side->stack, side->wire->stack_address,
+			side->wire->stack_size, address, bytes, size) ||
+	    side_windows(side, address, bytes, size))
+		return true;
+	module = image_module_at(side->home->image, address);
+	return module && module->text &&
+	       elftext_readonly(module->text, address - module->bias, size) &&
+	       file_bytes(side, address, bytes, size) == size;
+}
+
+/* Of the bytes that the stalled side is about to access. */
+static uint64_t changed_bytes(const struct conflict *conflict)
+{
+	uint64_t changed = 0;
+
+	for (uint32_t i = 0; i < X86_ACCESS_MAX; i++) {
+		if (conflict->wire.before[i] != conflict->wire.after[i])
+			changed |= UINT64_C(1) << i;
+	}
+	return changed;
+}
+
+/*
+ * What the writing side may have written of the bytes in which the two meet. Of
+ * one that nobody saw, what has changed;
+ * of a repeated string instruction only the last element is known, so what it
+ * has still to do, and what has changed, are taken as well.
+ */
+static uint64_t asked_bytes(const struct conflict *conflict, int reader)
+{
+	const struct conflict_side *side = &conflict->sides[reader];
+	const struct conflict_side *other = &conflict->sides[1 - reader];
+	uint64_t shift = reader == 1 ? conflict->wire.shift : 0;
+	uint64_t asked = uses_range(&side->access,
+				    conflict->overlap.address + shift,
+				    conflict->overlap.size);
+	uint64_t left;
+
+	if (!other->wire->present)
+		return changed_bytes(conflict);
+	if (reader == 1 || other->insn.rep == X86_REP_NONE)
+		return asked;
+	left = other->wire->regs.gpr[X86_RCX];
+	if (left > X86_ACCESS_MAX)
+		left = X86_ACCESS_MAX;
+	left *= other->access.size;
+	asked |= uses_range(&side->access,
+			    other->wire->regs.rflags & 1u << 10
+				    ? conflict->overlap.address - left
+				    : conflict->overlap.address,
+			    conflict->overlap.size + left);
+	return asked | changed_bytes(conflict);
+}
+
+/*
+ * It cannot be computed, but is a search: one for the end of a string would
+ * end at the first zero.
+ */
+static bool ends_before(const struct uses_question *question)
+{
+	for (uint32_t i = 0; i < question->access.size; i++) {
+		if (question->asked >> i & 1)
+			return false;
+		if (question->bytes[i] == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The side as x86/uses wants it; its vectors are kept by the caller. */
+static struct uses_thread side_thread(const struct conflict_side *side,
+				      struct x86_vectors *vectors)
+{
+	vectors_read(side->machine, side->wire->machine.vectors_size, vectors);
+	return (struct uses_thread){
+		.decoder = side->home->scanner->decoder,
+		.regs = &side->wire->regs,
+		.vectors = vectors,
+		.code = side_code,
+		.memory = side_memory,
+		.context = (void *)side,
+	};
+}
+
+static bool side_bytes(const struct conflict *conflict, int i,
+		       struct uses_question *question)
+{
+	const struct conflict_side *side = &conflict->sides[i];
+
+	if (i == 0) {
+		memcpy(question->bytes, conflict->wire.before,
+		       sizeof(question->bytes));
+		return true;
+	}
+	return side_memory((void *)side, side->access.address, question->bytes,
+			   side->access.size);
+}
+
+void used_place_masked(struct conflict_side *side)
+{
+	struct x86_vectors vectors;
+	struct uses_thread thread = side_thread(side, &vectors);
+	struct mem_access access;
+	uint64_t selected;
+
+	if (!side->wire->present || side->wire->before || side->kernel ||
+	    side->insn.refusal != X86_REFUSED_MASKMOV ||
+	    !uses_masked(&thread, side->insn_address, &access, &selected))
+		return;
+	side->masked = true;
+	side->access = access;
+	side->selected = selected;
+}
+
+static bool is_load(const struct conflict_side *side)
+{
+	return side->wire->present && !side->kernel && !side->guessed &&
+	       side->insn_address != 0 && side->insn.length != 0 &&
+	       side->insn.refusal == X86_OK &&
+	       side->access.kind == ACCESS_READ && side->access.size > 1 &&
+	       side->access.size <= X86_ACCESS_MAX;
+}
+
+static bool side_uses(const struct conflict *conflict, int i)
+{
+	const struct conflict_side *side = &conflict->sides[i];
+	static const char *const answers[] = {
+		[USES_NONE] = "not used",
+		[USES_SOME] = "used",
+		[USES_UNKNOWN] = "cannot be told",
+		[USES_UNKNOWN_SEARCH] = "cannot be told, a search",
+	};
+	struct x86_vectors vectors;
+	struct uses_question question = {
+		.address = side->insn_address,
+		.done = !side->wire->before,
+		.access = side->access,
+		.asked = asked_bytes(conflict, i),
+	};
+	struct uses_thread thread = side_thread(side, &vectors);
+	enum uses_answer answer;
+	uint64_t where;
+
+	if (question.asked == 0 || !side_bytes(conflict, i, &question))
+		return true;
+	vectors_read(side->machine, side->wire->machine.vectors_size, &vectors);
+	answer = uses_find(&thread, &question, &where);
+	log_debug(
+		LOG_DETECT, "%s at %s+0x%llx of bytes 0x%llx: %s, at %s+0x%llx",
+		question.done ? "load" : "held load",
+		side->module ? side->module->path : "?",
+		(unsigned long long)(side->insn_address -
+				     (side->module ? side->module->bias : 0)),
+		(unsigned long long)question.asked, answers[answer],
+		side->module ? side->module->path : "?",
+		(unsigned long long)(where -
+				     (side->module ? side->module->bias : 0)));
+	if (answer == USES_UNKNOWN_SEARCH)
+		return !ends_before(&question);
+	return answer != USES_NONE;
+}
+
+bool used_overlap(const struct conflict *conflict)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct conflict_side *other = &conflict->sides[1 - i];
+
+		if (is_load(&conflict->sides[i]) &&
+		    (other->access.kind & ACCESS_WRITE) &&
+		    (other->access.size != 0 || !other->wire->present) &&
+		    !side_uses(conflict, i))
+			return false;
+	}
+	return true;
+}
