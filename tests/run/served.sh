@@ -123,6 +123,11 @@ fi
 # Started, with its children; the numbers of rounds are fixed.
 for backend in ptrace perf; do
 	for target in "serves_pages.O2 x300 missing" "serves_files.O2 x20"; do
+		# to stop a thread that waits for a file's page takes until that
+		# is served: with ptrace all are stopped for each watchpoint,
+		# which takes this program too long on a loaded machine
+		[ "$backend ${target%% *}" = "ptrace serves_files.O2" ] &&
+			continue
 		# shellcheck disable=SC2086 # words
 		RUN_TIMEOUT=120 run run --follow all --backend "$backend" \
 			--rate 500 --error-exitcode 0 -- "$TARGETS_DIR/"$target
