@@ -27,8 +27,8 @@ gate()
 			-o "$report" -x --seed -x 1 "$@" \
 			>"$work/out" 2>"$work/err" </dev/null
 		status=$?
-		[ "$status" -ne 11 ] && break
-		[ "$wanted" -eq 11 ] && break
+		[ "$status" -ne 65 ] && break
+		[ "$wanted" -eq 65 ] && break
 	done
 	is "gate: $what: $wanted" "$status" "$wanted" || diag_file "$work/err"
 }
@@ -50,8 +50,8 @@ gate 10 "a new race, though unlikely" "${unlikely[@]}" -x --halt-on-race -- \
 gate 0 "--ignore-unlikely" "${unlikely[@]}" --ignore-unlikely -- \
 	"$T/verdicts.O2" 2 ticket
 gate 12 "there is no such option" --ignore-likely "${racy[@]}"
-gate 11 "no samples" -x --rate -x 0 -- "$T/single.O2" 0.2
-gate 11 "too few samples" -m 1000000 -- "$T/free_atomic.O2" 0.5
+gate 65 "no samples" -x --rate -x 0 -- "$T/single.O2" 0.2
+gate 65 "too few samples" -m 1000000 -- "$T/free_atomic.O2" 0.5
 gate 12 "racewatch fails: no such baseline" -b "$work/none" "${racy[@]}"
 echo 'racee:x' >"$work/bad.supp"
 gate 12 "racewatch fails: bad suppressions" -s "$work/bad.supp" "${racy[@]}"
