@@ -2,7 +2,7 @@
 /*
  * Signals as a stream; see signalpipe.h. A handler writes each to a pipe. For
  * SIGINT and SIGTERM it sets a timer as well, which is stopped when the pipe is
- * read; the timer's own handler ends the process.
+ * read; the timer's signal ends the process.
  */
 #include "base/signalpipe.h"
 
@@ -16,8 +16,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* A signal of its own: SIGALRM interrupts libdw. */
-enum { TIMER_SIGNAL = SIGVTALRM, SIGNALS = 32 };
+/*
+ * SIGALRM interrupts libdw. Others may send this one too: the timer's are told
+ * by what they carry.
+ */
+enum { TIMER_SIGNAL = SIGVTALRM, SIGNALS = _NSIG };
 
 /* All that a handler reads is written before the handler is there. */
 static struct {
@@ -25,7 +28,7 @@ static struct {
 	int write_fd;
 	timer_t timer;
 	struct sigaction before[SIGNALS];
-	sigset_t mask_before;
+	sigset_t signals, mask_before;
 	volatile sig_atomic_t unread; /* SIGINT and SIGTERM in the pipe */
 	volatile sig_atomic_t number; /* the last of them */
 	volatile uint64_t first_ns; /* when the first came; 0: none yet */
@@ -54,9 +57,14 @@ static void set_timer(uint64_t ms)
 	timer_settime(stream.timer, 0, &time, NULL);
 }
 
-static void time_is_over(int number)
+static bool is_timer(int number, const siginfo_t *info)
 {
-	(void)number;
+	return number == TIMER_SIGNAL && info->si_code == SI_TIMER &&
+	       info->si_value.sival_ptr == &stream;
+}
+
+static void time_is_over(void)
+{
 	if (stream.unread > 0 && getpid() == stream.owner)
 		signalpipe_end(stream.number);
 }
@@ -82,7 +90,11 @@ static void came(int number, siginfo_t *info, void *context)
 	int code = errno;
 
 	(void)context;
-	if (getpid() != stream.owner) {
+	if (is_timer(number, info)) {
+		time_is_over();
+	} else if (sigismember(&stream.signals, number) != 1) {
+		/* the timer's signal, which was ignored before */
+	} else if (getpid() != stream.owner) {
 		if (number != SIGCHLD)
 			signalpipe_end(number);
 	} else {
@@ -102,27 +114,22 @@ static void install(const sigset_t *signals)
 		.sa_mask = *signals,
 		.sa_flags = SA_SIGINFO | SA_RESTART | SA_NOCLDSTOP,
 	};
-	struct sigaction timer = {
-		.sa_handler = time_is_over,
-		.sa_mask = *signals,
-		.sa_flags = SA_RESTART,
-	};
 
+	stream.signals = *signals;
 	sigaddset(&action.sa_mask, TIMER_SIGNAL);
-	sigaction(TIMER_SIGNAL, &timer, &stream.before[TIMER_SIGNAL]);
 	for (int i = 1; i < SIGNALS; i++) {
-		if (sigismember(signals, i) == 1)
-			sigaction(i, &action, &stream.before[i]);
-		else if (i != TIMER_SIGNAL)
+		if ((i != TIMER_SIGNAL && sigismember(signals, i) != 1) ||
+		    sigaction(i, &action, &stream.before[i]) != 0)
 			stream.before[i].sa_flags = -1; /* not ours */
 	}
-	sigprocmask(SIG_UNBLOCK, signals, &stream.mask_before);
+	sigprocmask(SIG_UNBLOCK, &action.sa_mask, &stream.mask_before);
 }
 
 struct error *signalpipe_open(const sigset_t *signals, int *ret_fd)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL,
-				  .sigev_signo = TIMER_SIGNAL };
+				  .sigev_signo = TIMER_SIGNAL,
+				  .sigev_value.sival_ptr = &stream };
 	int fds[2];
 
 	memset(&stream, 0, sizeof(stream));

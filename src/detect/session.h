@@ -188,10 +188,9 @@ struct session_result {
 /*
  * Run a session from start to end. Call it early, before much memory is used:
  * it forks. Handles SIGPIPE, SIGCHLD and signals_terminating() meanwhile;
- * SIGPIPE is ignored afterwards, SIGXFSZ from the start. Of those that ask for
- * the end, one more of each is without effect afterwards, the next ends racewatch.
- * Errors: the tracer's own (ERROR_CANNOT_RUN, ERROR_NOT_FOUND, ERROR_REFUSED
- * ...), or ERROR_OTHER when it died.
+ * SIGPIPE is ignored afterwards, SIGXFSZ from the start. Afterwards the first of
+ * each that asks for the end is spared, unless SIGINT or SIGTERM came before.
+ * Errors: the tracer's own (ERROR_CANNOT_RUN, ...), or ERROR_OTHER: it died.
  */
 struct error *session_run(const struct session_config *config,
 			  const struct session_sink *sink,

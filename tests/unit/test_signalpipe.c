@@ -40,6 +40,8 @@ static int begin(void)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGVTALRM);
+	sigaddset(&signals, SIGRTMAX);
 	assert_null(signalpipe_open(&signals, &fd));
 	clock_ns = CLOCK_NS_PER_S;
 	return fd;
@@ -52,16 +54,19 @@ static void later(uint64_t ms)
 
 static void signals_are_read_in_turn(void **state)
 {
-	static const int sent[] = { SIGHUP, SIGINT, SIGHUP, SIGTERM };
+	/* SIGVTALRM is the timer's too */
+	const int sent[] = { SIGHUP,	SIGINT,	  SIGHUP,
+			     SIGVTALRM, SIGRTMAX, SIGTERM };
+	enum { SENT = sizeof(sent) / sizeof(sent[0]) };
 	struct signal_news news;
 	int fd = begin();
 	sigset_t mask;
 
 	(void)state;
 	assert_false(signalpipe_read(fd, &news));
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < SENT; i++)
 		raise(sent[i]);
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < SENT; i++) {
 		assert_true(signalpipe_read(fd, &news));
 		assert_int_equal(news.number, sent[i]);
 	}
