@@ -25,7 +25,7 @@ void signals_terminating(sigset_t *ret);
 
 /*
  * Block every signal that can be, those that the C library keeps for itself
- * too, in a process of one thread. before: NULL, or what was blocked.
+ * too, in the calling thread. before: NULL, or what was blocked.
  */
 void signals_block_all(sigset_t *before);
 

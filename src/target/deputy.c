@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/signals.h"
 #include "sys/wait.h"
 
 enum {
@@ -48,6 +49,8 @@ static void *deputy_main(void *data)
 {
 	struct deputy *deputy = data;
 
+	/* as the tracer does */
+	signals_block_all(NULL);
 	for (;;) {
 		uint32_t asked =
 			__atomic_load_n(&deputy->asked, __ATOMIC_ACQUIRE);
@@ -81,6 +84,8 @@ struct error *deputy_start(struct deputy *deputy)
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	code = pthread_create(&thread, &attributes, deputy_main, deputy);
 	pthread_attr_destroy(&attributes);
+	/* pthread_create() opens two that the C library keeps for itself */
+	signals_block_all(NULL);
 	return code != 0 ? error_os(code, "start a thread") : NULL;
 }
 

@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/signals.h"
 #include "sys/deathwatch.h"
 #include "target/fortify.h"
 #include "target/guardrestore.h"
@@ -141,12 +142,10 @@ static void guardian_main(struct guardtable *table, struct heartbeat *heartbeat,
 	bool stuck;
 	struct guardrestore *restore;
 	struct error *err;
-	sigset_t all;
 	int tracer;
 
 	prctl(PR_SET_NAME, "racewatch-guard");
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
+	signals_block_all(NULL);
 	setsid();
 	ready = guardian_close_files(ready);
 	tracer = guardian_open_tracer(table->death.pid);
