@@ -183,15 +183,57 @@ void used_place_masked(struct conflict_side *side)
 	    !uses_masked(&thread, side->insn_address, &access, &selected))
 		return;
 	side->masked = true;
+	side->guessed = false;
 	side->access = access;
 	side->selected = selected;
+}
+
+/*
+ * Does the function look for a zero byte in whole words, as musl does? It has
+ * one of the constants of (word - 0x01...) & ~word & 0x80....
+ */
+static bool searches_words(const struct conflict_side *side)
+{
+	static const uint8_t constants[] = { 0x80, 0x01 };
+	const struct module *module = side->module;
+	const struct elf_function *function;
+	uint64_t address, word;
+	const uint8_t *bytes;
+	size_t size = 0;
+
+	if (!module || !module->text)
+		return false;
+	address = side->insn_address - module->bias;
+	function = elftext_function_at(module->text, address);
+	if (!function)
+		return false;
+	bytes = elftext_bytes(module->text, function->start, &size);
+	if (size > function->size)
+		size = (size_t)function->size;
+	for (size_t i = 0; i < sizeof(constants); i++) {
+		memset(&word, constants[i], sizeof(word));
+		if (bytes && memmem(bytes, size, &word, sizeof(word)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What a load of 8 bytes at most is for is told by the instructions around it,
+ * whatever the values are (conflict_side_uses()). By the values of now a torn
+ * comparison, of which one half decides, would make no use of the other.
+ */
+static bool is_computed(const struct conflict_side *side)
+{
+	return side->access.size > sizeof(uint64_t) ||
+	       side->insn.rep != X86_REP_NONE || searches_words(side);
 }
 
 static bool is_load(const struct conflict_side *side)
 {
 	return side->wire->present && !side->kernel && !side->guessed &&
 	       side->insn_address != 0 && side->insn.length != 0 &&
-	       side->insn.refusal == X86_OK &&
+	       (side->insn.refusal == X86_OK || side->masked) &&
 	       side->access.kind == ACCESS_READ && side->access.size > 1 &&
 	       side->access.size <= X86_ACCESS_MAX;
 }
@@ -216,7 +258,8 @@ static bool side_uses(const struct conflict *conflict, int i)
 	enum uses_answer answer;
 	uint64_t where;
 
-	if (question.asked == 0 || !side_bytes(conflict, i, &question))
+	if (question.asked == 0 || !is_computed(side) ||
+	    !side_bytes(conflict, i, &question))
 		return true;
 	vectors_read(side->machine, side->wire->machine.vectors_size, &vectors);
 	answer = uses_find(&thread, &question, &where);

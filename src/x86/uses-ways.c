@@ -190,18 +190,17 @@ static void branch(struct uses_run *run, const struct cs_insn *insn,
 		uses_give_up(run);
 }
 
-/* An indirect jump: through a table in memory, or a slot of the linker. */
-static void jump(struct uses_run *run, const struct cs_insn *insn,
-		 const struct insn_access *access, uint64_t at)
+/*
+ * Where an indirect jump or call leads: by a register, a table in memory, or a
+ * slot of the linker. Bytes asked about that decide it are used.
+ */
+static struct number indirect_target(struct uses_run *run,
+				     const struct cs_insn *insn,
+				     const struct insn_access *access)
 {
 	const cs_x86_op *op = &insn->detail->x86.operands[0];
 	struct number target = number_lost(8, false, true);
 
-	if (!access->indirect) {
-		run->state.rip = access->target;
-		return;
-	}
-	run->state.rip = at;
 	if (op->type == X86_OP_REG && decode_register(op->reg) < X86_RIP) {
 		target = run->state.gpr[decode_register(op->reg)];
 	} else if (access->operand_count > 0) {
@@ -209,6 +208,20 @@ static void jump(struct uses_run *run, const struct cs_insn *insn,
 		target = uses_load_number(run, &target, 8);
 	}
 	uses_of_number(run, &target);
+	return target;
+}
+
+static void jump(struct uses_run *run, const struct cs_insn *insn,
+		 const struct insn_access *access, uint64_t at)
+{
+	struct number target;
+
+	if (!access->indirect) {
+		run->state.rip = access->target;
+		return;
+	}
+	run->state.rip = at;
+	target = indirect_target(run, insn, access);
 	if (number_is_known(&target)) {
 		run->state.rip = target.value;
 		return;
@@ -229,6 +242,8 @@ void uses_flow(struct uses_run *run, const struct cs_insn *insn,
 		jump(run, insn, access, at);
 		break;
 	case X86_FLOW_CALL:
+		if (access->indirect)
+			indirect_target(run, insn, access);
 		call(run);
 		break;
 	case X86_FLOW_RET:

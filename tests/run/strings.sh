@@ -4,14 +4,14 @@
 # String functions load more than they use. With counters beside a constant
 # string that other threads change, nothing is reported, of any rank; when they
 # change a letter of it, that is. In a long run all functions of
-# tests/targets/strings.c, with the variants that glibc can be told to take and
-# those of musl.
+# tests/targets/strings.c, with the variants that glibc can be told to take.
 
 . "$(dirname "$0")/../lib.sh"
 
 # A string search, a comparison, one with a length, a copy, wide characters, one
-# with instructions of its own, and repeated string instructions.
-short="strlen strcmp memchr_none strcpy wcslen strspn scas"
+# with instructions of its own, one with masked loads, and repeated string
+# instructions.
+short="strlen strcmp memchr_none strcpy wcslen strspn strstr scas"
 sse2=glibc.cpu.hwcaps=-AVX512VL,-AVX2,-SSE4_2,-SSE4_1,-SSSE3
 
 # watch FUNCTION SECONDS MODE SEED [OPTION...]

@@ -578,6 +578,70 @@ static void agrees_with_sse2_variants(void **state)
 		    "-AVX512VL,-AVX2,-SSE4_2,-SSE4_1,-SSSE3");
 }
 
+/* Code at a fixed address, and a pointer that it loads. */
+enum { CODE_AT = 0x10000, POINTER_AT = 0x20000 };
+
+static size_t fixed_code(void *context, uint64_t address, uint8_t *bytes,
+			 size_t count)
+{
+	const uint8_t *code = context;
+	size_t left = address - CODE_AT < 8 ? 8 - (address - CODE_AT) : 0;
+
+	if (left < count)
+		count = left;
+	memcpy(bytes, code + (8 - left), count);
+	return count;
+}
+
+static bool no_memory(void *context, uint64_t address, uint8_t *bytes,
+		      size_t count)
+{
+	(void)context;
+	(void)address;
+	(void)bytes;
+	(void)count;
+	return false;
+}
+
+/* What becomes of the pointer at (%rdi) that the first instruction loads. */
+static enum uses_answer answer_to(uint8_t code[8])
+{
+	struct x86_registers regs = { .rip = CODE_AT };
+	struct uses_thread thread = { .regs = &regs,
+				      .code = fixed_code,
+				      .memory = no_memory,
+				      .context = code };
+	struct uses_question question = {
+		.address = CODE_AT,
+		.access = { .kind = ACCESS_READ,
+			    .address = POINTER_AT,
+			    .size = 8 },
+		.asked = 0xff,
+	};
+	enum uses_answer answer;
+
+	regs.gpr[X86_RDI] = POINTER_AT;
+	assert_null(decoder_create(&thread.decoder));
+	answer = uses_find(&thread, &question, NULL);
+	decoder_destroy(thread.decoder);
+	return answer;
+}
+
+static void who_calls_through_it_uses_it(void **state)
+{
+	/* call *(%rdi); ret */
+	uint8_t by_memory[8] = { 0xff, 0x17, 0xc3 };
+	/* mov (%rdi), %rax; call *%rax; ret */
+	uint8_t by_register[8] = { 0x48, 0x8b, 0x07, 0xff, 0xd0, 0xc3 };
+	/* mov (%rdi), %rax; xor %eax, %eax; ret */
+	uint8_t overwritten[8] = { 0x48, 0x8b, 0x07, 0x31, 0xc0, 0xc3 };
+
+	(void)state;
+	assert_int_equal(answer_to(by_memory), USES_SOME);
+	assert_int_equal(answer_to(by_register), USES_SOME);
+	assert_int_equal(answer_to(overwritten), USES_NONE);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest alone[] = { cmocka_unit_test(run_all) };
@@ -586,6 +650,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(agrees_with_avx2_variants),
 		cmocka_unit_test(agrees_with_sse42_variants),
 		cmocka_unit_test(agrees_with_sse2_variants),
+		cmocka_unit_test(who_calls_through_it_uses_it),
 	};
 
 	(void)argv;
