@@ -269,7 +269,7 @@ one_cycle()
 	sleep "0.0$((RANDOM % 99))"
 	act "$acting"
 	[ "$ending" = duration ] || sleep "0.$moment"
-	tracer=$(pgrep -P "$watcher") && known "$tracer"
+	tracer=$(pgrep -P "$watcher" racewatch-trace) && known "$tracer"
 	finish_watching || { fails "the program does not start again"; return; }
 	await 15 gone "$watcher" || {
 		fails "racewatch does not end"

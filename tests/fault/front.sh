@@ -114,12 +114,20 @@ last_until_named()
 
 times="1-"
 [ -n "$LONG" ] && times="1 2 3 5 8 1- 2- 3- 5- 8-"
-for word in /maps /comm /exe /status read_write libc.so report.jsonl; do
+for word in /maps /comm /exe /status report.jsonl; do
 	last_until_named "$word"
 	for at in $times; do
 		failing "open:$word" front "$at"
 		ended "the front end cannot open $word, $at"
 		tried "the front end, $word, $at"
+	done
+done
+# the files that a program names, by the process that opens them
+for word in read_write libc.so; do
+	for at in $times; do
+		failing "open:$word" others "$at"
+		ended "the opener cannot open $word, $at"
+		tried "the opener, $word, $at"
 	done
 done
 for word in /comm /mem /status /task; do

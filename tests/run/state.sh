@@ -84,7 +84,8 @@ is "four at a time" "$(runs "$work/many")" 4
 sampling()
 {
 	grep -q '"type":"progress",.*"samples":[1-9]' "$report" 2>/dev/null &&
-		tracer=$(pgrep -P "$pid") && program=$(pgrep -P "$tracer") &&
+		tracer=$(pgrep -P "$pid" racewatch-trace) &&
+		program=$(pgrep -P "$tracer") &&
 		grep -q "^TracerPid:.$tracer\$" "/proc/$program/status"
 }
 cp "$state" "$work/killed"

@@ -20,7 +20,8 @@ options()
 		s/,"-o","[^"]*"//'
 }
 
-# its runs fail, so that each can be repeated; the race is none of chance's here
+# The runs fail, so that each can be repeated; no race is wanted here.
+# shellcheck disable=SC2016 # for the script's shell
 printf '#!/bin/sh\necho "$RACEWATCH_RUN $RACEWATCH_SEED $PWD" >>%s\n%s 0.2 "$@"\nexit 3\n' \
 	"'$work/told'" "$T/global.O2" >"$work/fails"
 chmod +x "$work/fails"
@@ -35,7 +36,8 @@ for run in 1 2 3; do
 	cp "$folder/learned.jsonl" "$work/before" 2>/dev/null ||
 		: >"$work/before"
 	: >"$work/told"
-	# as a person does: in another folder, by the shell
+	# as a person does with nightly/run-000017/again of the manual: by the
+	# shell, in another folder
 	(cd / && RACEWATCH=$RACEWATCH bash -c "$command -o '$work/again.jsonl'" \
 		>/dev/null 2>&1 </dev/null)
 	is "run $run once more ends as it did" $? 3
