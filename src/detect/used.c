@@ -11,6 +11,7 @@
 #include "detect/scan.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "x86/decode.h"
 #include "x86/uses.h"
 
 /* Instructions and constants: what stays as it is in the file. */
@@ -218,15 +219,32 @@ static bool searches_words(const struct conflict_side *side)
 	return false;
 }
 
+/* Into a vector register, as movhpd and movq load 8 bytes. */
+static bool loads_vector(const struct conflict_side *side)
+{
+	uint8_t bytes[X86_INSN_MAX];
+	char text[128];
+	size_t size =
+		file_bytes(side, side->insn_address, bytes, sizeof(bytes));
+
+	if (size == 0)
+		return false;
+	decoder_text(side->home->scanner->decoder, bytes, size,
+		     side->insn_address, text, sizeof(text));
+	return strstr(text, "%xmm");
+}
+
 /*
- * What a load of 8 bytes at most is for is told by the instructions around it,
- * whatever the values are (conflict_side_uses()). By the values of now a torn
- * comparison, of which one half decides, would make no use of the other.
+ * What a load of 8 bytes at most into another register is for is told by the
+ * instructions around it, whatever the values are (conflict_side_uses()). By the
+ * values of now a torn comparison, of which one half decides, would make no use
+ * of the other.
  */
 static bool is_computed(const struct conflict_side *side)
 {
 	return side->access.size > sizeof(uint64_t) ||
-	       side->insn.rep != X86_REP_NONE || searches_words(side);
+	       side->insn.rep != X86_REP_NONE || loads_vector(side) ||
+	       searches_words(side);
 }
 
 static bool is_load(const struct conflict_side *side)
