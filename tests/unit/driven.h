@@ -114,6 +114,16 @@ struct driven {
 	struct memory memory; /* of the child, to look at its text */
 };
 
+/* What follows the stacks: registers and memory near pointers, of each side. */
+static inline size_t driven_machine_size(const struct wire_side *side)
+{
+	size_t size = side->machine.vectors_size;
+
+	for (uint32_t i = 0; i < side->machine.window_count; i++)
+		size += side->machine.windows[i].size;
+	return size;
+}
+
 static inline void driven_conflict(struct driven *driven, const void *payload,
 				   size_t size)
 {
@@ -124,7 +134,9 @@ static inline void driven_conflict(struct driven *driven, const void *payload,
 	assert_true(size >= sizeof(*wire));
 	memcpy(wire, payload, sizeof(*wire));
 	assert_int_equal(size, sizeof(*wire) + wire->sides[0].stack_size +
-				       wire->sides[1].stack_size);
+				       wire->sides[1].stack_size +
+				       driven_machine_size(&wire->sides[0]) +
+				       driven_machine_size(&wire->sides[1]));
 	memcpy(driven->conflict.stacks[0], stacks, wire->sides[0].stack_size);
 	memcpy(driven->conflict.stacks[1], stacks + wire->sides[0].stack_size,
 	       wire->sides[1].stack_size);

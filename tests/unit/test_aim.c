@@ -43,18 +43,25 @@ PROBE(gather, "vpgatherdd %ymm1, (%rax,%ymm2,4), %ymm0");
 long copied;
 long elsewhere;
 
+/* A function that is called, and is there once. */
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE __attribute__((noipa))
+#endif
+
 static inline __attribute__((always_inline)) void copy(long value)
 {
 	copied = value;
 }
 enum { COPY_LINE = __LINE__ - 2 };
 
-__attribute__((noipa)) static void copy_once(long value)
+NOINLINE static void copy_once(long value)
 {
 	copy(value);
 }
 
-__attribute__((noipa)) static void copy_twice(long value)
+NOINLINE static void copy_twice(long value)
 {
 	elsewhere++;
 	copy(value);

@@ -114,6 +114,16 @@ static void check_birth(const struct wire_side *side)
 	assert_int_not_equal(birth->name[0], '\0');
 }
 
+/* What follows the stacks: registers and memory near pointers. */
+static size_t machine_size(const struct wire_side *side)
+{
+	size_t size = side->machine.vectors_size;
+
+	for (uint32_t i = 0; i < side->machine.window_count; i++)
+		size += side->machine.windows[i].size;
+	return size;
+}
+
 static void frontend_conflict(struct frontend *frontend, const uint8_t *payload,
 			      size_t size)
 {
@@ -124,7 +134,9 @@ static void frontend_conflict(struct frontend *frontend, const uint8_t *payload,
 	assert_int_equal(size, at + wire->sides[0].stack_size +
 				       wire->sides[1].stack_size +
 				       wire->sides[0].birth.stack_size +
-				       wire->sides[1].birth.stack_size);
+				       wire->sides[1].birth.stack_size +
+				       machine_size(&wire->sides[0]) +
+				       machine_size(&wire->sides[1]));
 	for (int i = 0; i < 2; i++) {
 		const struct wire_side *side = &wire->sides[i];
 		uint64_t top = side->regs.gpr[X86_RSP] - side->stack_address;

@@ -30,7 +30,8 @@ static struct driven *start(void)
 	driven_plan(work, 2);
 	driven = driven_start(&watch_by_value);
 	driven->engine.pool.params.stall_max_ns = CLOCK_NS_PER_MS;
-	memory_deinit(&process_of(driven)->space->memory);
+	close(process_of(driven)->space->memory.fd);
+	process_of(driven)->space->memory.fd = -1;
 	return driven;
 }
 
