@@ -32,7 +32,7 @@ static size_t read_evex(const uint8_t *evex, struct vector_insn *ret)
 	ret->prefix = evex[2] & 3;
 	ret->wide = evex[2] >> 7;
 	ret->length = 16u << (evex[3] >> 5 & 3);
-	ret->second = (uint8_t)((~evex[2] >> 3 & 15) | (~evex[3] << 1 & 16));
+	ret->second = (uint8_t)((~evex[2] >> 3 & 15) | ((~evex[3] & 8) << 1));
 	ret->reg =
 		(uint8_t)((evex[1] & 0x80 ? 0 : 8) | (evex[1] & 0x10 ? 0 : 16));
 	ret->rm =
