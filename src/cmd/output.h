@@ -26,7 +26,7 @@ struct sources;
 
 struct output_config {
 	char *const *command; /* NULL for attach */
-	char *const *options; /* racewatch's own, so many */
+	char *const *options; /* racewatch's own, option_count */
 	size_t option_count;
 	/* of the report that is saved; see cmd/saved.h */
 	const char *path;

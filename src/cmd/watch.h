@@ -19,7 +19,7 @@ struct pidref;
 
 struct watch_options {
 	char **argv; /* the command; NULL: attach to pids */
-	char **words; /* the options as they were given, so many */
+	char **words; /* the options as given, word_count */
 	size_t word_count;
 	struct vec pids; /* of int; freed by whoever filled it */
 	int pid; /* the first of them; 0: none */

@@ -199,7 +199,7 @@ static struct error *sampleset_join(struct sampleset *set,
 	return sampleset_add_part(set, &part);
 }
 
-/* So many functions of the module are in the set, and left out by patterns. */
+/* Counts functions of the module: in the set, and left out by patterns. */
 static void sampleset_note_own(struct sampleset *set,
 			       const struct module *module, uint64_t chosen,
 			       uint64_t excluded)

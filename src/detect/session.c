@@ -137,8 +137,8 @@ static bool session_counts(struct session *session)
 }
 
 /*
- * SIGINT or SIGTERM. A program of ours is told of it by the first, and the
- * second ends the watching; where the program is not ours, the first does that.
+ * SIGINT or SIGTERM. A program of ours gets the first, and the second ends the
+ * watching; where the program is not ours, the first does that.
  * One more ends racewatch when the tracer has had a little time, and another
  * one at once; the tracer sees that and restores the program.
  */

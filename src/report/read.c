@@ -15,7 +15,7 @@
 
 enum {
 	BLOCK_SIZE = 1 << 16,
-	/* of malformed records of a file, so many are named */
+	/* malformed records that are named, of each file */
 	MALFORMED_NAMED = 10,
 };
 

@@ -259,7 +259,7 @@ static struct pool_hot *pool_place(struct pool *pool, size_t threads,
 	return NULL;
 }
 
-/* So many tokens the bucket holds. */
+/* The tokens that the bucket holds at most. */
 static double pool_burst(const struct pool *pool)
 {
 	return pool->params.rate / (double)POOL_BURST_PART + 1;
