@@ -226,7 +226,9 @@ void guardian_stop(struct guardian *guardian)
 	deathwatch_disown(&guardian->table->death);
 	if (guardian->pid > 0)
 		waitpid(guardian->pid, NULL, 0);
-	guardtable_destroy(guardian->table);
+	/* whatever wakes the deputy, it looks whether it was asked */
+	if (!guardian->deputized)
+		guardtable_destroy(guardian->table);
 	vec_deinit(&guardian->free_list);
 	free(guardian);
 }
@@ -291,7 +293,13 @@ void guardian_note_registers(struct guardian *guardian)
 
 struct error *guardian_deputize(struct guardian *guardian)
 {
-	return guardian ? deputy_start(&guardian->table->deputy) : NULL;
+	struct error *err;
+
+	if (!guardian)
+		return NULL;
+	err = deputy_start(&guardian->table->deputy);
+	guardian->deputized = !err;
+	return err;
 }
 
 bool guardian_ended(struct guardian *guardian, pid_t pid)

@@ -33,6 +33,7 @@ struct guardian {
 	struct guardtable *table;
 	struct vec free_list; /* of uint32_t: entries of the table */
 	uint32_t texts; /* numbers given out */
+	bool deputized; /* a thread looks at the table until the process ends */
 };
 
 /*
@@ -42,7 +43,10 @@ struct guardian {
 struct error *guardian_start(struct heartbeat *heartbeat,
 			     struct guardian **ret);
 
-/* Nothing is armed any more: it ends, and is waited for. NULL is fine. */
+/*
+ * Nothing is armed any more: it ends, and is waited for. NULL is fine. The
+ * table stays mapped where there is a deputy.
+ */
 void guardian_stop(struct guardian *guardian);
 
 /* The functions below do nothing, and succeed, where guardian is NULL. */

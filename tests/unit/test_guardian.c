@@ -13,9 +13,11 @@
 
 #include <sched.h>
 
+#include "base/clock.h"
 #include "sites.h"
 #include "sys/procfs.h"
 #include "target/breakpoint.h"
+#include "target/deputy.h"
 #include "target/guardian.h"
 #include "target/guardtable.h"
 #include "target/heartbeat.h"
@@ -234,6 +236,33 @@ static void a_killed_guardian_is_noticed_once(void **state)
 	guardian_stop(guardian);
 }
 
+/* A deputy that wakes after the guardian's end finds its table. */
+static void stops_with_a_deputy(void *arg)
+{
+	struct guardian *guardian;
+	struct guardtable *table;
+
+	(void)arg;
+	assert_ok(guardian_start(&shared->heartbeat, &guardian));
+	assert_ok(guardian_deputize(guardian));
+	table = guardian->table;
+	guardian_stop(guardian);
+	assert_true(deputy_ask(&table->deputy, 60 * CLOCK_NS_PER_S));
+	_exit(0);
+}
+
+static void a_deputy_outlives_the_guardian(void **state)
+{
+	pid_t pid;
+	int status;
+
+	(void)state;
+	shared->target = tracee_fork(target_body, NULL);
+	pid = tracee_fork(stops_with_a_deputy, NULL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void no_guardian_is_no_obstacle(void **state)
 {
 	struct wire_site site = site_at(site_write, 1);
@@ -260,6 +289,7 @@ int main(void)
 		TEST(a_stuck_tracer_is_killed_for_its_target),
 		TEST(a_clean_end_writes_nothing),
 		TEST(a_killed_guardian_is_noticed_once),
+		TEST(a_deputy_outlives_the_guardian),
 		TEST(no_guardian_is_no_obstacle),
 	};
 
