@@ -117,7 +117,8 @@ struct error *rights_parse(const char *status, struct rights *ret)
 	if (!fourth_number(value_of(status, "\nUid:\t"), &rights.uid) ||
 	    !fourth_number(value_of(status, "\nGid:\t"), &rights.gid) ||
 	    !capabilities)
-		return error_create(ERROR_FORMAT, "a strange /proc/PID/status");
+		return error_create(ERROR_FORMAT,
+				    "/proc/PID/status is malformed");
 	read_groups(value_of(status, "\nGroups:\t"), &rights);
 	rights.capabilities = strtoull(capabilities, NULL, 16);
 	*ret = rights;

@@ -56,7 +56,7 @@ static void print_help(void)
 	printf("\nCommands:\n");
 	for (size_t i = 0; commands[i]; i++)
 		printf(" %-10s %s\n", commands[i]->name, commands[i]->summary);
-	printf("\n'racewatch COMMAND --help' tells the options of a command.\n");
+	printf("\n'racewatch COMMAND --help' lists the options of a command.\n");
 }
 
 static void print_options(void)

@@ -41,7 +41,7 @@ static const struct option_def doctor_defs[] = {
 static const struct option_table doctor_table = {
 	.command = "doctor",
 	.synopsis = "[options] [PID]",
-	.summary = "Tell whether this machine, this user and a process can be "
+	.summary = "Check whether this machine, this user and a process can be "
 		   "watched, and what to change.",
 	.defs = doctor_defs,
 	.count = sizeof(doctor_defs) / sizeof(doctor_defs[0]),
@@ -193,7 +193,7 @@ static struct error *doctor_main(int argc, char **argv, int *ret_status)
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.summary = "tell what keeps racewatch from watching, and the remedy",
+	.summary = "report what keeps racewatch from watching, and the remedy",
 	.options = &doctor_table,
 	.run = doctor_main,
 };

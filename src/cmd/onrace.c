@@ -175,7 +175,7 @@ void onrace_race(struct onrace *onrace, const struct race *race)
 static void onrace_say_stopped(int pid)
 {
 	log_note("process %d is stopped at the race: gdb -p %d looks at it, "
-		 "kill -CONT %d lets it go on",
+		 "kill -CONT %d continues it",
 		 pid, pid, pid);
 }
 

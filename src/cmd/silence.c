@@ -131,7 +131,7 @@ static bool explain_reach(struct strbuf *out, const struct silence_asked *asked,
 	text_add_plural(out, stats->arms, "breakpoint");
 	strbuf_addf(out,
 		    " were set in %.3g s, and none was reached: run it longer; "
-		    "racewatch sites tells what is left out, and why",
+		    "racewatch sites lists what is left out, and why",
 		    seconds);
 	return true;
 }
@@ -145,9 +145,9 @@ static bool explain_hits(struct strbuf *out, const struct silence_asked *asked,
 	if (stats->stalled > 0) {
 		text_add_plural(out, stats->stalled, "sample");
 		strbuf_add(out, " with a stall, all in libraries: the "
-				"program's own code did not come to where "
-				"breakpoints were, or racewatch sites tells "
-				"why it is left out");
+				"program's own code reached no breakpoint; "
+				"racewatch sites lists what is left out, and "
+				"why");
 		return true;
 	}
 	strbuf_add(out, "no other thread could run at any of ");

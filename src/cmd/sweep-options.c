@@ -209,7 +209,7 @@ static const struct option_def sweep_defs[] = {
 	TERMINAL_ROWS(struct sweep_options),
 	{ .name = "verbose",
 	  .letter = 'v',
-	  .help = "tell of every run",
+	  .help = "report every run",
 	  .type = OPTION_FLAG,
 	  .offset = AT(verbose) },
 	COMMAND_OPTIONS(struct sweep_options),

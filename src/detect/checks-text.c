@@ -95,5 +95,5 @@ void check_look_text(struct check_context *context, struct check *ret)
 		   "%s+0x%" PRIx64 ": it dies where it meets one",
 		   found.count, found.module->name, found.offset);
 	check_advise(ret, "if no debugger is at work on it, start the program "
-			  "anew");
+			  "again");
 }

@@ -360,8 +360,9 @@ static struct error *session_loop(struct session *session)
 			err = session_wait(session);
 	}
 	if (!err && !session->done)
-		err = error_create(ERROR_OTHER,
-				   "interrupted before the program was let go");
+		err = error_create(
+			ERROR_OTHER,
+			"interrupted before the program was restored");
 	return err;
 }
 
@@ -392,7 +393,7 @@ static void session_close(struct session *session)
 			 (int)session->tracer_pid,
 			 session->config->argv
 				 ? ""
-				 : "; its guardian lets the program go");
+				 : "; its guardian restores the program");
 }
 
 static void session_deinit(struct session *session)

@@ -163,7 +163,7 @@ static struct error *parse_line(const char *name, struct cursor line,
 		after = last->end;
 	}
 	if (!take_numbers(&cursor, &entry) || entry.start < after)
-		return error_create(ERROR_FORMAT, "%s: strange line: '%.*s'",
+		return error_create(ERROR_FORMAT, "%s: malformed line: '%.*s'",
 				    name, (int)(line.end - line.at), line.at);
 	if (!take_path(&cursor, &entry))
 		return error_nomem;

@@ -57,8 +57,8 @@ struct error *identity_parse(pid_t tid, const char *status, const char *stat,
 
 	if (!state || !uids || strncmp(status, "Name:\t", 6) != 0 ||
 	    !strrchr(stat, ')'))
-		return error_create(ERROR_FORMAT, "/proc/%d/status is strange",
-				    (int)tid);
+		return error_create(ERROR_FORMAT,
+				    "/proc/%d/status is malformed", (int)tid);
 	snprintf(identity.name, sizeof(identity.name), "%.*s",
 		 (int)strcspn(status + 6, "\n"), status + 6);
 	identity.state = *state;

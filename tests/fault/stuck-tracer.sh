@@ -188,7 +188,7 @@ if attach; then
 	wait "$frontend"
 	is "two signals: exit status" $? 125
 	matches "two signals: what becomes of the program" "$work/err" \
-		'guardian lets the program go'
+		'guardian restores the program'
 	kill -CONT "$guardian"
 	await 20 ended "$guardian"
 	is "two signals: the guardian ends" $? 0

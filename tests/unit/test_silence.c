@@ -125,7 +125,7 @@ static void what_was_not_reached_is_told(void **state)
 	(void)state;
 	says(&normal, &counts,
 	     "no samples were taken: 128 breakpoints were set in 1.5 s, and "
-	     "none was reached: run it longer; racewatch sites tells what is "
+	     "none was reached: run it longer; racewatch sites lists what is "
 	     "left out, and why");
 	counts.stats.arms = 0;
 	says(&normal, &counts,
@@ -139,9 +139,9 @@ static void what_was_not_reached_is_told(void **state)
 	counts.stats.stalled = 2;
 	says(&normal, &counts,
 	     "nothing of the program's own modules was sampled: 2 samples "
-	     "with a stall, all in libraries: the program's own code did not "
-	     "come to where breakpoints were, or racewatch sites tells why it "
-	     "is left out");
+	     "with a stall, all in libraries: the program's own code "
+	     "reached no breakpoint; racewatch sites lists what is left out, "
+	     "and why");
 }
 
 static void a_pattern_without_effect_is_named(void **state)
