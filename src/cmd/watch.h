@@ -103,6 +103,18 @@ struct watch_options {
 		.type = OPTION_FLAG, .offset = offsetof(options_, no_aslr)       \
 	}
 
+/* What is shown of a race: the members source and source_dirs. */
+#define WATCH_SOURCE_ROWS(options_)                                            \
+	{ .name = "source",                                                    \
+	  .help = "show the source lines of races, where they are at hand",    \
+	  .type = OPTION_FLAG,                                                 \
+	  .offset = offsetof(options_, source) },                              \
+	{                                                                      \
+		.name = "source-dir", .arg = "DIRECTORY",                      \
+		.help = "the same, and look for sources here first",           \
+		.type = OPTION_LIST, .offset = offsetof(options_, source_dirs) \
+	}
+
 enum {
 	WATCH_DEFS = 40,
 	/* the first so many make sense for a process that runs already */

@@ -78,6 +78,14 @@ struct error *wait_next(struct stop_reason *ret, bool *ret_found)
 	return wait_with(-1, WNOHANG, ret, ret_found);
 }
 
+bool wait_came(struct stop_reason *ret)
+{
+	bool found = false;
+
+	error_free(wait_next(ret, &found));
+	return found;
+}
+
 struct error *wait_thread(pid_t tid, struct stop_reason *ret)
 {
 	bool found;

@@ -39,6 +39,12 @@ struct stop_reason {
  */
 struct error *wait_next(struct stop_reason *ret, bool *ret_found);
 
+/*
+ * The same where an error, which is that there are no tracees, needs no other
+ * answer: false when there is nothing.
+ */
+bool wait_came(struct stop_reason *ret);
+
 /* As wait_next, for one thread, waiting for it. */
 struct error *wait_thread(pid_t tid, struct stop_reason *ret);
 

@@ -25,24 +25,14 @@ enum {
 
 static void deputy_take(struct deputy *deputy)
 {
-	while (deputy->count < DEPUTY_STOPS) {
-		struct stop_reason stop;
-		struct error *err;
-		bool found;
+	struct stop_reason stop;
 
-		err = wait_next(&stop, &found);
-		if (err) {
-			error_free(err);
-			return;
-		}
-		if (!found)
-			return;
+	while (deputy->count < DEPUTY_STOPS && wait_came(&stop))
 		deputy->stops[deputy->count++] = (struct deputy_stop){
 			.tid = stop.tid,
 			.trap = stop.kind == STOP_SIGNAL &&
 				stop.signal == SIGTRAP,
 		};
-	}
 }
 
 static void *deputy_main(void *data)

@@ -158,15 +158,7 @@ static bool tracer_events(struct engine *engine)
 
 	writer_settle(engine);
 	for (int i = 0; i < TRACER_EVENTS; i++) {
-		struct error *err;
-		bool found;
-
-		err = wait_next(&stop, &found);
-		if (err) {
-			error_free(err);
-			return true;
-		}
-		if (!found)
+		if (!wait_came(&stop))
 			return true;
 		if (guardian_ended(engine->guardian, stop.tid))
 			engine_note(engine, tracer_guardian_lost(&stop));

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 
 #include "base/clock.h"
+#include "machine.h"
 #include "sites.h"
 #include "sys/procfs.h"
 #include "target/breakpoint.h"
@@ -114,16 +115,6 @@ struct driven {
 	struct memory memory; /* of the child, to look at its text */
 };
 
-/* What follows the stacks: registers and memory near pointers, of each side. */
-static inline size_t driven_machine_size(const struct wire_side *side)
-{
-	size_t size = side->machine.vectors_size;
-
-	for (uint32_t i = 0; i < side->machine.window_count; i++)
-		size += side->machine.windows[i].size;
-	return size;
-}
-
 static inline void driven_conflict(struct driven *driven, const void *payload,
 				   size_t size)
 {
@@ -135,8 +126,8 @@ static inline void driven_conflict(struct driven *driven, const void *payload,
 	memcpy(wire, payload, sizeof(*wire));
 	assert_int_equal(size, sizeof(*wire) + wire->sides[0].stack_size +
 				       wire->sides[1].stack_size +
-				       driven_machine_size(&wire->sides[0]) +
-				       driven_machine_size(&wire->sides[1]));
+				       machine_size(&wire->sides[0]) +
+				       machine_size(&wire->sides[1]));
 	memcpy(driven->conflict.stacks[0], stacks, wire->sides[0].stack_size);
 	memcpy(driven->conflict.stacks[1], stacks + wire->sides[0].stack_size,
 	       wire->sides[1].stack_size);
@@ -218,9 +209,8 @@ static inline void driven_listen(struct driven *driven)
 static inline bool driven_event(struct driven *driven)
 {
 	struct stop_reason stop;
-	bool found = false;
+	bool found = wait_came(&stop);
 
-	error_free(wait_next(&stop, &found));
 	if (found)
 		engine_event(&driven->engine, &stop);
 	return found;

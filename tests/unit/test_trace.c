@@ -55,11 +55,17 @@ static void seizing_does_not_stop_and_interrupting_does(void **state)
 	tracee_await(&shared->ready, 1);
 	assert_ok(wait_next(&stop, &found));
 	assert_false(found);
+	assert_false(wait_came(&stop));
 	assert_ptr_equal(trace_continue(pid, 0), error_gone);
 	assert_ok(trace_interrupt(pid));
-	assert_int_equal(tracee_wait(pid).kind, STOP_INTERRUPTED);
+	while (!wait_came(&stop))
+		sched_yield();
+	assert_int_equal(stop.tid, pid);
+	assert_int_equal(stop.kind, STOP_INTERRUPTED);
 	tracee_tell(&shared->go, 1);
 	tracee_finish(pid, 0);
+	/* there are no tracees any more */
+	assert_false(wait_came(&stop));
 }
 
 extern const char code_spin[], code_after[], code_exit[];

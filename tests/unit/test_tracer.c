@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
+#include "machine.h"
 #include "sites.h"
 #include "target/selftest.h"
 #include "target/tracer.h"
@@ -112,16 +113,6 @@ static void check_birth(const struct wire_side *side)
 	assert_int_equal(birth->stack_address, birth->regs.gpr[X86_RSP]);
 	assert_in_range(birth->stack_size, 64, WIRE_BIRTH_STACK_MAX);
 	assert_int_not_equal(birth->name[0], '\0');
-}
-
-/* What follows the stacks: registers and memory near pointers. */
-static size_t machine_size(const struct wire_side *side)
-{
-	size_t size = side->machine.vectors_size;
-
-	for (uint32_t i = 0; i < side->machine.window_count; i++)
-		size += side->machine.windows[i].size;
-	return size;
 }
 
 static void frontend_conflict(struct frontend *frontend, const uint8_t *payload,
