@@ -207,6 +207,22 @@ meet()
 	done
 }
 
+# record_race FILE SEED COMMAND...: a run, halted at its first race; its report
+# is FILE, and what it printed is in FILE.err. One that sees no race, or one side
+# only, is made again, with another seed, up to twice.
+record_race()
+{
+	local file=$1 seed
+
+	for seed in "$2" $(($2 + 1000)) $(($2 + 2000)); do
+		timeout 120 "$RACEWATCH" run --seed "$seed" --halt-on-race \
+			-o "$file" -- "${@:3}" >/dev/null 2>"$file.err"
+		[ $? -eq 66 ] && ! grep -q '"role":"unknown"' "$file" && return
+		diag "$3, seed $seed:"
+		diag_file "$file.err"
+	done
+}
+
 # The sources of target NAME: its file, C or C++.
 source_of()
 {
@@ -272,6 +288,67 @@ await()
 		[ "$SECONDS" -lt "$end" ] || [ "$tries" -gt 0 ] || return 1
 		sleep 0.05
 	done
+}
+
+# program_ready: has the target whose output is $work/out begun?
+program_ready()
+{
+	grep -q '^ready [0-9]' "$work/out"
+}
+
+# watching: has racewatch begun, that is, has $report a run record?
+watching()
+{
+	grep -q '"type": *"run"' "$report" 2>/dev/null
+}
+
+# child_of PID NAME
+child_of()
+{
+	local child children
+
+	read -ra children <"/proc/$1/task/$1/children"
+	for child in "${children[@]}"; do
+		[ "$(cat "/proc/$child/comm")" = "$2" ] && echo "$child"
+	done
+}
+
+# untraced PID: no thread is traced. They are detached one by one.
+untraced()
+{
+	! cat "/proc/$1/task/"*/status 2>/dev/null |
+		grep -q '^TracerPid:.*[1-9]'
+}
+
+# cpu_time PID: in user mode, in clock ticks
+cpu_time()
+{
+	cut -d' ' -f14 "/proc/$1/stat" 2>/dev/null
+}
+
+lib_has_run()
+{
+	[ "$(cpu_time "$1")" -gt "$2" ] 2>/dev/null
+}
+
+# gets_on PID: it computes, or does so within 20 s.
+gets_on()
+{
+	await 20 lib_has_run "$1" "$(cpu_time "$1")"
+}
+
+# check_unharmed WHAT PID: its text is that of its file, it has no tracer,
+# watchpoint or stopped thread, and it gets on.
+check_unharmed()
+{
+	if "$HELPERS_DIR/pristine" "$2" >"$work/pristine" 2>&1; then
+		ok "$1: the program is pristine"
+	else
+		not_ok "$1: the program is pristine"
+		diag_file "$work/pristine"
+	fi
+	gets_on "$2"
+	is "$1: the program gets on" $? 0
 }
 
 # The names in a variable of tests/targets/module.am.

@@ -61,12 +61,6 @@ counted()
 	[ "$(beats 6)" -eq "$sent" ]
 }
 
-untraced()
-{
-	! cat "/proc/$1/task/"*/status 2>/dev/null |
-		grep -q '^TracerPid:.*[1-9]'
-}
-
 # Process ids come round again soon here: each goes with its start time.
 declare -A born
 known()

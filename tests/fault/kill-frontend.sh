@@ -9,27 +9,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-program_ready()
-{
-	grep -q '^ready [0-9]' "$work/out"
-}
-
-# The report has a run record, so watching has begun.
-watching()
-{
-	grep -q '"type": *"run"' "$report" 2>/dev/null
-}
-
-# All of its threads: they are let go one by one.
-untraced()
-{
-	local tracers
-
-	tracers=$(cat "/proc/$1/task/"*/status 2>/dev/null |
-		awk '/^TracerPid:/ { print ($2 != 0) }' | sort -u)
-	[ "$tracers" = 0 ]
-}
-
 gone()
 {
 	! kill -0 "$1" 2>/dev/null
@@ -68,26 +47,8 @@ kill_frontend()
 			return
 		fi
 	fi
-	if ! await 10 untraced "$program"; then
-		not_ok "$what: the program is left alone"
-		grep -E '^(State|TracerPid)' "/proc/$program/status" 2>&1 |
-			sed 's/^/#   /'
-		return
-	fi
-	if "$HELPERS_DIR/pristine" "$program" 2>"$work/pristine"; then
-		ok "$what: pristine"
-	else
-		not_ok "$what: pristine"
-		diag_file "$work/pristine"
-	fi
-	# it gets on: its processor time grows
-	before=$(cut -d' ' -f14 "/proc/$program/stat")
-	if await 5 sh -c "[ \"\$(cut -d' ' -f14 /proc/$program/stat)\" -gt \
-		$before ]"; then
-		ok "$what: the program gets on"
-	else
-		not_ok "$what: the program gets on"
-	fi
+	await 10 untraced "$program"
+	check_unharmed "$what" "$program"
 	kill -9 "$program"
 }
 

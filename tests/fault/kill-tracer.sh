@@ -22,16 +22,6 @@
 trials=4 tolerated=6
 [ -n "$LONG" ] && trials=40 tolerated=20
 
-program_ready()
-{
-	grep -q '^ready [0-9]' "$work/out"
-}
-
-watching()
-{
-	grep -q '"type": *"run"' "$report" 2>/dev/null
-}
-
 # Is it a living child of ours? A process id may be another's by now.
 ours()
 {
@@ -42,33 +32,6 @@ ours()
 guardian_gone()
 {
 	[ "$(cat "/proc/$guardian/comm" 2>/dev/null)" != racewatch-guard ]
-}
-
-untraced()
-{
-	! grep -hs '^TracerPid:' "/proc/$program/task/"*/status |
-		grep -qv '[[:space:]]0$'
-}
-
-cpu_time()
-{
-	cut -d' ' -f14 "/proc/$program/stat" 2>/dev/null
-}
-
-gets_on()
-{
-	[ "$(cpu_time)" -gt "$before" ]
-}
-
-# child_of PID NAME
-child_of()
-{
-	local child children
-
-	read -ra children <"/proc/$1/task/$1/children"
-	for child in "${children[@]}"; do
-		[ "$(cat "/proc/$child/comm")" = "$2" ] && echo "$child"
-	done
 }
 
 # attach OPTION...: leaves $program, $frontend, $tracer, $guardian.
@@ -91,9 +54,7 @@ attach()
 # Why the program is not as it should be; nothing if it is.
 harm()
 {
-	local before
-
-	if ! await 10 untraced; then
+	if ! await 10 untraced "$program"; then
 		echo "it is still traced"
 	elif ! ours "$program"; then
 		echo "it died"
@@ -101,8 +62,7 @@ harm()
 		>/dev/null 2>"$work/pristine"; then
 		head -n 3 "$work/pristine"
 	else
-		before=$(cpu_time)
-		await 10 gets_on || echo "it does not get on"
+		gets_on "$program" || echo "it does not get on"
 	fi
 }
 

@@ -20,7 +20,7 @@ waits()
 # second_signal FIRST SECOND
 second_signal()
 {
-	local what="SIG$1 and SIG$2" before status
+	local what="SIG$1 and SIG$2" status
 
 	rm -f "$work/slow"
 	mkfifo "$work/slow"
@@ -64,23 +64,8 @@ os.set_blocking(int(sys.argv[1]), True)' "$pipe"
 	status=$?
 	is "$what: the second one ends racewatch" "$status" \
 		$((128 + $(builtin kill -l "$2")))
-	if ! await 10 grep -q '^TracerPid:[[:space:]]*0$' \
-		"/proc/$program/status"; then
-		not_ok "$what: the program is let go"
-	elif "$HELPERS_DIR/pristine" "$program" 2>"$work/pristine"; then
-		ok "$what: the program is as it was"
-	else
-		not_ok "$what: the program is as it was"
-		diag_file "$work/pristine"
-	fi
-	# its processor time
-	before=$(cut -d' ' -f14 "/proc/$program/stat")
-	if await 10 sh -c "[ \"\$(cut -d' ' -f14 /proc/$program/stat)\" -gt \
-		$before ]"; then
-		ok "$what: the program gets on"
-	else
-		not_ok "$what: the program gets on"
-	fi
+	await 10 untraced "$program"
+	check_unharmed "$what" "$program"
 	kill -9 "$program"
 	exec {pipe}<&-
 }

@@ -25,16 +25,6 @@ trials=1
 
 export HANGING_WHEN=$work/hang
 
-program_ready()
-{
-	grep -q '^ready [0-9]' "$work/out"
-}
-
-watching()
-{
-	grep -q '"type": *"run"' "$report" 2>/dev/null
-}
-
 ended()
 {
 	[ "$(lib_born "$1")" = gone ]
@@ -52,17 +42,6 @@ all_run()
 	! times | paste -d' ' - "$work/times" |
 		awk '$1 + $2 <= $3 + $4 { exit 1 }' && return 1
 	return 0
-}
-
-# child_of PID NAME
-child_of()
-{
-	local child children
-
-	read -ra children <"/proc/$1/task/$1/children"
-	for child in "${children[@]}"; do
-		[ "$(cat "/proc/$child/comm")" = "$2" ] && echo "$child"
-	done
 }
 
 tracer_state_is()

@@ -168,11 +168,6 @@ is "attach: the program is as it was" "$?" 0 || diag_file "$work/pristine"
 
 # --- attach: each ends the watching, and nothing else -----------------------
 
-watching()
-{
-	grep -q '"type": *"run"' "$report" 2>/dev/null
-}
-
 attach()
 {
 	rm -f "$report"

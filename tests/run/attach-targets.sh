@@ -22,17 +22,6 @@ gone()
 	! kill -0 "$1" 2>/dev/null
 }
 
-untraced()
-{
-	! cat "/proc/$1/task/"*/status 2>/dev/null |
-		grep -q '^TracerPid:.*[1-9]'
-}
-
-watching()
-{
-	grep -q '"type": *"run"' "$report" 2>/dev/null
-}
-
 in_state()
 {
 	grep -q "^State:.$1" "/proc/$program/status" 2>/dev/null

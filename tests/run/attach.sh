@@ -37,11 +37,6 @@ attached()
 	lib_started "$watcher"
 }
 
-watching()
-{
-	grep -q '"type": *"run"' "$report" 2>/dev/null
-}
-
 # ended WHAT STATUS: racewatch has, or does now, and the summary is there.
 ended()
 {
@@ -49,22 +44,6 @@ ended()
 	is "$1: exit status" "$?" "$2" || diag_file "$work/err"
 	matches "$1: the summary" "$work/err" '^SUMMARY: '
 	matches "$1: the report's summary" "$report" '"type": *"summary"'
-}
-
-unharmed()
-{
-	local before
-
-	if "$HELPERS_DIR/pristine" "$program" >"$work/pristine" 2>&1; then
-		ok "$1: pristine"
-	else
-		not_ok "$1: pristine"
-		diag_file "$work/pristine"
-	fi
-	before=$(cut -d' ' -f14 "/proc/$program/stat")
-	await 20 sh -c "[ \"\$(cut -d' ' -f14 /proc/$program/stat)\" -gt \
-		$before ]"
-	is "$1: the program gets on" "$?" 0
 }
 
 stop_program()
@@ -77,13 +56,13 @@ for backend in perf ptrace; do
 	start wait_forever
 	attached --backend "$backend" --duration 0.4s
 	ended "--duration, $backend" 0
-	unharmed "--duration, $backend"
+	check_unharmed "--duration, $backend" "$program"
 	for signal in INT TERM HUP QUIT; do
 		attached --backend "$backend"
 		await 20 watching || diag "it does not watch"
 		kill "-$signal" "$watcher"
 		ended "SIG$signal, $backend" 0
-		unharmed "SIG$signal, $backend"
+		check_unharmed "SIG$signal, $backend" "$program"
 	done
 	attached --backend "$backend"
 	await 20 watching || diag "it does not watch"
@@ -105,7 +84,7 @@ for backend in perf ptrace; do
 	start read_write 60
 	attached --backend "$backend" --halt-on-race
 	ended "--halt-on-race, $backend" 66
-	unharmed "--halt-on-race, $backend"
+	check_unharmed "--halt-on-race, $backend" "$program"
 	stop_program
 done
 
@@ -118,7 +97,7 @@ attached --duration 0.4s "$gone"
 ended "one of two has ended" 0
 matches "one of two has ended: a note" "$work/err" \
 	"^racewatch: note: process $gone has ended; it is left out\$"
-unharmed "one of two has ended"
+check_unharmed "one of two has ended" "$program"
 run attach "$gone" "$gone"
 is "all have ended: exit status" "$status" 125
 matches "all have ended: it is said" "$work/err" \
@@ -146,7 +125,7 @@ for more in -v --debug=all; do
 	esac
 	matches "SIGPIPE, $more: the report's summary" "$report" \
 		'"type": *"summary"'
-	unharmed "SIGPIPE, $more"
+	check_unharmed "SIGPIPE, $more" "$program"
 	stop_program
 done
 

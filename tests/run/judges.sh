@@ -9,11 +9,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-program_ready()
-{
-	grep -q '^ready [0-9]' "$work/out"
-}
-
 "$TARGETS_DIR/wait_forever.nopie" >"$work/out" &
 program=$!
 lib_started "$program"

@@ -14,20 +14,12 @@
 runs=3
 [ -z "$LONG" ] || runs=50
 
-# record NAME.VARIANT SEED: a run, halted at its first race, to $work/reports
 mkdir "$work/reports"
-record()
-{
-	local file=$work/reports/$1.$2.jsonl seed
 
-	for seed in "$2" $(($2 + 1000)) $(($2 + 2000)); do
-		timeout 120 "$RACEWATCH" run --seed "$seed" --halt-on-race \
-			-o "$file" -- "$TARGETS_DIR/$1" >/dev/null \
-			2>"$work/run.$1.$2"
-		[ $? -eq 66 ] && ! grep -q '"role":"unknown"' "$file" && return
-		diag "$1, seed $seed:"
-		diag_file "$work/run.$1.$2"
-	done
+# record_target NAME.VARIANT SEED: to $work/reports
+record_target()
+{
+	record_race "$work/reports/$1.$2.jsonl" "$2" "$TARGETS_DIR/$1"
 }
 
 # races FILE...: their fingerprints by names, those of synchronization aside
@@ -39,8 +31,8 @@ races()
 
 for variant in O2 nopie; do
 	for ((seed = 1; seed <= runs; seed++)); do
-		record "global.$variant" "$seed"
-		record "shifted.$variant" "$seed"
+		record_target "global.$variant" "$seed"
+		record_target "shifted.$variant" "$seed"
 	done
 	files=("$work/reports/"*".$variant".*.jsonl)
 	is "$variant: every run found a race" \
@@ -84,9 +76,9 @@ text()
 run report "$one"
 is "text: exit status" "$status" 0
 is "text is what the run printed" "$(text "$work/out")" \
-	"$(text "$work/run.global.O2.1")"
+	"$(text "$work/reports/global.O2.1.jsonl.err")"
 is "so is the summary" "$(grep '^SUMMARY' "$work/out")" \
-	"$(grep '^SUMMARY' "$work/run.global.O2.1")"
+	"$(grep '^SUMMARY' "$work/reports/global.O2.1.jsonl.err")"
 run report -q "$one"
 is "quiet: no summary" "$(grep -c '^SUMMARY' "$work/out")" 0
 run report --format json "$one"
@@ -112,7 +104,7 @@ matches "it is named by file and line" "$work/err" \
 	"malformed.jsonl:2: 'id' is missing; this record is left out"
 matches "each of them" "$work/err" "malformed.jsonl:3: 'id' is an object"
 is "the rest is read" "$(grep -c '^WARNING' "$work/out")" \
-	"$(text "$work/run.global.O2.1" | grep -c '^WARNING')"
+	"$(text "$work/reports/global.O2.1.jsonl.err" | grep -c '^WARNING')"
 is "nothing is made up" "$(grep -c 'pid 0' "$work/out")" 0
 
 # An output that is one of the inputs.
@@ -131,7 +123,7 @@ for filter in function 'colour=red' 'verdict=harmless' '!' ''; do
 done
 
 # heap.O2 has another race.
-record heap.O2 1
+record_target heap.O2 1
 other=$work/reports/heap.O2.1.jsonl
 run report --diff "$one" "$two"
 is "diff: nothing is new" "$status" 0 || diag_file "$work/out"

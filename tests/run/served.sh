@@ -15,11 +15,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-program_ready()
-{
-	grep -q '^ready [0-9]' "$work/out"
-}
-
 program_ended()
 {
 	[ "$(lib_born "$program")" = gone ]

@@ -11,20 +11,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# record PROGRAM FILE: a run, halted at its first race
-record()
-{
-	local seed
-
-	for seed in 1 1001 2001; do
-		timeout 120 "$RACEWATCH" run --seed "$seed" --halt-on-race \
-			-o "$2" -- "$1" >/dev/null 2>"$work/run"
-		[ $? -eq 66 ] && ! grep -q '"role":"unknown"' "$2" && return
-		diag "$1, seed $seed:"
-		diag_file "$work/run"
-	done
-}
-
 # field NAME FILE: the first member of that name in the first race
 field()
 {
@@ -70,13 +56,13 @@ as_unstripped()
 program=$TARGETS_DIR/read_write.O2
 id=$(readelf -n "$program" | sed -n 's/.*Build ID: //p')
 here=$work/here.jsonl
-record "$program" "$here"
+record_race "$here" 1 "$program"
 
 # The host with the stripped program, which is gone when its report is read.
 away=$work/away
 mkdir "$away"
 cp "$TARGETS_DIR/read_write.stripped" "$away/server"
-record "$away/server" "$away/report.jsonl"
+record_race "$away/report.jsonl" 1 "$away/server"
 rm "$away/server"
 matches "the stripped run found its race" "$away/report.jsonl" '"type":"race"'
 is "which has no names" "$(tops "$away/report.jsonl" | grep -vc '^None None')" 0
