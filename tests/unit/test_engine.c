@@ -153,11 +153,12 @@ static void child_fork(void)
 		_exit(1);
 }
 
-static int child_main(int fd)
+static int child_main(int fd, int lifeline)
 {
 	pthread_t thread;
 
 	tracee_is_child = true;
+	tracee_hold(lifeline);
 	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED,
 		     fd, 0);
 	arena->write_site = (uintptr_t)site_write;
@@ -219,9 +220,9 @@ static void run_turn(struct run *run)
 
 static void run_program(struct run *run, const char *backend, int fd)
 {
-	char number[16];
+	char number[16], lifeline[16];
 	char *argv[] = { (char *)"/proc/self/exe", (char *)"--child", number,
-			 NULL };
+			 lifeline, NULL };
 	struct tracer_config config = {
 		.argv = argv,
 		.backend = backend,
@@ -230,6 +231,7 @@ static void run_program(struct run *run, const char *backend, int fd)
 	};
 
 	snprintf(number, sizeof(number), "%d", fd);
+	snprintf(lifeline, sizeof(lifeline), "%d", tracee_lifeline());
 	assert_ok(tracer_spawn(&config, &run->tracer));
 	assert_ok(channel_init(&run->channel, run->tracer.fd, OUT_LIMIT));
 	while (!run->started && !run->failed && !run->channel.closed)
@@ -325,8 +327,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(debug_registers_are_taken),
 	};
 
-	if (argc > 2 && strcmp(argv[1], "--child") == 0)
-		return child_main(atoi(argv[2]));
+	if (argc > 3 && strcmp(argv[1], "--child") == 0)
+		return child_main(atoi(argv[2]), atoi(argv[3]));
 	tracee_lock_registers();
 	return cmocka_run_group_tests_name("engine", tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void child_read(void)
 	}
 }
 
-static int child_main(int fd)
+static int child_main(int fd, int lifeline)
 {
 	const char *text =
 		(const char *)((uintptr_t)site_write & ~(uintptr_t)4095);
@@ -69,6 +69,7 @@ static int child_main(int fd)
 	pthread_t thread;
 
 	tracee_is_child = true;
+	tracee_hold(lifeline);
 	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED,
 		     fd, 0);
 	memcpy(before, text, TEXT);
@@ -214,8 +215,9 @@ static int memory_fd;
 static struct frontend *frontend_start(const char *command, const char *backend)
 {
 	struct frontend *frontend = calloc(1, sizeof(*frontend));
-	char number[16];
-	char *argv[] = { (char *)command, (char *)"--child", number, NULL };
+	char number[16], lifeline[16];
+	char *argv[] = { (char *)command, (char *)"--child", number, lifeline,
+			 NULL };
 	struct tracer_config config = {
 		.argv = argv,
 		.backend = backend,
@@ -231,6 +233,7 @@ static struct frontend *frontend_start(const char *command, const char *backend)
 	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED,
 		     memory_fd, 0);
 	snprintf(number, sizeof(number), "%d", memory_fd);
+	snprintf(lifeline, sizeof(lifeline), "%d", tracee_lifeline());
 	alarm(TRACEE_TEST_SECONDS);
 	assert_ok(tracer_spawn(&config, &frontend->tracer));
 	assert_ok(channel_init(&frontend->channel, frontend->tracer.fd,
@@ -542,8 +545,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_front_end_dies_and_the_program_runs_on),
 	};
 
-	if (argc > 2 && strcmp(argv[1], "--child") == 0)
-		return child_main(atoi(argv[2]));
+	if (argc > 3 && strcmp(argv[1], "--child") == 0)
+		return child_main(atoi(argv[2]), atoi(argv[3]));
 	tracee_lock_registers();
 	return cmocka_run_group_tests_name("tracer", tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -107,6 +108,34 @@ static inline pid_t tracee_fork(void (*body)(void *arg), void *arg)
 		_exit(0);
 	}
 	return pid;
+}
+
+/*
+ * A program that a tracer starts is no child of the test, and must outlive its
+ * tracer, but not the test: the test keeps the other end of a pipe open, as its
+ * tracers do. One for each program, which gets the number as an argument.
+ */
+static inline int tracee_lifeline(void)
+{
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	fcntl(fds[1], F_SETFD, FD_CLOEXEC);
+	return fds[0];
+}
+
+/* In the program: it is killed when the test has ended, whatever way. */
+static inline void tracee_hold(int lifeline)
+{
+	struct pollfd fd = { .fd = lifeline };
+
+	fcntl(lifeline, F_SETSIG, SIGKILL);
+	fcntl(lifeline, F_SETOWN, getpid());
+	if (fcntl(lifeline, F_SETFL, O_ASYNC | O_NONBLOCK) != 0)
+		_exit(126);
+	/* it may have been before */
+	if (poll(&fd, 1, 0) != 0)
+		_exit(126);
 }
 
 static inline struct stop_reason tracee_wait(pid_t tid)
