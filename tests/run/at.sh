@@ -87,16 +87,45 @@ tried "an offset at a fixed address" 1 "+$offset" "$T/aimed.nopie"
 # every round. 80 % is what it is to have; at loads of 10 to 25 it was 61 to
 # 97 %, and is 80 % and more without. It is tried again for longer: where the
 # program gets no processor for most of a run, chance decides.
-for seconds in 3 10 40; do
-	watch --seed 2 --duration "${seconds}s" --at "aimed.c:$put" -- \
-		"$T/aimed.O2" "$seconds"
-	all=$(tail -n 1 "$report" | jq .samples)
-	[ "$all" -gt 20 ] && [ $((2 * $(at 1 samples))) -ge "$all" ] && break
-done
-holds "at least half of all samples are there" \
-	[ $((2 * $(at 1 samples))) -ge "$all" ]
-diag "$(at 1 samples) of $all samples"
-matches "the race is found" "$report" '"function":"slot_put"'
+#
+# share WHAT PERCENT OPTION... -- COMMAND...: so much at least is there; the
+# command gets a number of seconds.
+share()
+{
+	local what=$1 percent=$2 seconds all
+
+	shift 2
+	for seconds in 3 10 40; do
+		watch --seed 2 --at "aimed.c:$put" "$@" "$seconds"
+		all=$(tail -n 1 "$report" | jq .samples)
+		[ "$all" -gt 20 ] &&
+			[ $((100 * $(at 1 samples))) -ge $((percent * all)) ] &&
+			break
+	done
+	holds "$what: at least $percent % of all samples are there" \
+		[ $((100 * $(at 1 samples))) -ge $((percent * all)) ]
+	diag "$what: $(at 1 samples) of $all samples"
+	matches "$what: the race is found" "$report" '"function":"slot_put"'
+}
+
+share "by default" 50 -- "$T/aimed.O2"
+share "--policy guided" 50 --policy guided -- "$T/aimed.O2"
+
+# In what children execute, two at a time; the first process is a shell.
+# shellcheck disable=SC2016 # for the shell that is started
+share "--follow all" 50 --follow all -- \
+	sh -c '"$0" "$1" & "$0" "$1"; wait' "$T/aimed.O2"
+is "--follow all: the instructions that are there" "$(at 1 sites)" 2
+
+# Four debug registers for breakpoints, two of which go round among all that was
+# reached before: half of the samples are there.
+registers_alone
+share "--text-untouched" 20 --text-untouched -- "$T/aimed.O2"
+is "--text-untouched: the instructions that are there" "$(at 1 sites)" 2
+# shellcheck disable=SC2016
+share "--text-untouched --follow all" 20 --text-untouched --follow all \
+	-- sh -c '"$0" "$1"; exit $?' "$T/aimed.O2"
+exec 9>&-
 
 # Of 50 stalls a second and some 1 200 instructions, the two copies of a line
 # that runs seldom get one in a dozen seconds; with --at each time that it runs.
