@@ -50,11 +50,14 @@ static const struct runtime_module runtime_modules[] = {
 
 /* Threads and their synchronization, in libc, libpthread and musl. */
 static const char *const threading_functions[] = {
-	"__pthread_*", "pthread_*", "__nptl_*",	   "nptl_*",	  "_nptl_*",
-	"__lll_*",     "lll_*",	    "__new_sem_*", "__old_sem_*", "sem_*",
-	"__sem_*",     "mtx_*",	    "cnd_*",	   "thrd_*",	  "tss_*",
-	"call_once",   "__futex_*", "futex_*",	   "__condvar_*", "__private_*",
-	"__wait",      "__wake",    "__lock",	   "__unlock",
+	"__pthread_*", "pthread_*",    "__nptl_*",     "nptl_*",
+	"_nptl_*",     "__lll_*",      "lll_*",	       "__new_sem_*",
+	"__old_sem_*", "sem_*",	       "__sem_*",      "mtx_*",
+	"cnd_*",       "thrd_*",       "tss_*",	       "call_once",
+	"__futex_*",   "futex_*",      "__condvar_*",  "__private_*",
+	"__wait",      "__wake",       "__lock",       "__unlock",
+	"__lockfile",  "__tl_*",       "__vm_lock",    "__vm_unlock",
+	"__vm_wait",   "__unlockfile", "__timedwait*",
 };
 
 /*

@@ -4,7 +4,8 @@
 # String functions load more than they use. With counters beside a constant
 # string that other threads change, nothing is reported, of any rank; when they
 # change a letter of it, that is. In a long run all functions of
-# tests/targets/strings.c, with the variants that glibc can be told to take.
+# tests/targets/strings.c, with the variants that glibc can be told to take. The
+# same for musl, whose functions load words of 8 bytes.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -75,6 +76,19 @@ check()
 	done
 }
 
+# musl's loops over words; the names of its functions, as it is linked in.
+musl_short="strlen strchr_none strcmp memchr_none strcpy memccpy"
+musl()
+{
+	program=$TARGETS_DIR/strings.musl
+	if ! command -v musl-gcc >/dev/null || [ ! -x "$program" ]; then
+		skip "musl's string functions" "there is no musl-gcc"
+		return
+	fi
+	[ -n "$LONG" ] && musl_short=$("$program" list)
+	check "$musl_short" "$1"
+}
+
 program=$TARGETS_DIR/strings.O2
 all=$short
 [ -n "$LONG" ] && all=$("$program" list)
@@ -85,6 +99,9 @@ for seed in $(seeds 1); do
 	[ -n "$LONG" ] && GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512VL \
 		check "$all" "$seed"
 	unset GLIBC_TUNABLES
+done
+for seed in $(seeds 1); do
+	musl "$seed"
 done
 
 finish

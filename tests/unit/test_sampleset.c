@@ -625,6 +625,7 @@ static void names_of_runtimes_and_of_string_functions(void **state)
 	assert_false(rules_string_name(NULL));
 	assert_true(rules_runtime_name("_int_malloc"));
 	assert_true(rules_runtime_name("pthread_mutex_lock"));
+	assert_true(rules_runtime_name("__tl_lock"));
 	assert_true(rules_runtime_name("_IO_new_file_xsputn"));
 	assert_false(rules_runtime_name("memcpy"));
 	assert_false(rules_runtime_name("qsort"));
