@@ -8,22 +8,43 @@
 #include "base/log.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/pool.h"
 #include "target/process.h"
 #include "target/sigstate.h"
+#include "target/stall.h"
 #include "target/thread.h"
 #include "wire/message.h"
 
 /* Threads have set up what they share after so long, as a rule. */
 static const uint64_t ONSET_RECENT_NS = 100 * CLOCK_NS_PER_MS;
 
+/* What has run is armed again for so many more threads; each costs stops. */
+enum { ONSET_BIRTHS_MAX = 4 };
+
+static void onset_rearm(struct engine *engine, struct process *process)
+{
+	if (process->role != PROCESS_WATCHED ||
+	    engine->phase != ENGINE_WATCHING ||
+	    engine->onset.births == ONSET_BIRTHS_MAX)
+		return;
+	engine->onset.births++;
+	stalls_end_once(engine);
+	sigstate_settle_young(engine, process);
+	pool_rearm_spent(engine);
+}
+
 void onset_begin(struct engine *engine, struct thread *creator)
 {
-	const struct process *process = creator->process;
+	struct process *process = creator->process;
 	struct wire_onset message = {
 		.program = process->space->text->program,
 	};
 	struct onset *onset = &engine->onset;
 
+	if (onset_is_recent(engine, clock_now_ns())) {
+		onset_rearm(engine, process);
+		return;
+	}
 	if (engine->pool.params.onset_ns == 0 || onset->begun_ns != 0 ||
 	    engine->phase != ENGINE_WATCHING ||
 	    process->role != PROCESS_WATCHED || process->threads.count != 2 ||
@@ -35,6 +56,8 @@ void onset_begin(struct engine *engine, struct thread *creator)
 		return;
 	onset->programs = message.program + 1;
 	onset->begun_ns = clock_now_ns();
+	onset->births = 0;
+	onset->maker = creator->tid;
 	onset->sent = false;
 	hold_begin(engine, &onset->creator, creator);
 }
@@ -57,6 +80,13 @@ bool onset_holds(const struct engine *engine, const struct thread *thread)
 bool onset_is_recent(const struct engine *engine, uint64_t now)
 {
 	return now < engine->onset.recent_ns;
+}
+
+bool onset_makes(const struct engine *engine, const struct thread *thread,
+		 uint64_t now)
+{
+	return thread->tid == engine->onset.maker &&
+	       onset_is_recent(engine, now);
 }
 
 void onset_sent(struct engine *engine, const void *payload, size_t size)

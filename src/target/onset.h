@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "target/hold.h"
 
@@ -27,6 +28,8 @@ struct onset {
 	struct hold creator, newborn;
 	uint64_t begun_ns; /* 0: nobody waits */
 	uint64_t recent_ns; /* the program is still beginning until then */
+	pid_t maker; /* the creator, also when it waits no more */
+	int births; /* of threads since then that had sites armed again */
 	uint32_t programs; /* that have had theirs: those with lower numbers */
 	bool sent; /* all sites are with us */
 };
@@ -34,6 +37,9 @@ struct onset {
 /*
  * The thread, stopped in clone(2), has made another. If that is the second of
  * its process, the first with two to run its program, both wait from now on.
+ * For the next few, what has run before is armed again, since none of these was
+ * there to race with it; stalls of that kind end, as nothing is armed while one
+ * runs.
  */
 void onset_begin(struct engine *engine, struct thread *creator);
 
@@ -45,6 +51,13 @@ bool onset_holds(const struct engine *engine, const struct thread *thread);
 
 /* Have the first threads of a program begun to run only lately? */
 bool onset_is_recent(const struct engine *engine, uint64_t now);
+
+/*
+ * Does it make the program's first threads? Its stall does not end that of one
+ * that it has made, which waits to meet those that it will make.
+ */
+bool onset_makes(const struct engine *engine, const struct thread *thread,
+		 uint64_t now);
 
 /* WIRE_ONSET_SENT. */
 void onset_sent(struct engine *engine, const void *payload, size_t size);

@@ -12,6 +12,7 @@
 #include "sys/memory.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/onset.h"
 #include "target/sigstate.h"
 #include "target/thread.h"
 #include "target/writer.h"
@@ -26,6 +27,10 @@ enum {
 	/* not hit for so long, a location that fired once is not hot */
 	POOL_RETRY_NS = 500 * 1000,
 	POOL_HOT_NS = 2 * 1000 * 1000,
+	/* hits of a site that is armed once that are passed, and when it is
+	 * armed again: a stopped thread needs that long to go on */
+	POOL_PASSED_MAX = 3,
+	POOL_PASSED_NS = 100 * 1000,
 	/* hits without a stall are waited for so long */
 	POOL_PEEK_NS = 1000 * 1000,
 	/* one that nobody reached for so long is not spent on learning */
@@ -56,6 +61,7 @@ void pool_deinit(struct pool *pool)
 	free(pool->guided.sites);
 	free(pool->aimed.sites);
 	free(pool->once.sites);
+	free(pool->spent.sites);
 	memset(pool, 0, sizeof(*pool));
 }
 
@@ -167,6 +173,7 @@ void pool_clear(struct pool *pool)
 	pool->guided.count = 0;
 	pool->aimed.count = 0;
 	pool->once.count = 0;
+	pool->spent.count = 0;
 	memset(pool->hot, 0, sizeof(pool->hot));
 }
 
@@ -234,6 +241,8 @@ void pool_fired(struct engine *engine, const struct wire_site *site)
 		pool->peeks_out--;
 	if (site->id & WIRE_AIMED)
 		pool->aimed_ns = clock_now_ns();
+	if (site->once && onset_is_recent(engine, clock_now_ns()))
+		ring_push(&pool->spent, site);
 	if (!pool_keep(engine, site))
 		engine_return_site(engine, site->program, site->id, WIRE_FIRED);
 }
@@ -749,6 +758,27 @@ void pool_refill(struct engine *engine, uint64_t now)
 	execpoints_tick(engine);
 }
 
+bool pool_rearm_passed(struct pool *pool, const struct wire_site *site,
+		       uint64_t now)
+{
+	struct wire_site again = *site;
+
+	if (again.passed++ == POOL_PASSED_MAX)
+		return false;
+	pool->retry_ns = now + POOL_PASSED_NS;
+	return ring_push(&pool->once, &again);
+}
+
+void pool_rearm_spent(struct engine *engine)
+{
+	struct pool *pool = &engine->pool;
+
+	while (pool->spent.count > 0)
+		ring_push(&pool->once, ring_pop(&pool->spent));
+	pool->retry_ns = 0;
+	pool_refill(engine, clock_now_ns());
+}
+
 /* Take the site with that id out of the ring. */
 static bool ring_take(struct pool_ring *ring, uint64_t id,
 		      struct wire_site *ret)
@@ -848,6 +878,7 @@ void pool_forget(struct engine *engine, const struct wire_range *range)
 	ring_forget(&engine->pool.guided, range);
 	ring_forget(&engine->pool.aimed, range);
 	ring_forget(&engine->pool.once, range);
+	ring_forget(&engine->pool.spent, range);
 	if (!space)
 		return;
 	writer_begin(engine, space);

@@ -67,6 +67,7 @@ struct pool {
 	struct pool_ring aimed; /* --at, those that were hit before */
 	/* all are armed: those of --at, and sites that have not run yet */
 	struct pool_ring once;
+	struct pool_ring spent; /* of these, hit while the program begins */
 	struct pool_hot hot[POOL_HOT_MAX];
 	bool again; /* text untouched: the last one armed was of `fired` */
 	bool peeked; /* since the last stall */
@@ -103,6 +104,19 @@ void pool_refill(struct engine *engine, uint64_t now);
 
 /* A breakpoint of the pool was hit: its place is free, its site returned. */
 void pool_fired(struct engine *engine, const struct wire_site *site);
+
+/*
+ * A thread was born while its program begins: what ran for the first time
+ * before that is armed again, since the thread was not there to race.
+ */
+void pool_rearm_spent(struct engine *engine);
+
+/*
+ * The hit of a site that is armed once is of no use: arm it again, when the
+ * thread has gone on. False: that has been done often enough.
+ */
+bool pool_rearm_passed(struct pool *pool, const struct wire_site *site,
+		       uint64_t now);
 
 /*
  * A hit was of no use, since nobody else could run, or else it might have been:

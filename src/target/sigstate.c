@@ -20,6 +20,8 @@
 
 enum {
 	/* by then a thread has set itself up */
+	/* at the masks of the young, which block everything for a moment */
+	SIGSTATE_YOUNG_NS = 500 * 1000,
 	SIGSTATE_FIRST_GAP_NS = 5 * 1000 * 1000,
 	SIGSTATE_LOOK_NS = 20 * 1000 * 1000,
 	SIGSTATE_LAST_GAP_NS = 1000 * 1000 * 1000,
@@ -162,7 +164,9 @@ static void sigstate_plan(struct thread *thread, uint64_t now)
 {
 	struct thread_signals *signals = &thread->signals;
 
-	if (!signals->settled || signals->refresh_gap_ns == 0)
+	if (!signals->settled)
+		signals->refresh_gap_ns = SIGSTATE_YOUNG_NS;
+	else if (signals->refresh_gap_ns < SIGSTATE_FIRST_GAP_NS)
 		signals->refresh_gap_ns = SIGSTATE_FIRST_GAP_NS;
 	else if (signals->refresh_gap_ns < sigstate_last_gap(thread->process))
 		signals->refresh_gap_ns *= 2;
@@ -317,7 +321,18 @@ static bool sigstate_visit_settled(struct engine *engine, struct thread *thread,
 	(void)now;
 	(void)data;
 	return thread->signals.settled || thread->state == THREAD_GONE ||
-	       onset_holds(engine, thread);
+	       thread->newborn || onset_holds(engine, thread);
+}
+
+void sigstate_settle_young(struct engine *engine, struct process *process)
+{
+	for (size_t i = 0; i < process->threads.count; i++) {
+		struct thread *thread = process_thread(process, i);
+
+		if (!thread->signals.settled && !thread->newborn &&
+		    thread->state != THREAD_GONE)
+			sigstate_refresh(engine, thread);
+	}
 }
 
 static bool sigstate_all_settled(struct engine *engine, uint64_t now)
@@ -774,7 +789,7 @@ static uint64_t sigstate_look_due(struct engine *engine, uint64_t now)
 		return soon;
 	sigstate_each(engine, now, sigstate_visit_due, &batch);
 	if (!sigstate_all_settled(engine, now))
-		return now + SIGSTATE_FIRST_GAP_NS;
+		return now + SIGSTATE_YOUNG_NS;
 	sigstate_each(engine, now, sigstate_visit_next, &next);
 	return next < soon || sigstate_restores(engine) ? soon : next;
 }

@@ -52,6 +52,12 @@ void sigstate_choose_watch(struct engine *engine, struct thread *thread);
 void sigstate_newborn(struct engine *engine, struct thread *thread,
 		      const struct thread *creator);
 
+/*
+ * Look at the young threads of the process now, before breakpoints are set that
+ * cannot wait. Those that have not run yet have their creator's mask.
+ */
+void sigstate_settle_young(struct engine *engine, struct process *process);
+
 /* Look at those whose time has come (engine->signals_due_ns). */
 void sigstate_tick(struct engine *engine, uint64_t now);
 

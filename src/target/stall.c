@@ -532,7 +532,9 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 	uint64_t now = clock_now_ns();
 	struct stall *lesser = room ? NULL : stall_lesser(engine, site, now);
 
-	if (pool_passes(&engine->pool, breakpoint, now))
+	if (pool_passes(&engine->pool, breakpoint, now) ||
+	    (lesser && site->once && onset_makes(engine, thread, now) &&
+	     pool_rearm_passed(&engine->pool, site, now)))
 		return false;
 	if (now < thread->rests_until_ns) {
 		engine->stats.resting++;
@@ -841,4 +843,14 @@ void stalls_end_all(struct engine *engine)
 {
 	while (engine->stalls.list.count > 0)
 		stall_end(engine, stall_at(engine, 0), WIRE_ABANDONED);
+}
+
+void stalls_end_once(struct engine *engine)
+{
+	for (size_t i = engine->stalls.list.count; i-- > 0;) {
+		struct stall *stall = stall_at(engine, i);
+
+		if (stall->site.once)
+			stall_end(engine, stall, WIRE_QUIET);
+	}
 }

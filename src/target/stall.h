@@ -76,6 +76,9 @@ void stall_sample(struct engine *engine, int slot, uint64_t generation,
 /* End what is due: deadlines, no progress, changed values. */
 void stalls_tick(struct engine *engine, uint64_t now);
 
+/* End those at sites that are armed once. */
+void stalls_end_once(struct engine *engine);
+
 /* When stalls_tick() is needed next; UINT64_MAX: nothing to wait for. */
 uint64_t stalls_next_ns(const struct engine *engine);
 

@@ -124,6 +124,8 @@ static inline void driven_conflict(struct driven *driven, const void *payload,
 
 	assert_true(size >= sizeof(*wire));
 	memcpy(wire, payload, sizeof(*wire));
+	for (int i = 0; i < 2; i++)
+		size -= wire->sides[i].birth.stack_size;
 	assert_int_equal(size, sizeof(*wire) + wire->sides[0].stack_size +
 				       wire->sides[1].stack_size +
 				       machine_size(&wire->sides[0]) +

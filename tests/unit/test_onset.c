@@ -133,6 +133,96 @@ static void they_may_be_killed(void **state)
 	driven_free(driven);
 }
 
+/* Writes once and goes on; more of them are made by the first thread. */
+static void *born_to_write(void *arg)
+{
+	struct arena *arena = arg;
+
+	do_write(&arena->data[8], 1);
+	while (!__atomic_load_n(&arena->flag, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return NULL;
+}
+
+static void work_make(struct arena *arena, struct lane *lane)
+{
+	pthread_t thread;
+
+	(void)lane;
+	pthread_create(&thread, NULL, born_to_write, arena);
+	pthread_detach(thread);
+}
+
+static void work_make_or_read(struct arena *arena, struct lane *lane)
+{
+	if (lane->done == 0)
+		work_make(arena, lane);
+	else
+		lane->result = do_read(&arena->data[16]);
+}
+
+/* Two threads run, and the second is stalled where it writes. */
+static struct driven *start_stalled(lane_work *work)
+{
+	lane_work *const all[] = { work };
+	struct wire_site site = site_at(site_write, 1);
+	struct driven *driven;
+
+	site.once = true;
+	driven_plan(all, 1);
+	driven = driven_start(&watch_by_value);
+	driven->engine.pool.params.onset_ns = LONG_NS;
+	lane_start(0, 1);
+	driven_until(driven, driven->engine.onset.newborn.thread != NULL);
+	pool_queue(&driven->engine, &site, 1);
+	onset_sent(&driven->engine, NULL, 0);
+	driven_until(driven, driven->engine.stalls.list.count == 1);
+	driven_prolong(driven);
+	driven->engine.onset.recent_ns = UINT64_MAX;
+	driven_until(driven, lane_idle(0));
+	return driven;
+}
+
+static void what_ran_is_armed_again_for_the_next_thread(void **state)
+{
+	struct driven *driven = start_stalled(work_make);
+	struct engine *engine = &driven->engine;
+
+	(void)state;
+	assert_int_equal(engine->pool.spent.count, 1);
+	assert_int_equal(engine->stats.arms, 1);
+	lane_start(0, 1);
+	driven_until(driven, engine->onset.births == 1);
+	/* the stall ends, and the newborn has not run yet */
+	assert_int_equal(engine->stats.quiet, 1);
+	assert_int_equal(engine->stats.arms, 2);
+	driven_until(driven, engine->stats.hits >= 2);
+	tracee_tell(&child_plan.arena->flag, 1);
+	driven_end(driven);
+}
+
+static void the_maker_does_not_end_a_stall(void **state)
+{
+	struct driven *driven = start_stalled(work_make_or_read);
+	struct engine *engine = &driven->engine;
+	struct wire_site site = site_at(site_read, 2);
+	struct stall *stall = *(struct stall **)vec_at(&engine->stalls.list, 0);
+
+	(void)state;
+	site.once = true;
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(engine->stats.hits, 2);
+	assert_int_equal(engine->stalls.list.count, 1);
+	assert_ptr_equal(*(struct stall **)vec_at(&engine->stalls.list, 0),
+			 stall);
+	/* it waits to be armed again when nobody is stalled */
+	assert_int_equal(engine->pool.once.count, 1);
+	tracee_tell(&child_plan.arena->flag, 1);
+	driven_end(driven);
+}
+
 static void nobody_waits_where_it_is_not_asked_for(void **state)
 {
 	static const struct {
@@ -159,6 +249,8 @@ int main(void)
 		cmocka_unit_test(they_do_not_wait_for_ever),
 		cmocka_unit_test(they_are_let_go_with_everything),
 		cmocka_unit_test(they_may_be_killed),
+		cmocka_unit_test(what_ran_is_armed_again_for_the_next_thread),
+		cmocka_unit_test(the_maker_does_not_end_a_stall),
 		cmocka_unit_test(nobody_waits_where_it_is_not_asked_for),
 	};
 
