@@ -33,7 +33,8 @@ struct effort_plan {
 	uint32_t rest; /* see struct wire_params */
 	double stretch_max; /* see struct governor_budget */
 	int nice; /* see struct session_config */
-	bool once; /* arm all that has not run yet */
+	/* of the program's own sites that have not run, armed at a time */
+	uint32_t once_max;
 };
 
 void effort_init(struct effort_options *options);

@@ -280,7 +280,7 @@ static struct error *watch_session(const struct watch_options *options,
 		.share = plan.share,
 		.rest = plan.rest,
 		.stretch_max = plan.stretch_max,
-		.once = plan.once,
+		.once_max = plan.once_max,
 		/* a race must be told soon where its threads wait for that */
 		.nice = onrace_stops(output->config->onrace) ? 0 : plan.nice,
 		.duration_ns = options->duration_ns,

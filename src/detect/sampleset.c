@@ -470,26 +470,29 @@ static bool sampleset_postpones(const struct module *module, uint64_t until_ns)
 		clock_now_ns() >= until_ns);
 }
 
-/* In the image's order, the program itself first. */
-static struct error *sampleset_join_modules(struct sampleset *set,
-					    uint64_t until_ns)
+/*
+ * Join the modules that are the program's own, or those that are not; the
+ * latter as far as there is time. *joined: something has joined that can be
+ * sampled meanwhile.
+ */
+static struct error *sampleset_join_modules(struct sampleset *set, bool own,
+					    uint64_t until_ns, bool *joined)
 {
 	const struct vec *modules = image_modules(set->image);
 	struct error *err = NULL;
-	bool joined = false;
 
-	set->behind = false;
 	for (size_t i = 0; !err && i < modules->count; i++) {
 		struct module *module = *(struct module **)vec_at(modules, i);
 
-		if (sampleset_find(set, module->id))
+		if (rules_module_own(module) != own ||
+		    sampleset_find(set, module->id))
 			continue;
-		if (joined && sampleset_postpones(module, until_ns)) {
+		if (!own && *joined && sampleset_postpones(module, until_ns)) {
 			set->behind = true;
 			continue;
 		}
 		err = sampleset_join_module(set, module);
-		joined = true;
+		*joined = true;
 	}
 	return err;
 }
@@ -498,6 +501,7 @@ struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 			     struct vec *gone)
 {
 	struct error *err;
+	bool joined = until_ns == 0;
 
 	for (size_t i = set->modules.count; i-- > 0;) {
 		const struct sampleset_module *module =
@@ -511,7 +515,10 @@ struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 		if (!vec_push(gone, &range))
 			return error_nomem;
 	}
-	err = sampleset_join_modules(set, until_ns);
+	set->behind = false;
+	err = sampleset_join_modules(set, true, until_ns, &joined);
+	if (!err)
+		err = sampleset_join_modules(set, false, until_ns, &joined);
 	if (set->behind)
 		return err;
 	for (size_t i = 0; !err && set->pid > 0 && i < set->modules.count;
@@ -614,7 +621,7 @@ bool sampleset_own_complete(const struct sampleset *set)
 		    !sampler_part_complete(&set->sampler, (uint32_t)i))
 			return false;
 	}
-	return !set->behind;
+	return true;
 }
 
 struct error *sampleset_take_unrun(struct sampleset *set, uint64_t until_ns,

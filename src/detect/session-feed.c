@@ -64,8 +64,12 @@ static struct error *session_join(struct session *session,
 {
 	struct vec gone = VEC_INIT(struct wire_range);
 	size_t parts = program->set.parts.count;
+	uint64_t now = clock_now_ns();
 	struct error *err = sampleset_sync(
-		&program->set, clock_now_ns() + FEED_SLICE_NS, &gone);
+		&program->set,
+		session_own_first(session, program, now) ? 0
+							 : now + FEED_SLICE_NS,
+		&gone);
 
 	session_forget(session, program->id, &gone);
 	vec_deinit(&gone);
@@ -299,7 +303,8 @@ static struct error *session_feed_program(struct session *session,
 		return NULL;
 	if (now >= program->maps.due_ns)
 		err = session_refresh(session, program);
-	else if (program->set.behind)
+	else if (program->set.behind &&
+		 !session_own_first(session, program, now))
 		err = session_join(session, program);
 	if (!err)
 		err = session_feed_once(session, program, now);
@@ -339,7 +344,8 @@ uint64_t session_feed_due(const struct session *session)
 
 		if (program->pid == 0)
 			continue;
-		if (program->set.behind)
+		if (program->set.behind &&
+		    !session_own_first(session, program, clock_now_ns()))
 			return 0;
 		if (program->maps.due_ns < due)
 			due = program->maps.due_ns;

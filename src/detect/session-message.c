@@ -183,6 +183,7 @@ static struct error *message_onset(struct session *session, const void *payload,
 	if (!program)
 		return NULL;
 	program->onset_ns = clock_now_ns() + session_onset_ns(session->config);
+	program->threaded = true;
 	program->walk_ns = 0;
 	program->walk = (struct sampleset_walk){ .part = 0 };
 	/* libraries have come since it began */

@@ -11,7 +11,9 @@
 
 static const uint64_t ONCE_SLICE_NS = 4 * CLOCK_NS_PER_MS;
 /* a program's first threads wait for what is armed, but not for long */
-static const uint64_t ONCE_ONSET_NS = 200 * CLOCK_NS_PER_MS;
+static const uint64_t ONCE_ONSET_NS = 50 * CLOCK_NS_PER_MS;
+/* a program without a second thread after so long is not likely to get one */
+static const uint64_t ONCE_ALONE_NS = 200 * CLOCK_NS_PER_MS;
 /* until the tracer has said what it has armed; sooner where that is waited for */
 static const uint64_t ONCE_WAIT_NS = 20 * CLOCK_NS_PER_MS;
 static const uint64_t ONCE_SOON_NS = CLOCK_NS_PER_MS;
@@ -22,17 +24,23 @@ enum {
 	ONCE_BATCH = 256,
 	/* the tracer has room for twice as many */
 	ONCE_QUEUE_MAX = 4096,
-	/* the pool is to have room beside them (governor.h) */
-	ONCE_MAX = GOVERNOR_POOL_MAX / 2,
-	/* so many times as long as others are stalled at most */
-	ONCE_STALL = 4,
 };
+
+/* So many at a time; the pool is to have room beside them (governor.h). */
+static uint64_t once_max(const struct session_config *config)
+{
+	uint64_t most = GOVERNOR_POOL_MAX / 2;
+
+	return config->once_max < most ? config->once_max : most;
+}
 
 static void once_send(struct session *session, struct watched_program *program,
 		      struct wire_site *sites, size_t count)
 {
-	uint64_t stall_us =
-		ONCE_STALL * session->config->stall_max_ns / CLOCK_NS_PER_US;
+	/* longer than others, as far as those may be (governor.h) */
+	double stall_us = session->config->stretch_max *
+			  (double)session->config->stall_max_ns /
+			  CLOCK_NS_PER_US;
 
 	for (size_t i = 0; i < count; i++) {
 		sites[i].once = true;
@@ -50,9 +58,13 @@ static size_t once_room(const struct session *session,
 	uint64_t out = program->set.sampler.out_once;
 	uint64_t queued = out > stats->armed_once ? out - stats->armed_once : 0;
 
-	if (out >= ONCE_MAX || queued >= ONCE_QUEUE_MAX)
+	size_t room, left;
+
+	if (out >= once_max(session->config) || queued >= ONCE_QUEUE_MAX)
 		return 0;
-	return (size_t)(ONCE_QUEUE_MAX - queued);
+	room = (size_t)(ONCE_QUEUE_MAX - queued);
+	left = (size_t)(once_max(session->config) - out);
+	return room < left ? room : left;
 }
 
 uint64_t session_onset_ns(const struct session_config *config)
@@ -61,6 +73,15 @@ uint64_t session_onset_ns(const struct session_config *config)
 			       config->argv && config->rate > 0
 		       ? ONCE_ONSET_NS
 		       : 0;
+}
+
+bool session_own_first(const struct session *session,
+		       const struct watched_program *program, uint64_t now)
+{
+	if (session_onset_ns(session->config) == 0)
+		return false;
+	return program->threaded ? now < program->onset_ns
+				 : now < program->begun_ns + ONCE_ALONE_NS;
 }
 
 /*
@@ -116,7 +137,7 @@ struct error *session_feed_once(struct session *session,
 	if (err)
 		return err;
 	if (((end && sampleset_own_complete(&program->set)) ||
-	     program->set.sampler.out_once >= ONCE_MAX) &&
+	     program->set.sampler.out_once >= once_max(session->config)) &&
 	    (program->aimed || !session_aims(session->config)))
 		session_end_onset(session, program);
 	/* at the end, another begins: soon, while more is being decoded */

@@ -105,7 +105,7 @@ static inline bool session_watches(const struct session *session)
 /* Are sites that have not run armed all at once? There must be room for them. */
 static inline bool session_arms_once(const struct session_config *config)
 {
-	return config->once && !config->text_untouched;
+	return config->once_max > 0 && !config->text_untouched;
 }
 
 /* One number for a site of a program; ids are far from using all their bits. */
@@ -180,6 +180,12 @@ uint64_t session_onset_ns(const struct session_config *config);
 /* All that they wait for was sent. */
 void session_end_onset(struct session *session,
 		       struct watched_program *program);
+/*
+ * Do libraries wait? Reading one takes longer than a program's first threads may
+ * be kept waiting for the program's own sites.
+ */
+bool session_own_first(const struct session *session,
+		       const struct watched_program *program, uint64_t now);
 /* Set the counts that are not counted as things happen. */
 void session_update_counts(struct session *session);
 /* The same of the program's own sites: at the end, since it looks at each. */

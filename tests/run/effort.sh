@@ -82,13 +82,16 @@ else
 	not_ok "high finds a race at the first steps of the threads"
 	diag_file "$work/err"
 fi
-for effort in normal high; do
-	run run --effort "$effort" --debug target --error-exitcode 0 -- \
+# waits OPTION...: do the first threads wait?
+waits() {
+	run run "$@" --debug target --error-exitcode 0 -- \
 		"$TARGETS_DIR/onset.O2" 0.1
-	is "$effort: do the first threads wait?" \
-		"$(grep -c 'the first threads waited' "$work/err")" \
-		"$([ "$effort" = high ] && echo 1 || echo 0)"
-done
+	grep -c 'the first threads waited' "$work/err"
+}
+is "low: the first threads do not wait" "$(waits --effort low)" 0
+is "the default: they do" "$(waits)" 1
+is "high: they do" "$(waits --effort high)" 1
+is "with a rate they do not" "$(waits --rate 100)" 0
 
 run run --overhead 101 -- /bin/true
 is "more than all of the time is a usage error" "$status" 2

@@ -37,6 +37,28 @@ static void each_preset_spends_more_than_the_one_before(void **state)
 	}
 }
 
+static void a_budget_bounds_what_is_armed_once(void **state)
+{
+	struct effort_options options = none();
+	uint32_t normal = effort_plan(&options, EFFORT_NORMAL).once_max;
+
+	(void)state;
+	assert_true(normal > 0);
+	assert_true(effort_plan(&options, EFFORT_HIGH).once_max > normal);
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).once_max, 0);
+	options.overhead_pct = 4;
+	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).once_max,
+			 normal / 10);
+	options.overhead_pct = 100;
+	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).once_max, normal);
+	/* so many hits a second are all that there are to be */
+	options = none();
+	options.rate = 1000;
+	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).once_max, 0);
+	options.effort = EFFORT_HIGH;
+	assert_true(effort_plan(&options, EFFORT_NORMAL).once_max > 0);
+}
+
 static void low_is_two_percent_in_short_stalls(void **state)
 {
 	struct effort_options options = none();
@@ -125,6 +147,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_preset_spends_more_than_the_one_before),
+		cmocka_unit_test(a_budget_bounds_what_is_armed_once),
 		cmocka_unit_test(low_is_two_percent_in_short_stalls),
 		cmocka_unit_test(
 			what_was_asked_for_goes_before_the_command_s_own),
