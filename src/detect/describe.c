@@ -225,6 +225,8 @@ static struct error *describe_creation(const struct conflict_side *from,
 static enum race_missing describe_missing(enum atomics_missing missing)
 {
 	switch (missing) {
+	case ATOMICS_MISS_MACRO:
+		return RACE_MISSES_MACRO;
 	case ATOMICS_MISS_SOURCE:
 		return RACE_MISSES_SOURCE;
 	case ATOMICS_MISS_DEBUG:
@@ -252,7 +254,8 @@ static bool describe_sync(const struct conflict_side *from,
 {
 	bool no_lines = side_has_no_lines(side);
 
-	if (side->sync || (!no_lines && side->missing != RACE_MISSES_SOURCE))
+	if (side->sync || (!no_lines && side->missing != RACE_MISSES_SOURCE &&
+			   side->missing != RACE_MISSES_MACRO))
 		return true;
 	if (no_lines && evidence_helper(from))
 		side->sync = strdup("function");

@@ -166,7 +166,8 @@ enum atomics_missing evidence_missing(const struct conflict_side *side)
 	if (!side->module || side->insn_address == 0)
 		return ATOMICS_MISS_DEBUG;
 	return atomics_missing(side->home->image, side->module,
-			       side->insn_address - side->module->bias);
+			       side->insn_address - side->module->bias,
+			       side->access.kind & ACCESS_WRITE);
 }
 
 bool evidence_decided_elsewhere(const struct conflict_side *side)

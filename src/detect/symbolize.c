@@ -424,9 +424,12 @@ static struct error *symbolize_missing(struct symbolizer *symbolizer,
 		return err;
 	switch (atomics_missing(
 		image, *(struct module **)vec_at(image_modules(image), 0),
-		top->offset)) {
+		top->offset, side->access & ACCESS_WRITE)) {
 	case ATOMICS_MISS_NOTHING:
 		side->missing = RACE_MISSES_NOTHING;
+		break;
+	case ATOMICS_MISS_MACRO:
+		side->missing = RACE_MISSES_MACRO;
 		break;
 	case ATOMICS_MISS_SOURCE:
 		side->missing = RACE_MISSES_SOURCE;

@@ -12,80 +12,41 @@
 #include "base/strbuf.h"
 #include "image/debuginfo.h"
 #include "image/image.h"
+#include "image/macros.h"
 #include "image/sourcetext.h"
 
-/* C11, GCC, Clang, Linux and those who follow it, userspace RCU, GLib. */
-static const char *const loads[] = {
-	"atomic_load",	    "atomic_load_explicit", "__atomic_load",
-	"__atomic_load_n",  "__c11_atomic_load",    "READ_ONCE",
-	"smp_load_acquire", "CMM_LOAD_SHARED",	    "uatomic_read",
-	"rcu_dereference",  "g_atomic_int_get",	    "g_atomic_pointer_get",
-};
+enum { CALL_MAX = 4096 }; /* bytes of a call that are looked at */
 
-static const char *const stores[] = {
-	"atomic_store",	       "atomic_store_explicit",
-	"atomic_flag_clear",   "atomic_flag_clear_explicit",
-	"__atomic_store_n",    "__atomic_clear",
-	"__sync_lock_release", "__c11_atomic_store",
-	"WRITE_ONCE",	       "smp_store_release",
-	"CMM_STORE_SHARED",    "uatomic_set",
-	"rcu_assign_pointer",  "rcu_set_pointer",
-	"g_atomic_int_set",    "g_atomic_pointer_set",
-};
-
-static bool is_identifier(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool is_one_of(const char *word, size_t length, const char *const *list,
-		      size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (strlen(list[i]) == length &&
-		    memcmp(list[i], word, length) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* The word at or, from a bracket on, before the column. */
-static size_t word_at(const char *line, size_t size, size_t column,
-		      const char **ret)
+bool atomic_line_word(const char *line, size_t size, size_t column,
+		      struct ctoken *ret)
 {
 	size_t start = column - 1, end = start;
 
+	if (column < 1 || column > size)
+		return false;
 	if (line[start] == '(') {
 		while (end > 0 && line[end - 1] == ' ')
 			end--;
 		start = end;
-		while (start > 0 && is_identifier(line[start - 1]))
+		while (start > 0 && ctoken_is_word_char(line[start - 1]))
 			start--;
-	} else if (start > 0 && is_identifier(line[start - 1])) {
-		return 0;
+	} else if (start > 0 && ctoken_is_word_char(line[start - 1])) {
+		return false;
 	}
-	while (end < size && is_identifier(line[end]))
+	while (end < size && ctoken_is_word_char(line[end]))
 		end++;
-	*ret = line + start;
-	return end - start;
+	*ret = (struct ctoken){
+		.kind = CTOKEN_WORD,
+		.text = line + start,
+		.size = end - start,
+	};
+	return end > start;
 }
 
-enum atomic_line atomic_line_names(const char *line, size_t size, size_t column)
+unsigned int atomic_line_names(const struct ctoken *word)
 {
-	const char *word;
-	size_t length;
-
-	if (column < 1 || column > size)
-		return ATOMIC_LINE_NONE;
-	length = word_at(line, size, column, &word);
-	if (length == 0)
-		return ATOMIC_LINE_NONE;
-	if (is_one_of(word, length, loads, sizeof(loads) / sizeof(loads[0])))
-		return ATOMIC_LINE_LOAD;
-	if (is_one_of(word, length, stores, sizeof(stores) / sizeof(stores[0])))
-		return ATOMIC_LINE_STORE;
-	return ATOMIC_LINE_NONE;
+	return (macro_name_loads(word) ? ATOMIC_LINE_LOAD : 0) |
+	       (macro_name_stores(word) ? ATOMIC_LINE_STORE : 0);
 }
 
 /*
@@ -111,43 +72,94 @@ static char *row_path(struct debug_unit *unit, Dwarf_Line *row)
 	return strbuf_steal(&path);
 }
 
-/* The text of the line that a row is of, if it is at hand. */
+/* The text of the line that a row is of, if it is at hand, and its file. */
 static bool row_text(struct debug_module *debug, struct debug_unit *unit,
-		     Dwarf_Line *row, const char **ret, size_t *ret_size)
+		     Dwarf_Line *row, char **ret_file, const char **ret,
+		     size_t *ret_size)
 {
-	cleanup_free char *file = NULL;
+	char *file;
 	int line;
 
+	*ret_file = NULL;
 	if (!row || dwarf_lineno(row, &line) != 0)
 		return false;
 	if (!debug->sources)
 		debug->sources = source_texts_create(image_access(debug->image),
 						     debug->module->path);
-	file = row_path(unit, row);
+	*ret_file = file = row_path(unit, row);
 	return debug->sources && file &&
 	       source_texts_line(debug->sources, file, line, ret, ret_size);
 }
 
-enum atomic_line atomic_line_at(struct debug_module *debug,
-				struct debug_unit *unit, uint64_t address)
+static unsigned int line_of_meaning(const struct macro_meaning *meaning)
+{
+	unsigned int found = 0;
+
+	if (meaning->unknown)
+		return ATOMIC_LINE_LOAD | ATOMIC_LINE_STORE | ATOMIC_LINE_MAYBE;
+	if (meaning->marks & MACRO_LOADS)
+		found |= ATOMIC_LINE_LOAD;
+	if (meaning->marks & MACRO_STORES)
+		found |= ATOMIC_LINE_STORE;
+	return found && meaning->plain ? found | ATOMIC_LINE_MAYBE : found;
+}
+
+/* A member's name is none of a macro's. */
+static bool is_member(const char *line, const char *word)
+{
+	while (word > line && word[-1] == ' ')
+		word--;
+	return word > line &&
+	       (word[-1] == '.' ||
+		(word[-1] == '>' && word - 1 > line && word[-2] == '-'));
+}
+
+static unsigned int line_of_macro(struct debug_module *debug,
+				  struct debug_unit *unit, const char *file,
+				  const struct ctoken *word)
+{
+	struct ctokens rest = { .at = word->text + word->size };
+	struct macro_meaning meaning;
+	size_t size;
+
+	if (!debug->macros)
+		debug->macros = macros_create(debug->sources);
+	if (!debug->macros ||
+	    !source_texts_rest(debug->sources, file, rest.at, &size))
+		return ATOMIC_LINE_NONE;
+	rest.end = rest.at + (size < CALL_MAX ? size : CALL_MAX);
+	macros_meaning(debug->macros, unit, file, word, rest, &meaning);
+	return line_of_meaning(&meaning);
+}
+
+unsigned int atomic_line_at(struct debug_module *debug, struct debug_unit *unit,
+			    uint64_t address)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(&unit->skeleton, address);
+	cleanup_free char *file = NULL;
+	struct ctoken word;
 	const char *text;
 	size_t size;
 	int column;
 
 	if (!row || dwarf_linecol(row, &column) != 0 || column < 1 ||
-	    !row_text(debug, unit, row, &text, &size))
+	    !row_text(debug, unit, row, &file, &text, &size) ||
+	    !atomic_line_word(text, size, (size_t)column, &word))
 		return ATOMIC_LINE_NONE;
-	return atomic_line_names(text, size, (size_t)column);
+	if (atomic_line_names(&word))
+		return atomic_line_names(&word);
+	return is_member(text, word.text)
+		       ? ATOMIC_LINE_NONE
+		       : line_of_macro(debug, unit, file, &word);
 }
 
 bool atomic_line_is_at_hand(struct debug_module *debug, struct debug_unit *unit,
 			    uint64_t address)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(&unit->skeleton, address);
+	cleanup_free char *file = NULL;
 	const char *text;
 	size_t size;
 
-	return row_text(debug, unit, row, &text, &size);
+	return row_text(debug, unit, row, &file, &text, &size);
 }

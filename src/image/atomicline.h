@@ -12,31 +12,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "image/ctoken.h"
+
 struct debug_module;
 struct debug_unit;
 
-/* What is named, if anything. */
-enum atomic_line { ATOMIC_LINE_NONE, ATOMIC_LINE_LOAD, ATOMIC_LINE_STORE };
+/* What is named, if anything: none of these, or several. */
+enum {
+	ATOMIC_LINE_NONE = 0,
+	ATOMIC_LINE_LOAD = 1 << 0,
+	ATOMIC_LINE_STORE = 1 << 1,
+	/*
+	 * Perhaps: a macro has an operation of that kind beside other accesses,
+	 * or its definition is not found.
+	 */
+	ATOMIC_LINE_MAYBE = 1 << 2,
+};
 
 /*
  * Which the source names where the line table says the code at a DWARF
- * address comes from, at that column. None when the source is not at hand
- * (sourcetext.h) or the table has no columns.
+ * address comes from, at that column, itself or by a macro (macros.h). None
+ * when the source is not at hand (sourcetext.h) or the table has no columns.
  */
-enum atomic_line atomic_line_at(struct debug_module *debug,
-				struct debug_unit *unit, uint64_t address);
+unsigned int atomic_line_at(struct debug_module *debug, struct debug_unit *unit,
+			    uint64_t address);
 
 /* Is the source of the code at a DWARF address at hand? */
 bool atomic_line_is_at_hand(struct debug_module *debug, struct debug_unit *unit,
 			    uint64_t address);
 
 /*
- * Which the line names at the column, counted from 1: that of the name's
- * first character or, as g++ has it, of the bracket after the name.
- * Operations that read and write are not meant: their instructions tell, and
- * what else they access, such as the value expected, is plain.
+ * The word of a line at a column, counted from 1: that of the word's first
+ * character or, as g++ has it, of the bracket after it. False: there is none.
  */
-enum atomic_line atomic_line_names(const char *line, size_t size,
-				   size_t column);
+bool atomic_line_word(const char *line, size_t size, size_t column,
+		      struct ctoken *ret);
+
+/*
+ * Which the word is the name of. Operations that read and write are not meant:
+ * their instructions tell, and what else they access, such as the value
+ * expected, is plain.
+ */
+unsigned int atomic_line_names(const struct ctoken *word);
 
 #endif

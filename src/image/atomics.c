@@ -204,10 +204,11 @@ enum atomics_mark atomics_code(struct image *image, struct module *module,
 		return ATOMICS_LOAD;
 	case ATOMIC_LINE_STORE:
 		return ATOMICS_STORE;
-	case ATOMIC_LINE_NONE:
-		break;
+	case ATOMIC_LINE_LOAD | ATOMIC_LINE_STORE:
+		return ATOMICS_CODE;
+	default:
+		return ATOMICS_NONE;
 	}
-	return ATOMICS_NONE;
 }
 
 /* C++ and Rust have no atomic operation that is not a function of theirs. */
@@ -226,10 +227,12 @@ static bool unit_names_atomics(struct debug_unit *unit)
 }
 
 enum atomics_missing atomics_missing(struct image *image, struct module *module,
-				     uint64_t address)
+				     uint64_t address, bool writes)
 {
+	const unsigned int kind = writes ? ATOMIC_LINE_STORE : ATOMIC_LINE_LOAD;
 	struct debug_module *debug;
 	struct debug_unit *unit;
+	unsigned int line;
 
 	if (!module->text)
 		return ATOMICS_MISS_DEBUG;
@@ -237,10 +240,15 @@ enum atomics_missing atomics_missing(struct image *image, struct module *module,
 	unit = debug ? debug_module_unit(debug, address) : NULL;
 	if (!unit)
 		return ATOMICS_MISS_DEBUG;
-	if (unit_names_atomics(unit) ||
-	    atomic_line_is_at_hand(debug, unit, address + debug->dwarf_shift))
+	address += debug->dwarf_shift;
+	if (unit_names_atomics(unit))
 		return ATOMICS_MISS_NOTHING;
-	return ATOMICS_MISS_SOURCE;
+	if (!atomic_line_is_at_hand(debug, unit, address))
+		return ATOMICS_MISS_SOURCE;
+	line = atomic_line_at(debug, unit, address);
+	return (line & ATOMIC_LINE_MAYBE) && (line & kind)
+		       ? ATOMICS_MISS_MACRO
+		       : ATOMICS_MISS_NOTHING;
 }
 
 static enum atomics_mark mark_of_variable(Dwarf_Die *die, uint64_t offset)

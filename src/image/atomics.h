@@ -5,7 +5,8 @@
  * std::atomic_ref, std::atomic_flag, __atomic_base and Rust's
  * core::sync::atomic, and global variables declared _Atomic (or of type
  * std::atomic<...>). From the source, where it is at hand: code that
- * comes from a line and column that names an atomic load or store. Also from
+ * comes from a line and column that names an atomic load or store, or a macro
+ * that has one. Also from
  * symbols alone: functions whose mangled name is a member of std::atomic, and
  * C++ guard variables (_ZGV...).
  *
@@ -43,17 +44,19 @@ enum atomics_mark atomics_data(struct image *image, struct module *module,
 			       uint64_t address);
 
 /*
- * What is missing to tell whether the code at an address is an atomic
- * operation: C's and GCC's built-in ones leave no trace but the line and the
+ * What is missing to tell whether a load, or a store (writes), at an address is
+ * an atomic operation: C's and GCC's built-in ones leave no trace but the line and the
  * column, so that it takes the source; those of C++ and Rust have names.
  */
 enum atomics_missing {
 	ATOMICS_MISS_NOTHING, /* atomics_code() has the answer */
+	/* the source names a macro that leaves it open, or is not found */
+	ATOMICS_MISS_MACRO,
 	ATOMICS_MISS_SOURCE,
 	ATOMICS_MISS_DEBUG, /* no debug information is of that code */
 };
 
 enum atomics_missing atomics_missing(struct image *image, struct module *module,
-				     uint64_t address);
+				     uint64_t address, bool writes);
 
 #endif

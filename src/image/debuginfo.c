@@ -21,6 +21,7 @@
 #include "image/elftext.h"
 #include "image/fileaccess.h"
 #include "image/image.h"
+#include "image/macros.h"
 #include "image/scopes.h"
 #include "image/sourcetext.h"
 #include "image/splitunit.h"
@@ -130,6 +131,7 @@ static void debug_module_destroy(struct debug_module *module)
 	}
 	variable_index_destroy(module->variables);
 	free(module->fetched);
+	macros_destroy(module->macros);
 	source_texts_destroy(module->sources);
 	vec_deinit(&module->units);
 	vec_deinit(&module->unit_ranges);

@@ -19,6 +19,7 @@
 struct debuginfo;
 struct error;
 struct image;
+struct macros;
 struct module;
 struct source_texts;
 struct unit_scopes;
@@ -53,6 +54,7 @@ struct debug_module {
 	struct vec unit_ranges; /* by address; see debuginfo.c */
 	struct variable_index *variables; /* NULL until needed */
 	struct source_texts *sources; /* NULL until needed */
+	struct macros *macros; /* NULL until needed */
 };
 
 /* NULL is fine. To be called before any module's elftext is closed. */

@@ -114,3 +114,31 @@ bool source_texts_line(struct source_texts *texts, const char *path, int line,
 	text = text_of(texts, path);
 	return text && textfile_line(text, line, ret, ret_size);
 }
+
+bool source_texts_all(struct source_texts *texts, const char *path,
+		      const char **ret, size_t *ret_size)
+{
+	const struct textfile *text;
+
+	/* half of the room is for those that are asked for by line */
+	if (path[0] != '/' || (texts->total > TOTAL_MAX / 2 &&
+			       !map_get(&texts->files, hash_text(path))))
+		return false;
+	text = text_of(texts, path);
+	if (!text)
+		return false;
+	*ret = text->bytes;
+	*ret_size = text->size;
+	return true;
+}
+
+bool source_texts_rest(struct source_texts *texts, const char *path,
+		       const char *at, size_t *ret_size)
+{
+	const struct textfile *text = text_of(texts, path);
+
+	if (!text || at < text->bytes || at > text->bytes + text->size)
+		return false;
+	*ret_size = (size_t)(text->bytes + text->size - at);
+	return true;
+}

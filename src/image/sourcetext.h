@@ -30,4 +30,15 @@ void source_texts_destroy(struct source_texts *texts);
 bool source_texts_line(struct source_texts *texts, const char *path, int line,
 		       const char **ret, size_t *ret_size);
 
+/*
+ * All of a file. False also when it has not been asked for before and half of
+ * what is kept at most is there already.
+ */
+bool source_texts_all(struct source_texts *texts, const char *path,
+		      const char **ret, size_t *ret_size);
+
+/* How many bytes of that file there are from a place in its text on. */
+bool source_texts_rest(struct source_texts *texts, const char *path,
+		       const char *at, size_t *ret_size);
+
 #endif

@@ -36,13 +36,13 @@ static bool is_word(const struct race_side *side)
 	       side->address % side->size == 0;
 }
 
-/* The text of the line is in the record: nothing is missing. */
+/* The text of the line is in the record: only a macro may be missing. */
 static bool side_shows_source(const struct race_side *side)
 {
 	const struct race_frame *top =
 		side->frames.count ? vec_at(&side->frames, 0) : NULL;
 
-	return top && top->source;
+	return side->missing != RACE_MISSES_MACRO && top && top->source;
 }
 
 static bool side_may_be_atomic(const struct race_side *side)
@@ -107,6 +107,8 @@ enum race_missing race_doubt(const struct race *race)
 const char *race_doubt_text(const struct race *race)
 {
 	switch (race_doubt(race)) {
+	case RACE_MISSES_MACRO:
+		return "behind a macro: may be an atomic";
 	case RACE_MISSES_SOURCE:
 		return "no source: may be an atomic";
 	case RACE_MISSES_DEBUG:
@@ -120,6 +122,8 @@ const char *race_doubt_text(const struct race *race)
 const char *race_missing_name(unsigned int missing)
 {
 	switch ((enum race_missing)missing) {
+	case RACE_MISSES_MACRO:
+		return "macro";
 	case RACE_MISSES_SOURCE:
 		return "source";
 	case RACE_MISSES_DEBUG:

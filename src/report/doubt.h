@@ -13,6 +13,7 @@ struct race;
 /* What it would take to tell whether an access is an atomic operation. */
 enum race_missing {
 	RACE_MISSES_NOTHING,
+	RACE_MISSES_MACRO, /* what a macro comes to, with the source at hand */
 	RACE_MISSES_SOURCE,
 	RACE_MISSES_DEBUG, /* debug information, and the source */
 };
@@ -32,7 +33,7 @@ enum race_missing race_doubt(const struct race *race);
 /* "no source: may be an atomic"; NULL without a doubt. */
 const char *race_doubt_text(const struct race *race);
 
-/* "source", "debug-information"; NULL: nothing. */
+/* "macro", "source", "debug-information"; NULL: nothing. */
 const char *race_missing_name(unsigned int missing);
 
 /* Two sightings are one: no doubt is left where one of them had none. */

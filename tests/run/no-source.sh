@@ -3,8 +3,8 @@
 #
 # Programs with debug information whose sources are nowhere, as in a package of
 # debug symbols: what is told of their atomic operations all the same, and that
-# a report says where nothing could be told. Never where the source is at hand,
-# or the access cannot be an atomic operation.
+# a report says where nothing could be told. Never where the source is at hand and
+# tells, or the access cannot be an atomic operation.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -46,6 +46,7 @@ is_doubted()
 }
 
 no_source="no source: may be an atomic"
+behind_macro="behind a macro: may be an atomic"
 no_debug="no debug information: may be an atomic"
 
 for seed in $(seeds 1); do
@@ -78,6 +79,12 @@ for seed in $(seeds 1); do
 	is_doubted "$T/read_write.away" "$no_source"
 	is_doubted "$T/read_write.O2" null
 	is_doubted "$T/read_write.stripped" "$no_debug"
+
+	# a macro that has an atomic load and a plain one, as two instructions
+	is_doubted "$T/macro_both.nopie" "$behind_macro"
+	# the plain one as a part of an addition
+	is_doubted "$T/macro_both.O2" null
+
 	# an addition to memory without a lock is no atomic operation
 	is_doubted "$T/rmw.away" null
 done

@@ -19,9 +19,18 @@
 #include "image/image.h"
 #include "sample.h"
 
-static enum atomic_line names(const char *line)
+static unsigned int names_at(const char *line, size_t size, size_t column)
 {
-	return atomic_line_names(line, strlen(line), 1);
+	struct ctoken word;
+
+	return atomic_line_word(line, size, column, &word)
+		       ? atomic_line_names(&word)
+		       : ATOMIC_LINE_NONE;
+}
+
+static unsigned int names(const char *line)
+{
+	return names_at(line, strlen(line), 1);
 }
 
 static void names_are_whole_words(void **state)
@@ -37,8 +46,7 @@ static void names_are_whole_words(void **state)
 	assert_int_equal(names(" atomic_load(&x)"), ATOMIC_LINE_NONE);
 	assert_int_equal(names("atomic_"), ATOMIC_LINE_NONE);
 	assert_int_equal(names(""), ATOMIC_LINE_NONE);
-	assert_int_equal(atomic_line_names("atomic_load", 10, 1),
-			 ATOMIC_LINE_NONE);
+	assert_int_equal(names_at("atomic_load", 10, 1), ATOMIC_LINE_NONE);
 }
 
 static void the_column_says_which_word(void **state)
@@ -50,7 +58,7 @@ static void the_column_says_which_word(void **state)
 	for (size_t column = 0; column <= size + 1; column++) {
 		bool here = column == 12 || column == 24;
 
-		assert_int_equal(atomic_line_names(line, size, column),
+		assert_int_equal(names_at(line, size, column),
 				 here ? ATOMIC_LINE_LOAD : ATOMIC_LINE_NONE);
 	}
 	assert_int_equal(names("(&x)"), ATOMIC_LINE_NONE);
@@ -141,7 +149,8 @@ static void newer_sources_are_no_evidence(void **state)
 	free(path);
 }
 
-static enum atomics_missing missing(const char *path, const char *function)
+static enum atomics_missing missing(const char *path, const char *function,
+				    bool writes)
 {
 	Elf64_Sym symbol = sample_symbol(path, function);
 	enum atomics_missing found;
@@ -150,7 +159,7 @@ static enum atomics_missing missing(const char *path, const char *function)
 	assert_null(image_create_file(path, &image));
 	found = atomics_missing(
 		image, *(struct module **)vec_at(image_modules(image), 0),
-		symbol.st_value);
+		symbol.st_value, writes);
 	image_destroy(image);
 	return found;
 }
@@ -170,7 +179,7 @@ static enum atomics_missing missing_of_old(const char *name,
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, size), size);
 	assert_int_equal(futimens(fd, old), 0);
-	found = missing(copy, function);
+	found = missing(copy, function, false);
 	close(fd);
 	unlink(copy);
 	free(bytes);
@@ -184,15 +193,73 @@ static void says_what_is_missing(void **state)
 	char *none = sample_path("atomics_cxx.nodebug");
 
 	(void)state;
-	assert_int_equal(missing(c, "plain_load"), ATOMICS_MISS_NOTHING);
+	assert_int_equal(missing(c, "plain_load", false), ATOMICS_MISS_NOTHING);
 	assert_int_equal(missing_of_old("atomics_c.O2", "plain_load"),
 			 ATOMICS_MISS_SOURCE);
 	/* its atomic operations are functions */
 	assert_int_equal(missing_of_old("atomics_cxx.O2", "_Z10plain_loadv"),
 			 ATOMICS_MISS_NOTHING);
-	assert_int_equal(missing(none, "_Z10plain_loadv"), ATOMICS_MISS_DEBUG);
+	assert_int_equal(missing(none, "_Z10plain_loadv", false),
+			 ATOMICS_MISS_DEBUG);
 	free(c);
 	free(none);
+}
+
+/* A doubt about a load, or a store, somewhere in the function. */
+static bool is_doubted(const char *path, const char *function, bool writes)
+{
+	Elf64_Sym symbol = sample_symbol(path, function);
+	struct image *image;
+	struct module *module;
+	bool found = false;
+
+	assert_null(image_create_file(path, &image));
+	module = *(struct module **)vec_at(image_modules(image), 0);
+	for (uint64_t i = 0; i < symbol.st_size; i++)
+		found |= atomics_missing(image, module, symbol.st_value + i,
+					 writes) == ATOMICS_MISS_MACRO;
+	image_destroy(image);
+	return found;
+}
+
+static void check_macros(const char *name)
+{
+	char *path = sample_path(name);
+
+	assert_true(marked(path, "macro_load", ATOMICS_LOAD) > 0);
+	assert_true(marked(path, "macro_store", ATOMICS_STORE) > 0);
+	assert_true(marked(path, "checked_load", ATOMICS_LOAD) > 0);
+	assert_true(all_marked(path, "plain_macro", ATOMICS_NONE));
+	assert_true(all_marked(path, "mixed_macro", ATOMICS_NONE));
+	assert_true(all_marked(path, "function_call", ATOMICS_NONE));
+	assert_true(is_doubted(path, "mixed_macro", false));
+	assert_false(is_doubted(path, "mixed_macro", true));
+	assert_false(is_doubted(path, "plain_macro", false));
+	assert_false(is_doubted(path, "macro_load", false));
+	assert_false(is_doubted(path, "function_call", false));
+	free(path);
+}
+
+/* By the sources, and by what -g3 says. */
+static void macros_are_looked_into(void **state)
+{
+	(void)state;
+	check_macros("atomics_macro.O0");
+	check_macros("atomics_macro.O2");
+	check_macros("atomics_macro.macros");
+}
+
+/* Its header is nowhere. */
+static void macros_that_are_not_found_are_doubted(void **state)
+{
+	char *path = sample_path("atomics_macro.lost");
+
+	(void)state;
+	assert_true(all_marked(path, "macro_load", ATOMICS_NONE));
+	assert_true(is_doubted(path, "macro_load", false));
+	assert_true(is_doubted(path, "macro_store", true));
+	assert_false(is_doubted(path, "function_call", false));
+	free(path);
 }
 
 int main(void)
@@ -205,6 +272,8 @@ int main(void)
 		cmocka_unit_test(columns_of_brackets_count_too),
 		cmocka_unit_test(newer_sources_are_no_evidence),
 		cmocka_unit_test(says_what_is_missing),
+		cmocka_unit_test(macros_are_looked_into),
+		cmocka_unit_test(macros_that_are_not_found_are_doubted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

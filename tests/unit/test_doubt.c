@@ -50,6 +50,10 @@ static void says_what_is_missing(void **state)
 	race.sides[1].missing = RACE_MISSES_DEBUG;
 	assert_string_equal(race_doubt_text(&race),
 			    "no debug information: may be an atomic");
+	race.sides[0].missing = RACE_MISSES_MACRO;
+	race.sides[1].missing = RACE_MISSES_MACRO;
+	assert_string_equal(race_doubt_text(&race),
+			    "behind a macro: may be an atomic");
 	race.sides[1].missing = RACE_MISSES_NOTHING;
 	assert_null(race_doubt_text(&race));
 	race_deinit(&race);
