@@ -65,26 +65,43 @@ static bool side_counts_up(const struct race_side *side)
 }
 
 /*
+ * A load, an addition and a store, each an instruction. A thread that is held
+ * between its load and its store, as a stall does, takes back what others added
+ * meanwhile.
+ */
+static bool side_adds_in_parts(const struct race_side *side)
+{
+	return side->idiom.change == IDIOM_ADD &&
+	       (side->access == ACCESS_READ || side->access == ACCESS_WRITE);
+}
+
+/*
  * Increments only, of which the sum is used for nothing: an update that is lost
- * makes a statistic a little wrong. Not when the value was seen to fall, nor
- * when another race shows that something is decided by the number: that may be
- * a count of references, or of what is done. Nor when one side reads: what for,
- * its function seldom tells.
+ * makes a statistic a little wrong. Not when another race shows that something
+ * is decided by the number: that may be a count of references, or of what is
+ * done. Nor when the value was seen to fall, unless an update in parts explains
+ * that; whether such a fall is met depends on how long the threads are held.
+ * Nor when one side reads: what for, its function seldom tells.
  */
 static bool is_statistics_counter(const struct race *race,
 				  const struct vec *special,
 				  struct strbuf *grounds)
 {
 	struct history history = history_of(race);
+	bool in_parts = side_adds_in_parts(&race->sides[0]) ||
+			side_adds_in_parts(&race->sides[1]);
 
 	(void)special;
 	if (race->size > 8 || !side_counts_up(&race->sides[0]) ||
 	    !side_counts_up(&race->sides[1]) || race->decides ||
-	    history.falls > 0)
+	    (history.falls > 0 && !in_parts))
 		return false;
-	strbuf_add(grounds, "it is only added to, the sum is used for nothing "
-			    "there, and it was never seen to fall");
-	if (history.rises > 0)
+	strbuf_add(grounds, "it is only added to, and the sum is used for "
+			    "nothing there; ");
+	strbuf_add(grounds, in_parts ? "it is loaded and stored apart, so "
+				       "that it falls when updates are lost"
+				     : "it was never seen to fall");
+	if (history.rises > 0 && history.falls == 0)
 		strbuf_addf(grounds, " (%" PRIu64 " to %" PRIu64 ")",
 			    history.low, history.high);
 	return true;

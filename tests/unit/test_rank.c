@@ -105,6 +105,31 @@ static void statistics_counters(void **state)
 	expect(&race, VERDICT_UNLIKELY, "statistics-counter");
 }
 
+/* "hits++" without optimization: what is held stores what it loaded before. */
+static void statistics_in_parts_may_fall(void **state)
+{
+	const enum access_kind kinds[][2] = {
+		{ ACCESS_READ, ACCESS_WRITE },
+		{ ACCESS_WRITE, ACCESS_READ },
+		{ ACCESS_WRITE, ACCESS_WRITE },
+		{ ACCESS_RMW, ACCESS_WRITE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		for (int falls = 0; falls < 2; falls++) {
+			struct race race;
+
+			counter(&race);
+			race.sides[0].access = kinds[i][0];
+			race.sides[1].access = kinds[i][1];
+			if (falls)
+				add_values(&race, 501, 400);
+			expect(&race, VERDICT_UNLIKELY, "statistics-counter");
+		}
+	}
+}
+
 static void near_misses_of_statistics(void **state)
 {
 	struct race race;
@@ -729,6 +754,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(suspect_without_evidence),
 		cmocka_unit_test(statistics_counters),
+		cmocka_unit_test(statistics_in_parts_may_fall),
 		cmocka_unit_test(near_misses_of_statistics),
 		cmocka_unit_test(reference_counts),
 		cmocka_unit_test(disjoint_bits),
