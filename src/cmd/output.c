@@ -34,6 +34,7 @@ struct output_race {
 	bool said; /* the text has a line of it */
 	bool full; /* the text has all of it */
 	bool generated; /* a suppression was written for it */
+	bool completed; /* what is written has both sides */
 };
 
 struct error *output_init(struct output *output,
@@ -216,6 +217,11 @@ static void output_write_text(struct output *output, const struct race *race,
 		output_failed(output, saved_text(&output->saved, write, race));
 }
 
+static bool has_both_sides(const struct race *race)
+{
+	return race->sides[1].role != RACE_UNKNOWN;
+}
+
 /*
  * A race that is new, or whose verdict became graver. What was printed in full
  * is not printed again.
@@ -223,7 +229,9 @@ static void output_write_text(struct output *output, const struct race *race,
 static void output_text_race(struct output *output, const struct race *race,
 			     struct output_race *seen)
 {
-	if (seen->said && race->verdict < seen->verdict)
+	if (seen->said && !seen->completed && has_both_sides(race))
+		output_write_text(output, race, render_text_completed);
+	else if (seen->said && race->verdict < seen->verdict)
 		output_write_text(output, race, render_text_graver);
 	if (seen->full)
 		return;
@@ -268,15 +276,16 @@ static void output_act(struct output *output, const struct race *race,
 }
 
 /*
- * New to us, or to be told once more: its suppression was taken back, or its
- * verdict is graver.
+ * New to us, or to be told once more: its suppression was taken back, its
+ * verdict is graver, or its other side was seen.
  */
 static void output_race_seen(void *context, const struct race *race, bool first)
 {
 	struct output *output = context;
 	struct output_race *seen = output_find(output, race);
 
-	if (!first && (!seen || race->verdict >= seen->verdict))
+	if (!first && (!seen || (race->verdict >= seen->verdict &&
+				 seen->completed == has_both_sides(race))))
 		return;
 	output_run(output);
 	if (!seen)
@@ -292,6 +301,7 @@ static void output_race_seen(void *context, const struct race *race, bool first)
 	output_act(output, race, seen);
 	seen->count = race->id != 0 ? race->count : 0;
 	seen->verdict = race->verdict;
+	seen->completed = has_both_sides(race);
 }
 
 /* Files that are made from now on too: baselines, state files, cores. */

@@ -324,7 +324,8 @@ session_new_conflict(struct session *session,
 	uint64_t start = clock_now_ns();
 	uint64_t cpu = clock_cpu_ns();
 	struct race *race;
-	bool first, settled = false;
+	enum dedupe_found found = DEDUPE_AGAIN;
+	bool settled = false;
 	struct error *err = conflict_describe(context, conflict, &race);
 
 	log_debug(LOG_DETECT, "a conflict described in %.1f ms, %.1f on a CPU",
@@ -339,20 +340,21 @@ session_new_conflict(struct session *session,
 		race_free(race);
 		return err;
 	}
-	err = dedupe_add(&session->races, race, &race, &first);
-	if (!err)
-		err = first ? session_tell_kin(session, race)
-			    : session_verdict(session, race);
+	err = dedupe_add(&session->races, race, &race, &found);
+	if (!err && found != DEDUPE_NEW)
+		err = session_verdict(session, race);
+	if (!err && found != DEDUPE_AGAIN)
+		err = session_tell_kin(session, race);
 	if (err)
 		return err;
 	/* the threads run again since the conflict was copied */
-	if (first)
+	if (found != DEDUPE_AGAIN)
 		session_show_source(session, context, conflict, race);
 	if (!session_remember(session, context, conflict, race) ||
 	    (settled && race->verdict != VERDICT_SYNC &&
 	     !map_set(&session->settled, session_pointer(race), 1)))
 		return error_nomem;
-	return session_seen(session, race, conflict, first);
+	return session_seen(session, race, conflict, found == DEDUPE_NEW);
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "report/doubt.h"
 #include "report/idioms.h"
+#include "report/kin.h"
 #include "report/race.h"
 
 void dedupe_init(struct dedupe *dedupe)
@@ -38,42 +39,118 @@ static bool are_same_code(const struct race *a, const struct race *b)
 	       b->variable.region != REGION_GLOBAL;
 }
 
+/* A value that changed: nobody saw who did it. */
+static bool is_glimpse(const struct race *race)
+{
+	return race->sides[1].role == RACE_UNKNOWN;
+}
+
+/* One side of a race, seen without the other one. */
+static bool is_glimpse_of(const struct race *glimpse, const struct race *race)
+{
+	return is_glimpse(glimpse) && !is_glimpse(race) &&
+	       kin_of_one_variable(glimpse, race) &&
+	       (race_same_code(glimpse, 0, race, 0) ||
+		race_same_code(glimpse, 0, race, 1));
+}
+
 /*
  * Synchronization and a race are never twins, even where they have the same
  * names: a race must not vanish behind the atomic access beside it. Nor behind
  * a suppressed one: a rule for one element says nothing of the others.
  */
-static bool are_twins(const struct race *a, const struct race *b)
+static bool may_be_twins(const struct race *a, const struct race *b)
 {
-	return (strcmp(a->fingerprint, b->fingerprint) == 0 ||
-		are_same_code(a, b)) &&
-	       (a->verdict == VERDICT_SYNC) == (b->verdict == VERDICT_SYNC) &&
+	return (a->verdict == VERDICT_SYNC) == (b->verdict == VERDICT_SYNC) &&
 	       !a->suppressed.rule == !b->suppressed.rule;
 }
 
-static struct race *find_twin(const struct dedupe *dedupe,
-			      const struct race *race)
+static bool are_twins(const struct race *a, const struct race *b)
+{
+	return may_be_twins(a, b) &&
+	       (strcmp(a->fingerprint, b->fingerprint) == 0 ||
+		are_same_code(a, b));
+}
+
+static bool show_one(const struct race *a, const struct race *b)
+{
+	return may_be_twins(a, b) &&
+	       (is_glimpse_of(a, b) || is_glimpse_of(b, a));
+}
+
+static struct race *find(const struct dedupe *dedupe, const struct race *race,
+			 bool (*fits)(const struct race *a,
+				      const struct race *b))
 {
 	for (size_t i = 0; i < dedupe->races.count; i++) {
 		struct race *kept = *(struct race **)vec_at(&dedupe->races, i);
 
-		if (are_twins(kept, race))
+		if (fits(kept, race))
 			return kept;
 	}
 	return NULL;
 }
 
+static struct race *find_twin(const struct dedupe *dedupe,
+			      const struct race *race)
+{
+	struct race *twin = find(dedupe, race, are_twins);
+
+	return twin ? twin : find(dedupe, race, show_one);
+}
+
+/*
+ * The glimpse becomes the race, and that what the glimpse was: who refers to
+ * it by its place has the whole race. The verdict is the race's: the same as if
+ * the two had come the other way round.
+ */
+static bool complete(struct race *glimpse, struct race *race)
+{
+	const struct race old = *glimpse;
+	bool counted = true;
+
+	*glimpse = *race;
+	*race = old;
+	glimpse->id = old.id;
+	glimpse->time = old.time;
+	glimpse->count = 1 + old.count;
+	for (size_t i = 0; i < old.values.count && old.size == glimpse->size;
+	     i++) {
+		const struct race_values *values = vec_at(&old.values, i);
+
+		counted = race_add_values(glimpse, values->before,
+					  values->after, values->count) &&
+			  counted;
+	}
+	return counted;
+}
+
+/* Another sighting of the twin, which had both sides or is as good. */
+static bool see_again(struct race *twin, struct race *race)
+{
+	/* a glimpse knows nothing of what the other side does */
+	if (is_glimpse(twin) == is_glimpse(race)) {
+		race_join_idioms(twin, race);
+		race_join_doubts(twin, race);
+	}
+	return race_see_again(twin, race);
+}
+
 struct error *dedupe_add(struct dedupe *dedupe, struct race *race,
-			 struct race **ret, bool *ret_new)
+			 struct race **ret, enum dedupe_found *ret_found)
 {
 	struct race *twin = find_twin(dedupe, race);
 
+	*ret_found = DEDUPE_NEW;
 	if (twin) {
 		bool counted;
 
-		race_join_idioms(twin, race);
-		race_join_doubts(twin, race);
-		counted = race_see_again(twin, race);
+		*ret_found = is_glimpse(twin) && !is_glimpse(race)
+				     ? DEDUPE_COMPLETED
+				     : DEDUPE_AGAIN;
+		counted = *ret_found == DEDUPE_COMPLETED
+				  ? complete(twin, race)
+				  : see_again(twin, race);
 		race_free(race);
 		if (!counted)
 			return error_nomem;
@@ -85,7 +162,6 @@ struct error *dedupe_add(struct dedupe *dedupe, struct race *race,
 		race->count = 1;
 	}
 	*ret = twin ? twin : race;
-	*ret_new = !twin;
 	return NULL;
 }
 

@@ -22,13 +22,23 @@ struct dedupe {
 void dedupe_init(struct dedupe *dedupe);
 void dedupe_deinit(struct dedupe *dedupe);
 
+enum dedupe_found {
+	DEDUPE_NEW, /* the first of its kind; it has no id (0), and count 1 */
+	DEDUPE_AGAIN, /* counted on its twin */
+	/*
+	 * Of its twin only one side was known, and the value had changed. Now
+	 * it is this race, with the id it had and what was counted.
+	 */
+	DEDUPE_COMPLETED,
+};
+
 /*
- * Take the race over (fingerprints set), or count it on its twin and free it.
- * *ret is the race kept; *ret_new tells whether it is the first of its kind;
- * a new one has no id yet (0), and count 1. On error the race is freed.
+ * Take the race over (fingerprints set), or put it to its twin and free it.
+ * *ret is the race kept. On error the race is freed. A race of which one side
+ * is known is a twin of those on the same variable that have that side.
  */
 struct error *dedupe_add(struct dedupe *dedupe, struct race *race,
-			 struct race **ret, bool *ret_new);
+			 struct race **ret, enum dedupe_found *ret_found);
 
 /*
  * Give a race of the list the next id, from 1, unless it has one, which it keeps.

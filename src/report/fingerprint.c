@@ -27,6 +27,7 @@
  * a recursion, what the compiler adds to a name, the frames that start threads.
  * A change here makes every saved baseline useless: raise the number then.
  */
+#include "report/kin.h"
 #include "report/race.h"
 
 #include <ctype.h>
@@ -429,4 +430,18 @@ bool race_fingerprint(struct race *race)
 	digest_print(&digest, race->fingerprint_code,
 		     sizeof(race->fingerprint_code));
 	return true;
+}
+
+bool race_same_code(const struct race *a, int side, const struct race *b,
+		    int other)
+{
+	struct digest digests[2];
+
+	side_by_names(&digests[0], a, &a->sides[side]);
+	side_by_names(&digests[1], b, &b->sides[other]);
+	if (digests[0].state == digests[1].state)
+		return true;
+	side_by_code(&digests[0], a, &a->sides[side]);
+	side_by_code(&digests[1], b, &b->sides[other]);
+	return digests[0].state == digests[1].state;
 }

@@ -24,4 +24,12 @@ bool kin_tell(struct race *race, const struct race *teller);
 /* Does code that does this with a value decide something by it? */
 bool kin_idiom_decides(const struct insn_idiom *idiom);
 
+/*
+ * Is a side of one race the same code as a side of the other? By names where
+ * both have some, by module and offset elsewhere, as in the fingerprints
+ * (fingerprint.c).
+ */
+bool race_same_code(const struct race *a, int side, const struct race *b,
+		    int other);
+
 #endif

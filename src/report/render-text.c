@@ -303,6 +303,19 @@ struct error *render_text_graver(struct renderer *renderer,
 	return text_end(&text);
 }
 
+struct error *render_text_completed(struct renderer *renderer,
+				    const struct race *race)
+{
+	struct text text = text_begin(renderer);
+	struct strbuf *line = &text.line;
+
+	strbuf_addf(line, "racewatch: race #%" PRIu64 ", now with both sides: ",
+		    race->id);
+	add_in_short(line, race);
+	text_end_line(&text, 0, 2 * TEXT_INDENT);
+	return text_end(&text);
+}
+
 struct error *render_text_counts(struct renderer *renderer,
 				 const struct vec *races)
 {

@@ -95,6 +95,8 @@ render_race render_text_short;
 
 /* One line that says that the verdict on a race became graver, and why. */
 render_race render_text_graver;
+/* One line of a race that was written when one side of it was known. */
+render_race render_text_completed;
 
 /*
  * At the end of a live report, how often each of the races (const struct race *)

@@ -33,17 +33,17 @@ static void first_of_its_kind_is_kept_and_numbered(void **state)
 {
 	struct race *one = make_race("one"), *two = make_race("two"), *kept;
 	struct dedupe dedupe;
-	bool first;
+	enum dedupe_found found;
 
 	(void)state;
 	dedupe_init(&dedupe);
-	assert_null(dedupe_add(&dedupe, one, &kept, &first));
-	assert_true(first);
+	assert_null(dedupe_add(&dedupe, one, &kept, &found));
+	assert_int_equal(found, DEDUPE_NEW);
 	assert_ptr_equal(kept, one);
 	assert_int_equal(kept->id, 0);
 	assert_int_equal(kept->count, 1);
-	assert_null(dedupe_add(&dedupe, two, &kept, &first));
-	assert_true(first);
+	assert_null(dedupe_add(&dedupe, two, &kept, &found));
+	assert_int_equal(found, DEDUPE_NEW);
 	/* the one that is shown is the first, and keeps its number */
 	dedupe_number(&dedupe, two);
 	dedupe_number(&dedupe, two);
@@ -60,15 +60,15 @@ static void repeats_are_counted_on_the_first(void **state)
 {
 	struct race *one = make_race("one"), *kept;
 	struct dedupe dedupe;
-	bool first;
+	enum dedupe_found found;
 
 	(void)state;
 	dedupe_init(&dedupe);
-	assert_null(dedupe_add(&dedupe, one, &kept, &first));
+	assert_null(dedupe_add(&dedupe, one, &kept, &found));
 	for (int i = 0; i < 3; i++) {
 		assert_null(
-			dedupe_add(&dedupe, make_race("one"), &kept, &first));
-		assert_false(first);
+			dedupe_add(&dedupe, make_race("one"), &kept, &found));
+		assert_int_equal(found, DEDUPE_AGAIN);
 		assert_ptr_equal(kept, one);
 	}
 	assert_int_equal(one->count, 4);
@@ -81,7 +81,7 @@ static void what_is_said_holds_for_all(void **state)
 {
 	struct race *one = make_race("one"), *other = make_race("one"), *kept;
 	struct dedupe dedupe;
-	bool first;
+	enum dedupe_found found;
 
 	(void)state;
 	dedupe_init(&dedupe);
@@ -93,9 +93,9 @@ static void what_is_said_holds_for_all(void **state)
 	other->sides[1].idiom = (struct insn_idiom){ .change = IDIOM_ADD,
 						     .delta = -1,
 						     .tests_zero = true };
-	assert_null(dedupe_add(&dedupe, one, &kept, &first));
-	assert_null(dedupe_add(&dedupe, other, &kept, &first));
-	assert_false(first);
+	assert_null(dedupe_add(&dedupe, one, &kept, &found));
+	assert_null(dedupe_add(&dedupe, other, &kept, &found));
+	assert_int_equal(found, DEDUPE_AGAIN);
 	assert_int_equal(kept->sides[0].idiom.used, 12);
 	assert_int_equal(kept->sides[1].idiom.change, IDIOM_ADD);
 	assert_int_equal(kept->sides[1].idiom.delta, -1);
@@ -106,14 +106,14 @@ static void what_is_said_holds_for_all(void **state)
 	for (int i = 0; i < 2; i++)
 		other->sides[i].idiom = kept->sides[i].idiom;
 	other->sides[1].address += 4;
-	assert_null(dedupe_add(&dedupe, other, &kept, &first));
+	assert_null(dedupe_add(&dedupe, other, &kept, &found));
 	assert_true(kept->sides[0].idiom.used == UINT64_MAX);
 	/* a read beside a write, in the same functions */
 	other = make_race("one");
 	other->sides[0].access = ACCESS_READ;
 	other->sides[1].access = ACCESS_READ;
-	assert_null(dedupe_add(&dedupe, other, &kept, &first));
-	assert_false(first);
+	assert_null(dedupe_add(&dedupe, other, &kept, &found));
+	assert_int_equal(found, DEDUPE_AGAIN);
 	/* not what a plain store of an atomic operation's would be */
 	assert_int_equal(kept->sides[1].idiom.change, IDIOM_DERIVED);
 	dedupe_deinit(&dedupe);
@@ -127,15 +127,15 @@ static void the_graver_verdict_is_kept(void **state)
 		struct race *races[2] = { make_race("one"), make_race("one") };
 		struct race *kept;
 		struct dedupe dedupe;
-		bool first;
+		enum dedupe_found found;
 
 		dedupe_init(&dedupe);
 		races[i]->verdict = VERDICT_UNLIKELY;
 		sample_set(&races[i]->reason, "disjoint-bits");
 		races[1 - i]->verdict = VERDICT_SUSPECT;
-		assert_null(dedupe_add(&dedupe, races[0], &kept, &first));
-		assert_null(dedupe_add(&dedupe, races[1], &kept, &first));
-		assert_false(first);
+		assert_null(dedupe_add(&dedupe, races[0], &kept, &found));
+		assert_null(dedupe_add(&dedupe, races[1], &kept, &found));
+		assert_int_equal(found, DEDUPE_AGAIN);
 		assert_int_equal(kept->verdict, VERDICT_SUSPECT);
 		assert_null(kept->reason);
 		dedupe_deinit(&dedupe);
@@ -147,7 +147,7 @@ static void parts_of_one_change_are_one(void **state)
 {
 	struct race *one = make_race("one"), *other = make_race("one"), *kept;
 	struct dedupe dedupe;
-	bool first;
+	enum dedupe_found found;
 
 	(void)state;
 	dedupe_init(&dedupe);
@@ -157,9 +157,9 @@ static void parts_of_one_change_are_one(void **state)
 		one->sides[i].idiom = other->sides[i].idiom =
 			(struct insn_idiom){ .change = IDIOM_ADD, .delta = 1 };
 	}
-	assert_null(dedupe_add(&dedupe, one, &kept, &first));
-	assert_null(dedupe_add(&dedupe, other, &kept, &first));
-	assert_false(first);
+	assert_null(dedupe_add(&dedupe, one, &kept, &found));
+	assert_null(dedupe_add(&dedupe, other, &kept, &found));
+	assert_int_equal(found, DEDUPE_AGAIN);
 	assert_int_equal(kept->sides[0].idiom.change, IDIOM_ADD);
 	assert_int_equal(kept->sides[1].idiom.change, IDIOM_ADD);
 	dedupe_deinit(&dedupe);
@@ -173,7 +173,7 @@ static void double_checks_are_checked_each_time(void **state)
 		struct race *one = make_race("one"), *other = make_race("one");
 		struct dedupe dedupe;
 		struct race *kept;
-		bool first;
+		enum dedupe_found found;
 
 		for (int j = 0; j < 2; j++) {
 			struct race *race = j ? other : one;
@@ -194,10 +194,10 @@ static void double_checks_are_checked_each_time(void **state)
 		if (i == 3)
 			other->before[0] = 1;
 		dedupe_init(&dedupe);
-		assert_null(dedupe_add(&dedupe, one, &kept, &first));
+		assert_null(dedupe_add(&dedupe, one, &kept, &found));
 		assert_true(race_is_double_checked(kept));
-		assert_null(dedupe_add(&dedupe, other, &kept, &first));
-		assert_false(first);
+		assert_null(dedupe_add(&dedupe, other, &kept, &found));
+		assert_int_equal(found, DEDUPE_AGAIN);
 		assert_int_equal(race_is_double_checked(kept), i == 0);
 		dedupe_deinit(&dedupe);
 	}
@@ -207,14 +207,14 @@ static void race_is_not_hidden_by_synchronization_beside_it(void **state)
 {
 	struct race *sync = make_race("one"), *race = make_race("one"), *kept;
 	struct dedupe dedupe;
-	bool first;
+	enum dedupe_found found;
 
 	(void)state;
 	sync->verdict = VERDICT_SYNC;
 	dedupe_init(&dedupe);
-	assert_null(dedupe_add(&dedupe, sync, &kept, &first));
-	assert_null(dedupe_add(&dedupe, race, &kept, &first));
-	assert_true(first);
+	assert_null(dedupe_add(&dedupe, sync, &kept, &found));
+	assert_null(dedupe_add(&dedupe, race, &kept, &found));
+	assert_int_equal(found, DEDUPE_NEW);
 	assert_ptr_equal(kept, race);
 	dedupe_deinit(&dedupe);
 }
@@ -223,15 +223,15 @@ static void a_race_does_not_hide_behind_a_suppressed_one(void **state)
 {
 	struct dedupe dedupe;
 	struct race *hidden = make_race("one"), *plain = make_race("one");
-	bool first;
+	enum dedupe_found found;
 
 	(void)state;
 	hidden->suppressed.rule = strdup("variable:shards[3].used");
 	dedupe_init(&dedupe);
-	assert_null(dedupe_add(&dedupe, hidden, &hidden, &first));
-	assert_true(first);
-	assert_null(dedupe_add(&dedupe, plain, &plain, &first));
-	assert_true(first);
+	assert_null(dedupe_add(&dedupe, hidden, &hidden, &found));
+	assert_int_equal(found, DEDUPE_NEW);
+	assert_null(dedupe_add(&dedupe, plain, &plain, &found));
+	assert_int_equal(found, DEDUPE_NEW);
 	dedupe_deinit(&dedupe);
 }
 
@@ -251,16 +251,91 @@ static void memory_without_a_name_is_told_by_the_code(void **state)
 {
 	struct race *one = make_heap_race("node->used"), *kept;
 	struct dedupe dedupe;
-	bool first;
+	enum dedupe_found found;
 
 	(void)state;
 	dedupe_init(&dedupe);
-	assert_null(dedupe_add(&dedupe, one, &kept, &first));
-	assert_null(dedupe_add(&dedupe, make_heap_race(NULL), &kept, &first));
+	assert_null(dedupe_add(&dedupe, one, &kept, &found));
+	assert_null(dedupe_add(&dedupe, make_heap_race(NULL), &kept, &found));
 	assert_ptr_equal(kept, one);
 	assert_null(dedupe_add(&dedupe, make_heap_race("node->key"), &kept,
-			       &first));
-	assert_true(first);
+			       &found));
+	assert_int_equal(found, DEDUPE_NEW);
+	dedupe_deinit(&dedupe);
+}
+
+/* The value changed while one thread was stalled at a side of make_race(). */
+static struct race *make_glimpse(const char *function, int side)
+{
+	struct race *race = make_race(function);
+	struct race other;
+	struct race_side seen;
+
+	race_init(&other);
+	seen = race->sides[side];
+	other.sides[0] = race->sides[1 - side];
+	race->sides[0] = seen;
+	race->sides[1] = other.sides[1];
+	other.sides[1] = race->sides[1];
+	race->sides[1].role = RACE_UNKNOWN;
+	race_deinit(&other);
+	assert_true(race_fingerprint(race));
+	return race;
+}
+
+/* In both orders, and whichever of the two sides was stalled. */
+static void one_side_is_a_part_of_the_whole(void **state)
+{
+	(void)state;
+	for (int order = 0; order < 4; order++) {
+		struct race *half = make_glimpse("one", order & 1);
+		struct race *whole = make_race("one"), *first, *kept;
+		bool completes = order & 2;
+		enum dedupe_found found;
+		struct dedupe dedupe;
+
+		dedupe_init(&dedupe);
+		half->verdict = VERDICT_SUSPECT;
+		whole->verdict = VERDICT_UNLIKELY;
+		first = completes ? half : whole;
+		assert_null(dedupe_add(&dedupe, first, &kept, &found));
+		dedupe_number(&dedupe, kept);
+		assert_null(dedupe_add(&dedupe, completes ? whole : half, &kept,
+				       &found));
+		assert_int_equal(found,
+				 completes ? DEDUPE_COMPLETED : DEDUPE_AGAIN);
+		assert_ptr_equal(kept, first);
+		assert_int_equal(kept->id, 1);
+		assert_int_equal(kept->count, 2);
+		assert_int_equal(kept->verdict, VERDICT_UNLIKELY);
+		assert_int_not_equal(kept->sides[1].role, RACE_UNKNOWN);
+		assert_int_equal(dedupe.races.count, 1);
+		dedupe_deinit(&dedupe);
+	}
+}
+
+static void one_side_of_another_race_is_not(void **state)
+{
+	struct race *half = make_glimpse("one", 0), *kept;
+	struct race *code = make_race("two"), *variable = make_race("one");
+	enum dedupe_found found;
+	struct dedupe dedupe;
+
+	(void)state;
+	/* another function, or another variable */
+	variable->address += 64;
+	variable->variable.offset += 64;
+	sample_set(&variable->variable.name, "other");
+	sample_set(&variable->variable.symbol, "other");
+	assert_true(race_fingerprint(variable));
+	dedupe_init(&dedupe);
+	assert_null(dedupe_add(&dedupe, half, &kept, &found));
+	((struct race_frame *)vec_at(&code->sides[0].frames, 0))->offset += 64;
+	assert_true(race_fingerprint(code));
+	assert_null(dedupe_add(&dedupe, code, &kept, &found));
+	assert_int_equal(found, DEDUPE_NEW);
+	assert_null(dedupe_add(&dedupe, variable, &kept, &found));
+	assert_int_equal(found, DEDUPE_NEW);
 	dedupe_deinit(&dedupe);
 }
 
@@ -273,6 +348,8 @@ int main(void)
 		cmocka_unit_test(double_checks_are_checked_each_time),
 		cmocka_unit_test(first_of_its_kind_is_kept_and_numbered),
 		cmocka_unit_test(repeats_are_counted_on_the_first),
+		cmocka_unit_test(one_side_is_a_part_of_the_whole),
+		cmocka_unit_test(one_side_of_another_race_is_not),
 		cmocka_unit_test(
 			race_is_not_hidden_by_synchronization_beside_it),
 		cmocka_unit_test(a_race_does_not_hide_behind_a_suppressed_one),
