@@ -27,9 +27,10 @@ struct search {
 	uint64_t address;
 	uint32_t size;
 	struct decoder *decoder;
-	/* is the instruction at that address of the code one looked for? */
-	bool (*fits)(const struct search *search, const struct code *code,
+	/* look at the instruction at that address; true: nothing is left to do */
+	bool (*ends)(struct search *search, const struct code *code,
 		     uint64_t address, const struct insn_access *insn);
+	enum locked locked; /* what has been found of locked instructions */
 };
 
 /*
@@ -73,25 +74,15 @@ static bool is_there(const struct search *search, uint64_t address,
 	       target == search->address;
 }
 
-static bool is_locked_there(const struct search *search,
-			    const struct code *code, uint64_t address,
-			    const struct insn_access *insn)
-{
-	(void)code;
-	return insn->synchronizes && is_there(search, address, insn);
-}
-
 /* "lock xaddl %eax, 0x2d(%rip)": what is there before counts. */
-static bool is_added_there(const struct search *search, const struct code *code,
-			   uint64_t address, const struct insn_access *insn)
+static bool adds(const struct search *search, const struct code *code,
+		 uint64_t address)
 {
 	static const char *const words[] = { " add", " xadd", " sub", " inc",
 					     " dec" };
 	size_t at = (size_t)(address - code->start);
 	char text[64];
 
-	if (!is_locked_there(search, code, address, insn))
-		return false;
 	decoder_text(search->decoder, code->bytes + at, code->size - at, 0,
 		     text, sizeof(text));
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -101,9 +92,19 @@ static bool is_added_there(const struct search *search, const struct code *code,
 	return false;
 }
 
-static bool is_decided_there(const struct search *search,
-			     const struct code *code, uint64_t address,
-			     const struct insn_access *insn)
+/* An addition is the most that can be found. */
+static bool note_locked(struct search *search, const struct code *code,
+			uint64_t address, const struct insn_access *insn)
+{
+	if (!insn->synchronizes || !is_there(search, address, insn))
+		return false;
+	search->locked = adds(search, code, address) ? LOCKED_ADDED
+						     : LOCKED_CHANGED;
+	return search->locked == LOCKED_ADDED;
+}
+
+static bool is_decided_there(struct search *search, const struct code *code,
+			     uint64_t address, const struct insn_access *insn)
 {
 	struct insn_idiom idiom;
 
@@ -115,7 +116,7 @@ static bool is_decided_there(const struct search *search,
 	return kin_idiom_decides(&idiom);
 }
 
-static bool function_fits(const struct search *search, const struct code *code)
+static bool ends_in(struct search *search, const struct code *code)
 {
 	struct insn_access insn;
 
@@ -123,14 +124,14 @@ static bool function_fits(const struct search *search, const struct code *code)
 	     at += insn.length ? insn.length : 1) {
 		decoder_decode(search->decoder, code->bytes + at,
 			       code->size - at, code->start + at, &insn);
-		if (search->fits(search, code, code->start + at, &insn))
+		if (search->ends(search, code, code->start + at, &insn))
 			return true;
 	}
 	return false;
 }
 
 /* In the functions of the file, of which the first `most' bytes are read. */
-static bool found_in(const struct search *search, const struct elftext *text,
+static bool found_in(struct search *search, const struct elftext *text,
 		     size_t most)
 {
 	const struct elf_function *functions;
@@ -147,7 +148,7 @@ static bool found_in(const struct search *search, const struct elftext *text,
 			code.size = functions[i].size;
 		seen += code.size;
 		if (may_name_it(search, code.bytes, code.size, code.start) &&
-		    function_fits(search, &code))
+		    ends_in(search, &code))
 			return true;
 	}
 	return false;
@@ -161,24 +162,22 @@ enum locked locked_elsewhere(struct decoder *decoder,
 		.address = address,
 		.size = size,
 		.decoder = decoder,
-		.fits = is_locked_there,
+		.ends = note_locked,
+		.locked = LOCKED_NOWHERE,
 	};
 
-	if (!found_in(&search, text, SIZE_MAX))
-		return LOCKED_NOWHERE;
-	search.fits = is_added_there;
-	return found_in(&search, text, SIZE_MAX) ? LOCKED_ADDED
-						 : LOCKED_CHANGED;
+	found_in(&search, text, SIZE_MAX);
+	return search.locked;
 }
 
 bool decided_elsewhere(struct decoder *decoder, const struct elftext *text,
 		       uint64_t address, uint32_t size)
 {
-	const struct search search = {
+	struct search search = {
 		.address = address,
 		.size = size,
 		.decoder = decoder,
-		.fits = is_decided_there,
+		.ends = is_decided_there,
 	};
 
 	return found_in(&search, text, DECIDED_MAX);
