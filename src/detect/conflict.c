@@ -374,30 +374,6 @@ static void conflict_overlap(struct conflict *conflict)
 	conflict->overlap.size = (uint32_t)(end - start);
 }
 
-/*
- * Does the side make use of the bytes where the two meet? Of a load that is
- * wider than what it is for, as of a bit-field beside another member, the rest
- * is thrown away: that is no access of the program's.
- */
-static bool conflict_side_uses(const struct conflict *conflict, int i)
-{
-	const struct mem_access *access = &conflict->sides[i].access;
-	const struct mem_access *overlap = &conflict->overlap;
-	uint64_t skip = overlap->address - access->address +
-			(i == 1 ? conflict->wire.shift : 0);
-	struct insn_idiom idiom;
-	uint64_t bytes;
-
-	if (access->kind != ACCESS_READ || access->size > sizeof(bytes) ||
-	    overlap->size >= access->size || skip >= access->size)
-		return true;
-	bytes = ((UINT64_C(1) << 8 * overlap->size) - 1) << 8 * skip;
-	evidence_idiom(&conflict->sides[i], &idiom);
-	/* of a value that is not used at all nothing is known */
-	return idiom.change != IDIOM_UNKNOWN || idiom.used == 0 ||
-	       (idiom.used & bytes) != 0;
-}
-
 static uint64_t key_mix(uint64_t key, uint64_t value)
 {
 	key = (key ^ value) * 0x9fb21c651e98df25u;
@@ -509,9 +485,7 @@ struct error *conflict_read(const struct conflict_context *context,
 		      ret->sides[1].access.kind == ACCESS_READ) &&
 		    ret->sides[1].rule != RULE_GO_CHECK &&
 		    conflict_is_shown(ret);
-	ret->unused = ret->race &&
-		      (!conflict_side_uses(ret, 0) ||
-		       !conflict_side_uses(ret, 1) || !used_overlap(ret));
+	ret->unused = ret->race && !used_overlap(ret);
 	ret->race = ret->race && !ret->unused;
 	err = variables_prepare(context->homes[0].image, ret->overlap.address);
 	if (err)

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "detect/conflict.h"
+#include "detect/evidence.h"
 #include "detect/scan.h"
 #include "image/elftext.h"
 #include "image/image.h"
@@ -219,31 +220,39 @@ static bool searches_words(const struct conflict_side *side)
 	return false;
 }
 
-/* Into a vector register, as movhpd and movq load 8 bytes. */
-static bool loads_vector(const struct conflict_side *side)
+/*
+ * By the instructions around it, whatever the values are: of a load that is
+ * wider than what it is for, as of a bit-field beside another member, the rest
+ * is thrown away.
+ */
+static bool code_uses(const struct conflict *conflict, int i)
 {
-	uint8_t bytes[X86_INSN_MAX];
-	char text[128];
-	size_t size =
-		file_bytes(side, side->insn_address, bytes, sizeof(bytes));
+	const struct mem_access *access = &conflict->sides[i].access;
+	const struct mem_access *overlap = &conflict->overlap;
+	uint64_t skip = overlap->address - access->address +
+			(i == 1 ? conflict->wire.shift : 0);
+	struct insn_idiom idiom;
+	uint64_t bytes;
 
-	if (size == 0)
-		return false;
-	decoder_text(side->home->scanner->decoder, bytes, size,
-		     side->insn_address, text, sizeof(text));
-	return strstr(text, "%xmm");
+	if (access->kind != ACCESS_READ || access->size > sizeof(bytes) ||
+	    overlap->size >= access->size || skip >= access->size)
+		return true;
+	bytes = ((UINT64_C(1) << 8 * overlap->size) - 1) << 8 * skip;
+	evidence_idiom(&conflict->sides[i], &idiom);
+	/* of a value that is not used at all nothing is known */
+	return idiom.change != IDIOM_UNKNOWN || idiom.used == 0 ||
+	       (idiom.used & bytes) != 0;
 }
 
 /*
- * What a load of 8 bytes at most into another register is for is told by the
- * instructions around it, whatever the values are (conflict_side_uses()). By the
- * values of now a torn comparison, of which one half decides, would make no use
- * of the other.
+ * Are the values needed to tell what the load is for? Of 8 bytes at most in
+ * another register the code alone tells: by the values of now a torn
+ * comparison, of which one half decides, would make no use of the other.
  */
 static bool is_computed(const struct conflict_side *side)
 {
 	return side->access.size > sizeof(uint64_t) ||
-	       side->insn.rep != X86_REP_NONE || loads_vector(side) ||
+	       side->insn.rep != X86_REP_NONE || side->insn.vector ||
 	       searches_words(side);
 }
 
@@ -256,7 +265,8 @@ static bool is_load(const struct conflict_side *side)
 	       side->access.size <= X86_ACCESS_MAX;
 }
 
-static bool side_uses(const struct conflict *conflict, int i)
+/* By executing the code that follows, with the thread's values. */
+static bool values_use(const struct conflict *conflict, int i)
 {
 	const struct conflict_side *side = &conflict->sides[i];
 	static const char *const answers[] = {
@@ -296,16 +306,19 @@ static bool side_uses(const struct conflict *conflict, int i)
 	return answer != USES_NONE;
 }
 
+static bool side_uses(const struct conflict *conflict, int i)
+{
+	const struct conflict_side *other = &conflict->sides[1 - i];
+
+	if (!code_uses(conflict, i))
+		return false;
+	return !is_load(&conflict->sides[i]) ||
+	       !(other->access.kind & ACCESS_WRITE) ||
+	       (other->access.size == 0 && other->wire->present) ||
+	       values_use(conflict, i);
+}
+
 bool used_overlap(const struct conflict *conflict)
 {
-	for (int i = 0; i < 2; i++) {
-		const struct conflict_side *other = &conflict->sides[1 - i];
-
-		if (is_load(&conflict->sides[i]) &&
-		    (other->access.kind & ACCESS_WRITE) &&
-		    (other->access.size != 0 || !other->wire->present) &&
-		    !side_uses(conflict, i))
-			return false;
-	}
-	return true;
+	return side_uses(conflict, 0) && side_uses(conflict, 1);
 }

@@ -107,6 +107,8 @@ struct insn_access {
 	uint8_t length; /* bytes, 1..15 */
 	uint8_t operand_count; /* 0: touches no memory (or refused) */
 	bool synchronizes; /* lock prefix, or xchg with memory */
+	/* it accesses memory and has xmm, ymm or zmm among its operands */
+	bool vector;
 	uint8_t rep; /* enum x86_rep */
 	uint8_t flow; /* enum x86_flow */
 	uint8_t refusal; /* enum x86_refusal */

@@ -102,6 +102,12 @@ static bool is_foreign(enum capstone_x86_reg reg)
 	       number != X86_REG_EIZ && decode_register(number) == X86_REG_NONE;
 }
 
+static bool is_vector(const cs_x86_op *op)
+{
+	return op->type == X86_OP_REG && op->reg >= X86_REG_XMM0 &&
+	       op->reg <= X86_REG_ZMM31;
+}
+
 static void refuse(struct insn_access *insn, uint8_t refusal)
 {
 	insn->refusal = refusal;
@@ -142,6 +148,7 @@ static void add_operands(struct insn_access *insn,
 		uint8_t kind = i == 0 ? fix->first : ACCESS_READ;
 		uint16_t size = fix->size != 0 ? fix->size : op->size;
 
+		insn->vector |= is_vector(op);
 		if (op->type != X86_OP_MEM)
 			continue;
 		if (insn->refusal == X86_OK)

@@ -364,15 +364,15 @@ static const struct prefixed prefixed[] = {
 	{ MAP_0F, 0x1a, 0x1b, PREFIX_ANY, FORM_REGISTER, ANY_REG, NO_ACCESS, 0 },
 	/* ucomiss, comiss, ucomisd, comisd */
 	{ MAP_0F, 0x2e, 0x2f, PREFIX_NONE, FORM_ANY, ANY_REG,
-	  MODRM(R, 4, IMM_NONE, 0), 0 },
+	  MODRM(R, 4, IMM_NONE, FLAG_VECTOR), 0 },
 	{ MAP_0F, 0x2e, 0x2f, PREFIX_66, FORM_ANY, ANY_REG,
-	  MODRM(R, 8, IMM_NONE, 0), 0 },
+	  MODRM(R, 8, IMM_NONE, FLAG_VECTOR), 0 },
 	/* punpckl of MMX registers */
 	{ MAP_0F, 0x60, 0x62, PREFIX_NONE, FORM_ANY, ANY_REG,
 	  MODRM(R, 4, IMM_NONE, 0), 0 },
 	/* movq to an SSE register */
 	{ MAP_0F, 0x7e, 0x7e, PREFIX_F3, FORM_ANY, ANY_REG,
-	  MODRM(R, 8, IMM_NONE, 0), 0 },
+	  MODRM(R, 8, IMM_NONE, FLAG_VECTOR), 0 },
 	/* lfence, mfence, sfence */
 	{ MAP_0F, 0xae, 0xae, PREFIX_NONE, FORM_REGISTER, 0xe0, NO_ACCESS, 0 },
 	/* clwb, tpause, clflushopt */
@@ -387,9 +387,9 @@ static const struct prefixed prefixed[] = {
 	{ MAP_0F, 0xae, 0xae, PREFIX_F2, FORM_REGISTER, 1 << 6, NO_ACCESS, 0 },
 	/* gf2p8mulb, then its affine kin */
 	{ MAP_0F38, 0xcf, 0xcf, PREFIX_66, FORM_ANY, ANY_REG,
-	  MODRM(R, 16, IMM_NONE, 0), 0 },
+	  MODRM(R, 16, IMM_NONE, FLAG_VECTOR), 0 },
 	{ MAP_0F3A, 0xce, 0xcf, PREFIX_66, FORM_ANY, ANY_REG,
-	  MODRM(R, 16, IMM_1, 0), 0 },
+	  MODRM(R, 16, IMM_1, FLAG_VECTOR), 0 },
 	/* aesencwide to aesdec256kl: key locker handles */
 	{ MAP_0F38, 0xd8, 0xd8, PREFIX_F3, FORM_MEMORY, ANY_REG,
 	  REFUSE_MODRM(X86_REFUSED_OTHER), 0 },

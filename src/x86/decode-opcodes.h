@@ -51,6 +51,7 @@ enum {
 	FLAG_F3 = 4, /* only with f3 */
 	FLAG_MEMORY = 8, /* not with a register operand */
 	FLAG_NO16 = 16, /* not with 66 */
+	FLAG_VECTOR = 32, /* a register operand is xmm */
 };
 
 struct entry {

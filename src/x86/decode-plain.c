@@ -257,6 +257,7 @@ static void add_modrm(struct insn_access *insn, struct cursor *cursor,
 		operand->bit_reg = extend((modrm >> 3) & 7, prefixes, REX_R);
 	if (entry->act == ACT_XCHG)
 		insn->synchronizes = true;
+	insn->vector = entry->flags & FLAG_VECTOR;
 	if (entry->kind == ACCESS_NONE)
 		insn->operand_count = 0;
 }

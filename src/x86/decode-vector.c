@@ -257,6 +257,7 @@ bool decode_vector(const struct prefixes *prefixes, const uint8_t *bytes,
 	if (vector.modrm >= 0xc0)
 		return true;
 	ret->refusal = special_refusal(&vector, &prefetch);
+	ret->vector = !prefetch;
 	if (ret->refusal == X86_OK && !prefetch)
 		ret->refusal = fill_memory(&vector, rule, &operand, ret);
 	return true;

@@ -105,6 +105,39 @@ static void cut_off_bytes_are_undecodable(void **state)
 	}
 }
 
+static void says_where_vectors_are(void **state)
+{
+	static const struct {
+		const char *bytes;
+		bool vector;
+	} cases[] = {
+		{ "\x0f\x12\x01", true }, /* movlps (%rcx), %xmm0 */
+		{ "\xf3\x0f\x7e\x01", true }, /* movq (%rcx), %xmm0 */
+		{ "\x0f\x2f\x01", true }, /* comiss (%rcx), %xmm0 */
+		{ "\x66\x44\x0f\xd6\x01", true }, /* movq %xmm8, (%rcx) */
+		{ "\xf2\x0f\x2a\x01", true }, /* cvtsi2sd (%rcx), %xmm0 */
+		{ "\xc5\xfe\x6f\x01", true }, /* vmovdqu (%rcx), %ymm0 */
+		/* vmovdqu64 (%rcx), %zmm0 */
+		{ "\x62\xf1\xfe\x48\x6f\x01", true },
+		{ "\x0f\x6f\x01", false }, /* movq (%rcx), %mm0 */
+		{ "\xf2\x0f\x2c\x01", false }, /* cvttsd2si (%rcx), %eax */
+		{ "\x48\x8b\x01", false }, /* movq (%rcx), %rax */
+		/* andnl (%rcx), %eax, %eax */
+		{ "\xc4\xe2\x78\xf2\x01", false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *bytes = cases[i].bytes;
+		struct insn_access insn;
+
+		decoder_decode(*state, (const uint8_t *)bytes, strlen(bytes),
+			       BASE, &insn);
+		assert_int_equal(insn.operand_count, 1);
+		if (insn.vector != cases[i].vector)
+			fail_msg("case %zu", i);
+	}
+}
+
 static void fifteen_bytes_are_the_limit(void **state)
 {
 	uint8_t bytes[20];
@@ -681,6 +714,7 @@ int main(void)
 		cmocka_unit_test(text_of_what_the_library_does_not_know),
 		cmocka_unit_test(every_refusal_has_a_name),
 		cmocka_unit_test(cut_off_bytes_are_undecodable),
+		cmocka_unit_test(says_where_vectors_are),
 		cmocka_unit_test(fifteen_bytes_are_the_limit),
 		cmocka_unit_test(repne_before_stos_repeats),
 		cmocka_unit_test(trapped_instruction_is_found),
