@@ -84,6 +84,18 @@ static bool explain_single(struct strbuf *out,
 	return true;
 }
 
+static bool explain_sites(struct strbuf *out, const struct silence_asked *asked,
+			  const struct session_counts *counts)
+{
+	(void)asked;
+	if (counts->sites_known_own > 0 || !counts->own_complete)
+		return false;
+	strbuf_add(out, "the program's own modules have no instruction that "
+			"can be sampled: racewatch sites lists what is left "
+			"out, and why");
+	return true;
+}
+
 static bool explain_budget(struct strbuf *out,
 			   const struct silence_asked *asked,
 			   const struct session_counts *counts)
@@ -102,8 +114,9 @@ static bool explain_budget(struct strbuf *out,
 		return true;
 	}
 	if (stats->over_rate > stats->refills / 2 || refused) {
-		strbuf_addf(out, "--rate %" PRIu32 " allowed none in %.1f s",
-			    asked->rate, (double)counts->elapsed_ns / 1e9);
+		strbuf_addf(out, "--rate %" PRIu32 " allowed none in ",
+			    asked->rate);
+		text_add_time(out, counts->elapsed_ns);
 		return true;
 	}
 	return false;
@@ -113,13 +126,12 @@ static bool explain_reach(struct strbuf *out, const struct silence_asked *asked,
 			  const struct session_counts *counts)
 {
 	const struct wire_stats *stats = &counts->stats;
-	double seconds = (double)counts->elapsed_ns / 1e9;
 
 	if (stats->arms == 0) {
-		strbuf_addf(out, "%s %.3g s, before a breakpoint was set: %s",
-			    asked->attached ? "the watching ended after"
-					    : "the program ended after",
-			    seconds,
+		strbuf_addf(out, "the %s ended after ",
+			    asked->attached ? "watching" : "program");
+		text_add_time(out, counts->elapsed_ns);
+		strbuf_addf(out, ", before a breakpoint was set: %s",
 			    asked->attached
 				    ? "watch longer (--duration)"
 				    : "run it longer, or often (racewatch "
@@ -129,10 +141,13 @@ static bool explain_reach(struct strbuf *out, const struct silence_asked *asked,
 	if (stats->hits > 0)
 		return false;
 	text_add_plural(out, stats->arms, "breakpoint");
+	strbuf_add(out, stats->arms == 1 ? " was set in " : " were set in ");
+	text_add_time(out, counts->elapsed_ns);
 	strbuf_addf(out,
-		    " were set in %.3g s, and none was reached: run it longer; "
-		    "racewatch sites lists what is left out, and why",
-		    seconds);
+		    ", and %s reached: %s longer; racewatch sites lists what "
+		    "is left out, and why",
+		    stats->arms == 1 ? "it was not" : "none was",
+		    asked->attached ? "watch" : "run it");
 	return true;
 }
 
@@ -150,8 +165,13 @@ static bool explain_hits(struct strbuf *out, const struct silence_asked *asked,
 				"why");
 		return true;
 	}
-	strbuf_add(out, "no other thread could run at any of ");
-	text_add_plural(out, stats->hits, "hit");
+	strbuf_add(out, "no other thread could run at ");
+	if (stats->hits == 1) {
+		strbuf_add(out, "the only hit");
+	} else {
+		strbuf_add(out, "any of ");
+		text_add_plural(out, stats->hits, "hit");
+	}
 	return true;
 }
 
@@ -162,8 +182,8 @@ void silence_explain(struct strbuf *out, const struct silence_asked *asked,
 				       const struct silence_asked *,
 				       const struct session_counts *) = {
 		explain_asked,	explain_children, explain_patterns,
-		explain_single, explain_budget,	  explain_reach,
-		explain_hits,
+		explain_single, explain_sites,	  explain_budget,
+		explain_reach,	explain_hits,
 	};
 
 	if (counts->stalled_own > 0)

@@ -391,6 +391,7 @@ void session_count_own_sites(struct session *session)
 	counts->sites_sampled_own = watched->sites_sampled_own;
 	counts->sites_known_own = watched->sites_known_own;
 	counts->modules_read = true;
+	counts->own_complete = !watched->own_incomplete;
 	for (size_t i = 0; i < watched->programs.count; i++) {
 		const struct sampleset *set = &watched_at(watched, i)->set;
 		uint64_t known, sampled;
@@ -399,6 +400,7 @@ void session_count_own_sites(struct session *session)
 		counts->sites_known_own += known;
 		counts->sites_sampled_own += sampled;
 		counts->modules_read &= !set->behind;
+		counts->own_complete &= sampleset_own_complete(set);
 		counts->own_functions += set->own_functions;
 		if (set->excluded_by)
 			counts->excluded_by = set->excluded_by;

@@ -102,6 +102,7 @@ struct session_counts {
 	bool modules_read;
 	uint64_t own_functions;
 	const char *excluded_by;
+	bool own_complete; /* all functions of the own modules were decoded */
 	bool sites_complete; /* no function is left to decode */
 	/* distinct, as race_counts() has it */
 	uint64_t races;

@@ -146,6 +146,8 @@ static void watched_drop(struct watched *watched,
 		sampleset_count_own(&program->set, &known, &sampled);
 		watched->sites_known_own += known;
 		watched->sites_sampled_own += sampled;
+		watched->own_incomplete |=
+			!sampleset_own_complete(&program->set);
 		watched->sites_sampled += program->set.sampler.sampled;
 		watched->sites_known += program->set.sampler.known;
 		/* without memory it is missing from the list only */

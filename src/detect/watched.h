@@ -72,6 +72,7 @@ struct watched {
 	/* of programs that were dropped */
 	uint64_t sites_sampled, sites_known;
 	uint64_t sites_sampled_own, sites_known_own;
+	bool own_incomplete; /* not all functions of one's own were decoded */
 	struct vec coverage; /* of struct coverage */
 };
 

@@ -92,6 +92,11 @@ fi
 run sweep --quiet -d "$work/sweep" --runs 2 -- "$T/single.O2" 0.2
 is "a sweep that saw nothing of the program's own: 65" "$status" 65
 
+because "no instruction of its own that can be sampled" \
+	"the program's own modules have no instruction that can be sampled: racewatch sites" \
+	-- "$T/no_sites.O2"
+nothing "no instruction"
+
 # Two fifths of its time, measured on an idle machine, in made code.
 generated='^racewatch: warning: [1-9][0-9]* % of the time was in code generated'
 if "$HELPERS_DIR/../unit/test_cpuclock" 2>&1 | grep -qi 'skipped'; then

@@ -25,6 +25,8 @@ static struct session_counts nothing_met(void)
 	return (struct session_counts){
 		.stats = { .threads_most = 2, .arms = 128, .refills = 100 },
 		.own_functions = 10,
+		.sites_known_own = 40,
+		.own_complete = true,
 		.elapsed_ns = 1500000000,
 	};
 }
@@ -131,7 +133,17 @@ static void what_was_not_reached_is_told(void **state)
 	says(&normal, &counts,
 	     "no samples were taken: the program ended after 1.5 s, before a "
 	     "breakpoint was set: run it longer, or often (racewatch sweep)");
+	counts.stats.arms = 1;
+	counts.elapsed_ns = 51800000;
+	says(&normal, &counts,
+	     "no samples were taken: 1 breakpoint was set in 51.8 ms, and it "
+	     "was not reached: run it longer; racewatch sites tells what is "
+	     "left out, and why");
 	counts.stats.arms = 9;
+	counts.stats.hits = counts.stats.samples = 1;
+	says(&normal, &counts,
+	     "nothing of the program's own modules was sampled: no other "
+	     "thread could run at the only hit");
 	counts.stats.hits = counts.stats.samples = 3;
 	says(&normal, &counts,
 	     "nothing of the program's own modules was sampled: no other "
@@ -142,6 +154,32 @@ static void what_was_not_reached_is_told(void **state)
 	     "with a stall, all in libraries: the program's own code "
 	     "reached no breakpoint; racewatch sites lists what is left out, "
 	     "and why");
+}
+
+static void nothing_that_can_be_sampled_is_told(void **state)
+{
+	static const char reason[] =
+		"the program's own modules have no instruction that can be "
+		"sampled: racewatch sites tells what is left out, and why";
+	struct session_counts counts = nothing_met();
+	struct strbuf text = { 0 };
+
+	(void)state;
+	counts.own_complete = true;
+	counts.sites_known_own = 0;
+	silence_explain(&text, &normal, &counts);
+	assert_non_null(strstr(strbuf_text(&text), reason));
+	/* samples in libraries do not change that */
+	counts.stats.hits = counts.stats.samples = counts.stats.stalled = 9;
+	strbuf_clear(&text);
+	silence_explain(&text, &normal, &counts);
+	assert_non_null(strstr(strbuf_text(&text), reason));
+	/* not known before all functions are decoded */
+	counts.own_complete = false;
+	strbuf_clear(&text);
+	silence_explain(&text, &normal, &counts);
+	assert_null(strstr(strbuf_text(&text), reason));
+	strbuf_deinit(&text);
 }
 
 static void a_pattern_without_effect_is_named(void **state)
@@ -221,6 +259,7 @@ int main(void)
 		cmocka_unit_test(children_are_counted),
 		cmocka_unit_test(budgets_are_named),
 		cmocka_unit_test(what_was_not_reached_is_told),
+		cmocka_unit_test(nothing_that_can_be_sampled_is_told),
 		cmocka_unit_test(a_pattern_without_effect_is_named),
 		cmocka_unit_test(time_in_generated_code_is_told),
 		cmocka_unit_test(a_floor_is_told),
