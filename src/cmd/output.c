@@ -576,7 +576,8 @@ static double output_share(const struct session_counts *counts, uint64_t ns)
 		       : 0;
 }
 
-bool output_finish(struct output *output, int exit_status)
+bool output_finish(struct output *output, int exit_status,
+		   const struct run_unsampled *unsampled)
 {
 	const struct session_counts *counts = &output->counts;
 	const struct wire_stats *stats = &counts->stats;
@@ -621,6 +622,7 @@ bool output_finish(struct output *output, int exit_status)
 			.generated = counts->generated_inside,
 			.proves_nothing = output_proves_nothing(counts),
 		},
+		.unsampled = *unsampled,
 		.exit_status = exit_status,
 		.at = output->at.items,
 		.at_count = output->at.count,

@@ -22,6 +22,7 @@ struct gate;
 struct image;
 struct onrace;
 struct run_at;
+struct run_unsampled;
 struct sources;
 
 struct output_config {
@@ -75,8 +76,9 @@ void output_remark_at(const struct run_at *at);
 
 /*
  * The end, after the session: the summary, with the exit status as it will
- * be. False if something could not be written since the start; that was said.
+ * be, and why nothing was sampled. False if something could not be written since the start; that was said.
  */
-bool output_finish(struct output *output, int exit_status);
+bool output_finish(struct output *output, int exit_status,
+		   const struct run_unsampled *unsampled);
 
 #endif

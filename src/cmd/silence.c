@@ -122,22 +122,26 @@ static bool explain_budget(struct strbuf *out,
 	return false;
 }
 
+static bool explain_early(struct strbuf *out, const struct silence_asked *asked,
+			  const struct session_counts *counts)
+{
+	if (counts->stats.arms > 0)
+		return false;
+	strbuf_addf(out, "the %s ended after ",
+		    asked->attached ? "watching" : "program");
+	text_add_time(out, counts->elapsed_ns);
+	strbuf_addf(out, ", before a breakpoint was set: %s",
+		    asked->attached
+			    ? "watch longer (--duration)"
+			    : "run it longer, or often (racewatch sweep)");
+	return true;
+}
+
 static bool explain_reach(struct strbuf *out, const struct silence_asked *asked,
 			  const struct session_counts *counts)
 {
 	const struct wire_stats *stats = &counts->stats;
 
-	if (stats->arms == 0) {
-		strbuf_addf(out, "the %s ended after ",
-			    asked->attached ? "watching" : "program");
-		text_add_time(out, counts->elapsed_ns);
-		strbuf_addf(out, ", before a breakpoint was set: %s",
-			    asked->attached
-				    ? "watch longer (--duration)"
-				    : "run it longer, or often (racewatch "
-				      "sweep)");
-		return true;
-	}
 	if (stats->hits > 0)
 		return false;
 	text_add_plural(out, stats->arms, "breakpoint");
@@ -151,51 +155,74 @@ static bool explain_reach(struct strbuf *out, const struct silence_asked *asked,
 	return true;
 }
 
-static bool explain_hits(struct strbuf *out, const struct silence_asked *asked,
-			 const struct session_counts *counts)
+static bool explain_libraries(struct strbuf *out,
+			      const struct silence_asked *asked,
+			      const struct session_counts *counts)
 {
-	const struct wire_stats *stats = &counts->stats;
-
 	(void)asked;
-	if (stats->stalled > 0) {
-		text_add_plural(out, stats->stalled, "sample");
-		strbuf_add(out, " with a stall, all in libraries: the "
-				"program's own code reached no breakpoint; "
-				"racewatch sites lists what is left out, and "
-				"why");
-		return true;
-	}
+	if (counts->stats.stalled == 0)
+		return false;
+	text_add_plural(out, counts->stats.stalled, "sample");
+	strbuf_add(out, " with a stall, all in libraries: the program's own "
+			"code reached no breakpoint; racewatch sites lists "
+			"what is left out, and why");
+	return true;
+}
+
+static bool explain_alone(struct strbuf *out, const struct silence_asked *asked,
+			  const struct session_counts *counts)
+{
+	(void)asked;
 	strbuf_add(out, "no other thread could run at ");
-	if (stats->hits == 1) {
+	if (counts->stats.hits == 1) {
 		strbuf_add(out, "the only hit");
 	} else {
 		strbuf_add(out, "any of ");
-		text_add_plural(out, stats->hits, "hit");
+		text_add_plural(out, counts->stats.hits, "hit");
 	}
 	return true;
+}
+
+const char *silence_reason(struct strbuf *out,
+			   const struct silence_asked *asked,
+			   const struct session_counts *counts)
+{
+	static const struct {
+		const char *word;
+		bool (*explain)(struct strbuf *, const struct silence_asked *,
+				const struct session_counts *);
+	} reasons[] = {
+		{ "off", explain_asked },
+		{ "children", explain_children },
+		{ "excluded", explain_patterns },
+		{ "one-thread", explain_single },
+		{ "no-sites", explain_sites },
+		{ "budget", explain_budget },
+		{ "too-short", explain_early },
+		{ "not-reached", explain_reach },
+		{ "libraries", explain_libraries },
+		{ "alone", explain_alone },
+	};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]) &&
+			   counts->stalled_own == 0;
+	     i++) {
+		if (reasons[i].explain(out, asked, counts))
+			return reasons[i].word;
+	}
+	return NULL;
 }
 
 void silence_explain(struct strbuf *out, const struct silence_asked *asked,
 		     const struct session_counts *counts)
 {
-	static bool (*const explain[])(struct strbuf *,
-				       const struct silence_asked *,
-				       const struct session_counts *) = {
-		explain_asked,	explain_children, explain_patterns,
-		explain_single, explain_sites,	  explain_budget,
-		explain_reach,	explain_hits,
-	};
-
 	if (counts->stalled_own > 0)
 		return;
 	strbuf_add(out, counts->stats.samples == 0
 				? "no samples were taken: "
 				: "nothing of the program's own modules was "
 				  "sampled: ");
-	for (size_t i = 0; i < sizeof(explain) / sizeof(explain[0]); i++) {
-		if (explain[i](out, asked, counts))
-			break;
-	}
+	silence_reason(out, asked, counts);
 }
 
 void silence_generated(struct strbuf *out, const struct session_counts *counts)

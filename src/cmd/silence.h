@@ -26,9 +26,15 @@ struct silence_asked {
 };
 
 /*
- * One sentence on why no sample of the program's own modules had a stall;
- * nothing where one had.
+ * Append one sentence on why no sample of the program's own modules had a
+ * stall, and return its word, unsampled_reason of racewatch-json(5). Where one
+ * had: nothing and NULL.
  */
+const char *silence_reason(struct strbuf *out,
+			   const struct silence_asked *asked,
+			   const struct session_counts *counts);
+
+/* The same sentence, after what was not sampled. */
 void silence_explain(struct strbuf *out, const struct silence_asked *asked,
 		     const struct session_counts *counts);
 

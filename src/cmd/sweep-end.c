@@ -326,6 +326,7 @@ struct error *sweep_conclude(const struct sweep_end_config *config,
 		race_free(*(struct race **)vec_at(&ending.races, i));
 	vec_deinit(&ending.races);
 	vec_deinit(&ending.summary.ids);
+	summary_deinit(&ending.summary);
 	merge_destroy(ending.merge);
 	return err;
 }

@@ -26,6 +26,7 @@
 #include "cmd/terminal.h"
 #include "detect/rules.h"
 #include "detect/session.h"
+#include "report/run.h"
 #include "report/source.h"
 
 /* how arguments of --on-race and --debug may begin */
@@ -221,14 +222,12 @@ static void watch_warn(struct strbuf *text)
 	strbuf_clear(text);
 }
 
-/* Why nothing was sampled, and which patterns have no effect. */
-static void watch_silence(const struct watch_options *options,
-			  const struct effort_plan *plan,
-			  const struct globs *globs,
-			  const struct session_counts *counts)
+static struct silence_asked watch_asked(const struct watch_options *options,
+					const struct effort_plan *plan)
 {
 	const struct effort_options *effort = &options->effort;
-	const struct silence_asked asked = {
+
+	return (struct silence_asked){
 		.attached = options->pid != 0,
 		.follows_fork = options->follow == WIRE_FOLLOW_FORK,
 		.rate = plan->rate,
@@ -240,9 +239,16 @@ static void watch_silence(const struct watch_options *options,
 					       : effort->effort],
 		.min_samples = options->min_samples,
 	};
+}
+
+/* Why nothing was sampled, and which patterns have no effect. */
+static void watch_silence(const struct silence_asked *asked,
+			  const struct globs *globs,
+			  const struct session_counts *counts)
+{
 	struct strbuf text = { 0 };
 
-	silence_explain(&text, &asked, counts);
+	silence_explain(&text, asked, counts);
 	watch_warn(&text);
 	silence_generated(&text, counts);
 	watch_warn(&text);
@@ -251,9 +257,30 @@ static void watch_silence(const struct watch_options *options,
 		silence_pattern(&text, globs, i);
 		watch_warn(&text);
 	}
-	silence_floor(&text, &asked, counts);
+	silence_floor(&text, asked, counts);
 	watch_warn(&text);
 	strbuf_deinit(&text);
+}
+
+/* The warnings, and the summary. False as output_finish(). */
+static bool watch_end(const struct watch_options *options,
+		      const struct effort_plan *plan, const struct globs *globs,
+		      struct output *output, int status)
+{
+	const struct silence_asked asked = watch_asked(options, plan);
+	struct strbuf text = { 0 };
+	struct run_unsampled unsampled = {
+		.reason = silence_reason(&text, &asked, &output->counts),
+	};
+	bool good;
+
+	if (unsampled.reason)
+		unsampled.text = strbuf_text(&text);
+	if (!options->quiet)
+		watch_silence(&asked, globs, &output->counts);
+	good = output_finish(output, status, &unsampled);
+	strbuf_deinit(&text);
+	return good;
 }
 
 static struct error *watch_session(const struct watch_options *options,
@@ -308,9 +335,7 @@ static struct error *watch_session(const struct watch_options *options,
 	/* a tracer that died in the middle has left results too */
 	if (err && output->counts.elapsed_ns == 0)
 		return refusal_explain(err, options->pid);
-	if (!options->quiet)
-		watch_silence(options, &plan, &rules->globs, &output->counts);
-	if (!output_finish(output, status))
+	if (!watch_end(options, &plan, &rules->globs, output, status))
 		status = EXIT_FAILED;
 	if (!err)
 		*ret_status = status;

@@ -111,8 +111,7 @@ struct session_counts {
 	uint64_t unlikely; /* distinct, not suppressed; counted or not */
 	uint64_t synchronization; /* conflicts judged so, repeats too */
 	uint64_t read_read; /* traps that turned out to be two reads */
-	/* conflicts about bytes that were loaded and not used */
-	uint64_t unused;
+	uint64_t unused; /* conflicts about bytes loaded and not used */
 	uint32_t pool;
 	double hits_per_s; /* over the governor's last window */
 	/*

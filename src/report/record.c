@@ -292,6 +292,10 @@ static void read_summary(struct members *in, const json_t *object,
 	summary->stalled_ns = members_seconds(in, object, "stalled_s");
 	summary->elapsed_ns = members_seconds(in, object, "elapsed_s");
 	summary->backend = own_text(in, record, object, "backend");
+	summary->unsampled.reason =
+		own_text(in, record, object, "unsampled_reason");
+	summary->unsampled.text =
+		own_text(in, record, object, "unsampled_text");
 	summary->exit_status = members_int(in, object, "exit");
 	read_coverage(in, object, record);
 	read_at(in, object, record);

@@ -477,6 +477,8 @@ static struct error *json_summary(struct renderer *renderer,
 			summary->sampling.known ? summary->computing_pct : NAN);
 	object_put_seconds(&record, "stalled_s", summary->stalled_ns);
 	object_put_seconds(&record, "elapsed_s", summary->elapsed_ns);
+	object_put_text(&record, "unsampled_reason", summary->unsampled.reason);
+	object_put_text(&record, "unsampled_text", summary->unsampled.text);
 	object_put_text(&record, "backend", summary->backend);
 	object_put(&record, "coverage", coverage_of(summary, &record));
 	object_put(&record, "at", at_of(summary, &record));

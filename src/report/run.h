@@ -71,6 +71,13 @@ struct run_sampling {
 	bool proves_nothing;
 };
 
+/* Why no sample of the program's own modules had a stall. */
+struct run_unsampled {
+	/* a word of racewatch-json(5); NULL: one had, or it was not told */
+	const char *reason;
+	const char *text; /* one sentence, or NULL */
+};
+
 /* A place that was asked for with --at. */
 struct run_at {
 	const char *where; /* as it was given */
@@ -112,6 +119,7 @@ struct run_summary {
 	const struct run_coverage *coverage; /* of each module sampled */
 	size_t coverage_count;
 	struct run_sampling sampling;
+	struct run_unsampled unsampled; /* of merged reports: what all say */
 	const struct run_at *at; /* of each --at */
 	size_t at_count;
 	int exit_status; /* racewatch's */

@@ -61,6 +61,8 @@ void totals_deinit(struct totals *totals)
 	free_text(totals->run.host);
 	free_text(totals->run.backend);
 	free_text(totals->summary.backend);
+	free_text(totals->summary.unsampled.reason);
+	free_text(totals->summary.unsampled.text);
 	totals_init(totals);
 }
 
@@ -451,12 +453,27 @@ static uint64_t overhead_us(double pct, uint64_t elapsed_us)
 	return (uint64_t)(pct / 100 * (double)elapsed_us + 0.5);
 }
 
+static struct error *join_texts(struct totals *totals,
+				const struct run_summary *summary)
+{
+	struct run_summary *kept = &totals->summary;
+	bool first = !totals->has_summary;
+	struct error *err = join_text(&kept->backend, summary->backend, first);
+
+	if (!err)
+		err = join_text(&kept->unsampled.reason,
+				summary->unsampled.reason, first);
+	if (!err)
+		err = join_text(&kept->unsampled.text, summary->unsampled.text,
+				first);
+	return err;
+}
+
 struct error *totals_add_summary(struct totals *totals,
 				 const struct run_summary *summary)
 {
 	uint64_t elapsed_us = to_us(summary->elapsed_ns);
-	struct error *err = join_text(&totals->summary.backend,
-				      summary->backend, !totals->has_summary);
+	struct error *err = join_texts(totals, summary);
 
 	for (size_t i = 0; !err && i < summary->coverage_count; i++)
 		err = join_coverage(totals, &summary->coverage[i]);

@@ -28,6 +28,8 @@ void findings_deinit(struct findings *findings)
 		free(finding->what);
 	}
 	vec_deinit(&findings->races);
+	free(findings->unsampled_reason);
+	free(findings->unsampled_text);
 }
 
 static struct finding *find_race(struct findings *findings,
@@ -77,17 +79,29 @@ static struct error *take_race(struct findings *findings,
 	return finding->what ? NULL : error_nomem;
 }
 
+static struct error *take_text(char **kept, const char *text)
+{
+	free(*kept);
+	*kept = text ? strdup(text) : NULL;
+	return text && !*kept ? error_nomem : NULL;
+}
+
 /* What libraries do, or a thread that is alone, is no sample of the program. */
-static void take_summary(struct findings *findings,
-			 const struct run_summary *summary)
+static struct error *take_summary(struct findings *findings,
+				  const struct run_summary *summary)
 {
 	const struct run_sampling *sampling = &summary->sampling;
+	struct error *err;
 
 	findings->has_summary = true;
 	findings->exit_status = summary->exit_status;
 	findings->samples = sampling->known ? sampling->own : summary->samples;
 	findings->sites = sampling->known ? sampling->sites_sampled_own
 					  : summary->sites_sampled;
+	err = take_text(&findings->unsampled_reason, summary->unsampled.reason);
+	return err ? err
+		   : take_text(&findings->unsampled_text,
+			       summary->unsampled.text);
 }
 
 static struct error *take_record(struct findings *findings,
@@ -101,8 +115,7 @@ static struct error *take_record(struct findings *findings,
 	case REPORT_RACE:
 		return take_race(findings, &record->race, ignore_unlikely);
 	case REPORT_SUMMARY:
-		take_summary(findings, &record->summary);
-		break;
+		return take_summary(findings, &record->summary);
 	case REPORT_PROGRESS:
 		findings->samples = record->progress.samples_own;
 		findings->sites = record->progress.sites_sampled;

@@ -24,6 +24,8 @@ struct findings {
 	int exit_status; /* of the summary */
 	/* of the program's own modules, with a stall (struct run_sampling) */
 	uint64_t samples, sites;
+	/* why there were none (struct run_unsampled); or NULL */
+	char *unsampled_reason, *unsampled_text;
 	struct vec races; /* of struct finding; each fingerprint once */
 };
 

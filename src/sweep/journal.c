@@ -79,6 +79,12 @@ static void put_done(struct object *line, const struct journal_record *record)
 	object_put_seconds(line, "elapsed_s", record->elapsed_ns);
 	object_put_uint(line, "samples", record->findings.samples);
 	object_put_uint(line, "sites", record->findings.sites);
+	if (record->findings.unsampled_reason)
+		object_put_text(line, "unsampled_reason",
+				record->findings.unsampled_reason);
+	if (record->findings.unsampled_text)
+		object_put_text(line, "unsampled_text",
+				record->findings.unsampled_text);
 	put_races(line, &record->findings.races);
 	if (record->directory)
 		object_put_text(line, "directory", record->directory);
@@ -183,6 +189,10 @@ static void read_done(struct members *in, const json_t *object,
 	record->findings.samples =
 		members_uint(in, object, "samples", UINT64_MAX);
 	record->findings.sites = members_uint(in, object, "sites", UINT64_MAX);
+	record->findings.unsampled_reason =
+		members_text(in, object, "unsampled_reason");
+	record->findings.unsampled_text =
+		members_text(in, object, "unsampled_text");
 	record->directory = members_text(in, object, "directory");
 	record->note = members_text(in, object, "note");
 	for (size_t i = 0; !in->err && i < json_array_size(races); i++) {

@@ -26,6 +26,8 @@ void ledger_deinit(struct ledger *ledger)
 
 		free(run->directory);
 		free(run->note);
+		free(run->unsampled_reason);
+		free(run->unsampled_text);
 	}
 	for (size_t i = 0; i < ledger->races.count; i++) {
 		struct ledger_race *race = vec_at(&ledger->races, i);
@@ -185,7 +187,11 @@ static struct error *take_done(struct ledger *ledger,
 	run->samples = record->findings.samples;
 	run->directory = record->directory;
 	run->note = record->note;
+	run->unsampled_reason = record->findings.unsampled_reason;
+	run->unsampled_text = record->findings.unsampled_text;
 	record->directory = record->note = NULL;
+	record->findings.unsampled_reason = NULL;
+	record->findings.unsampled_text = NULL;
 	if (result.more_sites)
 		ledger->most_sites = record->findings.sites;
 	err = take_races(ledger, &record->findings.races, run->number, &result);

@@ -28,6 +28,8 @@ struct ledger_run {
 	uint64_t races_new; /* not minor, that no run before had shown */
 	char *directory; /* NULL: not told */
 	char *note; /* or NULL */
+	/* why it took no sample (struct findings); or NULL */
+	char *unsampled_reason, *unsampled_text;
 };
 
 struct ledger_race {

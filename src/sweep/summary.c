@@ -15,6 +15,7 @@
 #include "report/object.h"
 #include "report/text.h"
 #include "sweep/again.h"
+#include "sweep/unsampled.h"
 
 /* Runs that are named, and races, unless all are asked for. */
 enum { SUMMARY_NAMED = 10, SUMMARY_RACES = 50 };
@@ -48,10 +49,18 @@ struct error *summary_fill(struct summary *summary)
 {
 	struct error *err = ledger_species(summary->ledger, &summary->counts);
 
+	summary->unsampled = (struct vec)VEC_INIT(struct unsampled_group);
+	if (!err)
+		err = unsampled_count(summary->ledger, &summary->unsampled);
 	if (!err)
 		summary->estimate =
 			species_estimate_incidence(&summary->counts);
 	return err;
+}
+
+void summary_deinit(struct summary *summary)
+{
+	vec_deinit(&summary->unsampled);
 }
 
 static void add_elapsed(struct strbuf *out, uint64_t ns)
@@ -247,6 +256,7 @@ void summary_add_text(struct strbuf *out, const struct summary *summary)
 {
 	add_head(out, summary);
 	add_races(out, summary);
+	unsampled_add_text(out, &summary->unsampled, summary->ledger->finished);
 	add_unseen(out, summary);
 	add_plan(out, summary);
 	add_runs(out, summary);
@@ -340,6 +350,7 @@ struct error *summary_write_json(const struct summary *summary, FILE *out)
 	object_put_seconds(&line, "elapsed_s", summary->result->elapsed_ns);
 	put_runs(&line, summary);
 	object_put_uint(&line, "samples", summary->ledger->samples);
+	unsampled_put(&line, &summary->unsampled);
 	put_races(&line, summary);
 	put_estimate(&line, summary);
 	put_plan(&line, summary);

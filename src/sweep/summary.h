@@ -34,10 +34,13 @@ struct summary {
 	/* computed by summary_fill() */
 	struct species_counts counts;
 	struct species_estimate estimate;
+	struct vec unsampled; /* of struct unsampled_group */
 };
 
-/* Compute the estimates. */
+/* Compute the estimates and count the runs without a sample. */
 struct error *summary_fill(struct summary *summary);
+/* Free what summary_fill() made; the rest is borrowed. */
+void summary_deinit(struct summary *summary);
 
 /* Lines that begin with "SWEEP: racewatch: 40 runs in 1:20, 3 races". */
 void summary_add_text(struct strbuf *out, const struct summary *summary);

@@ -92,6 +92,33 @@ fi
 run sweep --quiet -d "$work/sweep" --runs 2 -- "$T/single.O2" 0.2
 is "a sweep that saw nothing of the program's own: 65" "$status" 65
 
+# sweep_because DESCRIPTION WORD REGEX OPTION... -- COMMAND...: the sweep of two
+# runs says the reason once, with their number, and each run's report has it.
+sweep_because()
+{
+	local what=$1 word=$2 why=$3 dir
+
+	shift 3
+	dir=$work/sweep-$word
+	run sweep -d "$dir" --runs 2 "$@"
+	is "sweep, $what: the reason is said once" "$(grep -c \
+		"^  2 of 2 runs took no sample of the program's own modules: $why" \
+		"$work/err")" 1 || diag_file "$work/err"
+	is "sweep, $what: in its JSON" \
+		"$(grep -c "\"unsampled\":\[{\"reason\":\"$word\",.*\"runs\":2," \
+			"$dir/sweep.json")" 1
+	matches "sweep, $what: in the report of a run" \
+		"$dir/run-000001/report.jsonl" "\"unsampled_reason\":\"$word\""
+}
+
+sweep_because "children" children \
+	'the program had one thread, and 2 child processes ran unwatched: --follow all' \
+	--follow none -- sh -c "$T/phases.O2 0.1; $T/phases.O2 0.1; true"
+sweep_because "everything excluded" excluded "--exclude '\*' leaves nothing" \
+	--exclude '*' -- "$T/phases.O2" 0.5
+sweep_because "one thread" one-thread 'the program had one thread, so that' \
+	-- "$T/single.O2" 0.3
+
 because "no instruction of its own that can be sampled" \
 	"the program's own modules have no instruction that can be sampled: racewatch sites" \
 	-- "$T/no_sites.O2"

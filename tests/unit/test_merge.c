@@ -150,6 +150,8 @@ static char *make_run(uint64_t seed)
 			      .threads = seed % 5,
 			      .unwatched = seed,
 			      .proves_nothing = seed < 2 },
+		.unsampled = { seed < 2 ? "alone" : NULL,
+			       seed < 2 ? "no other thread" : NULL },
 		.backend = "perf",
 		.coverage = &coverage,
 		.coverage_count = 1,

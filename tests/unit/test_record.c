@@ -273,6 +273,7 @@ static void counters_are_read_back(void **state)
 			      .looks = 9,
 			      .generated = 8,
 			      .proves_nothing = true },
+		.unsampled = { "one-thread", "the program had one thread" },
 		.cpu_ns = 250000000,
 		.budget_pct = 2.5,
 		.stalled_ns = 900000001,

@@ -137,7 +137,7 @@ static void what_was_not_reached_is_told(void **state)
 	counts.elapsed_ns = 51800000;
 	says(&normal, &counts,
 	     "no samples were taken: 1 breakpoint was set in 51.8 ms, and it "
-	     "was not reached: run it longer; racewatch sites tells what is "
+	     "was not reached: run it longer; racewatch sites lists what is "
 	     "left out, and why");
 	counts.stats.arms = 9;
 	counts.stats.hits = counts.stats.samples = 1;
@@ -160,7 +160,7 @@ static void nothing_that_can_be_sampled_is_told(void **state)
 {
 	static const char reason[] =
 		"the program's own modules have no instruction that can be "
-		"sampled: racewatch sites tells what is left out, and why";
+		"sampled: racewatch sites lists what is left out, and why";
 	struct session_counts counts = nothing_met();
 	struct strbuf text = { 0 };
 

@@ -74,6 +74,7 @@ static void begin(struct fixture *f)
 static void end(struct fixture *f)
 {
 	vec_deinit(&f->summary.ids);
+	summary_deinit(&f->summary);
 	ledger_deinit(&f->ledger);
 }
 
