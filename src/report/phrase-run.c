@@ -49,12 +49,13 @@ const char *phrase_unsampled(const struct run_summary *summary)
 /* What it is made of, where it is not what samples were taken for. */
 static void add_parts(struct strbuf *line, const struct run_summary *summary)
 {
-	double stalls = summary->overhead_pct - summary->stops_pct -
-			summary->computing_pct;
+	double stalls = summary->overhead_pct - summary->start_pct -
+			summary->stops_pct - summary->computing_pct;
 	const struct {
 		const char *name;
 		double pct;
 	} parts[] = {
+		{ "start", summary->start_pct },
 		{ "stalls", stalls },
 		{ "stops", summary->stops_pct },
 		{ "computing", summary->computing_pct },

@@ -285,6 +285,7 @@ static void read_summary(struct members *in, const json_t *object,
 			members_uint(in, object, counters[i].key, UINT64_MAX);
 	read_sampling(in, object, &summary->sampling);
 	summary->overhead_pct = members_real(in, object, "overhead_pct");
+	summary->start_pct = members_real(in, object, "start_pct");
 	summary->stops_pct = members_real(in, object, "stops_pct");
 	summary->computing_pct = members_real(in, object, "computing_pct");
 	summary->budget_pct = members_real(in, object, "budget_pct");

@@ -471,6 +471,8 @@ static struct error *json_summary(struct renderer *renderer,
 	object_put_real(&record, "budget_pct",
 			summary->budget_pct > 0 ? summary->budget_pct : NAN);
 	object_put_real(&record, "overhead_pct", summary->overhead_pct);
+	object_put_real(&record, "start_pct",
+			summary->sampling.known ? summary->start_pct : NAN);
 	object_put_real(&record, "stops_pct",
 			summary->sampling.known ? summary->stops_pct : NAN);
 	object_put_real(&record, "computing_pct",

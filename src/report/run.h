@@ -112,8 +112,11 @@ struct run_summary {
 	uint64_t elapsed_ns; /* watching */
 	uint64_t cpu_ns; /* that racewatch has computed */
 	double overhead_pct;
-	/* of it, by stops without a stall, and by what racewatch computed */
-	double stops_pct, computing_pct;
+	/*
+	 * Of it, while the first threads waited at the start, by stops without
+	 * a stall, and by what racewatch computed; the rest is stalls.
+	 */
+	double start_pct, stops_pct, computing_pct;
 	double budget_pct; /* for that; 0: none, or not the same in all runs */
 	const char *backend;
 	const struct run_coverage *coverage; /* of each module sampled */

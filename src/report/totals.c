@@ -494,6 +494,7 @@ struct error *totals_add_summary(struct totals *totals,
 	add(&totals->cpu_us, to_us(summary->cpu_ns));
 	add(&totals->overhead_us,
 	    overhead_us(summary->overhead_pct, elapsed_us));
+	add(&totals->start_us, overhead_us(summary->start_pct, elapsed_us));
 	add(&totals->stops_us, overhead_us(summary->stops_pct, elapsed_us));
 	add(&totals->computing_us,
 	    overhead_us(summary->computing_pct, elapsed_us));
@@ -530,6 +531,7 @@ void totals_summary(const struct totals *totals, struct run_summary *ret)
 	ret->cpu_ns = CLOCK_NS_PER_US *
 		      (totals->cpu_us < max_us ? totals->cpu_us : max_us);
 	ret->overhead_pct = share_pct(totals, totals->overhead_us);
+	ret->start_pct = share_pct(totals, totals->start_us);
 	ret->stops_pct = share_pct(totals, totals->stops_us);
 	ret->computing_pct = share_pct(totals, totals->computing_us);
 	ret->coverage = totals->coverage.items;

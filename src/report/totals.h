@@ -26,7 +26,7 @@ struct totals {
 	struct vec coverage; /* of struct run_coverage, sorted by path */
 	struct vec at; /* of struct run_at, sorted by where */
 	uint64_t stalled_us, elapsed_us, overhead_us, cpu_us;
-	uint64_t stops_us, computing_us;
+	uint64_t start_us, stops_us, computing_us;
 };
 
 void totals_init(struct totals *totals);

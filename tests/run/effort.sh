@@ -51,6 +51,17 @@ is "no time is no sample" "$(summary hits)" 0
 watch --effort high --rate 0
 is "no rate is no sample" "$(summary hits)" 0
 
+# The first threads wait until everything is armed. Where nothing is sampled,
+# that is told as the start, and nothing as stalls.
+run run --seed 1 --effort high --exclude '*' -o "$report" -- \
+	"$TARGETS_DIR/phases.O2" 0.1
+matches "the wait at the start has a name of its own" "$work/err" \
+	'^SUMMARY: .* of 75 % \(start [0-9]'
+is "and none of it is called stalls" \
+	"$(grep -c '^SUMMARY: .*(.*stalls' "$work/err")" 0
+watch --effort normal
+is "others do not wait" "$(summary start_pct)" 0.0
+
 # Caught at its only execution: the write stalls before it, and the reader,
 # which looks all the time, comes within those up to 4 ms. Each try misses when
 # the stall drawn is shorter than the reader's round, the reader does not get

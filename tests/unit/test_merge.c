@@ -141,6 +141,7 @@ static char *make_run(uint64_t seed)
 		.stops = seed,
 		.budget_pct = seed % 3 ? 2 : 40,
 		.overhead_pct = (double)seed / 7,
+		.start_pct = (double)seed / 80,
 		.stops_pct = (double)seed / 70,
 		.computing_pct = (double)seed / 77,
 		.sampling = { .known = true,

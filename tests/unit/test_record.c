@@ -279,6 +279,7 @@ static void counters_are_read_back(void **state)
 		.stalled_ns = 900000001,
 		.elapsed_ns = UINT64_C(123456789012345),
 		.overhead_pct = 2.1,
+		.start_pct = 0.75,
 		.stops_pct = 0.5,
 		.computing_pct = 0.25,
 		.backend = "perf",
@@ -292,6 +293,7 @@ static void counters_are_read_back(void **state)
 	/* as in a report of an earlier version */
 	record.type = REPORT_SUMMARY;
 	record.summary.sampling = (struct run_sampling){ .known = false };
+	record.summary.start_pct = 0;
 	record.summary.stops_pct = record.summary.computing_pct = 0;
 	is_kept(&record);
 	record.type = REPORT_PROGRESS;

@@ -444,6 +444,13 @@ static void summary_is_one_line(void **state)
 	summary.samples = 0;
 	summary_of(&summary, "SUMMARY: racewatch: 0 races, 0 samples, 9.8 s, "
 			     "overhead 2.1 of 40 % (computing 2.1)\n");
+	/* the first threads have waited: that is no stall */
+	summary.overhead_pct = 20.4;
+	summary.start_pct = 18.3;
+	summary_of(&summary, "SUMMARY: racewatch: 0 races, 0 samples, 9.8 s, "
+			     "overhead 20.4 of 40 % (start 18.3, computing "
+			     "2.1)\n");
+	summary.start_pct = 0;
 	summary.computing_pct = 0;
 	summary.overhead_pct = 0;
 	summary.sampling = (struct run_sampling){ .known = true };
