@@ -76,6 +76,27 @@ static enum race_verdict decide(const struct race *race,
 	return VERDICT_SUSPECT;
 }
 
+/* Keep the reason for which the race was unlikely, once that is refuted. */
+static void note_refuted(struct race *race, enum race_verdict verdict)
+{
+	if (!race->judged || race->verdict != VERDICT_UNLIKELY ||
+	    verdict != VERDICT_SUSPECT)
+		return;
+	free(race->refuted);
+	race->refuted = race->reason;
+	race->reason = NULL;
+}
+
+static void add_refuted(const struct race *race, struct strbuf *grounds)
+{
+	if (grounds->length > 0)
+		strbuf_add(grounds, "; ");
+	strbuf_addf(grounds,
+		    "what was seen later does not fit %s, the reason for "
+		    "which it was unlikely",
+		    race->refuted);
+}
+
 /* The text, which the caller owns, or NULL when it is empty. */
 static bool take(struct strbuf *text, char **ret)
 {
@@ -105,6 +126,9 @@ struct error *rank_race(struct race *race, const struct vec *special)
 		strbuf_deinit(&grounds);
 		return NULL;
 	}
+	note_refuted(race, verdict);
+	if (race->refuted && verdict == VERDICT_SUSPECT)
+		add_refuted(race, &grounds);
 	ok = take(&reason, &race->reason);
 	ok = take(&grounds, &race->grounds) && ok;
 	race->verdict = verdict;

@@ -109,6 +109,7 @@ void race_deinit(struct race *race)
 	free(race->backend);
 	free(race->reason);
 	free(race->grounds);
+	free(race->refuted);
 	race_init(race);
 }
 

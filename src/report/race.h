@@ -125,12 +125,12 @@ struct race {
 	bool joined;
 	/* the bits that changed in any of all pairs, kept in `values' or not */
 	uint8_t changed[X86_ACCESS_MAX];
-	/* another race on it shows that its value decides; see kin.h */
-	bool decides;
+	bool decides; /* another race on it shows that its value does: kin.h */
 	enum race_verdict verdict;
 	bool judged; /* from now on the verdict only becomes graver */
 	char *reason; /* of the verdict: the name of a rule; or NULL */
 	char *grounds; /* of the reason, a sentence; or NULL */
+	char *refuted; /* reason of an earlier verdict; not in reports */
 	enum race_status status;
 	struct race_suppression suppressed;
 	/* of merged reports: runs that saw it (0 counts as 1), and where */

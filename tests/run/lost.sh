@@ -49,6 +49,8 @@ records()
 changes --color never
 matches "it is said" "$work/err" \
 	'^racewatch: race #1 is now suspect: .* of small: count_small lost.c:'
+matches "with the reason" "$work/err" \
+	'^racewatch: race #1 is now suspect: .*; what was seen later does not fit statistics-counter'
 matches "after the first verdict" "$work/err" \
 	'verdict     unlikely \(statistics-counter\)'
 is "it is printed in full once" "$(grep -c '^WARNING' "$work/err")" 1
