@@ -202,7 +202,8 @@ static struct error *parse_line(const char *text, size_t length,
 {
 	struct members in = { .err = NULL };
 	json_error_t error;
-	json_t *line = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+	json_t *line = json_loadb(
+		text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 
 	if (!line)
 		return json_error_code(&error) == json_error_out_of_memory

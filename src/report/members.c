@@ -24,7 +24,7 @@ void members_fail(struct members *in, struct error *err)
 		in->err = err;
 }
 
-static const char *type_name(const json_t *value)
+const char *members_type_name(const json_t *value)
 {
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
@@ -56,7 +56,7 @@ static void wrong_type(struct members *in, const char *key, const json_t *value,
 {
 	if (!in->err)
 		in->err = error_create(ERROR_FORMAT, "'%s' is %s, not %s", key,
-				       type_name(value), wanted);
+				       members_type_name(value), wanted);
 }
 
 /* NULL: absent or null. */
@@ -288,6 +288,6 @@ const json_t *members_item(struct members *in, const json_t *array, size_t i,
 	if (!in->err)
 		in->err = error_create(ERROR_FORMAT,
 				       "'%s' has %s in it, not an object", key,
-				       type_name(value));
+				       members_type_name(value));
 	return NULL;
 }

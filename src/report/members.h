@@ -20,6 +20,9 @@ struct members {
 	struct error *err; /* the caller's to free */
 };
 
+/* "an array", "a number", "null" */
+const char *members_type_name(const json_t *value);
+
 /* Keep an error unless there is one; NULL is none. */
 void members_fail(struct members *in, struct error *err);
 

@@ -318,8 +318,11 @@ static void read_record(struct members *in, const json_t *object,
 	const char *type;
 
 	if (!json_is_object(object)) {
-		members_fail(in, error_create(ERROR_FORMAT,
-					      "this is no JSON object"));
+		members_fail(
+			in, error_create(ERROR_FORMAT,
+					 "this is %s, not a JSON object: it is "
+					 "no line of a racewatch report",
+					 members_type_name(object)));
 		return;
 	}
 	type = members_string(in, object, "type");
@@ -367,7 +370,8 @@ struct error *report_record_parse(const char *line, size_t length,
 	json_t *object;
 
 	report_record_deinit(record);
-	object = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+	object = json_loadb(line, length,
+			    JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 	if (!object)
 		return not_json(&error);
 	read_record(&in, object, record);

@@ -180,6 +180,11 @@ sed 's/"size":4/"size":[[[/' "$one" >"$work/bent"
 run report "$work/bent"
 is "a broken line" "$status" 125
 matches "is named" "$work/err" "bent:[0-9]+: column [0-9]+: this is not JSON"
+echo null >"$work/null"
+run report "$work/null"
+is "JSON that is no record" "$status" 125
+matches "is said to be that" "$work/err" \
+	'null:1: this is null, not a JSON object: it is no line of a racewatch report$'
 sed 's/"schema":1/"schema":99/' "$one" >"$work/future"
 run report "$work/future"
 is "another version" "$status" 125

@@ -176,6 +176,7 @@ static void what_is_wrong_is_named_with_its_line(void **state)
 	(void)state;
 	refused("int main(void)\n", ":1: column");
 	refused("[1]\n", ":1: this is no JSON object");
+	refused("null\n", ":1: this is no JSON object");
 	refused("{\"type\":\"run\"}\n", ":1: this is no state");
 	refused("{\"type\":\"state\",\"version\":2}\n", ":1: version 2");
 	refused(HEAD "{\"type\":\"site\",\"id\":0,\"module\":0,"
