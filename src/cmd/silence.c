@@ -58,17 +58,31 @@ static bool explain_children(struct strbuf *out,
 	return true;
 }
 
+/* Those of --include that match nothing. */
+static void add_unmatched(struct strbuf *out, const struct globs *globs)
+{
+	const char *pattern;
+	bool include;
+
+	for (size_t i = 0; globs && i < globs->items.count; i++) {
+		if (globs_unmatched(globs, i, &pattern, &include) && include)
+			strbuf_addf(out, ", and --include '%s' matches nothing",
+				    pattern);
+	}
+}
+
 static bool explain_patterns(struct strbuf *out,
 			     const struct silence_asked *asked,
 			     const struct session_counts *counts)
 {
-	(void)asked;
 	if (counts->own_functions > 0 || !counts->excluded_by)
 		return false;
 	strbuf_addf(out,
 		    "--exclude '%s' leaves nothing of the program's own "
 		    "modules",
 		    counts->excluded_by);
+	if (counts->modules_read)
+		add_unmatched(out, asked->globs);
 	return true;
 }
 
@@ -252,8 +266,10 @@ void silence_pattern(struct strbuf *out, const struct globs *globs, size_t i)
 	if (globs_unmatched(globs, i, &pattern, &include))
 		strbuf_addf(out,
 			    "--%s '%s' has no effect: it matches no module, "
-			    "function or source file",
-			    include ? "include" : "exclude", pattern);
+			    "function or source file%s",
+			    include ? "include" : "exclude", pattern,
+			    include ? "; the rest is sampled as without it"
+				    : "");
 }
 
 void silence_floor(struct strbuf *out, const struct silence_asked *asked,

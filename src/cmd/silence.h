@@ -23,6 +23,7 @@ struct silence_asked {
 	double overhead_pct; /* 0: no such budget */
 	const char *effort; /* the preset that the others are of */
 	uint64_t min_samples;
+	const struct globs *globs; /* --include and --exclude; NULL: none */
 };
 
 /*

@@ -223,7 +223,8 @@ static void watch_warn(struct strbuf *text)
 }
 
 static struct silence_asked watch_asked(const struct watch_options *options,
-					const struct effort_plan *plan)
+					const struct effort_plan *plan,
+					const struct globs *globs)
 {
 	const struct effort_options *effort = &options->effort;
 
@@ -238,14 +239,15 @@ static struct silence_asked watch_asked(const struct watch_options *options,
 					       ? (int)options->preset
 					       : effort->effort],
 		.min_samples = options->min_samples,
+		.globs = globs,
 	};
 }
 
 /* Why nothing was sampled, and which patterns have no effect. */
 static void watch_silence(const struct silence_asked *asked,
-			  const struct globs *globs,
 			  const struct session_counts *counts)
 {
+	const struct globs *globs = asked->globs;
 	struct strbuf text = { 0 };
 
 	silence_explain(&text, asked, counts);
@@ -267,7 +269,7 @@ static bool watch_end(const struct watch_options *options,
 		      const struct effort_plan *plan, const struct globs *globs,
 		      struct output *output, int status)
 {
-	const struct silence_asked asked = watch_asked(options, plan);
+	const struct silence_asked asked = watch_asked(options, plan, globs);
 	struct strbuf text = { 0 };
 	struct run_unsampled unsampled = {
 		.reason = silence_reason(&text, &asked, &output->counts),
@@ -277,7 +279,7 @@ static bool watch_end(const struct watch_options *options,
 	if (unsampled.reason)
 		unsampled.text = strbuf_text(&text);
 	if (!options->quiet)
-		watch_silence(&asked, globs, &output->counts);
+		watch_silence(&asked, &output->counts);
 	good = output_finish(output, status, &unsampled);
 	strbuf_deinit(&text);
 	return good;

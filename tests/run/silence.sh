@@ -56,6 +56,17 @@ because "everything excluded" "--exclude '\*' leaves nothing" \
 nothing "everything excluded"
 because "the program excluded" "--exclude 'phases\*' leaves nothing" \
 	--exclude 'phases*' -- "$T/phases.O2" 0.5
+because "nothing left, and nothing brought back" \
+	"--exclude '\*' leaves nothing of the program's own modules, and --include 'nosuch\*' matches nothing" \
+	--exclude '*' --include 'nosuch*' -- "$T/phases.O2" 0.5
+is "so that nothing is sampled" "$(summary samples)" 0
+# --include adds to the defaults: what else is sampled does not depend on it
+run run --seed 1 --include 'nosuch*' -- "$T/phases.O2" 0.5
+matches "one that adds nothing" "$work/err" \
+	"warning: --include 'nosuch\*' has no effect: .*; the rest is sampled as without it"
+is "the rest is there" \
+	"$("$RACEWATCH" sites --include 'nosuch*' "$T/phases.O2")" \
+	"$("$RACEWATCH" sites "$T/phases.O2")"
 run run --seed 1 --include 'nosuch*' --exclude early_count -- \
 	"$T/phases.O2" 8
 matches "a pattern that matches nothing" "$work/err" \

@@ -184,6 +184,8 @@ static void nothing_that_can_be_sampled_is_told(void **state)
 
 static void a_pattern_without_effect_is_named(void **state)
 {
+	struct session_counts counts = nothing_met();
+	struct silence_asked asked = normal;
 	struct strbuf text = { 0 };
 	struct globs globs;
 
@@ -191,6 +193,7 @@ static void a_pattern_without_effect_is_named(void **state)
 	globs_init(&globs);
 	assert_true(globs_add(&globs, "put*", true));
 	assert_true(globs_add(&globs, "gte*", false));
+	assert_true(globs_add(&globs, "nosuch", true));
 	globs_function(&globs, "/bin/x", "put_it", NULL, NULL);
 	silence_pattern(&text, &globs, 0);
 	assert_int_equal(text.length, 0);
@@ -198,6 +201,20 @@ static void a_pattern_without_effect_is_named(void **state)
 	assert_string_equal(strbuf_text(&text),
 			    "--exclude 'gte*' has no effect: it matches no "
 			    "module, function or source file");
+	strbuf_clear(&text);
+	silence_pattern(&text, &globs, 2);
+	assert_string_equal(strbuf_text(&text),
+			    "--include 'nosuch' has no effect: it matches no "
+			    "module, function or source file; the rest is "
+			    "sampled as without it");
+	/* where all else is excluded it is the reason too */
+	asked.globs = &globs;
+	counts.own_functions = 0;
+	counts.excluded_by = "*";
+	counts.modules_read = true;
+	says(&asked, &counts,
+	     "no samples were taken: --exclude '*' leaves nothing of the "
+	     "program's own modules, and --include 'nosuch' matches nothing");
 	strbuf_deinit(&text);
 	globs_deinit(&globs);
 }
