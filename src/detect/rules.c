@@ -113,9 +113,11 @@ static bool insn_writes(const struct insn_access *insn)
 }
 
 static enum rule rules_code(struct image *image, struct module *module,
-			    uint64_t address, const struct insn_access *insn)
+			    uint64_t address, const struct insn_access *insn,
+			    unsigned int flags)
 {
-	enum atomics_mark mark = atomics_code(image, module, address);
+	enum atomics_mark mark = atomics_code(image, module, address,
+					      !(flags & RULES_NO_MACROS));
 
 	if ((mark == ATOMICS_LOAD && !insn_writes(insn)) ||
 	    (mark == ATOMICS_STORE && insn_writes(insn)))
@@ -231,5 +233,5 @@ enum rule rules_classify(const struct rules *rules, struct image *image,
 		return RULE_GO_CHECK;
 	if (rule != RULE_SITE || (flags & RULES_NO_MARKS))
 		return rule;
-	return rules_code(image, module, address, insn);
+	return rules_code(image, module, address, insn, flags);
 }

@@ -108,6 +108,8 @@ enum {
 	RULES_FRAME_POINTER = 1 << 0,
 	/* do not look for atomics in debug information (libc has none) */
 	RULES_NO_MARKS = 1 << 1,
+	/* nor in macros, which are read when a race needs them */
+	RULES_NO_MACROS = 1 << 2,
 };
 
 /*

@@ -224,7 +224,7 @@ static bool scan_step(struct scanner *scanner, struct scan *scan,
 	scan_prologue(scan, bytes, size);
 	rule = rules_classify(
 		scanner->rules, scanner->image, scan->module, at, &insn,
-		scanner->module_flags |
+		scanner->module_flags | RULES_NO_MACROS |
 			(scan->frame_pointer ? RULES_FRAME_POINTER : 0));
 	*address = at + insn.length;
 	return scan_guard(scanner, scan, bytes, size, at, &insn) &&

@@ -133,7 +133,7 @@ static unsigned int line_of_macro(struct debug_module *debug,
 }
 
 unsigned int atomic_line_at(struct debug_module *debug, struct debug_unit *unit,
-			    uint64_t address)
+			    uint64_t address, bool macros)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(&unit->skeleton, address);
 	cleanup_free char *file = NULL;
@@ -148,7 +148,7 @@ unsigned int atomic_line_at(struct debug_module *debug, struct debug_unit *unit,
 		return ATOMIC_LINE_NONE;
 	if (atomic_line_names(&word))
 		return atomic_line_names(&word);
-	return is_member(text, word.text)
+	return !macros || is_member(text, word.text)
 		       ? ATOMIC_LINE_NONE
 		       : line_of_macro(debug, unit, file, &word);
 }

@@ -31,11 +31,12 @@ enum {
 
 /*
  * Which the source names where the line table says the code at a DWARF
- * address comes from, at that column, itself or by a macro (macros.h). None
+ * address comes from, at that column, itself or, if macros are looked up, by
+ * one (macros.h). None
  * when the source is not at hand (sourcetext.h) or the table has no columns.
  */
 unsigned int atomic_line_at(struct debug_module *debug, struct debug_unit *unit,
-			    uint64_t address);
+			    uint64_t address, bool macros);
 
 /* Is the source of the code at a DWARF address at hand? */
 bool atomic_line_is_at_hand(struct debug_module *debug, struct debug_unit *unit,

@@ -181,7 +181,7 @@ static struct debug_module *debug_of(struct image *image, struct module *module)
 }
 
 enum atomics_mark atomics_code(struct image *image, struct module *module,
-			       uint64_t address)
+			       uint64_t address, bool macros)
 {
 	const struct elf_function *function;
 	struct debug_module *debug;
@@ -199,7 +199,7 @@ enum atomics_mark atomics_code(struct image *image, struct module *module,
 	address += debug->dwarf_shift;
 	if (is_atomic_by_dwarf(unit, address))
 		return ATOMICS_CODE;
-	switch (atomic_line_at(debug, unit, address)) {
+	switch (atomic_line_at(debug, unit, address, macros)) {
 	case ATOMIC_LINE_LOAD:
 		return ATOMICS_LOAD;
 	case ATOMIC_LINE_STORE:
@@ -245,7 +245,7 @@ enum atomics_missing atomics_missing(struct image *image, struct module *module,
 		return ATOMICS_MISS_NOTHING;
 	if (!atomic_line_is_at_hand(debug, unit, address))
 		return ATOMICS_MISS_SOURCE;
-	line = atomic_line_at(debug, unit, address);
+	line = atomic_line_at(debug, unit, address, true);
 	return (line & ATOMIC_LINE_MAYBE) && (line & kind)
 		       ? ATOMICS_MISS_MACRO
 		       : ATOMICS_MISS_NOTHING;

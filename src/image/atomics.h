@@ -37,9 +37,12 @@ enum atomics_mark {
 	ATOMICS_GUARD, /* C++ guard variable of a static local */
 };
 
-/* Addresses are the module's file addresses. */
+/*
+ * Addresses are the module's file addresses. Macros that the source calls are
+ * looked up only if asked for: that may read hundreds of headers.
+ */
 enum atomics_mark atomics_code(struct image *image, struct module *module,
-			       uint64_t address);
+			       uint64_t address, bool macros);
 enum atomics_mark atomics_data(struct image *image, struct module *module,
 			       uint64_t address);
 

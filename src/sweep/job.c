@@ -29,6 +29,9 @@
 /* Bytes that there should be for a run. */
 enum { JOB_ROOM = 64 << 10 };
 
+/* Hundreds of stalls of that length at a program's start are no long run. */
+static const uint64_t ONCE_STALL_MAX_NS = CLOCK_NS_PER_MS;
+
 struct job {
 	const struct sweep_config *config;
 	struct statefile_claim claim;
@@ -135,6 +138,9 @@ static bool fill_argv(struct job *job)
 	       add_number(job, 1, "--rate", job->claim.rate, "") &&
 	       add_number(job, 2, "--stall", job->claim.stall_ns, "ns") &&
 	       add(job, "--policy") && add(job, job->claim.policy);
+	/* a rate alone leaves out what this arms beside it (racewatch-run(1)) */
+	if (job->claim.stall_ns <= ONCE_STALL_MAX_NS)
+		good = good && add(job, "--effort") && add(job, "normal");
 
 	if (config->timeout_ns)
 		good = good && add_number(job, 3, "--timeout",

@@ -84,8 +84,8 @@ static unsigned int marked(const char *path, const char *function,
 	assert_null(image_create_file(path, &image));
 	module = *(struct module **)vec_at(image_modules(image), 0);
 	for (uint64_t i = 0; i < symbol.st_size; i++)
-		count += atomics_code(image, module, symbol.st_value + i) ==
-			 mark;
+		count += atomics_code(image, module, symbol.st_value + i,
+				      true) == mark;
 	image_destroy(image);
 	return count;
 }

@@ -45,7 +45,8 @@ static uint64_t marked(const struct sample *sample, const char *function)
 
 	for (uint64_t i = 0; i < symbol.st_size; i++)
 		count += atomics_code(sample->image, sample->module,
-				      symbol.st_value + i) == ATOMICS_CODE;
+				      symbol.st_value + i,
+				      true) == ATOMICS_CODE;
 	return count;
 }
 
