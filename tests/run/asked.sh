@@ -36,7 +36,8 @@ END
 chmod +x "$work/notes"
 
 # Opens a terminal, runs the arguments behind the first as leader of its
-# session, and closes the terminal when the file exists that the first names.
+# session, and closes the terminal when something is in the file that the first
+# names: a report is empty until the watching has begun.
 cat >"$work/terminal" <<'END'
 #!/usr/bin/python3
 import os, pty, signal, sys, time
@@ -44,7 +45,7 @@ child, master = pty.fork()
 if child == 0:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.execvp(sys.argv[2], sys.argv[2:])
-while not os.path.exists(sys.argv[1]):
+while not (os.path.exists(sys.argv[1]) and os.path.getsize(sys.argv[1])):
     time.sleep(0.02)
 os.close(master)
 status = os.waitpid(child, 0)[1]
@@ -127,7 +128,7 @@ cat >"$work/hangup" <<'END'
 #!/bin/sh
 trap 'echo 1 >>"$1.log"; exit 7' HUP
 echo $$ >"$1.pid"
-: >"$1"
+echo up >"$1"
 while :; do sleep 0.05; done
 END
 chmod +x "$work/hangup"
