@@ -13,6 +13,7 @@
 #include "detect/conflict-variable.h"
 #include "detect/evidence.h"
 #include "detect/locks.h"
+#include "detect/recursive.h"
 #include "detect/scan.h"
 #include "image/elftext.h"
 #include "image/image.h"
@@ -299,6 +300,23 @@ static struct error *describe_side(const struct conflict_side *from,
 	return err ? err : describe_creation(from, side);
 }
 
+/* Evidence that both sides give together. */
+static bool describe_both(const struct conflict *conflict, struct race *race)
+{
+	if ((race->sides[0].sync && race->sides[1].sync) ||
+	    !recursive_owner(conflict))
+		return true;
+	for (int i = 0; i < 2; i++) {
+		struct race_side *side = &race->sides[i];
+
+		if (!side->sync)
+			side->sync = strdup("lock-owner");
+		if (!side->sync)
+			return false;
+	}
+	return true;
+}
+
 static enum race_evidence describe_evidence(uint32_t evidence)
 {
 	switch (evidence) {
@@ -382,6 +400,8 @@ static struct error *describe_all(const struct conflict_context *context,
 		       (struct insn_idiom *[]){ &race->sides[0].idiom,
 						&race->sides[1].idiom });
 	race->decides = describe_decides(conflict, race);
+	if (!err && !failed && !describe_both(conflict, race))
+		failed = true;
 	/* as the stalled side's process has it */
 	race->sides[1].address -= conflict->wire.shift;
 	if (!failed && !err)

@@ -82,14 +82,9 @@ enum guard_call locks_function(const char *name)
 	return GUARD_OTHER;
 }
 
-/* The code of a module that calls are made from. */
-struct caller {
-	struct scanner *scanner;
-	const struct module *module;
-};
-
 /* What a jump or call through a slot at a fixed address leads to. */
-static const char *slot_function(const struct caller *caller, uint64_t address,
+static const char *slot_function(const struct locks_caller *caller,
+				 uint64_t address,
 				 const struct insn_access *insn)
 {
 	uint64_t slot;
@@ -101,7 +96,8 @@ static const char *slot_function(const struct caller *caller, uint64_t address,
 }
 
 /* A stub of the PLT: at most endbr64, and a jump through a slot. */
-static const char *stub_function(const struct caller *caller, uint64_t address)
+static const char *stub_function(const struct locks_caller *caller,
+				 uint64_t address)
 {
 	for (int i = 0; i < 2; i++) {
 		struct insn_access insn;
@@ -120,7 +116,7 @@ static const char *stub_function(const struct caller *caller, uint64_t address)
 static enum guard_call caller_calls(void *context, uint64_t address,
 				    const struct insn_access *insn)
 {
-	const struct caller *caller = context;
+	const struct locks_caller *caller = context;
 	const struct elf_function *function;
 	uint64_t bias = caller->module->bias;
 
@@ -137,9 +133,8 @@ static enum guard_call caller_calls(void *context, uint64_t address,
 		       : GUARD_OTHER;
 }
 
-/* The function around a place of the program. */
-static bool code_at(const struct conflict_side *side, uint64_t pc,
-		    struct caller *caller, struct guard_code *ret)
+bool locks_code(const struct conflict_side *side, uint64_t pc,
+		struct locks_caller *caller, struct guard_code *ret)
 {
 	struct module *module = image_module_at(side->home->image, pc);
 	const struct elf_function *function;
@@ -149,7 +144,7 @@ static bool code_at(const struct conflict_side *side, uint64_t pc,
 	function = elftext_function_at(module->text, pc - module->bias);
 	if (!function)
 		return false;
-	*caller = (struct caller){ side->home->scanner, module };
+	*caller = (struct locks_caller){ side->home->scanner, module };
 	*ret = (struct guard_code){
 		.decoder = side->home->scanner->decoder,
 		.start = function->start + module->bias,
@@ -209,11 +204,11 @@ static void read_again(const struct conflict_side *side,
 {
 	struct guard_code code;
 	struct guard_lock lock;
-	struct caller caller;
+	struct locks_caller caller;
 	bool idle;
 
 	if (!idiom->compared ||
-	    !code_at(side, side->insn_address, &caller, &code) ||
+	    !locks_code(side, side->insn_address, &caller, &code) ||
 	    !guard_rereads(&code, side->insn_address, evidence_operand(side),
 			   &lock, &idle))
 		return;
@@ -250,10 +245,10 @@ static void written_under(const struct conflict_side *side, uint64_t wanted,
 		uint64_t pc = i == 0 ? side->insn_address : side->frames[i].pc;
 		struct guard_code code;
 		struct guard_held held;
-		struct caller caller;
+		struct locks_caller caller;
 
 		if ((i > 0 && !side->frames[i].is_return) ||
-		    !code_at(side, pc, &caller, &code))
+		    !locks_code(side, pc, &caller, &code))
 			return;
 		guard_held(&code, pc, evidence_operand(side), i > 0, &held);
 		early |= held.early;
@@ -265,7 +260,7 @@ static void written_under(const struct conflict_side *side, uint64_t wanted,
 	}
 }
 
-static bool can_tell(const struct conflict_side *side)
+bool locks_can_tell(const struct conflict_side *side)
 {
 	return side->wire->present && !side->kernel && side->module &&
 	       side->module->text && side->insn_address != 0 &&
@@ -275,9 +270,10 @@ static bool can_tell(const struct conflict_side *side)
 void locks_nearby(const struct conflict_side *side, struct insn_idiom *idiom)
 {
 	struct guard_code code;
-	struct caller caller;
+	struct locks_caller caller;
 
-	if (can_tell(side) && code_at(side, side->insn_address, &caller, &code))
+	if (locks_can_tell(side) &&
+	    locks_code(side, side->insn_address, &caller, &code))
 		nearby_find(&code, side->insn_address, evidence_operand(side),
 			    idiom);
 }
@@ -290,7 +286,8 @@ void locks_of_sides(const struct conflict *conflict,
 
 	if (sides[reads].access.kind != ACCESS_READ ||
 	    !(sides[1 - reads].access.kind & ACCESS_WRITE) ||
-	    !can_tell(&sides[reads]) || !can_tell(&sides[1 - reads]))
+	    !locks_can_tell(&sides[reads]) ||
+	    !locks_can_tell(&sides[1 - reads]))
 		return;
 	read_again(&sides[reads], idioms[reads]);
 	if (idioms[reads]->guard != IDIOM_UNGUARDED)

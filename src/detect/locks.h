@@ -7,6 +7,7 @@
 #ifndef DETECT_LOCKS_H
 #define DETECT_LOCKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "x86/access.h"
@@ -15,9 +16,25 @@
 struct conflict;
 struct conflict_side;
 struct module;
+struct scanner;
+
+/* The code of a module that calls are made from. */
+struct locks_caller {
+	struct scanner *scanner;
+	const struct module *module;
+};
 
 /* What a function does with a lock, by its name (mangled); may be NULL. */
 enum guard_call locks_function(const char *name);
+
+/* Are the side's instruction and registers known? */
+bool locks_can_tell(const struct conflict_side *side);
+
+/*
+ * The function around a place of the side's program. *ret refers to *caller.
+ */
+bool locks_code(const struct conflict_side *side, uint64_t pc,
+		struct locks_caller *caller, struct guard_code *ret);
 
 /*
  * Set what the side's function does with the same memory and that beside it:

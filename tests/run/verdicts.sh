@@ -111,6 +111,22 @@ judged harms.nopie:half 'suspect null'
 judged harms.nopie:twice 'harmful read-twice' 'suspect null'
 judged harms.nopie:fetched 'suspect null'
 
+# The owner of a recursive lock, without debug information. The threads do little
+# else: a run of 1.5 s meets it some dozen times.
+judged recursive.stripped:stolen 'suspect null'
+judged recursive.stripped:key 'suspect null'
+judged recursive.stripped:followed 'suspect null'
+for kind in lock mutex; do
+	for seconds in 1.5 6 40; do
+		run run --seed 1 --rate 3000 --show all -o "$report" -- \
+			"$TARGETS_DIR/recursive.stripped" "$seconds" "$kind"
+		grep -q '"sync":"lock-owner"' "$report" && break
+	done
+	matches "the owner of a recursive lock, $kind" "$report" \
+		'"sync":"lock-owner"'
+	is "the owner of a recursive lock, $kind: status" "$status" 0
+done
+
 # What is unlikely is ignored when that is asked for, and printed in a line.
 for seconds in 3 12 40; do
 	run run --seed 1 --rate 3000 --ignore-unlikely -o "$report" -- \
