@@ -191,16 +191,19 @@ void used_place_masked(struct conflict_side *side)
 }
 
 /*
- * Does the function look for a zero byte in whole words, as musl does? It has
- * one of the constants of (word - 0x01...) & ~word & 0x80....
+ * Does the function look for a zero byte in whole words? It has one of the
+ * constants of (word - 0x01...) & ~word & 0x80..., as in musl, or the negative
+ * of 0x01..., which is added then, as in glibc's strcpy for SSE2.
  */
 static bool searches_words(const struct conflict_side *side)
 {
-	static const uint8_t constants[] = { 0x80, 0x01 };
+	static const uint64_t constants[] = { UINT64_C(0x8080808080808080),
+					      UINT64_C(0x0101010101010101),
+					      -UINT64_C(0x0101010101010101) };
 	const struct module *module = side->module;
 	const struct elf_function *function;
-	uint64_t address, word;
 	const uint8_t *bytes;
+	uint64_t address;
 	size_t size = 0;
 
 	if (!module || !module->text)
@@ -212,9 +215,9 @@ static bool searches_words(const struct conflict_side *side)
 	bytes = elftext_bytes(module->text, function->start, &size);
 	if (size > function->size)
 		size = (size_t)function->size;
-	for (size_t i = 0; i < sizeof(constants); i++) {
-		memset(&word, constants[i], sizeof(word));
-		if (bytes && memmem(bytes, size, &word, sizeof(word)))
+	for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++) {
+		if (bytes &&
+		    memmem(bytes, size, &constants[i], sizeof(constants[i])))
 			return true;
 	}
 	return false;

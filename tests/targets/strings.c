@@ -18,16 +18,11 @@
 #define LETTERS "abcdefghij"
 
 struct box {
-#ifndef __GLIBC__
 	/*
-	 * musl's functions load words of 8 bytes: the name begins with one, and
-	 * a counter is in the same word as its last letters. (So do glibc's
-	 * strcpy and its kin without SSSE3, which branch on bits of all bytes
-	 * of a word and come to the same place both ways: that is still taken
-	 * for a use, and the test does without.)
+	 * Some functions load words of 8 bytes: the name begins with one, and a
+	 * counter is in the same word as its last letters.
 	 */
 	unsigned nothing;
-#endif
 	unsigned before;
 	char name[12];
 	unsigned hits;

@@ -498,7 +498,9 @@ static void check_any(struct tester *tester, int function, unsigned int offset,
 /* In a process whose C library has chosen its variants. */
 static void run_all(void **state)
 {
-	static const unsigned int offsets[] = { 4, 20, 52, 3056, 3060, 3066 };
+	static const unsigned int offsets[] = {
+		4, 8, 20, 52, 3056, 3060, 3066
+	};
 	struct tester tester = { 0 };
 	struct rng rng;
 	int status;
