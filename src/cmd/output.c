@@ -436,7 +436,7 @@ static void output_minor_race(struct output *output, const struct race *race)
 				    saved_race_short(&output->saved, race));
 }
 
-/* How often each race was seen that was told in full at its first sighting. */
+/* How often each race was seen that was printed at its first sighting. */
 static struct error *output_counts(struct output *output)
 {
 	struct vec told = VEC_INIT(const struct race *);
@@ -445,7 +445,7 @@ static struct error *output_counts(struct output *output)
 	for (size_t i = 0; !err && i < output->races.count; i++) {
 		const struct output_race *seen = vec_at(&output->races, i);
 
-		if (seen->full && !vec_push(&told, &seen->race))
+		if (seen->said && !vec_push(&told, &seen->race))
 			err = error_nomem;
 	}
 	if (!err && told.count > 0 && !output->config->quiet && !output->unread)

@@ -17,22 +17,43 @@
 #include "report/race.h"
 #include "report/source.h"
 
+/* The executable's name, or "". */
+static const char *session_executable(const struct image *image)
+{
+	const struct vec *modules = image_modules(image);
+
+	for (size_t i = 0; i < modules->count; i++) {
+		const struct module *module =
+			*(struct module **)vec_at(modules, i);
+
+		if (module->main)
+			return module->name;
+	}
+	return "";
+}
+
 /*
  * The name the program goes by, as ps(1) shows it; the executable's may be
- * that of a link's target. It is asked for anew: a program may change it.
+ * that of a link's target. It is asked for anew: a program may change it. One
+ * that has ended goes by its executable's.
  */
-static void session_name_program(struct session *session, int pid)
+static void session_name_program(struct session *session, int pid,
+				 const struct image *image)
 {
 	char path[32];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
 	file = fopen(path, "re");
-	if (!file)
-		return;
-	if (fgets(session->program, sizeof(session->program), file))
-		session->program[strcspn(session->program, "\n")] = '\0';
-	fclose(file);
+	if (file) {
+		if (fgets(session->program, sizeof(session->program), file))
+			session->program[strcspn(session->program, "\n")] =
+				'\0';
+		fclose(file);
+	}
+	if (session->program[0] == '\0')
+		snprintf(session->program, sizeof(session->program), "%s",
+			 session_executable(image));
 }
 
 /* Stalls at one site that may end in settled races before it is left out. */
@@ -491,7 +512,8 @@ struct error *session_conflict(struct session *session, const void *payload,
 	for (int i = 0; i < 2; i++)
 		context.homes[i] = session_home(session, &wire.sides[i],
 						&wire.sides[1 - i]);
-	session_name_program(session, wire.sides[0].pid);
+	session_name_program(session, wire.sides[0].pid,
+			     context.homes[0].image);
 	session->worth_stopping = false;
 	err = session_understand(session, &context, &message, &conflict);
 	session_answer(session, wire.moment);

@@ -294,8 +294,8 @@ static void warn_of_split(const struct debug_module *module, Dwarf_Die *die)
 	const char *name = split_unit_name(die);
 
 	log_warn(
-		"%s: its debug information is in %s, which is not there (or in "
-		"a .dwp file, which libdw reads since 0.192)",
+		"%s: its debug information is in %s, which is not there or no "
+		"regular file (or in a .dwp file, which libdw reads since 0.192)",
 		module->module->path, name ? name : "a .dwo file");
 }
 

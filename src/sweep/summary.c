@@ -200,6 +200,14 @@ static void add_unseen(struct strbuf *out, const struct summary *summary)
 	strbuf_add(out, " (Good-Turing, 95 %)\n");
 	if (summary->counts.seen == 0)
 		return;
+	/* Chao2 knows the unseen by those seen once and those seen twice */
+	if (summary->counts.once > 0 && summary->counts.twice == 0) {
+		strbuf_add(out,
+			   "  unseen: how many races there are in all cannot "
+			   "be estimated yet: none was seen in exactly two "
+			   "runs\n");
+		return;
+	}
 	strbuf_addf(out,
 		    "  unseen: about %.1f races in all, of which %" PRIu64
 		    " were seen (Chao2, 95 %%: %.1f to %.1f); sample "
