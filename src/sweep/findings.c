@@ -14,6 +14,7 @@
 #include "report/phrase.h"
 #include "report/race.h"
 #include "report/read.h"
+#include "sweep/unmatched.h"
 
 void findings_init(struct findings *findings)
 {
@@ -30,6 +31,7 @@ void findings_deinit(struct findings *findings)
 	vec_deinit(&findings->races);
 	free(findings->unsampled_reason);
 	free(findings->unsampled_text);
+	free(findings->unmatched);
 }
 
 static struct finding *find_race(struct findings *findings,
@@ -99,9 +101,14 @@ static struct error *take_summary(struct findings *findings,
 	findings->sites = sampling->known ? sampling->sites_sampled_own
 					  : summary->sites_sampled;
 	err = take_text(&findings->unsampled_reason, summary->unsampled.reason);
+	if (!err)
+		err = take_text(&findings->unsampled_text,
+				summary->unsampled.text);
+	free(findings->unmatched);
+	findings->unmatched = NULL;
 	return err ? err
-		   : take_text(&findings->unsampled_text,
-			       summary->unsampled.text);
+		   : unmatched_text(summary->at, summary->at_count,
+				    &findings->unmatched);
 }
 
 static struct error *take_record(struct findings *findings,

@@ -26,6 +26,7 @@ struct findings {
 	uint64_t samples, sites;
 	/* why there were none (struct run_unsampled); or NULL */
 	char *unsampled_reason, *unsampled_text;
+	char *unmatched; /* unmatched_text(), or NULL */
 	struct vec races; /* of struct finding; each fingerprint once */
 };
 

@@ -85,6 +85,8 @@ static void put_done(struct object *line, const struct journal_record *record)
 	if (record->findings.unsampled_text)
 		object_put_text(line, "unsampled_text",
 				record->findings.unsampled_text);
+	if (record->findings.unmatched)
+		object_put_text(line, "unmatched", record->findings.unmatched);
 	put_races(line, &record->findings.races);
 	if (record->directory)
 		object_put_text(line, "directory", record->directory);
@@ -193,6 +195,7 @@ static void read_done(struct members *in, const json_t *object,
 		members_text(in, object, "unsampled_reason");
 	record->findings.unsampled_text =
 		members_text(in, object, "unsampled_text");
+	record->findings.unmatched = members_text(in, object, "unmatched");
 	record->directory = members_text(in, object, "directory");
 	record->note = members_text(in, object, "note");
 	for (size_t i = 0; !in->err && i < json_array_size(races); i++) {

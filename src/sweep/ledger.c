@@ -28,6 +28,7 @@ void ledger_deinit(struct ledger *ledger)
 		free(run->note);
 		free(run->unsampled_reason);
 		free(run->unsampled_text);
+		free(run->unmatched);
 	}
 	for (size_t i = 0; i < ledger->races.count; i++) {
 		struct ledger_race *race = vec_at(&ledger->races, i);
@@ -189,9 +190,11 @@ static struct error *take_done(struct ledger *ledger,
 	run->note = record->note;
 	run->unsampled_reason = record->findings.unsampled_reason;
 	run->unsampled_text = record->findings.unsampled_text;
+	run->unmatched = record->findings.unmatched;
 	record->directory = record->note = NULL;
 	record->findings.unsampled_reason = NULL;
 	record->findings.unsampled_text = NULL;
+	record->findings.unmatched = NULL;
 	if (result.more_sites)
 		ledger->most_sites = record->findings.sites;
 	err = take_races(ledger, &record->findings.races, run->number, &result);

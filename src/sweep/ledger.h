@@ -30,6 +30,7 @@ struct ledger_run {
 	char *note; /* or NULL */
 	/* why it took no sample (struct findings); or NULL */
 	char *unsampled_reason, *unsampled_text;
+	char *unmatched; /* unmatched_text(), or NULL */
 };
 
 struct ledger_race {

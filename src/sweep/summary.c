@@ -15,6 +15,7 @@
 #include "report/object.h"
 #include "report/text.h"
 #include "sweep/again.h"
+#include "sweep/unmatched.h"
 #include "sweep/unsampled.h"
 
 /* Runs that are named, and races, unless all are asked for. */
@@ -53,6 +54,8 @@ struct error *summary_fill(struct summary *summary)
 	if (!err)
 		err = unsampled_count(summary->ledger, &summary->unsampled);
 	if (!err)
+		err = unmatched_add(&summary->unmatched, summary->ledger);
+	if (!err)
 		summary->estimate =
 			species_estimate_incidence(&summary->counts);
 	return err;
@@ -61,6 +64,7 @@ struct error *summary_fill(struct summary *summary)
 void summary_deinit(struct summary *summary)
 {
 	vec_deinit(&summary->unsampled);
+	strbuf_deinit(&summary->unmatched);
 }
 
 static void add_elapsed(struct strbuf *out, uint64_t ns)
@@ -265,6 +269,7 @@ void summary_add_text(struct strbuf *out, const struct summary *summary)
 	add_head(out, summary);
 	add_races(out, summary);
 	unsampled_add_text(out, &summary->unsampled, summary->ledger->finished);
+	strbuf_add(out, strbuf_text(&summary->unmatched));
 	add_unseen(out, summary);
 	add_plan(out, summary);
 	add_runs(out, summary);

@@ -35,6 +35,7 @@ struct summary {
 	struct species_counts counts;
 	struct species_estimate estimate;
 	struct vec unsampled; /* of struct unsampled_group */
+	struct strbuf unmatched; /* lines of unmatched_add() */
 };
 
 /* Compute the estimates and count the runs without a sample. */

@@ -131,6 +131,11 @@ sweep_because "everything excluded" excluded "--exclude '\*' leaves nothing" \
 sweep_because "one thread" one-thread 'the program had one thread, so that' \
 	-- "$T/single.O2" 0.3
 
+run sweep -d "$work/sweep-at" --runs 2 --at no_such --at global.c:1 -- \
+	"$T/single.O2" 0.2
+matches "sweep: what --at did not match is named once" "$work/err" \
+	'^  2 of 2 runs matched nothing with --at no_such: .*; --at global\.c:1: '
+
 because "no instruction of its own that can be sampled" \
 	"the program's own modules have no instruction that can be sampled: racewatch sites" \
 	-- "$T/no_sites.O2"

@@ -106,6 +106,7 @@ static void the_end_of_a_run(void **state)
 	record.findings.sites = 8;
 	record.findings.unsampled_reason = strdup("one-thread");
 	record.findings.unsampled_text = strdup("one thread");
+	record.findings.unmatched = strdup("--at x: no such");
 	record.directory = strdup("/d/run-000003");
 	record.note = strdup("what it said");
 	add_race(&record, "0123456789abcdef0123456789abcdef", true);
@@ -122,6 +123,7 @@ static void the_end_of_a_run(void **state)
 	assert_int_equal(read.findings.sites, 8);
 	assert_string_equal(read.findings.unsampled_reason, "one-thread");
 	assert_string_equal(read.findings.unsampled_text, "one thread");
+	assert_string_equal(read.findings.unmatched, "--at x: no such");
 	assert_string_equal(read.directory, "/d/run-000003");
 	assert_string_equal(read.note, "what it said");
 	assert_int_equal(read.findings.races.count, 2);

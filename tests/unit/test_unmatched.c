@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* src/sweep/unmatched.c: places of --at that runs of a sweep did not find. */
+#include "sweep/unmatched.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "report/run.h"
+#include "sweep/journal.h"
+#include "sweep/ledger.h"
+
+static void places_without_an_instruction_are_named(void **state)
+{
+	const struct run_at at[] = {
+		{ .where = "found.c:1", .sites = 2 },
+		{ .where = "gone", .problem = "no function has that name" },
+		{ .where = "late" },
+	};
+	char *text;
+
+	(void)state;
+	assert_null(unmatched_text(at, 3, &text));
+	assert_string_equal(text, "--at gone: no function has that name; "
+				  "--at late: it was not looked for");
+	free(text);
+	assert_null(unmatched_text(at, 1, &text));
+	assert_null(text);
+	assert_null(unmatched_text(at, 0, &text));
+	assert_null(text);
+}
+
+static void take(struct ledger *ledger, uint64_t run, const char *text)
+{
+	struct journal_record record;
+
+	journal_record_init(&record);
+	record.type = JOURNAL_DONE;
+	record.run = record.seed = run;
+	record.findings.unmatched = text ? strdup(text) : NULL;
+	assert_null(ledger_take(ledger, &record));
+	journal_record_deinit(&record);
+}
+
+static void runs_are_counted_by_what_they_miss(void **state)
+{
+	const struct plan_fixed nothing = { UINT64_MAX, UINT64_MAX, NULL };
+	struct strbuf out = { 0 };
+	struct ledger ledger;
+	struct plan plan;
+
+	(void)state;
+	plan_init(&plan, &nothing, false);
+	ledger_init(&ledger, &plan);
+	assert_null(unmatched_add(&out, &ledger));
+	assert_string_equal(strbuf_text(&out), "");
+	take(&ledger, 1, "--at a: b");
+	take(&ledger, 2, NULL);
+	take(&ledger, 3, "--at c: d\x1b");
+	take(&ledger, 4, "--at a: b");
+	assert_null(unmatched_add(&out, &ledger));
+	assert_string_equal(strbuf_text(&out),
+			    "  2 of 4 runs matched nothing with --at a: b\n"
+			    "  1 of 4 runs matched nothing with --at c: "
+			    "d\\x1b\n");
+	strbuf_deinit(&out);
+	ledger_deinit(&ledger);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(places_without_an_instruction_are_named),
+		cmocka_unit_test(runs_are_counted_by_what_they_miss),
+	};
+
+	return cmocka_run_group_tests_name("unmatched", tests, NULL, NULL);
+}
