@@ -471,9 +471,8 @@ static bool sampleset_postpones(const struct module *module, uint64_t until_ns)
 }
 
 /*
- * Join the modules that are the program's own, or those that are not; the
- * latter as far as there is time. *joined: something has joined that can be
- * sampled meanwhile.
+ * Join the modules that are the program's own, or those that are not, as far as
+ * there is time. *joined: something has joined that can be sampled meanwhile.
  */
 static struct error *sampleset_join_modules(struct sampleset *set, bool own,
 					    uint64_t until_ns, bool *joined)
@@ -487,8 +486,10 @@ static struct error *sampleset_join_modules(struct sampleset *set, bool own,
 		if (rules_module_own(module) != own ||
 		    sampleset_find(set, module->id))
 			continue;
-		if (!own && *joined && sampleset_postpones(module, until_ns)) {
+		if ((!own && set->libraries_wait) ||
+		    (*joined && sampleset_postpones(module, until_ns))) {
 			set->behind = true;
+			set->own_behind |= own;
 			continue;
 		}
 		err = sampleset_join_module(set, module);
@@ -501,7 +502,7 @@ struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 			     struct vec *gone)
 {
 	struct error *err;
-	bool joined = until_ns == 0;
+	bool joined = false;
 
 	for (size_t i = set->modules.count; i-- > 0;) {
 		const struct sampleset_module *module =
@@ -515,7 +516,7 @@ struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 		if (!vec_push(gone, &range))
 			return error_nomem;
 	}
-	set->behind = false;
+	set->behind = set->own_behind = false;
 	err = sampleset_join_modules(set, true, until_ns, &joined);
 	if (!err)
 		err = sampleset_join_modules(set, false, until_ns, &joined);
@@ -621,7 +622,7 @@ bool sampleset_own_complete(const struct sampleset *set)
 		    !sampler_part_complete(&set->sampler, (uint32_t)i))
 			return false;
 	}
-	return true;
+	return !set->own_behind;
 }
 
 struct error *sampleset_take_unrun(struct sampleset *set, uint64_t until_ns,

@@ -28,7 +28,9 @@ struct sampleset {
 	struct sampler sampler;
 	struct vec modules; /* of struct sampleset_module: what joined */
 	struct vec parts; /* of struct sampleset_part, by sampler part */
+	bool libraries_wait; /* they do not join; set by the owner */
 	bool behind; /* modules of the image have not joined yet */
+	bool own_behind; /* one of the program's own is among these */
 	/*
 	 * Functions of the program's own modules that are in the set, and those
 	 * that a pattern leaves out; the pattern, or NULL.
@@ -48,8 +50,8 @@ void sampleset_deinit(struct sampleset *set);
  * Follow the image, after each image_refresh() or image_reset(): modules that
  * came join, those that went leave, and their address ranges are appended to
  * *gone (struct wire_range). Also looks again for libc's string functions,
- * whose addresses are known only when the loader has resolved them. Modules
- * take time: when it (clock_now_ns) has come, one at least having joined, the
+ * whose addresses are known only when the loader has resolved them. The
+ * program's own modules (rules.h) join first. Modules take time: when it (clock_now_ns) has come, one at least having joined, the
  * rest is left for another call, and so is a large one unless it is the first
  * of the call or the time is UINT64_MAX. ERROR_NOMEM only.
  */

@@ -65,18 +65,25 @@ static struct error *session_join(struct session *session,
 	struct vec gone = VEC_INIT(struct wire_range);
 	size_t parts = program->set.parts.count;
 	uint64_t now = clock_now_ns();
-	struct error *err = sampleset_sync(
-		&program->set,
-		session_own_first(session, program, now) ? 0
-							 : now + FEED_SLICE_NS,
-		&gone);
+	struct error *err;
 
+	program->set.libraries_wait = session_own_first(session, program, now);
+	err = sampleset_sync(&program->set, now + FEED_SLICE_NS, &gone);
 	session_forget(session, program->id, &gone);
 	vec_deinit(&gone);
 	program->aimed = false;
 	if (program->set.parts.count != parts)
 		program->dry = false;
 	return err;
+}
+
+/* Are there modules that may join now? */
+static bool session_joins(const struct session *session,
+			  const struct watched_program *program, uint64_t now)
+{
+	return program->set.own_behind ||
+	       (program->set.behind &&
+		!session_own_first(session, program, now));
 }
 
 struct error *session_refresh(struct session *session,
@@ -303,8 +310,7 @@ static struct error *session_feed_program(struct session *session,
 		return NULL;
 	if (now >= program->maps.due_ns)
 		err = session_refresh(session, program);
-	else if (program->set.behind &&
-		 !session_own_first(session, program, now))
+	else if (session_joins(session, program, now))
 		err = session_join(session, program);
 	if (!err)
 		err = session_feed_once(session, program, now);
@@ -344,8 +350,7 @@ uint64_t session_feed_due(const struct session *session)
 
 		if (program->pid == 0)
 			continue;
-		if (program->set.behind &&
-		    !session_own_first(session, program, clock_now_ns()))
+		if (session_joins(session, program, clock_now_ns()))
 			return 0;
 		if (program->maps.due_ns < due)
 			due = program->maps.due_ns;

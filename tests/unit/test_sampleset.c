@@ -560,6 +560,26 @@ static void a_module_is_read_when_it_joins(void **state)
 	assert_int_equal(modules_read(fixture), modules->count);
 }
 
+static void libraries_may_wait(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct vec *modules = image_modules(fixture->image);
+	const struct module *first = *(struct module **)vec_at(modules, 0);
+
+	fixture->set.libraries_wait = true;
+	for (int i = 0; i < 3; i++) {
+		assert_null(sampleset_sync(&fixture->set, UINT64_MAX,
+					   &fixture->gone));
+		assert_true(fixture->set.behind);
+		assert_int_equal(modules_read(fixture), 1);
+		assert_true(elftext_is_read(first->text));
+	}
+	fixture->set.libraries_wait = false;
+	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
+	assert_false(fixture->set.behind);
+	assert_int_equal(modules_read(fixture), modules->count);
+}
+
 static void a_library_that_goes_leaves_and_is_reported(void **state)
 {
 	struct fixture *fixture = *state;
@@ -725,6 +745,7 @@ int main(void)
 		TEST(loader_and_vdso_are_left_out),
 		TEST(modules_join_one_by_one_when_time_is_short),
 		TEST(a_module_is_read_when_it_joins),
+		TEST(libraries_may_wait),
 		TEST(a_large_module_joins_in_a_call_of_its_own),
 		TEST(every_draw_is_an_instruction_of_the_live_text),
 		TEST(a_site_is_found_by_its_place),
