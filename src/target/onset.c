@@ -18,14 +18,15 @@
 /* Threads have set up what they share after so long, as a rule. */
 static const uint64_t ONSET_RECENT_NS = 100 * CLOCK_NS_PER_MS;
 
-/* What has run is armed again for so many more threads; each costs stops. */
+/* Threads for which what has run is armed again; each of them costs stops. */
 enum { ONSET_BIRTHS_MAX = 4 };
 
 static void onset_rearm(struct engine *engine, struct process *process)
 {
 	if (process->role != PROCESS_WATCHED ||
 	    engine->phase != ENGINE_WATCHING ||
-	    engine->onset.births == ONSET_BIRTHS_MAX)
+	    engine->onset.births == ONSET_BIRTHS_MAX ||
+	    !onset_is_recent(engine, clock_now_ns()))
 		return;
 	engine->onset.births++;
 	stalls_end_once(engine);
@@ -41,14 +42,15 @@ void onset_begin(struct engine *engine, struct thread *creator)
 	};
 	struct onset *onset = &engine->onset;
 
-	if (onset_is_recent(engine, clock_now_ns())) {
+	/* another program has a beginning of its own, however soon it comes */
+	if (message.program < onset->programs) {
 		onset_rearm(engine, process);
 		return;
 	}
 	if (engine->pool.params.onset_ns == 0 || onset->begun_ns != 0 ||
 	    engine->phase != ENGINE_WATCHING ||
 	    process->role != PROCESS_WATCHED || process->threads.count != 2 ||
-	    message.program < onset->programs || creator->vforking)
+	    creator->vforking)
 		return;
 	/* nobody would answer */
 	if (!channel_send(&engine->channel, WIRE_ONSET, &message,
@@ -57,6 +59,7 @@ void onset_begin(struct engine *engine, struct thread *creator)
 	onset->programs = message.program + 1;
 	onset->begun_ns = clock_now_ns();
 	onset->births = 0;
+	engine->pool.spent.count = 0;
 	onset->maker = creator->tid;
 	onset->sent = false;
 	hold_begin(engine, &onset->creator, creator);

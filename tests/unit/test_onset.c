@@ -204,6 +204,19 @@ static void what_ran_is_armed_again_for_the_next_thread(void **state)
 	driven_end(driven);
 }
 
+/* As of a script's commands, of which each is soon over. */
+static void another_program_begins_while_one_is_recent(void **state)
+{
+	struct driven *driven = start(1, LONG_NS);
+
+	(void)state;
+	driven->engine.onset.recent_ns = UINT64_MAX;
+	both_wait(driven);
+	onset_sent(&driven->engine, NULL, 0);
+	driven_until(driven, lane_idle(0));
+	driven_end(driven);
+}
+
 static void the_maker_does_not_end_a_stall(void **state)
 {
 	struct driven *driven = start_stalled(work_make_or_read);
@@ -253,6 +266,7 @@ int main(void)
 		cmocka_unit_test(they_are_let_go_with_everything),
 		cmocka_unit_test(they_may_be_killed),
 		cmocka_unit_test(what_ran_is_armed_again_for_the_next_thread),
+		cmocka_unit_test(another_program_begins_while_one_is_recent),
 		cmocka_unit_test(the_maker_does_not_end_a_stall),
 		cmocka_unit_test(nobody_waits_where_it_is_not_asked_for),
 	};
