@@ -76,7 +76,8 @@ void output_remark_at(const struct run_at *at);
 
 /*
  * The end, after the session: the summary, with the exit status as it will
- * be, and why nothing was sampled. False if something could not be written since the start; that was said.
+ * be, and why nothing was sampled. False if something could not be written
+ * since the start; that was said.
  */
 bool output_finish(struct output *output, int exit_status,
 		   const struct run_unsampled *unsampled);

@@ -28,7 +28,7 @@ enum {
 	ONCE_QUEUE_MAX = 4096,
 };
 
-/* So many at a time; the pool is to have room beside them (governor.h). */
+/* How many are armed at a time; the pool needs room beside them (governor.h). */
 static uint64_t once_max(const struct session_config *config)
 {
 	uint64_t most = GOVERNOR_POOL_MAX / 2;

@@ -19,9 +19,9 @@
 #include "target/thread.h"
 
 enum {
-	/* by then a thread has set itself up */
-	/* at the masks of the young, which block everything for a moment */
+	/* between looks at a young thread, which blocks everything for a moment */
 	SIGSTATE_YOUNG_NS = 500 * 1000,
+	/* by then a thread has set itself up */
 	SIGSTATE_FIRST_GAP_NS = 5 * 1000 * 1000,
 	SIGSTATE_LOOK_NS = 20 * 1000 * 1000,
 	SIGSTATE_LAST_GAP_NS = 1000 * 1000 * 1000,

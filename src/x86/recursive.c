@@ -18,7 +18,7 @@
 enum {
 	STRAIGHT = 12, /* instructions from the read to the branch */
 	AHEAD = 300, /* ... from there on, on all ways */
-	DEPTH = 16, /* both ways of so many branches */
+	DEPTH = 16, /* branches in a row that are followed both ways */
 	DISTANCE = 4096, /* bytes between the owner and the lock */
 };
 

@@ -41,8 +41,8 @@ bool recursive_owns(const struct guard_code *code, uint64_t address,
 
 /*
  * Does the instruction at `address' store 0 or -1, and do those behind it,
- * without a branch, write the lock so many bytes from there, or release it by
- * a call?
+ * without a branch, write the lock, which is `lock' bytes from what is stored,
+ * or release it by a call?
  */
 bool recursive_releases(const struct guard_code *code, uint64_t address,
 			int64_t lock);

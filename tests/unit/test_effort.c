@@ -51,7 +51,7 @@ static void a_budget_bounds_what_is_armed_once(void **state)
 			 normal / 10);
 	options.overhead_pct = 100;
 	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).once_max, normal);
-	/* so many hits a second are all that there are to be */
+	/* a rate is the number of hits, so nothing is armed beside it */
 	options = none();
 	options.rate = 1000;
 	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).once_max, 0);
