@@ -409,6 +409,9 @@ static struct error *session_message(struct session *session,
 	case WIRE_NOTE:
 		message_note(session, payload, size);
 		break;
+	case WIRE_RUNNING:
+		/* which sites are drawn does not depend on it yet */
+		break;
 	default:
 		break;
 	}

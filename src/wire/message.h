@@ -54,6 +54,7 @@ enum wire_type {
 	WIRE_DETACHED, /* nothing: text and registers are restored */
 	WIRE_EXITED, /* struct wire_exited: the target's end */
 	WIRE_NOTE, /* text, not terminated: a warning for the user */
+	WIRE_RUNNING, /* struct wire_running[]: code that was seen to run */
 };
 
 struct wire_header {
@@ -160,6 +161,20 @@ struct wire_sample {
 	bool stalled; /* another thread could run meanwhile */
 	struct mem_access access;
 	uint64_t stalled_ns;
+};
+
+/*
+ * A block of code in which a thread was seen, by samples of its CPU time. A
+ * block that still runs is told again, at most once a second. It may lie
+ * anywhere in the process: also outside the text that is watched, or in memory
+ * that was unmapped since.
+ */
+enum { WIRE_RUNNING_BLOCK = 16, WIRE_RUNNING_MAX = 256 };
+
+struct wire_running {
+	uint64_t address; /* of the block: a multiple of WIRE_RUNNING_BLOCK */
+	uint32_t program;
+	uint32_t count; /* samples since the block was last told; never 0 */
 };
 
 struct wire_exited {
