@@ -119,7 +119,7 @@ static void sampler_make(struct sampler *sampler, uint64_t seed)
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
 		sizes[i] = 64 + i * 37 % 512;
 	sampler_init(sampler, &text, seed);
-	pure_must(sampler_add(sampler, sizes, FUNCTIONS, &part));
+	pure_must(sampler_add(sampler, sizes, FUNCTIONS, false, &part));
 }
 
 static uint64_t draw_one(struct sampler *sampler)

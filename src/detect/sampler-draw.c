@@ -12,6 +12,8 @@ enum {
 	/* blocks for one draw: where there is something to choose, or nothing */
 	RESERVE_BLOCKS = 8,
 	SAMPLER_TRIES = 2000,
+	/* one draw of so many is of any function, whether it runs or not */
+	SAMPLER_EXPLORES = 8,
 };
 
 /* The part that has the block of all text; it becomes the part's own. */
@@ -86,28 +88,47 @@ static struct error *sampler_draw_block(struct sampler *sampler)
 	return err;
 }
 
-/* Drawn while it is out by another way: it comes back to the list later. */
-static void sampler_note_unlisted(struct sampler *sampler, uint64_t id)
-{
-	uint8_t *state = sampler_state(sampler, id);
-
-	if (state && (*state & SITE_ONCE))
-		*state |= SITE_UNLISTED;
-}
-
-/* Draw from a list; 0: there is nothing free in it. */
-static uint64_t sampler_draw_from(struct sampler *sampler, struct vec *list)
+/*
+ * Draw from a list, whose sites have that bit in their state, 0: in no bit; 0:
+ * there is nothing free in it.
+ */
+static uint64_t sampler_draw_from(struct sampler *sampler, struct vec *list,
+				  uint8_t bit)
 {
 	while (list->count > 0) {
 		size_t i = (size_t)rng_below(&sampler->rng, list->count);
 		uint64_t id = *(uint64_t *)vec_at(list, i);
+		uint8_t *state = sampler_state(sampler, id);
 
 		vec_remove_swap(list, i);
+		if (!state)
+			continue;
+		*state &= (uint8_t)~bit;
 		if (sampler_take(sampler, id))
 			return id;
-		sampler_note_unlisted(sampler, id);
 	}
 	return 0;
+}
+
+/*
+ * Of the functions that run: from the program's own modules at least every
+ * other time.
+ */
+static uint64_t sampler_draw_warm(struct sampler *sampler)
+{
+	size_t own = sampler->warm_own.count, others = sampler->warm.count;
+	bool first = own >= others
+			     ? rng_below(&sampler->rng, own + others + 1) < own
+			     : rng_below(&sampler->rng, 2) == 0;
+	uint64_t id = 0;
+
+	if (own > 0 && (first || others == 0))
+		id = sampler_draw_from(sampler, &sampler->warm_own, SITE_WARM);
+	if (id == 0)
+		id = sampler_draw_from(sampler, &sampler->warm, SITE_WARM);
+	return id != 0 ? id
+		       : sampler_draw_from(sampler, &sampler->warm_own,
+					   SITE_WARM);
 }
 
 /* Draw some blocks, if there is little to choose from; counts them. */
@@ -135,7 +156,7 @@ static struct error *sampler_draw_reserved(struct sampler *sampler,
 
 		if (err)
 			return err;
-		id = sampler_draw_from(sampler, &sampler->reserve);
+		id = sampler_draw_from(sampler, &sampler->reserve, 0);
 	}
 	*ret_id = id;
 	return NULL;
@@ -154,18 +175,20 @@ static struct error *sampler_list(struct sampler *sampler)
 		for (size_t s = 0; s < part->states.count; s++) {
 			uint64_t id = site_id(p, s);
 
-			if (states[s] & SITE_ONCE)
-				states[s] |= SITE_UNLISTED;
-			if (!(states[s] & (SITE_OUT | SITE_RETIRED)) &&
-			    !vec_push(&sampler->free, &id))
+			states[s] &= (uint8_t)~SITE_LISTED;
+			if (states[s] & (SITE_OUT | SITE_RETIRED))
+				continue;
+			if (!vec_push(&sampler->free, &id))
 				return error_nomem;
+			states[s] |= SITE_LISTED;
 		}
 	}
 	sampler->listed = true;
 	return NULL;
 }
 
-struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id)
+/* Each location as likely as any other, whether it runs or not. */
+static struct error *sampler_draw_any(struct sampler *sampler, uint64_t *ret_id)
 {
 	struct error *err = NULL;
 
@@ -175,6 +198,22 @@ struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id)
 		return err;
 	if (!sampler->listed)
 		return sampler_draw_reserved(sampler, ret_id);
-	*ret_id = sampler_draw_from(sampler, &sampler->free);
+	*ret_id = sampler_draw_from(sampler, &sampler->free, SITE_LISTED);
+	return NULL;
+}
+
+struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id)
+{
+	struct error *err = NULL;
+	uint64_t id = 0;
+
+	if (sampler->warm.count + sampler->warm_own.count > 0 &&
+	    rng_below(&sampler->rng, SAMPLER_EXPLORES) != 0)
+		id = sampler_draw_warm(sampler);
+	if (id == 0)
+		err = sampler_draw_any(sampler, &id);
+	if (err)
+		return err;
+	*ret_id = id != 0 ? id : sampler_draw_warm(sampler);
 	return NULL;
 }

@@ -21,8 +21,8 @@ enum {
 	SITE_SAMPLED = 1 << 2,
 	SITE_RAN = 1 << 3, /* it was hit, or may have been */
 	SITE_ONCE = 1 << 4, /* out, taken by sampler_take_unrun() */
-	/* while it was, a draw took it off the list of free sites */
-	SITE_UNLISTED = 1 << 5,
+	SITE_LISTED = 1 << 5, /* on the list of all sites (sampler.free) */
+	SITE_WARM = 1 << 6, /* on a list of sites of functions that run */
 };
 
 /* One function: where its sites are in the part's table. */
@@ -30,6 +30,8 @@ struct sampler_function {
 	uint64_t start; /* bytes of the part before it */
 	uint32_t first, count;
 	bool decoded;
+	bool runs; /* sampler_runs() */
+	bool entry_out; /* taken by sampler_take_entry() */
 };
 
 struct sampler_site {
@@ -41,6 +43,7 @@ struct sampler_part {
 	size_t count;
 	uint64_t size; /* bytes */
 	size_t undecoded;
+	bool own; /* of the program's own modules */
 	struct vec sites; /* of struct sampler_site */
 	struct vec states; /* of uint8_t */
 	bool gone;
@@ -73,9 +76,15 @@ uint8_t *sampler_state(const struct sampler *sampler, uint64_t id);
 /* Take the site out if it is free. */
 bool sampler_take(struct sampler *sampler, uint64_t id);
 
+/* The same, if it was never hit, with SITE_ONCE. */
+bool sampler_take_once(struct sampler *sampler, uint64_t id);
+
 /* Decode a function, unless it has been. */
 struct error *sampler_decode(struct sampler *sampler, size_t number,
 			     size_t index);
+
+/* Put a site that is free on each list that it belongs on. False: no memory. */
+bool sampler_offer(struct sampler *sampler, uint64_t id);
 
 /* The index of the function's first site at this offset or after it. */
 size_t sampler_first_site(const struct sampler_part *part,

@@ -18,6 +18,9 @@ void sampler_init(struct sampler *sampler, const struct sampler_text *text,
 		.parts = VEC_INIT(struct sampler_part),
 		.free = VEC_INIT(uint64_t),
 		.reserve = VEC_INIT(uint64_t),
+		.warm = VEC_INIT(uint64_t),
+		.warm_own = VEC_INIT(uint64_t),
+		.news = VEC_INIT(uint64_t),
 	};
 	rng_init(&sampler->rng, seed);
 }
@@ -36,6 +39,9 @@ void sampler_deinit(struct sampler *sampler)
 	vec_deinit(&sampler->parts);
 	vec_deinit(&sampler->free);
 	vec_deinit(&sampler->reserve);
+	vec_deinit(&sampler->warm);
+	vec_deinit(&sampler->warm_own);
+	vec_deinit(&sampler->news);
 }
 
 static void sampler_unlist(struct sampler *sampler)
@@ -45,7 +51,7 @@ static void sampler_unlist(struct sampler *sampler)
 }
 
 struct error *sampler_add(struct sampler *sampler, const uint32_t *sizes,
-			  size_t count, uint32_t *ret_part)
+			  size_t count, bool own, uint32_t *ret_part)
 {
 	struct sampler_part *part;
 	struct sampler_function *functions =
@@ -65,6 +71,7 @@ struct error *sampler_add(struct sampler *sampler, const uint32_t *sizes,
 	part->functions = functions;
 	part->count = count;
 	part->size = size;
+	part->own = own;
 	part->undecoded = count;
 	part->sites = (struct vec)VEC_INIT(struct sampler_site);
 	part->states = (struct vec)VEC_INIT(uint8_t);
@@ -87,6 +94,8 @@ static void sampler_forget_counts(struct sampler *sampler,
 		sampler->out_once -= (states[i] & SITE_ONCE) != 0;
 		sampler->retired -= (states[i] & SITE_RETIRED) != 0;
 	}
+	for (size_t i = 0; i < part->count; i++)
+		sampler->entries_out -= part->functions[i].entry_out;
 }
 
 void sampler_count(const struct sampler *sampler, uint32_t number,
@@ -278,28 +287,34 @@ void sampler_retire(struct sampler *sampler, uint64_t id)
 		sampler_retire_state(sampler, state);
 }
 
+/* A site of the function was hit. Without memory nothing is learned of it. */
+static void sampler_note_runs(struct sampler *sampler, uint64_t id)
+{
+	uint32_t part, function, offset;
+
+	if (sampler_locate(sampler, id, &part, &function, &offset))
+		error_free(sampler_runs(sampler, part, function));
+}
+
 void sampler_return(struct sampler *sampler, uint64_t id,
 		    enum sampler_return how)
 {
 	uint8_t *state = sampler_state(sampler, id);
-	bool listed;
 
 	if (!state || !(*state & SITE_OUT))
 		return;
-	listed = (*state & (SITE_ONCE | SITE_UNLISTED)) == SITE_ONCE;
 	sampler->out--;
 	sampler->out_once -= (*state & SITE_ONCE) != 0;
-	*state &= (uint8_t) ~(SITE_OUT | SITE_ONCE | SITE_UNLISTED);
+	*state &= (uint8_t) ~(SITE_OUT | SITE_ONCE);
 	if (how == SAMPLER_RAN)
 		*state |= SITE_RAN;
-	if (how == SAMPLER_RETIRED) {
+	if (how == SAMPLER_RETIRED)
 		sampler_retire_state(sampler, state);
-	} else if ((*state & SITE_RETIRED) || listed) {
-		return;
-	} else if (sampler->listed && !vec_push(&sampler->free, &id)) {
+	else if (!(*state & SITE_RETIRED) && !sampler_offer(sampler, id))
 		/* no memory: draw by blocks again, which needs little */
 		sampler_unlist(sampler);
-	}
+	if (how == SAMPLER_RAN)
+		sampler_note_runs(sampler, id);
 }
 
 static struct error *sampler_decode_part(struct sampler *sampler, size_t number,
@@ -319,6 +334,17 @@ static struct error *sampler_decode_part(struct sampler *sampler, size_t number,
 	return err;
 }
 
+bool sampler_take_once(struct sampler *sampler, uint64_t id)
+{
+	uint8_t *state = sampler_state(sampler, id);
+
+	if ((*state & SITE_RAN) || !sampler_take(sampler, id))
+		return false;
+	*state |= SITE_ONCE;
+	sampler->out_once++;
+	return true;
+}
+
 /* Among those decoded; 0: there is none. */
 static uint64_t sampler_find_unrun(struct sampler *sampler, uint32_t number,
 				   size_t *cursor)
@@ -327,16 +353,9 @@ static uint64_t sampler_find_unrun(struct sampler *sampler, uint32_t number,
 
 	while (*cursor < part->states.count) {
 		uint64_t id = site_id(number, (*cursor)++);
-		uint8_t *state = sampler_state(sampler, id);
 
-		if ((*state & SITE_RAN) || !sampler_take(sampler, id))
-			continue;
-		*state |= SITE_ONCE;
-		/* the list has it, if there is one: a draw will say otherwise */
-		if (!sampler->listed)
-			*state |= SITE_UNLISTED;
-		sampler->out_once++;
-		return id;
+		if (sampler_take_once(sampler, id))
+			return id;
 	}
 	return 0;
 }

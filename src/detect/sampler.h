@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Uniform draws over the sites of a program, each location as likely as any
- * other (DataCollider, section 3.1), without decoding the program first. Text is
+ * Draws over the sites of a program, uniform over its locations, whatever their
+ * hotness (DataCollider, section 3.1), without decoding the program first. Most
+ * of a large program never runs: what is known to run is drawn from first
+ * (sampler_runs). Text is
  * divided into blocks of equal size; random blocks are drawn, the functions in
  * them decoded (once), and all free sites of a block put with those of the
  * blocks before it, among which the draw chooses. Each site is in one block, so
@@ -52,6 +54,17 @@ struct sampler {
 	struct vec reserve;
 	struct vec free; /* of uint64_t ids, when `listed` */
 	bool listed;
+	/*
+	 * of uint64_t: sites of functions that run, of the program's own modules
+	 * and of others; some are no more free
+	 */
+	struct vec warm_own, warm;
+	uint64_t running; /* functions of which sampler_runs() was told, ever */
+	/* of uint64_t: the program's own of them, by sampler_entry() */
+	struct vec news;
+	size_t news_at; /* sampler_take_news(): the function, and its site */
+	uint32_t news_site;
+	uint64_t entries_out; /* of parts present */
 	size_t work_part, work_function; /* where sampler_work() goes on */
 	uint64_t known; /* sites decoded so far, of parts present */
 	uint64_t out; /* drawn and not returned, of parts present */
@@ -66,16 +79,55 @@ void sampler_deinit(struct sampler *sampler);
 
 /*
  * Functions join, with the size in bytes of each (at most 2^32 of them, of
- * less than 2^32 bytes each). ERROR_NOMEM.
+ * less than 2^32 bytes each); own: of the program's own modules. ERROR_NOMEM.
  */
 struct error *sampler_add(struct sampler *sampler, const uint32_t *sizes,
-			  size_t count, uint32_t *ret_part);
+			  size_t count, bool own, uint32_t *ret_part);
 /* A part's text is gone; its sites are never drawn again. */
 void sampler_remove(struct sampler *sampler, uint32_t part);
 
 /*
+ * The function runs: its sites are drawn from now on before those of functions
+ * that are not known to run. Decodes it. To be told again does nothing.
+ */
+struct error *sampler_runs(struct sampler *sampler, uint32_t part,
+			   uint32_t function);
+
+/* One number for a function of a part. */
+static inline uint64_t sampler_entry(uint32_t part, uint32_t function)
+{
+	return ((uint64_t)part + 1) << 32 | function;
+}
+
+/*
+ * The next function of the part, from *cursor on, that is not known to run and
+ * is not out yet: it is from now on, until it is returned. False: there is none.
+ */
+bool sampler_take_entry(struct sampler *sampler, uint32_t part, size_t *cursor,
+			uint32_t *ret_function);
+/* It comes back. What is unknown, or has gone, is fine. */
+void sampler_return_entry(struct sampler *sampler, uint64_t entry);
+/* It runs. */
+struct error *sampler_entered(struct sampler *sampler, uint64_t entry);
+
+/*
+ * The next site that was never hit, and is free, of a function of the program's
+ * own modules that was found to run; each function once. 0: there is none.
+ * Returned as others.
+ */
+uint64_t sampler_take_news(struct sampler *sampler);
+
+/* The bytes of a part; 0: it has gone. */
+uint64_t sampler_part_size(const struct sampler *sampler, uint32_t part);
+
+/*
  * Draw one free site; *ret_id is 0 when there is none left, or none was found
  * in a bounded number of blocks. The site is out until it is returned.
+ *
+ * Seven draws of eight are of functions that run, each of their locations as
+ * likely as any other of them, but those of the program's own modules are at
+ * least half. The eighth is of any function, so that every location is drawn in
+ * the end.
  */
 struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id);
 

@@ -2,7 +2,7 @@
 /*
  * The sampling set; see sampleset.h.
  */
-#include "detect/sampleset.h"
+#include "detect/sampleset-parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,56 +21,6 @@
 
 /* In bytes: its functions may take longer to read than there is time. */
 enum { LARGE_MODULE = 8 << 20 };
-
-/* A module that has joined; the struct module itself may be gone. */
-struct sampleset_module {
-	uint64_t id; /* of the module */
-	uint64_t start, end;
-	struct module *module;
-	enum module_part part;
-	struct vec slots; /* of uint64_t: dynamic_string_slots() */
-	bool *sampled; /* by index in elftext_functions() */
-	size_t function_count;
-	bool taken; /* by sampleset_take_module() */
-};
-
-/* Functions of one module that joined the sampler together. */
-struct sampleset_part {
-	struct module *module;
-	uint64_t module_id;
-	/* of uint32_t, ascending: index in elftext_functions() */
-	struct vec functions;
-	/*
-	 * of uint64_t, ascending; not empty: these instructions alone are sites
-	 * (sampleset_add())
-	 */
-	struct vec only;
-	char *path; /* of the module */
-	bool meant; /* rules_module_meant() */
-	bool gone;
-};
-
-static struct sampleset_module *sampleset_module(const struct sampleset *set,
-						 size_t i)
-{
-	return vec_at(&set->modules, i);
-}
-
-static struct sampleset_part *sampleset_part(const struct sampleset *set,
-					     size_t i)
-{
-	return vec_at(&set->parts, i);
-}
-
-static const struct elf_function *
-sampleset_function(const struct sampleset_part *part, uint32_t function)
-{
-	size_t count;
-	const struct elf_function *functions =
-		elftext_functions(part->module->text, &count);
-
-	return &functions[*(uint32_t *)vec_at(&part->functions, function)];
-}
 
 /* The sites of a function that are given. */
 static struct error *sampleset_list_only(const struct sampleset_part *part,
@@ -166,7 +116,8 @@ static struct error *sampleset_add_part(struct sampleset *set,
 	}
 	if (!vec_push(&set->parts, part))
 		goto out;
-	err = sampler_add(&set->sampler, sizes.items, sizes.count, &number);
+	err = sampler_add(&set->sampler, sizes.items, sizes.count, part->meant,
+			  &number);
 	if (err)
 		set->parts.count--;
 out:
@@ -610,11 +561,6 @@ struct error *sampleset_draw(struct sampleset *set, struct wire_site *ret)
 	return NULL;
 }
 
-static bool sampleset_is_own(const struct sampleset_part *part)
-{
-	return !part->gone && rules_module_own(part->module);
-}
-
 bool sampleset_own_complete(const struct sampleset *set)
 {
 	for (size_t i = 0; i < set->parts.count; i++) {
@@ -657,9 +603,8 @@ static bool sampleset_is(const struct module *module, const char *path,
 	return strcmp(module->path, path) == 0;
 }
 
-/* The functions of a part are in the order of their indices. */
-static bool sampleset_find_function(const struct sampleset_part *part,
-				    uint64_t offset, uint32_t *ret_function)
+bool sampleset_find_function(const struct sampleset_part *part, uint64_t offset,
+			     uint32_t *ret_function)
 {
 	const struct elf_function *all, *function;
 	const uint32_t *found;

@@ -139,4 +139,28 @@ struct error *sampleset_take_unrun(struct sampleset *set, uint64_t until_ns,
 				   struct sampleset_walk *walk,
 				   struct wire_site *ret);
 
+/*
+ * Code at this run-time address runs; which function that is, the set may not
+ * know. ERROR_NOMEM only.
+ */
+struct error *sampleset_runs(struct sampleset *set, uint64_t address);
+
+/*
+ * The next site of a function of the program's own that has been found to run,
+ * which was never hit and is free; ret->id is 0 when there is none.
+ */
+struct error *sampleset_take_news(struct sampleset *set, struct wire_site *ret);
+
+/* The bytes of those functions of the program's own modules that are in the set. */
+uint64_t sampleset_own_text(const struct sampleset *set);
+
+/*
+ * A breakpoint at the entry of the next function of the program's own modules
+ * that is not known to run, which is not out yet: it has an id with WIRE_ENTRY,
+ * to be returned by sampler_return_entry(), and no access. False at the end of
+ * the walk.
+ */
+bool sampleset_take_entry(struct sampleset *set, struct sampleset_walk *walk,
+			  struct wire_site *ret);
+
 #endif

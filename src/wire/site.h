@@ -19,8 +19,15 @@
 #define WIRE_PEEK (UINT64_C(1) << 62)
 /* The user asked for it: --at. It goes before all others. */
 #define WIRE_AIMED (UINT64_C(1) << 61)
+/*
+ * It is the entry of a function, armed to see whether that runs. No thread is
+ * stalled there, since no access is told of it. The rest of the id is that of
+ * the function.
+ */
+#define WIRE_ENTRY (UINT64_C(1) << 60)
 /* The id that the front end gave it. */
-#define WIRE_ID(id) ((id) & ~(WIRE_GUIDED | WIRE_PEEK | WIRE_AIMED))
+#define WIRE_ID(id) \
+	((id) & ~(WIRE_GUIDED | WIRE_PEEK | WIRE_AIMED | WIRE_ENTRY))
 
 /* A decoded sampling site: all the tracer needs to know of an instruction. */
 struct wire_site {

@@ -81,7 +81,7 @@ static void make(struct program *program, struct sampler *sampler,
 	sampler_init(sampler, &text, seed);
 	for (int p = 0; p < PARTS; p++) {
 		assert_null(sampler_add(sampler, program->sizes[p], FUNCTIONS,
-					&part));
+					p == 0, &part));
 		assert_int_equal(part, p);
 	}
 }
@@ -214,7 +214,7 @@ static void text_without_sites_is_no_obstacle(void **state)
 	for (int i = 0; i < EMPTY; i++)
 		ones[i] = 1;
 	make(program, &sampler, 1);
-	assert_null(sampler_add(&sampler, ones, EMPTY, &part));
+	assert_null(sampler_add(&sampler, ones, EMPTY, false, &part));
 	for (unsigned int i = 0; i < 100; i++)
 		assert_int_not_equal(draw(&sampler), 0);
 	sampler_remove(&sampler, part);
@@ -337,11 +337,13 @@ static void a_part_that_joins_late_is_drawn(void **state)
 	program_make(program);
 	sampler_init(&sampler, &text, 3);
 	assert_int_equal(draw(&sampler), 0);
-	assert_null(sampler_add(&sampler, program->sizes[0], FUNCTIONS, &part));
+	assert_null(sampler_add(&sampler, program->sizes[0], FUNCTIONS, false,
+				&part));
 	assert_null(sampler_work(&sampler, UINT64_MAX, &done));
 	sampler_return(&sampler, draw(&sampler), SAMPLER_FREE);
 	assert_true(sampler.listed);
-	assert_null(sampler_add(&sampler, program->sizes[1], FUNCTIONS, &part));
+	assert_null(sampler_add(&sampler, program->sizes[1], FUNCTIONS, false,
+				&part));
 	assert_false(sampler.listed);
 	for (int i = 0; i < 200; i++)
 		second |= draw(&sampler) >> 32 == 2;
@@ -467,6 +469,105 @@ static void each_site_is_listed_once_however_it_was_taken(void **state)
 	sampler_deinit(&sampler);
 }
 
+/* How many of the draws were of the function, and of the part. */
+static void draw_some(const struct program *program, struct sampler *sampler,
+		      unsigned int draws, uint32_t wanted,
+		      unsigned int functions[FUNCTIONS],
+		      unsigned int parts[PARTS])
+{
+	(void)program;
+	memset(functions, 0, FUNCTIONS * sizeof(*functions));
+	memset(parts, 0, PARTS * sizeof(*parts));
+	for (unsigned int i = 0; i < draws; i++) {
+		uint64_t id = draw(sampler);
+		uint32_t part, function, offset;
+
+		assert_true(
+			sampler_locate(sampler, id, &part, &function, &offset));
+		parts[part]++;
+		functions[function] += part == wanted;
+		sampler_return(sampler, id, SAMPLER_FREE);
+	}
+}
+
+/* Of three parts of equal kind, functions 1, 2 and 4 of part 2 run. */
+static void what_runs_is_drawn_first(void **state)
+{
+	struct program *program = *state;
+	unsigned int functions[FUNCTIONS], parts[PARTS], of_three, sites;
+	struct sampler sampler;
+
+	make(program, &sampler, 3);
+	assert_null(sampler_runs(&sampler, 2, 1));
+	assert_null(sampler_runs(&sampler, 2, 2));
+	assert_null(sampler_runs(&sampler, 2, 4));
+	assert_null(sampler_runs(&sampler, 2, 4));
+	assert_int_equal(sampler.running, 3);
+	draw_some(program, &sampler, 8000, 2, functions, parts);
+	of_three = functions[1] + functions[2] + functions[4];
+	/* 7000 wanted and a little more, 30 is one standard deviation */
+	assert_in_range(of_three, 6850, 7250);
+	/* each of their sites is as likely as another */
+	sites = program->counts[2][1] + program->counts[2][2] +
+		program->counts[2][4];
+	assert_in_range(functions[4] * sites / program->counts[2][4],
+			of_three * 9 / 10, of_three * 11 / 10);
+	/* and everything else is drawn too */
+	assert_true(parts[0] > 100 && parts[1] > 100);
+	sampler_deinit(&sampler);
+}
+
+static void of_what_runs_half_is_the_programs_own(void **state)
+{
+	struct program *program = *state;
+	unsigned int functions[FUNCTIONS], parts[PARTS];
+	struct sampler sampler;
+
+	make(program, &sampler, 4);
+	assert_null(sampler_runs(&sampler, 0, 1));
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		assert_null(sampler_runs(&sampler, 1, i));
+	draw_some(program, &sampler, 8000, 0, functions, parts);
+	/* half of 7000, and of 1000 some */
+	assert_in_range(functions[1], 3350, 3800);
+	sampler_deinit(&sampler);
+}
+
+/* However often they go out and come back, and while the list is made anew. */
+static void what_runs_is_on_each_list_once(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	uint64_t *ids;
+	unsigned int n = 0;
+
+	make(program, &sampler, 5);
+	ids = calloc(program->sites + 1, sizeof(*ids));
+	assert_non_null(ids);
+	for (int round = 0; round < 5; round++) {
+		for (n = 0; (ids[n] = draw(&sampler)) != 0; n++)
+			assert_true(n < program->sites);
+		/* all of them, some by the list of those that run */
+		assert_int_equal(n, program->sites);
+		for (unsigned int i = 0; i < n; i++)
+			sampler_return(&sampler, ids[i],
+				       i % 9 == 0 ? SAMPLER_RAN : SAMPLER_FREE);
+		assert_int_equal(sampler.out, 0);
+		assert_int_equal(sampler.free.count, program->sites);
+		assert_true(sampler.warm.count + sampler.warm_own.count <=
+			    program->sites);
+	}
+	/* with 40 functions each hit somewhere nearly all are known to run */
+	assert_true(sampler.running > 0);
+	sampler_remove(&sampler, 0);
+	for (n = 0; draw(&sampler) != 0; n++)
+		;
+	assert_true(n < program->sites);
+	assert_null(sampler_runs(&sampler, 0, 1));
+	free(ids);
+	sampler_deinit(&sampler);
+}
+
 static void samples_count_distinct_sites(void **state)
 {
 	struct program *program = *state;
@@ -530,6 +631,9 @@ int main(void)
 		TEST(the_same_seed_draws_the_same),
 		TEST(what_has_not_run_is_taken_whole_and_once),
 		TEST(each_site_is_listed_once_however_it_was_taken),
+		TEST(what_runs_is_drawn_first),
+		TEST(of_what_runs_half_is_the_programs_own),
+		TEST(what_runs_is_on_each_list_once),
 		TEST(samples_count_distinct_sites),
 		TEST(a_failed_decode_leaves_all_as_it_was),
 	};

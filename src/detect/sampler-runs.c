@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is known to run: functions, their sites, their entries; see sampler.h.
+ */
+#include "detect/sampler-parts.h"
+
+#include "base/error.h"
+
+bool sampler_offer(struct sampler *sampler, uint64_t id)
+{
+	const struct sampler_part *part =
+		sampler_part(sampler, (size_t)(id >> 32) - 1);
+	const struct sampler_site *site =
+		vec_at(&part->sites, (size_t)(id & UINT32_MAX));
+	struct vec *warm = part->own ? &sampler->warm_own : &sampler->warm;
+	uint8_t *state = sampler_state(sampler, id);
+
+	if (part->functions[site->function].runs && !(*state & SITE_WARM)) {
+		if (!vec_push(warm, &id))
+			return false;
+		*state |= SITE_WARM;
+	}
+	if (sampler->listed && !(*state & SITE_LISTED)) {
+		if (!vec_push(&sampler->free, &id))
+			return false;
+		*state |= SITE_LISTED;
+	}
+	return true;
+}
+
+struct error *sampler_runs(struct sampler *sampler, uint32_t number,
+			   uint32_t index)
+{
+	struct sampler_part *part = sampler_part(sampler, number);
+	uint64_t entry = sampler_entry(number, index);
+	struct sampler_function *function;
+	struct error *err;
+
+	if (part->gone || part->functions[index].runs)
+		return NULL;
+	function = &part->functions[index];
+	err = sampler_decode(sampler, number, index);
+	if (err)
+		return err;
+	function->runs = true;
+	sampler->running++;
+	if (part->own && !vec_push(&sampler->news, &entry))
+		return error_nomem;
+	for (uint32_t i = 0; i < function->count; i++) {
+		uint64_t id = site_id(number, (size_t)function->first + i);
+
+		if (!(*sampler_state(sampler, id) &
+		      (SITE_OUT | SITE_RETIRED)) &&
+		    !sampler_offer(sampler, id))
+			return error_nomem;
+	}
+	return NULL;
+}
+
+/* The function, by number; NULL: it is unknown, or its part has gone. */
+static struct sampler_function *entry_function(const struct sampler *sampler,
+					       uint64_t entry)
+{
+	size_t part = (size_t)(entry >> 32);
+	size_t index = (size_t)(entry & UINT32_MAX);
+
+	if (part == 0 || part > sampler->parts.count ||
+	    index >= sampler_part(sampler, part - 1)->count)
+		return NULL;
+	return &sampler_part(sampler, part - 1)->functions[index];
+}
+
+bool sampler_take_entry(struct sampler *sampler, uint32_t number,
+			size_t *cursor, uint32_t *ret_function)
+{
+	struct sampler_part *part = sampler_part(sampler, number);
+
+	while (*cursor < part->count) {
+		size_t index = (*cursor)++;
+		struct sampler_function *function = &part->functions[index];
+
+		if (function->runs || function->entry_out)
+			continue;
+		function->entry_out = true;
+		sampler->entries_out++;
+		*ret_function = (uint32_t)index;
+		return true;
+	}
+	return false;
+}
+
+void sampler_return_entry(struct sampler *sampler, uint64_t entry)
+{
+	struct sampler_function *function = entry_function(sampler, entry);
+
+	if (!function || !function->entry_out)
+		return;
+	function->entry_out = false;
+	sampler->entries_out--;
+}
+
+struct error *sampler_entered(struct sampler *sampler, uint64_t entry)
+{
+	if (!entry_function(sampler, entry))
+		return NULL;
+	return sampler_runs(sampler, (uint32_t)(entry >> 32) - 1,
+			    (uint32_t)entry);
+}
+
+/* The function whose sites are being taken; NULL: there is none. */
+static const struct sampler_function *
+sampler_news_function(const struct sampler *sampler)
+{
+	if (sampler->news_at >= sampler->news.count)
+		return NULL;
+	return entry_function(sampler, *(uint64_t *)vec_at(&sampler->news,
+							   sampler->news_at));
+}
+
+uint64_t sampler_take_news(struct sampler *sampler)
+{
+	for (; sampler->news_at < sampler->news.count;
+	     sampler->news_at++, sampler->news_site = 0) {
+		uint64_t entry =
+			*(uint64_t *)vec_at(&sampler->news, sampler->news_at);
+		const struct sampler_function *function =
+			sampler_news_function(sampler);
+
+		while (function && sampler->news_site < function->count) {
+			uint64_t id = site_id((size_t)(entry >> 32) - 1,
+					      (size_t)function->first +
+						      sampler->news_site++);
+
+			if (sampler_take_once(sampler, id))
+				return id;
+		}
+	}
+	vec_clear(&sampler->news);
+	sampler->news_at = 0;
+	return 0;
+}
+
+uint64_t sampler_part_size(const struct sampler *sampler, uint32_t part)
+{
+	return sampler_part(sampler, part)->size;
+}

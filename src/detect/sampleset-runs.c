@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The functions of a sampling set that are known to run; see sampleset.h.
+ */
+#include "detect/sampleset-parts.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "wire/site.h"
+
+/* The module that holds a run-time address, or NULL. */
+static const struct sampleset_module *
+sampleset_module_at(const struct sampleset *set, uint64_t address)
+{
+	for (size_t i = 0; i < set->modules.count; i++) {
+		const struct sampleset_module *module =
+			sampleset_module(set, i);
+
+		if (address >= module->start && address < module->end)
+			return module;
+	}
+	return NULL;
+}
+
+struct error *sampleset_runs(struct sampleset *set, uint64_t address)
+{
+	const struct sampleset_module *module =
+		sampleset_module_at(set, address);
+	struct error *err = NULL;
+
+	if (!module || !module->module->text)
+		return NULL;
+	for (size_t i = 0; !err && i < set->parts.count; i++) {
+		const struct sampleset_part *part = sampleset_part(set, i);
+		uint32_t function;
+
+		if (part->gone || part->module_id != module->id ||
+		    !sampleset_find_function(
+			    part, address - module->module->bias, &function))
+			continue;
+		err = sampler_runs(&set->sampler, (uint32_t)i, function);
+	}
+	return err;
+}
+
+struct error *sampleset_take_news(struct sampleset *set, struct wire_site *ret)
+{
+	uint64_t id = sampler_take_news(&set->sampler);
+
+	if (id == 0 || !sampleset_describe(set, id, ret))
+		memset(ret, 0, sizeof(*ret));
+	return NULL;
+}
+
+uint64_t sampleset_own_text(const struct sampleset *set)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < set->parts.count; i++) {
+		if (sampleset_is_own(sampleset_part(set, i)))
+			bytes += sampler_part_size(&set->sampler, (uint32_t)i);
+	}
+	return bytes;
+}
+
+/*
+ * endbr64 stays as it is: where indirect branches are tracked, one that does not
+ * lead to it kills the program.
+ */
+static uint64_t entry_skip(const uint8_t *bytes, size_t size)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	return size > sizeof(endbr64) &&
+			       memcmp(bytes, endbr64, sizeof(endbr64)) == 0
+		       ? sizeof(endbr64)
+		       : 0;
+}
+
+/* False: there is nothing that can be armed. */
+static bool sampleset_describe_entry(struct sampleset *set, uint32_t number,
+				     uint32_t index, struct wire_site *ret)
+{
+	const struct sampleset_part *part = sampleset_part(set, number);
+	const struct elf_function *function = sampleset_function(part, index);
+	uint64_t address = function->start;
+	const uint8_t *bytes;
+	size_t size = 0;
+
+	bytes = elftext_bytes(part->module->text, address, &size);
+	if (size > function->size)
+		size = (size_t)function->size;
+	address += entry_skip(bytes, size);
+	bytes = elftext_bytes(part->module->text, address, &size);
+	memset(ret, 0, sizeof(*ret));
+	scan_instruction(&set->scanner, part->module, address, &ret->insn);
+	if (ret->insn.length == 0 || ret->insn.length > size ||
+	    address + ret->insn.length > function->start + function->size)
+		return false;
+	/* whatever it accesses: nobody is stalled there */
+	ret->insn = (struct insn_access){ .length = ret->insn.length };
+	memcpy(ret->bytes, bytes, ret->insn.length);
+	ret->id = WIRE_ENTRY | sampler_entry(number, index);
+	ret->address = address + part->module->bias;
+	ret->function = function->start + part->module->bias;
+	return true;
+}
+
+bool sampleset_take_entry(struct sampleset *set, struct sampleset_walk *walk,
+			  struct wire_site *ret)
+{
+	for (; walk->part < set->parts.count; walk->part++, walk->site = 0) {
+		uint32_t number = (uint32_t)walk->part, function;
+
+		if (!sampleset_is_own(sampleset_part(set, walk->part)))
+			continue;
+		while (sampler_take_entry(&set->sampler, number, &walk->site,
+					  &function)) {
+			if (sampleset_describe_entry(set, number, function,
+						     ret))
+				return true;
+			sampler_return_entry(&set->sampler,
+					     sampler_entry(number, function));
+		}
+	}
+	return false;
+}
