@@ -52,6 +52,14 @@ enum {
 	POOL_ALONE_MAX_NS = 4 * 1000 * 1000,
 	/* sites that were hit, kept where there are few places */
 	POOL_KEPT_MAX = 256,
+	/*
+	 * of a full pool, how many make room for others in one go, and how
+	 * often: all have gone after three seconds
+	 */
+	POOL_ROTATE_PART = 64,
+	POOL_ROTATE_MIN = POOL_HOT_MAX,
+	POOL_ROTATE_MAX = 512,
+	POOL_ROTATE_NS = 50 * 1000 * 1000,
 };
 
 void pool_deinit(struct pool *pool)
@@ -241,7 +249,8 @@ void pool_fired(struct engine *engine, const struct wire_site *site)
 		pool->peeks_out--;
 	if (site->id & WIRE_AIMED)
 		pool->aimed_ns = clock_now_ns();
-	if (site->once && onset_is_recent(engine, clock_now_ns()))
+	if (site->once && !(site->id & WIRE_ENTRY) &&
+	    onset_is_recent(engine, clock_now_ns()))
 		ring_push(&pool->spent, site);
 	if (!pool_keep(engine, site))
 		engine_return_site(engine, site->program, site->id, WIRE_FIRED);
@@ -431,13 +440,16 @@ static struct error *pool_write(struct engine *engine, struct addrspace *space,
 
 /*
  * Which of two for the same location it is to be: the user's choice goes before
- * any draw, and one that was drawn uniformly before a likely one.
+ * any draw, and one that was drawn uniformly before a likely one. The entry of a
+ * function is the least: whatever else is hit there tells as much.
  */
 static int pool_precedence(const struct wire_site *site)
 {
 	if (site->id & WIRE_AIMED)
-		return 2;
-	return site->id & WIRE_GUIDED ? 0 : 1;
+		return 3;
+	if (site->id & WIRE_ENTRY)
+		return 0;
+	return site->id & WIRE_GUIDED ? 1 : 2;
 }
 
 /* The site is armed already: it keeps its place, or is replaced. */
@@ -629,8 +641,21 @@ static size_t pool_room(const struct engine *engine)
 	return armed < most ? most - armed : 0;
 }
 
-/* As many as may be armed in one go. Returns how many were. */
-static size_t pool_arm_fresh(struct engine *engine, size_t room)
+/* The same of fresh ones: those that were hit before find a little room too. */
+static size_t pool_room_fresh(const struct engine *engine)
+{
+	const struct pool *pool = &engine->pool;
+	size_t room = pool_room(engine), kept = pool->params.pool / 4;
+
+	if (kept > POOL_HOT_MAX)
+		kept = POOL_HOT_MAX;
+	if (pool->fired.count + pool->guided.count == 0)
+		kept = 0;
+	return room > kept ? room - kept : 0;
+}
+
+/* As many as may be armed in one go. */
+static void pool_arm_fresh(struct engine *engine, size_t room)
 {
 	struct pool *pool = &engine->pool;
 	size_t armed = 0;
@@ -643,7 +668,6 @@ static size_t pool_arm_fresh(struct engine *engine, size_t room)
 	}
 	if (pool->params.arm_rate > 0)
 		pool->arms -= tries;
-	return armed;
 }
 
 /* Whatever there are, beside the pool and without tokens. */
@@ -705,6 +729,58 @@ static void pool_arm_untouched(struct engine *engine, uint64_t now)
 	}
 }
 
+/* Breakpoints of the pool in the text of the process. */
+static size_t pool_share(const struct process *process)
+{
+	const struct program_text *text = process->space->text;
+
+	return process->role == PROCESS_WATCHED ? text->armed - text->armed_once
+						: 0;
+}
+
+/* Does something wait for room in a full pool? */
+static bool pool_is_short(const struct engine *engine)
+{
+	const struct pool *pool = &engine->pool;
+
+	if (engine->execpoints.watch || pool->params.pool == 0)
+		return false;
+	if (pool->fired.count + pool->guided.count > 0 &&
+	    pool_room(engine) == 0)
+		return true;
+	return pool->fresh.count > 0 && pool_room_fresh(engine) == 0;
+}
+
+/*
+ * What nobody has reached for long makes room for what may be reached: most of
+ * a large program never runs.
+ */
+static void pool_make_room(struct engine *engine, uint64_t now)
+{
+	struct pool *pool = &engine->pool;
+	size_t most = pool->params.pool / POOL_ROTATE_PART;
+	bool first = pool->rotate_ns == 0;
+
+	if (!pool_is_short(engine) || now < pool->rotate_ns)
+		return;
+	pool->rotate_ns = now + POOL_ROTATE_NS;
+	/* it has just been filled for the first time */
+	if (first)
+		return;
+	most = most < POOL_ROTATE_MIN ? POOL_ROTATE_MIN : most;
+	most = most > POOL_ROTATE_MAX ? POOL_ROTATE_MAX : most;
+	for (size_t i = 0; i < engine->processes.count && most > 0; i++) {
+		struct process *process = engine_process_at(engine, i);
+		size_t share = pool_share(process);
+
+		if (share > most)
+			share = most;
+		if (share > 0)
+			pool_lift_some(engine, process->space, share);
+		most -= share;
+	}
+}
+
 /* Is there something to arm now, whatever it costs? Counts what forbids it. */
 static bool pool_may_fill(struct engine *engine, uint64_t now,
 			  bool *ret_affordable)
@@ -726,7 +802,6 @@ static void pool_fill(struct engine *engine, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
 	bool affordable;
-	size_t room;
 
 	if (!pool_may_arm(engine))
 		return;
@@ -747,9 +822,9 @@ static void pool_fill(struct engine *engine, uint64_t now)
 	}
 	if (pool_peeks(engine, now))
 		return;
-	room = pool_room(engine);
-	room -= pool_arm_fresh(engine, room);
-	pool_arm_hot(engine, now, room);
+	pool_make_room(engine, now);
+	pool_arm_fresh(engine, pool_room_fresh(engine));
+	pool_arm_hot(engine, now, pool_room(engine));
 }
 
 void pool_refill(struct engine *engine, uint64_t now)
@@ -836,12 +911,12 @@ uint64_t pool_next_ns(const struct engine *engine)
 {
 	const struct pool *pool = &engine->pool;
 	bool room = pool_room(engine) > 0;
+	bool fresh = pool->fresh.count > 0 && pool_room_fresh(engine) > 0;
 	uint64_t next;
 
 	if (pool->once.count > 0 && pool_may_arm(engine))
 		return pool->retry_ns;
-	if (pool_queued(pool) == 0 || !pool_may_arm(engine) ||
-	    (!room && pool->aimed.count == 0 && !engine->execpoints.watch))
+	if (pool_queued(pool) == 0 || !pool_may_arm(engine))
 		return UINT64_MAX;
 	if (!budget_affords(&engine->load.budget))
 		return budget_next_ns(&engine->load.budget);
@@ -855,11 +930,12 @@ uint64_t pool_next_ns(const struct engine *engine)
 	if (!room && engine->execpoints.watch)
 		return pool_not_before_retry(
 			pool, execpoints_next_ns(&engine->execpoints));
-	if (engine->execpoints.watch ||
-	    (room && pool->fresh.count > 0 && pool->arms >= 1))
+	if (engine->execpoints.watch || (fresh && pool->arms >= 1))
 		return pool->retry_ns;
 	next = pool_place_ns(engine, room);
-	if (room && pool->fresh.count > 0) {
+	if (pool_is_short(engine) && pool->rotate_ns < next)
+		next = pool->rotate_ns;
+	if (fresh) {
 		uint64_t arms = pool->tokens_ns + POOL_BATCH / 2 *
 							  CLOCK_NS_PER_S /
 							  pool->params.arm_rate;

@@ -11,6 +11,9 @@
  * the order drawn, which keeps the sampling uniform over locations; one that
  * has not fired within a moment is not hot, and gives its place to the next.
  *
+ * Where the pool is full of breakpoints that nobody reaches, some are lifted now
+ * and then for those that wait: any location is armed in the end.
+ *
  * Sites where a race is likely (WIRE_GUIDED) take those places by turns with
  * the ones drawn uniformly, so that each kind has half of the stalls.
  *
@@ -85,6 +88,8 @@ struct pool {
 	double tokens;
 	uint64_t tokens_ns; /* when they were last reckoned */
 	double arms; /* fresh locations that may be armed now */
+	/* a full pool makes no room before then; 0: it was never full */
+	uint64_t rotate_ns;
 };
 
 void pool_deinit(struct pool *pool);

@@ -25,6 +25,8 @@ static struct driven *start(uint32_t pool, uint32_t rate)
 	driven = driven_start(&watch_by_value);
 	driven->engine.pool.params.pool = pool;
 	driven->engine.pool.params.rate = rate;
+	/* what is armed stays, except where a test is about that */
+	driven->engine.pool.rotate_ns = UINT64_MAX;
 	/* before time matters: all that the signals need is known */
 	driven_until(driven, sigstate_ready(&driven->engine,
 					    engine_process(&driven->engine,
@@ -82,6 +84,52 @@ static void it_is_filled_in_order_up_to_its_size(void **state)
 	assert_int_equal(driven->returned_count, 2);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(driven->returned[i].why, WIRE_LIFTED);
+	driven_end(driven);
+}
+
+/* Nobody reaches any of the four: each is armed now and then. */
+static void a_full_pool_makes_room_for_what_waits(void **state)
+{
+	struct driven *driven = start(2, 1000);
+	struct pool *pool = &driven->engine.pool;
+	struct wire_site never = site_at(site_far, 4);
+
+	(void)state;
+	pool->rotate_ns = 0;
+	queue(driven);
+	driven_until(driven, space_of(driven)->text->armed == 2);
+	driven_until(driven, is_armed(driven, site_far));
+	driven_listen(driven);
+	assert_in_range(driven->returned_count, 2, 3);
+	for (int i = 0; i < driven->returned_count; i++) {
+		assert_int_equal(driven->returned[i].why, WIRE_LIFTED);
+		assert_int_not_equal(driven->returned[i].id, never.id);
+	}
+	assert_in_range(space_of(driven)->text->armed, 1, 2);
+	driven_end(driven);
+}
+
+/* The entry of a function gives way to a site, and nobody is stalled there. */
+static void an_entry_is_passed_and_told(void **state)
+{
+	struct driven *driven = start(2, 1000);
+	struct wire_site entry = site_at(site_write, 9);
+	struct wire_site site = site_at(site_write, 1);
+
+	(void)state;
+	entry.id = 9 | WIRE_ENTRY;
+	entry.once = true;
+	entry.insn = (struct insn_access){ .length = entry.insn.length };
+	pool_queue(&driven->engine, &entry, 1);
+	driven_until(driven, is_armed(driven, site_write));
+	assert_int_equal(space_of(driven)->text->armed_once, 1);
+	pool_queue(&driven->engine, &site, 1);
+	driven_until(driven, space_of(driven)->text->armed_once == 0);
+	assert_true(is_armed(driven, site_write));
+	driven_listen(driven);
+	assert_int_equal(driven->returned_count, 1);
+	assert_true(driven->returned[0].id == entry.id);
+	assert_int_equal(driven->returned[0].why, WIRE_LIFTED);
 	driven_end(driven);
 }
 
@@ -633,6 +681,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_filled_in_order_up_to_its_size),
+		cmocka_unit_test(a_full_pool_makes_room_for_what_waits),
+		cmocka_unit_test(an_entry_is_passed_and_told),
 		cmocka_unit_test(text_that_differs_comes_back_refused),
 		cmocka_unit_test(with_no_rate_nothing_is_armed),
 		cmocka_unit_test(it_is_not_filled_while_a_stall_runs),
