@@ -186,6 +186,7 @@ static struct error *message_onset(struct session *session, const void *payload,
 	program->threaded = true;
 	program->walk_ns = 0;
 	program->walk = (struct sampleset_walk){ .part = 0 };
+	program->entries = (struct sampleset_walk){ .part = 0 };
 	/* libraries have come since it began */
 	return session_refresh(session, program);
 }
@@ -206,6 +207,10 @@ static void message_returned_one(struct session *session,
 	}
 	if (!program)
 		return;
+	if (returned->id & WIRE_ENTRY) {
+		session_entry_returned(session, program, returned);
+		return;
+	}
 	sampler_return(&program->set.sampler, WIRE_ID(returned->id),
 		       returned->why == WIRE_REFUSED ? SAMPLER_RETIRED
 		       : returned->why == WIRE_FIRED ? SAMPLER_RAN
@@ -226,6 +231,26 @@ static void message_returned(struct session *session, const void *payload,
 		       sizeof(returned));
 		message_returned_one(session, &returned);
 	}
+}
+
+/* Blocks of code that run, wherever they are. */
+static struct error *message_running(struct session *session,
+				     const void *payload, size_t size)
+{
+	struct wire_running running;
+	struct error *err = NULL;
+
+	for (size_t at = 0; !err && at + sizeof(running) <= size;
+	     at += sizeof(running)) {
+		struct watched_program *program;
+
+		memcpy(&running, (const uint8_t *)payload + at,
+		       sizeof(running));
+		program = watched_program(&session->watched, running.program);
+		if (program && program->pid != 0)
+			err = session_runs(session, program, running.address);
+	}
+	return err;
 }
 
 static struct error *message_sample(struct session *session,
@@ -410,8 +435,7 @@ static struct error *session_message(struct session *session,
 		message_note(session, payload, size);
 		break;
 	case WIRE_RUNNING:
-		/* which sites are drawn does not depend on it yet */
-		break;
+		return message_running(session, payload, size);
 	default:
 		break;
 	}

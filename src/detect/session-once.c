@@ -3,6 +3,10 @@
  * Races that happen once: every location of the program's own modules that has
  * not run yet is armed, beside the pool that the governor keeps, and gets a
  * longer stall when it runs for the first time. Each costs a stop, once.
+ *
+ * Where the program has more locations than may be armed so, the entry of each
+ * of its functions is armed instead, and the locations of those that turn out to
+ * run. A hit at an entry is a stop without a stall, once.
  */
 #include "detect/session-state.h"
 
@@ -26,6 +30,13 @@ enum {
 	ONCE_BATCH = 256,
 	/* the tracer has room for twice as many */
 	ONCE_QUEUE_MAX = 4096,
+	/* about so many bytes of text hold one site */
+	ONCE_BYTES_PER_SITE = 16,
+	/* locations of functions that run, for each that may be armed at once */
+	ONCE_RUNNING = 4,
+	/* entries, for each of these: hits there are cheaper */
+	ONCE_ENTRIES = 4,
+	ONCE_ENTRIES_MAX = GOVERNOR_POOL_MAX / 4,
 };
 
 /* How many are armed at a time; the pool needs room beside them (governor.h). */
@@ -34,6 +45,30 @@ static uint64_t once_max(const struct session_config *config)
 	uint64_t most = GOVERNOR_POOL_MAX / 2;
 
 	return config->once_max < most ? config->once_max : most;
+}
+
+/* The same of those in functions that run. */
+static uint64_t once_running_max(const struct session_config *config)
+{
+	uint64_t most = GOVERNOR_POOL_MAX / 2,
+		 wanted = once_max(config) * ONCE_RUNNING;
+
+	return wanted < most ? wanted : most;
+}
+
+static uint64_t once_entries_max(const struct session_config *config)
+{
+	uint64_t wanted = once_max(config) * ONCE_ENTRIES;
+
+	return wanted < ONCE_ENTRIES_MAX ? wanted : ONCE_ENTRIES_MAX;
+}
+
+/* Has the program more locations than may be armed all at once? */
+static bool once_is_large(const struct session *session,
+			  const struct watched_program *program)
+{
+	return sampleset_own_text(&program->set) / ONCE_BYTES_PER_SITE >
+	       once_max(session->config);
 }
 
 static void once_send(struct session *session, struct watched_program *program,
@@ -52,20 +87,21 @@ static void once_send(struct session *session, struct watched_program *program,
 	session_send_sites(session, program, sites, count);
 }
 
-/* How many more may be with the tracer now. */
+/* How many of `most` may still be sent, where so many are out. */
 static size_t once_room(const struct session *session,
-			const struct watched_program *program)
+			const struct watched_program *program, uint64_t out,
+			uint64_t most)
 {
-	const struct wire_stats *stats = &session->counts.stats;
-	uint64_t out = program->set.sampler.out_once;
-	uint64_t queued = out > stats->armed_once ? out - stats->armed_once : 0;
-
+	const struct sampler *sampler = &program->set.sampler;
+	uint64_t armed = session->counts.stats.armed_once;
+	uint64_t all = sampler->out_once + sampler->entries_out;
+	uint64_t queued = all > armed ? all - armed : 0;
 	size_t room, left;
 
-	if (out >= once_max(session->config) || queued >= ONCE_QUEUE_MAX)
+	if (out >= most || queued >= ONCE_QUEUE_MAX)
 		return 0;
 	room = (size_t)(ONCE_QUEUE_MAX - queued);
-	left = (size_t)(once_max(session->config) - out);
+	left = (size_t)(most - out);
 	return room < left ? room : left;
 }
 
@@ -100,14 +136,111 @@ void session_end_onset(struct session *session, struct watched_program *program)
 	channel_send(&session->channel, WIRE_ONSET_SENT, NULL, 0);
 }
 
-/* Send what there is room for; *ret_end: the walk has come to its end. */
-static struct error *once_walk(struct session *session,
-			       struct watched_program *program, uint64_t now,
-			       bool *ret_end)
+/* Entries were sent to the tracer, or could not be. */
+static void once_send_entries(struct session *session,
+			      struct watched_program *program,
+			      struct wire_site *sites, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		sites[i].once = true;
+		sites[i].program = program->id;
+	}
+	if (count == 0 || channel_send(&session->channel, WIRE_SITES, sites,
+				       count * sizeof(*sites)))
+		return;
+	for (size_t i = 0; i < count; i++)
+		sampler_return_entry(&program->set.sampler,
+				     WIRE_ID(sites[i].id));
+}
+
+/* Of a large program; *ret_end: the walk has come to its end. */
+static void once_walk_entries(struct session *session,
+			      struct watched_program *program, bool *ret_end)
 {
 	struct wire_site sites[ONCE_BATCH];
-	size_t room = once_room(session, program), count = 0;
+	size_t room = once_room(session, program,
+				program->set.sampler.entries_out,
+				once_entries_max(session->config));
+	size_t count = 0;
+
+	while (room > 0 &&
+	       sampleset_take_entry(&program->set, &program->entries,
+				    &sites[count])) {
+		room--;
+		if (++count == ONCE_BATCH) {
+			once_send_entries(session, program, sites, count);
+			count = 0;
+		}
+	}
+	once_send_entries(session, program, sites, count);
+	*ret_end = room > 0;
+}
+
+/* The locations of functions that have been found to run. */
+static struct error *once_send_news(struct session *session,
+				    struct watched_program *program)
+{
+	struct wire_site sites[ONCE_BATCH];
+	size_t room = once_room(session, program, program->set.sampler.out_once,
+				once_running_max(session->config));
 	struct error *err = NULL;
+	size_t count = 0;
+
+	for (; room > 0; room--) {
+		err = sampleset_take_news(&program->set, &sites[count]);
+		if (err || sites[count].id == 0)
+			break;
+		if (++count == ONCE_BATCH) {
+			once_send(session, program, sites, count);
+			count = 0;
+		}
+	}
+	once_send(session, program, sites, count);
+	return err;
+}
+
+struct error *session_runs(struct session *session,
+			   struct watched_program *program, uint64_t address)
+{
+	uint64_t before = program->set.sampler.running;
+	struct error *err = sampleset_runs(&program->set, address);
+
+	if (program->set.sampler.running != before) {
+		program->dry = false;
+		if (!err && session_arms_once(session->config))
+			err = once_send_news(session, program);
+	}
+	return err;
+}
+
+void session_entry_returned(struct session *session,
+			    struct watched_program *program,
+			    const struct wire_returned *returned)
+{
+	struct sampler *sampler = &program->set.sampler;
+	uint64_t entry = WIRE_ID(returned->id);
+
+	/* where the text is not what it was, it is not looked at again */
+	if (returned->why != WIRE_REFUSED)
+		sampler_return_entry(sampler, entry);
+	if (returned->why != WIRE_FIRED)
+		return;
+	program->dry = false;
+	/* without memory nothing is learned */
+	error_free(sampler_entered(sampler, entry));
+	error_free(once_send_news(session, program));
+}
+
+/* Of a small program: send what there is room for. */
+static struct error *once_walk_sites(struct session *session,
+				     struct watched_program *program,
+				     uint64_t now, bool *ret_end)
+{
+	struct wire_site sites[ONCE_BATCH];
+	size_t room = once_room(session, program, program->set.sampler.out_once,
+				once_max(session->config));
+	struct error *err = NULL;
+	size_t count = 0;
 
 	while (!err && room > 0) {
 		err = sampleset_take_unrun(&program->set, now + ONCE_SLICE_NS,
@@ -125,29 +258,54 @@ static struct error *once_walk(struct session *session,
 	return err;
 }
 
+/*
+ * *ret_end: the walk has come to its end. *ret_all: and all is with the tracer
+ * that may be.
+ */
+static struct error *once_walk(struct session *session,
+			       struct watched_program *program, uint64_t now,
+			       bool *ret_end, bool *ret_all)
+{
+	const struct sampler *sampler = &program->set.sampler;
+	struct error *err = once_send_news(session, program);
+
+	if (err)
+		return err;
+	if (once_is_large(session, program)) {
+		once_walk_entries(session, program, ret_end);
+		*ret_all = (*ret_end && !program->set.own_behind) ||
+			   sampler->entries_out >=
+				   once_entries_max(session->config);
+		return NULL;
+	}
+	err = once_walk_sites(session, program, now, ret_end);
+	*ret_all = (*ret_end && sampleset_own_complete(&program->set)) ||
+		   sampler->out_once >= once_max(session->config);
+	return err;
+}
+
 struct error *session_feed_once(struct session *session,
 				struct watched_program *program, uint64_t now)
 {
 	struct error *err;
-	bool end;
+	bool end, all;
 
 	if (!session_arms_once(session->config) || now < program->walk_ns)
 		return NULL;
 	if (now >= program->onset_ns)
 		program->onset_ns = 0;
-	err = once_walk(session, program, now, &end);
+	err = once_walk(session, program, now, &end, &all);
 	program->walk_ns =
 		now + (program->onset_ns ? ONCE_SOON_NS : ONCE_WAIT_NS);
 	if (err)
 		return err;
-	if (((end && sampleset_own_complete(&program->set)) ||
-	     program->set.sampler.out_once >= once_max(session->config)) &&
-	    (program->aimed || !session_aims(session->config)))
+	if (all && (program->aimed || !session_aims(session->config)))
 		session_end_onset(session, program);
 	/* at the end, another begins: soon, while more is being decoded */
 	if (end) {
 		program->walk = (struct sampleset_walk){ .part = 0 };
-		if (sampleset_complete(&program->set))
+		program->entries = (struct sampleset_walk){ .part = 0 };
+		if (all)
 			program->walk_ns = now + ONCE_WALK_NS;
 	}
 	return NULL;

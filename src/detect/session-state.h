@@ -175,6 +175,13 @@ void session_send_sites(struct session *session,
 /* session-once.c: arm what has not run yet, if that is asked for. */
 struct error *session_feed_once(struct session *session,
 				struct watched_program *program, uint64_t now);
+/* Code at the address runs: it is sampled first. */
+struct error *session_runs(struct session *session,
+			   struct watched_program *program, uint64_t address);
+/* The entry of a function has come back; its id has WIRE_ENTRY. */
+void session_entry_returned(struct session *session,
+			    struct watched_program *program,
+			    const struct wire_returned *returned);
 /* How long the first threads of a program wait for sites at most. */
 uint64_t session_onset_ns(const struct session_config *config);
 /* All that they wait for was sent. */

@@ -47,6 +47,8 @@ struct watched_program {
 	/* over those that have not run yet; see session-once.c */
 	struct sampleset_walk walk;
 	uint64_t walk_ns; /* when the next one begins */
+	/* the same over functions that are not known to run */
+	struct sampleset_walk entries;
 	bool threaded; /* its second thread has begun */
 	/* until then its first threads wait for the end of one; 0: no */
 	uint64_t onset_ns;
