@@ -21,6 +21,7 @@
 #include "detect/learn.h"
 #include "detect/lengths.h"
 #include "detect/session-aim.h"
+#include "detect/session-once.h"
 #include "detect/session.h"
 #include "detect/watched.h"
 #include "report/dedupe.h"
@@ -172,27 +173,6 @@ struct error *session_feed(struct session *session);
 void session_send_sites(struct session *session,
 			struct watched_program *program,
 			struct wire_site *sites, size_t count);
-/* session-once.c: arm what has not run yet, if that is asked for. */
-struct error *session_feed_once(struct session *session,
-				struct watched_program *program, uint64_t now);
-/* Code at the address runs: it is sampled first. */
-struct error *session_runs(struct session *session,
-			   struct watched_program *program, uint64_t address);
-/* The entry of a function has come back; its id has WIRE_ENTRY. */
-void session_entry_returned(struct session *session,
-			    struct watched_program *program,
-			    const struct wire_returned *returned);
-/* How long the first threads of a program wait for sites at most. */
-uint64_t session_onset_ns(const struct session_config *config);
-/* All that they wait for was sent. */
-void session_end_onset(struct session *session,
-		       struct watched_program *program);
-/*
- * Do libraries wait? Reading one takes longer than a program's first threads may
- * be kept waiting for the program's own sites.
- */
-bool session_own_first(const struct session *session,
-		       const struct watched_program *program, uint64_t now);
 /* Set the counts that are not counted as things happen. */
 void session_update_counts(struct session *session);
 /* The same of the program's own sites: at the end, since it looks at each. */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Locations that have not run yet, and functions that are found to run: what the
+ * session has the tracer arm beside the pool; see session-once.c.
+ */
+#ifndef DETECT_SESSION_ONCE_H
+#define DETECT_SESSION_ONCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+struct session;
+struct session_config;
+struct watched_program;
+struct wire_returned;
+
+/* Arm what has not run yet, if that is asked for. */
+struct error *session_feed_once(struct session *session,
+				struct watched_program *program, uint64_t now);
+/* Code at the address runs: it is sampled first. */
+struct error *session_runs(struct session *session,
+			   struct watched_program *program, uint64_t address);
+/* The entry of a function has come back; its id has WIRE_ENTRY. */
+void session_entry_returned(struct session *session,
+			    struct watched_program *program,
+			    const struct wire_returned *returned);
+/* How long the first threads of a program wait for sites at most. */
+uint64_t session_onset_ns(const struct session_config *config);
+/* All that they wait for was sent. */
+void session_end_onset(struct session *session,
+		       struct watched_program *program);
+/*
+ * Do libraries wait? Reading one takes longer than a program's first threads may
+ * be kept waiting for the program's own sites.
+ */
+bool session_own_first(const struct session *session,
+		       const struct watched_program *program, uint64_t now);
+
+#endif
