@@ -19,6 +19,25 @@ struct cpuclock_record {
 	uint64_t address;
 };
 
+static struct error *cpuclock_error(int code, const char *what, pid_t tid)
+{
+	const char *why = NULL;
+
+	if (code == EACCES || code == EPERM)
+		why = "permission denied (needs CAP_PERFMON or a lower "
+		      "kernel.perf_event_paranoid, no seccomp filter against "
+		      "perf_event_open, and room by ulimit -l and "
+		      "kernel.perf_event_mlock_kb)";
+	if (why)
+		return error_create(ERROR_REFUSED, "%s of thread %d: %s", what,
+				    (int)tid, why);
+	if (code == ENOSYS || code == ENOENT || code == EOPNOTSUPP)
+		return error_create(ERROR_UNSUPPORTED,
+				    "%s of thread %d: this kernel has no perf",
+				    what, (int)tid);
+	return error_os(code, "%s of thread %d", what, (int)tid);
+}
+
 struct error *cpuclock_open(pid_t tid, uint64_t period_ns, struct cpuclock *ret)
 {
 	size_t size = 2 * (size_t)getpagesize();
@@ -36,11 +55,11 @@ struct error *cpuclock_open(pid_t tid, uint64_t period_ns, struct cpuclock *ret)
 	void *pages;
 
 	if (fd < 0)
-		return error_os(errno, "open the CPU clock of thread %d",
-				(int)tid);
+		return cpuclock_error(errno, "open the CPU clock", tid);
 	pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (pages == MAP_FAILED) {
-		struct error *err = error_os(errno, "map a perf ring");
+		struct error *err =
+			cpuclock_error(errno, "map the CPU clock", tid);
 
 		close(fd);
 		return err;
@@ -90,4 +109,16 @@ bool cpuclock_next(struct cpuclock *clock, uint64_t *ret_address)
 		return true;
 	}
 	return false;
+}
+
+/*
+ * The kernel updates the page each time it puts the event on a processor, which
+ * it does with the thread (cpu_clock_event_add() in kernel/events/core.c); the
+ * sequence lock of an update is taken and given back.
+ */
+uint32_t cpuclock_switches(const struct cpuclock *clock)
+{
+	const struct perf_event_mmap_page *page = clock->pages;
+
+	return __atomic_load_n(&page->lock, __ATOMIC_RELAXED) / 2;
 }

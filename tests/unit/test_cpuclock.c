@@ -14,9 +14,29 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
 #include "base/error.h"
 
-enum { PERIOD_NS = 1000000 };
+enum { PERIOD_NS = 1000000, SLEEPS = 50 };
+
+/* perf_event_open(2) fails with this; 0: it does not. */
+static int refusal;
+
+long __real_syscall(long number, long a, long b, long c, long d, long e,
+		    long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e,
+		    long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (number == SYS_perf_event_open && refusal != 0) {
+		errno = refusal;
+		return -1;
+	}
+	return __real_syscall(number, a, b, c, d, e, f);
+}
 
 static uint64_t cpu_ns(void)
 {
@@ -96,12 +116,59 @@ static void no_thread_is_an_error(void **state)
 	error_free(err);
 }
 
+static void a_refusal_has_its_reason(void **state)
+{
+	static const struct {
+		int code;
+		enum error_kind kind;
+		const char *reason;
+	} cases[] = {
+		{ EACCES, ERROR_REFUSED, "kernel.perf_event_paranoid" },
+		{ EPERM, ERROR_REFUSED, "seccomp" },
+		{ ENOENT, ERROR_UNSUPPORTED, "no perf" },
+		{ ENOSYS, ERROR_UNSUPPORTED, "no perf" },
+		{ EMFILE, ERROR_OTHER, "open files" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cpuclock clock;
+		struct error *err;
+
+		refusal = cases[i].code;
+		err = cpuclock_open(gettid(), PERIOD_NS, &clock);
+		refusal = 0;
+		assert_non_null(err);
+		assert_int_equal(err->kind, cases[i].kind);
+		assert_non_null(strstr(error_message(err), cases[i].reason));
+		error_free(err);
+	}
+}
+
+static void switches_are_counted(void **state)
+{
+	const struct timespec moment = { .tv_nsec = 1000 };
+	struct cpuclock clock;
+	uint32_t before;
+
+	(void)state;
+	if (!open_own(&clock))
+		skip();
+	before = cpuclock_switches(&clock);
+	for (int i = 0; i < SLEEPS; i++)
+		nanosleep(&moment, NULL);
+	assert_true(cpuclock_switches(&clock) - before >= SLEEPS);
+	cpuclock_close(&clock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_are_where_it_computes),
 		cmocka_unit_test(a_full_ring_loses_the_rest),
 		cmocka_unit_test(no_thread_is_an_error),
+		cmocka_unit_test(a_refusal_has_its_reason),
+		cmocka_unit_test(switches_are_counted),
 	};
 
 	return cmocka_run_group_tests_name("cpuclock", tests, NULL, NULL);
