@@ -455,6 +455,7 @@ static void birth_leave_alone(struct engine *engine, struct thread *thread)
 /* What the kernel dropped in the exec: events, registers, the parking. */
 static void birth_reset_thread(struct engine *engine, struct thread *thread)
 {
+	profile_exec(engine, thread);
 	thread_unpark(thread);
 	watch_settled(&engine->watch, thread);
 	hold_lose(engine, thread);

@@ -89,6 +89,13 @@ void budget_spend_cpu(struct budget *budget, uint64_t ns)
 		     BUDGET_CPU_DEBT_S);
 }
 
+/* It takes the processor from the program, whoever else has one. */
+void budget_spend_interrupts(struct budget *budget, uint64_t ns)
+{
+	budget->lost_cpu_ns += (double)ns;
+	budget_spend(budget, (double)ns, BUDGET_CPU_DEBT_S);
+}
+
 /* Sums that forget what is older than about a second. */
 static void budget_add(double *sum, double keep, double more)
 {

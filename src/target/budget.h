@@ -72,6 +72,8 @@ void budget_spend_held(struct budget *budget, uint64_t ns);
 void budget_spend_stop(struct budget *budget);
 /* racewatch has computed while no thread was stalled. */
 void budget_spend_cpu(struct budget *budget, uint64_t ns);
+/* The program's threads have been interrupted for so long; profile.h. */
+void budget_spend_interrupts(struct budget *budget, uint64_t ns);
 
 /* How much of a stall's time is lost, by the program's CPU clock. */
 void budget_learn_loss(struct budget *budget,

@@ -31,6 +31,7 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 	engine->stalls.runner_call = -1;
 	engine->perf_ready = -1;
 	load_init(&engine->load);
+	profile_init(&engine->profile);
 	rng_init(&engine->rng, seed);
 	return channel_init(&engine->channel, fd, ENGINE_OUT_LIMIT);
 }
@@ -53,6 +54,7 @@ void engine_deinit(struct engine *engine)
 		close(engine->perf_ready);
 	addrspace_release(engine->last_space);
 	pool_deinit(&engine->pool);
+	profile_deinit(&engine->profile);
 	map_deinit(&engine->threads);
 	vec_deinit(&engine->processes);
 	vec_deinit(&engine->orphans);

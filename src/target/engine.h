@@ -21,6 +21,7 @@
 #include "target/onset.h"
 #include "target/pool.h"
 #include "target/process.h"
+#include "target/profile.h"
 #include "target/stall.h"
 #include "target/watch.h"
 #include "wire/channel.h"
@@ -75,6 +76,7 @@ struct engine {
 	struct moment moment;
 	struct onset onset;
 	struct pool pool;
+	struct profile profile;
 	struct rng rng;
 	struct channel channel;
 	struct wire_stats stats;

@@ -279,6 +279,7 @@ static void event_int3(struct engine *engine, struct thread *thread)
 		return;
 	sigstate_mend(engine, thread);
 	/* lifted for a moment only, it was met all the same */
+	profile_stopped(engine, thread, &regs);
 	if (breakpoint && (breakpoint->armed || breakpoint->passing > 0)) {
 		event_hit(engine, thread, breakpoint, &regs);
 		return;
@@ -487,6 +488,7 @@ static void event_interrupted(struct engine *engine, struct thread *thread,
 		return;
 	}
 	sigstate_at_stop(engine, thread);
+	profile_stopped(engine, thread, NULL);
 	engine_go_on(engine, thread);
 }
 

@@ -385,9 +385,7 @@ void pool_found_alone(struct pool *pool, bool alone, uint64_t now)
 	pool->retry_ns = now + pool->alone_ns;
 }
 
-/* Can any other thread reach what the process's threads access? */
-static bool pool_may_race(const struct engine *engine,
-			  const struct process *process)
+bool pool_may_race(const struct engine *engine, const struct process *process)
 {
 	return process->threads.count > 1 ||
 	       (process->space->shared.count > 0 &&

@@ -47,6 +47,7 @@
 
 struct breakpoint;
 struct engine;
+struct process;
 
 /* Sites of any program, in the order drawn. */
 struct pool_ring {
@@ -142,6 +143,9 @@ static inline size_t pool_queued(const struct pool *pool)
  * a pair, whose first half is stalled now. Nothing if it is not queued.
  */
 void pool_arm_pair(struct engine *engine, uint64_t id);
+
+/* Can any other thread reach what the process's threads access? */
+bool pool_may_race(const struct engine *engine, const struct process *process);
 
 /* Drop the queue. */
 void pool_clear(struct pool *pool);

@@ -423,6 +423,7 @@ void engine_release(struct engine *engine)
 	stalls_end_all(engine);
 	moment_end(engine);
 	onset_end(engine);
+	profile_end(engine);
 	for (size_t i = engine->processes.count; i-- > 0;)
 		release_process(engine, engine_process_at(engine, i));
 	release_check_done(engine);

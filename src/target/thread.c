@@ -61,6 +61,7 @@ void thread_destroy(struct engine *engine, struct thread *thread)
 	watch_settled(&engine->watch, thread);
 	watch_ops_of(&engine->watch, thread)->clear(engine, thread);
 	thread->state = THREAD_GONE;
+	profile_forget(engine, thread);
 	hold_lose(engine, thread);
 	step_lost(engine, thread);
 	creation_forget(engine, thread);

@@ -109,6 +109,8 @@ struct thread {
 	uint32_t path[WIRE_PATH_MAX];
 	uint32_t path_length;
 	uint32_t births;
+	bool profiled; /* it is being sampled (profile.h) */
+	uint64_t profile_due_ns; /* it is not before; 0: it never was */
 	struct creation *creation; /* creation.h; NULL: not kept */
 };
 

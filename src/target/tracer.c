@@ -239,6 +239,8 @@ static void tracer_tick(struct engine *engine)
 	sigstate_tick(engine, now);
 	pool_refill(engine, now);
 	onset_tick(engine, now);
+	if (ticked || now >= profile_next_ns(engine))
+		profile_tick(engine, now);
 	if (ticked) {
 		engine->next_tick_ns = now + tracer_tick_ns(engine);
 		load_tick(engine, now);
@@ -271,6 +273,8 @@ static uint64_t tracer_next_ns(const struct engine *engine)
 		next = moment_next_ns(engine);
 	if (onset_next_ns(engine) < next)
 		next = onset_next_ns(engine);
+	if (profile_next_ns(engine) < next)
+		next = profile_next_ns(engine);
 	if (engine->signals_due_ns < next)
 		next = engine->signals_due_ns;
 	if (engine->next_tick_ns < next)

@@ -109,7 +109,7 @@ struct driven {
 	struct wire_sample samples[TOLD_MAX];
 	struct wire_returned returned[TOLD_MAX];
 	struct told_conflict conflict; /* the last */
-	int onset_count;
+	int onset_count, running_count;
 	bool detached, exited, execed;
 	struct wire_exited exit;
 	struct memory memory; /* of the child, to look at its text */
@@ -176,6 +176,9 @@ static inline void driven_message(struct driven *driven, enum wire_type type,
 		break;
 	case WIRE_ONSET:
 		driven->onset_count++;
+		break;
+	case WIRE_RUNNING:
+		driven->running_count++;
 		break;
 	case WIRE_NOTE:
 		print_message("note: %.*s\n", (int)size, (const char *)payload);

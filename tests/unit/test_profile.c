@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which code runs: found by samples, for more threads than there are clocks,
+ * and again in a new phase. The time is the test's own, so that it does not
+ * matter how fast the machine is; where perf is refused to the test, only what
+ * is done without it is tested.
+ *
+ * Linked with --wrap=syscall: perf_event_open(2) is refused on demand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <sys/resource.h>
+
+#include "driven.h"
+#include "target/profile.h"
+
+enum { CROWD = 40, STEP_NS = 20 * 1000 * 1000 };
+
+static bool perf_refused;
+static int perf_opened;
+
+long __real_syscall(long number, long a, long b, long c, long d, long e,
+		    long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e,
+		    long f);
+long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (number == SYS_perf_event_open) {
+		perf_opened++;
+		if (perf_refused) {
+			errno = EACCES;
+			return -1;
+		}
+	}
+	return __real_syscall(number, a, b, c, d, e, f);
+}
+
+/* Two functions, each in text of its own. */
+__asm__(".text\n"
+	".balign 64\n"
+	"spin_early: mov $100000, %ecx\n"
+	"1:	dec %ecx\n\t"
+	"jnz 1b\n\t"
+	"ret\n\t"
+	".balign 64\n"
+	"spin_late: mov $100000, %ecx\n"
+	"1:	dec %ecx\n\t"
+	"jnz 1b\n\t"
+	"ret\n\t"
+	".balign 64\n");
+void spin_early(void);
+void spin_late(void);
+
+static void work_spin(struct arena *arena, struct lane *lane)
+{
+	(void)lane;
+	if (__atomic_load_n(&arena->flag, __ATOMIC_ACQUIRE))
+		spin_late();
+	else
+		spin_early();
+}
+
+/* Was it seen to run? All of it is in its first block. */
+static bool is_known(const struct engine *engine, void (*function)(void))
+{
+	uint64_t address = (uintptr_t)function;
+
+	/* the first field of a block */
+	for (size_t i = 0; i < engine->profile.running.blocks.count; i++) {
+		const struct wire_running *wire =
+			vec_at(&engine->profile.running.blocks, i);
+
+		if (wire->address == address)
+			return true;
+	}
+	return false;
+}
+
+static struct driven *start(int threads)
+{
+	static lane_work *const all[] = { work_spin, work_spin };
+	struct driven *driven;
+
+	perf_refused = false;
+	driven_plan(all, threads);
+	driven = driven_start(&watch_by_value);
+	for (int i = 0; i < threads; i++)
+		lane_start(i, UINT32_MAX / 2);
+	return driven;
+}
+
+static void tick(struct driven *driven, uint64_t *now)
+{
+	*now += STEP_NS;
+	driven_turn(driven);
+	profile_tick(&driven->engine, *now);
+	/* so that the child computes something meanwhile */
+	usleep(1000);
+}
+
+/* True: perf is refused to us. */
+static bool is_refused(const struct driven *driven)
+{
+	return driven->engine.profile.refused;
+}
+
+static void a_new_phase_is_noticed(void **state)
+{
+	struct driven *driven = start(2);
+	struct profile *profile = &driven->engine.profile;
+	uint64_t now = clock_now_ns();
+
+	(void)state;
+	while (!is_known(&driven->engine, spin_early) && !is_refused(driven))
+		tick(driven, &now);
+	if (is_refused(driven)) {
+		driven_end(driven);
+		skip();
+	}
+	assert_int_equal(profile->open, 2);
+	assert_false(is_known(&driven->engine, spin_late));
+	/* nothing is new any more: nothing is sampled for most of the time */
+	while (!profile->resting || profile->looking)
+		tick(driven, &now);
+	tick(driven, &now);
+	assert_int_equal(profile->open, 0);
+	assert_true(is_known(&driven->engine, spin_early));
+	tracee_tell(&child_plan.arena->flag, 1);
+	while (!is_known(&driven->engine, spin_late))
+		tick(driven, &now);
+	while (profile->looking)
+		tick(driven, &now);
+	/* more of it is looked for */
+	assert_false(profile->resting);
+	assert_true(driven->running_count > 0);
+	driven_end(driven);
+}
+
+static void *crowd_main(void *arg)
+{
+	struct arena *arena = arg;
+
+	__atomic_add_fetch(&arena->ready, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&arena->over, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	return NULL;
+}
+
+static void work_crowd(struct arena *arena, struct lane *lane)
+{
+	pthread_t threads[CROWD];
+
+	(void)lane;
+	for (int i = 0; i < CROWD; i++)
+		pthread_create(&threads[i], NULL, crowd_main, arena);
+	for (int i = 0; i < CROWD; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static bool all_were_looked_at(const struct process *process)
+{
+	for (size_t i = 0; i < process->threads.count; i++) {
+		const struct thread *thread = process_thread(process, i);
+
+		if (!thread->profiled && thread->profile_due_ns == 0)
+			return false;
+	}
+	return process->threads.count == CROWD + 1;
+}
+
+static void each_thread_is_looked_at(void **state)
+{
+	static lane_work *const all[] = { work_crowd };
+	uint64_t now = clock_now_ns();
+	const struct process *process;
+	struct driven *driven;
+	unsigned int most = 0;
+
+	(void)state;
+	driven_plan(all, 1);
+	driven = driven_start(&watch_by_value);
+	process = engine_process(&driven->engine, driven->pid);
+	/* a process with one thread is not sampled */
+	for (int i = 0; i < 10; i++)
+		tick(driven, &now);
+	assert_int_equal(driven->engine.profile.open, 0);
+	lane_start(0, 1);
+	while (!all_were_looked_at(process) && !is_refused(driven)) {
+		tick(driven, &now);
+		if (driven->engine.profile.open > most)
+			most = driven->engine.profile.open;
+	}
+	assert_true(is_refused(driven) || most == PROFILE_CLOCKS);
+	/* let go, nothing is left open */
+	driven_release(driven);
+	assert_int_equal(driven->engine.profile.open, 0);
+	driven_end(driven);
+}
+
+static void nothing_is_sampled_at_a_rate_of_0(void **state)
+{
+	struct driven *driven = start(2);
+	struct engine *engine = &driven->engine;
+	uint64_t now = clock_now_ns();
+
+	(void)state;
+	engine->pool.params.rate = 0;
+	perf_opened = 0;
+	for (int i = 0; i < 200; i++)
+		tick(driven, &now);
+	assert_int_equal(perf_opened, 0);
+	engine->pool.params.rate = 100;
+	while (engine->profile.open == 0 && !is_refused(driven))
+		tick(driven, &now);
+	engine->pool.params.rate = 0;
+	tick(driven, &now);
+	assert_int_equal(engine->profile.open, 0);
+	driven_end(driven);
+}
+
+static void a_program_is_not_told_of_the_last_ones_code(void **state)
+{
+	struct driven *driven = start(2);
+	struct engine *engine = &driven->engine;
+	uint64_t now = clock_now_ns();
+	struct thread *thread;
+	struct lane *lanes;
+
+	(void)state;
+	lanes = child_plan.arena->lanes;
+	while (engine->profile.open < 2 && !is_refused(driven))
+		tick(driven, &now);
+	if (is_refused(driven)) {
+		driven_end(driven);
+		skip();
+	}
+	/* some 15 ms of CPU time: their samples are in the rings */
+	for (int i = 0; i < 2; i++) {
+		uint32_t enough = lanes[i].done + 500;
+
+		while (__atomic_load_n(&lanes[i].done, __ATOMIC_ACQUIRE) <
+		       enough)
+			usleep(1000);
+	}
+	thread = engine_thread(engine, driven->pid);
+	assert_true(thread->profiled);
+	running_deinit(&engine->profile.running);
+	running_init(&engine->profile.running);
+	profile_exec(engine, thread);
+	assert_false(thread->profiled);
+	assert_int_equal(engine->profile.running.blocks.count, 0);
+	/* unlike those of a thread that ends */
+	thread = engine_thread(engine, child_plan.arena->lanes[1].tid);
+	profile_forget(engine, thread);
+	assert_int_equal(engine->profile.open, 0);
+	assert_true(is_known(engine, spin_early));
+	driven_end(driven);
+}
+
+static void files_are_left_for_others(void **state)
+{
+	struct rlimit before, few = { .rlim_cur = 48 };
+	struct driven *driven = start(2);
+	uint64_t now = clock_now_ns();
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few.rlim_max = before.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	for (int i = 0; i < 50; i++)
+		tick(driven, &now);
+	assert_int_equal(driven->engine.profile.open, 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	driven_end(driven);
+}
+
+static void where_perf_is_refused_stops_tell(void **state)
+{
+	struct driven *driven = start(2);
+	struct engine *engine = &driven->engine;
+	uint64_t now = clock_now_ns();
+
+	(void)state;
+	perf_refused = true;
+	while (!is_refused(driven))
+		tick(driven, &now);
+	perf_opened = 0;
+	while (!is_known(engine, spin_early)) {
+		thread_interrupt(engine_thread(engine, driven->pid));
+		tick(driven, &now);
+	}
+	while (driven->running_count == 0)
+		tick(driven, &now);
+	/* it is not asked again */
+	assert_int_equal(perf_opened, 0);
+	assert_int_equal(engine->profile.open, 0);
+	perf_refused = false;
+	driven_end(driven);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_new_phase_is_noticed),
+		cmocka_unit_test(each_thread_is_looked_at),
+		cmocka_unit_test(nothing_is_sampled_at_a_rate_of_0),
+		cmocka_unit_test(a_program_is_not_told_of_the_last_ones_code),
+		cmocka_unit_test(files_are_left_for_others),
+		cmocka_unit_test(where_perf_is_refused_stops_tell),
+	};
+
+	alarm(TRACEE_TEST_SECONDS);
+	return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
+}
