@@ -19,6 +19,12 @@ static const uint64_t WORK_FIRST_NS = CLOCK_NS_PER_S / 2;
 /* ... and a tenth later */
 static const uint64_t WORK_PERIOD_NS = 20 * CLOCK_NS_PER_MS;
 /*
+ * A fiftieth where there is much text and it is known what of it runs: what is
+ * drawn is decoded anyway, and the rest is seldom drawn.
+ */
+static const uint64_t WORK_PERIOD_LARGE_NS = 100 * CLOCK_NS_PER_MS;
+static const uint64_t WORK_LARGE_BYTES = 2 << 20;
+/*
  * Where the program wants every processor and may lose less than so much, an
  * eighth of that is for decoding, a little at a time: what is drawn is decoded
  * anyway, and a server's slowest requests wait for this.
@@ -263,6 +269,7 @@ static struct work_pace session_work_pace(const struct session *session,
 					  const struct watched_program *program,
 					  uint64_t now)
 {
+	const struct sampler *sampler = &program->set.sampler;
 	double share = session->config->share;
 	bool scarce = share > 0 && share < WORK_SCARCE_SHARE;
 
@@ -273,6 +280,9 @@ static struct work_pace session_work_pace(const struct session *session,
 		return (struct work_pace){ WORK_SCARCE_SLICE_NS,
 					   (uint64_t)period };
 	}
+	if (sampler->running > 0 && sampler->text_size > WORK_LARGE_BYTES)
+		return (struct work_pace){ WORK_SLICE_NS,
+					   WORK_PERIOD_LARGE_NS };
 	if (!scarce && now - program->begun_ns < WORK_FIRST_NS)
 		return (struct work_pace){ WORK_SLICE_NS,
 					   WORK_PERIOD_FIRST_NS };
