@@ -273,6 +273,22 @@ static void stops_cost_too(void **state)
 	assert_true(budget.lost_ns >= 5e6 && budget.lost_ns <= 100e6);
 }
 
+static void interrupts_cost_whoever_else_has_a_processor(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	budget_set_share(&budget, 0.5);
+	/* what racewatch computes elsewhere costs nothing here */
+	budget_spend_cpu(&budget, 1000000);
+	assert_true(budget.lost_ns == 0);
+	budget_spend_interrupts(&budget, 1000000);
+	assert_true(budget.lost_ns == 1e6);
+	assert_true(budget.lost_cpu_ns == 1e6);
+	assert_true(budget.credit_ns == -1e6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +311,7 @@ int main(void)
 		cmocka_unit_test(
 			a_burst_of_computing_is_told_and_soon_forgiven),
 		cmocka_unit_test(stops_cost_too),
+		cmocka_unit_test(interrupts_cost_whoever_else_has_a_processor),
 	};
 
 	return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
