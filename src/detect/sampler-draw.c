@@ -89,8 +89,9 @@ static struct error *sampler_draw_block(struct sampler *sampler)
 }
 
 /*
- * Draw from a list, whose sites have that bit in their state, 0: in no bit; 0:
- * there is nothing free in it.
+ * Draw from a list, whose sites have that bit in their state (0: none of the
+ * bits says it); 0: there is nothing free in it. What was found private goes off
+ * the lists of what runs.
  */
 static uint64_t sampler_draw_from(struct sampler *sampler, struct vec *list,
 				  uint8_t bit)
@@ -104,6 +105,8 @@ static uint64_t sampler_draw_from(struct sampler *sampler, struct vec *list,
 		if (!state)
 			continue;
 		*state &= (uint8_t)~bit;
+		if (bit == SITE_WARM && (*state & SITE_PRIVATE))
+			continue;
 		if (sampler_take(sampler, id))
 			return id;
 	}

@@ -23,6 +23,7 @@ enum {
 	SITE_ONCE = 1 << 4, /* out, taken by sampler_take_unrun() */
 	SITE_LISTED = 1 << 5, /* on the list of all sites (sampler.free) */
 	SITE_WARM = 1 << 6, /* on a list of sites of functions that run */
+	SITE_PRIVATE = 1 << 7, /* sampler_found_private() */
 };
 
 /* One function: where its sites are in the part's table. */

@@ -15,7 +15,8 @@ bool sampler_offer(struct sampler *sampler, uint64_t id)
 	struct vec *warm = part->own ? &sampler->warm_own : &sampler->warm;
 	uint8_t *state = sampler_state(sampler, id);
 
-	if (part->functions[site->function].runs && !(*state & SITE_WARM)) {
+	if (part->functions[site->function].runs &&
+	    !(*state & (SITE_WARM | SITE_PRIVATE))) {
 		if (!vec_push(warm, &id))
 			return false;
 		*state |= SITE_WARM;
@@ -26,6 +27,14 @@ bool sampler_offer(struct sampler *sampler, uint64_t id)
 		*state |= SITE_LISTED;
 	}
 	return true;
+}
+
+void sampler_found_private(struct sampler *sampler, uint64_t id)
+{
+	uint8_t *state = sampler_state(sampler, id);
+
+	if (state && rng_below(&sampler->rng, 2) == 0)
+		*state |= SITE_PRIVATE;
 }
 
 struct error *sampler_runs(struct sampler *sampler, uint32_t number,

@@ -381,7 +381,10 @@ void sampler_mark(struct sampler *sampler, uint64_t id)
 {
 	uint8_t *state = sampler_state(sampler, id);
 
-	if (!state || (*state & SITE_SAMPLED))
+	if (!state)
+		return;
+	*state &= (uint8_t)~SITE_PRIVATE;
+	if (*state & SITE_SAMPLED)
 		return;
 	*state |= SITE_SAMPLED;
 	sampler->sampled++;

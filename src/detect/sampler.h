@@ -93,6 +93,13 @@ void sampler_remove(struct sampler *sampler, uint32_t part);
 struct error *sampler_runs(struct sampler *sampler, uint32_t part,
 			   uint32_t function);
 
+/*
+ * It was hit, and no other process shares the bytes that it touched, nor is
+ * there another thread. Half of the sites that this is said of are from now on
+ * drawn like those of functions that do not run, until a sample is taken there.
+ */
+void sampler_found_private(struct sampler *sampler, uint64_t id);
+
 /* One number for a function of a part. */
 static inline uint64_t sampler_entry(uint32_t part, uint32_t function)
 {

@@ -270,7 +270,10 @@ static struct error *message_sample(struct session *session,
 	program = watched_program(&session->watched, sample.program);
 	if (!program)
 		return NULL;
-	session->samples += sample.outcome != WIRE_PASSED;
+	session->samples += sample.outcome != WIRE_PASSED &&
+			    sample.outcome != WIRE_PRIVATE;
+	if (sample.outcome == WIRE_PRIVATE)
+		sampler_found_private(&program->set.sampler, sample.id);
 	if (sample.stalled) {
 		sampler_mark(&program->set.sampler, sample.id);
 		session->counts.stalled_own +=

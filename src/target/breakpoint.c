@@ -707,6 +707,12 @@ static struct error *space_set_all(struct addrspace *space, pid_t tid)
 	return err;
 }
 
+struct error *addrspace_join(const struct addrspace *sibling, pid_t pid,
+			     struct addrspace **ret)
+{
+	return space_create(pid, sibling->text, ret);
+}
+
 struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
 			     uint64_t since_ns, struct addrspace **ret)
 {

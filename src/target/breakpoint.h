@@ -100,6 +100,13 @@ struct addrspace {
 struct error *addrspace_create(pid_t pid, struct addrspace **ret);
 
 /*
+ * The space of a process that holds the same program at the same addresses
+ * (sys/layout.h) and has none of its breakpoints: nothing is armed yet.
+ */
+struct error *addrspace_join(const struct addrspace *sibling, pid_t pid,
+			     struct addrspace **ret);
+
+/*
  * The space of a fork child, stopped and not resumed yet: its text is brought
  * into line with what is armed now, whatever it was when it was copied, which
  * was not before since_ns (clock_now_ns(); 0: at any time).

@@ -154,6 +154,25 @@ struct error *engine_fork_space(struct engine *engine,
 	return NULL;
 }
 
+struct error *engine_share_space(struct engine *engine,
+				 const struct addrspace *sibling, pid_t pid,
+				 struct addrspace **ret)
+{
+	struct addrspace *space;
+	struct error *err = addrspace_join(sibling, pid, &space);
+
+	if (err)
+		return err;
+	err = addrspace_guard(space, engine->guardian);
+	if (err) {
+		addrspace_release(space);
+		return err;
+	}
+	engine_tag_space(engine, space);
+	*ret = space;
+	return NULL;
+}
+
 void engine_leave_space(struct engine *engine, struct process *process)
 {
 	struct addrspace *space = process->space;

@@ -117,6 +117,14 @@ struct error *engine_make_space(struct engine *engine, pid_t pid,
 				struct addrspace **ret);
 
 /*
+ * That of another process with the same program at the same addresses, with a
+ * tag of its own; before anything is armed (addrspace_join()).
+ */
+struct error *engine_share_space(struct engine *engine,
+				 const struct addrspace *sibling, pid_t pid,
+				 struct addrspace **ret);
+
+/*
  * The space of a fork child that has that of its parent so far, with a tag of
  * its own (addrspace_fork()).
  */

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "sys/layout.h"
 #include "sys/pidref.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
@@ -54,13 +55,39 @@ static struct error *launch_failure(const char *command, int code)
 			    "%s: %s", command, strerror(code));
 }
 
+/*
+ * A process that is watched and holds the same program at the same addresses,
+ * or NULL: those of a server were forked from one.
+ */
+static struct process *launch_sibling(const struct engine *engine, pid_t pid)
+{
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		struct process *process = engine_process_at(engine, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    layout_same(process->pid, pid))
+			return process;
+	}
+	return NULL;
+}
+
+/* Processes of one program share what is known of it, and its breakpoints. */
+static struct error *launch_space(struct engine *engine, pid_t pid,
+				  struct addrspace **ret)
+{
+	struct process *sibling = launch_sibling(engine, pid);
+
+	return sibling ? engine_share_space(engine, sibling->space, pid, ret)
+		       : engine_make_space(engine, pid, ret);
+}
+
 static struct error *launch_record(struct engine *engine, pid_t pid,
 				   struct process **ret)
 {
 	struct addrspace *space;
 	struct error *err;
 
-	err = engine_make_space(engine, pid, &space);
+	err = launch_space(engine, pid, &space);
 	if (err)
 		return err;
 	err = process_create(pid, PROCESS_WATCHED, space, ret);

@@ -761,7 +761,9 @@ static void pool_make_room(struct engine *engine, uint64_t now)
 
 	if (!pool_is_short(engine) || now < pool->rotate_ns)
 		return;
-	pool->rotate_ns = now + POOL_ROTATE_NS;
+	/* each is a write to every process of the program */
+	pool->rotate_ns =
+		now + POOL_ROTATE_NS * (1 + engine_watched_count(engine)) / 2;
 	/* it has just been filled for the first time */
 	if (first)
 		return;

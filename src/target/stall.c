@@ -148,7 +148,9 @@ static bool stall_has_partners(const struct engine *engine,
 /* Was another thread able to run while the thread was held? */
 static bool stall_counts(const struct stall *stall, enum wire_outcome outcome)
 {
-	return outcome == WIRE_ALONE ? stall->begun : outcome != WIRE_PASSED;
+	return outcome == WIRE_ALONE
+		       ? stall->begun
+		       : outcome != WIRE_PASSED && outcome != WIRE_PRIVATE;
 }
 
 static void stall_tell(struct engine *engine, const struct stall *stall,
@@ -549,6 +551,19 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 	return true;
 }
 
+/*
+ * Nobody else can reach the bytes: there is nobody, or there are other processes
+ * that do not share them.
+ */
+static void stall_forgo(struct engine *engine, const struct stall *stall,
+			const struct thread *thread)
+{
+	if (engine_thread_count(engine) > 1)
+		stall_tell(engine, stall, thread, WIRE_PRIVATE, 0);
+	else
+		stall_report_sample(engine, stall, thread, WIRE_ALONE, 0);
+}
+
 void stall_hit(struct engine *engine, struct thread *thread,
 	       const struct breakpoint *breakpoint,
 	       const struct x86_registers *regs)
@@ -560,8 +575,7 @@ void stall_hit(struct engine *engine, struct thread *thread,
 			stall_report_sample(engine, stall, thread, WIRE_RACED,
 					    0);
 		} else if (!stall_has_partners(engine, stall)) {
-			stall_report_sample(engine, stall, thread, WIRE_ALONE,
-					    0);
+			stall_forgo(engine, stall, thread);
 		} else if (stall_affords(engine, thread, breakpoint)) {
 			stall_begin(engine, stall);
 			hold_release(engine, &engine->stalls.relieved);

@@ -151,6 +151,7 @@ enum wire_outcome {
 	WIRE_ALONE, /* ended early or not begun: nobody else can run */
 	WIRE_ABANDONED, /* the thread died or the watching ended */
 	WIRE_PASSED, /* a hit, but no stall: there was no room or no token */
+	WIRE_PRIVATE, /* the same: no other process has these bytes */
 };
 
 struct wire_sample {

@@ -568,6 +568,32 @@ static void what_runs_is_on_each_list_once(void **state)
 	sampler_deinit(&sampler);
 }
 
+/* It stays on the list of all sites, and comes back with a sample. */
+static void what_is_private_is_drawn_like_the_rest(void **state)
+{
+	struct program *program = *state;
+	unsigned int functions[FUNCTIONS], parts[PARTS];
+	struct sampler sampler;
+
+	make(program, &sampler, 6);
+	assert_null(sampler_runs(&sampler, 0, 1));
+	assert_null(sampler_runs(&sampler, 1, 1));
+	for (unsigned int i = 0; i < program->counts[0][1]; i++) {
+		/* each with a chance of one in 2^32 to stay */
+		for (int n = 0; n < 32; n++)
+			sampler_found_private(&sampler, UINT64_C(1) << 32 | i);
+	}
+	draw_some(program, &sampler, 4000, 0, functions, parts);
+	assert_in_range(functions[1], 0, 100);
+	assert_in_range(parts[1], 3400, 3999);
+	for (unsigned int i = 0; i < program->counts[0][1]; i++)
+		sampler_mark(&sampler, UINT64_C(1) << 32 | i);
+	/* when they have been out once more */
+	draw_some(program, &sampler, 40000, 0, functions, parts);
+	assert_in_range(functions[1], 8000, 24000);
+	sampler_deinit(&sampler);
+}
+
 static void samples_count_distinct_sites(void **state)
 {
 	struct program *program = *state;
@@ -634,6 +660,7 @@ int main(void)
 		TEST(what_runs_is_drawn_first),
 		TEST(of_what_runs_half_is_the_programs_own),
 		TEST(what_runs_is_on_each_list_once),
+		TEST(what_is_private_is_drawn_like_the_rest),
 		TEST(samples_count_distinct_sites),
 		TEST(a_failed_decode_leaves_all_as_it_was),
 	};
