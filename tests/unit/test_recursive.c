@@ -19,66 +19,8 @@
 #include "x86/decode.h"
 #include "x86/guard.h"
 
-/*
- * Code that is never run: from NAME_start to NAME_end; the access is at
- * NAME_here. It calls the stubs below.
- */
-#define CODE(name, text)                                                  \
-	extern const uint8_t name##_start[], name##_here[], name##_end[]; \
-	__asm__(".pushsection .text\n" #name "_start:\n" text "\n" #name  \
-		"_end:\n"                                                 \
-		".popsection\n")
-#define HERE(name) "\n" #name "_here: "
+#include "guard-code.h"
 
-extern const uint8_t stub_lock[], stub_unlock[], stub_other[];
-__asm__(".pushsection .text\n"
-	"stub_lock: ret\n"
-	"stub_unlock: ret\n"
-	"stub_other: ret\n"
-	".popsection\n");
-
-static uint64_t at(const uint8_t *code)
-{
-	return (uint64_t)(uintptr_t)code;
-}
-
-static enum guard_call calls(void *context, uint64_t address,
-			     const struct insn_access *insn)
-{
-	(void)context;
-	(void)address;
-	if (insn->target == at(stub_lock))
-		return GUARD_LOCK;
-	return insn->target == at(stub_unlock) ? GUARD_UNLOCK : GUARD_OTHER;
-}
-
-static int set_up(void **state)
-{
-	struct decoder *decoder = NULL;
-
-	assert_null(decoder_create(&decoder));
-	*state = decoder;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	decoder_destroy(*state);
-	return 0;
-}
-
-static struct guard_code code_of(void **state, const uint8_t *start,
-				 const uint8_t *end)
-{
-	return (struct guard_code){ .decoder = *state,
-				    .bytes = start,
-				    .size = (size_t)(end - start),
-				    .start = at(start),
-				    .call = calls };
-}
-
-#define WHOLE(state, name) \
-	(&(struct guard_code[]){ code_of(state, name##_start, name##_end) }[0])
 #define CHECKS(state, name) \
 	recursive_check(WHOLE(state, name), at(name##_here), 0, &check)
 #define RELEASES(state, name, lock) \
