@@ -29,6 +29,50 @@ static bool is_plain_move(const char *insn)
 	return true;
 }
 
+/*
+ * "addq" is of "add": with the letter of the size, or none where a register
+ * tells it.
+ */
+static bool is_of(const char *insn, const char *const *mnemonics)
+{
+	size_t length = strcspn(insn, " ");
+
+	for (size_t i = 0; mnemonics[i]; i++) {
+		size_t own = strlen(mnemonics[i]);
+
+		if (strncmp(insn, mnemonics[i], own) == 0 &&
+		    (length == own ||
+		     (length == own + 1 && strchr("bwlq", insn[own]))))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What compilers make of atomic loads and stores that are not sequentially
+ * consistent. Current versions of clang compare memory with an atomic load.
+ * clang 14 makes one instruction of a load, an operation and a store of the
+ * same atomic variable, without a lock: "addq $1, counter". gcc makes moves.
+ */
+static bool is_atomic_form(const struct race_side *side)
+{
+	static const char *const compares[] = { "cmp", "test", NULL };
+	static const char *const updates[] = { "add", "sub", "and", "or",
+					       "xor", "inc", "dec", "neg",
+					       "not", NULL };
+
+	switch (side->access) {
+	case ACCESS_READ:
+		return is_plain_move(side->insn) || is_of(side->insn, compares);
+	case ACCESS_WRITE:
+		return is_plain_move(side->insn);
+	case ACCESS_RMW:
+		return is_of(side->insn, updates);
+	default:
+		return false;
+	}
+}
+
 static bool is_word(const struct race_side *side)
 {
 	return side->size > 0 && side->size <= 8 &&
@@ -48,9 +92,8 @@ static bool side_shows_source(const struct race_side *side)
 static bool side_may_be_atomic(const struct race_side *side)
 {
 	return side->missing != RACE_MISSES_NOTHING && !side->atomic &&
-	       !side->syscall && side->insn && is_plain_move(side->insn) &&
-	       is_word(side) && !side_shows_source(side) &&
-	       (side->access == ACCESS_READ || side->access == ACCESS_WRITE);
+	       !side->syscall && side->insn && is_atomic_form(side) &&
+	       is_word(side) && !side_shows_source(side);
 }
 
 /* Something is said of it already, by the type of the variable or the code. */
@@ -75,8 +118,9 @@ static bool spans_variables(const struct race *race)
 /* It writes what it makes of the old value, not by a locked instruction. */
 static bool updates_plainly(const struct race_side *side)
 {
-	return !side->atomic && side->idiom.change != IDIOM_UNKNOWN &&
-	       side->idiom.change != IDIOM_CONSTANT;
+	return !side->atomic && (side->access == ACCESS_RMW ||
+				 (side->idiom.change != IDIOM_UNKNOWN &&
+				  side->idiom.change != IDIOM_CONSTANT));
 }
 
 enum race_missing race_doubt(const struct race *race)

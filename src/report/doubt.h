@@ -24,7 +24,8 @@ enum race_missing {
  * be, or the source or the debug information shows that it is none.
  *
  * What may be one is a move of 1, 2, 4 or 8 bytes that are aligned, to or from
- * a general register, or of a constant. The two sides have the same bytes, or
+ * a general register, or of a constant; a comparison of them; or an operation on
+ * them without a lock that clang makes of an atomic load and store. The two sides have the same bytes, or
  * the other one has locked ones among them; and not both write what they make
  * of the old value, since one of two such updates is lost, atomic or not.
  */

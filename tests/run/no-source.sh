@@ -85,7 +85,7 @@ for seed in $(seeds 1); do
 	# the plain one as a part of an addition
 	is_doubted "$T/macro_both.O2" null
 
-	# an addition to memory without a lock is no atomic operation
+	# of two additions to memory without a lock one is lost, atomic or not
 	is_doubted "$T/rmw.away" null
 done
 
