@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/syscalls.h"
 #include "detect/conflict-variable.h"
+#include "detect/dispatch.h"
 #include "detect/evidence.h"
 #include "detect/locks.h"
 #include "detect/recursive.h"
@@ -303,8 +304,12 @@ static struct error *describe_side(const struct conflict_side *from,
 /* Evidence that both sides give together. */
 static bool describe_both(const struct conflict *conflict, struct race *race)
 {
-	if ((race->sides[0].sync && race->sides[1].sync) ||
-	    !recursive_owner(conflict))
+	if (race->sides[0].sync && race->sides[1].sync)
+		return true;
+	if (dispatch_pointer(conflict))
+		race->sides[0].idiom.dispatch = race->sides[1].idiom.dispatch =
+			true;
+	if (!recursive_owner(conflict))
 		return true;
 	for (int i = 0; i < 2; i++) {
 		struct race_side *side = &race->sides[i];

@@ -265,3 +265,37 @@ const char *dynamic_slot_name(const struct module *module, uint64_t slot)
 	dynamic_visit(module, name_visit, &wanted);
 	return wanted.name;
 }
+
+struct initial_wanted {
+	uint64_t address, value;
+};
+
+static bool initial_visit(const struct module *module,
+			  const struct dynamic_tables *tables,
+			  const Elf64_Rela *rela, void *context)
+{
+	struct initial_wanted *wanted = context;
+
+	(void)module;
+	(void)tables;
+	if (rela->r_offset != wanted->address ||
+	    ELF64_R_TYPE(rela->r_info) != R_X86_64_RELATIVE)
+		return true;
+	wanted->value = (uint64_t)rela->r_addend;
+	return false;
+}
+
+uint64_t dynamic_initial(const struct module *module, uint64_t address)
+{
+	struct initial_wanted wanted = { .address = address };
+	Elf64_Ehdr header;
+	uint64_t headers;
+
+	dynamic_visit(module, initial_visit, &wanted);
+	/* linked for its place */
+	if (wanted.value == 0 && dynamic_header(module, &headers, &header) &&
+	    header.e_type == ET_EXEC)
+		dynamic_copy(module, address, &wanted.value,
+			     sizeof(wanted.value));
+	return wanted.value;
+}

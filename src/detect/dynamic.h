@@ -33,4 +33,11 @@ bool dynamic_string_slots(const struct module *module, struct vec *ret);
  */
 const char *dynamic_slot_name(const struct module *module, uint64_t slot);
 
+/*
+ * The file address that the 8 bytes at a file address point to when the program
+ * begins, by a RELATIVE relocation or, in a file that is not relocated, by its
+ * contents. 0: not known.
+ */
+uint64_t dynamic_initial(const struct module *module, uint64_t address);
+
 #endif

@@ -303,12 +303,29 @@ static bool is_volatile_flag(const struct race *race, const struct vec *special,
 	return true;
 }
 
+/*
+ * A pointer to a function that is chosen at the first call. Whoever reads it
+ * calls the function that chooses or the one that is chosen.
+ */
+static bool is_dispatch(const struct race *race, const struct vec *special,
+			struct strbuf *grounds)
+{
+	(void)special;
+	if (!race->sides[0].idiom.dispatch || !race->sides[1].idiom.dispatch)
+		return false;
+	strbuf_add(grounds, "the pointer is only called, and is written by the "
+			    "function that it points to at first, which "
+			    "chooses another one");
+	return true;
+}
+
 const struct benign_rule benign_rules[] = {
 	{ "statistics-counter", is_statistics_counter },
 	{ "disjoint-bits", is_disjoint_bits },
 	{ "double-checked", is_double_checked },
 	{ "special-variable", is_special_variable },
 	{ "volatile", is_volatile_flag },
+	{ "dispatch", is_dispatch },
 	{ NULL, NULL },
 };
 

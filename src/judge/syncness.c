@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "detect/rules.h"
+#include "report/doubt.h"
 #include "report/race.h"
 
 static bool side_set(struct race_side *side, const char *evidence)
@@ -288,6 +289,17 @@ static bool is_partner(const struct race_side *side,
 		side->idiom.change == IDIOM_CONSTANT);
 }
 
+/*
+ * Programs choose among variants of a function so, and in Rust and C++ the
+ * pointer is a relaxed atomic. Where the code is known to be no atomic
+ * operation, it is a race.
+ */
+static bool is_dispatch(const struct race *race, const struct race_side *side)
+{
+	return race->sides[0].idiom.dispatch && race->sides[1].idiom.dispatch &&
+	       side->missing != RACE_MISSES_NOTHING;
+}
+
 bool syncness_find(struct race *race)
 {
 	const char *type = type_evidence(race->variable.type);
@@ -303,8 +315,12 @@ bool syncness_find(struct race *race)
 	for (int i = 0; ok && i < 2; i++) {
 		struct race_side *side = &race->sides[i];
 
-		if (!side->sync && is_partner(side, &race->sides[1 - i]))
+		if (side->sync)
+			continue;
+		if (is_partner(side, &race->sides[1 - i]))
 			ok = side_set(side, "partner");
+		else if (is_dispatch(race, side))
+			ok = side_set(side, "dispatch");
 	}
 	return ok;
 }

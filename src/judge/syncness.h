@@ -29,6 +29,8 @@ struct race;
  *			and not a plain read-modify-write, nor, with
  *			debug information, a store over a sum; without it,
  *			also if the other is atomic code
+ *	dispatch	a pointer to a function that is chosen at the first
+ *			call, where nothing tells that it is no atomic
  */
 bool syncness_find(struct race *race);
 

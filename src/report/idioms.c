@@ -74,8 +74,8 @@ bool race_idiom_is_known(const struct insn_idiom *idiom)
 {
 	return idiom->change != IDIOM_UNKNOWN || idiom->used != UINT64_MAX ||
 	       idiom->compared || idiom->tests_zero || idiom->dereferenced ||
-	       idiom->locked_beside || idiom->retested || idiom->pair ||
-	       idiom->guard != IDIOM_UNGUARDED;
+	       idiom->locked_beside || idiom->retested || idiom->dispatch ||
+	       idiom->pair || idiom->guard != IDIOM_UNGUARDED;
 }
 
 static const char *side_function(const struct race_side *side)
@@ -119,6 +119,7 @@ static void join_side(struct race_side *side, const struct race_side *again)
 	idiom->dereferenced |= other->dereferenced;
 	idiom->locked_beside &= other->locked_beside;
 	idiom->retested |= other->retested;
+	idiom->dispatch &= other->dispatch;
 	if (idiom->guard != other->guard)
 		idiom->guard = IDIOM_UNGUARDED;
 }

@@ -127,6 +127,7 @@ static void read_idiom(struct members *in, const json_t *side,
 	idiom->dereferenced = members_bool(in, object, "dereferenced");
 	idiom->locked_beside = members_bool(in, object, "locked_beside");
 	idiom->retested = members_bool(in, object, "retested");
+	idiom->dispatch = members_bool(in, object, "dispatch");
 	idiom->pair = (uint8_t)members_word(
 		in, object, "pair", pair_word,
 		(IDIOM_PAIR_BELOW | IDIOM_PAIR_ABOVE) + 1, 0);

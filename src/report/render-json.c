@@ -181,6 +181,7 @@ static void put_idiom(struct object *record, const struct insn_idiom *idiom)
 	object_put(&object, "locked_beside",
 		   json_boolean(idiom->locked_beside));
 	object_put(&object, "retested", json_boolean(idiom->retested));
+	object_put(&object, "dispatch", json_boolean(idiom->dispatch));
 	object_put_text(&object, "pair", race_pair_name(idiom->pair));
 	object_put_text(&object, "guard", race_guard_name(idiom->guard));
 	if (idiom->lock)

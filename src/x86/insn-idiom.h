@@ -57,6 +57,11 @@ struct insn_idiom {
 	/* the same was read and tested on a way there, without a call since */
 	bool retested;
 	/*
+	 * A pointer to a function that is chosen at the first call: this reads it
+	 * only to call it, or is the choice; made by detect/dispatch.
+	 */
+	bool dispatch;
+	/*
 	 * IDIOM_PAIR_BELOW, _ABOVE: of as much memory just before or behind it,
 	 * a read's value is compared with the value there, or subtracted; or
 	 * the function writes there too.

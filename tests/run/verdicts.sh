@@ -127,6 +127,24 @@ for kind in lock mutex; do
 	is "the owner of a recursive lock, $kind: status" "$status" 0
 done
 
+# A pointer to a function that is chosen at the first call. Both threads meet
+# there each time: a run of 1.5 s has some hundred samples.
+judged dispatch.O2:plain 'unlikely dispatch'
+judged dispatch.nopie:plain 'unlikely dispatch'
+judged dispatch.stripped:lazy 'suspect (null|same-value)'
+judged dispatch.stripped:setter 'suspect (null|same-value)'
+for variant in stripped O2; do
+	for seconds in 1.5 6 40; do
+		run run --seed 1 --rate 3000 --show all -o "$report" -- \
+			"$TARGETS_DIR/dispatch.$variant" "$seconds" atomic
+		grep -q '"verdict":"sync"' "$report" && break
+		[ "$variant" = stripped ] || break
+	done
+	[ "$variant" = O2 ] || matches "a pointer that is chosen, $variant" \
+		"$report" '"sync":"dispatch"'
+	is "a pointer that is chosen, $variant: status" "$status" 0
+done
+
 # What is unlikely is ignored when that is asked for, and printed in a line.
 for seconds in 3 12 40; do
 	run run --seed 1 --rate 3000 --ignore-unlikely -o "$report" -- \

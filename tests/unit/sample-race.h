@@ -131,6 +131,7 @@ static inline void sample_more(struct race *race)
 						    .compared = true,
 						    .locked_beside = true,
 						    .retested = true,
+						    .dispatch = true,
 						    .pair = IDIOM_PAIR_ABOVE,
 						    .guard = IDIOM_LAST,
 						    .lock = 0x5555555580d0 };

@@ -744,6 +744,36 @@ static void near_misses_of_volatile_flags(void **state)
 	}
 }
 
+/* A pointer to a function, which one side calls and the other one chooses. */
+static void dispatch_pointer(struct race *race, enum race_missing missing)
+{
+	volatile_flag(race);
+	sample_set(&race->variable.type, "function *");
+	for (int i = 0; i < 2; i++) {
+		race->sides[i].idiom.dispatch = true;
+		race->sides[i].missing = missing;
+	}
+}
+
+static void pointers_chosen_at_the_first_call(void **state)
+{
+	struct race race;
+
+	(void)state;
+	dispatch_pointer(&race, RACE_MISSES_NOTHING);
+	expect(&race, VERDICT_UNLIKELY, "dispatch");
+	dispatch_pointer(&race, RACE_MISSES_DEBUG);
+	expect(&race, VERDICT_SYNC, "dispatch");
+	/* one side is known to be no atomic */
+	dispatch_pointer(&race, RACE_MISSES_DEBUG);
+	race.sides[1].missing = RACE_MISSES_NOTHING;
+	expect(&race, VERDICT_UNLIKELY, "dispatch");
+	/* other code takes part */
+	dispatch_pointer(&race, RACE_MISSES_DEBUG);
+	race.sides[1].idiom.dispatch = false;
+	expect(&race, VERDICT_SUSPECT, NULL);
+}
+
 static void names_are_unique(void **state)
 {
 	(void)state;
@@ -785,6 +815,7 @@ int main(void)
 		cmocka_unit_test(verdicts_never_go_back),
 		cmocka_unit_test(volatile_flags),
 		cmocka_unit_test(near_misses_of_volatile_flags),
+		cmocka_unit_test(pointers_chosen_at_the_first_call),
 		cmocka_unit_test(names_are_unique),
 	};
 

@@ -205,13 +205,14 @@ static void race_with_everything_known(void **state)
 		    { "address", "\"0x5555555580c8\"" },
 		    { "sync", "\"synchronizing\"" },
 		    { "missing", "\"source\"" },
-		    { "idiom", "{\"change\":\"bits\",\"delta\":0,"
-			       "\"changed\":\"0x10\",\"used\":\"0x4\","
-			       "\"compared\":true,\"tests_zero\":false,"
-			       "\"dereferenced\":false,\"locked_beside\":true,"
-			       "\"retested\":true,\"pair\":\"above\","
-			       "\"guard\":\"last\","
-			       "\"lock\":\"0x5555555580d0\"}" },
+		    { "idiom",
+		      "{\"change\":\"bits\",\"delta\":0,"
+		      "\"changed\":\"0x10\",\"used\":\"0x4\","
+		      "\"compared\":true,\"tests_zero\":false,"
+		      "\"dereferenced\":false,\"locked_beside\":true,"
+		      "\"retested\":true,\"dispatch\":true,\"pair\":\"above\","
+		      "\"guard\":\"last\","
+		      "\"lock\":\"0x5555555580d0\"}" },
 		    { "creator", "4242" }, { "creator_thread", "\"main\"" });
 	member_is(sides[0], "role", "\"stalled\"");
 	member_is(sides[0], "access", "\"rmw\"");
