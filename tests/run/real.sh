@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Real multithreaded programs, watched: they run to the end with the output
-# they have without racewatch. Of pigz, xz, zstd and ripgrep no race is reported,
-# of any verdict; races that the others have are no failure here.
+# they have without racewatch. Of pigz, xz, zstd, ripgrep, GStreamer (GLib) and
+# qbs (Qt) no race is reported, of any verdict; races that the others have are no
+# failure here.
 
 # shellcheck disable=SC2317 # functions called through await
 
@@ -21,7 +22,7 @@ make_input()
 # same NAME CMD...: compares the standard output of a filter.
 same()
 {
-	local name=$1
+	local name=$1 wanted
 
 	shift
 	if ! command -v "$1" >/dev/null; then
@@ -34,14 +35,10 @@ same()
 			--rate 1000 -o "$report" -- "$@" <"$work/input" \
 			>"$work/watched.out" 2>"$work/err"
 		status=$?
-		case $status in
-		0) ok "$name, seed $seed: exit status" ;;
-		66) ok "$name, seed $seed: exit status, with races" ;;
-		*)
-			not_ok "$name, seed $seed: exit status $status"
+		wanted=0
+		[ "$(races_in "$report")" = 0 ] || wanted=66
+		is "$name, seed $seed: exit status" "$status" "$wanted" ||
 			diag_file "$work/err"
-			;;
-		esac
 		if cmp -s "$work/plain.out" "$work/watched.out"; then
 			ok "$name, seed $seed: same output"
 		else
@@ -55,6 +52,9 @@ same()
 		}
 	done
 }
+
+# Options of run for quiet.
+options=()
 
 # quiet NAME CMD...: by default and with all effort nothing is reported,
 # and samples of the program's own code had a stall; done again, with another
@@ -75,7 +75,8 @@ quiet()
 		for seed in 1 2 3 4 5; do
 			rm -f "$report"
 			timeout -k 5 120 "$RACEWATCH" run --seed "$seed" \
-				--effort "$effort" -o "$report" -- "$@" \
+				--effort "$effort" "${options[@]}" \
+				-o "$report" -- "$@" \
 				<"$work/input" >/dev/null 2>"$work/err"
 			status=$?
 			own=$(summary samples_own)
@@ -92,6 +93,35 @@ quiet()
 		fi
 		tail -n 1 "$work/err" | sed 's/^/# /'
 	done
+}
+
+# A small project for qbs; "$work/build" builds it anew.
+make_project()
+{
+	local i
+
+	mkdir "$work/project" && cd "$work/project" || return
+	HOME=$work/project
+	export HOME
+	for i in 1 2 3 4 5 6; do
+		echo "int f$i(int x) { return x + $i; }" >"f$i.c"
+	done
+	echo 'int f1(int); int main(void) { return f1(-1); }' >main.c
+	cat >project.qbs <<-'PROJECT'
+		CppApplication {
+			consoleApplication: true
+			files: ["*.c"]
+		}
+	PROJECT
+	qbs setup-toolchains --settings-dir settings /usr/bin/gcc gcc \
+		>setup 2>&1 || diag_file setup
+	cat >"$work/build" <<-BUILD
+		#!/bin/sh
+		cd "$work/project" && rm -rf out || exit
+		exec qbs build --settings-dir settings -d out profile:gcc
+	BUILD
+	chmod +x "$work/build"
+	cd "$work" || return
 }
 
 redis_up()
@@ -167,6 +197,22 @@ rm -rf "$work/tree"
 head -c 5000000 "$work/input" >"$work/half"
 mv "$work/half" "$work/input"
 quiet "xz" xz -T2 --block-size=1MiB -1 -c
+# GLib's allocator of slices reads its counters of contention without its lock,
+# on purpose; it is put out of use. Of 44 runs of the pipeline, half of them with
+# all effort, none reported anything, nor of 22 of qbs. fd is not here: Rust's
+# cache of the processor's features, a relaxed atomic, is reported of it, with
+# "may be an atomic", where two threads search for the first time.
+G_SLICE=always-malloc quiet "GStreamer" gst-launch-1.0 -q \
+	fakesrc num-buffers=40000 sizetype=2 sizemax=256 filltype=2 ! \
+	queue max-size-buffers=10 ! identity ! queue ! tee name=t \
+	t. ! queue ! fakesink t. ! queue ! fakesink
+if command -v qbs >/dev/null; then
+	(make_project) && options=(--follow none)
+	HOME=$work/project quiet "qbs" "$work/build"
+	options=()
+else
+	skip "qbs: nothing is reported" "qbs is not installed"
+fi
 redis
 
 finish
