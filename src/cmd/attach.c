@@ -46,8 +46,10 @@ static struct error *attach_process(struct watch_options *options,
 	struct error *err;
 
 	pid = pid_resolve(pid);
-	if (attach_has(&options->pids, pid))
+	if (attach_has(&options->pids, pid)) {
+		log_note("process %d is given more than once", pid);
 		return NULL;
+	}
 	err = pidref_open(pid, &process);
 	if (err == error_gone && several) {
 		log_note("process %d has ended; it is left out", pid);

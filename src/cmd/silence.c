@@ -142,12 +142,18 @@ static bool explain_early(struct strbuf *out, const struct silence_asked *asked,
 	if (counts->stats.arms > 0)
 		return false;
 	strbuf_addf(out, "the %s ended after ",
-		    asked->attached ? "watching" : "program");
+		    !asked->attached ? "program"
+		    : asked->ended   ? "process"
+				     : "watching");
 	text_add_time(out, counts->elapsed_ns);
-	strbuf_addf(out, ", before a breakpoint was set: %s",
-		    asked->attached
-			    ? "watch longer (--duration)"
-			    : "run it longer, or often (racewatch sweep)");
+	strbuf_add(out, ", before a breakpoint was set: ");
+	if (!asked->attached)
+		strbuf_add(out, "run it longer, or often (racewatch sweep)");
+	else if (asked->ended)
+		strbuf_add(out, "attach earlier, or start it with racewatch "
+				"run");
+	else
+		strbuf_add(out, "watch longer (--duration)");
 	return true;
 }
 

@@ -17,6 +17,7 @@ struct session_counts;
 /* What the user has asked for, besides what the session counted. */
 struct silence_asked {
 	bool attached; /* to a process that ran already */
+	bool ended; /* it ended by itself while it was watched */
 	bool follows_fork; /* --follow fork */
 	uint32_t rate; /* hits per second */
 	bool overhead_given, rate_given; /* by an option */

@@ -4,9 +4,11 @@
  */
 #include "cmd/watch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -224,12 +226,13 @@ static void watch_warn(struct strbuf *text)
 
 static struct silence_asked watch_asked(const struct watch_options *options,
 					const struct effort_plan *plan,
-					const struct globs *globs)
+					const struct globs *globs, bool ended)
 {
 	const struct effort_options *effort = &options->effort;
 
 	return (struct silence_asked){
 		.attached = options->pid != 0,
+		.ended = ended,
 		.follows_fork = options->follow == WIRE_FOLLOW_FORK,
 		.rate = plan->rate,
 		.rate_given = effort->rate != EFFORT_RATE_NONE,
@@ -267,9 +270,11 @@ static void watch_silence(const struct silence_asked *asked,
 /* The warnings, and the summary. False as output_finish(). */
 static bool watch_end(const struct watch_options *options,
 		      const struct effort_plan *plan, const struct globs *globs,
+		      const struct session_result *result,
 		      struct output *output, int status)
 {
-	const struct silence_asked asked = watch_asked(options, plan, globs);
+	const struct silence_asked asked = watch_asked(
+		options, plan, globs, result->end == SESSION_EXITED);
 	struct strbuf text = { 0 };
 	struct run_unsampled unsampled = {
 		.reason = silence_reason(&text, &asked, &output->counts),
@@ -334,10 +339,12 @@ static struct error *watch_session(const struct watch_options *options,
 
 	if (!err)
 		status = watch_status(options, &result, &output->counts);
+	else
+		result.end = SESSION_LEFT;
 	/* a tracer that died in the middle has left results too */
 	if (err && output->counts.elapsed_ns == 0)
 		return refusal_explain(err, options->pid);
-	if (!watch_end(options, &plan, &rules->globs, output, status))
+	if (!watch_end(options, &plan, &rules->globs, &result, output, status))
 		status = EXIT_FAILED;
 	if (!err)
 		*ret_status = status;
@@ -360,6 +367,21 @@ static struct error *watch_learning(const struct watch_options *options,
 	}
 	state_deinit(&state);
 	return err;
+}
+
+/* A directory that is not there has no sources: it may be misspelled. */
+static void watch_check_directories(const struct vec *directories)
+{
+	for (size_t i = 0; i < directories->count; i++) {
+		const char *path = *(char *const *)vec_at(directories, i);
+		struct stat st;
+
+		if (stat(path, &st) != 0)
+			log_warn("--source-dir %s: %s", path, strerror(errno));
+		else if (!S_ISDIR(st.st_mode))
+			log_warn("--source-dir %s: %s", path,
+				 strerror(ENOTDIR));
+	}
 }
 
 static struct error *watch_output(const struct watch_options *options,
@@ -392,6 +414,7 @@ static struct error *watch_output(const struct watch_options *options,
 	struct error *err = output_init(&output, &config);
 
 	sources_init(&sources, &options->source_dirs);
+	watch_check_directories(&options->source_dirs);
 
 	if (!err)
 		err = watch_learning(options, rules, &output, ret_status);

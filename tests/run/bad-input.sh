@@ -149,4 +149,20 @@ done
 is "process_vm_readv refused: another way" "$status" 66 ||
 	diag_file "$work/err"
 
+# What can be told only by a warning does not stop the watching.
+run run --source-dir /nonexistent --source-dir /dev/null -- /bin/true
+is "--source-dir without a directory: status" "$status" 0
+matches "--source-dir that is not there" "$work/err" \
+	'^racewatch: warning: --source-dir /nonexistent: No such file'
+matches "--source-dir that is no directory" "$work/err" \
+	'^racewatch: warning: --source-dir /dev/null: Not a directory'
+sleep 600 &
+pid=$!
+lib_started "$pid"
+run attach --duration 0.2 "$pid" "$pid"
+is "attach to one process twice: status" "$status" 0
+matches "attach to one process twice" "$work/err" \
+	"^racewatch: note: process $pid is given more than once"
+kill "$pid"
+
 finish

@@ -120,6 +120,24 @@ static void budgets_are_named(void **state)
 	     "no samples were taken: --rate 1 allowed none in 1.5 s");
 }
 
+static void an_early_end_is_told(void **state)
+{
+	struct session_counts counts = nothing_met();
+	struct silence_asked asked = normal;
+
+	(void)state;
+	counts.stats.arms = 0;
+	asked.attached = true;
+	says(&asked, &counts,
+	     "no samples were taken: the watching ended after 1.5 s, before a "
+	     "breakpoint was set: watch longer (--duration)");
+	asked.ended = true;
+	says(&asked, &counts,
+	     "no samples were taken: the process ended after 1.5 s, before a "
+	     "breakpoint was set: attach earlier, or start it with racewatch "
+	     "run");
+}
+
 static void what_was_not_reached_is_told(void **state)
 {
 	struct session_counts counts = nothing_met();
@@ -275,6 +293,7 @@ int main(void)
 		cmocka_unit_test(what_was_asked_for_is_named),
 		cmocka_unit_test(children_are_counted),
 		cmocka_unit_test(budgets_are_named),
+		cmocka_unit_test(an_early_end_is_told),
 		cmocka_unit_test(what_was_not_reached_is_told),
 		cmocka_unit_test(nothing_that_can_be_sampled_is_told),
 		cmocka_unit_test(a_pattern_without_effect_is_named),
