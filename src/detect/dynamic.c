@@ -103,32 +103,39 @@ bool dynamic_is_static(const struct module *module)
 	       (flags & DF_1_PIE);
 }
 
+/* Of the file, read once: each look at it costs a system call. */
+struct dynamic_bytes {
+	const uint8_t *bytes;
+	size_t size;
+};
+
 struct dynamic_tables {
-	uint64_t symtab, strtab, strtab_size;
+	struct dynamic_bytes symbols, strings;
 };
 
 /* Longer names are of none that is looked for. */
 enum { DYNAMIC_NAME_MAX = 4096 };
 
 /* The name of a relocation's symbol; NULL if there is none. */
-static const char *dynamic_symbol_name(const struct module *module,
-				       const struct dynamic_tables *tables,
+static const char *dynamic_symbol_name(const struct dynamic_tables *tables,
 				       uint64_t index)
 {
+	const char *name = (const char *)tables->strings.bytes;
 	Elf64_Sym symbol;
-	const uint8_t *name;
-	size_t have = 0;
+	size_t have;
 
-	if (!dynamic_copy(module, tables->symtab + index * sizeof(symbol),
-			  &symbol, sizeof(symbol)) ||
-	    symbol.st_name >= tables->strtab_size)
+	if (index >= tables->symbols.size / sizeof(symbol))
 		return NULL;
-	name = elftext_bytes(module->text, tables->strtab + symbol.st_name,
-			     &have);
+	memcpy(&symbol, tables->symbols.bytes + index * sizeof(symbol),
+	       sizeof(symbol));
+	if (symbol.st_name >= tables->strings.size)
+		return NULL;
+	have = tables->strings.size - symbol.st_name;
 	/* not to the end of a large table for each of many entries */
 	if (have > DYNAMIC_NAME_MAX)
 		have = DYNAMIC_NAME_MAX;
-	return name && memchr(name, 0, have) ? (const char *)name : NULL;
+	name += symbol.st_name;
+	return memchr(name, 0, have) ? name : NULL;
 }
 
 static bool dynamic_is_string_slot(const struct module *module,
@@ -144,8 +151,8 @@ static bool dynamic_is_string_slot(const struct module *module,
 		return resolver && rules_string_name(resolver->name);
 	case R_X86_64_JUMP_SLOT:
 	case R_X86_64_GLOB_DAT:
-		return rules_string_name(dynamic_symbol_name(
-			module, tables, ELF64_R_SYM(rela->r_info)));
+		return rules_string_name(
+			dynamic_symbol_name(tables, ELF64_R_SYM(rela->r_info)));
 	default:
 		return false;
 	}
@@ -157,13 +164,31 @@ static const int64_t relocation_tags[2][2] = {
 	{ DT_RELA, DT_RELASZ },
 };
 
+static bool dynamic_table(const struct module *module,
+			  const Elf64_Phdr *dynamic, int64_t tag,
+			  struct dynamic_bytes *ret)
+{
+	uint64_t address;
+
+	if (!dynamic_value(module, dynamic, tag, &address))
+		return false;
+	ret->bytes = elftext_bytes(module->text, address, &ret->size);
+	return ret->bytes;
+}
+
 static bool dynamic_symbols(const struct module *module,
 			    const Elf64_Phdr *dynamic,
 			    struct dynamic_tables *ret)
 {
-	return dynamic_value(module, dynamic, DT_SYMTAB, &ret->symtab) &&
-	       dynamic_value(module, dynamic, DT_STRTAB, &ret->strtab) &&
-	       dynamic_value(module, dynamic, DT_STRSZ, &ret->strtab_size);
+	uint64_t size;
+
+	if (!dynamic_table(module, dynamic, DT_SYMTAB, &ret->symbols) ||
+	    !dynamic_table(module, dynamic, DT_STRTAB, &ret->strings) ||
+	    !dynamic_value(module, dynamic, DT_STRSZ, &size))
+		return false;
+	if (ret->strings.size > size)
+		ret->strings.size = size;
+	return true;
 }
 
 /* false: no more of them */
@@ -238,6 +263,38 @@ bool dynamic_string_slots(const struct module *module, struct vec *ret)
 	return !wanted.failed;
 }
 
+struct named_wanted {
+	bool (*wanted)(const char *name);
+	struct vec *slots;
+	bool failed;
+};
+
+static bool named_visit(const struct module *module,
+			const struct dynamic_tables *tables,
+			const Elf64_Rela *rela, void *context)
+{
+	struct named_wanted *wanted = context;
+	unsigned int type = ELF64_R_TYPE(rela->r_info);
+	uint64_t slot = rela->r_offset;
+
+	(void)module;
+	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+		return true;
+	wanted->failed = wanted->wanted(dynamic_symbol_name(
+				 tables, ELF64_R_SYM(rela->r_info))) &&
+			 !vec_push(wanted->slots, &slot);
+	return !wanted->failed;
+}
+
+bool dynamic_slots(const struct module *module,
+		   bool (*wanted)(const char *name), struct vec *ret)
+{
+	struct named_wanted named = { .wanted = wanted, .slots = ret };
+
+	dynamic_visit(module, named_visit, &named);
+	return !named.failed;
+}
+
 struct name_wanted {
 	uint64_t slot;
 	const char *name;
@@ -250,11 +307,11 @@ static bool name_visit(const struct module *module,
 	struct name_wanted *wanted = context;
 	unsigned int type = ELF64_R_TYPE(rela->r_info);
 
+	(void)module;
 	if (rela->r_offset != wanted->slot ||
 	    (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT))
 		return true;
-	wanted->name =
-		dynamic_symbol_name(module, tables, ELF64_R_SYM(rela->r_info));
+	wanted->name = dynamic_symbol_name(tables, ELF64_R_SYM(rela->r_info));
 	return false;
 }
 

@@ -28,6 +28,13 @@ bool dynamic_is_static(const struct module *module);
 bool dynamic_string_slots(const struct module *module, struct vec *ret);
 
 /*
+ * Append the file addresses (uint64_t) of the slots that will hold the address
+ * of a symbol of whose name wanted() is true. False when out of memory.
+ */
+bool dynamic_slots(const struct module *module,
+		   bool (*wanted)(const char *name), struct vec *ret);
+
+/*
  * The name of the symbol whose address the loader puts into the slot at a file
  * address (JUMP_SLOT, GLOB_DAT), or NULL. Valid while the module is.
  */

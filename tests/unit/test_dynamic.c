@@ -82,7 +82,7 @@ static void the_file_is_not_asked_for_each_relocation(void **state)
 	asked = 0;
 	assert_true(dynamic_string_slots(&module, &slots));
 	assert_int_not_equal(slots.count, 0);
-	assert_true(asked < 1000);
+	assert_true(asked < 100);
 	vec_deinit(&slots);
 }
 
