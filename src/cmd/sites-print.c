@@ -96,6 +96,7 @@ static void text_counts(const struct scan_counts *counts)
 	text_count("functions", counts->functions);
 	text_count("instructions", counts->instructions);
 	printf("  %-22s %12" PRIu64 "\n", "sites", counts->rules[RULE_SITE]);
+	text_count("  of escaping locals", counts->locals);
 	for (int i = RULE_SITE + 1; i < RULES; i++)
 		text_count(rule_name(i), counts->rules[i]);
 }
@@ -194,12 +195,12 @@ static json_t *json_counts(const char *type, const struct scan_counts *counts)
 				rules, rule_name(i),
 				json_integer((json_int_t)counts->rules[i]));
 	}
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:o}", "type", type,
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "type", type,
 			 "functions", (json_int_t)counts->functions, "bytes",
 			 (json_int_t)counts->bytes, "instructions",
 			 (json_int_t)counts->instructions, "sites",
-			 (json_int_t)counts->rules[RULE_SITE], "excluded",
-			 rules);
+			 (json_int_t)counts->rules[RULE_SITE], "locals",
+			 (json_int_t)counts->locals, "excluded", rules);
 }
 
 static struct error *json_module(void *context, const struct module *module,

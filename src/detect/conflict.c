@@ -17,14 +17,17 @@
 #include "x86/decode.h"
 #include "x86/effective.h"
 
+/* On the stack, too, an atomic operation is one. */
 static void side_classify(const struct conflict_context *context,
 			  struct conflict_side *side)
 {
+	struct rules rules = *context->rules;
+
+	rules.include_stack = true;
 	side->rule = RULE_SITE;
 	if (!side->module || side->insn_address == 0)
 		return;
-	side->rule = rules_classify(context->rules, side->home->image,
-				    side->module,
+	side->rule = rules_classify(&rules, side->home->image, side->module,
 				    side->insn_address - side->module->bias,
 				    &side->insn, 0);
 }

@@ -23,6 +23,7 @@ static void counts_add(struct scan_counts *to, const struct scan_counts *from)
 {
 	for (int i = 0; i < RULES; i++)
 		to->rules[i] += from->rules[i];
+	to->locals += from->locals;
 	to->instructions += from->instructions;
 	to->bytes += from->bytes;
 	to->functions += from->functions;

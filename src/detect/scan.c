@@ -28,6 +28,7 @@ struct scan {
 	size_t first; /* of the function, in sites */
 	struct scan_counts *counts;
 	uint64_t end; /* of the function */
+	bool locals; /* accesses of the stack are looked at more closely */
 	bool frame_pointer;
 	unsigned int since_push; /* of rbp; 0: not seen */
 	/* the last two instructions, for the guard's pattern */
@@ -43,6 +44,7 @@ struct error *scanner_init(struct scanner *scanner, struct image *image,
 	scanner->rules = rules;
 	scanner->targets = (struct vec)VEC_INIT(uint64_t);
 	scanner->guards = (struct vec)VEC_INIT(uint64_t);
+	locals_init(&scanner->locals);
 	return decoder_create(&scanner->decoder);
 }
 
@@ -51,6 +53,7 @@ void scanner_deinit(struct scanner *scanner)
 	decoder_destroy(scanner->decoder);
 	vec_deinit(&scanner->targets);
 	vec_deinit(&scanner->guards);
+	locals_deinit(&scanner->locals);
 	scanner->decoder = NULL;
 }
 
@@ -97,7 +100,7 @@ static uint64_t scan_argument(const uint8_t *bytes, size_t size,
  * to a function whose answer is tested at once ("lea guard, %rdi; call
  * __cxa_guard_acquire; test %eax, %eax"; Itanium C++ ABI, 3.3.3). Whether the
  * byte is also read alone, as a guard is before that, is seen in
- * scan_settle_guards().
+ * scan_settle().
  */
 static bool scan_guard(struct scanner *scanner, struct scan *scan,
 		       const uint8_t *bytes, size_t size, uint64_t address,
@@ -117,7 +120,8 @@ static bool scan_is_guard(const struct scanner *scanner,
 {
 	uint64_t target;
 
-	if (site->insn.operand_count != 1 ||
+	if (scanner->guards.count == 0 || site->rule != RULE_SITE ||
+	    site->insn.operand_count != 1 ||
 	    site->insn.operands[0].kind != ACCESS_READ ||
 	    site->insn.operands[0].size != 1 ||
 	    !rules_fixed_address(site->address, &site->insn,
@@ -130,25 +134,66 @@ static bool scan_is_guard(const struct scanner *scanner,
 	return false;
 }
 
-/* Take the one-byte reads of guards out of the sites found. */
-static void scan_settle_guards(struct scanner *scanner, struct scan *scan)
+static bool scan_on_stack(enum rule rule)
 {
-	size_t kept = scan->first;
+	return rule == RULE_STACK || rule == RULE_FRAME_POINTER;
+}
 
-	if (!scan->sites || scanner->guards.count == 0)
+/* The rule for an access to the stack that is not left out for that. */
+static enum rule scan_judge_local(struct scanner *scanner,
+				  const struct scan *scan,
+				  const struct scan_site *site)
+{
+	struct rules rules = *scanner->rules;
+
+	rules.include_stack = true;
+	return rules_classify(&rules, scanner->image, scan->module,
+			      site->address, &site->insn,
+			      scanner->module_flags | RULES_NO_MACROS);
+}
+
+/* What the whole function tells of one of its instructions. */
+static enum rule scan_judge_again(struct scanner *scanner,
+				  const struct scan *scan,
+				  const struct scan_site *site, size_t *cursor)
+{
+	if (scan_is_guard(scanner, site))
+		return RULE_GUARD;
+	if (scan_on_stack(site->rule) && scan->locals &&
+	    locals_shared(&scanner->locals, site->address, cursor))
+		return scan_judge_local(scanner, scan, site);
+	return site->rule;
+}
+
+static void scan_recount(struct scan *scan, enum rule from, enum rule to)
+{
+	if (!scan->counts || from == to)
 		return;
+	scan->counts->rules[from]--;
+	scan->counts->rules[to]++;
+	if (to == RULE_SITE)
+		scan->counts->locals++;
+}
+
+/*
+ * When all of the function is known: take the one-byte reads of guards out of
+ * the sites found, and leave accesses to locals in that others may reach.
+ */
+static void scan_settle(struct scanner *scanner, struct scan *scan)
+{
+	size_t kept = scan->first, cursor = 0;
+
+	if (!scan->sites || (scanner->guards.count == 0 && !scan->locals))
+		return;
+	locals_settle(&scanner->locals);
 	for (size_t i = scan->first; i < scan->sites->count; i++) {
 		struct scan_site *site = vec_at(scan->sites, i);
+		enum rule rule = scan_judge_again(scanner, scan, site, &cursor);
 
-		if (site->rule == RULE_SITE && scan_is_guard(scanner, site)) {
-			site->rule = RULE_GUARD;
-			if (scan->counts) {
-				scan->counts->rules[RULE_SITE]--;
-				scan->counts->rules[RULE_GUARD]++;
-			}
-			if (!scan->all)
-				continue;
-		}
+		scan_recount(scan, site->rule, rule);
+		site->rule = rule;
+		if (rule != RULE_SITE && !scan->all)
+			continue;
 		if (kept != i)
 			memcpy(vec_at(scan->sites, kept), site, sizeof(*site));
 		kept++;
@@ -165,7 +210,8 @@ static bool scan_count(struct scan *scan, uint64_t address,
 		rule = scan->whole;
 	if (scan->counts)
 		scan->counts->rules[rule]++;
-	if ((rule != RULE_SITE && !scan->all) || !scan->sites)
+	if (!scan->sites || (rule != RULE_SITE && !scan->all &&
+			     !(scan->locals && scan_on_stack(rule))))
 		return true;
 	site = vec_append(scan->sites);
 	if (!site)
@@ -227,6 +273,9 @@ static bool scan_step(struct scanner *scanner, struct scan *scan,
 		scanner->module_flags | RULES_NO_MACROS |
 			(scan->frame_pointer ? RULES_FRAME_POINTER : 0));
 	*address = at + insn.length;
+	if (scan->locals && !locals_step(&scanner->locals, bytes, size, at,
+					 &insn, scan_on_stack(rule)))
+		return false;
 	return scan_guard(scanner, scan, bytes, size, at, &insn) &&
 	       scan_note_target(scanner, scan, at, &insn) &&
 	       scan_count(scan, at, &insn, rule);
@@ -261,6 +310,12 @@ static struct error *scan_run(struct scanner *scanner, struct scan *scan,
 	scan_module(scanner, scan->module);
 	vec_clear(&scanner->targets);
 	vec_clear(&scanner->guards);
+	scan->locals = scan->sites && scan->whole == RULE_SITE &&
+		       !scanner->rules->include_stack &&
+		       frame_takes_address(bytes, size);
+	if (scan->locals)
+		locals_begin(&scanner->locals, scan->module, function->start,
+			     scan->end);
 	while (address < scan->end) {
 		uint64_t offset = address - function->start;
 
@@ -268,7 +323,7 @@ static struct error *scan_run(struct scanner *scanner, struct scan *scan,
 			       &address))
 			return error_nomem;
 	}
-	scan_settle_guards(scanner, scan);
+	scan_settle(scanner, scan);
 	if (scan->counts) {
 		scan->counts->functions++;
 		scan->counts->bytes += size;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "detect/locals.h"
 #include "detect/rules.h"
 #include "x86/access.h"
 
@@ -32,10 +33,12 @@ struct scanner {
 	unsigned int module_flags;
 	struct vec targets; /* of uint64_t: branches ahead, this function's */
 	struct vec guards; /* of uint64_t: guard variables, this function's */
+	struct locals locals; /* this function's */
 };
 
 struct scan_counts {
 	uint64_t rules[RULES]; /* instructions, by rule; [RULE_SITE]: sites */
+	uint64_t locals; /* of the sites: of locals others may reach */
 	uint64_t instructions;
 	uint64_t bytes;
 	uint64_t functions;
