@@ -84,6 +84,23 @@ is "a source file can be left out" \
 	"$(total sites --exclude struct_field.c --exclude target.h \
 		--exclude '_*' "$target")" 0
 
+# The owner of a local whose address a thread is given: by the stack pointer, by
+# the frame pointer, captured by a lambda, shared by a task of OpenMP.
+for local in local_counter:main local_lambda:run_both local_omp:share; do
+	name=${local%:*}
+	for variant in O2 nopie; do
+		"$RACEWATCH" sites --list "$T/$name.$variant" >"$work/out"
+		line=$(grep -n 'RACE: look' "$(source_of "$name")" |
+			cut -d : -f 1)
+		matches "$name.$variant: the local's own access is a site" \
+			"$work/out" \
+			"	${local#*:}	[^	]*:$line	[^	]*[(]%r[sb]p[)]"
+		[ "$(total locals "$T/$name.$variant")" -gt 0 ]
+		is "$name.$variant: such sites are counted apart" $? 0
+	done
+done
+is "without threads there are none" "$(total locals "$T/single.O2")" 0
+
 libc=$(ldd "$target" | sed -n 's/.*libc\.so.* => \([^ ]*\).*/\1/p')
 run sites --list "$libc"
 matches "of libc strtok_r is in" "$work/out" '	[_GI]*strtok_r	'
