@@ -278,8 +278,9 @@ static unsigned int function_distance(struct search *search,
 	return reach.distance;
 }
 
-bool creators_call(struct creators *creators, const struct module *module,
-		   uint64_t address, const struct insn_access *insn)
+unsigned int creators_call(struct creators *creators,
+			   const struct module *module, uint64_t address,
+			   const struct insn_access *insn)
 {
 	struct search search = {
 		.known = find_module(creators, module),
@@ -290,10 +291,9 @@ bool creators_call(struct creators *creators, const struct module *module,
 
 	if (!search.known ||
 	    (search.known->slots.count == 0 && !search.known->named))
-		return false;
+		return 0;
 	if (!insn->indirect)
-		return target_distance(&search, insn->target, CREATORS_DEPTH) >
-		       0;
+		return target_distance(&search, insn->target, CREATORS_DEPTH);
 	return insn->operand_count > 0 &&
 	       rules_fixed_address(address, insn, &insn->operands[0], &slot) &&
 	       is_creator_slot(&search, slot);

@@ -28,10 +28,12 @@ void creators_deinit(struct creators *creators);
 bool creators_name(const char *name);
 
 /*
- * Does the call at a file address of the module lead to a function that
- * creates threads, as far as it was looked? False when out of memory.
+ * How many calls it takes from the call at a file address of the module to the
+ * creation of a thread: 1 if it creates one itself; 0 if it does not, as far as
+ * it was looked, or when out of memory.
  */
-bool creators_call(struct creators *creators, const struct module *module,
-		   uint64_t address, const struct insn_access *insn);
+unsigned int creators_call(struct creators *creators,
+			   const struct module *module, uint64_t address,
+			   const struct insn_access *insn);
 
 #endif

@@ -30,7 +30,6 @@ void locals_begin(struct locals *locals, const struct module *module,
 		  uint64_t start, uint64_t end)
 {
 	locals->module = module;
-	locals->creates = false;
 	vec_clear(&locals->accesses);
 	frame_begin(&locals->frame, start, end);
 }
@@ -59,10 +58,11 @@ bool locals_step(struct locals *locals, const uint8_t *bytes, size_t size,
 	if (on_stack && !locals_note(locals, address, insn))
 		return false;
 	if (insn->flow == X86_FLOW_CALL && frame_passes(&locals->frame)) {
-		frame_pass(&locals->frame);
-		locals->creates = locals->creates ||
-				  creators_call(&locals->creators,
-						locals->module, address, insn);
+		unsigned int calls = creators_call(
+			&locals->creators, locals->module, address, insn);
+
+		if (calls > 0)
+			frame_pass(&locals->frame, calls == 1);
 	}
 	frame_step(&locals->frame, bytes, size, insn);
 	return true;
@@ -71,7 +71,7 @@ bool locals_step(struct locals *locals, const uint8_t *bytes, size_t size,
 void locals_settle(struct locals *locals)
 {
 	if (locals->accesses.count > 0)
-		frame_settle(&locals->frame, locals->creates);
+		frame_settle(&locals->frame);
 }
 
 bool locals_shared(const struct locals *locals, uint64_t address,

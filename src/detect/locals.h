@@ -2,9 +2,10 @@
 /*
  * Which accesses to a function's own stack are sampled: those to locals that
  * another thread may reach. These are locals whose address the function stores
- * outside its frame; and, in a function that creates threads (creators.h),
- * those whose address it passes to any call. Most locals whose address is
- * passed on are buffers and objects that no other thread ever sees.
+ * outside its frame; and those whose address it passes to a call that creates
+ * threads (creators.h), but for the first argument, which is where the new
+ * thread's handle goes. Most locals whose address is passed on are buffers and
+ * objects that no other thread ever sees.
  */
 #ifndef DETECT_LOCALS_H
 #define DETECT_LOCALS_H
@@ -22,7 +23,6 @@ struct locals {
 	const struct module *module; /* borrowed, of the function */
 	struct frame frame;
 	struct vec accesses; /* of struct locals_access, this function's */
-	bool creates; /* the function creates threads */
 };
 
 void locals_init(struct locals *locals);

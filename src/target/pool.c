@@ -221,6 +221,7 @@ void pool_queue(struct engine *engine, const struct wire_site *sites,
 	for (size_t i = 0; i < count; i++) {
 		const struct wire_site *site = &sites[i];
 
+		engine->pool.large |= (site->id & WIRE_ENTRY) != 0;
 		if (!ring_push(pool_ring_of(engine, site), site))
 			engine_return_site(engine, site->program, site->id,
 					   WIRE_LIFTED);

@@ -73,6 +73,7 @@ struct pool {
 	struct pool_ring once;
 	struct pool_ring spent; /* of these, hit while the program begins */
 	struct pool_hot hot[POOL_HOT_MAX];
+	bool large; /* entries of functions are armed: too many sites for all */
 	bool again; /* text untouched: the last one armed was of `fired` */
 	bool peeked; /* since the last stall */
 	uint32_t peeks_out; /* armed for a peek, and not hit */

@@ -15,6 +15,7 @@
 #include "sys/trace.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/onset.h"
 #include "target/thread.h"
 
 enum {
@@ -439,6 +440,16 @@ static void profile_fill(struct engine *engine, uint64_t now)
 	}
 }
 
+/*
+ * A small program that has just begun has all its sites armed: opening clocks
+ * would only keep it from going on.
+ */
+static bool profile_pays(const struct engine *engine, uint64_t now)
+{
+	return engine->profile.racing > 0 &&
+	       (engine->pool.large || !onset_is_recent(engine, now));
+}
+
 void profile_tick(struct engine *engine, uint64_t now)
 {
 	struct profile *profile = &engine->profile;
@@ -452,7 +463,7 @@ void profile_tick(struct engine *engine, uint64_t now)
 	profile_pace(engine, now);
 	if (profile->broke || (profile->resting && !profile->looking))
 		profile_leave_all(profile, now);
-	else if (!profile->refused && profile->racing > 0)
+	else if (!profile->refused && profile_pays(engine, now))
 		profile_fill(engine, now);
 	running_tell(&profile->running, &engine->channel, now);
 }

@@ -115,7 +115,7 @@ static void object_pass(struct frame *frame, int32_t start)
 	struct frame_object *object = object_at(frame, start);
 
 	if (object)
-		object->passed = true;
+		object->escapes = true;
 }
 
 /* The address is stored to where others may find it. */
@@ -338,10 +338,14 @@ bool frame_passes(const struct frame *frame)
 	return (frame->holds & arguments) != 0;
 }
 
-void frame_pass(struct frame *frame)
+void frame_pass(struct frame *frame, bool handle)
 {
+	uint16_t passed = frame->holds & arguments;
+
+	if (handle)
+		passed &= (uint16_t) ~(1u << X86_RDI);
 	for (uint8_t reg = 0; reg < 16; reg++) {
-		if (frame->holds & arguments & 1u << reg)
+		if (passed & 1u << reg)
 			object_pass(frame, frame->held[reg]);
 	}
 }
@@ -372,7 +376,7 @@ static bool settle_cells(struct frame *frame)
 	return changed;
 }
 
-void frame_settle(struct frame *frame, bool all)
+void frame_settle(struct frame *frame)
 {
 	for (unsigned int i = 0; i < frame->object_count; i++) {
 		struct frame_object *object = &frame->objects[i];
@@ -384,7 +388,6 @@ void frame_settle(struct frame *frame, bool all)
 		    frame->objects[i + 1].start < end)
 			end = frame->objects[i + 1].start;
 		object->end = end;
-		object->escapes |= all && object->passed;
 	}
 	while (settle_cells(frame))
 		;

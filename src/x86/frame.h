@@ -33,8 +33,8 @@ enum {
 struct frame_object {
 	int32_t start;
 	int32_t end; /* set by frame_settle() */
-	bool passed; /* its address is passed to a call */
-	bool escapes; /* ... or stored outside the frame */
+	/* its address is stored outside the frame, or see frame_pass() */
+	bool escapes;
 };
 
 /* A slot of the frame that the address of another one was stored to. */
@@ -91,14 +91,14 @@ void frame_step(struct frame *frame, const uint8_t *bytes, size_t size,
 /* Has the call now an address of the frame among its arguments? */
 bool frame_passes(const struct frame *frame);
 
-/* The call now is passed the addresses that it has as arguments. */
-void frame_pass(struct frame *frame);
-
 /*
- * After the last instruction: find the extents, and what escapes. all: also
- * that whose address is only passed to calls.
+ * The call now passes the addresses that it has as arguments to another thread.
+ * handle: not the first, which is where the thread's handle goes.
  */
-void frame_settle(struct frame *frame, bool all);
+void frame_pass(struct frame *frame, bool handle);
+
+/* After the last instruction: find the extents, and what escapes. */
+void frame_settle(struct frame *frame);
 
 /* Is one of these bytes in an object that escapes? */
 bool frame_escapes(const struct frame *frame, int32_t offset, uint32_t size);

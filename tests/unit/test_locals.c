@@ -117,6 +117,12 @@ PROBE(buffer, "subq $24, %rsp\n"
 	      "movq 8(%rsp), %rax\n"
 	      "addq $24, %rsp\n"
 	      "ret");
+/* where the new thread's handle goes */
+PROBE(handle, "subq $24, %rsp\n"
+	      "leaq 8(%rsp), %rdi\n"
+	      "xorl %ecx, %ecx\n" CREATE "movq 8(%rsp), %rax\n"
+	      "addq $24, %rsp\n"
+	      "ret");
 /* a pointer that does not leave the function */
 PROBE(inner, "subq $24, %rsp\n"
 	     "leaq 8(%rsp), %rax\n"
@@ -262,6 +268,7 @@ static void other_locals_are_left_out(void **state)
 	assert_int_equal(sites(*state, probe_buffer), 0);
 	assert_int_equal(sites(*state, probe_inner), 0);
 	assert_int_equal(sites(*state, probe_overwritten), 0);
+	assert_int_equal(sites(*state, probe_handle), 0);
 }
 
 static void an_object_ends(void **state)
