@@ -825,7 +825,9 @@ static void pool_fill(struct engine *engine, uint64_t now)
 		return;
 	pool_make_room(engine, now);
 	pool_arm_fresh(engine, pool_room_fresh(engine));
-	pool_arm_hot(engine, now, pool_room(engine));
+	/* what is met again and again would keep it from what runs once */
+	if (!onset_is_recent(engine, now))
+		pool_arm_hot(engine, now, pool_room(engine));
 }
 
 void pool_refill(struct engine *engine, uint64_t now)
