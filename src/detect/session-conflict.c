@@ -136,6 +136,28 @@ static struct error *session_judge(const struct session *session,
 		       : NULL;
 }
 
+static void session_clear_owned(struct session *session)
+{
+	for (size_t i = 0; i < session->watched.tallies.count; i++) {
+		struct tally *tally = vec_at(&session->watched.tallies, i);
+
+		tally->races = 0;
+	}
+}
+
+/* One more of its program. */
+static void session_count_owned(struct session *session,
+				const struct race *race)
+{
+	const uint64_t *at = map_get(&session->owners, session_pointer(race));
+	struct tally *tally;
+
+	if (!at)
+		return;
+	tally = vec_at(&session->watched.tallies, (size_t)*at);
+	tally->races++;
+}
+
 /*
  * Suppressions and verdicts change with what is seen: all are counted anew. Those
  * that are shown get their numbers; the others do at the end.
@@ -146,6 +168,7 @@ static void session_count(struct session *session)
 
 	counts->races = counts->races_known = 0;
 	counts->suppressed = counts->unlikely = 0;
+	session_clear_owned(session);
 	for (size_t i = 0; i < session->races.races.count; i++) {
 		struct race *race =
 			*(struct race **)vec_at(&session->races.races, i);
@@ -155,6 +178,7 @@ static void session_count(struct session *session)
 			dedupe_number(&session->races, race);
 		if (race_counts(race, session->config->ignore_unlikely)) {
 			counts->races++;
+			session_count_owned(session, race);
 			counts->races_known += race->status == STATUS_KNOWN;
 		}
 		if (race->suppressed.rule)
@@ -337,6 +361,22 @@ static void session_show_source(struct session *session,
 	sources_describe(sources, race, rights);
 }
 
+/* The race is one of the program's; without memory it is counted for none. */
+static void session_own(struct session *session, uint32_t id,
+			const struct race *race)
+{
+	const struct watched_program *program =
+		watched_program(&session->watched, id);
+	const char *path = program ? watched_path(program) : NULL;
+	size_t i;
+
+	if (!path)
+		return;
+	i = tally_find(&session->watched.tallies, path);
+	if (i != SIZE_MAX)
+		map_set(&session->owners, session_pointer(race), i);
+}
+
 static struct error *
 session_new_conflict(struct session *session,
 		     const struct conflict_context *context,
@@ -362,6 +402,8 @@ session_new_conflict(struct session *session,
 		return err;
 	}
 	err = dedupe_add(&session->races, race, &race, &found);
+	if (!err && found == DEDUPE_NEW)
+		session_own(session, conflict->sides[0].wire->program, race);
 	if (!err && found != DEDUPE_NEW)
 		err = session_verdict(session, race);
 	if (!err && found != DEDUPE_AGAIN)

@@ -85,14 +85,17 @@ static bool crash_was_asked(const struct session *session)
 
 /*
  * Of its children, a program may end many by signals, and mean it: theirs are
- * crashes only where they made them themselves.
+ * crashes only where they made them themselves, in a program that can race.
  */
 static bool crash_matters(const struct session *session,
 			  const struct wire_crash *wire)
 {
-	if (wire->side.present)
-		return true;
-	return wire->pid == session->counts.pid && !crash_was_asked(session);
+	const struct watched_program *program;
+
+	if (wire->pid == session->counts.pid)
+		return wire->side.present || !crash_was_asked(session);
+	program = watched_program(&session->watched, wire->side.program);
+	return wire->side.present && program && program->awake;
 }
 
 void session_crash(struct session *session, const void *payload, size_t size)

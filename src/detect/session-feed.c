@@ -59,9 +59,25 @@ static void session_forget(struct session *session, uint32_t program,
 
 void session_hurry_refresh(struct session *session)
 {
-	for (size_t i = 0; i < session->watched.programs.count; i++)
-		watched_timer_hurry(&watched_at(&session->watched, i)->maps,
-				    false);
+	for (size_t i = 0; i < session->watched.programs.count; i++) {
+		struct watched_program *program =
+			watched_at(&session->watched, i);
+
+		if (program->awake)
+			watched_timer_hurry(&program->maps, false);
+	}
+}
+
+/*
+ * Are the program's sites to be sent? What was asked for by name is made ready
+ * before its second thread comes, until another program is awake: what would be
+ * armed then is the other's.
+ */
+static bool session_feeds(const struct session *session,
+			  const struct watched_program *program)
+{
+	return program->pid != 0 &&
+	       (program->awake || (program->asked && !session->watched.woken));
 }
 
 /* Modules join the sampling set, as many as take a slice of time. */
@@ -122,15 +138,20 @@ static struct error *session_share(struct session *session, uint64_t now)
 	for (size_t i = 0; !err && processes->count > 1 && i < processes->count;
 	     i++) {
 		struct watched_process *process = vec_at(processes, i);
+		struct watched_program *program;
 
 		if (now < process->shared.due_ns)
 			continue;
 		vec_clear(&bytes);
 		err = session_tolerate(session,
-				       watched_shared(process, &bytes));
+				       watched_shared(&session->watched,
+						      process, &bytes));
 		if (bytes.count > 0)
 			channel_send(&session->channel, WIRE_SHARED,
 				     bytes.items, bytes.count);
+		program = watched_program(&session->watched, process->program);
+		if (program && process->shares)
+			watched_wake(&session->watched, program);
 	}
 	vec_deinit(&bytes);
 	return err;
@@ -186,7 +207,7 @@ static uint64_t session_wanted(const struct session *session)
 		const struct watched_program *program =
 			watched_at(&session->watched, i);
 
-		hungry += program->pid != 0 && !program->dry;
+		hungry += session_feeds(session, program) && !program->dry;
 	}
 	ahead += lacking;
 	if (ahead > FEED_QUEUE_MAX)
@@ -316,7 +337,7 @@ static struct error *session_feed_program(struct session *session,
 {
 	struct error *err = NULL;
 
-	if (program->pid == 0)
+	if (!session_feeds(session, program))
 		return NULL;
 	if (now >= program->maps.due_ns)
 		err = session_refresh(session, program);
@@ -358,7 +379,7 @@ uint64_t session_feed_due(const struct session *session)
 		const struct watched_program *program =
 			watched_at(&session->watched, i);
 
-		if (program->pid == 0)
+		if (!session_feeds(session, program))
 			continue;
 		if (session_joins(session, program, clock_now_ns()))
 			return 0;

@@ -146,11 +146,18 @@ static struct error *message_process(struct session *session,
 		  message.parent, message.program);
 	first = session->watched.programs.count == 0;
 	err = watched_began(&session->watched, &message, &program, &added);
-	if (!err && added)
+	if (err)
+		return err;
+	program->asked |= message.parent == 0;
+	if (message.threads > 1 || (program->asked && !session->config->argv))
+		watched_wake(&session->watched, program);
+	/* before the session begins; of others, when they are fed */
+	if (added && program->asked)
 		err = session_refresh(session, program);
 	if (err)
 		return err;
-	session_tell_foreign(session, image_rights(program->image));
+	if (program->asked || program->awake)
+		session_tell_foreign(session, image_rights(program->image));
 	if (first)
 		session_begin(session, program);
 	if (message.exec) {
@@ -187,6 +194,7 @@ static struct error *message_onset(struct session *session, const void *payload,
 	program->walk_ns = 0;
 	program->walk = (struct sampleset_walk){ .part = 0 };
 	program->entries = (struct sampleset_walk){ .part = 0 };
+	watched_wake(&session->watched, program);
 	/* libraries have come since it began */
 	return session_refresh(session, program);
 }
@@ -258,6 +266,7 @@ static struct error *message_sample(struct session *session,
 {
 	struct wire_sample sample;
 	struct watched_program *program;
+	bool taken;
 
 	if (!message_read(payload, size, &sample, sizeof(sample)) ||
 	    sample.outcome == WIRE_ABANDONED)
@@ -270,8 +279,10 @@ static struct error *message_sample(struct session *session,
 	program = watched_program(&session->watched, sample.program);
 	if (!program)
 		return NULL;
-	session->samples += sample.outcome != WIRE_PASSED &&
-			    sample.outcome != WIRE_PRIVATE;
+	taken = sample.outcome != WIRE_PASSED && sample.outcome != WIRE_PRIVATE;
+	session->samples += taken;
+	program->seen.samples += taken;
+	program->seen.stalled += sample.stalled;
 	if (sample.outcome == WIRE_PRIVATE)
 		sampler_found_private(&program->set.sampler, sample.id);
 	if (sample.stalled) {

@@ -130,10 +130,13 @@ bool session_own_first(const struct session *session,
  */
 void session_end_onset(struct session *session, struct watched_program *program)
 {
+	const struct wire_onset message = { .program = program->id };
+
 	if (program->onset_ns == 0)
 		return;
 	program->onset_ns = 0;
-	channel_send(&session->channel, WIRE_ONSET_SENT, NULL, 0);
+	channel_send(&session->channel, WIRE_ONSET_SENT, &message,
+		     sizeof(message));
 }
 
 /* Entries were sent to the tracer, or could not be. */

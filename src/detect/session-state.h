@@ -41,7 +41,6 @@ struct session_guide {
 enum { SESSION_GUIDED = 32 };
 
 struct rights;
-
 struct session {
 	const struct session_config *config;
 	const struct session_sink *sink;
@@ -72,6 +71,7 @@ struct session {
 	struct map seen; /* conflict.key to struct race * */
 	struct map
 		places; /* conflict_place() of either side to struct race * */
+	struct map owners; /* struct race * to its place in watched.tallies */
 	struct map settled; /* struct race * that need no more samples */
 	struct map tired; /* site to the stalls that ended in one of them */
 	/* site to the stalls that ended in synchronization; or never only so */

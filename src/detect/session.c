@@ -401,6 +401,7 @@ static void session_deinit(struct session *session)
 	dedupe_deinit(&session->races);
 	map_deinit(&session->seen);
 	map_deinit(&session->places);
+	map_deinit(&session->owners);
 	map_deinit(&session->settled);
 	map_deinit(&session->tired);
 	map_deinit(&session->synchronizing);
@@ -426,6 +427,7 @@ static struct error *session_spawn(struct session *session)
 		.pid_count = config->pid_count,
 		.held = config->held,
 		.follow = config->follow,
+		.rest_ns = config->rest_ns,
 		.no_aslr = config->no_aslr,
 		.backend = config->backend,
 		.text_untouched = config->text_untouched,
@@ -455,6 +457,16 @@ static void session_tell_coverage(struct session *session)
 				       entry->known, entry->sampled);
 	}
 	coverage_deinit(&coverage);
+}
+
+static void session_tell_programs(struct session *session)
+{
+	const struct vec *tallies = &session->watched.tallies;
+
+	watched_add_up(&session->watched);
+	for (size_t i = 0; session->sink->program && i < tallies->count; i++)
+		session->sink->program(session->sink->context,
+				       vec_at(tallies, i));
 }
 
 static void session_forgiven(int number)
@@ -527,6 +539,7 @@ static struct error *session_watch(struct session *session)
 	if (session->started_ns && session->sink->aimed)
 		session_tell_aims(session);
 	dedupe_number_all(&session->races);
+	session_tell_programs(session);
 	if (session->started_ns && session->sink->ended)
 		session->sink->ended(session->sink->context, &session->counts);
 	session_end_signals(session, &signals);

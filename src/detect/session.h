@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "detect/session-judge.h"
 #include "wire/message.h"
 
 struct error;
@@ -23,33 +24,17 @@ struct rules;
 struct sources;
 struct vec;
 
-/*
- * What is thought of a race beyond what was seen of it: whether it is
- * suppressed, and whether it is known. May be all NULL.
- */
-struct session_judge {
-	void *context;
-	/*
-	 * Set race->verdict, reason and grounds from its record: before it is
-	 * compared with others, and again whenever it was seen again.
-	 */
-	struct error *(*verdict)(void *context, struct race *race);
-	/*
-	 * Set race->status and race->suppressed of a new conflict, which may
-	 * still turn out to be the twin of a race; or look again at a race
-	 * that was suppressed. *ret_settled is set if nothing that is seen
-	 * later will change this, so that the race need not be sampled.
-	 */
-	struct error *(*race)(void *context, struct race *race, bool first,
-			      bool *ret_settled);
-};
-
 struct session_config {
 	char *const *argv; /* the command; NULL: attach to pids */
 	const int *pids; /* attach to these processes */
 	size_t pid_count;
 	const struct pidref *held; /* pid_count, of pids; NULL: not held */
 	enum wire_follow follow;
+	/*
+	 * What argv leaves behind is watched for so long after its end; 0: to
+	 * the end of all.
+	 */
+	uint64_t rest_ns;
 	bool no_aslr;
 	const char *backend;
 	bool text_untouched; /* see target/execpoint.h */
@@ -122,6 +107,8 @@ struct session_counts {
 	uint64_t cpu_ns; /* of the front end */
 };
 
+struct tally;
+
 struct session_sink {
 	void *context;
 	/*
@@ -158,6 +145,11 @@ struct session_sink {
 	 */
 	void (*covered)(void *context, const char *path, uint64_t known,
 			uint64_t sampled);
+	/*
+	 * Before `ended', of each program that had a second thread or samples,
+	 * by its executable; that with the most samples first.
+	 */
+	void (*program)(void *context, const struct tally *tally);
 	/*
 	 * Before `ended', of each place of config.at: the instructions that are
 	 * there, and samples at them; if there are none, why.

@@ -20,7 +20,7 @@ static const uint64_t TIMER_LAST_NS = 500 * CLOCK_NS_PER_MS;
 static const uint64_t SERVERS_LIMIT_NS = 10 * CLOCK_NS_PER_S;
 
 /* A message has room for no more; further mappings are not shared for us. */
-enum { WATCHED_SHARED_MAX = 20000 };
+enum { WATCHED_SHARED_MAX = 20000, WATCHED_WRITABLE_MAX = 1000 };
 
 void watched_timer_set(struct watched_timer *timer, bool changed)
 {
@@ -51,7 +51,9 @@ void watched_init(struct watched *watched, const struct rules *rules,
 		.seed = seed,
 		.programs = VEC_INIT(struct watched_program *),
 		.processes = VEC_INIT(struct watched_process),
+		.writable = VEC_INIT(struct shared_file),
 		.coverage = VEC_INIT(struct coverage),
+		.tallies = VEC_INIT(struct tally),
 	};
 }
 
@@ -96,7 +98,41 @@ void watched_deinit(struct watched *watched)
 		program_destroy(watched_at(watched, i));
 	vec_deinit(&watched->programs);
 	vec_deinit(&watched->processes);
+	vec_deinit(&watched->writable);
 	coverage_deinit(&watched->coverage);
+	tally_deinit(&watched->tallies);
+}
+
+const char *watched_path(const struct watched_program *program)
+{
+	const struct vec *modules = image_modules(program->image);
+
+	for (size_t i = 0; i < modules->count; i++) {
+		const struct module *module =
+			*(struct module **)vec_at(modules, i);
+
+		if (module->main)
+			return module->path;
+	}
+	return NULL;
+}
+
+/* Without memory it is missing from the list only. */
+static void watched_tally(struct watched *watched,
+			  const struct watched_program *program)
+{
+	const char *path = watched_path(program);
+
+	if (tally_is_told(&program->seen) &&
+	    !tally_add(&watched->tallies, path ? path : "?", &program->seen))
+		log_debug(LOG_DETECT, "figures of a program are lost");
+}
+
+void watched_add_up(struct watched *watched)
+{
+	for (size_t i = 0; i < watched->programs.count; i++)
+		watched_tally(watched, watched_at(watched, i));
+	tally_sort(&watched->tallies);
 }
 
 bool watched_coverage(const struct watched *watched, struct vec *coverage)
@@ -144,6 +180,7 @@ static void watched_drop(struct watched *watched,
 		if (watched_at(watched, i) != program)
 			continue;
 		sampleset_count_own(&program->set, &known, &sampled);
+		watched_tally(watched, program);
 		watched->sites_known_own += known;
 		watched->sites_sampled_own += sampled;
 		watched->own_incomplete |=
@@ -197,6 +234,13 @@ static struct error *watched_add_program(struct watched *watched, uint32_t id,
 	return NULL;
 }
 
+static void watched_note_threads(struct watched_program *program,
+				 const struct wire_process *message)
+{
+	if (program && message->threads > program->seen.threads)
+		program->seen.threads = message->threads;
+}
+
 struct error *watched_began(struct watched *watched,
 			    const struct wire_process *message,
 			    struct watched_program **ret, bool *ret_new)
@@ -206,6 +250,7 @@ struct error *watched_began(struct watched *watched,
 	struct watched_process added = { .pid = message->pid,
 					 .program = message->program };
 	uint32_t before = process ? process->program : message->program;
+	bool is_new = !process || before != message->program;
 
 	if (process)
 		*process = added;
@@ -215,9 +260,16 @@ struct error *watched_began(struct watched *watched,
 		watched_leave(watched, message->pid, before);
 	*ret = watched_program(watched, message->program);
 	*ret_new = !*ret;
-	return *ret ? NULL
-		    : watched_add_program(watched, message->program,
-					  message->pid, ret);
+	if (!*ret) {
+		struct error *err = watched_add_program(
+			watched, message->program, message->pid, ret);
+
+		if (err)
+			return err;
+	}
+	(*ret)->seen.processes += is_new;
+	watched_note_threads(*ret, message);
+	return NULL;
 }
 
 void watched_ended(struct watched *watched, const struct wire_process *message)
@@ -228,6 +280,8 @@ void watched_ended(struct watched *watched, const struct wire_process *message)
 
 		if (process->pid != message->pid)
 			continue;
+		watched_note_threads(watched_program(watched, process->program),
+				     message);
 		watched_leave(watched, process->pid, process->program);
 		vec_remove(&watched->processes, i);
 		return;
@@ -261,7 +315,40 @@ static bool append_bytes(struct vec *bytes, const void *data, size_t size)
 	return true;
 }
 
-static bool shared_message(int pid, const struct maps *maps, struct vec *bytes)
+static bool shared_is_writable(const struct watched *watched,
+			       const struct shared_file *file)
+{
+	for (size_t i = 0; i < watched->writable.count; i++) {
+		const struct shared_file *known = vec_at(&watched->writable, i);
+
+		if (known->inode == file->inode &&
+		    known->device == file->device)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Can what is mapped there change under those who have it mapped? Whoever has
+ * it for reading only is told so when he is looked at after who writes to it.
+ */
+static bool shared_changes(struct watched *watched,
+			   const struct map_entry *entry)
+{
+	const struct wire_shared place = map_place(entry);
+	const struct shared_file file = { place.device, place.inode };
+
+	if (shared_is_writable(watched, &file))
+		return true;
+	/* with too many, or no memory, those who only read it do without */
+	if (entry->write && watched->writable.count < WATCHED_WRITABLE_MAX &&
+	    !vec_push(&watched->writable, &file))
+		log_debug(LOG_DETECT, "a shared mapping is not kept");
+	return entry->write;
+}
+
+static bool shared_message(struct watched *watched, int pid,
+			   const struct maps *maps, struct vec *bytes)
 {
 	struct wire_shared_head head = { .pid = pid };
 	bool done = append_bytes(bytes, &head, sizeof(head));
@@ -272,7 +359,7 @@ static bool shared_message(int pid, const struct maps *maps, struct vec *bytes)
 		const struct map_entry *entry = vec_at(&maps->entries, i);
 		struct wire_shared shared = map_place(entry);
 
-		if (!map_is_shared(entry))
+		if (!map_is_shared(entry) || !shared_changes(watched, entry))
 			continue;
 		done = append_bytes(bytes, &shared, sizeof(shared));
 		head.count++;
@@ -282,7 +369,20 @@ static bool shared_message(int pid, const struct maps *maps, struct vec *bytes)
 	return done;
 }
 
-struct error *watched_shared(struct watched_process *process, struct vec *ret)
+void watched_wake(struct watched *watched, struct watched_program *program)
+{
+	if (program->awake)
+		return;
+	program->awake = true;
+	program->dry = program->aimed = false;
+	program->maps.due_ns = 0;
+	if (!program->asked)
+		program->begun_ns = clock_now_ns();
+	watched->woken = true;
+}
+
+struct error *watched_shared(struct watched *watched,
+			     struct watched_process *process, struct vec *ret)
 {
 	struct maps maps;
 	struct error *err;
@@ -290,12 +390,13 @@ struct error *watched_shared(struct watched_process *process, struct vec *ret)
 
 	maps_init(&maps);
 	err = maps_read(process->pid, &maps);
-	if (!err && !shared_message(process->pid, &maps, ret))
+	if (!err && !shared_message(watched, process->pid, &maps, ret))
 		err = error_nomem;
 	maps_deinit(&maps);
 	if (err == error_gone)
 		err = NULL;
 	told = hash_bytes(ret->items, ret->count);
+	process->shares = ret->count > sizeof(struct wire_shared_head);
 	watched_timer_set(&process->shared, told != process->told);
 	if (err || told == process->told)
 		vec_clear(ret);

@@ -14,6 +14,7 @@
 
 #include "base/vec.h"
 #include "detect/sampleset.h"
+#include "detect/tally.h"
 #include "wire/message.h"
 
 struct error;
@@ -49,6 +50,14 @@ struct watched_program {
 	uint64_t walk_ns; /* when the next one begins */
 	/* the same over functions that are not known to run */
 	struct sampleset_walk entries;
+	/*
+	 * Another thread can reach what its threads access: it has a second
+	 * one, or memory that another process has too. Until then nothing of
+	 * it is armed, and what was not asked for by name is not even read.
+	 */
+	bool awake;
+	struct tally seen; /* its path and races are not kept here */
+	bool asked; /* a process that runs it was asked for by name */
 	bool threaded; /* its second thread has begun */
 	/* until then its first threads wait for the end of one; 0: no */
 	uint64_t onset_ns;
@@ -59,6 +68,12 @@ struct watched_process {
 	uint32_t program;
 	struct watched_timer shared; /* its shared memory */
 	uint64_t told; /* a digest of what the tracer was told of that */
+	bool shares; /* there was some */
+};
+
+/* What is mapped shared. */
+struct shared_file {
+	uint64_t device, inode;
 };
 
 struct watched {
@@ -71,11 +86,14 @@ struct watched {
 	 */
 	struct vec programs;
 	struct vec processes; /* of struct watched_process */
+	bool woken; /* a program became awake (watched_wake()) */
+	struct vec writable; /* of struct shared_file: mapped so by someone */
 	/* of programs that were dropped */
 	uint64_t sites_sampled, sites_known;
 	uint64_t sites_sampled_own, sites_known_own;
 	bool own_incomplete; /* not all functions of one's own were decoded */
 	struct vec coverage; /* of struct coverage */
+	struct vec tallies; /* of struct tally, of those and of others */
 };
 
 void watched_init(struct watched *watched, const struct rules *rules,
@@ -95,6 +113,12 @@ struct watched_program *watched_program(const struct watched *watched,
 /* Add the sites of all programs, by module. False when out of memory. */
 bool watched_coverage(const struct watched *watched, struct vec *coverage);
 
+/* The path of the program's executable, or NULL if it was never read. */
+const char *watched_path(const struct watched_program *program);
+
+/* At the end, once: add what was seen of those that were not dropped. */
+void watched_add_up(struct watched *watched);
+
 /*
  * A process is watched, or has become another program: *ret is the program it
  * runs, and *ret_new whether that has just begun to be watched.
@@ -105,12 +129,17 @@ struct error *watched_began(struct watched *watched,
 
 void watched_ended(struct watched *watched, const struct wire_process *message);
 
+/* Another thread can reach its memory: it is to be read now. */
+void watched_wake(struct watched *watched, struct watched_program *program);
+
 /*
  * Read the shared memory of the process, as a WIRE_SHARED message (of bytes)
- * in *ret, which stays empty if it is as it was. A process that has just ended
- * shares nothing.
+ * in *ret, which stays empty if it is as it was. What no process has mapped
+ * for writing does not count, as files that a library maps for reading. A
+ * process that has just ended shares nothing.
  */
-struct error *watched_shared(struct watched_process *process, struct vec *ret);
+struct error *watched_shared(struct watched *watched,
+			     struct watched_process *process, struct vec *ret);
 
 /*
  * Have two processes the same memory at these addresses, by their maps as they

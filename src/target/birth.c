@@ -14,12 +14,14 @@
 #include "sys/memory.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
+#include "target/announce.h"
 #include "target/breakpoint.h"
 #include "target/creation.h"
 #include "target/death.h"
 #include "target/engine.h"
 #include "target/hold.h"
 #include "target/onset.h"
+#include "target/privileged.h"
 #include "target/release.h"
 #include "target/sigstate.h"
 #include "target/step.h"
@@ -347,8 +349,10 @@ void birth_announced(struct engine *engine, struct thread *creator,
 	/* where nothing is armed, it shows its parent's DR7 */
 	child->watch.shows_parent = creator->watch.control != 0;
 	sigstate_newborn(engine, child, creator);
-	if (home == creator->process)
+	if (home == creator->process) {
+		announce_thread(engine, home);
 		onset_begin(engine, creator);
+	}
 	birth_meet_orphan(engine, tid);
 }
 
@@ -380,8 +384,7 @@ static void birth_mend_signals(struct engine *engine, struct thread *thread)
  * The child has an address space of its own from now on, in which the same
  * program runs. False: out of memory, it is clean and to be let go.
  */
-static bool birth_follow(struct engine *engine, struct process *process,
-			 pid_t parent)
+static bool birth_follow(struct engine *engine, struct process *process)
 {
 	struct addrspace *space;
 	struct error *err = engine_fork_space(engine, process, &space);
@@ -400,7 +403,7 @@ static bool birth_follow(struct engine *engine, struct process *process,
 	addrspace_release(process->space);
 	process->space = space;
 	process->role = PROCESS_WATCHED;
-	engine_announce(engine, process, parent, false);
+	announce_begin(engine, process);
 	return true;
 }
 
@@ -419,8 +422,7 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 		birth_mend_signals(engine, thread);
 		if (engine->phase == ENGINE_WATCHING &&
 		    engine->follow != WIRE_FOLLOW_NONE &&
-		    birth_follow(engine, thread->process,
-				 thread->process->parent))
+		    birth_follow(engine, thread->process))
 			break;
 		birth_clean_copy(engine, thread);
 		birth_forget_signals(thread->process);
@@ -472,8 +474,11 @@ static void birth_reset_thread(struct engine *engine, struct thread *thread)
 static void birth_take_space(struct engine *engine, struct process *process,
 			     struct addrspace *space)
 {
+	announce_end(engine, process);
 	engine_leave_space(engine, process);
 	process->space = space;
+	process->threads_most = (uint32_t)process->threads.count;
+	process->waited = false;
 	death_forget(process);
 	/* what it ignored it still ignores, and handlers are gone (execve(2)) */
 	process->trap_caught = false;
@@ -580,8 +585,11 @@ void birth_exec(struct engine *engine, struct thread *thread)
 		return;
 	}
 	process->role = PROCESS_WATCHED;
+	privileged_check(engine, process);
 	if (starting)
 		engine->phase = ENGINE_WATCHING;
+	else if (watched)
+		announce_exec(engine, process);
 	else
-		engine_announce(engine, process, process->parent, watched);
+		announce_begin(engine, process);
 }

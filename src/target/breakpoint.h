@@ -20,6 +20,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "sys/memory.h"
+#include "target/onset.h"
 #include "wire/message.h"
 
 struct breakpoint;
@@ -63,6 +64,7 @@ struct breakpoint {
 struct program_text {
 	uint32_t program; /* its number; see wire/message.h */
 	struct vec spaces; /* of struct addrspace *; one at least */
+	struct onset onset; /* of its first threads */
 	/*
 	 * not NULL: nothing is ever written to the text; what is armed is in
 	 * debug registers

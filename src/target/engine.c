@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "target/announce.h"
 #include "target/breakpoint.h"
 #include "target/release.h"
 #include "target/thread.h"
@@ -96,6 +97,8 @@ struct error *engine_add_thread(struct engine *engine, struct process *process,
 		thread_destroy(engine, thread);
 		return error_nomem;
 	}
+	if (process->threads.count > process->threads_most)
+		process->threads_most = (uint32_t)process->threads.count;
 	if (process->role == PROCESS_WATCHED &&
 	    process->threads.count > engine->stats.threads_most)
 		engine->stats.threads_most = (uint32_t)process->threads.count;
@@ -191,31 +194,6 @@ void engine_leave_space(struct engine *engine, struct process *process)
 	addrspace_release(space);
 }
 
-void engine_announce(struct engine *engine, struct process *process,
-		     pid_t parent, bool exec)
-{
-	struct wire_process message = { .pid = process->pid,
-					.parent = parent,
-					.program =
-						process->space->text->program,
-					.exec = exec };
-
-	process->announced = channel_send(&engine->channel, WIRE_PROCESS,
-					  &message, sizeof(message));
-}
-
-static void engine_announce_end(struct engine *engine,
-				const struct process *process)
-{
-	struct wire_process message = {
-		.pid = process->pid, .program = process->space->text->program
-	};
-
-	if (process->announced)
-		channel_send(&engine->channel, WIRE_PROCESS_ENDED, &message,
-			     sizeof(message));
-}
-
 size_t engine_watched_count(const struct engine *engine)
 {
 	size_t count = 0;
@@ -268,7 +246,7 @@ size_t engine_armed(const struct engine *engine)
 
 void engine_remove_process(struct engine *engine, struct process *process)
 {
-	engine_announce_end(engine, process);
+	announce_end(engine, process);
 	for (size_t i = 0; i < engine->processes.count; i++) {
 		if (engine_process_at(engine, i) == process) {
 			vec_remove(&engine->processes, i);

@@ -18,7 +18,6 @@
 #include "target/execpoint.h"
 #include "target/load.h"
 #include "target/moment.h"
-#include "target/onset.h"
 #include "target/pool.h"
 #include "target/process.h"
 #include "target/profile.h"
@@ -62,9 +61,12 @@ struct engine {
 	unsigned int unannounced;
 	bool stuck; /* a request was refused: all is to be let go */
 	enum wire_follow follow;
+	uint64_t rest_ns; /* see struct session_config */
+	uint64_t rest_until_ns; /* the first process has ended; 0: not */
 	uint32_t programs; /* numbers given so far */
 	uint16_t last_tag; /* given to an address space */
 	uint32_t creations; /* kept now (creation.h) */
+	bool privileged_told; /* that one runs without its privileges */
 	bool orphans_left; /* some were let go: may yet be announced */
 	/* stops waited for out of turn (writer.h), to be handled first */
 	struct vec early; /* of struct stop_reason */
@@ -74,7 +76,7 @@ struct engine {
 	struct stalls stalls;
 	struct load load;
 	struct moment moment;
-	struct onset onset;
+	uint32_t onsets; /* of programs whose first threads wait (onset.h) */
 	struct pool pool;
 	struct profile profile;
 	struct rng rng;
@@ -137,10 +139,6 @@ struct error *engine_fork_space(struct engine *engine,
  * there, unless somebody else is, goes back to the front end.
  */
 void engine_leave_space(struct engine *engine, struct process *process);
-
-/* Tell the front end that the process is watched from now on. */
-void engine_announce(struct engine *engine, struct process *process,
-		     pid_t parent, bool exec);
 
 /*
  * Watched processes; how many breakpoints of the pool are in their text, and

@@ -54,6 +54,8 @@ static void event_first_ended(struct engine *engine,
 {
 	engine->first_ended = true;
 	engine->first_status = stop->raw;
+	if (engine->rest_ns != 0)
+		engine->rest_until_ns = clock_now_ns() + engine->rest_ns;
 	event_check_ended(engine);
 }
 

@@ -21,33 +21,39 @@ static const uint64_t ONSET_RECENT_NS = 100 * CLOCK_NS_PER_MS;
 /* Threads for which what has run is armed again; each of them costs stops. */
 enum { ONSET_BIRTHS_MAX = 4 };
 
+static struct onset *onset_of(const struct process *process)
+{
+	return &process->space->text->onset;
+}
+
 static void onset_rearm(struct engine *engine, struct process *process)
 {
+	struct onset *onset = onset_of(process);
+
 	if (process->role != PROCESS_WATCHED ||
 	    engine->phase != ENGINE_WATCHING ||
-	    engine->onset.births == ONSET_BIRTHS_MAX ||
-	    !onset_is_recent(engine, clock_now_ns()))
+	    onset->births == ONSET_BIRTHS_MAX ||
+	    !onset_is_recent(process->space->text, clock_now_ns()))
 		return;
-	engine->onset.births++;
+	onset->births++;
 	stalls_end_once(engine);
 	sigstate_settle_young(engine, process);
-	pool_rearm_spent(engine);
+	pool_rearm_spent(engine, process->space->text->program);
 }
 
 void onset_begin(struct engine *engine, struct thread *creator)
 {
 	struct process *process = creator->process;
+	struct onset *onset = onset_of(process);
 	struct wire_onset message = {
 		.program = process->space->text->program,
 	};
-	struct onset *onset = &engine->onset;
 
-	/* another program has a beginning of its own, however soon it comes */
-	if (message.program < onset->programs) {
+	if (onset->had) {
 		onset_rearm(engine, process);
 		return;
 	}
-	if (engine->pool.params.onset_ns == 0 || onset->begun_ns != 0 ||
+	if (engine->pool.params.onset_ns == 0 ||
 	    engine->phase != ENGINE_WATCHING ||
 	    process->role != PROCESS_WATCHED || process->threads.count != 2 ||
 	    creator->vforking)
@@ -56,53 +62,86 @@ void onset_begin(struct engine *engine, struct thread *creator)
 	if (!channel_send(&engine->channel, WIRE_ONSET, &message,
 			  sizeof(message)))
 		return;
-	onset->programs = message.program + 1;
+	onset->had = true;
 	onset->begun_ns = clock_now_ns();
-	onset->births = 0;
-	engine->pool.spent.count = 0;
+	pool_forget_spent(engine, message.program);
 	onset->maker = creator->tid;
-	onset->sent = false;
+	engine->onsets++;
 	hold_begin(engine, &onset->creator, creator);
 }
 
 void onset_newborn(struct engine *engine, struct thread *thread)
 {
-	struct onset *onset = &engine->onset;
+	struct onset *onset = onset_of(thread->process);
 
 	if (onset->creator.thread && !onset->newborn.thread &&
 	    onset->creator.thread->process == thread->process)
 		hold_begin(engine, &onset->newborn, thread);
 }
 
-bool onset_holds(const struct engine *engine, const struct thread *thread)
+bool onset_holds(const struct thread *thread)
 {
-	return thread->hold && (thread->hold == &engine->onset.creator ||
-				thread->hold == &engine->onset.newborn);
+	const struct onset *onset;
+
+	if (!thread->hold)
+		return false;
+	onset = onset_of(thread->process);
+	return thread->hold == &onset->creator ||
+	       thread->hold == &onset->newborn;
 }
 
-bool onset_is_recent(const struct engine *engine, uint64_t now)
+bool onset_is_recent(const struct program_text *text, uint64_t now)
 {
-	return now < engine->onset.recent_ns;
+	return now < text->onset.recent_ns;
 }
 
-bool onset_makes(const struct engine *engine, const struct thread *thread,
-		 uint64_t now)
+bool onset_any_is_recent(const struct engine *engine, uint64_t now)
 {
-	return thread->tid == engine->onset.maker &&
-	       onset_is_recent(engine, now);
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *process = engine_process_at(engine, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    onset_is_recent(process->space->text, now))
+			return true;
+	}
+	return false;
+}
+
+bool onset_makes(const struct thread *thread, uint64_t now)
+{
+	return thread->tid == onset_of(thread->process)->maker &&
+	       onset_is_recent(thread->process->space->text, now);
+}
+
+/* A process whose program's first threads wait, from there on; or NULL. */
+static struct process *onset_next(const struct engine *engine, size_t *i)
+{
+	while (engine->onsets > 0 && *i < engine->processes.count) {
+		struct process *process = engine_process_at(engine, (*i)++);
+
+		if (process->role == PROCESS_WATCHED &&
+		    onset_of(process)->begun_ns != 0)
+			return process;
+	}
+	return NULL;
 }
 
 void onset_sent(struct engine *engine, const void *payload, size_t size)
 {
-	(void)payload;
-	(void)size;
-	engine->onset.sent = true;
+	const struct wire_onset *message = payload;
+	struct process *process;
+
+	if (size != sizeof(*message))
+		return;
+	for (size_t i = 0; (process = onset_next(engine, &i));) {
+		if (process->space->text->program == message->program)
+			onset_of(process)->sent = true;
+	}
 }
 
-static void onset_finish(struct engine *engine, uint64_t now)
+static void onset_finish(struct engine *engine, struct onset *onset,
+			 uint64_t now)
 {
-	struct onset *onset = &engine->onset;
-
 	log_debug(LOG_TARGET, "the first threads waited for %.1f ms",
 		  (double)(now - onset->begun_ns) / CLOCK_NS_PER_MS);
 	engine->load.budget.lost_ns += (double)(now - onset->begun_ns);
@@ -117,29 +156,61 @@ static void onset_finish(struct engine *engine, uint64_t now)
 	hold_release(engine, &onset->newborn);
 }
 
-/* Nothing is kept waiting for its place in the text. */
-static bool onset_armed(const struct engine *engine)
+/* When the time of those that wait is over at the latest. */
+static uint64_t onset_until_ns(const struct engine *engine,
+			       const struct onset *onset)
 {
-	return engine->onset.sent && engine->pool.once.count == 0;
+	return onset->begun_ns + engine->pool.params.onset_ns;
+}
+
+/* Nothing is kept waiting for its place in the program's text. */
+static bool onset_armed(const struct engine *engine,
+			const struct process *process)
+{
+	return onset_of(process)->sent &&
+	       !pool_waits_once(&engine->pool, process->space->text->program);
 }
 
 void onset_tick(struct engine *engine, uint64_t now)
 {
-	if (engine->onset.begun_ns != 0 &&
-	    (onset_armed(engine) || now >= onset_next_ns(engine)))
-		onset_finish(engine, now);
+	struct process *process;
+	uint32_t waiting = 0;
+
+	for (size_t i = 0; (process = onset_next(engine, &i));) {
+		struct onset *onset = onset_of(process);
+
+		if (onset_armed(engine, process) ||
+		    now >= onset_until_ns(engine, onset))
+			onset_finish(engine, onset, now);
+		waiting += onset->begun_ns != 0;
+	}
+	/* those that have ended with their program wait no more */
+	engine->onsets = waiting;
 }
 
 uint64_t onset_next_ns(const struct engine *engine)
 {
-	return engine->onset.begun_ns != 0
-		       ? engine->onset.begun_ns + engine->pool.params.onset_ns
-		       : UINT64_MAX;
+	const struct process *process;
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; (process = onset_next(engine, &i));) {
+		uint64_t until = onset_until_ns(engine, onset_of(process));
+
+		next = until < next ? until : next;
+	}
+	return next;
 }
 
 void onset_end(struct engine *engine)
 {
-	engine->onset.begun_ns = 0;
-	hold_drop(&engine->onset.creator);
-	hold_drop(&engine->onset.newborn);
+	struct process *process;
+
+	for (size_t i = 0; (process = onset_next(engine, &i));) {
+		struct onset *onset = onset_of(process);
+
+		onset->begun_ns = 0;
+		hold_drop(&onset->creator);
+		hold_drop(&onset->newborn);
+	}
+	engine->onsets = 0;
 }

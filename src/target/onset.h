@@ -9,7 +9,8 @@
  * they are in the text, and no longer than that time.
  *
  * It is not a stall: nothing is watched. The time counts as lost, but is not
- * to be earned before the first stalls, which it is for.
+ * to be earned before the first stalls, which it is for. Each program has one
+ * of its own (program_text.onset); several may wait at a time.
  */
 #ifndef TARGET_ONSET_H
 #define TARGET_ONSET_H
@@ -22,15 +23,16 @@
 #include "target/hold.h"
 
 struct engine;
+struct program_text;
 struct thread;
 
 struct onset {
 	struct hold creator, newborn;
+	bool had; /* it has begun, or is over */
 	uint64_t begun_ns; /* 0: nobody waits */
 	uint64_t recent_ns; /* the program is still beginning until then */
 	pid_t maker; /* the creator, also when it waits no more */
 	int births; /* of threads since then that had sites armed again */
-	uint32_t programs; /* that have had theirs: those with lower numbers */
 	bool sent; /* all sites are with us */
 };
 
@@ -47,17 +49,18 @@ void onset_begin(struct engine *engine, struct thread *creator);
 void onset_newborn(struct engine *engine, struct thread *thread);
 
 /* Does the thread wait so? */
-bool onset_holds(const struct engine *engine, const struct thread *thread);
+bool onset_holds(const struct thread *thread);
 
-/* Have the first threads of a program begun to run only lately? */
-bool onset_is_recent(const struct engine *engine, uint64_t now);
+/* Have the first threads of the program begun to run only lately? */
+bool onset_is_recent(const struct program_text *text, uint64_t now);
+/* The same of any program that is watched. */
+bool onset_any_is_recent(const struct engine *engine, uint64_t now);
 
 /*
  * Does it make the program's first threads? Its stall does not end that of one
  * that it has made, which waits to meet those that it will make.
  */
-bool onset_makes(const struct engine *engine, const struct thread *thread,
-		 uint64_t now);
+bool onset_makes(const struct thread *thread, uint64_t now);
 
 /* WIRE_ONSET_SENT. */
 void onset_sent(struct engine *engine, const void *payload, size_t size);

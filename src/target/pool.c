@@ -80,6 +80,14 @@ static bool pool_runs(const struct process *process, uint32_t program)
 	       process->space->text->program == program;
 }
 
+/* Can any other thread reach what the process's threads access? */
+bool pool_may_race(const struct engine *engine, const struct process *process)
+{
+	return process->threads.count > 1 ||
+	       (process->space->shared.count > 0 &&
+		engine_watched_count(engine) > 1);
+}
+
 /* The address space of a process that runs the program, or NULL. */
 static struct addrspace *pool_space(const struct engine *engine,
 				    uint32_t program)
@@ -237,6 +245,15 @@ static bool pool_keep(struct engine *engine, const struct wire_site *site)
 	       ring_push(&engine->pool.fired, site);
 }
 
+/* Is its program beginning? */
+static bool pool_is_recent(const struct engine *engine,
+			   const struct wire_site *site)
+{
+	const struct addrspace *space = pool_space(engine, site->program);
+
+	return space && onset_is_recent(space->text, clock_now_ns());
+}
+
 void pool_fired(struct engine *engine, const struct wire_site *site)
 {
 	struct pool *pool = &engine->pool;
@@ -251,7 +268,7 @@ void pool_fired(struct engine *engine, const struct wire_site *site)
 	if (site->id & WIRE_AIMED)
 		pool->aimed_ns = clock_now_ns();
 	if (site->once && !(site->id & WIRE_ENTRY) &&
-	    onset_is_recent(engine, clock_now_ns()))
+	    pool_is_recent(engine, site))
 		ring_push(&pool->spent, site);
 	if (!pool_keep(engine, site))
 		engine_return_site(engine, site->program, site->id, WIRE_FIRED);
@@ -386,13 +403,6 @@ void pool_found_alone(struct pool *pool, bool alone, uint64_t now)
 	pool->retry_ns = now + pool->alone_ns;
 }
 
-bool pool_may_race(const struct engine *engine, const struct process *process)
-{
-	return process->threads.count > 1 ||
-	       (process->space->shared.count > 0 &&
-		engine_watched_count(engine) > 1);
-}
-
 /*
  * Have all threads that would trap there again and again left? Is it in
  * nobody's handler of SIGTRAP?
@@ -502,9 +512,23 @@ static enum wire_returned_why pool_try(struct engine *engine,
 	return why;
 }
 
+/* The same, unless nothing can race with any of those that run it. */
+static struct addrspace *pool_racing_space(const struct engine *engine,
+					   uint32_t program)
+{
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *process = engine_process_at(engine, i);
+
+		if (pool_runs(process, program) &&
+		    pool_may_race(engine, process))
+			return process->space;
+	}
+	return NULL;
+}
+
 static bool pool_arm(struct engine *engine, const struct wire_site *site)
 {
-	struct addrspace *space = pool_space(engine, site->program);
+	struct addrspace *space = pool_racing_space(engine, site->program);
 	enum wire_returned_why why = space ? pool_try(engine, space, site)
 					   : WIRE_LIFTED;
 
@@ -826,7 +850,7 @@ static void pool_fill(struct engine *engine, uint64_t now)
 	pool_make_room(engine, now);
 	pool_arm_fresh(engine, pool_room_fresh(engine));
 	/* what is met again and again would keep it from what runs once */
-	if (!onset_is_recent(engine, now))
+	if (!onset_any_is_recent(engine, now))
 		pool_arm_hot(engine, now, pool_room(engine));
 }
 
@@ -847,12 +871,35 @@ bool pool_rearm_passed(struct pool *pool, const struct wire_site *site,
 	return ring_push(&pool->once, &again);
 }
 
-void pool_rearm_spent(struct engine *engine)
+bool pool_waits_once(const struct pool *pool, uint32_t program)
+{
+	const struct pool_ring *ring = &pool->once;
+
+	for (size_t i = 0; i < ring->count; i++) {
+		if (ring->sites[(ring->head + i) % ring->capacity].program ==
+		    program)
+			return true;
+	}
+	return false;
+}
+
+void pool_forget_spent(struct engine *engine, uint32_t program)
+{
+	const struct wire_range all = { 0, UINT64_MAX, program };
+
+	ring_forget(&engine->pool.spent, &all);
+}
+
+void pool_rearm_spent(struct engine *engine, uint32_t program)
 {
 	struct pool *pool = &engine->pool;
 
-	while (pool->spent.count > 0)
-		ring_push(&pool->once, ring_pop(&pool->spent));
+	for (size_t n = pool->spent.count; n > 0; n--) {
+		struct wire_site site = *ring_pop(&pool->spent);
+
+		ring_push(site.program == program ? &pool->once : &pool->spent,
+			  &site);
+	}
 	pool->retry_ns = 0;
 	pool_refill(engine, clock_now_ns());
 }

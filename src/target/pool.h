@@ -116,7 +116,12 @@ void pool_fired(struct engine *engine, const struct wire_site *site);
  * A thread was born while its program begins: what ran for the first time
  * before that is armed again, since the thread was not there to race.
  */
-void pool_rearm_spent(struct engine *engine);
+void pool_rearm_spent(struct engine *engine, uint32_t program);
+/* What is kept for that, of the program. */
+void pool_forget_spent(struct engine *engine, uint32_t program);
+
+/* Is a site of the program that is to be armed once not yet in the text? */
+bool pool_waits_once(const struct pool *pool, uint32_t program);
 
 /*
  * The hit of a site that is armed once is of no use: arm it again, when the

@@ -58,6 +58,9 @@ struct process {
 	uint64_t syscall_address; /* of a syscall instruction; 0: unknown */
 	uint64_t armed_ns; /* when breakpoints were last set */
 	bool announced; /* the front end knows of it */
+	bool waited; /* it has lived through a tick (announce.h) */
+	bool execed; /* its program is another one, which was not told yet */
+	uint32_t threads_most; /* at a time, since it runs its program */
 	bool ever_armed; /* they have been */
 	struct death *death; /* of what it may die (death.h); or NULL */
 };

@@ -447,7 +447,7 @@ static void profile_fill(struct engine *engine, uint64_t now)
 static bool profile_pays(const struct engine *engine, uint64_t now)
 {
 	return engine->profile.racing > 0 &&
-	       (engine->pool.large || !onset_is_recent(engine, now));
+	       (engine->pool.large || !onset_any_is_recent(engine, now));
 }
 
 void profile_tick(struct engine *engine, uint64_t now)

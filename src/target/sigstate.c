@@ -251,7 +251,7 @@ bool sigstate_refresh(struct engine *engine, struct thread *thread)
 	 * on its way over a breakpoint, it has a mask of ours for a moment;
 	 * in pthread_create(3), one of the library's
 	 */
-	if (certain && !onset_holds(engine, thread) &&
+	if (certain && !onset_holds(thread) &&
 	    (!thread->step || !signals->known))
 		sigstate_take_mask(thread, status.blocked, now);
 	else
@@ -318,10 +318,11 @@ static bool sigstate_visit_due(struct engine *engine, struct thread *thread,
 static bool sigstate_visit_settled(struct engine *engine, struct thread *thread,
 				   uint64_t now, void *data)
 {
+	(void)engine;
 	(void)now;
 	(void)data;
 	return thread->signals.settled || thread->state == THREAD_GONE ||
-	       thread->newborn || onset_holds(engine, thread);
+	       thread->newborn || onset_holds(thread);
 }
 
 void sigstate_settle_young(struct engine *engine, struct process *process)

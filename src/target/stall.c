@@ -510,9 +510,11 @@ static void stall_begin(struct engine *engine, struct stall *stall)
  * gets somewhere new.
  */
 static struct stall *stall_lesser(const struct engine *engine,
+				  const struct thread *thread,
 				  const struct wire_site *site, uint64_t now)
 {
-	bool beginning = site->once && onset_is_recent(engine, now);
+	bool beginning = site->once &&
+			 onset_is_recent(thread->process->space->text, now);
 
 	for (size_t i = 0;
 	     wire_site_apart(site) && i < engine->stalls.list.count; i++) {
@@ -532,10 +534,11 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 	const struct wire_site *site = &breakpoint->site;
 	bool room = stall_has_room(engine);
 	uint64_t now = clock_now_ns();
-	struct stall *lesser = room ? NULL : stall_lesser(engine, site, now);
+	struct stall *lesser = room ? NULL
+				    : stall_lesser(engine, thread, site, now);
 
 	if (pool_passes(&engine->pool, breakpoint, now) ||
-	    (lesser && site->once && onset_makes(engine, thread, now) &&
+	    (lesser && site->once && onset_makes(thread, now) &&
 	     pool_rearm_passed(&engine->pool, site, now)))
 		return false;
 	if (now < thread->rests_until_ns) {

@@ -22,6 +22,7 @@
 #include "sys/perfwatch.h"
 #include "sys/pidref.h"
 #include "sys/wait.h"
+#include "target/announce.h"
 #include "target/backend.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
@@ -188,9 +189,27 @@ static void tracer_send_returned(struct engine *engine)
 	vec_remove_first(returned, sent);
 }
 
+/*
+ * Where a thread comes or goes, modules may have. Processes with one thread
+ * come and go for other reasons.
+ */
+static uint32_t tracer_threads(const struct engine *engine)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *process = engine_process_at(engine, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    (process->parent == 0 || process->threads_most > 1))
+			count += process->threads.count;
+	}
+	return (uint32_t)count;
+}
+
 static void tracer_send_threads(struct engine *engine)
 {
-	struct wire_threads message = { .count = engine_thread_count(engine) };
+	struct wire_threads message = { .count = tracer_threads(engine) };
 
 	if (message.count == engine->thread_count_sent)
 		return;
@@ -226,6 +245,26 @@ static uint64_t tracer_tick_ns(const struct engine *engine)
 						: TRACER_TICK_NS;
 }
 
+static struct error *tracer_rest_left(size_t count)
+{
+	return error_create(ERROR_OTHER,
+			    "the command has ended, and %zu process%s that it "
+			    "left behind run%s on unwatched: --follow all "
+			    "watches %s to the end",
+			    count, count == 1 ? "" : "es",
+			    count == 1 ? "s" : "", count == 1 ? "it" : "them");
+}
+
+/* The command's end is the end, whatever runs on in the background. */
+static void tracer_check_rest(struct engine *engine, uint64_t now)
+{
+	if (engine->rest_until_ns == 0 || now < engine->rest_until_ns ||
+	    engine->phase != ENGINE_WATCHING || engine->ended)
+		return;
+	engine_note(engine, tracer_rest_left(engine_watched_count(engine)));
+	engine_release(engine);
+}
+
 static void tracer_tick(struct engine *engine)
 {
 	uint64_t now = clock_now_ns();
@@ -243,10 +282,13 @@ static void tracer_tick(struct engine *engine)
 		profile_tick(engine, now);
 	if (ticked) {
 		engine->next_tick_ns = now + tracer_tick_ns(engine);
+		tracer_check_rest(engine, now);
 		load_tick(engine, now);
 		tracer_check_load(engine, now);
-		if (engine->phase == ENGINE_WATCHING)
+		if (engine->phase == ENGINE_WATCHING) {
+			announce_tick(engine);
 			engine_send_stats(engine);
+		}
 		if (engine->phase == ENGINE_RELEASING)
 			release_tick(engine, now);
 	}
@@ -443,6 +485,7 @@ static struct error *tracer_begin(struct engine *engine,
 
 	pool_set_params(engine, &config->params);
 	engine->follow = config->follow;
+	engine->rest_ns = config->argv ? config->rest_ns : 0;
 	engine->moment.wanted = config->hold_conflicts;
 	if (!config->argv) {
 		/* what is sent to the front end's whole group spares us */
@@ -469,7 +512,7 @@ static struct error *tracer_begin(struct engine *engine,
 		struct process *process = engine_process_at(engine, i);
 
 		if (process->role == PROCESS_WATCHED)
-			engine_announce(engine, process, 0, false);
+			announce_begin(engine, process);
 	}
 	return NULL;
 }

@@ -24,6 +24,7 @@ struct tracer_config {
 	size_t pid_count;
 	const struct pidref *held; /* pid_count, of pids; NULL: not held */
 	enum wire_follow follow;
+	uint64_t rest_ns; /* see struct session_config */
 	bool no_aslr;
 	const char *backend; /* "auto", "perf", "perf-cpu", "ptrace", "value" */
 	/* breakpoints in debug registers only; needs perf */

@@ -33,7 +33,7 @@ enum wire_type {
 	WIRE_SIGNAL, /* struct wire_signal: send it to the target */
 	WIRE_STOP, /* nothing: restore, detach, then wait for a child's end */
 	WIRE_JUDGED, /* struct wire_judged: of a conflict that is held */
-	WIRE_ONSET_SENT, /* nothing: what was asked for by WIRE_ONSET was sent */
+	WIRE_ONSET_SENT, /* struct wire_onset: what it asked for was sent */
 
 	WIRE_STARTED = 32, /* struct wire_started: the target is watched */
 	WIRE_FAILED, /* struct wire_failed: it will not be; nothing follows */
@@ -117,10 +117,16 @@ struct wire_failed {
 	char message[512];
 };
 
+/*
+ * WIRE_PROCESS is sent of a process that was asked for at once, of a child when
+ * it has lived for a moment or has a second thread (announce.h), and again when
+ * it has its second thread.
+ */
 struct wire_process {
 	int32_t pid;
 	int32_t parent; /* 0: not one of those watched */
 	uint32_t program;
+	uint32_t threads; /* that run it, most at a time so far */
 	bool exec; /* it was watched before, with another program */
 };
 

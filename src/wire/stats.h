@@ -38,6 +38,7 @@ struct wire_stats {
 	 */
 	uint64_t refills, unpaid, over_rate;
 	uint64_t unwatched; /* processes that were made and let go */
+	uint64_t processes; /* that are watched, or were */
 	uint32_t stalls; /* running now */
 };
 

@@ -36,6 +36,23 @@ static void work_nothing(struct arena *arena, struct lane *lane)
 	(void)lane;
 }
 
+/* Of the child's program. */
+static struct onset *onset_of_child(struct driven *driven)
+{
+	return &engine_process(&driven->engine, driven->pid)
+			->space->text->onset;
+}
+
+/* As the front end does. */
+static void tell_sent(struct driven *driven)
+{
+	const struct process *process =
+		engine_process(&driven->engine, driven->pid);
+	const struct wire_onset message = { process->space->text->program };
+
+	onset_sent(&driven->engine, &message, sizeof(message));
+}
+
 static struct driven *start(int threads, uint64_t onset_ns)
 {
 	static lane_work *const all[] = { work_thread, work_nothing };
@@ -51,13 +68,13 @@ static struct driven *start(int threads, uint64_t onset_ns)
 /* A thread is born, and waits with its creator. */
 static void both_wait(struct driven *driven)
 {
-	const struct onset *onset = &driven->engine.onset;
+	const struct onset *onset = onset_of_child(driven);
 
 	lane_start(0, 1);
 	driven_until(driven, onset->creator.thread && onset->newborn.thread);
 	assert_int_equal(onset->creator.thread->tid, driven->pid);
-	assert_true(onset_holds(&driven->engine, onset->creator.thread));
-	assert_true(onset_holds(&driven->engine, onset->newborn.thread));
+	assert_true(onset_holds(onset->creator.thread));
+	assert_true(onset_holds(onset->newborn.thread));
 	assert_int_equal(onset->newborn.thread->state, THREAD_STOPPED);
 	assert_int_equal(driven->onset_count, 1);
 	for (int i = 0; i < 100; i++)
@@ -76,11 +93,11 @@ static void they_wait_until_all_is_armed(void **state)
 	both_wait(driven);
 	/* sent, but not yet in the text: nothing is armed without a rate */
 	pool_queue(engine, &site, 1);
-	onset_sent(engine, NULL, 0);
+	tell_sent(driven);
 	for (int i = 0; i < 100; i++)
 		driven_turn(driven);
 	assert_int_equal(child_plan.arena->data[4], 0);
-	assert_int_equal(engine->onset.begun_ns != 0, true);
+	assert_int_equal(onset_of_child(driven)->begun_ns != 0, true);
 	engine->pool.params.rate = 1000;
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(engine_armed_once(engine), 1);
@@ -106,7 +123,7 @@ static void they_do_not_wait_for_ever(void **state)
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(driven->onset_count, 1);
 	assert_int_equal(child_plan.arena->data[4], 1);
-	assert_false(driven->engine.onset.sent);
+	assert_false(onset_of_child(driven)->sent);
 	driven_end(driven);
 }
 
@@ -128,11 +145,12 @@ static void they_may_be_killed(void **state)
 
 	(void)state;
 	both_wait(driven);
+	assert_int_equal(driven->engine.onsets, 1);
 	kill(driven->pid, SIGKILL);
 	driven_until(driven, driven->exited);
 	assert_true(WIFSIGNALED(driven->exit.status));
-	assert_null(driven->engine.onset.creator.thread);
-	assert_null(driven->engine.onset.newborn.thread);
+	/* with the program, nobody waits any more */
+	assert_int_equal(driven->engine.onsets, 0);
 	driven_free(driven);
 }
 
@@ -176,12 +194,12 @@ static struct driven *start_stalled(lane_work *work)
 	driven = driven_start(&watch_by_value);
 	driven->engine.pool.params.onset_ns = LONG_NS;
 	lane_start(0, 1);
-	driven_until(driven, driven->engine.onset.newborn.thread != NULL);
+	driven_until(driven, onset_of_child(driven)->newborn.thread != NULL);
 	pool_queue(&driven->engine, &site, 1);
-	onset_sent(&driven->engine, NULL, 0);
+	tell_sent(driven);
 	driven_until(driven, driven->engine.stalls.list.count == 1);
 	driven_prolong(driven);
-	driven->engine.onset.recent_ns = UINT64_MAX;
+	onset_of_child(driven)->recent_ns = UINT64_MAX;
 	driven_until(driven, lane_idle(0));
 	return driven;
 }
@@ -195,7 +213,7 @@ static void what_ran_is_armed_again_for_the_next_thread(void **state)
 	assert_int_equal(engine->pool.spent.count, 1);
 	assert_int_equal(engine->stats.arms, 1);
 	lane_start(0, 1);
-	driven_until(driven, engine->onset.births == 1);
+	driven_until(driven, onset_of_child(driven)->births == 1);
 	/* the stall ends, and the newborn has not run yet */
 	assert_int_equal(engine->stats.quiet, 1);
 	assert_int_equal(engine->stats.arms, 2);
@@ -210,9 +228,9 @@ static void another_program_begins_while_one_is_recent(void **state)
 	struct driven *driven = start(1, LONG_NS);
 
 	(void)state;
-	driven->engine.onset.recent_ns = UINT64_MAX;
+	onset_of_child(driven)->recent_ns = UINT64_MAX;
 	both_wait(driven);
-	onset_sent(&driven->engine, NULL, 0);
+	tell_sent(driven);
 	driven_until(driven, lane_idle(0));
 	driven_end(driven);
 }

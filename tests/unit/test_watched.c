@@ -82,7 +82,8 @@ static void exec_leaves_one_program_for_another(void **state)
 }
 
 /* What is said of our own memory: the count of ranges, and the one at `at`. */
-static struct wire_shared shared_range(struct watched_process *process,
+static struct wire_shared shared_range(struct watched *watched,
+				       struct watched_process *process,
 				       const void *at)
 {
 	struct vec bytes = VEC_INIT(uint8_t);
@@ -90,7 +91,7 @@ static struct wire_shared shared_range(struct watched_process *process,
 	const struct wire_shared *ranges;
 	struct wire_shared found = { .inode = 0 };
 
-	assert_null(watched_shared(process, &bytes));
+	assert_null(watched_shared(watched, process, &bytes));
 	head = bytes.items;
 	assert_true(bytes.count >= sizeof(*head));
 	assert_int_equal(head->pid, process->pid);
@@ -110,20 +111,22 @@ static void shared_memory_is_told_once(void **state)
 	struct watched_process process = { .pid = getpid() };
 	struct vec bytes = VEC_INIT(uint8_t);
 	struct wire_shared range;
+	struct watched watched;
 	uint8_t *shared, *private;
 
 	(void)state;
+	watched_init(&watched, &rules, 1);
 	shared = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	private = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	range = shared_range(&process, shared);
+	range = shared_range(&watched, &process, shared);
 	assert_int_not_equal(range.inode, 0);
 	assert_int_equal(range.end - range.start, 8192);
-	assert_null(watched_shared(&process, &bytes));
+	assert_null(watched_shared(&watched, &process, &bytes));
 	assert_int_equal(bytes.count, 0);
 	process.told = 0;
-	assert_int_equal(shared_range(&process, private).inode, 0);
+	assert_int_equal(shared_range(&watched, &process, private).inode, 0);
 	assert_true(watched_same_memory(getpid(), (uintptr_t)shared, getpid(),
 					(uintptr_t)shared));
 	assert_false(watched_same_memory(getpid(), (uintptr_t)shared, getpid(),
@@ -133,6 +136,57 @@ static void shared_memory_is_told_once(void **state)
 	vec_deinit(&bytes);
 	munmap(shared, 8192);
 	munmap(private, 8192);
+	watched_deinit(&watched);
+}
+
+/* As of locale files, which all programs map and nobody writes. */
+static void what_nobody_may_write_is_not_shared(void **state)
+{
+	struct watched_process process = { .pid = getpid() };
+	struct watched watched;
+	char name[] = "/tmp/racewatch-shared-XXXXXX";
+	int fd = mkstemp(name);
+	void *reader, *writer;
+
+	(void)state;
+	assert_true(fd >= 0);
+	unlink(name);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	watched_init(&watched, &rules, 1);
+	reader = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	assert_int_equal(shared_range(&watched, &process, reader).inode, 0);
+	assert_false(process.shares);
+	writer = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	process.told = 0;
+	assert_int_not_equal(shared_range(&watched, &process, writer).inode, 0);
+	assert_true(process.shares);
+	/* from now on the reader's place is too */
+	process.told = 0;
+	assert_int_not_equal(shared_range(&watched, &process, reader).inode, 0);
+	munmap(reader, 4096);
+	munmap(writer, 4096);
+	close(fd);
+	watched_deinit(&watched);
+}
+
+static void a_program_is_woken_once(void **state)
+{
+	struct watched watched;
+	struct watched_program *program;
+
+	(void)state;
+	watched_init(&watched, &rules, 1);
+	program = began(&watched, 10, 0, true);
+	assert_false(program->awake);
+	program->maps.due_ns = 7;
+	watched_wake(&watched, program);
+	assert_true(program->awake);
+	assert_true(watched.woken);
+	assert_int_equal(program->maps.due_ns, 0);
+	program->maps.due_ns = 7;
+	watched_wake(&watched, program);
+	assert_int_equal(program->maps.due_ns, 7);
+	watched_deinit(&watched);
 }
 
 int main(void)
@@ -141,6 +195,8 @@ int main(void)
 		cmocka_unit_test(another_process_stands_for_one_that_ended),
 		cmocka_unit_test(exec_leaves_one_program_for_another),
 		cmocka_unit_test(shared_memory_is_told_once),
+		cmocka_unit_test(what_nobody_may_write_is_not_shared),
+		cmocka_unit_test(a_program_is_woken_once),
 	};
 
 	globs_init(&rules.globs);

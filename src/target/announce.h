@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the front end is told of processes (WIRE_PROCESS). It reads the maps
+ * and the modules of each, which takes longer than many a command of a script
+ * runs. So a child is told of when there is a reason to look at it: it has a
+ * second thread, it has lived for a moment, so that it may share memory with
+ * others, or it was made by a process that does. What was asked for by name is
+ * told of at once.
+ */
+#ifndef TARGET_ANNOUNCE_H
+#define TARGET_ANNOUNCE_H
+
+struct engine;
+struct process;
+
+/* The process is watched from now on. */
+void announce_begin(struct engine *engine, struct process *process);
+
+/* Its program has been replaced by exec(2), and the new one is watched. */
+void announce_exec(struct engine *engine, struct process *process);
+
+/* It has one thread more. */
+void announce_thread(struct engine *engine, struct process *process);
+
+/* Those that have lived through two ticks. */
+void announce_tick(struct engine *engine);
+
+/* Tell of it now, if that was not done. */
+void announce_now(struct engine *engine, struct process *process);
+
+/*
+ * It is watched no more, or does not run its program any more. Where others
+ * run that too, the front end knows of them first.
+ */
+void announce_end(struct engine *engine, struct process *process);
+
+#endif
