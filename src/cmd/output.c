@@ -17,6 +17,7 @@
 #include "cmd/gate.h"
 #include "cmd/onrace.h"
 #include "cmd/terminal.h"
+#include "detect/tally.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "report/race.h"
@@ -46,6 +47,7 @@ struct error *output_init(struct output *output,
 	output->config = config;
 	output->races = (struct vec)VEC_INIT(struct output_race);
 	output->at = (struct vec)VEC_INIT(struct run_at);
+	output->programs = (struct vec)VEC_INIT(struct run_program);
 	output->text = (struct renderer){
 		.ops = &render_text,
 		.out = stderr,
@@ -104,6 +106,12 @@ bool output_deinit(struct output *output)
 		free((char *)(uintptr_t)at->problem);
 	}
 	vec_deinit(&output->at);
+	for (size_t i = 0; i < output->programs.count; i++) {
+		struct run_program *program = vec_at(&output->programs, i);
+
+		free((char *)(uintptr_t)program->path);
+	}
+	vec_deinit(&output->programs);
 	vec_deinit(&output->races);
 	return !output->failed;
 }
@@ -425,6 +433,24 @@ static void output_aimed(void *context, const char *where, uint64_t sites,
 	}
 }
 
+static void output_program(void *context, const struct tally *tally)
+{
+	struct output *output = context;
+	const struct run_program program = {
+		.path = strdup(tally->path),
+		.processes = tally->processes,
+		.threads = tally->threads,
+		.samples = tally->samples,
+		.samples_stalled = tally->stalled,
+		.races = tally->races,
+	};
+
+	if (!program.path || !vec_push(&output->programs, &program)) {
+		free((char *)(uintptr_t)program.path);
+		output_failed(output, error_nomem);
+	}
+}
+
 /* In short, at the end. */
 static void output_minor_race(struct output *output, const struct race *race)
 {
@@ -498,6 +524,7 @@ struct session_sink output_sink(struct output *output)
 		.status = output_status,
 		.covered = output_covered,
 		.aimed = output_aimed,
+		.program = output_program,
 		.note = output_note,
 		.ended = output_ended,
 	};
@@ -576,6 +603,22 @@ static double output_share(const struct session_counts *counts, uint64_t ns)
 		       : 0;
 }
 
+/* Processes that had one thread are told of by their number alone. */
+static void output_set_programs(const struct output *output,
+				struct run_summary *summary)
+{
+	const struct vec *programs = &output->programs;
+	uint64_t processes = output->counts.stats.processes, told = 0;
+
+	if (processes < 2)
+		return;
+	for (size_t i = 0; i < programs->count; i++)
+		told += ((struct run_program *)vec_at(programs, i))->processes;
+	summary->programs = programs->items;
+	summary->program_count = programs->count;
+	summary->processes_single = processes > told ? processes - told : 0;
+}
+
 bool output_finish(struct output *output, int exit_status,
 		   const struct run_unsampled *unsampled)
 {
@@ -628,6 +671,8 @@ bool output_finish(struct output *output, int exit_status,
 		.at = output->at.items,
 		.at_count = output->at.count,
 	};
+
+	output_set_programs(output, &summary);
 
 	if (!output->config->quiet) {
 		output_remarks(output);

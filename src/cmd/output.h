@@ -52,6 +52,7 @@ struct output {
 	const struct image *image; /* the session's; NULL: not started */
 	struct vec races; /* of struct output_race */
 	struct vec at; /* of struct run_at, whose `problem' is ours */
+	struct vec programs; /* of struct run_program, with their paths */
 	struct session_counts counts;
 	uint64_t start_wall_ns;
 	uint64_t samples_before; /* at the last status, and its time */

@@ -247,6 +247,41 @@ static void read_at(struct members *in, const json_t *object,
 	record->summary.at_count = count;
 }
 
+static void read_programs(struct members *in, const json_t *object,
+			  struct report_record *record)
+{
+	const json_t *array = members_array(in, object, "programs");
+	size_t count = json_array_size(array);
+	struct run_program *programs;
+
+	record->summary.processes_single =
+		members_uint(in, object, "processes_single", UINT64_MAX);
+	if (count == 0)
+		return;
+	programs = own(in, record, calloc(count, sizeof(*programs)));
+	if (!programs)
+		return;
+	for (size_t i = 0; i < count && !in->err; i++) {
+		const json_t *item = members_item(in, array, i, "programs");
+		struct run_program *program = &programs[i];
+
+		program->path = own_text(in, record, item, "path");
+		if (!program->path)
+			program->path = "?";
+		program->processes =
+			members_uint(in, item, "processes", UINT64_MAX);
+		program->threads =
+			members_uint(in, item, "threads", UINT64_MAX);
+		program->samples =
+			members_uint(in, item, "samples", UINT64_MAX);
+		program->samples_stalled =
+			members_uint(in, item, "samples_stalled", UINT64_MAX);
+		program->races = members_uint(in, item, "races", UINT64_MAX);
+	}
+	record->summary.programs = programs;
+	record->summary.program_count = count;
+}
+
 static void read_summary(struct members *in, const json_t *object,
 			 struct report_record *record)
 {
@@ -300,6 +335,7 @@ static void read_summary(struct members *in, const json_t *object,
 	summary->exit_status = members_int(in, object, "exit");
 	read_coverage(in, object, record);
 	read_at(in, object, record);
+	read_programs(in, object, record);
 	members_require(in, object, required);
 }
 

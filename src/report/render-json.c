@@ -442,6 +442,27 @@ static json_t *at_of(const struct run_summary *summary, struct object *record)
 	return array;
 }
 
+static json_t *programs_of(const struct run_summary *summary,
+			   struct object *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < summary->program_count; i++) {
+		const struct run_program *program = &summary->programs[i];
+		struct object object = object_begin(NULL);
+
+		object_put_text(&object, "path", program->path);
+		object_put_uint(&object, "processes", program->processes);
+		object_put_uint(&object, "threads", program->threads);
+		object_put_uint(&object, "samples", program->samples);
+		object_put_uint(&object, "samples_stalled",
+				program->samples_stalled);
+		object_put_uint(&object, "races", program->races);
+		object_append(record, array, object_end(&object));
+	}
+	return array;
+}
+
 static struct error *json_summary(struct renderer *renderer,
 				  const struct run_summary *summary)
 {
@@ -485,6 +506,8 @@ static struct error *json_summary(struct renderer *renderer,
 	object_put_text(&record, "backend", summary->backend);
 	object_put(&record, "coverage", coverage_of(summary, &record));
 	object_put(&record, "at", at_of(summary, &record));
+	object_put(&record, "programs", programs_of(summary, &record));
+	object_put_uint(&record, "processes_single", summary->processes_single);
 	object_put(&record, "exit", json_integer(summary->exit_status));
 	return object_write(&record, renderer->out);
 }

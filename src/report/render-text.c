@@ -379,12 +379,66 @@ static void add_races(struct strbuf *line, const struct run_summary *summary,
 	strbuf_add(line, ")");
 }
 
+/* Lines of programs, at most; as many as are looked through at a glance. */
+enum { TEXT_PROGRAMS = 10 };
+
+static void add_program(struct text *text, const struct run_program *program)
+{
+	struct strbuf *line = &text->line;
+
+	strbuf_addf(line, "  %s: ", program->path);
+	text_add_count(line, program->processes);
+	strbuf_addf(line, " process%s, at most ",
+		    program->processes == 1 ? "" : "es");
+	text_add_plural(line, program->threads, "thread");
+	strbuf_add(line, ", ");
+	text_add_plural(line, program->samples, "sample");
+	if (program->samples > 0) {
+		strbuf_add(line, ", ");
+		text_add_count(line, program->samples_stalled);
+		strbuf_add(line, " with a stall");
+	}
+	strbuf_add(line, ", ");
+	text_add_plural(line, program->races, "race");
+	text_end_line(text, 0, 2 * TEXT_INDENT);
+}
+
+/* Whose samples they are, where several programs were watched. */
+static void add_programs(struct text *text, const struct run_summary *summary)
+{
+	size_t count = summary->program_count;
+	uint64_t single = summary->processes_single;
+	struct strbuf *line = &text->line;
+
+	if (count == 0 || (count == 1 && single == 0))
+		return;
+	strbuf_add(line, "Programs with threads or samples:");
+	text_end_line(text, 0, 2 * TEXT_INDENT);
+	for (size_t i = 0; i < count && i < TEXT_PROGRAMS; i++)
+		add_program(text, &summary->programs[i]);
+	if (count > TEXT_PROGRAMS) {
+		strbuf_add(line, "  and ");
+		text_add_count(line, count - TEXT_PROGRAMS);
+		strbuf_addf(line, " more program%s",
+			    count == TEXT_PROGRAMS + 1 ? "" : "s");
+		text_end_line(text, 0, 2 * TEXT_INDENT);
+	}
+	if (single > 0) {
+		strbuf_add(line, "  ");
+		text_add_count(line, single);
+		strbuf_addf(line, " other process%s had one thread",
+			    single == 1 ? "" : "es");
+		text_end_line(text, 0, 2 * TEXT_INDENT);
+	}
+}
+
 static struct error *text_summary(struct renderer *renderer,
 				  const struct run_summary *summary)
 {
 	struct text text = text_begin(renderer);
 	struct strbuf *line = &text.line;
 
+	add_programs(&text, summary);
 	text_set_color(&text, summary->races ? TEXT_BOLD_RED : TEXT_BOLD_GREEN);
 	strbuf_add(line, "SUMMARY: racewatch: ");
 	add_races(line, summary, renderer->ignore_unlikely);

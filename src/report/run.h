@@ -86,6 +86,15 @@ struct run_at {
 	const char *problem; /* why there are none, or NULL */
 };
 
+/* What was seen of a program that had a second thread or samples. */
+struct run_program {
+	const char *path;
+	uint64_t processes; /* that ran it */
+	uint64_t threads; /* of one of them, most at a time */
+	uint64_t samples, samples_stalled;
+	uint64_t races;
+};
+
 struct run_summary {
 	uint64_t races; /* distinct */
 	uint64_t races_new;
@@ -125,6 +134,14 @@ struct run_summary {
 	struct run_unsampled unsampled; /* of merged reports: what all say */
 	const struct run_at *at; /* of each --at */
 	size_t at_count;
+	/*
+	 * Where more than one process was watched, and not of merged reports:
+	 * those with the most samples first; the other processes had one
+	 * thread.
+	 */
+	const struct run_program *programs;
+	size_t program_count;
+	uint64_t processes_single;
 	int exit_status; /* racewatch's */
 };
 

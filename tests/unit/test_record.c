@@ -234,6 +234,10 @@ static void counters_are_read_back(void **state)
 	static const struct run_coverage coverage[] = {
 		{ "/usr/bin/cache", 16, 17 },
 	};
+	static const struct run_program programs[] = {
+		{ "/usr/bin/cache", 1, 8, 30, 20, 1 },
+		{ "/usr/bin/other", 2, 2, 0, 0, 0 },
+	};
 	static const struct run_at at[] = {
 		{ "cache.c:84", 3, 25, NULL },
 		{ "put", 0, 0, "no module has a function put" },
@@ -287,6 +291,9 @@ static void counters_are_read_back(void **state)
 		.coverage_count = 1,
 		.at = at,
 		.at_count = 2,
+		.programs = programs,
+		.program_count = 2,
+		.processes_single = 3,
 		.exit_status = 66,
 	};
 	is_kept(&record);

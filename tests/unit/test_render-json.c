@@ -358,6 +358,9 @@ static void summary_has_every_counter(void **state)
 		{ "cache.c:84", 3, 25, NULL },
 		{ "put", 0, 0, "no module has a function put" },
 	};
+	static const struct run_program programs[] = {
+		{ "/usr/bin/cache", 27, 28, 29, 30, 31 },
+	};
 	struct renderer renderer = { .ops = &render_json };
 	struct run_summary summary = {
 		.races = 1,
@@ -369,6 +372,9 @@ static void summary_has_every_counter(void **state)
 		.coverage_count = 1,
 		.at = at,
 		.at_count = 2,
+		.programs = programs,
+		.program_count = 1,
+		.processes_single = 32,
 		.synchronization = 4,
 		.samples = 5,
 		.hits = 6,
@@ -446,7 +452,11 @@ static void summary_has_every_counter(void **state)
 			"\"problem\":null},{\"where\":\"put\",\"sites\":0,"
 			"\"samples\":0,\"problem\":\"no module has a function "
 			"put\"}]" },
-		{ "exit", "66" });
+		{ "programs",
+		  "[{\"path\":\"/usr/bin/cache\",\"processes\":27,"
+		  "\"threads\":28,\"samples\":29,\"samples_stalled\":30,"
+		  "\"races\":31}]" },
+		{ "processes_single", "32" }, { "exit", "66" });
 	json_decref(record);
 }
 

@@ -373,6 +373,50 @@ static void summary_of(const struct run_summary *summary, const char *expected)
 	output_is(&output, expected);
 }
 
+/* Ten of them, with the most samples; and how many more there are. */
+static void programs_have_a_line_each(void **state)
+{
+	struct run_program programs[12];
+	struct run_summary summary = {
+		.programs = programs,
+		.program_count = 2,
+		.processes_single = 1,
+	};
+	char *text = NULL;
+	size_t size = 0, lines = 0;
+	struct renderer renderer = { .ops = &render_text };
+
+	(void)state;
+	for (int i = 0; i < 12; i++)
+		programs[i] = (struct run_program){ "/bin/a", 1, 3, 0, 0, 0 };
+	programs[0] = (struct run_program){ "/bin/b", 2, 4, 1200, 1100, 1 };
+	summary_of(
+		&summary,
+		"Programs with threads or samples:\n"
+		"  /bin/b: 2 processes, at most 4 threads, 1 200 samples, "
+		"1 100 with a stall, 1 race\n"
+		"  /bin/a: 1 process, at most 3 threads, 0 samples, 0 races\n"
+		"  1 other process had one thread\n"
+		"SUMMARY: racewatch: 0 races, 0 samples of 0 sites, 0.0 s, overhead 0.0 "
+		"%\n");
+	/* of one program alone, the summary says it all */
+	summary.program_count = 1;
+	summary.processes_single = 0;
+	summary_of(&summary,
+		   "SUMMARY: racewatch: 0 races, 0 samples of 0 sites, 0.0 s, "
+		   "overhead 0.0 %\n");
+	summary.program_count = 12;
+	renderer.out = open_memstream(&text, &size);
+	assert_non_null(renderer.out);
+	assert_null(render_text.summary(&renderer, &summary));
+	fclose(renderer.out);
+	for (size_t i = 0; i < size; i++)
+		lines += text[i] == '\n';
+	assert_int_equal(lines, 1 + 10 + 1 + 1);
+	assert_non_null(strstr(text, "\n  and 2 more programs\nSUMMARY"));
+	free(text);
+}
+
 static void summary_is_one_line(void **state)
 {
 	struct run_summary summary = {
@@ -543,6 +587,7 @@ int main(void)
 		cmocka_unit_test(short_form_is_one_line),
 		cmocka_unit_test(graver_verdict_is_one_line),
 		cmocka_unit_test(counts_are_told_at_the_end),
+		cmocka_unit_test(programs_have_a_line_each),
 		cmocka_unit_test(summary_is_one_line),
 		cmocka_unit_test(whole_report),
 		cmocka_unit_test(nothing_is_written_of_the_run),
