@@ -39,6 +39,13 @@ static const char *const debug_words[] = { "image", "sys",    "target",
 					   "all",   NULL };
 /* in the order of enum wire_follow */
 const char *const watch_follow_words[] = { "none", "fork", "all", NULL };
+/*
+ * Unless it was asked for that they are watched to their end, children that the
+ * command leaves behind are watched for so long: a server that a test has
+ * started may never end.
+ */
+static const uint64_t WATCH_REST_NS = 2 * CLOCK_NS_PER_S;
+
 enum policy { POLICY_GUIDED, POLICY_UNIFORM };
 
 const char *const watch_policy_words[] = { "guided", "uniform", NULL };
@@ -217,6 +224,14 @@ static int watch_status(const struct watch_options *options,
 	return options->pid ? 0 : program_status(result->status);
 }
 
+/* A program is run by scripts, make and test drivers; servers have children. */
+static enum wire_follow watch_follow(const struct watch_options *options)
+{
+	if (options->follow >= 0)
+		return (enum wire_follow)options->follow;
+	return options->argv ? WIRE_FOLLOW_ALL : WIRE_FOLLOW_NONE;
+}
+
 static void watch_warn(struct strbuf *text)
 {
 	if (text->length > 0)
@@ -302,7 +317,8 @@ static struct error *watch_session(const struct watch_options *options,
 		.pids = options->pids.items,
 		.pid_count = options->pids.count,
 		.held = options->held,
-		.follow = (enum wire_follow)options->follow,
+		.follow = watch_follow(options),
+		.rest_ns = options->follow < 0 ? WATCH_REST_NS : 0,
 		.no_aslr = options->no_aslr,
 		.backend = watch_backend_words[options->backend],
 		.text_untouched = options->text_untouched,
@@ -526,6 +542,7 @@ struct error *watch_parse(const struct option_table *table, int argc,
 		.seed = UINT64_MAX, /* none given */
 		.format = -1,
 		.policy = POLICY_UNIFORM,
+		.follow = -1,
 		.preset = ret->preset,
 		.error_exitcode = EXIT_RACES,
 	};

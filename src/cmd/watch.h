@@ -27,7 +27,8 @@ struct watch_options {
 	bool help, version, quiet, verbose;
 	bool include_stack, no_aslr, halt_on_race, text_untouched;
 	bool debuginfod, ignore_unlikely;
-	int backend, color, show, follow, policy;
+	int backend, color, show, policy;
+	int follow; /* in watch_follow_words; negative: not given */
 	int format; /* in watch.c's words; negative: not given */
 	uint64_t seed, duration_ns, timeout_ns;
 	struct effort_options effort;
@@ -68,7 +69,7 @@ struct watch_options {
 		{ .name = "follow",                                                    \
 		  .arg = "WHICH",                                                      \
 		  .help = "watch child processes too: none, fork (those that run the " \
-			  "same program) or all (default none)",                       \
+			  "same program) or all (default all, attach none)",           \
 		  .type = OPTION_CHOICE,                                               \
 		  .offset = offsetof(options_, follow),                                \
 		  .choices = watch_follow_words },                                     \

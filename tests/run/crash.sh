@@ -73,7 +73,7 @@ says "the fault is what it dies of" \
 crashes "a handled fault" 0 handled
 is "is no crash" "$(wc -l <"$crash")" 0
 
-crashes "a child that nobody follows" 0 child
+crashes "a child that nobody follows" 0 child --follow none
 is "is not told of" "$(wc -l <"$crash")" 0
 crashes "a child that is followed" 0 child --follow fork
 says "is told of" '"signal":11,.*"frames":\[\{"function":"node_next"'

@@ -155,6 +155,54 @@ else
 	diag_file "$work/err"
 fi
 
+# Children are followed unless it is said otherwise; those that the command
+# leaves behind are let go after a moment, and run on.
+meet 1 -- sh -c "'$TARGETS_DIR/read_write.O2' 25; exit 11"
+is "children are followed by default" "$status" 66 || diag_file "$work/err"
+mkfifo "$work/rest"
+run run --seed 1 -- sh -c \
+	"exec 3<>'$work/rest'; sh -c 'read line <&3; echo >$work/rested' & exit 11"
+is "a server left behind does not keep racewatch" "$status" 11 ||
+	diag_file "$work/err"
+matches "and that is said" "$work/err" \
+	'the command has ended, and 1 process that it left behind runs on unwatched'
+[ -e "$work/rested" ] && not_ok "it was to be still running"
+echo go 1<>"$work/rest"
+await 20 test -e "$work/rested"
+is "it runs on" $? 0
+
+# A line for each program with threads; the rest is a number.
+run run --seed 1 -o "$report" -- sh -c \
+	"'$TARGETS_DIR/read_write.O2' 3; '$TARGETS_DIR/phases.O2' 0.2; true; sh -c :"
+for program in read_write phases; do
+	matches "the summary has a line of $program" "$work/err" \
+		"^  .*/$program.O2: 1 process, at most [23] threads, "
+	is "the report has it too" "$(grep -c \
+		"\"programs\":\[.*/$program.O2\",\"processes\":1,\"threads\":[23]," \
+		"$report")" 1
+done
+matches "and counts the others" "$work/err" \
+	'^  2 other processes had one thread$'
+"$RACEWATCH" report "$report" >"$work/said" 2>&1
+matches "so does report" "$work/said" '^  2 other processes had one thread$'
+
+# The front end hears of the commands of a script only if they live long: of 100
+# it heard 200 times, when it was told of each at its fork and its exec. A
+# machine on which half of them take 20 ms or more is too slow to say.
+# shellcheck disable=SC2016 # for the shell that is started
+run run --seed 1 --debug detect -- sh -c \
+	'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done'
+told=$(grep -c 'process [0-9]* of [0-9]* runs program' "$work/err")
+[ "$told" -lt 100 ] && told=few
+is "commands that are soon over are not told of" "$told" few
+is "nor read" "$(grep -c 'breakpoint armed' "$work/err")" 0
+
+# Each of several programs that begin at the same time has its beginning.
+run run --seed 1 --debug target -- sh -c \
+	"for i in 1 2 3; do '$TARGETS_DIR/phases.O2' 0.2 & done; wait"
+is "the first threads of each program wait" \
+	"$(grep -c 'the first threads waited for' "$work/err")" 3
+
 # What is left of the program, when its first process has ended, is let go when
 # the time is over, and ended when its time is.
 mkfifo "$work/hold"

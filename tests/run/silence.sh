@@ -27,21 +27,20 @@ nothing()
 
 because "children of a shell" \
 	'the program had one thread, and 2 child processes ran unwatched: --follow all ' \
-	-- sh -c "$T/phases.O2 0.1; $T/phases.O2 0.1; true"
+	--follow none -- sh -c "$T/phases.O2 0.1; $T/phases.O2 0.1; true"
 nothing "children"
 is "they are counted in the report" "$(summary unwatched)" 2
 because "also of one that is forked and stays the same program" \
-	'.* 1 child process ran unwatched' -- sh -c '(:); true'
+	'.* 1 child process ran unwatched' --follow none -- sh -c '(:); true'
 because "where forked ones are followed, those that become others" \
 	'.* 2 child processes ran unwatched: --follow all .*whatever they run' \
 	--follow fork -- sh -c "$T/phases.O2 0.1; $T/phases.O2 0.1; true"
 printf 'all:\n\t@%s 0.1; true\n\t@%s 0.1; true\n' "$T/phases.O2" \
 	"$T/phases.O2" >"$work/makefile"
 because "children of make" '.*, and [24] child processes ran unwatched' \
-	-- make -s -f "$work/makefile"
+	--follow none -- make -s -f "$work/makefile"
 for seconds in 2 10 40; do
-	run run --seed 1 --follow all -o "$report" -- \
-		sh -c "$T/phases.O2 $seconds; true"
+	run run --seed 1 -o "$report" -- sh -c "$T/phases.O2 $seconds; true"
 	[ "$(summary samples_own)" -gt 0 ] && break
 done
 is "watched, none is missing" "$(summary unwatched)" 0
