@@ -121,7 +121,7 @@ void pure_dedupe(unsigned long n)
 	struct report_record record;
 	struct dedupe dedupe;
 	struct race *kept;
-	bool first;
+	enum dedupe_found found;
 
 	dedupe_init(&dedupe);
 	report_record_init(&record);
@@ -129,7 +129,7 @@ void pure_dedupe(unsigned long n)
 		pure_must(report_record_parse(line, length, &record));
 		race_vary(&record.race, n);
 		pure_must(
-			dedupe_add(&dedupe, race_take(&record), &kept, &first));
+			dedupe_add(&dedupe, race_take(&record), &kept, &found));
 	}
 	report_record_deinit(&record);
 	dedupe_deinit(&dedupe);
