@@ -33,6 +33,7 @@ struct sampler_function {
 	bool decoded;
 	bool runs; /* sampler_runs() */
 	bool entry_out; /* taken by sampler_take_entry() */
+	bool entry_retired; /* sampler_retire_entry() */
 };
 
 struct sampler_site {

@@ -88,7 +88,8 @@ bool sampler_take_entry(struct sampler *sampler, uint32_t number,
 		size_t index = (*cursor)++;
 		struct sampler_function *function = &part->functions[index];
 
-		if (function->runs || function->entry_out)
+		if (function->runs || function->entry_out ||
+		    function->entry_retired)
 			continue;
 		function->entry_out = true;
 		sampler->entries_out++;
@@ -106,6 +107,15 @@ void sampler_return_entry(struct sampler *sampler, uint64_t entry)
 		return;
 	function->entry_out = false;
 	sampler->entries_out--;
+}
+
+void sampler_retire_entry(struct sampler *sampler, uint64_t entry)
+{
+	struct sampler_function *function = entry_function(sampler, entry);
+
+	sampler_return_entry(sampler, entry);
+	if (function)
+		function->entry_retired = true;
 }
 
 struct error *sampler_entered(struct sampler *sampler, uint64_t entry)

@@ -114,6 +114,8 @@ bool sampler_take_entry(struct sampler *sampler, uint32_t part, size_t *cursor,
 			uint32_t *ret_function);
 /* It comes back. What is unknown, or has gone, is fine. */
 void sampler_return_entry(struct sampler *sampler, uint64_t entry);
+/* The same, and it is never taken again. */
+void sampler_retire_entry(struct sampler *sampler, uint64_t entry);
 /* It runs. */
 struct error *sampler_entered(struct sampler *sampler, uint64_t entry);
 

@@ -95,7 +95,8 @@ static bool sampleset_describe_entry(struct sampleset *set, uint32_t number,
 	bytes = elftext_bytes(part->module->text, address, &size);
 	memset(ret, 0, sizeof(*ret));
 	scan_instruction(&set->scanner, part->module, address, &ret->insn);
-	if (ret->insn.length == 0 || ret->insn.length > size ||
+	if (ret->insn.refusal == X86_REFUSED_UNDECODABLE ||
+	    ret->insn.length == 0 || ret->insn.length > size ||
 	    address + ret->insn.length > function->start + function->size)
 		return false;
 	/* whatever it accesses: nobody is stalled there */

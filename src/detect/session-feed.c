@@ -201,13 +201,14 @@ static uint64_t session_wanted(const struct session *session)
 		session->governor.pool > session->counts.stats.armed
 			? session->governor.pool - session->counts.stats.armed
 			: 0;
-	uint64_t hungry = 0;
+	uint64_t hungry = 0, now = clock_now_ns();
 
 	for (size_t i = 0; i < session->watched.programs.count; i++) {
 		const struct watched_program *program =
 			watched_at(&session->watched, i);
 
-		hungry += session_feeds(session, program) && !program->dry;
+		hungry += session_feeds(session, program) && !program->dry &&
+			  now >= program->idle_ns;
 	}
 	ahead += lacking;
 	if (ahead > FEED_QUEUE_MAX)
@@ -343,9 +344,9 @@ static struct error *session_feed_program(struct session *session,
 		err = session_refresh(session, program);
 	else if (session_joins(session, program, now))
 		err = session_join(session, program);
-	if (!err)
+	if (!err && now >= program->idle_ns)
 		err = session_feed_once(session, program, now);
-	if (!err)
+	if (!err && now >= program->idle_ns)
 		err = session_fill_queue(session, program);
 	if (!err)
 		err = session_decode_ahead(session, program, clock_now_ns());

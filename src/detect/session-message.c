@@ -14,6 +14,9 @@
 #include "base/rights.h"
 #include "image/image.h"
 
+/* A program that nobody races with gets no sites for so long. */
+static const uint64_t PROGRAM_IDLE_NS = 50 * CLOCK_NS_PER_MS;
+
 /* The payload as the structure its type promises; false if it is too short. */
 static bool message_read(const void *payload, size_t size, void *ret,
 			 size_t wanted)
@@ -191,6 +194,7 @@ static struct error *message_onset(struct session *session, const void *payload,
 		return NULL;
 	program->onset_ns = clock_now_ns() + session_onset_ns(session->config);
 	program->threaded = true;
+	program->idle_ns = 0;
 	program->walk_ns = 0;
 	program->walk = (struct sampleset_walk){ .part = 0 };
 	program->entries = (struct sampleset_walk){ .part = 0 };
@@ -215,6 +219,8 @@ static void message_returned_one(struct session *session,
 	}
 	if (!program)
 		return;
+	if (returned->why == WIRE_IDLE)
+		program->idle_ns = clock_now_ns() + PROGRAM_IDLE_NS;
 	if (returned->id & WIRE_ENTRY) {
 		session_entry_returned(session, program, returned);
 		return;

@@ -88,16 +88,20 @@ static void once_send(struct session *session, struct watched_program *program,
 }
 
 /* How many of `most` may still be sent, where so many are out. */
-static size_t once_room(const struct session *session,
-			const struct watched_program *program, uint64_t out,
+static size_t once_room(const struct session *session, uint64_t out,
 			uint64_t most)
 {
-	const struct sampler *sampler = &program->set.sampler;
-	uint64_t armed = session->counts.stats.armed_once;
-	uint64_t all = sampler->out_once + sampler->entries_out;
-	uint64_t queued = all > armed ? all - armed : 0;
+	uint64_t armed = session->counts.stats.armed_once, all = 0;
+	uint64_t queued;
 	size_t room, left;
 
+	for (size_t i = 0; i < session->watched.programs.count; i++) {
+		const struct sampler *sampler =
+			&watched_at(&session->watched, i)->set.sampler;
+
+		all += sampler->out_once + sampler->entries_out;
+	}
+	queued = all > armed ? all - armed : 0;
 	if (out >= most || queued >= ONCE_QUEUE_MAX)
 		return 0;
 	room = (size_t)(ONCE_QUEUE_MAX - queued);
@@ -161,8 +165,7 @@ static void once_walk_entries(struct session *session,
 			      struct watched_program *program, bool *ret_end)
 {
 	struct wire_site sites[ONCE_BATCH];
-	size_t room = once_room(session, program,
-				program->set.sampler.entries_out,
+	size_t room = once_room(session, program->set.sampler.entries_out,
 				once_entries_max(session->config));
 	size_t count = 0;
 
@@ -184,7 +187,7 @@ static struct error *once_send_news(struct session *session,
 				    struct watched_program *program)
 {
 	struct wire_site sites[ONCE_BATCH];
-	size_t room = once_room(session, program, program->set.sampler.out_once,
+	size_t room = once_room(session, program->set.sampler.out_once,
 				once_running_max(session->config));
 	struct error *err = NULL;
 	size_t count = 0;
@@ -223,8 +226,9 @@ void session_entry_returned(struct session *session,
 	struct sampler *sampler = &program->set.sampler;
 	uint64_t entry = WIRE_ID(returned->id);
 
-	/* where the text is not what it was, it is not looked at again */
-	if (returned->why != WIRE_REFUSED)
+	if (returned->why == WIRE_REFUSED)
+		sampler_retire_entry(sampler, entry);
+	else
 		sampler_return_entry(sampler, entry);
 	if (returned->why != WIRE_FIRED)
 		return;
@@ -240,7 +244,7 @@ static struct error *once_walk_sites(struct session *session,
 				     uint64_t now, bool *ret_end)
 {
 	struct wire_site sites[ONCE_BATCH];
-	size_t room = once_room(session, program, program->set.sampler.out_once,
+	size_t room = once_room(session, program->set.sampler.out_once,
 				once_max(session->config));
 	struct error *err = NULL;
 	size_t count = 0;

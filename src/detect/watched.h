@@ -44,6 +44,7 @@ struct watched_program {
 	uint64_t begun_ns;
 	uint64_t work_ns; /* when background decoding goes on */
 	bool dry; /* no site was left at the last draw */
+	uint64_t idle_ns; /* nobody could race with it: no sites until then */
 	bool aimed; /* --at was looked for in all modules that are there */
 	/* over those that have not run yet; see session-once.c */
 	struct sampleset_walk walk;

@@ -7,7 +7,8 @@
 #include "target/breakpoint.h"
 #include "target/engine.h"
 
-static void announce_send(struct engine *engine, struct process *process)
+/* False: the channel is full. */
+static bool announce_send(struct engine *engine, struct process *process)
 {
 	struct wire_process message = { .pid = process->pid,
 					.parent = process->parent,
@@ -15,10 +16,13 @@ static void announce_send(struct engine *engine, struct process *process)
 						process->space->text->program,
 					.threads = process->threads_most,
 					.exec = process->execed };
+	bool sent = channel_send(&engine->channel, WIRE_PROCESS, &message,
+				 sizeof(message));
 
-	process->announced = channel_send(&engine->channel, WIRE_PROCESS,
-					  &message, sizeof(message));
-	process->execed &= !process->announced;
+	/* what was told before stays told */
+	process->announced |= sent;
+	process->execed &= !sent;
+	return sent;
 }
 
 void announce_now(struct engine *engine, struct process *process)

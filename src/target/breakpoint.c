@@ -501,9 +501,9 @@ struct error *breakpoint_lift(struct addrspace *space, pid_t stopped_tid,
 static struct error *list_collect(struct program_text *text, uint64_t start,
 				  uint64_t end, size_t most, struct vec *list)
 {
-	size_t count = text->breakpoints.count;
+	size_t count = text->breakpoints.count, i;
 
-	for (size_t i = 0; i < count && list->count < most; i++) {
+	for (i = 0; i < count && list->count < most; i++) {
 		struct breakpoint *breakpoint =
 			breakpoint_at(text, (text->cursor + i) % count);
 		uint64_t address = breakpoint->site.address;
@@ -515,7 +515,7 @@ static struct error *list_collect(struct program_text *text, uint64_t start,
 			return error_nomem;
 	}
 	if (count > 0)
-		text->cursor = (text->cursor + list->count) % count;
+		text->cursor = (text->cursor + i) % count;
 	if (list->count > 0)
 		qsort(list->items, list->count, list->size, compare_addresses);
 	return NULL;

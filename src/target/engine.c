@@ -190,6 +190,8 @@ void engine_leave_space(struct engine *engine, struct process *process)
 			engine_return_site(engine, text->program,
 					   breakpoint->site.id, WIRE_LIFTED);
 	}
+	if (last)
+		pool_forget_spent(engine, text->program);
 	process->space = NULL;
 	addrspace_release(space);
 }

@@ -95,16 +95,23 @@ bool onset_is_recent(const struct program_text *text, uint64_t now)
 	return now < text->onset.recent_ns;
 }
 
-bool onset_any_is_recent(const struct engine *engine, uint64_t now)
+uint64_t onset_all_until(const struct engine *engine, uint64_t now)
 {
+	uint64_t until = 0;
+
 	for (size_t i = 0; i < engine->processes.count; i++) {
 		const struct process *process = engine_process_at(engine, i);
+		uint64_t recent_ns;
 
-		if (process->role == PROCESS_WATCHED &&
-		    onset_is_recent(process->space->text, now))
-			return true;
+		if (process->role != PROCESS_WATCHED ||
+		    !pool_may_race(engine, process))
+			continue;
+		recent_ns = process->space->text->onset.recent_ns;
+		if (now >= recent_ns)
+			return 0;
+		until = recent_ns > until ? recent_ns : until;
 	}
-	return false;
+	return until;
 }
 
 bool onset_makes(const struct thread *thread, uint64_t now)

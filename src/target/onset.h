@@ -53,8 +53,11 @@ bool onset_holds(const struct thread *thread);
 
 /* Have the first threads of the program begun to run only lately? */
 bool onset_is_recent(const struct program_text *text, uint64_t now);
-/* The same of any program that is watched. */
-bool onset_any_is_recent(const struct engine *engine, uint64_t now);
+/*
+ * Until when all programs that can be sampled are so; 0: one of them is not, or
+ * there is none.
+ */
+uint64_t onset_all_until(const struct engine *engine, uint64_t now);
 
 /*
  * Does it make the program's first threads? Its stall does not end that of one

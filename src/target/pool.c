@@ -391,6 +391,14 @@ void pool_stalled(struct pool *pool, const struct wire_site *site, uint64_t now)
 	pool->owed_until_ns = now + pool->params.stall_max_ns + POOL_OWED_NS;
 }
 
+void pool_found_private(struct pool *pool, uint64_t now)
+{
+	uint64_t until = now + POOL_ALONE_NS;
+
+	if (until > pool->retry_ns)
+		pool->retry_ns = until;
+}
+
 void pool_found_alone(struct pool *pool, bool alone, uint64_t now)
 {
 	if (!alone) {
@@ -530,7 +538,7 @@ static bool pool_arm(struct engine *engine, const struct wire_site *site)
 {
 	struct addrspace *space = pool_racing_space(engine, site->program);
 	enum wire_returned_why why = space ? pool_try(engine, space, site)
-					   : WIRE_LIFTED;
+					   : WIRE_IDLE;
 
 	if (why == WIRE_FIRED)
 		return true;
@@ -781,7 +789,7 @@ static bool pool_is_short(const struct engine *engine)
 static void pool_make_room(struct engine *engine, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
-	size_t most = pool->params.pool / POOL_ROTATE_PART;
+	size_t most = pool->params.pool / POOL_ROTATE_PART, armed;
 	bool first = pool->rotate_ns == 0;
 
 	if (!pool_is_short(engine) || now < pool->rotate_ns)
@@ -794,15 +802,14 @@ static void pool_make_room(struct engine *engine, uint64_t now)
 		return;
 	most = most < POOL_ROTATE_MIN ? POOL_ROTATE_MIN : most;
 	most = most > POOL_ROTATE_MAX ? POOL_ROTATE_MAX : most;
-	for (size_t i = 0; i < engine->processes.count && most > 0; i++) {
+	armed = engine_armed(engine);
+	for (size_t i = 0; i < engine->processes.count && armed > 0; i++) {
 		struct process *process = engine_process_at(engine, i);
 		size_t share = pool_share(process);
 
-		if (share > most)
-			share = most;
 		if (share > 0)
-			pool_lift_some(engine, process->space, share);
-		most -= share;
+			pool_lift_some(engine, process->space,
+				       (share * most + armed - 1) / armed);
 	}
 }
 
@@ -850,7 +857,7 @@ static void pool_fill(struct engine *engine, uint64_t now)
 	pool_make_room(engine, now);
 	pool_arm_fresh(engine, pool_room_fresh(engine));
 	/* what is met again and again would keep it from what runs once */
-	if (!onset_any_is_recent(engine, now))
+	if (onset_all_until(engine, now) == 0)
 		pool_arm_hot(engine, now, pool_room(engine));
 }
 
@@ -962,7 +969,7 @@ uint64_t pool_next_ns(const struct engine *engine)
 	const struct pool *pool = &engine->pool;
 	bool room = pool_room(engine) > 0;
 	bool fresh = pool->fresh.count > 0 && pool_room_fresh(engine) > 0;
-	uint64_t next;
+	uint64_t now = clock_now_ns(), next;
 
 	if (pool->once.count > 0 && pool_may_arm(engine))
 		return pool->retry_ns;
@@ -982,7 +989,9 @@ uint64_t pool_next_ns(const struct engine *engine)
 			pool, execpoints_next_ns(&engine->execpoints));
 	if (engine->execpoints.watch || (fresh && pool->arms >= 1))
 		return pool->retry_ns;
-	next = pool_place_ns(engine, room);
+	next = onset_all_until(engine, now);
+	if (next == 0)
+		next = pool_place_ns(engine, room);
 	if (pool_is_short(engine) && pool->rotate_ns < next)
 		next = pool->rotate_ns;
 	if (fresh) {

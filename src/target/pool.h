@@ -137,6 +137,9 @@ bool pool_rearm_passed(struct pool *pool, const struct wire_site *site,
  */
 void pool_found_alone(struct pool *pool, bool alone, uint64_t now);
 
+/* No other process had the bytes of a hit: a stop, and nothing else to say. */
+void pool_found_private(struct pool *pool, uint64_t now);
+
 /* Sites waiting to be armed. */
 static inline size_t pool_queued(const struct pool *pool)
 {

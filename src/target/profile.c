@@ -447,7 +447,7 @@ static void profile_fill(struct engine *engine, uint64_t now)
 static bool profile_pays(const struct engine *engine, uint64_t now)
 {
 	return engine->profile.racing > 0 &&
-	       (engine->pool.large || !onset_any_is_recent(engine, now));
+	       (engine->pool.large || onset_all_until(engine, now) == 0);
 }
 
 void profile_tick(struct engine *engine, uint64_t now)
@@ -520,7 +520,7 @@ void profile_stopped(struct engine *engine, const struct thread *thread,
 
 	if (!profile->refused || engine->pool.params.rate == 0 ||
 	    engine->phase != ENGINE_WATCHING ||
-	    process->role != PROCESS_WATCHED)
+	    process->role != PROCESS_WATCHED || !pool_may_race(engine, process))
 		return;
 	if (!regs) {
 		err = trace_registers(thread->tid, &own);
@@ -532,10 +532,8 @@ void profile_stopped(struct engine *engine, const struct thread *thread,
 	/* one that sleeps in a system call runs no code there */
 	if ((int64_t)regs->orig_rax >= 0)
 		return;
-	profile->samples++;
-	profile->fresh += running_note(&profile->running,
-				       process->space->text->program, regs->rip,
-				       clock_now_ns());
+	profile_note(profile, process->space->text->program, regs->rip,
+		     clock_now_ns());
 }
 
 void profile_end(struct engine *engine)

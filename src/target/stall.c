@@ -561,10 +561,12 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 static void stall_forgo(struct engine *engine, const struct stall *stall,
 			const struct thread *thread)
 {
-	if (engine_thread_count(engine) > 1)
+	if (engine_thread_count(engine) > 1) {
+		pool_found_private(&engine->pool, clock_now_ns());
 		stall_tell(engine, stall, thread, WIRE_PRIVATE, 0);
-	else
+	} else {
 		stall_report_sample(engine, stall, thread, WIRE_ALONE, 0);
+	}
 }
 
 void stall_hit(struct engine *engine, struct thread *thread,

@@ -143,6 +143,7 @@ enum wire_returned_why {
 	WIRE_LIFTED, /* the pool was made smaller, or an exec, fork... */
 	WIRE_REFUSED, /* the text there is not what the site says */
 	WIRE_DEFERRED, /* a thread stands there; try again later */
+	WIRE_IDLE, /* nobody can race with any process that runs the program */
 };
 
 struct wire_returned {
