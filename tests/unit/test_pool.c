@@ -133,6 +133,43 @@ static void an_entry_is_passed_and_told(void **state)
 	driven_end(driven);
 }
 
+static void a_hit_at_private_memory_is_followed_by_a_pause(void **state)
+{
+	struct driven *driven = start(2, 1000);
+	struct pool *pool = &driven->engine.pool;
+	uint64_t now = clock_now_ns();
+
+	(void)state;
+	pool->retry_ns = 0;
+	pool_found_private(pool, now);
+	assert_true(pool->retry_ns > now);
+	assert_int_equal(pool->alone_ns, 0);
+	/* a longer one is not cut short */
+	pool->retry_ns = UINT64_MAX;
+	pool_found_private(pool, now);
+	assert_true(pool->retry_ns == UINT64_MAX);
+	pool->retry_ns = 0;
+	driven_end(driven);
+}
+
+static void what_a_program_kept_goes_with_it(void **state)
+{
+	struct driven *driven = start(2, 1000);
+	struct pool *pool = &driven->engine.pool;
+	struct wire_site site = site_at(site_write, 1);
+
+	(void)state;
+	site.once = true;
+	space_of(driven)->text->onset.recent_ns = UINT64_MAX;
+	pool_fired(&driven->engine, &site);
+	assert_int_equal(pool->spent.count, 1);
+	pool_forget_spent(&driven->engine, site.program + 1);
+	assert_int_equal(pool->spent.count, 1);
+	pool_forget_spent(&driven->engine, site.program);
+	assert_int_equal(pool->spent.count, 0);
+	driven_end(driven);
+}
+
 static void text_that_differs_comes_back_refused(void **state)
 {
 	struct wire_site site = site_at(site_write, 7);
@@ -683,6 +720,9 @@ int main(void)
 		cmocka_unit_test(it_is_filled_in_order_up_to_its_size),
 		cmocka_unit_test(a_full_pool_makes_room_for_what_waits),
 		cmocka_unit_test(an_entry_is_passed_and_told),
+		cmocka_unit_test(
+			a_hit_at_private_memory_is_followed_by_a_pause),
+		cmocka_unit_test(what_a_program_kept_goes_with_it),
 		cmocka_unit_test(text_that_differs_comes_back_refused),
 		cmocka_unit_test(with_no_rate_nothing_is_armed),
 		cmocka_unit_test(it_is_not_filled_while_a_stall_runs),

@@ -594,6 +594,72 @@ static void what_is_private_is_drawn_like_the_rest(void **state)
 	sampler_deinit(&sampler);
 }
 
+/* Each function once, but for those that are out, run, or were refused. */
+static void entries_go_out_once(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	size_t cursor = 0, taken = 0;
+	uint32_t function;
+
+	make(program, &sampler, 7);
+	assert_null(sampler_runs(&sampler, 1, 3));
+	while (sampler_take_entry(&sampler, 1, &cursor, &function)) {
+		assert_int_not_equal(function, 3);
+		taken++;
+	}
+	assert_int_equal(taken, FUNCTIONS - 1);
+	assert_int_equal(sampler.entries_out, FUNCTIONS - 1);
+	cursor = 0;
+	assert_false(sampler_take_entry(&sampler, 1, &cursor, &function));
+	/* one was lifted, one was refused, one was hit */
+	sampler_return_entry(&sampler, sampler_entry(1, 5));
+	sampler_retire_entry(&sampler, sampler_entry(1, 6));
+	sampler_return_entry(&sampler, sampler_entry(1, 7));
+	assert_null(sampler_entered(&sampler, sampler_entry(1, 7)));
+	assert_int_equal(sampler.entries_out, FUNCTIONS - 4);
+	assert_int_equal(sampler.running, 2);
+	cursor = 0;
+	assert_true(sampler_take_entry(&sampler, 1, &cursor, &function));
+	assert_int_equal(function, 5);
+	assert_false(sampler_take_entry(&sampler, 1, &cursor, &function));
+	sampler_remove(&sampler, 1);
+	assert_int_equal(sampler.entries_out, 0);
+	/* what has gone is no matter */
+	sampler_return_entry(&sampler, sampler_entry(1, 5));
+	assert_null(sampler_entered(&sampler, sampler_entry(1, 5)));
+	assert_int_equal(sampler.entries_out, 0);
+	sampler_deinit(&sampler);
+}
+
+/* Part 0 is the program's own; what has run before is no news. */
+static void sites_of_own_functions_that_run_are_news(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	unsigned int expected, taken = 0;
+	uint64_t id, first;
+
+	make(program, &sampler, 8);
+	assert_int_equal(sampler_take_news(&sampler), 0);
+	assert_null(sampler_runs(&sampler, 1, 1));
+	assert_int_equal(sampler_take_news(&sampler), 0);
+	assert_null(sampler_runs(&sampler, 0, 1));
+	assert_null(sampler_runs(&sampler, 0, 2));
+	expected = program->counts[0][1] + program->counts[0][2];
+	first = sampler_take_news(&sampler);
+	assert_int_not_equal(first, 0);
+	for (id = first; id != 0; id = sampler_take_news(&sampler))
+		taken++;
+	assert_int_equal(taken, expected);
+	assert_int_equal(sampler.out_once, expected);
+	/* told again, nothing is new */
+	sampler_return(&sampler, first, SAMPLER_RAN);
+	assert_null(sampler_runs(&sampler, 0, 1));
+	assert_int_equal(sampler_take_news(&sampler), 0);
+	sampler_deinit(&sampler);
+}
+
 static void samples_count_distinct_sites(void **state)
 {
 	struct program *program = *state;
@@ -661,6 +727,8 @@ int main(void)
 		TEST(of_what_runs_half_is_the_programs_own),
 		TEST(what_runs_is_on_each_list_once),
 		TEST(what_is_private_is_drawn_like_the_rest),
+		TEST(entries_go_out_once),
+		TEST(sites_of_own_functions_that_run_are_news),
 		TEST(samples_count_distinct_sites),
 		TEST(a_failed_decode_leaves_all_as_it_was),
 	};
