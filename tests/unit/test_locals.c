@@ -28,11 +28,12 @@
 		".size probe_" #name ", . - probe_" #name "\n" \
 		".popsection\n")
 
-#define CREATE "call pthread_create@PLT\n"
+/* pthread_create() is a function of the test itself where a sanitizer has it */
+#define CREATE "call thrd_create@PLT\n"
 
 /* The calls' targets. */
 PROBE(other, "ret");
-PROBE(spawn, "movl $1, %esi\njmp pthread_create@PLT");
+PROBE(spawn, "movl $1, %esi\njmp thrd_create@PLT");
 PROBE(spawn_far, "call probe_spawn\nret");
 PROBE(spawn_too_far, "call probe_spawn_far\nret");
 PROBE(around, "1: call probe_around\ncall probe_other\nret");
@@ -160,7 +161,7 @@ SPAWN(by_three, spawn_too_far);
 SPAWN(by_recursion, around);
 PROBE(by_slot, "subq $24, %rsp\n"
 	       "leaq 8(%rsp), %rcx\n"
-	       "call *pthread_create@GOTPCREL(%rip)\n"
+	       "call *thrd_create@GOTPCREL(%rip)\n"
 	       "movq 8(%rsp), %rax\n"
 	       "addq $24, %rsp\n"
 	       "ret");
