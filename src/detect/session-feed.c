@@ -369,6 +369,13 @@ struct error *session_feed(struct session *session)
 	return err ? err : session_guide(session, now);
 }
 
+/* When the next walk over its sites begins, or goes on. */
+static uint64_t session_walk_due(const struct watched_program *program)
+{
+	return program->walk_ns > program->idle_ns ? program->walk_ns
+						   : program->idle_ns;
+}
+
 uint64_t session_feed_due(const struct session *session)
 {
 	const struct vec *processes = &session->watched.processes;
@@ -387,8 +394,8 @@ uint64_t session_feed_due(const struct session *session)
 		if (program->maps.due_ns < due)
 			due = program->maps.due_ns;
 		if (session_arms_once(session->config) &&
-		    program->walk_ns < due)
-			due = program->walk_ns;
+		    session_walk_due(program) < due)
+			due = session_walk_due(program);
 		if (!sampler_complete(&program->set.sampler) &&
 		    program->work_ns < due)
 			due = program->work_ns;

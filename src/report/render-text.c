@@ -386,7 +386,9 @@ static void add_program(struct text *text, const struct run_program *program)
 {
 	struct strbuf *line = &text->line;
 
-	strbuf_addf(line, "  %s: ", program->path);
+	strbuf_add(line, "  ");
+	utf8_add_visible(line, program->path);
+	strbuf_add(line, ": ");
 	text_add_count(line, program->processes);
 	strbuf_addf(line, " process%s, at most ",
 		    program->processes == 1 ? "" : "es");

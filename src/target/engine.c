@@ -205,8 +205,7 @@ size_t engine_watched_count(const struct engine *engine)
 	return count;
 }
 
-/* Of several processes with one program, the one it is counted by. */
-static bool process_text_first(const struct process *process)
+bool engine_counts_text(const struct process *process)
 {
 	const struct vec *spaces = &process->space->text->spaces;
 
@@ -223,7 +222,7 @@ static void engine_count_armed(const struct engine *engine, size_t *ret_pool,
 		const struct program_text *text = process->space->text;
 
 		if (process->role != PROCESS_WATCHED ||
-		    !process_text_first(process))
+		    !engine_counts_text(process))
 			continue;
 		*ret_pool += text->armed - text->armed_once;
 		*ret_once += text->armed_once;

@@ -140,6 +140,9 @@ struct error *engine_fork_space(struct engine *engine,
  */
 void engine_leave_space(struct engine *engine, struct process *process);
 
+/* Of several processes with one program, is it the one it is counted by? */
+bool engine_counts_text(const struct process *process);
+
 /*
  * Watched processes; how many breakpoints of the pool are in their text, and
  * how many of sites to be armed once.

@@ -280,8 +280,8 @@ static void event_int3(struct engine *engine, struct thread *thread)
 	if (!thread_ok(thread, trace_set_rip(thread->tid, regs.rip)))
 		return;
 	sigstate_mend(engine, thread);
-	/* lifted for a moment only, it was met all the same */
 	profile_stopped(engine, thread, &regs);
+	/* lifted for a moment only, it was met all the same */
 	if (breakpoint && (breakpoint->armed || breakpoint->passing > 0)) {
 		event_hit(engine, thread, breakpoint, &regs);
 		return;

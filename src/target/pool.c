@@ -760,13 +760,14 @@ static void pool_arm_untouched(struct engine *engine, uint64_t now)
 	}
 }
 
-/* Breakpoints of the pool in the text of the process. */
+/* Breakpoints of the pool in the program, counted for one of its processes. */
 static size_t pool_share(const struct process *process)
 {
 	const struct program_text *text = process->space->text;
 
-	return process->role == PROCESS_WATCHED ? text->armed - text->armed_once
-						: 0;
+	return process->role == PROCESS_WATCHED && engine_counts_text(process)
+		       ? text->armed - text->armed_once
+		       : 0;
 }
 
 /* Does something wait for room in a full pool? */
