@@ -603,7 +603,7 @@ static double output_share(const struct session_counts *counts, uint64_t ns)
 		       : 0;
 }
 
-/* Processes that had one thread are told of by their number alone. */
+/* Of processes that had one thread the summary has only the number. */
 static void output_set_programs(const struct output *output,
 				struct run_summary *summary)
 {

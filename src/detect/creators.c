@@ -59,8 +59,8 @@ static const char *const creator_functions[] = {
 
 /* What is known of a function: how many calls it takes to create a thread. */
 struct reach {
-	uint8_t looked; /* so many calls deep */
-	uint8_t distance; /* 0: no thread is created, in so many */
+	uint8_t looked; /* how many calls deep the search went */
+	uint8_t distance; /* calls to the creation; 0: none was found */
 };
 
 struct creators_module {

@@ -12,7 +12,7 @@ enum {
 	/* blocks for one draw: where there is something to choose, or nothing */
 	RESERVE_BLOCKS = 8,
 	SAMPLER_TRIES = 2000,
-	/* one draw of so many is of any function, whether it runs or not */
+	/* one draw in eight is of any function, whether it runs or not */
 	SAMPLER_EXPLORES = 8,
 };
 

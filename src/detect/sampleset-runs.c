@@ -9,48 +9,31 @@
 #include "base/error.h"
 #include "wire/site.h"
 
-/* The module that holds a run-time address, or NULL. */
-static const struct sampleset_module *
-sampleset_module_at(const struct sampleset *set, uint64_t address)
-{
-	for (size_t i = 0; i < set->modules.count; i++) {
-		const struct sampleset_module *module =
-			sampleset_module(set, i);
-
-		if (address >= module->start && address < module->end)
-			return module;
-	}
-	return NULL;
-}
-
 struct error *sampleset_runs(struct sampleset *set, uint64_t address)
 {
-	const struct sampleset_module *module =
-		sampleset_module_at(set, address);
+	const struct module *module = image_module_at(set->image, address);
 	struct error *err = NULL;
 
-	if (!module || !module->module->text)
+	if (!module || !module->text)
 		return NULL;
 	for (size_t i = 0; !err && i < set->parts.count; i++) {
 		const struct sampleset_part *part = sampleset_part(set, i);
 		uint32_t function;
 
-		if (part->gone || part->module_id != module->id ||
-		    !sampleset_find_function(
-			    part, address - module->module->bias, &function))
+		if (part->gone || part->module != module ||
+		    !sampleset_find_function(part, address - module->bias,
+					     &function))
 			continue;
 		err = sampler_runs(&set->sampler, (uint32_t)i, function);
 	}
 	return err;
 }
 
-struct error *sampleset_take_news(struct sampleset *set, struct wire_site *ret)
+bool sampleset_take_news(struct sampleset *set, struct wire_site *ret)
 {
 	uint64_t id = sampler_take_news(&set->sampler);
 
-	if (id == 0 || !sampleset_describe(set, id, ret))
-		memset(ret, 0, sizeof(*ret));
-	return NULL;
+	return id != 0 && sampleset_describe(set, id, ret);
 }
 
 uint64_t sampleset_own_text(const struct sampleset *set)

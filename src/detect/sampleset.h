@@ -147,9 +147,9 @@ struct error *sampleset_runs(struct sampleset *set, uint64_t address);
 
 /*
  * The next site of a function of the program's own that has been found to run,
- * which was never hit and is free; ret->id is 0 when there is none.
+ * which was never hit and is free. False when there is none.
  */
-struct error *sampleset_take_news(struct sampleset *set, struct wire_site *ret);
+bool sampleset_take_news(struct sampleset *set, struct wire_site *ret);
 
 /* The bytes of those functions of the program's own modules that are in the set. */
 uint64_t sampleset_own_text(const struct sampleset *set);

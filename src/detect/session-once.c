@@ -30,7 +30,7 @@ enum {
 	ONCE_BATCH = 256,
 	/* the tracer has room for twice as many */
 	ONCE_QUEUE_MAX = 4096,
-	/* about so many bytes of text hold one site */
+	/* bytes of text for each site, on the average */
 	ONCE_BYTES_PER_SITE = 16,
 	/* locations of functions that run, for each that may be armed at once */
 	ONCE_RUNNING = 4,
@@ -87,7 +87,7 @@ static void once_send(struct session *session, struct watched_program *program,
 	session_send_sites(session, program, sites, count);
 }
 
-/* How many of `most` may still be sent, where so many are out. */
+/* How many sites may still be sent: `out` of at most `most` are out. */
 static size_t once_room(const struct session *session, uint64_t out,
 			uint64_t most)
 {
@@ -183,26 +183,22 @@ static void once_walk_entries(struct session *session,
 }
 
 /* The locations of functions that have been found to run. */
-static struct error *once_send_news(struct session *session,
-				    struct watched_program *program)
+static void once_send_news(struct session *session,
+			   struct watched_program *program)
 {
 	struct wire_site sites[ONCE_BATCH];
 	size_t room = once_room(session, program->set.sampler.out_once,
 				once_running_max(session->config));
-	struct error *err = NULL;
 	size_t count = 0;
 
-	for (; room > 0; room--) {
-		err = sampleset_take_news(&program->set, &sites[count]);
-		if (err || sites[count].id == 0)
-			break;
+	for (; room > 0 && sampleset_take_news(&program->set, &sites[count]);
+	     room--) {
 		if (++count == ONCE_BATCH) {
 			once_send(session, program, sites, count);
 			count = 0;
 		}
 	}
 	once_send(session, program, sites, count);
-	return err;
 }
 
 struct error *session_runs(struct session *session,
@@ -214,7 +210,7 @@ struct error *session_runs(struct session *session,
 	if (program->set.sampler.running != before) {
 		program->dry = false;
 		if (!err && session_arms_once(session->config))
-			err = once_send_news(session, program);
+			once_send_news(session, program);
 	}
 	return err;
 }
@@ -235,7 +231,7 @@ void session_entry_returned(struct session *session,
 	program->dry = false;
 	/* without memory nothing is learned */
 	error_free(sampler_entered(sampler, entry));
-	error_free(once_send_news(session, program));
+	once_send_news(session, program);
 }
 
 /* Of a small program: send what there is room for. */
@@ -274,10 +270,9 @@ static struct error *once_walk(struct session *session,
 			       bool *ret_end, bool *ret_all)
 {
 	const struct sampler *sampler = &program->set.sampler;
-	struct error *err = once_send_news(session, program);
+	struct error *err;
 
-	if (err)
-		return err;
+	once_send_news(session, program);
 	if (once_is_large(session, program)) {
 		once_walk_entries(session, program, ret_end);
 		*ret_all = (*ret_end && !program->set.own_behind) ||

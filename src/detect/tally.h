@@ -14,7 +14,7 @@
 
 struct tally {
 	char *path;
-	uint64_t processes; /* that ran it and were told of; wire/message.h */
+	uint64_t processes; /* that ran it, by WIRE_PROCESS */
 	uint64_t threads; /* of one of them, most at a time */
 	uint64_t samples, stalled; /* as in struct wire_stats */
 	uint64_t races;

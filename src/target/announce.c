@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the front end is told of processes; see announce.h.
+ * When the front end learns of a process; see announce.h.
  */
 #include "target/announce.h"
 
 #include "target/breakpoint.h"
 #include "target/engine.h"
 
-/* False: the channel is full. */
-static bool announce_send(struct engine *engine, struct process *process)
+static void announce_send(struct engine *engine, struct process *process)
 {
 	struct wire_process message = { .pid = process->pid,
 					.parent = process->parent,
@@ -22,7 +21,6 @@ static bool announce_send(struct engine *engine, struct process *process)
 	/* what was told before stays told */
 	process->announced |= sent;
 	process->execed &= !sent;
-	return sent;
 }
 
 void announce_now(struct engine *engine, struct process *process)

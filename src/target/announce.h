@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the front end is told of processes (WIRE_PROCESS). It reads the maps
- * and the modules of each, which takes longer than many a command of a script
- * runs. So a child is told of when there is a reason to look at it: it has a
- * second thread, it has lived for a moment, so that it may share memory with
- * others, or it was made by a process that does. What was asked for by name is
- * told of at once.
+ * When the front end learns of a process (WIRE_PROCESS). It reads the maps and
+ * the modules of each process, which takes longer than most commands of a script
+ * run. So a child is announced only when it can race: it has a second thread, it
+ * has lived for two ticks and may share memory with others, or the process that
+ * made it shares memory. A process that the user named is announced at once.
  */
 #ifndef TARGET_ANNOUNCE_H
 #define TARGET_ANNOUNCE_H
