@@ -8,7 +8,7 @@
 #
 # That the session's race is met within a minute, or not within the five seconds
 # at a thousand samples a second, is chance. So attach has three tries, each
-# thrice as long as the one before.
+# thrice as long as the one before; a try that is to write rules must have.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -87,6 +87,18 @@ perform()
 	lib_started $(jobs -p)
 }
 
+# wrote COMMAND: the rules that it is to generate are there
+wrote()
+{
+	local words file
+
+	read -ra words <<<"$1"
+	for ((file = 1; file < ${#words[@]}; file++)); do
+		[ "${words[file - 1]}" != --gen-suppressions ] ||
+			[ -s "${words[file]}" ] || return 1
+	done
+}
+
 cp "$sources"/tests/targets/tally*.c "$work/tally"
 cd "$work/tally" || exit 99
 for file in "$session"/*.command; do
@@ -100,7 +112,8 @@ for file in "$session"/*.command; do
 	while :; do
 		perform "$number"
 		examples same "$session/$number.expected" \
-			"$session/$number.got" >"$work/differences" && break
+			"$session/$number.got" >"$work/differences" &&
+			wrote "$command" && break
 		((--tries > 0)) || break
 		((turn *= 3))
 		diag "once more: $command"
