@@ -79,8 +79,9 @@ leave_throng()
 for backend in perf ptrace; do
 	what="1000 threads, $backend"
 	start_throng 1000
-	# every sample is watched for in every thread
-	if watch_throng "$backend" 50; then
+	# every sample is watched for in every thread, which stops all of them
+	# with ptrace: so few that the program also runs on a loaded machine
+	if watch_throng "$backend" 10; then
 		ok "$what: all are attached to"
 	else
 		not_ok "$what: all are attached to"
