@@ -276,6 +276,14 @@ registers_alone()
 	flock 9
 }
 
+# registers_refused TRY: did racewatch, whose standard error is $work/err, find no
+# debug register free for as long as it waits, and is that not the 20th try? Tests
+# of other back-ends use registers without registers_alone.
+registers_refused()
+{
+	[ "$1" -lt 20 ] && grep -qs 'no debug register is free' "$work/err"
+}
+
 # await SECONDS COMMAND...: polls until COMMAND is true; a few times at least,
 # since the machine may stand still for as long.
 await()

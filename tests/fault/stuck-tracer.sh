@@ -49,6 +49,11 @@ tracer_state_is()
 	grep -qs "^State:[[:space:]]*$1" "/proc/$tracer/status"
 }
 
+watching_or_ended()
+{
+	watching || ended "$frontend"
+}
+
 # attach OPTION...: leaves $program, $frontend, $tracer, $guardian.
 attach()
 {
@@ -63,7 +68,8 @@ attach()
 		"$program" >"$work/attach" 2>"$work/err" </dev/null &
 	frontend=$!
 	lib_started "$frontend"
-	await 20 watching || return 1
+	await 20 watching_or_ended
+	watching || return 1
 	tracer=$(child_of "$frontend" racewatch-trace)
 	guardian=$(child_of "$tracer" racewatch-guard)
 	lib_started "$tracer" "$guardian"
@@ -90,12 +96,17 @@ check_program()
 # hung WHAT OPTION...: the tracer hangs for good.
 hung()
 {
-	local what=$1
+	local what=$1 try
 
-	if ! attach "${@:2}"; then
+	for ((try = 1;; try++)); do
+		attach "${@:2}" && break
+		kill -KILL "$program"
+		wait "$program" 2>/dev/null
+		registers_refused "$try" && continue
 		not_ok "$what: the program is watched"
+		diag_file "$work/err"
 		return
-	fi
+	done
 	touch "$HANGING_WHEN"
 	await 20 ended "$frontend"
 	is "$what: racewatch ends" $? 0

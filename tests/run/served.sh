@@ -47,15 +47,19 @@ check_end()
 # attached WHAT TARGET BACKEND MODE...
 attached()
 {
-	local what=$1 target=$2 backend=$3 status
+	local what=$1 target=$2 backend=$3 status try
 
-	if ! start "$target.O2" 4 "${@:4}"; then
-		skip "$what" "$(cat "$work/out")"
-		return
-	fi
-	"$HELPERS_DIR/pristine" --save "$work/signals" "$program"
-	RUN_TIMEOUT=30 run attach --backend "$backend" --rate 500 \
-		--duration 1500ms --seed 7 -o "$report" "$program"
+	for ((try = 1;; try++)); do
+		if ! start "$target.O2" 4 "${@:4}"; then
+			skip "$what" "$(cat "$work/out")"
+			return
+		fi
+		"$HELPERS_DIR/pristine" --save "$work/signals" "$program"
+		RUN_TIMEOUT=30 run attach --backend "$backend" --rate 500 \
+			--duration 1500ms --seed 7 -o "$report" "$program"
+		registers_refused "$try" || break
+		await 60 program_ended
+	done
 	case $status in
 	0 | 66) ok "$what: --duration ends the watching" ;;
 	*)
