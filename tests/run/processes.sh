@@ -216,7 +216,8 @@ echo go 1<>"$work/hold"
 await 20 test -e "$work/after"
 is "the rest went on" $? 0
 rm -f "$work/over"
-run run --seed 1 --follow all --timeout 300ms -- sh -c \
+# long enough for the inner shell to set its trap on a loaded machine
+run run --seed 1 --follow all --timeout 3s -- sh -c \
 	"sh -c 'trap \"echo >$work/over; exit\" TERM
 		while :; do sleep 0.1; done' & exit 11"
 is "the rest of a program is ended by --timeout" "$status" 124 ||
