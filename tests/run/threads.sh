@@ -57,14 +57,35 @@ traced()
 		grep -q '^TracerPid:[[:space:]]*0$'
 }
 
+# watch_throng BACKEND RATE [OPTION...]
 watch_throng()
 {
 	rm -f "$report"
 	"$RACEWATCH" attach --backend "$1" --rate "$2" --seed 1 -o "$report" \
-		"$program" >"$work/out" 2>"$work/err" </dev/null &
+		"${@:3}" "$program" >"$work/out" 2>"$work/err" </dev/null &
 	watcher=$!
 	lib_started "$watcher"
 	await 60 traced
+}
+
+# How many threads have met a breakpoint or a watchpoint.
+traps()
+{
+	grep -c ': stop kind [0-9]* signal 5$' "$work/err"
+}
+
+# All threads add one to the total, three times at least and until racewatch,
+# which runs with --debug target, has had ten traps; leaves $total.
+rounds()
+{
+	local end=$((SECONDS + 300)) count
+
+	total=1000
+	for ((count = 0; count < 3 || $(traps) < 10; count++)); do
+		ask round || { diag "no answer"; break; }
+		((total += 1000))
+		[ "$SECONDS" -lt "$end" ] || break
+	done
 }
 
 # The watching is told to end, and does.
@@ -81,16 +102,20 @@ for backend in perf ptrace; do
 	start_throng 1000
 	# every sample is watched for in every thread, which stops all of them
 	# with ptrace: so few that the program also runs on a loaded machine
-	if watch_throng "$backend" 10; then
+	if watch_throng "$backend" 10 --debug target; then
 		ok "$what: all are attached to"
 	else
 		not_ok "$what: all are attached to"
 	fi
-	for _ in 1 2 3; do
-		ask round || diag "$what: no answer"
-	done
-	is "$what: rounds are done" "$(cat "$work/said")" "round 4000"
+	rounds
+	is "$what: rounds are done" "$(cat "$work/said")" "round $total"
 	leave_throng "$what"
+	if [ "$(summary samples_stalled)" -gt 0 ]; then
+		ok "$what: threads were stalled"
+	else
+		not_ok "$what: threads were stalled"
+		diag_file "$report"
+	fi
 	pristine "$what"
 	end_throng "$what"
 
