@@ -276,6 +276,13 @@ registers_alone()
 	flock 9
 }
 
+# registers_for BACKEND: the same, for a back-end that takes registers of every
+# processor
+registers_for()
+{
+	[ "$1" != perf-cpu ] || registers_alone
+}
+
 # registers_refused TRY: did racewatch, whose standard error is $work/err, find no
 # debug register free for as long as it waits, and is that not the 20th try? Tests
 # of other back-ends use registers without registers_alone.

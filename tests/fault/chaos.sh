@@ -257,8 +257,7 @@ one_cycle()
 	fi
 	[ -n "$program" ] || start_program "$trap" ||
 		{ fails "the program does not start"; return; }
-	# which takes registers of every processor; see doctor.sh
-	[ "$backend" != perf-cpu ] || registers_alone
+	registers_for "$backend"
 	watch
 	sleep "0.0$((RANDOM % 99))"
 	act "$acting"

@@ -154,8 +154,7 @@ for ((i = 0; i < trials; i++)); do
 	for HANGING_IN in read wait; do
 		export HANGING_IN
 		for backend in perf ptrace perf-cpu value; do
-			# which takes registers of every processor
-			[ "$backend" != perf-cpu ] || registers_alone
+			registers_for "$backend"
 			hung "hung in a $HANGING_IN, $backend" \
 				--backend "$backend"
 			exec 9>&-

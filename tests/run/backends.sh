@@ -11,8 +11,7 @@ names="read_write unaligned wide32 read_syscall cpp_member"
 [ -n "$LONG" ] && names="$(target_list RACY_C; target_list RACY_CXX)"
 
 for backend in ptrace perf perf-cpu value; do
-	# which takes registers of every processor
-	[ "$backend" != perf-cpu ] || registers_alone
+	registers_for "$backend"
 	run run --backend "$backend" -o "$report" -- /bin/true
 	if [ "$status" -ne 0 ]; then
 		not_ok "back-end $backend works here"

@@ -8,7 +8,8 @@
 #
 # That the session's race is met within a minute, or not within the five seconds
 # at a thousand samples a second, is chance. So attach has three tries, each
-# thrice as long as the one before; a try that is to write rules must have.
+# thrice as long as the one before. A try also fails when it was to write rules
+# and wrote none.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -87,16 +88,11 @@ perform()
 	lib_started $(jobs -p)
 }
 
-# wrote COMMAND: the rules that it is to generate are there
+# wrote COMMAND: are the rules there, if it is to generate any?
 wrote()
 {
-	local words file
-
-	read -ra words <<<"$1"
-	for ((file = 1; file < ${#words[@]}; file++)); do
-		[ "${words[file - 1]}" != --gen-suppressions ] ||
-			[ -s "${words[file]}" ] || return 1
-	done
+	[[ $1 =~ --gen-suppressions\ ([^ ]+) ]] || return 0
+	[ -s "${BASH_REMATCH[1]}" ]
 }
 
 cp "$sources"/tests/targets/tally*.c "$work/tally"

@@ -102,8 +102,7 @@ signalled()
 samples=0
 for mode in missing shared user protect; do
 	for backend in ptrace perf perf-cpu value; do
-		# which takes registers of every processor
-		[ "$backend" != perf-cpu ] || registers_alone
+		registers_for "$backend"
 		attached "userfaultfd, $mode, $backend" serves_pages \
 			"$backend" "$mode"
 		exec 9>&-
@@ -113,7 +112,7 @@ signalled "userfaultfd, missing" serves_pages TERM missing
 signalled "userfaultfd, shared" serves_pages INT shared
 
 for backend in ptrace perf perf-cpu value; do
-	[ "$backend" != perf-cpu ] || registers_alone
+	registers_for "$backend"
 	attached "FUSE, $backend" serves_files "$backend"
 	exec 9>&-
 done
