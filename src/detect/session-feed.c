@@ -108,16 +108,19 @@ static bool session_joins(const struct session *session,
 		!session_own_first(session, program, now));
 }
 
-struct error *session_refresh(struct session *session,
-			      struct watched_program *program)
+/* reads: the maps too, not only what is known to be mapped */
+static struct error *session_look_at_maps(struct session *session,
+					  struct watched_program *program,
+					  bool reads)
 {
 	size_t parts = program->set.parts.count;
 	bool changed = false;
-	struct error *err;
+	struct error *err = NULL;
 
 	if (program->pid == 0)
 		return NULL;
-	err = image_refresh(program->image, &changed);
+	if (reads)
+		err = image_refresh(program->image, &changed);
 	/* a process that has just ended has no maps; the tracer will say so */
 	if (err)
 		err = session_tolerate(session, err);
@@ -126,6 +129,12 @@ struct error *session_refresh(struct session *session,
 	changed |= program->set.parts.count != parts;
 	watched_timer_set(&program->maps, changed);
 	return err;
+}
+
+struct error *session_refresh(struct session *session,
+			      struct watched_program *program)
+{
+	return session_look_at_maps(session, program, true);
 }
 
 /* Only where there are two processes can anything be shared. */
@@ -341,7 +350,9 @@ static struct error *session_feed_program(struct session *session,
 	if (!session_feeds(session, program))
 		return NULL;
 	if (now >= program->maps.due_ns)
-		err = session_refresh(session, program);
+		err = session_look_at_maps(session, program,
+					   watched_timer_reads(&program->maps,
+							       program->pid));
 	else if (session_joins(session, program, now))
 		err = session_join(session, program);
 	if (!err && now >= program->idle_ns)

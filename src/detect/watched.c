@@ -13,9 +13,12 @@
 #include "detect/coverage.h"
 #include "image/image.h"
 #include "image/maps.h"
+#include "sys/procfs.h"
 
 static const uint64_t TIMER_FIRST_NS = 10 * CLOCK_NS_PER_MS;
 static const uint64_t TIMER_LAST_NS = 500 * CLOCK_NS_PER_MS;
+/* another mapping may have taken the place of one as large */
+static const uint64_t TIMER_READ_NS = 10 * CLOCK_NS_PER_S;
 /* for a debug file; meanwhile no sites are fed */
 static const uint64_t SERVERS_LIMIT_NS = 10 * CLOCK_NS_PER_S;
 
@@ -33,9 +36,24 @@ void watched_timer_set(struct watched_timer *timer, bool changed)
 	timer->due_ns = timer->last_ns + timer->step_ns;
 }
 
+bool watched_timer_reads(struct watched_timer *timer, int pid)
+{
+	uint64_t now = clock_now_ns(), mapped = 0;
+	bool known = procfs_mapped(pid, &mapped);
+
+	if (known && timer->read_ns != 0 && mapped == timer->mapped &&
+	    now - timer->read_ns < TIMER_READ_NS)
+		return false;
+	timer->mapped = mapped;
+	timer->read_ns = now;
+	return true;
+}
+
 void watched_timer_hurry(struct watched_timer *timer, bool changed)
 {
 	uint64_t soon = timer->last_ns + TIMER_FIRST_NS;
+
+	timer->read_ns = 0;
 
 	if (changed)
 		timer->step_ns = TIMER_FIRST_NS;
@@ -384,10 +402,15 @@ void watched_wake(struct watched *watched, struct watched_program *program)
 struct error *watched_shared(struct watched *watched,
 			     struct watched_process *process, struct vec *ret)
 {
+	size_t writable = watched->writable.count;
 	struct maps maps;
 	struct error *err;
 	uint64_t told;
 
+	if (!watched_timer_reads(&process->shared, process->pid)) {
+		watched_timer_set(&process->shared, false);
+		return NULL;
+	}
 	maps_init(&maps);
 	err = maps_read(process->pid, &maps);
 	if (!err && !shared_message(watched, process->pid, &maps, ret))
@@ -398,6 +421,15 @@ struct error *watched_shared(struct watched *watched,
 	told = hash_bytes(ret->items, ret->count);
 	process->shares = ret->count > sizeof(struct wire_shared_head);
 	watched_timer_set(&process->shared, told != process->told);
+	/* what others have mapped for reading counts from now on */
+	for (size_t i = 0; watched->writable.count != writable &&
+			   i < watched->processes.count;
+	     i++) {
+		struct watched_process *other = vec_at(&watched->processes, i);
+
+		if (other != process)
+			other->shared.read_ns = 0;
+	}
 	if (err || told == process->told)
 		vec_clear(ret);
 	else

@@ -23,16 +23,25 @@ struct map_entry;
 struct opener;
 struct rules;
 
-/* When something in /proc is read again: soon after a change, then rarely. */
+/*
+ * When /proc/PID/maps is looked at again: soon after a change, then rarely. It is
+ * long where mappings are many, so it is read only when the pages mapped are not
+ * as many as before, and every now and then.
+ */
 struct watched_timer {
 	uint64_t due_ns;
-	uint64_t last_ns; /* when it was read last */
+	uint64_t last_ns; /* when it was looked at last */
 	uint64_t step_ns;
+	uint64_t read_ns; /* when it was read last; 0: it must be read */
+	uint64_t mapped; /* procfs_mapped() before that */
 };
 
-/* It has just been read. */
+/* Must it be read, of that process? To be asked when the timer is due. */
+bool watched_timer_reads(struct watched_timer *timer, int pid);
+
+/* It has just been looked at. */
 void watched_timer_set(struct watched_timer *timer, bool changed);
-/* Read it soon; changed: a burst of changes may follow. */
+/* Read it soon, as it is; changed: a burst of changes may follow. */
 void watched_timer_hurry(struct watched_timer *timer, bool changed);
 
 struct watched_program {

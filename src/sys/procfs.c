@@ -181,6 +181,21 @@ static bool stat_add_some(const cpu_set_t *some, uint64_t *ret_busy,
 	return true;
 }
 
+bool procfs_mapped(pid_t pid, uint64_t *ret_pages)
+{
+	unsigned long long size, data;
+	char text[128], path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	/* a process that has ended has 0 of all */
+	if (!procfs_line(path, text, sizeof(text)) ||
+	    sscanf(text, "%llu %*u %*u %*u %*u %llu", &size, &data) != 2 ||
+	    size == 0)
+		return false;
+	*ret_pages = size - data;
+	return true;
+}
+
 bool procfs_processors(int *ret_processors, uint64_t *ret_busy,
 		       uint64_t *ret_idle)
 {

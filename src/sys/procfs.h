@@ -41,6 +41,13 @@ struct error *procfs_cpu_time(pid_t pid, pid_t tid, uint64_t *ret_ns);
 bool procfs_process_cpu(pid_t pid, uint64_t *ret_ns);
 
 /*
+ * Pages of the process's mappings but for private writable ones, as those of its
+ * heap and stacks: it changes when a library or shared memory comes or goes.
+ * False: that cannot be told.
+ */
+bool procfs_mapped(pid_t pid, uint64_t *ret_pages);
+
+/*
  * The processors that the calling thread may run on (sched_getaffinity(2)), and
  * the clock ticks that they were busy and idle since the machine was started;
  * false when that cannot be told.

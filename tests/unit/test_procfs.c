@@ -13,6 +13,7 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/sem.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -248,6 +249,34 @@ static void only_a_futex_wait_without_end_waits_for_threads(void **state)
 	tracee_kill(pid);
 }
 
+static void libraries_and_shared_memory_change_what_is_mapped(void **state)
+{
+	const size_t size = 5 * (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t before, after;
+	void *memory;
+
+	(void)state;
+	assert_true(procfs_mapped(getpid(), &before));
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(procfs_mapped(getpid(), &after));
+	assert_int_equal(after, before);
+	/* as a library's text */
+	assert_int_equal(mprotect(memory, size, PROT_READ | PROT_EXEC), 0);
+	assert_true(procfs_mapped(getpid(), &after));
+	assert_int_equal(after, before + 5);
+	munmap(memory, size);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(procfs_mapped(getpid(), &after));
+	assert_int_equal(after, before + 5);
+	munmap(memory, size);
+	assert_true(procfs_mapped(getpid(), &after));
+	assert_int_equal(after, before);
+	/* no process has that number */
+	assert_false(procfs_mapped(INT32_MAX, &after));
+}
+
 static void body_semop(void *arg)
 {
 	struct sembuf take = { .sem_op = -1 };
@@ -330,6 +359,8 @@ static void every_thread_is_visited_until_it_is_enough(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			libraries_and_shared_memory_change_what_is_mapped),
 		TEST(the_status_is_read),
 		TEST(time_on_a_cpu_stands_still_in_a_stop),
 		TEST(time_of_a_process_is_that_of_its_threads),

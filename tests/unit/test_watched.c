@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "detect/rules.h"
 #include "detect/watched.h"
@@ -92,6 +94,7 @@ static struct wire_shared shared_range(struct watched *watched,
 	const struct wire_shared *ranges;
 	struct wire_shared found = { .inode = 0 };
 
+	watched_timer_hurry(&process->shared, false);
 	assert_null(watched_shared(watched, process, &bytes));
 	head = bytes.items;
 	assert_true(bytes.count >= sizeof(*head));
@@ -170,6 +173,58 @@ static void what_nobody_may_write_is_not_shared(void **state)
 	watched_deinit(&watched);
 }
 
+/* Those who only read it were told nothing of it before. */
+static void a_new_writer_has_the_others_read_again(void **state)
+{
+	struct watched_process process = { .pid = getpid() };
+	struct vec bytes = VEC_INIT(uint8_t);
+	struct watched watched;
+	void *writer;
+
+	(void)state;
+	watched_init(&watched, &rules, 1);
+	assert_true(vec_push(&watched.processes, &process));
+	assert_null(watched_shared(&watched, vec_at(&watched.processes, 0),
+				   &bytes));
+	writer = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	process.shared.read_ns = 0;
+	assert_null(watched_shared(&watched, &process, &bytes));
+	assert_int_equal(
+		((struct watched_process *)vec_at(&watched.processes, 0))
+			->shared.read_ns,
+		0);
+	vec_deinit(&bytes);
+	munmap(writer, 4096);
+	watched_deinit(&watched);
+}
+
+static void maps_are_read_when_something_is_mapped(void **state)
+{
+	struct watched_timer timer = { .due_ns = 0 };
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *memory;
+
+	(void)state;
+	assert_true(watched_timer_reads(&timer, getpid()));
+	assert_false(watched_timer_reads(&timer, getpid()));
+	memory = mmap(NULL, page, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(watched_timer_reads(&timer, getpid()));
+	assert_false(watched_timer_reads(&timer, getpid()));
+	munmap(memory, page);
+	assert_true(watched_timer_reads(&timer, getpid()));
+	assert_false(watched_timer_reads(&timer, getpid()));
+	/* as much may have taken the place of something else */
+	timer.read_ns -= 11 * CLOCK_NS_PER_S;
+	assert_true(watched_timer_reads(&timer, getpid()));
+	assert_false(watched_timer_reads(&timer, getpid()));
+	watched_timer_hurry(&timer, false);
+	assert_true(watched_timer_reads(&timer, getpid()));
+	/* what has ended is read, which says so */
+	assert_true(watched_timer_reads(&timer, INT32_MAX));
+}
+
 static void a_program_is_woken_once(void **state)
 {
 	struct watched watched;
@@ -197,6 +252,8 @@ int main(void)
 		cmocka_unit_test(exec_leaves_one_program_for_another),
 		cmocka_unit_test(shared_memory_is_told_once),
 		cmocka_unit_test(what_nobody_may_write_is_not_shared),
+		cmocka_unit_test(a_new_writer_has_the_others_read_again),
+		cmocka_unit_test(maps_are_read_when_something_is_mapped),
 		cmocka_unit_test(a_program_is_woken_once),
 	};
 
