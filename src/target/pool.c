@@ -54,13 +54,18 @@ enum {
 	POOL_KEPT_MAX = 256,
 	/*
 	 * of a full pool, how many make room for others in one go, and how
-	 * often: all have gone after three seconds
+	 * often at most: all have gone after three seconds
 	 */
 	POOL_ROTATE_PART = 64,
 	POOL_ROTATE_MIN = POOL_HOT_MAX,
 	POOL_ROTATE_MAX = 512,
 	POOL_ROTATE_NS = 50 * 1000 * 1000,
+	/* and of the time that the program may lose, that takes one part in */
+	POOL_ROTATE_SHARE_PART = 16,
 };
+
+/* where any time may be lost */
+static const double POOL_ANY_SHARE = 0.4;
 
 void pool_deinit(struct pool *pool)
 {
@@ -783,27 +788,11 @@ static bool pool_is_short(const struct engine *engine)
 	return pool->fresh.count > 0 && pool_room_fresh(engine) == 0;
 }
 
-/*
- * What nobody has reached for long makes room for what may be reached: most of
- * a large program never runs.
- */
-static void pool_make_room(struct engine *engine, uint64_t now)
+/* Lift so many, of all programs in proportion to what is armed in each. */
+static void pool_lift_shares(struct engine *engine, size_t most)
 {
-	struct pool *pool = &engine->pool;
-	size_t most = pool->params.pool / POOL_ROTATE_PART, armed;
-	bool first = pool->rotate_ns == 0;
+	size_t armed = engine_armed(engine);
 
-	if (!pool_is_short(engine) || now < pool->rotate_ns)
-		return;
-	/* each is a write to every process of the program */
-	pool->rotate_ns =
-		now + POOL_ROTATE_NS * (1 + engine_watched_count(engine)) / 2;
-	/* it has just been filled for the first time */
-	if (first)
-		return;
-	most = most < POOL_ROTATE_MIN ? POOL_ROTATE_MIN : most;
-	most = most > POOL_ROTATE_MAX ? POOL_ROTATE_MAX : most;
-	armed = engine_armed(engine);
 	for (size_t i = 0; i < engine->processes.count && armed > 0; i++) {
 		struct process *process = engine_process_at(engine, i);
 		size_t share = pool_share(process);
@@ -812,6 +801,43 @@ static void pool_make_room(struct engine *engine, uint64_t now)
 			pool_lift_some(engine, process->space,
 				       (share * most + armed - 1) / armed);
 	}
+}
+
+/* How long after such a change the next may be, by what it took to compute. */
+static uint64_t pool_rotate_gap(const struct pool *pool, uint64_t cpu_ns)
+{
+	double share = pool->params.share > 0 ? pool->params.share
+					      : POOL_ANY_SHARE;
+	double gap = (double)cpu_ns * POOL_ROTATE_SHARE_PART / share;
+
+	return gap > POOL_ROTATE_NS ? (uint64_t)gap : POOL_ROTATE_NS;
+}
+
+/*
+ * What nobody has reached for long makes room for what may be reached: most of
+ * a large program never runs. Each breakpoint is a write to every process of the
+ * program, so where processes are many the pace is slow.
+ */
+static void pool_make_room(struct engine *engine, uint64_t now)
+{
+	struct pool *pool = &engine->pool;
+	size_t most = pool->params.pool / POOL_ROTATE_PART;
+	bool first = pool->rotate_ns == 0;
+	uint64_t begun;
+
+	if (!pool_is_short(engine) || now < pool->rotate_ns)
+		return;
+	pool->rotate_ns = now + POOL_ROTATE_NS;
+	/* it has just been filled for the first time */
+	if (first)
+		return;
+	most = most < POOL_ROTATE_MIN ? POOL_ROTATE_MIN : most;
+	most = most > POOL_ROTATE_MAX ? POOL_ROTATE_MAX : most;
+	begun = engine_cpu_ns();
+	pool_lift_shares(engine, most);
+	/* to arm others in their place takes about as long */
+	pool->rotate_ns =
+		now + pool_rotate_gap(pool, 2 * (engine_cpu_ns() - begun));
 }
 
 /* Is there something to arm now, whatever it costs? Counts what forbids it. */

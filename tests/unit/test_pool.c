@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "driven.h"
 
 static void work_write(struct arena *arena, struct lane *lane)
@@ -106,6 +107,26 @@ static void a_full_pool_makes_room_for_what_waits(void **state)
 		assert_int_not_equal(driven->returned[i].id, never.id);
 	}
 	assert_in_range(space_of(driven)->text->armed, 1, 2);
+	driven_end(driven);
+}
+
+/* What it takes to compute is a small part of what the program may lose. */
+static void room_is_made_as_often_as_is_paid_for(void **state)
+{
+	struct driven *driven = start(2, 1000);
+	struct pool *pool = &driven->engine.pool;
+	uint64_t before;
+
+	(void)state;
+	/* a lift of a microsecond would be seconds, were it not for the rest */
+	pool->params.share = 1e-6;
+	driven->engine.load.budget.share = 0;
+	queue(driven);
+	driven_until(driven, space_of(driven)->text->armed == 2);
+	pool->rotate_ns = 1;
+	before = clock_now_ns();
+	driven_until(driven, pool->rotate_ns != 1);
+	assert_true(pool->rotate_ns > before + CLOCK_NS_PER_S);
 	driven_end(driven);
 }
 
@@ -719,6 +740,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_filled_in_order_up_to_its_size),
 		cmocka_unit_test(a_full_pool_makes_room_for_what_waits),
+		cmocka_unit_test(room_is_made_as_often_as_is_paid_for),
 		cmocka_unit_test(an_entry_is_passed_and_told),
 		cmocka_unit_test(
 			a_hit_at_private_memory_is_followed_by_a_pause),
