@@ -52,6 +52,8 @@ enum {
 };
 
 static const uint64_t PROFILE_LEARN_NS = 2 * CLOCK_NS_PER_S;
+/* threads that switch often use up what may be spent before many are taken */
+static const uint64_t PROFILE_LEARN_MAX_NS = 20 * CLOCK_NS_PER_S;
 static const uint64_t PROFILE_REST_NS = CLOCK_NS_PER_S;
 /* a thread that only slept, or that cannot be sampled, is left alone so long */
 static const uint64_t PROFILE_SLEEPER_NS = CLOCK_NS_PER_S;
@@ -203,6 +205,14 @@ static void profile_end_learning(struct profile *profile, uint64_t now)
 	profile_begin_phase(profile, now);
 }
 
+/* Few samples do not tell that nothing is new: more are waited for. */
+static bool profile_has_learned(const struct profile *profile, uint64_t since)
+{
+	return since >= PROFILE_LEARN_MAX_NS ||
+	       (since >= PROFILE_LEARN_NS &&
+		profile->samples >= PROFILE_LEARNED);
+}
+
 static void profile_end_look(struct profile *profile)
 {
 	profile->looking = false;
@@ -241,7 +251,7 @@ static void profile_pace(struct engine *engine, uint64_t now)
 		profile_begin_phase(profile, now);
 	profile_count_racing(engine, now);
 	since = now - profile->phase_ns;
-	if (!profile->resting && since >= PROFILE_LEARN_NS) {
+	if (!profile->resting && profile_has_learned(profile, since)) {
 		profile_end_learning(profile, now);
 	} else if (profile->looking && since >= PROFILE_LOOK_NS) {
 		profile_end_look(profile);

@@ -15,6 +15,7 @@
 
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "driven.h"
 #include "target/profile.h"
 
@@ -137,6 +138,33 @@ static void a_new_phase_is_noticed(void **state)
 	/* more of it is looked for */
 	assert_false(profile->resting);
 	assert_true(driven->running_count > 0);
+	driven_end(driven);
+}
+
+/* Threads that hardly compute give few samples, which tell nothing. */
+static void few_samples_are_not_the_end_of_learning(void **state)
+{
+	static lane_work *const all[] = { work_spin, work_spin };
+	struct driven *driven;
+	const struct profile *profile;
+	uint64_t begun = clock_now_ns(), now = begun;
+
+	(void)state;
+	driven_plan(all, 2);
+	driven = driven_start(&watch_by_value);
+	profile = &driven->engine.profile;
+	while (now < begun + 10 * CLOCK_NS_PER_S && !is_refused(driven)) {
+		tick(driven, &now);
+		assert_false(profile->resting);
+	}
+	/* ... but not for ever */
+	while (!profile->resting && !is_refused(driven))
+		tick(driven, &now);
+	if (is_refused(driven)) {
+		driven_end(driven);
+		skip();
+	}
+	assert_true(now < begun + 30 * CLOCK_NS_PER_S);
 	driven_end(driven);
 }
 
@@ -306,6 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_new_phase_is_noticed),
+		cmocka_unit_test(few_samples_are_not_the_end_of_learning),
 		cmocka_unit_test(each_thread_is_looked_at),
 		cmocka_unit_test(nothing_is_sampled_at_a_rate_of_0),
 		cmocka_unit_test(a_program_is_not_told_of_the_last_ones_code),
