@@ -215,6 +215,45 @@ struct error *session_runs(struct session *session,
 	return err;
 }
 
+/* A look at stacks. */
+struct once_look {
+	struct session *session;
+	bool news; /* a function that was not known to run */
+};
+
+static struct error *once_found(void *data, const struct image *image,
+				uint64_t address)
+{
+	struct once_look *look = data;
+	const struct watched *watched = &look->session->watched;
+
+	for (size_t i = 0; i < watched->programs.count; i++) {
+		struct watched_program *program = watched_at(watched, i);
+		uint64_t before = program->set.sampler.running;
+		struct error *err;
+
+		if (program->image != image)
+			continue;
+		err = session_runs(look->session, program, address);
+		look->news |= program->set.sampler.running != before;
+		return err;
+	}
+	return NULL;
+}
+
+struct error *session_look_at_stacks(struct session *session, uint64_t now)
+{
+	struct once_look look = { .session = session };
+	struct stacks *stacks = &session->stacks;
+	struct error *err;
+
+	if (now < stacks->due_ns)
+		return NULL;
+	err = stacks_look(stacks, &session->watched, once_found, &look);
+	stacks_looked(stacks, now, look.news);
+	return err;
+}
+
 void session_entry_returned(struct session *session,
 			    struct watched_program *program,
 			    const struct wire_returned *returned)

@@ -21,6 +21,11 @@ struct error *session_feed_once(struct session *session,
 /* Code at the address runs: it is sampled first. */
 struct error *session_runs(struct session *session,
 			   struct watched_program *program, uint64_t address);
+/*
+ * Look, when it is time, for functions that run on the stacks of threads that
+ * sleep.
+ */
+struct error *session_look_at_stacks(struct session *session, uint64_t now);
 /* The entry of a function has come back; its id has WIRE_ENTRY. */
 void session_entry_returned(struct session *session,
 			    struct watched_program *program,

@@ -23,6 +23,7 @@
 #include "detect/session-aim.h"
 #include "detect/session-once.h"
 #include "detect/session.h"
+#include "detect/stacks.h"
 #include "detect/watched.h"
 #include "report/dedupe.h"
 #include "report/learned.h"
@@ -57,6 +58,7 @@ struct session {
 	struct governor governor;
 	struct lengths lengths; /* by session_site_key() */
 	struct generated generated;
+	struct stacks stacks;
 	struct wire_params sent; /* the last parameters */
 	struct learn learn;
 	struct learned learned; /* of this run alone, if nobody wants it */

@@ -291,8 +291,11 @@ static void session_timers(struct session *session)
 	if (now < session->status_ns)
 		return;
 	session->status_ns = now + STATUS_PERIOD_NS;
-	if (session_watches(session) && config->rate > 0)
+	if (session_watches(session) && config->rate > 0) {
 		generated_look(&session->generated, &session->watched);
+		/* without memory nothing is learned */
+		error_free(session_look_at_stacks(session, now));
+	}
 	session_update_counts(session);
 	if (session->started_ns && !session->done && session->sink->status)
 		session->sink->status(session->sink->context, &session->counts);
@@ -574,6 +577,7 @@ struct error *session_run(const struct session_config *config,
 	session.status_ns = clock_now_ns() + STATUS_PERIOD_NS;
 	dedupe_init(&session.races);
 	generated_init(&session.generated);
+	stacks_init(&session.stacks);
 	watched_init(&session.watched, config->rules, config->seed);
 	session.watched.debuginfod = config->debuginfod;
 	session.watched.opener = session.opener;

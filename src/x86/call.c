@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Return addresses; see call.h.
+ */
+#include "x86/call.h"
+
+enum {
+	CALL_RELATIVE = 0xe8, /* and 32 bits */
+	CALL_RELATIVE_LENGTH = 5,
+	CALL_INDIRECT = 0xff, /* and a ModRM byte with 2 in its middle */
+	CALL_INDIRECT_REG = 2,
+	/* fields of a ModRM byte */
+	MOD_BYTE = 1,
+	MOD_WORD = 2,
+	MOD_REGISTER = 3,
+	RM_SIB = 4,
+	RM_RIP = 5,
+	SIB_NO_BASE = 5,
+};
+
+/* The length of an indirect call by its ModRM and SIB bytes. */
+static size_t indirect_length(uint8_t modrm, uint8_t sib)
+{
+	unsigned int mod = modrm >> 6, rm = modrm & 7;
+	size_t length = 2;
+
+	if (mod == MOD_REGISTER)
+		return length;
+	length += rm == RM_SIB;
+	if (mod == MOD_BYTE)
+		return length + 1;
+	if (mod == MOD_WORD || rm == RM_RIP ||
+	    (rm == RM_SIB && (sib & 7) == SIB_NO_BASE))
+		return length + 4;
+	return length;
+}
+
+bool x86_ends_in_call(const uint8_t *bytes, size_t size)
+{
+	if (size >= CALL_RELATIVE_LENGTH &&
+	    bytes[size - CALL_RELATIVE_LENGTH] == CALL_RELATIVE)
+		return true;
+	for (size_t length = 2; length <= size && length <= X86_CALL_MAX;
+	     length++) {
+		const uint8_t *call = bytes + size - length;
+
+		if (call[0] == CALL_INDIRECT &&
+		    (call[1] >> 3 & 7) == CALL_INDIRECT_REG &&
+		    indirect_length(call[1], length > 2 ? call[2] : 0) ==
+			    length)
+			return true;
+	}
+	return false;
+}
