@@ -231,20 +231,22 @@ static bool searches_words(const struct conflict_side *side)
 static bool code_uses(const struct conflict *conflict, int i)
 {
 	const struct mem_access *access = &conflict->sides[i].access;
-	const struct mem_access *overlap = &conflict->overlap;
-	uint64_t skip = overlap->address - access->address +
-			(i == 1 ? conflict->wire.shift : 0);
+	uint64_t asked, bits = 0;
 	struct insn_idiom idiom;
-	uint64_t bytes;
 
-	if (access->kind != ACCESS_READ || access->size > sizeof(bytes) ||
-	    overlap->size >= access->size || skip >= access->size)
+	if (access->kind != ACCESS_READ || access->size > sizeof(bits))
 		return true;
-	bytes = ((UINT64_C(1) << 8 * overlap->size) - 1) << 8 * skip;
+	asked = asked_bytes(conflict, i);
+	for (uint32_t byte = 0; byte < access->size; byte++) {
+		if (asked >> byte & 1)
+			bits |= UINT64_C(0xff) << 8 * byte;
+	}
+	if (bits == 0 || (asked + 1) >> access->size != 0)
+		return true;
 	evidence_idiom(&conflict->sides[i], &idiom);
 	/* of a value that is not used at all nothing is known */
 	return idiom.change != IDIOM_UNKNOWN || idiom.used == 0 ||
-	       (idiom.used & bytes) != 0;
+	       (idiom.used & bits) != 0;
 }
 
 /*

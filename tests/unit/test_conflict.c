@@ -208,6 +208,28 @@ static void bytes_that_are_thrown_away_are_no_race(void **state)
 	assert_true(understand(fixture)->race);
 }
 
+/* The same where nobody was seen, by what has changed. */
+static void changed_bytes_that_are_thrown_away_are_no_race(void **state)
+{
+	struct fixture *fixture = *state;
+
+	stalled(fixture, before_load_low, shared_words, ACCESS_READ, 4);
+	memset(&fixture->message.wire.sides[1], 0,
+	       sizeof(fixture->message.wire.sides[1]));
+	fixture->message.wire.sides[1].syscall = -1;
+	fixture->message.wire.evidence = WIRE_VALUE_CHANGE;
+	fixture->message.wire.before[3] = 1;
+	assert_false(understand(fixture)->race);
+	/* one of the field's own, too */
+	fixture->message.wire.before[2] = 1;
+	assert_true(understand(fixture)->race);
+	/* and the last byte of what uses it */
+	stalled(fixture, before_load_all, shared_words, ACCESS_READ, 4);
+	fixture->message.wire.evidence = WIRE_VALUE_CHANGE;
+	fixture->message.wire.before[2] = 0;
+	assert_true(understand(fixture)->race);
+}
+
 static void an_overwritten_address_register_does_not_confuse(void **state)
 {
 	struct fixture *fixture = *state;
@@ -491,6 +513,7 @@ int main(void)
 		TEST(the_instruction_before_rip_is_found),
 		TEST(read_against_read_is_no_race),
 		TEST(bytes_that_are_thrown_away_are_no_race),
+		TEST(changed_bytes_that_are_thrown_away_are_no_race),
 		TEST(an_overwritten_address_register_does_not_confuse),
 		TEST(the_overlap_is_what_both_touched),
 		TEST(a_masked_store_must_have_changed_something),
