@@ -7,6 +7,7 @@
 
 set -u
 
+bench_arguments=("$@")
 bench_source=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 RACEWATCH=${RACEWATCH:-$bench_source/../build/racewatch}
 BENCH_DIR=${BENCH_DIR:-$bench_source/../build/bench}
@@ -74,6 +75,16 @@ statistics()
 	}'
 }
 
+# present TOOL...: all of them are installed.
+present()
+{
+	local tool
+
+	for tool; do
+		command -v "$tool" >"$work/present" || return
+	done
+}
+
 # field FILE KEY: a number from the last record of a report.
 field()
 {
@@ -109,4 +120,21 @@ machine()
 	printf '%s, %s CPUs, %s, load %s\n' \
 		"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
 		"$(nproc)" "$(uname -sr)" "$(cut -d' ' -f1 /proc/loadavg)"
+}
+
+# how_made: how the output was made: the command, the date, the machine.
+how_made()
+{
+	local name=${0##*/} word words=
+
+	[ "$name" != run ] || name=$(basename "$(dirname "$0")")
+	for word in "${bench_arguments[@]}"; do
+		[[ $word =~ ^[-_a-zA-Z0-9=/.,:]+$ ]] || word="\"$word\""
+		words+="${words:+ }$word"
+	done
+	[ -z "$words" ] || words=" BENCH_ARGS='$words'"
+	printf '$ make -C build bench-%s%s\n' "$name" "$words"
+	date -u +%F
+	machine
+	"$RACEWATCH" --version | head -n 1
 }

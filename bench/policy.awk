@@ -188,8 +188,11 @@ END {
 		tell_program(part[1], part[2])
 	}
 	for (set in pairs) {
-		u = 1000 * sum_got[set, "uniform"] / sum_spent[set, "uniform"]
-		g = 1000 * sum_got[set, "guided"] / sum_spent[set, "guided"]
+		u = g = 0
+		if (sum_spent[set, "uniform"] && sum_spent[set, "guided"]) {
+			u = 1000 * sum_got[set, "uniform"] / sum_spent[set, "uniform"]
+			g = 1000 * sum_got[set, "guided"] / sum_spent[set, "guided"]
+		}
 		printf "%-9s %-10s %5s %8.1f%% %8.1f%% %8.1f %8.1f %7s" \
 			"   geometric mean of the ratios %.2f\n", set, "all", "", \
 			100 * sum_got[set, "uniform"] / cases[set], \

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# awk -f json.awk -f summary.awk -v apart=" PROGRAM... " JSON: what bench/peers/run
-# found, of each tool over all programs, and what is asked of racewatch.
+# awk -f json.awk -f summary.awk -v apart=" PROGRAM... " -v intro=TEXT
+# -v seconds=S -v low_seconds=S -v repeat=N JSON: what bench/peers/run found, of
+# each tool over all programs, and what is asked of racewatch; then what
+# README.md says of it.
 
 function word_of(key,   text) {
 	text = substr($0, index($0, "\"" key "\":\"") + length(key) + 4)
@@ -30,7 +32,45 @@ function verdict(good) {
 	return good ? "yes" : "NO"
 }
 
+# The row of README.md for the tool.
+function readme_row(tool, median,   m, k) {
+	m = runs["first " tool]
+	k = runs["told " tool]
+	return sprintf("| %s | %.0f %% | %s | %s | %s | %.0f MB | %s | %d |", \
+		described[tool], 100 * found[tool] / known[tool], wrong[tool] ? \
+			sprintf("%d (%d programs)", wrong[tool], falsely[tool]) : 0, \
+		tool == "sweep" ? "-" : sprintf("%.2f [%.2f-%.2f]", median, \
+			ratios[tool, 1], ratios[tool, runs[tool]]), \
+		k ? sprintf("%.2f", median_of("told " tool, k)) : "", \
+		memory[tool] / 1024, \
+		m ? sprintf("%.2f s", median_of("first " tool, m)) : "-", cut[tool])
+}
+
+function readme(   i) {
+	printf "\nREADME.md:\n%d programs with %d known races, and %d without, " \
+		"in one run,\n%s.\n", kinds["racy"], races, kinds["free"], intro
+	printf "Each program takes %s s by itself, and %s s for " \
+		"`--overhead 2`.\n", seconds, low_seconds
+	printf "Figures of speed and memory are also of Debian's %s.\n\n", real
+	print "| | known races found | false reports | slow-down, median | " \
+		"told by racewatch | memory at most | first race after | cut off |"
+	print "|---|---|---|---|---|---|---|---|"
+	for (i = 1; i <= rows; i++)
+		print row[i]
+	printf "\nOf %d programs whose threads do not wait for each other, %d " \
+		"took more than 1.03 times their time at\n`--overhead 2`%s.\n", all, \
+		all - kept, slower
+}
+
 BEGIN {
+	repeated = repeat > 1 ? "each of " repeat " runs" : "one run"
+	described["low"] = "racewatch `run --overhead 2`: " repeated
+	described["run"] = "racewatch `run`: " repeated
+	described["high"] = "racewatch `run --effort high`: one run"
+	described["sweep"] = "racewatch `sweep`, until Helgrind's time is over"
+	described["tsan"] = "ThreadSanitizer, of the program built for it"
+	described["helgrind"] = "Helgrind"
+	described["drd"] = "DRD"
 	own["low"] = own["run"] = own["high"] = own["sweep"] = 1
 }
 
@@ -68,6 +108,9 @@ BEGIN {
 		programs[program] = ++count
 		names[count] = program
 		kinds[kind]++
+		races += number_of($0, "known")
+		if (kind == "real")
+			real = real (real ? ", " : "") program
 	}
 	if (tool == "low" && index(apart, " " program " ")) {
 		m = ++runs["apart " program]
@@ -105,6 +148,8 @@ END {
 			cut[tool], \
 			stalls[tool] ? sprintf("%.2f", \
 				1000 * found[tool] / stalls[tool]) : ""
+		if (known[tool])
+			row[++rows] = readme_row(tool, middle)
 	}
 	for (i = 1; i <= tellings; i++)
 		print "false report of racewatch: " told[i]
@@ -123,9 +168,12 @@ END {
 		all++
 		ratio = median_of("apart " program, m)
 		kept += ratio <= 1.03
-		if (ratio > 1.03)
+		if (ratio > 1.03) {
 			printf "at --overhead 2, %s: %.3f times its time\n", \
 				program, ratio
+			slower = slower sprintf("%s %s %.2f", slower ? "," : ":", \
+				program, ratio)
+		}
 	}
 	if (runs["helgrind"])
 		printf "sweep finds at least as much as Helgrind in its time: %s\n", \
@@ -133,4 +181,6 @@ END {
 	printf "no false report of racewatch: %s\n", verdict(!tellings)
 	printf "at --overhead 2 at most 1.03 times the time, of %d programs " \
 		"whose threads do not wait for each other: %d\n", all, kept
+	if (rows)
+		readme()
 }

@@ -8,9 +8,11 @@
 tools_check()
 {
 	have_valgrind=
+	versions=
 	if command -v valgrind >/dev/null; then
 		have_valgrind=yes
 		valgrind --version
+		versions=", $(valgrind --version)"
 	else
 		echo "no Helgrind and DRD: package valgrind is not installed;" \
 			"sweep gets 20 s"
@@ -24,6 +26,7 @@ tools_check()
 	done
 	if [ -n "$tsan_compiler" ]; then
 		"$tsan_compiler" --version | head -n 1
+		versions+=", $("$tsan_compiler" --version | head -n 1)"
 	else
 		echo "no ThreadSanitizer: neither package clang nor gcc has it"
 	fi
@@ -54,13 +57,14 @@ bare()
 	bare_kib=$memory
 }
 
-# served TOOL: of a server the time is the client's.
+# served TOOL: of a server the time is the client's, unless it was cut off.
 served()
 {
 	local took rest
 
 	[ ${#serve[@]} -gt 0 ] || return 0
 	read -r took rest <"$work/$1.result"
+	[ "${rest%% *}" -ne 124 ] || return 0
 	echo "$(<"$work/client") $rest" >"$work/$1.result"
 }
 
