@@ -11,15 +11,19 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/strbuf.h"
 #include "detect/session.h"
 #include "report/merge.h"
 #include "report/record.h"
+#include "sweep/species.h"
+#include "sweep/unseen.h"
 
 /* What of the records a pass prints. */
 enum pass { PASS_ALL, PASS_FULL, PASS_REST };
 
 struct counts {
 	uint64_t races, races_new, known, gone, suppressed, unlikely;
+	struct species_counts species; /* of the races, by their runs */
 };
 
 /* The races of one report, as either fingerprint tells them. */
@@ -69,6 +73,7 @@ static void count_race(const struct report_print *print, struct counts *counts,
 	counts->races++;
 	counts->known += race->status == STATUS_KNOWN;
 	counts->races_new += race->status != STATUS_KNOWN;
+	species_add(&counts->species, race->runs ? race->runs : 1);
 }
 
 static void put_counts(struct run_summary *summary, const struct counts *counts)
@@ -133,6 +138,9 @@ static struct error *print_record(struct report_print *print, enum pass pass,
 	}
 	if (pass == (before ? PASS_REST : PASS_FULL))
 		return NULL;
+	if (record->type == REPORT_RUN)
+		counts->species.samples += record->run.runs ? record->run.runs
+							    : 1;
 	if (record->type == REPORT_SUMMARY && print->quiet && is_text(print))
 		return NULL;
 	if (record->type == REPORT_SUMMARY && recount)
@@ -157,6 +165,22 @@ static struct error *print_pass(struct report_print *print, enum pass pass,
 	return err;
 }
 
+static struct error *print_unseen(struct report_print *print,
+				  const struct species_counts *counts)
+{
+	struct species_estimate estimate = species_estimate_incidence(counts);
+	struct strbuf text = { 0 };
+	struct error *err = NULL;
+
+	unseen_add_text(&text, counts, &estimate);
+	if (text.failed)
+		err = error_nomem;
+	else if (fputs(strbuf_text(&text), print->renderer.out) < 0)
+		err = error_os(errno ? errno : EIO, "write the report");
+	strbuf_deinit(&text);
+	return err;
+}
+
 /* The first error counts; finishing frees what the renderer has. */
 static struct error *print_end(struct report_print *print, struct error *err)
 {
@@ -178,6 +202,8 @@ struct error *report_print(struct report_print *print, struct merge *merge)
 		err = print_pass(print, PASS_FULL, merge, &counts);
 		if (!err)
 			err = print_pass(print, PASS_REST, merge, &counts);
+		if (!err && print->unseen)
+			err = print_unseen(print, &counts.species);
 	} else {
 		err = print_pass(print, PASS_ALL, merge, &counts);
 	}

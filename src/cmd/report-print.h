@@ -21,6 +21,7 @@ struct report_print {
 	bool show_all; /* text: every race in full */
 	bool quiet; /* text: races in full only */
 	const struct session_judge *judge; /* of each race; NULL: none */
+	bool unseen; /* text: say how much is still unseen */
 	bool any_actionable; /* set: one was printed (race_is_actionable()) */
 };
 

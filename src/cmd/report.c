@@ -31,7 +31,7 @@ static const char *const filter_words[] = {
 };
 
 struct report_options {
-	bool help, version, diff, quiet, ignore_unlikely;
+	bool help, version, diff, quiet, ignore_unlikely, unseen;
 	int format, show, color;
 	const char *output, *symbolize;
 	struct vec filters, suppressions, baselines;
@@ -76,6 +76,10 @@ static const struct option_def report_defs[] = {
 		  "race is new",
 	  .type = OPTION_FLAG,
 	  .offset = AT(diff) },
+	{ .name = "unseen",
+	  .help = "estimate how many races these runs did not show",
+	  .type = OPTION_FLAG,
+	  .offset = AT(unseen) },
 	{ .name = "show",
 	  .arg = "WHICH",
 	  .help = "default, or all: every race in full (default default)",
@@ -236,6 +240,7 @@ static struct error *report_write(const void *context, FILE *out)
 		.judge = report_is_gated(options) ? &judge : NULL,
 		.show_all = options->show == SHOW_ALL,
 		.quiet = options->quiet,
+		.unseen = options->unseen,
 	};
 	struct report_input input = { .naming = task->naming,
 				      .paths = task->paths,
@@ -325,6 +330,12 @@ static struct error *report_parsed(const struct report_options *options,
 		return error_create(ERROR_USAGE,
 				    "options '--diff' and '--baseline' both "
 				    "say what is known: use one");
+	if (options->unseen &&
+	    (options->diff ||
+	     render_find(render_names[options->format]) != &render_text))
+		return error_create(ERROR_USAGE,
+				    "option '--unseen' is for one report, as "
+				    "text");
 	/*
 	 * for a FIFO a reader that goes away is an error of writing; with
 	 * `racewatch report FILE | head' it is the end, as of any filter

@@ -11,17 +11,21 @@
 /* Two-sided, of the normal distribution. */
 static const double z95 = 1.959964;
 
+void species_add(struct species_counts *counts, uint64_t times)
+{
+	counts->seen += times > 0;
+	counts->once += times == 1;
+	counts->twice += times == 2;
+	counts->incidences += times;
+}
+
 struct species_counts species_count(const uint64_t *times, size_t n,
 				    uint64_t samples)
 {
 	struct species_counts counts = { .samples = samples };
 
-	for (size_t i = 0; i < n; i++) {
-		counts.seen += times[i] > 0;
-		counts.once += times[i] == 1;
-		counts.twice += times[i] == 2;
-		counts.incidences += times[i];
-	}
+	for (size_t i = 0; i < n; i++)
+		species_add(&counts, times[i]);
 	return counts;
 }
 

@@ -41,6 +41,9 @@ struct species_estimate {
 	double total, total_low, total_high;
 };
 
+/* One more species, that was found so often; 0: it was not. */
+void species_add(struct species_counts *counts, uint64_t times);
+
 /* How often each species was found: times[0..n - 1], zeros count as unseen. */
 struct species_counts species_count(const uint64_t *times, size_t n,
 				    uint64_t samples);

@@ -17,6 +17,7 @@
 #include "sweep/again.h"
 #include "sweep/unmatched.h"
 #include "sweep/unsampled.h"
+#include "sweep/unseen.h"
 
 /* Runs that are named, and races, unless all are asked for. */
 enum { SUMMARY_NAMED = 10, SUMMARY_RACES = 50 };
@@ -73,12 +74,6 @@ static void add_elapsed(struct strbuf *out, uint64_t ns)
 
 	clock_format_elapsed(ns, text);
 	strbuf_add(out, text);
-}
-
-static void add_percent(struct strbuf *out, double part)
-{
-	strbuf_addf(out, "%.*f %%", part < 0.1 || part > 0.9 ? 1 : 0,
-		    part * 100);
 }
 
 void summary_add_run(struct strbuf *out, const struct ledger_run *run)
@@ -187,41 +182,6 @@ static void add_races(struct strbuf *out, const struct summary *summary)
 			    shown - SUMMARY_RACES);
 }
 
-static void add_unseen(struct strbuf *out, const struct summary *summary)
-{
-	const struct species_estimate *estimate = &summary->estimate;
-
-	if (summary->counts.samples == 0) {
-		strbuf_add(out, "  unseen: no run took a sample of its own "
-				"modules: nothing is known\n");
-		return;
-	}
-	strbuf_add(out, "  unseen: one more such run shows a new race with "
-			"probability ");
-	add_percent(out, estimate->next);
-	strbuf_add(out, ", at most ");
-	add_percent(out, estimate->next_limit);
-	strbuf_add(out, " (Good-Turing, 95 %)\n");
-	if (summary->counts.seen == 0)
-		return;
-	/* Chao2 knows the unseen by those seen once and those seen twice */
-	if (summary->counts.once > 0 && summary->counts.twice == 0) {
-		strbuf_add(out,
-			   "  unseen: how many races there are in all cannot "
-			   "be estimated yet: none was seen in exactly two "
-			   "runs\n");
-		return;
-	}
-	strbuf_addf(out,
-		    "  unseen: about %.1f races in all, of which %" PRIu64
-		    " were seen (Chao2, 95 %%: %.1f to %.1f); sample "
-		    "coverage ",
-		    estimate->total, summary->counts.seen, estimate->total_low,
-		    estimate->total_high);
-	add_percent(out, estimate->coverage);
-	strbuf_add(out, "\n");
-}
-
 static void add_plan(struct strbuf *out, const struct summary *summary)
 {
 	const struct plan *plan = summary->ledger->plan;
@@ -270,7 +230,7 @@ void summary_add_text(struct strbuf *out, const struct summary *summary)
 	add_races(out, summary);
 	unsampled_add_text(out, &summary->unsampled, summary->ledger->finished);
 	strbuf_add(out, strbuf_text(&summary->unmatched));
-	add_unseen(out, summary);
+	unseen_add_text(out, &summary->counts, &summary->estimate);
 	add_plan(out, summary);
 	add_runs(out, summary);
 	if (summary->result->lost)
