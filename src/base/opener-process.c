@@ -185,10 +185,14 @@ static void ignore_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Standard files too: who reads what we print waits for the last to close it. */
+/*
+ * Standard files too: who reads what we print waits for the last to close it.
+ * What takes their numbers can be neither read nor written, and is there in a
+ * chroot that has no /dev/null.
+ */
 static bool keep_only(int fd)
 {
-	int null;
+	int nothing;
 
 	/* out of the way of the standard files, should they be closed */
 	if (fd < SOCKET_FD)
@@ -196,12 +200,12 @@ static bool keep_only(int fd)
 	if (fd < 0 || dup2(fd, SOCKET_FD) != SOCKET_FD)
 		return false;
 	close_range(SOCKET_FD + 1, ~0U, 0);
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null < 0)
+	nothing = open("/", O_PATH | O_CLOEXEC);
+	if (nothing < 0)
 		return false;
 	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
-		dup2(null, i);
-	close(null);
+		dup2(nothing, i);
+	close(nothing);
 	return true;
 }
 

@@ -144,22 +144,30 @@ static enum backing_kind kind_in_mounts(pid_t pid, uint32_t dev_major,
 }
 
 /*
- * A device in none of the two lists may be any file system of another mount
- * namespace, or one that was unmounted while it was in use.
+ * A process sees the mounts below its own root: not the file system that a
+ * chroot's root is a folder of. Our own may be the same one. The first process
+ * has the root that chroots are made in: the machine's, or a container's. A
+ * device in none of the lists may be any file system of another mount
+ * namespace, or one that was unmounted while it was in use. (To ask statfs(2)
+ * would be to ask whoever serves it.)
  */
 static enum backing_kind device_kind(const struct backing *backing,
 				     uint32_t dev_major, uint32_t dev_minor)
 {
-	enum backing_kind kind;
+	const pid_t viewers[] = { backing->tid, getpid(), 1 };
 
 	if (dev_major == 0 && dev_minor == 0)
 		return BACKING_MEMORY;
 	if (backing->shared == makedev(dev_major, dev_minor))
 		return BACKING_MEMORY;
-	kind = kind_in_mounts(backing->tid, dev_major, dev_minor);
-	if (kind == BACKING_NONE)
-		kind = kind_in_mounts(getpid(), dev_major, dev_minor);
-	return kind == BACKING_NONE ? BACKING_SERVED : kind;
+	for (size_t i = 0; i < sizeof(viewers) / sizeof(viewers[0]); i++) {
+		enum backing_kind kind =
+			kind_in_mounts(viewers[i], dev_major, dev_minor);
+
+		if (kind != BACKING_NONE)
+			return kind;
+	}
+	return BACKING_SERVED;
 }
 
 static enum backing_kind device_find(struct backing *backing,

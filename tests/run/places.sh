@@ -3,7 +3,8 @@
 #
 # Processes attached to in awkward places: their first thread has exited,
 # their binary was deleted or replaced, they live in a chroot or in other
-# namespaces, their memory file takes no writes. Each is sampled, its race is
+# namespaces, with racewatch outside or inside, their memory file takes no
+# writes. Each is sampled, its race is
 # named by the right symbols, and it is left as it was.
 
 # shellcheck disable=SC2317 # functions called through await
@@ -144,6 +145,31 @@ cp "$T/read_write.static" "$work/jail/jailed"
 start chroot "$work/jail" /jailed 60
 await 20 executes "$pid" jailed
 named "a chroot" "$pid"
+
+# A folder that is no mount point, with nothing but the two programs, their
+# libraries and /proc, and racewatch in there too: no mount that is seen from
+# there has the programs' files. Its own path leads back to it.
+plain=$work/plain-root
+mkdir -p "$plain/proc" "$plain$work"
+ln -s / "$plain$plain"
+cp "$RACEWATCH" "$plain/racewatch"
+cp "$T/read_write.O2" "$plain/"
+ldd "$RACEWATCH" "$T/read_write.O2" | grep -o '/[^ :]* ' | sort -u |
+	xargs cp -L --parents -t "$plain"
+# shellcheck disable=SC2016 # for the inner shell
+inside=(unshare -m --propagation private sh -c
+	'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$plain")
+start chroot "$plain" /read_write.O2 60
+await 20 executes "$pid" read_write.O2
+"${inside[@]}" /racewatch doctor "$pid" >"$work/out" 2>"$work/err"
+matches "doctor in a plain chroot" "$work/out" '^ok +memory '
+(
+	report=$plain/report.jsonl
+	RACEWATCH=$plain/racewatch
+	named "racewatch in a plain chroot" "$pid" "${inside[@]}"
+	echo "$tap_count $tap_failed" >"$work/counts"
+)
+read -r tap_count tap_failed <"$work/counts"
 
 # There, the path leads to the program; here, to another one.
 mkdir "$work/place"

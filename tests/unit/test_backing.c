@@ -4,19 +4,25 @@
  * them, and of mappings of this process.
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "sys/backing.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, NOT_ALLOWED = 77 };
 
 static const char mounts[] =
 	"23 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
@@ -107,6 +113,69 @@ static void mappings_of_a_process_are_told_apart(void **state)
 	close(file);
 }
 
+/* A folder with a file that is mapped to *ret, and with the processes. */
+static char *make_root(void **ret)
+{
+	static char root[] = "/tmp/racewatch-backing.XXXXXX";
+	char path[64];
+	int file;
+
+	assert_non_null(mkdtemp(root));
+	snprintf(path, sizeof(path), "%s/file", root);
+	file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_true(file >= 0);
+	assert_int_equal(ftruncate(file, PAGE), 0);
+	*ret = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, 0);
+	assert_ptr_not_equal(*ret, MAP_FAILED);
+	close(file);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/proc", root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	return root;
+}
+
+static enum backing_kind kind_at(const void *address)
+{
+	struct backing *backing = backing_create(getpid());
+	enum backing_kind kind = backing_of(backing, (uintptr_t)address);
+
+	backing_destroy(backing);
+	return kind;
+}
+
+/* In a process of its own, which ends with the kind as status. */
+static void look_from(const char *root, const void *address)
+{
+	if (unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    chdir(root) < 0 || mount("proc", "proc", "proc", 0, NULL) < 0 ||
+	    chroot(".") < 0)
+		_exit(NOT_ALLOWED);
+	_exit((int)kind_at(address));
+}
+
+static void a_chroot_is_on_the_file_system_that_its_folder_is_on(void **state)
+{
+	void *address;
+	char *root = make_root(&address);
+	char path[64];
+	int status;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0)
+		look_from(root, address);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	snprintf(path, sizeof(path), "%s/proc", root);
+	rmdir(path);
+	rmdir(root);
+	if (WEXITSTATUS(status) == NOT_ALLOWED)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), kind_at(address));
+	munmap(address, PAGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +184,8 @@ int main(void)
 		cmocka_unit_test(a_device_without_a_mount_is_told),
 		cmocka_unit_test(a_mapping_has_a_device),
 		cmocka_unit_test(mappings_of_a_process_are_told_apart),
+		cmocka_unit_test(
+			a_chroot_is_on_the_file_system_that_its_folder_is_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
