@@ -45,24 +45,32 @@ static void heartbeat_forget(struct heartbeat_watch *watch)
 	watch->stopped = watch->blocked = watch->starved = 0;
 }
 
-enum heartbeat_verdict heartbeat_judge(struct heartbeat_watch *watch,
-				       uint32_t beats, char state)
+/* One more look without a beat. */
+static void heartbeat_count(struct heartbeat_watch *watch, char state, bool ran)
 {
+	if (state == 'T') {
+		watch->stopped++;
+	} else if (state == 'R' || ran) {
+		watch->starved++;
+		watch->blocked = 0;
+	} else {
+		watch->blocked++;
+	}
+}
+
+enum heartbeat_verdict heartbeat_judge(struct heartbeat_watch *watch,
+				       uint32_t beats, char state,
+				       uint64_t ran_ns)
+{
+	bool ran = ran_ns != watch->ran_ns;
+
+	watch->ran_ns = ran_ns;
 	if (beats == 0 || beats != watch->beats) {
 		watch->beats = beats;
 		heartbeat_forget(watch);
 		return HEARTBEAT_WELL;
 	}
-	switch (state) {
-	case 'R':
-		watch->starved++;
-		break;
-	case 'T':
-		watch->stopped++;
-		break;
-	default:
-		watch->blocked++;
-	}
+	heartbeat_count(watch, state, ran);
 	if (watch->stopped >= HEARTBEAT_STOPPED) {
 		heartbeat_forget(watch);
 		return HEARTBEAT_CONTINUE;
@@ -78,6 +86,7 @@ enum heartbeat_verdict heartbeat_look(struct heartbeat_watch *watch,
 				      pid_t tracer, uint64_t now)
 {
 	struct thread_status status = { .state = 'R' };
+	uint64_t ran_ns = 0;
 
 	if (now < watch->due_ns)
 		return HEARTBEAT_WELL;
@@ -86,7 +95,9 @@ enum heartbeat_verdict heartbeat_look(struct heartbeat_watch *watch,
 	/* its end is somebody else's to see */
 	if (status.state == 'Z' || status.state == 'X')
 		return HEARTBEAT_WELL;
+	/* where the kernel does not tell, its state must do */
+	error_free(procfs_cpu_time(tracer, tracer, &ran_ns));
 	return heartbeat_judge(
 		watch, __atomic_load_n(&heartbeat->beats, __ATOMIC_RELAXED),
-		status.state);
+		status.state, ran_ns);
 }

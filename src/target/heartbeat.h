@@ -4,11 +4,14 @@
  * with the front end and the guardian; they look at the count four times a
  * second.
  *
- * The loop turns every 100 ms at least. A tracer that has not done so at
- * HEARTBEAT_BLOCKED looks (3 s), and was waiting in the kernel at each of them,
- * is stuck: nothing that it does by rule waits longer than for a few pages from
- * a disk. It may also be kept from the processor, where the machine is loaded:
- * as long as it is ready to run it is given HEARTBEAT_STARVED looks (30 s). A
+ * The loop turns every 100 ms at least. A tracer that has not done so, and was
+ * waiting in the kernel at HEARTBEAT_BLOCKED looks in a row (3 s), without
+ * having run between them, is stuck: nothing that it does by rule waits longer
+ * than for a few pages from a disk. Where the machine is loaded, it may also be
+ * kept from the processor, or wait for threads of the program that are: those
+ * that it stops, and each that has reported a stop and is not off its processor
+ * yet, for which ptrace(2) sleeps again and again. As long as it is ready to
+ * run, or runs now and then, it is given HEARTBEAT_STARVED looks (30 s). A
  * look counts only when it is made, so that a machine that stood still, with
  * everybody on it, does not count. A tracer that was stopped by SIGSTOP is
  * known at once, and is continued after HEARTBEAT_STOPPED looks (1 s).
@@ -57,6 +60,7 @@ struct heartbeat_watch {
 	uint64_t due_ns; /* of the next look */
 	uint32_t beats; /* at the last one */
 	unsigned int stopped, blocked, starved; /* looks since then */
+	uint64_t ran_ns; /* the tracer's CPU time at the last one */
 };
 
 /* A look, if one is due. */
@@ -64,8 +68,12 @@ enum heartbeat_verdict heartbeat_look(struct heartbeat_watch *watch,
 				      const struct heartbeat *heartbeat,
 				      pid_t tracer, uint64_t now);
 
-/* The look itself, at a tracer in this state (proc(5), "State:"). */
+/*
+ * The look itself, at a tracer in this state (proc(5), "State:") that has run
+ * for this long.
+ */
 enum heartbeat_verdict heartbeat_judge(struct heartbeat_watch *watch,
-				       uint32_t beats, char state);
+				       uint32_t beats, char state,
+				       uint64_t ran_ns);
 
 #endif

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # A tracer that is stuck while it holds threads: stopped by SIGSTOP, or in a
-# wait that only SIGKILL ends. Attached to a busy program: it is continued after
+# wait that only SIGKILL ends. One that is only slow is not taken for it. Attached to a busy program: it is continued after
 # a second, or killed after three (target/heartbeat.h), the text and the debug
 # registers are restored and all threads run on, those too that had met a
 # breakpoint while nobody waited for them. racewatch ends with 125 and says so;
@@ -119,22 +119,11 @@ hung()
 	check_program "$what"
 }
 
-# paused WHAT OPTION...: the tracer is stopped, twice.
-paused()
+# ends_well WHAT: told to end, racewatch does.
+ends_well()
 {
 	local what=$1 status
 
-	if ! attach "${@:2}"; then
-		not_ok "$what: the program is watched"
-		return
-	fi
-	for _ in 1 2; do
-		kill -STOP "$tracer"
-		await 20 tracer_state_is T
-		is "$what: the tracer is stopped" $? 0
-		await 20 tracer_state_is '[^T]'
-		is "$what: and continued" $? 0
-	done
 	kill -TERM "$frontend"
 	await 20 ended "$frontend"
 	wait "$frontend"
@@ -148,6 +137,25 @@ paused()
 		;;
 	esac
 	check_program "$what"
+}
+
+# paused WHAT OPTION...: the tracer is stopped, twice.
+paused()
+{
+	local what=$1
+
+	if ! attach "${@:2}"; then
+		not_ok "$what: the program is watched"
+		return
+	fi
+	for _ in 1 2; do
+		kill -STOP "$tracer"
+		await 20 tracer_state_is T
+		is "$what: the tracer is stopped" $? 0
+		await 20 tracer_state_is '[^T]'
+		is "$what: and continued" $? 0
+	done
+	ends_well "$what"
 }
 
 for ((i = 0; i < trials; i++)); do
@@ -165,6 +173,20 @@ export HANGING_IN="read"
 for backend in perf ptrace; do
 	paused "stopped, $backend" --backend "$backend"
 done
+
+# It waits for something, again and again, for longer than a stuck one may.
+export HANGING_IN="naps"
+if attach --backend value; then
+	touch "$HANGING_WHEN"
+	sleep 6
+	is "slow: the tracer lives" "$(child_of "$frontend" racewatch-trace)" \
+		"$tracer"
+	rm "$HANGING_WHEN"
+	ends_well "slow"
+else
+	not_ok "slow: the program is watched"
+fi
+export HANGING_IN="read"
 
 # Two signals: racewatch does not wait for a tracer that hangs.
 if attach; then

@@ -5,7 +5,8 @@
  * is held, or with HANGING_IN=wait where it waits for stops, so that threads
  * meet breakpoints and nobody waits for them. All signals are blocked there, so
  * that nothing but SIGKILL ends it, as in the kernel's wait for a page that
- * nobody provides.
+ * nobody provides. With HANGING_IN=naps it sleeps in the read, for a moment at a
+ * time, until the file is gone, as it waits for threads that get no processor.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -29,12 +30,18 @@ static void hang_when_told(const char *where)
 {
 	const char *when = getenv("HANGING_WHEN");
 	const char *in = getenv("HANGING_IN");
+	int naps = in && !strcmp(in, "naps");
 
-	if (!when || strcmp(in ? in : "read", where) != 0 || !is_tracer() ||
-	    access(when, F_OK))
+	if (!in || naps)
+		in = "read";
+	if (!when || strcmp(in, where) != 0 || !is_tracer())
 		return;
-	for (;;)
-		pause();
+	while (!access(when, F_OK)) {
+		if (naps)
+			usleep(10 * 1000);
+		else
+			pause();
+	}
 }
 
 int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,

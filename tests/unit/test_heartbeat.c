@@ -18,9 +18,9 @@ static enum heartbeat_verdict looks(struct heartbeat_watch *watch, int count,
 				    uint32_t beats, char state)
 {
 	for (int i = 1; i < count; i++)
-		assert_int_equal(heartbeat_judge(watch, beats, state),
+		assert_int_equal(heartbeat_judge(watch, beats, state, 0),
 				 HEARTBEAT_WELL);
-	return heartbeat_judge(watch, beats, state);
+	return heartbeat_judge(watch, beats, state, 0);
 }
 
 static void a_tracer_that_waits_and_does_not_turn_is_stuck(void **state)
@@ -73,6 +73,36 @@ static void one_without_a_processor_gets_more_time(void **state)
 	assert_int_equal(looks(&watch, 1, 5, 'R'), HEARTBEAT_STUCK);
 }
 
+/* It waits for threads that get no processor, or for many in turn. */
+static void one_that_runs_between_waits_gets_more_time(void **state)
+{
+	struct heartbeat_watch watch = { .due_ns = 0 };
+	uint64_t ran_ns = 1;
+
+	(void)state;
+	looks(&watch, 1, 5, 'S');
+	for (int i = 0; i < HEARTBEAT_STARVED - 1; i++)
+		assert_int_equal(heartbeat_judge(&watch, 5, 'D', ++ran_ns),
+				 HEARTBEAT_WELL);
+	assert_int_equal(heartbeat_judge(&watch, 5, 'S', ++ran_ns),
+			 HEARTBEAT_STUCK);
+}
+
+static void a_wait_is_counted_from_when_it_ran_last(void **state)
+{
+	struct heartbeat_watch watch = { .due_ns = 0 };
+
+	(void)state;
+	looks(&watch, 1, 5, 'S');
+	assert_int_equal(looks(&watch, HEARTBEAT_BLOCKED - 1, 5, 'D'),
+			 HEARTBEAT_WELL);
+	assert_int_equal(heartbeat_judge(&watch, 5, 'D', 7), HEARTBEAT_WELL);
+	for (int i = 1; i < HEARTBEAT_BLOCKED; i++)
+		assert_int_equal(heartbeat_judge(&watch, 5, 'D', 7),
+				 HEARTBEAT_WELL);
+	assert_int_equal(heartbeat_judge(&watch, 5, 'D', 7), HEARTBEAT_STUCK);
+}
+
 static void one_that_was_stopped_is_continued(void **state)
 {
 	struct heartbeat_watch watch = { .due_ns = 0 };
@@ -117,6 +147,8 @@ int main(void)
 		cmocka_unit_test(one_that_turns_is_not),
 		cmocka_unit_test(nor_is_one_that_has_not_begun_or_has_ended),
 		cmocka_unit_test(one_without_a_processor_gets_more_time),
+		cmocka_unit_test(one_that_runs_between_waits_gets_more_time),
+		cmocka_unit_test(a_wait_is_counted_from_when_it_ran_last),
 		cmocka_unit_test(one_that_was_stopped_is_continued),
 		cmocka_unit_test(a_look_is_made_when_it_is_due),
 	};
