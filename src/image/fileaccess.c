@@ -57,14 +57,3 @@ struct error *file_access_stat_own(struct file_access *access, const char *path,
 
 	return opener_stat(opener_of(access), &request, ret);
 }
-
-struct error *file_access_stat_named(struct file_access *access,
-				     const char *path, struct stat *ret)
-{
-	const struct open_request request = {
-		.path = path,
-		.rights = file_access_rights(access),
-	};
-
-	return opener_stat(opener_of(access), &request, ret);
-}

@@ -38,10 +38,8 @@ struct error *file_access_open_named(struct file_access *access,
 				     const char *path, int *ret,
 				     struct stat *ret_status);
 
-/* As stat(2), of such files. */
+/* As stat(2), of a file that the process has mapped. */
 struct error *file_access_stat_own(struct file_access *access, const char *path,
 				   struct stat *ret);
-struct error *file_access_stat_named(struct file_access *access,
-				     const char *path, struct stat *ret);
 
 #endif

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
 #include "base/cleanup.h"
@@ -116,20 +117,32 @@ void split_unit_link(Dwarf_Die *skeleton, const struct rights *rights,
 enum place {
 	PLACE_EMPTY,
 	PLACE_FILE,
-	PLACE_BAD, /* no regular file, or it cannot be told */
+	/* no regular file, one that somebody serves, or it cannot be told */
+	PLACE_BAD,
 };
+
+/* What is served is opened as a copy: libdw would wait for who serves it. */
+static bool is_file_itself(int fd, const struct stat *status)
+{
+	struct stat opened;
+
+	return fstat(fd, &opened) == 0 && opened.st_dev == status->st_dev &&
+	       opened.st_ino == status->st_ino;
+}
 
 static enum place look_at(const struct split_home *home, const char *path)
 {
-	struct stat st;
-	struct error *err = file_access_stat_named(home->access, path, &st);
+	cleanup_close int fd = -1;
+	struct stat status;
+	struct error *err =
+		file_access_open_named(home->access, path, &fd, &status);
 	bool absent = err && err != error_nomem && err->code != 0;
 
 	if (err) {
 		error_free(err);
 		return absent ? PLACE_EMPTY : PLACE_BAD;
 	}
-	return S_ISREG(st.st_mode) ? PLACE_FILE : PLACE_BAD;
+	return is_file_itself(fd, &status) ? PLACE_FILE : PLACE_BAD;
 }
 
 /* The folder of a path with the '/', as a length. */
@@ -163,7 +176,7 @@ static void list_paths(const struct split_home *home, const char *name,
 			    beside, folder, name);
 }
 
-/* Is there a regular file, and nothing else? */
+/* Is there a file of this machine, and nothing else? */
 static bool is_safe(const struct split_home *home, Dwarf_Die *skeleton)
 {
 	const char *name = split_unit_name(skeleton);
@@ -182,7 +195,8 @@ static bool is_safe(const struct split_home *home, Dwarf_Die *skeleton)
 		good |= place == PLACE_FILE;
 		bad |= place == PLACE_BAD || paths[i].failed;
 		if (place == PLACE_BAD)
-			log_debug(LOG_IMAGE, "%s: not opened: no regular file",
+			log_debug(LOG_IMAGE,
+				  "%s: not opened: no regular file, or served",
 				  path);
 		strbuf_deinit(&paths[i]);
 	}

@@ -3,7 +3,8 @@
  * Split units: compilation units whose debug information is in a .dwo file.
  * libdw opens that file by itself when it is first asked about such a unit, and
  * not again. So it is asked here first, about each unit: in a way that it can
- * open what was looked at and found to be a regular file, or nothing.
+ * open what was opened by base/opener.h and found to be a regular file that no
+ * process serves (FUSE), or nothing.
  * Private to src/image.
  */
 #ifndef IMAGE_SPLITUNIT_H

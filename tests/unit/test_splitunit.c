@@ -20,7 +20,10 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/opener.h"
+#include "fuse-file.h"
 #include "image/altfile.h"
+#include "image/fileaccess.h"
 
 static const uint64_t SHORT_NS = 100 * CLOCK_NS_PER_MS;
 
@@ -164,6 +167,35 @@ static void libdw_is_interrupted(void **state)
 	assert_null(split.addr);
 }
 
+static void try_served(struct program *program, uint32_t unanswered)
+{
+	struct file_access access = { .pid = 0 };
+	struct split_home home = home_of(program);
+	struct fuse_file file;
+	Dwarf_Die split;
+
+	home.access = &access;
+	if (!fuse_file_mount(&file, unanswered))
+		skip();
+	assert_null(opener_create(SHORT_NS, &access.opener));
+	shell("ln -sf %s/file %s", file.folder, program->dwo);
+	split_unit_find(&home, &program->skeleton, &split);
+	assert_null(split.addr);
+	opener_destroy(access.opener);
+	fuse_file_unmount(&file);
+}
+
+static void a_served_file_is_not_opened(void **state)
+{
+	try_served(*state, 0);
+}
+
+/* No signal but SIGKILL ends the wait for that. */
+static void one_that_does_not_answer_is_not_waited_for(void **state)
+{
+	try_served(*state, FUSE_OPEN);
+}
+
 static void all_units_are_forbidden(void **state)
 {
 	struct program *program = *state;
@@ -207,6 +239,8 @@ int main(void)
 		TEST(a_fifo_is_not_opened),
 		TEST(a_package_that_is_a_fifo_is_not_opened),
 		TEST(libdw_is_interrupted),
+		TEST(a_served_file_is_not_opened),
+		TEST(one_that_does_not_answer_is_not_waited_for),
 		TEST(all_units_are_forbidden),
 		TEST(a_supplementary_fifo_is_not_opened),
 	};
