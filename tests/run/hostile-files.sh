@@ -74,18 +74,71 @@ ends()
 	is "$what is not waited for" "$status" 66 || diag_file "$work/err"
 }
 
+# ended WHAT STATUS...: $status is one of them; the limit's is none
+ended()
+{
+	local what=$1
+
+	shift
+	if [[ " $* " = *" $status "* ]]; then
+		ok "$what"
+	else
+		not_ok "$what"
+		diag "status $status"
+		diag_file "$work/err"
+	fi
+}
+
+# limited COMMAND...: racewatch, for 60 s at most
+limited()
+{
+	timeout -s KILL 60 "$RACEWATCH" "$@" >"$work/out" 2>"$work/err" \
+		</dev/null
+	status=$?
+}
+
+# everywhere WHAT NAME OPTION...: by run, and by the other commands that read it
+everywhere()
+{
+	local what=$1 name=$2
+
+	ends "$@"
+	"$work/$name" 120 &
+	program=$!
+	lib_started "$program"
+	await 20 grep -q '^Threads:[[:space:]]*3$' "/proc/$program/status"
+	limited attach --rate 1000 --duration 1s "${@:3}" "$program"
+	ended "$what is not waited for, by attach" 0 66
+	limited sites --list "$program"
+	ended "$what is not waited for, by sites of a process" 0
+	kill -9 "$program"
+	wait "$program" 2>/dev/null
+	limited sites --list "$work/$name"
+	ended "$what is not waited for, by sites of a file" 0
+	sed 's/"\(function\|file\)":"[^"]*"/"\1":null/g' "$work/$name.json" \
+		>"$work/nameless.json"
+	limited report --symbolize "$work" "$work/nameless.json"
+	ended "$what is not waited for, by report" 0 66
+}
+
 build split source.c -gdwarf-5 -gsplit-dwarf
 for file in "$work"/*.dwo; do
 	rm "$file"
 	mkfifo "$file"
 done
-ends "a FIFO as .dwo file" split
+everywhere "a FIFO as .dwo file" split
 
 build alternate source.c
 mkfifo "$work/fifo"
 printf '%s\0%020d' "$work/fifo" 0 >"$work/link"
 objcopy --add-section .gnu_debugaltlink="$work/link" "$work/alternate"
-ends "a FIFO named by .gnu_debugaltlink" alternate
+everywhere "a FIFO named by .gnu_debugaltlink" alternate
+
+build supplement source.c -gdwarf-5
+# version 5, not supplementary itself, the name, and a checksum of no bytes
+printf '\5\0\0%s\0\0' "$work/fifo" >"$work/link"
+objcopy --add-section .debug_sup="$work/link" "$work/supplement"
+everywhere "a FIFO named by .debug_sup" supplement
 
 build linked source.c
 # the name, to a multiple of four bytes, and a checksum
@@ -93,10 +146,10 @@ printf 'fifo.debug\0\0\1\2\3\4' >"$work/link"
 mkfifo "$work/fifo.debug"
 objcopy --strip-debug --remove-section .note.gnu.build-id \
 	--add-section .gnu_debuglink="$work/link" "$work/linked"
-ends "a FIFO named by .gnu_debuglink" linked
+everywhere "a FIFO named by .gnu_debuglink" linked
 
 build source "$work/fifo"
-ends "a FIFO as source file" source --source
+everywhere "a FIFO as source file" source --source
 
 # As root: a program of another user, attached to.
 
