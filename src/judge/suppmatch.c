@@ -82,18 +82,28 @@ static bool top_matches(const char *pattern, const struct race_side *side)
 		frame_matches(pattern, vec_at(&side->frames, 0)));
 }
 
-/* The instruction, or a call on the way to it. */
+static bool is_code(const struct suppress_condition *condition,
+		    const struct race_frame *frame)
+{
+	return frame->offset == condition->low &&
+	       ((frame->build_id &&
+		 strcasecmp(frame->build_id, condition->text) == 0) ||
+		is_module(frame->module, condition->text));
+}
+
+/* The instruction, or with `calls' a call on the way to it. */
 static bool code_matches(const struct suppress_condition *condition,
-			 const struct race_side *side)
+			 const struct race_side *side, bool calls)
 {
 	for (size_t i = 0; i < side->frames.count; i++) {
 		const struct race_frame *frame = vec_at(&side->frames, i);
 
-		if (!frame->inlined && frame->offset == condition->low &&
-		    ((frame->build_id &&
-		      strcasecmp(frame->build_id, condition->text) == 0) ||
-		     is_module(frame->module, condition->text)))
+		if (frame->inlined)
+			continue;
+		if (is_code(condition, frame))
 			return true;
+		if (!calls)
+			return false;
 	}
 	return false;
 }
@@ -137,7 +147,7 @@ static bool side_matches(const struct suppress_condition *condition,
 		return syscall_matches(pattern, side) ||
 		       frames_match(condition, side);
 	case KEY_CODE:
-		return code_matches(condition, side);
+		return code_matches(condition, side, true);
 	default:
 		return frames_match(condition, side);
 	}
@@ -197,21 +207,53 @@ static bool race_matches(const struct suppress_condition *condition,
 	}
 }
 
-/* With side n for the first one, and the other for that after "against". */
-static bool alternative_holds(const struct suppress_alternative *alternative,
-			      const struct race *race, int n)
+static bool condition_holds(const struct suppress_condition *condition,
+			    const struct race *race, int side)
 {
+	return suppress_key_is_of_side(condition->key)
+		       ? side_matches(condition, race, side)
+		       : race_matches(condition, race);
+}
+
+/* Does one that holds tell the variable, or the instruction of this side? */
+static bool is_of_place(const struct suppress_condition *condition,
+			const struct race_side *side)
+{
+	return condition->key == KEY_VARIABLE ||
+	       condition->key == KEY_ADDRESS ||
+	       (condition->key == KEY_CODE &&
+		code_matches(condition, side, false));
+}
+
+/*
+ * With side n for the first one, and the other for that after "against". What is
+ * asked of a side that was not seen may hold, where the rule has the side that
+ * was, and its variable or instruction: *ret_guessed.
+ */
+static bool alternative_holds(const struct suppress_alternative *alternative,
+			      const struct race *race, int n, bool *ret_guessed)
+{
+	bool has_seen = false, has_place = false;
+
+	*ret_guessed = false;
 	for (size_t i = 0; i < alternative->conditions.count; i++) {
 		const struct suppress_condition *condition =
 			vec_at(&alternative->conditions, i);
 		int side = condition->against ? 1 - n : n;
+		bool of_side = suppress_key_is_of_side(condition->key);
+		bool seen = race->sides[side].role != RACE_UNKNOWN;
 
-		if (!(suppress_key_is_of_side(condition->key)
-			      ? side_matches(condition, race, side)
-			      : race_matches(condition, race)))
+		if (condition_holds(condition, race, side)) {
+			has_seen = has_seen || (of_side && seen);
+			has_place = has_place ||
+				    is_of_place(condition, &race->sides[side]);
+		} else if (of_side && !seen) {
+			*ret_guessed = true;
+		} else {
 			return false;
+		}
 	}
-	return true;
+	return !*ret_guessed || (has_seen && has_place);
 }
 
 static bool looks_at_values(const struct suppress_alternative *alternative)
@@ -226,18 +268,24 @@ static bool looks_at_values(const struct suppress_alternative *alternative)
 	return false;
 }
 
+/* settles: whatever is seen later, of the values and of an unknown side */
 static bool rule_matches(const struct suppress_rule *rule,
-			 const struct race *race, bool without_values)
+			 const struct race *race, bool settles)
 {
 	for (size_t i = 0; i < rule->alternatives.count; i++) {
 		const struct suppress_alternative *alternative =
 			vec_at(&rule->alternatives, i);
 
-		if (without_values && looks_at_values(alternative))
+		if (settles && looks_at_values(alternative))
 			continue;
-		if (alternative_holds(alternative, race, 0) ||
-		    alternative_holds(alternative, race, 1))
-			return true;
+		for (int n = 0; n < 2; n++) {
+			bool guessed;
+
+			if (alternative_holds(alternative, race, n,
+					      &guessed) &&
+			    !(settles && guessed))
+				return true;
+		}
 	}
 	return false;
 }

@@ -195,6 +195,70 @@ static void a_side_not_seen_matches_no_name(void **state)
 	race_deinit(&unknown);
 }
 
+static bool settles(const char *text, struct race *race)
+{
+	struct suppressions rules;
+	bool settled = false;
+
+	suppressions_init(&rules);
+	assert_null(parse(&rules, text));
+	assert_null(suppressions_judge(&rules, race, &settled));
+	assert_null(suppressions_judge_again(&rules, race));
+	assert_non_null(race->suppressed.rule);
+	suppressions_deinit(&rules);
+	return settled;
+}
+
+/* The racing thread of the sample was not seen. */
+static void make_one_sided(struct race *race)
+{
+	for (size_t i = race->sides[1].frames.count; i > 0; i--)
+		race_frames_drop_first(&race->sides[1].frames);
+	race->sides[1].role = RACE_UNKNOWN;
+	race->evidence = EVIDENCE_VALUE_CHANGE;
+}
+
+static void a_pair_on_a_variable_matches_the_side_that_was_seen(void **state)
+{
+	make_one_sided(*state);
+	HITS("race_top:shard_add\nagainst:race_top:shard_evict\n"
+	     "and:variable:shards");
+	HITS("race_top:shard_evict\nagainst:race_top:shard_add\n"
+	     "and:address:cache+0x40c8-0x40cf");
+	/* this side is another, or of another variable, or of any */
+	MISSES("race_top:shard_get\nagainst:race_top:shard_evict\n"
+	       "and:variable:shards");
+	MISSES("race_top:shard_add\nagainst:race_top:shard_evict\n"
+	       "and:variable:other");
+	MISSES("race_top:shard_add\nagainst:race_top:shard_evict");
+	/* nothing is said of the side that was seen */
+	MISSES("variable:shards\nagainst:race_top:shard_evict");
+	MISSES("race_top:shard_evict\nand:variable:shards");
+}
+
+static void a_pair_of_instructions_matches_the_one_that_was_seen(void **state)
+{
+	make_one_sided(*state);
+	HITS("code:cache+0x1179\nagainst:code:cache+0x1216");
+	HITS("code:cache+0x1216\nagainst:code:cache+0x1179");
+	MISSES("code:cache+0x117a\nagainst:code:cache+0x1216");
+	/* a call on the way says nothing of the instruction */
+	MISSES("code:cache+0x11a0\nagainst:code:cache+0x1216");
+}
+
+/* Its location is sampled on: the other side may turn out to be another one. */
+static void what_may_be_the_pair_settles_nothing(void **state)
+{
+	struct race *race = *state;
+
+	make_one_sided(race);
+	assert_false(settles("race_top:shard_add\n"
+			     "against:race_top:shard_evict\n"
+			     "and:variable:shards",
+			     race));
+	assert_true(settles("race_top:shard_add\nand:variable:shards", race));
+}
+
 static void values_are_those_of_all_sightings(void **state)
 {
 	static const uint8_t same[X86_ACCESS_MAX] = { 5 };
@@ -481,6 +545,9 @@ int main(void)
 		TEST(a_pair_is_in_no_order),
 		TEST(alternatives_are_each_enough),
 		TEST(a_side_not_seen_matches_no_name),
+		TEST(a_pair_on_a_variable_matches_the_side_that_was_seen),
+		TEST(a_pair_of_instructions_matches_the_one_that_was_seen),
+		TEST(what_may_be_the_pair_settles_nothing),
 		TEST(values_are_those_of_all_sightings),
 		TEST(a_changed_value_takes_the_suppression_back),
 		TEST(the_first_rule_is_named_and_all_are_used),
