@@ -340,6 +340,7 @@ static void output_progress(struct output *output,
 	const struct run_progress progress = {
 		.elapsed_ns = counts->elapsed_ns,
 		.samples = counts->stats.samples,
+		.samples_stalled = counts->stats.stalled,
 		.samples_own = counts->stalled_own,
 		.sites_sampled = counts->sites_sampled,
 		.races = counts->races,
@@ -367,10 +368,10 @@ static void output_status(void *context, const struct session_counts *counts)
 	output_run(output);
 	onrace_poll(output->config->onrace);
 	if (period > 0)
-		status.samples_per_s = (double)(counts->stats.samples -
-						output->samples_before) *
-				       (double)CLOCK_NS_PER_S / (double)period;
-	output->samples_before = counts->stats.samples;
+		status.stalls_per_s = (double)(counts->stats.stalled -
+					       output->stalled_before) *
+				      (double)CLOCK_NS_PER_S / (double)period;
+	output->stalled_before = counts->stats.stalled;
 	output->status_ns = counts->elapsed_ns;
 	status_show(&output->status, &status);
 	output_progress(output, counts, false);

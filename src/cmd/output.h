@@ -55,7 +55,7 @@ struct output {
 	struct vec programs; /* of struct run_program, with their paths */
 	struct session_counts counts;
 	uint64_t start_wall_ns;
-	uint64_t samples_before; /* at the last status, and its time */
+	uint64_t stalled_before; /* samples with a stall, at the last status, and its time */
 	uint64_t status_ns;
 	bool run_written;
 	/* writing the report failed, which was said; the session goes on */

@@ -164,6 +164,8 @@ static void read_progress(struct members *in, const json_t *object,
 	record->type = REPORT_PROGRESS;
 	progress->elapsed_ns = members_seconds(in, object, "elapsed_s");
 	progress->samples = members_uint(in, object, "samples", UINT64_MAX);
+	progress->samples_stalled =
+		members_uint(in, object, "samples_stalled", UINT64_MAX);
 	progress->samples_own =
 		members_uint(in, object, "samples_own", UINT64_MAX);
 	progress->sites_sampled =

@@ -370,6 +370,7 @@ static struct error *json_progress(struct renderer *renderer,
 
 	object_put_seconds(&record, "elapsed_s", progress->elapsed_ns);
 	object_put_uint(&record, "samples", progress->samples);
+	object_put_uint(&record, "samples_stalled", progress->samples_stalled);
 	object_put_uint(&record, "samples_own", progress->samples_own);
 	object_put_uint(&record, "sites_sampled", progress->sites_sampled);
 	object_put_uint(&record, "races", progress->races);

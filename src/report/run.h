@@ -42,7 +42,7 @@ struct run_record {
 struct run_progress {
 	uint64_t elapsed_ns; /* since it began */
 	uint64_t samples; /* so far */
-	uint64_t samples_own; /* of them, as in the summary */
+	uint64_t samples_stalled, samples_own; /* of them, as in the summary */
 	uint64_t sites_sampled;
 	uint64_t races;
 	double overhead_pct;

@@ -49,8 +49,8 @@ void status_format(const struct status_counts *counts, size_t width, char *out,
 		return;
 	clock_format_elapsed(counts->elapsed_ns, elapsed);
 	snprintf(fields[0], STATUS_FIELD, "racewatch: %s", elapsed);
-	snprintf(fields[1], STATUS_FIELD, "%.0f samples/s",
-		 counts->samples_per_s);
+	snprintf(fields[1], STATUS_FIELD, "%.0f stalls/s",
+		 counts->stalls_per_s);
 	snprintf(fields[2], STATUS_FIELD, "%" PRIu64 " of %" PRIu64 " sites",
 		 counts->sites_sampled, counts->sites_seen);
 	if (counts->budget_pct > 0)

@@ -13,7 +13,7 @@
 
 struct status_counts {
 	uint64_t elapsed_ns;
-	double samples_per_s;
+	double stalls_per_s; /* samples with a stall */
 	uint64_t sites_sampled;
 	uint64_t sites_seen; /* known so far */
 	double overhead_pct, budget_pct; /* 0: no budget */

@@ -306,7 +306,8 @@ static void counters_are_read_back(void **state)
 	record.type = REPORT_PROGRESS;
 	record.progress = (struct run_progress){
 		.elapsed_ns = 1000000007,
-		.samples = 5,
+		.samples = 6,
+		.samples_stalled = 5,
 		.samples_own = 4,
 		.sites_sampled = 3,
 		.races = 1,

@@ -504,7 +504,7 @@ static void crash_names_the_races_before_it(void **state)
 static void progress_is_a_line(void **state)
 {
 	struct renderer renderer = { .ops = &render_json };
-	struct run_progress progress = { 1500000000, 20, 19, 7, 1, 2.5 };
+	struct run_progress progress = { 1500000000, 22, 20, 19, 7, 1, 2.5 };
 	char *text = NULL;
 	size_t size = 0;
 	json_t *record;
@@ -516,7 +516,8 @@ static void progress_is_a_line(void **state)
 	fclose(renderer.out);
 	record = parse_line(text, size);
 	MEMBERS_ARE(record, { "type", "\"progress\"" }, { "elapsed_s", "1.5" },
-		    { "samples", "20" }, { "samples_own", "19" },
+		    { "samples", "22" },
+		    { "samples_stalled", "20" }, { "samples_own", "19" },
 		    { "sites_sampled", "7" }, { "races", "1" },
 		    { "overhead_pct", "2.5" });
 	json_decref(record);

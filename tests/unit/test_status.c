@@ -21,7 +21,7 @@
 
 static const struct status_counts sample = {
 	.elapsed_ns = UINT64_C(9876543210),
-	.samples_per_s = 541.6,
+	.stalls_per_s = 541.6,
 	.sites_sampled = 61,
 	.sites_seen = 1204,
 	.overhead_pct = 2.13,
@@ -40,7 +40,7 @@ static void line_is(size_t width, const char *expected)
 static void everything_fits_in_79_columns(void **state)
 {
 	(void)state;
-	line_is(79, "racewatch: 9.8 s, 542 samples/s, 61 of 1204 sites, "
+	line_is(79, "racewatch: 9.8 s, 542 stalls/s, 61 of 1204 sites, "
 		    "overhead 2.1 %, 1 race");
 }
 
@@ -54,7 +54,7 @@ static void the_budget_is_told_with_what_was_spent(void **state)
 	status_format(&counts, 40, line, sizeof(line));
 	assert_string_equal(line, "racewatch: 9.8 s, 1 race");
 	status_format(&counts, 81, line, sizeof(line));
-	assert_string_equal(line, "racewatch: 9.8 s, 542 samples/s, "
+	assert_string_equal(line, "racewatch: 9.8 s, 542 stalls/s, "
 				  "61 of 1204 sites, overhead 2.1 of 2.5 %, "
 				  "1 race");
 }
@@ -62,7 +62,7 @@ static void the_budget_is_told_with_what_was_spent(void **state)
 static void narrow_terminals_lose_the_least_wanted_first(void **state)
 {
 	(void)state;
-	line_is(72, "racewatch: 9.8 s, 61 of 1204 sites, overhead 2.1 %, "
+	line_is(71, "racewatch: 9.8 s, 61 of 1204 sites, overhead 2.1 %, "
 		    "1 race");
 	line_is(50, "racewatch: 9.8 s, overhead 2.1 %, 1 race");
 	line_is(39, "racewatch: 9.8 s, 1 race");
