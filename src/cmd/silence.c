@@ -148,7 +148,9 @@ static bool explain_early(struct strbuf *out, const struct silence_asked *asked,
 	text_add_time(out, counts->elapsed_ns);
 	strbuf_add(out, ", before a breakpoint was set: ");
 	if (!asked->attached)
-		strbuf_add(out, "run it longer, or often (racewatch sweep)");
+		strbuf_add(out, asked->swept ? "run it longer"
+					     : "run it longer, or often "
+					       "(racewatch sweep)");
 	else if (asked->ended)
 		strbuf_add(out, "attach earlier, or start it with racewatch "
 				"run");

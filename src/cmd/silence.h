@@ -19,6 +19,7 @@ struct silence_asked {
 	bool attached; /* to a process that ran already */
 	bool ended; /* it ended by itself while it was watched */
 	bool follows_fork; /* --follow fork */
+	bool swept; /* a run of a sweep */
 	uint32_t rate; /* hits per second */
 	bool overhead_given, rate_given; /* by an option */
 	double overhead_pct; /* 0: no such budget */

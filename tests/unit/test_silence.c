@@ -141,6 +141,7 @@ static void an_early_end_is_told(void **state)
 static void what_was_not_reached_is_told(void **state)
 {
 	struct session_counts counts = nothing_met();
+	struct silence_asked asked = normal;
 
 	(void)state;
 	says(&normal, &counts,
@@ -151,6 +152,10 @@ static void what_was_not_reached_is_told(void **state)
 	says(&normal, &counts,
 	     "no samples were taken: the program ended after 1.5 s, before a "
 	     "breakpoint was set: run it longer, or often (racewatch sweep)");
+	asked.swept = true;
+	says(&asked, &counts,
+	     "no samples were taken: the program ended after 1.5 s, before a "
+	     "breakpoint was set: run it longer");
 	counts.stats.arms = 1;
 	counts.elapsed_ns = 51800000;
 	says(&normal, &counts,
