@@ -620,8 +620,7 @@ static void output_set_programs(const struct output *output,
 	summary->processes_single = processes > told ? processes - told : 0;
 }
 
-bool output_finish(struct output *output, int exit_status,
-		   const struct run_unsampled *unsampled)
+bool output_finish(struct output *output, const struct output_end *end)
 {
 	const struct session_counts *counts = &output->counts;
 	const struct wire_stats *stats = &counts->stats;
@@ -667,10 +666,12 @@ bool output_finish(struct output *output, int exit_status,
 			.generated = counts->generated_inside,
 			.proves_nothing = output_proves_nothing(counts),
 		},
-		.unsampled = *unsampled,
-		.exit_status = exit_status,
+		.unsampled = end->unsampled,
+		.exit_status = end->exit_status,
 		.at = output->at.items,
 		.at_count = output->at.count,
+		.patterns = end->patterns.items,
+		.pattern_count = end->patterns.count,
 	};
 
 	output_set_programs(output, &summary);

@@ -55,7 +55,8 @@ struct output {
 	struct vec programs; /* of struct run_program, with their paths */
 	struct session_counts counts;
 	uint64_t start_wall_ns;
-	uint64_t stalled_before; /* samples with a stall, at the last status, and its time */
+	uint64_t
+		stalled_before; /* samples with a stall, at the last status, and its time */
 	uint64_t status_ns;
 	bool run_written;
 	/* writing the report failed, which was said; the session goes on */
@@ -75,12 +76,18 @@ struct session_sink output_sink(struct output *output);
 /* Say what came of an --at. */
 void output_remark_at(const struct run_at *at);
 
+/* What the summary has that neither the session nor its races tell. */
+struct output_end {
+	int exit_status; /* as it will be */
+	struct run_unsampled unsampled;
+	struct vec
+		patterns; /* of struct run_pattern: those without an effect */
+};
+
 /*
- * The end, after the session: the summary, with the exit status as it will
- * be, and why nothing was sampled. False if something could not be written
- * since the start; that was said.
+ * The end, after the session: the summary. False if something could not be
+ * written since the start; that was said.
  */
-bool output_finish(struct output *output, int exit_status,
-		   const struct run_unsampled *unsampled);
+bool output_finish(struct output *output, const struct output_end *end);
 
 #endif

@@ -44,9 +44,33 @@ static bool add_glob(void *context, const char *pattern, bool include)
 	return globs_add(context, pattern, include);
 }
 
+static struct error *check_list(const char *option, const struct vec *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (**(const char **)vec_at(list, i) == '\0')
+			return error_create(ERROR_USAGE,
+					    "option '%s': an empty pattern "
+					    "matches nothing",
+					    option);
+	}
+	return NULL;
+}
+
+struct error *patterns_check(const struct vec *include,
+			     const struct vec *exclude)
+{
+	struct error *err = check_list("--include", include);
+
+	return err ? err : check_list("--exclude", exclude);
+}
+
 struct error *patterns_merge(char *const *argv, const struct vec *include,
 			     const struct vec *exclude, struct globs *globs)
 {
+	struct error *err = patterns_check(include, exclude);
+
+	if (err)
+		return err;
 	return patterns_walk(argv, include, exclude, add_glob, globs)
 		       ? NULL
 		       : error_nomem;

@@ -24,9 +24,14 @@ bool patterns_walk(char *const *argv, const struct vec *include,
 		   const struct vec *exclude, patterns_take *take,
 		   void *context);
 
+/* ERROR_USAGE for an empty one, which matches nothing. */
+struct error *patterns_check(const struct vec *include,
+			     const struct vec *exclude);
+
 /*
  * Add the patterns (vec of const char *, each in or equal to a string of
- * argv, which must be in its original order). ERROR_NOMEM.
+ * argv, which must be in its original order). ERROR_NOMEM, or
+ * patterns_check().
  */
 struct error *patterns_merge(char *const *argv, const struct vec *include,
 			     const struct vec *exclude, struct globs *globs);

@@ -9,6 +9,7 @@
 
 #include "detect/glob.h"
 #include "detect/session.h"
+#include "report/run.h"
 #include "report/text.h"
 
 enum {
@@ -266,18 +267,27 @@ void silence_generated(struct strbuf *out, const struct session_counts *counts)
 				"it is not known");
 }
 
-void silence_pattern(struct strbuf *out, const struct globs *globs, size_t i)
+bool silence_patterns(const struct globs *globs, struct vec *ret)
 {
-	const char *pattern;
-	bool include;
+	for (size_t i = 0; i < globs->items.count; i++) {
+		struct run_pattern pattern;
 
-	if (globs_unmatched(globs, i, &pattern, &include))
-		strbuf_addf(out,
-			    "--%s '%s' has no effect: it matches no module, "
-			    "function or source file%s",
-			    include ? "include" : "exclude", pattern,
-			    include ? "; the rest is sampled as without it"
-				    : "");
+		if (globs_unmatched(globs, i, &pattern.pattern,
+				    &pattern.include) &&
+		    !vec_push(ret, &pattern))
+			return false;
+	}
+	return true;
+}
+
+void silence_pattern(struct strbuf *out, const struct run_pattern *pattern)
+{
+	strbuf_addf(out,
+		    "--%s '%s' has no effect: it matches no module, function "
+		    "or source file%s",
+		    pattern->include ? "include" : "exclude", pattern->pattern,
+		    pattern->include ? "; the rest is sampled as without it"
+				     : "");
 }
 
 void silence_floor(struct strbuf *out, const struct silence_asked *asked,

@@ -12,7 +12,9 @@
 #include "base/strbuf.h"
 
 struct globs;
+struct run_pattern;
 struct session_counts;
+struct vec;
 
 /* What the user has asked for, besides what the session counted. */
 struct silence_asked {
@@ -41,8 +43,14 @@ const char *silence_reason(struct strbuf *out,
 void silence_explain(struct strbuf *out, const struct silence_asked *asked,
 		     const struct session_counts *counts);
 
-/* Pattern i, if it has no effect. */
-void silence_pattern(struct strbuf *out, const struct globs *globs, size_t i);
+/*
+ * Add those that have no effect to a vector of struct run_pattern. False when
+ * out of memory.
+ */
+bool silence_patterns(const struct globs *globs, struct vec *ret);
+
+/* That it has none. */
+void silence_pattern(struct strbuf *out, const struct run_pattern *pattern);
 
 /*
  * That much of the time was in generated code; or that there is some, where

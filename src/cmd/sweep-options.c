@@ -298,6 +298,8 @@ struct error *sweep_options_check(const struct sweep_options *options)
 	struct error *err = at_parse(&options->at, &places);
 
 	at_free(&places);
+	if (!err)
+		err = patterns_check(&options->include, &options->exclude);
 	if (err)
 		return err;
 	err = onrace_init(&onrace, options->on_race);

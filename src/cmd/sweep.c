@@ -263,7 +263,10 @@ static struct error *sweep_parsed(const struct sweep_options *options,
 		if (!err)
 			program_deinit(&program);
 	}
-	return err ? err : sweep_gated(options, argv, ret_status);
+	if (err)
+		return err;
+	watch_check_directories(&options->source_dirs);
+	return sweep_gated(options, argv, ret_status);
 }
 
 static struct error *sweep_main(int argc, char **argv, int *ret_status)

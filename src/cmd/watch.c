@@ -264,18 +264,17 @@ static struct silence_asked watch_asked(const struct watch_options *options,
 
 /* Why nothing was sampled, and which patterns have no effect. */
 static void watch_silence(const struct silence_asked *asked,
-			  const struct session_counts *counts)
+			  const struct session_counts *counts,
+			  const struct vec *patterns)
 {
-	const struct globs *globs = asked->globs;
 	struct strbuf text = { 0 };
 
 	silence_explain(&text, asked, counts);
 	watch_warn(&text);
 	silence_generated(&text, counts);
 	watch_warn(&text);
-	for (size_t i = 0; counts->modules_read && i < globs->items.count;
-	     i++) {
-		silence_pattern(&text, globs, i);
+	for (size_t i = 0; i < patterns->count; i++) {
+		silence_pattern(&text, vec_at(patterns, i));
 		watch_warn(&text);
 	}
 	silence_floor(&text, asked, counts);
@@ -292,16 +291,22 @@ static bool watch_end(const struct watch_options *options,
 	const struct silence_asked asked = watch_asked(
 		options, plan, globs, result->end == SESSION_EXITED);
 	struct strbuf text = { 0 };
-	struct run_unsampled unsampled = {
-		.reason = silence_reason(&text, &asked, &output->counts),
+	struct output_end end = {
+		.exit_status = status,
+		.unsampled.reason =
+			silence_reason(&text, &asked, &output->counts),
+		.patterns = VEC_INIT(struct run_pattern),
 	};
-	bool good;
+	bool good = true;
 
-	if (unsampled.reason)
-		unsampled.text = strbuf_text(&text);
+	if (end.unsampled.reason)
+		end.unsampled.text = strbuf_text(&text);
+	if (output->counts.modules_read)
+		good = silence_patterns(globs, &end.patterns);
 	if (!options->quiet)
-		watch_silence(&asked, &output->counts);
-	good = output_finish(output, status, &unsampled);
+		watch_silence(&asked, &output->counts, &end.patterns);
+	good = output_finish(output, &end) && good;
+	vec_deinit(&end.patterns);
 	strbuf_deinit(&text);
 	return good;
 }
@@ -386,8 +391,7 @@ static struct error *watch_learning(const struct watch_options *options,
 	return err;
 }
 
-/* A directory that is not there has no sources: it may be misspelled. */
-static void watch_check_directories(const struct vec *directories)
+void watch_check_directories(const struct vec *directories)
 {
 	for (size_t i = 0; i < directories->count; i++) {
 		const char *path = *(char *const *)vec_at(directories, i);

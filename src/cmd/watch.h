@@ -130,6 +130,12 @@ extern const char *const watch_policy_words[];
 extern const struct option_def watch_defs[WATCH_DEFS];
 
 /*
+ * Warn of directories of --source-dir that are not there, and so have no
+ * sources: they may be misspelled.
+ */
+void watch_check_directories(const struct vec *directories);
+
+/*
  * Parse into *ret, whose preset is the command's; *ret_given is argv as it was,
  * for watch_program() (free it). End with options_release(), also after an
  * error.

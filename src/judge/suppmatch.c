@@ -281,8 +281,7 @@ static bool rule_matches(const struct suppress_rule *rule,
 		for (int n = 0; n < 2; n++) {
 			bool guessed;
 
-			if (alternative_holds(alternative, race, n,
-					      &guessed) &&
+			if (alternative_holds(alternative, race, n, &guessed) &&
 			    !(settles && guessed))
 				return true;
 		}

@@ -249,6 +249,30 @@ static void read_at(struct members *in, const json_t *object,
 	record->summary.at_count = count;
 }
 
+static void read_patterns(struct members *in, const json_t *object,
+			  struct report_record *record)
+{
+	const json_t *array = members_array(in, object, "patterns_unmatched");
+	size_t count = json_array_size(array);
+	struct run_pattern *patterns;
+
+	if (count == 0)
+		return;
+	patterns = own(in, record, calloc(count, sizeof(*patterns)));
+	if (!patterns)
+		return;
+	for (size_t i = 0; i < count && !in->err; i++) {
+		const json_t *item =
+			members_item(in, array, i, "patterns_unmatched");
+		const char *option = own_text(in, record, item, "option");
+
+		patterns[i].include = option && strcmp(option, "include") == 0;
+		patterns[i].pattern = own_text(in, record, item, "pattern");
+	}
+	record->summary.patterns = patterns;
+	record->summary.pattern_count = count;
+}
+
 static void read_programs(struct members *in, const json_t *object,
 			  struct report_record *record)
 {
@@ -337,6 +361,7 @@ static void read_summary(struct members *in, const json_t *object,
 	summary->exit_status = members_int(in, object, "exit");
 	read_coverage(in, object, record);
 	read_at(in, object, record);
+	read_patterns(in, object, record);
 	read_programs(in, object, record);
 	members_require(in, object, required);
 }

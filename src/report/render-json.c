@@ -443,6 +443,23 @@ static json_t *at_of(const struct run_summary *summary, struct object *record)
 	return array;
 }
 
+static json_t *patterns_of(const struct run_summary *summary,
+			   struct object *record)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < summary->pattern_count; i++) {
+		const struct run_pattern *pattern = &summary->patterns[i];
+		struct object object = object_begin(NULL);
+
+		object_put_text(&object, "option",
+				pattern->include ? "include" : "exclude");
+		object_put_text(&object, "pattern", pattern->pattern);
+		object_append(record, array, object_end(&object));
+	}
+	return array;
+}
+
 static json_t *programs_of(const struct run_summary *summary,
 			   struct object *record)
 {
@@ -507,6 +524,8 @@ static struct error *json_summary(struct renderer *renderer,
 	object_put_text(&record, "backend", summary->backend);
 	object_put(&record, "coverage", coverage_of(summary, &record));
 	object_put(&record, "at", at_of(summary, &record));
+	object_put(&record, "patterns_unmatched",
+		   patterns_of(summary, &record));
 	object_put(&record, "programs", programs_of(summary, &record));
 	object_put_uint(&record, "processes_single", summary->processes_single);
 	object_put(&record, "exit", json_integer(summary->exit_status));

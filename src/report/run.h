@@ -86,6 +86,12 @@ struct run_at {
 	const char *problem; /* why there are none, or NULL */
 };
 
+/* One of --include or --exclude that matched nothing. */
+struct run_pattern {
+	bool include;
+	const char *pattern;
+};
+
 /* What was seen of a program that had a second thread or samples. */
 struct run_program {
 	const char *path;
@@ -134,6 +140,9 @@ struct run_summary {
 	struct run_unsampled unsampled; /* of merged reports: what all say */
 	const struct run_at *at; /* of each --at */
 	size_t at_count;
+	/* those without an effect; not of merged reports */
+	const struct run_pattern *patterns;
+	size_t pattern_count;
 	/*
 	 * Where more than one process was watched, and not of merged reports:
 	 * those with the most samples first; the other processes had one

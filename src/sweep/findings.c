@@ -106,9 +106,7 @@ static struct error *take_summary(struct findings *findings,
 				summary->unsampled.text);
 	free(findings->unmatched);
 	findings->unmatched = NULL;
-	return err ? err
-		   : unmatched_text(summary->at, summary->at_count,
-				    &findings->unmatched);
+	return err ? err : unmatched_text(summary, &findings->unmatched);
 }
 
 static struct error *take_record(struct findings *findings,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Places that were not found; see unmatched.h.
+ * Places and patterns that matched nothing; see unmatched.h.
  */
 #include "sweep/unmatched.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -16,38 +17,54 @@
 #include "sweep/ledger.h"
 
 struct unmatched {
-	const char *text; /* the ledger's */
+	char *line;
 	uint64_t runs;
 };
 
-struct error *unmatched_text(const struct run_at *at, size_t count, char **ret)
+static void begin_line(struct strbuf *text)
+{
+	if (text->length > 0)
+		strbuf_add(text, "\n");
+}
+
+struct error *unmatched_text(const struct run_summary *summary, char **ret)
 {
 	struct strbuf text = { 0 };
-	bool any = false;
 
 	*ret = NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (at[i].sites > 0)
+	for (size_t i = 0; i < summary->at_count; i++) {
+		const struct run_at *at = &summary->at[i];
+
+		if (at->sites > 0)
 			continue;
-		strbuf_addf(&text, "%s--at %s: %s", any ? "; " : "",
-			    at[i].where,
-			    at[i].problem ? at[i].problem
-					  : "it was not looked for");
-		any = true;
+		begin_line(&text);
+		strbuf_addf(&text, "--at %s: %s", at->where,
+			    at->problem ? at->problem
+					: "it was not looked for");
 	}
-	if (!any)
+	for (size_t i = 0; i < summary->pattern_count; i++) {
+		const struct run_pattern *pattern = &summary->patterns[i];
+
+		begin_line(&text);
+		strbuf_addf(&text, "--%s '%s'",
+			    pattern->include ? "include" : "exclude",
+			    pattern->pattern);
+	}
+	if (text.length == 0 && !text.failed)
 		return NULL;
 	*ret = strbuf_steal(&text);
 	return *ret ? NULL : error_nomem;
 }
 
-static struct error *count_run(struct vec *list, const char *text)
+static struct error *count_line(struct vec *list, const char *line,
+				size_t length)
 {
 	struct unmatched *unmatched;
 
 	for (size_t i = 0; i < list->count; i++) {
 		unmatched = vec_at(list, i);
-		if (strcmp(unmatched->text, text) == 0) {
+		if (strncmp(unmatched->line, line, length) == 0 &&
+		    unmatched->line[length] == '\0') {
 			unmatched->runs++;
 			return NULL;
 		}
@@ -55,8 +72,21 @@ static struct error *count_run(struct vec *list, const char *text)
 	unmatched = vec_append(list);
 	if (!unmatched)
 		return error_nomem;
-	*unmatched = (struct unmatched){ text, 1 };
-	return NULL;
+	*unmatched = (struct unmatched){ strndup(line, length), 1 };
+	return unmatched->line ? NULL : error_nomem;
+}
+
+static struct error *count_run(struct vec *list, const char *text)
+{
+	struct error *err = NULL;
+
+	while (!err && *text) {
+		size_t length = strcspn(text, "\n");
+
+		err = count_line(list, text, length);
+		text += length + (text[length] == '\n');
+	}
+	return err;
 }
 
 struct error *unmatched_add(struct strbuf *out, const struct ledger *ledger)
@@ -76,9 +106,11 @@ struct error *unmatched_add(struct strbuf *out, const struct ledger *ledger)
 		strbuf_addf(out, "  %" PRIu64 " of ", unmatched->runs);
 		text_add_plural(out, ledger->finished, "run");
 		strbuf_add(out, " matched nothing with ");
-		utf8_add_visible(out, unmatched->text);
+		utf8_add_visible(out, unmatched->line);
 		strbuf_add(out, "\n");
 	}
+	for (size_t i = 0; i < list.count; i++)
+		free(((struct unmatched *)vec_at(&list, i))->line);
 	vec_deinit(&list);
 	return err;
 }

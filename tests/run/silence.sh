@@ -132,8 +132,37 @@ sweep_because "one thread" one-thread 'the program had one thread, so that' \
 
 run sweep -d "$work/sweep-at" --runs 2 --at no_such --at global.c:1 -- \
 	"$T/single.O2" 0.2
-matches "sweep: what --at did not match is named once" "$work/err" \
-	'^  2 of 2 runs matched nothing with --at no_such: .*; --at global\.c:1: '
+for where in no_such 'global\.c:1'; do
+	is "sweep: what --at $where did not match is named once" "$(grep -c \
+		"^  2 of 2 runs matched nothing with --at $where: " \
+		"$work/err")" 1 || diag_file "$work/err"
+done
+
+# long enough to read libc, of which the patterns may name a function
+for seconds in 1 8 40; do
+	rm -rf "$work/sweep-patterns"
+	run sweep -d "$work/sweep-patterns" --runs 1 --include 'nosuch*' \
+		--exclude 'gone*' --exclude early_count \
+		--source-dir "$work/gone" -- "$T/phases.O2" "$seconds"
+	grep -q 'matched nothing' "$work/err" && break
+done
+for pattern in "include 'nosuch\*'" "exclude 'gone\*'"; do
+	is "sweep: --$pattern matches nothing, which is said once" \
+		"$(grep -c "^  1 of 1 run matched nothing with --$pattern\$" \
+			"$work/err")" 1 || diag_file "$work/err"
+done
+is "sweep: one that matches is not named" "$(grep -c "exclude 'early_count'" "$work/err")" 0
+is "sweep: so say the reports of its runs" "$(tail -n 1 \
+	"$work/sweep-patterns/run-000001/report.jsonl" |
+	jq -c '[.patterns_unmatched[].pattern] | sort')" '["gone*","nosuch*"]'
+matches "sweep: a directory of sources that is not there" "$work/err" \
+	"^racewatch: warning: --source-dir $work/gone: No such file"
+for command in run sweep sites; do
+	run "$command" --include '' "$T/single.O2"
+	is "$command: an empty pattern is refused" "$status" 2
+	matches "$command: by its option" "$work/err" \
+		"option '--include': an empty pattern matches nothing"
+done
 
 because "no instruction of its own that can be sampled" \
 	"the program's own modules have no instruction that can be sampled: racewatch sites" \

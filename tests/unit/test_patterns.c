@@ -7,9 +7,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "base/vec.h"
 #include "cmd/patterns.h"
 #include "detect/glob.h"
@@ -60,10 +62,34 @@ static void arguments_behind_an_equals_sign_count_too(void **state)
 			 GLOB_INCLUDE);
 }
 
+static void an_empty_one_is_refused(void **state)
+{
+	struct vec some = VEC_INIT(const char *), none = VEC_INIT(const char *);
+	const char *const texts[] = { "x", "" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_true(vec_push(&some, &texts[i]));
+	for (int i = 0; i < 2; i++) {
+		struct error *err =
+			patterns_check(i ? &none : &some, i ? &some : &none);
+
+		assert_non_null(err);
+		assert_int_equal(err->kind, ERROR_USAGE);
+		assert_non_null(strstr(error_message(err),
+				       i ? "--exclude" : "--include"));
+		error_free(err);
+	}
+	assert_null(patterns_check(&none, &none));
+	vec_deinit(&some);
+	vec_deinit(&none);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_later_option_is_later),
+		cmocka_unit_test(an_empty_one_is_refused),
 		cmocka_unit_test(arguments_behind_an_equals_sign_count_too),
 	};
 

@@ -238,6 +238,8 @@ static void counters_are_read_back(void **state)
 		{ "/usr/bin/cache", 1, 8, 30, 20, 1 },
 		{ "/usr/bin/other", 2, 2, 0, 0, 0 },
 	};
+	static const struct run_pattern patterns[] = { { true, "put*" },
+						       { false, "gte*" } };
 	static const struct run_at at[] = {
 		{ "cache.c:84", 3, 25, NULL },
 		{ "put", 0, 0, "no module has a function put" },
@@ -291,6 +293,8 @@ static void counters_are_read_back(void **state)
 		.coverage_count = 1,
 		.at = at,
 		.at_count = 2,
+		.patterns = patterns,
+		.pattern_count = 2,
 		.programs = programs,
 		.program_count = 2,
 		.processes_single = 3,

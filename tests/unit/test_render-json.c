@@ -354,6 +354,7 @@ static void summary_has_every_counter(void **state)
 	static const struct run_coverage coverage[] = {
 		{ "/usr/bin/cache", 16, 17 },
 	};
+	static const struct run_pattern patterns[] = { { true, "put*" } };
 	static const struct run_at at[] = {
 		{ "cache.c:84", 3, 25, NULL },
 		{ "put", 0, 0, "no module has a function put" },
@@ -372,6 +373,8 @@ static void summary_has_every_counter(void **state)
 		.coverage_count = 1,
 		.at = at,
 		.at_count = 2,
+		.patterns = patterns,
+		.pattern_count = 1,
 		.programs = programs,
 		.program_count = 1,
 		.processes_single = 32,
@@ -448,6 +451,8 @@ static void summary_has_every_counter(void **state)
 		{ "coverage",
 		  "[{\"path\":\"/usr/bin/cache\",\"sites_sampled\":16,"
 		  "\"sites_eligible\":17}]" },
+		{ "patterns_unmatched",
+		  "[{\"option\":\"include\",\"pattern\":\"put*\"}]" },
 		{ "at", "[{\"where\":\"cache.c:84\",\"sites\":3,\"samples\":25,"
 			"\"problem\":null},{\"where\":\"put\",\"sites\":0,"
 			"\"samples\":0,\"problem\":\"no module has a function "
@@ -516,10 +521,9 @@ static void progress_is_a_line(void **state)
 	fclose(renderer.out);
 	record = parse_line(text, size);
 	MEMBERS_ARE(record, { "type", "\"progress\"" }, { "elapsed_s", "1.5" },
-		    { "samples", "22" },
-		    { "samples_stalled", "20" }, { "samples_own", "19" },
-		    { "sites_sampled", "7" }, { "races", "1" },
-		    { "overhead_pct", "2.5" });
+		    { "samples", "22" }, { "samples_stalled", "20" },
+		    { "samples_own", "19" }, { "sites_sampled", "7" },
+		    { "races", "1" }, { "overhead_pct", "2.5" });
 	json_decref(record);
 }
 

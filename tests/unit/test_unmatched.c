@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* src/sweep/unmatched.c: places of --at that runs of a sweep did not find. */
+/* src/sweep/unmatched.c: what runs of a sweep did not find. */
 #include "sweep/unmatched.h"
 
 #include <setjmp.h>
@@ -17,23 +17,30 @@
 #include "sweep/journal.h"
 #include "sweep/ledger.h"
 
-static void places_without_an_instruction_are_named(void **state)
+static void what_matched_nothing_is_named(void **state)
 {
 	const struct run_at at[] = {
 		{ .where = "found.c:1", .sites = 2 },
 		{ .where = "gone", .problem = "no function has that name" },
 		{ .where = "late" },
 	};
+	const struct run_pattern patterns[] = { { true, "put*" },
+						{ false, "gte*" } };
+	struct run_summary summary = { .at = at,
+				       .at_count = 3,
+				       .patterns = patterns,
+				       .pattern_count = 2 };
 	char *text;
 
 	(void)state;
-	assert_null(unmatched_text(at, 3, &text));
-	assert_string_equal(text, "--at gone: no function has that name; "
-				  "--at late: it was not looked for");
+	assert_null(unmatched_text(&summary, &text));
+	assert_string_equal(text, "--at gone: no function has that name\n"
+				  "--at late: it was not looked for\n"
+				  "--include 'put*'\n--exclude 'gte*'");
 	free(text);
-	assert_null(unmatched_text(at, 1, &text));
-	assert_null(text);
-	assert_null(unmatched_text(at, 0, &text));
+	summary.at_count = 1;
+	summary.pattern_count = 0;
+	assert_null(unmatched_text(&summary, &text));
 	assert_null(text);
 }
 
@@ -64,12 +71,15 @@ static void runs_are_counted_by_what_they_miss(void **state)
 	take(&ledger, 1, "--at a: b");
 	take(&ledger, 2, NULL);
 	take(&ledger, 3, "--at c: d\x1b");
-	take(&ledger, 4, "--at a: b");
+	take(&ledger, 4, "--at a: b\n--include 'x'");
+	take(&ledger, 5, "--include 'x'");
 	assert_null(unmatched_add(&out, &ledger));
 	assert_string_equal(strbuf_text(&out),
-			    "  2 of 4 runs matched nothing with --at a: b\n"
-			    "  1 of 4 runs matched nothing with --at c: "
-			    "d\\x1b\n");
+			    "  2 of 5 runs matched nothing with --at a: b\n"
+			    "  1 of 5 runs matched nothing with --at c: "
+			    "d\\x1b\n"
+			    "  2 of 5 runs matched nothing with --include "
+			    "'x'\n");
 	strbuf_deinit(&out);
 	ledger_deinit(&ledger);
 }
@@ -77,7 +87,7 @@ static void runs_are_counted_by_what_they_miss(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(places_without_an_instruction_are_named),
+		cmocka_unit_test(what_matched_nothing_is_named),
 		cmocka_unit_test(runs_are_counted_by_what_they_miss),
 	};
 
