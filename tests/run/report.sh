@@ -67,6 +67,23 @@ is "the order does not matter" $? 0
 cmp -s "$work/twice" "$work/all"
 is "what was merged is merged again" $? 0
 
+# What is unlikely comes last in every format, of one run and of several.
+jq -c 'def race($id; $name; $verdict): .id = $id | .verdict = $verdict |
+	.variable.name = $name | .variable.symbol = $name |
+	.fingerprint = "\($id)" * 32 | .fingerprint_code = "\($id)" * 32;
+	if .type == "race" then race(1; "minor"; "unlikely"),
+		race(2; "major"; "suspect") else . end' "$one" >"$work/ranked"
+cp "$work/ranked" "$work/ranked.2"
+for format in text json sarif junit html; do
+	for files in "$work/ranked" "$work/ranked $work/ranked.2"; do
+		# shellcheck disable=SC2086 # words
+		run report --format "$format" $files
+		is "$format of $(wc -w <<<"$files"): what is unlikely is last" \
+			"$(grep -o 'major\|minor' "$work/out" | uniq |
+				awk '!seen[$0]++' | tr '\n' ' ')" "major minor "
+	done
+done
+
 # The text of a saved run is what the run printed; counts have grown since.
 text()
 {
