@@ -55,8 +55,8 @@ struct output {
 	struct vec programs; /* of struct run_program, with their paths */
 	struct session_counts counts;
 	uint64_t start_wall_ns;
-	uint64_t
-		stalled_before; /* samples with a stall, at the last status, and its time */
+	/* samples with a stall at the last status, and its time */
+	uint64_t stalled_before;
 	uint64_t status_ns;
 	bool run_written;
 	/* writing the report failed, which was said; the session goes on */
@@ -80,8 +80,7 @@ void output_remark_at(const struct run_at *at);
 struct output_end {
 	int exit_status; /* as it will be */
 	struct run_unsampled unsampled;
-	struct vec
-		patterns; /* of struct run_pattern: those without an effect */
+	struct vec patterns; /* of struct run_pattern, without an effect */
 };
 
 /*
