@@ -91,6 +91,7 @@ struct session {
 	bool worth_stopping; /* the conflict at work is a race to stop at */
 	bool done; /* EXITED, or DETACHED after an attach */
 	bool armed_told; /* when the first breakpoint was */
+	bool nice; /* config.nice was added */
 	bool foreign_told; /* that a process of another user is watched */
 	bool crash_told; /* WIRE_CRASH has come of the first process */
 	unsigned int interrupts; /* SIGINT and SIGTERM */

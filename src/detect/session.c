@@ -25,6 +25,8 @@
 #include "target/tracer.h"
 
 static const uint64_t STATUS_PERIOD_NS = 200 * CLOCK_NS_PER_MS;
+/* what may be computed for the first breakpoint before being nice */
+static const uint64_t HURRY_NS = 500 * CLOCK_NS_PER_MS;
 /* between SIGTERM and SIGKILL */
 static const uint64_t KILL_DELAY_NS = 2 * CLOCK_NS_PER_S;
 /* the tracer may take so long to restore the target when all else failed */
@@ -270,6 +272,27 @@ static void session_check_tracer(struct session *session, uint64_t now)
 	}
 }
 
+/*
+ * Be nice, as config.nice says, but not before the first breakpoint is armed:
+ * beside busy processors it would come several times later. A security module
+ * may refuse it: watching goes on then.
+ */
+static void session_be_nice(struct session *session)
+{
+	int more = session->config->nice;
+
+	if (more <= 0 || session->nice ||
+	    (!session->armed_told && clock_cpu_ns() < HURRY_NS))
+		return;
+	session->nice = true;
+	errno = 0;
+	if (nice(more) == -1 && errno != 0)
+		log_debug(LOG_DETECT, "nice(%d): %s", more, strerror(errno));
+	else
+		log_debug(LOG_DETECT, "nice(%d) after %.1f ms on a CPU", more,
+			  (double)clock_cpu_ns() / CLOCK_NS_PER_MS);
+}
+
 static void session_timers(struct session *session)
 {
 	const struct session_config *config = session->config;
@@ -288,6 +311,7 @@ static void session_timers(struct session *session)
 		session_signal(session, SIGKILL);
 	}
 	session_check_tracer(session, now);
+	session_be_nice(session);
 	if (now < session->status_ns)
 		return;
 	session->status_ns = now + STATUS_PERIOD_NS;
@@ -549,14 +573,6 @@ static struct error *session_watch(struct session *session)
 	return err;
 }
 
-/* A security module may refuse it: watching goes on then. */
-static void session_be_nice(int more)
-{
-	errno = 0;
-	if (more > 0 && nice(more) == -1 && errno != 0)
-		log_debug(LOG_DETECT, "nice(%d): %s", more, strerror(errno));
-}
-
 struct error *session_run(const struct session_config *config,
 			  const struct session_sink *sink,
 			  struct session_result *ret)
@@ -572,8 +588,6 @@ struct error *session_run(const struct session_config *config,
 		return err;
 	/* a copy of us, so better now that we are small */
 	err = opener_create(0, &session.opener);
-	/* neither the tracer nor the program */
-	session_be_nice(config->nice);
 	session.status_ns = clock_now_ns() + STATUS_PERIOD_NS;
 	dedupe_init(&session.races);
 	generated_init(&session.generated);

@@ -26,8 +26,12 @@ sampled()
 
 watch
 is "run is of normal effort: 40 %" "$(summary budget_pct)" 40.0
-watch --effort low
+watch --effort low --debug detect
 is "low is 2 %" "$(summary budget_pct)" 2.0
+# without a first breakpoint in that second it is not, but for long computing
+nice=$(grep -E 'first breakpoint armed|nice\(10\) after [0-4]?.?.\.' "$work/err" |
+	sed -n '1s/.*\] [0-9.]*: \([a-z]*\).*/\1/p')
+is "nothing is nice before the first breakpoint" "${nice:-first}" first
 watch --effort high
 is "high is 75 %" "$(summary budget_pct)" 75.0
 # the machine may stand still for all of a second
