@@ -28,8 +28,8 @@
 #include "image/varindex.h"
 
 struct debuginfo {
-	Dwfl *dwfl;
-	Dwfl_Callbacks callbacks;
+	Dwfl *dwfl, *stacks;
+	Dwfl_Callbacks callbacks, stack_callbacks;
 	struct map modules; /* module id -> struct debug_module * */
 	struct unwinder unwinder;
 };
@@ -122,6 +122,22 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name,
 	return path ? open_debug(module, path) : -1;
 }
 
+/* The debug file for stacks, unless it has nothing to unwind by. */
+static int find_debug_frames(Dwfl_Module *mod, void **userdata,
+			     const char *name, Dwarf_Addr base,
+			     const char *file_name, const char *link,
+			     GElf_Word crc, char **debug_name)
+{
+	struct debug_module *module = *userdata;
+	const struct elffile *debug = elftext_debug_file(module->module->text);
+	size_t index = 0;
+
+	if (debug && !elffile_section(debug, ".debug_frame", &index))
+		return -1;
+	return find_debuginfo(mod, userdata, name, base, file_name, link, crc,
+			      debug_name);
+}
+
 static void debug_module_destroy(struct debug_module *module)
 {
 	for (size_t i = 0; i < module->units.count; i++) {
@@ -146,6 +162,8 @@ void debuginfo_destroy(struct debuginfo *debuginfo)
 
 	if (!debuginfo)
 		return;
+	if (debuginfo->stacks)
+		dwfl_end(debuginfo->stacks);
 	if (debuginfo->dwfl)
 		dwfl_end(debuginfo->dwfl);
 	while (map_next(&debuginfo->modules, &at, &id, &value))
@@ -163,23 +181,39 @@ static struct error *debuginfo_create(struct debuginfo **ret)
 	debuginfo->callbacks.find_elf = find_elf;
 	debuginfo->callbacks.find_debuginfo = find_debuginfo;
 	debuginfo->callbacks.section_address = dwfl_offline_section_address;
+	debuginfo->stack_callbacks = debuginfo->callbacks;
+	debuginfo->stack_callbacks.find_debuginfo = find_debug_frames;
 	elf_version(EV_CURRENT);
 	debuginfo->dwfl = dwfl_begin(&debuginfo->callbacks);
-	if (!debuginfo->dwfl) {
-		free(debuginfo);
+	debuginfo->stacks = dwfl_begin(&debuginfo->stack_callbacks);
+	if (!debuginfo->dwfl || !debuginfo->stacks) {
+		debuginfo_destroy(debuginfo);
 		return error_nomem;
 	}
 	*ret = debuginfo;
 	return NULL;
 }
 
-/* Tell libdwfl of one module. */
+/* Tell one of libdwfl's sessions of a module. */
+static Dwfl_Module *report_to(Dwfl *dwfl, struct debug_module *debug)
+{
+	const struct module *module = debug->module;
+	Dwfl_Module *mod = dwfl_report_module(dwfl, module->path, module->start,
+					      module->end);
+	void **userdata;
+
+	if (!mod)
+		return NULL;
+	dwfl_module_info(mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+	*userdata = debug;
+	return mod;
+}
+
 static struct error *report_module(struct image *image,
 				   struct debuginfo *debuginfo,
 				   struct module *module)
 {
 	struct debug_module *debug = calloc(1, sizeof(*debug));
-	void **userdata;
 
 	if (!debug)
 		return error_nomem;
@@ -187,16 +221,13 @@ static struct error *report_module(struct image *image,
 	debug->module = module;
 	debug->units = (struct vec)VEC_INIT(struct debug_unit);
 	debug->unit_ranges = (struct vec)VEC_INIT(struct unit_range);
-	debug->dwfl = dwfl_report_module(debuginfo->dwfl, module->path,
-					 module->start, module->end);
-	if (!debug->dwfl || !map_set(&debuginfo->modules, module->id,
-				     (uint64_t)(uintptr_t)debug)) {
+	debug->dwfl = report_to(debuginfo->dwfl, debug);
+	if (!debug->dwfl || !report_to(debuginfo->stacks, debug) ||
+	    !map_set(&debuginfo->modules, module->id,
+		     (uint64_t)(uintptr_t)debug)) {
 		free(debug);
 		return error_nomem;
 	}
-	dwfl_module_info(debug->dwfl, &userdata, NULL, NULL, NULL, NULL, NULL,
-			 NULL);
-	*userdata = debug;
 	return NULL;
 }
 
@@ -213,13 +244,17 @@ static struct error *report_modules(struct image *image,
 
 		if (!module->text || map_get(&debuginfo->modules, module->id))
 			continue;
-		if (!begun)
+		if (!begun) {
 			dwfl_report_begin_add(debuginfo->dwfl);
+			dwfl_report_begin_add(debuginfo->stacks);
+		}
 		begun = true;
 		err = report_module(image, debuginfo, module);
 	}
-	if (begun)
+	if (begun) {
 		dwfl_report_end(debuginfo->dwfl, NULL, NULL);
+		dwfl_report_end(debuginfo->stacks, NULL, NULL);
+	}
 	return err;
 }
 
@@ -245,14 +280,14 @@ static struct error *debuginfo_update(struct image *image,
 	return NULL;
 }
 
-struct error *debuginfo_dwfl(struct image *image, Dwfl **ret)
+struct error *debuginfo_stacks(struct image *image, Dwfl **ret)
 {
 	struct debuginfo *debuginfo;
 	struct error *err = debuginfo_update(image, &debuginfo);
 
 	if (err)
 		return err;
-	*ret = debuginfo->dwfl;
+	*ret = debuginfo->stacks;
 	return NULL;
 }
 
@@ -365,23 +400,35 @@ static struct error *load_dwarf(struct debug_module *module)
 			  module->module->path, dwfl_errmsg(-1));
 		return NULL;
 	}
+	log_debug(LOG_IMAGE, "%s: debug information read",
+		  module->module->path);
 	module->dwarf_shift = module->module->bias - bias;
 	module->dwarf = dwarf;
 	altfile_settle(dwarf);
 	return index_units(module);
 }
 
-struct error *debuginfo_module(struct image *image, struct module *module,
+struct error *debuginfo_unread(struct image *image, struct module *module,
 			       struct debug_module **ret)
 {
 	struct debuginfo *debuginfo;
-	struct debug_module *debug;
 	struct error *err = debuginfo_update(image, &debuginfo);
 
 	if (err)
 		return err;
-	debug = (struct debug_module *)(uintptr_t)*map_get(&debuginfo->modules,
-							   module->id);
+	*ret = (struct debug_module *)(uintptr_t)*map_get(&debuginfo->modules,
+							  module->id);
+	return NULL;
+}
+
+struct error *debuginfo_module(struct image *image, struct module *module,
+			       struct debug_module **ret)
+{
+	struct debug_module *debug;
+	struct error *err = debuginfo_unread(image, module, &debug);
+
+	if (err)
+		return err;
 	if (!debug->loaded) {
 		debug->loaded = true;
 		err = load_dwarf(debug);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The debug information of an image's modules, read when first asked for: a
- * libdwfl session over the modules (for stacks and symbols) and, for each
+ * The debug information of an image's modules, read when first asked for: two
+ * libdwfl sessions over the modules (for stacks and symbols) and, for each
  * module, its DWARF with an index of its compilation units by address.
  * Private to src/image. Nothing is fetched from the network
  * unless image_ask_servers() has been called.
@@ -60,11 +60,19 @@ struct debug_module {
 /* NULL is fine. To be called before any module's elftext is closed. */
 void debuginfo_destroy(struct debuginfo *debuginfo);
 
-/* The libdwfl session, with all modules of the image reported. */
-struct error *debuginfo_dwfl(struct image *image, Dwfl **ret);
+/*
+ * The libdwfl session for stacks, with all modules of the image reported. It
+ * reads a debug file only where that has unwind information: those of libraries
+ * have none as a rule, and take long.
+ */
+struct error *debuginfo_stacks(struct image *image, Dwfl **ret);
 
 /* What unwind.c keeps with that session, which must be there. */
 struct unwinder *debuginfo_unwinder(struct image *image);
+
+/* What is known of module, which has a text, without reading more. */
+struct error *debuginfo_unread(struct image *image, struct module *module,
+			       struct debug_module **ret);
 
 /*
  * The debug information of module, which has a text; valid until a module is

@@ -233,10 +233,6 @@ static void elftables_clear(struct elftables *tables)
 	vec_deinit(&tables->data);
 	vec_deinit(&tables->plt);
 	vec_deinit(&tables->rseq);
-	elffile_close(tables->debug);
-	tables->debug = NULL;
-	free(tables->debug_path);
-	tables->debug_path = NULL;
 }
 
 void elftables_destroy(struct elftables *tables)
@@ -244,6 +240,8 @@ void elftables_destroy(struct elftables *tables)
 	if (!tables)
 		return;
 	elftables_clear(tables);
+	elffile_close(tables->debug);
+	free(tables->debug_path);
 	free(tables->build_id);
 	free(tables->name);
 	free(tables);
@@ -275,27 +273,47 @@ struct error *elftables_contents(struct elftables *tables)
 	return err;
 }
 
+/* The contents, of a file that may have been opened long ago. */
+static struct error *intact_contents(struct elftables *tables)
+{
+	struct error *err = elftables_contents(tables);
+
+	if (err || elffile_intact(tables->file))
+		return err;
+	return error_create(ERROR_FORMAT, "%s: truncated since it was opened",
+			    tables->name);
+}
+
+struct error *elftables_debug(struct elftables *tables)
+{
+	struct error *err;
+
+	if (tables->has_debug)
+		return NULL;
+	err = intact_contents(tables);
+	if (err)
+		return err;
+	err = debugfile_open(tables->file, tables->name, tables->access,
+			     &tables->debug, &tables->debug_path);
+	tables->has_debug = !err;
+	return err;
+}
+
 struct error *elftables_read(struct elftables *tables)
 {
 	struct error *err;
 
 	if (tables->read)
 		return NULL;
-	err = elftables_contents(tables);
+	err = intact_contents(tables);
+	if (!err)
+		err = elftables_debug(tables);
 	if (err)
 		return err;
-	/* it may have been opened long ago */
-	if (!elffile_intact(tables->file))
-		return error_create(ERROR_FORMAT,
-				    "%s: truncated since it was opened",
-				    tables->name);
-	err = debugfile_open(tables->file, tables->name, tables->access,
-			     &tables->debug, &tables->debug_path);
-	if (!err && !collect(tables))
-		err = error_nomem;
-	if (err)
-		elftables_clear(tables);
-	else
+	if (collect(tables)) {
 		tables->read = true;
-	return err;
+		return NULL;
+	}
+	elftables_clear(tables);
+	return error_nomem;
 }

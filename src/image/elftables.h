@@ -21,10 +21,11 @@ struct elftables {
 	char *name; /* its path, which messages have too */
 	bool has_contents; /* they have been read, or cannot be */
 	char *build_id; /* then, if it has one */
-	bool read; /* what follows is there */
 	struct file_access *access; /* borrowed; for the debug file */
+	bool has_debug; /* the debug file was looked for */
 	struct elffile *debug; /* owns some of the names; may be NULL */
 	char *debug_path;
+	bool read; /* what follows is there */
 	struct vec functions; /* of struct elf_function, by start */
 	struct vec data; /* of struct elf_symbol, by start */
 	struct vec plt; /* of struct code_range */
@@ -42,6 +43,12 @@ void elftables_destroy(struct elftables *tables);
  * ERROR_NOMEM is tried again by the next call.
  */
 struct error *elftables_contents(struct elftables *tables);
+
+/*
+ * Find the separate debug file, unless that has been done; nothing of it is
+ * read but its headers and its build id.
+ */
+struct error *elftables_debug(struct elftables *tables);
 
 /*
  * Read the tables, unless that has been done. On failure there is nothing in them,

@@ -312,14 +312,21 @@ bool elftext_is_stripped(const struct elftext *text)
 {
 	size_t index = 0;
 
-	return !tables_of(text)->debug &&
+	return !elftext_debug_file(text) &&
 	       !elffile_section_type(text->file, SHT_SYMTAB) &&
 	       !elffile_section(text->file, ".debug_info", &index);
 }
 
 const char *elftext_debug_path(const struct elftext *text)
 {
-	return tables_of(text)->debug_path;
+	pass_over(elftables_debug(text->tables));
+	return text->tables->debug_path;
+}
+
+const struct elffile *elftext_debug_file(const struct elftext *text)
+{
+	pass_over(elftables_debug(text->tables));
+	return text->tables->debug;
 }
 
 const struct elffile *elftext_file(const struct elftext *text)

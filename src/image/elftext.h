@@ -121,8 +121,9 @@ bool elftext_is_stripped(const struct elftext *text);
 /* The path of the separate debug file, or NULL. */
 const char *elftext_debug_path(const struct elftext *text);
 
-/* The file itself; for the rest of src/image only. */
+/* The file itself, and its debug file or NULL; for the rest of src/image only. */
 const struct elffile *elftext_file(const struct elftext *text);
+const struct elffile *elftext_debug_file(const struct elftext *text);
 
 /* As elftext_open, of bytes in memory (a vDSO), which are copied. */
 struct error *elftext_create_copy(const void *bytes, size_t size,

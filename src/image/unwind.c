@@ -198,7 +198,7 @@ struct error *unwind_frames(struct image *image,
 	struct error *err;
 	Dwfl *dwfl;
 
-	err = debuginfo_dwfl(image, &dwfl);
+	err = debuginfo_stacks(image, &dwfl);
 	if (err)
 		return err;
 	unwinder = debuginfo_unwinder(image);
