@@ -27,6 +27,9 @@ SOURCES=$top_srcdir/tests/targets
 LONG=${RACEWATCH_TEST_LONG:-}
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/racewatch-test.XXXXXX") || exit 99
+# nothing of other scripts is known, nor kept
+export XDG_CACHE_HOME=$work/cache
+unset RACEWATCH_CACHE
 lib_pids=() # "PID START-TIME"
 tap_count=0
 tap_failed=0

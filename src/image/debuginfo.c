@@ -22,6 +22,7 @@
 #include "image/fileaccess.h"
 #include "image/image.h"
 #include "image/macros.h"
+#include "image/namecache.h"
 #include "image/scopes.h"
 #include "image/sourcetext.h"
 #include "image/splitunit.h"
@@ -145,6 +146,7 @@ static void debug_module_destroy(struct debug_module *module)
 
 		unit_scopes_destroy(unit->scopes);
 	}
+	name_cache_close(module->names);
 	variable_index_destroy(module->variables);
 	free(module->fetched);
 	macros_destroy(module->macros);
@@ -373,7 +375,8 @@ static struct error *index_units(struct debug_module *module)
 			       NULL) == 0) {
 		struct debug_unit unit = { .die = die, .skeleton = die };
 
-		if (type == DW_UT_skeleton)
+		unit.split = type == DW_UT_skeleton;
+		if (unit.split)
 			unit.die = whole_unit(module, &die, &missing);
 		if (type == DW_UT_type || type == DW_UT_split_type)
 			continue;

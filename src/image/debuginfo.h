@@ -21,6 +21,7 @@ struct error;
 struct image;
 struct macros;
 struct module;
+struct name_cache;
 struct source_texts;
 struct unit_scopes;
 struct unwind_input;
@@ -37,6 +38,7 @@ struct unwinder {
 struct debug_unit {
 	Dwarf_Die die; /* of the split unit, where there is one */
 	Dwarf_Die skeleton; /* or the same as die; has the line table */
+	bool split; /* die is of another file, which may be missing */
 	struct unit_scopes *scopes; /* NULL until needed; see scopes.h */
 };
 
@@ -46,6 +48,8 @@ struct debug_module {
 	bool asked; /* servers, for its debug file */
 	char *fetched; /* what came: a path in their cache, or NULL */
 	Dwfl_Module *dwfl;
+	bool names_tried; /* is names what there is? */
+	struct name_cache *names; /* of earlier runs; NULL: none are kept */
 	bool loaded; /* what follows is read */
 	Dwarf *dwarf; /* NULL: the module has none */
 	/* DWARF address = file address + dwarf_shift */

@@ -206,6 +206,19 @@ static bool may_wait(int fd)
 	       (rlim_t)fd < limit.rlim_cur / 4;
 }
 
+static struct file_stamp stamp_of(const struct stat *st)
+{
+	return (struct file_stamp){
+		.device = st->st_dev,
+		.inode = st->st_ino,
+		.size = (uint64_t)st->st_size,
+		.written_s = st->st_mtim.tv_sec,
+		.written_ns = st->st_mtim.tv_nsec,
+		.changed_s = st->st_ctim.tv_sec,
+		.changed_ns = st->st_ctim.tv_nsec,
+	};
+}
+
 static struct error *load_bytes(const char *name, struct elffile *file)
 {
 	struct stat st;
@@ -218,6 +231,7 @@ static struct error *load_bytes(const char *name, struct elffile *file)
 		return bad_file(name, "not an ELF file");
 	file->size = (size_t)st.st_size;
 	file->written = st.st_mtim;
+	file->stamp = stamp_of(&st);
 	if (file->size > READ_LIMIT)
 		return map_whole(name, file);
 	return may_wait(file->fd) ? NULL : elffile_read(file, name);

@@ -25,10 +25,21 @@ struct error;
 
 enum { ELFFILE_PAGE = 4096 };
 
+/*
+ * Which file it is, and in what state: nobody can give another file, or other
+ * contents, the same. All zero for what is no file of a disk.
+ */
+struct file_stamp {
+	uint64_t device, inode, size;
+	int64_t written_s, written_ns;
+	int64_t changed_s, changed_ns;
+};
+
 struct elffile {
 	uint8_t *bytes; /* NULL: still to be read */
 	size_t size;
 	struct timespec written; /* when that was, as it was opened */
+	struct file_stamp stamp; /* then */
 	int fd; /* -1 unless mapped, or still to be read */
 	uint64_t intact_ns; /* clock_now_ns() when it was last seen to be */
 	Elf64_Ehdr header;

@@ -9,12 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/demangle.h"
 #include "base/error.h"
 #include "image/debuginfo.h"
 #include "image/die.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "image/namecache.h"
 #include "image/scopes.h"
 
 /* Where the code of a frame comes from, until it is copied. */
@@ -228,9 +230,9 @@ static struct error *elf_name(const struct debug_module *debug,
 	return *ret ? NULL : error_nomem;
 }
 
-static struct error *module_frames(struct image *image,
-				   struct code_frame *common,
-				   struct vec *frames)
+/* By debug information and symbols; *ret_lasting: they depend on no other file. */
+static struct error *read_frames(struct image *image, struct code_frame *common,
+				 struct vec *frames, bool *ret_lasting)
 {
 	struct source_place place = { 0 };
 	struct debug_module *debug;
@@ -243,6 +245,7 @@ static struct error *module_frames(struct image *image,
 	if (err)
 		return err;
 	unit = debug_module_unit(debug, common->offset);
+	*ret_lasting = !debug->fetched && !(unit && unit->split);
 	if (unit) {
 		uint64_t address = common->offset + debug->dwarf_shift;
 
@@ -254,6 +257,93 @@ static struct error *module_frames(struct image *image,
 		return err;
 	err = elf_name(debug, common, &name);
 	return err ? err : push_frame(frames, common, name, &place);
+}
+
+/*
+ * The names that earlier runs left of a library; those of the program itself
+ * change with it, and its debug information is read for more than names.
+ */
+static struct error *kept_names(struct image *image, struct module *module,
+				struct name_cache **ret)
+{
+	struct debug_module *debug;
+	struct error *err;
+
+	*ret = NULL;
+	if (module->main || module->vdso || image_servers_limit(image))
+		return NULL;
+	err = debuginfo_unread(image, module, &debug);
+	if (!err && !debug->names_tried) {
+		debug->names_tried = true;
+		err = name_cache_open(elftext_build_id(module->text),
+				      elftext_file(module->text),
+				      elftext_debug_file(module->text),
+				      &debug->names);
+	}
+	if (!err)
+		*ret = debug->names;
+	return err;
+}
+
+static struct error *use_names(const struct name_frame *names, size_t count,
+			       const struct code_frame *common,
+			       struct vec *frames)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		const struct source_place place = { names[i].file,
+						    names[i].line,
+						    names[i].column };
+		struct code_frame frame = *common;
+		char *function = strdup(names[i].function);
+
+		frame.inlined = names[i].inlined;
+		err = function ? push_frame(frames, &frame, function, &place)
+			       : error_nomem;
+	}
+	return err;
+}
+
+/* Keep the frames from the one at `first' on, if all have a name. */
+static struct error *keep_names(struct name_cache *cache, uint64_t offset,
+				const struct vec *frames, size_t first)
+{
+	size_t count = frames->count - first;
+	cleanup_free struct name_frame *names = calloc(count, sizeof(*names));
+
+	if (!names)
+		return error_nomem;
+	for (size_t i = 0; i < count; i++) {
+		const struct code_frame *frame = vec_at(frames, first + i);
+
+		if (!frame->function)
+			return NULL;
+		names[i] = (struct name_frame){ frame->function, frame->file,
+						frame->line, frame->column,
+						frame->inlined };
+	}
+	return name_cache_add(cache, offset, names, count);
+}
+
+static struct error *module_frames(struct image *image,
+				   struct code_frame *common,
+				   struct vec *frames)
+{
+	const struct name_frame *names = NULL;
+	size_t first = frames->count, count = 0;
+	struct name_cache *cache;
+	bool lasting = false;
+	struct error *err = kept_names(image, common->module, &cache);
+
+	if (!err && cache)
+		names = name_cache_find(cache, common->offset, &count);
+	if (err || names)
+		return err ? err : use_names(names, count, common, frames);
+	err = read_frames(image, common, frames, &lasting);
+	if (!err && cache && lasting)
+		err = keep_names(cache, common->offset, frames, first);
+	return err;
 }
 
 bool symbols_have_debuginfo(struct image *image, struct module *module)
