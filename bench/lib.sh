@@ -14,6 +14,9 @@ BENCH_DIR=${BENCH_DIR:-$bench_source/../build/bench}
 TARGETS_DIR=${TARGETS_DIR:-$bench_source/../build/tests/targets}
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/racewatch-bench.XXXXXX") || exit 1
+# what earlier benchmarks left there makes no difference
+export XDG_CACHE_HOME=$work/cache
+unset RACEWATCH_CACHE
 # what a benchmark has started ends with it, whatever it fails of
 trap 'kill $(jobs -p) 2>"$work/kill"; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
