@@ -21,7 +21,8 @@ struct sampleset_module {
 	uint64_t start, end;
 	struct module *module;
 	enum module_part part;
-	struct vec slots; /* of uint64_t: dynamic_string_slots() */
+	/* of uint64_t: dynamic_string_slots(), less those known to be bound */
+	struct vec slots;
 	bool *sampled; /* by index in elftext_functions() */
 	size_t function_count;
 	bool taken; /* by sampleset_take_module() */

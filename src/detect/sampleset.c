@@ -318,7 +318,10 @@ static int compare_indices(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-enum { SLOT_PAGE = 4096 };
+/* To look at slots takes at most one part in so many of the time, ... */
+enum { SLOT_PAGE = 4096, SLOTS_SHARE = 4000 };
+/* ... but a function that was looked up is found within this */
+static const uint64_t SLOTS_GAP_MAX_NS = 5 * CLOCK_NS_PER_S;
 
 /* A piece of the program's memory, read at once: slots lie together. */
 struct slot_window {
@@ -358,36 +361,68 @@ static struct error *slot_read(const struct memory *memory,
 	return NULL;
 }
 
+/*
+ * Has the slot its last value, in another module? A function that was not called
+ * yet may still be looked up: the slot leads to its own module, and before that
+ * to none.
+ */
+static bool slot_is_bound(const struct sampleset *set,
+			  const struct sampleset_module *module, uint64_t value)
+{
+	for (size_t i = 0; i < set->modules.count; i++) {
+		const struct sampleset_module *to = sampleset_module(set, i);
+
+		if (value >= to->start && value < to->end)
+			return to != module;
+	}
+	return false;
+}
+
+/* Look through the slots of a module, and forget those that are bound. */
+static struct error *module_read_slots(struct sampleset *set,
+				       struct sampleset_module *libc,
+				       struct sampleset_module *module,
+				       const struct memory *memory,
+				       struct vec *found)
+{
+	struct slot_window window = { .size = 0 };
+	bool readable = true;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < module->slots.count; i++) {
+		uint64_t slot = *(uint64_t *)vec_at(&module->slots, i);
+		uint64_t value = 0;
+		uint32_t index;
+		struct error *err =
+			readable ? slot_read(memory, &window, slot, &value)
+				 : NULL;
+
+		readable &= !err;
+		error_free(err);
+		if (sampleset_variant(set, libc, value, &index)) {
+			libc->sampled[index] = true;
+			if (!vec_push(found, &index))
+				return error_nomem;
+		}
+		if (!slot_is_bound(set, module, value))
+			*(uint64_t *)vec_at(&module->slots, kept++) = slot;
+	}
+	module->slots.count = kept;
+	return NULL;
+}
+
 /* Look through the slots of all modules for new string functions of libc. */
 static struct error *sampleset_read_slots(struct sampleset *set,
 					  struct sampleset_module *libc,
 					  const struct memory *memory,
 					  struct vec *found)
 {
-	struct slot_window window = { .size = 0 };
+	struct error *err = NULL;
 
-	for (size_t m = 0; m < set->modules.count; m++) {
-		const struct vec *slots = &sampleset_module(set, m)->slots;
-
-		for (size_t i = 0; i < slots->count; i++) {
-			uint64_t slot = *(uint64_t *)vec_at(slots, i);
-			uint64_t value = 0;
-			uint32_t index;
-			struct error *err =
-				slot_read(memory, &window, slot, &value);
-
-			if (err) {
-				error_free(err);
-				break;
-			}
-			if (!sampleset_variant(set, libc, value, &index))
-				continue;
-			libc->sampled[index] = true;
-			if (!vec_push(found, &index))
-				return error_nomem;
-		}
-	}
-	return NULL;
+	for (size_t m = 0; !err && m < set->modules.count; m++)
+		err = module_read_slots(set, libc, sampleset_module(set, m),
+					memory, found);
+	return err;
 }
 
 static struct error *sampleset_find_variants(struct sampleset *set,
@@ -408,6 +443,23 @@ static struct error *sampleset_find_variants(struct sampleset *set,
 		  libc->module->path, found.count);
 	qsort(found.items, found.count, found.size, compare_indices);
 	return sampleset_join(set, libc, &found);
+}
+
+static struct error *sampleset_look_at_slots(struct sampleset *set)
+{
+	uint64_t begun = clock_cpu_ns(), gap;
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < set->modules.count; i++) {
+		struct sampleset_module *module = sampleset_module(set, i);
+
+		if (module->part == PART_STRINGS && module->module->text)
+			err = sampleset_find_variants(set, module);
+	}
+	gap = (clock_cpu_ns() - begun) * SLOTS_SHARE;
+	set->slots_due_ns = clock_now_ns() +
+			    (gap < SLOTS_GAP_MAX_NS ? gap : SLOTS_GAP_MAX_NS);
+	return err;
 }
 
 /*
@@ -471,16 +523,10 @@ struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 	err = sampleset_join_modules(set, true, until_ns, &joined);
 	if (!err)
 		err = sampleset_join_modules(set, false, until_ns, &joined);
-	if (set->behind)
+	if (err || set->behind || set->pid <= 0 ||
+	    (!joined && clock_now_ns() < set->slots_due_ns))
 		return err;
-	for (size_t i = 0; !err && set->pid > 0 && i < set->modules.count;
-	     i++) {
-		struct sampleset_module *module = sampleset_module(set, i);
-
-		if (module->part == PART_STRINGS && module->module->text)
-			err = sampleset_find_variants(set, module);
-	}
-	return err;
+	return sampleset_look_at_slots(set);
 }
 
 bool sampleset_complete(const struct sampleset *set)

@@ -31,6 +31,7 @@ struct sampleset {
 	bool libraries_wait; /* they do not join; set by the owner */
 	bool behind; /* modules of the image have not joined yet */
 	bool own_behind; /* one of the program's own is among these */
+	uint64_t slots_due_ns; /* no look at slots before, unless one joins */
 	/*
 	 * Functions of the program's own modules that are in the set, and those
 	 * that a pattern leaves out; the pattern, or NULL.
