@@ -75,6 +75,7 @@ static void text_leave(struct program_text *text, const struct addrspace *space)
 		if (text_space(text, i) == space)
 			vec_remove(&text->spaces, i);
 	}
+	text->generation++;
 	if (text->spaces.count == 0)
 		text_destroy(text);
 }
@@ -88,6 +89,7 @@ static struct error *space_create(pid_t pid, struct program_text *text,
 		free(space);
 		return error_nomem;
 	}
+	text->generation++;
 	memory_init(&space->memory, pid);
 	space->text = text;
 	space->shared = (struct vec)VEC_INIT(struct wire_shared);
@@ -246,14 +248,6 @@ static void text_count(struct program_text *text, struct breakpoint *breakpoint,
 		text->armed_once += change;
 }
 
-void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
-			const struct wire_site *site)
-{
-	text_count(space->text, breakpoint, false);
-	breakpoint->site = *site;
-	text_count(space->text, breakpoint, true);
-}
-
 /* Where one space has the text that is meant, it is set for all. */
 static void text_set_untouched(struct program_text *text,
 			       struct breakpoint *breakpoint)
@@ -268,24 +262,48 @@ static void text_set_untouched(struct program_text *text,
 	text_count(text, breakpoint, true);
 }
 
-/* Set it in every space where the text is what it was. */
-static struct error *text_set(struct addrspace *space,
-			      struct breakpoint *breakpoint)
+/* Can its int3 be in that space? */
+static bool breakpoint_may_be_in(const struct program_text *text,
+				 const struct breakpoint *breakpoint,
+				 size_t space)
+{
+	size_t count = text->spaces.count;
+
+	return breakpoint->set_generation != text->generation ||
+	       (space + count - breakpoint->set_first) % count <
+		       breakpoint->set_count;
+}
+
+/*
+ * Is it to be in every space? Of what is drawn, and of entries of functions, few
+ * are reached, and most of those by several processes.
+ */
+static bool breakpoint_goes_everywhere(const struct breakpoint *breakpoint)
+{
+	return breakpoint->policy != BREAKPOINT_ONE_SHOT ||
+	       (wire_site_apart(&breakpoint->site) &&
+		!(breakpoint->site.id & WIRE_ENTRY));
+}
+
+/*
+ * Set it in as many spaces as it is to be in, where the text is what it was.
+ * *ret_set: where it was set. Goes on past errors; the first is returned.
+ */
+static struct error *text_write(struct program_text *text,
+				struct breakpoint *breakpoint, size_t *ret_set)
 {
 	static const uint8_t int3 = INT3;
 	const struct wire_site *site = &breakpoint->site;
-	struct program_text *text = space->text;
+	size_t most = breakpoint_goes_everywhere(breakpoint)
+			      ? text->spaces.count
+			      : BREAKPOINT_SPACES;
 	struct error *first = NULL;
-	size_t set = 0;
+	size_t i, set = 0;
 
-	if (text->execpoints) {
-		text_set_untouched(text, breakpoint);
-		return NULL;
-	}
-	if (!breakpoint_guard(text, breakpoint))
-		return error_create(ERROR_OTHER, "the guardian has no room");
-	for (size_t i = 0; i < text->spaces.count; i++) {
-		struct addrspace *one = text_space(text, i);
+	breakpoint->set_first = text->turn % text->spaces.count;
+	for (i = 0; i < text->spaces.count && set < most; i++) {
+		struct addrspace *one = text_space(
+			text, (breakpoint->set_first + i) % text->spaces.count);
 		struct error *err;
 
 		if (!breakpoint_text_matches(one, site))
@@ -299,12 +317,47 @@ static struct error *text_set(struct addrspace *space,
 		else
 			error_free(err);
 	}
+	breakpoint->set_count = i;
+	breakpoint->set_generation = text->generation;
+	text->turn += i;
+	*ret_set = set;
+	return first;
+}
+
+static struct error *text_set(struct addrspace *space,
+			      struct breakpoint *breakpoint)
+{
+	struct program_text *text = space->text;
+	struct error *err;
+	size_t set;
+
+	if (text->execpoints) {
+		text_set_untouched(text, breakpoint);
+		return NULL;
+	}
+	if (!breakpoint_guard(text, breakpoint))
+		return error_create(ERROR_OTHER, "the guardian has no room");
+	err = text_write(text, breakpoint, &set);
 	if (set == 0) {
 		breakpoint_unguard(text, breakpoint);
-		return first;
+		return err;
 	}
 	text_count(text, breakpoint, true);
-	return first;
+	return err;
+}
+
+void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
+			const struct wire_site *site)
+{
+	struct program_text *text = space->text;
+	size_t set;
+
+	text_count(text, breakpoint, false);
+	breakpoint->site = *site;
+	/* in the other spaces too; where it is set, the text does not match */
+	if (breakpoint_goes_everywhere(breakpoint) && !text->execpoints)
+		error_free(text_write(text, breakpoint, &set));
+	text_count(text, breakpoint, true);
 }
 
 struct error *breakpoint_rearm(struct addrspace *space,
@@ -452,6 +505,29 @@ static bool text_is_gone(const struct error *err)
 	return err && (err == error_gone || err->code == EFAULT);
 }
 
+/* Restore those of a sorted list that can be in that space. */
+static struct error *space_restore(const struct program_text *text,
+				   size_t space, pid_t tid,
+				   struct breakpoint *const *list, size_t count)
+{
+	const struct memory *memory = &text_space(text, space)->memory;
+	struct error *first = NULL;
+
+	for (size_t from = 0, to; from < count; from = to + 1) {
+		struct error *err;
+
+		for (to = from;
+		     to < count && breakpoint_may_be_in(text, list[to], space);)
+			to++;
+		err = list_restore(memory, tid, list + from, to - from);
+		if (!first)
+			first = err;
+		else
+			error_free(err);
+	}
+	return first;
+}
+
 /*
  * The same in every space; of several, one whose text has gone is no error.
  * Returns the first error.
@@ -471,8 +547,7 @@ static struct error *spaces_restore(struct addrspace *space, pid_t stopped_tid,
 		const struct addrspace *one = text_space(text, i);
 		pid_t tid = one == space && stopped_tid ? stopped_tid
 							: one->writer;
-		struct error *err =
-			list_restore(&one->memory, tid, list, count);
+		struct error *err = space_restore(text, i, tid, list, count);
 
 		if (!first && (text->spaces.count == 1 || !text_is_gone(err)))
 			first = err;

@@ -4,7 +4,7 @@
  * object apart from the process: threads, vfork children and CLONE_VM
  * processes share one. Those made from one another by fork(2) hold the same
  * program at the same addresses (struct program_text): a breakpoint is set in
- * all of them at once, and lifted in all of them.
+ * all of them at once, or in some, and lifted in all of them.
  *
  * Every address that ever held a breakpoint keeps its record until the
  * program is replaced (exec) or the text goes away: a thread may carry the
@@ -29,6 +29,11 @@ struct execpoints;
 struct guardian;
 struct thread;
 
+enum {
+	/* so many processes meet a location that runs about as soon as all do */
+	BREAKPOINT_SPACES = 4,
+};
+
 enum breakpoint_policy {
 	/* lifted when it is hit (DataCollider 3.1.1) */
 	BREAKPOINT_ONE_SHOT,
@@ -42,8 +47,8 @@ typedef bool breakpoint_predicate(struct thread *thread,
 
 struct breakpoint {
 	struct wire_site site;
-	bool armed; /* the byte is int3, in the text of every space; or see
-		       program_text.execpoints */
+	bool armed; /* the byte is int3, in the text of every space, or of some
+		       (set_count); or see program_text.execpoints */
 	bool fired; /* has been hit at least once */
 	uint64_t armed_ns; /* when it was set last, not counting pauses */
 	uint64_t lifted_ns; /* when it was last taken out of every text */
@@ -56,6 +61,12 @@ struct breakpoint {
 	/* threads being taken over it; it is lifted for them, not for good */
 	uint32_t passing;
 	uint32_t guard; /* the guardian's entry; 0: none */
+	/*
+	 * where it was set: so many of program_text.spaces, in turn from the
+	 * first on. Since these have changed, it may be in any.
+	 */
+	size_t set_first, set_count;
+	uint64_t set_generation;
 	enum breakpoint_policy policy;
 	breakpoint_predicate *predicate; /* NULL: every hit counts */
 	void *predicate_data;
@@ -64,6 +75,8 @@ struct breakpoint {
 struct program_text {
 	uint32_t program; /* its number; see wire/message.h */
 	struct vec spaces; /* of struct addrspace *; one at least */
+	uint64_t generation; /* of spaces: changes with them */
+	size_t turn; /* the space in which the next one is set first */
 	struct onset onset; /* of its first threads */
 	/*
 	 * not NULL: nothing is ever written to the text; what is armed is in
@@ -143,8 +156,10 @@ void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
 
 /*
  * Arm a one-shot breakpoint for the site, in every space whose text holds the
- * bytes the site says. *ret_armed is false when none does, it is armed, or
- * it cannot be guarded. ERROR_REFUSED: some space takes no writes without a
+ * bytes the site says; if the site is one of the pool or the entry of a
+ * function, in BREAKPOINT_SPACES of them, each time in others: few are hit, and
+ * to set one or to lift it takes three system calls for each space. *ret_armed
+ * is false when none does, it is armed, or it cannot be guarded. ERROR_REFUSED: some space takes no writes without a
  * stopped thread; its memory.refused says so from then on.
  */
 struct error *breakpoint_arm(struct addrspace *space,

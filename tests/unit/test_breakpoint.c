@@ -483,6 +483,72 @@ static void a_followed_child_is_brought_into_line(void **state)
 	assert_int_equal(space->text->spaces.count, 1);
 }
 
+enum { MANY = BREAKPOINT_SPACES + 2 };
+
+/* In how many of the spaces is the site's int3? */
+static size_t spaces_with(struct addrspace *const *spaces,
+			  const struct wire_site *site)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < MANY; i++)
+		count += byte_at(&spaces[i]->memory, site->address) == INT3;
+	return count;
+}
+
+/*
+ * Of many processes some have each breakpoint, so that it costs no more than in
+ * a few; what was asked for is in all.
+ */
+static void of_many_spaces_some_have_a_drawn_breakpoint(void **state)
+{
+	struct fixture *fixture = *state;
+	struct addrspace *space = fixture->space, *spaces[MANY] = { space };
+	struct wire_site drawn = site_at(site_write, 1),
+			 other = site_at(site_read, 2),
+			 aimed = site_at(site_write, 3 | WIRE_AIMED);
+	struct breakpoint *breakpoint;
+	pid_t pids[MANY];
+	size_t met = 0;
+
+	for (size_t i = 1; i < MANY; i++) {
+		pids[i] = tracee_fork(body, fixture->ready);
+		assert_ok(addrspace_join(space, pids[i], &spaces[i]));
+	}
+	assert_true(arm(fixture, &drawn));
+	assert_true(arm(fixture, &other));
+	assert_int_equal(spaces_with(spaces, &drawn), BREAKPOINT_SPACES);
+	assert_int_equal(spaces_with(spaces, &other), BREAKPOINT_SPACES);
+	for (size_t i = 0; i < MANY; i++)
+		met += byte_at(&spaces[i]->memory, drawn.address) == INT3 ||
+		       byte_at(&spaces[i]->memory, other.address) == INT3;
+	assert_int_equal(met, MANY);
+	read_count = write_count = 0;
+	breakpoint = breakpoint_find(space, other.address);
+	assert_ok(breakpoint_lift(space, 0, breakpoint));
+	assert_int_equal(write_count, BREAKPOINT_SPACES);
+	/* with a look at what is in memory before each */
+	assert_int_equal(read_count, 2 * BREAKPOINT_SPACES);
+	assert_int_equal(spaces_with(spaces, &other), 0);
+	/* the user asks for it: it is spread */
+	breakpoint = breakpoint_find(space, drawn.address);
+	breakpoint_replace(space, breakpoint, &aimed);
+	assert_int_equal(spaces_with(spaces, &aimed), MANY);
+	assert_ok(breakpoint_lift(space, 0, breakpoint));
+	assert_int_equal(spaces_with(spaces, &aimed), 0);
+	/* spaces come and go while it is set */
+	assert_true(arm(fixture, &other));
+	addrspace_release(spaces[1]);
+	assert_ok(addrspace_join(space, pids[1], &spaces[1]));
+	assert_ok(
+		breakpoint_lift_range(space, 0, 0, UINT64_MAX, SIZE_MAX, NULL));
+	assert_int_equal(spaces_with(spaces, &other), 0);
+	for (size_t i = 1; i < MANY; i++) {
+		addrspace_release(spaces[i]);
+		tracee_kill(pids[i]);
+	}
+}
+
 static void a_forgotten_range_is_unknown_and_not_written(void **state)
 {
 	struct fixture *fixture = *state;
@@ -526,6 +592,7 @@ int main(void)
 		TEST(a_copy_of_the_memory_is_cleaned),
 		TEST(the_past_costs_a_fork_nothing),
 		TEST(a_followed_child_is_brought_into_line),
+		TEST(of_many_spaces_some_have_a_drawn_breakpoint),
 		TEST(a_forgotten_range_is_unknown_and_not_written),
 	};
 
