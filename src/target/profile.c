@@ -34,8 +34,6 @@ enum {
 	PROFILE_OPEN_NS = 100 * 1000,
 	/* between reads where there is little time to lose */
 	PROFILE_LOW_READ_NS = 10 * 1000 * 1000,
-	/* where there is little to lose, so many at a time in a rest's look */
-	PROFILE_LOW_CLOCKS = 4,
 	/* between looks for threads, and what each of them adds to that */
 	PROFILE_FILL_NS = 20 * 1000 * 1000,
 	PROFILE_FILL_THREAD_NS = 20 * 1000,
@@ -319,9 +317,8 @@ static unsigned int profile_room(const struct engine *engine)
 {
 	uint64_t used = PROFILE_FILES_OWN +
 			PROFILE_FILES_PROCESS * engine->processes.count;
-	unsigned int most = engine->profile.resting && profile_is_low(engine)
-				    ? PROFILE_LOW_CLOCKS
-				    : PROFILE_CLOCKS;
+	unsigned int most = profile_is_low(engine) ? PROFILE_LOW_CLOCKS
+						   : PROFILE_CLOCKS;
 	struct rlimit files;
 
 	if (engine->watch.ops == &watch_by_perf)

@@ -32,6 +32,11 @@ struct x86_registers;
 
 enum {
 	PROFILE_CLOCKS = 16, /* threads that are sampled at a time */
+	/*
+	 * The same where there is little to lose: more would soon use up what
+	 * may be spent, and most of that for being opened.
+	 */
+	PROFILE_LOW_CLOCKS = 4,
 	PROFILE_PART = 8,
 	PROFILE_LOOK_NS = 100 * 1000 * 1000,
 };

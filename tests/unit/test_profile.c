@@ -200,7 +200,8 @@ static bool all_were_looked_at(const struct process *process)
 	return process->threads.count == CROWD + 1;
 }
 
-static void each_thread_is_looked_at(void **state)
+/* Where so much may be lost, and with so many clocks at a time. */
+static void look_at_crowd(double share, unsigned int clocks)
 {
 	static lane_work *const all[] = { work_crowd };
 	uint64_t now = clock_now_ns();
@@ -208,9 +209,9 @@ static void each_thread_is_looked_at(void **state)
 	struct driven *driven;
 	unsigned int most = 0;
 
-	(void)state;
 	driven_plan(all, 1);
 	driven = driven_start(&watch_by_value);
+	driven->engine.pool.params.share = share;
 	process = engine_process(&driven->engine, driven->pid);
 	/* a process with one thread is not sampled */
 	for (int i = 0; i < 10; i++)
@@ -222,11 +223,23 @@ static void each_thread_is_looked_at(void **state)
 		if (driven->engine.profile.open > most)
 			most = driven->engine.profile.open;
 	}
-	assert_true(is_refused(driven) || most == PROFILE_CLOCKS);
+	assert_true(is_refused(driven) || most == clocks);
 	/* let go, nothing is left open */
 	driven_release(driven);
 	assert_int_equal(driven->engine.profile.open, 0);
 	driven_end(driven);
+}
+
+static void each_thread_is_looked_at(void **state)
+{
+	(void)state;
+	look_at_crowd(0, PROFILE_CLOCKS);
+}
+
+static void few_clocks_are_used_where_little_may_be_lost(void **state)
+{
+	(void)state;
+	look_at_crowd(0.02, PROFILE_LOW_CLOCKS);
 }
 
 static void nothing_is_sampled_at_a_rate_of_0(void **state)
@@ -336,6 +349,7 @@ int main(void)
 		cmocka_unit_test(a_new_phase_is_noticed),
 		cmocka_unit_test(few_samples_are_not_the_end_of_learning),
 		cmocka_unit_test(each_thread_is_looked_at),
+		cmocka_unit_test(few_clocks_are_used_where_little_may_be_lost),
 		cmocka_unit_test(nothing_is_sampled_at_a_rate_of_0),
 		cmocka_unit_test(a_program_is_not_told_of_the_last_ones_code),
 		cmocka_unit_test(files_are_left_for_others),
