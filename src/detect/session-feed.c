@@ -27,10 +27,12 @@ static const uint64_t WORK_LARGE_BYTES = 2 << 20;
 /*
  * Where the program wants every processor and may lose less than so much, an
  * eighth of that is for decoding, a little at a time: what is drawn is decoded
- * anyway, and a server's slowest requests wait for this.
+ * anyway, and a server's slowest requests wait for this. When it is known what
+ * runs, a quarter of that: the rest of the text is seldom drawn.
  */
 static const double WORK_SCARCE_SHARE = 0.2;
 static const double WORK_SCARCE_PART = 0.125;
+static const double WORK_SCARCE_PART_LATER = 0.03125;
 static const uint64_t WORK_SCARCE_SLICE_NS = CLOCK_NS_PER_MS / 2;
 
 enum {
@@ -305,8 +307,9 @@ static struct work_pace session_work_pace(const struct session *session,
 	bool scarce = share > 0 && share < WORK_SCARCE_SHARE;
 
 	if (scarce && session->counts.stats.competition > 0) {
-		double period = (double)WORK_SCARCE_SLICE_NS /
-				(share * WORK_SCARCE_PART);
+		double part = sampler->running > 0 ? WORK_SCARCE_PART_LATER
+						   : WORK_SCARCE_PART;
+		double period = (double)WORK_SCARCE_SLICE_NS / (share * part);
 
 		return (struct work_pace){ WORK_SCARCE_SLICE_NS,
 					   (uint64_t)period };
