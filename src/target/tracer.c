@@ -236,13 +236,15 @@ static void tracer_check_load(struct engine *engine, uint64_t now)
 	engine->load_cpu_ns = cpu;
 }
 
-/* Breakpoints come slowly where effort is low: so may all else. */
+/* Breakpoints come slowly where effort is low, or never: so may all else. */
 static uint64_t tracer_tick_ns(const struct engine *engine)
 {
+	const struct wire_params *params = &engine->pool.params;
+
 	if (engine->phase == ENGINE_RELEASING)
 		return TRACER_RELEASE_TICK_NS;
-	return engine->pool.params.arm_rate > 0 ? TRACER_LOW_TICK_NS
-						: TRACER_TICK_NS;
+	return params->arm_rate > 0 || params->rate == 0 ? TRACER_LOW_TICK_NS
+							 : TRACER_TICK_NS;
 }
 
 static struct error *tracer_rest_left(size_t count)
