@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What could be had: uniform over all locations that run, known beforehand, at
+ * the rate and the budget; and an oracle that stalls where races are that were
+ * not found yet. Each hit costs what it costs the product.
+ */
+#include "simulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* a location that is not reached in this time gives its place to the next */
+static const double IDEAL_PATIENCE_NS = 2e6;
+static const double IDEAL_STOP_NS = 50e3;
+
+struct ideal {
+	struct program program;
+	struct score score;
+	struct effort_plan effort;
+	uint32_t *sites;
+	size_t count;
+	double now_ns, lost_ns;
+	uint32_t threads;
+};
+
+static void ideal_list(struct ideal *ideal, bool oracle)
+{
+	const struct program *program = &ideal->program;
+
+	ideal->sites = calloc(program->count, sizeof(*ideal->sites));
+	for (uint32_t i = 0; i < program->count; i++) {
+		uint32_t variable = program->sites[i].variable;
+
+		if (oracle ? variable != 0 &&
+				     !program->variables[variable - 1].locked
+			   : program->sites[i].rate > 0)
+			ideal->sites[ideal->count++] = i;
+	}
+}
+
+/* Processors that so many threads keep busy. */
+static double ideal_uses(const struct ideal *ideal, uint32_t threads)
+{
+	return fmin(2, threads * ideal->program.plan->busy);
+}
+
+/* What a nanosecond of stall costs, as target/budget.h counts it. */
+static double ideal_loss(const struct ideal *ideal)
+{
+	double used = ideal_uses(ideal, ideal->threads);
+	double left = ideal_uses(ideal, ideal->threads - 1) *
+		      (1 - ideal->program.plan->coupling);
+	double loss = used < 1 ? (used - left) / used : used - left;
+
+	return fmax(0.25, fmin(1, loss));
+}
+
+/* It is reached: hold it until another comes, or the time is over. */
+static void ideal_stall(struct ideal *ideal, uint32_t site)
+{
+	struct program *program = &ideal->program;
+	double length =
+		program_random(program) * (double)ideal->effort.stall_max_ns;
+	double meets = program_wait(program, program_meets(program, site,
+							   ideal->threads - 1));
+
+	score_stall(&ideal->score, site, false);
+	if (meets < length) {
+		length = meets;
+		score_race(&ideal->score, site, ideal->now_ns / 1e9);
+	}
+	ideal->lost_ns += length * ideal_loss(ideal) + IDEAL_STOP_NS / 2;
+	ideal->now_ns += length + IDEAL_STOP_NS;
+}
+
+/* When budget and rate allow the next one. */
+static void ideal_pay(struct ideal *ideal)
+{
+	double rate = (double)ideal->score.stalls / ideal->effort.rate * 1e9;
+	double share = ideal->lost_ns / ideal->effort.share;
+
+	if (rate > ideal->now_ns)
+		ideal->now_ns = rate;
+	if (share > ideal->now_ns)
+		ideal->now_ns = share;
+}
+
+static bool ideal_known(const struct program *program, uint32_t site)
+{
+	return program->variables[program->sites[site].variable - 1].raced;
+}
+
+static void ideal_phase(struct ideal *ideal)
+{
+	const struct simulate_plan *plan = ideal->program.plan;
+
+	if (plan->phases > 0)
+		ideal->program.phase =
+			1 + (uint32_t)(ideal->now_ns / 1e9 / plan->phase_s) %
+				    plan->phases;
+	score_time(&ideal->score, ideal->now_ns / 1e9);
+}
+
+void simulate_ideal(const struct simulate_plan *plan, bool oracle,
+		    uint64_t seed, struct simulate_result *ret)
+{
+	struct ideal ideal = { .threads = plan->processes * plan->threads };
+
+	program_init(&ideal.program, plan, seed);
+	ideal.score.program = &ideal.program;
+	ideal.effort = simulate_effort(plan);
+	ideal_list(&ideal, oracle);
+	while (ideal.count > 0 && ideal.now_ns < plan->seconds * 1e9) {
+		size_t i = (size_t)rng_below(&ideal.program.rng, ideal.count);
+		uint32_t site = ideal.sites[i];
+		double wait;
+
+		ideal_phase(&ideal);
+		if (oracle && ideal_known(&ideal.program, site)) {
+			ideal.sites[i] = ideal.sites[--ideal.count];
+			continue;
+		}
+		wait = program_wait(&ideal.program,
+				    program_rate(&ideal.program, site) *
+					    ideal.threads);
+		ideal.now_ns += wait < IDEAL_PATIENCE_NS ? wait
+							 : IDEAL_PATIENCE_NS;
+		if (wait > IDEAL_PATIENCE_NS)
+			continue;
+		ideal_stall(&ideal, site);
+		ideal_pay(&ideal);
+	}
+	score_end(&ideal.score);
+	ideal.score.result.told = ideal.lost_ns / plan->seconds / 1e9;
+	ideal.score.result.true_lost = ideal.score.result.told;
+	*ret = ideal.score.result;
+	free(ideal.sites);
+	program_deinit(&ideal.program);
+}

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The tracer of the simulated program: a real engine, whose kernel is
+ * here; see simulate.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "machine.h"
+#include "sys/memory.h"
+#include "sys/perfwatch.h"
+#include "sys/procfs.h"
+#include "target/breakpoint.h"
+#include "target/conflict.h"
+#include "target/engine.h"
+#include "target/sigstate.h"
+#include "target/stall.h"
+#include "target/thread.h"
+
+static const uint64_t TRACER_TICK_NS = 20 * CLOCK_NS_PER_MS;
+static const uint64_t TRACER_EARLY_NS = 2 * CLOCK_NS_PER_S;
+
+/* --- in place of the kernel --- */
+
+uint64_t __wrap_engine_cpu_ns(void);
+void __wrap_memory_init(struct memory *memory, pid_t pid);
+void __wrap_memory_deinit(struct memory *memory);
+struct error *__wrap_memory_read(const struct memory *memory, uint64_t address,
+				 void *bytes, size_t size, size_t *ret_size);
+struct error *__wrap_memory_write_text(const struct memory *memory,
+				       pid_t stopped_tid, uint64_t address,
+				       const void *bytes, size_t size);
+bool __wrap_memory_is_served(const struct memory *memory, uint64_t address,
+			     size_t size);
+bool __wrap_sigstate_ready(struct engine *engine, struct process *process,
+			   uint64_t now);
+bool __wrap_sigstate_in_handler(const struct process *process,
+				const struct wire_site *site);
+void __wrap_thread_resume(struct engine *engine, struct thread *thread);
+void __wrap_thread_park(struct thread *thread, uint64_t address,
+			const struct x86_registers *regs);
+bool __wrap_procfs_waits_for_threads(pid_t tid);
+int __wrap_procfs_open_call(pid_t tid);
+bool __wrap_procfs_call_waits_for_threads(int fd);
+bool __wrap_procfs_process_cpu(pid_t pid, uint64_t *ret_ns);
+bool __wrap_procfs_processors(int *ret_processors, uint64_t *ret_busy,
+			      uint64_t *ret_idle);
+struct conflict *__wrap_conflict_create(const struct stall *stall, int i,
+					enum wire_evidence evidence);
+void __wrap_conflict_finish(struct engine *engine, struct conflict *conflict);
+
+uint64_t __wrap_engine_cpu_ns(void)
+{
+	return machine->tracer_cpu_ns + machine->spent_ns;
+}
+
+void __wrap_memory_init(struct memory *memory, pid_t pid)
+{
+	*memory = (struct memory){ .pid = pid, .fd = -1, .pages = -1 };
+}
+
+void __wrap_memory_deinit(struct memory *memory)
+{
+	memory->pid = 0;
+}
+
+static bool tracer_in_text(uint64_t address)
+{
+	return address >= MACHINE_TEXT &&
+	       address < MACHINE_TEXT + machine->slots * PROGRAM_SLOT;
+}
+
+struct error *__wrap_memory_read(const struct memory *memory, uint64_t address,
+				 void *bytes, size_t size, size_t *ret_size)
+{
+	(void)memory;
+	if (tracer_in_text(address))
+		memcpy(bytes, machine->text + (address - MACHINE_TEXT), size);
+	else
+		memset(bytes, 0, size);
+	*ret_size = size;
+	return NULL;
+}
+
+/* Each process has its own text, but what is in them is the same. */
+struct error *__wrap_memory_write_text(const struct memory *memory,
+				       pid_t stopped_tid, uint64_t address,
+				       const void *bytes, size_t size)
+{
+	size_t at = (size_t)(address - MACHINE_TEXT);
+	const uint8_t *new = bytes;
+
+	(void)stopped_tid;
+	machine->spent_ns += MACHINE_WRITE_NS;
+	if (memory->pid != MACHINE_PID)
+		return NULL;
+	for (size_t i = 0; i < size; i++) {
+		uint8_t old = machine->text[at + i];
+
+		machine->text[at + i] = new[i];
+		if ((at + i) % PROGRAM_SLOT == 0 && old != new[i])
+			machine_armed((at + i) / PROGRAM_SLOT, new[i] == 0xcc);
+	}
+	return NULL;
+}
+
+bool __wrap_memory_is_served(const struct memory *memory, uint64_t address,
+			     size_t size)
+{
+	(void)memory;
+	(void)address;
+	(void)size;
+	return false;
+}
+
+bool __wrap_sigstate_ready(struct engine *engine, struct process *process,
+			   uint64_t now)
+{
+	(void)engine;
+	(void)process;
+	(void)now;
+	return true;
+}
+
+bool __wrap_sigstate_in_handler(const struct process *process,
+				const struct wire_site *site)
+{
+	(void)process;
+	(void)site;
+	return false;
+}
+
+void __wrap_thread_resume(struct engine *engine, struct thread *thread)
+{
+	(void)engine;
+	thread->state = THREAD_RUNNING;
+}
+
+void __wrap_thread_park(struct thread *thread, uint64_t address,
+			const struct x86_registers *regs)
+{
+	(void)thread;
+	(void)address;
+	(void)regs;
+}
+
+bool __wrap_procfs_waits_for_threads(pid_t tid)
+{
+	(void)tid;
+	return false;
+}
+
+int __wrap_procfs_open_call(pid_t tid)
+{
+	(void)tid;
+	return -1;
+}
+
+bool __wrap_procfs_call_waits_for_threads(int fd)
+{
+	(void)fd;
+	return false;
+}
+
+bool __wrap_procfs_process_cpu(pid_t pid, uint64_t *ret_ns)
+{
+	(void)pid;
+	*ret_ns = (uint64_t)(machine->program_cpu_ns /
+			     machine->program.plan->processes);
+	return true;
+}
+
+/* Two processors, with nobody else on them. */
+bool __wrap_procfs_processors(int *ret_processors, uint64_t *ret_busy,
+			      uint64_t *ret_idle)
+{
+	*ret_processors = 2;
+	*ret_busy = (uint64_t)machine->program_cpu_ns + machine->tracer_cpu_ns;
+	*ret_idle = 2 * machine->now_ns > *ret_busy
+			    ? 2 * machine->now_ns - *ret_busy
+			    : 0;
+	return true;
+}
+
+/* Two have met: that is all that is to be known. */
+struct conflict *__wrap_conflict_create(const struct stall *stall, int i,
+					enum wire_evidence evidence)
+{
+	size_t site = machine_site(
+		(size_t)(stall->site.address - MACHINE_TEXT) / PROGRAM_SLOT);
+
+	(void)i;
+	(void)evidence;
+	score_race(&machine->score, site, (double)machine->now_ns / 1e9);
+	front_raced(site, machine->arrival);
+	return NULL;
+}
+
+void __wrap_conflict_finish(struct engine *engine, struct conflict *conflict)
+{
+	(void)engine;
+	(void)conflict;
+}
+
+/* --- watchpoints --- */
+
+static void tracer_watch(struct engine *engine, struct thread *thread)
+{
+	(void)engine;
+	(void)thread;
+	machine->spent_ns += MACHINE_WATCH_NS;
+}
+
+static void tracer_unwatch(struct engine *engine, struct thread *thread)
+{
+	(void)engine;
+	(void)thread;
+}
+
+static const struct watch_ops tracer_watches = {
+	.name = "simulated",
+	.live = true,
+	.update = tracer_watch,
+	.prepare = tracer_unwatch,
+	.clear = tracer_unwatch,
+};
+
+/* A trap that is to come, of a stall told by its watch's generation. */
+struct trap {
+	uint64_t generation;
+	uint64_t at_ns; /* UINT64_MAX: nobody comes */
+};
+static struct trap tracer_traps[DREGS_SLOTS];
+
+static struct stall *tracer_stall(size_t i)
+{
+	return *(struct stall **)vec_at(&machine->engine->stalls.list, i);
+}
+
+static int tracer_slot(const struct stall *stall)
+{
+	return stall->accesses[0].claimed
+		       ? __builtin_ctz(stall->accesses[0].claim.claim.slots)
+		       : -1;
+}
+
+static size_t tracer_site(const struct stall *stall)
+{
+	return machine_site((size_t)(stall->site.address - MACHINE_TEXT) /
+			    PROGRAM_SLOT);
+}
+
+/* When another thread comes, as chance has it. */
+static void tracer_expect(struct stall *stall)
+{
+	const struct simulate_plan *plan = machine->program.plan;
+	uint32_t others = plan->processes * plan->threads - tracer_held();
+	int slot = tracer_slot(stall);
+	double rate =
+		program_meets(&machine->program, tracer_site(stall), others) *
+		(1 - plan->coupling);
+	double wait = program_wait(&machine->program, rate);
+	uint64_t generation;
+
+	if (slot < 0)
+		return;
+	generation = stall->accesses[0].claim.generation[slot];
+	if (tracer_traps[slot].generation == generation)
+		return;
+	tracer_traps[slot].generation = generation;
+	tracer_traps[slot].at_ns =
+		wait < 1e9
+			? machine->now_ns + machine->spent_ns + (uint64_t)wait
+			: UINT64_MAX;
+}
+
+static void tracer_expect_all(void)
+{
+	for (size_t i = 0; i < machine->engine->stalls.list.count; i++)
+		tracer_expect(tracer_stall(i));
+}
+
+static struct stall *tracer_next_trap(uint64_t *ret_at_ns)
+{
+	struct stall *next = NULL;
+
+	*ret_at_ns = UINT64_MAX;
+	for (size_t i = 0; i < machine->engine->stalls.list.count; i++) {
+		struct stall *stall = tracer_stall(i);
+		int slot = tracer_slot(stall);
+
+		if (slot < 0 || tracer_traps[slot].at_ns >= *ret_at_ns)
+			continue;
+		*ret_at_ns = tracer_traps[slot].at_ns;
+		next = stall;
+	}
+	return next;
+}
+
+uint64_t tracer_trap_due(void)
+{
+	uint64_t at;
+
+	tracer_next_trap(&at);
+	return at;
+}
+
+void tracer_trap(void)
+{
+	static const struct perfring_sample nobody;
+	uint64_t at;
+	struct stall *stall = tracer_next_trap(&at);
+	int slot = tracer_slot(stall);
+
+	machine->arrival = machine->program.sites[tracer_site(stall)].partner;
+	machine->spent_ns += MACHINE_HIT_NS;
+	machine->stopped_ns += (double)MACHINE_STOP_NS;
+	stall_sample(machine->engine, slot, tracer_traps[slot].generation,
+		     &nobody);
+}
+
+uint32_t tracer_held(void)
+{
+	return (uint32_t)machine->engine->stalls.list.count;
+}
+
+/* --- breakpoints --- */
+
+static struct thread *tracer_any_thread(void)
+{
+	struct engine *engine = machine->engine;
+	const struct process *process = engine_process_at(
+		engine, (size_t)rng_below(&machine->program.rng,
+					  engine->processes.count));
+
+	return process_thread(process,
+			      (size_t)rng_below(&machine->program.rng,
+						process->threads.count));
+}
+
+static uint64_t tracer_address(size_t site, const struct thread *thread)
+{
+	const struct simulate_site *one = &machine->program.sites[site];
+	uint32_t instances;
+
+	if (one->variable == 0)
+		return MACHINE_PRIVATE + ((uint64_t)thread->tid << 24) +
+		       site * 8;
+	instances = machine->program.variables[one->variable - 1].instances;
+	return MACHINE_SHARED + one->variable * UINT64_C(65536) +
+	       64 * rng_below(&machine->program.rng, instances);
+}
+
+/* Who holds the lock is stalled: nobody else comes. */
+static bool tracer_locked_out(size_t site)
+{
+	uint32_t variable = machine->program.sites[site].variable;
+
+	if (variable == 0 || !machine->program.variables[variable - 1].locked)
+		return false;
+	for (size_t i = 0; i < machine->engine->stalls.list.count; i++) {
+		if (machine->program.sites[tracer_site(tracer_stall(i))]
+			    .variable == variable)
+			return true;
+	}
+	return false;
+}
+
+/* What event.c does at a hit. */
+static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
+		       const struct x86_registers *regs)
+{
+	struct engine *engine = machine->engine;
+	struct wire_site site = breakpoint->site;
+
+	engine_note(engine, breakpoint_lift(thread->process->space, thread->tid,
+					    breakpoint));
+	if (site.id & WIRE_PEEK)
+		engine->stats.peeks++;
+	else
+		engine->stats.hits++;
+	engine->stats.hits_once += site.once;
+	breakpoint->fired = true;
+	pool_fired(engine, &site);
+	stall_hit(engine, thread, breakpoint, regs);
+	load_stopped(engine);
+}
+
+void tracer_reach(size_t slot)
+{
+	struct thread *thread = tracer_any_thread();
+	uint64_t address = MACHINE_TEXT + slot * PROGRAM_SLOT;
+	struct breakpoint *breakpoint =
+		breakpoint_find(thread->process->space, address);
+	size_t site = machine_site(slot);
+	struct x86_registers regs = { .rip = address };
+
+	if (thread->hold || (site != SIZE_MAX && tracer_locked_out(site)))
+		return;
+	if (site != SIZE_MAX)
+		regs.gpr[X86_RDI] = tracer_address(site, thread);
+	machine->arrival = site;
+	machine->stopped_ns += (double)MACHINE_STOP_NS;
+	machine->score.result.hits++;
+	tracer_hit(thread, breakpoint, &regs);
+	tracer_expect_all();
+}
+
+/* --- its turns --- */
+
+uint64_t tracer_due(void)
+{
+	const struct engine *engine = machine->engine;
+	uint64_t due = engine->next_tick_ns;
+	uint64_t pool = pool_next_ns(engine), stalls = stalls_next_ns(engine);
+
+	due = pool < due ? pool : due;
+	return stalls < due ? stalls : due;
+}
+
+static void tracer_messages(void)
+{
+	struct engine *engine = machine->engine;
+	const void *payload;
+	enum wire_type type;
+	size_t size;
+
+	while (channel_next(&engine->channel, &type, &payload, &size)) {
+		if (type == WIRE_SITES)
+			pool_queue(engine, payload,
+				   size / sizeof(struct wire_site));
+		if (type == WIRE_PARAMS)
+			pool_set_params(engine, payload);
+	}
+}
+
+static void tracer_tell(void)
+{
+	struct vec *returned = &machine->engine->returned;
+
+	if (returned->count > 0)
+		channel_send(&machine->engine->channel, WIRE_RETURNED,
+			     returned->items, returned->count * returned->size);
+	vec_clear(returned);
+}
+
+void tracer_turn(void)
+{
+	struct engine *engine = machine->engine;
+	uint64_t now = clock_now_ns();
+	double told;
+
+	tracer_messages();
+	stalls_tick(engine, now);
+	pool_refill(engine, now);
+	tracer_tell();
+	if (now < engine->next_tick_ns)
+		return;
+	engine->next_tick_ns = now + TRACER_TICK_NS;
+	load_tick(engine, now);
+	engine_send_stats(engine);
+	told = engine->load.budget.lost_ns / (double)now;
+	machine->score.result.told = told;
+	if (now < TRACER_EARLY_NS)
+		machine->score.result.early_told = told;
+}
+
+/* --- begin and end --- */
+
+static struct process *tracer_add_process(struct addrspace *space, pid_t pid)
+{
+	const struct wire_shared shared = { .start = MACHINE_SHARED,
+					    .end = MACHINE_SHARED << 4,
+					    .inode = 1 };
+	struct process *process = NULL;
+
+	if (machine->program.plan->processes > 1)
+		vec_push(&space->shared, &shared);
+	error_free(process_create(pid, PROCESS_WATCHED, space, &process));
+	vec_push(&machine->engine->processes, &process);
+	return process;
+}
+
+static void tracer_add_processes(void)
+{
+	const struct simulate_plan *plan = machine->program.plan;
+	struct addrspace *first = NULL, *space;
+
+	for (uint32_t i = 0; i < plan->processes; i++) {
+		pid_t pid = MACHINE_PID + (pid_t)(i * plan->threads);
+		struct process *process;
+		struct thread *thread;
+
+		error_free(first ? addrspace_join(first, pid, &space)
+				 : addrspace_create(pid, &space));
+		first = first ? first : space;
+		process = tracer_add_process(space, pid);
+		for (uint32_t j = 0; j < plan->threads; j++)
+			error_free(thread_create(process, pid + (pid_t)j,
+						 &thread));
+	}
+	first->text->program = MACHINE_PROGRAM;
+	if (plan->begins)
+		first->text->onset.recent_ns = 100 * CLOCK_NS_PER_MS;
+}
+
+void tracer_begin(void)
+{
+	struct engine *engine = calloc(1, sizeof(*engine));
+
+	machine->engine = engine;
+	machine->tracer.channel = &engine->channel;
+	memset(tracer_traps, 0, sizeof(tracer_traps));
+	engine->phase = ENGINE_WATCHING;
+	engine->processes = (struct vec)VEC_INIT(struct process *);
+	engine->returned = (struct vec)VEC_INIT(struct wire_returned);
+	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
+	engine->stalls.runner_call = -1;
+	engine->watch.ops = &tracer_watches;
+	rng_init(&engine->rng, rng_next(&machine->program.rng));
+	load_init(&engine->load);
+	tracer_add_processes();
+}
+
+static void tracer_remove(struct process *process)
+{
+	for (size_t i = 0; i < process->threads.count; i++)
+		free(process_thread(process, i));
+	process->threads.count = 0;
+	process_destroy(process);
+}
+
+void tracer_end(void)
+{
+	struct engine *engine = machine->engine;
+
+	for (size_t i = 0; i < engine->stalls.list.count; i++)
+		free(tracer_stall(i));
+	for (size_t i = 0; i < engine->processes.count; i++)
+		tracer_remove(engine_process_at(engine, i));
+	vec_deinit(&engine->processes);
+	vec_deinit(&engine->stalls.list);
+	vec_deinit(&engine->returned);
+	pool_deinit(&engine->pool);
+	free(engine);
+}
