@@ -31,6 +31,8 @@ enum {
 	 * armed again: a stopped thread needs that long to go on */
 	POOL_PASSED_MAX = 3,
 	POOL_PASSED_NS = 100 * 1000,
+	/* a program begins until nothing ran for the first time for so long */
+	POOL_BEGUN_NS = 5 * 1000 * 1000,
 	/* hits without a stall are waited for so long */
 	POOL_PEEK_NS = 1000 * 1000,
 	/* one that nobody reached for so long is not spent on learning */
@@ -272,9 +274,11 @@ void pool_fired(struct engine *engine, const struct wire_site *site)
 		pool->peeks_out--;
 	if (site->id & WIRE_AIMED)
 		pool->aimed_ns = clock_now_ns();
-	if (site->once && !(site->id & WIRE_ENTRY) &&
-	    pool_is_recent(engine, site))
-		ring_push(&pool->spent, site);
+	if (site->once && !(site->id & WIRE_ENTRY)) {
+		pool->once_ns = clock_now_ns();
+		if (pool_is_recent(engine, site))
+			ring_push(&pool->spent, site);
+	}
 	if (!pool_keep(engine, site))
 		engine_return_site(engine, site->program, site->id, WIRE_FIRED);
 }
@@ -857,6 +861,20 @@ static bool pool_may_fill(struct engine *engine, uint64_t now,
 	       (*ret_affordable || pool->once.count > 0);
 }
 
+/*
+ * While a program begins, what is met again and again would keep threads from
+ * what runs once. Until when it does so; 0: it does not.
+ */
+static uint64_t pool_begins_until(const struct engine *engine, uint64_t now)
+{
+	const struct pool *pool = &engine->pool;
+	uint64_t until = onset_all_until(engine, now);
+
+	if (pool->once_ns != 0 && pool->once_ns + POOL_BEGUN_NS < until)
+		until = pool->once_ns + POOL_BEGUN_NS;
+	return now < until ? until : 0;
+}
+
 static void pool_fill(struct engine *engine, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
@@ -883,8 +901,7 @@ static void pool_fill(struct engine *engine, uint64_t now)
 		return;
 	pool_make_room(engine, now);
 	pool_arm_fresh(engine, pool_room_fresh(engine));
-	/* what is met again and again would keep it from what runs once */
-	if (onset_all_until(engine, now) == 0)
+	if (pool_begins_until(engine, now) == 0)
 		pool_arm_hot(engine, now, pool_room(engine));
 }
 
@@ -1016,7 +1033,7 @@ uint64_t pool_next_ns(const struct engine *engine)
 			pool, execpoints_next_ns(&engine->execpoints));
 	if (engine->execpoints.watch || (fresh && pool->arms >= 1))
 		return pool->retry_ns;
-	next = onset_all_until(engine, now);
+	next = pool_begins_until(engine, now);
 	if (next == 0)
 		next = pool_place_ns(engine, room);
 	if (pool_is_short(engine) && pool->rotate_ns < next)

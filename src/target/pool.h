@@ -74,6 +74,7 @@ struct pool {
 	struct pool_ring spent; /* of these, hit while the program begins */
 	struct pool_hot hot[POOL_HOT_MAX];
 	bool large; /* entries of functions are armed: too many sites for all */
+	uint64_t once_ns; /* when a site of `once` was hit last; 0: never */
 	bool again; /* text untouched: the last one armed was of `fired` */
 	bool peeked; /* since the last stall */
 	uint32_t peeks_out; /* armed for a peek, and not hit */
