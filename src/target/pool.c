@@ -62,6 +62,8 @@ enum {
 	POOL_ROTATE_MIN = POOL_HOT_MAX,
 	POOL_ROTATE_MAX = 512,
 	POOL_ROTATE_NS = 50 * 1000 * 1000,
+	/* others are asked for instead of those that wait so often at most */
+	POOL_GIVE_NS = 10 * 1000 * 1000,
 	/* and of the time that the program may lose, that takes one part in */
 	POOL_ROTATE_SHARE_PART = 16,
 };
@@ -844,6 +846,27 @@ static void pool_make_room(struct engine *engine, uint64_t now)
 		now + pool_rotate_gap(pool, 2 * (engine_cpu_ns() - begun));
 }
 
+/*
+ * What waits for room would keep what is hit again and again from being sent:
+ * there are only so many in the queue. Half of it goes back, to be drawn again.
+ */
+static void pool_give_back(struct engine *engine, uint64_t now)
+{
+	struct pool *pool = &engine->pool;
+	size_t count = pool->fresh.count / 2;
+
+	if (pool->fired.count > 0 || !pool_is_short(engine) ||
+	    now < pool->give_ns)
+		return;
+	pool->give_ns = now + POOL_GIVE_NS;
+	for (; count > 0; count--) {
+		const struct wire_site *site = ring_pop(&pool->fresh);
+
+		engine_return_site(engine, site->program, site->id,
+				   WIRE_LIFTED);
+	}
+}
+
 /* Is there something to arm now, whatever it costs? Counts what forbids it. */
 static bool pool_may_fill(struct engine *engine, uint64_t now,
 			  bool *ret_affordable)
@@ -900,6 +923,7 @@ static void pool_fill(struct engine *engine, uint64_t now)
 	if (pool_peeks(engine, now))
 		return;
 	pool_make_room(engine, now);
+	pool_give_back(engine, now);
 	pool_arm_fresh(engine, pool_room_fresh(engine));
 	if (pool_begins_until(engine, now) == 0)
 		pool_arm_hot(engine, now, pool_room(engine));

@@ -12,7 +12,8 @@
  * has not fired within a moment is not hot, and gives its place to the next.
  *
  * Where the pool is full of breakpoints that nobody reaches, some are lifted now
- * and then for those that wait: any location is armed in the end.
+ * and then for those that wait: any location is armed in the end. Where nothing
+ * but such ones is queued, half of them go back, and others are drawn.
  *
  * Sites where a race is likely (WIRE_GUIDED) take those places by turns with
  * the ones drawn uniformly, so that each kind has half of the stalls.
@@ -93,6 +94,7 @@ struct pool {
 	double arms; /* fresh locations that may be armed now */
 	/* a full pool makes no room before then; 0: it was never full */
 	uint64_t rotate_ns;
+	uint64_t give_ns; /* nor are those that wait for it given back */
 };
 
 void pool_deinit(struct pool *pool);
