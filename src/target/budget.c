@@ -8,6 +8,8 @@
 
 /* A stop and its end, beyond what is measured as the tracer's own time. */
 static const double BUDGET_STOP_NS = 20000;
+/* and that time, about, with setting the breakpoint (bench/hit) */
+static const double BUDGET_STOP_CPU_NS = 25000;
 /* The credit holds what so many seconds bring, the debt what so many do. */
 static const double BUDGET_SAVE_S = 0.25;
 static const double BUDGET_DEBT_S = 2;
@@ -80,6 +82,12 @@ void budget_spend_stop(struct budget *budget)
 {
 	budget->lost_stop_ns += BUDGET_STOP_NS * budget->loss;
 	budget_spend(budget, BUDGET_STOP_NS * budget->loss, BUDGET_DEBT_S);
+}
+
+double budget_stop_cost(const struct budget *budget)
+{
+	return BUDGET_STOP_NS * budget->loss +
+	       BUDGET_STOP_CPU_NS * budget->competition;
 }
 
 void budget_spend_cpu(struct budget *budget, uint64_t ns)

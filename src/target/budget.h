@@ -75,6 +75,9 @@ void budget_spend_cpu(struct budget *budget, uint64_t ns);
 /* The program's threads have been interrupted for so long; profile.h. */
 void budget_spend_interrupts(struct budget *budget, uint64_t ns);
 
+/* What a stop without a stall costs, with what racewatch computes for it. */
+double budget_stop_cost(const struct budget *budget);
+
 /* How much of a stall's time is lost, by the program's CPU clock. */
 void budget_learn_loss(struct budget *budget,
 		       const struct budget_window *window);

@@ -35,6 +35,8 @@ enum {
 	POOL_BEGUN_NS = 5 * 1000 * 1000,
 	/* hits without a stall are waited for so long */
 	POOL_PEEK_NS = 1000 * 1000,
+	/* and may cost one part in so many of what stalls do */
+	POOL_PEEK_PART = 4,
 	/* one that nobody reached for so long is not spent on learning */
 	POOL_SELDOM_NS = 10 * 1000 * 1000,
 	/* turns of those of --at for each of the others: 80 % of the stalls */
@@ -607,14 +609,37 @@ static void pool_arm_hot(struct engine *engine, uint64_t now, size_t room)
 	}
 }
 
+/*
+ * How many peeks are paid for: they may cost a part of what stalls do. Where
+ * others use the processors that a stall leaves, stalls are cheap, and hits are
+ * not.
+ */
+static uint32_t pool_peeks_paid(struct engine *engine)
+{
+	struct pool *pool = &engine->pool;
+	const struct budget *budget = &engine->load.budget;
+	double cost = budget_stop_cost(budget);
+	double most = pool->params.peeks * cost;
+	uint32_t count;
+
+	if (budget->share <= 0)
+		return pool->params.peeks;
+	pool->peeks_ns += (double)pool->params.stall_max_ns / 2 * budget->loss /
+			  POOL_PEEK_PART;
+	if (pool->peeks_ns > most)
+		pool->peeks_ns = most;
+	count = (uint32_t)(pool->peeks_ns / cost);
+	pool->peeks_ns -= count * cost;
+	return count;
+}
+
 /* Arm some of those that are likely to be hit at once, to learn from. */
 static void pool_arm_peeks(struct engine *engine, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
-	uint32_t armed = 0;
+	uint32_t most = pool_peeks_paid(engine), armed = 0;
 
-	for (uint32_t i = 0; i < pool->params.peeks && pool->fired.count > 0;
-	     i++) {
+	for (uint32_t i = 0; i < most && pool->fired.count > 0; i++) {
 		struct wire_site site = *ring_pop(&pool->fired);
 
 		site.id |= WIRE_PEEK;
@@ -622,7 +647,7 @@ static void pool_arm_peeks(struct engine *engine, uint64_t now)
 	}
 	pool->peeked = true;
 	pool->peeks_out = armed;
-	pool->peeks_due = pool->params.peeks;
+	pool->peeks_due = most;
 	pool->peek_until_ns = now + POOL_PEEK_NS;
 }
 

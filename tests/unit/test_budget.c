@@ -289,9 +289,25 @@ static void interrupts_cost_whoever_else_has_a_processor(void **state)
 	assert_true(budget.credit_ns == -1e6);
 }
 
+static void a_stop_costs_more_where_processors_are_scarce(void **state)
+{
+	struct budget budget;
+	double alone, busy;
+
+	(void)state;
+	budget_init(&budget);
+	alone = budget_stop_cost(&budget);
+	budget_learn_competition(&budget, 2, 2);
+	busy = budget_stop_cost(&budget);
+	assert_true(alone > 0 && busy > 2 * alone);
+	budget.loss = 0.25;
+	assert_true(budget_stop_cost(&budget) < busy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stop_costs_more_where_processors_are_scarce),
 		cmocka_unit_test(the_share_is_kept_and_used_up),
 		cmocka_unit_test(nothing_is_spent_before_it_is_earned),
 		cmocka_unit_test(a_burst_after_a_quiet_phase_is_held_down),
