@@ -22,6 +22,8 @@ enum {
 	/* breakpoints set in one go, so that events are not kept waiting */
 	POOL_BATCH = 64,
 	POOL_ONCE_BATCH = 256,
+	/* from one to the next: what runs all the time has been hit by then */
+	POOL_ONCE_NS = 1000 * 1000,
 	/* the bucket holds what this part of a second brings */
 	POOL_BURST_PART = 20,
 	/* not hit for so long, a location that fired once is not hot */
@@ -241,6 +243,7 @@ void pool_queue(struct engine *engine, const struct wire_site *sites,
 		const struct wire_site *site = &sites[i];
 
 		engine->pool.large |= (site->id & WIRE_ENTRY) != 0;
+		engine->pool.aims_once |= (site->id & WIRE_AIMED) != 0;
 		if (!ring_push(pool_ring_of(engine, site), site))
 			engine_return_site(engine, site->program, site->id,
 					   WIRE_LIFTED);
@@ -737,13 +740,75 @@ static void pool_arm_fresh(struct engine *engine, size_t room)
 		pool->arms -= tries;
 }
 
-/* Whatever there are, beside the pool and without tokens. */
-static void pool_arm_once(struct engine *engine)
+/*
+ * Is each of `once` armed, whatever it costs? So where a program begins: what
+ * its first threads do, they may do only once.
+ */
+static bool pool_once_is_free(const struct engine *engine, uint64_t now)
+{
+	return engine->load.budget.share <= 0 || engine->onsets > 0 ||
+	       onset_all_until(engine, now) != 0;
+}
+
+/*
+ * How many of `once` may be armed now. They may all be hit at once, and each hit
+ * costs a stop, whether its stall is paid for or not: as many as are paid for,
+ * and no more until it is seen what these came to.
+ */
+static size_t pool_once_paid(const struct engine *engine, uint64_t now)
+{
+	const struct budget *budget = &engine->load.budget;
+	double count;
+
+	if (pool_once_is_free(engine, now))
+		return POOL_ONCE_BATCH;
+	if (!budget_affords(budget) || now < engine->pool.once_due_ns)
+		return 0;
+	count = budget->credit_ns / budget_stop_cost(budget);
+	return count < POOL_ONCE_BATCH ? 1 + (size_t)count : POOL_ONCE_BATCH;
+}
+
+/* When it allows any. */
+static uint64_t pool_once_ns(const struct engine *engine, uint64_t now)
+{
+	uint64_t paid = budget_next_ns(&engine->load.budget);
+	uint64_t due = engine->pool.once_due_ns;
+
+	if (engine->pool.aims_once || pool_once_is_free(engine, now))
+		return 0;
+	return paid > due ? paid : due;
+}
+
+/* Those of --at among them do not wait. */
+static void pool_arm_once_aimed(struct engine *engine)
 {
 	struct pool_ring *ring = &engine->pool.once;
 
-	for (int i = 0; i < POOL_ONCE_BATCH && ring->count > 0; i++)
-		pool_arm(engine, ring_pop(ring));
+	for (size_t n = ring->count; n > 0; n--) {
+		struct wire_site site = *ring_pop(ring);
+
+		if (site.id & WIRE_AIMED)
+			pool_arm(engine, &site);
+		else
+			ring_push(ring, &site);
+	}
+	engine->pool.aims_once = false;
+}
+
+/* Beside the pool and without tokens. */
+static void pool_arm_once(struct engine *engine, uint64_t now)
+{
+	struct pool *pool = &engine->pool;
+	size_t count = pool_once_paid(engine, now);
+
+	if (pool->aims_once)
+		pool_arm_once_aimed(engine);
+	if (count == 0)
+		return;
+	for (; count > 0 && pool->once.count > 0; count--)
+		pool_arm(engine, ring_pop(&pool->once));
+	if (pool->once.count > 0)
+		pool->once_due_ns = now + POOL_ONCE_NS;
 }
 
 /* Locations that were not reached in their time make room for others. */
@@ -938,7 +1003,7 @@ static void pool_fill(struct engine *engine, uint64_t now)
 		pool->retry_ns = now + POOL_RETRY_NS;
 		return;
 	}
-	pool_arm_once(engine);
+	pool_arm_once(engine, now);
 	if (!affordable)
 		return;
 	if (engine->execpoints.watch) {
@@ -968,6 +1033,7 @@ bool pool_rearm_passed(struct pool *pool, const struct wire_site *site,
 	if (again.passed++ == POOL_PASSED_MAX)
 		return false;
 	pool->retry_ns = now + POOL_PASSED_NS;
+	pool->aims_once |= (again.id & WIRE_AIMED) != 0;
 	return ring_push(&pool->once, &again);
 }
 
@@ -1065,7 +1131,7 @@ uint64_t pool_next_ns(const struct engine *engine)
 	uint64_t now = clock_now_ns(), next;
 
 	if (pool->once.count > 0 && pool_may_arm(engine))
-		return pool->retry_ns;
+		return pool_not_before_retry(pool, pool_once_ns(engine, now));
 	if (pool_queued(pool) == 0 || !pool_may_arm(engine))
 		return UINT64_MAX;
 	if (!budget_affords(&engine->load.budget))

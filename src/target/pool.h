@@ -76,6 +76,8 @@ struct pool {
 	struct pool_ring spent; /* of these, hit while the program begins */
 	struct pool_hot hot[POOL_HOT_MAX];
 	bool large; /* entries of functions are armed: too many sites for all */
+	bool aims_once; /* some of --at are in `once` */
+	uint64_t once_due_ns; /* when more of `once` may be armed */
 	uint64_t once_ns; /* when a site of `once` was hit last; 0: never */
 	bool again; /* text untouched: the last one armed was of `fired` */
 	bool peeked; /* since the last stall */

@@ -88,11 +88,24 @@ static void hits_without_a_stall_cost_less_than_stalls(void **state)
 	assert_true(mean.samples > 900);
 }
 
+/* Functions that run were found at three times of what may be lost. */
+static void finding_what_runs_stays_within_the_budget(void **state)
+{
+	struct simulate_plan plan = *plan_of("database at 2 %");
+	struct simulate_result mean;
+
+	(void)state;
+	plan.seconds = 2;
+	mean = mean_of(&plan, SIMULATE_GUIDED, 4);
+	assert_true(mean.early_told < 0.02 * 1.4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_seeds_give_equal_runs),
 		cmocka_unit_test(a_short_test_is_sampled_to_its_end),
+		cmocka_unit_test(finding_what_runs_stays_within_the_budget),
 		cmocka_unit_test(likely_locations_have_half_of_the_stalls),
 		cmocka_unit_test(hits_without_a_stall_cost_less_than_stalls),
 	};
