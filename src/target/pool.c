@@ -336,7 +336,7 @@ static void pool_earn(struct pool *pool, uint64_t now)
 }
 
 bool pool_take_token(struct engine *engine, const struct wire_site *site,
-		     uint64_t now)
+		     bool seldom, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
 	bool aimed = site->id & WIRE_AIMED;
@@ -348,7 +348,7 @@ bool pool_take_token(struct engine *engine, const struct wire_site *site,
 		return false;
 	if (site->once)
 		return true;
-	if (pool->tokens < (aimed ? 1 - pool_burst(pool) : 1))
+	if (pool->tokens < (aimed || seldom ? 1 - pool_burst(pool) : 1))
 		return false;
 	pool->tokens -= 1;
 	return true;
@@ -373,13 +373,18 @@ static bool pool_owes(const struct pool *pool, const struct wire_site *site,
 	       pool->owed >= POOL_OWED_MAX;
 }
 
+bool pool_is_seldom(const struct breakpoint *breakpoint, uint64_t now)
+{
+	return now >= breakpoint->armed_ns + POOL_SELDOM_NS;
+}
+
 bool pool_passes(struct pool *pool, const struct breakpoint *breakpoint,
 		 uint64_t now)
 {
 	const struct wire_site *site = &breakpoint->site;
 	bool peek = site->id & WIRE_PEEK;
 
-	if (now >= breakpoint->armed_ns + POOL_SELDOM_NS)
+	if (pool_is_seldom(breakpoint, now))
 		return false;
 	if (!(site->id & WIRE_GUIDED) && !wire_site_apart(site) &&
 	    pool->peeks_due > 0 && now < pool->peek_until_ns)

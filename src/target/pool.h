@@ -172,10 +172,15 @@ uint64_t pool_next_ns(const struct engine *engine);
 /*
  * Is a stall affordable now, by rate and by budget? Takes a token if so. The
  * rate is not for sites that are armed once; a site of --at may take what both
- * bring later.
+ * bring later. So may one that is seldom reached what the rate brings: those
+ * that are hit again and again then wait, and are armed when a stall is paid
+ * for; it may not come again for long.
  */
 bool pool_take_token(struct engine *engine, const struct wire_site *site,
-		     uint64_t now);
+		     bool seldom, uint64_t now);
+
+/* Was it armed for long before it was hit? */
+bool pool_is_seldom(const struct breakpoint *breakpoint, uint64_t now);
 
 /*
  * Is this hit one to learn from only, or its stall one for a likely site, which

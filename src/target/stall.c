@@ -545,7 +545,9 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 		engine->stats.resting++;
 		return false;
 	}
-	if ((!room && !lesser) || !pool_take_token(engine, site, now)) {
+	if ((!room && !lesser) ||
+	    !pool_take_token(engine, site, pool_is_seldom(breakpoint, now),
+			     now)) {
 		engine->stats.unaffordable++;
 		return false;
 	}
