@@ -28,6 +28,7 @@ static struct driven *start(uint32_t pool, uint32_t rate)
 	driven->engine.pool.params.rate = rate;
 	/* what is armed stays, except where a test is about that */
 	driven->engine.pool.rotate_ns = UINT64_MAX;
+	driven->engine.pool.give_ns = UINT64_MAX;
 	/* before time matters: all that the signals need is known */
 	driven_until(driven, sigstate_ready(&driven->engine,
 					    engine_process(&driven->engine,
@@ -107,6 +108,20 @@ static void a_full_pool_makes_room_for_what_waits(void **state)
 		assert_int_not_equal(driven->returned[i].id, never.id);
 	}
 	assert_in_range(space_of(driven)->text->armed, 1, 2);
+	driven_end(driven);
+}
+
+/* Two are armed and two wait, none of which was hit: one of them goes back. */
+static void half_of_what_only_waits_goes_back(void **state)
+{
+	struct driven *driven = start(2, 1000);
+
+	(void)state;
+	driven->engine.pool.give_ns = 0;
+	queue(driven);
+	driven_until(driven, driven->returned_count == 1);
+	assert_int_equal(driven->returned[0].why, WIRE_LIFTED);
+	assert_int_equal(space_of(driven)->text->armed, 2);
 	driven_end(driven);
 }
 
@@ -747,6 +762,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_filled_in_order_up_to_its_size),
 		cmocka_unit_test(a_full_pool_makes_room_for_what_waits),
+		cmocka_unit_test(half_of_what_only_waits_goes_back),
 		cmocka_unit_test(room_is_made_as_often_as_is_paid_for),
 		cmocka_unit_test(an_entry_is_passed_and_told),
 		cmocka_unit_test(
