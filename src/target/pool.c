@@ -941,6 +941,16 @@ static void pool_make_room(struct engine *engine, uint64_t now)
 		now + pool_rotate_gap(pool, 2 * (engine_cpu_ns() - begun));
 }
 
+/* To draw others takes time of a processor: rarely where little may be lost. */
+static uint64_t pool_give_gap(const struct pool *pool)
+{
+	double share = pool->params.share;
+
+	if (share <= 0 || share >= POOL_ANY_SHARE)
+		return POOL_GIVE_NS;
+	return (uint64_t)(POOL_GIVE_NS * POOL_ANY_SHARE / share);
+}
+
 /*
  * What waits for room would keep what is hit again and again from being sent:
  * there are only so many in the queue. Half of it goes back, to be drawn again.
@@ -953,7 +963,7 @@ static void pool_give_back(struct engine *engine, uint64_t now)
 	if (pool->fired.count > 0 || !pool_is_short(engine) ||
 	    now < pool->give_ns)
 		return;
-	pool->give_ns = now + POOL_GIVE_NS;
+	pool->give_ns = now + pool_give_gap(pool);
 	for (; count > 0; count--) {
 		const struct wire_site *site = ring_pop(&pool->fresh);
 
