@@ -129,10 +129,7 @@ extern const char *const watch_policy_words[];
 
 extern const struct option_def watch_defs[WATCH_DEFS];
 
-/*
- * Warn of directories of --source-dir that are not there, and so have no
- * sources: they may be misspelled.
- */
+/* Warn of those of --source-dir that are not there. */
 void watch_check_directories(const struct vec *directories);
 
 /*
