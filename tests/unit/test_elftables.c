@@ -5,10 +5,12 @@
  * tables in the worst order, entries that send the reader elsewhere each time.
  *
  * Time is that of the processor, the shortest of several: others on the machine
- * can only make it longer. Sixteen times as much
- * takes 16 times as long and some more for sorting and for caches that are too
- * small, but 256 times as long where something is quadratic.
+ * can only make it longer. Sixteen times as much takes 16 times as long and some
+ * more for sorting and for caches that are too small, but 256 times as long
+ * where something is quadratic.
  */
+#include "image/elftables.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -354,5 +356,5 @@ int main(void)
 		cmocka_unit_test(relocations_take_time_in_proportion),
 	};
 
-	return cmocka_run_group_tests_name("growth", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("elftables", tests, NULL, NULL);
 }
