@@ -301,6 +301,27 @@ static struct error *describe_side(const struct conflict_side *from,
 	return err ? err : describe_creation(from, side);
 }
 
+static bool describe_sync_both(struct race *race, const char *evidence)
+{
+	for (int i = 0; i < 2; i++) {
+		struct race_side *side = &race->sides[i];
+
+		if (!side->sync)
+			side->sync = strdup(evidence);
+		if (!side->sync)
+			return false;
+	}
+	return true;
+}
+
+/* Nothing tells of either side that it is no atomic operation. */
+static bool both_may_be_atomic(const struct race *race)
+{
+	return race->sides[0].missing != RACE_MISSES_NOTHING &&
+	       (race->sides[1].missing != RACE_MISSES_NOTHING ||
+		race->sides[1].role == RACE_UNKNOWN);
+}
+
 /* Evidence that both sides give together. */
 static bool describe_both(const struct conflict *conflict, struct race *race)
 {
@@ -309,16 +330,10 @@ static bool describe_both(const struct conflict *conflict, struct race *race)
 	if (dispatch_pointer(conflict))
 		race->sides[0].idiom.dispatch = race->sides[1].idiom.dispatch =
 			true;
-	if (!recursive_owner(conflict))
-		return true;
-	for (int i = 0; i < 2; i++) {
-		struct race_side *side = &race->sides[i];
-
-		if (!side->sync)
-			side->sync = strdup("lock-owner");
-		if (!side->sync)
-			return false;
-	}
+	if (recursive_owner(conflict))
+		return describe_sync_both(race, "lock-owner");
+	if (both_may_be_atomic(race) && evidence_processor(conflict))
+		return describe_sync_both(race, "processor");
 	return true;
 }
 

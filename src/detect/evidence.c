@@ -180,3 +180,36 @@ bool evidence_decided_elsewhere(const struct conflict_side *side)
 				 side->access.address - module->bias,
 				 side->access.size);
 }
+
+static bool side_has_all(const struct conflict *conflict, int i,
+			 const struct module *module)
+{
+	const struct conflict_side *side = &conflict->sides[i];
+
+	if (!side->wire->present)
+		return i == 1;
+	return side->module == module && !side->kernel &&
+	       !side->insn.synchronizes && side->access.kind != ACCESS_RMW &&
+	       side->access.address == conflict->overlap.address &&
+	       side->access.size == conflict->overlap.size;
+}
+
+bool evidence_processor(const struct conflict *conflict)
+{
+	static const uint8_t nothing[8];
+	const struct conflict_home *home = conflict->sides[0].home;
+	uint64_t address = conflict->overlap.address;
+	uint32_t size = conflict->overlap.size;
+	const struct module *module = image_module_at(home->image, address);
+
+	if (!module || !module->text || conflict->wire.shift != 0 ||
+	    (size != 4 && size != 8) || address % size != 0 ||
+	    !side_has_all(conflict, 0, module) ||
+	    !side_has_all(conflict, 1, module))
+		return false;
+	if (memcmp(conflict->wire.before, nothing, size) != 0 &&
+	    memcmp(conflict->wire.before, conflict->wire.after, size) != 0)
+		return false;
+	return processor_elsewhere(home->scanner->decoder, module->text,
+				   address - module->bias, size);
+}

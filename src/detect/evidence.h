@@ -46,6 +46,13 @@ enum atomics_missing evidence_missing(const struct conflict_side *side);
  */
 bool evidence_decided_elsewhere(const struct conflict_side *side);
 
+/*
+ * Is the conflict about a variable that keeps what the processor says of itself
+ * (processor_elsewhere()), where it had no value yet, or the same? Both sides,
+ * as far as they are known, read or store all of it in code of its own module.
+ */
+bool evidence_processor(const struct conflict *conflict);
+
 /* Is it in a function without a name that a lock's function calls? helper.h */
 bool evidence_helper(const struct conflict_side *side);
 

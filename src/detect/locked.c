@@ -31,6 +31,7 @@ struct search {
 	bool (*ends)(struct search *search, const struct code *code,
 		     uint64_t address, const struct insn_access *insn);
 	enum locked locked; /* what has been found of locked instructions */
+	bool stored; /* by functions that ask the processor */
 };
 
 /*
@@ -116,6 +117,86 @@ static bool is_decided_there(struct search *search, const struct code *code,
 	return kin_idiom_decides(&idiom);
 }
 
+/* With the address as a displacement or a number, for whatever purpose. */
+static bool refers(const struct search *search, const struct code *code,
+		   uint64_t address, const struct insn_access *insn)
+{
+	size_t at = (size_t)(address - code->start);
+	int32_t disp;
+
+	for (size_t i = at; i + sizeof(disp) <= at + insn->length &&
+			    i + sizeof(disp) <= code->size;
+	     i++) {
+		memcpy(&disp, code->bytes + i, sizeof(disp));
+		if ((uint64_t)(int64_t)disp == search->address ||
+		    address + insn->length + (uint64_t)(int64_t)disp ==
+			    search->address)
+			return true;
+	}
+	return false;
+}
+
+/* "movq %rax, 0x29736c(%rip)" */
+static bool stores_register(const struct search *search,
+			    const struct code *code, uint64_t address)
+{
+	size_t at = (size_t)(address - code->start);
+	char text[64];
+
+	decoder_text(search->decoder, code->bytes + at, code->size - at, 0,
+		     text, sizeof(text));
+	return strncmp(text, "mov", 3) == 0 && strstr(text, " %");
+}
+
+static bool reads_elsewhere(const struct insn_access *insn)
+{
+	for (unsigned int i = 0; i < insn->operand_count; i++) {
+		const struct mem_operand *operand = &insn->operands[i];
+
+		if ((operand->kind & ACCESS_READ) && !operand->stack &&
+		    operand->base != X86_RSP && operand->base != X86_RBP &&
+		    insn->flow != X86_FLOW_CALL)
+			return true;
+	}
+	return false;
+}
+
+/* From its start to that address it executes cpuid, and reads only its stack. */
+static bool asks_processor(const struct search *search, const struct code *code,
+			   uint64_t end)
+{
+	static const uint8_t cpuid[] = { 0x0f, 0xa2 };
+	struct insn_access insn;
+	bool asks = false;
+
+	for (size_t at = 0; at < end - code->start;
+	     at += insn.length ? insn.length : 1) {
+		decoder_decode(search->decoder, code->bytes + at,
+			       code->size - at, code->start + at, &insn);
+		if (reads_elsewhere(&insn))
+			return false;
+		asks |= insn.length == sizeof(cpuid) &&
+			memcmp(code->bytes + at, cpuid, sizeof(cpuid)) == 0;
+	}
+	return asks;
+}
+
+/* Ends where something else is done with it. */
+static bool is_no_answer(struct search *search, const struct code *code,
+			 uint64_t address, const struct insn_access *insn)
+{
+	if (!refers(search, code, address, insn))
+		return false;
+	if (!is_there(search, address, insn) || insn->synchronizes)
+		return true;
+	if (insn->operands[0].kind == ACCESS_READ)
+		return false;
+	search->stored = insn->operands[0].kind == ACCESS_WRITE &&
+			 stores_register(search, code, address) &&
+			 asks_processor(search, code, address);
+	return !search->stored;
+}
+
 static bool ends_in(struct search *search, const struct code *code)
 {
 	struct insn_access insn;
@@ -181,4 +262,17 @@ bool decided_elsewhere(struct decoder *decoder, const struct elftext *text,
 	};
 
 	return found_in(&search, text, DECIDED_MAX);
+}
+
+bool processor_elsewhere(struct decoder *decoder, const struct elftext *text,
+			 uint64_t address, uint32_t size)
+{
+	struct search search = {
+		.address = address,
+		.size = size,
+		.decoder = decoder,
+		.ends = is_no_answer,
+	};
+
+	return !found_in(&search, text, SIZE_MAX) && search.stored;
 }

@@ -41,4 +41,13 @@ enum locked locked_elsewhere(struct decoder *decoder,
 bool decided_elsewhere(struct decoder *decoder, const struct elftext *text,
 		       uint64_t address, uint32_t size);
 
+/*
+ * Is the variable what the processor says of itself? Some function stores it,
+ * all at once, from a register, having executed cpuid and read nothing but its
+ * stack; and no function of the file does anything else with it but to read it,
+ * nor takes its address. So every thread stores the same.
+ */
+bool processor_elsewhere(struct decoder *decoder, const struct elftext *text,
+			 uint64_t address, uint32_t size);
+
 #endif

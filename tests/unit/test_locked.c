@@ -22,6 +22,7 @@ __asm__(".pushsection .bss\n"
 	".balign 8\n"
 	".globl by_exchange, by_compare, by_add, plain, pointed_to, wide\n"
 	".globl tested, printed, counted\n"
+	".globl features, number, mixed, set_too, passed, unasked\n"
 	"by_exchange: .zero 8\n"
 	"by_compare: .zero 8\n"
 	"by_add: .zero 8\n"
@@ -31,6 +32,12 @@ __asm__(".pushsection .bss\n"
 	"tested: .zero 8\n"
 	"printed: .zero 8\n"
 	"counted: .zero 8\n"
+	"features: .zero 8\n"
+	"number: .zero 8\n"
+	"mixed: .zero 8\n"
+	"set_too: .zero 8\n"
+	"passed: .zero 8\n"
+	"unasked: .zero 8\n"
 	".popsection\n"
 	".pushsection .text\n"
 	".type locking, @function\n"
@@ -58,9 +65,38 @@ __asm__(".pushsection .bss\n"
 	"	nop\n"
 	"1:	ret\n"
 	".size deciding, . - deciding\n"
+	".type asking, @function\n"
+	"asking:\n"
+	"	pushq %rbx\n"
+	"	movq %rdi, -8(%rsp)\n"
+	"	movl $1, %eax\n"
+	"	cpuid\n"
+	"	movl -8(%rsp), %ebx\n"
+	"	movq %rdx, features(%rip)\n"
+	"	movq $1, number(%rip)\n"
+	"	movq %rdx, set_too(%rip)\n"
+	"	movq %rdx, passed(%rip)\n"
+	"	movq counted(%rip), %rdx\n"
+	"	movq %rdx, mixed(%rip)\n"
+	"	popq %rbx\n"
+	"	ret\n"
+	".size asking, . - asking\n"
+	".type using, @function\n"
+	"using:\n"
+	"	movq %rdx, unasked(%rip)\n"
+	"	movq features(%rip), %rax\n"
+	"	movq number(%rip), %rax\n"
+	"	movq mixed(%rip), %rax\n"
+	"	movq set_too(%rip), %rax\n"
+	"	movq %rdx, set_too(%rip)\n"
+	"	movq passed(%rip), %rax\n"
+	"	leaq passed(%rip), %rdi\n"
+	"	ret\n"
+	".size using, . - using\n"
 	".popsection\n");
 extern const char by_exchange[], by_compare[], by_add[], plain[], pointed_to[],
-	wide[], tested[], printed[], counted[];
+	wide[], tested[], printed[], counted[], features[], number[], mixed[],
+	set_too[], passed[], unasked[];
 
 struct file {
 	struct decoder *decoder;
@@ -146,6 +182,31 @@ static void finds_what_decides(void **state)
 	assert_false(decided(*state, counted, 8));
 }
 
+/* Not named in the code of the test, which would take their addresses. */
+static const char *volatile const answers[] = { features, number, mixed,
+						set_too,  passed, unasked };
+enum { FEATURES, NUMBER, MIXED, SET_TOO, PASSED, UNASKED };
+
+static bool asked(const struct file *file, int variable, uint32_t size)
+{
+	return processor_elsewhere(
+		file->decoder, file->text,
+		(uint64_t)(uintptr_t)answers[variable] - file->bias, size);
+}
+
+static void finds_what_the_processor_says(void **state)
+{
+	assert_true(asked(*state, FEATURES, 8));
+	assert_false(asked(*state, FEATURES, 4));
+	assert_false(asked(*state, NUMBER, 8));
+	/* made of something else, too */
+	assert_false(asked(*state, MIXED, 8));
+	assert_false(asked(*state, SET_TOO, 8));
+	/* somebody else may store it, by its address */
+	assert_false(asked(*state, PASSED, 8));
+	assert_false(asked(*state, UNASKED, 8));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +215,7 @@ int main(void)
 		cmocka_unit_test(wants_just_the_bytes),
 		cmocka_unit_test(follows_no_pointers),
 		cmocka_unit_test(finds_what_decides),
+		cmocka_unit_test(finds_what_the_processor_says),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
