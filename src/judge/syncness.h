@@ -21,8 +21,9 @@ struct race;
  *	atomic-type, lock-type	by the variable's type: both sides
  *	source		the source line names an atomic operation there
  *	function	a function that synchronizes, by its name, or futex(2)
- *	locked-beside	the same function changes it by a locked instruction,
- *			and this is not a plain read-modify-write
+ *	locked-beside	the same function changes it by a locked instruction, or
+ *			waits on it by futex(2), and this is not a plain
+ *			read-modify-write
  *	partner		plain and aligned, of just the bytes that the other
  *			side changes by a locked instruction, or waits on by
  *			futex(2) (a load may have more, or half of 16),

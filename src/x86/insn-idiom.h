@@ -52,7 +52,7 @@ struct insn_idiom {
 	bool compared;
 	/* it is used in an address */
 	bool dereferenced;
-	/* the function has a locked instruction for the same memory */
+	/* the function has a locked instruction or a futex(2) for the same memory */
 	bool locked_beside;
 	/* the same was read and tested on a way there, without a call since */
 	bool retested;

@@ -4,6 +4,8 @@
  */
 #include "x86/nearby.h"
 
+#include <sys/syscall.h>
+
 #include "x86/decode-capstone.h"
 
 #include "x86/decode-parts.h"
@@ -106,6 +108,32 @@ static void see_pair(struct nearby *nearby, const struct values *values,
 		nearby->idiom->pair |= bits;
 }
 
+static bool is_number(const struct value *value, int64_t number)
+{
+	return value->root == 0 && value->disp == number;
+}
+
+/*
+ * "syscall(SYS_futex, &word, ...)", or the instruction: the kernel compares the
+ * word with a number, as with a locked instruction.
+ */
+static bool waits_on(struct nearby *nearby, const struct values *values,
+		     uint64_t address, const struct insn_access *access)
+{
+	const struct value *regs = values->regs;
+	const struct cs_insn *insn;
+
+	if (nearby->size != 4)
+		return false;
+	if (access->flow == X86_FLOW_CALL)
+		return is_number(&regs[X86_RDI], SYS_futex) &&
+		       values_equal(&regs[X86_RSI], &nearby->place);
+	insn = idiom_decode(&nearby->follow, address);
+	return insn && insn->id == X86_INS_SYSCALL &&
+	       is_number(&regs[X86_RAX], SYS_futex) &&
+	       values_equal(&regs[X86_RDI], &nearby->place);
+}
+
 static void see(void *context, uint64_t address, const struct values *values)
 {
 	struct nearby *nearby = context;
@@ -121,6 +149,8 @@ static void see(void *context, uint64_t address, const struct values *values)
 			see_operand(nearby, address, &access, operand, &at);
 	}
 	see_pair(nearby, values, address, &access);
+	nearby->idiom->locked_beside |=
+		waits_on(nearby, values, address, &access);
 }
 
 /* Does a way without calls lead there? */

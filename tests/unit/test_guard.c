@@ -250,6 +250,30 @@ CODE(near_no_spin,
 	     near_no_spin) "movl (%rax), %eax; movq %rsi, -8(%rbp)\n"
 			   "movq -8(%rbp), %rdx; lock cmpxchgl %ecx, (%rdx)\n"
 			   "leave; ret");
+/* Rust's futex_wait(), and the instruction; near misses */
+CODE(near_futex,
+     "pushq %rbx; movq %rdi, %rbx; movl %esi, %ebp\n"
+     "1:" HERE(near_futex) "movl (%rbx), %eax; cmpl %ebp, %eax; jne 2f\n"
+			   "movl $0xca, %edi; movq %rbx, %rsi\n"
+			   "movl $0x89, %edx; call *%r15\n"
+			   "testq %rax, %rax; js 1b; 2: popq %rbx; ret");
+CODE(near_syscall, HERE(near_syscall) "movl 8(%rdi), %edx; addq $8, %rdi\n"
+				      "xorl %esi, %esi; movl $0xca, %eax\n"
+				      "syscall; ret");
+CODE(near_other_call,
+     "movq %rdi, %rbx" HERE(
+	     near_other_call) "movl (%rbx), %eax\n"
+			      "movl $0xcb, %edi\n"
+			      "movq %rbx, %rsi; call *%r15; ret");
+CODE(near_other_word,
+     "movq %rdi, %rbx" HERE(
+	     near_other_word) "movl (%rbx), %eax\n"
+			      "movl $0xca, %edi\n"
+			      "leaq 4(%rbx), %rsi; call *%r15; ret");
+CODE(near_wide_word,
+     "movq %rdi, %rbx" HERE(near_wide_word) "movq (%rbx), %rax\n"
+					    "movl $0xca, %edi\n"
+					    "movq %rbx, %rsi; call *%r15; ret");
 CODE(near_twice,
      "cmpq $0, 8(%rdi); je 1f" HERE(
 	     near_twice) "movq 8(%rdi), %rax; movq (%rax), %rax; 1: ret");
@@ -280,6 +304,17 @@ static void what_is_nearby(void **state)
 	idiom = (struct insn_idiom){ 0 };
 	NEARBY(state, near_no_spin, &idiom);
 	assert_false(idiom.locked_beside);
+	NEARBY(state, near_other_call, &idiom);
+	assert_false(idiom.locked_beside);
+	NEARBY(state, near_other_word, &idiom);
+	assert_false(idiom.locked_beside);
+	NEARBY(state, near_wide_word, &idiom);
+	assert_false(idiom.locked_beside);
+	NEARBY(state, near_futex, &idiom);
+	assert_true(idiom.locked_beside);
+	idiom = (struct insn_idiom){ 0 };
+	NEARBY(state, near_syscall, &idiom);
+	assert_true(idiom.locked_beside);
 	NEARBY(state, near_twice, &idiom);
 	assert_true(idiom.retested);
 	NEARBY(state, near_call, &idiom);
