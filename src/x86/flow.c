@@ -110,21 +110,41 @@ static bool is_stub_jump(const struct insn_access *access)
 	       access->operands[0].index == X86_REG_NONE;
 }
 
+/* It has taken something from the stack, as the end of a function does. */
+static bool pops(const struct insn_access *access)
+{
+	return access->flow == X86_FLOW_NEXT && access->operand_count > 0 &&
+	       access->operands[0].stack &&
+	       access->operands[0].kind == ACCESS_READ;
+}
+
+/*
+ * Does the jump lead out of the function: "jmp *slot(%rip)", or, where the
+ * registers of the caller have just been restored, "jmp *%rax"? Others go
+ * through a table of places in the function.
+ */
+static bool is_tail_call(const struct insn_access *access,
+			 const struct insn_access *before)
+{
+	return is_stub_jump(access) || pops(before);
+}
+
 /* All places that something jumps to; false if they are not known. */
 static bool flow_find_leaders(struct flow *flow)
 {
-	struct insn_access access;
+	struct insn_access access = { 0 }, before;
 	unsigned int count = 0;
 
 	if (!flow_add_leader(flow, flow->code->start))
 		return false;
 	for (size_t at = 0; at < flow->code->size; at += access.length) {
+		before = access;
 		idiom_access(&flow->follow, flow->code->start + at, &access);
 		if (access.length == 0 || ++count > STEPS ||
 		    access.refusal == X86_REFUSED_UNDECODABLE)
 			return false;
 		if (access.flow == X86_FLOW_JUMP && access.indirect &&
-		    !is_stub_jump(&access))
+		    !is_tail_call(&access, &before))
 			return false;
 		if ((access.flow == X86_FLOW_JUMP ||
 		     access.flow == X86_FLOW_BRANCH) &&

@@ -250,6 +250,17 @@ CODE(near_no_spin,
 	     near_no_spin) "movl (%rax), %eax; movq %rsi, -8(%rbp)\n"
 			   "movq -8(%rbp), %rdx; lock cmpxchgl %ecx, (%rdx)\n"
 			   "leave; ret");
+/* as gst_mini_object_unref(), which calls at its end what an object names */
+CODE(near_tail,
+     "pushq %rbx; movq %rdi, %rbx; leaq 8(%rdi), %rax" HERE(
+	     near_tail) "movl 8(%rdi), %edx; testl %edx, %edx; jle 1f\n"
+			"movl $-1, %edx; lock xaddl %edx, (%rax)\n"
+			"movq 40(%rbx), %rax; popq %rbx; jmp *%rax\n"
+			"1: popq %rbx; ret");
+CODE(near_table,
+     "pushq %rbx; movq %rdi, %rbx; leaq 8(%rdi), %rax" HERE(
+	     near_table) "movl 8(%rdi), %edx; popq %rbx; addq %rdx, %rcx\n"
+			 "jmp *%rcx; lock xaddl %edx, (%rax); ret");
 /* Rust's futex_wait(), and the instruction; near misses */
 CODE(near_futex,
      "pushq %rbx; movq %rdi, %rbx; movl %esi, %ebp\n"
@@ -303,6 +314,11 @@ static void what_is_nearby(void **state)
 	assert_true(idiom.locked_beside);
 	idiom = (struct insn_idiom){ 0 };
 	NEARBY(state, near_no_spin, &idiom);
+	assert_false(idiom.locked_beside);
+	NEARBY(state, near_tail, &idiom);
+	assert_true(idiom.locked_beside);
+	idiom = (struct insn_idiom){ 0 };
+	NEARBY(state, near_table, &idiom);
 	assert_false(idiom.locked_beside);
 	NEARBY(state, near_other_call, &idiom);
 	assert_false(idiom.locked_beside);
