@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static struct number element(const struct vector *vector, unsigned int i,
+struct number vector_element(const struct vector *vector, unsigned int i,
 			     unsigned int size)
 {
 	uint64_t value = 0, asked = 0, unknown = 0;
@@ -18,7 +18,7 @@ static struct number element(const struct vector *vector, unsigned int i,
 	return number_of_bits(value, asked, unknown);
 }
 
-static void set_element(struct vector *vector, unsigned int i,
+void vector_set_element(struct vector *vector, unsigned int i,
 			unsigned int size, const struct number *number)
 {
 	memcpy(vector->value + (size_t)i * size, &number->value, size);
@@ -185,11 +185,11 @@ bool vector_combine(const struct vector_insn *insn, const struct vector *a,
 	if (is_own_difference(insn))
 		return true;
 	for (unsigned int i = 0; i < insn->length / operation->size; i++) {
-		struct number x = element(a, i, operation->size);
-		struct number y = element(b, i, operation->size);
+		struct number x = vector_element(a, i, operation->size);
+		struct number y = vector_element(b, i, operation->size);
 		struct number z = operation->combine(&x, &y, operation->size);
 
-		set_element(ret, i, operation->size, &z);
+		vector_set_element(ret, i, operation->size, &z);
 	}
 	return true;
 }
@@ -250,8 +250,8 @@ bool vector_compare(const struct vector_insn *insn, const struct vector *a,
 		return false;
 	*ret = zero;
 	for (unsigned int i = 0; i < insn->length / comparison.size; i++) {
-		struct number x = element(a, i, comparison.size);
-		struct number y = element(b, i, comparison.size), bit;
+		struct number x = vector_element(a, i, comparison.size);
+		struct number y = vector_element(b, i, comparison.size), bit;
 		enum tri yes = TRI_NO;
 
 		if (comparison.test) {
@@ -266,112 +266,6 @@ bool vector_compare(const struct vector_insn *insn, const struct vector *a,
 		x = number_known(UINT64_C(1) << i);
 		bit = number_either(&x, &zero, yes);
 		*ret = number_or(ret, &bit);
-	}
-	return true;
-}
-
-static void put(struct vector *to, unsigned int at, const struct vector *from,
-		unsigned int which)
-{
-	to->value[at] = from->value[which];
-	to->asked[at] = from->asked[which];
-	to->unknown[at] = from->unknown[which];
-}
-
-/* The bytes of a and above them those of b, moved down. */
-static void align(const struct vector *a, const struct vector *b,
-		  unsigned int lane, unsigned int by, struct vector *ret)
-{
-	for (unsigned int i = 0; i < 16; i++) {
-		unsigned int from = i + by;
-
-		if (from < 16)
-			put(ret, lane + i, b, lane + from);
-		else if (from < 32)
-			put(ret, lane + i, a, lane + from - 16);
-	}
-}
-
-static void shuffle_bytes(const struct vector *a, const struct vector *by,
-			  unsigned int lane, struct vector *ret)
-{
-	for (unsigned int i = lane; i < lane + 16; i++) {
-		if (by->asked[i] | by->unknown[i]) {
-			ret->asked[i] = by->asked[i] ? 0xff : 0;
-			ret->unknown[i] = 0xff;
-		} else if (!(by->value[i] & 0x80)) {
-			put(ret, i, a, lane + (by->value[i] & 15));
-		}
-	}
-}
-
-static void unpack(const struct vector *a, const struct vector *b,
-		   unsigned int lane, unsigned int size, bool high,
-		   struct vector *ret)
-{
-	for (unsigned int i = 0; i < 16; i++) {
-		unsigned int pair = i / (2 * size), within = i % size;
-		unsigned int from = pair * size + within + (high ? 8 : 0);
-
-		put(ret, lane + i, i / size % 2 ? b : a, lane + from);
-	}
-}
-
-static bool arrange_lane(const struct vector_insn *insn, const struct vector *a,
-			 const struct vector *b, unsigned int lane,
-			 struct vector *ret)
-{
-	static const struct vector zero;
-	uint8_t opcode = insn->opcode;
-
-	if (insn->prefix != 1)
-		return false;
-	if (insn->map == 3 && opcode == 0x0f) {
-		align(a, b, lane, insn->immediate, ret);
-		return true;
-	}
-	if (insn->map == 2 && opcode == 0x00) {
-		shuffle_bytes(a, b, lane, ret);
-		return true;
-	}
-	if (insn->map != 1)
-		return false;
-	if (opcode == 0x70) {
-		for (unsigned int i = 0; i < 16; i++)
-			put(ret, lane + i, b,
-			    lane + 4 * (insn->immediate >> (i / 4 * 2) & 3u) +
-				    i % 4);
-		return true;
-	}
-	if (opcode == 0x73 && (insn->reg & 7) == 3) {
-		align(&zero, b, lane, insn->immediate, ret);
-		return true;
-	}
-	if (opcode == 0x73 && (insn->reg & 7) == 7) {
-		if (insn->immediate < 16)
-			align(b, &zero, lane, 16u - insn->immediate, ret);
-		return true;
-	}
-	if ((opcode >= 0x60 && opcode <= 0x62) || opcode == 0x6c) {
-		unpack(a, b, lane, 1u << (opcode == 0x6c ? 3 : opcode & 3),
-		       false, ret);
-		return true;
-	}
-	if ((opcode >= 0x68 && opcode <= 0x6a) || opcode == 0x6d) {
-		unpack(a, b, lane, 1u << (opcode == 0x6d ? 3 : opcode & 3),
-		       true, ret);
-		return true;
-	}
-	return false;
-}
-
-bool vector_arrange(const struct vector_insn *insn, const struct vector *a,
-		    const struct vector *b, struct vector *ret)
-{
-	memset(ret, 0, sizeof(*ret));
-	for (unsigned int lane = 0; lane < insn->length; lane += 16) {
-		if (!arrange_lane(insn, a, b, lane, ret))
-			return false;
 	}
 	return true;
 }

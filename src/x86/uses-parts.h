@@ -146,9 +146,30 @@ bool vector_combine(const struct vector_insn *insn, const struct vector *a,
 /* Compare elements; the result a bit for each. False: no such operation. */
 bool vector_compare(const struct vector_insn *insn, const struct vector *a,
 		    const struct vector *b, struct number *ret);
-/* Bytes in one order or another: one operand and an immediate. */
-bool vector_arrange(const struct vector_insn *insn, const struct vector *a,
-		    const struct vector *b, struct vector *ret);
+struct number vector_element(const struct vector *vector, unsigned int i,
+			     unsigned int size);
+void vector_set_element(struct vector *vector, unsigned int i,
+			unsigned int size, const struct number *number);
+
+/* uses-arrange.c: elements in another order; false: none such. */
+bool vector_arrange(struct uses_run *run, const struct vector_insn *insn);
+
+/* uses-lookup.c: the same */
+bool vector_look_up(struct uses_run *run, const struct vector_insn *insn);
+
+/* uses-arithmetic.c: the same */
+bool vector_shift(struct uses_run *run, const struct vector_insn *insn);
+bool vector_pack(struct uses_run *run, const struct vector_insn *insn);
+bool vector_resize(struct uses_run *run, const struct vector_insn *insn);
+bool vector_blend(struct uses_run *run, const struct vector_insn *insn);
+bool vector_opaque(struct uses_run *run, const struct vector_insn *insn);
+/* Is any bit of those bytes asked about, or not known? */
+void vector_add_marks(const struct vector *from, unsigned int at,
+		      unsigned int size, bool *asked, bool *unknown);
+
+/* uses-single.c: the same */
+bool vector_single(struct uses_run *run, const struct vector_insn *insn);
+bool vector_scalar(struct uses_run *run, const struct vector_insn *insn);
 
 /* uses-mask.c: kmov and its like; false: none such. */
 bool uses_mask(struct uses_run *run, const struct vector_insn *insn);
@@ -158,6 +179,9 @@ bool uses_text(struct uses_run *run, const struct vector_insn *insn);
 
 /* uses-vector.c, for the others. */
 bool vector_is_asked(const struct vector *vector);
+/* Some bytes, to others. */
+void vector_copy(struct vector *to, unsigned int at, const struct vector *from,
+		 unsigned int from_at, unsigned int size);
 void uses_set_vector(struct uses_run *run, uint8_t reg,
 		     const struct vector *vector);
 void uses_set_mask(struct uses_run *run, uint8_t reg,

@@ -14,6 +14,14 @@ bool vector_is_asked(const struct vector *vector)
 	return memcmp(vector->asked, zeros, sizeof(zeros)) != 0;
 }
 
+void vector_copy(struct vector *to, unsigned int at, const struct vector *from,
+		 unsigned int from_at, unsigned int size)
+{
+	memcpy(to->value + at, from->value + from_at, size);
+	memcpy(to->asked + at, from->asked + from_at, size);
+	memcpy(to->unknown + at, from->unknown + from_at, size);
+}
+
 void uses_set_vector(struct uses_run *run, uint8_t reg,
 		     const struct vector *vector)
 {
@@ -144,31 +152,30 @@ static bool step_ternary(struct uses_run *run, const struct vector_insn *insn)
 	return true;
 }
 
-/* vextracti128 and vinserti128. */
+/* 16 or 32 bytes of a vector: vextracti128, vinserti128 and the like. */
 static bool step_lanes(struct uses_run *run, const struct vector_insn *insn)
 {
-	unsigned int at = 16 * (insn->immediate & 1u);
+	unsigned int size = insn->opcode & 2 ? 32 : 16, at;
+	bool takes = insn->opcode & 1;
 	struct vector source, result = { 0 };
 
-	if (insn->map != 3 || insn->prefix != 1 || insn->evex ||
-	    (insn->opcode != 0x38 && insn->opcode != 0x39))
+	if (insn->map != 3 || insn->prefix != 1 ||
+	    ((insn->opcode & 0xdc) != 0x18) || size >= insn->length ||
+	    (insn->mask != 0 && takes))
 		return false;
-	if (insn->opcode == 0x39) {
+	at = size * (insn->immediate & (insn->length / size - 1));
+	if (takes && insn->memory)
+		return false;
+	if (takes) {
 		source = run->state.vectors[insn->reg];
-		memcpy(result.value, source.value + at, 16);
-		memcpy(result.asked, source.asked + at, 16);
-		memcpy(result.unknown, source.unknown + at, 16);
-		if (insn->memory)
-			uses_give_up(run);
-		else
-			uses_set_vector(run, insn->rm, &result);
+		vector_copy(&result, 0, &source, at, size);
+		uses_set_vector(run, insn->rm, &result);
 		return true;
 	}
-	uses_source(run, insn, 16, &source);
+	uses_source(run, insn, size, &source);
 	result = run->state.vectors[insn->second];
-	memcpy(result.value + at, source.value, 16);
-	memcpy(result.asked + at, source.asked, 16);
-	memcpy(result.unknown + at, source.unknown, 16);
+	vector_copy(&result, at, &source, 0, size);
+	vector_apply_mask(run, insn, insn->wide ? 8 : 4, &result);
 	vector_set_result(run, insn, insn->reg, &result);
 	return true;
 }
@@ -194,14 +201,12 @@ static bool step_zero(struct uses_run *run, const struct vector_insn *insn)
 static bool step_two(struct uses_run *run, const struct vector_insn *insn)
 {
 	const struct vector *a = &run->state.vectors[insn->second];
-	bool shifts = insn->map == 1 && insn->opcode == 0x73;
 	struct vector b, result;
 	struct number bits;
 
 	/* is it one at all? loads are made once, and only then */
 	if (!vector_compare(insn, a, a, &bits) &&
-	    !vector_combine(insn, a, a, &result) &&
-	    !vector_arrange(insn, a, a, &result))
+	    !vector_combine(insn, a, a, &result))
 		return false;
 	uses_source(run, insn, insn->length, &b);
 	if (insn->evex && vector_compare(insn, a, &b, &bits)) {
@@ -212,8 +217,7 @@ static bool step_two(struct uses_run *run, const struct vector_insn *insn)
 		uses_set_mask(run, insn->reg, &bits);
 		return true;
 	}
-	if (!vector_combine(insn, a, &b, &result) &&
-	    !vector_arrange(insn, a, &b, &result))
+	if (!vector_combine(insn, a, &b, &result))
 		return false;
 	if (insn->mask != 0) {
 		bool bytes = insn->map == 1 &&
@@ -229,10 +233,7 @@ static bool step_two(struct uses_run *run, const struct vector_insn *insn)
 	}
 	run->state.narrowed |= (vector_is_asked(a) || vector_is_asked(&b)) &&
 			       !vector_is_asked(&result);
-	vector_set_result(run, insn,
-			  shifts ? (insn->vex ? insn->second : insn->rm)
-				 : insn->reg,
-			  &result);
+	vector_set_result(run, insn, insn->reg, &result);
 	return true;
 }
 
@@ -240,9 +241,13 @@ bool uses_vector(struct uses_run *run, const uint8_t *bytes, size_t size)
 {
 	bool (*const steps[])(struct uses_run * run,
 			      const struct vector_insn *insn) = {
-		uses_mask,	  vector_move, vector_transfer, vector_half,
-		vector_broadcast, step_signs,  step_test,	step_ternary,
-		step_lanes,	  step_zero,   uses_text,	step_two,
+		uses_mask,	vector_move,	  vector_transfer,
+		vector_half,	vector_broadcast, step_signs,
+		step_test,	step_ternary,	  step_lanes,
+		step_zero,	uses_text,	  step_two,
+		vector_arrange, vector_look_up,	  vector_shift,
+		vector_pack,	vector_resize,	  vector_blend,
+		vector_opaque,	vector_scalar,	  vector_single,
 	};
 	struct vector_insn insn;
 
