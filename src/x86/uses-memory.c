@@ -46,16 +46,35 @@ static const struct stored *stored_at(const struct uses_state *state,
 	return NULL;
 }
 
+/*
+ * Where the access begins in the operand: of a masked vector move that has been
+ * executed it is what the mask selects. Other instructions may have overwritten
+ * the register with the address.
+ */
+static unsigned int access_offset(const struct uses_question *question,
+				  const struct number *address,
+				  unsigned int size)
+{
+	uint64_t offset = question->access.address - address->value;
+
+	return question->done && size > sizeof(uint64_t) &&
+			       number_is_known(address) && offset < size
+		       ? (unsigned int)offset
+		       : 0;
+}
+
 /* The bytes in question, wherever the registers say that they are. */
-static void load_asked(const struct uses_question *question, unsigned int size,
+static void load_asked(const struct uses_question *question,
+		       unsigned int offset, unsigned int size,
 		       struct vector *ret)
 {
-	for (unsigned int i = 0; i < size && i < question->access.size; i++) {
+	for (unsigned int i = 0; i + offset < size && i < question->access.size;
+	     i++) {
 		bool asked = question->asked >> i & 1;
 
-		ret->value[i] = asked ? 0 : question->bytes[i];
-		ret->asked[i] = asked ? 0xff : 0;
-		ret->unknown[i] = 0;
+		ret->value[i + offset] = asked ? 0 : question->bytes[i];
+		ret->asked[i + offset] = asked ? 0xff : 0;
+		ret->unknown[i + offset] = 0;
 	}
 }
 
@@ -83,7 +102,9 @@ void uses_load(struct uses_run *run, const struct number *address,
 	memset(ret, 0, sizeof(*ret));
 	memset(ret->unknown, 0xff, size);
 	if (run->first) {
-		load_asked(run->question, size, ret);
+		load_asked(run->question,
+			   access_offset(run->question, address, size), size,
+			   ret);
 		return;
 	}
 	uses_of_number(run, address);

@@ -381,9 +381,55 @@ static void makes_values(void **state)
 	check_rows(rows, sizeof(rows) / sizeof(rows[0]));
 }
 
+/* Is byte i of what the mask selects used by what follows the load? */
+static enum uses_answer answer_of_masked(struct decoder *decoder, int i)
+{
+	/* of the 64 bytes 16 to 19 are used */
+	const uint8_t *code = CODE("vmovdqu8 (%%rdi), %%zmm0%{%%k1%}%{z%}\n\t"
+				   "vextracti32x4 $1, %%zmm0, %%xmm0\n\t"
+				   "vmovd %%xmm0, %%eax\n\t"
+				   "vpxor %%xmm0, %%xmm0, %%xmm0");
+	static struct machine machine;
+	struct x86_registers regs = { .rip = (uintptr_t)code };
+	struct x86_vectors vectors = { .known = true };
+	struct uses_thread thread = { .decoder = decoder,
+				      .regs = &regs,
+				      .vectors = &vectors,
+				      .code = own_code,
+				      .memory = own_memory };
+	struct uses_question question = {
+		.address = (uintptr_t)code,
+		.done = true,
+		.asked = UINT64_C(1) << i,
+	};
+	uint64_t selected;
+
+	regs.gpr[X86_RDI] = (uintptr_t)machine.memory;
+	vectors.mask[1] = ~UINT64_C(0xffff);
+	assert_true(uses_masked(&thread, question.address, &question.access,
+				&selected));
+	assert_int_equal(question.access.address,
+			 (uintptr_t)machine.memory + 16);
+	return uses_find(&thread, &question, NULL);
+}
+
+static void masked_load_begins_where_its_mask_does(void **state)
+{
+	struct decoder *decoder;
+
+	(void)state;
+	assert_null(decoder_create(&decoder));
+	assert_int_equal(answer_of_masked(decoder, 0), USES_SOME);
+	assert_int_equal(answer_of_masked(decoder, 3), USES_SOME);
+	assert_int_equal(answer_of_masked(decoder, 4), USES_NONE);
+	assert_int_equal(answer_of_masked(decoder, 20), USES_NONE);
+	decoder_destroy(decoder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(masked_load_begins_where_its_mask_does),
 		cmocka_unit_test(moves_bytes),
 		cmocka_unit_test(makes_values),
 	};
