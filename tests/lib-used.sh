@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # program, and what lib.sh sets
+#
+# What tests/run/strings.sh and tests/run/wide.sh share: $program works on some
+# bytes in one of many ways, with neighbours that other threads change, or with
+# a race. Its runs take turns with the back-ends that work here. After lib.sh.
+
+# The back-ends that work on this machine.
+used_backends=()
+used_find_backends()
+{
+	local backend
+
+	for backend in perf perf-cpu ptrace value; do
+		registers_for "$backend"
+		run run --backend "$backend" -- /bin/true
+		[ "$status" -ne 0 ] || used_backends+=("$backend")
+		exec 9>&-
+	done
+	diag "back-ends that work here: ${used_backends[*]}"
+}
+
+used_turn=0
+
+# used_watch WAY SECONDS MODE SEED BACKEND [OPTION...]
+used_watch()
+{
+	local way=$1 seconds=$2 mode=$3 seed=$4 backend=$5
+
+	shift 5
+	registers_for "$backend"
+	# shellcheck disable=SC2086 # the mode may be no word at all
+	RUN_TIMEOUT=150 run run --seed "$seed" --rate 1000 \
+		--backend "$backend" "$@" -o "$report" \
+		-- "$program" "$seconds" "$way" $mode
+	exec 9>&-
+}
+
+# The back-end whose turn it is, as $backend.
+used_backend()
+{
+	backend=${used_backends[used_turn % ${#used_backends[@]}]}
+}
+
+used_samples()
+{
+	sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' "$report"
+}
+
+# used_free WAY SEED: nothing at all is reported; watched for longer where no
+# sample was taken.
+used_free()
+{
+	local seconds backend
+
+	used_backend
+	used_turn=$((used_turn + 1))
+	for seconds in 1 8 60; do
+		used_watch "$1" "$seconds" "" "$2" "$backend" \
+			--error-exitcode 0
+		[ "$(used_samples)" = 0 ] || break
+	done
+	if [ "$status" -ne 0 ] || [ "$(used_samples)" = 0 ]; then
+		not_ok "$1, $backend: exit status $status," \
+			"$(used_samples) samples"
+	elif grep -q '"type": *"race"' "$report"; then
+		not_ok "$1, $backend: reported what is no race"
+	else
+		ok "$1 is free of races ($backend, $(used_samples) samples)"
+		return
+	fi
+	diag_file "$work/err" 60
+}
+
+# used_racy WAY SEED: there is a report, soon or in one of two longer tries. After
+# used_free, with the next back-end.
+used_racy()
+{
+	local try seconds backend
+
+	used_backend
+	for try in 1 2 3; do
+		seconds=$((10 * try * try))
+		used_watch "$1" "$seconds" race $(($2 + 1000 * try)) \
+			"$backend" --halt-on-race
+		[ "$status" -eq 0 ] || break
+	done
+	is "$1 and bytes of it that change, $backend" "$status" 66 ||
+		diag_file "$work/err"
+}
