@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Vectorized loops, bit-fields, copies of structures, repeated string
+# instructions and masked moves: what they load, or could store, is wider than
+# what they use. With neighbours that other threads change, nothing is reported,
+# of any rank; when they change what is used, that is. In a long run all loops of
+# tests/targets/strided.c and all cases of tests/targets/wide.c, by each
+# compiler and at each level of optimization.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../lib-used.sh"
+
+# In a short run.
+loops="pairs_sse2 octets_avx2 shorts_avx512 points_avx2 triples_avx512
+	numbers_avx2"
+cases="bits_equal both movsb_down cmpsb_ends maskstore store_512_high"
+
+# Accesses that begin a stall nowhere: without a watchpoint nothing shows them.
+blind="maskload maskload_high load_512 load_512_high gather"
+
+# check NAME...: those that this processor has
+check()
+{
+	local name
+
+	for name; do
+		"$program" list | grep -qx "$name" || continue
+		used_free "$name" "$seed"
+		[[ " $blind " != *" $name "* ]] || continue
+		used_racy "$name" "$seed"
+	done
+	used_turn=$((used_turn + 1))
+}
+
+used_find_backends
+loop_variants=O2
+case_variants=O2
+if [ -n "$LONG" ]; then
+	loop_variants="O2 clang"
+	case_variants="O0 O2 O3 clang"
+	loops=$("$TARGETS_DIR/strided.O2" list)
+	cases=$("$TARGETS_DIR/wide.O2" list)
+fi
+# shellcheck disable=SC2086 # words
+for seed in $(seeds 1); do
+	used_turn=$seed
+	for variant in $loop_variants; do
+		program=$TARGETS_DIR/strided.$variant
+		check $loops
+	done
+	for variant in $case_variants; do
+		program=$TARGETS_DIR/wide.$variant
+		check $cases
+	done
+done
+
+finish
