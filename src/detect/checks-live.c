@@ -63,11 +63,14 @@ void check_look_watch_perf(struct check_context *context, struct check *ret)
 	context->perf_works = !err;
 	if (err) {
 		check_find(ret, CHECK_WARNING, "%s", error_message(err));
-		check_advise(ret,
-			     "slower watchpoints are used; see perf-policy, "
-			     "and in a container allow perf_event_open with "
-			     "--cap-add=PERFMON --security-opt "
-			     "seccomp=PROFILE or unconfined");
+		/* of other reasons the finding says all */
+		if (err->kind == ERROR_REFUSED)
+			check_advise(ret,
+				     "slower watchpoints are used; see "
+				     "perf-policy, and in a container allow "
+				     "perf_event_open with --cap-add=PERFMON "
+				     "--security-opt seccomp=PROFILE or "
+				     "unconfined");
 	} else if (!kernel) {
 		check_find(ret, CHECK_WARNING,
 			   "a watchpoint stopped a child, but accesses by the "
@@ -94,8 +97,9 @@ void check_look_watch_ptrace(struct check_context *context, struct check *ret)
 	check_find(ret, context->perf_works ? CHECK_NOTE : CHECK_WARNING, "%s",
 		   error_message(err));
 	if (!context->perf_works)
-		check_advise(ret, "racing accesses are known by changed values "
-				  "only; use a machine with working debug "
+		check_advise(ret, "a racing access is known only where both "
+				  "threads are held, else by the changed "
+				  "value; use a machine with working debug "
 				  "registers");
 	error_free(err);
 }
@@ -106,7 +110,8 @@ void check_look_watch_cpu(struct check_context *context, struct check *ret)
 
 	(void)context;
 	if (!err) {
-		check_find(ret, CHECK_OK, "CPU-wide watchpoints can be set");
+		check_find(ret, CHECK_OK,
+			   "a CPU-wide watchpoint recorded a child's access");
 		return;
 	}
 	check_find(ret, CHECK_NOTE, "%s", error_message(err));

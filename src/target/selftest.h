@@ -26,9 +26,9 @@ struct error *selftest_perf(bool *ret_kernel);
  */
 struct error *selftest_execution(void);
 
-/* NULL if CPU-wide perf breakpoints may be opened. */
+/* NULL if a CPU-wide perf breakpoint records an access. */
 struct error *selftest_cpu(void);
-/* The same without waiting for others. */
+/* NULL if one can be opened now: others are not waited for. */
 struct error *selftest_cpu_once(void);
 
 /* NULL if a child can be seized and stopped. */
