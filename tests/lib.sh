@@ -14,7 +14,8 @@
 #	top_srcdir      the sources
 #	RACEWATCH_TEST_LONG     set: all seeds, all variants
 #	RACEWATCH_SEEDS         the seeds, such as "1 2 3"
-#	RACEWATCH_TEST_REQUIRE  "all": a skip is a failure
+#	RACEWATCH_TEST_REQUIRE  "all": a skip is a failure, unless the machine
+#	                        lacks what nothing can give it (skip_lacking)
 
 set -u
 
@@ -131,6 +132,27 @@ skip()
 	fi
 	tap_count=$((tap_count + 1))
 	echo "ok $tap_count - $1 # SKIP $2"
+}
+
+# lacks FACILITY: does this machine lack what no package and no setting gives it
+# (tests/helpers/machine)? Then $lacking says so.
+declare -A lib_lacking
+lacks()
+{
+	if [ -z "${lib_lacking[$1]+known}" ]; then
+		lib_lacking[$1]=$("$HELPERS_DIR/machine" "$1")
+	fi
+	lacking=${lib_lacking[$1]}
+	[ -n "$lacking" ]
+}
+
+# skip_lacking FACILITY DESCRIPTION: skips if the machine lacks it, which is never
+# a failure; false if it does not
+skip_lacking()
+{
+	lacks "$1" || return 1
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $2 # SKIP $lacking"
 }
 
 # is DESCRIPTION GOT WANTED

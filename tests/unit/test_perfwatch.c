@@ -115,9 +115,11 @@ static void a_thread_is_stopped_behind_its_access(void **state)
 	struct perfwatch_spec spec = spec_of(5, 99);
 	uint64_t count = 0;
 	int fd = -1;
-	pid_t pid = start(&fd);
+	pid_t pid;
 
 	(void)state;
+	tracee_needs_registers();
+	pid = start(&fd);
 	assert_ok(trace_continue(pid, 0));
 	tracee_tell(&shared->step, 1);
 	expect_trap(pid, 0, 1234);
@@ -156,9 +158,11 @@ static void a_thread_is_stopped_before_an_instruction(void **state)
 	struct x86_registers regs;
 	struct trap_info info;
 	int fd = -1;
-	pid_t pid = start(&fd);
+	pid_t pid;
 
 	(void)state;
+	tracee_needs_registers();
+	pid = start(&fd);
 	assert_ok(perfwatch_move(fd, &here));
 	assert_ok(trace_continue(pid, 0));
 	tracee_tell(&shared->step, 1);
@@ -274,9 +278,11 @@ static void a_ring_tells_who_touched_the_bytes(void **state)
 	struct perfring_sample *sample = calloc(1, sizeof(*sample));
 	struct perfring ring;
 	struct error *err;
-	pid_t pid = tracee_fork(body, NULL);
+	pid_t pid;
 
 	(void)state;
+	tracee_needs_registers();
+	pid = tracee_fork(body, NULL);
 	pin(pid);
 	tracee_await(&shared->ready, 1);
 	err = open_ring(&spec, &ring);
@@ -324,9 +330,11 @@ static void records_come_whole_round_the_end_of_the_ring(void **state)
 	struct perfring_sample *sample = calloc(1, sizeof(*sample));
 	struct perfring ring;
 	struct error *err;
-	pid_t pid = tracee_fork(body_wrap, NULL);
+	pid_t pid;
 
 	(void)state;
+	tracee_needs_registers();
+	pid = tracee_fork(body_wrap, NULL);
 	pin(pid);
 	tracee_await(&shared->ready, 1);
 	err = open_ring(&spec, &ring);

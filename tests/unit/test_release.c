@@ -351,12 +351,14 @@ static void a_sleeper_is_left_as_it_is(void **state)
 static void a_sleeper_that_is_owed_a_trap_is_stopped(void **state)
 {
 	struct perfwatch_spec spec = { .length = 4, .kernel = true };
-	struct driven *driven = start(&watch_by_perf, work_write, work_sleep);
-	struct thread *thread =
-		engine_thread(&driven->engine, child_plan.arena->lanes[1].tid);
+	struct driven *driven;
+	struct thread *thread;
 	struct error *err;
 
 	(void)state;
+	tracee_needs_registers();
+	driven = start(&watch_by_perf, work_write, work_sleep);
+	thread = engine_thread(&driven->engine, child_plan.arena->lanes[1].tid);
 	spec.address = (uintptr_t)&child_plan.arena->flag;
 	spec.cookie = UINT64_C(0x7261636500000001);
 	err = perfwatch_open(thread->tid, &spec, &thread->watch.fds[0]);

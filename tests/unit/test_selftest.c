@@ -113,6 +113,7 @@ static void registers_that_others_have_are_waited_for(void **state)
 	};
 
 	(void)state;
+	tracee_needs_registers();
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
 		struct error *err = take_registers();
 		pthread_t thread;

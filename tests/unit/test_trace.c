@@ -166,10 +166,12 @@ static void body_traps(void *arg)
 
 static void a_trap_says_why(void **state)
 {
-	pid_t pid = tracee_fork(body_traps, NULL);
+	pid_t pid;
 	uint64_t status;
 
 	(void)state;
+	tracee_needs_registers();
+	pid = tracee_fork(body_traps, NULL);
 	tracee_seize(pid);
 	tracee_tell(&shared->go, 1);
 	assert_ok(trace_continue(pid, 0));
