@@ -140,4 +140,6 @@ how_made()
 	date -u +%F
 	machine
 	"$RACEWATCH" --version | head -n 1
+	# without watchpoints it measures something else
+	"$RACEWATCH" doctor | sed -n 's/^warning *watch-perf *//p'
 }

@@ -215,6 +215,18 @@ static bool condition_holds(const struct suppress_condition *condition,
 		       : race_matches(condition, race);
 }
 
+/* Does one that holds name what this side did? A global's name does not. */
+static bool names_side(const struct suppress_condition *condition,
+		       const struct race_side *side)
+{
+	if (!suppress_key_is_of_side(condition->key) ||
+	    side->role == RACE_UNKNOWN)
+		return false;
+	return condition->key != KEY_RACE ||
+	       syscall_matches(condition->text, side) ||
+	       frames_match(condition, side);
+}
+
 /* Does one that holds tell the variable, or the instruction of this side? */
 static bool is_of_place(const struct suppress_condition *condition,
 			const struct race_side *side)
@@ -244,7 +256,8 @@ static bool alternative_holds(const struct suppress_alternative *alternative,
 		bool seen = race->sides[side].role != RACE_UNKNOWN;
 
 		if (condition_holds(condition, race, side)) {
-			has_seen = has_seen || (of_side && seen);
+			has_seen = has_seen ||
+				   names_side(condition, &race->sides[side]);
 			has_place = has_place ||
 				    is_of_place(condition, &race->sides[side]);
 		} else if (of_side && !seen) {

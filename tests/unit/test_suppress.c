@@ -232,6 +232,8 @@ static void a_pair_on_a_variable_matches_the_side_that_was_seen(void **state)
 	       "and:variable:other");
 	MISSES("race_top:shard_add\nagainst:race_top:shard_evict");
 	/* nothing is said of the side that was seen */
+	MISSES("race:shards\nagainst:race_top:shard_evict\n"
+	       "and:variable:shards");
 	MISSES("variable:shards\nagainst:race_top:shard_evict");
 	MISSES("race_top:shard_evict\nand:variable:shards");
 }
