@@ -24,6 +24,8 @@ seed=${RACEWATCH_CHAOS_SEED:-1}
 first=${RACEWATCH_CHAOS_FIRST:-1}
 
 backends=(perf ptrace perf-cpu value)
+skip_lacking registers "back-ends perf, ptrace and perf-cpu" &&
+	backends=(value)
 rates=(0 100 1000 1000 5000 20000)
 stalls=(50us 200us 1ms 5ms)
 traps=(default blocked handled)

@@ -56,10 +56,11 @@ times="1 20 57 133 250 391"
 [ -n "$LONG" ] && times=$(seq -s ' ' 1 19 700)
 turn=0
 backends=(perf ptrace)
+skip_lacking registers "back-ends perf and ptrace" && backends=(value)
 for ms in $times; do
-	kill_frontend KILL "${backends[turn++ % 2]}" "$ms"
+	kill_frontend KILL "${backends[turn++ % ${#backends[@]}]}" "$ms"
 done
-kill_frontend TERM perf 100
-kill_frontend INT ptrace 100
+kill_frontend TERM "${backends[0]}" 100
+kill_frontend INT "${backends[-1]}" 100
 
 finish

@@ -158,10 +158,13 @@ paused()
 	ends_well "$what"
 }
 
+backends=(perf ptrace perf-cpu value) few=(perf ptrace)
+skip_lacking registers "back-ends perf, ptrace and perf-cpu" &&
+	backends=(value) few=(value)
 for ((i = 0; i < trials; i++)); do
 	for HANGING_IN in read wait; do
 		export HANGING_IN
-		for backend in perf ptrace perf-cpu value; do
+		for backend in "${backends[@]}"; do
 			registers_for "$backend"
 			hung "hung in a $HANGING_IN, $backend" \
 				--backend "$backend"
@@ -170,7 +173,7 @@ for ((i = 0; i < trials; i++)); do
 	done
 done
 export HANGING_IN="read"
-for backend in perf ptrace; do
+for backend in "${few[@]}"; do
 	paused "stopped, $backend" --backend "$backend"
 done
 

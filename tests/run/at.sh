@@ -105,7 +105,10 @@ share()
 	holds "$what: at least $percent % of all samples are there" \
 		[ $((100 * $(at 1 samples))) -ge $((percent * all)) ]
 	diag "$what: $(at 1 samples) of $all samples"
-	matches "$what: the race is found" "$report" '"function":"slot_put"'
+	# one thread only writes, which a value that changes does not show
+	skip_lacking registers "$what: the race is found" ||
+		matches "$what: the race is found" "$report" \
+			'"function":"slot_put"'
 }
 
 share "by default" 50 -- "$T/aimed.O2"
@@ -119,17 +122,20 @@ is "--follow all: the instructions that are there" "$(at 1 sites)" 2
 
 # Four debug registers for breakpoints, two of which go round among all that was
 # reached before: half of the samples are there.
-registers_alone
-share "--text-untouched" 20 --text-untouched -- "$T/aimed.O2"
-is "--text-untouched: the instructions that are there" "$(at 1 sites)" 2
-# shellcheck disable=SC2016
-share "--text-untouched --follow all" 20 --text-untouched --follow all \
-	-- sh -c '"$0" "$1"; exit $?' "$T/aimed.O2"
-exec 9>&-
+if ! skip_lacking registers "--text-untouched"; then
+	registers_alone
+	share "--text-untouched" 20 --text-untouched -- "$T/aimed.O2"
+	is "--text-untouched: the instructions that are there" "$(at 1 sites)" 2
+	# shellcheck disable=SC2016
+	share "--text-untouched --follow all" 20 --text-untouched --follow all \
+		-- sh -c '"$0" "$1"; exit $?' "$T/aimed.O2"
+	exec 9>&-
+fi
 
 # Of 50 stalls a second and some 1 200 instructions, the two copies of a line
 # that runs seldom get one in a dozen seconds; with --at each time that it runs.
 for seed in 1 2 3 4 5; do
+	skip_lacking registers "a rare race is found, seed $seed" && continue
 	for seconds in 2 10 40; do
 		watch --seed $seed --rate 50 --at slot_put --duration \
 			"${seconds}s" -- "$T/aimed.O2" "$seconds" 50000

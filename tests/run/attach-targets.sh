@@ -169,6 +169,7 @@ redzone 0 1 1
 '
 backends=(perf ptrace)
 [ -n "$LONG" ] && backends=(perf ptrace perf-cpu value)
+skip_lacking registers "back-ends other than value" && backends=(value)
 turn=0
 while read -r name wanted seconds threads flags; do
 	[ -n "$name" ] || continue

@@ -52,7 +52,9 @@ stop_program()
 	wait "$program" 2>/dev/null
 }
 
-for backend in perf ptrace; do
+backends=(perf ptrace)
+skip_lacking registers "back-ends perf and ptrace" && backends=(value)
+for backend in "${backends[@]}"; do
 	start wait_forever
 	attached --backend "$backend" --duration 0.4s
 	ended "--duration, $backend" 0

@@ -11,6 +11,8 @@ names="read_write unaligned wide32 read_syscall cpp_member"
 [ -n "$LONG" ] && names="$(target_list RACY_C; target_list RACY_CXX)"
 
 for backend in ptrace perf perf-cpu value; do
+	[ "$backend" != value ] &&
+		skip_lacking registers "back-end $backend" && continue
 	registers_for "$backend"
 	run run --backend "$backend" -o "$report" -- /bin/true
 	if [ "$status" -ne 0 ]; then

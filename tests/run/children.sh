@@ -16,8 +16,11 @@ run run --rate 1000 -- "$SOURCES/script.sh"
 is "a script by itself: its status" "$status" 5 || diag_file "$work/err"
 matches "a script by itself: its output" "$work/out" '^script: done$'
 
+# without debug registers there is one back-end, which sees one side
+only="" one_sided=""
+lacks registers && only=value one_sided=yes
 meet 1 --rate 1000 -- "$SOURCES/script.sh" "$TARGETS_DIR/read_write.O2" 25
-if [ "$status" -eq 66 ] && as_expected read_write; then
+if [ "$status" -eq 66 ] && as_expected read_write "$only"; then
 	ok "a script that becomes a racy program"
 else
 	not_ok "a script that becomes a racy program (exit status $status)"
