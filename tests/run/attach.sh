@@ -37,6 +37,20 @@ attached()
 	lib_started "$watcher"
 }
 
+# attached_before_end NAME OPTION...: to a target that soon ends by itself; on a
+# busy machine it may have ended before it is watched, and lives longer then.
+attached_before_end()
+{
+	local seconds
+
+	for seconds in 4 20; do
+		start "$1" "$seconds"
+		attached "${@:2}"
+		await "$seconds" watching && break
+		wait "$program" "$watcher"
+	done
+}
+
 # ended WHAT STATUS: racewatch has, or does now, and the summary is there.
 ended()
 {
@@ -72,13 +86,7 @@ for backend in "${backends[@]}"; do
 	ended "the program is killed, $backend" 0
 	wait "$program" 2>/dev/null
 
-	# it may have ended before it is watched
-	for seconds in 4 20; do
-		start exit_hot "$seconds"
-		attached --backend "$backend"
-		await "$seconds" watching && break
-		wait "$program" "$watcher"
-	done
+	attached_before_end exit_hot --backend "$backend"
 	ended "the program exits, $backend" 0
 	wait "$program"
 	is "the program exits, $backend: its own status" "$?" 7
@@ -106,8 +114,7 @@ matches "all have ended: it is said" "$work/err" \
 	'all of these processes have ended'
 stop_program
 
-start exec_self 4
-attached --error-exitcode 0
+attached_before_end exec_self --error-exitcode 0
 ended "the program execs" 0
 wait "$program"
 is "the program execs: its own status" "$?" 0
