@@ -22,6 +22,11 @@ gone()
 	! kill -0 "$1" 2>/dev/null
 }
 
+under_way_or_gone()
+{
+	under_way || gone "$program"
+}
+
 in_state()
 {
 	grep -q "^State:.$1" "/proc/$program/status" 2>/dev/null
@@ -64,7 +69,7 @@ start()
 	program=$!
 	lib_started "$program"
 	rm -f "$work/saved"
-	await 20 under_way || gone "$program"
+	await 20 under_way_or_gone
 }
 
 # ended WHAT NAME STATUS: it ends as it should.
