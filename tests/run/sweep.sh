@@ -41,16 +41,22 @@ count_of()
 	grep -c "^{\"type\":\"$1\"" "$2"
 }
 
+# Without registers the race is seen from one side, or from both where both
+# threads are stalled at once, which are two races: that of the reader is left.
+alone=()
+lacks registers && alone=(--exclude set_level)
+
 # Races are found, merged, counted; what each run had is kept.
 for seconds in 1.5 8; do
 	rm -rf "$d"
-	sweep --runs 8 -j 2 -o "$report" -- "$T/read_write.O2" "$seconds"
+	sweep --runs 8 -j 2 -o "$report" "${alone[@]}" -- \
+		"$T/read_write.O2" "$seconds"
 	case $status in
 	0 | 65) ;; # none was seen
 	*) break ;;
 	esac
 done
-racy=(-- "$T/read_write.O2" "$seconds")
+racy=("${alone[@]}" -- "$T/read_write.O2" "$seconds")
 is "a race: 66" "$status" 66 || diag_file "$work/err"
 is "as many runs as asked for" "$(finished)" 8
 matches "the race is printed once, of all runs" "$work/err" \
@@ -127,7 +133,7 @@ matches "the baseline has it" "$work/new.base" '"type":"race"'
 matches "so have the suppressions" "$work/new.supp" '^race_top:'
 
 # Another command or seed in the same directory.
-sweep --runs 9 -- "$T/read_write.O2" 0.7
+sweep --runs 9 "${alone[@]}" -- "$T/read_write.O2" 0.7
 is "the state of another command: 2" "$status" 2
 matches "is refused" "$work/err" 'state.jsonl: .*another command'
 sweep --runs 9 --seed 5 "${racy[@]}"

@@ -53,16 +53,34 @@ as_unstripped()
 		"$(field fingerprint_code "$away/report.jsonl")"
 }
 
+# record_both FILE PROGRAM: without registers both sides are seen only where both
+# threads are stalled at once, as in two of five runs here: of 27 runs, one in
+# 900 000 times none sees them
+record_both()
+{
+	local seed
+
+	record_race "$1" 1 "$2"
+	lacks registers || return
+	for seed in 2 3 4 5 6 7 8 9; do
+		if grep -q '"type":"race"' "$1" &&
+			! grep -q '"role":"unknown"' "$1"; then
+			return
+		fi
+		record_race "$1" "$seed" "$2"
+	done
+}
+
 program=$TARGETS_DIR/read_write.O2
 id=$(readelf -n "$program" | sed -n 's/.*Build ID: //p')
 here=$work/here.jsonl
-record_race "$here" 1 "$program"
+record_both "$here" "$program"
 
 # The host with the stripped program, which is gone when its report is read.
 away=$work/away
 mkdir "$away"
 cp "$TARGETS_DIR/read_write.stripped" "$away/server"
-record_race "$away/report.jsonl" 1 "$away/server"
+record_both "$away/report.jsonl" "$away/server"
 rm "$away/server"
 matches "the stripped run found its race" "$away/report.jsonl" '"type":"race"'
 is "which has no names" "$(tops "$away/report.jsonl" | grep -vc '^None None')" 0

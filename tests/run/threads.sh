@@ -97,7 +97,9 @@ leave_throng()
 	matches "$1: the summary" "$work/err" '^SUMMARY: '
 }
 
-for backend in perf ptrace; do
+backends="perf ptrace"
+lacks registers && backends=value
+for backend in $backends; do
 	what="1000 threads, $backend"
 	start_throng 1000
 	# every sample is watched for in every thread, which stops all of them

@@ -8,6 +8,10 @@
 
 . "$(dirname "$0")/../lib.sh"
 
+if skip_lacking registers "--text-untouched"; then
+	finish
+fi
+
 # execution breakpoints take all four of a thread
 registers_alone
 
