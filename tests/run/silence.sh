@@ -183,6 +183,9 @@ if "$HELPERS_DIR/../unit/test_cpuclock" 2>&1 | grep -qi 'skipped'; then
 else
 	for seconds in 3 15 60; do
 		run run --seed 1 -o "$report" -- "$T/jit.O2" "$seconds"
+		# stalls of the value back-end are many, and so is the spread
+		lacks registers && ! grep -Eq "$generated" "$work/err" &&
+			continue
 		[ "$(summary looks)" -ge 20 ] && break
 	done
 	matches "time in generated code is told" "$work/err" "$generated"
