@@ -54,8 +54,7 @@ as_unstripped()
 }
 
 # record_both FILE PROGRAM: without registers both sides are seen only where both
-# threads are stalled at once, as in two of five runs here: of 27 runs, one in
-# 900 000 times none sees them
+# threads are stalled at once, which takes more runs
 record_both()
 {
 	local seed
