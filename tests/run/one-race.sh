@@ -31,7 +31,7 @@ watch_ways()
 	done
 	cp "$report" "$1"
 	[ "$count" -ge "$2" ]
-	is "$(basename "$1"): seen at least $2 times" $? 0
+	is "${1##*/}: seen at least $2 times" $? 0
 }
 
 variables()
@@ -41,7 +41,9 @@ variables()
 		tr '\n' ' '
 }
 
+# what is stored is there already: values tell nothing
 for seed in $(seeds 1); do
+	skip_lacking registers "one store by four ways" && break
 	watch_ways "$work/ways.1" 20
 	is "one store by four ways is one race" \
 		"$(last_records "$work/ways.1" | wc -l)" 1

@@ -95,13 +95,15 @@ executes()
 {
 	[ "$(cat "/proc/$1/comm" 2>/dev/null)" = "$2" ]
 }
-start "$T/ia32_wait"
-if await 5 executes "$pid" ia32_wait; then
-	refused "a 32-bit process" "$pid" '32-bit'
-else
-	skip "a 32-bit process" "this kernel runs none"
+if ! skip_lacking ia32 "a 32-bit process"; then
+	start "$T/ia32_wait"
+	if await 5 executes "$pid" ia32_wait; then
+		refused "a 32-bit process" "$pid" '32-bit'
+	else
+		skip "a 32-bit process" "this kernel runs none"
+	fi
+	kill -9 "$pid" 2>/dev/null
 fi
-kill -9 "$pid" 2>/dev/null
 
 # Another tracer, named with its pid.
 start_ready "$H/under-tracer" "$T/wait_forever.O2"

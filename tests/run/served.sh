@@ -82,7 +82,7 @@ signalled()
 		return
 	fi
 	rm -f "$report"
-	"$RACEWATCH" attach --backend ptrace --rate 500 -o "$report" \
+	"$RACEWATCH" attach --backend "${watching[0]}" --rate 500 -o "$report" \
 		"$program" >/dev/null 2>"$work/err" </dev/null &
 	frontend=$!
 	lib_started "$frontend"
@@ -99,9 +99,16 @@ signalled()
 	check_end "$what" "$target"
 }
 
+watching=(ptrace perf perf-cpu value)
+starting=(ptrace perf)
+if skip_lacking registers "by ${watching[*]}: by value alone"; then
+	watching=(value)
+	starting=(value)
+fi
+
 samples=0
 for mode in missing shared user protect; do
-	for backend in ptrace perf perf-cpu value; do
+	for backend in "${watching[@]}"; do
 		registers_for "$backend"
 		attached "userfaultfd, $mode, $backend" serves_pages \
 			"$backend" "$mode"
@@ -111,7 +118,7 @@ done
 signalled "userfaultfd, missing" serves_pages TERM missing
 signalled "userfaultfd, shared" serves_pages INT shared
 
-for backend in ptrace perf perf-cpu value; do
+for backend in "${watching[@]}"; do
 	registers_for "$backend"
 	attached "FUSE, $backend" serves_files "$backend"
 	exec 9>&-
@@ -124,7 +131,7 @@ else
 fi
 
 # Started, with its children; the numbers of rounds are fixed.
-for backend in ptrace perf; do
+for backend in "${starting[@]}"; do
 	for target in "serves_pages.O2 x300 missing" "serves_files.O2 x20"; do
 		# to stop a thread that waits for a file's page takes until that
 		# is served: with ptrace all are stopped for each watchpoint,
