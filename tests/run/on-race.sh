@@ -35,7 +35,15 @@ places()
 # at_race DESCRIPTION PLACES: the two threads are in the racing functions
 at_race()
 {
-	is "$1" "$(grep -c '^[gs]et_level$' "$2")" 2 ||
+	local there wanted=2
+
+	there=$(grep -c '^[gs]et_level$' "$2")
+	# without debug registers, the one that was stalled, and by chance the
+	# other
+	if skip_lacking registers "$1: each of the two"; then
+		[ "$there" -eq 2 ] || wanted=1
+	fi
+	is "$1" "$there" "$wanted" ||
 		{ diag_file "$work/gdb.out"; diag_file "$work/gdb.err"; }
 }
 
@@ -61,7 +69,9 @@ if ! command -v gdb >/dev/null || ! command -v gcore >/dev/null; then
 fi
 
 # stop, of a program that is started: racewatch waits for its end.
-for backend in perf ptrace; do
+backends=(perf ptrace)
+skip_lacking registers "stopped by perf and ptrace" && backends=(value)
+for backend in "${backends[@]}"; do
 	rm -f "$report" "$work/err"
 	timeout 300 "$RACEWATCH" run --seed 1 --rate 3000 --backend "$backend" \
 		--on-race stop -o "$report" -- "$T/read_write.nopie" 15 \

@@ -13,6 +13,13 @@
 
 T=$TARGETS_DIR
 H=$HELPERS_DIR
+backends=(perf ptrace)
+# without debug registers one side of a race will do
+judged=
+if skip_lacking registers "both sides of each race, by watchpoints"; then
+	backends=(value)
+	judged=value
+fi
 
 # start COMMAND...: in the background; its pid is $pid
 start()
@@ -78,7 +85,7 @@ named()
 	local racy=yes
 
 	sampled "$@"
-	if as_expected read_write; then
+	if as_expected read_write "$judged"; then
 		ok "$1: the race has its names"
 	else
 		not_ok "$1: the race has its names"
@@ -115,7 +122,7 @@ await 20 executes "$pid" read_write.O2
 run attach --duration 300ms "$(last_thread "$pid")"
 matches "a thread's id: its process is watched" "$work/err" \
 	"thread of process $pid"
-for backend in perf ptrace; do
+for backend in "${backends[@]}"; do
 	sampled "memory that takes no writes ($backend)" "$pid" \
 		"$H/deny-syscall" pwrite64 env
 done

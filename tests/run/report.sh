@@ -29,7 +29,24 @@ races()
 		sed 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/'
 }
 
-for variant in O2 nopie; do
+variants=(O2 nopie)
+side=put_left
+if skip_lacking registers "many runs merged to one race of two sides"; then
+	# a run that sees one side may see either: one run, and one like it
+	variants=()
+	one_sided=yes
+	record_target global.O2 1
+	side=$(grep '"type":"race"' "$work/reports/global.O2.1.jsonl" |
+		grep -o 'put_[lr][a-z]*' | sort -u | head -n 1)
+	sed 's/"seed":1[0-9]*,/"seed":2,/; s/"pid":\([0-9]*\)/"pid":1\1/g' \
+		"$work/reports/global.O2.1.jsonl" \
+		>"$work/reports/global.O2.2.jsonl"
+	"$RACEWATCH" report --format json "$work/reports/global.O2.1.jsonl" \
+		>"$work/O2.jsonl"
+	"$RACEWATCH" report --format json "$work/reports/global.O2.2.jsonl" \
+		>"$work/nopie.jsonl"
+fi
+for variant in "${variants[@]}"; do
 	for ((seed = 1; seed <= runs; seed++)); do
 		record_target "global.$variant" "$seed"
 		record_target "shifted.$variant" "$seed"
@@ -130,7 +147,7 @@ run report --format json -o "$work/same.jsonl" "$work/same.jsonl" "$two"
 cmp -s "$work/same.jsonl" "$work/forward"
 is "an input may be the output" $? 0
 
-run report --filter function=put_left "$one"
+run report --filter "function=$side" "$one"
 matches "a filter lets through" "$work/out" '^SUMMARY: racewatch: 1 race '
 run report --filter '!function=put_*' "$one"
 matches "a filter keeps back" "$work/out" '^SUMMARY: racewatch: 0 races'
@@ -161,17 +178,17 @@ run report --diff "$one"
 is "diff takes two reports" "$status" 2
 
 # Suppressions and a baseline, as a run has them.
-echo 'race:put_left' >"$work/left.supp"
+echo "race:$side" >"$work/left.supp"
 run report --suppressions "$work/left.supp" --format json "$one"
 is "a suppression: exit status" "$status" 0
-matches "is in the record" "$work/out" '"suppressed":\{"rule":"race:put_left"'
+matches "is in the record" "$work/out" "\"suppressed\":\{\"rule\":\"race:$side\""
 matches "and counted" "$work/out" '"races":0,.*"suppressed":1'
 run report --suppressions "$work/left.supp" "$one" "$other"
 matches "not of another race" "$work/out" '^SUMMARY: racewatch: 1 race '
 run report --diff --suppressions "$work/left.supp" "$other" "$one"
 is "a new race that is suppressed" "$status" 0
 run report --suppressions "$work/left.supp" "$other"
-matches "a suppression of no use" "$work/err" 'was not needed: race:put_left'
+matches "a suppression of no use" "$work/err" "was not needed: race:$side"
 run report --baseline "$one" "$two"
 is "baseline: known" "$status" 0
 matches "baseline: in short" "$work/out" '^racewatch: #1 known, suspect'

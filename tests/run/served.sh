@@ -82,7 +82,7 @@ signalled()
 		return
 	fi
 	rm -f "$report"
-	"$RACEWATCH" attach --backend "${watching[0]}" --rate 500 -o "$report" \
+	"$RACEWATCH" attach --backend "${attaching[0]}" --rate 500 -o "$report" \
 		"$program" >/dev/null 2>"$work/err" </dev/null &
 	frontend=$!
 	lib_started "$frontend"
@@ -99,16 +99,16 @@ signalled()
 	check_end "$what" "$target"
 }
 
-watching=(ptrace perf perf-cpu value)
+attaching=(ptrace perf perf-cpu value)
 starting=(ptrace perf)
-if skip_lacking registers "by ${watching[*]}: by value alone"; then
-	watching=(value)
+if skip_lacking registers "with watchpoints"; then
+	attaching=(value)
 	starting=(value)
 fi
 
 samples=0
 for mode in missing shared user protect; do
-	for backend in "${watching[@]}"; do
+	for backend in "${attaching[@]}"; do
 		registers_for "$backend"
 		attached "userfaultfd, $mode, $backend" serves_pages \
 			"$backend" "$mode"
@@ -118,7 +118,7 @@ done
 signalled "userfaultfd, missing" serves_pages TERM missing
 signalled "userfaultfd, shared" serves_pages INT shared
 
-for backend in "${watching[@]}"; do
+for backend in "${attaching[@]}"; do
 	registers_for "$backend"
 	attached "FUSE, $backend" serves_files "$backend"
 	exec 9>&-

@@ -59,7 +59,7 @@ single 0 0.5
 '
 backends=(perf ptrace)
 [ -n "$LONG" ] && backends=(perf ptrace perf-cpu value)
-skip_lacking registers "by ${backends[*]}: by value alone" && backends=(value)
+skip_lacking registers "with watchpoints" && backends=(value)
 turn=0
 while read -r name wanted seconds; do
 	[ -n "$name" ] || continue
