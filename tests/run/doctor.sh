@@ -61,12 +61,23 @@ for name in linux ptrace-scope capabilities seccomp user-namespace proc \
 	[ -n "$(verdict "$name")" ] || not_ok "the check $name is there"
 done
 
+if lacks registers; then
+	for name in watch-perf watch-ptrace; do
+		is "no register traps: $name" "$(verdict $name)" warning
+		matches "no register traps: $name: why" "$work/out" \
+			"^warning +$name .*registers .* do not trap"
+	done
+	is "no register traps: with limits" "$machine" 1
+fi
+
 # What doctor says of perf is what attach does.
 if [ "$(verdict watch-perf)" != failed ]; then
 	denied perf_event_open doctor
 	is "perf refused: exit status" "$status" 1
 	is "perf refused: a warning" "$(verdict watch-perf)" warning
-	is "perf refused: ptrace still works" "$(verdict watch-ptrace)" ok
+	skip_lacking registers "perf refused: ptrace still works" ||
+		is "perf refused: ptrace still works" \
+			"$(verdict watch-ptrace)" ok
 	matches "perf refused: remedy" "$work/out" 'remedy: .*seccomp='
 fi
 denied perf_event_open,POKEUSER doctor

@@ -38,9 +38,13 @@ halt=(--halt-on-race -- "$T/read_write.O2" 30)
 gate 10 "a new race" -x --halt-on-race -- "$T/read_write.O2" 30
 run run --seed 1 --baseline "$base" --update-baseline "${halt[@]}"
 is "a race new to the baseline: 66" "$status" 66 || diag_file "$work/err"
-gate 0 "a race in the baseline" -b "$base" "${racy[@]}"
-gate 0 "the same race without symbols" -b "$base" -- \
-	"$T/read_write.stripped" 2
+# Where registers do not trap, a race may have one side at first, and two when it
+# is met again: another one for baselines and rules.
+skip_lacking registers "gate: a race in the baseline" || {
+	gate 0 "a race in the baseline" -b "$base" "${racy[@]}"
+	gate 0 "the same race without symbols" -b "$base" -- \
+		"$T/read_write.stripped" 2
+}
 gate 10 "another race than that of the baseline" -b "$base" \
 	-x --halt-on-race -- "$T/global.O2" 30
 # its one variable is special, so that all its races are unlikely
@@ -66,39 +70,47 @@ gate 13 "the test is not there" -- "$work/none"
 # A ready suppression silences its race, also where there are no symbols.
 run run --seed 1 --gen-suppressions "$new" "${halt[@]}"
 is "the race whose suppression is written" "$status" 66
-for seconds in 5 20; do
-	run run --seed 1 --suppressions "$new" -o "$report" -- \
-		"$T/read_write.O2" "$seconds"
-	grep -q '1 suppressed' "$work/err" && break
-done
-is "suppressed by what was written for it: 0" "$status" 0 ||
-	diag_file "$work/err"
-matches "and counted" "$work/err" '^SUMMARY: .*0 races .*1 suppressed'
-if grep -q WARNING "$work/err"; then
-	not_ok "and not shown"
-else
-	ok "and not shown"
-fi
-matches "and kept in the report with its rule" "$report" \
-	'"suppressed":\{"rule":"race_top:\^[gs]et_level\$ .*new\.supp'
-matches "the report says that none is new" "$report" \
-	'"new":0,"suppressed":1'
-for seconds in 5 20; do
-	run run --seed 1 --suppressions "$new" --show all -- \
-		"$T/read_write.O2" "$seconds"
-	grep -q '^WARNING' "$work/err" && break
-done
-matches "--show all shows it" "$work/err" '^WARNING: racewatch: data race #1'
-is "and does not fail" "$status" 0
-run run --seed 1 --suppressions "$new" -- "$T/read_write.stripped" 5
-is "suppressed without symbols, by build-id and offset: 0" "$status" 0 ||
-	diag_file "$work/err"
+ready_suppression()
+{
+	for seconds in 5 20; do
+		run run --seed 1 --suppressions "$new" -o "$report" -- \
+			"$T/read_write.O2" "$seconds"
+		grep -q '1 suppressed' "$work/err" && break
+	done
+	is "suppressed by what was written for it: 0" "$status" 0 ||
+		diag_file "$work/err"
+	matches "and counted" "$work/err" '^SUMMARY: .*0 races .*1 suppressed'
+	if grep -q WARNING "$work/err"; then
+		not_ok "and not shown"
+	else
+		ok "and not shown"
+	fi
+	matches "and kept in the report with its rule" "$report" \
+		'"suppressed":\{"rule":"race_top:\^[gs]et_level\$ .*new\.supp'
+	matches "the report says that none is new" "$report" \
+		'"new":0,"suppressed":1'
+	for seconds in 5 20; do
+		run run --seed 1 --suppressions "$new" --show all -- \
+			"$T/read_write.O2" "$seconds"
+		grep -q '^WARNING' "$work/err" && break
+	done
+	matches "--show all shows it" "$work/err" '^WARNING: racewatch: data race #1'
+	is "and does not fail" "$status" 0
+	run run --seed 1 --suppressions "$new" -- "$T/read_write.stripped" 5
+	is "suppressed without symbols, by build-id and offset: 0" "$status" 0 ||
+		diag_file "$work/err"
+}
+skip_lacking registers "suppressed by what was written for it" ||
+	ready_suppression
 rm -f "$new"
 run run --seed 1 --gen-suppressions "$new" --halt-on-race -- \
 	"$T/read_write.stripped" 30
 matches "written without symbols" "$new" '^code:[0-9a-f]{40}\+0x'
-run run --seed 1 --suppressions "$new" "${racy[@]}"
-is "suppresses with symbols too: 0" "$status" 0 || diag_file "$work/err"
+if ! skip_lacking registers "suppresses with symbols too"; then
+	run run --seed 1 --suppressions "$new" "${racy[@]}"
+	is "suppresses with symbols too: 0" "$status" 0 ||
+		diag_file "$work/err"
+fi
 
 # What is of no use, or has expired, is listed.
 cat >"$work/old.supp" <<'END'
@@ -109,8 +121,11 @@ expires:2020-02-29
 END
 run run --seed 1 --suppressions "$work/old.supp" "${halt[@]}"
 is "an expired suppression does not apply: 66" "$status" 66
+# its function may be the side that left no trace
+would=', and would have'
+lacks registers && would=
 matches "it is listed" "$work/err" \
-	'old.supp:3: the suppression expired on 2020-02-29, and would have'
+	"old.supp:3: the suppression expired on 2020-02-29$would"
 matches "so is one of no use" "$work/err" \
 	'old.supp:1: the suppression was not needed: race:nobody_at_all'
 run run -q --seed 1 --suppressions "$work/old.supp" "${racy[@]}"
@@ -131,22 +146,28 @@ count_of()
 	sed -n 's/.*"type":"race".*"count":\([0-9]*\),"verdict.*/\1/p' "$report" |
 		tail -n 1
 }
-# On a loaded machine it takes longer to meet it that often.
-for length in 3 6 12 24; do
-	run run --seed 1 -o "$report" -- "$T/struct_field.O2" "$length"
-	plain=$(count_of)
-	[ "${plain:-0}" -le 24 ] || break
-done
-cp "$report" "$work/field"
-run run --seed 1 -o "$report" --baseline "$work/field" -- \
-	"$T/struct_field.O2" "$length"
-known=$(count_of)
-diag "met $plain times, $known times when known"
-if [ "${known:-99}" -le 12 ] && [ "${plain:-0}" -gt 24 ]; then
-	ok "a known race stops taking samples"
-else
-	not_ok "a known race stops taking samples"
-fi
+known_stops()
+{
+	local length plain known
+
+	# On a loaded machine it takes longer to meet it that often.
+	for length in 3 6 12 24; do
+		run run --seed 1 -o "$report" -- "$T/struct_field.O2" "$length"
+		plain=$(count_of)
+		[ "${plain:-0}" -le 24 ] || break
+	done
+	cp "$report" "$work/field"
+	run run --seed 1 -o "$report" --baseline "$work/field" -- \
+		"$T/struct_field.O2" "$length"
+	known=$(count_of)
+	diag "met $plain times, $known times when known"
+	if [ "${known:-99}" -le 12 ] && [ "${plain:-0}" -gt 24 ]; then
+		ok "a known race stops taking samples"
+	else
+		not_ok "a known race stops taking samples"
+	fi
+}
+skip_lacking registers "a known race stops taking samples" || known_stops
 
 # The update keeps what was not seen this time.
 cp "$base" "$work/before"
@@ -154,8 +175,10 @@ run run --seed 1 --baseline "$base" --update-baseline --halt-on-race -- \
 	"$T/global.O2" 30
 cmp -s <(head -n 2 "$base") "$work/before"
 is "an update keeps the old races as they were" "$?" 0
-gate 0 "both are known now" -b "$base" "${racy[@]}"
-gate 0 "both are known now (2)" -b "$base" -- "$T/global.O2" 2
+skip_lacking registers "gate: both are known now" || {
+	gate 0 "both are known now" -b "$base" "${racy[@]}"
+	gate 0 "both are known now (2)" -b "$base" -- "$T/global.O2" 2
+}
 
 # Bad input: told before the program is started, and it is not.
 bad()

@@ -29,6 +29,11 @@ pid=$(sed -n 's/.*note: process \([0-9]*\) is stopped at the race.*/\1/p' \
 	"$work/err")
 lib_started "$pid"
 
+# Where registers do not trap, the side that changed the value may be unknown.
+sides="0 1"
+lacks registers && grep -q '"role":"unknown"' "$report" && sides=0
+count=$(wc -w <<<"$sides")
+
 in_gdb -p "$pid" -ex "racewatch load $report" -ex 'racewatch list' \
 	-ex 'racewatch goto 1'
 matches "load counts them" "$work/gdb" '^1 race$'
@@ -36,15 +41,20 @@ matches "list names kind and variable" "$work/gdb" \
 	'^#1 (read-write|write-read) of level, seen [0-9]+ times \(suspect\)$'
 matches "list names the read" "$work/gdb" \
 	'^     read in get_level \(read_write.c:[0-9]+\)$'
-matches "list names the write" "$work/gdb" \
-	'^     write in set_level \(read_write.c:[0-9]+\)$'
-for side in 0 1; do
+if [ "$sides" = 0 ]; then
+	skip_lacking registers "list names the write, and goto its thread"
+else
+	matches "list names the write" "$work/gdb" \
+		'^     write in set_level \(read_write.c:[0-9]+\)$'
+fi
+for side in $sides; do
 # shellcheck disable=SC2016 # gdb's variable
 	in_gdb -p "$pid" -ex "racewatch load $report" -ex "racewatch goto 1 $side" \
 		-ex 'printf "now in %d\n", $_thread' -ex 'backtrace 1'
 	matches "goto selects side $side" "$work/gdb" \
 		"^side $side, thread [0-9]+ (stalled|racing): (read|write) in [gs]et_level "
-	is "goto tells of both threads" "$(grep -c '^side [01], thread' "$work/gdb")" 2
+	is "goto tells of both threads" \
+		"$(grep -c '^side [01], thread' "$work/gdb")" "$count"
 	tid=$(sed -n "s/^side $side, thread \([0-9]*\) .*/\1/p" "$work/gdb")
 	function=$(sed -n "s/^side $side, .* in \([a-z_]*\) .*/\1/p" "$work/gdb")
 	is "that side's function is the frame, at last" \
@@ -58,7 +68,8 @@ wait "$watcher"
 # Another run of the program, or none: breakpoints.
 in_gdb "$T/read_write.nopie" -ex "racewatch load $report" -ex 'racewatch goto 1'
 is "elsewhere there are two breakpoints" \
-	"$(grep -c '^Breakpoint [12] at .*read_write\.c, line' "$work/gdb")" 2 ||
+	"$(grep -c '^Breakpoint [12] at .*read_write\.c, line' "$work/gdb")" \
+	"$count" ||
 	diag_file "$work/gdb"
 in_gdb -ex "racewatch load $report" -ex 'racewatch show 1'
 matches "show has the stacks" "$work/gdb" '^  #1 (get|set)_loop \(read_write.c:[0-9]+\)$'

@@ -84,6 +84,10 @@ perform()
 		command+=' -nx -batch "${gdb[@]}"'
 	fi
 	eval "$command" >"$session/$1.got" 2>&1 </dev/null
+	# the page's machine has no reason for it
+	lacks registers &&
+		sed -i '/^racewatch: warning: watchpoints by perf: /d' \
+			"$session/$1.got"
 	# shellcheck disable=SC2046 # words
 	lib_started $(jobs -p)
 }
@@ -95,11 +99,25 @@ wrote()
 	[ -s "${BASH_REMATCH[1]}" ]
 }
 
+# lacking COMMAND: does it show the race's second stack, or use what one wrote that
+# does, where none can be had? The program that is fixed has no race to show.
+lacking()
+{
+	case $1 in
+	*"-o fixed.jsonl "*) return 1 ;;
+	"racewatch attach "* | "racewatch report "* | "gdb "* | "head "*)
+		skip_lacking registers "racewatch(1): $1"
+		;;
+	*) return 1 ;;
+	esac
+}
+
 cp "$sources"/tests/targets/tally*.c "$work/tally"
 cd "$work/tally" || exit 99
 for file in "$session"/*.command; do
 	number=$(basename "$file" .command)
 	command=$(tr -s '\\\n ' ' ' <"$file")
+	lacking "$command" && continue
 	case $command in
 	"racewatch attach "*) tries=3 ;;
 	*) tries=1 ;;
