@@ -35,7 +35,7 @@ cat >"$work/bin/pidof" <<'END'
 # pidof NAME: processes that run ./NAME; one that was just started may be awaited
 for ((try = 0; try < 100; try++)); do
 	for exe in /proc/[0-9]*/exe; do
-		[ "$(readlink "$exe")" = "$PWD/$1" ] || continue
+		[ "$exe" -ef "$PWD/$1" ] || continue
 		pid=${exe#/proc/}
 		pids="${pids:-}${pids:+ }${pid%/exe}"
 	done
