@@ -43,13 +43,13 @@ static bool find_lookup(const struct vector_insn *insn,
 		ret->size = small;
 		break;
 	case 0x75:
-	case 0x7d:
-		ret->size = small;
-		/* fall through */
 	case 0x76:
 	case 0x77:
+	case 0x7d:
 	case 0x7e:
 	case 0x7f:
+		if (insn->opcode == 0x75 || insn->opcode == 0x7d)
+			ret->size = small;
 		ret->numbers = insn->opcode >= 0x7d ? a : old;
 		ret->low = insn->opcode >= 0x7d ? old : a;
 		break;
