@@ -29,10 +29,8 @@ struct execpoints;
 struct guardian;
 struct thread;
 
-enum {
-	/* so many processes meet a location that runs about as soon as all do */
-	BREAKPOINT_SPACES = 4,
-};
+/* as many processes meet a location that runs about as soon as all do */
+enum { BREAKPOINT_SPACES = 4 };
 
 enum breakpoint_policy {
 	/* lifted when it is hit (DataCollider 3.1.1) */
@@ -54,17 +52,12 @@ struct breakpoint {
 	uint64_t lifted_ns; /* when it was last taken out of every text */
 	/* in the list of those that are armed, or have been */
 	struct breakpoint *previous, *next;
-	/*
-	 * threads that stood here when last resumed, not yet seen to have run
-	 */
+	/* threads that were resumed here, and not yet seen to have run */
 	uint32_t parked;
 	/* threads being taken over it; it is lifted for them, not for good */
 	uint32_t passing;
 	uint32_t guard; /* the guardian's entry; 0: none */
-	/*
-	 * where it was set: so many of program_text.spaces, in turn from the
-	 * first on. Since these have changed, it may be in any.
-	 */
+	/* where it was set, of program_text.spaces; if these changed: in any */
 	size_t set_first, set_count;
 	uint64_t set_generation;
 	enum breakpoint_policy policy;
@@ -78,10 +71,7 @@ struct program_text {
 	uint64_t generation; /* of spaces: changes with them */
 	size_t turn; /* the space in which the next one is set first */
 	struct onset onset; /* of its first threads */
-	/*
-	 * not NULL: nothing is ever written to the text; what is armed is in
-	 * debug registers
-	 */
+	/* not NULL: the text is not written to, debug registers are used */
 	struct execpoints *execpoints;
 	struct map index; /* address to position in breakpoints */
 	struct vec breakpoints; /* of struct breakpoint * */
@@ -96,10 +86,7 @@ struct program_text {
 
 struct addrspace {
 	struct program_text *text;
-	/*
-	 * in the upper bits of an address, tells it from the same address in
-	 * other spaces
-	 */
+	/* upper bits of an address: tells it from the same in other spaces */
 	uint16_t tag;
 	/* struct wire_shared[], by address, as the front end told */
 	struct vec shared;
@@ -159,8 +146,9 @@ void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
  * bytes the site says; if the site is one of the pool or the entry of a
  * function, in BREAKPOINT_SPACES of them, each time in others: few are hit, and
  * to set one or to lift it takes three system calls for each space. *ret_armed
- * is false when none does, it is armed, or it cannot be guarded. ERROR_REFUSED: some space takes no writes without a
- * stopped thread; its memory.refused says so from then on.
+ * is false when none does, it is armed, or it cannot be guarded. ERROR_REFUSED:
+ * some space takes no writes without a stopped thread; its memory.refused says
+ * so from then on.
  */
 struct error *breakpoint_arm(struct addrspace *space,
 			     const struct wire_site *site, bool *ret_armed);
