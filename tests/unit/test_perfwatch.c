@@ -275,13 +275,14 @@ static struct error *open_ring(const struct perfwatch_spec *spec,
 static void a_ring_tells_who_touched_the_bytes(void **state)
 {
 	struct perfwatch_spec spec = spec_of(2, 0);
-	struct perfring_sample *sample = calloc(1, sizeof(*sample));
+	struct perfring_sample *sample;
 	struct perfring ring;
 	struct error *err;
 	pid_t pid;
 
 	(void)state;
 	tracee_needs_registers();
+	sample = calloc(1, sizeof(*sample));
 	pid = tracee_fork(body, NULL);
 	pin(pid);
 	tracee_await(&shared->ready, 1);
@@ -327,13 +328,14 @@ static void body_wrap(void *arg)
 static void records_come_whole_round_the_end_of_the_ring(void **state)
 {
 	struct perfwatch_spec spec = spec_of(0, 0);
-	struct perfring_sample *sample = calloc(1, sizeof(*sample));
+	struct perfring_sample *sample;
 	struct perfring ring;
 	struct error *err;
 	pid_t pid;
 
 	(void)state;
 	tracee_needs_registers();
+	sample = calloc(1, sizeof(*sample));
 	pid = tracee_fork(body_wrap, NULL);
 	pin(pid);
 	tracee_await(&shared->ready, 1);
