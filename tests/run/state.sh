@@ -23,8 +23,9 @@ run run --seed 1 --state "$state" --halt-on-race -- "$T/global.O2" 30
 is "a run with a state that is not there: 66" "$status" 66 ||
 	diag_file "$work/err"
 is "it has added itself" "$(runs "$state")" 1
-is "and the pair that raced" \
-	"$(grep '"type":"pair"' "$state" | grep -vc '"races":0')" 1
+skip_lacking registers "and the pair that raced" ||
+	is "and the pair that raced" \
+		"$(grep '"type":"pair"' "$state" | grep -vc '"races":0')" 1
 run run --seed 2 --state "$state" --halt-on-race -- "$T/global.O2" 30
 is "a second one" "$(runs "$state")" 2
 is "of the same module" "$(grep -c '"type":"module".*global' "$state")" 1
