@@ -318,7 +318,7 @@ static int compare_indices(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* To look at slots takes at most one part in so many of the time, ... */
+/* A look at slots is followed by this many times its CPU time, ... */
 enum { SLOT_PAGE = 4096, SLOTS_SHARE = 4000 };
 /* ... but a function that was looked up is found within this */
 static const uint64_t SLOTS_GAP_MAX_NS = 5 * CLOCK_NS_PER_S;

@@ -37,7 +37,7 @@ enum {
 	POOL_BEGUN_NS = 5 * 1000 * 1000,
 	/* hits without a stall are waited for so long */
 	POOL_PEEK_NS = 1000 * 1000,
-	/* and may cost one part in so many of what stalls do */
+	/* and may cost 1/POOL_PEEK_PART of what stalls do */
 	POOL_PEEK_PART = 4,
 	/* one that nobody reached for so long is not spent on learning */
 	POOL_SELDOM_NS = 10 * 1000 * 1000,
@@ -953,7 +953,7 @@ static uint64_t pool_give_gap(const struct pool *pool)
 
 /*
  * What waits for room would keep what is hit again and again from being sent:
- * there are only so many in the queue. Half of it goes back, to be drawn again.
+ * the queue is full. Half of it goes back, to be drawn again.
  */
 static void pool_give_back(struct engine *engine, uint64_t now)
 {

@@ -38,7 +38,7 @@ static void ideal_list(struct ideal *ideal, bool oracle)
 	}
 }
 
-/* Processors that so many threads keep busy. */
+/* How many processors this number of threads keeps busy. */
 static double ideal_uses(const struct ideal *ideal, uint32_t threads)
 {
 	return fmin(2, threads * ideal->program.plan->busy);

@@ -33,7 +33,7 @@ struct simulate_plan {
 	uint32_t races, locked;
 	uint32_t spread; /* instances of each at most: shards, objects */
 	double coupling; /* of others' work, what waits for a held thread */
-	uint32_t phases; /* half of the locations run in one of so many */
+	uint32_t phases; /* how many; half of the locations run in one only */
 	double phase_s;
 	int effort; /* enum effort */
 	double overhead; /* in %; 0: that of the effort */

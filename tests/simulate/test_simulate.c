@@ -35,7 +35,7 @@ static const struct simulate_plan *plan_of(const char *name)
 	return NULL;
 }
 
-/* The mean of so many seeds. */
+/* The mean over a number of seeds. */
 static struct simulate_result mean_of(const struct simulate_plan *plan,
 				      enum simulate_policy policy, int seeds)
 {

@@ -204,7 +204,7 @@ static bool all_were_looked_at(const struct process *process)
 	return process->threads.count == CROWD + 1;
 }
 
-/* Where so much may be lost, and with so many clocks at a time. */
+/* The share that may be lost, and the clocks that are used at a time. */
 static void look_at_crowd(double share, unsigned int clocks)
 {
 	static lane_work *const all[] = { work_crowd };
