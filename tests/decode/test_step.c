@@ -549,7 +549,7 @@ static int skip(const char *why)
 		return 1;
 	}
 	printf("1..0 # SKIP %s\n", why);
-	return 77;
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -568,7 +568,7 @@ int main(int argc, char **argv)
 	if (machine_lacks_registers()) {
 		decoder_destroy(decoder);
 		puts("1..0 # SKIP debug registers do not trap");
-		return 77;
+		return 0;
 	}
 	if (argc > 1)
 		failed = check_program(decoder, ++number, argv + 1, &checks);

@@ -38,7 +38,7 @@ if skip_lacking registers "many runs merged to one race of two sides"; then
 	record_target global.O2 1
 	side=$(grep '"type":"race"' "$work/reports/global.O2.1.jsonl" |
 		grep -o 'put_[lr][a-z]*' | sort -u | head -n 1)
-	sed 's/"seed":1[0-9]*,/"seed":2,/; s/"pid":\([0-9]*\)/"pid":1\1/g' \
+	sed 's/"seed":1[0-9]*,/"seed":2,/; s/"pid":\([1-9]\)/"pid":1\1/g' \
 		"$work/reports/global.O2.1.jsonl" \
 		>"$work/reports/global.O2.2.jsonl"
 	"$RACEWATCH" report --format json "$work/reports/global.O2.1.jsonl" \
