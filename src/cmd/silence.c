@@ -19,6 +19,9 @@ enum {
 	GENERATED_MIN_PERCENT = 10,
 };
 
+/* a word of silence_reason() */
+static const char silence_children[] = "children";
+
 /* The option, or the preset, that sets the budget of time. */
 static void add_overhead(struct strbuf *out, const struct silence_asked *asked)
 {
@@ -40,6 +43,17 @@ static bool explain_asked(struct strbuf *out, const struct silence_asked *asked,
 	return true;
 }
 
+static void add_children(struct strbuf *out, const struct silence_asked *asked,
+			 uint64_t children)
+{
+	text_add_count(out, children);
+	strbuf_addf(out, " child process%s ran unwatched",
+		    children == 1 ? "" : "es");
+	strbuf_add(out, ": --follow all watches children too");
+	if (asked->follows_fork)
+		strbuf_add(out, ", whatever they run");
+}
+
 static bool explain_children(struct strbuf *out,
 			     const struct silence_asked *asked,
 			     const struct session_counts *counts)
@@ -50,12 +64,7 @@ static bool explain_children(struct strbuf *out,
 		return false;
 	strbuf_addf(out, "%s had one thread, and ",
 		    asked->attached ? "the process" : "the program");
-	text_add_count(out, children);
-	strbuf_addf(out, " child process%s ran unwatched",
-		    children == 1 ? "" : "es");
-	strbuf_add(out, ": --follow all watches children too");
-	if (asked->follows_fork)
-		strbuf_add(out, ", whatever they run");
+	add_children(out, asked, children);
 	return true;
 }
 
@@ -216,7 +225,7 @@ const char *silence_reason(struct strbuf *out,
 				const struct session_counts *);
 	} reasons[] = {
 		{ "off", explain_asked },
-		{ "children", explain_children },
+		{ silence_children, explain_children },
 		{ "excluded", explain_patterns },
 		{ "one-thread", explain_single },
 		{ "no-sites", explain_sites },
@@ -245,7 +254,12 @@ void silence_explain(struct strbuf *out, const struct silence_asked *asked,
 				? "no samples were taken: "
 				: "nothing of the program's own modules was "
 				  "sampled: ");
-	silence_reason(out, asked, counts);
+	/* where they are not the reason, what was meant may have run in them */
+	if (silence_reason(out, asked, counts) != silence_children &&
+	    counts->stats.unwatched > 0) {
+		strbuf_add(out, "; ");
+		add_children(out, asked, counts->stats.unwatched);
+	}
 }
 
 void silence_generated(struct strbuf *out, const struct session_counts *counts)

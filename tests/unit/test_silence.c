@@ -99,6 +99,22 @@ static void children_are_counted(void **state)
 	     "had one thread, so that nothing could race");
 }
 
+/* Those of a script whose interpreter has threads. */
+static void children_are_named_beside_another_reason(void **state)
+{
+	struct session_counts counts = nothing_met();
+	struct silence_asked asked = normal;
+
+	(void)state;
+	asked.follows_fork = true;
+	counts.stats.unwatched = 3;
+	says(&asked, &counts,
+	     "no samples were taken: 128 breakpoints were set in 1.5 s, and "
+	     "none was reached: run it longer; racewatch sites lists what is "
+	     "left out, and why; 3 child processes ran unwatched: --follow all "
+	     "watches children too, whatever they run");
+}
+
 static void budgets_are_named(void **state)
 {
 	struct session_counts counts = nothing_met();
@@ -300,6 +316,7 @@ int main(void)
 		cmocka_unit_test(samples_need_no_reason),
 		cmocka_unit_test(what_was_asked_for_is_named),
 		cmocka_unit_test(children_are_counted),
+		cmocka_unit_test(children_are_named_beside_another_reason),
 		cmocka_unit_test(budgets_are_named),
 		cmocka_unit_test(an_early_end_is_told),
 		cmocka_unit_test(what_was_not_reached_is_told),
