@@ -439,6 +439,7 @@ struct error *sampler_work(struct sampler *sampler, uint64_t until_ns,
 		if (err)
 			return err;
 	}
-	*ret_done = !more;
+	if (ret_done)
+		*ret_done = !more;
 	return NULL;
 }

@@ -183,8 +183,8 @@ bool sampler_lives(const struct sampler *sampler, uint64_t id);
 void sampler_mark(struct sampler *sampler, uint64_t id);
 
 /*
- * Decode functions until the time (clock_now_ns) has come; true when all are
- * decoded.
+ * Decode functions until the time (clock_now_ns) has come; *ret_done is true when
+ * all are decoded, and may be NULL.
  */
 struct error *sampler_work(struct sampler *sampler, uint64_t until_ns,
 			   bool *ret_done);

@@ -323,6 +323,18 @@ static struct work_pace session_work_pace(const struct session *session,
 	return (struct work_pace){ WORK_SLICE_NS, WORK_PERIOD_NS };
 }
 
+/* The last function may have been decoded because it was drawn. */
+static void session_note_decoded(struct watched_program *program)
+{
+	const struct sampler *sampler = &program->set.sampler;
+	bool decoded = sampler_complete(sampler);
+
+	if (decoded && !program->decoded)
+		log_debug(LOG_DETECT, "all decoded: %llu sites",
+			  (unsigned long long)sampler->known);
+	program->decoded = decoded;
+}
+
 static struct error *session_decode_ahead(struct session *session,
 					  struct watched_program *program,
 					  uint64_t now)
@@ -330,17 +342,15 @@ static struct error *session_decode_ahead(struct session *session,
 	struct sampler *sampler = &program->set.sampler;
 	struct work_pace pace;
 	struct error *err;
-	bool done;
 
-	if (now < program->work_ns || sampler_complete(sampler))
+	session_note_decoded(program);
+	if (program->decoded || now < program->work_ns)
 		return NULL;
 	pace = session_work_pace(session, program, now);
-	err = sampler_work(sampler, now + pace.slice_ns, &done);
+	err = sampler_work(sampler, now + pace.slice_ns, NULL);
 	program->dry = false;
 	program->work_ns = now + pace.period_ns;
-	if (!err && done)
-		log_debug(LOG_DETECT, "all decoded: %llu sites",
-			  (unsigned long long)sampler->known);
+	session_note_decoded(program);
 	return err;
 }
 

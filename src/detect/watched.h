@@ -52,6 +52,7 @@ struct watched_program {
 	struct watched_timer maps;
 	uint64_t begun_ns;
 	uint64_t work_ns; /* when background decoding goes on */
+	bool decoded; /* all of it, when it was last looked at */
 	bool dry; /* no site was left at the last draw */
 	uint64_t idle_ns; /* nobody could race with it: no sites until then */
 	bool aimed; /* --at was looked for in all modules that are there */
