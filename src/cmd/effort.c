@@ -31,6 +31,11 @@ enum {
 	 */
 	EFFORT_ONCE_NORMAL = 4096,
 	EFFORT_ONCE_HIGH = 65536,
+	/*
+	 * Races once in a phase, flags that are polled and jobs that are handed
+	 * over take their time; no test waits for a tenth of a second.
+	 */
+	EFFORT_LONG_NS = 100 * 1000 * 1000,
 };
 
 /*
@@ -39,18 +44,18 @@ enum {
  */
 static const struct effort_preset {
 	uint32_t rate;
-	uint64_t stall_ns;
+	uint64_t stall_ns, long_ns;
 	double overhead_pct;
 	uint32_t rest;
 	double stretch_max;
 	bool gives_way;
 	uint32_t once_max;
 } presets[] = {
-	[EFFORT_LOW] = { 50, 200 * CLOCK_NS_PER_US, 2, 144, 1, true, 0 },
-	[EFFORT_NORMAL] = { 1000, CLOCK_NS_PER_MS, 40, 0, 4, false,
-			    EFFORT_ONCE_NORMAL },
-	[EFFORT_HIGH] = { EFFORT_RATE_ANY, CLOCK_NS_PER_MS, 75, 0, 4, false,
-			  EFFORT_ONCE_HIGH },
+	[EFFORT_LOW] = { 50, 200 * CLOCK_NS_PER_US, 0, 2, 144, 1, true, 0 },
+	[EFFORT_NORMAL] = { 1000, CLOCK_NS_PER_MS, EFFORT_LONG_NS, 40, 0, 4,
+			    false, EFFORT_ONCE_NORMAL },
+	[EFFORT_HIGH] = { EFFORT_RATE_ANY, CLOCK_NS_PER_MS, EFFORT_LONG_NS, 75,
+			  0, 4, false, EFFORT_ONCE_HIGH },
 };
 
 void effort_init(struct effort_options *options)
@@ -94,6 +99,7 @@ struct effort_plan effort_plan(const struct effort_options *options,
 	struct effort_plan plan = {
 		.rate = rated ? (uint32_t)options->rate : base->rate,
 		.stall_max_ns = stalled ? options->stall_ns : base->stall_ns,
+		.stall_long_ns = stalled ? 0 : base->long_ns,
 		.share = base->overhead_pct / 100,
 		.rest = base->rest,
 		.stretch_max = stalled ? 1 : base->stretch_max,

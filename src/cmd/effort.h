@@ -29,6 +29,7 @@ struct effort_plan {
 	uint32_t rate; /* hits per second */
 	uint32_t arm_rate; /* see struct wire_params */
 	uint64_t stall_max_ns;
+	uint64_t stall_long_ns; /* see struct wire_params */
 	double share; /* of wall time that may be lost; 0: any */
 	uint32_t rest; /* see struct wire_params */
 	double stretch_max; /* see struct governor_budget */

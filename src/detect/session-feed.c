@@ -175,6 +175,7 @@ struct wire_params session_params(const struct session_config *config)
 		.rate = config->rate,
 		.arm_rate = config->arm_rate,
 		.stall_max_ns = config->stall_max_ns,
+		.stall_long_ns = config->stall_long_ns,
 		.peeks = session_peeks(config),
 		.learns = session_learns(config),
 		.share = config->share,

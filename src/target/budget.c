@@ -15,6 +15,8 @@ static const double BUDGET_SAVE_S = 0.25;
 static const double BUDGET_DEBT_S = 2;
 /* What is computed in a burst, as at the start, is not to keep it from work. */
 static const double BUDGET_CPU_DEBT_S = 0.04;
+/* So much of the share is for long stalls; the purse holds a second's worth. */
+static const double BUDGET_LONG = 0.25;
 static const double BUDGET_LOSS_MIN = 0.25;
 /* So much must have been seen before less than all is counted. */
 static const double BUDGET_HELD_MIN_NS = 3e6;
@@ -30,19 +32,50 @@ void budget_set_share(struct budget *budget, double share)
 	budget->share = share;
 }
 
+static double budget_long_share(const struct budget *budget)
+{
+	return (budget->share > 0 ? budget->share : 1) * BUDGET_LONG;
+}
+
+/* The purse has more, or less; never more than it holds. */
+static void budget_add_long(struct budget *budget, double ns)
+{
+	double most = budget_long_share(budget) * (double)CLOCK_NS_PER_S;
+
+	budget->long_ns += ns;
+	if (budget->long_ns > most)
+		budget->long_ns = most;
+}
+
 void budget_earn(struct budget *budget, uint64_t now_ns)
 {
 	double most = budget->share * BUDGET_SAVE_S * (double)CLOCK_NS_PER_S;
+	double passed;
 
 	/* a caller's clock may have been read before the last one's */
 	if (now_ns <= budget->earned_ns)
 		return;
-	if (budget->earned_ns != 0)
-		budget->credit_ns +=
-			budget->share * (double)(now_ns - budget->earned_ns);
+	if (budget->earned_ns != 0) {
+		passed = (double)(now_ns - budget->earned_ns);
+		budget->credit_ns += budget->share * passed;
+		budget_add_long(budget, budget_long_share(budget) * passed);
+	}
 	budget->earned_ns = now_ns;
 	if (budget->credit_ns > most)
 		budget->credit_ns = most;
+}
+
+uint64_t budget_take_long(struct budget *budget, uint64_t ns)
+{
+	if ((double)ns > budget->long_ns)
+		ns = (uint64_t)budget->long_ns;
+	budget->long_ns -= (double)ns;
+	return ns;
+}
+
+void budget_return_long(struct budget *budget, uint64_t ns)
+{
+	budget_add_long(budget, (double)ns);
 }
 
 bool budget_lends(const struct budget *budget)

@@ -14,6 +14,10 @@
  * Spending is from a credit that grows by the share, up to what a quarter of a
  * second brings; so a new phase of the program cannot overspend for long. It
  * may go below zero, by what two seconds bring; by little for what was computed.
+ *
+ * A long stall, at a location that is seldom reached, takes its additional time
+ * from a purse too, which gets a quarter of what the credit gets, so that long
+ * stalls leave the rest of the time to the others.
  */
 #ifndef TARGET_BUDGET_H
 #define TARGET_BUDGET_H
@@ -33,6 +37,7 @@ struct budget_window {
 struct budget {
 	double share; /* of wall time that may be lost; 0: any */
 	double credit_ns;
+	double long_ns; /* in the purse for long stalls */
 	uint64_t earned_ns; /* when the credit was last reckoned; 0: never */
 	double lost_ns; /* so far */
 	double lost_cpu_ns; /* of it, by what racewatch computed */
@@ -65,6 +70,14 @@ bool budget_lends(const struct budget *budget);
 
 /* When it will be; 0: now. */
 uint64_t budget_next_ns(const struct budget *budget);
+
+/*
+ * Take up to so much from the purse for long stalls, as of the last
+ * budget_earn(). What is not used is given back. Where any share may be lost,
+ * the purse gets a quarter of all time.
+ */
+uint64_t budget_take_long(struct budget *budget, uint64_t ns);
+void budget_return_long(struct budget *budget, uint64_t ns);
 
 /* A stall interval has ended. */
 void budget_spend_held(struct budget *budget, uint64_t ns);

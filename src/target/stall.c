@@ -34,6 +34,8 @@ enum {
 	STALL_READ_NS = 50 * 1000,
 	/* a changed value waits this long for the trap that explains it */
 	STALL_GRACE_NS = 5 * 1000 * 1000,
+	/* a location that was waited for may be held for such a part of that */
+	STALL_WAIT_PART = 8,
 	/* what rest is measured in */
 	STALL_REST = 16,
 	/* no system call is larger; the rest of orig_rax is a vector number */
@@ -214,6 +216,17 @@ static void stall_unlist(struct engine *engine, const struct stall *stall,
 	}
 }
 
+/* Of a long stall that has ended early. */
+static void stall_return_long(struct engine *engine, const struct stall *stall,
+			      uint64_t held_ns)
+{
+	uint64_t left_ns =
+		held_ns < stall->length_ns ? stall->length_ns - held_ns : 0;
+
+	budget_return_long(&engine->load.budget,
+			   left_ns < stall->long_ns ? left_ns : stall->long_ns);
+}
+
 /*
  * Take the watch away and free the stall. Returns its thread, stopped and not
  * held; NULL if that has been lost.
@@ -230,6 +243,7 @@ static struct thread *stall_close(struct engine *engine, struct stall *stall,
 			watch_release(&engine->watch,
 				      &stall->accesses[i].claim);
 	}
+	stall_return_long(engine, stall, now - stall->begun_ns);
 	stall_report_sample(engine, stall, thread, outcome,
 			    now - stall->begun_ns);
 	if (thread) {
@@ -453,14 +467,28 @@ static bool stall_may_begin(struct stall *stall)
 	return stall_readable(stall);
 }
 
-/* Drawn anew for each, up to the longest. */
-static uint64_t stall_length(struct engine *engine,
-			     const struct wire_site *site)
+/*
+ * Drawn anew for each, up to the longest. Where a location was waited for, its
+ * partner may be as seldom, and there will be few such stalls: up to a part of
+ * that time, as far as the purse for long stalls has it.
+ */
+static void stall_set_length(struct engine *engine, struct stall *stall)
 {
-	uint64_t most = site->stall_us ? site->stall_us * CLOCK_NS_PER_US
-				       : engine->pool.params.stall_max_ns;
+	const struct wire_params *params = &engine->pool.params;
+	uint64_t most = stall->site.stall_us
+				? stall->site.stall_us * CLOCK_NS_PER_US
+				: params->stall_max_ns;
+	uint64_t longest = stall->waited_ns / STALL_WAIT_PART;
+	uint64_t lent = 0;
 
-	return 1 + rng_below(&engine->rng, most);
+	if (longest > params->stall_long_ns)
+		longest = params->stall_long_ns;
+	if (longest > most)
+		lent = budget_take_long(&engine->load.budget, longest - most);
+	stall->length_ns = 1 + rng_below(&engine->rng, most + lent);
+	if (stall->length_ns > most)
+		stall->long_ns = stall->length_ns - most;
+	budget_return_long(&engine->load.budget, lent - stall->long_ns);
 }
 
 /* Hold the thread, watch its bytes, and let the others run. */
@@ -483,7 +511,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	pool_stalled(&engine->pool, &stall->site, now);
 	hold_begin(engine, &stall->hold, thread);
 	stall->begun_ns = now;
-	stall->length_ns = stall_length(engine, &stall->site);
+	stall_set_length(engine, stall);
 	stall->deadline_ns = now + stall->length_ns;
 	if (!engine->stalls.relieved.thread && stall_look_pays(engine, stall) &&
 	    !stall_others_run(engine)) {
@@ -584,6 +612,8 @@ void stall_hit(struct engine *engine, struct thread *thread,
 		} else if (!stall_has_partners(engine, stall)) {
 			stall_forgo(engine, stall, thread);
 		} else if (stall_affords(engine, thread, breakpoint)) {
+			stall->waited_ns = breakpoint_waited_ns(breakpoint,
+								clock_now_ns());
 			stall_begin(engine, stall);
 			hold_release(engine, &engine->stalls.relieved);
 			return;

@@ -40,7 +40,9 @@ struct stall {
 	bool begun; /* others could run when the thread was held */
 	bool watched; /* the threads have the watch: the time counts from then */
 	bool grace; /* the time is over, a changed value awaits its trap */
+	uint64_t waited_ns; /* its breakpoint, for the thread */
 	uint64_t begun_ns, length_ns, deadline_ns;
+	uint64_t long_ns; /* of length_ns, from the purse for long stalls */
 	uint64_t next_look_ns; /* for whether anybody else can run */
 	uint64_t next_read_ns; /* for a changed value; UINT64_MAX: no need */
 };

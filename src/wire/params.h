@@ -14,6 +14,11 @@ struct wire_params {
 	uint32_t arm_rate;
 	uint64_t stall_max_ns;
 	/*
+	 * and where a location was waited for, an eighth of that time, at most
+	 * so long; 0: no longer than elsewhere
+	 */
+	uint64_t stall_long_ns;
+	/*
 	 * so long the first threads of a program wait at most until what has
 	 * not run yet is armed; see onset.h
 	 */

@@ -279,6 +279,7 @@ static void front_configure(struct front *it)
 		.rate = effort.rate,
 		.arm_rate = effort.arm_rate,
 		.stall_max_ns = effort.stall_max_ns,
+		.stall_long_ns = effort.stall_long_ns,
 		.share = effort.share,
 		.rest = effort.rest,
 		.stretch_max = effort.stretch_max,

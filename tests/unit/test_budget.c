@@ -127,6 +127,42 @@ static void without_a_share_everything_is_affordable(void **state)
 	assert_in_range(program.held_ns, 499 * MS, 501 * MS);
 }
 
+/* A quarter of the share, and never more than a second's. */
+static void long_stalls_have_a_purse_of_their_own(void **state)
+{
+	struct budget budget;
+	uint64_t now = CLOCK_NS_PER_S;
+
+	(void)state;
+	budget_init(&budget);
+	budget_set_share(&budget, 0.4);
+	budget_earn(&budget, now);
+	assert_int_equal(budget_take_long(&budget, 50 * MS), 0);
+	budget_earn(&budget, now += 200 * MS);
+	assert_in_range(budget_take_long(&budget, 50 * MS), 20 * MS - 1,
+			20 * MS);
+	assert_int_equal(budget_take_long(&budget, 50 * MS), 0);
+	budget_return_long(&budget, 5 * MS);
+	assert_in_range(budget_take_long(&budget, 50 * MS), 5 * MS, 5 * MS + 1);
+	budget_earn(&budget, now += 100 * CLOCK_NS_PER_S);
+	budget_return_long(&budget, 50 * MS);
+	assert_int_equal(budget_take_long(&budget, 60 * MS), 60 * MS);
+	assert_in_range(budget_take_long(&budget, 60 * MS), 40 * MS - 1,
+			40 * MS);
+}
+
+static void without_a_share_the_purse_has_a_quarter_of_all_time(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	budget_earn(&budget, CLOCK_NS_PER_S);
+	budget_earn(&budget, CLOCK_NS_PER_S + 100 * MS);
+	assert_in_range(budget_take_long(&budget, 50 * MS), 25 * MS - 1,
+			25 * MS);
+}
+
 /*
  * A second in windows of 100 ms, each with 10 ms held; `free' processors are
  * used by the program when no thread is held, `held' when one is.
@@ -314,6 +350,9 @@ int main(void)
 		cmocka_unit_test(a_stall_dearer_than_the_credit_is_paid_back),
 		cmocka_unit_test(a_disaster_is_forgotten_after_two_seconds),
 		cmocka_unit_test(without_a_share_everything_is_affordable),
+		cmocka_unit_test(long_stalls_have_a_purse_of_their_own),
+		cmocka_unit_test(
+			without_a_share_the_purse_has_a_quarter_of_all_time),
 		cmocka_unit_test(
 			two_threads_on_two_processors_lose_the_held_one),
 		cmocka_unit_test(

@@ -70,6 +70,21 @@ static void low_is_two_percent_in_short_stalls(void **state)
 	assert_int_equal(plan.stall_max_ns, 200 * CLOCK_NS_PER_US);
 	assert_int_equal(plan.arm_rate, 500);
 	assert_int_equal(plan.nice, 10);
+	assert_int_equal(plan.stall_long_ns, 0);
+}
+
+static void a_stall_that_was_given_is_the_longest_one(void **state)
+{
+	struct effort_options options = none();
+
+	(void)state;
+	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).stall_long_ns,
+			 100 * CLOCK_NS_PER_MS);
+	options.rate = 1000;
+	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).stall_long_ns,
+			 100 * CLOCK_NS_PER_MS);
+	options.stall_ns = CLOCK_NS_PER_MS;
+	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).stall_long_ns, 0);
 }
 
 static void what_was_asked_for_goes_before_the_command_s_own(void **state)
@@ -149,6 +164,7 @@ int main(void)
 		cmocka_unit_test(each_preset_spends_more_than_the_one_before),
 		cmocka_unit_test(a_budget_bounds_what_is_armed_once),
 		cmocka_unit_test(low_is_two_percent_in_short_stalls),
+		cmocka_unit_test(a_stall_that_was_given_is_the_longest_one),
 		cmocka_unit_test(
 			what_was_asked_for_goes_before_the_command_s_own),
 		cmocka_unit_test(
