@@ -144,12 +144,32 @@ static bool ends_before(const struct uses_question *question)
 	return false;
 }
 
+/* The code of the side's function, to what it jumps in the whole of it. */
+static void set_body(const struct conflict_side *side, struct uses_thread *ret)
+{
+	const struct module *module = side->module;
+	const struct elf_function *function;
+	size_t size = 0;
+
+	if (!module || !module->text)
+		return;
+	function = elftext_function_at(module->text,
+				       side->insn_address - module->bias);
+	if (!function)
+		return;
+	ret->body = elftext_bytes(module->text, function->start, &size);
+	ret->body_size = size < function->size ? size : function->size;
+	ret->body_start = function->start + module->bias;
+}
+
 /* The side as x86/uses wants it; its vectors are kept by the caller. */
 static struct uses_thread side_thread(const struct conflict_side *side,
 				      struct x86_vectors *vectors)
 {
+	struct uses_thread thread;
+
 	vectors_read(side->machine, side->wire->machine.vectors_size, vectors);
-	return (struct uses_thread){
+	thread = (struct uses_thread){
 		.decoder = side->home->scanner->decoder,
 		.regs = &side->wire->regs,
 		.vectors = vectors,
@@ -157,6 +177,8 @@ static struct uses_thread side_thread(const struct conflict_side *side,
 		.memory = side_memory,
 		.context = (void *)side,
 	};
+	set_body(side, &thread);
+	return thread;
 }
 
 static bool side_bytes(const struct conflict *conflict, int i,

@@ -26,10 +26,23 @@ struct decoder {
 	/* scratch of the two handles */
 	struct cs_insn *full_insn;
 	struct cs_insn *text_insn;
-	/* one byte of flags per byte of a function (decode-trap.c) */
+	/* enum decode_mark, one byte per byte of a function; decode_marks() */
 	uint8_t *marks;
 	size_t marks_size;
 };
+
+/* Flags of one byte of a function. */
+enum decode_mark {
+	DECODE_START = 1, /* an instruction starts there */
+	DECODE_TARGET = 2, /* a direct branch leads there */
+};
+
+/*
+ * Set the decoder's marks of the function, which stay until the next call. It is
+ * decoded along every path that direct branches show. False without memory.
+ */
+bool decode_marks(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		  uint64_t start);
 
 /* The prefixes of an instruction, legacy and REX. */
 struct prefixes {

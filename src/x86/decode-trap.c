@@ -16,12 +16,6 @@
 #include "x86/decode-parts.h"
 #include "x86/effective.h"
 
-/* Flags of one byte of the function. */
-enum mark {
-	MARK_START = 1, /* decoded from here */
-	MARK_TARGET = 2, /* a direct branch leads here */
-};
-
 /* How sure a candidate is; the higher wins. */
 enum rank {
 	RANK_NONE = 0,
@@ -69,39 +63,44 @@ static void walk(const struct search *search, size_t at)
 {
 	uint8_t *marks = search->decoder->marks;
 
-	while (at < search->size && (marks[at] & MARK_START) == 0) {
+	while (at < search->size && (marks[at] & DECODE_START) == 0) {
 		struct insn_access insn;
 
 		decode_at(search, at, &insn);
-		marks[at] |= MARK_START;
+		marks[at] |= DECODE_START;
 		if (insn.target - search->start < search->size)
-			marks[insn.target - search->start] |= MARK_TARGET;
+			marks[insn.target - search->start] |= DECODE_TARGET;
 		at += insn.length;
 	}
 }
 
-/* Mark the instruction starts of the function; false without memory. */
-static bool mark_starts(const struct search *search)
+bool decode_marks(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		  uint64_t start)
 {
-	struct decoder *decoder = search->decoder;
+	const struct search search = {
+		.decoder = decoder,
+		.bytes = bytes,
+		.size = size,
+		.start = start,
+	};
 	bool found = true;
 
-	if (decoder->marks_size < search->size) {
-		uint8_t *marks = realloc(decoder->marks, search->size);
+	if (decoder->marks_size < size) {
+		uint8_t *marks = realloc(decoder->marks, size);
 
 		if (!marks)
 			return false;
 		decoder->marks = marks;
-		decoder->marks_size = search->size;
+		decoder->marks_size = size;
 	}
-	memset(decoder->marks, 0, search->size);
-	walk(search, 0);
+	memset(decoder->marks, 0, size);
+	walk(&search, 0);
 	while (found) {
 		found = false;
-		for (size_t at = 0; at < search->size; at++) {
-			if (decoder->marks[at] != MARK_TARGET)
+		for (size_t at = 0; at < size; at++) {
+			if (decoder->marks[at] != DECODE_TARGET)
 				continue;
-			walk(search, at);
+			walk(&search, at);
 			found = true;
 		}
 	}
@@ -230,7 +229,7 @@ static size_t next_ending_at(const struct search *search, size_t at, size_t end,
 			     struct insn_access *ret)
 {
 	for (; at < end; at++) {
-		if ((search->decoder->marks[at] & MARK_START) == 0)
+		if ((search->decoder->marks[at] & DECODE_START) == 0)
 			continue;
 		decode_at(search, at, ret);
 		if (at + ret->length == end)
@@ -280,7 +279,7 @@ static void try_branches(struct search *search, uint64_t rip)
 	for (size_t at = 0; at < search->size; at++) {
 		struct insn_access insn;
 
-		if ((search->decoder->marks[at] & MARK_START) == 0)
+		if ((search->decoder->marks[at] & DECODE_START) == 0)
 			continue;
 		decode_at(search, at, &insn);
 		if (insn.flow == X86_FLOW_JUMP && insn.operand_count != 0 &&
@@ -309,7 +308,7 @@ bool decode_find_trapped(struct decoder *decoder, const uint8_t *bytes,
 	};
 	size_t end = regs->rip - start;
 
-	if (end > size || !mark_starts(&search))
+	if (end > size || !decode_marks(decoder, bytes, size, start))
 		return false;
 	if (end < size)
 		try_rep(&search, end);
@@ -341,7 +340,7 @@ bool decode_find_call(struct decoder *decoder, const uint8_t *bytes,
 	struct insn_access insn;
 	size_t at;
 
-	if (end > size || !mark_starts(&search))
+	if (end > size || !decode_marks(decoder, bytes, size, start))
 		return false;
 	at = next_ending_at(&search, reach_before(end), end, &insn);
 	for (; at < end; at = next_ending_at(&search, at + 1, end, &insn)) {

@@ -292,14 +292,20 @@ bool vector_broadcast(struct uses_run *run, const struct vector_insn *insn)
 	case 0x58:
 		element = 4;
 		break;
+	case 0x19:
 	case 0x59:
 		element = 8;
 		break;
 	case 0x7c:
 		element = insn->wide ? 8 : 4;
 		break;
+	case 0x1a:
 	case 0x5a:
 		element = 16;
+		break;
+	case 0x1b:
+	case 0x5b:
+		element = 32;
 		break;
 	default:
 		return false;
@@ -318,6 +324,9 @@ bool vector_broadcast(struct uses_run *run, const struct vector_insn *insn)
 		result.asked[i] = source.asked[i % element];
 		result.unknown[i] = source.unknown[i % element];
 	}
+	/* groups of elements are broadcast, each has its bit of the mask */
+	if (element > 4)
+		element = insn->wide ? 8 : 4;
 	vector_apply_mask(run, insn, element, &result);
 	vector_set_result(run, insn, insn->reg, &result);
 	return true;

@@ -41,6 +41,7 @@ struct uses_state {
 	bool examined;
 	bool narrowed; /* of a vector with asked bits, those were left out */
 	bool searched; /* elements were compared all at once */
+	bool returned; /* to a caller, with a vector that has asked bits */
 };
 
 struct uses_run {
@@ -68,9 +69,22 @@ void uses_give_up(struct uses_run *run);
 /* The thread as it is, at the instruction in question; and that one executed. */
 void uses_begin(struct uses_run *run);
 void uses_execute(struct uses_run *run);
+/* uses-before.c: these registers are not known any more; bits by number. */
+void uses_forget(struct uses_state *state, uint32_t gpr, uint32_t vectors,
+		 uint32_t masks);
+/*
+ * The instruction in question is done, and the trial has shown what it wrote:
+ * what is known of those registers from before it, and of vectors if nothing is
+ * known of any.
+ */
+void uses_recover(struct uses_run *run, const struct uses_run *trial);
 /* On from there, to an answer. */
 void uses_walk(struct uses_run *run);
-/* uses-ways.c: the instruction at `at' that does not just fall through. */
+/* Is anything? */
+bool uses_are_asked(const struct uses_state *state);
+/* uses-ways.c: has the caller taken the vector? Ends the run if so. */
+void uses_find_taken(struct uses_run *run);
+/* The instruction at `at' that does not just fall through. */
 void uses_flow(struct uses_run *run, const struct cs_insn *insn,
 	       const struct insn_access *access, uint64_t at);
 /* The number matters: ends the run if any bit of it is asked. */

@@ -11,11 +11,18 @@
 
 #include "x86/decode-parts.h"
 
-enum { FORKS = 6 }; /* branches of one way that are not known */
+enum {
+	FORKS = 6, /* branches of one way that are not known */
+	RESULT_BYTES = 8, /* of a number in a vector register */
+	/* all but rbx, rsp, rbp and r12 to r15 (psABI 3.2.1) */
+	CALL_LOSES_GPR = 0xffff & ~(1 << X86_RBX | 1 << X86_RSP | 1 << X86_RBP |
+				    0xf << X86_R12),
+};
 
-static void use_vector(struct uses_run *run, int i)
+/* Its first bytes matter. */
+static void use_vector(struct uses_run *run, int i, int size)
 {
-	for (int j = 0; j < X86_VECTOR_BYTES; j++) {
+	for (int j = 0; j < size; j++) {
 		struct number byte =
 			number_of_bits(0, run->state.vectors[i].asked[j],
 				       run->state.vectors[i].unknown[j]);
@@ -25,20 +32,62 @@ static void use_vector(struct uses_run *run, int i)
 }
 
 /*
+ * What is asked is behind the number that a result register may hold, where a
+ * sum by vectors leaves its parts. Only a vector that is returned has that, and
+ * its caller takes it before it goes anywhere else: on there.
+ */
+static void enter_caller(struct uses_run *run)
+{
+	struct uses_state *state = &run->state;
+	struct vector result = state->vectors[0];
+	struct number *rsp = &state->gpr[X86_RSP];
+	struct number to = uses_load_number(run, rsp, 8);
+	struct number word = number_known(8);
+
+	if (!number_is_known(&to)) {
+		uses_give_up(run);
+		return;
+	}
+	uses_forget(state, CALL_LOSES_GPR, UINT32_MAX, UINT32_MAX);
+	state->vectors[0] = result;
+	*rsp = number_add(rsp, &word, 8);
+	state->rip = to.value;
+	state->stored_count = 0;
+	state->returned = true;
+}
+
+void uses_find_taken(struct uses_run *run)
+{
+	struct uses_state *state = &run->state;
+	struct vector result = state->vectors[0];
+
+	memset(state->vectors[0].asked, 0, X86_VECTOR_BYTES);
+	if (uses_are_asked(state))
+		uses_end(run, USES_SOME);
+	state->vectors[0] = result;
+}
+
+/*
  * What a caller may look at. After a decision that the bytes had no part in, the
  * other result registers hold what was left there.
  */
 static void leave(struct uses_run *run)
 {
+	int size = run->compared ? X86_VECTOR_BYTES : RESULT_BYTES;
+
 	uses_of_number(run, &run->state.gpr[X86_RAX]);
 	if (!run->state.examined && !run->state.searched) {
 		uses_of_number(run, &run->state.gpr[X86_RDX]);
-		use_vector(run, 0);
+		use_vector(run, 0, size);
 		/* two halves of a result are made of one vector with both */
 		if (!run->state.narrowed)
-			use_vector(run, 1);
+			use_vector(run, 1, size);
 	}
-	uses_end(run, USES_NONE);
+	if (!run->ended && !run->compared && !run->state.examined &&
+	    !run->state.searched && vector_is_asked(&run->state.vectors[0]))
+		enter_caller(run);
+	else
+		uses_end(run, USES_NONE);
 }
 
 /* The arguments go to a function that is not looked at. */
@@ -46,10 +95,7 @@ static void call(struct uses_run *run)
 {
 	static const uint8_t arguments[] = { X86_RDI, X86_RSI, X86_RDX,
 					     X86_RCX, X86_R8,  X86_R9 };
-	static const uint8_t kept[] = { X86_RBX, X86_RSP, X86_RBP, X86_R12,
-					X86_R13, X86_R14, X86_R15 };
 	struct number lost = number_lost(8, false, true);
-	uint32_t keeps = 0;
 
 	/* what it does is not compared */
 	if (run->compared)
@@ -58,18 +104,8 @@ static void call(struct uses_run *run)
 		uses_of_number(run, &run->state.gpr[arguments[i]]);
 	for (int i = 0; i < 8 && !run->state.examined && !run->state.searched;
 	     i++)
-		use_vector(run, i);
-	for (size_t i = 0; i < sizeof(kept); i++)
-		keeps |= UINT32_C(1) << kept[i];
-	for (unsigned int i = 0; i < 16; i++) {
-		if (!(keeps >> i & 1))
-			run->state.gpr[i] = lost;
-	}
-	for (int i = 0; i < X86_VECTORS; i++) {
-		memset(&run->state.vectors[i], 0,
-		       sizeof(run->state.vectors[i]));
-		memset(run->state.vectors[i].unknown, 0xff, X86_VECTOR_BYTES);
-	}
+		use_vector(run, i, X86_VECTOR_BYTES);
+	uses_forget(&run->state, CALL_LOSES_GPR, UINT32_MAX, 0);
 	flags_logic(&run->state.flags, &lost, 8);
 }
 
@@ -234,6 +270,11 @@ static void jump(struct uses_run *run, const struct cs_insn *insn,
 void uses_flow(struct uses_run *run, const struct cs_insn *insn,
 	       const struct insn_access *access, uint64_t at)
 {
+	/* nobody has taken the vector */
+	if (run->state.returned && access->flow != X86_FLOW_RET) {
+		uses_end(run, USES_NONE);
+		return;
+	}
 	switch (access->flow) {
 	case X86_FLOW_BRANCH:
 		branch(run, insn, access);

@@ -50,7 +50,7 @@ void uses_of_number(struct uses_run *run, const struct number *number)
 		uses_end(run, USES_SOME);
 }
 
-static bool state_is_asked(const struct uses_state *state)
+bool uses_are_asked(const struct uses_state *state)
 {
 	for (int i = 0; i < 16; i++) {
 		if (state->gpr[i].asked)
@@ -110,7 +110,7 @@ void uses_execute(struct uses_run *run)
 void uses_walk(struct uses_run *run)
 {
 	while (!run->ended) {
-		if (!run->compared && !state_is_asked(&run->state)) {
+		if (!run->compared && !uses_are_asked(&run->state)) {
 			uses_end(run, USES_NONE);
 			return;
 		}
@@ -119,6 +119,8 @@ void uses_walk(struct uses_run *run)
 			return;
 		}
 		uses_execute(run);
+		if (run->state.returned)
+			uses_find_taken(run);
 	}
 }
 
@@ -154,46 +156,78 @@ static struct number seen_number(const struct number *after,
 			      after->unknown);
 }
 
+/* The same of a byte; what is not known of it is as it was made. */
+static void see_byte(const struct vector *after, struct vector *made, int i)
+{
+	uint8_t known = (uint8_t)~after->unknown[i];
+
+	made->value[i] = (uint8_t)((made->value[i] & after->unknown[i]) |
+				   (after->value[i] & known));
+	made->unknown[i] &= after->unknown[i];
+	made->value[i] &= (uint8_t) ~(made->asked[i] | made->unknown[i]);
+}
+
+/* The same of all registers. */
+static void see_registers(struct uses_run *run, const struct uses_state *after)
+{
+	for (int i = 0; i < 16; i++)
+		run->state.gpr[i] =
+			seen_number(&after->gpr[i], &run->state.gpr[i]);
+	for (int i = 0; i < X86_MASKS; i++)
+		run->state.masks[i] =
+			seen_number(&after->masks[i], &run->state.masks[i]);
+	for (int i = 0; i < X86_VECTORS; i++) {
+		for (int j = 0; j < X86_VECTOR_BYTES; j++)
+			see_byte(&after->vectors[i], &run->state.vectors[i], j);
+	}
+	run->state.flags.asked |= flags_have_asked(&run->state.flags);
+	if (!run->state.flags.asked)
+		run->state.flags = after->flags;
+}
+
+/* Is what was made, as far as it is known, what is seen? */
+static bool made_as_seen(const struct uses_state *made,
+			 const struct uses_state *after)
+{
+	uint64_t wrong = 0;
+
+	for (int i = 0; i < 16; i++)
+		wrong |= (made->gpr[i].value ^ after->gpr[i].value) &
+			 ~(made->gpr[i].asked | made->gpr[i].unknown);
+	for (int i = 0; i < X86_VECTORS; i++) {
+		const struct vector *a = &made->vectors[i];
+		const struct vector *b = &after->vectors[i];
+
+		for (int j = 0; j < X86_VECTOR_BYTES; j++)
+			wrong |= (a->value[j] ^ b->value[j]) &
+				 (uint8_t) ~(a->asked[j] | a->unknown[j] |
+					     b->unknown[j]);
+	}
+	return wrong == 0;
+}
+
 /*
  * The instruction has been executed. Which of the bits that it made depend on
  * those asked about is found by executing it again, with the registers that it
- * has overwritten not known; their values are seen.
+ * has overwritten as the code before it tells them, or not known; their values
+ * are seen.
  */
 static void execute_done(struct uses_run *run)
 {
 	struct uses_state after = run->state;
-	struct uses_run trial = *run;
+	struct uses_run trial = *run, recovered;
 
 	uses_execute(&trial);
-	for (int i = 0; i < 16; i++) {
-		if (trial.wrote_gpr >> i & 1)
-			run->state.gpr[i] = number_lost(8, false, true);
-	}
-	for (int i = 0; i < X86_VECTORS; i++) {
-		if (trial.wrote_vectors >> i & 1)
-			memset(run->state.vectors[i].unknown, 0xff,
-			       X86_VECTOR_BYTES);
-	}
-	uses_execute(run);
-	for (int i = 0; i < 16; i++)
-		run->state.gpr[i] =
-			seen_number(&after.gpr[i], &run->state.gpr[i]);
-	for (int i = 0; i < X86_MASKS; i++)
-		run->state.masks[i] =
-			seen_number(&after.masks[i], &run->state.masks[i]);
-	for (int i = 0; i < X86_VECTORS; i++) {
-		struct vector *vector = &run->state.vectors[i];
-
-		for (int j = 0; j < X86_VECTOR_BYTES; j++) {
-			vector->unknown[j] = after.vectors[i].unknown[j];
-			vector->value[j] = after.vectors[i].value[j] &
-					   (uint8_t) ~(vector->asked[j] |
-						       vector->unknown[j]);
-		}
-	}
-	run->state.flags.asked |= flags_have_asked(&run->state.flags);
-	if (!run->state.flags.asked)
-		run->state.flags = after.flags;
+	uses_forget(&run->state, trial.wrote_gpr, trial.wrote_vectors,
+		    trial.wrote_masks);
+	recovered = *run;
+	uses_recover(&recovered, &trial);
+	uses_execute(&recovered);
+	if (!recovered.ended && made_as_seen(&recovered.state, &after))
+		*run = recovered;
+	else
+		uses_execute(run);
+	see_registers(run, &after);
 	run->state.searched |= trial.state.searched;
 }
 

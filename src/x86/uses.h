@@ -51,6 +51,13 @@ struct uses_thread {
 	bool (*memory)(void *context, uint64_t address, uint8_t *bytes,
 		       size_t size);
 	void *context;
+	/*
+	 * the function that the instruction is in, if it is known, at its
+	 * address; borrowed
+	 */
+	const uint8_t *body;
+	size_t body_size;
+	uint64_t body_start;
 };
 
 struct uses_question {
