@@ -75,32 +75,18 @@ static bool is_there(const struct search *search, uint64_t address,
 	       target == search->address;
 }
 
-/* "lock xaddl %eax, 0x2d(%rip)": what is there before counts. */
-static bool adds(const struct search *search, const struct code *code,
-		 uint64_t address)
-{
-	static const char *const words[] = { " add", " xadd", " sub", " inc",
-					     " dec" };
-	size_t at = (size_t)(address - code->start);
-	char text[64];
-
-	decoder_text(search->decoder, code->bytes + at, code->size - at, 0,
-		     text, sizeof(text));
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strstr(text, words[i]))
-			return true;
-	}
-	return false;
-}
-
 /* An addition is the most that can be found. */
 static bool note_locked(struct search *search, const struct code *code,
 			uint64_t address, const struct insn_access *insn)
 {
+	size_t at = (size_t)(address - code->start);
+
 	if (!insn->synchronizes || !is_there(search, address, insn))
 		return false;
-	search->locked = adds(search, code, address) ? LOCKED_ADDED
-						     : LOCKED_CHANGED;
+	search->locked = idiom_adds(search->decoder, code->bytes + at,
+				    code->size - at, address)
+				 ? LOCKED_ADDED
+				 : LOCKED_CHANGED;
 	return search->locked == LOCKED_ADDED;
 }
 

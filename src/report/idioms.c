@@ -118,6 +118,8 @@ static void join_side(struct race_side *side, const struct race_side *again)
 	idiom->tests_zero |= other->tests_zero;
 	idiom->dereferenced |= other->dereferenced;
 	idiom->locked_beside &= other->locked_beside;
+	idiom->locked_adds |= other->locked_adds;
+	idiom->stored_plainly |= other->stored_plainly;
 	idiom->retested |= other->retested;
 	idiom->dispatch &= other->dispatch;
 	if (idiom->guard != other->guard)

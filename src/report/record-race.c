@@ -126,6 +126,8 @@ static void read_idiom(struct members *in, const json_t *side,
 	idiom->tests_zero = members_bool(in, object, "tests_zero");
 	idiom->dereferenced = members_bool(in, object, "dereferenced");
 	idiom->locked_beside = members_bool(in, object, "locked_beside");
+	idiom->locked_adds = members_bool(in, object, "locked_adds");
+	idiom->stored_plainly = members_bool(in, object, "stored_plainly");
 	idiom->retested = members_bool(in, object, "retested");
 	idiom->dispatch = members_bool(in, object, "dispatch");
 	idiom->pair = (uint8_t)members_word(

@@ -180,6 +180,9 @@ static void put_idiom(struct object *record, const struct insn_idiom *idiom)
 	object_put(&object, "dereferenced", json_boolean(idiom->dereferenced));
 	object_put(&object, "locked_beside",
 		   json_boolean(idiom->locked_beside));
+	object_put(&object, "locked_adds", json_boolean(idiom->locked_adds));
+	object_put(&object, "stored_plainly",
+		   json_boolean(idiom->stored_plainly));
 	object_put(&object, "retested", json_boolean(idiom->retested));
 	object_put(&object, "dispatch", json_boolean(idiom->dispatch));
 	object_put_text(&object, "pair", race_pair_name(idiom->pair));

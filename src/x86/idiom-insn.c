@@ -82,6 +82,22 @@ bool idiom_immediate(const struct cs_insn *insn, int i, int64_t *ret)
 	return true;
 }
 
+bool idiom_adds(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		uint64_t address)
+{
+	const struct follow follow = { .decoder = decoder,
+				       .bytes = bytes,
+				       .size = size,
+				       .start = address };
+	const struct cs_insn *insn = idiom_decode(&follow, address);
+
+	return insn && insn->detail->x86.op_count > 0 &&
+	       insn->detail->x86.operands[0].type == X86_OP_MEM &&
+	       (insn->id == X86_INS_ADD || insn->id == X86_INS_XADD ||
+		insn->id == X86_INS_SUB || insn->id == X86_INS_INC ||
+		insn->id == X86_INS_DEC);
+}
+
 int64_t idiom_place(const struct mem_operand *operand, uint64_t next)
 {
 	return operand->base == X86_RIP ? (int64_t)next + operand->disp

@@ -265,18 +265,22 @@ static void find_load(struct follow *follow, uint64_t store)
 }
 
 /* Is the place changed by a locked instruction anywhere in the function? */
-static bool locked_beside(const struct follow *follow)
+static void find_locked(const struct follow *follow)
 {
+	struct insn_idiom *idiom = follow->idiom;
 	struct insn_access access;
 
 	for (size_t at = 0; at < follow->size; at += access.length) {
 		idiom_access(follow, follow->start + at, &access);
-		if (access.synchronizes && access.operand_count == 1 &&
-		    idiom_same_place(&access.operands[0], &follow->place,
-				     follow->start + at + access.length))
-			return true;
+		if (!access.synchronizes || access.operand_count != 1 ||
+		    !idiom_same_place(&access.operands[0], &follow->place,
+				      follow->start + at + access.length))
+			continue;
+		idiom->locked_beside = true;
+		idiom->locked_adds |=
+			idiom_adds(follow->decoder, follow->bytes + at,
+				   follow->size - at, follow->start + at);
 	}
-	return false;
 }
 
 static void look_at_store(struct follow *follow, const struct cs_insn *insn)
@@ -340,5 +344,5 @@ void idiom_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		look_at_store(&follow, insn);
 		break;
 	}
-	ret->locked_beside = locked_beside(&follow);
+	find_locked(&follow);
 }

@@ -26,6 +26,13 @@ void idiom_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		uint64_t start, uint64_t address, unsigned int operand,
 		struct insn_idiom *ret);
 
+/*
+ * Does the instruction add to memory, or subtract, as "lock xadd" does? Then the
+ * value that was there before counts.
+ */
+bool idiom_adds(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		uint64_t address);
+
 /* Is a new value made of the old one? */
 static inline bool idiom_is_update(const struct insn_idiom *idiom)
 {

@@ -54,6 +54,13 @@ struct insn_idiom {
 	bool dereferenced;
 	/* the function has a locked instruction or a futex(2) for the same memory */
 	bool locked_beside;
+	/* ... and one of them adds to it: what was there before counts */
+	bool locked_adds;
+	/*
+	 * A read: a plain store to the same memory follows on a way without such
+	 * an instruction, and is not what comes after one, as a release does.
+	 */
+	bool stored_plainly;
 	/* the same was read and tested on a way there, without a call since */
 	bool retested;
 	/*

@@ -11,6 +11,7 @@
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 #include "x86/flow-parts.h"
+#include "x86/stored-parts.h"
 
 enum {
 	EARLIER = 8, /* reads of the place that are looked at */
@@ -29,6 +30,7 @@ struct nearby {
 	uint64_t earlier[EARLIER]; /* other reads of the place */
 	unsigned int earlier_count;
 	unsigned int steps;
+	struct stored stored;
 };
 
 /* The bit of `pair' for memory that begins at this value. */
@@ -43,6 +45,24 @@ static uint8_t pair_bit(const struct nearby *nearby, const struct value *at)
 	return distance == nearby->size ? IDIOM_PAIR_ABOVE : 0;
 }
 
+/* A locked instruction, or a plain store, for the place itself. */
+static void see_change(struct nearby *nearby, uint64_t address,
+		       const struct insn_access *access,
+		       const struct mem_operand *operand)
+{
+	size_t at = (size_t)(address - nearby->code->start);
+
+	if (access->synchronizes) {
+		nearby->idiom->locked_beside = true;
+		nearby->idiom->locked_adds |= idiom_adds(
+			nearby->code->decoder, nearby->code->bytes + at,
+			nearby->code->size - at, address);
+		stored_add(&nearby->stored.locked, address);
+	} else if (operand->kind & ACCESS_WRITE) {
+		stored_add(&nearby->stored.stores, address);
+	}
+}
+
 static void see_operand(struct nearby *nearby, uint64_t address,
 			const struct insn_access *access,
 			const struct mem_operand *operand,
@@ -51,8 +71,8 @@ static void see_operand(struct nearby *nearby, uint64_t address,
 	bool same = values_equal(at, &nearby->place) &&
 		    operand->size == nearby->size;
 
-	if (same && access->synchronizes)
-		nearby->idiom->locked_beside = true;
+	if (same)
+		see_change(nearby, address, access, operand);
 	if (same && operand->kind == ACCESS_READ &&
 	    address != nearby->address && nearby->earlier_count < EARLIER)
 		nearby->earlier[nearby->earlier_count++] = address;
@@ -149,8 +169,10 @@ static void see(void *context, uint64_t address, const struct values *values)
 			see_operand(nearby, address, &access, operand, &at);
 	}
 	see_pair(nearby, values, address, &access);
-	nearby->idiom->locked_beside |=
-		waits_on(nearby, values, address, &access);
+	if (waits_on(nearby, values, address, &access)) {
+		nearby->idiom->locked_beside = true;
+		stored_add(&nearby->stored.locked, address);
+	}
 }
 
 /* Does a way without calls lead there? */
@@ -224,6 +246,10 @@ void nearby_find(const struct guard_code *code, uint64_t address,
 	nearby.place = values_address(&values, &access.operands[operand],
 				      address + access.length);
 	flow_to(code, address, &values, see, &nearby);
-	if (nearby.kind == ACCESS_READ)
-		ret->retested = was_tested(&nearby);
+	if (nearby.kind != ACCESS_READ)
+		return;
+	ret->retested = was_tested(&nearby);
+	if (ret->locked_beside)
+		ret->stored_plainly =
+			stored_plainly(&nearby.follow, &nearby.stored, address);
 }

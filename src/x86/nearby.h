@@ -15,7 +15,7 @@
 
 /*
  * Set what is found in *ret, an idiom of that instruction: locked_beside,
- * retested, pair. What is set there already stays.
+ * locked_adds, stored_plainly, retested, pair. What is set there already stays.
  */
 void nearby_find(const struct guard_code *code, uint64_t address,
 		 unsigned int operand, struct insn_idiom *ret);

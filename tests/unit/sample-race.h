@@ -130,6 +130,8 @@ static inline void sample_more(struct race *race)
 						    .used = 0x04,
 						    .compared = true,
 						    .locked_beside = true,
+						    .locked_adds = true,
+						    .stored_plainly = true,
 						    .retested = true,
 						    .dispatch = true,
 						    .pair = IDIOM_PAIR_ABOVE,

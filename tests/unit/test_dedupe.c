@@ -92,7 +92,9 @@ static void what_is_said_holds_for_all(void **state)
 	other->sides[0].idiom = (struct insn_idiom){ .used = 8 };
 	other->sides[1].idiom = (struct insn_idiom){ .change = IDIOM_ADD,
 						     .delta = -1,
-						     .tests_zero = true };
+						     .tests_zero = true,
+						     .locked_adds = true,
+						     .stored_plainly = true };
 	assert_null(dedupe_add(&dedupe, one, &kept, &found));
 	assert_null(dedupe_add(&dedupe, other, &kept, &found));
 	assert_int_equal(found, DEDUPE_AGAIN);
@@ -101,6 +103,8 @@ static void what_is_said_holds_for_all(void **state)
 	assert_int_equal(kept->sides[1].idiom.delta, -1);
 	assert_true(kept->sides[1].idiom.tests_zero);
 	assert_false(kept->sides[1].idiom.locked_beside);
+	assert_true(kept->sides[1].idiom.locked_adds);
+	assert_true(kept->sides[1].idiom.stored_plainly);
 	/* another part of the same variable: other bits */
 	other = make_race("one");
 	for (int i = 0; i < 2; i++)

@@ -271,6 +271,10 @@ CODE(spin_lock, "", "1: movq (%rdi), %rax",
      "testq %rax, %rax; jne 1b; lock cmpxchgq %rsi, (%rdi); jne 1b; ret");
 CODE(no_spin_lock, "", "1: movq (%rdi), %rax",
      "testq %rax, %rax; jne 1b; lock cmpxchgq %rsi, 8(%rdi); jne 1b; ret");
+CODE(wrap_store, "lock xaddq %rax, (%rdi); cmpq $10, %rax; jbe 1f",
+     "movq $0, (%rdi)", "1: ret");
+CODE(drop_store, "lock subq %rax, (%rdi); je 1f", "movq $0, (%rdi)", "1: ret");
+CODE(mark_store, "lock orq %rax, (%rdi); je 1f", "movq $0, (%rdi)", "1: ret");
 
 /* Half of an update, though what is done to the value is not understood. */
 static void values_that_come_back(void **state)
@@ -288,6 +292,12 @@ static void locks_beside(void **state)
 {
 	assert_true(LOOK(state, spin_lock).locked_beside);
 	assert_false(LOOK(state, no_spin_lock).locked_beside);
+	/* which add to it */
+	assert_false(LOOK(state, spin_lock).locked_adds);
+	assert_true(LOOK(state, wrap_store).locked_adds);
+	assert_true(LOOK(state, drop_store).locked_adds);
+	assert_true(LOOK(state, mark_store).locked_beside);
+	assert_false(LOOK(state, mark_store).locked_adds);
 }
 
 /* Not optimized: pointers and values go through the frame. */

@@ -210,6 +210,7 @@ static void race_with_everything_known(void **state)
 		      "\"changed\":\"0x10\",\"used\":\"0x4\","
 		      "\"compared\":true,\"tests_zero\":false,"
 		      "\"dereferenced\":false,\"locked_beside\":true,"
+		      "\"locked_adds\":true,\"stored_plainly\":true,"
 		      "\"retested\":true,\"dispatch\":true,\"pair\":\"above\","
 		      "\"guard\":\"last\","
 		      "\"lock\":\"0x5555555580d0\"}" },
