@@ -319,6 +319,39 @@ static bool is_dispatch(const struct race *race, const struct vec *special,
 	return true;
 }
 
+/*
+ * A plain load or store in a function that also changes the place by a locked
+ * instruction: somebody thought of other threads. Such an access may be one of a
+ * lock's, but not where plain.h says so. Not what is made of the old value, nor a
+ * store over what others add to.
+ */
+static bool is_locked_beside(const struct race *race, const struct vec *special,
+			     struct strbuf *grounds)
+{
+	bool found = false;
+
+	(void)special;
+	for (int i = 0; i < 2; i++) {
+		const struct race_side *side = &race->sides[i];
+		const struct insn_idiom *idiom = &side->idiom;
+
+		if (side->sync || side->role == RACE_UNKNOWN)
+			continue;
+		if (!idiom->locked_beside ||
+		    (idiom->change != IDIOM_UNKNOWN &&
+		     idiom->change != IDIOM_CONSTANT) ||
+		    ((side->access & ACCESS_WRITE) && idiom->locked_adds))
+			return false;
+		found = true;
+	}
+	if (found)
+		strbuf_add(grounds,
+			   "its function also changes it by a locked "
+			   "instruction, or waits on it by futex(2), but this "
+			   "access is plain");
+	return found;
+}
+
 const struct benign_rule benign_rules[] = {
 	{ "statistics-counter", is_statistics_counter },
 	{ "disjoint-bits", is_disjoint_bits },
@@ -326,6 +359,7 @@ const struct benign_rule benign_rules[] = {
 	{ "special-variable", is_special_variable },
 	{ "volatile", is_volatile_flag },
 	{ "dispatch", is_dispatch },
+	{ "locked-beside", is_locked_beside },
 	{ NULL, NULL },
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "detect/rules.h"
+#include "judge/plain.h"
 #include "report/doubt.h"
 #include "report/race.h"
 
@@ -186,10 +187,6 @@ static const char *side_evidence(const struct race_side *side)
 {
 	const struct race_frame *frame;
 
-	/* not what is made of the old value by plain instructions */
-	if (side->idiom.locked_beside && (side->idiom.change == IDIOM_UNKNOWN ||
-					  side->idiom.change == IDIOM_CONSTANT))
-		return "locked-beside";
 	if (is_futex(side))
 		return "function";
 	if (side->frames.count == 0)
@@ -201,6 +198,13 @@ static const char *side_evidence(const struct race_side *side)
 			       rules_synchronization_name(frame->function)
 		       ? "function"
 		       : NULL;
+}
+
+/* Not what is made of the old value by plain instructions. */
+static bool makes_nothing_of_it(const struct race_side *side)
+{
+	return side->idiom.change == IDIOM_UNKNOWN ||
+	       side->idiom.change == IDIOM_CONSTANT;
 }
 
 static bool is_locked(const struct race_side *side)
@@ -266,9 +270,12 @@ static bool discards_sum(const struct race_side *side,
 	const struct race_frame *frame;
 
 	if (side->access != ACCESS_WRITE || !is_locked(other) ||
-	    side->frames.count == 0 ||
-	    (other->idiom.change != IDIOM_ADD &&
-	     !(other->insn && strstr(other->insn, "xadd"))))
+	    side->frames.count == 0)
+		return false;
+	if (other->idiom.locked_adds && plain_is_known(side))
+		return true;
+	if (other->idiom.change != IDIOM_ADD &&
+	    !(other->insn && strstr(other->insn, "xadd")))
 		return false;
 	frame = vec_at(&side->frames, 0);
 	return frame->line > 0;
@@ -285,8 +292,7 @@ static bool is_partner(const struct race_side *side,
 {
 	return (is_locked(other) || is_atomic_to(other, side)) &&
 	       has_bytes_of(side, other) && !discards_sum(side, other) &&
-	       (side->idiom.change == IDIOM_UNKNOWN ||
-		side->idiom.change == IDIOM_CONSTANT);
+	       !plain_loses(side) && makes_nothing_of_it(side);
 }
 
 /*
@@ -300,29 +306,59 @@ static bool is_dispatch(const struct race *race, const struct race_side *side)
 	       side->missing != RACE_MISSES_NOTHING;
 }
 
-bool syncness_find(struct race *race)
+/* By itself, or the type of the variable. */
+static bool find_own(struct race *race)
 {
 	const char *type = type_evidence(race->variable.type);
-	bool ok = true;
 
-	for (int i = 0; ok && i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		struct race_side *side = &race->sides[i];
 		const char *own = type ? type : side_evidence(side);
 
-		if (own && side->role != RACE_UNKNOWN)
-			ok = side_set(side, own);
+		if (own && side->role != RACE_UNKNOWN && !side_set(side, own))
+			return false;
 	}
-	for (int i = 0; ok && i < 2; i++) {
+	return true;
+}
+
+/* By the locked instructions of its function. */
+static bool find_beside(struct race *race)
+{
+	bool stores = plain_stores(race);
+
+	for (int i = 0; i < 2; i++) {
 		struct race_side *side = &race->sides[i];
+
+		if (side->role != RACE_UNKNOWN && side->idiom.locked_beside &&
+		    makes_nothing_of_it(side) && !plain_loses(side) &&
+		    !stores && !side_set(side, "locked-beside"))
+			return false;
+	}
+	return true;
+}
+
+/* By what the other side does. */
+static bool find_partner(struct race *race)
+{
+	for (int i = 0; i < 2; i++) {
+		struct race_side *side = &race->sides[i];
+		const char *found = NULL;
 
 		if (side->sync)
 			continue;
 		if (is_partner(side, &race->sides[1 - i]))
-			ok = side_set(side, "partner");
+			found = "partner";
 		else if (is_dispatch(race, side))
-			ok = side_set(side, "dispatch");
+			found = "dispatch";
+		if (found && !side_set(side, found))
+			return false;
 	}
-	return ok;
+	return true;
+}
+
+bool syncness_find(struct race *race)
+{
+	return find_own(race) && find_beside(race) && find_partner(race);
 }
 
 static bool side_synchronizes(const struct race_side *side)

@@ -23,12 +23,14 @@ struct race;
  *	function	a function that synchronizes, by its name, or futex(2)
  *	locked-beside	the same function changes it by a locked instruction, or
  *			waits on it by futex(2), and this is not a plain
- *			read-modify-write
+ *			read-modify-write, nor what plain_loses() or
+ *			plain_stores() tell of
  *	partner		plain and aligned, of just the bytes that the other
  *			side changes by a locked instruction, or waits on by
  *			futex(2) (a load may have more, or half of 16),
  *			and not a plain read-modify-write, nor, with
- *			debug information, a store over a sum; without it,
+ *			debug information, a store over a sum, nor what
+ *			plain_loses() tells of; without it,
  *			also if the other is atomic code
  *	dispatch	a pointer to a function that is chosen at the first
  *			call, where nothing tells that it is no atomic

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Fifteen ways to lose an update (tests/targets/lost.c): each conflict that is
+# Seventeen ways to lose an update (tests/targets/lost.c): each conflict that is
 # met is printed, and the exit status is 66, whatever the verdict. And verdicts
 # that change. bench/exit-status is the long version.
 
@@ -19,7 +19,7 @@ for kind in $(lost_kinds); do
 	done
 	is "$kind $variant" "$lost_verdict" told || diag_file "$work/err"
 done
-is "there are fifteen" "$i" 15
+is "there are seventeen" "$i" 17
 
 # changes OPTION...: a run in which a verdict changes. A count of eight bits
 # rises, by one of its sightings, and falls, by another, each time with even

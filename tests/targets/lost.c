@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Fifteen ways to lose an update of plain memory. Both threads update all the
+ * Seventeen ways to lose an update of plain memory. Both threads update all the
  * time and do nothing else with it: some of these races look harmless.
  *
  *	lost SECONDS KIND
@@ -25,7 +25,9 @@ static volatile int users;
 static unsigned bitmap[4];
 static long references = 1000, credits = 1L << 40;
 static struct node *head, nodes[2];
-static unsigned long peak;
+static unsigned long peak, turns, owners;
+
+enum { LAST_TURN = 15 };
 
 NOINLINE static void hit(unsigned long i)
 {
@@ -160,6 +162,26 @@ NOINLINE static void note_peak(unsigned long i)
 		peak = i;
 }
 
+/* The store takes back the turns that others have taken since the addition. */
+NOINLINE static void wrap(unsigned long i)
+{
+	(void)i;
+	if (__atomic_add_fetch(&turns, 1, __ATOMIC_RELAXED) > LAST_TURN)
+		turns = 0;
+}
+
+NOINLINE static void ref(unsigned long i)
+{
+	(void)i;
+	owners++;
+}
+
+NOINLINE static void ref_atomically(unsigned long i)
+{
+	(void)i;
+	__sync_fetch_and_add(&owners, 1);
+}
+
 static const struct kind {
 	const char *name;
 	void (*one)(unsigned long), (*other)(unsigned long);
@@ -179,6 +201,8 @@ static const struct kind {
 	{ "references", get, put },
 	{ "list", push_first, push_second },
 	{ "peak", note_peak, note_peak },
+	{ "wrap", wrap, wrap },
+	{ "ref", ref, ref_atomically },
 };
 
 static const struct kind *kind = kinds;

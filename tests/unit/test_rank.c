@@ -774,6 +774,63 @@ static void pointers_chosen_at_the_first_call(void **state)
 	expect(&race, VERDICT_SUSPECT, NULL);
 }
 
+/* An access that is known to be plain, beside a locked instruction. */
+static void plain_accesses_beside_locked_ones(void **state)
+{
+	static const struct {
+		enum access_kind access;
+		bool beside, adds;
+		enum idiom_change change;
+		enum race_verdict verdict;
+	} rows[] = {
+		{ ACCESS_READ, true, true, IDIOM_UNKNOWN, VERDICT_UNLIKELY },
+		{ ACCESS_READ, true, false, IDIOM_UNKNOWN, VERDICT_UNLIKELY },
+		{ ACCESS_READ, false, false, IDIOM_UNKNOWN, VERDICT_SUSPECT },
+		/* what is added in between is lost, or what was added */
+		{ ACCESS_WRITE, true, true, IDIOM_CONSTANT, VERDICT_SUSPECT },
+		{ ACCESS_READ, true, true, IDIOM_ADD, VERDICT_SUSPECT },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct race race;
+		struct race_side *side = &race.sides[0];
+
+		plain_race(&race);
+		side->access = rows[i].access;
+		side->idiom.change = rows[i].change;
+		side->idiom.locked_beside = rows[i].beside;
+		side->idiom.locked_adds = rows[i].adds;
+		side->idiom.compared = true;
+		side->idiom.stored_plainly = true;
+		race.sides[1].atomic = true;
+		race.sides[1].size = 16; /* no partner */
+		sample_set(&race.sides[1].sync, "synchronizing");
+		expect(&race, rows[i].verdict,
+		       rows[i].verdict == VERDICT_UNLIKELY ? "locked-beside"
+							   : NULL);
+	}
+}
+
+/* Two that set a word which both functions also change by such instructions. */
+static void two_plain_stores_beside_locked_ones(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct race race;
+
+		plain_race(&race);
+		for (int j = 0; j < 2; j++) {
+			race.sides[j].access = ACCESS_WRITE;
+			race.sides[j].idiom.change = IDIOM_CONSTANT;
+			race.sides[j].idiom.locked_beside = true;
+		}
+		race.sides[1].idiom.locked_beside = i == 0;
+		expect(&race, i ? VERDICT_SUSPECT : VERDICT_UNLIKELY,
+		       i ? NULL : "locked-beside");
+	}
+}
+
 static void names_are_unique(void **state)
 {
 	(void)state;
@@ -816,6 +873,8 @@ int main(void)
 		cmocka_unit_test(volatile_flags),
 		cmocka_unit_test(near_misses_of_volatile_flags),
 		cmocka_unit_test(pointers_chosen_at_the_first_call),
+		cmocka_unit_test(plain_accesses_beside_locked_ones),
+		cmocka_unit_test(two_plain_stores_beside_locked_ones),
 		cmocka_unit_test(names_are_unique),
 	};
 

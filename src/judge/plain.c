@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Plain accesses to memory that others synchronize by; see plain.h.
+ */
+#include "judge/plain.h"
+
+#include <string.h>
+
+#include "detect/rules.h"
+#include "report/doubt.h"
+#include "report/race.h"
+
+/* Evidence that is not about the access itself. */
+static bool is_weak(const char *evidence)
+{
+	return !evidence || strcmp(evidence, "locked-beside") == 0 ||
+	       strcmp(evidence, "partner") == 0;
+}
+
+static bool is_string_function(const struct race_frame *frame)
+{
+	return frame->function && race_frame_is_c_library(frame) &&
+	       rules_string_name(frame->function);
+}
+
+/* The innermost that is no string function of libc's, such as memset(). */
+static const struct race_frame *caller_of(const struct race_side *side,
+					  bool *ret_string)
+{
+	*ret_string = false;
+	for (size_t i = 0; i < side->frames.count; i++) {
+		const struct race_frame *frame = vec_at(&side->frames, i);
+
+		if (!is_string_function(frame))
+			return frame;
+		*ret_string = true;
+	}
+	return NULL;
+}
+
+static bool source_is_plain(const struct race_side *side)
+{
+	bool string;
+	const struct race_frame *frame = caller_of(side, &string);
+
+	return !side->atomic && !side->syscall && frame &&
+	       !race_frame_is_c_library(frame) &&
+	       (string ||
+		(side->missing == RACE_MISSES_NOTHING && frame->line > 0));
+}
+
+bool plain_is_known(const struct race_side *side)
+{
+	return is_weak(side->sync) && source_is_plain(side);
+}
+
+bool plain_loses(const struct race_side *side)
+{
+	const struct insn_idiom *idiom = &side->idiom;
+
+	if (!idiom->locked_beside || !plain_is_known(side))
+		return false;
+	return side->access == ACCESS_READ
+		       ? idiom->compared && idiom->stored_plainly
+		       : idiom->locked_adds;
+}
+
+bool plain_stores(const struct race *race)
+{
+	const struct race_side *sides = race->sides;
+
+	return sides[0].access == ACCESS_WRITE &&
+	       sides[1].access == ACCESS_WRITE && plain_is_known(&sides[0]) &&
+	       plain_is_known(&sides[1]);
+}
