@@ -23,8 +23,10 @@ lost_number()
 # lost_run DIRECTORY KIND VARIANT SEED SECONDS [OPTION...]: watches the program.
 # Leaves in $lost_verdict "missed" when no conflict was met; "told" when each
 # race was printed in full, once, was counted, and the exit status is 66; or
-# what is wrong. Synchronization, as of the start, is no conflict. "not watched"
-# is what racewatch had to refuse, as when others have all debug registers.
+# what is wrong. No access of the source's synchronizes with another one: a
+# verdict that says so hides a race. What the C library synchronizes, as at the
+# start of the threads, is no conflict. "not watched" is what racewatch had to
+# refuse, as when others have all debug registers.
 lost_run()
 {
 	local dir=$1 kind=$2 variant=$3 seed=$4 seconds=$5 status
@@ -45,11 +47,17 @@ lost_run()
 		sed -n 's/.*"id":\([0-9]*\),.*/\1/p' | sort -nu >"$dir/ids"
 	sed -n 's/^WARNING: racewatch: data race #\([0-9]*\) .*/\1/p' \
 		"$dir/err" | sort -n >"$dir/printed"
+	grep '"verdict":"sync"' "$lost_report" |
+		grep -o '"frames":\[{"function":"[^"]*","file":"[^"]*lost\.c"' \
+			>"$dir/hidden"
 	lost_met=$(($(lost_number watchpoint_traps) + \
 		$(lost_number collisions) + $(lost_number value_changes) - \
 		$(lost_number synchronization)))
 	if [ "$status" -ne 0 ] && [ "$status" -ne 66 ]; then
 		lost_verdict="exit status $status"
+	elif [ -s "$dir/hidden" ]; then
+		lost_verdict="hidden as synchronization: $(cut -d'"' -f6 \
+			"$dir/hidden" | sort -u | tr '\n' ' ')"
 	elif ! cmp -s "$dir/ids" "$dir/printed"; then
 		lost_verdict="not each race was printed once"
 	elif [ "$(lost_number races)" -ne "$(wc -l <"$dir/ids")" ]; then
