@@ -74,20 +74,25 @@ static const char *evidence_of_both(const struct conflict_context *context,
 		if (side_rule_holds(conflict, i))
 			return rule_name(conflict->sides[i].rule);
 	}
-	return side_in_runtime(&conflict->sides[1]) ? "runtime" : NULL;
+	return NULL;
 }
 
 void evidence_of_sides(const struct conflict_context *context,
 		       struct conflict *conflict)
 {
 	const char *both = evidence_of_both(context, conflict);
+	bool runtime = side_in_runtime(&conflict->sides[1]);
 
 	for (int i = 0; i < 2; i++) {
 		struct conflict_side *side = &conflict->sides[i];
+		bool own = side->rule == RULE_SYNCHRONIZING ||
+			   side->rule == RULE_ATOMIC_CODE;
 
+		/* what the program's side itself is tells more of it */
 		side->sync = both;
-		if (!both && (side->rule == RULE_SYNCHRONIZING ||
-			      side->rule == RULE_ATOMIC_CODE))
+		if (!both && runtime && (i == 1 || !own))
+			side->sync = "runtime";
+		else if (!both && own)
 			side->sync = rule_name(side->rule);
 	}
 }

@@ -73,3 +73,71 @@ bool plain_stores(const struct race *race)
 	       sides[1].access == ACCESS_WRITE && plain_is_known(&sides[0]) &&
 	       plain_is_known(&sides[1]);
 }
+
+/* "__GI___pthread_mutex_lock" is "pthread_mutex_lock". */
+static const char *bare_name(const char *function)
+{
+	function += strspn(function, "_");
+	if (strncmp(function, "GI_", 3) == 0)
+		function += 3;
+	return function + strspn(function, "_");
+}
+
+static bool uses_lock(const struct race_side *side)
+{
+	static const char *const prefixes[] = {
+		"pthread_mutex_",
+		"pthread_rwlock_",
+		"pthread_spin_",
+		"pthread_cond_",
+		"pthread_barrier_",
+		"pthread_once",
+		"condvar_",
+		"new_sem_",
+		"sem_",
+		"mtx_",
+		"cnd_",
+		"lll_",
+		"futex_",
+	};
+	const struct race_frame *frame =
+		side->frames.count ? vec_at(&side->frames, 0) : NULL;
+	const char *name;
+
+	if (!frame || !frame->function || !race_frame_is_c_library(frame))
+		return false;
+	name = bare_name(frame->function);
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_threading(const struct race_frame *frame)
+{
+	return rules_threading_name(frame->function) ||
+	       rules_synchronization_name(frame->function);
+}
+
+bool plain_over_lock(const struct race *race, int i, bool lock_type)
+{
+	const struct race_side *side = &race->sides[i];
+	bool string;
+
+	return (side->access & ACCESS_WRITE) &&
+	       (is_weak(side->sync) || strcmp(side->sync, "runtime") == 0) &&
+	       !side->idiom.locked_beside && source_is_plain(side) &&
+	       !is_threading(caller_of(side, &string)) &&
+	       (lock_type || uses_lock(&race->sides[1 - i]));
+}
+
+bool plain_is_of_one_module(const struct race *race)
+{
+	bool string;
+	const struct race_frame *first = caller_of(&race->sides[0], &string);
+	const struct race_frame *second = caller_of(&race->sides[1], &string);
+
+	return first && second && first->module && second->module &&
+	       strcmp(first->module, second->module) == 0;
+}

@@ -29,4 +29,20 @@ bool plain_loses(const struct race_side *side);
 /* Both sides are such stores: the lock is not held by both. */
 bool plain_stores(const struct race *race);
 
+/*
+ * Side i is such a store by the program, outside threading functions, over a
+ * lock: over what the other side uses in a function of the C library's for
+ * locks, condition variables, semaphores and the like, or, with lock_type, of a
+ * variable of such a type. Not one beside a locked instruction for the same
+ * memory: such a lock is the program's own.
+ */
+bool plain_over_lock(const struct race *race, int i, bool lock_type);
+
+/*
+ * Are both sides code of one module? Then a store over a lock may be the
+ * release of what the other side has taken. What libc's string functions do,
+ * their callers do.
+ */
+bool plain_is_of_one_module(const struct race *race);
+
 #endif

@@ -306,17 +306,31 @@ static bool is_dispatch(const struct race *race, const struct race_side *side)
 	       side->missing != RACE_MISSES_NOTHING;
 }
 
-/* By itself, or the type of the variable. */
+static bool is_lock_type(const char *evidence)
+{
+	return evidence && strcmp(evidence, "lock-type") == 0;
+}
+
+/* By itself; and what is plain is no synchronization by the type of a lock. */
 static bool find_own(struct race *race)
 {
 	const char *type = type_evidence(race->variable.type);
+	bool lock = is_lock_type(type);
 
 	for (int i = 0; i < 2; i++) {
 		struct race_side *side = &race->sides[i];
-		const char *own = type ? type : side_evidence(side);
+		const char *own = type && !lock ? type : side_evidence(side);
 
-		if (own && side->role != RACE_UNKNOWN && !side_set(side, own))
+		if (side->role == RACE_UNKNOWN)
+			continue;
+		if (own && !side_set(side, own))
 			return false;
+		if (plain_over_lock(race, i, lock)) {
+			free(side->sync);
+			side->sync = NULL;
+		} else if (lock && !side_set(side, type)) {
+			return false;
+		}
 	}
 	return true;
 }
@@ -340,13 +354,17 @@ static bool find_beside(struct race *race)
 /* By what the other side does. */
 static bool find_partner(struct race *race)
 {
+	bool lock = is_lock_type(type_evidence(race->variable.type));
+
 	for (int i = 0; i < 2; i++) {
 		struct race_side *side = &race->sides[i];
 		const char *found = NULL;
 
 		if (side->sync)
 			continue;
-		if (is_partner(side, &race->sides[1 - i]))
+		if (is_partner(side, &race->sides[1 - i]) &&
+		    (!plain_over_lock(race, i, lock) ||
+		     plain_is_of_one_module(race)))
 			found = "partner";
 		else if (is_dispatch(race, side))
 			found = "dispatch";

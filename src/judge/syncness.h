@@ -18,7 +18,9 @@ struct race;
  * Name the evidence in race_side.sync of the sides that have none yet. False
  * when out of memory.
  *
- *	atomic-type, lock-type	by the variable's type: both sides
+ *	atomic-type	by the variable's type: both sides
+ *	lock-type	the same, but for a store that plain_over_lock() tells of;
+ *			from that, "runtime" is taken away too
  *	source		the source line names an atomic operation there
  *	function	a function that synchronizes, by its name, or futex(2)
  *	locked-beside	the same function changes it by a locked instruction, or
@@ -30,7 +32,8 @@ struct race;
  *			futex(2) (a load may have more, or half of 16),
  *			and not a plain read-modify-write, nor, with
  *			debug information, a store over a sum, nor what
- *			plain_loses() tells of; without it,
+ *			plain_loses() tells of, nor, if the other is in
+ *			another module, a store over a lock; without it,
  *			also if the other is atomic code
  *	dispatch	a pointer to a function that is chosen at the first
  *			call, where nothing tells that it is no atomic

@@ -97,6 +97,10 @@ judged harms.O2:line 'harmful torn-value' 'suspect null'
 judged harms.O2:inside 'suspect null'
 judged harms.O2:twice 'harmful read-twice' 'suspect null'
 judged harms.O2:fetched 'suspect null'
+# no synchronization, though the other side's function takes a lock
+judged over_lock.O2:clear 'suspect null'
+judged over_lock.O2:assign 'suspect null'
+judged over_lock.O2:spin 'suspect null'
 
 # The same where nothing is optimized.
 # what is loaded and stored apart falls when updates are lost, now and then
@@ -113,6 +117,7 @@ judged harms.nopie:halves 'harmful torn-value' 'suspect null'
 judged harms.nopie:half 'suspect null'
 judged harms.nopie:twice 'harmful read-twice' 'suspect null'
 judged harms.nopie:fetched 'suspect null'
+judged over_lock.nopie:assign 'suspect null'
 
 # The owner of a recursive lock, without debug information. The threads do little
 # else: a run of 1.5 s meets it some dozen times.

@@ -17,6 +17,8 @@
 #include "report/doubt.h"
 #include "sample-race.h"
 
+static const char libc[] = "/lib/x86_64-linux-gnu/libc.so.6";
+
 static struct race_frame *top(struct race_side *side)
 {
 	return vec_at(&side->frames, 0);
@@ -121,12 +123,148 @@ static void two_plain_stores_do_not_synchronize(void **state)
 	}
 }
 
+/* The other side is in the C library, in that function. */
+static struct race_side *over_lock(struct race *race, const char *function)
+{
+	struct race_side *side = store_race(race);
+
+	side->idiom.locked_beside = false;
+	sample_set(&side->sync, "runtime");
+	sample_set(&race->sides[1].sync, "runtime");
+	sample_set(&top(&race->sides[1])->function, function);
+	sample_set(&top(&race->sides[1])->module, libc);
+	return side;
+}
+
+static void stores_over_a_lock_in_use(void **state)
+{
+	static const struct {
+		const char *function, *evidence;
+	} rows[] = {
+		{ "___pthread_mutex_lock", NULL },
+		{ "__GI___pthread_mutex_unlock_usercnt", NULL },
+		{ "pthread_spin_lock", NULL },
+		{ "__new_sem_post", NULL },
+		{ "lll_mutex_unlock_optimized", NULL },
+		/* these write for the program */
+		{ "pthread_join", "runtime" },
+		{ "pthread_create", "runtime" },
+		{ "free", "runtime" },
+	};
+	struct race race;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		over_lock(&race, rows[i].function);
+		assert_int_equal(plain_over_lock(&race, 0, false),
+				 !rows[i].evidence);
+		expect(&race, rows[i].evidence);
+	}
+	/* a function of the program's with such a name */
+	over_lock(&race, "sem_post");
+	sample_set(&top(&race.sides[1])->module, "/usr/bin/cache");
+	expect(&race, "runtime");
+}
+
+static void near_misses_of_stores_over_a_lock(void **state)
+{
+	struct race race;
+
+	(void)state;
+	/* a read, as of the owner */
+	over_lock(&race, "pthread_mutex_lock")->access = ACCESS_READ;
+	expect(&race, "runtime");
+	/* what may be an atomic operation, and what is one */
+	over_lock(&race, "pthread_mutex_lock")->missing = RACE_MISSES_DEBUG;
+	expect(&race, "runtime");
+	sample_set(&over_lock(&race, "pthread_mutex_lock")->sync,
+		   "atomic-code");
+	expect(&race, "atomic-code");
+	over_lock(&race, "pthread_mutex_lock")->atomic = true;
+	expect(&race, "runtime");
+	/* threading functions may */
+	sample_set(&top(over_lock(&race, "pthread_mutex_lock"))->function,
+		   "pthread_mutex_init");
+	expect(&race, "runtime");
+	/* a lock of the program's own */
+	over_lock(&race, "pthread_mutex_lock")->idiom.locked_beside = true;
+	expect(&race, "runtime");
+}
+
+/* memset() of libc's is no atomic operation, whatever is known of it. */
+static void libc_stores_for_the_program(void **state)
+{
+	struct race race;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct race_side *side = over_lock(&race, "pthread_mutex_lock");
+		struct race_frame *caller = vec_at(&side->frames, 1);
+
+		sample_set(&top(side)->function, "__memset_avx2_unaligned");
+		sample_set(&top(side)->module, libc);
+		side->missing = RACE_MISSES_DEBUG;
+		if (i)
+			sample_set(&caller->function, "pthread_mutex_init");
+		expect(&race, i ? "runtime" : NULL);
+	}
+}
+
+/* Side 0 stores to a variable of that type, side 1 is in that function. */
+static struct race_side *typed(struct race *race, const char *type,
+			       const char *function, const char *module)
+{
+	struct race_side *side = over_lock(race, function);
+
+	sample_set(&top(&race->sides[1])->module, module);
+	sample_set(&race->variable.type, type);
+	sample_set(&side->sync, NULL);
+	return side;
+}
+
+static void types_of_locks(void **state)
+{
+	struct race race;
+
+	(void)state;
+	/* GLib's lock is taken in a module of its own */
+	typed(&race, "GMutex", "g_mutex_lock", "libglib-2.0.so.0");
+	expect(&race, NULL);
+	/* the program's own type of that name, with its own functions */
+	typed(&race, "mtx_t", "take", "/usr/bin/cache");
+	expect(&race, "partner");
+	/* an inlined atomic operation, where nothing tells */
+	typed(&race, "GMutex", "g_mutex_lock", "libglib-2.0.so.0")->missing =
+		RACE_MISSES_SOURCE;
+	expect(&race, "lock-type");
+}
+
+static void both_store_over_a_lock(void **state)
+{
+	struct race race;
+
+	(void)state;
+	store_race(&race)->idiom.locked_beside = false;
+	sample_set(&race.variable.type, "pthread_spinlock_t");
+	race.sides[1].access = ACCESS_WRITE;
+	race.sides[1].atomic = false;
+	sample_set(&race.sides[1].sync, NULL);
+	assert_true(syncness_find(&race));
+	assert_null(race.sides[1].sync);
+	expect(&race, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stores_over_a_sum_lose),
 		cmocka_unit_test(reads_before_a_plain_store_lose),
 		cmocka_unit_test(two_plain_stores_do_not_synchronize),
+		cmocka_unit_test(stores_over_a_lock_in_use),
+		cmocka_unit_test(near_misses_of_stores_over_a_lock),
+		cmocka_unit_test(libc_stores_for_the_program),
+		cmocka_unit_test(types_of_locks),
+		cmocka_unit_test(both_store_over_a_lock),
 	};
 
 	return cmocka_run_group_tests_name("plain", tests, NULL, NULL);

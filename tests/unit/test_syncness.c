@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "report/doubt.h"
 #include "sample-race.h"
 
 /* Two plain aligned accesses to the same 8 bytes; nothing says more. */
@@ -111,7 +112,6 @@ static void types_speak_for_both(void **state)
 	} rows[] = {
 		{ "_Atomic int", "atomic-type" },
 		{ "std::atomic<int>", "atomic-type" },
-		{ "pthread_mutex_t", "lock-type" },
 		{ "core::sync::atomic::AtomicUsize", "atomic-type" },
 		{ "struct my_atomic_int_table", NULL },
 		{ "nonvolatile_t", NULL },
@@ -134,6 +134,20 @@ static void types_speak_for_both(void **state)
 		plain_race(&race);
 		sample_set(&race.variable.type, rows[i].type);
 		expect(&race, rows[i].evidence, rows[i].evidence);
+	}
+}
+
+static void types_of_locks_speak_but_for_plain_stores(void **state)
+{
+	struct race race;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		plain_race(&race);
+		sample_set(&race.variable.type, "pthread_mutex_t");
+		if (i)
+			race.sides[1].missing = RACE_MISSES_SOURCE;
+		expect(&race, "lock-type", i ? "lock-type" : NULL);
 	}
 }
 
@@ -334,6 +348,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_no_evidence),
 		cmocka_unit_test(types_speak_for_both),
+		cmocka_unit_test(types_of_locks_speak_but_for_plain_stores),
 		cmocka_unit_test(volatile_makes_no_update_atomic),
 		cmocka_unit_test(volatile_is_no_synchronization),
 		cmocka_unit_test(source_lines_name_operations),
