@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A process that keeps one run: it starts racewatch run, takes its output,
- * waits for its end, and ends whatever the run has left behind. Everything
- * that descends from the run is the keeper's child in the end
- * (PR_SET_CHILD_SUBREAPER), however it forked, so that runs side by side
- * cannot be confused. When the sweep dies, by SIGKILL too, the keeper ends its
- * run, and then itself.
+ * A process that keeps one run: it starts racewatch run with an empty standard
+ * input, takes its output, waits for its end, and ends whatever the run has
+ * left behind. Everything that descends from the run is the keeper's child in
+ * the end (PR_SET_CHILD_SUBREAPER), however it forked, so that runs side by
+ * side cannot be confused. When the sweep dies, by SIGKILL too, the keeper ends
+ * its run, and then itself.
  */
 #ifndef SWEEP_KEEPER_H
 #define SWEEP_KEEPER_H

@@ -26,6 +26,29 @@
 #include "base/clock.h"
 #include "base/error.h"
 
+/* A container without /dev: the keeper and the run are forks of the test. */
+static bool no_null;
+
+int __wrap_open(const char *path, int flags, ...);
+int __real_open(const char *path, int flags, ...);
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list list;
+
+	if (no_null && strcmp(path, "/dev/null") == 0) {
+		errno = ENOENT;
+		return -1;
+	}
+	if (flags & O_CREAT) {
+		va_start(list, flags);
+		mode = va_arg(list, mode_t);
+		va_end(list);
+	}
+	return __real_open(path, flags, mode);
+}
+
 static char folder[] = "/tmp/test_keeper.XXXXXX";
 static char out_path[64], err_path[64], fifo_path[64];
 
@@ -136,6 +159,22 @@ static void output_and_status_are_kept(void **state)
 	assert_int_equal(result.cut_bytes, 0);
 	assert_false(result.stopped || result.timed_out);
 	assert_true(result.elapsed_ns > 0);
+}
+
+static void the_input_is_empty_without_dev_null_too(void **state)
+{
+	struct keeper_result result;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		no_null = i == 1;
+		result = keep("cat; read x || echo end; exit 5");
+		no_null = false;
+		assert_true(WIFEXITED(result.status));
+		assert_int_equal(WEXITSTATUS(result.status), 5);
+		expect_file(out_path, "end\n");
+		expect_file(err_path, "");
+	}
 }
 
 static void a_signal_is_a_status(void **state)
@@ -295,6 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(output_and_status_are_kept),
+		cmocka_unit_test(the_input_is_empty_without_dev_null_too),
 		cmocka_unit_test(a_signal_is_a_status),
 		cmocka_unit_test(a_flood_is_cut),
 		cmocka_unit_test(what_is_left_behind_is_ended),
