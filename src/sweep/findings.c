@@ -34,16 +34,24 @@ void findings_deinit(struct findings *findings)
 	free(findings->unmatched);
 }
 
+/*
+ * The race as it was written before. By its id it is found although its
+ * fingerprint is another since its other side was seen.
+ */
 static struct finding *find_race(struct findings *findings,
-				 const char *fingerprint)
+				 const struct race *race)
 {
+	struct finding *same = NULL;
+
 	for (size_t i = 0; i < findings->races.count; i++) {
 		struct finding *finding = vec_at(&findings->races, i);
 
-		if (strcmp(finding->fingerprint, fingerprint) == 0)
+		if (strcmp(finding->fingerprint, race->fingerprint) == 0)
 			return finding;
+		if (finding->id != 0 && finding->id == race->id)
+			same = finding;
 	}
-	return NULL;
+	return same;
 }
 
 static char *race_in_short(const struct race *race)
@@ -62,21 +70,19 @@ static char *race_in_short(const struct race *race)
 static struct error *take_race(struct findings *findings,
 			       const struct race *race, bool ignore_unlikely)
 {
-	bool minor = !race_counts(race, ignore_unlikely);
-	struct finding *finding = find_race(findings, race->fingerprint);
+	struct finding *finding = find_race(findings, race);
 
 	if (race->verdict == VERDICT_SYNC || race->suppressed.rule)
 		return NULL;
-	if (finding) {
-		finding->minor = minor;
-		return NULL;
-	}
-	finding = vec_append(&findings->races);
+	if (!finding)
+		finding = vec_append(&findings->races);
 	if (!finding)
 		return error_nomem;
+	finding->id = race->id;
 	memcpy(finding->fingerprint, race->fingerprint,
 	       sizeof(finding->fingerprint));
-	finding->minor = minor;
+	finding->minor = !race_counts(race, ignore_unlikely);
+	free(finding->what);
 	finding->what = race_in_short(race);
 	return finding->what ? NULL : error_nomem;
 }

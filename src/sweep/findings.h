@@ -14,6 +14,7 @@
 struct error;
 
 struct finding {
+	uint64_t id; /* in the report; 0: not known, or not read from one */
 	char fingerprint[33]; /* of the race, by names */
 	bool minor; /* not counted: unlikely, and these are ignored */
 	char *what; /* "hits: set count.c:7 against get count.c:9" */
@@ -27,14 +28,15 @@ struct findings {
 	/* why there were none (struct run_unsampled); or NULL */
 	char *unsampled_reason, *unsampled_text;
 	char *unmatched; /* unmatched_text(), or NULL */
-	struct vec races; /* of struct finding; each fingerprint once */
+	struct vec races; /* of struct finding; each race once */
 };
 
 void findings_init(struct findings *findings);
 void findings_deinit(struct findings *findings);
 
 /*
- * Read a report, of whatever a run that was killed has left. Suppressed races
+ * Read the report of one run, of whatever a run that was killed has left. Of a
+ * race that is there more than once the last record counts. Suppressed races
  * and synchronization are left out; ignore_unlikely: races with the verdict
  * unlikely are minor. No file: nothing was found.
  */

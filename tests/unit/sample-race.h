@@ -97,6 +97,20 @@ static inline void sample_race(struct race *race)
 	sample_frame(&race->sides[1], "evictor", 21, 0x1240);
 }
 
+/*
+ * Nobody saw its second side, which goes to *ret: put it back, or free it as
+ * part of a race.
+ */
+static inline void sample_hide_side(struct race *race, struct race_side *ret)
+{
+	*ret = race->sides[1];
+	race->sides[1] = (struct race_side){
+		.role = RACE_UNKNOWN,
+		.frames = VEC_INIT(struct race_frame),
+		.created = VEC_INIT(struct race_frame),
+	};
+}
+
 /* What only some reports have: a merged one, with a thread born while watched. */
 static inline void sample_more(struct race *race)
 {
