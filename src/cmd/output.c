@@ -34,6 +34,8 @@ struct output_race {
 	enum race_verdict verdict;
 	bool said; /* the text has a line of it */
 	bool full; /* the text has all of it */
+	bool acted; /* --on-race was done for it */
+	enum race_verdict acted_verdict; /* the gravest that it had then */
 	bool generated; /* a suppression was written for it */
 	bool completed; /* what is written has both sides */
 };
@@ -271,12 +273,17 @@ static struct output_race *output_find(const struct output *output,
 	return NULL;
 }
 
+/* Once, and again when the verdict is graver. */
 static void output_act(struct output *output, const struct race *race,
 		       struct output_race *seen)
 {
 	if (!output_is_reported(output, race))
 		return;
-	onrace_race(output->config->onrace, race);
+	if (!seen->acted || race->verdict < seen->acted_verdict) {
+		seen->acted = true;
+		seen->acted_verdict = race->verdict;
+		onrace_race(output->config->onrace, race);
+	}
 	if (seen->generated)
 		return;
 	seen->generated = true;

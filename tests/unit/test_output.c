@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/cmd/output.c: what is done once for a race, and what again. Commands of
+ * --on-race write a byte each.
+ */
+#include "cmd/output.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "cmd/gate.h"
+#include "cmd/onrace.h"
+#include "sample-race.h"
+
+static char called[] = "/tmp/test_output.called.XXXXXX";
+static char generated[] = "/tmp/test_output.generated.XXXXXX";
+
+struct fixture {
+	struct gate_config gate_config;
+	struct gate gate;
+	struct onrace onrace;
+	struct output_config config;
+	struct output output;
+	struct session_sink sink;
+	struct race race;
+	struct race_side hidden;
+};
+
+static void show_side(struct fixture *f)
+{
+	f->race.sides[1] = f->hidden;
+	assert_true(race_fingerprint(&f->race));
+}
+
+static void begin(struct fixture *f, bool ignore_unlikely)
+{
+	static char action[80];
+
+	assert_int_equal(truncate(called, 0), 0);
+	assert_int_equal(truncate(generated, 0), 0);
+	snprintf(action, sizeof(action), "exec:printf x >>%s", called);
+	*f = (struct fixture){
+		.gate_config = { .no_default_suppressions = true,
+				 .ignore_unlikely = ignore_unlikely,
+				 .generate = generated },
+	};
+	assert_null(gate_init(&f->gate, &f->gate_config));
+	assert_null(onrace_init(&f->onrace, action));
+	f->config = (struct output_config){ .onrace = &f->onrace,
+					    .quiet = true,
+					    .gate = &f->gate };
+	assert_null(output_init(&f->output, &f->config));
+	f->sink = output_sink(&f->output);
+	sample_race(&f->race);
+	sample_hide_side(&f->race, &f->hidden);
+	assert_true(race_fingerprint(&f->race));
+}
+
+static void tell(struct fixture *f, bool first)
+{
+	f->sink.race(f->sink.context, &f->race, first);
+}
+
+static long size_of(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	long size;
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	size = ftell(file);
+	fclose(file);
+	return size;
+}
+
+static void expect_calls(struct fixture *f, long count)
+{
+	onrace_finish(&f->onrace);
+	assert_int_equal(size_of(called), count);
+}
+
+static void end(struct fixture *f)
+{
+	assert_true(output_deinit(&f->output));
+	onrace_deinit(&f->onrace);
+	gate_deinit(&f->gate);
+	race_deinit(&f->race);
+}
+
+static void the_other_side_is_no_other_race(void **state)
+{
+	struct fixture f;
+	long size;
+
+	(void)state;
+	begin(&f, false);
+	tell(&f, true);
+	expect_calls(&f, 1);
+	size = size_of(generated);
+	assert_true(size > 0);
+	show_side(&f);
+	tell(&f, false);
+	tell(&f, false);
+	expect_calls(&f, 1);
+	assert_int_equal(size_of(generated), size);
+	end(&f);
+}
+
+static void a_graver_verdict_is_acted_on(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, false);
+	tell(&f, true);
+	show_side(&f);
+	f.race.verdict = VERDICT_HARMFUL;
+	tell(&f, false);
+	expect_calls(&f, 2);
+	tell(&f, false);
+	expect_calls(&f, 2);
+	end(&f);
+}
+
+/* What both sides make of it counts: less, and later as much as before. */
+static void the_same_verdict_is_acted_on_once(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, false);
+	tell(&f, true);
+	show_side(&f);
+	f.race.verdict = VERDICT_UNLIKELY;
+	tell(&f, false);
+	f.race.verdict = VERDICT_SUSPECT;
+	tell(&f, false);
+	expect_calls(&f, 1);
+	end(&f);
+}
+
+static void a_race_that_counts_with_both_sides_is_acted_on(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, true);
+	f.race.verdict = VERDICT_UNLIKELY;
+	tell(&f, true);
+	expect_calls(&f, 0);
+	assert_int_equal(size_of(generated), 0);
+	show_side(&f);
+	f.race.verdict = VERDICT_SUSPECT;
+	tell(&f, false);
+	expect_calls(&f, 1);
+	assert_true(size_of(generated) > 0);
+	end(&f);
+}
+
+static int make_files(void **state)
+{
+	int one = mkstemp(called), two = mkstemp(generated);
+
+	(void)state;
+	return one < 0 || two < 0 || close(one) < 0 || close(two) < 0 ? -1 : 0;
+}
+
+static int remove_files(void **state)
+{
+	(void)state;
+	return unlink(called) < 0 || unlink(generated) < 0 ? -1 : 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_other_side_is_no_other_race),
+		cmocka_unit_test(a_graver_verdict_is_acted_on),
+		cmocka_unit_test(the_same_verdict_is_acted_on_once),
+		cmocka_unit_test(
+			a_race_that_counts_with_both_sides_is_acted_on),
+	};
+
+	return cmocka_run_group_tests(tests, make_files, remove_files);
+}
