@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "judge/rank.h"
+#include "report/kin.h"
 #include "report/race.h"
 
 /* Suppressions of no use that are named when not all are asked for. */
@@ -173,6 +174,16 @@ struct error *gate_generate(struct gate *gate, const struct race *race)
 	return err;
 }
 
+/* New, or with both sides where the baseline has one. */
+static bool gate_adds(const struct gate *gate, const struct race *race)
+{
+	if (race->suppressed.rule || race->status == STATUS_UNSET)
+		return false;
+	return race->status == STATUS_NEW ||
+	       (!race_is_one_sided(race) &&
+		!baseline_has(&gate->baseline, race));
+}
+
 struct error *gate_finish(struct gate *gate, const struct vec *races)
 {
 	struct vec added = VEC_INIT(struct race *);
@@ -183,8 +194,7 @@ struct error *gate_finish(struct gate *gate, const struct vec *races)
 	for (size_t i = 0; !err && i < races->count; i++) {
 		const struct race *race = *(struct race **)vec_at(races, i);
 
-		if (race->status == STATUS_NEW && !race->suppressed.rule &&
-		    !vec_push(&added, &race))
+		if (gate_adds(gate, race) && !vec_push(&added, &race))
 			err = error_nomem;
 	}
 	if (!err)

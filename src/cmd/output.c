@@ -20,6 +20,7 @@
 #include "detect/tally.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "report/kin.h"
 #include "report/race.h"
 #include "report/run.h"
 #include "report/source.h"
@@ -227,11 +228,6 @@ static void output_write_text(struct output *output, const struct race *race,
 		output_failed(output, saved_text(&output->saved, write, race));
 }
 
-static bool has_both_sides(const struct race *race)
-{
-	return race->sides[1].role != RACE_UNKNOWN;
-}
-
 /*
  * A race that is new, or whose verdict became graver. What was printed in full
  * is not printed again.
@@ -239,7 +235,7 @@ static bool has_both_sides(const struct race *race)
 static void output_text_race(struct output *output, const struct race *race,
 			     struct output_race *seen)
 {
-	if (seen->said && !seen->completed && has_both_sides(race))
+	if (seen->said && !seen->completed && !race_is_one_sided(race))
 		output_write_text(output, race, render_text_completed);
 	else if (seen->said && race->verdict < seen->verdict)
 		output_write_text(output, race, render_text_graver);
@@ -300,7 +296,7 @@ static void output_race_seen(void *context, const struct race *race, bool first)
 	struct output_race *seen = output_find(output, race);
 
 	if (!first && (!seen || (race->verdict >= seen->verdict &&
-				 seen->completed == has_both_sides(race))))
+				 seen->completed == !race_is_one_sided(race))))
 		return;
 	output_run(output);
 	if (!seen)
@@ -316,7 +312,7 @@ static void output_race_seen(void *context, const struct race *race, bool first)
 	output_act(output, race, seen);
 	seen->count = race->id != 0 ? race->count : 0;
 	seen->verdict = race->verdict;
-	seen->completed = has_both_sides(race);
+	seen->completed = !race_is_one_sided(race);
 }
 
 /* Files that are made from now on too: baselines, state files, cores. */

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "detect/session.h"
+#include "judge/sides.h"
 #include "report/merge.h"
 #include "report/record.h"
 #include "sweep/species.h"
@@ -26,19 +27,15 @@ struct counts {
 	struct species_counts species; /* of the races, by their runs */
 };
 
-/* The races of one report, as either fingerprint tells them. */
+/* The races of one report, as either fingerprint or one side tells them. */
 struct race_set {
 	struct map hashes;
+	struct sides sides;
 };
 
 static bool is_text(const struct report_print *print)
 {
 	return print->renderer.ops == &render_text;
-}
-
-static bool is_reported(const struct race *race)
-{
-	return race->verdict != VERDICT_SYNC && !race->suppressed.rule;
 }
 
 static bool is_actionable(const struct report_print *print,
@@ -88,7 +85,7 @@ static void put_counts(struct run_summary *summary, const struct counts *counts)
 static struct error *print_short(struct report_print *print,
 				 const struct race *race)
 {
-	if (print->quiet || !is_reported(race))
+	if (print->quiet || !race_counts(race, false))
 		return NULL;
 	return render_text_short(&print->renderer, race);
 }
@@ -219,13 +216,15 @@ static void hash_race(const struct race *race, uint64_t hashes[2])
 	hashes[1] = hash_salted(race->fingerprint_code, 2 * sync + 1);
 }
 
-static bool set_has(const struct race_set *set, const struct race *race)
+static bool set_has(struct race_set *set, const struct race *race)
 {
 	uint64_t hashes[2];
 
 	hash_race(race, hashes);
 	return map_get(&set->hashes, hashes[0]) ||
-	       (race->fingerprint_code[0] && map_get(&set->hashes, hashes[1]));
+	       (race->fingerprint_code[0] &&
+		map_get(&set->hashes, hashes[1])) ||
+	       sides_know(&set->sides, race);
 }
 
 static struct error *set_fill(struct race_set *set, struct merge *merge)
@@ -234,6 +233,7 @@ static struct error *set_fill(struct race_set *set, struct merge *merge)
 	struct report_record record;
 	bool more = true;
 
+	sides_init(&set->sides);
 	report_record_init(&record);
 	while (!err && more) {
 		uint64_t hashes[2];
@@ -245,9 +245,17 @@ static struct error *set_fill(struct race_set *set, struct merge *merge)
 		if (!map_set(&set->hashes, hashes[0], 1) ||
 		    !map_set(&set->hashes, hashes[1], 1))
 			err = error_nomem;
+		else
+			err = sides_add(&set->sides, &record.race);
 	}
 	report_record_deinit(&record);
 	return err;
+}
+
+static void set_deinit(struct race_set *set)
+{
+	map_deinit(&set->hashes);
+	sides_deinit(&set->sides);
 }
 
 struct diff {
@@ -380,8 +388,8 @@ struct error *report_print_diff(struct report_print *print, struct merge *old,
 	report_record_init(&summary);
 	err = diff_passes(&diff, old, new, &summary);
 	report_record_deinit(&summary);
-	map_deinit(&diff.old.hashes);
-	map_deinit(&diff.new.hashes);
+	set_deinit(&diff.old);
+	set_deinit(&diff.new);
 	*ret_new = diff.counts.races_new > 0;
 	return print_end(print, err);
 }

@@ -35,6 +35,7 @@ void baseline_init(struct baseline *baseline, bool keep)
 		.races = VEC_INIT(struct race),
 		.keep = keep,
 	};
+	sides_init(&baseline->sides);
 }
 
 void baseline_deinit(struct baseline *baseline)
@@ -50,6 +51,7 @@ void baseline_deinit(struct baseline *baseline)
 	vec_deinit(&baseline->races);
 	map_deinit(&baseline->by_names);
 	map_deinit(&baseline->by_code);
+	sides_deinit(&baseline->sides);
 }
 
 /* The first 64 of its 128 bits. */
@@ -67,27 +69,9 @@ static bool is_fingerprint(const char *text)
 	       strlen(text) == FINGERPRINT_DIGITS;
 }
 
-static bool side_is_named(const struct race_side *side)
-{
-	const struct race_frame *frame;
-
-	if (side->syscall || side->role == RACE_UNKNOWN)
-		return true;
-	if (side->frames.count == 0)
-		return false;
-	frame = vec_at(&side->frames, 0);
-	return frame->function;
-}
-
 static bool race_is_named(const struct race *race)
 {
 	return side_is_named(&race->sides[0]) && side_is_named(&race->sides[1]);
-}
-
-static const char *race_symbol(const struct race *race)
-{
-	return race->variable.symbol ? race->variable.symbol
-				     : race->variable.name;
 }
 
 static const struct baseline_entry *find_entry(const struct baseline *baseline,
@@ -114,7 +98,7 @@ static bool names_allow(const struct baseline_entry *entry,
 	       strcmp(entry->variable, symbol) == 0;
 }
 
-bool baseline_knows(const struct baseline *baseline, const struct race *race)
+bool baseline_has(const struct baseline *baseline, const struct race *race)
 {
 	const struct baseline_entry *entry;
 
@@ -132,6 +116,12 @@ bool baseline_knows(const struct baseline *baseline, const struct race *race)
 						       entry->same_code - 1);
 	}
 	return false;
+}
+
+bool baseline_knows(struct baseline *baseline, const struct race *race)
+{
+	return baseline_has(baseline, race) ||
+	       sides_know(&baseline->sides, race);
 }
 
 static struct error *baseline_enter(struct baseline *baseline,
@@ -156,7 +146,7 @@ static struct error *baseline_enter(struct baseline *baseline,
 	if (!map_set(&baseline->by_names, names, index) ||
 	    !map_set(&baseline->by_code, code, index))
 		return error_nomem;
-	return NULL;
+	return sides_add(&baseline->sides, race);
 }
 
 static bool can_be_known(const struct race *race)

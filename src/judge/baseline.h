@@ -9,6 +9,8 @@
  * do not tell the two apart: different users of one function have its
  * instructions in common, and a new race must not hide behind an old one.
  *
+ * Where one side of a race was seen, that side tells (judge/sides.h).
+ *
  * Races that were suppressed are not known: when their suppression is taken
  * away or expires, they are to be seen again.
  */
@@ -21,6 +23,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "judge/sides.h"
 
 struct error;
 struct race;
@@ -29,6 +32,7 @@ struct baseline {
 	struct vec entries; /* of struct baseline_entry */
 	/* the beginning of a fingerprint to the last entry's index */
 	struct map by_names, by_code;
+	struct sides sides; /* of all entries */
 	bool keep; /* whole records, for baseline_write() */
 	struct vec races; /* of struct race, if keep */
 };
@@ -50,7 +54,11 @@ struct error *baseline_read(struct baseline *baseline, const char *path);
  */
 struct error *baseline_take(struct baseline *baseline, struct race *race);
 
-bool baseline_knows(const struct baseline *baseline, const struct race *race);
+/* By its fingerprints. */
+bool baseline_has(const struct baseline *baseline, const struct race *race);
+
+/* So, or by the one side that was seen of it, now or before: sides_know(). */
+bool baseline_knows(struct baseline *baseline, const struct race *race);
 
 /*
  * Write all its races, as they were read, then more (of struct race *,

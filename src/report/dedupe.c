@@ -39,16 +39,10 @@ static bool are_same_code(const struct race *a, const struct race *b)
 	       b->variable.region != REGION_GLOBAL;
 }
 
-/* A value that changed: nobody saw who did it. */
-static bool is_glimpse(const struct race *race)
-{
-	return race->sides[1].role == RACE_UNKNOWN;
-}
-
 /* One side of a race, seen without the other one. */
 static bool is_glimpse_of(const struct race *glimpse, const struct race *race)
 {
-	return is_glimpse(glimpse) && !is_glimpse(race) &&
+	return race_is_one_sided(glimpse) && !race_is_one_sided(race) &&
 	       kin_of_one_variable(glimpse, race) &&
 	       (race_same_code(glimpse, 0, race, 0) ||
 		race_same_code(glimpse, 0, race, 1));
@@ -129,7 +123,7 @@ static bool complete(struct race *glimpse, struct race *race)
 static bool see_again(struct race *twin, struct race *race)
 {
 	/* a glimpse knows nothing of what the other side does */
-	if (is_glimpse(twin) == is_glimpse(race)) {
+	if (race_is_one_sided(twin) == race_is_one_sided(race)) {
 		race_join_idioms(twin, race);
 		race_join_doubts(twin, race);
 	}
@@ -145,7 +139,7 @@ struct error *dedupe_add(struct dedupe *dedupe, struct race *race,
 	if (twin) {
 		bool counted;
 
-		*ret_found = is_glimpse(twin) && !is_glimpse(race)
+		*ret_found = race_is_one_sided(twin) && !race_is_one_sided(race)
 				     ? DEDUPE_COMPLETED
 				     : DEDUPE_AGAIN;
 		counted = *ret_found == DEDUPE_COMPLETED

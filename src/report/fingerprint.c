@@ -23,6 +23,9 @@
  * So races that agree by code agree by names too, unless the names tell them
  * apart: by the variable, or by the callers in the first case.
  *
+ * A side is also told by itself (race_side_key()): then the callers count where
+ * it has names, whatever is known of the other side.
+ *
  * What differs between runs stays out: lines, addresses, indices, the depth of
  * a recursion, what the compiler adds to a name, the frames that start threads.
  * A change here makes every saved baseline useless: raise the number then.
@@ -241,12 +244,19 @@ static bool variable_is_field(const struct race_variable *variable)
 	       variable->container;
 }
 
+/* Callers are part of what the side is. */
+static bool side_callers_count(const struct race *race,
+			       const struct race_side *side)
+{
+	return variable_is_field(&race->variable) &&
+	       !side_is_nameless(race, side);
+}
+
 /* Callers of both sides are part of what the race is. */
 static bool callers_count(const struct race *race)
 {
-	return variable_is_field(&race->variable) &&
-	       !side_is_nameless(race, &race->sides[0]) &&
-	       !side_is_nameless(race, &race->sides[1]);
+	return side_callers_count(race, &race->sides[0]) &&
+	       side_callers_count(race, &race->sides[1]);
 }
 
 /* The C library's wrapper of a system call, whose name has many spellings. */
@@ -275,10 +285,9 @@ static bool frame_counts(const struct race_side *side, size_t i,
 }
 
 static void digest_functions(struct digest *digest, const struct race *race,
-			     const struct race_side *side)
+			     const struct race_side *side, bool callers)
 {
 	const struct race_frame *doer = side_doer(race, side);
-	bool callers = callers_count(race);
 	struct span last = { "", 0 };
 	int taken = 0;
 
@@ -308,12 +317,12 @@ static void digest_functions(struct digest *digest, const struct race *race,
 }
 
 static void side_by_names(struct digest *digest, const struct race *race,
-			  const struct race_side *side)
+			  const struct race_side *side, bool callers)
 {
 	digest_init(digest);
 	if (side->syscall)
 		digest_string(digest, side->syscall);
-	digest_functions(digest, race, side);
+	digest_functions(digest, race, side, callers);
 }
 
 static void side_by_code(struct digest *digest, const struct race *race,
@@ -413,9 +422,10 @@ static void digest_variable(struct digest *digest,
 bool race_fingerprint(struct race *race)
 {
 	struct digest sides[2], digest;
+	bool callers = callers_count(race);
 
-	side_by_names(&sides[0], race, &race->sides[0]);
-	side_by_names(&sides[1], race, &race->sides[1]);
+	side_by_names(&sides[0], race, &race->sides[0], callers);
+	side_by_names(&sides[1], race, &race->sides[1], callers);
 	digest_init(&digest);
 	digest_string(&digest, "names 2");
 	digest_pair(&digest, &sides[0], &sides[1]);
@@ -432,13 +442,31 @@ bool race_fingerprint(struct race *race)
 	return true;
 }
 
+/* By itself: without the other side its callers may count, or not. */
+static void side_alone_by_names(struct digest *digest, const struct race *race,
+				const struct race_side *side)
+{
+	side_by_names(digest, race, side, side_callers_count(race, side));
+}
+
+void race_side_key(const struct race *race, int side, struct race_side_key *ret)
+{
+	struct digest digest;
+
+	side_alone_by_names(&digest, race, &race->sides[side]);
+	digest_variable(&digest, &race->variable);
+	ret->names = (uint64_t)(digest.state >> 64);
+	side_by_code(&digest, race, &race->sides[side]);
+	ret->code = (uint64_t)(digest.state >> 64);
+}
+
 bool race_same_code(const struct race *a, int side, const struct race *b,
 		    int other)
 {
 	struct digest digests[2];
 
-	side_by_names(&digests[0], a, &a->sides[side]);
-	side_by_names(&digests[1], b, &b->sides[other]);
+	side_alone_by_names(&digests[0], a, &a->sides[side]);
+	side_alone_by_names(&digests[1], b, &b->sides[other]);
 	if (digests[0].state == digests[1].state)
 		return true;
 	side_by_code(&digests[0], a, &a->sides[side]);

@@ -46,3 +46,8 @@ bool kin_tell(struct race *race, const struct race *teller)
 	race->decides = true;
 	return true;
 }
+
+bool race_is_one_sided(const struct race *race)
+{
+	return race->sides[1].role == RACE_UNKNOWN;
+}

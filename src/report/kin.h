@@ -7,6 +7,7 @@
 #define REPORT_KIN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct insn_idiom;
 struct race;
@@ -23,6 +24,19 @@ bool kin_tell(struct race *race, const struct race *teller);
 
 /* Does code that does this with a value decide something by it? */
 bool kin_idiom_decides(const struct insn_idiom *idiom);
+
+/* A value changed, and nobody was seen to write it: sides[1] is unknown. */
+bool race_is_one_sided(const struct race *race);
+
+/*
+ * What a side is known by, whatever is known of the other one: by names, with
+ * the variable, and by code. 64 bits each, of digests as in the fingerprints.
+ */
+struct race_side_key {
+	uint64_t names, code;
+};
+void race_side_key(const struct race *race, int side,
+		   struct race_side_key *ret);
 
 /*
  * Is a side of one race the same code as a side of the other? By names where

@@ -38,8 +38,8 @@ halt=(--halt-on-race -- "$T/read_write.O2" 30)
 gate 10 "a new race" -x --halt-on-race -- "$T/read_write.O2" 30
 run run --seed 1 --baseline "$base" --update-baseline "${halt[@]}"
 is "a race new to the baseline: 66" "$status" 66 || diag_file "$work/err"
-# Where registers do not trap, a race may have one side at first, and two when it
-# is met again: another one for baselines and rules.
+# Where registers do not trap, one side of a race may be met at first, and the
+# other side alone when it is met again: another race for baselines.
 skip_lacking registers "gate: a race in the baseline" || {
 	gate 0 "a race in the baseline" -b "$base" "${racy[@]}"
 	gate 0 "the same race without symbols" -b "$base" -- \

@@ -151,6 +151,63 @@ static void all_races_of_the_same_code_are_looked_at(void **state)
 	race_deinit(&now);
 }
 
+static void drop_side(struct race *race)
+{
+	struct race other;
+
+	race_init(&other);
+	sample_hide_side(race, &other.sides[1]);
+	race_deinit(&other);
+	assert_true(race_fingerprint(race));
+}
+
+/* One side now and both before, and the other way round. */
+static void a_race_is_known_by_the_side_that_was_seen(void **state)
+{
+	struct race half, whole;
+
+	(void)state;
+	named_race(&half, "shard_add", 0x1179);
+	drop_side(&half);
+	named_race(&whole, "shard_add", 0x1179);
+	assert_true(knows(&half, &whole));
+	assert_true(knows(&whole, &half));
+	race_deinit(&whole);
+	named_race(&whole, "shard_drop", 0x2000);
+	assert_false(knows(&half, &whole));
+	assert_false(knows(&whole, &half));
+	race_deinit(&whole);
+	race_deinit(&half);
+}
+
+/* In a run's report the race is there twice, first with one side. */
+static void a_baseline_may_have_both(void **state)
+{
+	struct race half, whole, other;
+	struct baseline baseline;
+
+	(void)state;
+	named_race(&half, "shard_add", 0x1179);
+	drop_side(&half);
+	named_race(&whole, "shard_add", 0x1179);
+	named_race(&other, "shard_add", 0x1179);
+	sample_set(&((struct race_frame *)vec_at(&other.sides[1].frames, 0))
+			    ->function,
+		   "shard_drop");
+	((struct race_frame *)vec_at(&other.sides[1].frames, 0))->offset++;
+	assert_true(race_fingerprint(&other));
+	baseline_init(&baseline, false);
+	assert_null(baseline_take(&baseline, &half));
+	assert_null(baseline_take(&baseline, &whole));
+	assert_false(baseline_knows(&baseline, &other));
+	assert_false(baseline_has(&baseline, &other));
+	assert_true(baseline_has(&baseline, &whole));
+	baseline_deinit(&baseline);
+	race_deinit(&half);
+	race_deinit(&whole);
+	race_deinit(&other);
+}
+
 static void suppressed_races_are_not_known(void **state)
 {
 	struct race old, now;
@@ -304,6 +361,8 @@ int main(void)
 		cmocka_unit_test(a_race_without_names_is_known_by_code),
 		cmocka_unit_test(a_new_race_does_not_hide_behind_shared_code),
 		cmocka_unit_test(all_races_of_the_same_code_are_looked_at),
+		cmocka_unit_test(a_race_is_known_by_the_side_that_was_seen),
+		cmocka_unit_test(a_baseline_may_have_both),
 		cmocka_unit_test(suppressed_races_are_not_known),
 		cmocka_unit_test(an_update_keeps_what_was_there),
 		cmocka_unit_test(a_link_stays_a_link),

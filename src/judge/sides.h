@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Races of a report by their sides: where one side of a race was seen, because
+ * a value changed (RACE_UNKNOWN), the race is known again by that side.
+ *
+ * A side is told by its functions and the race's variable, or by its code where
+ * names do not tell the two apart, as races are by their fingerprints.
+ *
+ * A race with one side is every race that has this side. The other way round a
+ * record with one side stands for one race with both sides only, so that a new
+ * race does not hide behind it: for none where the report has a race with both
+ * sides that has this side, else for the first race that is looked up.
+ */
+#ifndef JUDGE_SIDES_H
+#define JUDGE_SIDES_H
+
+#include <stdbool.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+
+struct error;
+struct race;
+struct race_side;
+
+/* All zero but for the vector: sides_init(). */
+struct sides {
+	struct vec entries; /* of struct sides_entry */
+	/* a side's key (report/kin.h) to the last entry's index */
+	struct map by_names, by_code;
+};
+
+void sides_init(struct sides *sides);
+void sides_deinit(struct sides *sides);
+
+/* Add the sides of a race. ERROR_NOMEM only. */
+struct error *sides_add(struct sides *sides, const struct race *race);
+
+/*
+ * Is it, by one side, a race that was added? One of the two has one side, the
+ * other has both. A race with both sides, unless it is suppressed, takes the
+ * records that stand for it, by its fingerprint: asked again, the answer is the
+ * same. Synchronization is no race, and no race is synchronization.
+ */
+bool sides_know(struct sides *sides, const struct race *race);
+
+/* Is the innermost function known? Of a side that was not seen, it need not. */
+bool side_is_named(const struct race_side *side);
+
+/* The name of the variable's symbol, or what there is; NULL: no name. */
+const char *race_symbol(const struct race *race);
+
+#endif
