@@ -76,7 +76,8 @@ static void signals_are_read_in_turn(void **state)
 
 static void all_is_as_before_at_the_end(void **state)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, after;
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction usual = { .sa_handler = SIG_DFL }, before, after;
 	sigset_t blocked, mask;
 	int fd;
 
@@ -85,6 +86,8 @@ static void all_is_as_before_at_the_end(void **state)
 	sigaddset(&blocked, SIGTERM);
 	sigprocmask(SIG_BLOCK, &blocked, NULL);
 	sigaction(SIGHUP, &ignore, NULL);
+	/* a shell starts what is in its background with this one ignored */
+	sigaction(SIGINT, &usual, &before);
 	fd = begin();
 	signalpipe_close(fd, &mask);
 	sigaction(SIGHUP, NULL, &after);
@@ -93,8 +96,8 @@ static void all_is_as_before_at_the_end(void **state)
 	assert_ptr_equal(after.sa_handler, SIG_DFL);
 	assert_int_equal(sigismember(&mask, SIGTERM), 1);
 	sigprocmask(SIG_UNBLOCK, &blocked, NULL);
-	ignore.sa_handler = SIG_DFL;
-	sigaction(SIGHUP, &ignore, NULL);
+	sigaction(SIGHUP, &usual, NULL);
+	sigaction(SIGINT, &before, NULL);
 }
 
 enum { LIVES = 7 };
