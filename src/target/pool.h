@@ -171,9 +171,8 @@ uint64_t pool_next_ns(const struct engine *engine);
 
 /*
  * Is a stall affordable now, by rate and by budget? Takes a token if so. The
- * rate is not for sites that are armed once; a site of --at may take what both
- * bring later, and one that is seldom reached what the rate does: those that are
- * hit again and again wait meanwhile.
+ * rate is not for sites that are armed once. A site of --at may take what both
+ * bring later, one that is seldom reached what the rate does: others wait then.
  */
 bool pool_take_token(struct engine *engine, const struct wire_site *site,
 		     bool seldom, uint64_t now);
