@@ -51,6 +51,7 @@ static bool describe_frame(struct vec *to, struct code_frame *from)
 		return false;
 	frame->function = take_string(&from->function);
 	frame->file = take_string(&from->file);
+	frame->folder = take_string(&from->folder);
 	frame->line = from->line;
 	frame->column = from->column;
 	frame->inlined = from->inlined;

@@ -287,6 +287,7 @@ static bool append_frame(struct vec *frames, const struct race_frame *old,
 		return false;
 	frame->function = take_string(&found->function);
 	frame->file = take_string(&found->file);
+	frame->folder = take_string(&found->folder);
 	frame->line = found->line;
 	frame->column = found->column;
 	frame->inlined = found->inlined;

@@ -23,6 +23,7 @@
 struct source_place {
 	const char *file;
 	int line, column;
+	const char *folder; /* see struct code_frame */
 };
 
 void code_frames_clear(struct vec *frames)
@@ -32,6 +33,7 @@ void code_frames_clear(struct vec *frames)
 
 		free(frame->function);
 		free(frame->file);
+		free(frame->folder);
 	}
 	vec_clear(frames);
 }
@@ -67,14 +69,11 @@ static struct error *push_frame(struct vec *frames,
 	frame.function = function;
 	frame.line = place->line;
 	frame.column = place->column;
-	if (place->file) {
-		frame.file = strdup(place->file);
-		if (!frame.file) {
-			free(function);
-			return error_nomem;
-		}
-	}
-	if (!vec_push(frames, &frame)) {
+	frame.file = place->file ? strdup(place->file) : NULL;
+	frame.folder = place->folder ? strdup(place->folder) : NULL;
+	if ((place->file && !frame.file) || (place->folder && !frame.folder) ||
+	    !vec_push(frames, &frame)) {
+		free(frame.folder);
 		free(frame.file);
 		free(function);
 		return error_nomem;
@@ -141,6 +140,17 @@ static Dwarf_Line *statement_row(struct debug_unit *unit, Dwarf_Line *line)
 	return line;
 }
 
+/* NULL where the file needs none. */
+static const char *folder_of(Dwarf_Die *unit, const char *file)
+{
+	Dwarf_Attribute attribute;
+
+	return file && file[0] != '/'
+		       ? dwarf_formstring(
+				 dwarf_attr(unit, DW_AT_comp_dir, &attribute))
+		       : NULL;
+}
+
 static void line_at(struct debug_unit *unit, uint64_t address,
 		    struct source_place *ret)
 {
@@ -152,10 +162,11 @@ static void line_at(struct debug_unit *unit, uint64_t address,
 	ret->file = dwarf_linesrc(line, NULL, NULL);
 	dwarf_lineno(line, &ret->line);
 	dwarf_linecol(line, &ret->column);
+	ret->folder = folder_of(&unit->skeleton, ret->file);
 }
 
 /* Where the function was called that the DIE says was inlined. */
-static struct source_place call_place(Dwarf_Die *die)
+static struct source_place call_place(struct debug_unit *unit, Dwarf_Die *die)
 {
 	struct source_place place = {
 		.file = die_file(die, DW_AT_call_file),
@@ -163,6 +174,7 @@ static struct source_place call_place(Dwarf_Die *die)
 		.column = (int)die_number(die, DW_AT_call_column, 0),
 	};
 
+	place.folder = folder_of(&unit->skeleton, place.file);
 	return place;
 }
 
@@ -196,7 +208,7 @@ static struct error *dwarf_frames(struct debug_unit *unit, uint64_t address,
 			err = push_frame(frames, common, name, place);
 		if (err)
 			return err;
-		*place = call_place(&scope->die);
+		*place = call_place(unit, &scope->die);
 	}
 	common->inlined = false;
 	scope = vec_at(&scopes->scopes, function->scope);
@@ -292,9 +304,9 @@ static struct error *use_names(const struct name_frame *names, size_t count,
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < count; i++) {
-		const struct source_place place = { names[i].file,
-						    names[i].line,
-						    names[i].column };
+		const struct source_place place = { .file = names[i].file,
+						    .line = names[i].line,
+						    .column = names[i].column };
 		struct code_frame frame = *common;
 		char *function = strdup(names[i].function);
 

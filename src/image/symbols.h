@@ -19,6 +19,8 @@ struct module;
 struct code_frame {
 	char *function; /* demangled; NULL: unknown */
 	char *file; /* NULL: unknown */
+	/* what a relative file is relative to, where it was compiled; or NULL */
+	char *folder;
 	int line, column; /* 0: unknown */
 	bool inlined; /* into the next frame of the list */
 	struct module *module; /* NULL: not in a module */

@@ -14,6 +14,8 @@ struct vec;
 struct race_frame {
 	char *function; /* demangled; NULL: unknown */
 	char *file;
+	/* where a relative file was compiled; not in reports; NULL: not known */
+	char *folder;
 	int line; /* 0: unknown */
 	int column; /* 0: unknown */
 	char *module; /* path of the object file */

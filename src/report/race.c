@@ -20,6 +20,7 @@ static void frame_free(const struct race_frame *frame)
 {
 	free(frame->function);
 	free(frame->file);
+	free(frame->folder);
 	free(frame->module);
 	free(frame->build_id);
 	free(frame->source);

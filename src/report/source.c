@@ -25,7 +25,7 @@ enum {
 
 /* As recorded, and its text. */
 struct source_file {
-	char *path;
+	char *path, *folder; /* see struct race_frame */
 	bool foreign; /* read with the rights of user uid, or with our own */
 	uid_t uid;
 	struct textfile text; /* without bytes: there is none */
@@ -46,6 +46,7 @@ void sources_deinit(struct sources *sources)
 		struct source_file *file = vec_at(&sources->files, i);
 
 		free(file->path);
+		free(file->folder);
 		textfile_deinit(&file->text);
 	}
 	for (size_t i = 0; i < sources->newer.count; i++)
@@ -88,6 +89,22 @@ static bool find_below(const struct wanted *wanted, const char *directory,
 		rest = strchr(rest, '/');
 	}
 	return false;
+}
+
+/* As it is recorded: where it was compiled, or below our own directory. */
+static bool find_recorded(const struct wanted *wanted, size_t most,
+			  struct source_file *file)
+{
+	struct strbuf path = { 0 };
+	bool found = false;
+
+	if (file->folder && file->path[0] != '/') {
+		strbuf_addf(&path, "%s/%s", file->folder, file->path);
+		found = !path.failed &&
+			read_source(wanted, strbuf_text(&path), most, file);
+		strbuf_deinit(&path);
+	}
+	return found || read_source(wanted, file->path, most, file);
 }
 
 static bool stat_module(const struct wanted *wanted, struct stat *ret)
@@ -134,7 +151,7 @@ static void load_file(const struct wanted *wanted, struct source_file *file)
 				   *(const char **)vec_at(directories, i), most,
 				   file);
 	if (!found)
-		found = read_source(wanted, file->path, most, file);
+		found = find_recorded(wanted, most, file);
 	sources->bytes += file->text.size;
 	if (found)
 		remember_newer(wanted, &file->text);
@@ -144,7 +161,11 @@ static void load_file(const struct wanted *wanted, struct source_file *file)
 static bool is_known_as(const struct source_file *file,
 			const struct source_file *known)
 {
+	const char *folders[] = { known->folder, file->folder };
+
 	return strcmp(known->path, file->path) == 0 &&
+	       strcmp(folders[0] ? folders[0] : "",
+		      folders[1] ? folders[1] : "") == 0 &&
 	       known->foreign == file->foreign && known->uid == file->uid;
 }
 
@@ -152,7 +173,9 @@ static bool is_known_as(const struct source_file *file,
 static const struct source_file *source_file(const struct wanted *wanted)
 {
 	struct sources *sources = wanted->sources;
-	struct source_file file = { .path = wanted->frame->file };
+	const struct race_frame *frame = wanted->frame;
+	struct source_file file = { .path = frame->file,
+				    .folder = frame->folder };
 
 	file.foreign = wanted->rights && wanted->rights->foreign;
 	file.uid = file.foreign ? wanted->rights->uid : 0;
@@ -163,9 +186,11 @@ static const struct source_file *source_file(const struct wanted *wanted)
 			return known;
 	}
 	file.path = strdup(file.path);
-	if (!file.path ||
+	file.folder = frame->folder ? strdup(frame->folder) : NULL;
+	if (!file.path || (frame->folder && !file.folder) ||
 	    !vec_reserve(&sources->files, sources->files.count + 1)) {
 		free(file.path);
+		free(file.folder);
 		return NULL;
 	}
 	load_file(wanted, &file);

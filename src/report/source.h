@@ -26,7 +26,8 @@ struct sources {
 
 /*
  * directories: where files are looked for first, by ever shorter ends of their
- * paths, as a debugger does. Then as they are recorded.
+ * paths, as a debugger does. Then as they are recorded, where they were
+ * compiled.
  */
 void sources_init(struct sources *sources, const struct vec *directories);
 void sources_deinit(struct sources *sources);

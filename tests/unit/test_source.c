@@ -123,6 +123,22 @@ static void directories_are_searched_by_ends_of_paths(void **state)
 	assert_null(line_of(place, "/build/x/b.c", 1));
 }
 
+static void relative_files_are_where_they_were_compiled(void **state)
+{
+	struct place *place = *state;
+	struct race_frame *frame = frame_of(place);
+
+	assert_int_equal(mkdir(path_of(place, "sub"), 0700), 0);
+	WRITE(place, "sub/a.c", "below\n");
+	assert_null(line_of(place, "sub/a.c", 1));
+	sample_set(&frame->folder, place->directory);
+	assert_string_equal(line_of(place, "sub/a.c", 1), "below");
+	/* that of another unit, with a file of the same name */
+	sample_set(&frame->folder, "/nowhere");
+	assert_null(line_of(place, "sub/a.c", 1));
+	sample_set(&frame->folder, NULL);
+}
+
 /* Would stop a reader that waits, or fill its memory. */
 static void what_is_no_source_is_passed_over(void **state)
 {
@@ -174,6 +190,9 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			directories_are_searched_by_ends_of_paths, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			relative_files_are_where_they_were_compiled, set_up,
 			tear_down),
 		cmocka_unit_test_setup_teardown(
 			what_is_no_source_is_passed_over, set_up, tear_down),
