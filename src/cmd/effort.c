@@ -99,7 +99,6 @@ struct effort_plan effort_plan(const struct effort_options *options,
 	struct effort_plan plan = {
 		.rate = rated ? (uint32_t)options->rate : base->rate,
 		.stall_max_ns = stalled ? options->stall_ns : base->stall_ns,
-		.stall_long_ns = stalled ? 0 : base->long_ns,
 		.share = base->overhead_pct / 100,
 		.rest = base->rest,
 		.stretch_max = stalled ? 1 : base->stretch_max,
@@ -118,6 +117,9 @@ struct effort_plan effort_plan(const struct effort_options *options,
 		if (rated && options->effort == EFFORT_NONE)
 			plan.once_max = 0;
 	}
+	/* they are paid for with a share of the budget */
+	if (!stalled && plan.share > 0)
+		plan.stall_long_ns = base->long_ns;
 	/* no time to lose is no sample */
 	if (capped && options->overhead_pct <= 0)
 		plan.rate = 0;

@@ -32,15 +32,10 @@ void budget_set_share(struct budget *budget, double share)
 	budget->share = share;
 }
 
-static double budget_long_share(const struct budget *budget)
-{
-	return (budget->share > 0 ? budget->share : 1) * BUDGET_LONG;
-}
-
 /* The purse has more, or less; never more than it holds. */
 static void budget_add_long(struct budget *budget, double ns)
 {
-	double most = budget_long_share(budget) * (double)CLOCK_NS_PER_S;
+	double most = budget->share * BUDGET_LONG * (double)CLOCK_NS_PER_S;
 
 	budget->long_ns += ns;
 	if (budget->long_ns > most)
@@ -58,7 +53,7 @@ void budget_earn(struct budget *budget, uint64_t now_ns)
 	if (budget->earned_ns != 0) {
 		passed = (double)(now_ns - budget->earned_ns);
 		budget->credit_ns += budget->share * passed;
-		budget_add_long(budget, budget_long_share(budget) * passed);
+		budget_add_long(budget, budget->share * BUDGET_LONG * passed);
 	}
 	budget->earned_ns = now_ns;
 	if (budget->credit_ns > most)

@@ -73,8 +73,8 @@ uint64_t budget_next_ns(const struct budget *budget);
 
 /*
  * Take up to so much from the purse for long stalls, as of the last
- * budget_earn(). What is not used is given back. Where any share may be lost,
- * the purse gets a quarter of all time.
+ * budget_earn(). What is not used is given back. Where any share may be lost
+ * there is no purse.
  */
 uint64_t budget_take_long(struct budget *budget, uint64_t ns);
 void budget_return_long(struct budget *budget, uint64_t ns);

@@ -542,6 +542,8 @@ static uint64_t extended_ns(struct driven *driven, uint64_t purse_ns)
 
 	driven->engine.pool.params.stall_max_ns = 1;
 	driven->engine.pool.params.stall_long_ns = CLOCK_NS_PER_S;
+	budget_set_share(&driven->engine.load.budget, 1);
+	driven->engine.load.budget.credit_ns = 1e9;
 	driven->engine.load.budget.long_ns = (double)purse_ns;
 	/* the credit is not to grow meanwhile */
 	driven->engine.load.budget.earned_ns = UINT64_MAX;
