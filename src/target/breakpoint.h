@@ -65,13 +65,6 @@ struct breakpoint {
 	void *predicate_data;
 };
 
-/* How long it has been armed, as of a time that may be a little before that. */
-static inline uint64_t breakpoint_waited_ns(const struct breakpoint *breakpoint,
-					    uint64_t now)
-{
-	return now > breakpoint->armed_ns ? now - breakpoint->armed_ns : 0;
-}
-
 struct program_text {
 	uint32_t program; /* its number; see wire/message.h */
 	struct vec spaces; /* of struct addrspace *; one at least */

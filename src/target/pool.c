@@ -375,7 +375,7 @@ static bool pool_owes(const struct pool *pool, const struct wire_site *site,
 
 bool pool_is_seldom(const struct breakpoint *breakpoint, uint64_t now)
 {
-	return breakpoint_waited_ns(breakpoint, now) >= POOL_SELDOM_NS;
+	return now >= breakpoint->armed_ns + POOL_SELDOM_NS;
 }
 
 bool pool_passes(struct pool *pool, const struct breakpoint *breakpoint,

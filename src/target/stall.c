@@ -612,8 +612,8 @@ void stall_hit(struct engine *engine, struct thread *thread,
 		} else if (!stall_has_partners(engine, stall)) {
 			stall_forgo(engine, stall, thread);
 		} else if (stall_affords(engine, thread, breakpoint)) {
-			stall->waited_ns = breakpoint_waited_ns(breakpoint,
-								clock_now_ns());
+			stall->waited_ns =
+				clock_now_ns() - breakpoint->armed_ns;
 			stall_begin(engine, stall);
 			hold_release(engine, &engine->stalls.relieved);
 			return;

@@ -119,6 +119,10 @@ static bool vectors_known(const struct uses_run *run)
 	return run->thread->vectors && run->thread->vectors->known;
 }
 
+/*
+ * The instruction is done; the trial has executed it once more to see what it
+ * writes. Of vectors all are found where nothing is known of any.
+ */
 void uses_recover(struct uses_run *run, const struct uses_run *trial)
 {
 	static const struct uses_question nothing;

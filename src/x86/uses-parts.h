@@ -72,15 +72,10 @@ void uses_execute(struct uses_run *run);
 /* uses-before.c: these registers are not known any more; bits by number. */
 void uses_forget(struct uses_state *state, uint32_t gpr, uint32_t vectors,
 		 uint32_t masks);
-/*
- * The instruction in question is done, and the trial has shown what it wrote:
- * what is known of those registers from before it, and of vectors if nothing is
- * known of any.
- */
+/* What the registers that the trial wrote held before the instruction. */
 void uses_recover(struct uses_run *run, const struct uses_run *trial);
 /* On from there, to an answer. */
 void uses_walk(struct uses_run *run);
-/* Is anything? */
 bool uses_are_asked(const struct uses_state *state);
 /* uses-ways.c: has the caller taken the vector? Ends the run if so. */
 void uses_find_taken(struct uses_run *run);
