@@ -26,14 +26,17 @@ used_turn=0
 # used_watch WAY SECONDS MODE SEED BACKEND [OPTION...]
 used_watch()
 {
-	local way=$1 seconds=$2 mode=$3 seed=$4 backend=$5
+	local way=$1 seconds=$2 mode=$3 seed=$4 backend=$5 attempt
 
 	shift 5
 	registers_for "$backend"
-	# shellcheck disable=SC2086 # the mode may be no word at all
-	RUN_TIMEOUT=150 run run --seed "$seed" --rate 1000 \
-		--backend "$backend" "$@" -o "$report" \
-		-- "$program" "$seconds" "$way" $mode
+	for ((attempt = 1;; attempt++)); do
+		# shellcheck disable=SC2086 # the mode may be no word at all
+		RUN_TIMEOUT=150 run run --seed "$seed" --rate 1000 \
+			--backend "$backend" "$@" -o "$report" \
+			-- "$program" "$seconds" "$way" $mode
+		registers_refused "$attempt" || break
+	done
 	exec 9>&-
 }
 
