@@ -165,7 +165,8 @@ tool_sweep()
 
 	bare
 	rm -rf "$work/sweep"
-	measure sweep timeout "$limit" "$RACEWATCH" sweep --budget \
+	# it ends by itself, also where the time is that of a tool cut off
+	measure sweep timeout "$((${limit%.*} + 60))" "$RACEWATCH" sweep --budget \
 		"$(($1 / 1000))ms" --error-exitcode 0 --seed "$seed" \
 		--color never -d "$work/sweep" -- "${command[@]}"
 	[ -s "$work/sweep/report.jsonl" ] ||
