@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 
+#include "base/decimal.h"
 #include "detect/glob.h"
 #include "detect/session.h"
 #include "report/run.h"
@@ -25,11 +26,14 @@ static const char silence_children[] = "children";
 /* The option, or the preset, that sets the budget of time. */
 static void add_overhead(struct strbuf *out, const struct silence_asked *asked)
 {
+	char percent[DECIMAL_SIZE];
+
+	decimal_format(asked->overhead_pct, percent);
 	if (asked->overhead_given)
-		strbuf_addf(out, "--overhead %g", asked->overhead_pct);
+		strbuf_addf(out, "--overhead %s", percent);
 	else
-		strbuf_addf(out, "--effort %s (%g %% of the time)",
-			    asked->effort, asked->overhead_pct);
+		strbuf_addf(out, "--effort %s (%s %% of the time)",
+			    asked->effort, percent);
 }
 
 static bool explain_asked(struct strbuf *out, const struct silence_asked *asked,

@@ -4,6 +4,7 @@
  */
 #include "report/phrase-run.h"
 
+#include "base/decimal.h"
 #include "report/run.h"
 #include "report/text.h"
 
@@ -75,9 +76,12 @@ static void add_parts(struct strbuf *line, const struct run_summary *summary)
 
 void phrase_add_overhead(struct strbuf *line, const struct run_summary *summary)
 {
+	char budget[DECIMAL_SIZE];
+
+	decimal_format(summary->budget_pct, budget);
 	strbuf_addf(line, "overhead %.1f", summary->overhead_pct);
 	if (summary->budget_pct > 0)
-		strbuf_addf(line, " of %g", summary->budget_pct);
+		strbuf_addf(line, " of %s", budget);
 	strbuf_add(line, " %");
 	if (summary->sampling.known &&
 	    (summary->sampling.stalled == 0 ||

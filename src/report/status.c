@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/decimal.h"
 #include "base/log.h"
 
 enum { STATUS_FIELDS = 5, STATUS_FIELD = 64, STATUS_WIDTH_DEFAULT = 80 };
@@ -44,18 +45,20 @@ void status_format(const struct status_counts *counts, size_t width, char *out,
 {
 	char fields[STATUS_FIELDS][STATUS_FIELD];
 	char elapsed[CLOCK_ELAPSED_SIZE];
+	char budget[DECIMAL_SIZE];
 
 	if (size == 0)
 		return;
 	clock_format_elapsed(counts->elapsed_ns, elapsed);
+	decimal_format(counts->budget_pct, budget);
 	snprintf(fields[0], STATUS_FIELD, "racewatch: %s", elapsed);
 	snprintf(fields[1], STATUS_FIELD, "%.0f stalls/s",
 		 counts->stalls_per_s);
 	snprintf(fields[2], STATUS_FIELD, "%" PRIu64 " of %" PRIu64 " sites",
 		 counts->sites_sampled, counts->sites_seen);
 	if (counts->budget_pct > 0)
-		snprintf(fields[3], STATUS_FIELD, "overhead %.1f of %g %%",
-			 counts->overhead_pct, counts->budget_pct);
+		snprintf(fields[3], STATUS_FIELD, "overhead %.1f of %s %%",
+			 counts->overhead_pct, budget);
 	else
 		snprintf(fields[3], STATUS_FIELD, "overhead %.1f %%",
 			 counts->overhead_pct);
