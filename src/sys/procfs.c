@@ -181,6 +181,23 @@ static bool stat_add_some(const cpu_set_t *some, uint64_t *ret_busy,
 	return true;
 }
 
+bool procfs_process_calls(pid_t pid, uint64_t *ret_calls)
+{
+	unsigned long long reads, writes;
+	char text[256], path[64];
+	const char *calls;
+
+	snprintf(path, sizeof(path), "/proc/%d/io", (int)pid);
+	if (!procfs_line(path, text, sizeof(text)))
+		return false;
+	calls = strstr(text, "syscr:");
+	if (!calls ||
+	    sscanf(calls, "syscr: %llu syscw: %llu", &reads, &writes) != 2)
+		return false;
+	*ret_calls = reads + writes;
+	return true;
+}
+
 bool procfs_mapped(pid_t pid, uint64_t *ret_pages)
 {
 	unsigned long long size, data;

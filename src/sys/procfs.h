@@ -41,6 +41,13 @@ struct error *procfs_cpu_time(pid_t pid, pid_t tid, uint64_t *ret_ns);
 bool procfs_process_cpu(pid_t pid, uint64_t *ret_ns);
 
 /*
+ * Calls of read(2), write(2) and their like that the process's threads have made
+ * (/proc/PID/io; recvmsg(2), sendmsg(2) and their like are not counted); false:
+ * it has gone, or the kernel does not count them.
+ */
+bool procfs_process_calls(pid_t pid, uint64_t *ret_calls);
+
+/*
  * Pages of the process's mappings but for private writable ones, as those of its
  * heap and stacks: it changes when a library or shared memory comes or goes.
  * False: that cannot be told.

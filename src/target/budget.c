@@ -10,6 +10,8 @@
 static const double BUDGET_STOP_NS = 20000;
 /* and that time, about, with setting the breakpoint (bench/hit) */
 static const double BUDGET_STOP_CPU_NS = 25000;
+/* Less than this share of wall time is little. */
+static const double BUDGET_SMALL = 0.1;
 /* The credit holds what so many seconds bring, the debt what so many do. */
 static const double BUDGET_SAVE_S = 0.25;
 static const double BUDGET_DEBT_S = 2;
@@ -17,7 +19,10 @@ static const double BUDGET_DEBT_S = 2;
 static const double BUDGET_CPU_DEBT_S = 0.04;
 /* So much of the share is for long stalls; the purse holds a second's worth. */
 static const double BUDGET_LONG = 0.25;
+/* Where only the CPU clock tells. */
 static const double BUDGET_LOSS_MIN = 0.25;
+/* Calls tell where so many would have been made while threads were held. */
+static const double BUDGET_CALLS_MIN = 50;
 /* So much must have been seen before less than all is counted. */
 static const double BUDGET_HELD_MIN_NS = 3e6;
 static const double BUDGET_FREE_MIN_NS = 50e6;
@@ -30,6 +35,11 @@ void budget_init(struct budget *budget)
 void budget_set_share(struct budget *budget, double share)
 {
 	budget->share = share;
+}
+
+bool budget_is_small(const struct budget *budget)
+{
+	return budget->share > 0 && budget->share < BUDGET_SMALL;
 }
 
 /* The purse has more, or less; never more than it holds. */
@@ -138,38 +148,75 @@ static void budget_add(double *sum, double keep, double more)
 	*sum = *sum * keep + (more > 0 ? more : 0);
 }
 
-void budget_learn_loss(struct budget *budget,
-		       const struct budget_window *window)
+/* Add the window to the sums. False: it says nothing of what was held. */
+static bool budget_add_window(struct budget *budget,
+			      const struct budget_window *window)
 {
 	double wall = (double)window->wall_ns;
 	double keep = 1 - wall / (double)CLOCK_NS_PER_S;
 	double held = (double)window->held_ns;
-	double held_cpu = 0, lost, used;
+	double part = 0;
 
 	if (keep < 0)
 		keep = 0;
 	/* what was not measured is taken to be like what was */
 	if (window->measured_ns > 0)
-		held_cpu = held * (double)window->measured_cpu_ns /
-			   (double)window->measured_ns;
+		part = held / (double)window->measured_ns;
 	else if (held > 0)
-		return;
+		return false;
 	budget_add(&budget->held_ns, keep, held);
-	budget_add(&budget->held_cpu_ns, keep, held_cpu);
+	budget_add(&budget->held_cpu_ns, keep,
+		   part * (double)window->measured_cpu_ns);
+	budget_add(&budget->held_calls, keep,
+		   part * (double)window->measured_calls);
 	budget_add(&budget->free_ns, keep, wall - held);
 	budget_add(&budget->free_cpu_ns, keep,
-		   (double)window->cpu_ns - held_cpu);
+		   (double)window->cpu_ns -
+			   part * (double)window->measured_cpu_ns);
+	budget_add(&budget->free_calls, keep,
+		   (double)window->calls -
+			   part * (double)window->measured_calls);
+	return true;
+}
+
+/* In processors; of a program that uses less than one, in its share. */
+static double budget_lost_cpu(const struct budget *budget)
+{
+	double used = budget->free_cpu_ns / budget->free_ns;
+	double lost = used - budget->held_cpu_ns / budget->held_ns;
+
+	return used < 1 ? lost / used : lost;
+}
+
+/* By its calls, as a share of what it makes of them; -1: they do not tell. */
+static double budget_lost_calls(const struct budget *budget)
+{
+	double expected =
+		budget->free_calls / budget->free_ns * budget->held_ns;
+
+	if (expected < BUDGET_CALLS_MIN)
+		return -1;
+	return budget->held_calls < expected ? 1 - budget->held_calls / expected
+					     : 0;
+}
+
+void budget_learn_loss(struct budget *budget,
+		       const struct budget_window *window)
+{
+	double lost, calls;
+
+	if (!budget_add_window(budget, window))
+		return;
 	budget->loss = 1;
 	if (budget->held_ns < BUDGET_HELD_MIN_NS ||
 	    budget->free_ns < BUDGET_FREE_MIN_NS || budget->free_cpu_ns <= 0)
 		return;
-	/* in processors; of a program that uses less than one, in its share */
-	used = budget->free_cpu_ns / budget->free_ns;
-	lost = used - budget->held_cpu_ns / budget->held_ns;
-	if (used < 1)
-		lost /= used;
-	if (lost < BUDGET_LOSS_MIN)
-		lost = BUDGET_LOSS_MIN;
+	lost = budget_lost_cpu(budget);
+	calls = budget_lost_calls(budget);
+	if (calls < 0)
+		calls = BUDGET_LOSS_MIN;
+	if (lost < calls)
+		lost = calls;
 	if (lost < budget->loss)
 		budget->loss = lost;
 }

@@ -6,10 +6,12 @@
  * A thread that is held may hold others with it, so a stall interval counts in
  * full, whatever else runs meanwhile, unless the program's own CPU clock shows
  * that little was lost: where more threads want to run than there are
- * processors, the others use what the held one does not. Never less than a
- * quarter counts, since threads that only spin use processors too. A stop
- * without a stall costs a few microseconds; the time that racewatch computes
- * costs where every processor is busy.
+ * processors, the others use what the held one does not. Threads that only spin
+ * use processors too: where the program reads and writes files or sockets often,
+ * as servers do, what becomes of these calls while a thread is held is looked at
+ * as well, and the greater of the two losses counts; where it does not, never
+ * less than a quarter counts. A stop without a stall costs a few microseconds;
+ * the time that racewatch computes costs where every processor is busy.
  *
  * Spending is from a credit that grows by the share, up to what a quarter of a
  * second brings; so a new phase of the program cannot overspend for long. It
@@ -30,8 +32,9 @@ struct budget_window {
 	uint64_t wall_ns;
 	uint64_t held_ns; /* of it, in stall intervals */
 	uint64_t cpu_ns; /* of the program */
-	/* stall intervals in which its CPU clock was read, and what it said */
-	uint64_t measured_ns, measured_cpu_ns;
+	uint64_t calls; /* that it made; 0 where that is not known */
+	/* stall intervals in which both were read, and what they came to */
+	uint64_t measured_ns, measured_cpu_ns, measured_calls;
 };
 
 struct budget {
@@ -42,16 +45,20 @@ struct budget {
 	double lost_ns; /* so far */
 	double lost_cpu_ns; /* of it, by what racewatch computed */
 	double lost_stop_ns; /* and by stops without a stall */
-	double loss; /* per nanosecond held: 1/4 to 1 */
+	double loss; /* per nanosecond held: 0 to 1 */
 	double competition; /* per nanosecond that racewatch computes: 0 to 1 */
 	/* sums over about the last second */
-	double held_ns, held_cpu_ns, free_ns, free_cpu_ns;
+	double held_ns, held_cpu_ns, held_calls;
+	double free_ns, free_cpu_ns, free_calls;
 };
 
 void budget_init(struct budget *budget);
 
 /* From now on this share may be spent. */
 void budget_set_share(struct budget *budget, double share);
+
+/* Is it little that may be lost? */
+bool budget_is_small(const struct budget *budget);
 
 /* Bring the credit up to date. */
 void budget_earn(struct budget *budget, uint64_t now_ns);
@@ -91,7 +98,7 @@ void budget_spend_interrupts(struct budget *budget, uint64_t ns);
 /* What a stop without a stall costs, with what racewatch computes for it. */
 double budget_stop_cost(const struct budget *budget);
 
-/* How much of a stall's time is lost, by the program's CPU clock. */
+/* How much of a stall's time is lost, by the program's CPU clock and calls. */
 void budget_learn_loss(struct budget *budget,
 		       const struct budget_window *window);
 /* How many processors there are, and how many were busy on the average. */

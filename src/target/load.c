@@ -30,22 +30,33 @@ void load_init(struct load *load)
 }
 
 /* Of all watched processes; it takes time in proportion to the threads. */
-static uint64_t load_program_cpu(struct engine *engine)
+static struct load_program load_read_program(struct engine *engine)
 {
-	uint64_t begun = clock_now_ns(), sum = 0, end;
+	struct load_program sum = { .cpu_ns = 0 };
+	uint64_t begun = clock_now_ns(), end;
 
 	for (size_t i = 0; i < engine->processes.count; i++) {
 		const struct process *process = engine_process_at(engine, i);
-		uint64_t ns;
+		uint64_t ns, calls;
 
-		if (process->role == PROCESS_WATCHED &&
-		    procfs_process_cpu(process->pid, &ns))
-			sum += ns;
+		if (process->role != PROCESS_WATCHED ||
+		    !procfs_process_cpu(process->pid, &ns))
+			continue;
+		sum.cpu_ns += ns;
+		if (procfs_process_calls(process->pid, &calls))
+			sum.calls += calls;
 	}
 	end = clock_now_ns();
 	engine->load.measure_ns =
 		end + LOAD_MEASURE_NS + (end - begun) * LOAD_SHARE;
 	return sum;
+}
+
+/* Nothing was undone: none of the processes has ended since then. */
+static bool load_grew(const struct load_program *then,
+		      const struct load_program *now)
+{
+	return now->cpu_ns >= then->cpu_ns && now->calls >= then->calls;
 }
 
 void load_stall_begins(struct engine *engine, uint64_t now)
@@ -57,26 +68,29 @@ void load_stall_begins(struct engine *engine, uint64_t now)
 		load->begun_own_ns = engine_cpu_ns();
 	load->measured = now >= load->measure_ns;
 	if (load->measured)
-		load->begun_cpu_ns = load_program_cpu(engine);
+		load->begun = load_read_program(engine);
 }
 
-/* cpu: that of the program now */
-static void load_end_window(struct load *load, uint64_t now, uint64_t cpu)
+static void load_end_window(struct load *load, uint64_t now,
+			    const struct load_program *program)
 {
-	if (load->window_ns != 0 && cpu >= load->window_cpu_ns) {
+	if (load->window_ns != 0 && load_grew(&load->window_begun, program)) {
 		load->window.wall_ns = now - load->window_ns;
-		load->window.cpu_ns = cpu - load->window_cpu_ns;
+		load->window.cpu_ns =
+			program->cpu_ns - load->window_begun.cpu_ns;
+		load->window.calls = program->calls - load->window_begun.calls;
 		budget_learn_loss(&load->budget, &load->window);
 	}
 	load->window = (struct budget_window){ .wall_ns = 0 };
 	load->window_ns = now;
-	load->window_cpu_ns = cpu;
+	load->window_begun = *program;
 }
 
 void load_stall_ends(struct engine *engine, uint64_t now)
 {
 	struct load *load = &engine->load;
-	uint64_t held = now - engine->stalls.busy_since_ns, cpu;
+	uint64_t held = now - engine->stalls.busy_since_ns;
+	struct load_program program;
 
 	if (load->own_measured)
 		load->own_held_ns += engine_cpu_ns() - load->begun_own_ns;
@@ -85,14 +99,14 @@ void load_stall_ends(struct engine *engine, uint64_t now)
 	budget_spend_held(&load->budget, held);
 	if (!load->measured)
 		return;
-	cpu = load_program_cpu(engine);
-	/* a process may have ended meanwhile */
-	if (cpu < load->begun_cpu_ns)
+	program = load_read_program(engine);
+	if (!load_grew(&load->begun, &program))
 		return;
 	load->window.measured_ns += held;
-	load->window.measured_cpu_ns += cpu - load->begun_cpu_ns;
+	load->window.measured_cpu_ns += program.cpu_ns - load->begun.cpu_ns;
+	load->window.measured_calls += program.calls - load->begun.calls;
 	if (now - load->window_ns >= 2 * LOAD_WINDOW_NS)
-		load_end_window(load, now, cpu);
+		load_end_window(load, now, &program);
 }
 
 void load_stopped(struct engine *engine)
@@ -149,6 +163,7 @@ static void load_look_at_machine(struct load *load, uint64_t now)
 void load_tick(struct engine *engine, uint64_t now)
 {
 	struct load *load = &engine->load;
+	struct load_program program;
 
 	budget_earn(&load->budget, now);
 	load_look_at_machine(load, now);
@@ -156,6 +171,8 @@ void load_tick(struct engine *engine, uint64_t now)
 	if (engine->stalls.list.count > 0)
 		return;
 	load_charge_cpu(engine);
-	if (now - load->window_ns >= LOAD_WINDOW_NS && now >= load->measure_ns)
-		load_end_window(load, now, load_program_cpu(engine));
+	if (now - load->window_ns < LOAD_WINDOW_NS || now < load->measure_ns)
+		return;
+	program = load_read_program(engine);
+	load_end_window(load, now, &program);
 }

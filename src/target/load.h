@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The clocks that a budget is kept by: stall intervals, stops, the program's
- * CPU time within and without stalls, that of racewatch's own processes, and
+ * CPU time and calls within and without stalls, that of racewatch's own processes, and
  * how busy the machine is.
  */
 #ifndef TARGET_LOAD_H
@@ -15,19 +15,26 @@
 
 struct engine;
 
+/* What the program has done so far. */
+struct load_program {
+	uint64_t cpu_ns;
+	uint64_t calls; /* procfs_process_calls() */
+};
+
 struct load {
 	struct budget budget;
 	pid_t front; /* the front end, whose time counts too */
 	/* of the stall interval that runs, or ran last */
-	bool measured; /* the program's clock was read at its begin */
+	bool measured; /* what the program does was read at its begin */
 	bool own_measured; /* and the tracer's: it matters now */
-	uint64_t begun_cpu_ns, begun_own_ns;
-	uint64_t measure_ns; /* the program's clock is not read before */
+	struct load_program begun; /* at its begin */
+	uint64_t begun_own_ns;
+	uint64_t measure_ns; /* that is not read before */
 	/* tracer's CPU time within stall intervals */
 	uint64_t own_held_ns;
 	struct budget_window window; /* being measured */
 	uint64_t window_ns; /* when it began; 0: not yet */
-	uint64_t window_cpu_ns;
+	struct load_program window_begun;
 	uint64_t own_ns, front_ns; /* CPU times as last charged */
 	uint64_t machine_ns; /* when the machine was last looked at */
 	uint64_t machine_busy, machine_idle;

@@ -209,6 +209,59 @@ static void more_threads_than_processors_lose_little(void **state)
 	assert_true(loss_of(2, 1.5, 1) > 0.45 && loss_of(2, 1.5, 1) < 0.55);
 }
 
+/*
+ * The same with two processors used all the time, as by threads that spin while
+ * another is held, and so many calls in a millisecond.
+ */
+static double loss_by_calls(double free, double held)
+{
+	const struct budget_window window = {
+		.wall_ns = 100 * MS,
+		.held_ns = 10 * MS,
+		.cpu_ns = 200 * MS,
+		.calls = (uint64_t)(90 * free + 10 * held),
+		.measured_ns = 5 * MS,
+		.measured_cpu_ns = 10 * MS,
+		.measured_calls = (uint64_t)(5 * held),
+	};
+	struct budget budget;
+
+	budget_init(&budget);
+	for (int i = 0; i < 10; i++)
+		budget_learn_loss(&budget, &window);
+	return budget.loss;
+}
+
+static void threads_that_spin_do_not_hide_what_is_lost(void **state)
+{
+	(void)state;
+	assert_true(loss_by_calls(20, 0) == 1);
+	assert_true(loss_by_calls(20, 10) > 0.45 &&
+		    loss_by_calls(20, 10) < 0.55);
+}
+
+/* Where calls go on, nothing is lost; a few of them say nothing. */
+static void calls_that_go_on_show_that_nothing_is_lost(void **state)
+{
+	(void)state;
+	assert_true(loss_by_calls(20, 20) < 0.01);
+	assert_true(loss_by_calls(20, 30) == 0);
+	assert_true(loss_by_calls(0.1, 0) == 0.25);
+}
+
+static void a_tenth_of_the_time_is_not_little(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	assert_false(budget_is_small(&budget));
+	budget_set_share(&budget, 0.02);
+	assert_true(budget_is_small(&budget));
+	budget_set_share(&budget, 0.1);
+	assert_false(budget_is_small(&budget));
+}
+
 /* One part in ten of a processor, all of it lost: that is the program. */
 static void an_idle_program_loses_what_it_would_have_done(void **state)
 {
@@ -356,6 +409,9 @@ int main(void)
 		cmocka_unit_test(
 			threads_that_wait_for_the_held_one_are_lost_too),
 		cmocka_unit_test(more_threads_than_processors_lose_little),
+		cmocka_unit_test(threads_that_spin_do_not_hide_what_is_lost),
+		cmocka_unit_test(calls_that_go_on_show_that_nothing_is_lost),
+		cmocka_unit_test(a_tenth_of_the_time_is_not_little),
 		cmocka_unit_test(an_idle_program_loses_what_it_would_have_done),
 		cmocka_unit_test(what_was_not_measured_is_like_what_was),
 		cmocka_unit_test(a_short_look_relaxes_nothing),

@@ -153,6 +153,27 @@ static void time_of_a_process_is_that_of_its_threads(void **state)
 	assert_true(procfs_process_cpu(getpid(), &later));
 }
 
+static void calls_of_a_process_are_counted(void **state)
+{
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	uint64_t calls, later;
+	pid_t pid;
+
+	(void)state;
+	assert_true(fd >= 0);
+	if (!procfs_process_calls(getpid(), &calls))
+		skip(); /* a kernel without CONFIG_TASK_IO_ACCOUNTING */
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(write(fd, "x", 1), 1);
+	assert_true(procfs_process_calls(getpid(), &later));
+	/* the reads of the file itself too */
+	assert_in_range(later - calls, 100, 110);
+	close(fd);
+	pid = tracee_fork(body_spin, NULL);
+	tracee_kill(pid);
+	assert_false(procfs_process_calls(pid, &calls));
+}
+
 /* Ticks so far, and that they are counted on. */
 static uint64_t ticks_of(int *ret_processors)
 {
@@ -364,6 +385,7 @@ int main(void)
 		TEST(the_status_is_read),
 		TEST(time_on_a_cpu_stands_still_in_a_stop),
 		TEST(time_of_a_process_is_that_of_its_threads),
+		TEST(calls_of_a_process_are_counted),
 		TEST(the_processors_tell_of_busy_and_idle),
 		TEST(only_a_futex_wait_without_end_waits_for_threads),
 		TEST(some_calls_would_notice_a_stop),
