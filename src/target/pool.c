@@ -989,6 +989,28 @@ static bool pool_may_fill(struct engine *engine, uint64_t now,
 	       (*ret_affordable || pool->once.count > 0);
 }
 
+/* Is there room now for something that waits to be armed? */
+static bool pool_has_room(struct engine *engine, uint64_t now, bool affordable)
+{
+	struct pool *pool = &engine->pool;
+	uint32_t threads = engine_thread_count(engine);
+
+	if (pool->once.count > 0 &&
+	    (pool->aims_once || pool_once_paid(engine, now) > 0))
+		return true;
+	if (!affordable)
+		return false;
+	if (engine->execpoints.watch || pool->params.peeks > 0)
+		return true;
+	if (pool->fresh.count > 0 && pool_room_fresh(engine) > 0)
+		return true;
+	if (pool_is_short(engine) &&
+	    (now >= pool->rotate_ns || now >= pool->give_ns))
+		return true;
+	return pool_place(pool, threads, now) &&
+	       pool_turn(pool, pool_room(engine));
+}
+
 /*
  * While a program begins, what is met again and again would keep threads from
  * what runs once. Until when it does so; 0: it does not.
@@ -1012,7 +1034,8 @@ static void pool_fill(struct engine *engine, uint64_t now)
 		return;
 	pool_earn(pool, now);
 	budget_earn(&engine->load.budget, now);
-	if (!pool_may_fill(engine, now, &affordable))
+	if (!pool_may_fill(engine, now, &affordable) ||
+	    !pool_has_room(engine, now, affordable))
 		return;
 	if (!pool_ready(engine, now)) {
 		pool->retry_ns = now + POOL_RETRY_NS;

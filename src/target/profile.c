@@ -32,8 +32,11 @@ enum {
 	PROFILE_LOW_SWITCH_NS = 2500,
 	/* and of the tracer: to open a clock and to close it */
 	PROFILE_OPEN_NS = 100 * 1000,
-	/* between reads where there is little time to lose */
+	/* between reads where there is little time to lose: at first, at most */
 	PROFILE_LOW_READ_NS = 10 * 1000 * 1000,
+	PROFILE_LOW_READ_MAX_NS = 80 * 1000 * 1000,
+	/* if the clocks have cost that much since the last one */
+	PROFILE_LOW_COST_NS = 100 * 1000,
 	/* between looks for threads, and what each of them adds to that */
 	PROFILE_FILL_NS = 20 * 1000 * 1000,
 	PROFILE_FILL_THREAD_NS = 20 * 1000,
@@ -55,8 +58,6 @@ static const uint64_t PROFILE_LEARN_MAX_NS = 20 * CLOCK_NS_PER_S;
 static const uint64_t PROFILE_REST_NS = CLOCK_NS_PER_S;
 /* a thread that only slept, or that cannot be sampled, is left alone so long */
 static const uint64_t PROFILE_SLEEPER_NS = CLOCK_NS_PER_S;
-/* less than this share of wall time is little to lose */
-static const double PROFILE_LOW_SHARE = 0.1;
 /* what is allowed where the share is not bounded */
 static const double PROFILE_ANY_SHARE = 0.4;
 
@@ -92,7 +93,7 @@ static double profile_share(const struct engine *engine)
 
 static bool profile_is_low(const struct engine *engine)
 {
-	return profile_share(engine) < PROFILE_LOW_SHARE;
+	return budget_is_small(&engine->load.budget);
 }
 
 /* --- what it costs --- */
@@ -152,11 +153,17 @@ static void profile_read(struct engine *engine, struct profile_clock *clock,
 static void profile_read_all(struct engine *engine, uint64_t now)
 {
 	struct profile *profile = &engine->profile;
+	double credit_ns = profile->credit_ns;
 
 	for (int i = 0; i < PROFILE_CLOCKS; i++) {
 		if (profile->clocks[i].thread)
 			profile_read(engine, &profile->clocks[i], now);
 	}
+	/* what switches often is to be noticed before it has cost much */
+	if (credit_ns - profile->credit_ns > PROFILE_LOW_COST_NS)
+		profile->read_gap_ns = PROFILE_LOW_READ_NS;
+	else if (profile->read_gap_ns < PROFILE_LOW_READ_MAX_NS)
+		profile->read_gap_ns *= 2;
 	profile->read_ns = now;
 }
 
@@ -403,6 +410,7 @@ static void profile_open(struct engine *engine, struct thread *thread,
 	profile->worked = true;
 	profile->open++;
 	profile->credit_ns -= PROFILE_OPEN_NS;
+	profile->read_gap_ns = PROFILE_LOW_READ_NS;
 }
 
 /* Make room for so many threads that wait. */
@@ -481,7 +489,7 @@ uint64_t profile_next_ns(const struct engine *engine)
 
 	if (profile->open == 0 || !profile_is_low(engine))
 		return UINT64_MAX;
-	return profile->read_ns + PROFILE_LOW_READ_NS;
+	return profile->read_ns + profile->read_gap_ns;
 }
 
 /* --- what happens to threads --- */

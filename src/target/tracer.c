@@ -41,6 +41,7 @@ enum {
 	TRACER_TICK_NS = 20 * 1000 * 1000,
 	/* each takes some 65 us, and wakes the front end for its figures */
 	TRACER_LOW_TICK_NS = 100 * 1000 * 1000,
+	TRACER_BEGINS_NS = 1000 * 1000 * 1000,
 	TRACER_LOAD_NS = 250 * 1000 * 1000,
 	TRACER_RELEASE_TICK_NS = 1000 * 1000,
 	/* events handled before messages and timers get a turn */
@@ -236,15 +237,21 @@ static void tracer_check_load(struct engine *engine, uint64_t now)
 	engine->load_cpu_ns = cpu;
 }
 
-/* Breakpoints come slowly where effort is low, or never: so may all else. */
-static uint64_t tracer_tick_ns(const struct engine *engine)
+/*
+ * Where little time may be lost, breakpoints come slowly, or never: so may all
+ * else, but for the first second, when the pool finds its size.
+ */
+static uint64_t tracer_tick_ns(const struct engine *engine, uint64_t now)
 {
 	const struct wire_params *params = &engine->pool.params;
+	uint64_t armed = engine->stats.first_armed_ns;
+	bool begins = armed == 0 || now < armed + TRACER_BEGINS_NS;
+	bool few = params->arm_rate > 0 || params->rate == 0;
 
 	if (engine->phase == ENGINE_RELEASING)
 		return TRACER_RELEASE_TICK_NS;
-	return params->arm_rate > 0 || params->rate == 0 ? TRACER_LOW_TICK_NS
-							 : TRACER_TICK_NS;
+	few |= !begins && budget_is_small(&engine->load.budget);
+	return few ? TRACER_LOW_TICK_NS : TRACER_TICK_NS;
 }
 
 static struct error *tracer_rest_left(size_t count)
@@ -283,7 +290,7 @@ static void tracer_tick(struct engine *engine)
 	if (ticked || now >= profile_next_ns(engine))
 		profile_tick(engine, now);
 	if (ticked) {
-		engine->next_tick_ns = now + tracer_tick_ns(engine);
+		engine->next_tick_ns = now + tracer_tick_ns(engine, now);
 		tracer_check_rest(engine, now);
 		load_tick(engine, now);
 		tracer_check_load(engine, now);

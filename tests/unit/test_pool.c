@@ -89,6 +89,25 @@ static void it_is_filled_in_order_up_to_its_size(void **state)
 	driven_end(driven);
 }
 
+/* What is told of signals is read before something is armed, not otherwise. */
+static void a_full_pool_asks_for_nothing(void **state)
+{
+	struct driven *driven = start(2, 1000);
+	struct process *process = engine_process(&driven->engine, driven->pid);
+	uint64_t later = clock_now_ns() + 100 * CLOCK_NS_PER_S;
+
+	(void)state;
+	queue(driven);
+	driven_until(driven, space_of(driven)->text->armed == 2);
+	process->trap_looked_ns = 1;
+	pool_refill(&driven->engine, later);
+	assert_int_equal(process->trap_looked_ns, 1);
+	driven->engine.pool.params.pool = 3;
+	pool_refill(&driven->engine, later);
+	assert_int_not_equal(process->trap_looked_ns, 1);
+	driven_end(driven);
+}
+
 /* Nobody reaches any of the four: each is armed now and then. */
 static void a_full_pool_makes_room_for_what_waits(void **state)
 {
@@ -761,6 +780,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_filled_in_order_up_to_its_size),
+		cmocka_unit_test(a_full_pool_asks_for_nothing),
 		cmocka_unit_test(a_full_pool_makes_room_for_what_waits),
 		cmocka_unit_test(half_of_what_only_waits_goes_back),
 		cmocka_unit_test(room_is_made_as_often_as_is_paid_for),

@@ -220,6 +220,7 @@ static void look_at_crowd(double share, unsigned int clocks)
 	driven_plan(all, 1);
 	driven = driven_start(&watch_by_value);
 	driven->engine.pool.params.share = share;
+	budget_set_share(&driven->engine.load.budget, share);
 	process = engine_process(&driven->engine, driven->pid);
 	/* a process with one thread is not sampled */
 	for (int i = 0; i < 10; i++)
