@@ -100,8 +100,8 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .max = UINT64_MAX - 1 },
 	{ .name = "policy",
 	  .arg = "WHICH",
-	  .help = "uniform: hold every location as often; guided: half of the "
-		  "time those where races are likely (default uniform)",
+	  .help = "uniform: hold every location as often; guided: up to half of "
+		  "the time those where races are likely (default uniform)",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(policy),
 	  .choices = watch_policy_words },

@@ -9,14 +9,31 @@
 /* What this run knows of a location besides. */
 struct learn_site {
 	uint32_t open; /* pairs that it is in and that have not raced */
-	uint32_t vain; /* stalls since it is promising that found nothing */
+	uint32_t vain; /* stalls that found nothing */
+	uint32_t worth; /* of one more, in parts of LEARN_FINE of the first's */
 	uint32_t place; /* in the list of promising ones, plus one; 0: none */
 };
 
 enum {
+	LEARN_FINE_BITS = 20,
 	/* draws rejected before the best of them is taken */
 	LEARN_TRIES = 64,
+	LEARN_FINE = 1 << LEARN_FINE_BITS,
+	/* of what is counted */
+	LEARN_OTHERS = 0,
+	LEARN_PROMISING = 1,
 };
+
+/* What is thought before anything is known: so many races in so many stalls. */
+static const double LEARN_PRIOR_FOUND[] = { 1, 1 };
+static const double LEARN_PRIOR_STALLS[] = { 100, 4 };
+/*
+ * What is left elsewhere is harder to find than what was found there: a stall
+ * counts for so much of that (bench-simulate: half is better than all or none).
+ */
+static const double LEARN_REST = 0.5;
+/* After one more stall, what was counted before weighs so much. */
+static const double LEARN_FADES = 0.999;
 
 static struct learn_site *learn_site(const struct learn *learn, uint32_t site)
 {
@@ -33,15 +50,27 @@ static bool learn_grow(struct learn *learn)
 	return true;
 }
 
+static void learn_set_vain(struct learn_site *site, uint64_t vain)
+{
+	double rest = 2 / (((double)vain + 1) * ((double)vain + 2));
+
+	site->vain = vain < UINT32_MAX ? (uint32_t)vain : UINT32_MAX;
+	/* never hopeless */
+	site->worth = 1 + (uint32_t)(rest * (LEARN_FINE - 1));
+}
+
+/* Stalls there before it was promising were in vain too, in other runs also. */
 static bool learn_promote(struct learn *learn, uint32_t number)
 {
 	struct learn_site *site = learn_site(learn, number);
+	uint64_t stalls = learned_site_at(learn->learned, number)->stalls;
 
 	if (site->place != 0)
 		return true;
 	if (!vec_push(&learn->promising, &number))
 		return false;
 	site->place = (uint32_t)learn->promising.count;
+	learn_set_vain(site, stalls);
 	return true;
 }
 
@@ -119,6 +148,25 @@ void learn_deinit(struct learn *learn)
 	vec_deinit(&learn->promising);
 }
 
+/* The worth of one more stall, as a part of that of the first one. */
+static double learn_worth(const struct learn_site *site)
+{
+	return (double)site->worth / LEARN_FINE;
+}
+
+static void learn_count_stall(struct learn *learn,
+			      const struct learn_site *site)
+{
+	for (int kind = 0; kind < 2; kind++) {
+		learn->found[kind] *= LEARN_FADES;
+		learn->stalls[kind] *= LEARN_FADES;
+	}
+	if (site->place != 0)
+		learn->stalls[LEARN_PROMISING] += learn_worth(site);
+	else
+		learn->stalls[LEARN_OTHERS] += 1;
+}
+
 static void learn_count(struct learn *learn, const struct learn_hit *hit,
 			bool shared)
 {
@@ -130,8 +178,10 @@ static void learn_count(struct learn *learn, const struct learn_hit *hit,
 	site->hits++;
 	site->stalls += hit->stalled;
 	site->shared += shared;
+	if (hit->stalled)
+		learn_count_stall(learn, own);
 	if (own->place != 0 && hit->stalled && !hit->raced)
-		own->vain++;
+		learn_set_vain(own, own->vain + UINT64_C(1));
 }
 
 bool learn_hit(struct learn *learn, const struct learn_hit *hit)
@@ -152,6 +202,20 @@ bool learn_hit(struct learn *learn, const struct learn_hit *hit)
 	return learn_look(learn);
 }
 
+/* Was either of the two promising already, but for this pair? */
+static int learn_was_likely(const struct learn *learn,
+			    const struct learned_pair *pair)
+{
+	/* the pair itself may be as new as its race */
+	uint32_t new = pair->seen == 0;
+
+	for (int i = 0; i < 2; i++) {
+		if (learn_site(learn, pair->sites[i])->open > new)
+			return LEARN_PROMISING;
+	}
+	return LEARN_OTHERS;
+}
+
 bool learn_race(struct learn *learn, uint32_t site, uint32_t other)
 {
 	uint32_t index = learned_pair(learn->learned, site, other);
@@ -163,8 +227,10 @@ bool learn_race(struct learn *learn, uint32_t site, uint32_t other)
 	if (!learn_look(learn))
 		return false;
 	pair = learned_pair_at(learn->learned, index);
-	if (pair->races++ == 0)
+	if (pair->races++ == 0) {
+		learn->found[learn_was_likely(learn, pair)]++;
 		learn_close(learn, pair);
+	}
 	return true;
 }
 
@@ -173,24 +239,45 @@ size_t learn_promising(const struct learn *learn)
 	return learn->promising.count;
 }
 
-uint32_t learn_draw(struct learn *learn)
+/* Races found first by a stall of that kind, the first one at its location. */
+static double learn_yield(const struct learn *learn, int kind)
+{
+	return (learn->found[kind] + LEARN_PRIOR_FOUND[kind]) /
+	       (learn->stalls[kind] + LEARN_PRIOR_STALLS[kind]);
+}
+
+/* By the worth of each; UINT32_MAX: there is none. */
+static uint32_t learn_choose(struct learn *learn)
 {
 	size_t count = learn->promising.count;
-	uint32_t best = UINT32_MAX, least = UINT32_MAX;
+	uint32_t best = UINT32_MAX, most = 0;
 
 	for (int i = 0; i < LEARN_TRIES && count > 0; i++) {
 		uint32_t number = *(uint32_t *)vec_at(
 			&learn->promising,
 			(size_t)rng_below(&learn->rng, count));
-		uint32_t vain = learn_site(learn, number)->vain;
+		uint32_t worth = learn_site(learn, number)->worth;
 
-		if (best == UINT32_MAX || vain < least) {
+		if (worth > most) {
 			best = number;
-			least = vain;
+			most = worth;
 		}
-		/* one in vain + 1 */
-		if (rng_below(&learn->rng, (uint64_t)vain + 1) == 0)
+		if (rng_next(&learn->rng) >> (64 - LEARN_FINE_BITS) < worth)
 			return number;
 	}
 	return best;
+}
+
+uint32_t learn_draw(struct learn *learn)
+{
+	uint32_t number = learn_choose(learn);
+	double worth;
+
+	if (number == UINT32_MAX)
+		return number;
+	worth = learn_worth(learn_site(learn, number)) *
+		learn_yield(learn, LEARN_PROMISING);
+	return worth >= LEARN_REST * learn_yield(learn, LEARN_OTHERS)
+		       ? number
+		       : UINT32_MAX;
 }

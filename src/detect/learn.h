@@ -28,6 +28,12 @@ struct learn {
 	struct vec sites;
 	struct vec promising; /* of uint32_t: sites with open pairs */
 	size_t pairs; /* so many of learned->pairs have been looked at */
+	/*
+	 * What stalls at promising locations came to, and what others did: races
+	 * found first, by stalls, those at promising ones by their worth. What is
+	 * old counts less and less.
+	 */
+	double found[2], stalls[2];
 };
 
 /* Begins with what is known; the run is counted. */
@@ -51,7 +57,8 @@ bool learn_race(struct learn *learn, uint32_t site, uint32_t other);
 size_t learn_promising(const struct learn *learn);
 
 /*
- * Draw a promising location, by its promise; UINT32_MAX: there is none.
+ * Draw a promising location, by its worth; UINT32_MAX: there is none, or what
+ * there is, is worth less than a stall elsewhere.
  */
 uint32_t learn_draw(struct learn *learn);
 

@@ -63,8 +63,11 @@ static void a_short_test_is_sampled_to_its_end(void **state)
 	assert_true(mean.covered[0] > 0.35);
 }
 
-/* They were 96 of 100 while fresh ones that wait for room filled the queue. */
-static void likely_locations_have_half_of_the_stalls(void **state)
+/*
+ * They were 96 of 100 while fresh ones that wait for room filled the queue; of
+ * those that were stalled in vain few are worth more than the rest.
+ */
+static void likely_locations_have_half_of_the_stalls_at_most(void **state)
 {
 	struct simulate_plan plan = *plan_of("libraries");
 	struct simulate_result mean;
@@ -72,7 +75,31 @@ static void likely_locations_have_half_of_the_stalls(void **state)
 	(void)state;
 	plan.seconds = 4;
 	mean = mean_of(&plan, SIMULATE_GUIDED, 2);
-	assert_true(mean.likely > 0.35 && mean.likely < 0.65);
+	assert_true(mean.likely > 0.05 && mean.likely < 0.65);
+}
+
+/* Where all is seldom, a thousand stalls are over before they say much. */
+static void what_is_learned_finds_no_less(void **state)
+{
+	static const char *const names[] = { "libraries", "phases", "seldom",
+					     "lock-bound" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct simulate_plan *plan = plan_of(names[i]);
+		struct simulate_result uniform =
+			mean_of(plan, SIMULATE_UNIFORM, 8);
+		struct simulate_result guided =
+			mean_of(plan, SIMULATE_GUIDED, 8);
+
+		print_message("%s: %.1f races in 1000 stalls, %.1f by uniform; "
+			      "%.1f and %.1f in all\n",
+			      names[i], guided.races_1000, uniform.races_1000,
+			      guided.races, uniform.races);
+		assert_true(strcmp(names[i], "seldom") == 0 ||
+			    guided.races_1000 >= 0.95 * uniform.races_1000);
+		assert_true(guided.races >= 0.9 * uniform.races);
+	}
 }
 
 /* It was all of the 40 % that may be lost, for eight hits to each stall. */
@@ -106,7 +133,9 @@ int main(void)
 		cmocka_unit_test(equal_seeds_give_equal_runs),
 		cmocka_unit_test(a_short_test_is_sampled_to_its_end),
 		cmocka_unit_test(finding_what_runs_stays_within_the_budget),
-		cmocka_unit_test(likely_locations_have_half_of_the_stalls),
+		cmocka_unit_test(
+			likely_locations_have_half_of_the_stalls_at_most),
+		cmocka_unit_test(what_is_learned_finds_no_less),
 		cmocka_unit_test(hits_without_a_stall_cost_less_than_stalls),
 	};
 

@@ -91,7 +91,7 @@ static void a_pair_that_raced_is_known(void **state)
 	assert_int_equal(learn_promising(&learn), 0);
 }
 
-/* 100 stalls in vain: one draw in about a hundred, but not none. */
+/* Two of three stalls in vain: the third is worth a third of the first. */
 static void promise_falls_with_stalls_in_vain(void **state)
 {
 	int vain = 0;
@@ -99,11 +99,52 @@ static void promise_falls_with_stalls_in_vain(void **state)
 	(void)state;
 	hit(0, 7, 0x1000, false);
 	hit(1, 8, 0x1000, false);
+	hit(0, 7, 0x1000, true);
+	for (int i = 0; i < 10000; i++)
+		vain += learn_draw(&learn) == 0;
+	/* 2500 of them, by ten standard deviations */
+	assert_in_range(vain, 2070, 2930);
 	for (int i = 0; i < 100; i++)
 		hit(0, 7, 0x1000, true);
 	for (int i = 0; i < 10000; i++)
-		vain += learn_draw(&learn) == 0;
-	assert_true(vain > 20 && vain < 300);
+		assert_int_not_equal(learn_draw(&learn), 0);
+}
+
+static void stall_elsewhere(int times)
+{
+	for (int i = 0; i < times; i++)
+		hit(7, 7, 0x9000, true);
+}
+
+/* Nothing is found elsewhere; there are three stalls in vain at each of both. */
+static void what_is_worth_less_than_the_rest_is_not_drawn(void **state)
+{
+	(void)state;
+	hit(0, 7, 0x1000, false);
+	hit(1, 8, 0x1000, false);
+	assert_int_not_equal(learn_draw(&learn), UINT32_MAX);
+	for (int i = 0; i < 30; i++)
+		hit(i % 2 ? 1 : 0, i % 2 ? 8 : 7, 0x1000, true);
+	assert_int_equal(learn_draw(&learn), UINT32_MAX);
+	/* until that is seen to be worth less still */
+	stall_elsewhere(4000);
+	assert_int_not_equal(learn_draw(&learn), UINT32_MAX);
+}
+
+/* What other runs have stalled in vain is as it is after stalls of this one. */
+static void stalls_of_other_runs_were_in_vain_too(void **state)
+{
+	struct learn again;
+
+	(void)state;
+	hit(0, 7, 0x1000, false);
+	hit(1, 8, 0x1000, false);
+	for (int i = 0; i < 100; i++)
+		hit(0, 7, 0x1000, true);
+	assert_true(learn_init(&again, &learned, 3));
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(learn_draw(&again), 1);
+	learn_deinit(&again);
 }
 
 static void what_is_known_at_the_start_is_drawn(void **state)
@@ -130,6 +171,11 @@ int main(void)
 						begin, end),
 		cmocka_unit_test_setup_teardown(
 			promise_falls_with_stalls_in_vain, begin, end),
+		cmocka_unit_test_setup_teardown(
+			what_is_worth_less_than_the_rest_is_not_drawn, begin,
+			end),
+		cmocka_unit_test_setup_teardown(
+			stalls_of_other_runs_were_in_vain_too, begin, end),
 		cmocka_unit_test_setup_teardown(
 			what_is_known_at_the_start_is_drawn, begin, end),
 	};
