@@ -129,9 +129,18 @@ redis_up()
 	redis-cli -s "$work/redis" ping 2>/dev/null | grep -q PONG
 }
 
+# redis_requests COUNT: of each kind; leaves the client's exit status in $status
+redis_requests()
+{
+	timeout 300 redis-benchmark -s "$work/redis" -q -P 16 -c 20 \
+		-n "$1" -t set,get,incr,lpush,lrange_100 2>&1 |
+		tr '\r' '\n' >"$work/bench"
+	status=${PIPESTATUS[0]}
+}
+
 redis()
 {
-	local pid child requests=2000
+	local pid child few=100 requests=2000
 
 	[ -n "$LONG" ] && requests=20000
 
@@ -154,12 +163,12 @@ redis()
 		return
 	fi
 	ok "redis-server comes up"
-	# spinning I/O threads on few processors are slow: few requests
-	timeout 300 redis-benchmark -s "$work/redis" -q -P 16 -c 20 \
-		-n "$requests" -t set,get,incr,lpush,lrange_100 2>&1 |
-		tr '\r' '\n' >"$work/bench"
-	is "the benchmark ran" "${PIPESTATUS[0]}" 0 ||
-		diag_file "$work/bench" 3
+	# Spinning I/O threads are slow on few processors, and on busy ones it was
+	# six requests a second: few of them first.
+	SECONDS=0
+	redis_requests "$few"
+	[ "$status" -ne 0 ] || [ "$SECONDS" -gt 5 ] || redis_requests "$requests"
+	is "the benchmark ran" "$status" 0 || diag_file "$work/bench" 3
 	redis-cli -s "$work/redis" set key racewatch >/dev/null
 	is "a value is kept" "$(redis-cli -s "$work/redis" get key)" racewatch
 	# by its pid: it is the child of racewatch, so tell it itself
