@@ -51,7 +51,9 @@ function readme(   i) {
 		"in one run,\n%s.\n", kinds["racy"], races, kinds["free"], intro
 	printf "Each program takes %s s by itself, and %s s for " \
 		"`--overhead 2`.\n", seconds, low_seconds
-	printf "Figures of speed and memory are also of Debian's %s.\n\n", real
+	printf "Speed and memory are also of Debian's %s, but for " \
+		"ThreadSanitizer,\nand sweeps of servers. What was cut off " \
+		"took longer than it says.\n\n", real
 	print "| | known races found | false reports | slow-down, median | " \
 		"told by racewatch | memory at most | first race after | cut off |"
 	print "|---|---|---|---|---|---|---|---|"
