@@ -19,7 +19,7 @@ static const double BUDGET_DEBT_S = 2;
 static const double BUDGET_CPU_DEBT_S = 0.04;
 /* So much of the share is for long stalls; the purse holds a second's worth. */
 static const double BUDGET_LONG = 0.25;
-/* Where only the CPU clock tells. */
+/* Never less: what is lost can be neither CPU time nor calls. */
 static const double BUDGET_LOSS_MIN = 0.25;
 /* Calls tell where so many would have been made while threads were held. */
 static const double BUDGET_CALLS_MIN = 50;
@@ -188,16 +188,15 @@ static double budget_lost_cpu(const struct budget *budget)
 	return used < 1 ? lost / used : lost;
 }
 
-/* By its calls, as a share of what it makes of them; -1: they do not tell. */
+/* By its calls, as a share of what it makes of them; 0 where too few tell. */
 static double budget_lost_calls(const struct budget *budget)
 {
 	double expected =
 		budget->free_calls / budget->free_ns * budget->held_ns;
 
 	if (expected < BUDGET_CALLS_MIN)
-		return -1;
-	return budget->held_calls < expected ? 1 - budget->held_calls / expected
-					     : 0;
+		return 0;
+	return 1 - budget->held_calls / expected;
 }
 
 void budget_learn_loss(struct budget *budget,
@@ -213,10 +212,10 @@ void budget_learn_loss(struct budget *budget,
 		return;
 	lost = budget_lost_cpu(budget);
 	calls = budget_lost_calls(budget);
-	if (calls < 0)
-		calls = BUDGET_LOSS_MIN;
 	if (lost < calls)
 		lost = calls;
+	if (lost < BUDGET_LOSS_MIN)
+		lost = BUDGET_LOSS_MIN;
 	if (lost < budget->loss)
 		budget->loss = lost;
 }

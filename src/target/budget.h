@@ -9,9 +9,10 @@
  * processors, the others use what the held one does not. Threads that only spin
  * use processors too: where the program reads and writes files or sockets often,
  * as servers do, what becomes of these calls while a thread is held is looked at
- * as well, and the greater of the two losses counts; where it does not, never
- * less than a quarter counts. A stop without a stall costs a few microseconds;
- * the time that racewatch computes costs where every processor is busy.
+ * as well. The greater of the two losses counts, and never less than a quarter: a
+ * request that waits for the held thread costs its user, whatever else goes on. A
+ * stop without a stall costs a few microseconds; the time that racewatch computes
+ * costs where every processor is busy.
  *
  * Spending is from a credit that grows by the share, up to what a quarter of a
  * second brings; so a new phase of the program cannot overspend for long. It

@@ -240,12 +240,12 @@ static void threads_that_spin_do_not_hide_what_is_lost(void **state)
 		    loss_by_calls(20, 10) < 0.55);
 }
 
-/* Where calls go on, nothing is lost; a few of them say nothing. */
-static void calls_that_go_on_show_that_nothing_is_lost(void **state)
+/* One request in many may wait for the held thread; a few calls say nothing. */
+static void calls_that_go_on_do_not_show_that_nothing_is_lost(void **state)
 {
 	(void)state;
-	assert_true(loss_by_calls(20, 20) < 0.01);
-	assert_true(loss_by_calls(20, 30) == 0);
+	assert_true(loss_by_calls(20, 20) == 0.25);
+	assert_true(loss_by_calls(20, 30) == 0.25);
 	assert_true(loss_by_calls(0.1, 0) == 0.25);
 }
 
@@ -410,7 +410,8 @@ int main(void)
 			threads_that_wait_for_the_held_one_are_lost_too),
 		cmocka_unit_test(more_threads_than_processors_lose_little),
 		cmocka_unit_test(threads_that_spin_do_not_hide_what_is_lost),
-		cmocka_unit_test(calls_that_go_on_show_that_nothing_is_lost),
+		cmocka_unit_test(
+			calls_that_go_on_do_not_show_that_nothing_is_lost),
 		cmocka_unit_test(a_tenth_of_the_time_is_not_little),
 		cmocka_unit_test(an_idle_program_loses_what_it_would_have_done),
 		cmocka_unit_test(what_was_not_measured_is_like_what_was),
