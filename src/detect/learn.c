@@ -19,13 +19,12 @@ enum {
 	/* draws rejected before the best of them is taken */
 	LEARN_TRIES = 64,
 	LEARN_FINE = 1 << LEARN_FINE_BITS,
-	/* of what is counted */
+	/* the two arms */
 	LEARN_OTHERS = 0,
 	LEARN_PROMISING = 1,
 };
 
-/* What is thought before anything is known: so many races in so many stalls. */
-static const double LEARN_PRIOR_FOUND[] = { 1, 1 };
+/* What is thought of each arm before anything is known: a race in so many. */
 static const double LEARN_PRIOR_STALLS[] = { 100, 4 };
 /*
  * What is left elsewhere is harder to find than what was found there: a stall
@@ -157,9 +156,9 @@ static double learn_worth(const struct learn_site *site)
 static void learn_count_stall(struct learn *learn,
 			      const struct learn_site *site)
 {
-	for (int kind = 0; kind < 2; kind++) {
-		learn->found[kind] *= LEARN_FADES;
-		learn->stalls[kind] *= LEARN_FADES;
+	for (int arm = 0; arm < 2; arm++) {
+		learn->found[arm] *= LEARN_FADES;
+		learn->stalls[arm] *= LEARN_FADES;
 	}
 	if (site->place != 0)
 		learn->stalls[LEARN_PROMISING] += learn_worth(site);
@@ -239,11 +238,11 @@ size_t learn_promising(const struct learn *learn)
 	return learn->promising.count;
 }
 
-/* Races found first by a stall of that kind, the first one at its location. */
-static double learn_yield(const struct learn *learn, int kind)
+/* Races found first by a stall of that arm, the first one at its location. */
+static double learn_yield(const struct learn *learn, int arm)
 {
-	return (learn->found[kind] + LEARN_PRIOR_FOUND[kind]) /
-	       (learn->stalls[kind] + LEARN_PRIOR_STALLS[kind]);
+	return (learn->found[arm] + 1) /
+	       (learn->stalls[arm] + LEARN_PRIOR_STALLS[arm]);
 }
 
 /* By the worth of each; UINT32_MAX: there is none. */

@@ -6,6 +6,13 @@
  * that have led to a race are known, and not worth another stall; a stall in
  * vain makes a location less promising, but never hopeless. Locations are
  * numbers in a struct learned. Pure code.
+ *
+ * How stalls are chosen: a bandit with two arms, promising locations and others.
+ * What a stall of each arm has found is counted, first races by stalls. At a
+ * promising location the chance that one more stall finds a race falls with the
+ * square of the stalls in vain (Laplace's rule of succession for a race of unknown
+ * probability). A promising location is drawn as long as its chance is at least
+ * half of what a stall elsewhere finds.
  */
 #ifndef DETECT_LEARN_H
 #define DETECT_LEARN_H
@@ -29,9 +36,8 @@ struct learn {
 	struct vec promising; /* of uint32_t: sites with open pairs */
 	size_t pairs; /* so many of learned->pairs have been looked at */
 	/*
-	 * What stalls at promising locations came to, and what others did: races
-	 * found first, by stalls, those at promising ones by their worth. What is
-	 * old counts less and less.
+	 * Of each arm: races found first, and stalls, those at promising locations
+	 * by their worth. What is old counts less and less.
 	 */
 	double found[2], stalls[2];
 };
