@@ -53,7 +53,7 @@ struct error *procfs_text(pid_t tid, const char *name, char *text, size_t size)
 	return procfs_read(path, text, size);
 }
 
-/* The number after "\nNAME:\t"; 0 when there is no such line. */
+/* The number after "\nNAME:" and a blank; 0 when there is no such line. */
 static uint64_t status_field(const char *text, const char *name, int base)
 {
 	const char *line = strstr(text, name);
@@ -183,18 +183,13 @@ static bool stat_add_some(const cpu_set_t *some, uint64_t *ret_busy,
 
 bool procfs_process_calls(pid_t pid, uint64_t *ret_calls)
 {
-	unsigned long long reads, writes;
 	char text[256], path[64];
-	const char *calls;
 
 	snprintf(path, sizeof(path), "/proc/%d/io", (int)pid);
 	if (!procfs_line(path, text, sizeof(text)))
 		return false;
-	calls = strstr(text, "syscr:");
-	if (!calls ||
-	    sscanf(calls, "syscr: %llu syscw: %llu", &reads, &writes) != 2)
-		return false;
-	*ret_calls = reads + writes;
+	*ret_calls = status_field(text, "\nsyscr: ", 10) +
+		     status_field(text, "\nsyscw: ", 10);
 	return true;
 }
 

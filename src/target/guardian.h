@@ -10,9 +10,9 @@
  * come, after it has seen to it that the threads of the program survive that
  * (guardstuck.h).
  *
- * It sleeps but for a look at the tracer four times a second. It is in a session of its own, keeps no file of the
- * others open, and is killable, which harms nobody but leaves the program
- * unguarded.
+ * It sleeps but for a look at the tracer four times a second. It is in a session
+ * of its own, keeps no file of the others open, and is killable, which harms
+ * nobody but leaves the program unguarded.
  */
 #ifndef TARGET_GUARDIAN_H
 #define TARGET_GUARDIAN_H

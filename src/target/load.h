@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The clocks that a budget is kept by: stall intervals, stops, the program's
- * CPU time and calls within and without stalls, that of racewatch's own processes, and
- * how busy the machine is.
+ * The clocks that a budget is kept by: stall intervals, stops, the program's CPU
+ * time and calls within and without stalls, the CPU time of racewatch's own
+ * processes, and how busy the machine is.
  */
 #ifndef TARGET_LOAD_H
 #define TARGET_LOAD_H

@@ -49,19 +49,26 @@ static struct pidref of_the_dead(uint32_t *words, pid_t id)
 	return ref;
 }
 
-static void another_process_with_its_id_is_let_go(void **state)
+/* Attach an engine to a program with one lane, beside which another one runs. */
+static struct driven *start(uint32_t *words, pid_t *ret_other)
 {
 	static lane_work *const work[] = { work_write };
-	uint32_t *words = tracee_share(4096);
 	struct driven *driven;
-	struct pidref meant;
-	pid_t other;
 
-	(void)state;
 	driven_plan(work, 1);
 	driven = driven_start(NULL);
-	other = tracee_fork(body, words);
-	meant = of_the_dead(words, other);
+	*ret_other = tracee_fork(body, words);
+	return driven;
+}
+
+static void another_process_with_its_id_is_let_go(void **state)
+{
+	uint32_t *words = tracee_share(4096);
+	pid_t other;
+	struct driven *driven = start(words, &other);
+	struct pidref meant = of_the_dead(words, other);
+
+	(void)state;
 	assert_ptr_equal(launch_attach(&driven->engine, other, &meant),
 			 error_gone);
 	driven_release(driven);
@@ -76,16 +83,12 @@ static void another_process_with_its_id_is_let_go(void **state)
 
 static void the_one_that_was_meant_is_watched(void **state)
 {
-	static lane_work *const work[] = { work_write };
 	uint32_t *words = tracee_share(4096);
-	struct driven *driven;
-	struct pidref meant;
 	pid_t other;
+	struct driven *driven = start(words, &other);
+	struct pidref meant;
 
 	(void)state;
-	driven_plan(work, 1);
-	driven = driven_start(NULL);
-	other = tracee_fork(body, words);
 	assert_ok(pidref_open(other, &meant));
 	assert_ok(launch_attach(&driven->engine, other, &meant));
 	assert_int_equal(tracer_of(other), getpid());
