@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 
 	printf("%d seeds each. Samples a second; lost by what is told, in the "
 	       "first 2 s, and truly, in %% of what is\nallowed; %% of samples in "
-	       "own modules, and at likely locations; %% of running ones sampled within 1, 10, 60 s "
+	       "own modules, and at likely locations; %% of those that can race sampled within 1, 10, 60 s "
 	       "(or all);\nraces found: all, in 1000 stalls, per second lost; "
 	       "the first, in s\n\n",
 	       seeds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What could be had: uniform over all locations that run, known beforehand, at
+ * What could be had: uniform over all locations that can race, known beforehand, at
  * the rate and the budget; and an oracle that stalls where races are that were
  * not found yet. Each hit costs what it costs the product.
  */
@@ -33,7 +33,7 @@ static void ideal_list(struct ideal *ideal, bool oracle)
 
 		if (oracle ? variable != 0 &&
 				     !program->variables[variable - 1].locked
-			   : program->sites[i].rate > 0)
+			   : program_may_race(program, i))
 			ideal->sites[ideal->count++] = i;
 	}
 }

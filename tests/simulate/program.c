@@ -119,7 +119,6 @@ void program_init(struct program *program, const struct simulate_plan *plan,
 				     .count = plan->own + plan->others,
 				     .phase = plan->phases > 0 };
 	rng_init(&program->rng, seed);
-	program->runs = plan->own_run + plan->others_run;
 	program->sites = calloc(program->count, sizeof(*program->sites));
 	program->sums = calloc(program->count, sizeof(*program->sums));
 	program->variables = calloc(plan->races + plan->locked + 1,
@@ -131,9 +130,11 @@ void program_init(struct program *program, const struct simulate_plan *plan,
 		       false, &running);
 	program_heat(program, &running);
 	program_share(program, &own);
-	for (size_t i = 0; i < program->count; i++)
+	for (size_t i = 0; i < program->count; i++) {
+		program->may_race += program_may_race(program, i);
 		program->sums[i] = program->sites[i].rate +
 				   (i > 0 ? program->sums[i - 1] : 0);
+	}
 	vec_deinit(&running);
 	vec_deinit(&own);
 }
@@ -150,6 +151,14 @@ double program_rate(const struct program *program, size_t site)
 	const struct simulate_site *one = &program->sites[site];
 
 	return one->phase == 0 || one->phase == program->phase ? one->rate : 0;
+}
+
+bool program_may_race(const struct program *program, size_t site)
+{
+	const struct simulate_site *one = &program->sites[site];
+
+	return one->rate > 0 &&
+	       (program->plan->threads > 1 || one->variable != 0);
 }
 
 double program_meets(const struct program *program, size_t site,
@@ -194,7 +203,7 @@ void score_time(struct score *score, double s)
 	for (; score->mark < SIMULATE_MARKS && s >= marks[score->mark];
 	     score->mark++)
 		score->result.covered[score->mark] =
-			(double)score->seen / (double)score->program->runs;
+			(double)score->seen / (double)score->program->may_race;
 }
 
 void score_stall(struct score *score, size_t number, bool likely)
@@ -204,7 +213,8 @@ void score_stall(struct score *score, size_t number, bool likely)
 	score->stalls++;
 	score->own += site->own;
 	score->likely += likely;
-	score->seen += !site->sampled;
+	score->seen += !site->sampled &&
+		       program_may_race(score->program, number);
 	site->sampled = true;
 }
 

@@ -43,7 +43,8 @@ struct simulate_plan {
 enum simulate_policy {
 	SIMULATE_UNIFORM, /* --policy uniform */
 	SIMULATE_GUIDED, /* the default */
-	SIMULATE_IDEAL, /* each location that runs is as likely: no real code */
+	/* each location that can race is as likely: no real code */
+	SIMULATE_IDEAL,
 	SIMULATE_ORACLE, /* the same of those that race */
 };
 
@@ -55,8 +56,8 @@ struct simulate_result {
 	double told; /* share of wall time that is said to be lost */
 	double true_lost; /* that is */
 	double early_told; /* in the first two seconds */
-	double covered
-		[SIMULATE_MARKS]; /* of running locations, by 1, 10, 60 s */
+	/* of the locations that can race (program_may_race), by 1, 10, 60 s */
+	double covered[SIMULATE_MARKS];
 	double races,
 		races_1000; /* distinct: in all, in the first 1000 stalls */
 	double first_s; /* of the first race; its end if there was none */
@@ -81,7 +82,7 @@ struct program {
 	const struct simulate_plan *plan;
 	struct rng rng;
 	struct simulate_site *sites;
-	size_t count, runs;
+	size_t count, may_race;
 	struct simulate_variable *variables;
 	double *sums; /* of rates, up to each location */
 	uint32_t phase; /* now, from 1; 0: there are none */
@@ -100,6 +101,11 @@ double program_random(struct program *program);
 double program_wait(struct program *program, double rate);
 /* Executions of the location by one thread in a second, now. */
 double program_rate(const struct program *program, size_t site);
+/*
+ * Does it run, and may another thread have the bytes that it touches? Processes of
+ * one thread each share variables only, which racewatch sees at each hit.
+ */
+bool program_may_race(const struct program *program, size_t site);
 /* Of a location that another thread could meet while one is held there. */
 double program_meets(const struct program *program, size_t site,
 		     uint32_t others);
