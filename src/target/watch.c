@@ -199,6 +199,21 @@ static void watch_change(struct engine *engine, const struct watch_ops *ops)
 	engine_send_stats(engine);
 }
 
+/* Has one process memory that another one has too? */
+static bool watch_is_shared(const struct engine *engine)
+{
+	if (engine_watched_count(engine) < 2)
+		return false;
+	for (size_t i = 0; i < engine->processes.count; i++) {
+		const struct process *process = engine_process_at(engine, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    process->space->shared.count > 0)
+			return true;
+	}
+	return false;
+}
+
 /*
  * An event of each thread is set in 5 to 8 us, those of all processors in 20 to
  * 50 us, however many threads there are. But they cannot watch memory where
@@ -212,9 +227,7 @@ void watch_suit(struct engine *engine, uint64_t now)
 
 	if (watch->many == 0 || now < watch->change_ns)
 		return;
-	threads = engine_thread_count(engine);
-	if (engine_watched_count(engine) > 1)
-		threads = 0;
+	threads = watch_is_shared(engine) ? 0 : engine_thread_count(engine);
 	if (watch->ops == &watch_by_cpu && threads < watch->many / 2)
 		watch_change(engine, &watch_by_perf);
 	if (watch->ops != &watch_by_perf || threads <= watch->many)

@@ -41,8 +41,8 @@ struct simulate_plan {
 };
 
 enum simulate_policy {
-	SIMULATE_UNIFORM, /* --policy uniform */
-	SIMULATE_GUIDED, /* the default */
+	SIMULATE_UNIFORM, /* --policy uniform, the default */
+	SIMULATE_GUIDED, /* --policy guided */
 	/* each location that can race is as likely: no real code */
 	SIMULATE_IDEAL,
 	SIMULATE_ORACLE, /* the same of those that race */

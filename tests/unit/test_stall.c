@@ -8,10 +8,12 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <unistd.h>
 
 #include "driven.h"
 
 #include "sys/perfwatch.h"
+#include "sys/pidref.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/conflict.h"
@@ -287,6 +289,42 @@ static void the_back_end_suits_the_number_of_threads(void **state)
 	driven_until(driven, driven->conflict_count == 2);
 	driven_until(driven, lane_idle(0) && lane_idle(1));
 	driven_end(driven);
+}
+
+static void body(void *arg)
+{
+	(void)arg;
+	for (;;)
+		pause();
+}
+
+/* Events of processors see the memory of one process, and of those apart. */
+static void the_back_end_suits_what_processes_share(void **state)
+{
+	const struct wire_shared shared = { .start = 4096, .end = 8192 };
+	struct driven *driven;
+	struct pidref ref;
+	pid_t other;
+
+	(void)state;
+	skip_without(&watch_by_perf);
+	skip_without(&watch_by_cpu);
+	driven = start(&watch_by_perf, work_write, work_write);
+	other = tracee_fork(body, NULL);
+	assert_ok(pidref_open(other, &ref));
+	assert_ok(launch_attach(&driven->engine, other, &ref));
+	driven->engine.watch.many = 2;
+	watch_suit(&driven->engine, clock_now_ns());
+	assert_ptr_equal(driven->engine.watch.ops, &watch_by_cpu);
+	vec_push(&engine_process_at(&driven->engine, 0)->space->shared,
+		 &shared);
+	driven->engine.watch.change_ns = 0;
+	watch_suit(&driven->engine, clock_now_ns());
+	assert_ptr_equal(driven->engine.watch.ops, &watch_by_perf);
+	driven_release(driven);
+	tracee_kill(other);
+	driven_end(driven);
+	pidref_close(&ref);
 }
 
 static void a_cpu_event_records_the_other_writer(void **state)
@@ -673,6 +711,7 @@ int main(void)
 		cmocka_unit_test(registers_catch_the_other_writer),
 		cmocka_unit_test(registers_catch_a_stepped_writer),
 		cmocka_unit_test(the_back_end_suits_the_number_of_threads),
+		cmocka_unit_test(the_back_end_suits_what_processes_share),
 		cmocka_unit_test(a_cpu_event_records_the_other_writer),
 		cmocka_unit_test(
 			a_write_before_the_bytes_are_read_changed_them),
