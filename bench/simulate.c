@@ -11,7 +11,8 @@
 
 enum { SIMULATE_SEEDS = 5 };
 
-static const char *const names[] = { "uniform", "guided", "ideal", "oracle" };
+static const char *const names[] = { "everything", "uniform", "guided", "ideal",
+				     "oracle" };
 
 static double share_of(const struct simulate_plan *plan, double lost)
 {
@@ -25,7 +26,7 @@ static void print_row(const struct simulate_plan *plan, const char *name,
 
 	for (size_t i = 0; i < sizeof(mean) / sizeof(double); i++)
 		((double *)&mean)[i] = sums[i] / seeds;
-	printf("  %-8s %8.0f %5.0f %5.0f %5.0f %5.0f %5.0f  %4.0f %4.0f %4.0f  "
+	printf("  %-10s %8.0f %5.0f %5.0f %5.0f %5.0f %5.0f  %4.0f %4.0f %4.0f  "
 	       "%5.1f %5.1f %6.1f  %7.3f\n",
 	       name, mean.samples, share_of(plan, mean.told),
 	       share_of(plan, mean.early_told), share_of(plan, mean.true_lost),
@@ -72,7 +73,7 @@ int main(int argc, char **argv)
 	       "(or all);\nraces found: all, in 1000 stalls, per second lost; "
 	       "the first, in s\n\n",
 	       seeds);
-	printf("  %-8s %8s %5s %5s %5s %5s %6s %4s %4s %4s  %5s %5s %6s  %7s\n",
+	printf("  %-10s %8s %5s %5s %5s %5s %6s %4s %4s %4s  %5s %5s %6s  %7s\n",
 	       "", "samples", "told", "2 s", "true", "own", "likely", "1 s",
 	       "10 s", "60 s", "races", "/1000", "/lost", "first");
 	for (size_t i = 0; i < simulate_plan_count; i++) {

@@ -52,6 +52,16 @@ bool __wrap_sampleset_complete(const struct sampleset *set);
 bool __wrap_sampleset_own_complete(const struct sampleset *set);
 bool __wrap_sampleset_site_is_own(const struct sampleset *set, uint64_t id);
 const char *__wrap_elftext_build_id(const struct elftext *text);
+struct error *__real_sampler_runs(struct sampler *sampler, uint32_t part,
+				  uint32_t function);
+struct error *__wrap_sampler_runs(struct sampler *sampler, uint32_t part,
+				  uint32_t function);
+
+/* Is what runs to be found out? */
+static bool front_finds(void)
+{
+	return machine->policy != SIMULATE_EVERYTHING;
+}
 
 /* The first function of each part. */
 static uint32_t front_first(uint32_t part)
@@ -156,10 +166,12 @@ struct error *__wrap_sampleset_take_unrun(struct sampleset *set,
 					  struct sampleset_walk *walk,
 					  struct wire_site *ret)
 {
-	uint64_t id;
-	struct error *err = sampler_take_unrun(&set->sampler, 0, until_ns,
-					       &walk->site, &id);
+	uint64_t id = 0;
+	struct error *err = NULL;
 
+	if (front_finds())
+		err = sampler_take_unrun(&set->sampler, 0, until_ns,
+					 &walk->site, &id);
 	ret->id = 0;
 	if (!err && id != 0)
 		__wrap_sampleset_describe(set, id, ret);
@@ -172,7 +184,8 @@ bool __wrap_sampleset_take_entry(struct sampleset *set,
 {
 	uint32_t function;
 
-	if (!sampler_take_entry(&set->sampler, 0, &walk->site, &function))
+	if (!front_finds() ||
+	    !sampler_take_entry(&set->sampler, 0, &walk->site, &function))
 		return false;
 	front_describe((size_t)function * (PROGRAM_FUNCTION + 1),
 		       WIRE_ENTRY | sampler_entry(0, function), ret);
@@ -193,6 +206,14 @@ struct error *__wrap_sampleset_runs(struct sampleset *set, uint64_t address)
 	uint32_t function, offset, part = front_part(site, &function, &offset);
 
 	return sampler_runs(&set->sampler, part, function);
+}
+
+/* Of hits too. */
+struct error *__wrap_sampler_runs(struct sampler *sampler, uint32_t part,
+				  uint32_t function)
+{
+	return front_finds() ? __real_sampler_runs(sampler, part, function)
+			     : NULL;
 }
 
 uint64_t __wrap_sampleset_own_text(const struct sampleset *set)

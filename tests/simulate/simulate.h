@@ -41,6 +41,8 @@ struct simulate_plan {
 };
 
 enum simulate_policy {
+	/* each location of the text is as likely, whether it runs or not */
+	SIMULATE_EVERYTHING,
 	SIMULATE_UNIFORM, /* --policy uniform, the default */
 	SIMULATE_GUIDED, /* --policy guided */
 	/* each location that can race is as likely: no real code */
