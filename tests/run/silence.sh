@@ -137,6 +137,51 @@ sweep_because "everything excluded" excluded "--exclude '\*' leaves nothing" \
 sweep_because "one thread" one-thread 'the program had one thread, so that' \
 	-- "$T/single.O2" 0.3
 
+# Threads that call a library, which alone is sampled: nothing is proved, however
+# many samples there are.
+calls=(-- "$T/strings.O2")
+
+# library_only WHAT REPORT
+library_only()
+{
+	matches "$1: a library was sampled" "$2" \
+		'"type":"summary".*"samples_stalled":[1-9]'
+	matches "$1: nothing else was" "$2" '"samples_own":0,'
+	matches "$1: there were other threads" "$2" \
+		'"threads":([2-9]|[1-9][0-9])'
+	matches "$1: nothing is proved" "$2" '"proves_nothing":true'
+}
+
+for seconds in 2 10 40; do
+	run run --seed 1 -o "$report" --exclude strings.O2 "${calls[@]}" \
+		"$seconds" strlen
+	[ "$(summary samples_stalled)" = 0 ] || break
+done
+is "a library: the status is the program's" "$status" 0
+library_only "a library" "$report"
+matches "a library: the summary has its samples, and what they prove" \
+	"$work/err" "^SUMMARY: racewatch: 0 races, this run proves nothing: \
+[1-9][0-9 ]* samples? .* of 0 own and [1-9]"
+for seconds in 2 10 40; do
+	rm -rf "$work/sweep-library"
+	run sweep -d "$work/sweep-library" --runs 1 --exclude strings.O2 \
+		"${calls[@]}" "$seconds" strlen
+	[ "$(summary samples_stalled "$work/sweep-library/report.jsonl")" = 0 ] ||
+		break
+done
+is "a library, swept: 65" "$status" 65 || diag_file "$work/err"
+library_only "a library, swept" "$work/sweep-library/run-000001/report.jsonl"
+for seconds in 2 10 40; do
+	RACEWATCH=$RACEWATCH "$top_srcdir/contrib/ci/racewatch-gate" \
+		-o "$report" -x --seed -x 1 \
+		-x --exclude -x strings.O2 "${calls[@]}" "$seconds" strlen \
+		>"$work/out" 2>"$work/err" </dev/null
+	status=$?
+	[ "$(summary samples_stalled)" = 0 ] || break
+done
+is "a library, at the gate: 65" "$status" 65 || diag_file "$work/err"
+library_only "a library, at the gate" "$report"
+
 run sweep -d "$work/sweep-at" --runs 2 --at no_such --at global.c:1 -- \
 	"$T/single.O2" 0.2
 for where in no_such 'global\.c:1'; do
