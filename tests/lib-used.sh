@@ -46,6 +46,20 @@ used_backend()
 	backend=${used_backends[used_turn % ${#used_backends[@]}]}
 }
 
+# used_only BACKEND...: goes on to the turn of one of these; false if none works
+# here.
+used_only()
+{
+	local backend
+
+	for _ in "${used_backends[@]}"; do
+		used_backend
+		[[ " $* " != *" $backend "* ]] || return 0
+		used_turn=$((used_turn + 1))
+	done
+	return 1
+}
+
 used_samples()
 {
 	sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' "$report"
