@@ -60,6 +60,25 @@ used_only()
 	return 1
 }
 
+# Loads that no stall begins at: they show when they trap at a stalled write.
+# Then the mask, in a vector register, tells what they load. These back-ends hold
+# the thread that trapped, and read it; perf-cpu has no vector registers, and value
+# no traps. Stores show by what they change.
+used_held="perf ptrace"
+used_masked="masked maskload maskload_high load_512 load_512_high"
+
+# What a gather loads is not modelled: it is not reported.
+used_gathers="gather"
+
+# used_shows WAY: whether a back-end that works here can report its race; its turn
+# is next
+used_shows()
+{
+	[[ " $used_gathers " != *" $1 "* ]] || return
+	# shellcheck disable=SC2086 # words
+	[[ " $used_masked " != *" $1 "* ]] || used_only $used_held
+}
+
 used_samples()
 {
 	sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' "$report"

@@ -25,7 +25,7 @@ check()
 	# shellcheck disable=SC2086 # words
 	for function in $1; do
 		used_free "$function" "$2"
-		used_racy "$function" "$2"
+		used_shows "$function" && used_racy "$function" "$2"
 	done
 	# the same functions, other back-ends
 	used_turn=$((used_turn + 1))

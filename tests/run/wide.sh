@@ -16,25 +16,6 @@ loops="pairs_sse2 octets_avx2 shorts_avx512 points_avx2 triples_avx512
 	numbers_avx2"
 cases="bits_equal both movsb_down cmpsb_ends maskstore store_512_high maskload"
 
-# Loads that no stall begins at: they show when they trap at a stalled write.
-# Then the mask, in a vector register, tells what they load. These back-ends hold
-# the thread that trapped, and read it; perf-cpu has no vector registers, and value
-# no traps. Stores show by what they change.
-held="perf ptrace"
-masked_loads="maskload maskload_high load_512 load_512_high"
-
-# What a gather loads is not modelled: it is not reported.
-gathers="gather"
-
-# shows NAME: whether a back-end that works here can report its race; its turn is
-# next
-shows()
-{
-	[[ " $gathers " != *" $1 "* ]] || return
-	# shellcheck disable=SC2086 # words
-	[[ " $masked_loads " != *" $1 "* ]] || used_only $held
-}
-
 # check NAME...: those that this processor has
 check()
 {
@@ -43,7 +24,7 @@ check()
 	for name; do
 		"$program" list | grep -qx "$name" || continue
 		used_free "$name" "$seed"
-		shows "$name" && used_racy "$name" "$seed"
+		used_shows "$name" && used_racy "$name" "$seed"
 	done
 	used_turn=$((used_turn + 1))
 }
