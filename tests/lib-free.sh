@@ -6,6 +6,8 @@
 
 free_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 free_tab=$free_dir/run/free.tab
+# shellcheck source=tests/lib-tries.sh
+. "$free_dir/lib-tries.sh"
 
 # The race-free programs, as tests/targets/module.am lists them.
 free_names()
@@ -83,7 +85,8 @@ free_run()
 {
 	local dir=$1 report=$1/report.jsonl seconds status allowed
 
-	for seconds in "$(free_time "$2" "$5")" 8 60; do
+	tries seconds "$(free_time "$2" "$5")" 8 60
+	while next_try seconds; do
 		rm -f "$report"
 		timeout -k 5 180 "$RACEWATCH" run --seed "$4" --rate 1000 \
 			--error-exitcode 0 -o "$report" -- \

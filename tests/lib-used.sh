@@ -92,7 +92,8 @@ used_free()
 
 	used_backend
 	used_turn=$((used_turn + 1))
-	for seconds in 1 8 60; do
+	tries seconds 1 8 60
+	while next_try seconds; do
 		used_watch "$1" "$seconds" "" "$2" "$backend" \
 			--error-exitcode 0
 		[ "$(used_samples)" = 0 ] || break
@@ -113,13 +114,13 @@ used_free()
 # used_free, with the next back-end.
 used_racy()
 {
-	local try seconds backend
+	local seconds backend seed=$2
 
 	used_backend
-	for try in 1 2 3; do
-		seconds=$((10 * try * try))
-		used_watch "$1" "$seconds" race $(($2 + 1000 * try)) \
-			"$backend" --halt-on-race
+	tries seconds 10 40 90
+	while next_try seconds; do
+		seed=$((seed + 1000))
+		used_watch "$1" "$seconds" race "$seed" "$backend" --halt-on-race
 		[ "$status" -eq 0 ] || break
 	done
 	is "$1 and bytes of it that change, $backend" "$status" 66 ||

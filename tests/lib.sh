@@ -14,6 +14,7 @@
 #	top_srcdir      the sources
 #	RACEWATCH_TEST_LONG     set: all seeds, all variants
 #	RACEWATCH_SEEDS         the seeds, such as "1 2 3"
+#	RACEWATCH_TEST_TRIES    a file: each try is told to it (lib-tries.sh)
 #	RACEWATCH_TEST_REQUIRE  "all": a skip is a failure, unless the machine
 #	                        lacks what nothing can give it (skip_lacking)
 
@@ -96,6 +97,9 @@ lib_started()
 		[ "$born" = gone ] || lib_pids+=("$pid $born")
 	done
 }
+
+# shellcheck source=tests/lib-tries.sh
+. "$lib_dir/lib-tries.sh"
 
 [ -x "$RACEWATCH" ] || { echo "Bail out! no racewatch: $RACEWATCH"; exit 99; }
 
@@ -209,44 +213,6 @@ run()
 		>"$work/out" 2>"$work/err" </dev/null
 	# shellcheck disable=SC2034 # for the caller
 	status=$?
-}
-
-# meet SEED ARG...: a run, halted at its first race; when none is met, or the
-# other side of it is not (but with $one_sided), there is another one, up to
-# twice. Programs without a race end with 0 or 11.
-meet()
-{
-	local seed
-
-	for seed in "$1" $(($1 + 1000)) $(($1 + 2000)); do
-		run run --seed "$seed" --halt-on-race --duration 20s \
-			-o "$report" "${@:2}"
-		case $status in
-		0 | 11) ;;
-		66)
-			[ -z "${one_sided:-}" ] || break
-			grep -q '"role":"unknown"' "$report" || break
-			;;
-		*) break ;;
-		esac
-	done
-}
-
-# record_race FILE SEED COMMAND...: a run, halted at its first race; its report
-# is FILE, and what it printed is in FILE.err. One that sees no race, or one side
-# only (but with $one_sided), is made again, with another seed, up to twice.
-record_race()
-{
-	local file=$1 seed
-
-	for seed in "$2" $(($2 + 1000)) $(($2 + 2000)); do
-		timeout 120 "$RACEWATCH" run --seed "$seed" --halt-on-race \
-			-o "$file" -- "${@:3}" >/dev/null 2>"$file.err"
-		[ $? -eq 66 ] && { [ -n "${one_sided:-}" ] ||
-			! grep -q '"role":"unknown"' "$file"; } && return
-		diag "$3, seed $seed:"
-		diag_file "$file.err"
-	done
 }
 
 # The sources of target NAME: its file, C or C++.

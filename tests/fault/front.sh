@@ -155,7 +155,8 @@ if [ -z "$sanitized" ]; then
 	done
 	for at in 1 4 17 1- 9- 33-; do
 		# before the first location is sent it asks for little
-		for duration in 300ms 5s 30s; do
+		tries duration 300ms 5s 30s
+		while next_try duration; do
 			failing malloc others "$at"
 			asked=$(cat "$work/count" 2>/dev/null || echo 0)
 			[ "$asked" -ge "${at%-}" ] && break

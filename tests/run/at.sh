@@ -51,7 +51,8 @@ tried()
 {
 	local what=$1 sites=$2 where=$3 seconds program=$4
 
-	for seconds in 1 5 30; do
+	tries seconds 1 5 30
+	while next_try seconds; do
 		watch --seed 1 --duration "${seconds}s" --at "$where" -- \
 			"$program" "$seconds"
 		[ "$(at 1 samples)" -gt 0 ] && break
@@ -95,7 +96,8 @@ share()
 	local what=$1 percent=$2 seconds all
 
 	shift 2
-	for seconds in 3 10 40; do
+	tries seconds 3 10 40
+	while next_try seconds; do
 		watch --seed 2 --at "aimed.c:$put" "$@" "$seconds"
 		all=$(tail -n 1 "$report" | jq .samples)
 		[ "$all" -gt 20 ] &&
@@ -136,7 +138,8 @@ fi
 # that runs seldom get one in a dozen seconds; with --at each time that it runs.
 for seed in 1 2 3 4 5; do
 	skip_lacking registers "a rare race is found, seed $seed" && continue
-	for seconds in 2 10 40; do
+	tries seconds 2 10 40
+	while next_try seconds; do
 		watch --seed $seed --rate 50 --at slot_put --duration \
 			"${seconds}s" -- "$T/aimed.O2" "$seconds" 50000
 		grep -q '"type":"race"' "$report" && break
@@ -155,7 +158,8 @@ nothing()
 	local where=$1 why=$2 seconds
 
 	# a program that hardly gets to run may end before it is searched
-	for seconds in 1 5 30; do
+	tries seconds 1 5 30
+	while next_try seconds; do
 		watch --duration "${seconds}s" --at "$where" -- \
 			"$T/aimed.${3-O2}" "$seconds"
 		grep -Eq "$why" "$work/err" && break

@@ -125,7 +125,8 @@ undisturbed()
 		"$HELPERS_DIR/pristine" --save "$work/saved" "$program"
 	fi
 	# on a busy machine, the time may be over before the first sample
-	for duration in 0.4s 2s; do
+	tries duration 0.4s 2s
+	while next_try duration; do
 		attach --duration "$duration"
 		if [ "${samples:-0}" -ge 1 ] || gone "$program" ||
 			[[ $flags = *" sleepy "* ]]; then

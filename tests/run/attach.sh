@@ -43,7 +43,8 @@ attached_before_end()
 {
 	local seconds
 
-	for seconds in 4 20; do
+	tries seconds 4 20
+	while next_try seconds; do
 		start "$1" "$seconds"
 		attached "${@:2}"
 		await "$seconds" watching && break

@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 RUN_TIMEOUT=30
-tries=(1 1001 2001) # seeds, where a race is to be met
+seeds=(1 1001 2001) # where a race is to be met
 
 # refused DESCRIPTION STATUS REGEX ARG...
 refused()
@@ -116,7 +116,8 @@ matches "ptrace refused by seccomp: message" "$work/err" 'ptrace'
 denied "traced" "$H/under-tracer" "$RACEWATCH" run -- /bin/true
 is "already traced: exit status" "$status" 125
 matches "already traced: message" "$work/err" '[Tt]rac'
-for seed in "${tries[@]}"; do
+tries seed "${seeds[@]}"
+while next_try seed; do
 	denied "perf" "$H/deny-syscall" perf_event_open "$RACEWATCH" run \
 		--seed "$seed" --rate 1000 --halt-on-race --duration 20s \
 		-o "$report" -- "$T/read_write.O2" 25
@@ -130,7 +131,8 @@ denied "perf" "$H/deny-syscall" perf_event_open "$RACEWATCH" run \
 	--backend perf -- /bin/true
 is "perf refused but asked for: exit status" "$status" 125
 matches "perf refused but asked for: message" "$work/err" 'perf'
-for seed in "${tries[@]}"; do
+tries seed "${seeds[@]}"
+while next_try seed; do
 	denied "no watchpoints" "$H/deny-syscall" perf_event_open,POKEUSER \
 		"$RACEWATCH" run --seed "$seed" --rate 1000 --halt-on-race \
 		--duration 20s -o "$report" -- "$T/read_write.O2" 25
@@ -140,7 +142,8 @@ is "no hardware watchpoints: found by value" "$status" 66 ||
 	diag_file "$work/err"
 matches "no hardware watchpoints: the report says so" "$report" \
 	'"backend": *"value"'
-for seed in "${tries[@]}"; do
+tries seed "${seeds[@]}"
+while next_try seed; do
 	denied "process_vm_readv" "$H/deny-syscall" process_vm_readv \
 		"$RACEWATCH" run --seed "$seed" --rate 1000 --halt-on-race \
 		--duration 20s -- "$T/read_write.O2" 25

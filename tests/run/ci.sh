@@ -19,7 +19,8 @@ printf '#!/bin/sh\nexec ./program ${LENGTH:-3}\n' >./test
 chmod +x ./test
 : >tests/races.supp
 # that a race is met, and samples are taken, is chance: longer, if need be
-for LENGTH in 3 12 40; do
+tries LENGTH 3 12 40
+while next_try LENGTH; do
 	export LENGTH
 	racewatch run -q --seed 1 -o found.jsonl -- ./test >/dev/null 2>&1
 	grep -q '"type":"race"' found.jsonl && break
@@ -76,7 +77,8 @@ for example in github-actions.yml gitlab-ci.yml Jenkinsfile; do
 		[ $kind = known ] || cp none.jsonl tests/races.base
 		# samples of a known race end: see tests/run/manual.tab
 		sed -i 's/-m 100/-m 10/' "$work/gate"
-		for LENGTH in 3 12 40; do
+		tries LENGTH 3 12 40
+		while next_try LENGTH; do
 			sh -e "$work/gate" >"$work/out" 2>"$work/err"
 			status=$?
 			case $kind:$status in

@@ -16,7 +16,8 @@ crashes()
 
 	shift 3
 	# until the race is met, which is chance
-	for seconds in 1.5 6 24; do
+	tries seconds 1.5 6 24
+	while next_try seconds; do
 		RUN_TIMEOUT=90 run run --rate 3000 --seed 1 --error-exitcode 0 \
 			-o "$report" "$@" -- "$T/crash_after.nopie" "$seconds" \
 			"$how"
@@ -98,7 +99,8 @@ is "--timeout: the status" "$status" 124
 is "--timeout: no crash" "$(grep -c '"type": *"crash"' "$report")" 0
 
 # Attached to: the same.
-for seconds in 3 10 30; do
+tries seconds 3 10 30
+while next_try seconds; do
 	"$T/crash_after.nopie" "$seconds" null >"$work/out" 2>&1 &
 	pid=$!
 	lib_started "$pid"

@@ -60,7 +60,8 @@ fi
 # --- what runs write
 
 for format in sarif junit html text; do
-	for seed in 1 1001 2001; do
+	tries seed 1 1001 2001
+	while next_try seed; do
 		run run -q --seed "$seed" --halt-on-race --source \
 			--format "$format" -o "$work/run.$format" -- \
 			"$target" 25
@@ -74,7 +75,8 @@ done
 sarif_is_valid "SARIF of a run is valid" "$work/run.sarif"
 junit_is_valid "JUnit XML of a run is valid" "$work/run.junit"
 
-for seed in 1 1001 2001; do
+tries seed 1 1001 2001
+while next_try seed; do
 	run run -q --seed "$seed" --halt-on-race --format junit -- "$target" 25
 	[ "$status" -eq 0 ] || break
 done

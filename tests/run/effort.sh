@@ -35,7 +35,8 @@ is "nothing is nice before the first breakpoint" "${nice:-first}" first
 watch --effort high
 is "high is 75 %" "$(summary budget_pct)" 75.0
 # the machine may stand still for all of a second
-for seconds in 1 5 20; do
+tries seconds 1 5 20
+while next_try seconds; do
 	few=$(sampled --effort low)
 	many=$(sampled --effort high)
 	[ "${many:-0}" -gt "${few:-0}" ] && break
@@ -71,12 +72,17 @@ is "with low effort they do not wait" "$(summary start_pct)" 0.0
 # the stall drawn is shorter than the reader's round, the reader does not get
 # the processor meanwhile, or the budget is spent just then: if that were one
 # try in two, 24 would miss less than once in ten million times.
-for ((seed = 1; seed <= 24; seed++)); do
+found()
+{
+	[ "$status" -eq 66 ] && grep -q "\"$1\"" "$report"
+}
+tries seed {1..24}
+while next_try seed; do
 	run run --seed "$seed" --effort high -o "$report" -- \
 		"$TARGETS_DIR/once.O2" 2
-	[ "$status" -eq 66 ] && grep -q '"publish"' "$report" && break
+	found publish && break
 done
-if [ "$seed" -le 24 ]; then
+if found publish; then
 	ok "high finds a race that happens once (try $seed)"
 else
 	not_ok "high finds a race that happens once"
@@ -86,12 +92,13 @@ fi
 # What two threads do first of all: they wait until it is armed, and each
 # stalls where it is first. None of 64 runs missed it, 16 of them at a load of
 # 9; if one in three did, twelve would less than once in 500 000 times.
-for ((seed = 1; seed <= 12; seed++)); do
+tries seed {1..12}
+while next_try seed; do
 	run run --seed "$seed" --effort high -o "$report" -- \
 		"$TARGETS_DIR/onset.O2" 0.2
-	[ "$status" -eq 66 ] && grep -q '"table_make"' "$report" && break
+	found table_make && break
 done
-if [ "$seed" -le 12 ]; then
+if found table_make; then
 	ok "high finds a race at the first steps of the threads (try $seed)"
 else
 	not_ok "high finds a race at the first steps of the threads"

@@ -25,7 +25,8 @@ met()
 	local what=$1 wanted=$2 seconds
 
 	shift 2
-	for seconds in 2 8 30; do
+	tries seconds 2 8 30
+	while next_try seconds; do
 		RUN_TIMEOUT=90 run "$@" -- "$T/read_write.O2" "$seconds"
 		grep -q '^WARNING' "$work/err" && break
 	done
@@ -108,7 +109,8 @@ status_of "a race and too few samples: 66" 66 \
 	run "${halt[@]}" --min-samples 1000000 "${long[@]}"
 status_of "--error-exitcode 0 and too few samples: 65" 65 \
 	run "${halt[@]}" --error-exitcode 0 --min-samples 1000000 "${long[@]}"
-for timeout in 4s 16s 40s; do
+tries timeout 4s 16s 40s
+while next_try timeout; do
 	run run --seed 1 --timeout "$timeout" "${long[@]}"
 	grep -q '^WARNING' "$work/err" && break
 done
@@ -170,7 +172,8 @@ attached "bad suppressions: 125" 125 single.O2 --suppressions "$work/known.jsonl
 attached "a usage error: 2" 2 single.O2 --rate x
 status_of "attach: no process: 2" 2 attach
 status_of "attach: a process that is not there: 125" 125 attach 2147480000
-for seconds in 3 20; do
+tries seconds 3 20
+while next_try seconds; do
 	run attach --duration 60s "$(
 		"$T/exit_hot.O2" "$seconds" >/dev/null 2>&1 &
 		echo $!

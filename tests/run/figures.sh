@@ -10,7 +10,8 @@
 # run follows where one was missed.
 phases()
 {
-	for seconds in 2 10 40; do
+	tries seconds 2 10 40
+	while next_try seconds; do
 		run run --seed 1 -o "$report" "$@" -- "$TARGETS_DIR/phases.O2" \
 			"$seconds"
 		grep -q '^WARNING.*' "$work/err" &&

@@ -22,7 +22,8 @@ gate()
 	local wanted=$1 what=$2
 
 	shift 2
-	for _ in 1 2 3; do
+	tries try 1 2 3
+	while next_try try; do
 		timeout -k 5 60 "$top_srcdir/contrib/ci/racewatch-gate" \
 			-o "$report" -x --seed -x 1 "$@" \
 			>"$work/out" 2>"$work/err" </dev/null
@@ -72,7 +73,8 @@ run run --seed 1 --gen-suppressions "$new" "${halt[@]}"
 is "the race whose suppression is written" "$status" 66
 ready_suppression()
 {
-	for seconds in 5 20; do
+	tries seconds 5 20
+	while next_try seconds; do
 		run run --seed 1 --suppressions "$new" -o "$report" -- \
 			"$T/read_write.O2" "$seconds"
 		grep -q '1 suppressed' "$work/err" && break
@@ -89,7 +91,8 @@ ready_suppression()
 		'"suppressed":\{"rule":"race_top:\^[gs]et_level\$ .*new\.supp'
 	matches "the report says that none is new" "$report" \
 		'"new":0,"suppressed":1'
-	for seconds in 5 20; do
+	tries seconds 5 20
+	while next_try seconds; do
 		run run --seed 1 --suppressions "$new" --show all -- \
 			"$T/read_write.O2" "$seconds"
 		grep -q '^WARNING' "$work/err" && break
@@ -151,7 +154,8 @@ known_stops()
 	local length plain known
 
 	# On a loaded machine it takes longer to meet it that often.
-	for length in 3 6 12 24; do
+	tries length 3 6 12 24
+	while next_try length; do
 		run run --seed 1 -o "$report" -- "$T/struct_field.O2" "$length"
 		plain=$(count_of)
 		[ "${plain:-0}" -le 24 ] || break
@@ -215,7 +219,8 @@ bad "suppressions that cannot be written" 125 'none/such' \
 	--gen-suppressions "$work/none/such"
 
 # A full disk: the program runs on to its end, the old baseline stays.
-for seconds in 5 30; do
+tries seconds 5 30
+while next_try seconds; do
 	run run --seed 1 --gen-suppressions /dev/full -- \
 		"$T/read_write.O2" "$seconds"
 	[ "$status" -eq 0 ] || break

@@ -64,7 +64,8 @@ ends()
 	local what=$1 name=$2 seconds status
 
 	shift 2
-	for seconds in 3 20; do
+	tries seconds 3 20
+	while next_try seconds; do
 		timeout -s KILL 100 "$RACEWATCH" run --seed 1 --rate 1000 \
 			--halt-on-race -o "$work/$name.json" "$@" -- \
 			"$work/$name" "$seconds" >"$work/out" 2>"$work/err"

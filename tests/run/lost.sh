@@ -13,7 +13,8 @@ i=0
 for kind in $(lost_kinds); do
 	variant=${variants[i++ % 4]}
 	# whether a conflict is met is chance; a loaded machine needs longer
-	for seconds in 0.4 4 40; do
+	tries seconds 0.4 4 40
+	while next_try seconds; do
 		lost_run "$work" "$kind" "$variant" 1 "$seconds"
 		[ "$lost_verdict" = missed ] || break
 	done
@@ -28,7 +29,8 @@ changes()
 {
 	local seed
 
-	for seed in {1..24}; do
+	tries seed {1..24}
+	while next_try seed; do
 		rm -f "$report" "$work/told" "$work/new.supp"
 		run run --seed "$seed" --effort high --rate 3000 -o "$report" \
 			--on-race "exec:cat >>$work/told" \

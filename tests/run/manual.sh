@@ -33,7 +33,7 @@ ln -s "$(realpath "$RACEWATCH")" "$work/bin/racewatch"
 cat >"$work/bin/pidof" <<'END'
 #!/bin/bash
 # pidof NAME: processes that run ./NAME; one that was just started may be awaited
-for ((try = 0; try < 100; try++)); do
+for ((look = 0; look < 100; look++)); do
 	for exe in /proc/[0-9]*/exe; do
 		[ "$exe" -ef "$PWD/$1" ] || continue
 		pid=${exe#/proc/}
@@ -99,6 +99,14 @@ wrote()
 	[ -s "${BASH_REMATCH[1]}" ]
 }
 
+# try_anew COMMAND: it did not do what it should
+try_anew()
+{
+	diag "once more: $1"
+	diag_file "$work/differences"
+	kill -CONT "$(pidof tallyd)" 2>/dev/null
+}
+
 # lacking COMMAND: does it show the race's second stack, or use what one wrote that
 # does, where none can be had? The program that is fixed has no race to show.
 lacking()
@@ -119,22 +127,18 @@ for file in "$session"/*.command; do
 	command=$(tr -s '\\\n ' ' ' <"$file")
 	lacking "$command" && continue
 	case $command in
-	"racewatch attach "*) tries=3 ;;
-	*) tries=1 ;;
+	"racewatch attach "*) tries turn 1 3 9 ;;
+	*) tries turn 1 ;;
 	esac
-	turn=1
-	while :; do
+	same=
+	while next_try turn; do
+		[ "$turn" -eq 1 ] || try_anew "$command"
 		perform "$number"
 		examples same "$session/$number.expected" \
 			"$session/$number.got" >"$work/differences" &&
-			wrote "$command" && break
-		((--tries > 0)) || break
-		((turn *= 3))
-		diag "once more: $command"
-		diag_file "$work/differences"
-		kill -CONT "$(pidof tallyd)" 2>/dev/null
+			wrote "$command" && same=yes && break
 	done
-	if [ "$tries" -gt 0 ]; then
+	if [ -n "$same" ]; then
 		ok "racewatch(1): $command"
 	else
 		not_ok "racewatch(1): $command"
@@ -148,8 +152,9 @@ end_programs
 # What the page begins with: the counts do go wrong.
 cc -g -O2 -pthread -D_GNU_SOURCE -o tallyd tallyd.c
 ./tallyd tally.sock &
-for try in 1 2 3 4 5 6 7 8 9 10; do
-	timeout "$try" ./tally --load tally.sock
+tries seconds {1..10}
+while next_try seconds; do
+	timeout "$seconds" ./tally --load tally.sock
 	./tally tally.sock >counts
 	grep -qv ': 0 open$' counts && break
 done
@@ -244,7 +249,8 @@ example()
 	fi
 	wanted=$(rule status "$1" "$2")
 	shorter=$(rule shorter "$1" "$2")
-	for _ in 1 2; do
+	tries try 1 2
+	while next_try try; do
 		try_example "$(sed "${shorter:-;}" <<<"$2")"
 		status=$?
 		case ",${wanted:-0,66}," in

@@ -22,7 +22,8 @@ watch_it()
 {
 	local seconds
 
-	for seconds in 1 4 20; do
+	tries seconds 1 4 20
+	while next_try seconds; do
 		run run --seed "$seed" --rate 1000 --error-exitcode 0 \
 			-o "$report" -- "$1" "$seconds"
 		[ "$(summary samples)" = 0 ] || break
@@ -36,7 +37,8 @@ is_doubted()
 {
 	local seconds
 
-	for seconds in 2 10 40; do
+	tries seconds 2 10 40
+	while next_try seconds; do
 		run run --seed "$seed" --rate 1000 --error-exitcode 0 \
 			-o "$report" -- "$1" "$seconds"
 		[ -z "$(last_records "$report")" ] || break

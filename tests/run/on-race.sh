@@ -124,7 +124,8 @@ else
 	diag_file "$work/err"
 	wait "$watcher"
 fi
-for timeout in 3s 20s; do
+tries timeout 3s 20s
+while next_try timeout; do
 	run run --seed 1 --rate 3000 --on-race stop --timeout "$timeout" -- \
 		"$T/read_write.O2" 60
 	[ "$status" -eq 66 ] && break
@@ -132,7 +133,8 @@ done
 is "--timeout ends it too" "$status" 66
 
 # stop, attached: racewatch ends, the program stays as it is.
-for seconds in 8 40; do
+tries seconds 8 40
+while next_try seconds; do
 	"$T/read_write.nopie" "$seconds" >"$work/out" 2>&1 &
 	pid=$!
 	lib_started "$pid"
@@ -166,7 +168,8 @@ is "synchronization: the program is not stopped" "$status" 0 ||
 cd "$work" || exit 99
 RACEWATCH=$(cd "$OLDPWD" && realpath "$RACEWATCH")
 T=$(cd "$OLDPWD" && realpath "$T")
-for seconds in 5 20; do
+tries seconds 5 20
+while next_try seconds; do
 	RUN_TIMEOUT=120 run run --seed 1 --rate 3000 --on-race core -- \
 		"$T/read_write.nopie" "$seconds"
 	grep -q '^WARNING' "$work/err" && break
@@ -178,7 +181,8 @@ matches "core: where it is" "$work/err" \
 places "$T/read_write.nopie" racewatch-core.* >"$work/places"
 at_race "core: both threads are at the race in it" "$work/places"
 
-for seconds in 3 20; do
+tries seconds 3 20
+while next_try seconds; do
 	timeout 120 env PATH="$work/empty" "$RACEWATCH" run --seed 1 \
 		--rate 3000 --on-race core -- "$T/read_write.nopie" "$seconds" \
 		>"$work/out" 2>"$work/err"
@@ -192,7 +196,8 @@ matches "core: and the program goes on" "$work/out" '^read_write: done$'
 # met ARG...: runs read_write until its race is met, which is chance
 met()
 {
-	for seconds in 2 8 30; do
+	tries seconds 2 8 30
+	while next_try seconds; do
 		RUN_TIMEOUT=90 run run --seed 1 --rate 3000 "$@" -- \
 			"$T/read_write.O2" "$seconds"
 		grep -q '^WARNING' "$work/err" && break
@@ -227,7 +232,8 @@ run run --seed 1 --rate 3000 --on-race 'exec:echo no' -- "$T/read_write.twin" 1
 is "exec: not called without a race" "$(grep -c '^no$' "$work/err")" 0
 
 # A command that is slow delays neither the program nor the other commands.
-for rounds in x2000000 x20000000 x100000000; do
+tries rounds x2000000 x20000000 x100000000
+while next_try rounds; do
 	run run --seed 1 --rate 3000 --on-race 'exec:sleep 3; echo late' \
 		-- "$T/read_write.O2" "$rounds"
 	grep -q '^WARNING' "$work/err" && break

@@ -20,7 +20,8 @@ watch_ways()
 {
 	local seconds count
 
-	for seconds in 2 10 40; do
+	tries seconds 2 10 40
+	while next_try seconds; do
 		run run --seed "$seed" --rate 1000 --error-exitcode 0 \
 			-o "$report" -- "$TARGETS_DIR/ways.O2" "$seconds" \
 			"${@:3}"

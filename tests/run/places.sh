@@ -50,7 +50,8 @@ sampled()
 	local what=$1 pid=$2 samples seconds code
 
 	shift 2
-	for seconds in 3 20; do
+	tries seconds 3 20
+	while next_try seconds; do
 		rm -f "$report"
 		timeout -k 5 60 "$@" "$RACEWATCH" attach --seed 1 --rate 1000 \
 			--duration "${seconds}s" --error-exitcode 0 \
@@ -109,7 +110,8 @@ fi
 kill -9 "$pid"
 
 # It ends while it is watched, its last thread being the end of it.
-for seconds in 3 20; do
+tries seconds 3 20
+while next_try seconds; do
 	start "$T/leader_exits.O2" "$seconds"
 	await 20 grep -q '^ready' "$work/program"
 	run attach --rate 1000 "$pid"

@@ -86,7 +86,8 @@ memory=$(sed -n 's/^ready [0-9]* //p' "$work/first")
 "$TARGETS_DIR/shared_shm.O2" 120 "$memory" >"$work/second" 2>&1 </dev/null &
 second=$!
 lib_started "$second"
-for seconds in 5 30; do
+tries seconds 5 30
+while next_try seconds; do
 	run attach --seed 1 --rate 1000 --duration "${seconds}s" \
 		-o "$report" "$first" "$second"
 	[ "$status" -eq 0 ] || break

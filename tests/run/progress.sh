@@ -10,7 +10,8 @@
 
 for how in mutex cond rwlock sem barrier join; do
 	# a loaded machine may sample too little in the time
-	for rounds in x300000 x3000000; do
+	tries rounds x300000 x3000000
+	while next_try rounds; do
 		RUN_TIMEOUT=120 run run --rate 1000 --stall 10s --seed 1 \
 			--error-exitcode 0 -o "$report" -- \
 			"$TARGETS_DIR/progress.O2" "$how" "$rounds"
@@ -33,7 +34,8 @@ done
 
 # Some seconds: a stall may be longer than what was saved up for it, by what a
 # loaded machine adds, and the budget is kept over the run.
-for rounds in x3000000 x12000000 x48000000; do
+tries rounds x3000000 x12000000 x48000000
+while next_try rounds; do
 	RUN_TIMEOUT=300 run run --overhead 5 --stall 1ms --seed 1 \
 		--error-exitcode 0 -o "$report" -- \
 		"$TARGETS_DIR/progress.O2" spin "$rounds"

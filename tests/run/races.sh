@@ -14,17 +14,18 @@ skip_lacking registers "both sides of each race" && backend=value
 # find NAME VARIANT SEED [SYMBOLS]
 find_race()
 {
-	local what="$1.$2 seed $3" try seconds
+	local what="$1.$2 seed $3" seed=$(($3 - 1000)) seconds
 
 	# the variable has its name from the side that is not seen
 	case $1 in
 	stack_thread | tls_shared)
 		skip_lacking registers "$what" && return ;;
 	esac
-	for try in 1 2 3; do
-		[ "$try" -eq 1 ] || diag "$what: try $try"
-		seconds=$((10 * try * try))
-		RUN_TIMEOUT=150 run run --seed $(($3 + 1000 * (try - 1))) \
+	tries seconds 10 40 90
+	while next_try seconds; do
+		[ "$seconds" -eq 10 ] || diag "$what: once more, $seconds s"
+		seed=$((seed + 1000))
+		RUN_TIMEOUT=150 run run --seed "$seed" \
 			--rate 1000 --halt-on-race --duration "${seconds}s" \
 			-o "$report" -- "$TARGETS_DIR/$1.$2" $((seconds + 2))
 		# A test beside this one that watches by CPU may hold the debug

@@ -72,7 +72,8 @@ quiet()
 	"$@" <"$work/input" >/dev/null 2>&1
 	wanted=$?
 	for effort in normal high; do
-		for seed in 1 2 3 4 5; do
+		tries seed 1 2 3 4 5
+		while next_try seed; do
 			rm -f "$report"
 			timeout -k 5 120 "$RACEWATCH" run --seed "$seed" \
 				--effort "$effort" "${options[@]}" \

@@ -37,7 +37,8 @@ done
 # A program that hardly gets to run may end before its race is seen: one run in
 # some tens at a load of 30.
 for target in global heap cpp_vector; do
-	for seed in 1 2 3 4 5; do
+	tries seed 1 2 3 4 5
+	while next_try seed; do
 		timeout 120 "$RACEWATCH" run --seed "$seed" --halt-on-race \
 			-o "$work/$target.jsonl" -- "$TARGETS_DIR/$target.O2" \
 			>/dev/null 2>&1

@@ -17,7 +17,8 @@ undisturbed()
 	local what="$1 by $4, seed $5${6:+, let go}" samples seconds leave
 
 	# on a busy machine, the time may be over before the first sample
-	for seconds in "$3" 6 20; do
+	tries seconds "$3" 6 20
+	while next_try seconds; do
 		leave=()
 		[ -n "${6:-}" ] && leave=(--duration "$(awk -v s="$seconds" \
 			'BEGIN { print s / 2 "s" }')")

@@ -39,7 +39,8 @@ printf 'all:\n\t@%s 0.1; true\n\t@%s 0.1; true\n' "$T/phases.O2" \
 	"$T/phases.O2" >"$work/makefile"
 because "children of make" '.*, and [24] child processes ran unwatched' \
 	--follow none -- make -s -f "$work/makefile"
-for seconds in 2 10 40; do
+tries seconds 2 10 40
+while next_try seconds; do
 	run run --seed 1 -o "$report" -- sh -c "$T/phases.O2 $seconds; true"
 	[ "$(summary samples_own)" -gt 0 ] && break
 done
@@ -79,7 +80,8 @@ nothing "no rate"
 because "no time to lose" '--overhead 0 allows none' --overhead 0 -- \
 	"$T/phases.O2" 0.3
 # a loaded machine may not get to ask for any in the time
-for seconds in 0.5 4 30; do
+tries seconds 0.5 4 30
+while next_try seconds; do
 	run run --seed 1 -o "$report" --overhead 0.0001 -- "$T/phases.O2" \
 		"$seconds"
 	grep -q 'before a breakpoint was set' "$work/err" || break
@@ -191,7 +193,8 @@ for where in no_such 'global\.c:1'; do
 done
 
 # long enough to read libc, of which the patterns may name a function
-for seconds in 1 8 40; do
+tries seconds 1 8 40
+while next_try seconds; do
 	rm -rf "$work/sweep-patterns"
 	run sweep -d "$work/sweep-patterns" --runs 1 --include 'nosuch*' \
 		--exclude 'gone*' --exclude early_count \
@@ -226,7 +229,8 @@ generated='^racewatch: warning: [1-9][0-9]* % of the time was in code generated'
 if "$HELPERS_DIR/../unit/test_cpuclock" 2>&1 | grep -qi 'skipped'; then
 	skip "time in generated code" "perf events are refused"
 else
-	for seconds in 3 15 60; do
+	tries seconds 3 15 60
+	while next_try seconds; do
 		run run --seed 1 -o "$report" -- "$T/jit.O2" "$seconds"
 		# stalls of the value back-end are many, and so is the spread
 		lacks registers && ! grep -Eq "$generated" "$work/err" &&

@@ -63,7 +63,8 @@ matches "and --on-race" "$sweep/run-000001/report.jsonl" '"--on-race","exec:true
 matches "and --source" "$sweep/run-000001/report.jsonl" '"--source"'
 
 # A run that passes and shows nothing new is not kept for that.
-for seconds in 1 5 30; do
+tries seconds 1 5 30
+while next_try seconds; do
 	rm -rf "$work/plain"
 	"$RACEWATCH" sweep --runs 1 -d "$work/plain" -- "$T/global.twin" \
 		"$seconds" >/dev/null 2>&1

@@ -46,7 +46,8 @@ fi
 # its runs see no race; leaves $status and $seconds
 met()
 {
-	for seconds in 1.5 8; do
+	tries seconds 1.5 8
+	while next_try seconds; do
 		rm -rf "$1"
 		timeout 180 "${@:2}" -d "$1" -- "$target" "$seconds" >out 2>err
 		status=$?

@@ -47,7 +47,8 @@ alone=()
 lacks registers && alone=(--exclude set_level)
 
 # Races are found, merged, counted; what each run had is kept.
-for seconds in 1.5 8; do
+tries seconds 1.5 8
+while next_try seconds; do
 	rm -rf "$d"
 	sweep --runs 8 -j 2 -o "$report" "${alone[@]}" -- \
 		"$T/read_write.O2" "$seconds"
@@ -103,7 +104,8 @@ is "the race is suppressed: 0" "$status" 0 || diag_file "$work/err"
 # A race that is unlikely counts, unless it is to be ignored.
 unlikely_sweep()
 {
-	for seconds in 1.5 8 30; do
+	tries seconds 1.5 8 30
+	while next_try seconds; do
 		rm -rf "$d.unlikely"
 		sweep --directory "$d.unlikely" --runs 2 \
 			--special-variable count "$@" -- \
@@ -141,7 +143,8 @@ is "of another seed: 2" "$status" 2
 rm -rf "$d"
 
 # Nothing to find: a quiet end, and no proof without samples.
-for seconds in 1.5 6 20; do
+tries seconds 1.5 6 20
+while next_try seconds; do
 	rm -rf "$d"
 	sweep --stop-after-quiet 3 -- "$T/free_locks.O2" "$seconds"
 	case $status in
@@ -160,7 +163,8 @@ matches "is said" "$work/err" 'run 2 \(seed 2\): took no sample'
 rm -rf "$d"
 
 # A budget: no run is begun that would not end by then.
-for budget in 3 30; do
+tries budget 3 30
+while next_try budget; do
 	rm -rf "$d"
 	start=$SECONDS
 	sweep --budget "${budget}s" -- "$T/single.O2" 0.5
@@ -365,7 +369,8 @@ is "what is fixed is in every run" \
 matches "what was learned is kept" "$d/learned.jsonl" '"runs":2'
 
 # Patterns keep their order: the last decides.
-for seconds in 3 15; do
+tries seconds 3 15
+while next_try seconds; do
 	rm -rf "$d"
 	sweep --runs 2 --exclude '*' --include '*read_write*' -- \
 		"$T/read_write.O2" "$seconds"

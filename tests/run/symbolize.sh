@@ -59,14 +59,15 @@ record_both()
 {
 	local seed
 
-	record_race "$1" 1 "$2"
-	lacks registers || return
-	for seed in 2 3 4 5 6 7 8 9; do
-		if grep -q '"type":"race"' "$1" &&
-			! grep -q '"role":"unknown"' "$1"; then
-			return
-		fi
+	if ! lacks registers; then
+		record_race "$1" 1 "$2"
+		return
+	fi
+	tries seed {1..9}
+	while next_try seed; do
 		record_race "$1" "$seed" "$2"
+		grep -q '"type":"race"' "$1" &&
+			! grep -q '"role":"unknown"' "$1" && break
 	done
 }
 
@@ -132,7 +133,8 @@ matches "suppressed by a name that was found" "$work/out" \
 # A crash: its stack, and the races that came before it.
 crasher=$TARGETS_DIR/crash_after.nopie
 strip --strip-all -o "$away/crasher" "$crasher"
-for seconds in 1.5 6 24; do
+tries seconds 1.5 6 24
+while next_try seconds; do
 	RUN_TIMEOUT=90 run run --rate 3000 --seed 1 --error-exitcode 0 \
 		-o "$away/crash.jsonl" -- "$away/crasher" "$seconds" null
 	[ "$(races_in "$away/crash.jsonl")" -eq 0 ] || break

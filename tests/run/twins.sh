@@ -15,7 +15,8 @@ no_race()
 	local name=$1 variant=$2 seed=$3 what="$1.$2 seed $3" samples seconds
 
 	# on a busy machine, the time may be over before the first sample
-	for seconds in "$time" $((4 * time)) $((16 * time)); do
+	tries seconds "$time" $((4 * time)) $((16 * time))
+	while next_try seconds; do
 		run run --seed "$seed" --rate 1000 -o "$report" -- \
 			"$TARGETS_DIR/$name.$variant" "$seconds"
 		samples=$(summary samples)

@@ -58,7 +58,8 @@ is "it works here" "$status" 0 || diag_file "$work/err"
 # it has 40 s more.
 for seed in $(seeds 1); do
 	for name in global read_write rmw; do
-		for seconds in 10 40; do
+		tries seconds 10 40
+		while next_try seconds; do
 			run run --text-untouched --seed "$seed" --halt-on-race \
 				--duration "${seconds}s" -o "$report" -- \
 				"$TARGETS_DIR/$name.O2" $((seconds + 2))

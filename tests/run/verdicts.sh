@@ -45,7 +45,8 @@ judged()
 
 	for seed in $(seeds 1); do
 		# a loaded machine may sample too little in the time
-		for seconds in 1.5 6 40; do
+		tries seconds 1.5 6 40
+		while next_try seconds; do
 			run run --seed "$seed" --rate 3000 -o "$report" -- \
 				"$TARGETS_DIR/$program" "$seconds" "$kind"
 			verdicts >"$work/verdicts"
@@ -126,7 +127,8 @@ judged recursive.stripped:key 'suspect null'
 judged recursive.stripped:followed 'suspect null'
 for kind in lock mutex; do
 	skip_lacking registers "the owner of a recursive lock, $kind" && continue
-	for seconds in 1.5 6 40; do
+	tries seconds 1.5 6 40
+	while next_try seconds; do
 		run run --seed 1 --rate 3000 --show all -o "$report" -- \
 			"$TARGETS_DIR/recursive.stripped" "$seconds" "$kind"
 		grep -q '"sync":"lock-owner"' "$report" && break
@@ -144,7 +146,8 @@ judged dispatch.stripped:lazy 'suspect (null|same-value)'
 judged dispatch.stripped:setter 'suspect (null|same-value)'
 for variant in stripped O2; do
 	skip_lacking registers "a pointer that is chosen, $variant" && continue
-	for seconds in 1.5 6 40; do
+	tries seconds 1.5 6 40
+	while next_try seconds; do
 		run run --seed 1 --rate 3000 --show all -o "$report" -- \
 			"$TARGETS_DIR/dispatch.$variant" "$seconds" atomic
 		grep -q '"verdict":"sync"' "$report" && break
@@ -165,7 +168,8 @@ if lacks registers; then
 	reason="special-variable"
 	special=(--special-variable "done")
 fi
-for seconds in 3 12 40; do
+tries seconds 3 12 40
+while next_try seconds; do
 	run run --seed 1 --rate 3000 --ignore-unlikely "${special[@]}" \
 		-o "$report" -- "$TARGETS_DIR/verdicts.O2" "$seconds" "$unlikely"
 	grep -q '"verdict":"unlikely"' "$report" && break
@@ -192,7 +196,8 @@ run report --format junit --ignore-unlikely "$work/saved.jsonl"
 matches "report --ignore-unlikely: it does not" "$work/out" 'failures="0"'
 
 # A special variable is one of these.
-for seconds in 2 8 40; do
+tries seconds 2 8 40
+while next_try seconds; do
 	run run --seed 1 --rate 3000 --special-variable 'cou*' \
 		--ignore-unlikely -o "$report" -- \
 		"$TARGETS_DIR/verdicts.O2" "$seconds" ticket
@@ -210,7 +215,8 @@ matches "--halt-on-race: at a race that is unlikely" "$report" \
 	'"verdict":"unlikely"'
 
 # attach has a line for it as it comes, and exits with 66 all the same.
-for seconds in 3 12 40; do
+tries seconds 3 12 40
+while next_try seconds; do
 	"$TARGETS_DIR/verdicts.O2" 120 ticket >"$work/said" 2>&1 </dev/null &
 	program=$!
 	lib_started "$program"
@@ -230,7 +236,8 @@ matches "attach: it is counted" "$work/err" \
 # A site whose stalls end in synchronization alone gets no more of them: of the
 # two, three each, and what was under way then. Without that rule they get as
 # many as other sites, as long as the program runs.
-for seconds in 2 8 40; do
+tries seconds 2 8 40
+while next_try seconds; do
 	run run --seed 1 --rate 1000 -o "$report" -- \
 		"$TARGETS_DIR/free_spin.nog2" "$seconds"
 	[ "$(summary samples)" -ge 100 ] &&
