@@ -375,7 +375,7 @@ while next_try seconds; do
 	sweep --runs 2 --exclude '*' --include '*read_write*' -- \
 		"$T/read_write.O2" "$seconds"
 	# no sample: a machine that had no time for them
-	[ "$status" -eq 4 ] || break
+	[ "$status" -eq 65 ] || break
 done
 is "--exclude '*' --include PROGRAM leaves the program" \
 	"$(grep -c 'took no sample' "$work/err")" 0 || diag_file "$work/err"
