@@ -70,13 +70,22 @@ used_masked="masked maskload maskload_high load_512 load_512_high"
 # What a gather loads is not modelled: it is not reported.
 used_gathers="gather"
 
+# musl has these in assembler without a size: they are no function to racewatch,
+# and no stall begins in them.
+used_unsized="memcpy mempcpy memmove"
+
 # used_shows WAY: whether a back-end that works here can report its race; its turn
 # is next
 used_shows()
 {
 	[[ " $used_gathers " != *" $1 "* ]] || return
-	# shellcheck disable=SC2086 # words
-	[[ " $used_masked " != *" $1 "* ]] || used_only $used_held
+	if [[ " $used_masked " = *" $1 "* ]]; then
+		# shellcheck disable=SC2086 # words
+		used_only $used_held
+	elif [[ $program = *.musl && " $used_unsized " = *" $1 "* ]]; then
+		# shellcheck disable=SC2086 # words
+		used_only $used_held perf-cpu
+	fi
 }
 
 used_samples()

@@ -154,7 +154,8 @@ library_only()
 	matches "$1: nothing is proved" "$2" '"proves_nothing":true'
 }
 
-for seconds in 2 10 40; do
+tries seconds 2 10 40
+while next_try seconds; do
 	run run --seed 1 -o "$report" --exclude strings.O2 "${calls[@]}" \
 		"$seconds" strlen
 	[ "$(summary samples_stalled)" = 0 ] || break
@@ -164,7 +165,8 @@ library_only "a library" "$report"
 matches "a library: the summary has its samples, and what they prove" \
 	"$work/err" "^SUMMARY: racewatch: 0 races, this run proves nothing: \
 [1-9][0-9 ]* samples? .* of 0 own and [1-9]"
-for seconds in 2 10 40; do
+tries seconds 2 10 40
+while next_try seconds; do
 	rm -rf "$work/sweep-library"
 	run sweep -d "$work/sweep-library" --runs 1 --exclude strings.O2 \
 		"${calls[@]}" "$seconds" strlen
@@ -173,7 +175,8 @@ for seconds in 2 10 40; do
 done
 is "a library, swept: 65" "$status" 65 || diag_file "$work/err"
 library_only "a library, swept" "$work/sweep-library/run-000001/report.jsonl"
-for seconds in 2 10 40; do
+tries seconds 2 10 40
+while next_try seconds; do
 	RACEWATCH=$RACEWATCH "$top_srcdir/contrib/ci/racewatch-gate" \
 		-o "$report" -x --seed -x 1 \
 		-x --exclude -x strings.O2 "${calls[@]}" "$seconds" strlen \
