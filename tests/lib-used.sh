@@ -23,6 +23,13 @@ used_find_backends()
 
 used_turn=0
 
+# used_tells: of which program and variant of glibc what follows is; bench/used
+# reads it
+used_tells()
+{
+	diag "part: ${program##*/} ${GLIBC_TUNABLES:-}"
+}
+
 # used_watch WAY SECONDS MODE SEED BACKEND [OPTION...]
 used_watch()
 {

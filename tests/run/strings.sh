@@ -22,6 +22,7 @@ check()
 {
 	local function
 
+	used_tells
 	# shellcheck disable=SC2086 # words
 	for function in $1; do
 		used_free "$function" "$2"

@@ -21,6 +21,7 @@ check()
 {
 	local name
 
+	used_tells
 	for name; do
 		"$program" list | grep -qx "$name" || continue
 		used_free "$name" "$seed"
