@@ -139,6 +139,16 @@ static void step_other(struct follow *follow, struct path *path,
 	path->flags = false;
 }
 
+/* A sum's bits depend on all below them, by what is carried. */
+static uint64_t form_needs(const struct form *form, uint64_t bits)
+{
+	if (form->change != IDIOM_ADD)
+		return bits;
+	for (unsigned int by = 1; by < 64; by *= 2)
+		bits |= bits >> by;
+	return bits;
+}
+
 bool idiom_step_constant(struct path *path, const struct cs_insn *insn,
 			 struct form *form, unsigned int size, int64_t imm)
 {
@@ -164,7 +174,8 @@ bool idiom_step_constant(struct path *path, const struct cs_insn *insn,
 		break;
 	case X86_INS_AND:
 		/* of an extracted field only uses matter, not what comes back */
-		form->kept &= form->shift ? above : bits | ~mask;
+		form->kept &= form->shift ? above
+					  : form_needs(form, bits) | ~mask;
 		if (form->change == IDIOM_UNKNOWN)
 			form->change = IDIOM_BITS;
 		form->changed |= ~bits & mask;
@@ -335,6 +346,33 @@ static bool step_sum(struct follow *follow, struct path *path,
 	return true;
 }
 
+/* add of other memory to the value: the same. */
+static bool step_sum_memory(struct follow *follow, struct path *path,
+			    const struct cs_insn *insn)
+{
+	const cs_x86_op *op = &insn->detail->x86.operands[1];
+	uint8_t to = idiom_register(insn, 0), parts[2];
+
+	if (insn->id != X86_INS_ADD || to >= X86_RIP ||
+	    op->type != X86_OP_MEM || idiom_high_byte(insn, 0) ||
+	    insn->detail->x86.operands[0].size < 4)
+		return false;
+	parts[0] = decode_register(op->mem.base);
+	parts[1] = decode_register(op->mem.index);
+	for (int i = 0; i < 2; i++) {
+		if (parts[i] < X86_RIP && path->forms[parts[i]].live)
+			return false;
+	}
+	if (!path->forms[to].live || !form_add(&path->forms[to]))
+		return false;
+	path->bases &= ~(UINT32_C(1) << to);
+	if (follow->place.index == to)
+		path->place_lost = true;
+	path->flags = true;
+	path->flag_bits = path->forms[to].kept;
+	return true;
+}
+
 /* test and cmp: what they look at. */
 static bool step_compare(struct follow *follow, struct path *path,
 			 const struct cs_insn *insn)
@@ -352,6 +390,7 @@ static bool step_compare(struct follow *follow, struct path *path,
 		uint64_t bits = (uint64_t)imm &
 				idiom_mask(insn->detail->x86.operands[0].size);
 
+		bits = form_needs(form, bits);
 		idiom_use(follow,
 			  form->kept &
 				  (form->shift ? bits << form->shift : bits));
@@ -436,6 +475,7 @@ static bool step_known(struct follow *follow, struct path *path,
 	case X86_INS_ADD:
 	case X86_INS_SUB:
 		return step_sum(follow, path, insn) ||
+		       step_sum_memory(follow, path, insn) ||
 		       step_register(follow, path, insn);
 	default:
 		return step_register(follow, path, insn);

@@ -109,14 +109,19 @@ static void follow_path(struct follow *follow, struct path path)
 	}
 }
 
-/* Follow a load into a general register; false if it is something else. */
+/*
+ * Follow a load into a general register, or what it is added to there; false if
+ * it is something else.
+ */
 static bool follow_load(struct follow *follow, const struct cs_insn *insn)
 {
 	uint8_t to = idiom_register(insn, 0), base;
 	struct path path = { .address = idiom_next(insn) };
+	bool adds = insn->id == X86_INS_ADD && follow->place.size >= 4;
 
 	if ((insn->id != X86_INS_MOV && insn->id != X86_INS_MOVZX &&
-	     insn->id != X86_INS_MOVSX && insn->id != X86_INS_MOVSXD) ||
+	     insn->id != X86_INS_MOVSX && insn->id != X86_INS_MOVSXD &&
+	     !adds) ||
 	    to >= X86_RIP || idiom_high_byte(insn, 0))
 		return false;
 	base = decode_register(insn->detail->x86.operands[1].mem.base);
@@ -126,6 +131,11 @@ static bool follow_load(struct follow *follow, const struct cs_insn *insn)
 	path.forms[to] =
 		(struct form){ .live = true,
 			       .kept = idiom_mask(follow->place.size) };
+	if (adds) {
+		path.forms[to].change = IDIOM_ADD;
+		path.flags = true;
+		path.flag_bits = path.forms[to].kept;
+	}
 	follow_path(follow, path);
 	return true;
 }

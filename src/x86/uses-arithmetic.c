@@ -268,9 +268,9 @@ static const struct opaque opaques[] = {
 	{ 2, 0x0a, 0x0a, 4, false, false }, { 2, 0x0b, 0x0b, 2, false, false },
 	{ 2, 0x1c, 0x1c, 1, true, false },  { 2, 0x1d, 0x1d, 2, true, false },
 	{ 2, 0x1e, 0x1e, 4, true, false },  { 2, 0x28, 0x28, 8, false, false },
-	{ 2, 0x37, 0x37, 8, false, false }, { 2, 0x40, 0x40, 4, false, false },
-	{ 2, 0x45, 0x47, 4, false, false }, { 2, 0x96, 0x9f, 0, false, true },
-	{ 2, 0xa6, 0xaf, 0, false, true },  { 2, 0xb6, 0xbf, 0, false, true },
+	{ 2, 0x40, 0x40, 4, false, false }, { 2, 0x45, 0x47, 4, false, false },
+	{ 2, 0x96, 0x9f, 0, false, true },  { 2, 0xa6, 0xaf, 0, false, true },
+	{ 2, 0xb6, 0xbf, 0, false, true },
 };
 
 static const struct opaque *find_opaque(const struct vector_insn *insn)
@@ -282,8 +282,7 @@ static const struct opaque *find_opaque(const struct vector_insn *insn)
 		    opaque->to < insn->opcode)
 			continue;
 		/* comparisons into masks are others */
-		if (insn->evex && (insn->opcode == 0xc2 || insn->mask != 0 ||
-				   insn->opcode == 0x37))
+		if (insn->evex && (insn->opcode == 0xc2 || insn->mask != 0))
 			return NULL;
 		/* so are those of one number of a vector, with memory or not */
 		if (insn->map == 1 && opaque->size == 0)

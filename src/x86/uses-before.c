@@ -3,7 +3,9 @@
  * What registers an instruction has overwritten held before it: `pand (%rdi),
  * %xmm0' leaves nothing of its mask. The code that always runs before it, from
  * the last place to which a branch leads, is executed again, with what it
- * writes not known at its beginning; so constants and copies are found.
+ * writes not known at its beginning; so constants and copies are found. A few
+ * instructions over which one branch leads may have run or not: what they write
+ * is not known behind them.
  */
 #include "x86/uses-parts.h"
 
@@ -14,17 +16,32 @@
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 
-enum { WINDOW = 200 /* instructions */ };
+enum {
+	WINDOW = 200, /* instructions */
+	SKIPPED = 8, /* of them, over which one branch leads */
+};
 
 /* Instructions that run one after the other, up to the one in question. */
 struct window {
 	uint64_t at[WINDOW]; /* the last one first */
+	bool maybe[WINDOW]; /* a branch may have led over it */
 	unsigned int count;
 	uint32_t gpr, vectors, masks; /* registers that they write */
 };
 
-/* The start of the one instruction that ends at `end' and goes on there. */
-static size_t start_before(const struct uses_thread *thread, size_t end)
+static void decode_at(const struct uses_thread *thread, size_t at,
+		      struct insn_access *ret)
+{
+	decoder_decode(thread->decoder, thread->body + at,
+		       thread->body_size - at, thread->body_start + at, ret);
+}
+
+/*
+ * The start of the one instruction that ends at `end' and goes on there, in such
+ * a way.
+ */
+static size_t start_before(const struct uses_thread *thread, size_t end,
+			   enum x86_flow flow)
 {
 	const uint8_t *marks = thread->decoder->marks;
 	size_t found = end;
@@ -35,16 +52,67 @@ static size_t start_before(const struct uses_thread *thread, size_t end)
 
 		if (!(marks[at] & DECODE_START))
 			continue;
-		decoder_decode(thread->decoder, thread->body + at,
-			       thread->body_size - at, thread->body_start + at,
-			       &insn);
-		if (insn.length != i || insn.flow != X86_FLOW_NEXT)
+		decode_at(thread, at, &insn);
+		if (insn.length != i || insn.flow != flow)
 			continue;
 		if (found != end)
 			return end;
 		found = at;
 	}
 	return found;
+}
+
+/* How many branches of the function lead there. */
+static unsigned int branches_to(const struct uses_thread *thread, size_t target)
+{
+	unsigned int count = 0;
+
+	for (size_t at = 0; at < thread->body_size; at++) {
+		struct insn_access insn;
+
+		if (!(thread->decoder->marks[at] & DECODE_START))
+			continue;
+		decode_at(thread, at, &insn);
+		count += (insn.flow == X86_FLOW_BRANCH ||
+			  insn.flow == X86_FLOW_JUMP) &&
+			 insn.target == thread->body_start + target;
+	}
+	return count;
+}
+
+/*
+ * A branch leads to `end', from just before, and nothing else does: what is
+ * between the two joins the window. The start of the branch, or `end'.
+ */
+static size_t skip_before(const struct uses_thread *thread, size_t end,
+			  struct window *window)
+{
+	unsigned int count = window->count;
+	size_t at = end;
+
+	for (int i = 0; i < SKIPPED && count < WINDOW; i++) {
+		size_t branch = start_before(thread, at, X86_FLOW_BRANCH);
+		size_t before = start_before(thread, at, X86_FLOW_NEXT);
+		struct insn_access insn;
+
+		if (at != end && (thread->decoder->marks[at] & DECODE_TARGET))
+			return end;
+		if (branch != at) {
+			decode_at(thread, branch, &insn);
+			if (before != at || at == end ||
+			    insn.target != thread->body_start + end ||
+			    branches_to(thread, end) != 1)
+				return end;
+			window->count = count;
+			return branch;
+		}
+		if (before == at)
+			return end;
+		at = before;
+		window->maybe[count] = true;
+		window->at[count++] = thread->body_start + at;
+	}
+	return end;
 }
 
 static void find_window(const struct uses_thread *thread, uint64_t address,
@@ -56,12 +124,17 @@ static void find_window(const struct uses_thread *thread, uint64_t address,
 	    !decode_marks(thread->decoder, thread->body, thread->body_size,
 			  thread->body_start))
 		return;
-	while (ret->count < WINDOW &&
-	       !(thread->decoder->marks[at] & DECODE_TARGET)) {
-		before = start_before(thread, at);
+	while (ret->count < WINDOW) {
+		bool joins = thread->decoder->marks[at] & DECODE_TARGET;
+
+		before = joins ? skip_before(thread, at, ret)
+			       : start_before(thread, at, X86_FLOW_NEXT);
 		if (before == at)
 			return;
 		at = before;
+		if (joins)
+			continue;
+		ret->maybe[ret->count] = false;
 		ret->at[ret->count++] = thread->body_start + at;
 	}
 }
@@ -81,7 +154,9 @@ static void find_written(const struct uses_run *run, struct window *window)
 	for (unsigned int i = 0; i < window->count; i++) {
 		struct uses_run trial = *run;
 
-		if (!execute_at(&trial, window->at[i])) {
+		/* so may what has perhaps written to memory */
+		if (!execute_at(&trial, window->at[i]) ||
+		    (window->maybe[i] && trial.state.stored_count > 0)) {
 			window->count = i;
 			return;
 		}
@@ -114,6 +189,23 @@ void uses_forget(struct uses_state *state, uint32_t gpr, uint32_t vectors,
 	}
 }
 
+/* It has run, or not. */
+static bool perhaps_execute_at(struct uses_run *run, uint64_t address)
+{
+	struct uses_run trial = *run;
+
+	if (!execute_at(&trial, address))
+		return false;
+	uses_forget(&run->state, trial.wrote_gpr, trial.wrote_vectors,
+		    trial.wrote_masks);
+	run->state.flags = (struct flags){ .carry = TRI_UNKNOWN,
+					   .zero = TRI_UNKNOWN,
+					   .sign = TRI_UNKNOWN,
+					   .overflow = TRI_UNKNOWN,
+					   .parity = TRI_UNKNOWN };
+	return true;
+}
+
 static bool vectors_known(const struct uses_run *run)
 {
 	return run->thread->vectors && run->thread->vectors->known;
@@ -135,7 +227,8 @@ void uses_recover(struct uses_run *run, const struct uses_run *trial)
 	find_written(&before, &window);
 	uses_forget(&before.state, window.gpr, window.vectors, window.masks);
 	for (unsigned int i = window.count; i-- > 0;) {
-		if (!execute_at(&before, window.at[i]))
+		if (!(window.maybe[i] ? perhaps_execute_at
+				      : execute_at)(&before, window.at[i]))
 			return;
 	}
 	for (int i = 0; i < 16; i++) {

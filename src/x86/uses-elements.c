@@ -133,22 +133,22 @@ static const struct operation operations[] = {
 	{ 1, 0x64, 1, greater },       { 1, 0x65, 2, greater },
 	{ 1, 0x66, 4, greater },       { 1, 0x74, 1, equal },
 	{ 1, 0x75, 2, equal },	       { 1, 0x76, 4, equal },
-	{ 2, 0x29, 8, equal },	       { 1, 0xd4, 8, number_add },
-	{ 1, 0xd8, 1, sub_saturated }, { 1, 0xd9, 2, sub_saturated },
-	{ 1, 0xda, 1, min_unsigned },  { 1, 0xdb, 8, both },
-	{ 1, 0xde, 1, max_unsigned },  { 1, 0xdf, 8, second_only },
-	{ 1, 0xea, 2, min_signed },    { 1, 0xeb, 8, any },
-	{ 1, 0xee, 2, max_signed },    { 1, 0xef, 8, one_of },
-	{ 1, 0xf8, 1, number_sub },    { 1, 0xf9, 2, number_sub },
-	{ 1, 0xfa, 4, number_sub },    { 1, 0xfb, 8, number_sub },
-	{ 1, 0xfc, 1, number_add },    { 1, 0xfd, 2, number_add },
-	{ 1, 0xfe, 4, number_add },    { 2, 0x38, 1, min_signed },
-	{ 2, 0x39, 4, min_signed },    { 2, 0x3a, 2, min_unsigned },
-	{ 2, 0x3b, 4, min_unsigned },  { 2, 0x3c, 1, max_signed },
-	{ 2, 0x3d, 4, max_signed },    { 2, 0x3e, 2, max_unsigned },
-	{ 2, 0x3f, 4, max_unsigned },  { 1, 0x54, 8, both },
-	{ 1, 0x55, 8, second_only },   { 1, 0x56, 8, any },
-	{ 1, 0x57, 8, one_of },
+	{ 2, 0x29, 8, equal },	       { 2, 0x37, 8, greater },
+	{ 1, 0xd4, 8, number_add },    { 1, 0xd8, 1, sub_saturated },
+	{ 1, 0xd9, 2, sub_saturated }, { 1, 0xda, 1, min_unsigned },
+	{ 1, 0xdb, 8, both },	       { 1, 0xde, 1, max_unsigned },
+	{ 1, 0xdf, 8, second_only },   { 1, 0xea, 2, min_signed },
+	{ 1, 0xeb, 8, any },	       { 1, 0xee, 2, max_signed },
+	{ 1, 0xef, 8, one_of },	       { 1, 0xf8, 1, number_sub },
+	{ 1, 0xf9, 2, number_sub },    { 1, 0xfa, 4, number_sub },
+	{ 1, 0xfb, 8, number_sub },    { 1, 0xfc, 1, number_add },
+	{ 1, 0xfd, 2, number_add },    { 1, 0xfe, 4, number_add },
+	{ 2, 0x38, 1, min_signed },    { 2, 0x39, 4, min_signed },
+	{ 2, 0x3a, 2, min_unsigned },  { 2, 0x3b, 4, min_unsigned },
+	{ 2, 0x3c, 1, max_signed },    { 2, 0x3d, 4, max_signed },
+	{ 2, 0x3e, 2, max_unsigned },  { 2, 0x3f, 4, max_unsigned },
+	{ 1, 0x54, 8, both },	       { 1, 0x55, 8, second_only },
+	{ 1, 0x56, 8, any },	       { 1, 0x57, 8, one_of },
 };
 
 static const struct operation *find_operation(const struct vector_insn *insn)
@@ -228,7 +228,8 @@ static bool find_comparison(const struct vector_insn *insn,
 	}
 	if (insn->prefix != 1)
 		return false;
-	if (insn->map == 1 && insn->opcode >= 0x64 && insn->opcode <= 0x66)
+	if ((insn->map == 1 && insn->opcode >= 0x64 && insn->opcode <= 0x66) ||
+	    (insn->map == 2 && insn->opcode == 0x37))
 		ret->condition = GREATER;
 	else if (!(insn->map == 1 && insn->opcode >= 0x74 &&
 		   insn->opcode <= 0x76) &&

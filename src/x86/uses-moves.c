@@ -170,9 +170,30 @@ static void move_store(struct uses_run *run, const struct vector_insn *insn,
 		uses_store(run, &address, &run->state.vectors[insn->reg], size);
 }
 
+/*
+ * movss and movsd: one number, of memory or of another register, which leaves
+ * what is above it as it is there.
+ */
+static void move_low(struct uses_run *run, const struct vector_insn *insn,
+		     unsigned int size)
+{
+	struct vector source, ret = { 0 };
+	struct vector_insn one = *insn, whole = *insn;
+	bool beside = !insn->memory && insn->opcode == 0x10;
+
+	uses_source(run, insn, size, &source);
+	one.length = size;
+	vector_apply_mask(run, &one, size, &source);
+	whole.length = 16;
+	if (beside)
+		ret = run->state.vectors[insn->vex ? insn->second : insn->reg];
+	vector_copy(&ret, 0, &source, 0, size);
+	vector_set_result(run, &whole, insn->reg, &ret);
+}
+
 bool vector_move(struct uses_run *run, const struct vector_insn *insn)
 {
-	struct vector source, low = { 0 };
+	struct vector source;
 	unsigned int size;
 	enum move move = find_move(insn, &size);
 	bool stores = move == MOVE_STORE || move == MOVE_STORE_LOW;
@@ -190,15 +211,11 @@ bool vector_move(struct uses_run *run, const struct vector_insn *insn)
 		vector_set_result(run, insn, insn->rm, &source);
 		return true;
 	}
-	uses_source(run, insn, size, &source);
 	if (move == MOVE_LOW) {
-		if (!insn->memory && insn->opcode == 0x10)
-			return false;
-		memcpy(low.value, source.value, size);
-		memcpy(low.asked, source.asked, size);
-		memcpy(low.unknown, source.unknown, size);
-		source = low;
+		move_low(run, insn, size);
+		return true;
 	}
+	uses_source(run, insn, size, &source);
 	vector_apply_mask(run, insn, move_element(insn), &source);
 	vector_set_result(run, insn, insn->reg, &source);
 	return true;

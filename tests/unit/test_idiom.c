@@ -171,6 +171,38 @@ CODE(load_bit, "", "movl (%rdi), %eax",
      "andl $1, %eax; ret");
 CODE(load_dead, "", "movl (%rdi), %eax", "xorl %eax, %eax; ret");
 
+CODE(load_sum, "movl (%rsi), %eax", "addl (%rdi), %eax",
+     "addl 4(%rsi), %eax; addl %edx, %eax; movzwl %ax, %eax; ret");
+CODE(load_sum_rest, "movl (%rsi), %eax", "addl (%rdi), %eax",
+     "addl 4(%rsi), %eax; ret");
+CODE(load_sum_sign, "movl (%rsi), %eax", "addl (%rdi), %eax",
+     "js 1f; movzwl %ax, %eax; ret; 1: xorl %eax, %eax; ret");
+CODE(load_sum_later_sign, "movl (%rsi), %eax", "addl (%rdi), %eax",
+     "addl 4(%rsi), %eax; js 1f; movzwl %ax, %eax; ret; 1: ret");
+/* what is below is carried */
+CODE(load_sum_and, "movl (%rsi), %eax", "addl (%rdi), %eax",
+     "andl $0xf00, %eax; ret");
+CODE(load_one_more_and, "", "movl (%rdi), %eax",
+     "addl $1, %eax; andl $0xf00, %eax; ret");
+CODE(load_sum_address, "movq (%rsi), %rax", "addq (%rdi), %rax",
+     "addq (%rax), %rax; movzwl %ax, %eax; ret");
+CODE(load_sum_store, "movl (%rsi), %eax", "addl (%rdi), %eax",
+     "movl %eax, (%rdi); xorl %eax, %eax; ret");
+
+static void bits_that_sums_need(void **state)
+{
+	struct insn_idiom idiom = LOOK(state, load_sum_store);
+
+	assert_int_equal(LOOK(state, load_sum).used, 0xffff);
+	assert_int_equal(LOOK(state, load_sum_rest).used, UINT32_MAX);
+	assert_int_equal(LOOK(state, load_sum_sign).used, UINT32_MAX);
+	assert_int_equal(LOOK(state, load_sum_later_sign).used, UINT32_MAX);
+	assert_int_equal(LOOK(state, load_sum_and).used, 0xfff);
+	assert_int_equal(LOOK(state, load_one_more_and).used, 0xfff);
+	assert_true(LOOK(state, load_sum_address).used == UINT64_MAX);
+	assert_int_equal(idiom.change, IDIOM_ADD);
+}
+
 static void bits_that_are_looked_at(void **state)
 {
 	assert_int_equal(LOOK(state, test_memory).used, 4);
@@ -407,6 +439,7 @@ int main(void)
 		cmocka_unit_test(not_the_same_place),
 		cmocka_unit_test(counter_whose_value_goes_on),
 		cmocka_unit_test(bits_that_are_looked_at),
+		cmocka_unit_test(bits_that_sums_need),
 		cmocka_unit_test(what_a_value_is_for),
 		cmocka_unit_test(whole_values),
 		cmocka_unit_test(bits_that_change),

@@ -32,6 +32,19 @@ CODE(looped, "movdqa %xmm3, %xmm0\n1:", "pand (%rdi), %xmm0",
 /* what is not executed before it tells nothing */
 CODE(jumped, "jmp 1f\n\tmovdqa %xmm3, %xmm0\n1:", "pand (%rdi), %xmm0",
      "movdqa %xmm0, (%rdi)\n\tret");
+/* of what a branch leads over, its end counts, and what it leaves alone */
+CODE(skipped,
+     "movdqa %xmm3, %xmm0\n\ttest %ecx, %ecx\n\tje 1f\n\tmov $1, %eax\n1:",
+     "pand (%rdi), %xmm0", "movdqa %xmm0, (%rdi)\n\tret");
+CODE(skipped_mask, "movdqa %xmm3, %xmm0\n\tje 1f\n\tmovdqa %xmm2, %xmm0\n1:",
+     "pand (%rdi), %xmm0", "movdqa %xmm0, (%rdi)\n\tret");
+CODE(skipped_store, "movdqa %xmm3, %xmm0\n\tje 1f\n\tmovdqa %xmm2, (%rsi)\n1:",
+     "pand (%rdi), %xmm0", "movdqa %xmm0, (%rdi)\n\tret");
+/* two branches lead to either end */
+CODE(joined, "jne 1f\n\tmovdqa %xmm3, %xmm0\n\tje 1f\n\tmov $1, %eax\n1:",
+     "pand (%rdi), %xmm0", "movdqa %xmm0, (%rdi)\n\tret");
+CODE(entered, "jne 2f\n\tmovdqa %xmm3, %xmm0\n\tje 1f\n2:\tmov $1, %eax\n1:",
+     "pand (%rdi), %xmm0", "movdqa %xmm0, (%rdi)\n\tret");
 /* nor does an instruction that is not known here */
 CODE(strange, "movdqa %xmm3, %xmm0\n\taesenc %xmm1, %xmm0",
      "pand (%rdi), %xmm0", "movdqa %xmm0, (%rdi)\n\tret");
@@ -125,12 +138,24 @@ static void a_constant_is_found_without_the_registers(void **state)
 	assert_int_not_equal(answer_to(&asked), USES_NONE);
 }
 
+static void a_branch_over_other_code_leaves_the_mask(void **state)
+{
+	struct asked asked = { ASKED(skipped), .done = true, .vectors = true };
+
+	(void)state;
+	asked.bytes = 0xff00;
+	assert_int_equal(answer_to(&asked), USES_NONE);
+	asked.bytes = 0x0080;
+	assert_int_equal(answer_to(&asked), USES_SOME);
+}
+
 static void code_that_may_not_have_run_tells_nothing(void **state)
 {
 	struct asked all[] = {
-		{ ASKED(looped) },
-		{ ASKED(jumped) },
-		{ ASKED(strange) },
+		{ ASKED(looped) },	  { ASKED(jumped) },
+		{ ASKED(strange) },	  { ASKED(skipped_mask) },
+		{ ASKED(skipped_store) }, { ASKED(joined) },
+		{ ASKED(entered) },
 	};
 
 	(void)state;
@@ -187,6 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_copied_mask_is_found),
 		cmocka_unit_test(a_constant_is_found_without_the_registers),
+		cmocka_unit_test(a_branch_over_other_code_leaves_the_mask),
 		cmocka_unit_test(code_that_may_not_have_run_tells_nothing),
 		cmocka_unit_test(what_does_not_fit_is_not_believed),
 		cmocka_unit_test(a_sum_leaves_its_parts_behind_the_result),
