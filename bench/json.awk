@@ -20,3 +20,8 @@ function text_of(record, key,   at) {
 	sub(/[",}\]].*/, "", record)
 	return record
 }
+
+# How many times as long a program takes that loses so many percent of its time.
+function slowed(percent) {
+	return percent < 100 ? 100 / (100 - percent) : 1e6
+}

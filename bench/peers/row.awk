@@ -29,7 +29,7 @@ index($0, "\"program\":\"" job "\"") && index($0, "\"tool\":\"" tool "\"") {
 		firsts++
 	}
 	if (number_of($0, "told") != "") {
-		told += 1 + number_of($0, "told") / 100
+		told += slowed(number_of($0, "told"))
 		tells++
 	}
 	status = number_of($0, "status")

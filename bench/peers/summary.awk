@@ -85,7 +85,8 @@ BEGIN {
 	cut[tool] += number_of($0, "status") == 124
 	if (number_of($0, "told") != "") {
 		m = ++runs["told " tool]
-		ratios["told " tool, m] = 1 + number_of($0, "told") / 100
+		ratios["told " tool, m] =
+			slowed(number_of($0, "told"))
 	}
 	known[tool] += number_of($0, "known")
 	here = list_of("found") == "" ? 0 : \

@@ -125,7 +125,7 @@ undisturbed()
 		"$HELPERS_DIR/pristine" --save "$work/saved" "$program"
 	fi
 	# on a busy machine, the time may be over before the first sample
-	tries duration 0.4s 2s
+	tries duration 0.4s 2s 10s
 	while next_try duration; do
 		attach --duration "$duration"
 		if [ "${samples:-0}" -ge 1 ] || gone "$program" ||

@@ -10,7 +10,7 @@
 
 for how in mutex cond rwlock sem barrier join; do
 	# a loaded machine may sample too little in the time
-	tries rounds x300000 x3000000
+	tries rounds x300000 x3000000 x12000000
 	while next_try rounds; do
 		RUN_TIMEOUT=120 run run --rate 1000 --stall 10s --seed 1 \
 			--error-exitcode 0 -o "$report" -- \
