@@ -16,8 +16,7 @@
  * but such ones is queued, half of them go back, and others are drawn.
  *
  * Sites where a race is likely (WIRE_GUIDED) take those places by turns with
- * the ones drawn uniformly, so that each kind has half of the stalls, as long as
- * the front end sends likely ones (detect/learn.h).
+ * the ones drawn uniformly: half of the stalls each, as long as any are sent.
  *
  * Sites that the user asked for (WIRE_AIMED, --at) come before all of these.
  * One that has not been hit yet is armed at once, beside the pool. One that has

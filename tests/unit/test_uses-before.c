@@ -34,16 +34,16 @@ CODE(jumped, "jmp 1f\n\tmovdqa %xmm3, %xmm0\n1:", "pand (%rdi), %xmm0",
      "movdqa %xmm0, (%rdi)\n\tret");
 /* of what a branch leads over, its end counts, and what it leaves alone */
 CODE(skipped,
-     "movdqa %xmm3, %xmm0\n\ttest %ecx, %ecx\n\tje 1f\n\tmov $1, %eax\n1:",
+     "movdqa %xmm3, %xmm0\n\ttest %ecx, %ecx; je 1f\n\tmov $1, %eax\n1:",
      "pand (%rdi), %xmm0", "movdqa %xmm0, (%rdi)\n\tret");
-CODE(skipped_mask, "movdqa %xmm3, %xmm0\n\tje 1f\n\tmovdqa %xmm2, %xmm0\n1:",
+CODE(skipped_mask, "movdqa %xmm3, %xmm0; je 1f\n\tmovdqa %xmm2, %xmm0\n1:",
      "pand (%rdi), %xmm0", "movdqa %xmm0, (%rdi)\n\tret");
-CODE(skipped_store, "movdqa %xmm3, %xmm0\n\tje 1f\n\tmovdqa %xmm2, (%rsi)\n1:",
+CODE(skipped_store, "movdqa %xmm3, %xmm0; je 1f\n\tmovdqa %xmm2, (%rsi)\n1:",
      "pand (%rdi), %xmm0", "movdqa %xmm0, (%rdi)\n\tret");
 /* two branches lead to either end */
-CODE(joined, "jne 1f\n\tmovdqa %xmm3, %xmm0\n\tje 1f\n\tmov $1, %eax\n1:",
+CODE(joined, "jne 1f\n\tmovdqa %xmm3, %xmm0; je 1f\n\tmov $1, %eax\n1:",
      "pand (%rdi), %xmm0", "movdqa %xmm0, (%rdi)\n\tret");
-CODE(entered, "jne 2f\n\tmovdqa %xmm3, %xmm0\n\tje 1f\n2:\tmov $1, %eax\n1:",
+CODE(entered, "jne 2f\n\tmovdqa %xmm3, %xmm0; je 1f\n2:\tmov $1, %eax\n1:",
      "pand (%rdi), %xmm0", "movdqa %xmm0, (%rdi)\n\tret");
 /* nor does an instruction that is not known here */
 CODE(strange, "movdqa %xmm3, %xmm0\n\taesenc %xmm1, %xmm0",
