@@ -85,8 +85,7 @@ BEGIN {
 	cut[tool] += number_of($0, "status") == 124
 	if (number_of($0, "told") != "") {
 		m = ++runs["told " tool]
-		ratios["told " tool, m] =
-			slowed(number_of($0, "told"))
+		ratios["told " tool, m] = slowed(number_of($0, "told"))
 	}
 	known[tool] += number_of($0, "known")
 	here = list_of("found") == "" ? 0 : \
