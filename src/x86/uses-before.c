@@ -36,6 +36,12 @@ static void decode_at(const struct uses_thread *thread, size_t at,
 		       thread->body_size - at, thread->body_start + at, ret);
 }
 
+/* loop, loope or loopne: a branch that changes rcx. */
+static bool counts(const struct uses_thread *thread, size_t at)
+{
+	return thread->body[at] >= 0xe0 && thread->body[at] <= 0xe2;
+}
+
 /*
  * The start of the one instruction that ends at `end' and goes on there, in such
  * a way.
@@ -53,7 +59,7 @@ static size_t start_before(const struct uses_thread *thread, size_t end,
 		if (!(marks[at] & DECODE_START))
 			continue;
 		decode_at(thread, at, &insn);
-		if (insn.length != i || insn.flow != flow)
+		if (insn.length != i || insn.flow != flow || counts(thread, at))
 			continue;
 		if (found != end)
 			return end;
@@ -125,14 +131,20 @@ static void find_window(const struct uses_thread *thread, uint64_t address,
 			  thread->body_start))
 		return;
 	while (ret->count < WINDOW) {
-		bool joins = thread->decoder->marks[at] & DECODE_TARGET;
+		/* nothing is added, or was by skip_before() */
+		bool over = thread->decoder->marks[at] & DECODE_TARGET;
 
-		before = joins ? skip_before(thread, at, ret)
-			       : start_before(thread, at, X86_FLOW_NEXT);
+		before = over ? skip_before(thread, at, ret)
+			      : start_before(thread, at, X86_FLOW_NEXT);
+		/* a branch that was not taken writes nothing */
+		if (before == at && !over) {
+			before = start_before(thread, at, X86_FLOW_BRANCH);
+			over = true;
+		}
 		if (before == at)
 			return;
 		at = before;
-		if (joins)
+		if (over)
 			continue;
 		ret->maybe[ret->count] = false;
 		ret->at[ret->count++] = thread->body_start + at;
