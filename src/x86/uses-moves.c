@@ -171,8 +171,8 @@ static void move_store(struct uses_run *run, const struct vector_insn *insn,
 }
 
 /*
- * movss and movsd: one number, of memory or of another register, which leaves
- * what is above it as it is there.
+ * One number, from memory or a register. Above it is zero, but for movss and
+ * movsd between registers, which take that from the first source.
  */
 static void move_low(struct uses_run *run, const struct vector_insn *insn,
 		     unsigned int size)
