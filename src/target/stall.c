@@ -755,15 +755,15 @@ void stall_sample(struct engine *engine, int slot, uint64_t generation,
 
 /*
  * Which access has had its bytes changed without a trap (DataCollider
- * 3.2.2); -1: none.
+ * 3.2.2); -1: none. Its bytes are left in `bytes', of X86_ACCESS_MAX.
  */
-static int stall_changed(const struct stall *stall)
+static int stall_changed(const struct stall *stall, uint8_t *bytes)
 {
 	for (int i = 0; i < stall->access_count; i++) {
 		const struct stall_access *access = &stall->accesses[i];
-		uint8_t bytes[X86_ACCESS_MAX];
 		uint32_t size;
 
+		memset(bytes, 0, X86_ACCESS_MAX);
 		stall_read(stall, i, bytes, &size);
 		if (size == access->readable &&
 		    memcmp(bytes, access->before, size) != 0)
@@ -772,14 +772,18 @@ static int stall_changed(const struct stall *stall)
 	return -1;
 }
 
+/* The bytes as they were then: by now they may be the same as before. */
 static void stall_report_change(struct engine *engine, struct stall *stall,
-				int i)
+				int i, const uint8_t *changed)
 {
 	struct conflict *conflict =
 		conflict_create(stall, i, WIRE_VALUE_CHANGE);
 
-	if (conflict)
+	if (conflict) {
+		memcpy(conflict->wire.after, changed,
+		       sizeof(conflict->wire.after));
 		moment_take(engine, stall, NULL, &conflict->wire);
+	}
 	engine->stats.value_changes++;
 	stall_end(engine, stall, WIRE_RACED);
 	conflict_finish(engine, conflict);
@@ -809,7 +813,8 @@ static void stall_check_watched(const struct engine *engine,
 static void stall_expire(struct engine *engine, struct stall *stall,
 			 uint64_t now)
 {
-	int changed = stall_changed(stall);
+	uint8_t bytes[X86_ACCESS_MAX];
+	int changed = stall_changed(stall, bytes);
 
 	if (changed < 0) {
 		stall_end(engine, stall, WIRE_QUIET);
@@ -817,7 +822,7 @@ static void stall_expire(struct engine *engine, struct stall *stall,
 		stall->grace = true;
 		stall->deadline_ns = now + STALL_GRACE_NS;
 	} else {
-		stall_report_change(engine, stall, changed);
+		stall_report_change(engine, stall, changed, bytes);
 	}
 }
 
@@ -845,11 +850,12 @@ static void stall_look(struct engine *engine, struct stall *stall, uint64_t now)
 static void stall_reread(struct engine *engine, struct stall *stall,
 			 uint64_t now)
 {
-	int changed = stall_changed(stall);
+	uint8_t bytes[X86_ACCESS_MAX];
+	int changed = stall_changed(stall, bytes);
 
 	stall->next_read_ns = now + STALL_READ_NS;
 	if (changed >= 0)
-		stall_report_change(engine, stall, changed);
+		stall_report_change(engine, stall, changed, bytes);
 }
 
 static void stall_tick(struct engine *engine, struct stall *stall, uint64_t now)
