@@ -205,6 +205,13 @@ size_t engine_watched_count(const struct engine *engine)
 	return count;
 }
 
+bool engine_shares_memory(const struct engine *engine,
+			  const struct process *process)
+{
+	return process->space->shared.count > 0 &&
+	       engine_watched_count(engine) > 1;
+}
+
 bool engine_counts_text(const struct process *process)
 {
 	const struct vec *spaces = &process->space->text->spaces;

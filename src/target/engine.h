@@ -151,6 +151,10 @@ size_t engine_watched_count(const struct engine *engine);
 size_t engine_armed(const struct engine *engine);
 size_t engine_armed_once(const struct engine *engine);
 
+/* May another watched process have some of the process's memory mapped? */
+bool engine_shares_memory(const struct engine *engine,
+			  const struct process *process);
+
 /* Remove a process without threads. */
 void engine_remove_process(struct engine *engine, struct process *process);
 

@@ -97,8 +97,7 @@ static bool pool_runs(const struct process *process, uint32_t program)
 bool pool_may_race(const struct engine *engine, const struct process *process)
 {
 	return process->threads.count > 1 ||
-	       (process->space->shared.count > 0 &&
-		engine_watched_count(engine) > 1);
+	       engine_shares_memory(engine, process);
 }
 
 /* The address space of a process that runs the program, or NULL. */

@@ -202,13 +202,11 @@ static void watch_change(struct engine *engine, const struct watch_ops *ops)
 /* Has one process memory that another one has too? */
 static bool watch_is_shared(const struct engine *engine)
 {
-	if (engine_watched_count(engine) < 2)
-		return false;
 	for (size_t i = 0; i < engine->processes.count; i++) {
 		const struct process *process = engine_process_at(engine, i);
 
 		if (process->role == PROCESS_WATCHED &&
-		    process->space->shared.count > 0)
+		    engine_shares_memory(engine, process))
 			return true;
 	}
 	return false;
