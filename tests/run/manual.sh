@@ -7,8 +7,8 @@
 # names are at hand, and must end well.
 #
 # That the session's race is met within a minute, or not within the five seconds
-# at a thousand samples a second, is chance. So attach has three tries, each
-# thrice as long as the one before. A try also fails when it was to write rules
+# at a thousand samples a second, is chance. So attach has four tries, each two to
+# three times as long as the one before. A try also fails when it was to write rules
 # and wrote none.
 
 . "$(dirname "$0")/../lib.sh"
@@ -127,7 +127,7 @@ for file in "$session"/*.command; do
 	command=$(tr -s '\\\n ' ' ' <"$file")
 	lacking "$command" && continue
 	case $command in
-	"racewatch attach "*) tries turn 1 3 9 ;;
+	"racewatch attach "*) tries turn 1 3 9 20 ;;
 	*) tries turn 1 ;;
 	esac
 	same=
