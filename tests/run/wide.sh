@@ -41,10 +41,10 @@ check_change()
 	used_only value || return
 	used_watch both 10 "" "$1" value --error-exitcode 0
 	if [ "$(used_samples)" = 0 ] || grep -q '"type": *"race"' "$report"; then
-		not_ok "both, value, 10 s: $(used_samples) samples, reported"
+		not_ok "both, value: $(used_samples) samples in 10 s, reported"
 		diag_file "$work/err" 60
 	else
-		ok "both, value, 10 s: nothing ($(used_samples) samples)"
+		ok "both is free of races (value, $(used_samples) samples)"
 	fi
 }
 
