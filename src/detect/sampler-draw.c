@@ -14,6 +14,10 @@ enum {
 	SAMPLER_TRIES = 2000,
 	/* one draw in eight is of any function, whether it runs or not */
 	SAMPLER_EXPLORES = 8,
+	/* draws for one that is likely to touch what another process has too */
+	SAMPLER_PRIVATE_TRIES = 16,
+	/* of so many draws one at least is to lead to a sample */
+	SAMPLER_PAYS = 2,
 };
 
 /* The part that has the block of all text; it becomes the part's own. */
@@ -89,6 +93,39 @@ static struct error *sampler_draw_block(struct sampler *sampler)
 }
 
 /*
+ * Does the site touch what other processes have too? As likely as the sites of
+ * its function did so far: where there are only private ones, hardly ever.
+ */
+static bool sampler_may_share(struct sampler *sampler, uint64_t id)
+{
+	const struct sampler_function *function;
+	uint32_t part, index, offset;
+
+	if (!sampler_locate(sampler, id, &part, &index, &offset))
+		return true;
+	function = &sampler_part(sampler, part)->functions[index];
+	return function->hits_private == 0 ||
+	       rng_below(&sampler->rng, (uint64_t)function->hits_private +
+						function->hits_shared + 1) <=
+		       function->hits_shared;
+}
+
+/* One of a list that is not empty, by its place there. */
+static size_t sampler_choose(struct sampler *sampler, const struct vec *list,
+			     bool warm)
+{
+	size_t i = 0;
+
+	for (int n = 0; n < SAMPLER_PRIVATE_TRIES; n++) {
+		i = (size_t)rng_below(&sampler->rng, list->count);
+		if (!warm ||
+		    sampler_may_share(sampler, *(uint64_t *)vec_at(list, i)))
+			break;
+	}
+	return i;
+}
+
+/*
  * Draw from a list, whose sites have that bit in their state (0: none of the
  * bits says it); 0: there is nothing free in it. What was found private goes off
  * the lists of what runs.
@@ -97,7 +134,7 @@ static uint64_t sampler_draw_from(struct sampler *sampler, struct vec *list,
 				  uint8_t bit)
 {
 	while (list->count > 0) {
-		size_t i = (size_t)rng_below(&sampler->rng, list->count);
+		size_t i = sampler_choose(sampler, list, bit == SITE_WARM);
 		uint64_t id = *(uint64_t *)vec_at(list, i);
 		uint8_t *state = sampler_state(sampler, id);
 
@@ -113,25 +150,70 @@ static uint64_t sampler_draw_from(struct sampler *sampler, struct vec *list,
 	return 0;
 }
 
+/* By the share of the first, or every other time if that is more. */
+static bool sampler_prefers(struct sampler *sampler, size_t first,
+			    size_t others)
+{
+	if (first == 0 || others == 0)
+		return first > 0;
+	return first >= others
+		       ? rng_below(&sampler->rng, first + others) < first
+		       : rng_below(&sampler->rng, 2) == 0;
+}
+
+/*
+ * Is it to be a location that had a sample? By their share, or as often as it
+ * takes for one draw in SAMPLER_PAYS to lead to a sample.
+ */
+static bool sampler_repeats(struct sampler *sampler,
+			    const struct sampler_warm *warm)
+{
+	double sampled = (double)warm->sampled.count;
+	double unsampled = (double)warm->unsampled.count;
+	/* of draws of a location without a sample; one more lest it be none */
+	double found = (sampler->found + 1.0) /
+		       (sampler->found + sampler->missed + 2.0);
+	double share, least;
+
+	if (sampled == 0 || unsampled == 0)
+		return sampled > 0;
+	share = sampled / (sampled + unsampled);
+	least = (1.0 / SAMPLER_PAYS - found) / (1 - found);
+	return (double)rng_below(&sampler->rng, UINT32_MAX) <
+	       (share > least ? share : least) * UINT32_MAX;
+}
+
+static uint64_t sampler_draw_again(struct sampler *sampler,
+				   struct sampler_warm *warm)
+{
+	bool again = sampler_repeats(sampler, warm);
+	uint64_t id = sampler_draw_from(
+		sampler, again ? &warm->sampled : &warm->unsampled, SITE_WARM);
+
+	return id != 0 ? id
+		       : sampler_draw_from(sampler,
+					   again ? &warm->unsampled
+						 : &warm->sampled,
+					   SITE_WARM);
+}
+
+static size_t sampler_warm_count(const struct sampler_warm *warm)
+{
+	return warm->sampled.count + warm->unsampled.count;
+}
+
 /*
  * Of the functions that run: from the program's own modules at least every
  * other time.
  */
 static uint64_t sampler_draw_warm(struct sampler *sampler)
 {
-	size_t own = sampler->warm_own.count, others = sampler->warm.count;
-	bool first = own >= others
-			     ? rng_below(&sampler->rng, own + others + 1) < own
-			     : rng_below(&sampler->rng, 2) == 0;
-	uint64_t id = 0;
+	struct sampler_warm *own = &sampler->warm_own, *others = &sampler->warm;
+	bool first = sampler_prefers(sampler, sampler_warm_count(own),
+				     sampler_warm_count(others));
+	uint64_t id = sampler_draw_again(sampler, first ? own : others);
 
-	if (own > 0 && (first || others == 0))
-		id = sampler_draw_from(sampler, &sampler->warm_own, SITE_WARM);
-	if (id == 0)
-		id = sampler_draw_from(sampler, &sampler->warm, SITE_WARM);
-	return id != 0 ? id
-		       : sampler_draw_from(sampler, &sampler->warm_own,
-					   SITE_WARM);
+	return id != 0 ? id : sampler_draw_again(sampler, first ? others : own);
 }
 
 /* Draw some blocks, if there is little to choose from; counts them. */
@@ -210,7 +292,9 @@ struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id)
 	struct error *err = NULL;
 	uint64_t id = 0;
 
-	if (sampler->warm.count + sampler->warm_own.count > 0 &&
+	if (sampler_warm_count(&sampler->warm_own) +
+			    sampler_warm_count(&sampler->warm) >
+		    0 &&
 	    rng_below(&sampler->rng, SAMPLER_EXPLORES) != 0)
 		id = sampler_draw_warm(sampler);
 	if (id == 0)

@@ -23,7 +23,7 @@ enum {
 	SITE_ONCE = 1 << 4, /* out, taken by sampler_take_unrun() */
 	SITE_LISTED = 1 << 5, /* on the list of all sites (sampler.free) */
 	SITE_WARM = 1 << 6, /* on a list of sites of functions that run */
-	SITE_PRIVATE = 1 << 7, /* sampler_found_private() */
+	SITE_PRIVATE = 1 << 7, /* see sampler_note_hit() */
 };
 
 /* One function: where its sites are in the part's table. */
@@ -34,6 +34,11 @@ struct sampler_function {
 	bool runs; /* sampler_runs() */
 	bool entry_out; /* taken by sampler_take_entry() */
 	bool entry_retired; /* sampler_retire_entry() */
+	/*
+	 * hits of its sites: of bytes that one process has alone, and of others;
+	 * both are halved when there are SAMPLER_HITS of one kind
+	 */
+	uint8_t hits_private, hits_shared;
 };
 
 struct sampler_site {
@@ -53,7 +58,11 @@ struct sampler_part {
 	uint64_t known_then, sampled_then;
 };
 
-enum { SAMPLER_BLOCK_BYTES = 256 };
+enum {
+	SAMPLER_BLOCK_BYTES = 256,
+	SAMPLER_HITS = 64,
+	SAMPLER_DRAWS = 512, /* see sampler.found */
+};
 
 static inline struct sampler_part *sampler_part(const struct sampler *sampler,
 						size_t i)
@@ -74,6 +83,9 @@ static inline uint64_t sampler_part_blocks(const struct sampler_part *part)
 
 /* NULL: there is no such site. */
 uint8_t *sampler_state(const struct sampler *sampler, uint64_t id);
+
+/* Has the draw of a site that had no sample led to one? */
+void sampler_count_draw(struct sampler *sampler, bool found);
 
 /* Take the site out if it is free. */
 bool sampler_take(struct sampler *sampler, uint64_t id);

@@ -12,12 +12,15 @@ bool sampler_offer(struct sampler *sampler, uint64_t id)
 		sampler_part(sampler, (size_t)(id >> 32) - 1);
 	const struct sampler_site *site =
 		vec_at(&part->sites, (size_t)(id & UINT32_MAX));
-	struct vec *warm = part->own ? &sampler->warm_own : &sampler->warm;
 	uint8_t *state = sampler_state(sampler, id);
+	struct sampler_warm *warm = part->own ? &sampler->warm_own
+					      : &sampler->warm;
 
 	if (part->functions[site->function].runs &&
 	    !(*state & (SITE_WARM | SITE_PRIVATE))) {
-		if (!vec_push(warm, &id))
+		if (!vec_push(*state & SITE_SAMPLED ? &warm->sampled
+						    : &warm->unsampled,
+			      &id))
 			return false;
 		*state |= SITE_WARM;
 	}
@@ -29,11 +32,31 @@ bool sampler_offer(struct sampler *sampler, uint64_t id)
 	return true;
 }
 
-void sampler_found_private(struct sampler *sampler, uint64_t id)
+/* One more of either kind; when there are many, what was long ago fades. */
+static void function_note_hit(struct sampler_function *function, bool shared)
+{
+	uint8_t *hits = shared ? &function->hits_shared
+			       : &function->hits_private;
+
+	++*hits;
+	if (*hits < SAMPLER_HITS)
+		return;
+	function->hits_shared /= 2;
+	function->hits_private /= 2;
+}
+
+void sampler_note_hit(struct sampler *sampler, uint64_t id, bool shared)
 {
 	uint8_t *state = sampler_state(sampler, id);
+	uint32_t part, function, offset;
 
-	if (state && rng_below(&sampler->rng, 2) == 0)
+	if (!sampler_locate(sampler, id, &part, &function, &offset))
+		return;
+	function_note_hit(&sampler_part(sampler, part)->functions[function],
+			  shared);
+	if (!shared && !(*state & SITE_SAMPLED))
+		sampler_count_draw(sampler, false);
+	if (!shared && rng_below(&sampler->rng, 2) == 0)
 		*state |= SITE_PRIVATE;
 }
 

@@ -18,8 +18,8 @@ void sampler_init(struct sampler *sampler, const struct sampler_text *text,
 		.parts = VEC_INIT(struct sampler_part),
 		.free = VEC_INIT(uint64_t),
 		.reserve = VEC_INIT(uint64_t),
-		.warm = VEC_INIT(uint64_t),
-		.warm_own = VEC_INIT(uint64_t),
+		.warm = { VEC_INIT(uint64_t), VEC_INIT(uint64_t) },
+		.warm_own = { VEC_INIT(uint64_t), VEC_INIT(uint64_t) },
 		.news = VEC_INIT(uint64_t),
 	};
 	rng_init(&sampler->rng, seed);
@@ -32,6 +32,12 @@ static void sampler_part_deinit(struct sampler_part *part)
 	vec_deinit(&part->states);
 }
 
+static void sampler_warm_deinit(struct sampler_warm *warm)
+{
+	vec_deinit(&warm->sampled);
+	vec_deinit(&warm->unsampled);
+}
+
 void sampler_deinit(struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->parts.count; i++)
@@ -39,8 +45,8 @@ void sampler_deinit(struct sampler *sampler)
 	vec_deinit(&sampler->parts);
 	vec_deinit(&sampler->free);
 	vec_deinit(&sampler->reserve);
-	vec_deinit(&sampler->warm);
-	vec_deinit(&sampler->warm_own);
+	sampler_warm_deinit(&sampler->warm);
+	sampler_warm_deinit(&sampler->warm_own);
 	vec_deinit(&sampler->news);
 }
 
@@ -296,6 +302,18 @@ static void sampler_note_runs(struct sampler *sampler, uint64_t id)
 		error_free(sampler_runs(sampler, part, function));
 }
 
+void sampler_count_draw(struct sampler *sampler, bool found)
+{
+	if (found)
+		sampler->found++;
+	else
+		sampler->missed++;
+	if (sampler->found + sampler->missed < SAMPLER_DRAWS)
+		return;
+	sampler->found /= 2;
+	sampler->missed /= 2;
+}
+
 void sampler_return(struct sampler *sampler, uint64_t id,
 		    enum sampler_return how)
 {
@@ -306,6 +324,8 @@ void sampler_return(struct sampler *sampler, uint64_t id,
 	sampler->out--;
 	sampler->out_once -= (*state & SITE_ONCE) != 0;
 	*state &= (uint8_t) ~(SITE_OUT | SITE_ONCE);
+	if (how == SAMPLER_FREE && !(*state & SITE_SAMPLED))
+		sampler_count_draw(sampler, false);
 	if (how == SAMPLER_RAN)
 		*state |= SITE_RAN;
 	if (how == SAMPLER_RETIRED)
@@ -388,6 +408,7 @@ void sampler_mark(struct sampler *sampler, uint64_t id)
 		return;
 	*state |= SITE_SAMPLED;
 	sampler->sampled++;
+	sampler_count_draw(sampler, true);
 }
 
 bool sampler_part_complete(const struct sampler *sampler, uint32_t number)

@@ -44,6 +44,14 @@ enum sampler_return {
 	SAMPLER_RETIRED, /* never again */
 };
 
+/*
+ * Of uint64_t ids: sites of functions that run, with a sample and without. Some
+ * are no more free.
+ */
+struct sampler_warm {
+	struct vec sampled, unsampled;
+};
+
 struct sampler {
 	struct sampler_text text;
 	struct rng rng;
@@ -54,11 +62,13 @@ struct sampler {
 	struct vec reserve;
 	struct vec free; /* of uint64_t ids, when `listed` */
 	bool listed;
+	/* of the program's own modules, and of others */
+	struct sampler_warm warm_own, warm;
 	/*
-	 * of uint64_t: sites of functions that run, of the program's own modules
-	 * and of others; some are no more free
+	 * draws of locations without a sample: how many led to one, and how many
+	 * did not; both are halved now and then
 	 */
-	struct vec warm_own, warm;
+	uint32_t found, missed;
 	uint64_t running; /* functions of which sampler_runs() was told, ever */
 	/* of uint64_t: the program's own of them, by sampler_entry() */
 	struct vec news;
@@ -94,11 +104,13 @@ struct error *sampler_runs(struct sampler *sampler, uint32_t part,
 			   uint32_t function);
 
 /*
- * It was hit, and no other process shares the bytes that it touched, nor is
- * there another thread. Half of the sites that this is said of are from now on
- * drawn like those of functions that do not run, until a sample is taken there.
+ * It was hit; shared: another thread, or a process that has the same bytes, can
+ * reach what it touched. Of functions where nobody else could, sites are drawn
+ * less often, by the share of their hits. Half of the sites that were found
+ * private are from now on drawn like those of functions that do not run, until a
+ * sample is taken there.
  */
-void sampler_found_private(struct sampler *sampler, uint64_t id);
+void sampler_note_hit(struct sampler *sampler, uint64_t id, bool shared);
 
 /* One number for a function of a part. */
 static inline uint64_t sampler_entry(uint32_t part, uint32_t function)
@@ -133,10 +145,12 @@ uint64_t sampler_part_size(const struct sampler *sampler, uint32_t part);
  * Draw one free site; *ret_id is 0 when there is none left, or none was found
  * in a bounded number of blocks. The site is out until it is returned.
  *
- * Seven draws of eight are of functions that run, each of their locations as
- * likely as any other of them, but those of the program's own modules are at
- * least half. The eighth is of any function, so that every location is drawn in
- * the end.
+ * Seven draws of eight are of functions that run, at least half of these of the
+ * program's own modules. Otherwise each of their locations is as likely as any
+ * other, unless too many draws lead to no sample, since the location is not
+ * reached, or touches what nobody else has: then more are of locations that had
+ * one. The eighth draw is of any function, so that every location is drawn in the
+ * end.
  */
 struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id);
 

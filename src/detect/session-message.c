@@ -289,8 +289,9 @@ static struct error *message_sample(struct session *session,
 	session->samples += taken;
 	program->seen.samples += taken;
 	program->seen.stalled += sample.stalled;
-	if (sample.outcome == WIRE_PRIVATE)
-		sampler_found_private(&program->set.sampler, sample.id);
+	if (sample.outcome == WIRE_PRIVATE || sample.stalled)
+		sampler_note_hit(&program->set.sampler, sample.id,
+				 sample.stalled);
 	if (sample.stalled) {
 		sampler_mark(&program->set.sampler, sample.id);
 		session->counts.stalled_own +=

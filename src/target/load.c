@@ -12,8 +12,11 @@
 #include "target/engine.h"
 
 enum {
-	/* reading the program's clock takes at most one part in this many */
+	/* reading the program's clock takes at most one part in this many, and
+	 * less where little may be lost: the budget pays for it */
 	LOAD_SHARE = 200,
+	LOAD_SHARE_MAX = 1000,
+	LOAD_BUDGET_PARTS = 20, /* of the budget, which reading takes one of */
 	/* and that of one stall in so long is enough */
 	LOAD_MEASURE_NS = 10 * 1000 * 1000,
 	LOAD_WINDOW_NS = 100 * 1000 * 1000,
@@ -27,6 +30,17 @@ void load_init(struct load *load)
 {
 	*load = (struct load){ .front = 0 };
 	budget_init(&load->budget);
+}
+
+/* At least this many times as long as it takes passes before it is read again. */
+static uint64_t load_rest(const struct load *load)
+{
+	double share = load->budget.share;
+	double rest = share > 0 ? LOAD_BUDGET_PARTS / share : LOAD_SHARE;
+
+	if (rest < LOAD_SHARE)
+		return LOAD_SHARE;
+	return rest < LOAD_SHARE_MAX ? (uint64_t)rest : LOAD_SHARE_MAX;
 }
 
 /* Of all watched processes; it takes time in proportion to the threads. */
@@ -48,7 +62,8 @@ static struct load_program load_read_program(struct engine *engine)
 	}
 	end = clock_now_ns();
 	engine->load.measure_ns =
-		end + LOAD_MEASURE_NS + (end - begun) * LOAD_SHARE;
+		end + LOAD_MEASURE_NS +
+		(end - begun) * load_rest(&engine->load);
 	return sum;
 }
 

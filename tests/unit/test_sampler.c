@@ -554,7 +554,8 @@ static void what_runs_is_on_each_list_once(void **state)
 				       i % 9 == 0 ? SAMPLER_RAN : SAMPLER_FREE);
 		assert_int_equal(sampler.out, 0);
 		assert_int_equal(sampler.free.count, program->sites);
-		assert_true(sampler.warm.count + sampler.warm_own.count <=
+		assert_true(sampler.warm.unsampled.count +
+				    sampler.warm_own.unsampled.count <=
 			    program->sites);
 	}
 	/* with 40 functions each hit somewhere nearly all are known to run */
@@ -581,7 +582,7 @@ static void what_is_private_is_drawn_like_the_rest(void **state)
 	for (unsigned int i = 0; i < program->counts[0][1]; i++) {
 		/* each with a chance of one in 2^32 to stay */
 		for (int n = 0; n < 32; n++)
-			sampler_found_private(&sampler, UINT64_C(1) << 32 | i);
+			sampler_note_hit(&sampler, UINT64_C(1) << 32 | i, false);
 	}
 	draw_some(program, &sampler, 4000, 0, functions, parts);
 	assert_in_range(functions[1], 0, 100);
@@ -591,6 +592,88 @@ static void what_is_private_is_drawn_like_the_rest(void **state)
 	/* when they have been out once more */
 	draw_some(program, &sampler, 40000, 0, functions, parts);
 	assert_in_range(functions[1], 8000, 24000);
+	sampler_deinit(&sampler);
+}
+
+/* By what was seen at other sites of their functions. */
+static void what_is_likely_private_is_drawn_less(void **state)
+{
+	struct program *program = *state;
+	unsigned int functions[FUNCTIONS], parts[PARTS];
+	struct sampler sampler;
+	uint64_t private, shared;
+
+	make(program, &sampler, 8);
+	assert_null(sampler_runs(&sampler, 0, 1));
+	assert_null(sampler_runs(&sampler, 0, 2));
+	assert_null(sampler_find(&sampler, 0, 1, program->offsets[0][1][0],
+				 &private));
+	assert_null(sampler_find(&sampler, 0, 2, program->offsets[0][2][0],
+				 &shared));
+	for (int n = 0; n < 20; n++) {
+		sampler_note_hit(&sampler, private, false);
+		sampler_note_hit(&sampler, shared, true);
+	}
+	draw_some(program, &sampler, 8000, 0, functions, parts);
+	/* one in 21 as often, and what is drawn of any function */
+	assert_in_range(functions[1] * program->counts[0][2] * 10 /
+				program->counts[0][1],
+			1, functions[2]);
+	/* when as many were shared, half as often */
+	for (int n = 0; n < 20; n++)
+		sampler_note_hit(&sampler, private + 1, true);
+	draw_some(program, &sampler, 8000, 0, functions, parts);
+	assert_in_range(functions[1] * program->counts[0][2] * 10 /
+				program->counts[0][1],
+			functions[2] * 4, functions[2] * 7);
+	/* of thousands of hits the last ones count */
+	for (int n = 0; n < 5000; n++)
+		sampler_note_hit(&sampler, private + 1, true);
+	draw_some(program, &sampler, 8000, 0, functions, parts);
+	assert_in_range(functions[1] * program->counts[0][2] * 10 /
+				program->counts[0][1],
+			functions[2] * 8, functions[2] * 12);
+	sampler_deinit(&sampler);
+}
+
+/* How often `id' is drawn; nothing else leads to a sample. */
+static unsigned int draws_of(struct sampler *sampler, uint64_t id,
+			     unsigned int draws)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < draws; i++) {
+		uint64_t drawn = draw(sampler);
+
+		count += drawn == id;
+		sampler_return(sampler, drawn,
+			       drawn == id ? SAMPLER_RAN : SAMPLER_FREE);
+	}
+	return count;
+}
+
+static void where_draws_find_nothing_samples_repeat(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	uint64_t id;
+
+	make(program, &sampler, 9);
+	assert_null(sampler_runs(&sampler, 0, 1));
+	assert_null(sampler_runs(&sampler, 0, 2));
+	assert_null(sampler_find(&sampler, 0, 1, program->offsets[0][1][0],
+				 &id));
+	sampler_mark(&sampler, id);
+	/* it goes to the list of those with a sample when it comes back */
+	while (draws_of(&sampler, id, 1) == 0)
+		;
+	/* as long as most draws find something, it is one of them all */
+	sampler.found = 400;
+	sampler.missed = 0;
+	assert_in_range(draws_of(&sampler, id, 100), 0, 15);
+	/* half of 7000 */
+	draws_of(&sampler, id, 2000);
+	assert_in_range(draws_of(&sampler, id, 8000), 3200, 3800);
 	sampler_deinit(&sampler);
 }
 
@@ -727,6 +810,8 @@ int main(void)
 		TEST(of_what_runs_half_is_the_programs_own),
 		TEST(what_runs_is_on_each_list_once),
 		TEST(what_is_private_is_drawn_like_the_rest),
+		TEST(what_is_likely_private_is_drawn_less),
+		TEST(where_draws_find_nothing_samples_repeat),
 		TEST(entries_go_out_once),
 		TEST(sites_of_own_functions_that_run_are_news),
 		TEST(samples_count_distinct_sites),
