@@ -46,15 +46,26 @@ static void print_insn(struct sites_output *output, const struct module *module,
 		snprintf(text, size, "(bad)");
 }
 
-/* The innermost names of a site; frames owns them. */
-static const struct code_frame *print_frame(struct image *image,
+/* The innermost names of a site, until those of the next are asked for. */
+static const struct code_frame *print_frame(struct sites_output *output,
+					    struct image *image,
 					    const struct module *module,
-					    const struct scan_site *site,
-					    struct vec *frames)
+					    const struct elf_function *function,
+					    const struct scan_site *site)
 {
-	error_free(symbols_frames(image, site->address + module->bias, false,
-				  frames));
-	return frames->count > 0 ? vec_at(frames, 0) : NULL;
+	const struct code_frame *frame;
+	uint64_t address = site->address + module->bias;
+
+	if (output->unlined != function) {
+		code_frames_clear(&output->frames);
+		error_free(
+			symbols_frames(image, address, false, &output->frames));
+	}
+	if (output->frames.count == 0)
+		return NULL;
+	frame = vec_at(&output->frames, 0);
+	output->unlined = frame->file ? NULL : function;
+	return frame;
 }
 
 static struct error *text_site(void *context, struct image *image,
@@ -62,9 +73,8 @@ static struct error *text_site(void *context, struct image *image,
 			       const struct elf_function *function,
 			       const struct scan_site *site)
 {
-	struct vec frames = VEC_INIT(struct code_frame);
 	const struct code_frame *frame =
-		print_frame(image, module, site, &frames);
+		print_frame(context, image, module, function, site);
 	const struct mem_operand *operand = print_operand(site);
 	const char *name = function->name;
 	char insn[128];
@@ -80,8 +90,6 @@ static struct error *text_site(void *context, struct image *image,
 		printf("-");
 	printf("\t%s\t%s\t%u\n", insn, access_kind_name(operand->kind),
 	       operand->size);
-	code_frames_clear(&frames);
-	vec_deinit(&frames);
 	return print_check();
 }
 
@@ -160,9 +168,8 @@ static struct error *json_site(void *context, struct image *image,
 			       const struct elf_function *function,
 			       const struct scan_site *site)
 {
-	struct vec frames = VEC_INIT(struct code_frame);
 	const struct code_frame *frame =
-		print_frame(image, module, site, &frames);
+		print_frame(context, image, module, function, site);
 	const struct mem_operand *operand = print_operand(site);
 	const char *name = function->name;
 	char insn[128];
@@ -180,8 +187,6 @@ static struct error *json_site(void *context, struct image *image,
 		operand->kind == ACCESS_RMW ? "rmw"
 					    : access_kind_name(operand->kind),
 		"size", (int)operand->size);
-	code_frames_clear(&frames);
-	vec_deinit(&frames);
 	return json_line(object);
 }
 

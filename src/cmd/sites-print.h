@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/vec.h"
 #include "detect/inventory.h"
 #include "x86/decode.h"
 
@@ -15,6 +16,12 @@ struct sites_output {
 	struct decoder *decoder; /* for instruction text */
 	bool list; /* sites were listed: no totals in text */
 	unsigned int modules; /* printed so far */
+	/*
+	 * The names of the last function without lines, which are those of all
+	 * its sites: to look each up takes long.
+	 */
+	const struct elf_function *unlined;
+	struct vec frames; /* of struct code_frame */
 };
 
 /* The context of each function is a struct sites_output. */

@@ -17,6 +17,7 @@
 #include "detect/inventory.h"
 #include "detect/rules.h"
 #include "image/image.h"
+#include "image/symbols.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
@@ -113,7 +114,8 @@ static struct error *sites_take(const struct sites_options *options,
 	const struct sites_printer *printer = options->format == FORMAT_JSON
 						      ? &sites_print_json
 						      : &sites_print_text;
-	struct sites_output output = { .list = options->list };
+	struct sites_output output = { .list = options->list,
+				       .frames = VEC_INIT(struct code_frame) };
 	struct inventory_visitor visitor = {
 		.context = &output,
 		.site = options->list ? printer->site : NULL,
@@ -131,6 +133,8 @@ static struct error *sites_take(const struct sites_options *options,
 		err = inventory_take(image, rules, pid, &visitor, &total);
 	if (!err)
 		err = printer->total(&output, &total);
+	code_frames_clear(&output.frames);
+	vec_deinit(&output.frames);
 	decoder_destroy(output.decoder);
 	image_destroy(image);
 	return err;

@@ -397,18 +397,19 @@ struct error *sampler_take_unrun(struct sampler *sampler, uint32_t number,
 	return NULL;
 }
 
-void sampler_mark(struct sampler *sampler, uint64_t id)
+bool sampler_mark(struct sampler *sampler, uint64_t id)
 {
 	uint8_t *state = sampler_state(sampler, id);
 
 	if (!state)
-		return;
+		return false;
 	*state &= (uint8_t)~SITE_PRIVATE;
 	if (*state & SITE_SAMPLED)
-		return;
+		return false;
 	*state |= SITE_SAMPLED;
 	sampler->sampled++;
 	sampler_count_draw(sampler, true);
+	return true;
 }
 
 bool sampler_part_complete(const struct sampler *sampler, uint32_t number)

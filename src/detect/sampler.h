@@ -193,8 +193,8 @@ struct error *sampler_find(struct sampler *sampler, uint32_t part,
 /* Is it known, and may it be drawn again? */
 bool sampler_lives(const struct sampler *sampler, uint64_t id);
 
-/* A sample was taken at the site. */
-void sampler_mark(struct sampler *sampler, uint64_t id);
+/* A sample was taken at the site. Is it the first there? */
+bool sampler_mark(struct sampler *sampler, uint64_t id);
 
 /*
  * Decode functions until the time (clock_now_ns) has come; *ret_done is true when

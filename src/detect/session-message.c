@@ -267,6 +267,18 @@ static struct error *message_running(struct session *session,
 	return err;
 }
 
+/* With --debug: the path is the last word, since it may have spaces. */
+static void session_tell_sampled(const struct watched_program *program,
+				 uint64_t id)
+{
+	struct sampleset_place place;
+
+	if (log_enabled(LOG_DETECT) &&
+	    sampleset_place(&program->set, id, &place))
+		log_debug(LOG_DETECT, "sampled first at 0x%llx of %s",
+			  (unsigned long long)place.offset, place.module->path);
+}
+
 static struct error *message_sample(struct session *session,
 				    const void *payload, size_t size)
 {
@@ -293,7 +305,8 @@ static struct error *message_sample(struct session *session,
 		sampler_note_hit(&program->set.sampler, sample.id,
 				 sample.stalled);
 	if (sample.stalled) {
-		sampler_mark(&program->set.sampler, sample.id);
+		if (sampler_mark(&program->set.sampler, sample.id))
+			session_tell_sampled(program, sample.id);
 		session->counts.stalled_own +=
 			sampleset_site_is_own(&program->set, sample.id);
 		session_aim_sample(session, &sample);

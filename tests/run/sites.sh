@@ -109,6 +109,21 @@ is "malloc is not" $? 1
 [ "$(total sites --include 'libc.so*' "$libc")" -gt "$(total sites "$libc")" ]
 is "--include brings the rest of libc in" $? 0
 
+# With --debug a run tells each location where a thread was held, once.
+run run --debug detect --error-exitcode 0 -o "$work/report" -- "$target" 1
+sed -n 's/.*: sampled first at //p' "$work/err" >"$work/sampled"
+[ -s "$work/sampled" ]
+is "--debug tells what was sampled" $? 0
+is "each location once" "$(sort "$work/sampled" | uniq -d)" ""
+is "as many as the summary says" "$(wc -l <"$work/sampled")" \
+	"$(tail -n 1 "$work/report" |
+		grep -o '"sites_sampled":[0-9]*' | head -n 1 | cut -d: -f2)"
+"$RACEWATCH" sites --list "$target" | sed 's/^[^+]*+\(0x[0-9a-f]*\).*/\1/' |
+	sort >"$work/sites"
+sed -n 's, of /.*/struct_field\.O2$,,p' "$work/sampled" | sort >"$work/own"
+is "those of the program are sites" \
+	"$(comm -23 "$work/own" "$work/sites")" ""
+
 # A process, and what the loader resolved in it.
 mkfifo "$work/fifo"
 cat "$work/fifo" >/dev/null &

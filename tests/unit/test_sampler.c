@@ -752,11 +752,11 @@ static void samples_count_distinct_sites(void **state)
 	make(program, &sampler, 4);
 	a = draw(&sampler);
 	b = draw(&sampler);
-	sampler_mark(&sampler, a);
-	sampler_mark(&sampler, a);
+	assert_true(sampler_mark(&sampler, a));
+	assert_false(sampler_mark(&sampler, a));
 	sampler_return(&sampler, a, SAMPLER_FREE);
-	sampler_mark(&sampler, b);
-	sampler_mark(&sampler, UINT64_MAX);
+	assert_true(sampler_mark(&sampler, b));
+	assert_false(sampler_mark(&sampler, UINT64_MAX));
 	assert_int_equal(sampler.sampled, 2);
 	sampler_deinit(&sampler);
 }
