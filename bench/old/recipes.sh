@@ -153,14 +153,14 @@ sequences()
 
 use_nhmmer()
 {
-	sequences dna ACGT 3000 300 1
+	sequences dna ACGT 10000 300 1
 	command=("$build/src/nhmmer" --dna --cpu 2 -o "$work/hits"
 		"$work/dna.query.fa" "$work/dna.fa")
 }
 
 use_jackhmmer()
 {
-	sequences protein ACDEFGHIKLMNPQRSTVWY 200 100 20
+	sequences protein ACDEFGHIKLMNPQRSTVWY 200 100 10
 	command=("$build/src/jackhmmer" --cpu 2 -o "$work/hits"
 		"$work/protein.query.fa" "$work/protein.fa")
 }
