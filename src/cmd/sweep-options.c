@@ -127,8 +127,8 @@ static const struct option_def sweep_defs[] = {
 	  .max = 10 * CLOCK_NS_PER_S },
 	{ .name = "policy",
 	  .arg = "WHICH",
-	  .help = "hold threads where races are likely half of the time, "
-		  "guided, or anywhere, uniform, in every run",
+	  .help = "hold threads where races are likely up to half of the "
+		  "time, guided, or anywhere, uniform, in every run",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(policy),
 	  .choices = watch_policy_words },

@@ -102,18 +102,26 @@ static bool complete(struct race *glimpse, struct race *race)
 {
 	const struct race old = *glimpse;
 	bool counted = true;
+	struct vec values;
 
 	*glimpse = *race;
 	*race = old;
 	glimpse->id = old.id;
 	glimpse->time = old.time;
 	glimpse->count = 1 + old.count;
-	for (size_t i = 0; i < old.values.count && old.size == glimpse->size;
-	     i++) {
-		const struct race_values *values = vec_at(&old.values, i);
+	if (old.size != glimpse->size)
+		return true;
+	/* what the glimpse saw came first */
+	values = glimpse->values;
+	glimpse->values = race->values;
+	race->values = values;
+	for (size_t i = 0; i < sizeof(old.changed); i++)
+		glimpse->changed[i] |= old.changed[i];
+	for (size_t i = 0; i < values.count; i++) {
+		const struct race_values *pair = vec_at(&values, i);
 
-		counted = race_add_values(glimpse, values->before,
-					  values->after, values->count) &&
+		counted = race_add_values(glimpse, pair->before, pair->after,
+					  pair->count) &&
 			  counted;
 	}
 	return counted;

@@ -142,17 +142,19 @@ static void race_add_changed(struct race *race, const uint8_t *before,
 		race->changed[i] |= before[i] ^ after[i];
 }
 
-/* The last pair of equal values, which tells least. */
-static struct race_values *find_unchanged(const struct race *race)
+/* Without the last pair of equal values, which tells least. False: all differ. */
+static bool drop_unchanged(struct race *race)
 {
 	for (size_t i = race->values.count; i-- > 0;) {
-		struct race_values *values = vec_at(&race->values, i);
+		const struct race_values *values = vec_at(&race->values, i);
 
 		if (memcmp(values->before, values->after,
-			   sizeof(values->before)) == 0)
-			return values;
+			   sizeof(values->before)) == 0) {
+			vec_remove(&race->values, i);
+			return true;
+		}
 	}
-	return NULL;
+	return false;
 }
 
 bool race_add_values(struct race *race, const uint8_t *before,
@@ -162,14 +164,13 @@ bool race_add_values(struct race *race, const uint8_t *before,
 
 	race_add_changed(race, before, after);
 	if (!values) {
-		bool full = race->values.count == RACE_VALUES_MAX;
-
-		if (full && memcmp(before, after, sizeof(values->before)) == 0)
+		if (race->values.count == RACE_VALUES_MAX &&
+		    (memcmp(before, after, sizeof(values->before)) == 0 ||
+		     !drop_unchanged(race)))
 			return true;
-		values = full ? find_unchanged(race)
-			      : vec_append(&race->values);
+		values = vec_append(&race->values);
 		if (!values)
-			return full;
+			return false;
 		memcpy(values->before, before, sizeof(values->before));
 		memcpy(values->after, after, sizeof(values->after));
 		values->count = 0;

@@ -318,6 +318,37 @@ static void one_side_is_a_part_of_the_whole(void **state)
 	}
 }
 
+static void add_value(struct race *race, uint8_t before, uint8_t after)
+{
+	uint8_t bytes[2][X86_ACCESS_MAX] = { { before }, { after } };
+
+	assert_true(race_add_values(race, bytes[0], bytes[1], 1));
+}
+
+/* What was seen first comes first, also when the other side comes later. */
+static void values_of_one_side_come_before_those_of_both(void **state)
+{
+	struct race *half = make_glimpse("one", 0), *whole = make_race("one");
+	const struct race_values *values;
+	enum dedupe_found found;
+	struct dedupe dedupe;
+	struct race *kept;
+
+	(void)state;
+	dedupe_init(&dedupe);
+	add_value(half, 1, 0x42);
+	add_value(whole, 5, 7);
+	assert_null(dedupe_add(&dedupe, half, &kept, &found));
+	assert_null(dedupe_add(&dedupe, whole, &kept, &found));
+	assert_int_equal(found, DEDUPE_COMPLETED);
+	assert_int_equal(kept->values.count, 2);
+	values = vec_at(&kept->values, 0);
+	assert_int_equal(values[0].before[0], 1);
+	assert_int_equal(values[1].before[0], 5);
+	assert_int_equal(kept->changed[0], 0x43 | 2);
+	dedupe_deinit(&dedupe);
+}
+
 static void one_side_of_another_race_is_not(void **state)
 {
 	struct race *half = make_glimpse("one", 0), *kept;
@@ -353,6 +384,7 @@ int main(void)
 		cmocka_unit_test(first_of_its_kind_is_kept_and_numbered),
 		cmocka_unit_test(repeats_are_counted_on_the_first),
 		cmocka_unit_test(one_side_is_a_part_of_the_whole),
+		cmocka_unit_test(values_of_one_side_come_before_those_of_both),
 		cmocka_unit_test(one_side_of_another_race_is_not),
 		cmocka_unit_test(
 			race_is_not_hidden_by_synchronization_beside_it),

@@ -149,6 +149,27 @@ static void distinct_values_are_kept_and_counted(void **state)
 	race_deinit(&race);
 }
 
+/* A counter's values only rise, whichever of the pairs are kept. */
+static void kept_values_stay_in_their_order(void **state)
+{
+	struct race race;
+
+	(void)state;
+	sample_race(&race);
+	for (uint8_t i = 0; i < RACE_VALUES_MAX; i++)
+		pair_of(&race, 10 * i + 10, 10 * i + 10 + i % 3);
+	for (uint8_t i = 0; i < RACE_VALUES_MAX; i++)
+		pair_of(&race, 10 * i + 110, 10 * i + 111);
+	assert_int_equal(race.values.count, RACE_VALUES_MAX);
+	for (size_t i = 0; i < race.values.count; i++) {
+		const struct race_values *values = vec_at(&race.values, i);
+
+		assert_int_not_equal(values->before[0], values->after[0]);
+		assert_true(i == 0 || values[-1].after[0] < values->before[0]);
+	}
+	race_deinit(&race);
+}
+
 static void words_are_those_of_the_schema(void **state)
 {
 	(void)state;
@@ -183,6 +204,7 @@ int main(void)
 		cmocka_unit_test(unlikely_ones_count_unless_they_are_ignored),
 		cmocka_unit_test(the_c_library_is_told_by_its_name),
 		cmocka_unit_test(distinct_values_are_kept_and_counted),
+		cmocka_unit_test(kept_values_stay_in_their_order),
 		cmocka_unit_test(words_are_those_of_the_schema),
 	};
 
