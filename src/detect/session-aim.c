@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "detect/rules.h"
 #include "image/image.h"
 
 enum {
@@ -136,6 +137,21 @@ static struct error *session_aim_place(struct session *session,
 	return err;
 }
 
+/*
+ * Libraries are not searched for what the program itself has: their debug
+ * information may take a second, in which a short program would be over.
+ */
+static bool session_aim_wants(const struct session *session, size_t number,
+			      const struct watched_program *program,
+			      const struct module *module)
+{
+	const struct session_place *place = session_place_at(session, number);
+
+	return place->where->kind == WHERE_OFFSET ||
+	       rules_module_own(module) || place->program != program->id ||
+	       place->program_sites == 0;
+}
+
 /* The modules that have joined since the last look. */
 static struct error *session_aim_modules(struct session *session,
 					 struct watched_program *program,
@@ -148,10 +164,13 @@ static struct error *session_aim_modules(struct session *session,
 		module = sampleset_take_module(&program->set);
 		if (!module)
 			break;
-		for (size_t i = 0; !err && i < session->at.places.count; i++)
+		for (size_t i = 0; !err && i < session->at.places.count; i++) {
+			if (!session_aim_wants(session, i, program, module))
+				continue;
 			err = session_tolerate(
 				session,
 				session_aim_place(session, program, module, i));
+		}
 	}
 	program->aimed = !module && !program->set.behind;
 	return err;

@@ -84,6 +84,19 @@ read -r offset < <("$RACEWATCH" sites --list "$T/aimed.nopie" |
 	awk -F'\t' '$2 == "slot_get" { sub(/.*\+/, "", $1); print $1 }')
 tried "an offset at a fixed address" 1 "+$offset" "$T/aimed.nopie"
 
+# Libraries are searched only for what the program has not: to read the debug
+# information of the C library may take longer than a short program.
+searched()
+{
+	sed -n "s/.*--at $1: [0-9]* sites in //p" "$work/err" | sed 's,.*/,,'
+}
+watch --seed 1 --debug detect --at slot_get --at no_such_function -- \
+	"$T/aimed.O2" 5
+is "the program alone is searched for its own function" \
+	"$(searched slot_get)" "aimed.O2"
+holds "libraries are searched for others" \
+	grep -q '^libc' <(searched no_such_function)
+
 # Most of the budget goes there, and the rest elsewhere; the line is reached in
 # every round. 80 % is what it is to have; at loads of 10 to 25 it was 61 to
 # 97 %, and is 80 % and more without. It is tried again for longer: where the
