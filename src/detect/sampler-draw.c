@@ -178,7 +178,8 @@ static bool sampler_repeats(struct sampler *sampler,
 	if (sampled == 0 || unsampled == 0)
 		return sampled > 0;
 	share = sampled / (sampled + unsampled);
-	least = (1.0 / SAMPLER_PAYS - found) / (1 - found);
+	least = sampler->repeats ? (1.0 / SAMPLER_PAYS - found) / (1 - found)
+				 : 0;
 	return (double)rng_below(&sampler->rng, UINT32_MAX) <
 	       (share > least ? share : least) * UINT32_MAX;
 }

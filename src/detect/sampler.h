@@ -69,6 +69,8 @@ struct sampler {
 	 * did not; both are halved now and then
 	 */
 	uint32_t found, missed;
+	/* there are fewer hits than are allowed: see sampler_draw(); the owner's */
+	bool repeats;
 	uint64_t running; /* functions of which sampler_runs() was told, ever */
 	/* of uint64_t: the program's own of them, by sampler_entry() */
 	struct vec news;
@@ -147,10 +149,10 @@ uint64_t sampler_part_size(const struct sampler *sampler, uint32_t part);
  *
  * Seven draws of eight are of functions that run, at least half of these of the
  * program's own modules. Otherwise each of their locations is as likely as any
- * other, unless too many draws lead to no sample, since the location is not
- * reached, or touches what nobody else has: then more are of locations that had
- * one. The eighth draw is of any function, so that every location is drawn in the
- * end.
+ * other, unless hits are few (repeats) and too many draws lead to no sample, since
+ * the location is not reached, or touches what nobody else has: then more are of
+ * locations that had one. The eighth draw is of any function, so that every
+ * location is drawn in the end.
  */
 struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id);
 

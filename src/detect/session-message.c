@@ -357,6 +357,14 @@ static void session_tell_armed(struct session *session)
 		  (double)(armed - session->begun_ns) / CLOCK_NS_PER_MS);
 }
 
+/* Where there are hits enough, a draw that is not reached costs none. */
+static void session_ask_repeats(struct session *session)
+{
+	for (size_t i = 0; i < session->watched.programs.count; i++)
+		watched_at(&session->watched, i)->set.sampler.repeats =
+			governor_has_few(&session->governor);
+}
+
 static void message_stats(struct session *session, const void *payload,
 			  size_t size)
 {
@@ -371,6 +379,7 @@ static void message_stats(struct session *session, const void *payload,
 	state = session_governor_state(session);
 	state.sites = session_sites(session);
 	governor_tick(&session->governor, &state);
+	session_ask_repeats(session);
 	session_send_params(session);
 }
 
