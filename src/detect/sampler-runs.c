@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is known to run: functions, their sites, their entries; see sampler.h.
+ * What is known to run: functions, their sites, their entries.
  */
-#include "detect/sampler-parts.h"
+#include "detect/sampler-runs.h"
 
 #include "base/error.h"
+#include "detect/sampler-parts.h"
 
 bool sampler_offer(struct sampler *sampler, uint64_t id)
 {

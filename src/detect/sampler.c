@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "detect/sampler-runs.h"
 
 void sampler_init(struct sampler *sampler, const struct sampler_text *text,
 		  uint64_t seed)

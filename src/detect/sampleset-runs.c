@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "detect/sampler-runs.h"
 #include "wire/site.h"
 
 struct error *sampleset_runs(struct sampleset *set, uint64_t address)

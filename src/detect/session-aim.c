@@ -147,9 +147,8 @@ static bool session_aim_wants(const struct session *session, size_t number,
 {
 	const struct session_place *place = session_place_at(session, number);
 
-	return place->where->kind == WHERE_OFFSET ||
-	       rules_module_own(module) || place->program != program->id ||
-	       place->program_sites == 0;
+	return place->where->kind == WHERE_OFFSET || rules_module_own(module) ||
+	       place->program != program->id || place->program_sites == 0;
 }
 
 /* The modules that have joined since the last look. */

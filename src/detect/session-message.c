@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/rights.h"
+#include "detect/sampler-runs.h"
 #include "image/image.h"
 
 /* A program that nobody races with gets no sites for so long. */

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "detect/sampler-runs.h"
 
 static const uint64_t ONCE_SLICE_NS = 4 * CLOCK_NS_PER_MS;
 /* a program's first threads wait for what is armed, but not for long */

@@ -61,9 +61,8 @@ static struct load_program load_read_program(struct engine *engine)
 			sum.calls += calls;
 	}
 	end = clock_now_ns();
-	engine->load.measure_ns =
-		end + LOAD_MEASURE_NS +
-		(end - begun) * load_rest(&engine->load);
+	engine->load.measure_ns = end + LOAD_MEASURE_NS +
+				  (end - begun) * load_rest(&engine->load);
 	return sum;
 }
 

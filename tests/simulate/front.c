@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "detect/sampler-runs.h"
 #include "detect/sampleset.h"
 #include "detect/session-state.h"
 #include "image/elftext.h"

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "detect/sampler-runs.h"
 #include "detect/sampler.h"
 
 enum { PARTS = 3, FUNCTIONS = 40, SITES_MAX = 64, EMPTY = 200000 };
@@ -582,7 +583,8 @@ static void what_is_private_is_drawn_like_the_rest(void **state)
 	for (unsigned int i = 0; i < program->counts[0][1]; i++) {
 		/* each with a chance of one in 2^32 to stay */
 		for (int n = 0; n < 32; n++)
-			sampler_note_hit(&sampler, UINT64_C(1) << 32 | i, false);
+			sampler_note_hit(&sampler, UINT64_C(1) << 32 | i,
+					 false);
 	}
 	draw_some(program, &sampler, 4000, 0, functions, parts);
 	assert_in_range(functions[1], 0, 100);
@@ -661,8 +663,8 @@ static void where_draws_find_nothing_samples_repeat(void **state)
 	make(program, &sampler, 9);
 	assert_null(sampler_runs(&sampler, 0, 1));
 	assert_null(sampler_runs(&sampler, 0, 2));
-	assert_null(sampler_find(&sampler, 0, 1, program->offsets[0][1][0],
-				 &id));
+	assert_null(
+		sampler_find(&sampler, 0, 1, program->offsets[0][1][0], &id));
 	sampler_mark(&sampler, id);
 	/* it goes to the list of those with a sample when it comes back */
 	while (draws_of(&sampler, id, 1) == 0)
