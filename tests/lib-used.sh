@@ -109,15 +109,16 @@ used_samples()
 	sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' "$report"
 }
 
-# used_free WAY SEED: nothing at all is reported; watched for longer where no
-# sample was taken.
+# used_free WAY SEED [SECONDS...]: nothing at all is reported; watched for longer
+# where no sample was taken.
 used_free()
 {
 	local seconds backend
 
 	used_backend
 	used_turn=$((used_turn + 1))
-	tries seconds 1 8 60
+	[ $# -gt 2 ] || set -- "$@" 1 8 60
+	tries seconds "${@:3}"
 	while next_try seconds; do
 		used_watch "$1" "$seconds" "" "$2" "$backend" \
 			--error-exitcode 0

@@ -24,7 +24,7 @@ enum {
 	LEARN_PROMISING = 1,
 };
 
-/* Before a stall was counted, each arm is taken to find one race in so many. */
+/* The prior of each arm: it finds one race in this many stalls. */
 static const double LEARN_PRIOR_STALLS[] = { 100, 4 };
 /*
  * What is left elsewhere is harder to find than what was found there: a stall

@@ -16,7 +16,7 @@ enum {
 	SAMPLER_EXPLORES = 8,
 	/* draws for one that is likely to touch what another process has too */
 	SAMPLER_PRIVATE_TRIES = 16,
-	/* of so many draws one at least is to lead to a sample */
+	/* at least one draw in this many should lead to a sample */
 	SAMPLER_PAYS = 2,
 };
 

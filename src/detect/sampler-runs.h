@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a sampler is told of how a program runs: which functions do, and what the
- * hits of their sites touched; and the entries of functions, breakpoints on which
- * tell whether they run. Pure code, as sampler.h.
+ * A sampler learns which functions run, and whether the hits of their sites
+ * touched memory that others share. A breakpoint on a function's entry tells that
+ * the function runs. Pure code, as sampler.h.
  */
 #ifndef DETECT_SAMPLER_RUNS_H
 #define DETECT_SAMPLER_RUNS_H

@@ -101,14 +101,14 @@ void conflict_set_times(const struct stall *stall, uint64_t now,
 		wire->stall_ns = wire->elapsed_ns;
 }
 
-/* Everything about the stalled side of access i, and the bytes now. */
 struct conflict *conflict_create(const struct stall *stall, int i,
-				 enum wire_evidence evidence)
+				 enum wire_evidence evidence,
+				 const uint8_t *changed)
 {
 	const struct stall_access *access = &stall->accesses[i];
 	struct conflict *conflict = calloc(1, sizeof(*conflict));
 	struct wire_conflict *wire;
-	uint32_t size;
+	uint32_t size = access->readable;
 
 	if (!conflict)
 		return NULL;
@@ -117,7 +117,10 @@ struct conflict *conflict_create(const struct stall *stall, int i,
 	wire->watched = access->claimed ? access->claim.claim.covered : 0;
 	wire->wall_ns = clock_wall_ns();
 	conflict_set_times(stall, clock_now_ns(), wire);
-	stall_read(stall, i, wire->after, &size);
+	if (changed)
+		memcpy(wire->after, changed, sizeof(wire->after));
+	else
+		stall_read(stall, i, wire->after, &size);
 	memcpy(wire->before, bytes_before(access, wire, size),
 	       sizeof(wire->before));
 	wire->sides[1].syscall = -1;

@@ -21,10 +21,13 @@ struct conflict {
 
 /*
  * A conflict over access i of a stall that still runs: the stalled side and
- * the bytes as they are now are filled in. NULL when out of memory.
+ * the bytes after are filled in. These are `changed', X86_ACCESS_MAX of them, if
+ * they were read before (they may have changed back since), or, where that is
+ * NULL, the bytes as they are now. NULL when out of memory.
  */
 struct conflict *conflict_create(const struct stall *stall, int i,
-				 enum wire_evidence evidence);
+				 enum wire_evidence evidence,
+				 const uint8_t *changed);
 
 /*
  * When a conflict at `now' was, from the moment when the thread was held, and for

@@ -12,11 +12,13 @@
 #include "target/engine.h"
 
 enum {
-	/* reading the program's clock takes at most one part in this many, and
-	 * less where little may be lost: the budget pays for it */
+	/*
+	 * reading the program's clock takes at most one part in this many of the
+	 * time, and about one part in LOAD_BUDGET_PARTS of the budget
+	 */
 	LOAD_SHARE = 200,
-	LOAD_SHARE_MAX = 1000,
-	LOAD_BUDGET_PARTS = 20, /* of the budget, which reading takes one of */
+	LOAD_SHARE_MAX = 1000, /* it is read at least as often as this allows */
+	LOAD_BUDGET_PARTS = 20,
 	/* and that of one stall in so long is enough */
 	LOAD_MEASURE_NS = 10 * 1000 * 1000,
 	LOAD_WINDOW_NS = 100 * 1000 * 1000,

@@ -311,7 +311,8 @@ static struct stall *stall_create(struct thread *thread,
 static void stall_collide(struct engine *engine, struct stall *stall, int i,
 			  const struct stall *arrival, int j, uint64_t shift)
 {
-	struct conflict *conflict = conflict_create(stall, i, WIRE_COLLISION);
+	struct conflict *conflict =
+		conflict_create(stall, i, WIRE_COLLISION, NULL);
 
 	if (conflict) {
 		struct wire_side *side = &conflict->wire.sides[1];
@@ -690,7 +691,7 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 		engine->stats.stale_traps++;
 		return false;
 	}
-	conflict = conflict_create(stall, access, WIRE_WATCHPOINT);
+	conflict = conflict_create(stall, access, WIRE_WATCHPOINT, NULL);
 	if (conflict) {
 		struct wire_side *side = &conflict->wire.sides[1];
 
@@ -737,7 +738,7 @@ void stall_sample(struct engine *engine, int slot, uint64_t generation,
 		engine->stats.stale_traps++;
 		return;
 	}
-	conflict = conflict_create(stall, access, WIRE_WATCHPOINT);
+	conflict = conflict_create(stall, access, WIRE_WATCHPOINT, NULL);
 	if (conflict) {
 		struct wire_side *side = &conflict->wire.sides[1];
 
@@ -772,18 +773,14 @@ static int stall_changed(const struct stall *stall, uint8_t *bytes)
 	return -1;
 }
 
-/* The bytes as they were then: by now they may be the same as before. */
 static void stall_report_change(struct engine *engine, struct stall *stall,
 				int i, const uint8_t *changed)
 {
 	struct conflict *conflict =
-		conflict_create(stall, i, WIRE_VALUE_CHANGE);
+		conflict_create(stall, i, WIRE_VALUE_CHANGE, changed);
 
-	if (conflict) {
-		memcpy(conflict->wire.after, changed,
-		       sizeof(conflict->wire.after));
+	if (conflict)
 		moment_take(engine, stall, NULL, &conflict->wire);
-	}
 	engine->stats.value_changes++;
 	stall_end(engine, stall, WIRE_RACED);
 	conflict_finish(engine, conflict);

@@ -38,14 +38,7 @@ check()
 # it was seen, about one run of ten is silent.
 check_change()
 {
-	used_only value || return
-	used_watch both 10 "" "$1" value --error-exitcode 0
-	if [ "$(used_samples)" = 0 ] || grep -q '"type": *"race"' "$report"; then
-		not_ok "both, value: $(used_samples) samples in 10 s, reported"
-		diag_file "$work/err" 60
-	else
-		ok "both is free of races (value, $(used_samples) samples)"
-	fi
+	used_only value && used_free both "$1" 10
 }
 
 used_find_backends

@@ -49,7 +49,8 @@ bool __wrap_procfs_process_cpu(pid_t pid, uint64_t *ret_ns);
 bool __wrap_procfs_processors(int *ret_processors, uint64_t *ret_busy,
 			      uint64_t *ret_idle);
 struct conflict *__wrap_conflict_create(const struct stall *stall, int i,
-					enum wire_evidence evidence);
+					enum wire_evidence evidence,
+					const uint8_t *changed);
 void __wrap_conflict_finish(struct engine *engine, struct conflict *conflict);
 
 uint64_t __wrap_engine_cpu_ns(void)
@@ -195,13 +196,15 @@ bool __wrap_procfs_processors(int *ret_processors, uint64_t *ret_busy,
 
 /* Two have met: that is all that is to be known. */
 struct conflict *__wrap_conflict_create(const struct stall *stall, int i,
-					enum wire_evidence evidence)
+					enum wire_evidence evidence,
+					const uint8_t *changed)
 {
 	size_t site = machine_site(
 		(size_t)(stall->site.address - MACHINE_TEXT) / PROGRAM_SLOT);
 
 	(void)i;
 	(void)evidence;
+	(void)changed;
 	score_race(&machine->score, site, (double)machine->now_ns / 1e9);
 	front_raced(site, machine->arrival);
 	return NULL;
