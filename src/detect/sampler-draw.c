@@ -200,7 +200,22 @@ static uint64_t sampler_draw_again(struct sampler *sampler,
 
 static size_t sampler_warm_count(const struct sampler_warm *warm)
 {
-	return warm->sampled.count + warm->unsampled.count;
+	return warm->sampled.count + warm->missed.count + warm->unsampled.count;
+}
+
+/* What was missed, at least every other time. */
+static uint64_t sampler_draw_of(struct sampler *sampler,
+				 struct sampler_warm *warm)
+{
+	uint64_t id = 0;
+
+	if (sampler_prefers(sampler, warm->missed.count,
+			    warm->sampled.count + warm->unsampled.count))
+		id = sampler_draw_from(sampler, &warm->missed, SITE_WARM);
+	if (id == 0)
+		id = sampler_draw_again(sampler, warm);
+	return id != 0 ? id
+		       : sampler_draw_from(sampler, &warm->missed, SITE_WARM);
 }
 
 /*
@@ -212,9 +227,9 @@ static uint64_t sampler_draw_warm(struct sampler *sampler)
 	struct sampler_warm *own = &sampler->warm_own, *others = &sampler->warm;
 	bool first = sampler_prefers(sampler, sampler_warm_count(own),
 				     sampler_warm_count(others));
-	uint64_t id = sampler_draw_again(sampler, first ? own : others);
+	uint64_t id = sampler_draw_of(sampler, first ? own : others);
 
-	return id != 0 ? id : sampler_draw_again(sampler, first ? others : own);
+	return id != 0 ? id : sampler_draw_of(sampler, first ? others : own);
 }
 
 /* Draw some blocks, if there is little to choose from; counts them. */

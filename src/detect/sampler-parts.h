@@ -97,8 +97,11 @@ bool sampler_take_once(struct sampler *sampler, uint64_t id);
 struct error *sampler_decode(struct sampler *sampler, size_t number,
 			     size_t index);
 
-/* Put a site that is free on each list that it belongs on. False: no memory. */
-bool sampler_offer(struct sampler *sampler, uint64_t id);
+/*
+ * Put a site that is free on each list that it belongs on; missed: hit when no
+ * stall could be had. False: no memory.
+ */
+bool sampler_offer(struct sampler *sampler, uint64_t id, bool missed);
 
 /* The index of the function's first site at this offset or after it. */
 size_t sampler_first_site(const struct sampler_part *part,

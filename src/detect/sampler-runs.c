@@ -7,7 +7,16 @@
 #include "base/error.h"
 #include "detect/sampler-parts.h"
 
-bool sampler_offer(struct sampler *sampler, uint64_t id)
+/* Of the lists of sites of functions that run, the one for such a site. */
+static struct vec *warm_list(struct sampler_warm *warm, uint8_t state,
+			     bool missed)
+{
+	if (state & SITE_SAMPLED)
+		return &warm->sampled;
+	return missed ? &warm->missed : &warm->unsampled;
+}
+
+bool sampler_offer(struct sampler *sampler, uint64_t id, bool missed)
 {
 	const struct sampler_part *part =
 		sampler_part(sampler, (size_t)(id >> 32) - 1);
@@ -19,9 +28,7 @@ bool sampler_offer(struct sampler *sampler, uint64_t id)
 
 	if (part->functions[site->function].runs &&
 	    !(*state & (SITE_WARM | SITE_PRIVATE))) {
-		if (!vec_push(*state & SITE_SAMPLED ? &warm->sampled
-						    : &warm->unsampled,
-			      &id))
+		if (!vec_push(warm_list(warm, *state, missed), &id))
 			return false;
 		*state |= SITE_WARM;
 	}
@@ -84,7 +91,7 @@ struct error *sampler_runs(struct sampler *sampler, uint32_t number,
 
 		if (!(*sampler_state(sampler, id) &
 		      (SITE_OUT | SITE_RETIRED)) &&
-		    !sampler_offer(sampler, id))
+		    !sampler_offer(sampler, id, false))
 			return error_nomem;
 	}
 	return NULL;

@@ -11,6 +11,11 @@
 #include "base/error.h"
 #include "detect/sampler-runs.h"
 
+/* clang-format off */
+#define SAMPLER_WARM_INIT \
+	{ VEC_INIT(uint64_t), VEC_INIT(uint64_t), VEC_INIT(uint64_t) }
+/* clang-format on */
+
 void sampler_init(struct sampler *sampler, const struct sampler_text *text,
 		  uint64_t seed)
 {
@@ -19,8 +24,8 @@ void sampler_init(struct sampler *sampler, const struct sampler_text *text,
 		.parts = VEC_INIT(struct sampler_part),
 		.free = VEC_INIT(uint64_t),
 		.reserve = VEC_INIT(uint64_t),
-		.warm = { VEC_INIT(uint64_t), VEC_INIT(uint64_t) },
-		.warm_own = { VEC_INIT(uint64_t), VEC_INIT(uint64_t) },
+		.warm = SAMPLER_WARM_INIT,
+		.warm_own = SAMPLER_WARM_INIT,
 		.news = VEC_INIT(uint64_t),
 	};
 	rng_init(&sampler->rng, seed);
@@ -36,6 +41,7 @@ static void sampler_part_deinit(struct sampler_part *part)
 static void sampler_warm_deinit(struct sampler_warm *warm)
 {
 	vec_deinit(&warm->sampled);
+	vec_deinit(&warm->missed);
 	vec_deinit(&warm->unsampled);
 }
 
@@ -319,23 +325,26 @@ void sampler_return(struct sampler *sampler, uint64_t id,
 		    enum sampler_return how)
 {
 	uint8_t *state = sampler_state(sampler, id);
+	bool missed = how == SAMPLER_MISSED;
+	bool ran = missed || how == SAMPLER_RAN;
 
 	if (!state || !(*state & SITE_OUT))
 		return;
+	if (ran)
+		sampler_note_runs(sampler, id);
 	sampler->out--;
 	sampler->out_once -= (*state & SITE_ONCE) != 0;
 	*state &= (uint8_t) ~(SITE_OUT | SITE_ONCE);
 	if (how == SAMPLER_FREE && !(*state & SITE_SAMPLED))
 		sampler_count_draw(sampler, false);
-	if (how == SAMPLER_RAN)
+	if (ran)
 		*state |= SITE_RAN;
 	if (how == SAMPLER_RETIRED)
 		sampler_retire_state(sampler, state);
-	else if (!(*state & SITE_RETIRED) && !sampler_offer(sampler, id))
+	else if (!(*state & SITE_RETIRED) &&
+		 !sampler_offer(sampler, id, missed))
 		/* no memory: draw by blocks again, which needs little */
 		sampler_unlist(sampler);
-	if (how == SAMPLER_RAN)
-		sampler_note_runs(sampler, id);
 }
 
 static struct error *sampler_decode_part(struct sampler *sampler, size_t number,

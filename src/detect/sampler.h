@@ -41,15 +41,16 @@ struct sampler_text {
 enum sampler_return {
 	SAMPLER_FREE, /* may be drawn again */
 	SAMPLER_RAN, /* the same, and it was hit */
+	SAMPLER_MISSED, /* the same, and no stall could be had */
 	SAMPLER_RETIRED, /* never again */
 };
 
 /*
- * Of uint64_t ids: sites of functions that run, with a sample and without. Some
- * are no more free.
+ * Of uint64_t ids: sites of functions that run. With a sample; hit when no stall
+ * could be had, and without a sample; and others. Some are no more free.
  */
 struct sampler_warm {
-	struct vec sampled, unsampled;
+	struct vec sampled, missed, unsampled;
 };
 
 struct sampler {
@@ -106,8 +107,9 @@ uint64_t sampler_part_size(const struct sampler *sampler, uint32_t part);
  * in a bounded number of blocks. The site is out until it is returned.
  *
  * Seven draws of eight are of functions that run, at least half of these of the
- * program's own modules. Otherwise each of their locations is as likely as any
- * other, unless hits are few (repeats) and too many draws lead to no sample, since
+ * program's own modules, and at least half of these again of locations that have
+ * just been hit when no stall could be had, and never had one. Otherwise each of their
+ * locations is as likely as any other, unless hits are few (repeats) and too many draws lead to no sample, since
  * the location is not reached, or touches what nobody else has: then more are of
  * locations that had one. The eighth draw is of any function, so that every
  * location is drawn in the end.

@@ -298,7 +298,7 @@ void session_aim_returned(struct session *session,
 	aim->out = false;
 	session->at.out--;
 	aim->due_ns = now;
-	if (returned->why == WIRE_FIRED)
+	if (wire_was_hit(returned->why))
 		aim->seldom = now - aim->sent_ns >= AIM_SELDOM_NS;
 	else
 		aim->due_ns += returned->why == WIRE_REFUSED ? AIM_REFUSED_NS

@@ -259,7 +259,7 @@ void session_guide_returned(struct session *session,
 		}
 	}
 	session->guide_ns = clock_now_ns();
-	if (returned->why != WIRE_FIRED)
+	if (!wire_was_hit(returned->why))
 		session->guide_ns += GUIDE_PAUSE_NS;
 }
 

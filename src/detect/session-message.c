@@ -204,6 +204,24 @@ static struct error *message_onset(struct session *session, const void *payload,
 	return session_refresh(session, program);
 }
 
+/* What it says to the sampler. */
+static enum sampler_return message_returned_how(enum wire_returned_why why)
+{
+	switch (why) {
+	case WIRE_FIRED:
+		return SAMPLER_RAN;
+	case WIRE_MISSED:
+		return SAMPLER_MISSED;
+	case WIRE_REFUSED:
+		return SAMPLER_RETIRED;
+	case WIRE_LIFTED:
+	case WIRE_DEFERRED:
+	case WIRE_IDLE:
+		break;
+	}
+	return SAMPLER_FREE;
+}
+
 static void message_returned_one(struct session *session,
 				 const struct wire_returned *returned)
 {
@@ -227,9 +245,7 @@ static void message_returned_one(struct session *session,
 		return;
 	}
 	sampler_return(&program->set.sampler, WIRE_ID(returned->id),
-		       returned->why == WIRE_REFUSED ? SAMPLER_RETIRED
-		       : returned->why == WIRE_FIRED ? SAMPLER_RAN
-						     : SAMPLER_FREE);
+		       message_returned_how(returned->why));
 	if (returned->why == WIRE_REFUSED)
 		watched_timer_hurry(&program->maps, false);
 	program->dry = false;

@@ -266,7 +266,7 @@ void session_entry_returned(struct session *session,
 		sampler_retire_entry(sampler, entry);
 	else
 		sampler_return_entry(sampler, entry);
-	if (returned->why != WIRE_FIRED)
+	if (!wire_was_hit(returned->why))
 		return;
 	program->dry = false;
 	/* without memory nothing is learned */

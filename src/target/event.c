@@ -227,6 +227,7 @@ static void event_hit(struct engine *engine, struct thread *thread,
 		breakpoint->predicate(thread, regs, breakpoint->predicate_data);
 	struct wire_site site = breakpoint->site;
 	bool stays = breakpoint->policy == BREAKPOINT_PERSISTENT || !wanted;
+	bool missed = false;
 
 	if (stays && space->text->execpoints) {
 		/* the kernel has set the resume flag */
@@ -249,9 +250,10 @@ static void event_hit(struct engine *engine, struct thread *thread,
 	pool_fired(engine, &site);
 	if (thread->process->role == PROCESS_WATCHED &&
 	    engine->phase == ENGINE_WATCHING && !thread->step)
-		stall_hit(engine, thread, breakpoint, regs);
+		missed = stall_hit(engine, thread, breakpoint, regs);
 	else
 		engine_go_on(engine, thread);
+	pool_return_fired(engine, &site, missed);
 }
 
 /* The record of an int3 there that may be ours. */

@@ -285,8 +285,14 @@ void pool_fired(struct engine *engine, const struct wire_site *site)
 		if (pool_is_recent(engine, site))
 			ring_push(&pool->spent, site);
 	}
+}
+
+void pool_return_fired(struct engine *engine, const struct wire_site *site,
+		       bool missed)
+{
 	if (!pool_keep(engine, site))
-		engine_return_site(engine, site->program, site->id, WIRE_FIRED);
+		engine_return_site(engine, site->program, site->id,
+				   missed ? WIRE_MISSED : WIRE_FIRED);
 }
 
 /* How many of the places may be taken by so many threads. */

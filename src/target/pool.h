@@ -116,8 +116,11 @@ void pool_queue(struct engine *engine, const struct wire_site *sites,
 /* Arm from the queue as far as size, tokens and stalls allow. */
 void pool_refill(struct engine *engine, uint64_t now);
 
-/* A breakpoint of the pool was hit: its place is free, its site returned. */
+/* A breakpoint of the pool was hit: its place is free. */
 void pool_fired(struct engine *engine, const struct wire_site *site);
+/* What was to be done at the hit is done: its site is returned. */
+void pool_return_fired(struct engine *engine, const struct wire_site *site,
+		       bool missed);
 
 /*
  * A thread was born while its program begins: what ran for the first time

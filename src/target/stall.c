@@ -600,11 +600,12 @@ static void stall_forgo(struct engine *engine, const struct stall *stall,
 	}
 }
 
-void stall_hit(struct engine *engine, struct thread *thread,
+bool stall_hit(struct engine *engine, struct thread *thread,
 	       const struct breakpoint *breakpoint,
 	       const struct x86_registers *regs)
 {
 	struct stall *stall = stall_create(thread, &breakpoint->site, regs);
+	bool missed = false;
 
 	if (stall && stall_may_begin(stall)) {
 		if (stall_collisions(engine, stall)) {
@@ -617,14 +618,16 @@ void stall_hit(struct engine *engine, struct thread *thread,
 				clock_now_ns() - breakpoint->armed_ns;
 			stall_begin(engine, stall);
 			hold_release(engine, &engine->stalls.relieved);
-			return;
+			return false;
 		} else {
 			stall_pass(engine, stall, thread);
+			missed = true;
 		}
 	}
 	free(stall);
 	thread_park(thread, breakpoint->site.address, regs);
 	thread_resume(engine, thread);
+	return missed;
 }
 
 static int stall_access_of(const struct stall *stall, uint8_t slots,

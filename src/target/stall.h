@@ -58,9 +58,10 @@ struct stalls {
 
 /*
  * The thread is stopped at the site, the breakpoint lifted, rip on it: stall
- * it, report a collision with one already stalled, or let it go.
+ * it, report a collision with one already stalled, or let it go. True: others
+ * can reach the bytes, and yet there was no stall to be had.
  */
-void stall_hit(struct engine *engine, struct thread *thread,
+bool stall_hit(struct engine *engine, struct thread *thread,
 	       const struct breakpoint *breakpoint,
 	       const struct x86_registers *regs);
 

@@ -139,12 +139,18 @@ struct wire_onset {
 };
 
 enum wire_returned_why {
-	WIRE_FIRED, /* hit (sample or not) */
+	WIRE_FIRED, /* hit */
+	WIRE_MISSED, /* hit, and no stall could be had */
 	WIRE_LIFTED, /* the pool was made smaller, or an exec, fork... */
 	WIRE_REFUSED, /* the text there is not what the site says */
 	WIRE_DEFERRED, /* a thread stands there; try again later */
 	WIRE_IDLE, /* nobody can race with any process that runs the program */
 };
+
+static inline bool wire_was_hit(enum wire_returned_why why)
+{
+	return why == WIRE_FIRED || why == WIRE_MISSED;
+}
 
 struct wire_returned {
 	uint64_t id;

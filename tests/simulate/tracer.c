@@ -386,6 +386,7 @@ static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
 {
 	struct engine *engine = machine->engine;
 	struct wire_site site = breakpoint->site;
+	bool missed;
 
 	engine_note(engine, breakpoint_lift(thread->process->space, thread->tid,
 					    breakpoint));
@@ -396,7 +397,8 @@ static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
 	engine->stats.hits_once += site.once;
 	breakpoint->fired = true;
 	pool_fired(engine, &site);
-	stall_hit(engine, thread, breakpoint, regs);
+	missed = stall_hit(engine, thread, breakpoint, regs);
+	pool_return_fired(engine, &site, missed);
 	load_stopped(engine);
 }
 

@@ -217,6 +217,7 @@ static void what_a_program_kept_goes_with_it(void **state)
 	site.once = true;
 	space_of(driven)->text->onset.recent_ns = UINT64_MAX;
 	pool_fired(&driven->engine, &site);
+	pool_return_fired(&driven->engine, &site, false);
 	assert_int_equal(pool->spent.count, 1);
 	pool_forget_spent(&driven->engine, site.program + 1);
 	assert_int_equal(pool->spent.count, 1);
@@ -364,6 +365,7 @@ static void locations_that_fired_take_turns(void **state)
 			now + 100 * CLOCK_NS_PER_MS);
 	/* free once it fired */
 	pool_fired(&driven->engine, &site);
+	pool_return_fired(&driven->engine, &site, false);
 	pool_refill(&driven->engine, now + 2);
 	assert_int_equal(space_of(driven)->text->armed, 2);
 	assert_true(is_armed(driven, site_read));
@@ -481,6 +483,7 @@ static void come_back(struct driven *driven, const struct wire_site *site)
 	known->fired = true;
 	assert_ok(breakpoint_lift(space_of(driven), 0, known));
 	pool_fired(&driven->engine, site);
+	pool_return_fired(&driven->engine, site, false);
 	pool_queue(&driven->engine, site, 1);
 }
 

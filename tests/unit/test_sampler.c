@@ -682,6 +682,36 @@ static void where_draws_find_nothing_samples_repeat(void **state)
 	sampler_deinit(&sampler);
 }
 
+/* At once, and not again when it was lifted without a hit. */
+static void what_was_missed_is_drawn_soon(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	unsigned int draws = 0;
+	uint64_t id;
+
+	make(program, &sampler, 10);
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		assert_null(sampler_runs(&sampler, 0, i));
+	while ((id = draw(&sampler)) >> 32 != 1)
+		sampler_return(&sampler, id, SAMPLER_FREE);
+	sampler_return(&sampler, id, SAMPLER_MISSED);
+	assert_int_equal(sampler.warm_own.missed.count, 1);
+	/* each with a chance of at least 7 / 16 */
+	while (draws_of(&sampler, id, 1) == 0)
+		draws++;
+	assert_in_range(draws, 0, 25);
+	assert_int_equal(sampler.warm_own.missed.count, 0);
+	/* one that had a sample is like others that had */
+	sampler_mark(&sampler, id);
+	while (draw(&sampler) != id)
+		;
+	sampler_return(&sampler, id, SAMPLER_MISSED);
+	assert_int_equal(sampler.warm_own.missed.count, 0);
+	assert_int_equal(sampler.warm_own.sampled.count, 1);
+	sampler_deinit(&sampler);
+}
+
 /* Each function once, but for those that are out, run, or were refused. */
 static void entries_go_out_once(void **state)
 {
@@ -817,6 +847,7 @@ int main(void)
 		TEST(what_is_private_is_drawn_like_the_rest),
 		TEST(what_is_likely_private_is_drawn_less),
 		TEST(where_draws_find_nothing_samples_repeat),
+		TEST(what_was_missed_is_drawn_soon),
 		TEST(entries_go_out_once),
 		TEST(sites_of_own_functions_that_run_are_news),
 		TEST(samples_count_distinct_sites),

@@ -533,6 +533,8 @@ static void without_a_token_nobody_is_stalled(void **state)
 	assert_int_equal(driven->sample_count, 0);
 	assert_int_equal(driven->engine.stats.unaffordable, 1);
 	assert_int_equal(driven->engine.stats.hits, 1);
+	driven_until(driven, driven->returned_count == 1);
+	assert_int_equal(driven->returned[0].why, WIRE_MISSED);
 	driven_end(driven);
 }
 
