@@ -32,6 +32,12 @@ enum {
 	EFFORT_ONCE_NORMAL = 4096,
 	EFFORT_ONCE_HIGH = 65536,
 	/*
+	 * A hit at the entry of a function costs less, and a large program has
+	 * fifty thousand.
+	 */
+	EFFORT_ENTRIES = 16384,
+	EFFORT_ENTRIES_HIGH = 32768,
+	/*
 	 * Races once in a phase, flags that are polled and jobs that are handed
 	 * over take their time; no test waits for a tenth of a second.
 	 */
@@ -49,13 +55,14 @@ static const struct effort_preset {
 	uint32_t rest;
 	double stretch_max;
 	bool gives_way;
-	uint32_t once_max;
+	uint32_t once_max, entries_max;
 } presets[] = {
-	[EFFORT_LOW] = { 50, 200 * CLOCK_NS_PER_US, 0, 2, 144, 1, true, 0 },
+	[EFFORT_LOW] = { 50, 200 * CLOCK_NS_PER_US, 0, 2, 144, 1, true, 0,
+			 EFFORT_ENTRIES },
 	[EFFORT_NORMAL] = { 1000, CLOCK_NS_PER_MS, EFFORT_LONG_NS, 40, 0, 4,
-			    false, EFFORT_ONCE_NORMAL },
+			    false, EFFORT_ONCE_NORMAL, EFFORT_ENTRIES },
 	[EFFORT_HIGH] = { EFFORT_RATE_ANY, CLOCK_NS_PER_MS, EFFORT_LONG_NS, 75,
-			  0, 4, false, EFFORT_ONCE_HIGH },
+			  0, 4, false, EFFORT_ONCE_HIGH, EFFORT_ENTRIES_HIGH },
 };
 
 void effort_init(struct effort_options *options)
@@ -79,12 +86,12 @@ static uint32_t effort_arm_rate(const struct effort_options *options,
 }
 
 /* In proportion to the preset's budget, where another was given. */
-static uint32_t effort_once_max(const struct effort_preset *base,
-				double overhead_pct)
+static uint32_t effort_scaled(const struct effort_preset *base, uint32_t most,
+			      double overhead_pct)
 {
 	double share = overhead_pct / base->overhead_pct;
 
-	return share < 1 ? (uint32_t)(base->once_max * share) : base->once_max;
+	return share < 1 ? (uint32_t)(most * share) : most;
 }
 
 struct effort_plan effort_plan(const struct effort_options *options,
@@ -103,19 +110,25 @@ struct effort_plan effort_plan(const struct effort_options *options,
 		.rest = base->rest,
 		.stretch_max = stalled ? 1 : base->stretch_max,
 		.once_max = base->once_max,
+		.entries_max = base->entries_max,
 	};
 
 	if (capped) {
 		plan.share = options->overhead_pct / 100;
-		plan.once_max = effort_once_max(base, options->overhead_pct);
+		plan.once_max = effort_scaled(base, base->once_max,
+					      options->overhead_pct);
+		plan.entries_max = effort_scaled(base, base->entries_max,
+						 options->overhead_pct);
 		if (!rated)
 			plan.rate = EFFORT_RATE_ANY;
 	} else if (rated || stalled) {
 		plan.share = 0;
 		plan.rest = 0;
 		/* as many hits as were asked for, and no more */
-		if (rated && options->effort == EFFORT_NONE)
+		if (rated && options->effort == EFFORT_NONE) {
 			plan.once_max = 0;
+			plan.entries_max = 0;
+		}
 	}
 	/* they are paid for with a share of the budget */
 	if (!stalled && plan.share > 0)

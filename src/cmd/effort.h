@@ -36,6 +36,8 @@ struct effort_plan {
 	int nice; /* see struct session_config */
 	/* of the program's own sites that have not run, armed at a time */
 	uint32_t once_max;
+	/* of entries of functions that are not known to run, the same */
+	uint32_t entries_max;
 };
 
 void effort_init(struct effort_options *options);

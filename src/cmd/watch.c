@@ -338,6 +338,7 @@ static struct error *watch_session(const struct watch_options *options,
 		.rest = plan.rest,
 		.stretch_max = plan.stretch_max,
 		.once_max = plan.once_max,
+		.entries_max = plan.entries_max,
 		/* a race must be told soon where its threads wait for that */
 		.nice = onrace_stops(output->config->onrace) ? 0 : plan.nice,
 		.duration_ns = options->duration_ns,

@@ -418,7 +418,7 @@ uint64_t session_feed_due(const struct session *session)
 			return 0;
 		if (program->maps.due_ns < due)
 			due = program->maps.due_ns;
-		if (session_arms_once(session->config) &&
+		if (session_arms_unrun(session->config) &&
 		    session_walk_due(program) < due)
 			due = session_walk_due(program);
 		if (!sampler_complete(&program->set.sampler) &&

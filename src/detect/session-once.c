@@ -35,9 +35,6 @@ enum {
 	ONCE_BYTES_PER_SITE = 16,
 	/* locations of functions that run, for each that may be armed at once */
 	ONCE_RUNNING = 4,
-	/* entries, for each of these: hits there are cheaper */
-	ONCE_ENTRIES = 4,
-	ONCE_ENTRIES_MAX = GOVERNOR_POOL_MAX / 4,
 };
 
 /* How many are armed at a time; the pool needs room beside them (governor.h). */
@@ -57,11 +54,12 @@ static uint64_t once_running_max(const struct session_config *config)
 	return wanted < most ? wanted : most;
 }
 
+/* The same of entries of functions. */
 static uint64_t once_entries_max(const struct session_config *config)
 {
-	uint64_t wanted = once_max(config) * ONCE_ENTRIES;
+	uint64_t most = GOVERNOR_POOL_MAX / 4;
 
-	return wanted < ONCE_ENTRIES_MAX ? wanted : ONCE_ENTRIES_MAX;
+	return config->entries_max < most ? config->entries_max : most;
 }
 
 /* Has the program more locations than may be armed all at once? */
@@ -332,7 +330,7 @@ struct error *session_feed_once(struct session *session,
 	struct error *err;
 	bool end, all;
 
-	if (!session_arms_once(session->config) || now < program->walk_ns)
+	if (!session_arms_unrun(session->config) || now < program->walk_ns)
 		return NULL;
 	if (now >= program->onset_ns)
 		program->onset_ns = 0;

@@ -112,6 +112,13 @@ static inline bool session_arms_once(const struct session_config *config)
 	return config->once_max > 0 && !config->text_untouched;
 }
 
+/* Are they, or entries of functions? */
+static inline bool session_arms_unrun(const struct session_config *config)
+{
+	return (config->once_max > 0 || config->entries_max > 0) &&
+	       !config->text_untouched;
+}
+
 /* One number for a site of a program; ids are far from using all their bits. */
 static inline uint64_t session_site_key(uint32_t program, uint64_t id)
 {

@@ -48,6 +48,7 @@ struct session_config {
 	uint32_t rest; /* see struct wire_params */
 	double stretch_max; /* see struct governor_budget */
 	uint32_t once_max; /* see session-once.c; 0: none */
+	uint32_t entries_max; /* see session-once.c; 0: none */
 	int nice; /* of the front end, beside what it has; see nice(2) */
 	uint64_t duration_ns; /* stop watching after; 0: never */
 	uint64_t timeout_ns; /* end the program after; 0: never */

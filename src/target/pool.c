@@ -22,6 +22,8 @@ enum {
 	/* breakpoints set in one go, so that events are not kept waiting */
 	POOL_BATCH = 64,
 	POOL_ONCE_BATCH = 256,
+	/* the same where arming is slow */
+	POOL_ONCE_SLOW = 16,
 	/* from one to the next: what runs all the time has been hit by then */
 	POOL_ONCE_NS = 1000 * 1000,
 	/* the bucket holds what this part of a second brings */
@@ -756,8 +758,10 @@ static void pool_arm_fresh(struct engine *engine, size_t room)
  */
 static bool pool_once_is_free(const struct engine *engine, uint64_t now)
 {
-	return engine->load.budget.share <= 0 || engine->onsets > 0 ||
-	       onset_all_until(engine, now) != 0;
+	const struct wire_params *params = &engine->pool.params;
+
+	return (params->share <= 0 && params->arm_rate == 0) ||
+	       engine->onsets > 0 || onset_all_until(engine, now) != 0;
 }
 
 /*
@@ -768,6 +772,8 @@ static bool pool_once_is_free(const struct engine *engine, uint64_t now)
 static size_t pool_once_paid(const struct engine *engine, uint64_t now)
 {
 	const struct budget *budget = &engine->load.budget;
+	size_t most = engine->pool.params.arm_rate > 0 ? POOL_ONCE_SLOW
+						       : POOL_ONCE_BATCH;
 	double count;
 
 	if (pool_once_is_free(engine, now))
@@ -775,7 +781,15 @@ static size_t pool_once_paid(const struct engine *engine, uint64_t now)
 	if (!budget_affords(budget) || now < engine->pool.once_due_ns)
 		return 0;
 	count = budget->credit_ns / budget_stop_cost(budget);
-	return count < POOL_ONCE_BATCH ? 1 + (size_t)count : POOL_ONCE_BATCH;
+	return count < most ? 1 + (size_t)count : most;
+}
+
+/* How long to wait when so many were armed. */
+static uint64_t pool_once_gap(const struct pool *pool, size_t armed)
+{
+	return pool->params.arm_rate > 0
+		       ? armed * CLOCK_NS_PER_S / pool->params.arm_rate
+		       : POOL_ONCE_NS;
 }
 
 /* When it allows any. */
@@ -815,10 +829,10 @@ static void pool_arm_once(struct engine *engine, uint64_t now)
 		pool_arm_once_aimed(engine);
 	if (count == 0)
 		return;
-	for (; count > 0 && pool->once.count > 0; count--)
+	for (size_t i = 0; i < count && pool->once.count > 0; i++)
 		pool_arm(engine, ring_pop(&pool->once));
 	if (pool->once.count > 0)
-		pool->once_due_ns = now + POOL_ONCE_NS;
+		pool->once_due_ns = now + pool_once_gap(pool, count);
 }
 
 /* Locations that were not reached in their time make room for others. */
@@ -1166,16 +1180,15 @@ static uint64_t pool_not_before_retry(const struct pool *pool, uint64_t ns)
 	return ns > pool->retry_ns ? ns : pool->retry_ns;
 }
 
-uint64_t pool_next_ns(const struct engine *engine)
+/* When there may be more to do for what is not armed once. */
+static uint64_t pool_next_sampled_ns(const struct engine *engine, uint64_t now)
 {
 	const struct pool *pool = &engine->pool;
 	bool room = pool_room(engine) > 0;
 	bool fresh = pool->fresh.count > 0 && pool_room_fresh(engine) > 0;
-	uint64_t now = clock_now_ns(), next;
+	uint64_t next;
 
-	if (pool->once.count > 0 && pool_may_arm(engine))
-		return pool_not_before_retry(pool, pool_once_ns(engine, now));
-	if (pool_queued(pool) == 0 || !pool_may_arm(engine))
+	if (pool_queued(pool) == pool->once.count)
 		return UINT64_MAX;
 	if (!budget_affords(&engine->load.budget))
 		return budget_next_ns(&engine->load.budget);
@@ -1204,6 +1217,19 @@ uint64_t pool_next_ns(const struct engine *engine)
 		next = arms < next ? arms : next;
 	}
 	return pool_not_before_retry(pool, next);
+}
+
+uint64_t pool_next_ns(const struct engine *engine)
+{
+	const struct pool *pool = &engine->pool;
+	uint64_t now = clock_now_ns(), once = UINT64_MAX, sampled;
+
+	if (!pool_may_arm(engine))
+		return UINT64_MAX;
+	if (pool->once.count > 0)
+		once = pool_not_before_retry(pool, pool_once_ns(engine, now));
+	sampled = pool_next_sampled_ns(engine, now);
+	return once < sampled ? once : sampled;
 }
 
 void pool_forget(struct engine *engine, const struct wire_range *range)

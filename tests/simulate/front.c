@@ -306,6 +306,7 @@ static void front_configure(struct front *it)
 		.rest = effort.rest,
 		.stretch_max = effort.stretch_max,
 		.once_max = effort.once_max,
+		.entries_max = effort.entries_max,
 		.guided = machine->policy == SIMULATE_GUIDED,
 	};
 }

@@ -127,6 +127,18 @@ static void finding_what_runs_stays_within_the_budget(void **state)
 	assert_true(mean.early_told < 0.02 * 1.4);
 }
 
+/* A quarter was found in ten seconds, and half in a minute. */
+static void at_little_cost_what_seldom_runs_is_found(void **state)
+{
+	struct simulate_result mean =
+		mean_of(plan_of("idle server"), SIMULATE_UNIFORM, 2);
+
+	(void)state;
+	assert_true(mean.covered[1] > 0.35);
+	assert_true(mean.covered[2] > 0.85);
+	assert_true(mean.told < 0.02);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +149,7 @@ int main(void)
 			likely_locations_have_half_of_the_stalls_at_most),
 		cmocka_unit_test(what_is_learned_finds_no_less),
 		cmocka_unit_test(hits_without_a_stall_cost_less_than_stalls),
+		cmocka_unit_test(at_little_cost_what_seldom_runs_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

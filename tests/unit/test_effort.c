@@ -41,11 +41,16 @@ static void a_budget_bounds_what_is_armed_once(void **state)
 {
 	struct effort_options options = none();
 	uint32_t normal = effort_plan(&options, EFFORT_NORMAL).once_max;
+	uint32_t entries = effort_plan(&options, EFFORT_LOW).entries_max;
 
 	(void)state;
 	assert_true(normal > 0);
 	assert_true(effort_plan(&options, EFFORT_HIGH).once_max > normal);
 	assert_int_equal(effort_plan(&options, EFFORT_LOW).once_max, 0);
+	assert_true(entries > 0);
+	options.overhead_pct = 1;
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).entries_max,
+			 entries / 2);
 	options.overhead_pct = 4;
 	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).once_max,
 			 normal / 10);
@@ -55,6 +60,7 @@ static void a_budget_bounds_what_is_armed_once(void **state)
 	options = none();
 	options.rate = 1000;
 	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).once_max, 0);
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).entries_max, 0);
 	options.effort = EFFORT_HIGH;
 	assert_true(effort_plan(&options, EFFORT_NORMAL).once_max > 0);
 }

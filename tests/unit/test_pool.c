@@ -437,6 +437,32 @@ static void a_site_that_is_drawn_both_ways_is_armed_once(void **state)
 	driven_end(driven);
 }
 
+/* Two in a second: the first at once, others each in their time. */
+static void where_arming_is_slow_entries_come_slowly(void **state)
+{
+	struct driven *driven = start(4, 1000);
+	struct pool *pool = &driven->engine.pool;
+	struct wire_site entries[] = { site_at(site_write, 1 | WIRE_ENTRY),
+				       site_at(site_read, 2 | WIRE_ENTRY) };
+
+	(void)state;
+	pool->params.arm_rate = 2;
+	for (int i = 0; i < 2; i++) {
+		entries[i].once = true;
+		entries[i].insn = (struct insn_access){
+			.length = entries[i].insn.length
+		};
+	}
+	pool_queue(&driven->engine, entries, 2);
+	driven_until(driven, is_armed(driven, site_write));
+	pool_refill(&driven->engine, pool->once_due_ns - 1);
+	assert_false(is_armed(driven, site_read));
+	assert_true(pool_next_ns(&driven->engine) <= pool->once_due_ns);
+	pool_refill(&driven->engine, pool->once_due_ns);
+	assert_true(is_armed(driven, site_read));
+	driven_end(driven);
+}
+
 static void what_the_user_asked_for_is_armed_beside_a_full_pool(void **state)
 {
 	struct driven *driven = start(1, 1000);
@@ -797,6 +823,7 @@ int main(void)
 		cmocka_unit_test(tokens_come_at_the_rate_and_are_not_hoarded),
 		cmocka_unit_test(locations_that_fired_take_turns),
 		cmocka_unit_test(likely_sites_take_turns_with_the_others),
+		cmocka_unit_test(where_arming_is_slow_entries_come_slowly),
 		cmocka_unit_test(a_site_that_is_drawn_both_ways_is_armed_once),
 		cmocka_unit_test(
 			what_the_user_asked_for_is_armed_beside_a_full_pool),
