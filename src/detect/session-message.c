@@ -56,10 +56,13 @@ static struct governor_state
 session_governor_state(const struct session *session)
 {
 	const struct wire_stats *stats = &session->counts.stats;
+	/* where time is kept count of, these need no rate */
+	uint64_t private = session->config->share > 0 ? stats->hits_private : 0;
 
 	return (struct governor_state){
 		.now_ns = clock_now_ns(),
-		.hits = stats->hits - stats->hits_once - stats->hits_aimed,
+		.hits = stats->hits - stats->hits_once - stats->hits_aimed -
+			private,
 		.hits_aimed = stats->hits_aimed,
 		.samples = stats->samples,
 		/* no sample has cost what was waited for before the first */

@@ -593,6 +593,7 @@ static void stall_forgo(struct engine *engine, const struct stall *stall,
 			const struct thread *thread)
 {
 	if (engine_thread_count(engine) > 1) {
+		engine->stats.hits_private += !wire_site_apart(&stall->site);
 		pool_found_private(&engine->pool, clock_now_ns());
 		stall_tell(engine, stall, thread, WIRE_PRIVATE, 0);
 	} else {

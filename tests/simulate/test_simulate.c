@@ -139,6 +139,19 @@ static void at_little_cost_what_seldom_runs_is_found(void **state)
 	assert_true(mean.told < 0.02);
 }
 
+/* There were 5 samples a second: hits of what others cannot reach took all. */
+static void hits_of_private_memory_leave_the_rate_to_others(void **state)
+{
+	struct simulate_plan plan = *plan_of("database at low");
+	struct simulate_result mean;
+
+	(void)state;
+	plan.seconds = 10;
+	mean = mean_of(&plan, SIMULATE_UNIFORM, 2);
+	assert_true(mean.samples > 10);
+	assert_true(mean.told < 0.02);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +163,8 @@ int main(void)
 		cmocka_unit_test(what_is_learned_finds_no_less),
 		cmocka_unit_test(hits_without_a_stall_cost_less_than_stalls),
 		cmocka_unit_test(at_little_cost_what_seldom_runs_is_found),
+		cmocka_unit_test(
+			hits_of_private_memory_leave_the_rate_to_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
