@@ -205,7 +205,7 @@ static size_t sampler_warm_count(const struct sampler_warm *warm)
 
 /* What was missed, at least every other time. */
 static uint64_t sampler_draw_of(struct sampler *sampler,
-				 struct sampler_warm *warm)
+				struct sampler_warm *warm)
 {
 	uint64_t id = 0;
 

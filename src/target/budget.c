@@ -17,6 +17,8 @@ static const double BUDGET_SAVE_S = 0.25;
 static const double BUDGET_DEBT_S = 2;
 /* What is computed in a burst, as at the start, is not to keep it from work. */
 static const double BUDGET_CPU_DEBT_S = 0.04;
+/* Where little may be lost, that is soon more than the share pays for. */
+static const double BUDGET_CPU_DEBT_SMALL_S = 0.1;
 /* So much of the share is for long stalls; the purse holds a second's worth. */
 static const double BUDGET_LONG = 0.25;
 /* Never less: what is lost can be neither CPU time nor calls. */
@@ -128,18 +130,24 @@ double budget_stop_cost(const struct budget *budget)
 	       BUDGET_STOP_CPU_NS * budget->competition;
 }
 
+static double budget_cpu_debt(const struct budget *budget)
+{
+	return budget_is_small(budget) ? BUDGET_CPU_DEBT_SMALL_S
+				       : BUDGET_CPU_DEBT_S;
+}
+
 void budget_spend_cpu(struct budget *budget, uint64_t ns)
 {
 	budget->lost_cpu_ns += (double)ns * budget->competition;
 	budget_spend(budget, (double)ns * budget->competition,
-		     BUDGET_CPU_DEBT_S);
+		     budget_cpu_debt(budget));
 }
 
 /* It takes the processor from the program, whoever else has one. */
 void budget_spend_interrupts(struct budget *budget, uint64_t ns)
 {
 	budget->lost_cpu_ns += (double)ns;
-	budget_spend(budget, (double)ns, BUDGET_CPU_DEBT_S);
+	budget_spend(budget, (double)ns, budget_cpu_debt(budget));
 }
 
 /* Sums that forget what is older than about a second. */

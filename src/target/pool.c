@@ -24,6 +24,8 @@ enum {
 	POOL_ONCE_BATCH = 256,
 	/* the same where arming is slow */
 	POOL_ONCE_SLOW = 16,
+	/* of the time that the program may lose, arming them takes one part in */
+	POOL_ONCE_SHARE_PART = 16,
 	/* from one to the next: what runs all the time has been hit by then */
 	POOL_ONCE_NS = 1000 * 1000,
 	/* the bucket holds what this part of a second brings */
@@ -342,30 +344,33 @@ static void pool_earn(struct pool *pool, uint64_t now)
 		pool->tokens = most;
 }
 
-bool pool_take_token(struct engine *engine, const struct wire_site *site,
-		     bool seldom, uint64_t now)
-{
-	struct pool *pool = &engine->pool;
-	bool aimed = site->id & WIRE_AIMED;
-
-	pool_earn(pool, now);
-	budget_earn(&engine->load.budget, now);
-	if (aimed ? !budget_lends(&engine->load.budget)
-		  : !budget_affords(&engine->load.budget))
-		return false;
-	if (site->once)
-		return true;
-	if (pool->tokens < (aimed || seldom ? 1 - pool_burst(pool) : 1))
-		return false;
-	pool->tokens -= 1;
-	return true;
-}
-
 /* Does one of --at wait for its turn, or will one be hit soon? */
 static bool pool_aims(const struct pool *pool, uint64_t now)
 {
 	return pool->aimed.count > 0 ||
 	       (pool->aimed_ns != 0 && now < pool->aimed_ns + POOL_AIMED_NS);
+}
+
+bool pool_take_token(struct engine *engine, const struct wire_site *site,
+		     unsigned int loans, uint64_t now)
+{
+	struct pool *pool = &engine->pool;
+	struct budget *budget = &engine->load.budget;
+	bool aimed = site->id & WIRE_AIMED;
+	bool lends = aimed ||
+		     ((loans & POOL_LENDS_TIME) && !pool_aims(pool, now));
+
+	pool_earn(pool, now);
+	budget_earn(budget, now);
+	if (lends ? !budget_lends(budget) : !budget_affords(budget))
+		return false;
+	if (site->once)
+		return true;
+	lends = aimed || (loans & POOL_LENDS_TOKEN);
+	if (pool->tokens < (lends ? 1 - pool_burst(pool) : 1))
+		return false;
+	pool->tokens -= 1;
+	return true;
 }
 
 static bool pool_owes(const struct pool *pool, const struct wire_site *site,
@@ -784,12 +789,24 @@ static size_t pool_once_paid(const struct engine *engine, uint64_t now)
 	return count < most ? 1 + (size_t)count : most;
 }
 
-/* How long to wait when so many were armed. */
-static uint64_t pool_once_gap(const struct pool *pool, size_t armed)
+/*
+ * How long to wait when so many were armed, and that took so long to compute:
+ * where processes are many, each is a write to several.
+ */
+static uint64_t pool_once_gap(const struct pool *pool, size_t armed,
+			      uint64_t cpu_ns)
 {
-	return pool->params.arm_rate > 0
-		       ? armed * CLOCK_NS_PER_S / pool->params.arm_rate
-		       : POOL_ONCE_NS;
+	const struct wire_params *params = &pool->params;
+	uint64_t gap, paid;
+
+	if (params->arm_rate == 0)
+		return POOL_ONCE_NS;
+	gap = armed * CLOCK_NS_PER_S / params->arm_rate;
+	if (params->share <= 0)
+		return gap;
+	paid = (uint64_t)((double)cpu_ns * POOL_ONCE_SHARE_PART /
+			  params->share);
+	return gap > paid ? gap : paid;
 }
 
 /* When it allows any. */
@@ -824,6 +841,7 @@ static void pool_arm_once(struct engine *engine, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
 	size_t count = pool_once_paid(engine, now);
+	uint64_t begun = engine_cpu_ns();
 
 	if (pool->aims_once)
 		pool_arm_once_aimed(engine);
@@ -832,7 +850,9 @@ static void pool_arm_once(struct engine *engine, uint64_t now)
 	for (size_t i = 0; i < count && pool->once.count > 0; i++)
 		pool_arm(engine, ring_pop(&pool->once));
 	if (pool->once.count > 0)
-		pool->once_due_ns = now + pool_once_gap(pool, count);
+		pool->once_due_ns =
+			now +
+			pool_once_gap(pool, count, engine_cpu_ns() - begun);
 }
 
 /* Locations that were not reached in their time make room for others. */

@@ -22,7 +22,7 @@
  * One that has not been hit yet is armed at once, beside the pool. One that has
  * been hit gets POOL_AIMED of POOL_AIMED + 1 turns at the places, and of the
  * stalls as many, as long as it is reached often. A hit there has its stall
- * even if the budget is spent: the others then wait until that is paid back.
+ * even if both budgets are spent: the others then wait until that is paid back.
  *
  * Nor do fresh ones, of which many may be hit at once, take more than their
  * half: while a likely one waits, one in excess is only told of.
@@ -172,13 +172,20 @@ void pool_clear(struct pool *pool);
 /* When pool_refill() may have more to do; UINT64_MAX: not by time alone. */
 uint64_t pool_next_ns(const struct engine *engine);
 
+/* What a stall may take before it is there. */
+enum pool_loan {
+	POOL_LENDS_TOKEN = 1, /* of the rate */
+	POOL_LENDS_TIME = 2, /* of the budget */
+};
+
 /*
  * Is a stall affordable now, by rate and by budget? Takes a token if so. The
  * rate is not for sites that are armed once. A site of --at may take what both
- * bring later, one that is seldom reached what the rate does: others wait then.
+ * bring later; the others as the loans say, and no time where there is --at.
+ * Nothing is armed until that is paid back.
  */
 bool pool_take_token(struct engine *engine, const struct wire_site *site,
-		     bool seldom, uint64_t now);
+		     unsigned int loans, uint64_t now);
 
 /* Was it armed for long before it was hit? */
 bool pool_is_seldom(const struct breakpoint *breakpoint, uint64_t now);

@@ -556,6 +556,19 @@ static struct stall *stall_lesser(const struct engine *engine,
 	return NULL;
 }
 
+/*
+ * To set a breakpoint that is reached costs more than its stall: what may be lost
+ * is lent for that. Not to end another stall.
+ */
+static unsigned int stall_loans(const struct breakpoint *breakpoint,
+				const struct stall *lesser, uint64_t now)
+{
+	unsigned int loans = lesser ? 0 : POOL_LENDS_TIME;
+
+	return pool_is_seldom(breakpoint, now) ? loans | POOL_LENDS_TOKEN
+					       : loans;
+}
+
 /* Is there a stall for the hit? Counts what keeps it from one. */
 static bool stall_affords(struct engine *engine, const struct thread *thread,
 			  const struct breakpoint *breakpoint)
@@ -575,7 +588,7 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 		return false;
 	}
 	if ((!room && !lesser) ||
-	    !pool_take_token(engine, site, pool_is_seldom(breakpoint, now),
+	    !pool_take_token(engine, site, stall_loans(breakpoint, lesser, now),
 			     now)) {
 		engine->stats.unaffordable++;
 		return false;

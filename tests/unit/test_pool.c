@@ -293,24 +293,24 @@ static void tokens_come_at_the_rate_and_are_not_hoarded(void **state)
 	budget_init(&engine->load.budget);
 	engine->pool.params.rate = 100;
 	/* after an hour: a twentieth of a second's worth, and one */
-	while (pool_take_token(engine, &site, false, 3600 * second))
+	while (pool_take_token(engine, &site, 0, 3600 * second))
 		taken++;
 	assert_int_equal(taken, 6);
-	assert_false(pool_take_token(engine, &site, false,
+	assert_false(pool_take_token(engine, &site, 0,
 				     3600 * second + second / 200));
-	assert_true(pool_take_token(engine, &site, false,
-				    3600 * second + second / 99));
+	assert_true(
+		pool_take_token(engine, &site, 0, 3600 * second + second / 99));
 	/* one at a time for ten seconds: the rate */
 	taken = 0;
 	for (uint64_t ms = 20; ms < 10020; ms++)
-		taken += pool_take_token(engine, &site, false,
+		taken += pool_take_token(engine, &site, 0,
 					 3600 * second + ms * CLOCK_NS_PER_MS);
 	assert_in_range(taken, 998, 1002);
 	/* one that is seldom reached takes what comes later, within bounds */
 	taken = 0;
-	while (pool_take_token(engine, &site, false, 3700 * second))
+	while (pool_take_token(engine, &site, 0, 3700 * second))
 		;
-	while (pool_take_token(engine, &site, true, 3700 * second))
+	while (pool_take_token(engine, &site, POOL_LENDS_TOKEN, 3700 * second))
 		taken++;
 	assert_int_equal(taken, 6);
 	free(engine);
@@ -449,9 +449,9 @@ static void where_arming_is_slow_entries_come_slowly(void **state)
 	pool->params.arm_rate = 2;
 	for (int i = 0; i < 2; i++) {
 		entries[i].once = true;
-		entries[i].insn = (struct insn_access){
-			.length = entries[i].insn.length
-		};
+		entries[i].insn =
+			(struct insn_access){ .length =
+						      entries[i].insn.length };
 	}
 	pool_queue(&driven->engine, entries, 2);
 	driven_until(driven, is_armed(driven, site_write));
@@ -583,22 +583,28 @@ static void it_may_take_what_the_budgets_bring_later(void **state)
 	assert_non_null(engine);
 	budget_init(&engine->load.budget);
 	engine->pool.params.rate = 100;
-	while (pool_take_token(engine, &drawn, false, hour))
+	while (pool_take_token(engine, &drawn, 0, hour))
 		;
 	/* as many again, and no more */
-	while (pool_take_token(engine, &aimed, false, hour))
+	while (pool_take_token(engine, &aimed, 0, hour))
 		taken++;
 	assert_int_equal(taken, 6);
-	assert_false(pool_take_token(engine, &drawn, false, hour));
+	assert_false(pool_take_token(engine, &drawn, 0, hour));
 	/* of time, a quarter of a second's worth */
 	budget_set_share(&engine->load.budget, 0.1);
 	engine->pool.tokens = 1;
 	budget_spend_held(&engine->load.budget, 20 * CLOCK_NS_PER_MS);
-	assert_false(pool_take_token(engine, &drawn, false, hour));
-	assert_true(pool_take_token(engine, &aimed, false, hour));
-	engine->pool.tokens = 1;
+	assert_false(pool_take_token(engine, &drawn, 0, hour));
+	assert_true(pool_take_token(engine, &aimed, 0, hour));
+	/* so may a hit that ends no other stall, unless there is --at */
+	engine->pool.tokens = 2;
+	assert_true(pool_take_token(engine, &drawn, POOL_LENDS_TIME, hour));
+	engine->pool.aimed_ns = hour;
+	assert_false(pool_take_token(engine, &drawn, POOL_LENDS_TIME, hour));
+	engine->pool.aimed_ns = 0;
 	budget_spend_held(&engine->load.budget, 40 * CLOCK_NS_PER_MS);
-	assert_false(pool_take_token(engine, &aimed, false, hour));
+	assert_false(pool_take_token(engine, &aimed, 0, hour));
+	assert_false(pool_take_token(engine, &drawn, POOL_LENDS_TIME, hour));
 	free(engine);
 }
 

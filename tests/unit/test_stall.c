@@ -545,7 +545,7 @@ static void what_is_not_in_the_budget_is_no_stall(void **state)
 	struct wire_site site = site_at(site_write, 5);
 
 	(void)state;
-	/* an hour's worth, and none of it earned yet */
+	/* an hour's worth, more than it lends, and none of it earned yet */
 	budget_set_share(budget, 1e-6);
 	budget->credit_ns = -3600 * 1e3;
 	driven_arm(driven, &site);
