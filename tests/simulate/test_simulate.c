@@ -152,6 +152,27 @@ static void hits_of_private_memory_leave_the_rate_to_others(void **state)
 	assert_true(mean.told < 0.02);
 }
 
+/* A second after it began, of a program that had run other code for five. */
+static void what_begins_to_run_later_is_noticed_within_a_second(void **state)
+{
+	struct simulate_plan plan = *plan_of("phases");
+	struct simulate_result before, after;
+
+	(void)state;
+	plan.own = 40000;
+	plan.phases = 2;
+	plan.phase_s = 5;
+	plan.seconds = 5;
+	before = mean_of(&plan, SIMULATE_UNIFORM, 4);
+	plan.seconds = 6;
+	after = mean_of(&plan, SIMULATE_UNIFORM, 4);
+	print_message("%.2f, a second later %.2f\n", before.covered[1],
+		      after.covered[1]);
+	/* a quarter of all runs in the second phase only */
+	assert_true(before.covered[1] < 0.8);
+	assert_true(after.covered[1] - before.covered[1] > 0.1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +183,8 @@ int main(void)
 			likely_locations_have_half_of_the_stalls_at_most),
 		cmocka_unit_test(what_is_learned_finds_no_less),
 		cmocka_unit_test(hits_without_a_stall_cost_less_than_stalls),
+		cmocka_unit_test(
+			what_begins_to_run_later_is_noticed_within_a_second),
 		cmocka_unit_test(at_little_cost_what_seldom_runs_is_found),
 		cmocka_unit_test(
 			hits_of_private_memory_leave_the_rate_to_others),
