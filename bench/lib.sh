@@ -125,6 +125,26 @@ machine()
 		"$(nproc)" "$(uname -sr)" "$(cut -d' ' -f1 /proc/loadavg)"
 }
 
+# readme_text: copies its input; what comes after the line `README.md:' is one
+# paragraph, and is broken into lines as long as those of README.md.
+readme_text()
+{
+	awk '
+	text {
+		for (i = 1; i <= NF; i++) {
+			if (line != "" && length(line " " $i) > 126) {
+				print line
+				line = ""
+			}
+			line = line (line == "" ? "" : " ") $i
+		}
+		next
+	}
+	{ print }
+	$0 == "README.md:" { text = 1 }
+	END { if (line != "") print line }'
+}
+
 # how_made: how the output was made: the command, the date, the machine.
 how_made()
 {

@@ -107,12 +107,13 @@ uint64_t sampler_part_size(const struct sampler *sampler, uint32_t part);
  * in a bounded number of blocks. The site is out until it is returned.
  *
  * Seven draws of eight are of functions that run, at least half of these of the
- * program's own modules, and at least half of these again of locations that have
- * just been hit when no stall could be had, and never had one. Otherwise each of their
- * locations is as likely as any other, unless hits are few (repeats) and too many draws lead to no sample, since
- * the location is not reached, or touches what nobody else has: then more are of
- * locations that had one. The eighth draw is of any function, so that every
- * location is drawn in the end.
+ * program's own modules. Where there are locations that were just hit when no
+ * stall could be had, and never had one, at least half are of these. Otherwise
+ * each location of what runs is as likely as any other, unless hits are few
+ * (repeats) and too many draws lead to no sample, since the location is not
+ * reached, or touches what nobody else has: then more are of locations that had
+ * one. The eighth draw is of any function, so that every location is drawn in
+ * the end.
  */
 struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id);
 

@@ -5,11 +5,11 @@
  * a stall runs (breakpoints that the other threads meet would keep them from
  * racing). A token bucket keeps stalls at the rate asked for.
  *
- * Locations that have fired before are likely to fire at once. If all of them
- * were armed together, the hottest would take every stall and the others be
- * met, and spent, during it. So only a few of those are armed at a time, in
- * the order drawn, which keeps the sampling uniform over locations; one that
- * has not fired within a moment is not hot, and gives its place to the next.
+ * Locations that have fired before are likely to fire at once. If all were armed
+ * together, the hottest would take every stall and the others be spent during
+ * it. So only a few are armed at a time, in the order drawn, which keeps the
+ * sampling uniform over locations; one that has not fired within a moment is not
+ * hot, and gives its place to the next.
  *
  * Where the pool is full of breakpoints that nobody reaches, some are lifted now
  * and then for those that wait: any location is armed in the end. Where nothing
@@ -21,11 +21,9 @@
  * Sites that the user asked for (WIRE_AIMED, --at) come before all of these.
  * One that has not been hit yet is armed at once, beside the pool. One that has
  * been hit gets POOL_AIMED of POOL_AIMED + 1 turns at the places, and of the
- * stalls as many, as long as it is reached often. A hit there has its stall
- * even if both budgets are spent: the others then wait until that is paid back.
- *
- * Nor do fresh ones, of which many may be hit at once, take more than their
- * half: while a likely one waits, one in excess is only told of.
+ * stalls as many, as long as it is reached often, even if both budgets are
+ * spent: the others then wait until that is paid back. Nor do fresh ones take
+ * more than their half: while a likely one waits, one in excess is only told of.
  *
  * A stall takes ten times as long as a hit, and what is learned of the memory
  * that a location touches is learned from either. So before each stall a few
@@ -103,10 +101,7 @@ struct pool {
 
 void pool_deinit(struct pool *pool);
 
-/*
- * New parameters. Of more than twice as many as the pool is to have, the rest
- * is lifted at once.
- */
+/* New parameters. What is armed beyond twice the pool is lifted at once. */
 void pool_set_params(struct engine *engine, const struct wire_params *params);
 
 /* Queue sites; those that do not fit are returned as lifted. */
@@ -122,10 +117,7 @@ void pool_fired(struct engine *engine, const struct wire_site *site);
 void pool_return_fired(struct engine *engine, const struct wire_site *site,
 		       bool missed);
 
-/*
- * A thread was born while its program begins: what ran for the first time
- * before that is armed again, since the thread was not there to race.
- */
+/* A thread was born while its program begins: what ran before is armed again. */
 void pool_rearm_spent(struct engine *engine, uint32_t program);
 /* What is kept for that, of the program. */
 void pool_forget_spent(struct engine *engine, uint32_t program);
@@ -133,10 +125,7 @@ void pool_forget_spent(struct engine *engine, uint32_t program);
 /* Is a site of the program that is to be armed once not yet in the text? */
 bool pool_waits_once(const struct pool *pool, uint32_t program);
 
-/*
- * The hit of a site that is armed once is of no use: arm it again, when the
- * thread has gone on. False: that has been done often enough.
- */
+/* The hit of one armed once is of no use: arm it again. False: often enough. */
 bool pool_rearm_passed(struct pool *pool, const struct wire_site *site,
 		       uint64_t now);
 
@@ -158,8 +147,8 @@ static inline size_t pool_queued(const struct pool *pool)
 }
 
 /*
- * Arm the queued site with this id although a stall runs: the second half of
- * a pair, whose first half is stalled now. Nothing if it is not queued.
+ * Arm the queued site with this id, if there is one, although a stall runs: the
+ * second half of a pair, whose first half is stalled now.
  */
 void pool_arm_pair(struct engine *engine, uint64_t id);
 
@@ -200,7 +189,7 @@ bool pool_passes(struct pool *pool, const struct breakpoint *breakpoint,
 void pool_stalled(struct pool *pool, const struct wire_site *site,
 		  uint64_t now);
 
-/* Drop from the queue, and lift, everything in that range of the program. */
+/* Drop from the queue, and lift, what is in that range of the program. */
 void pool_forget(struct engine *engine, const struct wire_range *range);
 
 /* Lift every breakpoint of every watched process. */
