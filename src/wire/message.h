@@ -9,8 +9,7 @@
  *
  * Several processes may be watched. Those that were forked from one another
  * without an exec(2) since hold the same program at the same addresses; it has
- * a number, and a site is a site of that program. It is armed in one of them
- * at a time.
+ * a number, and a site is a site of that program.
  */
 #ifndef WIRE_MESSAGE_H
 #define WIRE_MESSAGE_H
