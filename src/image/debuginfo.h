@@ -17,6 +17,7 @@
 #include "base/vec.h"
 
 struct debuginfo;
+struct elf_function;
 struct error;
 struct image;
 struct macros;
@@ -59,6 +60,10 @@ struct debug_module {
 	struct variable_index *variables; /* NULL until needed */
 	struct source_texts *sources; /* NULL until needed */
 	struct macros *macros; /* NULL until needed */
+	/* the last function without a name that one was looked for, and what
+	 * the symbols say of its start; NULL: nothing */
+	const struct elf_function *unnamed;
+	const char *unnamed_symbol;
 };
 
 /* NULL is fine. To be called before any module's elftext is closed. */

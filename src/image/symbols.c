@@ -219,21 +219,41 @@ static struct error *dwarf_frames(struct debug_unit *unit, uint64_t address,
 	return err;
 }
 
+/* By symbols without a size or a type, too, all of which are looked at. */
+static const char *loose_symbol(const struct debug_module *debug,
+				uint64_t address)
+{
+	GElf_Off offset;
+	GElf_Sym symbol;
+
+	return dwfl_module_addrinfo(debug->dwfl, address + debug->module->bias,
+				    &offset, &symbol, NULL, NULL, NULL);
+}
+
+/* Of a function without a name, what is known of its start; asked for once. */
+static const char *unnamed_symbol(struct debug_module *debug,
+				  const struct elf_function *function)
+{
+	if (debug->unnamed != function) {
+		debug->unnamed = function;
+		debug->unnamed_symbol = loose_symbol(debug, function->start);
+	}
+	return debug->unnamed_symbol;
+}
+
 /* The function's name from ELF symbols alone. */
-static struct error *elf_name(const struct debug_module *debug,
+static struct error *elf_name(struct debug_module *debug,
 			      const struct code_frame *common, char **ret)
 {
 	const struct elf_function *function =
 		elftext_function_at(common->module->text, common->offset);
-	const char *name = function ? function->name : NULL;
-	GElf_Off offset;
-	GElf_Sym symbol;
+	const char *name;
 
-	/* it knows symbols without a size or a type, too */
-	if (!name)
-		name = dwfl_module_addrinfo(
-			debug->dwfl, common->offset + common->module->bias,
-			&offset, &symbol, NULL, NULL, NULL);
+	if (!function)
+		name = loose_symbol(debug, common->offset);
+	else
+		name = function->name ? function->name
+				      : unnamed_symbol(debug, function);
 	if (!name) {
 		*ret = NULL;
 		return NULL;
