@@ -169,7 +169,8 @@ tool_sweep()
 	measure sweep timeout "$((${limit%.*} + 60))" "$RACEWATCH" sweep --budget \
 		"$(($1 / 1000))ms" --error-exitcode 0 --seed "$seed" \
 		--color never -d "$work/sweep" -- "${command[@]}"
-	[ -s "$work/sweep/report.jsonl" ] ||
+	# of a short time its first run may be cut off: it has no report then
+	grep -q '^SWEEP: ' "$work/sweep.err" ||
 		die "sweep: $(tail -n 1 "$work/sweep.err")"
 	stalls=$(field "$work/sweep/report.jsonl" samples_stalled)
 	printed "$work/sweep.err" "$work/sweep/report.jsonl" \
