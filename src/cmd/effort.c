@@ -31,10 +31,7 @@ enum {
 	 */
 	EFFORT_ONCE_NORMAL = 4096,
 	EFFORT_ONCE_HIGH = 65536,
-	/*
-	 * A hit at the entry of a function costs less, and a large program has
-	 * fifty thousand.
-	 */
+	/* Hits at entries of functions cost less: no thread is held there. */
 	EFFORT_ENTRIES = 16384,
 	EFFORT_ENTRIES_HIGH = 32768,
 	/*

@@ -357,17 +357,17 @@ bool pool_take_token(struct engine *engine, const struct wire_site *site,
 	struct pool *pool = &engine->pool;
 	struct budget *budget = &engine->load.budget;
 	bool aimed = site->id & WIRE_AIMED;
-	bool lends = aimed ||
-		     ((loans & POOL_LENDS_TIME) && !pool_aims(pool, now));
+	bool lends_token = aimed || (loans & POOL_LENDS_TOKEN);
+	bool lends_time = aimed ||
+			  ((loans & POOL_LENDS_TIME) && !pool_aims(pool, now));
 
 	pool_earn(pool, now);
 	budget_earn(budget, now);
-	if (lends ? !budget_lends(budget) : !budget_affords(budget))
+	if (lends_time ? !budget_lends(budget) : !budget_affords(budget))
 		return false;
 	if (site->once)
 		return true;
-	lends = aimed || (loans & POOL_LENDS_TOKEN);
-	if (pool->tokens < (lends ? 1 - pool_burst(pool) : 1))
+	if (pool->tokens < (lends_token ? 1 - pool_burst(pool) : 1))
 		return false;
 	pool->tokens -= 1;
 	return true;
@@ -790,8 +790,8 @@ static size_t pool_once_paid(const struct engine *engine, uint64_t now)
 }
 
 /*
- * How long to wait when so many were armed, and that took so long to compute:
- * where processes are many, each is a write to several.
+ * The pause after `armed' breakpoints were set, for which the tracer computed
+ * for cpu_ns: where processes are many, each breakpoint is written to several.
  */
 static uint64_t pool_once_gap(const struct pool *pool, size_t armed,
 			      uint64_t cpu_ns)
@@ -841,12 +841,13 @@ static void pool_arm_once(struct engine *engine, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
 	size_t count = pool_once_paid(engine, now);
-	uint64_t begun = engine_cpu_ns();
+	uint64_t begun;
 
 	if (pool->aims_once)
 		pool_arm_once_aimed(engine);
 	if (count == 0)
 		return;
+	begun = engine_cpu_ns();
 	for (size_t i = 0; i < count && pool->once.count > 0; i++)
 		pool_arm(engine, ring_pop(&pool->once));
 	if (pool->once.count > 0)

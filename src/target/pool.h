@@ -22,8 +22,8 @@
  * One that has not been hit yet is armed at once, beside the pool. One that has
  * been hit gets POOL_AIMED of POOL_AIMED + 1 turns at the places, and of the
  * stalls as many, as long as it is reached often, even if both budgets are
- * spent: the others then wait until that is paid back. Nor do fresh ones take
- * more than their half: while a likely one waits, one in excess is only told of.
+ * spent: the others then wait until that is paid back. Nor do fresh sites take
+ * more than half: while a likely site waits, the hit of one too many is only told.
  *
  * A stall takes ten times as long as a hit, and what is learned of the memory
  * that a location touches is learned from either. So before each stall a few

@@ -4,6 +4,12 @@
  */
 #include "simulate.h"
 
+/* Processes of one thread each, nearly all of whose memory is their own. */
+#define DATABASE                                                       \
+	.processes = 14, .threads = 1, .own = 208000, .own_run = 9000, \
+	.executions = 3e6, .slope = 0.9, .busy = 0.14, .races = 20,    \
+	.locked = 200, .spread = 256
+
 const struct simulate_plan simulate_plans[] = {
 	{ .name = "small program",
 	  .seconds = 60,
@@ -51,43 +57,16 @@ const struct simulate_plan simulate_plans[] = {
 	  .begins = true },
 	{ .name = "database",
 	  .seconds = 12,
-	  .processes = 14,
-	  .threads = 1,
-	  .own = 208000,
-	  .own_run = 9000,
-	  .executions = 3e6,
-	  .slope = 0.9,
-	  .busy = 0.14,
-	  .races = 20,
-	  .locked = 200,
-	  .spread = 256,
+	  DATABASE,
 	  .effort = EFFORT_NORMAL },
 	{ .name = "database at 2 %",
 	  .seconds = 12,
-	  .processes = 14,
-	  .threads = 1,
-	  .own = 208000,
-	  .own_run = 9000,
-	  .executions = 3e6,
-	  .slope = 0.9,
-	  .busy = 0.14,
-	  .races = 20,
-	  .locked = 200,
-	  .spread = 256,
+	  DATABASE,
 	  .effort = EFFORT_NORMAL,
 	  .overhead = 2 },
 	{ .name = "database at low",
 	  .seconds = 60,
-	  .processes = 14,
-	  .threads = 1,
-	  .own = 208000,
-	  .own_run = 9000,
-	  .executions = 3e6,
-	  .slope = 0.9,
-	  .busy = 0.14,
-	  .races = 20,
-	  .locked = 200,
-	  .spread = 256,
+	  DATABASE,
 	  .effort = EFFORT_LOW },
 	{ .name = "idle server",
 	  .seconds = 60,
