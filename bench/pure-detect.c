@@ -113,7 +113,7 @@ static struct error *made_up(void *context, uint32_t part, uint32_t function,
 
 static void sampler_make(struct sampler *sampler, uint64_t seed)
 {
-	static const struct sampler_text text = { made_up, NULL };
+	static const struct sampler_text text = { .decode = made_up };
 	uint32_t sizes[FUNCTIONS], part;
 
 	for (uint32_t i = 0; i < FUNCTIONS; i++)

@@ -34,6 +34,7 @@ struct sampler_function {
 	bool runs; /* sampler_runs() */
 	bool entry_out; /* taken by sampler_take_entry() */
 	bool entry_retired; /* sampler_retire_entry() */
+	bool called; /* by one that runs: it is, or was, on the list `callees' */
 	/*
 	 * hits of its sites: of bytes that one process has alone, and of others;
 	 * both are halved when there are SAMPLER_HITS of one kind

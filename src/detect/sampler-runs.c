@@ -68,6 +68,38 @@ void sampler_note_hit(struct sampler *sampler, uint64_t id, bool shared)
 		*state |= SITE_PRIVATE;
 }
 
+static bool sampler_add_callee(struct sampler *sampler, uint32_t number,
+			       uint32_t callee)
+{
+	uint64_t entry = sampler_entry(number, callee);
+	struct sampler_function *function =
+		&sampler_part(sampler, number)->functions[callee];
+
+	if (function->runs || function->called)
+		return true;
+	function->called = true;
+	return vec_push(&sampler->callees, &entry);
+}
+
+/* It runs: what it calls is looked for next. */
+static struct error *sampler_add_callees(struct sampler *sampler,
+					 uint32_t number, uint32_t index)
+{
+	const struct sampler_text *text = &sampler->text;
+	struct vec callees = VEC_INIT(uint32_t);
+	struct error *err = NULL;
+
+	if (text->callees)
+		err = text->callees(text->context, number, index, &callees);
+	for (size_t i = 0; !err && i < callees.count; i++) {
+		if (!sampler_add_callee(sampler, number,
+					*(uint32_t *)vec_at(&callees, i)))
+			err = error_nomem;
+	}
+	vec_deinit(&callees);
+	return err;
+}
+
 struct error *sampler_runs(struct sampler *sampler, uint32_t number,
 			   uint32_t index)
 {
@@ -94,7 +126,7 @@ struct error *sampler_runs(struct sampler *sampler, uint32_t number,
 		    !sampler_offer(sampler, id, false))
 			return error_nomem;
 	}
-	return NULL;
+	return part->own ? sampler_add_callees(sampler, number, index) : NULL;
 }
 
 /* The function, by number; NULL: it is unknown, or its part has gone. */
@@ -110,6 +142,17 @@ static struct sampler_function *entry_function(const struct sampler *sampler,
 	return &sampler_part(sampler, part - 1)->functions[index];
 }
 
+/* Take the function's entry, if it is free and there is something to learn. */
+static bool entry_take(struct sampler *sampler,
+		       struct sampler_function *function)
+{
+	if (function->runs || function->entry_out || function->entry_retired)
+		return false;
+	function->entry_out = true;
+	sampler->entries_out++;
+	return true;
+}
+
 bool sampler_take_entry(struct sampler *sampler, uint32_t number,
 			size_t *cursor, uint32_t *ret_function)
 {
@@ -117,16 +160,32 @@ bool sampler_take_entry(struct sampler *sampler, uint32_t number,
 
 	while (*cursor < part->count) {
 		size_t index = (*cursor)++;
-		struct sampler_function *function = &part->functions[index];
 
-		if (function->runs || function->entry_out ||
-		    function->entry_retired)
+		if (!entry_take(sampler, &part->functions[index]))
 			continue;
-		function->entry_out = true;
-		sampler->entries_out++;
 		*ret_function = (uint32_t)index;
 		return true;
 	}
+	return false;
+}
+
+bool sampler_take_callee(struct sampler *sampler, uint32_t *ret_part,
+			 uint32_t *ret_function)
+{
+	while (sampler->callees_at < sampler->callees.count) {
+		uint64_t entry = *(uint64_t *)vec_at(&sampler->callees,
+						     sampler->callees_at++);
+		struct sampler_function *function =
+			entry_function(sampler, entry);
+
+		if (!function || !entry_take(sampler, function))
+			continue;
+		*ret_part = (uint32_t)(entry >> 32) - 1;
+		*ret_function = (uint32_t)entry;
+		return true;
+	}
+	vec_clear(&sampler->callees);
+	sampler->callees_at = 0;
 	return false;
 }
 

@@ -42,6 +42,12 @@ static inline uint64_t sampler_entry(uint32_t part, uint32_t function)
  */
 bool sampler_take_entry(struct sampler *sampler, uint32_t part, size_t *cursor,
 			uint32_t *ret_function);
+/*
+ * The same of one that a function which runs calls, of the program's own modules,
+ * each once: it is likely to run too.
+ */
+bool sampler_take_callee(struct sampler *sampler, uint32_t *ret_part,
+			 uint32_t *ret_function);
 /* It comes back. What is unknown, or has gone, is fine. */
 void sampler_return_entry(struct sampler *sampler, uint64_t entry);
 /* The same, and it is never taken again. */

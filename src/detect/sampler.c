@@ -27,6 +27,7 @@ void sampler_init(struct sampler *sampler, const struct sampler_text *text,
 		.warm = SAMPLER_WARM_INIT,
 		.warm_own = SAMPLER_WARM_INIT,
 		.news = VEC_INIT(uint64_t),
+		.callees = VEC_INIT(uint64_t),
 	};
 	rng_init(&sampler->rng, seed);
 }
@@ -55,6 +56,7 @@ void sampler_deinit(struct sampler *sampler)
 	sampler_warm_deinit(&sampler->warm);
 	sampler_warm_deinit(&sampler->warm_own);
 	vec_deinit(&sampler->news);
+	vec_deinit(&sampler->callees);
 }
 
 static void sampler_unlist(struct sampler *sampler)

@@ -36,6 +36,12 @@ struct sampler_text {
 	struct error *(*decode)(void *context, uint32_t part, uint32_t function,
 				struct vec *offsets);
 	void *context;
+	/*
+	 * NULL, or append the functions (uint32_t) of the part that one of its
+	 * functions calls directly; one may be there twice.
+	 */
+	struct error *(*callees)(void *context, uint32_t part,
+				 uint32_t function, struct vec *functions);
 };
 
 enum sampler_return {
@@ -77,6 +83,9 @@ struct sampler {
 	struct vec news;
 	size_t news_at; /* sampler_take_news(): the function, and its site */
 	uint32_t news_site;
+	/* of uint64_t, by sampler_entry(): what those call; some are known to run */
+	struct vec callees;
+	size_t callees_at; /* sampler_take_callee() */
 	uint64_t entries_out; /* of parts present */
 	size_t work_part, work_function; /* where sampler_work() goes on */
 	uint64_t known; /* sites decoded so far, of parts present */

@@ -78,4 +78,8 @@ sampleset_function(const struct sampleset_part *part, uint32_t function)
 bool sampleset_find_function(const struct sampleset_part *part, uint64_t offset,
 			     uint32_t *ret_function);
 
+/* What a function calls: see struct sampler_text. */
+struct error *sampleset_callees(void *context, uint32_t number, uint32_t index,
+				struct vec *functions);
+
 #endif

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "detect/sampler-runs.h"
 #include "wire/site.h"
+#include "x86/call.h"
 
 struct error *sampleset_runs(struct sampleset *set, uint64_t address)
 {
@@ -92,9 +93,49 @@ static bool sampleset_describe_entry(struct sampleset *set, uint32_t number,
 	return true;
 }
 
+struct error *sampleset_callees(void *context, uint32_t number, uint32_t index,
+				struct vec *functions)
+{
+	const struct sampleset *set = context;
+	const struct sampleset_part *part = sampleset_part(set, number);
+	const struct elf_function *function = sampleset_function(part, index);
+	size_t size = 0, at = 0;
+	const uint8_t *bytes =
+		elftext_bytes(part->module->text, function->start, &size);
+	uint64_t target;
+
+	if (size > function->size)
+		size = (size_t)function->size;
+	while (x86_next_callee(bytes, size, function->start, &at, &target)) {
+		uint32_t callee;
+
+		if (sampleset_find_function(part, target, &callee) &&
+		    sampleset_function(part, callee)->start == target &&
+		    !vec_push(functions, &callee))
+			return error_nomem;
+	}
+	return NULL;
+}
+
+/* One that is likely to run. */
+static bool sampleset_take_callee(struct sampleset *set, struct wire_site *ret)
+{
+	uint32_t number, function;
+
+	while (sampler_take_callee(&set->sampler, &number, &function)) {
+		if (sampleset_describe_entry(set, number, function, ret))
+			return true;
+		sampler_return_entry(&set->sampler,
+				     sampler_entry(number, function));
+	}
+	return false;
+}
+
 bool sampleset_take_entry(struct sampleset *set, struct sampleset_walk *walk,
 			  struct wire_site *ret)
 {
+	if (sampleset_take_callee(set, ret))
+		return true;
 	for (; walk->part < set->parts.count; walk->part++, walk->site = 0) {
 		uint32_t number = (uint32_t)walk->part, function;
 

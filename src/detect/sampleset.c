@@ -66,7 +66,9 @@ static struct error *sampleset_decode(void *context, uint32_t number,
 struct error *sampleset_init(struct sampleset *set, struct image *image,
 			     const struct rules *rules, int pid, uint64_t seed)
 {
-	struct sampler_text text = { sampleset_decode, set };
+	struct sampler_text text = { .decode = sampleset_decode,
+				     .callees = sampleset_callees,
+				     .context = set };
 
 	*set = (struct sampleset){
 		.image = image,

@@ -158,8 +158,8 @@ uint64_t sampleset_own_text(const struct sampleset *set);
 /*
  * A breakpoint at the entry of the next function of the program's own modules
  * that is not known to run, which is not out yet: it has an id with WIRE_ENTRY,
- * to be returned by sampler_return_entry(), and no access. False at the end of
- * the walk.
+ * to be returned by sampler_return_entry(), and no access. First come those that
+ * functions which run call. False at the end of the walk.
  */
 bool sampleset_take_entry(struct sampleset *set, struct sampleset_walk *walk,
 			  struct wire_site *ret);

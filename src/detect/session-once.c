@@ -24,6 +24,8 @@ static const uint64_t ONCE_ALONE_NS = 200 * CLOCK_NS_PER_MS;
 /* until the tracer has said what it has armed; sooner where that is waited for */
 static const uint64_t ONCE_WAIT_NS = 20 * CLOCK_NS_PER_MS;
 static const uint64_t ONCE_SOON_NS = CLOCK_NS_PER_MS;
+/* later where arming is slow, as the tracer's word comes then */
+static const uint64_t ONCE_SLOW_NS = 100 * CLOCK_NS_PER_MS;
 /* what was lifted without a hit is armed again after so long */
 static const uint64_t ONCE_WALK_NS = CLOCK_NS_PER_S / 2;
 
@@ -31,6 +33,8 @@ enum {
 	ONCE_BATCH = 256,
 	/* the tracer has room for twice as many */
 	ONCE_QUEUE_MAX = 4096,
+	/* where arming is slow: what is armed in this part of a second */
+	ONCE_QUEUE_PART = 4,
 	/* bytes of text for each site, on the average */
 	ONCE_BYTES_PER_SITE = 16,
 	/* locations of functions that run, for each that may be armed at once */
@@ -86,6 +90,25 @@ static void once_send(struct session *session, struct watched_program *program,
 	session_send_sites(session, program, sites, count);
 }
 
+/*
+ * How many more may wait to be armed. Where that is slow, few: what is found to
+ * be likelier to run is not to wait for them.
+ */
+static uint64_t once_queue_room(const struct session_config *config,
+				uint64_t queued)
+{
+	uint64_t most = ONCE_QUEUE_MAX;
+
+	if (config->arm_rate > 0 &&
+	    config->arm_rate / ONCE_QUEUE_PART < ONCE_QUEUE_MAX) {
+		most = config->arm_rate / ONCE_QUEUE_PART + 1;
+		/* they do not go one by one */
+		if (queued > most / 2)
+			return 0;
+	}
+	return queued < most ? most - queued : 0;
+}
+
 /* How many sites may still be sent: `out` of at most `most` are out. */
 static size_t once_room(const struct session *session, uint64_t out,
 			uint64_t most)
@@ -101,9 +124,9 @@ static size_t once_room(const struct session *session, uint64_t out,
 		all += sampler->out_once + sampler->entries_out;
 	}
 	queued = all > armed ? all - armed : 0;
-	if (out >= most || queued >= ONCE_QUEUE_MAX)
+	if (out >= most)
 		return 0;
-	room = (size_t)(ONCE_QUEUE_MAX - queued);
+	room = (size_t)once_queue_room(session->config, queued);
 	left = (size_t)(most - out);
 	return room < left ? room : left;
 }
@@ -324,6 +347,15 @@ static struct error *once_walk(struct session *session,
 	return err;
 }
 
+/* When there may be room for more. */
+static uint64_t once_wait(const struct session_config *config,
+			  const struct watched_program *program)
+{
+	if (program->onset_ns)
+		return ONCE_SOON_NS;
+	return config->arm_rate > 0 ? ONCE_SLOW_NS : ONCE_WAIT_NS;
+}
+
 struct error *session_feed_once(struct session *session,
 				struct watched_program *program, uint64_t now)
 {
@@ -335,8 +367,7 @@ struct error *session_feed_once(struct session *session,
 	if (now >= program->onset_ns)
 		program->onset_ns = 0;
 	err = once_walk(session, program, now, &end, &all);
-	program->walk_ns =
-		now + (program->onset_ns ? ONCE_SOON_NS : ONCE_WAIT_NS);
+	program->walk_ns = now + once_wait(session->config, program);
 	if (err)
 		return err;
 	if (all && (program->aimed || !session_aims(session->config)))

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Return addresses; see call.h.
+ * Call instructions; see call.h.
  */
 #include "x86/call.h"
 
+#include <string.h>
+
 enum {
 	CALL_RELATIVE = 0xe8, /* and 32 bits */
+	JUMP_RELATIVE = 0xe9, /* the same */
 	CALL_RELATIVE_LENGTH = 5,
 	CALL_INDIRECT = 0xff, /* and a ModRM byte with 2 in its middle */
 	CALL_INDIRECT_REG = 2,
@@ -49,6 +52,24 @@ bool x86_ends_in_call(const uint8_t *bytes, size_t size)
 		    indirect_length(call[1], length > 2 ? call[2] : 0) ==
 			    length)
 			return true;
+	}
+	return false;
+}
+
+bool x86_next_callee(const uint8_t *bytes, size_t size, uint64_t address,
+		     size_t *at, uint64_t *ret_target)
+{
+	while (*at + CALL_RELATIVE_LENGTH <= size) {
+		const uint8_t *call = bytes + (*at)++;
+		int32_t distance;
+
+		if (call[0] != CALL_RELATIVE && call[0] != JUMP_RELATIVE)
+			continue;
+		memcpy(&distance, call + 1, sizeof(distance));
+		*ret_target = address + (uint64_t)(call - bytes) +
+			      CALL_RELATIVE_LENGTH +
+			      (uint64_t)(int64_t)distance;
+		return true;
 	}
 	return false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/x86/call.c: whether a call ends where an address is.
+ * src/x86/call.c: whether a call ends where an address is, and where calls lead.
  */
 #include "x86/call.h"
 
@@ -51,11 +51,39 @@ static void other_code_is_no_call(void **state)
 	assert_false(x86_ends_in_call(NULL, 0));
 }
 
+static void targets_of_calls_are_told(void **state)
+{
+	static const uint8_t bytes[] = {
+		0xe8, 0x0b, 0,	  0,	0, /* 0x1000: call 0x1010 */
+		0x90, 0xe9, 0xf5, 0xff, 0xff, 0xff, /* 0x1006: jmp 0x1000 */
+		0xeb, 0x02, /* a short jump leads to the function itself */
+		0xff, 0xd0, /* call *%rax */
+		0xe8, 0,    0,	  0, /* cut off */
+	};
+	uint64_t target = 0;
+	size_t at = 0;
+
+	(void)state;
+	assert_true(
+		x86_next_callee(bytes, sizeof(bytes), 0x1000, &at, &target));
+	assert_int_equal(target, 0x1010);
+	assert_true(
+		x86_next_callee(bytes, sizeof(bytes), 0x1000, &at, &target));
+	assert_int_equal(target, 0x1000);
+	assert_false(
+		x86_next_callee(bytes, sizeof(bytes), 0x1000, &at, &target));
+	assert_false(
+		x86_next_callee(bytes, sizeof(bytes), 0x1000, &at, &target));
+	at = 0;
+	assert_false(x86_next_callee(NULL, 0, 0x1000, &at, &target));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_are_told_by_their_bytes),
 		cmocka_unit_test(other_code_is_no_call),
+		cmocka_unit_test(targets_of_calls_are_told),
 	};
 
 	return cmocka_run_group_tests_name("call", tests, NULL, NULL);

@@ -75,7 +75,8 @@ static struct error *program_decode(void *context, uint32_t part,
 static void make(struct program *program, struct sampler *sampler,
 		 uint64_t seed)
 {
-	struct sampler_text text = { program_decode, program };
+	struct sampler_text text = { .decode = program_decode,
+				     .context = program };
 	uint32_t part;
 
 	program_make(program);
@@ -330,7 +331,8 @@ static void a_removed_part_is_never_drawn(void **state)
 static void a_part_that_joins_late_is_drawn(void **state)
 {
 	struct program *program = *state;
-	struct sampler_text text = { program_decode, program };
+	struct sampler_text text = { .decode = program_decode,
+				     .context = program };
 	struct sampler sampler;
 	uint32_t part;
 	bool done, second = false;
@@ -750,6 +752,77 @@ static void entries_go_out_once(void **state)
 	sampler_deinit(&sampler);
 }
 
+/* Each function calls the next one, itself, and the first. */
+static struct error *program_callees(void *context, uint32_t part,
+				     uint32_t function, struct vec *functions)
+{
+	const struct program *program = context;
+	uint32_t next = function + 1, first = 0;
+
+	(void)part;
+	if (program->fail)
+		return error_nomem;
+	if (next < FUNCTIONS)
+		vec_push(functions, &next);
+	vec_push(functions, &function);
+	vec_push(functions, &first);
+	return NULL;
+}
+
+/* Part 0 is the program's own. */
+static void callees_of_what_runs_go_out_first(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	uint32_t part, function;
+
+	make(program, &sampler, 7);
+	sampler.text.callees = program_callees;
+	assert_false(sampler_take_callee(&sampler, &part, &function));
+	assert_null(sampler_runs(&sampler, 1, 3));
+	assert_false(sampler_take_callee(&sampler, &part, &function));
+	assert_null(sampler_runs(&sampler, 0, 7));
+	assert_null(sampler_runs(&sampler, 0, 20));
+	assert_null(sampler_runs(&sampler, 0, 21));
+	/* in the order in which they were found; 21 runs by now */
+	assert_true(sampler_take_callee(&sampler, &part, &function));
+	assert_int_equal(part, 0);
+	assert_int_equal(function, 8);
+	assert_true(sampler_take_callee(&sampler, &part, &function));
+	assert_int_equal(function, 0);
+	assert_true(sampler_take_callee(&sampler, &part, &function));
+	assert_int_equal(function, 22);
+	assert_false(sampler_take_callee(&sampler, &part, &function));
+	assert_int_equal(sampler.entries_out, 3);
+	/* it is found to run; what was lifted unhit waits for its turn */
+	sampler_return_entry(&sampler, sampler_entry(0, 8));
+	sampler_return_entry(&sampler, sampler_entry(0, 22));
+	assert_null(sampler_entered(&sampler, sampler_entry(0, 8)));
+	assert_true(sampler_take_callee(&sampler, &part, &function));
+	assert_int_equal(function, 9);
+	assert_false(sampler_take_callee(&sampler, &part, &function));
+	assert_null(sampler_runs(&sampler, 0, 30));
+	sampler_remove(&sampler, 0);
+	assert_false(sampler_take_callee(&sampler, &part, &function));
+	sampler_deinit(&sampler);
+}
+
+/* Without memory it is told; nothing is lost. */
+static void callees_need_memory(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+
+	make(program, &sampler, 7);
+	sampler.text.callees = program_callees;
+	assert_null(sampler_work(&sampler, UINT64_MAX, NULL));
+	program->fail = true;
+	assert_ptr_equal(sampler_runs(&sampler, 0, 7), error_nomem);
+	program->fail = false;
+	assert_int_equal(sampler.running, 1);
+	sampler_deinit(&sampler);
+}
+
 /* Part 0 is the program's own; what has run before is no news. */
 static void sites_of_own_functions_that_run_are_news(void **state)
 {
@@ -849,6 +922,8 @@ int main(void)
 		TEST(where_draws_find_nothing_samples_repeat),
 		TEST(what_was_missed_is_drawn_soon),
 		TEST(entries_go_out_once),
+		TEST(callees_of_what_runs_go_out_first),
+		TEST(callees_need_memory),
 		TEST(sites_of_own_functions_that_run_are_news),
 		TEST(samples_count_distinct_sites),
 		TEST(a_failed_decode_leaves_all_as_it_was),
