@@ -87,6 +87,31 @@ bool sharing_address(const struct addrspace *space,
 	return false;
 }
 
+/* Is what begins in a range of the space at the same address in the other? */
+static bool sharing_fits(const struct addrspace *space,
+			 const struct addrspace *other)
+{
+	for (size_t i = 0; i < space->shared.count; i++) {
+		const struct wire_shared *range = vec_at(&space->shared, i);
+		const struct shared_place place = { range->device, range->inode,
+						    range->offset };
+		uint64_t address;
+
+		if (sharing_address(other, &place, 1, &address) &&
+		    address != range->start)
+			return false;
+	}
+	return true;
+}
+
+bool sharing_is_alike(const struct addrspace *space,
+		      const struct addrspace *other)
+{
+	/* where two ranges overlap, one begins in the other */
+	return space == other ||
+	       (sharing_fits(space, other) && sharing_fits(other, space));
+}
+
 bool sharing_translate(const struct addrspace *space, uint64_t address,
 		       uint32_t size, const struct addrspace *other,
 		       uint64_t *ret)

@@ -38,6 +38,13 @@ bool sharing_address(const struct addrspace *space,
 		     uint64_t *ret);
 
 /*
+ * Has `other` nothing of what the space shares at another address? It may have
+ * nothing of it at all.
+ */
+bool sharing_is_alike(const struct addrspace *space,
+		      const struct addrspace *other);
+
+/*
  * Where `other` has the bytes that `space` has at [address, +size); the same
  * address if both are one. False: nowhere.
  */

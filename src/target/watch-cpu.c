@@ -3,6 +3,11 @@
  * The "perf-cpu" back-end: one breakpoint event per CPU and slot, which
  * records the toucher's registers and stack in a ring. Arming costs the same
  * for one thread and for a thousand; the racing thread is not held.
+ *
+ * An event of a CPU is moved in some 10 us, but to give it another type takes 10
+ * ms, where that was not done a moment ago: the kernel waits for every processor
+ * (modify_bp_slot() in kernel/events/hw_breakpoint.c, a percpu_rw_semaphore,
+ * Linux 6.2). So dregs_claim() keeps the types apart.
  */
 #include "target/watch.h"
 

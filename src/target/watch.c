@@ -5,6 +5,8 @@
  */
 #include "target/watch.h"
 
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "target/breakpoint.h"
@@ -20,6 +22,9 @@ enum {
 	/* an open perf event costs at each context switch of its thread */
 	WATCH_IDLE_NS = 1000 * 1000,
 	WATCH_CHANGE_NS = 1000 * 1000 * 1000,
+	/* between looks at what pairs of processes share; for so many more: again */
+	WATCH_SCATTERED_NS = 1000 * 1000 * 1000,
+	WATCH_PAIRS = 4096,
 	/* addresses of programs have no more bits (x86-64, four levels) */
 	WATCH_TAG_SHIFT = 48,
 };
@@ -199,17 +204,42 @@ static void watch_change(struct engine *engine, const struct watch_ops *ops)
 	engine_send_stats(engine);
 }
 
-/* Has one process memory that another one has too? */
-static bool watch_is_shared(const struct engine *engine)
+/* Has a process memory that another one has at another address? */
+static bool watch_is_scattered(const struct engine *engine)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
+	const struct vec *processes = &engine->processes;
 
-		if (process->role == PROCESS_WATCHED &&
-		    engine_shares_memory(engine, process))
-			return true;
+	for (size_t i = 0; i < processes->count; i++) {
+		const struct process *one = engine_process_at(engine, i);
+
+		for (size_t j = 0; j < i; j++) {
+			const struct process *other =
+				engine_process_at(engine, j);
+
+			if (one->role == PROCESS_WATCHED &&
+			    other->role == PROCESS_WATCHED &&
+			    !sharing_is_alike(one->space, other->space))
+				return true;
+		}
 	}
 	return false;
+}
+
+static uint64_t watch_scattered_gap(const struct engine *engine)
+{
+	uint64_t count = engine->processes.count;
+
+	return WATCH_SCATTERED_NS * (1 + count * count / WATCH_PAIRS);
+}
+
+/* How many threads are too many for an event of each? */
+static uint32_t watch_many(const struct engine *engine)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!budget_is_small(&engine->load.budget) || processors < 1)
+		return engine->watch.many;
+	return WATCH_MANY_PER_CPU_LOW * (uint32_t)processors;
 }
 
 /*
@@ -220,15 +250,20 @@ static bool watch_is_shared(const struct engine *engine)
 void watch_suit(struct engine *engine, uint64_t now)
 {
 	struct watch *watch = &engine->watch;
-	uint32_t threads;
+	uint32_t threads, many;
 	struct error *err;
 
 	if (watch->many == 0 || now < watch->change_ns)
 		return;
-	threads = watch_is_shared(engine) ? 0 : engine_thread_count(engine);
-	if (watch->ops == &watch_by_cpu && threads < watch->many / 2)
+	if (now >= watch->scattered_ns) {
+		watch->scattered = watch_is_scattered(engine);
+		watch->scattered_ns = now + watch_scattered_gap(engine);
+	}
+	many = watch_many(engine);
+	threads = watch->scattered ? 0 : engine_thread_count(engine);
+	if (watch->ops == &watch_by_cpu && threads < many / 2)
 		watch_change(engine, &watch_by_perf);
-	if (watch->ops != &watch_by_perf || threads <= watch->many)
+	if (watch->ops != &watch_by_perf || threads <= many)
 		return;
 	err = selftest_cpu_once();
 	if (!err)

@@ -57,9 +57,13 @@ extern const struct watch_ops watch_by_perf; /* "perf" */
 extern const struct watch_ops watch_by_cpu; /* "perf-cpu" */
 extern const struct watch_ops watch_by_value; /* "value" */
 
-/* Above so many threads one event of each costs more than those of all
- * processors. */
-enum { WATCH_MANY = 100 };
+/*
+ * Above so many threads one event of each costs more than those of all
+ * processors. Where little time may be lost, a stall begins long after the one
+ * before, when the events of threads have been closed (watch_retire()), and they
+ * are opened anew: as much for each of so many threads as for a processor.
+ */
+enum { WATCH_MANY = 100, WATCH_MANY_PER_CPU_LOW = 4 };
 
 /* Whose bytes a slot watches. */
 struct watch_owner {
@@ -92,6 +96,9 @@ struct watch {
 	 */
 	uint32_t many;
 	uint64_t change_ns; /* not tried again before */
+	/* processes have what they share at several addresses, as of a while ago */
+	bool scattered;
+	uint64_t scattered_ns; /* when to look again */
 };
 
 /* What a claim got: the slots and the generation of each. */

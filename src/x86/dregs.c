@@ -54,7 +54,9 @@ static int take_slot(struct dregs *dregs, uint64_t address, uint8_t length,
 			slot->users++;
 			return i;
 		}
-		if (slot->length == 0 && free_slot < 0)
+		/* see dregs.h on what is next to what */
+		if (slot->length == 0 &&
+		    (free_slot < 0 || type == DREGS_READ_WRITE))
 			free_slot = i;
 	}
 	if (free_slot >= 0)

@@ -113,6 +113,22 @@ static void a_place_is_told_by_device_inode_and_offset(void **state)
 	assert_int_equal(address, 0x90000);
 }
 
+static void places_at_another_address_are_noticed(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct addrspace *const *spaces = fixture->spaces;
+
+	assert_true(sharing_is_alike(spaces[0], spaces[0]));
+	assert_false(sharing_is_alike(spaces[0], spaces[1]));
+	assert_false(sharing_is_alike(spaces[1], spaces[0]));
+	/* they have nothing in common */
+	assert_true(sharing_is_alike(spaces[1], spaces[2]));
+	/* as after a fork */
+	assert_true(sharing_inherit(spaces[1], spaces[0]));
+	assert_true(sharing_is_alike(spaces[0], spaces[1]));
+	assert_true(sharing_is_alike(spaces[1], spaces[0]));
+}
+
 static void a_watch_follows_the_bytes(void **state)
 {
 	struct fixture *fixture = *state;
@@ -147,10 +163,10 @@ static void private_bytes_at_one_address_are_different_ones(void **state)
 					DREGS_READ_WRITE, &claims[i]));
 	assert_int_not_equal(claims[0].claim.slots, claims[1].claim.slots);
 	watch_view(watch, fixture->spaces[1], &view);
-	assert_int_equal(view.generation[0], 0);
-	assert_int_not_equal(view.generation[1], 0);
-	assert_int_equal(view.dregs.slots[1].address, 0x90000);
-	assert_int_equal(watch_slot_address(watch, 0), 0x90000);
+	assert_int_equal(view.generation[3], 0);
+	assert_int_not_equal(view.generation[2], 0);
+	assert_int_equal(view.dregs.slots[2].address, 0x90000);
+	assert_int_equal(watch_slot_address(watch, 3), 0x90000);
 	for (int i = 0; i < 2; i++)
 		watch_release(watch, &claims[i]);
 }
@@ -172,6 +188,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_place_is_told_by_device_inode_and_offset, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(
+			places_at_another_address_are_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_watch_follows_the_bytes,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(
