@@ -14,7 +14,7 @@
 #include "target/execpoint.h"
 #include "target/guardian.h"
 
-enum { INT3 = 0xcc, TEXT_PAGE = 4096 };
+enum { INT3 = 0xcc, TEXT_PAGE = 4096, MASK_BITS = 64 };
 
 static struct breakpoint *breakpoint_at(const struct program_text *text,
 					size_t i)
@@ -268,10 +268,14 @@ static bool breakpoint_may_be_in(const struct program_text *text,
 				 size_t space)
 {
 	size_t count = text->spaces.count;
+	size_t place = (space + count - breakpoint->set_first) % count;
 
-	return breakpoint->set_generation != text->generation ||
-	       (space + count - breakpoint->set_first) % count <
-		       breakpoint->set_count;
+	if (breakpoint->set_generation != text->generation)
+		return true;
+	if (place >= breakpoint->set_count)
+		return false;
+	return breakpoint->set_count > MASK_BITS ||
+	       (breakpoint->set_mask >> place & 1);
 }
 
 /*
@@ -285,33 +289,60 @@ static bool breakpoint_goes_everywhere(const struct breakpoint *breakpoint)
 		!(breakpoint->site.id & WIRE_ENTRY));
 }
 
-/*
- * Set it in as many spaces as it is to be in, where the text is what it was.
- * *ret_set: where it was set. Goes on past errors; the first is returned.
- */
-static struct error *text_write(struct program_text *text,
-				struct breakpoint *breakpoint, size_t *ret_set)
+/* Set it in the space, where the text is what it was. *ret_set: it was set. */
+static struct error *space_write(struct addrspace *space,
+				 const struct wire_site *site, bool *ret_set)
 {
 	static const uint8_t int3 = INT3;
-	const struct wire_site *site = &breakpoint->site;
-	size_t most = breakpoint_goes_everywhere(breakpoint)
-			      ? text->spaces.count
-			      : BREAKPOINT_SPACES;
-	struct error *first = NULL;
-	size_t i, set = 0;
+	struct error *err;
 
-	breakpoint->set_first = text->turn % text->spaces.count;
-	for (i = 0; i < text->spaces.count && set < most; i++) {
-		struct addrspace *one = text_space(
-			text, (breakpoint->set_first + i) % text->spaces.count);
+	*ret_set = false;
+	if (!breakpoint_text_matches(space, site))
+		return NULL;
+	err = memory_write_text(&space->memory, space->writer, site->address,
+				&int3, 1);
+	*ret_set = !err;
+	space->memory.refused |= err && err->kind == ERROR_REFUSED;
+	return err;
+}
+
+/* May the next one that is set in some spaces be in any of them? */
+static bool text_takes_any(struct program_text *text)
+{
+	size_t busy = 0;
+
+	for (size_t i = 0; i < text->spaces.count; i++)
+		busy += !text_space(text, i)->quiet;
+	return text->turns++ % BREAKPOINT_QUIET == 0 || busy == 0;
+}
+
+/*
+ * Set it in as many spaces as it is to be in; any: of those that hardly run too.
+ * *ret_set: in how many it was set. Goes on past errors; the first is returned.
+ */
+static struct error *text_write(struct program_text *text,
+				struct breakpoint *breakpoint, bool any,
+				size_t *ret_set)
+{
+	bool all = breakpoint_goes_everywhere(breakpoint), was_set;
+	size_t count = text->spaces.count, set = 0, i;
+	size_t most = all ? count : BREAKPOINT_SPACES;
+	struct error *first = NULL;
+
+	breakpoint->set_first = text->turn % count;
+	/* it may be in some already (breakpoint_replace()) */
+	breakpoint->set_mask = all ? UINT64_MAX : 0;
+	for (i = 0; i < count && set < most; i++) {
+		struct addrspace *one =
+			text_space(text, (breakpoint->set_first + i) % count);
 		struct error *err;
 
-		if (!breakpoint_text_matches(one, site))
+		if (one->quiet && !any && !all)
 			continue;
-		err = memory_write_text(&one->memory, one->writer,
-					site->address, &int3, 1);
-		set += !err;
-		one->memory.refused |= err && err->kind == ERROR_REFUSED;
+		err = space_write(one, &breakpoint->site, &was_set);
+		set += was_set;
+		if (was_set && i < MASK_BITS)
+			breakpoint->set_mask |= UINT64_C(1) << i;
 		if (!first)
 			first = err;
 		else
@@ -337,7 +368,10 @@ static struct error *text_set(struct addrspace *space,
 	}
 	if (!breakpoint_guard(text, breakpoint))
 		return error_create(ERROR_OTHER, "the guardian has no room");
-	err = text_write(text, breakpoint, &set);
+	err = text_write(text, breakpoint, text_takes_any(text), &set);
+	/* the text may be in those alone that hardly run */
+	if (set == 0 && !err)
+		err = text_write(text, breakpoint, true, &set);
 	if (set == 0) {
 		breakpoint_unguard(text, breakpoint);
 		return err;
@@ -356,7 +390,7 @@ void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
 	breakpoint->site = *site;
 	/* in the other spaces too; where it is set, the text does not match */
 	if (breakpoint_goes_everywhere(breakpoint) && !text->execpoints)
-		error_free(text_write(text, breakpoint, &set));
+		error_free(text_write(text, breakpoint, true, &set));
 	text_count(text, breakpoint, true);
 }
 

@@ -29,8 +29,11 @@ struct execpoints;
 struct guardian;
 struct thread;
 
-/* as many processes meet a location that runs about as soon as all do */
-enum { BREAKPOINT_SPACES = 4 };
+/*
+ * So many processes that are at work meet a location about as soon as all do; one
+ * breakpoint in BREAKPOINT_QUIET is set in those that hardly run, too.
+ */
+enum { BREAKPOINT_SPACES = 2, BREAKPOINT_QUIET = 8 };
 
 enum breakpoint_policy {
 	/* lifted when it is hit (DataCollider 3.1.1) */
@@ -45,8 +48,7 @@ typedef bool breakpoint_predicate(struct thread *thread,
 
 struct breakpoint {
 	struct wire_site site;
-	bool armed; /* the byte is int3, in the text of every space, or of some
-		       (set_count); or see program_text.execpoints */
+	bool armed; /* int3, in some spaces or all; or program_text.execpoints */
 	bool fired; /* has been hit at least once */
 	uint64_t armed_ns; /* when it was set last, not counting pauses */
 	uint64_t lifted_ns; /* when it was last taken out of every text */
@@ -57,8 +59,12 @@ struct breakpoint {
 	/* threads being taken over it; it is lifted for them, not for good */
 	uint32_t passing;
 	uint32_t guard; /* the guardian's entry; 0: none */
-	/* where it was set, of program_text.spaces; if these changed: in any */
+	/*
+	 * where it is, of program_text.spaces from set_first on; if these have
+	 * changed: anywhere. Where it may be in more than 64: in all of them
+	 */
 	size_t set_first, set_count;
+	uint64_t set_mask;
 	uint64_t set_generation;
 	enum breakpoint_policy policy;
 	breakpoint_predicate *predicate; /* NULL: every hit counts */
@@ -69,7 +75,7 @@ struct program_text {
 	uint32_t program; /* its number; see wire/message.h */
 	struct vec spaces; /* of struct addrspace *; one at least */
 	uint64_t generation; /* of spaces: changes with them */
-	size_t turn; /* the space in which the next one is set first */
+	size_t turn, turns; /* the space that is next; breakpoints in some */
 	struct onset onset; /* of its first threads */
 	/* not NULL: the text is not written to, debug registers are used */
 	struct execpoints *execpoints;
@@ -94,6 +100,7 @@ struct addrspace {
 	/* a thread stopped for writes (writer.h); 0: there is none */
 	pid_t writer;
 	unsigned int users; /* processes */
+	bool quiet; /* they hardly run (load.c) */
 	bool guarded;
 	uint32_t guard_space; /* with the guardian */
 };
@@ -102,8 +109,8 @@ struct addrspace {
 struct error *addrspace_create(pid_t pid, struct addrspace **ret);
 
 /*
- * The space of a process that holds the same program at the same addresses
- * (sys/layout.h) and has none of its breakpoints: nothing is armed yet.
+ * The space of a process that has the same program at the same addresses
+ * (sys/layout.h) and none of its breakpoints: nothing is armed yet.
  */
 struct error *addrspace_join(const struct addrspace *sibling, pid_t pid,
 			     struct addrspace **ret);
@@ -124,9 +131,8 @@ struct error *addrspace_guard(struct addrspace *space,
 			      struct guardian *guardian);
 
 /*
- * Its process has another program now, or is about to have an address space of
- * its own: where no other uses it, the guardian needs to know nothing of it any
- * more.
+ * Its process has another program now, or is about to have a space of its own:
+ * where no other uses it, the guardian needs to know nothing of it any more.
  */
 void addrspace_unguard(struct addrspace *space);
 
@@ -143,12 +149,11 @@ void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
 
 /*
  * Arm a one-shot breakpoint for the site, in every space whose text holds the
- * bytes the site says; if the site is one of the pool or the entry of a
- * function, in BREAKPOINT_SPACES of them, each time in others: few are hit, and
- * to set one or to lift it takes three system calls for each space. *ret_armed
- * is false when none does, it is armed, or it cannot be guarded. ERROR_REFUSED:
- * some space takes no writes without a stopped thread; its memory.refused says
- * so from then on.
+ * bytes the site says; if the site is one of the pool or the entry of a function,
+ * in BREAKPOINT_SPACES of them, each time in others: few are hit, and to set or to
+ * lift one takes three system calls for each space. *ret_armed is false when none
+ * does, it is armed, or it cannot be guarded. ERROR_REFUSED: some space takes no
+ * writes without a stopped thread; its memory.refused says so from then on.
  */
 struct error *breakpoint_arm(struct addrspace *space,
 			     const struct wire_site *site, bool *ret_armed);
@@ -158,9 +163,8 @@ bool breakpoint_text_matches(const struct addrspace *space,
 			     const struct wire_site *site);
 
 /*
- * Take it out of the text where it is there. A byte that is no longer int3 is
- * not ours to write and is left. stopped_tid, of `space`: see
- * memory_write_text().
+ * Take it out of the text where it is there. A byte that is no longer int3 is not
+ * ours to write and is left. stopped_tid, of `space`: see memory_write_text().
  */
 struct error *breakpoint_lift(struct addrspace *space, pid_t stopped_tid,
 			      struct breakpoint *breakpoint);
@@ -171,10 +175,9 @@ struct error *breakpoint_rearm(struct addrspace *space,
 
 /*
  * Lift up to `most` armed breakpoints (if not all, those of the pool alone) in
- * [start, end), appending the sites' ids
- * to returned (of uint64_t; may be NULL). Written a page at a time. Goes on
- * past errors; the first is returned. After ERROR_REFUSED they all count as
- * armed.
+ * [start, end), appending the sites' ids to returned (of uint64_t; may be NULL).
+ * Written a page at a time. Goes on past errors; the first is returned. After
+ * ERROR_REFUSED they all count as armed.
  */
 struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 				    uint64_t start, uint64_t end, size_t most,

@@ -57,6 +57,8 @@ struct process {
 	uint8_t trap_action[32]; /* struct sigaction of the kernel */
 	uint64_t syscall_address; /* of a syscall instruction; 0: unknown */
 	uint64_t armed_ns; /* when breakpoints were last set */
+	/* its CPU time, as last read and when the window began (load.c) */
+	uint64_t cpu_ns, window_cpu_ns;
 	bool announced; /* the front end knows of it */
 	bool waited; /* it has lived through a tick (announce.h) */
 	bool execed; /* its program is another one, which was not told yet */

@@ -483,7 +483,7 @@ static void a_followed_child_is_brought_into_line(void **state)
 	assert_int_equal(space->text->spaces.count, 1);
 }
 
-enum { MANY = BREAKPOINT_SPACES + 2 };
+enum { MANY = BREAKPOINT_SPACES + 4 };
 
 /* In how many of the spaces is the site's int3? */
 static size_t spaces_with(struct addrspace *const *spaces,
@@ -522,7 +522,7 @@ static void of_many_spaces_some_have_a_drawn_breakpoint(void **state)
 	for (size_t i = 0; i < MANY; i++)
 		met += byte_at(&spaces[i]->memory, drawn.address) == INT3 ||
 		       byte_at(&spaces[i]->memory, other.address) == INT3;
-	assert_int_equal(met, MANY);
+	assert_int_equal(met, 2 * BREAKPOINT_SPACES);
 	read_count = write_count = 0;
 	breakpoint = breakpoint_find(space, other.address);
 	assert_ok(breakpoint_lift(space, 0, breakpoint));
@@ -543,6 +543,69 @@ static void of_many_spaces_some_have_a_drawn_breakpoint(void **state)
 	assert_ok(
 		breakpoint_lift_range(space, 0, 0, UINT64_MAX, SIZE_MAX, NULL));
 	assert_int_equal(spaces_with(spaces, &other), 0);
+	for (size_t i = 1; i < MANY; i++) {
+		addrspace_release(spaces[i]);
+		tracee_kill(pids[i]);
+	}
+}
+
+/* Other text at the site. */
+static void spoil(const struct addrspace *space, const struct wire_site *site)
+{
+	static const uint8_t nop = 0x90;
+
+	assert_ok(memory_write_text(&space->memory, 0, site->address, &nop, 1));
+}
+
+/* Processes that hardly run get one drawn breakpoint in BREAKPOINT_QUIET. */
+static void processes_at_work_have_most_breakpoints(void **state)
+{
+	struct fixture *fixture = *state;
+	struct addrspace *spaces[MANY] = { fixture->space };
+	struct wire_site drawn = site_at(site_write, 1);
+	struct breakpoint *breakpoint;
+	pid_t pids[MANY];
+	size_t met = 0;
+
+	for (size_t i = 1; i < MANY; i++) {
+		pids[i] = tracee_fork(body, fixture->ready);
+		assert_ok(addrspace_join(spaces[0], pids[i], &spaces[i]));
+	}
+	for (size_t i = 0; i < MANY; i++)
+		spaces[i]->quiet = i != 1 && i != MANY - 1;
+	for (size_t n = 0; n < BREAKPOINT_QUIET; n++) {
+		assert_true(arm(fixture, &drawn));
+		assert_int_equal(spaces_with(spaces, &drawn), 2);
+		for (size_t i = 0; i < MANY; i++)
+			met += spaces[i]->quiet &&
+			       byte_at(&spaces[i]->memory, drawn.address) ==
+				       INT3;
+		/* it is looked for where it is, and nowhere else */
+		write_count = read_count = 0;
+		breakpoint = breakpoint_find(spaces[0], drawn.address);
+		assert_ok(breakpoint_lift(spaces[0], 0, breakpoint));
+		assert_int_equal(write_count, 2);
+		assert_int_equal(read_count, 2 * 2);
+		assert_int_equal(spaces_with(spaces, &drawn), 0);
+	}
+	assert_in_range(met, 1, 2);
+	/* where nobody is at work, all are alike */
+	for (size_t i = 0; i < MANY; i++)
+		spaces[i]->quiet = true;
+	assert_true(arm(fixture, &drawn));
+	assert_int_equal(spaces_with(spaces, &drawn), 2);
+	assert_ok(breakpoint_lift(spaces[0], 0,
+				  breakpoint_find(spaces[0], drawn.address)));
+	/* and where the others have other text there, it is set in those */
+	spaces[1]->quiet = spaces[MANY - 1]->quiet = false;
+	spoil(spaces[1], &drawn);
+	spoil(spaces[MANY - 1], &drawn);
+	for (size_t n = 0; n < BREAKPOINT_QUIET; n++) {
+		assert_true(arm(fixture, &drawn));
+		assert_int_equal(spaces_with(spaces, &drawn), 2);
+		breakpoint = breakpoint_find(spaces[0], drawn.address);
+		assert_ok(breakpoint_lift(spaces[0], 0, breakpoint));
+	}
 	for (size_t i = 1; i < MANY; i++) {
 		addrspace_release(spaces[i]);
 		tracee_kill(pids[i]);
@@ -593,6 +656,7 @@ int main(void)
 		TEST(the_past_costs_a_fork_nothing),
 		TEST(a_followed_child_is_brought_into_line),
 		TEST(of_many_spaces_some_have_a_drawn_breakpoint),
+		TEST(processes_at_work_have_most_breakpoints),
 		TEST(a_forgotten_range_is_unknown_and_not_written),
 	};
 
