@@ -237,20 +237,27 @@ static void tracer_check_load(struct engine *engine, uint64_t now)
 	engine->load_cpu_ns = cpu;
 }
 
+/* In the first second the pool finds its size. */
+static bool tracer_begins(const struct engine *engine, uint64_t now)
+{
+	uint64_t armed = engine->stats.first_armed_ns;
+
+	return armed == 0 || now < armed + TRACER_BEGINS_NS;
+}
+
 /*
  * Where little time may be lost, breakpoints come slowly, or never: so may all
- * else, but for the first second, when the pool finds its size.
+ * else, but at the beginning.
  */
 static uint64_t tracer_tick_ns(const struct engine *engine, uint64_t now)
 {
 	const struct wire_params *params = &engine->pool.params;
-	uint64_t armed = engine->stats.first_armed_ns;
-	bool begins = armed == 0 || now < armed + TRACER_BEGINS_NS;
 	bool few = params->arm_rate > 0 || params->rate == 0;
 
 	if (engine->phase == ENGINE_RELEASING)
 		return TRACER_RELEASE_TICK_NS;
-	few |= !begins && budget_is_small(&engine->load.budget);
+	few |= !tracer_begins(engine, now) &&
+	       budget_is_small(&engine->load.budget);
 	return few ? TRACER_LOW_TICK_NS : TRACER_TICK_NS;
 }
 
@@ -272,6 +279,18 @@ static void tracer_check_rest(struct engine *engine, uint64_t now)
 		return;
 	engine_note(engine, tracer_rest_left(engine_watched_count(engine)));
 	engine_release(engine);
+}
+
+/*
+ * Is what waits to be sent to be sent now? To wake the front end takes some 50 us
+ * of a processor: where little time may be lost, much is done at each tick.
+ */
+static bool tracer_sends(const struct engine *engine, uint64_t now)
+{
+	return engine->phase != ENGINE_WATCHING ||
+	       !budget_is_small(&engine->load.budget) ||
+	       tracer_begins(engine, now) ||
+	       channel_is_urgent(&engine->channel);
 }
 
 static void tracer_tick(struct engine *engine)
@@ -308,7 +327,8 @@ static void tracer_tick(struct engine *engine)
 	 */
 	if (ticked || engine->stalls.list.count == 0)
 		tracer_send_returned(engine);
-	channel_flush(&engine->channel);
+	if (ticked || tracer_sends(engine, now))
+		channel_flush(&engine->channel);
 }
 
 static uint64_t tracer_next_ns(const struct engine *engine)
@@ -343,7 +363,8 @@ struct tracer_news {
 /* Sleep until something happens or is due; says what has happened. */
 static struct tracer_news tracer_sleep(struct engine *engine, int signals)
 {
-	bool out = channel_pending(&engine->channel);
+	bool out = channel_pending(&engine->channel) &&
+		   tracer_sends(engine, clock_now_ns());
 	struct pollfd fds[] = {
 		{ .fd = signals, .events = POLLIN },
 		{ .fd = engine->channel.closed ? -1 : engine->channel.fd,

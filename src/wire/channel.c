@@ -17,6 +17,8 @@ enum {
 	CHANNEL_READ = 64 << 10,
 	/* payloads are padded so that each header starts aligned */
 	CHANNEL_ALIGN = 8,
+	/* more than that is not kept for later */
+	CHANNEL_KEPT = 16 << 10,
 	/* beyond the limit, for what must be heard; a few of the largest */
 	CHANNEL_LAST_WORDS = 16 << 10,
 };
@@ -103,6 +105,12 @@ static bool channel_must_pass(enum wire_type type)
 	       type == WIRE_EXITED || type == WIRE_STOP;
 }
 
+static bool channel_can_wait(enum wire_type type)
+{
+	return type == WIRE_STATS || type == WIRE_SAMPLE ||
+	       type == WIRE_RETURNED || type == WIRE_RUNNING;
+}
+
 bool channel_send_parts(struct channel *channel, enum wire_type type,
 			const struct channel_part *parts, size_t count)
 {
@@ -126,6 +134,7 @@ bool channel_send_parts(struct channel *channel, enum wire_type type,
 	for (size_t i = 0; i < count; i++)
 		buffer_append(&channel->out, parts[i].bytes, parts[i].size);
 	buffer_append(&channel->out, zeros, channel_padded(size) - size);
+	channel->urgent |= !channel_can_wait(type);
 	return true;
 }
 
@@ -141,6 +150,12 @@ bool channel_pending(const struct channel *channel)
 {
 	return !channel->closed && !channel->deaf &&
 	       buffer_used(&channel->out) > 0;
+}
+
+bool channel_is_urgent(const struct channel *channel)
+{
+	return channel_pending(channel) &&
+	       (channel->urgent || buffer_used(&channel->out) >= CHANNEL_KEPT);
 }
 
 void channel_flush(struct channel *channel)
@@ -164,6 +179,7 @@ void channel_flush(struct channel *channel)
 	}
 	out->start = 0;
 	out->end = 0;
+	channel->urgent = false;
 }
 
 void channel_fill(struct channel *channel)

@@ -25,6 +25,7 @@ struct channel {
 	bool closed; /* the other side has gone, all it sent has come */
 	bool deaf; /* it takes no more messages; its last ones may still come */
 	struct channel_buffer in, out;
+	bool urgent; /* something waits to be sent that cannot wait for long */
 	size_t out_limit; /* bytes kept for sending at most */
 };
 
@@ -50,6 +51,12 @@ bool channel_send(struct channel *channel, enum wire_type type,
 /* Write what the socket takes. Sets deaf when the other side has gone. */
 void channel_flush(struct channel *channel);
 bool channel_pending(const struct channel *channel);
+/*
+ * The same of what is not to be kept until there is more: anything but counts,
+ * samples, what was seen to run, and sites that came back, as far as there are
+ * few of these.
+ */
+bool channel_is_urgent(const struct channel *channel);
 
 /* Read what there is. Sets closed at end of file or on a framing error. */
 void channel_fill(struct channel *channel);

@@ -215,6 +215,35 @@ sending_to_nobody_raises_no_signal_and_loses_no_message(void **state)
 	expect(&pair->b, WIRE_NOTE, "last", 4);
 }
 
+/* What can wait does not hurry the rest, and the rest hurries it. */
+static void what_can_wait_is_told_from_what_cannot(void **state)
+{
+	static const uint8_t much[32 << 10];
+	struct pair *pair = *state;
+
+	assert_false(channel_is_urgent(&pair->a));
+	assert_true(channel_send(&pair->a, WIRE_STATS, "s", 1));
+	assert_true(channel_pending(&pair->a));
+	assert_false(channel_is_urgent(&pair->a));
+	assert_true(channel_send(&pair->a, WIRE_CONFLICT, "c", 1));
+	assert_true(channel_send(&pair->a, WIRE_SAMPLE, "s", 1));
+	assert_true(channel_is_urgent(&pair->a));
+	channel_flush(&pair->a);
+	assert_false(channel_is_urgent(&pair->a));
+	assert_true(channel_send(&pair->a, WIRE_SAMPLE, "s", 1));
+	assert_false(channel_is_urgent(&pair->a));
+	/* there is much of it */
+	assert_true(channel_send(&pair->a, WIRE_RETURNED, much, sizeof(much)));
+	assert_true(channel_is_urgent(&pair->a));
+	channel_flush(&pair->a);
+	channel_fill(&pair->b);
+	expect(&pair->b, WIRE_STATS, "s", 1);
+	expect(&pair->b, WIRE_CONFLICT, "c", 1);
+	expect(&pair->b, WIRE_SAMPLE, "s", 1);
+	expect(&pair->b, WIRE_SAMPLE, "s", 1);
+	expect(&pair->b, WIRE_RETURNED, much, sizeof(much));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -227,6 +256,7 @@ int main(void)
 		TEST(the_last_words_find_room),
 		TEST(a_length_beyond_the_limit_closes),
 		TEST(what_came_before_the_end_is_still_read),
+		TEST(what_can_wait_is_told_from_what_cannot),
 		TEST(sending_to_nobody_raises_no_signal_and_loses_no_message),
 	};
 
