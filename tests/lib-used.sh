@@ -84,7 +84,7 @@ used_unsized="memcpy mempcpy memmove"
 # Here glibc's form for AVX-512 loads the letters twice, one place apart. The first
 # load finds nothing whatever the letter is, as the next one does not fit; no stall
 # begins at the second, which shows when it traps, by its vectors.
-used_second="strstr"
+used_second="strstr strstr_none"
 
 # used_shows WAY: whether a back-end that works here can report its race; its turn
 # is next
