@@ -309,11 +309,12 @@ static struct error *space_write(struct addrspace *space,
 /* May the next one that is set in some spaces be in any of them? */
 static bool text_takes_any(struct program_text *text)
 {
-	size_t busy = 0;
+	size_t quiet = 0;
 
 	for (size_t i = 0; i < text->spaces.count; i++)
-		busy += !text_space(text, i)->quiet;
-	return text->turns++ % BREAKPOINT_QUIET == 0 || busy == 0;
+		quiet += text_space(text, i)->quiet;
+	return quiet == 0 || quiet == text->spaces.count ||
+	       text->turns++ % BREAKPOINT_QUIET == 0;
 }
 
 /*
@@ -327,9 +328,10 @@ static struct error *text_write(struct program_text *text,
 	bool all = breakpoint_goes_everywhere(breakpoint), was_set;
 	size_t count = text->spaces.count, set = 0, i;
 	size_t most = all ? count : BREAKPOINT_SPACES;
+	size_t *turn = any ? &text->turn_any : &text->turn;
 	struct error *first = NULL;
 
-	breakpoint->set_first = text->turn % count;
+	breakpoint->set_first = *turn % count;
 	/* it may be in some already (breakpoint_replace()) */
 	breakpoint->set_mask = all ? UINT64_MAX : 0;
 	for (i = 0; i < count && set < most; i++) {
@@ -337,12 +339,12 @@ static struct error *text_write(struct program_text *text,
 			text_space(text, (breakpoint->set_first + i) % count);
 		struct error *err;
 
-		if (one->quiet && !any && !all)
+		if (one->quiet && !any)
 			continue;
+		if (i < MASK_BITS)
+			breakpoint->set_mask |= UINT64_C(1) << i;
 		err = space_write(one, &breakpoint->site, &was_set);
 		set += was_set;
-		if (was_set && i < MASK_BITS)
-			breakpoint->set_mask |= UINT64_C(1) << i;
 		if (!first)
 			first = err;
 		else
@@ -350,7 +352,7 @@ static struct error *text_write(struct program_text *text,
 	}
 	breakpoint->set_count = i;
 	breakpoint->set_generation = text->generation;
-	text->turn += i;
+	*turn += i;
 	*ret_set = set;
 	return first;
 }
@@ -368,7 +370,10 @@ static struct error *text_set(struct addrspace *space,
 	}
 	if (!breakpoint_guard(text, breakpoint))
 		return error_create(ERROR_OTHER, "the guardian has no room");
-	err = text_write(text, breakpoint, text_takes_any(text), &set);
+	err = text_write(text, breakpoint,
+			 breakpoint_goes_everywhere(breakpoint) ||
+				 text_takes_any(text),
+			 &set);
 	/* the text may be in those alone that hardly run */
 	if (set == 0 && !err)
 		err = text_write(text, breakpoint, true, &set);

@@ -60,12 +60,12 @@ struct breakpoint {
 	uint32_t passing;
 	uint32_t guard; /* the guardian's entry; 0: none */
 	/*
-	 * where it is, of program_text.spaces from set_first on; if these have
-	 * changed: anywhere. Where it may be in more than 64: in all of them
+	 * where it may be: among set_count of program_text.spaces from set_first
+	 * on, by the bits of set_mask if there are at most 64 of them
 	 */
 	size_t set_first, set_count;
 	uint64_t set_mask;
-	uint64_t set_generation;
+	uint64_t set_generation; /* another one now: it may be anywhere */
 	enum breakpoint_policy policy;
 	breakpoint_predicate *predicate; /* NULL: every hit counts */
 	void *predicate_data;
@@ -75,7 +75,8 @@ struct program_text {
 	uint32_t program; /* its number; see wire/message.h */
 	struct vec spaces; /* of struct addrspace *; one at least */
 	uint64_t generation; /* of spaces: changes with them */
-	size_t turn, turns; /* the space that is next; breakpoints in some */
+	/* the space that is next, of those at work and of all; such choices */
+	size_t turn, turn_any, turns;
 	struct onset onset; /* of its first threads */
 	/* not NULL: the text is not written to, debug registers are used */
 	struct execpoints *execpoints;
@@ -150,8 +151,8 @@ void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
 /*
  * Arm a one-shot breakpoint for the site, in every space whose text holds the
  * bytes the site says; if the site is one of the pool or the entry of a function,
- * in BREAKPOINT_SPACES of them, each time in others: few are hit, and to set or to
- * lift one takes three system calls for each space. *ret_armed is false when none
+ * in BREAKPOINT_SPACES that are at work, each time in others: few are hit, and to
+ * set or to lift one takes three system calls for each space. *ret_armed is false when none
  * does, it is armed, or it cannot be guarded. ERROR_REFUSED: some space takes no
  * writes without a stopped thread; its memory.refused says so from then on.
  */

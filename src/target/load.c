@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "sys/procfs.h"
-#include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/process.h"
 
 enum {
 	/*
@@ -27,8 +27,6 @@ enum {
 	LOAD_MACHINE_NS = 500 * 1000 * 1000,
 	/* but soon after the start, when most is computed */
 	LOAD_MACHINE_FIRST_NS = 100 * 1000 * 1000,
-	/* one that runs less than this part of what all do on the average is quiet */
-	LOAD_QUIET_PART = 8,
 };
 
 void load_init(struct load *load)
@@ -90,34 +88,17 @@ void load_stall_begins(struct engine *engine, uint64_t now)
 		load->begun = load_read_program(engine);
 }
 
-/*
- * Which processes hardly run, by what each did in the window of which the program
- * ran for cpu_ns: breakpoints are better set in others.
- */
-static void load_find_quiet(struct engine *engine, uint64_t cpu_ns)
-{
-	uint64_t each = cpu_ns / (engine_watched_count(engine) + 1);
-
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		struct process *process = engine_process_at(engine, i);
-		uint64_t ran = process->cpu_ns - process->window_cpu_ns;
-
-		process->window_cpu_ns = process->cpu_ns;
-		process->space->quiet = ran < each / LOAD_QUIET_PART;
-	}
-}
-
 static void load_end_window(struct engine *engine, uint64_t now,
 			    const struct load_program *program)
 {
 	struct load *load = &engine->load;
 
+	processes_find_quiet(&engine->processes);
 	if (load->window_ns != 0 && load_grew(&load->window_begun, program)) {
 		load->window.wall_ns = now - load->window_ns;
 		load->window.cpu_ns =
 			program->cpu_ns - load->window_begun.cpu_ns;
 		load->window.calls = program->calls - load->window_begun.calls;
-		load_find_quiet(engine, load->window.cpu_ns);
 		budget_learn_loss(&load->budget, &load->window);
 	}
 	load->window = (struct budget_window){ .wall_ns = 0 };

@@ -50,7 +50,7 @@ void load_stall_ends(struct engine *engine, uint64_t now);
 /* A thread has stopped, for whatever reason. */
 void load_stopped(struct engine *engine);
 
-/* Measure and charge what is due; about every 20 ms. */
+/* Measure and charge what is due; at each tick of the tracer. */
 void load_tick(struct engine *engine, uint64_t now);
 
 #endif

@@ -1209,7 +1209,7 @@ static uint64_t pool_next_sampled_ns(const struct engine *engine, uint64_t now)
 	bool fresh = pool->fresh.count > 0 && pool_room_fresh(engine) > 0;
 	uint64_t next;
 
-	if (pool_queued(pool) == pool->once.count)
+	if (!pool_has_sites(pool))
 		return UINT64_MAX;
 	if (!budget_affords(&engine->load.budget))
 		return budget_next_ns(&engine->load.budget);

@@ -146,6 +146,12 @@ static inline size_t pool_queued(const struct pool *pool)
 	       pool->aimed.count + pool->once.count;
 }
 
+/* Is any queued that is not armed once? */
+static inline bool pool_has_sites(const struct pool *pool)
+{
+	return pool_queued(pool) > pool->once.count;
+}
+
 /*
  * Arm the queued site with this id, if there is one, although a stall runs: the
  * second half of a pair, whose first half is stalled now.

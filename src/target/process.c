@@ -11,6 +11,9 @@
 #include "target/death.h"
 #include "target/thread.h"
 
+/* Less than this part of what a process runs on the average is hardly. */
+enum { PROCESS_QUIET_PART = 8 };
+
 struct error *process_create(pid_t pid, enum process_role role,
 			     struct addrspace *space, struct process **ret)
 {
@@ -32,4 +35,35 @@ void process_destroy(struct process *process)
 	vec_deinit(&process->threads);
 	death_forget(process);
 	free(process);
+}
+
+static struct process *process_of(const struct vec *processes, size_t i)
+{
+	return *(struct process **)vec_at(processes, i);
+}
+
+void processes_find_quiet(const struct vec *processes)
+{
+	uint64_t sum = 0, count = 0, least;
+
+	for (size_t i = 0; i < processes->count; i++) {
+		struct process *process = process_of(processes, i);
+
+		if (process->role != PROCESS_WATCHED ||
+		    process->cpu_then_ns == 0)
+			continue;
+		process->ran_ns = process->cpu_ns - process->cpu_then_ns;
+		sum += process->ran_ns;
+		count++;
+	}
+	least = count > 0 ? sum / count / PROCESS_QUIET_PART : 0;
+	for (size_t i = 0; i < processes->count; i++) {
+		struct process *process = process_of(processes, i);
+
+		if (process->role != PROCESS_WATCHED)
+			continue;
+		process->space->quiet = process->cpu_then_ns != 0 &&
+					process->ran_ns < least;
+		process->cpu_then_ns = process->cpu_ns;
+	}
 }

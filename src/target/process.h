@@ -57,8 +57,8 @@ struct process {
 	uint8_t trap_action[32]; /* struct sigaction of the kernel */
 	uint64_t syscall_address; /* of a syscall instruction; 0: unknown */
 	uint64_t armed_ns; /* when breakpoints were last set */
-	/* its CPU time, as last read and when the window began (load.c) */
-	uint64_t cpu_ns, window_cpu_ns;
+	/* its CPU time, as last read; see processes_find_quiet() */
+	uint64_t cpu_ns, cpu_then_ns, ran_ns;
 	bool announced; /* the front end knows of it */
 	bool waited; /* it has lived through a tick (announce.h) */
 	bool execed; /* its program is another one, which was not told yet */
@@ -72,6 +72,13 @@ struct error *process_create(pid_t pid, enum process_role role,
 			     struct addrspace *space, struct process **ret);
 /* The threads must have gone. */
 void process_destroy(struct process *process);
+
+/*
+ * Which of the watched processes (of struct process *) hardly run, by the growth
+ * of their cpu_ns since the last call: their spaces become quiet, those of others
+ * are not. Of one that is new nothing is known.
+ */
+void processes_find_quiet(const struct vec *processes);
 
 static inline struct thread *process_thread(const struct process *process,
 					    size_t i)

@@ -35,6 +35,7 @@ void sharing_told(struct engine *engine, const void *payload, size_t size)
 		sharing_replace(process->space,
 				(const struct wire_shared *)(head + 1),
 				head->count);
+	engine->watch.scattered_ns = 0;
 }
 
 bool sharing_inherit(struct addrspace *child, const struct addrspace *parent)

@@ -30,8 +30,8 @@ enum {
 	/* dispositions seen longer ago, times the number of processes, are
 	 * looked at again before arming */
 	SIGSTATE_STALE_NS = 10 * 1000 * 1000,
-	/* where little time may be lost: hits are as much rarer */
-	SIGSTATE_STALE_LOW_NS = 100 * 1000 * 1000,
+	/* at least, where little time may be lost: hits are much rarer there */
+	SIGSTATE_STALE_LOW_NS = 1000 * 1000 * 1000,
 	/* SIG_IGN is put back when the traps of its time have been taken */
 	SIGSTATE_RESTORE_NS = 500 * 1000,
 	/* a disposition that is default for so long has been made so */
@@ -410,12 +410,13 @@ static struct thread *sigstate_any_thread(const struct process *process)
 static bool sigstate_is_fresh(const struct engine *engine,
 			      const struct process *process, uint64_t now)
 {
-	uint64_t each = budget_is_small(&engine->load.budget)
-				? SIGSTATE_STALE_LOW_NS
-				: SIGSTATE_STALE_NS;
-	uint64_t age = process->ever_armed ? each * engine_watched_count(engine)
-					   : 0;
+	uint64_t age = SIGSTATE_STALE_NS * engine_watched_count(engine);
 
+	if (age < SIGSTATE_STALE_LOW_NS &&
+	    budget_is_small(&engine->load.budget))
+		age = SIGSTATE_STALE_LOW_NS;
+	if (!process->ever_armed)
+		age = 0;
 	return process->trap_looked_ns + age > now;
 }
 

@@ -171,12 +171,32 @@ static bool tracer_events(struct engine *engine)
 }
 
 /*
+ * Does the front end wait for sites that come back? For those of --at, of which
+ * most of the samples are to be, and where nothing else is left to be sampled.
+ */
+static bool tracer_return_is_awaited(const struct engine *engine)
+{
+	const struct vec *returned = &engine->returned;
+
+	if (returned->count > 0 && !pool_has_sites(&engine->pool))
+		return true;
+	for (size_t i = 0; i < returned->count; i++) {
+		const struct wire_returned *site = vec_at(returned, i);
+
+		if (site->id & WIRE_AIMED)
+			return true;
+	}
+	return false;
+}
+
+/*
  * What the channel has no room for is sent another time: a site that never comes
  * back is never drawn again. There are no more of them than sites were sent.
  */
 static void tracer_send_returned(struct engine *engine)
 {
 	struct vec *returned = &engine->returned;
+	bool awaited = tracer_return_is_awaited(engine);
 	size_t sent = 0, n;
 
 	for (; sent < returned->count; sent += n) {
@@ -188,6 +208,8 @@ static void tracer_send_returned(struct engine *engine)
 			break;
 	}
 	vec_remove_first(returned, sent);
+	if (awaited)
+		channel_hurry(&engine->channel);
 }
 
 /*
@@ -283,7 +305,7 @@ static void tracer_check_rest(struct engine *engine, uint64_t now)
 
 /*
  * Is what waits to be sent to be sent now? To wake the front end takes some 50 us
- * of a processor: where little time may be lost, much is done at each tick.
+ * of a processor: where little time may be lost, what can wait goes with the tick.
  */
 static bool tracer_sends(const struct engine *engine, uint64_t now)
 {

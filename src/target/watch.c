@@ -232,14 +232,18 @@ static uint64_t watch_scattered_gap(const struct engine *engine)
 	return WATCH_SCATTERED_NS * (1 + count * count / WATCH_PAIRS);
 }
 
-/* How many threads are too many for an event of each? */
-static uint32_t watch_many(const struct engine *engine)
+uint32_t watch_many(struct engine *engine)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	struct watch *watch = &engine->watch;
+	long processors;
 
-	if (!budget_is_small(&engine->load.budget) || processors < 1)
-		return engine->watch.many;
-	return WATCH_MANY_PER_CPU_LOW * (uint32_t)processors;
+	if (!budget_is_small(&engine->load.budget))
+		return watch->many;
+	if (watch->processors == 0) {
+		processors = sysconf(_SC_NPROCESSORS_ONLN);
+		watch->processors = processors < 1 ? 1 : (uint32_t)processors;
+	}
+	return WATCH_MANY_PER_CPU_LOW * watch->processors;
 }
 
 /*
@@ -255,12 +259,14 @@ void watch_suit(struct engine *engine, uint64_t now)
 
 	if (watch->many == 0 || now < watch->change_ns)
 		return;
-	if (now >= watch->scattered_ns) {
+	many = watch_many(engine);
+	threads = engine_thread_count(engine);
+	if (threads >= many / 2 && now >= watch->scattered_ns) {
 		watch->scattered = watch_is_scattered(engine);
 		watch->scattered_ns = now + watch_scattered_gap(engine);
 	}
-	many = watch_many(engine);
-	threads = watch->scattered ? 0 : engine_thread_count(engine);
+	if (watch->scattered)
+		threads = 0;
 	if (watch->ops == &watch_by_cpu && threads < many / 2)
 		watch_change(engine, &watch_by_perf);
 	if (watch->ops != &watch_by_perf || threads <= many)

@@ -91,14 +91,16 @@ struct watch {
 	uint64_t clean_at_ns;
 	void *state; /* of the back-end */
 	/*
-	 * with more threads than this perf-cpu takes perf's place, with fewer
-	 * than half as many perf that of perf-cpu; 0: never
+	 * with more threads than this, or than watch_many() says, perf-cpu takes
+	 * perf's place, with fewer than half as many perf that of perf-cpu; 0:
+	 * never
 	 */
 	uint32_t many;
 	uint64_t change_ns; /* not tried again before */
 	/* processes have what they share at several addresses, as of a while ago */
 	bool scattered;
-	uint64_t scattered_ns; /* when to look again */
+	uint64_t scattered_ns; /* when to look again; 0: at once */
+	uint32_t processors; /* of the machine; 0: not known yet */
 };
 
 /* What a claim got: the slots and the generation of each. */
@@ -133,6 +135,9 @@ struct watch_view {
 
 void watch_view(const struct watch *watch, const struct addrspace *space,
 		struct watch_view *ret);
+
+/* More threads than this are too many for an event of each. */
+uint32_t watch_many(struct engine *engine);
 
 /*
  * While nothing is watched: take the back-end that suits the number of threads,

@@ -158,6 +158,11 @@ bool channel_is_urgent(const struct channel *channel)
 	       (channel->urgent || buffer_used(&channel->out) >= CHANNEL_KEPT);
 }
 
+void channel_hurry(struct channel *channel)
+{
+	channel->urgent = true;
+}
+
 void channel_flush(struct channel *channel)
 {
 	struct channel_buffer *out = &channel->out;

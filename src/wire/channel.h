@@ -52,11 +52,13 @@ bool channel_send(struct channel *channel, enum wire_type type,
 void channel_flush(struct channel *channel);
 bool channel_pending(const struct channel *channel);
 /*
- * The same of what is not to be kept until there is more: anything but counts,
- * samples, what was seen to run, and sites that came back, as far as there are
- * few of these.
+ * Does anything wait to be sent that is not to be kept until there is more? So
+ * it is with all but counts, samples, what was seen to run, and sites that came
+ * back, as far as there are few of these and channel_hurry() did not say it.
  */
 bool channel_is_urgent(const struct channel *channel);
+/* Somebody waits for what was sent last. */
+void channel_hurry(struct channel *channel);
 
 /* Read what there is. Sets closed at end of file or on a framing error. */
 void channel_fill(struct channel *channel);

@@ -48,7 +48,7 @@ enum wire_type {
 	 */
 	WIRE_CONFLICT,
 	WIRE_CRASH, /* struct wire_crash, stack bytes: before PROCESS_ENDED */
-	WIRE_STATS, /* struct wire_stats: about every 20 ms, and before an end */
+	WIRE_STATS, /* struct wire_stats: each tick of the tracer, and before an end */
 	WIRE_STOPPED, /* struct wire_stopped: WIRE_DETACHED follows */
 	WIRE_DETACHED, /* nothing: text and registers are restored */
 	WIRE_EXITED, /* struct wire_exited: the target's end */

@@ -54,7 +54,7 @@ static int take_slot(struct dregs *dregs, uint64_t address, uint8_t length,
 			slot->users++;
 			return i;
 		}
-		/* see dregs.h on what is next to what */
+		/* the last one: the types are kept apart (dregs.h) */
 		if (slot->length == 0 &&
 		    (free_slot < 0 || type == DREGS_READ_WRITE))
 			free_slot = i;

@@ -807,7 +807,7 @@ static void callees_of_what_runs_go_out_first(void **state)
 	sampler_deinit(&sampler);
 }
 
-/* Without memory it is told; nothing is lost. */
+/* Without memory it is told: those callees come in their turn. */
 static void callees_need_memory(void **state)
 {
 	struct program *program = *state;
@@ -820,6 +820,7 @@ static void callees_need_memory(void **state)
 	assert_ptr_equal(sampler_runs(&sampler, 0, 7), error_nomem);
 	program->fail = false;
 	assert_int_equal(sampler.running, 1);
+	assert_true(sampler_take_news(&sampler) != 0);
 	sampler_deinit(&sampler);
 }
 

@@ -333,12 +333,14 @@ static void the_back_end_suits_what_processes_share(void **state)
 	watch->change_ns = watch->scattered_ns = 0;
 	watch_suit(&driven->engine, clock_now_ns());
 	assert_ptr_equal(watch->ops, &watch_by_perf);
-	/* with little time to lose a few threads are many */
-	watch->many = 100 * WATCH_MANY;
-	vec_clear(&engine_process_at(&driven->engine, 1)->space->shared);
-	watch->change_ns = watch->scattered_ns = 0;
-	watch_suit(&driven->engine, clock_now_ns());
-	assert_ptr_equal(watch->ops, &watch_by_perf);
+	/* with little time to lose fewer threads are many */
+	assert_int_equal(watch_many(&driven->engine), 2);
+	budget_set_share(&driven->engine.load.budget, 0.02);
+	assert_int_equal(watch_many(&driven->engine),
+			 WATCH_MANY_PER_CPU_LOW *
+				 sysconf(_SC_NPROCESSORS_ONLN));
+	budget_set_share(&driven->engine.load.budget, 0.4);
+	assert_int_equal(watch_many(&driven->engine), 2);
 	driven_release(driven);
 	tracee_kill(other);
 	driven_end(driven);
