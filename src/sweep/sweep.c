@@ -193,11 +193,17 @@ static void begin_jobs(struct sweep *sweep)
 	}
 }
 
-/* A run that was cut short without a race is no run: it is done again. */
-static bool counts(const struct journal_record *record)
+/*
+ * A run that was cut short without a race is no run: it is done again. But where
+ * the time is up and no run has ended, it is all that the sweep has to show.
+ */
+static bool counts(const struct sweep *sweep,
+		   const struct journal_record *record)
 {
 	return record->outcome.kind != OUTCOME_CUT ||
-	       record->findings.races.count > 0;
+	       record->findings.races.count > 0 ||
+	       (sweep->result.end == SWEEP_BUDGET &&
+		sweep->ledger->finished == 0);
 }
 
 /*
@@ -227,7 +233,7 @@ static void finish_job(struct sweep *sweep, struct job *job)
 
 	journal_record_init(&record);
 	err = job_finish(job, &record);
-	if (!err && counts(&record)) {
+	if (!err && counts(sweep, &record)) {
 		count_bad(sweep, record.outcome.kind);
 		err = statefile_finish(sweep->state, &record);
 		if (err)

@@ -178,9 +178,17 @@ else
 fi
 matches "is said" "$work/err" '^SWEEP: .*the time is used up'
 rm -rf "$d"
-sweep --budget 1s -- "$T/wait_forever.O2"
+tries budget 1 8 40
+while next_try budget; do
+	rm -rf "$d"
+	sweep --budget "${budget}s" -- "$T/wait_forever.O2"
+	[ "$(field samples)" = 0 ] || break
+done
 matches "also in the middle of a run" "$work/err" \
-	'^SWEEP: racewatch: [01] runs? in .*the time is used up'
+	'^SWEEP: racewatch: 1 run in .*the time is used up'
+matches "which is told" "$work/err" 'run 1 \(seed 1\): was cut short'
+more=$(field samples)
+is "and its samples are" "$((${more:-0} > 0))" 1 || diag_file "$d/sweep.json"
 rm -rf "$d"
 
 # Runs that go wrong, each in its way; the command's seed is the run's. Those
