@@ -75,8 +75,7 @@ struct program_text {
 	uint32_t program; /* its number; see wire/message.h */
 	struct vec spaces; /* of struct addrspace *; one at least */
 	uint64_t generation; /* of spaces: changes with them */
-	/* the space that is next, of those at work and of all; such choices */
-	size_t turn, turn_any, turns;
+	size_t turn, turn_any, turns; /* where next: of those at work; of all */
 	struct onset onset; /* of its first threads */
 	/* not NULL: the text is not written to, debug registers are used */
 	struct execpoints *execpoints;

@@ -90,6 +90,17 @@ void pool_deinit(struct pool *pool)
 	memset(pool, 0, sizeof(*pool));
 }
 
+size_t pool_queued(const struct pool *pool)
+{
+	return pool->fresh.count + pool->fired.count + pool->guided.count +
+	       pool->aimed.count + pool->once.count;
+}
+
+bool pool_has_sites(const struct pool *pool)
+{
+	return pool_queued(pool) > pool->once.count;
+}
+
 /* Does the process run that program, watched? */
 static bool pool_runs(const struct process *process, uint32_t program)
 {

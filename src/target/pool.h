@@ -139,18 +139,9 @@ void pool_found_alone(struct pool *pool, bool alone, uint64_t now);
 /* No other process had the bytes of a hit: a stop, and nothing else to say. */
 void pool_found_private(struct pool *pool, uint64_t now);
 
-/* Sites waiting to be armed. */
-static inline size_t pool_queued(const struct pool *pool)
-{
-	return pool->fresh.count + pool->fired.count + pool->guided.count +
-	       pool->aimed.count + pool->once.count;
-}
-
-/* Is any queued that is not armed once? */
-static inline bool pool_has_sites(const struct pool *pool)
-{
-	return pool_queued(pool) > pool->once.count;
-}
+/* Sites waiting to be armed; is any among them that is not armed once? */
+size_t pool_queued(const struct pool *pool);
+bool pool_has_sites(const struct pool *pool);
 
 /*
  * Arm the queued site with this id, if there is one, although a stall runs: the
