@@ -53,7 +53,7 @@ function readme(   i) {
 		"`--overhead 2`.\n", seconds, low_seconds
 	printf "Speed and memory are also of Debian's %s, but for " \
 		"ThreadSanitizer,\nand sweeps of servers. What was cut off " \
-		"took longer than it says.\n\n", real
+		"took longer than it says, and may have found more.\n\n", real
 	print "| | known races found | false reports | slow-down, median | " \
 		"told by racewatch | memory at most | first race after | cut off |"
 	print "|---|---|---|---|---|---|---|---|"
