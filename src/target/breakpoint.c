@@ -267,11 +267,11 @@ static bool breakpoint_may_be_in(const struct program_text *text,
 				 const struct breakpoint *breakpoint,
 				 size_t space)
 {
-	size_t count = text->spaces.count;
-	size_t place = (space + count - breakpoint->set_first) % count;
+	size_t count = text->spaces.count, place;
 
 	if (breakpoint->set_generation != text->generation)
 		return true;
+	place = (space + count - breakpoint->set_first) % count;
 	if (place >= breakpoint->set_count)
 		return false;
 	return breakpoint->set_count > MASK_BITS ||
@@ -363,6 +363,7 @@ static struct error *text_set(struct addrspace *space,
 	struct program_text *text = space->text;
 	struct error *err;
 	size_t set;
+	bool any;
 
 	if (text->execpoints) {
 		text_set_untouched(text, breakpoint);
@@ -370,10 +371,8 @@ static struct error *text_set(struct addrspace *space,
 	}
 	if (!breakpoint_guard(text, breakpoint))
 		return error_create(ERROR_OTHER, "the guardian has no room");
-	err = text_write(text, breakpoint,
-			 breakpoint_goes_everywhere(breakpoint) ||
-				 text_takes_any(text),
-			 &set);
+	any = breakpoint_goes_everywhere(breakpoint) || text_takes_any(text);
+	err = text_write(text, breakpoint, any, &set);
 	/* the text may be in those alone that hardly run */
 	if (set == 0 && !err)
 		err = text_write(text, breakpoint, true, &set);

@@ -30,8 +30,8 @@ struct guardian;
 struct thread;
 
 /*
- * So many processes that are at work meet a location about as soon as all do; one
- * breakpoint in BREAKPOINT_QUIET is set in those that hardly run, too.
+ * BREAKPOINT_SPACES processes that are at work reach a location about as soon as
+ * all processes do. One breakpoint in BREAKPOINT_QUIET may be in any process.
  */
 enum { BREAKPOINT_SPACES = 2, BREAKPOINT_QUIET = 8 };
 
@@ -75,7 +75,7 @@ struct program_text {
 	uint32_t program; /* its number; see wire/message.h */
 	struct vec spaces; /* of struct addrspace *; one at least */
 	uint64_t generation; /* of spaces: changes with them */
-	size_t turn, turn_any, turns; /* where next: of those at work; of all */
+	size_t turn, turn_any, turns; /* next at work, next of all; choices */
 	struct onset onset; /* of its first threads */
 	/* not NULL: the text is not written to, debug registers are used */
 	struct execpoints *execpoints;
@@ -151,9 +151,9 @@ void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
  * Arm a one-shot breakpoint for the site, in every space whose text holds the
  * bytes the site says; if the site is one of the pool or the entry of a function,
  * in BREAKPOINT_SPACES that are at work, each time in others: few are hit, and to
- * set or to lift one takes three system calls for each space. *ret_armed is false when none
- * does, it is armed, or it cannot be guarded. ERROR_REFUSED: some space takes no
- * writes without a stopped thread; its memory.refused says so from then on.
+ * set or lift one takes three system calls for each space. *ret_armed is false
+ * when none does, it is armed, or it cannot be guarded. ERROR_REFUSED: some space
+ * takes no writes without a stopped thread; its memory.refused says so then.
  */
 struct error *breakpoint_arm(struct addrspace *space,
 			     const struct wire_site *site, bool *ret_armed);

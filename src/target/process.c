@@ -11,7 +11,7 @@
 #include "target/death.h"
 #include "target/thread.h"
 
-/* Less than this part of what a process runs on the average is hardly. */
+/* A process that runs for less than this part of the mean hardly runs. */
 enum { PROCESS_QUIET_PART = 8 };
 
 struct error *process_create(pid_t pid, enum process_role role,

@@ -30,7 +30,7 @@ enum {
 	/* dispositions seen longer ago, times the number of processes, are
 	 * looked at again before arming */
 	SIGSTATE_STALE_NS = 10 * 1000 * 1000,
-	/* at least, where little time may be lost: hits are much rarer there */
+	/* the least such age where little time may be lost: hits are rare there */
 	SIGSTATE_STALE_LOW_NS = 1000 * 1000 * 1000,
 	/* SIG_IGN is put back when the traps of its time have been taken */
 	SIGSTATE_RESTORE_NS = 500 * 1000,

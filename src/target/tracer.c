@@ -304,8 +304,8 @@ static void tracer_check_rest(struct engine *engine, uint64_t now)
 }
 
 /*
- * Is what waits to be sent to be sent now? To wake the front end takes some 50 us
- * of a processor: where little time may be lost, what can wait goes with the tick.
+ * Are the messages in the channel to be sent now? Each wakes the front end, which
+ * costs CPU time: where little time may be lost, what can wait goes with the tick.
  */
 static bool tracer_sends(const struct engine *engine, uint64_t now)
 {

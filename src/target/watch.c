@@ -22,8 +22,9 @@ enum {
 	/* an open perf event costs at each context switch of its thread */
 	WATCH_IDLE_NS = 1000 * 1000,
 	WATCH_CHANGE_NS = 1000 * 1000 * 1000,
-	/* between looks at what pairs of processes share; for so many more: again */
+	/* the gap between two looks at what processes share grows by this... */
 	WATCH_SCATTERED_NS = 1000 * 1000 * 1000,
+	/* ...for this many pairs of processes */
 	WATCH_PAIRS = 4096,
 	/* addresses of programs have no more bits (x86-64, four levels) */
 	WATCH_TAG_SHIFT = 48,

@@ -58,10 +58,11 @@ extern const struct watch_ops watch_by_cpu; /* "perf-cpu" */
 extern const struct watch_ops watch_by_value; /* "value" */
 
 /*
- * Above so many threads one event of each costs more than those of all
- * processors. Where little time may be lost, a stall begins long after the one
- * before, when the events of threads have been closed (watch_retire()), and they
- * are opened anew: as much for each of so many threads as for a processor.
+ * With more than WATCH_MANY threads, an event for each thread costs more than an
+ * event for each processor. Where little time may be lost, stalls are far apart:
+ * the events of threads are closed between two stalls (watch_retire()), and are
+ * opened anew for each. The limit is then WATCH_MANY_PER_CPU_LOW threads for each
+ * processor.
  */
 enum { WATCH_MANY = 100, WATCH_MANY_PER_CPU_LOW = 4 };
 

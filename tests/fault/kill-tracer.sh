@@ -9,9 +9,9 @@
 # A thread that is in a trap of ours at that very moment dies of it, whatever
 # is done; the more hits per second, the more often. bench/survival measures
 # how often: once in 100 at the defaults of attach, which are up to 50 hits per
-# second; here there are 20, and up to 5 % are taken into account, for machines that are loaded, share their
-# processors or refuse real-time priority. Of
-# the short run's 12 trials 6 may fail: more do with a probability of 4.9e-7
+# second; here there are 20, and up to 5 % are taken into account, for machines
+# that are loaded, share their processors or refuse real-time priority. Of the
+# short run's 12 trials 6 may fail: more do with a probability of 4.9e-7
 # at 5 % (binomial), and all do without a guardian. Of the long run's 120, 20
 # may: 5.4e-7.
 
