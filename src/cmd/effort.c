@@ -42,11 +42,12 @@ enum {
 };
 
 /*
- * Low is for servers: the stall bounds what one request waits (bench/attach).
+ * Low is for servers: the stall bounds what one request waits, and the rate of a
+ * busy program how many requests do (bench/attach).
  * How the stall of the others was chosen is in racewatch-run(1).
  */
 static const struct effort_preset {
-	uint32_t rate;
+	uint32_t rate, busy_rate;
 	uint64_t stall_ns, long_ns;
 	double overhead_pct;
 	uint32_t rest;
@@ -54,12 +55,13 @@ static const struct effort_preset {
 	bool gives_way;
 	uint32_t once_max, entries_max;
 } presets[] = {
-	[EFFORT_LOW] = { 50, 200 * CLOCK_NS_PER_US, 0, 2, 144, 1, true, 0,
+	[EFFORT_LOW] = { 50, 25, 200 * CLOCK_NS_PER_US, 0, 2, 144, 1, true, 0,
 			 EFFORT_ENTRIES },
-	[EFFORT_NORMAL] = { 1000, CLOCK_NS_PER_MS, EFFORT_LONG_NS, 40, 0, 4,
+	[EFFORT_NORMAL] = { 1000, 0, CLOCK_NS_PER_MS, EFFORT_LONG_NS, 40, 0, 4,
 			    false, EFFORT_ONCE_NORMAL, EFFORT_ENTRIES },
-	[EFFORT_HIGH] = { EFFORT_RATE_ANY, CLOCK_NS_PER_MS, EFFORT_LONG_NS, 75,
-			  0, 4, false, EFFORT_ONCE_HIGH, EFFORT_ENTRIES_HIGH },
+	[EFFORT_HIGH] = { EFFORT_RATE_ANY, 0, CLOCK_NS_PER_MS, EFFORT_LONG_NS,
+			  75, 0, 4, false, EFFORT_ONCE_HIGH,
+			  EFFORT_ENTRIES_HIGH },
 };
 
 void effort_init(struct effort_options *options)
@@ -130,6 +132,8 @@ struct effort_plan effort_plan(const struct effort_options *options,
 	/* they are paid for with a share of the budget */
 	if (!stalled && plan.share > 0)
 		plan.stall_long_ns = base->long_ns;
+	if (!rated && !capped)
+		plan.busy_rate = base->busy_rate;
 	/* no time to lose is no sample */
 	if (capped && options->overhead_pct <= 0)
 		plan.rate = 0;

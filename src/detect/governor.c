@@ -30,7 +30,9 @@ static const double GOVERNOR_TRUST = 20;
 static const double GOVERNOR_EXPLORES = 0.2;
 static const double GOVERNOR_STRETCH = 1.5;
 static const double GOVERNOR_SHARE_MIN = 0.25;
-static const double GOVERNOR_DOUBT = 1.5;
+/* A share is spent if so much of it is; what a sample cost falls by so much. */
+static const double GOVERNOR_SPENT = 0.9;
+static const double GOVERNOR_DOUBT = 2 / 3.0;
 static const double GOVERNOR_COST_MIN_NS = 10000;
 /* how much the last window counts */
 static const double GOVERNOR_LATELY = 0.5;
@@ -87,14 +89,22 @@ void governor_restart(struct governor *governor,
 	governor->since_lost_cpu_ns = state->lost_cpu_ns;
 }
 
+/* Only that part of the share was spent: a sample costs less than was thought. */
+static void governor_doubt_cost(struct governor *governor, double spent)
+{
+	governor->cost_ns *= spent > GOVERNOR_DOUBT ? spent : GOVERNOR_DOUBT;
+	if (governor->cost_ns < GOVERNOR_COST_MIN_NS)
+		governor->cost_ns = GOVERNOR_COST_MIN_NS;
+}
+
 /*
- * What a sample cost, with all that was spent on hits without a sample. Where
- * less than half of the share is spent, it costs less than was thought: few
- * samples would take long to show that.
+ * What a sample cost, with all that was spent on hits without a sample. Few
+ * samples would take long to show that the share pays for more of them.
  */
 static void governor_learn_cost(struct governor *governor,
 				const struct governor_state *state)
 {
+	const struct governor_budget *budget = &governor->budget;
 	double wall = (double)(state->now_ns - governor->since_ns);
 	double samples = (double)(state->samples - governor->since_samples);
 	double lost = (double)(state->lost_ns - governor->since_lost_ns);
@@ -105,10 +115,8 @@ static void governor_learn_cost(struct governor *governor,
 	if (samples > 0 && lost > computed)
 		governor->cost_ns += weight * ((lost - computed) / samples -
 					       governor->cost_ns);
-	if (lost < wall * governor->budget.share / 2)
-		governor->cost_ns /= GOVERNOR_DOUBT;
-	if (governor->cost_ns < GOVERNOR_COST_MIN_NS)
-		governor->cost_ns = GOVERNOR_COST_MIN_NS;
+	if (lost < wall * budget->share * GOVERNOR_SPENT)
+		governor_doubt_cost(governor, lost / (wall * budget->share));
 	governor->computed +=
 		GOVERNOR_LATELY * (computed / wall - governor->computed);
 	governor_want(governor);
@@ -204,6 +212,8 @@ uint32_t governor_tick(struct governor *governor,
 	int direction;
 	bool known;
 
+	if (state->rate != 0 && governor->budget.rate != 0)
+		governor->budget.rate = state->rate;
 	if (governor->budget.rate == 0 || seconds <= 0)
 		return governor->pool;
 	direction = governor_direction(governor, seconds, state, &known);

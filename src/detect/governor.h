@@ -67,6 +67,7 @@ struct governor_state {
 	 */
 	uint64_t hits_aimed;
 	uint64_t lost_cpu_ns; /* of lost_ns, by what racewatch computed */
+	uint32_t rate; /* takes the place of governor_budget.rate; 0: not */
 	uint32_t armed; /* breakpoints in the text */
 	uint64_t sites; /* that could be armed */
 };

@@ -173,6 +173,7 @@ struct wire_params session_params(const struct session_config *config)
 	return (struct wire_params){
 		.pool = config->rate > 0 ? GOVERNOR_POOL_LOW : 0,
 		.rate = config->rate,
+		.busy_rate = config->busy_rate,
 		.arm_rate = config->arm_rate,
 		.stall_max_ns = config->stall_max_ns,
 		.stall_long_ns = config->stall_long_ns,

@@ -57,17 +57,20 @@ session_governor_state(const struct session *session)
 {
 	const struct wire_stats *stats = &session->counts.stats;
 	/* where time is kept count of, these need no rate */
-	uint64_t private = session->config->share > 0 ? stats->hits_private : 0;
+	uint64_t idle = session->config->share > 0
+				? stats->hits_private + stats->resting
+				: 0;
 
 	return (struct governor_state){
 		.now_ns = clock_now_ns(),
 		.hits = stats->hits - stats->hits_once - stats->hits_aimed -
-			private,
+			idle,
 		.hits_aimed = stats->hits_aimed,
 		.samples = stats->samples,
 		/* no sample has cost what was waited for before the first */
 		.lost_ns = stats->lost_ns - stats->onset_ns,
 		.lost_cpu_ns = stats->lost_cpu_ns,
+		.rate = stats->rate,
 		.armed = stats->armed,
 	};
 }

@@ -41,6 +41,7 @@ struct session_config {
 	bool debuginfod; /* see image_ask_servers() */
 	uint64_t seed;
 	uint32_t rate; /* hits per second */
+	uint32_t busy_rate; /* see struct wire_params */
 	uint32_t arm_rate; /* see struct wire_params */
 	uint64_t stall_max_ns;
 	uint64_t stall_long_ns; /* see struct wire_params */

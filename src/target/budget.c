@@ -228,6 +228,15 @@ void budget_learn_loss(struct budget *budget,
 		budget->loss = lost;
 }
 
+double budget_use(const struct budget *budget)
+{
+	double use = 1;
+
+	if (budget->free_ns >= BUDGET_FREE_MIN_NS)
+		use = budget->free_cpu_ns / budget->free_ns;
+	return use < 1 ? use : 1;
+}
+
 void budget_learn_competition(struct budget *budget, double processors,
 			      double busy)
 {

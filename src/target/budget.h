@@ -99,6 +99,12 @@ void budget_spend_interrupts(struct budget *budget, uint64_t ns);
 /* What a stop without a stall costs, with what racewatch computes for it. */
 double budget_stop_cost(const struct budget *budget);
 
+/*
+ * How much of a processor the program uses while nobody is held, of late: 0 to
+ * 1. 1: all of one, more, or not known.
+ */
+double budget_use(const struct budget *budget);
+
 /* How much of a stall's time is lost, by the program's CPU clock and calls. */
 void budget_learn_loss(struct budget *budget,
 		       const struct budget_window *window);

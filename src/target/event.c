@@ -227,7 +227,7 @@ static void event_hit(struct engine *engine, struct thread *thread,
 		breakpoint->predicate(thread, regs, breakpoint->predicate_data);
 	struct wire_site site = breakpoint->site;
 	bool stays = breakpoint->policy == BREAKPOINT_PERSISTENT || !wanted;
-	bool missed = false;
+	enum pool_hit hit = POOL_HIT_DONE;
 
 	if (stays && space->text->execpoints) {
 		/* the kernel has set the resume flag */
@@ -250,10 +250,10 @@ static void event_hit(struct engine *engine, struct thread *thread,
 	pool_fired(engine, &site);
 	if (thread->process->role == PROCESS_WATCHED &&
 	    engine->phase == ENGINE_WATCHING && !thread->step)
-		missed = stall_hit(engine, thread, breakpoint, regs);
+		hit = stall_hit(engine, thread, breakpoint, regs);
 	else
 		engine_go_on(engine, thread);
-	pool_return_fired(engine, &site, missed);
+	pool_return_fired(engine, &site, hit);
 }
 
 /* The record of an int3 there that may be ours. */

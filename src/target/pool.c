@@ -33,6 +33,8 @@ enum {
 	/* not hit for so long, a location that fired once is not hot */
 	POOL_RETRY_NS = 500 * 1000,
 	POOL_HOT_NS = 2 * 1000 * 1000,
+	/* others are not kept waiting for a thread that rests for longer */
+	POOL_REST_NS = 5 * 1000 * 1000,
 	/* hits of a site that is armed once that are passed, and when it is
 	 * armed again: a stopped thread needs that long to go on */
 	POOL_PASSED_MAX = 3,
@@ -264,10 +266,18 @@ void pool_queue(struct engine *engine, const struct wire_site *sites,
 	}
 }
 
-/* Where there are few places, it is kept for another time. */
-static bool pool_keep(struct engine *engine, const struct wire_site *site)
+/*
+ * Where there are few places, or no stall was to be had of a thread that rests,
+ * it is kept for another time.
+ */
+static bool pool_keep(struct engine *engine, const struct wire_site *site,
+		      enum pool_hit hit)
 {
-	return engine->execpoints.watch && engine->phase == ENGINE_WATCHING &&
+	bool keeps = engine->execpoints.watch ||
+		     (hit == POOL_HIT_RESTED && !site->once &&
+		      !(site->id & WIRE_GUIDED));
+
+	return keeps && engine->phase == ENGINE_WATCHING &&
 	       !(site->id & WIRE_AIMED) &&
 	       engine->pool.fired.count < POOL_KEPT_MAX &&
 	       ring_push(&engine->pool.fired, site);
@@ -303,11 +313,12 @@ void pool_fired(struct engine *engine, const struct wire_site *site)
 }
 
 void pool_return_fired(struct engine *engine, const struct wire_site *site,
-		       bool missed)
+		       enum pool_hit hit)
 {
-	if (!pool_keep(engine, site))
+	if (!pool_keep(engine, site, hit))
 		engine_return_site(engine, site->program, site->id,
-				   missed ? WIRE_MISSED : WIRE_FIRED);
+				   hit == POOL_HIT_DONE ? WIRE_FIRED
+							: WIRE_MISSED);
 }
 
 /* How many of the places may be taken by so many threads. */
@@ -337,8 +348,19 @@ static double pool_burst(const struct pool *pool)
 	return pool->params.rate / (double)POOL_BURST_PART + 1;
 }
 
-static void pool_earn(struct pool *pool, uint64_t now)
+double pool_rate(const struct engine *engine)
 {
+	const struct wire_params *params = &engine->pool.params;
+	double less = (double)params->rate - params->busy_rate;
+
+	if (params->busy_rate == 0 || less <= 0)
+		return params->rate;
+	return params->rate - less * budget_use(&engine->load.budget);
+}
+
+static void pool_earn(struct engine *engine, uint64_t now)
+{
+	struct pool *pool = &engine->pool;
 	double most = pool_burst(pool);
 	double elapsed;
 
@@ -346,7 +368,7 @@ static void pool_earn(struct pool *pool, uint64_t now)
 	if (now <= pool->tokens_ns)
 		return;
 	elapsed = (double)(now - pool->tokens_ns) / CLOCK_NS_PER_S;
-	pool->tokens += elapsed * pool->params.rate;
+	pool->tokens += elapsed * pool_rate(engine);
 	pool->arms += elapsed * pool->params.arm_rate;
 	if (pool->params.arm_rate == 0 || pool->arms > POOL_BATCH)
 		pool->arms = POOL_BATCH;
@@ -372,7 +394,7 @@ bool pool_take_token(struct engine *engine, const struct wire_site *site,
 	bool lends_time = aimed ||
 			  ((loans & POOL_LENDS_TIME) && !pool_aims(pool, now));
 
-	pool_earn(pool, now);
+	pool_earn(engine, now);
 	budget_earn(budget, now);
 	if (lends_time ? !budget_lends(budget) : !budget_affords(budget))
 		return false;
@@ -435,12 +457,23 @@ void pool_stalled(struct pool *pool, const struct wire_site *site, uint64_t now)
 	pool->owed_until_ns = now + pool->params.stall_max_ns + POOL_OWED_NS;
 }
 
+static void pool_pause(struct pool *pool, uint64_t until_ns)
+{
+	if (until_ns > pool->retry_ns)
+		pool->retry_ns = until_ns;
+}
+
+bool pool_found_resting(struct pool *pool, uint64_t now, uint64_t until_ns)
+{
+	if (now >= until_ns || until_ns > now + POOL_REST_NS)
+		return false;
+	pool_pause(pool, until_ns);
+	return true;
+}
+
 void pool_found_private(struct pool *pool, uint64_t now)
 {
-	uint64_t until = now + POOL_ALONE_NS;
-
-	if (until > pool->retry_ns)
-		pool->retry_ns = until;
+	pool_pause(pool, now + POOL_ALONE_NS);
 }
 
 void pool_found_alone(struct pool *pool, bool alone, uint64_t now)
@@ -1083,7 +1116,7 @@ static void pool_fill(struct engine *engine, uint64_t now)
 
 	if (!pool_may_arm(engine))
 		return;
-	pool_earn(pool, now);
+	pool_earn(engine, now);
 	budget_earn(&engine->load.budget, now);
 	if (!pool_may_fill(engine, now, &affordable) ||
 	    !pool_has_room(engine, now, affordable))
@@ -1226,7 +1259,7 @@ static uint64_t pool_next_sampled_ns(const struct engine *engine, uint64_t now)
 		return budget_next_ns(&engine->load.budget);
 	if (pool->tokens < 1)
 		return pool->tokens_ns +
-		       (uint64_t)((1 - pool->tokens) / pool->params.rate *
+		       (uint64_t)((1 - pool->tokens) / pool_rate(engine) *
 				  CLOCK_NS_PER_S) +
 		       1;
 	if (pool->peeks_out > 0)

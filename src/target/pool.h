@@ -104,6 +104,9 @@ void pool_deinit(struct pool *pool);
 /* New parameters. What is armed beyond twice the pool is lifted at once. */
 void pool_set_params(struct engine *engine, const struct wire_params *params);
 
+/* Stalls a second that are allowed now; see wire_params.busy_rate. */
+double pool_rate(const struct engine *engine);
+
 /* Queue sites; those that do not fit are returned as lifted. */
 void pool_queue(struct engine *engine, const struct wire_site *sites,
 		size_t count);
@@ -113,9 +116,21 @@ void pool_refill(struct engine *engine, uint64_t now);
 
 /* A breakpoint of the pool was hit: its place is free. */
 void pool_fired(struct engine *engine, const struct wire_site *site);
-/* What was to be done at the hit is done: its site is returned. */
+
+/* What came of a hit. */
+enum pool_hit {
+	POOL_HIT_DONE, /* nothing is left to do */
+	POOL_HIT_MISSED, /* others can reach the bytes, and no stall was to be had */
+	/* the same, since the thread has just been stalled (wire_params.rest) */
+	POOL_HIT_RESTED,
+};
+
+/*
+ * What was to be done at the hit is done: its site is returned. One that a
+ * resting thread has hit is kept and armed again: it is known to be reached.
+ */
 void pool_return_fired(struct engine *engine, const struct wire_site *site,
-		       bool missed);
+		       enum pool_hit hit);
 
 /* A thread was born while its program begins: what ran before is armed again. */
 void pool_rearm_spent(struct engine *engine, uint32_t program);
@@ -135,6 +150,12 @@ bool pool_rearm_passed(struct pool *pool, const struct wire_site *site,
  * at work, or one that takes turns, would do little but stop.
  */
 void pool_found_alone(struct pool *pool, bool alone, uint64_t now);
+
+/*
+ * There was no stall for a hit of a thread that rests until then. True: that is
+ * soon, and nothing is armed before.
+ */
+bool pool_found_resting(struct pool *pool, uint64_t now, uint64_t until_ns);
 
 /* No other process had the bytes of a hit: a stop, and nothing else to say. */
 void pool_found_private(struct pool *pool, uint64_t now);

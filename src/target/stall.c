@@ -614,12 +614,12 @@ static void stall_forgo(struct engine *engine, const struct stall *stall,
 	}
 }
 
-bool stall_hit(struct engine *engine, struct thread *thread,
-	       const struct breakpoint *breakpoint,
-	       const struct x86_registers *regs)
+enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
+			const struct breakpoint *breakpoint,
+			const struct x86_registers *regs)
 {
 	struct stall *stall = stall_create(thread, &breakpoint->site, regs);
-	bool missed = false;
+	enum pool_hit hit = POOL_HIT_DONE;
 
 	if (stall && stall_may_begin(stall)) {
 		if (stall_collisions(engine, stall)) {
@@ -632,16 +632,19 @@ bool stall_hit(struct engine *engine, struct thread *thread,
 				clock_now_ns() - breakpoint->armed_ns;
 			stall_begin(engine, stall);
 			hold_release(engine, &engine->stalls.relieved);
-			return false;
+			return POOL_HIT_DONE;
 		} else {
 			stall_pass(engine, stall, thread);
-			missed = true;
+			hit = pool_found_resting(&engine->pool, clock_now_ns(),
+						 thread->rests_until_ns)
+				      ? POOL_HIT_RESTED
+				      : POOL_HIT_MISSED;
 		}
 	}
 	free(stall);
 	thread_park(thread, breakpoint->site.address, regs);
 	thread_resume(engine, thread);
-	return missed;
+	return hit;
 }
 
 static int stall_access_of(const struct stall *stall, uint8_t slots,

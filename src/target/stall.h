@@ -14,6 +14,7 @@
 
 #include "base/vec.h"
 #include "target/hold.h"
+#include "target/pool.h"
 #include "target/watch.h"
 #include "wire/message.h"
 
@@ -58,12 +59,11 @@ struct stalls {
 
 /*
  * The thread is stopped at the site, the breakpoint lifted, rip on it: stall
- * it, report a collision with one already stalled, or let it go. True: others
- * can reach the bytes, and yet there was no stall to be had.
+ * it, report a collision with one already stalled, or let it go.
  */
-bool stall_hit(struct engine *engine, struct thread *thread,
-	       const struct breakpoint *breakpoint,
-	       const struct x86_registers *regs);
+enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
+			const struct breakpoint *breakpoint,
+			const struct x86_registers *regs);
 
 /*
  * A watch trapped in the stopped thread: report the conflict if its stall

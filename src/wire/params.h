@@ -10,6 +10,11 @@
 struct wire_params {
 	uint32_t pool; /* breakpoints to keep armed */
 	uint32_t rate; /* stalls a second at most; 0: arm nothing */
+	/*
+	 * the same of a program that uses a processor all the time, and of others
+	 * in proportion; 0: rate
+	 */
+	uint32_t busy_rate;
 	/* fresh locations to arm in a second at most; 0: as fast as may be */
 	uint32_t arm_rate;
 	uint64_t stall_max_ns;

@@ -39,6 +39,7 @@ struct wire_stats {
 	 * budget allowed nothing: that of time, or the rate.
 	 */
 	uint64_t refills, unpaid, over_rate;
+	uint32_t rate; /* stalls a second that are allowed now */
 	uint64_t unwatched; /* processes that were made and let go */
 	uint64_t processes; /* that are watched, or were */
 	uint32_t stalls; /* running now */

@@ -299,6 +299,7 @@ static void front_configure(struct front *it)
 	it->config = (struct session_config){
 		.seed = rng_next(&machine->program.rng),
 		.rate = effort.rate,
+		.busy_rate = effort.busy_rate,
 		.arm_rate = effort.arm_rate,
 		.stall_max_ns = effort.stall_max_ns,
 		.stall_long_ns = effort.stall_long_ns,

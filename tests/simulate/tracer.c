@@ -386,7 +386,7 @@ static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
 {
 	struct engine *engine = machine->engine;
 	struct wire_site site = breakpoint->site;
-	bool missed;
+	enum pool_hit hit;
 
 	engine_note(engine, breakpoint_lift(thread->process->space, thread->tid,
 					    breakpoint));
@@ -397,8 +397,8 @@ static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
 	engine->stats.hits_once += site.once;
 	breakpoint->fired = true;
 	pool_fired(engine, &site);
-	missed = stall_hit(engine, thread, breakpoint, regs);
-	pool_return_fired(engine, &site, missed);
+	hit = stall_hit(engine, thread, breakpoint, regs);
+	pool_return_fired(engine, &site, hit);
 	load_stopped(engine);
 }
 

@@ -291,6 +291,22 @@ static void a_short_look_relaxes_nothing(void **state)
 	assert_true(budget.loss == 1);
 }
 
+static void how_busy_the_program_is(void **state)
+{
+	struct budget_window window = { .wall_ns = 100 * MS, .cpu_ns = 5 * MS };
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	/* not known: it may be busy */
+	assert_true(budget_use(&budget) == 1);
+	budget_learn_loss(&budget, &window);
+	assert_float_equal(budget_use(&budget), 0.05, 0.001);
+	window.cpu_ns = 300 * MS;
+	budget_learn_loss(&budget, &window);
+	assert_true(budget_use(&budget) == 1);
+}
+
 /* From plenty of threads to a lock that all need, within two seconds. */
 static void a_change_of_phase_is_seen(void **state)
 {
@@ -429,6 +445,7 @@ int main(void)
 			a_burst_of_computing_is_told_and_soon_forgiven),
 		cmocka_unit_test(stops_cost_too),
 		cmocka_unit_test(interrupts_cost_whoever_else_has_a_processor),
+		cmocka_unit_test(how_busy_the_program_is),
 	};
 
 	return cmocka_run_group_tests_name("budget", tests, NULL, NULL);

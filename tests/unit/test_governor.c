@@ -124,6 +124,43 @@ static void reaches_the_rate_from_above(void **state)
 	assert_true(hits >= 500 && hits <= 2000);
 }
 
+/* What the tracer allows takes the place of what it was told. */
+static void follows_the_rate_that_is_allowed_now(void **state)
+{
+	struct governor_state tick = { .now_ns = CLOCK_NS_PER_S,
+				       .hits = 20,
+				       .rate = 25 };
+	struct governor governor;
+
+	(void)state;
+	start(&governor, 50, 0);
+	assert_true(governor.wanted == 50);
+	governor_tick(&governor, &tick);
+	assert_true(governor.wanted == 25);
+	assert_false(governor_has_few(&governor));
+}
+
+/* Three quarters of the share were spent: a sample costs less than was thought. */
+static void what_is_not_spent_lowers_the_cost(void **state)
+{
+	struct governor_state tick = { .now_ns = CLOCK_NS_PER_S, .hits = 20 };
+	struct governor governor;
+	double before;
+
+	(void)state;
+	start(&governor, 1000, 0.02);
+	before = governor.cost_ns;
+	tick.lost_ns = CLOCK_NS_PER_S * 3 / 200;
+	governor_tick(&governor, &tick);
+	assert_float_equal(governor.cost_ns, before * 0.75, 1);
+	/* as good as all of it */
+	tick.lost_ns += CLOCK_NS_PER_S * 19 / 1000;
+	tick.now_ns += CLOCK_NS_PER_S;
+	tick.hits += 20;
+	governor_tick(&governor, &tick);
+	assert_float_equal(governor.cost_ns, before * 0.75, 1);
+}
+
 static void too_many_hits_are_cut_within_a_fifth_of_a_second(void **state)
 {
 	struct program program = { .per_site = 5000, .sites = 1000000 };
@@ -434,6 +471,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reaches_the_rate_from_below),
 		cmocka_unit_test(reaches_the_rate_from_above),
+		cmocka_unit_test(follows_the_rate_that_is_allowed_now),
+		cmocka_unit_test(what_is_not_spent_lowers_the_cost),
 		cmocka_unit_test(
 			too_many_hits_are_cut_within_a_fifth_of_a_second),
 		cmocka_unit_test(a_small_program_is_armed_whole_and_no_more),

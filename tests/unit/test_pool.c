@@ -217,7 +217,7 @@ static void what_a_program_kept_goes_with_it(void **state)
 	site.once = true;
 	space_of(driven)->text->onset.recent_ns = UINT64_MAX;
 	pool_fired(&driven->engine, &site);
-	pool_return_fired(&driven->engine, &site, false);
+	pool_return_fired(&driven->engine, &site, POOL_HIT_DONE);
 	assert_int_equal(pool->spent.count, 1);
 	pool_forget_spent(&driven->engine, site.program + 1);
 	assert_int_equal(pool->spent.count, 1);
@@ -365,7 +365,7 @@ static void locations_that_fired_take_turns(void **state)
 			now + 100 * CLOCK_NS_PER_MS);
 	/* free once it fired */
 	pool_fired(&driven->engine, &site);
-	pool_return_fired(&driven->engine, &site, false);
+	pool_return_fired(&driven->engine, &site, POOL_HIT_DONE);
 	pool_refill(&driven->engine, now + 2);
 	assert_int_equal(space_of(driven)->text->armed, 2);
 	assert_true(is_armed(driven, site_read));
@@ -373,6 +373,50 @@ static void locations_that_fired_take_turns(void **state)
 	pool_refill(&driven->engine, now + 100 * CLOCK_NS_PER_MS);
 	assert_true(is_armed(driven, site_add));
 	assert_int_equal(space_of(driven)->text->armed, 3);
+	driven_end(driven);
+}
+
+/* Of what a resting thread hit; others have their own ways to come again. */
+static void what_a_resting_thread_hit_is_kept(void **state)
+{
+	struct driven *driven = start(4, 1000);
+	struct wire_site site = site_at(site_write, 9);
+	struct pool *pool = &driven->engine.pool;
+
+	(void)state;
+	pool->retry_ns = 0;
+	assert_true(pool_found_resting(pool, 1000, 2000));
+	assert_int_equal(pool->retry_ns, 2000);
+	/* it rests no more, or for long */
+	assert_false(pool_found_resting(pool, 2000, 2000));
+	assert_false(pool_found_resting(pool, 2000, UINT64_MAX));
+	assert_int_equal(pool->retry_ns, 2000);
+	pool_return_fired(&driven->engine, &site, POOL_HIT_MISSED);
+	assert_int_equal(pool->fired.count, 0);
+	pool_return_fired(&driven->engine, &site, POOL_HIT_RESTED);
+	assert_int_equal(pool->fired.count, 1);
+	site.id |= WIRE_GUIDED;
+	pool_return_fired(&driven->engine, &site, POOL_HIT_RESTED);
+	site.id = 9;
+	site.once = true;
+	pool_return_fired(&driven->engine, &site, POOL_HIT_RESTED);
+	assert_int_equal(pool->fired.count, 1);
+	assert_int_equal(pool->once.count, 0);
+	driven_end(driven);
+}
+
+static void a_busy_program_is_sampled_less_often(void **state)
+{
+	struct driven *driven = start(4, 1000);
+	struct budget *budget = &driven->engine.load.budget;
+
+	(void)state;
+	assert_true(pool_rate(&driven->engine) == 1000);
+	driven->engine.pool.params.busy_rate = 400;
+	assert_true(pool_rate(&driven->engine) == 400);
+	budget->free_ns = CLOCK_NS_PER_S;
+	budget->free_cpu_ns = CLOCK_NS_PER_S / 2.0;
+	assert_true(pool_rate(&driven->engine) == 700);
 	driven_end(driven);
 }
 
@@ -509,7 +553,7 @@ static void come_back(struct driven *driven, const struct wire_site *site)
 	known->fired = true;
 	assert_ok(breakpoint_lift(space_of(driven), 0, known));
 	pool_fired(&driven->engine, site);
-	pool_return_fired(&driven->engine, site, false);
+	pool_return_fired(&driven->engine, site, POOL_HIT_DONE);
 	pool_queue(&driven->engine, site, 1);
 }
 
@@ -828,6 +872,8 @@ int main(void)
 		cmocka_unit_test(it_is_not_filled_while_a_stall_runs),
 		cmocka_unit_test(tokens_come_at_the_rate_and_are_not_hoarded),
 		cmocka_unit_test(locations_that_fired_take_turns),
+		cmocka_unit_test(what_a_resting_thread_hit_is_kept),
+		cmocka_unit_test(a_busy_program_is_sampled_less_often),
 		cmocka_unit_test(likely_sites_take_turns_with_the_others),
 		cmocka_unit_test(where_arming_is_slow_entries_come_slowly),
 		cmocka_unit_test(a_site_that_is_drawn_both_ways_is_armed_once),

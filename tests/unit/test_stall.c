@@ -665,6 +665,7 @@ static void a_thread_is_not_stalled_again_at_once(void **state)
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(driven->engine.stats.resting, 1);
 	assert_int_equal(driven->engine.stats.samples, 1);
+	assert_int_equal(driven->engine.pool.fired.count, 0);
 	/* the other one is not tired */
 	driven_arm(driven, &site);
 	lane_start(1, 1);
