@@ -11,9 +11,11 @@
  */
 #include "image/functions.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/radix.h"
 #include "image/ehframe.h"
 #include "image/elffile.h"
 #include "image/elfsyms.h"
@@ -21,6 +23,10 @@
 #include "image/ranges.h"
 
 enum { NAME_COMPARED = 256 };
+
+_Static_assert(offsetof(struct elf_symbol, start) == 0 &&
+		       offsetof(struct eh_range, start) == 0,
+	       "sort() takes the start from there");
 
 static int compare_symbols(const void *left, const void *right)
 {
@@ -45,15 +51,41 @@ static int compare_ranges(const void *left, const void *right)
 	return a->size > b->size ? -1 : a->size < b->size;
 }
 
-/* Tables are often in order already. */
-static void sort(struct vec *vec, int (*compare)(const void *, const void *))
+typedef int compare_items(const void *left, const void *right);
+
+static bool is_sorted(const struct vec *vec, compare_items *compare)
 {
 	for (size_t i = 1; i < vec->count; i++) {
-		if (compare(vec_at(vec, i - 1), vec_at(vec, i)) > 0) {
-			qsort(vec->items, vec->count, vec->size, compare);
-			return;
-		}
+		if (compare(vec_at(vec, i - 1), vec_at(vec, i)) > 0)
+			return false;
 	}
+	return true;
+}
+
+static uint64_t start_at(const struct vec *vec, size_t i)
+{
+	/* it comes first in both kinds of items */
+	return *(const uint64_t *)vec_at(vec, i);
+}
+
+/* Tables are often in order already; else sort by start, then those of one. */
+static bool sort(struct vec *vec, compare_items *compare)
+{
+	size_t first = 0;
+
+	if (is_sorted(vec, compare))
+		return true;
+	if (!radix_sort(vec, 0))
+		return false;
+	for (size_t i = 1; i <= vec->count; i++) {
+		if (i < vec->count && start_at(vec, i) == start_at(vec, first))
+			continue;
+		if (i - first > 1)
+			qsort(vec_at(vec, first), i - first, vec->size,
+			      compare);
+		first = i;
+	}
+	return true;
 }
 
 /* Of the names of one start keep the best, with the largest size. */
@@ -217,8 +249,8 @@ bool functions_merge(const struct elffile *file,
 	bool ok = ehframe_collect(file, &merge.ranges);
 
 	ranges_unite(sources->plt);
-	sort(&sources->code, compare_symbols);
-	sort(&merge.ranges, compare_ranges);
+	ok = ok && sort(&sources->code, compare_symbols) &&
+	     sort(&merge.ranges, compare_ranges);
 	unite_symbols(&sources->code);
 	unite_ranges(&merge.ranges);
 	ok = ok &&
