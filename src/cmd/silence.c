@@ -143,7 +143,7 @@ static bool explain_budget(struct strbuf *out,
 	}
 	if (stats->over_rate > stats->refills / 2 || refused) {
 		strbuf_addf(out, "--rate %" PRIu32 " allowed none in ",
-			    asked->rate);
+			    stats->rate != 0 ? stats->rate : asked->rate);
 		text_add_time(out, counts->elapsed_ns);
 		return true;
 	}

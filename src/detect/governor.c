@@ -30,7 +30,10 @@ static const double GOVERNOR_TRUST = 20;
 static const double GOVERNOR_EXPLORES = 0.2;
 static const double GOVERNOR_STRETCH = 1.5;
 static const double GOVERNOR_SHARE_MIN = 0.25;
-/* A share is spent if so much of it is; what a sample cost falls by so much. */
+/*
+ * A share is spent if so much of it is; else what a sample costs is taken to be
+ * less, but no less than this part in one window.
+ */
 static const double GOVERNOR_SPENT = 0.9;
 static const double GOVERNOR_DOUBT = 2 / 3.0;
 static const double GOVERNOR_COST_MIN_NS = 10000;
@@ -212,8 +215,11 @@ uint32_t governor_tick(struct governor *governor,
 	int direction;
 	bool known;
 
-	if (state->rate != 0 && governor->budget.rate != 0)
+	if (state->rate != 0 && governor->budget.rate != 0 &&
+	    state->rate != governor->budget.rate) {
 		governor->budget.rate = state->rate;
+		governor_want(governor);
+	}
 	if (governor->budget.rate == 0 || seconds <= 0)
 		return governor->pool;
 	direction = governor_direction(governor, seconds, state, &known);

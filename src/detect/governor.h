@@ -59,7 +59,10 @@ void governor_init(struct governor *governor,
 /* What is so at the time of a tick. */
 struct governor_state {
 	uint64_t now_ns;
-	/* since the start: */
+	/*
+	 * since the start: hits, without those that need no rate (session-message.c),
+	 * samples, and time lost
+	 */
 	uint64_t hits, samples, lost_ns;
 	/*
 	 * hits at sites of --at, which are armed beside the pool. The pool is to

@@ -58,7 +58,7 @@ session_governor_state(const struct session *session)
 	const struct wire_stats *stats = &session->counts.stats;
 	/* where time is kept count of, these need no rate */
 	uint64_t idle = session->config->share > 0
-				? stats->hits_private + stats->resting
+				? stats->hits_private + stats->hits_rested
 				: 0;
 
 	return (struct governor_state){

@@ -68,7 +68,10 @@ static uint64_t start_at(const struct vec *vec, size_t i)
 	return *(const uint64_t *)vec_at(vec, i);
 }
 
-/* Tables are often in order already; else sort by start, then those of one. */
+/*
+ * Tables are often in order already. Else sort by start, and what has the same
+ * start by the comparison.
+ */
 static bool sort(struct vec *vec, compare_items *compare)
 {
 	size_t first = 0;

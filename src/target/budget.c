@@ -167,6 +167,8 @@ static bool budget_add_window(struct budget *budget,
 
 	if (keep < 0)
 		keep = 0;
+	budget_add(&budget->wall_ns, keep, wall);
+	budget_add(&budget->cpu_ns, keep, (double)window->cpu_ns);
 	/* what was not measured is taken to be like what was */
 	if (window->measured_ns > 0)
 		part = held / (double)window->measured_ns;
@@ -232,8 +234,8 @@ double budget_use(const struct budget *budget)
 {
 	double use = 1;
 
-	if (budget->free_ns >= BUDGET_FREE_MIN_NS)
-		use = budget->free_cpu_ns / budget->free_ns;
+	if (budget->wall_ns >= BUDGET_FREE_MIN_NS)
+		use = budget->cpu_ns / budget->wall_ns;
 	return use < 1 ? use : 1;
 }
 

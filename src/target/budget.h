@@ -49,6 +49,7 @@ struct budget {
 	double loss; /* per nanosecond held: 0 to 1 */
 	double competition; /* per nanosecond that racewatch computes: 0 to 1 */
 	/* sums over about the last second */
+	double wall_ns, cpu_ns; /* all of it */
 	double held_ns, held_cpu_ns, held_calls;
 	double free_ns, free_cpu_ns, free_calls;
 };
@@ -100,8 +101,8 @@ void budget_spend_interrupts(struct budget *budget, uint64_t ns);
 double budget_stop_cost(const struct budget *budget);
 
 /*
- * How much of a processor the program uses while nobody is held, of late: 0 to
- * 1. 1: all of one, more, or not known.
+ * How much of a processor the program used of late: 0 to 1. 1: all of one, more,
+ * or not known.
  */
 double budget_use(const struct budget *budget);
 

@@ -329,7 +329,7 @@ void engine_send_stats(struct engine *engine)
 	stats.stalls = (uint32_t)engine->stalls.list.count;
 	stats.threads = engine_thread_count(engine);
 	stats.armed = (uint32_t)engine_armed(engine);
-	stats.rate = (uint32_t)pool_rate(engine);
+	stats.rate = (uint32_t)(pool_rate(engine) + 0.5);
 	stats.by_processor = engine->watch.ops == &watch_by_cpu;
 	stats.armed_once = (uint32_t)engine_armed_once(engine);
 	stats.lost_ns = (uint64_t)engine->load.budget.lost_ns;

@@ -273,9 +273,7 @@ void pool_queue(struct engine *engine, const struct wire_site *sites,
 static bool pool_keep(struct engine *engine, const struct wire_site *site,
 		      enum pool_hit hit)
 {
-	bool keeps = engine->execpoints.watch ||
-		     (hit == POOL_HIT_RESTED && !site->once &&
-		      !(site->id & WIRE_GUIDED));
+	bool keeps = engine->execpoints.watch || hit == POOL_HIT_RESTED;
 
 	return keeps && engine->phase == ENGINE_WATCHING &&
 	       !(site->id & WIRE_AIMED) &&
@@ -315,7 +313,9 @@ void pool_fired(struct engine *engine, const struct wire_site *site)
 void pool_return_fired(struct engine *engine, const struct wire_site *site,
 		       enum pool_hit hit)
 {
-	if (!pool_keep(engine, site, hit))
+	if (pool_keep(engine, site, hit))
+		engine->stats.hits_rested += hit == POOL_HIT_RESTED;
+	else
 		engine_return_site(engine, site->program, site->id,
 				   hit == POOL_HIT_DONE ? WIRE_FIRED
 							: WIRE_MISSED);
@@ -342,26 +342,26 @@ static struct pool_hot *pool_place(struct pool *pool, size_t threads,
 	return NULL;
 }
 
-/* The tokens that the bucket holds at most. */
-static double pool_burst(const struct pool *pool)
-{
-	return pool->params.rate / (double)POOL_BURST_PART + 1;
-}
-
 double pool_rate(const struct engine *engine)
 {
 	const struct wire_params *params = &engine->pool.params;
-	double less = (double)params->rate - params->busy_rate;
+	double span = (double)params->rate - params->busy_rate;
 
-	if (params->busy_rate == 0 || less <= 0)
+	if (params->busy_rate == 0 || span <= 0)
 		return params->rate;
-	return params->rate - less * budget_use(&engine->load.budget);
+	return params->rate - span * budget_use(&engine->load.budget);
+}
+
+/* The tokens that the bucket holds at most. */
+static double pool_burst(const struct engine *engine)
+{
+	return pool_rate(engine) / POOL_BURST_PART + 1;
 }
 
 static void pool_earn(struct engine *engine, uint64_t now)
 {
 	struct pool *pool = &engine->pool;
-	double most = pool_burst(pool);
+	double most = pool_burst(engine);
 	double elapsed;
 
 	/* a caller's clock may have been read before the last one's */
@@ -400,7 +400,7 @@ bool pool_take_token(struct engine *engine, const struct wire_site *site,
 		return false;
 	if (site->once)
 		return true;
-	if (pool->tokens < (lends_token ? 1 - pool_burst(pool) : 1))
+	if (pool->tokens < (lends_token ? 1 - pool_burst(engine) : 1))
 		return false;
 	pool->tokens -= 1;
 	return true;
@@ -457,23 +457,23 @@ void pool_stalled(struct pool *pool, const struct wire_site *site, uint64_t now)
 	pool->owed_until_ns = now + pool->params.stall_max_ns + POOL_OWED_NS;
 }
 
-static void pool_pause(struct pool *pool, uint64_t until_ns)
+bool pool_waits_for(struct pool *pool, const struct wire_site *site,
+		    uint64_t until_ns)
 {
-	if (until_ns > pool->retry_ns)
-		pool->retry_ns = until_ns;
-}
-
-bool pool_found_resting(struct pool *pool, uint64_t now, uint64_t until_ns)
-{
-	if (now >= until_ns || until_ns > now + POOL_REST_NS)
+	if (wire_site_apart(site) || (site->id & (WIRE_GUIDED | WIRE_PEEK)) ||
+	    until_ns > clock_now_ns() + POOL_REST_NS)
 		return false;
-	pool_pause(pool, until_ns);
+	if (until_ns > pool->rest_until_ns)
+		pool->rest_until_ns = until_ns;
 	return true;
 }
 
 void pool_found_private(struct pool *pool, uint64_t now)
 {
-	pool_pause(pool, now + POOL_ALONE_NS);
+	uint64_t until = now + POOL_ALONE_NS;
+
+	if (until > pool->retry_ns)
+		pool->retry_ns = until;
 }
 
 void pool_found_alone(struct pool *pool, bool alone, uint64_t now)
@@ -937,7 +937,7 @@ static void pool_arm_untouched(struct engine *engine, uint64_t now)
 	struct pool *pool = &engine->pool;
 	size_t room;
 
-	execpoints_set_rate(&engine->execpoints, pool->params.rate);
+	execpoints_set_rate(&engine->execpoints, (uint32_t)pool_rate(engine));
 	pool_rotate(engine, now);
 	room = pool_room(engine);
 	for (int i = 0; i < POOL_BATCH && room > 0; i++) {
@@ -1132,6 +1132,11 @@ static void pool_fill(struct engine *engine, uint64_t now)
 		pool_arm_untouched(engine, now);
 		return;
 	}
+	if (now < pool->rest_until_ns) {
+		/* only those of --at */
+		pool_arm_hot(engine, now, 0);
+		return;
+	}
 	if (pool_peeks(engine, now))
 		return;
 	pool_make_room(engine, now);
@@ -1267,6 +1272,12 @@ static uint64_t pool_next_sampled_ns(const struct engine *engine, uint64_t now)
 	if (!room && engine->execpoints.watch)
 		return pool_not_before_retry(
 			pool, execpoints_next_ns(&engine->execpoints));
+	if (!engine->execpoints.watch && now < pool->rest_until_ns) {
+		next = pool_place_ns(engine, false);
+		if (next > pool->rest_until_ns)
+			next = pool->rest_until_ns;
+		return pool_not_before_retry(pool, next);
+	}
 	if (engine->execpoints.watch || (fresh && pool->arms >= 1))
 		return pool->retry_ns;
 	next = pool_begins_until(engine, now);

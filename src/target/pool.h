@@ -90,6 +90,7 @@ struct pool {
 	uint64_t aimed_ns; /* when one of these was hit last; 0: never */
 	uint64_t owed_until_ns; /* the others wait for them no longer */
 	uint64_t retry_ns; /* something must be known first: not before then */
+	uint64_t rest_until_ns; /* pool_waits_for() */
 	uint64_t alone_ns; /* the last pause while nobody else ran; 0: none */
 	double tokens;
 	uint64_t tokens_ns; /* when they were last reckoned */
@@ -121,13 +122,14 @@ void pool_fired(struct engine *engine, const struct wire_site *site);
 enum pool_hit {
 	POOL_HIT_DONE, /* nothing is left to do */
 	POOL_HIT_MISSED, /* others can reach the bytes, and no stall was to be had */
-	/* the same, since the thread has just been stalled (wire_params.rest) */
+	/* the same, since the thread rests, and the pool waits for that */
 	POOL_HIT_RESTED,
 };
 
 /*
  * What was to be done at the hit is done: its site is returned. One that a
- * resting thread has hit is kept and armed again: it is known to be reached.
+ * resting thread has hit is kept, as long as there is room, and armed again: it
+ * is known to be reached.
  */
 void pool_return_fired(struct engine *engine, const struct wire_site *site,
 		       enum pool_hit hit);
@@ -152,10 +154,12 @@ bool pool_rearm_passed(struct pool *pool, const struct wire_site *site,
 void pool_found_alone(struct pool *pool, bool alone, uint64_t now);
 
 /*
- * There was no stall for a hit of a thread that rests until then. True: that is
- * soon, and nothing is armed before.
+ * There was no stall for the hit of a site of the pool, as its thread rests until
+ * then. True: that is soon, and the pool waits for it: nothing is armed before
+ * but what goes before the pool.
  */
-bool pool_found_resting(struct pool *pool, uint64_t now, uint64_t until_ns);
+bool pool_waits_for(struct pool *pool, const struct wire_site *site,
+		    uint64_t until_ns);
 
 /* No other process had the bytes of a hit: a stop, and nothing else to say. */
 void pool_found_private(struct pool *pool, uint64_t now);

@@ -569,9 +569,12 @@ static unsigned int stall_loans(const struct breakpoint *breakpoint,
 					       : loans;
 }
 
-/* Is there a stall for the hit? Counts what keeps it from one. */
+/*
+ * Is there a stall for the hit? Counts what keeps it from one; *ret_rests: that
+ * the thread rests.
+ */
 static bool stall_affords(struct engine *engine, const struct thread *thread,
-			  const struct breakpoint *breakpoint)
+			  const struct breakpoint *breakpoint, bool *ret_rests)
 {
 	const struct wire_site *site = &breakpoint->site;
 	bool room = stall_has_room(engine);
@@ -583,7 +586,8 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 	    (lesser && site->once && onset_makes(thread, now) &&
 	     pool_rearm_passed(&engine->pool, site, now)))
 		return false;
-	if (now < thread->rests_until_ns) {
+	*ret_rests = now < thread->rests_until_ns;
+	if (*ret_rests) {
 		engine->stats.resting++;
 		return false;
 	}
@@ -606,7 +610,8 @@ static void stall_forgo(struct engine *engine, const struct stall *stall,
 			const struct thread *thread)
 {
 	if (engine_thread_count(engine) > 1) {
-		engine->stats.hits_private += !wire_site_apart(&stall->site);
+		engine->stats.hits_private += !wire_site_apart(&stall->site) &&
+					      !(stall->site.id & WIRE_PEEK);
 		pool_found_private(&engine->pool, clock_now_ns());
 		stall_tell(engine, stall, thread, WIRE_PRIVATE, 0);
 	} else {
@@ -620,6 +625,7 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 {
 	struct stall *stall = stall_create(thread, &breakpoint->site, regs);
 	enum pool_hit hit = POOL_HIT_DONE;
+	bool rests = false;
 
 	if (stall && stall_may_begin(stall)) {
 		if (stall_collisions(engine, stall)) {
@@ -627,7 +633,7 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 					    0);
 		} else if (!stall_has_partners(engine, stall)) {
 			stall_forgo(engine, stall, thread);
-		} else if (stall_affords(engine, thread, breakpoint)) {
+		} else if (stall_affords(engine, thread, breakpoint, &rests)) {
 			stall->waited_ns =
 				clock_now_ns() - breakpoint->armed_ns;
 			stall_begin(engine, stall);
@@ -635,8 +641,9 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 			return POOL_HIT_DONE;
 		} else {
 			stall_pass(engine, stall, thread);
-			hit = pool_found_resting(&engine->pool, clock_now_ns(),
-						 thread->rests_until_ns)
+			hit = rests && pool_waits_for(&engine->pool,
+						      &stall->site,
+						      thread->rests_until_ns)
 				      ? POOL_HIT_RESTED
 				      : POOL_HIT_MISSED;
 		}

@@ -13,6 +13,8 @@ struct wire_stats {
 	uint64_t hits_aimed; /* of `hits', of sites of --at */
 	/* the same, of the others: of bytes that no other thread can reach */
 	uint64_t hits_private;
+	uint64_t
+		hits_rested; /* the same, kept until their threads have rested */
 	uint64_t hits, peeks, samples, quiet, alone, unaffordable;
 	uint64_t stalled; /* of `samples', at which another thread could run */
 	uint64_t watch_traps, stale_traps, collisions, value_changes;

@@ -74,6 +74,13 @@ static void low_is_two_percent_in_short_stalls(void **state)
 	assert_true(plan.share == 0.02);
 	assert_int_equal(plan.rate, 50);
 	assert_int_equal(plan.busy_rate, 25);
+	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).busy_rate, 0);
+	/* what was asked for stands */
+	options.rate = 50;
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).busy_rate, 0);
+	options = none();
+	options.overhead_pct = 2;
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).busy_rate, 0);
 	assert_int_equal(plan.stall_max_ns, 200 * CLOCK_NS_PER_US);
 	assert_int_equal(plan.arm_rate, 500);
 	assert_int_equal(plan.nice, 10);

@@ -138,6 +138,12 @@ static void follows_the_rate_that_is_allowed_now(void **state)
 	governor_tick(&governor, &tick);
 	assert_true(governor.wanted == 25);
 	assert_false(governor_has_few(&governor));
+	/* at once, before it can tell anything else */
+	tick.rate = 40;
+	tick.now_ns++;
+	governor_tick(&governor, &tick);
+	assert_true(governor.wanted == 40);
+	assert_false(governor_spends_all(&governor));
 }
 
 /* Three quarters of the share were spent: a sample costs less than was thought. */

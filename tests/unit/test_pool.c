@@ -381,27 +381,37 @@ static void what_a_resting_thread_hit_is_kept(void **state)
 {
 	struct driven *driven = start(4, 1000);
 	struct wire_site site = site_at(site_write, 9);
+	struct wire_site others[] = {
+		site_at(site_write, 9 | WIRE_GUIDED),
+		site_at(site_write, 9 | WIRE_AIMED),
+		site_at(site_write, 9 | WIRE_PEEK),
+		{ .once = true },
+	};
 	struct pool *pool = &driven->engine.pool;
+	uint64_t now = clock_now_ns();
 
 	(void)state;
-	pool->retry_ns = 0;
-	assert_true(pool_found_resting(pool, 1000, 2000));
-	assert_int_equal(pool->retry_ns, 2000);
-	/* it rests no more, or for long */
-	assert_false(pool_found_resting(pool, 2000, 2000));
-	assert_false(pool_found_resting(pool, 2000, UINT64_MAX));
-	assert_int_equal(pool->retry_ns, 2000);
+	/* it rests for long */
+	assert_false(pool_waits_for(pool, &site, UINT64_MAX));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_false(pool_waits_for(pool, &others[i], 1));
+	assert_int_equal(pool->rest_until_ns, 0);
+	assert_true(pool_waits_for(pool, &site, 2));
+	assert_true(pool_waits_for(pool, &site, 1));
+	assert_int_equal(pool->rest_until_ns, 2);
 	pool_return_fired(&driven->engine, &site, POOL_HIT_MISSED);
 	assert_int_equal(pool->fired.count, 0);
 	pool_return_fired(&driven->engine, &site, POOL_HIT_RESTED);
 	assert_int_equal(pool->fired.count, 1);
-	site.id |= WIRE_GUIDED;
-	pool_return_fired(&driven->engine, &site, POOL_HIT_RESTED);
-	site.id = 9;
-	site.once = true;
-	pool_return_fired(&driven->engine, &site, POOL_HIT_RESTED);
-	assert_int_equal(pool->fired.count, 1);
-	assert_int_equal(pool->once.count, 0);
+	assert_int_equal(driven->engine.stats.hits_rested, 1);
+	/* it is armed when the thread has rested, and not before */
+	pool->rest_until_ns = now + CLOCK_NS_PER_S;
+	pool->tokens = 1;
+	assert_int_equal(pool_next_ns(&driven->engine), pool->rest_until_ns);
+	pool_refill(&driven->engine, now);
+	assert_false(is_armed(driven, site_write));
+	pool_refill(&driven->engine, pool->rest_until_ns);
+	assert_true(is_armed(driven, site_write));
 	driven_end(driven);
 }
 
@@ -414,8 +424,8 @@ static void a_busy_program_is_sampled_less_often(void **state)
 	assert_true(pool_rate(&driven->engine) == 1000);
 	driven->engine.pool.params.busy_rate = 400;
 	assert_true(pool_rate(&driven->engine) == 400);
-	budget->free_ns = CLOCK_NS_PER_S;
-	budget->free_cpu_ns = CLOCK_NS_PER_S / 2.0;
+	budget->wall_ns = CLOCK_NS_PER_S;
+	budget->cpu_ns = CLOCK_NS_PER_S / 2.0;
 	assert_true(pool_rate(&driven->engine) == 700);
 	driven_end(driven);
 }

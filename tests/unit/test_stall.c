@@ -665,11 +665,39 @@ static void a_thread_is_not_stalled_again_at_once(void **state)
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(driven->engine.stats.resting, 1);
 	assert_int_equal(driven->engine.stats.samples, 1);
-	assert_int_equal(driven->engine.pool.fired.count, 0);
+	assert_int_equal(driven->engine.stats.hits_rested, 0);
 	/* the other one is not tired */
 	driven_arm(driven, &site);
 	lane_start(1, 1);
 	driven_until(driven, stalled(driven));
+	driven_end(driven);
+}
+
+/*
+ * Where it rests for a moment only. The hit may come too late for that, so that
+ * there is a stall: not in 100 tries.
+ */
+static void what_a_resting_thread_hits_waits_for_it(void **state)
+{
+	struct driven *driven = start(&watch_by_value, work_write, work_write);
+	struct wire_site site = site_at(site_write, 5);
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		struct process *process = engine_process_at(&driven->engine, 0);
+		uint64_t until = clock_now_ns() + 4 * CLOCK_NS_PER_MS;
+
+		for (size_t j = 0; j < process->threads.count; j++)
+			process_thread(process, j)->rests_until_ns = until;
+		driven_arm(driven, &site);
+		lane_start(0, 1);
+		driven_until(driven, lane_idle(0));
+		if (driven->engine.stats.resting > 0)
+			break;
+	}
+	assert_int_equal(driven->engine.stats.resting, 1);
+	assert_int_equal(driven->engine.stats.hits_rested, 1);
+	assert_true(driven->engine.pool.rest_until_ns > 0);
 	driven_end(driven);
 }
 
@@ -761,6 +789,7 @@ int main(void)
 			where_a_location_was_waited_for_a_stall_is_longer),
 		cmocka_unit_test(an_empty_purse_lengthens_no_stall),
 		cmocka_unit_test(a_thread_is_not_stalled_again_at_once),
+		cmocka_unit_test(what_a_resting_thread_hits_waits_for_it),
 		cmocka_unit_test(a_killed_process_ends_its_stalls),
 		cmocka_unit_test(a_conflict_is_within_its_stall),
 		cmocka_unit_test(letting_go_ends_stalls_and_their_watches),
