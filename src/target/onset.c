@@ -18,6 +18,9 @@
 /* Threads have set up what they share after so long, as a rule. */
 static const uint64_t ONSET_RECENT_NS = 100 * CLOCK_NS_PER_MS;
 
+/* A thread comes round a short loop in that time, with some stops on its way. */
+static const uint64_t ONSET_PATIENCE_NS = 120 * CLOCK_NS_PER_US;
+
 /* Threads for which what has run is armed again; each of them costs stops. */
 enum { ONSET_BIRTHS_MAX = 4 };
 
@@ -95,6 +98,11 @@ bool onset_is_recent(const struct program_text *text, uint64_t now)
 	return now < text->onset.recent_ns;
 }
 
+uint64_t onset_patience_ns(const struct program_text *text)
+{
+	return text->onset.patience_ns;
+}
+
 uint64_t onset_all_until(const struct engine *engine, uint64_t now)
 {
 	uint64_t until = 0;
@@ -155,6 +163,7 @@ static void onset_finish(struct engine *engine, struct onset *onset,
 	engine->stats.onset_ns += now - onset->begun_ns;
 	onset->begun_ns = 0;
 	onset->recent_ns = now + ONSET_RECENT_NS;
+	onset->patience_ns = rng_below(&engine->rng, 2) * ONSET_PATIENCE_NS;
 	/* it sets itself up from now on */
 	if (onset->newborn.thread && onset->creator.thread)
 		sigstate_newborn(engine, onset->newborn.thread,

@@ -31,6 +31,7 @@ struct onset {
 	bool had; /* it has begun, or is over */
 	uint64_t begun_ns; /* 0: nobody waits */
 	uint64_t recent_ns; /* the program is still beginning until then */
+	uint64_t patience_ns; /* onset_patience_ns() */
 	pid_t maker; /* the creator, also when it waits no more */
 	int births; /* of threads since then that had sites armed again */
 	bool sent; /* all sites are with us */
@@ -64,6 +65,14 @@ uint64_t onset_all_until(const struct engine *engine, uint64_t now);
  * that it has made, which waits to meet those that it will make.
  */
 bool onset_makes(const struct thread *thread, uint64_t now);
+
+/*
+ * For so long a stall does not give way to what another thread runs for the first
+ * time, while the program begins. It is drawn for each program, as neither finds
+ * all: where it is 0, more locations have a stall, and else one that is held
+ * where another comes round soon may meet it. So runs differ in what they find.
+ */
+uint64_t onset_patience_ns(const struct program_text *text);
 
 /* WIRE_ONSET_SENT. */
 void onset_sent(struct engine *engine, const void *payload, size_t size);

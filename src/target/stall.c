@@ -536,21 +536,22 @@ static void stall_begin(struct engine *engine, struct stall *stall)
  * What runs but once, and what the user asked for, goes before what can be met
  * again: one of those. Where everything runs for the first time, in threads
  * that often do the same, the oldest stall has had its time when another thread
- * gets somewhere new.
+ * gets somewhere new, at once or after a little while.
  */
 static struct stall *stall_lesser(const struct engine *engine,
 				  const struct thread *thread,
 				  const struct wire_site *site, uint64_t now)
 {
-	bool beginning = site->once &&
-			 onset_is_recent(thread->process->space->text, now);
+	const struct program_text *text = thread->process->space->text;
+	bool beginning = site->once && onset_is_recent(text, now);
 
 	for (size_t i = 0;
 	     wire_site_apart(site) && i < engine->stalls.list.count; i++) {
 		struct stall *stall = stall_at(engine, i);
 
 		if (!wire_site_apart(&stall->site) ||
-		    (beginning && stall->site.once))
+		    (beginning && stall->site.once &&
+		     now >= stall->begun_ns + onset_patience_ns(text)))
 			return stall;
 	}
 	return NULL;
@@ -570,6 +571,20 @@ static unsigned int stall_loans(const struct breakpoint *breakpoint,
 }
 
 /*
+ * While the program begins: is a hit without a stall of its own to come again?
+ * Where none gives way to it, and where it is the maker's of the program's
+ * threads, for which none is to.
+ */
+static bool stall_comes_again(const struct thread *thread,
+			      const struct wire_site *site,
+			      const struct stall *lesser, uint64_t now)
+{
+	return site->once &&
+	       (lesser ? onset_makes(thread, now)
+		       : onset_is_recent(thread->process->space->text, now));
+}
+
+/*
  * Is there a stall for the hit? Counts what keeps it from one; *ret_rests: that
  * the thread rests.
  */
@@ -583,7 +598,7 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 				    : stall_lesser(engine, thread, site, now);
 
 	if (pool_passes(&engine->pool, breakpoint, now) ||
-	    (lesser && site->once && onset_makes(thread, now) &&
+	    (!room && stall_comes_again(thread, site, lesser, now) &&
 	     pool_rearm_passed(&engine->pool, site, now)))
 		return false;
 	*ret_rests = now < thread->rests_until_ns;

@@ -257,6 +257,35 @@ static void the_maker_does_not_end_a_stall(void **state)
 	driven_end(driven);
 }
 
+/* Another thread gets somewhere new: the stall gives way, if it has had its time. */
+static void a_stall_gives_way_when_it_has_had_its_time(void **state)
+{
+	static const uint64_t patiences[] = { LONG_NS, 0 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct driven *driven = start_stalled(work_make_or_read);
+		struct engine *engine = &driven->engine;
+		struct wire_site site = site_at(site_read, 2);
+		struct stall *stall =
+			*(struct stall **)vec_at(&engine->stalls.list, 0);
+
+		onset_of_child(driven)->patience_ns = patiences[i];
+		onset_of_child(driven)->maker = 0;
+		site.once = true;
+		driven_arm(driven, &site);
+		lane_start(0, 1);
+		driven_until(driven, engine->stats.hits == 2);
+		assert_int_equal(engine->stalls.list.count, 1);
+		assert_int_equal(*(struct stall **)vec_at(&engine->stalls.list,
+							  0) == stall,
+				 patiences[i] > 0);
+		assert_int_equal(engine->pool.once.count, patiences[i] > 0);
+		tracee_tell(&child_plan.arena->flag, 1);
+		driven_end(driven);
+	}
+}
+
 static void nobody_waits_where_it_is_not_asked_for(void **state)
 {
 	static const struct {
@@ -286,6 +315,7 @@ int main(void)
 		cmocka_unit_test(what_ran_is_armed_again_for_the_next_thread),
 		cmocka_unit_test(another_program_begins_while_one_is_recent),
 		cmocka_unit_test(the_maker_does_not_end_a_stall),
+		cmocka_unit_test(a_stall_gives_way_when_it_has_had_its_time),
 		cmocka_unit_test(nobody_waits_where_it_is_not_asked_for),
 	};
 
