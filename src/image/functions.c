@@ -22,7 +22,11 @@
 #include "image/elftext.h"
 #include "image/ranges.h"
 
-enum { NAME_COMPARED = 256 };
+enum {
+	NAME_COMPARED = 256,
+	/* with fewer items qsort() is faster */
+	RADIX_ITEMS = 2048,
+};
 
 _Static_assert(offsetof(struct elf_symbol, start) == 0 &&
 		       offsetof(struct eh_range, start) == 0,
@@ -78,6 +82,10 @@ static bool sort(struct vec *vec, compare_items *compare)
 
 	if (is_sorted(vec, compare))
 		return true;
+	if (vec->count < RADIX_ITEMS) {
+		qsort(vec->items, vec->count, vec->size, compare);
+		return true;
+	}
 	if (!radix_sort(vec, 0))
 		return false;
 	for (size_t i = 1; i <= vec->count; i++) {

@@ -121,6 +121,31 @@ static void takes_the_best_name_and_the_largest_size(void **state)
 	table_deinit(&table);
 }
 
+/* As above, with so many that they are sorted in another way. */
+static void sorts_thousands_with_two_names_each(void **state)
+{
+	enum { FUNCTIONS = 2000 };
+	static struct elf_symbol symbols[2 * FUNCTIONS];
+	struct table table;
+
+	(void)state;
+	for (uint64_t i = 0; i < FUNCTIONS; i++) {
+		/* 7 and FUNCTIONS have no common factor: each comes once */
+		uint64_t start = 0x1000 + 2 * (7 * i % FUNCTIONS);
+
+		symbols[i] =
+			(struct elf_symbol){ start, 1, "poor", STT_FUNC, 1 };
+		symbols[2 * FUNCTIONS - 1 - i] =
+			(struct elf_symbol){ start, 2, "good", STT_FUNC, 2 };
+	}
+	table_init(&table);
+	merge(&table, symbols, 2 * FUNCTIONS);
+	assert_int_equal(table.functions.count, FUNCTIONS);
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		assert_function(&table, i, 0x1000 + 2 * i, 2, "good");
+	table_deinit(&table);
+}
+
 /* Nothing says that an instruction starts where an inner function ends. */
 static void cuts_an_outer_function_at_an_inner_one(void **state)
 {
@@ -186,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sorts_and_keeps_gaps),
 		cmocka_unit_test(takes_the_best_name_and_the_largest_size),
+		cmocka_unit_test(sorts_thousands_with_two_names_each),
 		cmocka_unit_test(cuts_an_outer_function_at_an_inner_one),
 		cmocka_unit_test(leaves_out_what_has_no_end_or_no_code),
 		cmocka_unit_test(leaves_out_the_plt),
