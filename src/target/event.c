@@ -18,6 +18,7 @@
 #include "target/death.h"
 #include "target/engine.h"
 #include "target/moment.h"
+#include "target/pool-hit.h"
 #include "target/release.h"
 #include "target/sigstate.h"
 #include "target/step.h"

@@ -13,6 +13,7 @@
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/onset.h"
+#include "target/pool-hit.h"
 #include "target/sigstate.h"
 #include "target/thread.h"
 #include "target/writer.h"

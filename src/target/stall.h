@@ -14,7 +14,7 @@
 
 #include "base/vec.h"
 #include "target/hold.h"
-#include "target/pool.h"
+#include "target/pool-hit.h"
 #include "target/watch.h"
 #include "wire/message.h"
 
