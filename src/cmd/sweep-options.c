@@ -30,7 +30,8 @@ static const char *const plan_words[] = { "adaptive", "even", NULL };
 static const struct option_def sweep_defs[] = {
 	{ .name = "runs",
 	  .arg = "NUMBER",
-	  .help = "run so often (default 100, if nothing else ends it)",
+	  .help = "number of runs (default 100, unless another option ends the "
+		  "sweep)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(runs),
 	  .min = 1,
@@ -43,14 +44,14 @@ static const struct option_def sweep_defs[] = {
 	  .min = CLOCK_NS_PER_MS },
 	{ .name = "stop-after-quiet",
 	  .arg = "NUMBER",
-	  .help = "end when so many runs in a row showed no new race",
+	  .help = "end when this number of runs in a row showed no new race",
 	  .type = OPTION_UINT64,
 	  .offset = AT(stop_after_quiet),
 	  .min = 1 },
 	{ .name = "jobs",
 	  .letter = 'j',
 	  .arg = "NUMBER",
-	  .help = "run so many at a time (default 1)",
+	  .help = "number of runs at a time (default 1)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(jobs),
 	  .min = 1,
@@ -75,15 +76,15 @@ static const struct option_def sweep_defs[] = {
 	  .max = 1000000000 },
 	{ .name = "plan",
 	  .arg = "NAME",
-	  .help = "vary the runs by what was learned, adaptive, or in turn, "
-		  "even (default adaptive)",
+	  .help = "adaptive: choose the way of each run by what earlier runs "
+		  "found; even: take each way in turn (default adaptive)",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(plan),
 	  .choices = plan_words },
 	{ .name = "directory",
 	  .letter = 'd',
 	  .arg = "DIRECTORY",
-	  .help = "keep everything here, and go on from what is here (default: "
+	  .help = "keep all files here, and go on from what is here (default: "
 		  "a new one)",
 	  .type = OPTION_STRING,
 	  .offset = AT(directory) },
@@ -101,14 +102,15 @@ static const struct option_def sweep_defs[] = {
 	  .offset = AT(learned) },
 	{ .name = "output-limit",
 	  .arg = "BYTES",
-	  .help = "keep so much of each output of a run (default 1048576)",
+	  .help = "keep at most this much of each output of a run (default "
+		  "1048576)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(output_limit),
 	  .max = 1 << 30 },
 	{ .name = "effort",
 	  .arg = "WHAT",
-	  .help = "low, normal or high: how much every run spends on the "
-		  "watching (default: what the plan says)",
+	  .help = "low, normal or high: how much time the watching may cost in "
+		  "every run (default: what the plan says)",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(effort),
 	  .choices = effort_words },
@@ -127,8 +129,8 @@ static const struct option_def sweep_defs[] = {
 	  .max = 10 * CLOCK_NS_PER_S },
 	{ .name = "policy",
 	  .arg = "WHICH",
-	  .help = "hold threads where races are likely up to half of the "
-		  "time, guided, or anywhere, uniform, in every run",
+	  .help = "guided: up to half of the stalls are where races are "
+		  "likely; uniform: anywhere; in every run",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(policy),
 	  .choices = watch_policy_words },

@@ -59,7 +59,7 @@ const char *const watch_backend_words[] = { "auto",   "perf",  "perf-cpu",
 const struct option_def watch_defs[WATCH_DEFS] = {
 	{ .name = "effort",
 	  .arg = "WHAT",
-	  .help = "low, normal or high: how much is spent on the watching "
+	  .help = "low, normal or high: how much time the watching may cost "
 		  "(default normal, attach low)",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(effort.effort),
@@ -67,8 +67,7 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	{ .name = "overhead",
 	  .arg = "PERCENT",
 	  .help = "slow the program down by at most this share of its time, "
-		  "and sample as often as that pays for (default 40, attach "
-		  "2)",
+		  "and sample as often as that allows (default 40, attach 2)",
 	  .type = OPTION_PERCENT,
 	  .offset = AT(effort.overhead_pct) },
 	{ .name = "rate",
@@ -100,8 +99,9 @@ const struct option_def watch_defs[WATCH_DEFS] = {
 	  .max = UINT64_MAX - 1 },
 	{ .name = "policy",
 	  .arg = "WHICH",
-	  .help = "uniform: hold every location as often; guided: up to half of "
-		  "the time those where races are likely (default uniform)",
+	  .help = "uniform: all locations that run are equally likely; guided: "
+		  "up to half of the stalls are where races are likely "
+		  "(default uniform)",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(policy),
 	  .choices = watch_policy_words },
@@ -489,12 +489,12 @@ static struct error *watch_on_race(const struct watch_options *options,
 		return error_create(
 			ERROR_USAGE,
 			"options '--halt-on-race' and '--on-race=%s' "
-			"exclude each other",
+			"cannot be used together",
 			options->on_race);
 	if (options->backend == BACKEND_PERF_CPU)
 		return error_create(ERROR_USAGE,
-				    "option '--on-race=%s' takes another "
-				    "back-end than perf-cpu",
+				    "option '--on-race=%s' does not work with "
+				    "the back-end perf-cpu",
 				    options->on_race);
 	return NULL;
 }
@@ -515,7 +515,7 @@ struct error *watch_program(struct watch_options *options, char *const *given,
 	if (options->text_untouched && options->backend != BACKEND_AUTO &&
 	    options->backend != BACKEND_PERF)
 		return error_create(ERROR_USAGE,
-				    "option '--text-untouched' takes the "
+				    "option '--text-untouched' needs the "
 				    "back-end perf");
 	err = watch_on_race(options, &onrace);
 	if (err)

@@ -105,15 +105,15 @@ struct watch_options {
 	}
 
 /* What is shown of a race: the members source and source_dirs. */
-#define WATCH_SOURCE_ROWS(options_)                                            \
-	{ .name = "source",                                                    \
-	  .help = "show the source lines of races, where they are at hand",    \
-	  .type = OPTION_FLAG,                                                 \
-	  .offset = offsetof(options_, source) },                              \
-	{                                                                      \
-		.name = "source-dir", .arg = "DIRECTORY",                      \
-		.help = "the same, and look for sources here first",           \
-		.type = OPTION_LIST, .offset = offsetof(options_, source_dirs) \
+#define WATCH_SOURCE_ROWS(options_)                                             \
+	{ .name = "source",                                                     \
+	  .help = "show the source lines of races, where they are available",   \
+	  .type = OPTION_FLAG,                                                  \
+	  .offset = offsetof(options_, source) },                               \
+	{                                                                       \
+		.name = "source-dir", .arg = "DIRECTORY",                       \
+		.help = "show source lines, and look for the files here first", \
+		.type = OPTION_LIST, .offset = offsetof(options_, source_dirs)  \
 	}
 
 enum {
