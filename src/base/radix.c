@@ -31,15 +31,21 @@ static uint64_t radix_differ(const struct vec *vec, size_t offset)
 	return differ;
 }
 
-/* Copy the items in the order of one digit, which begins at that bit. */
+/* The digit of the item's number that begins at that bit. */
+static size_t radix_digit(const struct vec *vec, size_t i, size_t offset,
+			  int shift)
+{
+	return radix_key(vec, i, offset) >> shift & (RADIX_DIGITS - 1);
+}
+
+/* Copy the items in the order of that digit. */
 static void radix_pass(const struct vec *from, struct vec *to, size_t offset,
 		       int shift)
 {
 	size_t places[RADIX_DIGITS] = { 0 }, place = 0;
 
 	for (size_t i = 0; i < from->count; i++)
-		places[radix_key(from, i, offset) >> shift &
-		       (RADIX_DIGITS - 1)]++;
+		places[radix_digit(from, i, offset, shift)]++;
 	for (size_t i = 0; i < RADIX_DIGITS; i++) {
 		size_t count = places[i];
 
@@ -47,11 +53,8 @@ static void radix_pass(const struct vec *from, struct vec *to, size_t offset,
 		place += count;
 	}
 	for (size_t i = 0; i < from->count; i++) {
-		size_t digit = radix_key(from, i, offset) >> shift &
-			       (RADIX_DIGITS - 1);
-
-		memcpy(vec_at(to, places[digit]++), vec_at(from, i),
-		       from->size);
+		place = places[radix_digit(from, i, offset, shift)]++;
+		memcpy(vec_at(to, place), vec_at(from, i), from->size);
 	}
 }
 

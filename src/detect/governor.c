@@ -92,17 +92,10 @@ void governor_restart(struct governor *governor,
 	governor->since_lost_cpu_ns = state->lost_cpu_ns;
 }
 
-/* Only that part of the share was spent: a sample costs less than was thought. */
-static void governor_doubt_cost(struct governor *governor, double spent)
-{
-	governor->cost_ns *= spent > GOVERNOR_DOUBT ? spent : GOVERNOR_DOUBT;
-	if (governor->cost_ns < GOVERNOR_COST_MIN_NS)
-		governor->cost_ns = GOVERNOR_COST_MIN_NS;
-}
-
 /*
- * What a sample cost, with all that was spent on hits without a sample. Few
- * samples would take long to show that the share pays for more of them.
+ * What a sample cost, with all that was spent on hits without a sample. Where
+ * not all of the share is spent, a sample costs less than was thought: few
+ * samples would take long to show that.
  */
 static void governor_learn_cost(struct governor *governor,
 				const struct governor_state *state)
@@ -114,12 +107,17 @@ static void governor_learn_cost(struct governor *governor,
 	double computed =
 		(double)(state->lost_cpu_ns - governor->since_lost_cpu_ns);
 	double weight = samples / (samples + GOVERNOR_TRUST);
+	double allowed = wall * budget->share;
 
 	if (samples > 0 && lost > computed)
 		governor->cost_ns += weight * ((lost - computed) / samples -
 					       governor->cost_ns);
-	if (lost < wall * budget->share * GOVERNOR_SPENT)
-		governor_doubt_cost(governor, lost / (wall * budget->share));
+	if (lost < allowed * GOVERNOR_SPENT)
+		governor->cost_ns *= lost > allowed * GOVERNOR_DOUBT
+					     ? lost / allowed
+					     : GOVERNOR_DOUBT;
+	if (governor->cost_ns < GOVERNOR_COST_MIN_NS)
+		governor->cost_ns = GOVERNOR_COST_MIN_NS;
 	governor->computed +=
 		GOVERNOR_LATELY * (computed / wall - governor->computed);
 	governor_want(governor);

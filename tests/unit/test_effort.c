@@ -73,7 +73,18 @@ static void low_is_two_percent_in_short_stalls(void **state)
 	(void)state;
 	assert_true(plan.share == 0.02);
 	assert_int_equal(plan.rate, 50);
-	assert_int_equal(plan.busy_rate, 25);
+	assert_int_equal(plan.stall_max_ns, 200 * CLOCK_NS_PER_US);
+	assert_int_equal(plan.arm_rate, 500);
+	assert_int_equal(plan.nice, 10);
+	assert_int_equal(plan.stall_long_ns, 0);
+}
+
+static void only_the_preset_low_has_a_rate_for_busy_programs(void **state)
+{
+	struct effort_options options = none();
+
+	(void)state;
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).busy_rate, 25);
 	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).busy_rate, 0);
 	/* what was asked for stands */
 	options.rate = 50;
@@ -81,10 +92,6 @@ static void low_is_two_percent_in_short_stalls(void **state)
 	options = none();
 	options.overhead_pct = 2;
 	assert_int_equal(effort_plan(&options, EFFORT_LOW).busy_rate, 0);
-	assert_int_equal(plan.stall_max_ns, 200 * CLOCK_NS_PER_US);
-	assert_int_equal(plan.arm_rate, 500);
-	assert_int_equal(plan.nice, 10);
-	assert_int_equal(plan.stall_long_ns, 0);
 }
 
 static void a_stall_that_was_given_is_the_longest_one(void **state)
@@ -184,6 +191,8 @@ int main(void)
 		cmocka_unit_test(each_preset_spends_more_than_the_one_before),
 		cmocka_unit_test(a_budget_bounds_what_is_armed_once),
 		cmocka_unit_test(low_is_two_percent_in_short_stalls),
+		cmocka_unit_test(
+			only_the_preset_low_has_a_rate_for_busy_programs),
 		cmocka_unit_test(a_stall_that_was_given_is_the_longest_one),
 		cmocka_unit_test(
 			what_was_asked_for_goes_before_the_command_s_own),

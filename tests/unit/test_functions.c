@@ -121,7 +121,7 @@ static void takes_the_best_name_and_the_largest_size(void **state)
 	table_deinit(&table);
 }
 
-/* As above, with so many that they are sorted in another way. */
+/* The same with 4000 symbols, which radix_sort() sorts. */
 static void sorts_thousands_with_two_names_each(void **state)
 {
 	enum { FUNCTIONS = 2000 };

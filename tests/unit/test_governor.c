@@ -167,6 +167,22 @@ static void what_is_not_spent_lowers_the_cost(void **state)
 	assert_float_equal(governor.cost_ns, before * 0.75, 1);
 }
 
+/* Stalls of nearly nothing: a sample is not taken to cost nearly nothing. */
+static void a_sample_costs_something(void **state)
+{
+	struct governor_state tick = { .now_ns = CLOCK_NS_PER_S,
+				       .hits = 10000,
+				       .samples = 10000,
+				       .lost_ns = CLOCK_NS_PER_S / 50,
+				       .lost_cpu_ns = CLOCK_NS_PER_S / 50 - 1 };
+	struct governor governor;
+
+	(void)state;
+	start(&governor, 1000, 0.02);
+	governor_tick(&governor, &tick);
+	assert_true(governor.cost_ns == 10000);
+}
+
 static void too_many_hits_are_cut_within_a_fifth_of_a_second(void **state)
 {
 	struct program program = { .per_site = 5000, .sites = 1000000 };
@@ -479,6 +495,7 @@ int main(void)
 		cmocka_unit_test(reaches_the_rate_from_above),
 		cmocka_unit_test(follows_the_rate_that_is_allowed_now),
 		cmocka_unit_test(what_is_not_spent_lowers_the_cost),
+		cmocka_unit_test(a_sample_costs_something),
 		cmocka_unit_test(
 			too_many_hits_are_cut_within_a_fifth_of_a_second),
 		cmocka_unit_test(a_small_program_is_armed_whole_and_no_more),
