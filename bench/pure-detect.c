@@ -12,10 +12,10 @@
 #include "base/rng.h"
 #include "detect/granules.h"
 #include "detect/learn.h"
-#include "detect/lengths.h"
 #include "detect/sampler.h"
 #include "image/elftext.h"
 #include "report/learned.h"
+#include "schedule/lengths.h"
 #include "x86/decode.h"
 #include "x86/effective.h"
 

@@ -2,7 +2,7 @@
 /*
  * Places that the user asked for (--at): found in each module when it joins,
  * and armed whenever the tracer does not have them; see session-state.h. How
- * much of the budget they get is decided by the tracer (target/pool.h).
+ * much of the budget they get is decided by the tracer (schedule/pool.h).
  */
 #include "detect/session-state.h"
 
@@ -75,7 +75,7 @@ static struct session_aim *session_aim_of(const struct session *session,
 					  uint32_t program, uint64_t id)
 {
 	const uint64_t *index =
-		map_get(&session->at.index, session_site_key(program, id));
+		map_get(&session->at.index, wire_site_key(program, id));
 
 	return index ? vec_at(&session->at.aims, (size_t)*index) : NULL;
 }
@@ -94,7 +94,7 @@ static bool session_aim_push(struct session *session, uint32_t program,
 	if (!aim) {
 		aim = vec_append(&session->at.aims);
 		if (!aim ||
-		    !map_set(&session->at.index, session_site_key(program, id),
+		    !map_set(&session->at.index, wire_site_key(program, id),
 			     session->at.aims.count - 1))
 			return false;
 		*aim = (struct session_aim){ .id = id,
@@ -209,12 +209,12 @@ static void session_aim_remove(struct session *session, size_t i)
 	const struct session_aim *aim = vec_at(&session->at.aims, i);
 
 	session->at.out -= aim->out;
-	map_remove(&session->at.index, session_site_key(aim->program, aim->id));
+	map_remove(&session->at.index, wire_site_key(aim->program, aim->id));
 	vec_remove_swap(&session->at.aims, i);
 	if (i == session->at.aims.count)
 		return;
 	aim = vec_at(&session->at.aims, i);
-	map_set(&session->at.index, session_site_key(aim->program, aim->id), i);
+	map_set(&session->at.index, wire_site_key(aim->program, aim->id), i);
 }
 
 /* As the tracer wants it; false: its text or program has gone. */
@@ -222,19 +222,15 @@ static bool session_aim_describe(struct session *session,
 				 struct session_aim *aim, uint64_t now,
 				 struct wire_site *ret)
 {
-	const struct session_config *config = session->config;
 	struct watched_program *program =
 		watched_program(&session->watched, aim->program);
-	double stall_us =
-		(double)config->stall_max_ns / (double)CLOCK_NS_PER_US;
 
 	if (!program || program->pid == 0 ||
 	    !sampleset_describe(&program->set, aim->id, ret))
 		return false;
 	ret->id = aim->id | WIRE_AIMED;
 	ret->program = aim->program;
-	if (aim->seldom && config->stretch_max > 1)
-		ret->stall_us = (uint32_t)(stall_us * config->stretch_max);
+	ret->seldom = aim->seldom;
 	aim->sent_ns = now;
 	return true;
 }

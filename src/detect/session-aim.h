@@ -44,7 +44,7 @@ struct session_place {
 struct session_aiming {
 	struct vec places; /* of struct session_place, as in config->at */
 	struct vec aims; /* of struct session_aim */
-	struct map index; /* session_site_key() to the place in aims */
+	struct map index; /* wire_site_key() to the place in aims */
 	uint32_t out; /* aims with the tracer */
 	uint64_t next_ns; /* when the next may go there */
 	uint64_t check_ns; /* when to look for those that have gone */

@@ -75,7 +75,7 @@ static bool session_tire_site(struct session *session,
 	struct watched_program *program =
 		watched_program(&session->watched, side->program);
 	uint64_t site = WIRE_ID(side->site);
-	uint64_t key = session_site_key(side->program, site);
+	uint64_t key = wire_site_key(side->program, site);
 	uint64_t *before = map_get(times, key);
 	uint64_t now = (before ? *before : 0) + more;
 

@@ -171,11 +171,11 @@ static struct error *session_share(struct session *session, uint64_t now)
 struct wire_params session_params(const struct session_config *config)
 {
 	return (struct wire_params){
-		.pool = config->rate > 0 ? GOVERNOR_POOL_LOW : 0,
 		.rate = config->rate,
 		.busy_rate = config->busy_rate,
 		.arm_rate = config->arm_rate,
 		.stall_max_ns = config->stall_max_ns,
+		.stretch_max = config->stretch_max,
 		.stall_long_ns = config->stall_long_ns,
 		.peeks = session_peeks(config),
 		.learns = session_learns(config),
@@ -185,22 +185,33 @@ struct wire_params session_params(const struct session_config *config)
 	};
 }
 
-void session_send_params(struct session *session)
+/* How many sites could be armed, as far as that is known. */
+static uint64_t session_sites(const struct session *session)
 {
-	const struct session_config *config = session->config;
-	struct wire_params params = session_params(config);
+	uint64_t sites = 0;
 
-	params.pool = session->governor.pool;
-	params.stall_max_ns = (uint64_t)((double)config->stall_max_ns *
-					 session->governor.stretch);
-	if (params.pool == session->sent.pool &&
-	    params.stall_max_ns == session->sent.stall_max_ns)
-		return;
-	log_debug(LOG_DETECT, "pool %u, %.0f hits/s, %u armed", params.pool,
-		  session->governor.hits_per_s, session->counts.stats.armed);
-	if (channel_send(&session->channel, WIRE_PARAMS, &params,
-			 sizeof(params)))
-		session->sent = params;
+	for (size_t i = 0; i < session->watched.programs.count; i++) {
+		const struct watched_program *program =
+			watched_at(&session->watched, i);
+		const struct sampler *sampler = &program->set.sampler;
+
+		if (program->pid == 0)
+			continue;
+		sites += sampleset_complete(&program->set)
+				 ? sampler->known - sampler->retired
+				 : sampler->text_size;
+	}
+	return sites;
+}
+
+void session_send_supply(struct session *session)
+{
+	struct wire_supply supply = { .sites = session_sites(session) };
+
+	if (supply.sites != session->supply &&
+	    channel_send(&session->channel, WIRE_SUPPLY, &supply,
+			 sizeof(supply)))
+		session->supply = supply.sites;
 }
 
 /*
@@ -208,12 +219,11 @@ void session_send_params(struct session *session)
  */
 static uint64_t session_wanted(const struct session *session)
 {
-	uint64_t ahead = (uint64_t)session->governor.wanted / FEED_AHEAD_PART +
-			 FEED_AHEAD_MIN;
+	const struct wire_stats *stats = &session->counts.stats;
+	uint64_t ahead =
+		(uint64_t)stats->wanted / FEED_AHEAD_PART + FEED_AHEAD_MIN;
 	uint64_t lacking =
-		session->governor.pool > session->counts.stats.armed
-			? session->governor.pool - session->counts.stats.armed
-			: 0;
+		stats->pool > stats->armed ? stats->pool - stats->armed : 0;
 	uint64_t hungry = 0, now = clock_now_ns();
 
 	for (size_t i = 0; i < session->watched.programs.count; i++) {
@@ -226,7 +236,7 @@ static uint64_t session_wanted(const struct session *session)
 	ahead += lacking;
 	if (ahead > FEED_QUEUE_MAX)
 		ahead = FEED_QUEUE_MAX;
-	ahead += session->counts.stats.armed;
+	ahead += stats->armed;
 	return hungry > 1 ? ahead / hungry + 1 : ahead;
 }
 
@@ -242,19 +252,6 @@ void session_send_sites(struct session *session,
 	for (size_t i = 0; i < count; i++)
 		sampler_return(&program->set.sampler, sites[i].id,
 			       SAMPLER_FREE);
-}
-
-static void session_set_length(const struct session *session,
-			       const struct watched_program *program,
-			       struct wire_site *site)
-{
-	uint64_t max_ns = session->config->stall_max_ns;
-	uint64_t length_ns = lengths_of(
-		&session->lengths, session_site_key(program->id, site->id),
-		max_ns, governor_spends_all(&session->governor));
-
-	if (length_ns < max_ns)
-		site->stall_us = (uint32_t)(length_ns / CLOCK_NS_PER_US);
 }
 
 /* Sites with the tracer, for the pool. */
@@ -280,12 +277,10 @@ static struct error *session_fill_queue(struct session *session,
 		err = sampleset_draw(&program->set, &sites[count]);
 		if (err)
 			break;
-		if (sites[count].id == 0) {
+		if (sites[count].id == 0)
 			program->dry = true;
-		} else {
-			session_set_length(session, program, &sites[count]);
+		else
 			count++;
-		}
 		if (count == FEED_BATCH) {
 			session_send_sites(session, program, sites, count);
 			count = 0;
@@ -487,8 +482,6 @@ void session_update_counts(struct session *session)
 	session_count_sites(&session->watched, counts);
 	counts->elapsed_ns = session->started_ns ? end - session->started_ns
 						 : 0;
-	counts->pool = session->governor.pool;
-	counts->hits_per_s = session->governor.hits_per_s;
 	elapsed = (double)counts->elapsed_ns;
 	counts->overhead_pct =
 		elapsed > 0 ? 100 * (double)counts->stats.lost_ns / elapsed : 0;

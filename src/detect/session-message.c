@@ -38,43 +38,6 @@ struct error *session_tolerate(struct session *session, struct error *err)
 	return NULL;
 }
 
-static void session_begin_governing(struct session *session)
-{
-	const struct governor_budget budget = {
-		.rate = session->config->rate,
-		.share = session->config->share,
-		.stall_max_ns = session->config->stall_max_ns,
-		.stretch_max = session->config->stretch_max,
-	};
-
-	governor_init(&session->governor, &budget, session->started_ns);
-	/* the tracer has begun with as much */
-	session->sent = session_params(session->config);
-}
-
-static struct governor_state
-session_governor_state(const struct session *session)
-{
-	const struct wire_stats *stats = &session->counts.stats;
-	/* where time is kept count of, these need no rate */
-	uint64_t idle = session->config->share > 0
-				? stats->hits_private + stats->hits_rested
-				: 0;
-
-	return (struct governor_state){
-		.now_ns = clock_now_ns(),
-		.hits = stats->hits - stats->hits_once - stats->hits_aimed -
-			idle,
-		.hits_aimed = stats->hits_aimed,
-		.samples = stats->samples,
-		/* no sample has cost what was waited for before the first */
-		.lost_ns = stats->lost_ns - stats->onset_ns,
-		.lost_cpu_ns = stats->lost_cpu_ns,
-		.rate = stats->rate,
-		.armed = stats->armed,
-	};
-}
-
 static struct error *message_started(struct session *session,
 				     const void *payload, size_t size)
 {
@@ -91,7 +54,6 @@ static struct error *message_started(struct session *session,
 	session->started_ns = started.begun_ns;
 	log_debug(LOG_DETECT, "watching %d with %s %s", started.pid,
 		  started.backend, started.reason);
-	session_begin_governing(session);
 	if (started.reason[0] && session->sink->note)
 		session->sink->note(session->sink->context, started.reason);
 	return NULL;
@@ -170,12 +132,6 @@ static struct error *message_process(struct session *session,
 		session_tell_foreign(session, image_rights(program->image));
 	if (first)
 		session_begin(session, program);
-	if (message.exec) {
-		const struct governor_state state =
-			session_governor_state(session);
-
-		governor_restart(&session->governor, &state);
-	}
 	return NULL;
 }
 
@@ -313,10 +269,6 @@ static struct error *message_sample(struct session *session,
 	    sample.outcome == WIRE_ABANDONED)
 		return NULL;
 	sample.id = WIRE_ID(sample.id);
-	if (sample.outcome == WIRE_QUIET || sample.outcome == WIRE_RACED)
-		lengths_note(&session->lengths,
-			     session_site_key(sample.program, sample.id),
-			     sample.outcome == WIRE_RACED, sample.stalled_ns);
 	program = watched_program(&session->watched, sample.program);
 	if (!program)
 		return NULL;
@@ -335,25 +287,6 @@ static struct error *message_sample(struct session *session,
 		session_aim_sample(session, &sample);
 	}
 	return session_learn_sample(session, program, &sample);
-}
-
-/* How many sites could be armed, as far as that is known. */
-static uint64_t session_sites(const struct session *session)
-{
-	uint64_t sites = 0;
-
-	for (size_t i = 0; i < session->watched.programs.count; i++) {
-		const struct watched_program *program =
-			watched_at(&session->watched, i);
-		const struct sampler *sampler = &program->set.sampler;
-
-		if (program->pid == 0)
-			continue;
-		sites += sampleset_complete(&program->set)
-				 ? sampler->known - sampler->retired
-				 : sampler->text_size;
-	}
-	return sites;
 }
 
 /* One may take the other's place (watch_suit()). */
@@ -385,25 +318,30 @@ static void session_ask_repeats(struct session *session)
 {
 	for (size_t i = 0; i < session->watched.programs.count; i++)
 		watched_at(&session->watched, i)->set.sampler.repeats =
-			governor_has_few(&session->governor);
+			session->counts.stats.few_hits;
+}
+
+static void session_tell_pool(const struct wire_stats *stats)
+{
+	log_debug(LOG_DETECT, "pool %u, %.0f hits/s, %u armed", stats->pool,
+		  stats->hits_per_s, stats->armed);
 }
 
 static void message_stats(struct session *session, const void *payload,
 			  size_t size)
 {
-	struct governor_state state;
+	uint32_t pool = session->counts.stats.pool;
 
 	if (!message_read(payload, size, &session->counts.stats,
 			  sizeof(session->counts.stats)) ||
 	    !session_watches(session))
 		return;
+	if (session->counts.stats.pool != pool)
+		session_tell_pool(&session->counts.stats);
 	session_tell_armed(session);
 	message_backend(session);
-	state = session_governor_state(session);
-	state.sites = session_sites(session);
-	governor_tick(&session->governor, &state);
 	session_ask_repeats(session);
-	session_send_params(session);
+	session_send_supply(session);
 }
 
 static void message_exited(struct session *session, const void *payload,

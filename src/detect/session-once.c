@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "detect/sampler-runs.h"
+#include "schedule/governor.h"
 
 static const uint64_t ONCE_SLICE_NS = 4 * CLOCK_NS_PER_MS;
 /* a program's first threads wait for what is armed, but not for long */
@@ -77,16 +78,8 @@ static bool once_is_large(const struct session *session,
 static void once_send(struct session *session, struct watched_program *program,
 		      struct wire_site *sites, size_t count)
 {
-	/* longer than others, as far as those may be (governor.h) */
-	double stall_us = session->config->stretch_max *
-			  (double)session->config->stall_max_ns /
-			  CLOCK_NS_PER_US;
-
-	for (size_t i = 0; i < count; i++) {
-		sites[i].once = true;
-		sites[i].stall_us = stall_us < UINT32_MAX ? (uint32_t)stall_us
-							  : UINT32_MAX;
-	}
+	for (size_t i = 0; i < count; i++)
+		sites[i].once = sites[i].seldom = true;
 	session_send_sites(session, program, sites, count);
 }
 

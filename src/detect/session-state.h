@@ -17,9 +17,7 @@
 #include "base/map.h"
 #include "detect/conflict.h"
 #include "detect/generated.h"
-#include "detect/governor.h"
 #include "detect/learn.h"
-#include "detect/lengths.h"
 #include "detect/session-aim.h"
 #include "detect/session-once.h"
 #include "detect/session.h"
@@ -55,11 +53,10 @@ struct session {
 
 	struct opener *opener; /* of files that the programs name */
 	struct watched watched;
-	struct governor governor;
-	struct lengths lengths; /* by session_site_key() */
 	struct generated generated;
 	struct stacks stacks;
-	struct wire_params sent; /* the last parameters */
+	uint64_t
+		supply; /* sites that could be armed, as the tracer was last told */
 	struct learn learn;
 	struct learned learned; /* of this run alone, if nobody wants it */
 	uint64_t samples; /* told of */
@@ -119,12 +116,6 @@ static inline bool session_arms_unrun(const struct session_config *config)
 	       !config->text_untouched;
 }
 
-/* One number for a site of a program; ids are far from using all their bits. */
-static inline uint64_t session_site_key(uint32_t program, uint64_t id)
-{
-	return (uint64_t)program << 48 ^ id;
-}
-
 /* session-message.c: handle all messages that have come. */
 struct error *session_messages(struct session *session);
 
@@ -132,7 +123,7 @@ struct error *session_messages(struct session *session);
 struct error *session_conflict(struct session *session, const void *payload,
 			       size_t size);
 
-/* session-feed.c: the tracer's parameters, before anything was measured. */
+/* session-feed.c: the tracer's parameters. */
 struct wire_params session_params(const struct session_config *config);
 
 /* session-learn.c: how many hits to learn from before each stall. */
@@ -175,8 +166,8 @@ struct error *session_refresh(struct session *session,
 void session_hurry_refresh(struct session *session);
 /* When session_feed() has something to do by time alone; UINT64_MAX: never. */
 uint64_t session_feed_due(const struct session *session);
-/* Send parameters if they have changed. */
-void session_send_params(struct session *session);
+/* Tell the tracer how many sites could be armed, if that has changed. */
+void session_send_supply(struct session *session);
 /* Fill the tracer's queue, and decode in the background. */
 struct error *session_feed(struct session *session);
 /* Sites that were drawn, to the tracer; what it cannot take is free again. */

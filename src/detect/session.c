@@ -436,7 +436,6 @@ static void session_deinit(struct session *session)
 	learned_deinit(&session->learned);
 	vec_deinit(&session->guides);
 	session_aim_deinit(session);
-	lengths_deinit(&session->lengths);
 	generated_deinit(&session->generated);
 	watched_deinit(&session->watched);
 	opener_destroy(session->opener);

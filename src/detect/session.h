@@ -100,10 +100,8 @@ struct session_counts {
 	uint64_t synchronization; /* conflicts judged so, repeats too */
 	uint64_t read_read; /* traps that turned out to be two reads */
 	uint64_t unused; /* conflicts about bytes loaded and not used */
-	uint32_t pool;
-	double hits_per_s; /* over the governor's last window */
 	/*
-	 * Percent of wall time that the program has lost, as target/budget.h
+	 * Percent of wall time that the program has lost, as schedule/budget.h
 	 * reckons it.
 	 */
 	double overhead_pct, budget_pct; /* 0: no budget */

@@ -6,6 +6,7 @@
 
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/govern.h"
 
 static void announce_send(struct engine *engine, struct process *process)
 {
@@ -45,6 +46,7 @@ void announce_begin(struct engine *engine, struct process *process)
 void announce_exec(struct engine *engine, struct process *process)
 {
 	process->execed = true;
+	govern_restart(engine);
 	announce_if_due(engine, process);
 }
 

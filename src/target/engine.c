@@ -32,6 +32,7 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 	engine->stalls.runner_call = -1;
 	engine->perf_ready = -1;
 	load_init(&engine->load);
+	pool_init(&engine->pool, &engine->load.budget, &engine->governor);
 	profile_init(&engine->profile);
 	rng_init(&engine->rng, seed);
 	return channel_init(&engine->channel, fd, ENGINE_OUT_LIMIT);
@@ -55,6 +56,7 @@ void engine_deinit(struct engine *engine)
 		close(engine->perf_ready);
 	addrspace_release(engine->last_space);
 	pool_deinit(&engine->pool);
+	lengths_deinit(&engine->lengths);
 	profile_deinit(&engine->profile);
 	map_deinit(&engine->threads);
 	vec_deinit(&engine->processes);
@@ -191,7 +193,7 @@ void engine_leave_space(struct engine *engine, struct process *process)
 					   breakpoint->site.id, WIRE_LIFTED);
 	}
 	if (last)
-		pool_forget_spent(engine, text->program);
+		pool_forget_spent(&engine->pool, text->program);
 	process->space = NULL;
 	addrspace_release(space);
 }
@@ -329,7 +331,14 @@ void engine_send_stats(struct engine *engine)
 	stats.stalls = (uint32_t)engine->stalls.list.count;
 	stats.threads = engine_thread_count(engine);
 	stats.armed = (uint32_t)engine_armed(engine);
-	stats.rate = (uint32_t)(pool_rate(engine) + 0.5);
+	stats.rate = (uint32_t)(pool_rate(&engine->pool) + 0.5);
+	stats.refills = engine->pool.refills;
+	stats.unpaid = engine->pool.unpaid;
+	stats.over_rate = engine->pool.over_rate;
+	stats.pool = engine->governor.pool;
+	stats.wanted = engine->governor.wanted;
+	stats.hits_per_s = engine->governor.hits_per_s;
+	stats.few_hits = governor_has_few(&engine->governor);
 	stats.by_processor = engine->watch.ops == &watch_by_cpu;
 	stats.armed_once = (uint32_t)engine_armed_once(engine);
 	stats.lost_ns = (uint64_t)engine->load.budget.lost_ns;

@@ -14,11 +14,13 @@
 #include "base/map.h"
 #include "base/rng.h"
 #include "base/vec.h"
+#include "schedule/governor.h"
+#include "schedule/lengths.h"
+#include "schedule/pool.h"
 #include "sys/wait.h"
 #include "target/execpoint.h"
 #include "target/load.h"
 #include "target/moment.h"
-#include "target/pool.h"
 #include "target/process.h"
 #include "target/profile.h"
 #include "target/stall.h"
@@ -78,6 +80,9 @@ struct engine {
 	struct moment moment;
 	uint32_t onsets; /* of programs whose first threads wait (onset.h) */
 	struct pool pool;
+	struct governor governor; /* of the pool's size */
+	uint64_t supply; /* sites that could be armed (WIRE_SUPPLY) */
+	struct lengths lengths; /* of stalls, by wire_site_key() */
 	struct profile profile;
 	struct rng rng;
 	struct channel channel;

@@ -13,12 +13,12 @@
 #include "base/log.h"
 #include "sys/memory.h"
 #include "sys/trace.h"
+#include "target/arm.h"
 #include "target/birth.h"
 #include "target/breakpoint.h"
 #include "target/death.h"
 #include "target/engine.h"
 #include "target/moment.h"
-#include "target/pool-hit.h"
 #include "target/release.h"
 #include "target/sigstate.h"
 #include "target/step.h"
@@ -248,13 +248,13 @@ static void event_hit(struct engine *engine, struct thread *thread,
 	engine->stats.hits_aimed += (site.id & WIRE_AIMED) != 0;
 	breakpoint->fired = true;
 	breakpoint->predicate = NULL;
-	pool_fired(engine, &site);
+	arm_fired(engine, &site);
 	if (thread->process->role == PROCESS_WATCHED &&
 	    engine->phase == ENGINE_WATCHING && !thread->step)
 		hit = stall_hit(engine, thread, breakpoint, regs);
 	else
 		engine_go_on(engine, thread);
-	pool_return_fired(engine, &site, hit);
+	arm_return_fired(engine, &site, hit);
 }
 
 /* The record of an int3 there that may be ours. */

@@ -22,7 +22,7 @@
 #include "x86/access.h"
 
 enum {
-	/* not less than the largest pool (detect/governor.h) */
+	/* not less than the largest pool (schedule/governor.h) */
 	GUARDTABLE_ENTRIES = 131072,
 	GUARDTABLE_SPACES = 256,
 	/* entries armed last, a power of two; they are written one by one */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "target/budget.h"
+#include "schedule/budget.h"
 
 struct engine;
 

@@ -6,9 +6,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "target/arm.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
-#include "target/pool.h"
 #include "target/process.h"
 #include "target/sigstate.h"
 #include "target/stall.h"
@@ -41,7 +41,7 @@ static void onset_rearm(struct engine *engine, struct process *process)
 	onset->births++;
 	stalls_end_once(engine);
 	sigstate_settle_young(engine, process);
-	pool_rearm_spent(engine, process->space->text->program);
+	arm_spent(engine, process->space->text->program);
 }
 
 void onset_begin(struct engine *engine, struct thread *creator)
@@ -67,7 +67,7 @@ void onset_begin(struct engine *engine, struct thread *creator)
 		return;
 	onset->had = true;
 	onset->begun_ns = clock_now_ns();
-	pool_forget_spent(engine, message.program);
+	pool_forget_spent(&engine->pool, message.program);
 	onset->maker = creator->tid;
 	engine->onsets++;
 	hold_begin(engine, &onset->creator, creator);
@@ -112,7 +112,7 @@ uint64_t onset_all_until(const struct engine *engine, uint64_t now)
 		uint64_t recent_ns;
 
 		if (process->role != PROCESS_WATCHED ||
-		    !pool_may_race(engine, process))
+		    !arm_may_race(engine, process))
 			continue;
 		recent_ns = process->space->text->onset.recent_ns;
 		if (now >= recent_ns)

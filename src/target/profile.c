@@ -13,6 +13,7 @@
 #include "sys/perfwatch.h"
 #include "sys/policy.h"
 #include "sys/trace.h"
+#include "target/arm.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/onset.h"
@@ -237,7 +238,7 @@ static void profile_count_racing(struct engine *engine, uint64_t now)
 		const struct process *process = engine_process_at(engine, i);
 
 		racing += process->role == PROCESS_WATCHED &&
-			  pool_may_race(engine, process);
+			  arm_may_race(engine, process);
 	}
 	if (racing > profile->racing) {
 		profile->resting = false;
@@ -305,7 +306,7 @@ static void profile_queue_fill(const struct engine *engine,
 		const struct process *process = engine_process_at(engine, i);
 
 		if (process->role != PROCESS_WATCHED ||
-		    !pool_may_race(engine, process))
+		    !arm_may_race(engine, process))
 			continue;
 		for (size_t j = 0; j < process->threads.count; j++) {
 			struct thread *thread = process_thread(process, j);
@@ -535,7 +536,7 @@ void profile_stopped(struct engine *engine, const struct thread *thread,
 
 	if (!profile->refused || engine->pool.params.rate == 0 ||
 	    engine->phase != ENGINE_WATCHING ||
-	    process->role != PROCESS_WATCHED || !pool_may_race(engine, process))
+	    process->role != PROCESS_WATCHED || !arm_may_race(engine, process))
 		return;
 	if (!regs) {
 		err = trace_registers(thread->tid, &own);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
+#include "target/arm.h"
 #include "target/birth.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
@@ -419,7 +420,7 @@ void engine_release(struct engine *engine)
 	engine->release_ns = clock_now_ns();
 	engine->release_looks = 0;
 	engine->next_tick_ns = engine->release_ns;
-	pool_lift_all(engine);
+	arm_lift_all(engine);
 	stalls_end_all(engine);
 	moment_end(engine);
 	onset_end(engine);

@@ -13,6 +13,7 @@
 #include "sys/perfwatch.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
+#include "target/arm.h"
 #include "target/breakpoint.h"
 #include "target/conflict.h"
 #include "target/engine.h"
@@ -192,6 +193,11 @@ static void stall_report_sample(struct engine *engine,
 	engine->stats.quiet += outcome == WIRE_QUIET;
 	engine->stats.alone += outcome == WIRE_ALONE;
 	engine->stats.stalled += stall_counts(stall, outcome);
+	if (outcome == WIRE_QUIET || outcome == WIRE_RACED)
+		lengths_note(&engine->lengths,
+			     wire_site_key(stall->site.program,
+					   WIRE_ID(stall->site.id)),
+			     outcome == WIRE_RACED, stalled_ns);
 	if (outcome == WIRE_ALONE || outcome == WIRE_QUIET ||
 	    outcome == WIRE_RACED)
 		pool_found_alone(&engine->pool, outcome == WIRE_ALONE,
@@ -468,6 +474,27 @@ static bool stall_may_begin(struct stall *stall)
 	return stall_readable(stall);
 }
 
+/* The longest, whatever it was waited for. */
+static uint64_t stall_most(const struct engine *engine,
+			   const struct wire_site *site)
+{
+	const struct wire_params *params = &engine->pool.params;
+	const struct governor *governor = &engine->governor;
+	double max_ns = (double)params->stall_max_ns;
+	uint64_t length_ns = params->stall_max_ns;
+
+	if (site->seldom)
+		return (uint64_t)(max_ns * params->stretch_max);
+	if (!(site->id & (WIRE_AIMED | WIRE_GUIDED)))
+		length_ns = lengths_of(&engine->lengths,
+				       wire_site_key(site->program, site->id),
+				       params->stall_max_ns,
+				       governor_spends_all(governor));
+	if (length_ns < params->stall_max_ns)
+		return length_ns;
+	return (uint64_t)(max_ns * governor->stretch);
+}
+
 /*
  * Drawn anew for each, up to the longest. Where a location was waited for, its
  * partner may be as seldom, and there will be few such stalls: up to a part of
@@ -476,9 +503,7 @@ static bool stall_may_begin(struct stall *stall)
 static void stall_set_length(struct engine *engine, struct stall *stall)
 {
 	const struct wire_params *params = &engine->pool.params;
-	uint64_t most = stall->site.stall_us
-				? stall->site.stall_us * CLOCK_NS_PER_US
-				: params->stall_max_ns;
+	uint64_t most = stall_most(engine, &stall->site);
 	uint64_t longest = stall->waited_ns / STALL_WAIT_PART;
 	uint64_t lent = 0;
 
@@ -526,7 +551,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	if (engine->watch.ops->live)
 		stall_begin_values(stall);
 	if (stall->site.pair != 0)
-		pool_arm_pair(engine, stall->site.pair);
+		arm_pair(engine, stall->site.pair);
 	stall_plan_look(engine, stall, now);
 	stall->next_read_ns = stall_fully_watched(stall) ? UINT64_MAX
 							 : now + STALL_READ_NS;
@@ -566,8 +591,9 @@ static unsigned int stall_loans(const struct breakpoint *breakpoint,
 {
 	unsigned int loans = lesser ? 0 : POOL_LENDS_TIME;
 
-	return pool_is_seldom(breakpoint, now) ? loans | POOL_LENDS_TOKEN
-					       : loans;
+	return pool_is_seldom(breakpoint->armed_ns, now)
+		       ? loans | POOL_LENDS_TOKEN
+		       : loans;
 }
 
 /*
@@ -597,7 +623,7 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 	struct stall *lesser = room ? NULL
 				    : stall_lesser(engine, thread, site, now);
 
-	if (pool_passes(&engine->pool, breakpoint, now) ||
+	if (pool_passes(&engine->pool, site, breakpoint->armed_ns, now) ||
 	    (!room && stall_comes_again(thread, site, lesser, now) &&
 	     pool_rearm_passed(&engine->pool, site, now)))
 		return false;
@@ -607,8 +633,8 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 		return false;
 	}
 	if ((!room && !lesser) ||
-	    !pool_take_token(engine, site, stall_loans(breakpoint, lesser, now),
-			     now)) {
+	    !pool_take_token(&engine->pool, site,
+			     stall_loans(breakpoint, lesser, now), now)) {
 		engine->stats.unaffordable++;
 		return false;
 	}
@@ -658,7 +684,8 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 			stall_pass(engine, stall, thread);
 			hit = rests && pool_waits_for(&engine->pool,
 						      &stall->site,
-						      thread->rests_until_ns)
+						      thread->rests_until_ns,
+						      clock_now_ns())
 				      ? POOL_HIT_RESTED
 				      : POOL_HIT_MISSED;
 		}

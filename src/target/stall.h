@@ -13,8 +13,8 @@
 #include <sys/types.h>
 
 #include "base/vec.h"
+#include "schedule/pool-hit.h"
 #include "target/hold.h"
-#include "target/pool-hit.h"
 #include "target/watch.h"
 #include "wire/message.h"
 

@@ -23,10 +23,12 @@
 #include "sys/pidref.h"
 #include "sys/wait.h"
 #include "target/announce.h"
+#include "target/arm.h"
 #include "target/backend.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/fortify.h"
+#include "target/govern.h"
 #include "target/guardian.h"
 #include "target/heartbeat.h"
 #include "target/launch.h"
@@ -53,14 +55,7 @@ enum {
 static void tracer_on_sites(struct engine *engine, const void *payload,
 			    size_t size)
 {
-	pool_queue(engine, payload, size / sizeof(struct wire_site));
-}
-
-static void tracer_on_params(struct engine *engine, const void *payload,
-			     size_t size)
-{
-	if (size == sizeof(struct wire_params))
-		pool_set_params(engine, payload);
+	arm_queue(engine, payload, size / sizeof(struct wire_site));
 }
 
 static void tracer_on_forget(struct engine *engine, const void *payload,
@@ -69,7 +64,7 @@ static void tracer_on_forget(struct engine *engine, const void *payload,
 	const struct wire_range *range = payload;
 
 	if (size == sizeof(*range))
-		pool_forget(engine, range);
+		arm_forget(engine, range);
 }
 
 /* What is left of the program when its first process has ended. */
@@ -119,7 +114,7 @@ typedef void tracer_handler(struct engine *engine, const void *payload,
 			    size_t size);
 
 static tracer_handler *const tracer_handlers[] = {
-	[WIRE_SITES] = tracer_on_sites,	  [WIRE_PARAMS] = tracer_on_params,
+	[WIRE_SITES] = tracer_on_sites,	  [WIRE_SUPPLY] = govern_supplied,
 	[WIRE_FORGET] = tracer_on_forget, [WIRE_SIGNAL] = tracer_on_signal,
 	[WIRE_STOP] = tracer_on_stop,	  [WIRE_SHARED] = sharing_told,
 	[WIRE_JUDGED] = moment_judged,	  [WIRE_ONSET_SENT] = onset_sent,
@@ -326,7 +321,7 @@ static void tracer_tick(struct engine *engine)
 	stalls_tick(engine, now);
 	moment_tick(engine, now);
 	sigstate_tick(engine, now);
-	pool_refill(engine, now);
+	arm_refill(engine, now);
 	onset_tick(engine, now);
 	if (ticked || now >= profile_next_ns(engine))
 		profile_tick(engine, now);
@@ -337,6 +332,7 @@ static void tracer_tick(struct engine *engine)
 		tracer_check_load(engine, now);
 		if (engine->phase == ENGINE_WATCHING) {
 			announce_tick(engine);
+			govern_tick(engine, now);
 			engine_send_stats(engine);
 		}
 		if (engine->phase == ENGINE_RELEASING)
@@ -353,10 +349,10 @@ static void tracer_tick(struct engine *engine)
 		channel_flush(&engine->channel);
 }
 
-static uint64_t tracer_next_ns(const struct engine *engine)
+static uint64_t tracer_next_ns(struct engine *engine)
 {
 	uint64_t next = stalls_next_ns(engine);
-	uint64_t refill = pool_next_ns(engine);
+	uint64_t refill = arm_next_ns(engine);
 
 	if (engine->early.count > 0)
 		return 0;
@@ -535,7 +531,7 @@ static struct error *tracer_begin(struct engine *engine,
 	struct error *err;
 	uint64_t begun;
 
-	pool_set_params(engine, &config->params);
+	govern_begin(engine, &config->params);
 	engine->follow = config->follow;
 	engine->rest_ns = config->argv ? config->rest_ns : 0;
 	engine->moment.wanted = config->hold_conflicts;
@@ -560,6 +556,8 @@ static struct error *tracer_begin(struct engine *engine,
 	snprintf(started.backend, sizeof(started.backend), "%s",
 		 engine->watch.ops->name);
 	channel_send(&engine->channel, WIRE_STARTED, &started, sizeof(started));
+	/* so many sites are wanted */
+	engine_send_stats(engine);
 	for (size_t i = 0; i < engine->processes.count; i++) {
 		struct process *process = engine_process_at(engine, i);
 

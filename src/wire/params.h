@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How much the tracer may do: WIRE_PARAMS (wire/message.h).
+ * How much the tracer may do. The tracer has it from its start.
  */
 #ifndef WIRE_PARAMS_H
 #define WIRE_PARAMS_H
@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 struct wire_params {
-	uint32_t pool; /* breakpoints to keep armed */
 	uint32_t rate; /* stalls a second at most; 0: arm nothing */
 	/*
 	 * the same of a program that uses a processor all the time, and of others
@@ -18,6 +17,8 @@ struct wire_params {
 	/* fresh locations to arm in a second at most; 0: as fast as may be */
 	uint32_t arm_rate;
 	uint64_t stall_max_ns;
+	/* where hits are few, stalls may be so many times as long; 1: not */
+	double stretch_max;
 	/*
 	 * and where a location was waited for, an eighth of that time, at most
 	 * so long; 0: no longer than elsewhere

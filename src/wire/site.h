@@ -29,6 +29,12 @@
 #define WIRE_ID(id) \
 	((id) & ~(WIRE_GUIDED | WIRE_PEEK | WIRE_AIMED | WIRE_ENTRY))
 
+/* One number for a site of a program; ids are far from using all their bits. */
+static inline uint64_t wire_site_key(uint32_t program, uint64_t id)
+{
+	return (uint64_t)program << 48 ^ id;
+}
+
 /* A decoded sampling site: all the tracer needs to know of an instruction. */
 struct wire_site {
 	uint64_t id; /* never 0; chosen by the front end */
@@ -37,8 +43,8 @@ struct wire_site {
 	/* id of a queued site to arm while this one stalls; 0: none */
 	uint64_t pair;
 	uint32_t program;
-	/* stall there at most so long; 0: stall_max_ns of the parameters */
-	uint32_t stall_us;
+	/* it is reached seldom: stalls there may be as long as any */
+	bool seldom;
 	/*
 	 * one of those that have not run yet, which are all armed at once,
 	 * beside the pool

@@ -42,6 +42,11 @@ struct wire_stats {
 	 */
 	uint64_t refills, unpaid, over_rate;
 	uint32_t rate; /* stalls a second that are allowed now */
+	/* of the governor: */
+	uint32_t pool; /* breakpoints to keep armed */
+	double wanted; /* hits a second that both budgets allow */
+	double hits_per_s; /* over its last window */
+	bool few_hits; /* governor_has_few() */
 	uint64_t unwatched; /* processes that were made and let go */
 	uint64_t processes; /* that are watched, or were */
 	uint32_t stalls; /* running now */

@@ -492,7 +492,9 @@ static void run_spawn(struct run *run)
 		.backend = run->backend,
 		.seed = 1,
 		.hold_conflicts = run->held != HELD_NEVER,
-		.params = { .pool = 2, .rate = 5000, .stall_max_ns = 300000 },
+		.params = { .rate = 5000,
+			    .stall_max_ns = 300000,
+			    .stretch_max = 1 },
 	};
 	struct error *err = tracer_spawn(&config, &run->tracer);
 

@@ -362,9 +362,10 @@ void front_begin(void)
 	learn_init(&session->learn, &session->learned, it->config.seed);
 	front_add_program(it);
 	params = session_params(&it->config);
-	channel_send(&session->channel, WIRE_PARAMS, &params, sizeof(params));
+	govern_begin(machine->engine, &params);
 	channel_send(machine->tracer.channel, WIRE_STARTED, &started,
 		     sizeof(started));
+	engine_send_stats(machine->engine);
 }
 
 void front_end(void)
@@ -375,7 +376,6 @@ void front_end(void)
 	sampler_deinit(&it->program.set.sampler);
 	learn_deinit(&session->learn);
 	learned_deinit(&session->learned);
-	lengths_deinit(&session->lengths);
 	session_aim_deinit(session);
 	vec_deinit(&session->guides);
 	vec_deinit(&session->watched.programs);

@@ -44,7 +44,7 @@ static double ideal_uses(const struct ideal *ideal, uint32_t threads)
 	return fmin(2, threads * ideal->program.plan->busy);
 }
 
-/* What a nanosecond of stall costs, as target/budget.h counts it. */
+/* What a nanosecond of stall costs, as schedule/budget.h counts it. */
 static double ideal_loss(const struct ideal *ideal)
 {
 	double used = ideal_uses(ideal, ideal->threads);

@@ -12,9 +12,11 @@
 #include "sys/memory.h"
 #include "sys/perfwatch.h"
 #include "sys/procfs.h"
+#include "target/arm.h"
 #include "target/breakpoint.h"
 #include "target/conflict.h"
 #include "target/engine.h"
+#include "target/govern.h"
 #include "target/sigstate.h"
 #include "target/stall.h"
 #include "target/thread.h"
@@ -396,9 +398,9 @@ static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
 		engine->stats.hits++;
 	engine->stats.hits_once += site.once;
 	breakpoint->fired = true;
-	pool_fired(engine, &site);
+	arm_fired(engine, &site);
 	hit = stall_hit(engine, thread, breakpoint, regs);
-	pool_return_fired(engine, &site, hit);
+	arm_return_fired(engine, &site, hit);
 	load_stopped(engine);
 }
 
@@ -428,7 +430,8 @@ uint64_t tracer_due(void)
 {
 	const struct engine *engine = machine->engine;
 	uint64_t due = engine->next_tick_ns;
-	uint64_t pool = pool_next_ns(engine), stalls = stalls_next_ns(engine);
+	uint64_t pool = arm_next_ns(machine->engine),
+		 stalls = stalls_next_ns(engine);
 
 	due = pool < due ? pool : due;
 	return stalls < due ? stalls : due;
@@ -443,10 +446,10 @@ static void tracer_messages(void)
 
 	while (channel_next(&engine->channel, &type, &payload, &size)) {
 		if (type == WIRE_SITES)
-			pool_queue(engine, payload,
-				   size / sizeof(struct wire_site));
-		if (type == WIRE_PARAMS)
-			pool_set_params(engine, payload);
+			arm_queue(engine, payload,
+				  size / sizeof(struct wire_site));
+		if (type == WIRE_SUPPLY)
+			govern_supplied(engine, payload, size);
 	}
 }
 
@@ -468,12 +471,13 @@ void tracer_turn(void)
 
 	tracer_messages();
 	stalls_tick(engine, now);
-	pool_refill(engine, now);
+	arm_refill(engine, now);
 	tracer_tell();
 	if (now < engine->next_tick_ns)
 		return;
 	engine->next_tick_ns = now + TRACER_TICK_NS;
 	load_tick(engine, now);
+	govern_tick(engine, now);
 	engine_send_stats(engine);
 	told = engine->load.budget.lost_ns / (double)now;
 	machine->score.result.told = told;
@@ -535,6 +539,7 @@ void tracer_begin(void)
 	engine->watch.ops = &tracer_watches;
 	rng_init(&engine->rng, rng_next(&machine->program.rng));
 	load_init(&engine->load);
+	pool_init(&engine->pool, &engine->load.budget, &engine->governor);
 	tracer_add_processes();
 }
 

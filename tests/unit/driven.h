@@ -17,6 +17,7 @@
 #include "machine.h"
 #include "sites.h"
 #include "sys/procfs.h"
+#include "target/arm.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/launch.h"
@@ -233,7 +234,7 @@ static inline void driven_turn(struct driven *driven)
 	watch_tick(&driven->engine, now);
 	stalls_tick(&driven->engine, now);
 	sigstate_tick(&driven->engine, now);
-	pool_refill(&driven->engine, now);
+	arm_refill(&driven->engine, now);
 	onset_tick(&driven->engine, now);
 	if (driven->engine.phase == ENGINE_RELEASING)
 		release_tick(&driven->engine, now);
@@ -272,11 +273,12 @@ static inline struct driven *driven_start(const struct watch_ops *ops)
 	assert_ok(channel_init(&driven->peer, fds[1], DRIVEN_LIMIT));
 	driven->engine.watch.ops = ops ? ops : &watch_by_value;
 	driven->engine.pool.params = (struct wire_params){
-		.pool = 16,
 		.rate = 100000,
 		.stall_max_ns = CLOCK_NS_PER_S,
+		.stretch_max = 1,
 		.learns = true,
 	};
+	driven->engine.governor = (struct governor){ .pool = 16, .stretch = 1 };
 	assert_ok(launch_attach(&driven->engine, driven->pid, NULL));
 	driven->engine.child = true;
 	memory_init(&driven->memory, driven->pid);

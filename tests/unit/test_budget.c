@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "target/budget.h"
+#include "schedule/budget.h"
 
 #define MS CLOCK_NS_PER_MS
 

@@ -227,7 +227,9 @@ static void run_program(struct run *run, const char *backend, int fd)
 		.argv = argv,
 		.backend = backend,
 		.seed = 1,
-		.params = { .pool = 2, .rate = 5000, .stall_max_ns = 500000 },
+		.params = { .rate = 5000,
+			    .stall_max_ns = 500000,
+			    .stretch_max = 1 },
 	};
 
 	snprintf(number, sizeof(number), "%d", fd);

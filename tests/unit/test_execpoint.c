@@ -89,7 +89,7 @@ static void queue(struct driven *driven, const char *label, uint64_t id)
 {
 	struct wire_site site = site_at(label, id);
 
-	pool_queue(&driven->engine, &site, 1);
+	arm_queue(&driven->engine, &site, 1);
 }
 
 static void arm(struct driven *driven, const char *label, uint64_t id)
@@ -176,7 +176,7 @@ static void a_location_not_reached_gives_way(void **state)
 	assert_true(space_of(driven)->text->armed <= EXECPOINT_MAX);
 	/* nothing waits any more: those that are set may stay */
 	assert_int_equal(pool_queued(&driven->engine.pool), 0);
-	assert_int_equal(pool_next_ns(&driven->engine), UINT64_MAX);
+	assert_int_equal(arm_next_ns(&driven->engine), UINT64_MAX);
 	driven_end(driven);
 }
 
@@ -224,7 +224,7 @@ static void forgotten_text_leaves_the_registers(void **state)
 	queue(driven, site_write, 1);
 	queue(driven, site_far, 2);
 	driven_until(driven, space_of(driven)->text->armed == 2);
-	pool_forget(&driven->engine, &range);
+	arm_forget(&driven->engine, &range);
 	assert_int_equal(space_of(driven)->text->armed, 1);
 	assert_int_equal(in_registers(driven), 1);
 	driven_turn(driven);

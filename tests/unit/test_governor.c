@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "detect/governor.h"
-#include "target/budget.h"
+#include "schedule/budget.h"
+#include "schedule/governor.h"
 
 enum { TICK_NS = 20000000, TICKS_PER_S = 50 };
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "detect/lengths.h"
+#include "schedule/lengths.h"
 
 #define US CLOCK_NS_PER_US
 #define MAX CLOCK_NS_PER_MS

@@ -92,7 +92,7 @@ static void they_wait_until_all_is_armed(void **state)
 	site.once = true;
 	both_wait(driven);
 	/* sent, but not yet in the text: nothing is armed without a rate */
-	pool_queue(engine, &site, 1);
+	arm_queue(engine, &site, 1);
 	tell_sent(driven);
 	for (int i = 0; i < 100; i++)
 		driven_turn(driven);
@@ -195,7 +195,7 @@ static struct driven *start_stalled(lane_work *work)
 	driven->engine.pool.params.onset_ns = LONG_NS;
 	lane_start(0, 1);
 	driven_until(driven, onset_of_child(driven)->newborn.thread != NULL);
-	pool_queue(&driven->engine, &site, 1);
+	arm_queue(&driven->engine, &site, 1);
 	tell_sent(driven);
 	driven_until(driven, driven->engine.stalls.list.count == 1);
 	driven_prolong(driven);

@@ -245,7 +245,7 @@ static void a_trap_outlives_what_is_known_of_its_location(void **state)
 		driven_arm(driven, &site);
 		lane_start(0, 1);
 		await_stop(child_plan.arena->lanes[0].tid);
-		pool_forget(&driven->engine, &all);
+		arm_forget(&driven->engine, &all);
 		if (!known) {
 			/* as of text that came back after it had gone */
 			free(breakpoint_find(space, site.address));

@@ -646,6 +646,62 @@ static void an_empty_purse_lengthens_no_stall(void **state)
 	driven_end(driven);
 }
 
+/* How long a stall at the site is to last, of at most a second. */
+static uint64_t drawn_ns(struct driven *driven, const struct wire_site *site)
+{
+	const struct stall *stall;
+
+	driven_arm(driven, site);
+	lane_start(0, 1);
+	driven_until(driven, stalled(driven));
+	stall = *(struct stall **)vec_at(&driven->engine.stalls.list, 0);
+	return stall->length_ns;
+}
+
+/* It would be longer than an eighth of a second for seven seeds in eight. */
+static void where_conflicts_came_soon_a_stall_is_short(void **state)
+{
+	struct driven *driven = start(&watch_by_value, work_write, work_wait);
+	struct wire_site site = site_at(site_write, 5);
+
+	(void)state;
+	lengths_note(&driven->engine.lengths, wire_site_key(0, 5), true, 1000);
+	assert_in_range(drawn_ns(driven, &site), 1, CLOCK_NS_PER_S / 8);
+	driven_end(driven);
+}
+
+/* Of a million seconds, by seed 1; it is below one for one seed in a million. */
+static void where_a_location_is_seldom_reached_a_stall_is_longer(void **state)
+{
+	struct driven *driven = start(&watch_by_value, work_write, work_wait);
+	struct wire_site site = site_at(site_write, 5);
+
+	(void)state;
+	driven->engine.pool.params.stretch_max = 1e6;
+	site.seldom = true;
+	assert_true(drawn_ns(driven, &site) > CLOCK_NS_PER_S);
+	driven_end(driven);
+}
+
+/* What a stall came to is known the next time. */
+static void a_conflict_is_noted_at_its_location(void **state)
+{
+	struct driven *driven = start(&watch_by_value, work_write, work_write);
+	struct wire_site site = site_at(site_write, 5);
+	const struct lengths *lengths = &driven->engine.lengths;
+
+	(void)state;
+	drawn_ns(driven, &site);
+	driven_prolong(driven);
+	assert_int_equal(lengths->noted, 0);
+	(*(struct stall **)vec_at(&driven->engine.stalls.list, 0))
+		->deadline_ns = 0;
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(lengths->noted, 1);
+	assert_non_null(map_get(&lengths->sites, wire_site_key(0, 5)));
+	driven_end(driven);
+}
+
 /* It rests for as long as the share of that time says, here for ever. */
 static void a_thread_is_not_stalled_again_at_once(void **state)
 {
@@ -788,6 +844,10 @@ int main(void)
 		cmocka_unit_test(
 			where_a_location_was_waited_for_a_stall_is_longer),
 		cmocka_unit_test(an_empty_purse_lengthens_no_stall),
+		cmocka_unit_test(where_conflicts_came_soon_a_stall_is_short),
+		cmocka_unit_test(
+			where_a_location_is_seldom_reached_a_stall_is_longer),
+		cmocka_unit_test(a_conflict_is_noted_at_its_location),
 		cmocka_unit_test(a_thread_is_not_stalled_again_at_once),
 		cmocka_unit_test(what_a_resting_thread_hits_waits_for_it),
 		cmocka_unit_test(a_killed_process_ends_its_stalls),

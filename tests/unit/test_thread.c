@@ -50,8 +50,8 @@ static void a_thread_gets_away_from_where_it_is_trapped(void **state)
 		if (!running_stall(driven))
 			break;
 		site.id++;
-		pool_queue(&driven->engine, &site, 1);
-		pool_arm_pair(&driven->engine, site.id);
+		arm_queue(&driven->engine, &site, 1);
+		arm_pair(&driven->engine, site.id);
 		running_stall(driven)->deadline_ns = 0;
 		rounds++;
 		assert_in_range(rounds, 1, 20);
@@ -69,7 +69,7 @@ static void a_thread_gets_away_from_where_it_is_trapped(void **state)
 	do {
 		/* its time on a processor may be told a while later */
 		if (pool_queued(&driven->engine.pool) == 0)
-			pool_queue(&driven->engine, &site, 1);
+			arm_queue(&driven->engine, &site, 1);
 		driven_turn(driven);
 	} while (engine_process(&driven->engine, driven->pid)
 			 ->space->text->armed != 1);
@@ -89,7 +89,7 @@ static void a_thread_that_comes_back_does_not_block_the_location(void **state)
 		uint32_t before;
 
 		site.id++;
-		pool_queue(&driven->engine, &site, 1);
+		arm_queue(&driven->engine, &site, 1);
 		driven_until(driven, running_stall(driven));
 		before = *done;
 		running_stall(driven)->deadline_ns = 0;

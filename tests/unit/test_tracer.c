@@ -222,9 +222,9 @@ static struct frontend *frontend_start(const char *command, const char *backend)
 		.argv = argv,
 		.backend = backend,
 		.seed = 1,
-		.params = { .pool = 4,
-			    .rate = 2000,
-			    .stall_max_ns = 20 * 1000 * 1000 },
+		.params = { .rate = 2000,
+			    .stall_max_ns = 20 * 1000 * 1000,
+			    .stretch_max = 1 },
 	};
 
 	memory_fd = (int)syscall(SYS_memfd_create, "arena", 0);
@@ -445,7 +445,7 @@ static struct frontend *frontend_attach(const int *pids, size_t count)
 					.pid_count = count,
 					.backend = "value",
 					.seed = 1,
-					.params = { .pool = 4, .rate = 10 } };
+					.params = { .rate = 10 } };
 
 	memory_fd = (int)syscall(SYS_memfd_create, "arena", 0);
 	assert_int_equal(ftruncate(memory_fd, sizeof(*arena)), 0);

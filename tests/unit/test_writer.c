@@ -40,7 +40,7 @@ static void queue(struct driven *driven)
 	struct wire_site sites[] = { site_at(site_write, 1),
 				     site_at(site_far, 4) };
 
-	pool_queue(&driven->engine, sites, 2);
+	arm_queue(&driven->engine, sites, 2);
 }
 
 static void nobody_is_stopped_while_the_file_serves(void **state)

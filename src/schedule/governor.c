@@ -2,15 +2,12 @@
 /*
  * The pool's size; see governor.h.
  */
-#include "detect/governor.h"
+#include "schedule/governor.h"
 
 #include <stdbool.h>
 
 #include "base/clock.h"
-#include "target/guardtable.h"
-
-_Static_assert((int)GOVERNOR_POOL_MAX <= (int)GUARDTABLE_ENTRIES,
-	       "a pool that is not guarded is not armed");
+#include "wire/params.h"
 
 /*
  * So many hits expected, or seen, tell a factor of four from an accident; so
@@ -39,6 +36,16 @@ static const double GOVERNOR_DOUBT = 2 / 3.0;
 static const double GOVERNOR_COST_MIN_NS = 10000;
 /* how much the last window counts */
 static const double GOVERNOR_LATELY = 0.5;
+
+struct governor_budget governor_budget(const struct wire_params *params)
+{
+	return (struct governor_budget){
+		.rate = params->rate,
+		.share = params->share,
+		.stall_max_ns = params->stall_max_ns,
+		.stretch_max = params->stretch_max,
+	};
+}
 
 static void governor_want(struct governor *governor)
 {

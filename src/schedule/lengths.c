@@ -3,7 +3,7 @@
  * Lengths of stalls by location; see lengths.h. What is known of one is packed
  * into the eight bytes that the map has for it.
  */
-#include "detect/lengths.h"
+#include "schedule/lengths.h"
 
 #include <string.h>
 

@@ -3,20 +3,22 @@
  * What a hit does to the pool, from the breakpoint's end to that of its stall;
  * see pool.h.
  */
-#ifndef TARGET_POOL_HIT_H
-#define TARGET_POOL_HIT_H
+#ifndef SCHEDULE_POOL_HIT_H
+#define SCHEDULE_POOL_HIT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "wire/message.h"
 
-struct breakpoint;
-struct engine;
 struct pool;
 
-/* A breakpoint of the pool was hit: its place is free. */
-void pool_fired(struct engine *engine, const struct wire_site *site);
+/*
+ * A breakpoint of the pool was hit: its place is free. recent: its program is
+ * beginning.
+ */
+void pool_fired(struct pool *pool, const struct wire_site *site, bool recent,
+		uint64_t now);
 
 /* What came of a hit. */
 enum pool_hit {
@@ -27,12 +29,10 @@ enum pool_hit {
 };
 
 /*
- * What was to be done at the hit is done: its site is returned. One that a
- * resting thread has hit is kept, as long as there is room, and armed again: it
- * is known to be reached.
+ * The site was hit and is kept, as long as there is room, to be armed again.
+ * False: it is not.
  */
-void pool_return_fired(struct engine *engine, const struct wire_site *site,
-		       enum pool_hit hit);
+bool pool_keep(struct pool *pool, const struct wire_site *site);
 
 /* The hit of one armed once is of no use: arm it again. False: often enough. */
 bool pool_rearm_passed(struct pool *pool, const struct wire_site *site,
@@ -51,7 +51,7 @@ void pool_found_alone(struct pool *pool, bool alone, uint64_t now);
  * but what goes before the pool.
  */
 bool pool_waits_for(struct pool *pool, const struct wire_site *site,
-		    uint64_t until_ns);
+		    uint64_t until_ns, uint64_t now);
 
 /* No other process had the bytes of a hit: a stop, and nothing else to say. */
 void pool_found_private(struct pool *pool, uint64_t now);
@@ -68,18 +68,18 @@ enum pool_loan {
  * bring later; the others as the loans say, and no time where there is --at.
  * Nothing is armed until that is paid back.
  */
-bool pool_take_token(struct engine *engine, const struct wire_site *site,
+bool pool_take_token(struct pool *pool, const struct wire_site *site,
 		     unsigned int loans, uint64_t now);
 
 /* Was it armed for long before it was hit? */
-bool pool_is_seldom(const struct breakpoint *breakpoint, uint64_t now);
+bool pool_is_seldom(uint64_t armed_ns, uint64_t now);
 
 /*
  * Is this hit one to learn from only, or its stall one for a likely site, which
  * waits? Counts it if so. Never one of a location that is seldom reached.
  */
-bool pool_passes(struct pool *pool, const struct breakpoint *breakpoint,
-		 uint64_t now);
+bool pool_passes(struct pool *pool, const struct wire_site *site,
+		 uint64_t armed_ns, uint64_t now);
 /* A stall begins at the site. */
 void pool_stalled(struct pool *pool, const struct wire_site *site,
 		  uint64_t now);

@@ -22,8 +22,8 @@
  * from a purse too, which gets a quarter of what the credit gets, so that long
  * stalls leave the rest of the time to the others.
  */
-#ifndef TARGET_BUDGET_H
-#define TARGET_BUDGET_H
+#ifndef SCHEDULE_BUDGET_H
+#define SCHEDULE_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /*
  * What the watching costs and may cost; see budget.h.
  */
-#include "target/budget.h"
+#include "schedule/budget.h"
 
 #include "base/clock.h"
 

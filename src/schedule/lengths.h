@@ -7,8 +7,8 @@
  * partners come rarely too: they keep the longest. The table is bounded; what
  * was noted least recently is forgotten first. Pure code.
  */
-#ifndef DETECT_LENGTHS_H
-#define DETECT_LENGTHS_H
+#ifndef SCHEDULE_LENGTHS_H
+#define SCHEDULE_LENGTHS_H
 
 #include <stdbool.h>
 #include <stdint.h>

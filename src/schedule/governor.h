@@ -6,17 +6,19 @@
  * the rate is measured all the time and the pool changed by a factor after it.
  *
  * There are two budgets: hits per second, and the share of wall time that the
- * program may lose. What a sample costs is measured too (target/budget.h), and
+ * program may lose. What a sample costs is measured too (schedule/budget.h), and
  * no more hits are wanted than the share pays for. The tracer keeps the share
  * by itself, at every stall; here it is seen to that breakpoints are not
  * spent on stalls that cannot be paid. Where all locations are armed and hits
  * are still few, stalls may be longer. Pure code.
  */
-#ifndef DETECT_GOVERNOR_H
-#define DETECT_GOVERNOR_H
+#ifndef SCHEDULE_GOVERNOR_H
+#define SCHEDULE_GOVERNOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct wire_params;
 
 enum {
 	GOVERNOR_POOL_START = 128,
@@ -37,6 +39,9 @@ struct governor_budget {
 	uint64_t stall_max_ns;
 	double stretch_max; /* stalls may be so many times as long; 1: not */
 };
+
+/* The budgets that the parameters are. */
+struct governor_budget governor_budget(const struct wire_params *params);
 
 struct governor {
 	struct governor_budget budget;
@@ -60,7 +65,7 @@ void governor_init(struct governor *governor,
 struct governor_state {
 	uint64_t now_ns;
 	/*
-	 * since the start: hits, without those that need no rate (session-message.c),
+	 * since the start: hits, without those that need no rate (target/govern.c),
 	 * samples, and time lost
 	 */
 	uint64_t hits, samples, lost_ns;

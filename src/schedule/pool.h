@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The pool of one-shot breakpoints (DataCollider 3.1.1): filled up from the
- * queue of sites that the front end drew, kept at a size, never filled while
- * a stall runs (breakpoints that the other threads meet would keep them from
- * racing). A token bucket keeps stalls at the rate asked for.
+ * The pool of one-shot breakpoints (DataCollider 3.1.1): the sites that wait to
+ * be armed, what their hits came to, and how many stalls a second there may be.
+ * Pure code; fill.h says what is armed of it, and pool-hit.h what a hit does to
+ * it. A token bucket keeps stalls at the rate asked for.
  *
  * Locations that have fired before are likely to fire at once. If all were armed
  * together, the hottest would take every stall and the others be spent during
@@ -31,28 +31,25 @@
  * the stall waits for them: breakpoints met during it would hinder the others.
  * Together they may cost a quarter of what stalls cost.
  *
- * Where the text is not to be written (execpoint.h), there are so few places
+ * Where the text is not to be written (target/execpoint.h), there are so few places
  * that most samples would be of locations that nobody ever reaches. There,
  * sites that were hit are kept: every other one armed is one of them, in turn,
  * until it is not reached in its time.
  */
-#ifndef TARGET_POOL_H
-#define TARGET_POOL_H
+#ifndef SCHEDULE_POOL_H
+#define SCHEDULE_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schedule/queue.h"
 #include "wire/message.h"
+#include "wire/params.h"
+#include "wire/site.h"
 
-struct engine;
-struct process;
-
-/* Sites of any program, in the order drawn. */
-struct pool_ring {
-	struct wire_site *sites;
-	size_t head, count, capacity;
-};
+struct budget;
+struct governor;
 
 /* A place for a location that has fired before. */
 struct pool_hot {
@@ -61,16 +58,24 @@ struct pool_hot {
 	uint64_t until_ns;
 };
 
-/* No more than there are debug registers to watch with. */
-enum { POOL_HOT_MAX = 4 };
+enum {
+	/* no more than there are debug registers to watch with */
+	POOL_HOT_MAX = 4,
+	/* breakpoints set in one go, so that events are not kept waiting */
+	POOL_BATCH = 64,
+	/* turns of those of --at for each of the others: 80 % of the stalls */
+	POOL_AIMED = 4,
+};
 
 struct pool {
 	struct wire_params params;
-	struct pool_ring fresh, fired, guided;
-	struct pool_ring aimed; /* --at, those that were hit before */
+	struct budget *budget; /* borrowed, as the next */
+	const struct governor *governor; /* it says how many are armed */
+	struct queue fresh, fired, guided;
+	struct queue aimed; /* --at, those that were hit before */
 	/* all are armed: those of --at, and sites that have not run yet */
-	struct pool_ring once;
-	struct pool_ring spent; /* of these, hit while the program begins */
+	struct queue once;
+	struct queue spent; /* of these, hit while the program begins */
 	struct pool_hot hot[POOL_HOT_MAX];
 	bool large; /* entries of functions are armed: too many sites for all */
 	bool aims_once; /* some of --at are in `once` */
@@ -97,54 +102,51 @@ struct pool {
 	/* a full pool makes no room before then; 0: it was never full */
 	uint64_t rotate_ns;
 	uint64_t give_ns; /* nor are those that wait for it given back */
+	/*
+	 * Looks at whether to arm what is queued, and those of them at which a
+	 * budget allowed nothing: that of time, or the rate.
+	 */
+	uint64_t refills, unpaid, over_rate;
 };
 
+/* Nothing is queued. The budget and the governor must outlive the pool. */
+void pool_init(struct pool *pool, struct budget *budget,
+	       const struct governor *governor);
 void pool_deinit(struct pool *pool);
 
-/* New parameters. What is armed beyond twice the pool is lifted at once. */
-void pool_set_params(struct engine *engine, const struct wire_params *params);
-
 /* Stalls a second that are allowed now; see wire_params.busy_rate. */
-double pool_rate(const struct engine *engine);
+double pool_rate(const struct pool *pool);
 
-/* Queue sites; those that do not fit are returned as lifted. */
-void pool_queue(struct engine *engine, const struct wire_site *sites,
-		size_t count);
+/* Bring tokens and arms up to date. */
+void pool_earn(struct pool *pool, uint64_t now);
 
-/* Arm from the queue as far as size, tokens and stalls allow. */
-void pool_refill(struct engine *engine, uint64_t now);
+/*
+ * Queue a site. fired: it was hit before; few_places: breakpoints are not in the
+ * text. False: there is no room for it.
+ */
+bool pool_queue(struct pool *pool, const struct wire_site *site, bool fired,
+		bool few_places);
 
-/* A thread was born while its program begins: what ran before is armed again. */
-void pool_rearm_spent(struct engine *engine, uint32_t program);
-/* What is kept for that, of the program. */
-void pool_forget_spent(struct engine *engine, uint32_t program);
+/* What ran while its program began is queued again: a thread was born. */
+void pool_rearm_spent(struct pool *pool, uint32_t program);
+/* What is kept for that, of the program, is forgotten. */
+void pool_forget_spent(struct pool *pool, uint32_t program);
 
-/* Is a site of the program that is to be armed once not yet in the text? */
+/* Is a site of the program that is to be armed once still queued? */
 bool pool_waits_once(const struct pool *pool, uint32_t program);
 
 /* Sites waiting to be armed; is any among them that is not armed once? */
 size_t pool_queued(const struct pool *pool);
 bool pool_has_sites(const struct pool *pool);
 
-/*
- * Arm the queued site with this id, if there is one, although a stall runs: the
- * second half of a pair, whose first half is stalled now.
- */
-void pool_arm_pair(struct engine *engine, uint64_t id);
+/* Does one of --at wait for its turn, or will one be hit soon? */
+bool pool_aims(const struct pool *pool, uint64_t now);
 
-/* Can any other thread reach what the process's threads access? */
-bool pool_may_race(const struct engine *engine, const struct process *process);
+/* Take the queued site with that id out. False: there is none. */
+bool pool_take(struct pool *pool, uint64_t id, struct wire_site *ret);
 
-/* Drop the queue. */
+/* Drop what is queued: all of it, or what is in that range. */
 void pool_clear(struct pool *pool);
-
-/* When pool_refill() may have more to do; UINT64_MAX: not by time alone. */
-uint64_t pool_next_ns(const struct engine *engine);
-
-/* Drop from the queue, and lift, what is in that range of the program. */
-void pool_forget(struct engine *engine, const struct wire_range *range);
-
-/* Lift every breakpoint of every watched process. */
-void pool_lift_all(struct engine *engine);
+void pool_forget(struct pool *pool, const struct wire_range *range);
 
 #endif

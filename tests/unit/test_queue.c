@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* src/schedule/queue.c: order, room, and what is taken out of the middle. */
+#include "schedule/queue.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void push(struct queue *queue, uint64_t id, uint32_t program)
+{
+	const struct wire_site site = { .id = id,
+					.address = 0x1000 * id,
+					.program = program };
+
+	assert_true(queue_push(queue, &site));
+}
+
+static void the_first_comes_out_first(void **state)
+{
+	struct queue queue = { .count = 0 };
+
+	(void)state;
+	/* more than once round */
+	for (uint64_t i = 1; i <= 3 * QUEUE_MAX; i++) {
+		push(&queue, i, 1);
+		push(&queue, i, 2);
+		assert_int_equal(queue_pop(&queue)->id, i);
+		assert_int_equal(queue_pop(&queue)->program, 2);
+	}
+	assert_int_equal(queue.count, 0);
+	queue_deinit(&queue);
+}
+
+static void a_full_one_takes_no_more(void **state)
+{
+	const struct wire_site site = { .id = 1 };
+	struct queue queue = { .count = 0 };
+
+	(void)state;
+	for (uint64_t i = 1; i <= QUEUE_MAX; i++)
+		push(&queue, i, 1);
+	assert_false(queue_push(&queue, &site));
+	queue_pop(&queue);
+	assert_true(queue_push(&queue, &site));
+	queue_deinit(&queue);
+}
+
+static void a_range_of_a_program_is_forgotten(void **state)
+{
+	const struct wire_range range = { .start = 0x2000,
+					  .end = 0x4000,
+					  .program = 1 };
+	struct queue queue = { .count = 0 };
+
+	(void)state;
+	for (uint64_t i = 1; i <= 4; i++)
+		push(&queue, i, 1);
+	push(&queue, 2, 2);
+	queue_forget(&queue, &range);
+	assert_int_equal(queue.count, 3);
+	assert_int_equal(queue_pop(&queue)->id, 1);
+	assert_int_equal(queue_pop(&queue)->id, 4);
+	assert_int_equal(queue_pop(&queue)->program, 2);
+	queue_deinit(&queue);
+}
+
+static void one_is_taken_out_of_the_middle(void **state)
+{
+	struct wire_site site;
+	struct queue queue = { .count = 0 };
+
+	(void)state;
+	for (uint64_t i = 1; i <= 3; i++)
+		push(&queue, i, 1);
+	push(&queue, 2, 5);
+	assert_true(queue_has_program(&queue, 5));
+	assert_false(queue_has_program(&queue, 6));
+	assert_false(queue_take(&queue, 9, &site));
+	assert_true(queue_take(&queue, 2, &site));
+	assert_int_equal(site.program, 1);
+	assert_int_equal(queue.count, 3);
+	assert_int_equal(queue_pop(&queue)->id, 1);
+	assert_int_equal(queue_pop(&queue)->id, 3);
+	assert_int_equal(queue_pop(&queue)->program, 5);
+	queue_deinit(&queue);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_comes_out_first),
+		cmocka_unit_test(a_full_one_takes_no_more),
+		cmocka_unit_test(a_range_of_a_program_is_forgotten),
+		cmocka_unit_test(one_is_taken_out_of_the_middle),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
