@@ -20,6 +20,10 @@ enum {
 	SAMPLER_PAYS = 2,
 };
 
+/* What the stalls so far are thought to be, and how often own ones are drawn. */
+static const double SAMPLER_STALLS_PRIOR = 8;
+static const double SAMPLER_ODDS_MAX = 4;
+
 /* The part that has the block of all text; it becomes the part's own. */
 static size_t sampler_find_part(const struct sampler *sampler, uint64_t *block)
 {
@@ -219,14 +223,30 @@ static uint64_t sampler_draw_of(struct sampler *sampler,
 }
 
 /*
- * Of the functions that run: from the program's own modules at least every
- * other time.
+ * Half of the stalls at least are to be in the program's own modules. What is
+ * drawn there may be reached less often than what is drawn elsewhere; then more
+ * is drawn there.
  */
+static bool sampler_prefers_own(struct sampler *sampler)
+{
+	double odds = (sampler->stalls_others + SAMPLER_STALLS_PRIOR) /
+		      (sampler->stalls_own + SAMPLER_STALLS_PRIOR);
+	size_t own = sampler_warm_count(&sampler->warm_own);
+	size_t others = sampler_warm_count(&sampler->warm);
+
+	if (odds <= 1 || own == 0 || others == 0 || own >= others)
+		return sampler_prefers(sampler, own, others);
+	if (odds > SAMPLER_ODDS_MAX)
+		odds = SAMPLER_ODDS_MAX;
+	return (double)rng_below(&sampler->rng, UINT32_MAX) * (1 + odds) <
+	       odds * UINT32_MAX;
+}
+
+/* Of the functions that run. */
 static uint64_t sampler_draw_warm(struct sampler *sampler)
 {
 	struct sampler_warm *own = &sampler->warm_own, *others = &sampler->warm;
-	bool first = sampler_prefers(sampler, sampler_warm_count(own),
-				     sampler_warm_count(others));
+	bool first = sampler_prefers_own(sampler);
 	uint64_t id = sampler_draw_of(sampler, first ? own : others);
 
 	return id != 0 ? id : sampler_draw_of(sampler, first ? others : own);

@@ -63,6 +63,7 @@ enum {
 	SAMPLER_BLOCK_BYTES = 256,
 	SAMPLER_HITS = 64,
 	SAMPLER_DRAWS = 512, /* see sampler.found */
+	SAMPLER_STALLS = 256, /* see sampler.stalls_own */
 };
 
 static inline struct sampler_part *sampler_part(const struct sampler *sampler,

@@ -409,12 +409,26 @@ struct error *sampler_take_unrun(struct sampler *sampler, uint32_t number,
 	return NULL;
 }
 
+static void sampler_count_stall(struct sampler *sampler, bool own)
+{
+	if (own)
+		sampler->stalls_own++;
+	else
+		sampler->stalls_others++;
+	if (sampler->stalls_own + sampler->stalls_others < SAMPLER_STALLS)
+		return;
+	sampler->stalls_own /= 2;
+	sampler->stalls_others /= 2;
+}
+
 bool sampler_mark(struct sampler *sampler, uint64_t id)
 {
 	uint8_t *state = sampler_state(sampler, id);
 
 	if (!state)
 		return false;
+	sampler_count_stall(sampler,
+			    sampler_part(sampler, (size_t)(id >> 32) - 1)->own);
 	*state &= (uint8_t)~SITE_PRIVATE;
 	if (*state & SITE_SAMPLED)
 		return false;

@@ -76,6 +76,8 @@ struct sampler {
 	 * did not; both are halved now and then
 	 */
 	uint32_t found, missed;
+	/* stalls in the program's own modules, and in others; halved likewise */
+	uint32_t stalls_own, stalls_others;
 	/* there are fewer hits than are allowed: see sampler_draw(); the owner's */
 	bool repeats;
 	uint64_t running; /* functions of which sampler_runs() was told, ever */
@@ -116,7 +118,8 @@ uint64_t sampler_part_size(const struct sampler *sampler, uint32_t part);
  * in a bounded number of blocks. The site is out until it is returned.
  *
  * Seven draws of eight are of functions that run, at least half of these of the
- * program's own modules. Where there are locations that were just hit when no
+ * program's own modules, and up to four of five, as long as these have less than
+ * half of the stalls. Where there are locations that were just hit when no
  * stall could be had, and never had one, at least half are of these. Otherwise
  * each location of what runs is as likely as any other, unless hits are few
  * (repeats) and too many draws lead to no sample, since the location is not

@@ -536,6 +536,34 @@ static void of_what_runs_half_is_the_programs_own(void **state)
 	sampler_deinit(&sampler);
 }
 
+/*
+ * Where what is drawn of the program's own is seldom reached, more of it is
+ * drawn: four of five at most.
+ */
+static void where_others_have_more_stalls_more_is_drawn_of_its_own(void **state)
+{
+	struct program *program = *state;
+	unsigned int functions[FUNCTIONS], parts[PARTS];
+	struct sampler sampler;
+
+	make(program, &sampler, 4);
+	assert_null(sampler_runs(&sampler, 0, 1));
+	for (uint32_t i = 0; i < FUNCTIONS; i++)
+		assert_null(sampler_runs(&sampler, 1, i));
+	/* stalls elsewhere */
+	for (uint64_t i = 0; i < 200; i++)
+		sampler_mark(&sampler, UINT64_C(2) << 32);
+	draw_some(program, &sampler, 8000, 0, functions, parts);
+	/* four fifths of 7000, and of 1000 some */
+	assert_in_range(functions[1], 5450, 5900);
+	/* and as many in its own: half again */
+	for (uint64_t i = 0; i < 200; i++)
+		sampler_mark(&sampler, UINT64_C(1) << 32);
+	draw_some(program, &sampler, 8000, 0, functions, parts);
+	assert_in_range(functions[1], 3350, 3900);
+	sampler_deinit(&sampler);
+}
+
 /* However often they go out and come back, and while the list is made anew. */
 static void what_runs_is_on_each_list_once(void **state)
 {
@@ -917,6 +945,7 @@ int main(void)
 		TEST(each_site_is_listed_once_however_it_was_taken),
 		TEST(what_runs_is_drawn_first),
 		TEST(of_what_runs_half_is_the_programs_own),
+		TEST(where_others_have_more_stalls_more_is_drawn_of_its_own),
 		TEST(what_runs_is_on_each_list_once),
 		TEST(what_is_private_is_drawn_like_the_rest),
 		TEST(what_is_likely_private_is_drawn_less),
