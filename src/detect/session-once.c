@@ -45,7 +45,7 @@ enum {
 /* How many are armed at a time; the pool needs room beside them (governor.h). */
 static uint64_t once_max(const struct session_config *config)
 {
-	uint64_t most = GOVERNOR_POOL_MAX / 2;
+	uint64_t most = GOVERNOR_ONCE_MAX;
 
 	return config->once_max < most ? config->once_max : most;
 }
@@ -53,7 +53,7 @@ static uint64_t once_max(const struct session_config *config)
 /* The same of those in functions that run. */
 static uint64_t once_running_max(const struct session_config *config)
 {
-	uint64_t most = GOVERNOR_POOL_MAX / 2,
+	uint64_t most = GOVERNOR_ONCE_MAX,
 		 wanted = once_max(config) * ONCE_RUNNING;
 
 	return wanted < most ? wanted : most;
@@ -62,7 +62,7 @@ static uint64_t once_running_max(const struct session_config *config)
 /* The same of entries of functions. */
 static uint64_t once_entries_max(const struct session_config *config)
 {
-	uint64_t most = GOVERNOR_POOL_MAX / 4;
+	uint64_t most = GOVERNOR_ENTRIES_MAX;
 
 	return config->entries_max < most ? config->entries_max : most;
 }

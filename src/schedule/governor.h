@@ -25,12 +25,17 @@ enum {
 	GOVERNOR_POOL_LOW = 16,
 	GOVERNOR_POOL_MIN = 1,
 	/*
-	 * Arming or lifting one breakpoint is a write of 1.2 us, so that many
-	 * cost 0.16 s, which is as long as the program should wait at a
-	 * detach; and each page of text written to becomes a private copy
+	 * Breakpoints of the pool, of sites armed once beside it, and of
+	 * functions' entries. Arming or lifting one is a write of 1.2 us, so that
+	 * all of them cost 0.16 s, which is as long as the program should wait
+	 * at a detach; and each page of text written to becomes a private copy
 	 * (4 KiB), so that they may cost 512 MiB at worst.
 	 */
-	GOVERNOR_POOL_MAX = 131072,
+	GOVERNOR_POOL_MAX = 65536,
+	GOVERNOR_ONCE_MAX = 32768,
+	GOVERNOR_ENTRIES_MAX = 32768,
+	GOVERNOR_TEXT_MAX = GOVERNOR_POOL_MAX + GOVERNOR_ONCE_MAX +
+			    GOVERNOR_ENTRIES_MAX,
 };
 
 struct governor_budget {

@@ -10,10 +10,13 @@
 #include "sys/memory.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/guardian.h"
 #include "target/onset.h"
 #include "target/sigstate.h"
 #include "target/thread.h"
 #include "target/writer.h"
+
+enum { ARM_FULL_NS = 10 * 1000 * 1000 };
 
 /* Does the process run that program, watched? */
 static bool arm_runs(const struct process *process, uint32_t program)
@@ -222,6 +225,11 @@ static enum wire_returned_why arm_try(struct engine *engine,
 	if (why == WIRE_FIRED && space->text->execpoints &&
 	    !execpoints_has_room(space->text->execpoints))
 		return WIRE_LIFTED;
+	if (why == WIRE_FIRED && !guardian_has_room(engine->guardian)) {
+		/* not at once again: the text is full */
+		engine->pool.retry_ns = clock_now_ns() + ARM_FULL_NS;
+		return WIRE_LIFTED;
+	}
 	if (why == WIRE_FIRED) {
 		engine_note(engine, arm_write(engine, space, site, &armed));
 		/* text that is not in memory may be there when it has run */

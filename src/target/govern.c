@@ -13,8 +13,8 @@
 #include "target/guardtable.h"
 #include "wire/message.h"
 
-_Static_assert((int)GOVERNOR_POOL_MAX <= (int)GUARDTABLE_ENTRIES,
-	       "the guardian can restore every breakpoint of the pool");
+_Static_assert((int)GOVERNOR_TEXT_MAX <= (int)GUARDTABLE_ENTRIES,
+	       "the guardian can restore every breakpoint");
 
 static struct governor_state govern_state(const struct engine *engine,
 					  uint64_t now)

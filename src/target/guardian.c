@@ -278,6 +278,12 @@ bool guardian_add(struct guardian *guardian, uint32_t text,
 	return true;
 }
 
+bool guardian_has_room(const struct guardian *guardian)
+{
+	return !guardian ||
+	       guardtable_has_room(guardian->table, &guardian->free_list);
+}
+
 void guardian_remove(struct guardian *guardian, uint32_t entry)
 {
 	if (guardian && entry != 0)

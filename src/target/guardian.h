@@ -59,6 +59,9 @@ struct error *guardian_add_space(struct guardian *guardian, uint32_t text,
 				 pid_t pid, uint32_t *ret_space);
 void guardian_remove_space(struct guardian *guardian, uint32_t space);
 
+/* Is there room for another breakpoint? */
+bool guardian_has_room(const struct guardian *guardian);
+
 /*
  * The site is about to be armed; false: there is no room, do not arm it. *ret
  * is never 0.

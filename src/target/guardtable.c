@@ -52,6 +52,12 @@ void guardtable_remove_space(struct guardtable *table, uint32_t space)
 	__atomic_store_n(&table->spaces[space].pid, 0, __ATOMIC_RELEASE);
 }
 
+bool guardtable_has_room(const struct guardtable *table,
+			 const struct vec *free_list)
+{
+	return free_list->count > 0 || table->end < GUARDTABLE_ENTRIES;
+}
+
 bool guardtable_add(struct guardtable *table, struct vec *free_list,
 		    const struct guardtable_entry *entry, uint32_t *ret)
 {

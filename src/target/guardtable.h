@@ -22,7 +22,7 @@
 #include "x86/access.h"
 
 enum {
-	/* not less than the largest pool (schedule/governor.h) */
+	/* not less than GOVERNOR_TEXT_MAX (schedule/governor.h) */
 	GUARDTABLE_ENTRIES = 131072,
 	GUARDTABLE_SPACES = 256,
 	/* entries armed last, a power of two; they are written one by one */
@@ -68,6 +68,9 @@ void guardtable_remove_space(struct guardtable *table, uint32_t space);
  */
 bool guardtable_add(struct guardtable *table, struct vec *free_list,
 		    const struct guardtable_entry *entry, uint32_t *ret);
+/* Is there room for another entry? */
+bool guardtable_has_room(const struct guardtable *table,
+			 const struct vec *free_list);
 /* The text has been restored. */
 void guardtable_remove(struct guardtable *table, struct vec *free_list,
 		       uint32_t entry);
