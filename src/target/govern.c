@@ -11,7 +11,7 @@
 #include "target/arm.h"
 #include "target/engine.h"
 #include "target/guardtable.h"
-#include "wire/message.h"
+#include "wire/params.h"
 
 _Static_assert((int)GOVERNOR_TEXT_MAX <= (int)GUARDTABLE_ENTRIES,
 	       "the guardian can restore every breakpoint");

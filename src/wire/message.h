@@ -25,7 +25,7 @@
 
 enum wire_type {
 	WIRE_SITES = 1, /* struct wire_site[]: candidates, in order */
-	WIRE_SUPPLY, /* struct wire_supply: when their number has changed */
+	WIRE_SUPPLY, /* struct wire_supply (params.h): it has changed */
 	WIRE_FORGET, /* struct wire_range: text that is gone or left out */
 	/* struct wire_shared_head, then struct wire_shared[], by address */
 	WIRE_SHARED,
@@ -62,11 +62,6 @@ struct wire_header {
 };
 
 enum { WIRE_SIZE_MAX = 1 << 20, WIRE_STACK_MAX = 64 << 10 };
-
-/* Sites of all programs that could be armed, as far as is known. */
-struct wire_supply {
-	uint64_t sites;
-};
 
 struct wire_range {
 	uint64_t start, end;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How much the tracer may do. The tracer has it from its start.
+ * How much the tracer may do, which it has from its start, and of how many
+ * sites: WIRE_SUPPLY (wire/message.h).
  */
 #ifndef WIRE_PARAMS_H
 #define WIRE_PARAMS_H
@@ -39,6 +40,11 @@ struct wire_params {
 	/* hits without a stall for each with one, to learn from; see pool.h */
 	uint32_t peeks;
 	uint32_t learns; /* are hits without a stall to be told? */
+};
+
+/* Sites of all programs that could be armed, as far as is known. */
+struct wire_supply {
+	uint64_t sites;
 };
 
 #endif
