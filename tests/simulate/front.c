@@ -13,6 +13,8 @@
 #include "image/elftext.h"
 #include "image/image.h"
 #include "machine.h"
+#include "target/engine.h"
+#include "target/govern.h"
 
 /* What it is made of. */
 struct front {
