@@ -39,7 +39,7 @@ static void header_init(struct header *header, uint32_t format,
 		 PACKAGE_VERSION);
 	header->format = format;
 	header->size = size;
-	header->checksum = hash_bytes(bytes, size);
+	header->checksum = hash_blocks(bytes, size);
 }
 
 /* The folder of caches, as the XDG Base Directory Specification has it. */
@@ -109,26 +109,36 @@ static int open_folder(bool create)
 	return fd;
 }
 
-/* All of it, or NULL. */
-static uint8_t *read_whole(int fd, size_t *ret_size)
+/* Is it a whole file of ours, as far as its size tells? */
+static bool has_size(int fd, size_t *ret_size)
 {
-	cleanup_free uint8_t *bytes = NULL;
-	uint8_t *whole;
 	struct stat status;
-	size_t size;
 
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
 	    !is_ours(&status) ||
 	    status.st_size < (off_t)sizeof(struct header) ||
 	    status.st_size > (off_t)(CACHEFILE_MAX + sizeof(struct header)))
+		return false;
+	*ret_size = (size_t)status.st_size - sizeof(struct header);
+	return true;
+}
+
+/* What follows the header; NULL if that is not all as it was written. */
+static void *read_whole(int fd, uint32_t format, size_t size)
+{
+	cleanup_free uint8_t *bytes = malloc(size + 1);
+	struct header header, wanted;
+	uint8_t *whole;
+
+	if (!bytes ||
+	    read(fd, &header, sizeof(header)) != (ssize_t)sizeof(header) ||
+	    read(fd, bytes, size) != (ssize_t)size)
 		return NULL;
-	size = (size_t)status.st_size;
-	bytes = malloc(size);
-	if (!bytes || read(fd, bytes, size) != (ssize_t)size)
+	header_init(&wanted, format, bytes, size);
+	if (memcmp(&header, &wanted, sizeof(header)) != 0)
 		return NULL;
 	whole = bytes;
 	bytes = NULL;
-	*ret_size = size;
 	return whole;
 }
 
@@ -141,27 +151,21 @@ bool cachefile_read(const char *name, uint32_t format, void **ret,
 				       : openat(folder, name,
 						O_RDONLY | O_NOFOLLOW |
 							O_NONBLOCK | O_CLOEXEC);
-	cleanup_free uint8_t *bytes = NULL;
-	struct header wanted;
-	size_t size = 0;
+	size_t size;
+	void *bytes;
 
-	if (fd >= 0)
-		bytes = read_whole(fd, &size);
-	if (!bytes)
+	if (fd < 0 || !has_size(fd, &size))
 		return false;
-	size -= sizeof(wanted);
-	header_init(&wanted, format, bytes + sizeof(wanted), size);
-	if (memcmp(bytes, &wanted, sizeof(wanted)) != 0) {
+	bytes = read_whole(fd, format, size);
+	if (!bytes) {
 		log_debug(LOG_IMAGE,
 			  "cache: %s is damaged or of another "
 			  "version",
 			  name);
 		return false;
 	}
-	memmove(bytes, bytes + sizeof(wanted), size);
 	*ret = bytes;
 	*ret_size = size;
-	bytes = NULL;
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Small files of our own that save work in later runs: in
+ * Files of our own that save work in later runs: in
  * $XDG_CACHE_HOME/racewatch, else ~/.cache/racewatch; nowhere when
  * RACEWATCH_CACHE is "off". They may be deleted at any time, and runs share them:
  * a file is complete or not there. What cannot be read or written is as good as
@@ -8,8 +8,8 @@
  *
  * A file is read only if it and its folder are ours and nobody else may write
  * to them, and if it is whole: its length and checksum are in it, with the
- * version of racewatch that wrote it. Still, nothing may depend on what it says
- * but words: it must never say where to set a breakpoint.
+ * version of racewatch that wrote it. Still, the caller checks what it says: that
+ * it is of the very file that it is wanted for, and in its bounds.
  */
 #ifndef BASE_CACHEFILE_H
 #define BASE_CACHEFILE_H
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 enum {
-	CACHEFILE_MAX = 1 << 20, /* bytes of one file */
+	CACHEFILE_MAX = 16 << 20, /* bytes of one file */
 	CACHEFILE_ALL_MAX = 64 << 20, /* of all: the oldest go first */
 };
 

@@ -19,7 +19,7 @@
 /* To be raised when the bytes mean something else, or names are made otherwise. */
 enum { NAMES_FORMAT = 1 };
 
-enum { FRAMES_MAX = 64, BUILD_ID_MAX = 64 };
+enum { FRAMES_MAX = 64, BUILD_ID_MAX = 64, NAMES_MAX = 1 << 20 };
 
 /* What the names were read from. */
 struct name_key {
@@ -122,7 +122,7 @@ struct error *name_cache_add(struct name_cache *cache, uint64_t address,
 	struct error *err;
 
 	if (count == 0 || count > FRAMES_MAX ||
-	    cache->size + entry_size(frames, count) > CACHEFILE_MAX ||
+	    cache->size + entry_size(frames, count) > NAMES_MAX ||
 	    map_get(&cache->by_address, address))
 		return NULL;
 	err = insert(cache, address, frames, count);
