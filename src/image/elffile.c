@@ -24,6 +24,9 @@ enum { READ_LIMIT = 4 << 20, SECTION_NAME_MAX = 4096 };
 /* Longer names than compilers make, also of C++ templates. */
 enum { STRING_MAX = 64 << 10 };
 
+/* Seconds: more than the times of a file system are apart. */
+enum { SETTLED_S = 3 };
+
 /* As the kernel has it: all of them are looked at for each address. */
 enum { SEGMENTS_MAX = 65536 / sizeof(Elf64_Phdr) };
 
@@ -232,6 +235,7 @@ static struct error *load_bytes(const char *name, struct elffile *file)
 	file->size = (size_t)st.st_size;
 	file->written = st.st_mtim;
 	file->stamp = stamp_of(&st);
+	file->settled = time(NULL) - st.st_ctim.tv_sec >= SETTLED_S;
 	if (file->size > READ_LIMIT)
 		return map_whole(name, file);
 	return may_wait(file->fd) ? NULL : elffile_read(file, name);

@@ -40,6 +40,11 @@ struct elffile {
 	size_t size;
 	struct timespec written; /* when that was, as it was opened */
 	struct file_stamp stamp; /* then */
+	/*
+	 * it was not changed shortly before: what changes it later changes the
+	 * stamp, however coarse the times of its file system are
+	 */
+	bool settled;
 	int fd; /* -1 unless mapped, or still to be read */
 	uint64_t intact_ns; /* clock_now_ns() when it was last seen to be */
 	Elf64_Ehdr header;

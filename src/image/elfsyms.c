@@ -45,7 +45,8 @@ static bool add_symbol(const struct symbol_table *table,
 		list = code;
 	else if (type != STT_OBJECT || symbol->st_size == 0)
 		return true;
-	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS ||
+	if (!list || symbol->st_shndx == SHN_UNDEF ||
+	    symbol->st_shndx == SHN_ABS ||
 	    found.start + found.size < found.start)
 		return true;
 	found.name = elf_string(&table->strings, symbol->st_name);

@@ -22,7 +22,10 @@ struct elf_symbol {
 	uint8_t rank; /* the higher of two names for one thing is better */
 };
 
-/* Append to code and to data (of struct elf_symbol); false: no memory. */
+/*
+ * Append to code and to data (of struct elf_symbol); one of them may be NULL:
+ * those are passed over. False: no memory.
+ */
 bool elfsyms_collect(const struct elffile *file, struct vec *code,
 		     struct vec *data);
 

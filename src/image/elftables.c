@@ -16,6 +16,7 @@
 #include "image/elftext.h"
 #include "image/functions.h"
 #include "image/ranges.h"
+#include "image/tablecache.h"
 
 static bool find_plt(struct elftables *tables)
 {
@@ -184,6 +185,14 @@ static int compare_data(const void *left, const void *right)
 	return strncmp(b->name, a->name, NAME_COMPARED);
 }
 
+/* Symbols of the file and of its debug file; a list may be NULL. */
+static bool collect_symbols(const struct elftables *tables, struct vec *code,
+			    struct vec *data)
+{
+	return elfsyms_collect(tables->file, code, data) &&
+	       (!tables->debug || elfsyms_collect(tables->debug, code, data));
+}
+
 static bool collect(struct elftables *tables)
 {
 	struct function_sources sources = {
@@ -193,15 +202,23 @@ static bool collect(struct elftables *tables)
 	bool ok;
 
 	ok = find_plt(tables) && find_rseq(tables) &&
-	     elfsyms_collect(tables->file, &sources.code, &tables->data) &&
-	     (!tables->debug ||
-	      elfsyms_collect(tables->debug, &sources.code, &tables->data)) &&
+	     collect_symbols(tables, &sources.code, NULL) &&
 	     functions_merge(tables->file, &sources, &tables->functions);
+	/* the merge appends to them */
+	ranges_unite(&tables->plt);
 	vec_deinit(&sources.code);
-	if (tables->data.count)
-		qsort(tables->data.items, tables->data.count, tables->data.size,
-		      compare_data);
 	return ok;
+}
+
+static bool collect_data(struct elftables *tables)
+{
+	struct vec *data = &tables->data;
+
+	if (!collect_symbols(tables, NULL, data))
+		return false;
+	if (data->count)
+		qsort(data->items, data->count, data->size, compare_data);
+	return true;
 }
 
 struct error *elftables_create(struct elffile *file, const char *name,
@@ -230,16 +247,33 @@ struct error *elftables_create(struct elffile *file, const char *name,
 static void elftables_clear(struct elftables *tables)
 {
 	vec_deinit(&tables->functions);
-	vec_deinit(&tables->data);
 	vec_deinit(&tables->plt);
 	vec_deinit(&tables->rseq);
 }
 
+static struct table_source table_source(struct elftables *tables)
+{
+	return (struct table_source){
+		.build_id = tables->build_id,
+		.file = tables->file,
+		.debug = tables->debug,
+		.functions = &tables->functions,
+		.plt = &tables->plt,
+		.rseq = &tables->rseq,
+	};
+}
+
 void elftables_destroy(struct elftables *tables)
 {
+	struct table_source source;
+
 	if (!tables)
 		return;
+	source = table_source(tables);
+	if (tables->read && !tables->kept)
+		table_cache_save(&source);
 	elftables_clear(tables);
+	vec_deinit(&tables->data);
 	elffile_close(tables->debug);
 	free(tables->debug_path);
 	free(tables->build_id);
@@ -299,21 +333,45 @@ struct error *elftables_debug(struct elftables *tables)
 	return err;
 }
 
+/* The files that symbols are read of. */
+static struct error *intact_files(struct elftables *tables)
+{
+	struct error *err = intact_contents(tables);
+
+	return err ? err : elftables_debug(tables);
+}
+
 struct error *elftables_read(struct elftables *tables)
 {
+	struct table_source source;
 	struct error *err;
 
 	if (tables->read)
 		return NULL;
-	err = intact_contents(tables);
-	if (!err)
-		err = elftables_debug(tables);
+	err = intact_files(tables);
 	if (err)
 		return err;
-	if (collect(tables)) {
-		tables->read = true;
+	source = table_source(tables);
+	tables->kept = table_cache_load(&source);
+	tables->read = tables->kept || collect(tables);
+	if (tables->read)
 		return NULL;
-	}
 	elftables_clear(tables);
+	return error_nomem;
+}
+
+struct error *elftables_data(struct elftables *tables)
+{
+	struct error *err;
+
+	if (tables->has_data)
+		return NULL;
+	err = intact_files(tables);
+	if (err)
+		return err;
+	tables->has_data = collect_data(tables);
+	if (tables->has_data)
+		return NULL;
+	vec_deinit(&tables->data);
 	return error_nomem;
 }

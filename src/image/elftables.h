@@ -3,7 +3,8 @@
  * What the tables of an ELF file say of its text and data: functions, PLT,
  * restartable sequences, data symbols; with what its separate debug file adds.
  * Reading them takes long where there are many, so it is done when one is first
- * asked for. Private to src/image.
+ * asked for, and what is known of text is kept for later runs (tablecache.h).
+ * Private to src/image.
  */
 #ifndef IMAGE_ELFTABLES_H
 #define IMAGE_ELFTABLES_H
@@ -26,10 +27,12 @@ struct elftables {
 	struct elffile *debug; /* owns some of the names; may be NULL */
 	char *debug_path;
 	bool read; /* what follows is there */
+	bool kept; /* by an earlier run; for tests */
 	struct vec functions; /* of struct elf_function, by start */
-	struct vec data; /* of struct elf_symbol, by start */
 	struct vec plt; /* of struct code_range */
 	struct vec rseq; /* of struct code_range */
+	bool has_data; /* what follows is there */
+	struct vec data; /* of struct elf_symbol, by start */
 };
 
 /* Nothing is read. The file and access must outlive the tables. */
@@ -51,9 +54,11 @@ struct error *elftables_contents(struct elftables *tables);
 struct error *elftables_debug(struct elftables *tables);
 
 /*
- * Read the tables, unless that has been done. On failure there is nothing in them,
- * and the next call tries again.
+ * Read the tables of text, unless that has been done. On failure there is nothing
+ * in them, and the next call tries again.
  */
 struct error *elftables_read(struct elftables *tables);
+/* The same of data symbols. */
+struct error *elftables_data(struct elftables *tables);
 
 #endif

@@ -217,9 +217,12 @@ const char *elftext_data_symbol(const struct elftext *text, uint64_t address,
 {
 	/* how far back a symbol may start that others lie within */
 	enum { NESTED_MAX = 16 };
-	const struct vec *data = &tables_of(text)->data;
+	const struct vec *data = &text->tables->data;
 	size_t low = 0;
-	size_t high = data->count;
+	size_t high;
+
+	pass_over(elftables_data(text->tables));
+	high = data->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;

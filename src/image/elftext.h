@@ -35,7 +35,7 @@ struct elf_function {
 /*
  * Open and read the headers; path is what is opened, name what messages call
  * it. Contents are read when they are first asked for, and functions and symbols
- * when one of these is. A small file that has been written to meanwhile has
+ * of data when one of these is. A small file that has been written to meanwhile has
  * none.
  */
 struct error *elftext_open(const char *path, const char *name,
@@ -50,7 +50,7 @@ struct error *elftext_open_file(int fd, const char *name,
 void elftext_close(struct elftext *text);
 
 /*
- * Read functions and symbols now, unless that has been done, for those who want
+ * Read functions now, unless that has been done, for those who want
  * to know of errors: asked for without, there are none.
  */
 struct error *elftext_read(const struct elftext *text);
