@@ -89,6 +89,9 @@ static const char *const synchronization_functions[] = {
 	"_ZN10QSemaphore*",
 };
 
+/* What they begin with, also with "__GI_" before. */
+static const char synchronization_letters[] = "gu_";
+
 /*
  * Inside libc, ld.so, libgcc and libgomp, as a static link shows them, besides
  * the above. Only what takes locks, or synchronizes without them, needs to be
@@ -277,8 +280,10 @@ bool rules_threading_name(const char *name)
 
 bool rules_synchronization_name(const char *name)
 {
-	return name && (name_matches(name, synchronization_functions,
-				     SYNCHRONIZATION_FUNCTIONS) ||
+	/* all of a program's functions are asked for, hundreds of thousands */
+	return name && ((strchr(synchronization_letters, *name) &&
+			 name_matches(name, synchronization_functions,
+				      SYNCHRONIZATION_FUNCTIONS)) ||
 			go_runtime_name(name));
 }
 

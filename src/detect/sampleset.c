@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -98,28 +99,36 @@ void sampleset_deinit(struct sampleset *set)
 	scanner_deinit(&set->scanner);
 }
 
+/* The bytes of each of the part's functions. */
+static void sampleset_sizes(const struct sampleset_part *part, uint32_t *sizes)
+{
+	const uint32_t *indices = part->functions.items;
+	size_t count;
+	const struct elf_function *functions =
+		elftext_functions(part->module->text, &count);
+
+	for (size_t i = 0; i < part->functions.count; i++) {
+		uint64_t size = functions[indices[i]].size;
+
+		sizes[i] = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+	}
+}
+
 /* Takes what part owns. */
 static struct error *sampleset_add_part(struct sampleset *set,
 					struct sampleset_part *part)
 {
-	struct vec sizes = VEC_INIT(uint32_t);
+	size_t count = part->functions.count;
+	cleanup_free uint32_t *sizes = calloc(count + 1, sizeof(*sizes));
 	struct error *err = error_nomem;
 	uint32_t number;
 
-	if (!part->path)
+	if (!part->path || !sizes)
 		goto out;
-	for (uint32_t i = 0; i < part->functions.count; i++) {
-		uint64_t size = sampleset_function(part, i)->size;
-		uint32_t size32 = size < UINT32_MAX ? (uint32_t)size
-						    : UINT32_MAX;
-
-		if (!vec_push(&sizes, &size32))
-			goto out;
-	}
+	sampleset_sizes(part, sizes);
 	if (!vec_push(&set->parts, part))
 		goto out;
-	err = sampler_add(&set->sampler, sizes.items, sizes.count, part->meant,
-			  &number);
+	err = sampler_add(&set->sampler, sizes, count, part->meant, &number);
 	if (err)
 		set->parts.count--;
 out:
@@ -128,7 +137,6 @@ out:
 		vec_deinit(&part->only);
 		free(part->path);
 	}
-	vec_deinit(&sizes);
 	return err;
 }
 
@@ -145,10 +153,11 @@ static struct error *sampleset_join(struct sampleset *set,
 		.path = strdup(module->module->path),
 		.meant = rules_module_meant(set->rules, module->module),
 	};
+	const uint32_t *indices = functions->items;
 
 	*functions = (struct vec)VEC_INIT(uint32_t);
-	for (uint32_t i = 0; i < part.functions.count; i++)
-		module->sampled[*(uint32_t *)vec_at(&part.functions, i)] = true;
+	for (size_t i = 0; i < part.functions.count; i++)
+		module->sampled[indices[i]] = true;
 	return sampleset_add_part(set, &part);
 }
 
@@ -176,15 +185,18 @@ static struct error *sampleset_choose(struct sampleset *set,
 	const struct elf_function *functions =
 		elftext_functions(module->text, &count);
 	uint64_t excluded = 0;
+	uint32_t *indices;
 
+	if (!vec_reserve(chosen, joined->function_count))
+		return error_nomem;
+	indices = chosen->items;
 	for (size_t i = 0; i < joined->function_count; i++) {
-		uint32_t index = (uint32_t)i;
 		enum rule rule = rules_function(set->rules, set->image, module,
 						joined->part, &functions[i]);
 
 		excluded += rule == RULE_GLOB;
-		if (rule == RULE_SITE && !vec_push(chosen, &index))
-			return error_nomem;
+		if (rule == RULE_SITE)
+			indices[chosen->count++] = (uint32_t)i;
 	}
 	sampleset_note_own(set, module, chosen->count, excluded);
 	log_debug(LOG_DETECT, "%s: %zu of %zu functions", module->path,

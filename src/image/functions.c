@@ -179,8 +179,19 @@ struct merge {
 	size_t next_range;
 	size_t plt_sections; /* the PLT ranges that sections told */
 	size_t plt_cursor; /* of ranges_overlap() */
+	uint64_t code_start, code_end; /* code lies there, up to its end */
 	struct vec *functions;
 };
+
+/* elffile_exec_end(), of functions that mostly lie in the same segment. */
+static uint64_t merge_limit(struct merge *merge, uint64_t start)
+{
+	if (start < merge->code_start || start >= merge->code_end) {
+		merge->code_start = start;
+		merge->code_end = elffile_exec_end(merge->file, start);
+	}
+	return merge->code_end;
+}
 
 static bool merge_add(struct merge *merge, const struct elf_function *function)
 {
@@ -188,7 +199,7 @@ static bool merge_add(struct merge *merge, const struct elf_function *function)
 		merge->functions->count > 0
 			? vec_at(merge->functions, merge->functions->count - 1)
 			: NULL;
-	uint64_t limit = elffile_exec_end(merge->file, function->start);
+	uint64_t limit = merge_limit(merge, function->start);
 	uint64_t end = function->start + function->size;
 	struct elf_function cut = *function;
 
