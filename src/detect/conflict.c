@@ -22,14 +22,16 @@ static void side_classify(const struct conflict_context *context,
 			  struct conflict_side *side)
 {
 	struct rules rules = *context->rules;
+	unsigned int flags;
 
 	rules.include_stack = true;
 	side->rule = RULE_SITE;
 	if (!side->module || side->insn_address == 0)
 		return;
+	flags = evidence_of_string_function(side) ? RULES_NO_MARKS : 0;
 	side->rule = rules_classify(&rules, side->home->image, side->module,
 				    side->insn_address - side->module->bias,
-				    &side->insn, 0);
+				    &side->insn, flags);
 }
 
 /* A thread that stands before its access: the instruction is at rip. */

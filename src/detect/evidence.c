@@ -164,9 +164,18 @@ bool evidence_locked_elsewhere(const struct conflict_side *side,
 		(!has_lines || side->access.kind == ACCESS_READ));
 }
 
+bool evidence_of_string_function(const struct conflict_side *side)
+{
+	const struct elf_function *function = side_function(side);
+
+	return function && rules_module_part(side->module) == PART_STRINGS &&
+	       rules_string_name(function->name);
+}
+
 enum atomics_missing evidence_missing(const struct conflict_side *side)
 {
-	if (side->kernel || !side->wire->present)
+	if (side->kernel || !side->wire->present ||
+	    evidence_of_string_function(side))
 		return ATOMICS_MISS_NOTHING;
 	if (!side->module || side->insn_address == 0)
 		return ATOMICS_MISS_DEBUG;

@@ -35,8 +35,15 @@ bool evidence_locked_elsewhere(const struct conflict_side *side,
 			       const struct insn_idiom *idiom, bool has_lines);
 
 /*
+ * Is its instruction in a string function of the C library? There is no atomic
+ * operation in one: the library's debug information, which is long, need not be
+ * read to know that.
+ */
+bool evidence_of_string_function(const struct conflict_side *side);
+
+/*
  * What is missing to tell whether the side's access is an atomic operation; of
- * the kernel's, nothing.
+ * the kernel's and of a string function's, nothing.
  */
 enum atomics_missing evidence_missing(const struct conflict_side *side);
 

@@ -292,6 +292,60 @@ static struct error *describe(struct reach *reach, uint32_t size,
 	return failed ? error_nomem : NULL;
 }
 
+/* What the C library's code knows is seldom of the program's types. */
+static bool in_libc(struct image *image, const struct unwind_frame *frame)
+{
+	const struct module *module = image_module_at(
+		image, frame->is_return ? frame->pc - 1 : frame->pc);
+
+	return module && is_libc(module);
+}
+
+/* libc: look at the C library's frames too, and not only where it has the bytes */
+static struct error *gather_frames(struct gathering *gathering,
+				   const struct pointer_query *query, bool libc)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < query->frame_count; i++) {
+		const struct unwind_frame *frame = &query->frames[i];
+		bool own_only = i >= FRAMES_MAX;
+
+		if (!libc && !own_only)
+			own_only = in_libc(gathering->image, frame);
+		gathering->reach->own_only = own_only;
+		gathering->rank = (unsigned int)i * RANK_FRAME;
+		if (!own_only || owns(frame, query->address))
+			err = gather_frame(gathering, frame);
+	}
+	return err;
+}
+
+/*
+ * The C library's debug information takes several times as long to read as the
+ * program's: it is asked only where the access is its own and no other function
+ * has a name for the bytes.
+ */
+static struct error *search_frames(struct gathering *gathering,
+				   const struct pointer_query *query)
+{
+	struct reach *reach = gathering->reach;
+	struct error *err = gather_frames(gathering, query, false);
+
+	if (err)
+		return err;
+	reach_search(reach);
+	if (reach->failed || reach->found.name || query->frame_count == 0 ||
+	    !in_libc(gathering->image, &query->frames[0]))
+		return NULL;
+	reach_deinit(reach);
+	reach_init(reach, query);
+	err = gather_frames(gathering, query, true);
+	if (!err)
+		reach_search(reach);
+	return err;
+}
+
 struct error *pointers_name(struct image *image,
 			    const struct pointer_query *query,
 			    struct data_name *ret, unsigned int *ret_rank,
@@ -300,21 +354,12 @@ struct error *pointers_name(struct image *image,
 	struct gathering gathering = { .image = image,
 				       .view = { .memory = query->memory } };
 	struct data_name name = { 0 };
-	struct error *err = NULL;
+	struct error *err;
 	struct reach reach;
 
 	reach_init(&reach, query);
 	gathering.reach = &reach;
-	for (size_t i = 0; !err && i < query->frame_count; i++) {
-		const struct unwind_frame *frame = &query->frames[i];
-
-		reach.own_only = i >= FRAMES_MAX;
-		gathering.rank = (unsigned int)i * RANK_FRAME;
-		if (!reach.own_only || owns(frame, query->address))
-			err = gather_frame(&gathering, frame);
-	}
-	if (!err)
-		reach_search(&reach);
+	err = search_frames(&gathering, query);
 	if (!err && reach.failed)
 		err = error_nomem;
 	*ret_found = !err && reach.found.name;

@@ -12,7 +12,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <string.h>
 
+#include "image/debuginfo.h"
+#include "image/image.h"
 #include "image/variables.h"
 #include "sample.h"
 #include "stopped.h"
@@ -255,6 +258,22 @@ static void an_element_from_the_base_register(void **state)
 	stopped_end(&question.stopped);
 }
 
+/* The C library's debug information: main() is called from there. */
+static bool libc_was_read(struct image *image)
+{
+	const struct vec *modules = image_modules(image);
+	struct debug_module *debug = NULL;
+
+	for (size_t i = 0; i < modules->count; i++) {
+		struct module *module = *(struct module **)vec_at(modules, i);
+
+		if (strstr(module->name, "libc.so"))
+			assert_null(debuginfo_unread(image, module, &debug));
+	}
+	assert_non_null(debug);
+	return debug->loaded;
+}
+
 static void nothing_points_there(void **state)
 {
 	static struct question question;
@@ -271,6 +290,7 @@ static void nothing_points_there(void **state)
 				  &name, &rank, &found));
 	assert_false(found);
 	assert_null(name.name);
+	assert_false(libc_was_read(question.stopped.image));
 	stopped_end(&question.stopped);
 }
 
