@@ -30,14 +30,14 @@ static NOINLINE long audit(void)
 
 static void *clerk(void *arg)
 {
-	for (unsigned i = 0; i < 20000; i++)
+	for (unsigned i = 0; i < 20000 * LONGER; i++)
 		transfer((int)(i % ACCOUNTS), (int)(work(i, 30) % ACCOUNTS), 1);
 	return arg;
 }
 
 static void *auditor(void *arg)
 {
-	for (int i = 0; i < 10000; i++) {
+	for (int i = 0; i < 10000 * LONGER; i++) {
 		audit();
 		work(1, 50);
 	}

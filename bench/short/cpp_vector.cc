@@ -25,7 +25,7 @@ NOINLINE static std::size_t items_count()
 
 static void adder()
 {
-	for (int i = 0; i < 10000; i++) {
+	for (int i = 0; i < 10000 * LONGER; i++) {
 		items_add(i);
 		work(1, 40);
 	}
@@ -33,7 +33,7 @@ static void adder()
 
 static void looker()
 {
-	for (int i = 0; i < 10000; i++)
+	for (int i = 0; i < 10000 * LONGER; i++)
 		work((unsigned)items_count(), 40);
 }
 

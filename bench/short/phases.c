@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-enum { PHASES = 3000 };
+enum { PHASES = 3000 * LONGER };
 
 static pthread_barrier_t barrier;
 unsigned cells[2];

@@ -8,6 +8,11 @@
 #ifndef SHORT_H
 #define SHORT_H
 
+/* How many times as long as the other tests: long_*.c include one of them. */
+#ifndef LONGER
+#define LONGER 1
+#endif
+
 /* A function the compiler must call, knowing nothing of its body. */
 #ifdef __clang__
 #define NOINLINE __attribute__((noinline))
