@@ -89,9 +89,6 @@ static const char *const synchronization_functions[] = {
 	"_ZN10QSemaphore*",
 };
 
-/* What they begin with, also with "__GI_" before. */
-static const char synchronization_letters[] = "gu_";
-
 /*
  * Inside libc, ld.so, libgcc and libgomp, as a static link shows them, besides
  * the above. Only what takes locks, or synchronizes without them, needs to be
@@ -280,10 +277,8 @@ bool rules_threading_name(const char *name)
 
 bool rules_synchronization_name(const char *name)
 {
-	/* all of a program's functions are asked for, hundreds of thousands */
-	return name && ((strchr(synchronization_letters, *name) &&
-			 name_matches(name, synchronization_functions,
-				      SYNCHRONIZATION_FUNCTIONS)) ||
+	return name && (name_matches(name, synchronization_functions,
+				     SYNCHRONIZATION_FUNCTIONS) ||
 			go_runtime_name(name));
 }
 
@@ -343,6 +338,16 @@ bool rules_module_meant(const struct rules *rules, const struct module *module)
 		       GLOB_INCLUDE;
 }
 
+/* The same of a function. Most have not even the initial of such a name. */
+static bool function_synchronizes(const struct elf_function *function)
+{
+	/* of those above, and of golang.c */
+	static const char initials[] = "girsu_";
+
+	return function->initial && strchr(initials, function->initial) &&
+	       rules_synchronization_name(function->name);
+}
+
 static enum rule rules_default(enum module_part part,
 			       const struct elf_function *function)
 {
@@ -357,13 +362,12 @@ static enum rule rules_default(enum module_part part,
 							  : RULE_SITE;
 	case PART_NAMED:
 		return rules_runtime_name(function->name) ||
-				       rules_synchronization_name(
-					       function->name)
+				       function_synchronizes(function)
 			       ? RULE_RUNTIME
 			       : RULE_SITE;
 	case PART_ALL:
-		return rules_synchronization_name(function->name) ? RULE_RUNTIME
-								  : RULE_SITE;
+		return function_synchronizes(function) ? RULE_RUNTIME
+						       : RULE_SITE;
 	}
 	return RULE_SITE;
 }

@@ -53,6 +53,7 @@ static bool add_symbol(const struct symbol_table *table,
 	if (!found.name || !found.name[0])
 		return true;
 	found.rank = symbol_rank(symbol, found.name);
+	found.initial = found.name[0];
 	return vec_push(list, &found);
 }
 

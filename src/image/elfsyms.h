@@ -20,6 +20,7 @@ struct elf_symbol {
 	const char *name; /* in the file's bytes */
 	uint8_t type; /* STT_FUNC, STT_GNU_IFUNC, STT_OBJECT */
 	uint8_t rank; /* the higher of two names for one thing is better */
+	char initial; /* the first letter of its name */
 };
 
 /*

@@ -247,6 +247,7 @@ static bool merge_step(struct merge *merge, bool *ret_more)
 		function.size = symbol->size;
 		function.name = symbol->name;
 		function.ifunc = symbol->type == STT_GNU_IFUNC;
+		function.initial = symbol->initial;
 	}
 	if (range) {
 		merge->next_range++;

@@ -41,7 +41,8 @@ struct table_head {
 
 /* A struct elf_function. Its name is in the file or in the debug file. */
 struct kept_function {
-	uint64_t start : 62;
+	uint64_t start : 54;
+	uint64_t initial : 8;
 	uint64_t in_debug : 1;
 	uint64_t ifunc : 1;
 	uint32_t size;
@@ -133,6 +134,7 @@ static bool use_function(struct checker *checker,
 	ret->start = kept->start;
 	ret->size = kept->size;
 	ret->ifunc = kept->ifunc;
+	ret->initial = (char)kept->initial;
 	ret->name = kept->name ? (const char *)names->bytes + kept->name : NULL;
 	return true;
 }
@@ -250,6 +252,7 @@ static bool keep_function(const struct table_source *source,
 		.start = function->start,
 		.size = (uint32_t)function->size,
 		.ifunc = function->ifunc,
+		.initial = (uint8_t)function->initial,
 	};
 	if (ret->start != function->start || ret->size != function->size)
 		return false;

@@ -82,14 +82,15 @@ static void assert_function(const struct table *table, size_t i, uint64_t start,
 	assert_int_equal(function->start, start);
 	assert_int_equal(function->size, size);
 	assert_string_equal(function->name, name);
+	assert_int_equal(function->initial, name[0]);
 }
 
 static void sorts_and_keeps_gaps(void **state)
 {
 	const struct elf_symbol symbols[] = {
-		{ 0x1100, 0x10, "b", STT_FUNC, 0 },
-		{ 0x1000, 0x10, "a", STT_FUNC, 0 },
-		{ 0x1110, 0x10, "c", STT_FUNC, 0 },
+		{ 0x1100, 0x10, "b", STT_FUNC, 0, 'b' },
+		{ 0x1000, 0x10, "a", STT_FUNC, 0, 'a' },
+		{ 0x1110, 0x10, "c", STT_FUNC, 0, 'c' },
 	};
 	struct table table;
 
@@ -106,9 +107,9 @@ static void sorts_and_keeps_gaps(void **state)
 static void takes_the_best_name_and_the_largest_size(void **state)
 {
 	const struct elf_symbol symbols[] = {
-		{ 0x1000, 0x10, "_poor", STT_FUNC, 1 },
-		{ 0x1000, 0x20, "_longer", STT_GNU_IFUNC, 2 },
-		{ 0x1000, 0, "good", STT_FUNC, 6 },
+		{ 0x1000, 0x10, "_poor", STT_FUNC, 1, '_' },
+		{ 0x1000, 0x20, "_longer", STT_GNU_IFUNC, 2, '_' },
+		{ 0x1000, 0, "good", STT_FUNC, 6, 'g' },
 	};
 	struct table table;
 
@@ -133,10 +134,11 @@ static void sorts_thousands_with_two_names_each(void **state)
 		/* 7 and FUNCTIONS have no common factor: each comes once */
 		uint64_t start = 0x1000 + 2 * (7 * i % FUNCTIONS);
 
-		symbols[i] =
-			(struct elf_symbol){ start, 1, "poor", STT_FUNC, 1 };
-		symbols[2 * FUNCTIONS - 1 - i] =
-			(struct elf_symbol){ start, 2, "good", STT_FUNC, 2 };
+		symbols[i] = (struct elf_symbol){ start,    1, "poor",
+						  STT_FUNC, 1, 'p' };
+		symbols[2 * FUNCTIONS - 1 - i] = (struct elf_symbol){
+			start, 2, "good", STT_FUNC, 2, 'g'
+		};
 	}
 	table_init(&table);
 	merge(&table, symbols, 2 * FUNCTIONS);
@@ -150,9 +152,9 @@ static void sorts_thousands_with_two_names_each(void **state)
 static void cuts_an_outer_function_at_an_inner_one(void **state)
 {
 	const struct elf_symbol symbols[] = {
-		{ 0x1000, 0x100, "outer", STT_FUNC, 0 },
-		{ 0x1040, 0x20, "inner", STT_FUNC, 0 },
-		{ 0x1050, 0x80, "overlapping", STT_FUNC, 0 },
+		{ 0x1000, 0x100, "outer", STT_FUNC, 0, 'o' },
+		{ 0x1040, 0x20, "inner", STT_FUNC, 0, 'i' },
+		{ 0x1050, 0x80, "overlapping", STT_FUNC, 0, 'o' },
 	};
 	struct table table;
 
@@ -169,11 +171,11 @@ static void cuts_an_outer_function_at_an_inner_one(void **state)
 static void leaves_out_what_has_no_end_or_no_code(void **state)
 {
 	const struct elf_symbol symbols[] = {
-		{ 0x1000, 0, "endless", STT_FUNC, 0 },
-		{ 0x1ff0, 0x100, "last", STT_FUNC, 0 },
-		{ 0x2000, 0x10, "after", STT_FUNC, 0 },
-		{ 0x3000, 0x10, "data", STT_FUNC, 0 },
-		{ 0x1f00, UINT64_MAX - 0x1f00, "huge", STT_FUNC, 0 },
+		{ 0x1000, 0, "endless", STT_FUNC, 0, 'e' },
+		{ 0x1ff0, 0x100, "last", STT_FUNC, 0, 'l' },
+		{ 0x2000, 0x10, "after", STT_FUNC, 0, 'a' },
+		{ 0x3000, 0x10, "data", STT_FUNC, 0, 'd' },
+		{ 0x1f00, UINT64_MAX - 0x1f00, "huge", STT_FUNC, 0, 'h' },
 	};
 	struct table table;
 
@@ -189,9 +191,9 @@ static void leaves_out_what_has_no_end_or_no_code(void **state)
 static void leaves_out_the_plt(void **state)
 {
 	const struct elf_symbol symbols[] = {
-		{ 0x1000, 0x10, "before", STT_FUNC, 0 },
-		{ 0x1010, 0x10, "stub", STT_FUNC, 0 },
-		{ 0x1030, 0x10, "after", STT_FUNC, 0 },
+		{ 0x1000, 0x10, "before", STT_FUNC, 0, 'b' },
+		{ 0x1010, 0x10, "stub", STT_FUNC, 0, 's' },
+		{ 0x1030, 0x10, "after", STT_FUNC, 0, 'a' },
 	};
 	const struct code_range plt = { 0x1010, 0x1030 };
 	struct table table;
