@@ -351,6 +351,17 @@ static struct error *session_decode_ahead(struct session *session,
 	return err;
 }
 
+/*
+ * Has nothing been drawn yet of what has joined? The first breakpoints do not wait
+ * for more modules, which may be large.
+ */
+static bool session_draws_first(const struct watched_program *program,
+				uint64_t now)
+{
+	return program->set.parts.count > 0 && !program->dry &&
+	       program->set.sampler.out == 0 && now >= program->idle_ns;
+}
+
 static struct error *session_feed_program(struct session *session,
 					  struct watched_program *program,
 					  uint64_t now)
@@ -363,7 +374,8 @@ static struct error *session_feed_program(struct session *session,
 		err = session_look_at_maps(session, program,
 					   watched_timer_reads(&program->maps,
 							       program->pid));
-	else if (session_joins(session, program, now))
+	else if (session_joins(session, program, now) &&
+		 !session_draws_first(program, now))
 		err = session_join(session, program);
 	if (!err && now >= program->idle_ns)
 		err = session_feed_once(session, program, now);
