@@ -285,13 +285,16 @@ static bool scan_step(struct scanner *scanner, struct scan *scan,
 static void scan_module(struct scanner *scanner, const struct module *module)
 {
 	enum module_part part;
+	bool read;
 
 	if (scanner->module_id == module->id)
 		return;
 	part = rules_module_part(module);
+	read = part == PART_ALL || part == PART_NAMED;
+	if (scanner->own_marks)
+		read = read && rules_module_meant(scanner->rules, module);
 	scanner->module_id = module->id;
-	scanner->module_flags =
-		part == PART_ALL || part == PART_NAMED ? 0 : RULES_NO_MARKS;
+	scanner->module_flags = read ? 0 : RULES_NO_MARKS;
 }
 
 static struct error *scan_run(struct scanner *scanner, struct scan *scan,

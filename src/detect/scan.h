@@ -31,6 +31,12 @@ struct scanner {
 	const struct rules *rules; /* borrowed */
 	uint64_t module_id; /* of the last function, and the flags for it */
 	unsigned int module_flags;
+	/*
+	 * Debug information of libraries that were not asked for is not read; the
+	 * owner's. It takes longer than a short program, and what it says of
+	 * atomics is asked again of both sides of a conflict.
+	 */
+	bool own_marks;
 	struct vec targets; /* of uint64_t: branches ahead, this function's */
 	struct vec guards; /* of uint64_t: guard variables, this function's */
 	struct locals locals; /* this function's */

@@ -94,6 +94,7 @@ static struct error *program_create(const struct watched *watched, uint32_t id,
 	if (!err)
 		err = sampleset_init(&program->set, program->image,
 				     watched->rules, pid, watched->seed + id);
+	program->set.scanner.own_marks = true;
 	if (err) {
 		image_destroy(program->image);
 		free(program);

@@ -21,6 +21,7 @@
 #include "detect/inventory.h"
 #include "detect/rules.h"
 #include "detect/sampleset.h"
+#include "image/debuginfo.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "sample.h"
@@ -360,6 +361,46 @@ static void a_source_file_can_be_left_out(void **state)
 	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
 	assert_false(sampled(fixture, (const void *)sampled));
 	assert_true(sampled(fixture, (const void *)rule_name));
+}
+
+/* Has the debug information of the module been read, or looked for? */
+static bool was_read(struct fixture *fixture, struct module *module)
+{
+	struct debug_module *debug;
+
+	assert_null(debuginfo_unread(fixture->image, module, &debug));
+	return debug->loaded;
+}
+
+static void scan_module_of(struct fixture *fixture, const void *address,
+			   struct module **ret)
+{
+	const struct elf_function *functions;
+	size_t count;
+
+	function_of(fixture, address, ret);
+	functions = elftext_functions((*ret)->text, &count);
+	for (size_t i = 0; i < count; i++)
+		assert_null(scan_function(&fixture->set.scanner, *ret,
+					  &functions[i], RULE_SITE, NULL,
+					  NULL));
+}
+
+static void marks_of_libraries_may_be_left_to_conflicts(void **state)
+{
+	struct fixture *fixture = *state;
+	struct module *library, *own;
+
+	fixture->set.scanner.own_marks = true;
+	scan_module_of(fixture, (const void *)(uintptr_t)_assert_true,
+		       &library);
+	assert_false(was_read(fixture, library));
+	scan_module_of(fixture, (const void *)(uintptr_t)was_read, &own);
+	assert_true(was_read(fixture, own));
+	fixture->set.scanner.own_marks = false;
+	scan_module_of(fixture, (const void *)(uintptr_t)_assert_true,
+		       &library);
+	assert_true(was_read(fixture, library));
 }
 
 static void loader_and_vdso_are_left_out(void **state)
@@ -745,6 +786,7 @@ int main(void)
 		TEST(of_libc_only_string_functions_are_sampled),
 		TEST(globs_change_what_is_sampled),
 		TEST(a_source_file_can_be_left_out),
+		TEST(marks_of_libraries_may_be_left_to_conflicts),
 		TEST(loader_and_vdso_are_left_out),
 		TEST(modules_join_one_by_one_when_time_is_short),
 		TEST(a_module_is_read_when_it_joins),
