@@ -5,7 +5,8 @@
  * file is opened: segments that overflow are dropped, what lies outside the
  * file is cut off, so a truncated file has less in it and nothing worse.
  *
- * Small files are read into memory; large ones are mapped. A mapped file that
+ * Small files are read into memory; large ones are mapped, also those of a
+ * megabyte in the system's folders. A mapped file that
  * somebody truncates would kill us with SIGBUS, so elffile_intact() is asked
  * before a use that comes long after opening; the process that has it mapped
  * dies of the same. Of a small one only the headers are read at first, until

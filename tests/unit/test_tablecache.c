@@ -213,6 +213,16 @@ static bool is_used(const void *bytes, size_t size)
 	return were_kept();
 }
 
+/* It is not copied, which takes as long as all that is done with it. */
+static void the_library_is_mapped(void **state)
+{
+	(void)state;
+	if (reference_file->size <= 1 << 20)
+		skip();
+	assert_true(reference_file->fd >= 0);
+	assert_non_null(reference_file->bytes);
+}
+
 static void what_is_written_as_it_was_is_used(void **state)
 {
 	size_t size;
@@ -500,6 +510,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(kept_tables_are_those_that_were_read),
 		TEST(data_symbols_are_read_of_the_file),
+		TEST(the_library_is_mapped),
 		TEST(what_is_written_as_it_was_is_used),
 		TEST(those_of_other_files_are_not_used),
 		TEST(other_lengths_are_not_used),
