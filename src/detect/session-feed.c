@@ -362,6 +362,20 @@ static bool session_draws_first(const struct watched_program *program,
 	       program->set.sampler.out == 0 && now >= program->idle_ns;
 }
 
+/* The modules that are mapped, and those that are still to join. */
+static struct error *session_follow(struct session *session,
+				    struct watched_program *program,
+				    uint64_t now)
+{
+	if (now >= program->maps.due_ns)
+		return session_look_at_maps(session, program,
+					    watched_timer_reads(&program->maps,
+								program->pid));
+	return session_joins(session, program, now)
+		       ? session_join(session, program)
+		       : NULL;
+}
+
 static struct error *session_feed_program(struct session *session,
 					  struct watched_program *program,
 					  uint64_t now)
@@ -370,13 +384,8 @@ static struct error *session_feed_program(struct session *session,
 
 	if (!session_feeds(session, program))
 		return NULL;
-	if (now >= program->maps.due_ns)
-		err = session_look_at_maps(session, program,
-					   watched_timer_reads(&program->maps,
-							       program->pid));
-	else if (session_joins(session, program, now) &&
-		 !session_draws_first(program, now))
-		err = session_join(session, program);
+	if (!session_draws_first(program, now))
+		err = session_follow(session, program, now);
 	if (!err && now >= program->idle_ns)
 		err = session_feed_once(session, program, now);
 	if (!err && now >= program->idle_ns)
