@@ -18,7 +18,11 @@
 
 #include "base/error.h"
 #include "detect/conflict.h"
+#include "detect/evidence.h"
+#include "detect/rules.h"
 #include "detect/scan.h"
+#include "image/debuginfo.h"
+#include "image/elftext.h"
 #include "image/image.h"
 #include "report/race.h"
 
@@ -470,6 +474,49 @@ static void the_key_tells_places_apart_and_nothing_else(void **state)
 	assert_int_not_equal(understand(fixture)->key, key);
 }
 
+/* The side's instruction is the first of a function of that module. */
+static struct conflict_side side_in(struct module *module,
+				    const struct elf_function *function,
+				    const struct fixture *fixture)
+{
+	static const struct wire_side wire = { .present = true };
+
+	return (struct conflict_side){
+		.wire = &wire,
+		.home = &fixture->context.homes[0],
+		.module = module,
+		.insn_address = function->start + module->bias,
+		.access = { .kind = ACCESS_READ },
+	};
+}
+
+/* All that is asked of it is answered without debug information. */
+static void string_functions_are_known_by_name(void **state)
+{
+	struct fixture *fixture = *state;
+	struct module *libc =
+		image_module_at(fixture->image, (uintptr_t)getpid);
+	const struct elf_function *functions;
+	struct debug_module *debug;
+	size_t count, found = 0;
+
+	functions = elftext_functions(libc->text, &count);
+	for (size_t i = 0; i < count; i++) {
+		struct conflict_side own =
+			side_in(libc, &functions[i], fixture);
+		bool is_string = rules_string_name(functions[i].name);
+
+		assert_int_equal(evidence_of_string_function(&own), is_string);
+		if (!is_string)
+			continue;
+		assert_int_equal(evidence_missing(&own), ATOMICS_MISS_NOTHING);
+		found++;
+	}
+	assert_true(found > 10);
+	assert_null(debuginfo_unread(fixture->image, libc, &debug));
+	assert_false(debug->loaded);
+}
+
 static void a_message_cut_short_is_refused(void **state)
 {
 	struct fixture *fixture = *state;
@@ -526,6 +573,7 @@ int main(void)
 		TEST(a_changed_value_without_a_thread_is_a_write),
 		TEST(everything_gets_its_name),
 		TEST(the_key_tells_places_apart_and_nothing_else),
+		TEST(string_functions_are_known_by_name),
 		TEST(a_message_cut_short_is_refused),
 		TEST(code_outside_all_modules_is_unknown_not_fatal),
 	};
