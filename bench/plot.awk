@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # awk -f plot.awk -v title=T -v xname=X -v yname=Y [-v logx=1] [-v logy=1]
-# [-v mark=Y -v marked=TEXT] FILE: lines "SERIES X MEDIAN LOW HIGH" (a series'
-# blanks are written _) as a plot in SVG, with whiskers from LOW to HIGH; mark
-# is a dashed line across, a target.
+# [-v mark=Y -v marked=TEXT] [-v round=1] FILE: lines "SERIES X MEDIAN LOW HIGH"
+# (a series' blanks are written _) as a plot in SVG, with whiskers from LOW to
+# HIGH; mark is a dashed line across, a target. The X of the points are marked
+# below, or with `round' round numbers.
 
 function fx(x) {
 	return left + width * (logx ? log(x / xmin) / log(xmax / xmin) : \
@@ -65,6 +66,22 @@ function axis_y(   y, step, k) {
 	}
 }
 
+function tick_x(x) {
+	line(fx(x), top + height, fx(x), top + height + 5, "stroke=\"#222\"")
+	label(fx(x), top + height + 18, "middle", x, "")
+}
+
+function axis_x(   x, step, i) {
+	if (!round) {
+		for (i = 1; i <= tick_count; i++)
+			tick_x(order[i])
+		return
+	}
+	step = round_down((xmax - xmin) / 4)
+	for (x = step * int(xmin / step + 0.999); x <= xmax; x += step)
+		tick_x(x)
+}
+
 BEGIN {
 	left = 70; top = 40; width = 420; height = 220
 	split("#0b62a4 #c2410c #2e7d32 #7b1fa2 #555555", colours, " ")
@@ -118,11 +135,7 @@ END {
 	print "<rect width=\"660\" height=\"320\" fill=\"white\"/>"
 	label(left, 22, "start", title, "font-size=\"14\" font-weight=\"bold\"")
 	axis_y()
-	for (i = 1; i <= tick_count; i++) {
-		x = fx(order[i])
-		line(x, top + height, x, top + height + 5, "stroke=\"#222\"")
-		label(x, top + height + 18, "middle", order[i], "")
-	}
+	axis_x()
 	line(left, top + height, left + width, top + height, "stroke=\"#222\"")
 	line(left, top, left, top + height, "stroke=\"#222\"")
 	label(left + width / 2, top + height + 40, "middle", xname, "")
