@@ -14,14 +14,16 @@ struct locals_access {
 	uint32_t size;
 };
 
-void locals_init(struct locals *locals)
+void locals_init(struct locals *locals, struct decoder *decoder)
 {
 	creators_init(&locals->creators);
+	escapes_init(&locals->escapes, &locals->creators, decoder);
 	locals->accesses = (struct vec)VEC_INIT(struct locals_access);
 }
 
 void locals_deinit(struct locals *locals)
 {
+	escapes_deinit(&locals->escapes);
 	creators_deinit(&locals->creators);
 	vec_deinit(&locals->accesses);
 }
@@ -57,13 +59,9 @@ bool locals_step(struct locals *locals, const uint8_t *bytes, size_t size,
 	frame_arrive(&locals->frame, address);
 	if (on_stack && !locals_note(locals, address, insn))
 		return false;
-	if (insn->flow == X86_FLOW_CALL && frame_passes(&locals->frame)) {
-		unsigned int calls = creators_call(
-			&locals->creators, locals->module, address, insn);
-
-		if (calls > 0)
-			frame_pass(&locals->frame, calls == 1);
-	}
+	if (insn->flow == X86_FLOW_CALL && frame_passes(&locals->frame))
+		escapes_call(&locals->escapes, locals->module, address, insn,
+			     &locals->frame);
 	frame_step(&locals->frame, bytes, size, insn);
 	return true;
 }

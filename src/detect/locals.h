@@ -2,10 +2,11 @@
 /*
  * Which accesses to a function's own stack are sampled: those to locals that
  * another thread may reach. These are locals whose address the function stores
- * outside its frame; and those whose address it passes to a call that creates
- * threads (creators.h), but for the first argument, which is where the new
- * thread's handle goes. Most locals whose address is passed on are buffers and
- * objects that no other thread ever sees.
+ * outside its frame, or passes to a function that does (escapes.h); and those
+ * whose address it passes to a call that creates threads (creators.h), but for
+ * the first argument, which is where the new thread's handle goes. Most locals
+ * whose address is passed on are buffers and objects that no other thread ever
+ * sees.
  */
 #ifndef DETECT_LOCALS_H
 #define DETECT_LOCALS_H
@@ -16,16 +17,21 @@
 
 #include "base/vec.h"
 #include "detect/creators.h"
+#include "detect/escapes.h"
 #include "x86/frame.h"
+
+struct decoder;
 
 struct locals {
 	struct creators creators;
+	struct escapes escapes;
 	const struct module *module; /* borrowed, of the function */
 	struct frame frame;
 	struct vec accesses; /* of struct locals_access, this function's */
 };
 
-void locals_init(struct locals *locals);
+/* The decoder is borrowed. */
+void locals_init(struct locals *locals, struct decoder *decoder);
 void locals_deinit(struct locals *locals);
 
 /* Before the first instruction of a function, [start, end) in the file. */

@@ -39,13 +39,16 @@ struct scan {
 struct error *scanner_init(struct scanner *scanner, struct image *image,
 			   const struct rules *rules)
 {
+	struct error *err;
+
 	memset(scanner, 0, sizeof(*scanner));
 	scanner->image = image;
 	scanner->rules = rules;
 	scanner->targets = (struct vec)VEC_INIT(uint64_t);
 	scanner->guards = (struct vec)VEC_INIT(uint64_t);
-	locals_init(&scanner->locals);
-	return decoder_create(&scanner->decoder);
+	err = decoder_create(&scanner->decoder);
+	locals_init(&scanner->locals, scanner->decoder);
+	return err;
 }
 
 void scanner_deinit(struct scanner *scanner)

@@ -85,8 +85,10 @@ is "a source file can be left out" \
 		--exclude '_*' "$target")" 0
 
 # The owner of a local whose address a thread is given: by the stack pointer, by
-# the frame pointer, captured by a lambda, shared by a task of OpenMP.
-for local in local_counter:main local_lambda:run_both local_omp:share; do
+# the frame pointer, captured by a lambda, shared by a task of OpenMP, put into a
+# queue that the thread reads.
+for local in local_counter:main local_lambda:run_both local_omp:share \
+	local_queue:main; do
 	name=${local%:*}
 	for variant in O2 nopie; do
 		"$RACEWATCH" sites --list "$T/$name.$variant" >"$work/out"

@@ -166,6 +166,94 @@ PROBE(by_slot, "subq $24, %rsp\n"
 	       "addq $24, %rsp\n"
 	       "ret");
 
+/* Where others may find it: a pointer of which nothing is known. */
+PROBE(keep, "movq %rdi, (%rax)\n"
+	    "ret");
+PROBE(keep_at_index, "movq %rdi, 8(%rcx,%rax,8)\n"
+		     "ret");
+PROBE(keep_by_jump, "jmp probe_keep");
+PROBE(keep_by_call, "subq $8, %rsp\n"
+		    "call probe_keep_by_jump\n"
+		    "addq $8, %rsp\n"
+		    "ret");
+PROBE(keep_too_far, "subq $8, %rsp\n"
+		    "call probe_keep_by_call\n"
+		    "addq $8, %rsp\n"
+		    "ret");
+/* -O2: over a call, in rbp too */
+PROBE(keep_saved, "pushq %rbp\n"
+		  "movq %rdi, %rbp\n"
+		  "call probe_other\n"
+		  "movq %rbp, (%rax)\n"
+		  "popq %rbp\n"
+		  "ret");
+/* -O0 */
+PROBE(keep_spilled, "pushq %rbp\n"
+		    "movq %rsp, %rbp\n"
+		    "movq %rdi, -8(%rbp)\n"
+		    "movq -8(%rbp), %rdx\n"
+		    "movq %rdx, (%rax)\n"
+		    "popq %rbp\n"
+		    "ret");
+/* after an early return */
+PROBE(keep_behind, "testl %esi, %esi\n"
+		   "jne 1f\n"
+		   "ret\n"
+		   "1: movq %rdi, (%rax)\n"
+		   "ret");
+/* a structure in the frame that has it, handed to a thread */
+PROBE(keep_captured, "subq $24, %rsp\n"
+		     "movq %rdi, 8(%rsp)\n"
+		     "leaq 8(%rsp), %rcx\n" CREATE "addq $24, %rsp\n"
+		     "ret");
+PROBE(keep_second, "movq %rsi, 8(%rdi)\n"
+		   "ret");
+/* nobody else finds it: an object that has its own address, and a local */
+PROBE(keep_itself, "leaq 16(%rdi), %rax\n"
+		   "movq %rax, (%rdi)\n"
+		   "ret");
+PROBE(keep_for_itself, "movq %rdi, %fs:16\n"
+		       "ret");
+PROBE(keep_other, "movq (%rdi), %rdi\n"
+		  "movq %rdi, (%rax)\n"
+		  "ret");
+
+SPAWN(kept, keep);
+SPAWN(kept_at_index, keep_at_index);
+SPAWN(kept_by_jump, keep_by_jump);
+SPAWN(kept_by_call, keep_by_call);
+SPAWN(kept_too_far, keep_too_far);
+SPAWN(kept_saved, keep_saved);
+SPAWN(kept_spilled, keep_spilled);
+SPAWN(kept_behind, keep_behind);
+SPAWN(kept_captured, keep_captured);
+SPAWN(kept_itself, keep_itself);
+SPAWN(kept_for_itself, keep_for_itself);
+SPAWN(kept_other, keep_other);
+/* the second is passed on; to an object of others, to a local, to one that is kept */
+PROBE(kept_elsewhere, "subq $40, %rsp\n"
+		      "leaq 8(%rsp), %rsi\n"
+		      "call probe_keep_second\n"
+		      "movq 8(%rsp), %rax\n"
+		      "addq $40, %rsp\n"
+		      "ret");
+PROBE(kept_here, "subq $40, %rsp\n"
+		 "leaq 16(%rsp), %rdi\n"
+		 "leaq 8(%rsp), %rsi\n"
+		 "call probe_keep_second\n"
+		 "movq 8(%rsp), %rax\n"
+		 "addq $40, %rsp\n"
+		 "ret");
+PROBE(kept_by_kept, "subq $40, %rsp\n"
+		    "leaq 16(%rsp), %rdi\n"
+		    "leaq 8(%rsp), %rsi\n"
+		    "call probe_keep_second\n"
+		    "leaq 16(%rsp), %rdi\n"
+		    "call probe_keep\n"
+		    "movq 8(%rsp), %rax\n"
+		    "addq $40, %rsp\n"
+		    "ret");
+
 struct fixture {
 	struct image *image;
 	struct rules rules;
@@ -290,6 +378,39 @@ static void a_few_calls_are_followed(void **state)
 	assert_int_equal(sites(*state, probe_by_three), 0);
 }
 
+static void passed_to_a_function_that_keeps_it(void **state)
+{
+	assert_int_equal(sites(*state, probe_kept), 1);
+	assert_int_equal(sites(*state, probe_kept_at_index), 1);
+	assert_int_equal(sites(*state, probe_kept_saved), 1);
+	assert_int_equal(sites(*state, probe_kept_spilled), 1);
+	assert_int_equal(sites(*state, probe_kept_behind), 1);
+	assert_int_equal(sites(*state, probe_kept_captured), 1);
+}
+
+static void functions_that_pass_it_on_are_followed(void **state)
+{
+	/* three calls deep, in whatever order they are asked for */
+	assert_int_equal(sites(*state, probe_kept_too_far), 0);
+	assert_int_equal(sites(*state, probe_kept_by_call), 1);
+	assert_int_equal(sites(*state, probe_kept_by_jump), 1);
+	assert_int_equal(sites(*state, probe_kept_too_far), 0);
+}
+
+static void an_object_that_keeps_it_is_followed(void **state)
+{
+	assert_int_equal(sites(*state, probe_kept_elsewhere), 1);
+	assert_int_equal(sites(*state, probe_kept_here), 0);
+	assert_int_equal(sites(*state, probe_kept_by_kept), 1);
+}
+
+static void kept_where_nobody_finds_it_is_left_out(void **state)
+{
+	assert_int_equal(sites(*state, probe_kept_itself), 0);
+	assert_int_equal(sites(*state, probe_kept_for_itself), 0);
+	assert_int_equal(sites(*state, probe_kept_other), 0);
+}
+
 static void the_option_leaves_all_in(void **state)
 {
 	struct fixture *fixture = *state;
@@ -335,6 +456,10 @@ int main(void)
 		TEST(other_locals_are_left_out),
 		TEST(an_object_ends),
 		TEST(a_few_calls_are_followed),
+		TEST(passed_to_a_function_that_keeps_it),
+		TEST(functions_that_pass_it_on_are_followed),
+		TEST(an_object_that_keeps_it_is_followed),
+		TEST(kept_where_nobody_finds_it_is_left_out),
 		TEST(the_option_leaves_all_in),
 		cmocka_unit_test(creators_are_known_by_name),
 	};
