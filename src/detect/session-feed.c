@@ -130,7 +130,7 @@ static struct error *session_look_at_maps(struct session *session,
 		err = session_join(session, program);
 	changed |= program->set.parts.count != parts;
 	watched_timer_set(&program->maps, changed);
-	return err;
+	return err ? err : session_place_ran(session, program, reads);
 }
 
 struct error *session_refresh(struct session *session,
@@ -386,6 +386,8 @@ static struct error *session_feed_program(struct session *session,
 		return NULL;
 	if (!session_draws_first(program, now))
 		err = session_follow(session, program, now);
+	if (!err && program->unplaced.count > 0)
+		err = session_place_ran(session, program, false);
 	if (!err && now >= program->idle_ns)
 		err = session_feed_once(session, program, now);
 	if (!err && now >= program->idle_ns)

@@ -241,7 +241,7 @@ static struct error *message_running(struct session *session,
 		       sizeof(running));
 		program = watched_program(&session->watched, running.program);
 		if (program && program->pid != 0)
-			err = session_runs(session, program, running.address);
+			err = session_ran(session, program, running.address);
 	}
 	return err;
 }
@@ -440,6 +440,8 @@ static struct error *session_message(struct session *session,
 		break;
 	case WIRE_RUNNING:
 		return message_running(session, payload, size);
+	case WIRE_CALLERS:
+		return session_callers(session, payload, size);
 	default:
 		break;
 	}

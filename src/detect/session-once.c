@@ -10,9 +10,12 @@
  */
 #include "detect/session-state.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "detect/sampler-runs.h"
+#include "image/image.h"
 #include "schedule/governor.h"
 
 static const uint64_t ONCE_SLICE_NS = 4 * CLOCK_NS_PER_MS;
@@ -29,6 +32,8 @@ static const uint64_t ONCE_SOON_NS = CLOCK_NS_PER_MS;
 static const uint64_t ONCE_SLOW_NS = 100 * CLOCK_NS_PER_MS;
 /* what was lifted without a hit is armed again after so long */
 static const uint64_t ONCE_WALK_NS = CLOCK_NS_PER_S / 2;
+/* the maps are read for code that is in no module, as of a library just loaded */
+static const uint64_t ONCE_UNPLACED_NS = CLOCK_NS_PER_S / 4;
 
 enum {
 	ONCE_BATCH = 256,
@@ -40,6 +45,8 @@ enum {
 	ONCE_BYTES_PER_SITE = 16,
 	/* locations of functions that run, for each that may be armed at once */
 	ONCE_RUNNING = 4,
+	/* code in no module is as a rule made at run time, and there may be much */
+	ONCE_UNPLACED = 256,
 };
 
 /* How many are armed at a time; the pool needs room beside them (governor.h). */
@@ -226,6 +233,72 @@ struct error *session_runs(struct session *session,
 		program->dry = false;
 		if (!err && session_arms_once(session->config))
 			once_send_news(session, program);
+	}
+	return err;
+}
+
+static bool once_joins(const struct watched_program *program)
+{
+	return program->set.behind || program->set.own_behind;
+}
+
+struct error *session_ran(struct session *session,
+			  struct watched_program *program, uint64_t address)
+{
+	uint64_t now = clock_now_ns();
+	bool known = image_module_at(program->image, address) != NULL;
+
+	if (known && !once_joins(program))
+		return session_runs(session, program, address);
+	if (program->unplaced.count < ONCE_UNPLACED &&
+	    !vec_push(&program->unplaced, &address))
+		return error_nomem;
+	if (known || now < program->unplaced_ns)
+		return NULL;
+	program->unplaced_ns = now + ONCE_UNPLACED_NS;
+	watched_timer_hurry(&program->maps, false);
+	return NULL;
+}
+
+struct error *session_place_ran(struct session *session,
+				struct watched_program *program, bool read)
+{
+	struct vec *unplaced = &program->unplaced;
+	struct error *err = NULL;
+
+	for (size_t i = unplaced->count; !err && i-- > 0;) {
+		uint64_t address = *(uint64_t *)vec_at(unplaced, i);
+		bool known = image_module_at(program->image, address) != NULL;
+
+		if (known ? once_joins(program) : !read)
+			continue;
+		vec_remove_swap(unplaced, i);
+		if (known)
+			err = session_runs(session, program, address);
+	}
+	return err;
+}
+
+struct error *session_callers(struct session *session, const void *payload,
+			      size_t size)
+{
+	struct wire_callers callers;
+	struct watched_program *program;
+	struct error *err = NULL;
+	uint64_t word;
+
+	if (size < sizeof(callers))
+		return NULL;
+	memcpy(&callers, payload, sizeof(callers));
+	program = watched_program(&session->watched, callers.program);
+	if (!program || program->pid == 0)
+		return NULL;
+	for (size_t at = sizeof(callers); !err && at + sizeof(word) <= size;
+	     at += sizeof(word)) {
+		memcpy(&word, (const uint8_t *)payload + at, sizeof(word));
+		/* the call itself, which may be the last of its function */
+		if (stacks_is_return(program->image, word))
+			err = session_runs(session, program, word - 1);
 	}
 	return err;
 }

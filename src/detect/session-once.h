@@ -7,6 +7,7 @@
 #define DETECT_SESSION_ONCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct error;
@@ -21,6 +22,18 @@ struct error *session_feed_once(struct session *session,
 /* Code at the address runs: it is sampled first. */
 struct error *session_runs(struct session *session,
 			   struct watched_program *program, uint64_t address);
+/*
+ * The same of code of which the tracer says that it runs: where no module is known
+ * at the address, or the module has still to join, it waits for that.
+ */
+struct error *session_ran(struct session *session,
+			  struct watched_program *program, uint64_t address);
+/* Modules may have joined; read: after the maps were read. */
+struct error *session_place_ran(struct session *session,
+				struct watched_program *program, bool read);
+/* WIRE_CALLERS: functions that the stack of a stopped thread leads back to run. */
+struct error *session_callers(struct session *session, const void *payload,
+			      size_t size);
 /*
  * Look, when it is time, for functions that run on the stacks of threads that
  * sleep.

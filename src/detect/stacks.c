@@ -34,7 +34,7 @@ void stacks_init(struct stacks *stacks)
 	*stacks = (struct stacks){ .step_ns = STACKS_STEP_NS };
 }
 
-static bool is_return_address(const struct image *image, uint64_t address)
+bool stacks_is_return(const struct image *image, uint64_t address)
 {
 	const struct module *module = image_module_at(image, address);
 	size_t size = 0;
@@ -63,7 +63,7 @@ struct error *stacks_look_at(const struct image *image,
 	if (err)
 		return NULL;
 	for (size_t i = 0; i < size / sizeof(words[0]); i++) {
-		if (!is_return_address(image, words[i]))
+		if (!stacks_is_return(image, words[i]))
 			continue;
 		/* the call itself, which may be the last of its function */
 		err = found(data, image, words[i] - 1);

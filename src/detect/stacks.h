@@ -8,7 +8,8 @@
  *
  * A stack also has addresses of calls that have ended, whose functions ran not
  * long ago. What merely looks like a return address does little harm: a function
- * that does not run is sampled.
+ * that does not run is sampled. Stacks of threads that do not sleep are read by
+ * the tracer while it has them stopped (target/profile-stops.h).
  */
 #ifndef DETECT_STACKS_H
 #define DETECT_STACKS_H
@@ -42,6 +43,9 @@ void stacks_init(struct stacks *stacks);
  */
 typedef struct error *stacks_found(void *data, const struct image *image,
 				   uint64_t address);
+
+/* Is there watched text at the address, and can a call end right before it? */
+bool stacks_is_return(const struct image *image, uint64_t address);
 
 /* Of one thread of the image's program; nothing where it does not sleep. */
 struct error *stacks_look_at(const struct image *image,

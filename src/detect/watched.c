@@ -85,6 +85,7 @@ static struct error *program_create(const struct watched *watched, uint32_t id,
 		return error_nomem;
 	program->id = id;
 	program->pid = pid;
+	program->unplaced = (struct vec)VEC_INIT(uint64_t);
 	program->begun_ns = clock_now_ns();
 	err = image_create(pid, &program->image);
 	if (!err)
@@ -108,6 +109,7 @@ static void program_destroy(struct watched_program *program)
 {
 	sampleset_deinit(&program->set);
 	image_destroy(program->image);
+	vec_deinit(&program->unplaced);
 	free(program);
 }
 

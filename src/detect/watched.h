@@ -50,6 +50,12 @@ struct watched_program {
 	struct image *image;
 	struct sampleset set;
 	struct watched_timer maps;
+	/*
+	 * of uint64_t: addresses of code that runs, where no module is known yet
+	 * or the module has not joined; see session-once.c
+	 */
+	struct vec unplaced;
+	uint64_t unplaced_ns; /* the maps are not read for these before */
 	uint64_t begun_ns;
 	uint64_t work_ns; /* when background decoding goes on */
 	bool decoded; /* all of it, when it was last looked at */

@@ -19,6 +19,7 @@
 #include "target/death.h"
 #include "target/engine.h"
 #include "target/moment.h"
+#include "target/profile-stops.h"
 #include "target/release.h"
 #include "target/sigstate.h"
 #include "target/step.h"

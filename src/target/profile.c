@@ -12,11 +12,12 @@
 #include "base/log.h"
 #include "sys/perfwatch.h"
 #include "sys/policy.h"
-#include "sys/trace.h"
 #include "target/arm.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/onset.h"
+#include "target/profile-parts.h"
+#include "target/profile-stops.h"
 #include "target/thread.h"
 
 enum {
@@ -56,7 +57,8 @@ enum {
 static const uint64_t PROFILE_LEARN_NS = 2 * CLOCK_NS_PER_S;
 /* threads that switch often use up what may be spent before many are taken */
 static const uint64_t PROFILE_LEARN_MAX_NS = 20 * CLOCK_NS_PER_S;
-static const uint64_t PROFILE_REST_NS = CLOCK_NS_PER_S;
+/* with a look, less than a second from one look to the next */
+static const uint64_t PROFILE_REST_NS = 850 * CLOCK_NS_PER_MS;
 /* a thread that only slept, or that cannot be sampled, is left alone so long */
 static const uint64_t PROFILE_SLEEPER_NS = CLOCK_NS_PER_S;
 /* what is allowed where the share is not bounded */
@@ -92,7 +94,7 @@ static double profile_share(const struct engine *engine)
 	return share > 0 ? share : PROFILE_ANY_SHARE;
 }
 
-static bool profile_is_low(const struct engine *engine)
+bool profile_is_low(const struct engine *engine)
 {
 	return budget_is_small(&engine->load.budget);
 }
@@ -119,8 +121,8 @@ static void profile_earn(struct engine *engine, uint64_t now)
 		profile->broke = false;
 }
 
-static void profile_note(struct profile *profile, uint32_t program,
-			 uint64_t address, uint64_t now)
+void profile_note(struct profile *profile, uint32_t program, uint64_t address,
+		  uint64_t now)
 {
 	uint64_t born = running_note(&profile->running, program, address, now);
 
@@ -273,12 +275,6 @@ static void profile_pace(struct engine *engine, uint64_t now)
 
 /* --- whom to sample --- */
 
-/* Threads that are worth a clock, that which has waited longest first. */
-struct profile_queue {
-	struct thread *threads[PROFILE_CLOCKS];
-	unsigned int count;
-};
-
 static void profile_queue_add(struct profile_queue *queue,
 			      struct thread *thread)
 {
@@ -298,8 +294,8 @@ static void profile_queue_add(struct profile_queue *queue,
 	queue->threads[i] = thread;
 }
 
-static void profile_queue_fill(const struct engine *engine,
-			       struct profile_queue *queue, uint64_t now)
+void profile_queue_fill(const struct engine *engine,
+			struct profile_queue *queue, uint64_t now)
 {
 	queue->count = 0;
 	for (size_t i = 0; i < engine->processes.count; i++) {
@@ -430,6 +426,17 @@ static void profile_rotate(struct profile *profile, unsigned int wanted,
 	}
 }
 
+bool profile_fill_is_due(struct engine *engine, uint64_t now)
+{
+	struct profile *profile = &engine->profile;
+
+	if (now < profile->fill_ns)
+		return false;
+	profile->fill_ns = now + PROFILE_FILL_NS +
+			   PROFILE_FILL_THREAD_NS * engine->threads.count;
+	return true;
+}
+
 static void profile_fill(struct engine *engine, uint64_t now)
 {
 	struct profile *profile = &engine->profile;
@@ -437,10 +444,8 @@ static void profile_fill(struct engine *engine, uint64_t now)
 	unsigned int left = room > profile->open ? room - profile->open : 0;
 	struct profile_queue queue;
 
-	if (now < profile->fill_ns)
+	if (!profile_fill_is_due(engine, now))
 		return;
-	profile->fill_ns = now + PROFILE_FILL_NS +
-			   PROFILE_FILL_THREAD_NS * engine->threads.count;
 	profile_queue_fill(engine, &queue, now);
 	/* the end of a stall is not to wait for more than one */
 	if (engine->stalls.list.count > 0 && queue.count > 1)
@@ -479,7 +484,9 @@ void profile_tick(struct engine *engine, uint64_t now)
 	profile_pace(engine, now);
 	if (profile->broke || (profile->resting && !profile->looking))
 		profile_leave_all(profile, now);
-	else if (!profile->refused && profile_pays(engine, now))
+	else if (profile_pays(engine, now) && profile->refused)
+		profile_stops_fill(engine, now);
+	else if (profile_pays(engine, now))
 		profile_fill(engine, now);
 	running_tell(&profile->running, &engine->channel, now);
 }
@@ -524,32 +531,6 @@ void profile_exec(struct engine *engine, struct thread *thread)
 	if (clock)
 		profile_close(&engine->profile, clock);
 	thread->profile_due_ns = 0;
-}
-
-void profile_stopped(struct engine *engine, const struct thread *thread,
-		     const struct x86_registers *regs)
-{
-	struct profile *profile = &engine->profile;
-	const struct process *process = thread->process;
-	struct x86_registers own;
-	struct error *err;
-
-	if (!profile->refused || engine->pool.params.rate == 0 ||
-	    engine->phase != ENGINE_WATCHING ||
-	    process->role != PROCESS_WATCHED || !arm_may_race(engine, process))
-		return;
-	if (!regs) {
-		err = trace_registers(thread->tid, &own);
-		error_free(err);
-		if (err)
-			return;
-		regs = &own;
-	}
-	/* one that sleeps in a system call runs no code there */
-	if ((int64_t)regs->orig_rax >= 0)
-		return;
-	profile_note(profile, process->space->text->program, regs->rip,
-		     clock_now_ns());
 }
 
 void profile_end(struct engine *engine)

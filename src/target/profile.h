@@ -11,11 +11,13 @@
  * and are at most one part in PROFILE_PART of the time that the program may
  * lose; beyond that nothing is sampled for a while. The same is paid for by the
  * budget of stalls (budget.h). As long as there is new code, all the time is
- * sampled; later PROFILE_LOOK_NS of each second.
+ * sampled; later PROFILE_LOOK_NS of each second, so that new code is seen within
+ * a second of its first run.
  *
- * Where perf is refused, the front end is told where threads stood that were
- * stopped for other reasons. Nothing is sampled where nothing is armed: at a
- * rate of 0, and in a process whose threads can race with no other.
+ * Where perf is refused, threads are stopped for it, and those that are stopped
+ * for other reasons tell too: profile-stops.h. Nothing is sampled where nothing
+ * is armed: at a rate of 0, and in a process whose threads can race with no
+ * other.
  */
 #ifndef TARGET_PROFILE_H
 #define TARGET_PROFILE_H
@@ -28,7 +30,6 @@
 
 struct engine;
 struct thread;
-struct x86_registers;
 
 enum {
 	PROFILE_CLOCKS = 16, /* threads that are sampled at a time */
@@ -67,6 +68,7 @@ struct profile {
 	uint64_t read_ns; /* when clocks were last read, ... */
 	uint64_t read_gap_ns; /* and when again, where little may be lost */
 	uint64_t fill_ns; /* threads are not looked for before */
+	uint64_t stack_ns; /* no stack is read before (profile-stops.h) */
 };
 
 void profile_init(struct profile *profile);
@@ -81,13 +83,6 @@ uint64_t profile_next_ns(const struct engine *engine);
 void profile_forget(struct engine *engine, struct thread *thread);
 /* It has become another program: what was sampled is of no use. */
 void profile_exec(struct engine *engine, struct thread *thread);
-
-/*
- * A thread was stopped with these registers; NULL: they are read if they are of
- * use. Does nothing where threads are sampled.
- */
-void profile_stopped(struct engine *engine, const struct thread *thread,
-		     const struct x86_registers *regs);
 
 /* Stop sampling. */
 void profile_end(struct engine *engine);

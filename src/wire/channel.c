@@ -108,7 +108,8 @@ static bool channel_must_pass(enum wire_type type)
 static bool channel_can_wait(enum wire_type type)
 {
 	return type == WIRE_STATS || type == WIRE_SAMPLE ||
-	       type == WIRE_RETURNED || type == WIRE_RUNNING;
+	       type == WIRE_RETURNED || type == WIRE_RUNNING ||
+	       type == WIRE_CALLERS;
 }
 
 bool channel_send_parts(struct channel *channel, enum wire_type type,

@@ -55,6 +55,8 @@ bool __wrap_sampleset_complete(const struct sampleset *set);
 bool __wrap_sampleset_own_complete(const struct sampleset *set);
 bool __wrap_sampleset_site_is_own(const struct sampleset *set, uint64_t id);
 const char *__wrap_elftext_build_id(const struct elftext *text);
+struct module *__wrap_image_module_at(const struct image *image,
+				      uint64_t address);
 struct error *__real_sampler_runs(struct sampler *sampler, uint32_t part,
 				  uint32_t function);
 struct error *__wrap_sampler_runs(struct sampler *sampler, uint32_t part,
@@ -237,6 +239,14 @@ bool __wrap_sampleset_own_complete(const struct sampleset *set)
 bool __wrap_sampleset_site_is_own(const struct sampleset *set, uint64_t id)
 {
 	return machine->program.sites[front_located(&set->sampler, id)].own;
+}
+
+struct module *__wrap_image_module_at(const struct image *image,
+				      uint64_t address)
+{
+	(void)image;
+	(void)address;
+	return &front()->module;
 }
 
 const char *__wrap_elftext_build_id(const struct elftext *text)

@@ -111,6 +111,9 @@ struct driven {
 	struct wire_returned returned[TOLD_MAX];
 	struct told_conflict conflict; /* the last */
 	int onset_count, running_count;
+	/* of WIRE_CALLERS: words that lie in [callers_from, callers_to) */
+	uint64_t callers_from, callers_to;
+	int callers_count;
 	bool detached, exited, execed;
 	struct wire_exited exit;
 	struct memory memory; /* of the child, to look at its text */
@@ -147,6 +150,23 @@ static inline void driven_sample(struct driven *driven,
 		driven->samples[driven->sample_count++] = *sample;
 }
 
+static inline void driven_callers(struct driven *driven, const void *payload,
+				  size_t size)
+{
+	struct wire_callers callers;
+	uint64_t word;
+
+	assert_true(size >= sizeof(callers));
+	memcpy(&callers, payload, sizeof(callers));
+	assert_in_range(callers.count, 1, WIRE_CALLERS_MAX);
+	assert_int_equal(size, sizeof(callers) + callers.count * sizeof(word));
+	for (size_t at = sizeof(callers); at < size; at += sizeof(word)) {
+		memcpy(&word, (const uint8_t *)payload + at, sizeof(word));
+		driven->callers_count += word >= driven->callers_from &&
+					 word < driven->callers_to;
+	}
+}
+
 static inline void driven_message(struct driven *driven, enum wire_type type,
 				  const void *payload, size_t size)
 {
@@ -180,6 +200,9 @@ static inline void driven_message(struct driven *driven, enum wire_type type,
 		break;
 	case WIRE_RUNNING:
 		driven->running_count++;
+		break;
+	case WIRE_CALLERS:
+		driven_callers(driven, payload, size);
 		break;
 	case WIRE_NOTE:
 		print_message("note: %.*s\n", (int)size, (const char *)payload);

@@ -13,13 +13,19 @@
 
 #include <cmocka.h>
 
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 
 #include "base/clock.h"
 #include "driven.h"
 #include "target/profile.h"
 
-enum { CROWD = 40, STEP_NS = 20 * 1000 * 1000 };
+enum {
+	CROWD = 40,
+	STEP_NS = 20 * 1000 * 1000, /* from tick to tick */
+	/* calls of work_spin() that take 2 ms at least, two periods of a clock */
+	WORK = 100,
+};
 
 static bool perf_refused;
 static int perf_opened;
@@ -40,7 +46,10 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 	return __real_syscall(number, a, b, c, d, e, f);
 }
 
-/* Two functions, each in text of its own. */
+/*
+ * Two functions, each in text of its own, and one that calls the first. What is
+ * computed in them takes some 25 us.
+ */
 __asm__(".text\n"
 	".balign 64\n"
 	"spin_early: mov $100000, %ecx\n"
@@ -52,9 +61,16 @@ __asm__(".text\n"
 	"1:	dec %ecx\n\t"
 	"jnz 1b\n\t"
 	"ret\n\t"
+	".balign 64\n"
+	"call_early: call spin_early\n\t"
+	"nop\n\t"
+	"ret\n"
+	"call_early_end:\n\t"
 	".balign 64\n");
 void spin_early(void);
 void spin_late(void);
+void call_early(void);
+void call_early_end(void);
 
 static void work_spin(struct arena *arena, struct lane *lane)
 {
@@ -62,7 +78,7 @@ static void work_spin(struct arena *arena, struct lane *lane)
 	if (__atomic_load_n(&arena->flag, __ATOMIC_ACQUIRE))
 		spin_late();
 	else
-		spin_early();
+		call_early();
 }
 
 /* Was it seen to run? All of it is in its first block. */
@@ -109,6 +125,49 @@ static bool is_refused(const struct driven *driven)
 	return driven->engine.profile.refused;
 }
 
+/* Each of two lanes works so often at least, however busy the machine is. */
+static void work(struct driven *driven, uint32_t times)
+{
+	struct lane *lanes = child_plan.arena->lanes;
+
+	for (int i = 0; i < 2; i++) {
+		uint32_t done =
+			__atomic_load_n(&lanes[i].done, __ATOMIC_ACQUIRE);
+
+		while (__atomic_load_n(&lanes[i].done, __ATOMIC_ACQUIRE) -
+			       done <
+		       times)
+			driven_turn(driven);
+	}
+}
+
+/* A tick of the tracer; a look lasts for two periods of a clock at each. */
+static void tick_of_work(struct driven *driven, uint64_t *now)
+{
+	if (driven->engine.profile.looking)
+		work(driven, WORK);
+	tick(driven, now);
+}
+
+/*
+ * Nothing is new any more: nothing is sampled for most of the time. Then there is
+ * new code. Returns how long it takes, in the time of ticks, until that is known.
+ */
+static uint64_t time_to_a_new_phase(struct driven *driven, uint64_t *now)
+{
+	const struct profile *profile = &driven->engine.profile;
+	uint64_t begun;
+
+	while (!profile->resting || profile->looking)
+		tick(driven, now);
+	assert_false(is_known(&driven->engine, spin_late));
+	begun = *now;
+	tracee_tell(&child_plan.arena->flag, 1);
+	while (!is_known(&driven->engine, spin_late))
+		tick_of_work(driven, now);
+	return *now - begun;
+}
+
 static void a_new_phase_is_noticed(void **state)
 {
 	struct driven *driven = start(2);
@@ -124,15 +183,8 @@ static void a_new_phase_is_noticed(void **state)
 	}
 	assert_int_equal(profile->open, 2);
 	assert_false(is_known(&driven->engine, spin_late));
-	/* nothing is new any more: nothing is sampled for most of the time */
-	while (!profile->resting || profile->looking)
-		tick(driven, &now);
-	tick(driven, &now);
-	assert_int_equal(profile->open, 0);
+	assert_true(time_to_a_new_phase(driven, &now) < CLOCK_NS_PER_S);
 	assert_true(is_known(&driven->engine, spin_early));
-	tracee_tell(&child_plan.arena->flag, 1);
-	while (!is_known(&driven->engine, spin_late))
-		tick(driven, &now);
 	while (profile->looking)
 		tick(driven, &now);
 	/* more of it is looked for */
@@ -352,6 +404,153 @@ static void where_perf_is_refused_stops_tell(void **state)
 	driven_end(driven);
 }
 
+/* Until no thread is on its way to a stop. */
+static void settle(struct driven *driven)
+{
+	bool waits;
+
+	do {
+		driven_turn(driven);
+		waits = false;
+		for (int i = 0; i < 2; i++) {
+			const struct thread *thread =
+				engine_thread(&driven->engine,
+					      child_plan.arena->lanes[i].tid);
+
+			waits |= thread->interrupting;
+		}
+	} while (waits);
+}
+
+/*
+ * A tick at which threads that are stopped for it have stopped. They are in the
+ * functions but for a few in a hundred of their instructions.
+ */
+static void tick_of_stops(struct driven *driven, uint64_t *now)
+{
+	tick(driven, now);
+	settle(driven);
+}
+
+static struct driven *start_refused(void)
+{
+	struct driven *driven = start(2);
+	uint64_t now = clock_now_ns();
+
+	perf_refused = true;
+	driven->callers_from = (uintptr_t)call_early;
+	driven->callers_to = (uintptr_t)call_early_end;
+	while (!is_refused(driven))
+		tick(driven, &now);
+	return driven;
+}
+
+static void where_perf_is_refused_running_threads_are_stopped(void **state)
+{
+	struct driven *driven = start_refused();
+	struct profile *profile = &driven->engine.profile;
+	uint64_t now = profile->read_ns, stops, begun;
+
+	(void)state;
+	/* also what called it */
+	while (!is_known(&driven->engine, spin_early) ||
+	       driven->callers_count == 0)
+		tick_of_stops(driven, &now);
+	while (!profile->resting || profile->looking)
+		tick_of_stops(driven, &now);
+	/* and later for a tenth of the time only */
+	stops = driven->engine.stats.stops;
+	while (!profile->looking) {
+		tick_of_stops(driven, &now);
+		if (!profile->looking)
+			assert_int_equal(driven->engine.stats.stops, stops);
+	}
+	while (profile->looking || !profile->resting)
+		tick_of_stops(driven, &now);
+	/*
+	 * A look has five ticks, with two stops each: if each missed with a
+	 * probability of one in four, all would with one of 1e-6.
+	 */
+	tracee_tell(&child_plan.arena->flag, 1);
+	work(driven, 2);
+	begun = now;
+	while (!is_known(&driven->engine, spin_late))
+		tick_of_stops(driven, &now);
+	assert_true(now - begun < CLOCK_NS_PER_S);
+	perf_refused = false;
+	driven_end(driven);
+}
+
+static int sleepers_bell;
+
+static void work_sleep(struct arena *arena, struct lane *lane)
+{
+	uint64_t count;
+
+	(void)arena;
+	if (read(sleepers_bell, &count, sizeof(count)) == sizeof(count))
+		lane->result++;
+}
+
+static void where_perf_is_refused_sleeping_threads_are_left_alone(void **state)
+{
+	static lane_work *const all[] = { work_sleep, work_sleep };
+	const uint64_t both = 2;
+	uint64_t now = clock_now_ns(), args[PROCFS_ARGUMENTS], stops;
+	struct driven *driven;
+	int number;
+
+	(void)state;
+	sleepers_bell = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+	assert_true(sleepers_bell >= 0);
+	perf_refused = true;
+	driven_plan(all, 2);
+	driven = driven_start(&watch_by_value);
+	for (int i = 0; i < 2; i++) {
+		lane_start(i, 1);
+		while (!procfs_system_call(child_plan.arena->lanes[i].tid,
+					   &number, args) ||
+		       number != SYS_read)
+			driven_turn(driven);
+	}
+	while (!is_refused(driven))
+		tick(driven, &now);
+	settle(driven);
+	stops = driven->engine.stats.stops;
+	for (int i = 0; i < 100; i++)
+		tick(driven, &now);
+	assert_int_equal(driven->engine.stats.stops, stops);
+	assert_int_equal(write(sleepers_bell, &both, sizeof(both)),
+			 sizeof(both));
+	perf_refused = false;
+	driven_end(driven);
+	close(sleepers_bell);
+}
+
+static void what_stops_cost_is_bounded(void **state)
+{
+	struct driven *driven = start_refused();
+	struct engine *engine = &driven->engine;
+	uint64_t now = engine->profile.read_ns, begun, stops;
+
+	(void)state;
+	/* of 1 % of the time an eighth: 1.25 ms in a second, 25 stops */
+	engine->pool.params.share = 0.01;
+	budget_set_share(&engine->load.budget, 0.01);
+	tick(driven, &now);
+	begun = now;
+	stops = engine->stats.stops;
+	while (now < begun + 4 * CLOCK_NS_PER_S) {
+		/* as if all were new, all the time */
+		engine->profile.resting = false;
+		tick_of_stops(driven, &now);
+	}
+	/* and what may be saved: that of another second */
+	assert_in_range(engine->stats.stops - stops, 50, 5 * 25);
+	perf_refused = false;
+	driven_end(driven);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +562,11 @@ int main(void)
 		cmocka_unit_test(a_program_is_not_told_of_the_last_ones_code),
 		cmocka_unit_test(files_are_left_for_others),
 		cmocka_unit_test(where_perf_is_refused_stops_tell),
+		cmocka_unit_test(
+			where_perf_is_refused_running_threads_are_stopped),
+		cmocka_unit_test(
+			where_perf_is_refused_sleeping_threads_are_left_alone),
+		cmocka_unit_test(what_stops_cost_is_bounded),
 	};
 
 	alarm(TRACEE_TEST_SECONDS);
