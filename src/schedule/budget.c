@@ -19,8 +19,12 @@ static const double BUDGET_DEBT_S = 2;
 static const double BUDGET_CPU_DEBT_S = 0.04;
 /* Where little may be lost, that is soon more than the share pays for. */
 static const double BUDGET_CPU_DEBT_SMALL_S = 0.1;
-/* So much of the share is for long stalls; the purse holds a second's worth. */
+/*
+ * So much of the share is for long stalls. The purse holds what two seconds
+ * bring: of 40 % that is 200 ms, the longest stall (cmd/effort.c).
+ */
 static const double BUDGET_LONG = 0.25;
+static const double BUDGET_LONG_SAVE_S = 2;
 /* Never less: what is lost can be neither CPU time nor calls. */
 static const double BUDGET_LOSS_MIN = 0.25;
 /* Calls tell where so many would have been made while threads were held. */
@@ -47,7 +51,8 @@ bool budget_is_small(const struct budget *budget)
 /* The purse has more, or less; never more than it holds. */
 static void budget_add_long(struct budget *budget, double ns)
 {
-	double most = budget->share * BUDGET_LONG * (double)CLOCK_NS_PER_S;
+	double most = budget->share * BUDGET_LONG * BUDGET_LONG_SAVE_S *
+		      (double)CLOCK_NS_PER_S;
 
 	budget->long_ns += ns;
 	if (budget->long_ns > most)

@@ -20,7 +20,8 @@
  *
  * A long stall, at a location that is seldom reached, takes its additional time
  * from a purse too, which gets a quarter of what the credit gets, so that long
- * stalls leave the rest of the time to the others.
+ * stalls leave the rest of the time to the others. It holds what two seconds
+ * bring.
  */
 #ifndef SCHEDULE_BUDGET_H
 #define SCHEDULE_BUDGET_H

@@ -100,7 +100,7 @@ static void a_stall_that_was_given_is_the_longest_one(void **state)
 
 	(void)state;
 	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).stall_long_ns,
-			 100 * CLOCK_NS_PER_MS);
+			 200 * CLOCK_NS_PER_MS);
 	options.stall_ns = CLOCK_NS_PER_MS;
 	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).stall_long_ns, 0);
 	options.overhead_pct = 40;
@@ -111,7 +111,7 @@ static void a_stall_that_was_given_is_the_longest_one(void **state)
 	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).stall_long_ns, 0);
 	options.overhead_pct = 40;
 	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).stall_long_ns,
-			 100 * CLOCK_NS_PER_MS);
+			 200 * CLOCK_NS_PER_MS);
 }
 
 static void what_was_asked_for_goes_before_the_command_s_own(void **state)
