@@ -3,7 +3,8 @@
 #
 # What the benchmark scripts share: where things are, timing, statistics.
 # From the environment: RACEWATCH, BENCH_DIR (the built bench programs),
-# TARGETS_DIR (the built targets); each has a default below ../build.
+# TARGETS_DIR (the built targets), HELPERS_DIR (the built helpers); each has a
+# default below ../build.
 
 set -u
 
@@ -12,6 +13,7 @@ bench_source=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 RACEWATCH=${RACEWATCH:-$bench_source/../build/racewatch}
 BENCH_DIR=${BENCH_DIR:-$bench_source/../build/bench}
 TARGETS_DIR=${TARGETS_DIR:-$bench_source/../build/tests/targets}
+HELPERS_DIR=${HELPERS_DIR:-$bench_source/../build/tests/helpers}
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/racewatch-bench.XXXXXX") || exit 1
 # what earlier benchmarks left there makes no difference
@@ -37,6 +39,16 @@ timed()
 	# shellcheck disable=SC2034 # for the caller
 	status=$?
 	took=$((${EPOCHREALTIME/[.,]/} - start))
+}
+
+# refuse CALL: what "${watcher[@]}" starts, racewatch itself, is refused that
+# system call (tests/helpers/deny-syscall.c), as in a container.
+watcher=("$RACEWATCH")
+refuse()
+{
+	[ -x "$HELPERS_DIR/deny-syscall" ] ||
+		die "no $HELPERS_DIR/deny-syscall: make bench-NAME builds it"
+	watcher=("$HELPERS_DIR/deny-syscall" "$1" "$RACEWATCH")
 }
 
 # Where program NAME in build VARIANT is: a target or a bench program.
