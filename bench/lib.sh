@@ -41,14 +41,16 @@ timed()
 	took=$((${EPOCHREALTIME/[.,]/} - start))
 }
 
-# refuse CALL: what "${watcher[@]}" starts, racewatch itself, is refused that
+# refuse CALL: what "${watch_with[@]}" starts, racewatch itself, is refused that
 # system call (tests/helpers/deny-syscall.c), as in a container.
-watcher=("$RACEWATCH")
+# shellcheck disable=SC2034 # for the caller
+watch_with=("$RACEWATCH")
 refuse()
 {
 	[ -x "$HELPERS_DIR/deny-syscall" ] ||
 		die "no $HELPERS_DIR/deny-syscall: make bench-NAME builds it"
-	watcher=("$HELPERS_DIR/deny-syscall" "$1" "$RACEWATCH")
+	# shellcheck disable=SC2034 # for the caller
+	watch_with=("$HELPERS_DIR/deny-syscall" "$1" "$RACEWATCH")
 }
 
 # Where program NAME in build VARIANT is: a target or a bench program.

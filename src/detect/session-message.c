@@ -14,6 +14,7 @@
 #include "base/rights.h"
 #include "detect/sampler-runs.h"
 #include "image/image.h"
+#include "wire/running.h"
 
 /* A program that nobody races with gets no sites for so long. */
 static const uint64_t PROGRAM_IDLE_NS = 50 * CLOCK_NS_PER_MS;

@@ -17,6 +17,7 @@
 #include "detect/sampler-runs.h"
 #include "image/image.h"
 #include "schedule/governor.h"
+#include "wire/running.h"
 
 static const uint64_t ONCE_SLICE_NS = 4 * CLOCK_NS_PER_MS;
 /* a program's first threads wait for what is armed, but not for long */

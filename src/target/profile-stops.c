@@ -16,6 +16,7 @@
 #include "target/engine.h"
 #include "target/profile-parts.h"
 #include "target/thread.h"
+#include "wire/running.h"
 
 enum {
 	/* of a stop and what is computed for it (bench/hit, budget.c) */

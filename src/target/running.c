@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "wire/channel.h"
 #include "wire/message.h"
+#include "wire/running.h"
 
 static const uint64_t RUNNING_TELL_NS = CLOCK_NS_PER_S;
 static const uint64_t RUNNING_SWEEP_NS = 250 * CLOCK_NS_PER_MS;

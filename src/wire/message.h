@@ -53,8 +53,8 @@ enum wire_type {
 	WIRE_DETACHED, /* nothing: text and registers are restored */
 	WIRE_EXITED, /* struct wire_exited: the target's end */
 	WIRE_NOTE, /* text, not terminated: a warning for the user */
-	WIRE_RUNNING, /* struct wire_running[]: code that was seen to run */
-	WIRE_CALLERS, /* struct wire_callers, then uint64_t[]: see there */
+	WIRE_RUNNING, /* struct wire_running[] (running.h): code that was seen to run */
+	WIRE_CALLERS, /* struct wire_callers, then uint64_t[] (running.h) */
 };
 
 struct wire_header {
@@ -175,32 +175,6 @@ struct wire_sample {
 	bool stalled; /* another thread could run meanwhile */
 	struct mem_access access;
 	uint64_t stalled_ns;
-};
-
-/*
- * A block of code in which a thread was seen, by samples of its CPU time, or by
- * a stop where perf is refused. A block that still runs is told again, at most once a second. It may lie
- * anywhere in the process: also outside the text that is watched, or in memory
- * that was unmapped since.
- */
-enum { WIRE_RUNNING_BLOCK = 16, WIRE_RUNNING_MAX = 256 };
-
-struct wire_running {
-	uint64_t address; /* of the block: a multiple of WIRE_RUNNING_BLOCK */
-	uint32_t program;
-	uint32_t count; /* samples since the block was last told; never 0 */
-};
-
-/*
- * Words from the top of the stack of a thread that was stopped, as they are
- * there. Those that are return addresses in watched text say that their
- * functions run, or ran not long ago.
- */
-enum { WIRE_CALLERS_MAX = 128 };
-
-struct wire_callers {
-	uint32_t program;
-	uint32_t count; /* of words; 1 to WIRE_CALLERS_MAX */
 };
 
 struct wire_exited {

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "wire/channel.h"
+#include "wire/running.h"
 
 struct machine *machine;
 

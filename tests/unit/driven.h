@@ -27,6 +27,7 @@
 #include "target/thread.h"
 #include "target/writer.h"
 #include "wire/channel.h"
+#include "wire/running.h"
 
 enum { LANES = 4, DRIVEN_LIMIT = 64 << 20, TEXT_PAGES = 2 * 4096 };
 

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "driven.h"
 #include "target/profile.h"
+#include "wire/running.h"
 
 enum {
 	CROWD = 40,

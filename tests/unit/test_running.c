@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "target/running.h"
 #include "wire/channel.h"
+#include "wire/running.h"
 
 enum { TOLD_MAX = 2 * RUNNING_BLOCKS_MAX, LIMIT = 8 << 20 };
 

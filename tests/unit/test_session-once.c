@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "detect/session-state.h"
 #include "image/image.h"
+#include "wire/running.h"
 
 /* A function that ends in a call, and one that has none. */
 void probe_calls(void);
@@ -198,5 +199,5 @@ int main(void)
 		TEST(return_addresses_tell_of_functions),
 	};
 
-	return cmocka_run_group_tests_name("ran", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("session-once", tests, NULL, NULL);
 }
