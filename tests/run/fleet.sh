@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# contrib/fleet: what is chosen, that a report has its name when it is complete,
-# that SIGTERM leaves the program as it was, how much is kept; and that systemd's
+# contrib/fleet: what is chosen, servers of processes that share memory too, that
+# a report has its name when it is complete, that SIGTERM leaves the program as it was, how much is kept; and that systemd's
 # and Kubernetes' files say what the script takes. `report --unseen'.
 
 # shellcheck disable=SC2317 # functions called through await
@@ -15,11 +15,11 @@ reports=$work/reports
 name=fl$$
 cp "$TARGETS_DIR/wait_forever.O2" "$work/$name"
 
-# start: a program to be watched, its id in $program
+# start [PROGRAM]: a program to be watched, its id in $program
 start()
 {
 	: >"$work/said"
-	"$work/$name" >"$work/said" 2>&1 </dev/null &
+	"$work/${1:-$name}" >"$work/said" 2>&1 </dev/null &
 	program=$!
 	lib_started "$program"
 	await 20 grep -q '^ready [0-9]' "$work/said" ||
@@ -90,6 +90,76 @@ is "what was left is taken, and the oldest is removed" \
 	"$(complete | grep -c -e /old -e /left),$(ls "$reports/partial")" "1,"
 kill -9 "$program"
 wait "$program" 2>/dev/null
+
+# Two servers of four processes with one thread each, which share memory in each
+# of them; the children have another name. And a process that shares none.
+server=sv$$
+cp "$TARGETS_DIR/shared_server.O2" "$work/$server"
+# family PID: it and its children
+family()
+{
+	echo "$1"
+	pgrep -P "$1"
+}
+
+# traced PID...: how many of them have a tracer
+traced()
+{
+	local pid
+
+	for pid; do
+		sed -n 's/^TracerPid:[[:space:]]*//p' "/proc/$pid/status"
+	done 2>/dev/null | grep -vc '^0$'
+}
+start "$server"
+one=$program
+mapfile -t family_one < <(family "$one")
+start "$server"
+other=$program
+mapfile -t family_other < <(family "$other")
+is "each server has four processes" \
+	"${#family_one[@]},${#family_other[@]}" 4,4
+# serve COUNT WANTED WHAT: watches so many servers, until of the processes of each
+# as many have a tracer as one of the words of WANTED says
+serve()
+{
+	RACEWATCH=$RACEWATCH "$fleet/racewatch-fleet" -d "$reports" \
+		-s "comm=$server" -n "$1" -t 600 >"$work/out" 2>"$work/err" \
+		</dev/null &
+	watcher=$!
+	lib_started "$watcher"
+	if await 30 traced_as "$2"; then
+		ok "$3"
+	else
+		not_ok "$3"
+		diag_file "$work/err"
+	fi
+	kill "$watcher"
+	wait "$watcher"
+	is "$3: exit status" "$?" 0 || diag_file "$work/err"
+}
+traced_as()
+{
+	[[ " $1 " == *" $(traced "${family_one[@]}"),$(traced \
+		"${family_other[@]}") "* ]]
+}
+serve 1 "4,0 0,4" "all processes of one server are watched, not the other"
+serve 2 4,4 "two servers are watched"
+for pid in "${family_one[@]}" "${family_other[@]}"; do
+	check_unharmed "a server" "$pid"
+done
+kill -9 "$one" "$other"
+wait "$one" "$other" 2>/dev/null
+
+cp "$(command -v sleep)" "$work/sl$$"
+"$work/sl$$" 120 &
+sleeper=$!
+lib_started "$sleeper"
+fleet -s "comm=sl$$" -t 1
+matches "one thread and nothing shared: not watched" "$work/err" \
+	'no process to watch'
+kill "$sleeper"
+wait "$sleeper" 2>/dev/null
 
 for bad in "-s name=x" "-t x" "-p 1%" "-n" "-z" "word"; do
 	# shellcheck disable=SC2086 # words
