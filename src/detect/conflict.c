@@ -385,6 +385,27 @@ static uint64_t key_mix(uint64_t key, uint64_t value)
 	return key ^ (key >> 29);
 }
 
+/* The same in all executions of the program, wherever its modules are. */
+static uint64_t conflict_offset(const struct conflict_home *home,
+				uint64_t address)
+{
+	const struct module *module = image_module_at(home->image, address);
+
+	return module ? key_mix(module->id, address - module->bias) : address;
+}
+
+/* The same of bytes that were accessed; 0 for those that are not a module's. */
+static uint64_t conflict_global(const struct conflict_context *context,
+				const struct conflict *conflict)
+{
+	const struct conflict_home *home = &context->homes[0];
+	uint64_t address = conflict->overlap.address;
+
+	return image_module_at(home->image, address)
+		       ? conflict_offset(home, address)
+		       : 0;
+}
+
 static uint64_t conflict_key(const struct conflict_context *context,
 			     const struct conflict *conflict)
 {
@@ -394,14 +415,14 @@ static uint64_t conflict_key(const struct conflict_context *context,
 		const struct conflict_side *side = &conflict->sides[i];
 
 		key = key_mix(key, side->access.kind);
-		key = key_mix(key, side->wire->program);
+		key = key_mix(key, context->homes[i].program);
 		key = key_mix(key, (uint64_t)(int64_t)side->wire->syscall);
 		for (size_t f = 0; f < side->frame_count; f++)
-			key = key_mix(key, side->frames[f].pc);
+			key = key_mix(key, conflict_offset(&context->homes[i],
+							   side->frames[f].pc));
 	}
 	/* globals are named by their address, the rest is not */
-	if (image_module_at(context->homes[0].image, conflict->overlap.address))
-		key = key_mix(key, conflict->overlap.address);
+	key = key_mix(key, conflict_global(context, conflict));
 	return key_mix(key, conflict->overlap.size);
 }
 
@@ -412,10 +433,9 @@ uint64_t conflict_place(const struct conflict_context *context,
 
 	if (address == 0)
 		return 0;
-	address = key_mix(address, conflict->sides[side].wire->program);
-	if (image_module_at(context->homes[0].image, conflict->overlap.address))
-		address = key_mix(address, conflict->overlap.address);
-	return address;
+	address = key_mix(conflict_offset(&context->homes[side], address),
+			  context->homes[side].program);
+	return key_mix(address, conflict_global(context, conflict));
 }
 
 /* The stacks, and then what is known of the sides' registers and memory. */

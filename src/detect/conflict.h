@@ -31,6 +31,7 @@ enum { CONFLICT_FRAMES = 64, CONFLICT_CREATION_FRAMES = 16 };
 struct conflict_home {
 	struct image *image;
 	struct scanner *scanner;
+	uint32_t program; /* the same in all executions of the program */
 };
 
 struct conflict_context {

@@ -105,6 +105,9 @@ struct error *sampler_decode(struct sampler *sampler, size_t number,
  */
 bool sampler_offer(struct sampler *sampler, uint64_t id, bool missed);
 
+/* What sampler_take_news() returns is all that is known to run. */
+void sampler_news_again(struct sampler *sampler);
+
 /* The index of the function's first site at this offset or after it. */
 size_t sampler_first_site(const struct sampler_part *part,
 			  const struct sampler_function *function,

@@ -249,6 +249,26 @@ uint64_t sampler_take_news(struct sampler *sampler)
 	return 0;
 }
 
+void sampler_news_again(struct sampler *sampler)
+{
+	vec_clear(&sampler->news);
+	sampler->news_at = 0;
+	sampler->news_site = 0;
+	for (size_t i = 0; i < sampler->parts.count; i++) {
+		const struct sampler_part *part = sampler_part(sampler, i);
+
+		for (size_t j = 0; part->own && j < part->count; j++) {
+			uint64_t entry =
+				sampler_entry((uint32_t)i, (uint32_t)j);
+
+			/* without memory it is found to run once more */
+			if (part->functions[j].runs &&
+			    !vec_push(&sampler->news, &entry))
+				return;
+		}
+	}
+}
+
 uint64_t sampler_part_size(const struct sampler *sampler, uint32_t part)
 {
 	return sampler_part(sampler, part)->size;

@@ -379,31 +379,34 @@ bool sampler_take_once(struct sampler *sampler, uint64_t id)
 
 /* Among those decoded; 0: there is none. */
 static uint64_t sampler_find_unrun(struct sampler *sampler, uint32_t number,
-				   size_t *cursor)
+				   struct sampler_walk *walk)
 {
 	const struct sampler_part *part = sampler_part(sampler, number);
+	const uint8_t *states = part->states.items;
 
-	while (*cursor < part->states.count) {
-		uint64_t id = site_id(number, (*cursor)++);
+	while (walk->site < part->states.count) {
+		size_t site = walk->site++;
+		uint64_t id = site_id(number, site);
 
-		if (sampler_take_once(sampler, id))
+		if ((walk->sampled || !(states[site] & SITE_SAMPLED)) &&
+		    sampler_take_once(sampler, id))
 			return id;
 	}
 	return 0;
 }
 
 struct error *sampler_take_unrun(struct sampler *sampler, uint32_t number,
-				 uint64_t until_ns, size_t *cursor,
+				 uint64_t until_ns, struct sampler_walk *walk,
 				 uint64_t *ret_id)
 {
-	uint64_t id = sampler_find_unrun(sampler, number, cursor);
+	uint64_t id = sampler_find_unrun(sampler, number, walk);
 	struct error *err;
 
 	if (id == 0) {
 		err = sampler_decode_part(sampler, number, until_ns);
 		if (err)
 			return err;
-		id = sampler_find_unrun(sampler, number, cursor);
+		id = sampler_find_unrun(sampler, number, walk);
 	}
 	*ret_id = id;
 	return NULL;
@@ -419,6 +422,36 @@ static void sampler_count_stall(struct sampler *sampler, bool own)
 		return;
 	sampler->stalls_own /= 2;
 	sampler->stalls_others /= 2;
+}
+
+/* What was out is on no list of sites of functions that run. */
+static void sampler_free_all(struct sampler *sampler, size_t number)
+{
+	struct sampler_part *part = sampler_part(sampler, number);
+	uint8_t *states = part->states.items;
+
+	for (size_t i = 0; i < part->count; i++)
+		part->functions[i].entry_out = false;
+	for (size_t i = 0; i < part->states.count; i++) {
+		bool kept = states[i] & (SITE_OUT | SITE_RETIRED);
+
+		states[i] &= (uint8_t) ~(SITE_OUT | SITE_ONCE | SITE_RAN |
+					 SITE_RETIRED);
+		/* without memory it is drawn with all sites only */
+		if (kept && !sampler_offer(sampler, site_id(number, i), false))
+			continue;
+	}
+}
+
+void sampler_begin_again(struct sampler *sampler)
+{
+	sampler_unlist(sampler);
+	for (size_t i = 0; i < sampler->parts.count; i++)
+		sampler_free_all(sampler, i);
+	sampler->out = sampler->out_once = sampler->entries_out = 0;
+	sampler->retired = 0;
+	sampler->again = true;
+	sampler_news_again(sampler);
 }
 
 bool sampler_mark(struct sampler *sampler, uint64_t id)

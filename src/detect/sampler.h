@@ -80,6 +80,7 @@ struct sampler {
 	uint32_t stalls_own, stalls_others;
 	/* there are fewer hits than are allowed: see sampler_draw(); the owner's */
 	bool repeats;
+	bool again; /* sampler_begin_again() */
 	uint64_t running; /* functions of which sampler_runs() was told, ever */
 	/* of uint64_t: the program's own of them, by sampler_entry() */
 	struct vec news;
@@ -141,14 +142,27 @@ bool sampler_locate(const struct sampler *sampler, uint64_t id,
 		    uint32_t *ret_part, uint32_t *ret_function,
 		    uint32_t *ret_offset);
 
+/* How far a walk over the sites of a part has come; all 0 to begin one. */
+struct sampler_walk {
+	size_t site; /* the next one */
+	bool sampled; /* over those that had a sample too */
+};
+
 /*
- * The next site of the part that was never hit, and is free: decodes functions
- * until that time, and looks among those decoded, from *cursor on. *ret_id is 0
- * when there is no more for now; a cursor of 0 begins anew. Returned as others.
+ * The next site of the part that was not hit, and is free: decodes functions
+ * until that time, and looks among those decoded. *ret_id is 0 when there is no
+ * more for now. Returned as others.
  */
 struct error *sampler_take_unrun(struct sampler *sampler, uint32_t part,
-				 uint64_t until_ns, size_t *cursor,
+				 uint64_t until_ns, struct sampler_walk *walk,
 				 uint64_t *ret_id);
+
+/*
+ * The program has ended, and may be executed again. All sites are free, also
+ * those that were retired; none was hit. What had a sample and which functions
+ * run stays known.
+ */
+void sampler_begin_again(struct sampler *sampler);
 
 /* Unknown ids, sites that are not out and gone parts are fine. */
 void sampler_return(struct sampler *sampler, uint64_t id,

@@ -136,12 +136,12 @@ bool sampleset_take_entry(struct sampleset *set, struct sampleset_walk *walk,
 {
 	if (sampleset_take_callee(set, ret))
 		return true;
-	for (; walk->part < set->parts.count; walk->part++, walk->site = 0) {
+	for (; walk->part < set->parts.count; walk->part++, walk->at.site = 0) {
 		uint32_t number = (uint32_t)walk->part, function;
 
 		if (!sampleset_is_own(sampleset_part(set, walk->part)))
 			continue;
-		while (sampler_take_entry(&set->sampler, number, &walk->site,
+		while (sampler_take_entry(&set->sampler, number, &walk->at.site,
 					  &function)) {
 			if (sampleset_describe_entry(set, number, function,
 						     ret))

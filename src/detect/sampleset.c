@@ -515,10 +515,38 @@ static struct error *sampleset_join_modules(struct sampleset *set, bool own,
 	return err;
 }
 
+void sampleset_rest(struct sampleset *set)
+{
+	for (size_t i = 0; i < set->modules.count; i++)
+		sampleset_module(set, i)->taken = false;
+	set->pid = 0;
+	set->behind = set->own_behind = false;
+	set->slots_due_ns = 0;
+	set->rests = true;
+	sampler_begin_again(&set->sampler);
+}
+
+/* In another process: the modules are elsewhere, no slot has a value yet. */
+static struct error *sampleset_wake(struct sampleset *set)
+{
+	set->rests = false;
+	for (size_t i = 0; i < set->modules.count; i++) {
+		struct sampleset_module *joined = sampleset_module(set, i);
+
+		joined->start = joined->module->start;
+		joined->end = joined->module->end;
+		vec_clear(&joined->slots);
+		if (joined->module->text &&
+		    !dynamic_string_slots(joined->module, &joined->slots))
+			return error_nomem;
+	}
+	return NULL;
+}
+
 struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 			     struct vec *gone)
 {
-	struct error *err;
+	struct error *err = NULL;
 	bool joined = false;
 
 	for (size_t i = set->modules.count; i-- > 0;) {
@@ -530,11 +558,15 @@ struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 		if (sampleset_in_image(set, module->id))
 			continue;
 		sampleset_leave(set, i);
-		if (!vec_push(gone, &range))
+		/* of the process before: there is nothing armed there */
+		if (!set->rests && !vec_push(gone, &range))
 			return error_nomem;
 	}
 	set->behind = set->own_behind = false;
-	err = sampleset_join_modules(set, true, until_ns, &joined);
+	if (set->rests)
+		err = sampleset_wake(set);
+	if (!err)
+		err = sampleset_join_modules(set, true, until_ns, &joined);
 	if (!err)
 		err = sampleset_join_modules(set, false, until_ns, &joined);
 	if (err || set->behind || set->pid <= 0 ||
@@ -631,6 +663,18 @@ bool sampleset_own_complete(const struct sampleset *set)
 	return !set->own_behind;
 }
 
+/* The next part, or the second round. */
+static void sampleset_walk_on(const struct sampleset *set,
+			      struct sampleset_walk *walk)
+{
+	walk->at.site = 0;
+	if (++walk->part < set->parts.count || walk->at.sampled ||
+	    !set->sampler.again)
+		return;
+	walk->part = 0;
+	walk->at.sampled = true;
+}
+
 struct error *sampleset_take_unrun(struct sampleset *set, uint64_t until_ns,
 				   struct sampleset_walk *walk,
 				   struct wire_site *ret)
@@ -642,11 +686,9 @@ struct error *sampleset_take_unrun(struct sampleset *set, uint64_t until_ns,
 		if (sampleset_is_own(sampleset_part(set, walk->part)))
 			err = sampler_take_unrun(&set->sampler,
 						 (uint32_t)walk->part, until_ns,
-						 &walk->site, &id);
-		if (id == 0) {
-			walk->part++;
-			walk->site = 0;
-		}
+						 &walk->at, &id);
+		if (id == 0)
+			sampleset_walk_on(set, walk);
 	}
 	if (!err && (id == 0 || !sampleset_describe(set, id, ret)))
 		memset(ret, 0, sizeof(*ret));

@@ -32,6 +32,7 @@ struct sampleset {
 	bool behind; /* modules of the image have not joined yet */
 	bool own_behind; /* one of the program's own is among these */
 	uint64_t slots_due_ns; /* no look at slots before, unless one joins */
+	bool rests; /* sampleset_rest(), and not followed the image since */
 	/*
 	 * Functions of the program's own modules that are in the set, and those
 	 * that a pattern leaves out; the pattern, or NULL.
@@ -58,6 +59,13 @@ void sampleset_deinit(struct sampleset *set);
  */
 struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 			     struct vec *gone);
+
+/*
+ * The process has ended. Another execution of its program may take the set over,
+ * with what is known of the modules: set->pid and the image are then its
+ * (image_take_over()), and the next sampleset_sync() finds the modules' places.
+ */
+void sampleset_rest(struct sampleset *set);
 
 /* No module is left to join and no function to decode. */
 bool sampleset_complete(const struct sampleset *set);
@@ -128,13 +136,14 @@ bool sampleset_place(const struct sampleset *set, uint64_t id,
 
 /* How far a walk over the sites has come; all 0 to begin one. */
 struct sampleset_walk {
-	size_t part, site;
+	size_t part;
+	struct sampler_walk at; /* in the part */
 };
 
 /*
  * The next site of the program's own modules, not those of the system, that was
- * never hit and is free; decodes functions until that time. ret->id is 0 at the
- * end of the walk.
+ * not hit and is free; decodes functions until that time. Those that had a sample
+ * in an earlier execution come last. ret->id is 0 at the end of the walk.
  */
 struct error *sampleset_take_unrun(struct sampleset *set, uint64_t until_ns,
 				   struct sampleset_walk *walk,

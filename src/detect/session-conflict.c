@@ -75,17 +75,48 @@ static bool session_tire_site(struct session *session,
 	struct watched_program *program =
 		watched_program(&session->watched, side->program);
 	uint64_t site = WIRE_ID(side->site);
-	uint64_t key = wire_site_key(side->program, site);
-	uint64_t *before = map_get(times, key);
-	uint64_t now = (before ? *before : 0) + more;
+	uint64_t key, now, *before;
 
 	if (!side->present || side->site == 0 || !program)
 		return true;
+	key = wire_site_key(program->key, site);
+	before = map_get(times, key);
+	now = (before ? *before : 0) + more;
 	if (!map_set(times, key, now))
 		return false;
 	if (now >= SESSION_TIRED && now < session_never)
 		sampler_retire(&program->set.sampler, site);
 	return true;
+}
+
+/* The site of a wire_site_key(); 0: it is of another program. */
+static uint64_t session_key_site(uint32_t program, uint64_t key)
+{
+	uint64_t site = key ^ wire_site_key(program, 0);
+
+	return site >> 48 == 0 ? site : 0;
+}
+
+static void session_retire_tired(struct watched_program *program,
+				 const struct map *times)
+{
+	uint64_t key, count;
+	size_t at = 0;
+
+	while (map_next(times, &at, &key, &count)) {
+		uint64_t site = session_key_site(program->key, key);
+
+		if (site != 0 && count >= SESSION_TIRED &&
+		    count < session_never)
+			sampler_retire(&program->set.sampler, site);
+	}
+}
+
+void session_taken_over(struct session *session,
+			struct watched_program *program)
+{
+	session_retire_tired(program, &session->tired);
+	session_retire_tired(program, &session->synchronizing);
 }
 
 /*
@@ -436,7 +467,8 @@ static struct conflict_home session_home(const struct session *session,
 		program = watched_program(watched, other->program);
 	if (!program)
 		program = watched_at(watched, 0);
-	return (struct conflict_home){ .image = program->image,
+	return (struct conflict_home){ .program = program->key,
+				       .image = program->image,
 				       .scanner = &program->set.scanner };
 }
 

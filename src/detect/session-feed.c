@@ -384,9 +384,12 @@ static struct error *session_feed_program(struct session *session,
 
 	if (!session_feeds(session, program))
 		return NULL;
-	if (!session_draws_first(program, now))
+	/* one that was taken over has no modules before it is followed */
+	if (program->set.rests || !session_draws_first(program, now))
 		err = session_follow(session, program, now);
-	if (!err && program->unplaced.count > 0)
+	if (err || program->set.rests)
+		return err;
+	if (program->unplaced.count > 0)
 		err = session_place_ran(session, program, false);
 	if (!err && now >= program->idle_ns)
 		err = session_feed_once(session, program, now);

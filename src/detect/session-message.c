@@ -121,6 +121,8 @@ static struct error *message_process(struct session *session,
 	err = watched_began(&session->watched, &message, &program, &added);
 	if (err)
 		return err;
+	if (added && program->key != program->id)
+		session_taken_over(session, program);
 	program->asked |= message.parent == 0;
 	if (message.threads > 1 || (program->asked && !session->config->argv))
 		watched_wake(&session->watched, program);

@@ -123,6 +123,13 @@ struct error *session_messages(struct session *session);
 struct error *session_conflict(struct session *session, const void *payload,
 			       size_t size);
 
+/*
+ * The program is executed once more: sites that need no more samples are left
+ * out again.
+ */
+void session_taken_over(struct session *session,
+			struct watched_program *program);
+
 /* session-feed.c: the tracer's parameters. */
 struct wire_params session_params(const struct session_config *config);
 

@@ -4,15 +4,16 @@
  */
 #include "detect/watched.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/log.h"
+#include "base/opener.h"
 #include "detect/coverage.h"
 #include "image/image.h"
-#include "image/maps.h"
 #include "sys/procfs.h"
 
 static const uint64_t TIMER_FIRST_NS = 10 * CLOCK_NS_PER_MS;
@@ -21,9 +22,6 @@ static const uint64_t TIMER_LAST_NS = 500 * CLOCK_NS_PER_MS;
 static const uint64_t TIMER_READ_NS = 10 * CLOCK_NS_PER_S;
 /* for a debug file; meanwhile no sites are fed */
 static const uint64_t SERVERS_LIMIT_NS = 10 * CLOCK_NS_PER_S;
-
-/* A message has room for no more; further mappings are not shared for us. */
-enum { WATCHED_SHARED_MAX = 20000, WATCHED_WRITABLE_MAX = 1000 };
 
 void watched_timer_set(struct watched_timer *timer, bool changed)
 {
@@ -83,7 +81,7 @@ static struct error *program_create(const struct watched *watched, uint32_t id,
 
 	if (!program)
 		return error_nomem;
-	program->id = id;
+	program->id = program->key = id;
 	program->pid = pid;
 	program->unplaced = (struct vec)VEC_INIT(uint64_t);
 	program->begun_ns = clock_now_ns();
@@ -217,6 +215,42 @@ static void watched_drop(struct watched *watched,
 	}
 }
 
+/* Of those that rest, the one that has done so for longest; not the first. */
+static struct watched_program *watched_oldest(const struct watched *watched,
+					      size_t *ret_count)
+{
+	struct watched_program *oldest = NULL;
+
+	*ret_count = 0;
+	for (size_t i = 1; i < watched->programs.count; i++) {
+		struct watched_program *program = watched_at(watched, i);
+
+		if (program->pid != 0)
+			continue;
+		++*ret_count;
+		if (!oldest || program->ended < oldest->ended)
+			oldest = program;
+	}
+	return oldest;
+}
+
+/* Nobody runs it any more. */
+static void watched_rest(struct watched *watched,
+			 struct watched_program *program)
+{
+	struct watched_program *oldest;
+	size_t count;
+
+	program->ended = ++watched->ends;
+	sampleset_rest(&program->set);
+	/* nothing was read of it */
+	if (!watched_path(program))
+		watched_drop(watched, program);
+	oldest = watched_oldest(watched, &count);
+	if (count > WATCHED_RESTING)
+		watched_drop(watched, oldest);
+}
+
 /* The process does not run the program any more: let another stand for it. */
 static void watched_leave(struct watched *watched, int pid, uint32_t id)
 {
@@ -236,7 +270,74 @@ static void watched_leave(struct watched *watched, int pid, uint32_t id)
 		image_follow(program->image, process->pid);
 		return;
 	}
-	watched_drop(watched, program);
+	watched_rest(watched, program);
+}
+
+/* What the process executes. False: it cannot be told, or it has ended. */
+static bool watched_executable(const struct watched *watched, int pid,
+			       struct stat *ret)
+{
+	char path[32];
+	const struct open_request request = { .path = path };
+	struct error *err;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	err = opener_stat(watched->opener, &request, ret);
+	error_free(err);
+	return !err;
+}
+
+/* Of those that rest and have run that file, the one that most is known of. */
+static struct watched_program *
+watched_find_resting(const struct watched *watched, const struct stat *status)
+{
+	struct watched_program *best = NULL;
+
+	for (size_t i = 0; i < watched->programs.count; i++) {
+		struct watched_program *program = watched_at(watched, i);
+
+		if (program->pid == 0 &&
+		    image_runs_file(program->image, status) &&
+		    (!best ||
+		     program->set.sampler.sampled > best->set.sampler.sampled))
+			best = program;
+	}
+	return best;
+}
+
+/* As one that has just begun, but for what is known of it. */
+static void watched_begin_again(struct watched_program *program, uint32_t id,
+				int pid)
+{
+	program->id = id;
+	program->pid = program->set.pid = pid;
+	image_take_over(program->image, pid);
+	program->maps = (struct watched_timer){ .due_ns = 0 };
+	program->begun_ns = clock_now_ns();
+	program->work_ns = program->idle_ns = program->onset_ns = 0;
+	program->walk = (struct sampleset_walk){ .part = 0 };
+	program->entries = (struct sampleset_walk){ .part = 0 };
+	program->walk_ns = 0;
+	program->decoded = program->dry = program->aimed = false;
+	program->awake = program->asked = program->threaded = false;
+}
+
+/* The program that the process executes, if it rests; or NULL. */
+static struct watched_program *watched_take_over(struct watched *watched,
+						 uint32_t id, int pid)
+{
+	struct watched_program *program;
+	struct stat status;
+
+	if (watched->ends == 0 || !watched_executable(watched, pid, &status))
+		return NULL;
+	program = watched_find_resting(watched, &status);
+	if (!program)
+		return NULL;
+	log_debug(LOG_DETECT, "program %u is executed again, as %u",
+		  program->key, id);
+	watched_begin_again(program, id, pid);
+	return program;
 }
 
 static struct error *watched_add_program(struct watched *watched, uint32_t id,
@@ -281,6 +382,9 @@ struct error *watched_began(struct watched *watched,
 		watched_leave(watched, message->pid, before);
 	*ret = watched_program(watched, message->program);
 	*ret_new = !*ret;
+	if (!*ret)
+		*ret = watched_take_over(watched, message->program,
+					 message->pid);
 	if (!*ret) {
 		struct error *err = watched_add_program(
 			watched, message->program, message->pid, ret);
@@ -309,87 +413,6 @@ void watched_ended(struct watched *watched, const struct wire_process *message)
 	}
 }
 
-/* /dev/zero and memfd mappings have an inode too; private ones are our own. */
-static bool map_is_shared(const struct map_entry *entry)
-{
-	return entry->shared && entry->inode != 0 &&
-	       (entry->read || entry->write);
-}
-
-static struct wire_shared map_place(const struct map_entry *entry)
-{
-	return (struct wire_shared){
-		.start = entry->start,
-		.end = entry->end,
-		.offset = entry->offset,
-		.device = (uint64_t)entry->dev_major << 32 | entry->dev_minor,
-		.inode = entry->inode,
-	};
-}
-
-static bool append_bytes(struct vec *bytes, const void *data, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		if (!vec_push(bytes, (const uint8_t *)data + i))
-			return false;
-	}
-	return true;
-}
-
-static bool shared_is_writable(const struct watched *watched,
-			       const struct shared_file *file)
-{
-	for (size_t i = 0; i < watched->writable.count; i++) {
-		const struct shared_file *known = vec_at(&watched->writable, i);
-
-		if (known->inode == file->inode &&
-		    known->device == file->device)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Can what is mapped there change under those who have it mapped? Whoever has
- * it for reading only is told so when he is looked at after who writes to it.
- */
-static bool shared_changes(struct watched *watched,
-			   const struct map_entry *entry)
-{
-	const struct wire_shared place = map_place(entry);
-	const struct shared_file file = { place.device, place.inode };
-
-	if (shared_is_writable(watched, &file))
-		return true;
-	/* with too many, or no memory, those who only read it do without */
-	if (entry->write && watched->writable.count < WATCHED_WRITABLE_MAX &&
-	    !vec_push(&watched->writable, &file))
-		log_debug(LOG_DETECT, "a shared mapping is not kept");
-	return entry->write;
-}
-
-static bool shared_message(struct watched *watched, int pid,
-			   const struct maps *maps, struct vec *bytes)
-{
-	struct wire_shared_head head = { .pid = pid };
-	bool done = append_bytes(bytes, &head, sizeof(head));
-
-	for (size_t i = 0;
-	     done && i < maps->entries.count && head.count < WATCHED_SHARED_MAX;
-	     i++) {
-		const struct map_entry *entry = vec_at(&maps->entries, i);
-		struct wire_shared shared = map_place(entry);
-
-		if (!map_is_shared(entry) || !shared_changes(watched, entry))
-			continue;
-		done = append_bytes(bytes, &shared, sizeof(shared));
-		head.count++;
-	}
-	if (done)
-		*(struct wire_shared_head *)bytes->items = head;
-	return done;
-}
-
 void watched_wake(struct watched *watched, struct watched_program *program)
 {
 	if (program->awake)
@@ -400,74 +423,4 @@ void watched_wake(struct watched *watched, struct watched_program *program)
 	if (!program->asked)
 		program->begun_ns = clock_now_ns();
 	watched->woken = true;
-}
-
-struct error *watched_shared(struct watched *watched,
-			     struct watched_process *process, struct vec *ret)
-{
-	size_t writable = watched->writable.count;
-	struct maps maps;
-	struct error *err;
-	uint64_t told;
-
-	if (!watched_timer_reads(&process->shared, process->pid)) {
-		watched_timer_set(&process->shared, false);
-		return NULL;
-	}
-	maps_init(&maps);
-	err = maps_read(process->pid, &maps);
-	if (!err && !shared_message(watched, process->pid, &maps, ret))
-		err = error_nomem;
-	maps_deinit(&maps);
-	if (err == error_gone)
-		err = NULL;
-	told = hash_bytes(ret->items, ret->count);
-	process->shares = ret->count > sizeof(struct wire_shared_head);
-	watched_timer_set(&process->shared, told != process->told);
-	/* what others have mapped for reading counts from now on */
-	for (size_t i = 0; watched->writable.count != writable &&
-			   i < watched->processes.count;
-	     i++) {
-		struct watched_process *other = vec_at(&watched->processes, i);
-
-		if (other != process)
-			other->shared.read_ns = 0;
-	}
-	if (err || told == process->told)
-		vec_clear(ret);
-	else
-		process->told = told;
-	return err;
-}
-
-/* What is shared at the address, from there on; false: the process has ended. */
-static bool shared_at(int pid, uint64_t address, struct wire_shared *ret)
-{
-	const struct map_entry *entry;
-	struct maps maps;
-	struct error *err;
-
-	*ret = (struct wire_shared){ .inode = 0 };
-	maps_init(&maps);
-	err = maps_read(pid, &maps);
-	entry = err ? NULL : maps_find(&maps, address);
-	if (entry && map_is_shared(entry)) {
-		*ret = map_place(entry);
-		ret->offset += address - entry->start;
-	}
-	maps_deinit(&maps);
-	error_free(err);
-	return !err;
-}
-
-bool watched_same_memory(int pid, uint64_t address, int other_pid,
-			 uint64_t other_address)
-{
-	struct wire_shared one, other;
-
-	if (!shared_at(pid, address, &one) ||
-	    !shared_at(other_pid, other_address, &other))
-		return true;
-	return one.inode != 0 && one.inode == other.inode &&
-	       one.device == other.device && one.offset == other.offset;
 }

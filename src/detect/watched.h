@@ -4,6 +4,12 @@
  * sampling set, and the processes that run them (wire/message.h says what a
  * program is). One process stands for all that run the same program: its maps
  * are read. What another of them loads for itself alone is not sampled.
+ *
+ * A program of which all processes have ended may be executed again, as by a
+ * script: to the tracer that is another program. What is known of it is kept for
+ * that, of the last WATCHED_RESTING programs: what was read of its modules, which
+ * of its sites had a sample, which functions run. Two executions at a time have
+ * that apart.
  */
 #ifndef DETECT_WATCHED_H
 #define DETECT_WATCHED_H
@@ -44,9 +50,13 @@ void watched_timer_set(struct watched_timer *timer, bool changed);
 /* Read it soon, as it is; changed: a burst of changes may follow. */
 void watched_timer_hurry(struct watched_timer *timer, bool changed);
 
+enum { WATCHED_RESTING = 16 };
+
 struct watched_program {
-	uint32_t id;
+	uint32_t id; /* the tracer's, of its last execution */
+	uint32_t key; /* its first id: the same in all its executions */
 	int pid; /* the process that stands for it; 0: all have ended */
+	uint64_t ended; /* watched.ends then */
 	struct image *image;
 	struct sampleset set;
 	struct watched_timer maps;
@@ -104,6 +114,7 @@ struct watched {
 	struct vec programs;
 	struct vec processes; /* of struct watched_process */
 	bool woken; /* a program became awake (watched_wake()) */
+	uint64_t ends; /* of programs, so far */
 	struct vec writable; /* of struct shared_file: mapped so by someone */
 	/* of programs that were dropped */
 	uint64_t sites_sampled, sites_known;
@@ -138,7 +149,8 @@ void watched_add_up(struct watched *watched);
 
 /*
  * A process is watched, or has become another program: *ret is the program it
- * runs, and *ret_new whether that has just begun to be watched.
+ * runs, and *ret_new whether that has just begun to be watched. If its key is not
+ * its id, it was watched before, in an earlier execution.
  */
 struct error *watched_began(struct watched *watched,
 			    const struct wire_process *message,

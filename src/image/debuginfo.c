@@ -221,6 +221,7 @@ static struct error *report_module(struct image *image,
 		return error_nomem;
 	debug->image = image;
 	debug->module = module;
+	debug->bias = module->bias;
 	debug->units = (struct vec)VEC_INIT(struct debug_unit);
 	debug->unit_ranges = (struct vec)VEC_INIT(struct unit_range);
 	debug->dwfl = report_to(debuginfo->dwfl, debug);
@@ -258,6 +259,30 @@ static struct error *report_modules(struct image *image,
 		dwfl_report_end(debuginfo->stacks, NULL, NULL);
 	}
 	return err;
+}
+
+/* All modules that are known, to a new session for stacks. */
+static bool report_stacks(struct debuginfo *debuginfo)
+{
+	bool reported = true;
+	uint64_t id, value;
+	size_t at = 0;
+
+	dwfl_report_begin(debuginfo->stacks);
+	while (reported && map_next(&debuginfo->modules, &at, &id, &value))
+		reported = report_to(debuginfo->stacks,
+				     (struct debug_module *)(uintptr_t)value);
+	dwfl_report_end(debuginfo->stacks, NULL, NULL);
+	return reported;
+}
+
+/* The session for names is asked by module, and may have them anywhere. */
+bool debuginfo_move(struct debuginfo *debuginfo)
+{
+	dwfl_end(debuginfo->stacks);
+	debuginfo->unwinder = (struct unwinder){ .attached = false };
+	debuginfo->stacks = dwfl_begin(&debuginfo->stack_callbacks);
+	return debuginfo->stacks && report_stacks(debuginfo);
 }
 
 static struct error *debuginfo_update(struct image *image,
@@ -405,7 +430,7 @@ static struct error *load_dwarf(struct debug_module *module)
 	}
 	log_debug(LOG_IMAGE, "%s: debug information read",
 		  module->module->path);
-	module->dwarf_shift = module->module->bias - bias;
+	module->dwarf_shift = module->bias - bias;
 	module->dwarf = dwarf;
 	altfile_settle(dwarf);
 	return index_units(module);

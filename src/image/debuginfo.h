@@ -49,6 +49,7 @@ struct debug_module {
 	bool asked; /* servers, for its debug file */
 	char *fetched; /* what came: a path in their cache, or NULL */
 	Dwfl_Module *dwfl;
+	uint64_t bias; /* of the module when libdwfl was told of it */
 	bool names_tried; /* is names what there is? */
 	struct name_cache *names; /* of earlier runs; NULL: none are kept */
 	bool loaded; /* what follows is read */
@@ -68,6 +69,12 @@ struct debug_module {
 
 /* NULL is fine. To be called before any module's elftext is closed. */
 void debuginfo_destroy(struct debuginfo *debuginfo);
+
+/*
+ * Modules are at other addresses now (image_take_over()). What was read of them
+ * stays. False: out of memory, it can only be destroyed.
+ */
+bool debuginfo_move(struct debuginfo *debuginfo);
 
 /*
  * The libdwfl session for stacks, with all modules of the image reported. It

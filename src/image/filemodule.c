@@ -30,6 +30,7 @@ struct file_identity {
 	uint64_t inode;
 	/* of what was opened; a plug-in built anew may get the old inode */
 	char *opened;
+	dev_t device; /* as stat(2) has it */
 	struct timespec changed;
 	off_t size;
 };
@@ -191,6 +192,23 @@ static struct error *find_file(struct file_access *access, int tid,
 	return err;
 }
 
+/* Of a file of that inode. */
+static bool is_as_opened(const struct file_identity *file,
+			 const struct stat *status)
+{
+	return status->st_size == file->size &&
+	       status->st_mtim.tv_sec == file->changed.tv_sec &&
+	       status->st_mtim.tv_nsec == file->changed.tv_nsec;
+}
+
+bool file_module_is_file(struct module *module, const struct stat *status)
+{
+	const struct file_identity *file = &file_module(module)->file;
+
+	return file->opened && status->st_ino == file->inode &&
+	       status->st_dev == file->device && is_as_opened(file, status);
+}
+
 bool file_module_is_rewritten(struct file_access *access, struct module *module)
 {
 	const struct file_identity *file = &file_module(module)->file;
@@ -204,10 +222,7 @@ bool file_module_is_rewritten(struct file_access *access, struct module *module)
 		error_free(err);
 		return false;
 	}
-	return st.st_ino == file->inode &&
-	       (st.st_size != file->size ||
-		st.st_mtim.tv_sec != file->changed.tv_sec ||
-		st.st_mtim.tv_nsec != file->changed.tv_nsec);
+	return st.st_ino == file->inode && !is_as_opened(file, &st);
 }
 
 static struct error *not_found(const struct map_entry *entry, struct error *err)
@@ -235,6 +250,7 @@ static struct error *open_file(struct file_access *access, int tid,
 	}
 	error_free(opened.err);
 	file->opened = opened.path;
+	file->device = opened.status.st_dev;
 	file->changed = opened.status.st_mtim;
 	file->size = opened.status.st_size;
 	return elftext_open_file(opened.fd, entry->path, access, &module->text);
@@ -314,6 +330,19 @@ static struct error *place_module(const struct maps *maps,
 	}
 	module->bias = entry->start - entry->offset;
 	return NULL;
+}
+
+bool file_module_move(const struct maps *maps, const struct map_entry *entry,
+		      struct module *module)
+{
+	struct module place = { .vdso = module->vdso };
+
+	if (!module->text || !find_place(maps, module->text, entry, &place))
+		return false;
+	module->bias = place.bias;
+	module->start = place.start;
+	module->end = place.end;
+	return true;
 }
 
 /* Is it known without opening the file that it is not mapped there? */

@@ -13,6 +13,7 @@ struct file_access;
 struct map_entry;
 struct maps;
 struct module;
+struct stat;
 
 /* A module with its path and nothing else. */
 struct error *file_module_create(const char *path, struct module **ret);
@@ -37,6 +38,17 @@ bool file_module_is_of(struct module *module, const struct map_entry *entry);
 /* Is entry a mapping of module, at the place where the module is? */
 bool file_module_has_mapping(struct module *module,
 			     const struct map_entry *entry);
+
+/*
+ * The same file, mapped by another process as entry and the mappings around it
+ * are, maybe elsewhere: the module is there from now on. False: it is not mapped
+ * as its segments say, or has no text.
+ */
+bool file_module_move(const struct maps *maps, const struct map_entry *entry,
+		      struct module *module);
+
+/* Is that the file, unchanged since it was opened? */
+bool file_module_is_file(struct module *module, const struct stat *status);
 
 /* Has the file been written since it was opened? (Unlinked is fine.) */
 bool file_module_is_rewritten(struct file_access *access,

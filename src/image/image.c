@@ -23,6 +23,7 @@ struct image {
 	struct file_access access;
 	struct maps maps;
 	struct vec modules; /* of struct module * */
+	bool taken_over; /* the modules are those of the process before */
 	uint64_t next_id;
 	struct debuginfo *debuginfo; /* NULL until needed */
 	uint64_t servers_limit_ns; /* 0: do not ask any */
@@ -109,6 +110,24 @@ void image_follow(struct image *image, int pid)
 	image->access.pid = pid;
 }
 
+bool image_runs_file(const struct image *image, const struct stat *status)
+{
+	for (size_t i = 0; i < image->modules.count; i++) {
+		struct module *module =
+			*(struct module **)vec_at(&image->modules, i);
+
+		if (module->main)
+			return file_module_is_file(module, status);
+	}
+	return false;
+}
+
+void image_take_over(struct image *image, int pid)
+{
+	image_follow(image, pid);
+	image->taken_over = true;
+}
+
 void image_use_opener(struct image *image, struct opener *opener)
 {
 	image->access.opener = opener;
@@ -192,27 +211,73 @@ static const struct module *find_twin(const struct vec *modules,
 	return NULL;
 }
 
+/* A module that was moved, and where it was. */
+struct refresh_move {
+	struct module *module;
+	uint64_t bias, start, end;
+};
+
 /* The state of one refresh. */
 struct refresh {
 	struct maps maps;
 	struct vec modules; /* the new set, of struct module * */
 	struct vec fresh; /* those of it that were opened now */
+	struct vec moved; /* of struct refresh_move: those that were moved */
 	struct auxiliary auxiliary;
 };
 
-static struct error *refresh_entry(struct image *image, struct refresh *refresh,
-				   const struct map_entry *entry)
+static void refresh_put_back(const struct refresh_move *before)
 {
-	struct module *module = find_module(&refresh->modules, entry);
-	struct error *err;
+	before->module->bias = before->bias;
+	before->module->start = before->start;
+	before->module->end = before->end;
+}
 
-	if (module)
+static bool contains(const struct vec *modules, const struct module *module)
+{
+	for (size_t i = 0; i < modules->count; i++) {
+		if (*(struct module **)vec_at(modules, i) == module)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A module of the process before, which this one has elsewhere; *ret stays as it
+ * is when there is none.
+ */
+static struct error *refresh_move(struct image *image, struct refresh *refresh,
+				  const struct map_entry *entry,
+				  struct module **ret)
+{
+	for (size_t i = 0; i < image->modules.count; i++) {
+		struct module *module =
+			*(struct module **)vec_at(&image->modules, i);
+		const struct refresh_move before = { module, module->bias,
+						     module->start,
+						     module->end };
+
+		if (!file_module_is_of(module, entry) ||
+		    contains(&refresh->modules, module) ||
+		    file_module_is_rewritten(&image->access, module) ||
+		    !file_module_move(&refresh->maps, entry, module))
+			continue;
+		if (!vec_push(&refresh->moved, &before)) {
+			refresh_put_back(&before);
+			return error_nomem;
+		}
+		*ret = module;
 		return NULL;
-	module = find_module(&image->modules, entry);
-	if (module && !file_module_is_rewritten(&image->access, module))
-		return vec_push(&refresh->modules, &module) ? NULL
-							    : error_nomem;
-	err = file_module_create(entry->path, &module);
+	}
+	return NULL;
+}
+
+static struct error *refresh_open(struct image *image, struct refresh *refresh,
+				  const struct map_entry *entry)
+{
+	struct module *module;
+	struct error *err = file_module_create(entry->path, &module);
+
 	if (err)
 		return err;
 	err = file_module_open(&image->access, &refresh->maps, entry,
@@ -234,21 +299,32 @@ static struct error *refresh_entry(struct image *image, struct refresh *refresh,
 	return NULL;
 }
 
+static struct error *refresh_entry(struct image *image, struct refresh *refresh,
+				   const struct map_entry *entry)
+{
+	struct module *module = find_module(&refresh->modules, entry);
+	struct error *err = NULL;
+
+	if (module)
+		return NULL;
+	module = find_module(&image->modules, entry);
+	if (module && file_module_is_rewritten(&image->access, module))
+		module = NULL;
+	else if (!module && image->taken_over)
+		err = refresh_move(image, refresh, entry, &module);
+	if (err)
+		return err;
+	if (!module)
+		return refresh_open(image, refresh, entry);
+	return vec_push(&refresh->modules, &module) ? NULL : error_nomem;
+}
+
 static int compare_modules(const void *left, const void *right)
 {
 	const struct module *a = *(struct module *const *)left;
 	const struct module *b = *(struct module *const *)right;
 
 	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-static bool contains(const struct vec *modules, const struct module *module)
-{
-	for (size_t i = 0; i < modules->count; i++) {
-		if (*(struct module **)vec_at(modules, i) == module)
-			return true;
-	}
-	return false;
 }
 
 /* Put the new set in place; nothing can fail any more. */
@@ -270,7 +346,8 @@ static bool refresh_commit(struct image *image, struct refresh *refresh)
 		lost_text |= module && module->text;
 	}
 	/* libdw holds on to the bytes of files that are about to be closed */
-	if (lost_text) {
+	if (lost_text || (refresh->moved.count > 0 && image->debuginfo &&
+			  !debuginfo_move(image->debuginfo))) {
 		debuginfo_destroy(image->debuginfo);
 		image->debuginfo = NULL;
 	}
@@ -284,11 +361,14 @@ static bool refresh_commit(struct image *image, struct refresh *refresh)
 	maps_deinit(&image->maps);
 	image->maps = refresh->maps;
 	image->modules = refresh->modules;
-	return dropped || refresh->fresh.count > 0;
+	image->taken_over = false;
+	return dropped || refresh->fresh.count > 0 || refresh->moved.count > 0;
 }
 
 static void refresh_abort(struct refresh *refresh)
 {
+	for (size_t i = 0; i < refresh->moved.count; i++)
+		refresh_put_back(vec_at(&refresh->moved, i));
 	for (size_t i = 0; i < refresh->fresh.count; i++)
 		file_module_destroy(
 			*(struct module **)vec_at(&refresh->fresh, i));
@@ -301,6 +381,7 @@ struct error *image_refresh(struct image *image, bool *ret_changed)
 	struct refresh refresh = {
 		.modules = VEC_INIT(struct module *),
 		.fresh = VEC_INIT(struct module *),
+		.moved = VEC_INIT(struct refresh_move),
 	};
 	struct error *err = NULL;
 
@@ -323,6 +404,7 @@ struct error *image_refresh(struct image *image, bool *ret_changed)
 	else
 		*ret_changed = refresh_commit(image, &refresh);
 	vec_deinit(&refresh.fresh);
+	vec_deinit(&refresh.moved);
 	return err;
 }
 

@@ -21,6 +21,7 @@ struct file_access;
 struct image;
 struct opener;
 struct rights;
+struct stat;
 
 /* A file that is mapped executable, or the vDSO. */
 struct module {
@@ -52,6 +53,17 @@ void image_destroy(struct image *image);
  * the same addresses (fork(2)), stands for it.
  */
 void image_follow(struct image *image, int pid);
+
+/* Does its executable have that status (stat(2)), as when it was opened? */
+bool image_runs_file(const struct image *image, const struct stat *status);
+
+/*
+ * Its process has ended; from now on this one stands for it, which has executed
+ * the same file (image_runs_file()). What the next image_refresh() finds of the
+ * old modules, wherever they are now, stays as it is, with their ids and what was
+ * read of them.
+ */
+void image_take_over(struct image *image, int pid);
 
 /*
  * From now on, ask the debuginfod servers of DEBUGINFOD_URLS for the debug files

@@ -226,8 +226,8 @@ static const char *loose_symbol(const struct debug_module *debug,
 	GElf_Off offset;
 	GElf_Sym symbol;
 
-	return dwfl_module_addrinfo(debug->dwfl, address + debug->module->bias,
-				    &offset, &symbol, NULL, NULL, NULL);
+	return dwfl_module_addrinfo(debug->dwfl, address + debug->bias, &offset,
+				    &symbol, NULL, NULL, NULL);
 }
 
 /* Of a function without a name, what is known of its start; asked for once. */

@@ -215,6 +215,26 @@ run run --seed 1 --debug target -- sh -c \
 is "the first threads of each program wait" \
 	"$(grep -c 'the first threads waited for' "$work/err")" 3
 
+# Executed again and again, a program's code is read once, and each of its sites
+# is counted once: all were told of, since their first threads wait.
+run run --seed 1 --debug detect -o "$report" -- sh -c \
+	"for i in 1 2 3 4 5 6; do '$TARGETS_DIR/phases.O2' 0.3; done"
+# the lines of the log, for the last execution to be read
+again=$(grep -c 'is executed again' "$work/err")
+read=$(grep -c '/phases.O2: [0-9]* of [0-9]* functions$' "$work/err")
+is "each execution takes over what is known, or is read" $((again + read)) 6 ||
+	diag_file "$work/err"
+is "it is read once" "$read" 1
+# of_program KEY: a number of the program in the report's coverage
+of_program()
+{
+	tail -n 1 "$report" |
+		sed -n "s/.*\/phases.O2\",\"sites_sampled\":\([0-9]*\),\"sites_eligible\":\([0-9]*\).*/\\$1/p"
+}
+several=$(of_program 2)
+run run --seed 1 -o "$report" -- "$TARGETS_DIR/phases.O2" 0.3
+is "its sites are counted once" "$several" "$(of_program 2)"
+
 # What is left of the program, when its first process has ended, is let go when
 # the time is over, and ended when its time is.
 mkfifo "$work/hold"

@@ -175,8 +175,8 @@ struct error *__wrap_sampleset_take_unrun(struct sampleset *set,
 	struct error *err = NULL;
 
 	if (front_finds())
-		err = sampler_take_unrun(&set->sampler, 0, until_ns,
-					 &walk->site, &id);
+		err = sampler_take_unrun(&set->sampler, 0, until_ns, &walk->at,
+					 &id);
 	ret->id = 0;
 	if (!err && id != 0)
 		__wrap_sampleset_describe(set, id, ret);
@@ -190,7 +190,7 @@ bool __wrap_sampleset_take_entry(struct sampleset *set,
 	uint32_t function;
 
 	if (!front_finds() ||
-	    !sampler_take_entry(&set->sampler, 0, &walk->site, &function))
+	    !sampler_take_entry(&set->sampler, 0, &walk->at.site, &function))
 		return false;
 	front_describe((size_t)function * (PROGRAM_FUNCTION + 1),
 		       WIRE_ENTRY | sampler_entry(0, function), ret);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -350,7 +351,107 @@ static void exited_process(void **state)
 	image_destroy(image);
 }
 
-int main(void)
+/* Another process of this very program, which is all loaded. */
+static pid_t execute_again(void)
+{
+	int fds[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(fds[1], STDOUT_FILENO);
+		execl("/proc/self/exe", "test_image", "wait", NULL);
+		_exit(1);
+	}
+	close(fds[1]);
+	assert_int_equal(read(fds[0], &byte, 1), 1);
+	close(fds[0]);
+	return pid;
+}
+
+static void end_process(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* Of the code at that offset of the executable, in whatever process it is. */
+static void assert_named(struct image *image, const struct module *module,
+			 uint64_t offset, const char *name)
+{
+	struct vec frames = VEC_INIT(struct code_frame);
+
+	assert_null(
+		symbols_frames(image, offset + module->bias, false, &frames));
+	assert_string_equal(((struct code_frame *)vec_at(&frames, 0))->function,
+			    name);
+	code_frames_clear(&frames);
+	vec_deinit(&frames);
+}
+
+static void another_execution_takes_modules_over(void **state)
+{
+	struct image *own = own_image(), *image;
+	uint64_t code = (uintptr_t)another_execution_takes_modules_over;
+	uint64_t offset = code - image_module_at(own, code)->bias;
+	pid_t before = execute_again(), after = execute_again();
+	struct module *module, *libc;
+	uint64_t id;
+	struct stat status;
+
+	(void)state;
+	assert_null(image_create(before, &image));
+	assert_true(refresh(image));
+	module = module_named(image, image_module_at(own, code)->name);
+	libc = module_named(image, "libc.so.6");
+	id = module->id;
+	assert_null(elftext_read(module->text));
+	assert_named(image, module, offset, __func__);
+	end_process(before);
+	assert_int_equal(stat("/proc/self/exe", &status), 0);
+	assert_true(image_runs_file(image, &status));
+	status.st_size++;
+	assert_false(image_runs_file(image, &status));
+	image_take_over(image, after);
+	refresh(image);
+	assert_ptr_equal(module_named(image, image_module_at(own, code)->name),
+			 module);
+	assert_ptr_equal(module_named(image, "libc.so.6"), libc);
+	assert_int_equal(module->id, id);
+	assert_true(elftext_is_read(module->text));
+	/* where this process has it, by its maps */
+	image_destroy(own);
+	assert_null(image_create(after, &own));
+	assert_true(refresh(own));
+	for (size_t i = 0; i < image_modules(own)->count; i++) {
+		const struct module *fresh =
+			*(struct module **)vec_at(image_modules(own), i);
+		const struct module *moved =
+			image_module_at(image, fresh->start);
+
+		assert_non_null(moved);
+		assert_int_equal(moved->bias, fresh->bias);
+		assert_int_equal(moved->end, fresh->end);
+		assert_string_equal(moved->path, fresh->path);
+	}
+	assert_named(image, module, offset, __func__);
+	/* from now on it is an image like another */
+	assert_false(refresh(image));
+	image_destroy(own);
+	image_destroy(image);
+	end_process(after);
+}
+
+/* To wait for its end: for execute_again(). */
+static void wait_as_told(void)
+{
+	if (write(STDOUT_FILENO, "x", 1) == 1)
+		pause();
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(own_modules),
@@ -361,7 +462,13 @@ int main(void)
 		cmocka_unit_test(part_mapped_twice),
 		cmocka_unit_test(single_file),
 		cmocka_unit_test(exited_process),
+		cmocka_unit_test(another_execution_takes_modules_over),
 	};
+
+	if (argc > 1 && strcmp(argv[1], "wait") == 0) {
+		wait_as_told();
+		return 1;
+	}
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

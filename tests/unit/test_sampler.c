@@ -396,17 +396,18 @@ static void the_same_seed_draws_the_same(void **state)
 }
 
 /* Take all that has not run, of all parts; how many there were. */
-static unsigned int take_unrun(struct sampler *sampler, uint64_t *ids)
+static unsigned int take_unrun(struct sampler *sampler, bool sampled,
+			       uint64_t *ids)
 {
 	unsigned int count = 0;
 
 	for (uint32_t part = 0; part < PARTS; part++) {
-		size_t cursor = 0;
+		struct sampler_walk walk = { .sampled = sampled };
 		uint64_t id;
 
 		for (;;) {
-			assert_null(sampler_take_unrun(
-				sampler, part, UINT64_MAX, &cursor, &id));
+			assert_null(sampler_take_unrun(sampler, part,
+						       UINT64_MAX, &walk, &id));
 			if (id == 0)
 				break;
 			ids[count++] = id;
@@ -424,7 +425,7 @@ static void what_has_not_run_is_taken_whole_and_once(void **state)
 	make(program, &sampler, 1);
 	ids = calloc(program->sites, sizeof(*ids));
 	assert_non_null(ids);
-	assert_int_equal(take_unrun(&sampler, ids), program->sites);
+	assert_int_equal(take_unrun(&sampler, false, ids), program->sites);
 	assert_int_equal(sampler.out_once, program->sites);
 	assert_int_equal(sampler.out, program->sites);
 	assert_int_equal(draw(&sampler), 0);
@@ -434,7 +435,43 @@ static void what_has_not_run_is_taken_whole_and_once(void **state)
 			       i % 2 ? SAMPLER_RAN : SAMPLER_FREE);
 	assert_int_equal(sampler.out_once, 0);
 	assert_int_equal(sampler.out, 0);
-	assert_int_equal(take_unrun(&sampler, ids), (program->sites + 1) / 2);
+	assert_int_equal(take_unrun(&sampler, false, ids),
+			 (program->sites + 1) / 2);
+	free(ids);
+	sampler_deinit(&sampler);
+}
+
+/* A third had a sample, a third was retired, all are out when it ends. */
+static void the_next_execution_begins_with_what_had_no_sample(void **state)
+{
+	struct program *program = *state;
+	unsigned int third = program->sites / 3;
+	struct sampler sampler;
+	uint64_t *ids;
+
+	make(program, &sampler, 1);
+	ids = calloc(program->sites, sizeof(*ids));
+	assert_non_null(ids);
+	assert_null(sampler_runs(&sampler, 1, 0));
+	assert_int_equal(take_unrun(&sampler, false, ids), program->sites);
+	for (unsigned int i = 0; i < third; i++) {
+		assert_true(sampler_mark(&sampler, ids[i]));
+		sampler_return(&sampler, ids[i], SAMPLER_RAN);
+		sampler_retire(&sampler, ids[third + i]);
+	}
+	sampler_begin_again(&sampler);
+	assert_int_equal(sampler.out + sampler.out_once + sampler.retired, 0);
+	assert_int_equal(sampler.sampled, third);
+	assert_int_equal(take_unrun(&sampler, false, ids),
+			 program->sites - third);
+	assert_int_equal(take_unrun(&sampler, true, ids), third);
+	for (unsigned int i = 0; i < third; i++)
+		assert_false(sampler_mark(&sampler, ids[i]));
+	/* nothing is lost, and nothing is there twice */
+	sampler_begin_again(&sampler);
+	for (unsigned int i = 0; i < program->sites; i++)
+		assert_int_not_equal(draw(&sampler), 0);
+	assert_int_equal(draw(&sampler), 0);
 	free(ids);
 	sampler_deinit(&sampler);
 }
@@ -453,7 +490,7 @@ static void each_site_is_listed_once_however_it_was_taken(void **state)
 	assert_non_null(ids);
 	assert_non_null(drawn);
 	for (int round = 0; round < 4; round++) {
-		taken = take_unrun(&sampler, ids);
+		taken = take_unrun(&sampler, false, ids);
 		/* draws take those off the list that are out already */
 		for (unsigned int i = 0; i < taken / 2; i++)
 			sampler_return(&sampler, ids[i], SAMPLER_FREE);
@@ -942,6 +979,7 @@ int main(void)
 		TEST(a_function_is_decoded_once),
 		TEST(the_same_seed_draws_the_same),
 		TEST(what_has_not_run_is_taken_whole_and_once),
+		TEST(the_next_execution_begins_with_what_had_no_sample),
 		TEST(each_site_is_listed_once_however_it_was_taken),
 		TEST(what_runs_is_drawn_first),
 		TEST(of_what_runs_half_is_the_programs_own),

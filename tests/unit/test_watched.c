@@ -10,15 +10,22 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "detect/rules.h"
+#include "detect/sampleset-parts.h"
 #include "detect/watched.h"
 #include "image/image.h"
+#include "sys/procfs.h"
 
 static struct rules rules;
 
@@ -81,6 +88,121 @@ static void exec_leaves_one_program_for_another(void **state)
 	began(&watched, 11, 2, true);
 	assert_null(watched_program(&watched, 1));
 	assert_int_equal(watched.processes.count, 2);
+	watched_deinit(&watched);
+}
+
+/* A process of sleep(1), or of a copy of it, which has all its libraries. */
+static pid_t execute(const char *path)
+{
+	struct thread_status status = { .state = 'R' };
+	char byte;
+	int fds[2];
+	pid_t pid;
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		execl(path, path, "60", NULL);
+		_exit(1);
+	}
+	close(fds[1]);
+	/* closed by the execution */
+	assert_int_equal(read(fds[0], &byte, 1), 0);
+	close(fds[0]);
+	while (status.state != 'S') {
+		sched_yield();
+		assert_null(procfs_status(pid, &status));
+	}
+	return pid;
+}
+
+static void end_process(struct watched *watched, pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	ended(watched, pid);
+}
+
+static void read_modules(struct watched_program *program)
+{
+	struct vec gone = VEC_INIT(struct wire_range);
+	bool changed;
+
+	assert_null(image_refresh(program->image, &changed));
+	assert_null(sampleset_sync(&program->set, UINT64_MAX, &gone));
+	assert_int_equal(gone.count, 0);
+	vec_deinit(&gone);
+}
+
+static void another_execution_knows_what_the_first_one_did(void **state)
+{
+	struct watched watched;
+	struct watched_program *program;
+	struct wire_site site, again;
+	pid_t pid = execute("/bin/sleep");
+	size_t parts;
+
+	(void)state;
+	watched_init(&watched, &rules, 1);
+	began(&watched, 10, 0, true);
+	program = began(&watched, pid, 1, true);
+	watched_wake(&watched, program);
+	read_modules(program);
+	assert_null(sampleset_draw(&program->set, &site));
+	assert_int_not_equal(site.id, 0);
+	assert_true(sampler_mark(&program->set.sampler, site.id));
+	parts = program->set.parts.count;
+	end_process(&watched, pid);
+	assert_ptr_equal(watched_program(&watched, 1), program);
+	assert_int_equal(program->pid, 0);
+	/* of another file */
+	assert_ptr_not_equal(began(&watched, getpid(), 2, true), program);
+	ended(&watched, getpid());
+	assert_null(watched_program(&watched, 2));
+	pid = execute("/bin/sleep");
+	assert_ptr_equal(began(&watched, pid, 3, true), program);
+	assert_int_equal(program->key, 1);
+	assert_int_equal(program->pid, pid);
+	assert_int_equal(program->set.pid, pid);
+	assert_false(program->awake);
+	assert_null(watched_program(&watched, 1));
+	read_modules(program);
+	assert_int_equal(program->set.parts.count, parts);
+	assert_false(sampler_mark(&program->set.sampler, site.id));
+	assert_true(sampleset_describe(&program->set, site.id, &again));
+	assert_int_equal(again.address % 4096, site.address % 4096);
+	assert_ptr_equal(image_module_at(program->image, again.address),
+			 sampleset_part(&program->set,
+					(size_t)(site.id >> 32) - 1)
+				 ->module);
+	end_process(&watched, pid);
+	watched_deinit(&watched);
+}
+
+static void the_oldest_of_many_programs_is_forgotten(void **state)
+{
+	struct watched watched;
+	char path[64], command[128];
+	uint32_t number = 1;
+
+	(void)state;
+	watched_init(&watched, &rules, 1);
+	began(&watched, 10, 0, true);
+	for (; number <= WATCHED_RESTING + 1; number++) {
+		pid_t pid;
+
+		snprintf(path, sizeof(path), "/tmp/racewatch-%d-%u",
+			 (int)getpid(), (unsigned int)number);
+		snprintf(command, sizeof(command), "cp /bin/sleep %s", path);
+		assert_int_equal(system(command), 0);
+		pid = execute(path);
+		unlink(path);
+		read_modules(began(&watched, pid, number, true));
+		end_process(&watched, pid);
+	}
+	assert_null(watched_program(&watched, 1));
+	assert_non_null(watched_program(&watched, 2));
+	assert_non_null(watched_program(&watched, WATCHED_RESTING + 1));
 	watched_deinit(&watched);
 }
 
@@ -250,6 +372,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(another_process_stands_for_one_that_ended),
 		cmocka_unit_test(exec_leaves_one_program_for_another),
+		cmocka_unit_test(
+			another_execution_knows_what_the_first_one_did),
+		cmocka_unit_test(the_oldest_of_many_programs_is_forgotten),
 		cmocka_unit_test(shared_memory_is_told_once),
 		cmocka_unit_test(what_nobody_may_write_is_not_shared),
 		cmocka_unit_test(a_new_writer_has_the_others_read_again),
