@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/selftest.h"
@@ -22,6 +23,7 @@ enum {
 	/* an open perf event costs at each context switch of its thread */
 	WATCH_IDLE_NS = 1000 * 1000,
 	WATCH_CHANGE_NS = 1000 * 1000 * 1000,
+	WATCH_REFUSED_NS = 2000 * 1000 * 1000,
 	/* the gap between two looks at what processes share grows by this... */
 	WATCH_SCATTERED_NS = 1000 * 1000 * 1000,
 	/* ...for this many pairs of processes */
@@ -272,11 +274,16 @@ void watch_suit(struct engine *engine, uint64_t now)
 		watch_change(engine, &watch_by_perf);
 	if (watch->ops != &watch_by_perf || threads <= many)
 		return;
+	/* idle as they are, the events of threads hold registers */
+	watch_each_thread(engine, watch_close_one);
 	err = selftest_cpu_once();
+	log_debug(LOG_TARGET, "%u threads: perf-cpu: %s", threads,
+		  err ? error_message(err) : "works");
 	if (!err)
 		watch_change(engine, &watch_by_cpu);
+	/* to open the events of threads again takes time */
+	watch->change_ns = now + (err ? WATCH_REFUSED_NS : WATCH_CHANGE_NS);
 	error_free(err);
-	watch->change_ns = now + WATCH_CHANGE_NS;
 }
 
 void watch_publish(struct engine *engine)

@@ -291,6 +291,40 @@ static void the_back_end_suits_the_number_of_threads(void **state)
 	driven_end(driven);
 }
 
+/* Stalls that have just ended have left each register of the threads an event. */
+static void leave_events(struct engine *engine)
+{
+	const struct addrspace *space = engine_process_at(engine, 0)->space;
+	struct watch_claim claims[DREGS_SLOTS];
+
+	for (unsigned int i = 0; i < DREGS_SLOTS; i++)
+		assert_true(watch_claim(&engine->watch, space, 0x10000 + 64 * i,
+					8, DREGS_WRITE, &claims[i]));
+	watch_publish(engine);
+	for (unsigned int i = 0; i < DREGS_SLOTS; i++)
+		watch_release(&engine->watch, &claims[i]);
+	watch_publish(engine);
+}
+
+static void events_of_threads_make_room_for_those_of_processors(void **state)
+{
+	struct wire_site site = site_at(site_write, 6);
+	struct driven *driven;
+
+	(void)state;
+	skip_without(&watch_by_perf);
+	skip_without(&watch_by_cpu);
+	driven = start(&watch_by_perf, work_write, work_write);
+	driven->engine.watch.many = 1;
+	leave_events(&driven->engine);
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, stalled(driven));
+	assert_ptr_equal(driven->engine.watch.ops, &watch_by_cpu);
+	driven_until(driven, lane_idle(0));
+	driven_end(driven);
+}
+
 static void body(void *arg)
 {
 	(void)arg;
@@ -825,6 +859,8 @@ int main(void)
 		cmocka_unit_test(registers_catch_the_other_writer),
 		cmocka_unit_test(registers_catch_a_stepped_writer),
 		cmocka_unit_test(the_back_end_suits_the_number_of_threads),
+		cmocka_unit_test(
+			events_of_threads_make_room_for_those_of_processors),
 		cmocka_unit_test(the_back_end_suits_what_processes_share),
 		cmocka_unit_test(a_cpu_event_records_the_other_writer),
 		cmocka_unit_test(
