@@ -21,6 +21,7 @@
 #include "target/execpoint.h"
 #include "target/load.h"
 #include "target/moment.h"
+#include "target/priority.h"
 #include "target/process.h"
 #include "target/profile.h"
 #include "target/stall.h"
@@ -91,9 +92,7 @@ struct engine {
 	uint32_t thread_count_sent;
 	unsigned int notes_sent;
 	uint64_t next_tick_ns;
-	bool before_others; /* has the processor before the program */
-	uint64_t load_wall_ns,
-		load_cpu_ns; /* when the load was last looked at */
+	struct priority priority;
 	uint64_t release_ns; /* when letting go began */
 	uint32_t release_looks; /* at all threads since then */
 	uint64_t signals_due_ns; /* sigstate_tick() is needed then */

@@ -72,10 +72,10 @@ void fortify_priority(int priority)
 		setpriority(PRIO_PROCESS, 0, FORTIFY_NICE);
 }
 
-void fortify_yield(void)
+void fortify_yield(int nice)
 {
 	const struct sched_param param = { .sched_priority = 0 };
 
 	sched_setscheduler(0, SCHED_OTHER, &param);
-	setpriority(PRIO_PROCESS, 0, 0);
+	setpriority(PRIO_PROCESS, 0, nice);
 }

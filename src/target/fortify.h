@@ -26,7 +26,7 @@ enum { FORTIFY_PRIORITY = 1 };
  */
 void fortify_priority(int priority);
 
-/* Run as others do, after fortify_priority(). */
-void fortify_yield(void);
+/* Run as others do, with that nice value, after fortify_priority(). */
+void fortify_yield(int nice);
 
 #endif

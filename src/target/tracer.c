@@ -44,7 +44,6 @@ enum {
 	/* each takes some 65 us, and wakes the front end for its figures */
 	TRACER_LOW_TICK_NS = 100 * 1000 * 1000,
 	TRACER_BEGINS_NS = 1000 * 1000 * 1000,
-	TRACER_LOAD_NS = 250 * 1000 * 1000,
 	TRACER_RELEASE_TICK_NS = 1000 * 1000,
 	/* events handled before messages and timers get a turn */
 	TRACER_EVENTS = 256,
@@ -235,25 +234,6 @@ static void tracer_send_threads(struct engine *engine)
 	channel_send(&engine->channel, WIRE_THREADS, &message, sizeof(message));
 }
 
-/*
- * To have the processor before the program is for short moments only. Whatever
- * makes the tracer busy for long, it is then to share.
- */
-static void tracer_check_load(struct engine *engine, uint64_t now)
-{
-	uint64_t wall = now - engine->load_wall_ns, cpu;
-
-	if (!engine->before_others || wall < TRACER_LOAD_NS)
-		return;
-	cpu = engine_cpu_ns();
-	if (engine->load_wall_ns != 0 && cpu - engine->load_cpu_ns > wall / 2) {
-		fortify_yield();
-		engine->before_others = false;
-	}
-	engine->load_wall_ns = now;
-	engine->load_cpu_ns = cpu;
-}
-
 /* In the first second the pool finds its size. */
 static bool tracer_begins(const struct engine *engine, uint64_t now)
 {
@@ -329,7 +309,7 @@ static void tracer_tick(struct engine *engine)
 		engine->next_tick_ns = now + tracer_tick_ns(engine, now);
 		tracer_check_rest(engine, now);
 		load_tick(engine, now);
-		tracer_check_load(engine, now);
+		priority_tick(engine, now);
 		if (engine->phase == ENGINE_WATCHING) {
 			announce_tick(engine);
 			govern_tick(engine, now);
@@ -597,13 +577,8 @@ static void tracer_prepare(struct engine *engine, bool guarded)
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	fortify_memory();
-	/*
-	 * a thread that stops must be waited for at once: it dies if the tracer
-	 * is killed before
-	 */
 	if (guarded)
-		fortify_priority(FORTIFY_PRIORITY);
-	engine->before_others = guarded;
+		priority_guard(&engine->priority);
 }
 
 static void tracer_main(const struct tracer_config *config, int fd,

@@ -131,6 +131,58 @@ for backend in $backends; do
 	end_throng "$what"
 done
 
+# Where threads are many, the tracer has the processor before them: it would come
+# in its turn, after most of them had stopped too.
+# rank PID: its nice value and its policy, fields 19 and 41
+rank()
+{
+	local stat
+
+	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return
+	# shellcheck disable=SC2086 # words
+	set -- ${stat##*) }
+	echo "${17} ${39}"
+}
+tracer_rank()
+{
+	rank "$(pgrep -P "$watcher" racewatch-trace)"
+}
+is_before()
+{
+	case $(tracer_rank) in
+	'-20 '* | *' 1') ;;
+	*) return 1 ;;
+	esac
+}
+what="hot threads"
+if [ "$(nproc)" -ge 50 ]; then
+	skip "$what" "200 threads are not many for so many processors"
+elif ! nice -n -20 true 2>"$work/err" || [ -s "$work/err" ]; then
+	skip "$what" "no right to run before others"
+else
+	"$RACEWATCH" run --seed 1 -- "$TARGETS_DIR/threads200.O2" 60 \
+		>"$work/out" 2>"$work/err" &
+	watcher=$!
+	lib_started "$watcher"
+	await 30 is_before
+	is "$what: the tracer runs before them" $? 0 || diag_file "$work/err"
+	kill "$watcher"
+	wait "$watcher"
+	"$RACEWATCH" run --seed 1 -- "$TARGETS_DIR/global.O2" 60 >"$work/out" \
+		2>"$work/err" &
+	watcher=$!
+	lib_started "$watcher"
+	sampled_some()
+	{
+		grep -q 'data race' "$work/err"
+	}
+	await 30 sampled_some
+	is "two threads: the tracer runs among them" "$(tracer_rank)" \
+		"$(rank "$watcher")"
+	kill "$watcher"
+	wait "$watcher"
+fi
+
 # From the start on, by run.
 printf 'storm\n' >"$work/lines"
 "$RACEWATCH" run --seed 1 -- "$TARGETS_DIR/throng.O2" 10 <"$work/lines" \
