@@ -11,7 +11,8 @@
 
 enum { SIMULATE_SEEDS = 5 };
 
-static const char *const names[] = { "everything", "uniform", "guided", "ideal",
+static const char *const names[] = { "before", "everything", "uniform",
+				     "guided", "ideal",	     "shared",
 				     "oracle" };
 
 static double share_of(const struct simulate_plan *plan, double lost)
@@ -30,9 +31,11 @@ static void print_row(const struct simulate_plan *plan, const char *name,
 	       "%5.1f %5.1f %6.1f  %7.3f\n",
 	       name, mean.samples, share_of(plan, mean.told),
 	       share_of(plan, mean.early_told), share_of(plan, mean.true_lost),
-	       100 * mean.own, 100 * mean.likely, 100 * mean.covered[0],
-	       100 * mean.covered[1], 100 * mean.covered[2], mean.races,
-	       mean.races_1000,
+	       100 * mean.own, 100 * mean.likely,
+	       100 * mean.covered[SIMULATE_1_S],
+	       100 * mean.covered[SIMULATE_10_S],
+	       100 * mean.covered[SIMULATE_60_S], mean.races,
+	       mean.raced_stalls[SIMULATE_1000],
 	       mean.told > 0 ? mean.races / (mean.told * plan->seconds) : 0,
 	       mean.first_s);
 	fflush(stdout);

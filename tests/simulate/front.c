@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "detect/sampler-runs.h"
 #include "detect/sampleset.h"
 #include "detect/session-state.h"
+#include "detect/stacks.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "machine.h"
@@ -23,6 +25,7 @@ struct front {
 	struct session_sink sink;
 	struct watched_program program;
 	struct module module;
+	uint64_t look_ns; /* at stacks */
 };
 
 static struct front *front(void)
@@ -61,11 +64,19 @@ struct error *__real_sampler_runs(struct sampler *sampler, uint32_t part,
 				  uint32_t function);
 struct error *__wrap_sampler_runs(struct sampler *sampler, uint32_t part,
 				  uint32_t function);
+struct error *__wrap_stacks_look(struct stacks *stacks,
+				 const struct watched *watched,
+				 stacks_found *found, void *data);
+
+/* How often session.c looks at stacks. */
+static const uint64_t FRONT_LOOK_NS = 200 * CLOCK_NS_PER_MS;
+
+enum { FRONT_DEPTH = 16 /* calls that a stack's top holds */ };
 
 /* Is what runs to be found out? */
 static bool front_finds(void)
 {
-	return machine->policy != SIMULATE_EVERYTHING;
+	return machine->policy >= SIMULATE_UNIFORM;
 }
 
 /* The first function of each part. */
@@ -101,7 +112,6 @@ static void front_describe(size_t slot, uint64_t id, struct wire_site *ret)
 		.program = MACHINE_PROGRAM,
 		.insn = { .length = 4 },
 	};
-	memset(ret->bytes, 0x90, 4);
 }
 
 bool __wrap_sampleset_describe(struct sampleset *set, uint64_t id,
@@ -127,8 +137,10 @@ struct error *__wrap_sampleset_draw(struct sampleset *set,
 				    struct wire_site *ret)
 {
 	uint64_t id;
-	struct error *err = sampler_draw(&set->sampler, &id);
+	struct error *err;
 
+	set->sampler.repeats &= !machine_without(SIMULATE_REPEATS);
+	err = sampler_draw(&set->sampler, &id);
 	ret->id = 0;
 	if (!err && id != 0)
 		__wrap_sampleset_describe(set, id, ret);
@@ -147,7 +159,7 @@ bool __wrap_sampleset_place(const struct sampleset *set, uint64_t id,
 static uint32_t front_part(size_t site, uint32_t *ret_function,
 			   uint32_t *ret_offset)
 {
-	uint32_t part = machine->program.sites[site].own ? 0 : 1;
+	uint32_t part = program_is_own(&machine->program, site) ? 0 : 1;
 
 	*ret_function = (uint32_t)(site / PROGRAM_FUNCTION) - front_first(part);
 	*ret_offset = (uint32_t)(site % PROGRAM_FUNCTION + 1) * PROGRAM_SLOT;
@@ -174,7 +186,7 @@ struct error *__wrap_sampleset_take_unrun(struct sampleset *set,
 	uint64_t id = 0;
 	struct error *err = NULL;
 
-	if (front_finds())
+	if (!machine_without(SIMULATE_ONCE))
 		err = sampler_take_unrun(&set->sampler, 0, until_ns, &walk->at,
 					 &id);
 	ret->id = 0;
@@ -187,27 +199,32 @@ bool __wrap_sampleset_take_entry(struct sampleset *set,
 				 struct sampleset_walk *walk,
 				 struct wire_site *ret)
 {
-	uint32_t function;
+	uint32_t part = 0, function;
 
-	if (!front_finds() ||
-	    !sampler_take_entry(&set->sampler, 0, &walk->at.site, &function))
+	if (machine_without(SIMULATE_ENTRIES) ||
+	    (!sampler_take_callee(&set->sampler, &part, &function) &&
+	     !sampler_take_entry(&set->sampler, part, &walk->at.site,
+				 &function)))
 		return false;
-	front_describe((size_t)function * (PROGRAM_FUNCTION + 1),
-		       WIRE_ENTRY | sampler_entry(0, function), ret);
+	front_describe((size_t)(front_first(part) + function) *
+			       (PROGRAM_FUNCTION + 1),
+		       WIRE_ENTRY | sampler_entry(part, function), ret);
 	return true;
 }
 
 bool __wrap_sampleset_take_news(struct sampleset *set, struct wire_site *ret)
 {
-	uint64_t id = sampler_take_news(&set->sampler);
+	uint64_t id = machine_without(SIMULATE_NEWS)
+			      ? 0
+			      : sampler_take_news(&set->sampler);
 
 	return id != 0 && __wrap_sampleset_describe(set, id, ret);
 }
 
 struct error *__wrap_sampleset_runs(struct sampleset *set, uint64_t address)
 {
-	size_t site =
-		machine_site((size_t)(address - MACHINE_TEXT) / PROGRAM_SLOT);
+	size_t slot = (size_t)(address - MACHINE_TEXT) / PROGRAM_SLOT;
+	size_t site = slot / (PROGRAM_FUNCTION + 1) * PROGRAM_FUNCTION;
 	uint32_t function, offset, part = front_part(site, &function, &offset);
 
 	return sampler_runs(&set->sampler, part, function);
@@ -238,7 +255,8 @@ bool __wrap_sampleset_own_complete(const struct sampleset *set)
 
 bool __wrap_sampleset_site_is_own(const struct sampleset *set, uint64_t id)
 {
-	return machine->program.sites[front_located(&set->sampler, id)].own;
+	return program_is_own(&machine->program,
+			      front_located(&set->sampler, id));
 }
 
 struct module *__wrap_image_module_at(const struct image *image,
@@ -267,25 +285,108 @@ static struct error *front_decode(void *context, uint32_t part,
 	     i < PROGRAM_FUNCTION && first + i < machine->program.count; i++) {
 		uint32_t offset = (i + 1) * PROGRAM_SLOT;
 
-		if (machine->program.sites[first + i].own != (part == 0))
-			break;
 		vec_push(offsets, &offset);
 		machine->spent_ns += MACHINE_DECODE_NS;
 	}
 	return NULL;
 }
 
+/*
+ * Functions that one calls: those that run, and as many again that do not, as
+ * where errors are handled.
+ */
+static struct error *front_callees(void *context, uint32_t part,
+				   uint32_t function, struct vec *functions)
+{
+	const struct program *program = &machine->program;
+	uint32_t first = front_first(part);
+	uint32_t count = part == 0 ? program->plan->own : program->plan->others;
+	uint32_t next = program->callees[first + function];
+
+	(void)context;
+	count = (count + PROGRAM_FUNCTION - 1) / PROGRAM_FUNCTION;
+	for (; next != 0; next = program->nexts[next - 1]) {
+		uint32_t callee = next - 1 - first;
+		uint32_t other = (callee + function + 1) % count;
+
+		/* of the other part */
+		if (next - 1 < first || callee >= count)
+			continue;
+		if (!vec_push(functions, &callee) ||
+		    !vec_push(functions, &other))
+			return error_nomem;
+	}
+	return NULL;
+}
+
+/* --- stacks of threads that sleep --- */
+
+/* Who called the function in which it sleeps, and who called that. */
+static struct error *front_look_at_stack(stacks_found *found, void *data)
+{
+	const struct program *program = &machine->program;
+	size_t site = program_draw(&machine->program);
+	uint32_t function = (uint32_t)(site / PROGRAM_FUNCTION);
+	struct error *err = NULL;
+
+	for (int depth = 0;
+	     !err && depth < FRONT_DEPTH && program->callers[function] != 0;
+	     depth++) {
+		function = program->callers[function] - 1;
+		err = found(data, NULL,
+			    MACHINE_TEXT + (uint64_t)function *
+						   (PROGRAM_FUNCTION + 1) *
+						   PROGRAM_SLOT);
+	}
+	return err;
+}
+
+struct error *__wrap_stacks_look(struct stacks *stacks,
+				 const struct watched *watched,
+				 stacks_found *found, void *data)
+{
+	uint32_t threads = machine_threads();
+	struct error *err = NULL;
+
+	(void)stacks;
+	(void)watched;
+	if (threads > STACKS_THREADS)
+		threads = STACKS_THREADS;
+	for (uint32_t i = 0; !err && i < threads; i++) {
+		if (program_random(&machine->program) <
+		    machine->program.plan->busy)
+			continue;
+		machine->spent_ns += MACHINE_STACK_NS;
+		err = front_look_at_stack(found, data);
+	}
+	return err;
+}
+
 /* --- the session --- */
 
 uint64_t front_due(void)
 {
-	return session_feed_due(machine->session);
+	uint64_t due = session_feed_due(machine->session);
+
+	return due < front()->look_ns ? due : front()->look_ns;
+}
+
+static void front_look(void)
+{
+	uint64_t now = clock_now_ns();
+
+	if (now < front()->look_ns)
+		return;
+	front()->look_ns = now + FRONT_LOOK_NS;
+	if (!machine_without(SIMULATE_STACKS))
+		error_free(session_look_at_stacks(machine->session, now));
 }
 
 void front_turn(void)
 {
 	error_free(session_messages(machine->session));
 	error_free(session_feed(machine->session));
+	front_look();
 }
 
 void front_raced(size_t site, size_t other)
@@ -314,10 +415,14 @@ static void front_configure(struct front *it)
 		.busy_rate = effort.busy_rate,
 		.arm_rate = effort.arm_rate,
 		.stall_max_ns = effort.stall_max_ns,
-		.stall_long_ns = effort.stall_long_ns,
+		.stall_long_ns = machine_without(SIMULATE_LONG)
+					 ? 0
+					 : effort.stall_long_ns,
 		.share = effort.share,
 		.rest = effort.rest,
-		.stretch_max = effort.stretch_max,
+		.stretch_max = machine_without(SIMULATE_STRETCH)
+				       ? 1
+				       : effort.stretch_max,
 		.once_max = effort.once_max,
 		.entries_max = effort.entries_max,
 		.guided = machine->policy == SIMULATE_GUIDED,
@@ -337,7 +442,11 @@ static void front_add_part(struct sampler *sampler, uint32_t sites, bool own)
 
 static void front_add_program(struct front *it)
 {
-	static const struct sampler_text text = { .decode = front_decode };
+	const struct sampler_text text = {
+		.decode = front_decode,
+		.callees = machine_without(SIMULATE_CALLEES) ? NULL
+							     : front_callees,
+	};
 	struct watched_program *program = &it->program;
 
 	program->id = MACHINE_PROGRAM;
@@ -371,6 +480,7 @@ void front_begin(void)
 	watched_init(&session->watched, NULL, it->config.seed);
 	learned_init(&session->learned);
 	session_aim_init(session);
+	stacks_init(&session->stacks);
 	learn_init(&session->learn, &session->learned, it->config.seed);
 	front_add_program(it);
 	params = session_params(&it->config);
@@ -385,6 +495,8 @@ void front_end(void)
 	struct front *it = front();
 	struct session *session = &it->session;
 
+	machine->score.result.found = (double)it->program.set.sampler.running /
+				      (double)machine->program.functions.count;
 	sampler_deinit(&it->program.set.sampler);
 	learn_deinit(&session->learn);
 	learned_deinit(&session->learned);

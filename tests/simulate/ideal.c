@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What could be had: uniform over all locations that can race, known beforehand, at
- * the rate and the budget; and an oracle that stalls where races are that were
- * not found yet. Each hit costs what it costs the product.
+ * What could be had, at the rate and the budget, each hit costing what it costs
+ * the product: uniform over all locations that can race, known beforehand; over
+ * those whose bytes two threads touch, which bounds what can be learned from
+ * that; and an oracle that stalls where races are that were not found yet.
  */
-#include "simulate.h"
+#include "program.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,18 +24,27 @@ struct ideal {
 	uint32_t threads;
 };
 
-static void ideal_list(struct ideal *ideal, bool oracle)
+static bool ideal_has(const struct program *program, uint32_t site,
+		      enum simulate_policy policy)
+{
+	uint32_t variable = program->sites[site].variable;
+
+	if (policy == SIMULATE_IDEAL)
+		return program_may_race(program, site);
+	return variable != 0 && (policy == SIMULATE_SHARED ||
+				 !program->variables[variable - 1].locked);
+}
+
+static void ideal_list(struct ideal *ideal, enum simulate_policy policy)
 {
 	const struct program *program = &ideal->program;
 
-	ideal->sites = calloc(program->count, sizeof(*ideal->sites));
-	for (uint32_t i = 0; i < program->count; i++) {
-		uint32_t variable = program->sites[i].variable;
+	ideal->sites = calloc(program->running.count, sizeof(*ideal->sites));
+	for (size_t i = 0; i < program->running.count; i++) {
+		uint32_t site = *(uint32_t *)vec_at(&program->running, i);
 
-		if (oracle ? variable != 0 &&
-				     !program->variables[variable - 1].locked
-			   : program_may_race(program, i))
-			ideal->sites[ideal->count++] = i;
+		if (ideal_has(program, site, policy))
+			ideal->sites[ideal->count++] = site;
 	}
 }
 
@@ -64,11 +74,11 @@ static void ideal_stall(struct ideal *ideal, uint32_t site)
 	double meets = program_wait(program, program_meets(program, site,
 							   ideal->threads - 1));
 
-	score_stall(&ideal->score, site, false);
 	if (meets < length) {
 		length = meets;
 		score_race(&ideal->score, site, ideal->now_ns / 1e9);
 	}
+	score_stall(&ideal->score, site, false);
 	ideal->lost_ns += length * ideal_loss(ideal) + IDEAL_STOP_NS / 2;
 	ideal->now_ns += length + IDEAL_STOP_NS;
 }
@@ -101,22 +111,24 @@ static void ideal_phase(struct ideal *ideal)
 	score_time(&ideal->score, ideal->now_ns / 1e9);
 }
 
-void simulate_ideal(const struct simulate_plan *plan, bool oracle,
-		    uint64_t seed, struct simulate_result *ret)
+void simulate_ideal(const struct simulate_plan *plan,
+		    enum simulate_policy policy, uint64_t seed,
+		    struct simulate_result *ret)
 {
 	struct ideal ideal = { .threads = plan->processes * plan->threads };
+	bool forgets = policy != SIMULATE_IDEAL;
 
 	program_init(&ideal.program, plan, seed);
 	ideal.score.program = &ideal.program;
 	ideal.effort = simulate_effort(plan);
-	ideal_list(&ideal, oracle);
+	ideal_list(&ideal, policy);
 	while (ideal.count > 0 && ideal.now_ns < plan->seconds * 1e9) {
 		size_t i = (size_t)rng_below(&ideal.program.rng, ideal.count);
 		uint32_t site = ideal.sites[i];
 		double wait;
 
 		ideal_phase(&ideal);
-		if (oracle && ideal_known(&ideal.program, site)) {
+		if (forgets && ideal_known(&ideal.program, site)) {
 			ideal.sites[i] = ideal.sites[--ideal.count];
 			continue;
 		}

@@ -44,6 +44,12 @@ static void machine_sampled(const struct wire_sample *sample)
 			    sample->id & WIRE_GUIDED);
 }
 
+/* They begin where any structure may. */
+static size_t actor_aligned(size_t size)
+{
+	return (size + 15) / 16 * 16;
+}
+
 bool __wrap_channel_send(struct channel *channel, enum wire_type type,
 			 const void *payload, size_t size)
 {
@@ -53,12 +59,28 @@ bool __wrap_channel_send(struct channel *channel, enum wire_type type,
 				   .at_ns = machine->now_ns +
 					    machine->spent_ns +
 					    MACHINE_MESSAGE_NS,
-				   .bytes = malloc(size + 1) };
+				   .at = actor->gone + actor->bytes.count };
 
-	memcpy(message.bytes, payload, size);
+	vec_reserve(&actor->bytes, actor->bytes.count + actor_aligned(size));
+	memcpy((uint8_t *)actor->bytes.items + actor->bytes.count, payload,
+	       size);
+	actor->bytes.count += actor_aligned(size);
 	if (type == WIRE_SAMPLE)
 		machine_sampled(payload);
 	return vec_push(&actor->in, &message);
+}
+
+/* What was taken, when there is no more for now. */
+static void actor_forget(struct actor *actor)
+{
+	uint64_t end = actor->gone + actor->bytes.count;
+
+	if (actor->next < actor->in.count)
+		end = ((struct message *)vec_at(&actor->in, actor->next))->at;
+	vec_remove_first(&actor->bytes, (size_t)(end - actor->gone));
+	vec_remove_first(&actor->in, actor->next);
+	actor->gone = end;
+	actor->next = 0;
 }
 
 bool __wrap_channel_next(struct channel *channel, enum wire_type *ret_type,
@@ -67,27 +89,30 @@ bool __wrap_channel_next(struct channel *channel, enum wire_type *ret_type,
 	struct actor *actor = machine_actor(channel, false);
 	const struct message *message = vec_at(&actor->in, actor->next);
 
-	free(actor->payload);
-	actor->payload = NULL;
 	if (actor->next == actor->in.count ||
 	    message->at_ns > machine->now_ns) {
-		vec_remove_first(&actor->in, actor->next);
-		actor->next = 0;
+		if (actor->next > 0)
+			actor_forget(actor);
 		return false;
 	}
 	actor->next++;
 	*ret_type = message->type;
-	*ret_payload = actor->payload = message->bytes;
+	*ret_payload =
+		(uint8_t *)actor->bytes.items + (message->at - actor->gone);
 	*ret_size = message->size;
 	return true;
 }
 
+static void actor_init(struct actor *actor)
+{
+	actor->in = (struct vec)VEC_INIT(struct message);
+	actor->bytes = (struct vec)VEC_INIT(uint8_t);
+}
+
 static void actor_deinit(struct actor *actor)
 {
-	for (size_t i = actor->next; i < actor->in.count; i++)
-		free(((struct message *)vec_at(&actor->in, i))->bytes);
-	free(actor->payload);
 	vec_deinit(&actor->in);
+	vec_deinit(&actor->bytes);
 }
 
 static uint64_t actor_due(const struct actor *actor, uint64_t due)
@@ -159,12 +184,6 @@ static struct reach reach_pop(void)
 	}
 }
 
-static uint32_t machine_threads(void)
-{
-	return machine->program.plan->processes *
-	       machine->program.plan->threads;
-}
-
 /* A function is entered as often as its hottest location runs. */
 static double machine_rate(size_t slot)
 {
@@ -196,6 +215,7 @@ static void machine_plan(size_t slot)
 void machine_armed(size_t slot, bool armed)
 {
 	machine->stamps[slot]++;
+	machine->score.result.left_armed += armed ? 1 : -1;
 	if (armed)
 		machine_plan(slot);
 }
@@ -231,7 +251,7 @@ static double machine_uses(uint32_t held)
 
 	if (held > 0)
 		uses *= 1 - plan->coupling;
-	return uses < 2 ? uses : 2;
+	return uses < MACHINE_PROCESSORS ? uses : MACHINE_PROCESSORS;
 }
 
 static void machine_pass(uint64_t now)
@@ -259,27 +279,9 @@ static void machine_phase(void)
 	program->phase = phase;
 	vec_clear(&machine->reaches);
 	for (size_t i = 0; i < machine->slots; i++) {
-		if (machine->text[i * PROGRAM_SLOT] == 0xcc)
+		if (machine->text[i * PROGRAM_SLOT] == MACHINE_INT3)
 			machine_plan(i);
 	}
-}
-
-/* What a clock of the program's CPU time would show; all of it at first. */
-static void machine_profile(uint64_t *due)
-{
-	const struct program *program = &machine->program;
-	double hz = 1000 * machine_uses(tracer_held());
-	bool learning = machine->now_ns < 2 * CLOCK_NS_PER_S;
-	struct wire_running running = { .program = MACHINE_PROGRAM,
-					.count = 1 };
-	size_t site = program_draw(&machine->program);
-
-	if (program->plan->effort == 0)
-		hz /= 5;
-	*due += (uint64_t)(1e9 / (learning ? hz : hz / 20) + 1);
-	running.address = MACHINE_TEXT + machine_slot(site) * PROGRAM_SLOT;
-	__wrap_channel_send(machine->tracer.channel, WIRE_RUNNING, &running,
-			    sizeof(running));
 }
 
 static void machine_trap(void)
@@ -288,16 +290,14 @@ static void machine_trap(void)
 	tracer_turn();
 }
 
-static void machine_next(uint64_t *profile_due)
+static void machine_next(void)
 {
 	uint64_t tracer = actor_due(&machine->tracer, tracer_due());
 	uint64_t front = actor_due(&machine->front, front_due());
-	uint64_t trap = tracer_trap_due(), at = *profile_due;
+	uint64_t trap = tracer_trap_due(), at = tracer < front ? tracer : front;
 	double reach = machine->reaches.count > 0 ? reach_at(0)->at_ns : 1e18;
 	uint64_t reached = (uint64_t)reach;
 
-	at = tracer < at ? tracer : at;
-	at = front < at ? front : at;
 	at = trap < at ? trap : at;
 	at = reached < at ? reached : at;
 	if (at > machine->now_ns)
@@ -311,10 +311,8 @@ static void machine_next(uint64_t *profile_due)
 		actor_run(&machine->tracer, machine_hit);
 	else if (at == tracer)
 		actor_run(&machine->tracer, tracer_turn);
-	else if (at == front)
-		actor_run(&machine->front, front_turn);
 	else
-		machine_profile(profile_due);
+		actor_run(&machine->front, front_turn);
 }
 
 static void machine_init(const struct simulate_plan *plan, uint64_t seed)
@@ -323,12 +321,11 @@ static void machine_init(const struct simulate_plan *plan, uint64_t seed)
 	machine->score.program = &machine->program;
 	machine->now_ns = machine->cpu_at_ns = 1;
 	machine->slots = machine_slot(machine->program.count) + 1;
-	machine->text = malloc(machine->slots * PROGRAM_SLOT);
-	memset(machine->text, 0x90, machine->slots * PROGRAM_SLOT);
+	machine->text = calloc(machine->slots, PROGRAM_SLOT);
 	machine->stamps = calloc(machine->slots, sizeof(*machine->stamps));
 	machine->reaches = (struct vec)VEC_INIT(struct reach);
-	machine->tracer.in = machine->front.in =
-		(struct vec)VEC_INIT(struct message);
+	actor_init(&machine->tracer);
+	actor_init(&machine->front);
 }
 
 static void machine_deinit(void)
@@ -343,29 +340,47 @@ static void machine_deinit(void)
 
 static void machine_run(const struct simulate_plan *plan, uint64_t seed)
 {
-	uint64_t end = (uint64_t)(plan->seconds * 1e9), profile_due = 1000000;
+	uint64_t end = (uint64_t)(plan->seconds * 1e9);
 
 	machine_init(plan, seed);
 	tracer_begin();
 	front_begin();
 	while (machine->now_ns < end)
-		machine_next(&profile_due);
+		machine_next();
 	score_end(&machine->score);
 	machine->score.result.true_lost =
 		(machine->free_cpu_ns - machine->program_cpu_ns +
-		 machine->stopped_ns * plan->busy) /
+		 machine->stopped_ns * plan->busy + machine->interrupted_ns) /
 		machine->free_cpu_ns;
 	front_end();
 	tracer_end();
 }
 
-void simulate(const struct simulate_plan *plan, enum simulate_policy policy,
-	      uint64_t seed, struct simulate_result *ret)
+/* Rules that a policy does without. */
+static uint32_t machine_lacks(enum simulate_policy policy)
 {
-	struct machine one = { .policy = policy };
+	const uint32_t runs = 1u << SIMULATE_CLOCKS | 1u << SIMULATE_STACKS |
+			      1u << SIMULATE_ENTRIES | 1u << SIMULATE_CALLEES |
+			      1u << SIMULATE_NEWS;
+	const uint32_t later = 1u << SIMULATE_LONG | 1u << SIMULATE_PRIVATE |
+			       1u << SIMULATE_MISSED | 1u << SIMULATE_REPEATS |
+			       1u << SIMULATE_ROTATION |
+			       1u << SIMULATE_GIVE_BACK;
 
-	if (policy == SIMULATE_IDEAL || policy == SIMULATE_ORACLE) {
-		simulate_ideal(plan, policy == SIMULATE_ORACLE, seed, ret);
+	if (policy == SIMULATE_BEFORE)
+		return runs | later;
+	return policy == SIMULATE_EVERYTHING ? runs | 1u << SIMULATE_ONCE : 0;
+}
+
+void simulate_without(const struct simulate_plan *plan,
+		      enum simulate_policy policy, uint32_t without,
+		      uint64_t seed, struct simulate_result *ret)
+{
+	struct machine one = { .policy = policy,
+			       .without = without | machine_lacks(policy) };
+
+	if (policy >= SIMULATE_IDEAL) {
+		simulate_ideal(plan, policy, seed, ret);
 		return;
 	}
 	machine = &one;

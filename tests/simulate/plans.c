@@ -5,10 +5,10 @@
 #include "simulate.h"
 
 /* Processes of one thread each, nearly all of whose memory is their own. */
-#define DATABASE                                                       \
-	.processes = 14, .threads = 1, .own = 208000, .own_run = 9000, \
-	.executions = 3e6, .slope = 0.9, .busy = 0.14, .races = 20,    \
-	.locked = 200, .spread = 256
+#define DATABASE                                                        \
+	.processes = 14, .threads = 1, .own = 208000, .own_run = 9000,  \
+	.executions = 3e6, .slope = 0.9, .busy = 0.14, .switches = 500, \
+	.races = 20, .locked = 200, .spread = 256
 
 const struct simulate_plan simulate_plans[] = {
 	{ .name = "small program",
@@ -20,6 +20,7 @@ const struct simulate_plan simulate_plans[] = {
 	  .executions = 2e7,
 	  .slope = 1,
 	  .busy = 1,
+	  .switches = 50,
 	  .races = 12,
 	  .locked = 12,
 	  .spread = 64,
@@ -34,6 +35,7 @@ const struct simulate_plan simulate_plans[] = {
 	  .executions = 2e7,
 	  .slope = 0.7,
 	  .busy = 1,
+	  .switches = 50,
 	  .races = 6,
 	  .locked = 6,
 	  .spread = 16,
@@ -50,6 +52,7 @@ const struct simulate_plan simulate_plans[] = {
 	  .executions = 2e7,
 	  .slope = 0.8,
 	  .busy = 1,
+	  .switches = 50,
 	  .races = 12,
 	  .locked = 30,
 	  .spread = 64,
@@ -77,6 +80,7 @@ const struct simulate_plan simulate_plans[] = {
 	  .executions = 4000,
 	  .slope = 1,
 	  .busy = 0.02,
+	  .switches = 100,
 	  .races = 10,
 	  .locked = 30,
 	  .spread = 4,
@@ -90,6 +94,7 @@ const struct simulate_plan simulate_plans[] = {
 	  .executions = 1e7,
 	  .slope = 1,
 	  .busy = 1,
+	  .switches = 50,
 	  .races = 16,
 	  .locked = 30,
 	  .spread = 64,
@@ -106,6 +111,7 @@ const struct simulate_plan simulate_plans[] = {
 	  .executions = 400,
 	  .slope = 0.5,
 	  .busy = 0.5,
+	  .switches = 100,
 	  .races = 12,
 	  .locked = 12,
 	  .spread = 2,
@@ -120,9 +126,42 @@ const struct simulate_plan simulate_plans[] = {
 	  .executions = 2e5,
 	  .slope = 1,
 	  .busy = 1,
+	  .switches = 50,
 	  .races = 1,
 	  .locked = 3,
 	  .spread = 4,
+	  .effort = EFFORT_NORMAL,
+	  .begins = true },
+	{ .name = "busy server",
+	  .seconds = 20,
+	  .processes = 1,
+	  .threads = 8,
+	  .own = 60000,
+	  .own_run = 5000,
+	  .others = 40000,
+	  .others_run = 1000,
+	  .executions = 5e6,
+	  .slope = 0.9,
+	  .busy = 0.6,
+	  .switches = 1000,
+	  .races = 20,
+	  .locked = 100,
+	  .spread = 64,
+	  .coupling = 0.2,
+	  .effort = EFFORT_NORMAL },
+	{ .name = "rare races",
+	  .seconds = 60,
+	  .processes = 1,
+	  .threads = 4,
+	  .own = 20000,
+	  .own_run = 3000,
+	  .executions = 1e7,
+	  .slope = 1.2,
+	  .busy = 1,
+	  .switches = 50,
+	  .races = 30,
+	  .locked = 60,
+	  .spread = 512,
 	  .effort = EFFORT_NORMAL,
 	  .begins = true },
 	{ .name = "lock-bound",
@@ -134,6 +173,7 @@ const struct simulate_plan simulate_plans[] = {
 	  .executions = 1e6,
 	  .slope = 1,
 	  .busy = 0.4,
+	  .switches = 2000,
 	  .races = 8,
 	  .locked = 60,
 	  .spread = 16,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The simulated program and the score of who watches it; see simulate.h.
+ * The simulated program and the score of who watches it; see program.h.
  */
-#include "simulate.h"
+#include "program.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,19 +29,29 @@ double program_wait(struct program *program, double rate)
 			: INFINITY;
 }
 
+/* Does a location of the function that begins there run already? */
+static bool program_has_run(const struct program *program, uint32_t first)
+{
+	for (uint32_t i = first;
+	     i < first + PROGRAM_FUNCTION && i < program->count; i++) {
+		if (program->sites[i].rate > 0)
+			return true;
+	}
+	return false;
+}
+
 /* Running ones come in functions most of whose locations run. */
 static void program_choose(struct program *program, uint32_t first,
-			   uint32_t count, uint32_t runs, bool own,
-			   struct vec *running)
+			   uint32_t count, uint32_t runs)
 {
 	uint32_t functions = (count + PROGRAM_FUNCTION - 1) / PROGRAM_FUNCTION;
 
-	for (uint32_t i = 0; i < count; i++)
-		program->sites[first + i].own = own;
 	while (runs > 0) {
 		uint32_t at =
 			first + (uint32_t)rng_below(&program->rng, functions) *
 					PROGRAM_FUNCTION;
+		size_t before = program->running.count;
+		bool known = program_has_run(program, at);
 
 		for (uint32_t i = at;
 		     i < at + PROGRAM_FUNCTION && i < first + count && runs > 0;
@@ -50,9 +60,27 @@ static void program_choose(struct program *program, uint32_t first,
 			    (rng_below(&program->rng, 5) == 0 && count > runs))
 				continue;
 			program->sites[i].rate = 1;
-			vec_push(running, &i);
+			vec_push(&program->running, &i);
 			runs--;
 		}
+		at /= PROGRAM_FUNCTION;
+		if (!known && program->running.count > before)
+			vec_push(&program->functions, &at);
+	}
+}
+
+/* Each running function but the first is called by one before it. */
+static void program_call(struct program *program)
+{
+	const uint32_t *functions = program->functions.items;
+
+	for (size_t i = 1; i < program->functions.count; i++) {
+		uint32_t caller = functions[rng_below(&program->rng, i)];
+		uint32_t function = functions[i];
+
+		program->callers[function] = caller + 1;
+		program->nexts[function] = program->callees[caller];
+		program->callees[caller] = function + 1;
 	}
 }
 
@@ -66,15 +94,15 @@ static uint32_t program_take(struct program *program, struct vec *from)
 }
 
 /* Each of the running ones has its rank, at random. */
-static void program_heat(struct program *program, const struct vec *running)
+static void program_heat(struct program *program)
 {
 	const struct simulate_plan *plan = program->plan;
 	struct vec left = VEC_INIT(uint32_t);
 	double sum = 0;
 
-	for (size_t i = 0; i < running->count; i++) {
+	for (size_t i = 0; i < program->running.count; i++) {
 		sum += pow((double)i + 1, -plan->slope);
-		vec_push(&left, vec_at(running, i));
+		vec_push(&left, vec_at(&program->running, i));
 	}
 	for (size_t i = 0; left.count > 0; i++) {
 		struct simulate_site *site =
@@ -110,32 +138,48 @@ static void program_share(struct program *program, struct vec *own)
 	}
 }
 
+/* What is drawn by its rate is found by sums of rates. */
+static void program_sum(struct program *program)
+{
+	double sum = 0;
+
+	program->sums = calloc(program->running.count, sizeof(*program->sums));
+	for (size_t i = 0; i < program->running.count; i++) {
+		uint32_t site = *(uint32_t *)vec_at(&program->running, i);
+
+		program->may_race += program_may_race(program, site);
+		sum += program->sites[site].rate;
+		program->sums[i] = sum;
+	}
+}
+
+/* What does not run takes no time: there is much of it. */
 void program_init(struct program *program, const struct simulate_plan *plan,
 		  uint64_t seed)
 {
-	struct vec running = VEC_INIT(uint32_t), own = VEC_INIT(uint32_t);
+	size_t functions = (plan->own + plan->others) / PROGRAM_FUNCTION + 1;
+	struct vec own = VEC_INIT(uint32_t);
 
 	*program = (struct program){ .plan = plan,
 				     .count = plan->own + plan->others,
-				     .phase = plan->phases > 0 };
+				     .phase = plan->phases > 0,
+				     .running = VEC_INIT(uint32_t),
+				     .functions = VEC_INIT(uint32_t) };
 	rng_init(&program->rng, seed);
 	program->sites = calloc(program->count, sizeof(*program->sites));
-	program->sums = calloc(program->count, sizeof(*program->sums));
+	program->callers = calloc(functions, sizeof(*program->callers));
+	program->callees = calloc(functions, sizeof(*program->callees));
+	program->nexts = calloc(functions, sizeof(*program->nexts));
 	program->variables = calloc(plan->races + plan->locked + 1,
 				    sizeof(*program->variables));
-	program_choose(program, 0, plan->own, plan->own_run, true, &running);
-	for (size_t i = 0; i < running.count; i++)
-		vec_push(&own, vec_at(&running, i));
-	program_choose(program, plan->own, plan->others, plan->others_run,
-		       false, &running);
-	program_heat(program, &running);
+	program_choose(program, 0, plan->own, plan->own_run);
+	for (size_t i = 0; i < program->running.count; i++)
+		vec_push(&own, vec_at(&program->running, i));
+	program_choose(program, plan->own, plan->others, plan->others_run);
+	program_heat(program);
 	program_share(program, &own);
-	for (size_t i = 0; i < program->count; i++) {
-		program->may_race += program_may_race(program, i);
-		program->sums[i] = program->sites[i].rate +
-				   (i > 0 ? program->sums[i - 1] : 0);
-	}
-	vec_deinit(&running);
+	program_call(program);
+	program_sum(program);
 	vec_deinit(&own);
 }
 
@@ -143,7 +187,12 @@ void program_deinit(struct program *program)
 {
 	free(program->sites);
 	free(program->sums);
+	free(program->callers);
+	free(program->callees);
+	free(program->nexts);
 	free(program->variables);
+	vec_deinit(&program->running);
+	vec_deinit(&program->functions);
 }
 
 double program_rate(const struct program *program, size_t site)
@@ -179,9 +228,9 @@ double program_meets(const struct program *program, size_t site,
 size_t program_draw(struct program *program)
 {
 	for (;;) {
-		double at = program_random(program) *
-			    program->sums[program->count - 1];
-		size_t low = 0, high = program->count - 1;
+		size_t low = 0, high = program->running.count - 1;
+		double at = program_random(program) * program->sums[high];
+		uint32_t site;
 
 		while (low < high) {
 			size_t middle = low + (high - low) / 2;
@@ -191,19 +240,37 @@ size_t program_draw(struct program *program)
 			else
 				high = middle;
 		}
-		if (program_rate(program, low) > 0)
-			return low;
+		site = *(uint32_t *)vec_at(&program->running, low);
+		if (program_rate(program, site) > 0)
+			return site;
 	}
 }
 
+const double simulate_times[SIMULATE_TIMES] = { 0.1, 0.3, 1, 3, 10, 30, 60 };
+const double simulate_stalls[SIMULATE_STALLS] = {
+	10, 30, 100, 300, 1000, 3000
+};
+
 void score_time(struct score *score, double s)
 {
-	static const double marks[SIMULATE_MARKS] = { 1, 10, 60 };
+	struct simulate_result *result = &score->result;
 
-	for (; score->mark < SIMULATE_MARKS && s >= marks[score->mark];
-	     score->mark++)
-		score->result.covered[score->mark] =
+	for (; score->time < SIMULATE_TIMES && s >= simulate_times[score->time];
+	     score->time++) {
+		result->covered[score->time] =
 			(double)score->seen / (double)score->program->may_race;
+		result->raced[score->time] = result->races;
+	}
+}
+
+static void score_stalls(struct score *score, double stalls)
+{
+	struct simulate_result *result = &score->result;
+
+	for (; score->stall < SIMULATE_STALLS &&
+	       stalls >= simulate_stalls[score->stall];
+	     score->stall++)
+		result->raced_stalls[score->stall] = result->races;
 }
 
 void score_stall(struct score *score, size_t number, bool likely)
@@ -211,7 +278,7 @@ void score_stall(struct score *score, size_t number, bool likely)
 	struct simulate_site *site = &score->program->sites[number];
 
 	score->stalls++;
-	score->own += site->own;
+	score->own += program_is_own(score->program, number);
 	score->likely += likely;
 	score->seen += !site->sampled &&
 		       program_may_race(score->program, number);
@@ -224,11 +291,12 @@ void score_race(struct score *score, size_t number, double s)
 
 	if (variable == 0 || score->program->variables[variable - 1].raced)
 		return;
+	/* the stall that met it is counted when it has ended */
+	score_stalls(score, (double)score->stalls);
 	score->program->variables[variable - 1].raced = true;
 	if (score->result.races == 0)
 		score->result.first_s = s;
 	score->result.races++;
-	score->result.races_1000 += score->stalls <= 1000;
 }
 
 /* Marks that the run did not reach are as they were at its end. */
@@ -238,7 +306,8 @@ void score_end(struct score *score)
 
 	if (score->result.races == 0)
 		score->result.first_s = seconds;
-	score_time(score, 60);
+	score_time(score, simulate_times[SIMULATE_TIMES - 1]);
+	score_stalls(score, simulate_stalls[SIMULATE_STALLS - 1]);
 	score->result.samples = (double)score->stalls / seconds;
 	if (score->stalls == 0)
 		return;

@@ -16,8 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/rng.h"
-#include "base/vec.h"
 #include "cmd/effort.h"
 
 struct simulate_plan {
@@ -29,6 +27,8 @@ struct simulate_plan {
 	double executions; /* of each thread in a second, of all locations */
 	double slope; /* the n-th hottest location runs 1/n^slope as often */
 	double busy; /* share of the time that a thread runs */
+	double switches; /* of each thread in a second, onto a processor */
+	bool refuses_perf; /* there are no clocks of threads' CPU time */
 	/* variables that two threads touch, without a lock and with one */
 	uint32_t races, locked;
 	uint32_t spread; /* instances of each at most: shards, objects */
@@ -41,16 +41,57 @@ struct simulate_plan {
 };
 
 enum simulate_policy {
-	/* each location of the text is as likely, whether it runs or not */
+	/*
+	 * As it was before what runs was looked for: every location of the text
+	 * is as likely, breakpoints stay until they are hit, and no stall is
+	 * long. The rest is the present code: budget, governor, hot locations.
+	 * What had not run was also armed in the first functions of a large
+	 * program, which is left out: few of them run.
+	 */
+	SIMULATE_BEFORE,
+	/* each location of the text is as likely, by the present code */
 	SIMULATE_EVERYTHING,
 	SIMULATE_UNIFORM, /* --policy uniform, the default */
 	SIMULATE_GUIDED, /* --policy guided */
-	/* each location that can race is as likely: no real code */
+	/* the rest is no real code: each location that can race is as likely */
 	SIMULATE_IDEAL,
-	SIMULATE_ORACLE, /* the same of those that race */
+	SIMULATE_SHARED, /* of those whose bytes two threads touch */
+	SIMULATE_ORACLE, /* of those that race and have not been found */
+	SIMULATE_POLICIES
 };
 
-enum { SIMULATE_MARKS = 3 };
+/* What can be left out, to see what it is worth: a bit of a mask each. */
+enum simulate_rule {
+	SIMULATE_CLOCKS, /* what runs, by clocks of CPU time (profile.h) */
+	SIMULATE_STACKS, /* by return addresses on stacks (stacks.h) */
+	SIMULATE_ENTRIES, /* by breakpoints on entries of functions */
+	SIMULATE_CALLEES, /* of these, called functions first */
+	SIMULATE_NEWS, /* arming all of a function that is found to run */
+	SIMULATE_ONCE, /* arming all that has not run, of a small program */
+	SIMULATE_PEEKS, /* hits to learn from before each stall (guided) */
+	SIMULATE_LONG, /* long stalls of what is seldom reached */
+	SIMULATE_LENGTHS, /* a location's length by what its stalls came to */
+	SIMULATE_STRETCH, /* longer stalls where hits are few */
+	SIMULATE_PRIVATE, /* fewer draws of what touches private memory */
+	SIMULATE_MISSED, /* soon again what was hit and had no stall */
+	SIMULATE_REPEATS, /* what had a sample more often, where hits are few */
+	SIMULATE_ROTATION, /* a full pool makes room */
+	SIMULATE_GIVE_BACK, /* a full queue goes back in part */
+	SIMULATE_RULES
+};
+
+enum {
+	/* times and numbers of stalls at which it is looked at what was found */
+	SIMULATE_TIMES = 7,
+	SIMULATE_STALLS = 6,
+	/* of the times: 1, 10 and 60 s */
+	SIMULATE_1_S = 2,
+	SIMULATE_10_S = 4,
+	SIMULATE_60_S = 6,
+	SIMULATE_1000 = 4, /* stalls */
+};
+extern const double simulate_times[SIMULATE_TIMES];
+extern const double simulate_stalls[SIMULATE_STALLS];
 
 struct simulate_result {
 	/* with a stall; of them, in its own modules, and at likely locations */
@@ -58,80 +99,30 @@ struct simulate_result {
 	double told; /* share of wall time that is said to be lost */
 	double true_lost; /* that is */
 	double early_told; /* in the first two seconds */
-	/* of the locations that can race (program_may_race), by 1, 10, 60 s */
-	double covered[SIMULATE_MARKS];
-	double races,
-		races_1000; /* distinct: in all, in the first 1000 stalls */
+	/* of the locations that can race (program_may_race), by then */
+	double covered[SIMULATE_TIMES];
+	/* distinct races by then, in so many stalls, and in all */
+	double raced[SIMULATE_TIMES], raced_stalls[SIMULATE_STALLS], races;
 	double first_s; /* of the first race; its end if there was none */
+	double found; /* of the functions that run, known to run at the end */
 	double hits, passed; /* stops at breakpoints, without a stall */
+	double left_armed; /* breakpoints when all was lifted at the end */
 };
 
-struct simulate_site {
-	double rate; /* of each thread, per second; 0: it never runs */
-	uint32_t variable; /* its number plus one; 0: what no other has */
-	uint32_t partner; /* the other location that touches it */
-	uint8_t phase; /* 0: any */
-	bool own, writes, sampled;
-};
-
-struct simulate_variable {
-	uint32_t instances;
-	bool locked, raced;
-};
-
-/* What runs, without anybody who watches. */
-struct program {
-	const struct simulate_plan *plan;
-	struct rng rng;
-	struct simulate_site *sites;
-	size_t count, may_race;
-	struct simulate_variable *variables;
-	double *sums; /* of rates, up to each location */
-	uint32_t phase; /* now, from 1; 0: there are none */
-};
-
-enum {
-	PROGRAM_FUNCTION = 10, /* locations of a function */
-	PROGRAM_SLOT = 16, /* bytes of each */
-};
-
-void program_init(struct program *program, const struct simulate_plan *plan,
-		  uint64_t seed);
-void program_deinit(struct program *program);
-/* A number in [0, 1), and a time with that mean rate per second, in ns. */
-double program_random(struct program *program);
-double program_wait(struct program *program, double rate);
-/* Executions of the location by one thread in a second, now. */
-double program_rate(const struct program *program, size_t site);
-/*
- * Does it run, and may another thread have the bytes that it touches? Processes of
- * one thread each share variables only, which racewatch sees at each hit.
- */
-bool program_may_race(const struct program *program, size_t site);
-/* Of a location that another thread could meet while one is held there. */
-double program_meets(const struct program *program, size_t site,
-		     uint32_t others);
-/* A location that runs now, as likely as it runs often. */
-size_t program_draw(struct program *program);
-
-/* A stall was taken at the location; two threads met there. */
-struct score {
-	struct program *program;
-	struct simulate_result result;
-	uint64_t stalls, own, likely;
-	size_t seen;
-	int mark;
-};
-void score_time(struct score *score, double s);
-void score_stall(struct score *score, size_t site, bool likely);
-void score_race(struct score *score, size_t site, double s);
-void score_end(struct score *score);
-
-/* Run it. */
-void simulate(const struct simulate_plan *plan, enum simulate_policy policy,
-	      uint64_t seed, struct simulate_result *ret);
-void simulate_ideal(const struct simulate_plan *plan, bool oracle,
-		    uint64_t seed, struct simulate_result *ret);
+/* Run it; without: rules that are left out, a bit for each. */
+void simulate_without(const struct simulate_plan *plan,
+		      enum simulate_policy policy, uint32_t without,
+		      uint64_t seed, struct simulate_result *ret);
+static inline void simulate(const struct simulate_plan *plan,
+			    enum simulate_policy policy, uint64_t seed,
+			    struct simulate_result *ret)
+{
+	simulate_without(plan, policy, 0, seed, ret);
+}
+/* One of the policies that are no real code. */
+void simulate_ideal(const struct simulate_plan *plan,
+		    enum simulate_policy policy, uint64_t seed,
+		    struct simulate_result *ret);
 
 /* What --effort and --overhead make of it. */
 struct effort_plan simulate_effort(const struct simulate_plan *plan);

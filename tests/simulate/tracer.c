@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tracer of the simulated program: a real engine, whose kernel is
- * here; see simulate.h.
+ * The tracer of the simulated program: a real engine, whose kernel is in
+ * kernel.c; see simulate.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,214 +9,16 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "machine.h"
-#include "sys/memory.h"
 #include "sys/perfwatch.h"
-#include "sys/procfs.h"
 #include "target/arm.h"
 #include "target/breakpoint.h"
-#include "target/conflict.h"
 #include "target/engine.h"
 #include "target/govern.h"
-#include "target/sigstate.h"
 #include "target/stall.h"
 #include "target/thread.h"
 
 static const uint64_t TRACER_TICK_NS = 20 * CLOCK_NS_PER_MS;
 static const uint64_t TRACER_EARLY_NS = 2 * CLOCK_NS_PER_S;
-
-/* --- in place of the kernel --- */
-
-uint64_t __wrap_engine_cpu_ns(void);
-void __wrap_memory_init(struct memory *memory, pid_t pid);
-void __wrap_memory_deinit(struct memory *memory);
-struct error *__wrap_memory_read(const struct memory *memory, uint64_t address,
-				 void *bytes, size_t size, size_t *ret_size);
-struct error *__wrap_memory_write_text(const struct memory *memory,
-				       pid_t stopped_tid, uint64_t address,
-				       const void *bytes, size_t size);
-bool __wrap_memory_is_served(const struct memory *memory, uint64_t address,
-			     size_t size);
-bool __wrap_sigstate_ready(struct engine *engine, struct process *process,
-			   uint64_t now);
-bool __wrap_sigstate_in_handler(const struct process *process,
-				const struct wire_site *site);
-void __wrap_thread_resume(struct engine *engine, struct thread *thread);
-void __wrap_thread_park(struct thread *thread, uint64_t address,
-			const struct x86_registers *regs);
-bool __wrap_procfs_waits_for_threads(pid_t tid);
-int __wrap_procfs_open_call(pid_t tid);
-bool __wrap_procfs_call_waits_for_threads(int fd);
-bool __wrap_procfs_process_calls(pid_t pid, uint64_t *ret_calls);
-bool __wrap_procfs_process_cpu(pid_t pid, uint64_t *ret_ns);
-bool __wrap_procfs_processors(int *ret_processors, uint64_t *ret_busy,
-			      uint64_t *ret_idle);
-struct conflict *__wrap_conflict_create(const struct stall *stall, int i,
-					enum wire_evidence evidence,
-					const uint8_t *changed);
-void __wrap_conflict_finish(struct engine *engine, struct conflict *conflict);
-
-uint64_t __wrap_engine_cpu_ns(void)
-{
-	return machine->tracer_cpu_ns + machine->spent_ns;
-}
-
-void __wrap_memory_init(struct memory *memory, pid_t pid)
-{
-	*memory = (struct memory){ .pid = pid, .fd = -1, .pages = -1 };
-}
-
-void __wrap_memory_deinit(struct memory *memory)
-{
-	memory->pid = 0;
-}
-
-static bool tracer_in_text(uint64_t address)
-{
-	return address >= MACHINE_TEXT &&
-	       address < MACHINE_TEXT + machine->slots * PROGRAM_SLOT;
-}
-
-struct error *__wrap_memory_read(const struct memory *memory, uint64_t address,
-				 void *bytes, size_t size, size_t *ret_size)
-{
-	(void)memory;
-	if (tracer_in_text(address))
-		memcpy(bytes, machine->text + (address - MACHINE_TEXT), size);
-	else
-		memset(bytes, 0, size);
-	*ret_size = size;
-	return NULL;
-}
-
-/* Each process has its own text, but what is in them is the same. */
-struct error *__wrap_memory_write_text(const struct memory *memory,
-				       pid_t stopped_tid, uint64_t address,
-				       const void *bytes, size_t size)
-{
-	size_t at = (size_t)(address - MACHINE_TEXT);
-	const uint8_t *new = bytes;
-
-	(void)stopped_tid;
-	machine->spent_ns += MACHINE_WRITE_NS;
-	if (memory->pid != MACHINE_PID)
-		return NULL;
-	for (size_t i = 0; i < size; i++) {
-		uint8_t old = machine->text[at + i];
-
-		machine->text[at + i] = new[i];
-		if ((at + i) % PROGRAM_SLOT == 0 && old != new[i])
-			machine_armed((at + i) / PROGRAM_SLOT, new[i] == 0xcc);
-	}
-	return NULL;
-}
-
-bool __wrap_memory_is_served(const struct memory *memory, uint64_t address,
-			     size_t size)
-{
-	(void)memory;
-	(void)address;
-	(void)size;
-	return false;
-}
-
-bool __wrap_sigstate_ready(struct engine *engine, struct process *process,
-			   uint64_t now)
-{
-	(void)engine;
-	(void)process;
-	(void)now;
-	return true;
-}
-
-bool __wrap_sigstate_in_handler(const struct process *process,
-				const struct wire_site *site)
-{
-	(void)process;
-	(void)site;
-	return false;
-}
-
-void __wrap_thread_resume(struct engine *engine, struct thread *thread)
-{
-	(void)engine;
-	thread->state = THREAD_RUNNING;
-}
-
-void __wrap_thread_park(struct thread *thread, uint64_t address,
-			const struct x86_registers *regs)
-{
-	(void)thread;
-	(void)address;
-	(void)regs;
-}
-
-bool __wrap_procfs_waits_for_threads(pid_t tid)
-{
-	(void)tid;
-	return false;
-}
-
-int __wrap_procfs_open_call(pid_t tid)
-{
-	(void)tid;
-	return -1;
-}
-
-bool __wrap_procfs_call_waits_for_threads(int fd)
-{
-	(void)fd;
-	return false;
-}
-
-/* It computes. */
-bool __wrap_procfs_process_calls(pid_t pid, uint64_t *ret_calls)
-{
-	(void)pid;
-	*ret_calls = 0;
-	return true;
-}
-
-bool __wrap_procfs_process_cpu(pid_t pid, uint64_t *ret_ns)
-{
-	(void)pid;
-	*ret_ns = (uint64_t)(machine->program_cpu_ns /
-			     machine->program.plan->processes);
-	return true;
-}
-
-/* Two processors, with nobody else on them. */
-bool __wrap_procfs_processors(int *ret_processors, uint64_t *ret_busy,
-			      uint64_t *ret_idle)
-{
-	*ret_processors = 2;
-	*ret_busy = (uint64_t)machine->program_cpu_ns + machine->tracer_cpu_ns;
-	*ret_idle = 2 * machine->now_ns > *ret_busy
-			    ? 2 * machine->now_ns - *ret_busy
-			    : 0;
-	return true;
-}
-
-/* Two have met: that is all that is to be known. */
-struct conflict *__wrap_conflict_create(const struct stall *stall, int i,
-					enum wire_evidence evidence,
-					const uint8_t *changed)
-{
-	size_t site = machine_site(
-		(size_t)(stall->site.address - MACHINE_TEXT) / PROGRAM_SLOT);
-
-	(void)i;
-	(void)evidence;
-	(void)changed;
-	score_race(&machine->score, site, (double)machine->now_ns / 1e9);
-	front_raced(site, machine->arrival);
-	return NULL;
-}
-
-void __wrap_conflict_finish(struct engine *engine, struct conflict *conflict)
-{
-	(void)engine;
-	(void)conflict;
-}
 
 /* --- watchpoints --- */
 
@@ -411,7 +213,8 @@ void tracer_reach(size_t slot)
 	struct breakpoint *breakpoint =
 		breakpoint_find(thread->process->space, address);
 	size_t site = machine_site(slot);
-	struct x86_registers regs = { .rip = address };
+	/* it is in no system call */
+	struct x86_registers regs = { .rip = address, .orig_rax = UINT64_MAX };
 
 	if (thread->hold || (site != SIZE_MAX && tracer_locked_out(site)))
 		return;
@@ -420,6 +223,8 @@ void tracer_reach(size_t slot)
 	machine->arrival = site;
 	machine->stopped_ns += (double)MACHINE_STOP_NS;
 	machine->score.result.hits++;
+	if (!machine_without(SIMULATE_CLOCKS))
+		profile_stopped(machine->engine, thread, &regs);
 	tracer_hit(thread, breakpoint, &regs);
 	tracer_expect_all();
 }
@@ -432,8 +237,10 @@ uint64_t tracer_due(void)
 	uint64_t due = engine->next_tick_ns;
 	uint64_t pool = arm_next_ns(machine->engine),
 		 stalls = stalls_next_ns(engine);
+	uint64_t profile = profile_next_ns(engine);
 
 	due = pool < due ? pool : due;
+	due = profile < due ? profile : due;
 	return stalls < due ? stalls : due;
 }
 
@@ -472,6 +279,9 @@ void tracer_turn(void)
 	tracer_messages();
 	stalls_tick(engine, now);
 	arm_refill(engine, now);
+	if (!machine_without(SIMULATE_CLOCKS) &&
+	    (now >= engine->next_tick_ns || now >= profile_next_ns(engine)))
+		profile_tick(engine, now);
 	tracer_tell();
 	if (now < engine->next_tick_ns)
 		return;
@@ -538,8 +348,14 @@ void tracer_begin(void)
 	engine->stalls.runner_call = -1;
 	engine->watch.ops = &tracer_watches;
 	rng_init(&engine->rng, rng_next(&machine->program.rng));
+	engine->perf_ready = -1;
 	load_init(&engine->load);
 	pool_init(&engine->pool, &engine->load.budget, &engine->governor);
+	profile_init(&engine->profile);
+	if (machine_without(SIMULATE_ROTATION))
+		engine->pool.rotate_ns = UINT64_MAX;
+	if (machine_without(SIMULATE_GIVE_BACK))
+		engine->pool.give_ns = UINT64_MAX;
 	tracer_add_processes();
 }
 
@@ -555,6 +371,8 @@ void tracer_end(void)
 {
 	struct engine *engine = machine->engine;
 
+	arm_lift_all(engine);
+	profile_deinit(&engine->profile);
 	for (size_t i = 0; i < engine->stalls.list.count; i++)
 		free(tracer_stall(i));
 	for (size_t i = 0; i < engine->processes.count; i++)
