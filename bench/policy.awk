@@ -89,9 +89,57 @@ function reckon(set, program, run, policy, limit,   key, part, found, last) {
 			last = at[key]
 		curve[set, policy, int((at[key] + step - 1) / step)]++
 	}
+	last = found == known[program] ? last : limit
 	got[set, program, policy] += found
-	spent[set, program, policy] += found == known[program] ? last : limit
+	spent[set, program, policy] += last
+	split(run, part, SUBSEP)
+	seed_got[set, part[3], policy] += found
+	seed_spent[set, part[3], policy] += last
 	return found + 0
+}
+
+function note_seed(set, seed) {
+	if ((set, seed) in seed_known)
+		return
+	seed_known[set, seed] = 1
+	seeds_of[set] = seeds_of[set] " " seed
+}
+
+# The logarithm of the ratio over all programs, without one seed ("": with all).
+function log_ratio(set, without,   u, g, us, gs) {
+	u = sum_got[set, "uniform"]
+	g = sum_got[set, "guided"]
+	us = sum_spent[set, "uniform"]
+	gs = sum_spent[set, "guided"]
+	if (without != "") {
+		u -= seed_got[set, without, "uniform"]
+		g -= seed_got[set, without, "guided"]
+		us -= seed_spent[set, without, "uniform"]
+		gs -= seed_spent[set, without, "guided"]
+	}
+	if (u <= 0 || g <= 0 || us <= 0 || gs <= 0)
+		return "none"
+	return log((g / gs) / (u / us))
+}
+
+# Where the ratio lies with 95 %, by what one seed more or less does to it (the
+# jackknife); nothing of one seed.
+function interval(set,   n, list, i, one, sum, squares, all, error) {
+	n = split(seeds_of[set], list, " ")
+	all = log_ratio(set, "")
+	for (i = 1; i <= n; i++) {
+		one = log_ratio(set, list[i])
+		if (one == "none" || all == "none")
+			return ""
+		sum += one
+		squares += one * one
+	}
+	if (n < 2)
+		return ""
+	error = squares - sum * sum / n
+	error = sqrt((error > 0 ? error : 0) * (n - 1) / n)
+	return sprintf(" (%.2f to %.2f)", exp(all - 1.96 * error), \
+		exp(all + 1.96 * error))
 }
 
 function per_1000(set, program, policy) {
@@ -115,6 +163,7 @@ function tell_program(set, program,   n, list, i, run, limit, u, g, wins, losses
 			limit = total[run, "guided"]
 		u = reckon(set, program, run, "uniform", limit)
 		g = reckon(set, program, run, "guided", limit)
+		note_seed(set, list[i])
 		wins += g > u
 		losses += g < u
 		pairs[set]++
@@ -193,11 +242,11 @@ END {
 			u = 1000 * sum_got[set, "uniform"] / sum_spent[set, "uniform"]
 			g = 1000 * sum_got[set, "guided"] / sum_spent[set, "guided"]
 		}
-		printf "%-9s %-10s %5s %8.1f%% %8.1f%% %8.1f %8.1f %7s" \
+		printf "%-9s %-10s %5s %8.1f%% %8.1f%% %8.1f %8.1f %7s%s" \
 			"   geometric mean of the ratios %.2f\n", set, "all", "", \
 			100 * sum_got[set, "uniform"] / cases[set], \
 			100 * sum_got[set, "guided"] / cases[set], u, g, \
-			ratio_text(u, g), \
+			ratio_text(u, g), interval(set), \
 			ratios[set] ? exp(logs[set] / ratios[set]) : 0
 	}
 	plot()
