@@ -34,8 +34,11 @@ void pure_state(unsigned long n)
 		learned_site_at(&learned, i)->hits = i + 1;
 		learned_site_at(&learned, i)->shared = i + 1;
 	}
-	for (uint32_t i = 0; i < LOCATIONS; i++)
-		learned_pair(&learned, i, i * 3 % LOCATIONS);
+	for (uint32_t i = 0; i < LOCATIONS; i++) {
+		uint32_t pair = learned_pair(&learned, i, i * 3 % LOCATIONS);
+
+		learned_pair_at(&learned, pair)->seen = 1;
+	}
 	unlink(path);
 	pure_must(learned_save(&learned, path));
 	learned_deinit(&learned);

@@ -7,9 +7,6 @@
 #include "base/error.h"
 #include "base/log.h"
 
-/* Sites that this run may add to what is known. */
-enum { STATE_ROOM = LEARNED_SITES_MAX / 8 };
-
 struct error *state_load(struct state *state, const char *path)
 {
 	struct error *err = NULL;
@@ -19,8 +16,6 @@ struct error *state_load(struct state *state, const char *path)
 	learned_init(&state->before);
 	if (path)
 		err = learned_read(&state->before, path);
-	if (!err)
-		err = learned_make_room(&state->before, STATE_ROOM);
 	if (!err)
 		err = learned_add(&state->learned, &state->before);
 	if (err && err->kind == ERROR_FORMAT)

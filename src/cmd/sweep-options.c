@@ -97,7 +97,7 @@ static const struct option_def sweep_defs[] = {
 	{ .name = "learned",
 	  .arg = "FILE",
 	  .help = "keep what the runs learn about the program's locations here "
-		  "(default learned.jsonl in the directory)",
+		  "(default learned.db in the directory)",
 	  .type = OPTION_STRING,
 	  .offset = AT(learned) },
 	{ .name = "output-limit",
@@ -269,7 +269,7 @@ static bool add_learned(const struct sweep_options *options,
 	if (options->learned)
 		strbuf_add(&words->learned, options->learned);
 	else
-		strbuf_addf(&words->learned, "%s/learned.jsonl", directory);
+		strbuf_addf(&words->learned, "%s/learned.db", directory);
 	return !words->learned.failed &&
 	       add_words(out, "--state", strbuf_text(&words->learned));
 }

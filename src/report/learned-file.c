@@ -1,431 +1,247 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What runs have taught, in a file: racewatch-state(5). JSON lines, of which
- * the first says what it is; then modules, sites and pairs, each after what it
- * refers to by number.
+ * What runs have taught, in a file: racewatch-state(5). It is a database; JSON
+ * lines of an earlier version are read, and replaced when something is added.
  */
 #include "report/learned.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/replace.h"
-#include "report/members.h"
-#include "report/object.h"
-#include "x86/access.h"
+#include "report/learned-lines.h"
+#include "report/learned-rows.h"
+#include "store/store.h"
 
-enum {
-	STATE_VERSION = 1,
-	STATE_LINE_MAX = 1 << 16, /* a path and a little */
-	STATE_COUNT_BITS = 52, /* so that sums of many fit */
+/* Where a file of JSON lines is kept, and whether it is there already. */
+struct aside {
+	char *path;
+	bool done;
 };
 
-#define STATE_COUNT_MAX ((UINT64_C(1) << STATE_COUNT_BITS) - 1)
-
-/* What one file says, and how far it has been read. */
-struct state_file {
-	struct learned says;
-	bool begun; /* the first line was seen */
-};
-
-static struct error *wrong(const char *what)
+/* The caller frees ret->path. A file of another content is not replaced. */
+static struct error *find_aside(const char *path, struct aside *ret)
 {
-	return error_create(ERROR_FORMAT, "%s", what);
-}
+	struct stat here, there;
+	struct aside aside = { .path = NULL };
 
-static uint64_t read_count(struct members *in, const json_t *line,
-			   const char *key)
-{
-	return members_uint(in, line, key, STATE_COUNT_MAX);
-}
+	if (asprintf(&aside.path, "%s.jsonl", path) < 0)
+		return error_nomem;
+	if (lstat(aside.path, &there) == 0) {
+		struct error *err = NULL;
 
-static void read_state(struct members *in, const json_t *line,
-		       struct state_file *state)
-{
-	uint64_t version = members_uint(in, line, "version", UINT32_MAX);
-
-	if (!in->err && version != STATE_VERSION)
-		members_fail(in,
-			     error_create(ERROR_FORMAT,
-					  "version %" PRIu64 " of the state is "
-					  "not known to this racewatch",
-					  version));
-	state->says.runs = read_count(in, line, "runs");
-	state->begun = true;
-}
-
-/* Numbers are given in order, so that they are indices. */
-static void check_id(struct members *in, const json_t *line, size_t expected)
-{
-	if (members_uint(in, line, "id", UINT32_MAX) != expected)
-		members_fail(in, wrong("'id' is not the next number"));
-}
-
-/* A number that was given out, of at most so many: it must be the next. */
-static void check_new(struct members *in, const char *what, uint32_t number,
-		      size_t next, size_t most)
-{
-	if (number == next)
-		return;
-	if (number == UINT32_MAX && next < most)
-		members_fail(in, error_nomem);
-	else
-		members_fail(in, error_create(ERROR_FORMAT,
-					      "the %s is not a new one", what));
-}
-
-static void read_module(struct members *in, const json_t *line,
-			struct state_file *state)
-{
-	const char *path = members_string(in, line, "path");
-	const char *build_id = members_string(in, line, "build_id");
-	size_t count = state->says.modules.count;
-
-	check_id(in, line, count);
-	if (!in->err && !path)
-		members_fail(in, wrong("there is no 'path'"));
-	if (!in->err)
-		check_new(in, "module",
-			  learned_module(&state->says, path, build_id), count,
-			  LEARNED_MODULES_MAX);
-}
-
-static const char *access_word(unsigned int kind)
-{
-	return access_kind_name(kind);
-}
-
-static void read_site(struct members *in, const json_t *line,
-		      struct state_file *state)
-{
-	uint32_t module =
-		(uint32_t)members_uint(in, line, "module", UINT32_MAX);
-	uint64_t offset = members_address(in, line, "offset");
-	size_t count = state->says.sites.count;
-	struct learned_site *site;
-
-	check_id(in, line, count);
-	if (!in->err && module >= state->says.modules.count)
-		members_fail(in, wrong("'module' is not one of those above"));
-	if (!in->err && offset >= LEARNED_OFFSET_MAX)
-		members_fail(in, wrong("'offset' is out of range"));
-	if (!in->err)
-		check_new(in, "site",
-			  learned_site(&state->says, module, offset), count,
-			  LEARNED_SITES_MAX);
-	if (in->err)
-		return;
-	site = learned_site_at(&state->says, count);
-	site->kind = (uint8_t)members_word(in, line, "access", access_word,
-					   ACCESS_RMW + 1, ACCESS_NONE);
-	site->hits = read_count(in, line, "hits");
-	site->stalls = read_count(in, line, "stalls");
-	site->shared = read_count(in, line, "shared");
-}
-
-static uint32_t read_index(struct members *in, const json_t *array, size_t i)
-{
-	const json_t *value = json_array_get(array, i);
-
-	if (!json_is_integer(value) || json_integer_value(value) < 0 ||
-	    json_integer_value(value) >= UINT32_MAX) {
-		members_fail(in, wrong("'sites' are not two numbers"));
-		return UINT32_MAX;
+		aside.done = stat(path, &here) == 0 &&
+			     here.st_dev == there.st_dev &&
+			     here.st_ino == there.st_ino;
+		if (!aside.done)
+			err = error_create(
+				ERROR_FORMAT,
+				"%s: this state of an earlier version would be "
+				"kept as %s, which exists: move one of the two",
+				path, aside.path);
+		if (err) {
+			free(aside.path);
+			return err;
+		}
 	}
-	return (uint32_t)json_integer_value(value);
-}
-
-static void read_pair(struct members *in, const json_t *line,
-		      struct state_file *state)
-{
-	const json_t *sites = members_array(in, line, "sites");
-	size_t count = state->says.pairs.count;
-	uint32_t one = read_index(in, sites, 0), two = read_index(in, sites, 1);
-	struct learned_pair *pair;
-
-	if (!in->err &&
-	    (one >= state->says.sites.count || two >= state->says.sites.count))
-		members_fail(in, wrong("'sites' are not of those above"));
-	if (!in->err)
-		check_new(in, "pair", learned_pair(&state->says, one, two),
-			  count, LEARNED_PAIRS_MAX);
-	if (in->err)
-		return;
-	pair = learned_pair_at(&state->says, count);
-	pair->seen = read_count(in, line, "seen");
-	pair->races = read_count(in, line, "races");
-}
-
-/* Types that are not known here are passed over, but for the first line's. */
-static void read_line(struct members *in, const json_t *line,
-		      struct state_file *state)
-{
-	static const struct {
-		const char *type;
-		void (*read)(struct members *, const json_t *,
-			     struct state_file *);
-	} types[] = {
-		{ "module", read_module },
-		{ "site", read_site },
-		{ "pair", read_pair },
-	};
-	const char *type = members_string(in, line, "type");
-
-	if (in->err)
-		return;
-	if (!state->begun && (!type || strcmp(type, "state") != 0)) {
-		members_fail(in, wrong("this is no state of racewatch"));
-		return;
-	}
-	if (!state->begun) {
-		read_state(in, line, state);
-		return;
-	}
-	for (size_t i = 0; type && i < sizeof(types) / sizeof(types[0]); i++) {
-		if (strcmp(type, types[i].type) == 0)
-			types[i].read(in, line, state);
-	}
-}
-
-static struct error *parse_line(const char *text, size_t length,
-				struct state_file *state)
-{
-	struct members in = { .err = NULL };
-	json_error_t error;
-	json_t *line = json_loadb(
-		text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-
-	if (!line)
-		return json_error_code(&error) == json_error_out_of_memory
-			       ? error_nomem
-			       : error_create(ERROR_FORMAT,
-					      "column %d: this is not JSON",
-					      error.position);
-	if (json_is_object(line))
-		read_line(&in, line, state);
-	else
-		in.err = wrong("this is no JSON object");
-	json_decref(line);
-	return in.err;
-}
-
-static struct error *read_lines(FILE *file, const char *path,
-				struct state_file *state)
-{
-	cleanup_free char *text = NULL;
-	struct error *err = NULL;
-	size_t room = 0;
-	ssize_t length;
-
-	for (uint64_t n = 1; !err; n++) {
-		length = getline(&text, &room, file);
-		if (length < 0)
-			break;
-		if (length > STATE_LINE_MAX)
-			err = wrong("this line is longer than any of a state");
-		else
-			err = parse_line(text, (size_t)length, state);
-		err = error_wrap(err, "%s:%" PRIu64, path, n);
-	}
-	if (!err && ferror(file))
-		err = error_os(errno, "%s", path);
-	return err;
-}
-
-/* Nothing is added unless all is right. */
-static struct error *read_file(struct learned *learned, FILE *file,
-			       const char *path)
-{
-	struct state_file state = { .begun = false };
-	struct error *err;
-
-	learned_init(&state.says);
-	err = read_lines(file, path, &state);
-	if (!err)
-		err = learned_add(learned, &state.says);
-	learned_deinit(&state.says);
-	return err;
-}
-
-/* A device or pipe would be waited for, or destroyed. */
-static struct error *check_regular(int fd, const char *path)
-{
-	struct stat status;
-
-	if (fstat(fd, &status) < 0)
-		return error_os(errno, "%s", path);
-	if (!S_ISREG(status.st_mode))
-		return error_create(ERROR_FORMAT, "%s: this is no regular file",
-				    path);
+	*ret = aside;
 	return NULL;
+}
+
+static struct error *read_lines(struct learned *learned, const char *path)
+{
+	struct aside aside = { .path = NULL };
+	struct error *err = learned_read_lines(learned, path);
+
+	/* said before anything is run, not at its end */
+	if (!err)
+		err = find_aside(path, &aside);
+	free(aside.path);
+	return err;
 }
 
 struct error *learned_read(struct learned *learned, const char *path)
 {
-	cleanup_fclose FILE *file = NULL;
-	struct error *err;
+	enum store_content content = STORE_NOTHING;
+	struct store *store = NULL;
+	struct error *err = store_look(path, &content);
+
+	if (!err && content == STORE_OTHER)
+		return read_lines(learned, path);
+	if (!err)
+		err = store_open_existing(path, &learned_kind, &store);
+	if (err || !store)
+		return err;
+	err = store_begin_read(store);
+	if (!err)
+		err = store_end(store, learned_read_rows(learned, store));
+	store_close(store);
+	return err;
+}
+
+static struct error *save_rows(const struct learned *learned, const char *path)
+{
+	struct store *store = NULL;
+	struct error *err = store_open(path, &learned_kind, &store);
+
+	if (err)
+		return err;
+	err = store_begin_write(store);
+	if (!err)
+		err = store_end(store, learned_add_rows(learned, store));
+	store_close(store);
+	return err;
+}
+
+/* Others that import the same file wait for the lock, and find it done. */
+static struct error *lock_file(const char *path, int *ret)
+{
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
-		return errno == ENOENT ? NULL : error_os(errno, "%s", path);
-	err = check_regular(fd, path);
-	file = err ? NULL : fdopen(fd, "r");
-	if (!file) {
-		err = err ? err : error_os(errno, "%s", path);
-		close(fd);
-		return err;
-	}
-	return read_file(learned, file, path);
-}
-
-static struct error *write_sites(const struct learned *learned, FILE *file)
-{
-	struct error *err = NULL;
-
-	for (size_t i = 0; !err && i < learned->sites.count; i++) {
-		const struct learned_site *site = learned_site_at(learned, i);
-		struct object line = object_begin("site");
-
-		object_put_uint(&line, "id", i);
-		object_put_uint(&line, "module", site->module);
-		object_put_address(&line, "offset", site->offset);
-		object_put_text(&line, "access", access_kind_name(site->kind));
-		object_put_uint(&line, "hits", site->hits);
-		object_put_uint(&line, "stalls", site->stalls);
-		object_put_uint(&line, "shared", site->shared);
-		err = object_write(&line, file);
-	}
-	return err;
-}
-
-static struct error *write_pairs(const struct learned *learned, FILE *file)
-{
-	struct error *err = NULL;
-
-	for (size_t i = 0; !err && i < learned->pairs.count; i++) {
-		const struct learned_pair *pair = learned_pair_at(learned, i);
-		struct object line = object_begin("pair");
-		json_t *sites = json_array();
-
-		object_append(&line, sites, json_integer(pair->sites[0]));
-		object_append(&line, sites, json_integer(pair->sites[1]));
-		object_put(&line, "sites", sites);
-		object_put_uint(&line, "seen", pair->seen);
-		object_put_uint(&line, "races", pair->races);
-		err = object_write(&line, file);
-	}
-	return err;
-}
-
-static struct error *write_state(const void *context, FILE *file)
-{
-	const struct learned *learned = context;
-	struct object line = object_begin("state");
-	struct error *err;
-
-	object_put_uint(&line, "version", STATE_VERSION);
-	object_put_uint(&line, "runs", learned->runs);
-	err = object_write(&line, file);
-	for (size_t i = 0; !err && i < learned->modules.count; i++) {
-		const struct learned_module *module =
-			learned_module_at(learned, i);
-
-		line = object_begin("module");
-		object_put_uint(&line, "id", i);
-		object_put_text(&line, "path", module->path);
-		object_put_text(&line, "build_id", module->build_id);
-		err = object_write(&line, file);
-	}
-	if (!err)
-		err = write_sites(learned, file);
-	return err ? err : write_pairs(learned, file);
-}
-
-/*
- * The file locked: the one that the path names, not one that another replaced
- * while this one waited for the lock. It is made, empty, if there is none.
- */
-static struct error *lock_file(const char *path, int *ret)
-{
-	struct stat ours, named;
-
-	for (;;) {
-		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK,
-			      0666);
+		return error_os(errno, "%s", path);
+	while (flock(fd, LOCK_EX) < 0) {
 		struct error *err;
 
-		if (fd < 0)
-			return error_os(errno, "%s", path);
-		err = check_regular(fd, path);
-		while (!err && flock(fd, LOCK_EX) < 0) {
-			if (errno != EINTR)
-				err = error_os(errno, "%s: flock", path);
-		}
-		if (!err && fstat(fd, &ours) == 0 && stat(path, &named) == 0 &&
-		    ours.st_dev == named.st_dev &&
-		    ours.st_ino == named.st_ino) {
-			*ret = fd;
-			return NULL;
-		}
+		if (errno == EINTR)
+			continue;
+		err = error_os(errno, "%s: flock", path);
 		close(fd);
-		if (err)
-			return err;
+		return err;
 	}
+	*ret = fd;
+	return NULL;
 }
 
-/* What is in the way is kept, for whoever wants to know what happened. */
-static struct error *set_aside(struct error *err, const char *path)
+/* Write a database with the mode of the file that it will replace. */
+static struct error *write_beside(const struct learned *learned,
+				  const char *path, char *temporary)
 {
-	cleanup_free char *aside = NULL;
+	struct stat status;
+	struct error *err = NULL;
+	int fd = mkostemp(temporary, O_CLOEXEC);
 
-	if (!err || err->kind != ERROR_FORMAT)
+	if (fd < 0)
+		return error_os(errno, "%s", temporary);
+	if (stat(path, &status) < 0 || fchmod(fd, status.st_mode & 0777) < 0)
+		err = error_os(errno, "%s", temporary);
+	/* before it is a database: see store.h */
+	close(fd);
+	if (!err)
+		err = save_rows(learned, temporary);
+	if (err)
+		unlink(temporary);
+	return err;
+}
+
+/* The name is never without a complete file. */
+static struct error *put_in_place(const char *path, const char *temporary)
+{
+	struct aside aside = { .path = NULL };
+	struct error *err = find_aside(path, &aside);
+
+	if (!err && !aside.done && link(path, aside.path) < 0)
+		err = error_os(errno, "%s", aside.path);
+	if (!err && rename(temporary, path) < 0)
+		err = error_os(errno, "%s: rename", temporary);
+	if (err)
+		unlink(temporary);
+	else
+		log_note("%s: this state of an earlier version was imported "
+			 "into a database; the old file is kept as %s",
+			 path, aside.path);
+	free(aside.path);
+	return err;
+}
+
+/* path is no symbolic link. Under the lock; another may have been faster. */
+static struct error *import(const char *path)
+{
+	cleanup_free char *temporary = NULL;
+	enum store_content content = STORE_NOTHING;
+	struct learned old;
+	struct error *err = store_look(path, &content);
+
+	if (err || content != STORE_OTHER)
 		return err;
-	if (asprintf(&aside, "%s.corrupt", path) < 0) {
-		aside = NULL;
-		return err;
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0) {
+		temporary = NULL;
+		return error_nomem;
 	}
-	/* the name stays until the new one takes it: others may wait for it */
-	unlink(aside);
-	if (link(path, aside) < 0)
+	learned_init(&old);
+	err = learned_read_lines(&old, path);
+	if (!err)
+		err = write_beside(&old, path, temporary);
+	learned_deinit(&old);
+	return err ? err : put_in_place(path, temporary);
+}
+
+static struct error *import_lines(const char *path)
+{
+	cleanup_free char *real = realpath(path, NULL);
+	struct error *err;
+	int fd;
+
+	if (!real)
+		return error_os(errno, "%s", path);
+	err = lock_file(real, &fd);
+	if (err)
 		return err;
-	log_warn("%s; it is kept as %s, and a new state is begun",
-		 error_message(err), aside);
-	error_free(err);
-	return NULL;
+	err = import(real);
+	close(fd);
+	return err;
 }
 
 struct error *learned_save(const struct learned *learned, const char *path)
 {
-	cleanup_fclose FILE *file = NULL;
-	struct learned all;
-	struct error *err;
-	int fd;
+	enum store_content content = STORE_NOTHING;
+	struct error *err = store_look(path, &content);
 
-	err = lock_file(path, &fd);
-	if (err)
+	if (!err && content == STORE_OTHER)
+		err = import_lines(path);
+	return err ? err : save_rows(learned, path);
+}
+
+static struct error *copy_bytes(const char *from, const char *to)
+{
+	cleanup_close int in = open(from, O_RDONLY | O_CLOEXEC);
+	cleanup_close int out = -1;
+	ssize_t n;
+
+	if (in < 0)
+		return error_os(errno, "%s", from);
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (out < 0)
+		return error_os(errno, "%s", to);
+	do {
+		n = sendfile(out, in, NULL, 1 << 20);
+	} while (n > 0);
+	return n < 0 ? error_os(errno, "%s", to) : NULL;
+}
+
+struct error *learned_copy(const char *from, const char *to)
+{
+	enum store_content content = STORE_NOTHING;
+	struct store *store = NULL;
+	struct error *err = store_look(from, &content);
+
+	if (!err && unlink(to) < 0 && errno != ENOENT)
+		err = error_os(errno, "%s", to);
+	if (!err && content == STORE_OTHER)
+		return copy_bytes(from, to);
+	if (!err)
+		err = store_open_existing(from, &learned_kind, &store);
+	if (err || !store)
 		return err;
-	file = fdopen(fd, "r");
-	if (!file) {
-		close(fd);
-		return error_nomem;
-	}
-	learned_init(&all);
-	err = set_aside(read_file(&all, file, path), path);
-	if (!err)
-		err = learned_add(&all, learned);
-	if (!err)
-		err = replace_file(path, write_state, &all);
-	learned_deinit(&all);
-	/* closing it gives the lock away */
+	err = store_copy(store, to);
+	store_close(store);
 	return err;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What runs have taught; see learned.h. Its form in a file is that of
- * learned-file.c.
+ * What runs have taught; see learned.h. learned-file.c has its file.
  */
 #include "report/learned.h"
 
@@ -144,7 +143,7 @@ static struct error *learned_translate(struct learned *learned,
 
 /* places: gets where each of the other's sites is in this one. */
 static struct error *learned_add_sites(struct learned *learned,
-				       const struct learned *other, bool shared,
+				       const struct learned *other,
 				       uint32_t *places)
 {
 	struct error *err = NULL;
@@ -153,8 +152,6 @@ static struct error *learned_add_sites(struct learned *learned,
 		const struct learned_site *from = learned_site_at(other, i);
 		struct learned_site *site;
 
-		if ((from->shared > 0) != shared)
-			continue;
 		err = learned_translate(learned, other, i, &places[i]);
 		if (err || places[i] == UINT32_MAX)
 			continue;
@@ -193,103 +190,14 @@ static struct error *learned_add_pairs(struct learned *learned,
 	return NULL;
 }
 
-/* Sites of the other that are not in this one. */
-static size_t learned_news(const struct learned *learned,
-			   const struct learned *other)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < other->sites.count; i++) {
-		const struct learned_site *site = learned_site_at(other, i);
-		const struct learned_module *module =
-			learned_module_at(other, site->module);
-		uint32_t number = learned_find_module(learned, module->path,
-						      module->build_id);
-
-		count += number == UINT32_MAX ||
-			 !map_get(&learned->site_index,
-				  learned_key(number, site->offset));
-	}
-	return count;
-}
-
-/*
- * Copy all but so many sites. places: gets 1 for those in pairs, and then the
- * number of each in the copy.
- */
-static struct error *learned_copy(const struct learned *learned, size_t surplus,
-				  uint32_t *places, struct learned *ret)
-{
-	ret->runs = learned->runs;
-	for (size_t i = 0; i < learned->pairs.count; i++) {
-		const struct learned_pair *pair = learned_pair_at(learned, i);
-
-		places[pair->sites[0]] = places[pair->sites[1]] = 1;
-	}
-	for (size_t i = 0; i < learned->sites.count; i++) {
-		const struct learned_site *site = learned_site_at(learned, i);
-		const struct learned_module *module =
-			learned_module_at(learned, site->module);
-		uint32_t number;
-
-		if (surplus > 0 && site->shared == 0 && places[i] == 0) {
-			surplus--;
-			continue;
-		}
-		number = learned_module(ret, module->path, module->build_id);
-		places[i] = learned_site(ret, number, site->offset);
-		if (places[i] == UINT32_MAX)
-			return error_nomem;
-		*learned_site_at(ret, places[i]) = *site;
-		learned_site_at(ret, places[i])->module = number;
-	}
-	return learned_add_pairs(ret, learned, places);
-}
-
-struct error *learned_make_room(struct learned *learned, size_t room)
-{
-	size_t count = learned->sites.count;
-	struct learned kept;
-	struct error *err;
-	uint32_t *places;
-
-	if (room > LEARNED_SITES_MAX)
-		room = LEARNED_SITES_MAX;
-	if (count + room <= LEARNED_SITES_MAX)
-		return NULL;
-	places = calloc(count, sizeof(*places));
-	if (!places)
-		return error_nomem;
-	learned_init(&kept);
-	err = learned_copy(learned, count + room - LEARNED_SITES_MAX, places,
-			   &kept);
-	free(places);
-	if (err) {
-		learned_deinit(&kept);
-		return err;
-	}
-	learned_deinit(learned);
-	*learned = kept;
-	return NULL;
-}
-
 struct error *learned_add(struct learned *learned, const struct learned *other)
 {
-	struct error *err = NULL;
-	uint32_t *places;
-
-	if (learned->sites.count + other->sites.count > LEARNED_SITES_MAX)
-		err = learned_make_room(learned, learned_news(learned, other));
-	if (err)
-		return err;
-	places = calloc(other->sites.count + 1, sizeof(*places));
+	struct error *err;
+	uint32_t *places = calloc(other->sites.count + 1, sizeof(*places));
 	if (!places)
 		return error_nomem;
 	learned->runs += other->runs;
-	/* those that share come first: what room there is, is theirs */
-	err = learned_add_sites(learned, other, true, places);
-	if (!err)
-		err = learned_add_sites(learned, other, false, places);
+	err = learned_add_sites(learned, other, places);
 	if (!err)
 		err = learned_add_pairs(learned, other, places);
 	free(places);

@@ -19,15 +19,18 @@
 struct error;
 
 enum {
-	/* beyond so many, locations that share nothing are not kept */
+	/* what a file keeps, and what is held in memory */
 	LEARNED_SITES_MAX = 1 << 17,
-	/* and pairs are not */
 	LEARNED_PAIRS_MAX = 1 << 16,
+	/* sites that a run may add to what it has read */
+	LEARNED_ROOM = LEARNED_SITES_MAX / 8,
 	LEARNED_MODULES_MAX = 1 << 16,
 };
 
 /* Offsets in files are below this. */
 #define LEARNED_OFFSET_MAX (UINT64_C(1) << 44)
+/* Counts in a file stop here, so that sums of many fit into 63 bits. */
+#define LEARNED_COUNT_MAX ((UINT64_C(1) << 52) - 1)
 
 struct learned_module {
 	char *path; /* where it was seen last */
@@ -94,31 +97,34 @@ learned_pair_at(const struct learned *learned, size_t i)
 }
 
 /*
- * Add all counts of the other, for whose new sites room is made; beyond the
- * limits, nothing. ERROR_NOMEM: some were added, not all.
+ * Add all counts of the other; beyond the limits, nothing. ERROR_NOMEM: some
+ * were added, not all.
  */
 struct error *learned_add(struct learned *learned, const struct learned *other);
-
-/*
- * So that so many more sites have room, forget of those that share nothing and
- * are in no pair the oldest. ERROR_NOMEM: nothing was forgotten.
- */
-struct error *learned_make_room(struct learned *learned, size_t room);
 
 /* What has been added to `before' to come to this: all counts are less. */
 void learned_subtract(struct learned *learned, const struct learned *before);
 
 /*
- * Add what the file says. One that does not exist, or is empty, says nothing.
- * ERROR_FORMAT names file and line.
+ * Add what the file says: a database, or JSON lines of an earlier version. One
+ * that does not exist, or is empty, says nothing. Of a database with more than
+ * LEARNED_SITES_MAX - LEARNED_ROOM sites, those are left out that share nothing,
+ * the oldest first. ERROR_FORMAT: it is no such file; the error names it.
  */
 struct error *learned_read(struct learned *learned, const char *path);
 
 /*
- * Add to the file: it is read anew, and replaced by a complete one, while
- * others that do the same wait (flock(2)). A file that is corrupt meanwhile is
- * kept beside it, as PATH.corrupt, with a warning.
+ * Add to the database, in one transaction, whatever others have added
+ * meanwhile. JSON lines at that path are imported: a database takes their place,
+ * and the file is kept as it is, as PATH.jsonl, which a message says. On failure
+ * what was at the path is as it was.
  */
 struct error *learned_save(const struct learned *learned, const char *path);
+
+/*
+ * Write a copy of the file at `from', as it is at one moment; none if there is
+ * nothing. A file at `to' is replaced.
+ */
+struct error *learned_copy(const char *from, const char *to);
 
 #endif

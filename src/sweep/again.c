@@ -10,13 +10,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "report/learned.h"
 
 static char *path_in(const char *folder, const char *name)
 {
@@ -49,37 +49,6 @@ void again_add_word(struct strbuf *out, const char *word)
 		strbuf_add(out, word);
 	else
 		add_quoted(out, word);
-}
-
-static bool copy_bytes(int from, int to)
-{
-	ssize_t n;
-
-	do {
-		n = sendfile(to, from, NULL, 1 << 20);
-	} while (n > 0);
-	return n == 0;
-}
-
-/* What is not there yet was nothing: no copy. */
-static struct error *copy_file(const char *from, const char *to)
-{
-	int in = open(from, O_RDONLY | O_CLOEXEC), out;
-	struct error *err = NULL;
-
-	if (unlink(to) < 0 && errno != ENOENT)
-		err = error_os(errno, "%s", to);
-	if (in < 0 || err)
-		goto out;
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (out < 0 || !copy_bytes(in, out))
-		err = error_os(errno, "%s", to);
-	if (out >= 0)
-		close(out);
-out:
-	if (in >= 0)
-		close(in);
-	return err;
 }
 
 /* The words, but for those that are of the sweep; state: the one of --state. */
@@ -130,8 +99,8 @@ static void add_state(struct strbuf *out)
 {
 	strbuf_add(out, "state=$(mktemp) || exit 125\n"
 			"trap 'rm -f \"$state\"' EXIT\n"
-			"if [ -f \"$folder/learned.jsonl\" ]; then\n"
-			"\tcat \"$folder/learned.jsonl\" >\"$state\" || "
+			"if [ -f \"$folder/learned.db\" ]; then\n"
+			"\tcat \"$folder/learned.db\" >\"$state\" || "
 			"exit 125\nfi\n");
 }
 
@@ -152,7 +121,7 @@ static struct error *write_script(const char *path, const char *text)
 struct error *again_write(const struct again *again)
 {
 	cleanup_free char *script = path_in(again->folder, "again");
-	cleanup_free char *copy = path_in(again->folder, "learned.jsonl");
+	cleanup_free char *copy = path_in(again->folder, "learned.db");
 	char program[PATH_MAX] = "racewatch", directory[PATH_MAX];
 	struct strbuf text = { 0 }, words = { 0 };
 	struct error *err = error_nomem;
@@ -171,7 +140,7 @@ struct error *again_write(const struct again *again)
 	strbuf_add(&text, "\"$racewatch\" run");
 	strbuf_add(&text, strbuf_text(&words));
 	if (script && copy && !text.failed && !words.failed)
-		err = state ? copy_file(state, copy) : NULL;
+		err = state ? learned_copy(state, copy) : NULL;
 	if (!err)
 		err = write_script(script, strbuf_text(&text));
 	strbuf_deinit(&text);
@@ -181,7 +150,7 @@ struct error *again_write(const struct again *again)
 
 void again_forget(const char *folder)
 {
-	static const char *const names[] = { "again", "learned.jsonl" };
+	static const char *const names[] = { "again", "learned.db" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		cleanup_free char *path = path_in(folder, names[i]);

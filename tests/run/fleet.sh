@@ -187,8 +187,9 @@ is "racewatch-fleet takes its arguments" "$status" 0 || diag_file "$work/err"
 libraries()
 {
 	ldd "$RACEWATCH" | sed -n 's/.*=> \([^ ]*\).*/\1/p' |
-		grep -oE 'lib(capstone|dw|elf|jansson)\.so\.[0-9]*' | sort -u |
-		sed 's/\.so\.\([0-9]*\)$/\1/'
+		grep -oE 'lib(capstone|dw|elf|jansson|sqlite3)\.so\.[0-9]*' |
+		sort -u |
+		sed 's/3\.so\./3-/; s/\.so\.\([0-9]*\)$/\1/'
 }
 for library in $(libraries); do
 	matches "the image has $library" "$fleet/Containerfile" \

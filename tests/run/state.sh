@@ -3,7 +3,8 @@
 #
 # --state: what a run learned is in the file, at the same places whatever the
 # addresses were; bad files are named before anything runs; runs at the same
-# time lose nothing; a run that is killed leaves the file as it was.
+# time lose nothing; a run that is killed leaves the file as it was; the queries
+# of racewatch-state(5) work.
 
 # shellcheck disable=SC2317 # functions called through await
 
@@ -15,7 +16,7 @@ state=$work/t.state
 # runs FILE: how many have added to it
 runs()
 {
-	sed -n '1s/.*"runs":\([0-9]*\).*/\1/p' "$1"
+	sqlite3 "$1" 'SELECT runs FROM state'
 }
 
 # Half a minute to meet the race, which ends the run.
@@ -25,20 +26,22 @@ is "a run with a state that is not there: 66" "$status" 66 ||
 is "it has added itself" "$(runs "$state")" 1
 skip_lacking registers "and the pair that raced" ||
 	is "and the pair that raced" \
-		"$(grep '"type":"pair"' "$state" | grep -vc '"races":0')" 1
+		"$(sqlite3 "$state" 'SELECT count(*) FROM pair WHERE races')" 1
 run run --seed 2 --state "$state" --halt-on-race -- "$T/global.O2" 30
 is "a second one" "$(runs "$state")" 2
-is "of the same module" "$(grep -c '"type":"module".*global' "$state")" 1
+is "of the same module" "$(sqlite3 "$state" \
+	"SELECT count(*) FROM module WHERE path GLOB '*global*'")" 1
 objdump -d "$T/global.O2" | sed -n 's/^ *\([0-9a-f]*\):.*/0x\1/p' |
 	sort >"$work/code"
-module=$(sed -n 's/.*"module","id":\([0-9]*\).*global.*/\1/p' "$state")
-grep "\"type\":\"site\".*\"module\":$module," "$state" |
-	sed 's/.*"offset":"\([^"]*\)".*/\1/' | sort >"$work/offsets"
+sqlite3 "$state" "SELECT printf('0x%x', offset) FROM site
+	JOIN module ON module.id = module WHERE path GLOB '*global*'" |
+	sort >"$work/offsets"
 if [ -s "$work/offsets" ]; then
 	ok "it has sites"
 else
 	not_ok "it has sites"
-	diag_file "$state"
+	sqlite3 "$state" .dump >"$work/dump"
+	diag_file "$work/dump"
 fi
 is "all sites are instructions of the file" \
 	"$(comm -23 "$work/offsets" "$work/code" | wc -l)" 0
@@ -49,10 +52,26 @@ is "what is no state: 2" "$status" 2
 is "its line is named" "$(grep -c "source.c:1: " "$work/err")" 1
 is "nothing was run" "$([ -e "$work/ran" ] && echo ran)" ""
 is "and the file is as it was" "$(cat "$work/source.c")" "int main(void)"
-# In the middle of its last line, whatever the lengths of the paths in it.
-head -c -2 "$state" >"$work/torn"
-run run --state "$work/torn" -- true
+head -c 5000 "$state" >"$work/torn"
+cp "$work/torn" "$work/torn.before"
+run run --state "$work/torn" -- touch "$work/ran"
 is "a state cut short: 2" "$status" 2
+matches "it is named" "$work/err" "$work/torn: "
+is "nothing was run (2)" "$([ -e "$work/ran" ] && echo ran)" ""
+is "and it is as it was" "$(cmp "$work/torn" "$work/torn.before" 2>&1)" ""
+cp "$state" "$work/later"
+sqlite3 "$work/later" 'PRAGMA user_version=2'
+run run --state "$work/later" -- touch "$work/ran"
+is "a state of a later version: 2" "$status" 2
+matches "its version is named" "$work/err" "$work/later: version 2"
+is "nothing was run (3)" "$([ -e "$work/ran" ] && echo ran)" ""
+sqlite3 "$work/mine" 'CREATE TABLE mine (x)'
+run run --state "$work/mine" -- true
+is "a database of somebody else: 2" "$status" 2
+is "has no table of ours" "$(sqlite3 "$work/mine" .tables)" mine
+run run --state /dev/full -- true
+is "a device: 2" "$status" 2
+matches "is named" "$work/err" "/dev/full: "
 run run --state "$work" -- true
 is "a directory: 2" "$status" 2
 run run --state "$work/none/such" -- true
@@ -66,11 +85,91 @@ run run --state "$work/link" -- true
 is "a link stays a link" "$(runs "$work/empty") $(readlink "$work/link")" \
 	"2 empty"
 
-# Becomes corrupt while it is in use.
+# Becomes something else while it is in use.
 run run --state "$work/empty" -- sh -c "echo torn >'$work/empty'"
-is "corrupt meanwhile: 0" "$status" 0
-is "it is kept" "$(cat "$work/empty.corrupt")" torn
-is "and a new one begun" "$(runs "$work/empty")" 1
+is "no state meanwhile: 125" "$status" 125
+matches "it is named" "$work/err" "$work/empty:1: "
+is "it stays" "$(cat "$work/empty")" torn
+
+# What an earlier version wrote.
+cat >"$work/old" <<'END'
+{"type":"state","version":1,"runs":5}
+{"type":"module","id":0,"path":"/x","build_id":"ab"}
+{"type":"site","id":0,"module":0,"offset":"0x10","access":"write","hits":3,"stalls":1,"shared":2}
+{"type":"pair","sites":[0,0],"seen":1,"races":1}
+END
+cp "$work/old" "$work/old.before"
+run run --state "$work/old" -- true
+is "JSON lines: 0" "$status" 0
+matches "are imported, with a note" "$work/err" \
+	"$work/old: .* imported .* kept as $work/old.jsonl"
+is "all of it" "$(sqlite3 "$work/old" 'SELECT runs, build_id, offset, reads,
+	writes, hits, stalls, shared, seen, races FROM state, pair
+	JOIN site ON site.id = site JOIN module ON module.id = module')" \
+	"6|ab|16|0|1|3|1|2|1|1"
+is "and are kept" "$(cmp "$work/old.before" "$work/old.jsonl" 2>&1)" ""
+run run --state "$work/old" -- true
+is "once" "$(runs "$work/old") $(grep -c import "$work/err")" "7 0"
+sed '3s/0x10/x/' "$work/old.before" >"$work/bad"
+run run --state "$work/bad" -- true
+is "bad JSON lines: 2" "$status" 2
+is "their line is named" "$(grep -c "bad:3: " "$work/err")" 1
+cp "$work/old.before" "$work/two"
+echo mine >"$work/two.jsonl"
+run run --state "$work/two" -- touch "$work/ran"
+is "a file is in the way of an import: 2" "$status" 2
+is "nothing was run (4)" "$([ -e "$work/ran" ] && echo ran)" ""
+is "and it stays" "$(cat "$work/two.jsonl")" mine
+
+# A folder that nothing can be created in, and a full disk.
+cat >"$work/mounts.sh" <<'END'
+mount -t tmpfs -o size=256k tmpfs "$1" || exit 77
+cp "$3" "$1/t.state"
+dd if=/dev/zero of="$1/filler" bs=1k 2>/dev/null
+"$2" run --state "$1/t.state" -- true 2>"$4.full"
+echo "full $? $(sqlite3 "$1/t.state" 'SELECT runs FROM state')"
+rm "$1/filler"
+mount -o remount,ro "$1"
+"$2" run --state "$1/t.state" -- true 2>"$4.ro"
+echo "read-only $? $(sqlite3 "$1/t.state" 'SELECT runs FROM state')"
+mount -o remount,rw "$1"
+"$2" run --state "$1/t.state" -- true 2>"$4.rw"
+echo "writable $? $(sqlite3 "$1/t.state" 'SELECT runs FROM state')"
+END
+mkdir "$work/disk"
+unshare -m sh "$work/mounts.sh" "$work/disk" "$RACEWATCH" "$state" \
+	"$work/log" >"$work/mounts" 2>/dev/null
+if [ $? -eq 77 ] || ! [ -s "$work/mounts" ]; then
+	skip "a full disk" "no tmpfs may be mounted"
+else
+	is "a full disk: 125, then read-only: 125, then added to" \
+		"$(cat "$work/mounts")" \
+		"$(printf 'full 125 2\nread-only 125 2\nwritable 0 3')"
+	matches "the full disk is named" "$work/log.full" \
+		't.state: .*No space left'
+	matches "the read-only file is named" "$work/log.ro" \
+		't.state: .*readonly'
+fi
+
+# The queries of the manual page.
+awk -v to="$work/query" '
+	/^\.Bd -literal/ { getline; inside = /^SELECT/; n += inside }
+	/^\.Ed/ { inside = 0 }
+	inside { print >to "." n }' "$top_srcdir/man/racewatch-state.5"
+is "the manual page has queries" "$(find "$work" -name 'query.*' | wc -l)" 4
+cp "$state" "$work/queried"
+# one that has been missed so far, whatever the runs above met
+sqlite3 "$work/queried" "INSERT INTO site
+	(module, offset, reads, writes, hits, stalls, shared)
+	SELECT id, 4095, 0, 1, 9, 0, 9 FROM module WHERE path GLOB '*global*';
+	INSERT INTO pair (site, other, seen, races)
+	SELECT max(id), max(id), 0, 1 FROM site"
+for query in "$work"/query.*; do
+	sqlite3 "$work/queried" <"$query" >"$work/rows" 2>"$work/err"
+	is "$(basename "$query") works" "$? $(wc -l <"$work/err")" "0 0" ||
+		diag_file "$work/err"
+	matches "$(basename "$query") finds something" "$work/rows" global
+done
 
 pids=()
 for seed in 1 2 3 4; do

@@ -33,7 +33,7 @@ matches "each run that failed has a command" "$work/err" "run 2 once more: "
 for run in 1 2 3; do
 	command=$(sed -n "s/^ *run $run once more: //p" "$work/err" | head -n 1)
 	folder=$sweep/run-00000$run
-	cp "$folder/learned.jsonl" "$work/before" 2>/dev/null ||
+	cp "$folder/learned.db" "$work/before" 2>/dev/null ||
 		: >"$work/before"
 	: >"$work/told"
 	# as a person does with nightly/run-000017/again of the manual: by the
@@ -47,16 +47,15 @@ for run in 1 2 3; do
 		"$(options "$folder/report.jsonl")"
 	is "run $run once more is told the same" "$(cat "$work/told")" \
 		"$run $((40 + run)) $PWD"
-	cp "$folder/learned.jsonl" "$work/after" 2>/dev/null ||
+	cp "$folder/learned.db" "$work/after" 2>/dev/null ||
 		: >"$work/after"
 	holds=$(cmp "$work/before" "$work/after" 2>&1)
 	is "run $run once more leaves what had been learned" "$holds" ""
 done
 is "nothing had been learned before the first run" \
-	"$(find "$sweep/run-000001" -name learned.jsonl)" ""
+	"$(find "$sweep/run-000001" -name learned.db)" ""
 is "the second began with what the first learned" \
-	"$(jq -r 'select(.type == "state") | .runs' \
-		"$sweep/run-000002/learned.jsonl" 2>/dev/null | head -n 1)" 1
+	"$(sqlite3 "$sweep/run-000002/learned.db" 'SELECT runs FROM state')" 1
 matches "the runs were given --effort" "$sweep/run-000001/report.jsonl" \
 	'"--effort","high"'
 matches "and --on-race" "$sweep/run-000001/report.jsonl" '"--on-race","exec:true"'
@@ -72,7 +71,7 @@ while next_try seconds; do
 	jq -e .samples "$work/plain/sweep.json" | grep -q '^0$' || break
 done
 is "a plain run has no command" \
-	"$(find "$work/plain" -name again -o -name learned.jsonl -path '*run-*')" ""
+	"$(find "$work/plain" -name again -o -name learned.db -path '*run-*')" ""
 
 "$RACEWATCH" sweep --on-race stop -d "$work/none" -- true 2>"$work/err"
 is "--on-race stop is refused" $? 2

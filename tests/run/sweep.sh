@@ -374,7 +374,8 @@ sweep --runs 2 --rate 7 --stall 3ms --policy uniform --min-samples 0 -- "$T/sing
 is "what is fixed is in every run" \
 	"$(grep -c '"claim".*"rate=7 stall=3ms policy=uniform"' \
 		"$d/state.jsonl")" 2
-matches "what was learned is kept" "$d/learned.jsonl" '"runs":2'
+is "what was learned is kept" \
+	"$(sqlite3 "$d/learned.db" 'SELECT runs FROM state')" 2
 
 # Patterns keep their order: the last decides.
 tries seconds 3 15

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/report/learned.c and learned-file.c: what runs taught, added up, in a
- * file, by several at once, and after accidents.
+ * src/report/learned.c and learned-*.c: what runs taught, added up, in a
+ * database, by several at once, and after accidents; and files of earlier
+ * versions.
  */
 #include "report/learned.h"
 
@@ -20,6 +21,9 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "report/learned-rows.h"
+#include "store/query.h"
+#include "store/store.h"
 
 /* Allocations of this program that succeed before one fails; negative: all. */
 static int allocations = -1;
@@ -54,7 +58,7 @@ char *__wrap_strdup(const char *text)
 }
 
 static char folder[] = "/tmp/racewatch-learned.XXXXXX";
-static char path[64], aside[80];
+static char path[64], aside[80], journal[80];
 
 static void put_file(const char *text)
 {
@@ -119,7 +123,6 @@ static void a_file_gives_what_was_saved(void **state)
 	struct learned learned, read;
 
 	(void)state;
-	unlink(path);
 	one_run(&learned);
 	learned_init(&read);
 	assert_null(learned_read(&read, path));
@@ -132,7 +135,7 @@ static void a_file_gives_what_was_saved(void **state)
 	assert_string_equal(learned_module_at(&read, 0)->path,
 			    "/usr/bin/cache");
 	assert_int_equal(read.sites.count, 2);
-	/* the one that shares comes first */
+	/* the newest comes first */
 	assert_int_equal(learned_site_at(&read, 0)->offset, 0x1216);
 	assert_int_equal(learned_site_at(&read, 0)->hits, 10);
 	assert_int_equal(learned_site_at(&read, 0)->kind, 3);
@@ -230,25 +233,147 @@ static void what_is_no_file_is_refused(void **state)
 	learned_deinit(&learned);
 }
 
-/* What was learned is not lost for what is wrong with the file. */
-static void a_corrupt_file_is_set_aside(void **state)
+static uint64_t ask_number(const char *sql)
+{
+	struct store *store = NULL;
+	struct query *query;
+	uint64_t value;
+	bool row;
+
+	assert_null(store_open_existing(path, &learned_kind, &store));
+	assert_non_null(store);
+	assert_null(query_prepare(store, sql, &query));
+	assert_null(query_next(query, &row));
+	assert_true(row);
+	value = query_number(query, 0, INT64_MAX);
+	query_free(query);
+	store_close(store);
+	return value;
+}
+
+static void is_text(const char *name, const char *text)
+{
+	char bytes[1024] = "";
+	FILE *file = fopen(name, "r");
+
+	assert_non_null(file);
+	bytes[fread(bytes, 1, sizeof(bytes) - 1, file)] = '\0';
+	fclose(file);
+	assert_string_equal(bytes, text);
+}
+
+#define OLD                                                                     \
+	HEAD MODULE                                                             \
+		"{\"type\":\"site\",\"id\":0,\"module\":0,\"offset\":\"0x10\"," \
+		"\"access\":\"write\",\"hits\":3,\"stalls\":2,\"shared\":1}\n"  \
+		"{\"type\":\"pair\",\"sites\":[0,0],\"seen\":1,\"races\":1}\n"
+
+/* A state of an earlier version: read as it is, and kept when it is replaced. */
+static void lines_are_imported(void **state)
 {
 	struct learned learned, read;
 	struct stat status;
 
 	(void)state;
-	one_run(&learned);
-	put_file("torn");
+	put_file(OLD);
 	chmod(path, 0640);
-	assert_null(learned_save(&learned, path));
-	assert_int_equal(stat(path, &status), 0);
-	assert_int_equal(status.st_mode & 0777, 0640);
-	assert_int_equal(stat(aside, &status), 0);
-	assert_int_equal(status.st_size, 4);
 	learned_init(&read);
 	assert_null(learned_read(&read, path));
-	assert_int_equal(read.runs, 1);
+	assert_int_equal(learned_site_at(&read, 0)->hits, 3);
+	is_text(path, OLD);
+	one_run(&learned);
+	assert_null(learned_save(&learned, path));
+	is_text(aside, OLD);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0640);
+	assert_int_equal(ask_number("SELECT runs FROM state"), 2);
+	assert_int_equal(ask_number("SELECT count(*) FROM site"), 3);
+	assert_int_equal(ask_number("SELECT hits FROM site WHERE offset = 16"
+				    " AND writes AND NOT reads"),
+			 3);
+	assert_int_equal(ask_number("SELECT sum(races) FROM pair"), 2);
 	learned_deinit(&read);
+	learned_deinit(&learned);
+}
+
+/* Killed between the two names that an import gives. */
+static void an_import_is_gone_on_with(void **state)
+{
+	struct learned learned;
+
+	(void)state;
+	put_file(OLD);
+	assert_int_equal(link(path, aside), 0);
+	one_run(&learned);
+	assert_null(learned_save(&learned, path));
+	assert_int_equal(ask_number("SELECT runs FROM state"), 2);
+	is_text(aside, OLD);
+	learned_deinit(&learned);
+}
+
+/* Said before anything is run; nothing is replaced. */
+static void what_is_in_the_way_of_an_import_stays(void **state)
+{
+	struct learned learned;
+	struct error *err;
+
+	(void)state;
+	put_file("mine");
+	assert_int_equal(rename(path, aside), 0);
+	put_file(OLD);
+	one_run(&learned);
+	for (int i = 0; i < 2; i++) {
+		err = i == 0 ? learned_save(&learned, path)
+			     : learned_read(&learned, path);
+		assert_non_null(err);
+		assert_int_equal(err->kind, ERROR_FORMAT);
+		assert_non_null(strstr(error_message(err), aside));
+		error_free(err);
+		is_text(path, OLD);
+		is_text(aside, "mine");
+	}
+	learned_deinit(&learned);
+}
+
+/* It is not ours, and stays. */
+static void a_corrupt_file_is_an_error(void **state)
+{
+	struct learned learned;
+	struct error *err;
+
+	(void)state;
+	one_run(&learned);
+	put_file("torn");
+	err = learned_save(&learned, path);
+	assert_non_null(err);
+	assert_non_null(strstr(error_message(err), path));
+	error_free(err);
+	is_text(path, "torn");
+	assert_int_equal(access(aside, F_OK), -1);
+	learned_deinit(&learned);
+}
+
+static void a_copy_has_all(void **state)
+{
+	struct learned learned, read;
+
+	(void)state;
+	/* there is nothing to be copied, and what was there is gone */
+	put_file("");
+	assert_int_equal(rename(path, aside), 0);
+	assert_null(learned_copy(path, aside));
+	assert_int_equal(access(aside, F_OK), -1);
+	one_run(&learned);
+	assert_null(learned_save(&learned, path));
+	assert_null(learned_copy(path, aside));
+	learned_init(&read);
+	assert_null(learned_read(&read, aside));
+	assert_int_equal(read.sites.count, 2);
+	assert_int_equal(learned_pair_at(&read, 0)->races, 1);
+	learned_deinit(&read);
+	put_file(OLD);
+	assert_null(learned_copy(path, aside));
+	is_text(aside, OLD);
 	learned_deinit(&learned);
 }
 
@@ -259,10 +384,13 @@ static void saver(int number)
 	for (int i = 0; i < SAVES; i++) {
 		struct learned learned;
 		struct error *err;
+		uint32_t site;
 
 		one_run(&learned);
 		/* one of its own, and the common ones */
-		learned_site(&learned, 0, (uint64_t)(number * SAVES + i));
+		site = learned_site(&learned, 0,
+				    (uint64_t)(number * SAVES + i));
+		learned_site_at(&learned, site)->hits = 1;
 		err = learned_save(&learned, path);
 		learned_deinit(&learned);
 		if (err)
@@ -277,7 +405,6 @@ static void nothing_is_lost_where_many_save(void **state)
 	int status;
 
 	(void)state;
-	unlink(path);
 	for (int i = 0; i < SAVERS; i++) {
 		pid_t pid = fork();
 
@@ -302,70 +429,81 @@ static void fill(struct learned *learned)
 {
 	one_run(learned);
 	learned_site_at(learned, 1)->shared = 0;
-	for (uint64_t i = 2; i < LEARNED_SITES_MAX; i++)
+	for (uint64_t i = 2; i < LEARNED_SITES_MAX; i++) {
 		assert_int_equal(learned_site(learned, 0, 0x10000 + i), i);
+		learned_site_at(learned, i)->hits = 1;
+	}
 	learned_site_at(learned, 2)->shared = 7;
 	assert_int_equal(learned_site(learned, 0, 1), UINT32_MAX);
 }
 
-static bool is_known(struct learned *learned, uint64_t offset)
+static bool is_known(uint64_t offset)
 {
-	size_t count = learned->sites.count;
-	uint32_t site = learned_site(learned, 0, offset);
+	char sql[80];
 
-	return site != UINT32_MAX && learned->sites.count == count;
+	snprintf(sql, sizeof(sql),
+		 "SELECT count(*) FROM site WHERE offset = %llu",
+		 (unsigned long long)offset);
+	return ask_number(sql) == 1;
 }
 
+/* The pair, and what shares, stay; the oldest of the others go. */
 static void sites_that_share_nothing_make_room(void **state)
 {
-	struct learned learned, more;
+	struct learned learned, more, read;
 
 	(void)state;
 	fill(&learned);
 	one_run(&more);
-	assert_int_equal(learned_site(&more, 0, 0x5000), 2);
-	assert_int_equal(learned_site(&more, 0, 0x5004), 3);
-	assert_null(learned_add(&learned, &more));
-	assert_int_equal(learned.runs, 2);
-	assert_int_equal(learned.sites.count, LEARNED_SITES_MAX);
-	assert_true(is_known(&learned, 0x5000));
-	assert_true(is_known(&learned, 0x5004));
-	/* the pair, and what shares, stay; the oldest of the others went */
-	assert_int_equal(learned_site_at(&learned, 0)->hits, 6);
-	assert_int_equal(learned_pair_at(&learned, 0)->seen, 8);
-	assert_true(is_known(&learned, 0x10000 + 2));
-	assert_false(is_known(&learned, 0x10000 + 3));
-	assert_false(is_known(&learned, 0x10000 + 4));
-	assert_true(is_known(&learned, 0x10000 + 5));
+	for (uint32_t i = 2; i < 4; i++) {
+		assert_int_equal(learned_site(&more, 0, 0x5000 + i), i);
+		learned_site_at(&more, i)->hits = 1;
+	}
+	assert_null(learned_save(&learned, path));
+	assert_null(learned_save(&more, path));
+	assert_int_equal(ask_number("SELECT count(*) FROM site"),
+			 LEARNED_SITES_MAX);
+	assert_true(is_known(0x5002));
+	assert_true(is_known(0x5003));
+	assert_true(is_known(0x10000 + 2));
+	assert_false(is_known(0x10000 + 3));
+	assert_false(is_known(0x10000 + 4));
+	assert_true(is_known(0x10000 + 5));
+	assert_int_equal(ask_number("SELECT seen FROM pair"), 8);
+	/* a run has room for others */
+	learned_init(&read);
+	assert_null(learned_read(&read, path));
+	assert_int_equal(read.sites.count, LEARNED_SITES_MAX - LEARNED_ROOM);
+	assert_int_equal(read.pairs.count, 1);
+	assert_int_not_equal(learned_site(&read, 0, 0xfffff), UINT32_MAX);
+	learned_deinit(&read);
 	learned_deinit(&learned);
 	learned_deinit(&more);
 }
 
-static void without_memory_there_is_no_room(void **state)
+/* Where all share, what came last finds no room, nor do its pairs. */
+static void what_shares_is_not_forgotten(void **state)
 {
-	struct error *err = error_nomem;
-	struct learned learned;
-	int n;
+	struct learned learned, more;
+	uint32_t site;
 
 	(void)state;
 	fill(&learned);
-	for (n = 0; err; n++) {
-		assert_in_range(n, 0, 100);
-		allocations = n;
-		err = learned_make_room(&learned, 10);
-		allocations = -1;
-		assert_true(!err || err == error_nomem);
-		assert_int_equal(learned.sites.count,
-				 LEARNED_SITES_MAX - (err ? 0 : 10));
-		assert_int_equal(learned_pair_at(&learned, 0)->races, 1);
-	}
-	assert_true(n > 3);
-	/* there is room already, and for no more than all */
-	assert_null(learned_make_room(&learned, 10));
-	assert_int_equal(learned.sites.count, LEARNED_SITES_MAX - 10);
-	assert_null(learned_make_room(&learned, SIZE_MAX));
-	assert_int_equal(learned.sites.count, 3);
+	for (size_t i = 2; i < LEARNED_SITES_MAX; i++)
+		learned_site_at(&learned, i)->shared = 1;
+	one_run(&more);
+	site = learned_site(&more, 0, 0x5000);
+	learned_site_at(&more, site)->shared = 1;
+	learned_pair_at(&more, learned_pair(&more, 0, site))->seen = 1;
+	assert_null(learned_save(&learned, path));
+	assert_null(learned_save(&more, path));
+	assert_int_equal(ask_number("SELECT count(*) FROM site"),
+			 LEARNED_SITES_MAX);
+	assert_false(is_known(0x5000));
+	assert_true(is_known(0x10000 + 3));
+	assert_int_equal(ask_number("SELECT count(*) FROM pair"), 1);
 	learned_deinit(&learned);
+	learned_deinit(&more);
 }
 
 static void no_memory_is_an_error(void **state)
@@ -392,7 +530,7 @@ static void no_memory_is_an_error(void **state)
 	learned_deinit(&from);
 }
 
-/* The file is as it was, and not taken for a corrupt one. */
+/* The file is as it was. */
 static void no_memory_loses_nothing(void **state)
 {
 	struct learned learned, read;
@@ -400,8 +538,6 @@ static void no_memory_loses_nothing(void **state)
 	int n;
 
 	(void)state;
-	unlink(path);
-	unlink(aside);
 	one_run(&learned);
 	assert_null(learned_save(&learned, path));
 	for (n = 0; err; n++) {
@@ -410,7 +546,6 @@ static void no_memory_loses_nothing(void **state)
 		err = learned_save(&learned, path);
 		allocations = -1;
 		assert_true(!err || err == error_nomem);
-		assert_int_equal(access(aside, F_OK), -1);
 		learned_init(&read);
 		assert_null(learned_read(&read, path));
 		assert_int_equal(read.runs, err ? 1 : 2);
@@ -426,32 +561,46 @@ static int make_folder(void **state)
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(path, sizeof(path), "%s/state", folder);
-	snprintf(aside, sizeof(aside), "%s.corrupt", path);
+	snprintf(aside, sizeof(aside), "%s.jsonl", path);
+	snprintf(journal, sizeof(journal), "%s-journal", path);
+	return 0;
+}
+
+static int empty_folder(void **state)
+{
+	(void)state;
+	unlink(path);
+	unlink(aside);
+	unlink(journal);
 	return 0;
 }
 
 static int remove_folder(void **state)
 {
 	(void)state;
-	unlink(path);
-	unlink(aside);
 	return rmdir(folder);
 }
+
+#define CASE(name) cmocka_unit_test_teardown(name, empty_folder)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_the_same_has_one_number),
-		cmocka_unit_test(a_file_gives_what_was_saved),
-		cmocka_unit_test(what_is_wrong_is_named_with_its_line),
-		cmocka_unit_test(empty_and_unknown_lines_are_fine),
-		cmocka_unit_test(what_is_no_file_is_refused),
-		cmocka_unit_test(a_corrupt_file_is_set_aside),
-		cmocka_unit_test(sites_that_share_nothing_make_room),
-		cmocka_unit_test(without_memory_there_is_no_room),
-		cmocka_unit_test(no_memory_is_an_error),
-		cmocka_unit_test(no_memory_loses_nothing),
-		cmocka_unit_test(nothing_is_lost_where_many_save),
+		CASE(what_is_the_same_has_one_number),
+		CASE(a_file_gives_what_was_saved),
+		CASE(what_is_wrong_is_named_with_its_line),
+		CASE(empty_and_unknown_lines_are_fine),
+		CASE(what_is_no_file_is_refused),
+		CASE(lines_are_imported),
+		CASE(an_import_is_gone_on_with),
+		CASE(what_is_in_the_way_of_an_import_stays),
+		CASE(a_corrupt_file_is_an_error),
+		CASE(a_copy_has_all),
+		CASE(sites_that_share_nothing_make_room),
+		CASE(what_shares_is_not_forgotten),
+		CASE(no_memory_is_an_error),
+		CASE(no_memory_loses_nothing),
+		CASE(nothing_is_lost_where_many_save),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
