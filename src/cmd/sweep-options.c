@@ -90,7 +90,7 @@ static const struct option_def sweep_defs[] = {
 	  .offset = AT(directory) },
 	{ .name = "state",
 	  .arg = "FILE",
-	  .help = "keep the state of the sweep here (default state.jsonl in "
+	  .help = "keep the state of the sweep here (default state.db in "
 		  "the directory)",
 	  .type = OPTION_STRING,
 	  .offset = AT(state) },

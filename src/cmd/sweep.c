@@ -181,6 +181,34 @@ static struct error *do_sweep(const struct sweep_options *options,
 	return err ? err : ended;
 }
 
+/*
+ * The file of the state, into `out'. A sweep that an earlier version began has
+ * another one, which is not read.
+ */
+static struct error *find_state(const struct sweep_options *options,
+				const char *directory, struct strbuf *out)
+{
+	struct strbuf old = { 0 };
+	struct error *err = NULL;
+
+	if (options->state) {
+		strbuf_add(out, options->state);
+		return out->failed ? error_nomem : NULL;
+	}
+	strbuf_addf(out, "%s/state.db", directory);
+	strbuf_addf(&old, "%s/state.jsonl", directory);
+	if (out->failed || old.failed)
+		err = error_nomem;
+	else if (access(strbuf_text(out), F_OK) < 0 &&
+		 access(strbuf_text(&old), F_OK) == 0)
+		err = error_create(ERROR_USAGE,
+				   "%s: this sweep was begun by an earlier "
+				   "version; use another directory",
+				   strbuf_text(&old));
+	strbuf_deinit(&old);
+	return err;
+}
+
 static struct error *sweep_in(const struct sweep_options *options, char **argv,
 			      struct gate *gate, const char *directory,
 			      int *ret_status)
@@ -202,16 +230,12 @@ static struct error *sweep_in(const struct sweep_options *options, char **argv,
 	};
 	struct sweep_words words = { .learned = { 0 } };
 	struct strbuf state = { 0 };
-	struct error *err = NULL;
+	struct error *err = find_state(options, directory, &state);
 
-	if (options->state)
-		strbuf_add(&state, options->state);
-	else
-		strbuf_addf(&state, "%s/state.jsonl", directory);
 	config.state_path = strbuf_text(&state);
 	if (!config.runs && !config.budget_ns && !config.quiet)
 		config.runs = SWEEP_RUNS;
-	if (state.failed ||
+	if (!err &&
 	    !sweep_options_fill(options, directory, &words, &config.options))
 		err = error_nomem;
 	if (!err)

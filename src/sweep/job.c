@@ -244,7 +244,6 @@ struct error *job_start(struct job *job, const struct keeper_inherit *inherit)
 static void fill_record(const struct job *job, struct journal_record *record)
 {
 	record->type = JOURNAL_DONE;
-	record->time = clock_wall_ns();
 	record->run = job->claim.run;
 	record->seed = job->claim.seed;
 	snprintf(record->plan, sizeof(record->plan), "%s", job->claim.plan);

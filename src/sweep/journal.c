@@ -1,276 +1,425 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Records of a state file; see journal.h.
+ * A sweep's tables; see journal.h. A run is one row: `claimed' and `ended' give
+ * the order of claims and of ends.
  */
 #include "sweep/journal.h"
 
-#include <jansson.h>
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/strbuf.h"
-#include "report/members.h"
-#include "report/object.h"
+#include "store/query.h"
+#include "store/store.h"
+
+#define NOW "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+
+/* racewatch-state(5) explains each. */
+const struct store_kind journal_kind = {
+	.name = "the state of a sweep",
+	.application = STORE_SWEEP,
+	.version = 1,
+	.keep_journal = true,
+	.schema = "CREATE TABLE sweep ("
+		  " id INTEGER PRIMARY KEY CHECK (id = 1),"
+		  " seed INTEGER NOT NULL,"
+		  " time TEXT NOT NULL DEFAULT (" NOW ")) STRICT;"
+		  "CREATE TABLE command ("
+		  " place INTEGER PRIMARY KEY, word TEXT NOT NULL) STRICT;"
+		  "CREATE TABLE run ("
+		  " run INTEGER PRIMARY KEY CHECK (run > 0),"
+		  " seed INTEGER NOT NULL,"
+		  " plan TEXT NOT NULL,"
+		  " worker TEXT,"
+		  " claimed INTEGER NOT NULL UNIQUE,"
+		  " claim_time TEXT NOT NULL DEFAULT (" NOW "),"
+		  " ended INTEGER UNIQUE,"
+		  " end_time TEXT,"
+		  " outcome TEXT,"
+		  " exit INTEGER,"
+		  " unsampled INTEGER,"
+		  " left_behind INTEGER,"
+		  " away INTEGER,"
+		  " output_cut INTEGER,"
+		  " output_lost INTEGER,"
+		  " elapsed_ns INTEGER,"
+		  " samples INTEGER,"
+		  " sites INTEGER,"
+		  " unsampled_reason TEXT,"
+		  " unsampled_text TEXT,"
+		  " unmatched TEXT,"
+		  " directory TEXT,"
+		  " note TEXT) STRICT;"
+		  "CREATE TABLE race ("
+		  " id INTEGER PRIMARY KEY,"
+		  " run INTEGER NOT NULL REFERENCES run,"
+		  " fingerprint TEXT NOT NULL,"
+		  " minor INTEGER NOT NULL CHECK (minor IN (0, 1)),"
+		  " what TEXT,"
+		  " UNIQUE (run, fingerprint)) STRICT;",
+};
 
 void journal_record_init(struct journal_record *record)
 {
-	*record = (struct journal_record){ .type = JOURNAL_OTHER };
+	*record = (struct journal_record){ .type = JOURNAL_CLAIM };
 	findings_init(&record->findings);
 }
 
 void journal_record_deinit(struct journal_record *record)
 {
-	free((void *)record->command);
-	free(record->worker);
 	free(record->directory);
 	free(record->note);
 	findings_deinit(&record->findings);
 	journal_record_init(record);
 }
 
-static void put_races(struct object *line, const struct vec *races)
+static struct error *check_word(struct query *query, const char *word,
+				bool *ret_same)
 {
-	json_t *array = json_array();
+	const char *written;
+	bool row;
+	struct error *err = query_next(query, &row);
 
-	for (size_t i = 0; i < races->count; i++) {
-		const struct finding *finding = vec_at(races, i);
-		struct object race = object_begin(NULL);
+	if (err)
+		return err;
+	written = row ? query_text(query, 0) : NULL;
+	*ret_same = written && word ? strcmp(written, word) == 0
+				    : !written && !word;
+	return NULL;
+}
 
-		object_put_text(&race, "fingerprint", finding->fingerprint);
-		object_put(&race, "minor", json_boolean(finding->minor));
-		object_put_text(&race, "what", finding->what);
-		object_append(line, array, object_end(&race));
+static struct error *check_command(struct store *store, char *const *command)
+{
+	struct query *query;
+	bool same = true;
+	struct error *err = query_prepare(
+		store, "SELECT word FROM command ORDER BY place", &query);
+
+	if (err)
+		return err;
+	do {
+		err = check_word(query, *command, &same);
+	} while (!err && same && *command++);
+	query_free(query);
+	if (!err && !same)
+		err = error_create(ERROR_USAGE, "is of another command; use "
+						"another directory");
+	return err;
+}
+
+static struct error *write_command(struct store *store, char *const *command)
+{
+	struct query *query;
+	struct error *err = query_prepare(
+		store, "INSERT INTO command (word) VALUES (?)", &query);
+
+	if (err)
+		return err;
+	for (; !err && *command; command++) {
+		query_bind_text(query, 1, *command);
+		err = query_run(query);
 	}
-	object_put(line, "races", array);
+	query_free(query);
+	return err;
 }
 
-static void put_outcome(struct object *line, const struct outcome *outcome)
+static struct error *write_sweep(struct store *store, uint64_t seed)
 {
-	object_put_text(line, "outcome", outcome_word(outcome->kind));
-	object_put_uint(line, "exit", (uint64_t)outcome->status);
-	if (outcome->unsampled)
-		object_put(line, "unsampled", json_true());
-	if (outcome->left)
-		object_put_uint(line, "left", outcome->left);
-	if (outcome->away)
-		object_put_uint(line, "away", outcome->away);
-	if (outcome->output_cut)
-		object_put(line, "output_cut", json_true());
-	if (outcome->output_lost)
-		object_put(line, "output_lost", json_true());
+	struct query *query;
+	struct error *err = query_prepare(
+		store, "INSERT INTO sweep (id, seed) VALUES (1, ?)", &query);
+
+	if (err)
+		return err;
+	query_bind(query, 1, seed);
+	err = query_run(query);
+	query_free(query);
+	return err;
 }
 
-static void put_sweep(struct object *line, const struct journal_record *record)
+static struct error *check_seed(uint64_t found, uint64_t wanted)
 {
-	json_t *command = json_array();
-
-	object_put_uint(line, "schema", JOURNAL_SCHEMA);
-	for (size_t i = 0; record->command && record->command[i]; i++)
-		object_append(line, command, object_text(record->command[i]));
-	object_put(line, "command", command);
-	object_put_uint(line, "seed", record->seed);
-}
-
-static void put_done(struct object *line, const struct journal_record *record)
-{
-	put_outcome(line, &record->outcome);
-	object_put_seconds(line, "elapsed_s", record->elapsed_ns);
-	object_put_uint(line, "samples", record->findings.samples);
-	object_put_uint(line, "sites", record->findings.sites);
-	if (record->findings.unsampled_reason)
-		object_put_text(line, "unsampled_reason",
-				record->findings.unsampled_reason);
-	if (record->findings.unsampled_text)
-		object_put_text(line, "unsampled_text",
-				record->findings.unsampled_text);
-	if (record->findings.unmatched)
-		object_put_text(line, "unmatched", record->findings.unmatched);
-	put_races(line, &record->findings.races);
-	if (record->directory)
-		object_put_text(line, "directory", record->directory);
-	if (record->note)
-		object_put_text(line, "note", record->note);
-}
-
-struct error *journal_write(const struct journal_record *record,
-			    struct strbuf *out)
-{
-	static const char *const types[] = { NULL, "sweep", "claim", "done" };
-	struct object line = object_begin(types[record->type]);
-	json_t *object;
-	char *text;
-
-	if (record->type == JOURNAL_SWEEP) {
-		put_sweep(&line, record);
-	} else {
-		object_put_uint(&line, "run", record->run);
-		object_put_uint(&line, "seed", record->seed);
-		object_put_text(&line, "plan", record->plan);
-	}
-	object_put_time(&line, "time", record->time);
-	if (record->worker)
-		object_put_text(&line, "worker", record->worker);
-	if (record->type == JOURNAL_DONE)
-		put_done(&line, record);
-	object = object_end(&line);
-	text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-	json_decref(object);
-	if (!text)
-		return error_nomem;
-	strbuf_add(out, text);
-	strbuf_add(out, "\n");
-	free(text);
-	return out->failed ? error_nomem : NULL;
-}
-
-static char **read_command(struct members *in, const json_t *object)
-{
-	const json_t *array = members_array(in, object, "command");
-	size_t count = json_array_size(array), size = 0;
-	char **command;
-	char *at;
-
-	for (size_t i = 0; i < count; i++) {
-		if (json_is_string(json_array_get(array, i)))
-			size += json_string_length(json_array_get(array, i)) +
-				1;
-	}
-	command = calloc(1, (count + 1) * sizeof(*command) + size);
-	if (!command) {
-		members_fail(in, error_nomem);
+	if (found == wanted)
 		return NULL;
-	}
-	at = (char *)(command + count + 1);
-	for (size_t i = 0; i < count; i++) {
-		const char *word = json_string_value(json_array_get(array, i));
+	return error_create(ERROR_USAGE,
+			    "was begun with --seed %llu; use another directory",
+			    (unsigned long long)found);
+}
 
-		if (!word) {
-			members_fail(in, error_create(ERROR_FORMAT,
-						      "'command' has what is "
-						      "no string"));
+struct error *journal_begin(struct store *store, char *const *command,
+			    uint64_t seed)
+{
+	struct query *query;
+	uint64_t found = 0;
+	bool row;
+	struct error *err =
+		query_prepare(store, "SELECT seed FROM sweep", &query);
+
+	if (err)
+		return err;
+	err = query_next(query, &row);
+	if (!err && row)
+		found = query_bits(query, 0);
+	query_free(query);
+	if (err)
+		return err;
+	if (row) {
+		err = check_command(store, command);
+		return err ? err : check_seed(found, seed);
+	}
+	err = write_sweep(store, seed);
+	return err ? err : write_command(store, command);
+}
+
+static struct error *write_claim(struct store *store,
+				 const struct journal_record *record,
+				 const char *worker)
+{
+	struct query *query;
+	struct error *err = query_prepare(
+		store,
+		"INSERT INTO run (run, seed, plan, worker, claimed)"
+		" VALUES (?, ?, ?, ?,"
+		"  (SELECT coalesce(max(claimed), 0) + 1 FROM run))"
+		" ON CONFLICT (run) DO UPDATE SET plan = excluded.plan,"
+		" worker = excluded.worker, claimed = excluded.claimed,"
+		" claim_time = excluded.claim_time",
+		&query);
+
+	if (err)
+		return err;
+	query_bind(query, 1, record->run);
+	query_bind(query, 2, record->seed);
+	query_bind_text(query, 3, record->plan);
+	query_bind_text(query, 4, worker);
+	err = query_run(query);
+	query_free(query);
+	return err;
+}
+
+static struct error *write_races(struct store *store,
+				 const struct journal_record *record)
+{
+	const struct vec *races = &record->findings.races;
+	struct query *query;
+	struct error *err = query_prepare(
+		store,
+		"INSERT OR IGNORE INTO race (run, fingerprint, minor, what)"
+		" VALUES (?, ?, ?, ?)",
+		&query);
+
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < races->count; i++) {
+		const struct finding *finding = vec_at(races, i);
+
+		query_bind(query, 1, record->run);
+		query_bind_text(query, 2, finding->fingerprint);
+		query_bind(query, 3, finding->minor);
+		query_bind_text(query, 4, finding->what);
+		err = query_run(query);
+	}
+	query_free(query);
+	return err;
+}
+
+/* The numbers of an end, in the order of the columns from `exit' on. */
+enum { END_NUMBERS = 9 };
+
+static void bind_end(struct query *query, const struct journal_record *record)
+{
+	const struct outcome *outcome = &record->outcome;
+	const struct findings *findings = &record->findings;
+	const uint64_t numbers[END_NUMBERS] = {
+		(uint64_t)outcome->status,
+		outcome->unsampled,
+		outcome->left,
+		outcome->away,
+		outcome->output_cut,
+		outcome->output_lost,
+		record->elapsed_ns,
+		findings->samples,
+		findings->sites,
+	};
+	const char *const texts[] = {
+		findings->unsampled_reason,
+		findings->unsampled_text,
+		findings->unmatched,
+		record->directory,
+		record->note,
+	};
+
+	query_bind_text(query, 4, outcome_word(outcome->kind));
+	for (int i = 0; i < END_NUMBERS; i++)
+		query_bind(query, 5 + i, numbers[i]);
+	for (int i = 0; i < 5; i++)
+		query_bind_text(query, 5 + END_NUMBERS + i, texts[i]);
+}
+
+static struct error *write_end(struct store *store,
+			       const struct journal_record *record,
+			       const char *worker)
+{
+	struct query *query;
+	bool first = false;
+	struct error *err = query_prepare(
+		store,
+		"UPDATE run SET ended ="
+		" (SELECT coalesce(max(ended), 0) + 1 FROM run),"
+		" end_time = " NOW ", plan = ?2, worker = ?3, outcome = ?4,"
+		" exit = ?5, unsampled = ?6, left_behind = ?7, away = ?8,"
+		" output_cut = ?9, output_lost = ?10, elapsed_ns = ?11,"
+		" samples = ?12, sites = ?13, unsampled_reason = ?14,"
+		" unsampled_text = ?15, unmatched = ?16, directory = ?17,"
+		" note = ?18 WHERE run = ?1 AND ended IS NULL RETURNING run",
+		&query);
+
+	if (err)
+		return err;
+	query_bind(query, 1, record->run);
+	query_bind_text(query, 2, record->plan);
+	query_bind_text(query, 3, worker);
+	bind_end(query, record);
+	err = query_next(query, &first);
+	if (!err && first)
+		err = query_run(query);
+	query_free(query);
+	return err || !first ? err : write_races(store, record);
+}
+
+struct error *journal_write(struct store *store,
+			    const struct journal_record *record,
+			    const char *worker)
+{
+	if (record->type == JOURNAL_DONE)
+		return write_end(store, record, worker);
+	return write_claim(store, record, worker);
+}
+
+static enum outcome_kind read_kind(const char *word)
+{
+	for (unsigned int kind = 0; word && kind < OUTCOMES; kind++) {
+		if (strcmp(word, outcome_word(kind)) == 0)
+			return kind;
+	}
+	return OUTCOME_PASSED;
+}
+
+static struct error *read_races(struct store *store,
+				struct journal_record *record)
+{
+	struct query *query;
+	bool row = true;
+	struct error *err =
+		query_prepare(store,
+			      "SELECT fingerprint, minor, what FROM race"
+			      " WHERE run = ? ORDER BY id",
+			      &query);
+
+	if (err)
+		return err;
+	query_bind(query, 1, record->run);
+	while (!err && (err = query_next(query, &row)) == NULL && row) {
+		struct finding *finding = vec_append(&record->findings.races);
+		const char *fingerprint = query_text(query, 0);
+
+		if (!finding) {
+			err = error_nomem;
 			break;
 		}
-		command[i] = at;
-		at = stpcpy(at, word) + 1;
+		snprintf(finding->fingerprint, sizeof(finding->fingerprint),
+			 "%s", fingerprint ? fingerprint : "");
+		finding->minor = query_number(query, 1, 1);
+		finding->what = query_copy(query, 2);
 	}
-	return command;
+	query_free(query);
+	return err;
 }
 
-static void read_race(struct members *in, const json_t *object,
-		      struct findings *findings)
+static void read_end(struct query *query, struct journal_record *record)
 {
-	struct finding *finding = vec_append(&findings->races);
-
-	if (!finding) {
-		members_fail(in, error_nomem);
-		return;
-	}
-	members_digits(in, object, "fingerprint", finding->fingerprint,
-		       sizeof(finding->fingerprint));
-	finding->minor = members_bool(in, object, "minor");
-	finding->what = members_text(in, object, "what");
-}
-
-static void read_done(struct members *in, const json_t *object,
-		      struct journal_record *record)
-{
-	const json_t *races = members_array(in, object, "races");
 	struct outcome *outcome = &record->outcome;
+	struct findings *findings = &record->findings;
 
-	outcome->kind = members_word(in, object, "outcome", outcome_word,
-				     OUTCOMES, OUTCOME_PASSED);
-	outcome->status = (int)members_uint(in, object, "exit", 255);
-	outcome->unsampled = members_bool(in, object, "unsampled");
-	outcome->left = (uint32_t)members_uint(in, object, "left", UINT32_MAX);
-	outcome->away = (uint32_t)members_uint(in, object, "away", UINT32_MAX);
-	outcome->output_cut = members_bool(in, object, "output_cut");
-	outcome->output_lost = members_bool(in, object, "output_lost");
-	record->elapsed_ns = members_seconds(in, object, "elapsed_s");
-	record->findings.samples =
-		members_uint(in, object, "samples", UINT64_MAX);
-	record->findings.sites = members_uint(in, object, "sites", UINT64_MAX);
-	record->findings.unsampled_reason =
-		members_text(in, object, "unsampled_reason");
-	record->findings.unsampled_text =
-		members_text(in, object, "unsampled_text");
-	record->findings.unmatched = members_text(in, object, "unmatched");
-	record->directory = members_text(in, object, "directory");
-	record->note = members_text(in, object, "note");
-	for (size_t i = 0; !in->err && i < json_array_size(races); i++) {
-		const json_t *race = members_item(in, races, i, "races");
+	outcome->kind = read_kind(query_text(query, 4));
+	outcome->status = (int)query_number(query, 5, 255);
+	outcome->unsampled = query_number(query, 6, 1);
+	outcome->left = (uint32_t)query_number(query, 7, UINT32_MAX);
+	outcome->away = (uint32_t)query_number(query, 8, UINT32_MAX);
+	outcome->output_cut = query_number(query, 9, 1);
+	outcome->output_lost = query_number(query, 10, 1);
+	record->elapsed_ns = query_number(query, 11, INT64_MAX);
+	findings->samples = query_number(query, 12, INT64_MAX);
+	findings->sites = query_number(query, 13, INT64_MAX);
+	findings->unsampled_reason = query_copy(query, 14);
+	findings->unsampled_text = query_copy(query, 15);
+	findings->unmatched = query_copy(query, 16);
+	record->directory = query_copy(query, 17);
+	record->note = query_copy(query, 18);
+}
 
-		if (race)
-			read_race(in, race, &record->findings);
+/* The row at hand, of columns as in read_end(). */
+static struct error *take_row(struct store *store, struct query *query,
+			      enum journal_type type, journal_take *take,
+			      void *context)
+{
+	struct journal_record record;
+	struct error *err = NULL;
+	const char *plan = query_text(query, 3);
+
+	journal_record_init(&record);
+	record.type = type;
+	record.run = query_number(query, 1, UINT32_MAX);
+	record.seed = query_bits(query, 2);
+	snprintf(record.plan, sizeof(record.plan), "%s", plan ? plan : "");
+	if (type == JOURNAL_DONE) {
+		read_end(query, &record);
+		err = read_races(store, &record);
 	}
+	if (!err)
+		err = take(context, &record);
+	journal_record_deinit(&record);
+	return err;
 }
 
-static void read_sweep(struct members *in, const json_t *object,
-		       struct journal_record *record)
+static struct error *read_rows(struct store *store, enum journal_type type,
+			       uint64_t *place, journal_take *take,
+			       void *context)
 {
-	uint64_t schema = members_uint(in, object, "schema", UINT64_MAX);
+	static const char *const sql[] = {
+		"SELECT claimed, run, seed, plan FROM run WHERE claimed > ?"
+		" ORDER BY claimed",
+		"SELECT ended, run, seed, plan, outcome, exit, unsampled,"
+		" left_behind, away, output_cut, output_lost, elapsed_ns,"
+		" samples, sites, unsampled_reason, unsampled_text, unmatched,"
+		" directory, note FROM run WHERE ended > ? ORDER BY ended",
+	};
+	struct query *query;
+	bool row = true;
+	struct error *err = query_prepare(store, sql[type], &query);
 
-	record->seed = members_uint(in, object, "seed", UINT64_MAX);
-	record->command = read_command(in, object);
-	if (schema != JOURNAL_SCHEMA)
-		members_fail(in,
-			     error_create(ERROR_FORMAT, "'schema' is not %d",
-					  JOURNAL_SCHEMA));
-}
+	if (err)
+		return err;
+	query_bind(query, 1, *place);
+	while (!err && (err = query_next(query, &row)) == NULL && row) {
+		uint64_t at = query_number(query, 0, INT64_MAX);
 
-static void read_run(struct members *in, const json_t *object,
-		     struct journal_record *record)
-{
-	const char *plan = members_string(in, object, "plan");
-
-	record->run = members_uint(in, object, "run", UINT32_MAX);
-	record->seed = members_uint(in, object, "seed", UINT64_MAX);
-	if (plan)
-		strncpy(record->plan, plan, sizeof(record->plan) - 1);
-	if (record->run == 0)
-		members_fail(in,
-			     error_create(ERROR_FORMAT, "'run' is not given"));
-}
-
-static void read_object(struct members *in, const json_t *object,
-			struct journal_record *record)
-{
-	const char *type = members_string(in, object, "type");
-
-	record->time = members_time(in, object, "time");
-	record->worker = members_text(in, object, "worker");
-	if (!type)
-		members_fail(in,
-			     error_create(ERROR_FORMAT, "'type' is not given"));
-	else if (strcmp(type, "sweep") == 0)
-		record->type = JOURNAL_SWEEP;
-	else if (strcmp(type, "claim") == 0)
-		record->type = JOURNAL_CLAIM;
-	else if (strcmp(type, "done") == 0)
-		record->type = JOURNAL_DONE;
-	if (record->type == JOURNAL_SWEEP)
-		read_sweep(in, object, record);
-	else if (record->type != JOURNAL_OTHER)
-		read_run(in, object, record);
-	if (record->type == JOURNAL_DONE)
-		read_done(in, object, record);
-}
-
-struct error *journal_parse(const char *line, size_t length,
-			    struct journal_record *record)
-{
-	struct members in = { NULL };
-	json_error_t wrong;
-	json_t *object = json_loadb(line, length, 0, &wrong);
-
-	if (!json_is_object(object)) {
-		json_decref(object);
-		return error_create(ERROR_FORMAT, "no JSON object");
+		err = take_row(store, query, type, take, context);
+		if (!err)
+			*place = at;
 	}
-	read_object(&in, object, record);
-	json_decref(object);
-	if (in.err)
-		journal_record_deinit(record);
-	return in.err;
+	query_free(query);
+	return err;
+}
+
+struct error *journal_read(struct store *store, struct journal_place *place,
+			   journal_take *take, void *context)
+{
+	struct error *err =
+		read_rows(store, JOURNAL_CLAIM, &place->claims, take, context);
+
+	return err ? err
+		   : read_rows(store, JOURNAL_DONE, &place->ends, take,
+			       context);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The records of a state file, a line of JSON each (racewatch-sweep(1), FILES):
- *
- *   sweep   the first: which command this is about
- *   claim   a run was begun, by whom
- *   done    a run has ended, with what it came to
+ * The tables of a sweep's database, which racewatch-state(5) documents: which
+ * command the sweep is of, the runs that were claimed, what they came to, and
+ * the races they showed. The caller begins and ends transactions.
  */
 #ifndef SWEEP_JOURNAL_H
 #define SWEEP_JOURNAL_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/vec.h"
@@ -18,28 +15,18 @@
 #include "sweep/plan.h"
 
 struct error;
-struct strbuf;
+struct store;
+struct store_kind;
 
 enum journal_type {
-	JOURNAL_OTHER, /* of a later version: passed over */
-	JOURNAL_SWEEP,
-	JOURNAL_CLAIM,
-	JOURNAL_DONE,
+	JOURNAL_CLAIM, /* a run was begun */
+	JOURNAL_DONE, /* a run has ended */
 };
-
-enum { JOURNAL_SCHEMA = 1 };
 
 struct journal_record {
 	enum journal_type type;
-	uint64_t time; /* wall clock, ns */
-	/* sweep */
-	char **command; /* ended by NULL, in one piece of memory */
-	/* sweep: run n has seed + n; else that of the run */
-	uint64_t seed;
-	/* claim and done */
-	uint64_t run;
+	uint64_t run, seed;
 	char plan[PLAN_NAME];
-	char *worker; /* "host:pid", for people */
 	/* done */
 	struct outcome outcome;
 	uint64_t elapsed_ns;
@@ -51,12 +38,34 @@ struct journal_record {
 void journal_record_init(struct journal_record *record);
 void journal_record_deinit(struct journal_record *record);
 
-/* Append the record as a line with its newline. */
-struct error *journal_write(const struct journal_record *record,
-			    struct strbuf *out);
+extern const struct store_kind journal_kind;
 
-/* Fill an empty record from a line. ERROR_FORMAT says what is wrong. */
-struct error *journal_parse(const char *line, size_t length,
-			    struct journal_record *record);
+/*
+ * Begin the sweep of the command (ended by NULL) and seed: run n has seed + n.
+ * If it was begun before, the two must be the same: ERROR_USAGE otherwise.
+ */
+struct error *journal_begin(struct store *store, char *const *command,
+			    uint64_t seed);
+
+/*
+ * Write a record. worker, "host:pid", is for people. A run that is claimed again
+ * has the new plan and worker. Of a run that ends twice the first end counts.
+ */
+struct error *journal_write(struct store *store,
+			    const struct journal_record *record,
+			    const char *worker);
+
+/* How far records have been read; all zero: none. */
+struct journal_place {
+	uint64_t claims, ends;
+};
+
+/* Takes a record, and what it wants of its strings. */
+typedef struct error *journal_take(void *context,
+				   struct journal_record *record);
+
+/* Read what has come since: claims, then ends, each in their order. */
+struct error *journal_read(struct store *store, struct journal_place *place,
+			   journal_take *take, void *context);
 
 #endif

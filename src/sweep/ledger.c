@@ -224,9 +224,6 @@ static struct error *take_claim(struct ledger *ledger,
 struct error *ledger_take(struct ledger *ledger, struct journal_record *record)
 {
 	switch (record->type) {
-	case JOURNAL_OTHER:
-	case JOURNAL_SWEEP:
-		break;
 	case JOURNAL_CLAIM:
 		return take_claim(ledger, record);
 	case JOURNAL_DONE:

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The state file of a sweep: records (sweep/journal.h) that are only ever
- * appended, whole lines by one writer at a time, so that a sweep can be killed
- * at any moment and goes on from there, and so that several can share one.
+ * The state file of a sweep: a database (sweep/journal.h), so that a sweep can
+ * be killed at any moment and goes on from there, and so that several can share
+ * one.
  *
- * Locks are those of open file descriptions (fcntl(2)), which end with the last
- * process that has the description: one byte far behind the end of the file for
- * who writes, and one for each run that is under way. A run that is claimed,
- * not done, and locked by nobody was given up.
+ * Each run that is under way has a lock: a byte far behind the end of the file,
+ * locked by open file description (fcntl(2)), which ends with the last process
+ * that has the description. A run that is claimed, not done, and locked by
+ * nobody was given up.
+ *
+ * Locks are on the database itself. As store/store.h says, a descriptor of a
+ * claim may be closed between calls of this module only; all calls have ended
+ * their transactions.
  */
 #ifndef SWEEP_STATEFILE_H
 #define SWEEP_STATEFILE_H
@@ -18,7 +22,6 @@
 struct error;
 struct journal_record;
 struct ledger;
-struct plan;
 struct statefile;
 
 /* A run that is ours until the lock is closed. */
@@ -38,14 +41,13 @@ struct statefile_limits {
 bool statefile_within(const struct statefile_limits *limits, uint64_t run);
 
 /*
- * Open or create the file, and read it into the ledger. A new one begins with
- * `header' (of JOURNAL_SWEEP). One that is of another command or seed is
- * refused with ERROR_USAGE. Lines that are no records are named in a warning
- * and passed over; a last one that was cut short is another line to come.
+ * Open or create the file, and read it into the ledger. A new one is of the
+ * command and the seed. One that is of others, or no state of a sweep, is
+ * refused with ERROR_USAGE, and left as it is.
  */
-struct error *statefile_open(const char *path,
-			     const struct journal_record *header,
-			     struct ledger *ledger, struct statefile **ret);
+struct error *statefile_open(const char *path, char *const *command,
+			     uint64_t seed, struct ledger *ledger,
+			     struct statefile **ret);
 void statefile_close(struct statefile *state);
 
 /* Read what others have written since. */
@@ -60,8 +62,8 @@ struct error *statefile_claim(struct statefile *state,
 			      const struct statefile_limits *limits,
 			      struct statefile_claim *ret, bool *ret_any);
 
-/* Append the record of a run's end; as ledger_take(). */
+/* Write the record of a run's end, and take it into the ledger. */
 struct error *statefile_finish(struct statefile *state,
-			       struct journal_record *record);
+			       const struct journal_record *record);
 
 #endif

@@ -425,25 +425,6 @@ static void raise_files(struct sweep *sweep)
 	setrlimit(RLIMIT_NOFILE, &most);
 }
 
-static struct error *open_state(struct sweep *sweep)
-{
-	const struct sweep_config *config = sweep->config;
-	struct journal_record header;
-	struct error *err;
-
-	journal_record_init(&header);
-	header.type = JOURNAL_SWEEP;
-	header.time = clock_wall_ns();
-	header.command = (char **)(uintptr_t)config->command;
-	header.seed = config->seed;
-	err = statefile_open(config->state_path, &header, sweep->ledger,
-			     &sweep->state);
-	/* not ours to free */
-	header.command = NULL;
-	journal_record_deinit(&header);
-	return err;
-}
-
 struct error *sweep_run(const struct sweep_config *config,
 			const struct sweep_sink *sink, struct ledger *ledger,
 			struct sweep_result *ret)
@@ -459,7 +440,8 @@ struct error *sweep_run(const struct sweep_config *config,
 	};
 	struct error *err;
 
-	err = open_state(&sweep);
+	err = statefile_open(config->state_path, config->command, config->seed,
+			     sweep.ledger, &sweep.state);
 	if (err)
 		return err;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -29,8 +29,8 @@ begin()
 
 done_runs()
 {
-	sed -n 's/^{"type":"done","run":\([0-9]*\),.*/\1/p' "$d/state.jsonl" \
-		2>/dev/null
+	[ -s "$d/state.db" ] && sqlite3 -cmd '.timeout 20000' "$d/state.db" \
+		'SELECT run FROM run WHERE ended' 2>/dev/null
 }
 
 has_done()
@@ -74,7 +74,7 @@ rm -rf "$d"
 # Two at once.
 seconds=1 begin first --runs 10
 first=$pid
-await 60 test -s "$d/state.jsonl"
+await 60 test -s "$d/state.db"
 seconds=1 begin second --runs 10
 second=$pid
 wait "$first"
@@ -83,9 +83,8 @@ wait "$second"
 is "two on one state file both end" "$one $?" "0 0"
 is "and each run was done once (2)" "$(done_runs | sort -n | tr '\n' ' ')" \
 	"$(seq -s ' ' 1 10) "
-is "both had some of them" "$(sed -n \
-	's/.*"done".*"worker":"\([^"]*\)".*/\1/p' "$d/state.jsonl" |
-	sort -u | wc -l)" 2
+is "both had some of them" "$(sqlite3 "$d/state.db" \
+	'SELECT count(DISTINCT worker) FROM run')" 2
 for name in first second; do
 	matches "the $name one tells of all" "$work/err.$name" \
 		'^SWEEP: racewatch: 10 runs'
@@ -172,10 +171,10 @@ mount -t tmpfs -o size=2m,nr_inodes=200 tmpfs "$1" || exit 77
 echo "before $?"
 dd if=/dev/zero of="$1/filler" bs=4k 2>/dev/null
 "$2" sweep -d "$1/sweep" --runs 6 --min-samples 0 -- "$3" 0.3 >"$4.2" 2>&1
-echo "full $? $(grep -c '"done"' "$1/sweep/state.jsonl")"
+echo "full $? $(sqlite3 "$1/sweep/state.db" 'SELECT count(ended) FROM run')"
 rm "$1/filler"
 "$2" sweep -d "$1/sweep" --runs 6 --min-samples 0 -- "$3" 0.3 >"$4.3" 2>&1
-echo "after $? $(grep -c '"done"' "$1/sweep/state.jsonl")"
+echo "after $? $(sqlite3 "$1/sweep/state.db" 'SELECT count(ended) FROM run')"
 END
 unshare -m sh "$work/full.sh" "$work/disk" "$RACEWATCH" "$work/kept-$$" \
 	"$work/log" >"$work/full"

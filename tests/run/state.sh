@@ -156,7 +156,11 @@ awk -v to="$work/query" '
 	/^\.Bd -literal/ { getline; inside = /^SELECT/; n += inside }
 	/^\.Ed/ { inside = 0 }
 	inside { print >to "." n }' "$top_srcdir/man/racewatch-state.5"
-is "the manual page has queries" "$(find "$work" -name 'query.*' | wc -l)" 4
+is "the manual page has queries" "$(find "$work" -name 'query.*' | wc -l)" 6
+"$RACEWATCH" sweep --runs 1 --min-samples 0 -d "$work/sweep" -- \
+	"$T/single.O2" 0.1 >/dev/null 2>&1
+sqlite3 "$work/sweep/state.db" "INSERT INTO race (run, fingerprint, minor, what)
+	VALUES (1, '0', 0, 'global')"
 cp "$state" "$work/queried"
 # one that has been missed so far, whatever the runs above met
 sqlite3 "$work/queried" "INSERT INTO site
@@ -164,11 +168,15 @@ sqlite3 "$work/queried" "INSERT INTO site
 	SELECT id, 4095, 0, 1, 9, 0, 9 FROM module WHERE path GLOB '*global*';
 	INSERT INTO pair (site, other, seen, races)
 	SELECT max(id), max(id), 0, 1 FROM site"
-for query in "$work"/query.*; do
-	sqlite3 "$work/queried" <"$query" >"$work/rows" 2>"$work/err"
-	is "$(basename "$query") works" "$? $(wc -l <"$work/err")" "0 0" ||
+for n in 1 2 3 4 5 6; do
+	queried=$work/queried
+	found=global
+	[ "$n" -le 4 ] || queried=$work/sweep/state.db
+	[ "$n" != 6 ] || found='passed[|]1[|]'
+	sqlite3 "$queried" <"$work/query.$n" >"$work/rows" 2>"$work/err"
+	is "query $n works" "$? $(wc -l <"$work/err")" "0 0" ||
 		diag_file "$work/err"
-	matches "$(basename "$query") finds something" "$work/rows" global
+	matches "query $n finds something" "$work/rows" "$found"
 done
 
 pids=()

@@ -29,8 +29,11 @@ runs_of()
 # What every run was: number, seed and plan.
 works_of()
 {
-	sed -n 's/^{"type":"done",\("run":.*"plan":"[^"]*"\).*/\1/p' "$@" |
-		sort -t: -k2n
+	local file
+
+	for file; do
+		sqlite3 "$file" 'SELECT run, seed, plan FROM run WHERE ended'
+	done | sort -n
 }
 
 # Without registers the race is seen from one side, or from both where both
@@ -61,13 +64,13 @@ met()
 cd "$work" || exit 99
 met one "$RACEWATCH" sweep --plan even --runs 8 "${alone[@]}"
 is "one worker finds the race: 66" "$status" 66 || diag_file err
-is "it tells what each run was" "$(works_of one/state.jsonl | wc -l)" 8
+is "it tells what each run was" "$(works_of one/state.db | wc -l)" 8
 
 # same NAME DIRECTORY: as that of the one worker
 same()
 {
 	is "$1: the same runs with the same seeds" \
-		"$(works_of "$2"/part-*/state.jsonl)" "$(works_of one/state.jsonl)"
+		"$(works_of "$2"/part-*/state.db)" "$(works_of one/state.db)"
 	is "$1: the same races" "$(races_of "$2/report.jsonl")" \
 		"$(races_of one/report.jsonl)"
 	is "$1: of as many runs" "$(runs_of "$2/report.jsonl")" 8

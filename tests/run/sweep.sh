@@ -26,7 +26,7 @@ sweep()
 # finished: how many runs have ended, by the state file
 finished()
 {
-	grep -c '^{"type":"done","run":[0-9]' "$d/state.jsonl"
+	sqlite3 "$d/state.db" 'SELECT count(ended) FROM run'
 }
 
 # field NAME: a number of the top of sweep.json, or in runs or estimate
@@ -86,7 +86,8 @@ is "racewatch report of all runs gives the same" "$?" 0
 # Nothing is left to do: the report is written anew.
 sweep --runs 8 "${racy[@]}"
 is "finished before: 66 again" "$status" 66
-is "without a new run" "$(finished) $(count_of claim "$d/state.jsonl")" "8 8"
+is "without a new run" "$(finished) $(sqlite3 "$d/state.db" \
+	'SELECT max(claimed) FROM run')" "8 8"
 sweep --runs 9 --format sarif "${racy[@]}"
 is "one more" "$(finished)" 9
 matches "--format to standard output" "$work/out" '"version": *"2.1.0"'
@@ -137,7 +138,7 @@ matches "so have the suppressions" "$work/new.supp" '^race_top:'
 # Another command or seed in the same directory.
 sweep --runs 9 "${alone[@]}" -- "$T/read_write.O2" 0.7
 is "the state of another command: 2" "$status" 2
-matches "is refused" "$work/err" 'state.jsonl: .*another command'
+matches "is refused" "$work/err" 'state.db: .*another command'
 sweep --runs 9 --seed 5 "${racy[@]}"
 is "of another seed: 2" "$status" 2
 rm -rf "$d"
@@ -319,12 +320,23 @@ for signal in INT KILL; do
 	rm -rf "$d"
 done
 
-# Bad lines in the state file.
+# A damaged state, and a directory of an earlier version, stay as they are.
 sweep --runs 2 --min-samples 0 -- "$T/single.O2" 0.2
-printf 'noise\n{"type":"done","run":{}}\n{"type":"cla' >>"$d/state.jsonl"
+cp "$d/state.db" "$work/whole.db"
+head -c 5000 "$work/whole.db" >"$d/state.db"
 sweep --runs 3 --min-samples 0 -- "$T/single.O2" 0.2
-is "bad lines of the state are no obstacle" "$status $(finished)" "0 3"
-matches "they are named" "$work/err" 'state.jsonl:6: .*passed over'
+is "a damaged state is refused: 2" "$status" 2
+matches "it is named" "$work/err" "$d/state.db: "
+is "and stays" "$(cmp "$work/whole.db" "$d/state.db" 2>&1 | grep -c EOF)" 1
+rm "$d/state.db"*
+: >"$d/state.jsonl"
+sweep --runs 3 --min-samples 0 -- "$T/single.O2" 0.2
+is "a sweep of an earlier version is refused: 2" "$status" 2
+matches "it is named (2)" "$work/err" "$d/state.jsonl: .*earlier version"
+rm "$d/state.jsonl"
+cp "$work/whole.db" "$d/state.db"
+sweep --runs 3 --min-samples 0 -- "$T/single.O2" 0.2
+is "one that is whole is gone on with" "$status $(finished)" "0 3"
 rm -f "$d/run-000001/report.jsonl"
 echo 'no report' >"$d/run-000002/report.jsonl"
 sweep --runs 3 --min-samples 0 -- "$T/single.O2" 0.2
@@ -343,9 +355,9 @@ sweep --state "$work/none/such" --runs 1 -- /bin/true
 is "no such place for the state: 125" "$status" 125
 rm -rf "$d"
 (cd "$work" && mkdir here && cd here && run sweep --runs 1 -q -- /bin/true
-	find . -name state.jsonl) >"$work/found"
+	find . -name state.db) >"$work/found"
 matches "without --directory there is a new one" "$work/found" \
-	'^./racewatch-sweep-[0-9]{8}-[0-9]{6}/state.jsonl$'
+	'^./racewatch-sweep-[0-9]{8}-[0-9]{6}/state.db$'
 run sweep
 is "usage: no command: 2" "$status" 2
 run sweep --runs 0 -- /bin/true
@@ -366,14 +378,13 @@ rm -rf "$d"
 # A plan in turn, and one that is fixed.
 sweep --runs 5 --plan even --min-samples 0 -- "$T/single.O2" 0.2
 is "an even plan takes each way in turn" \
-	"$(sed -n 's/.*"claim".*"plan":"\([^"]*\)".*/\1/p' "$d/state.jsonl" |
-		sort -u | wc -l)" 5
+	"$(sqlite3 "$d/state.db" 'SELECT count(DISTINCT plan) FROM run')" 5
 is "and learns from none" "$(find "$d" -name 'learned*')" ""
 rm -rf "$d"
 sweep --runs 2 --rate 7 --stall 3ms --policy uniform --min-samples 0 -- "$T/single.O2" 0.2
 is "what is fixed is in every run" \
-	"$(grep -c '"claim".*"rate=7 stall=3ms policy=uniform"' \
-		"$d/state.jsonl")" 2
+	"$(sqlite3 "$d/state.db" "SELECT count(*) FROM run
+		WHERE plan = 'rate=7 stall=3ms policy=uniform'")" 2
 is "what was learned is kept" \
 	"$(sqlite3 "$d/learned.db" 'SELECT runs FROM state')" 2
 
