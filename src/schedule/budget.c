@@ -6,9 +6,9 @@
 
 #include "base/clock.h"
 
-/* A stop and its end, beyond what is measured as the tracer's own time. */
+/* The switches to the tracer and back. */
 static const double BUDGET_STOP_NS = 20000;
-/* and that time, about, with setting the breakpoint (bench/hit) */
+/* and the tracer's time, about, with setting the breakpoint (bench/hit) */
 static const double BUDGET_STOP_CPU_NS = 25000;
 /* Less than this share of wall time is little. */
 static const double BUDGET_SMALL = 0.1;
@@ -17,8 +17,13 @@ static const double BUDGET_SAVE_S = 0.25;
 static const double BUDGET_DEBT_S = 2;
 /* What is computed in a burst, as at the start, is not to keep it from work. */
 static const double BUDGET_CPU_DEBT_S = 0.04;
-/* Where little may be lost, that is soon more than the share pays for. */
-static const double BUDGET_CPU_DEBT_SMALL_S = 0.1;
+/*
+ * Where little may be lost, what was computed beyond a smaller debt is owed: such
+ * a part of the share pays for it, for so long at most.
+ */
+static const double BUDGET_REPAY = 0.5;
+static const double BUDGET_OWED_S = 5;
+static const double BUDGET_CPU_DEBT_SMALL_S = 0.05;
 /*
  * So much of the share is for long stalls. The purse holds what two seconds
  * bring: of 40 % that is 200 ms, the longest stall (cmd/effort.c).
@@ -27,6 +32,8 @@ static const double BUDGET_LONG = 0.25;
 static const double BUDGET_LONG_SAVE_S = 2;
 /* Never less: what is lost can be neither CPU time nor calls. */
 static const double BUDGET_LOSS_MIN = 0.25;
+/* Of the time in which others stood still no more is taken away. */
+static const double BUDGET_STOOD_MAX = 0.9;
 /* Calls tell where so many would have been made while threads were held. */
 static const double BUDGET_CALLS_MIN = 50;
 /* So much must have been seen before less than all is counted. */
@@ -59,6 +66,17 @@ static void budget_add_long(struct budget *budget, double ns)
 		budget->long_ns = most;
 }
 
+/* What is left of it when a part has paid for what is owed. */
+static double budget_repay(struct budget *budget, double earned)
+{
+	double paid = earned * BUDGET_REPAY;
+
+	if (paid > budget->owed_ns)
+		paid = budget->owed_ns;
+	budget->owed_ns -= paid;
+	return earned - paid;
+}
+
 void budget_earn(struct budget *budget, uint64_t now_ns)
 {
 	double most = budget->share * BUDGET_SAVE_S * (double)CLOCK_NS_PER_S;
@@ -69,7 +87,8 @@ void budget_earn(struct budget *budget, uint64_t now_ns)
 		return;
 	if (budget->earned_ns != 0) {
 		passed = (double)(now_ns - budget->earned_ns);
-		budget->credit_ns += budget->share * passed;
+		budget->credit_ns +=
+			budget_repay(budget, budget->share * passed);
 		budget_add_long(budget, budget->share * BUDGET_LONG * passed);
 	}
 	budget->earned_ns = now_ns;
@@ -97,12 +116,23 @@ bool budget_lends(const struct budget *budget)
 	return budget->share <= 0 || budget->credit_ns > -most;
 }
 
+/* How much must be earned for the credit to grow by so much. */
+static double budget_to_earn(const struct budget *budget, double ns)
+{
+	double most = budget->owed_ns / BUDGET_REPAY;
+	double earned = ns / (1 - BUDGET_REPAY);
+
+	return earned < most ? earned : ns + budget->owed_ns;
+}
+
 uint64_t budget_next_ns(const struct budget *budget)
 {
 	if (budget_affords(budget))
 		return 0;
 	return budget->earned_ns +
-	       (uint64_t)(-budget->credit_ns / budget->share) + 1;
+	       (uint64_t)(budget_to_earn(budget, -budget->credit_ns) /
+			  budget->share) +
+	       1;
 }
 
 static void budget_spend(struct budget *budget, double ns, double debt_s)
@@ -129,30 +159,62 @@ void budget_spend_stop(struct budget *budget)
 	budget_spend(budget, BUDGET_STOP_NS * budget->loss, BUDGET_DEBT_S);
 }
 
+/*
+ * The stopped thread waits for the tracer, and another one may for the processor
+ * that the tracer has.
+ */
+static double budget_handling_loss(const struct budget *budget)
+{
+	return budget->loss > budget->competition ? budget->loss
+						  : budget->competition;
+}
+
+void budget_spend_handling(struct budget *budget, uint64_t ns)
+{
+	double lost = (double)ns * budget_handling_loss(budget);
+
+	budget->lost_stop_ns += lost;
+	budget_spend(budget, lost, BUDGET_DEBT_S);
+}
+
 double budget_stop_cost(const struct budget *budget)
 {
 	return BUDGET_STOP_NS * budget->loss +
-	       BUDGET_STOP_CPU_NS * budget->competition;
+	       BUDGET_STOP_CPU_NS * budget_handling_loss(budget);
 }
 
-static double budget_cpu_debt(const struct budget *budget)
+static void budget_owe(struct budget *budget, double ns)
 {
-	return budget_is_small(budget) ? BUDGET_CPU_DEBT_SMALL_S
-				       : BUDGET_CPU_DEBT_S;
+	double most = budget->share * BUDGET_OWED_S * BUDGET_REPAY *
+		      (double)CLOCK_NS_PER_S;
+
+	budget->owed_ns += ns;
+	if (budget->owed_ns > most)
+		budget->owed_ns = most;
+}
+
+static void budget_spend_computed(struct budget *budget, double ns)
+{
+	double before = budget->credit_ns;
+
+	budget->lost_cpu_ns += ns;
+	if (!budget_is_small(budget)) {
+		budget_spend(budget, ns, BUDGET_CPU_DEBT_S);
+		return;
+	}
+	budget_spend(budget, ns, BUDGET_CPU_DEBT_SMALL_S);
+	budget_owe(budget, ns - (before - budget->credit_ns));
 }
 
 void budget_spend_cpu(struct budget *budget, uint64_t ns)
 {
-	budget->lost_cpu_ns += (double)ns * budget->competition;
-	budget_spend(budget, (double)ns * budget->competition,
-		     budget_cpu_debt(budget));
+	budget_spend_computed(budget, (double)ns * budget->competition);
 }
 
 /* It takes the processor from the program, whoever else has one. */
 void budget_spend_interrupts(struct budget *budget, uint64_t ns)
 {
-	budget->lost_cpu_ns += (double)ns;
-	budget_spend(budget, (double)ns, budget_cpu_debt(budget));
+	budget_spend_computed(budget, (double)ns);
 }
 
 /* Sums that forget what is older than about a second. */
@@ -245,9 +307,10 @@ double budget_use(const struct budget *budget)
 }
 
 void budget_learn_competition(struct budget *budget, double processors,
-			      double busy)
+			      double busy, double own, double lost)
 {
-	double competition = busy - (processors - 1);
+	double ran = 1 - (lost < BUDGET_STOOD_MAX ? lost : BUDGET_STOOD_MAX);
+	double competition = own + busy / ran - (processors - 1);
 
 	if (competition < 0)
 		competition = 0;

@@ -11,12 +11,17 @@
  * as servers do, what becomes of these calls while a thread is held is looked at
  * as well. The greater of the two losses counts, and never less than a quarter: a
  * request that waits for the held thread costs its user, whatever else goes on. A
- * stop without a stall costs a few microseconds; the time that racewatch computes
- * costs where every processor is busy.
+ * stop costs some microseconds for the switches to the tracer and back, and the
+ * time for which the tracer handles it: as long the thread waits, whether or not
+ * there is a processor for the tracer. Other time that racewatch computes costs
+ * where every processor is busy when no thread is held.
  *
  * Spending is from a credit that grows by the share, up to what a quarter of a
  * second brings; so a new phase of the program cannot overspend for long. It
  * may go below zero, by what two seconds bring; by little for what was computed.
+ * Where little may be lost, what was computed beyond that is owed, and half of
+ * what the share brings pays for it: the start of an attachment is paid for
+ * within seconds, and work goes on meanwhile.
  *
  * A long stall, at a location that is seldom reached, takes its additional time
  * from a purse too, which gets a quarter of what the credit gets, so that long
@@ -42,6 +47,7 @@ struct budget_window {
 struct budget {
 	double share; /* of wall time that may be lost; 0: any */
 	double credit_ns;
+	double owed_ns; /* still to be paid for with half of what is earned */
 	double long_ns; /* in the purse for long stalls */
 	uint64_t earned_ns; /* when the credit was last reckoned; 0: never */
 	double lost_ns; /* so far */
@@ -93,6 +99,8 @@ void budget_return_long(struct budget *budget, uint64_t ns);
 void budget_spend_held(struct budget *budget, uint64_t ns);
 /* A thread was stopped while none was stalled. */
 void budget_spend_stop(struct budget *budget);
+/* The tracer has let a stopped thread wait for so long, while none was stalled. */
+void budget_spend_handling(struct budget *budget, uint64_t ns);
 /* racewatch has computed while no thread was stalled. */
 void budget_spend_cpu(struct budget *budget, uint64_t ns);
 /* The program's threads have been interrupted for so long; profile.h. */
@@ -110,8 +118,12 @@ double budget_use(const struct budget *budget);
 /* How much of a stall's time is lost, by the program's CPU clock and calls. */
 void budget_learn_loss(struct budget *budget,
 		       const struct budget_window *window);
-/* How many processors there are, and how many were busy on the average. */
+/*
+ * How many processors there are, and how many were busy on the average: racewatch
+ * with `own' of them, all others with `busy'. For `lost' of that time, a part of 1,
+ * the others stood still.
+ */
 void budget_learn_competition(struct budget *budget, double processors,
-			      double busy);
+			      double busy, double own, double lost);
 
 #endif

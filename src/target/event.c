@@ -567,11 +567,10 @@ static bool event_is_in_call(enum stop_kind kind)
 	       kind == STOP_EXEC;
 }
 
-void engine_event(struct engine *engine, const struct stop_reason *stop)
+static void event_handle(struct engine *engine, const struct stop_reason *stop)
 {
 	struct thread *thread = engine_thread(engine, stop->tid);
 
-	load_stopped(engine);
 	if (!thread)
 		thread = event_former(engine, stop);
 	if (!thread) {
@@ -588,4 +587,11 @@ void engine_event(struct engine *engine, const struct stop_reason *stop)
 	/* any stop takes a pending interrupt with it (kernel/signal.c) */
 	thread->interrupting = false;
 	event_handlers[stop->kind](engine, thread, stop);
+}
+
+void engine_event(struct engine *engine, const struct stop_reason *stop)
+{
+	load_stopped(engine);
+	event_handle(engine, stop);
+	load_handled(engine);
 }

@@ -5,6 +5,7 @@
 #include "target/load.h"
 
 #include <stddef.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -76,13 +77,25 @@ static bool load_grew(const struct load_program *then,
 	return now->cpu_ns >= then->cpu_ns && now->calls >= then->calls;
 }
 
+/* What the tracer has computed meanwhile is counted with that. */
+static void load_handled_by(struct load *load, uint64_t now)
+{
+	uint64_t took;
+
+	if (load->handling_ns == 0)
+		return;
+	took = now > load->handling_ns ? now - load->handling_ns : 0;
+	budget_spend_handling(&load->budget, took);
+	load->own_held_ns += took;
+	load->handling_ns = 0;
+}
+
 void load_stall_begins(struct engine *engine, uint64_t now)
 {
 	struct load *load = &engine->load;
 
-	load->own_measured = load->budget.competition > 0;
-	if (load->own_measured)
-		load->begun_own_ns = engine_cpu_ns();
+	load_handled_by(load, now);
+	load->begun_own_ns = engine_cpu_ns();
 	load->measured = now >= load->measure_ns;
 	if (load->measured)
 		load->begun = load_read_program(engine);
@@ -112,11 +125,13 @@ void load_stall_ends(struct engine *engine, uint64_t now)
 	uint64_t held = now - engine->stalls.busy_since_ns;
 	struct load_program program;
 
-	if (load->own_measured)
-		load->own_held_ns += engine_cpu_ns() - load->begun_own_ns;
+	load->own_held_ns += engine_cpu_ns() - load->begun_own_ns;
 	load->window.held_ns += held;
+	load->stood_ns += (double)held * load->budget.loss;
 	budget_earn(&load->budget, now);
 	budget_spend_held(&load->budget, held);
+	/* until its thread goes on */
+	load->handling_ns = now;
 	if (!load->measured)
 		return;
 	program = load_read_program(engine);
@@ -132,52 +147,106 @@ void load_stall_ends(struct engine *engine, uint64_t now)
 void load_stopped(struct engine *engine)
 {
 	engine->stats.stops++;
-	if (engine->stalls.list.count == 0)
-		budget_spend_stop(&engine->load.budget);
+	if (engine->stalls.list.count > 0)
+		return;
+	budget_spend_stop(&engine->load.budget);
+	engine->load.handling_ns = clock_now_ns();
 }
 
-static void load_charge_cpu(struct engine *engine)
+void load_handled(struct engine *engine)
 {
-	struct load *load = &engine->load;
-	uint64_t own = engine_cpu_ns() - load->own_held_ns;
-	uint64_t front = load->front_ns;
+	if (engine->load.handling_ns != 0)
+		load_handled_by(&engine->load, clock_now_ns());
+}
+
+/*
+ * The most that the front end takes of a processor that others want: of what it
+ * computes where it is nice, the rest was idle.
+ */
+static double load_front_part(const struct load *load)
+{
+	int more = getpriority(PRIO_PROCESS, (id_t)load->front);
+	double weight = 1;
+
+	if (more <= 0)
+		return 1;
+	/* each step of nice makes a thread's weight 1.25 times smaller */
+	for (; more > 0; more--)
+		weight /= 1.25;
+	return weight / (1 + weight);
+}
+
+static void load_charge_front(struct load *load, uint64_t wall)
+{
+	uint64_t front = load->front_ns, most;
 
 	if (load->front != 0)
 		procfs_process_cpu(load->front, &front);
-	if (load->own_ns != 0 && own > load->own_ns)
-		budget_spend_cpu(&load->budget, own - load->own_ns);
-	if (load->front_ns != 0 && front > load->front_ns)
-		budget_spend_cpu(&load->budget, front - load->front_ns);
-	load->own_ns = own;
+	if (load->front_ns != 0 && front > load->front_ns) {
+		most = (uint64_t)(load_front_part(load) * (double)wall);
+		front -= load->front_ns;
+		budget_spend_cpu(&load->budget, front < most ? front : most);
+		front += load->front_ns;
+	}
 	load->front_ns = front;
 }
 
-static void load_look_at_machine(struct load *load, uint64_t now)
+static void load_charge_cpu(struct engine *engine, uint64_t now)
 {
-	uint64_t busy, idle;
-	double passed;
-	int processors;
+	struct load *load = &engine->load;
+	uint64_t cpu = engine_cpu_ns();
+	uint64_t own = cpu > load->own_held_ns ? cpu - load->own_held_ns : 0;
+
+	if (load->own_ns != 0 && own > load->own_ns)
+		budget_spend_cpu(&load->budget, own - load->own_ns);
+	load->own_ns = own;
+	load_charge_front(load, load->charged_ns != 0 ? now - load->charged_ns
+						      : UINT64_MAX / 2);
+	load->charged_ns = now;
+}
+
+/* What was done since then. False: too little is known. */
+static bool load_since(const struct load_machine *then,
+		       const struct load_machine *now, struct load_machine *ret)
+{
+	/* the set of processors has changed */
+	if (now->busy < then->busy || now->idle < then->idle)
+		return false;
+	ret->busy = now->busy - then->busy;
+	ret->idle = now->idle - then->idle;
+	ret->own_ns = now->own_ns - then->own_ns;
+	ret->stood_ns = now->stood_ns - then->stood_ns;
+	return ret->busy + ret->idle > 0;
+}
+
+static void load_look_at_machine(struct engine *engine, uint64_t now)
+{
+	struct load *load = &engine->load;
+	struct load_machine machine = {
+		.own_ns = engine_cpu_ns() + load->front_ns,
+		.stood_ns = load->stood_ns,
+	}, since = { .busy = 0 };
+	double wall = (double)(now - load->machine_ns), busy, own;
 	uint64_t gap = load->machine_known ? LOAD_MACHINE_NS
 					   : LOAD_MACHINE_FIRST_NS;
+	int processors;
 
 	if (now - load->machine_ns < gap)
 		return;
 	load->machine_ns = now;
-	if (!procfs_processors(&processors, &busy, &idle))
+	if (!procfs_processors(&processors, &machine.busy, &machine.idle))
 		return;
-	/* the set of processors has changed */
-	if (busy < load->machine_busy || idle < load->machine_idle)
-		load->machine_busy = load->machine_idle = 0;
-	passed = (double)(busy - load->machine_busy) +
-		 (double)(idle - load->machine_idle);
-	load->machine_known = load->machine_busy + load->machine_idle != 0;
-	if (load->machine_known && passed > 0)
-		budget_learn_competition(
-			&load->budget, processors,
-			processors * (double)(busy - load->machine_busy) /
-				passed);
-	load->machine_busy = busy;
-	load->machine_idle = idle;
+	load->machine_known = load->machine.busy + load->machine.idle != 0 &&
+			      load_since(&load->machine, &machine, &since);
+	load->machine = machine;
+	if (!load->machine_known)
+		return;
+	busy = processors * (double)since.busy /
+	       (double)(since.busy + since.idle);
+	own = (double)since.own_ns / wall;
+	own = own < busy ? own : busy;
+	budget_learn_competition(&load->budget, processors, busy - own, own,
+				 since.stood_ns / wall);
 }
 
 void load_tick(struct engine *engine, uint64_t now)
@@ -186,11 +255,11 @@ void load_tick(struct engine *engine, uint64_t now)
 	struct load_program program;
 
 	budget_earn(&load->budget, now);
-	load_look_at_machine(load, now);
+	load_look_at_machine(engine, now);
 	/* what is computed during a stall takes nothing from anybody else */
 	if (engine->stalls.list.count > 0)
 		return;
-	load_charge_cpu(engine);
+	load_charge_cpu(engine, now);
 	if (now - load->window_ns < LOAD_WINDOW_NS || now < load->measure_ns)
 		return;
 	program = load_read_program(engine);

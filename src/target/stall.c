@@ -271,6 +271,7 @@ static void stall_end(struct engine *engine, struct stall *stall,
 
 	if (thread)
 		thread_resume(engine, thread);
+	load_handled(engine);
 	watch_retire(engine);
 }
 

@@ -192,6 +192,7 @@ static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
 	struct wire_site site = breakpoint->site;
 	enum pool_hit hit;
 
+	load_stopped(engine);
 	engine_note(engine, breakpoint_lift(thread->process->space, thread->tid,
 					    breakpoint));
 	if (site.id & WIRE_PEEK)
@@ -203,7 +204,7 @@ static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
 	arm_fired(engine, &site);
 	hit = stall_hit(engine, thread, breakpoint, regs);
 	arm_return_fired(engine, &site, hit);
-	load_stopped(engine);
+	load_handled(engine);
 }
 
 void tracer_reach(size_t slot)

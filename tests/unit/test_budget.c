@@ -339,31 +339,33 @@ static void computing_costs_where_no_processor_is_idle(void **state)
 
 	(void)state;
 	budget_init(&budget);
-	budget_learn_competition(&budget, 2, 1);
+	budget_learn_competition(&budget, 2, 1, 0, 0);
 	budget_spend_cpu(&budget, 10 * MS);
 	assert_true(budget.lost_ns == 0);
-	budget_learn_competition(&budget, 2, 1.5);
+	budget_learn_competition(&budget, 2, 1.5, 0, 0);
 	budget_spend_cpu(&budget, 10 * MS);
 	assert_true(budget.lost_ns == 5e6);
-	budget_learn_competition(&budget, 8, 8);
+	budget_learn_competition(&budget, 8, 8, 0, 0);
 	budget_spend_cpu(&budget, 10 * MS);
 	assert_true(budget.lost_ns == 15e6);
 }
 
 /* The start of an attachment, on a busy machine, is followed by work at once. */
-static void a_burst_of_computing_is_told_and_soon_forgiven(void **state)
+static void a_burst_of_computing_is_told_and_work_goes_on(void **state)
 {
 	struct budget budget;
 
 	(void)state;
 	budget_init(&budget);
 	budget_set_share(&budget, 0.02);
-	budget_learn_competition(&budget, 2, 2);
+	budget_learn_competition(&budget, 2, 2, 0, 0);
 	budget_earn(&budget, CLOCK_NS_PER_S);
 	budget_spend_cpu(&budget, 300 * MS);
 	assert_true(budget.lost_ns == 300e6);
 	assert_in_range(budget_next_ns(&budget), CLOCK_NS_PER_S + 99 * MS,
 			CLOCK_NS_PER_S + 101 * MS);
+	budget_earn(&budget, budget_next_ns(&budget));
+	assert_true(budget_affords(&budget));
 	/* a debt of stalls is not made smaller by it */
 	budget_spend_held(&budget, 500 * MS);
 	budget_spend_cpu(&budget, 300 * MS);
@@ -371,10 +373,52 @@ static void a_burst_of_computing_is_told_and_soon_forgiven(void **state)
 	/* sooner where more may be lost: short programs */
 	budget_init(&budget);
 	budget_set_share(&budget, 0.4);
-	budget_learn_competition(&budget, 2, 2);
+	budget_learn_competition(&budget, 2, 2, 0, 0);
 	budget_earn(&budget, CLOCK_NS_PER_S);
 	budget_spend_cpu(&budget, 300 * MS);
 	assert_true(budget_next_ns(&budget) <= CLOCK_NS_PER_S + 41 * MS);
+	assert_true(budget.owed_ns == 0);
+}
+
+/* Two parts in five of what five seconds bring: they are enough for it. */
+static void the_start_is_paid_for_within_five_seconds(void **state)
+{
+	struct program program;
+
+	(void)state;
+	start(&program, 0.02);
+	budget_learn_competition(&program.budget, 2, 2, 0, 0);
+	budget_spend_cpu(&program.budget, 40 * MS);
+	run(&program, 1, 50 * CLOCK_NS_PER_US, MS / 2);
+	/* half of the share less the time without any */
+	assert_in_range(program.held_ns, 8 * MS, 10 * MS);
+	run(&program, 4, 50 * CLOCK_NS_PER_US, MS / 2);
+	assert_in_range((uint64_t)program.budget.lost_ns, 98 * MS, 101 * MS);
+	/* then all of it is for work */
+	program.held_ns = 0;
+	run(&program, 5, 50 * CLOCK_NS_PER_US, MS / 2);
+	assert_in_range(program.held_ns, 98 * MS, 101 * MS);
+}
+
+/* When the next stall is affordable is told as it comes. */
+static void what_is_owed_delays_by_as_much(void **state)
+{
+	(void)state;
+	for (uint64_t cpu = 1; cpu < 200; cpu += 7) {
+		struct budget budget;
+		uint64_t next;
+
+		budget_init(&budget);
+		budget_set_share(&budget, 0.02);
+		budget_learn_competition(&budget, 2, 2, 0, 0);
+		budget_earn(&budget, CLOCK_NS_PER_S);
+		budget_spend_cpu(&budget, cpu * MS);
+		next = budget_next_ns(&budget);
+		budget_earn(&budget, next - MS / 10);
+		assert_false(budget_affords(&budget));
+		budget_earn(&budget, next + 1);
+		assert_true(budget_affords(&budget));
+	}
 }
 
 static void stops_cost_too(void **state)
@@ -386,6 +430,51 @@ static void stops_cost_too(void **state)
 	for (int i = 0; i < 1000; i++)
 		budget_spend_stop(&budget);
 	assert_true(budget.lost_ns >= 5e6 && budget.lost_ns <= 100e6);
+}
+
+/* A thread that is handled waits, whether or not there is a processor for it. */
+static void what_is_handled_waits(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	budget_set_share(&budget, 0.5);
+	budget_spend_handling(&budget, MS);
+	assert_true(budget.lost_ns == 1e6);
+	assert_true(budget.lost_stop_ns == 1e6);
+	assert_true(budget.credit_ns == -1e6);
+	/* little is lost where others use the processor that it leaves ... */
+	budget.loss = 0.25;
+	budget_spend_handling(&budget, MS);
+	assert_true(budget.lost_ns == 1.25e6);
+	/* ... unless the tracer takes another */
+	budget_learn_competition(&budget, 2, 1.5, 0, 0);
+	budget_spend_handling(&budget, MS);
+	assert_true(budget.lost_ns == 1.75e6);
+	assert_true(budget_stop_cost(&budget) > 17e3 &&
+		    budget_stop_cost(&budget) < 18e3);
+}
+
+/*
+ * Both processors are wanted by a server and its clients, which stood still for
+ * half of the time: when they run, the tracer takes from them.
+ */
+static void competition_is_of_the_time_without_stalls(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	budget_learn_competition(&budget, 2, 1, 0, 0.5);
+	assert_true(budget.competition == 1);
+	budget_learn_competition(&budget, 2, 0.75, 0, 0.5);
+	assert_float_equal(budget.competition, 0.5, 1e-9);
+	budget_learn_competition(&budget, 2, 0.5, 0.25, 0.5);
+	assert_float_equal(budget.competition, 0.25, 1e-9);
+	/* it never stands still for all of it */
+	budget_learn_competition(&budget, 2, 0.15, 0, 1);
+	assert_float_equal(budget.competition, 0.5, 1e-9);
 }
 
 static void interrupts_cost_whoever_else_has_a_processor(void **state)
@@ -411,11 +500,12 @@ static void a_stop_costs_more_where_processors_are_scarce(void **state)
 
 	(void)state;
 	budget_init(&budget);
-	alone = budget_stop_cost(&budget);
-	budget_learn_competition(&budget, 2, 2);
 	busy = budget_stop_cost(&budget);
-	assert_true(alone > 0 && busy > 2 * alone);
 	budget.loss = 0.25;
+	alone = budget_stop_cost(&budget);
+	assert_true(alone > 0 && busy > 2 * alone);
+	budget_learn_competition(&budget, 2, 2, 0, 0);
+	assert_true(budget_stop_cost(&budget) > 2 * alone);
 	assert_true(budget_stop_cost(&budget) < busy);
 }
 
@@ -445,9 +535,12 @@ int main(void)
 		cmocka_unit_test(a_short_look_relaxes_nothing),
 		cmocka_unit_test(a_change_of_phase_is_seen),
 		cmocka_unit_test(computing_costs_where_no_processor_is_idle),
-		cmocka_unit_test(
-			a_burst_of_computing_is_told_and_soon_forgiven),
+		cmocka_unit_test(a_burst_of_computing_is_told_and_work_goes_on),
+		cmocka_unit_test(the_start_is_paid_for_within_five_seconds),
+		cmocka_unit_test(what_is_owed_delays_by_as_much),
 		cmocka_unit_test(stops_cost_too),
+		cmocka_unit_test(what_is_handled_waits),
+		cmocka_unit_test(competition_is_of_the_time_without_stalls),
 		cmocka_unit_test(interrupts_cost_whoever_else_has_a_processor),
 		cmocka_unit_test(how_busy_the_program_is),
 	};

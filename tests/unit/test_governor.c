@@ -449,7 +449,7 @@ static void what_is_computed_does_not_make_samples_dear(void **state)
 
 	(void)state;
 	spend(&program, &governor, 0.4);
-	budget_learn_competition(&program.budget, 2, 2);
+	budget_learn_competition(&program.budget, 2, 2, 0, 0);
 	program_run(&program, &governor, 1);
 	budget_spend_cpu(&program.budget, CLOCK_NS_PER_S);
 	program_run(&program, &governor, 3);
