@@ -2,7 +2,7 @@
 /*
  * Code ranges from .eh_frame; see ehframe.h. Decoded here and not by libdw
  * because a large library has more than 100 000 entries, of which only the
- * two numbers of each are wanted.
+ * two or three numbers of each are wanted.
  */
 #include "image/ehframe.h"
 
@@ -24,6 +24,8 @@ enum {
 	PE_FORMAT = 0x0f,
 	PE_PCREL = 0x10,
 	PE_DATAREL = 0x30,
+	PE_ALIGNED = 0x50,
+	PE_INDIRECT = 0x80,
 	PE_APPLICATION = 0x70,
 	PE_OMIT = 0xff,
 };
@@ -116,11 +118,50 @@ static uint64_t read_pointer(struct reader *reader, uint8_t encoding,
 	}
 }
 
+enum { AUGMENTATION_MAX = 4 }; /* libunwind reads no more of it */
+
+struct cie {
+	uint8_t encoding; /* of the pointers in its FDEs */
+	bool sized; /* its FDEs have augmentation data */
+	bool ordinary; /* nothing in it is unknown */
+	uint64_t return_register;
+	uint64_t instructions; /* where they start */
+};
+
+/* What follows the 'z' of an augmentation; reader stands at its data. */
+static bool parse_augmentation(struct reader *reader, const char *augmentation,
+			       struct cie *cie)
+{
+	bool has_encoding = false;
+
+	for (const char *p = augmentation; *p && reader->ok; p++) {
+		uint8_t encoding;
+
+		if (*p == 'R') {
+			cie->encoding = (uint8_t)read_fixed(reader, 1);
+			has_encoding = reader->ok;
+		} else if (*p == 'P') {
+			encoding = (uint8_t)read_fixed(reader, 1);
+			read_format(reader, encoding);
+			cie->ordinary &= (encoding & PE_APPLICATION) !=
+					 PE_ALIGNED;
+		} else if (*p == 'L') {
+			read_fixed(reader, 1);
+		} else if (*p != 'S') {
+			cie->ordinary = false;
+			return has_encoding;
+		}
+	}
+	cie->ordinary &= reader->at == cie->instructions &&
+			 strlen(augmentation) < AUGMENTATION_MAX;
+	return has_encoding || reader->ok;
+}
+
 /*
- * The FDE pointer encoding a CIE's augmentation asks for; reader stands after
- * the CIE's id. False if the CIE makes no sense.
+ * Parse a CIE; reader stands after its id. False if it makes no sense, so that
+ * nothing can be said of its FDEs.
  */
-static bool cie_encoding(struct reader *reader, uint8_t *ret)
+static bool parse_cie(struct reader *reader, struct cie *ret)
 {
 	uint8_t version = (uint8_t)read_fixed(reader, 1);
 	const char *augmentation =
@@ -132,34 +173,24 @@ static bool cie_encoding(struct reader *reader, uint8_t *ret)
 	reader->at += strlen(augmentation) + 1;
 	read_leb128(reader, false); /* code alignment */
 	read_leb128(reader, true); /* data alignment */
+	*ret = (struct cie){ .encoding = PE_ABSPTR,
+			     .sized = *augmentation == 'z' };
 	if (version == 1)
-		read_fixed(reader, 1); /* return address register */
+		ret->return_register = read_fixed(reader, 1);
 	else
-		read_leb128(reader, false);
-	*ret = PE_ABSPTR;
-	if (*augmentation != 'z')
+		ret->return_register = read_leb128(reader, false);
+	ret->ordinary = reader->ok;
+	ret->instructions = reader->at;
+	if (!ret->sized)
 		return reader->ok && *augmentation == '\0';
-	read_leb128(reader, false); /* length of what follows */
-	for (const char *p = augmentation + 1; *p && reader->ok; p++) {
-		uint8_t encoding;
-
-		if (*p == 'R') {
-			*ret = (uint8_t)read_fixed(reader, 1);
-			return reader->ok;
-		} else if (*p == 'P') {
-			encoding = (uint8_t)read_fixed(reader, 1);
-			read_format(reader, encoding);
-		} else if (*p == 'L') {
-			read_fixed(reader, 1);
-		} else if (*p != 'S' && *p != 'B') {
-			return false;
-		}
-	}
-	return reader->ok;
+	ret->instructions = read_leb128(reader, false);
+	ret->instructions += reader->at;
+	return parse_augmentation(reader, augmentation + 1, ret);
 }
 
-/* One length-delimited entry: where its contents start and end. */
+/* One length-delimited entry: where it is, its contents start and end. */
 struct entry {
+	uint64_t at;
 	uint64_t start;
 	uint64_t end;
 };
@@ -167,8 +198,10 @@ struct entry {
 /* False at the end of the table; a terminator gives start == end. */
 static bool next_entry(struct reader *table, struct entry *ret)
 {
-	uint64_t length = read_fixed(table, 4);
+	uint64_t length;
 
+	ret->at = table->at;
+	length = read_fixed(table, 4);
 	if (length == 0xffffffff)
 		length = read_fixed(table, 8);
 	if (!table->ok || length > table->end - table->at)
@@ -189,8 +222,9 @@ static struct reader entry_reader(const struct elf_span *table,
 
 enum { CIE_MAX = 1024 }; /* the part of it that is read */
 
-/* The encoding of the CIE at that offset of the table. */
-static bool cie_at(const struct elf_span *span, uint64_t offset, uint8_t *ret)
+/* The CIE at that offset of the table. */
+static bool cie_at(const struct elf_span *span, uint64_t offset,
+		   struct cie *ret, struct entry *ret_entry)
 {
 	struct reader table = { *span, offset, span->size, true };
 	struct reader reader;
@@ -198,19 +232,20 @@ static bool cie_at(const struct elf_span *span, uint64_t offset, uint8_t *ret)
 
 	if (offset > span->size || !next_entry(&table, &entry))
 		return false;
+	*ret_entry = entry;
 	/* a CIE is read again and again: a hostile one shall not be long */
 	if (entry.end - entry.start > CIE_MAX)
 		entry.end = entry.start + CIE_MAX;
 	reader = entry_reader(span, &entry);
 	if (read_fixed(&reader, 4) != 0 || !reader.ok)
 		return false;
-	return cie_encoding(&reader, ret);
+	return parse_cie(&reader, ret);
 }
 
 /* Neighbouring FDEs mostly share a CIE: the last one is remembered. */
 struct cie_memo {
 	uint64_t offset;
-	uint8_t encoding;
+	struct cie cie;
 	bool valid;
 	bool known;
 };
@@ -221,7 +256,8 @@ static bool add_fde(const struct elf_span *span, const struct entry *entry,
 {
 	struct reader reader = entry_reader(span, entry);
 	uint64_t id = read_fixed(&reader, 4);
-	struct eh_range range;
+	struct eh_entry found;
+	struct entry ignored;
 
 	/* the id of an FDE is the distance back to its CIE */
 	if (!reader.ok || id == 0 || id > entry->start)
@@ -229,15 +265,17 @@ static bool add_fde(const struct elf_span *span, const struct entry *entry,
 	if (!memo->known || memo->offset != entry->start - id) {
 		memo->known = true;
 		memo->offset = entry->start - id;
-		memo->valid = cie_at(span, memo->offset, &memo->encoding);
+		memo->valid = cie_at(span, memo->offset, &memo->cie, &ignored);
 	}
 	if (!memo->valid)
 		return true;
-	range.start = read_pointer(&reader, memo->encoding, 0);
-	range.size = read_format(&reader, memo->encoding);
-	if (!reader.ok || range.size == 0)
+	found.range.start = read_pointer(&reader, memo->cie.encoding, 0);
+	found.range.size = read_format(&reader, memo->cie.encoding);
+	found.fde = span->address + entry->at;
+	if (!reader.ok || found.range.size == 0)
 		return true;
-	return vec_push(ranges, &range);
+	/* as much of it as an item of the vector has */
+	return vec_push(ranges, &found);
 }
 
 /* bounded: the size is the table's own, so a terminator is not the end. */
@@ -299,4 +337,51 @@ bool ehframe_collect(const struct elffile *file, struct vec *ranges)
 	if (ranges->count > found)
 		return true;
 	return walk_by_header(file, ranges);
+}
+
+/* The CIE of an FDE whose id is at that address. */
+static bool program_cie(const struct elffile *file, uint64_t address,
+			struct cie *ret, struct eh_program *program)
+{
+	struct elf_span span;
+	struct entry entry;
+
+	if (!elffile_at(file, address, &span) ||
+	    !cie_at(&span, 0, ret, &entry) || !ret->ordinary ||
+	    entry.start - entry.at != 4 || entry.end - entry.start > CIE_MAX ||
+	    (ret->encoding & PE_INDIRECT) || ret->instructions > entry.end)
+		return false;
+	program->initial = span.bytes + ret->instructions;
+	program->initial_size = entry.end - ret->instructions;
+	program->return_register = ret->return_register;
+	return true;
+}
+
+bool ehframe_program(const struct elffile *file, uint64_t fde,
+		     struct eh_program *ret)
+{
+	struct reader table = { .ok = true };
+	struct reader reader;
+	struct entry entry;
+	struct cie cie;
+	uint64_t id, size;
+
+	if (!elffile_at(file, fde, &table.span))
+		return false;
+	table.end = table.span.size;
+	if (!next_entry(&table, &entry) || entry.start != 4)
+		return false;
+	reader = entry_reader(&table.span, &entry);
+	id = read_fixed(&reader, 4);
+	if (!reader.ok || id == 0 || id > fde + entry.start ||
+	    !program_cie(file, fde + entry.start - id, &cie, ret))
+		return false;
+	read_pointer(&reader, cie.encoding, 0);
+	read_format(&reader, cie.encoding);
+	size = cie.sized ? read_leb128(&reader, false) : 0;
+	if (!reader.ok || size > reader.end - reader.at)
+		return false;
+	ret->own = reader.span.bytes + reader.at + size;
+	ret->own_size = reader.end - reader.at - size;
+	return true;
 }
