@@ -25,13 +25,13 @@ struct module;
 struct name_cache;
 struct source_texts;
 struct unit_scopes;
-struct unwind_input;
+struct unwind_walk;
 struct variable_index;
 
-/* What libdwfl's calls back to unwind.c are about. */
+/* What libdwfl's calls back to unwinddwfl.c are about. */
 struct unwinder {
-	struct image *image;
-	const struct unwind_input *input; /* of the unwinding that runs */
+	struct unwind_walk *walk; /* the one that runs */
+	bool started; /* its innermost frame has come */
 	bool attached;
 };
 
@@ -83,7 +83,7 @@ bool debuginfo_move(struct debuginfo *debuginfo);
  */
 struct error *debuginfo_stacks(struct image *image, Dwfl **ret);
 
-/* What unwind.c keeps with that session, which must be there. */
+/* What unwinddwfl.c keeps with that session, which must be there. */
 struct unwinder *debuginfo_unwinder(struct image *image);
 
 /* What is known of module, which has a text, without reading more. */

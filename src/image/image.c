@@ -17,6 +17,7 @@
 #include "image/elftext.h"
 #include "image/fileaccess.h"
 #include "image/filemodule.h"
+#include "image/unwindunw.h"
 
 struct image {
 	int pid; /* 0 for a single file */
@@ -26,6 +27,7 @@ struct image {
 	bool taken_over; /* the modules are those of the process before */
 	uint64_t next_id;
 	struct debuginfo *debuginfo; /* NULL until needed */
+	struct unw_space *unw_space; /* likewise */
 	uint64_t servers_limit_ns; /* 0: do not ask any */
 };
 
@@ -85,10 +87,23 @@ struct error *image_create_file(const char *path, struct image **ret)
 	return NULL;
 }
 
-void image_reset(struct image *image)
+/* It may hold on to the bytes of files that are about to be closed. */
+static void forget_unwinding(struct image *image)
+{
+	unw_space_destroy(image->unw_space);
+	image->unw_space = NULL;
+}
+
+static void forget_debuginfo(struct image *image)
 {
 	debuginfo_destroy(image->debuginfo);
 	image->debuginfo = NULL;
+	forget_unwinding(image);
+}
+
+void image_reset(struct image *image)
+{
+	forget_debuginfo(image);
 	for (size_t i = 0; i < image->modules.count; i++)
 		file_module_destroy(
 			*(struct module **)vec_at(&image->modules, i));
@@ -347,10 +362,11 @@ static bool refresh_commit(struct image *image, struct refresh *refresh)
 	}
 	/* libdw holds on to the bytes of files that are about to be closed */
 	if (lost_text || (refresh->moved.count > 0 && image->debuginfo &&
-			  !debuginfo_move(image->debuginfo))) {
-		debuginfo_destroy(image->debuginfo);
-		image->debuginfo = NULL;
-	}
+			  !debuginfo_move(image->debuginfo)))
+		forget_debuginfo(image);
+	/* and libunwind's accessors know where modules were */
+	if (refresh->moved.count > 0)
+		forget_unwinding(image);
 	for (size_t i = 0; i < old.count; i++) {
 		struct module *module = *(struct module **)vec_at(&old, i);
 
@@ -441,4 +457,9 @@ struct module *image_module_at(const struct image *image, uint64_t address)
 struct debuginfo **image_debuginfo(struct image *image)
 {
 	return &image->debuginfo;
+}
+
+struct unw_space **image_unw_space(struct image *image)
+{
+	return &image->unw_space;
 }

@@ -22,6 +22,7 @@ struct image;
 struct opener;
 struct rights;
 struct stat;
+struct unw_space;
 
 /* A file that is mapped executable, or the vDSO. */
 struct module {
@@ -109,5 +110,7 @@ struct module *image_module_at(const struct image *image, uint64_t address);
 
 /* Where the rest of src/image keeps its debug information. */
 struct debuginfo **image_debuginfo(struct image *image);
+/* And what it needs for unwinding by libunwind. NULL until then, both. */
+struct unw_space **image_unw_space(struct image *image);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Stacks from a snapshot: registers and stack bytes copied at the conflict,
- * unwound later by CFI (libdwfl), frame pointers where there is none. Code
- * bytes come from the ELF files, so inserted breakpoints are never seen.
- * Nothing is read from the process.
+ * unwound later by CFI (libunwind; libdwfl where that does not come to the end),
+ * frame pointers where there is none. Code bytes come from the ELF files, so
+ * inserted breakpoints are never seen. Nothing is read from the process.
  */
 #ifndef IMAGE_UNWIND_H
 #define IMAGE_UNWIND_H
@@ -54,9 +54,16 @@ struct error *unwind_frames(struct image *image,
 			    struct unwind_frame *frames, size_t max,
 			    size_t *ret_count);
 
-/* The same, of the pcs alone. */
-struct error *unwind_stack(struct image *image,
-			   const struct unwind_input *input, uint64_t *pcs,
-			   size_t max, size_t *ret_count);
+enum unwind_library {
+	UNWIND_BOTH, /* libunwind, and libdwfl where it finds more */
+	UNWIND_UNW,
+	UNWIND_DWFL,
+};
+
+/* The same by one of the libraries, for tests and measurements. */
+struct error *unwind_frames_by(enum unwind_library library, struct image *image,
+			       const struct unwind_input *input,
+			       struct unwind_frame *frames, size_t max,
+			       size_t *ret_count);
 
 #endif

@@ -16,17 +16,23 @@
 #include "sample.h"
 #include "stopped.h"
 
-enum { FRAMES_MAX = 64 };
+#include "both-stacks.h"
+
+enum { FRAMES_MAX = BOTH_FRAMES };
 
 struct walk {
 	struct unwind_frame frames[FRAMES_MAX];
 	size_t count;
 };
 
+/* By both libraries, which have to agree. */
 static void unwind(const struct stopped *stopped, struct walk *walk)
 {
-	assert_null(unwind_frames(stopped->image, &stopped->input, walk->frames,
-				  FRAMES_MAX, &walk->count));
+	struct both_stacks both;
+
+	both_compare(stopped, stopped->path, &both);
+	memcpy(walk->frames, both.taken, sizeof(walk->frames));
+	walk->count = both.taken_count;
 }
 
 /* Is frame i in that function? symbols is a sample that has them. */
@@ -98,6 +104,64 @@ static void without_cfi(void **state)
 	check_trap("stack.nocfi", "stack.nocfi");
 }
 
+/* libunwind alone comes to the end, and so does libdwfl. */
+static void check_each(const char *sample)
+{
+	struct stopped stopped;
+	struct both_stacks both;
+
+	stopped_start(&stopped, sample, "trap");
+	both_compare(&stopped, sample, &both);
+	assert_int_equal(both.unw_count, both.taken_count);
+	assert_int_equal(both.dwfl_count, both.taken_count);
+	stopped_end(&stopped);
+}
+
+static void without_a_search_table(void **state)
+{
+	(void)state;
+	check_trap("stack.nohdr", "stack.nohdr");
+	check_each("stack.nohdr");
+	check_each("stack.O2");
+}
+
+/* What debuginfo.h keeps is there once libdwfl was asked. */
+static void libdwfl_is_not_asked_in_vain(void **state)
+{
+	struct unwind_frame frames[FRAMES_MAX];
+	struct stopped stopped;
+	size_t count;
+
+	(void)state;
+	stopped_start(&stopped, "stack.O2", "trap");
+	assert_null(unwind_frames(stopped.image, &stopped.input, frames,
+				  FRAMES_MAX, &count));
+	assert_true(count > 3);
+	assert_null(*image_debuginfo(stopped.image));
+	stopped_end(&stopped);
+	stopped_start(&stopped, "stack.debugframe", "trap");
+	assert_null(unwind_frames(stopped.image, &stopped.input, frames,
+				  FRAMES_MAX, &count));
+	assert_true(count > 3);
+	assert_non_null(*image_debuginfo(stopped.image));
+	stopped_end(&stopped);
+}
+
+/* libunwind stops at once, libdwfl does not. */
+static void by_debug_frame_alone(void **state)
+{
+	struct stopped stopped;
+	struct both_stacks both;
+
+	(void)state;
+	check_trap("stack.debugframe", "stack.debugframe");
+	stopped_start(&stopped, "stack.debugframe", "trap");
+	both_compare(&stopped, "stack.debugframe", &both);
+	assert_int_equal(both.unw_count, 1);
+	assert_true(both.dwfl_count > 3);
+	stopped_end(&stopped);
+}
+
 static void check_plt(const char *sample, const char *symbols)
 {
 	struct stopped stopped;
@@ -142,6 +206,38 @@ static void in_a_system_call(void **state)
 	unwind(&stopped, &walk);
 	assert_false(walk.frames[0].is_return);
 	assert_rest(&stopped, &walk, 1, "stack.O2");
+	stopped_end(&stopped);
+}
+
+/* clock_gettime(2) does not enter the kernel. */
+static void every_step_of_the_vdso(void **state)
+{
+	struct stopped stopped;
+	struct module *module;
+	struct walk walk;
+	size_t middle;
+	int in_vdso = 0;
+
+	(void)state;
+	stopped_start(&stopped, "stack.O2", "clock");
+	for (int i = 0; i < 10000; i++) {
+		stopped_step(&stopped);
+		module = image_module_at(stopped.image, stopped.input.regs.rip);
+		if (in_vdso > 0 && !module->vdso)
+			break;
+		if (!module->vdso)
+			continue;
+		in_vdso++;
+		stopped_snapshot(&stopped);
+		unwind(&stopped, &walk);
+		for (middle = 1; middle < walk.count; middle++) {
+			if (frame_is_in(&stopped, &walk, middle, "stack.O2",
+					"middle"))
+				break;
+		}
+		assert_rest(&stopped, &walk, middle, "stack.O2");
+	}
+	assert_true(in_vdso > 0);
 	stopped_end(&stopped);
 }
 
@@ -197,16 +293,16 @@ static void ends_where_the_stack_bytes_end(void **state)
 static void stops_at_max_and_at_nonsense(void **state)
 {
 	struct stopped stopped;
-	uint64_t pcs[2] = { 0 };
+	struct unwind_frame frames[2];
 	struct walk walk;
 	size_t count;
 
 	(void)state;
 	stopped_start(&stopped, "stack.O2", "trap");
-	assert_null(
-		unwind_stack(stopped.image, &stopped.input, pcs, 2, &count));
+	assert_null(unwind_frames(stopped.image, &stopped.input, frames, 2,
+				  &count));
 	assert_int_equal(count, 2);
-	assert_int_equal(pcs[0], stopped.input.regs.rip);
+	assert_int_equal(frames[0].pc, stopped.input.regs.rip);
 	/* a wild jump: one frame */
 	stopped.input.regs.rip = 0x10;
 	stopped.input.regs.gpr[X86_RBP] = 0;
@@ -214,7 +310,7 @@ static void stops_at_max_and_at_nonsense(void **state)
 	assert_int_equal(walk.count, 1);
 	assert_int_equal(walk.frames[0].pc, 0x10);
 	/* return addresses that lead nowhere */
-	stopped.input.regs.rip = pcs[0];
+	stopped.input.regs.rip = frames[0].pc;
 	memset(stopped.stack, 0x5a, sizeof(stopped.stack));
 	unwind(&stopped, &walk);
 	assert_int_equal(walk.count, 1);
@@ -228,7 +324,11 @@ int main(void)
 		cmocka_unit_test(without_frame_pointers),
 		cmocka_unit_test(stripped),
 		cmocka_unit_test(without_cfi),
+		cmocka_unit_test(without_a_search_table),
+		cmocka_unit_test(by_debug_frame_alone),
+		cmocka_unit_test(libdwfl_is_not_asked_in_vain),
 		cmocka_unit_test(every_step_of_a_plt_stub),
+		cmocka_unit_test(every_step_of_the_vdso),
 		cmocka_unit_test(in_a_system_call),
 		cmocka_unit_test(through_a_signal_frame),
 		cmocka_unit_test(ends_where_the_stack_bytes_end),

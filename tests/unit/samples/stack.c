@@ -5,12 +5,14 @@
  *
  *	trap	at a breakpoint instruction in inner
  *	call	the same, and then on to atoi(3), for stepping into the PLT
+ *	clock	the same, and then clock_gettime(2), which is in the vDSO
  *	kill	in the system call that sends SIGSTOP to itself
  *	signal	at a breakpoint instruction in a signal handler
  */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline, noclone, noipa))
@@ -32,12 +34,16 @@ static void handler(int number)
 
 static inline __attribute__((always_inline)) void inner(const char *where)
 {
+	struct timespec now;
+
 	if (strcmp(where, "kill") == 0)
 		kill(getpid(), SIGSTOP); /* LINE: kill */
 	else if (strcmp(where, "signal") == 0)
 		raise(SIGUSR1); /* LINE: raise */
 	else
 		__asm__ volatile("int3"); /* LINE: inner */
+	if (strcmp(where, "clock") == 0)
+		clock_gettime(CLOCK_MONOTONIC, &now);
 	sink += atoi(where);
 }
 
