@@ -71,10 +71,7 @@ struct sampler {
 	bool listed;
 	/* of the program's own modules, and of others */
 	struct sampler_warm warm_own, warm;
-	/*
-	 * draws of locations without a sample: how many led to one, and how many
-	 * did not; both are halved now and then
-	 */
+	/* draws of locations without a sample that led to one, or did not; halved */
 	uint32_t found, missed;
 	/* stalls in the program's own modules, and in others; halved likewise */
 	uint32_t stalls_own, stalls_others;

@@ -14,6 +14,7 @@
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/govern.h"
+#include "target/profile-stops.h"
 #include "target/stall.h"
 #include "target/thread.h"
 
