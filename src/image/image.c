@@ -268,14 +268,16 @@ static struct error *refresh_move(struct image *image, struct refresh *refresh,
 	for (size_t i = 0; i < image->modules.count; i++) {
 		struct module *module =
 			*(struct module **)vec_at(&image->modules, i);
-		const struct refresh_move before = { module, module->bias,
-						     module->start,
-						     module->end };
+		struct refresh_move before = { .module = module };
 
 		if (!file_module_is_of(module, entry) ||
 		    contains(&refresh->modules, module) ||
-		    file_module_is_rewritten(&image->access, module) ||
-		    !file_module_move(&refresh->maps, entry, module))
+		    file_module_is_rewritten(&image->access, module))
+			continue;
+		before.bias = module->bias;
+		before.start = module->start;
+		before.end = module->end;
+		if (!file_module_move(&refresh->maps, entry, module))
 			continue;
 		if (!vec_push(&refresh->moved, &before)) {
 			refresh_put_back(&before);
