@@ -3,19 +3,24 @@
 # awk -f json.awk -f real-races.awk real.tab REPORT...: each race that was
 # printed, once, with both places, in how many runs, and what the table knows of
 # it. Exit status 1 when the table knows one to be no race, or not at all.
+#
+# With -v kinds=1: how many races of each program are of each kind instead.
 
 function base(path) {
 	sub(/.*\//, "", path)
 	return path
 }
 
-# "sort.c:3561", or "sort+0x7d2c" without debug information; "?" for nobody.
+# "sort.c:3561", or "sort+0x7d2c" without debug information; "?" for nobody,
+# "generated" for code of no file, which stands elsewhere in each run.
 function place(side) {
 	if (index(side, "\"role\":\"unknown\""))
 		return "?"
 	sub(/.*"frames":\[/, "", side)
 	if (text_of(side, "file") != "null" && number_of(side, "line"))
 		return base(text_of(side, "file")) ":" number_of(side, "line")
+	if (text_of(side, "module") == "null")
+		return "generated"
 	return base(text_of(side, "module")) "+" text_of(side, "offset")
 }
 
@@ -47,7 +52,44 @@ FILENAME == ARGV[1] {
 	last[key] = FILENAME
 }
 
+function print_row(name, from,   j) {
+	printf "%-10s", name
+	for (j = 1; j <= kind_count; j++)
+		printf "  %" length(kind_name[j]) "d", from[name, kind_name[j]]
+	print ""
+}
+
+function print_kinds(   i, j, key, name, kind, of, names, order_of) {
+	kind_count = split("true race,benign,atomic,false,not decided," \
+		"not examined", kind_name, ",")
+	printf "%-10s", "program"
+	for (j = 1; j <= kind_count; j++) {
+		printf "  %s", kind_name[j]
+		is_kind[kind_name[j]]
+	}
+	print ""
+	for (i = 1; i <= count; i++) {
+		name = key = order[i]
+		sub(/ .*/, "", name)
+		kind = key in explained ? explained[key] : "not examined"
+		sub(/:.*/, "", kind)
+		if (!(kind in is_kind))
+			kind = "not examined"
+		if (!of[name]++)
+			order_of[++names] = name
+		of[name, kind]++
+		of["all", kind]++
+	}
+	for (i = 1; i <= names; i++)
+		print_row(order_of[i], of)
+	print_row("all", of)
+}
+
 END {
+	if (kinds) {
+		print_kinds()
+		exit
+	}
 	for (i = 1; i <= count; i++) {
 		key = order[i]
 		why = key in explained ? explained[key] : "not examined"
