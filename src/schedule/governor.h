@@ -31,8 +31,8 @@ enum {
 	 * at a detach; and each page of text written to becomes a private copy
 	 * (4 KiB), so that they may cost 512 MiB at worst.
 	 */
-	GOVERNOR_POOL_MAX = 65536,
-	GOVERNOR_ONCE_MAX = 32768,
+	GOVERNOR_POOL_MAX = 32768,
+	GOVERNOR_ONCE_MAX = 65536,
 	GOVERNOR_ENTRIES_MAX = 32768,
 	GOVERNOR_TEXT_MAX =
 		GOVERNOR_POOL_MAX + GOVERNOR_ONCE_MAX + GOVERNOR_ENTRIES_MAX,
