@@ -226,6 +226,14 @@ sampler_news_function(const struct sampler *sampler)
 							   sampler->news_at));
 }
 
+/* Where the program runs again, what had none comes first. */
+static bool sampler_had_sample(const struct sampler *sampler, uint64_t id)
+{
+	const uint8_t *state = sampler_state(sampler, id);
+
+	return sampler->again && state && (*state & SITE_SAMPLED);
+}
+
 uint64_t sampler_take_news(struct sampler *sampler)
 {
 	for (; sampler->news_at < sampler->news.count;
@@ -240,7 +248,8 @@ uint64_t sampler_take_news(struct sampler *sampler)
 					      (size_t)function->first +
 						      sampler->news_site++);
 
-			if (sampler_take_once(sampler, id))
+			if (!sampler_had_sample(sampler, id) &&
+			    sampler_take_once(sampler, id))
 				return id;
 		}
 	}

@@ -431,7 +431,8 @@ static void sampler_free_all(struct sampler *sampler, size_t number)
 	uint8_t *states = part->states.items;
 
 	for (size_t i = 0; i < part->count; i++)
-		part->functions[i].entry_out = false;
+		part->functions[i].entry_out =
+			part->functions[i].entry_retired = false;
 	for (size_t i = 0; i < part->states.count; i++) {
 		bool kept = states[i] & (SITE_OUT | SITE_RETIRED);
 

@@ -53,9 +53,10 @@ void sampleset_deinit(struct sampleset *set);
  * came join, those that went leave, and their address ranges are appended to
  * *gone (struct wire_range). Also looks again for libc's string functions,
  * whose addresses are known only when the loader has resolved them. The
- * program's own modules (rules.h) join first. Modules take time: when it (clock_now_ns) has come, one at least having joined, the
- * rest is left for another call, and so is a large one unless it is the first
- * of the call or the time is UINT64_MAX. ERROR_NOMEM only.
+ * program's own modules (rules.h) join first. Modules take time: when until_ns
+ * (clock_now_ns) has come, one at least having joined, the rest is left for
+ * another call, and so is a large one unless it is the first of the call or
+ * until_ns is UINT64_MAX. ERROR_NOMEM only.
  */
 struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 			     struct vec *gone);

@@ -186,7 +186,7 @@ static void session_aim_tell(struct session *session, uint64_t now)
 		const struct watched_program *program =
 			watched_at(&session->watched, i);
 
-		if (program->pid != 0 && !program->aimed)
+		if (watched_is_mapped(program) && !program->aimed)
 			return;
 	}
 	session->at.told = true;
@@ -225,7 +225,7 @@ static bool session_aim_describe(struct session *session,
 	struct watched_program *program =
 		watched_program(&session->watched, aim->program);
 
-	if (!program || program->pid == 0 ||
+	if (!program || !watched_is_mapped(program) ||
 	    !sampleset_describe(&program->set, aim->id, ret))
 		return false;
 	ret->id = aim->id | WIRE_AIMED;
@@ -247,7 +247,7 @@ static void session_aims_check(struct session *session, uint64_t now)
 			watched_program(&session->watched, aim->program);
 		struct sampleset_place place;
 
-		if (!program || program->pid == 0 ||
+		if (!program || !watched_is_mapped(program) ||
 		    !sampleset_place(&program->set, aim->id, &place))
 			session_aim_remove(session, i);
 	}
@@ -362,7 +362,7 @@ struct error *session_aim(struct session *session)
 		struct watched_program *program =
 			watched_at(&session->watched, i);
 
-		if (program->pid != 0)
+		if (watched_is_mapped(program))
 			err = session_aim_modules(session, program,
 						  clock_now_ns() +
 							  AIM_SLICE_NS);
@@ -385,7 +385,7 @@ uint64_t session_aim_due(const struct session *session)
 		const struct watched_program *program =
 			watched_at(&session->watched, i);
 
-		if (program->pid != 0 && !program->aimed)
+		if (watched_is_mapped(program) && !program->aimed)
 			return 0;
 	}
 	if (session->at.check_ns < due)

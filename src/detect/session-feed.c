@@ -121,7 +121,7 @@ static struct error *session_look_at_maps(struct session *session,
 
 	if (program->pid == 0)
 		return NULL;
-	if (reads)
+	if (reads || program->set.rests)
 		err = image_refresh(program->image, &changed);
 	/* a process that has just ended has no maps; the tracer will say so */
 	if (err)
@@ -436,10 +436,12 @@ uint64_t session_feed_due(const struct session *session)
 
 		if (!session_feeds(session, program))
 			continue;
-		if (session_joins(session, program, clock_now_ns()))
-			return 0;
 		if (program->maps.due_ns < due)
 			due = program->maps.due_ns;
+		if (program->set.rests)
+			continue;
+		if (session_joins(session, program, clock_now_ns()))
+			return 0;
 		if (session_arms_unrun(session->config) &&
 		    session_walk_due(program) < due)
 			due = session_walk_due(program);

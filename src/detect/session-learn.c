@@ -123,7 +123,7 @@ static struct error *session_guide_find(struct session *session,
 			watched_at(&session->watched, i);
 
 		guide->program = program->id;
-		if (program->pid != 0)
+		if (watched_is_mapped(program))
 			err = sampleset_find_site(&program->set, module->path,
 						  module->build_id,
 						  site->offset, &guide->id);
@@ -153,7 +153,7 @@ static struct error *session_guide_site(struct session *session,
 	if (err)
 		return err;
 	program = watched_program(&session->watched, guide->program);
-	if (guide->id == 0 || !program || program->pid == 0 ||
+	if (guide->id == 0 || !program || !watched_is_mapped(program) ||
 	    session_is_aimed(session, program->id, guide->id) ||
 	    !sampler_lives(&program->set.sampler, guide->id) ||
 	    !sampleset_describe(&program->set, guide->id, ret)) {
@@ -183,7 +183,7 @@ static void session_guides_check(struct session *session, uint64_t now)
 		const struct watched_program *program =
 			watched_program(&session->watched, guide->program);
 
-		guide->out = program && program->pid != 0 &&
+		guide->out = program && watched_is_mapped(program) &&
 			     sampler_lives(&program->set.sampler, guide->id);
 		if (guide->out)
 			session->guided[kept++] = number;

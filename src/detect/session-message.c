@@ -243,7 +243,7 @@ static struct error *message_running(struct session *session,
 		memcpy(&running, (const uint8_t *)payload + at,
 		       sizeof(running));
 		program = watched_program(&session->watched, running.program);
-		if (program && program->pid != 0)
+		if (program && watched_is_mapped(program))
 			err = session_ran(session, program, running.address);
 	}
 	return err;

@@ -214,6 +214,8 @@ static void once_send_news(struct session *session,
 				once_running_max(session->config));
 	size_t count = 0;
 
+	if (!watched_is_mapped(program))
+		return;
 	for (; room > 0 && sampleset_take_news(&program->set, &sites[count]);
 	     room--) {
 		if (++count == ONCE_BATCH) {
@@ -292,7 +294,7 @@ struct error *session_callers(struct session *session, const void *payload,
 		return NULL;
 	memcpy(&callers, payload, sizeof(callers));
 	program = watched_program(&session->watched, callers.program);
-	if (!program || program->pid == 0)
+	if (!program || !watched_is_mapped(program))
 		return NULL;
 	for (size_t at = sizeof(callers); !err && at + sizeof(word) <= size;
 	     at += sizeof(word)) {

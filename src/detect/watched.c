@@ -317,7 +317,8 @@ static void watched_begin_again(struct watched_program *program, uint32_t id,
 	program->work_ns = program->idle_ns = program->onset_ns = 0;
 	program->walk = (struct sampleset_walk){ .part = 0 };
 	program->entries = (struct sampleset_walk){ .part = 0 };
-	program->walk_ns = 0;
+	program->walk_ns = program->unplaced_ns = 0;
+	vec_clear(&program->unplaced);
 	program->decoded = program->dry = program->aimed = false;
 	program->awake = program->asked = program->threaded = false;
 }

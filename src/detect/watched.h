@@ -177,4 +177,10 @@ struct error *watched_shared(struct watched *watched,
 bool watched_same_memory(int pid, uint64_t address, int other_pid,
 			 uint64_t other_address);
 
+/* Does a process run it, and is it known where its modules are now? */
+static inline bool watched_is_mapped(const struct watched_program *program)
+{
+	return program->pid != 0 && !program->set.rests;
+}
+
 #endif

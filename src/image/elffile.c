@@ -216,8 +216,15 @@ static bool may_wait(int fd)
 /* By package managers, which put another file in its place and write to none. */
 static bool is_installed(const char *name)
 {
-	return strncmp(name, "/usr/lib", 8) == 0 ||
-	       strncmp(name, "/lib", 4) == 0;
+	static const char *const folders[] = { "/usr/lib/",   "/usr/lib64/",
+					       "/usr/lib32/", "/lib/",
+					       "/lib64/",     "/lib32/" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (strncmp(name, folders[i], strlen(folders[i])) == 0)
+			return true;
+	}
+	return false;
 }
 
 static bool is_to_be_mapped(const struct elffile *file, const char *name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What to arm and what to lift fill->now_ns; see fill.h.
+ * What to arm and what to lift now; see fill.h.
  */
 #include "schedule/fill.h"
 
@@ -440,7 +440,7 @@ static void fill_give_back(struct fill *fill)
 		fill->ops->give_back(fill->context, queue_pop(&pool->fresh));
 }
 
-/* Is there something to arm fill->now_ns, whatever it costs? Counts what forbids it. */
+/* Is there something to arm now, whatever it costs? Counts what forbids it. */
 static bool fill_may_fill(struct fill *fill, bool *ret_affordable)
 {
 	struct pool *pool = fill->pool;
@@ -456,7 +456,7 @@ static bool fill_may_fill(struct fill *fill, bool *ret_affordable)
 	       (*ret_affordable || pool->once.count > 0);
 }
 
-/* Is there room fill->now_ns for something that waits to be armed? */
+/* Is there room now for something that waits to be armed? */
 static bool fill_has_room(struct fill *fill, bool affordable)
 {
 	struct pool *pool = fill->pool;

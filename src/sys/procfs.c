@@ -274,6 +274,16 @@ bool procfs_system_call(pid_t tid, int *ret_number,
 	       call_parse(text, ret_number, ret_args);
 }
 
+bool procfs_runs(pid_t tid)
+{
+	char text[256];
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+	return procfs_line(path, text, sizeof(text)) &&
+	       strncmp(text, "running", strlen("running")) == 0;
+}
+
 bool procfs_stack_pointer(pid_t tid, uint64_t *ret)
 {
 	struct error *err;
@@ -351,19 +361,23 @@ static const int noticing_calls[] = {
 	SYS_accept,	  SYS_accept4,	     SYS_connect,
 };
 
+bool procfs_call_notices_stops(uint64_t number)
+{
+	for (size_t i = 0;
+	     i < sizeof(noticing_calls) / sizeof(noticing_calls[0]); i++) {
+		if ((uint64_t)noticing_calls[i] == number)
+			return true;
+	}
+	return false;
+}
+
 bool procfs_notices_stops(pid_t tid)
 {
 	uint64_t args[PROCFS_ARGUMENTS];
 	int number;
 
-	if (!procfs_system_call(tid, &number, args))
-		return false;
-	for (size_t i = 0;
-	     i < sizeof(noticing_calls) / sizeof(noticing_calls[0]); i++) {
-		if (noticing_calls[i] == number)
-			return true;
-	}
-	return false;
+	return procfs_system_call(tid, &number, args) &&
+	       procfs_call_notices_stops((uint64_t)number);
 }
 
 struct error *procfs_threads(pid_t pid, bool (*visit)(pid_t tid, void *data),

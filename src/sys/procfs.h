@@ -85,12 +85,17 @@ bool procfs_waits_for_threads(pid_t tid);
 int procfs_open_call(pid_t tid);
 bool procfs_call_waits_for_threads(int fd);
 
+/* Does the thread run, or wait for a processor? False: it sleeps, or is gone. */
+bool procfs_runs(pid_t tid);
+
 /*
  * Does the thread sleep in a system call that a stop would end early, with
  * EINTR? Others are restarted by the kernel (signal(7), "Interruption of
  * system calls ... by stop signals"; tests/run/sleepers.sh measures which).
  */
 bool procfs_notices_stops(pid_t tid);
+/* The same of a system call's number. */
+bool procfs_call_notices_stops(uint64_t number);
 
 /*
  * Call visit for each thread id of the process, until it returns false.

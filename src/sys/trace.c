@@ -15,6 +15,9 @@
 
 #include "base/error.h"
 
+/* of the kernel, include/linux/errno.h: begun anew unless a handler runs */
+enum { TRACE_RESTARTNOHAND = 514 };
+
 /* Linux 5.13; glibc 2.36 does not name it */
 #ifndef TRAP_PERF
 #define TRAP_PERF 6
@@ -217,6 +220,12 @@ struct error *trace_set_rip(pid_t tid, uint64_t rip)
 		return err;
 	regs.rip = rip;
 	return trace_set_registers(tid, &regs);
+}
+
+struct error *trace_restart_call(pid_t tid)
+{
+	return trace_poke_user(tid, offsetof(struct user, regs.rax),
+			       (uint64_t)-TRACE_RESTARTNOHAND);
 }
 
 struct error *trace_vectors(pid_t tid, uint8_t *area, size_t most,

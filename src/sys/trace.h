@@ -36,6 +36,11 @@ struct error *trace_registers(pid_t tid, struct x86_registers *ret);
 /* All general registers are written; fs/gs bases and orig_rax too. */
 struct error *trace_set_registers(pid_t tid, const struct x86_registers *regs);
 struct error *trace_set_rip(pid_t tid, uint64_t rip);
+/*
+ * The thread is stopped in a system call that ends with EINTR: it is begun anew,
+ * unless a handler of a signal runs first (ERESTARTNOHAND of the kernel).
+ */
+struct error *trace_restart_call(pid_t tid);
 
 /*
  * The vector registers: as much of the area that XSAVE writes, in its standard

@@ -21,6 +21,8 @@ static void announce_send(struct engine *engine, struct process *process)
 
 	/* what was told before stays told */
 	process->announced |= sent;
+	if (process->execed && sent)
+		govern_restart(engine);
 	process->execed &= !sent;
 }
 
@@ -46,7 +48,6 @@ void announce_begin(struct engine *engine, struct process *process)
 void announce_exec(struct engine *engine, struct process *process)
 {
 	process->execed = true;
-	govern_restart(engine);
 	announce_if_due(engine, process);
 }
 

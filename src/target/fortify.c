@@ -72,10 +72,14 @@ void fortify_priority(int priority)
 		setpriority(PRIO_PROCESS, 0, FORTIFY_NICE);
 }
 
-void fortify_yield(int nice)
+bool fortify_yield(int nice)
 {
 	const struct sched_param param = { .sched_priority = 0 };
 
-	sched_setscheduler(0, SCHED_OTHER, &param);
+	/* to take the flag away again needs CAP_SYS_NICE */
+	if (sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &param) <
+	    0)
+		return false;
 	setpriority(PRIO_PROCESS, 0, nice);
+	return true;
 }

@@ -7,6 +7,8 @@
 #ifndef TARGET_FORTIFY_H
 #define TARGET_FORTIFY_H
 
+#include <stdbool.h>
+
 /*
  * Memory is locked as it is touched, but where that could make a later
  * allocation fail (RLIMIT_MEMLOCK). The OOM score is lowered. A child forked
@@ -22,11 +24,14 @@ enum { FORTIFY_PRIORITY = 1 };
 
 /*
  * Run before others: SCHED_FIFO with this priority, else the least nice value.
- * Not inherited by children.
+ * Children do not inherit SCHED_FIFO; they do inherit the nice value.
  */
 void fortify_priority(int priority);
 
-/* Run as others do, with that nice value, after fortify_priority(). */
-void fortify_yield(int nice);
+/*
+ * Run as others do, with that nice value, after fortify_priority(). False: the
+ * kernel refuses that, and the priority stays.
+ */
+bool fortify_yield(int nice);
 
 #endif

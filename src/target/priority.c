@@ -23,8 +23,7 @@ static void priority_take(struct priority *priority)
 
 static void priority_leave(struct priority *priority)
 {
-	fortify_yield(priority->nice);
-	priority->first = false;
+	priority->first = !fortify_yield(priority->nice);
 }
 
 void priority_guard(struct priority *priority)

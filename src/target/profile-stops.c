@@ -4,6 +4,7 @@
  */
 #include "target/profile-stops.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -94,6 +95,19 @@ static void profile_look_at_stack(struct engine *engine,
 	profile_tell_stack(engine, process, top);
 }
 
+/*
+ * It has fallen asleep between the look and the stop. Of some calls the stop would
+ * be noticed: they go on as after a stop by SIGSTOP, a time limit anew; with a
+ * handler of a signal that came too, they end as they would have.
+ */
+static void profile_resume_call(const struct thread *thread,
+				const struct x86_registers *regs)
+{
+	if (regs->gpr[X86_RAX] == (uint64_t)-EINTR &&
+	    procfs_call_notices_stops(regs->orig_rax))
+		error_free(trace_restart_call(thread->tid));
+}
+
 void profile_stopped(struct engine *engine, const struct thread *thread,
 		     const struct x86_registers *regs)
 {
@@ -113,9 +127,11 @@ void profile_stopped(struct engine *engine, const struct thread *thread,
 			return;
 		regs = &own;
 	}
-	/* one that sleeps in a system call runs no code there */
-	if ((int64_t)regs->orig_rax >= 0)
+	/* one that is in a system call runs no code there */
+	if ((int64_t)regs->orig_rax >= 0) {
+		profile_resume_call(thread, regs);
 		return;
+	}
 	/* by the clock of the ticks, as what is sampled */
 	profile_note(profile, process->space->text->program, regs->rip,
 		     profile->read_ns);
@@ -127,13 +143,10 @@ void profile_stopped(struct engine *engine, const struct thread *thread,
 static bool profile_stop(struct engine *engine, struct thread *thread,
 			 uint64_t now)
 {
-	uint64_t args[PROCFS_ARGUMENTS];
-	int number;
-
 	thread->profile_due_ns = now;
 	if (thread->state != THREAD_RUNNING || thread->hold || thread->step)
 		return false;
-	if (procfs_system_call(thread->tid, &number, args)) {
+	if (!procfs_runs(thread->tid)) {
 		thread->profile_due_ns = now + PROFILE_STOPS_SLEEPER_NS;
 		return false;
 	}

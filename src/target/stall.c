@@ -487,10 +487,10 @@ static uint64_t stall_most(const struct engine *engine,
 	if (site->seldom)
 		return (uint64_t)(max_ns * params->stretch_max);
 	if (!(site->id & (WIRE_AIMED | WIRE_GUIDED)))
-		length_ns = lengths_of(&engine->lengths,
-				       wire_site_key(site->program, site->id),
-				       params->stall_max_ns,
-				       governor_spends_all(governor));
+		length_ns = lengths_of(
+			&engine->lengths,
+			wire_site_key(site->program, WIRE_ID(site->id)),
+			params->stall_max_ns, governor_spends_all(governor));
 	if (length_ns < params->stall_max_ns)
 		return length_ns;
 	return (uint64_t)(max_ns * governor->stretch);

@@ -10,9 +10,9 @@
 
 /*
  * A block of code in which a thread was seen, by samples of its CPU time, or by
- * a stop where perf is refused. A block that still runs is told again, at most once a second. It may lie
- * anywhere in the process: also outside the text that is watched, or in memory
- * that was unmapped since.
+ * a stop where perf is refused. A block that still runs is told again, at most
+ * once a second. It may lie anywhere in the process: also outside the text that
+ * is watched, or in memory that was unmapped since.
  */
 enum { WIRE_RUNNING_BLOCK = 16, WIRE_RUNNING_MAX = 256 };
 

@@ -3,7 +3,7 @@
  * Unwinding by damaged call frame information. The input is an .eh_frame; an
  * executable is made of it, with and without .eh_frame_hdr, and stacks are
  * unwound from many places of its code. They end, with as many frames as there
- * is room for at most, and each frame's pc is in the code.
+ * is room for at most, and no frame's pc is 0.
  */
 #include <elf.h>
 #include <stdint.h>

@@ -24,8 +24,13 @@ LD_PRELOAD=$work/large.so "$TARGETS_DIR/global.O2" 60 >"$work/out" &
 pid=$!
 lib_started "$pid"
 until grep -q large.so "/proc/$pid/maps" || [ ! -d "/proc/$pid" ]; do sleep 0.05; done
-"$RACEWATCH" attach --debug detect,image --duration 500ms "$pid" \
-	>"$work/out" 2>"$work/err"
+"$RACEWATCH" attach --debug detect,image --duration 60s "$pid" \
+	>"$work/out" 2>"$work/err" &
+watching=$!
+until grep -q 'large.so: 1 of 1 functions$' "$work/err" ||
+	[ ! -d "/proc/$watching" ]; do sleep 0.05; done
+kill "$watching"
+wait "$watching"
 kill "$pid"
 
 # What is drawn is decoded first, for which the debug information is read.

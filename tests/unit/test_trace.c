@@ -10,7 +10,11 @@
 
 #include "tracee.h"
 
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
+
+#include "sys/procfs.h"
 
 /* Linux 5.13; glibc 2.36 does not name it */
 enum { CODE_PERF = 6 };
@@ -66,6 +70,47 @@ static void seizing_does_not_stop_and_interrupting_does(void **state)
 	tracee_finish(pid, 0);
 	/* there are no tracees any more */
 	assert_false(wait_came(&stop));
+}
+
+/* Exits with 0 when the event has come; with 1 if the wait ends otherwise. */
+static void body_wait(void *arg)
+{
+	const int *fds = arg;
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (epoll_ctl(fds[0], EPOLL_CTL_ADD, fds[1], &event) < 0)
+		_exit(2);
+	_exit(epoll_wait(fds[0], &event, 1, -1) == 1 ? 0 : 1);
+}
+
+/* epoll_wait(2) ends with EINTR at a stop, whoever asked for it. */
+static void a_call_that_notices_stops_is_begun_anew(void **state)
+{
+	int fds[2] = { epoll_create1(0), eventfd(0, 0) };
+	const uint64_t one = 1;
+	struct x86_registers regs;
+	struct stop_reason stop;
+	pid_t pid;
+
+	(void)state;
+	assert_true(fds[0] >= 0 && fds[1] >= 0);
+	pid = tracee_fork(body_wait, fds);
+	while (!procfs_notices_stops(pid))
+		sched_yield();
+	tracee_seize(pid);
+	assert_ok(trace_registers(pid, &regs));
+	assert_int_equal(regs.gpr[X86_RAX], (uint64_t)-EINTR);
+	assert_true(procfs_call_notices_stops(regs.orig_rax));
+	assert_ok(trace_restart_call(pid));
+	assert_ok(trace_continue(pid, 0));
+	while (!procfs_notices_stops(pid))
+		sched_yield();
+	assert_int_equal(write(fds[1], &one, sizeof(one)), sizeof(one));
+	stop = tracee_wait(pid);
+	assert_int_equal(stop.kind, STOP_EXITED);
+	assert_int_equal(stop.status, 0);
+	close(fds[0]);
+	close(fds[1]);
 }
 
 extern const char code_spin[], code_after[], code_exit[];
@@ -406,6 +451,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(seizing_does_not_stop_and_interrupting_does),
 		TEST(registers_are_read_and_written),
+		TEST(a_call_that_notices_stops_is_begun_anew),
 		TEST(steps_are_told_also_over_a_system_call),
 		TEST(a_trap_says_why),
 		TEST(a_signal_is_suppressed_or_delivered),
