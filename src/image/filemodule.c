@@ -333,16 +333,25 @@ static struct error *place_module(const struct maps *maps,
 }
 
 bool file_module_move(const struct maps *maps, const struct map_entry *entry,
-		      struct module *module)
+		      struct module *module, struct module_place *ret_before)
 {
-	struct module place = { .vdso = module->vdso };
+	struct module found = { .vdso = module->vdso };
+	struct module_place place;
 
-	if (!module->text || !find_place(maps, module->text, entry, &place))
+	if (!module->text || !find_place(maps, module->text, entry, &found))
 		return false;
-	module->bias = place.bias;
-	module->start = place.start;
-	module->end = place.end;
+	*ret_before = (struct module_place){ module->bias, module->start,
+					     module->end };
+	place = (struct module_place){ found.bias, found.start, found.end };
+	file_module_put(module, &place);
 	return true;
+}
+
+void file_module_put(struct module *module, const struct module_place *place)
+{
+	module->bias = place->bias;
+	module->start = place->start;
+	module->end = place->end;
 }
 
 /* Is it known without opening the file that it is not mapped there? */

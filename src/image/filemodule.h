@@ -7,6 +7,7 @@
 #define IMAGE_FILEMODULE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct error;
 struct file_access;
@@ -39,13 +40,21 @@ bool file_module_is_of(struct module *module, const struct map_entry *entry);
 bool file_module_has_mapping(struct module *module,
 			     const struct map_entry *entry);
 
+/* Where a module is in a process; struct module says what these are. */
+struct module_place {
+	uint64_t bias, start, end;
+};
+
 /*
  * The same file, mapped by another process as entry and the mappings around it
  * are, maybe elsewhere: the module is there from now on. False: it is not mapped
- * as its segments say, or has no text.
+ * as its segments say, or has no text. *ret_before is where it was.
  */
 bool file_module_move(const struct maps *maps, const struct map_entry *entry,
-		      struct module *module);
+		      struct module *module, struct module_place *ret_before);
+
+/* It is there again. */
+void file_module_put(struct module *module, const struct module_place *place);
 
 /* Is that the file, unchanged since it was opened? */
 bool file_module_is_file(struct module *module, const struct stat *status);

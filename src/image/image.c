@@ -229,7 +229,7 @@ static const struct module *find_twin(const struct vec *modules,
 /* A module that was moved, and where it was. */
 struct refresh_move {
 	struct module *module;
-	uint64_t bias, start, end;
+	struct module_place place;
 };
 
 /* The state of one refresh. */
@@ -243,9 +243,7 @@ struct refresh {
 
 static void refresh_put_back(const struct refresh_move *before)
 {
-	before->module->bias = before->bias;
-	before->module->start = before->start;
-	before->module->end = before->end;
+	file_module_put(before->module, &before->place);
 }
 
 static bool contains(const struct vec *modules, const struct module *module)
@@ -272,12 +270,9 @@ static struct error *refresh_move(struct image *image, struct refresh *refresh,
 
 		if (!file_module_is_of(module, entry) ||
 		    contains(&refresh->modules, module) ||
-		    file_module_is_rewritten(&image->access, module))
-			continue;
-		before.bias = module->bias;
-		before.start = module->start;
-		before.end = module->end;
-		if (!file_module_move(&refresh->maps, entry, module))
+		    file_module_is_rewritten(&image->access, module) ||
+		    !file_module_move(&refresh->maps, entry, module,
+				      &before.place))
 			continue;
 		if (!vec_push(&refresh->moved, &before)) {
 			refresh_put_back(&before);

@@ -476,6 +476,34 @@ static void the_next_execution_begins_with_what_had_no_sample(void **state)
 	sampler_deinit(&sampler);
 }
 
+/* Also of functions that are known to run. */
+static void news_of_the_next_execution_had_no_sample(void **state)
+{
+	struct program *program = *state;
+	unsigned int left = 0, sampled = 0;
+	struct sampler sampler;
+	uint64_t id;
+
+	make(program, &sampler, 1);
+	/* part 0 is the program's own */
+	assert_null(sampler_runs(&sampler, 0, 1));
+	while ((id = sampler_take_news(&sampler)) != 0) {
+		if (left++ % 2)
+			continue;
+		assert_true(sampler_mark(&sampler, id));
+		sampler_return(&sampler, id, SAMPLER_RAN);
+		sampled++;
+	}
+	assert_true(sampled > 0);
+	sampler_begin_again(&sampler);
+	while ((id = sampler_take_news(&sampler)) != 0) {
+		assert_true(sampler_mark(&sampler, id));
+		left--;
+	}
+	assert_int_equal(left, sampled);
+	sampler_deinit(&sampler);
+}
+
 /* Whatever way they went out, and whenever the list was made. */
 static void each_site_is_listed_once_however_it_was_taken(void **state)
 {
@@ -980,6 +1008,7 @@ int main(void)
 		TEST(the_same_seed_draws_the_same),
 		TEST(what_has_not_run_is_taken_whole_and_once),
 		TEST(the_next_execution_begins_with_what_had_no_sample),
+		TEST(news_of_the_next_execution_had_no_sample),
 		TEST(each_site_is_listed_once_however_it_was_taken),
 		TEST(what_runs_is_drawn_first),
 		TEST(of_what_runs_half_is_the_programs_own),
