@@ -94,7 +94,7 @@ struct error *query_next(struct query *query, bool *ret_row)
 struct error *query_run(struct query *query)
 {
 	struct error *err;
-	bool row;
+	bool row = false;
 
 	do {
 		err = query_next(query, &row);
