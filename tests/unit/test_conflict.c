@@ -93,8 +93,8 @@ static int setup(void **state)
 	if (scanner_init(&fixture->scanner, fixture->image, &fixture->rules))
 		return -1;
 	fixture->context = (struct conflict_context){
-		.homes = { { fixture->image, &fixture->scanner },
-			   { fixture->image, &fixture->scanner } },
+		.homes = { { fixture->image, &fixture->scanner, 0 },
+			   { fixture->image, &fixture->scanner, 0 } },
 		.rules = &fixture->rules,
 		.backend = "perf",
 		.program = "test",
