@@ -383,5 +383,6 @@ void tracer_end(void)
 	vec_deinit(&engine->stalls.list);
 	vec_deinit(&engine->returned);
 	pool_deinit(&engine->pool);
+	lengths_deinit(&engine->lengths);
 	free(engine);
 }
