@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hot SECONDS|xN THREADS: so many threads that all run the same code, and all
+ * hot SECONDS|xN THREADS: THREADS threads that all run the same code, and all
  * count in the same word without a lock.
  */
 #include "target.h"

@@ -115,7 +115,7 @@ static void escapes_decode(struct escapes_search *search,
 	*ret = frame.arguments;
 }
 
-/* The same, as far as calls of so many functions lead; none: it is not known. */
+/* The same, followed through at most `depth' calls; none: it is not known. */
 static struct frame_arguments escapes_of(struct escapes_search *search,
 					 uint64_t target, unsigned int depth)
 {

@@ -49,7 +49,8 @@ struct debug_module {
 	bool asked; /* servers, for its debug file */
 	char *fetched; /* what came: a path in their cache, or NULL */
 	Dwfl_Module *dwfl;
-	uint64_t bias; /* of the module when libdwfl was told of it */
+	uint64_t
+		bias; /* the module's, when the module was reported to libdwfl */
 	bool names_tried; /* is names what there is? */
 	struct name_cache *names; /* of earlier runs; NULL: none are kept */
 	bool loaded; /* what follows is read */

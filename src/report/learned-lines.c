@@ -61,7 +61,7 @@ static void check_id(struct members *in, const json_t *line, size_t expected)
 		members_fail(in, wrong("'id' is not the next number"));
 }
 
-/* A number that was given out, of at most so many: it must be the next. */
+/* Numbers are given out in order: this one must be the next, below the limit. */
 static void check_new(struct members *in, const char *what, uint32_t number,
 		      size_t next, size_t most)
 {

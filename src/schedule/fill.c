@@ -57,7 +57,7 @@ static bool fill_arm(struct fill *fill, const struct wire_site *site)
 	return true;
 }
 
-/* How many of the places may be taken by so many threads. */
+/* The places for hot locations that a program of `threads' threads has. */
 static size_t fill_places(size_t threads)
 {
 	size_t places = threads / FILL_THREADS_PER_PLACE;

@@ -22,8 +22,8 @@ struct fill_ops {
 	/* False: it is not armed; the site has been given back, saying why. */
 	bool (*arm)(void *context, const struct wire_site *site);
 	/*
-	 * Lift about so many breakpoints of the pool, of all programs in
-	 * proportion.
+	 * Lift about `count' breakpoints of the pool, of each program in
+	 * proportion to what it has armed.
 	 */
 	void (*lift)(void *context, size_t count);
 	/* Where there are few places: lift those whose time is over. */

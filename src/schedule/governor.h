@@ -42,7 +42,7 @@ struct governor_budget {
 	uint32_t rate; /* hits per second at most; 0: arm nothing */
 	double share; /* of wall time that may be lost; 0: any */
 	uint64_t stall_max_ns;
-	double stretch_max; /* stalls may be so many times as long; 1: not */
+	double stretch_max; /* the largest factor of a stall's length; 1: none */
 };
 
 /* The budgets that the parameters are. */

@@ -45,7 +45,7 @@ static struct addrspace *arm_space(const struct engine *engine,
 	return NULL;
 }
 
-/* Lift so many of the breakpoints; their sites may be drawn again. */
+/* Lift `most' breakpoints of the program; their sites may be drawn again. */
 static void arm_lift_some(struct engine *engine, struct addrspace *space,
 			  size_t most)
 {

@@ -49,7 +49,10 @@ static bool priority_is_busy(struct priority *priority, uint64_t now)
 	return busy;
 }
 
-/* So many that it would wait for its turn; with half as many it still does. */
+/*
+ * Does the program have so many threads that the tracer waits for its turn? While
+ * the tracer has priority, half as many threads are enough to keep it.
+ */
 static bool priority_has_many(const struct engine *engine)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);

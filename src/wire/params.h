@@ -18,7 +18,7 @@ struct wire_params {
 	/* fresh locations to arm in a second at most; 0: as fast as may be */
 	uint32_t arm_rate;
 	uint64_t stall_max_ns;
-	/* where hits are few, stalls may be so many times as long; 1: not */
+	/* the largest factor of a stall's length where hits are few; 1: none */
 	double stretch_max;
 	/*
 	 * and where a location was waited for, an eighth of that time, at most

@@ -101,7 +101,7 @@ struct simulate_result {
 	double early_told; /* in the first two seconds */
 	/* of the locations that can race (program_may_race), by then */
 	double covered[SIMULATE_TIMES];
-	/* distinct races by then, in so many stalls, and in all */
+	/* distinct races: by each time, within each number of stalls, in all */
 	double raced[SIMULATE_TIMES], raced_stalls[SIMULATE_STALLS], races;
 	double first_s; /* of the first race; its end if there was none */
 	double found; /* of the functions that run, known to run at the end */

@@ -87,7 +87,7 @@ static void it_is_filled_in_order_up_to_its_size(void **state)
 	driven_end(driven);
 }
 
-/* What is told of signals is read before something is armed, not otherwise. */
+/* /proc is asked about signals only before a breakpoint is armed. */
 static void a_full_pool_asks_for_nothing(void **state)
 {
 	struct driven *driven = start(2, 1000);
