@@ -536,6 +536,8 @@ static struct error *tracer_begin(struct engine *engine,
 	snprintf(started.backend, sizeof(started.backend), "%s",
 		 engine->watch.ops->name);
 	channel_send(&engine->channel, WIRE_STARTED, &started, sizeof(started));
+	/* what attaching took is no time without hits */
+	govern_restart(engine);
 	/* the front end learns from them how many sites to send */
 	engine_send_stats(engine);
 	for (size_t i = 0; i < engine->processes.count; i++) {
