@@ -87,10 +87,11 @@ bool __wrap_channel_next(struct channel *channel, enum wire_type *ret_type,
 			 const void **ret_payload, size_t *ret_size)
 {
 	struct actor *actor = machine_actor(channel, false);
-	const struct message *message = vec_at(&actor->in, actor->next);
+	const struct message *message =
+		actor->next < actor->in.count ? vec_at(&actor->in, actor->next)
+					      : NULL;
 
-	if (actor->next == actor->in.count ||
-	    message->at_ns > machine->now_ns) {
+	if (!message || message->at_ns > machine->now_ns) {
 		if (actor->next > 0)
 			actor_forget(actor);
 		return false;
