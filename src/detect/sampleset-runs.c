@@ -11,23 +11,41 @@
 #include "wire/site.h"
 #include "x86/call.h"
 
-struct error *sampleset_runs(struct sampleset *set, uint64_t address)
+/* The next part, from *part on, that has a function of the module there. */
+static bool sampleset_next_at(const struct sampleset *set, uint64_t address,
+			      size_t *part, uint32_t *ret_function)
 {
 	const struct module *module = image_module_at(set->image, address);
-	struct error *err = NULL;
 
 	if (!module || !module->text)
-		return NULL;
-	for (size_t i = 0; !err && i < set->parts.count; i++) {
-		const struct sampleset_part *part = sampleset_part(set, i);
-		uint32_t function;
+		return false;
+	for (; *part < set->parts.count; (*part)++) {
+		const struct sampleset_part *at = sampleset_part(set, *part);
 
-		if (part->gone || part->module != module ||
-		    !sampleset_find_function(part, address - module->bias,
-					     &function))
-			continue;
-		err = sampler_runs(&set->sampler, (uint32_t)i, function);
+		if (!at->gone && at->module == module &&
+		    sampleset_find_function(at, address - module->bias,
+					    ret_function))
+			return true;
 	}
+	return false;
+}
+
+bool sampleset_holds(const struct sampleset *set, uint64_t address)
+{
+	size_t part = 0;
+	uint32_t function;
+
+	return sampleset_next_at(set, address, &part, &function);
+}
+
+struct error *sampleset_runs(struct sampleset *set, uint64_t address)
+{
+	struct error *err = NULL;
+	uint32_t function;
+
+	for (size_t part = 0;
+	     !err && sampleset_next_at(set, address, &part, &function); part++)
+		err = sampler_runs(&set->sampler, (uint32_t)part, function);
 	return err;
 }
 

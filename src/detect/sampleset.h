@@ -150,6 +150,9 @@ struct error *sampleset_take_unrun(struct sampleset *set, uint64_t until_ns,
 				   struct sampleset_walk *walk,
 				   struct wire_site *ret);
 
+/* Is it in a function of a module that has joined? */
+bool sampleset_holds(const struct sampleset *set, uint64_t address);
+
 /*
  * Code at this run-time address runs; which function that is, the set may not
  * know. ERROR_NOMEM only.

@@ -240,9 +240,11 @@ struct error *session_runs(struct session *session,
 	return err;
 }
 
-static bool once_joins(const struct watched_program *program)
+/* Is the code of a module that has still to join? */
+static bool once_joins(const struct watched_program *program, uint64_t address)
 {
-	return program->set.behind || program->set.own_behind;
+	return (program->set.behind || program->set.own_behind) &&
+	       !sampleset_holds(&program->set, address);
 }
 
 struct error *session_ran(struct session *session,
@@ -251,7 +253,7 @@ struct error *session_ran(struct session *session,
 	uint64_t now = clock_now_ns();
 	bool known = image_module_at(program->image, address) != NULL;
 
-	if (known && !once_joins(program))
+	if (known && !once_joins(program, address))
 		return session_runs(session, program, address);
 	if (program->unplaced.count < ONCE_UNPLACED &&
 	    !vec_push(&program->unplaced, &address))
@@ -273,7 +275,7 @@ struct error *session_place_ran(struct session *session,
 		uint64_t address = *(uint64_t *)vec_at(unplaced, i);
 		bool known = image_module_at(program->image, address) != NULL;
 
-		if (known ? once_joins(program) : !read)
+		if (known ? once_joins(program, address) : !read)
 			continue;
 		vec_remove_swap(unplaced, i);
 		if (known)

@@ -11,6 +11,8 @@
 
 enum {
 	FILL_ONCE_BATCH = 256,
+	/* the same where each costs: hits do not wait for long */
+	FILL_ONCE_PAID = 64,
 	/* the same where arming is slow */
 	FILL_ONCE_SLOW = 16,
 	/* of the time that the program may lose, arming them takes one part in */
@@ -249,7 +251,7 @@ static size_t fill_once_paid(const struct fill *fill)
 	const struct pool *pool = fill->pool;
 	const struct budget *budget = pool->budget;
 	size_t most = pool->params.arm_rate > 0 ? FILL_ONCE_SLOW
-						: FILL_ONCE_BATCH;
+						: FILL_ONCE_PAID;
 	double count;
 
 	if (fill_once_is_free(fill))
@@ -270,8 +272,9 @@ static uint64_t fill_once_gap(const struct pool *pool, size_t armed,
 	const struct wire_params *params = &pool->params;
 	uint64_t gap, paid;
 
+	/* half of the tracer's time is for what happens in the meantime */
 	if (params->arm_rate == 0)
-		return FILL_ONCE_NS;
+		return cpu_ns > FILL_ONCE_NS ? cpu_ns : FILL_ONCE_NS;
 	gap = armed * CLOCK_NS_PER_S / params->arm_rate;
 	if (params->share <= 0)
 		return gap;

@@ -14,7 +14,7 @@
 #include "schedule/governor.h"
 #include "schedule/pool.h"
 
-enum { ORDERS_MAX = 64 };
+enum { ORDERS_MAX = 128 };
 
 /* It does what it is asked, and keeps what that was. */
 struct program {
@@ -23,6 +23,7 @@ struct program {
 	struct governor governor;
 	uint64_t armed[ORDERS_MAX]; /* ids, in order */
 	size_t armed_count, once_count;
+	uint64_t arm_ns; /* that it takes to arm one */
 	uint64_t given_back[ORDERS_MAX];
 	size_t given_back_count;
 	size_t lifted, rotations;
@@ -78,8 +79,9 @@ static void program_count(void *context, size_t *ret_armed, size_t *ret_once)
 
 static uint64_t program_cpu_ns(void *context)
 {
-	(void)context;
-	return 0;
+	const struct program *program = context;
+
+	return program->armed_count * program->arm_ns;
 }
 
 static const struct fill_ops program_ops = {
@@ -281,6 +283,29 @@ static void sites_armed_once_are_paid_for(void **state)
 	pool_deinit(&program.pool);
 }
 
+/* Half of the time is for hits, and none of these waits for many to be armed. */
+static void sites_armed_once_leave_time_for_hits(void **state)
+{
+	struct program program;
+
+	(void)state;
+	begin(&program, 0);
+	program.arm_ns = CLOCK_NS_PER_MS / 10;
+	program.pool.params.share = 0.4;
+	budget_set_share(&program.budget, 0.4);
+	program.budget.earned_ns = begun_ns;
+	program.budget.credit_ns = 1e9;
+	for (uint64_t id = 1; id <= 80; id++)
+		queue_once(&program, id);
+	run(&program, begun_ns);
+	assert_int_equal(program.once_count, 64);
+	run(&program, begun_ns + 6 * CLOCK_NS_PER_MS);
+	assert_int_equal(program.once_count, 64);
+	run(&program, begun_ns + 7 * CLOCK_NS_PER_MS);
+	assert_int_equal(program.once_count, 80);
+	pool_deinit(&program.pool);
+}
+
 /* A 64th, four at least, every 50 ms; not when it has just been filled. */
 static void a_full_pool_makes_room(void **state)
 {
@@ -349,6 +374,7 @@ int main(void)
 		cmocka_unit_test(one_that_fired_waits_for_the_last_one),
 		cmocka_unit_test(sites_armed_once_need_no_room_and_no_token),
 		cmocka_unit_test(sites_armed_once_are_paid_for),
+		cmocka_unit_test(sites_armed_once_leave_time_for_hits),
 		cmocka_unit_test(a_full_pool_makes_room),
 		cmocka_unit_test(half_of_what_waits_goes_back),
 		cmocka_unit_test(where_there_are_few_places_they_are_shared),

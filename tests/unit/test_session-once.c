@@ -120,15 +120,29 @@ static void code_of_an_unknown_module_waits_for_it(void **state)
 static void code_of_a_module_that_joins_waits_for_that(void **state)
 {
 	struct watched_program *program = fixture.program;
+	bool changed;
+
+	(void)state;
+	assert_null(image_refresh(program->image, &changed));
+	program->set.behind = true;
+	ran(probe_plain);
+	place(true);
+	assert_int_equal(running(), 0);
+	assert_int_equal(program->unplaced.count, 1);
+	read_maps();
+	place(false);
+	assert_int_equal(running(), 1);
+	assert_int_equal(program->unplaced.count, 0);
+}
+
+static void code_of_a_module_that_joined_waits_for_no_other(void **state)
+{
+	struct watched_program *program = fixture.program;
 
 	(void)state;
 	read_maps();
 	program->set.behind = true;
 	ran(probe_plain);
-	place(true);
-	assert_int_equal(running(), 0);
-	program->set.behind = false;
-	place(false);
 	assert_int_equal(running(), 1);
 	assert_int_equal(program->unplaced.count, 0);
 }
@@ -195,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(code_of_an_unknown_module_waits_for_it),
 		TEST(code_of_a_module_that_joins_waits_for_that),
+		TEST(code_of_a_module_that_joined_waits_for_no_other),
 		TEST(code_in_no_module_is_forgotten),
 		TEST(return_addresses_tell_of_functions),
 	};
