@@ -40,6 +40,8 @@ enum {
 	ONCE_BATCH = 256,
 	/* the tracer has room for twice as many */
 	ONCE_QUEUE_MAX = 4096,
+	/* of functions that run, beside them */
+	ONCE_QUEUE_RUNS = 2048,
 	/* where arming is slow: what is armed in this part of a second */
 	ONCE_QUEUE_PART = 4,
 	/* bytes of text for each site, on the average */
@@ -83,11 +85,14 @@ static bool once_is_large(const struct session *session,
 	       once_max(session->config);
 }
 
+/* runs: they are of functions that run. */
 static void once_send(struct session *session, struct watched_program *program,
-		      struct wire_site *sites, size_t count)
+		      struct wire_site *sites, size_t count, bool runs)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		sites[i].once = sites[i].seldom = true;
+		sites[i].runs = runs;
+	}
 	session_send_sites(session, program, sites, count);
 }
 
@@ -110,9 +115,12 @@ static uint64_t once_queue_room(const struct session_config *config,
 	return queued < most ? most - queued : 0;
 }
 
-/* How many sites may still be sent: `out` of at most `most` are out. */
+/*
+ * How many sites may still be sent: `out` of at most `most` are out. runs: those
+ * of functions that run, for which there is room beside the others.
+ */
 static size_t once_room(const struct session *session, uint64_t out,
-			uint64_t most)
+			uint64_t most, bool runs)
 {
 	uint64_t armed = session->counts.stats.armed_once, all = 0;
 	uint64_t queued;
@@ -127,6 +135,9 @@ static size_t once_room(const struct session *session, uint64_t out,
 	queued = all > armed ? all - armed : 0;
 	if (out >= most)
 		return 0;
+	if (runs)
+		queued = queued > ONCE_QUEUE_RUNS ? queued - ONCE_QUEUE_RUNS
+						  : 0;
 	room = (size_t)once_queue_room(session->config, queued);
 	left = (size_t)(most - out);
 	return room < left ? room : left;
@@ -189,7 +200,7 @@ static void once_walk_entries(struct session *session,
 {
 	struct wire_site sites[ONCE_BATCH];
 	size_t room = once_room(session, program->set.sampler.entries_out,
-				once_entries_max(session->config));
+				once_entries_max(session->config), false);
 	size_t count = 0;
 
 	while (room > 0 &&
@@ -211,7 +222,7 @@ static void once_send_news(struct session *session,
 {
 	struct wire_site sites[ONCE_BATCH];
 	size_t room = once_room(session, program->set.sampler.out_once,
-				once_running_max(session->config));
+				once_running_max(session->config), true);
 	size_t count = 0;
 
 	if (!watched_is_mapped(program))
@@ -219,11 +230,11 @@ static void once_send_news(struct session *session,
 	for (; room > 0 && sampleset_take_news(&program->set, &sites[count]);
 	     room--) {
 		if (++count == ONCE_BATCH) {
-			once_send(session, program, sites, count);
+			once_send(session, program, sites, count, true);
 			count = 0;
 		}
 	}
-	once_send(session, program, sites, count);
+	once_send(session, program, sites, count, true);
 }
 
 struct error *session_runs(struct session *session,
@@ -373,7 +384,7 @@ static struct error *once_walk_sites(struct session *session,
 {
 	struct wire_site sites[ONCE_BATCH];
 	size_t room = once_room(session, program->set.sampler.out_once,
-				once_max(session->config));
+				once_max(session->config), false);
 	struct error *err = NULL;
 	size_t count = 0;
 
@@ -384,11 +395,11 @@ static struct error *once_walk_sites(struct session *session,
 			break;
 		room--;
 		if (++count == ONCE_BATCH) {
-			once_send(session, program, sites, count);
+			once_send(session, program, sites, count, false);
 			count = 0;
 		}
 	}
-	once_send(session, program, sites, count);
+	once_send(session, program, sites, count, false);
 	*ret_end = room > 0;
 	return err;
 }

@@ -99,6 +99,8 @@ bool pool_queue(struct pool *pool, const struct wire_site *site, bool fired,
 {
 	pool->large |= (site->id & WIRE_ENTRY) != 0;
 	pool->aims_once |= (site->id & WIRE_AIMED) != 0;
+	if (site->once && site->runs)
+		return queue_push_first(&pool->once, site);
 	return queue_push(pool_queue_of(pool, site, fired, few_places), site);
 }
 

@@ -13,7 +13,8 @@ void queue_deinit(struct queue *queue)
 	memset(queue, 0, sizeof(*queue));
 }
 
-bool queue_push(struct queue *queue, const struct wire_site *site)
+/* Is there room for one more? */
+static bool queue_has_room(struct queue *queue)
 {
 	if (!queue->sites) {
 		queue->sites = calloc(QUEUE_MAX, sizeof(*queue->sites));
@@ -21,7 +22,22 @@ bool queue_push(struct queue *queue, const struct wire_site *site)
 			return false;
 		queue->capacity = QUEUE_MAX;
 	}
-	if (queue->count == queue->capacity)
+	return queue->count < queue->capacity;
+}
+
+bool queue_push_first(struct queue *queue, const struct wire_site *site)
+{
+	if (!queue_has_room(queue))
+		return false;
+	queue->head = (queue->head + queue->capacity - 1) % queue->capacity;
+	queue->sites[queue->head] = *site;
+	queue->count++;
+	return true;
+}
+
+bool queue_push(struct queue *queue, const struct wire_site *site)
+{
+	if (!queue_has_room(queue))
 		return false;
 	queue->sites[(queue->head + queue->count++) % queue->capacity] = *site;
 	return true;

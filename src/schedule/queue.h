@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A bounded queue of sites of any program, first in, first out.
+ * A bounded queue of sites of any program, first in, first out, but for those
+ * that go before all others.
  */
 #ifndef SCHEDULE_QUEUE_H
 #define SCHEDULE_QUEUE_H
@@ -24,6 +25,8 @@ void queue_deinit(struct queue *queue);
 
 /* False: it is full, or there is no memory. */
 bool queue_push(struct queue *queue, const struct wire_site *site);
+/* The same, as the first. */
+bool queue_push_first(struct queue *queue, const struct wire_site *site);
 
 /* The first of one that is not empty; valid until the next push. */
 const struct wire_site *queue_pop(struct queue *queue);

@@ -50,6 +50,7 @@ struct wire_site {
 	 * beside the pool
 	 */
 	bool once;
+	bool runs; /* of those, one whose function was seen to run: first */
 	uint8_t passed; /* of those, hits without a stall; the tracer's */
 	uint8_t bytes[X86_INSN_MAX + 1]; /* what the text must hold */
 	struct insn_access insn;

@@ -306,6 +306,23 @@ static void sites_armed_once_leave_time_for_hits(void **state)
 	pool_deinit(&program.pool);
 }
 
+static void of_those_armed_once_what_runs_comes_first(void **state)
+{
+	const struct wire_site runs = { .id = 7, .once = true, .runs = true };
+	struct program program;
+
+	(void)state;
+	begin(&program, 0);
+	queue_once(&program, 1);
+	queue_once(&program, 2);
+	assert_true(pool_queue(&program.pool, &runs, false, false));
+	run(&program, begun_ns);
+	assert_int_equal(program.once_count, 3);
+	assert_int_equal(program.armed[0], 7);
+	assert_int_equal(program.armed[1], 1);
+	pool_deinit(&program.pool);
+}
+
 /* A 64th, four at least, every 50 ms; not when it has just been filled. */
 static void a_full_pool_makes_room(void **state)
 {
@@ -375,6 +392,7 @@ int main(void)
 		cmocka_unit_test(sites_armed_once_need_no_room_and_no_token),
 		cmocka_unit_test(sites_armed_once_are_paid_for),
 		cmocka_unit_test(sites_armed_once_leave_time_for_hits),
+		cmocka_unit_test(of_those_armed_once_what_runs_comes_first),
 		cmocka_unit_test(a_full_pool_makes_room),
 		cmocka_unit_test(half_of_what_waits_goes_back),
 		cmocka_unit_test(where_there_are_few_places_they_are_shared),

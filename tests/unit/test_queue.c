@@ -33,6 +33,23 @@ static void the_first_comes_out_first(void **state)
 	queue_deinit(&queue);
 }
 
+static void one_may_go_before_all_others(void **state)
+{
+	const struct wire_site first = { .id = 9 };
+	struct queue queue = { .count = 0 };
+
+	(void)state;
+	for (uint64_t i = 1; i < QUEUE_MAX; i++)
+		push(&queue, i, 1);
+	assert_true(queue_push_first(&queue, &first));
+	assert_false(queue_push_first(&queue, &first));
+	assert_int_equal(queue_pop(&queue)->id, 9);
+	for (uint64_t i = 1; i < QUEUE_MAX; i++)
+		assert_int_equal(queue_pop(&queue)->id, i);
+	assert_int_equal(queue.count, 0);
+	queue_deinit(&queue);
+}
+
 static void a_full_one_takes_no_more(void **state)
 {
 	const struct wire_site site = { .id = 1 };
@@ -91,6 +108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_comes_out_first),
+		cmocka_unit_test(one_may_go_before_all_others),
 		cmocka_unit_test(a_full_one_takes_no_more),
 		cmocka_unit_test(a_range_of_a_program_is_forgotten),
 		cmocka_unit_test(one_is_taken_out_of_the_middle),
