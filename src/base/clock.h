@@ -16,6 +16,13 @@
 
 struct error;
 
+/* Microseconds, rounded. */
+static inline uint64_t clock_round_us(uint64_t ns)
+{
+	return ns / CLOCK_NS_PER_US +
+	       (ns % CLOCK_NS_PER_US >= CLOCK_NS_PER_US / 2);
+}
+
 uint64_t clock_now_ns(void);
 
 /* What the calling thread has used of a CPU. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/field.h"
+#include "report/members.h"
 #include "report/race.h"
 
 enum {
@@ -17,25 +19,68 @@ enum {
 	POINTER_SIZE = 8,
 };
 
+#define AT(member) FIELD_AT(struct crash_race, member)
+
+static const struct field related_fields[] = {
+	{ "id", FIELD_COUNT, .flags = FIELD_NULL, AT(id) },
+	{ "variable", FIELD_TEXT, AT(variable) },
+	{ "fingerprint", FIELD_DIGITS, .flags = FIELD_NULL, AT(fingerprint) },
+	{ "before_s", FIELD_SECONDS, AT(before_ns) },
+	{ "same_address", FIELD_BOOL, AT(same_address) },
+	{ "same_object", FIELD_BOOL, AT(same_object) },
+	{ "same_pointer", FIELD_BOOL, AT(same_pointer) },
+	{ "same_function", FIELD_BOOL, AT(same_function) },
+};
+
+static const struct fields crash_race_fields = {
+	FIELDS(struct crash_race, related_fields),
+};
+
+#undef AT
+#define AT(member) FIELD_AT(struct crash, member)
+
+static bool has_address(const void *record)
+{
+	const struct crash *crash = record;
+
+	return crash->has_address;
+}
+
+static const struct field crash_field_list[] = {
+	{ "time", FIELD_TIME, .flags = FIELD_NEEDED, AT(time) },
+	{ "signal", FIELD_ID, .flags = FIELD_NEEDED, AT(signal) },
+	{ "pid", FIELD_ID, .flags = FIELD_NULL, AT(pid) },
+	{ "tid", FIELD_ID, .flags = FIELD_NULL, AT(tid) },
+	{ "thread", FIELD_TEXT, AT(thread) },
+	{ "address", FIELD_ADDRESS, AT(address), .known = has_address },
+	{ "frames", FIELD_LIST, FIELD_VEC(struct crash, frames),
+	  .of = &race_frame_fields },
+	{ "races", FIELD_LIST, FIELD_VEC(struct crash, races),
+	  .of = &crash_race_fields },
+};
+
+static void fill_crash(struct members *in, const json_t *object, void *record)
+{
+	struct crash *crash = record;
+
+	(void)in;
+	crash->has_address = members_has(object, "address");
+}
+
+const struct fields crash_fields = {
+	.type = "crash",
+	FIELDS(struct crash, crash_field_list),
+	.fill = fill_crash,
+};
+
 void crash_init(struct crash *crash)
 {
-	memset(crash, 0, sizeof(*crash));
-	crash->frames = (struct vec)VEC_INIT(struct race_frame);
-	crash->races = (struct vec)VEC_INIT(struct crash_race);
+	fields_init(&crash_fields, crash);
 }
 
 void crash_deinit(struct crash *crash)
 {
-	race_frames_clear(&crash->frames);
-	vec_deinit(&crash->frames);
-	for (size_t i = 0; i < crash->races.count; i++) {
-		struct crash_race *race = vec_at(&crash->races, i);
-
-		free(race->variable);
-	}
-	vec_deinit(&crash->races);
-	free(crash->thread);
-	crash_init(crash);
+	fields_deinit(&crash_fields, crash);
 }
 
 /* Libraries that a program dies in on its own behalf: abort(3) and the like. */

@@ -67,6 +67,11 @@ static const json_t *member(const json_t *object, const char *key)
 	return json_is_null(value) ? NULL : value;
 }
 
+bool members_has(const json_t *object, const char *key)
+{
+	return member(object, key) != NULL;
+}
+
 void members_require(struct members *in, const json_t *object,
 		     const char *const *keys)
 {

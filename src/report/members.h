@@ -26,6 +26,9 @@ const char *members_type_name(const json_t *value);
 /* Keep an error unless there is one; NULL is none. */
 void members_fail(struct members *in, struct error *err);
 
+/* Whether the member is there and not null. */
+bool members_has(const json_t *object, const char *key);
+
 /*
  * Each of these members, a list ended by NULL, must be there and not be null.
  * Call it after the members were read, so that a wrong one is named first.

@@ -1,41 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Life and words of the race record; see race.h. The fingerprints are made in
- * fingerprint.c.
+ * The race record; see race.h. Its fields and their words are in race-fields.c,
+ * and the fingerprints are made in fingerprint.c.
  */
 #include "report/race.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/field.h"
 #include "report/idioms.h"
-
-static void side_init(struct race_side *side)
-{
-	side->frames = (struct vec)VEC_INIT(struct race_frame);
-	side->created = (struct vec)VEC_INIT(struct race_frame);
-}
-
-static void frame_free(const struct race_frame *frame)
-{
-	free(frame->function);
-	free(frame->file);
-	free(frame->folder);
-	free(frame->module);
-	free(frame->build_id);
-	free(frame->source);
-}
 
 void race_frames_clear(struct vec *frames)
 {
 	for (size_t i = 0; i < frames->count; i++)
-		frame_free(vec_at(frames, i));
+		fields_deinit(&race_frame_fields, vec_at(frames, i));
 	vec_clear(frames);
 }
 
 void race_frames_drop_first(struct vec *frames)
 {
-	frame_free(vec_at(frames, 0));
+	fields_deinit(&race_frame_fields, vec_at(frames, 0));
 	vec_remove(frames, 0);
 }
 
@@ -54,64 +39,14 @@ bool race_frame_is_c_library(const struct race_frame *frame)
 	return false;
 }
 
-static void side_deinit(struct race_side *side)
-{
-	race_frames_clear(&side->frames);
-	vec_deinit(&side->frames);
-	race_frames_clear(&side->created);
-	vec_deinit(&side->created);
-	free(side->thread);
-	free(side->thread_path);
-	free(side->syscall);
-	free(side->insn);
-	free(side->sync);
-	free(side->creator_thread);
-}
-
-static void variable_deinit(struct race_variable *variable)
-{
-	free(variable->name);
-	free(variable->symbol);
-	free(variable->type);
-	free(variable->container);
-	free(variable->file);
-	free(variable->module);
-	free(variable->owner_thread);
-}
-
 void race_init(struct race *race)
 {
-	memset(race, 0, sizeof(*race));
-	side_init(&race->sides[0]);
-	side_init(&race->sides[1]);
-	race->values = (struct vec)VEC_INIT(struct race_values);
-	race->hosts = (struct vec)VEC_INIT(char *);
-}
-
-static void suppression_deinit(struct race_suppression *suppression)
-{
-	free(suppression->rule);
-	free(suppression->file);
-	free(suppression->reason);
-	free(suppression->bug);
+	fields_init(&race_fields, race);
 }
 
 void race_deinit(struct race *race)
 {
-	side_deinit(&race->sides[0]);
-	side_deinit(&race->sides[1]);
-	variable_deinit(&race->variable);
-	suppression_deinit(&race->suppressed);
-	for (size_t i = 0; i < race->hosts.count; i++)
-		free(*(char **)vec_at(&race->hosts, i));
-	vec_deinit(&race->hosts);
-	vec_deinit(&race->values);
-	free(race->program);
-	free(race->backend);
-	free(race->reason);
-	free(race->grounds);
-	free(race->refuted);
-	race_init(race);
+	fields_deinit(&race_fields, race);
 }
 
 void race_free(struct race *race)
@@ -219,81 +154,6 @@ const char *race_kind(const struct race *race)
 	if (!side_writes(&race->sides[0]))
 		return "read-write";
 	return side_writes(&race->sides[1]) ? "write-write" : "write-read";
-}
-
-const char *race_evidence_name(enum race_evidence evidence)
-{
-	switch (evidence) {
-	case EVIDENCE_WATCHPOINT:
-		return "watchpoint";
-	case EVIDENCE_COLLISION:
-		return "collision";
-	case EVIDENCE_VALUE_CHANGE:
-		return "value-change";
-	}
-	return "unknown";
-}
-
-const char *race_verdict_name(enum race_verdict verdict)
-{
-	switch (verdict) {
-	case VERDICT_HARMFUL:
-		return "harmful";
-	case VERDICT_SUSPECT:
-		return "suspect";
-	case VERDICT_UNLIKELY:
-		return "unlikely";
-	case VERDICT_SYNC:
-		return "sync";
-	}
-	return "unknown";
-}
-
-const char *race_region_name(enum race_region region)
-{
-	switch (region) {
-	case REGION_GLOBAL:
-		return "global";
-	case REGION_HEAP:
-		return "heap";
-	case REGION_STACK:
-		return "stack";
-	case REGION_TLS:
-		return "tls";
-	case REGION_MAPPING:
-		return "mapping";
-	case REGION_UNKNOWN:
-		break;
-	}
-	return "unknown";
-}
-
-const char *race_role_name(enum race_role role)
-{
-	switch (role) {
-	case RACE_STALLED:
-		return "stalled";
-	case RACE_RACING:
-		return "racing";
-	case RACE_UNKNOWN:
-		break;
-	}
-	return "unknown";
-}
-
-const char *race_status_name(enum race_status status)
-{
-	switch (status) {
-	case STATUS_NEW:
-		return "new";
-	case STATUS_KNOWN:
-		return "known";
-	case STATUS_GONE:
-		return "gone";
-	case STATUS_UNSET:
-		break;
-	}
-	return NULL;
 }
 
 bool race_counts(const struct race *race, bool ignore_unlikely)
