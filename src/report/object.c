@@ -13,8 +13,6 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
-#include "report/value.h"
-#include "x86/access.h"
 
 /* As people would write numbers: 2.1, not 2.1000000000000001. */
 enum { OBJECT_DIGITS = 15 };
@@ -50,66 +48,63 @@ void object_put_text(struct object *record, const char *key, const char *text)
 	object_put(record, key, object_text(text));
 }
 
-void object_put_uint(struct object *record, const char *key, uint64_t n)
+json_t *object_uint(uint64_t n)
 {
 	char digits[24];
 
+	if (n <= INT64_MAX)
+		return json_integer((json_int_t)n);
 	snprintf(digits, sizeof(digits), "%" PRIu64, n);
-	object_put(record, key,
-		   n <= INT64_MAX ? json_integer((json_int_t)n)
-				  : json_string(digits));
+	return json_string(digits);
+}
+
+json_t *object_real(double number)
+{
+	return isfinite(number) ? json_real(number) : json_null();
+}
+
+json_t *object_time(uint64_t wall_ns)
+{
+	char text[CLOCK_RFC3339_SIZE];
+
+	clock_format_rfc3339(wall_ns, text);
+	return object_text(text);
+}
+
+json_t *object_address(uint64_t address)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, address);
+	return object_text(text);
+}
+
+json_t *object_bytes(const uint8_t *bytes, size_t count)
+{
+	struct strbuf text = { 0 };
+
+	strbuf_add_hex(&text, bytes, count);
+	return object_string(&text);
+}
+
+void object_put_uint(struct object *record, const char *key, uint64_t n)
+{
+	object_put(record, key, object_uint(n));
 }
 
 void object_put_known(struct object *record, const char *key, uint64_t n)
 {
-	if (n)
-		object_put_uint(record, key, n);
-	else
-		object_put(record, key, json_null());
+	object_put(record, key, n ? object_uint(n) : json_null());
 }
 
 void object_put_real(struct object *record, const char *key, double number)
 {
-	object_put(record, key,
-		   isfinite(number) ? json_real(number) : json_null());
+	object_put(record, key, object_real(number));
 }
 
 void object_put_seconds(struct object *record, const char *key, uint64_t ns)
 {
 	object_put_real(record, key, (double)ns / 1e9);
-}
-
-void object_put_us(struct object *record, const char *key, uint64_t ns)
-{
-	object_put_uint(record, key,
-			(ns + CLOCK_NS_PER_US / 2) / CLOCK_NS_PER_US);
-}
-
-void object_put_time(struct object *record, const char *key, uint64_t wall_ns)
-{
-	char text[CLOCK_RFC3339_SIZE];
-
-	clock_format_rfc3339(wall_ns, text);
-	object_put_text(record, key, text);
-}
-
-void object_put_address(struct object *record, const char *key,
-			uint64_t address)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64, address);
-	object_put_text(record, key, text);
-}
-
-void object_put_bytes(struct object *record, const char *key,
-		      const uint8_t *bytes, uint32_t size)
-{
-	struct strbuf text = { 0 };
-
-	value_add_hex(&text, bytes,
-		      size < X86_ACCESS_MAX ? size : X86_ACCESS_MAX);
-	object_put(record, key, object_string(&text));
 }
 
 struct object object_begin(const char *type)

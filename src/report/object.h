@@ -42,24 +42,25 @@ json_t *object_text(const char *text);
 /* Ends the buffer. */
 json_t *object_string(struct strbuf *text);
 
-void object_put_text(struct object *record, const char *key, const char *text);
+/* Hexadecimal digits. */
+json_t *object_bytes(const uint8_t *bytes, size_t count);
 /*
  * JSON integers end at 2^63 - 1 here; what is beyond comes as a string of
  * digits instead of a wrong number.
  */
+json_t *object_uint(uint64_t n);
+/* null where it is not finite */
+json_t *object_real(double number);
+/* RFC 3339 */
+json_t *object_time(uint64_t wall_ns);
+/* "0x40c8" */
+json_t *object_address(uint64_t address);
+
+void object_put_text(struct object *record, const char *key, const char *text);
 void object_put_uint(struct object *record, const char *key, uint64_t n);
 /* null instead of zero, where zero stands for unknown */
 void object_put_known(struct object *record, const char *key, uint64_t n);
 void object_put_real(struct object *record, const char *key, double number);
 void object_put_seconds(struct object *record, const char *key, uint64_t ns);
-void object_put_us(struct object *record, const char *key, uint64_t ns);
-/* RFC 3339 */
-void object_put_time(struct object *record, const char *key, uint64_t wall_ns);
-/* "0x40c8" */
-void object_put_address(struct object *record, const char *key,
-			uint64_t address);
-/* Hexadecimal digits, of X86_ACCESS_MAX bytes at most. */
-void object_put_bytes(struct object *record, const char *key,
-		      const uint8_t *bytes, uint32_t size);
 
 #endif

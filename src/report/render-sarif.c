@@ -139,7 +139,7 @@ static struct error *sarif_run(struct renderer *renderer,
 	sarif->start = run->start;
 	if (!sarif->version && run->version)
 		sarif->version = strdup(run->version);
-	object_put_time(&sarif->last, "startTimeUtc", run->start);
+	object_put(&sarif->last, "startTimeUtc", object_time(run->start));
 	sarif_put_known(&sarif->last, "machine", run->host);
 	object_put(&sarif->last, "properties", run_properties(run));
 	return sarif->failed ? error_nomem : NULL;
@@ -290,7 +290,7 @@ static void put_properties(struct object *result, const struct race *race)
 	object_put_text(&properties, "evidence",
 			race_evidence_name(race->evidence));
 	sarif_put_known(&properties, "backend", race->backend);
-	object_put_address(&properties, "address", race->address);
+	object_put(&properties, "address", object_address(race->address));
 	object_put_uint(&properties, "size", race->size);
 	phrase_add_change(&change, race);
 	object_put(&properties, "change", object_string(&change));
@@ -302,7 +302,7 @@ static void put_properties(struct object *result, const struct race *race)
 	sarif_put_known(&properties, "firstInstruction", race->sides[0].insn);
 	sarif_put_known(&properties, "secondInstruction", race->sides[1].insn);
 	if (race->time)
-		object_put_time(&properties, "firstSeen", race->time);
+		object_put(&properties, "firstSeen", object_time(race->time));
 	object_put_uint(&properties, "runs", race->runs ? race->runs : 1);
 	object_put_record(result, "properties", &properties);
 }
@@ -366,7 +366,7 @@ static struct error *sarif_crash(struct renderer *renderer,
 	}
 	object_put(&notification, "message", sarif_message(&message));
 	object_put_text(&notification, "level", "error");
-	object_put_time(&notification, "timeUtc", crash->time);
+	object_put(&notification, "timeUtc", object_time(crash->time));
 	if (crash->tid)
 		object_put(&notification, "threadId", json_integer(crash->tid));
 	if (crash->frames.count > 0)
@@ -407,8 +407,8 @@ static struct error *sarif_summary(struct renderer *renderer,
 		sarif->has_last = true;
 	}
 	if (sarif->start)
-		object_put_time(&sarif->last, "endTimeUtc",
-				sarif->start + summary->elapsed_ns);
+		object_put(&sarif->last, "endTimeUtc",
+			   object_time(sarif->start + summary->elapsed_ns));
 	object_put(&sarif->last, "exitCode",
 		   json_integer(summary->exit_status));
 	if (run_is_unsampled(summary))

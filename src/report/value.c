@@ -72,11 +72,6 @@ bool value_is_number(uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-void value_add_hex(struct strbuf *buf, const uint8_t *bytes, uint32_t size)
-{
-	strbuf_add_hex(buf, bytes, size);
-}
-
 static const char *skip_qualifiers(const char *type)
 {
 	static const char *const words[] = { "const ", "volatile " };
@@ -160,7 +155,7 @@ void value_add(struct strbuf *buf, const uint8_t *bytes, uint32_t size,
 	uint64_t bits = 0;
 
 	if (!value_is_number(size)) {
-		value_add_hex(buf, bytes, size);
+		strbuf_add_hex(buf, bytes, size);
 		return;
 	}
 	for (uint32_t i = 0; i < size; i++)

@@ -24,7 +24,4 @@ void value_add(struct strbuf *buf, const uint8_t *bytes, uint32_t size,
 /* Whether value_add() writes a number. */
 bool value_is_number(uint32_t size);
 
-/* Append size bytes in hexadecimal digits. */
-void value_add_hex(struct strbuf *buf, const uint8_t *bytes, uint32_t size);
-
 #endif
