@@ -163,21 +163,6 @@ const char *race_doubt_text(const struct race *race)
 	return NULL;
 }
 
-const char *race_missing_name(unsigned int missing)
-{
-	switch ((enum race_missing)missing) {
-	case RACE_MISSES_MACRO:
-		return "macro";
-	case RACE_MISSES_SOURCE:
-		return "source";
-	case RACE_MISSES_DEBUG:
-		return "debug-information";
-	case RACE_MISSES_NOTHING:
-		break;
-	}
-	return NULL;
-}
-
 void race_join_doubts(struct race *race, const struct race *other)
 {
 	if (race_doubt(race) && race_doubt(other))

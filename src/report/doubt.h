@@ -34,9 +34,6 @@ enum race_missing race_doubt(const struct race *race);
 /* "no source: may be an atomic"; NULL without a doubt. */
 const char *race_doubt_text(const struct race *race);
 
-/* "macro", "source", "debug-information"; NULL: nothing. */
-const char *race_missing_name(unsigned int missing);
-
 /* Two sightings are one: no doubt is left where one of them had none. */
 void race_join_doubts(struct race *race, const struct race *other);
 

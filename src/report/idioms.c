@@ -8,47 +8,6 @@
 
 #include "report/race.h"
 
-const char *race_change_name(unsigned int change)
-{
-	switch ((enum idiom_change)change) {
-	case IDIOM_CONSTANT:
-		return "constant";
-	case IDIOM_ADD:
-		return "add";
-	case IDIOM_BITS:
-		return "bits";
-	case IDIOM_DERIVED:
-		return "derived";
-	case IDIOM_UNKNOWN:
-		break;
-	}
-	return NULL;
-}
-
-const char *race_guard_name(unsigned int guard)
-{
-	switch ((enum idiom_guard)guard) {
-	case IDIOM_REREAD:
-		return "reread";
-	case IDIOM_REREAD_ONLY:
-		return "reread-only";
-	case IDIOM_LAST:
-		return "last";
-	case IDIOM_EARLY:
-		return "early";
-	case IDIOM_UNGUARDED:
-		break;
-	}
-	return NULL;
-}
-
-const char *race_pair_name(unsigned int pair)
-{
-	static const char *const names[] = { NULL, "below", "above", "both" };
-
-	return pair < 4 ? names[pair] : NULL;
-}
-
 bool race_is_double_checked(const struct race *race)
 {
 	const struct race_side *read = &race->sides[0];

@@ -12,17 +12,11 @@
 struct insn_idiom;
 struct race;
 
-/* "add", "bits" ...; NULL for IDIOM_UNKNOWN. */
-const char *race_change_name(unsigned int change);
-/* "reread", "last", "early"; NULL for IDIOM_UNGUARDED. */
-const char *race_guard_name(unsigned int guard);
 /*
  * A value that one side reads again under a lock is written by the other under
  * that very lock; as the last thing, unless without the lock nothing is done.
  */
 bool race_is_double_checked(const struct race *race);
-/* "below", "above", "both"; NULL for neither. */
-const char *race_pair_name(unsigned int pair);
 /* Whether it says anything. */
 bool race_idiom_is_known(const struct insn_idiom *idiom);
 

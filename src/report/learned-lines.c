@@ -90,10 +90,12 @@ static void read_module(struct members *in, const json_t *line,
 			  LEARNED_MODULES_MAX);
 }
 
-static const char *access_word(unsigned int kind)
-{
-	return access_kind_name(kind);
-}
+static const char *const access_words[] = {
+	[ACCESS_NONE] = "none",
+	[ACCESS_READ] = "read",
+	[ACCESS_WRITE] = "write",
+	[ACCESS_RMW] = "read-modify-write",
+};
 
 static void read_site(struct members *in, const json_t *line,
 		      struct state_file *state)
@@ -116,8 +118,8 @@ static void read_site(struct members *in, const json_t *line,
 	if (in->err)
 		return;
 	site = learned_site_at(&state->says, count);
-	site->kind = (uint8_t)members_word(in, line, "access", access_word,
-					   ACCESS_RMW + 1, ACCESS_NONE);
+	site->kind = (uint8_t)members_word(in, line, "access", access_words,
+					   ACCESS_RMW + 1);
 	site->hits = read_count(in, line, "hits");
 	site->stalls = read_count(in, line, "stalls");
 	site->shared = read_count(in, line, "shared");

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,13 +71,10 @@ bool members_has(const json_t *object, const char *key)
 	return member(object, key) != NULL;
 }
 
-void members_require(struct members *in, const json_t *object,
-		     const char *const *keys)
+void members_require(struct members *in, const json_t *object, const char *key)
 {
-	for (; *keys; keys++) {
-		if (!member(object, *keys))
-			wrong(in, *keys, "is missing");
-	}
+	if (!members_has(object, key))
+		wrong(in, key, "is missing");
 }
 
 const char *members_string(struct members *in, const json_t *object,
@@ -91,14 +87,18 @@ const char *members_string(struct members *in, const json_t *object,
 	return json_string_value(value);
 }
 
-char *members_text(struct members *in, const json_t *object, const char *key)
+char *members_copy(struct members *in, const char *text)
 {
-	const char *text = members_string(in, object, key);
 	char *copy = text ? strdup(text) : NULL;
 
 	if (text && !copy)
 		members_fail(in, error_nomem);
 	return copy;
+}
+
+char *members_text(struct members *in, const json_t *object, const char *key)
+{
+	return members_copy(in, members_string(in, object, key));
 }
 
 /* All of text is digits of the base, and fits. */
@@ -136,9 +136,14 @@ uint64_t members_uint(struct members *in, const json_t *object, const char *key,
 	return 0;
 }
 
-int members_int(struct members *in, const json_t *object, const char *key)
+int64_t members_signed(struct members *in, const json_t *object,
+		       const char *key)
 {
-	return (int)members_uint(in, object, key, INT_MAX);
+	const json_t *value = member(object, key);
+
+	if (value && !json_is_integer(value))
+		wrong_type(in, key, value, "a whole number");
+	return json_integer_value(value);
 }
 
 double members_real(struct members *in, const json_t *object, const char *key)
@@ -211,10 +216,10 @@ static unsigned int hex_value(char digit)
 }
 
 void members_bytes(struct members *in, const json_t *object, const char *key,
-		   uint8_t *out, size_t size, size_t room)
+		   uint8_t *out, size_t room)
 {
 	const char *text = members_string(in, object, key);
-	size_t n = size < room ? size : room;
+	size_t n = in->bytes < room ? in->bytes : room;
 
 	memset(out, 0, room);
 	if (!text)
@@ -245,20 +250,18 @@ void members_digits(struct members *in, const json_t *object, const char *key,
 }
 
 unsigned int members_word(struct members *in, const json_t *object,
-			  const char *key, const char *(*name)(unsigned int),
-			  unsigned int count, unsigned int absent)
+			  const char *key, const char *const *words,
+			  unsigned int count)
 {
 	const char *text = members_string(in, object, key);
 
 	for (unsigned int i = 0; text && i < count; i++) {
-		const char *word = name(i);
-
-		if (word && strcmp(word, text) == 0)
+		if (words[i] && strcmp(words[i], text) == 0)
 			return i;
 	}
 	if (text)
 		wrong(in, key, "is a word that this version does not know");
-	return absent;
+	return 0;
 }
 
 const json_t *members_object(struct members *in, const json_t *object,

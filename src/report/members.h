@@ -18,6 +18,7 @@ struct error;
 
 struct members {
 	struct error *err; /* the caller's to free */
+	size_t bytes; /* that members_bytes() expects */
 };
 
 /* "an array", "a number", "null" */
@@ -30,11 +31,13 @@ void members_fail(struct members *in, struct error *err);
 bool members_has(const json_t *object, const char *key);
 
 /*
- * Each of these members, a list ended by NULL, must be there and not be null.
- * Call it after the members were read, so that a wrong one is named first.
+ * The member must be there and not be null. Call it after the members were
+ * read, so that a wrong one is named first.
  */
-void members_require(struct members *in, const json_t *object,
-		     const char *const *keys);
+void members_require(struct members *in, const json_t *object, const char *key);
+
+/* A copy, which the caller frees. */
+char *members_copy(struct members *in, const char *text);
 
 /* A string in memory of its own, which the caller frees. */
 char *members_text(struct members *in, const json_t *object, const char *key);
@@ -47,8 +50,8 @@ const char *members_string(struct members *in, const json_t *object,
 uint64_t members_uint(struct members *in, const json_t *object, const char *key,
 		      uint64_t max);
 
-/* A process or thread id, a line number: 0..INT_MAX. */
-int members_int(struct members *in, const json_t *object, const char *key);
+int64_t members_signed(struct members *in, const json_t *object,
+		       const char *key);
 
 double members_real(struct members *in, const json_t *object, const char *key);
 
@@ -65,22 +68,21 @@ uint64_t members_address(struct members *in, const json_t *object,
 uint64_t members_time(struct members *in, const json_t *object,
 		      const char *key);
 
-/* Two hexadecimal digits for each of `size' bytes, of which the first `room'
- * are kept in out; absent: zeros. */
+/*
+ * Two hexadecimal digits for each of in->bytes, of which out has room for some
+ * or all; absent: zeros.
+ */
 void members_bytes(struct members *in, const json_t *object, const char *key,
-		   uint8_t *out, size_t size, size_t room);
+		   uint8_t *out, size_t room);
 
 /* At most size - 1 hexadecimal digits, as text. */
 void members_digits(struct members *in, const json_t *object, const char *key,
 		    char *out, size_t size);
 
-/*
- * The value whose word it is: name(0..count - 1) gives the words, NULL for
- * none. Absent: `absent'.
- */
+/* The place among the words, of which some may be NULL; absent: 0. */
 unsigned int members_word(struct members *in, const json_t *object,
-			  const char *key, const char *(*name)(unsigned int),
-			  unsigned int count, unsigned int absent);
+			  const char *key, const char *const *words,
+			  unsigned int count);
 
 /* An object or array in the object; NULL when absent. */
 const json_t *members_object(struct members *in, const json_t *object,

@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vec.h"
 #include "report/crash.h"
 #include "report/race.h"
 #include "report/run.h"
@@ -28,10 +27,9 @@ enum report_type {
 };
 
 /*
- * Only what `type' says is filled; the rest is empty. `race' and `crash' own
- * their strings: to keep one, copy the structure and call race_init() or
- * crash_init() on it here. The strings of `run' and `summary' live as long as
- * the record is not filled again.
+ * Only what `type' says is filled; the rest is empty. The record owns all
+ * memory. To keep `race' or `crash', copy the structure and call race_init() or
+ * crash_init() on it here.
  */
 struct report_record {
 	enum report_type type;
@@ -40,7 +38,6 @@ struct report_record {
 	struct crash crash;
 	struct run_progress progress;
 	struct run_summary summary;
-	struct vec owned; /* of void *: memory of run and summary */
 };
 
 /* Empty; end with report_record_deinit(). */
