@@ -292,7 +292,7 @@ static struct error *finish_totals(struct merge *merge)
 	struct error *err = NULL;
 
 	if (merge->totals.has_run) {
-		totals_run(&merge->totals, &record.run);
+		record.run = merge->totals.run;
 		strbuf_add_bytes(&key, &(char){ RANK_RUN }, 1);
 		err = recordsort_add(merge->output, &key, &record);
 	}
