@@ -14,8 +14,9 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "report/doubt.h"
+#include "report/field.h"
 #include "report/race.h"
-#include "report/render.h"
+#include "report/recordsort.h"
 
 struct error *race_key(struct race *race, uint8_t key[COMBINE_KEY_SIZE])
 {
@@ -48,28 +49,9 @@ static int order_texts(const char *a, const char *b)
 
 struct error *race_add_host(struct race *race, const char *name)
 {
-	size_t at = 0;
-	char *copy;
-
-	if (!name)
-		return NULL;
-	for (; at < race->hosts.count; at++) {
-		int order = strcmp(*(char **)vec_at(&race->hosts, at), name);
-
-		if (order == 0)
-			return NULL;
-		if (order > 0)
-			break;
-	}
-	copy = strdup(name);
-	if (!copy || !vec_push(&race->hosts, &copy)) {
-		free(copy);
-		return error_nomem;
-	}
-	memmove(vec_at(&race->hosts, at + 1), vec_at(&race->hosts, at),
-		(race->hosts.count - 1 - at) * sizeof(char *));
-	*(char **)vec_at(&race->hosts, at) = copy;
-	return NULL;
+	return fields_add_string(&race_fields, "hosts", race, name)
+		       ? NULL
+		       : error_nomem;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -174,30 +156,20 @@ static uint64_t stack_depth(const struct race *race)
 }
 
 /*
- * The race as it is written, less what is combined otherwise; the caller frees
+ * The race as it is written, less what is merged otherwise; the caller frees
  * it. NULL when there is no memory.
  */
 static char *sighting_text(const struct race *race)
 {
-	struct renderer json = { .ops = &render_json };
-	struct race bare = *race;
-	struct error *err;
 	char *text = NULL;
 	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	struct error *err;
 
-	bare.id = bare.time = bare.last_time = bare.count = bare.runs = 0;
-	bare.values.count = bare.hosts.count = 0;
-	memset(bare.changed, 0, sizeof(bare.changed));
-	bare.sides[0].missing = bare.sides[1].missing = RACE_MISSES_NOTHING;
-	bare.verdict = VERDICT_SUSPECT;
-	bare.reason = bare.grounds = NULL;
-	bare.status = STATUS_UNSET;
-	memset(&bare.suppressed, 0, sizeof(bare.suppressed));
-	json.out = open_memstream(&text, &size);
-	if (!json.out)
+	if (!out)
 		return NULL;
-	err = json.ops->race(&json, &bare);
-	if (fclose(json.out) != 0 || err) {
+	err = fields_write_shown(&race_fields, race, out);
+	if (fclose(out) != 0 || err) {
 		error_free(err);
 		free(text);
 		return NULL;
@@ -267,17 +239,6 @@ static int order_verdicts(const struct race *a, const struct race *b)
 	return order ? order : order_texts(a->grounds, b->grounds);
 }
 
-static int order_suppressions(const struct race_suppression *a,
-			      const struct race_suppression *b)
-{
-	int order = order_texts(a->rule, b->rule);
-
-	order = order ? order : order_texts(a->file, b->file);
-	order = order ? order : (a->line > b->line) - (a->line < b->line);
-	order = order ? order : order_texts(a->reason, b->reason);
-	return order ? order : order_texts(a->bug, b->bug);
-}
-
 /* New counts most, gone least. */
 static int status_weight(enum race_status status)
 {
@@ -301,7 +262,8 @@ static void combine_judgements(struct race *race, struct race *other)
 		SWAP(race->reason, other->reason);
 		SWAP(race->grounds, other->grounds);
 	}
-	if (order_suppressions(&other->suppressed, &race->suppressed) < 0)
+	if (fields_order(&race_suppression_fields, FIELD_KEY,
+			 &other->suppressed, &race->suppressed) < 0)
 		SWAP(race->suppressed, other->suppressed);
 	if (status_weight(other->status) > status_weight(race->status))
 		race->status = other->status;
@@ -318,18 +280,6 @@ static void combine_doubts(struct race *race, const struct race *other,
 		if (other->sides[i].missing > race->sides[i].missing)
 			race->sides[i].missing = other->sides[i].missing;
 	}
-}
-
-static void combine_counts(struct race *race, const struct race *other)
-{
-	for (size_t i = 0; i < sizeof(race->changed); i++)
-		race->changed[i] |= other->changed[i];
-	race->count = add(race->count, other->count);
-	race->runs = add(race->runs, other->runs);
-	if (other->time < race->time)
-		race->time = other->time;
-	if (other->last_time > race->last_time)
-		race->last_time = other->last_time;
 }
 
 static struct error *combine_hosts(struct race *race, struct race *other)
@@ -359,22 +309,14 @@ struct error *race_combine(struct race *race, struct race *other)
 		err = combine_values(race, other);
 	if (!err)
 		err = combine_hosts(race, other);
+	if (!err && !fields_merge(&race_fields, race, other, false))
+		err = error_nomem;
 	if (err)
 		return err;
 	combine_doubts(race, other, order == 0);
-	combine_counts(race, other);
 	combine_judgements(race, other);
 	race_deinit(other);
 	return NULL;
-}
-
-static void add_number(struct strbuf *key, uint64_t n)
-{
-	unsigned char bytes[8];
-
-	for (int i = 0; i < 8; i++)
-		bytes[i] = (unsigned char)(n >> (56 - 8 * i));
-	strbuf_add_bytes(key, bytes, sizeof(bytes));
 }
 
 struct error *race_rank(struct race *race, struct strbuf *key)
@@ -384,44 +326,16 @@ struct error *race_rank(struct race *race, struct strbuf *key)
 
 	if (err)
 		return err;
-	add_number(key, race->suppressed.rule != NULL);
-	add_number(key, race->verdict);
-	add_number(key, (uint64_t)(3 - status_weight(race->status)));
-	add_number(key, ~race->runs);
-	add_number(key, ~race->count);
+	recordsort_number(key, race->suppressed.rule != NULL);
+	recordsort_number(key, race->verdict);
+	recordsort_number(key, (uint64_t)(3 - status_weight(race->status)));
+	recordsort_number(key, ~race->runs);
+	recordsort_number(key, ~race->count);
 	strbuf_add_bytes(key, identity, sizeof(identity));
 	return key->failed ? error_nomem : NULL;
 }
 
-static size_t text_memory(const char *text)
-{
-	return text ? strlen(text) + 24 : 0;
-}
-
-static size_t frames_memory(const struct vec *frames)
-{
-	size_t memory = frames->capacity * frames->size;
-
-	for (size_t i = 0; i < frames->count; i++) {
-		const struct race_frame *frame = vec_at(frames, i);
-
-		memory += text_memory(frame->function) +
-			  text_memory(frame->file) +
-			  text_memory(frame->module) +
-			  text_memory(frame->build_id) +
-			  text_memory(frame->source);
-	}
-	return memory;
-}
-
 size_t race_memory(const struct race *race)
 {
-	size_t memory = sizeof(*race) + 1024;
-
-	for (int i = 0; i < 2; i++)
-		memory += frames_memory(&race->sides[i].frames) +
-			  frames_memory(&race->sides[i].created);
-	for (size_t i = 0; i < race->hosts.count; i++)
-		memory += text_memory(*(char **)vec_at(&race->hosts, i));
-	return memory + race->values.capacity * race->values.size;
+	return sizeof(*race) + 1024 + fields_memory(&race_fields, race);
 }
