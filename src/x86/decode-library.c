@@ -11,39 +11,6 @@
 
 #include "x86/decode-capstone.h"
 
-/* Where the ModRM byte is, counted from the first; 0 if that is not known. */
-static size_t modrm_offset(const struct prefixes *prefixes,
-			   const uint8_t *bytes, size_t size)
-{
-	size_t at = prefixes->length;
-
-	if (at + 1 >= size)
-		return 0;
-	switch (bytes[at]) {
-	case BYTE_VEX2:
-		return at + 3;
-	case BYTE_VEX3:
-	case BYTE_XOP:
-		return at + 4;
-	case BYTE_ESCAPE:
-		if (bytes[at + 1] == 0x38 || bytes[at + 1] == 0x3a)
-			return at + 3;
-		return at + 2;
-	default:
-		/* x87 */
-		return (bytes[at] & 0xf8) == 0xd8 ? at + 1 : 0;
-	}
-}
-
-/* True if the explicit operands are registers only: no details are needed. */
-static bool is_register_form(const struct prefixes *prefixes,
-			     const uint8_t *bytes, size_t size)
-{
-	size_t at = modrm_offset(prefixes, bytes, size);
-
-	return at != 0 && at < size && bytes[at] >= 0xc0;
-}
-
 static uint8_t find_segment(enum capstone_x86_reg reg)
 {
 	switch ((unsigned int)reg) {
@@ -143,6 +110,8 @@ static void add_operands(struct insn_access *insn,
 			 const struct prefixes *prefixes, const cs_x86 *x86,
 			 const struct insn_fix *fix)
 {
+	bool memory = false;
+
 	for (int i = 0; i < x86->op_count; i++) {
 		const cs_x86_op *op = &x86->operands[i];
 		uint8_t kind = i == 0 ? fix->first : ACCESS_READ;
@@ -151,29 +120,29 @@ static void add_operands(struct insn_access *insn,
 		insn->vector |= is_vector(op);
 		if (op->type != X86_OP_MEM)
 			continue;
+		memory = true;
 		if (insn->refusal == X86_OK)
 			add_memory(insn, prefixes, op, kind, size);
 	}
+	insn->vector &= memory;
 }
 
 bool decode_library(struct decoder *decoder, const struct prefixes *prefixes,
 		    const uint8_t *bytes, size_t size, uint64_t address,
 		    struct insn_access *ret)
 {
-	bool brief = is_register_form(prefixes, bytes, size);
-	struct cs_insn *insn = brief ? decoder->text_insn : decoder->full_insn;
-	csh handle = brief ? decoder->text : decoder->full;
+	struct cs_insn *insn = decoder->insn;
 	const uint8_t *at = bytes;
 	const struct insn_fix *fix;
 
-	if (!cs_disasm_iter(handle, &at, &size, &address, insn))
+	if (!cs_disasm_iter(decoder->capstone, &at, &size, &address, insn))
 		return false;
 	fix = decode_fix(insn->id);
 	ret->length = (uint8_t)insn->size;
 	ret->flow = fix->flow;
 	if (fix->refusal != X86_OK)
 		refuse(ret, fix->refusal);
-	else if (!brief && !fix->no_access)
+	else if (!fix->no_access)
 		add_operands(ret, prefixes, &insn->detail->x86, fix);
 	/* lock is valid with a memory operand that is read and written */
 	if (prefixes->lock &&
@@ -193,9 +162,9 @@ uint32_t decode_written(struct decoder *decoder, const uint8_t *bytes,
 	uint32_t set = 0;
 	const uint8_t *at = bytes;
 
-	if (!cs_disasm_iter(decoder->full, &at, &size, &address,
-			    decoder->full_insn) ||
-	    cs_regs_access(decoder->full, decoder->full_insn, read, &read_count,
+	if (!cs_disasm_iter(decoder->capstone, &at, &size, &address,
+			    decoder->insn) ||
+	    cs_regs_access(decoder->capstone, decoder->insn, read, &read_count,
 			   write, &write_count) != CS_ERR_OK)
 		return UINT32_MAX;
 	for (int i = 0; i < write_count; i++) {

@@ -20,12 +20,9 @@
 struct cs_insn;
 
 struct decoder {
-	/* Capstone handles: with operand details; AT&T text, no details */
-	size_t full;
-	size_t text;
-	/* scratch of the two handles */
-	struct cs_insn *full_insn;
-	struct cs_insn *text_insn;
+	/* Capstone's handle, and the instruction that it decoded last */
+	size_t capstone;
+	struct cs_insn *insn;
 	/* enum decode_mark, one byte per byte of a function; decode_marks() */
 	uint8_t *marks;
 	size_t marks_size;

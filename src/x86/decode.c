@@ -14,32 +14,23 @@
 #include "base/error.h"
 #include "x86/decode-parts.h"
 
-static struct error *open_handle(csh *ret, struct cs_insn **ret_insn,
-				 cs_opt_type option, size_t value)
+/*
+ * Operand details are always on: without them Capstone takes as long, since it
+ * writes the text of each instruction, which cannot be turned off.
+ */
+static struct error *open_capstone(struct decoder *decoder)
 {
-	csh handle;
-	cs_insn *insn;
-	cs_err status = cs_open(CS_ARCH_X86, CS_MODE_64, &handle);
+	cs_err status = cs_open(CS_ARCH_X86, CS_MODE_64, &decoder->capstone);
 
+	if (status == CS_ERR_OK)
+		status = cs_option(decoder->capstone, CS_OPT_DETAIL, CS_OPT_ON);
 	if (status == CS_ERR_MEM)
 		return error_nomem;
 	if (status != CS_ERR_OK)
 		return error_create(ERROR_UNSUPPORTED, "Capstone: %s",
 				    cs_strerror(status));
-	status = cs_option(handle, option, value);
-	if (status != CS_ERR_OK) {
-		cs_close(&handle);
-		return error_create(ERROR_UNSUPPORTED, "Capstone: %s",
-				    cs_strerror(status));
-	}
-	insn = cs_malloc(handle);
-	if (!insn) {
-		cs_close(&handle);
-		return error_nomem;
-	}
-	*ret = handle;
-	*ret_insn = insn;
-	return NULL;
+	decoder->insn = cs_malloc(decoder->capstone);
+	return decoder->insn ? NULL : error_nomem;
 }
 
 struct error *decoder_create(struct decoder **ret)
@@ -49,11 +40,7 @@ struct error *decoder_create(struct decoder **ret)
 
 	if (!decoder)
 		return error_nomem;
-	err = open_handle(&decoder->full, &decoder->full_insn, CS_OPT_DETAIL,
-			  CS_OPT_ON);
-	if (!err)
-		err = open_handle(&decoder->text, &decoder->text_insn,
-				  CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	err = open_capstone(decoder);
 	if (err) {
 		decoder_destroy(decoder);
 		return err;
@@ -66,14 +53,10 @@ void decoder_destroy(struct decoder *decoder)
 {
 	if (!decoder)
 		return;
-	if (decoder->full_insn) {
-		cs_free(decoder->full_insn, 1);
-		cs_close(&decoder->full);
-	}
-	if (decoder->text_insn) {
-		cs_free(decoder->text_insn, 1);
-		cs_close(&decoder->text);
-	}
+	if (decoder->insn)
+		cs_free(decoder->insn, 1);
+	if (decoder->capstone)
+		cs_close(&decoder->capstone);
 	free(decoder->marks);
 	free(decoder);
 }
@@ -125,11 +108,16 @@ static void print_bytes(struct decoder *decoder, const uint8_t *bytes,
 void decoder_text(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		  uint64_t address, char *text, size_t text_size)
 {
-	struct cs_insn *insn = decoder->text_insn;
+	struct cs_insn *insn = decoder->insn;
 	const uint8_t *at = bytes;
 	size_t left = size < X86_INSN_MAX ? size : X86_INSN_MAX;
+	bool known;
 
-	if (!cs_disasm_iter(decoder->text, &at, &left, &address, insn))
+	/* the details of operands are in Intel's order, and then by default */
+	cs_option(decoder->capstone, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	known = cs_disasm_iter(decoder->capstone, &at, &left, &address, insn);
+	cs_option(decoder->capstone, CS_OPT_SYNTAX, CS_OPT_SYNTAX_INTEL);
+	if (!known)
 		print_bytes(decoder, bytes, size, text, text_size);
 	else if (insn->op_str[0] == '\0')
 		snprintf(text, text_size, "%s", insn->mnemonic);

@@ -35,10 +35,10 @@ struct cs_insn *idiom_decode(const struct follow *follow, uint64_t address)
 		return NULL;
 	at = follow->bytes + offset;
 	left = follow->size - offset;
-	if (!cs_disasm_iter(follow->decoder->full, &at, &left, &address,
-			    follow->decoder->full_insn))
+	if (!cs_disasm_iter(follow->decoder->capstone, &at, &left, &address,
+			    follow->decoder->insn))
 		return NULL;
-	return follow->decoder->full_insn;
+	return follow->decoder->insn;
 }
 
 void idiom_access(const struct follow *follow, uint64_t address,

@@ -29,7 +29,7 @@ static uint32_t set_of(const uint16_t *names, uint8_t count)
 /* Is it 8 or 16 bits of a register? The rest keeps its value then. */
 static bool is_partial(const struct follow *follow, unsigned int reg)
 {
-	const char *name = cs_reg_name(follow->decoder->full, reg);
+	const char *name = cs_reg_name(follow->decoder->capstone, reg);
 	size_t length = name ? strlen(name) : 0;
 
 	if (length == 0 || name[0] == 'e')
@@ -40,7 +40,7 @@ static bool is_partial(const struct follow *follow, unsigned int reg)
 
 static bool is_low_byte(const struct follow *follow, unsigned int reg)
 {
-	const char *name = cs_reg_name(follow->decoder->full, reg);
+	const char *name = cs_reg_name(follow->decoder->capstone, reg);
 	size_t length = name ? strlen(name) : 0;
 
 	return length >= 2 &&
@@ -59,7 +59,7 @@ uint32_t idiom_registers(const struct follow *follow,
 
 	*written = UINT32_MAX;
 	*byte = 0;
-	if (cs_regs_access(follow->decoder->full, insn, read, &reads, write,
+	if (cs_regs_access(follow->decoder->capstone, insn, read, &reads, write,
 			   &writes) != CS_ERR_OK)
 		return UINT32_MAX;
 	*written = set_of(write, writes);

@@ -92,17 +92,17 @@ void uses_execute(struct uses_run *run)
 		run->state.rip = at + access.length;
 		return;
 	}
-	if (!cs_disasm_iter(decoder->full, &code, &left, &next,
-			    decoder->full_insn)) {
+	if (!cs_disasm_iter(decoder->capstone, &code, &left, &next,
+			    decoder->insn)) {
 		uses_give_up(run);
 		return;
 	}
 	if (access.flow != X86_FLOW_NEXT) {
 		run->state.rip = at + access.length;
-		uses_flow(run, decoder->full_insn, &access, at);
+		uses_flow(run, decoder->insn, &access, at);
 		return;
 	}
-	if (!uses_integer(run, decoder->full_insn, &access))
+	if (!uses_integer(run, decoder->insn, &access))
 		uses_give_up(run);
 	run->state.rip = at + access.length;
 }

@@ -170,8 +170,8 @@ static uint32_t written(const struct decoder *decoder,
 	uint8_t reads = 0, writes = 0;
 	uint32_t set = 0;
 
-	if (cs_regs_access(decoder->full, insn, read, &reads, write, &writes) !=
-	    CS_ERR_OK)
+	if (cs_regs_access(decoder->capstone, insn, read, &reads, write,
+			   &writes) != CS_ERR_OK)
 		return 0xffff;
 	for (int i = 0; i < writes; i++) {
 		uint8_t reg = decode_register(write[i]);
