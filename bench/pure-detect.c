@@ -7,6 +7,11 @@
 
 #include <stdint.h>
 
+/* both have an enum x86_reg */
+#define x86_reg capstone_x86_reg
+#include <capstone/capstone.h>
+#undef x86_reg
+
 #include "base/error.h"
 #include "base/map.h"
 #include "base/rng.h"
@@ -55,6 +60,37 @@ void pure_decode(unsigned long n)
 	text_init(&text);
 	for (size_t at = 0; n > 0; n--)
 		at = text_next(&text, at, &insn);
+	decoder_destroy(text.decoder);
+}
+
+/* The same by Capstone alone, with operand details, as x86/decode asks it. */
+void pure_capstone(unsigned long n)
+{
+	const uint8_t *bytes = NULL;
+	struct text text;
+	uint64_t address = 0;
+	csh handle;
+	cs_insn *insn;
+	size_t left = 0;
+
+	text_init(&text);
+	pure_require(cs_open(CS_ARCH_X86, CS_MODE_64, &handle) == CS_ERR_OK &&
+			     cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON) ==
+				     CS_ERR_OK,
+		     "Capstone");
+	insn = cs_malloc(handle);
+	pure_require(insn != NULL, "Capstone");
+	for (; n > 0; n--) {
+		if (left == 0) {
+			bytes = text.bytes;
+			left = text.size;
+			address = 0x401000;
+		}
+		if (!cs_disasm_iter(handle, &bytes, &left, &address, insn))
+			left = 0;
+	}
+	cs_free(insn, 1);
+	cs_close(&handle);
 	decoder_destroy(text.decoder);
 }
 

@@ -61,6 +61,7 @@ static const struct part {
 	const char *one;
 } parts[] = {
 	{ "decode", pure_decode, 10000, "an instruction to its accesses" },
+	{ "capstone", pure_capstone, 10000, "the same by Capstone alone" },
 	{ "trapped", pure_trapped, 20, "who trapped, in a function of 1 KB" },
 	{ "address", pure_address, 50000,
 	  "effective addresses of an instruction" },

@@ -24,6 +24,7 @@ const char *pure_path(const char *variable, const char *name,
 size_t pure_corpus(const char *name, void *ret, size_t room);
 
 void pure_decode(unsigned long n);
+void pure_capstone(unsigned long n);
 void pure_trapped(unsigned long n);
 void pure_address(unsigned long n);
 void pure_draw(unsigned long n);

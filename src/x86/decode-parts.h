@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the files of the decoder share; for src/x86/decode*.c alone.
+ * What the files of the decoder share; for src/x86/decode*.c, and for those
+ * that look at Capstone's operands.
  *
- * An instruction is first tried by decode-plain.c: our own tables for the
- * integer, control-flow and x87 memory instructions, nine in ten of what
- * compilers emit. Of the rest, EVEX goes to decode-vector.c, and everything
- * else to Capstone in decode-library.c, which gives identity, operands and
- * length; what an instruction does to its memory operand then comes from our
- * table in decode-fix.c, never from Capstone.
+ * An instruction is decoded by tables of our own, and by Capstone if these have
+ * no entry for it. The tables are decode-opcodes.c for integer, control-flow and
+ * x87 instructions, nine in ten of what compilers emit, and
+ * decode-vector-rules.c for EVEX and what else Capstone 4 does not know. Of
+ * Capstone, decode-library.c takes identity, operands and length. What an
+ * instruction does to its memory operand comes from our table in decode-fix.c,
+ * never from Capstone.
+ *
+ * Why there are tables: a program that is started is held for 50 ms at most until
+ * the locations in its own code are armed. 1 MB of code, some 240 000
+ * instructions, is to be decoded in that time, in which a processor executes 300
+ * to 500 million instructions. Capstone alone executes 3 122 for each (bench/counts,
+ * part "capstone"), 750 million in all; the tables and Capstone together execute
+ * 502 (part "decode"), 120 million in all. Capstone 4 spends most of them on the
+ * instruction's text, which it cannot leave out.
  */
 #ifndef X86_DECODE_PARTS_H
 #define X86_DECODE_PARTS_H
@@ -62,8 +72,8 @@ enum { REX_B = 1, REX_X = 2, REX_R = 4, REX_W = 8 };
 void decode_prefixes(const uint8_t *bytes, size_t size, struct prefixes *ret);
 
 /*
- * Try the plain tables; *ret is zeroed but for what they set. False: not
- * covered, *ret is undefined. True may still mean undecodable (a lock prefix
+ * Try the plain tables; *ret is zeroed. False: not covered, *ret is undefined but
+ * for its length, which is 0. True may still mean undecodable (a lock prefix
  * where none is allowed), with its length.
  */
 bool decode_plain(const struct prefixes *prefixes, const uint8_t *bytes,
@@ -74,10 +84,35 @@ bool decode_library(struct decoder *decoder, const struct prefixes *prefixes,
 		    const uint8_t *bytes, size_t size, uint64_t address,
 		    struct insn_access *ret);
 
+/* A vector instruction by the fields of its encoding. */
+struct vector_insn {
+	uint8_t map; /* 1: 0F, 2: 0F38, 3: 0F3A; others with EVEX */
+	uint8_t prefix; /* 0, 1: 66, 2: F3, 3: F2 */
+	uint8_t opcode, modrm;
+	bool vex, evex, wide;
+	unsigned int length; /* of its vectors, bytes; 128 is not valid */
+	uint8_t reg, second, rm; /* register numbers; rm if not memory */
+	bool memory;
+	uint8_t mask; /* 0: none */
+	bool zeroing, broadcast;
+	uint8_t rex; /* REX_R, REX_X and REX_B, from whatever prefix */
+	uint8_t modrm_at; /* where ModRM is, or the end */
+	/* by vector_insn_decode() alone */
+	uint8_t immediate;
+	struct insn_access access; /* its length; the address in operands[0] */
+};
+
 /*
- * Decode a VEX or EVEX instruction by the shape of its encoding; *ret is
- * zeroed. False if it is neither, or malformed, or cut off. True may mean
- * undecodable, with its length.
+ * Read the fields of an instruction of map 0F and up, as far as its opcode says
+ * that it has them. False: it is another, or cut off before its opcode.
+ */
+bool decode_encoding(const struct prefixes *prefixes, const uint8_t *bytes,
+		     size_t size, struct vector_insn *ret);
+
+/*
+ * Decode a VEX or EVEX instruction by decode-vector-rules.c; *ret is zeroed. True
+ * may mean undecodable, with its length. False: there is no rule for it; *ret has
+ * the length that its encoding tells, and 0 if that is malformed or cut off.
  */
 bool decode_vector(const struct prefixes *prefixes, const uint8_t *bytes,
 		   size_t size, struct insn_access *ret);

@@ -220,7 +220,7 @@ static const struct vector_rule evex_rules[] = {
 	RULE(6, R, HALF_B2, P66_W0, 0x13, 0x13),
 };
 
-/* Tried when Capstone does not know the instruction. */
+/* What Capstone 4 does not know. */
 static const struct vector_rule vex_rules[] = {
 	/* mask registers among themselves */
 	RULE(1, ACCESS_NONE, TUPLE_NONE, NP | P66, 0x41, 0x42, 0x44, 0x47, 0x4a,

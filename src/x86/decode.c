@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The decoder's outside: its life, the order in which its parts are asked,
- * and text.
+ * The decoder's outside: its life, tables first and then Capstone, and text.
  */
 #include "x86/decode.h"
 
@@ -61,29 +60,45 @@ void decoder_destroy(struct decoder *decoder)
 	free(decoder);
 }
 
+/* By the tables; what *ret is if there is no entry, their headers say. */
+static bool decode_tables(const struct prefixes *prefixes, const uint8_t *bytes,
+			  size_t size, uint64_t address,
+			  struct insn_access *ret)
+{
+	switch (bytes[prefixes->length]) {
+	case BYTE_VEX2:
+	case BYTE_VEX3:
+	case BYTE_EVEX:
+		return decode_vector(prefixes, bytes, size, ret);
+	default:
+		return decode_plain(prefixes, bytes, size, address, ret);
+	}
+}
+
 void decoder_decode(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		    uint64_t address, struct insn_access *ret)
 {
 	struct prefixes prefixes;
+	uint8_t length;
 
 	if (size > X86_INSN_MAX)
 		size = X86_INSN_MAX;
 	memset(ret, 0, sizeof(*ret));
 	decode_prefixes(bytes, size, &prefixes);
 	if (prefixes.length < size) {
-		if (decode_plain(&prefixes, bytes, size, address, ret))
+		if (decode_tables(&prefixes, bytes, size, address, ret))
 			return;
+		length = ret->length;
 		memset(ret, 0, sizeof(*ret));
 		if (bytes[prefixes.length] != BYTE_EVEX &&
 		    decode_library(decoder, &prefixes, bytes, size, address,
 				   ret))
 			return;
 		memset(ret, 0, sizeof(*ret));
-		if (decode_vector(&prefixes, bytes, size, ret))
-			return;
-		memset(ret, 0, sizeof(*ret));
+		ret->length = length;
 	}
-	ret->length = 1;
+	if (ret->length == 0)
+		ret->length = 1;
 	ret->refusal = X86_REFUSED_UNDECODABLE;
 }
 

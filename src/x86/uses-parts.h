@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "x86/decode-parts.h"
 #include "x86/uses-number.h"
 #include "x86/uses.h"
 
@@ -114,21 +115,7 @@ bool uses_repeated(struct uses_run *run, const struct insn_access *access);
 /* uses-vector.c: the same; rip is on the next instruction if true. */
 bool uses_vector(struct uses_run *run, const uint8_t *bytes, size_t size);
 
-/* An instruction on vectors, by its encoding. */
-struct vector_insn {
-	uint8_t map; /* 1: 0F, 2: 0F38, 3: 0F3A */
-	uint8_t prefix; /* 0, 1: 66, 2: F3, 3: F2 */
-	uint8_t opcode;
-	bool vex, evex, wide;
-	unsigned int length; /* of its vectors, bytes */
-	uint8_t reg, second, rm; /* register numbers; rm if not memory */
-	bool memory;
-	uint8_t mask; /* 0: none */
-	bool zeroing, broadcast;
-	uint8_t immediate;
-	struct insn_access access; /* its length; the address in operands[0] */
-};
-
+/* An instruction on vectors, all fields set; false: it is none. */
 bool vector_insn_decode(struct decoder *decoder, const uint8_t *bytes,
 			size_t size, uint64_t address, struct vector_insn *ret);
 
