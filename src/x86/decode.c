@@ -140,24 +140,3 @@ void decoder_text(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		snprintf(text, text_size, "%s %s", insn->mnemonic,
 			 insn->op_str);
 }
-
-const char *decode_refusal_name(enum x86_refusal refusal)
-{
-	static const char *const names[X86_REFUSALS] = {
-		[X86_OK] = "none",
-		[X86_REFUSED_GATHER] = "gather",
-		[X86_REFUSED_SCATTER] = "scatter",
-		[X86_REFUSED_XSAVE] = "xsave",
-		[X86_REFUSED_MASKMOV] = "maskmov",
-		[X86_REFUSED_FAR] = "far",
-		[X86_REFUSED_X87_ENV] = "x87-environment",
-		[X86_REFUSED_TILE] = "tile",
-		[X86_REFUSED_SYSTEM] = "system",
-		[X86_REFUSED_OTHER] = "other",
-		[X86_REFUSED_UNDECODABLE] = "undecodable",
-	};
-
-	if ((unsigned int)refusal >= X86_REFUSALS || !names[refusal])
-		return "unknown";
-	return names[refusal];
-}

@@ -37,9 +37,6 @@ void decoder_decode(struct decoder *decoder, const uint8_t *bytes, size_t size,
 void decoder_text(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		  uint64_t address, char *text, size_t text_size);
 
-/* "gather", "undecodable", ...: the name of a refusal. */
-const char *decode_refusal_name(enum x86_refusal refusal);
-
 /*
  * Of the function body `bytes` at `start`, find the instruction whose access
  * to the bytes of `watched` (its kind is not looked at) trapped, when the

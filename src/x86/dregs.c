@@ -14,7 +14,6 @@
 /* DR7: bits 2i and 2i+1 enable slot i, bits 16+4i up are its R/W and LEN. */
 enum { DR7_ENABLE_BITS = 2, DR7_FIELD_SHIFT = 16, DR7_FIELD_BITS = 4 };
 enum { DR7_LOCAL_ENABLE = 1, DR7_LENGTH_SHIFT = 2 };
-enum { DR6_SLOTS = (1 << DREGS_SLOTS) - 1 };
 
 /* The largest aligned piece at `address` of no more than `size` bytes. */
 static uint8_t piece_length(uint64_t address, uint32_t size)
@@ -110,20 +109,6 @@ void dregs_release(struct dregs *dregs, const struct dregs_claim *claim)
 	}
 }
 
-int dregs_pieces(uint64_t address, uint32_t size)
-{
-	int pieces = 0;
-
-	while (size > 0) {
-		uint8_t length = piece_length(address, size);
-
-		address += length;
-		size -= length;
-		pieces++;
-	}
-	return pieces;
-}
-
 static unsigned int length_code(uint8_t length)
 {
 	switch (length) {
@@ -172,15 +157,4 @@ uint64_t dregs_control_neutral(void)
 	for (int i = 0; i < DREGS_SLOTS; i++)
 		control |= control_field(i, DREGS_WRITE, 1);
 	return control;
-}
-
-uint8_t dregs_trapped(const struct dregs *dregs, uint64_t dr6)
-{
-	uint8_t in_use = 0;
-
-	for (int i = 0; i < DREGS_SLOTS; i++) {
-		if (dregs->slots[i].length != 0)
-			in_use |= (uint8_t)(1 << i);
-	}
-	return (uint8_t)(dr6 & DR6_SLOTS) & in_use;
 }

@@ -60,9 +60,6 @@ bool dregs_claim(struct dregs *dregs, uint64_t address, uint32_t size,
  */
 void dregs_release(struct dregs *dregs, const struct dregs_claim *claim);
 
-/* How many slots an exact cover of the range takes, by itself. */
-int dregs_pieces(uint64_t address, uint32_t size);
-
 /*
  * DR7 for the mirror: local enables, types, lengths. The reserved bit 10 and
  * the LE and GE bits are not set.
@@ -75,8 +72,5 @@ uint64_t dregs_control(const struct dregs *dregs);
  * unaligned address (bugzilla.kernel.org 200965).
  */
 uint64_t dregs_control_neutral(void);
-
-/* The slots named by a DR6 value that are in use in the mirror: a bit set. */
-uint8_t dregs_trapped(const struct dregs *dregs, uint64_t dr6);
 
 #endif

@@ -103,17 +103,6 @@ static uint64_t repetitions(const struct insn_access *insn,
 	return regs->gpr[X86_RCX];
 }
 
-uint64_t effective_rep_bytes(const struct insn_access *insn,
-			     const struct mem_operand *operand,
-			     const struct x86_registers *regs)
-{
-	uint64_t count = repetitions(insn, operand, regs);
-
-	if (operand->size != 0 && count > UINT64_MAX / operand->size)
-		return UINT64_MAX;
-	return count * operand->size;
-}
-
 /* The bytes touched through one operand; false if there are none. */
 static bool operand_access(const struct insn_access *insn,
 			   const struct mem_operand *operand,

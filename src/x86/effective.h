@@ -14,9 +14,8 @@
  * registers (regs->rip at its first byte). ret has room for X86_OPERANDS_MAX;
  * returns how many (a `rep` with count 0 makes none). A rep string operation
  * gives the bytes it will touch first, as many whole elements as fit in
- * X86_ACCESS_MAX, by its direction flag; effective_rep_bytes tells what it may
- * touch in all. repe and repne may stop earlier. Operands with `stack` set are
- * left out.
+ * X86_ACCESS_MAX, by its direction flag. repe and repne may stop earlier.
+ * Operands with `stack` set are left out.
  */
 int effective_accesses(const struct insn_access *insn,
 		       const struct x86_registers *regs,
@@ -30,15 +29,6 @@ int effective_accesses(const struct insn_access *insn,
 uint64_t effective_address(const struct insn_access *insn,
 			   const struct mem_operand *operand,
 			   const struct x86_registers *regs);
-
-/*
- * Bytes that the instruction will touch through one operand at most, when run
- * to its end: count * size for rep string instructions (saturating), else the
- * operand's size.
- */
-uint64_t effective_rep_bytes(const struct insn_access *insn,
-			     const struct mem_operand *operand,
-			     const struct x86_registers *regs);
 
 /* Do the two accesses overlap? Empty ones never do. Ranges may not wrap. */
 bool mem_access_overlap(const struct mem_access *a, const struct mem_access *b);

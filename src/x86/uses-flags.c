@@ -22,7 +22,7 @@ static enum tri tri_open(enum tri a, enum tri b)
 	return TRI_VAGUE;
 }
 
-enum tri tri_or(enum tri a, enum tri b)
+static enum tri tri_or(enum tri a, enum tri b)
 {
 	if (a == TRI_YES || b == TRI_YES)
 		return TRI_YES;

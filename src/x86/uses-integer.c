@@ -373,8 +373,12 @@ static struct number string_element(struct uses_run *run,
 	return number;
 }
 
-/* They end at an element that is equal (repne), or at one that is not. */
-bool uses_repeated(struct uses_run *run, const struct insn_access *access)
+/*
+ * scas and cmps with repe or repne, not yet executed. They end at an element that
+ * is equal (repne), or at one that is not.
+ */
+static bool uses_repeated(struct uses_run *run,
+			  const struct insn_access *access)
 {
 	const struct mem_operand *operands = access->operands;
 	struct uses_state *state = &run->state;

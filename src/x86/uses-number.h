@@ -96,7 +96,6 @@ void flags_result(struct flags *flags, const struct number *result,
 enum tri flags_condition(const struct flags *flags, unsigned int condition);
 bool flags_have_asked(const struct flags *flags);
 enum tri tri_not(enum tri a);
-enum tri tri_or(enum tri a, enum tri b);
 enum tri tri_xor(enum tri a, enum tri b);
 
 #endif

@@ -109,8 +109,6 @@ bool uses_integer(struct uses_run *run, const struct cs_insn *insn,
 		  const struct insn_access *access);
 void uses_set_gpr(struct uses_run *run, uint8_t reg,
 		  const struct number *number, unsigned int size);
-/* scas and cmps with repe or repne, not yet executed: until they end. */
-bool uses_repeated(struct uses_run *run, const struct insn_access *access);
 
 /* uses-vector.c: the same; rip is on the next instruction if true. */
 bool uses_vector(struct uses_run *run, const uint8_t *bytes, size_t size);

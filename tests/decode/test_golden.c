@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "refusal-name.h"
 #include "x86/decode.h"
 #include "x86/effective.h"
 
@@ -182,7 +183,7 @@ static void describe(const struct insn_access *insn,
 	text[0] = '\0';
 	if (insn->refusal != X86_OK) {
 		add(text, "refused %s",
-		    decode_refusal_name((enum x86_refusal)insn->refusal));
+		    refusal_name((enum x86_refusal)insn->refusal));
 		return;
 	}
 	add_accesses(text, insn, regs);

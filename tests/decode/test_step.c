@@ -35,6 +35,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "refusal-name.h"
 #include "x86/decode.h"
 #include "x86/dregs.h"
 #include "x86/effective.h"
@@ -494,7 +495,7 @@ static void print_counters(const struct counters *counters)
 	for (int i = X86_OK + 1; i < X86_REFUSALS; i++) {
 		if (counters->refused[i] != 0)
 			printf("# refused %s: %llu\n",
-			       decode_refusal_name((enum x86_refusal)i),
+			       refusal_name((enum x86_refusal)i),
 			       (unsigned long long)counters->refused[i]);
 	}
 }

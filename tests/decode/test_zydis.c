@@ -25,6 +25,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "refusal-name.h"
 #include "x86/decode.h"
 
 /* In what the two decoders may differ. */
@@ -397,7 +398,7 @@ static void print_finding(struct oracle *oracle, const struct finding *finding)
 	printf(" %s; ours: length %d, %d operands, kind %d, size %d, %s\n",
 	       text, finding->ours.length, finding->ours.operand_count,
 	       finding->ours.operands[0].kind, finding->ours.operands[0].size,
-	       decode_refusal_name(finding->ours.refusal));
+	       refusal_name(finding->ours.refusal));
 	if (finding->reason)
 		printf("#   %s\n", finding->reason);
 }
@@ -494,7 +495,7 @@ static bool report(struct oracle *oracle, int number, const char *what,
 	for (int i = X86_OK + 1; i < X86_REFUSALS; i++) {
 		if (tally->refused[i] != 0)
 			printf("# refused %s: %llu\n",
-			       decode_refusal_name((enum x86_refusal)i),
+			       refusal_name((enum x86_refusal)i),
 			       (unsigned long long)tally->refused[i]);
 	}
 	printf("%s %d - %s: %llu instructions, %llu operands, "

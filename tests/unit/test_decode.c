@@ -63,20 +63,6 @@ static void text_of_what_the_library_does_not_know(void **state)
 	assert_true(strlen(text) < sizeof(text));
 }
 
-static void every_refusal_has_a_name(void **state)
-{
-	(void)state;
-	for (int i = 0; i < X86_REFUSALS; i++) {
-		const char *name = decode_refusal_name((enum x86_refusal)i);
-
-		assert_string_not_equal(name, "unknown");
-		for (int j = 0; j < i; j++)
-			assert_string_not_equal(
-				name, decode_refusal_name((enum x86_refusal)j));
-	}
-	assert_string_equal(decode_refusal_name(X86_REFUSALS), "unknown");
-}
-
 /* Every prefix of an instruction is undecodable and of length 1. */
 static void cut_off_bytes_are_undecodable(void **state)
 {
@@ -712,7 +698,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_in_att_syntax),
 		cmocka_unit_test(text_of_what_the_library_does_not_know),
-		cmocka_unit_test(every_refusal_has_a_name),
 		cmocka_unit_test(cut_off_bytes_are_undecodable),
 		cmocka_unit_test(says_where_vectors_are),
 		cmocka_unit_test(fifteen_bytes_are_the_limit),

@@ -35,7 +35,6 @@ static void claim_covers_unaligned_range_exactly(void **state)
 
 	(void)state;
 	/* 1001 as 1, 1002 as 2, 1004 as 4, 1008 as 1 */
-	assert_int_equal(dregs_pieces(0x1001, 8), 4);
 	assert_true(dregs_claim(&dregs, 0x1001, 8, DREGS_WRITE, false, &claim));
 	assert_int_equal(claim.slots, 15);
 	assert_int_equal(dregs.slots[0].length, 1);
@@ -155,19 +154,6 @@ static void neutral_control_disables_with_length_one(void **state)
 {
 	(void)state;
 	assert_int_equal(dregs_control_neutral(), 0x11110000);
-}
-
-static void trapped_names_used_slots_only(void **state)
-{
-	struct dregs dregs = { 0 };
-	struct dregs_claim claim;
-
-	(void)state;
-	assert_true(
-		dregs_claim(&dregs, 0x1000, 16, DREGS_WRITE, false, &claim));
-	assert_int_equal(dregs_trapped(&dregs, 0xffff0ff6), 2);
-	assert_int_equal(dregs_trapped(&dregs, 0xffff0ff0), 0);
-	assert_int_equal(dregs_trapped(&dregs, 0xffff4ffb), 3);
 }
 
 /* The reference: live pieces of live claims, one entry each. */
@@ -301,7 +287,6 @@ static void random_claim(struct dregs *dregs, struct live *live,
 		dregs_claim(dregs, address, size, type, partial, &mine->claim);
 	uint32_t covered = 0;
 
-	assert_int_equal(dregs_pieces(address, size), wanted);
 	assert_int_equal(good, partial ? fits > 0 : fits == wanted);
 	if (!good) {
 		assert_memory_equal(&before, dregs, sizeof(before));
@@ -349,7 +334,6 @@ int main(void)
 		cmocka_unit_test(senseless_ranges_are_refused),
 		cmocka_unit_test(control_is_as_the_manual_has_it),
 		cmocka_unit_test(neutral_control_disables_with_length_one),
-		cmocka_unit_test(trapped_names_used_slots_only),
 		cmocka_unit_test(random_sequences_agree_with_reference),
 	};
 

@@ -127,8 +127,6 @@ static void rep_is_cut_to_whole_elements(void **state)
 	assert_int_equal(effective_accesses(&insn, &regs, &access), 1);
 	assert_int_equal(access.address, 0x1000);
 	assert_int_equal(access.size, 64);
-	assert_int_equal(effective_rep_bytes(&insn, &insn.operands[0], &regs),
-			 8000);
 	regs.rflags = 0x400;
 	assert_int_equal(effective_accesses(&insn, &regs, &access), 1);
 	assert_int_equal(access.address, 0x1000 - 56);
@@ -143,11 +141,6 @@ static void rep_with_count_zero_makes_no_access(void **state)
 
 	(void)state;
 	assert_int_equal(effective_accesses(&insn, &regs, &access), 0);
-	assert_int_equal(effective_rep_bytes(&insn, &insn.operands[0], &regs),
-			 0);
-	regs.gpr[X86_RCX] = UINT64_MAX;
-	assert_int_equal(effective_rep_bytes(&insn, &insn.operands[0], &regs),
-			 UINT64_MAX);
 }
 
 static void plain_operands_ignore_the_direction_flag(void **state)
