@@ -12,13 +12,13 @@
 #include "base/error.h"
 #include "cmd/at.h"
 #include "cmd/cmd.h"
-#include "cmd/effort.h"
 #include "cmd/gate.h"
 #include "cmd/onrace.h"
 #include "cmd/patterns.h"
 #include "cmd/terminal.h"
 #include "cmd/watch.h"
 #include "report/render.h"
+#include "schedule/effort.h"
 
 /* how arguments of --on-race may begin; a program that is stopped never ends */
 static const char *const sweep_on_race_words[] = { "report", "core",
@@ -287,10 +287,10 @@ void sweep_options_settle(struct sweep_options *options)
 	if (options->effort == EFFORT_NONE)
 		return;
 	plan = effort_plan(&given, EFFORT_NORMAL);
-	options->rate = plan.rate;
-	options->stall_ns = plan.stall_max_ns;
-	if (plan.share > 0)
-		options->overhead_pct = 100 * plan.share;
+	options->rate = plan.params.rate;
+	options->stall_ns = plan.params.stall_max_ns;
+	if (plan.params.share > 0)
+		options->overhead_pct = 100 * plan.params.share;
 }
 
 struct error *sweep_options_check(const struct sweep_options *options)

@@ -250,10 +250,10 @@ static struct silence_asked watch_asked(const struct watch_options *options,
 		.ended = ended,
 		.follows_fork = options->follow == WIRE_FOLLOW_FORK,
 		.swept = getenv("RACEWATCH_RUN"),
-		.rate = plan->rate,
+		.rate = plan->params.rate,
 		.rate_given = effort->rate != EFFORT_RATE_NONE,
 		.overhead_given = effort->overhead_pct >= 0,
-		.overhead_pct = 100 * plan->share,
+		.overhead_pct = 100 * plan->params.share,
 		.effort = effort_words[effort->effort == EFFORT_NONE
 					       ? (int)options->preset
 					       : effort->effort],
@@ -323,25 +323,16 @@ static struct error *watch_session(const struct watch_options *options,
 		.pids = options->pids.items,
 		.pid_count = options->pids.count,
 		.held = options->held,
-		.follow = watch_follow(options),
+		.tracing = {
+			.backend = watch_backend_words[options->backend],
+			.follow = watch_follow(options),
+			.text_untouched = options->text_untouched,
+			.no_aslr = options->no_aslr,
+		},
 		.rest_ns = options->follow < 0 ? WATCH_REST_NS : 0,
-		.no_aslr = options->no_aslr,
-		.backend = watch_backend_words[options->backend],
-		.text_untouched = options->text_untouched,
 		.debuginfod = options->debuginfod,
 		.seed = options->seed,
-		.rate = plan.rate,
-		.busy_rate = plan.busy_rate,
-		.arm_rate = plan.arm_rate,
-		.stall_max_ns = plan.stall_max_ns,
-		.stall_long_ns = plan.stall_long_ns,
-		.share = plan.share,
-		.rest = plan.rest,
-		.stretch_max = plan.stretch_max,
-		.once_max = plan.once_max,
-		.entries_max = plan.entries_max,
-		/* a race must be told soon where its threads wait for that */
-		.nice = onrace_stops(output->config->onrace) ? 0 : plan.nice,
+		.effort = plan,
 		.duration_ns = options->duration_ns,
 		.timeout_ns = options->timeout_ns,
 		.halt_on_race = options->halt_on_race,
@@ -357,8 +348,13 @@ static struct error *watch_session(const struct watch_options *options,
 	};
 	struct session_sink sink = output_sink(output);
 	struct session_result result = { .status = 0 };
-	struct error *err = session_run(&config, &sink, &result);
+	struct error *err;
 	int status = EXIT_FAILED;
+
+	/* a race must be told soon where its threads wait for that */
+	if (config.stop_at_race)
+		config.effort.nice = 0;
+	err = session_run(&config, &sink, &result);
 
 	onrace_finish(output->config->onrace);
 

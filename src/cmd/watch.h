@@ -12,7 +12,7 @@
 
 #include "base/options.h"
 #include "base/vec.h"
-#include "cmd/effort.h"
+#include "schedule/effort.h"
 
 struct error;
 struct pidref;

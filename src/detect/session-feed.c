@@ -170,19 +170,12 @@ static struct error *session_share(struct session *session, uint64_t now)
 
 struct wire_params session_params(const struct session_config *config)
 {
-	return (struct wire_params){
-		.rate = config->rate,
-		.busy_rate = config->busy_rate,
-		.arm_rate = config->arm_rate,
-		.stall_max_ns = config->stall_max_ns,
-		.stretch_max = config->stretch_max,
-		.stall_long_ns = config->stall_long_ns,
-		.peeks = session_peeks(config),
-		.learns = session_learns(config),
-		.share = config->share,
-		.rest = config->rest,
-		.onset_ns = session_onset_ns(config),
-	};
+	struct wire_params params = config->effort.params;
+
+	params.peeks = session_peeks(config);
+	params.learns = session_learns(config);
+	params.onset_ns = session_onset_ns(config);
+	return params;
 }
 
 /* How many sites could be armed, as far as that is known. */
@@ -300,7 +293,7 @@ static struct work_pace session_work_pace(const struct session *session,
 					  uint64_t now)
 {
 	const struct sampler *sampler = &program->set.sampler;
-	double share = session->config->share;
+	double share = session->config->effort.params.share;
 	bool scarce = share > 0 && share < WORK_SCARCE_SHARE;
 
 	if (scarce && session->counts.stats.competition > 0) {
@@ -405,7 +398,8 @@ struct error *session_feed(struct session *session)
 	uint64_t now = clock_now_ns();
 	struct error *err;
 
-	if (!session_watches(session) || session->config->rate == 0)
+	if (!session_watches(session) ||
+	    session->config->effort.params.rate == 0)
 		return NULL;
 	err = session_share(session, now);
 	if (!err)
@@ -428,7 +422,8 @@ uint64_t session_feed_due(const struct session *session)
 	const struct vec *processes = &session->watched.processes;
 	uint64_t due = UINT64_MAX;
 
-	if (!session_watches(session) || session->config->rate == 0)
+	if (!session_watches(session) ||
+	    session->config->effort.params.rate == 0)
 		return due;
 	for (size_t i = 0; i < session->watched.programs.count; i++) {
 		const struct watched_program *program =
@@ -516,6 +511,6 @@ void session_update_counts(struct session *session)
 	counts->generated_seen = session->generated.seen;
 	counts->generated_looks = session->generated.looks;
 	counts->generated_inside = session->generated.inside;
-	counts->budget_pct = 100 * session->config->share;
+	counts->budget_pct = 100 * session->config->effort.params.share;
 	counts->cpu_ns = clock_cpu_ns();
 }

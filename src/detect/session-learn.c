@@ -211,8 +211,8 @@ struct error *session_guide(struct session *session, uint64_t now)
 	struct error *err = NULL;
 	size_t count = 0;
 
-	if (!session->config->guided || session->config->text_untouched ||
-	    now < session->guide_ns)
+	if (!session->config->guided ||
+	    session->config->tracing.text_untouched || now < session->guide_ns)
 		return NULL;
 	session_guides_check(session, now);
 	for (int i = 0;
@@ -235,7 +235,8 @@ struct error *session_guide(struct session *session, uint64_t now)
 
 uint64_t session_guide_due(const struct session *session)
 {
-	if (!session->config->guided || session->config->text_untouched ||
+	if (!session->config->guided ||
+	    session->config->tracing.text_untouched ||
 	    learn_promising(&session->learn) <= session->guides_out)
 		return UINT64_MAX;
 	return session->guides_out < SESSION_GUIDED ? session->guide_ns
@@ -266,9 +267,9 @@ void session_guide_returned(struct session *session,
 /* The longer stalls are, the less hits cost beside them. */
 uint32_t session_peeks(const struct session_config *config)
 {
-	uint64_t peeks = config->stall_max_ns / PEEK_NS;
+	uint64_t peeks = config->effort.params.stall_max_ns / PEEK_NS;
 
-	if (!config->guided || config->text_untouched)
+	if (!config->guided || config->tracing.text_untouched)
 		return 0;
 	return peeks < PEEKS_MAX ? (uint32_t)peeks : PEEKS_MAX;
 }

@@ -57,7 +57,7 @@ static uint64_t once_max(const struct session_config *config)
 {
 	uint64_t most = GOVERNOR_ONCE_MAX;
 
-	return config->once_max < most ? config->once_max : most;
+	return config->effort.once_max < most ? config->effort.once_max : most;
 }
 
 /* The same of those in functions that run. */
@@ -74,7 +74,8 @@ static uint64_t once_entries_max(const struct session_config *config)
 {
 	uint64_t most = GOVERNOR_ENTRIES_MAX;
 
-	return config->entries_max < most ? config->entries_max : most;
+	return config->effort.entries_max < most ? config->effort.entries_max
+						 : most;
 }
 
 /* Has the program more locations than may be armed all at once? */
@@ -105,9 +106,9 @@ static uint64_t once_queue_room(const struct session_config *config,
 {
 	uint64_t most = ONCE_QUEUE_MAX;
 
-	if (config->arm_rate > 0 &&
-	    config->arm_rate / ONCE_QUEUE_PART < ONCE_QUEUE_MAX) {
-		most = config->arm_rate / ONCE_QUEUE_PART + 1;
+	if (config->effort.params.arm_rate > 0 &&
+	    config->effort.params.arm_rate / ONCE_QUEUE_PART < ONCE_QUEUE_MAX) {
+		most = config->effort.params.arm_rate / ONCE_QUEUE_PART + 1;
 		/* they do not go one by one */
 		if (queued > most / 2)
 			return 0;
@@ -145,7 +146,7 @@ static size_t once_room(const struct session *session, uint64_t out,
 
 uint64_t session_onset_ns(const struct session_config *config)
 {
-	if (!config->argv || config->rate == 0)
+	if (!config->argv || config->effort.params.rate == 0)
 		return 0;
 	if (session_aims(config))
 		return ONCE_AIMED_NS;
@@ -435,7 +436,7 @@ static uint64_t once_wait(const struct session_config *config,
 {
 	if (program->onset_ns)
 		return ONCE_SOON_NS;
-	return config->arm_rate > 0 ? ONCE_SLOW_NS : ONCE_WAIT_NS;
+	return config->effort.params.arm_rate > 0 ? ONCE_SLOW_NS : ONCE_WAIT_NS;
 }
 
 struct error *session_feed_once(struct session *session,

@@ -106,14 +106,15 @@ static inline bool session_watches(const struct session *session)
 /* Are sites that have not run armed all at once? There must be room for them. */
 static inline bool session_arms_once(const struct session_config *config)
 {
-	return config->once_max > 0 && !config->text_untouched;
+	return config->effort.once_max > 0 && !config->tracing.text_untouched;
 }
 
 /* Are they, or entries of functions? */
 static inline bool session_arms_unrun(const struct session_config *config)
 {
-	return (config->once_max > 0 || config->entries_max > 0) &&
-	       !config->text_untouched;
+	return (config->effort.once_max > 0 ||
+		config->effort.entries_max > 0) &&
+	       !config->tracing.text_untouched;
 }
 
 /* session-message.c: handle all messages that have come. */

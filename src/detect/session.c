@@ -273,13 +273,13 @@ static void session_check_tracer(struct session *session, uint64_t now)
 }
 
 /*
- * Be nice, as config.nice says, but not before the first breakpoint is armed:
+ * Be nice, as config.effort says, but not before the first breakpoint is armed:
  * beside busy processors it would come several times later. A security module
  * may refuse it: watching goes on then.
  */
 static void session_be_nice(struct session *session)
 {
-	int more = session->config->nice;
+	int more = session->config->effort.nice;
 
 	if (more <= 0 || session->nice ||
 	    (!session->armed_told && clock_cpu_ns() < HURRY_NS))
@@ -315,7 +315,7 @@ static void session_timers(struct session *session)
 	if (now < session->status_ns)
 		return;
 	session->status_ns = now + STATUS_PERIOD_NS;
-	if (session_watches(session) && config->rate > 0) {
+	if (session_watches(session) && config->effort.params.rate > 0) {
 		generated_look(&session->generated, &session->watched);
 		/* without memory nothing is learned */
 		error_free(session_look_at_stacks(session, now));
@@ -452,11 +452,8 @@ static struct error *session_spawn(struct session *session)
 		.pids = config->pids,
 		.pid_count = config->pid_count,
 		.held = config->held,
-		.follow = config->follow,
+		.tracing = config->tracing,
 		.rest_ns = config->rest_ns,
-		.no_aslr = config->no_aslr,
-		.backend = config->backend,
-		.text_untouched = config->text_untouched,
 		.hold_conflicts = config->stop_at_race,
 		.seed = config->seed,
 		.params = session_params(config),

@@ -12,7 +12,9 @@
 #include <stdint.h>
 
 #include "detect/session-judge.h"
+#include "schedule/effort.h"
 #include "wire/message.h"
+#include "wire/tracing.h"
 
 struct error;
 struct crash;
@@ -29,28 +31,15 @@ struct session_config {
 	const int *pids; /* attach to these processes */
 	size_t pid_count;
 	const struct pidref *held; /* pid_count, of pids; NULL: not held */
-	enum wire_follow follow;
+	struct tracing tracing;
 	/*
 	 * What argv leaves behind is watched for so long after its end; 0: to
 	 * the end of all.
 	 */
 	uint64_t rest_ns;
-	bool no_aslr;
-	const char *backend;
-	bool text_untouched; /* see target/execpoint.h */
 	bool debuginfod; /* see image_ask_servers() */
 	uint64_t seed;
-	uint32_t rate; /* hits per second */
-	uint32_t busy_rate; /* see struct wire_params */
-	uint32_t arm_rate; /* see struct wire_params */
-	uint64_t stall_max_ns;
-	uint64_t stall_long_ns; /* see struct wire_params */
-	double share; /* of wall time that may be lost; 0: any */
-	uint32_t rest; /* see struct wire_params */
-	double stretch_max; /* see struct governor_budget */
-	uint32_t once_max; /* see session-once.c; 0: none */
-	uint32_t entries_max; /* see session-once.c; 0: none */
-	int nice; /* of the front end, beside what it has; see nice(2) */
+	struct effort_plan effort;
 	uint64_t duration_ns; /* stop watching after; 0: never */
 	uint64_t timeout_ns; /* end the program after; 0: never */
 	bool halt_on_race;

@@ -26,7 +26,7 @@ static const double BUDGET_OWED_S = 5;
 static const double BUDGET_CPU_DEBT_SMALL_S = 0.05;
 /*
  * So much of the share is for long stalls. The purse holds what two seconds
- * bring: of 40 % that is 200 ms, the longest stall (cmd/effort.c).
+ * bring: of 40 % that is 200 ms, the longest stall (schedule/effort.c).
  */
 static const double BUDGET_LONG = 0.25;
 static const double BUDGET_LONG_SAVE_S = 2;

@@ -475,20 +475,20 @@ static struct error *tracer_choose(struct engine *engine,
 				   const struct tracer_config *config,
 				   struct wire_started *started)
 {
-	const char *backend = config->backend;
+	const char *backend = config->tracing.backend;
 	struct error *err;
 
-	if (config->text_untouched && strcmp(backend, "auto") == 0)
+	if (config->tracing.text_untouched && strcmp(backend, "auto") == 0)
 		backend = watch_by_perf.name;
 	err = backend_choose(backend, &engine->watch, started->reason,
 			     sizeof(started->reason));
 	/* without it a stall takes longer */
 	if (!err && engine->watch.ops == &watch_by_perf)
 		engine_note(engine, perfwatch_keep_ready(&engine->perf_ready));
-	if (strcmp(config->backend, "auto") == 0 && !config->text_untouched &&
-	    !config->hold_conflicts)
+	if (strcmp(config->tracing.backend, "auto") == 0 &&
+	    !config->tracing.text_untouched && !config->hold_conflicts)
 		engine->watch.many = WATCH_MANY;
-	if (!config->text_untouched)
+	if (!config->tracing.text_untouched)
 		return err;
 	if (!err && engine->watch.ops != &watch_by_perf)
 		err = error_create(ERROR_USAGE, "it takes the back-end perf");
@@ -505,14 +505,14 @@ static struct error *tracer_begin(struct engine *engine,
 {
 	struct wire_started started = { 0 };
 	struct launch launch = { .argv = config->argv,
-				 .no_aslr = config->no_aslr,
+				 .no_aslr = config->tracing.no_aslr,
 				 .mask = &before->mask,
 				 .child_action = &before->child_action };
 	struct error *err;
 	uint64_t begun;
 
 	govern_begin(engine, &config->params);
-	engine->follow = config->follow;
+	engine->follow = (enum wire_follow)config->tracing.follow;
 	engine->rest_ns = config->argv ? config->rest_ns : 0;
 	engine->moment.wanted = config->hold_conflicts;
 	if (!config->argv) {

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "wire/message.h"
+#include "wire/tracing.h"
 
 struct error;
 struct heartbeat;
@@ -23,12 +24,8 @@ struct tracer_config {
 	const int *pids; /* attach to these */
 	size_t pid_count;
 	const struct pidref *held; /* pid_count, of pids; NULL: not held */
-	enum wire_follow follow;
+	struct tracing tracing;
 	uint64_t rest_ns; /* see struct session_config */
-	bool no_aslr;
-	const char *backend; /* "auto", "perf", "perf-cpu", "ptrace", "value" */
-	/* breakpoints in debug registers only; needs perf */
-	bool text_untouched;
 	/* threads of a conflict wait for WIRE_JUDGED; see moment.h */
 	bool hold_conflicts;
 	uint64_t seed;

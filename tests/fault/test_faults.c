@@ -489,7 +489,7 @@ static void run_spawn(struct run *run)
 		.argv = run->attach ? NULL : program_argv,
 		.pids = &run->pid,
 		.pid_count = run->attach,
-		.backend = run->backend,
+		.tracing.backend = run->backend,
 		.seed = 1,
 		.hold_conflicts = run->held != HELD_NEVER,
 		.params = { .rate = 5000,

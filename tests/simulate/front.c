@@ -406,27 +406,15 @@ void front_raced(size_t site, size_t other)
 
 static void front_configure(struct front *it)
 {
-	const struct effort_plan effort =
-		simulate_effort(machine->program.plan);
-
 	it->config = (struct session_config){
 		.seed = rng_next(&machine->program.rng),
-		.rate = effort.rate,
-		.busy_rate = effort.busy_rate,
-		.arm_rate = effort.arm_rate,
-		.stall_max_ns = effort.stall_max_ns,
-		.stall_long_ns = machine_without(SIMULATE_LONG)
-					 ? 0
-					 : effort.stall_long_ns,
-		.share = effort.share,
-		.rest = effort.rest,
-		.stretch_max = machine_without(SIMULATE_STRETCH)
-				       ? 1
-				       : effort.stretch_max,
-		.once_max = effort.once_max,
-		.entries_max = effort.entries_max,
+		.effort = simulate_effort(machine->program.plan),
 		.guided = machine->policy == SIMULATE_GUIDED,
 	};
+	if (machine_without(SIMULATE_LONG))
+		it->config.effort.params.stall_long_ns = 0;
+	if (machine_without(SIMULATE_STRETCH))
+		it->config.effort.params.stretch_max = 1;
 }
 
 static void front_add_part(struct sampler *sampler, uint32_t sites, bool own)

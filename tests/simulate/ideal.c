@@ -69,8 +69,8 @@ static double ideal_loss(const struct ideal *ideal)
 static void ideal_stall(struct ideal *ideal, uint32_t site)
 {
 	struct program *program = &ideal->program;
-	double length =
-		program_random(program) * (double)ideal->effort.stall_max_ns;
+	double length = program_random(program) *
+			(double)ideal->effort.params.stall_max_ns;
 	double meets = program_wait(program, program_meets(program, site,
 							   ideal->threads - 1));
 
@@ -86,8 +86,9 @@ static void ideal_stall(struct ideal *ideal, uint32_t site)
 /* When budget and rate allow the next one. */
 static void ideal_pay(struct ideal *ideal)
 {
-	double rate = (double)ideal->score.stalls / ideal->effort.rate * 1e9;
-	double share = ideal->lost_ns / ideal->effort.share;
+	double rate =
+		(double)ideal->score.stalls / ideal->effort.params.rate * 1e9;
+	double share = ideal->lost_ns / ideal->effort.params.share;
 
 	if (rate > ideal->now_ns)
 		ideal->now_ns = rate;

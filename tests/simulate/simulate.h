@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cmd/effort.h"
+#include "schedule/effort.h"
 
 struct simulate_plan {
 	const char *name;

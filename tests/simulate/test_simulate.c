@@ -295,7 +295,7 @@ static void programs_of_any_kind_are_left_whole(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		const struct simulate_plan plan = plan_at_random(seed);
-		double share = simulate_effort(&plan).share;
+		double share = simulate_effort(&plan).params.share;
 		struct simulate_result result;
 
 		simulate(&plan,

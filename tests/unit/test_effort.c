@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "cmd/effort.h"
+#include "schedule/effort.h"
 
 static struct effort_options none(void)
 {
@@ -30,10 +30,11 @@ static void each_preset_spends_more_than_the_one_before(void **state)
 			effort_plan(&options, (enum effort)(i - 1));
 		struct effort_plan more = effort_plan(&options, (enum effort)i);
 
-		assert_true(more.rate > less.rate);
-		assert_true(more.share > less.share);
-		assert_true(more.stall_max_ns >= less.stall_max_ns);
-		assert_true(more.rest <= less.rest);
+		assert_true(more.params.rate > less.params.rate);
+		assert_true(more.params.share > less.params.share);
+		assert_true(more.params.stall_max_ns >=
+			    less.params.stall_max_ns);
+		assert_true(more.params.rest <= less.params.rest);
 	}
 }
 
@@ -71,12 +72,12 @@ static void low_is_two_percent_in_short_stalls(void **state)
 	struct effort_plan plan = effort_plan(&options, EFFORT_LOW);
 
 	(void)state;
-	assert_true(plan.share == 0.02);
-	assert_int_equal(plan.rate, 50);
-	assert_int_equal(plan.stall_max_ns, 200 * CLOCK_NS_PER_US);
-	assert_int_equal(plan.arm_rate, 500);
+	assert_true(plan.params.share == 0.02);
+	assert_int_equal(plan.params.rate, 50);
+	assert_int_equal(plan.params.stall_max_ns, 200 * CLOCK_NS_PER_US);
+	assert_int_equal(plan.params.arm_rate, 500);
 	assert_int_equal(plan.nice, 10);
-	assert_int_equal(plan.stall_long_ns, 0);
+	assert_int_equal(plan.params.stall_long_ns, 0);
 }
 
 static void only_the_preset_low_has_a_rate_for_busy_programs(void **state)
@@ -84,14 +85,16 @@ static void only_the_preset_low_has_a_rate_for_busy_programs(void **state)
 	struct effort_options options = none();
 
 	(void)state;
-	assert_int_equal(effort_plan(&options, EFFORT_LOW).busy_rate, 25);
-	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).busy_rate, 0);
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).params.busy_rate,
+			 25);
+	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).params.busy_rate,
+			 0);
 	/* what was asked for stands */
 	options.rate = 50;
-	assert_int_equal(effort_plan(&options, EFFORT_LOW).busy_rate, 0);
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).params.busy_rate, 0);
 	options = none();
 	options.overhead_pct = 2;
-	assert_int_equal(effort_plan(&options, EFFORT_LOW).busy_rate, 0);
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).params.busy_rate, 0);
 }
 
 static void a_stall_that_was_given_is_the_longest_one(void **state)
@@ -99,19 +102,24 @@ static void a_stall_that_was_given_is_the_longest_one(void **state)
 	struct effort_options options = none();
 
 	(void)state;
-	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).stall_long_ns,
-			 200 * CLOCK_NS_PER_MS);
+	assert_int_equal(
+		effort_plan(&options, EFFORT_NORMAL).params.stall_long_ns,
+		200 * CLOCK_NS_PER_MS);
 	options.stall_ns = CLOCK_NS_PER_MS;
-	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).stall_long_ns, 0);
+	assert_int_equal(
+		effort_plan(&options, EFFORT_NORMAL).params.stall_long_ns, 0);
 	options.overhead_pct = 40;
-	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).stall_long_ns, 0);
+	assert_int_equal(
+		effort_plan(&options, EFFORT_NORMAL).params.stall_long_ns, 0);
 	/* nor are there any without a budget to pay them with */
 	options = none();
 	options.rate = 1000;
-	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).stall_long_ns, 0);
+	assert_int_equal(
+		effort_plan(&options, EFFORT_NORMAL).params.stall_long_ns, 0);
 	options.overhead_pct = 40;
-	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).stall_long_ns,
-			 200 * CLOCK_NS_PER_MS);
+	assert_int_equal(
+		effort_plan(&options, EFFORT_NORMAL).params.stall_long_ns,
+		200 * CLOCK_NS_PER_MS);
 }
 
 static void what_was_asked_for_goes_before_the_command_s_own(void **state)
@@ -120,9 +128,9 @@ static void what_was_asked_for_goes_before_the_command_s_own(void **state)
 
 	(void)state;
 	options.effort = EFFORT_HIGH;
-	assert_int_equal(effort_plan(&options, EFFORT_LOW).rate,
-			 effort_plan(&options, EFFORT_HIGH).rate);
-	assert_int_equal(effort_plan(&options, EFFORT_LOW).arm_rate, 0);
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).params.rate,
+			 effort_plan(&options, EFFORT_HIGH).params.rate);
+	assert_int_equal(effort_plan(&options, EFFORT_LOW).params.arm_rate, 0);
 	assert_int_equal(effort_plan(&options, EFFORT_LOW).nice, 0);
 }
 
@@ -134,16 +142,16 @@ static void a_rate_or_a_stall_stands_without_the_preset_s_share(void **state)
 	(void)state;
 	options.rate = 1000;
 	plan = effort_plan(&options, EFFORT_LOW);
-	assert_int_equal(plan.rate, 1000);
-	assert_true(plan.share == 0);
+	assert_int_equal(plan.params.rate, 1000);
+	assert_true(plan.params.share == 0);
 	assert_int_equal(plan.nice, 0);
-	assert_int_equal(plan.stall_max_ns, 200 * CLOCK_NS_PER_US);
+	assert_int_equal(plan.params.stall_max_ns, 200 * CLOCK_NS_PER_US);
 	options = none();
 	options.stall_ns = CLOCK_NS_PER_S;
 	plan = effort_plan(&options, EFFORT_NORMAL);
-	assert_int_equal(plan.rate, 1000);
-	assert_int_equal(plan.stall_max_ns, CLOCK_NS_PER_S);
-	assert_true(plan.share == 0);
+	assert_int_equal(plan.params.rate, 1000);
+	assert_int_equal(plan.params.stall_max_ns, CLOCK_NS_PER_S);
+	assert_true(plan.params.share == 0);
 }
 
 static void a_share_stands_without_the_preset_s_rate(void **state)
@@ -154,9 +162,9 @@ static void a_share_stands_without_the_preset_s_rate(void **state)
 	(void)state;
 	options.overhead_pct = 5;
 	plan = effort_plan(&options, EFFORT_LOW);
-	assert_true(plan.share == 0.05);
-	assert_true(plan.rate > 10000);
-	assert_int_equal(plan.arm_rate, 2000);
+	assert_true(plan.params.share == 0.05);
+	assert_true(plan.params.rate > 10000);
+	assert_int_equal(plan.params.arm_rate, 2000);
 	assert_int_equal(plan.nice, 10);
 }
 
@@ -169,8 +177,8 @@ static void both_budgets_hold_where_both_are_given(void **state)
 	options.overhead_pct = 5;
 	options.rate = 70;
 	plan = effort_plan(&options, EFFORT_NORMAL);
-	assert_true(plan.share == 0.05);
-	assert_int_equal(plan.rate, 70);
+	assert_true(plan.params.share == 0.05);
+	assert_int_equal(plan.params.rate, 70);
 }
 
 static void no_share_or_no_rate_is_no_sample(void **state)
@@ -179,10 +187,10 @@ static void no_share_or_no_rate_is_no_sample(void **state)
 
 	(void)state;
 	options.overhead_pct = 0;
-	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).rate, 0);
+	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).params.rate, 0);
 	options = none();
 	options.rate = 0;
-	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).rate, 0);
+	assert_int_equal(effort_plan(&options, EFFORT_NORMAL).params.rate, 0);
 }
 
 int main(void)

@@ -225,7 +225,7 @@ static void run_program(struct run *run, const char *backend, int fd)
 			 lifeline, NULL };
 	struct tracer_config config = {
 		.argv = argv,
-		.backend = backend,
+		.tracing.backend = backend,
 		.seed = 1,
 		.params = { .rate = 5000,
 			    .stall_max_ns = 500000,

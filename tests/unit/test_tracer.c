@@ -220,7 +220,7 @@ static struct frontend *frontend_start(const char *command, const char *backend)
 			 NULL };
 	struct tracer_config config = {
 		.argv = argv,
-		.backend = backend,
+		.tracing.backend = backend,
 		.seed = 1,
 		.params = { .rate = 2000,
 			    .stall_max_ns = 20 * 1000 * 1000,
@@ -443,7 +443,7 @@ static struct frontend *frontend_attach(const int *pids, size_t count)
 	struct frontend *frontend = calloc(1, sizeof(*frontend));
 	struct tracer_config config = { .pids = pids,
 					.pid_count = count,
-					.backend = "value",
+					.tracing.backend = "value",
 					.seed = 1,
 					.params = { .rate = 10 } };
 

@@ -2,8 +2,9 @@
 /*
  * The presets of --effort; see effort.h.
  */
-#include "cmd/effort.h"
+#include "schedule/effort.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/clock.h"
@@ -46,22 +47,29 @@ enum {
  * busy program how many requests do (bench/attach).
  * How the stall of the others was chosen is in racewatch-run(1).
  */
-static const struct effort_preset {
-	uint32_t rate, busy_rate;
-	uint64_t stall_ns, long_ns;
-	double overhead_pct;
-	uint32_t rest;
-	double stretch_max;
-	bool gives_way;
-	uint32_t once_max, entries_max;
-} presets[] = {
-	[EFFORT_LOW] = { 50, 25, 200 * CLOCK_NS_PER_US, 0, 2, 144, 1, true, 0,
-			 EFFORT_ENTRIES },
-	[EFFORT_NORMAL] = { 1000, 0, CLOCK_NS_PER_MS, EFFORT_LONG_NS, 40, 0, 4,
-			    false, EFFORT_ONCE_NORMAL, EFFORT_ENTRIES },
-	[EFFORT_HIGH] = { EFFORT_RATE_ANY, 0, CLOCK_NS_PER_MS, EFFORT_LONG_NS,
-			  75, 0, 4, false, EFFORT_ONCE_HIGH,
-			  EFFORT_ENTRIES_HIGH },
+static const struct effort_plan presets[] = {
+	[EFFORT_LOW] = { .params = { .rate = 50,
+				     .busy_rate = 25,
+				     .stall_max_ns = 200 * CLOCK_NS_PER_US,
+				     .stretch_max = 1,
+				     .share = 0.02,
+				     .rest = 144 },
+			 .nice = EFFORT_NICE,
+			 .entries_max = EFFORT_ENTRIES },
+	[EFFORT_NORMAL] = { .params = { .rate = 1000,
+					.stall_max_ns = CLOCK_NS_PER_MS,
+					.stretch_max = 4,
+					.stall_long_ns = EFFORT_LONG_NS,
+					.share = 0.4 },
+			    .once_max = EFFORT_ONCE_NORMAL,
+			    .entries_max = EFFORT_ENTRIES },
+	[EFFORT_HIGH] = { .params = { .rate = EFFORT_RATE_ANY,
+				      .stall_max_ns = CLOCK_NS_PER_MS,
+				      .stretch_max = 4,
+				      .stall_long_ns = EFFORT_LONG_NS,
+				      .share = 0.75 },
+			  .once_max = EFFORT_ONCE_HIGH,
+			  .entries_max = EFFORT_ENTRIES_HIGH },
 };
 
 void effort_init(struct effort_options *options)
@@ -75,9 +83,9 @@ void effort_init(struct effort_options *options)
 }
 
 static uint32_t effort_arm_rate(const struct effort_options *options,
-				const struct effort_plan *plan)
+				const struct wire_params *params)
 {
-	uint64_t rate = (uint64_t)plan->rate * EFFORT_ARMS_PER_HIT;
+	uint64_t rate = (uint64_t)params->rate * EFFORT_ARMS_PER_HIT;
 
 	if (options->rate == EFFORT_RATE_NONE && rate > EFFORT_ARMS_MAX)
 		rate = EFFORT_ARMS_MAX;
@@ -85,10 +93,10 @@ static uint32_t effort_arm_rate(const struct effort_options *options,
 }
 
 /* In proportion to the preset's budget, where another was given. */
-static uint32_t effort_scaled(const struct effort_preset *base, uint32_t most,
+static uint32_t effort_scaled(const struct wire_params *base, uint32_t most,
 			      double overhead_pct)
 {
-	double share = overhead_pct / base->overhead_pct;
+	double share = overhead_pct / (100 * base->share);
 
 	return share < 1 ? (uint32_t)(most * share) : most;
 }
@@ -96,33 +104,33 @@ static uint32_t effort_scaled(const struct effort_preset *base, uint32_t most,
 struct effort_plan effort_plan(const struct effort_options *options,
 			       enum effort preset)
 {
-	const struct effort_preset *base =
+	const struct effort_plan *base =
 		&presets[options->effort == EFFORT_NONE ? (int)preset
 							: options->effort];
 	bool rated = options->rate != EFFORT_RATE_NONE;
 	bool stalled = options->stall_ns != EFFORT_STALL_NONE;
 	bool capped = options->overhead_pct >= 0;
-	struct effort_plan plan = {
-		.rate = rated ? (uint32_t)options->rate : base->rate,
-		.stall_max_ns = stalled ? options->stall_ns : base->stall_ns,
-		.share = base->overhead_pct / 100,
-		.rest = base->rest,
-		.stretch_max = stalled ? 1 : base->stretch_max,
-		.once_max = base->once_max,
-		.entries_max = base->entries_max,
-	};
+	struct effort_plan plan = *base;
+	struct wire_params *params = &plan.params;
 
+	if (rated)
+		params->rate = (uint32_t)options->rate;
+	if (stalled) {
+		params->stall_max_ns = options->stall_ns;
+		params->stretch_max = 1;
+	}
 	if (capped) {
-		plan.share = options->overhead_pct / 100;
-		plan.once_max = effort_scaled(base, base->once_max,
+		params->share = options->overhead_pct / 100;
+		plan.once_max = effort_scaled(&base->params, base->once_max,
 					      options->overhead_pct);
-		plan.entries_max = effort_scaled(base, base->entries_max,
+		plan.entries_max = effort_scaled(&base->params,
+						 base->entries_max,
 						 options->overhead_pct);
 		if (!rated)
-			plan.rate = EFFORT_RATE_ANY;
+			params->rate = EFFORT_RATE_ANY;
 	} else if (rated || stalled) {
-		plan.share = 0;
-		plan.rest = 0;
+		params->share = 0;
+		params->rest = 0;
 		/* as many hits as were asked for, and no more */
 		if (rated && options->effort == EFFORT_NONE) {
 			plan.once_max = 0;
@@ -130,17 +138,18 @@ struct effort_plan effort_plan(const struct effort_options *options,
 		}
 	}
 	/* they are paid for with a share of the budget */
-	if (!stalled && plan.share > 0)
-		plan.stall_long_ns = base->long_ns;
-	if (!rated && !capped)
-		plan.busy_rate = base->busy_rate;
+	if (stalled || params->share <= 0)
+		params->stall_long_ns = 0;
+	if (rated || capped)
+		params->busy_rate = 0;
 	/* no time to lose is no sample */
 	if (capped && options->overhead_pct <= 0)
-		plan.rate = 0;
-	if (base->gives_way)
-		plan.arm_rate = effort_arm_rate(options, &plan);
+		params->rate = 0;
+	/* only low effort is nice, and arms slowly */
+	if (base->nice)
+		params->arm_rate = effort_arm_rate(options, params);
 	/* where it does not matter what it costs, nor does that */
-	if (base->gives_way && plan.share > 0)
-		plan.nice = EFFORT_NICE;
+	if (params->share <= 0)
+		plan.nice = 0;
 	return plan;
 }

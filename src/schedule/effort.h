@@ -3,11 +3,12 @@
  * How much is spent on the watching: the presets of --effort, and what
  * --rate, --stall and --overhead make of them.
  */
-#ifndef CMD_EFFORT_H
-#define CMD_EFFORT_H
+#ifndef SCHEDULE_EFFORT_H
+#define SCHEDULE_EFFORT_H
 
-#include <stdbool.h>
 #include <stdint.h>
+
+#include "wire/params.h"
 
 /* --effort, in the order of its words. */
 enum effort { EFFORT_LOW, EFFORT_NORMAL, EFFORT_HIGH, EFFORT_NONE };
@@ -25,16 +26,11 @@ struct effort_options {
 	double overhead_pct;
 };
 
+/* What a session may spend. */
 struct effort_plan {
-	uint32_t rate; /* hits per second */
-	uint32_t busy_rate; /* see struct wire_params */
-	uint32_t arm_rate; /* see struct wire_params */
-	uint64_t stall_max_ns;
-	uint64_t stall_long_ns; /* see struct wire_params */
-	double share; /* of wall time that may be lost; 0: any */
-	uint32_t rest; /* see struct wire_params */
-	double stretch_max; /* see struct governor_budget */
-	int nice; /* see struct session_config */
+	/* peeks, learns and onset_ns are left to the session */
+	struct wire_params params;
+	int nice; /* of the front end, beside what it has; see nice(2) */
 	/* of the program's own sites that have not run, armed at a time */
 	uint32_t once_max;
 	/* of entries of functions that are not known to run, the same */
