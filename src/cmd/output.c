@@ -14,12 +14,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "cmd/gate.h"
 #include "cmd/onrace.h"
 #include "cmd/terminal.h"
 #include "detect/tally.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "judge/judge.h"
 #include "report/kin.h"
 #include "report/race.h"
 #include "report/run.h"
@@ -58,7 +58,7 @@ struct error *output_init(struct output *output,
 		.width = terminal_width(STDERR_FILENO),
 		.live = true,
 	};
-	output->text.ignore_unlikely = gate_ignores_unlikely(config->gate);
+	output->text.ignore_unlikely = judge_ignores_unlikely(config->judge);
 	status_init(&output->status, config->quiet ? -1 : STDERR_FILENO);
 	output->start_wall_ns = clock_wall_ns();
 	err = saved_open(&output->saved, config->path, config->format);
@@ -189,7 +189,7 @@ static void output_started(void *context, const struct session_counts *counts,
 static bool output_is_reported(const struct output *output,
 			       const struct race *race)
 {
-	return gate_fails(output->config->gate, race);
+	return judge_fails(output->config->judge, race);
 }
 
 /* It is reported, by a line as it comes. */
@@ -283,7 +283,7 @@ static void output_act(struct output *output, const struct race *race,
 	if (seen->generated)
 		return;
 	seen->generated = true;
-	output_failed(output, gate_generate(output->config->gate, race));
+	output_failed(output, judge_generate(output->config->judge, race));
 }
 
 /*
@@ -398,7 +398,7 @@ static void output_note(void *context, const char *text)
 	log_warn("%s", text);
 }
 
-static struct error *output_gate(const struct output *output)
+static struct error *output_finish_judge(const struct output *output)
 {
 	struct vec races = VEC_INIT(const struct race *);
 	struct error *err = NULL;
@@ -410,7 +410,7 @@ static struct error *output_gate(const struct output *output)
 			err = error_nomem;
 	}
 	if (!err)
-		err = gate_finish(output->config->gate, &races);
+		err = judge_finish(output->config->judge, &races);
 	vec_deinit(&races);
 	return err;
 }
@@ -512,7 +512,7 @@ static void output_ended(void *context, const struct session_counts *counts)
 			output_minor_race(output, seen->race);
 	}
 	output_failed(output, output_counts(output));
-	output_failed(output, output_gate(output));
+	output_failed(output, output_finish_judge(output));
 	vec_clear(&output->races);
 }
 
@@ -681,7 +681,7 @@ bool output_finish(struct output *output, const struct output_end *end)
 
 	if (!output->config->quiet) {
 		output_remarks(output);
-		gate_remarks(output->config->gate);
+		judge_remarks(output->config->judge);
 		output_text_failed(output, output->text.ops->summary(
 						   &output->text, &summary));
 	}

@@ -18,7 +18,7 @@
 #include "report/status.h"
 
 struct error;
-struct gate;
+struct judge;
 struct image;
 struct onrace;
 struct run_at;
@@ -41,7 +41,7 @@ struct output_config {
 	bool show_all;
 	bool fold_unlikely; /* races with that verdict are a line each */
 	bool color;
-	struct gate *gate;
+	struct judge *judge;
 };
 
 struct output {

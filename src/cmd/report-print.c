@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/strbuf.h"
-#include "detect/session.h"
+#include "judge/judge.h"
 #include "judge/sides.h"
 #include "report/merge.h"
 #include "report/record.h"
@@ -91,14 +91,12 @@ static struct error *print_short(struct report_print *print,
 }
 
 /* The record is read anew in each pass, and so judged in each. */
-static struct error *judge_race(const struct report_print *print,
-				struct race *race)
+static struct error *apply_judge(const struct report_print *print,
+				 struct race *race)
 {
-	bool settled;
+	bool settled = false;
 
-	if (!print->judge)
-		return NULL;
-	return print->judge->race(print->judge->context, race, true, &settled);
+	return print->judge ? judge_race(print->judge, race, &settled) : NULL;
 }
 
 static struct error *print_race(struct report_print *print, enum pass pass,
@@ -129,7 +127,7 @@ static struct error *print_record(struct report_print *print, enum pass pass,
 	struct error *err;
 
 	if (record->type == REPORT_RACE) {
-		err = judge_race(print, &record->race);
+		err = apply_judge(print, &record->race);
 		return err ? err
 			   : print_race(print, pass, &record->race, counts);
 	}
@@ -268,7 +266,7 @@ struct diff {
 static struct error *diff_new_race(struct diff *diff, enum pass pass,
 				   struct race *race)
 {
-	struct error *err = judge_race(diff->print, race);
+	struct error *err = apply_judge(diff->print, race);
 
 	if (err)
 		return err;
@@ -309,7 +307,7 @@ static struct error *diff_new(struct diff *diff, enum pass pass,
 static struct error *diff_gone_race(struct diff *diff, struct race *race)
 {
 	struct report_print *print = diff->print;
-	struct error *err = judge_race(print, race);
+	struct error *err = apply_judge(print, race);
 
 	if (err)
 		return err;

@@ -12,15 +12,15 @@
 #include "report/render.h"
 
 struct error;
+struct judge;
 struct merge;
-struct session_judge;
 
 struct report_print {
 	struct renderer renderer;
 	const struct filters *filters;
 	bool show_all; /* text: every race in full */
 	bool quiet; /* text: races in full only */
-	const struct session_judge *judge; /* of each race; NULL: none */
+	struct judge *judge; /* of each race; NULL: none */
 	bool unseen; /* text: say how much is still unseen */
 	bool any_actionable; /* set: one was printed (race_is_actionable()) */
 };

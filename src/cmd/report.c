@@ -20,6 +20,7 @@
 #include "cmd/naming.h"
 #include "cmd/report-print.h"
 #include "cmd/terminal.h"
+#include "judge/judge.h"
 #include "report/merge.h"
 #include "report/read.h"
 
@@ -207,7 +208,7 @@ static struct error *report_close(FILE *out, struct error *err)
 	return err;
 }
 
-static bool report_is_gated(const struct report_options *options)
+static bool report_is_judged(const struct report_options *options)
 {
 	return options->suppressions.count || options->baselines.count;
 }
@@ -217,7 +218,7 @@ struct report_task {
 	const struct report_options *options;
 	const struct filters *filters;
 	struct naming *naming;
-	struct gate *gate;
+	struct judge *judge;
 	char **paths;
 	int count;
 	int *ret_status;
@@ -227,7 +228,6 @@ static struct error *report_write(const void *context, FILE *out)
 {
 	const struct report_task *task = context;
 	const struct report_options *options = task->options;
-	const struct session_judge judge = gate_judge(task->gate);
 	struct report_print print = {
 		.renderer = {
 			.ops = render_find(render_names[options->format]),
@@ -237,7 +237,7 @@ static struct error *report_write(const void *context, FILE *out)
 			.ignore_unlikely = options->ignore_unlikely,
 		},
 		.filters = task->filters,
-		.judge = report_is_gated(options) ? &judge : NULL,
+		.judge = report_is_judged(options) ? task->judge : NULL,
 		.show_all = options->show == SHOW_ALL,
 		.quiet = options->quiet,
 		.unseen = options->unseen,
@@ -251,7 +251,7 @@ static struct error *report_write(const void *context, FILE *out)
 	if (!err && options->baselines.count && print.any_actionable)
 		*task->ret_status = EXIT_RACES;
 	if (!err && print.judge && !options->quiet)
-		gate_remarks(task->gate);
+		judge_remarks(task->judge);
 	return err;
 }
 
@@ -285,32 +285,32 @@ static struct error *report_to(const struct report_task *task)
 }
 
 /* With what options like those of the watching commands say of races. */
-static struct error *report_gated(const struct report_options *options,
-				  const struct filters *filters,
-				  struct naming *naming, char **paths,
-				  int count, int *ret_status)
+static struct error *report_judged(const struct report_options *options,
+				   const struct filters *filters,
+				   struct naming *naming, char **paths,
+				   int count, int *ret_status)
 {
 	/* what is installed with racewatch has been applied by the runs */
-	const struct gate_config config = {
+	const struct judge_config config = {
 		.suppressions = options->suppressions,
 		.baselines = options->baselines,
 		.no_default_suppressions = true,
 		.ignore_unlikely = options->ignore_unlikely,
 	};
-	struct gate gate;
-	struct error *err = gate_init(&gate, &config);
+	struct judge judge;
+	struct error *err = judge_init(&judge, &config);
 
 	if (!err)
 		err = report_to(&(struct report_task){
 			.options = options,
 			.filters = filters,
 			.naming = naming,
-			.gate = &gate,
+			.judge = &judge,
 			.paths = paths,
 			.count = count,
 			.ret_status = ret_status,
 		});
-	gate_deinit(&gate);
+	judge_deinit(&judge);
 	return err;
 }
 
@@ -348,8 +348,8 @@ static struct error *report_parsed(const struct report_options *options,
 		err = filters_add(&filters,
 				  *(const char **)vec_at(&options->filters, i));
 	if (!err)
-		err = report_gated(options, &filters, &naming, paths, count,
-				   ret_status);
+		err = report_judged(options, &filters, &naming, paths, count,
+				    ret_status);
 	naming_deinit(&naming);
 	filters_deinit(&filters);
 	return err;

@@ -15,9 +15,9 @@
 #include "base/replace.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
-#include "cmd/gate.h"
 #include "cmd/report-print.h"
 #include "cmd/terminal.h"
+#include "judge/judge.h"
 #include "report/merge.h"
 #include "report/race.h"
 #include "report/read.h"
@@ -28,7 +28,6 @@
 
 struct ending {
 	const struct sweep_end_config *config;
-	struct session_judge judge;
 	struct merge *merge;
 	struct vec races; /* of struct race *: all, judged */
 	struct summary summary;
@@ -107,16 +106,16 @@ static struct error *keep_race(struct ending *ending,
 		race_free(race);
 		return error_nomem;
 	}
-	err = ending->judge.race(ending->judge.context, race, true, &settled);
+	err = judge_race(ending->config->judge, race, &settled);
 	if (err)
 		return err;
 	memcpy(id.fingerprint, race->fingerprint, sizeof(id.fingerprint));
 	if (!vec_push(&ending->summary.ids, &id))
 		return error_nomem;
-	if (!gate_fails(ending->config->gate, race))
+	if (!judge_fails(ending->config->judge, race))
 		return NULL;
 	ending->any_actionable = true;
-	return gate_generate(ending->config->gate, race);
+	return judge_generate(ending->config->judge, race);
 }
 
 static struct error *judge_races(struct ending *ending)
@@ -132,7 +131,7 @@ static struct error *judge_races(struct ending *ending)
 			err = keep_race(ending, &record);
 	}
 	report_record_deinit(&record);
-	return err ? err : gate_finish(ending->config->gate, &ending->races);
+	return err ? err : judge_finish(ending->config->judge, &ending->races);
 }
 
 /* The races in one format to one file. */
@@ -146,11 +145,11 @@ static struct error *print_to(const struct ending *ending, FILE *out,
 			.out = out,
 			.color = out == stderr && ending->config->color,
 			.width = terminal_width(fileno(out)),
-			.ignore_unlikely = gate_ignores_unlikely(
-				ending->config->gate),
+			.ignore_unlikely = judge_ignores_unlikely(
+				ending->config->judge),
 		},
 		.filters = &none,
-		.judge = &ending->judge,
+		.judge = ending->config->judge,
 		.show_all = ending->config->show_all,
 		.quiet = ending->config->quiet,
 	};
@@ -274,7 +273,7 @@ static struct error *print_all(const struct ending *ending)
 		err = NULL;
 	}
 	if (!err && !config->quiet) {
-		gate_remarks(config->gate);
+		judge_remarks(config->judge);
 		summary_add_text(&text, &ending->summary);
 		fputs(strbuf_text(&text), stderr);
 	}
@@ -309,7 +308,6 @@ struct error *sweep_conclude(const struct sweep_end_config *config,
 {
 	struct ending ending = {
 		.config = config,
-		.judge = gate_judge(config->gate),
 		.races = VEC_INIT(struct race *),
 		.summary = {
 			.ledger = config->ledger,

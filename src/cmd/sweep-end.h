@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The end of a sweep: the reports of its runs as one, printed and saved, the
- * gate, the summary, the exit status.
+ * judge, the summary, the exit status.
  */
 #ifndef CMD_SWEEP_END_H
 #define CMD_SWEEP_END_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct error;
-struct gate;
+struct judge;
 struct ledger;
 struct renderer_ops;
 struct sweep_result;
@@ -22,7 +22,7 @@ struct sweep_end_config {
 	const char *directory;
 	const char *output; /* NULL or "-": standard output */
 	const struct renderer_ops *format; /* NULL: JSON lines, if output */
-	struct gate *gate;
+	struct judge *judge;
 	uint64_t error_exitcode, min_samples;
 	bool quiet, verbose, show_all, color;
 };

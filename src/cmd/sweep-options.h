@@ -32,7 +32,7 @@ struct sweep_options {
 	int backend, follow; /* negative: not given */
 	bool text_untouched, debuginfod, include_stack, no_aslr;
 	struct vec at, include, exclude, special;
-	/* the gate and the report */
+	/* the judge and the report */
 	struct vec suppressions, baselines;
 	bool no_default_suppressions, update_baseline, ignore_unlikely;
 	const char *gen_suppressions;

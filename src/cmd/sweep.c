@@ -18,12 +18,12 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/strbuf.h"
-#include "cmd/gate.h"
 #include "cmd/program.h"
 #include "cmd/sweep-end.h"
 #include "cmd/sweep-options.h"
 #include "cmd/terminal.h"
 #include "cmd/watch.h"
+#include "judge/judge.h"
 #include "report/render.h"
 #include "report/status.h"
 #include "sweep/summary.h"
@@ -132,7 +132,7 @@ static struct error *make_directory(const char *given, char **ret)
 
 static struct error *do_sweep(const struct sweep_options *options,
 			      const struct sweep_config *config,
-			      struct gate *gate, int *ret_status)
+			      struct judge *judge, int *ret_status)
 {
 	const struct plan_fixed fixed = {
 		.rate = options->rate,
@@ -157,7 +157,7 @@ static struct error *do_sweep(const struct sweep_options *options,
 		.format = options->format < 0
 				  ? NULL
 				  : render_find(render_names[options->format]),
-		.gate = gate,
+		.judge = judge,
 		.error_exitcode = options->error_exitcode,
 		.min_samples = options->min_samples,
 		.quiet = options->quiet,
@@ -210,7 +210,7 @@ static struct error *find_state(const struct sweep_options *options,
 }
 
 static struct error *sweep_in(const struct sweep_options *options, char **argv,
-			      struct gate *gate, const char *directory,
+			      struct judge *judge, const char *directory,
 			      int *ret_status)
 {
 	struct sweep_config config = {
@@ -239,17 +239,17 @@ static struct error *sweep_in(const struct sweep_options *options, char **argv,
 	    !sweep_options_fill(options, directory, &words, &config.options))
 		err = error_nomem;
 	if (!err)
-		err = do_sweep(options, &config, gate, ret_status);
+		err = do_sweep(options, &config, judge, ret_status);
 	vec_deinit(&config.options);
 	strbuf_deinit(&words.learned);
 	strbuf_deinit(&state);
 	return err;
 }
 
-static struct error *sweep_gated(const struct sweep_options *options,
-				 char **argv, int *ret_status)
+static struct error *sweep_judged(const struct sweep_options *options,
+				  char **argv, int *ret_status)
 {
-	const struct gate_config config = {
+	const struct judge_config config = {
 		.suppressions = options->suppressions,
 		.baselines = options->baselines,
 		.special = options->special,
@@ -260,14 +260,14 @@ static struct error *sweep_gated(const struct sweep_options *options,
 		.verbose = options->verbose,
 	};
 	cleanup_free char *directory = NULL;
-	struct gate gate;
-	struct error *err = gate_init(&gate, &config);
+	struct judge judge;
+	struct error *err = judge_init(&judge, &config);
 
 	if (!err)
 		err = make_directory(options->directory, &directory);
 	if (!err)
-		err = sweep_in(options, argv, &gate, directory, ret_status);
-	gate_deinit(&gate);
+		err = sweep_in(options, argv, &judge, directory, ret_status);
+	judge_deinit(&judge);
 	return err;
 }
 
@@ -290,7 +290,7 @@ static struct error *sweep_parsed(const struct sweep_options *options,
 	if (err)
 		return err;
 	watch_check_directories(&options->source_dirs);
-	return sweep_gated(options, argv, ret_status);
+	return sweep_judged(options, argv, ret_status);
 }
 
 static struct error *sweep_main(int argc, char **argv, int *ret_status)

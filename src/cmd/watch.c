@@ -28,6 +28,7 @@
 #include "cmd/terminal.h"
 #include "detect/rules.h"
 #include "detect/session.h"
+#include "judge/judge.h"
 #include "report/run.h"
 #include "report/source.h"
 
@@ -340,7 +341,7 @@ static struct error *watch_session(const struct watch_options *options,
 		.ignore_unlikely = options->ignore_unlikely,
 		.shows_all = options->show == SHOW_ALL,
 		.rules = rules,
-		.judge = gate_judge(output->config->gate),
+		.judge = output->config->judge,
 		.sources = output->config->sources,
 		.learned = options->state ? learned : NULL,
 		.guided = options->policy == POLICY_GUIDED,
@@ -406,7 +407,7 @@ void watch_check_directories(const struct vec *directories)
 
 static struct error *watch_output(const struct watch_options *options,
 				  bool seeded, const struct rules *rules,
-				  struct gate *gate, struct onrace *onrace,
+				  struct judge *judge, struct onrace *onrace,
 				  int *ret_status)
 {
 	struct sources sources;
@@ -425,7 +426,7 @@ static struct error *watch_output(const struct watch_options *options,
 		.show_all = options->show == SHOW_ALL,
 		.fold_unlikely = options->pid != 0,
 		.color = terminal_color(options->color, STDERR_FILENO),
-		.gate = gate,
+		.judge = judge,
 		.sources = options->source || options->source_dirs.count > 0
 				   ? &sources
 				   : NULL,
@@ -449,11 +450,11 @@ static struct error *watch_output(const struct watch_options *options,
 	return err;
 }
 
-static struct error *watch_gate(const struct watch_options *options,
-				bool seeded, const struct rules *rules,
-				struct onrace *onrace, int *ret_status)
+static struct error *watch_judged(const struct watch_options *options,
+				  bool seeded, const struct rules *rules,
+				  struct onrace *onrace, int *ret_status)
 {
-	struct gate_config config = {
+	struct judge_config config = {
 		.suppressions = options->suppressions,
 		.baselines = options->baselines,
 		.special = options->special,
@@ -463,13 +464,13 @@ static struct error *watch_gate(const struct watch_options *options,
 		.ignore_unlikely = options->ignore_unlikely,
 		.verbose = options->verbose,
 	};
-	struct gate gate;
-	struct error *err = gate_init(&gate, &config);
+	struct judge judge;
+	struct error *err = judge_init(&judge, &config);
 
 	if (!err)
-		err = watch_output(options, seeded, rules, &gate, onrace,
+		err = watch_output(options, seeded, rules, &judge, onrace,
 				   ret_status);
-	gate_deinit(&gate);
+	judge_deinit(&judge);
 	return err;
 }
 
@@ -525,7 +526,8 @@ struct error *watch_program(struct watch_options *options, char *const *given,
 	err = patterns_merge(given, &options->include, &options->exclude,
 			     &rules.globs);
 	if (!err)
-		err = watch_gate(options, seeded, &rules, &onrace, ret_status);
+		err = watch_judged(options, seeded, &rules, &onrace,
+				   ret_status);
 	globs_deinit(&rules.globs);
 out:
 	at_free(&options->places);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/rights.h"
 #include "image/image.h"
+#include "judge/judge.h"
 #include "report/kin.h"
 #include "report/race.h"
 #include "report/source.h"
@@ -151,20 +152,9 @@ static bool session_tire(struct session *session,
 
 static struct error *session_verdict(struct session *session, struct race *race)
 {
-	const struct session_judge *judge = &session->config->judge;
+	const struct judge *judge = session->config->judge;
 
-	return judge->verdict ? judge->verdict(judge->context, race) : NULL;
-}
-
-static struct error *session_judge(const struct session *session,
-				   struct race *race, bool first,
-				   bool *ret_settled)
-{
-	const struct session_judge *judge = &session->config->judge;
-
-	return judge->race
-		       ? judge->race(judge->context, race, first, ret_settled)
-		       : NULL;
+	return judge ? judge_verdict(judge, race) : NULL;
 }
 
 static void session_clear_owned(struct session *session)
@@ -247,11 +237,12 @@ static void session_tell(struct session *session, const struct race *race,
 static struct error *session_report(struct session *session, struct race *race,
 				    bool first)
 {
-	bool hidden = race->suppressed.rule && !first, settled = false;
+	struct judge *judge = session->config->judge;
+	bool hidden = race->suppressed.rule && !first;
 	struct error *err = NULL;
 
-	if (hidden)
-		err = session_judge(session, race, false, &settled);
+	if (hidden && judge)
+		err = judge_race_again(judge, race);
 	if (err)
 		return err;
 	/* what hid it holds no longer: it is a race like another */
@@ -413,6 +404,7 @@ session_new_conflict(struct session *session,
 		     const struct conflict_context *context,
 		     const struct conflict *conflict)
 {
+	struct judge *judge = session->config->judge;
 	uint64_t start = clock_now_ns();
 	uint64_t cpu = clock_cpu_ns();
 	struct race *race;
@@ -426,8 +418,8 @@ session_new_conflict(struct session *session,
 	if (err)
 		return err;
 	err = session_verdict(session, race);
-	if (!err)
-		err = session_judge(session, race, true, &settled);
+	if (!err && judge)
+		err = judge_race(judge, race, &settled);
 	if (err) {
 		race_free(race);
 		return err;

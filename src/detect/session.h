@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "detect/session-judge.h"
 #include "schedule/effort.h"
 #include "wire/message.h"
 #include "wire/tracing.h"
@@ -19,6 +18,7 @@
 struct error;
 struct crash;
 struct image;
+struct judge;
 struct race;
 struct pidref;
 struct learned;
@@ -48,7 +48,7 @@ struct session_config {
 	bool ignore_unlikely; /* races judged so do not count */
 	bool shows_all; /* whatever does not count is shown with the races */
 	const struct rules *rules;
-	struct session_judge judge;
+	struct judge *judge; /* of races; NULL: none */
 	struct sources *sources; /* of new races; NULL: none */
 	/* what is known of locations, to which the run adds; NULL: nothing */
 	struct learned *learned;

@@ -17,16 +17,16 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "cmd/gate.h"
 #include "cmd/onrace.h"
+#include "judge/judge.h"
 #include "sample-race.h"
 
 static char called[] = "/tmp/test_output.called.XXXXXX";
 static char generated[] = "/tmp/test_output.generated.XXXXXX";
 
 struct fixture {
-	struct gate_config gate_config;
-	struct gate gate;
+	struct judge_config judge_config;
+	struct judge judge;
 	struct onrace onrace;
 	struct output_config config;
 	struct output output;
@@ -49,15 +49,15 @@ static void begin(struct fixture *f, bool ignore_unlikely)
 	assert_int_equal(truncate(generated, 0), 0);
 	snprintf(action, sizeof(action), "exec:printf x >>%s", called);
 	*f = (struct fixture){
-		.gate_config = { .no_default_suppressions = true,
-				 .ignore_unlikely = ignore_unlikely,
-				 .generate = generated },
+		.judge_config = { .no_default_suppressions = true,
+				  .ignore_unlikely = ignore_unlikely,
+				  .generate = generated },
 	};
-	assert_null(gate_init(&f->gate, &f->gate_config));
+	assert_null(judge_init(&f->judge, &f->judge_config));
 	assert_null(onrace_init(&f->onrace, action));
 	f->config = (struct output_config){ .onrace = &f->onrace,
 					    .quiet = true,
-					    .gate = &f->gate };
+					    .judge = &f->judge };
 	assert_null(output_init(&f->output, &f->config));
 	f->sink = output_sink(&f->output);
 	sample_race(&f->race);
@@ -92,7 +92,7 @@ static void end(struct fixture *f)
 {
 	assert_true(output_deinit(&f->output));
 	onrace_deinit(&f->onrace);
-	gate_deinit(&f->gate);
+	judge_deinit(&f->judge);
 	race_deinit(&f->race);
 }
 

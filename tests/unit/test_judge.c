@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/cmd/gate.c: what becomes of a race by its baseline, and of the baseline,
+ * src/judge/judge.c: what becomes of a race by its baseline, and of the baseline,
  * where one side of a race was seen.
  */
-#include "cmd/gate.h"
+#include "judge/judge.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "report/race.h"
 #include "sample-race.h"
 
-static char folder[] = "/tmp/test_gate.XXXXXX";
+static char folder[] = "/tmp/test_judge.XXXXXX";
 static char path[64];
 
 /* The sample, or that with a third function in the place of its second. */
@@ -48,28 +48,25 @@ static void make_race(struct race *race, bool both, const char *function)
 static void meet(struct race *races[], size_t count)
 {
 	const char *name = path;
-	struct gate_config config = {
+	struct judge_config config = {
 		.baselines = VEC_INIT(const char *),
 		.no_default_suppressions = true,
 		.update_baseline = true,
 	};
 	struct vec all = VEC_INIT(struct race *);
-	struct session_judge judge;
-	struct gate gate;
+	struct judge judge;
 
 	assert_true(vec_push(&config.baselines, &name));
-	assert_null(gate_init(&gate, &config));
-	judge = gate_judge(&gate);
+	assert_null(judge_init(&judge, &config));
 	for (size_t i = 0; i < count; i++) {
 		bool settled = false;
 
-		assert_null(
-			judge.race(judge.context, races[i], true, &settled));
+		assert_null(judge_race(&judge, races[i], &settled));
 		assert_int_equal(settled, races[i]->status == STATUS_KNOWN);
 		assert_true(vec_push(&all, &races[i]));
 	}
-	assert_null(gate_finish(&gate, &all));
-	gate_deinit(&gate);
+	assert_null(judge_finish(&judge, &all));
+	judge_deinit(&judge);
 	vec_deinit(&all);
 	vec_deinit(&config.baselines);
 }
