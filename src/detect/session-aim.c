@@ -35,11 +35,6 @@ static const uint64_t AIM_SELDOM_NS = 20 * CLOCK_NS_PER_MS;
 /* a program that was just started has not loaded its libraries yet */
 static const uint64_t AIM_TELL_NS = CLOCK_NS_PER_S;
 
-bool session_aims(const struct session_config *config)
-{
-	return config->at && config->at->count > 0;
-}
-
 static struct session_place *session_place_at(const struct session *session,
 					      size_t i)
 {

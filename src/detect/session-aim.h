@@ -15,7 +15,6 @@
 
 struct error;
 struct session;
-struct session_config;
 struct where;
 struct wire_returned;
 struct wire_sample;
@@ -54,8 +53,6 @@ struct session_aiming {
 /* False: out of memory. */
 bool session_aim_init(struct session *session);
 void session_aim_deinit(struct session *session);
-/* Is anything asked for by --at? */
-bool session_aims(const struct session_config *config);
 /* Find it in new modules, and have the tracer have it. */
 struct error *session_aim(struct session *session);
 /* When session_aim() has something to do by time alone. */

@@ -80,7 +80,7 @@ static void crash_tell(struct session *session, struct crash *crash,
 /* Was the signal racewatch's own, or asked for? Then it is no crash. */
 static bool crash_was_asked(const struct session *session)
 {
-	return session->kill_ns != 0 || session->interrupts > 0;
+	return session->kill_ns != 0 || session->signals.interrupts > 0;
 }
 
 /*

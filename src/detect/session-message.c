@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/rights.h"
 #include "detect/sampler-runs.h"
 #include "image/image.h"
 #include "wire/running.h"
@@ -27,16 +26,6 @@ static bool message_read(const void *payload, size_t size, void *ret,
 		return false;
 	memcpy(ret, payload, wanted);
 	return true;
-}
-
-struct error *session_tolerate(struct session *session, struct error *err)
-{
-	if (!err || err->kind == ERROR_NOMEM)
-		return err;
-	if (session->sink->note && err->kind != ERROR_GONE)
-		session->sink->note(session->sink->context, error_message(err));
-	error_free(err);
-	return NULL;
 }
 
 static struct error *message_started(struct session *session,
@@ -93,15 +82,6 @@ static void session_begin(struct session *session,
 	if (session->sink->started)
 		session->sink->started(session->sink->context, &session->counts,
 				       program->image);
-}
-
-void session_tell_foreign(struct session *session, const struct rights *rights)
-{
-	if (session->foreign_told || !rights || !rights_differ(rights))
-		return;
-	session->foreign_told = true;
-	if (session->sink->foreign)
-		session->sink->foreign(session->sink->context);
 }
 
 static struct error *message_process(struct session *session,

@@ -20,12 +20,6 @@
 #include "wire/running.h"
 
 static const uint64_t ONCE_SLICE_NS = 4 * CLOCK_NS_PER_MS;
-/* a program's first threads wait for what is armed, but not for long */
-static const uint64_t ONCE_ONSET_NS = 50 * CLOCK_NS_PER_MS;
-/* the same where the user has said where to look, maybe in a library */
-static const uint64_t ONCE_AIMED_NS = 200 * CLOCK_NS_PER_MS;
-/* a program without a second thread after so long is not likely to get one */
-static const uint64_t ONCE_ALONE_NS = 200 * CLOCK_NS_PER_MS;
 /* until the tracer has said what it has armed; sooner where that is waited for */
 static const uint64_t ONCE_WAIT_NS = 20 * CLOCK_NS_PER_MS;
 static const uint64_t ONCE_SOON_NS = CLOCK_NS_PER_MS;
@@ -142,40 +136,6 @@ static size_t once_room(const struct session *session, uint64_t out,
 	room = (size_t)once_queue_room(session->config, queued);
 	left = (size_t)(most - out);
 	return room < left ? room : left;
-}
-
-uint64_t session_onset_ns(const struct session_config *config)
-{
-	if (!config->argv || config->effort.params.rate == 0)
-		return 0;
-	if (session_aims(config))
-		return ONCE_AIMED_NS;
-	return session_arms_once(config) ? ONCE_ONSET_NS : 0;
-}
-
-bool session_own_first(const struct session *session,
-		       const struct watched_program *program, uint64_t now)
-{
-	if (session_onset_ns(session->config) == 0 ||
-	    session_aims(session->config))
-		return false;
-	return program->threaded ? now < program->onset_ns
-				 : now < program->begun_ns + ONCE_ALONE_NS;
-}
-
-/*
- * All there is was sent, or as much as may be armed: what waits for it need not
- * wait any more.
- */
-void session_end_onset(struct session *session, struct watched_program *program)
-{
-	const struct wire_onset message = { .program = program->id };
-
-	if (program->onset_ns == 0)
-		return;
-	program->onset_ns = 0;
-	channel_send(&session->channel, WIRE_ONSET_SENT, &message,
-		     sizeof(message));
 }
 
 /* Entries were sent to the tracer, or could not be. */

@@ -12,7 +12,6 @@
 
 struct error;
 struct session;
-struct session_config;
 struct watched_program;
 struct wire_returned;
 
@@ -43,16 +42,5 @@ struct error *session_look_at_stacks(struct session *session, uint64_t now);
 void session_entry_returned(struct session *session,
 			    struct watched_program *program,
 			    const struct wire_returned *returned);
-/* How long the first threads of a program wait for sites at most. */
-uint64_t session_onset_ns(const struct session_config *config);
-/* All that they wait for was sent. */
-void session_end_onset(struct session *session,
-		       struct watched_program *program);
-/*
- * Do libraries wait? Reading one takes longer than a program's first threads may
- * be kept waiting for the program's own sites.
- */
-bool session_own_first(const struct session *session,
-		       const struct watched_program *program, uint64_t now);
 
 #endif

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The session's state, shared by its files: session.c (start, loop, end),
- * session-feed.c (images and the queue of sites), session-message.c (what the
- * tracer says), session-conflict.c (what it says of conflicts),
- * session-crash.c (of deaths), session-learn.c (what that teaches),
- * session-once.c (sites that have not run) and session-aim.c (those that the
- * user asked for). Not for others.
+ * The session's state, shared by its files. session.c has the loop; it and
+ * session-message.c (what the tracer says) call the others: session-tracer.c (the
+ * tracer as a child), session-signal.c, session-feed.c (images and the queue of
+ * sites), session-conflict.c and session-crash.c (conflicts and deaths, told by
+ * the tracer), session-learn.c (what that teaches), session-once.c (sites that
+ * have not run), session-aim.c (those that the user asked for) and, used by all of
+ * these, session-onset.c, session-send.c, session-note.c and session-end.c. Not for
+ * others.
  */
 #ifndef DETECT_SESSION_STATE_H
 #define DETECT_SESSION_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "base/map.h"
 #include "detect/conflict.h"
@@ -20,12 +21,14 @@
 #include "detect/learn.h"
 #include "detect/session-aim.h"
 #include "detect/session-once.h"
+#include "detect/session-onset.h"
+#include "detect/session-signal.h"
+#include "detect/session-tracer.h"
 #include "detect/session.h"
 #include "detect/stacks.h"
 #include "detect/watched.h"
 #include "report/dedupe.h"
 #include "report/learned.h"
-#include "target/heartbeat.h"
 #include "wire/channel.h"
 
 /* Where a learned site is in this session. */
@@ -44,12 +47,8 @@ struct session {
 	const struct session_config *config;
 	const struct session_sink *sink;
 	struct channel channel;
-	pid_t tracer_pid;
-	bool tracer_reaped;
-	struct heartbeat *heartbeat; /* the tracer's */
-	struct heartbeat_watch heartbeat_watch;
-	int tracer_status;
-	int signal_fd;
+	struct session_tracer tracer;
+	struct session_signals signals;
 
 	struct opener *opener; /* of files that the programs name */
 	struct watched watched;
@@ -82,7 +81,6 @@ struct session {
 	uint64_t started_ns; /* watching began; 0: not yet */
 	uint64_t stopped_ns; /* ... and ended; 0: not yet */
 	uint64_t status_ns; /* when the status is due */
-	uint64_t abandon_ns; /* when the tracer is waited for no more; 0: not */
 	uint64_t kill_ns; /* when SIGTERM is followed by SIGKILL; 0: not */
 	bool stopping; /* WIRE_STOP was sent */
 	bool worth_stopping; /* the conflict at work is a race to stop at */
@@ -91,8 +89,6 @@ struct session {
 	bool nice; /* config.nice was added */
 	bool foreign_told; /* that a process of another user is watched */
 	bool crash_told; /* WIRE_CRASH has come of the first process */
-	unsigned int interrupts; /* SIGINT and SIGTERM */
-	uint64_t interrupt_ns; /* the last of them that counted */
 	struct session_result result;
 };
 
@@ -115,6 +111,12 @@ static inline bool session_arms_unrun(const struct session_config *config)
 	return (config->effort.once_max > 0 ||
 		config->effort.entries_max > 0) &&
 	       !config->tracing.text_untouched;
+}
+
+/* Is anything asked for by --at? */
+static inline bool session_aims(const struct session_config *config)
+{
+	return config->at && config->at->count > 0;
 }
 
 /* session-message.c: handle all messages that have come. */
@@ -159,11 +161,11 @@ void session_crash(struct session *session, const void *payload, size_t size);
 void session_crash_unseen(struct session *session, int status);
 
 /*
- * An error the session can live with becomes a note; lack of memory does not.
+ * session-note.c: an error the session can live with becomes a note; lack of memory does not.
  */
 struct error *session_tolerate(struct session *session, struct error *err);
 
-/* session-message.c: a process with these rights (NULL: ours) is watched. */
+/* A process with these rights (NULL: ours) is watched. */
 void session_tell_foreign(struct session *session, const struct rights *rights);
 
 /* session-feed.c */
@@ -174,22 +176,29 @@ struct error *session_refresh(struct session *session,
 void session_hurry_refresh(struct session *session);
 /* When session_feed() has something to do by time alone; UINT64_MAX: never. */
 uint64_t session_feed_due(const struct session *session);
-/* Tell the tracer how many sites could be armed, if that has changed. */
-void session_send_supply(struct session *session);
 /* Fill the tracer's queue, and decode in the background. */
 struct error *session_feed(struct session *session);
-/* Sites that were drawn, to the tracer; what it cannot take is free again. */
-void session_send_sites(struct session *session,
-			struct watched_program *program,
-			struct wire_site *sites, size_t count);
 /* Set the counts that are not counted as things happen. */
 void session_update_counts(struct session *session);
 /* The same of the program's own sites: at the end, since it looks at each. */
 void session_count_own_sites(struct session *session);
 
-/* session.c: end the watching (WIRE_STOP); may be called again. */
+/* session-send.c: sites that were drawn, to the tracer; what it cannot take is free again. */
+void session_send_sites(struct session *session,
+			struct watched_program *program,
+			struct wire_site *sites, size_t count);
+/* Tell the tracer how many sites could be armed, if that has changed. */
+void session_send_supply(struct session *session);
+
+/* session-end.c: end the watching (WIRE_STOP); may be called again. */
 void session_stop(struct session *session);
 /* End the program: SIGTERM now, SIGKILL later. */
 void session_end_program(struct session *session);
+/* SIGKILL, if it is time for that. */
+void session_kill(struct session *session, uint64_t now);
+/* A signal to the program. */
+void session_signal(struct session *session, int number);
+/* Where the program is stopped at a race, let it go on. */
+void session_continue(struct session *session);
 
 #endif
