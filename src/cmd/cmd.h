@@ -65,5 +65,6 @@ struct error *commands_main(int argc, char **argv,
  * and answered.
  */
 bool command_answer(const struct command *command, bool help, bool version);
+void command_print_version(void);
 
 #endif

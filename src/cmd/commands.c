@@ -45,11 +45,6 @@ static const struct option_table program_table = {
 	.leading = true,
 };
 
-static void print_version(void)
-{
-	printf("racewatch %s\n", PACKAGE_VERSION);
-}
-
 static void print_help(void)
 {
 	options_help(&program_table, stdout);
@@ -64,15 +59,6 @@ static void print_options(void)
 	options_dump(&program_table, stdout);
 	for (size_t i = 0; commands[i]; i++)
 		options_dump(commands[i]->options, stdout);
-}
-
-bool command_answer(const struct command *command, bool help, bool version)
-{
-	if (help)
-		options_help(command->options, stdout);
-	else if (version)
-		print_version();
-	return help || version;
 }
 
 static const struct command *command_find(const char *name)
@@ -99,7 +85,7 @@ struct error *commands_main(int argc, char **argv,
 	if (options.help)
 		print_help();
 	else if (options.version)
-		print_version();
+		command_print_version();
 	else if (options.dump)
 		print_options();
 	if (options.help || options.version || options.dump)

@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "detect/rules.h"
+#include "detect/names.h"
 #include "image/elftext.h"
 #include "image/image.h"
 

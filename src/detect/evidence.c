@@ -8,6 +8,7 @@
 
 #include "detect/helper.h"
 #include "detect/locked.h"
+#include "detect/names.h"
 #include "detect/rules.h"
 #include "detect/scan.h"
 #include "image/elftext.h"

@@ -4,7 +4,7 @@
  */
 #include "detect/helper.h"
 
-#include "detect/rules.h"
+#include "detect/names.h"
 #include "image/elftext.h"
 #include "x86/access.h"
 #include "x86/decode.h"

@@ -85,24 +85,6 @@ enum rule rules_function(const struct rules *rules, struct image *image,
 			 struct module *module, enum module_part part,
 			 const struct elf_function *function);
 
-/* Is it one of libc's mem*, str*, wcs* functions? */
-bool rules_string_name(const char *name);
-
-/* Is it a variant of one for some processors, as __memcpy_avx_unaligned? */
-bool rules_variant_name(const char *name);
-
-/* Is it a function of libc's or a compiler runtime's inside? */
-bool rules_runtime_name(const char *name);
-
-/* Is it one that synchronizes threads: pthread_*, sem_*, futex...? */
-bool rules_threading_name(const char *name);
-
-/*
- * Is it a lock's, an atomic operation's, or one of Go's runtime, in whatever
- * module it is?
- */
-bool rules_synchronization_name(const char *name);
-
 enum {
 	/* rbp is known to be the frame pointer there */
 	RULES_FRAME_POINTER = 1 << 0,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a sampler is made of. Only for src/detect/sampler.c and sampler-draw.c.
+ * What a sampler is made of. Only for src/detect/sampler*.c.
  * A site's id is its part's number plus one in the upper half and its index in
  * the part's table of sites in the lower. The table grows as functions are
  * decoded, so a site costs nine bytes and one not decoded nothing.
@@ -83,7 +83,7 @@ static inline uint64_t sampler_part_blocks(const struct sampler_part *part)
 	return (part->size + SAMPLER_BLOCK_BYTES - 1) / SAMPLER_BLOCK_BYTES;
 }
 
-/* NULL: there is no such site. */
+/* sampler-sites.c: NULL: there is no such site. */
 uint8_t *sampler_state(const struct sampler *sampler, uint64_t id);
 
 /* Has the draw of a site that had no sample led to one? */

@@ -72,13 +72,16 @@ sampleset_function(const struct sampleset_part *part, uint32_t function)
 }
 
 /*
- * The function of the part that holds the file's own address. The functions of
+ * sampleset-find.c: the function of the part that holds the file's own address. The functions of
  * a part are in the order of their indices.
  */
 bool sampleset_find_function(const struct sampleset_part *part, uint64_t offset,
 			     uint32_t *ret_function);
 
-/* What a function calls: see struct sampler_text. */
+/* For qsort(3) and bsearch(3) of the functions of a part. */
+int sampleset_compare_indices(const void *a, const void *b);
+
+/* sampleset-runs.c: what a function calls: see struct sampler_text. */
 struct error *sampleset_callees(void *context, uint32_t number, uint32_t index,
 				struct vec *functions);
 

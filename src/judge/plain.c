@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "detect/rules.h"
+#include "detect/names.h"
 #include "report/doubt.h"
 #include "report/race.h"
 

@@ -34,28 +34,6 @@ void suppressions_init(struct suppressions *suppressions)
 	};
 }
 
-static void alternative_deinit(struct suppress_alternative *alternative)
-{
-	for (size_t i = 0; i < alternative->conditions.count; i++) {
-		struct suppress_condition *condition =
-			vec_at(&alternative->conditions, i);
-
-		free(condition->text);
-	}
-	vec_deinit(&alternative->conditions);
-}
-
-void suppress_rule_deinit(struct suppress_rule *rule)
-{
-	for (size_t i = 0; i < rule->alternatives.count; i++)
-		alternative_deinit(vec_at(&rule->alternatives, i));
-	vec_deinit(&rule->alternatives);
-	free(rule->text);
-	free(rule->reason);
-	free(rule->bug);
-	free(rule->expires);
-}
-
 void suppressions_deinit(struct suppressions *suppressions)
 {
 	for (size_t i = 0; i < suppressions->rules.count; i++)

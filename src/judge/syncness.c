@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "detect/rules.h"
+#include "detect/names.h"
 #include "judge/plain.h"
 #include "report/doubt.h"
 #include "report/race.h"

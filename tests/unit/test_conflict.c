@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "detect/conflict.h"
 #include "detect/evidence.h"
+#include "detect/names.h"
 #include "detect/rules.h"
 #include "detect/scan.h"
 #include "image/debuginfo.h"

@@ -18,7 +18,7 @@
 #include <dlfcn.h>
 
 #include "base/error.h"
-#include "detect/rules.h"
+#include "detect/names.h"
 #include "image/elftext.h"
 #include "image/image.h"
 

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "detect/inventory.h"
+#include "detect/names.h"
 #include "detect/rules.h"
 #include "detect/sampleset.h"
 #include "image/debuginfo.h"
