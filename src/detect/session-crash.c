@@ -52,14 +52,14 @@ static struct error *crash_place(struct session *session,
 /* The crash names the races by their numbers. */
 static struct error *crash_relate(struct session *session, struct crash *crash)
 {
-	const struct vec *races = &session->races.races;
+	const struct vec *races = &session->races.all.races;
 
 	for (size_t i = 0; i < races->count; i++) {
 		struct race *race = *(struct race **)vec_at(races, i);
 
 		if (race->verdict == VERDICT_SYNC || race->suppressed.rule)
 			continue;
-		dedupe_number(&session->races, race);
+		dedupe_number(&session->races.all, race);
 		if (!crash_add_race(crash, race))
 			return error_nomem;
 	}

@@ -22,21 +22,40 @@ static const uint64_t GUIDE_PAUSE_NS = 5 * CLOCK_NS_PER_MS;
 /* A site that no module has may be of one that is loaded later. */
 static const uint64_t GUIDE_MISSING_NS = CLOCK_NS_PER_S;
 
+bool session_learn_init(struct session *session)
+{
+	const struct session_config *config = session->config;
+	struct session_learning *learning = &session->learning;
+
+	learning->guides = (struct vec)VEC_INIT(struct session_guide);
+	learned_init(&learning->own);
+	return learn_init(&learning->learn,
+			  config->learned ? config->learned : &learning->own,
+			  config->seed);
+}
+
+void session_learn_deinit(struct session *session)
+{
+	learn_deinit(&session->learning.learn);
+	learned_deinit(&session->learning.own);
+	vec_deinit(&session->learning.guides);
+}
+
 static struct session_guide *session_guide_of(struct session *session,
 					      uint32_t number)
 {
-	while (session->guides.count <= number) {
-		if (!vec_append(&session->guides))
+	while (session->learning.guides.count <= number) {
+		if (!vec_append(&session->learning.guides))
 			return NULL;
 	}
-	return vec_at(&session->guides, number);
+	return vec_at(&session->learning.guides, number);
 }
 
 /* The number of a place in what is learned; UINT32_MAX: it has none. */
 static uint32_t session_place(struct session *session,
 			      const struct module *module, uint64_t offset)
 {
-	struct learned *learned = session->learn.learned;
+	struct learned *learned = session->learning.learn.learned;
 	uint32_t number;
 
 	if (!module || !module->text)
@@ -80,7 +99,7 @@ struct error *session_learn_sample(struct session *session,
 		guide->id = sample->id;
 		guide->program = program->id;
 	}
-	return learn_hit(&session->learn, &hit) ? NULL : error_nomem;
+	return learn_hit(&session->learning.learn, &hit) ? NULL : error_nomem;
 }
 
 struct error *session_learn_race(struct session *session,
@@ -101,8 +120,9 @@ struct error *session_learn_race(struct session *session,
 		if (sites[i] == UINT32_MAX)
 			return NULL;
 	}
-	return learn_race(&session->learn, sites[0], sites[1]) ? NULL
-							       : error_nomem;
+	return learn_race(&session->learning.learn, sites[0], sites[1])
+		       ? NULL
+		       : error_nomem;
 }
 
 /* Look for the place in all programs. */
@@ -110,7 +130,7 @@ static struct error *session_guide_find(struct session *session,
 					uint32_t number,
 					struct session_guide *guide)
 {
-	const struct learned *learned = session->learn.learned;
+	const struct learned *learned = session->learning.learn.learned;
 	const struct learned_site *site = learned_site_at(learned, number);
 	const struct learned_module *module =
 		learned_module_at(learned, site->module);
@@ -165,7 +185,7 @@ static struct error *session_guide_site(struct session *session,
 	ret->id = guide->id | WIRE_GUIDED;
 	ret->program = guide->program;
 	guide->out = true;
-	session->guided[session->guides_out++] = number;
+	session->learning.guided[session->learning.out++] = number;
 	return NULL;
 }
 
@@ -174,21 +194,23 @@ static void session_guides_check(struct session *session, uint64_t now)
 {
 	uint32_t kept = 0;
 
-	if (session->guides_out < SESSION_GUIDED || now < session->guides_ns)
+	if (session->learning.out < SESSION_GUIDED ||
+	    now < session->learning.check_ns)
 		return;
-	session->guides_ns = now + GUIDE_MISSING_NS;
-	for (uint32_t i = 0; i < session->guides_out; i++) {
-		uint32_t number = session->guided[i];
-		struct session_guide *guide = vec_at(&session->guides, number);
+	session->learning.check_ns = now + GUIDE_MISSING_NS;
+	for (uint32_t i = 0; i < session->learning.out; i++) {
+		uint32_t number = session->learning.guided[i];
+		struct session_guide *guide =
+			vec_at(&session->learning.guides, number);
 		const struct watched_program *program =
 			watched_program(&session->watched, guide->program);
 
 		guide->out = program && watched_is_mapped(program) &&
 			     sampler_lives(&program->set.sampler, guide->id);
 		if (guide->out)
-			session->guided[kept++] = number;
+			session->learning.guided[kept++] = number;
 	}
-	session->guides_out = kept;
+	session->learning.out = kept;
 }
 
 /* They could not be sent. */
@@ -212,13 +234,14 @@ struct error *session_guide(struct session *session, uint64_t now)
 	size_t count = 0;
 
 	if (!session->config->guided ||
-	    session->config->tracing.text_untouched || now < session->guide_ns)
+	    session->config->tracing.text_untouched ||
+	    now < session->learning.next_ns)
 		return NULL;
 	session_guides_check(session, now);
 	for (int i = 0;
-	     !err && i < GUIDE_TRIES && session->guides_out < SESSION_GUIDED;
+	     !err && i < GUIDE_TRIES && session->learning.out < SESSION_GUIDED;
 	     i++) {
-		uint32_t number = learn_draw(&session->learn);
+		uint32_t number = learn_draw(&session->learning.learn);
 
 		if (number == UINT32_MAX)
 			break;
@@ -226,7 +249,7 @@ struct error *session_guide(struct session *session, uint64_t now)
 		count += !err && sites[count].id != 0;
 	}
 	if (count == 0)
-		session->guide_ns = now + GUIDE_PAUSE_NS;
+		session->learning.next_ns = now + GUIDE_PAUSE_NS;
 	if (count > 0 && !channel_send(&session->channel, WIRE_SITES, sites,
 				       count * sizeof(*sites)))
 		session_guides_take_back(session, sites, count);
@@ -237,10 +260,11 @@ uint64_t session_guide_due(const struct session *session)
 {
 	if (!session->config->guided ||
 	    session->config->tracing.text_untouched ||
-	    learn_promising(&session->learn) <= session->guides_out)
+	    learn_promising(&session->learning.learn) <= session->learning.out)
 		return UINT64_MAX;
-	return session->guides_out < SESSION_GUIDED ? session->guide_ns
-						    : session->guides_ns;
+	return session->learning.out < SESSION_GUIDED
+		       ? session->learning.next_ns
+		       : session->learning.check_ns;
 }
 
 void session_guide_returned(struct session *session,
@@ -248,20 +272,21 @@ void session_guide_returned(struct session *session,
 {
 	uint64_t id = WIRE_ID(returned->id);
 
-	for (uint32_t i = 0; i < session->guides_out; i++) {
-		struct session_guide *guide =
-			vec_at(&session->guides, session->guided[i]);
+	for (uint32_t i = 0; i < session->learning.out; i++) {
+		struct session_guide *guide = vec_at(
+			&session->learning.guides, session->learning.guided[i]);
 
 		if (guide->id == id && guide->program == returned->program) {
 			guide->out = false;
-			session->guided[i] =
-				session->guided[--session->guides_out];
+			session->learning.guided[i] =
+				session->learning
+					.guided[--session->learning.out];
 			break;
 		}
 	}
-	session->guide_ns = clock_now_ns();
+	session->learning.next_ns = clock_now_ns();
 	if (!wire_was_hit(returned->why))
-		session->guide_ns += GUIDE_PAUSE_NS;
+		session->learning.next_ns += GUIDE_PAUSE_NS;
 }
 
 /* The longer stalls are, the less hits cost beside them. */

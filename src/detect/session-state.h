@@ -4,7 +4,7 @@
  * session-message.c (what the tracer says) call the others: session-tracer.c (the
  * tracer as a child), session-signal.c, session-feed.c (images and the queue of
  * sites), session-conflict.c and session-crash.c (conflicts and deaths, told by
- * the tracer), session-learn.c (what that teaches), session-once.c (sites that
+ * the tracer), session-races.c (races), session-tire.c (sites to leave out), session-learn.c (what that teaches), session-once.c (sites that
  * have not run), session-aim.c (those that the user asked for) and, used by all of
  * these, session-onset.c, session-send.c, session-note.c and session-end.c. Not for
  * others.
@@ -15,32 +15,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/map.h"
 #include "detect/conflict.h"
 #include "detect/generated.h"
-#include "detect/learn.h"
 #include "detect/session-aim.h"
+#include "detect/session-learn.h"
 #include "detect/session-once.h"
 #include "detect/session-onset.h"
+#include "detect/session-races.h"
 #include "detect/session-signal.h"
+#include "detect/session-tire.h"
 #include "detect/session-tracer.h"
 #include "detect/session.h"
 #include "detect/stacks.h"
 #include "detect/watched.h"
-#include "report/dedupe.h"
-#include "report/learned.h"
 #include "wire/channel.h"
-
-/* Where a learned site is in this session. */
-struct session_guide {
-	uint64_t id; /* 0: it was not looked for, or not found */
-	uint32_t program;
-	bool out; /* with the tracer */
-	uint64_t look_ns; /* not before then */
-};
-
-/* Of likely sites with the tracer at a time, armed ones too. */
-enum { SESSION_GUIDED = 32 };
 
 struct rights;
 struct session {
@@ -54,26 +42,14 @@ struct session {
 	struct watched watched;
 	struct generated generated;
 	struct stacks stacks;
-	uint64_t
-		supply; /* sites that could be armed, as the tracer was last told */
-	struct learn learn;
-	struct learned learned; /* of this run alone, if nobody wants it */
-	uint64_t samples; /* told of */
-	struct vec guides; /* of struct session_guide, by learned site */
-	uint32_t guided[SESSION_GUIDED]; /* learned sites with the tracer */
-	uint32_t guides_out; /* so many */
-	uint64_t guide_ns; /* when the next may go there */
-	uint64_t guides_ns; /* when to look for those that are lost */
+	/* sites that could be armed, as the tracer was last told */
+	uint64_t supply;
+	/* that the tracer has sent, of programs that are watched */
+	uint64_t samples;
+	struct session_learning learning;
 	struct session_aiming at; /* --at */
-	struct dedupe races;
-	struct map seen; /* conflict.key to struct race * */
-	struct map
-		places; /* conflict_place() of either side to struct race * */
-	struct map owners; /* struct race * to its place in watched.tallies */
-	struct map settled; /* struct race * that need no more samples */
-	struct map tired; /* site to the stalls that ended in one of them */
-	/* site to the stalls that ended in synchronization; or never only so */
-	struct map synchronizing;
+	struct session_races races;
+	struct session_tiring tiring;
 	struct session_counts counts;
 	char program[WIRE_NAME];
 
@@ -83,7 +59,6 @@ struct session {
 	uint64_t status_ns; /* when the status is due */
 	uint64_t kill_ns; /* when SIGTERM is followed by SIGKILL; 0: not */
 	bool stopping; /* WIRE_STOP was sent */
-	bool worth_stopping; /* the conflict at work is a race to stop at */
 	bool done; /* EXITED, or DETACHED after an attach */
 	bool armed_told; /* when the first breakpoint was */
 	bool nice; /* config.nice was added */
@@ -126,34 +101,8 @@ struct error *session_messages(struct session *session);
 struct error *session_conflict(struct session *session, const void *payload,
 			       size_t size);
 
-/*
- * The program is executed once more: sites that need no more samples are left
- * out again.
- */
-void session_taken_over(struct session *session,
-			struct watched_program *program);
-
 /* session-feed.c: the tracer's parameters. */
 struct wire_params session_params(const struct session_config *config);
-
-/* session-learn.c: how many hits to learn from before each stall. */
-uint32_t session_peeks(const struct session_config *config);
-/* Would this run or a later one know of what samples teach? */
-bool session_learns(const struct session_config *config);
-/* A WIRE_SAMPLE message, of a program that is watched. */
-struct error *session_learn_sample(struct session *session,
-				   const struct watched_program *program,
-				   const struct wire_sample *sample);
-/* Have the tracer have sites where races are likely. */
-struct error *session_guide(struct session *session, uint64_t now);
-/* One of them has come back; its id has WIRE_GUIDED. */
-void session_guide_returned(struct session *session,
-			    const struct wire_returned *returned);
-/* When session_guide() has something to do by time alone. */
-uint64_t session_guide_due(const struct session *session);
-/* The two sides of a conflict have raced. */
-struct error *session_learn_race(struct session *session,
-				 const struct conflict *conflict);
 
 /* session-crash.c: a WIRE_CRASH message. */
 void session_crash(struct session *session, const void *payload, size_t size);

@@ -187,16 +187,9 @@ static void session_close(struct session *session)
 
 static void session_deinit(struct session *session)
 {
-	dedupe_deinit(&session->races);
-	map_deinit(&session->seen);
-	map_deinit(&session->places);
-	map_deinit(&session->owners);
-	map_deinit(&session->settled);
-	map_deinit(&session->tired);
-	map_deinit(&session->synchronizing);
-	learn_deinit(&session->learn);
-	learned_deinit(&session->learned);
-	vec_deinit(&session->guides);
+	session_races_deinit(session);
+	session_tire_deinit(session);
+	session_learn_deinit(session);
 	session_aim_deinit(session);
 	generated_deinit(&session->generated);
 	watched_deinit(&session->watched);
@@ -244,7 +237,7 @@ static struct error *session_watch(struct session *session)
 		session_tell_coverage(session);
 	if (session->started_ns && session->sink->aimed)
 		session_tell_aims(session);
-	dedupe_number_all(&session->races);
+	dedupe_number_all(&session->races.all);
 	session_tell_programs(session);
 	if (session->started_ns && session->sink->ended)
 		session->sink->ended(session->sink->context, &session->counts);
@@ -258,7 +251,6 @@ struct error *session_run(const struct session_config *config,
 {
 	struct session session = { .config = config,
 				   .sink = sink,
-				   .guides = VEC_INIT(struct session_guide),
 				   .begun_ns = clock_now_ns(),
 				   .signals = { .fd = -1 } };
 	struct error *err = session_spawn(&session);
@@ -268,18 +260,14 @@ struct error *session_run(const struct session_config *config,
 	/* a copy of us, so better now that we are small */
 	err = opener_create(0, &session.opener);
 	session.status_ns = clock_now_ns() + STATUS_PERIOD_NS;
-	dedupe_init(&session.races);
+	session_races_init(&session);
 	generated_init(&session.generated);
 	stacks_init(&session.stacks);
 	watched_init(&session.watched, config->rules, config->seed);
 	session.watched.debuginfod = config->debuginfod;
 	session.watched.opener = session.opener;
-	learned_init(&session.learned);
-	if (!err &&
-	    (!session_aim_init(&session) ||
-	     !learn_init(&session.learn,
-			 config->learned ? config->learned : &session.learned,
-			 config->seed)))
+	if ((!session_learn_init(&session) || !session_aim_init(&session)) &&
+	    !err)
 		err = error_nomem;
 	if (!err)
 		err = session_watch(&session);

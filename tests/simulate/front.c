@@ -462,14 +462,12 @@ void front_begin(void)
 	front_configure(it);
 	session->config = &it->config;
 	session->sink = &it->sink;
-	session->guides = (struct vec)VEC_INIT(struct session_guide);
 	it->module = (struct module){ .path = (char *)"simulated",
 				      .text = (struct elftext *)it };
 	watched_init(&session->watched, NULL, it->config.seed);
-	learned_init(&session->learned);
 	session_aim_init(session);
 	stacks_init(&session->stacks);
-	learn_init(&session->learn, &session->learned, it->config.seed);
+	session_learn_init(session);
 	front_add_program(it);
 	params = session_params(&it->config);
 	govern_begin(machine->engine, &params);
@@ -486,10 +484,8 @@ void front_end(void)
 	machine->score.result.found = (double)it->program.set.sampler.running /
 				      (double)machine->program.functions.count;
 	sampler_deinit(&it->program.set.sampler);
-	learn_deinit(&session->learn);
-	learned_deinit(&session->learned);
+	session_learn_deinit(session);
 	session_aim_deinit(session);
-	vec_deinit(&session->guides);
 	vec_deinit(&session->watched.programs);
 	free(it);
 }
