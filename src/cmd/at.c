@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/vec.h"
-#include "detect/session.h"
 #include "detect/where.h"
 
 struct error *at_parse(const struct vec *words, struct vec *ret)
@@ -14,11 +13,11 @@ struct error *at_parse(const struct vec *words, struct vec *ret)
 	struct error *err = NULL;
 
 	*ret = (struct vec)VEC_INIT(struct where);
-	if (words->count > SESSION_AT_MAX)
+	if (words->count > WHERE_MAX)
 		return error_create(ERROR_USAGE,
 				    "option '--at' is given %zu times, and may "
 				    "be %d times",
-				    words->count, SESSION_AT_MAX);
+				    words->count, WHERE_MAX);
 	for (size_t i = 0; !err && i < words->count; i++) {
 		struct where where;
 

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/exitstatus.h"
 #include "base/log.h"
-#include "cmd/cmd.h"
 #include "judge/suppress.h"
 
 static const uint64_t PROGRESS_PERIOD_NS = CLOCK_NS_PER_S;

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/exitstatus.h"
 #include "base/log.h"
 #include "base/replace.h"
 #include "base/strbuf.h"
-#include "cmd/cmd.h"
 #include "cmd/report-print.h"
 #include "cmd/terminal.h"
 #include "judge/judge.h"

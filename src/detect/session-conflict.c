@@ -102,7 +102,7 @@ static bool session_is_shared(const struct conflict *conflict)
 }
 
 /* A message as it came. */
-struct conflict_message {
+struct conflict_bytes {
 	const void *bytes;
 	size_t size;
 };
@@ -110,7 +110,7 @@ struct conflict_message {
 /* Read it, and count it if it is nothing new (*ret_done). */
 static struct error *session_read(struct session *session,
 				  const struct conflict_context *context,
-				  const struct conflict_message *message,
+				  const struct conflict_bytes *message,
 				  struct conflict *conflict, bool *ret_done)
 {
 	struct error *err =
@@ -139,7 +139,7 @@ static struct error *session_read(struct session *session,
  */
 static struct error *session_understand(struct session *session,
 					const struct conflict_context *context,
-					const struct conflict_message *message,
+					const struct conflict_bytes *message,
 					struct conflict *conflict)
 {
 	struct error *err;
@@ -176,7 +176,7 @@ struct error *session_conflict(struct session *session, const void *payload,
 		.backend = session->counts.backend,
 		.program = session->program,
 	};
-	const struct conflict_message message = { payload, size };
+	const struct conflict_bytes message = { payload, size };
 	struct wire_conflict wire;
 	struct conflict conflict;
 	struct error *err;

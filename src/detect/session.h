@@ -54,10 +54,8 @@ struct session_config {
 	struct learned *learned;
 	/* half of the stalls go where races are likely by it */
 	bool guided;
-	const struct vec *at; /* of struct where, SESSION_AT_MAX; NULL: none */
+	const struct vec *at; /* of struct where, WHERE_MAX; NULL: none */
 };
-
-enum { SESSION_AT_MAX = 64 };
 
 /* All counters, at any time after the start. */
 struct session_counts {

@@ -18,6 +18,9 @@
 
 struct error;
 
+/* Places at a time. */
+enum { WHERE_MAX = 64 };
+
 enum where_kind { WHERE_LINE, WHERE_FUNCTION, WHERE_OFFSET };
 
 struct where {
