@@ -60,8 +60,9 @@ void announce_thread(struct engine *engine, struct process *process)
 
 void announce_tick(struct engine *engine)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (process->waited)
 			announce_now(engine, process);
@@ -73,8 +74,8 @@ void announce_tick(struct engine *engine)
 static void announce_others(struct engine *engine,
 			    const struct process *process)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		struct process *other = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		struct process *other = tracees_process_at(&engine->tracees, i);
 
 		if (other != process && other->space &&
 		    other->space->text == process->space->text)

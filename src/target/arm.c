@@ -36,8 +36,9 @@ bool arm_may_race(const struct engine *engine, const struct process *process)
 static struct addrspace *arm_space(const struct engine *engine,
 				   uint32_t program)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (arm_runs(process, program))
 			return process->space;
@@ -68,8 +69,10 @@ void arm_shrink(struct engine *engine)
 	/* a little too many are used up soon; to lift them is work twice */
 	if (engine->phase != ENGINE_WATCHING || armed <= 2 * pool)
 		return;
-	for (size_t i = 0; i < engine->processes.count && armed > pool; i++) {
-		struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count && armed > pool;
+	     i++) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
 		size_t most = armed - pool;
 		const struct program_text *text = process->space->text;
 
@@ -95,7 +98,7 @@ static bool arm_has_fired(const struct engine *engine,
 void arm_queue(struct engine *engine, const struct wire_site *sites,
 	       size_t count)
 {
-	bool few_places = engine->execpoints.watch;
+	bool few_places = engine->tracees.execpoints.watch;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct wire_site *site = &sites[i];
@@ -125,7 +128,7 @@ void arm_fired(struct engine *engine, const struct wire_site *site)
 void arm_return_fired(struct engine *engine, const struct wire_site *site,
 		      enum pool_hit hit)
 {
-	bool keeps = engine->execpoints.watch || hit == POOL_HIT_RESTED;
+	bool keeps = engine->tracees.execpoints.watch || hit == POOL_HIT_RESTED;
 
 	if (keeps && engine->phase == ENGINE_WATCHING &&
 	    pool_keep(&engine->pool, site))
@@ -146,8 +149,9 @@ static enum wire_returned_why arm_judge(const struct engine *engine,
 {
 	enum wire_returned_why why = WIRE_FIRED;
 
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (!arm_runs(process, site->program))
 			continue;
@@ -225,7 +229,7 @@ static enum wire_returned_why arm_try(struct engine *engine,
 	if (why == WIRE_FIRED && space->text->execpoints &&
 	    !execpoints_has_room(space->text->execpoints))
 		return WIRE_LIFTED;
-	if (why == WIRE_FIRED && !guardian_has_room(engine->guardian)) {
+	if (why == WIRE_FIRED && !guardian_has_room(engine->tracees.guardian)) {
 		/* not at once again: the text is full */
 		engine->pool.retry_ns = clock_now_ns() + ARM_FULL_NS;
 		return WIRE_LIFTED;
@@ -254,8 +258,9 @@ static enum wire_returned_why arm_try(struct engine *engine,
 static struct addrspace *arm_racing_space(const struct engine *engine,
 					  uint32_t program)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (arm_runs(process, program) && arm_may_race(engine, process))
 			return process->space;
@@ -280,8 +285,9 @@ static bool arm_may(const struct engine *engine)
 	if (engine->phase != ENGINE_WATCHING ||
 	    engine->stalls.list.count != 0 || engine->pool.params.rate == 0)
 		return false;
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (process->role == PROCESS_WATCHED &&
 		    arm_may_race(engine, process))
@@ -296,8 +302,9 @@ static bool arm_ready(void *context, uint64_t now)
 	struct engine *engine = context;
 	bool ready = true;
 
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (process->role == PROCESS_WATCHED &&
 		    arm_may_race(engine, process))
@@ -321,8 +328,10 @@ static void arm_lift(void *context, size_t count)
 	struct engine *engine = context;
 	size_t armed = engine_armed(engine);
 
-	for (size_t i = 0; i < engine->processes.count && armed > 0; i++) {
-		struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count && armed > 0;
+	     i++) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
 		size_t share = arm_share(process);
 
 		if (share > 0)
@@ -337,9 +346,9 @@ static void arm_rotate(void *context, uint64_t now)
 	struct engine *engine = context;
 	const struct execpoint *point;
 
-	execpoints_set_rate(&engine->execpoints,
+	execpoints_set_rate(&engine->tracees.execpoints,
 			    (uint32_t)pool_rate(&engine->pool));
-	while ((point = execpoints_due(&engine->execpoints, now))) {
+	while ((point = execpoints_due(&engine->tracees.execpoints, now))) {
 		const struct program_text *text = point->text;
 		struct addrspace *space =
 			*(struct addrspace **)vec_at(&text->spaces, 0);
@@ -386,7 +395,7 @@ static const struct fill_ops arm_ops = {
 
 static struct fill arm_state(struct engine *engine, uint64_t now)
 {
-	bool untouched = engine->execpoints.watch;
+	bool untouched = engine->tracees.execpoints.watch;
 
 	return (struct fill){
 		.pool = &engine->pool,
@@ -395,11 +404,11 @@ static struct fill arm_state(struct engine *engine, uint64_t now)
 		.now_ns = now,
 		.armed = engine_armed(engine),
 		.armed_once = engine_armed_once(engine),
-		.threads = engine_thread_count(engine),
+		.threads = tracees_thread_count(&engine->tracees),
 		.places = untouched ? EXECPOINT_MAX : 0,
-		.place_due_ns =
-			untouched ? execpoints_next_ns(&engine->execpoints)
-				  : UINT64_MAX,
+		.place_due_ns = untouched ? execpoints_next_ns(
+						    &engine->tracees.execpoints)
+					  : UINT64_MAX,
 		.begins = engine->onsets > 0,
 		.begins_until = onset_all_until(engine, now),
 	};
@@ -456,8 +465,9 @@ void arm_forget(struct engine *engine, const struct wire_range *range)
 void arm_lift_all(struct engine *engine)
 {
 	pool_clear(&engine->pool);
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		writer_begin(engine, process->space);
 		engine_note(engine,

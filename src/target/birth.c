@@ -72,7 +72,7 @@ static struct error *birth_process(struct engine *engine,
 	if (err)
 		return err;
 	parent->space->users++;
-	if (!vec_push(&engine->processes, &process)) {
+	if (!vec_push(&engine->tracees.processes, &process)) {
 		process_destroy(process);
 		return error_nomem;
 	}
@@ -105,8 +105,9 @@ bool birth_is_awaited(const struct engine *engine,
 	if (engine->phase != ENGINE_WATCHING ||
 	    engine->follow == WIRE_FOLLOW_NONE)
 		return false;
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *child = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *child =
+			tracees_process_at(&engine->tracees, i);
 
 		if (child->parent == process->pid &&
 		    child->role == PROCESS_COPY && child->threads.count > 0 &&
@@ -118,9 +119,10 @@ bool birth_is_awaited(const struct engine *engine,
 
 bool birth_may_exec(const struct engine *engine)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
 		if (engine->follow == WIRE_FOLLOW_ALL &&
-		    engine_process_at(engine, i)->role == PROCESS_GUEST)
+		    tracees_process_at(&engine->tracees, i)->role ==
+			    PROCESS_GUEST)
 			return true;
 	}
 	return false;
@@ -148,7 +150,7 @@ void birth_detach(struct engine *engine, const struct stop_reason *stop)
 
 	if (err && err != error_gone) {
 		error_free(trace_continue(stop->tid, signal));
-		engine->stuck = true;
+		engine->tracees.stuck = true;
 	}
 	engine_note(engine, err);
 }
@@ -206,9 +208,10 @@ static bool birth_is_left_by(const struct engine *engine,
 			     const struct process *process,
 			     const struct thread_status *orphan)
 {
-	const struct process *parent = engine_process(engine, orphan->parent);
+	const struct process *parent =
+		tracees_process(&engine->tracees, orphan->parent);
 
-	if (engine_process(engine, orphan->tgid))
+	if (tracees_process(&engine->tracees, orphan->tgid))
 		return false;
 	return !parent || parent == process;
 }
@@ -231,7 +234,8 @@ static bool birth_adopt(struct engine *engine, const struct process *parent,
 		return false;
 	err = birth_process(engine, parent, stop->tid, PROCESS_COPY, &process);
 	if (!err) {
-		err = engine_add_thread(engine, process, stop->tid, &thread);
+		err = tracees_add_thread(&engine->tracees, process, stop->tid,
+					 &thread);
 		if (err)
 			engine_remove_process(engine, process);
 	}
@@ -240,7 +244,7 @@ static bool birth_adopt(struct engine *engine, const struct process *parent,
 		return false;
 	}
 	thread->newborn = true;
-	if (vec_push(&engine->early, stop))
+	if (vec_push(&engine->tracees.early, stop))
 		return true;
 	thread->state = THREAD_GONE;
 	thread_destroy(engine, thread);
@@ -281,11 +285,12 @@ void birth_leave_all_orphans(struct engine *engine)
 
 		vec_remove_swap(&engine->orphans, last);
 		memory_init(&memory, stop.tid);
-		for (size_t i = 0; i < engine->processes.count; i++)
-			engine_note(engine,
-				    breakpoint_clean_copy(
-					    engine_process_at(engine, i)->space,
-					    &memory, stop.tid, 0));
+		for (size_t i = 0; i < engine->tracees.processes.count; i++)
+			engine_note(engine, breakpoint_clean_copy(
+						    tracees_process_at(
+							    &engine->tracees, i)
+							    ->space,
+						    &memory, stop.tid, 0));
 		if (engine->last_space)
 			engine_note(engine, breakpoint_clean_copy(
 						    engine->last_space, &memory,
@@ -332,7 +337,7 @@ void birth_announced(struct engine *engine, struct thread *creator,
 		return;
 	err = birth_home(engine, creator, tid, stop->kind, &home);
 	if (!err)
-		err = engine_add_thread(engine, home, tid, &child);
+		err = tracees_add_thread(&engine->tracees, home, tid, &child);
 	if (err) {
 		engine_note(engine, err);
 		birth_give_up(engine, creator->process, tid);
@@ -387,7 +392,8 @@ static void birth_mend_signals(struct engine *engine, struct thread *thread)
 static bool birth_follow(struct engine *engine, struct process *process)
 {
 	struct addrspace *space;
-	struct error *err = engine_fork_space(engine, process, &space);
+	struct error *err =
+		tracees_fork_space(&engine->tracees, process, &space);
 
 	if (!err && !sharing_inherit(space, process->space)) {
 		error_free(breakpoint_clean_copy(space, &space->memory,
@@ -459,7 +465,7 @@ static void birth_reset_thread(struct engine *engine, struct thread *thread)
 {
 	profile_exec(engine, thread);
 	thread_unpark(thread);
-	watch_settled(&engine->watch, thread);
+	watch_settled(&engine->tracees.watch, thread);
 	hold_lose(engine, thread);
 	step_lost(engine, thread);
 	watch_by_perf.clear(engine, thread);
@@ -498,7 +504,7 @@ static bool birth_new_space(struct engine *engine, struct process *process)
 	struct error *err;
 
 	addrspace_unguard(process->space);
-	err = engine_make_space(engine, process->pid, &space);
+	err = tracees_make_space(&engine->tracees, process->pid, &space);
 	if (err) {
 		engine_note(engine, err);
 		return false;
@@ -547,7 +553,7 @@ static void birth_cannot_follow(struct engine *engine, struct thread *thread)
 	bool watched = process->role == PROCESS_WATCHED;
 
 	if (process->pid == engine->pid ||
-	    engine_watched_count(engine) == (size_t)watched)
+	    tracees_watched_count(&engine->tracees) == (size_t)watched)
 		engine_release(engine);
 	else
 		birth_leave(engine, thread);
@@ -579,7 +585,7 @@ void birth_exec(struct engine *engine, struct thread *thread)
 	}
 	/* what the tracer's own child ran until now was no program to watch */
 	if (starting)
-		engine->programs = 0;
+		engine->tracees.programs = 0;
 	if (!birth_new_space(engine, process)) {
 		birth_cannot_follow(engine, thread);
 		return;

@@ -37,7 +37,7 @@ bool birth_may_exec(const struct engine *engine);
 /*
  * Detach a stopped thread of which there is no record; a signal that it stopped
  * for goes with it. Where that is refused, the thread runs on, and all is to be
- * let go (engine->stuck): our exit does it, and until then each of its stops is
+ * let go (engine->tracees.stuck): our exit does it, and until then each of its stops is
  * a try more.
  */
 void birth_detach(struct engine *engine, const struct stop_reason *stop);

@@ -37,7 +37,8 @@ void stall_read(const struct stall *stall, int i, uint8_t *bytes,
 static struct channel_part conflict_birth(const struct engine *engine,
 					  struct wire_side *side)
 {
-	const struct thread *thread = engine_thread(engine, side->tid);
+	const struct thread *thread =
+		tracees_thread(&engine->tracees, side->tid);
 	struct channel_part part = { 0 };
 
 	if (side->present && thread) {

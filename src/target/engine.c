@@ -24,9 +24,8 @@ enum {
 struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 {
 	memset(engine, 0, sizeof(*engine));
-	engine->processes = (struct vec)VEC_INIT(struct process *);
+	tracees_init(&engine->tracees);
 	engine->orphans = (struct vec)VEC_INIT(struct stop_reason);
-	engine->early = (struct vec)VEC_INIT(struct stop_reason);
 	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
 	engine->returned = (struct vec)VEC_INIT(struct wire_returned);
 	engine->stalls.runner_call = -1;
@@ -40,8 +39,9 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 
 void engine_deinit(struct engine *engine)
 {
-	while (engine->processes.count > 0) {
-		struct process *process = engine_process_at(engine, 0);
+	while (engine->tracees.processes.count > 0) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, 0);
 
 		while (process->threads.count > 0) {
 			struct thread *thread = process_thread(process, 0);
@@ -58,124 +58,11 @@ void engine_deinit(struct engine *engine)
 	pool_deinit(&engine->pool);
 	lengths_deinit(&engine->lengths);
 	profile_deinit(&engine->profile);
-	map_deinit(&engine->threads);
-	vec_deinit(&engine->processes);
+	tracees_deinit(&engine->tracees);
 	vec_deinit(&engine->orphans);
-	vec_deinit(&engine->early);
 	vec_deinit(&engine->stalls.list);
 	vec_deinit(&engine->returned);
 	channel_deinit(&engine->channel);
-}
-
-struct thread *engine_thread(const struct engine *engine, pid_t tid)
-{
-	const uint64_t *value = map_get(&engine->threads, (uint64_t)tid);
-
-	return value ? (struct thread *)(uintptr_t)*value : NULL;
-}
-
-struct process *engine_process(const struct engine *engine, pid_t pid)
-{
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		struct process *process = engine_process_at(engine, i);
-
-		if (process->pid == pid)
-			return process;
-	}
-	return NULL;
-}
-
-struct error *engine_add_thread(struct engine *engine, struct process *process,
-				pid_t tid, struct thread **ret)
-{
-	struct thread *thread;
-	struct error *err;
-
-	err = thread_create(process, tid, &thread);
-	if (err)
-		return err;
-	if (!map_set(&engine->threads, (uint64_t)tid,
-		     (uint64_t)(uintptr_t)thread)) {
-		thread_destroy(engine, thread);
-		return error_nomem;
-	}
-	if (process->threads.count > process->threads_most)
-		process->threads_most = (uint32_t)process->threads.count;
-	if (process->role == PROCESS_WATCHED &&
-	    process->threads.count > engine->stats.threads_most)
-		engine->stats.threads_most = (uint32_t)process->threads.count;
-	*ret = thread;
-	return NULL;
-}
-
-/* The space's number; 0 is that of spaces made by others. */
-static void engine_tag_space(struct engine *engine, struct addrspace *space)
-{
-	if (++engine->last_tag == 0)
-		engine->last_tag = 1;
-	space->tag = engine->last_tag;
-}
-
-struct error *engine_make_space(struct engine *engine, pid_t pid,
-				struct addrspace **ret)
-{
-	struct addrspace *space;
-	struct error *err = addrspace_create(pid, &space);
-
-	if (err)
-		return err;
-	err = addrspace_guard(space, engine->guardian);
-	if (err) {
-		addrspace_release(space);
-		return err;
-	}
-	space->text->program = engine->programs++;
-	if (engine->execpoints.watch)
-		space->text->execpoints = &engine->execpoints;
-	engine_tag_space(engine, space);
-	*ret = space;
-	return NULL;
-}
-
-struct error *engine_fork_space(struct engine *engine,
-				const struct process *child,
-				struct addrspace **ret)
-{
-	struct addrspace *space;
-	struct error *err = addrspace_fork(child->space, child->pid,
-					   child->copied_ns, &space);
-
-	if (err)
-		return err;
-	err = addrspace_guard(space, engine->guardian);
-	if (err) {
-		error_free(breakpoint_clean_copy(space, &space->memory,
-						 child->pid, child->copied_ns));
-		addrspace_release(space);
-		return err;
-	}
-	engine_tag_space(engine, space);
-	*ret = space;
-	return NULL;
-}
-
-struct error *engine_share_space(struct engine *engine,
-				 const struct addrspace *sibling, pid_t pid,
-				 struct addrspace **ret)
-{
-	struct addrspace *space;
-	struct error *err = addrspace_join(sibling, pid, &space);
-
-	if (err)
-		return err;
-	err = addrspace_guard(space, engine->guardian);
-	if (err) {
-		addrspace_release(space);
-		return err;
-	}
-	engine_tag_space(engine, space);
-	*ret = space;
-	return NULL;
 }
 
 void engine_leave_space(struct engine *engine, struct process *process)
@@ -198,20 +85,11 @@ void engine_leave_space(struct engine *engine, struct process *process)
 	addrspace_release(space);
 }
 
-size_t engine_watched_count(const struct engine *engine)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < engine->processes.count; i++)
-		count += engine_process_at(engine, i)->role == PROCESS_WATCHED;
-	return count;
-}
-
 bool engine_shares_memory(const struct engine *engine,
 			  const struct process *process)
 {
 	return process->space->shared.count > 0 &&
-	       engine_watched_count(engine) > 1;
+	       tracees_watched_count(&engine->tracees) > 1;
 }
 
 bool engine_counts_text(const struct process *process)
@@ -226,8 +104,9 @@ static void engine_count_armed(const struct engine *engine, size_t *ret_pool,
 			       size_t *ret_once)
 {
 	*ret_pool = *ret_once = 0;
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
 		const struct program_text *text = process->space->text;
 
 		if (process->role != PROCESS_WATCHED ||
@@ -257,27 +136,14 @@ size_t engine_armed(const struct engine *engine)
 void engine_remove_process(struct engine *engine, struct process *process)
 {
 	announce_end(engine, process);
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		if (engine_process_at(engine, i) == process) {
-			vec_remove(&engine->processes, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		if (tracees_process_at(&engine->tracees, i) == process) {
+			vec_remove(&engine->tracees.processes, i);
 			engine_leave_space(engine, process);
 			process_destroy(process);
 			return;
 		}
 	}
-}
-
-uint32_t engine_thread_count(const struct engine *engine)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
-
-		if (process->role == PROCESS_WATCHED)
-			count += process->threads.count;
-	}
-	return (uint32_t)count;
 }
 
 void engine_return_site(struct engine *engine, uint32_t program, uint64_t id,
@@ -327,9 +193,10 @@ void engine_send_stats(struct engine *engine)
 	struct wire_stats stats = engine->stats;
 
 	stats.busy_ns = engine_cpu_ns();
+	stats.threads_most = engine->tracees.threads_most;
 	stats.queued = (uint32_t)pool_queued(&engine->pool);
 	stats.stalls = (uint32_t)engine->stalls.list.count;
-	stats.threads = engine_thread_count(engine);
+	stats.threads = tracees_thread_count(&engine->tracees);
 	stats.armed = (uint32_t)engine_armed(engine);
 	stats.rate = (uint32_t)(pool_rate(&engine->pool) + 0.5);
 	stats.refills = engine->pool.refills;
@@ -339,7 +206,7 @@ void engine_send_stats(struct engine *engine)
 	stats.wanted = engine->governor.wanted;
 	stats.hits_per_s = engine->governor.hits_per_s;
 	stats.few_hits = governor_has_few(&engine->governor);
-	stats.by_processor = engine->watch.ops == &watch_by_cpu;
+	stats.by_processor = engine->tracees.watch.ops == &watch_by_cpu;
 	stats.armed_once = (uint32_t)engine_armed_once(engine);
 	stats.lost_ns = (uint64_t)engine->load.budget.lost_ns;
 	stats.lost_cpu_ns = (uint64_t)engine->load.budget.lost_cpu_ns;

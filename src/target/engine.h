@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tracer's state: all processes and threads, the watch, the stalls, the
- * pool of breakpoints, and the channel to the front end. One per tracer
- * process; single-threaded.
+ * The tracer's state: what is traced, the stalls, the pool of breakpoints, and
+ * the channel to the front end. One per tracer process; single-threaded.
  */
 #ifndef TARGET_ENGINE_H
 #define TARGET_ENGINE_H
@@ -11,26 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/map.h"
 #include "base/rng.h"
 #include "base/vec.h"
 #include "schedule/governor.h"
 #include "schedule/lengths.h"
 #include "schedule/pool.h"
 #include "sys/wait.h"
-#include "target/execpoint.h"
 #include "target/load.h"
 #include "target/moment.h"
 #include "target/priority.h"
-#include "target/process.h"
 #include "target/profile.h"
 #include "target/stall.h"
-#include "target/watch.h"
+#include "target/tracees.h"
 #include "wire/channel.h"
 #include "wire/message.h"
 
 struct error;
-struct guardian;
 struct heartbeat;
 struct pidref;
 struct thread;
@@ -46,7 +41,7 @@ enum engine_phase {
 struct engine {
 	enum engine_phase phase;
 	pid_t pid; /* of the first watched process */
-	struct guardian *guardian; /* for attach; else NULL */
+	struct tracees tracees;
 	struct heartbeat *heartbeat;
 	bool child; /* we started it: its end is ours to report */
 	const struct pidref *attached; /* the first, if not ours; or NULL */
@@ -55,27 +50,18 @@ struct engine {
 	int first_status;
 	bool ended; /* all watched processes have, and that was told */
 	struct addrspace *last_space; /* its memory, then; one user */
-	struct vec processes; /* of struct process *, owned */
-	struct map threads; /* tid to struct thread * */
 	size_t left; /* how many of them are for our exit to detach */
 	/* first stops of newborns whose creator's event is still to come */
 	struct vec orphans; /* of struct stop_reason */
 	/* newborns whose announcement could not be read, still to stop */
 	unsigned int unannounced;
-	bool stuck; /* a request was refused: all is to be let go */
 	enum wire_follow follow;
 	uint64_t rest_ns; /* see struct session_config */
 	uint64_t rest_until_ns; /* the first process has ended; 0: not */
-	uint32_t programs; /* numbers given so far */
-	uint16_t last_tag; /* given to an address space */
 	uint32_t creations; /* kept now (creation.h) */
 	bool privileged_told; /* that one runs without its privileges */
 	bool orphans_left; /* some were let go: may yet be announced */
-	/* stops waited for out of turn (writer.h), to be handled first */
-	struct vec early; /* of struct stop_reason */
-	struct watch watch;
 	int perf_ready; /* perfwatch_keep_ready(); -1: not open */
-	struct execpoints execpoints;
 	struct stalls stalls;
 	struct load load;
 	struct moment moment;
@@ -95,48 +81,12 @@ struct engine {
 	struct priority priority;
 	uint64_t release_ns; /* when letting go began */
 	uint32_t release_looks; /* at all threads since then */
-	uint64_t signals_due_ns; /* sigstate_tick() is needed then */
 };
 
 /* An engine without processes; the channel takes fd over. */
 struct error *engine_init(struct engine *engine, int fd, uint64_t seed);
 /* Free everything; nothing may be traced any more. */
 void engine_deinit(struct engine *engine);
-
-struct thread *engine_thread(const struct engine *engine, pid_t tid);
-
-/* The first process with that role and pid, or NULL. */
-struct process *engine_process(const struct engine *engine, pid_t pid);
-
-static inline struct process *engine_process_at(const struct engine *engine,
-						size_t i)
-{
-	return *(struct process **)vec_at(&engine->processes, i);
-}
-
-/* Record a thread with its process and in the index. */
-struct error *engine_add_thread(struct engine *engine, struct process *process,
-				pid_t tid, struct thread **ret);
-
-/* An address space with a tag and a program of its own. */
-struct error *engine_make_space(struct engine *engine, pid_t pid,
-				struct addrspace **ret);
-
-/*
- * That of another process with the same program at the same addresses, with a
- * tag of its own; before anything is armed (addrspace_join()).
- */
-struct error *engine_share_space(struct engine *engine,
-				 const struct addrspace *sibling, pid_t pid,
-				 struct addrspace **ret);
-
-/*
- * The space of a fork child that has that of its parent so far, with a tag of
- * its own (addrspace_fork()).
- */
-struct error *engine_fork_space(struct engine *engine,
-				const struct process *child,
-				struct addrspace **ret);
 
 /*
  * The process uses its address space no more (its end, exec): what is armed in
@@ -148,10 +98,9 @@ void engine_leave_space(struct engine *engine, struct process *process);
 bool engine_counts_text(const struct process *process);
 
 /*
- * Watched processes; how many breakpoints of the pool are in their text, and
- * how many of sites to be armed once.
+ * How many breakpoints of the pool are in the text of watched processes, and how
+ * many of sites to be armed once.
  */
-size_t engine_watched_count(const struct engine *engine);
 size_t engine_armed(const struct engine *engine);
 size_t engine_armed_once(const struct engine *engine);
 
@@ -161,9 +110,6 @@ bool engine_shares_memory(const struct engine *engine,
 
 /* Remove a process without threads. */
 void engine_remove_process(struct engine *engine, struct process *process);
-
-/* Threads of watched processes. */
-uint32_t engine_thread_count(const struct engine *engine);
 
 /* Tell the front end that this site is no longer armed. */
 void engine_return_site(struct engine *engine, uint32_t program, uint64_t id,

@@ -41,11 +41,12 @@ static void event_check_ended(struct engine *engine)
 {
 	if (!engine->first_ended || engine->ended ||
 	    (engine->phase == ENGINE_WATCHING &&
-	     (engine_watched_count(engine) > 0 || birth_may_exec(engine))))
+	     (tracees_watched_count(&engine->tracees) > 0 ||
+	      birth_may_exec(engine))))
 		return;
 	engine_tell_end(engine);
 	/* children made by vfork may outlive it, and are still traced */
-	if (engine->threads.count > 0)
+	if (engine->tracees.threads.count > 0)
 		engine_release(engine);
 	else
 		engine->phase = ENGINE_DONE;
@@ -71,7 +72,7 @@ static void event_process_over(struct engine *engine, struct process *process)
 	if (birth_is_awaited(engine, process))
 		return;
 	if (process->role == PROCESS_WATCHED && !engine->last_space &&
-	    engine_watched_count(engine) == 1) {
+	    tracees_watched_count(&engine->tracees) == 1) {
 		engine->last_space = process->space;
 		engine->last_space->users++;
 	}
@@ -81,7 +82,8 @@ static void event_process_over(struct engine *engine, struct process *process)
 /* A child of it has had its first stop, or has ended before that. */
 static void event_parent_over(struct engine *engine, pid_t pid)
 {
-	struct process *parent = pid ? engine_process(engine, pid) : NULL;
+	struct process *parent = pid ? tracees_process(&engine->tracees, pid)
+				     : NULL;
 
 	if (!parent || parent->threads.count > 0 ||
 	    engine->phase != ENGINE_WATCHING)
@@ -132,7 +134,8 @@ static void event_unknown(struct engine *engine, const struct stop_reason *stop)
 	else if (stop->kind == STOP_EXEC && engine->phase >= ENGINE_RELEASING)
 		/* forgotten while it had neither id: the text is new anyway */
 		birth_detach(engine, stop);
-	else if (!end && engine->last_space && engine->threads.count == 0)
+	else if (!end && engine->last_space &&
+		 engine->tracees.threads.count == 0)
 		/* nobody is left to announce it */
 		birth_let_go(engine, engine->last_space, stop);
 	else if (!end && !vec_push(&engine->orphans, stop))
@@ -158,14 +161,14 @@ static struct thread *event_former(struct engine *engine,
 	if (stop->kind != STOP_EXEC)
 		return NULL;
 	err = trace_event_message(stop->tid, &former);
-	thread = err ? NULL : engine_thread(engine, (pid_t)former);
+	thread = err ? NULL : tracees_thread(&engine->tracees, (pid_t)former);
 	error_free(err);
 	if (!thread)
 		return NULL;
 	/* room for the one has just become free */
-	map_remove(&engine->threads, (uint64_t)thread->tid);
+	map_remove(&engine->tracees.threads, (uint64_t)thread->tid);
 	thread->tid = stop->tid;
-	map_set(&engine->threads, (uint64_t)thread->tid,
+	map_set(&engine->tracees.threads, (uint64_t)thread->tid,
 		(uint64_t)(uintptr_t)thread);
 	return thread;
 }
@@ -331,7 +334,7 @@ static void event_watch(struct engine *engine, struct thread *thread,
 	uint64_t gens[DREGS_SLOTS] = { 0 };
 	uint8_t slots = ops->trapped(thread, info, gens);
 
-	if (slots == 0 && !engine->stuck) {
+	if (slots == 0 && !engine->tracees.stuck) {
 		event_deliver(engine, thread, SIGTRAP);
 		return;
 	}
@@ -416,7 +419,7 @@ static enum trap_code event_guess(const struct engine *engine,
 		return TRAP_CODE_WATCH;
 	error_free(err);
 	/* to lose a signal sent to it is better than to die of one of ours */
-	return watch_ops_of(&engine->watch, thread) == &watch_by_perf
+	return watch_ops_of(&engine->tracees.watch, thread) == &watch_by_perf
 		       ? TRAP_CODE_PERF
 		       : TRAP_CODE_OTHER;
 }
@@ -477,7 +480,7 @@ static void event_group(struct engine *engine, struct thread *thread,
 		engine_go_on(engine, thread);
 		return;
 	}
-	watch_settled(&engine->watch, thread);
+	watch_settled(&engine->tracees.watch, thread);
 	if (thread_must(engine, thread, trace_listen(thread->tid)))
 		thread->state = THREAD_LISTENING;
 }
@@ -501,7 +504,7 @@ static void event_interrupted(struct engine *engine, struct thread *thread,
 /* What came before may have let the thread go, and its record with it. */
 static void event_go_on(struct engine *engine, pid_t tid)
 {
-	struct thread *thread = engine_thread(engine, tid);
+	struct thread *thread = tracees_thread(&engine->tracees, tid);
 
 	if (thread)
 		engine_go_on(engine, thread);
@@ -569,7 +572,7 @@ static bool event_is_in_call(enum stop_kind kind)
 
 static void event_handle(struct engine *engine, const struct stop_reason *stop)
 {
-	struct thread *thread = engine_thread(engine, stop->tid);
+	struct thread *thread = tracees_thread(&engine->tracees, stop->tid);
 
 	if (!thread)
 		thread = event_former(engine, stop);

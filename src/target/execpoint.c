@@ -164,7 +164,7 @@ static uint64_t execpoints_clock_ns(void)
 
 void execpoints_tick(struct engine *engine)
 {
-	struct execpoints *execpoints = &engine->execpoints;
+	struct execpoints *execpoints = &engine->tracees.execpoints;
 	bool stalled = engine->stalls.list.count > 0;
 	uint64_t begun;
 	bool any;

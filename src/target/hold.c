@@ -11,7 +11,7 @@
 
 void hold_begin(struct engine *engine, struct hold *hold, struct thread *thread)
 {
-	watch_settled(&engine->watch, thread);
+	watch_settled(&engine->tracees.watch, thread);
 	hold->thread = thread;
 	thread->hold = hold;
 }

@@ -61,8 +61,9 @@ static struct error *launch_failure(const char *command, int code)
  */
 static struct process *launch_sibling(const struct engine *engine, pid_t pid)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (process->role == PROCESS_WATCHED &&
 		    layout_same(process->pid, pid))
@@ -77,8 +78,9 @@ static struct error *launch_space(struct engine *engine, pid_t pid,
 {
 	struct process *sibling = launch_sibling(engine, pid);
 
-	return sibling ? engine_share_space(engine, sibling->space, pid, ret)
-		       : engine_make_space(engine, pid, ret);
+	return sibling ? tracees_share_space(&engine->tracees, sibling->space,
+					     pid, ret)
+		       : tracees_make_space(&engine->tracees, pid, ret);
 }
 
 static struct error *launch_record(struct engine *engine, pid_t pid,
@@ -95,7 +97,7 @@ static struct error *launch_record(struct engine *engine, pid_t pid,
 		addrspace_release(space);
 		return err;
 	}
-	if (!vec_push(&engine->processes, ret)) {
+	if (!vec_push(&engine->tracees.processes, ret)) {
 		process_destroy(*ret);
 		return error_nomem;
 	}
@@ -121,7 +123,8 @@ static struct error *launch_follow(struct engine *engine, const char *command,
 		if (err)
 			return err;
 		if (stop.kind == STOP_EXITED || stop.kind == STOP_KILLED) {
-			engine_thread(engine, engine->pid)->state = THREAD_GONE;
+			tracees_thread(&engine->tracees, engine->pid)->state =
+				THREAD_GONE;
 			if (read(failed, &code, sizeof(code)) == sizeof(code))
 				return launch_failure(command, code);
 			return error_create(ERROR_CANNOT_RUN,
@@ -129,7 +132,7 @@ static struct error *launch_follow(struct engine *engine, const char *command,
 					    command);
 		}
 		engine_event(engine, &stop);
-		if (engine->stuck)
+		if (engine->tracees.stuck)
 			return error_create(
 				ERROR_REFUSED,
 				"%s: it cannot be traced (a request of ptrace fails)",
@@ -169,7 +172,8 @@ struct error *launch_command(struct engine *engine, const struct launch *launch)
 	if (!err)
 		err = launch_record(engine, pid, &process);
 	if (!err)
-		err = engine_add_thread(engine, process, pid, &thread);
+		err = tracees_add_thread(&engine->tracees, process, pid,
+					 &thread);
 	if (!err && write(go_write, "", 1) != 1)
 		err = error_os(errno, "start %s", launch->argv[0]);
 	if (!err) {
@@ -238,7 +242,7 @@ static struct error *attach_seize(const struct attach *attach, pid_t tid)
 static bool attach_thread(pid_t tid, void *data)
 {
 	struct attach *attach = data;
-	struct thread *thread = engine_thread(attach->engine, tid);
+	struct thread *thread = tracees_thread(&attach->engine->tracees, tid);
 	struct error *err;
 
 	if (thread)
@@ -251,8 +255,8 @@ static bool attach_thread(pid_t tid, void *data)
 		return !attach->err;
 	}
 	if (!err)
-		err = engine_add_thread(attach->engine, attach->process, tid,
-					&thread);
+		err = tracees_add_thread(&attach->engine->tracees,
+					 attach->process, tid, &thread);
 	if (err) {
 		attach->err = err;
 		return false;

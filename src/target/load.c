@@ -53,8 +53,9 @@ static struct load_program load_read_program(struct engine *engine)
 	struct load_program sum = { .cpu_ns = 0 };
 	uint64_t begun = clock_now_ns(), end;
 
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
 		uint64_t calls;
 
 		if (process->role != PROCESS_WATCHED ||
@@ -106,7 +107,7 @@ static void load_end_window(struct engine *engine, uint64_t now,
 {
 	struct load *load = &engine->load;
 
-	processes_find_quiet(&engine->processes);
+	processes_find_quiet(&engine->tracees.processes);
 	if (load->window_ns != 0 && load_grew(&load->window_begun, program)) {
 		load->window.wall_ns = now - load->window_ns;
 		load->window.cpu_ns =

@@ -107,8 +107,9 @@ uint64_t onset_all_until(const struct engine *engine, uint64_t now)
 {
 	uint64_t until = 0;
 
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
 		uint64_t recent_ns;
 
 		if (process->role != PROCESS_WATCHED ||
@@ -131,8 +132,9 @@ bool onset_makes(const struct thread *thread, uint64_t now)
 /* A process whose program's first threads wait, from there on; or NULL. */
 static struct process *onset_next(const struct engine *engine, size_t *i)
 {
-	while (engine->onsets > 0 && *i < engine->processes.count) {
-		struct process *process = engine_process_at(engine, (*i)++);
+	while (engine->onsets > 0 && *i < engine->tracees.processes.count) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, (*i)++);
 
 		if (process->role == PROCESS_WATCHED &&
 		    onset_of(process)->begun_ns != 0)

@@ -58,7 +58,7 @@ static bool priority_has_many(const struct engine *engine)
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t many =
 		PRIORITY_MANY * (processors < 1 ? 1 : (uint32_t)processors);
-	uint32_t threads = engine_thread_count(engine);
+	uint32_t threads = tracees_thread_count(&engine->tracees);
 
 	return engine->priority.first ? threads > many / 2 : threads > many;
 }

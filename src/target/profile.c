@@ -236,8 +236,9 @@ static void profile_count_racing(struct engine *engine, uint64_t now)
 	struct profile *profile = &engine->profile;
 	uint32_t racing = 0;
 
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		racing += process->role == PROCESS_WATCHED &&
 			  arm_may_race(engine, process);
@@ -298,8 +299,9 @@ void profile_queue_fill(const struct engine *engine,
 			struct profile_queue *queue, uint64_t now)
 {
 	queue->count = 0;
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (process->role != PROCESS_WATCHED ||
 		    !arm_may_race(engine, process))
@@ -320,13 +322,13 @@ void profile_queue_fill(const struct engine *engine,
 static unsigned int profile_room(const struct engine *engine)
 {
 	uint64_t used = PROFILE_FILES_OWN +
-			PROFILE_FILES_PROCESS * engine->processes.count;
+			PROFILE_FILES_PROCESS * engine->tracees.processes.count;
 	unsigned int most = profile_is_low(engine) ? PROFILE_LOW_CLOCKS
 						   : PROFILE_CLOCKS;
 	struct rlimit files;
 
-	if (engine->watch.ops == &watch_by_perf)
-		used += (uint64_t)DREGS_SLOTS * engine->threads.count;
+	if (engine->tracees.watch.ops == &watch_by_perf)
+		used += (uint64_t)DREGS_SLOTS * engine->tracees.threads.count;
 	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur <= used)
 		return 0;
 	return files.rlim_cur - used < most
@@ -432,8 +434,9 @@ bool profile_fill_is_due(struct engine *engine, uint64_t now)
 
 	if (now < profile->fill_ns)
 		return false;
-	profile->fill_ns = now + PROFILE_FILL_NS +
-			   PROFILE_FILL_THREAD_NS * engine->threads.count;
+	profile->fill_ns =
+		now + PROFILE_FILL_NS +
+		PROFILE_FILL_THREAD_NS * engine->tracees.threads.count;
 	return true;
 }
 

@@ -53,7 +53,7 @@ static bool release_overdue(const struct engine *engine)
 void release_check_done(struct engine *engine)
 {
 	if (engine->phase != ENGINE_RELEASING ||
-	    engine->threads.count > engine->left ||
+	    engine->tracees.threads.count > engine->left ||
 	    (engine->unannounced > 0 && !release_overdue(engine)))
 		return;
 	birth_leave_all_orphans(engine);
@@ -173,7 +173,7 @@ static void release_detach(struct engine *engine, struct thread *thread)
 /* No more traps of them; those on their way are known by their cookie. */
 static void release_close_events(struct engine *engine, struct thread *thread)
 {
-	if (watch_ops_of(&engine->watch, thread) == &watch_by_perf)
+	if (watch_ops_of(&engine->tracees.watch, thread) == &watch_by_perf)
 		watch_by_perf.clear(engine, thread);
 }
 
@@ -376,8 +376,9 @@ static void release_look(struct engine *engine, struct thread *thread,
 void release_tick(struct engine *engine, uint64_t now)
 {
 	engine->release_looks++;
-	for (size_t i = engine->processes.count; i-- > 0;) {
-		struct process *process = engine_process_at(engine, i);
+	for (size_t i = engine->tracees.processes.count; i-- > 0;) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		for (size_t j = process->threads.count; j-- > 0;) {
 			struct thread *thread = process_thread(process, j);
@@ -425,7 +426,8 @@ void engine_release(struct engine *engine)
 	moment_end(engine);
 	onset_end(engine);
 	profile_end(engine);
-	for (size_t i = engine->processes.count; i-- > 0;)
-		release_process(engine, engine_process_at(engine, i));
+	for (size_t i = engine->tracees.processes.count; i-- > 0;)
+		release_process(engine,
+				tracees_process_at(&engine->tracees, i));
 	release_check_done(engine);
 }

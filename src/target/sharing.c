@@ -29,13 +29,13 @@ void sharing_told(struct engine *engine, const void *payload, size_t size)
 	if (size < sizeof(*head) ||
 	    (size - sizeof(*head)) != head->count * sizeof(struct wire_shared))
 		return;
-	process = engine_process(engine, head->pid);
+	process = tracees_process(&engine->tracees, head->pid);
 	/* without memory for all of it, less is watched */
 	if (process && process->role == PROCESS_WATCHED)
 		sharing_replace(process->space,
 				(const struct wire_shared *)(head + 1),
 				head->count);
-	engine->watch.scattered_ns = 0;
+	engine->tracees.watch.scattered_ns = 0;
 }
 
 bool sharing_inherit(struct addrspace *child, const struct addrspace *parent)

@@ -227,8 +227,9 @@ static void sigstate_take_mask(struct thread *thread, uint64_t mask,
 
 void sigstate_choose_watch(struct engine *engine, struct thread *thread)
 {
-	if (engine->watch.ops != &watch_by_perf || !thread->signals.settled ||
-	    thread->watch.by_registers || !sigstate_trap_blocked(thread))
+	if (engine->tracees.watch.ops != &watch_by_perf ||
+	    !thread->signals.settled || thread->watch.by_registers ||
+	    !sigstate_trap_blocked(thread))
 		return;
 	watch_by_perf.clear(engine, thread);
 	thread->watch.by_registers = true;
@@ -280,8 +281,8 @@ void sigstate_newborn(struct engine *engine, struct thread *thread,
 	signals->settled = false;
 	signals->born_ns = clock_now_ns();
 	sigstate_plan(thread, signals->born_ns);
-	if (signals->next_refresh_ns < engine->signals_due_ns)
-		engine->signals_due_ns = signals->next_refresh_ns;
+	if (signals->next_refresh_ns < engine->tracees.signals_due_ns)
+		engine->tracees.signals_due_ns = signals->next_refresh_ns;
 }
 
 /* Call visit for the watched threads until it returns false. */
@@ -291,8 +292,9 @@ static bool sigstate_each(struct engine *engine, uint64_t now,
 					void *data),
 			  void *data)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (process->role != PROCESS_WATCHED)
 			continue;
@@ -410,7 +412,8 @@ static struct thread *sigstate_any_thread(const struct process *process)
 static bool sigstate_is_fresh(const struct engine *engine,
 			      const struct process *process, uint64_t now)
 {
-	uint64_t age = SIGSTATE_STALE_NS * engine_watched_count(engine);
+	uint64_t age =
+		SIGSTATE_STALE_NS * tracees_watched_count(&engine->tracees);
 
 	if (age < SIGSTATE_STALE_LOW_NS &&
 	    budget_is_small(&engine->load.budget))
@@ -598,8 +601,8 @@ static void sigstate_plan_restore(struct engine *engine,
 {
 	if (process->trap_restore_ns == 0)
 		process->trap_restore_ns = clock_now_ns() + SIGSTATE_RESTORE_NS;
-	if (process->trap_restore_ns < engine->signals_due_ns)
-		engine->signals_due_ns = process->trap_restore_ns;
+	if (process->trap_restore_ns < engine->tracees.signals_due_ns)
+		engine->tracees.signals_due_ns = process->trap_restore_ns;
 }
 
 static bool sigstate_may_restore(const struct process *process, uint64_t now)
@@ -641,8 +644,9 @@ static void sigstate_restore_due(struct engine *engine, struct process *process)
 
 static void sigstate_tick_restore(struct engine *engine, uint64_t now)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (process->role != PROCESS_COPY &&
 		    sigstate_may_restore(process, now))
@@ -776,8 +780,9 @@ static bool sigstate_matters(const struct engine *engine)
 
 static bool sigstate_restores(const struct engine *engine)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		if (engine_process_at(engine, i)->trap_restore_ns != 0)
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		if (tracees_process_at(&engine->tracees, i)->trap_restore_ns !=
+		    0)
 			return true;
 	}
 	return false;
@@ -801,8 +806,8 @@ static uint64_t sigstate_look_due(struct engine *engine, uint64_t now)
 
 void sigstate_tick(struct engine *engine, uint64_t now)
 {
-	if (now < engine->signals_due_ns)
+	if (now < engine->tracees.signals_due_ns)
 		return;
 	sigstate_tick_restore(engine, now);
-	engine->signals_due_ns = sigstate_look_due(engine, now);
+	engine->tracees.signals_due_ns = sigstate_look_due(engine, now);
 }

@@ -58,7 +58,7 @@ void sigstate_newborn(struct engine *engine, struct thread *thread,
  */
 void sigstate_settle_young(struct engine *engine, struct process *process);
 
-/* Look at those whose time has come (engine->signals_due_ns). */
+/* Look at those whose time has come (engine->tracees.signals_due_ns). */
 void sigstate_tick(struct engine *engine, uint64_t now);
 
 /*

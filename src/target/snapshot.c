@@ -125,8 +125,10 @@ void snapshot_sample(const struct engine *engine,
 		     const struct perfring_sample *sample,
 		     struct wire_side *ret, uint8_t *stack)
 {
-	const struct thread *thread = engine_thread(engine, sample->tid);
-	const struct process *process = engine_process(engine, sample->pid);
+	const struct thread *thread =
+		tracees_thread(&engine->tracees, sample->tid);
+	const struct process *process =
+		tracees_process(&engine->tracees, sample->pid);
 
 	if (thread)
 		snapshot_identity(thread, ret);

@@ -80,8 +80,9 @@ void stalls_forget_runner(struct stalls *stalls)
 
 static const struct thread *stall_find_runner(const struct engine *engine)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (process->role == PROCESS_COPY)
 			continue;
@@ -104,7 +105,8 @@ static const struct thread *stall_find_runner(const struct engine *engine)
 static bool stall_others_run(struct engine *engine)
 {
 	struct stalls *stalls = &engine->stalls;
-	const struct thread *runner = engine_thread(engine, stalls->runner);
+	const struct thread *runner =
+		tracees_thread(&engine->tracees, stalls->runner);
 	uint64_t begun;
 
 	stalls->look_cost_ns = 0;
@@ -125,7 +127,7 @@ static bool stall_others_run(struct engine *engine)
 static bool stall_has_room(const struct engine *engine)
 {
 	return (engine->stalls.list.count + 1) * 2 <=
-	       engine_thread_count(engine);
+	       tracees_thread_count(&engine->tracees);
 }
 
 /* Can any other thread reach the bytes? Private ones only those of a process.
@@ -143,7 +145,7 @@ static bool stall_has_partners(const struct engine *engine,
 
 		if (sharing_place(process->space, access->address, access->size,
 				  &place))
-			return engine_thread_count(engine) > 1;
+			return tracees_thread_count(&engine->tracees) > 1;
 	}
 	return false;
 }
@@ -246,7 +248,7 @@ static struct thread *stall_close(struct engine *engine, struct stall *stall,
 	stall_unlist(engine, stall, now);
 	for (int i = 0; i < stall->access_count; i++) {
 		if (stall->accesses[i].claimed)
-			watch_release(&engine->watch,
+			watch_release(&engine->tracees.watch,
 				      &stall->accesses[i].claim);
 	}
 	stall_return_long(engine, stall, now - stall->begun_ns);
@@ -379,18 +381,19 @@ static bool stall_collisions(struct engine *engine, const struct stall *arrival)
 
 static void stall_watch(struct engine *engine, struct stall *stall)
 {
-	if (engine->execpoints.watch)
-		execpoints_suspend(&engine->execpoints);
+	if (engine->tracees.execpoints.watch)
+		execpoints_suspend(&engine->tracees.execpoints);
 	for (int i = 0; i < stall->access_count; i++) {
 		struct stall_access *access = &stall->accesses[i];
 		bool writes = access->access.kind & ACCESS_WRITE;
 
-		access->claimed = watch_claim(
-			&engine->watch, stall->hold.thread->process->space,
-			access->access.address, access->access.size,
-			writes ? DREGS_READ_WRITE : DREGS_WRITE,
-			&access->claim);
-		if (!engine->watch.ops->blind &&
+		access->claimed =
+			watch_claim(&engine->tracees.watch,
+				    stall->hold.thread->process->space,
+				    access->access.address, access->access.size,
+				    writes ? DREGS_READ_WRITE : DREGS_WRITE,
+				    &access->claim);
+		if (!engine->tracees.watch.ops->blind &&
 		    (!access->claimed ||
 		     access->claim.claim.covered < access->access.size))
 			engine->stats.out_of_registers++;
@@ -549,7 +552,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	if (engine->stalls.list.count == 1)
 		watch_suit(engine, now);
 	stall_watch(engine, stall);
-	if (engine->watch.ops->live)
+	if (engine->tracees.watch.ops->live)
 		stall_begin_values(stall);
 	if (stall->site.pair != 0)
 		arm_pair(engine, stall->site.pair);
@@ -651,7 +654,7 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 static void stall_forgo(struct engine *engine, const struct stall *stall,
 			const struct thread *thread)
 {
-	if (engine_thread_count(engine) > 1) {
+	if (tracees_thread_count(&engine->tracees) > 1) {
 		engine->stats.hits_private += !wire_site_apart(&stall->site) &&
 					      !(stall->site.id & WIRE_PEEK);
 		pool_found_private(&engine->pool, clock_now_ns());
@@ -736,11 +739,12 @@ static void stall_place_trap(const struct engine *engine, uint8_t slots,
 {
 	struct watch_view view;
 
-	watch_view(&engine->watch, thread->process->space, &view);
+	watch_view(&engine->tracees.watch, thread->process->space, &view);
 	for (int i = 0; i < DREGS_SLOTS; i++) {
 		if (!(slots & (1u << i)))
 			continue;
-		ret->trap_address = watch_slot_address(&engine->watch, i);
+		ret->trap_address =
+			watch_slot_address(&engine->tracees.watch, i);
 		if (view.generation[i] != 0)
 			ret->shift =
 				view.dregs.slots[i].address - ret->trap_address;
@@ -786,7 +790,8 @@ static void stall_sample_memory(const struct engine *engine,
 				const struct perfring_sample *sample,
 				struct conflict *conflict)
 {
-	const struct process *process = engine_process(engine, sample->pid);
+	const struct process *process =
+		tracees_process(&engine->tracees, sample->pid);
 
 	if (process)
 		snapshot_machine(&process->space->memory, NULL, sample->address,
@@ -862,14 +867,14 @@ static void stall_check_watched(const struct engine *engine,
 {
 	if (stall->watched)
 		return;
-	if (engine->watch.pending > 0 &&
+	if (engine->tracees.watch.pending > 0 &&
 	    now < stall->begun_ns + STALL_ARMING_MAX_NS) {
 		stall->deadline_ns = now + stall->length_ns;
 		return;
 	}
 	stall->watched = true;
 	stall->deadline_ns = now + stall->length_ns;
-	if (!engine->watch.ops->live)
+	if (!engine->tracees.watch.ops->live)
 		stall_begin_values(stall);
 }
 
@@ -898,7 +903,7 @@ static void stall_watch_woken(struct engine *engine)
 {
 	uint64_t begun = clock_now_ns();
 
-	if (engine->watch.ops->live)
+	if (engine->tracees.watch.ops->live)
 		return;
 	watch_publish(engine);
 	engine->stalls.look_cost_ns += clock_now_ns() - begun;

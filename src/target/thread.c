@@ -44,7 +44,7 @@ struct error *thread_create(struct process *process, pid_t tid,
 }
 
 /* The last of them takes its place. */
-static void thread_unlist(const struct thread *thread)
+void thread_unlist(const struct thread *thread)
 {
 	struct vec *threads = &thread->process->threads;
 
@@ -58,14 +58,14 @@ void thread_destroy(struct engine *engine, struct thread *thread)
 {
 	release_take_back(engine, thread);
 	thread_unpark(thread);
-	watch_settled(&engine->watch, thread);
-	watch_ops_of(&engine->watch, thread)->clear(engine, thread);
+	watch_settled(&engine->tracees.watch, thread);
+	watch_ops_of(&engine->tracees.watch, thread)->clear(engine, thread);
 	thread->state = THREAD_GONE;
 	profile_forget(engine, thread);
 	hold_lose(engine, thread);
 	step_lost(engine, thread);
 	creation_forget(engine, thread);
-	map_remove(&engine->threads, (uint64_t)thread->tid);
+	map_remove(&engine->tracees.threads, (uint64_t)thread->tid);
 	thread_unlist(thread);
 	free(thread);
 }
@@ -100,7 +100,7 @@ bool thread_must(struct engine *engine, struct thread *thread,
 	if (!err || err == error_gone)
 		return thread_ok(thread, err);
 	engine_note(engine, err);
-	engine->stuck = true;
+	engine->tracees.stuck = true;
 	return false;
 }
 
@@ -121,8 +121,8 @@ void thread_resume(struct engine *engine, struct thread *thread)
 		return;
 	if (thread->step && thread->step->resuming)
 		thread->step->resuming(engine, thread->step);
-	watch_ops_of(&engine->watch, thread)->prepare(engine, thread);
-	watch_settled(&engine->watch, thread);
+	watch_ops_of(&engine->tracees.watch, thread)->prepare(engine, thread);
+	watch_settled(&engine->tracees.watch, thread);
 	thread->stepping = thread->step != NULL;
 	if (!thread_must(engine, thread,
 			 thread->step ? trace_step(thread->tid, signal)

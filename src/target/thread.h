@@ -118,6 +118,9 @@ struct thread {
 struct error *thread_create(struct process *process, pid_t tid,
 			    struct thread **ret);
 
+/* Take the thread, which is not to be used any more, out of its process. */
+void thread_unlist(const struct thread *thread);
+
 /* Take it out of its process and free it. Its hold and step are told. */
 void thread_destroy(struct engine *engine, struct thread *thread);
 

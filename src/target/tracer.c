@@ -69,8 +69,9 @@ static void tracer_on_forget(struct engine *engine, const void *payload,
 /* What is left of the program when its first process has ended. */
 static void tracer_signal_rest(const struct engine *engine, int signal)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (process->role == PROCESS_WATCHED &&
 		    process->threads.count > 0)
@@ -156,7 +157,7 @@ static bool tracer_events(struct engine *engine)
 	for (int i = 0; i < TRACER_EVENTS; i++) {
 		if (!wait_came(&stop))
 			return true;
-		if (guardian_ended(engine->guardian, stop.tid))
+		if (guardian_ended(engine->tracees.guardian, stop.tid))
 			engine_note(engine, tracer_guardian_lost(&stop));
 		else
 			engine_event(engine, &stop);
@@ -214,8 +215,9 @@ static uint32_t tracer_threads(const struct engine *engine)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		const struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (process->role == PROCESS_WATCHED &&
 		    (process->parent == 0 || process->threads_most > 1))
@@ -274,7 +276,8 @@ static void tracer_check_rest(struct engine *engine, uint64_t now)
 	if (engine->rest_until_ns == 0 || now < engine->rest_until_ns ||
 	    engine->phase != ENGINE_WATCHING || engine->ended)
 		return;
-	engine_note(engine, tracer_rest_left(engine_watched_count(engine)));
+	engine_note(engine,
+		    tracer_rest_left(tracees_watched_count(&engine->tracees)));
 	engine_release(engine);
 }
 
@@ -295,7 +298,7 @@ static void tracer_tick(struct engine *engine)
 	uint64_t now = clock_now_ns();
 	bool ticked = now >= engine->next_tick_ns;
 
-	if (engine->stuck)
+	if (engine->tracees.stuck)
 		engine_release(engine);
 	watch_tick(engine, now);
 	stalls_tick(engine, now);
@@ -334,7 +337,7 @@ static uint64_t tracer_next_ns(struct engine *engine)
 	uint64_t next = stalls_next_ns(engine);
 	uint64_t refill = arm_next_ns(engine);
 
-	if (engine->early.count > 0)
+	if (engine->tracees.early.count > 0)
 		return 0;
 	if (refill < next)
 		next = refill;
@@ -344,12 +347,13 @@ static uint64_t tracer_next_ns(struct engine *engine)
 		next = onset_next_ns(engine);
 	if (profile_next_ns(engine) < next)
 		next = profile_next_ns(engine);
-	if (engine->signals_due_ns < next)
-		next = engine->signals_due_ns;
+	if (engine->tracees.signals_due_ns < next)
+		next = engine->tracees.signals_due_ns;
 	if (engine->next_tick_ns < next)
 		next = engine->next_tick_ns;
-	if (engine->watch.clean_at_ns != 0 && engine->watch.clean_at_ns < next)
-		next = engine->watch.clean_at_ns;
+	if (engine->tracees.watch.clean_at_ns != 0 &&
+	    engine->tracees.watch.clean_at_ns < next)
+		next = engine->tracees.watch.clean_at_ns;
 	return next;
 }
 
@@ -406,7 +410,7 @@ static void tracer_loop(struct engine *engine, int signals)
 		 * each tick looks for it.
 		 */
 		heartbeat_beat(engine->heartbeat);
-		if (news.children || tick || engine->early.count > 0)
+		if (news.children || tick || engine->tracees.early.count > 0)
 			idle = tracer_events(engine);
 		if (news.messages || tick)
 			tracer_messages(engine);
@@ -457,7 +461,8 @@ static struct error *tracer_attach(struct engine *engine,
 		struct error *err = launch_attach(
 			engine, pid, config->held ? &config->held[i] : NULL);
 
-		if (err && (err != error_gone || engine_process(engine, pid)))
+		if (err && (err != error_gone ||
+			    tracees_process(&engine->tracees, pid)))
 			return err;
 		if (err && config->pid_count > 1)
 			engine_note(
@@ -467,7 +472,7 @@ static struct error *tracer_attach(struct engine *engine,
 					"process %d has ended; it is left out",
 					(int)pid));
 	}
-	return engine->processes.count > 0 ? NULL : error_gone;
+	return engine->tracees.processes.count > 0 ? NULL : error_gone;
 }
 
 /* The back-end, and how breakpoints are set. */
@@ -480,22 +485,23 @@ static struct error *tracer_choose(struct engine *engine,
 
 	if (config->tracing.text_untouched && strcmp(backend, "auto") == 0)
 		backend = watch_by_perf.name;
-	err = backend_choose(backend, &engine->watch, started->reason,
+	err = backend_choose(backend, &engine->tracees.watch, started->reason,
 			     sizeof(started->reason));
 	/* without it a stall takes longer */
-	if (!err && engine->watch.ops == &watch_by_perf)
+	if (!err && engine->tracees.watch.ops == &watch_by_perf)
 		engine_note(engine, perfwatch_keep_ready(&engine->perf_ready));
 	if (strcmp(config->tracing.backend, "auto") == 0 &&
 	    !config->tracing.text_untouched && !config->hold_conflicts)
-		engine->watch.many = WATCH_MANY;
+		engine->tracees.watch.many = WATCH_MANY;
 	if (!config->tracing.text_untouched)
 		return err;
-	if (!err && engine->watch.ops != &watch_by_perf)
+	if (!err && engine->tracees.watch.ops != &watch_by_perf)
 		err = error_create(ERROR_USAGE, "it takes the back-end perf");
 	if (!err)
 		err = selftest_execution();
 	if (!err)
-		execpoints_begin(&engine->execpoints, &engine->watch);
+		execpoints_begin(&engine->tracees.execpoints,
+				 &engine->tracees.watch);
 	return error_wrap(err, "--text-untouched");
 }
 
@@ -518,7 +524,8 @@ static struct error *tracer_begin(struct engine *engine,
 	if (!config->argv) {
 		/* what is sent to the front end's whole group spares us */
 		setpgid(0, 0);
-		err = guardian_start(engine->heartbeat, &engine->guardian);
+		err = guardian_start(engine->heartbeat,
+				     &engine->tracees.guardian);
 		if (err)
 			return err;
 	}
@@ -532,16 +539,17 @@ static struct error *tracer_begin(struct engine *engine,
 		return err;
 	started.pid = engine->pid;
 	started.begun_ns = begun;
-	started.kernel_accesses = engine->watch.kernel;
+	started.kernel_accesses = engine->tracees.watch.kernel;
 	snprintf(started.backend, sizeof(started.backend), "%s",
-		 engine->watch.ops->name);
+		 engine->tracees.watch.ops->name);
 	channel_send(&engine->channel, WIRE_STARTED, &started, sizeof(started));
 	/* what attaching took is no time without hits */
 	govern_restart(engine);
 	/* the front end learns from them how many sites to send */
 	engine_send_stats(engine);
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (process->role == PROCESS_WATCHED)
 			announce_begin(engine, process);
@@ -601,8 +609,8 @@ static void tracer_main(const struct tracer_config *config, int fd,
 	if (!err)
 		err = tracer_begin(&engine, config, &before);
 	if (!err)
-		err = guardian_deputize(engine.guardian);
-	tracer_prepare(&engine, engine.guardian);
+		err = guardian_deputize(engine.tracees.guardian);
+	tracer_prepare(&engine, engine.tracees.guardian);
 	if (err) {
 		tracer_fail(&engine, err);
 		engine_release(&engine);
@@ -612,11 +620,11 @@ static void tracer_main(const struct tracer_config *config, int fd,
 	heartbeat_end(heartbeat);
 	/* children whose creator died at their birth */
 	tracer_events(&engine);
-	if (engine.watch.ops && engine.watch.ops->shut)
-		engine.watch.ops->shut(&engine);
+	if (engine.tracees.watch.ops && engine.tracees.watch.ops->shut)
+		engine.tracees.watch.ops->shut(&engine);
 	tracer_drain(&engine);
 	engine_deinit(&engine);
-	guardian_stop(engine.guardian);
+	guardian_stop(engine.tracees.guardian);
 }
 
 struct error *tracer_spawn(const struct tracer_config *config,

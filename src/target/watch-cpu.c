@@ -41,7 +41,7 @@ struct cpu_watch {
 
 static struct cpu_watch *cpu_state(struct engine *engine)
 {
-	struct cpu_watch *state = engine->watch.state;
+	struct cpu_watch *state = engine->tracees.watch.state;
 
 	if (state)
 		return state;
@@ -55,7 +55,7 @@ static struct cpu_watch *cpu_state(struct engine *engine)
 		for (int cpu = 0; cpu < state->cpus; cpu++)
 			state->slots[i].rings[cpu].fd = -1;
 	}
-	engine->watch.state = state;
+	engine->tracees.watch.state = state;
 	return state;
 }
 
@@ -82,9 +82,9 @@ static void cpu_disable_slot(const struct cpu_watch *state,
 static void cpu_set_slot(struct engine *engine, const struct cpu_watch *state,
 			 int i, struct cpu_slot *slot)
 {
-	const struct dregs_slot *want = &engine->watch.dregs.slots[i];
+	const struct dregs_slot *want = &engine->tracees.watch.dregs.slots[i];
 	struct perfwatch_spec spec = {
-		.address = watch_slot_address(&engine->watch, i),
+		.address = watch_slot_address(&engine->tracees.watch, i),
 		.length = want->length,
 		.write_only = want->type == DREGS_WRITE,
 		.kernel = true,
@@ -101,7 +101,7 @@ static void cpu_set_slot(struct engine *engine, const struct cpu_watch *state,
 			engine->stats.out_of_registers++;
 		error_free(err);
 	}
-	slot->generation = engine->watch.generation[i];
+	slot->generation = engine->tracees.watch.generation[i];
 }
 
 static void cpu_update_all(struct engine *engine)
@@ -111,9 +111,9 @@ static void cpu_update_all(struct engine *engine)
 	for (int i = 0; state && i < DREGS_SLOTS; i++) {
 		struct cpu_slot *slot = &state->slots[i];
 
-		if (slot->generation == engine->watch.generation[i])
+		if (slot->generation == engine->tracees.watch.generation[i])
 			continue;
-		if (engine->watch.generation[i] != 0)
+		if (engine->tracees.watch.generation[i] != 0)
 			cpu_set_slot(engine, state, i, slot);
 		else
 			cpu_disable_slot(state, slot);
@@ -127,15 +127,15 @@ static void cpu_update_all(struct engine *engine)
  */
 static bool cpu_concerns(const struct engine *engine, int i, pid_t pid)
 {
-	const struct process *process = engine_process(engine, pid);
+	const struct process *process = tracees_process(&engine->tracees, pid);
 	struct watch_view view;
 
 	if (!process || process->role != PROCESS_WATCHED)
 		return false;
-	watch_view(&engine->watch, process->space, &view);
+	watch_view(&engine->tracees.watch, process->space, &view);
 	return view.generation[i] != 0 &&
 	       view.dregs.slots[i].address ==
-		       watch_slot_address(&engine->watch, i);
+		       watch_slot_address(&engine->tracees.watch, i);
 }
 
 /* Reporting a sample ends the watch: its other samples are of the past. */
@@ -157,7 +157,7 @@ static void cpu_poll_slot(struct engine *engine, struct cpu_watch *state, int i)
 
 static void cpu_poll(struct engine *engine)
 {
-	struct cpu_watch *state = engine->watch.state;
+	struct cpu_watch *state = engine->tracees.watch.state;
 
 	for (int i = 0; state && i < DREGS_SLOTS; i++)
 		cpu_poll_slot(engine, state, i);
@@ -165,14 +165,14 @@ static void cpu_poll(struct engine *engine)
 
 static void cpu_shut(struct engine *engine)
 {
-	struct cpu_watch *state = engine->watch.state;
+	struct cpu_watch *state = engine->tracees.watch.state;
 
 	if (!state)
 		return;
 	for (int i = 0; i < DREGS_SLOTS; i++)
 		cpu_close_slot(state, &state->slots[i]);
 	free(state);
-	engine->watch.state = NULL;
+	engine->tracees.watch.state = NULL;
 }
 
 static void cpu_nothing(struct engine *engine, struct thread *thread)

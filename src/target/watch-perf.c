@@ -30,7 +30,7 @@ static struct error *perf_set(const struct engine *engine,
 		.length = want->length,
 		.write_only = want->type == DREGS_WRITE,
 		.execute = want->type == DREGS_EXECUTE,
-		.kernel = engine->watch.kernel,
+		.kernel = engine->tracees.watch.kernel,
 		/*
 		 * the low half of the generation is enough to tell them apart
 		 */
@@ -78,7 +78,7 @@ static void perf_update(struct engine *engine, struct thread *thread)
 
 	if (thread->process->role != PROCESS_WATCHED)
 		return;
-	watch_view(&engine->watch, thread->process->space, &view);
+	watch_view(&engine->tracees.watch, thread->process->space, &view);
 	for (int i = 0; i < DREGS_SLOTS; i++) {
 		struct error *err = NULL;
 

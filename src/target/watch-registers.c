@@ -31,7 +31,7 @@ enum { DR_STATUS = 6, DR_CONTROL = 7, DR_STATUS_SLOTS = 0xf };
 static void registers_view(const struct engine *engine,
 			   const struct thread *thread, struct watch_view *ret)
 {
-	watch_view(&engine->watch, thread->process->space, ret);
+	watch_view(&engine->tracees.watch, thread->process->space, ret);
 	for (int i = 0; i < DREGS_SLOTS; i++) {
 		if (ret->dregs.slots[i].type != DREGS_EXECUTE)
 			continue;
@@ -56,7 +56,7 @@ static bool registers_let_sleep(const struct engine *engine,
 	uint64_t args[PROCFS_ARGUMENTS];
 	int number;
 
-	return engine->watch.ops == &watch_by_registers
+	return engine->tracees.watch.ops == &watch_by_registers
 		       ? procfs_notices_stops(thread->tid)
 		       : procfs_system_call(thread->tid, &number, args);
 }
@@ -73,7 +73,7 @@ static void registers_update(struct engine *engine, struct thread *thread)
 	if (!thread->interrupting)
 		return;
 	thread->watch.dirty = true;
-	engine->watch.pending++;
+	engine->tracees.watch.pending++;
 }
 
 /*
@@ -135,7 +135,7 @@ static void registers_prepare(struct engine *engine, struct thread *thread)
 	registers_view(engine, thread, &view);
 	if (watch_current(&view, thread) || registers_trap_pending(thread))
 		return;
-	guardian_note_registers(engine->guardian);
+	guardian_note_registers(engine->tracees.guardian);
 	if (thread_ok(thread, registers_write(thread, &view.dregs)))
 		memcpy(thread->watch.generation, view.generation,
 		       sizeof(thread->watch.generation));

@@ -172,19 +172,21 @@ typedef void watch_action(struct engine *engine, struct thread *thread);
 static void watch_update_one(struct engine *engine, struct thread *thread)
 {
 	if (thread->state == THREAD_RUNNING && !thread->newborn)
-		watch_ops_of(&engine->watch, thread)->update(engine, thread);
+		watch_ops_of(&engine->tracees.watch, thread)
+			->update(engine, thread);
 }
 
 static void watch_close_one(struct engine *engine, struct thread *thread)
 {
 	if (!thread->watch.by_registers)
-		engine->watch.ops->clear(engine, thread);
+		engine->tracees.watch.ops->clear(engine, thread);
 }
 
 static void watch_each_thread(struct engine *engine, watch_action *action)
 {
-	for (size_t i = 0; i < engine->processes.count; i++) {
-		struct process *process = engine_process_at(engine, i);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
 
 		if (process->role != PROCESS_WATCHED)
 			continue;
@@ -196,7 +198,7 @@ static void watch_each_thread(struct engine *engine, watch_action *action)
 /* The events of threads are gone, or those of processors. */
 static void watch_change(struct engine *engine, const struct watch_ops *ops)
 {
-	struct watch *watch = &engine->watch;
+	struct watch *watch = &engine->tracees.watch;
 
 	watch_each_thread(engine, watch_close_one);
 	if (watch->ops->shut)
@@ -210,14 +212,15 @@ static void watch_change(struct engine *engine, const struct watch_ops *ops)
 /* Has a process memory that another one has at another address? */
 static bool watch_is_scattered(const struct engine *engine)
 {
-	const struct vec *processes = &engine->processes;
+	const struct vec *processes = &engine->tracees.processes;
 
 	for (size_t i = 0; i < processes->count; i++) {
-		const struct process *one = engine_process_at(engine, i);
+		const struct process *one =
+			tracees_process_at(&engine->tracees, i);
 
 		for (size_t j = 0; j < i; j++) {
 			const struct process *other =
-				engine_process_at(engine, j);
+				tracees_process_at(&engine->tracees, j);
 
 			if (one->role == PROCESS_WATCHED &&
 			    other->role == PROCESS_WATCHED &&
@@ -230,14 +233,14 @@ static bool watch_is_scattered(const struct engine *engine)
 
 static uint64_t watch_scattered_gap(const struct engine *engine)
 {
-	uint64_t count = engine->processes.count;
+	uint64_t count = engine->tracees.processes.count;
 
 	return WATCH_SCATTERED_NS * (1 + count * count / WATCH_PAIRS);
 }
 
 uint32_t watch_many(struct engine *engine)
 {
-	struct watch *watch = &engine->watch;
+	struct watch *watch = &engine->tracees.watch;
 	long processors;
 
 	if (!budget_is_small(&engine->load.budget))
@@ -256,14 +259,14 @@ uint32_t watch_many(struct engine *engine)
  */
 void watch_suit(struct engine *engine, uint64_t now)
 {
-	struct watch *watch = &engine->watch;
+	struct watch *watch = &engine->tracees.watch;
 	uint32_t threads, many;
 	struct error *err;
 
 	if (watch->many == 0 || now < watch->change_ns)
 		return;
 	many = watch_many(engine);
-	threads = engine_thread_count(engine);
+	threads = tracees_thread_count(&engine->tracees);
 	if (threads >= many / 2 && now >= watch->scattered_ns) {
 		watch->scattered = watch_is_scattered(engine);
 		watch->scattered_ns = now + watch_scattered_gap(engine);
@@ -288,9 +291,9 @@ void watch_suit(struct engine *engine, uint64_t now)
 
 void watch_publish(struct engine *engine)
 {
-	engine->watch.clean_at_ns = 0;
-	if (engine->watch.ops->update_all)
-		engine->watch.ops->update_all(engine);
+	engine->tracees.watch.clean_at_ns = 0;
+	if (engine->tracees.watch.ops->update_all)
+		engine->tracees.watch.ops->update_all(engine);
 	watch_each_thread(engine, watch_update_one);
 }
 
@@ -300,16 +303,16 @@ void watch_publish(struct engine *engine)
  */
 static uint64_t watch_linger(const struct engine *engine)
 {
-	return engine->guardian ? 0 : WATCH_LINGER_NS;
+	return engine->tracees.guardian ? 0 : WATCH_LINGER_NS;
 }
 
 void watch_retire(struct engine *engine)
 {
-	bool live = engine->watch.ops->live;
+	bool live = engine->tracees.watch.ops->live;
 
 	if (live)
 		watch_publish(engine);
-	engine->watch.clean_at_ns =
+	engine->tracees.watch.clean_at_ns =
 		clock_now_ns() + (live ? WATCH_IDLE_NS : watch_linger(engine));
 }
 
@@ -324,7 +327,7 @@ static bool watch_in_use(const struct watch *watch)
 
 void watch_tick(struct engine *engine, uint64_t now)
 {
-	struct watch *watch = &engine->watch;
+	struct watch *watch = &engine->tracees.watch;
 
 	if (watch->ops->poll)
 		watch->ops->poll(engine);

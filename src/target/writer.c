@@ -32,8 +32,9 @@ static bool writer_will_stop(const struct thread *thread)
 
 static bool writer_stopped_early(const struct engine *engine, pid_t tid)
 {
-	for (size_t i = 0; i < engine->early.count; i++) {
-		const struct stop_reason *stop = vec_at(&engine->early, i);
+	for (size_t i = 0; i < engine->tracees.early.count; i++) {
+		const struct stop_reason *stop =
+			vec_at(&engine->tracees.early, i);
 
 		if (stop->tid == tid)
 			return true;
@@ -50,7 +51,7 @@ static bool writer_stop(struct engine *engine, struct thread *thread)
 	if (!thread->interrupting ||
 	    !thread_ok(thread, wait_thread_stop(thread->tid, &stop)))
 		return false;
-	if (vec_push(&engine->early, &stop))
+	if (vec_push(&engine->tracees.early, &stop))
 		return true;
 	/* no memory to remember it */
 	engine_event(engine, &stop);
@@ -80,10 +81,10 @@ pid_t writer_thread(struct engine *engine, const struct addrspace *space)
 		return 0;
 	/* those stopped already, then those that can be */
 	for (int round = 0; round < 2; round++) {
-		for (size_t i = 0; i < engine->processes.count && tid == 0;
-		     i++) {
+		for (size_t i = 0;
+		     i < engine->tracees.processes.count && tid == 0; i++) {
 			const struct process *process =
-				engine_process_at(engine, i);
+				tracees_process_at(&engine->tracees, i);
 
 			if (process->space == space &&
 			    process->role != PROCESS_COPY)
@@ -114,11 +115,11 @@ void writer_end(struct addrspace *space)
 
 void writer_settle(struct engine *engine)
 {
-	while (engine->early.count > 0) {
-		struct stop_reason stop =
-			*(struct stop_reason *)vec_at(&engine->early, 0);
+	while (engine->tracees.early.count > 0) {
+		struct stop_reason stop = *(
+			struct stop_reason *)vec_at(&engine->tracees.early, 0);
 
-		vec_remove(&engine->early, 0);
+		vec_remove(&engine->tracees.early, 0);
 		engine_event(engine, &stop);
 	}
 }

@@ -148,9 +148,10 @@ uint32_t tracer_held(void)
 static struct thread *tracer_any_thread(void)
 {
 	struct engine *engine = machine->engine;
-	const struct process *process = engine_process_at(
-		engine, (size_t)rng_below(&machine->program.rng,
-					  engine->processes.count));
+	const struct process *process = tracees_process_at(
+		&engine->tracees,
+		(size_t)rng_below(&machine->program.rng,
+				  engine->tracees.processes.count));
 
 	return process_thread(process,
 			      (size_t)rng_below(&machine->program.rng,
@@ -309,7 +310,7 @@ static struct process *tracer_add_process(struct addrspace *space, pid_t pid)
 	if (machine->program.plan->processes > 1)
 		vec_push(&space->shared, &shared);
 	error_free(process_create(pid, PROCESS_WATCHED, space, &process));
-	vec_push(&machine->engine->processes, &process);
+	vec_push(&machine->engine->tracees.processes, &process);
 	return process;
 }
 
@@ -344,11 +345,11 @@ void tracer_begin(void)
 	machine->tracer.channel = &engine->channel;
 	memset(tracer_traps, 0, sizeof(tracer_traps));
 	engine->phase = ENGINE_WATCHING;
-	engine->processes = (struct vec)VEC_INIT(struct process *);
+	engine->tracees.processes = (struct vec)VEC_INIT(struct process *);
 	engine->returned = (struct vec)VEC_INIT(struct wire_returned);
 	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
 	engine->stalls.runner_call = -1;
-	engine->watch.ops = &tracer_watches;
+	engine->tracees.watch.ops = &tracer_watches;
 	rng_init(&engine->rng, rng_next(&machine->program.rng));
 	engine->perf_ready = -1;
 	load_init(&engine->load);
@@ -377,9 +378,9 @@ void tracer_end(void)
 	profile_deinit(&engine->profile);
 	for (size_t i = 0; i < engine->stalls.list.count; i++)
 		free(tracer_stall(i));
-	for (size_t i = 0; i < engine->processes.count; i++)
-		tracer_remove(engine_process_at(engine, i));
-	vec_deinit(&engine->processes);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++)
+		tracer_remove(tracees_process_at(&engine->tracees, i));
+	vec_deinit(&engine->tracees.processes);
 	vec_deinit(&engine->stalls.list);
 	vec_deinit(&engine->returned);
 	pool_deinit(&engine->pool);

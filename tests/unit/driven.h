@@ -295,7 +295,7 @@ static inline struct driven *driven_start(const struct watch_ops *ops)
 	tracee_await(&child_plan.arena->ready, threads);
 	assert_ok(engine_init(&driven->engine, fds[0], 1));
 	assert_ok(channel_init(&driven->peer, fds[1], DRIVEN_LIMIT));
-	driven->engine.watch.ops = ops ? ops : &watch_by_value;
+	driven->engine.tracees.watch.ops = ops ? ops : &watch_by_value;
 	driven->engine.pool.params = (struct wire_params){
 		.rate = 100000,
 		.stall_max_ns = CLOCK_NS_PER_S,
@@ -330,7 +330,7 @@ static inline struct breakpoint *driven_arm(struct driven *driven,
 					    const struct wire_site *site)
 {
 	struct addrspace *space =
-		engine_process(&driven->engine, driven->pid)->space;
+		tracees_process(&driven->engine.tracees, driven->pid)->space;
 	bool armed = false;
 
 	assert_ok(breakpoint_arm(space, site, &armed));
@@ -361,15 +361,15 @@ static inline void driven_release(struct driven *driven)
 		driven_turn(driven);
 	} while (driven->engine.phase == ENGINE_RELEASING);
 	assert_int_equal(driven->engine.phase, ENGINE_RELEASED);
-	assert_int_equal(driven->engine.threads.count, 0);
+	assert_int_equal(driven->engine.tracees.threads.count, 0);
 	assert_true(driven->detached);
 	assert_pristine(&driven->memory);
 }
 
 static inline void driven_free(struct driven *driven)
 {
-	if (driven->engine.watch.ops->shut)
-		driven->engine.watch.ops->shut(&driven->engine);
+	if (driven->engine.tracees.watch.ops->shut)
+		driven->engine.tracees.watch.ops->shut(&driven->engine);
 	engine_deinit(&driven->engine);
 	channel_deinit(&driven->peer);
 	memory_deinit(&driven->memory);

@@ -42,11 +42,12 @@ static struct process *add(struct told *told, pid_t pid, pid_t parent)
 	struct addrspace *space;
 	struct process *process;
 
-	assert_null(engine_make_space(&told->engine, getpid(), &space));
+	assert_null(
+		tracees_make_space(&told->engine.tracees, getpid(), &space));
 	assert_null(process_create(pid, PROCESS_WATCHED, space, &process));
 	process->parent = parent;
 	process->threads_most = 1;
-	assert_true(vec_push(&told->engine.processes, &process));
+	assert_true(vec_push(&told->engine.tracees.processes, &process));
 	return process;
 }
 
@@ -117,7 +118,8 @@ static void a_child_that_ends_at_once_is_not_told_of(void **state)
 	(void)state;
 	begin(&told);
 	announce_begin(&told.engine, add(&told, 11, 10));
-	engine_remove_process(&told.engine, engine_process(&told.engine, 11));
+	engine_remove_process(&told.engine,
+			      tracees_process(&told.engine.tracees, 11));
 	listen_to(&told);
 	assert_int_equal(told.began + told.ended, 0);
 	end(&told);
@@ -174,7 +176,7 @@ static void who_runs_the_same_is_told_before_the_end(void **state)
 	assert_null(addrspace_fork(parent->space, getpid(), 0, &space));
 	assert_null(process_create(11, PROCESS_WATCHED, space, &child));
 	child->parent = 10;
-	assert_true(vec_push(&told.engine.processes, &child));
+	assert_true(vec_push(&told.engine.tracees.processes, &child));
 	announce_begin(&told.engine, child);
 	listen_to(&told);
 	assert_int_equal(told.began, 1);

@@ -30,16 +30,17 @@ static struct driven *start(uint32_t pool, uint32_t rate)
 	driven->engine.pool.rotate_ns = UINT64_MAX;
 	driven->engine.pool.give_ns = UINT64_MAX;
 	/* before time matters: all that the signals need is known */
-	driven_until(driven, sigstate_ready(&driven->engine,
-					    engine_process(&driven->engine,
-							   driven->pid),
-					    clock_now_ns()));
+	driven_until(driven,
+		     sigstate_ready(&driven->engine,
+				    tracees_process(&driven->engine.tracees,
+						    driven->pid),
+				    clock_now_ns()));
 	return driven;
 }
 
 static struct addrspace *space_of(const struct driven *driven)
 {
-	return engine_process(&driven->engine, driven->pid)->space;
+	return tracees_process(&driven->engine.tracees, driven->pid)->space;
 }
 
 static bool is_armed(const struct driven *driven, const char *label)
@@ -91,7 +92,8 @@ static void it_is_filled_in_order_up_to_its_size(void **state)
 static void a_full_pool_asks_for_nothing(void **state)
 {
 	struct driven *driven = start(2, 1000);
-	struct process *process = engine_process(&driven->engine, driven->pid);
+	struct process *process =
+		tracees_process(&driven->engine.tracees, driven->pid);
 	uint64_t later = clock_now_ns() + 100 * CLOCK_NS_PER_S;
 
 	(void)state;

@@ -114,7 +114,8 @@ static struct driven *start(lane_work *work)
 
 static size_t armed(const struct driven *driven)
 {
-	return engine_process(&driven->engine, driven->pid)->space->text->armed;
+	return tracees_process(&driven->engine.tracees, driven->pid)
+		->space->text->armed;
 }
 
 static void check_child(lane_work *work, size_t left_armed, int hits)
@@ -133,8 +134,8 @@ static void check_child(lane_work *work, size_t left_armed, int hits)
 			assert_int_equal(arena->data[5], 2);
 		}
 	}
-	driven_until(driven, driven->engine.threads.count == 2);
-	assert_int_equal(driven->engine.processes.count, 1);
+	driven_until(driven, driven->engine.tracees.threads.count == 2);
+	assert_int_equal(driven->engine.tracees.processes.count, 1);
 	assert_int_equal(driven->engine.orphans.count, 0);
 	assert_int_equal(driven->note_count, 0);
 	driven_end(driven);
@@ -151,7 +152,7 @@ static void what_is_lifted_during_the_fork_is_cleaned(void **state)
 {
 	struct driven *driven = start(work_fork);
 	struct breakpoint *breakpoint = breakpoint_find(
-		engine_process(&driven->engine, driven->pid)->space,
+		tracees_process(&driven->engine.tracees, driven->pid)->space,
 		(uintptr_t)site_far);
 	struct stop_reason stop;
 
@@ -165,14 +166,16 @@ static void what_is_lifted_during_the_fork_is_cleaned(void **state)
 		} while (stop.kind != STOP_FORK);
 		assert_true(breakpoint->armed);
 		assert_ok(breakpoint_lift(
-			engine_process(&driven->engine, driven->pid)->space, 0,
-			breakpoint));
+			tracees_process(&driven->engine.tracees, driven->pid)
+				->space,
+			0, breakpoint));
 		engine_event(&driven->engine, &stop);
 		driven_until(driven, lane_idle(0));
 		assert_int_equal(child_plan.arena->lanes[0].result, 7);
 		/* the next is an attachment that has a past */
 		assert_ok(breakpoint_rearm(
-			engine_process(&driven->engine, driven->pid)->space,
+			tracees_process(&driven->engine.tracees, driven->pid)
+				->space,
 			breakpoint));
 	}
 	driven_end(driven);
@@ -201,7 +204,7 @@ static void threads_have_the_path_of_their_births(void **state)
 	struct driven *driven = start(work_thread);
 	struct wire_site site = site_at(site_write, 9);
 	struct breakpoint *breakpoint = breakpoint_find(
-		engine_process(&driven->engine, driven->pid)->space,
+		tracees_process(&driven->engine.tracees, driven->pid)->space,
 		site.address);
 
 	(void)state;
@@ -243,11 +246,11 @@ static void exec(int lane)
 		driven_event(driven);
 		driven_listen(driven);
 	}
-	assert_int_equal(driven->engine.threads.count, 1);
+	assert_int_equal(driven->engine.tracees.threads.count, 1);
 	assert_int_equal(driven->engine.stalls.list.count, 0);
 	assert_int_equal(driven->samples[0].outcome, WIRE_ABANDONED);
 	assert_int_equal(armed(driven), 0);
-	assert_non_null(engine_thread(&driven->engine, driven->pid));
+	assert_non_null(tracees_thread(&driven->engine.tracees, driven->pid));
 	driven_until(driven, driven->exited);
 	assert_int_equal(WEXITSTATUS(driven->exit.status), 42);
 	assert_true(WIFEXITED(driven->exit.status));
@@ -274,9 +277,10 @@ static void fill_guard(struct driven *driven, struct guardian *guardian)
 
 	*guardian = (struct guardian){ .free_list = VEC_INIT(uint32_t) };
 	assert_ok(guardtable_create(&guardian->table));
-	driven->engine.guardian = guardian;
+	driven->engine.tracees.guardian = guardian;
 	assert_ok(addrspace_guard(
-		engine_process(&driven->engine, driven->pid)->space, guardian));
+		tracees_process(&driven->engine.tracees, driven->pid)->space,
+		guardian));
 	do {
 		err = guardian_add_space(guardian, 1000, getpid(), &space);
 	} while (!err);
@@ -307,8 +311,8 @@ static void exec_takes_no_more_room(void **state)
 	}
 	assert_int_equal(driven->note_count, 0);
 	assert_int_equal(driven->engine.phase, ENGINE_WATCHING);
-	assert_true(
-		engine_process(&driven->engine, driven->pid)->space->guarded);
+	assert_true(tracees_process(&driven->engine.tracees, driven->pid)
+			    ->space->guarded);
 	driven_until(driven, driven->exited);
 	assert_int_equal(WEXITSTATUS(driven->exit.status), 42);
 	driven_free(driven);
@@ -335,7 +339,8 @@ static void a_child_without_room_is_let_go(void **state)
 		assert_int_equal(child_plan.arena->lanes[0].result, 7);
 		assert_int_equal(driven->note_count, 1);
 		assert_int_equal(driven->engine.phase, ENGINE_WATCHING);
-		assert_int_equal(engine_watched_count(&driven->engine), 1);
+		assert_int_equal(tracees_watched_count(&driven->engine.tracees),
+				 1);
 		driven_end(driven);
 		empty_guard(&guardian);
 	}
@@ -455,7 +460,7 @@ static void a_vfork_child_outlives_its_parent(void **state)
 	driven_until(driven, driven->engine.phase >= ENGINE_RELEASED);
 	assert_true(driven->exited);
 	assert_false(driven->detached);
-	assert_int_equal(driven->engine.threads.count, 0);
+	assert_int_equal(driven->engine.tracees.threads.count, 0);
 	tracee_tell(&child_plan.arena->flag, 2);
 	while (__atomic_load_n(&data[5], __ATOMIC_ACQUIRE) != 2)
 		sched_yield();
@@ -529,8 +534,8 @@ static void watched_to_its_end(struct driven *driven)
 	assert_int_equal(data[5], 2);
 	assert_int_equal(driven->engine.stats.hits, 2);
 	assert_false(driven->exited);
-	assert_int_equal(engine_watched_count(&driven->engine), 1);
-	assert_int_equal(driven->engine.processes.count, 1);
+	assert_int_equal(tracees_watched_count(&driven->engine.tracees), 1);
+	assert_int_equal(driven->engine.tracees.processes.count, 1);
 	tracee_tell(&child_plan.arena->flag, 1);
 	driven_until(driven, driven->exited);
 	assert_int_equal(driven->engine.phase, ENGINE_DONE);

@@ -55,13 +55,13 @@ static void work_blocked(struct arena *arena, struct lane *lane)
 
 static struct addrspace *space_of(const struct driven *driven)
 {
-	return engine_process(&driven->engine, driven->pid)->space;
+	return tracees_process(&driven->engine.tracees, driven->pid)->space;
 }
 
 /* Registers that hold locations now. */
 static int in_registers(const struct driven *driven)
 {
-	const struct dregs *dregs = &driven->engine.watch.dregs;
+	const struct dregs *dregs = &driven->engine.tracees.watch.dregs;
 	int count = 0;
 
 	for (int i = 0; i < DREGS_SLOTS; i++)
@@ -80,8 +80,9 @@ static struct driven *start(lane_work *first, lane_work *second)
 		tracee_skip(err);
 	driven_plan(work, 2);
 	driven = driven_start(&watch_by_perf);
-	execpoints_begin(&driven->engine.execpoints, &driven->engine.watch);
-	space_of(driven)->text->execpoints = &driven->engine.execpoints;
+	execpoints_begin(&driven->engine.tracees.execpoints,
+			 &driven->engine.tracees.watch);
+	space_of(driven)->text->execpoints = &driven->engine.tracees.execpoints;
 	return driven;
 }
 

@@ -123,11 +123,11 @@ static void the_supply_limits_the_pool(void **state)
 	engine->governor.pool = 100;
 	for (int i = 0; i < 10; i++) {
 		/* as if all of it were armed */
-		engine_process_at(engine, 0)->space->text->armed =
+		tracees_process_at(&engine->tracees, 0)->space->text->armed =
 			engine->governor.pool;
 		tick(driven);
 	}
-	engine_process_at(engine, 0)->space->text->armed = 0;
+	tracees_process_at(&engine->tracees, 0)->space->text->armed = 0;
 	assert_int_equal(engine->governor.pool, 130);
 	driven_end(driven);
 }

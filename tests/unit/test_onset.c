@@ -39,7 +39,7 @@ static void work_nothing(struct arena *arena, struct lane *lane)
 /* Of the child's program. */
 static struct onset *onset_of_child(struct driven *driven)
 {
-	return &engine_process(&driven->engine, driven->pid)
+	return &tracees_process(&driven->engine.tracees, driven->pid)
 			->space->text->onset;
 }
 
@@ -47,7 +47,7 @@ static struct onset *onset_of_child(struct driven *driven)
 static void tell_sent(struct driven *driven)
 {
 	const struct process *process =
-		engine_process(&driven->engine, driven->pid);
+		tracees_process(&driven->engine.tracees, driven->pid);
 	const struct wire_onset message = { process->space->text->program };
 
 	onset_sent(&driven->engine, &message, sizeof(message));

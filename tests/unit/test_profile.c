@@ -274,7 +274,7 @@ static void look_at_crowd(double share, unsigned int clocks)
 	driven = driven_start(&watch_by_value);
 	driven->engine.pool.params.share = share;
 	budget_set_share(&driven->engine.load.budget, share);
-	process = engine_process(&driven->engine, driven->pid);
+	process = tracees_process(&driven->engine.tracees, driven->pid);
 	/* a process with one thread is not sampled */
 	for (int i = 0; i < 10; i++)
 		tick(driven, &now);
@@ -349,7 +349,7 @@ static void a_program_is_not_told_of_the_last_ones_code(void **state)
 		       enough)
 			usleep(1000);
 	}
-	thread = engine_thread(engine, driven->pid);
+	thread = tracees_thread(&engine->tracees, driven->pid);
 	assert_true(thread->profiled);
 	running_deinit(&engine->profile.running);
 	running_init(&engine->profile.running);
@@ -357,7 +357,8 @@ static void a_program_is_not_told_of_the_last_ones_code(void **state)
 	assert_false(thread->profiled);
 	assert_int_equal(engine->profile.running.blocks.count, 0);
 	/* unlike those of a thread that ends */
-	thread = engine_thread(engine, child_plan.arena->lanes[1].tid);
+	thread = tracees_thread(&engine->tracees,
+				child_plan.arena->lanes[1].tid);
 	profile_forget(engine, thread);
 	assert_int_equal(engine->profile.open, 0);
 	assert_true(is_known(engine, spin_early));
@@ -393,7 +394,7 @@ static void where_perf_is_refused_stops_tell(void **state)
 		tick(driven, &now);
 	perf_opened = 0;
 	while (!is_known(engine, spin_early)) {
-		thread_interrupt(engine_thread(engine, driven->pid));
+		thread_interrupt(tracees_thread(&engine->tracees, driven->pid));
 		tick(driven, &now);
 	}
 	while (driven->running_count == 0)
@@ -415,8 +416,8 @@ static void settle(struct driven *driven)
 		waits = false;
 		for (int i = 0; i < 2; i++) {
 			const struct thread *thread =
-				engine_thread(&driven->engine,
-					      child_plan.arena->lanes[i].tid);
+				tracees_thread(&driven->engine.tracees,
+					       child_plan.arena->lanes[i].tid);
 
 			waits |= thread->interrupting;
 		}

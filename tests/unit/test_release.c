@@ -89,7 +89,8 @@ static void a_leader_that_ends_meanwhile_does_not_keep_us(void **state)
 {
 	struct driven *driven =
 		start(&watch_by_value, work_exit_thread, work_write);
-	struct thread *leader = engine_thread(&driven->engine, driven->pid);
+	struct thread *leader =
+		tracees_thread(&driven->engine.tracees, driven->pid);
 	struct thread_status status;
 
 	(void)state;
@@ -151,7 +152,7 @@ static void exec_while_letting_go(void **state)
 
 		engine_event(&driven->engine, &stop);
 	}
-	assert_int_equal(driven->engine.threads.count, 1);
+	assert_int_equal(driven->engine.tracees.threads.count, 1);
 	/* it runs on from its interrupt, into the exec */
 	await_stop(tid);
 	tracee_wait(tid);
@@ -177,8 +178,8 @@ static void a_stopped_process_stays_stopped(void **state)
 		driven_turn(driven);
 		for (i = 0; i < 3; i++) {
 			struct thread *thread =
-				engine_thread(&driven->engine,
-					      child_plan.arena->lanes[i].tid);
+				tracees_thread(&driven->engine.tracees,
+					       child_plan.arena->lanes[i].tid);
 
 			if (thread->state != THREAD_LISTENING)
 				break;
@@ -220,7 +221,7 @@ static void a_watch_that_has_fired_is_drained(void **state)
 		lane_start(0, 1);
 		driven_until(driven, driven->engine.stalls.list.count == 1);
 		driven_prolong(driven);
-		driven_until(driven, driven->engine.watch.pending == 0);
+		driven_until(driven, driven->engine.tracees.watch.pending == 0);
 		lane_start(1, 1);
 		await_stop(child_plan.arena->lanes[1].tid);
 		driven_release(driven);
@@ -240,7 +241,8 @@ static void a_trap_outlives_what_is_known_of_its_location(void **state)
 		struct driven *driven =
 			start(&watch_by_value, work_write, work_write);
 		struct addrspace *space =
-			engine_process(&driven->engine, driven->pid)->space;
+			tracees_process(&driven->engine.tracees, driven->pid)
+				->space;
 
 		driven_arm(driven, &site);
 		lane_start(0, 1);
@@ -291,7 +293,7 @@ static struct thread *start_sleeping(struct driven *driven, int lane)
 	lane_start(lane, 1);
 	while (!procfs_system_call(tid, &number, args) || number != SYS_futex)
 		sched_yield();
-	return engine_thread(&driven->engine, tid);
+	return tracees_thread(&driven->engine.tracees, tid);
 }
 
 /* As when attached: our exit is to detach what sleeps. */
@@ -315,7 +317,8 @@ static void release_by_exit(struct driven *driven)
 /* The test does not exit: what was left is let go by stops after all. */
 static void end_by_stops(struct driven *driven)
 {
-	struct process *process = engine_process(&driven->engine, driven->pid);
+	struct process *process =
+		tracees_process(&driven->engine.tracees, driven->pid);
 
 	driven->engine.child = true;
 	driven->engine.phase = ENGINE_WATCHING;
@@ -334,7 +337,7 @@ static void a_sleeper_is_left_as_it_is(void **state)
 	driven_arm(driven, &site);
 	release_by_exit(driven);
 	/* the other two ran, and were stopped */
-	assert_int_equal(driven->engine.threads.count, 1);
+	assert_int_equal(driven->engine.tracees.threads.count, 1);
 	assert_int_equal(driven->engine.left, 1);
 	assert_true(thread->left);
 	assert_false(thread->interrupting);
@@ -358,7 +361,8 @@ static void a_sleeper_that_is_owed_a_trap_is_stopped(void **state)
 	(void)state;
 	tracee_needs_registers();
 	driven = start(&watch_by_perf, work_write, work_sleep);
-	thread = engine_thread(&driven->engine, child_plan.arena->lanes[1].tid);
+	thread = tracees_thread(&driven->engine.tracees,
+				child_plan.arena->lanes[1].tid);
 	spec.address = (uintptr_t)&child_plan.arena->flag;
 	spec.cookie = UINT64_C(0x7261636500000001);
 	err = perfwatch_open(thread->tid, &spec, &thread->watch.fds[0]);
@@ -395,18 +399,19 @@ static void a_vfork_does_not_keep_us(void **state)
 	(void)state;
 	lane_start(1, 1);
 	/* the child may run before its creator's stop has been seen */
-	driven_until(driven,
-		     __atomic_load_n(&child_plan.arena->ready,
-				     __ATOMIC_ACQUIRE) == 4 &&
-			     engine_thread(&driven->engine, tid)->vforking);
+	driven_until(
+		driven,
+		__atomic_load_n(&child_plan.arena->ready, __ATOMIC_ACQUIRE) ==
+				4 &&
+			tracees_thread(&driven->engine.tracees, tid)->vforking);
 	await_state(tid, 'D');
 	/* and the child sleeps: stopped, it would be let go unseen */
-	await_state(engine_process_at(&driven->engine, 1)->pid, 'S');
+	await_state(tracees_process_at(&driven->engine.tracees, 1)->pid, 'S');
 	release_by_exit(driven);
-	assert_true(engine_thread(&driven->engine, tid)->left);
+	assert_true(tracees_thread(&driven->engine.tracees, tid)->left);
 	wake();
 	/* its end is told some time after it has given back the memory */
-	driven_until(driven, driven->engine.processes.count == 1);
+	driven_until(driven, driven->engine.tracees.processes.count == 1);
 	end_by_stops(driven);
 }
 

@@ -57,15 +57,15 @@ static int setup(void **state)
 	if (!fixture || pipe(fds) || engine_init(&fixture->engine, fds[1], 1))
 		return -1;
 	close(fds[0]);
-	fixture->engine.watch.ops = &watch_by_registers;
+	fixture->engine.tracees.watch.ops = &watch_by_registers;
 	for (int i = 0; i < 3; i++) {
 		struct process *process;
 
-		if (engine_make_space(&fixture->engine, getpid(),
-				      &fixture->spaces[i]) ||
+		if (tracees_make_space(&fixture->engine.tracees, getpid(),
+				       &fixture->spaces[i]) ||
 		    process_create(i + 1, PROCESS_WATCHED, fixture->spaces[i],
 				   &process) ||
-		    !vec_push(&fixture->engine.processes, &process))
+		    !vec_push(&fixture->engine.tracees.processes, &process))
 			return -1;
 		tell(&fixture->engine, i + 1, ranges[i]);
 	}
@@ -132,7 +132,7 @@ static void places_at_another_address_are_noticed(void **state)
 static void a_watch_follows_the_bytes(void **state)
 {
 	struct fixture *fixture = *state;
-	struct watch *watch = &fixture->engine.watch;
+	struct watch *watch = &fixture->engine.tracees.watch;
 	struct watch_claim claim;
 	struct watch_view views[3];
 
@@ -154,7 +154,7 @@ static void a_watch_follows_the_bytes(void **state)
 static void private_bytes_at_one_address_are_different_ones(void **state)
 {
 	struct fixture *fixture = *state;
-	struct watch *watch = &fixture->engine.watch;
+	struct watch *watch = &fixture->engine.tracees.watch;
 	struct watch_claim claims[2];
 	struct watch_view view;
 

@@ -85,7 +85,8 @@ static void prepare_handled_and_blocked(void)
 /* Let the engine look first, as it does before it sets breakpoints. */
 static void settle(struct driven *driven)
 {
-	struct process *process = engine_process(&driven->engine, driven->pid);
+	struct process *process =
+		tracees_process(&driven->engine.tracees, driven->pid);
 
 	driven_until(driven,
 		     sigstate_ready(&driven->engine, process, clock_now_ns()));
@@ -176,7 +177,8 @@ static void seen_in_handler_only(struct thread_signals *signals)
 
 static void see(struct driven *driven, void (*how)(struct thread_signals *))
 {
-	struct process *process = engine_process(&driven->engine, driven->pid);
+	struct process *process =
+		tracees_process(&driven->engine.tracees, driven->pid);
 
 	for (size_t i = 0; i < process->threads.count; i++) {
 		struct thread_signals *signals =
@@ -270,15 +272,16 @@ static void watched_and_check(const struct watch_ops *ops,
 	driven = driven_start(ops);
 	assert_ok(procfs_status(driven->pid, &before));
 	settle(driven);
-	process = engine_process(&driven->engine, driven->pid);
+	process = tracees_process(&driven->engine.tracees, driven->pid);
 	for (int i = 1; i <= 3; i++) {
 		driven_arm(driven, &site);
 		lane_start(0, 1);
 		driven_until(driven, driven->engine.stalls.list.count == 1);
 		driven_prolong(driven);
 		/* to put SIG_IGN back would discard the other's trap */
-		driven_until(driven, driven->engine.watch.pending == 0 &&
-					     process->trap_restore_ns == 0);
+		driven_until(driven,
+			     driven->engine.tracees.watch.pending == 0 &&
+				     process->trap_restore_ns == 0);
 		lane_start(1, 1);
 		driven_until(driven, driven->conflict_count == i);
 		assert_int_equal(driven->conflict.wire.evidence,
@@ -301,19 +304,19 @@ static void who_blocks_the_trap_is_known_when_perf_comes_back(void **state)
 	child_plan.prepare = prepare_blocked;
 	driven = driven_start(&watch_by_value);
 	settle(driven);
-	process = engine_process(&driven->engine, driven->pid);
-	driven->engine.watch.ops = &watch_by_cpu;
-	driven->engine.watch.many = 100;
+	process = tracees_process(&driven->engine.tracees, driven->pid);
+	driven->engine.tracees.watch.ops = &watch_by_cpu;
+	driven->engine.tracees.watch.many = 100;
 	watch_suit(&driven->engine, clock_now_ns());
-	assert_ptr_equal(driven->engine.watch.ops, &watch_by_perf);
+	assert_ptr_equal(driven->engine.tracees.watch.ops, &watch_by_perf);
 	for (size_t i = 0; i < process->threads.count; i++) {
 		struct thread *thread = process_thread(process, i);
 
 		assert_true(thread->watch.by_registers);
 		thread->watch.by_registers = false;
 	}
-	driven->engine.watch.ops = &watch_by_value;
-	driven->engine.watch.many = 0;
+	driven->engine.tracees.watch.ops = &watch_by_value;
+	driven->engine.tracees.watch.many = 0;
 	driven_end(driven);
 }
 
@@ -351,7 +354,7 @@ static void the_first_breakpoint_waits_for_what_is_on_its_way(void **state)
 	driven_plan(work, 2);
 	child_plan.prepare = prepare_ignored;
 	driven = driven_start(&watch_by_value);
-	process = engine_process(&driven->engine, driven->pid);
+	process = tracees_process(&driven->engine.tracees, driven->pid);
 	settle(driven);
 	process->trap_ignored = false;
 	process->trap_learned_ns = 0;

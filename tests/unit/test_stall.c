@@ -240,8 +240,8 @@ static void registers_catch_a_stepped_writer(void **state)
 {
 	struct driven *driven = start_stalled(&watch_by_registers, work_write,
 					      work_write, site_write);
-	struct thread *thread =
-		engine_thread(&driven->engine, child_plan.arena->lanes[1].tid);
+	struct thread *thread = tracees_thread(&driven->engine.tracees,
+					       child_plan.arena->lanes[1].tid);
 	struct step step = { .stepped = step_on };
 
 	(void)state;
@@ -267,24 +267,24 @@ static void the_back_end_suits_the_number_of_threads(void **state)
 	skip_without(&watch_by_perf);
 	skip_without(&watch_by_cpu);
 	driven = start(&watch_by_perf, work_write, work_write);
-	driven->engine.watch.many = 1;
+	driven->engine.tracees.watch.many = 1;
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
 	driven_prolong(driven);
-	assert_ptr_equal(driven->engine.watch.ops, &watch_by_cpu);
+	assert_ptr_equal(driven->engine.tracees.watch.ops, &watch_by_cpu);
 	lane_start(1, 1);
 	driven_until(driven, driven->conflict_count == 1);
 	assert_int_equal(driven->conflict.wire.evidence, WIRE_WATCHPOINT);
 	driven_until(driven, lane_idle(0) && lane_idle(1));
-	driven->engine.watch.many = 1000;
-	driven->engine.watch.change_ns = 0;
+	driven->engine.tracees.watch.many = 1000;
+	driven->engine.tracees.watch.change_ns = 0;
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
 	driven_prolong(driven);
-	assert_ptr_equal(driven->engine.watch.ops, &watch_by_perf);
-	assert_null(driven->engine.watch.state);
+	assert_ptr_equal(driven->engine.tracees.watch.ops, &watch_by_perf);
+	assert_null(driven->engine.tracees.watch.state);
 	lane_start(1, 1);
 	driven_until(driven, driven->conflict_count == 2);
 	driven_until(driven, lane_idle(0) && lane_idle(1));
@@ -294,15 +294,17 @@ static void the_back_end_suits_the_number_of_threads(void **state)
 /* Stalls that have just ended have left each register of the threads an event. */
 static void leave_events(struct engine *engine)
 {
-	const struct addrspace *space = engine_process_at(engine, 0)->space;
+	const struct addrspace *space =
+		tracees_process_at(&engine->tracees, 0)->space;
 	struct watch_claim claims[DREGS_SLOTS];
 
 	for (unsigned int i = 0; i < DREGS_SLOTS; i++)
-		assert_true(watch_claim(&engine->watch, space, 0x10000 + 64 * i,
-					8, DREGS_WRITE, &claims[i]));
+		assert_true(watch_claim(&engine->tracees.watch, space,
+					0x10000 + 64 * i, 8, DREGS_WRITE,
+					&claims[i]));
 	watch_publish(engine);
 	for (unsigned int i = 0; i < DREGS_SLOTS; i++)
-		watch_release(&engine->watch, &claims[i]);
+		watch_release(&engine->tracees.watch, &claims[i]);
 	watch_publish(engine);
 }
 
@@ -315,12 +317,12 @@ static void events_of_threads_make_room_for_those_of_processors(void **state)
 	skip_without(&watch_by_perf);
 	skip_without(&watch_by_cpu);
 	driven = start(&watch_by_perf, work_write, work_write);
-	driven->engine.watch.many = 1;
+	driven->engine.tracees.watch.many = 1;
 	leave_events(&driven->engine);
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
-	assert_ptr_equal(driven->engine.watch.ops, &watch_by_cpu);
+	assert_ptr_equal(driven->engine.tracees.watch.ops, &watch_by_cpu);
 	driven_until(driven, lane_idle(0));
 	driven_end(driven);
 }
@@ -348,21 +350,23 @@ static void the_back_end_suits_what_processes_share(void **state)
 	other = tracee_fork(body, NULL);
 	assert_ok(pidref_open(other, &ref));
 	assert_ok(launch_attach(&driven->engine, other, &ref));
-	watch = &driven->engine.watch;
+	watch = &driven->engine.tracees.watch;
 	watch->many = 2;
 	watch_suit(&driven->engine, clock_now_ns());
 	assert_ptr_equal(watch->ops, &watch_by_cpu);
 	/* where both have it at one address, an event of a processor will do */
 	for (size_t i = 0; i < 2; i++)
-		vec_push(&engine_process_at(&driven->engine, i)->space->shared,
+		vec_push(&tracees_process_at(&driven->engine.tracees, i)
+				  ->space->shared,
 			 &shared);
 	watch->change_ns = watch->scattered_ns = 0;
 	watch_suit(&driven->engine, clock_now_ns());
 	assert_ptr_equal(watch->ops, &watch_by_cpu);
 	shared.start += 8192;
 	shared.end += 8192;
-	vec_clear(&engine_process_at(&driven->engine, 1)->space->shared);
-	vec_push(&engine_process_at(&driven->engine, 1)->space->shared,
+	vec_clear(
+		&tracees_process_at(&driven->engine.tracees, 1)->space->shared);
+	vec_push(&tracees_process_at(&driven->engine.tracees, 1)->space->shared,
 		 &shared);
 	watch->change_ns = watch->scattered_ns = 0;
 	watch_suit(&driven->engine, clock_now_ns());
@@ -505,7 +509,8 @@ static void what_was_set_of_a_watch_that_fails_is_cleared(void **state)
 	driven_until(driven, stalled(driven));
 	driven_prolong(driven);
 	/* it is known, or a thread that sleeps would be let go with it */
-	driven_until(driven, has_a_watch(engine_thread(&driven->engine, tid)));
+	driven_until(driven,
+		     has_a_watch(tracees_thread(&driven->engine.tracees, tid)));
 	(*(struct stall **)vec_at(&driven->engine.stalls.list, 0))
 		->deadline_ns = 0;
 	driven_until(driven, lane_idle(0) && driven->sample_count == 1);
@@ -774,7 +779,8 @@ static void what_a_resting_thread_hits_waits_for_it(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100; i++) {
-		struct process *process = engine_process_at(&driven->engine, 0);
+		struct process *process =
+			tracees_process_at(&driven->engine.tracees, 0);
 		uint64_t until = clock_now_ns() + 4 * CLOCK_NS_PER_MS;
 
 		for (size_t j = 0; j < process->threads.count; j++)

@@ -244,8 +244,9 @@ static struct driven *start_walk(struct walk *walk, lane_work *work)
 	lane_start(0, 1);
 	driven_until(driven, begin_hold.thread);
 	breakpoint->predicate = NULL;
-	breakpoint_lift(engine_process(&driven->engine, driven->pid)->space, 0,
-			breakpoint);
+	breakpoint_lift(
+		tracees_process(&driven->engine.tracees, driven->pid)->space, 0,
+		breakpoint);
 	step_lost(&driven->engine, begin_hold.thread);
 	step_begin(&walk->step, begin_hold.thread);
 	return driven;
@@ -330,7 +331,7 @@ static bool predicate_hold_lane(struct thread *thread,
 
 	/* it has been asked to stop for a new watch, which it needs no more */
 	thread->watch.dirty = true;
-	((struct engine *)data)->watch.pending++;
+	((struct engine *)data)->tracees.watch.pending++;
 	ordered[lane].hold.lost = ordered_lost;
 	hold_begin(data, &ordered[lane].hold, thread);
 	order[order_count++] = (int)lane;
@@ -356,7 +357,7 @@ static void held_threads_go_in_the_order_asked_for(void **state)
 		lane_start(i, 1);
 		driven_until(driven, order_count == i + 1);
 		assert_int_equal(order[i], i);
-		assert_int_equal(driven->engine.watch.pending, 0);
+		assert_int_equal(driven->engine.tracees.watch.pending, 0);
 	}
 	for (int i = 0; i < 3; i++)
 		driven_turn(driven);

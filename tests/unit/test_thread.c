@@ -71,7 +71,7 @@ static void a_thread_gets_away_from_where_it_is_trapped(void **state)
 		if (pool_queued(&driven->engine.pool) == 0)
 			arm_queue(&driven->engine, &site, 1);
 		driven_turn(driven);
-	} while (engine_process(&driven->engine, driven->pid)
+	} while (tracees_process(&driven->engine.tracees, driven->pid)
 			 ->space->text->armed != 1);
 	driven_end(driven);
 }

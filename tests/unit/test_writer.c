@@ -19,7 +19,7 @@ static void work_write(struct arena *arena, struct lane *lane)
 
 static struct process *process_of(const struct driven *driven)
 {
-	return engine_process(&driven->engine, driven->pid);
+	return tracees_process(&driven->engine.tracees, driven->pid);
 }
 
 static struct driven *start(void)
@@ -51,7 +51,7 @@ static void nobody_is_stopped_while_the_file_serves(void **state)
 	(void)state;
 	assert_false(space->memory.refused);
 	assert_int_equal(writer_thread(&driven->engine, space), 0);
-	assert_int_equal(driven->engine.early.count, 0);
+	assert_int_equal(driven->engine.tracees.early.count, 0);
 	driven_end(driven);
 }
 
@@ -65,13 +65,13 @@ static void a_thread_is_stopped_once_and_goes_on(void **state)
 	space->memory.refused = true;
 	tid = writer_thread(&driven->engine, space);
 	assert_true(tid > 0);
-	assert_int_equal(driven->engine.early.count, 1);
+	assert_int_equal(driven->engine.tracees.early.count, 1);
 	/* the same one serves until its stop is handled */
 	assert_int_equal(writer_thread(&driven->engine, space), tid);
-	assert_int_equal(driven->engine.early.count, 1);
+	assert_int_equal(driven->engine.tracees.early.count, 1);
 	writer_settle(&driven->engine);
-	assert_int_equal(driven->engine.early.count, 0);
-	assert_int_equal(engine_thread(&driven->engine, tid)->state,
+	assert_int_equal(driven->engine.tracees.early.count, 0);
+	assert_int_equal(tracees_thread(&driven->engine.tracees, tid)->state,
 			 THREAD_RUNNING);
 	driven_end(driven);
 }
