@@ -468,7 +468,7 @@ static void birth_reset_thread(struct engine *engine, struct thread *thread)
 	watch_settled(&engine->tracees.watch, thread);
 	hold_lose(engine, thread);
 	step_lost(engine, thread);
-	watch_by_perf.clear(engine, thread);
+	watch_by_perf.clear(&engine->tracees, thread);
 	memset(thread->watch.generation, 0, sizeof(thread->watch.generation));
 	memset(thread->watch.address, 0, sizeof(thread->watch.address));
 	thread->watch.control = 0;

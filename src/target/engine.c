@@ -193,6 +193,7 @@ void engine_send_stats(struct engine *engine)
 	struct wire_stats stats = engine->stats;
 
 	stats.busy_ns = engine_cpu_ns();
+	stats.out_of_registers = engine->tracees.watch.out_of_registers;
 	stats.threads_most = engine->tracees.threads_most;
 	stats.queued = (uint32_t)pool_queued(&engine->pool);
 	stats.stalls = (uint32_t)engine->stalls.list.count;

@@ -24,6 +24,7 @@
 #include "target/sigstate.h"
 #include "target/step.h"
 #include "target/thread.h"
+#include "target/watch-update.h"
 
 enum {
 	INT3 = 0xcc,

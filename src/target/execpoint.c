@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/watch-update.h"
 
 enum {
 	/* bringing threads into line takes one part of the time in this */
@@ -177,9 +178,9 @@ void execpoints_tick(struct engine *engine)
 	execpoints->changed = false;
 	begun = execpoints_clock_ns();
 	if (any || stalled)
-		watch_publish(engine);
+		watch_publish(&engine->tracees);
 	else
-		watch_retire(engine);
+		watch_retire(&engine->tracees);
 	execpoints->cost_ns = execpoints_clock_ns() - begun;
 }
 

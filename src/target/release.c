@@ -23,6 +23,7 @@
 #include "target/sigstate.h"
 #include "target/step.h"
 #include "target/thread.h"
+#include "target/watch-update.h"
 #include "target/writer.h"
 
 enum {
@@ -174,7 +175,7 @@ static void release_detach(struct engine *engine, struct thread *thread)
 static void release_close_events(struct engine *engine, struct thread *thread)
 {
 	if (watch_ops_of(&engine->tracees.watch, thread) == &watch_by_perf)
-		watch_by_perf.clear(engine, thread);
+		watch_by_perf.clear(&engine->tracees, thread);
 }
 
 /*
@@ -227,7 +228,7 @@ void release_thread(struct engine *engine, struct thread *thread)
 	release_close_events(engine, thread);
 	if (release_drain(thread))
 		return;
-	watch_by_registers.clear(engine, thread);
+	watch_by_registers.clear(&engine->tracees, thread);
 	if (release_goes_together(thread->process))
 		thread->drained = true;
 	else

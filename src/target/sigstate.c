@@ -17,6 +17,7 @@
 #include "target/engine.h"
 #include "target/onset.h"
 #include "target/thread.h"
+#include "target/watch-update.h"
 
 enum {
 	/* between looks at a young thread, which blocks everything for a moment */
@@ -61,11 +62,6 @@ static const uint64_t all_signals =
 static bool sigstate_blocks_all(uint64_t mask)
 {
 	return (mask & all_signals) == all_signals;
-}
-
-bool sigstate_trap_blocked(const struct thread *thread)
-{
-	return thread->signals.known && (thread->signals.mask & trap_bit);
 }
 
 /* Is SIGTRAP's disposition default now, where it was another? */
@@ -225,16 +221,6 @@ static void sigstate_take_mask(struct thread *thread, uint64_t mask,
 	sigstate_plan(thread, now);
 }
 
-void sigstate_choose_watch(struct engine *engine, struct thread *thread)
-{
-	if (engine->tracees.watch.ops != &watch_by_perf ||
-	    !thread->signals.settled || thread->watch.by_registers ||
-	    !sigstate_trap_blocked(thread))
-		return;
-	watch_by_perf.clear(engine, thread);
-	thread->watch.by_registers = true;
-}
-
 bool sigstate_refresh(struct engine *engine, struct thread *thread)
 {
 	struct thread_signals *signals = &thread->signals;
@@ -265,7 +251,7 @@ bool sigstate_refresh(struct engine *engine, struct thread *thread)
 		thread->unforked_ns = now;
 	if (status.state == 'Z' || status.state == 'X')
 		thread->state = THREAD_GONE;
-	sigstate_choose_watch(engine, thread);
+	watch_choose(&engine->tracees, thread);
 	return true;
 }
 

@@ -39,13 +39,6 @@ struct wire_site;
 bool sigstate_refresh(struct engine *engine, struct thread *thread);
 
 /*
- * A thread that is known to block SIGTRAP must not get it from perf: it is
- * watched by debug registers where the others are by perf. To be asked when
- * the mask is known, and when perf comes into use.
- */
-void sigstate_choose_watch(struct engine *engine, struct thread *thread);
-
-/*
  * A thread has just been born. Its mask is not looked at yet: pthread_create(3)
  * blocks everything in it for a moment.
  */
@@ -103,8 +96,5 @@ void sigstate_mend(struct engine *engine, struct thread *thread);
  */
 void sigstate_mend_child(struct engine *engine, struct thread *thread,
 			 const struct memory *memory);
-
-/* Is SIGTRAP known to be blocked in the thread? */
-bool sigstate_trap_blocked(const struct thread *thread);
 
 #endif

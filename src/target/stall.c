@@ -21,6 +21,7 @@
 #include "target/onset.h"
 #include "target/snapshot.h"
 #include "target/thread.h"
+#include "target/watch-update.h"
 #include "x86/effective.h"
 
 enum {
@@ -274,7 +275,7 @@ static void stall_end(struct engine *engine, struct stall *stall,
 	if (thread)
 		thread_resume(engine, thread);
 	load_handled(engine);
-	watch_retire(engine);
+	watch_retire(&engine->tracees);
 }
 
 /*
@@ -396,9 +397,9 @@ static void stall_watch(struct engine *engine, struct stall *stall)
 		if (!engine->tracees.watch.ops->blind &&
 		    (!access->claimed ||
 		     access->claim.claim.covered < access->access.size))
-			engine->stats.out_of_registers++;
+			engine->tracees.watch.out_of_registers++;
 	}
-	watch_publish(engine);
+	watch_publish(&engine->tracees);
 }
 
 static bool stall_fully_watched(const struct stall *stall)
@@ -530,7 +531,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	if (!vec_push(&engine->stalls.list, &stall)) {
 		free(stall);
 		/* that of a stall which has given way to this one */
-		watch_retire(engine);
+		watch_retire(&engine->tracees);
 		thread_resume(engine, thread);
 		return;
 	}
@@ -549,8 +550,10 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 		return;
 	}
 	stall->begun = true;
-	if (engine->stalls.list.count == 1)
-		watch_suit(engine, now);
+	if (engine->stalls.list.count == 1 &&
+	    watch_suit(&engine->tracees, budget_is_small(&engine->load.budget),
+		       now))
+		engine_send_stats(engine);
 	stall_watch(engine, stall);
 	if (engine->tracees.watch.ops->live)
 		stall_begin_values(stall);
@@ -799,16 +802,17 @@ static void stall_sample_memory(const struct engine *engine,
 				 conflict->machines[1]);
 }
 
-void stall_sample(struct engine *engine, int slot, uint64_t generation,
-		  const struct perfring_sample *sample)
+void stall_sample(struct engine *engine, const struct watch_sample *record)
 {
+	const struct perfring_sample *sample = record->sample;
 	uint64_t gens[DREGS_SLOTS] = { 0 };
 	struct conflict *conflict;
 	struct stall *stall;
 	int access;
 
-	gens[slot] = generation;
-	stall = stall_of_trap(engine, (uint8_t)(1u << slot), gens, &access);
+	gens[record->slot] = record->generation;
+	stall = stall_of_trap(engine, (uint8_t)(1u << record->slot), gens,
+			      &access);
 	if (!stall || stall->hold.thread->tid == sample->tid) {
 		engine->stats.stale_traps++;
 		return;
@@ -905,7 +909,7 @@ static void stall_watch_woken(struct engine *engine)
 
 	if (engine->tracees.watch.ops->live)
 		return;
-	watch_publish(engine);
+	watch_publish(&engine->tracees);
 	engine->stalls.look_cost_ns += clock_now_ns() - begun;
 }
 
@@ -940,6 +944,14 @@ static void stall_tick(struct engine *engine, struct stall *stall, uint64_t now)
 		stall_look(engine, stall, now);
 	else if (now >= stall->next_read_ns)
 		stall_reread(engine, stall, now);
+}
+
+void stalls_take_samples(struct engine *engine)
+{
+	struct watch_sample sample;
+
+	while (watch_next_sample(&engine->tracees, &sample))
+		stall_sample(engine, &sample);
 }
 
 void stalls_tick(struct engine *engine, uint64_t now)

@@ -20,7 +20,6 @@
 
 struct breakpoint;
 struct engine;
-struct perfring_sample;
 struct thread;
 
 struct stall_access {
@@ -73,8 +72,9 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 		const uint64_t gens[DREGS_SLOTS]);
 
 /* The same from a record of the kernel, the racing thread running on. */
-void stall_sample(struct engine *engine, int slot, uint64_t generation,
-		  const struct perfring_sample *sample);
+void stall_sample(struct engine *engine, const struct watch_sample *record);
+/* All that have come until now. */
+void stalls_take_samples(struct engine *engine);
 
 /* End what is due: deadlines, no progress, changed values. */
 void stalls_tick(struct engine *engine, uint64_t now);

@@ -4,6 +4,7 @@
  */
 #include "target/thread.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "target/engine.h"
 #include "target/release.h"
 #include "target/step.h"
+#include "target/watch-update.h"
 
 enum {
 	/* stops in a row at one location without a sign of having run */
@@ -59,7 +61,8 @@ void thread_destroy(struct engine *engine, struct thread *thread)
 	release_take_back(engine, thread);
 	thread_unpark(thread);
 	watch_settled(&engine->tracees.watch, thread);
-	watch_ops_of(&engine->tracees.watch, thread)->clear(engine, thread);
+	watch_ops_of(&engine->tracees.watch, thread)
+		->clear(&engine->tracees, thread);
 	thread->state = THREAD_GONE;
 	profile_forget(engine, thread);
 	hold_lose(engine, thread);
@@ -121,7 +124,8 @@ void thread_resume(struct engine *engine, struct thread *thread)
 		return;
 	if (thread->step && thread->step->resuming)
 		thread->step->resuming(engine, thread->step);
-	watch_ops_of(&engine->tracees.watch, thread)->prepare(engine, thread);
+	watch_ops_of(&engine->tracees.watch, thread)
+		->prepare(&engine->tracees, thread);
 	watch_settled(&engine->tracees.watch, thread);
 	thread->stepping = thread->step != NULL;
 	if (!thread_must(engine, thread,
@@ -130,6 +134,12 @@ void thread_resume(struct engine *engine, struct thread *thread)
 		return;
 	thread->deliver = 0;
 	thread->state = THREAD_RUNNING;
+}
+
+bool thread_blocks_trap(const struct thread *thread)
+{
+	return thread->signals.known &&
+	       (thread->signals.mask & UINT64_C(1) << (SIGTRAP - 1));
 }
 
 void thread_unpark(struct thread *thread)

@@ -136,6 +136,9 @@ void thread_interrupt(struct thread *thread);
  */
 void thread_resume(struct engine *engine, struct thread *thread);
 
+/* Is SIGTRAP known to be blocked in the thread? */
+bool thread_blocks_trap(const struct thread *thread);
+
 /* The thread is known to have moved away from where it was parked. */
 void thread_unpark(struct thread *thread);
 

@@ -37,6 +37,7 @@
 #include "target/release.h"
 #include "target/selftest.h"
 #include "target/sigstate.h"
+#include "target/watch-update.h"
 #include "target/writer.h"
 
 enum {
@@ -300,7 +301,8 @@ static void tracer_tick(struct engine *engine)
 
 	if (engine->tracees.stuck)
 		engine_release(engine);
-	watch_tick(engine, now);
+	stalls_take_samples(engine);
+	watch_tick(&engine->tracees, now);
 	stalls_tick(engine, now);
 	moment_tick(engine, now);
 	sigstate_tick(engine, now);
@@ -621,7 +623,7 @@ static void tracer_main(const struct tracer_config *config, int fd,
 	/* children whose creator died at their birth */
 	tracer_events(&engine);
 	if (engine.tracees.watch.ops && engine.tracees.watch.ops->shut)
-		engine.tracees.watch.ops->shut(&engine);
+		engine.tracees.watch.ops->shut(&engine.tracees);
 	tracer_drain(&engine);
 	engine_deinit(&engine);
 	guardian_stop(engine.tracees.guardian);

@@ -16,9 +16,8 @@
 
 #include "base/error.h"
 #include "sys/perfwatch.h"
-#include "target/engine.h"
 #include "target/process.h"
-#include "target/stall.h"
+#include "target/tracees.h"
 
 enum {
 	CPU_MAX = 256,
@@ -39,9 +38,9 @@ struct cpu_watch {
 	struct perfring_sample sample; /* being looked at */
 };
 
-static struct cpu_watch *cpu_state(struct engine *engine)
+static struct cpu_watch *cpu_state(struct tracees *tracees)
 {
-	struct cpu_watch *state = engine->tracees.watch.state;
+	struct cpu_watch *state = tracees->watch.state;
 
 	if (state)
 		return state;
@@ -55,7 +54,7 @@ static struct cpu_watch *cpu_state(struct engine *engine)
 		for (int cpu = 0; cpu < state->cpus; cpu++)
 			state->slots[i].rings[cpu].fd = -1;
 	}
-	engine->tracees.watch.state = state;
+	tracees->watch.state = state;
 	return state;
 }
 
@@ -79,12 +78,12 @@ static void cpu_disable_slot(const struct cpu_watch *state,
 }
 
 /* An offline CPU has no event, and runs nobody. */
-static void cpu_set_slot(struct engine *engine, const struct cpu_watch *state,
+static void cpu_set_slot(struct tracees *tracees, const struct cpu_watch *state,
 			 int i, struct cpu_slot *slot)
 {
-	const struct dregs_slot *want = &engine->tracees.watch.dregs.slots[i];
+	const struct dregs_slot *want = &tracees->watch.dregs.slots[i];
 	struct perfwatch_spec spec = {
-		.address = watch_slot_address(&engine->tracees.watch, i),
+		.address = watch_slot_address(&tracees->watch, i),
 		.length = want->length,
 		.write_only = want->type == DREGS_WRITE,
 		.kernel = true,
@@ -98,23 +97,23 @@ static void cpu_set_slot(struct engine *engine, const struct cpu_watch *state,
 			      ? perfring_move(ring, &spec)
 			      : perfring_open(cpu, &spec, CPU_STACK, ring);
 		if (err && err->kind == ERROR_UNSUPPORTED)
-			engine->stats.out_of_registers++;
+			tracees->watch.out_of_registers++;
 		error_free(err);
 	}
-	slot->generation = engine->tracees.watch.generation[i];
+	slot->generation = tracees->watch.generation[i];
 }
 
-static void cpu_update_all(struct engine *engine)
+static void cpu_update_all(struct tracees *tracees)
 {
-	struct cpu_watch *state = cpu_state(engine);
+	struct cpu_watch *state = cpu_state(tracees);
 
 	for (int i = 0; state && i < DREGS_SLOTS; i++) {
 		struct cpu_slot *slot = &state->slots[i];
 
-		if (slot->generation == engine->tracees.watch.generation[i])
+		if (slot->generation == tracees->watch.generation[i])
 			continue;
-		if (engine->tracees.watch.generation[i] != 0)
-			cpu_set_slot(engine, state, i, slot);
+		if (tracees->watch.generation[i] != 0)
+			cpu_set_slot(tracees, state, i, slot);
 		else
 			cpu_disable_slot(state, slot);
 	}
@@ -125,59 +124,64 @@ static void cpu_update_all(struct engine *engine)
  * at that address? (Others that share them have them at another, which no
  * event of all CPUs can watch as well.)
  */
-static bool cpu_concerns(const struct engine *engine, int i, pid_t pid)
+static bool cpu_concerns(const struct tracees *tracees, int i, pid_t pid)
 {
-	const struct process *process = tracees_process(&engine->tracees, pid);
+	const struct process *process = tracees_process(tracees, pid);
 	struct watch_view view;
 
 	if (!process || process->role != PROCESS_WATCHED)
 		return false;
-	watch_view(&engine->tracees.watch, process->space, &view);
+	watch_view(&tracees->watch, process->space, &view);
 	return view.generation[i] != 0 &&
 	       view.dregs.slots[i].address ==
-		       watch_slot_address(&engine->tracees.watch, i);
+		       watch_slot_address(&tracees->watch, i);
 }
 
-/* Reporting a sample ends the watch: its other samples are of the past. */
-static void cpu_poll_slot(struct engine *engine, struct cpu_watch *state, int i)
+static bool cpu_next_of_slot(const struct tracees *tracees,
+			     struct cpu_watch *state, int i,
+			     struct watch_sample *ret)
 {
 	struct cpu_slot *slot = &state->slots[i];
-	uint64_t generation = slot->generation;
 
-	for (int cpu = 0; cpu < state->cpus && generation != 0; cpu++) {
-		while (slot->generation == generation &&
-		       slot->rings[cpu].fd >= 0 &&
+	for (int cpu = 0; slot->generation != 0 && cpu < state->cpus; cpu++) {
+		while (slot->rings[cpu].fd >= 0 &&
 		       perfring_next(&slot->rings[cpu], &state->sample)) {
-			if (cpu_concerns(engine, i, state->sample.pid))
-				stall_sample(engine, i, generation,
-					     &state->sample);
+			if (!cpu_concerns(tracees, i, state->sample.pid))
+				continue;
+			*ret = (struct watch_sample){ i, slot->generation,
+						      &state->sample };
+			return true;
 		}
 	}
+	return false;
 }
 
-static void cpu_poll(struct engine *engine)
+static bool cpu_next(struct tracees *tracees, struct watch_sample *ret)
 {
-	struct cpu_watch *state = engine->tracees.watch.state;
+	struct cpu_watch *state = tracees->watch.state;
 
-	for (int i = 0; state && i < DREGS_SLOTS; i++)
-		cpu_poll_slot(engine, state, i);
+	for (int i = 0; state && i < DREGS_SLOTS; i++) {
+		if (cpu_next_of_slot(tracees, state, i, ret))
+			return true;
+	}
+	return false;
 }
 
-static void cpu_shut(struct engine *engine)
+static void cpu_shut(struct tracees *tracees)
 {
-	struct cpu_watch *state = engine->tracees.watch.state;
+	struct cpu_watch *state = tracees->watch.state;
 
 	if (!state)
 		return;
 	for (int i = 0; i < DREGS_SLOTS; i++)
 		cpu_close_slot(state, &state->slots[i]);
 	free(state);
-	engine->tracees.watch.state = NULL;
+	tracees->watch.state = NULL;
 }
 
-static void cpu_nothing(struct engine *engine, struct thread *thread)
+static void cpu_nothing(struct tracees *tracees, struct thread *thread)
 {
-	(void)engine;
+	(void)tracees;
 	(void)thread;
 }
 
@@ -198,6 +202,6 @@ const struct watch_ops watch_by_cpu = {
 	.clear = cpu_nothing,
 	.trapped = cpu_trapped,
 	.update_all = cpu_update_all,
-	.poll = cpu_poll,
+	.next_sample = cpu_next,
 	.shut = cpu_shut,
 };

@@ -13,14 +13,14 @@
 
 #include "base/error.h"
 #include "sys/perfwatch.h"
-#include "target/engine.h"
 #include "target/thread.h"
+#include "target/tracees.h"
 
 /* Marks our cookies among those of events that the program itself opens. */
 static const uint64_t perf_cookie_mark = UINT64_C(0x7261636500000000);
 static const uint64_t perf_cookie_mask = UINT64_C(0xffffffff00000000);
 
-static struct error *perf_set(const struct engine *engine,
+static struct error *perf_set(const struct tracees *tracees,
 			      struct thread *thread,
 			      const struct watch_view *view, int slot)
 {
@@ -30,7 +30,7 @@ static struct error *perf_set(const struct engine *engine,
 		.length = want->length,
 		.write_only = want->type == DREGS_WRITE,
 		.execute = want->type == DREGS_EXECUTE,
-		.kernel = engine->tracees.watch.kernel,
+		.kernel = tracees->watch.kernel,
 		/*
 		 * the low half of the generation is enough to tell them apart
 		 */
@@ -72,20 +72,20 @@ static void perf_unset(struct thread *thread, int slot)
 	thread->watch.address[slot] = 0;
 }
 
-static void perf_update(struct engine *engine, struct thread *thread)
+static void perf_update(struct tracees *tracees, struct thread *thread)
 {
 	struct watch_view view;
 
 	if (thread->process->role != PROCESS_WATCHED)
 		return;
-	watch_view(&engine->tracees.watch, thread->process->space, &view);
+	watch_view(&tracees->watch, thread->process->space, &view);
 	for (int i = 0; i < DREGS_SLOTS; i++) {
 		struct error *err = NULL;
 
 		if (thread->watch.generation[i] == view.generation[i])
 			continue;
 		if (view.generation[i] != 0)
-			err = perf_set(engine, thread, &view, i);
+			err = perf_set(tracees, thread, &view, i);
 		else if (thread->watch.fds[i] >= 0)
 			err = perfwatch_disable(thread->watch.fds[i]);
 		thread->watch.generation[i] = view.generation[i];
@@ -94,14 +94,14 @@ static void perf_update(struct engine *engine, struct thread *thread)
 			continue;
 		perf_unset(thread, i);
 		if (err->kind == ERROR_UNSUPPORTED)
-			engine->stats.out_of_registers++;
+			tracees->watch.out_of_registers++;
 		thread_ok(thread, err);
 	}
 }
 
-static void perf_clear(struct engine *engine, struct thread *thread)
+static void perf_clear(struct tracees *tracees, struct thread *thread)
 {
-	(void)engine;
+	(void)tracees;
 	for (int i = 0; i < DREGS_SLOTS; i++)
 		perf_unset(thread, i);
 }

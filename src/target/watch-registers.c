@@ -18,9 +18,9 @@
 #include "base/error.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
-#include "target/engine.h"
 #include "target/guardian.h"
 #include "target/thread.h"
+#include "target/tracees.h"
 
 enum { DR_STATUS = 6, DR_CONTROL = 7, DR_STATUS_SLOTS = 0xf };
 
@@ -28,10 +28,10 @@ enum { DR_STATUS = 6, DR_CONTROL = 7, DR_STATUS_SLOTS = 0xf };
  * Watches only: the trap of an execution would be forced on a thread, which
  * has these registers since it blocks SIGTRAP.
  */
-static void registers_view(const struct engine *engine,
+static void registers_view(const struct tracees *tracees,
 			   const struct thread *thread, struct watch_view *ret)
 {
-	watch_view(&engine->tracees.watch, thread->process->space, ret);
+	watch_view(&tracees->watch, thread->process->space, ret);
 	for (int i = 0; i < DREGS_SLOTS; i++) {
 		if (ret->dregs.slots[i].type != DREGS_EXECUTE)
 			continue;
@@ -50,30 +50,30 @@ static void registers_view(const struct engine *engine,
  * where processors are busy that takes milliseconds, and the stall would last
  * as long. What one of them writes after it has woken up is seen by its value.
  */
-static bool registers_let_sleep(const struct engine *engine,
+static bool registers_let_sleep(const struct tracees *tracees,
 				const struct thread *thread)
 {
 	uint64_t args[PROCFS_ARGUMENTS];
 	int number;
 
-	return engine->tracees.watch.ops == &watch_by_registers
+	return tracees->watch.ops == &watch_by_registers
 		       ? procfs_notices_stops(thread->tid)
 		       : procfs_system_call(thread->tid, &number, args);
 }
 
-static void registers_update(struct engine *engine, struct thread *thread)
+static void registers_update(struct tracees *tracees, struct thread *thread)
 {
 	struct watch_view view;
 
-	registers_view(engine, thread, &view);
+	registers_view(tracees, thread, &view);
 	if (watch_current(&view, thread) || thread->watch.dirty ||
-	    registers_let_sleep(engine, thread))
+	    registers_let_sleep(tracees, thread))
 		return;
 	thread_interrupt(thread);
 	if (!thread->interrupting)
 		return;
 	thread->watch.dirty = true;
-	engine->tracees.watch.pending++;
+	tracees->watch.pending++;
 }
 
 /*
@@ -126,16 +126,16 @@ static bool registers_trap_pending(struct thread *thread)
 	       (status & DR_STATUS_SLOTS);
 }
 
-static void registers_prepare(struct engine *engine, struct thread *thread)
+static void registers_prepare(struct tracees *tracees, struct thread *thread)
 {
 	struct watch_view view;
 
 	if (thread->process->role != PROCESS_WATCHED)
 		return;
-	registers_view(engine, thread, &view);
+	registers_view(tracees, thread, &view);
 	if (watch_current(&view, thread) || registers_trap_pending(thread))
 		return;
-	guardian_note_registers(engine->tracees.guardian);
+	guardian_note_registers(tracees->guardian);
 	if (thread_ok(thread, registers_write(thread, &view.dregs)))
 		memcpy(thread->watch.generation, view.generation,
 		       sizeof(thread->watch.generation));
@@ -168,9 +168,9 @@ static struct error *registers_zero(struct thread *thread)
 	return err;
 }
 
-static void registers_clear(struct engine *engine, struct thread *thread)
+static void registers_clear(struct tracees *tracees, struct thread *thread)
 {
-	(void)engine;
+	(void)tracees;
 	if (thread->state != THREAD_STOPPED)
 		return;
 	thread_ok(thread, registers_zero(thread));

@@ -8,9 +8,9 @@
 
 #include <stddef.h>
 
-static void value_nothing(struct engine *engine, struct thread *thread)
+static void value_nothing(struct tracees *tracees, struct thread *thread)
 {
-	(void)engine;
+	(void)tracees;
 	(void)thread;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Watching bytes in all threads but the stalled ones: which of the four
- * debug-register slots watch what (x86/dregs), and the back-ends that bring
- * threads into line with it.
+ * debug-register slots watch what (x86/dregs), and the interface of the
+ * back-ends that bring threads into line with it (watch-update.h).
  *
  * Every use of a slot has a generation of its own, so that a trap which comes
  * late, for a watch already ended, is told from one that counts.
@@ -18,11 +18,18 @@
 #include "x86/dregs.h"
 
 struct addrspace;
-struct engine;
-struct error;
+struct perfring_sample;
 struct program_text;
 struct thread;
+struct tracees;
 struct watch;
+
+/* A record of an access by a thread that runs on. */
+struct watch_sample {
+	int slot;
+	uint64_t generation; /* of the slot's use */
+	const struct perfring_sample *sample; /* until the next one is taken */
+};
 
 /* A back-end. Slots and generations wanted are in struct watch. */
 struct watch_ops {
@@ -35,11 +42,11 @@ struct watch_ops {
 	 * the slots changed: bring a running thread up to date, or ask it to
 	 * stop
 	 */
-	void (*update)(struct engine *engine, struct thread *thread);
+	void (*update)(struct tracees *tracees, struct thread *thread);
 	/* the stopped thread is about to run: bring it up to date */
-	void (*prepare)(struct engine *engine, struct thread *thread);
+	void (*prepare)(struct tracees *tracees, struct thread *thread);
 	/* take every watch out of the stopped or dead thread */
-	void (*clear)(struct engine *engine, struct thread *thread);
+	void (*clear)(struct tracees *tracees, struct thread *thread);
 	/*
 	 * The slots whose watch stopped the thread, as a bit set with their
 	 * generations in gens; 0 if the trap is not of this back-end.
@@ -47,24 +54,16 @@ struct watch_ops {
 	uint8_t (*trapped)(struct thread *thread, const struct trap_info *info,
 			   uint64_t gens[DREGS_SLOTS]);
 	/* back-ends that watch the whole process at once; else NULL */
-	void (*update_all)(struct engine *engine);
-	void (*poll)(struct engine *engine);
-	void (*shut)(struct engine *engine);
+	void (*update_all)(struct tracees *tracees);
+	/* what it has recorded of running threads, one at a time */
+	bool (*next_sample)(struct tracees *tracees, struct watch_sample *ret);
+	void (*shut)(struct tracees *tracees);
 };
 
 extern const struct watch_ops watch_by_registers; /* "ptrace" */
 extern const struct watch_ops watch_by_perf; /* "perf" */
 extern const struct watch_ops watch_by_cpu; /* "perf-cpu" */
 extern const struct watch_ops watch_by_value; /* "value" */
-
-/*
- * With more than WATCH_MANY threads, an event for each thread costs more than an
- * event for each processor. Where little time may be lost, stalls are far apart:
- * the events of threads are closed between two stalls (watch_retire()), and are
- * opened anew for each. The limit is then WATCH_MANY_PER_CPU_LOW threads for each
- * processor.
- */
-enum { WATCH_MANY = 100, WATCH_MANY_PER_CPU_LOW = 4 };
 
 /* Whose bytes a slot watches. */
 struct watch_owner {
@@ -102,6 +101,8 @@ struct watch {
 	bool scattered;
 	uint64_t scattered_ns; /* when to look again; 0: at once */
 	uint32_t processors; /* of the machine; 0: not known yet */
+	uint32_t
+		out_of_registers; /* watches that lacked one, or a part of it */
 };
 
 /* What a claim got: the slots and the generation of each. */
@@ -114,7 +115,7 @@ struct watch_claim {
  * Watch [address, +size) of the space, and, where that is shared memory, the
  * same bytes wherever other processes have them; false if not even a part can
  * be. The bytes covered are claim.covered, from the start. Threads come into
- * line with watch_publish().
+ * line with watch_publish() (watch-update.h).
  */
 bool watch_claim(struct watch *watch, const struct addrspace *space,
 		 uint64_t address, uint32_t size, enum dregs_type type,
@@ -136,29 +137,6 @@ struct watch_view {
 
 void watch_view(const struct watch *watch, const struct addrspace *space,
 		struct watch_view *ret);
-
-/* More threads than this are too many for an event of each. */
-uint32_t watch_many(struct engine *engine);
-
-/*
- * While nothing is watched: take the back-end that suits the number of threads,
- * if it may change. The front end is told.
- */
-void watch_suit(struct engine *engine, uint64_t now);
-
-/* Bring all running threads into line, after claims. */
-void watch_publish(struct engine *engine);
-
-/*
- * The same after releases; stale watches may stay in threads a little while,
- * since the next stall will stop them anyway. watch_tick() ends that.
- */
-void watch_retire(struct engine *engine);
-void watch_tick(struct engine *engine, uint64_t now);
-
-/* The back-end for this thread (perf cannot stop one that blocks SIGTRAP). */
-const struct watch_ops *watch_ops_of(const struct watch *watch,
-				     const struct thread *thread);
 
 /* The thread needs no update any more (it had it, died or was detached). */
 void watch_settled(struct watch *watch, struct thread *thread);

@@ -23,16 +23,16 @@ static const uint64_t TRACER_EARLY_NS = 2 * CLOCK_NS_PER_S;
 
 /* --- watchpoints --- */
 
-static void tracer_watch(struct engine *engine, struct thread *thread)
+static void tracer_watch(struct tracees *tracees, struct thread *thread)
 {
-	(void)engine;
+	(void)tracees;
 	(void)thread;
 	machine->spent_ns += MACHINE_WATCH_NS;
 }
 
-static void tracer_unwatch(struct engine *engine, struct thread *thread)
+static void tracer_unwatch(struct tracees *tracees, struct thread *thread)
 {
-	(void)engine;
+	(void)tracees;
 	(void)thread;
 }
 
@@ -134,8 +134,9 @@ void tracer_trap(void)
 	machine->arrival = machine->program.sites[tracer_site(stall)].partner;
 	machine->spent_ns += MACHINE_HIT_NS;
 	machine->stopped_ns += (double)MACHINE_STOP_NS;
-	stall_sample(machine->engine, slot, tracer_traps[slot].generation,
-		     &nobody);
+	stall_sample(machine->engine,
+		     &(struct watch_sample){
+			     slot, tracer_traps[slot].generation, &nobody });
 }
 
 uint32_t tracer_held(void)

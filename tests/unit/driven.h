@@ -25,6 +25,7 @@
 #include "target/selftest.h"
 #include "target/sigstate.h"
 #include "target/thread.h"
+#include "target/watch-update.h"
 #include "target/writer.h"
 #include "wire/channel.h"
 #include "wire/running.h"
@@ -255,7 +256,8 @@ static inline void driven_turn(struct driven *driven)
 	while (driven_event(driven))
 		;
 	now = clock_now_ns();
-	watch_tick(&driven->engine, now);
+	stalls_take_samples(&driven->engine);
+	watch_tick(&driven->engine.tracees, now);
 	stalls_tick(&driven->engine, now);
 	sigstate_tick(&driven->engine, now);
 	arm_refill(&driven->engine, now);
@@ -369,7 +371,7 @@ static inline void driven_release(struct driven *driven)
 static inline void driven_free(struct driven *driven)
 {
 	if (driven->engine.tracees.watch.ops->shut)
-		driven->engine.tracees.watch.ops->shut(&driven->engine);
+		driven->engine.tracees.watch.ops->shut(&driven->engine.tracees);
 	engine_deinit(&driven->engine);
 	channel_deinit(&driven->peer);
 	memory_deinit(&driven->memory);

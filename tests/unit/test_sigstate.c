@@ -307,7 +307,7 @@ static void who_blocks_the_trap_is_known_when_perf_comes_back(void **state)
 	process = tracees_process(&driven->engine.tracees, driven->pid);
 	driven->engine.tracees.watch.ops = &watch_by_cpu;
 	driven->engine.tracees.watch.many = 100;
-	watch_suit(&driven->engine, clock_now_ns());
+	assert_true(watch_suit(&driven->engine.tracees, false, clock_now_ns()));
 	assert_ptr_equal(driven->engine.tracees.watch.ops, &watch_by_perf);
 	for (size_t i = 0; i < process->threads.count; i++) {
 		struct thread *thread = process_thread(process, i);

@@ -302,10 +302,10 @@ static void leave_events(struct engine *engine)
 		assert_true(watch_claim(&engine->tracees.watch, space,
 					0x10000 + 64 * i, 8, DREGS_WRITE,
 					&claims[i]));
-	watch_publish(engine);
+	watch_publish(&engine->tracees);
 	for (unsigned int i = 0; i < DREGS_SLOTS; i++)
 		watch_release(&engine->tracees.watch, &claims[i]);
-	watch_publish(engine);
+	watch_publish(&engine->tracees);
 }
 
 static void events_of_threads_make_room_for_those_of_processors(void **state)
@@ -352,7 +352,7 @@ static void the_back_end_suits_what_processes_share(void **state)
 	assert_ok(launch_attach(&driven->engine, other, &ref));
 	watch = &driven->engine.tracees.watch;
 	watch->many = 2;
-	watch_suit(&driven->engine, clock_now_ns());
+	watch_suit(&driven->engine.tracees, false, clock_now_ns());
 	assert_ptr_equal(watch->ops, &watch_by_cpu);
 	/* where both have it at one address, an event of a processor will do */
 	for (size_t i = 0; i < 2; i++)
@@ -360,7 +360,7 @@ static void the_back_end_suits_what_processes_share(void **state)
 				  ->space->shared,
 			 &shared);
 	watch->change_ns = watch->scattered_ns = 0;
-	watch_suit(&driven->engine, clock_now_ns());
+	watch_suit(&driven->engine.tracees, false, clock_now_ns());
 	assert_ptr_equal(watch->ops, &watch_by_cpu);
 	shared.start += 8192;
 	shared.end += 8192;
@@ -369,16 +369,20 @@ static void the_back_end_suits_what_processes_share(void **state)
 	vec_push(&tracees_process_at(&driven->engine.tracees, 1)->space->shared,
 		 &shared);
 	watch->change_ns = watch->scattered_ns = 0;
-	watch_suit(&driven->engine, clock_now_ns());
+	watch_suit(&driven->engine.tracees, false, clock_now_ns());
 	assert_ptr_equal(watch->ops, &watch_by_perf);
 	/* with little time to lose fewer threads are many */
-	assert_int_equal(watch_many(&driven->engine), 2);
+	assert_int_equal(
+		watch_many(watch, budget_is_small(&driven->engine.load.budget)),
+		2);
 	budget_set_share(&driven->engine.load.budget, 0.02);
-	assert_int_equal(watch_many(&driven->engine),
-			 WATCH_MANY_PER_CPU_LOW *
-				 sysconf(_SC_NPROCESSORS_ONLN));
+	assert_int_equal(
+		watch_many(watch, budget_is_small(&driven->engine.load.budget)),
+		WATCH_MANY_PER_CPU_LOW * sysconf(_SC_NPROCESSORS_ONLN));
 	budget_set_share(&driven->engine.load.budget, 0.4);
-	assert_int_equal(watch_many(&driven->engine), 2);
+	assert_int_equal(
+		watch_many(watch, budget_is_small(&driven->engine.load.budget)),
+		2);
 	driven_release(driven);
 	tracee_kill(other);
 	driven_end(driven);
