@@ -12,6 +12,7 @@
 #include "target/engine.h"
 #include "target/guardian.h"
 #include "target/onset.h"
+#include "target/parking.h"
 #include "target/sigstate.h"
 #include "target/thread.h"
 #include "target/writer.h"

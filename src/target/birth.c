@@ -19,10 +19,13 @@
 #include "target/creation.h"
 #include "target/death.h"
 #include "target/engine.h"
+#include "target/forget.h"
 #include "target/hold.h"
 #include "target/onset.h"
+#include "target/parking.h"
 #include "target/privileged.h"
 #include "target/release.h"
+#include "target/resume.h"
 #include "target/sigstate.h"
 #include "target/step.h"
 #include "target/thread.h"
@@ -237,7 +240,7 @@ static bool birth_adopt(struct engine *engine, const struct process *parent,
 		err = tracees_add_thread(&engine->tracees, process, stop->tid,
 					 &thread);
 		if (err)
-			engine_remove_process(engine, process);
+			forget_process(engine, process);
 	}
 	if (err) {
 		error_free(err);
@@ -247,8 +250,8 @@ static bool birth_adopt(struct engine *engine, const struct process *parent,
 	if (vec_push(&engine->tracees.early, stop))
 		return true;
 	thread->state = THREAD_GONE;
-	thread_destroy(engine, thread);
-	engine_remove_process(engine, process);
+	forget_thread(engine, thread);
+	forget_process(engine, process);
 	return false;
 }
 
@@ -329,7 +332,7 @@ void birth_announced(struct engine *engine, struct thread *creator,
 		/* the newborn is let go with the others that nobody knows */
 		if (err != error_gone && engine->orphans.count == 0)
 			engine->unannounced++;
-		thread_must(engine, creator, err);
+		thread_must(&engine->tracees, creator, err);
 		return;
 	}
 	tid = (pid_t)message;
@@ -456,7 +459,7 @@ static void birth_leave_alone(struct engine *engine, struct thread *thread)
 		if (other == thread)
 			continue;
 		other->state = THREAD_GONE;
-		thread_destroy(engine, other);
+		forget_thread(engine, other);
 	}
 }
 
@@ -466,8 +469,8 @@ static void birth_reset_thread(struct engine *engine, struct thread *thread)
 	profile_exec(engine, thread);
 	thread_unpark(thread);
 	watch_settled(&engine->tracees.watch, thread);
-	hold_lose(engine, thread);
-	step_lost(engine, thread);
+	forget_hold(engine, hold_lose(thread));
+	step_lose(&engine->tracees, thread);
 	watch_by_perf.clear(&engine->tracees, thread);
 	memset(thread->watch.generation, 0, sizeof(thread->watch.generation));
 	memset(thread->watch.address, 0, sizeof(thread->watch.address));

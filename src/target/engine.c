@@ -6,14 +6,12 @@
 
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "target/announce.h"
 #include "target/breakpoint.h"
 #include "target/release.h"
-#include "target/thread.h"
+#include "target/resume.h"
 
 enum {
 	/* what may wait for the front end to read it */
@@ -35,34 +33,6 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 	profile_init(&engine->profile);
 	rng_init(&engine->rng, seed);
 	return channel_init(&engine->channel, fd, ENGINE_OUT_LIMIT);
-}
-
-void engine_deinit(struct engine *engine)
-{
-	while (engine->tracees.processes.count > 0) {
-		struct process *process =
-			tracees_process_at(&engine->tracees, 0);
-
-		while (process->threads.count > 0) {
-			struct thread *thread = process_thread(process, 0);
-
-			thread->state = THREAD_GONE;
-			thread_destroy(engine, thread);
-		}
-		engine_remove_process(engine, process);
-	}
-	stalls_forget_runner(&engine->stalls);
-	if (engine->perf_ready >= 0)
-		close(engine->perf_ready);
-	addrspace_release(engine->last_space);
-	pool_deinit(&engine->pool);
-	lengths_deinit(&engine->lengths);
-	profile_deinit(&engine->profile);
-	tracees_deinit(&engine->tracees);
-	vec_deinit(&engine->orphans);
-	vec_deinit(&engine->stalls.list);
-	vec_deinit(&engine->returned);
-	channel_deinit(&engine->channel);
 }
 
 void engine_leave_space(struct engine *engine, struct process *process)
@@ -133,19 +103,6 @@ size_t engine_armed(const struct engine *engine)
 	return pool;
 }
 
-void engine_remove_process(struct engine *engine, struct process *process)
-{
-	announce_end(engine, process);
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
-		if (tracees_process_at(&engine->tracees, i) == process) {
-			vec_remove(&engine->tracees.processes, i);
-			engine_leave_space(engine, process);
-			process_destroy(process);
-			return;
-		}
-	}
-}
-
 void engine_return_site(struct engine *engine, uint32_t program, uint64_t id,
 			enum wire_returned_why why)
 {
@@ -158,7 +115,7 @@ void engine_return_site(struct engine *engine, uint32_t program, uint64_t id,
 		engine->stats.dropped++;
 }
 
-void engine_note(struct engine *engine, struct error *err)
+static void engine_send_note(struct engine *engine, struct error *err)
 {
 	const char *message = error_message(err);
 
@@ -172,12 +129,26 @@ void engine_note(struct engine *engine, struct error *err)
 	error_free(err);
 }
 
+void engine_send_notes(struct engine *engine)
+{
+	struct error *err;
+
+	while ((err = tracees_take_note(&engine->tracees)))
+		engine_send_note(engine, err);
+}
+
+void engine_note(struct engine *engine, struct error *err)
+{
+	engine_send_notes(engine);
+	engine_send_note(engine, err);
+}
+
 void engine_go_on(struct engine *engine, struct thread *thread)
 {
 	if (engine->phase == ENGINE_RELEASING)
 		release_thread(engine, thread);
 	else
-		thread_resume(engine, thread);
+		thread_resume(&engine->tracees, thread);
 }
 
 uint64_t engine_cpu_ns(void)
@@ -230,6 +201,7 @@ void engine_tell_end(struct engine *engine)
 				       .status = engine->first_status,
 				       .ended_ns = clock_now_ns() };
 
+	engine_send_notes(engine);
 	engine_send_stats(engine);
 	channel_send(&engine->channel, WIRE_EXITED, &message, sizeof(message));
 	engine->ended = true;

@@ -108,12 +108,12 @@ size_t engine_armed_once(const struct engine *engine);
 bool engine_shares_memory(const struct engine *engine,
 			  const struct process *process);
 
-/* Remove a process without threads. */
-void engine_remove_process(struct engine *engine, struct process *process);
-
 /* Tell the front end that this site is no longer armed. */
 void engine_return_site(struct engine *engine, uint32_t program, uint64_t id,
 			enum wire_returned_why why);
+
+/* Send what has failed (tracees_note()). */
+void engine_send_notes(struct engine *engine);
 
 /* A warning for the user, once in a while; consumes err. */
 void engine_note(struct engine *engine, struct error *err);

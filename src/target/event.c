@@ -18,9 +18,12 @@
 #include "target/breakpoint.h"
 #include "target/death.h"
 #include "target/engine.h"
+#include "target/forget.h"
 #include "target/moment.h"
+#include "target/parking.h"
 #include "target/profile-stops.h"
 #include "target/release.h"
+#include "target/resume.h"
 #include "target/sigstate.h"
 #include "target/step.h"
 #include "target/thread.h"
@@ -77,7 +80,7 @@ static void event_process_over(struct engine *engine, struct process *process)
 		engine->last_space = process->space;
 		engine->last_space->users++;
 	}
-	engine_remove_process(engine, process);
+	forget_process(engine, process);
 }
 
 /* A child of it has had its first stop, or has ended before that. */
@@ -101,7 +104,7 @@ static void event_end(struct engine *engine, struct thread *thread,
 	bool headless;
 
 	thread->state = THREAD_GONE;
-	thread_destroy(engine, thread);
+	forget_thread(engine, thread);
 	/*
 	 * the leader had exited before we attached, so its end, which is that
 	 * of the process, is not ours to wait for
@@ -180,7 +183,7 @@ static void event_deliver(struct engine *engine, struct thread *thread,
 {
 	log_debug(LOG_TARGET, "thread %d: signal %d is its own",
 		  (int)thread->tid, signal);
-	step_signalled(engine, thread, signal);
+	step_signalled(&engine->tracees, thread, signal);
 	death_signal(thread, signal);
 	thread->deliver = signal;
 	engine_go_on(engine, thread);
@@ -241,7 +244,8 @@ static void event_hit(struct engine *engine, struct thread *thread,
 		return;
 	}
 	if (stays) {
-		step_over_breakpoint(engine, thread, breakpoint);
+		step_over_breakpoint(&engine->tracees, thread, breakpoint);
+		thread_resume(&engine->tracees, thread);
 		return;
 	}
 	engine_note(engine, breakpoint_lift(space, thread->tid, breakpoint));
@@ -396,7 +400,7 @@ static void event_step(struct engine *engine, struct thread *thread)
 {
 	event_step_watch(engine, thread);
 	/* the owner of the step may have given it up meanwhile */
-	if (!step_trapped(engine, thread) && !thread->stepping) {
+	if (!step_trapped(&engine->tracees, thread) && !thread->stepping) {
 		event_deliver(engine, thread, SIGTRAP);
 		return;
 	}
@@ -433,7 +437,7 @@ static bool event_trap_info(struct engine *engine, struct thread *thread,
 
 	if (!err || err == error_gone)
 		return thread_ok(thread, err);
-	thread_must(engine, thread, err);
+	thread_must(&engine->tracees, thread, err);
 	*ret = (struct trap_info){ .code = event_guess(engine, thread) };
 	return true;
 }
@@ -482,7 +486,7 @@ static void event_group(struct engine *engine, struct thread *thread,
 		return;
 	}
 	watch_settled(&engine->tracees.watch, thread);
-	if (thread_must(engine, thread, trace_listen(thread->tid)))
+	if (thread_must(&engine->tracees, thread, trace_listen(thread->tid)))
 		thread->state = THREAD_LISTENING;
 }
 
@@ -597,5 +601,6 @@ void engine_event(struct engine *engine, const struct stop_reason *stop)
 {
 	load_stopped(engine);
 	event_handle(engine, stop);
+	engine_send_notes(engine);
 	load_handled(engine);
 }

@@ -6,12 +6,14 @@
 
 #include <stddef.h>
 
-#include "target/engine.h"
+#include "target/resume.h"
 #include "target/thread.h"
+#include "target/tracees.h"
 
-void hold_begin(struct engine *engine, struct hold *hold, struct thread *thread)
+void hold_begin(struct tracees *tracees, struct hold *hold,
+		struct thread *thread)
 {
-	watch_settled(&engine->tracees.watch, thread);
+	watch_settled(&tracees->watch, thread);
 	hold->thread = thread;
 	thread->hold = hold;
 }
@@ -23,29 +25,27 @@ void hold_drop(struct hold *hold)
 	hold->thread = NULL;
 }
 
-void hold_lose(struct engine *engine, struct thread *thread)
+struct hold *hold_lose(struct thread *thread)
 {
 	struct hold *hold = thread->hold;
 
-	if (!hold)
-		return;
-	hold_drop(hold);
-	if (hold->lost)
-		hold->lost(engine, hold);
+	if (hold)
+		hold_drop(hold);
+	return hold;
 }
 
-void hold_release(struct engine *engine, struct hold *hold)
+void hold_release(struct tracees *tracees, struct hold *hold)
 {
 	struct thread *thread = hold->thread;
 
 	hold_drop(hold);
 	if (thread)
-		thread_resume(engine, thread);
+		thread_resume(tracees, thread);
 }
 
-void hold_release_in_order(struct engine *engine, struct hold *const *holds,
+void hold_release_in_order(struct tracees *tracees, struct hold *const *holds,
 			   int count)
 {
 	for (int i = 0; i < count; i++)
-		hold_release(engine, holds[i]);
+		hold_release(tracees, holds[i]);
 }

@@ -7,33 +7,34 @@
 #ifndef TARGET_HOLD_H
 #define TARGET_HOLD_H
 
-struct engine;
 struct thread;
+struct tracees;
 
 struct hold {
 	struct thread *thread; /* NULL: holds nobody */
-	/* the thread died or was taken away; hold->thread is NULL already */
-	void (*lost)(struct engine *engine, struct hold *hold);
 };
 
 /*
  * The thread must be stopped and not held. It needs no watch while it is; those
  * that there are then, it gets when it goes on.
  */
-void hold_begin(struct engine *engine, struct hold *hold,
+void hold_begin(struct tracees *tracees, struct hold *hold,
 		struct thread *thread);
 
 /* It is held no more, and stays stopped: for whoever lets it go instead. */
 void hold_drop(struct hold *hold);
 
-/* The thread has died or was taken away: who holds it, if anybody, is told. */
-void hold_lose(struct engine *engine, struct thread *thread);
+/*
+ * The thread has died or was taken away. Returns what held it, to tell the owner;
+ * NULL: nothing did.
+ */
+struct hold *hold_lose(struct thread *thread);
 
 /* Let it go on, with the watch registers as they are to be. */
-void hold_release(struct engine *engine, struct hold *hold);
+void hold_release(struct tracees *tracees, struct hold *hold);
 
 /* Let threads go on in this order, each running before the next is freed. */
-void hold_release_in_order(struct engine *engine, struct hold *const *holds,
+void hold_release_in_order(struct tracees *tracees, struct hold *const *holds,
 			   int count);
 
 #endif

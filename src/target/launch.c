@@ -22,6 +22,7 @@
 #include "sys/trace.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/forget.h"
 #include "target/sigstate.h"
 #include "target/thread.h"
 
@@ -273,7 +274,7 @@ static void attach_forget(struct engine *engine, struct process *process)
 		engine->pid = 0;
 		engine->attached = NULL;
 	}
-	engine_remove_process(engine, process);
+	forget_process(engine, process);
 }
 
 struct error *launch_attach(struct engine *engine, pid_t pid,

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "sys/trace.h"
 #include "target/engine.h"
+#include "target/parking.h"
 #include "target/process.h"
 #include "target/stall.h"
 #include "target/thread.h"
@@ -22,18 +23,19 @@ enum { MOMENT_SIDES = 2 };
 static const uint64_t MOMENT_JUDGE_NS = 3 * CLOCK_NS_PER_S;
 static const uint64_t MOMENT_STOP_NS = CLOCK_NS_PER_S;
 
-static void moment_lost(struct engine *engine, struct hold *hold)
+void moment_lose(struct moment *moment, const struct hold *hold)
 {
-	(void)engine;
-	((struct moment_side *)hold)->pid = 0;
+	for (int i = 0; i < MOMENT_SIDES; i++) {
+		if (&moment->sides[i].hold == hold)
+			moment->sides[i].pid = 0;
+	}
 }
 
 static void moment_hold(struct engine *engine, struct moment_side *side,
 			struct thread *thread)
 {
-	side->hold.lost = moment_lost;
 	side->pid = thread->process->pid;
-	hold_begin(engine, &side->hold, thread);
+	hold_begin(&engine->tracees, &side->hold, thread);
 }
 
 void moment_take(struct engine *engine, struct stall *stall,
@@ -63,7 +65,7 @@ static void moment_go_on(struct engine *engine)
 {
 	engine->moment.state = MOMENT_NONE;
 	for (int i = 0; i < MOMENT_SIDES; i++)
-		hold_release(engine, &engine->moment.sides[i].hold);
+		hold_release(&engine->tracees, &engine->moment.sides[i].hold);
 }
 
 /* Is another thread of that process the one to stop it? */

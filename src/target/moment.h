@@ -35,7 +35,7 @@ enum moment_state {
 };
 
 struct moment_side {
-	struct hold hold; /* first: holds are turned back into sides */
+	struct hold hold;
 	pid_t pid; /* of the thread's process; 0: there is none */
 	bool asked; /* it was handed SIGSTOP */
 };
@@ -55,6 +55,9 @@ struct moment {
  */
 void moment_take(struct engine *engine, struct stall *stall,
 		 struct thread *other, struct wire_conflict *wire);
+
+/* The thread of the hold has gone; it may be of another than the moment. */
+void moment_lose(struct moment *moment, const struct hold *hold);
 
 /* WIRE_JUDGED. */
 void moment_judged(struct engine *engine, const void *payload, size_t size);

@@ -70,7 +70,7 @@ void onset_begin(struct engine *engine, struct thread *creator)
 	pool_forget_spent(&engine->pool, message.program);
 	onset->maker = creator->tid;
 	engine->onsets++;
-	hold_begin(engine, &onset->creator, creator);
+	hold_begin(&engine->tracees, &onset->creator, creator);
 }
 
 void onset_newborn(struct engine *engine, struct thread *thread)
@@ -79,7 +79,7 @@ void onset_newborn(struct engine *engine, struct thread *thread)
 
 	if (onset->creator.thread && !onset->newborn.thread &&
 	    onset->creator.thread->process == thread->process)
-		hold_begin(engine, &onset->newborn, thread);
+		hold_begin(&engine->tracees, &onset->newborn, thread);
 }
 
 bool onset_holds(const struct thread *thread)
@@ -170,8 +170,8 @@ static void onset_finish(struct engine *engine, struct onset *onset,
 	if (onset->newborn.thread && onset->creator.thread)
 		sigstate_newborn(engine, onset->newborn.thread,
 				 onset->creator.thread);
-	hold_release(engine, &onset->creator);
-	hold_release(engine, &onset->newborn);
+	hold_release(&engine->tracees, &onset->creator);
+	hold_release(&engine->tracees, &onset->newborn);
 }
 
 /* When the time of those that wait is over at the latest. */

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "target/breakpoint.h"
-#include "target/death.h"
 #include "target/thread.h"
 
 /* A process that runs for less than this part of the mean hardly runs. */
@@ -33,7 +32,6 @@ void process_destroy(struct process *process)
 {
 	addrspace_release(process->space);
 	vec_deinit(&process->threads);
-	death_forget(process);
 	free(process);
 }
 

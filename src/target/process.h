@@ -70,7 +70,7 @@ struct process {
 /* Takes one use of the space over, on success only. */
 struct error *process_create(pid_t pid, enum process_role role,
 			     struct addrspace *space, struct process **ret);
-/* The threads must have gone. */
+/* The threads must have gone, and what the tracer has recorded of its death. */
 void process_destroy(struct process *process);
 
 /*

@@ -18,6 +18,7 @@
 #include "target/birth.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/forget.h"
 #include "target/moment.h"
 #include "target/onset.h"
 #include "target/sigstate.h"
@@ -63,6 +64,7 @@ void release_check_done(struct engine *engine)
 		return;
 	engine_send_stats(engine);
 	moment_tell(engine);
+	engine_send_notes(engine);
 	channel_send(&engine->channel, WIRE_DETACHED, NULL, 0);
 	/* it ended when others were watched still */
 	if (engine->first_ended)
@@ -83,9 +85,9 @@ static void release_forget(struct engine *engine, struct thread *thread)
 {
 	struct process *process = thread->process;
 
-	thread_destroy(engine, thread);
+	forget_thread(engine, thread);
 	if (process->threads.count == 0 && engine->phase != ENGINE_RELEASING)
-		engine_remove_process(engine, process);
+		forget_process(engine, process);
 	release_check_done(engine);
 }
 
@@ -404,7 +406,7 @@ static void release_process(struct engine *engine, struct process *process)
 	for (size_t i = process->threads.count; i-- > 0;) {
 		struct thread *thread = process_thread(process, i);
 
-		step_lost(engine, thread);
+		step_lose(&engine->tracees, thread);
 		if (thread->state == THREAD_STOPPED)
 			release_thread(engine, thread);
 		else if (thread->state == THREAD_GONE)
@@ -419,6 +421,7 @@ void engine_release(struct engine *engine)
 	if (engine->phase >= ENGINE_RELEASING)
 		return;
 	engine->phase = ENGINE_RELEASING;
+	engine->tracees.restoring = true;
 	engine->release_ns = clock_now_ns();
 	engine->release_looks = 0;
 	engine->next_tick_ns = engine->release_ns;

@@ -19,6 +19,8 @@
 #include "target/engine.h"
 #include "target/moment.h"
 #include "target/onset.h"
+#include "target/parking.h"
+#include "target/resume.h"
 #include "target/snapshot.h"
 #include "target/thread.h"
 #include "target/watch-update.h"
@@ -273,7 +275,7 @@ static void stall_end(struct engine *engine, struct stall *stall,
 	struct thread *thread = stall_close(engine, stall, outcome);
 
 	if (thread)
-		thread_resume(engine, thread);
+		thread_resume(&engine->tracees, thread);
 	load_handled(engine);
 	watch_retire(&engine->tracees);
 }
@@ -287,12 +289,20 @@ static void stall_relieve(struct engine *engine, struct stall *stall)
 	struct thread *thread = stall_close(engine, stall, WIRE_QUIET);
 
 	if (thread)
-		hold_begin(engine, &engine->stalls.relieved, thread);
+		hold_begin(&engine->tracees, &engine->stalls.relieved, thread);
 }
 
-static void stall_lost(struct engine *engine, struct hold *hold)
+bool stalls_lose(struct engine *engine, const struct hold *hold)
 {
-	stall_end(engine, (struct stall *)hold, WIRE_ABANDONED);
+	for (size_t i = 0; i < engine->stalls.list.count; i++) {
+		struct stall *stall = stall_at(engine, i);
+
+		if (&stall->hold != hold)
+			continue;
+		stall_end(engine, stall, WIRE_ABANDONED);
+		return true;
+	}
+	return false;
 }
 
 static struct stall *stall_create(struct thread *thread,
@@ -306,7 +316,6 @@ static struct stall *stall_create(struct thread *thread,
 		return NULL;
 	stall->site = *site;
 	stall->regs = *regs;
-	stall->hold.lost = stall_lost;
 	stall->hold.thread = thread;
 	stall->access_count = effective_accesses(&site->insn, regs, accesses);
 	for (int i = 0; i < stall->access_count; i++) {
@@ -532,7 +541,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 		free(stall);
 		/* that of a stall which has given way to this one */
 		watch_retire(&engine->tracees);
-		thread_resume(engine, thread);
+		thread_resume(&engine->tracees, thread);
 		return;
 	}
 	if (engine->stalls.list.count == 1) {
@@ -540,7 +549,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 		load_stall_begins(engine, now);
 	}
 	pool_stalled(&engine->pool, &stall->site, now);
-	hold_begin(engine, &stall->hold, thread);
+	hold_begin(&engine->tracees, &stall->hold, thread);
 	stall->begun_ns = now;
 	stall_set_length(engine, stall);
 	stall->deadline_ns = now + stall->length_ns;
@@ -685,7 +694,8 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 			stall->waited_ns =
 				clock_now_ns() - breakpoint->armed_ns;
 			stall_begin(engine, stall);
-			hold_release(engine, &engine->stalls.relieved);
+			hold_release(&engine->tracees,
+				     &engine->stalls.relieved);
 			return POOL_HIT_DONE;
 		} else {
 			stall_pass(engine, stall, thread);
@@ -699,7 +709,7 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 	}
 	free(stall);
 	thread_park(thread, breakpoint->site.address, regs);
-	thread_resume(engine, thread);
+	thread_resume(&engine->tracees, thread);
 	return hit;
 }
 

@@ -32,7 +32,7 @@ struct stall_access {
 };
 
 struct stall {
-	struct hold hold; /* first: holds are turned back into stalls */
+	struct hold hold;
 	struct wire_site site;
 	struct x86_registers regs;
 	struct stall_access accesses[X86_OPERANDS_MAX];
@@ -87,6 +87,9 @@ uint64_t stalls_next_ns(const struct engine *engine);
 
 /* The next look begins anew. */
 void stalls_forget_runner(struct stalls *stalls);
+
+/* The thread of the hold has gone: a stall of it ends. False: it is of none. */
+bool stalls_lose(struct engine *engine, const struct hold *hold);
 
 /* End all, abandoned. */
 void stalls_end_all(struct engine *engine);

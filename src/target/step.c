@@ -12,8 +12,9 @@
 #include "base/error.h"
 #include "sys/trace.h"
 #include "target/breakpoint.h"
-#include "target/engine.h"
+#include "target/process.h"
 #include "target/thread.h"
+#include "target/tracees.h"
 
 void step_begin(struct step *step, struct thread *thread)
 {
@@ -25,28 +26,6 @@ static void step_end(struct step *step)
 {
 	step->thread->step = NULL;
 	step->thread = NULL;
-}
-
-bool step_trapped(struct engine *engine, struct thread *thread)
-{
-	struct step *step = thread->step;
-
-	if (!step)
-		return false;
-	if (!step->stepped(engine, step) && thread->step == step)
-		step_end(step);
-	return true;
-}
-
-void step_lost(struct engine *engine, struct thread *thread)
-{
-	struct step *step = thread->step;
-
-	if (!step)
-		return;
-	step_end(step);
-	if (step->lost)
-		step->lost(engine, step);
 }
 
 /*
@@ -75,23 +54,29 @@ static uint64_t step_raised_signals(void)
 	return set;
 }
 
-static void step_over_resuming(struct engine *engine, struct step *step)
+/* An owner of a step has something to ask after each. */
+static bool step_is_over(const struct step *step)
 {
-	struct step_over *over = (struct step_over *)step;
-	struct thread *thread = over->thread;
+	return !step->stepped;
+}
+
+void step_resuming(struct tracees *tracees, struct thread *thread)
+{
+	struct step_over *over = (struct step_over *)thread->step;
 	struct breakpoint *breakpoint;
 	uint64_t mask;
 
-	breakpoint = over->begun ? NULL
-				 : breakpoint_find(over->space, over->address);
+	if (!thread->step || !step_is_over(thread->step) || over->begun)
+		return;
+	breakpoint = breakpoint_find(over->space, over->address);
 	if (!breakpoint ||
 	    !thread_ok(thread, trace_signal_mask(thread->tid, &mask)))
 		return;
 	over->begun = true;
 	over->mask = mask;
 	breakpoint->passing++;
-	engine_note(engine,
-		    breakpoint_lift(over->space, thread->tid, breakpoint));
+	tracees_note(tracees,
+		     breakpoint_lift(over->space, thread->tid, breakpoint));
 	thread_ok(thread,
 		  trace_set_signal_mask(thread->tid, ~step_raised_signals()));
 }
@@ -110,81 +95,89 @@ static void step_over_restore_mask(const struct step_over *over)
 }
 
 /* The last one over puts it back, unless it has fired for good meanwhile. */
-static void step_over_rearm(struct engine *engine, struct step_over *over)
+static void step_over_rearm(struct tracees *tracees, struct step_over *over)
 {
 	struct breakpoint *breakpoint =
 		breakpoint_find(over->space, over->address);
 
 	if (breakpoint && breakpoint->passing > 0 &&
-	    --breakpoint->passing == 0 && engine->phase == ENGINE_WATCHING &&
+	    --breakpoint->passing == 0 && !tracees->restoring &&
 	    (breakpoint->policy == BREAKPOINT_PERSISTENT ||
 	     breakpoint->predicate))
-		engine_note(engine, breakpoint_rearm(over->space, breakpoint));
+		tracees_note(tracees,
+			     breakpoint_rearm(over->space, breakpoint));
 }
 
-static void step_over_end(struct engine *engine, struct step_over *over)
+static void step_over_end(struct tracees *tracees, struct step_over *over)
 {
 	if (over->begun) {
 		step_over_restore_mask(over);
-		step_over_rearm(engine, over);
+		step_over_rearm(tracees, over);
 	}
 	addrspace_release(over->space);
 	free(over);
 }
 
-/* The step is also one for whoever follows the thread. */
-static bool step_over_stepped(struct engine *engine, struct step *step)
+bool step_trapped(struct tracees *tracees, struct thread *thread)
 {
-	struct step_over *over = (struct step_over *)step;
-	struct thread *thread = over->thread;
-	struct step *outer = over->outer;
+	struct step *step = thread->step;
+	struct step *outer;
 
+	if (!step)
+		return false;
+	if (!step_is_over(step)) {
+		if (!step->stepped(step) && thread->step == step)
+			step_end(step);
+		return true;
+	}
+	outer = ((struct step_over *)step)->outer;
 	step_end(step);
-	step_over_end(engine, over);
+	step_over_end(tracees, (struct step_over *)step);
+	/* the step is also one for whoever follows the thread */
 	if (outer) {
 		step_begin(outer, thread);
-		step_trapped(engine, thread);
+		step_trapped(tracees, thread);
 	}
-	return false;
+	return true;
 }
 
-static void step_over_lost(struct engine *engine, struct step *step)
+void step_lose(struct tracees *tracees, struct thread *thread)
 {
-	struct step_over *over = (struct step_over *)step;
-	struct step *outer = over->outer;
+	struct step *step = thread->step;
+	struct step *outer;
 
-	step_over_end(engine, over);
-	if (!outer)
+	if (!step)
 		return;
-	outer->thread = NULL;
-	if (outer->lost)
-		outer->lost(engine, outer);
+	step_end(step);
+	if (!step_is_over(step))
+		return;
+	outer = ((struct step_over *)step)->outer;
+	step_over_end(tracees, (struct step_over *)step);
+	if (outer)
+		outer->thread = NULL;
 }
 
-void step_signalled(struct engine *engine, struct thread *thread, int signal)
+void step_signalled(struct tracees *tracees, struct thread *thread, int signal)
 {
 	struct step *step = thread->step;
 	struct step *outer;
 
 	/* a stop has no handler, and the rest of the step comes after it */
-	if (!step || step->stepped != step_over_stepped || signal == SIGSTOP)
+	if (!step || !step_is_over(step) || signal == SIGSTOP)
 		return;
 	outer = ((struct step_over *)step)->outer;
 	step_end(step);
-	step_over_end(engine, (struct step_over *)step);
+	step_over_end(tracees, (struct step_over *)step);
 	if (outer)
 		step_begin(outer, thread);
 }
 
-void step_over_breakpoint(struct engine *engine, struct thread *thread,
+void step_over_breakpoint(struct tracees *tracees, struct thread *thread,
 			  struct breakpoint *breakpoint)
 {
 	struct step_over *over = calloc(1, sizeof(*over));
 
 	if (over) {
-		over->step.stepped = step_over_stepped;
-		over->step.resuming = step_over_resuming;
-		over->step.lost = step_over_lost;
 		over->outer = thread->step;
 		over->thread = thread;
 		over->space = thread->process->space;
@@ -193,8 +186,7 @@ void step_over_breakpoint(struct engine *engine, struct thread *thread,
 		step_begin(&over->step, thread);
 	} else {
 		/* it stays lifted: the thread matters more */
-		engine_note(engine, breakpoint_lift(thread->process->space,
-						    thread->tid, breakpoint));
+		tracees_note(tracees, breakpoint_lift(thread->process->space,
+						      thread->tid, breakpoint));
 	}
-	thread_resume(engine, thread);
 }

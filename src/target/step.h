@@ -9,28 +9,29 @@
 
 #include <stdbool.h>
 
-struct engine;
 struct thread;
+struct tracees;
 
 struct step {
-	struct thread *thread; /* NULL: steps nobody */
+	struct thread
+		*thread; /* NULL: steps nobody; the thread may have died */
 	/*
 	 * After each step, the thread stopped: true to step on. On false the
 	 * step is over, and the thread goes on unless somebody holds it.
 	 */
-	bool (*stepped)(struct engine *engine, struct step *step);
-	/* the stopped thread is about to step; may be NULL */
-	void (*resuming)(struct engine *engine, struct step *step);
-	/* the thread died; step->thread is NULL already; may be NULL */
-	void (*lost)(struct engine *engine, struct step *step);
+	bool (*stepped)(struct step *step);
 };
 
 /* The thread must be stopped and not stepped; it steps when resumed. */
 void step_begin(struct step *step, struct thread *thread);
 
 /* Tell the owner of a step trap. False if the thread is not being stepped. */
-bool step_trapped(struct engine *engine, struct thread *thread);
-void step_lost(struct engine *engine, struct thread *thread);
+bool step_trapped(struct tracees *tracees, struct thread *thread);
+/* The thread died, or is taken away: nobody steps it any more. */
+void step_lose(struct tracees *tracees, struct thread *thread);
+
+/* The stopped thread, which may be stepped, is about to be resumed. */
+void step_resuming(struct tracees *tracees, struct thread *thread);
 
 /*
  * The signal is about to be delivered to the stepped thread. A handler is not
@@ -38,16 +39,15 @@ void step_lost(struct engine *engine, struct thread *thread);
  * comes back to the instruction, meets the breakpoint anew. Only signals that
  * the instruction itself raised come to this; others wait.
  */
-void step_signalled(struct engine *engine, struct thread *thread, int signal);
+void step_signalled(struct tracees *tracees, struct thread *thread, int signal);
 
 /*
  * Take the thread, standing on a breakpoint that stays, over it: lifted when
  * the thread is resumed, and put back when no thread is on its way over it.
- * Others that come by in between are not seen. The thread is resumed, unless
- * somebody holds it.
+ * Others that come by in between are not seen. The caller resumes the thread.
  */
 struct breakpoint;
-void step_over_breakpoint(struct engine *engine, struct thread *thread,
+void step_over_breakpoint(struct tracees *tracees, struct thread *thread,
 			  struct breakpoint *breakpoint);
 
 #endif

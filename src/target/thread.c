@@ -10,20 +10,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/map.h"
-#include "sys/procfs.h"
 #include "sys/trace.h"
-#include "target/breakpoint.h"
-#include "target/creation.h"
-#include "target/engine.h"
-#include "target/release.h"
-#include "target/step.h"
-#include "target/watch-update.h"
-
-enum {
-	/* stops in a row at one location without a sign of having run */
-	PARKING_MAX = 3,
-};
+#include "target/process.h"
 
 struct error *thread_create(struct process *process, pid_t tid,
 			    struct thread **ret)
@@ -56,23 +44,6 @@ void thread_unlist(const struct thread *thread)
 			thread->index;
 }
 
-void thread_destroy(struct engine *engine, struct thread *thread)
-{
-	release_take_back(engine, thread);
-	thread_unpark(thread);
-	watch_settled(&engine->tracees.watch, thread);
-	watch_ops_of(&engine->tracees.watch, thread)
-		->clear(&engine->tracees, thread);
-	thread->state = THREAD_GONE;
-	profile_forget(engine, thread);
-	hold_lose(engine, thread);
-	step_lost(engine, thread);
-	creation_forget(engine, thread);
-	map_remove(&engine->tracees.threads, (uint64_t)thread->tid);
-	thread_unlist(thread);
-	free(thread);
-}
-
 void thread_set_path(struct thread *child, struct thread *creator)
 {
 	uint32_t length = creator->path_length;
@@ -97,16 +68,6 @@ bool thread_ok(struct thread *thread, struct error *err)
 	return false;
 }
 
-bool thread_must(struct engine *engine, struct thread *thread,
-		 struct error *err)
-{
-	if (!err || err == error_gone)
-		return thread_ok(thread, err);
-	engine_note(engine, err);
-	engine->tracees.stuck = true;
-	return false;
-}
-
 void thread_interrupt(struct thread *thread)
 {
 	if (thread->interrupting || thread->newborn ||
@@ -116,97 +77,8 @@ void thread_interrupt(struct thread *thread)
 		thread->interrupting = true;
 }
 
-void thread_resume(struct engine *engine, struct thread *thread)
-{
-	int signal = thread->deliver;
-
-	if (thread->state != THREAD_STOPPED || thread->hold)
-		return;
-	if (thread->step && thread->step->resuming)
-		thread->step->resuming(engine, thread->step);
-	watch_ops_of(&engine->tracees.watch, thread)
-		->prepare(&engine->tracees, thread);
-	watch_settled(&engine->tracees.watch, thread);
-	thread->stepping = thread->step != NULL;
-	if (!thread_must(engine, thread,
-			 thread->step ? trace_step(thread->tid, signal)
-				      : trace_continue(thread->tid, signal)))
-		return;
-	thread->deliver = 0;
-	thread->state = THREAD_RUNNING;
-}
-
 bool thread_blocks_trap(const struct thread *thread)
 {
 	return thread->signals.known &&
 	       (thread->signals.mask & UINT64_C(1) << (SIGTRAP - 1));
-}
-
-void thread_unpark(struct thread *thread)
-{
-	struct thread_parking *parking = &thread->parking;
-	struct breakpoint *breakpoint;
-
-	if (parking->blocks) {
-		breakpoint = breakpoint_find(thread->process->space,
-					     parking->address);
-		if (breakpoint && breakpoint->parked > 0)
-			breakpoint->parked--;
-	}
-	memset(parking, 0, sizeof(*parking));
-}
-
-/* 0 where the kernel does not tell. */
-static uint64_t thread_cpu_ns(const struct thread *thread)
-{
-	uint64_t ns = 0;
-
-	error_free(procfs_cpu_time(thread->process->pid, thread->tid, &ns));
-	return ns;
-}
-
-/*
- * Not by CPU time: to be trapped again takes some of it too. A thread that
- * has moved and come back has other registers, but for loops that only wait.
- */
-static bool thread_stood_still(const struct thread_parking *parking,
-			       const struct x86_registers *regs)
-{
-	return memcmp(parking->regs.gpr, regs->gpr, sizeof(regs->gpr)) == 0 &&
-	       parking->regs.rflags == regs->rflags;
-}
-
-void thread_park(struct thread *thread, uint64_t address,
-		 const struct x86_registers *regs)
-{
-	struct thread_parking *parking = &thread->parking;
-	struct breakpoint *breakpoint;
-
-	if (parking->address != address || !thread_stood_still(parking, regs)) {
-		thread_unpark(thread);
-		parking->address = address;
-		parking->regs = *regs;
-	}
-	if (++parking->times < PARKING_MAX)
-		return;
-	parking->cpu_ns = thread_cpu_ns(thread);
-	breakpoint = breakpoint_find(thread->process->space, address);
-	if (breakpoint && !parking->blocks) {
-		breakpoint->parked++;
-		parking->blocks = true;
-	}
-}
-
-bool thread_has_left(struct thread *thread, uint64_t address)
-{
-	const struct thread_parking *parking = &thread->parking;
-
-	if (!parking->blocks || parking->address != address)
-		return true;
-	/* stopped, it may stand there again */
-	if (thread->state == THREAD_STOPPED ||
-	    thread_cpu_ns(thread) == parking->cpu_ns)
-		return false;
-	thread_unpark(thread);
-	return true;
 }

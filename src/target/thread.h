@@ -15,7 +15,6 @@
 #include "wire/message.h"
 #include "x86/dregs.h"
 
-struct engine;
 struct error;
 struct creation;
 struct hold;
@@ -121,47 +120,19 @@ struct error *thread_create(struct process *process, pid_t tid,
 /* Take the thread, which is not to be used any more, out of its process. */
 void thread_unlist(const struct thread *thread);
 
-/* Take it out of its process and free it. Its hold and step are told. */
-void thread_destroy(struct engine *engine, struct thread *thread);
-
 /* Give a child its path: the births of its creator are counted. */
 void thread_set_path(struct thread *child, struct thread *creator);
 
 /* Ask a running thread to stop; harmless otherwise. */
 void thread_interrupt(struct thread *thread);
 
-/*
- * Let a stopped thread go on, with its signal, unless it is held. Its watch
- * registers are brought up to date first.
- */
-void thread_resume(struct engine *engine, struct thread *thread);
-
 /* Is SIGTRAP known to be blocked in the thread? */
 bool thread_blocks_trap(const struct thread *thread);
-
-/* The thread is known to have moved away from where it was parked. */
-void thread_unpark(struct thread *thread);
-
-/* Note that it will be resumed standing on this location. */
-void thread_park(struct thread *thread, uint64_t address,
-		 const struct x86_registers *regs);
-
-/*
- * If its parking blocks this location: has it run since? Then it is unparked.
- */
-bool thread_has_left(struct thread *thread, uint64_t address);
 
 /*
  * Handle a result of a request on the thread: error_gone marks it as
  * vanished; others are noted. True if there was none.
  */
 bool thread_ok(struct thread *thread, struct error *err);
-
-/*
- * The same for a request without which the thread stands still: the user is
- * told of its failure, and everything is let go.
- */
-bool thread_must(struct engine *engine, struct thread *thread,
-		 struct error *err);
 
 #endif

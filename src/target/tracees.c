@@ -12,15 +12,22 @@
 #include "target/breakpoint.h"
 #include "target/thread.h"
 
+/* kept until they are taken */
+enum { TRACEES_NOTES_MAX = 20 };
+
 void tracees_init(struct tracees *tracees)
 {
 	memset(tracees, 0, sizeof(*tracees));
 	tracees->processes = (struct vec)VEC_INIT(struct process *);
 	tracees->early = (struct vec)VEC_INIT(struct stop_reason);
+	tracees->notes = (struct vec)VEC_INIT(struct error *);
 }
 
 void tracees_deinit(struct tracees *tracees)
 {
+	for (size_t i = 0; i < tracees->notes.count; i++)
+		error_free(*(struct error **)vec_at(&tracees->notes, i));
+	vec_deinit(&tracees->notes);
 	map_deinit(&tracees->threads);
 	vec_deinit(&tracees->processes);
 	vec_deinit(&tracees->early);
@@ -97,6 +104,25 @@ struct error *tracees_add_thread(struct tracees *tracees,
 	tracees_count_most(tracees, process);
 	*ret = thread;
 	return NULL;
+}
+
+void tracees_note(struct tracees *tracees, struct error *err)
+{
+	if (!err || err == error_gone ||
+	    tracees->notes.count >= TRACEES_NOTES_MAX ||
+	    !vec_push(&tracees->notes, &err))
+		error_free(err);
+}
+
+struct error *tracees_take_note(struct tracees *tracees)
+{
+	struct error *err;
+
+	if (tracees->notes.count == 0)
+		return NULL;
+	err = *(struct error **)vec_at(&tracees->notes, 0);
+	vec_remove(&tracees->notes, 0);
+	return err;
 }
 
 /* The space's number; 0 is that of spaces made by others. */

@@ -33,6 +33,8 @@ struct tracees {
 	struct execpoints execpoints;
 	struct guardian *guardian; /* for attach; else NULL */
 	bool stuck; /* a request was refused: all is to be let go */
+	bool restoring; /* all is being let go: nothing is set any more */
+	struct vec notes; /* of struct error *, owned; see tracees_note() */
 	uint32_t programs; /* numbers given so far */
 	uint16_t last_tag; /* given to an address space */
 	uint32_t threads_most; /* of a watched process, at a time */
@@ -64,6 +66,14 @@ uint32_t tracees_thread_count(const struct tracees *tracees);
 struct error *tracees_add_thread(struct tracees *tracees,
 				 struct process *process, pid_t tid,
 				 struct thread **ret);
+
+/*
+ * Something has failed, and the user is to be told; consumes err. That a thread
+ * or process has gone, and NULL, are no failures. Of many, the first are kept.
+ */
+void tracees_note(struct tracees *tracees, struct error *err);
+/* The next of them, the caller's to free; NULL: there is none. */
+struct error *tracees_take_note(struct tracees *tracees);
 
 /* An address space with a tag and a program of its own. */
 struct error *tracees_make_space(struct tracees *tracees, pid_t pid,

@@ -330,6 +330,7 @@ static void tracer_tick(struct engine *engine)
 	 */
 	if (ticked || engine->stalls.list.count == 0)
 		tracer_send_returned(engine);
+	engine_send_notes(engine);
 	if (ticked || tracer_sends(engine, now))
 		channel_flush(&engine->channel);
 }
@@ -427,6 +428,7 @@ static void tracer_loop(struct engine *engine, int signals)
 static void tracer_drain(struct engine *engine)
 {
 	tracer_send_returned(engine);
+	engine_send_notes(engine);
 	channel_flush(&engine->channel);
 	for (int i = 0; i < 50 && channel_pending(&engine->channel); i++) {
 		struct pollfd fd = { .fd = engine->channel.fd,
@@ -445,6 +447,7 @@ static void tracer_fail(struct engine *engine, struct error *err)
 	snprintf(message.message, sizeof(message.message), "%s",
 		 error_message(err));
 	error_free(err);
+	engine_send_notes(engine);
 	channel_send(&engine->channel, WIRE_FAILED, &message, sizeof(message));
 }
 

@@ -11,6 +11,8 @@
 #include "sys/procfs.h"
 #include "target/conflict.h"
 #include "target/engine.h"
+#include "target/parking.h"
+#include "target/resume.h"
 #include "target/sigstate.h"
 #include "target/stall.h"
 #include "target/thread.h"
@@ -29,7 +31,7 @@ bool __wrap_sigstate_ready(struct engine *engine, struct process *process,
 			   uint64_t now);
 bool __wrap_sigstate_in_handler(const struct process *process,
 				const struct wire_site *site);
-void __wrap_thread_resume(struct engine *engine, struct thread *thread);
+void __wrap_thread_resume(struct tracees *tracees, struct thread *thread);
 void __wrap_thread_park(struct thread *thread, uint64_t address,
 			const struct x86_registers *regs);
 bool __wrap_procfs_waits_for_threads(pid_t tid);
@@ -126,9 +128,9 @@ bool __wrap_sigstate_in_handler(const struct process *process,
 	return false;
 }
 
-void __wrap_thread_resume(struct engine *engine, struct thread *thread)
+void __wrap_thread_resume(struct tracees *tracees, struct thread *thread)
 {
-	(void)engine;
+	(void)tracees;
 	thread->state = THREAD_RUNNING;
 }
 

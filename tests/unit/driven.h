@@ -228,6 +228,7 @@ static inline void driven_listen(struct driven *driven)
 			     engine->returned.items,
 			     engine->returned.count * engine->returned.size);
 	vec_clear(&engine->returned);
+	engine_send_notes(engine);
 	do {
 		channel_flush(&engine->channel);
 		channel_fill(&driven->peer);

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
+#include "target/forget.h"
 
 struct told {
 	struct engine engine;
@@ -118,8 +119,7 @@ static void a_child_that_ends_at_once_is_not_told_of(void **state)
 	(void)state;
 	begin(&told);
 	announce_begin(&told.engine, add(&told, 11, 10));
-	engine_remove_process(&told.engine,
-			      tracees_process(&told.engine.tracees, 11));
+	forget_process(&told.engine, tracees_process(&told.engine.tracees, 11));
 	listen_to(&told);
 	assert_int_equal(told.began + told.ended, 0);
 	end(&told);
@@ -180,7 +180,7 @@ static void who_runs_the_same_is_told_before_the_end(void **state)
 	announce_begin(&told.engine, child);
 	listen_to(&told);
 	assert_int_equal(told.began, 1);
-	engine_remove_process(&told.engine, parent);
+	forget_process(&told.engine, parent);
 	listen_to(&told);
 	assert_int_equal(told.began, 2);
 	assert_int_equal(told.ended, 1);

@@ -229,10 +229,14 @@ static void registers_catch_the_other_writer(void **state)
 	writers_conflict(&watch_by_registers);
 }
 
-static bool step_on(struct engine *engine, struct step *step)
+struct step_until {
+	struct step step;
+	const struct engine *engine;
+};
+
+static bool step_on(struct step *step)
 {
-	(void)step;
-	return engine->stats.watch_traps == 0;
+	return ((struct step_until *)step)->engine->stats.watch_traps == 0;
 }
 
 /* One instruction is a step and a watched write, and told as a step. */
@@ -242,10 +246,11 @@ static void registers_catch_a_stepped_writer(void **state)
 					      work_write, site_write);
 	struct thread *thread = tracees_thread(&driven->engine.tracees,
 					       child_plan.arena->lanes[1].tid);
-	struct step step = { .stepped = step_on };
+	struct step_until until = { .step.stepped = step_on,
+				    .engine = &driven->engine };
 
 	(void)state;
-	step_begin(&step, thread);
+	step_begin(&until.step, thread);
 	thread_interrupt(thread);
 	lane_start(1, 1);
 	driven_until(driven, driven->conflict_count == 1);
@@ -253,7 +258,7 @@ static void registers_catch_a_stepped_writer(void **state)
 	check_side(driven, 0, 0, site_write);
 	assert_true(driven->conflict.wire.sides[1].present);
 	driven_until(driven, lane_idle(0) && lane_idle(1));
-	assert_null(step.thread);
+	assert_null(until.step.thread);
 	driven_end(driven);
 }
 

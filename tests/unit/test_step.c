@@ -197,25 +197,18 @@ static void a_signal_at_a_step_over_is_delivered_once(void **state)
 
 struct walk {
 	struct step step;
-	int steps, lost;
+	int steps;
 	uint64_t until;
 };
 
-static bool walk_stepped(struct engine *engine, struct step *step)
+static bool walk_stepped(struct step *step)
 {
 	struct walk *walk = (struct walk *)step;
 	struct x86_registers regs;
 
-	(void)engine;
 	walk->steps++;
 	assert_ok(trace_registers(step->thread->tid, &regs));
 	return regs.rip != walk->until;
-}
-
-static void walk_lost(struct engine *engine, struct step *step)
-{
-	(void)engine;
-	((struct walk *)step)->lost++;
 }
 
 /* Bring lane 0 to a stop at site_write, held by nobody, about to step. */
@@ -237,17 +230,16 @@ static struct driven *start_walk(struct walk *walk, lane_work *work)
 
 	memset(walk, 0, sizeof(*walk));
 	walk->step.stepped = walk_stepped;
-	walk->step.lost = walk_lost;
 	memset(&begin_hold, 0, sizeof(begin_hold));
 	breakpoint->predicate = predicate_hold;
-	breakpoint->predicate_data = &driven->engine;
+	breakpoint->predicate_data = &driven->engine.tracees;
 	lane_start(0, 1);
 	driven_until(driven, begin_hold.thread);
 	breakpoint->predicate = NULL;
 	breakpoint_lift(
 		tracees_process(&driven->engine.tracees, driven->pid)->space, 0,
 		breakpoint);
-	step_lost(&driven->engine, begin_hold.thread);
+	step_lose(&driven->engine.tracees, begin_hold.thread);
 	step_begin(&walk->step, begin_hold.thread);
 	return driven;
 }
@@ -260,10 +252,9 @@ static void a_thread_is_stepped_through_a_system_call(void **state)
 	(void)state;
 	driven = start_walk(&walk, work_system_call);
 	walk.until = (uintptr_t)site_far;
-	hold_release(&driven->engine, &begin_hold);
+	hold_release(&driven->engine.tracees, &begin_hold);
 	driven_until(driven, lane_idle(0));
 	assert_null(walk.step.thread);
-	assert_int_equal(walk.lost, 0);
 	assert_true(walk.steps > 5);
 	assert_int_equal(child_plan.arena->lanes[0].result, getpid());
 	assert_int_equal(child_plan.arena->data[0], 2);
@@ -282,12 +273,11 @@ static void a_stepped_thread_meets_breakpoints_that_stay(void **state)
 	breakpoint = arm_with_predicate(driven, &far, BREAKPOINT_PERSISTENT);
 	/* the instruction behind the breakpoint: still stepped there */
 	walk.until = (uintptr_t)site_far + far.insn.length;
-	hold_release(&driven->engine, &begin_hold);
+	hold_release(&driven->engine.tracees, &begin_hold);
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(predicate_calls, 1);
 	assert_true(breakpoint->armed);
 	assert_null(walk.step.thread);
-	assert_int_equal(walk.lost, 0);
 	driven_end(driven);
 }
 
@@ -299,29 +289,18 @@ static void letting_go_in_the_middle_of_a_step_does_no_harm(void **state)
 	(void)state;
 	driven = start_walk(&walk, work_system_call);
 	walk.until = 0;
-	hold_release(&driven->engine, &begin_hold);
+	hold_release(&driven->engine.tracees, &begin_hold);
 	/* the trap of the step is there before the thread is let go */
 	await_stop(child_plan.arena->lanes[0].tid);
 	driven_release(driven);
-	assert_int_equal(walk.lost, 1);
+	assert_null(walk.step.thread);
 	tracee_await(&child_plan.arena->lanes[0].done, 1);
 	driven_end(driven);
 }
 
 static int order[LANES], order_count;
 
-struct ordered {
-	struct hold hold;
-	int lost;
-};
-
-static struct ordered ordered[LANES];
-
-static void ordered_lost(struct engine *engine, struct hold *hold)
-{
-	(void)engine;
-	((struct ordered *)hold)->lost++;
-}
+static struct hold ordered[LANES];
 
 static bool predicate_hold_lane(struct thread *thread,
 				const struct x86_registers *regs, void *data)
@@ -331,9 +310,8 @@ static bool predicate_hold_lane(struct thread *thread,
 
 	/* it has been asked to stop for a new watch, which it needs no more */
 	thread->watch.dirty = true;
-	((struct engine *)data)->tracees.watch.pending++;
-	ordered[lane].hold.lost = ordered_lost;
-	hold_begin(data, &ordered[lane].hold, thread);
+	((struct tracees *)data)->watch.pending++;
+	hold_begin(data, &ordered[lane], thread);
 	order[order_count++] = (int)lane;
 	return false;
 }
@@ -352,7 +330,7 @@ static void held_threads_go_in_the_order_asked_for(void **state)
 	order_count = 0;
 	breakpoint->policy = BREAKPOINT_PERSISTENT;
 	breakpoint->predicate = predicate_hold_lane;
-	breakpoint->predicate_data = &driven->engine;
+	breakpoint->predicate_data = &driven->engine.tracees;
 	for (int i = 0; i < 3; i++) {
 		lane_start(i, 1);
 		driven_until(driven, order_count == i + 1);
@@ -366,23 +344,21 @@ static void held_threads_go_in_the_order_asked_for(void **state)
 		assert_int_equal(child_plan.arena->data[i], 0);
 	}
 	for (int i = 0; i < 3; i++) {
-		holds[i] = &ordered[wanted[i]].hold;
-		hold_release(&driven->engine, holds[i]);
+		holds[i] = &ordered[wanted[i]];
+		hold_release(&driven->engine.tracees, holds[i]);
 		driven_until(driven, lane_idle(wanted[i]));
 		for (int j = i + 1; j < 3; j++)
 			assert_false(lane_idle(wanted[j]));
 	}
 	/* released once, they are not held: no harm in asking again */
-	hold_release_in_order(&driven->engine, holds, 3);
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(ordered[i].lost, 0);
+	hold_release_in_order(&driven->engine.tracees, holds, 3);
 	/* the breakpoint has outlived the holds */
 	assert_true(breakpoint->armed);
 	assert_int_equal(order_count, 3);
 	driven_end(driven);
 }
 
-static void who_holds_a_thread_hears_of_its_end(void **state)
+static void a_thread_that_ends_is_held_no_more(void **state)
 {
 	struct wire_site site = site_at(site_write, 1);
 	struct driven *driven = start(work_write, 2);
@@ -392,13 +368,12 @@ static void who_holds_a_thread_hears_of_its_end(void **state)
 	memset(ordered, 0, sizeof(ordered));
 	order_count = 0;
 	breakpoint->predicate = predicate_hold_lane;
-	breakpoint->predicate_data = &driven->engine;
+	breakpoint->predicate_data = &driven->engine.tracees;
 	lane_start(1, 1);
 	driven_until(driven, order_count == 1);
 	kill(driven->pid, SIGKILL);
 	driven_until(driven, driven->exited);
-	assert_int_equal(ordered[1].lost, 1);
-	assert_null(ordered[1].hold.thread);
+	assert_null(ordered[1].thread);
 	driven_free(driven);
 }
 
@@ -416,7 +391,7 @@ int main(void)
 		cmocka_unit_test(
 			letting_go_in_the_middle_of_a_step_does_no_harm),
 		cmocka_unit_test(held_threads_go_in_the_order_asked_for),
-		cmocka_unit_test(who_holds_a_thread_hears_of_its_end),
+		cmocka_unit_test(a_thread_that_ends_is_held_no_more),
 	};
 
 	return cmocka_run_group_tests_name("step", tests, NULL, NULL);
