@@ -4,6 +4,8 @@
  */
 #include "target/arm.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "schedule/fill.h"
@@ -15,6 +17,7 @@
 #include "target/parking.h"
 #include "target/sigstate.h"
 #include "target/thread.h"
+#include "target/watch-update.h"
 #include "target/writer.h"
 
 enum { ARM_FULL_NS = 10 * 1000 * 1000 };
@@ -53,7 +56,7 @@ static void arm_lift_some(struct engine *engine, struct addrspace *space,
 {
 	struct vec ids = VEC_INIT(uint64_t);
 
-	writer_begin(engine, space);
+	writer_begin(&engine->tracees, space);
 	engine_note(engine,
 		    breakpoint_lift_range(space, 0, 0, UINT64_MAX, most, &ids));
 	writer_end(space);
@@ -174,7 +177,7 @@ static struct error *arm_write(struct engine *engine, struct addrspace *space,
 	struct error *err = NULL;
 
 	for (int i = 0; i < 2; i++) {
-		writer_begin(engine, space);
+		writer_begin(&engine->tracees, space);
 		err = breakpoint_arm(space, site, ret_armed);
 		writer_end(space);
 		/* that they are refused is known from the first attempt on */
@@ -301,6 +304,7 @@ static bool arm_may(const struct engine *engine)
 static bool arm_ready(void *context, uint64_t now)
 {
 	struct engine *engine = context;
+	bool little = budget_is_small(&engine->load.budget);
 	bool ready = true;
 
 	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
@@ -309,7 +313,8 @@ static bool arm_ready(void *context, uint64_t now)
 
 		if (process->role == PROCESS_WATCHED &&
 		    arm_may_race(engine, process))
-			ready &= sigstate_ready(engine, process, now);
+			ready &= sigstate_ready(&engine->tracees, process,
+						little, now);
 	}
 	return ready;
 }
@@ -415,6 +420,61 @@ static struct fill arm_state(struct engine *engine, uint64_t now)
 	};
 }
 
+/* Not by the wall clock: to wait for a processor costs nobody anything. */
+static uint64_t arm_thread_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Bring threads into line with the locations in debug registers. */
+static void arm_update_places(struct engine *engine)
+{
+	struct execpoints *execpoints = &engine->tracees.execpoints;
+	enum execpoints_news news;
+	uint64_t begun;
+
+	if (!execpoints->watch || engine->phase != ENGINE_WATCHING)
+		return;
+	news = execpoints_resume(execpoints, engine->stalls.list.count > 0);
+	if (news == EXECPOINTS_SAME)
+		return;
+	begun = arm_thread_cpu_ns();
+	if (news == EXECPOINTS_SET)
+		watch_publish(&engine->tracees);
+	else
+		watch_retire(&engine->tracees);
+	execpoints->cost_ns = arm_thread_cpu_ns() - begun;
+}
+
+bool arm_may_trap(const struct engine *engine)
+{
+	return engine->phase == ENGINE_WATCHING &&
+	       (engine->pool.params.rate > 0 || engine_armed(engine) > 0 ||
+		engine_armed_once(engine) > 0);
+}
+
+void arm_leave_handler(struct engine *engine, const struct thread *thread)
+{
+	const struct process *process = thread->process;
+	const struct vec *breakpoints = &process->space->text->breakpoints;
+
+	for (size_t i = 0; i < breakpoints->count; i++) {
+		struct breakpoint *breakpoint =
+			*(struct breakpoint **)vec_at(breakpoints, i);
+
+		if (!breakpoint->armed ||
+		    !sigstate_in_handler(process, &breakpoint->site))
+			continue;
+		engine_note(engine, breakpoint_lift(process->space, thread->tid,
+						    breakpoint));
+		engine_return_site(engine, breakpoint->site.program,
+				   breakpoint->site.id, WIRE_REFUSED);
+	}
+}
+
 void arm_refill(struct engine *engine, uint64_t now)
 {
 	if (arm_may(engine)) {
@@ -422,7 +482,7 @@ void arm_refill(struct engine *engine, uint64_t now)
 
 		fill_run(&fill);
 	}
-	execpoints_tick(engine);
+	arm_update_places(engine);
 }
 
 uint64_t arm_next_ns(struct engine *engine)
@@ -456,7 +516,7 @@ void arm_forget(struct engine *engine, const struct wire_range *range)
 	pool_forget(&engine->pool, range);
 	if (!space)
 		return;
-	writer_begin(engine, space);
+	writer_begin(&engine->tracees, space);
 	engine_note(engine, breakpoint_lift_range(space, 0, range->start,
 						  range->end, SIZE_MAX, NULL));
 	writer_end(space);
@@ -470,7 +530,7 @@ void arm_lift_all(struct engine *engine)
 		struct process *process =
 			tracees_process_at(&engine->tracees, i);
 
-		writer_begin(engine, process->space);
+		writer_begin(&engine->tracees, process->space);
 		engine_note(engine,
 			    breakpoint_lift_range(process->space, 0, 0,
 						  UINT64_MAX, SIZE_MAX, NULL));

@@ -15,6 +15,7 @@
 #include "wire/site.h"
 
 struct engine;
+struct thread;
 struct process;
 
 /* Queue sites; those that do not fit are returned as lifted. */
@@ -56,5 +57,14 @@ void arm_forget(struct engine *engine, const struct wire_range *range);
 
 /* Drop the queue; lift every breakpoint of every watched process. */
 void arm_lift_all(struct engine *engine);
+
+/* Is something set, or to be set, at which a thread traps? */
+bool arm_may_trap(const struct engine *engine);
+
+/*
+ * The handler of SIGTRAP in the stopped thread's process has become known: lift
+ * the breakpoints in it. Their sites are refused from now on.
+ */
+void arm_leave_handler(struct engine *engine, const struct thread *thread);
 
 #endif

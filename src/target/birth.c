@@ -356,7 +356,7 @@ void birth_announced(struct engine *engine, struct thread *creator,
 		creation_record(engine, child, creator);
 	/* where nothing is armed, it shows its parent's DR7 */
 	child->watch.shows_parent = creator->watch.control != 0;
-	sigstate_newborn(engine, child, creator);
+	sigstate_newborn(&engine->tracees, child, creator);
 	if (home == creator->process) {
 		announce_thread(engine, home);
 		onset_begin(engine, creator);
@@ -384,7 +384,7 @@ static void birth_mend_signals(struct engine *engine, struct thread *thread)
 	struct memory memory;
 
 	memory_init(&memory, process->pid);
-	sigstate_mend_child(engine, thread, &memory);
+	sigstate_mend_child(&engine->tracees, thread, &memory);
 	memory_deinit(&memory);
 }
 

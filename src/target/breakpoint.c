@@ -66,6 +66,7 @@ static void text_destroy(struct program_text *text)
 	vec_deinit(&text->breakpoints);
 	vec_deinit(&text->spaces);
 	map_deinit(&text->index);
+	free(text->onset);
 	free(text);
 }
 

@@ -20,13 +20,13 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "sys/memory.h"
-#include "target/onset.h"
 #include "wire/message.h"
 
 struct breakpoint;
 struct error;
 struct execpoints;
 struct guardian;
+struct onset;
 struct thread;
 
 /*
@@ -76,7 +76,7 @@ struct program_text {
 	struct vec spaces; /* of struct addrspace *; one at least */
 	uint64_t generation; /* of spaces: changes with them */
 	size_t turn, turn_any, turns; /* next at work, next of all; choices */
-	struct onset onset; /* of its first threads */
+	struct onset *onset; /* the tracer's; goes with the text, by free(3) */
 	/* not NULL: the text is not written to, debug registers are used */
 	struct execpoints *execpoints;
 	struct map index; /* address to position in breakpoints */

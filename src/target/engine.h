@@ -133,6 +133,9 @@ void engine_go_on(struct engine *engine, struct thread *thread);
 /* Handle one stop or end of a tracee. */
 void engine_event(struct engine *engine, const struct stop_reason *stop);
 
+/* Those that were waited for out of turn. */
+void engine_early_events(struct engine *engine);
+
 /* Begin to restore and detach everything; engine_event() carries it on. */
 void engine_release(struct engine *engine);
 

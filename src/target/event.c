@@ -291,7 +291,7 @@ static void event_int3(struct engine *engine, struct thread *thread)
 	regs.rip--;
 	if (!thread_ok(thread, trace_set_rip(thread->tid, regs.rip)))
 		return;
-	sigstate_mend(engine, thread);
+	sigstate_mend(&engine->tracees, thread);
 	profile_stopped(engine, thread, &regs);
 	/* lifted for a moment only, it was met all the same */
 	if (breakpoint && (breakpoint->armed || breakpoint->passing > 0)) {
@@ -349,7 +349,7 @@ static void event_watch(struct engine *engine, struct thread *thread,
 	stall_trap(engine, thread, slots, gens);
 	/* the kernel forces the signal of a debug register, as that of int3 */
 	if (info->code == TRAP_CODE_WATCH)
-		sigstate_mend(engine, thread);
+		sigstate_mend(&engine->tracees, thread);
 	engine_go_on(engine, thread);
 }
 
@@ -369,7 +369,8 @@ static void event_sent_trap(struct engine *engine, struct thread *thread)
 	if (event_has_int3(thread, regs.rip - 1, &known))
 		breakpoint = event_breakpoint(thread, regs.rip - 1);
 	if (!breakpoint || !breakpoint->armed) {
-		event_deliver(engine, thread, sigstate_deliver(engine, thread));
+		event_deliver(engine, thread,
+			      sigstate_deliver(&engine->tracees, thread));
 		return;
 	}
 	/* pending until the thread runs; it may be let go by event_int3() */
@@ -404,7 +405,7 @@ static void event_step(struct engine *engine, struct thread *thread)
 		event_deliver(engine, thread, SIGTRAP);
 		return;
 	}
-	sigstate_mend(engine, thread);
+	sigstate_mend(&engine->tracees, thread);
 	engine_go_on(engine, thread);
 }
 
@@ -501,7 +502,8 @@ static void event_interrupted(struct engine *engine, struct thread *thread,
 		event_parent_over(engine, parent);
 		return;
 	}
-	sigstate_at_stop(engine, thread);
+	if (sigstate_at_stop(&engine->tracees, thread))
+		arm_leave_handler(engine, thread);
 	profile_stopped(engine, thread, NULL);
 	engine_go_on(engine, thread);
 }
@@ -603,4 +605,12 @@ void engine_event(struct engine *engine, const struct stop_reason *stop)
 	event_handle(engine, stop);
 	engine_send_notes(engine);
 	load_handled(engine);
+}
+
+void engine_early_events(struct engine *engine)
+{
+	struct stop_reason stop;
+
+	while (tracees_take_early(&engine->tracees, &stop))
+		engine_event(engine, &stop);
 }

@@ -5,12 +5,9 @@
 #include "target/execpoint.h"
 
 #include <stddef.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "target/breakpoint.h"
-#include "target/engine.h"
-#include "target/watch-update.h"
 
 enum {
 	/* bringing threads into line takes one part of the time in this */
@@ -139,10 +136,10 @@ void execpoints_suspend(struct execpoints *execpoints)
 		execpoint_release(execpoints, &execpoints->points[i]);
 }
 
-/* Those that a stall took their registers from; is any set now? */
-static bool execpoints_resume(struct execpoints *execpoints, bool stalled)
+enum execpoints_news execpoints_resume(struct execpoints *execpoints,
+				       bool stalled)
 {
-	bool any = false;
+	bool any = stalled;
 
 	for (int i = 0; i < EXECPOINT_PLACES; i++) {
 		struct execpoint *point = &execpoints->points[i];
@@ -151,37 +148,10 @@ static bool execpoints_resume(struct execpoints *execpoints, bool stalled)
 			execpoint_claim(execpoints, point);
 		any |= point->claimed;
 	}
-	return any;
-}
-
-/* Not by the wall clock: to wait for a processor costs nobody anything. */
-static uint64_t execpoints_clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-void execpoints_tick(struct engine *engine)
-{
-	struct execpoints *execpoints = &engine->tracees.execpoints;
-	bool stalled = engine->stalls.list.count > 0;
-	uint64_t begun;
-	bool any;
-
-	if (!execpoints->watch || engine->phase != ENGINE_WATCHING)
-		return;
-	any = execpoints_resume(execpoints, stalled);
 	if (!execpoints->changed)
-		return;
+		return EXECPOINTS_SAME;
 	execpoints->changed = false;
-	begun = execpoints_clock_ns();
-	if (any || stalled)
-		watch_publish(&engine->tracees);
-	else
-		watch_retire(&engine->tracees);
-	execpoints->cost_ns = execpoints_clock_ns() - begun;
+	return any ? EXECPOINTS_SET : EXECPOINTS_NONE;
 }
 
 const struct execpoint *execpoint_of_trap(const struct execpoints *execpoints,

@@ -22,7 +22,6 @@
 
 #include "target/watch.h"
 
-struct engine;
 struct program_text;
 
 enum {
@@ -60,7 +59,7 @@ bool execpoints_has_room(const struct execpoints *execpoints);
 
 /*
  * Set or take away a location of the program. Threads come into line with
- * execpoints_tick(), or with what the watch does before that.
+ * execpoints_resume(), or with what the watch does before that.
  */
 bool execpoint_set(struct execpoints *execpoints,
 		   const struct program_text *text, uint64_t address);
@@ -73,8 +72,19 @@ void execpoints_forget(struct execpoints *execpoints,
 /* A stall is about to claim registers: give up those of the locations. */
 void execpoints_suspend(struct execpoints *execpoints);
 
-/* Give locations their registers back when no stall runs; update threads. */
-void execpoints_tick(struct engine *engine);
+/* What is to be done about the threads. */
+enum execpoints_news {
+	EXECPOINTS_SAME, /* nothing */
+	EXECPOINTS_SET, /* watch_publish(): registers are in use */
+	EXECPOINTS_NONE, /* watch_retire(): none is any more */
+};
+
+/*
+ * Unless a stall runs, give the locations their registers back. The caller sets
+ * cost_ns to what it takes to bring the threads into line.
+ */
+enum execpoints_news execpoints_resume(struct execpoints *execpoints,
+				       bool stalled);
 
 /*
  * The location that one of these slots, trapped in a thread of the program,

@@ -7,11 +7,18 @@
 #ifndef TARGET_HOLD_H
 #define TARGET_HOLD_H
 
+#include <stdbool.h>
+
 struct thread;
 struct tracees;
 
 struct hold {
 	struct thread *thread; /* NULL: holds nobody */
+	/*
+	 * set by the owner: it holds threads in the middle of pthread_create(3),
+	 * which have the library's signal mask there
+	 */
+	bool in_creation;
 };
 
 /*

@@ -263,7 +263,7 @@ static bool attach_thread(pid_t tid, void *data)
 		return false;
 	}
 	attach->grew = true;
-	sigstate_refresh(attach->engine, thread);
+	sigstate_refresh(&attach->engine->tracees, thread);
 	return true;
 }
 

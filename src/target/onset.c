@@ -4,6 +4,8 @@
  */
 #include "target/onset.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "target/arm.h"
@@ -24,14 +26,28 @@ static const uint64_t ONSET_PATIENCE_NS = 120 * CLOCK_NS_PER_US;
 /* Threads for which what has run is armed again; each of them costs stops. */
 enum { ONSET_BIRTHS_MAX = 4 };
 
-static struct onset *onset_of(const struct process *process)
+struct onset *onset_of(struct program_text *text)
 {
-	return &process->space->text->onset;
+	struct onset *onset = text->onset;
+
+	if (onset)
+		return onset;
+	onset = calloc(1, sizeof(*onset));
+	if (onset)
+		onset->creator.in_creation = onset->newborn.in_creation = true;
+	text->onset = onset;
+	return onset;
+}
+
+/* NULL: nothing is known of it. */
+static struct onset *onset_known(const struct process *process)
+{
+	return process->space->text->onset;
 }
 
 static void onset_rearm(struct engine *engine, struct process *process)
 {
-	struct onset *onset = onset_of(process);
+	struct onset *onset = onset_known(process);
 
 	if (process->role != PROCESS_WATCHED ||
 	    engine->phase != ENGINE_WATCHING ||
@@ -40,18 +56,20 @@ static void onset_rearm(struct engine *engine, struct process *process)
 		return;
 	onset->births++;
 	stalls_end_once(engine);
-	sigstate_settle_young(engine, process);
+	sigstate_settle_young(&engine->tracees, process);
 	arm_spent(engine, process->space->text->program);
 }
 
 void onset_begin(struct engine *engine, struct thread *creator)
 {
 	struct process *process = creator->process;
-	struct onset *onset = onset_of(process);
+	struct onset *onset = onset_of(process->space->text);
 	struct wire_onset message = {
 		.program = process->space->text->program,
 	};
 
+	if (!onset)
+		return;
 	if (onset->had) {
 		onset_rearm(engine, process);
 		return;
@@ -75,32 +93,21 @@ void onset_begin(struct engine *engine, struct thread *creator)
 
 void onset_newborn(struct engine *engine, struct thread *thread)
 {
-	struct onset *onset = onset_of(thread->process);
+	struct onset *onset = onset_known(thread->process);
 
-	if (onset->creator.thread && !onset->newborn.thread &&
+	if (onset && onset->creator.thread && !onset->newborn.thread &&
 	    onset->creator.thread->process == thread->process)
 		hold_begin(&engine->tracees, &onset->newborn, thread);
 }
 
-bool onset_holds(const struct thread *thread)
-{
-	const struct onset *onset;
-
-	if (!thread->hold)
-		return false;
-	onset = onset_of(thread->process);
-	return thread->hold == &onset->creator ||
-	       thread->hold == &onset->newborn;
-}
-
 bool onset_is_recent(const struct program_text *text, uint64_t now)
 {
-	return now < text->onset.recent_ns;
+	return text->onset && now < text->onset->recent_ns;
 }
 
 uint64_t onset_patience_ns(const struct program_text *text)
 {
-	return text->onset.patience_ns;
+	return text->onset ? text->onset->patience_ns : 0;
 }
 
 uint64_t onset_all_until(const struct engine *engine, uint64_t now)
@@ -110,23 +117,23 @@ uint64_t onset_all_until(const struct engine *engine, uint64_t now)
 	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
 		const struct process *process =
 			tracees_process_at(&engine->tracees, i);
-		uint64_t recent_ns;
+		const struct onset *onset = onset_known(process);
 
 		if (process->role != PROCESS_WATCHED ||
 		    !arm_may_race(engine, process))
 			continue;
-		recent_ns = process->space->text->onset.recent_ns;
-		if (now >= recent_ns)
+		if (!onset || now >= onset->recent_ns)
 			return 0;
-		until = recent_ns > until ? recent_ns : until;
+		until = onset->recent_ns > until ? onset->recent_ns : until;
 	}
 	return until;
 }
 
 bool onset_makes(const struct thread *thread, uint64_t now)
 {
-	return thread->tid == onset_of(thread->process)->maker &&
-	       onset_is_recent(thread->process->space->text, now);
+	const struct onset *onset = onset_known(thread->process);
+
+	return onset && thread->tid == onset->maker && now < onset->recent_ns;
 }
 
 /* A process whose program's first threads wait, from there on; or NULL. */
@@ -136,8 +143,8 @@ static struct process *onset_next(const struct engine *engine, size_t *i)
 		struct process *process =
 			tracees_process_at(&engine->tracees, (*i)++);
 
-		if (process->role == PROCESS_WATCHED &&
-		    onset_of(process)->begun_ns != 0)
+		if (process->role == PROCESS_WATCHED && onset_known(process) &&
+		    onset_known(process)->begun_ns != 0)
 			return process;
 	}
 	return NULL;
@@ -152,7 +159,7 @@ void onset_sent(struct engine *engine, const void *payload, size_t size)
 		return;
 	for (size_t i = 0; (process = onset_next(engine, &i));) {
 		if (process->space->text->program == message->program)
-			onset_of(process)->sent = true;
+			onset_known(process)->sent = true;
 	}
 }
 
@@ -168,7 +175,7 @@ static void onset_finish(struct engine *engine, struct onset *onset,
 	onset->patience_ns = rng_below(&engine->rng, 2) * ONSET_PATIENCE_NS;
 	/* it sets itself up from now on */
 	if (onset->newborn.thread && onset->creator.thread)
-		sigstate_newborn(engine, onset->newborn.thread,
+		sigstate_newborn(&engine->tracees, onset->newborn.thread,
 				 onset->creator.thread);
 	hold_release(&engine->tracees, &onset->creator);
 	hold_release(&engine->tracees, &onset->newborn);
@@ -185,7 +192,7 @@ static uint64_t onset_until_ns(const struct engine *engine,
 static bool onset_armed(const struct engine *engine,
 			const struct process *process)
 {
-	return onset_of(process)->sent &&
+	return onset_known(process)->sent &&
 	       !pool_waits_once(&engine->pool, process->space->text->program);
 }
 
@@ -195,7 +202,7 @@ void onset_tick(struct engine *engine, uint64_t now)
 	uint32_t waiting = 0;
 
 	for (size_t i = 0; (process = onset_next(engine, &i));) {
-		struct onset *onset = onset_of(process);
+		struct onset *onset = onset_known(process);
 
 		if (onset_armed(engine, process) ||
 		    now >= onset_until_ns(engine, onset))
@@ -212,7 +219,7 @@ uint64_t onset_next_ns(const struct engine *engine)
 	uint64_t next = UINT64_MAX;
 
 	for (size_t i = 0; (process = onset_next(engine, &i));) {
-		uint64_t until = onset_until_ns(engine, onset_of(process));
+		uint64_t until = onset_until_ns(engine, onset_known(process));
 
 		next = until < next ? until : next;
 	}
@@ -224,7 +231,7 @@ void onset_end(struct engine *engine)
 	struct process *process;
 
 	for (size_t i = 0; (process = onset_next(engine, &i));) {
-		struct onset *onset = onset_of(process);
+		struct onset *onset = onset_known(process);
 
 		onset->begun_ns = 0;
 		hold_drop(&onset->creator);

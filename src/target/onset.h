@@ -37,6 +37,9 @@ struct onset {
 	bool sent; /* all sites are with us */
 };
 
+/* That of the program, which owns it; NULL: out of memory. */
+struct onset *onset_of(struct program_text *text);
+
 /*
  * The thread, stopped in clone(2), has made another. If that is the second of
  * its process, the first with two to run its program, both wait from now on.
@@ -48,9 +51,6 @@ void onset_begin(struct engine *engine, struct thread *creator);
 
 /* A newborn is in its first stop: it stays there if its creator waits. */
 void onset_newborn(struct engine *engine, struct thread *thread);
-
-/* Does the thread wait so? */
-bool onset_holds(const struct thread *thread);
 
 /* Have the first threads of the program begun to run only lately? */
 bool onset_is_recent(const struct program_text *text, uint64_t now);

@@ -193,7 +193,7 @@ static bool release_clean_text(struct engine *engine,
 	if (engine->phase != ENGINE_RELEASING || space->text->armed == 0 ||
 	    thread->process->role == PROCESS_COPY)
 		return true;
-	writer_begin(engine, space);
+	writer_begin(&engine->tracees, space);
 	engine_note(engine, breakpoint_lift_range(space, thread->tid, 0,
 						  UINT64_MAX, SIZE_MAX, NULL));
 	writer_end(space);
@@ -252,7 +252,7 @@ static bool release_all_drained(const struct process *process)
 static void release_together(struct engine *engine, struct process *process)
 {
 	for (size_t i = 0; i < process->threads.count; i++)
-		sigstate_settle(engine, process_thread(process, i));
+		sigstate_settle(&engine->tracees, process_thread(process, i));
 	for (size_t i = process->threads.count; i-- > 0;)
 		release_detach(engine, process_thread(process, i));
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "target/breakpoint.h"
-#include "target/engine.h"
+#include "target/tracees.h"
 #include "wire/message.h"
 
 static bool sharing_replace(struct addrspace *space,
@@ -21,7 +21,7 @@ static bool sharing_replace(struct addrspace *space,
 	return true;
 }
 
-void sharing_told(struct engine *engine, const void *payload, size_t size)
+void sharing_told(struct tracees *tracees, const void *payload, size_t size)
 {
 	const struct wire_shared_head *head = payload;
 	const struct process *process;
@@ -29,13 +29,13 @@ void sharing_told(struct engine *engine, const void *payload, size_t size)
 	if (size < sizeof(*head) ||
 	    (size - sizeof(*head)) != head->count * sizeof(struct wire_shared))
 		return;
-	process = tracees_process(&engine->tracees, head->pid);
+	process = tracees_process(tracees, head->pid);
 	/* without memory for all of it, less is watched */
 	if (process && process->role == PROCESS_WATCHED)
 		sharing_replace(process->space,
 				(const struct wire_shared *)(head + 1),
 				head->count);
-	engine->tracees.watch.scattered_ns = 0;
+	tracees->watch.scattered_ns = 0;
 }
 
 bool sharing_inherit(struct addrspace *child, const struct addrspace *parent)

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct addrspace;
-struct engine;
+struct tracees;
 
 /* Where bytes are, whichever process looks at them. */
 struct shared_place {
@@ -23,7 +23,7 @@ struct shared_place {
 };
 
 /* A WIRE_SHARED message; one that is cut short is ignored. */
-void sharing_told(struct engine *engine, const void *payload, size_t size);
+void sharing_told(struct tracees *tracees, const void *payload, size_t size);
 
 /* A fork child maps what its parent does. False: out of memory. */
 bool sharing_inherit(struct addrspace *child, const struct addrspace *parent);

@@ -14,9 +14,9 @@
 #include "sys/remote.h"
 #include "sys/trace.h"
 #include "target/breakpoint.h"
-#include "target/engine.h"
-#include "target/onset.h"
+#include "target/hold.h"
 #include "target/thread.h"
+#include "target/tracees.h"
 #include "target/watch-update.h"
 
 enum {
@@ -221,7 +221,13 @@ static void sigstate_take_mask(struct thread *thread, uint64_t mask,
 	sigstate_plan(thread, now);
 }
 
-bool sigstate_refresh(struct engine *engine, struct thread *thread)
+/* Is it held in the middle of pthread_create(3)? */
+static bool sigstate_in_creation(const struct thread *thread)
+{
+	return thread->hold && thread->hold->in_creation;
+}
+
+bool sigstate_refresh(struct tracees *tracees, struct thread *thread)
 {
 	struct thread_signals *signals = &thread->signals;
 	uint64_t now = clock_now_ns();
@@ -240,7 +246,7 @@ bool sigstate_refresh(struct engine *engine, struct thread *thread)
 	 * on its way over a breakpoint, it has a mask of ours for a moment;
 	 * in pthread_create(3), one of the library's
 	 */
-	if (certain && !onset_holds(thread) &&
+	if (certain && !sigstate_in_creation(thread) &&
 	    (!thread->step || !signals->known))
 		sigstate_take_mask(thread, status.blocked, now);
 	else
@@ -251,11 +257,11 @@ bool sigstate_refresh(struct engine *engine, struct thread *thread)
 		thread->unforked_ns = now;
 	if (status.state == 'Z' || status.state == 'X')
 		thread->state = THREAD_GONE;
-	watch_choose(&engine->tracees, thread);
+	watch_choose(tracees, thread);
 	return true;
 }
 
-void sigstate_newborn(struct engine *engine, struct thread *thread,
+void sigstate_newborn(struct tracees *tracees, struct thread *thread,
 		      const struct thread *creator)
 {
 	struct thread_signals *signals = &thread->signals;
@@ -267,25 +273,24 @@ void sigstate_newborn(struct engine *engine, struct thread *thread,
 	signals->settled = false;
 	signals->born_ns = clock_now_ns();
 	sigstate_plan(thread, signals->born_ns);
-	if (signals->next_refresh_ns < engine->tracees.signals_due_ns)
-		engine->tracees.signals_due_ns = signals->next_refresh_ns;
+	if (signals->next_refresh_ns < tracees->signals_due_ns)
+		tracees->signals_due_ns = signals->next_refresh_ns;
 }
 
 /* Call visit for the watched threads until it returns false. */
-static bool sigstate_each(struct engine *engine, uint64_t now,
-			  bool (*visit)(struct engine *engine,
+static bool sigstate_each(struct tracees *tracees, uint64_t now,
+			  bool (*visit)(struct tracees *tracees,
 					struct thread *thread, uint64_t now,
 					void *data),
 			  void *data)
 {
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
-		struct process *process =
-			tracees_process_at(&engine->tracees, i);
+	for (size_t i = 0; i < tracees->processes.count; i++) {
+		struct process *process = tracees_process_at(tracees, i);
 
 		if (process->role != PROCESS_WATCHED)
 			continue;
 		for (size_t j = 0; j < process->threads.count; j++) {
-			if (!visit(engine, process_thread(process, j), now,
+			if (!visit(tracees, process_thread(process, j), now,
 				   data))
 				return false;
 		}
@@ -293,7 +298,7 @@ static bool sigstate_each(struct engine *engine, uint64_t now,
 	return true;
 }
 
-static bool sigstate_visit_due(struct engine *engine, struct thread *thread,
+static bool sigstate_visit_due(struct tracees *tracees, struct thread *thread,
 			       uint64_t now, void *data)
 {
 	int *batch = data;
@@ -301,42 +306,43 @@ static bool sigstate_visit_due(struct engine *engine, struct thread *thread,
 	if (now < thread->signals.next_refresh_ns ||
 	    thread->state == THREAD_GONE)
 		return true;
-	sigstate_refresh(engine, thread);
+	sigstate_refresh(tracees, thread);
 	return --*batch > 0;
 }
 
-static bool sigstate_visit_settled(struct engine *engine, struct thread *thread,
-				   uint64_t now, void *data)
+static bool sigstate_visit_settled(struct tracees *tracees,
+				   struct thread *thread, uint64_t now,
+				   void *data)
 {
-	(void)engine;
+	(void)tracees;
 	(void)now;
 	(void)data;
 	return thread->signals.settled || thread->state == THREAD_GONE ||
-	       thread->newborn || onset_holds(thread);
+	       thread->newborn || sigstate_in_creation(thread);
 }
 
-void sigstate_settle_young(struct engine *engine, struct process *process)
+void sigstate_settle_young(struct tracees *tracees, struct process *process)
 {
 	for (size_t i = 0; i < process->threads.count; i++) {
 		struct thread *thread = process_thread(process, i);
 
 		if (!thread->signals.settled && !thread->newborn &&
 		    thread->state != THREAD_GONE)
-			sigstate_refresh(engine, thread);
+			sigstate_refresh(tracees, thread);
 	}
 }
 
-static bool sigstate_all_settled(struct engine *engine, uint64_t now)
+static bool sigstate_all_settled(struct tracees *tracees, uint64_t now)
 {
-	return sigstate_each(engine, now, sigstate_visit_settled, NULL);
+	return sigstate_each(tracees, now, sigstate_visit_settled, NULL);
 }
 
-static bool sigstate_visit_next(struct engine *engine, struct thread *thread,
+static bool sigstate_visit_next(struct tracees *tracees, struct thread *thread,
 				uint64_t now, void *data)
 {
 	uint64_t *next = data;
 
-	(void)engine;
+	(void)tracees;
 	(void)now;
 	if (thread->state != THREAD_GONE &&
 	    thread->signals.next_refresh_ns < *next)
@@ -395,22 +401,21 @@ static struct thread *sigstate_any_thread(const struct process *process)
  * breakpoints is old: a program sets them at its start, and starts its threads
  * right then.
  */
-static bool sigstate_is_fresh(const struct engine *engine,
-			      const struct process *process, uint64_t now)
+static bool sigstate_is_fresh(const struct tracees *tracees,
+			      const struct process *process, bool little,
+			      uint64_t now)
 {
-	uint64_t age =
-		SIGSTATE_STALE_NS * tracees_watched_count(&engine->tracees);
+	uint64_t age = SIGSTATE_STALE_NS * tracees_watched_count(tracees);
 
-	if (age < SIGSTATE_STALE_LOW_NS &&
-	    budget_is_small(&engine->load.budget))
+	if (little && age < SIGSTATE_STALE_LOW_NS)
 		age = SIGSTATE_STALE_LOW_NS;
 	if (!process->ever_armed)
 		age = 0;
 	return process->trap_looked_ns + age > now;
 }
 
-bool sigstate_ready(struct engine *engine, struct process *process,
-		    uint64_t now)
+bool sigstate_ready(struct tracees *tracees, struct process *process,
+		    bool little, uint64_t now)
 {
 	struct thread *first = sigstate_any_thread(process);
 
@@ -419,10 +424,10 @@ bool sigstate_ready(struct engine *engine, struct process *process,
 	if (process->armed_ns == 0)
 		process->armed_ns = now;
 	if (now - process->armed_ns < SIGSTATE_PATIENCE_NS &&
-	    !sigstate_all_settled(engine, now))
+	    !sigstate_all_settled(tracees, now))
 		return false;
-	if (!sigstate_is_fresh(engine, process, now) &&
-	    !sigstate_refresh(engine, first))
+	if (!sigstate_is_fresh(tracees, process, little, now) &&
+	    !sigstate_refresh(tracees, first))
 		return false;
 	if (first->state == THREAD_GONE)
 		return false;
@@ -489,26 +494,6 @@ bool sigstate_in_handler(const struct process *process,
 	       site->function == handler;
 }
 
-/* Breakpoints set before the program had this handler. */
-static void sigstate_clear_handler(struct engine *engine,
-				   struct process *process, pid_t stopped_tid)
-{
-	const struct vec *breakpoints = &process->space->text->breakpoints;
-
-	for (size_t i = 0; i < breakpoints->count; i++) {
-		struct breakpoint *breakpoint =
-			*(struct breakpoint **)vec_at(breakpoints, i);
-
-		if (!breakpoint->armed ||
-		    !sigstate_in_handler(process, &breakpoint->site))
-			continue;
-		engine_note(engine, breakpoint_lift(process->space, stopped_tid,
-						    breakpoint));
-		engine_return_site(engine, breakpoint->site.program,
-				   breakpoint->site.id, WIRE_REFUSED);
-	}
-}
-
 /* Have the stopped thread tell what the process does with SIGTRAP. */
 static bool sigstate_ask_action(struct process *process, struct thread *thread,
 				const struct memory *memory, uint8_t *ret)
@@ -525,23 +510,23 @@ static bool sigstate_ask_action(struct process *process, struct thread *thread,
 }
 
 /* Ask the program for its handler while it still has it. */
-static void sigstate_learn_action(struct engine *engine, struct thread *thread)
+static bool sigstate_learn_action(struct thread *thread)
 {
 	struct process *process = thread->process;
 
 	process->trap_action_known = sigstate_ask_action(
 		process, thread, &process->space->memory, process->trap_action);
 	process->trap_retry_ns = clock_now_ns() + SIGSTATE_RETRY_NS;
-	if (process->trap_action_known)
-		sigstate_clear_handler(engine, process, thread->tid);
+	return process->trap_action_known;
 }
 
 /*
  * Put SIG_IGN or the handler that the process has into a thread, of it or of its
  * child, with that memory. False: it was not done.
  */
-static bool sigstate_put_action(struct engine *engine, struct process *process,
-				pid_t tid, const struct memory *memory)
+static bool sigstate_put_action(struct tracees *tracees,
+				struct process *process, pid_t tid,
+				const struct memory *memory)
 {
 	uint8_t action[sizeof(process->trap_action)] = { 0 };
 	const uint64_t ignore = (uint64_t)(uintptr_t)SIG_IGN;
@@ -560,17 +545,17 @@ static bool sigstate_put_action(struct engine *engine, struct process *process,
 		err = remote_sigaction(tid, memory, process->syscall_address,
 				       SIGTRAP, action, NULL);
 	if (err && err != error_gone)
-		engine_note(engine,
-			    error_wrap(err, "put SIGTRAP's disposition back"));
+		tracees_note(tracees,
+			     error_wrap(err, "put SIGTRAP's disposition back"));
 	return !err;
 }
 
-static void sigstate_restore_action(struct engine *engine,
+static void sigstate_restore_action(struct tracees *tracees,
 				    struct thread *thread)
 {
 	struct process *process = thread->process;
 
-	if (sigstate_put_action(engine, process, thread->tid,
+	if (sigstate_put_action(tracees, process, thread->tid,
 				&process->space->memory))
 		process->trap_doubt_ns = 0;
 }
@@ -582,13 +567,13 @@ static void sigstate_restore_action(struct engine *engine,
  * breakpoint is armed, at the latest when the program is let go; until then no
  * SIGTRAP of the program's own is delivered.
  */
-static void sigstate_plan_restore(struct engine *engine,
+static void sigstate_plan_restore(struct tracees *tracees,
 				  struct process *process)
 {
 	if (process->trap_restore_ns == 0)
 		process->trap_restore_ns = clock_now_ns() + SIGSTATE_RESTORE_NS;
-	if (process->trap_restore_ns < engine->tracees.signals_due_ns)
-		engine->tracees.signals_due_ns = process->trap_restore_ns;
+	if (process->trap_restore_ns < tracees->signals_due_ns)
+		tracees->signals_due_ns = process->trap_restore_ns;
 }
 
 static bool sigstate_may_restore(const struct process *process, uint64_t now)
@@ -598,21 +583,22 @@ static bool sigstate_may_restore(const struct process *process, uint64_t now)
 	       process->space->text->armed == 0;
 }
 
-void sigstate_settle(struct engine *engine, struct thread *thread)
+void sigstate_settle(struct tracees *tracees, struct thread *thread)
 {
 	if (thread->process->trap_restore_ns == 0 ||
 	    thread->state != THREAD_STOPPED || thread->in_call)
 		return;
 	thread->process->trap_restore_ns = 0;
-	sigstate_restore_action(engine, thread);
+	sigstate_restore_action(tracees, thread);
 }
 
 /* Put it back by a thread that is stopped, or ask one to stop for it. */
-static void sigstate_restore_due(struct engine *engine, struct process *process)
+static void sigstate_restore_due(struct tracees *tracees,
+				 struct process *process)
 {
 	if (sigstate_any(process, sigstate_queued)) {
 		process->trap_restore_ns = 0;
-		sigstate_plan_restore(engine, process);
+		sigstate_plan_restore(tracees, process);
 		return;
 	}
 
@@ -621,34 +607,33 @@ static void sigstate_restore_due(struct engine *engine, struct process *process)
 
 		if (thread->state == THREAD_STOPPED && thread->hold &&
 		    !thread->in_call) {
-			sigstate_settle(engine, thread);
+			sigstate_settle(tracees, thread);
 			return;
 		}
 	}
 	sigstate_stop_one(process);
 }
 
-static void sigstate_tick_restore(struct engine *engine, uint64_t now)
+static void sigstate_tick_restore(struct tracees *tracees, uint64_t now)
 {
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
-		struct process *process =
-			tracees_process_at(&engine->tracees, i);
+	for (size_t i = 0; i < tracees->processes.count; i++) {
+		struct process *process = tracees_process_at(tracees, i);
 
 		if (process->role != PROCESS_COPY &&
 		    sigstate_may_restore(process, now))
-			sigstate_restore_due(engine, process);
+			sigstate_restore_due(tracees, process);
 	}
 }
 
-void sigstate_at_stop(struct engine *engine, struct thread *thread)
+bool sigstate_at_stop(struct tracees *tracees, struct thread *thread)
 {
 	if (sigstate_may_restore(thread->process, clock_now_ns()) &&
 	    !sigstate_any(thread->process, sigstate_queued))
-		sigstate_settle(engine, thread);
+		sigstate_settle(tracees, thread);
 	if (!thread->process->trap_action_wanted)
-		return;
+		return false;
 	thread->process->trap_action_wanted = false;
-	sigstate_learn_action(engine, thread);
+	return sigstate_learn_action(thread);
 }
 
 /* Has the kernel taken the program's handler or SIG_IGN away just now? */
@@ -693,15 +678,15 @@ static bool sigstate_reset_itself(struct thread *thread)
  * program will inherit. It is alone in its process: no trap is on its way that
  * would be lost.
  */
-static void sigstate_mend_guest(struct engine *engine, struct thread *thread)
+static void sigstate_mend_guest(struct tracees *tracees, struct thread *thread)
 {
 	if (sigstate_reset_itself(thread))
 		thread->process->trap_ignored = false;
 	else
-		sigstate_restore_action(engine, thread);
+		sigstate_restore_action(tracees, thread);
 }
 
-void sigstate_mend(struct engine *engine, struct thread *thread)
+void sigstate_mend(struct tracees *tracees, struct thread *thread)
 {
 	bool reset = sigstate_was_reset(thread);
 	/* a handler that was not reset was met unblocked */
@@ -722,14 +707,14 @@ void sigstate_mend(struct engine *engine, struct thread *thread)
 	if (thread->process->role == PROCESS_GUEST &&
 	    thread->process->trap_ignored &&
 	    thread->process->threads.count == 1)
-		sigstate_mend_guest(engine, thread);
+		sigstate_mend_guest(tracees, thread);
 	else if (thread->process->trap_ignored)
-		sigstate_plan_restore(engine, thread->process);
+		sigstate_plan_restore(tracees, thread->process);
 	else
-		sigstate_restore_action(engine, thread);
+		sigstate_restore_action(tracees, thread);
 }
 
-void sigstate_mend_child(struct engine *engine, struct thread *thread,
+void sigstate_mend_child(struct tracees *tracees, struct thread *thread,
 			 const struct memory *memory)
 {
 	struct process *process = thread->process;
@@ -740,60 +725,52 @@ void sigstate_mend_child(struct engine *engine, struct thread *thread,
 		return;
 	err = procfs_status(thread->tid, &status);
 	if (!err && sigstate_is_reset(process, &status))
-		sigstate_put_action(engine, process, thread->tid, memory);
+		sigstate_put_action(tracees, process, thread->tid, memory);
 	error_free(err);
 	if (process->role == PROCESS_GUEST && process->trap_ignored)
 		process->trap_action_known = sigstate_ask_action(
 			process, thread, memory, process->trap_action);
 }
 
-int sigstate_deliver(struct engine *engine, struct thread *thread)
+int sigstate_deliver(struct tracees *tracees, struct thread *thread)
 {
 	if (thread->process->trap_ignored)
 		return 0;
 	if (sigstate_was_reset(thread))
-		sigstate_restore_action(engine, thread);
+		sigstate_restore_action(tracees, thread);
 	return SIGTRAP;
 }
 
-/* Where nothing is to trap, nobody needs to know what blocks it. */
-static bool sigstate_matters(const struct engine *engine)
+static bool sigstate_restores(const struct tracees *tracees)
 {
-	return engine->phase == ENGINE_WATCHING &&
-	       (engine->pool.params.rate > 0 || engine_armed(engine) > 0 ||
-		engine_armed_once(engine) > 0);
-}
-
-static bool sigstate_restores(const struct engine *engine)
-{
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
-		if (tracees_process_at(&engine->tracees, i)->trap_restore_ns !=
-		    0)
+	for (size_t i = 0; i < tracees->processes.count; i++) {
+		if (tracees_process_at(tracees, i)->trap_restore_ns != 0)
 			return true;
 	}
 	return false;
 }
 
 /* Is there something to look for? Says when it is to be done again. */
-static uint64_t sigstate_look_due(struct engine *engine, uint64_t now)
+static uint64_t sigstate_look_due(struct tracees *tracees, bool matters,
+				  uint64_t now)
 {
 	int batch = SIGSTATE_BATCH;
 	uint64_t soon = now + SIGSTATE_LOOK_NS;
 	uint64_t next = now + SIGSTATE_LAST_GAP_NS;
 
-	if (!sigstate_matters(engine))
+	if (!matters)
 		return soon;
-	sigstate_each(engine, now, sigstate_visit_due, &batch);
-	if (!sigstate_all_settled(engine, now))
+	sigstate_each(tracees, now, sigstate_visit_due, &batch);
+	if (!sigstate_all_settled(tracees, now))
 		return now + SIGSTATE_YOUNG_NS;
-	sigstate_each(engine, now, sigstate_visit_next, &next);
-	return next < soon || sigstate_restores(engine) ? soon : next;
+	sigstate_each(tracees, now, sigstate_visit_next, &next);
+	return next < soon || sigstate_restores(tracees) ? soon : next;
 }
 
-void sigstate_tick(struct engine *engine, uint64_t now)
+void sigstate_tick(struct tracees *tracees, bool matters, uint64_t now)
 {
-	if (now < engine->tracees.signals_due_ns)
+	if (now < tracees->signals_due_ns)
 		return;
-	sigstate_tick_restore(engine, now);
-	engine->tracees.signals_due_ns = sigstate_look_due(engine, now);
+	sigstate_tick_restore(tracees, now);
+	tracees->signals_due_ns = sigstate_look_due(tracees, matters, now);
 }

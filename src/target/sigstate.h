@@ -26,40 +26,44 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct engine;
 struct memory;
 struct process;
 struct thread;
+struct tracees;
 struct wire_site;
 
 /*
  * Look at the thread's mask, and the process's dispositions, in /proc. False:
  * they could not be read.
  */
-bool sigstate_refresh(struct engine *engine, struct thread *thread);
+bool sigstate_refresh(struct tracees *tracees, struct thread *thread);
 
 /*
  * A thread has just been born. Its mask is not looked at yet: pthread_create(3)
  * blocks everything in it for a moment.
  */
-void sigstate_newborn(struct engine *engine, struct thread *thread,
+void sigstate_newborn(struct tracees *tracees, struct thread *thread,
 		      const struct thread *creator);
 
 /*
  * Look at the young threads of the process now, before breakpoints are set that
  * cannot wait. Those that have not run yet have their creator's mask.
  */
-void sigstate_settle_young(struct engine *engine, struct process *process);
+void sigstate_settle_young(struct tracees *tracees, struct process *process);
 
-/* Look at those whose time has come (engine->tracees.signals_due_ns). */
-void sigstate_tick(struct engine *engine, uint64_t now);
+/*
+ * Look at those whose time has come (tracees->signals_due_ns). matters: something
+ * is to trap; where nothing is, nobody needs to know what blocks it.
+ */
+void sigstate_tick(struct tracees *tracees, bool matters, uint64_t now);
 
 /*
  * Is enough known to set breakpoints? If not, what is missing is being asked
- * for. Young threads delay breakpoints only for a while.
+ * for. Young threads delay breakpoints only for a while. little: little time may
+ * be lost (budget_is_small()): looks are rarer.
  */
-bool sigstate_ready(struct engine *engine, struct process *process,
-		    uint64_t now);
+bool sigstate_ready(struct tracees *tracees, struct process *process,
+		    bool little, uint64_t now);
 
 /*
  * Is the site in the program's SIGTRAP handler? There, SIGTRAP is blocked: an
@@ -73,10 +77,14 @@ bool sigstate_in_handler(const struct process *process,
  * Put SIG_IGN back now, by this thread, if that is still to be done and the
  * thread is stopped. No trap may be on its way to any thread.
  */
-void sigstate_settle(struct engine *engine, struct thread *thread);
+void sigstate_settle(struct tracees *tracees, struct thread *thread);
 
-/* At any stop: ask for what is wanted of a stopped thread. */
-void sigstate_at_stop(struct engine *engine, struct thread *thread);
+/*
+ * At any stop: ask for what is wanted of a stopped thread. True: the program's
+ * handler of SIGTRAP is known now, and breakpoints that were set in it before
+ * (sigstate_in_handler()) are to be lifted.
+ */
+bool sigstate_at_stop(struct tracees *tracees, struct thread *thread);
 
 /*
  * The stopped thread is to get a SIGTRAP that the program sent itself. It may
@@ -84,17 +92,17 @@ void sigstate_at_stop(struct engine *engine, struct thread *thread);
  * is still to be handled: it is put back first. Returns the signal to deliver;
  * 0 where the program ignores it, since it might be reset again at any moment.
  */
-int sigstate_deliver(struct engine *engine, struct thread *thread);
+int sigstate_deliver(struct tracees *tracees, struct thread *thread);
 
 /* The stopped thread had a trap forced on it: put mask and disposition back. */
-void sigstate_mend(struct engine *engine, struct thread *thread);
+void sigstate_mend(struct tracees *tracees, struct thread *thread);
 
 /*
  * The first thread of a new process, at its first stop: what its creator ignored
  * or handled, it does too, even where a trap had reset it at the moment of the
  * birth. memory: the child's, by its own id.
  */
-void sigstate_mend_child(struct engine *engine, struct thread *thread,
+void sigstate_mend_child(struct tracees *tracees, struct thread *thread,
 			 const struct memory *memory);
 
 #endif

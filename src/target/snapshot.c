@@ -12,8 +12,9 @@
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/breakpoint.h"
-#include "target/engine.h"
+#include "target/process.h"
 #include "target/thread.h"
+#include "target/tracees.h"
 
 enum {
 	/* bytes below rsp that functions may use (x86-64 psABI 3.2.2) */
@@ -121,14 +122,12 @@ size_t snapshot_machine_size(const struct wire_side *side)
 	return size;
 }
 
-void snapshot_sample(const struct engine *engine,
+void snapshot_sample(const struct tracees *tracees,
 		     const struct perfring_sample *sample,
 		     struct wire_side *ret, uint8_t *stack)
 {
-	const struct thread *thread =
-		tracees_thread(&engine->tracees, sample->tid);
-	const struct process *process =
-		tracees_process(&engine->tracees, sample->pid);
+	const struct thread *thread = tracees_thread(tracees, sample->tid);
+	const struct process *process = tracees_process(tracees, sample->pid);
 
 	if (thread)
 		snapshot_identity(thread, ret);

@@ -11,10 +11,10 @@
 
 #include "wire/message.h"
 
-struct engine;
 struct memory;
 struct perfring_sample;
 struct thread;
+struct tracees;
 
 /*
  * Identity, registers and stack of a stopped thread. stack has WIRE_STACK_MAX
@@ -24,7 +24,7 @@ void snapshot_thread(struct thread *thread, const struct x86_registers *regs,
 		     struct wire_side *ret, uint8_t *stack);
 
 /* The same of a thread that runs on, from the kernel's record. */
-void snapshot_sample(const struct engine *engine,
+void snapshot_sample(const struct tracees *tracees,
 		     const struct perfring_sample *sample,
 		     struct wire_side *ret, uint8_t *stack);
 

@@ -832,7 +832,8 @@ void stall_sample(struct engine *engine, const struct watch_sample *record)
 		struct wire_side *side = &conflict->wire.sides[1];
 
 		conflict->wire.trap_address = sample->address;
-		snapshot_sample(engine, sample, side, conflict->stacks[1]);
+		snapshot_sample(&engine->tracees, sample, side,
+				conflict->stacks[1]);
 		stall_sample_memory(engine, sample, conflict);
 		if (sample->from_kernel)
 			side->syscall = -2;

@@ -106,6 +106,15 @@ struct error *tracees_add_thread(struct tracees *tracees,
 	return NULL;
 }
 
+bool tracees_take_early(struct tracees *tracees, struct stop_reason *ret)
+{
+	if (tracees->early.count == 0)
+		return false;
+	*ret = *(struct stop_reason *)vec_at(&tracees->early, 0);
+	vec_remove(&tracees->early, 0);
+	return true;
+}
+
 void tracees_note(struct tracees *tracees, struct error *err)
 {
 	if (!err || err == error_gone ||

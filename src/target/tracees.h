@@ -22,6 +22,7 @@
 struct addrspace;
 struct error;
 struct guardian;
+struct stop_reason;
 struct thread;
 
 struct tracees {
@@ -66,6 +67,9 @@ uint32_t tracees_thread_count(const struct tracees *tracees);
 struct error *tracees_add_thread(struct tracees *tracees,
 				 struct process *process, pid_t tid,
 				 struct thread **ret);
+
+/* The next stop that was waited for out of turn; false: there is none. */
+bool tracees_take_early(struct tracees *tracees, struct stop_reason *ret);
 
 /*
  * Something has failed, and the user is to be told; consumes err. That a thread

@@ -38,7 +38,6 @@
 #include "target/selftest.h"
 #include "target/sigstate.h"
 #include "target/watch-update.h"
-#include "target/writer.h"
 
 enum {
 	TRACER_TICK_NS = 20 * 1000 * 1000,
@@ -111,13 +110,19 @@ static void tracer_on_stop(struct engine *engine, const void *payload,
 	engine_release(engine);
 }
 
+static void tracer_on_shared(struct engine *engine, const void *payload,
+			     size_t size)
+{
+	sharing_told(&engine->tracees, payload, size);
+}
+
 typedef void tracer_handler(struct engine *engine, const void *payload,
 			    size_t size);
 
 static tracer_handler *const tracer_handlers[] = {
 	[WIRE_SITES] = tracer_on_sites,	  [WIRE_SUPPLY] = govern_supplied,
 	[WIRE_FORGET] = tracer_on_forget, [WIRE_SIGNAL] = tracer_on_signal,
-	[WIRE_STOP] = tracer_on_stop,	  [WIRE_SHARED] = sharing_told,
+	[WIRE_STOP] = tracer_on_stop,	  [WIRE_SHARED] = tracer_on_shared,
 	[WIRE_JUDGED] = moment_judged,	  [WIRE_ONSET_SENT] = onset_sent,
 };
 
@@ -154,7 +159,7 @@ static bool tracer_events(struct engine *engine)
 {
 	struct stop_reason stop;
 
-	writer_settle(engine);
+	engine_early_events(engine);
 	for (int i = 0; i < TRACER_EVENTS; i++) {
 		if (!wait_came(&stop))
 			return true;
@@ -305,7 +310,8 @@ static void tracer_tick(struct engine *engine)
 	watch_tick(&engine->tracees, now);
 	stalls_tick(engine, now);
 	moment_tick(engine, now);
-	sigstate_tick(engine, now);
+	if (now >= engine->tracees.signals_due_ns)
+		sigstate_tick(&engine->tracees, arm_may_trap(engine), now);
 	arm_refill(engine, now);
 	onset_tick(engine, now);
 	if (ticked || now >= profile_next_ns(engine))

@@ -10,8 +10,8 @@
 #include "sys/procfs.h"
 #include "sys/wait.h"
 #include "target/breakpoint.h"
-#include "target/engine.h"
 #include "target/thread.h"
+#include "target/tracees.h"
 
 /* One in an uninterruptible sleep (vfork(2)) would be waited for too long. */
 static bool writer_will_stop(const struct thread *thread)
@@ -30,11 +30,10 @@ static bool writer_will_stop(const struct thread *thread)
 	       status.state != 'X';
 }
 
-static bool writer_stopped_early(const struct engine *engine, pid_t tid)
+static bool writer_stopped_early(const struct tracees *tracees, pid_t tid)
 {
-	for (size_t i = 0; i < engine->tracees.early.count; i++) {
-		const struct stop_reason *stop =
-			vec_at(&engine->tracees.early, i);
+	for (size_t i = 0; i < tracees->early.count; i++) {
+		const struct stop_reason *stop = vec_at(&tracees->early, i);
 
 		if (stop->tid == tid)
 			return true;
@@ -43,37 +42,36 @@ static bool writer_stopped_early(const struct engine *engine, pid_t tid)
 }
 
 /* Stop it and keep what its stop was, to be handled in its turn. */
-static bool writer_stop(struct engine *engine, struct thread *thread)
+static bool writer_stop(struct tracees *tracees, struct thread *thread)
 {
 	struct stop_reason stop;
 
+	/* no memory to remember it */
+	if (!vec_reserve(&tracees->early, tracees->early.count + 1))
+		return false;
 	thread_interrupt(thread);
 	if (!thread->interrupting ||
 	    !thread_ok(thread, wait_thread_stop(thread->tid, &stop)))
 		return false;
-	if (vec_push(&engine->tracees.early, &stop))
-		return true;
-	/* no memory to remember it */
-	engine_event(engine, &stop);
-	return false;
+	return vec_push(&tracees->early, &stop);
 }
 
-static pid_t writer_of(struct engine *engine, const struct process *process,
+static pid_t writer_of(struct tracees *tracees, const struct process *process,
 		       bool stop)
 {
 	for (size_t i = 0; i < process->threads.count; i++) {
 		struct thread *thread = process_thread(process, i);
 
 		if (stop ? writer_will_stop(thread) &&
-				    writer_stop(engine, thread)
+				    writer_stop(tracees, thread)
 			 : thread->state == THREAD_STOPPED ||
-				    writer_stopped_early(engine, thread->tid))
+				    writer_stopped_early(tracees, thread->tid))
 			return thread->tid;
 	}
 	return 0;
 }
 
-pid_t writer_thread(struct engine *engine, const struct addrspace *space)
+pid_t writer_thread(struct tracees *tracees, const struct addrspace *space)
 {
 	pid_t tid = 0;
 
@@ -81,27 +79,27 @@ pid_t writer_thread(struct engine *engine, const struct addrspace *space)
 		return 0;
 	/* those stopped already, then those that can be */
 	for (int round = 0; round < 2; round++) {
-		for (size_t i = 0;
-		     i < engine->tracees.processes.count && tid == 0; i++) {
+		for (size_t i = 0; i < tracees->processes.count && tid == 0;
+		     i++) {
 			const struct process *process =
-				tracees_process_at(&engine->tracees, i);
+				tracees_process_at(tracees, i);
 
 			if (process->space == space &&
 			    process->role != PROCESS_COPY)
-				tid = writer_of(engine, process, round == 1);
+				tid = writer_of(tracees, process, round == 1);
 		}
 	}
 	return tid;
 }
 
-void writer_begin(struct engine *engine, struct addrspace *space)
+void writer_begin(struct tracees *tracees, struct addrspace *space)
 {
 	const struct vec *spaces = &space->text->spaces;
 
 	for (size_t i = 0; i < spaces->count; i++) {
 		struct addrspace *one = *(struct addrspace **)vec_at(spaces, i);
 
-		one->writer = writer_thread(engine, one);
+		one->writer = writer_thread(tracees, one);
 	}
 }
 
@@ -111,15 +109,4 @@ void writer_end(struct addrspace *space)
 
 	for (size_t i = 0; i < spaces->count; i++)
 		(*(struct addrspace **)vec_at(spaces, i))->writer = 0;
-}
-
-void writer_settle(struct engine *engine)
-{
-	while (engine->tracees.early.count > 0) {
-		struct stop_reason stop = *(
-			struct stop_reason *)vec_at(&engine->tracees.early, 0);
-
-		vec_remove(&engine->tracees.early, 0);
-		engine_event(engine, &stop);
-	}
 }

@@ -9,23 +9,20 @@
 #include <sys/types.h>
 
 struct addrspace;
-struct engine;
+struct tracees;
 
 /*
  * A thread in ptrace-stop through which text can be written: 0 if none is
  * needed for this space, or none can be stopped. The thread stays stopped
- * until writer_settle(), or its own stop is handled.
+ * until its stop is handled, which tracees_take_early() tells.
  */
-pid_t writer_thread(struct engine *engine, const struct addrspace *space);
+pid_t writer_thread(struct tracees *tracees, const struct addrspace *space);
 
 /*
  * Give every space of that program which needs one its writer, until
  * writer_end().
  */
-void writer_begin(struct engine *engine, struct addrspace *space);
+void writer_begin(struct tracees *tracees, struct addrspace *space);
 void writer_end(struct addrspace *space);
-
-/* Handle the stops that were waited for on the way. */
-void writer_settle(struct engine *engine);
 
 #endif

@@ -27,8 +27,8 @@ struct error *__wrap_memory_write_text(const struct memory *memory,
 				       const void *bytes, size_t size);
 bool __wrap_memory_is_served(const struct memory *memory, uint64_t address,
 			     size_t size);
-bool __wrap_sigstate_ready(struct engine *engine, struct process *process,
-			   uint64_t now);
+bool __wrap_sigstate_ready(struct tracees *tracees, struct process *process,
+			   bool little, uint64_t now);
 bool __wrap_sigstate_in_handler(const struct process *process,
 				const struct wire_site *site);
 void __wrap_thread_resume(struct tracees *tracees, struct thread *thread);
@@ -111,11 +111,12 @@ bool __wrap_memory_is_served(const struct memory *memory, uint64_t address,
 	return false;
 }
 
-bool __wrap_sigstate_ready(struct engine *engine, struct process *process,
-			   uint64_t now)
+bool __wrap_sigstate_ready(struct tracees *tracees, struct process *process,
+			   bool little, uint64_t now)
 {
-	(void)engine;
+	(void)tracees;
 	(void)process;
+	(void)little;
 	(void)now;
 	return true;
 }

@@ -14,6 +14,7 @@
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/govern.h"
+#include "target/onset.h"
 #include "target/profile-stops.h"
 #include "target/stall.h"
 #include "target/thread.h"
@@ -335,7 +336,7 @@ static void tracer_add_processes(void)
 	}
 	first->text->program = MACHINE_PROGRAM;
 	if (plan->begins)
-		first->text->onset.recent_ns = 100 * CLOCK_NS_PER_MS;
+		onset_of(first->text)->recent_ns = 100 * CLOCK_NS_PER_MS;
 }
 
 void tracer_begin(void)

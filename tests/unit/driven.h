@@ -21,6 +21,7 @@
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/launch.h"
+#include "target/onset.h"
 #include "target/release.h"
 #include "target/selftest.h"
 #include "target/sigstate.h"
@@ -253,14 +254,15 @@ static inline void driven_turn(struct driven *driven)
 {
 	uint64_t now;
 
-	writer_settle(&driven->engine);
+	engine_early_events(&driven->engine);
 	while (driven_event(driven))
 		;
 	now = clock_now_ns();
 	stalls_take_samples(&driven->engine);
 	watch_tick(&driven->engine.tracees, now);
 	stalls_tick(&driven->engine, now);
-	sigstate_tick(&driven->engine, now);
+	sigstate_tick(&driven->engine.tracees, arm_may_trap(&driven->engine),
+		      now);
 	arm_refill(&driven->engine, now);
 	onset_tick(&driven->engine, now);
 	if (driven->engine.phase == ENGINE_RELEASING)

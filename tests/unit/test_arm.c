@@ -31,10 +31,10 @@ static struct driven *start(uint32_t pool, uint32_t rate)
 	driven->engine.pool.give_ns = UINT64_MAX;
 	/* before time matters: all that the signals need is known */
 	driven_until(driven,
-		     sigstate_ready(&driven->engine,
+		     sigstate_ready(&driven->engine.tracees,
 				    tracees_process(&driven->engine.tracees,
 						    driven->pid),
-				    clock_now_ns()));
+				    false, clock_now_ns()));
 	return driven;
 }
 
@@ -215,7 +215,7 @@ static void what_a_program_kept_goes_with_it(void **state)
 
 	(void)state;
 	site.once = true;
-	space_of(driven)->text->onset.recent_ns = UINT64_MAX;
+	onset_of(space_of(driven)->text)->recent_ns = UINT64_MAX;
 	arm_fired(&driven->engine, &site);
 	arm_return_fired(&driven->engine, &site, POOL_HIT_DONE);
 	assert_int_equal(pool->spent.count, 1);

@@ -39,8 +39,8 @@ static void work_nothing(struct arena *arena, struct lane *lane)
 /* Of the child's program. */
 static struct onset *onset_of_child(struct driven *driven)
 {
-	return &tracees_process(&driven->engine.tracees, driven->pid)
-			->space->text->onset;
+	return onset_of(tracees_process(&driven->engine.tracees, driven->pid)
+				->space->text);
 }
 
 /* As the front end does. */
@@ -73,8 +73,8 @@ static void both_wait(struct driven *driven)
 	lane_start(0, 1);
 	driven_until(driven, onset->creator.thread && onset->newborn.thread);
 	assert_int_equal(onset->creator.thread->tid, driven->pid);
-	assert_true(onset_holds(onset->creator.thread));
-	assert_true(onset_holds(onset->newborn.thread));
+	assert_true(onset->creator.in_creation);
+	assert_true(onset->newborn.in_creation);
 	assert_int_equal(onset->newborn.thread->state, THREAD_STOPPED);
 	assert_int_equal(driven->onset_count, 1);
 	for (int i = 0; i < 100; i++)

@@ -43,10 +43,10 @@ static void tell(struct engine *engine, int pid,
 	} message = { .head = { .pid = pid, .count = 2 } };
 
 	memcpy(message.ranges, told, sizeof(message.ranges));
-	sharing_told(engine, &message, sizeof(message));
+	sharing_told(&engine->tracees, &message, sizeof(message));
 	/* cut short: ignored */
-	sharing_told(engine, &message, sizeof(message) - 1);
-	sharing_told(engine, &message, sizeof(message.head) - 1);
+	sharing_told(&engine->tracees, &message, sizeof(message) - 1);
+	sharing_told(&engine->tracees, &message, sizeof(message.head) - 1);
 }
 
 static int setup(void **state)

@@ -88,8 +88,8 @@ static void settle(struct driven *driven)
 	struct process *process =
 		tracees_process(&driven->engine.tracees, driven->pid);
 
-	driven_until(driven,
-		     sigstate_ready(&driven->engine, process, clock_now_ns()));
+	driven_until(driven, sigstate_ready(&driven->engine.tracees, process,
+					    false, clock_now_ns()));
 }
 
 static void check(const struct driven *driven,
@@ -361,7 +361,8 @@ static void the_first_breakpoint_waits_for_what_is_on_its_way(void **state)
 	process->ever_armed = false;
 	now = clock_now_ns();
 	process->trap_looked_ns = now;
-	assert_false(sigstate_ready(&driven->engine, process, now));
+	assert_false(
+		sigstate_ready(&driven->engine.tracees, process, false, now));
 	assert_true(process->trap_ignored);
 	settle(driven);
 	assert_true(clock_now_ns() > process->trap_learned_ns);

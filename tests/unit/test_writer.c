@@ -50,7 +50,7 @@ static void nobody_is_stopped_while_the_file_serves(void **state)
 
 	(void)state;
 	assert_false(space->memory.refused);
-	assert_int_equal(writer_thread(&driven->engine, space), 0);
+	assert_int_equal(writer_thread(&driven->engine.tracees, space), 0);
 	assert_int_equal(driven->engine.tracees.early.count, 0);
 	driven_end(driven);
 }
@@ -63,13 +63,13 @@ static void a_thread_is_stopped_once_and_goes_on(void **state)
 
 	(void)state;
 	space->memory.refused = true;
-	tid = writer_thread(&driven->engine, space);
+	tid = writer_thread(&driven->engine.tracees, space);
 	assert_true(tid > 0);
 	assert_int_equal(driven->engine.tracees.early.count, 1);
 	/* the same one serves until its stop is handled */
-	assert_int_equal(writer_thread(&driven->engine, space), tid);
+	assert_int_equal(writer_thread(&driven->engine.tracees, space), tid);
 	assert_int_equal(driven->engine.tracees.early.count, 1);
-	writer_settle(&driven->engine);
+	engine_early_events(&driven->engine);
 	assert_int_equal(driven->engine.tracees.early.count, 0);
 	assert_int_equal(tracees_thread(&driven->engine.tracees, tid)->state,
 			 THREAD_RUNNING);
