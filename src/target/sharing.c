@@ -7,11 +7,10 @@
 #include <string.h>
 
 #include "target/breakpoint.h"
-#include "target/tracees.h"
 #include "wire/message.h"
 
-static bool sharing_replace(struct addrspace *space,
-			    const struct wire_shared *ranges, size_t count)
+bool sharing_set(struct addrspace *space, const struct wire_shared *ranges,
+		 size_t count)
 {
 	vec_clear(&space->shared);
 	for (size_t i = 0; i < count; i++) {
@@ -21,27 +20,9 @@ static bool sharing_replace(struct addrspace *space,
 	return true;
 }
 
-void sharing_told(struct tracees *tracees, const void *payload, size_t size)
-{
-	const struct wire_shared_head *head = payload;
-	const struct process *process;
-
-	if (size < sizeof(*head) ||
-	    (size - sizeof(*head)) != head->count * sizeof(struct wire_shared))
-		return;
-	process = tracees_process(tracees, head->pid);
-	/* without memory for all of it, less is watched */
-	if (process && process->role == PROCESS_WATCHED)
-		sharing_replace(process->space,
-				(const struct wire_shared *)(head + 1),
-				head->count);
-	tracees->watch.scattered_ns = 0;
-}
-
 bool sharing_inherit(struct addrspace *child, const struct addrspace *parent)
 {
-	return sharing_replace(child, parent->shared.items,
-			       parent->shared.count);
+	return sharing_set(child, parent->shared.items, parent->shared.count);
 }
 
 bool sharing_place(const struct addrspace *space, uint64_t address,

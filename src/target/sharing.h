@@ -15,15 +15,16 @@
 #include <stdint.h>
 
 struct addrspace;
-struct tracees;
+struct wire_shared;
 
 /* Where bytes are, whichever process looks at them. */
 struct shared_place {
 	uint64_t device, inode, offset;
 };
 
-/* A WIRE_SHARED message; one that is cut short is ignored. */
-void sharing_told(struct tracees *tracees, const void *payload, size_t size);
+/* These are all that the space shares; by address. False: out of memory. */
+bool sharing_set(struct addrspace *space, const struct wire_shared *ranges,
+		 size_t count);
 
 /* A fork child maps what its parent does. False: out of memory. */
 bool sharing_inherit(struct addrspace *child, const struct addrspace *parent);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "sys/wait.h"
 #include "target/breakpoint.h"
+#include "target/sharing.h"
 #include "target/thread.h"
 
 /* kept until they are taken */
@@ -132,6 +133,24 @@ struct error *tracees_take_note(struct tracees *tracees)
 	err = *(struct error **)vec_at(&tracees->notes, 0);
 	vec_remove(&tracees->notes, 0);
 	return err;
+}
+
+void tracees_told_shared(struct tracees *tracees, const void *payload,
+			 size_t size)
+{
+	const struct wire_shared_head *head = payload;
+	const struct process *process;
+
+	if (size < sizeof(*head) ||
+	    (size - sizeof(*head)) != head->count * sizeof(struct wire_shared))
+		return;
+	process = tracees_process(tracees, head->pid);
+	/* without memory for all of it, less is watched */
+	if (process && process->role == PROCESS_WATCHED)
+		sharing_set(process->space,
+			    (const struct wire_shared *)(head + 1),
+			    head->count);
+	tracees->watch.scattered_ns = 0;
 }
 
 /* The space's number; 0 is that of spaces made by others. */

@@ -79,6 +79,10 @@ void tracees_note(struct tracees *tracees, struct error *err);
 /* The next of them, the caller's to free; NULL: there is none. */
 struct error *tracees_take_note(struct tracees *tracees);
 
+/* A WIRE_SHARED message (sharing.h); one that is cut short is ignored. */
+void tracees_told_shared(struct tracees *tracees, const void *payload,
+			 size_t size);
+
 /* An address space with a tag and a program of its own. */
 struct error *tracees_make_space(struct tracees *tracees, pid_t pid,
 				 struct addrspace **ret);

@@ -113,7 +113,7 @@ static void tracer_on_stop(struct engine *engine, const void *payload,
 static void tracer_on_shared(struct engine *engine, const void *payload,
 			     size_t size)
 {
-	sharing_told(&engine->tracees, payload, size);
+	tracees_told_shared(&engine->tracees, payload, size);
 }
 
 typedef void tracer_handler(struct engine *engine, const void *payload,

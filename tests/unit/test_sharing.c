@@ -43,10 +43,11 @@ static void tell(struct engine *engine, int pid,
 	} message = { .head = { .pid = pid, .count = 2 } };
 
 	memcpy(message.ranges, told, sizeof(message.ranges));
-	sharing_told(&engine->tracees, &message, sizeof(message));
+	tracees_told_shared(&engine->tracees, &message, sizeof(message));
 	/* cut short: ignored */
-	sharing_told(&engine->tracees, &message, sizeof(message) - 1);
-	sharing_told(&engine->tracees, &message, sizeof(message.head) - 1);
+	tracees_told_shared(&engine->tracees, &message, sizeof(message) - 1);
+	tracees_told_shared(&engine->tracees, &message,
+			    sizeof(message.head) - 1);
 }
 
 static int setup(void **state)
