@@ -29,13 +29,6 @@ static bool arm_runs(const struct process *process, uint32_t program)
 	       process->space->text->program == program;
 }
 
-/* Can any other thread reach what the process's threads access? */
-bool arm_may_race(const struct engine *engine, const struct process *process)
-{
-	return process->threads.count > 1 ||
-	       engine_shares_memory(engine, process);
-}
-
 /* The address space of a process that runs the program, or NULL. */
 static struct addrspace *arm_space(const struct engine *engine,
 				   uint32_t program)
@@ -266,7 +259,8 @@ static struct addrspace *arm_racing_space(const struct engine *engine,
 		const struct process *process =
 			tracees_process_at(&engine->tracees, i);
 
-		if (arm_runs(process, program) && arm_may_race(engine, process))
+		if (arm_runs(process, program) &&
+		    engine_may_race(engine, process))
 			return process->space;
 	}
 	return NULL;
@@ -294,7 +288,7 @@ static bool arm_may(const struct engine *engine)
 			tracees_process_at(&engine->tracees, i);
 
 		if (process->role == PROCESS_WATCHED &&
-		    arm_may_race(engine, process))
+		    engine_may_race(engine, process))
 			return true;
 	}
 	return false;
@@ -312,7 +306,7 @@ static bool arm_ready(void *context, uint64_t now)
 			tracees_process_at(&engine->tracees, i);
 
 		if (process->role == PROCESS_WATCHED &&
-		    arm_may_race(engine, process))
+		    engine_may_race(engine, process))
 			ready &= sigstate_ready(&engine->tracees, process,
 						little, now);
 	}

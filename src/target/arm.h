@@ -46,9 +46,6 @@ void arm_fired(struct engine *engine, const struct wire_site *site);
 void arm_return_fired(struct engine *engine, const struct wire_site *site,
 		      enum pool_hit hit);
 
-/* Can any other thread reach what the process's threads access? */
-bool arm_may_race(const struct engine *engine, const struct process *process);
-
 /* Lift at once what is armed beyond twice the size that the governor wants. */
 void arm_shrink(struct engine *engine);
 

@@ -15,6 +15,7 @@
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/announce.h"
+#include "target/arm.h"
 #include "target/breakpoint.h"
 #include "target/creation.h"
 #include "target/death.h"
@@ -22,6 +23,7 @@
 #include "target/forget.h"
 #include "target/hold.h"
 #include "target/onset.h"
+#include "target/orphans.h"
 #include "target/parking.h"
 #include "target/privileged.h"
 #include "target/release.h"
@@ -132,42 +134,17 @@ bool birth_may_exec(const struct engine *engine)
 }
 
 /* Its first stop may have been seen before the event that announces it. */
-static void birth_meet_orphan(struct engine *engine, pid_t tid)
+static bool birth_take_orphan(struct engine *engine, pid_t tid,
+			      struct stop_reason *ret)
 {
 	for (size_t i = 0; i < engine->orphans.count; i++) {
-		struct stop_reason stop =
-			*(struct stop_reason *)vec_at(&engine->orphans, i);
-
-		if (stop.tid != tid)
+		*ret = *(struct stop_reason *)vec_at(&engine->orphans, i);
+		if (ret->tid != tid)
 			continue;
 		vec_remove_swap(&engine->orphans, i);
-		engine_event(engine, &stop);
-		return;
+		return true;
 	}
-}
-
-void birth_detach(struct engine *engine, const struct stop_reason *stop)
-{
-	int signal = stop->kind == STOP_SIGNAL ? stop->signal : 0;
-	struct error *err = trace_detach(stop->tid, signal);
-
-	if (err && err != error_gone) {
-		error_free(trace_continue(stop->tid, signal));
-		engine->tracees.stuck = true;
-	}
-	engine_note(engine, err);
-}
-
-void birth_let_go(struct engine *engine, struct addrspace *space,
-		  const struct stop_reason *stop)
-{
-	struct memory memory;
-
-	memory_init(&memory, stop->tid);
-	engine_note(engine,
-		    breakpoint_clean_copy(space, &memory, stop->tid, 0));
-	memory_deinit(&memory);
-	birth_detach(engine, stop);
+	return false;
 }
 
 /*
@@ -179,18 +156,11 @@ static void birth_give_up(struct engine *engine, struct process *parent,
 {
 	struct addrspace *space = parent->space;
 	struct stop_reason stop;
-	bool stopped = false;
+	bool stopped;
 
 	space->users++;
 	engine_release(engine);
-	for (size_t i = engine->orphans.count; i-- > 0;) {
-		stop = *(struct stop_reason *)vec_at(&engine->orphans, i);
-		if (stop.tid != tid)
-			continue;
-		vec_remove_swap(&engine->orphans, i);
-		stopped = true;
-		break;
-	}
+	stopped = birth_take_orphan(engine, tid, &stop);
 	if (!stopped) {
 		struct error *err = wait_thread_stop(tid, &stop);
 
@@ -198,7 +168,7 @@ static void birth_give_up(struct engine *engine, struct process *parent,
 		error_free(err);
 	}
 	if (stopped)
-		birth_let_go(engine, space, &stop);
+		orphans_let_go(engine, space, &stop);
 	addrspace_release(space);
 }
 
@@ -271,35 +241,8 @@ void birth_leave_orphans(struct engine *engine, const struct process *process)
 			continue;
 		engine->orphans_left = true;
 		if (err != error_gone)
-			birth_let_go(engine, process->space, &stop);
+			orphans_let_go(engine, process->space, &stop);
 		error_free(err);
-	}
-}
-
-void birth_leave_all_orphans(struct engine *engine)
-{
-	if (engine->orphans.count > 0)
-		engine->orphans_left = true;
-	while (engine->orphans.count > 0) {
-		size_t last = engine->orphans.count - 1;
-		struct stop_reason stop =
-			*(struct stop_reason *)vec_at(&engine->orphans, last);
-		struct memory memory;
-
-		vec_remove_swap(&engine->orphans, last);
-		memory_init(&memory, stop.tid);
-		for (size_t i = 0; i < engine->tracees.processes.count; i++)
-			engine_note(engine, breakpoint_clean_copy(
-						    tracees_process_at(
-							    &engine->tracees, i)
-							    ->space,
-						    &memory, stop.tid, 0));
-		if (engine->last_space)
-			engine_note(engine, breakpoint_clean_copy(
-						    engine->last_space, &memory,
-						    stop.tid, 0));
-		memory_deinit(&memory);
-		birth_detach(engine, &stop);
 	}
 }
 
@@ -318,8 +261,19 @@ static bool birth_is_over(const struct engine *engine, pid_t tid)
 	return over;
 }
 
-void birth_announced(struct engine *engine, struct thread *creator,
-		     const struct stop_reason *stop)
+/*
+ * What has run before is armed again, for a thread that may race with it. Nothing
+ * is armed while a stall runs: those of that kind end.
+ */
+static void birth_rearm(struct engine *engine, struct process *process)
+{
+	stalls_end_once(engine);
+	sigstate_settle_young(&engine->tracees, process);
+	arm_spent(engine, process->space->text->program);
+}
+
+bool birth_announced(struct engine *engine, struct thread *creator,
+		     const struct stop_reason *stop, struct stop_reason *ret)
 {
 	struct process *home;
 	struct thread *child;
@@ -333,18 +287,18 @@ void birth_announced(struct engine *engine, struct thread *creator,
 		if (err != error_gone && engine->orphans.count == 0)
 			engine->unannounced++;
 		thread_must(&engine->tracees, creator, err);
-		return;
+		return false;
 	}
 	tid = (pid_t)message;
 	if (birth_is_over(engine, tid))
-		return;
+		return false;
 	err = birth_home(engine, creator, tid, stop->kind, &home);
 	if (!err)
 		err = tracees_add_thread(&engine->tracees, home, tid, &child);
 	if (err) {
 		engine_note(engine, err);
 		birth_give_up(engine, creator->process, tid);
-		return;
+		return false;
 	}
 	child->newborn = true;
 	if (home == creator->process || engine->follow != WIRE_FOLLOW_NONE)
@@ -359,9 +313,10 @@ void birth_announced(struct engine *engine, struct thread *creator,
 	sigstate_newborn(&engine->tracees, child, creator);
 	if (home == creator->process) {
 		announce_thread(engine, home);
-		onset_begin(engine, creator);
+		if (onset_begin(engine, creator))
+			birth_rearm(engine, home);
 	}
-	birth_meet_orphan(engine, tid);
+	return birth_take_orphan(engine, tid, ret);
 }
 
 /* The child holds a copy of our breakpoints: take them out. */

@@ -11,15 +11,17 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct addrspace;
 struct engine;
 struct process;
 struct stop_reason;
 struct thread;
 
-/* The thread stopped in a clone, fork or vfork event. It stays stopped. */
-void birth_announced(struct engine *engine, struct thread *creator,
-		     const struct stop_reason *stop);
+/*
+ * The thread stopped in a clone, fork or vfork event. It stays stopped. True: the
+ * newborn's first stop came before, and is to be handled now.
+ */
+bool birth_announced(struct engine *engine, struct thread *creator,
+		     const struct stop_reason *stop, struct stop_reason *ret);
 
 /* A newborn's first stop. It is resumed, or cleaned and let go. */
 void birth_first_stop(struct engine *engine, struct thread *thread);
@@ -35,32 +37,11 @@ bool birth_is_awaited(const struct engine *engine,
 bool birth_may_exec(const struct engine *engine);
 
 /*
- * Detach a stopped thread of which there is no record; a signal that it stopped
- * for goes with it. Where that is refused, the thread runs on, and all is to be
- * let go (engine->tracees.stuck): our exit does it, and until then each of its stops is
- * a try more.
- */
-void birth_detach(struct engine *engine, const struct stop_reason *stop);
-
-/*
- * The same for a newborn, without what it has of the breakpoints: at its first
- * stop, or at a later one if it could not be detached then.
- */
-void birth_let_go(struct engine *engine, struct addrspace *space,
-		  const struct stop_reason *stop);
-
-/*
  * The process has ended, or become another program. Children whose creator did
  * not live to announce them are watched, or cleaned and let go if they are not
  * to be followed.
  */
 void birth_leave_orphans(struct engine *engine, const struct process *process);
-
-/*
- * Everything is being let go: the same for all of them, with the breakpoints of
- * whatever memory is known.
- */
-void birth_leave_all_orphans(struct engine *engine);
 
 /* An exec event: the thread is the only one left. It stays stopped. */
 void birth_exec(struct engine *engine, struct thread *thread);

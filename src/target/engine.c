@@ -10,30 +10,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "target/breakpoint.h"
-#include "target/release.h"
-#include "target/resume.h"
+#include "target/thread.h"
 
-enum {
-	/* what may wait for the front end to read it */
-	ENGINE_OUT_LIMIT = 8 << 20,
-	ENGINE_NOTES_MAX = 20,
-};
-
-struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
-{
-	memset(engine, 0, sizeof(*engine));
-	tracees_init(&engine->tracees);
-	engine->orphans = (struct vec)VEC_INIT(struct stop_reason);
-	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
-	engine->returned = (struct vec)VEC_INIT(struct wire_returned);
-	engine->stalls.runner_call = -1;
-	engine->perf_ready = -1;
-	load_init(&engine->load);
-	pool_init(&engine->pool, &engine->load.budget, &engine->governor);
-	profile_init(&engine->profile);
-	rng_init(&engine->rng, seed);
-	return channel_init(&engine->channel, fd, ENGINE_OUT_LIMIT);
-}
+enum { ENGINE_NOTES_MAX = 20 };
 
 void engine_leave_space(struct engine *engine, struct process *process)
 {
@@ -60,6 +39,21 @@ bool engine_shares_memory(const struct engine *engine,
 {
 	return process->space->shared.count > 0 &&
 	       tracees_watched_count(&engine->tracees) > 1;
+}
+
+bool engine_may_race(const struct engine *engine, const struct process *process)
+{
+	return process->threads.count > 1 ||
+	       engine_shares_memory(engine, process);
+}
+
+void engine_take_back(struct engine *engine, struct thread *thread)
+{
+	if (!thread->left)
+		return;
+	thread->left = false;
+	thread->drained = false;
+	engine->left--;
 }
 
 bool engine_counts_text(const struct process *process)
@@ -141,14 +135,6 @@ void engine_note(struct engine *engine, struct error *err)
 {
 	engine_send_notes(engine);
 	engine_send_note(engine, err);
-}
-
-void engine_go_on(struct engine *engine, struct thread *thread)
-{
-	if (engine->phase == ENGINE_RELEASING)
-		release_thread(engine, thread);
-	else
-		thread_resume(&engine->tracees, thread);
 }
 
 uint64_t engine_cpu_ns(void)

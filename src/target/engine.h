@@ -108,6 +108,16 @@ size_t engine_armed_once(const struct engine *engine);
 bool engine_shares_memory(const struct engine *engine,
 			  const struct process *process);
 
+/* Can any other thread reach what the process's threads access? */
+bool engine_may_race(const struct engine *engine,
+		     const struct process *process);
+
+/*
+ * The thread is not left to our exit any more (release.h): it has stopped, or is
+ * being forgotten.
+ */
+void engine_take_back(struct engine *engine, struct thread *thread);
+
 /* Tell the front end that this site is no longer armed. */
 void engine_return_site(struct engine *engine, uint32_t program, uint64_t id,
 			enum wire_returned_why why);

@@ -20,6 +20,7 @@
 #include "target/engine.h"
 #include "target/forget.h"
 #include "target/moment.h"
+#include "target/orphans.h"
 #include "target/parking.h"
 #include "target/profile-stops.h"
 #include "target/release.h"
@@ -137,18 +138,18 @@ static void event_unknown(struct engine *engine, const struct stop_reason *stop)
 		event_first_ended(engine, stop);
 	else if (stop->kind == STOP_EXEC && engine->phase >= ENGINE_RELEASING)
 		/* forgotten while it had neither id: the text is new anyway */
-		birth_detach(engine, stop);
+		orphans_detach(engine, stop);
 	else if (!end && engine->last_space &&
 		 engine->tracees.threads.count == 0)
 		/* nobody is left to announce it */
-		birth_let_go(engine, engine->last_space, stop);
+		orphans_let_go(engine, engine->last_space, stop);
 	else if (!end && !vec_push(&engine->orphans, stop))
 		engine_note(engine, error_nomem);
 	else if (engine->unannounced > 0)
 		engine->unannounced--;
 	/* on a busy machine it may come when waiting for it has ended */
 	if (engine->phase == ENGINE_RELEASED)
-		birth_leave_all_orphans(engine);
+		orphans_leave_all(engine);
 }
 
 /*
@@ -480,8 +481,15 @@ static void event_group(struct engine *engine, struct thread *thread,
 {
 	(void)stop;
 	thread->newborn = false;
-	if (moment_grouped(engine, thread))
+	switch (moment_grouped(engine, thread)) {
+	case MOMENT_GROUP_OTHER:
+		break;
+	case MOMENT_GROUP_WAITS:
 		return;
+	case MOMENT_GROUP_BEGUN:
+		engine_release(engine);
+		return;
+	}
 	if (engine->phase == ENGINE_RELEASING) {
 		engine_go_on(engine, thread);
 		return;
@@ -520,8 +528,11 @@ static void event_go_on(struct engine *engine, pid_t tid)
 static void event_birth(struct engine *engine, struct thread *thread,
 			const struct stop_reason *stop)
 {
+	struct stop_reason first;
+
 	thread->vforking = stop->kind == STOP_VFORK;
-	birth_announced(engine, thread, stop);
+	if (birth_announced(engine, thread, stop, &first))
+		engine_event(engine, &first);
 	event_go_on(engine, stop->tid);
 }
 
@@ -593,7 +604,7 @@ static void event_handle(struct engine *engine, const struct stop_reason *stop)
 	thread->in_call = event_is_in_call(stop->kind);
 	if (!event_is_birth(stop->kind))
 		thread->unforked_ns = clock_now_ns();
-	release_take_back(engine, thread);
+	engine_take_back(engine, thread);
 	/* any stop takes a pending interrupt with it (kernel/signal.c) */
 	thread->interrupting = false;
 	event_handlers[stop->kind](engine, thread, stop);

@@ -153,35 +153,34 @@ bool moment_stopping(struct engine *engine, struct thread *thread)
 	return false;
 }
 
-bool moment_grouped(struct engine *engine, struct thread *thread)
+enum moment_group moment_grouped(struct engine *engine,
+				 const struct thread *thread)
 {
 	struct moment *moment = &engine->moment;
 
 	if (moment->state != MOMENT_STOPPING ||
 	    !moment_is_asked(moment, thread->process->pid))
-		return false;
+		return MOMENT_GROUP_OTHER;
 	for (int i = 0; i < MOMENT_SIDES; i++) {
 		if (moment_is_due(&moment->sides[i]))
-			return true;
+			return MOMENT_GROUP_WAITS;
 	}
 	moment->state = MOMENT_STOPPED;
-	engine_release(engine);
-	return true;
+	return MOMENT_GROUP_BEGUN;
 }
 
-void moment_tick(struct engine *engine, uint64_t now)
+bool moment_tick(struct engine *engine, uint64_t now)
 {
 	if (now < moment_next_ns(engine))
-		return;
-	if (engine->moment.state == MOMENT_STOPPING) {
-		/* what was handed over will take effect */
-		engine_release(engine);
-		return;
-	}
+		return false;
+	/* what was handed over will take effect */
+	if (engine->moment.state == MOMENT_STOPPING)
+		return true;
 	engine_note(engine,
 		    error_create(ERROR_OTHER, "a race was not described in "
 					      "time: its threads went on"));
 	moment_go_on(engine);
+	return false;
 }
 
 uint64_t moment_next_ns(const struct engine *engine)

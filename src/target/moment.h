@@ -68,14 +68,21 @@ void moment_judged(struct engine *engine, const void *payload, size_t size);
  */
 bool moment_stopping(struct engine *engine, struct thread *thread);
 
-/*
- * The thread has stopped in a group-stop. True if that was ours: it must stay
- * as it is, or has been let go.
- */
-bool moment_grouped(struct engine *engine, struct thread *thread);
+enum moment_group {
+	MOMENT_GROUP_OTHER, /* not of ours */
+	MOMENT_GROUP_WAITS, /* others are still to stop: it stays as it is */
+	MOMENT_GROUP_BEGUN, /* ours has begun: now release everything */
+};
 
-/* The time is over: let both go on. */
-void moment_tick(struct engine *engine, uint64_t now);
+/* The thread has stopped in a group-stop. */
+enum moment_group moment_grouped(struct engine *engine,
+				 const struct thread *thread);
+
+/*
+ * The time is over: let both go on, or, where one was asked to stop, true: now
+ * release everything.
+ */
+bool moment_tick(struct engine *engine, uint64_t now);
 uint64_t moment_next_ns(const struct engine *engine);
 
 /* Everything is being released: nothing is held any more. */

@@ -8,12 +8,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "target/arm.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/process.h"
 #include "target/sigstate.h"
-#include "target/stall.h"
 #include "target/thread.h"
 #include "wire/message.h"
 
@@ -45,7 +43,9 @@ static struct onset *onset_known(const struct process *process)
 	return process->space->text->onset;
 }
 
-static void onset_rearm(struct engine *engine, struct process *process)
+/* Is what has run to be armed again, for a thread that was born just now? */
+static bool onset_takes(const struct engine *engine,
+			const struct process *process)
 {
 	struct onset *onset = onset_known(process);
 
@@ -53,14 +53,12 @@ static void onset_rearm(struct engine *engine, struct process *process)
 	    engine->phase != ENGINE_WATCHING ||
 	    onset->births == ONSET_BIRTHS_MAX ||
 	    !onset_is_recent(process->space->text, clock_now_ns()))
-		return;
+		return false;
 	onset->births++;
-	stalls_end_once(engine);
-	sigstate_settle_young(&engine->tracees, process);
-	arm_spent(engine, process->space->text->program);
+	return true;
 }
 
-void onset_begin(struct engine *engine, struct thread *creator)
+bool onset_begin(struct engine *engine, struct thread *creator)
 {
 	struct process *process = creator->process;
 	struct onset *onset = onset_of(process->space->text);
@@ -69,26 +67,25 @@ void onset_begin(struct engine *engine, struct thread *creator)
 	};
 
 	if (!onset)
-		return;
-	if (onset->had) {
-		onset_rearm(engine, process);
-		return;
-	}
+		return false;
+	if (onset->had)
+		return onset_takes(engine, process);
 	if (engine->pool.params.onset_ns == 0 ||
 	    engine->phase != ENGINE_WATCHING ||
 	    process->role != PROCESS_WATCHED || process->threads.count != 2 ||
 	    creator->vforking)
-		return;
+		return false;
 	/* nobody would answer */
 	if (!channel_send(&engine->channel, WIRE_ONSET, &message,
 			  sizeof(message)))
-		return;
+		return false;
 	onset->had = true;
 	onset->begun_ns = clock_now_ns();
 	pool_forget_spent(&engine->pool, message.program);
 	onset->maker = creator->tid;
 	engine->onsets++;
 	hold_begin(&engine->tracees, &onset->creator, creator);
+	return false;
 }
 
 void onset_newborn(struct engine *engine, struct thread *thread)
@@ -120,7 +117,7 @@ uint64_t onset_all_until(const struct engine *engine, uint64_t now)
 		const struct onset *onset = onset_known(process);
 
 		if (process->role != PROCESS_WATCHED ||
-		    !arm_may_race(engine, process))
+		    !engine_may_race(engine, process))
 			continue;
 		if (!onset || now >= onset->recent_ns)
 			return 0;

@@ -43,11 +43,10 @@ struct onset *onset_of(struct program_text *text);
 /*
  * The thread, stopped in clone(2), has made another. If that is the second of
  * its process, the first with two to run its program, both wait from now on.
- * For the next few, what has run before is armed again, since none of these was
- * there to race with it; stalls of that kind end, as nothing is armed while one
- * runs.
+ * For the next few, what has run before is to be armed again, since none of these
+ * was there to race with it: true then.
  */
-void onset_begin(struct engine *engine, struct thread *creator);
+bool onset_begin(struct engine *engine, struct thread *creator);
 
 /* A newborn is in its first stop: it stays there if its creator waits. */
 void onset_newborn(struct engine *engine, struct thread *thread);

@@ -12,7 +12,6 @@
 #include "sys/memory.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
-#include "target/arm.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/profile-parts.h"
@@ -118,7 +117,8 @@ void profile_stopped(struct engine *engine, const struct thread *thread,
 
 	if (!profile->refused || engine->pool.params.rate == 0 ||
 	    engine->phase != ENGINE_WATCHING ||
-	    process->role != PROCESS_WATCHED || !arm_may_race(engine, process))
+	    process->role != PROCESS_WATCHED ||
+	    !engine_may_race(engine, process))
 		return;
 	if (!regs) {
 		err = trace_registers(thread->tid, &own);

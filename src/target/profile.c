@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "sys/perfwatch.h"
 #include "sys/policy.h"
-#include "target/arm.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/onset.h"
@@ -39,9 +38,6 @@ enum {
 	PROFILE_LOW_READ_MAX_NS = 80 * 1000 * 1000,
 	/* if the clocks have cost that much since the last one */
 	PROFILE_LOW_COST_NS = 100 * 1000,
-	/* between looks for threads, and what each of them adds to that */
-	PROFILE_FILL_NS = 20 * 1000 * 1000,
-	PROFILE_FILL_THREAD_NS = 20 * 1000,
 	/* how long a thread is sampled while others wait */
 	PROFILE_SLICE_NS = 250 * 1000 * 1000,
 	PROFILE_SLEEPER_SLICE_NS = 100 * 1000 * 1000,
@@ -94,11 +90,6 @@ static double profile_share(const struct engine *engine)
 	return share > 0 ? share : PROFILE_ANY_SHARE;
 }
 
-bool profile_is_low(const struct engine *engine)
-{
-	return budget_is_small(&engine->load.budget);
-}
-
 /* --- what it costs --- */
 
 static void profile_earn(struct engine *engine, uint64_t now)
@@ -119,15 +110,6 @@ static void profile_earn(struct engine *engine, uint64_t now)
 		profile->broke = true;
 	else if (profile->credit_ns > most / 4)
 		profile->broke = false;
-}
-
-void profile_note(struct profile *profile, uint32_t program, uint64_t address,
-		  uint64_t now)
-{
-	uint64_t born = running_note(&profile->running, program, address, now);
-
-	profile->samples++;
-	profile->fresh += born != 0 && born >= profile->phase_ns;
 }
 
 static void profile_read(struct engine *engine, struct profile_clock *clock,
@@ -241,7 +223,7 @@ static void profile_count_racing(struct engine *engine, uint64_t now)
 			tracees_process_at(&engine->tracees, i);
 
 		racing += process->role == PROCESS_WATCHED &&
-			  arm_may_race(engine, process);
+			  engine_may_race(engine, process);
 	}
 	if (racing > profile->racing) {
 		profile->resting = false;
@@ -275,48 +257,6 @@ static void profile_pace(struct engine *engine, uint64_t now)
 }
 
 /* --- whom to sample --- */
-
-static void profile_queue_add(struct profile_queue *queue,
-			      struct thread *thread)
-{
-	unsigned int i = queue->count;
-
-	if (i == PROFILE_CLOCKS &&
-	    queue->threads[i - 1]->profile_due_ns <= thread->profile_due_ns)
-		return;
-	if (i == PROFILE_CLOCKS)
-		i--;
-	else
-		queue->count++;
-	for (; i > 0 &&
-	       queue->threads[i - 1]->profile_due_ns > thread->profile_due_ns;
-	     i--)
-		queue->threads[i] = queue->threads[i - 1];
-	queue->threads[i] = thread;
-}
-
-void profile_queue_fill(const struct engine *engine,
-			struct profile_queue *queue, uint64_t now)
-{
-	queue->count = 0;
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
-		const struct process *process =
-			tracees_process_at(&engine->tracees, i);
-
-		if (process->role != PROCESS_WATCHED ||
-		    !arm_may_race(engine, process))
-			continue;
-		for (size_t j = 0; j < process->threads.count; j++) {
-			struct thread *thread = process_thread(process, j);
-
-			if (!thread->profiled &&
-			    thread->profile_due_ns <= now &&
-			    (thread->state == THREAD_RUNNING ||
-			     thread->state == THREAD_STOPPED))
-				profile_queue_add(queue, thread);
-		}
-	}
-}
 
 /* Clocks that may be in use: files are left for the watches. */
 static unsigned int profile_room(const struct engine *engine)
@@ -426,18 +366,6 @@ static void profile_rotate(struct profile *profile, unsigned int wanted,
 		profile_leave(profile, clock, now);
 		wanted--;
 	}
-}
-
-bool profile_fill_is_due(struct engine *engine, uint64_t now)
-{
-	struct profile *profile = &engine->profile;
-
-	if (now < profile->fill_ns)
-		return false;
-	profile->fill_ns =
-		now + PROFILE_FILL_NS +
-		PROFILE_FILL_THREAD_NS * engine->tracees.threads.count;
-	return true;
 }
 
 static void profile_fill(struct engine *engine, uint64_t now)

@@ -15,12 +15,13 @@
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "target/arm.h"
-#include "target/birth.h"
 #include "target/breakpoint.h"
 #include "target/engine.h"
 #include "target/forget.h"
 #include "target/moment.h"
 #include "target/onset.h"
+#include "target/orphans.h"
+#include "target/resume.h"
 #include "target/sigstate.h"
 #include "target/step.h"
 #include "target/thread.h"
@@ -58,7 +59,7 @@ void release_check_done(struct engine *engine)
 	    engine->tracees.threads.count > engine->left ||
 	    (engine->unannounced > 0 && !release_overdue(engine)))
 		return;
-	birth_leave_all_orphans(engine);
+	orphans_leave_all(engine);
 	engine->phase = ENGINE_RELEASED;
 	if (engine->ended)
 		return;
@@ -69,15 +70,6 @@ void release_check_done(struct engine *engine)
 	/* it ended when others were watched still */
 	if (engine->first_ended)
 		engine_tell_end(engine);
-}
-
-void release_take_back(struct engine *engine, struct thread *thread)
-{
-	if (!thread->left)
-		return;
-	thread->left = false;
-	thread->drained = false;
-	engine->left--;
 }
 
 /* Forget the thread, and its process when it was the last. */
@@ -235,6 +227,14 @@ void release_thread(struct engine *engine, struct thread *thread)
 		thread->drained = true;
 	else
 		release_detach(engine, thread);
+}
+
+void engine_go_on(struct engine *engine, struct thread *thread)
+{
+	if (engine->phase == ENGINE_RELEASING)
+		release_thread(engine, thread);
+	else
+		thread_resume(&engine->tracees, thread);
 }
 
 /* Is every thread of the process stopped, with no trap on its way? */

@@ -22,12 +22,6 @@ struct thread;
  */
 void release_thread(struct engine *engine, struct thread *thread);
 
-/*
- * The thread is not left to our exit any more: it has stopped, or is being
- * forgotten.
- */
-void release_take_back(struct engine *engine, struct thread *thread);
-
 /* Once nothing is traced any more but threads that are left: say so. */
 void release_check_done(struct engine *engine);
 

@@ -309,7 +309,8 @@ static void tracer_tick(struct engine *engine)
 	stalls_take_samples(engine);
 	watch_tick(&engine->tracees, now);
 	stalls_tick(engine, now);
-	moment_tick(engine, now);
+	if (moment_tick(engine, now))
+		engine_release(engine);
 	if (now >= engine->tracees.signals_due_ns)
 		sigstate_tick(&engine->tracees, arm_may_trap(engine), now);
 	arm_refill(engine, now);

@@ -323,7 +323,7 @@ static void end_by_stops(struct driven *driven)
 	driven->engine.child = true;
 	driven->engine.phase = ENGINE_WATCHING;
 	for (size_t i = 0; i < process->threads.count; i++)
-		release_take_back(&driven->engine, process_thread(process, i));
+		engine_take_back(&driven->engine, process_thread(process, i));
 	driven_end(driven);
 }
 
