@@ -165,9 +165,10 @@ static void read_field(struct members *in, const struct field *field,
 		return;
 	default:
 		field_set_number(field, record,
-				 members_has(object, field->name)
-					 ? read_number(in, field, object)
-					 : field->absent);
+				 field->absent && !members_has(object,
+							       field->name)
+					 ? field->absent
+					 : read_number(in, field, object));
 		return;
 	}
 }

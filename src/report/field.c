@@ -26,6 +26,8 @@ void field_set_number(const struct field *field, void *record, uint64_t n)
 	memcpy(field_at(field, record), &n, field->size);
 }
 
+static void fields_free(const struct fields *fields, void *record);
+
 double field_real(const struct field *field, const void *record)
 {
 	double number;
@@ -56,6 +58,11 @@ static bool field_is_list(const struct field *field)
 static bool field_has_texts(const struct field *field)
 {
 	return field->type == FIELD_TEXT || field->type == FIELD_STRINGS;
+}
+
+static bool field_has_parts(const struct field *field)
+{
+	return field->of || field_has_texts(field) || field_is_list(field);
 }
 
 static bool field_is_vec(const struct field *field)
@@ -90,8 +97,6 @@ struct parts field_parts(const struct field *field, const void *record)
 		parts.items = field_pointer(parts.items);
 	} else if (field->of) {
 		parts.count = field->size / field->of->size;
-	} else if (field->type != FIELD_TEXT) {
-		parts.count = 0;
 	}
 	return parts;
 }
@@ -111,8 +116,11 @@ void fields_init(const struct fields *fields, void *record)
 	memset(record, 0, fields->size);
 	for (size_t i = 0; i < fields->count; i++) {
 		const struct field *field = &fields->members[i];
-		struct parts parts = field_parts(field, record);
+		struct parts parts;
 
+		if (!field_has_parts(field))
+			continue;
+		parts = field_parts(field, record);
 		if (field_is_vec(field))
 			((struct vec *)field_at(field, record))->size =
 				parts.size;
@@ -127,7 +135,7 @@ static void free_field(const struct field *field, void *record)
 
 	for (size_t i = 0; i < parts.count; i++) {
 		if (field->of)
-			fields_deinit(field->of, part_at(&parts, i));
+			fields_free(field->of, part_at(&parts, i));
 		else if (field_has_texts(field))
 			free(field_pointer(part_at(&parts, i)));
 	}
@@ -135,10 +143,17 @@ static void free_field(const struct field *field, void *record)
 		free(parts.items);
 }
 
+static void fields_free(const struct fields *fields, void *record)
+{
+	for (size_t i = 0; i < fields->count; i++) {
+		if (field_has_parts(&fields->members[i]))
+			free_field(&fields->members[i], record);
+	}
+}
+
 void fields_deinit(const struct fields *fields, void *record)
 {
-	for (size_t i = 0; i < fields->count; i++)
-		free_field(&fields->members[i], record);
+	fields_free(fields, record);
 	fields_init(fields, record);
 }
 
@@ -162,8 +177,10 @@ size_t fields_memory(const struct fields *fields, const void *record)
 {
 	size_t memory = 0;
 
-	for (size_t i = 0; i < fields->count; i++)
-		memory += field_memory(&fields->members[i], record);
+	for (size_t i = 0; i < fields->count; i++) {
+		if (field_has_parts(&fields->members[i]))
+			memory += field_memory(&fields->members[i], record);
+	}
 	return memory;
 }
 
@@ -257,7 +274,8 @@ static bool copy_field(const struct field *field, void *to, const void *from)
 
 static void clear_field(const struct field *field, void *record)
 {
-	free_field(field, record);
+	if (field_has_parts(field))
+		free_field(field, record);
 	memset(field_at(field, record), 0, field->size);
 	if (field_is_list(field))
 		field_set_list(field, record, NULL, 0);

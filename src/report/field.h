@@ -182,6 +182,7 @@ struct parts {
 	size_t count, size; /* bytes of one */
 };
 
+/* Of a field that has some. */
 struct parts field_parts(const struct field *field, const void *record);
 
 /* Takes the items; behind strings there is a NULL that does not count. */

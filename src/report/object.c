@@ -35,10 +35,12 @@ json_t *object_string(struct strbuf *text)
 
 json_t *object_text(const char *text)
 {
+	json_t *string = text ? json_string(text) : json_null();
 	struct strbuf clean = { 0 };
 
-	if (!text)
-		return json_null();
+	if (string)
+		return string;
+	/* it is not UTF-8 */
 	utf8_add(&clean, text);
 	return object_string(&clean);
 }

@@ -44,9 +44,10 @@ void report_record_init(struct report_record *record)
 
 void report_record_deinit(struct report_record *record)
 {
+	if (record->type != REPORT_OTHER)
+		fields_deinit(types[record->type].fields,
+			      part(record, record->type));
 	record->type = REPORT_OTHER;
-	for (unsigned int type = REPORT_RUN; type < TYPES; type++)
-		fields_deinit(types[type].fields, part(record, type));
 }
 
 static void read_record(struct members *in, const json_t *object,
