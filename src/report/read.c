@@ -98,11 +98,6 @@ const char *reader_name(const struct reader *reader)
 	return reader->name;
 }
 
-uint64_t reader_line(const struct reader *reader)
-{
-	return reader->line;
-}
-
 /* Have something in the block; at the end of the file, nothing. */
 static struct error *fill_block(struct reader *reader)
 {

@@ -59,8 +59,7 @@ bool reader_is_cut(const struct reader *reader);
 void reader_skip_malformed(struct reader *reader);
 uint64_t reader_malformed(const struct reader *reader);
 
-/* For messages: the name, and the line of the last record, from 1. */
+/* For messages. */
 const char *reader_name(const struct reader *reader);
-uint64_t reader_line(const struct reader *reader);
 
 #endif

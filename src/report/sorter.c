@@ -39,7 +39,6 @@ struct sorter {
 	char *items;
 	size_t used, capacity;
 	struct vec index; /* of size_t: where items begin */
-	uint64_t count;
 	FILE *file; /* NULL: all is in memory */
 	off_t file_size;
 	struct vec chunks; /* of struct chunk */
@@ -78,11 +77,6 @@ void sorter_destroy(struct sorter *sorter)
 	if (sorter->file)
 		fclose(sorter->file);
 	free(sorter);
-}
-
-uint64_t sorter_count(const struct sorter *sorter)
-{
-	return sorter->count;
 }
 
 static struct sorter_item item_at(const char *at)
@@ -241,7 +235,6 @@ struct error *sorter_add(struct sorter *sorter, const struct sorter_item *item)
 		memcpy(at + sizeof(head) + item->key_size, item->data,
 		       item->size);
 	sorter->used += item_size(item);
-	sorter->count++;
 	return NULL;
 }
 

@@ -31,9 +31,6 @@ void sorter_destroy(struct sorter *sorter);
 /* Copies the item. Not after sorter_sort(). */
 struct error *sorter_add(struct sorter *sorter, const struct sorter_item *item);
 
-/* Items added so far. */
-uint64_t sorter_count(const struct sorter *sorter);
-
 /* After the last item; once more: begin again with the first. */
 struct error *sorter_sort(struct sorter *sorter);
 
