@@ -36,6 +36,15 @@ static inline void cleanup_closedir_dir(DIR *const *dir)
 		closedir(*dir);
 }
 
+/* The string, which has a new owner: *text is NULL from now on. */
+static inline char *take_string(char **text)
+{
+	char *taken = *text;
+
+	*text = NULL;
+	return taken;
+}
+
 #define cleanup_free __attribute__((cleanup(cleanup_free_pointer)))
 #define cleanup_close __attribute__((cleanup(cleanup_close_fd)))
 #define cleanup_fclose __attribute__((cleanup(cleanup_fclose_file)))

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "detect/conflict.h"
 #include "detect/owner.h"
@@ -21,14 +22,6 @@ struct side_memory {
 	const struct conflict *conflict;
 	struct memory memory;
 };
-
-static char *take_string(char **text)
-{
-	char *taken = *text;
-
-	*text = NULL;
-	return taken;
-}
 
 static enum race_region describe_region(enum data_region region)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/syscalls.h"
 #include "detect/conflict-variable.h"
@@ -31,14 +32,6 @@ static char *copy_string(const char *text, bool *failed)
 	if (text && !copy)
 		*failed = true;
 	return copy;
-}
-
-static char *take_string(char **text)
-{
-	char *taken = *text;
-
-	*text = NULL;
-	return taken;
 }
 
 /* One frame of names; takes over the strings of `from`. */

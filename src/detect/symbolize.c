@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/strbuf.h"
@@ -261,14 +262,6 @@ static struct error *open_module(struct symbolizer *symbolizer,
 	if (!err)
 		*ret = file->image;
 	return err;
-}
-
-static char *take_string(char **text)
-{
-	char *taken = *text;
-
-	*text = NULL;
-	return taken;
 }
 
 static bool copy_string(const char *text, char **ret)
