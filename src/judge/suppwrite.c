@@ -88,12 +88,8 @@ static bool next_code(const struct race_side *side, size_t *at,
 
 static void add_code(struct strbuf *out, const struct race_frame *frame)
 {
-	const char *slash = frame->module ? strrchr(frame->module, '/') : NULL;
-
-	if (frame->build_id)
-		strbuf_add(out, frame->build_id);
-	else
-		strbuf_add(out, slash ? slash + 1 : frame->module);
+	strbuf_add(out, frame->build_id ? frame->build_id
+					: race_frame_module(frame));
 	strbuf_addf(out, "+0x%" PRIx64 "\n", frame->offset);
 }
 

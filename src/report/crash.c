@@ -86,21 +86,12 @@ void crash_deinit(struct crash *crash)
 /* Libraries that a program dies in on its own behalf: abort(3) and the like. */
 static bool frame_is_runtime(const struct race_frame *frame)
 {
-	static const char *const names[] = { "libc.",	   "libc-",
-					     "libpthread", "ld-linux",
-					     "libstdc++",  "linux-vdso",
-					     "[vdso]" };
-	const char *slash, *name = frame->module;
+	static const char *const libraries[] = {
+		"libc.",     "libc-",	   "libpthread", "ld-linux",
+		"libstdc++", "linux-vdso", "[vdso]",	 NULL,
+	};
 
-	if (!name)
-		return false;
-	slash = strrchr(name, '/');
-	name = slash ? slash + 1 : name;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
-			return true;
-	}
-	return false;
+	return race_frame_is_in(frame, libraries);
 }
 
 /* The innermost frame of the program's own, or NULL. */

@@ -105,13 +105,6 @@ static void digest_print(const struct digest *digest, char *out, size_t size)
 		 (uint64_t)(digest->state >> 64), (uint64_t)digest->state);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
-
 static bool starts_with(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -193,7 +186,7 @@ static bool starts_threads(const char *function)
 static void digest_place(struct digest *digest, const struct race_frame *frame)
 {
 	const char *id = frame->build_id ? frame->build_id
-					 : base_name(frame->module);
+					 : race_frame_module(frame);
 	char number[24];
 
 	snprintf(number, sizeof(number), "+0x%" PRIx64, frame->offset);

@@ -24,19 +24,31 @@ void race_frames_drop_first(struct vec *frames)
 	vec_remove(frames, 0);
 }
 
-bool race_frame_is_c_library(const struct race_frame *frame)
+const char *race_frame_module(const struct race_frame *frame)
 {
-	static const char *const prefixes[] = { "libc.", "libc-",
-						"libpthread" };
 	const char *slash = frame->module ? strrchr(frame->module, '/') : NULL;
-	const char *name = slash ? slash + 1 : frame->module;
 
-	for (size_t i = 0; name && i < sizeof(prefixes) / sizeof(prefixes[0]);
-	     i++) {
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+	return slash ? slash + 1 : frame->module;
+}
+
+bool race_frame_is_in(const struct race_frame *frame,
+		      const char *const *libraries)
+{
+	const char *name = race_frame_module(frame);
+
+	for (; name && *libraries; libraries++) {
+		if (strncmp(name, *libraries, strlen(*libraries)) == 0)
 			return true;
 	}
 	return false;
+}
+
+bool race_frame_is_c_library(const struct race_frame *frame)
+{
+	static const char *const libraries[] = { "libc.", "libc-", "libpthread",
+						 NULL };
+
+	return race_frame_is_in(frame, libraries);
 }
 
 void race_init(struct race *race)
