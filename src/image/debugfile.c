@@ -4,6 +4,7 @@
  */
 #include "image/debugfile.h"
 
+#include <elfutils/libdwelf.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,22 +27,11 @@ struct debug_link {
 
 static bool debug_link(const struct elffile *file, struct debug_link *ret)
 {
-	struct elf_span span;
-	uint64_t checksum_at;
-	size_t index = 0;
-	const Elf64_Shdr *section =
-		elffile_section(file, ".gnu_debuglink", &index);
-
-	if (!section || !elffile_contents(file, section, &span))
+	/* libelf looks at all names of sections */
+	if (!file->names)
 		return false;
-	ret->name = elf_string(&span, 0);
-	if (!ret->name || !ret->name[0] || strchr(ret->name, '/'))
-		return false;
-	checksum_at = (strlen(ret->name) + 1 + 3) / 4 * 4;
-	if (checksum_at + sizeof(ret->checksum) > span.size)
-		return false;
-	memcpy(&ret->checksum, span.bytes + checksum_at, sizeof(ret->checksum));
-	return true;
+	ret->name = dwelf_elf_gnu_debuglink(file->elf, &ret->checksum);
+	return ret->name && ret->name[0] && !strchr(ret->name, '/');
 }
 
 /* CRC-32 as .gnu_debuglink has it (IEEE 802.3, reflected). */

@@ -131,9 +131,8 @@ static int find_debug_frames(Dwfl_Module *mod, void **userdata,
 {
 	struct debug_module *module = *userdata;
 	const struct elffile *debug = elftext_debug_file(module->module->text);
-	size_t index = 0;
 
-	if (debug && !elffile_section(debug, ".debug_frame", &index))
+	if (debug && !elffile_section(debug, ".debug_frame", NULL))
 		return -1;
 	return find_debuginfo(mod, userdata, name, base, file_name, link, crc,
 			      debug_name);

@@ -320,14 +320,13 @@ static bool walk_by_header(const struct elffile *file, struct vec *ranges)
 
 bool ehframe_collect(const struct elffile *file, struct vec *ranges)
 {
-	const Elf64_Shdr *section;
 	size_t found = ranges->count;
+	Elf_Scn *section = NULL;
 	uint64_t left = file->size;
 	struct elf_span span;
-	size_t index = 0;
 
 	/* sections may overlap: in all, no more is read than the file has */
-	while ((section = elffile_section(file, ".eh_frame", &index))) {
+	while ((section = elffile_section(file, ".eh_frame", section))) {
 		if (!elffile_contents(file, section, &span) || span.size > left)
 			continue;
 		left -= span.size;

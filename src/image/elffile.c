@@ -4,10 +4,10 @@
  */
 #include "image/elffile.h"
 
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,8 +23,6 @@
  */
 enum { READ_LIMIT = 4 << 20, READ_INSTALLED_LIMIT = 1 << 20 };
 
-enum { SECTION_NAME_MAX = 4096 };
-
 /* Longer names than compilers make, also of C++ templates. */
 enum { STRING_MAX = 64 << 10 };
 
@@ -34,73 +32,38 @@ enum { SETTLED_S = 3 };
 /* As the kernel has it: all of them are looked at for each address. */
 enum { SEGMENTS_MAX = 65536 / sizeof(Elf64_Phdr) };
 
-const uint8_t *elffile_range(const struct elffile *file, uint64_t offset,
-			     uint64_t size)
-{
-	if (!file->bytes || offset > file->size || size > file->size - offset)
-		return NULL;
-	return file->bytes + offset;
-}
+static const char bad_headers[] = "corrupt or truncated: bad program headers";
 
 static struct error *bad_file(const char *name, const char *what)
 {
 	return error_create(ERROR_FORMAT, "%s: %s", name, what);
 }
 
-/* As much of [offset, offset + size) as can be had; errno: why not all, or 0. */
-static size_t read_fully(int fd, void *buffer, uint64_t offset, size_t size)
+/* Of a call that left errno as it was, unless a system call failed. */
+static struct error *libelf_error(const char *name)
 {
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = pread(fd, (uint8_t *)buffer + done, size - done,
-				  (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n == 0)
-			errno = 0;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	return done;
+	return errno == ENOMEM ? error_nomem : bad_file(name, elf_errmsg(-1));
 }
 
-/* Copy size bytes of the file, whether they have been read or not. */
-static bool copy_bytes(const struct elffile *file, uint64_t offset, size_t size,
-		       void *ret)
+static struct error *check_header(const struct elffile *file, const char *name)
 {
-	const uint8_t *bytes = elffile_range(file, offset, size);
+	GElf_Ehdr header;
 
-	if (bytes) {
-		memcpy(ret, bytes, size);
-		return true;
-	}
-	return !file->bytes && offset <= file->size &&
-	       size <= file->size - offset &&
-	       read_fully(file->fd, ret, offset, size) == size;
-}
-
-static struct error *check_header(struct elffile *file, const char *name)
-{
-	Elf64_Ehdr *header = &file->header;
-	char magic[SELFMAG];
-
-	if (!copy_bytes(file, 0, SELFMAG, magic) ||
-	    memcmp(magic, ELFMAG, SELFMAG) != 0)
-		return bad_file(name, "not an ELF file");
-	if (!copy_bytes(file, 0, sizeof(*header), header))
-		return bad_file(name, "truncated: the ELF header is cut off");
-	if (header->e_ident[EI_CLASS] == ELFCLASS32)
+	if (elf_kind(file->elf) != ELF_K_ELF ||
+	    !gelf_getehdr(file->elf, &header))
+		return bad_file(name, "not an ELF file, or its header is "
+				      "damaged");
+	if (header.e_ident[EI_CLASS] == ELFCLASS32)
 		return bad_file(name, "a 32-bit program; only x86-64 is known");
-	if (header->e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header->e_ident[EI_DATA] != ELFDATA2LSB ||
-	    header->e_machine != EM_X86_64)
+	if (header.e_ident[EI_DATA] != ELFDATA2LSB ||
+	    header.e_machine != EM_X86_64)
 		return bad_file(name, "not made for x86-64");
-	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
+	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
 		return bad_file(name,
 				"neither an executable nor a shared object");
+	/* libelf takes this for granted */
+	if (header.e_phentsize != sizeof(Elf64_Phdr))
+		return bad_file(name, bad_headers);
 	return NULL;
 }
 
@@ -123,82 +86,31 @@ static void sanitize_segment(const struct elffile *file, Elf64_Phdr *segment)
 		segment->p_filesz = file->size - segment->p_offset;
 }
 
-static const char bad_headers[] = "corrupt or truncated: bad program headers";
-
 static struct error *load_segments(struct elffile *file, const char *name)
 {
-	size_t count = file->header.e_phnum;
 	bool loads = false;
+	size_t count;
 
-	if (count == PN_XNUM)
-		count = file->section_count > 0 ? file->sections[0].sh_info : 0;
-	if (count > SEGMENTS_MAX || count > file->size / sizeof(Elf64_Phdr) ||
-	    file->header.e_phentsize != sizeof(Elf64_Phdr))
+	if (elf_getphdrnum(file->elf, &count) != 0 || count > SEGMENTS_MAX)
 		return bad_file(name, bad_headers);
-	file->segments = calloc(count + 1, sizeof(Elf64_Phdr));
+	file->segments = calloc(count + 1, sizeof(*file->segments));
 	if (!file->segments)
 		return error_nomem;
-	if (!copy_bytes(file, file->header.e_phoff, count * sizeof(Elf64_Phdr),
-			file->segments))
-		return bad_file(name, bad_headers);
 	file->segment_count = count;
 	for (size_t i = 0; i < count; i++) {
+		if (!gelf_getphdr(file->elf, (int)i, &file->segments[i]))
+			return bad_file(name, bad_headers);
 		sanitize_segment(file, &file->segments[i]);
 		loads |= file->segments[i].p_type == PT_LOAD;
 	}
 	return loads ? NULL : bad_file(name, "corrupt: it loads nothing");
 }
 
-/* A file without a usable section table simply has no sections. */
-static struct error *load_sections(struct elffile *file)
-{
-	size_t count = file->header.e_shnum;
-	Elf64_Shdr first;
-
-	if (file->header.e_shoff == 0 ||
-	    file->header.e_shentsize != sizeof(Elf64_Shdr) ||
-	    !copy_bytes(file, file->header.e_shoff, sizeof(first), &first))
-		return NULL;
-	if (count == 0)
-		count = first.sh_size;
-	if (count > file->size / sizeof(Elf64_Shdr))
-		return NULL;
-	file->sections = calloc(count + 1, sizeof(Elf64_Shdr));
-	if (!file->sections)
-		return error_nomem;
-	if (copy_bytes(file, file->header.e_shoff, count * sizeof(Elf64_Shdr),
-		       file->sections))
-		file->section_count = count;
-	return NULL;
-}
-
-/* Consumes file on failure. */
-static struct error *parse(struct elffile *file, const char *name,
-			   struct elffile **ret)
+static struct error *load_headers(struct elffile *file, const char *name)
 {
 	struct error *err = check_header(file, name);
 
-	if (!err)
-		err = load_sections(file);
-	if (!err)
-		err = load_segments(file, name);
-	if (err) {
-		elffile_close(file);
-		return err;
-	}
-	*ret = file;
-	return NULL;
-}
-
-static struct error *map_whole(const char *name, struct elffile *file)
-{
-	void *bytes =
-		mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, file->fd, 0);
-
-	if (bytes == MAP_FAILED)
-		return error_os(errno, "%s", name);
-	file->bytes = bytes;
-	return NULL;
+	return err ? err : load_segments(file, name);
 }
 
 /*
@@ -247,7 +159,7 @@ static struct file_stamp stamp_of(const struct stat *st)
 	};
 }
 
-static struct error *load_bytes(const char *name, struct elffile *file)
+static struct error *look_at_file(struct elffile *file, const char *name)
 {
 	struct stat st;
 
@@ -255,15 +167,11 @@ static struct error *load_bytes(const char *name, struct elffile *file)
 		return error_os(errno, "%s", name);
 	if (!S_ISREG(st.st_mode))
 		return bad_file(name, "not a regular file");
-	if (st.st_size < (off_t)sizeof(Elf64_Ehdr))
-		return bad_file(name, "not an ELF file");
 	file->size = (size_t)st.st_size;
 	file->written = st.st_mtim;
 	file->stamp = stamp_of(&st);
 	file->settled = time(NULL) - st.st_ctim.tv_sec >= SETTLED_S;
-	if (is_to_be_mapped(file, name))
-		return map_whole(name, file);
-	return may_wait(file->fd) ? NULL : elffile_read(file, name);
+	return NULL;
 }
 
 static bool is_rewritten(const struct elffile *file)
@@ -275,27 +183,81 @@ static bool is_rewritten(const struct elffile *file)
 	       st.st_mtim.tv_nsec != file->written.tv_nsec;
 }
 
+/*
+ * Libelf would decompress the section of names, and in one that does not end
+ * with a NUL look for one once for each section.
+ */
+static void find_names(struct elffile *file)
+{
+	struct elf_span names;
+	size_t index;
+
+	if (elf_getshdrstrndx(file->elf, &index) == 0 &&
+	    elffile_contents(file, elf_getscn(file->elf, index), &names) &&
+	    names.bytes[names.size - 1] == '\0')
+		file->names = index;
+}
+
+/* All the contents, which libelf reads unless it has mapped them. */
+static struct error *take_bytes(struct elffile *file, const char *name)
+{
+	uint8_t *bytes;
+	size_t size;
+
+	errno = 0;
+	bytes = (uint8_t *)elf_rawfile(file->elf, &size);
+	if (!bytes && errno && errno != ENOMEM)
+		return error_os(errno, "%s", name);
+	if (!bytes)
+		return libelf_error(name);
+	if (size != file->size)
+		return bad_file(name, "written to since it was opened");
+	file->bytes = bytes;
+	find_names(file);
+	return NULL;
+}
+
 struct error *elffile_read(struct elffile *file, const char *name)
 {
-	struct error *err = NULL;
+	struct error *err;
 
 	if (file->bytes || file->fd < 0)
 		return NULL;
-	file->bytes = malloc(file->size);
-	if (!file->bytes)
-		return error_nomem;
+	err = take_bytes(file, name);
+	if (err == error_nomem)
+		return err;
 	/* looked at last: it may be written to meanwhile */
-	if (read_fully(file->fd, file->bytes, 0, file->size) < file->size)
-		err = errno ? error_os(errno, "%s", name)
-			    : bad_file(name, "truncated since it was opened");
-	else if (is_rewritten(file))
+	if (is_rewritten(file)) {
+		error_free(err);
 		err = bad_file(name, "written to since it was opened");
-	if (err) {
-		free(file->bytes);
 		file->bytes = NULL;
+		file->names = 0;
 	}
+	elf_cntl(file->elf, ELF_C_FDDONE);
 	close(file->fd);
 	file->fd = -1;
+	return err;
+}
+
+/* The headers, and of a large file the contents. */
+static struct error *begin(struct elffile *file, const char *name)
+{
+	struct error *err = look_at_file(file, name);
+	bool maps;
+
+	if (err)
+		return err;
+	maps = is_to_be_mapped(file, name);
+	errno = 0;
+	file->elf =
+		elf_begin(file->fd, maps ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
+	if (!file->elf)
+		return libelf_error(name);
+	err = load_headers(file, name);
+	if (!err && maps)
+		err = take_bytes(file, name);
+	if (!err && !may_wait(file->fd))
+		err = elffile_read(file, name);
 	return err;
 }
 
@@ -305,6 +267,7 @@ static struct elffile *elffile_new(void)
 
 	if (file)
 		file->fd = -1;
+	elf_version(EV_CURRENT);
 	return file;
 }
 
@@ -318,45 +281,51 @@ struct error *elffile_open(int fd, const char *name, struct elffile **ret)
 		return error_nomem;
 	}
 	file->fd = fd;
-	err = load_bytes(name, file);
+	err = begin(file, name);
 	if (err) {
 		elffile_close(file);
 		return err;
 	}
-	return parse(file, name, ret);
+	*ret = file;
+	return NULL;
 }
 
 struct error *elffile_create_copy(const void *bytes, size_t size,
 				  const char *name, struct elffile **ret)
 {
 	struct elffile *file = elffile_new();
+	struct error *err = error_nomem;
 
 	if (!file)
-		return error_nomem;
-	file->bytes = malloc(size ? size : 1);
-	if (!file->bytes) {
-		elffile_close(file);
-		return error_nomem;
-	}
-	if (size)
-		memcpy(file->bytes, bytes, size);
+		return err;
 	file->size = size;
-	return parse(file, name, ret);
+	file->copy = malloc(size ? size : 1);
+	if (file->copy) {
+		if (size)
+			memcpy(file->copy, bytes, size);
+		file->bytes = file->copy;
+		errno = 0;
+		file->elf = elf_memory(file->copy, size);
+		err = file->elf ? load_headers(file, name) : libelf_error(name);
+		find_names(file);
+	}
+	if (err) {
+		elffile_close(file);
+		return err;
+	}
+	*ret = file;
+	return NULL;
 }
 
 void elffile_close(struct elffile *file)
 {
 	if (!file)
 		return;
-	if (file->fd >= 0) {
-		if (file->bytes)
-			munmap(file->bytes, file->size);
+	elf_end(file->elf);
+	if (file->fd >= 0)
 		close(file->fd);
-	} else {
-		free(file->bytes);
-	}
+	free(file->copy);
 	free(file->segments);
-	free(file->sections);
 	free(file);
 }
 
@@ -406,61 +375,52 @@ uint64_t elffile_exec_end(const struct elffile *file, uint64_t address)
 	return 0;
 }
 
-static const char *section_name(const struct elffile *file,
-				const Elf64_Shdr *section)
+const char *elffile_section_name(const struct elffile *file, Elf_Scn *section)
 {
-	size_t index = file->header.e_shstrndx;
-	struct elf_span names;
+	GElf_Shdr header;
 
-	if (index == SHN_XINDEX && file->section_count > 0)
-		index = file->sections[0].sh_link;
-	if (index >= file->section_count ||
-	    !elffile_contents(file, &file->sections[index], &names))
-		return NULL;
-	/* not to the end of a large one for each of many sections */
-	if (section->sh_name < names.size &&
-	    names.size - section->sh_name > SECTION_NAME_MAX)
-		names.size = section->sh_name + SECTION_NAME_MAX;
-	return elf_string(&names, section->sh_name);
+	return file->names && gelf_getshdr(section, &header)
+		       ? elf_strptr(file->elf, file->names, header.sh_name)
+		       : NULL;
 }
 
-const Elf64_Shdr *elffile_section(const struct elffile *file, const char *name,
-				  size_t *index)
+Elf_Scn *elffile_section(const struct elffile *file, const char *name,
+			 Elf_Scn *after)
 {
-	while (*index < file->section_count) {
-		const Elf64_Shdr *section = &file->sections[(*index)++];
-		const char *its_name = section_name(file, section);
+	while ((after = elf_nextscn(file->elf, after))) {
+		const char *its_name = elffile_section_name(file, after);
 
 		if (its_name && strcmp(its_name, name) == 0)
-			return section;
+			break;
 	}
-	return NULL;
+	return after;
 }
 
-const Elf64_Shdr *elffile_section_type(const struct elffile *file,
-				       uint32_t type)
+Elf_Scn *elffile_section_type(const struct elffile *file, uint32_t type)
 {
-	for (size_t i = 0; i < file->section_count; i++) {
-		if (file->sections[i].sh_type == type)
-			return &file->sections[i];
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(file->elf, section))) {
+		if (gelf_getshdr(section, &header) && header.sh_type == type)
+			break;
 	}
-	return NULL;
+	return section;
 }
 
-bool elffile_contents(const struct elffile *file, const Elf64_Shdr *section,
+bool elffile_contents(const struct elffile *file, Elf_Scn *section,
 		      struct elf_span *ret)
 {
-	const uint8_t *bytes;
+	const Elf_Data *data;
+	GElf_Shdr header;
 
-	if (section->sh_type == SHT_NOBITS || section->sh_type == SHT_NULL ||
-	    (section->sh_flags & SHF_COMPRESSED))
+	if (!file->bytes || !gelf_getshdr(section, &header) ||
+	    (header.sh_flags & SHF_COMPRESSED))
 		return false;
-	bytes = elffile_range(file, section->sh_offset, section->sh_size);
-	if (!bytes)
+	data = elf_rawdata(section, NULL);
+	if (!data || !data->d_buf)
 		return false;
-	ret->bytes = bytes;
-	ret->address = section->sh_addr;
-	ret->size = section->sh_size;
+	*ret = (struct elf_span){ data->d_buf, header.sh_addr, data->d_size };
 	return true;
 }
 
@@ -477,14 +437,14 @@ const Elf64_Phdr *elffile_segment_type(const struct elffile *file,
 bool elffile_dynamic(const struct elffile *file, int64_t tag, uint64_t *ret)
 {
 	const Elf64_Phdr *segment = elffile_segment_type(file, PT_DYNAMIC);
-	Elf64_Dyn entry;
+	Elf_Data *data;
+	GElf_Dyn entry;
 
 	if (!segment || !file->bytes)
 		return false;
-	for (uint64_t at = 0; at + sizeof(entry) <= segment->p_filesz;
-	     at += sizeof(entry)) {
-		memcpy(&entry, file->bytes + segment->p_offset + at,
-		       sizeof(entry));
+	data = elf_getdata_rawchunk(file->elf, (int64_t)segment->p_offset,
+				    segment->p_filesz, ELF_T_DYN);
+	for (int i = 0; gelf_getdyn(data, i, &entry); i++) {
 		if (entry.d_tag == DT_NULL)
 			break;
 		if (entry.d_tag == tag) {
@@ -509,52 +469,15 @@ const char *elf_string(const struct elf_span *table, uint64_t offset)
 	return (const char *)table->bytes + offset;
 }
 
-/* Look through one note segment or section (elf(5), "Notes"). */
-static const uint8_t *notes_build_id(const struct elf_span *notes,
-				     size_t *ret_size)
-{
-	uint64_t at = 0;
-	Elf64_Nhdr note;
-
-	while (at <= notes->size && notes->size - at >= sizeof(note)) {
-		uint64_t name;
-		uint64_t contents;
-
-		memcpy(&note, notes->bytes + at, sizeof(note));
-		name = at + sizeof(note);
-		contents = name + ((uint64_t)note.n_namesz + 3) / 4 * 4;
-		at = contents + ((uint64_t)note.n_descsz + 3) / 4 * 4;
-		if (contents + note.n_descsz > notes->size)
-			break;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    note.n_descsz > 0 &&
-		    memcmp(notes->bytes + name, "GNU", 4) == 0) {
-			*ret_size = note.n_descsz;
-			return notes->bytes + contents;
-		}
-	}
-	return NULL;
-}
-
 const uint8_t *elffile_build_id(const struct elffile *file, size_t *ret_size)
 {
-	const uint8_t *id = NULL;
-	struct elf_span notes;
+	const void *id;
+	ssize_t size = 0;
 
-	/* sections first: the segments of a debug file have no contents */
-	for (size_t i = 0; i < file->section_count && !id; i++) {
-		if (file->sections[i].sh_type == SHT_NOTE &&
-		    elffile_contents(file, &file->sections[i], &notes))
-			id = notes_build_id(&notes, ret_size);
-	}
-	for (size_t i = 0; i < file->segment_count && !id; i++) {
-		const Elf64_Phdr *segment = &file->segments[i];
-
-		if (segment->p_type != PT_NOTE || !file->bytes)
-			continue;
-		notes.bytes = file->bytes + segment->p_offset;
-		notes.size = segment->p_filesz;
-		id = notes_build_id(&notes, ret_size);
-	}
+	if (file->bytes)
+		size = dwelf_elf_gnu_build_id(file->elf, &id);
+	if (size <= 0)
+		return NULL;
+	*ret_size = (size_t)size;
 	return id;
 }

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The bytes and headers of one x86-64 ELF file, every access checked against
- * its size. Private to src/image. Headers are copied and made sane when the
- * file is opened: segments that overflow are dropped, what lies outside the
- * file is cut off, so a truncated file has less in it and nothing worse.
+ * One x86-64 ELF file. Private to src/image. libelf reads the file, its headers,
+ * sections, notes and dynamic entries, and checks them against the size of the
+ * file. Our own code does what libelf does not:
+ * - it drops segments that overflow and cuts off what lies outside the file, so
+ *   a truncated file has less in it and nothing worse;
+ * - it finds contents by their address, which libelf does only by section;
+ * - it notices that a file changed or shrank after it was opened.
  *
- * Small files are read into memory; large ones are mapped, also those of a
- * megabyte in the system's folders. A mapped file that
- * somebody truncates would kill us with SIGBUS, so elffile_intact() is asked
- * before a use that comes long after opening; the process that has it mapped
- * dies of the same. Of a small one only the headers are read at first, until
- * elffile_read() is called: it has segments and sections without contents. It
- * stays open till then, unless descriptors are scarce.
+ * libelf reads small files into memory and maps large ones, also those of a
+ * megabyte in the system's folders. A mapped file that somebody truncates would
+ * kill us with SIGBUS, so elffile_intact() is asked before a use that comes long
+ * after opening; the process that has it mapped dies of the same. Of a small
+ * file only the headers are read at first, until elffile_read() is called: it
+ * has segments and sections without contents. It stays open till then, unless
+ * descriptors are scarce.
  */
 #ifndef IMAGE_ELFFILE_H
 #define IMAGE_ELFFILE_H
 
-#include <elf.h>
+#include <gelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,7 +40,8 @@ struct file_stamp {
 };
 
 struct elffile {
-	uint8_t *bytes; /* NULL: still to be read */
+	Elf *elf;
+	const uint8_t *bytes; /* NULL: still to be read */
 	size_t size;
 	struct timespec written; /* when that was, as it was opened */
 	struct file_stamp stamp; /* then */
@@ -48,11 +52,10 @@ struct elffile {
 	bool settled;
 	int fd; /* -1 unless mapped, or still to be read */
 	uint64_t intact_ns; /* clock_now_ns() when it was last seen to be */
-	Elf64_Ehdr header;
+	void *copy; /* the bytes, where they were copied */
+	size_t names; /* the section of names; 0: none that is sound */
 	Elf64_Phdr *segments;
 	size_t segment_count;
-	Elf64_Shdr *sections; /* none when the table is damaged */
-	size_t section_count;
 };
 
 /* A piece of the file that is loaded at address. */
@@ -86,10 +89,6 @@ void elffile_close(struct elffile *file);
  */
 bool elffile_intact(struct elffile *file);
 
-/* The bytes [offset, offset + size) of the file, or NULL. */
-const uint8_t *elffile_range(const struct elffile *file, uint64_t offset,
-			     uint64_t size);
-
 /* File contents from a loaded address to the end of its segment. */
 bool elffile_at(const struct elffile *file, uint64_t address,
 		struct elf_span *ret);
@@ -97,13 +96,18 @@ bool elffile_at(const struct elffile *file, uint64_t address,
 /* The end of the executable file contents that hold address, or 0. */
 uint64_t elffile_exec_end(const struct elffile *file, uint64_t address);
 
-/* The next section of that name (or type) after *index; start with 0. */
-const Elf64_Shdr *elffile_section(const struct elffile *file, const char *name,
-				  size_t *index);
-const Elf64_Shdr *elffile_section_type(const struct elffile *file,
-				       uint32_t type);
-/* Its contents; false for SHT_NOBITS, compressed, or outside the file. */
-bool elffile_contents(const struct elffile *file, const Elf64_Shdr *section,
+/* NULL: it has none, or the contents have not been read. */
+const char *elffile_section_name(const struct elffile *file, Elf_Scn *section);
+/* The next section of that name after another one; NULL: the first. */
+Elf_Scn *elffile_section(const struct elffile *file, const char *name,
+			 Elf_Scn *after);
+/* The first of that type. */
+Elf_Scn *elffile_section_type(const struct elffile *file, uint32_t type);
+/*
+ * Its contents, at least one byte; false for NULL, SHT_NOBITS, compressed, or
+ * outside the file.
+ */
+bool elffile_contents(const struct elffile *file, Elf_Scn *section,
 		      struct elf_span *ret);
 
 const Elf64_Phdr *elffile_segment_type(const struct elffile *file,

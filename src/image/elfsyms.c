@@ -82,13 +82,14 @@ static bool walk(struct symbol_table *table, struct vec *code, struct vec *data)
 static bool walk_section(const struct elffile *file, uint32_t type,
 			 bool *ret_found, struct vec *code, struct vec *data)
 {
-	const Elf64_Shdr *section = elffile_section_type(file, type);
+	Elf_Scn *section = elffile_section_type(file, type);
 	struct symbol_table table;
+	GElf_Shdr header;
 
-	if (!section || section->sh_link >= file->section_count ||
-	    section->sh_entsize != sizeof(Elf64_Sym) ||
+	if (!gelf_getshdr(section, &header) ||
+	    header.sh_entsize != sizeof(Elf64_Sym) ||
 	    !elffile_contents(file, section, &table.symbols) ||
-	    !elffile_contents(file, &file->sections[section->sh_link],
+	    !elffile_contents(file, elf_getscn(file->elf, header.sh_link),
 			      &table.strings))
 		return true;
 	*ret_found = true;

@@ -2,7 +2,9 @@
 /*
  * The symbols of an ELF file that name code or data. Private to src/image.
  * From .symtab and .dynsym by section, and from .dynamic (DT_SYMTAB, its
- * size by DT_HASH or DT_GNU_HASH) where there are no sections.
+ * size by DT_HASH or DT_GNU_HASH) where there are no sections: libelf knows
+ * symbols by section only. It finds the tables, but the symbols in them are read
+ * here, as it would copy each of a hundred thousand by a call.
  */
 #ifndef IMAGE_ELFSYMS_H
 #define IMAGE_ELFSYMS_H

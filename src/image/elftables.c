@@ -18,25 +18,33 @@
 #include "image/ranges.h"
 #include "image/tablecache.h"
 
-static bool find_plt(struct elftables *tables)
+static bool is_plt(const char *name)
 {
 	static const char *const names[] = { ".plt", ".plt.got", ".plt.sec",
 					     ".plt.bnd", ".iplt" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const Elf64_Shdr *section;
-		size_t index = 0;
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
 
-		while ((section = elffile_section(tables->file, names[i],
-						  &index))) {
-			struct code_range range = { section->sh_addr,
-						    section->sh_addr +
-							    section->sh_size };
+static bool find_plt(struct elftables *tables)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
 
-			if (range.end > range.start &&
-			    !vec_push(&tables->plt, &range))
-				return false;
-		}
+	while ((section = elf_nextscn(tables->file->elf, section))) {
+		struct code_range range;
+
+		if (!is_plt(elffile_section_name(tables->file, section)) ||
+		    !gelf_getshdr(section, &header))
+			continue;
+		range.start = header.sh_addr;
+		range.end = header.sh_addr + header.sh_size;
+		if (range.end > range.start && !vec_push(&tables->plt, &range))
+			return false;
 	}
 	return true;
 }
@@ -149,13 +157,12 @@ static bool find_rseq(struct elftables *tables)
 {
 	struct vec relatives = VEC_INIT(struct relative);
 	uint64_t left = tables->file->size;
-	const Elf64_Shdr *section;
+	Elf_Scn *section = NULL;
 	struct elf_span span;
-	size_t index = 0;
 	bool ok = true, first = true;
 
-	while (ok &&
-	       (section = elffile_section(tables->file, "__rseq_cs", &index))) {
+	while (ok && (section = elffile_section(tables->file, "__rseq_cs",
+						section))) {
 		if (!elffile_contents(tables->file, section, &span) ||
 		    span.size > left)
 			continue;

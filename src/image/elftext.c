@@ -313,11 +313,9 @@ void elftext_extent(const struct elftext *text, uint64_t *ret_start,
 
 bool elftext_is_stripped(const struct elftext *text)
 {
-	size_t index = 0;
-
-	return !elftext_debug_file(text) &&
+	return !elftext_debug_file(text) && elffile_intact(text->file) &&
 	       !elffile_section_type(text->file, SHT_SYMTAB) &&
-	       !elffile_section(text->file, ".debug_info", &index);
+	       !elffile_section(text->file, ".debug_info", NULL);
 }
 
 const char *elftext_debug_path(const struct elftext *text)

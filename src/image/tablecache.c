@@ -71,19 +71,30 @@ static void table_name(const struct table_source *source,
 		 source->build_id);
 }
 
+static uint64_t hash_headers(const struct elffile *file)
+{
+	uint64_t hashes[2] = {
+		hash_blocks(file->segments,
+			    file->segment_count * sizeof(*file->segments)),
+	};
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(file->elf, section)) &&
+	       gelf_getshdr(section, &header)) {
+		hashes[1] = hash_blocks(&header, sizeof(header));
+		hashes[0] = hash_blocks(hashes, sizeof(hashes));
+	}
+	return hashes[0];
+}
+
 static struct table_key key_of(const struct table_source *source)
 {
-	const struct elffile *file = source->file;
-	const uint64_t hashes[] = {
-		hash_bytes(&file->header, sizeof(file->header)),
-		hash_bytes(file->segments,
-			   file->segment_count * sizeof(*file->segments)),
-		hash_bytes(file->sections,
-			   file->section_count * sizeof(*file->sections)),
+	struct table_key key = {
+		.file = source->file->stamp,
+		.headers = hash_headers(source->file),
 	};
-	struct table_key key = { .file = file->stamp };
 
-	key.headers = hash_bytes(hashes, sizeof(hashes));
 	if (source->debug)
 		key.debug = source->debug->stamp;
 	return key;

@@ -239,6 +239,21 @@ static void many_sections(struct file *file, size_t count)
 	end(file, 0, 0);
 }
 
+/* Sections whose names begin in a long table that has no end. */
+static void many_unended_names(struct file *file, size_t count)
+{
+	Elf64_Shdr *section = vec_at(&file->sections, 1);
+	size_t size = count * 16;
+
+	section->sh_offset = file->size;
+	section->sh_size = size;
+	add(file, NULL, size);
+	memset(file->bytes + file->size - size, 'x', size);
+	for (size_t i = 0; i < count; i++)
+		begin_section(file, NAME_NONE, SHT_PROGBITS);
+	end(file, 0, 0);
+}
+
 /* Restartable sequences whose starts are relocated, in the worst order. */
 static void many_relocations(struct file *file, size_t count)
 {
@@ -340,6 +355,12 @@ static void sections_take_time_in_proportion(void **state)
 	assert_in_proportion(many_sections);
 }
 
+static void unended_names_take_time_in_proportion(void **state)
+{
+	(void)state;
+	assert_in_proportion(many_unended_names);
+}
+
 static void relocations_take_time_in_proportion(void **state)
 {
 	(void)state;
@@ -353,6 +374,7 @@ int main(void)
 		cmocka_unit_test(unwind_entries_take_time_in_proportion),
 		cmocka_unit_test(linkage_tables_take_time_in_proportion),
 		cmocka_unit_test(sections_take_time_in_proportion),
+		cmocka_unit_test(unended_names_take_time_in_proportion),
 		cmocka_unit_test(relocations_take_time_in_proportion),
 	};
 
