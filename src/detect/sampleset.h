@@ -49,9 +49,9 @@ struct error *sampleset_init(struct sampleset *set, struct image *image,
 void sampleset_deinit(struct sampleset *set);
 
 /*
- * Follow the image, after each image_refresh() or image_reset(): modules that
- * came join, those that went leave, and their address ranges are appended to
- * *gone (struct wire_range). Also looks again for libc's string functions,
+ * Follow the image, after each image_refresh(): modules that came join, those
+ * that went leave, and their address ranges are appended to *gone (struct
+ * wire_range). Also looks again for libc's string functions,
  * whose addresses are known only when the loader has resolved them. The
  * program's own modules (rules.h) join first. Modules take time: when until_ns
  * (clock_now_ns) has come, one at least having joined, the rest is left for

@@ -101,21 +101,16 @@ static void forget_debuginfo(struct image *image)
 	forget_unwinding(image);
 }
 
-void image_reset(struct image *image)
+void image_destroy(struct image *image)
 {
+	if (!image)
+		return;
 	forget_debuginfo(image);
 	for (size_t i = 0; i < image->modules.count; i++)
 		file_module_destroy(
 			*(struct module **)vec_at(&image->modules, i));
 	vec_deinit(&image->modules);
 	maps_deinit(&image->maps);
-}
-
-void image_destroy(struct image *image)
-{
-	if (!image)
-		return;
-	image_reset(image);
 	free(image);
 }
 

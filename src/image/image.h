@@ -96,12 +96,9 @@ int image_pid(const struct image *image);
  * new ones opened; pointers to modules that stayed remain valid. What is in a
  * module (elftext_read()) is read when that is first asked for. *ret_changed:
  * did the set change? error_gone when the process has exited; the image then
- * stays as it was. After an exec call image_reset() first.
+ * stays as it was.
  */
 struct error *image_refresh(struct image *image, bool *ret_changed);
-
-/* Forget all modules and maps. */
-void image_reset(struct image *image);
 
 /* struct module *, by address. */
 const struct vec *image_modules(const struct image *image);

@@ -661,19 +661,6 @@ static void a_library_that_goes_leaves_and_is_reported(void **state)
 	assert_int_equal(fixture->gone.count, 0);
 }
 
-static void after_a_reset_all_that_was_known_is_gone(void **state)
-{
-	struct fixture *fixture = *state;
-	struct wire_site site;
-
-	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
-	image_reset(fixture->image);
-	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
-	assert_true(fixture->gone.count > 2);
-	assert_null(sampleset_draw(&fixture->set, &site));
-	assert_int_equal(site.id, 0);
-}
-
 static void names_of_runtimes_and_of_string_functions(void **state)
 {
 	(void)state;
@@ -796,7 +783,6 @@ int main(void)
 		TEST(every_draw_is_an_instruction_of_the_live_text),
 		TEST(a_site_is_found_by_its_place),
 		TEST(a_library_that_goes_leaves_and_is_reported),
-		TEST(after_a_reset_all_that_was_known_is_gone),
 		TEST(names_of_runtimes_and_of_string_functions),
 		TEST(names_of_synchronization_anywhere),
 		TEST(the_inventory_adds_up),

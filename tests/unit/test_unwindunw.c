@@ -118,8 +118,11 @@ static int signal_of(struct tracing *tracing, int status)
 
 	if (status >> 16 == PTRACE_EVENT_CLONE)
 		tracing->has_threads = true;
-	if (status >> 16 == PTRACE_EVENT_EXEC)
-		image_reset(tracing->stopped.image);
+	if (status >> 16 == PTRACE_EVENT_EXEC) {
+		image_destroy(tracing->stopped.image);
+		assert_null(
+			image_create(tracing->pid, &tracing->stopped.image));
+	}
 	/* of an event, of a system call, of a new thread */
 	if (status >> 16 != 0 || signal == (SIGTRAP | 0x80) ||
 	    signal == SIGSTOP)
