@@ -13,8 +13,8 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "judge/suppress.h"
+#include "report/phrase.h"
 #include "report/race.h"
-#include "x86/access.h"
 
 /*
  * A name as a pattern for the whole of it. What a pattern cannot say literally
@@ -161,23 +161,15 @@ static void add_codes(struct strbuf *out, const struct race *race)
 	}
 }
 
-static const char *access_word(const struct race_side *side)
-{
-	return side->access == ACCESS_NONE ? "access"
-					   : access_kind_name(side->access);
-}
-
 static void add_heading(struct strbuf *out, const struct race *race)
 {
 	char date[CLOCK_RFC3339_SIZE];
 	bool seen = side_is_seen(&race->sides[1]);
 
 	clock_format_rfc3339(race->time, date);
-	strbuf_addf(out,
-		    "# race #%" PRIu64 ", %.10s: %s against %s, %u bytes\n",
-		    race->id, date, access_word(&race->sides[0]),
-		    seen ? access_word(&race->sides[1]) : "unknown origin",
-		    (unsigned int)race->size);
+	strbuf_addf(out, "# race #%" PRIu64 ", %.10s: ", race->id, date);
+	phrase_add_accesses(out, race);
+	strbuf_add(out, "\n");
 	if (!seen)
 		strbuf_add(out, "# (one side was not seen: this fits whatever "
 				"it was)\n");
