@@ -22,6 +22,7 @@
 #include "report/race.h"
 #include "report/read.h"
 #include "report/record.h"
+#include "sweep/job.h"
 #include "sweep/ledger.h"
 #include "sweep/summary.h"
 #include "sweep/sweep.h"
@@ -45,7 +46,7 @@ static char *report_path(const struct ending *ending,
 	strbuf_add(&path, "/report.jsonl");
 	if (!run->directory || access(strbuf_text(&path), F_OK) < 0) {
 		strbuf_clear(&path);
-		sweep_add_folder(&path, ending->config->directory, run->number);
+		job_add_folder(&path, ending->config->directory, run->number);
 		strbuf_add(&path, "/report.jsonl");
 	}
 	return strbuf_steal(&path);

@@ -7,6 +7,8 @@
 
 struct error;
 
+enum { STORE_WAIT_MS = 60000 };
+
 struct store {
 	sqlite3 *database;
 	char *path;

@@ -18,48 +18,8 @@
 #include "store/query.h"
 #include "store/store-parts.h"
 
-enum { STORE_WAIT_MS = 60000 };
-
 /* The first bytes of a database, with the NUL (sqlite.org/fileformat.html). */
 static const char STORE_MAGIC[16] = "SQLite format 3";
-
-/* The errno behind it, or 0. */
-static int store_errno(const struct store *store, int code)
-{
-	switch (code & 0xff) {
-	case SQLITE_FULL:
-		return ENOSPC;
-	case SQLITE_IOERR:
-	case SQLITE_CANTOPEN:
-		return sqlite3_system_errno(store->database);
-	default:
-		return 0;
-	}
-}
-
-struct error *store_failed(const struct store *store, int code)
-{
-	const char *text = store->database ? sqlite3_errmsg(store->database)
-					   : sqlite3_errstr(code);
-	int number = store_errno(store, code);
-
-	switch (code & 0xff) {
-	case SQLITE_NOMEM:
-		return error_nomem;
-	case SQLITE_NOTADB:
-	case SQLITE_CORRUPT:
-		return error_create(ERROR_FORMAT, "%s: %s", store->path, text);
-	case SQLITE_BUSY:
-		return error_create(ERROR_OTHER,
-				    "%s: %s by others for more than %d s",
-				    store->path, text, STORE_WAIT_MS / 1000);
-	default:
-		break;
-	}
-	if (number)
-		return error_os(number, "%s: %s", store->path, text);
-	return error_create(ERROR_OTHER, "%s: %s", store->path, text);
-}
 
 /* fd is one of a file that was opened with O_NONBLOCK. */
 static struct error *look(int fd, const char *path, enum store_content *ret)

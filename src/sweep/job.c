@@ -53,6 +53,11 @@ static char *path_in(const char *folder, const char *name)
 	return strbuf_steal(&path);
 }
 
+void job_add_folder(struct strbuf *out, const char *directory, uint64_t run)
+{
+	strbuf_addf(out, "%s/run-%06" PRIu64, directory, run);
+}
+
 struct error *job_create(const struct sweep_config *config,
 			 const struct statefile_claim *claim, struct job **ret)
 {
@@ -65,7 +70,7 @@ struct error *job_create(const struct sweep_config *config,
 	job->claim = *claim;
 	job->claim.lock_fd = -1;
 	job->argv = (struct vec)VEC_INIT(char *);
-	sweep_add_folder(&folder, config->directory, claim->run);
+	job_add_folder(&folder, config->directory, claim->run);
 	job->folder = strbuf_steal(&folder);
 	if (job->folder) {
 		job->out = path_in(job->folder, "stdout");

@@ -12,6 +12,7 @@
 struct error;
 struct job;
 struct journal_record;
+struct strbuf;
 struct keeper_inherit;
 struct statefile_claim;
 struct sweep_config;
@@ -46,5 +47,8 @@ struct error *job_finish(struct job *job, struct journal_record *record);
 
 /* Nobody will want to see it once more: it showed nothing. */
 void job_forget_again(const struct job *job);
+
+/* Append the folder of a run: DIRECTORY/run-000123. */
+void job_add_folder(struct strbuf *out, const char *directory, uint64_t run);
 
 #endif

@@ -15,6 +15,7 @@
 #include "report/object.h"
 #include "report/text.h"
 #include "sweep/again.h"
+#include "sweep/job.h"
 #include "sweep/unmatched.h"
 #include "sweep/unsampled.h"
 #include "sweep/unseen.h"
@@ -131,7 +132,7 @@ static void add_again(struct strbuf *out, const struct summary *summary,
 	if (run && run->directory)
 		strbuf_add(&path, run->directory);
 	else
-		sweep_add_folder(&path, summary->directory, number);
+		job_add_folder(&path, summary->directory, number);
 	strbuf_add(&path, "/again");
 	if (!path.failed && access(strbuf_text(&path), F_OK) == 0) {
 		strbuf_addf(out, "    run %" PRIu64 " once more: ", number);

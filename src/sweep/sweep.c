@@ -51,11 +51,6 @@ struct sweep {
 	uint64_t bad_in_a_row;
 };
 
-void sweep_add_folder(struct strbuf *out, const char *directory, uint64_t run)
-{
-	strbuf_addf(out, "%s/run-%06" PRIu64, directory, run);
-}
-
 static void sweep_fail(struct sweep *sweep, struct error *err)
 {
 	if (!err)

@@ -80,7 +80,4 @@ struct error *sweep_run(const struct sweep_config *config,
 			const struct sweep_sink *sink, struct ledger *ledger,
 			struct sweep_result *ret);
 
-/* Append the folder of a run: DIRECTORY/run-000123. */
-void sweep_add_folder(struct strbuf *out, const char *directory, uint64_t run);
-
 #endif
