@@ -3,6 +3,8 @@
  * The fields of the race record and its parts: racewatch-json(5) says what they
  * mean, field.h what is said of them here.
  */
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "report/doubt.h"
 #include "report/field.h"
@@ -343,4 +345,33 @@ const char *race_role_name(enum race_role role)
 const char *race_status_name(enum race_status status)
 {
 	return status_words[status];
+}
+
+void race_frames_clear(struct vec *frames)
+{
+	for (size_t i = 0; i < frames->count; i++)
+		fields_deinit(&race_frame_fields, vec_at(frames, i));
+	vec_clear(frames);
+}
+
+void race_frames_drop_first(struct vec *frames)
+{
+	fields_deinit(&race_frame_fields, vec_at(frames, 0));
+	vec_remove(frames, 0);
+}
+
+void race_init(struct race *race)
+{
+	fields_init(&race_fields, race);
+}
+
+void race_deinit(struct race *race)
+{
+	fields_deinit(&race_fields, race);
+}
+
+void race_free(struct race *race)
+{
+	race_deinit(race);
+	free(race);
 }

@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The race record; see race.h. Its fields and their words are in race-fields.c,
- * and the fingerprints are made in fingerprint.c.
+ * The race record; see race.h. Its fields, their words and the memory that they own
+ * are in race-fields.c, and the fingerprints are made in fingerprint.c.
  */
 #include "report/race.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/field.h"
 #include "report/idioms.h"
-
-void race_frames_clear(struct vec *frames)
-{
-	for (size_t i = 0; i < frames->count; i++)
-		fields_deinit(&race_frame_fields, vec_at(frames, i));
-	vec_clear(frames);
-}
-
-void race_frames_drop_first(struct vec *frames)
-{
-	fields_deinit(&race_frame_fields, vec_at(frames, 0));
-	vec_remove(frames, 0);
-}
 
 const char *race_frame_module(const struct race_frame *frame)
 {
@@ -49,22 +35,6 @@ bool race_frame_is_c_library(const struct race_frame *frame)
 						 NULL };
 
 	return race_frame_is_in(frame, libraries);
-}
-
-void race_init(struct race *race)
-{
-	fields_init(&race_fields, race);
-}
-
-void race_deinit(struct race *race)
-{
-	fields_deinit(&race_fields, race);
-}
-
-void race_free(struct race *race)
-{
-	race_deinit(race);
-	free(race);
 }
 
 static struct race_values *find_values(const struct race *race,
