@@ -120,7 +120,7 @@ static struct creators_module *find_module(struct creators *creators,
 	*known = (struct creators_module){
 		.id = module->id,
 		.slots = VEC_INIT(uint64_t),
-		.named = dynamic_is_static(module),
+		.named = elftext_is_static(module->text),
 	};
 	if (!dynamic_slots(module, creators_name, &known->slots))
 		vec_clear(&known->slots);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Program headers, dynamic section and relocations; see dynamic.h. The file is
- * untrusted: everything is read through elftext_bytes() with its length, and a
- * table that is cut short is used as far as it goes.
+ * Dynamic section and relocations; see dynamic.h. The file is untrusted: tables
+ * are read through elftext_bytes() with its length, and one that is cut short is
+ * used as far as it goes. They are found by address, as the loader does; libelf
+ * knows sections only, which a program may lack.
  */
 #include "detect/dynamic.h"
 
@@ -12,96 +13,6 @@
 #include "detect/names.h"
 #include "image/elftext.h"
 #include "image/image.h"
-
-/* Copy size bytes of the file at address; false if they are not all there. */
-static bool dynamic_copy(const struct module *module, uint64_t address,
-			 void *to, size_t size)
-{
-	size_t have = 0;
-	const uint8_t *bytes = elftext_bytes(module->text, address, &have);
-
-	if (!bytes || have < size)
-		return false;
-	memcpy(to, bytes, size);
-	return true;
-}
-
-/* The ELF header lies at the start of the first segment, wherever that is. */
-static bool dynamic_header(const struct module *module, uint64_t *ret_address,
-			   Elf64_Ehdr *ret)
-{
-	const uint64_t candidates[] = { module->start - module->bias, 0,
-					0x400000 };
-
-	for (size_t i = 0; i < 3; i++) {
-		if (dynamic_copy(module, candidates[i], ret, sizeof(*ret)) &&
-		    memcmp(ret->e_ident, ELFMAG, SELFMAG) == 0 &&
-		    ret->e_phentsize == sizeof(Elf64_Phdr)) {
-			*ret_address = candidates[i];
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool dynamic_segment(const struct module *module, uint32_t type,
-			    Elf64_Phdr *ret)
-{
-	Elf64_Ehdr header;
-	uint64_t address;
-
-	if (!dynamic_header(module, &address, &header))
-		return false;
-	for (unsigned int i = 0; i < header.e_phnum; i++) {
-		Elf64_Phdr phdr;
-
-		if (!dynamic_copy(module,
-				  address + header.e_phoff + i * sizeof(phdr),
-				  &phdr, sizeof(phdr)))
-			return false;
-		if (phdr.p_type == type) {
-			*ret = phdr;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool dynamic_value(const struct module *module,
-			  const Elf64_Phdr *dynamic, int64_t tag, uint64_t *ret)
-{
-	Elf64_Dyn dyn;
-
-	for (uint64_t at = 0; at + sizeof(dyn) <= dynamic->p_memsz;
-	     at += sizeof(dyn)) {
-		if (!dynamic_copy(module, dynamic->p_vaddr + at, &dyn,
-				  sizeof(dyn)) ||
-		    dyn.d_tag == DT_NULL)
-			return false;
-		if (dyn.d_tag == tag) {
-			*ret = dyn.d_un.d_val;
-			return true;
-		}
-	}
-	return false;
-}
-
-bool dynamic_is_static(const struct module *module)
-{
-	Elf64_Phdr phdr;
-	Elf64_Ehdr header;
-	uint64_t address;
-	uint64_t flags;
-
-	if (!dynamic_header(module, &address, &header) ||
-	    dynamic_segment(module, PT_INTERP, &phdr))
-		return false;
-	if (header.e_type == ET_EXEC)
-		return true;
-	return dynamic_segment(module, PT_DYNAMIC, &phdr) &&
-	       dynamic_value(module, &phdr, DT_FLAGS_1, &flags) &&
-	       (flags & DF_1_PIE);
-}
 
 /* Of the file, read once: each look at it costs a system call. */
 struct dynamic_bytes {
@@ -164,27 +75,25 @@ static const int64_t relocation_tags[2][2] = {
 	{ DT_RELA, DT_RELASZ },
 };
 
-static bool dynamic_table(const struct module *module,
-			  const Elf64_Phdr *dynamic, int64_t tag,
+static bool dynamic_table(const struct module *module, int64_t tag,
 			  struct dynamic_bytes *ret)
 {
 	uint64_t address;
 
-	if (!dynamic_value(module, dynamic, tag, &address))
+	if (!elftext_dynamic(module->text, tag, &address))
 		return false;
 	ret->bytes = elftext_bytes(module->text, address, &ret->size);
 	return ret->bytes;
 }
 
 static bool dynamic_symbols(const struct module *module,
-			    const Elf64_Phdr *dynamic,
 			    struct dynamic_tables *ret)
 {
 	uint64_t size;
 
-	if (!dynamic_table(module, dynamic, DT_SYMTAB, &ret->symbols) ||
-	    !dynamic_table(module, dynamic, DT_STRTAB, &ret->strings) ||
-	    !dynamic_value(module, dynamic, DT_STRSZ, &size))
+	if (!dynamic_table(module, DT_SYMTAB, &ret->symbols) ||
+	    !dynamic_table(module, DT_STRTAB, &ret->strings) ||
+	    !elftext_dynamic(module->text, DT_STRSZ, &size))
 		return false;
 	if (ret->strings.size > size)
 		ret->strings.size = size;
@@ -221,18 +130,16 @@ static void dynamic_visit(const struct module *module, dynamic_visitor *visit,
 			  void *context)
 {
 	struct dynamic_tables tables = { 0 };
-	Elf64_Phdr dynamic;
 	bool more = true;
 
-	if (!module->text || !dynamic_segment(module, PT_DYNAMIC, &dynamic) ||
-	    !dynamic_symbols(module, &dynamic, &tables))
+	if (!module->text || !dynamic_symbols(module, &tables))
 		return;
 	for (size_t i = 0; more && i < 2; i++) {
 		const int64_t *tags = relocation_tags[i];
 		uint64_t table, size;
 
-		if (dynamic_value(module, &dynamic, tags[0], &table) &&
-		    dynamic_value(module, &dynamic, tags[1], &size))
+		if (elftext_dynamic(module->text, tags[0], &table) &&
+		    elftext_dynamic(module->text, tags[1], &size))
 			more = dynamic_visit_table(module, &tables, table, size,
 						   visit, context);
 	}
@@ -345,14 +252,15 @@ static bool initial_visit(const struct module *module,
 uint64_t dynamic_initial(const struct module *module, uint64_t address)
 {
 	struct initial_wanted wanted = { .address = address };
-	Elf64_Ehdr header;
-	uint64_t headers;
+	const uint8_t *bytes;
+	size_t size;
 
 	dynamic_visit(module, initial_visit, &wanted);
-	/* linked for its place */
-	if (wanted.value == 0 && dynamic_header(module, &headers, &header) &&
-	    header.e_type == ET_EXEC)
-		dynamic_copy(module, address, &wanted.value,
-			     sizeof(wanted.value));
+	if (wanted.value != 0 || !module->text ||
+	    !elftext_is_fixed(module->text))
+		return wanted.value;
+	bytes = elftext_bytes(module->text, address, &size);
+	if (bytes && size >= sizeof(wanted.value))
+		memcpy(&wanted.value, bytes, sizeof(wanted.value));
 	return wanted.value;
 }

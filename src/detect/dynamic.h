@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a module's program headers and dynamic section tell the sampling set:
- * whether the program is linked statically, and through which slots the C
- * library's mem* and str* functions are called. glibc chooses a variant of
+ * What a module's dynamic section tells the sampling set: through which slots
+ * the C library's mem* and str* functions are called. glibc chooses a variant of
  * these for the processor (an IFUNC); the variants' names are not in a
  * stripped libc, but the resolved addresses stand in IRELATIVE, JUMP_SLOT and
  * GLOB_DAT slots of the live process (ELF gABI, x86-64 psABI section 4.4). And
@@ -17,9 +16,6 @@
 #include "base/vec.h"
 
 struct module;
-
-/* An executable without an interpreter (static or static-pie). */
-bool dynamic_is_static(const struct module *module);
 
 /*
  * Append the run-time addresses (uint64_t) of the module's slots that will

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "detect/dynamic.h"
 #include "detect/names.h"
 #include "image/elftext.h"
 #include "image/image.h"
@@ -74,7 +73,7 @@ enum module_part rules_module_part(const struct module *module)
 		return runtime->part;
 	if (module->loader)
 		return PART_NONE;
-	if (module->main && dynamic_is_static(module))
+	if (module->main && elftext_is_static(module->text))
 		return PART_NAMED;
 	return PART_ALL;
 }

@@ -45,7 +45,7 @@ static struct error *libelf_error(const char *name)
 	return errno == ENOMEM ? error_nomem : bad_file(name, elf_errmsg(-1));
 }
 
-static struct error *check_header(const struct elffile *file, const char *name)
+static struct error *check_header(struct elffile *file, const char *name)
 {
 	GElf_Ehdr header;
 
@@ -58,7 +58,8 @@ static struct error *check_header(const struct elffile *file, const char *name)
 	if (header.e_ident[EI_DATA] != ELFDATA2LSB ||
 	    header.e_machine != EM_X86_64)
 		return bad_file(name, "not made for x86-64");
-	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
+	file->fixed = header.e_type == ET_EXEC;
+	if (!file->fixed && header.e_type != ET_DYN)
 		return bad_file(name,
 				"neither an executable nor a shared object");
 	/* libelf takes this for granted */

@@ -41,6 +41,7 @@ struct file_stamp {
 
 struct elffile {
 	Elf *elf;
+	bool fixed; /* ET_EXEC, else ET_DYN */
 	const uint8_t *bytes; /* NULL: still to be read */
 	size_t size;
 	struct timespec written; /* when that was, as it was opened */

@@ -289,6 +289,29 @@ uint64_t elftext_tls_size(const struct elftext *text)
 	return (segment->p_memsz + align - 1) / align * align;
 }
 
+bool elftext_dynamic(const struct elftext *text, int64_t tag, uint64_t *ret)
+{
+	struct elffile *file = contents_of(text);
+
+	return elffile_intact(file) && elffile_dynamic(file, tag, ret);
+}
+
+bool elftext_is_fixed(const struct elftext *text)
+{
+	return text->file->fixed;
+}
+
+bool elftext_is_static(const struct elftext *text)
+{
+	uint64_t flags;
+
+	if (elffile_segment_type(text->file, PT_INTERP))
+		return false;
+	return text->file->fixed ||
+	       (elftext_dynamic(text, DT_FLAGS_1, &flags) &&
+		(flags & DF_1_PIE));
+}
+
 const char *elftext_soname(const struct elftext *text)
 {
 	struct elffile *file = contents_of(text);

@@ -113,6 +113,15 @@ bool elftext_bias(const struct elftext *text, uint64_t start, uint64_t offset,
 /* The bytes of its thread-local variables, with alignment; 0: none. */
 uint64_t elftext_tls_size(const struct elftext *text);
 
+/* The first entry of .dynamic with that tag; false if there is none. */
+bool elftext_dynamic(const struct elftext *text, int64_t tag, uint64_t *ret);
+
+/* Is it linked for its place, so that it is not relocated? */
+bool elftext_is_fixed(const struct elftext *text);
+
+/* Is it a program without an interpreter (static or static-pie)? */
+bool elftext_is_static(const struct elftext *text);
+
 /* DT_SONAME or NULL. */
 const char *elftext_soname(const struct elftext *text);
 

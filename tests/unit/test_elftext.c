@@ -250,6 +250,52 @@ static void build_id_and_soname(void **state)
 	elftext_close(library);
 }
 
+/* A sample of that type, whose segment with the interpreter may be gone. */
+static struct elftext *open_as(const char *name, uint16_t type,
+			       bool interpreter)
+{
+	size_t size;
+	uint8_t *bytes = without_sections(name, &size);
+	Elf64_Ehdr *header = (void *)bytes;
+	Elf64_Phdr *segments = (void *)(bytes + header->e_phoff);
+	struct elftext *text;
+
+	header->e_type = type;
+	for (size_t i = 0; i < header->e_phnum; i++) {
+		if (segments[i].p_type == PT_INTERP && !interpreter)
+			segments[i].p_type = PT_NULL;
+	}
+	assert_null(elftext_create_copy(bytes, size, "copy", &text));
+	free(bytes);
+	return text;
+}
+
+static void what_is_static_and_fixed(void **state)
+{
+	static const struct {
+		const char *name;
+		uint16_t type;
+		bool interpreter, is_static;
+	} cases[] = {
+		{ "stack.O2", ET_DYN, true, false },
+		{ "stack.O2", ET_DYN, false, true }, /* by DF_1_PIE */
+		{ "stack.O2", ET_EXEC, true, false },
+		{ "stack.O2", ET_EXEC, false, true },
+		{ "data.so", ET_DYN, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct elftext *text = open_as(cases[i].name, cases[i].type,
+					       cases[i].interpreter);
+
+		assert_int_equal(elftext_is_static(text), cases[i].is_static);
+		assert_int_equal(elftext_is_fixed(text),
+				 cases[i].type == ET_EXEC);
+		elftext_close(text);
+	}
+}
+
 static void bias_by_the_executable_mapping(void **state)
 {
 	struct elftext *text = open_sample("stack.O2");
@@ -612,6 +658,7 @@ int main(void)
 		cmocka_unit_test(what_stays_read_only),
 		cmocka_unit_test(data_symbols),
 		cmocka_unit_test(build_id_and_soname),
+		cmocka_unit_test(what_is_static_and_fixed),
 		cmocka_unit_test(bias_by_the_executable_mapping),
 		cmocka_unit_test(bias_where_segments_share_a_page),
 		cmocka_unit_test(restartable_sequences),
