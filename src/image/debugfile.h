@@ -4,6 +4,10 @@
  * /usr/lib/debug/.build-id, else by .gnu_debuglink next to the file, in its
  * .debug folder, and below /usr/lib/debug (the GDB manual, "Debugging
  * Information in Separate Files"). Never the network. Private to src/image.
+ *
+ * libdwfl has such a search, too. It is not used: it asks debuginfod servers
+ * when the environment names some, and opens files with our rights, not with
+ * those of the program that names them.
  */
 #ifndef IMAGE_DEBUGFILE_H
 #define IMAGE_DEBUGFILE_H

@@ -4,7 +4,9 @@
  * restartable sequences, data symbols; with what its separate debug file adds.
  * Reading them takes long where there are many, so it is done when one is first
  * asked for, and what is known of text is kept for later runs (tablecache.h).
- * Private to src/image.
+ * libelf knows sections and relocations, but not what they mean for code: which
+ * sections are a PLT, and which code __rseq_cs describes once the loader has
+ * relocated it, is found out here. Private to src/image.
  */
 #ifndef IMAGE_ELFTABLES_H
 #define IMAGE_ELFTABLES_H
