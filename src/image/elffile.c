@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -169,7 +170,6 @@ static struct error *look_at_file(struct elffile *file, const char *name)
 	if (!S_ISREG(st.st_mode))
 		return bad_file(name, "not a regular file");
 	file->size = (size_t)st.st_size;
-	file->written = st.st_mtim;
 	file->stamp = stamp_of(&st);
 	file->settled = time(NULL) - st.st_ctim.tv_sec >= SETTLED_S;
 	return NULL;
@@ -177,11 +177,15 @@ static struct error *look_at_file(struct elffile *file, const char *name)
 
 static bool is_rewritten(const struct elffile *file)
 {
+	struct file_stamp now;
 	struct stat st;
 
-	return fstat(file->fd, &st) < 0 || (size_t)st.st_size != file->size ||
-	       st.st_mtim.tv_sec != file->written.tv_sec ||
-	       st.st_mtim.tv_nsec != file->written.tv_nsec;
+	if (fstat(file->fd, &st) < 0)
+		return true;
+	now = stamp_of(&st);
+	return now.size != file->stamp.size ||
+	       now.written_s != file->stamp.written_s ||
+	       now.written_ns != file->stamp.written_ns;
 }
 
 /*

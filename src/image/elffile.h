@@ -23,7 +23,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 struct error;
 
@@ -44,8 +43,7 @@ struct elffile {
 	bool fixed; /* ET_EXEC, else ET_DYN */
 	const uint8_t *bytes; /* NULL: still to be read */
 	size_t size;
-	struct timespec written; /* when that was, as it was opened */
-	struct file_stamp stamp; /* then */
+	struct file_stamp stamp; /* as it was opened */
 	/*
 	 * it was not changed shortly before: what changes it later changes the
 	 * stamp, however coarse the times of its file system are
