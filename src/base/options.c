@@ -5,7 +5,6 @@
  */
 #include "base/options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -21,16 +20,46 @@
 /* getopt_long's value of the n-th long option; below are the letters. */
 enum { OPTIONS_LONG = 256 };
 
-static void *option_member(const struct option_def *def, void *options)
+/* A row, and where the structure is that it sets a member of. */
+struct option_row {
+	const struct option_def *def;
+	size_t offset; /* in the command's structure */
+};
+
+/* The rows of all groups, from 0; false: there are no more. */
+static bool option_row(const struct option_table *table, size_t index,
+		       struct option_row *ret)
 {
-	return (char *)options + def->offset;
+	const struct option_part *part = table->parts;
+
+	for (; part->group && index >= part->group->count; part++)
+		index -= part->group->count;
+	if (!part->group)
+		return false;
+	ret->def = &part->group->defs[index];
+	ret->offset = part->offset + ret->def->offset;
+	return true;
 }
 
-static struct error *set_list(const char *value, struct vec *list)
+static bool option_is_list(const struct option_def *def)
 {
-	/* a structure set to zero is an empty list too */
-	list->size = sizeof(value);
-	return vec_push(list, &value) ? NULL : error_nomem;
+	return def->type == OPTION_LIST || def->type == OPTION_WORDS;
+}
+
+static struct error *check_value(const struct option_def *def,
+				 const char *value)
+{
+	struct error *err = def->check ? def->check(value) : NULL;
+
+	return error_wrap(err, "%s: '%s'", def->name, value);
+}
+
+static struct error *add_word(const struct option_def *def, const char *value,
+			      struct vec *list)
+{
+	const struct option_word word = { .def = def, .value = value };
+
+	return vec_push(list, &word) ? NULL : error_nomem;
 }
 
 static bool in_range(const struct option_def *def, uint64_t n)
@@ -38,29 +67,33 @@ static bool in_range(const struct option_def *def, uint64_t n)
 	return n >= def->min && (def->max == 0 || n <= def->max);
 }
 
+/* The value is understood and is outside of the range. */
+static struct error *out_of_range(const struct option_def *def,
+				  const char *value, const char *range)
+{
+	return error_create(ERROR_USAGE, "%s: %s is out of range: %s",
+			    def->name, value, range);
+}
+
 static struct error *set_uint64(const struct option_def *def, const char *value,
 				uint64_t *member)
 {
-	uint64_t n;
-	char *end;
+	uint64_t n, max = def->max ? def->max : UINT64_MAX;
+	char range[64];
 
-	errno = 0;
-	n = strtoull(value, &end, 10);
 	/* strtoull would take white space and a sign */
-	if (isdigit((unsigned char)value[0]) && *end == '\0' && errno == 0 &&
-	    in_range(def, n)) {
+	if (!value[0] || value[strspn(value, "0123456789")] != '\0')
+		return error_create(ERROR_USAGE, "%s: '%s' is not a number",
+				    def->name, value);
+	errno = 0;
+	n = strtoull(value, NULL, 10);
+	if (errno == 0 && in_range(def, n)) {
 		*member = n;
 		return NULL;
 	}
-	if (def->max == 0)
-		return error_create(ERROR_USAGE,
-				    "option '--%s': '%s' is not a number of "
-				    "at least %" PRIu64,
-				    def->name, value, def->min);
-	return error_create(ERROR_USAGE,
-			    "option '--%s': '%s' is not a number from %" PRIu64
-			    " to %" PRIu64,
-			    def->name, value, def->min, def->max);
+	snprintf(range, sizeof(range), "%" PRIu64 " to %" PRIu64, def->min,
+		 max);
+	return out_of_range(def, value, range);
 }
 
 /* "1500us": in the largest unit that needs no fraction. */
@@ -94,40 +127,51 @@ static struct error *set_duration(const struct option_def *def,
 
 	err = clock_parse_duration(value, &ns);
 	if (err)
-		return error_wrap(err, "option '--%s'", def->name);
+		return error_wrap(err, "%s", def->name);
 	if (in_range(def, ns)) {
 		*member = ns;
 		return NULL;
 	}
-	strbuf_add(&range, "at least ");
+	if (def->max == 0)
+		strbuf_add(&range, "at least ");
 	add_duration(&range, def->min);
 	if (def->max) {
-		strbuf_add(&range, " and at most ");
+		strbuf_add(&range, " to ");
 		add_duration(&range, def->max);
 	}
-	err = error_create(ERROR_USAGE, "option '--%s': '%s' is not %s",
-			   def->name, value, strbuf_text(&range));
+	err = out_of_range(def, value, strbuf_text(&range));
 	strbuf_deinit(&range);
 	return err;
 }
 
-static struct error *set_choice(const struct option_def *def, const char *value,
-				int *member)
+static struct error *find_choice(const struct option_def *def,
+				 const char *value, int *ret)
 {
 	struct strbuf words = { 0 };
 	struct error *err;
 
 	for (int i = 0; def->choices[i]; i++) {
 		if (strcmp(def->choices[i], value) == 0) {
-			*member = i;
+			*ret = i;
 			strbuf_deinit(&words);
 			return NULL;
 		}
 		strbuf_addf(&words, "%s%s", i ? ", " : "", def->choices[i]);
 	}
-	err = error_create(ERROR_USAGE, "option '--%s': '%s' is none of %s",
-			   def->name, value, strbuf_text(&words));
+	err = error_create(ERROR_USAGE, "%s: '%s' is not one of %s", def->name,
+			   value, strbuf_text(&words));
 	strbuf_deinit(&words);
+	return err;
+}
+
+static struct error *set_name(const struct option_def *def, const char *value,
+			      const char **member)
+{
+	int index;
+	struct error *err = find_choice(def, value, &index);
+
+	if (!err)
+		*member = def->choices[index];
 	return err;
 }
 
@@ -138,21 +182,58 @@ static struct error *set_percent(const struct option_def *def,
 	double n = strtod(value, &end);
 
 	/* strtod would take white space, signs, "nan" and hexadecimals */
-	if (value[strspn(value, "0123456789.")] == '\0' && end != value &&
-	    *end == '\0' && n <= 100) {
-		*member = n;
-		return NULL;
+	if (value[strspn(value, "0123456789.")] != '\0' || end == value ||
+	    *end != '\0')
+		return error_create(ERROR_USAGE, "%s: '%s' is not a number",
+				    def->name, value);
+	if (n > 100)
+		return out_of_range(def, value, "0 to 100");
+	*member = n;
+	return NULL;
+}
+
+static void set_default(const struct option_def *def, void *member)
+{
+	bool none = def->preset == OPTION_NONE;
+
+	switch (def->type) {
+	case OPTION_FLAG:
+		*(bool *)member = false;
+		break;
+	case OPTION_STRING:
+		*(const char **)member = NULL;
+		break;
+	case OPTION_LIST:
+		*(struct vec *)member = (struct vec)VEC_INIT(const char *);
+		break;
+	case OPTION_WORDS:
+		*(struct vec *)member =
+			(struct vec)VEC_INIT(struct option_word);
+		break;
+	case OPTION_UINT64:
+	case OPTION_DURATION:
+		*(uint64_t *)member = def->preset;
+		break;
+	case OPTION_CHOICE:
+		*(int *)member = none ? -1 : (int)def->preset;
+		break;
+	case OPTION_NAME:
+		*(const char **)member = none ? NULL
+					      : def->choices[def->preset];
+		break;
+	case OPTION_PERCENT:
+		*(double *)member = none ? -1 : (double)def->preset;
+		break;
 	}
-	return error_create(ERROR_USAGE,
-			    "option '--%s': '%s' is not a number from 0 to 100",
-			    def->name, value);
 }
 
 static struct error *option_set(const struct option_def *def, const char *value,
-				void *options)
+				void *member)
 {
-	void *member = option_member(def, options);
+	struct error *err = check_value(def, value);
 
+	if (err)
+		return err;
 	switch (def->type) {
 	case OPTION_FLAG:
 		*(bool *)member = true;
@@ -161,30 +242,34 @@ static struct error *option_set(const struct option_def *def, const char *value,
 		*(const char **)member = value;
 		break;
 	case OPTION_LIST:
-		return set_list(value, member);
+		return vec_push(member, &value) ? NULL : error_nomem;
+	case OPTION_WORDS:
+		return add_word(def, value, member);
 	case OPTION_UINT64:
 		return set_uint64(def, value, member);
 	case OPTION_DURATION:
 		return set_duration(def, value, member);
 	case OPTION_CHOICE:
-		return set_choice(def, value, member);
+		return find_choice(def, value, member);
+	case OPTION_NAME:
+		return set_name(def, value, member);
 	case OPTION_PERCENT:
 		return set_percent(def, value, member);
 	}
 	return NULL;
 }
 
-/* The option that getopt_long means by `c'; NULL: none. */
-static const struct option_def *option_find(const struct option_table *table,
-					    int c)
+/* The option that getopt_long means by `c'; false: none. */
+static bool option_find(const struct option_table *table, int c,
+			struct option_row *ret)
 {
-	if (c >= OPTIONS_LONG && (size_t)(c - OPTIONS_LONG) < table->count)
-		return &table->defs[c - OPTIONS_LONG];
-	for (size_t i = 0; i < table->count; i++) {
-		if (c != 0 && table->defs[i].letter == c)
-			return &table->defs[i];
+	if (c >= OPTIONS_LONG)
+		return option_row(table, (size_t)(c - OPTIONS_LONG), ret);
+	for (size_t i = 0; c != 0 && option_row(table, i, ret); i++) {
+		if (ret->def->letter == c)
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* A long name that is none, or short for several. */
@@ -193,22 +278,20 @@ static struct error *bad_name(const struct option_table *table,
 {
 	size_t length = strcspn(word, "=");
 	struct strbuf names = { 0 };
+	struct option_row row;
 	struct error *err;
 	int matches = 0;
 
-	for (size_t i = 0; length > 2 && i < table->count; i++) {
-		const char *name = table->defs[i].name;
-
-		if (strncmp(name, word + 2, length - 2) == 0)
-			strbuf_addf(&names, "%s--%s", matches++ ? ", " : "",
-				    name);
+	for (size_t i = 0; length > 2 && option_row(table, i, &row); i++) {
+		if (strncmp(row.def->name, word, length) == 0)
+			strbuf_addf(&names, "%s%s", matches++ ? ", " : "",
+				    row.def->name);
 	}
 	if (matches > 1)
-		err = error_create(ERROR_USAGE,
-				   "option '%.*s' is ambiguous: %s",
+		err = error_create(ERROR_USAGE, "%.*s is ambiguous: %s",
 				   (int)length, word, strbuf_text(&names));
 	else
-		err = error_create(ERROR_USAGE, "unknown option '%.*s'",
+		err = error_create(ERROR_USAGE, "unknown option: %.*s",
 				   (int)length, word);
 	strbuf_deinit(&names);
 	return err;
@@ -221,30 +304,34 @@ static struct error *bad_name(const struct option_table *table,
 static struct error *bad_option(const struct option_table *table, int c,
 				const char *word)
 {
-	const struct option_def *def = option_find(table, optopt);
+	struct option_row row;
 
-	if (c == ':' && def)
-		return error_create(ERROR_USAGE,
-				    "option '--%s' needs an argument: %s",
-				    def->name, def->arg);
-	if (def)
-		return error_create(ERROR_USAGE,
-				    "option '--%s' takes no argument: '%s'",
-				    def->name, word);
-	if (optopt == 0)
-		return bad_name(table, word);
-	return error_create(ERROR_USAGE, "unknown option '-%c'", (char)optopt);
+	if (!option_find(table, optopt, &row))
+		return optopt == 0 ? bad_name(table, word)
+				   : error_create(ERROR_USAGE,
+						  "unknown option: -%c",
+						  (char)optopt);
+	if (c == ':')
+		return error_create(ERROR_USAGE, "%s needs an argument: %s",
+				    row.def->name, row.def->arg);
+	return error_create(ERROR_USAGE, "%s takes no argument: %s",
+			    row.def->name, word);
 }
 
 /* The table as getopt_long wants it; NULL when out of memory. */
 static struct option *long_options(const struct option_table *table)
 {
-	struct option *list = calloc(table->count + 1, sizeof(*list));
+	struct option_row row;
+	struct option *list;
+	size_t count = 0;
 
-	for (size_t i = 0; list && i < table->count; i++) {
-		list[i].name = table->defs[i].name;
-		list[i].has_arg = table->defs[i].arg ? required_argument
-						     : no_argument;
+	while (option_row(table, count, &row))
+		count++;
+	list = calloc(count + 1, sizeof(*list));
+	for (size_t i = 0; list && option_row(table, i, &row); i++) {
+		list[i].name = row.def->name + 2;
+		list[i].has_arg = row.def->arg ? required_argument
+					       : no_argument;
 		list[i].val = OPTIONS_LONG + (int)i;
 	}
 	return list;
@@ -253,24 +340,42 @@ static struct option *long_options(const struct option_table *table)
 static char *short_options(const struct option_table *table)
 {
 	struct strbuf letters = { 0 };
+	struct option_row row;
 
 	strbuf_add(&letters, table->leading ? "+:" : ":");
-	for (size_t i = 0; i < table->count; i++) {
-		const struct option_def *def = &table->defs[i];
-
-		if (def->letter)
-			strbuf_addf(&letters, "%c%s", def->letter,
-				    def->arg ? ":" : "");
+	for (size_t i = 0; option_row(table, i, &row); i++) {
+		if (row.def->letter)
+			strbuf_addf(&letters, "%c%s", row.def->letter,
+				    row.def->arg ? ":" : "");
 	}
 	return strbuf_steal(&letters);
 }
 
+/* One option, that getopt_long means by `c'. */
+static struct error *take_option(const struct option_table *table, int c,
+				 char *options, struct vec *of_runs)
+{
+	struct option_row row;
+	struct error *err;
+
+	if (!option_find(table, c, &row))
+		return NULL;
+	err = option_set(row.def, optarg, options + row.offset);
+	if (!err && of_runs && row.def->of_runs)
+		err = add_word(row.def, optarg, of_runs);
+	return err;
+}
+
 struct error *options_parse(const struct option_table *table, int argc,
-			    char **argv, void *options, int *ret_first)
+			    char **argv, void *options, struct vec *of_runs,
+			    int *ret_first)
 {
 	cleanup_free struct option *longs = long_options(table);
 	cleanup_free char *shorts = short_options(table);
+	struct option_row row;
 
+	for (size_t i = 0; option_row(table, i, &row); i++)
+		set_default(row.def, (char *)options + row.offset);
 	if (!longs || !shorts)
 		return error_nomem;
 	optind = 0; /* glibc: start anew */
@@ -282,7 +387,7 @@ struct error *options_parse(const struct option_table *table, int argc,
 			break;
 		if (c == ':' || c == '?')
 			return bad_option(table, c, argv[optind - 1]);
-		err = option_set(option_find(table, c), optarg, options);
+		err = take_option(table, c, options, of_runs);
 		if (err)
 			return err;
 	}
@@ -292,9 +397,11 @@ struct error *options_parse(const struct option_table *table, int argc,
 
 void options_release(const struct option_table *table, void *options)
 {
-	for (size_t i = 0; i < table->count; i++) {
-		if (table->defs[i].type == OPTION_LIST)
-			vec_deinit(option_member(&table->defs[i], options));
+	struct option_row row;
+
+	for (size_t i = 0; option_row(table, i, &row); i++) {
+		if (option_is_list(row.def))
+			vec_deinit((void *)((char *)options + row.offset));
 	}
 }
 
@@ -307,7 +414,7 @@ static int help_name(const struct option_def *def, char *out, size_t size)
 
 	if (def->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", def->letter);
-	return snprintf(out, size, " %s--%s%s%s", letter, def->name,
+	return snprintf(out, size, " %s%s%s%s", letter, def->name,
 			def->arg ? " " : "", def->arg ? def->arg : "");
 }
 
@@ -334,27 +441,28 @@ void options_help(const struct option_table *table, FILE *out)
 {
 	bool program = strcmp(table->command, "racewatch") == 0;
 	char name[128];
+	struct option_row row;
 	int column = 0;
 
 	fprintf(out, "Usage:\n racewatch%s%s %s\n\n%s\n\nOptions:\n",
 		program ? "" : " ", program ? "" : table->command,
 		table->synopsis, table->summary);
-	for (size_t i = 0; i < table->count; i++) {
-		int length = help_name(&table->defs[i], name, sizeof(name));
+	for (size_t i = 0; option_row(table, i, &row); i++) {
+		int length = help_name(row.def, name, sizeof(name));
 
 		if (length > column && length + 2 <= HELP_TEXT_MAX)
 			column = length;
 	}
 	column += 2;
-	for (size_t i = 0; i < table->count; i++) {
-		int length = help_name(&table->defs[i], name, sizeof(name));
+	for (size_t i = 0; option_row(table, i, &row); i++) {
+		int length = help_name(row.def, name, sizeof(name));
 
 		fputs(name, out);
 		if (length + 2 > column)
 			fprintf(out, "\n%*s", column, "");
 		else
 			fprintf(out, "%*s", column - length, "");
-		help_wrap(out, table->defs[i].help, column);
+		help_wrap(out, row.def->help, column);
 	}
 }
 
@@ -369,15 +477,16 @@ static void dump_choices(const char *const *choices, FILE *out)
 
 void options_dump(const struct option_table *table, FILE *out)
 {
-	for (size_t i = 0; i < table->count; i++) {
-		const struct option_def *def = &table->defs[i];
+	struct option_row row;
+
+	for (size_t i = 0; option_row(table, i, &row); i++) {
+		const struct option_def *def = row.def;
 		char letter[3] = "-";
 
 		if (def->letter)
 			letter[1] = def->letter;
-		fprintf(out, "%s\t--%s\t%s\t%s\t%s\t", table->command,
-			def->name, letter, def->arg ? def->arg : "-",
-			def->help);
+		fprintf(out, "%s\t%s\t%s\t%s\t%s\t", table->command, def->name,
+			letter, def->arg ? def->arg : "-", def->help);
 		dump_choices(def->choices, out);
 	}
 }

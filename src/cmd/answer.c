@@ -11,11 +11,12 @@ void command_print_version(void)
 	printf("racewatch %s\n", PACKAGE_VERSION);
 }
 
-bool command_answer(const struct command *command, bool help, bool version)
+bool command_answer(const struct command *command,
+		    const struct standard *standard)
 {
-	if (help)
+	if (standard->help)
 		options_help(command->options, stdout);
-	else if (version)
+	else if (standard->version)
 		command_print_version();
-	return help || version;
+	return standard->help || standard->version;
 }

@@ -15,8 +15,8 @@ struct error *at_parse(const struct vec *words, struct vec *ret)
 	*ret = (struct vec)VEC_INIT(struct where);
 	if (words->count > WHERE_MAX)
 		return error_create(ERROR_USAGE,
-				    "option '--at' is given %zu times, and may "
-				    "be %d times",
+				    "--at is given %zu times: at most %d are "
+				    "possible",
 				    words->count, WHERE_MAX);
 	for (size_t i = 0; !err && i < words->count; i++) {
 		struct where where;
@@ -35,4 +35,14 @@ void at_free(struct vec *places)
 	for (size_t i = 0; i < places->count; i++)
 		where_deinit(vec_at(places, i));
 	vec_deinit(places);
+}
+
+struct error *at_check(const char *word)
+{
+	struct where where;
+	struct error *err = where_parse(word, &where);
+
+	if (!err)
+		where_deinit(&where);
+	return err;
 }

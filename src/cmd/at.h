@@ -10,10 +10,12 @@ struct vec;
 
 /*
  * Parse the words (const char *, borrowed) into *ret, of struct where. To be
- * freed with at_free(), also after an error, which is of usage and names the
- * word.
+ * freed with at_free(), also after an error, which is of usage.
  */
 struct error *at_parse(const struct vec *words, struct vec *ret);
 void at_free(struct vec *places);
+
+/* What is wrong with one of them, or NULL. */
+struct error *at_check(const char *word);
 
 #endif

@@ -7,7 +7,6 @@
 
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/rights.h"
@@ -21,8 +20,7 @@ static const struct option_table attach_table = {
 	.command = "attach",
 	.synopsis = "[options] PID...",
 	.summary = "Watch running processes and report their data races.",
-	.defs = watch_defs,
-	.count = WATCH_DEFS_ATTACH,
+	.parts = watch_attach_parts,
 };
 
 static bool attach_has(const struct vec *pids, int pid)
@@ -112,7 +110,7 @@ static void attach_keep_private(const struct vec *pids)
 
 static struct error *attach_watch(char *const *operands,
 				  struct watch_options *options,
-				  char *const *given, int *ret_status)
+				  int *ret_status)
 {
 	struct vec held = VEC_INIT(struct pidref);
 	struct error *err = attach_processes(operands, options, &held);
@@ -120,7 +118,7 @@ static struct error *attach_watch(char *const *operands,
 	if (!err)
 		attach_keep_private(&options->pids);
 	if (!err)
-		err = watch_program(options, given, ret_status);
+		err = watch_program(options, ret_status);
 	options->held = NULL;
 	for (size_t i = 0; i < held.count; i++)
 		pidref_close(vec_at(&held, i));
@@ -130,18 +128,17 @@ static struct error *attach_watch(char *const *operands,
 
 static struct error *attach_main(int argc, char **argv, int *ret_status)
 {
-	cleanup_free char **given = NULL;
 	struct watch_options options = { .preset = EFFORT_LOW };
 	struct error *err;
 	int first;
 
-	err = watch_parse(&attach_table, argc, argv, &options, &given, &first);
+	err = watch_parse(&attach_table, argc, argv, &options, &first);
 	if (err)
 		goto out;
 	*ret_status = 0;
-	if (command_answer(&command_attach, options.help, options.version))
+	if (command_answer(&command_attach, &options.standard))
 		goto out;
-	err = attach_watch(argv + first, &options, given, ret_status);
+	err = attach_watch(argv + first, &options, ret_status);
 out:
 	vec_deinit(&options.pids);
 	options_release(&attach_table, &options);

@@ -8,13 +8,12 @@
 #define CMD_CMD_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/exitstatus.h"
 #include "base/options.h"
+#include "cmd/groups.h"
 
 struct error;
-struct option_table;
 
 struct command {
 	const char *name;
@@ -47,24 +46,12 @@ struct error *commands_main(int argc, char **argv,
 			    const struct command **ret_command,
 			    int *ret_status);
 
-/* The rows of an option table for --help and --version; see below. */
-#define COMMAND_OPTIONS(options_)                                          \
-	{ .name = "help",                                                  \
-	  .letter = 'h',                                                   \
-	  .help = "print the options and exit",                            \
-	  .type = OPTION_FLAG,                                             \
-	  .offset = offsetof(options_, help) },                            \
-	{                                                                  \
-		.name = "version", .letter = 'V',                          \
-		.help = "print the version and exit", .type = OPTION_FLAG, \
-		.offset = offsetof(options_, version),                     \
-	}
-
 /*
  * --help and --version, which every command takes: true when one was given
  * and answered.
  */
-bool command_answer(const struct command *command, bool help, bool version);
+bool command_answer(const struct command *command,
+		    const struct standard *standard);
 void command_print_version(void);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "cmd/cmd.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,32 +17,30 @@ const struct command *const commands[] = {
 };
 
 struct program_options {
-	bool help, version, dump;
+	struct standard standard;
+	bool dump;
 };
 
 static const struct option_def program_defs[] = {
-	{ .name = "help",
-	  .letter = 'h',
-	  .help = "print this summary and exit",
-	  .type = OPTION_FLAG,
-	  .offset = offsetof(struct program_options, help) },
-	{ .name = "version",
-	  .letter = 'V',
-	  .help = "print the version and exit",
-	  .type = OPTION_FLAG,
-	  .offset = offsetof(struct program_options, version) },
-	{ .name = "dump-options",
+	{ .name = "--dump-options",
 	  .help = "print a line for each option of each command and exit",
 	  .type = OPTION_FLAG,
 	  .offset = offsetof(struct program_options, dump) },
 };
 
+static const struct option_group program_group = OPTION_GROUP(program_defs);
+
 static const struct option_table program_table = {
 	.command = "racewatch",
 	.synopsis = "COMMAND [options] [arguments]",
 	.summary = "Find data races in unmodified, running programs.",
-	.defs = program_defs,
-	.count = sizeof(program_defs) / sizeof(program_defs[0]),
+	.parts =
+		(const struct option_part[]){
+			{ &standard_group,
+			  offsetof(struct program_options, standard) },
+			{ &program_group, 0 },
+			{ NULL, 0 },
+		},
 	.leading = true,
 };
 
@@ -73,28 +72,30 @@ static const struct command *command_find(const char *name)
 struct error *commands_main(int argc, char **argv,
 			    const struct command **ret_command, int *ret_status)
 {
-	struct program_options options = { .help = false };
+	struct program_options options;
 	const struct command *command;
 	struct error *err;
 	int first;
 
-	err = options_parse(&program_table, argc, argv, &options, &first);
+	err = options_parse(&program_table, argc, argv, &options, NULL, &first);
 	if (err)
 		return err;
 	*ret_status = 0;
-	if (options.help)
+	if (options.standard.help)
 		print_help();
-	else if (options.version)
+	else if (options.standard.version)
 		command_print_version();
 	else if (options.dump)
 		print_options();
-	if (options.help || options.version || options.dump)
+	if (options.standard.help || options.standard.version || options.dump)
 		return NULL;
 	if (first == argc)
-		return error_create(ERROR_USAGE, "no command is given");
+		return error_create(
+			ERROR_USAGE,
+			"no command is given: racewatch --help lists them");
 	command = command_find(argv[first]);
 	if (!command)
-		return error_create(ERROR_USAGE, "there is no command '%s'",
+		return error_create(ERROR_USAGE, "unknown command: %s",
 				    argv[first]);
 	*ret_command = command;
 	return command->run(argc - first, argv + first, ret_status);

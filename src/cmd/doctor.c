@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,29 +23,33 @@ enum format { FORMAT_TEXT, FORMAT_JSON };
 static const char *const format_words[] = { "text", "json", NULL };
 
 struct doctor_options {
-	bool help, version;
+	struct standard standard;
 	int format;
 };
 
-#define AT(member) offsetof(struct doctor_options, member)
-
 static const struct option_def doctor_defs[] = {
-	{ .name = "format",
+	{ .name = "--format",
 	  .arg = "FORMAT",
-	  .help = "text or json (default text)",
+	  .help = "print text or json (default text)",
 	  .type = OPTION_CHOICE,
-	  .offset = AT(format),
+	  .offset = offsetof(struct doctor_options, format),
 	  .choices = format_words },
-	COMMAND_OPTIONS(struct doctor_options),
 };
+
+static const struct option_group doctor_group = OPTION_GROUP(doctor_defs);
 
 static const struct option_table doctor_table = {
 	.command = "doctor",
 	.synopsis = "[options] [PID]",
 	.summary = "Check whether this machine, this user and a process can be "
 		   "watched, and what to change.",
-	.defs = doctor_defs,
-	.count = sizeof(doctor_defs) / sizeof(doctor_defs[0]),
+	.parts =
+		(const struct option_part[]){
+			{ &doctor_group, 0 },
+			{ &standard_group,
+			  offsetof(struct doctor_options, standard) },
+			{ NULL, 0 },
+		},
 };
 
 static int doctor_status(enum check_verdict worst)
@@ -174,18 +179,19 @@ static struct error *doctor_examine(const struct doctor_options *options,
 
 static struct error *doctor_main(int argc, char **argv, int *ret_status)
 {
-	struct doctor_options options = { .help = false };
+	struct doctor_options options;
 	struct error *err;
 	int first, pid = 0;
 
-	err = options_parse(&doctor_table, argc, argv, &options, &first);
+	err = options_parse(&doctor_table, argc, argv, &options, NULL, &first);
 	if (err)
 		return err;
 	*ret_status = 0;
-	if (command_answer(&command_doctor, options.help, options.version))
+	if (command_answer(&command_doctor, &options.standard))
 		return NULL;
 	if (argc - first > 1)
-		return error_create(ERROR_USAGE, "one process at a time");
+		return error_create(ERROR_USAGE,
+				    "more than one process is given");
 	if (argc > first)
 		err = pid_parse(argv[first], &pid);
 	return err ? err : doctor_examine(&options, pid, ret_status);

@@ -28,7 +28,7 @@ struct error *naming_init(struct naming *naming, const char *directory)
 		return NULL;
 	if (stat(directory, &status) < 0 || !S_ISDIR(status.st_mode))
 		return error_create(ERROR_USAGE,
-				    "option '--symbolize': '%s' is not a "
+				    "--symbolize: '%s' is not a "
 				    "directory",
 				    directory);
 	return symbolizer_create(directory, &naming->symbolizer);

@@ -55,9 +55,14 @@ struct error *onrace_init(struct onrace *onrace, const char *text)
 		}
 	}
 	return error_create(ERROR_USAGE,
-			    "option '--on-race': '%s' is none of report, stop, "
-			    "core and exec:COMMAND",
-			    text);
+			    "must be report, stop, core or exec:COMMAND");
+}
+
+struct error *onrace_check(const char *text)
+{
+	struct onrace onrace;
+
+	return onrace_init(&onrace, text);
 }
 
 void onrace_deinit(struct onrace *onrace)

@@ -33,6 +33,9 @@ struct onrace {
 	uint64_t refused; /* races for which no command was run */
 };
 
+/* What is wrong with the option's argument, or NULL. */
+struct error *onrace_check(const char *text);
+
 /* Understand the option's argument; NULL is "report". ERROR_USAGE. */
 struct error *onrace_init(struct onrace *onrace, const char *text);
 void onrace_deinit(struct onrace *onrace);

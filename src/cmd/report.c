@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +17,6 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/replace.h"
-#include "cmd/gate.h"
 #include "cmd/naming.h"
 #include "cmd/report-print.h"
 #include "cmd/terminal.h"
@@ -32,72 +32,67 @@ static const char *const filter_words[] = {
 };
 
 struct report_options {
-	bool help, version, diff, quiet, ignore_unlikely, unseen;
-	int format, show, color;
-	const char *output, *symbolize;
-	struct vec filters, suppressions, baselines;
+	struct standard standard;
+	struct showing showing;
+	struct judge_config judging;
+	bool diff, unseen;
+	const char *format, *output, *symbolize;
+	struct vec filters;
 };
 
 #define AT(member) offsetof(struct report_options, member)
 
 static const struct option_def report_defs[] = {
-	{ .name = "format",
+	{ .name = "--format",
 	  .arg = "FORMAT",
-	  .help = "text, json, sarif, junit or html (default text)",
-	  .type = OPTION_CHOICE,
+	  .help = "print text, json, sarif, junit or html (default text)",
+	  .type = OPTION_NAME,
 	  .offset = AT(format),
 	  .choices = render_names },
-	{ .name = "output",
+	{ .name = "--output",
 	  .letter = 'o',
 	  .arg = "FILE",
 	  .help = "write to this file instead of standard output",
 	  .type = OPTION_STRING,
 	  .offset = AT(output) },
-	{ .name = "filter",
+	{ .name = "--filter",
 	  .arg = "KEY=GLOB",
-	  .help = "only races that match; !KEY=GLOB: only those that do not",
+	  .help = "print only races that match; !KEY=GLOB: only those that do "
+		  "not",
 	  .type = OPTION_LIST,
 	  .offset = AT(filters),
 	  .choices = filter_words },
-	GATE_SUPPRESSIONS_ROW(struct report_options),
-	GATE_IGNORE_UNLIKELY_ROW(struct report_options),
-	{ .name = "baseline",
-	  .arg = "FILE",
-	  .help = "races of this saved report are known; exit with 66 when "
-		  "another is there",
-	  .type = OPTION_LIST,
-	  .offset = AT(baselines) },
-	{ .name = "symbolize",
+	{ .name = "--symbolize",
 	  .arg = "DIR",
-	  .help = "find missing names in the files of this directory",
+	  .help = "look up missing names in the files of this directory",
 	  .type = OPTION_STRING,
 	  .offset = AT(symbolize) },
-	{ .name = "diff",
-	  .help = "compare two reports, the older first; exit with 66 when a "
+	{ .name = "--diff",
+	  .help = "compare two reports, the older first; exit with 66 if a "
 		  "race is new",
 	  .type = OPTION_FLAG,
 	  .offset = AT(diff) },
-	{ .name = "unseen",
+	{ .name = "--unseen",
 	  .help = "estimate how many races these runs did not show",
 	  .type = OPTION_FLAG,
 	  .offset = AT(unseen) },
-	{ .name = "show",
-	  .arg = "WHICH",
-	  .help = "default, or all: every race in full (default default)",
-	  .type = OPTION_CHOICE,
-	  .offset = AT(show),
-	  .choices = show_words },
-	TERMINAL_ROWS(struct report_options),
-	COMMAND_OPTIONS(struct report_options),
 };
+
+static const struct option_group report_group = OPTION_GROUP(report_defs);
 
 static const struct option_table report_table = {
 	.command = "report",
 	.synopsis = "[options] FILE...",
 	.summary = "Print saved reports in another format, filtered, merged or "
 		   "compared.",
-	.defs = report_defs,
-	.count = sizeof(report_defs) / sizeof(report_defs[0]),
+	.parts =
+		(const struct option_part[]){
+			{ &report_group, 0 },
+			{ &judging_group, AT(judging) },
+			{ &showing_group, AT(showing) },
+			{ &standard_group, AT(standard) },
+			{ NULL, 0 },
+		},
 };
 
 /* The files to be read. */
@@ -210,7 +205,8 @@ static struct error *report_close(FILE *out, struct error *err)
 
 static bool report_is_judged(const struct report_options *options)
 {
-	return options->suppressions.count || options->baselines.count;
+	return options->judging.suppressions.count ||
+	       options->judging.baselines.count;
 }
 
 /* What a report is made of. */
@@ -230,16 +226,16 @@ static struct error *report_write(const void *context, FILE *out)
 	const struct report_options *options = task->options;
 	struct report_print print = {
 		.renderer = {
-			.ops = render_find(render_names[options->format]),
+			.ops = render_find(options->format),
 			.out = out,
-			.color = terminal_color(options->color, fileno(out)),
+			.color = terminal_color(options->showing.color, fileno(out)),
 			.width = terminal_width(fileno(out)),
-			.ignore_unlikely = options->ignore_unlikely,
+			.ignore_unlikely = options->judging.ignore_unlikely,
 		},
 		.filters = task->filters,
 		.judge = report_is_judged(options) ? task->judge : NULL,
-		.show_all = options->show == SHOW_ALL,
-		.quiet = options->quiet,
+		.show_all = options->showing.show == SHOW_ALL,
+		.quiet = options->showing.quiet,
 		.unseen = options->unseen,
 	};
 	struct report_input input = { .naming = task->naming,
@@ -248,9 +244,9 @@ static struct error *report_write(const void *context, FILE *out)
 				      .diff = options->diff };
 	struct error *err = print_merged(&print, &input, task->ret_status);
 
-	if (!err && options->baselines.count && print.any_actionable)
+	if (!err && options->judging.baselines.count && print.any_actionable)
 		*task->ret_status = EXIT_RACES;
-	if (!err && print.judge && !options->quiet)
+	if (!err && print.judge && !options->showing.quiet)
 		judge_remarks(task->judge);
 	return err;
 }
@@ -290,16 +286,13 @@ static struct error *report_judged(const struct report_options *options,
 				   struct naming *naming, char **paths,
 				   int count, int *ret_status)
 {
-	/* what is installed with racewatch has been applied by the runs */
-	const struct judge_config config = {
-		.suppressions = options->suppressions,
-		.baselines = options->baselines,
-		.no_default_suppressions = true,
-		.ignore_unlikely = options->ignore_unlikely,
-	};
+	struct judge_config config = options->judging;
 	struct judge judge;
-	struct error *err = judge_init(&judge, &config);
+	struct error *err;
 
+	/* what is installed with racewatch has been applied by the runs */
+	config.no_default_suppressions = true;
+	err = judge_init(&judge, &config);
 	if (!err)
 		err = report_to(&(struct report_task){
 			.options = options,
@@ -324,18 +317,16 @@ static struct error *report_parsed(const struct report_options *options,
 	if (count == 0)
 		return error_create(ERROR_USAGE, "no report is given");
 	if (options->diff && count != 2)
+		return error_create(ERROR_USAGE, "--diff needs two reports");
+	if (options->diff && options->judging.baselines.count)
 		return error_create(ERROR_USAGE,
-				    "option '--diff' compares two reports");
-	if (options->diff && options->baselines.count)
-		return error_create(ERROR_USAGE,
-				    "options '--diff' and '--baseline' both "
-				    "say what is known: use one");
+				    "--diff and --baseline cannot be used "
+				    "together");
 	if (options->unseen &&
-	    (options->diff ||
-	     render_find(render_names[options->format]) != &render_text))
+	    (options->diff || render_find(options->format) != &render_text))
 		return error_create(ERROR_USAGE,
-				    "option '--unseen' is for one report, as "
-				    "text");
+				    "--unseen cannot be used with --diff or "
+				    "with a --format other than text");
 	/*
 	 * for a FIFO a reader that goes away is an error of writing; with
 	 * `racewatch report FILE | head' it is the end, as of any filter
@@ -357,15 +348,14 @@ static struct error *report_parsed(const struct report_options *options,
 
 static struct error *report_main(int argc, char **argv, int *ret_status)
 {
-	struct report_options options = { .help = false };
+	struct report_options options = { .format = NULL };
 	struct error *err;
 	int first;
 
-	err = options_parse(&report_table, argc, argv, &options, &first);
+	err = options_parse(&report_table, argc, argv, &options, NULL, &first);
 	if (!err) {
 		*ret_status = 0;
-		if (!command_answer(&command_report, options.help,
-				    options.version))
+		if (!command_answer(&command_report, &options.standard))
 			err = report_parsed(&options, argv + first,
 					    argc - first, ret_status);
 	}

@@ -4,10 +4,8 @@
  */
 #include "cmd/cmd.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cmd/program.h"
@@ -17,8 +15,7 @@ static const struct option_table run_table = {
 	.command = "run",
 	.synopsis = "[options] [--] COMMAND [ARGUMENT...]",
 	.summary = "Start a program and report its data races.",
-	.defs = watch_defs,
-	.count = WATCH_DEFS,
+	.parts = watch_run_parts,
 	.leading = true,
 };
 
@@ -26,7 +23,7 @@ static const struct option_table run_table = {
 static void run_remarks(const struct watch_options *options,
 			const struct program *program)
 {
-	if (options->quiet)
+	if (options->showing.quiet)
 		return;
 	if (program->interpreter)
 		log_note("%s is a script: its interpreter %s is watched",
@@ -60,21 +57,20 @@ static struct error *run_inspect(const struct watch_options *options)
 
 static struct error *run_main(int argc, char **argv, int *ret_status)
 {
-	cleanup_free char **given = NULL;
 	struct watch_options options = { .preset = EFFORT_NORMAL };
 	struct error *err;
 	int first;
 
-	err = watch_parse(&run_table, argc, argv, &options, &given, &first);
+	err = watch_parse(&run_table, argc, argv, &options, &first);
 	if (err)
 		goto out;
 	*ret_status = 0;
 	options.argv = argv + first;
-	if (command_answer(&command_run, options.help, options.version))
+	if (command_answer(&command_run, &options.standard))
 		goto out;
 	err = run_inspect(&options);
 	if (!err)
-		err = watch_program(&options, given, ret_status);
+		err = watch_program(&options, ret_status);
 out:
 	options_release(&run_table, &options);
 	return err;

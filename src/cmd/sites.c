@@ -5,13 +5,10 @@
  */
 #include "cmd/cmd.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "cmd/patterns.h"
 #include "cmd/pid.h"
 #include "cmd/sites-print.h"
 #include "detect/inventory.h"
@@ -24,48 +21,41 @@ enum format { FORMAT_TEXT, FORMAT_JSON };
 static const char *const format_words[] = { "text", "json", NULL };
 
 struct sites_options {
-	bool help, version, list, include_stack;
+	struct standard standard;
+	struct selecting selecting;
+	bool list;
 	int format;
-	struct vec include, exclude;
 };
 
 #define AT(member) offsetof(struct sites_options, member)
 
 static const struct option_def sites_defs[] = {
-	{ .name = "list",
+	{ .name = "--list",
 	  .help = "print each site",
 	  .type = OPTION_FLAG,
 	  .offset = AT(list) },
-	{ .name = "format",
+	{ .name = "--format",
 	  .arg = "FORMAT",
-	  .help = "text or json (default text)",
+	  .help = "print text or json (default text)",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(format),
 	  .choices = format_words },
-	{ .name = "include",
-	  .arg = "GLOB",
-	  .help = "count these modules, functions or source files too",
-	  .type = OPTION_LIST,
-	  .offset = AT(include) },
-	{ .name = "exclude",
-	  .arg = "GLOB",
-	  .help = "leave out these modules, functions or source files",
-	  .type = OPTION_LIST,
-	  .offset = AT(exclude) },
-	{ .name = "include-stack",
-	  .help = "count accesses through the stack and frame pointers too",
-	  .type = OPTION_FLAG,
-	  .offset = AT(include_stack) },
-	COMMAND_OPTIONS(struct sites_options),
 };
+
+static const struct option_group sites_group = OPTION_GROUP(sites_defs);
 
 static const struct option_table sites_table = {
 	.command = "sites",
 	.synopsis = "[options] FILE|PID",
 	.summary = "List the instructions that can be sampled, and count what "
 		   "is left out and why.",
-	.defs = sites_defs,
-	.count = sizeof(sites_defs) / sizeof(sites_defs[0]),
+	.parts =
+		(const struct option_part[]){
+			{ &sites_group, 0 },
+			{ &selecting_group, AT(selecting) },
+			{ &standard_group, AT(standard) },
+			{ NULL, 0 },
+		},
 };
 
 /* A number is a process; a file of such a name is ./NUMBER. */
@@ -141,19 +131,19 @@ static struct error *sites_take(const struct sites_options *options,
 }
 
 static struct error *sites_parsed(const struct sites_options *options, int argc,
-				  char **argv, char *const *given)
+				  char **argv)
 {
-	struct rules rules = { .include_stack = options->include_stack };
+	struct rules rules = { .include_stack =
+				       options->selecting.include_stack };
 	struct error *err;
 
 	if (argc != 1)
 		return error_create(ERROR_USAGE, "%s",
 				    argc == 0 ? "no file or process is given"
-					      : "one file or process at a "
-						"time");
+					      : "more than one file or process "
+						"is given");
 	globs_init(&rules.globs);
-	err = patterns_merge(given, &options->include, &options->exclude,
-			     &rules.globs);
+	err = selecting_globs(&options->selecting, &rules.globs);
 	if (!err)
 		err = sites_take(options, &rules, argv[0]);
 	globs_deinit(&rules.globs);
@@ -162,22 +152,16 @@ static struct error *sites_parsed(const struct sites_options *options, int argc,
 
 static struct error *sites_main(int argc, char **argv, int *ret_status)
 {
-	struct sites_options options = { .help = false };
-	/* parsing may change the order of argv */
-	cleanup_free char **given = calloc((size_t)argc + 1, sizeof(*given));
+	struct sites_options options;
 	struct error *err;
 	int first;
 
-	if (!given)
-		return error_nomem;
-	memcpy(given, argv, (size_t)argc * sizeof(*given));
-	err = options_parse(&sites_table, argc, argv, &options, &first);
+	err = options_parse(&sites_table, argc, argv, &options, NULL, &first);
 	if (!err) {
 		*ret_status = 0;
-		if (!command_answer(&command_sites, options.help,
-				    options.version))
-			err = sites_parsed(&options, argc - first, argv + first,
-					   given);
+		if (!command_answer(&command_sites, &options.standard))
+			err = sites_parsed(&options, argc - first,
+					   argv + first);
 	}
 	options_release(&sites_table, &options);
 	return err;

@@ -9,61 +9,45 @@
 #include <stdint.h>
 
 #include "base/options.h"
-#include "base/strbuf.h"
 #include "base/vec.h"
+#include "cmd/groups.h"
+#include "judge/judge.h"
+#include "schedule/effort.h"
+#include "sweep/plan.h"
+#include "wire/tracing.h"
 
 enum sweep_plan { PLAN_ADAPTIVE, PLAN_EVEN };
 
 struct sweep_options {
-	char *const *given; /* the command line, in its order */
-	bool help, version, quiet, verbose;
+	struct standard standard;
+	/* also of the runs, which get them as they were given */
+	struct effort_options effort;
+	struct tracing tracing;
+	struct selecting selecting;
+	struct watching watching;
+	struct reporting reporting;
+	struct judge_config judging;
+	struct showing showing;
+	const char *on_race;
+	struct vec of_runs; /* of struct option_word: as they were given */
+	/* of the sweep alone */
 	uint64_t runs, first_run, budget_ns, stop_after_quiet, jobs;
-	uint64_t timeout_ns, seed, output_limit;
+	uint64_t timeout_ns, seed, output_limit, min_samples;
 	const char *directory, *state, *learned;
 	int plan;
-	int policy; /* negative: not given */
-	/* of the runs */
-	uint64_t rate, stall_ns, duration_ns;
-	double overhead_pct; /* negative: not given */
-	int effort; /* enum effort */
-	bool source;
-	struct vec source_dirs;
-	const char *on_race;
-	int backend, follow; /* negative: not given */
-	bool text_untouched, debuginfod, include_stack, no_aslr;
-	struct vec at, include, exclude, special;
-	/* the judge and the report */
-	struct vec suppressions, baselines;
-	bool no_default_suppressions, update_baseline, ignore_unlikely;
-	const char *gen_suppressions;
-	uint64_t error_exitcode, min_samples;
-	const char *output;
-	int format, show, color;
+	bool verbose;
 };
 
 extern const struct option_table sweep_table;
 
-/* The defaults. */
-void sweep_options_init(struct sweep_options *options);
-
-/* What --effort says of rate, stall and overhead, where these are not given. */
-void sweep_options_settle(struct sweep_options *options);
-
-/* What each run would refuse, before any is begun. */
-struct error *sweep_options_check(const struct sweep_options *options);
-
-/* Words that sweep_options_fill() makes. */
-struct sweep_words {
-	char duration[32], overhead[32];
-	struct strbuf learned;
-};
+/* What the plan may not vary: the user has said it. */
+struct plan_fixed sweep_options_fixed(const struct sweep_options *options);
 
 /*
  * Append the options of every run (char *), which borrow from options and
- * words, zeroed before; free words->learned. False: out of memory.
+ * learned: the file to learn in, NULL if there is none. False: out of memory.
  */
 bool sweep_options_fill(const struct sweep_options *options,
-			const char *directory, struct sweep_words *words,
-			struct vec *out);
+			const char *learned, struct vec *out);
 
 #endif

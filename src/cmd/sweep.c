@@ -33,7 +33,7 @@
 enum { SWEEP_RUNS = 100 };
 
 /* What is printed while it goes on. */
-struct watching {
+struct sweep_status {
 	const struct sweep_options *options;
 	struct status status;
 	uint64_t told; /* of troubled runs */
@@ -55,12 +55,12 @@ static void note_race(const struct ledger_race *race)
 static void run_finished(void *context, const struct ledger *ledger,
 			 const struct ledger_run *run)
 {
-	struct watching *watching = context;
+	struct sweep_status *watching = context;
 	const struct sweep_options *options = watching->options;
 	bool plain = outcome_is_plain(&run->outcome);
 	struct strbuf text = { 0 };
 
-	if (options->quiet)
+	if (options->showing.quiet)
 		return;
 	for (size_t i = 0; run->races_new && i < ledger->races.count; i++) {
 		const struct ledger_race *race = vec_at(&ledger->races, i);
@@ -79,13 +79,13 @@ static void run_finished(void *context, const struct ledger *ledger,
 
 static void show_progress(void *context, const struct sweep_progress *progress)
 {
-	struct watching *watching = context;
+	struct sweep_status *watching = context;
 	struct strbuf text = { 0 };
 	uint64_t now = clock_now_ns();
 
 	summary_add_progress(&text, progress);
 	status_show_text(&watching->status, strbuf_text(&text));
-	if (!watching->status.enabled && !watching->options->quiet &&
+	if (!watching->status.enabled && !watching->options->showing.quiet &&
 	    now >= watching->next_ns) {
 		if (watching->next_ns)
 			log_note("%s", strbuf_text(&text));
@@ -134,14 +134,8 @@ static struct error *do_sweep(const struct sweep_options *options,
 			      const struct sweep_config *config,
 			      struct judge *judge, int *ret_status)
 {
-	const struct plan_fixed fixed = {
-		.rate = options->rate,
-		.stall_ns = options->stall_ns,
-		.policy = options->policy < 0
-				  ? NULL
-				  : watch_policy_words[options->policy],
-	};
-	struct watching watching = { .options = options };
+	const struct plan_fixed fixed = sweep_options_fixed(options);
+	struct sweep_status watching = { .options = options };
 	const struct sweep_sink sink = { .context = &watching,
 					 .finished = run_finished,
 					 .progress = show_progress };
@@ -153,23 +147,24 @@ static struct error *do_sweep(const struct sweep_options *options,
 		.result = &result,
 		.command = config->command,
 		.directory = config->directory,
-		.output = options->output,
-		.format = options->format < 0
-				  ? NULL
-				  : render_find(render_names[options->format]),
+		.output = options->reporting.output,
+		.format = options->reporting.format
+				  ? render_find(options->reporting.format)
+				  : NULL,
 		.judge = judge,
-		.error_exitcode = options->error_exitcode,
+		.error_exitcode = options->reporting.error_exitcode,
 		.min_samples = options->min_samples,
-		.quiet = options->quiet,
+		.quiet = options->showing.quiet,
 		.verbose = options->verbose,
-		.show_all = options->show == SHOW_ALL,
-		.color = terminal_color(options->color, STDERR_FILENO),
+		.show_all = options->showing.show == SHOW_ALL,
+		.color = terminal_color(options->showing.color, STDERR_FILENO),
 	};
 	struct error *err, *ended = NULL;
 
 	plan_init(&plan, &fixed, options->plan == PLAN_EVEN);
 	ledger_init(&ledger, &plan);
-	status_init(&watching.status, options->quiet ? -1 : STDERR_FILENO);
+	status_init(&watching.status,
+		    options->showing.quiet ? -1 : STDERR_FILENO);
 	err = sweep_run(config, &sink, &ledger, &result);
 	status_erase(&watching.status);
 	/* after an error too: what was found until then */
@@ -209,6 +204,19 @@ static struct error *find_state(const struct sweep_options *options,
 	return err;
 }
 
+/*
+ * The file that the runs learn in, into `out'. An even plan makes run n the same
+ * everywhere: it learns from none.
+ */
+static void find_learned(const struct sweep_options *options,
+			 const char *directory, struct strbuf *out)
+{
+	if (options->learned)
+		strbuf_add(out, options->learned);
+	else if (options->plan != PLAN_EVEN)
+		strbuf_addf(out, "%s/learned.db", directory);
+}
+
 static struct error *sweep_in(const struct sweep_options *options, char **argv,
 			      struct judge *judge, const char *directory,
 			      int *ret_status)
@@ -226,22 +234,25 @@ static struct error *sweep_in(const struct sweep_options *options, char **argv,
 		.jobs = options->jobs,
 		.timeout_ns = options->timeout_ns,
 		.output_limit = options->output_limit,
-		.ignore_unlikely = options->ignore_unlikely,
+		.ignore_unlikely = options->judging.ignore_unlikely,
 	};
-	struct sweep_words words = { .learned = { 0 } };
-	struct strbuf state = { 0 };
+	struct strbuf state = { 0 }, learned = { 0 };
 	struct error *err = find_state(options, directory, &state);
 
 	config.state_path = strbuf_text(&state);
 	if (!config.runs && !config.budget_ns && !config.quiet)
 		config.runs = SWEEP_RUNS;
+	find_learned(options, directory, &learned);
 	if (!err &&
-	    !sweep_options_fill(options, directory, &words, &config.options))
+	    (learned.failed ||
+	     !sweep_options_fill(
+		     options, learned.length > 0 ? strbuf_text(&learned) : NULL,
+		     &config.options)))
 		err = error_nomem;
 	if (!err)
 		err = do_sweep(options, &config, judge, ret_status);
 	vec_deinit(&config.options);
-	strbuf_deinit(&words.learned);
+	strbuf_deinit(&learned);
 	strbuf_deinit(&state);
 	return err;
 }
@@ -249,20 +260,13 @@ static struct error *sweep_in(const struct sweep_options *options, char **argv,
 static struct error *sweep_judged(const struct sweep_options *options,
 				  char **argv, int *ret_status)
 {
-	const struct judge_config config = {
-		.suppressions = options->suppressions,
-		.baselines = options->baselines,
-		.special = options->special,
-		.no_default_suppressions = options->no_default_suppressions,
-		.update_baseline = options->update_baseline,
-		.generate = options->gen_suppressions,
-		.ignore_unlikely = options->ignore_unlikely,
-		.verbose = options->verbose,
-	};
+	struct judge_config config = options->judging;
 	cleanup_free char *directory = NULL;
 	struct judge judge;
-	struct error *err = judge_init(&judge, &config);
+	struct error *err;
 
+	config.verbose = options->verbose;
+	err = judge_init(&judge, &config);
 	if (!err)
 		err = make_directory(options->directory, &directory);
 	if (!err)
@@ -276,10 +280,8 @@ static struct error *sweep_parsed(const struct sweep_options *options,
 				  char **argv, int *ret_status)
 {
 	struct program program;
-	struct error *err = sweep_options_check(options);
+	struct error *err = NULL;
 
-	if (err)
-		return err;
 	if (!argv[0])
 		return error_create(ERROR_USAGE, "no program to run is given");
 	if (!strchr(argv[0], '{')) {
@@ -289,31 +291,26 @@ static struct error *sweep_parsed(const struct sweep_options *options,
 	}
 	if (err)
 		return err;
-	watch_check_directories(&options->source_dirs);
+	watch_check_directories(&options->reporting.source_dirs);
 	return sweep_judged(options, argv, ret_status);
 }
 
 static struct error *sweep_main(int argc, char **argv, int *ret_status)
 {
-	/* parsing may change the order of argv */
-	cleanup_free char **given = calloc((size_t)argc + 1, sizeof(*given));
-	struct sweep_options options;
+	struct sweep_options options = {
+		.of_runs = VEC_INIT(struct option_word),
+	};
 	struct error *err;
 	int first;
 
-	if (!given)
-		return error_nomem;
-	memcpy(given, argv, (size_t)argc * sizeof(*given));
-	sweep_options_init(&options);
-	options.given = given;
-	err = options_parse(&sweep_table, argc, argv, &options, &first);
+	err = options_parse(&sweep_table, argc, argv, &options,
+			    &options.of_runs, &first);
 	if (!err) {
 		*ret_status = 0;
-		sweep_options_settle(&options);
-		if (!command_answer(&command_sweep, options.help,
-				    options.version))
+		if (!command_answer(&command_sweep, &options.standard))
 			err = sweep_parsed(&options, argv + first, ret_status);
 	}
+	vec_deinit(&options.of_runs);
 	options_release(&sweep_table, &options);
 	return err;
 }

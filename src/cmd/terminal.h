@@ -7,10 +7,7 @@
 #define CMD_TERMINAL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
-
-#include "base/options.h"
 
 struct error;
 
@@ -23,22 +20,6 @@ enum show { SHOW_DEFAULT, SHOW_ALL };
 
 /* The words of --show, in the order of enum show; ends in NULL. */
 extern const char *const show_words[];
-
-/*
- * Option rows of every command that prints races: its options have the members
- * color and quiet.
- */
-#define TERMINAL_ROWS(options_)                                             \
-	{ .name = "color",                                                  \
-	  .arg = "WHEN",                                                    \
-	  .help = "auto, always or never (default auto)",                   \
-	  .type = OPTION_CHOICE,                                            \
-	  .offset = offsetof(options_, color),                              \
-	  .choices = color_words },                                         \
-	{                                                                   \
-		.name = "quiet", .letter = 'q', .help = "print races only", \
-		.type = OPTION_FLAG, .offset = offsetof(options_, quiet)    \
-	}
 
 /* color: of enum color. Automatic: on a terminal, unless NO_COLOR is set. */
 bool terminal_color(int color, int fd);

@@ -5,6 +5,7 @@
 #include "cmd/watch.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -12,16 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cmd/at.h"
 #include "cmd/cmd.h"
-#include "cmd/gate.h"
 #include "cmd/onrace.h"
 #include "cmd/output.h"
-#include "cmd/patterns.h"
 #include "cmd/refusal.h"
 #include "cmd/silence.h"
 #include "cmd/state.h"
@@ -38,8 +36,6 @@ static const char *const on_race_words[] = { "report", "stop", "core",
 static const char *const debug_words[] = { "image", "sys",    "target",
 					   "watch", "detect", "report",
 					   "all",   NULL };
-/* in the order of enum wire_follow */
-const char *const watch_follow_words[] = { "none", "fork", "all", NULL };
 /*
  * Unless it was asked for that they are watched to their end, children that the
  * command leaves behind are watched for so long: a server that a test has
@@ -47,152 +43,92 @@ const char *const watch_follow_words[] = { "none", "fork", "all", NULL };
  */
 static const uint64_t WATCH_REST_NS = 2 * CLOCK_NS_PER_S;
 
-enum policy { POLICY_GUIDED, POLICY_UNIFORM };
-
-const char *const watch_policy_words[] = { "guided", "uniform", NULL };
-enum backend_word { BACKEND_AUTO, BACKEND_PERF, BACKEND_PERF_CPU };
-
-const char *const watch_backend_words[] = { "auto",   "perf",  "perf-cpu",
-					    "ptrace", "value", NULL };
-
 #define AT(member) offsetof(struct watch_options, member)
 
-const struct option_def watch_defs[WATCH_DEFS] = {
-	{ .name = "effort",
-	  .arg = "WHAT",
-	  .help = "low, normal or high: how much time the watching may cost "
-		  "(default normal, attach low)",
-	  .type = OPTION_CHOICE,
-	  .offset = AT(effort.effort),
-	  .choices = effort_words },
-	{ .name = "overhead",
-	  .arg = "PERCENT",
-	  .help = "slow the program down by at most this share of its time, "
-		  "and sample as often as that allows (default 40, attach 2)",
-	  .type = OPTION_PERCENT,
-	  .offset = AT(effort.overhead_pct) },
-	{ .name = "rate",
-	  .arg = "HITS",
-	  .help = "sample about this often per second (default 1000, attach "
-		  "50; 0: never)",
-	  .type = OPTION_UINT64,
-	  .offset = AT(effort.rate),
-	  .max = 1000000 },
-	{ .name = "stall",
-	  .arg = "TIME",
-	  .help = "hold a thread at its access at most this long (default 1ms, "
-		  "attach 200us)",
-	  .type = OPTION_DURATION,
-	  .offset = AT(effort.stall_ns),
-	  .min = CLOCK_NS_PER_US,
-	  .max = 10 * CLOCK_NS_PER_S },
-	{ .name = "duration",
-	  .arg = "TIME",
-	  .help = "stop watching after this time",
-	  .type = OPTION_DURATION,
-	  .offset = AT(duration_ns),
-	  .min = CLOCK_NS_PER_US },
-	{ .name = "seed",
+static const struct option_def watch_defs[] = {
+	{ .name = "--seed",
 	  .arg = "NUMBER",
-	  .help = "make racewatch's own choices from this number",
+	  .help = "seed of the random choices that racewatch makes",
 	  .type = OPTION_UINT64,
 	  .offset = AT(seed),
+	  .preset = OPTION_NONE,
 	  .max = UINT64_MAX - 1 },
-	{ .name = "policy",
-	  .arg = "WHICH",
-	  .help = "uniform: all locations that run are equally likely; guided: "
-		  "up to half of the stalls are where races are likely "
-		  "(default uniform)",
-	  .type = OPTION_CHOICE,
-	  .offset = AT(policy),
-	  .choices = watch_policy_words },
-	{ .name = "state",
+	{ .name = "--state",
 	  .arg = "FILE",
-	  .help = "begin with what earlier runs learned about the program, and "
-		  "add to it",
+	  .help = "start with what earlier runs learned about the program, and "
+		  "add what this run learns",
 	  .type = OPTION_STRING,
 	  .offset = AT(state) },
-	WATCH_TARGET_ROWS(struct watch_options),
-	{ .name = "output",
-	  .letter = 'o',
-	  .arg = "FILE",
-	  .help = "write the report to this file too, as JSON lines unless "
-		  "--format says otherwise (-: standard output)",
-	  .type = OPTION_STRING,
-	  .offset = AT(output) },
-	{ .name = "format",
-	  .arg = "FORMAT",
-	  .help = "write the report as text, json (lines), sarif, junit or "
-		  "html, to standard output without -o",
-	  .type = OPTION_CHOICE,
-	  .offset = AT(format),
-	  .choices = render_names },
-	WATCH_SOURCE_ROWS(struct watch_options),
-	{ .name = "show",
-	  .arg = "WHICH",
-	  .help = "default, or all: also what is suppressed, known or "
-		  "synchronization (default default)",
-	  .type = OPTION_CHOICE,
-	  .offset = AT(show),
-	  .choices = show_words },
-	GATE_SUPPRESSIONS_ROW(struct watch_options),
-	GATE_NO_DEFAULTS_ROW(struct watch_options),
-	GATE_SPECIAL_ROW(struct watch_options),
-	GATE_IGNORE_UNLIKELY_ROW(struct watch_options),
-	GATE_GENERATE_ROW(struct watch_options),
-	{ .name = "baseline",
-	  .arg = "FILE",
-	  .help = "races of this saved report are known: fail for others only",
-	  .type = OPTION_LIST,
-	  .offset = AT(baselines) },
-	GATE_UPDATE_ROW(struct watch_options),
-	{ .name = "error-exitcode",
-	  .arg = "NUMBER",
-	  .help = "exit with this when a race was reported (default 66; 0: as "
-		  "if none had been)",
-	  .type = OPTION_UINT64,
-	  .offset = AT(error_exitcode),
-	  .max = 255 },
-	{ .name = "halt-on-race",
-	  .help = "stop at the first race; a program that was started is ended",
+	{ .name = "--halt-on-race",
+	  .help = "stop watching at the first race, and end a program that "
+		  "racewatch started",
 	  .type = OPTION_FLAG,
 	  .offset = AT(halt_on_race) },
-	{ .name = "on-race",
+	{ .name = "--on-race",
 	  .arg = "ACTION",
 	  .help = "report; stop: leave the program stopped at the race; core: "
-		  "write a core file of it; exec:COMMAND: run this with the "
-		  "race's JSON as its input (default report)",
+		  "write a core file of it; exec:COMMAND: run the command with "
+		  "the race as JSON on its standard input (default report)",
 	  .type = OPTION_STRING,
 	  .offset = AT(on_race),
+	  .check = onrace_check,
 	  .choices = on_race_words },
-	{ .name = "min-samples",
+	{ .name = "--min-samples",
 	  .arg = "NUMBER",
-	  .help = "exit with 65 when fewer samples of the program's own "
-		  "modules had a stall (default 0)",
+	  .help = "exit with 65 if fewer samples of the program's own modules "
+		  "had a stall (default 0)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(min_samples) },
-	TERMINAL_ROWS(struct watch_options),
-	{ .name = "verbose",
+	{ .name = "--verbose",
 	  .letter = 'v',
-	  .help = "say more about what is done",
+	  .help = "print more about what racewatch does",
 	  .type = OPTION_FLAG,
 	  .offset = AT(verbose) },
-	{ .name = "debug",
+	{ .name = "--debug",
 	  .arg = "DOMAINS",
-	  .help = "print what racewatch does inside: image, sys, target, "
-		  "watch, detect, report or all, between commas",
+	  .help = "print debug messages of these domains, separated by commas: "
+		  "image, sys, target, watch, detect, report or all",
 	  .type = OPTION_STRING,
 	  .offset = AT(debug),
 	  .choices = debug_words },
-	COMMAND_OPTIONS(struct watch_options),
-	/* what follows needs a program that is ours: WATCH_DEFS_ATTACH */
-	{ .name = "timeout",
+};
+
+/* What needs a program that racewatch starts. */
+static const struct option_def watch_start_defs[] = {
+	{ .name = "--timeout",
 	  .arg = "TIME",
 	  .help = "end the program after this time, and exit with 124 "
-		  "(0: never)",
+		  "(default 0: never)",
 	  .type = OPTION_DURATION,
 	  .offset = AT(timeout_ns) },
-	WATCH_NO_ASLR_ROW(struct watch_options),
+};
+
+static const struct option_group watch_group = OPTION_GROUP(watch_defs);
+static const struct option_group watch_start_group =
+	OPTION_GROUP(watch_start_defs);
+
+#define WATCH_PARTS                                                       \
+	{ &effort_group, AT(effort) }, { &watching_group, AT(watching) }, \
+		{ &watch_group, 0 }, { &tracing_group, AT(tracing) },     \
+		{ &selecting_group, AT(selecting) },                      \
+		{ &reporting_group, AT(reporting) },                      \
+		{ &judging_group, AT(judging) },                          \
+		{ &judging_watch_group, AT(judging) },                    \
+		{ &showing_group, AT(showing) },                          \
+	{                                                                 \
+		&standard_group, AT(standard)                             \
+	}
+
+const struct option_part watch_run_parts[] = {
+	WATCH_PARTS,
+	{ &watch_start_group, 0 },
+	{ &tracing_start_group, AT(tracing) },
+	{ NULL, 0 },
+};
+
+const struct option_part watch_attach_parts[] = {
+	WATCH_PARTS,
+	{ NULL, 0 },
 };
 
 static uint64_t watch_random_seed(void)
@@ -215,8 +151,9 @@ static int watch_status(const struct watch_options *options,
 			const struct session_result *result,
 			const struct session_counts *counts)
 {
-	if (counts->races > counts->races_known && options->error_exitcode != 0)
-		return (int)options->error_exitcode;
+	if (counts->races > counts->races_known &&
+	    options->reporting.error_exitcode != 0)
+		return (int)options->reporting.error_exitcode;
 	if (result->timed_out)
 		return EXIT_TIMED_OUT;
 	if (counts->stalled_own < options->min_samples)
@@ -226,11 +163,14 @@ static int watch_status(const struct watch_options *options,
 }
 
 /* A program is run by scripts, make and test drivers; servers have children. */
-static enum wire_follow watch_follow(const struct watch_options *options)
+static struct tracing watch_tracing(const struct watch_options *options)
 {
-	if (options->follow >= 0)
-		return (enum wire_follow)options->follow;
-	return options->argv ? WIRE_FOLLOW_ALL : WIRE_FOLLOW_NONE;
+	struct tracing tracing = options->tracing;
+
+	if (tracing.follow < 0)
+		tracing.follow = options->argv ? WIRE_FOLLOW_ALL
+					       : WIRE_FOLLOW_NONE;
+	return tracing;
 }
 
 static void watch_warn(struct strbuf *text)
@@ -249,7 +189,7 @@ static struct silence_asked watch_asked(const struct watch_options *options,
 	return (struct silence_asked){
 		.attached = options->pid != 0,
 		.ended = ended,
-		.follows_fork = options->follow == WIRE_FOLLOW_FORK,
+		.follows_fork = options->tracing.follow == WIRE_FOLLOW_FORK,
 		.swept = getenv("RACEWATCH_RUN"),
 		.rate = plan->params.rate,
 		.rate_given = effort->rate != EFFORT_RATE_NONE,
@@ -304,7 +244,7 @@ static bool watch_end(const struct watch_options *options,
 		end.unsampled.text = strbuf_text(&text);
 	if (output->counts.modules_read)
 		good = silence_patterns(globs, &end.patterns);
-	if (!options->quiet)
+	if (!options->showing.quiet)
 		watch_silence(&asked, &output->counts, &end.patterns);
 	good = output_finish(output, &end) && good;
 	vec_deinit(&end.patterns);
@@ -324,27 +264,23 @@ static struct error *watch_session(const struct watch_options *options,
 		.pids = options->pids.items,
 		.pid_count = options->pids.count,
 		.held = options->held,
-		.tracing = {
-			.backend = watch_backend_words[options->backend],
-			.follow = watch_follow(options),
-			.text_untouched = options->text_untouched,
-			.no_aslr = options->no_aslr,
-		},
-		.rest_ns = options->follow < 0 ? WATCH_REST_NS : 0,
-		.debuginfod = options->debuginfod,
+		.tracing = watch_tracing(options),
+		.rest_ns = options->tracing.follow < 0 ? WATCH_REST_NS : 0,
+		.debuginfod = options->watching.debuginfod,
 		.seed = options->seed,
 		.effort = plan,
-		.duration_ns = options->duration_ns,
+		.duration_ns = options->watching.duration_ns,
 		.timeout_ns = options->timeout_ns,
 		.halt_on_race = options->halt_on_race,
 		.stop_at_race = onrace_stops(output->config->onrace),
-		.ignore_unlikely = options->ignore_unlikely,
-		.shows_all = options->show == SHOW_ALL,
+		.ignore_unlikely = options->judging.ignore_unlikely,
+		.shows_all = options->showing.show == SHOW_ALL,
 		.rules = rules,
 		.judge = output->config->judge,
 		.sources = output->config->sources,
 		.learned = options->state ? learned : NULL,
-		.guided = options->policy == POLICY_GUIDED,
+		.guided = options->watching.policy &&
+			  strcmp(options->watching.policy, "guided") == 0,
 		.at = &options->places,
 	};
 	struct session_sink sink = output_sink(output);
@@ -415,27 +351,29 @@ static struct error *watch_output(const struct watch_options *options,
 		.command = options->argv,
 		.options = options->words,
 		.option_count = options->word_count,
-		.path = options->output,
+		.path = options->reporting.output,
 		.onrace = onrace,
-		.format = options->format < 0
-				  ? NULL
-				  : render_find(render_names[options->format]),
+		.format = options->reporting.format
+				  ? render_find(options->reporting.format)
+				  : NULL,
 		.seed = options->seed,
-		.quiet = options->quiet,
+		.quiet = options->showing.quiet,
 		.verbose = options->verbose,
-		.show_all = options->show == SHOW_ALL,
+		.show_all = options->showing.show == SHOW_ALL,
 		.fold_unlikely = options->pid != 0,
-		.color = terminal_color(options->color, STDERR_FILENO),
+		.color = terminal_color(options->showing.color, STDERR_FILENO),
 		.judge = judge,
-		.sources = options->source || options->source_dirs.count > 0
-				   ? &sources
-				   : NULL,
+		.sources =
+			options->reporting.source ||
+					options->reporting.source_dirs.count > 0
+				? &sources
+				: NULL,
 	};
 	struct output output;
 	struct error *err = output_init(&output, &config);
 
-	sources_init(&sources, &options->source_dirs);
-	watch_check_directories(&options->source_dirs);
+	sources_init(&sources, &options->reporting.source_dirs);
+	watch_check_directories(&options->reporting.source_dirs);
 
 	if (!err)
 		err = watch_learning(options, rules, &output, ret_status);
@@ -443,7 +381,7 @@ static struct error *watch_output(const struct watch_options *options,
 	/* what was wrong with the file has been said */
 	if (!output_deinit(&output) && !err)
 		*ret_status = EXIT_FAILED;
-	if (!err && !seeded && !options->quiet)
+	if (!err && !seeded && !options->showing.quiet)
 		log_note("seed %llu (--seed %llu makes the same choices)",
 			 (unsigned long long)options->seed,
 			 (unsigned long long)options->seed);
@@ -454,19 +392,12 @@ static struct error *watch_judged(const struct watch_options *options,
 				  bool seeded, const struct rules *rules,
 				  struct onrace *onrace, int *ret_status)
 {
-	struct judge_config config = {
-		.suppressions = options->suppressions,
-		.baselines = options->baselines,
-		.special = options->special,
-		.no_default_suppressions = options->no_default_suppressions,
-		.update_baseline = options->update_baseline,
-		.generate = options->gen_suppressions,
-		.ignore_unlikely = options->ignore_unlikely,
-		.verbose = options->verbose,
-	};
+	struct judge_config config = options->judging;
 	struct judge judge;
-	struct error *err = judge_init(&judge, &config);
+	struct error *err;
 
+	config.verbose = options->verbose;
+	err = judge_init(&judge, &config);
 	if (!err)
 		err = watch_output(options, seeded, rules, &judge, onrace,
 				   ret_status);
@@ -475,93 +406,89 @@ static struct error *watch_judged(const struct watch_options *options,
 }
 
 /* Stopping takes a back-end that stops the racing thread. */
-static struct error *watch_on_race(const struct watch_options *options,
-				   struct onrace *ret)
+static struct error *watch_check_stop(const struct watch_options *options)
 {
-	struct error *err = onrace_init(ret, options->on_race);
-
-	if (err || !onrace_stops(ret))
-		return err;
 	if (options->halt_on_race)
-		return error_create(
-			ERROR_USAGE,
-			"options '--halt-on-race' and '--on-race=%s' "
-			"cannot be used together",
-			options->on_race);
-	if (options->backend == BACKEND_PERF_CPU)
 		return error_create(ERROR_USAGE,
-				    "option '--on-race=%s' does not work with "
-				    "the back-end perf-cpu",
+				    "--halt-on-race and --on-race=%s cannot be "
+				    "used together",
+				    options->on_race);
+	if (strcmp(options->tracing.backend, "perf-cpu") == 0)
+		return error_create(ERROR_USAGE,
+				    "--backend=perf-cpu and --on-race=%s "
+				    "cannot be used together",
 				    options->on_race);
 	return NULL;
 }
 
-struct error *watch_program(struct watch_options *options, char *const *given,
-			    int *ret_status)
+/* What the rows cannot tell of an option alone. */
+static struct error *watch_check(const struct watch_options *options)
 {
-	struct rules rules = { .include_stack = options->include_stack };
-	bool seeded = options->seed != UINT64_MAX;
-	struct onrace onrace;
-	struct error *err;
+	const char *backend = options->tracing.backend;
 
 	if (options->debug && !log_enable(options->debug))
 		return error_create(ERROR_USAGE,
-				    "option '--debug': '%s' has an unknown "
-				    "domain",
+				    "--debug: '%s' has an unknown domain",
 				    options->debug);
-	if (options->text_untouched && options->backend != BACKEND_AUTO &&
-	    options->backend != BACKEND_PERF)
+	if (options->tracing.text_untouched && strcmp(backend, "auto") != 0 &&
+	    strcmp(backend, "perf") != 0)
 		return error_create(ERROR_USAGE,
-				    "option '--text-untouched' needs the "
-				    "back-end perf");
-	err = watch_on_race(options, &onrace);
+				    "--text-untouched and --backend=%s cannot "
+				    "be used together: it needs the back-end "
+				    "perf",
+				    backend);
+	return NULL;
+}
+
+static struct error *watch_selected(struct watch_options *options, bool seeded,
+				    struct onrace *onrace, int *ret_status)
+{
+	struct rules rules = { .include_stack =
+				       options->selecting.include_stack };
+	struct error *err = at_parse(&options->watching.at, &options->places);
+
+	globs_init(&rules.globs);
+	if (!err)
+		err = selecting_globs(&options->selecting, &rules.globs);
+	if (!err)
+		err = watch_judged(options, seeded, &rules, onrace, ret_status);
+	globs_deinit(&rules.globs);
+	at_free(&options->places);
+	return err;
+}
+
+struct error *watch_program(struct watch_options *options, int *ret_status)
+{
+	bool seeded = options->seed != OPTION_NONE;
+	struct onrace onrace;
+	struct error *err = watch_check(options);
+
 	if (err)
 		return err;
-	err = at_parse(&options->at, &options->places);
-	if (err)
-		goto out;
+	err = onrace_init(&onrace, options->on_race);
+	if (!err && onrace_stops(&onrace))
+		err = watch_check_stop(options);
 	if (!seeded)
 		options->seed = watch_random_seed();
-	globs_init(&rules.globs);
-	err = patterns_merge(given, &options->include, &options->exclude,
-			     &rules.globs);
 	if (!err)
-		err = watch_judged(options, seeded, &rules, &onrace,
-				   ret_status);
-	globs_deinit(&rules.globs);
-out:
-	at_free(&options->places);
+		err = watch_selected(options, seeded, &onrace, ret_status);
 	onrace_deinit(&onrace);
 	return err;
 }
 
 struct error *watch_parse(const struct option_table *table, int argc,
 			  char **argv, struct watch_options *ret,
-			  char ***ret_given, int *ret_first)
+			  int *ret_first)
 {
-	/* parsing may change the order of argv */
-	char **given = calloc((size_t)argc + 1, sizeof(*given));
 	struct error *err;
 
 	*ret = (struct watch_options){
 		.pids = VEC_INIT(int),
-		.seed = UINT64_MAX, /* none given */
-		.format = -1,
-		.policy = POLICY_UNIFORM,
-		.follow = -1,
 		.preset = ret->preset,
-		.error_exitcode = EXIT_RACES,
 	};
-	effort_init(&ret->effort);
-	if (!given)
-		return error_nomem;
-	memcpy(given, argv, (size_t)argc * sizeof(*given));
-	err = options_parse(table, argc, argv, ret, ret_first);
-	if (err) {
-		free(given);
+	err = options_parse(table, argc, argv, ret, NULL, ret_first);
+	if (err)
 		return err;
-	}
-	*ret_given = given;
 	/* operands are behind the options now */
 	ret->words = argv + 1;
 	ret->word_count = (size_t)*ret_first - 1;

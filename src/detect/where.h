@@ -37,7 +37,7 @@ struct where {
 	uint8_t access;
 };
 
-/* ERROR_USAGE names the text. End with where_deinit(). */
+/* ERROR_USAGE says what is wrong. End with where_deinit(). */
 struct error *where_parse(const char *text, struct where *ret);
 void where_deinit(struct where *where);
 

@@ -66,8 +66,8 @@ static struct error *judge_read_baselines(struct judge *judge)
 
 	if (judge->config->update_baseline && paths->count != 1)
 		return error_create(ERROR_USAGE,
-				    "option '--update-baseline' needs one "
-				    "'--baseline FILE'");
+				    "--update-baseline needs one --baseline "
+				    "FILE");
 	for (size_t i = 0; !err && i < paths->count; i++)
 		err = baseline_read(&judge->baseline,
 				    *(const char **)vec_at(paths, i));

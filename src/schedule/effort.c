@@ -72,16 +72,6 @@ static const struct effort_plan presets[] = {
 			  .entries_max = EFFORT_ENTRIES_HIGH },
 };
 
-void effort_init(struct effort_options *options)
-{
-	*options = (struct effort_options){
-		.effort = EFFORT_NONE,
-		.rate = EFFORT_RATE_NONE,
-		.stall_ns = EFFORT_STALL_NONE,
-		.overhead_pct = EFFORT_OVERHEAD_NONE,
-	};
-}
-
 static uint32_t effort_arm_rate(const struct effort_options *options,
 				const struct wire_params *params)
 {

@@ -37,8 +37,6 @@ struct effort_plan {
 	uint32_t entries_max;
 };
 
-void effort_init(struct effort_options *options);
-
 /*
  * The preset, or if none was asked for the default, with what was given in its
  * place. A budget that was given stands alone: a rate or a stall does away

@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/exitstatus.h"
 #include "base/log.h"
@@ -22,6 +21,7 @@
 #include "sweep/again.h"
 #include "sweep/journal.h"
 #include "sweep/keeper.h"
+#include "sweep/plan.h"
 #include "sweep/statefile.h"
 #include "sweep/sweep.h"
 #include "sweep/template.h"
@@ -29,14 +29,11 @@
 /* Bytes that there should be for a run. */
 enum { JOB_ROOM = 64 << 10 };
 
-/* Hundreds of stalls of that length at a program's start are no long run. */
-static const uint64_t ONCE_STALL_MAX_NS = CLOCK_NS_PER_MS;
-
 struct job {
 	const struct sweep_config *config;
 	struct statefile_claim claim;
 	char *folder, *out, *err, *report; /* paths */
-	char numbers[4][32]; /* of options */
+	char numbers[2][32]; /* of options */
 	char **command; /* filled in */
 	struct vec argv; /* of char *, borrowed */
 	int first; /* in argv: what is not of the sweep alone begins */
@@ -139,16 +136,12 @@ static bool fill_argv(struct job *job)
 		    add(job, job->report);
 
 	job->first = (int)job->argv.count;
-	good = good && add_number(job, 0, "--seed", job->claim.seed, "") &&
-	       add_number(job, 1, "--rate", job->claim.rate, "") &&
-	       add_number(job, 2, "--stall", job->claim.stall_ns, "ns") &&
-	       add(job, "--policy") && add(job, job->claim.policy);
-	/* a rate alone leaves out what this arms beside it (racewatch-run(1)) */
-	if (job->claim.stall_ns <= ONCE_STALL_MAX_NS)
-		good = good && add(job, "--effort") && add(job, "normal");
-
+	good = good && add_number(job, 0, "--seed", job->claim.seed, "");
+	for (const char *const *word = job->claim.entry->words; good && *word;
+	     word++)
+		good = add(job, *word);
 	if (config->timeout_ns)
-		good = good && add_number(job, 3, "--timeout",
+		good = good && add_number(job, 1, "--timeout",
 					  config->timeout_ns, "ns");
 	for (size_t i = 0; good && i < config->options.count; i++)
 		good = add(job, *(char **)vec_at(&config->options, i));
@@ -251,7 +244,8 @@ static void fill_record(const struct job *job, struct journal_record *record)
 	record->type = JOURNAL_DONE;
 	record->run = job->claim.run;
 	record->seed = job->claim.seed;
-	snprintf(record->plan, sizeof(record->plan), "%s", job->claim.plan);
+	snprintf(record->plan, sizeof(record->plan), "%s",
+		 job->claim.entry->name);
 	/* as a path from anywhere: who shares the state may be elsewhere */
 	record->directory = realpath(job->folder, NULL);
 }

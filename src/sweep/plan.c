@@ -24,6 +24,9 @@ static const struct plan_fixed plan_ways[] = {
 	{ 50, 100 * CLOCK_NS_PER_MS, "guided" },
 };
 
+/* Hundreds of stalls of that length at a program's start are no long run. */
+static const uint64_t ONCE_STALL_MAX_NS = CLOCK_NS_PER_MS;
+
 /* What an entry nothing is known of counts as having gained, in one run. */
 static const double PLAN_HOPE = 0.5;
 
@@ -39,9 +42,36 @@ static void name_entry(struct plan_entry *entry)
 		ns /= CLOCK_NS_PER_US;
 		unit = "us";
 	}
+	snprintf(entry->rate_word, sizeof(entry->rate_word), "%" PRIu64,
+		 entry->rate);
+	snprintf(entry->stall_word, sizeof(entry->stall_word), "%" PRIu64 "%s",
+		 ns, unit);
 	snprintf(entry->name, sizeof(entry->name),
 		 "rate=%" PRIu64 " stall=%" PRIu64 "%s policy=%s", entry->rate,
 		 ns, unit, entry->policy);
+}
+
+static size_t add_option(struct plan_entry *entry, size_t count,
+			 const char *option, const char *value)
+{
+	entry->words[count] = option;
+	entry->words[count + 1] = value;
+	return count + 2;
+}
+
+static void fill_words(struct plan_entry *entry, const struct plan_fixed *fixed)
+{
+	size_t count = 0;
+
+	/* a rate alone leaves out what this arms beside it (racewatch-run(1)) */
+	if (entry->stall_ns <= ONCE_STALL_MAX_NS)
+		count = add_option(entry, count, "--effort", "normal");
+	if (fixed->rate == UINT64_MAX)
+		count = add_option(entry, count, "--rate", entry->rate_word);
+	if (fixed->stall_ns == UINT64_MAX)
+		count = add_option(entry, count, "--stall", entry->stall_word);
+	if (!fixed->policy)
+		add_option(entry, count, "--policy", entry->policy);
 }
 
 void plan_init(struct plan *plan, const struct plan_fixed *fixed, bool even)
@@ -59,6 +89,7 @@ void plan_init(struct plan *plan, const struct plan_fixed *fixed, bool even)
 		entry->policy = fixed->policy ? fixed->policy
 					      : plan_ways[i].policy;
 		name_entry(entry);
+		fill_words(entry, fixed);
 		/* those made equal by what is fixed are one */
 		if (plan_find(plan, entry->name) == entry)
 			plan->count++;

@@ -14,7 +14,10 @@
 
 enum { PLAN_MAX = 8, PLAN_NAME = 64 };
 
-/* UINT64_MAX or NULL: the plan varies it. */
+/*
+ * What all runs have, which the user has said: UINT64_MAX or NULL where the plan
+ * varies it.
+ */
 struct plan_fixed {
 	uint64_t rate, stall_ns;
 	const char *policy; /* a word of --policy */
@@ -23,8 +26,14 @@ struct plan_fixed {
 struct plan_entry {
 	/* "rate=1000 stall=1ms policy=guided": kept in state files */
 	char name[PLAN_NAME];
-	uint64_t rate, stall_ns; /* as racewatch run takes them */
+	uint64_t rate, stall_ns;
 	const char *policy;
+	/*
+	 * The options of racewatch run that say what is not fixed; ends in NULL.
+	 * They borrow from the entry.
+	 */
+	const char *words[9];
+	char rate_word[24], stall_word[24];
 	/* experience; see plan_credit() */
 	uint64_t claimed, finished;
 	double gain, seconds;

@@ -259,10 +259,7 @@ static struct error *write_claim(struct statefile *state,
 	struct error *err;
 
 	claim->seed = state->seed + claim->run;
-	claim->rate = entry->rate;
-	claim->stall_ns = entry->stall_ns;
-	claim->policy = entry->policy;
-	claim->plan = entry->name;
+	claim->entry = entry;
 	journal_record_init(&record);
 	record.type = JOURNAL_CLAIM;
 	record.run = claim->run;

@@ -22,14 +22,13 @@
 struct error;
 struct journal_record;
 struct ledger;
+struct plan_entry;
 struct statefile;
 
 /* A run that is ours until the lock is closed. */
 struct statefile_claim {
 	uint64_t run, seed;
-	/* the plan's entry */
-	const char *plan, *policy;
-	uint64_t rate, stall_ns;
+	const struct plan_entry *entry; /* of the plan */
 	bool again; /* somebody began it before, and gave it up */
 	int lock_fd; /* close it after statefile_finish() */
 };

@@ -195,7 +195,7 @@ for wrong in "aimed.c:" "aimed.c:x" "" "84" "libc.so.6+12"; do
 	watch --at "$wrong" -- "$T/aimed.O2" 1
 	is "'$wrong' is refused" $watched 2
 	holds "'$wrong' is named" \
-		grep -Fq "option '--at': '$wrong': " "$work/err"
+		grep -Fq "--at: '$wrong': " "$work/err"
 done
 
 # The others that watch.

@@ -192,7 +192,7 @@ for what in "attach --duration 0 $program" "attach --duration 0.0s $program" \
 	# shellcheck disable=SC2086 # words
 	status_of "a usage error: $what" 2 $what
 	matches "$what: it is told" "$work/err" \
-		"option '--duration': '0.*' is not at least 1us"
+		"--duration: 0.* is out of range: at least 1us"
 done
 kill -9 "$program"
 status_of "--timeout 0: the program's own" 7 run --timeout 0 -- \

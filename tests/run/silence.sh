@@ -219,7 +219,7 @@ for command in run sweep sites; do
 	run "$command" --include '' "$T/single.O2"
 	is "$command: an empty pattern is refused" "$status" 2
 	matches "$command: by its option" "$work/err" \
-		"option '--include': an empty pattern matches nothing"
+		"--include: '': an empty pattern matches nothing"
 done
 
 because "no instruction of its own that can be sampled" \

@@ -75,7 +75,7 @@ is "a plain run has no command" \
 
 "$RACEWATCH" sweep --on-race stop -d "$work/none" -- true 2>"$work/err"
 is "--on-race stop is refused" $? 2
-matches "and why" "$work/err" "'--on-race': 'stop' is not for a sweep"
+matches "and why" "$work/err" "--on-race: 'stop': not for a sweep"
 is "before anything is made" "$(find "$work/none" 2>/dev/null)" ""
 
 finish

@@ -125,7 +125,7 @@ for backend in ptrace perf-cpu value; do
 	run run --text-untouched --backend "$backend" -- /bin/true
 	is "--backend $backend: a usage error" "$status" 2
 	matches "--backend $backend: it says why" "$work/err" \
-		"'--text-untouched' needs the back-end perf"
+		"--text-untouched and --backend=.* cannot be used together"
 done
 timeout 60 "$HELPERS_DIR/deny-syscall" perf_event_open "$RACEWATCH" run \
 	--text-untouched -- /bin/true >"$work/out" 2>"$work/err"

@@ -9,12 +9,14 @@
 
 struct effort_plan simulate_effort(const struct simulate_plan *plan)
 {
-	struct effort_options options;
+	const struct effort_options options = {
+		.effort = plan->effort,
+		.rate = EFFORT_RATE_NONE,
+		.stall_ns = EFFORT_STALL_NONE,
+		.overhead_pct = plan->overhead > 0 ? plan->overhead
+						   : EFFORT_OVERHEAD_NONE,
+	};
 
-	effort_init(&options);
-	options.effort = plan->effort;
-	if (plan->overhead > 0)
-		options.overhead_pct = plan->overhead;
 	return effort_plan(&options, EFFORT_NORMAL);
 }
 

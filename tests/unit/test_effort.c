@@ -14,10 +14,12 @@
 
 static struct effort_options none(void)
 {
-	struct effort_options options;
-
-	effort_init(&options);
-	return options;
+	return (struct effort_options){
+		.effort = EFFORT_NONE,
+		.rate = EFFORT_RATE_NONE,
+		.stall_ns = EFFORT_STALL_NONE,
+		.overhead_pct = EFFORT_OVERHEAD_NONE,
+	};
 }
 
 static void each_preset_spends_more_than_the_one_before(void **state)

@@ -56,20 +56,27 @@ struct sample {
 	struct vec include;
 	uint64_t seed, rate, stall;
 	int backend;
+	const char *policy;
+	struct vec patterns;
+	struct inner {
+		bool stack;
+		uint64_t limit;
+		double percent;
+	} inner;
 };
 
 static const char *const backends[] = { "auto", "perf", "ptrace", NULL };
 
 static const struct option_def defs[] = {
 	{
-		.name = "quiet",
+		.name = "--quiet",
 		.letter = 'q',
 		.help = "print races only",
 		.type = OPTION_FLAG,
 		.offset = offsetof(struct sample, quiet),
 	},
 	{
-		.name = "output",
+		.name = "--output",
 		.letter = 'o',
 		.arg = "FILE",
 		.help = "write the report to FILE too",
@@ -77,7 +84,7 @@ static const struct option_def defs[] = {
 		.offset = offsetof(struct sample, output),
 	},
 	{
-		.name = "include",
+		.name = "--include",
 		.arg = "GLOB",
 		.help = "sample also modules, functions or source files of "
 			"this name, which may be left out by default",
@@ -85,14 +92,14 @@ static const struct option_def defs[] = {
 		.offset = offsetof(struct sample, include),
 	},
 	{
-		.name = "seed",
+		.name = "--seed",
 		.arg = "N",
 		.help = "choose by this number",
 		.type = OPTION_UINT64,
 		.offset = offsetof(struct sample, seed),
 	},
 	{
-		.name = "rate",
+		.name = "--rate",
 		.arg = "HITS",
 		.help = "this many a second",
 		.type = OPTION_UINT64,
@@ -101,7 +108,7 @@ static const struct option_def defs[] = {
 		.max = 1000,
 	},
 	{
-		.name = "stall",
+		.name = "--stall",
 		.arg = "TIME",
 		.help = "hold a thread as long at most",
 		.type = OPTION_DURATION,
@@ -110,13 +117,13 @@ static const struct option_def defs[] = {
 		.max = UINT64_C(1500000000),
 	},
 	{
-		.name = "stop-at-the-first-race-of-all",
+		.name = "--stop-at-the-first-race-of-all",
 		.help = "stop",
 		.type = OPTION_FLAG,
 		.offset = offsetof(struct sample, stop),
 	},
 	{
-		.name = "backend",
+		.name = "--backend",
 		.arg = "NAME",
 		.help = "notice accesses so",
 		.type = OPTION_CHOICE,
@@ -125,16 +132,84 @@ static const struct option_def defs[] = {
 	},
 };
 
+static const struct option_group group = OPTION_GROUP(defs);
+
 static const struct option_table table = {
 	.command = "run",
 	.synopsis = "[options] [--] CMD [ARG...]",
 	.summary = "Start a program and report its data races.",
-	.defs = defs,
-	.count = sizeof(defs) / sizeof(defs[0]),
+	.parts = (const struct option_part[]){ { &group, 0 }, { NULL, 0 } },
 	.leading = true,
 };
 
+static const char *const policies[] = { "guided", "uniform", NULL };
+
+static struct error *not_x(const char *value)
+{
+	return strcmp(value, "x") ? NULL : error_create(ERROR_USAGE, "no x");
+}
+
+/* Members of the structure itself, and a group inside of it. */
+static const struct option_def outer_defs[] = {
+	{ .name = "--policy",
+	  .arg = "WHICH",
+	  .help = "choose so",
+	  .type = OPTION_NAME,
+	  .offset = offsetof(struct sample, policy),
+	  .preset = 1,
+	  .choices = policies },
+	{ .name = "--take",
+	  .arg = "GLOB",
+	  .help = "take these",
+	  .type = OPTION_WORDS,
+	  .offset = offsetof(struct sample, patterns),
+	  .check = not_x,
+	  .of_runs = true },
+	{ .name = "--leave",
+	  .arg = "GLOB",
+	  .help = "leave these",
+	  .type = OPTION_WORDS,
+	  .offset = offsetof(struct sample, patterns),
+	  .of_runs = true },
+};
+
+static const struct option_def inner_defs[] = {
+	{ .name = "--stack",
+	  .letter = 's',
+	  .help = "take the stack too",
+	  .type = OPTION_FLAG,
+	  .offset = offsetof(struct inner, stack),
+	  .of_runs = true },
+	{ .name = "--limit",
+	  .arg = "N",
+	  .help = "take this many",
+	  .type = OPTION_UINT64,
+	  .offset = offsetof(struct inner, limit),
+	  .preset = 7 },
+	{ .name = "--percent",
+	  .arg = "N",
+	  .help = "take this part",
+	  .type = OPTION_PERCENT,
+	  .offset = offsetof(struct inner, percent),
+	  .preset = OPTION_NONE },
+};
+
+static const struct option_group outer_group = OPTION_GROUP(outer_defs);
+static const struct option_group inner_group = OPTION_GROUP(inner_defs);
+
+static const struct option_table grouped = {
+	.command = "sweep",
+	.parts =
+		(const struct option_part[]){
+			{ &outer_group, 0 },
+			{ &inner_group, offsetof(struct sample, inner) },
+			{ NULL, 0 } },
+};
+
 enum { WORDS_MAX = 16 };
+
+/* Where what is of the runs goes; NULL: nowhere. */
+static struct vec *of_runs;
 
 /* Parse the words of a line; *ret_rest: the operands, joined by spaces. */
 static struct error *parse_with(const struct option_table *with,
@@ -150,7 +225,7 @@ static struct error *parse_with(const struct option_table *with,
 	for (word = strtok_r(copy, " ", &save); word && argc < WORDS_MAX;
 	     word = strtok_r(NULL, " ", &save))
 		argv[argc++] = word;
-	err = options_parse(with, argc, argv, sample, &first);
+	err = options_parse(with, argc, argv, sample, of_runs, &first);
 	rest[0] = '\0';
 	for (int i = first; !err && i < argc; i++) {
 		strcat(rest, rest[0] ? " " : "");
@@ -200,33 +275,113 @@ static void every_type_sets_its_member(void **state)
 	options_release(&table, &sample);
 }
 
-static void defaults_stay(void **state)
+static void what_is_not_given_has_its_default(void **state)
 {
 	struct sample sample = { .rate = 77, .output = "x", .backend = 1 };
+	char rest[256];
 
 	(void)state;
 	parses("run", &sample, "");
-	assert_int_equal(sample.rate, 77);
-	assert_string_equal(sample.output, "x");
-	assert_int_equal(sample.backend, 1);
+	assert_int_equal(sample.rate, 0);
+	assert_null(sample.output);
+	assert_int_equal(sample.backend, 0);
 	options_release(&table, &sample);
+	assert_null(parse_with(&grouped, "sweep", &sample, rest));
+	assert_string_equal(sample.policy, "uniform");
+	assert_false(sample.inner.stack);
+	assert_int_equal(sample.inner.limit, 7);
+	assert_true(sample.inner.percent < 0);
+	options_release(&grouped, &sample);
+}
+
+static void groups_set_members_of_their_own_structures(void **state)
+{
+	struct sample sample = { .rate = 77 };
+	char rest[256];
+
+	(void)state;
+	assert_null(parse_with(&grouped,
+			       "sweep --limit 3 --policy guided -s --percent 5",
+			       &sample, rest));
+	assert_int_equal(sample.rate, 77);
+	assert_int_equal(sample.inner.limit, 3);
+	assert_true(sample.inner.stack);
+	assert_true(sample.inner.percent == 5);
+	assert_string_equal(sample.policy, "guided");
+	options_release(&grouped, &sample);
+}
+
+/* The word that was given is NAME VALUE; NULL: a flag. */
+static void is_word(const struct vec *words, size_t i, const char *name,
+		    const char *value)
+{
+	const struct option_word *word = vec_at(words, i);
+
+	assert_string_equal(word->def->name, name);
+	if (value)
+		assert_string_equal(word->value, value);
+	else
+		assert_null(word->value);
+}
+
+static void words_of_several_options_keep_their_order(void **state)
+{
+	struct vec words = VEC_INIT(struct option_word);
+	struct sample sample;
+	char rest[256];
+
+	(void)state;
+	of_runs = &words;
+	assert_null(parse_with(&grouped,
+			       "sweep --leave=b --limit 3 --tak a -s --leave c",
+			       &sample, rest));
+	of_runs = NULL;
+	assert_int_equal(sample.patterns.count, 3);
+	is_word(&sample.patterns, 0, "--leave", "b");
+	is_word(&sample.patterns, 1, "--take", "a");
+	is_word(&sample.patterns, 2, "--leave", "c");
+	/* those that a sweep passes on, and no others */
+	assert_int_equal(words.count, 4);
+	is_word(&words, 0, "--leave", "b");
+	is_word(&words, 1, "--take", "a");
+	is_word(&words, 2, "--stack", NULL);
+	is_word(&words, 3, "--leave", "c");
+	vec_deinit(&words);
+	options_release(&grouped, &sample);
+}
+
+static void values_are_checked_by_their_row(void **state)
+{
+	struct sample sample;
+	char rest[256];
+	struct error *err =
+		parse_with(&grouped, "sweep --leave x --take x", &sample, rest);
+
+	(void)state;
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_USAGE);
+	assert_string_equal(error_message(err), "--take: 'x': no x");
+	error_free(err);
+	assert_int_equal(sample.patterns.count, 1);
+	options_release(&grouped, &sample);
 }
 
 static struct error *percent_of(const char *word, double *ret)
 {
-	static const struct option_def def = { .name = "overhead",
+	static const struct option_def def = { .name = "--overhead",
 					       .arg = "PERCENT",
 					       .help = "lose so much",
 					       .type = OPTION_PERCENT };
+	static const struct option_group only = { .defs = &def, .count = 1 };
+	static const struct option_part parts[] = { { &only, 0 }, { NULL, 0 } };
 	static const struct option_table one = { .command = "run",
-						 .defs = &def,
-						 .count = 1 };
+						 .parts = parts };
 	char option[] = "--overhead", value[32], name[] = "run";
 	char *argv[] = { name, option, value, NULL };
 	int first;
 
 	snprintf(value, sizeof(value), "%s", word);
-	return options_parse(&one, 3, argv, ret, &first);
+	return options_parse(&one, 3, argv, ret, NULL, &first);
 }
 
 static void percentages_may_have_a_fraction(void **state)
@@ -250,7 +405,7 @@ static void percentages_may_have_a_fraction(void **state)
 			fail_msg("'%s' was taken", wrong[i]);
 		assert_int_equal(err->kind, ERROR_USAGE);
 		error_free(err);
-		assert_true(percent == 100);
+		assert_true(percent == 0);
 	}
 }
 
@@ -318,7 +473,7 @@ static void elsewhere_options_may_follow_operands(void **state)
 	/* the word at fault is named although others have moved */
 	err = parse_with(&loose, "sites one --none two", &sample, rest);
 	assert_non_null(err);
-	assert_string_equal(error_message(err), "unknown option '--none'");
+	assert_string_equal(error_message(err), "unknown option: --none");
 	error_free(err);
 	options_release(&loose, &sample);
 }
@@ -326,49 +481,37 @@ static void elsewhere_options_may_follow_operands(void **state)
 static void mistakes_name_the_option(void **state)
 {
 	(void)state;
-	fails("run --none=3 x", "unknown option '--none'");
-	fails("run -x", "unknown option '-x'");
-	fails("run -qx", "unknown option '-x'");
-	fails("run --seed", "option '--seed' needs an argument: N");
-	fails("run -o", "option '--output' needs an argument: FILE");
-	fails("run --quiet=yes",
-	      "option '--quiet' takes no argument: '--quiet=yes'");
-	fails("run --st", "option '--st' is ambiguous: --stall, "
+	fails("run --none=3 x", "unknown option: --none");
+	fails("run -x", "unknown option: -x");
+	fails("run -qx", "unknown option: -x");
+	fails("run --seed", "--seed needs an argument: N");
+	fails("run -o", "--output needs an argument: FILE");
+	fails("run --quiet=yes", "--quiet takes no argument: --quiet=yes");
+	fails("run --st", "--st is ambiguous: --stall, "
 			  "--stop-at-the-first-race-of-all");
 }
 
 static void bad_values_are_named(void **state)
 {
 	(void)state;
-	fails("run --rate 0",
-	      "option '--rate': '0' is not a number from 1 to 1000");
-	fails("run --rate 1001",
-	      "option '--rate': '1001' is not a number from 1 to 1000");
-	fails("run --rate -1",
-	      "option '--rate': '-1' is not a number from 1 to 1000");
-	fails("run --rate +1",
-	      "option '--rate': '+1' is not a number from 1 to 1000");
-	fails("run --seed 0x10",
-	      "option '--seed': '0x10' is not a number of at least 0");
+	fails("run --rate 0", "--rate: 0 is out of range: 1 to 1000");
+	fails("run --rate 1001", "--rate: 1001 is out of range: 1 to 1000");
+	fails("run --rate -1", "--rate: '-1' is not a number");
+	fails("run --rate +1", "--rate: '+1' is not a number");
+	fails("run --seed 0x10", "--seed: '0x10' is not a number");
 	fails("run --seed 18446744073709551616",
-	      "option '--seed': '18446744073709551616' is not a number of at "
-	      "least 0");
-	fails("run --seed=", "option '--seed': '' is not a number of at "
-			     "least 0");
+	      "--seed: 18446744073709551616 is out of range: 0 to "
+	      "18446744073709551615");
+	fails("run --seed=", "--seed: '' is not a number");
 	fails("run --stall soon",
-	      "option '--stall': 'soon' is not a time (such as 200us, 1.5ms, "
-	      "10s)");
-	fails("run --stall 1ns",
-	      "option '--stall': '1ns' is not at least 1us and at most "
-	      "1500ms");
-	fails("run --stall 1h",
-	      "option '--stall': '1h' is not at least 1us and at most "
-	      "1500ms");
+	      "--stall: 'soon' is not a time (such as 200us, 1.5ms, 10s)");
+	fails("run --stall 1ns", "--stall: 1ns is out of range: 1us to 1500ms");
+	fails("run --stall 1h", "--stall: 1h is out of range: 1us to 1500ms");
 	fails("run --backend best",
-	      "option '--backend': 'best' is none of auto, perf, ptrace");
+	      "--backend: 'best' is not one of auto, perf, ptrace");
 	/* words are not cut short */
 	fails("run --backend per",
-	      "option '--backend': 'per' is none of auto, perf, ptrace");
+	      "--backend: 'per' is not one of auto, perf, ptrace");
 }
 
 /* What print writes. */
@@ -449,7 +592,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_type_sets_its_member),
-		cmocka_unit_test(defaults_stay),
+		cmocka_unit_test(what_is_not_given_has_its_default),
+		cmocka_unit_test(groups_set_members_of_their_own_structures),
+		cmocka_unit_test(words_of_several_options_keep_their_order),
+		cmocka_unit_test(values_are_checked_by_their_row),
 		cmocka_unit_test(percentages_may_have_a_fraction),
 		cmocka_unit_test(lists_keep_every_value_in_order),
 		cmocka_unit_test(short_forms_and_the_last_of_two_count),

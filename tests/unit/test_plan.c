@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -66,6 +67,36 @@ static void what_is_fixed_is_in_every_entry(void **state)
 	assert_string_equal(plan.entries[0].name,
 			    "rate=0 stall=1500ns policy=uniform");
 	assert_int_equal(plan_choose(&plan, 5), 0);
+}
+
+/* The words, with a blank behind each. */
+static void has_words(const struct plan_entry *entry, const char *expected)
+{
+	char all[128] = "";
+
+	for (const char *const *word = entry->words; *word; word++) {
+		strcat(all, *word);
+		strcat(all, " ");
+	}
+	assert_string_equal(all, expected);
+}
+
+static void runs_get_the_options_that_are_not_fixed(void **state)
+{
+	const struct plan_fixed rate = { 7, UINT64_MAX, NULL };
+	const struct plan_fixed all = { 0, 1500, "uniform" };
+	struct plan plan;
+
+	(void)state;
+	plan_init(&plan, &nothing, false);
+	has_words(&plan.entries[0], "--effort normal --rate 1000 --stall 1ms "
+				    "--policy guided ");
+	/* long stalls are not for the program's start */
+	has_words(&plan.entries[1], "--rate 300 --stall 10ms --policy guided ");
+	plan_init(&plan, &rate, false);
+	has_words(&plan.entries[4], "--stall 100ms --policy guided ");
+	plan_init(&plan, &all, false);
+	has_words(&plan.entries[0], "--effort normal ");
 }
 
 static void an_even_plan_goes_by_the_number(void **state)
@@ -156,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_named_by_what_they_do),
 		cmocka_unit_test(what_is_fixed_is_in_every_entry),
+		cmocka_unit_test(runs_get_the_options_that_are_not_fixed),
 		cmocka_unit_test(an_even_plan_goes_by_the_number),
 		cmocka_unit_test(each_is_tried_at_first),
 		cmocka_unit_test(what_pays_gets_more_and_none_starves),

@@ -110,7 +110,7 @@ static void finish_noting(struct view *view,
 	record.type = JOURNAL_DONE;
 	record.run = claim->run;
 	record.seed = claim->seed;
-	strcpy(record.plan, claim->plan);
+	strcpy(record.plan, claim->entry->name);
 	record.findings.samples = 1;
 	record.note = note ? strdup(note) : NULL;
 	assert_null(statefile_finish(view->state, &record));
@@ -206,7 +206,7 @@ static void what_is_given_up_is_taken_over(void **state)
 	assert_int_equal(claim(&b, &again), 1);
 	assert_true(again.again);
 	assert_int_equal(again.seed, 101);
-	assert_string_equal(again.plan, one.plan);
+	assert_string_equal(again.entry->name, one.entry->name);
 	finish(&b, &again);
 	finish(&a, &two);
 	assert_int_equal(claim(&b, &again), 4);
