@@ -111,11 +111,12 @@ void core_ended(int pid, int status)
 {
 	core_continue(pid);
 	if (!WIFEXITED(status))
-		log_warn("--on-race: the writing of the core was ended");
+		log_warn("--on-race: writing the core file took too long "
+			 "and was stopped");
 	else if (WEXITSTATUS(status) == CORE_WRITTEN)
 		log_note("the core of the race is " CORE_PREFIX
-			 ".%d; the program goes on, and is not watched any "
-			 "more",
+			 ".%d; the program continues and is no longer "
+			 "watched",
 			 pid);
 	else if (WEXITSTATUS(status) == CORE_NO_GCORE)
 		log_warn("--on-race: no core was written: there is no gcore "

@@ -283,7 +283,7 @@ void onrace_finish(struct onrace *onrace)
 		onrace_poll(onrace);
 	}
 	if (onrace->refused > 0)
-		log_warn("--on-race: of %llu races the command was not run: "
+		log_warn("--on-race: the command was not run for %llu races: "
 			 "too many at once",
 			 (unsigned long long)onrace->refused);
 	onrace->refused = 0;

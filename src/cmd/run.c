@@ -29,8 +29,8 @@ static void run_remarks(const struct watch_options *options,
 		log_note("%s is a script: its interpreter %s is watched",
 			 program->path, program->interpreter);
 	if (program->is_static)
-		log_note("%s is statically linked: the C library's inside is "
-			 "left out by the names of its functions, if it has "
+		log_note("%s is statically linked: functions inside the C "
+			 "library are left out by name, if the program has "
 			 "symbols",
 			 program->path);
 	if (program->privileged && geteuid() != 0)

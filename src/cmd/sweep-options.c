@@ -30,7 +30,7 @@ static struct error *sweep_check_on_race(const char *action)
 static const struct option_def sweep_defs[] = {
 	{ .name = "--runs",
 	  .arg = "NUMBER",
-	  .help = "number of runs (default 100, unless another option ends the "
+	  .help = "number of runs (default 100 unless another option ends the "
 		  "sweep)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(runs),
@@ -38,20 +38,21 @@ static const struct option_def sweep_defs[] = {
 	  .max = 100000000 },
 	{ .name = "--budget",
 	  .arg = "TIME",
-	  .help = "end after this time",
+	  .help = "end the sweep after this time",
 	  .type = OPTION_DURATION,
 	  .offset = AT(budget_ns),
 	  .min = CLOCK_NS_PER_MS },
 	{ .name = "--stop-after-quiet",
 	  .arg = "NUMBER",
-	  .help = "end when this number of runs in a row showed no new race",
+	  .help = "end the sweep when this many runs in a row showed no new "
+		  "race",
 	  .type = OPTION_UINT64,
 	  .offset = AT(stop_after_quiet),
 	  .min = 1 },
 	{ .name = "--jobs",
 	  .letter = 'j',
 	  .arg = "NUMBER",
-	  .help = "number of runs at a time (default 1)",
+	  .help = "runs at the same time (default 1)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(jobs),
 	  .preset = 1,
@@ -59,19 +60,19 @@ static const struct option_def sweep_defs[] = {
 	  .max = 1024 },
 	{ .name = "--timeout",
 	  .arg = "TIME",
-	  .help = "end a run after this time (default 10m; 0: never)",
+	  .help = "end each run after this time (default 10m; 0: never)",
 	  .type = OPTION_DURATION,
 	  .offset = AT(timeout_ns),
 	  .preset = 600 * CLOCK_NS_PER_S },
 	{ .name = "--seed",
 	  .arg = "NUMBER",
-	  .help = "run n has the seed NUMBER + n (default 0)",
+	  .help = "give run n the seed NUMBER + n (default 0)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(seed),
 	  .max = INT64_MAX },
 	{ .name = "--first-run",
 	  .arg = "NUMBER",
-	  .help = "number the runs from here (default 1)",
+	  .help = "number of the first run (default 1)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(first_run),
 	  .preset = 1,
@@ -79,42 +80,44 @@ static const struct option_def sweep_defs[] = {
 	  .max = 1000000000 },
 	{ .name = "--plan",
 	  .arg = "NAME",
-	  .help = "adaptive: choose the way of each run by what earlier runs "
-		  "found; even: take each way in turn (default adaptive)",
+	  .help = "how the rate, the stall and the policy of the runs vary: "
+		  "adaptive: by what earlier runs found; even: in turn (default "
+		  "adaptive)",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(plan),
 	  .choices = plan_words },
 	{ .name = "--directory",
 	  .letter = 'd',
 	  .arg = "DIRECTORY",
-	  .help = "keep all files here, and go on from what is here (default: "
-		  "a new one)",
+	  .help = "keep all files in this directory, and continue the sweep "
+		  "that is in it (default: a new directory)",
 	  .type = OPTION_STRING,
 	  .offset = AT(directory) },
 	{ .name = "--state",
 	  .arg = "FILE",
-	  .help = "keep the state of the sweep here (default state.db in "
-		  "the directory)",
+	  .help = "keep the state of the sweep in this file (default state.db "
+		  "in the directory)",
 	  .type = OPTION_STRING,
 	  .offset = AT(state) },
 	{ .name = "--learned",
 	  .arg = "FILE",
-	  .help = "keep what the runs learn about the program's locations here "
+	  .help = "keep what the runs learn about the program in this file "
 		  "(default learned.db in the directory)",
 	  .type = OPTION_STRING,
 	  .offset = AT(learned) },
 	{ .name = "--output-limit",
 	  .arg = "BYTES",
-	  .help = "keep at most this much of each output of a run (default "
-		  "1048576)",
+	  .help = "keep at most this many bytes of each output of a run "
+		  "(default 1048576)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(output_limit),
 	  .preset = 1 << 20,
 	  .max = 1 << 30 },
 	{ .name = "--on-race",
 	  .arg = "ACTION",
-	  .help = "report; core: write a core file at the race; exec:COMMAND: "
-		  "run this with the race's JSON as its input (default report)",
+	  .help = "report; core: write a core file of the program; "
+		  "exec:COMMAND: run the command with the race as JSON on its "
+		  "standard input (default report)",
 	  .type = OPTION_STRING,
 	  .offset = AT(on_race),
 	  .check = sweep_check_on_race,
@@ -122,14 +125,14 @@ static const struct option_def sweep_defs[] = {
 	  .of_runs = true },
 	{ .name = "--min-samples",
 	  .arg = "NUMBER",
-	  .help = "exit with 65 when fewer samples of the program's own "
-		  "modules had a stall in all runs (default 1)",
+	  .help = "exit with 65 if fewer samples of the program's own modules "
+		  "had a stall in all runs together (default 1)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(min_samples),
 	  .preset = 1 },
 	{ .name = "--verbose",
 	  .letter = 'v',
-	  .help = "report every run",
+	  .help = "print a line for each run",
 	  .type = OPTION_FLAG,
 	  .offset = AT(verbose) },
 };

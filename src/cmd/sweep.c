@@ -197,8 +197,8 @@ static struct error *find_state(const struct sweep_options *options,
 	else if (access(strbuf_text(out), F_OK) < 0 &&
 		 access(strbuf_text(&old), F_OK) == 0)
 		err = error_create(ERROR_USAGE,
-				   "%s: this sweep was begun by an earlier "
-				   "version; use another directory",
+				   "%s: an earlier version started this sweep; "
+				   "use another directory",
 				   strbuf_text(&old));
 	strbuf_deinit(&old);
 	return err;

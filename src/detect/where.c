@@ -66,11 +66,10 @@ static struct error *take_line(struct where *where, char *colon)
 	line = strtol(colon + 1, &end, 10);
 	if (!isdigit((unsigned char)colon[1]) || *end || errno || line < 1 ||
 	    line > INT_MAX)
-		return where_wrong("after the colon there must be the number "
-				   "of a line, or read, write or rmw");
+		return where_wrong("a line number, read, write or rmw must "
+				   "follow the colon");
 	if (colon == where->name || colon[-1] == '/')
-		return where_wrong("there is no file before the "
-				   "line");
+		return where_wrong("a file must precede the line number");
 	where->kind = WHERE_LINE;
 	where->line = (int)line;
 	*colon = '\0';
@@ -85,7 +84,7 @@ static struct error *take_offset(struct where *where, char *plus)
 	where->offset = strtoull(plus + 1, &end, 16);
 	if (strncmp(plus, "+0x", 3) != 0 || !isxdigit((unsigned char)plus[3]) ||
 	    *end || errno)
-		return where_wrong("an offset in a module is +0x and "
+		return where_wrong("an offset in a module must be +0x and "
 				   "hexadecimal digits");
 	where->kind = WHERE_OFFSET;
 	*plus = '\0';
@@ -116,8 +115,9 @@ static void cut_parameters(char *name)
 static struct error *take_function(struct where *where)
 {
 	if (is_number(where->name))
-		return where_wrong("a number says no place: give FILE:LINE or "
-				   "MODULE+0xOFFSET");
+		return where_wrong(
+			"a number alone is no place: use FILE:LINE or "
+			"MODULE+0xOFFSET");
 	where->kind = WHERE_FUNCTION;
 	cut_parameters(where->name);
 	return NULL;
@@ -131,7 +131,7 @@ static struct error *where_take(struct where *where)
 	colon = last_colon(where->name);
 	plus = strrchr(where->name, '+');
 	if (!where->name[0])
-		return where_wrong("it must be FILE:LINE, FUNCTION or "
+		return where_wrong("must be FILE:LINE, FUNCTION or "
 				   "MODULE+0xOFFSET");
 	if (plus && isdigit((unsigned char)plus[1]))
 		return take_offset(where, plus);

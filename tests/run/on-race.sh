@@ -177,7 +177,7 @@ done
 is "core: the status" "$status" 66 || diag_file "$work/err"
 matches "core: the program was not harmed" "$work/out" '^read_write: done$'
 matches "core: where it is" "$work/err" \
-	'the core of the race is racewatch-core\.[0-9]+; the program goes on'
+	'the core of the race is racewatch-core\.[0-9]+; the program continues'
 places "$T/read_write.nopie" racewatch-core.* >"$work/places"
 at_race "core: both threads are at the race in it" "$work/places"
 
