@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Mappings of a process; see mapping.h.
+ */
+#include "sys/mapping.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ioctl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "sys/identity.h"
+
+/* Linux 6.11, include/uapi/linux/fs.h; the headers may be older. */
+struct mapping_query {
+	uint64_t size;
+	uint64_t query_flags;
+	uint64_t query_address;
+	uint64_t start;
+	uint64_t end;
+	uint64_t flags;
+	uint64_t page_size;
+	uint64_t offset;
+	uint64_t inode;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	uint32_t name_size;
+	uint32_t build_id_size;
+	uint64_t name_address;
+	uint64_t build_id_address;
+};
+
+#define MAPPING_QUERY _IOWR('f', 17, struct mapping_query)
+
+enum {
+	/* of query_flags: this one or the next */
+	QUERY_COVERING_OR_NEXT = 0x10,
+	/* of flags: as enum mapping_access has them */
+	QUERY_FLAGS = MAPPING_READ | MAPPING_WRITE | MAPPING_EXECUTE |
+		      MAPPING_SHARED,
+	MAPPING_NAME = 4096,
+};
+
+static const char mapping_stack_name[] = "[stack]";
+
+void mappings_init(struct mappings *mappings, pid_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps",
+		 (int)identity_live_thread(pid));
+	mappings->fd = open(path, O_RDONLY | O_CLOEXEC);
+	mappings->no_query = false;
+}
+
+void mappings_deinit(struct mappings *mappings)
+{
+	if (mappings->fd >= 0)
+		close(mappings->fd);
+	mappings->fd = -1;
+}
+
+bool mapping_parse(const char *line, struct mapping *ret)
+{
+	unsigned long long start, end;
+	char flags[5];
+	int name = 0;
+
+	if (sscanf(line, "%llx-%llx %4s %*x %*x:%*x %*d %n", &start, &end,
+		   flags, &name) != 3 ||
+	    strlen(flags) != 4 || name == 0)
+		return false;
+	ret->start = start;
+	ret->end = end;
+	ret->access = (flags[0] == 'r' ? MAPPING_READ : 0U) |
+		      (flags[1] == 'w' ? MAPPING_WRITE : 0U) |
+		      (flags[2] == 'x' ? MAPPING_EXECUTE : 0U) |
+		      (flags[3] == 's' ? MAPPING_SHARED : 0U);
+	ret->stack = strncmp(line + name, mapping_stack_name,
+			     strlen(mapping_stack_name)) == 0;
+	return true;
+}
+
+/* False with errno: ENOENT is that there is no such mapping. */
+static bool mappings_query(const struct mappings *mappings, uint64_t address,
+			   struct mapping *ret)
+{
+	char name[MAPPING_NAME] = "";
+	struct mapping_query query = {
+		.size = sizeof(query),
+		.query_flags = QUERY_COVERING_OR_NEXT,
+		.query_address = address,
+		.name_size = sizeof(name),
+		.name_address = (uintptr_t)name,
+	};
+
+	if (ioctl(mappings->fd, MAPPING_QUERY, &query) != 0)
+		return false;
+	ret->start = query.start;
+	ret->end = query.end;
+	ret->access = (unsigned int)query.flags & QUERY_FLAGS;
+	ret->stack = query.name_size > 0 &&
+		     strcmp(name, mapping_stack_name) == 0;
+	return true;
+}
+
+static struct error *mappings_read(const struct mappings *mappings,
+				   uint64_t address, struct mapping *ret,
+				   bool *ret_found)
+{
+	cleanup_fclose FILE *file = NULL;
+	cleanup_free char *line = NULL;
+	int copy = fcntl(mappings->fd, F_DUPFD_CLOEXEC, 0);
+	struct mapping found;
+	size_t size = 0;
+
+	if (copy < 0)
+		return error_os(errno, "read mappings");
+	file = fdopen(copy, "r");
+	if (!file) {
+		close(copy);
+		return error_os(errno, "read mappings");
+	}
+	*ret_found = false;
+	rewind(file);
+	while (!*ret_found && getline(&line, &size, file) > 0)
+		*ret_found = mapping_parse(line, &found) && found.end > address;
+	if (*ret_found)
+		*ret = found;
+	else if (ferror(file))
+		return error_os(EIO, "read mappings");
+	return NULL;
+}
+
+struct error *mappings_find(struct mappings *mappings, uint64_t address,
+			    struct mapping *ret, bool *ret_found)
+{
+	if (mappings->fd < 0)
+		return error_create(ERROR_REFUSED,
+				    "/proc/PID/maps could not be opened");
+	if (!mappings->no_query) {
+		if (mappings_query(mappings, address, ret)) {
+			*ret_found = true;
+			return NULL;
+		}
+		if (errno == ESRCH)
+			return error_gone;
+		if (errno == ENOENT) {
+			*ret_found = false;
+			return NULL;
+		}
+		mappings->no_query = errno == ENOTTY || errno == EINVAL;
+	}
+	return mappings_read(mappings, address, ret, ret_found);
+}

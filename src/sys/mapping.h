@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a process may do with the bytes at an address: one mapping of
+ * /proc/PID/maps (proc(5)). Nothing of the process is touched.
+ */
+#ifndef SYS_MAPPING_H
+#define SYS_MAPPING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum mapping_access {
+	MAPPING_READ = 1,
+	MAPPING_WRITE = 2,
+	MAPPING_EXECUTE = 4,
+	/* other processes may see what is written, and write */
+	MAPPING_SHARED = 8,
+};
+
+struct mapping {
+	uint64_t start, end; /* end is the first address behind it */
+	unsigned int access; /* of enum mapping_access */
+	bool stack; /* "[stack]": the kernel enlarges it downward */
+};
+
+struct mappings {
+	int fd; /* of /proc/PID/maps; -1: it could not be opened */
+	bool no_query; /* this kernel has no PROCMAP_QUERY */
+};
+
+/*
+ * A failure to open is told by mappings_find(). Stale after exec. The first
+ * thread of the process may have ended before the others.
+ */
+void mappings_init(struct mappings *mappings, pid_t pid);
+void mappings_deinit(struct mappings *mappings);
+
+/*
+ * The mapping that holds the address, or else the next one above it;
+ * *ret_found is false when there is neither. Costs one system call on Linux
+ * 6.11, and reading the file up to the address before.
+ */
+struct error *mappings_find(struct mappings *mappings, uint64_t address,
+			    struct mapping *ret, bool *ret_found);
+
+/* One line of the file, without or with its newline; false: it is none. */
+bool mapping_parse(const char *line, struct mapping *ret);
+
+#endif

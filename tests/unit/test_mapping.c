@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a process may do with an address.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "headless.h"
+
+#include "sys/mapping.h"
+
+enum { PAGE = 4096 };
+
+static void lines_are_parsed(void **state)
+{
+	struct mapping mapping;
+
+	(void)state;
+	assert_true(mapping_parse("00400000-00452000 r-xp 00001000 08:02 17 "
+				  "/bin/a b\n",
+				  &mapping));
+	assert_int_equal(mapping.start, 0x400000);
+	assert_int_equal(mapping.end, 0x452000);
+	assert_int_equal(mapping.access, MAPPING_READ | MAPPING_EXECUTE);
+	assert_false(mapping.stack);
+	assert_true(mapping_parse("7ffc0-7ffd0 rw-s 00000000 00:00 0 "
+				  "        [stack]",
+				  &mapping));
+	assert_int_equal(mapping.access,
+			 MAPPING_READ | MAPPING_WRITE | MAPPING_SHARED);
+	assert_true(mapping.stack);
+	assert_true(
+		mapping_parse("1000-2000 ---p 00000000 00:00 0 \n", &mapping));
+	assert_int_equal(mapping.access, 0);
+}
+
+static void other_lines_are_none(void **state)
+{
+	struct mapping mapping;
+
+	(void)state;
+	assert_false(mapping_parse("", &mapping));
+	assert_false(
+		mapping_parse("00400000 r-xp 00001000 08:02 17", &mapping));
+	assert_false(mapping_parse("400000-452000", &mapping));
+}
+
+static struct mapping find(struct mappings *mappings, const void *address)
+{
+	struct mapping mapping = { 0 };
+	bool found = false;
+
+	assert_ok(
+		mappings_find(mappings, (uintptr_t)address, &mapping, &found));
+	assert_true(found);
+	return mapping;
+}
+
+static void check_own(struct mappings *mappings)
+{
+	uint8_t *pages = mmap(NULL, 3 * PAGE, PROT_NONE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *shared = tracee_share(PAGE);
+	struct mapping mapping;
+	bool found = true;
+
+	munmap(pages, PAGE);
+	mprotect(pages + 2 * PAGE, PAGE, PROT_READ);
+	mapping = find(mappings, pages + PAGE);
+	assert_int_equal(mapping.start, (uintptr_t)pages + PAGE);
+	assert_int_equal(mapping.access, 0);
+	/* nothing is there: the next */
+	mapping = find(mappings, pages + 17);
+	assert_int_equal(mapping.start, (uintptr_t)pages + PAGE);
+	assert_int_equal(find(mappings, pages + 2 * PAGE).access, MAPPING_READ);
+	assert_int_equal(find(mappings, shared).access,
+			 MAPPING_READ | MAPPING_WRITE | MAPPING_SHARED);
+	assert_int_equal(find(mappings, (void *)(uintptr_t)check_own).access,
+			 MAPPING_READ | MAPPING_EXECUTE);
+	assert_true(find(mappings, &mapping).stack);
+	assert_false(find(mappings, shared).stack);
+	assert_ok(mappings_find(mappings, UINT64_MAX - PAGE, &mapping, &found));
+	assert_false(found);
+	munmap(pages + PAGE, 2 * PAGE);
+	munmap(shared, PAGE);
+}
+
+static void they_are_asked_for(void **state)
+{
+	struct mappings mappings;
+
+	(void)state;
+	mappings_init(&mappings, getpid());
+	check_own(&mappings);
+	mappings_deinit(&mappings);
+}
+
+static void before_linux_6_11_they_are_read(void **state)
+{
+	struct mappings mappings;
+
+	(void)state;
+	mappings_init(&mappings, getpid());
+	mappings.no_query = true;
+	check_own(&mappings);
+	mappings_deinit(&mappings);
+}
+
+static void of_a_process_without_its_first_thread_they_are_known(void **state)
+{
+	struct headless it = headless_start();
+	struct mappings mappings;
+
+	(void)state;
+	mappings_init(&mappings, it.pid);
+	assert_int_equal(find(&mappings, it.shared).access,
+			 MAPPING_READ | MAPPING_WRITE | MAPPING_SHARED);
+	mappings_deinit(&mappings);
+	headless_end(&it);
+}
+
+static void what_cannot_be_opened_is_an_error(void **state)
+{
+	struct mappings mappings = { .fd = -1 };
+	struct mapping mapping;
+	bool found;
+	struct error *err;
+
+	(void)state;
+	err = mappings_find(&mappings, 0, &mapping, &found);
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_REFUSED);
+	error_free(err);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_are_parsed),
+		cmocka_unit_test(other_lines_are_none),
+		cmocka_unit_test(they_are_asked_for),
+		cmocka_unit_test(before_linux_6_11_they_are_read),
+		cmocka_unit_test(
+			of_a_process_without_its_first_thread_they_are_known),
+		cmocka_unit_test(what_cannot_be_opened_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
