@@ -49,6 +49,21 @@ void memory_close_file(struct memory *memory);
 struct error *memory_read(const struct memory *memory, uint64_t address,
 			  void *bytes, size_t size, size_t *ret_size);
 
+/* A page for memory_read_pages(). */
+struct memory_page {
+	uint64_t address; /* of its first byte */
+	uint8_t *bytes; /* of the caller: room for the whole page */
+	bool absent; /* it was not in memory: to be read by itself */
+	bool read; /* bytes are set */
+};
+
+/*
+ * Read whole pages, those in memory by one system call for up to 64, whose
+ * states are asked for before. Of a page that cannot be read, `read' is false.
+ */
+void memory_read_pages(const struct memory *memory, struct memory_page *pages,
+		       size_t count);
+
 /* Is a page of the range not in memory, and would have to be served? */
 bool memory_is_served(const struct memory *memory, uint64_t address,
 		      size_t size);

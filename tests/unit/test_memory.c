@@ -137,6 +137,38 @@ static void nothing_is_written_where_nothing_is_mapped(void **state)
 	}
 }
 
+static void pages_are_read_at_once(void **state)
+{
+	enum { FIRST, GONE, NULL_PAGE, SECOND, ODD };
+	struct fixture *fixture = *state;
+	uint64_t start = (uintptr_t)fixture->pages;
+	static uint8_t bytes[ODD + 70][PAGE];
+	struct memory_page pages[ODD + 70] = {
+		[FIRST] = { .address = start },
+		[GONE] = { .address = start + 2 * PAGE },
+		[NULL_PAGE] = { .address = 0 },
+		[SECOND] = { .address = start + PAGE },
+	};
+
+	for (int i = 0; i < ODD + 70; i++) {
+		pages[i].bytes = bytes[i];
+		/* more than fit into one call */
+		if (i >= ODD)
+			pages[i].address = start;
+	}
+	memory_read_pages(&fixture->memory, pages, ODD + 70);
+	assert_true(pages[FIRST].read);
+	assert_false(pages[GONE].read);
+	assert_false(pages[NULL_PAGE].read);
+	assert_true(pages[SECOND].read);
+	assert_memory_equal(bytes[FIRST], fixture->pages, PAGE);
+	assert_memory_equal(bytes[SECOND], fixture->pages + PAGE, PAGE);
+	for (int i = ODD; i < ODD + 70; i++) {
+		assert_true(pages[i].read);
+		assert_memory_equal(bytes[i], fixture->pages, PAGE);
+	}
+}
+
 static void of_a_process_that_is_gone_nothing_is_read(void **state)
 {
 	struct fixture *fixture = *state;
@@ -329,6 +361,7 @@ int main(void)
 			a_page_protected_by_userfaultfd_is_not_written),
 		cmocka_unit_test(an_absent_page_that_nobody_serves_is_read),
 		cmocka_unit_test(memory_is_that_of_a_thread_that_lives),
+		TEST(pages_are_read_at_once),
 		TEST(of_a_process_that_is_gone_nothing_is_read),
 	};
 

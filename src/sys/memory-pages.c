@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Whole pages of a tracee, scattered; see memory.h.
+ */
+#include "sys/memory.h"
+
+#include <sys/uio.h>
+
+#include "base/error.h"
+#include "sys/pagemap.h"
+
+enum { PAGES_BATCH = 64 };
+
+/* Pages that are in memory: nobody has to provide them. */
+struct pages_batch {
+	struct iovec local[PAGES_BATCH];
+	struct iovec remote[PAGES_BATCH];
+	struct memory_page *pages[PAGES_BATCH];
+	size_t count;
+};
+
+static void batch_add(struct pages_batch *batch, struct memory_page *page)
+{
+	size_t i = batch->count++;
+
+	batch->local[i] = (struct iovec){ page->bytes, PAGEMAP_PAGE };
+	batch->remote[i] = (struct iovec){ (void *)(uintptr_t)page->address,
+					   PAGEMAP_PAGE };
+	batch->pages[i] = page;
+}
+
+/* The kernel ends at the first page that it cannot read: go on behind it. */
+static void batch_read(const struct memory *memory, struct pages_batch *batch)
+{
+	size_t done = 0;
+
+	while (done < batch->count) {
+		ssize_t n = process_vm_readv(memory->pid, batch->local + done,
+					     batch->count - done,
+					     batch->remote + done,
+					     batch->count - done, 0);
+		size_t whole = n < 0 ? 0 : (size_t)n / PAGEMAP_PAGE;
+
+		for (size_t i = 0; i < whole; i++)
+			batch->pages[done + i]->read = true;
+		done += whole + (done + whole < batch->count);
+	}
+	batch->count = 0;
+}
+
+static void page_read_alone(const struct memory *memory,
+			    struct memory_page *page)
+{
+	size_t size = 0;
+	struct error *err = memory_read(memory, page->address, page->bytes,
+					PAGEMAP_PAGE, &size);
+
+	page->read = !err && size == PAGEMAP_PAGE;
+	error_free(err);
+}
+
+void memory_read_pages(const struct memory *memory, struct memory_page *pages,
+		       size_t count)
+{
+	struct pages_batch batch = { .count = 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		enum page_state state;
+
+		pages[i].read = false;
+		pagemap_states(memory->pages, pages[i].address, &state, 1);
+		pages[i].absent = state == PAGE_ABSENT;
+		if (!pages[i].absent)
+			batch_add(&batch, &pages[i]);
+		if (batch.count == PAGES_BATCH)
+			batch_read(memory, &batch);
+	}
+	batch_read(memory, &batch);
+	for (size_t i = 0; i < count; i++) {
+		if (pages[i].absent)
+			page_read_alone(memory, &pages[i]);
+	}
+}
