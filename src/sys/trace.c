@@ -67,6 +67,15 @@ struct error *trace_seize_alone(pid_t tid)
 	return NULL;
 }
 
+struct error *trace_seize_scratch(pid_t pid)
+{
+	unsigned long options = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD;
+
+	if (ptrace(PTRACE_SEIZE, pid, 0L, options) < 0)
+		return trace_error(pid, "seize");
+	return NULL;
+}
+
 /* One of the requests whose data is a signal, or 0. */
 static struct error *trace_request(enum __ptrace_request request, pid_t tid,
 				   int signal, const char *what)
@@ -94,6 +103,12 @@ struct error *trace_step(pid_t tid, int signal)
 struct error *trace_to_syscall(pid_t tid, int signal)
 {
 	return trace_request(PTRACE_SYSCALL, tid, signal, "continue");
+}
+
+struct error *trace_emulate(pid_t tid, bool step)
+{
+	return trace_request(step ? PTRACE_SYSEMU_SINGLESTEP : PTRACE_SYSEMU,
+			     tid, 0, "continue");
 }
 
 struct error *trace_listen(pid_t tid)
@@ -239,6 +254,16 @@ struct error *trace_vectors(pid_t tid, uint8_t *area, size_t most,
 	return NULL;
 }
 
+struct error *trace_set_vectors(pid_t tid, const uint8_t *area, size_t size)
+{
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)area,
+			     .iov_len = size };
+
+	if (!trace_do(PTRACE_SETREGSET, tid, NT_X86_XSTATE, (uintptr_t)&iov))
+		return trace_error(tid, "write vector registers of");
+	return NULL;
+}
+
 struct error *trace_event_message(pid_t tid, unsigned long *ret)
 {
 	unsigned long message;
@@ -329,6 +354,16 @@ struct error *trace_fault_address(pid_t tid, bool *ret_fault,
 	*ret_fault = (info.si_signo == SIGSEGV || info.si_signo == SIGBUS) &&
 		     info.si_code > 0 && info.si_code != SI_KERNEL;
 	*ret_address = *ret_fault ? (uint64_t)(uintptr_t)info.si_addr : 0;
+	return NULL;
+}
+
+struct error *trace_signal_sent(pid_t tid, bool *ret)
+{
+	siginfo_t info;
+
+	if (!trace_do(PTRACE_GETSIGINFO, tid, 0, (uintptr_t)&info))
+		return trace_error(tid, "read the signal of");
+	*ret = info.si_code <= 0;
 	return NULL;
 }
 

@@ -23,11 +23,24 @@ struct error;
 struct error *trace_seize(pid_t tid, bool exit_kill);
 /* Without events: its children and threads born later are not traced. */
 struct error *trace_seize_alone(pid_t tid);
+/*
+ * A process that executes nothing but what trace_emulate() lets it: killed
+ * when the tracer dies, and its stops at system calls are told as the signal
+ * TRACE_SYSCALL_SIGNAL (PTRACE_O_TRACESYSGOOD).
+ */
+struct error *trace_seize_scratch(pid_t pid);
+enum { TRACE_SYSCALL_SIGNAL = 5 | 0x80 };
 struct error *trace_interrupt(pid_t tid);
 struct error *trace_continue(pid_t tid, int signal);
 struct error *trace_step(pid_t tid, int signal);
 /* Continue to the next entry to or exit from a system call. */
 struct error *trace_to_syscall(pid_t tid, int signal);
+/*
+ * Run without executing system calls: the thread stops before each, and what
+ * it is resumed with then decides nothing any more about that call, which is
+ * skipped (PTRACE_SYSEMU). step: for one instruction.
+ */
+struct error *trace_emulate(pid_t tid, bool step);
 /* Stay in group-stop, listening for events. */
 struct error *trace_listen(pid_t tid);
 struct error *trace_detach(pid_t tid, int signal);
@@ -48,6 +61,12 @@ struct error *trace_restart_call(pid_t tid);
  */
 struct error *trace_vectors(pid_t tid, uint8_t *area, size_t most,
 			    size_t *ret_size);
+
+/*
+ * Write them back; all of the area that this kernel has, in its size: of a
+ * thread of this machine with the same vector registers permitted.
+ */
+struct error *trace_set_vectors(pid_t tid, const uint8_t *area, size_t size);
 
 struct error *trace_event_message(pid_t tid, unsigned long *ret);
 
@@ -79,6 +98,9 @@ struct error *trace_trap_info(pid_t tid, struct trap_info *ret);
  */
 struct error *trace_fault_address(pid_t tid, bool *ret_fault,
 				  uint64_t *ret_address);
+
+/* In a signal-delivery-stop: was the signal sent, by kill(2) and the like? */
+struct error *trace_signal_sent(pid_t tid, bool *ret);
 
 /* Is a SIGTRAP of the kind we cause queued for the thread, undelivered? */
 struct error *trace_trap_pending(pid_t tid, bool *ret);

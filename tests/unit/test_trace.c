@@ -428,6 +428,9 @@ static void every_verb_tells_of_a_thread_that_is_gone(void **state)
 		assert_ptr_equal(trace_registers(pid, &regs), error_gone);
 		assert_ptr_equal(trace_set_registers(pid, &regs), error_gone);
 		assert_ptr_equal(trace_set_rip(pid, 0), error_gone);
+		assert_ptr_equal(trace_emulate(pid, false), error_gone);
+		assert_ptr_equal(trace_set_vectors(pid, NULL, 0), error_gone);
+		assert_ptr_equal(trace_signal_sent(pid, &flag), error_gone);
 		assert_ptr_equal(trace_event_message(pid, &message),
 				 error_gone);
 		assert_ptr_equal(trace_set_debug(pid, 0, 0), error_gone);
@@ -442,6 +445,46 @@ static void every_verb_tells_of_a_thread_that_is_gone(void **state)
 	assert_ptr_equal(trace_interrupt(pid), error_gone);
 	assert_ptr_equal(wait_thread(pid, &stop), error_gone);
 	assert_ptr_equal(wait_next(&stop, &flag), error_gone);
+}
+
+static void body_asks(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		shared->watched = (uint64_t)syscall(SYS_getppid);
+		tracee_tell(&shared->ready, 1);
+	}
+}
+
+static void emulated_calls_are_not_made(void **state)
+{
+	pid_t pid = tracee_fork(body_asks, NULL);
+	struct x86_registers regs = { 0 };
+	bool sent = false;
+
+	(void)state;
+	tracee_await(&shared->ready, 1);
+	assert_ok(trace_seize_scratch(pid));
+	assert_ok(trace_interrupt(pid));
+	assert_int_equal(tracee_wait(pid).kind, STOP_INTERRUPTED);
+	for (int i = 0; i < 3; i++) {
+		assert_ok(trace_emulate(pid, false));
+		assert_int_equal(tracee_wait(pid).signal, TRACE_SYSCALL_SIGNAL);
+		assert_ok(trace_registers(pid, &regs));
+		assert_int_equal(regs.orig_rax, SYS_getppid);
+	}
+	/* ENOSYS */
+	assert_int_equal(shared->watched, ~UINT64_C(0));
+	assert_ok(trace_emulate(pid, true));
+	assert_int_equal(tracee_wait(pid).signal, SIGTRAP);
+	assert_ok(trace_signal_sent(pid, &sent));
+	assert_false(sent);
+	kill(pid, SIGUSR1);
+	assert_ok(trace_emulate(pid, false));
+	assert_int_equal(tracee_wait(pid).signal, SIGUSR1);
+	assert_ok(trace_signal_sent(pid, &sent));
+	assert_true(sent);
+	tracee_kill(pid);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -460,6 +503,7 @@ int main(void)
 		TEST(the_signal_mask_is_read_and_written),
 		TEST(a_birth_tells_the_child),
 		TEST(poking_a_byte_leaves_its_neighbours),
+		TEST(emulated_calls_are_not_made),
 		TEST(every_verb_tells_of_a_thread_that_is_gone),
 	};
 
