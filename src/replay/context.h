@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The registers of a thread, all that user code can see but for the segment
+ * selectors: what goes into the virtual processor and comes out of it (PLDI'07,
+ * section 4.2: "the register states of the two threads").
+ */
+#ifndef REPLAY_CONTEXT_H
+#define REPLAY_CONTEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "x86/access.h"
+
+struct error;
+
+enum {
+	/* bytes: x87 to AVX-512 and protection keys; AMX is more */
+	REPLAY_VECTORS_MAX = 4096,
+};
+
+struct replay_context {
+	struct x86_registers regs;
+	/* XSAVE's area in its standard format: x87, SSE, AVX, AVX-512 */
+	_Alignas(64) uint8_t vectors[REPLAY_VECTORS_MAX];
+	size_t vectors_size;
+};
+
+/*
+ * Of a thread in a ptrace-stop. ERROR_UNSUPPORTED: it has more state than there
+ * is room for (AMX), and cannot be replayed.
+ */
+struct error *replay_context_read(pid_t tid, struct replay_context *ret);
+
+/*
+ * Into the stopped scratch process: it goes on there as the thread would, not
+ * in a system call, and not in single steps.
+ */
+struct error *replay_context_write(pid_t tid,
+				   const struct replay_context *context);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * All registers of a thread, out of it and into another.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "tracee.h"
+
+#include "replay/context.h"
+
+/* int3 with known registers, then for ever. */
+static void body(void *arg)
+{
+	(void)arg;
+	__asm__ volatile("mov $0x1122334455667788, %%rbx\n"
+			 "movq %%rbx, %%xmm5\n"
+			 "int3\n"
+			 "1: jmp 1b"
+			 :
+			 :
+			 : "rbx", "xmm5", "memory");
+}
+
+static void idle(void *arg)
+{
+	(void)arg;
+	for (;;)
+		pause();
+}
+
+static void they_go_from_one_thread_to_another(void **state)
+{
+	static struct replay_context from, there, back;
+	pid_t source = tracee_fork(idle, NULL), other = tracee_fork(idle, NULL);
+
+	(void)state;
+	tracee_seize(source);
+	tracee_seize(other);
+	assert_ok(replay_context_read(source, &from));
+	/* it is not to make its system call anew, nor to step */
+	from.regs.rip = (uintptr_t)body;
+	from.regs.rflags |= 0x100;
+	assert_ok(replay_context_write(other, &from));
+	assert_ok(trace_continue(other, 0));
+	assert_int_equal(tracee_wait(other).signal, SIGTRAP);
+	assert_ok(replay_context_read(other, &there));
+	assert_int_equal(there.regs.gpr[X86_RBX], 0x1122334455667788);
+	assert_int_equal(there.vectors_size, from.vectors_size);
+	/* XSAVE's legacy area: xmm0 at byte 160 */
+	assert_memory_equal(there.vectors + 160 + 5 * 16,
+			    "\x88\x77\x66\x55\x44\x33\x22\x11", 8);
+	assert_ok(replay_context_write(source, &there));
+	assert_ok(replay_context_read(source, &back));
+	assert_memory_equal(back.regs.gpr, there.regs.gpr,
+			    sizeof(back.regs.gpr));
+	assert_int_equal(back.regs.rip, there.regs.rip);
+	assert_int_equal(back.regs.fs_base, there.regs.fs_base);
+	assert_memory_equal(back.vectors, there.vectors, back.vectors_size);
+	tracee_kill(source);
+	tracee_kill(other);
+}
+
+static void a_thread_that_is_gone_is_told(void **state)
+{
+	static struct replay_context context;
+	pid_t pid = tracee_fork(idle, NULL);
+
+	(void)state;
+	tracee_kill(pid);
+	assert_ptr_equal(replay_context_read(pid, &context), error_gone);
+	assert_ptr_equal(replay_context_write(pid, &context), error_gone);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(they_go_from_one_thread_to_another),
+		cmocka_unit_test(a_thread_that_is_gone_is_told),
+	};
+
+	alarm(TRACEE_TEST_SECONDS);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
