@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The pages of one instance of a race, as the program had them: the live-in
+ * memory of PLDI'07, section 4.2. All schedules of the instance start from them.
+ */
+#ifndef REPLAY_PAGECACHE_H
+#define REPLAY_PAGECACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+
+struct error;
+struct mappings;
+struct memory;
+
+enum { REPLAY_PAGE = 4096 };
+
+/* An int3 of ours in the program's text, and the byte that it replaced. */
+struct replay_patch {
+	uint64_t address;
+	uint8_t byte;
+};
+
+/* Where pages come from: a program. All belongs to the caller. */
+struct replay_source {
+	const struct memory *memory;
+	struct mappings *mappings;
+	/* ascending by address; as the text is whenever a page is read */
+	const struct replay_patch *patches;
+	size_t patch_count;
+};
+
+struct cached_page {
+	uint64_t address; /* of its first byte */
+	unsigned int access; /* enum mapping_access; 0: not asked for yet */
+	uint8_t bytes[REPLAY_PAGE];
+};
+
+struct pagecache {
+	struct map index; /* address to number in `pages' */
+	struct vec pages; /* struct cached_page *, used ones first */
+	size_t used;
+};
+
+void pagecache_init(struct pagecache *cache);
+void pagecache_deinit(struct pagecache *cache);
+/* Forget the pages; pointers to them are invalid. Their memory is kept. */
+void pagecache_clear(struct pagecache *cache);
+
+/*
+ * Read those of the pages that can be read and are not there yet, at once.
+ * ERROR_NOMEM only.
+ */
+struct error *pagecache_fetch(struct pagecache *cache,
+			      const struct replay_source *source,
+			      const uint64_t *pages, size_t count);
+
+/* A page of zeros, in place of what was there. ERROR_NOMEM only. */
+struct error *pagecache_add_zeros(struct pagecache *cache, uint64_t page,
+				  struct cached_page **ret);
+
+/* NULL: it is not there. Valid until pagecache_clear(). */
+struct cached_page *pagecache_find(const struct pagecache *cache,
+				   uint64_t page);
+
+/* Copy bytes out; false, and they mean nothing, where some are not there. */
+bool pagecache_read(const struct pagecache *cache, uint64_t address,
+		    void *bytes, size_t size);
+
+/* The page that holds the address. */
+static inline uint64_t replay_page_of(uint64_t address)
+{
+	return address & ~(uint64_t)(REPLAY_PAGE - 1);
+}
+
+#endif
