@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Pages that are likely to be used; see likely.h.
+ */
+#include "replay/likely.h"
+
+#include "replay/processor.h"
+#include "x86/access.h"
+
+enum {
+	/* the next call and its registers are pushed here */
+	LIKELY_BELOW_RSP = 256,
+	/* two words: an access to a structure near its page's end */
+	LIKELY_BEHIND = 16,
+};
+
+static void likely_add(struct likely *likely, uint64_t address)
+{
+	uint64_t page = replay_page_of(address);
+
+	if (!scratch_has_room(page) || likely->count == LIKELY_MAX)
+		return;
+	for (size_t i = 0; i < likely->count; i++) {
+		if (likely->pages[i] == page)
+			return;
+	}
+	likely->pages[likely->count++] = page;
+}
+
+void likely_add_thread(struct likely *likely, const struct x86_registers *regs,
+		       uint64_t return_slot)
+{
+	uint64_t rsp = regs->gpr[X86_RSP];
+
+	likely_add(likely, return_slot);
+	likely_add(likely, rsp);
+	likely_add(likely, rsp - LIKELY_BELOW_RSP);
+	likely_add(likely, regs->rip);
+	likely_add(likely, regs->rip + X86_INSN_MAX);
+	likely_add(likely, regs->fs_base);
+	for (int i = 0; i < 16; i++) {
+		likely_add(likely, regs->gpr[i]);
+		likely_add(likely, regs->gpr[i] + LIKELY_BEHIND);
+	}
+}
+
+void likely_add_hints(struct likely *likely, const struct replay_hints *hints)
+{
+	size_t count = hints->count < REPLAY_HINTS_MAX ? hints->count
+						       : REPLAY_HINTS_MAX;
+
+	for (size_t i = 0; i < count; i++)
+		likely_add(likely, hints->pages[i]);
+}

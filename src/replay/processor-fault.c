@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * An access that failed in the scratch process: a page is missing there, or the
+ * program would have failed too; see processor-parts.h.
+ */
+#include "replay/processor-parts.h"
+
+#include <signal.h>
+
+#include "base/error.h"
+#include "sys/mapping.h"
+
+/* Below this, a leaf function may still have what it needs (psABI, 3.2.2). */
+enum { FAULT_RED_ZONE = 128 };
+
+static const unsigned int FAULT_ANY = MAPPING_READ | MAPPING_WRITE |
+				      MAPPING_EXECUTE;
+
+struct fault {
+	struct processor *processor;
+	uint64_t rip, address, page;
+	struct mapping mapping; /* what the program has there, if ... */
+	bool found, covers;
+	struct replay_stop *stop;
+};
+
+static void fault_is(struct fault *fault, enum replay_stop_kind kind)
+{
+	*fault->stop = (struct replay_stop){ .kind = kind,
+					     .has_address = true,
+					     .address = fault->address };
+	if (kind == REPLAY_SIGNAL)
+		fault->stop->signal = SIGSEGV;
+}
+
+static struct error *fault_look(struct fault *fault)
+{
+	struct processor *processor = fault->processor;
+	struct error *err = mappings_find(processor->instance.source.mappings,
+					  fault->page, &fault->mapping,
+					  &fault->found);
+
+	processor->gone = err == error_gone;
+	fault->covers = !err && fault->found &&
+			fault->page >= fault->mapping.start;
+	return err;
+}
+
+/*
+ * The program's stack below the stack pointer: nothing there is alive, so it
+ * need not be known. Where it has never been, the kernel would enlarge it.
+ */
+static bool fault_on_dead_stack(const struct fault *fault)
+{
+	const struct processor *processor = fault->processor;
+	const struct mapping *mapping = &fault->mapping;
+
+	for (int i = 0; i < REPLAY_THREADS; i++) {
+		const struct replay_thread *thread =
+			&processor->instance.threads[i];
+		uint64_t rsp = processor->starts[i].regs.gpr[X86_RSP];
+
+		if (fault->found && (thread->stack_low || mapping->stack) &&
+		    (fault->covers || mapping->stack) &&
+		    rsp >= mapping->start && rsp < mapping->end &&
+		    fault->page + REPLAY_PAGE <= rsp - FAULT_RED_ZONE &&
+		    replay_is_dead(thread, rsp, fault->page))
+			return true;
+	}
+	return false;
+}
+
+static struct error *fault_install(struct fault *fault,
+				   struct cached_page *page, bool *ret_again)
+{
+	struct processor *processor = fault->processor;
+	struct error *err;
+
+	page->access = fault->mapping.access;
+	/* unmapped since: it was there at the time of the race */
+	if (!fault->covers)
+		page->access = MAPPING_READ | MAPPING_WRITE;
+	err = processor_install(processor, page);
+	*ret_again = !err;
+	return err;
+}
+
+static void fault_learn(struct fault *fault)
+{
+	struct replay_hints *hints = fault->processor->instance.hints;
+
+	hints->pages[hints->count++ % REPLAY_HINTS_MAX] = fault->page;
+	fault_is(fault, REPLAY_LEARNING);
+}
+
+static struct error *fault_read_late(struct fault *fault, bool *ret_again)
+{
+	struct processor *processor = fault->processor;
+	struct error *err = pagecache_fetch(&processor->cache,
+					    &processor->instance.source,
+					    &fault->page, 1);
+	struct cached_page *page =
+		pagecache_find(&processor->cache, fault->page);
+
+	if (!err && page)
+		return fault_install(fault, page, ret_again);
+	fault_is(fault, REPLAY_UNFETCHABLE);
+	return err;
+}
+
+static struct error *fault_on_missing(struct fault *fault, bool *ret_again)
+{
+	struct processor *processor = fault->processor;
+	struct cached_page *page =
+		pagecache_find(&processor->cache, fault->page);
+	struct error *err;
+
+	if (page && (!fault->covers || fault->mapping.access & FAULT_ANY))
+		return fault_install(fault, page, ret_again);
+	if (fault_on_dead_stack(fault)) {
+		err = pagecache_add_zeros(&processor->cache, fault->page,
+					  &page);
+		return err ? err : fault_install(fault, page, ret_again);
+	}
+	if (!fault->covers || !(fault->mapping.access & FAULT_ANY))
+		fault_is(fault, REPLAY_SIGNAL);
+	else if (!scratch_has_room(fault->page))
+		fault_is(fault, REPLAY_UNFETCHABLE);
+	else if (fault->mapping.access & (MAPPING_WRITE | MAPPING_SHARED))
+		fault_learn(fault);
+	else
+		return fault_read_late(fault, ret_again);
+	return NULL;
+}
+
+/* It is there: code that may not run yet, or an access that is forbidden. */
+static struct error *fault_on_installed(struct fault *fault, bool *ret_again)
+{
+	struct processor *processor = fault->processor;
+	const struct cached_page *page =
+		pagecache_find(&processor->cache, fault->page);
+	bool executes = fault->address - fault->rip < X86_INSN_MAX;
+	struct error *err = NULL;
+
+	if (executes && page->access & MAPPING_EXECUTE && fault->covers)
+		err = scratch_permit(processor->scratch, fault->mapping.start,
+				     fault->mapping.end, ret_again);
+	if (!err && !*ret_again)
+		fault_is(fault, REPLAY_SIGNAL);
+	return err;
+}
+
+struct error *processor_fault(struct processor *processor, uint64_t rip,
+			      uint64_t address, bool *ret_again,
+			      struct replay_stop *ret_stop)
+{
+	struct fault fault = { .processor = processor,
+			       .rip = rip,
+			       .address = address,
+			       .page = replay_page_of(address),
+			       .stop = ret_stop };
+	struct error *err = fault_look(&fault);
+
+	*ret_again = false;
+	if (err)
+		return err;
+	if (scratch_is_installed(processor->scratch, fault.page))
+		return fault_on_installed(&fault, ret_again);
+	return fault_on_missing(&fault, ret_again);
+}

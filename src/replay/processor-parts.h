@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the sources of the virtual processor share; private to src/replay.
+ */
+#ifndef REPLAY_PROCESSOR_PARTS_H
+#define REPLAY_PROCESSOR_PARTS_H
+
+#include "replay/processor.h"
+#include "replay/region.h"
+
+/* Where a region ends: an int3 is in the copy of the text. */
+struct region_end {
+	uint64_t address;
+	uint64_t rsp; /* behind the return address; less: a deeper call */
+};
+
+struct processor {
+	enum scratch_way way;
+	struct scratch *scratch; /* NULL: to be started */
+	struct pagecache cache;
+	struct replay_instance instance;
+	bool gone; /* the program, as a question about it has shown */
+	bool captured;
+	bool prepared;
+	struct replay_context starts[REPLAY_THREADS];
+	struct region_end ends[REPLAY_THREADS];
+};
+
+/*
+ * The same error, after which the scratch process and the instance are ended;
+ * NULL stays NULL. error_gone is then of the program, not of the scratch process.
+ */
+struct error *processor_fail(struct processor *processor, struct error *err);
+
+/* Is there an int3 of ours at the address? */
+bool processor_has_end(const struct processor *processor, uint64_t address);
+
+/* Install a page that is in the cache, with our int3s. */
+struct error *processor_install(struct processor *processor,
+				const struct cached_page *page);
+
+/* The same of one that is installed: undo what was written. */
+struct error *processor_restore(struct processor *processor,
+				const struct cached_page *page);
+
+/*
+ * The code stopped at an access to an address: install what is missing.
+ * *ret_again: it may go on. Else *ret_stop is why not.
+ */
+struct error *processor_fault(struct processor *processor, uint64_t rip,
+			      uint64_t address, bool *ret_again,
+			      struct replay_stop *ret_stop);
+
+/*
+ * Is the address below the stack pointer, in the dead part of that thread's
+ * stack?
+ */
+bool replay_is_dead(const struct replay_thread *thread, uint64_t rsp,
+		    uint64_t address);
+
+#endif

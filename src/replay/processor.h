@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The virtual processor of PLDI'07, section 4.2: two threads of a program, held
+ * before the accesses that race, are captured with the memory that they are
+ * likely to use and then let go. After that, their code is run in a scratch
+ * process in any order (orders.h), each time from the captured state. The
+ * program is only read.
+ *
+ * What a thread runs is a region: from where it was held to the return of a
+ * function that the caller chooses. It runs natively. It ends early where the
+ * result could not be trusted, and the stop has a name.
+ *
+ * A page that the code writes has to be captured while both threads are held. One
+ * that is missed is remembered in the hints of the race, the instance is no good,
+ * and the next one has the page. Pages that the program cannot write are read
+ * when they are needed.
+ *
+ * Not refused, but not modelled: a program's use of protection keys and of shadow
+ * stacks, and the vsyscall page. The code may execute rdrand and cpuid.
+ *
+ * All functions are for the one thread that created the processor, and wait for
+ * the scratch process (scratch.h): for its CPU time, however long that takes on
+ * a busy machine.
+ */
+#ifndef REPLAY_PROCESSOR_H
+#define REPLAY_PROCESSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "replay/context.h"
+#include "replay/pagecache.h"
+#include "replay/scratch.h"
+
+enum { REPLAY_THREADS = 2, REPLAY_HINTS_MAX = 64 };
+
+struct error;
+struct processor;
+
+/* Pages that earlier instances of a race missed. Zeroed: none. */
+struct replay_hints {
+	uint64_t pages[REPLAY_HINTS_MAX];
+	/* of all that were remembered: later ones replace the first */
+	size_t count;
+};
+
+/* One of the two threads. */
+struct replay_thread {
+	pid_t tid; /* in a ptrace-stop of the caller's, before its access */
+	/*
+	 * The address of the return address, on its stack, of the function at
+	 * whose return the region ends.
+	 */
+	uint64_t return_slot;
+	/*
+	 * The lowest address of its stack; 0: not known. What is below its
+	 * stack pointer and not below this is dead.
+	 */
+	uint64_t stack_low;
+};
+
+/* An instance of a race. What the pointers lead to belongs to the caller. */
+struct replay_instance {
+	/* valid as long as the instance is run */
+	struct replay_source source;
+	struct replay_thread threads[REPLAY_THREADS];
+	struct replay_hints *hints; /* of the race; valid as long */
+	uint64_t limit_ns; /* of CPU time, for each schedule; not 0 */
+};
+
+/*
+ * Errors as of scratch_create(). End it with processor_destroy(). It serves any
+ * number of instances of any programs, one after the other.
+ */
+struct error *processor_create(enum scratch_way way, struct processor **ret);
+void processor_destroy(struct processor *processor);
+
+/*
+ * While both threads are held: copy their registers, and the pages that they are
+ * likely to use. They may run as soon as this returns. It costs four requests to
+ * ptrace(2), one to look for each page, and one to read them all.
+ * error_gone: a thread is. ERROR_UNSUPPORTED, ERROR_OTHER: it cannot be replayed.
+ * After an error there is no instance.
+ */
+struct error *processor_capture(struct processor *processor,
+				const struct replay_instance *instance);
+
+/*
+ * Make the scratch process ready for the captured instance. Not urgent; the
+ * first schedule does it otherwise. ERROR_OTHER and the like: as scratch.h has
+ * them; the next processor_capture() starts another one.
+ */
+struct error *processor_prepare(struct processor *processor);
+
+/* The registers with which the thread was captured. */
+const struct replay_context *processor_start(const struct processor *processor,
+					     int thread);
+/* The captured pages, and those read since. */
+const struct pagecache *processor_pages(const struct processor *processor);
+/* NULL when it has been ended by an error. */
+const struct scratch *processor_scratch(const struct processor *processor);
+
+#endif

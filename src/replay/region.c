@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A thread runs in the virtual processor; see region.h.
+ */
+#include "replay/processor-parts.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "sys/trace.h"
+
+static const uint8_t region_int3 = 0xcc;
+
+static const char *const stop_names[REPLAY_STOPS] = {
+	[REPLAY_RETURNED] = "returned",
+	[REPLAY_STEPPED] = "stepped",
+	[REPLAY_SIGNAL] = "signal",
+	[REPLAY_SYSTEM_CALL] = "system-call",
+	[REPLAY_TIME_STAMP] = "rdtsc",
+	[REPLAY_LEARNING] = "learning",
+	[REPLAY_UNFETCHABLE] = "unfetchable-page",
+	[REPLAY_LIMIT] = "limit",
+};
+
+const char *replay_stop_name(enum replay_stop_kind kind)
+{
+	return stop_names[kind];
+}
+
+/* A run of one thread. */
+struct region {
+	struct processor *processor;
+	struct scratch *scratch;
+	pid_t pid;
+	const struct region_end *end;
+	uint64_t until_cpu_ns;
+	struct replay_stop *stop;
+};
+
+static struct error *region_rip(const struct region *region, uint64_t *ret)
+{
+	struct x86_registers regs;
+	struct error *err = trace_registers(region->pid, &regs);
+
+	*ret = err ? 0 : regs.rip;
+	return err;
+}
+
+/* 0f 31 and 0f 01 f9, which the process may not execute (PR_SET_TSC). */
+static bool region_reads_time(const struct region *region, uint64_t rip)
+{
+	static const uint8_t rdtsc[] = { 0x0f, 0x31 };
+	static const uint8_t rdtscp[] = { 0x0f, 0x01, 0xf9 };
+	const struct pagecache *cache = &region->processor->cache;
+	uint8_t bytes[3];
+
+	if (pagecache_read(cache, rip, bytes, sizeof(rdtscp)) &&
+	    memcmp(bytes, rdtscp, sizeof(rdtscp)) == 0)
+		return true;
+	return pagecache_read(cache, rip, bytes, sizeof(rdtsc)) &&
+	       memcmp(bytes, rdtsc, sizeof(rdtsc)) == 0;
+}
+
+static struct error *region_signaled(struct region *region, int signal)
+{
+	uint64_t rip;
+	struct error *err = region_rip(region, &rip);
+
+	*region->stop =
+		(struct replay_stop){ .kind = REPLAY_SIGNAL, .signal = signal };
+	if (!err && signal == SIGSEGV && region_reads_time(region, rip))
+		region->stop->kind = REPLAY_TIME_STAMP;
+	return err;
+}
+
+static struct error *region_faulted(struct region *region, uint64_t address,
+				    bool *ret_again)
+{
+	uint64_t rip;
+	struct error *err = region_rip(region, &rip);
+
+	if (err)
+		return err;
+	return processor_fault(region->processor, rip, address, ret_again,
+			       region->stop);
+}
+
+/* The stops that are the same whatever is run. */
+static struct error *region_stopped(struct region *region,
+				    const struct scratch_stop *stop,
+				    bool *ret_again)
+{
+	*ret_again = false;
+	switch (stop->kind) {
+	case SCRATCH_CALL:
+		*region->stop =
+			(struct replay_stop){ .kind = REPLAY_SYSTEM_CALL,
+					      .number = stop->number };
+		return NULL;
+	case SCRATCH_SPENT:
+		*region->stop = (struct replay_stop){ .kind = REPLAY_LIMIT };
+		return NULL;
+	case SCRATCH_FAULT:
+		return region_faulted(region, stop->address, ret_again);
+	case SCRATCH_BREAKPOINT: /* an instruction of the program's own */
+	case SCRATCH_STEPPED: /* int1 */
+		return region_signaled(region, SIGTRAP);
+	case SCRATCH_SIGNAL:
+	default:
+		return region_signaled(region, stop->signal);
+	}
+}
+
+/* All repetitions: each traps. */
+static struct error *region_step(struct region *region, uint64_t from)
+{
+	struct scratch_stop stop;
+	bool again = true;
+
+	while (again) {
+		uint64_t rip;
+		struct error *err = scratch_run(region->scratch, true,
+						region->until_cpu_ns, &stop);
+
+		if (!err && stop.kind == SCRATCH_STEPPED) {
+			err = region_rip(region, &rip);
+			again = rip == from;
+			*region->stop =
+				(struct replay_stop){ .kind = REPLAY_STEPPED };
+		} else if (!err) {
+			err = region_stopped(region, &stop, &again);
+		}
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+/* Have the page of our int3 at rip installed. */
+static struct error *region_install_end(struct region *region, uint64_t rip,
+					bool *ret_there)
+{
+	*ret_there = scratch_is_installed(region->scratch, replay_page_of(rip));
+	if (*ret_there)
+		return NULL;
+	return processor_fault(region->processor, rip, rip, ret_there,
+			       region->stop);
+}
+
+/* The instruction that our int3 replaced. */
+static struct error *region_step_over_end(struct region *region, uint64_t rip)
+{
+	uint8_t byte = 0;
+	bool there;
+	struct error *err = region_install_end(region, rip, &there);
+
+	if (err || !there)
+		return err;
+	pagecache_read(&region->processor->cache, rip, &byte, 1);
+	err = scratch_poke(region->scratch, rip, &byte, 1);
+	if (!err)
+		err = region_step(region, rip);
+	if (!err)
+		err = scratch_poke(region->scratch, rip, &region_int3, 1);
+	return err;
+}
+
+static struct error *region_instruction(struct region *region)
+{
+	uint64_t rip;
+	struct error *err = region_rip(region, &rip);
+
+	if (err)
+		return err;
+	if (processor_has_end(region->processor, rip))
+		return region_step_over_end(region, rip);
+	return region_step(region, rip);
+}
+
+static bool region_has_ended(const struct region *region,
+			     const struct x86_registers *regs)
+{
+	if (regs->rip != region->end->address ||
+	    regs->gpr[X86_RSP] < region->end->rsp)
+		return false;
+	*region->stop = (struct replay_stop){ .kind = REPLAY_RETURNED };
+	return true;
+}
+
+/* Of an int3 of ours: back before it. */
+static struct error *region_met_end(struct region *region,
+				    const struct scratch_stop *stop,
+				    bool *ret_met)
+{
+	uint64_t rip;
+	struct error *err = NULL;
+
+	*ret_met = false;
+	if (stop->kind != SCRATCH_BREAKPOINT)
+		return NULL;
+	err = region_rip(region, &rip);
+	if (err || !processor_has_end(region->processor, rip - 1))
+		return err;
+	*ret_met = true;
+	return trace_set_rip(region->pid, rip - 1);
+}
+
+/* Until something happens, or an int3 of ours is met. */
+static struct error *region_go(struct region *region, bool *ret_again)
+{
+	struct scratch_stop stop;
+	struct error *err = scratch_run(region->scratch, false,
+					region->until_cpu_ns, &stop);
+
+	if (!err)
+		err = region_met_end(region, &stop, ret_again);
+	if (err || *ret_again)
+		return err;
+	return region_stopped(region, &stop, ret_again);
+}
+
+static struct error *region_rest(struct region *region)
+{
+	struct x86_registers regs;
+	bool again = true;
+
+	while (again) {
+		struct error *err = trace_registers(region->pid, &regs);
+
+		if (err)
+			return err;
+		if (region_has_ended(region, &regs))
+			return NULL;
+		if (processor_has_end(region->processor, regs.rip)) {
+			/* the end of a deeper call, or of the other thread */
+			err = region_instruction(region);
+			again = region->stop->kind == REPLAY_STEPPED;
+		} else {
+			err = region_go(region, &again);
+		}
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+static struct error *region_run_from(struct region *region,
+				     enum region_extent extent,
+				     struct replay_context *context)
+{
+	struct error *err;
+
+	if (region_has_ended(region, &context->regs))
+		return NULL;
+	err = replay_context_write(region->pid, context);
+	if (!err)
+		err = extent == REGION_INSTRUCTION ? region_instruction(region)
+						   : region_rest(region);
+	if (!err)
+		err = replay_context_read(region->pid, context);
+	return err;
+}
+
+struct error *region_run(struct processor *processor, int thread,
+			 enum region_extent extent, uint64_t until_cpu_ns,
+			 struct replay_context *context,
+			 struct replay_stop *ret)
+{
+	struct error *err = processor_prepare(processor);
+	struct region region = { .processor = processor,
+				 .end = &processor->ends[thread],
+				 .until_cpu_ns = until_cpu_ns,
+				 .stop = ret };
+
+	if (err)
+		return err;
+	region.scratch = processor->scratch;
+	region.pid = scratch_pid(processor->scratch);
+	err = region_run_from(&region, extent, context);
+	return processor_fail(processor, err);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One thread of the captured instance runs in the virtual processor: one
+ * instruction, or to the end of its region (processor.h), until it stops for a
+ * reason that has a name.
+ */
+#ifndef REPLAY_REGION_H
+#define REPLAY_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+struct processor;
+struct replay_context;
+
+enum replay_stop_kind {
+	/* as it should */
+	REPLAY_RETURNED, /* at the end of the region */
+	REPLAY_STEPPED, /* behind one instruction */
+	/* the code did what the program would have died of, or handled */
+	REPLAY_SIGNAL,
+	/* replay failures (PLDI'07, section 4.2.1) */
+	REPLAY_SYSTEM_CALL, /* before it, not executed */
+	REPLAY_TIME_STAMP, /* before rdtsc or rdtscp */
+	REPLAY_LEARNING, /* a writable page was not captured; now it is a hint */
+	REPLAY_UNFETCHABLE, /* a page that the program has and that we cannot read */
+	REPLAY_LIMIT, /* of CPU time */
+	REPLAY_STOPS, /* count */
+};
+
+struct replay_stop {
+	enum replay_stop_kind kind;
+	int signal; /* REPLAY_SIGNAL; SIGSEGV for all accesses that fail */
+	/* REPLAY_SIGNAL with it, REPLAY_LEARNING, REPLAY_UNFETCHABLE */
+	bool has_address;
+	uint64_t address; /* of the access that failed */
+	uint64_t number; /* REPLAY_SYSTEM_CALL */
+};
+
+/* "returned", "system-call", ...: for reports and counters. */
+const char *replay_stop_name(enum replay_stop_kind kind);
+
+enum region_extent {
+	REGION_INSTRUCTION, /* all repetitions of a string instruction */
+	REGION_REST, /* to the end of the region */
+};
+
+/*
+ * Run the thread on from *context, which becomes what its registers are then. A
+ * thread at the end of its region has returned already. until_cpu_ns: by
+ * scratch_cpu(). Errors as of processor_prepare(); error_gone: the program has
+ * ended.
+ */
+struct error *region_run(struct processor *processor, int thread,
+			 enum region_extent extent, uint64_t until_cpu_ns,
+			 struct replay_context *context,
+			 struct replay_stop *ret);
+
+#endif
