@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Schedules: the two threads of the captured instance run in an order, always
+ * from the captured state (PLDI'07, section 4.2: "two possible orders"), and what
+ * they have written is kept.
+ */
+#ifndef REPLAY_ORDERS_H
+#define REPLAY_ORDERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "replay/processor.h"
+#include "replay/region.h"
+
+/*
+ * One step of a schedule: so much of one thread. To split an instruction into
+ * its load and its store would be two more extents.
+ */
+struct replay_step {
+	uint8_t thread; /* 0 or 1 */
+	uint8_t extent; /* enum region_extent */
+};
+
+/* The regions whole: the first thread's, then the other's. */
+enum { ORDERS_WHOLE_STEPS = 2 };
+extern const struct replay_step orders_ab[ORDERS_WHOLE_STEPS];
+extern const struct replay_step orders_ba[ORDERS_WHOLE_STEPS];
+
+struct outcome_page {
+	uint64_t address; /* of its first byte */
+	uint8_t bytes[REPLAY_PAGE];
+};
+
+/* What a schedule led to. Zeroed by outcome_init(). */
+struct replay_outcome {
+	/* all steps were made, and nothing stopped a thread before its end */
+	bool complete;
+	/* how the last step ended, and whose it was */
+	struct replay_stop stop;
+	int stopped;
+	struct replay_context contexts[REPLAY_THREADS];
+	struct vec pages; /* struct outcome_page: those that differ */
+};
+
+void outcome_init(struct replay_outcome *outcome);
+void outcome_deinit(struct replay_outcome *outcome);
+
+/*
+ * Run a schedule. What follows a step that ended neither with REPLAY_RETURNED nor
+ * with REPLAY_STEPPED is not run. *ret is set anew. Errors as of region_run();
+ * after one there is no instance any more, and *ret means nothing.
+ */
+struct error *orders_run(struct processor *processor,
+			 const struct replay_step *steps, size_t count,
+			 struct replay_outcome *ret);
+
+/*
+ * Copy bytes as the schedule left them; false: some of them were never there.
+ */
+bool outcome_read(const struct replay_outcome *outcome,
+		  const struct pagecache *pages, uint64_t address, void *bytes,
+		  size_t size);
+
+#endif
