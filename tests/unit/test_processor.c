@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The virtual processor: what is captured, and what it takes from the program
+ * later.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "replay-pair.h"
+
+enum { PAGE = 4096 };
+
+static struct {
+	uint32_t word;
+	uint32_t *pointer;
+} data __attribute__((aligned(PAGE)));
+
+static const uint32_t constants[2 * PAGE / 4]
+	__attribute__((aligned(PAGE))) = { [PAGE / 4] = 77 };
+
+PAIR_REGION(region_add, "incl (%rdi)\n"
+			"ret");
+PAIR_REGION(region_follow, "mov 8(%rdi), %rax\n"
+			   "mov (%rax), %eax\n"
+			   "mov %eax, (%rdi)\n"
+			   "ret");
+
+static const struct replay_step first[] = { { 0, REGION_REST } };
+
+/* The first thread reads what data.pointer leads to. */
+static void follow(struct pair *pair, const void *pointer)
+{
+	data.pointer = (uint32_t *)(uintptr_t)pointer;
+	pair_start(pair, region_follow, &data, region_add, &data);
+	data.pointer = NULL;
+}
+
+static void it_is_the_state_of_the_capture(void **state)
+{
+	struct pair *pair = *state;
+	struct replay_instance instance;
+	uint32_t later = 1000;
+
+	pair_start(pair, region_add, &data, region_add, &data);
+	instance = pair_instance(pair);
+	assert_ok(processor_capture(pair->processor, &instance));
+	/* the program goes on, and others write */
+	assert_ok(memory_write_text(&pair->memory, pair->pid, (uintptr_t)&data,
+				    &later, sizeof(later)));
+	for (int i = 0; i < 3; i++) {
+		assert_ok(orders_run(pair->processor, orders_ab,
+				     ORDERS_WHOLE_STEPS, &pair->ab));
+		assert_int_equal(pair_word(pair, &pair->ab, &data.word), 2);
+	}
+	/* the next instance is of its own time */
+	assert_ok(processor_capture(pair->processor, &instance));
+	assert_ok(orders_run(pair->processor, orders_ab, ORDERS_WHOLE_STEPS,
+			     &pair->ab));
+	assert_int_equal(pair_word(pair, &pair->ab, &data.word), 1002);
+	pair_stop(pair);
+}
+
+static void pages_that_nobody_writes_are_read_late(void **state)
+{
+	struct pair *pair = *state;
+	uint64_t page = (uintptr_t)&constants[PAGE / 4];
+
+	follow(pair, &constants[PAGE / 4]);
+	pair_run(pair, first, 1, &pair->ab);
+	assert_true(pair->ab.complete);
+	assert_int_equal(pair_word(pair, &pair->ab, &data.word), 77);
+	assert_int_equal(pair->hints.count, 0);
+	assert_non_null(pagecache_find(processor_pages(pair->processor), page));
+	pair_stop(pair);
+}
+
+static void shared_memory_is_read_and_not_written(void **state)
+{
+	struct pair *pair = *state;
+	uint32_t *shared = tracee_share(PAGE);
+
+	*shared = 41;
+	pair_start(pair, region_add, shared, region_add, &data);
+	pair_both(pair);
+	assert_true(pair->ab.complete);
+	assert_int_equal(pair_word(pair, &pair->ab, shared), 42);
+	assert_int_equal(*shared, 41);
+	pair_stop(pair);
+	munmap(shared, PAGE);
+}
+
+static void memory_without_access_faults(void **state)
+{
+	struct pair *pair = *state;
+	uint32_t *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	/* it has contents, which the tracer can read */
+	*page = 5;
+	mprotect(page, PAGE, PROT_NONE);
+	follow(pair, page);
+	pair_run(pair, first, 1, &pair->ab);
+	assert_int_equal(pair->ab.stop.kind, REPLAY_SIGNAL);
+	assert_int_equal(pair->ab.stop.signal, SIGSEGV);
+	assert_int_equal(pair->ab.stop.address, (uintptr_t)page);
+	pair_stop(pair);
+	munmap(page, PAGE);
+}
+
+static void what_cannot_be_read_is_named(void **state)
+{
+	struct pair *pair = *state;
+	char path[] = "/tmp/replay-XXXXXX";
+	int fd = mkstemp(path);
+	/* behind the end of its file */
+	uint32_t *page = mmap(NULL, 2 * PAGE, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	unlink(path);
+	close(fd);
+	follow(pair, page + PAGE / 4);
+	pair_run(pair, first, 1, &pair->ab);
+	assert_int_equal(pair->ab.stop.kind, REPLAY_UNFETCHABLE);
+	assert_true(pair->ab.stop.has_address);
+	assert_int_equal(pair->ab.stop.address, (uintptr_t)(page + PAGE / 4));
+	pair_stop(pair);
+	munmap(page, 2 * PAGE);
+}
+
+static void a_page_of_the_first_capture_stays(void **state)
+{
+	struct pair *pair = *state;
+	uint32_t *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	*page = 31;
+	follow(pair, page);
+	pair_run(pair, first, 1, &pair->ab);
+	assert_true(pair->ab.complete);
+	assert_int_equal(pair->hints.count, 1);
+	assert_int_equal(pair->hints.pages[0], (uintptr_t)page);
+	assert_int_equal(pair_word(pair, &pair->ab, &data.word), 31);
+	pair_stop(pair);
+	munmap(page, PAGE);
+}
+
+static void a_killed_scratch_process_is_replaced(void **state)
+{
+	struct pair *pair = *state;
+	struct replay_instance instance;
+	struct error *err;
+
+	pair_start(pair, region_add, &data, region_add, &data);
+	instance = pair_instance(pair);
+	pair_run(pair, first, 1, &pair->ab);
+	kill(scratch_pid(processor_scratch(pair->processor)), SIGKILL);
+	err = orders_run(pair->processor, first, 1, &pair->ab);
+	assert_non_null(err);
+	assert_ptr_not_equal(err, error_gone);
+	error_free(err);
+	assert_null(processor_scratch(pair->processor));
+	/* what was captured is lost with it */
+	err = orders_run(pair->processor, first, 1, &pair->ab);
+	assert_non_null(err);
+	error_free(err);
+	assert_ok(processor_capture(pair->processor, &instance));
+	assert_ok(orders_run(pair->processor, first, 1, &pair->ab));
+	assert_true(pair->ab.complete);
+	pair_stop(pair);
+}
+
+static void of_a_dead_program_nothing_is_captured(void **state)
+{
+	struct pair *pair = *state;
+	struct replay_instance instance;
+
+	pair_start(pair, region_add, &data, region_add, &data);
+	instance = pair_instance(pair);
+	assert_ok(processor_capture(pair->processor, &instance));
+	kill(pair->pid, SIGKILL);
+	tracee_wait((pid_t)pair->shared->tids[1]);
+	assert_ptr_equal(processor_capture(pair->processor, &instance),
+			 error_gone);
+	waitpid(pair->pid, NULL, __WALL);
+	memory_deinit(&pair->memory);
+	mappings_deinit(&pair->mappings);
+	munmap(pair->shared, sizeof(*pair->shared));
+}
+
+static void a_stack_that_cannot_be_read_is_refused(void **state)
+{
+	struct pair *pair = *state;
+	struct replay_instance instance;
+	struct error *err;
+
+	pair_start(pair, region_add, &data, region_add, &data);
+	instance = pair_instance(pair);
+	instance.threads[1].return_slot = 0x18;
+	err = processor_capture(pair->processor, &instance);
+	assert_non_null(err);
+	assert_non_null(strstr(error_message(err), "stack"));
+	error_free(err);
+	pair_stop(pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PAIR_TEST(it_is_the_state_of_the_capture),
+		PAIR_TEST(pages_that_nobody_writes_are_read_late),
+		PAIR_TEST(shared_memory_is_read_and_not_written),
+		PAIR_TEST(memory_without_access_faults),
+		PAIR_TEST(what_cannot_be_read_is_named),
+		PAIR_TEST(a_page_of_the_first_capture_stays),
+		PAIR_TEST(a_killed_scratch_process_is_replaced),
+		PAIR_TEST(of_a_dead_program_nothing_is_captured),
+		PAIR_TEST(a_stack_that_cannot_be_read_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
