@@ -7,7 +7,7 @@
 #include "detect/checks-list.h"
 #include "sys/identity.h"
 #include "sys/policy.h"
-#include "target/selftest.h"
+#include "tracee/selftest.h"
 
 void check_look_ptrace(struct check_context *context, struct check *ret)
 {

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "target/tracer.h"
+#include "tracer/tracer.h"
 
 const uint64_t SESSION_GIVE_UP_NS = 5 * CLOCK_NS_PER_S;
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "target/heartbeat.h"
+#include "guardian/heartbeat.h"
 
 struct error;
 struct session;

@@ -2,14 +2,14 @@
 /*
  * Which code is about to run, by the stacks of threads that sleep: the functions
  * that a sleeping thread will return to. A server's threads sleep most of the
- * time, and run so briefly that samples by a clock (target/profile.h) meet few.
+ * time, and run so briefly that samples by a clock (tracer/profile.h) meet few.
  * No thread is stopped for it, and nothing is read that a process would have to
  * provide (sys/memory.h).
  *
  * A stack also has addresses of calls that have ended, whose functions ran not
  * long ago. What merely looks like a return address does little harm: a function
  * that does not run is sampled. Stacks of threads that do not sleep are read by
- * the tracer while it has them stopped (target/profile-stops.h).
+ * the tracer while it has them stopped (tracer/profile-stops.h).
  */
 #ifndef DETECT_STACKS_H
 #define DETECT_STACKS_H

@@ -70,7 +70,7 @@ void governor_init(struct governor *governor,
 struct governor_state {
 	uint64_t now_ns;
 	/*
-	 * since the start: hits, without those that need no rate (target/govern.c),
+	 * since the start: hits, without those that need no rate (tracer/govern.c),
 	 * samples, and time lost
 	 */
 	uint64_t hits, samples, lost_ns;

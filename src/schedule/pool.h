@@ -31,7 +31,7 @@
  * the stall waits for them: breakpoints met during it would hinder the others.
  * Together they may cost a quarter of what stalls cost.
  *
- * Where the text is not to be written (target/execpoint.h), there are so few places
+ * Where the text is not to be written (tracee/execpoint.h), there are so few places
  * that most samples would be of locations that nobody ever reaches. There,
  * sites that were hit are kept: every other one armed is one of them, in turn,
  * until it is not reached in its time.

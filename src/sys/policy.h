@@ -2,7 +2,7 @@
 /*
  * What the machine's configuration says about tracing and perf: sysctls, the
  * kernel's command line, mounts, security modules. What really works is tried
- * (target/selftest.h); this tells why it does not.
+ * (tracee/selftest.h); this tells why it does not.
  */
 #ifndef SYS_POLICY_H
 #define SYS_POLICY_H

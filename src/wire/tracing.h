@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 struct tracing {
-	const char *backend; /* a name of target/backend.h, or "auto" */
+	const char *backend; /* a name of tracee/backend.h, or "auto" */
 	/*
 	 * Which children are watched: enum wire_follow. Negative, only before a
 	 * session begins: not given.

@@ -3,7 +3,7 @@
 #
 # A tracer that is stuck while it holds threads: stopped by SIGSTOP, or in a
 # wait that only SIGKILL ends. One that is only slow is not taken for it. Attached to a busy program: it is continued after
-# a second, or killed after three (target/heartbeat.h), the text and the debug
+# a second, or killed after three (guardian/heartbeat.h), the text and the debug
 # registers are restored and all threads run on, those too that had met a
 # breakpoint while nobody waited for them. racewatch ends with 125 and says so;
 # a second signal ends it sooner. A program that racewatch started ends with the
@@ -12,7 +12,7 @@
 # A thread that meets a watchpoint in a debug register in the moment before the
 # tracer is killed dies of it; of 60 trials at a load of 25 none did, on
 # 2026-11-22. Without
-# the tracer's deputy (target/deputy.h), 7 of 8 died that hung in a wait.
+# the tracer's deputy (guardian/deputy.h), 7 of 8 died that hung in a wait.
 #
 # Limits are doubled here and more, for loaded machines: what is tested is that
 # there is an end, within 20 s.

@@ -26,7 +26,7 @@
 
 #include "../unit/sites.h"
 #include "faulty.h"
-#include "target/tracer.h"
+#include "tracer/tracer.h"
 #include "wire/channel.h"
 
 enum {

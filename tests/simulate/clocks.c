@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Clocks of threads' CPU time, in place of the kernel's: target/profile.c opens
+ * Clocks of threads' CPU time, in place of the kernel's: tracer/profile.c opens
  * them and reads where threads were. A sample is of a location as likely as it
  * runs often; its cost and that of switches is the program's.
  */
@@ -11,7 +11,7 @@
 #include "sys/cpuclock.h"
 #include "sys/perfwatch.h"
 #include "sys/policy.h"
-#include "target/profile.h"
+#include "tracer/profile.h"
 
 _Static_assert((int)MACHINE_CLOCKS == (int)PROFILE_CLOCKS,
 	       "each that is opened has one here");

@@ -15,8 +15,8 @@
 #include "image/elftext.h"
 #include "image/image.h"
 #include "machine.h"
-#include "target/engine.h"
-#include "target/govern.h"
+#include "tracer/engine.h"
+#include "tracer/govern.h"
 
 /* What it is made of. */
 struct front {

@@ -9,13 +9,13 @@
 #include "machine.h"
 #include "sys/memory.h"
 #include "sys/procfs.h"
-#include "target/conflict.h"
-#include "target/engine.h"
-#include "target/parking.h"
-#include "target/resume.h"
-#include "target/sigstate.h"
-#include "target/stall.h"
-#include "target/thread.h"
+#include "tracee/parking.h"
+#include "tracee/resume.h"
+#include "tracee/sigstate.h"
+#include "tracee/thread.h"
+#include "tracer/conflict.h"
+#include "tracer/engine.h"
+#include "tracer/stall.h"
 
 uint64_t __wrap_engine_cpu_ns(void);
 void __wrap_memory_init(struct memory *memory, pid_t pid);

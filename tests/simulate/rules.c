@@ -10,7 +10,7 @@
 #include "detect/stacks.h"
 #include "machine.h"
 #include "schedule/lengths.h"
-#include "target/profile.h"
+#include "tracer/profile.h"
 
 uint64_t __real_lengths_of(const struct lengths *lengths, uint64_t site,
 			   uint64_t max_ns, bool scarce);

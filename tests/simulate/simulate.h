@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A simulated program under a virtual clock, watched by the product's own
- * scheduling: pool, budget, stalls and breakpoints of src/target, sampler,
+ * scheduling: pool, budget, stalls and breakpoints of src/tracer and src/tracee, sampler,
  * governor and learning of src/detect. What these ask of the kernel, of ELF
  * files and of the clock is answered here (ld's --wrap); no policy is copied.
  *

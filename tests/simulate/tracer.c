@@ -10,14 +10,14 @@
 #include "base/error.h"
 #include "machine.h"
 #include "sys/perfwatch.h"
-#include "target/arm.h"
-#include "target/breakpoint.h"
-#include "target/engine.h"
-#include "target/govern.h"
-#include "target/onset.h"
-#include "target/profile-stops.h"
-#include "target/stall.h"
-#include "target/thread.h"
+#include "tracee/breakpoint.h"
+#include "tracee/thread.h"
+#include "tracer/arm.h"
+#include "tracer/engine.h"
+#include "tracer/govern.h"
+#include "tracer/onset.h"
+#include "tracer/profile-stops.h"
+#include "tracer/stall.h"
 
 static const uint64_t TRACER_TICK_NS = 20 * CLOCK_NS_PER_MS;
 static const uint64_t TRACER_EARLY_NS = 2 * CLOCK_NS_PER_S;

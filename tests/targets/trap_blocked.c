@@ -3,7 +3,7 @@
  * SIGTRAP is blocked in two workers and not in a third: each must find its
  * mask as it was, and the disposition still the default. Who blocks SIGTRAP
  * alone, and is hit before racewatch has looked again, loses that
- * (target/sigstate.h): they sleep so long that it has looked several times.
+ * (tracee/sigstate.h): they sleep so long that it has looked several times.
  */
 #include "special.h"
 

@@ -2,7 +2,7 @@
 /*
  * announce: which processes the front end is told of, and when.
  */
-#include "target/announce.h"
+#include "tracer/announce.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,9 +15,9 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "target/breakpoint.h"
-#include "target/engine.h"
-#include "target/forget.h"
+#include "tracee/breakpoint.h"
+#include "tracer/engine.h"
+#include "tracer/forget.h"
 
 struct told {
 	struct engine engine;

@@ -13,11 +13,11 @@
 
 #include <spawn.h>
 
+#include "guardian/guardian.h"
+#include "guardian/guardtable.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "sys/wait.h"
-#include "target/guardian.h"
-#include "target/guardtable.h"
 
 extern char **environ;
 

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/vec.h"
 #include "sites.h"
-#include "target/breakpoint.h"
+#include "tracee/breakpoint.h"
 
 enum { INT3 = 0xcc, PAGE = 4096, TEXT = 2 * PAGE, AGE_PAGES = 100 };
 

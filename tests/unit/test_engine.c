@@ -23,7 +23,7 @@
 #include <sys/user.h>
 
 #include "sites.h"
-#include "target/tracer.h"
+#include "tracer/tracer.h"
 #include "wire/channel.h"
 
 enum { STATUS = 42, PASSES = 400, OUT_LIMIT = 1 << 20, SURE = 5 };

@@ -13,7 +13,7 @@
 
 #include <signal.h>
 
-#include "target/execpoint.h"
+#include "tracee/execpoint.h"
 
 static void work_write(struct arena *arena, struct lane *lane)
 {

@@ -11,7 +11,7 @@
 #include "driven.h"
 
 #include "base/clock.h"
-#include "target/govern.h"
+#include "tracer/govern.h"
 
 static void work_write(struct arena *arena, struct lane *lane)
 {

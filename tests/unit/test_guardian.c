@@ -14,13 +14,13 @@
 #include <sched.h>
 
 #include "base/clock.h"
+#include "guardian/deputy.h"
+#include "guardian/guardian.h"
+#include "guardian/guardtable.h"
+#include "guardian/heartbeat.h"
 #include "sites.h"
 #include "sys/procfs.h"
-#include "target/breakpoint.h"
-#include "target/deputy.h"
-#include "target/guardian.h"
-#include "target/guardtable.h"
-#include "target/heartbeat.h"
+#include "tracee/breakpoint.h"
 
 enum { PAGE = 4096, TEXT = 2 * PAGE, DR_CONTROL = 7 };
 

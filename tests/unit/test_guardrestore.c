@@ -12,10 +12,10 @@
 #include "tracee.h"
 
 #include "base/vec.h"
+#include "guardian/guardian.h"
+#include "guardian/guardrestore.h"
 #include "sites.h"
-#include "target/breakpoint.h"
-#include "target/guardian.h"
-#include "target/guardrestore.h"
+#include "tracee/breakpoint.h"
 
 enum { INT3 = 0xcc, PAGE = 4096, TEXT = 2 * PAGE, CHILDREN = 2 };
 

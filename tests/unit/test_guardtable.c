@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "target/guardtable.h"
+#include "guardian/guardtable.h"
 
 struct fixture {
 	struct guardtable *table;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "target/heartbeat.h"
+#include "guardian/heartbeat.h"
 
 /* The verdict of the last of so many looks, the others being HEARTBEAT_WELL. */
 static enum heartbeat_verdict looks(struct heartbeat_watch *watch, int count,

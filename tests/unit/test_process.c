@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/target/process.c: which processes hardly run.
+ * src/tracee/process.c: which processes hardly run.
  */
-#include "target/process.h"
+#include "tracee/process.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "target/breakpoint.h"
+#include "tracee/breakpoint.h"
 
 enum { PROCESSES = 5 };
 

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "driven.h"
-#include "target/profile.h"
+#include "tracer/profile.h"
 #include "wire/running.h"
 
 enum {

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "target/running.h"
+#include "tracer/running.h"
 #include "wire/channel.h"
 #include "wire/running.h"
 

@@ -13,9 +13,9 @@
 #include "tracee.h"
 
 #include "sys/perfwatch.h"
-#include "target/backend.h"
-#include "target/selftest.h"
-#include "target/watch.h"
+#include "tracee/backend.h"
+#include "tracee/selftest.h"
+#include "tracee/watch.h"
 #include "x86/dregs.h"
 
 static void assert_no_children(void)

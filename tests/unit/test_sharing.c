@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "target/breakpoint.h"
-#include "target/engine.h"
-#include "target/process.h"
-#include "target/sharing.h"
-#include "target/watch.h"
+#include "tracee/breakpoint.h"
+#include "tracee/process.h"
+#include "tracee/sharing.h"
+#include "tracee/watch.h"
+#include "tracer/engine.h"
 
 enum { PAGE = 4096 };
 

@@ -16,8 +16,8 @@
 #include "sys/pidref.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
-#include "target/conflict.h"
-#include "target/step.h"
+#include "tracee/step.h"
+#include "tracer/conflict.h"
 
 enum { MARK = 0x1234 };
 

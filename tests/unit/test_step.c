@@ -11,7 +11,7 @@
 
 #include "driven.h"
 
-#include "target/step.h"
+#include "tracee/step.h"
 
 static void work_write(struct arena *arena, struct lane *lane)
 {

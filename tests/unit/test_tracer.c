@@ -18,8 +18,8 @@
 
 #include "machine.h"
 #include "sites.h"
-#include "target/selftest.h"
-#include "target/tracer.h"
+#include "tracee/selftest.h"
+#include "tracer/tracer.h"
 #include "wire/channel.h"
 
 enum { TEXT = 2 * 4096, OUT_LIMIT = 1 << 20, STATUS = 42 };

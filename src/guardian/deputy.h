@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A second thread of the tracer, which waits for stops that the first one
+ * cannot wait for any more, because it is stuck.
+ *
+ * When a tracer dies, a tracee whose stop was not waited for goes on with the
+ * signal that it stopped for: it dies of the SIGTRAP of our breakpoint. One
+ * whose stop was waited for goes on without it. Any thread of the tracer's
+ * process may wait for its tracees (ptrace(2) requests are the first one's
+ * alone): so before the guardian kills a stuck tracer, it has this thread wait,
+ * and then sets rip back itself (guardtend.h). The thread also closes the
+ * tracer's files: with them go the watchpoints of perf.
+ */
+#ifndef GUARDIAN_DEPUTY_H
+#define GUARDIAN_DEPUTY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct error;
+
+enum {
+	/* stops that are waited for at most; there may be more threads */
+	DEPUTY_STOPS = 4096,
+};
+
+struct deputy_stop {
+	pid_t tid;
+	bool trap; /* it stopped for SIGTRAP: rip may have to be set back */
+};
+
+/* Shared with the guardian; all zero at first. */
+struct deputy {
+	uint32_t asked; /* counted up by the guardian */
+	uint32_t answered; /* the last question that was answered */
+	uint32_t count; /* of stops */
+	struct deputy_stop stops[DEPUTY_STOPS];
+};
+
+/* In the tracer: start the thread. It ends with the process. */
+struct error *deputy_start(struct deputy *deputy);
+
+/*
+ * In the guardian: have the stops waited for that have come until now. False:
+ * there was no answer in time.
+ */
+bool deputy_ask(struct deputy *deputy, uint64_t timeout_ns);
+
+/* In the guardian: was a SIGTRAP of this thread waited for? */
+bool deputy_has_trap(const struct deputy *deputy, pid_t tid);
+
+#endif

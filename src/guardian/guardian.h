@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The guardian: a small third process that stands behind the tracer when it
+ * attaches. An int3 in a program that nobody traces kills it; so when the
+ * tracer dies, by SIGKILL or a bug of its own, the guardian writes the
+ * original text back and clears what the tracer left in debug registers.
+ *
+ * So it does when the tracer lives and is stuck (heartbeat.h): it continues a
+ * tracer that was stopped, and kills one that waits for something that does not
+ * come, after it has seen to it that the threads of the program survive that
+ * (guardstuck.h).
+ *
+ * It sleeps but for a look at the tracer four times a second. It is in a session
+ * of its own, keeps no file of the others open, and is killable, which harms
+ * nobody but leaves the program unguarded.
+ */
+#ifndef GUARDIAN_GUARDIAN_H
+#define GUARDIAN_GUARDIAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+
+struct error;
+struct guardtable;
+struct heartbeat;
+struct wire_site;
+
+struct guardian {
+	pid_t pid; /* 0: it has ended and was waited for */
+	struct guardtable *table;
+	struct vec free_list; /* of uint32_t: entries of the table */
+	uint32_t texts; /* numbers given out */
+	bool deputized; /* a thread looks at the table until the process ends */
+};
+
+/*
+ * Fork it. The caller is the tracer, and single-threaded. Early, while it is
+ * small.
+ */
+struct error *guardian_start(struct heartbeat *heartbeat,
+			     struct guardian **ret);
+
+/*
+ * Nothing is armed any more: it ends, and is waited for. NULL is fine. The
+ * table stays mapped where there is a deputy.
+ */
+void guardian_stop(struct guardian *guardian);
+
+/* The functions below do nothing, and succeed, where guardian is NULL. */
+
+/* A number for a text, which one address space or several hold; never 0. */
+uint32_t guardian_add_text(struct guardian *guardian);
+
+/* An address space in which the breakpoints of that text will be armed. */
+struct error *guardian_add_space(struct guardian *guardian, uint32_t text,
+				 pid_t pid, uint32_t *ret_space);
+void guardian_remove_space(struct guardian *guardian, uint32_t space);
+
+/* Is there room for another breakpoint? */
+bool guardian_has_room(const struct guardian *guardian);
+
+/*
+ * The site is about to be armed; false: there is no room, do not arm it. *ret
+ * is never 0.
+ */
+bool guardian_add(struct guardian *guardian, uint32_t text,
+		  const struct wire_site *site, uint32_t *ret_entry);
+/* Its text was restored. */
+void guardian_remove(struct guardian *guardian, uint32_t entry);
+
+/* Debug registers are about to be set by ptrace. */
+void guardian_note_registers(struct guardian *guardian);
+
+/*
+ * The thread that the guardian needs in a stuck tracer (deputy.h): when the
+ * tracer will fork no more.
+ */
+struct error *guardian_deputize(struct guardian *guardian);
+
+/* A child ended: was it the guardian? Told once. */
+bool guardian_ended(struct guardian *guardian, pid_t pid);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Address spaces and the breakpoints in their text. An address space is an
+ * object apart from the process: threads, vfork children and CLONE_VM
+ * processes share one. Those made from one another by fork(2) hold the same
+ * program at the same addresses (struct program_text): a breakpoint is set in
+ * all of them at once, or in some, and lifted in all of them.
+ *
+ * Every address that ever held a breakpoint keeps its record until the
+ * program is replaced (exec) or the text goes away: a thread may carry the
+ * trap of a location lifted long ago, and a fork child may hold a copy of it.
+ */
+#ifndef TRACEE_BREAKPOINT_H
+#define TRACEE_BREAKPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "sys/memory.h"
+#include "wire/message.h"
+
+struct breakpoint;
+struct error;
+struct execpoints;
+struct guardian;
+struct onset;
+struct thread;
+
+/*
+ * BREAKPOINT_SPACES processes that are at work reach a location about as soon as
+ * all processes do. One breakpoint in BREAKPOINT_QUIET may be in any process.
+ */
+enum { BREAKPOINT_SPACES = 2, BREAKPOINT_QUIET = 8 };
+
+enum breakpoint_policy {
+	/* lifted when it is hit (DataCollider 3.1.1) */
+	BREAKPOINT_ONE_SHOT,
+	/* stays; threads that hit it are stepped over it */
+	BREAKPOINT_PERSISTENT,
+};
+
+/* Does this hit count? Called with the thread stopped at the location. */
+typedef bool breakpoint_predicate(struct thread *thread,
+				  const struct x86_registers *regs, void *data);
+
+struct breakpoint {
+	struct wire_site site;
+	bool armed; /* int3, in some spaces or all; or program_text.execpoints */
+	bool fired; /* has been hit at least once */
+	uint64_t armed_ns; /* when it was set last, not counting pauses */
+	uint64_t lifted_ns; /* when it was last taken out of every text */
+	/* in the list of those that are armed, or have been */
+	struct breakpoint *previous, *next;
+	/* threads that were resumed here, and not yet seen to have run */
+	uint32_t parked;
+	/* threads being taken over it; it is lifted for them, not for good */
+	uint32_t passing;
+	uint32_t guard; /* the guardian's entry; 0: none */
+	/*
+	 * where it may be: among set_count of program_text.spaces from set_first
+	 * on, by the bits of set_mask if there are at most 64 of them
+	 */
+	size_t set_first, set_count;
+	uint64_t set_mask;
+	uint64_t set_generation; /* another one now: it may be anywhere */
+	enum breakpoint_policy policy;
+	breakpoint_predicate *predicate; /* NULL: every hit counts */
+	void *predicate_data;
+};
+
+struct program_text {
+	uint32_t program; /* its number; see wire/message.h */
+	struct vec spaces; /* of struct addrspace *; one at least */
+	uint64_t generation; /* of spaces: changes with them */
+	size_t turn, turn_any, turns; /* next at work, next of all; choices */
+	struct onset *onset; /* the tracer's; goes with the text, by free(3) */
+	/* not NULL: the text is not written to, debug registers are used */
+	struct execpoints *execpoints;
+	struct map index; /* address to position in breakpoints */
+	struct vec breakpoints; /* of struct breakpoint * */
+	/* by breakpoint.next: armed now; lifted, the last one first */
+	struct breakpoint *first_armed, *first_lifted;
+	size_t armed; /* all of them */
+	size_t armed_once; /* of them, those beside the pool */
+	size_t cursor; /* where the next partial lift begins to look */
+	struct guardian *guardian; /* NULL: nobody stands behind us */
+	uint32_t guard_text; /* its number with the guardian */
+};
+
+struct addrspace {
+	struct program_text *text;
+	/* upper bits of an address: tells it from the same in other spaces */
+	uint16_t tag;
+	/* struct wire_shared[], by address, as the front end told */
+	struct vec shared;
+	struct memory memory;
+	/* a thread stopped for writes (writer.h); 0: there is none */
+	pid_t writer;
+	unsigned int users; /* processes */
+	bool quiet; /* they hardly run (load.c) */
+	bool guarded;
+	uint32_t guard_space; /* with the guardian */
+};
+
+/* An address space with a program of its own. */
+struct error *addrspace_create(pid_t pid, struct addrspace **ret);
+
+/*
+ * The space of a process that has the same program at the same addresses
+ * (sys/layout.h) and none of its breakpoints: nothing is armed yet.
+ */
+struct error *addrspace_join(const struct addrspace *sibling, pid_t pid,
+			     struct addrspace **ret);
+
+/*
+ * The space of a fork child, stopped and not resumed yet: its text is brought
+ * into line with what is armed now, whatever it was when it was copied, which
+ * was not before since_ns (clock_now_ns(); 0: at any time).
+ */
+struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
+			     uint64_t since_ns, struct addrspace **ret);
+
+/*
+ * Have the guardian know of every breakpoint; before the first is armed, or
+ * after addrspace_fork(). NULL is none. It must outlive the space.
+ */
+struct error *addrspace_guard(struct addrspace *space,
+			      struct guardian *guardian);
+
+/*
+ * Its process has another program now, or is about to have a space of its own:
+ * where no other uses it, the guardian needs to know nothing of it any more.
+ */
+void addrspace_unguard(struct addrspace *space);
+
+/* One user less; the last one frees it. The text is left as it is. */
+void addrspace_release(struct addrspace *space);
+
+/* The record of this address, armed or not; NULL: it never had one. */
+struct breakpoint *breakpoint_find(const struct addrspace *space,
+				   uint64_t address);
+
+/* An armed one is for this site from now on, which is at the same address. */
+void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
+			const struct wire_site *site);
+
+/*
+ * Arm a one-shot breakpoint for the site, in every space whose text holds the
+ * bytes the site says; if the site is one of the pool or the entry of a function,
+ * in BREAKPOINT_SPACES that are at work, each time in others: few are hit, and to
+ * set or lift one takes three system calls for each space. *ret_armed is false
+ * when none does, it is armed, or it cannot be guarded. ERROR_REFUSED: some space
+ * takes no writes without a stopped thread; its memory.refused says so then.
+ */
+struct error *breakpoint_arm(struct addrspace *space,
+			     const struct wire_site *site, bool *ret_armed);
+
+/* Does the space's text hold what the site says? */
+bool breakpoint_text_matches(const struct addrspace *space,
+			     const struct wire_site *site);
+
+/*
+ * Take it out of the text where it is there. A byte that is no longer int3 is not
+ * ours to write and is left. stopped_tid, of `space`: see memory_write_text().
+ */
+struct error *breakpoint_lift(struct addrspace *space, pid_t stopped_tid,
+			      struct breakpoint *breakpoint);
+
+/* Put a lifted one back (persistent ones, after stepping over). */
+struct error *breakpoint_rearm(struct addrspace *space,
+			       struct breakpoint *breakpoint);
+
+/*
+ * Lift up to `most` armed breakpoints (if not all, those of the pool alone) in
+ * [start, end), appending the sites' ids to returned (of uint64_t; may be NULL).
+ * Written a page at a time. Goes on past errors; the first is returned. After
+ * ERROR_REFUSED they all count as armed.
+ */
+struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
+				    uint64_t start, uint64_t end, size_t most,
+				    struct vec *returned);
+
+/*
+ * Remove the breakpoints of the program from the memory of a process that is a
+ * copy of `space` (a fork child, stopped), made at since_ns or later: those
+ * that are armed, and those lifted since then. 0: all that ever were.
+ */
+struct error *breakpoint_clean_copy(struct addrspace *space,
+				    const struct memory *copy, pid_t tid,
+				    uint64_t since_ns);
+
+/* Forget all records in [start, end): that text is no longer mapped. */
+void breakpoint_forget_range(struct addrspace *space, uint64_t start,
+			     uint64_t end);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Breakpoints that leave the text as it is (--text-untouched): perf execution
+ * breakpoints in the debug registers of every thread, which stop a thread
+ * before the instruction. They are uses of the watch's slots (watch.h), so the
+ * back-end "perf" brings running threads, newborns and forked processes into
+ * line with them, and takes them out of a thread that is let go.
+ *
+ * Four locations can be set, one for each register. A stall that begins takes
+ * all of them away, which frees the registers for its watch and lets the other
+ * threads run undisturbed; they come back when no stall runs. Moving a
+ * register's event from a location to the bytes is one system call, as arming
+ * the watch alone is, and no register lies idle between stalls.
+ *
+ * A location keeps its register for a short time only; then another is drawn.
+ */
+#ifndef TRACEE_EXECPOINT_H
+#define TRACEE_EXECPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tracee/watch.h"
+
+struct program_text;
+
+enum {
+	/* locations set at a time */
+	EXECPOINT_MAX = DREGS_SLOTS,
+	/* and one more for the second half of a pair, during a stall */
+	EXECPOINT_PLACES = EXECPOINT_MAX + 1,
+};
+
+struct execpoint {
+	const struct program_text *text; /* NULL: the place is free */
+	uint64_t address;
+	bool claimed; /* has a register; while a stall runs it has none */
+	struct watch_claim claim;
+	uint64_t since_ns; /* has had it since then, */
+	uint64_t left_ns; /* and may have it so long from then on */
+};
+
+struct execpoints {
+	struct watch *watch; /* NULL: breakpoints are int3 in the text */
+	struct execpoint points[EXECPOINT_PLACES];
+	bool changed; /* threads are still to be brought into line */
+	uint64_t cost_ns; /* CPU time of doing that, the last time */
+	uint64_t stay_ns; /* for which a location has its register, at least */
+};
+
+/* From now on; the watch has its back-end, which is "perf". */
+void execpoints_begin(struct execpoints *execpoints, struct watch *watch);
+
+/* About so many locations are to be set in a second, each register's. */
+void execpoints_set_rate(struct execpoints *execpoints, uint32_t rate);
+
+/* Is there a place and a register for one more? */
+bool execpoints_has_room(const struct execpoints *execpoints);
+
+/*
+ * Set or take away a location of the program. Threads come into line with
+ * execpoints_resume(), or with what the watch does before that.
+ */
+bool execpoint_set(struct execpoints *execpoints,
+		   const struct program_text *text, uint64_t address);
+void execpoint_unset(struct execpoints *execpoints,
+		     const struct program_text *text, uint64_t address);
+/* All of the program's. */
+void execpoints_forget(struct execpoints *execpoints,
+		       const struct program_text *text);
+
+/* A stall is about to claim registers: give up those of the locations. */
+void execpoints_suspend(struct execpoints *execpoints);
+
+/* What is to be done about the threads. */
+enum execpoints_news {
+	EXECPOINTS_SAME, /* nothing */
+	EXECPOINTS_SET, /* watch_publish(): registers are in use */
+	EXECPOINTS_NONE, /* watch_retire(): none is any more */
+};
+
+/*
+ * Unless a stall runs, give the locations their registers back. The caller sets
+ * cost_ns to what it takes to bring the threads into line.
+ */
+enum execpoints_news execpoints_resume(struct execpoints *execpoints,
+				       bool stalled);
+
+/*
+ * The location that one of these slots, trapped in a thread of the program,
+ * is for; NULL: none now.
+ */
+const struct execpoint *execpoint_of_trap(const struct execpoints *execpoints,
+					  const struct program_text *text,
+					  uint8_t slots,
+					  const uint64_t gens[DREGS_SLOTS]);
+
+/* A location that has had its register long enough; NULL: none. */
+const struct execpoint *execpoints_due(const struct execpoints *execpoints,
+				       uint64_t now);
+/* When there is one; UINT64_MAX: not by time alone. */
+uint64_t execpoints_next_ns(const struct execpoints *execpoints);
+
+#endif

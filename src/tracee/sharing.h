@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Memory that several watched processes share (mmap(2), MAP_SHARED), each at
+ * an address of its own: the same bytes are told by what is mapped (device and
+ * inode, as in /proc/PID/maps, where anonymous shared memory has some too) and
+ * where in it. What is mapped in a process the front end says, since the
+ * tracer parses no files; it may lag behind what the process does, so a
+ * conflict between two processes is looked at again there.
+ */
+#ifndef TRACEE_SHARING_H
+#define TRACEE_SHARING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct addrspace;
+struct wire_shared;
+
+/* Where bytes are, whichever process looks at them. */
+struct shared_place {
+	uint64_t device, inode, offset;
+};
+
+/* These are all that the space shares; by address. False: out of memory. */
+bool sharing_set(struct addrspace *space, const struct wire_shared *ranges,
+		 size_t count);
+
+/* A fork child maps what its parent does. False: out of memory. */
+bool sharing_inherit(struct addrspace *child, const struct addrspace *parent);
+
+/* The place of [address, +size) of the space; false: not shared memory. */
+bool sharing_place(const struct addrspace *space, uint64_t address,
+		   uint32_t size, struct shared_place *ret);
+
+/* Where the space has the bytes at that place; false: nowhere. */
+bool sharing_address(const struct addrspace *space,
+		     const struct shared_place *place, uint32_t size,
+		     uint64_t *ret);
+
+/*
+ * Has `other` nothing of what the space shares at another address? It may have
+ * nothing of it at all.
+ */
+bool sharing_is_alike(const struct addrspace *space,
+		      const struct addrspace *other);
+
+/*
+ * Where `other` has the bytes that `space` has at [address, +size); the same
+ * address if both are one. False: nowhere.
+ */
+bool sharing_translate(const struct addrspace *space, uint64_t address,
+		       uint32_t size, const struct addrspace *other,
+		       uint64_t *ret);
+
+#endif

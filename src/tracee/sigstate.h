@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Keeping SIGTRAP as the program had it. When an int3 or a debug register
+ * traps in a thread that blocks or ignores SIGTRAP, the kernel unblocks it
+ * and resets its disposition to default for good (kernel/signal.c,
+ * force_sig_info_to_task). So what the program had is recorded beforehand,
+ * from /proc and at stops, and put back at each such trap.
+ *
+ * - Dispositions are looked at before breakpoints are set, at most
+ *   SIGSTATE_STALE_NS earlier (times the number of watched processes). A handler found there is asked for by a
+ *   system call injected at some thread's stop, before anything is armed.
+ *   That the kernel has reset it is seen at the trap itself.
+ * - SIG_IGN cannot be put back while breakpoints are armed (see the source);
+ *   until then no SIGTRAP is delivered that the program sends itself. A vfork
+ *   child has one thread, and its SIG_IGN is put back at once.
+ * - A thread inherits its creator's mask; it is looked at a moment after its
+ *   birth, before more breakpoints are set, and then less and less often. What
+ *   the trap took is told from the masks seen, by the other signals in them.
+ *   Only a thread that blocks or unblocks SIGTRAP, and no other signal,
+ *   within the last interval is mistaken, or one that was never looked at
+ *   outside a handler that blocks SIGTRAP where the thread does not.
+ */
+#ifndef TRACEE_SIGSTATE_H
+#define TRACEE_SIGSTATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct memory;
+struct process;
+struct thread;
+struct tracees;
+struct wire_site;
+
+/*
+ * Look at the thread's mask, and the process's dispositions, in /proc. False:
+ * they could not be read.
+ */
+bool sigstate_refresh(struct tracees *tracees, struct thread *thread);
+
+/*
+ * A thread has just been born. Its mask is not looked at yet: pthread_create(3)
+ * blocks everything in it for a moment.
+ */
+void sigstate_newborn(struct tracees *tracees, struct thread *thread,
+		      const struct thread *creator);
+
+/*
+ * Look at the young threads of the process now, before breakpoints are set that
+ * cannot wait. Those that have not run yet have their creator's mask.
+ */
+void sigstate_settle_young(struct tracees *tracees, struct process *process);
+
+/*
+ * Look at those whose time has come (tracees->signals_due_ns). matters: something
+ * is to trap; where nothing is, nobody needs to know what blocks it.
+ */
+void sigstate_tick(struct tracees *tracees, bool matters, uint64_t now);
+
+/*
+ * Is enough known to set breakpoints? If not, what is missing is being asked
+ * for. Young threads delay breakpoints only for a while. little: little time may
+ * be lost (budget_is_small()): looks are rarer.
+ */
+bool sigstate_ready(struct tracees *tracees, struct process *process,
+		    bool little, uint64_t now);
+
+/*
+ * Is the site in the program's SIGTRAP handler? There, SIGTRAP is blocked: an
+ * int3 would reset the handler, and another thread that gets a SIGTRAP of the
+ * program's own in that moment would die of it.
+ */
+bool sigstate_in_handler(const struct process *process,
+			 const struct wire_site *site);
+
+/*
+ * Put SIG_IGN back now, by this thread, if that is still to be done and the
+ * thread is stopped. No trap may be on its way to any thread.
+ */
+void sigstate_settle(struct tracees *tracees, struct thread *thread);
+
+/*
+ * At any stop: ask for what is wanted of a stopped thread. True: the program's
+ * handler of SIGTRAP is known now, and breakpoints that were set in it before
+ * (sigstate_in_handler()) are to be lifted.
+ */
+bool sigstate_at_stop(struct tracees *tracees, struct thread *thread);
+
+/*
+ * The stopped thread is to get a SIGTRAP that the program sent itself. It may
+ * come while the disposition is reset by a trap of another thread whose stop
+ * is still to be handled: it is put back first. Returns the signal to deliver;
+ * 0 where the program ignores it, since it might be reset again at any moment.
+ */
+int sigstate_deliver(struct tracees *tracees, struct thread *thread);
+
+/* The stopped thread had a trap forced on it: put mask and disposition back. */
+void sigstate_mend(struct tracees *tracees, struct thread *thread);
+
+/*
+ * The first thread of a new process, at its first stop: what its creator ignored
+ * or handled, it does too, even where a trap had reset it at the moment of the
+ * birth. memory: the child's, by its own id.
+ */
+void sigstate_mend_child(struct tracees *tracees, struct thread *thread,
+			 const struct memory *memory);
+
+#endif

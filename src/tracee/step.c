@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Stepping a thread; see step.h.
+ */
+#include "tracee/step.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "sys/trace.h"
+#include "tracee/breakpoint.h"
+#include "tracee/process.h"
+#include "tracee/thread.h"
+#include "tracee/tracees.h"
+
+void step_begin(struct step *step, struct thread *thread)
+{
+	step->thread = thread;
+	thread->step = step;
+}
+
+static void step_end(struct step *step)
+{
+	step->thread->step = NULL;
+	step->thread = NULL;
+}
+
+/*
+ * One thread on its way over one breakpoint that stays. Signals that would
+ * lead it elsewhere are blocked meanwhile, and wait.
+ */
+struct step_over {
+	struct step step;
+	struct step *outer; /* whoever follows the thread anyway; may be NULL */
+	struct thread *thread;
+	struct addrspace *space;
+	uint64_t address;
+	bool begun;
+	uint64_t mask; /* the thread's own */
+};
+
+/* What instructions raise, and the trap of the step itself. */
+static uint64_t step_raised_signals(void)
+{
+	static const int signals[] = { SIGTRAP, SIGSEGV, SIGBUS,
+				       SIGILL,	SIGFPE,	 SIGSYS };
+	uint64_t set = 0;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		set |= UINT64_C(1) << (signals[i] - 1);
+	return set;
+}
+
+/* An owner of a step has something to ask after each. */
+static bool step_is_over(const struct step *step)
+{
+	return !step->stepped;
+}
+
+void step_resuming(struct tracees *tracees, struct thread *thread)
+{
+	struct step_over *over = (struct step_over *)thread->step;
+	struct breakpoint *breakpoint;
+	uint64_t mask;
+
+	if (!thread->step || !step_is_over(thread->step) || over->begun)
+		return;
+	breakpoint = breakpoint_find(over->space, over->address);
+	if (!breakpoint ||
+	    !thread_ok(thread, trace_signal_mask(thread->tid, &mask)))
+		return;
+	over->begun = true;
+	over->mask = mask;
+	breakpoint->passing++;
+	tracees_note(tracees,
+		     breakpoint_lift(over->space, thread->tid, breakpoint));
+	thread_ok(thread,
+		  trace_set_signal_mask(thread->tid, ~step_raised_signals()));
+}
+
+/* A thread that runs, to be detached, gets its mask back at its next stop. */
+static void step_over_restore_mask(const struct step_over *over)
+{
+	struct thread *thread = over->thread;
+	struct error *err = trace_set_signal_mask(thread->tid, over->mask);
+
+	if (err) {
+		thread->signals.mask = over->mask;
+		thread->signals.draining = true;
+	}
+	error_free(err);
+}
+
+/* The last one over puts it back, unless it has fired for good meanwhile. */
+static void step_over_rearm(struct tracees *tracees, struct step_over *over)
+{
+	struct breakpoint *breakpoint =
+		breakpoint_find(over->space, over->address);
+
+	if (breakpoint && breakpoint->passing > 0 &&
+	    --breakpoint->passing == 0 && !tracees->restoring &&
+	    (breakpoint->policy == BREAKPOINT_PERSISTENT ||
+	     breakpoint->predicate))
+		tracees_note(tracees,
+			     breakpoint_rearm(over->space, breakpoint));
+}
+
+static void step_over_end(struct tracees *tracees, struct step_over *over)
+{
+	if (over->begun) {
+		step_over_restore_mask(over);
+		step_over_rearm(tracees, over);
+	}
+	addrspace_release(over->space);
+	free(over);
+}
+
+bool step_trapped(struct tracees *tracees, struct thread *thread)
+{
+	struct step *step = thread->step;
+	struct step *outer;
+
+	if (!step)
+		return false;
+	if (!step_is_over(step)) {
+		if (!step->stepped(step) && thread->step == step)
+			step_end(step);
+		return true;
+	}
+	outer = ((struct step_over *)step)->outer;
+	step_end(step);
+	step_over_end(tracees, (struct step_over *)step);
+	/* the step is also one for whoever follows the thread */
+	if (outer) {
+		step_begin(outer, thread);
+		step_trapped(tracees, thread);
+	}
+	return true;
+}
+
+void step_lose(struct tracees *tracees, struct thread *thread)
+{
+	struct step *step = thread->step;
+	struct step *outer;
+
+	if (!step)
+		return;
+	step_end(step);
+	if (!step_is_over(step))
+		return;
+	outer = ((struct step_over *)step)->outer;
+	step_over_end(tracees, (struct step_over *)step);
+	if (outer)
+		outer->thread = NULL;
+}
+
+void step_signalled(struct tracees *tracees, struct thread *thread, int signal)
+{
+	struct step *step = thread->step;
+	struct step *outer;
+
+	/* a stop has no handler, and the rest of the step comes after it */
+	if (!step || !step_is_over(step) || signal == SIGSTOP)
+		return;
+	outer = ((struct step_over *)step)->outer;
+	step_end(step);
+	step_over_end(tracees, (struct step_over *)step);
+	if (outer)
+		step_begin(outer, thread);
+}
+
+void step_over_breakpoint(struct tracees *tracees, struct thread *thread,
+			  struct breakpoint *breakpoint)
+{
+	struct step_over *over = calloc(1, sizeof(*over));
+
+	if (over) {
+		over->outer = thread->step;
+		over->thread = thread;
+		over->space = thread->process->space;
+		over->space->users++;
+		over->address = breakpoint->site.address;
+		step_begin(&over->step, thread);
+	} else {
+		/* it stays lifted: the thread matters more */
+		tracees_note(tracees, breakpoint_lift(thread->process->space,
+						      thread->tid, breakpoint));
+	}
+}

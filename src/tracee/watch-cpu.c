@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The "perf-cpu" back-end: one breakpoint event per CPU and slot, which
+ * records the toucher's registers and stack in a ring. Arming costs the same
+ * for one thread and for a thousand; the racing thread is not held.
+ *
+ * An event of a CPU is moved in some 10 us, but to give it another type takes 10
+ * ms, where that was not done a moment ago: the kernel waits for every processor
+ * (modify_bp_slot() in kernel/events/hw_breakpoint.c, a percpu_rw_semaphore,
+ * Linux 6.2). So dregs_claim() keeps the types apart.
+ */
+#include "tracee/watch.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "sys/perfwatch.h"
+#include "tracee/process.h"
+#include "tracee/tracees.h"
+
+enum {
+	CPU_MAX = 256,
+	/*
+	 * the kernel's limit is a 16-bit record size, of which a part is ours
+	 */
+	CPU_STACK = 32 << 10,
+};
+
+struct cpu_slot {
+	struct perfring rings[CPU_MAX]; /* fd -1: not open */
+	uint64_t generation; /* of the watch they serve; 0: disabled */
+};
+
+struct cpu_watch {
+	int cpus;
+	struct cpu_slot slots[DREGS_SLOTS];
+	struct perfring_sample sample; /* being looked at */
+};
+
+static struct cpu_watch *cpu_state(struct tracees *tracees)
+{
+	struct cpu_watch *state = tracees->watch.state;
+
+	if (state)
+		return state;
+	state = calloc(1, sizeof(*state));
+	if (!state)
+		return NULL;
+	state->cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+	if (state->cpus > CPU_MAX)
+		state->cpus = CPU_MAX;
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		for (int cpu = 0; cpu < state->cpus; cpu++)
+			state->slots[i].rings[cpu].fd = -1;
+	}
+	tracees->watch.state = state;
+	return state;
+}
+
+static void cpu_close_slot(const struct cpu_watch *state, struct cpu_slot *slot)
+{
+	for (int cpu = 0; cpu < state->cpus; cpu++) {
+		if (slot->rings[cpu].fd >= 0)
+			perfring_close(&slot->rings[cpu]);
+	}
+	slot->generation = 0;
+}
+
+static void cpu_disable_slot(const struct cpu_watch *state,
+			     struct cpu_slot *slot)
+{
+	for (int cpu = 0; cpu < state->cpus; cpu++) {
+		if (slot->rings[cpu].fd >= 0)
+			error_free(perfwatch_disable(slot->rings[cpu].fd));
+	}
+	slot->generation = 0;
+}
+
+/* An offline CPU has no event, and runs nobody. */
+static void cpu_set_slot(struct tracees *tracees, const struct cpu_watch *state,
+			 int i, struct cpu_slot *slot)
+{
+	const struct dregs_slot *want = &tracees->watch.dregs.slots[i];
+	struct perfwatch_spec spec = {
+		.address = watch_slot_address(&tracees->watch, i),
+		.length = want->length,
+		.write_only = want->type == DREGS_WRITE,
+		.kernel = true,
+	};
+
+	for (int cpu = 0; cpu < state->cpus; cpu++) {
+		struct perfring *ring = &slot->rings[cpu];
+		struct error *err;
+
+		err = ring->fd >= 0
+			      ? perfring_move(ring, &spec)
+			      : perfring_open(cpu, &spec, CPU_STACK, ring);
+		if (err && err->kind == ERROR_UNSUPPORTED)
+			tracees->watch.out_of_registers++;
+		error_free(err);
+	}
+	slot->generation = tracees->watch.generation[i];
+}
+
+static void cpu_update_all(struct tracees *tracees)
+{
+	struct cpu_watch *state = cpu_state(tracees);
+
+	for (int i = 0; state && i < DREGS_SLOTS; i++) {
+		struct cpu_slot *slot = &state->slots[i];
+
+		if (slot->generation == tracees->watch.generation[i])
+			continue;
+		if (tracees->watch.generation[i] != 0)
+			cpu_set_slot(tracees, state, i, slot);
+		else
+			cpu_disable_slot(state, slot);
+	}
+}
+
+/*
+ * Is the toucher of a process that is watched, and has that process the bytes
+ * at that address? (Others that share them have them at another, which no
+ * event of all CPUs can watch as well.)
+ */
+static bool cpu_concerns(const struct tracees *tracees, int i, pid_t pid)
+{
+	const struct process *process = tracees_process(tracees, pid);
+	struct watch_view view;
+
+	if (!process || process->role != PROCESS_WATCHED)
+		return false;
+	watch_view(&tracees->watch, process->space, &view);
+	return view.generation[i] != 0 &&
+	       view.dregs.slots[i].address ==
+		       watch_slot_address(&tracees->watch, i);
+}
+
+static bool cpu_next_of_slot(const struct tracees *tracees,
+			     struct cpu_watch *state, int i,
+			     struct watch_sample *ret)
+{
+	struct cpu_slot *slot = &state->slots[i];
+
+	for (int cpu = 0; slot->generation != 0 && cpu < state->cpus; cpu++) {
+		while (slot->rings[cpu].fd >= 0 &&
+		       perfring_next(&slot->rings[cpu], &state->sample)) {
+			if (!cpu_concerns(tracees, i, state->sample.pid))
+				continue;
+			*ret = (struct watch_sample){ i, slot->generation,
+						      &state->sample };
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool cpu_next(struct tracees *tracees, struct watch_sample *ret)
+{
+	struct cpu_watch *state = tracees->watch.state;
+
+	for (int i = 0; state && i < DREGS_SLOTS; i++) {
+		if (cpu_next_of_slot(tracees, state, i, ret))
+			return true;
+	}
+	return false;
+}
+
+static void cpu_shut(struct tracees *tracees)
+{
+	struct cpu_watch *state = tracees->watch.state;
+
+	if (!state)
+		return;
+	for (int i = 0; i < DREGS_SLOTS; i++)
+		cpu_close_slot(state, &state->slots[i]);
+	free(state);
+	tracees->watch.state = NULL;
+}
+
+static void cpu_nothing(struct tracees *tracees, struct thread *thread)
+{
+	(void)tracees;
+	(void)thread;
+}
+
+static uint8_t cpu_trapped(struct thread *thread, const struct trap_info *info,
+			   uint64_t gens[DREGS_SLOTS])
+{
+	(void)thread;
+	(void)info;
+	(void)gens;
+	return 0;
+}
+
+const struct watch_ops watch_by_cpu = {
+	.name = "perf-cpu",
+	.live = true,
+	.update = cpu_nothing,
+	.prepare = cpu_nothing,
+	.clear = cpu_nothing,
+	.trapped = cpu_trapped,
+	.update_all = cpu_update_all,
+	.next_sample = cpu_next,
+	.shut = cpu_shut,
+};

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Watching bytes in all threads but the stalled ones: which of the four
+ * debug-register slots watch what (x86/dregs), and the interface of the
+ * back-ends that bring threads into line with it (watch-update.h).
+ *
+ * Every use of a slot has a generation of its own, so that a trap which comes
+ * late, for a watch already ended, is told from one that counts.
+ */
+#ifndef TRACEE_WATCH_H
+#define TRACEE_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sys/trace.h"
+#include "tracee/sharing.h"
+#include "x86/dregs.h"
+
+struct addrspace;
+struct perfring_sample;
+struct program_text;
+struct thread;
+struct tracees;
+struct watch;
+
+/* A record of an access by a thread that runs on. */
+struct watch_sample {
+	int slot;
+	uint64_t generation; /* of the slot's use */
+	const struct perfring_sample *sample; /* until the next one is taken */
+};
+
+/* A back-end. Slots and generations wanted are in struct watch. */
+struct watch_ops {
+	const char *name;
+	/* it needs no thread to stop for an update */
+	bool live;
+	/* sees no access at all: values are read again and again */
+	bool blind;
+	/*
+	 * the slots changed: bring a running thread up to date, or ask it to
+	 * stop
+	 */
+	void (*update)(struct tracees *tracees, struct thread *thread);
+	/* the stopped thread is about to run: bring it up to date */
+	void (*prepare)(struct tracees *tracees, struct thread *thread);
+	/* take every watch out of the stopped or dead thread */
+	void (*clear)(struct tracees *tracees, struct thread *thread);
+	/*
+	 * The slots whose watch stopped the thread, as a bit set with their
+	 * generations in gens; 0 if the trap is not of this back-end.
+	 */
+	uint8_t (*trapped)(struct thread *thread, const struct trap_info *info,
+			   uint64_t gens[DREGS_SLOTS]);
+	/* back-ends that watch the whole process at once; else NULL */
+	void (*update_all)(struct tracees *tracees);
+	/* what it has recorded of running threads, one at a time */
+	bool (*next_sample)(struct tracees *tracees, struct watch_sample *ret);
+	void (*shut)(struct tracees *tracees);
+};
+
+extern const struct watch_ops watch_by_registers; /* "ptrace" */
+extern const struct watch_ops watch_by_perf; /* "perf" */
+extern const struct watch_ops watch_by_cpu; /* "perf-cpu" */
+extern const struct watch_ops watch_by_value; /* "value" */
+
+/* Whose bytes a slot watches. */
+struct watch_owner {
+	uint16_t tag; /* of the address space that has them at the address */
+	bool shared; /* others may have them too: */
+	struct shared_place place;
+	/* execution of an instruction of that program, wherever it runs */
+	const struct program_text *text;
+};
+
+struct watch {
+	const struct watch_ops *ops;
+	bool kernel; /* accesses by the kernel are seen too */
+	/*
+	 * Addresses carry their address space's tag in the upper bits; what is
+	 * to be in the registers of a thread is said by watch_view().
+	 */
+	struct dregs dregs;
+	struct watch_owner owners[DREGS_SLOTS];
+	uint64_t generation
+		[DREGS_SLOTS]; /* of the slot's present use; 0: free */
+	uint64_t last_generation;
+	uint32_t pending; /* threads asked to stop for an update */
+	/* registers of threads may hold ended watches until then; 0: none do */
+	uint64_t clean_at_ns;
+	void *state; /* of the back-end */
+	/*
+	 * with more threads than this, or than watch_many() says, perf-cpu takes
+	 * perf's place, with fewer than half as many perf that of perf-cpu; 0:
+	 * never
+	 */
+	uint32_t many;
+	uint64_t change_ns; /* not tried again before */
+	/* processes have what they share at several addresses, as of a while ago */
+	bool scattered;
+	uint64_t scattered_ns; /* when to look again; 0: at once */
+	uint32_t processors; /* of the machine; 0: not known yet */
+	uint32_t
+		out_of_registers; /* watches that lacked one, or a part of it */
+};
+
+/* What a claim got: the slots and the generation of each. */
+struct watch_claim {
+	struct dregs_claim claim;
+	uint64_t generation[DREGS_SLOTS];
+};
+
+/*
+ * Watch [address, +size) of the space, and, where that is shared memory, the
+ * same bytes wherever other processes have them; false if not even a part can
+ * be. The bytes covered are claim.covered, from the start. Threads come into
+ * line with watch_publish() (watch-update.h).
+ */
+bool watch_claim(struct watch *watch, const struct addrspace *space,
+		 uint64_t address, uint32_t size, enum dregs_type type,
+		 struct watch_claim *ret);
+/* A slot for the instruction at that address of a program; see execpoint.h. */
+bool watch_claim_execution(struct watch *watch, const struct program_text *text,
+			   uint64_t address, struct watch_claim *ret);
+void watch_release(struct watch *watch, const struct watch_claim *claim);
+
+/* The slot's address, in the address space of the thread that is stalled. */
+uint64_t watch_slot_address(const struct watch *watch, int slot);
+
+/* What threads of one address space are to have in their registers. */
+struct watch_view {
+	/* with addresses of that space, and no users where there are none */
+	struct dregs dregs;
+	uint64_t generation[DREGS_SLOTS]; /* 0: nothing to watch there */
+};
+
+void watch_view(const struct watch *watch, const struct addrspace *space,
+		struct watch_view *ret);
+
+/* The thread needs no update any more (it had it, died or was detached). */
+void watch_settled(struct watch *watch, struct thread *thread);
+
+/* What trapped() says of a trap of ours whose watch has ended: a slot with no
+ * generation. */
+uint8_t watch_trap_of_the_past(uint64_t gens[DREGS_SLOTS]);
+
+/* Does the thread hold exactly what it is to hold? */
+bool watch_current(const struct watch_view *view, const struct thread *thread);
+
+#endif

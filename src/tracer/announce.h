@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * When the front end learns of a process (WIRE_PROCESS). It reads the maps and
+ * the modules of each process, which takes longer than most commands of a script
+ * run. So a child is announced only when it can race: it has a second thread, it
+ * has lived for two ticks and may share memory with others, or the process that
+ * made it shares memory. A process that the user named is announced at once.
+ */
+#ifndef TRACER_ANNOUNCE_H
+#define TRACER_ANNOUNCE_H
+
+struct engine;
+struct process;
+
+/* The process is watched from now on. */
+void announce_begin(struct engine *engine, struct process *process);
+
+/* Its program has been replaced by exec(2), and the new one is watched. */
+void announce_exec(struct engine *engine, struct process *process);
+
+/* It has one thread more. */
+void announce_thread(struct engine *engine, struct process *process);
+
+/* Those that have lived through two ticks. */
+void announce_tick(struct engine *engine);
+
+/* Tell of it now, if that was not done. */
+void announce_now(struct engine *engine, struct process *process);
+
+/*
+ * It is watched no more, or does not run its program any more. Where others
+ * run that too, the front end knows of them first.
+ */
+void announce_end(struct engine *engine, struct process *process);
+
+#endif

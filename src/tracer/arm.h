@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Breakpoints of the pool, set and lifted in the processes: what
+ * schedule/fill.h decides is done here.
+ */
+#ifndef TRACER_ARM_H
+#define TRACER_ARM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schedule/pool-hit.h"
+#include "wire/message.h"
+#include "wire/site.h"
+
+struct engine;
+struct thread;
+struct process;
+
+/* Queue sites; those that do not fit are returned as lifted. */
+void arm_queue(struct engine *engine, const struct wire_site *sites,
+	       size_t count);
+
+/* Arm from the queue as far as size, tokens and stalls allow. */
+void arm_refill(struct engine *engine, uint64_t now);
+/* When arm_refill() may have more to do; UINT64_MAX: not by time alone. */
+uint64_t arm_next_ns(struct engine *engine);
+
+/*
+ * Arm the queued site with this id, if there is one, although a stall runs: the
+ * second half of a pair, whose first half is stalled now.
+ */
+void arm_pair(struct engine *engine, uint64_t id);
+
+/* A thread was born while its program begins: what ran before is armed again. */
+void arm_spent(struct engine *engine, uint32_t program);
+
+/* A breakpoint was hit: its place in the pool is free. */
+void arm_fired(struct engine *engine, const struct wire_site *site);
+/*
+ * What was to be done at the hit is done: its site is returned. One that a
+ * resting thread has hit is kept, as long as there is room, and armed again: it
+ * is known to be reached.
+ */
+void arm_return_fired(struct engine *engine, const struct wire_site *site,
+		      enum pool_hit hit);
+
+/* Lift at once what is armed beyond twice the size that the governor wants. */
+void arm_shrink(struct engine *engine);
+
+/* Drop from the queue, and lift, what is in that range of the program. */
+void arm_forget(struct engine *engine, const struct wire_range *range);
+
+/* Drop the queue; lift every breakpoint of every watched process. */
+void arm_lift_all(struct engine *engine);
+
+/* Is something set, or to be set, at which a thread traps? */
+bool arm_may_trap(const struct engine *engine);
+
+/*
+ * The handler of SIGTRAP in the stopped thread's process has become known: lift
+ * the breakpoints in it. Their sites are refused from now on.
+ */
+void arm_leave_handler(struct engine *engine, const struct thread *thread);
+
+#endif

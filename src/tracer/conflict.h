@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Putting a conflict together for the front end: both sides with their
+ * registers and stacks, and the bytes before and after.
+ */
+#ifndef TRACER_CONFLICT_H
+#define TRACER_CONFLICT_H
+
+#include <stdint.h>
+
+#include "wire/message.h"
+
+struct engine;
+struct stall;
+
+struct conflict {
+	struct wire_conflict wire;
+	uint8_t stacks[2][WIRE_STACK_MAX];
+	uint8_t machines[2][WIRE_MACHINE_MAX];
+};
+
+/*
+ * A conflict over access i of a stall that still runs: the stalled side and
+ * the bytes after are filled in. These are `changed', X86_ACCESS_MAX of them, if
+ * they were read before (they may have changed back since), or, where that is
+ * NULL, the bytes as they are now. NULL when out of memory.
+ */
+struct conflict *conflict_create(const struct stall *stall, int i,
+				 enum wire_evidence evidence,
+				 const uint8_t *changed);
+
+/*
+ * When a conflict at `now' was, from the moment when the thread was held, and for
+ * how long it was to be held, at least until then.
+ */
+void conflict_set_times(const struct stall *stall, uint64_t now,
+			struct wire_conflict *wire);
+
+/* Send it and free it. NULL, or a full channel, counts as dropped. */
+void conflict_finish(struct engine *engine, struct conflict *conflict);
+
+/* Read the bytes of access i of the stall; *ret_size is how many there are. */
+void stall_read(const struct stall *stall, int i, uint8_t *bytes,
+		uint32_t *ret_size);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where threads were created. The creator stops at each birth anyway; then its
+ * registers and the top of its stack are copied, which is enough to unwind a
+ * few frames if the thread ever takes part in a conflict. They belong to the
+ * thread and end with it. So that many threads cost little, those beyond
+ * CREATIONS_MAX have none.
+ */
+#ifndef TRACER_CREATION_H
+#define TRACER_CREATION_H
+
+#include <stdint.h>
+
+#include "wire/message.h"
+
+struct engine;
+struct thread;
+
+/* Kept at once; about 2.3 KiB each. */
+enum { CREATIONS_MAX = 1024 };
+
+/* The creator is stopped in the call that made the child. */
+void creation_record(struct engine *engine, struct thread *child,
+		     const struct thread *creator);
+
+/* Free it, if there is one. */
+void creation_forget(struct engine *engine, struct thread *thread);
+
+/* Fill in ret; the return value is the stack's bytes, NULL for none. */
+const uint8_t *creation_tell(const struct thread *thread,
+			     struct wire_birth *ret);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The tracer's state: what is traced, the stalls, the pool of breakpoints, and
+ * the channel to the front end. One per tracer process; single-threaded.
+ */
+#ifndef TRACER_ENGINE_H
+#define TRACER_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "base/vec.h"
+#include "schedule/governor.h"
+#include "schedule/lengths.h"
+#include "schedule/pool.h"
+#include "sys/wait.h"
+#include "tracee/tracees.h"
+#include "tracer/load.h"
+#include "tracer/moment.h"
+#include "tracer/priority.h"
+#include "tracer/profile.h"
+#include "tracer/stall.h"
+#include "wire/channel.h"
+#include "wire/message.h"
+
+struct error;
+struct heartbeat;
+struct pidref;
+struct thread;
+
+enum engine_phase {
+	ENGINE_STARTING, /* the command has not been executed yet */
+	ENGINE_WATCHING,
+	ENGINE_RELEASING, /* threads are detached as they stop */
+	ENGINE_RELEASED, /* nothing is traced; a child may still run */
+	ENGINE_DONE,
+};
+
+struct engine {
+	enum engine_phase phase;
+	pid_t pid; /* of the first watched process */
+	struct tracees tracees;
+	struct heartbeat *heartbeat;
+	bool child; /* we started it: its end is ours to report */
+	const struct pidref *attached; /* the first, if not ours; or NULL */
+	bool exit_kill;
+	bool first_ended; /* the first process has, with this status: */
+	int first_status;
+	bool ended; /* all watched processes have, and that was told */
+	struct addrspace *last_space; /* its memory, then; one user */
+	size_t left; /* how many of them are for our exit to detach */
+	/* first stops of newborns whose creator's event is still to come */
+	struct vec orphans; /* of struct stop_reason */
+	/* newborns whose announcement could not be read, still to stop */
+	unsigned int unannounced;
+	enum wire_follow follow;
+	uint64_t rest_ns; /* see struct session_config */
+	uint64_t rest_until_ns; /* the first process has ended; 0: not */
+	uint32_t creations; /* kept now (creation.h) */
+	bool privileged_told; /* that one runs without its privileges */
+	bool orphans_left; /* some were let go: may yet be announced */
+	int perf_ready; /* perfwatch_keep_ready(); -1: not open */
+	struct stalls stalls;
+	struct load load;
+	struct moment moment;
+	uint32_t onsets; /* of programs whose first threads wait (onset.h) */
+	struct pool pool;
+	struct governor governor; /* of the pool's size */
+	uint64_t supply; /* sites that could be armed (WIRE_SUPPLY) */
+	struct lengths lengths; /* of stalls, by wire_site_key() */
+	struct profile profile;
+	struct rng rng;
+	struct channel channel;
+	struct wire_stats stats;
+	struct vec returned; /* of struct wire_returned, to be sent */
+	uint32_t thread_count_sent;
+	unsigned int notes_sent;
+	uint64_t next_tick_ns;
+	struct priority priority;
+	uint64_t release_ns; /* when letting go began */
+	uint32_t release_looks; /* at all threads since then */
+};
+
+/* An engine without processes; the channel takes fd over. */
+struct error *engine_init(struct engine *engine, int fd, uint64_t seed);
+/* Free everything; nothing may be traced any more. */
+void engine_deinit(struct engine *engine);
+
+/*
+ * The process uses its address space no more (its end, exec): what is armed in
+ * there, unless somebody else is, goes back to the front end.
+ */
+void engine_leave_space(struct engine *engine, struct process *process);
+
+/* Of several processes with one program, is it the one it is counted by? */
+bool engine_counts_text(const struct process *process);
+
+/*
+ * How many breakpoints of the pool are in the text of watched processes, and how
+ * many of sites to be armed once.
+ */
+size_t engine_armed(const struct engine *engine);
+size_t engine_armed_once(const struct engine *engine);
+
+/* May another watched process have some of the process's memory mapped? */
+bool engine_shares_memory(const struct engine *engine,
+			  const struct process *process);
+
+/* Can any other thread reach what the process's threads access? */
+bool engine_may_race(const struct engine *engine,
+		     const struct process *process);
+
+/*
+ * The thread is not left to our exit any more (release.h): it has stopped, or is
+ * being forgotten.
+ */
+void engine_take_back(struct engine *engine, struct thread *thread);
+
+/* Tell the front end that this site is no longer armed. */
+void engine_return_site(struct engine *engine, uint32_t program, uint64_t id,
+			enum wire_returned_why why);
+
+/* Send what has failed (tracees_note()). */
+void engine_send_notes(struct engine *engine);
+
+/* A warning for the user, once in a while; consumes err. */
+void engine_note(struct engine *engine, struct error *err);
+
+/* Processor time of the tracer. */
+uint64_t engine_cpu_ns(void);
+
+/* Send the counters as they stand. */
+void engine_send_stats(struct engine *engine);
+
+/* Tell the end of the first process, which is that of the session. */
+void engine_tell_end(struct engine *engine);
+
+/* Let a stopped thread go on, or go for good when releasing. */
+void engine_go_on(struct engine *engine, struct thread *thread);
+
+/* Handle one stop or end of a tracee. */
+void engine_event(struct engine *engine, const struct stop_reason *stop);
+
+/* Those that were waited for out of turn. */
+void engine_early_events(struct engine *engine);
+
+/* Begin to restore and detach everything; engine_event() carries it on. */
+void engine_release(struct engine *engine);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Threads and processes that are traced no more; see forget.h.
+ */
+#include "tracer/forget.h"
+
+#include "tracee/breakpoint.h"
+#include "tracee/hold.h"
+#include "tracee/thread-end.h"
+#include "tracee/thread.h"
+#include "tracer/announce.h"
+#include "tracer/creation.h"
+#include "tracer/death.h"
+#include "tracer/engine.h"
+
+void forget_hold(struct engine *engine, const struct hold *hold)
+{
+	if (hold && !stalls_lose(engine, hold))
+		moment_lose(&engine->moment, hold);
+}
+
+void forget_thread(struct engine *engine, struct thread *thread)
+{
+	struct hold *hold;
+
+	engine_take_back(engine, thread);
+	profile_forget(engine, thread);
+	creation_forget(engine, thread);
+	hold = thread_destroy(&engine->tracees, thread);
+	forget_hold(engine, hold);
+}
+
+void forget_process(struct engine *engine, struct process *process)
+{
+	announce_end(engine, process);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		if (tracees_process_at(&engine->tracees, i) == process) {
+			vec_remove(&engine->tracees.processes, i);
+			engine_leave_space(engine, process);
+			death_forget(process);
+			process_destroy(process);
+			return;
+		}
+	}
+}

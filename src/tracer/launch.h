@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Getting hold of the target: a command started by us, or a live process.
+ */
+#ifndef TRACER_LAUNCH_H
+#define TRACER_LAUNCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct engine;
+struct error;
+struct pidref;
+
+struct launch {
+	char *const *argv;
+	bool no_aslr;
+	/* what the command is to have, of what the tracer changed for itself */
+	const sigset_t *mask;
+	const struct sigaction *child_action; /* of SIGCHLD */
+};
+
+/*
+ * Fork, seize the child with exit-kill, and let it execute argv. Its exec event
+ * moves the engine to ENGINE_WATCHING. ERROR_NOT_FOUND and ERROR_CANNOT_RUN
+ * name the command.
+ */
+struct error *launch_command(struct engine *engine,
+			     const struct launch *launch);
+
+/*
+ * Seize all threads of a process until their list is stable. Its first thread
+ * may have exited. meant: error_gone if pid is that of another process by now;
+ * kept by the engine. NULL: whoever has the pid. After error_gone, the engine
+ * knows nothing of a process that ended before any of its threads was seized.
+ */
+struct error *launch_attach(struct engine *engine, pid_t pid,
+			    const struct pidref *meant);
+
+#endif

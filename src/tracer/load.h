@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The clocks that a budget is kept by: stall intervals, stops, the program's CPU
+ * time and calls within and without stalls, the CPU time of racewatch's own
+ * processes, and how busy the machine is.
+ */
+#ifndef TRACER_LOAD_H
+#define TRACER_LOAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "schedule/budget.h"
+
+struct engine;
+
+/* What the program has done so far. */
+struct load_program {
+	uint64_t cpu_ns;
+	uint64_t calls; /* procfs_process_calls() */
+};
+
+/* What the machine has done so far. */
+struct load_machine {
+	uint64_t busy, idle; /* ticks of its processors */
+	uint64_t own_ns; /* of them, racewatch's */
+	double stood_ns; /* load.stood_ns */
+};
+
+struct load {
+	struct budget budget;
+	pid_t front; /* the front end, whose time counts too */
+	/* of the stall interval that runs, or ran last */
+	bool measured; /* what the program does was read at its begin */
+	uint64_t handling_ns; /* a stop is handled since then; 0: none is */
+	struct load_program begun; /* at its begin */
+	uint64_t begun_own_ns;
+	uint64_t measure_ns; /* that is not read before */
+	/* of it, within stall intervals and while stops were handled */
+	uint64_t own_held_ns;
+	struct budget_window window; /* being measured */
+	uint64_t window_ns; /* when it began; 0: not yet */
+	struct load_program window_begun;
+	uint64_t own_ns, front_ns; /* CPU times as last charged */
+	uint64_t charged_ns; /* when they were */
+	double stood_ns; /* the program stood still in stalls, so far */
+	uint64_t machine_ns; /* when the machine was last looked at */
+	struct load_machine machine; /* and what there was then */
+	bool machine_known;
+};
+
+void load_init(struct load *load);
+
+/* The first thread is stalled; the last stalled thread goes on. */
+void load_stall_begins(struct engine *engine, uint64_t now);
+void load_stall_ends(struct engine *engine, uint64_t now);
+
+/*
+ * A thread has stopped, for whatever reason, and is handled from now on; it goes
+ * on, or is stalled. The time between counts where no thread is stalled.
+ */
+void load_stopped(struct engine *engine);
+void load_handled(struct engine *engine);
+
+/* Measure and charge what is due; at each tick of the tracer. */
+void load_tick(struct engine *engine, uint64_t now);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * When the tracer has the processor before the program (fortify.h).
+ *
+ * Where the program would outlive it, from the start: a thread that stops must be
+ * waited for at once, since it dies if the tracer is killed before.
+ *
+ * Where more threads than PRIORITY_MANY for each processor are watched, as long
+ * as that is so: a thread that stops at a breakpoint leaves its processor to the
+ * next one that runs, not to the tracer, which has its turn after many of them.
+ * Meanwhile they all stop at the same breakpoint, and a stall whose time is over
+ * goes on (bench/threads measures it).
+ *
+ * It is for short moments only: a tracer that computes for half of the time shares
+ * the processors with others again, for PRIORITY_PAUSE_NS, and twice as long each
+ * time; one that is guarded, for good.
+ */
+#ifndef TRACER_PRIORITY_H
+#define TRACER_PRIORITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct engine;
+
+enum {
+	PRIORITY_MANY = 4,
+	PRIORITY_LOAD_GUARDED_NS = 250 * 1000 * 1000,
+	/* a thousand threads that are born keep it busy for 0.3 s */
+	PRIORITY_LOAD_NS = 1000 * 1000 * 1000,
+	PRIORITY_PAUSE_NS = 250 * 1000 * 1000,
+};
+
+/* All zero: the tracer runs as others do. */
+struct priority {
+	bool first; /* before the program */
+	bool guarded;
+	int nice; /* before that */
+	uint64_t wall_ns,
+		cpu_ns; /* when the load was last looked at; 0: never */
+	uint64_t pause_ns; /* the next one */
+	uint64_t until_ns; /* the end of this one */
+};
+
+/* From the start on. */
+void priority_guard(struct priority *priority);
+
+/* To be called at each tick. */
+void priority_tick(struct engine *engine, uint64_t now);
+
+#endif

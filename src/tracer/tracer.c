@@ -1,0 +1,673 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The tracer process: its loop and its messages; see tracer.h.
+ */
+#include "tracer/tracer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/signals.h"
+#include "guardian/fortify.h"
+#include "guardian/guardian.h"
+#include "guardian/heartbeat.h"
+#include "sys/perfwatch.h"
+#include "sys/pidref.h"
+#include "sys/wait.h"
+#include "tracee/backend.h"
+#include "tracee/breakpoint.h"
+#include "tracee/selftest.h"
+#include "tracee/sigstate.h"
+#include "tracee/watch-update.h"
+#include "tracer/announce.h"
+#include "tracer/arm.h"
+#include "tracer/engine.h"
+#include "tracer/govern.h"
+#include "tracer/launch.h"
+#include "tracer/moment.h"
+#include "tracer/onset.h"
+#include "tracer/release.h"
+
+enum {
+	TRACER_TICK_NS = 20 * 1000 * 1000,
+	/* each takes some 65 us, and wakes the front end for its figures */
+	TRACER_LOW_TICK_NS = 100 * 1000 * 1000,
+	TRACER_BEGINS_NS = 1000 * 1000 * 1000,
+	TRACER_RELEASE_TICK_NS = 1000 * 1000,
+	/* events handled before messages and timers get a turn */
+	TRACER_EVENTS = 256,
+	RETURNED_PER_MESSAGE = 4096,
+	TRACER_SIGNALS = 8,
+};
+
+static void tracer_on_sites(struct engine *engine, const void *payload,
+			    size_t size)
+{
+	arm_queue(engine, payload, size / sizeof(struct wire_site));
+}
+
+static void tracer_on_forget(struct engine *engine, const void *payload,
+			     size_t size)
+{
+	const struct wire_range *range = payload;
+
+	if (size == sizeof(*range))
+		arm_forget(engine, range);
+}
+
+/* What is left of the program when its first process has ended. */
+static void tracer_signal_rest(const struct engine *engine, int signal)
+{
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    process->threads.count > 0)
+			kill(process->pid, signal);
+	}
+}
+
+/*
+ * The id of a child, or of a process that is traced, is ours until it was
+ * waited for; another's is not.
+ */
+static void tracer_signal(const struct engine *engine, int signal)
+{
+	if (engine->attached)
+		error_free(pidref_signal(engine->attached, signal));
+	else if (!engine->first_ended)
+		kill(engine->pid, signal);
+	else if (engine->phase == ENGINE_WATCHING)
+		tracer_signal_rest(engine, signal);
+}
+
+static void tracer_on_signal(struct engine *engine, const void *payload,
+			     size_t size)
+{
+	const struct wire_signal *message = payload;
+
+	if (size == sizeof(*message) && engine->phase != ENGINE_DONE)
+		tracer_signal(engine, message->signal);
+}
+
+static void tracer_on_stop(struct engine *engine, const void *payload,
+			   size_t size)
+{
+	(void)payload;
+	(void)size;
+	engine_release(engine);
+}
+
+static void tracer_on_shared(struct engine *engine, const void *payload,
+			     size_t size)
+{
+	tracees_told_shared(&engine->tracees, payload, size);
+}
+
+typedef void tracer_handler(struct engine *engine, const void *payload,
+			    size_t size);
+
+static tracer_handler *const tracer_handlers[] = {
+	[WIRE_SITES] = tracer_on_sites,	  [WIRE_SUPPLY] = govern_supplied,
+	[WIRE_FORGET] = tracer_on_forget, [WIRE_SIGNAL] = tracer_on_signal,
+	[WIRE_STOP] = tracer_on_stop,	  [WIRE_SHARED] = tracer_on_shared,
+	[WIRE_JUDGED] = moment_judged,	  [WIRE_ONSET_SENT] = onset_sent,
+};
+
+enum {
+	TRACER_HANDLERS = sizeof(tracer_handlers) / sizeof(tracer_handlers[0]),
+};
+
+static void tracer_messages(struct engine *engine)
+{
+	const void *payload;
+	enum wire_type type;
+	size_t size;
+
+	channel_fill(&engine->channel);
+	while (channel_next(&engine->channel, &type, &payload, &size)) {
+		if ((size_t)type < TRACER_HANDLERS && tracer_handlers[type])
+			tracer_handlers[type](engine, payload, size);
+	}
+	if (engine->channel.closed)
+		engine_release(engine);
+}
+
+static struct error *tracer_guardian_lost(const struct stop_reason *stop)
+{
+	return error_create(ERROR_OTHER,
+			    "the guardian process has ended (signal %d); if "
+			    "the tracer process is killed now, the program "
+			    "may die",
+			    stop->signal);
+}
+
+/* False: there may be more. */
+static bool tracer_events(struct engine *engine)
+{
+	struct stop_reason stop;
+
+	engine_early_events(engine);
+	for (int i = 0; i < TRACER_EVENTS; i++) {
+		if (!wait_came(&stop))
+			return true;
+		if (guardian_ended(engine->tracees.guardian, stop.tid))
+			engine_note(engine, tracer_guardian_lost(&stop));
+		else
+			engine_event(engine, &stop);
+	}
+	return false;
+}
+
+/*
+ * Does the front end wait for sites that come back? For those of --at, of which
+ * most of the samples are to be, and where nothing else is left to be sampled.
+ */
+static bool tracer_return_is_awaited(const struct engine *engine)
+{
+	const struct vec *returned = &engine->returned;
+
+	if (returned->count > 0 && !pool_has_sites(&engine->pool))
+		return true;
+	for (size_t i = 0; i < returned->count; i++) {
+		const struct wire_returned *site = vec_at(returned, i);
+
+		if (site->id & WIRE_AIMED)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What the channel has no room for is sent another time: a site that never comes
+ * back is never drawn again. There are no more of them than sites were sent.
+ */
+static void tracer_send_returned(struct engine *engine)
+{
+	struct vec *returned = &engine->returned;
+	bool awaited = tracer_return_is_awaited(engine);
+	size_t sent = 0, n;
+
+	for (; sent < returned->count; sent += n) {
+		n = returned->count - sent;
+		if (n > RETURNED_PER_MESSAGE)
+			n = RETURNED_PER_MESSAGE;
+		if (!channel_send(&engine->channel, WIRE_RETURNED,
+				  vec_at(returned, sent), n * returned->size))
+			break;
+	}
+	vec_remove_first(returned, sent);
+	if (awaited)
+		channel_hurry(&engine->channel);
+}
+
+/*
+ * Where a thread comes or goes, modules may have. Processes with one thread
+ * come and go for other reasons.
+ */
+static uint32_t tracer_threads(const struct engine *engine)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    (process->parent == 0 || process->threads_most > 1))
+			count += process->threads.count;
+	}
+	return (uint32_t)count;
+}
+
+static void tracer_send_threads(struct engine *engine)
+{
+	struct wire_threads message = { .count = tracer_threads(engine) };
+
+	if (message.count == engine->thread_count_sent)
+		return;
+	engine->thread_count_sent = message.count;
+	channel_send(&engine->channel, WIRE_THREADS, &message, sizeof(message));
+}
+
+/* In the first second the pool finds its size. */
+static bool tracer_begins(const struct engine *engine, uint64_t now)
+{
+	uint64_t armed = engine->stats.first_armed_ns;
+
+	return armed == 0 || now < armed + TRACER_BEGINS_NS;
+}
+
+/*
+ * Where little time may be lost, breakpoints come slowly, or never: so may all
+ * else, but at the beginning.
+ */
+static uint64_t tracer_tick_ns(const struct engine *engine, uint64_t now)
+{
+	const struct wire_params *params = &engine->pool.params;
+	bool few = params->arm_rate > 0 || params->rate == 0;
+
+	if (engine->phase == ENGINE_RELEASING)
+		return TRACER_RELEASE_TICK_NS;
+	few |= !tracer_begins(engine, now) &&
+	       budget_is_small(&engine->load.budget);
+	return few ? TRACER_LOW_TICK_NS : TRACER_TICK_NS;
+}
+
+static struct error *tracer_rest_left(size_t count)
+{
+	return error_create(ERROR_OTHER,
+			    "the command has ended, and %zu process%s that it "
+			    "left behind run%s on unwatched: --follow all "
+			    "watches %s to the end",
+			    count, count == 1 ? "" : "es",
+			    count == 1 ? "s" : "", count == 1 ? "it" : "them");
+}
+
+/* The command's end is the end, whatever runs on in the background. */
+static void tracer_check_rest(struct engine *engine, uint64_t now)
+{
+	if (engine->rest_until_ns == 0 || now < engine->rest_until_ns ||
+	    engine->phase != ENGINE_WATCHING || engine->ended)
+		return;
+	engine_note(engine,
+		    tracer_rest_left(tracees_watched_count(&engine->tracees)));
+	engine_release(engine);
+}
+
+/*
+ * Are the messages in the channel to be sent now? Each wakes the front end, which
+ * costs CPU time: where little time may be lost, what can wait goes with the tick.
+ */
+static bool tracer_sends(const struct engine *engine, uint64_t now)
+{
+	return engine->phase != ENGINE_WATCHING ||
+	       !budget_is_small(&engine->load.budget) ||
+	       tracer_begins(engine, now) ||
+	       channel_is_urgent(&engine->channel);
+}
+
+static void tracer_tick(struct engine *engine)
+{
+	uint64_t now = clock_now_ns();
+	bool ticked = now >= engine->next_tick_ns;
+
+	if (engine->tracees.stuck)
+		engine_release(engine);
+	stalls_take_samples(engine);
+	watch_tick(&engine->tracees, now);
+	stalls_tick(engine, now);
+	if (moment_tick(engine, now))
+		engine_release(engine);
+	if (now >= engine->tracees.signals_due_ns)
+		sigstate_tick(&engine->tracees, arm_may_trap(engine), now);
+	arm_refill(engine, now);
+	onset_tick(engine, now);
+	if (ticked || now >= profile_next_ns(engine))
+		profile_tick(engine, now);
+	if (ticked) {
+		engine->next_tick_ns = now + tracer_tick_ns(engine, now);
+		tracer_check_rest(engine, now);
+		load_tick(engine, now);
+		priority_tick(engine, now);
+		if (engine->phase == ENGINE_WATCHING) {
+			announce_tick(engine);
+			govern_tick(engine, now);
+			engine_send_stats(engine);
+		}
+		if (engine->phase == ENGINE_RELEASING)
+			release_tick(engine, now);
+	}
+	tracer_send_threads(engine);
+	/*
+	 * What the front end would send for them is not armed while a stall
+	 * runs; they go with what comes of the stall.
+	 */
+	if (ticked || engine->stalls.list.count == 0)
+		tracer_send_returned(engine);
+	engine_send_notes(engine);
+	if (ticked || tracer_sends(engine, now))
+		channel_flush(&engine->channel);
+}
+
+static uint64_t tracer_next_ns(struct engine *engine)
+{
+	uint64_t next = stalls_next_ns(engine);
+	uint64_t refill = arm_next_ns(engine);
+
+	if (engine->tracees.early.count > 0)
+		return 0;
+	if (refill < next)
+		next = refill;
+	if (moment_next_ns(engine) < next)
+		next = moment_next_ns(engine);
+	if (onset_next_ns(engine) < next)
+		next = onset_next_ns(engine);
+	if (profile_next_ns(engine) < next)
+		next = profile_next_ns(engine);
+	if (engine->tracees.signals_due_ns < next)
+		next = engine->tracees.signals_due_ns;
+	if (engine->next_tick_ns < next)
+		next = engine->next_tick_ns;
+	if (engine->tracees.watch.clean_at_ns != 0 &&
+	    engine->tracees.watch.clean_at_ns < next)
+		next = engine->tracees.watch.clean_at_ns;
+	return next;
+}
+
+/* What there may be more of. */
+struct tracer_news {
+	bool children, messages;
+};
+
+/* Sleep until something happens or is due; says what has happened. */
+static struct tracer_news tracer_sleep(struct engine *engine, int signals)
+{
+	bool out = channel_pending(&engine->channel) &&
+		   tracer_sends(engine, clock_now_ns());
+	struct pollfd fds[] = {
+		{ .fd = signals, .events = POLLIN },
+		{ .fd = engine->channel.closed ? -1 : engine->channel.fd,
+		  .events = (short)(POLLIN | (out ? POLLOUT : 0)) },
+	};
+	uint64_t now = clock_now_ns();
+	uint64_t next = tracer_next_ns(engine);
+	uint64_t wait = next > now ? next - now : 0;
+	struct timespec timeout = {
+		.tv_sec = (time_t)(wait / CLOCK_NS_PER_S),
+		.tv_nsec = (long)(wait % CLOCK_NS_PER_S),
+	};
+	struct signalfd_siginfo infos[TRACER_SIGNALS];
+	struct tracer_news news = { .children = false };
+
+	if (ppoll(fds, 2, &timeout, NULL) <= 0)
+		return news;
+	news.children = fds[0].revents & POLLIN;
+	news.messages = fds[1].revents;
+	/* one word for any number of children; emptied before waiting */
+	while (news.children &&
+	       read(signals, infos, sizeof(infos)) == sizeof(infos))
+		;
+	return news;
+}
+
+static void tracer_loop(struct engine *engine, int signals)
+{
+	struct tracer_news news = { true, true };
+
+	while (engine->phase != ENGINE_DONE) {
+		bool tick = clock_now_ns() >= engine->next_tick_ns;
+		bool idle = true;
+
+		/* released and nobody to tell of the child's end */
+		if (engine->phase == ENGINE_RELEASED &&
+		    (engine->channel.closed || !engine->child || engine->ended))
+			break;
+		/*
+		 * The end of a process need not be told by SIGCHLD (clone(2)):
+		 * each tick looks for it.
+		 */
+		heartbeat_beat(engine->heartbeat);
+		if (news.children || tick || engine->tracees.early.count > 0)
+			idle = tracer_events(engine);
+		if (news.messages || tick)
+			tracer_messages(engine);
+		tracer_tick(engine);
+		news = (struct tracer_news){ true, true };
+		if (engine->phase != ENGINE_DONE && idle)
+			news = tracer_sleep(engine, signals);
+	}
+}
+
+/* What is still to be sent is worth a little waiting. */
+static void tracer_drain(struct engine *engine)
+{
+	tracer_send_returned(engine);
+	engine_send_notes(engine);
+	channel_flush(&engine->channel);
+	for (int i = 0; i < 50 && channel_pending(&engine->channel); i++) {
+		struct pollfd fd = { .fd = engine->channel.fd,
+				     .events = POLLOUT };
+
+		poll(&fd, 1, 100);
+		channel_flush(&engine->channel);
+	}
+}
+
+static void tracer_fail(struct engine *engine, struct error *err)
+{
+	struct wire_failed message = { .kind = (int32_t)err->kind,
+				       .code = err->code };
+
+	snprintf(message.message, sizeof(message.message), "%s",
+		 error_message(err));
+	error_free(err);
+	engine_send_notes(engine);
+	channel_send(&engine->channel, WIRE_FAILED, &message, sizeof(message));
+}
+
+/* What the tracer changes for itself, as it was. */
+struct tracer_signals {
+	sigset_t mask;
+	struct sigaction child_action;
+};
+
+/* Of several, those that end before they are seized are left out. */
+static struct error *tracer_attach(struct engine *engine,
+				   const struct tracer_config *config)
+{
+	for (size_t i = 0; i < config->pid_count; i++) {
+		pid_t pid = config->pids[i];
+		struct error *err = launch_attach(
+			engine, pid, config->held ? &config->held[i] : NULL);
+
+		if (err && (err != error_gone ||
+			    tracees_process(&engine->tracees, pid)))
+			return err;
+		if (err && config->pid_count > 1)
+			engine_note(
+				engine,
+				error_create(
+					ERROR_OTHER,
+					"process %d has ended; it is left out",
+					(int)pid));
+	}
+	return engine->tracees.processes.count > 0 ? NULL : error_gone;
+}
+
+/* The back-end, and how breakpoints are set. */
+static struct error *tracer_choose(struct engine *engine,
+				   const struct tracer_config *config,
+				   struct wire_started *started)
+{
+	const char *backend = config->tracing.backend;
+	struct error *err;
+
+	if (config->tracing.text_untouched && strcmp(backend, "auto") == 0)
+		backend = watch_by_perf.name;
+	err = backend_choose(backend, &engine->tracees.watch, started->reason,
+			     sizeof(started->reason));
+	/* without it a stall takes longer */
+	if (!err && engine->tracees.watch.ops == &watch_by_perf)
+		engine_note(engine, perfwatch_keep_ready(&engine->perf_ready));
+	if (strcmp(config->tracing.backend, "auto") == 0 &&
+	    !config->tracing.text_untouched && !config->hold_conflicts)
+		engine->tracees.watch.many = WATCH_MANY;
+	if (!config->tracing.text_untouched)
+		return err;
+	if (!err && engine->tracees.watch.ops != &watch_by_perf)
+		err = error_create(ERROR_USAGE, "it takes the back-end perf");
+	if (!err)
+		err = selftest_execution();
+	if (!err)
+		execpoints_begin(&engine->tracees.execpoints,
+				 &engine->tracees.watch);
+	return error_wrap(err, "--text-untouched");
+}
+
+static struct error *tracer_begin(struct engine *engine,
+				  const struct tracer_config *config,
+				  const struct tracer_signals *before)
+{
+	struct wire_started started = { 0 };
+	struct launch launch = { .argv = config->argv,
+				 .no_aslr = config->tracing.no_aslr,
+				 .mask = &before->mask,
+				 .child_action = &before->child_action };
+	struct error *err;
+	uint64_t begun;
+
+	govern_begin(engine, &config->params);
+	engine->follow = (enum wire_follow)config->tracing.follow;
+	engine->rest_ns = config->argv ? config->rest_ns : 0;
+	engine->moment.wanted = config->hold_conflicts;
+	if (!config->argv) {
+		/* what is sent to the front end's whole group spares us */
+		setpgid(0, 0);
+		err = guardian_start(engine->heartbeat,
+				     &engine->tracees.guardian);
+		if (err)
+			return err;
+	}
+	err = tracer_choose(engine, config, &started);
+	if (err)
+		return err;
+	begun = clock_now_ns();
+	err = config->argv ? launch_command(engine, &launch)
+			   : tracer_attach(engine, config);
+	if (err)
+		return err;
+	started.pid = engine->pid;
+	started.begun_ns = begun;
+	started.kernel_accesses = engine->tracees.watch.kernel;
+	snprintf(started.backend, sizeof(started.backend), "%s",
+		 engine->tracees.watch.ops->name);
+	channel_send(&engine->channel, WIRE_STARTED, &started, sizeof(started));
+	/* what attaching took is no time without hits */
+	govern_restart(engine);
+	/* the front end learns from them how many sites to send */
+	engine_send_stats(engine);
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		struct process *process =
+			tracees_process_at(&engine->tracees, i);
+
+		if (process->role == PROCESS_WATCHED)
+			announce_begin(engine, process);
+	}
+	return NULL;
+}
+
+/*
+ * The tracer outlives what a terminal sends to its whole group: it leaves
+ * when the channel closes.
+ */
+static int tracer_take_signals(struct tracer_signals *before)
+{
+	struct sigaction child_action = { .sa_handler = SIG_DFL };
+	sigset_t child;
+
+	signals_block_all(&before->mask);
+	/* ignored, it would take the ends of children from wait(2) */
+	sigaction(SIGCHLD, &child_action, &before->child_action);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* The command runs already: it inherits nothing of this. */
+static void tracer_prepare(struct engine *engine, bool guarded)
+{
+	struct rlimit files;
+
+	/* stall ends are timed to the microsecond */
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	/* perf needs a file per thread and slot */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	fortify_memory();
+	if (guarded)
+		priority_guard(&engine->priority);
+}
+
+static void tracer_main(const struct tracer_config *config, int fd,
+			struct heartbeat *heartbeat)
+{
+	struct engine engine;
+	struct error *err;
+	struct tracer_signals before;
+	int signals;
+
+	prctl(PR_SET_NAME, "racewatch-trace");
+	signals = tracer_take_signals(&before);
+	err = engine_init(&engine, fd, config->seed);
+	engine.load.front = getppid();
+	if (!err && signals < 0)
+		err = error_os(errno, "make a signal file");
+	engine.heartbeat = heartbeat;
+	if (!err)
+		err = tracer_begin(&engine, config, &before);
+	if (!err)
+		err = guardian_deputize(engine.tracees.guardian);
+	tracer_prepare(&engine, engine.tracees.guardian);
+	if (err) {
+		tracer_fail(&engine, err);
+		engine_release(&engine);
+		engine.child = false;
+	}
+	tracer_loop(&engine, signals);
+	heartbeat_end(heartbeat);
+	/* children whose creator died at their birth */
+	tracer_events(&engine);
+	if (engine.tracees.watch.ops && engine.tracees.watch.ops->shut)
+		engine.tracees.watch.ops->shut(&engine.tracees);
+	tracer_drain(&engine);
+	engine_deinit(&engine);
+	guardian_stop(engine.tracees.guardian);
+}
+
+struct error *tracer_spawn(const struct tracer_config *config,
+			   struct tracer *ret)
+{
+	struct heartbeat *heartbeat;
+	struct error *err;
+	int fds[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return error_os(errno, "make a channel");
+	err = heartbeat_create(&heartbeat);
+	pid = err ? -1 : fork();
+	if (pid < 0) {
+		if (!err) {
+			err = error_os(errno, "fork the tracer");
+			heartbeat_destroy(heartbeat);
+		}
+		close(fds[0]);
+		close(fds[1]);
+		return err;
+	}
+	if (pid == 0) {
+		close(fds[0]);
+		tracer_main(config, fds[1], heartbeat);
+		_exit(0); /* exit-allowed: the tracer process ends here */
+	}
+	close(fds[1]);
+	ret->pid = pid;
+	ret->heartbeat = heartbeat;
+	ret->fd = fds[0];
+	return NULL;
+}
