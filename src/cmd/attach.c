@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/rights.h"
-#include "cmd/pid.h"
-#include "cmd/refusal.h"
 #include "cmd/watch.h"
-#include "detect/checks.h"
+#include "doctor/checks.h"
+#include "doctor/pid.h"
+#include "doctor/refusal.h"
 #include "sys/pidref.h"
 
 static const struct option_table attach_table = {

@@ -15,8 +15,8 @@
 #include "base/options.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
-#include "cmd/pid.h"
-#include "detect/checks.h"
+#include "doctor/checks.h"
+#include "doctor/pid.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 

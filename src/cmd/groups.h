@@ -68,7 +68,7 @@ extern const struct option_group judging_group, judging_watch_group;
 
 /*
  * Add --include and --exclude in the order in which they were given: the last
- * that matches decides (detect/glob.h). ERROR_NOMEM.
+ * that matches decides (sampling/glob.h). ERROR_NOMEM.
  */
 struct error *selecting_globs(const struct selecting *selecting,
 			      struct globs *globs);

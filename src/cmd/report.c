@@ -17,10 +17,10 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/replace.h"
-#include "cmd/naming.h"
-#include "cmd/report-print.h"
-#include "cmd/terminal.h"
+#include "conflict/naming.h"
 #include "judge/judge.h"
+#include "output/report-print.h"
+#include "output/terminal.h"
 #include "report/merge.h"
 #include "report/read.h"
 

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "cmd/program.h"
 #include "cmd/watch.h"
+#include "doctor/program.h"
 
 static const struct option_table run_table = {
 	.command = "run",

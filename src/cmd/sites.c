@@ -9,12 +9,12 @@
 
 #include "base/error.h"
 #include "base/options.h"
-#include "cmd/pid.h"
-#include "cmd/sites-print.h"
-#include "detect/inventory.h"
-#include "detect/rules.h"
+#include "doctor/pid.h"
 #include "image/image.h"
 #include "image/symbols.h"
+#include "sampling/inventory.h"
+#include "sampling/rules.h"
+#include "sampling/sites-print.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 

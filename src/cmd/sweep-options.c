@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "cmd/onrace.h"
+#include "output/onrace.h"
 
 /* how arguments of --on-race may begin; a program that is stopped never ends */
 static const char *const sweep_on_race_words[] = { "report", "core",

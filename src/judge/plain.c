@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "detect/names.h"
 #include "report/doubt.h"
 #include "report/race.h"
+#include "sampling/names.h"
 
 /* Evidence that is not about the access itself. */
 static bool is_weak(const char *evidence)

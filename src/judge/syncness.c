@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "detect/names.h"
 #include "judge/plain.h"
 #include "report/doubt.h"
 #include "report/race.h"
+#include "sampling/names.h"
 
 static bool side_set(struct race_side *side, const char *evidence)
 {

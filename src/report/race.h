@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The race record: what was caught, in names a person can read. Made by
- * detect/conflict, kept and printed by the rest of this folder. A race owns
+ * conflict/conflict, kept and printed by the rest of this folder. A race owns
  * all its strings; NULL means unknown. See racewatch-json(5) for the meaning
  * of every field.
  */

@@ -70,7 +70,7 @@ void announce_tick(struct engine *engine)
 	}
 }
 
-/* Another process may have to stand for the program; see detect/watched.h. */
+/* Another process may have to stand for the program; see session/watched.h. */
 static void announce_others(struct engine *engine,
 			    const struct process *process)
 {

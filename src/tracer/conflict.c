@@ -48,7 +48,8 @@ static struct channel_part conflict_birth(const struct engine *engine,
 	return part;
 }
 
-static void conflict_send(struct engine *engine, struct conflict *conflict)
+static void conflict_send(struct engine *engine,
+			  struct conflict_message *conflict)
 {
 	struct wire_side *sides = conflict->wire.sides;
 	struct channel_part parts[] = {
@@ -102,12 +103,12 @@ void conflict_set_times(const struct stall *stall, uint64_t now,
 		wire->stall_ns = wire->elapsed_ns;
 }
 
-struct conflict *conflict_create(const struct stall *stall, int i,
-				 enum wire_evidence evidence,
-				 const uint8_t *changed)
+struct conflict_message *conflict_create(const struct stall *stall, int i,
+					 enum wire_evidence evidence,
+					 const uint8_t *changed)
 {
 	const struct stall_access *access = &stall->accesses[i];
-	struct conflict *conflict = calloc(1, sizeof(*conflict));
+	struct conflict_message *conflict = calloc(1, sizeof(*conflict));
 	struct wire_conflict *wire;
 	uint32_t size = access->readable;
 
@@ -137,7 +138,7 @@ struct conflict *conflict_create(const struct stall *stall, int i,
 }
 
 /* Report and free; out of memory loses the report, not the threads. */
-void conflict_finish(struct engine *engine, struct conflict *conflict)
+void conflict_finish(struct engine *engine, struct conflict_message *conflict)
 {
 	if (conflict)
 		conflict_send(engine, conflict);

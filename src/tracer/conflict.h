@@ -13,7 +13,7 @@
 struct engine;
 struct stall;
 
-struct conflict {
+struct conflict_message {
 	struct wire_conflict wire;
 	uint8_t stacks[2][WIRE_STACK_MAX];
 	uint8_t machines[2][WIRE_MACHINE_MAX];
@@ -25,9 +25,9 @@ struct conflict {
  * they were read before (they may have changed back since), or, where that is
  * NULL, the bytes as they are now. NULL when out of memory.
  */
-struct conflict *conflict_create(const struct stall *stall, int i,
-				 enum wire_evidence evidence,
-				 const uint8_t *changed);
+struct conflict_message *conflict_create(const struct stall *stall, int i,
+					 enum wire_evidence evidence,
+					 const uint8_t *changed);
 
 /*
  * When a conflict at `now' was, from the moment when the thread was held, and for
@@ -37,7 +37,7 @@ void conflict_set_times(const struct stall *stall, uint64_t now,
 			struct wire_conflict *wire);
 
 /* Send it and free it. NULL, or a full channel, counts as dropped. */
-void conflict_finish(struct engine *engine, struct conflict *conflict);
+void conflict_finish(struct engine *engine, struct conflict_message *conflict);
 
 /* Read the bytes of access i of the stall; *ret_size is how many there are. */
 void stall_read(const struct stall *stall, int i, uint8_t *bytes,

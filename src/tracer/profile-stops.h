@@ -7,7 +7,7 @@
  * and that nothing else stops are stopped for it, a few at a time, as often as
  * profile.h would sample them by a clock. A thread that sleeps in a system call
  * is left alone: the call might end early, and the front end looks at its stack
- * without a stop (detect/stacks.h).
+ * without a stop (session/stacks.h).
  *
  * A stop costs the program some 50 us. What is spent on these is part of what
  * profile.h may spend, and is paid for by the budget of stalls as any stop.

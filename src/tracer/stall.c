@@ -330,7 +330,7 @@ static struct stall *stall_create(struct thread *thread,
 static void stall_collide(struct engine *engine, struct stall *stall, int i,
 			  const struct stall *arrival, int j, uint64_t shift)
 {
-	struct conflict *conflict =
+	struct conflict_message *conflict =
 		conflict_create(stall, i, WIRE_COLLISION, NULL);
 
 	if (conflict) {
@@ -768,7 +768,7 @@ static void stall_place_trap(const struct engine *engine, uint8_t slots,
 bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 		const uint64_t gens[DREGS_SLOTS])
 {
-	struct conflict *conflict;
+	struct conflict_message *conflict;
 	struct x86_registers regs;
 	struct stall *stall;
 	int access;
@@ -801,7 +801,7 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 /* Its vector registers have changed since, its memory hardly. */
 static void stall_sample_memory(const struct engine *engine,
 				const struct perfring_sample *sample,
-				struct conflict *conflict)
+				struct conflict_message *conflict)
 {
 	const struct process *process =
 		tracees_process(&engine->tracees, sample->pid);
@@ -816,7 +816,7 @@ void stall_sample(struct engine *engine, const struct watch_sample *record)
 {
 	const struct perfring_sample *sample = record->sample;
 	uint64_t gens[DREGS_SLOTS] = { 0 };
-	struct conflict *conflict;
+	struct conflict_message *conflict;
 	struct stall *stall;
 	int access;
 
@@ -866,7 +866,7 @@ static int stall_changed(const struct stall *stall, uint8_t *bytes)
 static void stall_report_change(struct engine *engine, struct stall *stall,
 				int i, const uint8_t *changed)
 {
-	struct conflict *conflict =
+	struct conflict_message *conflict =
 		conflict_create(stall, i, WIRE_VALUE_CHANGE, changed);
 
 	if (conflict)

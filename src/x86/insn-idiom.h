@@ -22,7 +22,7 @@ enum idiom_change {
 
 enum { IDIOM_PAIR_BELOW = 1, IDIOM_PAIR_ABOVE = 2 };
 
-/* The locks around an access; made by x86/guard and detect/locks. */
+/* The locks around an access; made by x86/guard and conflict/locks. */
 enum idiom_guard {
 	IDIOM_UNGUARDED, /* nothing is known */
 	/* it is read again under a lock that is taken after */
@@ -65,7 +65,7 @@ struct insn_idiom {
 	bool retested;
 	/*
 	 * A pointer to a function that is chosen at the first call: this reads it
-	 * only to call it, or is the choice; made by detect/dispatch.
+	 * only to call it, or is the choice; made by conflict/dispatch.
 	 */
 	bool dispatch;
 	/*

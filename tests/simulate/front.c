@@ -8,13 +8,13 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "detect/sampler-runs.h"
-#include "detect/sampleset.h"
-#include "detect/session-state.h"
-#include "detect/stacks.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "machine.h"
+#include "sampling/sampler-runs.h"
+#include "sampling/sampleset.h"
+#include "session/session-state.h"
+#include "session/stacks.h"
 #include "tracer/engine.h"
 #include "tracer/govern.h"
 

@@ -41,10 +41,12 @@ bool __wrap_procfs_process_calls(pid_t pid, uint64_t *ret_calls);
 bool __wrap_procfs_process_cpu(pid_t pid, uint64_t *ret_ns);
 bool __wrap_procfs_processors(int *ret_processors, uint64_t *ret_busy,
 			      uint64_t *ret_idle);
-struct conflict *__wrap_conflict_create(const struct stall *stall, int i,
-					enum wire_evidence evidence,
-					const uint8_t *changed);
-void __wrap_conflict_finish(struct engine *engine, struct conflict *conflict);
+struct conflict_message *__wrap_conflict_create(const struct stall *stall,
+						int i,
+						enum wire_evidence evidence,
+						const uint8_t *changed);
+void __wrap_conflict_finish(struct engine *engine,
+			    struct conflict_message *conflict);
 
 uint64_t __wrap_engine_cpu_ns(void)
 {
@@ -190,9 +192,10 @@ bool __wrap_procfs_processors(int *ret_processors, uint64_t *ret_busy,
 }
 
 /* Two have met: that is all that is to be known. */
-struct conflict *__wrap_conflict_create(const struct stall *stall, int i,
-					enum wire_evidence evidence,
-					const uint8_t *changed)
+struct conflict_message *__wrap_conflict_create(const struct stall *stall,
+						int i,
+						enum wire_evidence evidence,
+						const uint8_t *changed)
 {
 	size_t site = machine_site(
 		(size_t)(stall->site.address - MACHINE_TEXT) / PROGRAM_SLOT);
@@ -205,7 +208,8 @@ struct conflict *__wrap_conflict_create(const struct stall *stall, int i,
 	return NULL;
 }
 
-void __wrap_conflict_finish(struct engine *engine, struct conflict *conflict)
+void __wrap_conflict_finish(struct engine *engine,
+			    struct conflict_message *conflict)
 {
 	(void)engine;
 	(void)conflict;

@@ -4,12 +4,12 @@
  * are options of it (front.c), or left out where the program is answered for.
  */
 #include "base/error.h"
-#include "detect/sampler-runs.h"
-#include "detect/sampler.h"
-#include "detect/session-state.h"
-#include "detect/stacks.h"
 #include "machine.h"
+#include "sampling/sampler-runs.h"
+#include "sampling/sampler.h"
 #include "schedule/lengths.h"
+#include "session/session-state.h"
+#include "session/stacks.h"
 #include "tracer/profile.h"
 
 uint64_t __real_lengths_of(const struct lengths *lengths, uint64_t site,

@@ -2,7 +2,7 @@
 /*
  * A simulated program under a virtual clock, watched by the product's own
  * scheduling: pool, budget, stalls and breakpoints of src/tracer and src/tracee, sampler,
- * governor and learning of src/detect. What these ask of the kernel, of ELF
+ * governor and learning of src/session. What these ask of the kernel, of ELF
  * files and of the clock is answered here (ld's --wrap); no policy is copied.
  *
  * A program is a stream of executions for each thread: each of its locations

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/detect/aim.c and src/image/codeplaces.c: places in this very process as
+ * src/sampling/aim.c and src/image/codeplaces.c: places in this very process as
  * sites, and why there are none.
  */
-#include "detect/aim.h"
+#include "sampling/aim.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,9 +18,9 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "detect/sampleset.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "sampling/sampleset.h"
 #include "wire/message.h"
 
 #define PROBE(name, text)                                      \

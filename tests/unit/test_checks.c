@@ -10,7 +10,7 @@
 
 #include "tracee.h"
 
-#include "detect/checks.h"
+#include "doctor/checks.h"
 #include "sys/memory.h"
 
 static uint32_t *shared;

@@ -17,15 +17,15 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "detect/conflict.h"
-#include "detect/evidence.h"
-#include "detect/names.h"
-#include "detect/rules.h"
-#include "detect/scan.h"
+#include "conflict/conflict.h"
+#include "conflict/evidence.h"
 #include "image/debuginfo.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "report/race.h"
+#include "sampling/names.h"
+#include "sampling/rules.h"
+#include "sampling/scan.h"
 
 extern uint64_t shared_words[4];
 extern _Atomic uint64_t flag_word;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* src/detect/coverage.c: sites by module. */
-#include "detect/coverage.h"
+/* src/sampling/coverage.c: sites by module. */
+#include "sampling/coverage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/detect/dynamic.c on a library with many relocations: Capstone, which this
+ * src/sampling/dynamic.c on a library with many relocations: Capstone, which this
  * program is linked with. How often the file is asked for its size, which is a
  * system call each time, is counted (--wrap=fstat).
  */
-#include "detect/dynamic.h"
+#include "sampling/dynamic.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,9 +18,9 @@
 #include <dlfcn.h>
 
 #include "base/error.h"
-#include "detect/names.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "sampling/names.h"
 
 /* Of Capstone, whose header is for src/x86 alone; not called. */
 bool cs_support(int query);

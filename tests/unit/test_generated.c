@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/detect/generated.c: which mappings hold generated code. That the time in
+ * src/session/generated.c: which mappings hold generated code. That the time in
  * it is measured, tests/run/silence.sh tests.
  */
-#include "detect/generated.h"
+#include "session/generated.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "detect/glob.h"
+#include "sampling/glob.h"
 
 static void last_match_decides(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* src/detect/golang.c: names of the runtime's, and reads of no value. */
-#include "detect/golang.h"
+/* src/sampling/golang.c: names of the runtime's, and reads of no value. */
+#include "sampling/golang.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

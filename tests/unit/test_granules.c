@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/detect/granules.c: who met whom, in bounded memory.
+ * src/sampling/granules.c: who met whom, in bounded memory.
  */
-#include "detect/granules.h"
+#include "sampling/granules.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "cmd/groups.h"
-#include "detect/glob.h"
+#include "sampling/glob.h"
 
 static const struct option_table table = {
 	.command = "sites",

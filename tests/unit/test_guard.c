@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * src/x86/guard.c with flow.c and values.c: locks around accesses, and near
- * misses; nearby.c: what is done beside them; and src/detect/locks.c's names.
+ * misses; nearby.c: what is done beside them; and src/conflict/locks.c's names.
  */
 #include "x86/guard.h"
 
@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "detect/locks.h"
+#include "conflict/locks.h"
 #include "x86/access.h"
 #include "x86/decode.h"
 #include "x86/nearby.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* src/detect/helper.c: functions without a name that locks call. */
-#include "detect/helper.h"
+/* src/conflict/helper.c: functions without a name that locks call. */
+#include "conflict/helper.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

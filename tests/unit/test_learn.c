@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/detect/learn.c: which locations are worth a stall, and how often they
+ * src/sampling/learn.c: which locations are worth a stall, and how often they
  * are drawn.
  */
-#include "detect/learn.h"
+#include "sampling/learn.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

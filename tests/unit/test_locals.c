@@ -14,10 +14,10 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "detect/creators.h"
-#include "detect/scan.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "sampling/creators.h"
+#include "sampling/scan.h"
 
 #define PROBE(name, text)                                      \
 	void probe_##name(void);                               \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* src/detect/locked.c: which variables of this program are locked somewhere. */
-#include "detect/locked.h"
+/* src/conflict/locked.c: which variables of this program are locked somewhere. */
+#include "conflict/locked.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

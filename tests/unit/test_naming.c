@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/cmd/naming.c: saved runs of a stripped sample get names on their way into
+ * src/conflict/naming.c: saved runs of a stripped sample get names on their way into
  * the merge, so that they are one race; crashes follow their races.
  */
-#include "cmd/naming.h"
+#include "conflict/naming.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

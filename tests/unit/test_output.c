@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/cmd/output.c: what is done once for a race, and what again. Commands of
+ * src/output/output.c: what is done once for a race, and what again. Commands of
  * --on-race write a byte each.
  */
-#include "cmd/output.h"
+#include "output/output.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "cmd/onrace.h"
 #include "judge/judge.h"
+#include "output/onrace.h"
 #include "sample-race.h"
 
 static char called[] = "/tmp/test_output.called.XXXXXX";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/detect/owner.c: whose stack an address of this very process is on, and
+ * src/conflict/owner.c: whose stack an address of this very process is on, and
  * whose thread-local variable.
  */
-#include "detect/owner.h"
+#include "conflict/owner.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "detect/conflict.h"
+#include "conflict/conflict.h"
 #include "image/image.h"
 #include "sys/procfs.h"
 

@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
-#include "cmd/pid.h"
+#include "doctor/pid.h"
 
 static void a_number_is_a_process(void **state)
 {

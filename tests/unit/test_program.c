@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "cmd/program.h"
+#include "doctor/program.h"
 
 struct fixture {
 	char directory[32];

@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "detect/sampler-runs.h"
-#include "detect/sampler.h"
+#include "sampling/sampler-runs.h"
+#include "sampling/sampler.h"
 
 enum { PARTS = 3, FUNCTIONS = 40, SITES_MAX = 64, EMPTY = 200000 };
 

@@ -18,14 +18,14 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "detect/inventory.h"
-#include "detect/names.h"
-#include "detect/rules.h"
-#include "detect/sampleset.h"
 #include "image/debuginfo.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "sample.h"
+#include "sampling/inventory.h"
+#include "sampling/names.h"
+#include "sampling/rules.h"
+#include "sampling/sampleset.h"
 #include "wire/message.h"
 
 /* What the probes touch; their names are in this file's debug information. */

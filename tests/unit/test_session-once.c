@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/detect/session-once.c: what the session makes of code that runs, of this
+ * src/session/session-once.c: what the session makes of code that runs, of this
  * very process: an address whose module is not known yet waits for it, and the
  * words of a stack tell of functions.
  */
@@ -15,8 +15,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "detect/session-state.h"
 #include "image/image.h"
+#include "session/session-state.h"
 #include "wire/running.h"
 
 /* A function that ends in a call, and one that has none. */

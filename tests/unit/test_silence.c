@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* src/cmd/silence.c: for each reason its own words, which name what to do. */
-#include "cmd/silence.h"
+/* src/output/silence.c: for each reason its own words, which name what to do. */
+#include "output/silence.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "detect/glob.h"
-#include "detect/session.h"
 #include "report/run.h"
+#include "sampling/glob.h"
+#include "session/session.h"
 
 static const struct silence_asked normal = {
 	.rate = 1000,

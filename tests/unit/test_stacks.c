@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/detect/stacks.c: what a thread of this very process that sleeps will
+ * src/session/stacks.c: what a thread of this very process that sleeps will
  * return to.
  */
-#include "detect/stacks.h"
+#include "session/stacks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

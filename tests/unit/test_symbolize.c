@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/detect/symbolize.c: a race in stripped samples, as another machine would
+ * src/conflict/symbolize.c: a race in stripped samples, as another machine would
  * report it, gets the names that files of the same build have, from every
  * place such a file may be in, and none from another build's.
  */
-#include "detect/symbolize.h"
+#include "conflict/symbolize.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

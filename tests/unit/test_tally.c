@@ -2,7 +2,7 @@
 /*
  * tally: figures by program.
  */
-#include "detect/tally.h"
+#include "session/tally.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -21,10 +21,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "detect/rules.h"
-#include "detect/sampleset-parts.h"
-#include "detect/watched.h"
 #include "image/image.h"
+#include "sampling/rules.h"
+#include "sampling/sampleset-parts.h"
+#include "session/watched.h"
 #include "sys/procfs.h"
 
 static struct rules rules;

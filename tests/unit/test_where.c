@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/detect/where.c: what --at takes, what it refuses, and which names of
+ * src/sampling/where.c: what --at takes, what it refuses, and which names of
  * files, functions and modules it means.
  */
-#include "detect/where.h"
+#include "sampling/where.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

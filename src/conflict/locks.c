@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Locks around accesses; see locks.h.
+ */
+#include "conflict/locks.h"
+
+#include <string.h>
+
+#include "conflict/conflict.h"
+#include "conflict/evidence.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "sampling/dynamic.h"
+#include "sampling/scan.h"
+#include "x86/nearby.h"
+
+struct lock_function {
+	const char *name; /* underscores before it aside */
+	enum guard_call call;
+};
+
+static const struct lock_function lock_functions[] = {
+	{ "pthread_mutex_lock", GUARD_LOCK },
+	{ "pthread_mutex_unlock", GUARD_UNLOCK },
+	{ "pthread_rwlock_wrlock", GUARD_LOCK },
+	{ "pthread_rwlock_rdlock", GUARD_LOCK },
+	{ "pthread_rwlock_unlock", GUARD_UNLOCK },
+	{ "pthread_spin_lock", GUARD_LOCK },
+	{ "pthread_spin_unlock", GUARD_UNLOCK },
+	{ "mtx_lock", GUARD_LOCK },
+	{ "mtx_unlock", GUARD_UNLOCK },
+	{ "g_mutex_lock", GUARD_LOCK },
+	{ "g_mutex_unlock", GUARD_UNLOCK },
+	{ "g_rec_mutex_lock", GUARD_LOCK },
+	{ "g_rec_mutex_unlock", GUARD_UNLOCK },
+	{ "g_rw_lock_writer_lock", GUARD_LOCK },
+	{ "g_rw_lock_writer_unlock", GUARD_UNLOCK },
+	{ "g_rw_lock_reader_lock", GUARD_LOCK },
+	{ "g_rw_lock_reader_unlock", GUARD_UNLOCK },
+	{ "uv_mutex_lock", GUARD_LOCK },
+	{ "uv_mutex_unlock", GUARD_UNLOCK },
+	{ "SDL_LockMutex", GUARD_LOCK },
+	{ "SDL_UnlockMutex", GUARD_UNLOCK },
+	/* libstdc++'s way to the above, where it is not inlined */
+	{ "ZL20__gthread_mutex_lockP15pthread_mutex_t", GUARD_LOCK },
+	{ "ZL22__gthread_mutex_unlockP15pthread_mutex_t", GUARD_UNLOCK },
+	{ "ZNSt5mutex4lockEv", GUARD_LOCK },
+	{ "ZNSt5mutex6unlockEv", GUARD_UNLOCK },
+	{ "ZNSt15recursive_mutex4lockEv", GUARD_LOCK },
+	{ "ZNSt15recursive_mutex6unlockEv", GUARD_UNLOCK },
+	{ "ZNSt12shared_mutex4lockEv", GUARD_LOCK },
+	{ "ZNSt12shared_mutex6unlockEv", GUARD_UNLOCK },
+	{ "ZNSt12shared_mutex11lock_sharedEv", GUARD_LOCK },
+	{ "ZNSt12shared_mutex13unlock_sharedEv", GUARD_UNLOCK },
+	{ "ZNSt10lock_guardISt5mutexEC1ERS0_", GUARD_LOCK_SECOND },
+	{ "ZNSt10lock_guardISt5mutexEC2ERS0_", GUARD_LOCK_SECOND },
+	{ "ZNSt10lock_guardISt5mutexED1Ev", GUARD_UNLOCK_ALL },
+	{ "ZNSt10lock_guardISt5mutexED2Ev", GUARD_UNLOCK_ALL },
+	{ "ZNSt11unique_lockISt5mutexEC1ERS0_", GUARD_LOCK_SECOND },
+	{ "ZNSt11unique_lockISt5mutexEC2ERS0_", GUARD_LOCK_SECOND },
+	{ "ZNSt11unique_lockISt5mutexED1Ev", GUARD_UNLOCK_ALL },
+	{ "ZNSt11unique_lockISt5mutexED2Ev", GUARD_UNLOCK_ALL },
+	{ "ZNSt11unique_lockISt5mutexE6unlockEv", GUARD_UNLOCK_ALL },
+	{ "ZNSt11scoped_lockIJSt5mutexEEC1ERS0_", GUARD_LOCK_SECOND },
+	{ "ZNSt11scoped_lockIJSt5mutexEEC2ERS0_", GUARD_LOCK_SECOND },
+	{ "ZNSt11scoped_lockIJSt5mutexEED1Ev", GUARD_UNLOCK_ALL },
+	{ "ZNSt11scoped_lockIJSt5mutexEED2Ev", GUARD_UNLOCK_ALL },
+	{ "ZN6QMutex4lockEv", GUARD_LOCK },
+	{ "ZN6QMutex6unlockEv", GUARD_UNLOCK },
+};
+
+enum guard_call locks_function(const char *name)
+{
+	if (!name)
+		return GUARD_OTHER;
+	name += strspn(name, "_");
+	for (size_t i = 0;
+	     i < sizeof(lock_functions) / sizeof(lock_functions[0]); i++) {
+		if (strcmp(lock_functions[i].name, name) == 0)
+			return lock_functions[i].call;
+	}
+	return GUARD_OTHER;
+}
+
+/* What a jump or call through a slot at a fixed address leads to. */
+static const char *slot_function(const struct locks_caller *caller,
+				 uint64_t address,
+				 const struct insn_access *insn)
+{
+	uint64_t slot;
+
+	if (!insn->indirect || insn->operand_count == 0 ||
+	    !rules_fixed_address(address, insn, &insn->operands[0], &slot))
+		return NULL;
+	return dynamic_slot_name(caller->module, slot);
+}
+
+/* A stub of the PLT: at most endbr64, and a jump through a slot. */
+static const char *stub_function(const struct locks_caller *caller,
+				 uint64_t address)
+{
+	for (int i = 0; i < 2; i++) {
+		struct insn_access insn;
+
+		scan_instruction(caller->scanner, caller->module, address,
+				 &insn);
+		if (insn.flow == X86_FLOW_JUMP)
+			return slot_function(caller, address, &insn);
+		if (insn.length == 0)
+			break;
+		address += insn.length;
+	}
+	return NULL;
+}
+
+static enum guard_call caller_calls(void *context, uint64_t address,
+				    const struct insn_access *insn)
+{
+	const struct locks_caller *caller = context;
+	const struct elf_function *function;
+	uint64_t bias = caller->module->bias;
+
+	if (insn->indirect)
+		return locks_function(
+			slot_function(caller, address - bias, insn));
+	if (elftext_in_plt(caller->module->text, insn->target - bias))
+		return locks_function(
+			stub_function(caller, insn->target - bias));
+	function =
+		elftext_function_at(caller->module->text, insn->target - bias);
+	return function && function->start == insn->target - bias
+		       ? locks_function(function->name)
+		       : GUARD_OTHER;
+}
+
+bool locks_code(const struct conflict_side *side, uint64_t pc,
+		struct locks_caller *caller, struct guard_code *ret)
+{
+	struct module *module = image_module_at(side->home->image, pc);
+	const struct elf_function *function;
+
+	if (!module || !module->text)
+		return false;
+	function = elftext_function_at(module->text, pc - module->bias);
+	if (!function)
+		return false;
+	*caller = (struct locks_caller){ side->home->scanner, module };
+	*ret = (struct guard_code){
+		.decoder = side->home->scanner->decoder,
+		.start = function->start + module->bias,
+		.call = caller_calls,
+		.context = caller,
+	};
+	ret->bytes = elftext_bytes(module->text, function->start, &ret->size);
+	if (ret->size > function->size)
+		ret->size = function->size;
+	return ret->bytes;
+}
+
+static uint64_t stack_word(const struct conflict_side *side, uint64_t address)
+{
+	uint64_t offset = address - side->wire->stack_address, word;
+
+	if (side->wire->stack_size < sizeof(word) ||
+	    offset > side->wire->stack_size - sizeof(word))
+		return 0;
+	memcpy(&word, side->stack + offset, sizeof(word));
+	return word;
+}
+
+/* The address of a lock as it is seen from one of the side's frames. */
+static uint64_t lock_address(const struct conflict_side *side, size_t frame,
+			     const struct guard_lock *lock)
+{
+	const struct frame_registers *registers =
+		&side->frames[frame].registers;
+	bool known = lock->reg < 16 &&
+		     (registers->known & UINT32_C(1) << lock->reg);
+	uint64_t word;
+
+	switch ((enum guard_where)lock->where) {
+	case GUARD_FIXED:
+		return (uint64_t)lock->disp;
+	case GUARD_BESIDE:
+		return frame == 0 ? side->access.address + (uint64_t)lock->disp
+				  : 0;
+	case GUARD_REGISTER:
+		return known ? registers->gpr[lock->reg] + (uint64_t)lock->disp
+			     : 0;
+	case GUARD_CELL:
+		if (!known)
+			return 0;
+		word = stack_word(side, registers->gpr[lock->reg] +
+						(uint64_t)lock->offset);
+		return word ? word + (uint64_t)lock->disp : 0;
+	case GUARD_UNKNOWN:
+		break;
+	}
+	return 0;
+}
+
+static void read_again(const struct conflict_side *side,
+		       struct insn_idiom *idiom)
+{
+	struct guard_code code;
+	struct guard_lock lock;
+	struct locks_caller caller;
+	bool idle;
+
+	if (!idiom->compared ||
+	    !locks_code(side, side->insn_address, &caller, &code) ||
+	    !guard_rereads(&code, side->insn_address, evidence_operand(side),
+			   &lock, &idle))
+		return;
+	idiom->guard = idle ? IDIOM_REREAD_ONLY : IDIOM_REREAD;
+	idiom->lock = lock_address(side, 0, &lock);
+}
+
+/* Callers that are looked into for the lock a write is made under. */
+enum { LOCKS_CALLERS = 4 };
+
+/* Of the locks held, the wanted one, else the first that is known. */
+static uint64_t choose_lock(const struct conflict_side *side, size_t frame,
+			    const struct guard_held *held, uint64_t wanted)
+{
+	uint64_t chosen = 0;
+
+	for (unsigned int i = 0; i < held->count; i++) {
+		uint64_t lock = lock_address(side, frame, &held->locks[i]);
+
+		if (lock == wanted && lock != 0)
+			return lock;
+		if (chosen == 0)
+			chosen = lock;
+	}
+	return chosen;
+}
+
+static void written_under(const struct conflict_side *side, uint64_t wanted,
+			  struct insn_idiom *idiom)
+{
+	bool early = false;
+
+	for (size_t i = 0; i < side->frame_count && i < LOCKS_CALLERS; i++) {
+		uint64_t pc = i == 0 ? side->insn_address : side->frames[i].pc;
+		struct guard_code code;
+		struct guard_held held;
+		struct locks_caller caller;
+
+		if ((i > 0 && !side->frames[i].is_return) ||
+		    !locks_code(side, pc, &caller, &code))
+			return;
+		guard_held(&code, pc, evidence_operand(side), i > 0, &held);
+		early |= held.early;
+		if (held.count == 0)
+			continue;
+		idiom->guard = early ? IDIOM_EARLY : IDIOM_LAST;
+		idiom->lock = choose_lock(side, i, &held, wanted);
+		return;
+	}
+}
+
+bool locks_can_tell(const struct conflict_side *side)
+{
+	return side->wire->present && !side->kernel && side->module &&
+	       side->module->text && side->insn_address != 0 &&
+	       side->frame_count > 0;
+}
+
+void locks_nearby(const struct conflict_side *side, struct insn_idiom *idiom)
+{
+	struct guard_code code;
+	struct locks_caller caller;
+
+	if (locks_can_tell(side) &&
+	    locks_code(side, side->insn_address, &caller, &code))
+		nearby_find(&code, side->insn_address, evidence_operand(side),
+			    idiom);
+}
+
+void locks_of_sides(const struct conflict *conflict,
+		    struct insn_idiom *idioms[2])
+{
+	const struct conflict_side *sides = conflict->sides;
+	int reads = sides[0].access.kind == ACCESS_READ ? 0 : 1;
+
+	if (sides[reads].access.kind != ACCESS_READ ||
+	    !(sides[1 - reads].access.kind & ACCESS_WRITE) ||
+	    !locks_can_tell(&sides[reads]) ||
+	    !locks_can_tell(&sides[1 - reads]))
+		return;
+	read_again(&sides[reads], idioms[reads]);
+	if (idioms[reads]->guard != IDIOM_UNGUARDED)
+		written_under(&sides[1 - reads], idioms[reads]->lock,
+			      idioms[1 - reads]);
+}

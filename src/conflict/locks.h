@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The locks around the two accesses of a conflict, by the calls that their
+ * functions make to functions known to lock (x86/guard.h) and by what their
+ * registers and stacks held: where each lock is.
+ */
+#ifndef CONFLICT_LOCKS_H
+#define CONFLICT_LOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "x86/access.h"
+#include "x86/guard.h"
+
+struct conflict;
+struct conflict_side;
+struct module;
+struct scanner;
+
+/* The code of a module that calls are made from. */
+struct locks_caller {
+	struct scanner *scanner;
+	const struct module *module;
+};
+
+/* What a function does with a lock, by its name (mangled); may be NULL. */
+enum guard_call locks_function(const char *name);
+
+/* Are the side's instruction and registers known? */
+bool locks_can_tell(const struct conflict_side *side);
+
+/*
+ * The function around a place of the side's program. *ret refers to *caller.
+ */
+bool locks_code(const struct conflict_side *side, uint64_t pc,
+		struct locks_caller *caller, struct guard_code *ret);
+
+/*
+ * Set what the side's function does with the same memory and that beside it:
+ * x86/nearby.h.
+ */
+void locks_nearby(const struct conflict_side *side, struct insn_idiom *idiom);
+
+/*
+ * For a read and a write, set guard and lock of the idioms where the read is
+ * repeated under a lock, and where the write is made under one: under the very
+ * one of the read, if it is among them. Idioms are of sides 0 and 1.
+ */
+void locks_of_sides(const struct conflict *conflict,
+		    struct insn_idiom *idioms[2]);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Why ptrace(2) was refused, and what to do: EPERM has many reasons
+ * (ptrace(2), "Ptrace access mode checking"). The reasons are those that
+ * racewatch-doctor(1) looks for.
+ */
+#ifndef DOCTOR_REFUSAL_H
+#define DOCTOR_REFUSAL_H
+
+struct error;
+
+/*
+ * If err says that tracing was not permitted, or that the process has gone,
+ * put what is known of the reason in its place or before it; otherwise err
+ * comes back as it is. pid: of an attach, or 0. Consumes err.
+ */
+struct error *refusal_explain(struct error *err, int pid);
+
+#endif

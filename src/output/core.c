@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Core files; see core.h. gdb's writer is used rather than one of our own: it
+ * knows what debuggers expect of registers, threads and mappings. It needs
+ * the process for itself, so the tracer has let it go, stopped.
+ */
+#include "output/core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "sys/pidref.h"
+
+#define CORE_PREFIX "racewatch-core"
+
+/* exit-allowed: statuses of the child that writes */
+enum { CORE_WRITTEN = 0, CORE_FAILED = 1, CORE_LATE = 2, CORE_NO_GCORE = 127 };
+
+static const uint64_t CORE_TIME_NS = 60 * CLOCK_NS_PER_S;
+
+/* What gcore(1) says is for nobody; whether it succeeded, its status tells. */
+static void core_become_gcore(int pid)
+{
+	char number[16];
+	int null = open("/dev/null", O_RDWR);
+
+	setpgid(0, 0);
+	snprintf(number, sizeof(number), "%d", pid);
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+	}
+	execlp("gcore", "gcore", "-o", CORE_PREFIX, number, (char *)NULL);
+	_exit(CORE_NO_GCORE); /* exit-allowed: forked child */
+}
+
+static int core_wait(pid_t gcore)
+{
+	static const struct timespec step = { .tv_nsec = 10 * 1000 * 1000 };
+	uint64_t end = clock_now_ns() + CORE_TIME_NS;
+	int status;
+
+	while (waitpid(gcore, &status, WNOHANG) != gcore) {
+		if (clock_now_ns() >= end) {
+			kill(-gcore, SIGKILL);
+			waitpid(gcore, &status, 0);
+			return CORE_LATE;
+		}
+		nanosleep(&step, NULL);
+	}
+	if (!WIFEXITED(status))
+		return CORE_FAILED;
+	return WEXITSTATUS(status);
+}
+
+static void core_continue(int pid)
+{
+	struct pidref process;
+
+	if (pidref_open(pid, &process))
+		return;
+	error_free(pidref_signal(&process, SIGCONT));
+	pidref_close(&process);
+}
+
+/* What the terminal sends to our group is not for it. */
+static void core_keep(int pid)
+{
+	sigset_t none;
+	pid_t gcore;
+	int status = CORE_FAILED;
+
+	setpgid(0, 0);
+	/* all that the program knows is in it: gcore would let others read */
+	umask(0077);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	gcore = fork();
+	if (gcore == 0)
+		core_become_gcore(pid);
+	if (gcore > 0)
+		status = core_wait(gcore);
+	core_continue(pid);
+	_exit(status); /* exit-allowed: forked child */
+}
+
+bool core_begin(int pid, pid_t *ret)
+{
+	pid_t keeper = fork();
+
+	if (keeper == 0)
+		core_keep(pid);
+	if (keeper > 0)
+		*ret = keeper;
+	return keeper > 0;
+}
+
+void core_ended(int pid, int status)
+{
+	core_continue(pid);
+	if (!WIFEXITED(status))
+		log_warn("--on-race: writing the core file took too long "
+			 "and was stopped");
+	else if (WEXITSTATUS(status) == CORE_WRITTEN)
+		log_note("the core of the race is " CORE_PREFIX
+			 ".%d; the program continues and is no longer "
+			 "watched",
+			 pid);
+	else if (WEXITSTATUS(status) == CORE_NO_GCORE)
+		log_warn("--on-race: no core was written: there is no gcore "
+			 "(it comes with gdb)");
+	else
+		log_warn("--on-race: no core was written: gcore failed "
+			 "(status %d)",
+			 WEXITSTATUS(status));
+}

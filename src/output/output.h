@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a watching command prints and writes: races as text on standard error
+ * as they come, the report that is saved (output/saved.h), the status line, notes,
+ * the summary. It is the sink of a session (session/session.h).
+ */
+#ifndef OUTPUT_OUTPUT_H
+#define OUTPUT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/vec.h"
+#include "output/saved.h"
+#include "report/render.h"
+#include "report/status.h"
+#include "session/session.h"
+
+struct error;
+struct judge;
+struct image;
+struct onrace;
+struct run_at;
+struct run_unsampled;
+struct sources;
+
+struct output_config {
+	char *const *command; /* NULL for attach */
+	char *const *options; /* racewatch's own, option_count */
+	size_t option_count;
+	/* of the report that is saved; see output/saved.h */
+	const char *path;
+	const struct renderer_ops *format;
+	struct onrace *onrace; /* told of races and stops */
+	uint64_t seed;
+	struct sources *sources; /* NULL: none were asked for */
+	bool quiet; /* races only */
+	bool verbose;
+	/* also what is suppressed, known or synchronization, in full */
+	bool show_all;
+	bool fold_unlikely; /* races with that verdict are a line each */
+	bool color;
+	struct judge *judge;
+};
+
+struct output {
+	const struct output_config *config;
+	struct renderer text;
+	struct saved saved;
+	struct status status;
+	const struct image *image; /* the session's; NULL: not started */
+	struct vec races; /* of struct output_race */
+	struct vec at; /* of struct run_at, whose `problem' is ours */
+	struct vec programs; /* of struct run_program, with their paths */
+	struct session_counts counts;
+	uint64_t start_wall_ns;
+	/* samples with a stall at the last status, and its time */
+	uint64_t stalled_before;
+	uint64_t status_ns;
+	bool run_written;
+	/* writing the report failed, which was said; the session goes on */
+	bool failed;
+	bool unread; /* nobody reads the text any more */
+};
+
+/* Opens the file. config must outlive the output. */
+struct error *output_init(struct output *output,
+			  const struct output_config *config);
+/* False as output_finish(); a document that is not finished is written. */
+bool output_deinit(struct output *output);
+
+/* The functions that a session calls. */
+struct session_sink output_sink(struct output *output);
+
+/* Say what came of an --at. */
+void output_remark_at(const struct run_at *at);
+
+/* What the summary has that neither the session nor its races tell. */
+struct output_end {
+	int exit_status; /* as it will be */
+	struct run_unsampled unsampled;
+	struct vec patterns; /* of struct run_pattern, without an effect */
+};
+
+/*
+ * The end, after the session: the summary. False if something could not be
+ * written since the start; that was said.
+ */
+bool output_finish(struct output *output, const struct output_end *end);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A report in a file; see saved.h.
+ */
+#include "output/saved.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/exitstatus.h"
+#include "base/log.h"
+#include "judge/suppress.h"
+
+static const uint64_t PROGRESS_PERIOD_NS = CLOCK_NS_PER_S;
+/* a day of watching is some 3 600 records, not 86 400 */
+enum { PROGRESS_PART = 600 };
+
+static struct error *saved_failed(const struct saved *saved, struct error *err)
+{
+	return error_wrap(err, "%s", saved->name);
+}
+
+struct error *saved_open(struct saved *saved, const char *path,
+			 const struct renderer_ops *format)
+{
+	bool is_stdout = !path || strcmp(path, "-") == 0;
+
+	memset(saved, 0, sizeof(*saved));
+	saved->modules = (struct vec)VEC_INIT(struct run_coverage);
+	if (!path && (!format || format == &render_text))
+		return NULL;
+	saved->name = is_stdout ? "standard output" : path;
+	saved->file = is_stdout ? stdout : fopen(path, "we");
+	if (!saved->file)
+		return error_os(errno, "%s", path);
+	saved->renderer = (struct renderer){
+		.ops = format ? format : &render_json,
+		.out = saved->file,
+		.suppression = suppression_write,
+		.live = true,
+	};
+	return NULL;
+}
+
+void saved_make_private(const struct saved *saved)
+{
+	struct stat st;
+	int fd = saved->file ? fileno(saved->file) : -1;
+
+	/* where the shell or another program opened it, the mode is theirs */
+	if (saved->file == stdout || fd < 0 || fstat(fd, &st) < 0 ||
+	    !S_ISREG(st.st_mode) || (st.st_mode & 0077) == 0)
+		return;
+	if (fchmod(fd, st.st_mode & 0700) < 0)
+		log_warn("%s: others may read it: %s", saved->name,
+			 strerror(errno));
+}
+
+/* A document is written all the same: an empty file would say nothing. */
+static struct error *saved_give_up(struct saved *saved)
+{
+	struct run_summary summary = { .backend = "none",
+				       .exit_status = EXIT_FAILED };
+
+	if (!saved->renderer.ops->finish)
+		return NULL;
+	return saved_summary(saved, &summary);
+}
+
+struct error *saved_close(struct saved *saved)
+{
+	struct error *err = NULL;
+
+	if (saved->file && !saved->finished)
+		err = saved_give_up(saved);
+	/* the last chance of a file elsewhere to say that it is full */
+	if (saved->file && saved->file != stdout && fclose(saved->file) != 0 &&
+	    !err)
+		err = saved_failed(saved, error_os(errno, "write the report"));
+	saved->file = NULL;
+	for (size_t i = 0; i < saved->modules.count; i++) {
+		struct run_coverage *module = vec_at(&saved->modules, i);
+
+		free((void *)(uintptr_t)module->path);
+	}
+	vec_deinit(&saved->modules);
+	return err;
+}
+
+bool saved_takes_updates(const struct saved *saved)
+{
+	return saved->renderer.ops != &render_text;
+}
+
+struct error *saved_run(struct saved *saved, const struct run_record *run)
+{
+	struct renderer *renderer = &saved->renderer;
+
+	if (!saved->file)
+		return NULL;
+	return saved_failed(saved, renderer->ops->run(renderer, run));
+}
+
+struct error *saved_race(struct saved *saved, const struct race *race)
+{
+	struct renderer *renderer = &saved->renderer;
+
+	if (!saved->file)
+		return NULL;
+	return saved_failed(saved, renderer->ops->race(renderer, race));
+}
+
+struct error *saved_text(struct saved *saved, render_race *write,
+			 const struct race *race)
+{
+	if (!saved->file || saved_takes_updates(saved))
+		return NULL;
+	return saved_failed(saved, write(&saved->renderer, race));
+}
+
+struct error *saved_race_short(struct saved *saved, const struct race *race)
+{
+	return saved_text(saved, render_text_short, race);
+}
+
+struct error *saved_counts(struct saved *saved, const struct vec *races)
+{
+	if (!saved->file || saved_takes_updates(saved))
+		return NULL;
+	return saved_failed(saved, render_text_counts(&saved->renderer, races));
+}
+
+struct error *saved_crash(struct saved *saved, const struct crash *crash)
+{
+	struct renderer *renderer = &saved->renderer;
+
+	if (!saved->file || !renderer->ops->crash)
+		return NULL;
+	return saved_failed(saved, renderer->ops->crash(renderer, crash));
+}
+
+struct error *saved_progress(struct saved *saved,
+			     const struct run_progress *progress, bool last)
+{
+	struct renderer *renderer = &saved->renderer;
+	uint64_t now = progress->elapsed_ns;
+	uint64_t period = now / PROGRESS_PART > PROGRESS_PERIOD_NS
+				  ? now / PROGRESS_PART
+				  : PROGRESS_PERIOD_NS;
+
+	if (!saved->file || !renderer->ops->progress ||
+	    now <= saved->progress_ns ||
+	    (!last && now - saved->progress_ns < period))
+		return NULL;
+	saved->progress_ns = now;
+	return saved_failed(saved, renderer->ops->progress(renderer, progress));
+}
+
+struct error *saved_covered(struct saved *saved, const char *path,
+			    uint64_t known, uint64_t sampled)
+{
+	struct run_coverage module = {
+		.sites_sampled = sampled,
+		.sites_eligible = known,
+	};
+	char *copy;
+
+	if (!saved->file)
+		return NULL;
+	copy = strdup(path);
+	module.path = copy;
+	if (copy && vec_push(&saved->modules, &module))
+		return NULL;
+	free(copy);
+	return error_nomem;
+}
+
+struct error *saved_summary(struct saved *saved, struct run_summary *summary)
+{
+	struct renderer *renderer = &saved->renderer;
+	struct error *err, *end = NULL;
+
+	if (!saved->file)
+		return NULL;
+	saved->finished = true;
+	summary->coverage = saved->modules.items;
+	summary->coverage_count = saved->modules.count;
+	err = renderer->ops->summary(renderer, summary);
+	if (renderer->ops->finish)
+		end = renderer->ops->finish(renderer);
+	if (err)
+		error_free(end);
+	return saved_failed(saved, err ? err : end);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The file of --state: what is known of a program's locations is read at the
+ * start of a session, and what the session added goes back at its end.
+ */
+#ifndef REPORT_STATE_H
+#define REPORT_STATE_H
+
+#include <stdbool.h>
+
+#include "report/learned.h"
+
+struct error;
+
+struct state {
+	const char *path; /* NULL: nothing is read or written */
+	struct learned learned; /* for the session, which adds to it */
+	struct learned before; /* as it was read */
+};
+
+/*
+ * ERROR_USAGE if the file is no state, so that nothing is run for nothing. End
+ * with state_deinit(), also after an error.
+ */
+struct error *state_load(struct state *state, const char *path);
+void state_deinit(struct state *state);
+
+/*
+ * Add what is new to the file, whatever others have added meanwhile. False if
+ * that failed, which was said.
+ */
+bool state_save(struct state *state);
+
+#endif

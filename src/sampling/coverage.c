@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sites by module; see coverage.h.
+ */
+#include "sampling/coverage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct coverage *coverage_find(const struct vec *list, const char *path)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct coverage *entry = vec_at(list, i);
+
+		if (strcmp(entry->path, path) == 0)
+			return entry;
+	}
+	return NULL;
+}
+
+bool coverage_add(struct vec *list, const char *path, uint64_t known,
+		  uint64_t sampled)
+{
+	struct coverage *entry = coverage_find(list, path);
+	struct coverage added = { .path = NULL };
+
+	if (!entry) {
+		added.path = strdup(path);
+		if (!added.path || !vec_push(list, &added)) {
+			free(added.path);
+			return false;
+		}
+		entry = vec_at(list, list->count - 1);
+	}
+	entry->known += known;
+	entry->sampled += sampled;
+	return true;
+}
+
+bool coverage_add_all(struct vec *list, const struct vec *other)
+{
+	for (size_t i = 0; i < other->count; i++) {
+		const struct coverage *entry = vec_at(other, i);
+
+		if (!coverage_add(list, entry->path, entry->known,
+				  entry->sampled))
+			return false;
+	}
+	return true;
+}
+
+void coverage_deinit(struct vec *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct coverage *entry = vec_at(list, i);
+
+		free(entry->path);
+	}
+	vec_deinit(list);
+}

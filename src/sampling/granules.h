@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Who touched which bytes lately: a table of granules of eight bytes, each with
+ * the last accesses seen to it, by thread and location. Its memory is bounded:
+ * where there is no room, what was not seen for longest goes. What is told is
+ * what is sampled, so that two accesses of two threads are seldom in it by
+ * chance: the memory is shared. Pure code.
+ */
+#ifndef SAMPLING_GRANULES_H
+#define SAMPLING_GRANULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "x86/access.h"
+
+enum {
+	GRANULE_BYTES = 8,
+	GRANULE_ACCESSES = 4, /* kept of each */
+	GRANULES_WAYS = 8,
+	/* 5 MiB of zeros, of which is used what is touched */
+	GRANULES_SETS = 1 << 13,
+	/* an access older than so many others is forgotten */
+	GRANULES_AGE = 1 << 18,
+	/* of those that one access met */
+	GRANULES_MET_MAX = 16,
+};
+
+struct granule_access {
+	uint32_t site; /* the caller's number */
+	int32_t tid; /* 0: none */
+	uint32_t when; /* by the table's count of accesses */
+	uint8_t kind; /* enum access_kind */
+	uint8_t bytes; /* a bit for each */
+};
+
+struct granule {
+	uint64_t key; /* of address and process */
+	uint32_t when; /* of the last access; 0: none */
+	struct granule_access accesses[GRANULE_ACCESSES];
+};
+
+struct granules {
+	struct granule *table; /* NULL until the first access */
+	uint32_t now;
+};
+
+void granules_init(struct granules *granules);
+void granules_deinit(struct granules *granules);
+
+/* An access by a thread of the process. */
+struct granules_event {
+	uint32_t site;
+	int32_t pid, tid;
+	struct mem_access access;
+};
+
+/*
+ * Enter it. ret_sites are the locations (each once) of earlier accesses of
+ * other threads to the same bytes, one of the two being a write; returns how
+ * many there are. Without memory nothing is known, and nothing met.
+ */
+size_t granules_add(struct granules *granules,
+		    const struct granules_event *event,
+		    uint32_t ret_sites[GRANULES_MET_MAX]);
+
+#endif

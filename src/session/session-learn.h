@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a session learns of locations, and which of those where races are likely
+ * the tracer has. A part of session-state.h, which includes it; not for others.
+ */
+#ifndef SESSION_SESSION_LEARN_H
+#define SESSION_SESSION_LEARN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "report/learned.h"
+#include "sampling/learn.h"
+
+struct conflict;
+struct error;
+struct session;
+struct session_config;
+struct watched_program;
+struct wire_returned;
+struct wire_sample;
+
+/* Where a learned site is in this session. */
+struct session_guide {
+	uint64_t id; /* 0: it was not looked for, or not found */
+	uint32_t program;
+	bool out; /* with the tracer */
+	uint64_t look_ns; /* not before then */
+};
+
+/* Of likely sites with the tracer at a time, armed ones too. */
+enum { SESSION_GUIDED = 32 };
+
+struct session_learning {
+	struct learn learn;
+	struct learned own; /* of this run alone, if config.learned is NULL */
+	struct vec guides; /* of struct session_guide, by learned site */
+	uint32_t guided[SESSION_GUIDED]; /* learned sites with the tracer */
+	uint32_t out; /* how many there are in guided */
+	uint64_t next_ns; /* when the next may go there */
+	uint64_t check_ns; /* when to look for those that are lost */
+};
+
+/* False: out of memory. End with session_learn_deinit(), then too. */
+bool session_learn_init(struct session *session);
+void session_learn_deinit(struct session *session);
+/* How many hits to learn from before each stall. */
+uint32_t session_peeks(const struct session_config *config);
+/* Would this run or a later one know of what samples teach? */
+bool session_learns(const struct session_config *config);
+/* A WIRE_SAMPLE message, of a program that is watched. */
+struct error *session_learn_sample(struct session *session,
+				   const struct watched_program *program,
+				   const struct wire_sample *sample);
+/* Have the tracer have sites where races are likely. */
+struct error *session_guide(struct session *session, uint64_t now);
+/* One of them has come back; its id has WIRE_GUIDED. */
+void session_guide_returned(struct session *session,
+			    const struct wire_returned *returned);
+/* When session_guide() has something to do by time alone. */
+uint64_t session_guide_due(const struct session *session);
+/* The two sides of a conflict have raced. */
+struct error *session_learn_race(struct session *session,
+				 const struct conflict *conflict);
+
+#endif

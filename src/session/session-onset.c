@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How long a program's first threads wait for breakpoints; see session-onset.h.
+ */
+#include "session/session-state.h"
+
+#include "base/clock.h"
+
+/* a program's first threads wait for what is armed, but not for long */
+static const uint64_t ONSET_ONCE_NS = 50 * CLOCK_NS_PER_MS;
+/* the same where the user has said where to look, maybe in a library */
+static const uint64_t ONSET_AIMED_NS = 200 * CLOCK_NS_PER_MS;
+/* a program without a second thread after so long is not likely to get one */
+static const uint64_t ONSET_ALONE_NS = 200 * CLOCK_NS_PER_MS;
+
+uint64_t session_onset_ns(const struct session_config *config)
+{
+	if (!config->argv || config->effort.params.rate == 0)
+		return 0;
+	if (session_aims(config))
+		return ONSET_AIMED_NS;
+	return session_arms_once(config) ? ONSET_ONCE_NS : 0;
+}
+
+bool session_own_first(const struct session *session,
+		       const struct watched_program *program, uint64_t now)
+{
+	if (session_onset_ns(session->config) == 0 ||
+	    session_aims(session->config))
+		return false;
+	return program->threaded ? now < program->onset_ns
+				 : now < program->begun_ns + ONSET_ALONE_NS;
+}
+
+/*
+ * All there is was sent, or as much as may be armed: what waits for it need not
+ * wait any more.
+ */
+void session_end_onset(struct session *session, struct watched_program *program)
+{
+	const struct wire_onset message = { .program = program->id };
+
+	if (program->onset_ns == 0)
+		return;
+	program->onset_ns = 0;
+	channel_send(&session->channel, WIRE_ONSET_SENT, &message,
+		     sizeof(message));
+}

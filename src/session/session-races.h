@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The races of a session. A part of session-state.h, which includes it; not for
+ * others.
+ */
+#ifndef SESSION_SESSION_RACES_H
+#define SESSION_SESSION_RACES_H
+
+#include <stdbool.h>
+
+#include "base/map.h"
+#include "report/dedupe.h"
+
+struct conflict;
+struct conflict_context;
+struct error;
+struct session;
+
+struct session_races {
+	struct dedupe all;
+	struct map seen; /* conflict.key to struct race * */
+	/* conflict_place() of either side to struct race * */
+	struct map places;
+	struct map owners; /* struct race * to its place in watched.tallies */
+	bool worth_stopping; /* the conflict at work is a race to stop at */
+};
+
+void session_races_init(struct session *session);
+void session_races_deinit(struct session *session);
+
+/*
+ * Count a conflict that was seen before (*ret_known). A changed value of unknown
+ * origin is one too when the stalled instruction is known to race with another.
+ */
+struct error *session_known_conflict(struct session *session,
+				     const struct conflict_context *context,
+				     const struct conflict *conflict,
+				     bool *ret_known);
+
+/* Describe one that was not, judge it, and tell of it, maybe as a known race. */
+struct error *session_new_conflict(struct session *session,
+				   const struct conflict_context *context,
+				   const struct conflict *conflict);
+
+#endif

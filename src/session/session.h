@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The front end at work: starts the tracer, keeps its queue of sites filled,
+ * governs the rate, turns conflicts into races, passes signals on, and ends
+ * the watching when it is time. What is found goes to a sink as it is found.
+ */
+#ifndef SESSION_SESSION_H
+#define SESSION_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schedule/effort.h"
+#include "wire/message.h"
+#include "wire/tracing.h"
+
+struct error;
+struct crash;
+struct image;
+struct judge;
+struct race;
+struct pidref;
+struct learned;
+struct rules;
+struct sources;
+struct vec;
+
+struct session_config {
+	char *const *argv; /* the command; NULL: attach to pids */
+	const int *pids; /* attach to these processes */
+	size_t pid_count;
+	const struct pidref *held; /* pid_count, of pids; NULL: not held */
+	struct tracing tracing;
+	/*
+	 * What argv leaves behind is watched for so long after its end; 0: to
+	 * the end of all.
+	 */
+	uint64_t rest_ns;
+	bool debuginfod; /* see image_ask_servers() */
+	uint64_t seed;
+	struct effort_plan effort;
+	uint64_t duration_ns; /* stop watching after; 0: never */
+	uint64_t timeout_ns; /* end the program after; 0: never */
+	bool halt_on_race;
+	/* leave the program stopped at the first race */
+	bool stop_at_race;
+	bool ignore_unlikely; /* races judged so do not count */
+	bool shows_all; /* whatever does not count is shown with the races */
+	const struct rules *rules;
+	struct judge *judge; /* of races; NULL: none */
+	struct sources *sources; /* of new races; NULL: none */
+	/* what is known of locations, to which the run adds; NULL: nothing */
+	struct learned *learned;
+	/* half of the stalls go where races are likely by it */
+	bool guided;
+	const struct vec *at; /* of struct where, WHERE_MAX; NULL: none */
+};
+
+/* All counters, at any time after the start. */
+struct session_counts {
+	struct wire_stats stats;
+	int pid;
+	char backend[WIRE_NAME]; /* "" before the start */
+	bool kernel_accesses;
+	bool generated_seen; /* see struct generated */
+	uint64_t generated_looks, generated_inside;
+	uint64_t elapsed_ns; /* of watching */
+	uint64_t sites_sampled; /* distinct */
+	uint64_t sites_known; /* of the functions decoded so far */
+	/*
+	 * Of the program's own modules: of the samples that had a stall
+	 * (stats.stalled), and of those sites, which are counted at the end.
+	 */
+	uint64_t stalled_own, sites_sampled_own, sites_known_own;
+	/* all modules were read; see struct sampleset, at the end */
+	bool modules_read;
+	uint64_t own_functions;
+	const char *excluded_by;
+	bool own_complete; /* all functions of the own modules were decoded */
+	bool sites_complete; /* no function is left to decode */
+	/* distinct, as race_counts() has it */
+	uint64_t races;
+	uint64_t races_known; /* of these, by the judge */
+	uint64_t suppressed; /* distinct */
+	uint64_t unlikely; /* distinct, not suppressed; counted or not */
+	uint64_t synchronization; /* conflicts judged so, repeats too */
+	uint64_t read_read; /* traps that turned out to be two reads */
+	uint64_t unused; /* conflicts about bytes loaded and not used */
+	/*
+	 * Percent of wall time that the program has lost, as schedule/budget.h
+	 * reckons it.
+	 */
+	double overhead_pct, budget_pct; /* 0: no budget */
+	uint64_t cpu_ns; /* of the front end */
+};
+
+struct tally;
+
+struct session_sink {
+	void *context;
+	/*
+	 * Watching begins; image is that of the first process, and stays
+	 * until the session ends.
+	 */
+	void (*started)(void *context, const struct session_counts *counts,
+			const struct image *image);
+	/*
+	 * A race was seen; the first time, or again with its count raised or
+	 * its verdict graver. The first time comes again when the judge has
+	 * taken a suppression back. Borrowed; valid until the session ends.
+	 */
+	void (*race)(void *context, const struct race *race, bool first);
+	/*
+	 * A process of another user is watched: what is written from now on
+	 * is for nobody but us. Called once, before any race in it is told.
+	 */
+	void (*foreign)(void *context);
+	/* A watched process has died by a signal. Borrowed for the call. */
+	void (*crash)(void *context, const struct crash *crash);
+	/* About five times a second. */
+	void (*status)(void *context, const struct session_counts *counts);
+	/*
+	 * config.stop_at_race: these processes (0: none) are stopped at the
+	 * race reported last, and not traced any more.
+	 */
+	void (*stopped)(void *context, const int pids[2]);
+	/* A warning from the tracer. */
+	void (*note)(void *context, const char *text);
+	/*
+	 * Before `ended', of each module: sites known, and those sampled. A
+	 * library that was unloaded is among them.
+	 */
+	void (*covered)(void *context, const char *path, uint64_t known,
+			uint64_t sampled);
+	/*
+	 * Before `ended', of each program that had a second thread or samples,
+	 * by its executable; that with the most samples first.
+	 */
+	void (*program)(void *context, const struct tally *tally);
+	/*
+	 * Before `ended', of each place of config.at: the instructions that are
+	 * there, and samples at them; if there are none, why.
+	 */
+	void (*aimed)(void *context, const char *where, uint64_t sites,
+		      uint64_t samples, const char *why);
+	/*
+	 * Before the session ends: the last counts, with all races alive, and
+	 * numbered, which those that do not count are only now.
+	 */
+	void (*ended)(void *context, const struct session_counts *counts);
+};
+
+enum session_end {
+	SESSION_EXITED, /* the program ended; status as wait(2) gives it */
+	SESSION_LEFT, /* attach: the program goes on without us */
+};
+
+struct session_result {
+	enum session_end end;
+	int status;
+	bool timed_out; /* config.timeout_ns ended the program */
+	bool halted; /* config.halt_on_race did */
+	bool stopped; /* config.stop_at_race stopped it */
+	int interrupted; /* the signal that ended the watching, or 0 */
+};
+
+/*
+ * Run a session from start to end. Call it early, before much memory is used:
+ * it forks. Handles SIGPIPE, SIGCHLD and signals_terminating() meanwhile;
+ * SIGPIPE is ignored afterwards, SIGXFSZ from the start. Afterwards the first of
+ * each that asks for the end is spared, unless SIGINT or SIGTERM came before.
+ * Errors: the tracer's own (ERROR_CANNOT_RUN, ...), or ERROR_OTHER: it died.
+ */
+struct error *session_run(const struct session_config *config,
+			  const struct session_sink *sink,
+			  struct session_result *ret);
+
+#endif
