@@ -9,10 +9,10 @@
 #include "conflict/conflict.h"
 #include "conflict/evidence.h"
 #include "conflict/locks.h"
+#include "dataflow/dispatch.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "sampling/dynamic.h"
-#include "x86/dispatch.h"
 
 /* Does one of the module's functions begin at the run-time address? */
 static bool is_function(const struct module *module, uint64_t address)
@@ -26,7 +26,7 @@ static bool is_function(const struct module *module, uint64_t address)
 static bool side_calls(const struct conflict_side *side)
 {
 	struct locks_caller caller;
-	struct guard_code code;
+	struct function_code code;
 
 	return locks_code(side, side->insn_address, &caller, &code) &&
 	       dispatch_calls(&code, side->insn_address,
@@ -39,7 +39,7 @@ static bool side_replaces(const struct conflict_side *side,
 {
 	const struct frame_registers *registers = &side->frames[0].registers;
 	struct locks_caller caller;
-	struct guard_code code;
+	struct function_code code;
 	uint64_t stored;
 	int64_t imm;
 	uint8_t reg;

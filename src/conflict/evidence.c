@@ -8,12 +8,12 @@
 
 #include "conflict/helper.h"
 #include "conflict/locked.h"
+#include "dataflow/idiom.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "sampling/names.h"
 #include "sampling/rules.h"
 #include "sampling/scan.h"
-#include "x86/idiom.h"
 
 static const struct elf_function *
 side_function(const struct conflict_side *side)

@@ -6,12 +6,12 @@
 
 #include <string.h>
 
+#include "dataflow/idiom.h"
 #include "image/elftext.h"
 #include "report/kin.h"
 #include "sampling/rules.h"
 #include "x86/access.h"
 #include "x86/decode.h"
-#include "x86/idiom.h"
 
 /* Bytes of code that are looked through for what decides. */
 static const size_t DECIDED_MAX = (size_t)16 << 20;

@@ -8,78 +8,78 @@
 
 #include "conflict/conflict.h"
 #include "conflict/evidence.h"
+#include "dataflow/nearby.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "sampling/dynamic.h"
 #include "sampling/scan.h"
-#include "x86/nearby.h"
 
 struct lock_function {
 	const char *name; /* underscores before it aside */
-	enum guard_call call;
+	enum lock_call call;
 };
 
 static const struct lock_function lock_functions[] = {
-	{ "pthread_mutex_lock", GUARD_LOCK },
-	{ "pthread_mutex_unlock", GUARD_UNLOCK },
-	{ "pthread_rwlock_wrlock", GUARD_LOCK },
-	{ "pthread_rwlock_rdlock", GUARD_LOCK },
-	{ "pthread_rwlock_unlock", GUARD_UNLOCK },
-	{ "pthread_spin_lock", GUARD_LOCK },
-	{ "pthread_spin_unlock", GUARD_UNLOCK },
-	{ "mtx_lock", GUARD_LOCK },
-	{ "mtx_unlock", GUARD_UNLOCK },
-	{ "g_mutex_lock", GUARD_LOCK },
-	{ "g_mutex_unlock", GUARD_UNLOCK },
-	{ "g_rec_mutex_lock", GUARD_LOCK },
-	{ "g_rec_mutex_unlock", GUARD_UNLOCK },
-	{ "g_rw_lock_writer_lock", GUARD_LOCK },
-	{ "g_rw_lock_writer_unlock", GUARD_UNLOCK },
-	{ "g_rw_lock_reader_lock", GUARD_LOCK },
-	{ "g_rw_lock_reader_unlock", GUARD_UNLOCK },
-	{ "uv_mutex_lock", GUARD_LOCK },
-	{ "uv_mutex_unlock", GUARD_UNLOCK },
-	{ "SDL_LockMutex", GUARD_LOCK },
-	{ "SDL_UnlockMutex", GUARD_UNLOCK },
+	{ "pthread_mutex_lock", LOCK_CALL_LOCK },
+	{ "pthread_mutex_unlock", LOCK_CALL_UNLOCK },
+	{ "pthread_rwlock_wrlock", LOCK_CALL_LOCK },
+	{ "pthread_rwlock_rdlock", LOCK_CALL_LOCK },
+	{ "pthread_rwlock_unlock", LOCK_CALL_UNLOCK },
+	{ "pthread_spin_lock", LOCK_CALL_LOCK },
+	{ "pthread_spin_unlock", LOCK_CALL_UNLOCK },
+	{ "mtx_lock", LOCK_CALL_LOCK },
+	{ "mtx_unlock", LOCK_CALL_UNLOCK },
+	{ "g_mutex_lock", LOCK_CALL_LOCK },
+	{ "g_mutex_unlock", LOCK_CALL_UNLOCK },
+	{ "g_rec_mutex_lock", LOCK_CALL_LOCK },
+	{ "g_rec_mutex_unlock", LOCK_CALL_UNLOCK },
+	{ "g_rw_lock_writer_lock", LOCK_CALL_LOCK },
+	{ "g_rw_lock_writer_unlock", LOCK_CALL_UNLOCK },
+	{ "g_rw_lock_reader_lock", LOCK_CALL_LOCK },
+	{ "g_rw_lock_reader_unlock", LOCK_CALL_UNLOCK },
+	{ "uv_mutex_lock", LOCK_CALL_LOCK },
+	{ "uv_mutex_unlock", LOCK_CALL_UNLOCK },
+	{ "SDL_LockMutex", LOCK_CALL_LOCK },
+	{ "SDL_UnlockMutex", LOCK_CALL_UNLOCK },
 	/* libstdc++'s way to the above, where it is not inlined */
-	{ "ZL20__gthread_mutex_lockP15pthread_mutex_t", GUARD_LOCK },
-	{ "ZL22__gthread_mutex_unlockP15pthread_mutex_t", GUARD_UNLOCK },
-	{ "ZNSt5mutex4lockEv", GUARD_LOCK },
-	{ "ZNSt5mutex6unlockEv", GUARD_UNLOCK },
-	{ "ZNSt15recursive_mutex4lockEv", GUARD_LOCK },
-	{ "ZNSt15recursive_mutex6unlockEv", GUARD_UNLOCK },
-	{ "ZNSt12shared_mutex4lockEv", GUARD_LOCK },
-	{ "ZNSt12shared_mutex6unlockEv", GUARD_UNLOCK },
-	{ "ZNSt12shared_mutex11lock_sharedEv", GUARD_LOCK },
-	{ "ZNSt12shared_mutex13unlock_sharedEv", GUARD_UNLOCK },
-	{ "ZNSt10lock_guardISt5mutexEC1ERS0_", GUARD_LOCK_SECOND },
-	{ "ZNSt10lock_guardISt5mutexEC2ERS0_", GUARD_LOCK_SECOND },
-	{ "ZNSt10lock_guardISt5mutexED1Ev", GUARD_UNLOCK_ALL },
-	{ "ZNSt10lock_guardISt5mutexED2Ev", GUARD_UNLOCK_ALL },
-	{ "ZNSt11unique_lockISt5mutexEC1ERS0_", GUARD_LOCK_SECOND },
-	{ "ZNSt11unique_lockISt5mutexEC2ERS0_", GUARD_LOCK_SECOND },
-	{ "ZNSt11unique_lockISt5mutexED1Ev", GUARD_UNLOCK_ALL },
-	{ "ZNSt11unique_lockISt5mutexED2Ev", GUARD_UNLOCK_ALL },
-	{ "ZNSt11unique_lockISt5mutexE6unlockEv", GUARD_UNLOCK_ALL },
-	{ "ZNSt11scoped_lockIJSt5mutexEEC1ERS0_", GUARD_LOCK_SECOND },
-	{ "ZNSt11scoped_lockIJSt5mutexEEC2ERS0_", GUARD_LOCK_SECOND },
-	{ "ZNSt11scoped_lockIJSt5mutexEED1Ev", GUARD_UNLOCK_ALL },
-	{ "ZNSt11scoped_lockIJSt5mutexEED2Ev", GUARD_UNLOCK_ALL },
-	{ "ZN6QMutex4lockEv", GUARD_LOCK },
-	{ "ZN6QMutex6unlockEv", GUARD_UNLOCK },
+	{ "ZL20__gthread_mutex_lockP15pthread_mutex_t", LOCK_CALL_LOCK },
+	{ "ZL22__gthread_mutex_unlockP15pthread_mutex_t", LOCK_CALL_UNLOCK },
+	{ "ZNSt5mutex4lockEv", LOCK_CALL_LOCK },
+	{ "ZNSt5mutex6unlockEv", LOCK_CALL_UNLOCK },
+	{ "ZNSt15recursive_mutex4lockEv", LOCK_CALL_LOCK },
+	{ "ZNSt15recursive_mutex6unlockEv", LOCK_CALL_UNLOCK },
+	{ "ZNSt12shared_mutex4lockEv", LOCK_CALL_LOCK },
+	{ "ZNSt12shared_mutex6unlockEv", LOCK_CALL_UNLOCK },
+	{ "ZNSt12shared_mutex11lock_sharedEv", LOCK_CALL_LOCK },
+	{ "ZNSt12shared_mutex13unlock_sharedEv", LOCK_CALL_UNLOCK },
+	{ "ZNSt10lock_guardISt5mutexEC1ERS0_", LOCK_CALL_LOCK_SECOND },
+	{ "ZNSt10lock_guardISt5mutexEC2ERS0_", LOCK_CALL_LOCK_SECOND },
+	{ "ZNSt10lock_guardISt5mutexED1Ev", LOCK_CALL_UNLOCK_ALL },
+	{ "ZNSt10lock_guardISt5mutexED2Ev", LOCK_CALL_UNLOCK_ALL },
+	{ "ZNSt11unique_lockISt5mutexEC1ERS0_", LOCK_CALL_LOCK_SECOND },
+	{ "ZNSt11unique_lockISt5mutexEC2ERS0_", LOCK_CALL_LOCK_SECOND },
+	{ "ZNSt11unique_lockISt5mutexED1Ev", LOCK_CALL_UNLOCK_ALL },
+	{ "ZNSt11unique_lockISt5mutexED2Ev", LOCK_CALL_UNLOCK_ALL },
+	{ "ZNSt11unique_lockISt5mutexE6unlockEv", LOCK_CALL_UNLOCK_ALL },
+	{ "ZNSt11scoped_lockIJSt5mutexEEC1ERS0_", LOCK_CALL_LOCK_SECOND },
+	{ "ZNSt11scoped_lockIJSt5mutexEEC2ERS0_", LOCK_CALL_LOCK_SECOND },
+	{ "ZNSt11scoped_lockIJSt5mutexEED1Ev", LOCK_CALL_UNLOCK_ALL },
+	{ "ZNSt11scoped_lockIJSt5mutexEED2Ev", LOCK_CALL_UNLOCK_ALL },
+	{ "ZN6QMutex4lockEv", LOCK_CALL_LOCK },
+	{ "ZN6QMutex6unlockEv", LOCK_CALL_UNLOCK },
 };
 
-enum guard_call locks_function(const char *name)
+enum lock_call locks_function(const char *name)
 {
 	if (!name)
-		return GUARD_OTHER;
+		return LOCK_CALL_OTHER;
 	name += strspn(name, "_");
 	for (size_t i = 0;
 	     i < sizeof(lock_functions) / sizeof(lock_functions[0]); i++) {
 		if (strcmp(lock_functions[i].name, name) == 0)
 			return lock_functions[i].call;
 	}
-	return GUARD_OTHER;
+	return LOCK_CALL_OTHER;
 }
 
 /* What a jump or call through a slot at a fixed address leads to. */
@@ -113,8 +113,8 @@ static const char *stub_function(const struct locks_caller *caller,
 	return NULL;
 }
 
-static enum guard_call caller_calls(void *context, uint64_t address,
-				    const struct insn_access *insn)
+static enum lock_call caller_calls(void *context, uint64_t address,
+				   const struct insn_access *insn)
 {
 	const struct locks_caller *caller = context;
 	const struct elf_function *function;
@@ -130,11 +130,11 @@ static enum guard_call caller_calls(void *context, uint64_t address,
 		elftext_function_at(caller->module->text, insn->target - bias);
 	return function && function->start == insn->target - bias
 		       ? locks_function(function->name)
-		       : GUARD_OTHER;
+		       : LOCK_CALL_OTHER;
 }
 
 bool locks_code(const struct conflict_side *side, uint64_t pc,
-		struct locks_caller *caller, struct guard_code *ret)
+		struct locks_caller *caller, struct function_code *ret)
 {
 	struct module *module = image_module_at(side->home->image, pc);
 	const struct elf_function *function;
@@ -145,7 +145,7 @@ bool locks_code(const struct conflict_side *side, uint64_t pc,
 	if (!function)
 		return false;
 	*caller = (struct locks_caller){ side->home->scanner, module };
-	*ret = (struct guard_code){
+	*ret = (struct function_code){
 		.decoder = side->home->scanner->decoder,
 		.start = function->start + module->bias,
 		.call = caller_calls,
@@ -170,7 +170,7 @@ static uint64_t stack_word(const struct conflict_side *side, uint64_t address)
 
 /* The address of a lock as it is seen from one of the side's frames. */
 static uint64_t lock_address(const struct conflict_side *side, size_t frame,
-			     const struct guard_lock *lock)
+			     const struct lock_place *lock)
 {
 	const struct frame_registers *registers =
 		&side->frames[frame].registers;
@@ -178,22 +178,22 @@ static uint64_t lock_address(const struct conflict_side *side, size_t frame,
 		     (registers->known & UINT32_C(1) << lock->reg);
 	uint64_t word;
 
-	switch ((enum guard_where)lock->where) {
-	case GUARD_FIXED:
+	switch ((enum lock_where)lock->where) {
+	case LOCK_AT_FIXED:
 		return (uint64_t)lock->disp;
-	case GUARD_BESIDE:
+	case LOCK_AT_BESIDE:
 		return frame == 0 ? side->access.address + (uint64_t)lock->disp
 				  : 0;
-	case GUARD_REGISTER:
+	case LOCK_AT_REGISTER:
 		return known ? registers->gpr[lock->reg] + (uint64_t)lock->disp
 			     : 0;
-	case GUARD_CELL:
+	case LOCK_AT_CELL:
 		if (!known)
 			return 0;
 		word = stack_word(side, registers->gpr[lock->reg] +
 						(uint64_t)lock->offset);
 		return word ? word + (uint64_t)lock->disp : 0;
-	case GUARD_UNKNOWN:
+	case LOCK_AT_UNKNOWN:
 		break;
 	}
 	return 0;
@@ -202,15 +202,15 @@ static uint64_t lock_address(const struct conflict_side *side, size_t frame,
 static void read_again(const struct conflict_side *side,
 		       struct insn_idiom *idiom)
 {
-	struct guard_code code;
-	struct guard_lock lock;
+	struct function_code code;
+	struct lock_place lock;
 	struct locks_caller caller;
 	bool idle;
 
 	if (!idiom->compared ||
 	    !locks_code(side, side->insn_address, &caller, &code) ||
-	    !guard_rereads(&code, side->insn_address, evidence_operand(side),
-			   &lock, &idle))
+	    !lockset_rereads(&code, side->insn_address, evidence_operand(side),
+			     &lock, &idle))
 		return;
 	idiom->guard = idle ? IDIOM_REREAD_ONLY : IDIOM_REREAD;
 	idiom->lock = lock_address(side, 0, &lock);
@@ -221,7 +221,7 @@ enum { LOCKS_CALLERS = 4 };
 
 /* Of the locks held, the wanted one, else the first that is known. */
 static uint64_t choose_lock(const struct conflict_side *side, size_t frame,
-			    const struct guard_held *held, uint64_t wanted)
+			    const struct lockset *held, uint64_t wanted)
 {
 	uint64_t chosen = 0;
 
@@ -243,14 +243,14 @@ static void written_under(const struct conflict_side *side, uint64_t wanted,
 
 	for (size_t i = 0; i < side->frame_count && i < LOCKS_CALLERS; i++) {
 		uint64_t pc = i == 0 ? side->insn_address : side->frames[i].pc;
-		struct guard_code code;
-		struct guard_held held;
+		struct function_code code;
+		struct lockset held;
 		struct locks_caller caller;
 
 		if ((i > 0 && !side->frames[i].is_return) ||
 		    !locks_code(side, pc, &caller, &code))
 			return;
-		guard_held(&code, pc, evidence_operand(side), i > 0, &held);
+		lockset_at(&code, pc, evidence_operand(side), i > 0, &held);
 		early |= held.early;
 		if (held.count == 0)
 			continue;
@@ -269,7 +269,7 @@ bool locks_can_tell(const struct conflict_side *side)
 
 void locks_nearby(const struct conflict_side *side, struct insn_idiom *idiom)
 {
-	struct guard_code code;
+	struct function_code code;
 	struct locks_caller caller;
 
 	if (locks_can_tell(side) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The locks around the two accesses of a conflict, by the calls that their
- * functions make to functions known to lock (x86/guard.h) and by what their
+ * functions make to functions known to lock (dataflow/lockset.h) and by what their
  * registers and stacks held: where each lock is.
  */
 #ifndef CONFLICT_LOCKS_H
@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dataflow/lockset.h"
 #include "x86/access.h"
-#include "x86/guard.h"
 
 struct conflict;
 struct conflict_side;
@@ -25,7 +25,7 @@ struct locks_caller {
 };
 
 /* What a function does with a lock, by its name (mangled); may be NULL. */
-enum guard_call locks_function(const char *name);
+enum lock_call locks_function(const char *name);
 
 /* Are the side's instruction and registers known? */
 bool locks_can_tell(const struct conflict_side *side);
@@ -34,11 +34,11 @@ bool locks_can_tell(const struct conflict_side *side);
  * The function around a place of the side's program. *ret refers to *caller.
  */
 bool locks_code(const struct conflict_side *side, uint64_t pc,
-		struct locks_caller *caller, struct guard_code *ret);
+		struct locks_caller *caller, struct function_code *ret);
 
 /*
  * Set what the side's function does with the same memory and that beside it:
- * x86/nearby.h.
+ * dataflow/nearby.h.
  */
 void locks_nearby(const struct conflict_side *side, struct insn_idiom *idiom);
 

@@ -9,7 +9,7 @@
 #include "conflict/conflict.h"
 #include "conflict/evidence.h"
 #include "conflict/locks.h"
-#include "x86/recursive.h"
+#include "dataflow/recursive.h"
 
 /* Bytes around the thread pointer in which thread-local variables are. */
 enum { TLS_BELOW = 16 << 10, TLS_ABOVE = 4 << 10 };
@@ -52,7 +52,7 @@ static bool reads_owner(const struct conflict *conflict,
 			struct recursive_check *ret)
 {
 	struct locks_caller caller;
-	struct guard_code code;
+	struct function_code code;
 	uint64_t identity;
 
 	return locks_code(side, side->insn_address, &caller, &code) &&
@@ -66,7 +66,7 @@ static bool writes_owner(const struct conflict_side *side, int64_t lock)
 {
 	struct recursive_check check;
 	struct locks_caller caller;
-	struct guard_code code;
+	struct function_code code;
 	uint64_t identity;
 
 	if (!locks_code(side, side->insn_address, &caller, &code))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Is a conflict about the owner of a recursive lock? x86/recursive.h finds what
+ * Is a conflict about the owner of a recursive lock? dataflow/recursive.h finds what
  * the code does with it; the registers of the two threads show that what they
  * compare and store is their own identity.
  */

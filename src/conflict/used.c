@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A conflict's side as x86/uses wants it; see used.h.
+ * A conflict's side as dataflow/uses wants it; see used.h.
  */
 #include "conflict/used.h"
 
@@ -9,11 +9,11 @@
 #include "base/log.h"
 #include "conflict/conflict.h"
 #include "conflict/evidence.h"
+#include "dataflow/uses.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "sampling/scan.h"
 #include "x86/decode.h"
-#include "x86/uses.h"
 
 /* Instructions and constants: what stays as it is in the file. */
 static size_t file_bytes(const struct conflict_side *side, uint64_t address,
@@ -162,7 +162,7 @@ static void set_body(const struct conflict_side *side, struct uses_thread *ret)
 	ret->body_start = function->start + module->bias;
 }
 
-/* The side as x86/uses wants it; its vectors are kept by the caller. */
+/* The side as dataflow/uses wants it; its vectors are kept by the caller. */
 static struct uses_thread side_thread(const struct conflict_side *side,
 				      struct x86_vectors *vectors)
 {

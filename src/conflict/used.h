@@ -20,8 +20,8 @@ void used_place_masked(struct conflict_side *side);
 
 /*
  * False only if one side reads and throws those bytes away by the instructions
- * around the load (x86/idiom), or, by its registers and memory as they were,
- * would have done the same whatever the other side wrote (x86/uses). The sides
+ * around the load (dataflow/idiom), or, by its registers and memory as they were,
+ * would have done the same whatever the other side wrote (dataflow/uses). The sides
  * and the overlap of the conflict are set.
  */
 bool used_overlap(const struct conflict *conflict);

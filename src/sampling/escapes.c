@@ -7,12 +7,12 @@
 
 #include <string.h>
 
+#include "dataflow/frame.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "sampling/creators.h"
 #include "x86/access.h"
 #include "x86/decode.h"
-#include "x86/frame.h"
 
 enum {
 	/* calls from the one that is asked about to the store */

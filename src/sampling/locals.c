@@ -10,7 +10,7 @@
 /* An instruction that accesses the frame. */
 struct locals_access {
 	uint64_t address;
-	int32_t offset; /* in the frame, as x86/frame.h counts */
+	int32_t offset; /* in the frame, as dataflow/frame.h counts */
 	uint32_t size;
 };
 

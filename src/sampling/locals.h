@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "dataflow/frame.h"
 #include "sampling/creators.h"
 #include "sampling/escapes.h"
-#include "x86/frame.h"
 
 struct decoder;
 

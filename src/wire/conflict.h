@@ -29,7 +29,7 @@ struct wire_birth {
 
 /*
  * The vector registers of a thread, and memory near what its registers point
- * to: what is needed to tell which bytes of a load it uses (x86/uses.h).
+ * to: what is needed to tell which bytes of a load it uses (dataflow/uses.h).
  */
 enum {
 	WIRE_VECTORS_MAX = 2816, /* what x86/vectors.h reads of the area */

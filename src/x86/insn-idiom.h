@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a function does with a value in memory; made by x86/idiom. */
+/* What a function does with a value in memory; made by dataflow/idiom. */
 enum idiom_change {
 	/* not written, or nothing shows where the value comes from */
 	IDIOM_UNKNOWN,
@@ -22,7 +22,7 @@ enum idiom_change {
 
 enum { IDIOM_PAIR_BELOW = 1, IDIOM_PAIR_ABOVE = 2 };
 
-/* The locks around an access; made by x86/guard and conflict/locks. */
+/* The locks around an access; made by dataflow/lockset and conflict/locks. */
 enum idiom_guard {
 	IDIOM_UNGUARDED, /* nothing is known */
 	/* it is read again under a lock that is taken after */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/x86/dispatch.c: pointers to functions that are chosen at the first call,
+ * src/dataflow/dispatch.c: pointers to functions that are chosen at the first call,
  * in code as compilers make it, and near misses.
  */
-#include "x86/dispatch.h"
+#include "dataflow/dispatch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
+#include "dataflow/lockset.h"
 #include "x86/access.h"
-#include "x86/guard.h"
 
-#include "guard-code.h"
+#include "function-code.h"
 
 #define CALLS(name, operand) \
 	dispatch_calls(WHOLE(state, name), at(name##_here), operand)

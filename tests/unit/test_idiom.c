@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* src/x86/idiom.c: what code does with a value, and near misses of it. */
-#include "x86/idiom.h"
+/* src/dataflow/idiom.c: what code does with a value, and near misses of it. */
+#include "dataflow/idiom.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/x86/recursive.c: the owner of a recursive lock, in code as compilers make
+ * src/dataflow/recursive.c: the owner of a recursive lock, in code as compilers make
  * it, and near misses.
  */
-#include "x86/recursive.h"
+#include "dataflow/recursive.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,11 +15,11 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "dataflow/lockset.h"
 #include "x86/access.h"
 #include "x86/decode.h"
-#include "x86/guard.h"
 
-#include "guard-code.h"
+#include "function-code.h"
 
 #define CHECKS(state, name) \
 	recursive_check(WHOLE(state, name), at(name##_here), 0, &check)
@@ -230,7 +230,7 @@ static void any_bytes(void **state)
 		uint8_t bytes[96];
 		size_t size = 1 + rng_below(&rng, sizeof(bytes));
 		uint8_t *copy = malloc(size);
-		struct guard_code code;
+		struct function_code code;
 
 		assert_non_null(copy);
 		for (size_t j = 0; j < size; j++)

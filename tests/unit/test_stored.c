@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/x86/stored.c: whether a plain store follows a read on a way without a
+ * src/dataflow/stored.c: whether a plain store follows a read on a way without a
  * locked instruction, and which locked instructions are beside it.
  */
-#include "x86/nearby.h"
+#include "dataflow/nearby.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include "x86/access.h"
 
-#include "guard-code.h"
+#include "function-code.h"
 
 /* if (count > 10) count = 0; else lock add */
 CODE(limit, HERE(limit) "movq (%rdi), %rax\n"
@@ -64,7 +64,7 @@ CODE(store_before,
 static struct insn_idiom near(void **state, const uint8_t *start,
 			      const uint8_t *here, const uint8_t *end)
 {
-	struct guard_code code = code_of(state, start, end);
+	struct function_code code = code_of(state, start, end);
 	struct insn_idiom idiom = { .used = 0 };
 
 	nearby_find(&code, at(here), 0, &idiom);

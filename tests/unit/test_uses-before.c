@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/x86/uses-before.c: an instruction that has overwritten what it was told
- * is asked about the bytes that it loaded. And src/x86/uses-ways.c: what of a
+ * src/dataflow/uses-before.c: an instruction that has overwritten what it was told
+ * is asked about the bytes that it loaded. And src/dataflow/uses-ways.c: what of a
  * vector register a caller takes.
  */
-#include "x86/uses.h"
+#include "dataflow/uses.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
  * the processor makes otherwise must be marked. Of instructions that only move
  * bytes nothing else may be.
  */
-#include "x86/uses.h"
+#include "dataflow/uses.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "dataflow/uses-parts.h"
 #include "x86/decode.h"
-#include "x86/uses-parts.h"
 
 enum { USED = 4, ROUNDS = 60 };
 enum isa { SSE, AVX2, AVX512 };

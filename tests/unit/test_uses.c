@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/x86/uses.c against the processor: a child calls the string functions of
+ * src/dataflow/uses.c against the processor: a child calls the string functions of
  * the C library, in each of its variants, one instruction at a time. What the
  * emulator makes of each instruction must be what the processor made of it;
  * of each load it is asked about some bytes of the memory around the string:
@@ -9,7 +9,7 @@
  *   when no load uses the bytes, other values there give the same result;
  *   a letter in the middle of the string is used by some load.
  */
-#include "x86/uses.h"
+#include "dataflow/uses.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -30,10 +30,10 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "dataflow/uses-parts.h"
 #include "sys/trace.h"
 #include "x86/decode.h"
 #include "x86/effective.h"
-#include "x86/uses-parts.h"
 
 /* 3060: to the end of a page */
 enum { ARENA = 8192, AT = 1024, SIZE = 12, AREA = 2816 };

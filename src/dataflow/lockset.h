@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Locks around an access, as a function's instructions tell: which locks are
+ * held there on every way from its entry, whether a value read is read again
+ * under a lock that is taken after, and whether a store is the last thing done
+ * before the lock is let go. From the code alone; nothing is run. What calls
+ * lead to, the caller knows.
+ *
+ * A function with an indirect jump, or one that is too large, tells nothing.
+ */
+#ifndef DATAFLOW_LOCKSET_H
+#define DATAFLOW_LOCKSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct decoder;
+struct insn_access;
+
+enum lock_call {
+	LOCK_CALL_OTHER,
+	LOCK_CALL_LOCK, /* takes the lock that its first argument points to */
+	LOCK_CALL_LOCK_SECOND, /* its second one, as std::lock_guard's makers */
+	LOCK_CALL_UNLOCK, /* lets go of the lock that its first one points to */
+	LOCK_CALL_UNLOCK_ALL, /* of one that is not known */
+};
+
+struct function_code {
+	struct decoder *decoder;
+	const uint8_t *bytes; /* of the function */
+	size_t size;
+	uint64_t start; /* where they are */
+	/* what the call instruction at the address leads to */
+	enum lock_call (*call)(void *context, uint64_t address,
+			       const struct insn_access *insn);
+	void *context;
+};
+
+enum lock_where {
+	LOCK_AT_UNKNOWN,
+	LOCK_AT_FIXED, /* disp is its address */
+	LOCK_AT_BESIDE, /* so far from the operand's address */
+	LOCK_AT_REGISTER, /* from the value of the register */
+	LOCK_AT_CELL, /* from the 8 bytes at `offset' from the register's value */
+};
+
+/* Where a lock is, by what is known when the instruction is run. */
+struct lock_place {
+	uint8_t where; /* enum lock_where */
+	uint8_t reg; /* enum x86_reg */
+	int64_t offset;
+	int64_t disp;
+};
+
+enum { LOCKSET_MAX = 4 };
+
+/* The locks held at an instruction. */
+struct lockset {
+	struct lock_place locks[LOCKSET_MAX];
+	unsigned int count;
+	/*
+	 * Something may be stored outside the stack frame, or another function
+	 * called, between the instruction and the release.
+	 */
+	bool early;
+};
+
+/*
+ * Whether the value that the instruction at `address' reads through its operand
+ * of that index is read there again under a lock, on one way, that is not
+ * taken on another. The lock taken last is *ret_lock. *ret_idle: the ways that
+ * take none return at once, a number or nothing, and access nothing outside
+ * the stack frame.
+ */
+bool lockset_rereads(const struct function_code *code, uint64_t address,
+		     unsigned int operand, struct lock_place *ret_lock,
+		     bool *ret_idle);
+
+/*
+ * The locks held on every way to `address', and what comes after the
+ * instruction there. Of a caller, `address' is where the call returns to, and
+ * what comes after begins with that instruction.
+ */
+void lockset_at(const struct function_code *code, uint64_t address,
+		unsigned int operand, bool caller, struct lockset *ret);
+
+#endif
