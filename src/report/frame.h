@@ -25,6 +25,19 @@ struct race_frame {
 	char *source; /* the text of that line, or NULL */
 };
 
+/* The name of its module without the path; NULL: unknown. */
+const char *race_frame_module(const struct race_frame *frame);
+
+/* Does that name begin with one of these, a list that NULL ends? */
+bool race_frame_is_in(const struct race_frame *frame,
+		      const char *const *libraries);
+
+/*
+ * In the C library: what it does with memory, its callers do. False for a
+ * module that is not known.
+ */
+bool race_frame_is_c_library(const struct race_frame *frame);
+
 /* Free the strings of all frames and empty the vector. */
 void race_frames_clear(struct vec *frames);
 

@@ -152,19 +152,6 @@ void race_free(struct race *race);
 /* "write-write", "read-write" or "write-read", from the two sides. */
 const char *race_kind(const struct race *race);
 
-/* The name of its module without the path; NULL: unknown. */
-const char *race_frame_module(const struct race_frame *frame);
-
-/* Does that name begin with one of these, a list that NULL ends? */
-bool race_frame_is_in(const struct race_frame *frame,
-		      const char *const *libraries);
-
-/*
- * In the C library: what it does with memory, its callers do. False for a
- * module that is not known.
- */
-bool race_frame_is_c_library(const struct race_frame *frame);
-
 /* Free and remove the innermost. */
 void race_frames_drop_first(struct vec *frames);
 
