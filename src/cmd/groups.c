@@ -117,7 +117,7 @@ static const struct option_def watching_defs[] = {
 	  .arg = "WHICH",
 	  .help = "where to stall threads: uniform: each location that runs is "
 		  "equally likely; guided: up to half of the stalls are where "
-		  "races are likely (default uniform; sweep: see --plan)",
+		  "races are likely (default uniform; sweep: set by the plan)",
 	  .type = OPTION_NAME,
 	  .offset = AT(watching, policy),
 	  .preset = OPTION_NONE,
@@ -180,7 +180,7 @@ static const struct option_def effort_defs[] = {
 	{ .name = "--effort",
 	  .arg = "WHAT",
 	  .help = "how much time the watching may cost: low, normal or high "
-		  "(default normal; attach low; sweep: see --plan)",
+		  "(default normal; attach low; sweep: set by the plan)",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(effort_options, effort),
 	  .preset = EFFORT_NONE,
@@ -198,7 +198,7 @@ static const struct option_def effort_defs[] = {
 	{ .name = "--rate",
 	  .arg = "HITS",
 	  .help = "sample about this many times per second (default 1000; "
-		  "attach 50; sweep: see --plan; 0: never)",
+		  "attach 50; sweep: set by the plan; 0: never)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(effort_options, rate),
 	  .preset = EFFORT_RATE_NONE,
@@ -207,7 +207,7 @@ static const struct option_def effort_defs[] = {
 	{ .name = "--stall",
 	  .arg = "TIME",
 	  .help = "stall a thread before its access for at most this time "
-		  "(default 1ms; attach 200us; sweep: see --plan)",
+		  "(default 1ms; attach 200us; sweep: set by the plan)",
 	  .type = OPTION_DURATION,
 	  .offset = AT(effort_options, stall_ns),
 	  .preset = EFFORT_STALL_NONE,
