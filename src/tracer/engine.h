@@ -50,7 +50,7 @@ struct engine {
 	int first_status;
 	bool ended; /* all watched processes have, and that was told */
 	struct addrspace *last_space; /* its memory, then; one user */
-	size_t left; /* how many of them are for our exit to detach */
+	size_t left; /* threads that are for our exit to detach */
 	/* first stops of newborns whose creator's event is still to come */
 	struct vec orphans; /* of struct stop_reason */
 	/* newborns whose announcement could not be read, still to stop */
