@@ -54,6 +54,18 @@ static struct error *orders_make_steps(struct processor *processor,
 	return err;
 }
 
+/* What it led to rests on a page of another time. */
+static void orders_learn(const struct processor *processor,
+			 struct replay_outcome *ret)
+{
+	if (!processor->missed)
+		return;
+	ret->complete = false;
+	ret->stop = (struct replay_stop){ .kind = REPLAY_LEARNING,
+					  .has_address = true,
+					  .address = processor->missed };
+}
+
 /* The pages that may have been written, as they are in the scratch process. */
 struct orders_written {
 	struct cached_page **originals;
@@ -171,6 +183,7 @@ struct error *orders_run(struct processor *processor,
 	/* region_run() has ended the instance then */
 	if (err)
 		return err;
+	orders_learn(processor, ret);
 	return processor_fail(processor, orders_take(processor, ret));
 }
 

@@ -50,7 +50,9 @@ void outcome_deinit(struct replay_outcome *outcome);
 
 /*
  * Run a schedule. What follows a step that ended neither with REPLAY_RETURNED nor
- * with REPLAY_STEPPED is not run. *ret is set anew. Errors as of region_run();
+ * with REPLAY_STEPPED is not run. Once a page was missed that the code can write,
+ * the stop of all schedules of the instance is REPLAY_LEARNING, and none is
+ * complete: capture it again. *ret is set anew. Errors as of region_run();
  * after one there is no instance any more, and *ret means nothing.
  */
 struct error *orders_run(struct processor *processor,

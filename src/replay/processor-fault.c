@@ -85,14 +85,6 @@ static struct error *fault_install(struct fault *fault,
 	return err;
 }
 
-static void fault_learn(struct fault *fault)
-{
-	struct replay_hints *hints = fault->processor->instance.hints;
-
-	hints->pages[hints->count++ % REPLAY_HINTS_MAX] = fault->page;
-	fault_is(fault, REPLAY_LEARNING);
-}
-
 static struct error *fault_read_late(struct fault *fault, bool *ret_again)
 {
 	struct processor *processor = fault->processor;
@@ -106,6 +98,24 @@ static struct error *fault_read_late(struct fault *fault, bool *ret_again)
 		return fault_install(fault, page, ret_again);
 	fault_is(fault, REPLAY_UNFETCHABLE);
 	return err;
+}
+
+/*
+ * Too late: others may have written to it since. It is read all the same, so that
+ * the code runs on and misses all that it will, for the next instance.
+ */
+static struct error *fault_learn(struct fault *fault, bool *ret_again)
+{
+	struct processor *processor = fault->processor;
+	struct replay_hints *hints = processor->instance.hints;
+	struct error *err = fault_read_late(fault, ret_again);
+
+	if (err || !*ret_again)
+		return err;
+	hints->pages[hints->count++ % REPLAY_HINTS_MAX] = fault->page;
+	if (!processor->missed)
+		processor->missed = fault->address;
+	return NULL;
 }
 
 static struct error *fault_on_missing(struct fault *fault, bool *ret_again)
@@ -127,7 +137,7 @@ static struct error *fault_on_missing(struct fault *fault, bool *ret_again)
 	else if (!scratch_has_room(fault->page))
 		fault_is(fault, REPLAY_UNFETCHABLE);
 	else if (fault->mapping.access & (MAPPING_WRITE | MAPPING_SHARED))
-		fault_learn(fault);
+		return fault_learn(fault, ret_again);
 	else
 		return fault_read_late(fault, ret_again);
 	return NULL;

@@ -19,6 +19,8 @@ struct processor {
 	struct scratch *scratch; /* NULL: to be started */
 	struct pagecache cache;
 	struct replay_instance instance;
+	uint64_t
+		missed; /* the first access that needs to be learned; 0: none */
 	bool gone; /* the program, as a question about it has shown */
 	bool captured;
 	bool prepared;

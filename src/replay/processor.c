@@ -88,6 +88,7 @@ struct error *processor_capture(struct processor *processor,
 
 	processor->captured = processor->prepared = processor->gone = false;
 	processor->instance = *instance;
+	processor->missed = 0;
 	pagecache_clear(&processor->cache);
 	err = processor_capture_threads(processor);
 	if (!err)

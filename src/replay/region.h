@@ -23,7 +23,8 @@ enum replay_stop_kind {
 	/* replay failures (PLDI'07, section 4.2.1) */
 	REPLAY_SYSTEM_CALL, /* before it, not executed */
 	REPLAY_TIME_STAMP, /* before rdtsc or rdtscp */
-	REPLAY_LEARNING, /* a writable page was not captured; now it is a hint */
+	/* of orders_run(): a writable page was not captured; now it is a hint */
+	REPLAY_LEARNING,
 	REPLAY_UNFETCHABLE, /* a page that the program has and that we cannot read */
 	REPLAY_LIMIT, /* of CPU time */
 	REPLAY_STOPS, /* count */

@@ -25,9 +25,9 @@ static struct {
 
 /* The other threads' words of the other page that is written. */
 static struct {
-	uint32_t *next;
+	void *next;
 	uint8_t rest[PAGE - sizeof(void *)];
-} far_away[2] __attribute__((aligned(PAGE)));
+} far_away[4] __attribute__((aligned(PAGE)));
 
 PAIR_REGION(region_counter, "mov (%rdi), %eax\n"
 			    "inc %eax\n"
@@ -68,6 +68,9 @@ PAIR_REGION(region_get_pid, "mov $39, %eax\n"
 			    "ret");
 /* a page that no register leads to: by a pointer in the memory of another */
 PAIR_REGION(region_chase, "mov (%rdi), %rax\n"
+			  "incl 8(%rax)\n"
+			  "mov (%rax), %rax\n"
+			  "mov (%rax), %rax\n"
 			  "incl 8(%rax)\n"
 			  "ret");
 
@@ -214,25 +217,34 @@ static void a_system_call_ends_it(void **state)
 	pair_stop(pair);
 }
 
-static void a_page_that_was_missed_is_learned(void **state)
+static void pages_that_were_missed_are_learned_at_once(void **state)
 {
 	struct pair *pair = *state;
 	struct replay_instance instance;
 
-	far_away[0].next = (uint32_t *)&far_away[1];
+	for (int i = 0; i < 3; i++)
+		far_away[i].next = &far_away[i + 1];
 	pair_start(pair, region_chase, &far_away[0], region_low_bit, &data);
 	instance = pair_instance(pair);
 	assert_ok(processor_capture(pair->processor, &instance));
+	for (int i = 0; i < 2; i++) {
+		assert_ok(orders_run(pair->processor, orders_ab,
+				     ORDERS_WHOLE_STEPS, &pair->ab));
+		assert_int_equal(pair->ab.stop.kind, REPLAY_LEARNING);
+		assert_false(pair->ab.complete);
+		assert_int_equal(pair->ab.stop.address,
+				 (uintptr_t)&far_away[1] + 8);
+	}
+	assert_int_equal(pair->hints.count, 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pair->hints.pages[i],
+				 (uintptr_t)&far_away[i + 1]);
+	assert_ok(processor_capture(pair->processor, &instance));
 	assert_ok(orders_run(pair->processor, orders_ab, ORDERS_WHOLE_STEPS,
 			     &pair->ab));
-	assert_int_equal(pair->ab.stop.kind, REPLAY_LEARNING);
-	assert_int_equal(pair->ab.stop.address, (uintptr_t)&far_away[1] + 8);
-	assert_int_equal(pair->hints.count, 1);
-	assert_int_equal(pair->hints.pages[0], (uintptr_t)&far_away[1]);
-	pair_both(pair);
-	assert_complete(pair);
-	assert_int_equal(pair->hints.count, 1);
-	assert_int_equal(pair_word(pair, &pair->ab, &far_away[1].rest[0]), 1);
+	assert_true(pair->ab.complete);
+	assert_int_equal(pair->hints.count, 3);
+	assert_int_equal(pair_word(pair, &pair->ab, &far_away[3].rest[0]), 1);
 	pair_stop(pair);
 }
 
@@ -383,7 +395,7 @@ int main(void)
 		PAIR_TEST(dead_stack_is_no_difference),
 		PAIR_TEST(string_functions_run_natively),
 		PAIR_TEST(a_system_call_ends_it),
-		PAIR_TEST(a_page_that_was_missed_is_learned),
+		PAIR_TEST(pages_that_were_missed_are_learned_at_once),
 		PAIR_TEST(many_instances_leave_nothing_behind),
 		PAIR_TEST(the_program_does_not_notice),
 		PAIR_TEST(an_instruction_is_whole),

@@ -129,7 +129,7 @@ static void what_cannot_be_read_is_named(void **state)
 	munmap(page, 2 * PAGE);
 }
 
-static void a_page_of_the_first_capture_stays(void **state)
+static void a_missed_page_is_in_the_next_capture(void **state)
 {
 	struct pair *pair = *state;
 	uint32_t *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
@@ -213,7 +213,7 @@ int main(void)
 		PAIR_TEST(shared_memory_is_read_and_not_written),
 		PAIR_TEST(memory_without_access_faults),
 		PAIR_TEST(what_cannot_be_read_is_named),
-		PAIR_TEST(a_page_of_the_first_capture_stays),
+		PAIR_TEST(a_missed_page_is_in_the_next_capture),
 		PAIR_TEST(a_killed_scratch_process_is_replaced),
 		PAIR_TEST(of_a_dead_program_nothing_is_captured),
 		PAIR_TEST(a_stack_that_cannot_be_read_is_refused),
