@@ -155,14 +155,13 @@ static void debug_module_destroy(struct debug_module *module)
 	free(module);
 }
 
-void debuginfo_destroy(struct debuginfo *debuginfo)
+static void debuginfo_destroy(void *data)
 {
+	struct debuginfo *debuginfo = data;
 	uint64_t value;
 	size_t at = 0;
 	uint64_t id;
 
-	if (!debuginfo)
-		return;
 	if (debuginfo->stacks)
 		dwfl_end(debuginfo->stacks);
 	if (debuginfo->dwfl)
@@ -276,8 +275,11 @@ static bool report_stacks(struct debuginfo *debuginfo)
 }
 
 /* The session for names is asked by module, and may have them anywhere. */
-bool debuginfo_move(struct debuginfo *debuginfo)
+/* What was read of the modules stays. False: out of memory. */
+static bool debuginfo_move(void *data)
 {
+	struct debuginfo *debuginfo = data;
+
 	dwfl_end(debuginfo->stacks);
 	debuginfo->unwinder = (struct unwinder){ .attached = false };
 	debuginfo->stacks = dwfl_begin(&debuginfo->stack_callbacks);
@@ -287,22 +289,26 @@ bool debuginfo_move(struct debuginfo *debuginfo)
 static struct error *debuginfo_update(struct image *image,
 				      struct debuginfo **ret)
 {
-	struct debuginfo **slot = image_debuginfo(image);
+	struct image_kept *kept = image_debuginfo(image);
+	struct debuginfo *debuginfo = kept->data;
 	struct error *err;
 
-	if (!*slot) {
-		err = debuginfo_create(slot);
+	if (!debuginfo) {
+		err = debuginfo_create(&debuginfo);
 		if (err)
 			return err;
+		*kept = (struct image_kept){ .data = debuginfo,
+					     .destroy = debuginfo_destroy,
+					     .move = debuginfo_move };
 	}
-	err = report_modules(image, *slot);
+	err = report_modules(image, debuginfo);
 	if (err) {
 		/* libdwfl may know a module that we do not: start afresh */
-		debuginfo_destroy(*slot);
-		*slot = NULL;
+		debuginfo_destroy(debuginfo);
+		kept->data = NULL;
 		return err;
 	}
-	*ret = *slot;
+	*ret = debuginfo;
 	return NULL;
 }
 
@@ -319,7 +325,9 @@ struct error *debuginfo_stacks(struct image *image, Dwfl **ret)
 
 struct unwinder *debuginfo_unwinder(struct image *image)
 {
-	return &(*image_debuginfo(image))->unwinder;
+	struct debuginfo *debuginfo = image_debuginfo(image)->data;
+
+	return &debuginfo->unwinder;
 }
 
 static bool add_unit_ranges(struct debug_module *module, Dwarf_Die *die,

@@ -68,15 +68,6 @@ struct debug_module {
 	const char *unnamed_symbol;
 };
 
-/* NULL is fine. To be called before any module's elftext is closed. */
-void debuginfo_destroy(struct debuginfo *debuginfo);
-
-/*
- * Modules are at other addresses now (image_take_over()). What was read of them
- * stays. False: out of memory, it can only be destroyed.
- */
-bool debuginfo_move(struct debuginfo *debuginfo);
-
 /*
  * The libdwfl session for stacks, with all modules of the image reported. It
  * reads a debug file only where that has unwind information: those of libraries

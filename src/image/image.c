@@ -13,11 +13,9 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "image/debuginfo.h"
 #include "image/elftext.h"
 #include "image/fileaccess.h"
 #include "image/filemodule.h"
-#include "image/unwindunw.h"
 
 struct image {
 	int pid; /* 0 for a single file */
@@ -26,8 +24,8 @@ struct image {
 	struct vec modules; /* of struct module * */
 	bool taken_over; /* the modules are those of the process before */
 	uint64_t next_id;
-	struct debuginfo *debuginfo; /* NULL until needed */
-	struct unw_space *unw_space; /* likewise */
+	struct image_kept debuginfo;
+	struct image_kept unw_space;
 	uint64_t servers_limit_ns; /* 0: do not ask any */
 };
 
@@ -87,25 +85,31 @@ struct error *image_create_file(const char *path, struct image **ret)
 	return NULL;
 }
 
-/* It may hold on to the bytes of files that are about to be closed. */
-static void forget_unwinding(struct image *image)
+static void kept_forget(struct image_kept *kept)
 {
-	unw_space_destroy(image->unw_space);
-	image->unw_space = NULL;
+	if (kept->data)
+		kept->destroy(kept->data);
+	kept->data = NULL;
 }
 
-static void forget_debuginfo(struct image *image)
+static void kept_move(struct image_kept *kept)
 {
-	debuginfo_destroy(image->debuginfo);
-	image->debuginfo = NULL;
-	forget_unwinding(image);
+	if (kept->data && (!kept->move || !kept->move(kept->data)))
+		kept_forget(kept);
+}
+
+/* They may hold on to the bytes of files that are about to be closed. */
+static void image_forget_kept(struct image *image)
+{
+	kept_forget(&image->debuginfo);
+	kept_forget(&image->unw_space);
 }
 
 void image_destroy(struct image *image)
 {
 	if (!image)
 		return;
-	forget_debuginfo(image);
+	image_forget_kept(image);
 	for (size_t i = 0; i < image->modules.count; i++)
 		file_module_destroy(
 			*(struct module **)vec_at(&image->modules, i));
@@ -352,13 +356,12 @@ static bool refresh_commit(struct image *image, struct refresh *refresh)
 		dropped = true;
 		lost_text |= module && module->text;
 	}
-	/* libdw holds on to the bytes of files that are about to be closed */
-	if (lost_text || (refresh->moved.count > 0 && image->debuginfo &&
-			  !debuginfo_move(image->debuginfo)))
-		forget_debuginfo(image);
-	/* and libunwind's accessors know where modules were */
-	if (refresh->moved.count > 0)
-		forget_unwinding(image);
+	if (lost_text) {
+		image_forget_kept(image);
+	} else if (refresh->moved.count > 0) {
+		kept_move(&image->debuginfo);
+		kept_move(&image->unw_space);
+	}
 	for (size_t i = 0; i < old.count; i++) {
 		struct module *module = *(struct module **)vec_at(&old, i);
 
@@ -446,12 +449,12 @@ struct module *image_module_at(const struct image *image, uint64_t address)
 	return NULL;
 }
 
-struct debuginfo **image_debuginfo(struct image *image)
+struct image_kept *image_debuginfo(struct image *image)
 {
 	return &image->debuginfo;
 }
 
-struct unw_space **image_unw_space(struct image *image)
+struct image_kept *image_unw_space(struct image *image)
 {
 	return &image->unw_space;
 }

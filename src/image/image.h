@@ -14,7 +14,6 @@
 #include "base/vec.h"
 #include "image/maps.h"
 
-struct debuginfo;
 struct elftext;
 struct error;
 struct file_access;
@@ -22,7 +21,6 @@ struct image;
 struct opener;
 struct rights;
 struct stat;
-struct unw_space;
 
 /* A file that is mapped executable, or the vDSO. */
 struct module {
@@ -105,9 +103,23 @@ const struct vec *image_modules(const struct image *image);
 const struct maps *image_maps(const struct image *image);
 struct module *image_module_at(const struct image *image, uint64_t address);
 
-/* Where the rest of src/image keeps its debug information. */
-struct debuginfo **image_debuginfo(struct image *image);
-/* And what it needs for unwinding by libunwind. NULL until then, both. */
-struct unw_space **image_unw_space(struct image *image);
+/*
+ * What another file of src/image keeps beside an image. It is destroyed with the
+ * image, and before any module's elftext is closed.
+ */
+struct image_kept {
+	void *data; /* NULL: nothing yet, and the functions need not be set */
+	void (*destroy)(void *data);
+	/*
+	 * Modules are at other addresses now (image_take_over()). False: it is to
+	 * be destroyed. NULL: so it always is.
+	 */
+	bool (*move)(void *data);
+};
+
+/* Debug information: debuginfo.c. */
+struct image_kept *image_debuginfo(struct image *image);
+/* What unwinding by libunwind needs: unwindunw.c. */
+struct image_kept *image_unw_space(struct image *image);
 
 #endif

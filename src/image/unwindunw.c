@@ -265,14 +265,13 @@ static struct error *space_create(struct unw_space **ret)
 	return NULL;
 }
 
-void unw_space_destroy(struct unw_space *space)
+static void space_destroy(void *data)
 {
+	struct unw_space *space = data;
 	uint64_t value;
 	size_t at = 0;
 	uint64_t id;
 
-	if (!space)
-		return;
 	while (map_next(&space->searches, &at, &id, &value))
 		eh_search_destroy((struct eh_search *)(uintptr_t)value);
 	map_deinit(&space->searches);
@@ -339,17 +338,18 @@ static void step_all(struct unw_space *space, struct unwind_walk *walk)
 
 struct error *unwind_by_unw(struct unwind_walk *walk)
 {
-	struct unw_space **slot = image_unw_space(walk->image);
-	struct unw_space *space;
+	struct image_kept *kept = image_unw_space(walk->image);
+	struct unw_space *space = kept->data;
 	struct error *err;
 
 	unwind_walk_start(walk);
-	if (!*slot) {
-		err = space_create(slot);
+	if (!space) {
+		err = space_create(&space);
 		if (err)
 			return err;
+		*kept = (struct image_kept){ .data = space,
+					     .destroy = space_destroy };
 	}
-	space = *slot;
 	space->walk = walk;
 	space->reads = 0;
 	space->file_size = 0;

@@ -11,13 +11,9 @@
 #define IMAGE_UNWINDUNW_H
 
 struct error;
-struct unw_space;
 struct unwind_walk;
 
 /* Fill walk from its image, input, frames and max. */
 struct error *unwind_by_unw(struct unwind_walk *walk);
-
-/* What is kept of an image; NULL is fine. Before any module's text is closed. */
-void unw_space_destroy(struct unw_space *space);
 
 #endif

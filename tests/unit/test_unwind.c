@@ -137,13 +137,13 @@ static void libdwfl_is_not_asked_in_vain(void **state)
 	assert_null(unwind_frames(stopped.image, &stopped.input, frames,
 				  FRAMES_MAX, &count));
 	assert_true(count > 3);
-	assert_null(*image_debuginfo(stopped.image));
+	assert_null(image_debuginfo(stopped.image)->data);
 	stopped_end(&stopped);
 	stopped_start(&stopped, "stack.debugframe", "trap");
 	assert_null(unwind_frames(stopped.image, &stopped.input, frames,
 				  FRAMES_MAX, &count));
 	assert_true(count > 3);
-	assert_non_null(*image_debuginfo(stopped.image));
+	assert_non_null(image_debuginfo(stopped.image)->data);
 	stopped_end(&stopped);
 }
 
