@@ -4,10 +4,9 @@
  */
 #include "dataflow/dispatch.h"
 
-#include "x86/decode-capstone.h"
-
 #include "dataflow/idiom-parts.h"
 #include "dataflow/lockset.h"
+#include "x86/decode-capstone.h"
 #include "x86/decode-parts.h"
 
 enum { STRAIGHT = 16 }; /* instructions from the load to the call */

@@ -5,10 +5,9 @@
  */
 #include "dataflow/flow-parts.h"
 
-#include "x86/decode-capstone.h"
-
 #include "base/map.h"
 #include "base/vec.h"
+#include "x86/decode-capstone.h"
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 

@@ -7,7 +7,6 @@
 #include "dataflow/idiom-parts.h"
 
 #include "x86/decode-capstone.h"
-
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 

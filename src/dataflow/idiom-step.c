@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "x86/decode-capstone.h"
-
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 

@@ -6,9 +6,8 @@
  */
 #include "dataflow/idiom.h"
 
-#include "x86/decode-capstone.h"
-
 #include "dataflow/idiom-parts.h"
+#include "x86/decode-capstone.h"
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 

@@ -6,10 +6,9 @@
 
 #include <sys/syscall.h>
 
-#include "x86/decode-capstone.h"
-
 #include "dataflow/flow-parts.h"
 #include "dataflow/stored-parts.h"
+#include "x86/decode-capstone.h"
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 

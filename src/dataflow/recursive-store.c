@@ -5,9 +5,8 @@
  */
 #include "dataflow/recursive.h"
 
-#include "x86/decode-capstone.h"
-
 #include "dataflow/flow-parts.h"
+#include "x86/decode-capstone.h"
 #include "x86/decode.h"
 
 enum {

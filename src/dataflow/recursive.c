@@ -8,10 +8,9 @@
 
 #include <stdlib.h>
 
-#include "x86/decode-capstone.h"
-
 #include "base/map.h"
 #include "dataflow/flow-parts.h"
+#include "x86/decode-capstone.h"
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 

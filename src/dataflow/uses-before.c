@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "x86/decode-capstone.h"
-
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 

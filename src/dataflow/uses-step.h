@@ -6,9 +6,8 @@
 #ifndef DATAFLOW_USES_STEP_H
 #define DATAFLOW_USES_STEP_H
 
-#include "x86/decode-capstone.h"
-
 #include "dataflow/uses-parts.h"
+#include "x86/decode-capstone.h"
 #include "x86/decode-parts.h"
 
 /* One instruction and its operands. */

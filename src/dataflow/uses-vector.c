@@ -7,35 +7,6 @@
 
 #include <string.h>
 
-bool vector_is_asked(const struct vector *vector)
-{
-	static const uint8_t zeros[X86_VECTOR_BYTES];
-
-	return memcmp(vector->asked, zeros, sizeof(zeros)) != 0;
-}
-
-void vector_copy(struct vector *to, unsigned int at, const struct vector *from,
-		 unsigned int from_at, unsigned int size)
-{
-	memcpy(to->value + at, from->value + from_at, size);
-	memcpy(to->asked + at, from->asked + from_at, size);
-	memcpy(to->unknown + at, from->unknown + from_at, size);
-}
-
-void uses_set_vector(struct uses_run *run, uint8_t reg,
-		     const struct vector *vector)
-{
-	run->state.vectors[reg] = *vector;
-	run->wrote_vectors |= UINT32_C(1) << reg;
-}
-
-void uses_set_mask(struct uses_run *run, uint8_t reg,
-		   const struct number *number)
-{
-	run->state.masks[reg & 7] = *number;
-	run->wrote_masks |= UINT32_C(1) << (reg & 7);
-}
-
 /* The sign bits of the elements into a general register. */
 static bool step_signs(struct uses_run *run, const struct vector_insn *insn)
 {

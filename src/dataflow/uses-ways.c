@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "x86/decode-capstone.h"
-
 #include "x86/decode-parts.h"
 
 enum {

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "x86/decode-capstone.h"
-
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 
@@ -24,30 +23,6 @@ uint64_t uses_range(const struct mem_access *access, uint64_t start,
 			ret |= UINT64_C(1) << i;
 	}
 	return ret;
-}
-
-void uses_end(struct uses_run *run, enum uses_answer answer)
-{
-	if (!run->ended) {
-		run->answer = answer;
-		run->where = run->at;
-	}
-	run->ended = true;
-}
-
-void uses_give_up(struct uses_run *run)
-{
-	uses_end(run, run->state.searched ? USES_UNKNOWN_SEARCH : USES_UNKNOWN);
-}
-
-void uses_of_number(struct uses_run *run, const struct number *number)
-{
-	if (number->asked == 0)
-		return;
-	if (number->unknown != 0)
-		uses_give_up(run);
-	else
-		uses_end(run, USES_SOME);
 }
 
 bool uses_are_asked(const struct uses_state *state)

@@ -8,9 +8,8 @@
 
 #include <string.h>
 
-#include "x86/decode-capstone.h"
-
 #include "dataflow/idiom-parts.h"
+#include "x86/decode-capstone.h"
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 
