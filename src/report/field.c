@@ -43,9 +43,10 @@ void field_set_real(const struct field *field, void *record, double number)
 
 void *field_pointer(const void *at)
 {
-	void *pointer;
+	void *pointer = NULL;
 
-	memcpy(&pointer, at, sizeof(pointer));
+	if (at)
+		memcpy(&pointer, at, sizeof(pointer));
 	return pointer;
 }
 

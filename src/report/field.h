@@ -100,15 +100,17 @@ struct fields {
 #define FIELD_SIZE(record, member) sizeof(((record *)0)->member)
 #define FIELD_AT(record, member) \
 	.offset = offsetof(record, member), .size = FIELD_SIZE(record, member)
-#define FIELD_COUNTED(record, member, number) \
-	FIELD_AT(record, member), .count = offsetof(record, number)
-#define FIELD_VEC(record, member)                                             \
-	.offset = offsetof(record, member.items), .size = sizeof(struct vec), \
-	.count = offsetof(record, member.count)
+#define FIELD_COUNTED(record, pointer, number)                       \
+	.offset = offsetof(record, pointer), .size = sizeof(void *), \
+	.count = offsetof(record, number)
+#define FIELD_VEC(record, member)                                         \
+	.offset = offsetof(record, member) + offsetof(struct vec, items), \
+	.size = sizeof(struct vec),                                       \
+	.count = offsetof(record, member) + offsetof(struct vec, count)
 #define FIELD_WORDS(list) \
-	.words = list, .word_count = sizeof(list) / sizeof((list)[0])
-#define FIELDS(record, list)                                        \
-	.members = list, .count = sizeof(list) / sizeof((list)[0]), \
+	.words = (list), .word_count = sizeof(list) / sizeof((list)[0])
+#define FIELDS(record, list)                                          \
+	.members = (list), .count = sizeof(list) / sizeof((list)[0]), \
 	.size = sizeof(record)
 
 enum { FIELD_SCHEMA = 1 }; /* version of the format */
