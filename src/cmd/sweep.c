@@ -26,6 +26,7 @@
 #include "output/terminal.h"
 #include "report/render.h"
 #include "report/status.h"
+#include "sampling/at.h"
 #include "sweep/summary.h"
 #include "sweep/sweep.h"
 
@@ -280,8 +281,10 @@ static struct error *sweep_parsed(const struct sweep_options *options,
 				  char **argv, int *ret_status)
 {
 	struct program program;
-	struct error *err = NULL;
+	struct error *err = at_check_count(&options->watching.at);
 
+	if (err)
+		return err;
 	if (!argv[0])
 		return error_create(ERROR_USAGE, "no program to run is given");
 	if (!strchr(argv[0], '{')) {

@@ -8,16 +8,20 @@
 #include "base/vec.h"
 #include "sampling/where.h"
 
+struct error *at_check_count(const struct vec *words)
+{
+	if (words->count <= WHERE_MAX)
+		return NULL;
+	return error_create(ERROR_USAGE,
+			    "--at is given %zu times: at most %d are possible",
+			    words->count, WHERE_MAX);
+}
+
 struct error *at_parse(const struct vec *words, struct vec *ret)
 {
-	struct error *err = NULL;
+	struct error *err = at_check_count(words);
 
 	*ret = (struct vec)VEC_INIT(struct where);
-	if (words->count > WHERE_MAX)
-		return error_create(ERROR_USAGE,
-				    "--at is given %zu times: at most %d are "
-				    "possible",
-				    words->count, WHERE_MAX);
 	for (size_t i = 0; !err && i < words->count; i++) {
 		struct where where;
 

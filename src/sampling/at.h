@@ -17,5 +17,7 @@ void at_free(struct vec *places);
 
 /* What is wrong with one of them, or NULL. */
 struct error *at_check(const char *word);
+/* Too many of them are an error of usage. */
+struct error *at_check_count(const struct vec *words);
 
 #endif

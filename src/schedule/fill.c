@@ -263,8 +263,9 @@ static size_t fill_once_paid(const struct fill *fill)
 }
 
 /*
- * The pause after `armed' breakpoints were set, for which the tracer computed
- * for cpu_ns: where processes are many, each breakpoint is written to several.
+ * How long after `armed' breakpoints began to be set, for which the tracer computed
+ * for cpu_ns, the next may be: where processes are many, each breakpoint is written
+ * to several.
  */
 static uint64_t fill_once_gap(const struct pool *pool, size_t armed,
 			      uint64_t cpu_ns)
@@ -272,9 +273,12 @@ static uint64_t fill_once_gap(const struct pool *pool, size_t armed,
 	const struct wire_params *params = &pool->params;
 	uint64_t gap, paid;
 
-	/* half of the tracer's time is for what happens in the meantime */
+	/*
+	 * The time it took is over by then: half of the tracer's time is for
+	 * what happens in the meantime.
+	 */
 	if (params->arm_rate == 0)
-		return cpu_ns > FILL_ONCE_NS ? cpu_ns : FILL_ONCE_NS;
+		return 2 * cpu_ns > FILL_ONCE_NS ? 2 * cpu_ns : FILL_ONCE_NS;
 	gap = armed * CLOCK_NS_PER_S / params->arm_rate;
 	if (params->share <= 0)
 		return gap;

@@ -195,7 +195,7 @@ for wrong in "aimed.c:" "aimed.c:x" "" "84" "libc.so.6+12"; do
 	watch --at "$wrong" -- "$T/aimed.O2" 1
 	is "'$wrong' is refused" $watched 2
 	holds "'$wrong' is named" \
-		grep -Fq "--at: '$wrong': " "$work/err"
+		grep -Fq -e "--at: '$wrong': " "$work/err"
 done
 
 # The others that watch.
@@ -215,5 +215,15 @@ kill "$pid"
 report=$work/sweep/report.jsonl
 is "sweep passes it on" "$(at 1 where)" slot_get
 is "and finds it" "$(at 1 sites)" 1
+
+# refused before anything is made of it
+many=()
+for line in {1..65}; do
+	many+=(--at "aimed.c:$line")
+done
+"$RACEWATCH" sweep -q -d "$work/none" "${many[@]}" -- "$T/aimed.O2" 1 \
+	2>"$work/err"
+is "sweep refuses too many" "$?" 2
+holds "and begins nothing" [ ! -e "$work/none" ]
 
 finish
