@@ -122,10 +122,7 @@ static struct error *session_read(struct session *session,
 		return session_known_conflict(session, context, conflict,
 					      ret_done);
 	*ret_done = true;
-	if (conflict->unused)
-		session->counts.unused++;
-	else
-		session->counts.read_read++;
+	session->counts.unused += conflict->unused;
 	log_debug(LOG_DETECT, "no race at 0x%llx: %s",
 		  (unsigned long long)conflict->overlap.address,
 		  conflict->unused ? "the bytes are loaded, but not used"

@@ -85,7 +85,6 @@ struct session_counts {
 	uint64_t suppressed; /* distinct */
 	uint64_t unlikely; /* distinct, not suppressed; counted or not */
 	uint64_t synchronization; /* conflicts judged so, repeats too */
-	uint64_t read_read; /* traps that turned out to be two reads */
 	uint64_t unused; /* conflicts about bytes loaded and not used */
 	/*
 	 * Percent of wall time that the program has lost, as schedule/budget.h

@@ -774,10 +774,8 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 	int access;
 
 	stall = stall_of_trap(engine, slots, gens, &access);
-	if (!stall || !thread_ok(thread, trace_registers(thread->tid, &regs))) {
-		engine->stats.stale_traps++;
+	if (!stall || !thread_ok(thread, trace_registers(thread->tid, &regs)))
 		return false;
-	}
 	conflict = conflict_create(stall, access, WIRE_WATCHPOINT, NULL);
 	if (conflict) {
 		struct wire_side *side = &conflict->wire.sides[1];
@@ -823,10 +821,8 @@ void stall_sample(struct engine *engine, const struct watch_sample *record)
 	gens[record->slot] = record->generation;
 	stall = stall_of_trap(engine, (uint8_t)(1u << record->slot), gens,
 			      &access);
-	if (!stall || stall->hold.thread->tid == sample->tid) {
-		engine->stats.stale_traps++;
+	if (!stall || stall->hold.thread->tid == sample->tid)
 		return;
-	}
 	conflict = conflict_create(stall, access, WIRE_WATCHPOINT, NULL);
 	if (conflict) {
 		struct wire_side *side = &conflict->wire.sides[1];

@@ -17,7 +17,7 @@ struct wire_stats {
 		hits_rested; /* the same, kept until their threads have rested */
 	uint64_t hits, peeks, samples, quiet, alone, unaffordable;
 	uint64_t stalled; /* of `samples', at which another thread could run */
-	uint64_t watch_traps, stale_traps, collisions, value_changes;
+	uint64_t watch_traps, collisions, value_changes;
 	uint64_t out_of_registers, arms, arms_refused, arms_deferred, dropped;
 	uint64_t stops; /* of all threads, for any reason */
 	uint64_t first_armed_ns; /* clock_now_ns() then; 0: nothing was yet */
