@@ -37,7 +37,7 @@ void textfile_deinit(struct textfile *file);
 
 /*
  * The text of a line, counted from 1, without its end (LF, or CR LF); false
- * when there are not so many. *ret is not terminated and valid until deinit.
+ * when there are fewer. *ret is not terminated and valid until deinit.
  */
 bool textfile_line(const struct textfile *file, int line, const char **ret,
 		   size_t *ret_size);

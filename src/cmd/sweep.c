@@ -41,7 +41,7 @@ struct sweep_status {
 	uint64_t next_ns; /* of the next line where there is no terminal */
 };
 
-/* Troubled runs that are told of at once; the summary has all. */
+/* Troubled runs that are reported at once; the summary has all. */
 enum { SWEEP_TOLD = 20 };
 
 static const uint64_t SWEEP_LINE_NS = 60 * CLOCK_NS_PER_S;

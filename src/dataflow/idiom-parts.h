@@ -23,10 +23,10 @@ struct form {
 	bool constant; /* delta is */
 	uint64_t kept; /* bits of the value that are still in it */
 	uint64_t changed;
-	uint8_t shift; /* it was shifted right by so many bits */
+	uint8_t shift; /* bits by which it was shifted right */
 };
 
-/* A variable in the frame: so many bytes, so far from rbp. */
+/* A variable in the frame: its size, and its offset from rbp. */
 struct slot {
 	int64_t disp;
 	uint8_t size;
@@ -69,9 +69,9 @@ struct follow {
 	struct insn_idiom *idiom;
 };
 
-/* The bits of so many bytes; at most 8. */
+/* A mask of that number of bytes; at most 8. */
 uint64_t idiom_mask(unsigned int bytes);
-/* The number in the lowest so many bytes, with its sign. */
+/* The number in the lowest `bytes' bytes, sign-extended. */
 int64_t idiom_signed(int64_t number, unsigned int bytes);
 
 /*

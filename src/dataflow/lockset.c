@@ -14,7 +14,7 @@
 
 enum {
 	AHEAD = 4000, /* instructions looked at after the access */
-	DEPTH = 64, /* both ways of so many branches */
+	DEPTH = 64, /* branches of which both ways are followed */
 };
 
 /* The ways on from an instruction. */

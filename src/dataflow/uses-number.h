@@ -44,7 +44,7 @@ struct flags {
 	struct number if_zero;
 };
 
-/* uses-number.c: all on so many bytes, 1 to 8. */
+/* uses-number.c: all on `bytes' bytes, 1 to 8. */
 uint64_t number_mask(unsigned int bytes);
 struct number number_known(uint64_t value);
 /* Nothing of it is known; with bits like those asked of `from' if any are. */
@@ -62,7 +62,7 @@ struct number number_and(const struct number *a, const struct number *b);
 struct number number_or(const struct number *a, const struct number *b);
 struct number number_xor(const struct number *a, const struct number *b);
 struct number number_not(const struct number *a, unsigned int bytes);
-/* By so many bits: left if positive, right if not. */
+/* By `by' bits: left if positive, right if not. */
 struct number number_shift(const struct number *a, int by, unsigned int bytes);
 struct number number_sar(const struct number *a, unsigned int by,
 			 unsigned int bytes);
@@ -72,7 +72,7 @@ struct number number_rotate(const struct number *a, unsigned int left,
 #define NUMBER_SOME UINT64_MAX
 /* The number of the lowest bit set; `none' if there is none. */
 struct number number_lowest(const struct number *a, uint64_t none);
-/* How many zeros are above the highest bit set of so many bits. */
+/* How many of `bits' bits are zeros above the highest bit set. */
 struct number number_leading(const struct number *a, uint64_t bits);
 /* The number of the highest bit set, of which there is one. */
 struct number number_highest(const struct number *a);

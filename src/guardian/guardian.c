@@ -64,7 +64,7 @@ static int guardian_open_tracer(pid_t pid)
 }
 
 /*
- * Its tracees are let go before its end is told of, and before its children get
+ * Its tracees are let go before its end is reported, and before its children get
  * another parent (kernel/exit.c, exit_notify). tracer: a pidfd; -1: there are
  * none here, or they are refused.
  */

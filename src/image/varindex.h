@@ -23,7 +23,7 @@ struct indexed_variable {
 };
 
 /*
- * Build it further, by so many bytes of DWARF or a little more (UINT64_MAX:
+ * Build it further, by that number of bytes of DWARF or a little more (UINT64_MAX:
  * all); *ret_complete when nothing is left.
  */
 struct error *variable_index_work(struct debug_module *module, uint64_t size,

@@ -32,7 +32,7 @@ struct output_config {
 	/* of the report that is saved; see output/saved.h */
 	const char *path;
 	const struct renderer_ops *format;
-	struct onrace *onrace; /* told of races and stops */
+	struct onrace *onrace; /* it gets races and stops */
 	uint64_t seed;
 	struct sources *sources; /* NULL: none were asked for */
 	bool quiet; /* races only */

@@ -21,7 +21,7 @@
 #include "sys/faultfd.h"
 
 enum {
-	/* so often the CPU time is looked at */
+	/* how often the CPU time is read */
 	CHILD_TICK_US = 4000,
 	/* bytes that every C library registers for restartable sequences */
 	CHILD_RSEQ_SIZE = 32,

@@ -125,7 +125,7 @@ bool race_see_again(struct race *race, const struct race *again)
 	return true;
 }
 
-/* What nobody saw must have been a write: the value's change told of it. */
+/* What nobody saw must have been a write: the value has changed. */
 static bool side_writes(const struct race_side *side)
 {
 	return side->access == ACCESS_NONE || (side->access & ACCESS_WRITE);

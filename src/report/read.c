@@ -27,7 +27,7 @@ struct reader {
 	struct strbuf text; /* without the newline */
 	bool ended; /* the text is the last, and has no newline */
 	bool cut;
-	bool skips; /* malformed records are told of and passed over: */
+	bool skips; /* malformed records are reported and skipped: */
 	uint64_t malformed;
 	size_t start, end; /* of what is not yet used in block */
 	char block[BLOCK_SIZE];

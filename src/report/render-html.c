@@ -24,7 +24,7 @@
 
 enum {
 	HTML_OPEN = 10, /* races that are open at first */
-	HTML_FILTER = 4, /* with so many races, there is a filter */
+	HTML_FILTER = 4, /* races from which on there is a filter */
 	/* beyond this every other one is dropped: a day is 86 400 seconds */
 	HTML_PROGRESS_MAX = 8192,
 };

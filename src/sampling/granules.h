@@ -21,7 +21,7 @@ enum {
 	GRANULES_WAYS = 8,
 	/* 5 MiB of zeros, of which is used what is touched */
 	GRANULES_SETS = 1 << 13,
-	/* an access older than so many others is forgotten */
+	/* accesses after which an older one is forgotten */
 	GRANULES_AGE = 1 << 18,
 	/* of those that one access met */
 	GRANULES_MET_MAX = 16,

@@ -34,7 +34,7 @@ struct learn {
 	/* of struct learn_site, by index in learned->sites, as far as needed */
 	struct vec sites;
 	struct vec promising; /* of uint32_t: sites with open pairs */
-	size_t pairs; /* so many of learned->pairs have been looked at */
+	size_t pairs; /* how many of learned->pairs have been looked at */
 	/*
 	 * Of each arm: races found first, and stalls, those at promising locations
 	 * by their worth. What is old counts less and less.

@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 enum {
-	/* drawn from among so many, so that neighbours do not come together */
+	/* candidates for a draw, so that neighbours do not come together */
 	RESERVE_SITES = 128,
 	/* blocks for one draw: where there is something to choose, or nothing */
 	RESERVE_BLOCKS = 8,

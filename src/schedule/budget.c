@@ -12,7 +12,7 @@ static const double BUDGET_STOP_NS = 20000;
 static const double BUDGET_STOP_CPU_NS = 25000;
 /* Less than this share of wall time is little. */
 static const double BUDGET_SMALL = 0.1;
-/* The credit holds what so many seconds bring, the debt what so many do. */
+/* Seconds whose income the credit holds at most, and the debt. */
 static const double BUDGET_SAVE_S = 0.25;
 static const double BUDGET_DEBT_S = 2;
 /* What is computed in a burst, as at the start, is not to keep it from work. */
@@ -34,7 +34,7 @@ static const double BUDGET_LONG_SAVE_S = 2;
 static const double BUDGET_LOSS_MIN = 0.25;
 /* Of the time in which others stood still no more is taken away. */
 static const double BUDGET_STOOD_MAX = 0.9;
-/* Calls tell where so many would have been made while threads were held. */
+/* Calls that would have been made while threads were held, for a verdict. */
 static const double BUDGET_CALLS_MIN = 50;
 /* So much must have been seen before less than all is counted. */
 static const double BUDGET_HELD_MIN_NS = 3e6;

@@ -49,7 +49,7 @@ struct budget {
 	double credit_ns;
 	double owed_ns; /* still to be paid for with half of what is earned */
 	double long_ns; /* in the purse for long stalls */
-	uint64_t earned_ns; /* when the credit was last reckoned; 0: never */
+	uint64_t earned_ns; /* when the credit was last computed; 0: never */
 	double lost_ns; /* so far */
 	double lost_cpu_ns; /* of it, by what racewatch computed */
 	double lost_stop_ns; /* and by stops without a stall */

@@ -38,7 +38,7 @@ enum {
 	FILL_ROTATE_MIN = POOL_HOT_MAX,
 	FILL_ROTATE_MAX = 512,
 	FILL_ROTATE_NS = 50 * 1000 * 1000,
-	/* others are asked for instead of those that wait so often at most */
+	/* the least time from one exchange of those that wait to the next */
 	FILL_GIVE_NS = 10 * 1000 * 1000,
 	/* and of the time that the program may lose, that takes one part in */
 	FILL_ROTATE_SHARE_PART = 16,

@@ -66,7 +66,7 @@ struct governor {
 void governor_init(struct governor *governor,
 		   const struct governor_budget *budget, uint64_t now_ns);
 
-/* What is so at the time of a tick. */
+/* The state at a tick. */
 struct governor_state {
 	uint64_t now_ns;
 	/*

@@ -10,16 +10,16 @@
 #include "base/clock.h"
 
 enum {
-	/* a conflict comes within so many times the mean in 98 of 100 cases */
+	/* times the mean within which a conflict comes in 98 of 100 cases */
 	LENGTHS_ENOUGH = 4,
-	/* conflicts believed in for so many quiet stalls after each */
+	/* quiet stalls after a conflict for which more are expected */
 	LENGTHS_TRUST = 16,
 	/* quiet stalls that halve the length, at most to an eighth */
 	LENGTHS_QUIET = 8,
 	LENGTHS_PART = 8,
 	/* setting a watch takes some microseconds */
 	LENGTHS_MIN_NS = 20 * 1000,
-	/* ages are told in so many samples */
+	/* samples in a unit of age */
 	LENGTHS_AGE = 1024,
 };
 

@@ -97,7 +97,7 @@ struct pool {
 	uint64_t rest_until_ns; /* pool_waits_for() */
 	uint64_t alone_ns; /* the last pause while nobody else ran; 0: none */
 	double tokens;
-	uint64_t tokens_ns; /* when they were last reckoned */
+	uint64_t tokens_ns; /* when they were last computed */
 	double arms; /* fresh locations that may be armed now */
 	/* a full pool makes no room before then; 0: it was never full */
 	uint64_t rotate_ns;

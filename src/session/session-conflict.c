@@ -90,7 +90,7 @@ static struct error *session_refresh_sides(struct session *session,
 	return err;
 }
 
-/* What the tracer was told of shared memory may have been out of date. */
+/* What the tracer knew of shared memory may have been out of date. */
 static bool session_is_shared(const struct conflict *conflict)
 {
 	const struct wire_side *sides = conflict->wire.sides;

@@ -40,9 +40,9 @@ enum {
 	/* sites queued beyond the pool: hits of this part of a second */
 	FEED_AHEAD_PART = 20,
 	FEED_AHEAD_MIN = 16,
-	/* the tracer takes so many at most */
+	/* the most that the tracer takes */
 	FEED_QUEUE_MAX = 4096,
-	/* about so many bytes of text hold one site */
+	/* bytes of text that hold one site, about */
 	FEED_BYTES_PER_SITE = 16,
 };
 

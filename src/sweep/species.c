@@ -50,7 +50,7 @@ double species_poisson_limit(uint64_t events, double confidence)
 	for (int i = 0; i < 60; i++) {
 		double middle = (low + high) / 2;
 
-		/* exp() of less is zero: so many events have no limit here */
+		/* exp() of less is zero */
 		if (middle < 700 &&
 		    poisson_at_most(events, middle) > 1 - confidence)
 			low = middle;

@@ -41,7 +41,7 @@ struct species_estimate {
 	double total, total_low, total_high;
 };
 
-/* One more species, that was found so often; 0: it was not. */
+/* One more species, found `times' times; 0: it was not found. */
 void species_add(struct species_counts *counts, uint64_t times);
 
 /* How often each species was found: times[0..n - 1], zeros count as unseen. */

@@ -39,11 +39,11 @@ static void batch_read(const struct memory *memory, struct pages_batch *batch)
 					     batch->count - done,
 					     batch->remote + done,
 					     batch->count - done, 0);
-		size_t whole = n < 0 ? 0 : (size_t)n / PAGEMAP_PAGE;
+		size_t end = done + (n < 0 ? 0 : (size_t)n / PAGEMAP_PAGE);
 
-		for (size_t i = 0; i < whole; i++)
-			batch->pages[done + i]->read = true;
-		done += whole + (done + whole < batch->count);
+		for (; done < end && done < batch->count; done++)
+			batch->pages[done]->read = true;
+		done += done < batch->count;
 	}
 	batch->count = 0;
 }

@@ -51,7 +51,7 @@ struct execpoints {
 /* From now on; the watch has its back-end, which is "perf". */
 void execpoints_begin(struct execpoints *execpoints, struct watch *watch);
 
-/* About so many locations are to be set in a second, each register's. */
+/* About how many locations are to be set in a second, of all registers. */
 void execpoints_set_rate(struct execpoints *execpoints, uint32_t rate);
 
 /* Is there a place and a register for one more? */

@@ -50,8 +50,8 @@ static bool priority_is_busy(struct priority *priority, uint64_t now)
 }
 
 /*
- * Does the program have so many threads that the tracer waits for its turn? While
- * the tracer has priority, half as many threads are enough to keep it.
+ * Are the program's threads so numerous that the tracer waits for a processor?
+ * While the tracer has priority, half as many threads are enough to keep it.
  */
 static bool priority_has_many(const struct engine *engine)
 {

@@ -41,9 +41,9 @@ enum {
 	/* how long a thread is sampled while others wait */
 	PROFILE_SLICE_NS = 250 * 1000 * 1000,
 	PROFILE_SLEEPER_SLICE_NS = 100 * 1000 * 1000,
-	/* learning ends when of so many samples not one is new */
+	/* samples of which none is new when learning ends */
 	PROFILE_LEARNED = 50,
-	/* and begins again when of so many samples, in a look, one is */
+	/* samples in a look of which one is new when it begins again */
 	PROFILE_NEW_PHASE = 10,
 	/* files that others have open, and those of each process */
 	PROFILE_FILES_OWN = 64,
@@ -352,7 +352,7 @@ static void profile_open(struct engine *engine, struct thread *thread,
 	profile->read_gap_ns = PROFILE_LOW_READ_NS;
 }
 
-/* Make room for so many threads that wait. */
+/* Make room for `wanted' threads that wait. */
 static void profile_rotate(struct profile *profile, unsigned int wanted,
 			   uint64_t now)
 {

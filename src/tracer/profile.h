@@ -64,7 +64,7 @@ struct profile {
 	uint64_t phase_ns; /* when learning, the rest or the look began */
 	uint32_t racing; /* processes that can be sampled, when last counted */
 	double credit_ns; /* what may be spent */
-	uint64_t earned_ns; /* when it was last reckoned */
+	uint64_t earned_ns; /* when it was last computed */
 	uint64_t read_ns; /* when clocks were last read, ... */
 	uint64_t read_gap_ns; /* and when again, where little may be lost */
 	uint64_t fill_ns; /* threads are not looked for before */

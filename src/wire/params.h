@@ -33,7 +33,7 @@ struct wire_params {
 	/* of wall time that the program may lose; 0: any; see budget.h */
 	double share;
 	/*
-	 * a thread that was stalled is left alone for so many sixteenths of
+	 * a thread that was stalled is left alone for this number of sixteenths of
 	 * that time
 	 */
 	uint32_t rest;

@@ -21,7 +21,7 @@
 #define WIRE_AIMED (UINT64_C(1) << 61)
 /*
  * It is the entry of a function, armed to see whether that runs. No thread is
- * stalled there, since no access is told of it. The rest of the id is that of
+ * stalled there, since its access is not known. The rest of the id is that of
  * the function.
  */
 #define WIRE_ENTRY (UINT64_C(1) << 60)
