@@ -50,7 +50,7 @@ struct bench {
 
 static double share_of(const struct simulate_plan *plan, double lost)
 {
-	return 100 * lost / simulate_effort(plan).share;
+	return 100 * lost / simulate_effort(plan).params.share;
 }
 
 static void bench_mean(struct bench *bench, const struct simulate_plan *plan,
