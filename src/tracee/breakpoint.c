@@ -471,27 +471,55 @@ static bool text_armed(const struct wire_site *site, const uint8_t *bytes,
 	       memcmp(bytes + 1, site->bytes + 1, length - 1) == 0;
 }
 
+/* Bytes from a page's start in which all instructions that begin in it end. */
+enum { PAGE_SPAN = TEXT_PAGE + X86_INSN_MAX };
+
+/* How many of a sorted list that is not empty begin in the first one's page. */
+static size_t page_count(struct breakpoint *const *list, size_t count)
+{
+	uint64_t page = list[0]->site.address / TEXT_PAGE;
+	size_t i = 1;
+
+	while (i < count && list[i]->site.address / TEXT_PAGE == page)
+		i++;
+	return i;
+}
+
+/*
+ * The text from the first to the last breakpoint of one page's, sorted. *ret_size:
+ * bytes that were read; 0 where the text has gone, which the front end may not
+ * have noticed yet.
+ */
+static struct error *page_read(const struct memory *memory,
+			       struct breakpoint *const *list, size_t count,
+			       uint8_t bytes[PAGE_SPAN], size_t *ret_size)
+{
+	const struct wire_site *last = &list[count - 1]->site;
+	uint64_t first = list[0]->site.address;
+	size_t span = (size_t)(last->address - first) + last->insn.length;
+	struct error *err = memory_read(memory, first, bytes, span, ret_size);
+
+	if (err && (err->code == EFAULT || err->code == EIO)) {
+		*ret_size = 0;
+		error_free(err);
+		return NULL;
+	}
+	return err;
+}
+
 /*
  * Give the breakpoints of one page, sorted, their first bytes back in one
- * write. Where the page cannot be read, the text has gone.
+ * write.
  */
 static struct error *page_restore(const struct memory *memory,
 				  pid_t stopped_tid,
 				  struct breakpoint *const *list, size_t count)
 {
-	const struct wire_site *last = &list[count - 1]->site;
 	uint64_t first = list[0]->site.address;
-	uint8_t bytes[TEXT_PAGE + X86_INSN_MAX];
-	size_t span = (size_t)(last->address - first) + last->insn.length;
-	size_t changed = 0;
-	struct error *err;
-	size_t size;
+	uint8_t bytes[PAGE_SPAN];
+	size_t size, changed = 0;
+	struct error *err = page_read(memory, list, count, bytes, &size);
 
-	err = memory_read(memory, first, bytes, span, &size);
-	if (err && (err->code == EFAULT || err->code == EIO)) {
-		error_free(err);
-		return NULL;
-	}
 	if (err)
 		return err;
 	for (size_t i = 0; i < count; i++) {
@@ -515,14 +543,11 @@ static struct error *list_restore(const struct memory *memory,
 {
 	struct error *first = NULL;
 
-	for (size_t i = 0, j; i < count; i = j) {
-		uint64_t page = list[i]->site.address / TEXT_PAGE;
+	for (size_t i = 0, n; i < count; i += n) {
 		struct error *err;
 
-		for (j = i + 1;
-		     j < count && list[j]->site.address / TEXT_PAGE == page;)
-			j++;
-		err = page_restore(memory, stopped_tid, list + i, j - i);
+		n = page_count(list + i, count - i);
+		err = page_restore(memory, stopped_tid, list + i, n);
 		if (!first)
 			first = err;
 		else
@@ -768,20 +793,11 @@ struct error *breakpoint_clean_copy(struct addrspace *space,
 static struct error *page_set(const struct memory *memory, pid_t stopped_tid,
 			      struct breakpoint *const *list, size_t count)
 {
-	const struct wire_site *last = &list[count - 1]->site;
 	uint64_t first = list[0]->site.address;
-	uint8_t bytes[TEXT_PAGE + X86_INSN_MAX];
-	size_t span = (size_t)(last->address - first) + last->insn.length;
-	size_t changed = 0;
-	struct error *err;
-	size_t size;
+	uint8_t bytes[PAGE_SPAN];
+	size_t size, changed = 0;
+	struct error *err = page_read(memory, list, count, bytes, &size);
 
-	err = memory_read(memory, first, bytes, span, &size);
-	/* gone, which the front end has not noticed yet */
-	if (err && (err->code == EFAULT || err->code == EIO)) {
-		error_free(err);
-		return NULL;
-	}
 	if (err)
 		return err;
 	for (size_t i = 0; i < count; i++) {
@@ -808,14 +824,11 @@ static struct error *space_set_all(struct addrspace *space, pid_t tid)
 	if (space->text->execpoints)
 		return NULL;
 	err = list_collect_since(space->text, UINT64_MAX, &list);
-	for (size_t i = 0, j; !err && i < list.count; i = j) {
+	for (size_t i = 0, n; !err && i < list.count; i += n) {
 		struct breakpoint *const *at = vec_at(&list, i);
-		uint64_t page = at[0]->site.address / TEXT_PAGE;
 
-		for (j = i + 1; j < list.count &&
-				at[j - i]->site.address / TEXT_PAGE == page;)
-			j++;
-		err = page_set(&space->memory, tid, at, j - i);
+		n = page_count(at, list.count - i);
+		err = page_set(&space->memory, tid, at, n);
 	}
 	vec_deinit(&list);
 	return err;
