@@ -4,7 +4,7 @@
 # JSON, each with what is known of it, in fields parted by tabs:
 #
 #	case, truth, build, verdict, reason, FUNCTION:LINE FUNCTION:LINE, times
-#	seen
+#	seen, outcome of the replay or "null"
 #
 # A race belongs to the case that names, for both sides, the innermost function
 # that any case of that program names, without its arguments and those of
@@ -40,6 +40,12 @@ function case_of(side, callers,   frames, n, i, name, first) {
 	return index(side, "\"role\":\"unknown\"") ? "any" : "untold"
 }
 
+# What running it again in both orders has shown.
+function outcome_of(record,   at) {
+	at = index(record, "\"replay\":{")
+	return at ? text_of(substr(record, at), "outcome") : "null"
+}
+
 function tell(record,   sides, one, other, where, callers) {
 	split(substr(record, index(record, "\"sides\":[")), sides, "\"role\":")
 	callers = case_of("\"role\":" sides[2], 0) != \
@@ -55,7 +61,8 @@ function tell(record,   sides, one, other, where, callers) {
 	where = place < where ? place " " where : where " " place
 	print one, one in truth ? truth[one] : "-", build, \
 		text_of(record, "verdict"), text_of(record, "reason"), where, \
-		text_of(substr(record, index(record, ",\"verdict\"") - 25), "count")
+		text_of(substr(record, index(record, ",\"verdict\"") - 25), "count"), \
+		outcome_of(record)
 }
 
 # What was said last of each race of the report before.
