@@ -9,12 +9,12 @@
 enum { BIT_LOCAL = 1, BIT_SEEN = 2, BIT_HOT = 4, BIT_DIRTY = 8 };
 
 struct header {
-	unsigned kind : 4, length : 12, color : 8;
+	unsigned kind : 3, color : 3, length : 10;
 };
 
 unsigned options = BIT_LOCAL;
 long offset = 1;
-struct header header = { 5, 100, 0 };
+struct header header = { 5, 0, 100 };
 unsigned long tagged;
 unsigned marks;
 unsigned dirty;
@@ -50,7 +50,7 @@ NOINLINE static unsigned header_kind(void)
 
 NOINLINE static void header_paint(unsigned color)
 {
-	header.color = color & 255; /* RACE: kind */
+	header.color = color & 7; /* RACE: kind */
 }
 
 /* The pointer stays; its lowest bit is a mark of one thread's. */
@@ -105,12 +105,12 @@ NOINLINE static void pair_high(unsigned value)
 
 NOINLINE static void shared_lengthen(unsigned length)
 {
-	shared.length = length & 0xfff; /* RACE: header */
+	shared.length = length & 0x3ff; /* RACE: header */
 }
 
 NOINLINE static void shared_paint(unsigned color)
 {
-	shared.color = color & 255; /* RACE: header */
+	shared.color = color & 7; /* RACE: header */
 }
 
 NOINLINE static void bitmap_set(unsigned bit)

@@ -10,13 +10,13 @@ typedef unsigned long (*checksum_fn)(unsigned long);
 
 int started;
 unsigned char table[TABLE];
-int process_id;
+static int process_ids[KEYS];
 unsigned pending;
 checksum_fn checksum;
 char version[24];
 static unsigned keys[KEYS];
 static unsigned long asked;
-unsigned mode;
+static unsigned modes[KEYS];
 
 NOINLINE static void start_note(void)
 {
@@ -30,11 +30,12 @@ NOINLINE static unsigned table_byte(unsigned i)
 	return table[i % TABLE]; /* RACE: table */
 }
 
-NOINLINE static int process_get(void)
+/* Asked for by all who do not know it yet: the answer is always the same. */
+NOINLINE static int process_get(unsigned long i)
 {
-	if (process_id == 0) /* RACE: process */
-		process_id = 4711; /* RACE: process */
-	return process_id; /* RACE: process */
+	if (process_ids[i] == 0) /* RACE: process */
+		process_ids[i] = 4711; /* RACE: process */
+	return process_ids[i]; /* RACE: process */
 }
 
 /* Nothing sets it while the program runs. */
@@ -73,15 +74,10 @@ NOINLINE static unsigned key_of(unsigned long i)
 }
 
 /* Set to the one value there is, unless it is that already. */
-NOINLINE static void mode_default(void)
+NOINLINE static void mode_default(unsigned long i)
 {
-	if (mode != 3) /* RACE: mode */
-		mode = 3; /* RACE: mode */
-}
-
-NOINLINE static unsigned mode_get(void)
-{
-	return mode; /* RACE: mode */
+	if (modes[i] != 3) /* RACE: mode */
+		modes[i] = 3; /* RACE: mode */
 }
 
 static void worker(unsigned long turn)
@@ -91,13 +87,12 @@ static void worker(unsigned long turn)
 
 	start_note();
 	use(table_byte((unsigned)turn));
-	use((unsigned long)process_get());
+	use((unsigned long)process_get(i));
 	pending_clear();
 	use(checksum_of(turn));
 	version_set();
 	use(key_of(i));
-	mode_default();
-	use(mode_get());
+	mode_default(i);
 }
 
 int main(int argc, char **argv)
