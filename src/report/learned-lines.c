@@ -33,6 +33,8 @@ static struct error *wrong(const char *what)
 	return error_create(ERROR_FORMAT, "%s", what);
 }
 
+#define READ(name) row->name = read_count(in, line, #name);
+
 static uint64_t read_count(struct members *in, const json_t *line,
 			   const char *key)
 {
@@ -104,7 +106,7 @@ static void read_site(struct members *in, const json_t *line,
 		(uint32_t)members_uint(in, line, "module", UINT32_MAX);
 	uint64_t offset = members_address(in, line, "offset");
 	size_t count = state->says.sites.count;
-	struct learned_site *site;
+	struct learned_site *row;
 
 	check_id(in, line, count);
 	if (!in->err && module >= state->says.modules.count)
@@ -117,12 +119,10 @@ static void read_site(struct members *in, const json_t *line,
 			  LEARNED_SITES_MAX);
 	if (in->err)
 		return;
-	site = learned_site_at(&state->says, count);
-	site->kind = (uint8_t)members_word(in, line, "access", access_words,
-					   ACCESS_RMW + 1);
-	site->hits = read_count(in, line, "hits");
-	site->stalls = read_count(in, line, "stalls");
-	site->shared = read_count(in, line, "shared");
+	row = learned_site_at(&state->says, count);
+	row->kind = (uint8_t)members_word(in, line, "access", access_words,
+					  ACCESS_RMW + 1);
+	LEARNED_SITE_COUNTS(READ)
 }
 
 static uint32_t read_index(struct members *in, const json_t *array, size_t i)
@@ -143,7 +143,7 @@ static void read_pair(struct members *in, const json_t *line,
 	const json_t *sites = members_array(in, line, "sites");
 	size_t count = state->says.pairs.count;
 	uint32_t one = read_index(in, sites, 0), two = read_index(in, sites, 1);
-	struct learned_pair *pair;
+	struct learned_pair *row;
 
 	if (!in->err &&
 	    (one >= state->says.sites.count || two >= state->says.sites.count))
@@ -153,9 +153,8 @@ static void read_pair(struct members *in, const json_t *line,
 			  count, LEARNED_PAIRS_MAX);
 	if (in->err)
 		return;
-	pair = learned_pair_at(&state->says, count);
-	pair->seen = read_count(in, line, "seen");
-	pair->races = read_count(in, line, "races");
+	row = learned_pair_at(&state->says, count);
+	LEARNED_PAIR_COUNTS(READ)
 }
 
 /* Types that are not known here are passed over, but for the first line's. */

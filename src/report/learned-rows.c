@@ -14,38 +14,58 @@
 #include "store/store.h"
 #include "x86/access.h"
 
+/* For the counts of a row, in SQL. */
+#define COLUMN(name) " " #name " INTEGER NOT NULL CHECK (" #name " >= 0),"
+#define NAME(name) ", " #name
+#define PARAMETER(name) ", ?"
+#define SUM(name) \
+	" " #name " = min(" #name " + excluded." #name ", 4503599627370495),"
+
+#define SITE_COLUMNS LEARNED_SITE_COUNTS(COLUMN)
+#define SITE_NAMES LEARNED_SITE_COUNTS(NAME)
+#define SITE_PARAMETERS LEARNED_SITE_COUNTS(PARAMETER)
+#define SITE_SUMS LEARNED_SITE_COUNTS(SUM)
+#define PAIR_COLUMNS LEARNED_PAIR_COUNTS(COLUMN)
+#define PAIR_NAMES LEARNED_PAIR_COUNTS(NAME)
+#define PAIR_PARAMETERS LEARNED_PAIR_COUNTS(PARAMETER)
+#define PAIR_SUMS LEARNED_PAIR_COUNTS(SUM)
+
+_Static_assert(LEARNED_COUNT_MAX == 4503599627370495, "the number above");
+
+/* And for a row in memory. */
+#define READ(name) \
+	row->name += query_number(query, column++, LEARNED_COUNT_MAX);
+#define BIND(name) query_bind(query, parameter++, row->name);
+#define HAS(name) row->name ||
+
 /* racewatch-state(5) explains each; STRICT keeps types right. */
 const struct store_kind learned_kind = {
 	.name = "a state of racewatch",
 	.application = STORE_STATE,
 	.version = 1,
-	.schema = "CREATE TABLE state ("
-		  " id INTEGER PRIMARY KEY CHECK (id = 1),"
-		  " runs INTEGER NOT NULL CHECK (runs >= 0)) STRICT;"
-		  "INSERT INTO state VALUES (1, 0);"
-		  "CREATE TABLE module ("
-		  " id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT)"
-		  " STRICT;"
-		  "CREATE UNIQUE INDEX module_same ON module"
-		  " (coalesce(build_id, path), build_id IS NULL);"
-		  "CREATE TABLE site ("
-		  " id INTEGER PRIMARY KEY,"
-		  " module INTEGER NOT NULL REFERENCES module,"
-		  " offset INTEGER NOT NULL"
-		  "  CHECK (offset >= 0 AND offset < 17592186044416),"
-		  " reads INTEGER NOT NULL CHECK (reads IN (0, 1)),"
-		  " writes INTEGER NOT NULL CHECK (writes IN (0, 1)),"
-		  " hits INTEGER NOT NULL CHECK (hits >= 0),"
-		  " stalls INTEGER NOT NULL CHECK (stalls >= 0),"
-		  " shared INTEGER NOT NULL CHECK (shared >= 0),"
-		  " UNIQUE (module, offset)) STRICT;"
-		  "CREATE TABLE pair ("
-		  " id INTEGER PRIMARY KEY,"
-		  " site INTEGER NOT NULL REFERENCES site,"
-		  " other INTEGER NOT NULL REFERENCES site,"
-		  " seen INTEGER NOT NULL CHECK (seen >= 0),"
-		  " races INTEGER NOT NULL CHECK (races >= 0),"
-		  " UNIQUE (site, other), CHECK (site <= other)) STRICT;",
+	.schema =
+		"CREATE TABLE state ("
+		" id INTEGER PRIMARY KEY CHECK (id = 1),"
+		" runs INTEGER NOT NULL CHECK (runs >= 0)) STRICT;"
+		"INSERT INTO state VALUES (1, 0);"
+		"CREATE TABLE module ("
+		" id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT)"
+		" STRICT;"
+		"CREATE UNIQUE INDEX module_same ON module"
+		" (coalesce(build_id, path), build_id IS NULL);"
+		"CREATE TABLE site ("
+		" id INTEGER PRIMARY KEY,"
+		" module INTEGER NOT NULL REFERENCES module,"
+		" offset INTEGER NOT NULL"
+		"  CHECK (offset >= 0 AND offset < 17592186044416),"
+		" reads INTEGER NOT NULL CHECK (reads IN (0, 1)),"
+		" writes INTEGER NOT NULL CHECK (writes IN (0, 1))," SITE_COLUMNS
+		" UNIQUE (module, offset)) STRICT;"
+		"CREATE TABLE pair ("
+		" id INTEGER PRIMARY KEY,"
+		" site INTEGER NOT NULL REFERENCES site,"
+		" other INTEGER NOT NULL REFERENCES site," PAIR_COLUMNS
+		" UNIQUE (site, other), CHECK (site <= other)) STRICT;",
 };
 
 /* Where rows of the database are in memory: by id, an index. */
@@ -92,20 +112,19 @@ static struct error *read_site(struct reading *reading)
 		map_get(&reading->modules, query_bits(query, 1));
 	uint64_t offset = query_number(query, 2, LEARNED_OFFSET_MAX - 1);
 	uint32_t index;
-	struct learned_site *site;
+	struct learned_site *row;
+	int column = 5;
 
 	if (!module)
 		return NULL;
 	index = learned_site(learned, (uint32_t)*module, offset);
 	if (index != UINT32_MAX) {
-		site = learned_site_at(learned, index);
+		row = learned_site_at(learned, index);
 		if (query_number(query, 3, 1))
-			site->kind |= ACCESS_READ;
+			row->kind |= ACCESS_READ;
 		if (query_number(query, 4, 1))
-			site->kind |= ACCESS_WRITE;
-		site->hits += query_number(query, 5, LEARNED_COUNT_MAX);
-		site->stalls += query_number(query, 6, LEARNED_COUNT_MAX);
-		site->shared += query_number(query, 7, LEARNED_COUNT_MAX);
+			row->kind |= ACCESS_WRITE;
+		LEARNED_SITE_COUNTS(READ)
 	}
 	return take(&reading->sites, query_bits(query, 0), index,
 		    learned->sites.count >= LEARNED_SITES_MAX);
@@ -117,16 +136,16 @@ static struct error *read_pair(struct reading *reading)
 	struct query *query = reading->query;
 	const uint64_t *one = map_get(&reading->sites, query_bits(query, 0));
 	const uint64_t *two = map_get(&reading->sites, query_bits(query, 1));
-	struct learned_pair *pair;
+	struct learned_pair *row;
 	uint32_t index;
+	int column = 2;
 
 	if (!one || !two)
 		return NULL;
 	index = learned_pair(learned, (uint32_t)*one, (uint32_t)*two);
 	if (index != UINT32_MAX) {
-		pair = learned_pair_at(learned, index);
-		pair->seen += query_number(query, 2, LEARNED_COUNT_MAX);
-		pair->races += query_number(query, 3, LEARNED_COUNT_MAX);
+		row = learned_pair_at(learned, index);
+		LEARNED_PAIR_COUNTS(READ)
 	}
 	return take(NULL, 0, index, learned->pairs.count >= LEARNED_PAIRS_MAX);
 }
@@ -155,7 +174,7 @@ struct error *learned_read_rows(struct learned *learned, struct store *store)
 {
 	/* what is in a pair or shares comes first, and what is new */
 	static const char sites[] =
-		"SELECT id, module, offset, reads, writes, hits, stalls, shared"
+		"SELECT id, module, offset, reads, writes" SITE_NAMES
 		" FROM site ORDER BY shared = 0 AND id NOT IN"
 		" (SELECT site FROM pair UNION ALL SELECT other FROM pair),"
 		" id DESC LIMIT ?";
@@ -172,8 +191,8 @@ struct error *learned_read_rows(struct learned *learned, struct store *store)
 				 LEARNED_SITES_MAX - LEARNED_ROOM, read_site);
 	if (!err)
 		err = read_table(&reading, store,
-				 "SELECT site, other, seen, races FROM pair"
-				 " ORDER BY id",
+				 "SELECT site, other" PAIR_NAMES
+				 " FROM pair ORDER BY id",
 				 0, read_pair);
 	map_deinit(&reading.modules);
 	map_deinit(&reading.sites);
@@ -216,48 +235,45 @@ static struct error *add_module(struct adding *adding, uint32_t index)
 
 static struct error *add_site(struct adding *adding, uint32_t index)
 {
-	const struct learned_site *site =
+	const struct learned_site *row =
 		learned_site_at(adding->learned, index);
-	const uint64_t values[] = {
-		site->offset,
-		(site->kind & ACCESS_READ) != 0,
-		(site->kind & ACCESS_WRITE) != 0,
-		site->hits,
-		site->stalls,
-		site->shared,
-	};
+	struct query *query = adding->site;
 	struct error *err = NULL;
+	int parameter = 5;
 
 	if (adding->sites[index])
 		return NULL;
-	if (!adding->modules[site->module])
-		err = add_module(adding, site->module);
+	if (!adding->modules[row->module])
+		err = add_module(adding, row->module);
 	if (err)
 		return err;
-	query_bind(adding->site, 1, adding->modules[site->module]);
-	for (int i = 0; i < 6; i++)
-		query_bind(adding->site, i + 2, values[i]);
-	return ask(adding->site, &adding->sites[index]);
+	query_bind(query, 1, adding->modules[row->module]);
+	query_bind(query, 2, row->offset);
+	query_bind(query, 3, (row->kind & ACCESS_READ) != 0);
+	query_bind(query, 4, (row->kind & ACCESS_WRITE) != 0);
+	LEARNED_SITE_COUNTS(BIND)
+	return ask(query, &adding->sites[index]);
 }
 
 /* The ids need not be in the order of the indices. */
 static struct error *add_pair(struct adding *adding,
-			      const struct learned_pair *pair)
+			      const struct learned_pair *row)
 {
 	uint64_t one, two;
-	struct error *err = add_site(adding, pair->sites[0]);
+	struct query *query = adding->pair;
+	int parameter = 3;
+	struct error *err = add_site(adding, row->sites[0]);
 
 	if (!err)
-		err = add_site(adding, pair->sites[1]);
+		err = add_site(adding, row->sites[1]);
 	if (err)
 		return err;
-	one = adding->sites[pair->sites[0]];
-	two = adding->sites[pair->sites[1]];
-	query_bind(adding->pair, 1, one < two ? one : two);
-	query_bind(adding->pair, 2, one < two ? two : one);
-	query_bind(adding->pair, 3, pair->seen);
-	query_bind(adding->pair, 4, pair->races);
-	return query_run(adding->pair);
+	one = adding->sites[row->sites[0]];
+	two = adding->sites[row->sites[1]];
+	query_bind(query, 1, one < two ? one : two);
+	query_bind(query, 2, one < two ? two : one);
+	LEARNED_PAIR_COUNTS(BIND)
+	return query_run(query);
 }
 
 /* What has no counts was there before. */
@@ -267,16 +283,16 @@ static struct error *add_counted(struct adding *adding)
 	struct error *err = NULL;
 
 	for (uint32_t i = 0; !err && i < learned->sites.count; i++) {
-		const struct learned_site *site = learned_site_at(learned, i);
+		const struct learned_site *row = learned_site_at(learned, i);
 
-		if (site->hits || site->stalls || site->shared)
+		if (LEARNED_SITE_COUNTS(HAS) 0)
 			err = add_site(adding, i);
 	}
 	for (size_t i = 0; !err && i < learned->pairs.count; i++) {
-		const struct learned_pair *pair = learned_pair_at(learned, i);
+		const struct learned_pair *row = learned_pair_at(learned, i);
 
-		if (pair->seen || pair->races)
-			err = add_pair(adding, pair);
+		if (LEARNED_PAIR_COUNTS(HAS) 0)
+			err = add_pair(adding, row);
 	}
 	return err;
 }
@@ -293,22 +309,17 @@ static struct error *prepare_adding(struct adding *adding, struct store *store)
 		  " coalesce(build_id, path) = coalesce(?2, ?1) AND"
 		  " (build_id IS NULL) = (?2 IS NULL)",
 		  &adding->find_module },
-		{ "INSERT INTO site"
-		  " (module, offset, reads, writes, hits, stalls, shared)"
-		  " VALUES (?, ?, ?, ?, ?, ?, ?)"
-		  " ON CONFLICT (module, offset) DO UPDATE SET"
+		{ "INSERT INTO site (module, offset, reads, writes" SITE_NAMES
+		  ") VALUES (?, ?, ?, ?" SITE_PARAMETERS ")"
+		  " ON CONFLICT (module, offset) DO UPDATE SET" SITE_SUMS
 		  " reads = max(reads, excluded.reads),"
-		  " writes = max(writes, excluded.writes),"
-		  " hits = min(hits + excluded.hits, 4503599627370495),"
-		  " stalls = min(stalls + excluded.stalls, 4503599627370495),"
-		  " shared = min(shared + excluded.shared, 4503599627370495)"
+		  " writes = max(writes, excluded.writes)"
 		  " RETURNING id",
 		  &adding->site },
-		{ "INSERT INTO pair (site, other, seen, races)"
-		  " VALUES (?, ?, ?, ?)"
-		  " ON CONFLICT (site, other) DO UPDATE SET"
-		  " seen = min(seen + excluded.seen, 4503599627370495),"
-		  " races = min(races + excluded.races, 4503599627370495)",
+		{ "INSERT INTO pair (site, other" PAIR_NAMES ")"
+		  " VALUES (?, ?" PAIR_PARAMETERS ")"
+		  " ON CONFLICT (site, other) DO UPDATE SET" PAIR_SUMS
+		  " site = site",
 		  &adding->pair },
 	};
 	struct error *err = NULL;

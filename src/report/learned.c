@@ -141,38 +141,41 @@ static struct error *learned_translate(struct learned *learned,
 		       : NULL;
 }
 
-/* places: gets where each of the other's sites is in this one. */
-static struct error *learned_add_sites(struct learned *learned,
-				       const struct learned *other,
-				       uint32_t *places)
+#define FOLD(name) to->name += times * from->name;
+
+/*
+ * Add the other's counts `times' times; UINT64_MAX subtracts them. places gets
+ * where each of the other's sites is in this one.
+ */
+static struct error *learned_fold_sites(struct learned *learned,
+					const struct learned *other,
+					uint64_t times, uint32_t *places)
 {
 	struct error *err = NULL;
 
 	for (uint32_t i = 0; !err && i < other->sites.count; i++) {
 		const struct learned_site *from = learned_site_at(other, i);
-		struct learned_site *site;
+		struct learned_site *to;
 
 		err = learned_translate(learned, other, i, &places[i]);
 		if (err || places[i] == UINT32_MAX)
 			continue;
-		site = learned_site_at(learned, places[i]);
-		site->kind |= from->kind;
-		site->hits += from->hits;
-		site->stalls += from->stalls;
-		site->shared += from->shared;
+		to = learned_site_at(learned, places[i]);
+		to->kind |= from->kind;
+		LEARNED_SITE_COUNTS(FOLD)
 	}
 	return err;
 }
 
-static struct error *learned_add_pairs(struct learned *learned,
-				       const struct learned *other,
-				       const uint32_t *places)
+static struct error *learned_fold_pairs(struct learned *learned,
+					const struct learned *other,
+					uint64_t times, const uint32_t *places)
 {
 	for (size_t i = 0; i < other->pairs.count; i++) {
 		const struct learned_pair *from = learned_pair_at(other, i);
 		uint32_t one = places[from->sites[0]];
 		uint32_t two = places[from->sites[1]];
-		struct learned_pair *pair;
+		struct learned_pair *to;
 		uint32_t index;
 
 		if (one == UINT32_MAX || two == UINT32_MAX)
@@ -183,62 +186,35 @@ static struct error *learned_add_pairs(struct learned *learned,
 			return error_nomem;
 		if (index == UINT32_MAX)
 			continue;
-		pair = learned_pair_at(learned, index);
-		pair->seen += from->seen;
-		pair->races += from->races;
+		to = learned_pair_at(learned, index);
+		LEARNED_PAIR_COUNTS(FOLD)
 	}
 	return NULL;
 }
 
-struct error *learned_add(struct learned *learned, const struct learned *other)
+static struct error *learned_fold(struct learned *learned,
+				  const struct learned *other, uint64_t times)
 {
 	struct error *err;
 	uint32_t *places = calloc(other->sites.count + 1, sizeof(*places));
+
 	if (!places)
 		return error_nomem;
-	learned->runs += other->runs;
-	err = learned_add_sites(learned, other, places);
+	learned->runs += times * other->runs;
+	err = learned_fold_sites(learned, other, times, places);
 	if (!err)
-		err = learned_add_pairs(learned, other, places);
+		err = learned_fold_pairs(learned, other, times, places);
 	free(places);
 	return err;
 }
 
-/* What is to be subtracted has been added: it takes no memory. */
-static uint32_t learned_place(struct learned *learned,
-			      const struct learned *before, uint32_t site)
+struct error *learned_add(struct learned *learned, const struct learned *other)
 {
-	uint32_t place;
-
-	error_free(learned_translate(learned, before, site, &place));
-	return place;
+	return learned_fold(learned, other, 1);
 }
 
-void learned_subtract(struct learned *learned, const struct learned *before)
+struct error *learned_subtract(struct learned *learned,
+			       const struct learned *before)
 {
-	learned->runs -= before->runs;
-	for (uint32_t i = 0; i < before->sites.count; i++) {
-		const struct learned_site *from = learned_site_at(before, i);
-		uint32_t to = learned_place(learned, before, i);
-		struct learned_site *site;
-
-		if (to == UINT32_MAX)
-			continue;
-		site = learned_site_at(learned, to);
-		site->hits -= from->hits;
-		site->stalls -= from->stalls;
-		site->shared -= from->shared;
-	}
-	for (size_t i = 0; i < before->pairs.count; i++) {
-		const struct learned_pair *from = learned_pair_at(before, i);
-		uint32_t one, two, index;
-
-		one = learned_place(learned, before, from->sites[0]);
-		two = learned_place(learned, before, from->sites[1]);
-		index = learned_pair(learned, one, two);
-		if (index == UINT32_MAX)
-			continue;
-		learned_pair_at(learned, index)->seen -= from->seen;
-		learned_pair_at(learned, index)->races -= from->races;
-	}
+	return learned_fold(learned, before, UINT64_MAX);
 }

@@ -37,20 +37,33 @@ struct learned_module {
 	char *build_id; /* NULL: it has none */
 };
 
+/*
+ * What is counted of a site, and of a pair. Each is a member of the struct, a
+ * column of the table and a member of an old line of JSON, and is merged by its
+ * sum; code that does one of these goes by these lists. COUNT is a macro.
+ */
+#define LEARNED_SITE_COUNTS(COUNT)           \
+	COUNT(hits) /* threads seen there */ \
+	COUNT(stalls) /* of them */          \
+	COUNT(shared) /* hits where another thread had been, one writing */
+
+#define LEARNED_PAIR_COUNTS(COUNT)                           \
+	COUNT(seen) /* times, by hits one after the other */ \
+	COUNT(races) /* conflicts of the two */
+
+#define LEARNED_MEMBER(name) uint64_t name;
+
 struct learned_site {
 	uint32_t module; /* index */
 	uint64_t offset; /* the file's own address of the instruction */
 	uint8_t kind; /* enum access_kind */
-	uint64_t hits; /* threads seen there */
-	uint64_t stalls; /* of them */
-	uint64_t shared; /* hits where another thread had been, one writing */
+	LEARNED_SITE_COUNTS(LEARNED_MEMBER)
 };
 
 /* Two locations, maybe the same, that touched the same bytes in two threads. */
 struct learned_pair {
 	uint32_t sites[2]; /* indices, ascending */
-	uint64_t seen; /* times, by hits one after the other */
-	uint64_t races; /* conflicts of the two */
+	LEARNED_PAIR_COUNTS(LEARNED_MEMBER)
 };
 
 struct learned {
@@ -102,8 +115,12 @@ learned_pair_at(const struct learned *learned, size_t i)
  */
 struct error *learned_add(struct learned *learned, const struct learned *other);
 
-/* What has been added to `before' to come to this: all counts are less. */
-void learned_subtract(struct learned *learned, const struct learned *before);
+/*
+ * What has been added to `before' to come to this: all counts are less.
+ * ERROR_NOMEM as above.
+ */
+struct error *learned_subtract(struct learned *learned,
+			       const struct learned *before);
 
 /*
  * Add what the file says: a database, or JSON lines of an earlier version. One

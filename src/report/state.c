@@ -35,8 +35,9 @@ bool state_save(struct state *state)
 
 	if (!state->path)
 		return true;
-	learned_subtract(&state->learned, &state->before);
-	err = learned_save(&state->learned, state->path);
+	err = learned_subtract(&state->learned, &state->before);
+	if (!err)
+		err = learned_save(&state->learned, state->path);
 	if (err)
 		log_error("the state was not saved: %s", error_message(err));
 	error_free(err);
