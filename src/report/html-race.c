@@ -18,7 +18,8 @@
 #include "report/text.h"
 #include "report/xml.h"
 
-void html_add_ended(struct strbuf *out, struct strbuf *text)
+/* Text that is ours, or phrases: the buffer is escaped and ended. */
+static void html_add_ended(struct strbuf *out, struct strbuf *text)
 {
 	xml_add(out, strbuf_text(text));
 	out->failed |= text->failed;

@@ -19,9 +19,6 @@ struct vec;
 extern const char html_style[];
 extern const char html_script[];
 
-/* Text that is ours, or phrases: the buffer is escaped and ended. */
-void html_add_ended(struct strbuf *out, struct strbuf *text);
-
 /* What is inside the <details> of a race, its <summary> first. */
 void html_add_race(struct strbuf *out, const struct renderer *renderer,
 		   const struct race *race);
@@ -29,7 +26,7 @@ void html_add_race(struct strbuf *out, const struct renderer *renderer,
 /* A <section>. */
 void html_add_crash(struct strbuf *out, const struct crash *crash);
 
-/* The curves of these struct run_progress, oldest first: <figure>s. */
+/* The curves of these struct run_summary, oldest first: <figure>s. */
 void html_add_curves(struct strbuf *out, const struct vec *progress);
 
 /* What was sampled of each module (struct html_module): a <table>. */

@@ -26,7 +26,6 @@ struct reader {
 	uint64_t line; /* number of the one in text */
 	struct strbuf text; /* without the newline */
 	bool ended; /* the text is the last, and has no newline */
-	bool cut;
 	bool skips; /* malformed records are reported and skipped: */
 	uint64_t malformed;
 	size_t start, end; /* of what is not yet used in block */
@@ -76,11 +75,6 @@ void reader_close(struct reader *reader)
 	strbuf_deinit(&reader->text);
 	free(reader->name);
 	free(reader);
-}
-
-bool reader_is_cut(const struct reader *reader)
-{
-	return reader->cut;
 }
 
 void reader_skip_malformed(struct reader *reader)
@@ -193,7 +187,6 @@ struct error *reader_next(struct reader *reader, struct report_record *record,
 					  reader->text.length, record);
 		if (err && is_cut_short(reader, err)) {
 			error_free(err);
-			reader->cut = true;
 			log_warn("%s:%" PRIu64 ": the last line is cut short; "
 				 "what is before it counts",
 				 reader->name, reader->line);

@@ -45,12 +45,10 @@ void reader_close(struct reader *reader);
  * *ret_more is false at the end. Errors name the file and the line.
  *
  * A last line that was cut short, by a crash or because the run is still going
- * on, is the end: what came before it counts. It is warned of (base/log) and
- * reader_is_cut() is true.
+ * on, is the end: what came before it counts. It is warned of (base/log).
  */
 struct error *reader_next(struct reader *reader, struct report_record *record,
 			  bool *ret_more);
-bool reader_is_cut(const struct reader *reader);
 
 /*
  * From now on a malformed record (report_record_parse(), EINVAL) is no error:

@@ -164,7 +164,8 @@ void pool_earn(struct pool *pool, uint64_t now)
 }
 
 /* Does one of --at wait for its turn, or will one be hit soon? */
-bool pool_aims(const struct pool *pool, uint64_t now)
+/* Does one of --at wait for its turn, or will one be hit soon? */
+static bool pool_aims(const struct pool *pool, uint64_t now)
 {
 	return pool->aimed.count > 0 ||
 	       (pool->aimed_ns != 0 && now < pool->aimed_ns + POOL_AIMED_NS);

@@ -139,9 +139,6 @@ bool pool_waits_once(const struct pool *pool, uint32_t program);
 size_t pool_queued(const struct pool *pool);
 bool pool_has_sites(const struct pool *pool);
 
-/* Does one of --at wait for its turn, or will one be hit soon? */
-bool pool_aims(const struct pool *pool, uint64_t now);
-
 /* Take the queued site with that id out. False: there is none. */
 bool pool_take(struct pool *pool, uint64_t id, struct wire_site *ret);
 

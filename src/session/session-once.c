@@ -117,7 +117,7 @@ static uint64_t once_queue_room(const struct session_config *config,
 static size_t once_room(const struct session *session, uint64_t out,
 			uint64_t most, bool runs)
 {
-	uint64_t armed = session->counts.stats.armed_once, all = 0;
+	uint64_t armed = session->counts.sum.stats.armed_once, all = 0;
 	uint64_t queued;
 	size_t room, left;
 
@@ -198,8 +198,10 @@ static void once_send_news(struct session *session,
 	once_send(session, program, sites, count, true);
 }
 
-struct error *session_runs(struct session *session,
-			   struct watched_program *program, uint64_t address)
+/* Code at the address runs: it is sampled first. */
+static struct error *session_runs(struct session *session,
+				  struct watched_program *program,
+				  uint64_t address)
 {
 	uint64_t before = program->set.sampler.running;
 	struct error *err = sampleset_runs(&program->set, address);

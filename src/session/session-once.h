@@ -18,9 +18,6 @@ struct wire_returned;
 /* Arm what has not run yet, if that is asked for. */
 struct error *session_feed_once(struct session *session,
 				struct watched_program *program, uint64_t now);
-/* Code at the address runs: it is sampled first. */
-struct error *session_runs(struct session *session,
-			   struct watched_program *program, uint64_t address);
 /*
  * The same of code of which the tracer says that it runs: where no module is known
  * at the address, or the module has still to join, it waits for that.

@@ -42,10 +42,3 @@ void hold_release(struct tracees *tracees, struct hold *hold)
 	if (thread)
 		thread_resume(tracees, thread);
 }
-
-void hold_release_in_order(struct tracees *tracees, struct hold *const *holds,
-			   int count)
-{
-	for (int i = 0; i < count; i++)
-		hold_release(tracees, holds[i]);
-}

@@ -40,8 +40,4 @@ struct hold *hold_lose(struct thread *thread);
 /* Let it go on, with the watch registers as they are to be. */
 void hold_release(struct tracees *tracees, struct hold *hold);
 
-/* Let threads go on in this order, each running before the next is freed. */
-void hold_release_in_order(struct tracees *tracees, struct hold *const *holds,
-			   int count);
-
 #endif

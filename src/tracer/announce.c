@@ -26,7 +26,8 @@ static void announce_send(struct engine *engine, struct process *process)
 	process->execed &= !sent;
 }
 
-void announce_now(struct engine *engine, struct process *process)
+/* Tell of it now, if that was not done. */
+static void announce_now(struct engine *engine, struct process *process)
 {
 	if (!process->announced && process->role == PROCESS_WATCHED)
 		announce_send(engine, process);

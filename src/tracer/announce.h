@@ -24,9 +24,6 @@ void announce_thread(struct engine *engine, struct process *process);
 /* Those that have lived through two ticks. */
 void announce_tick(struct engine *engine);
 
-/* Tell of it now, if that was not done. */
-void announce_now(struct engine *engine, struct process *process);
-
 /*
  * It is watched no more, or does not run its program any more. Where others
  * run that too, the front end knows of them first.

@@ -34,8 +34,9 @@ void engine_leave_space(struct engine *engine, struct process *process)
 	addrspace_release(space);
 }
 
-bool engine_shares_memory(const struct engine *engine,
-			  const struct process *process)
+/* May another watched process have some of the process's memory mapped? */
+static bool engine_shares_memory(const struct engine *engine,
+				 const struct process *process)
 {
 	return process->space->shared.count > 0 &&
 	       tracees_watched_count(&engine->tracees) > 1;

@@ -104,10 +104,6 @@ bool engine_counts_text(const struct process *process);
 size_t engine_armed(const struct engine *engine);
 size_t engine_armed_once(const struct engine *engine);
 
-/* May another watched process have some of the process's memory mapped? */
-bool engine_shares_memory(const struct engine *engine,
-			  const struct process *process);
-
 /* Can any other thread reach what the process's threads access? */
 bool engine_may_race(const struct engine *engine,
 		     const struct process *process);
