@@ -59,6 +59,13 @@ static bool fill_arm(struct fill *fill, const struct wire_site *site)
 	return true;
 }
 
+static bool fill_arm_first(struct fill *fill, struct queue *queue)
+{
+	struct wire_site site = queue_pop(queue);
+
+	return fill_arm(fill, &site);
+}
+
 /* The places for hot locations that a program of `threads' threads has. */
 static size_t fill_places(size_t threads)
 {
@@ -148,7 +155,7 @@ static void fill_arm_hot(struct fill *fill, size_t room)
 
 		if (!place || !queue)
 			return;
-		site = *queue_pop(queue);
+		site = queue_pop(queue);
 		if (!fill_arm(fill, &site))
 			continue;
 		fill_had_turn(pool, queue);
@@ -190,7 +197,7 @@ static void fill_arm_peeks(struct fill *fill)
 	uint32_t most = fill_peeks_paid(fill), armed = 0;
 
 	for (uint32_t i = 0; i < most && pool->fired.count > 0; i++) {
-		struct wire_site site = *queue_pop(&pool->fired);
+		struct wire_site site = queue_pop(&pool->fired);
 
 		site.id |= WIRE_PEEK;
 		armed += fill_arm(fill, &site);
@@ -222,7 +229,7 @@ static void fill_arm_fresh(struct fill *fill, size_t room)
 
 	while (tries < (int)pool->arms && pool->fresh.count > 0 &&
 	       armed < room) {
-		armed += fill_arm(fill, queue_pop(&pool->fresh));
+		armed += fill_arm_first(fill, &pool->fresh);
 		tries++;
 	}
 	if (pool->params.arm_rate > 0)
@@ -305,7 +312,7 @@ static void fill_arm_once_aimed(struct fill *fill)
 	struct queue *queue = &fill->pool->once;
 
 	for (size_t n = queue->count; n > 0; n--) {
-		struct wire_site site = *queue_pop(queue);
+		struct wire_site site = queue_pop(queue);
 
 		if (site.id & WIRE_AIMED)
 			fill_arm(fill, &site);
@@ -328,7 +335,7 @@ static void fill_arm_once(struct fill *fill)
 		return;
 	begun = fill->ops->cpu_ns(fill->context);
 	for (size_t i = 0; i < count && pool->once.count > 0; i++)
-		fill_arm(fill, queue_pop(&pool->once));
+		fill_arm_first(fill, &pool->once);
 	if (pool->once.count > 0)
 		pool->once_due_ns =
 			fill->now_ns +
@@ -363,7 +370,7 @@ static void fill_arm_untouched(struct fill *fill)
 
 		if (!queue)
 			return;
-		room -= fill_arm(fill, queue_pop(queue));
+		room -= fill_arm_first(fill, queue);
 		fill_had_turn(pool, queue);
 	}
 }
@@ -443,8 +450,11 @@ static void fill_give_back(struct fill *fill)
 	    fill->now_ns < pool->give_ns)
 		return;
 	pool->give_ns = fill->now_ns + fill_give_gap(pool);
-	for (; count > 0; count--)
-		fill->ops->give_back(fill->context, queue_pop(&pool->fresh));
+	for (; count > 0; count--) {
+		struct wire_site site = queue_pop(&pool->fresh);
+
+		fill->ops->give_back(fill->context, &site);
+	}
 }
 
 /* Is there something to arm now, whatever it costs? Counts what forbids it. */

@@ -310,7 +310,7 @@ void pool_forget_spent(struct pool *pool, uint32_t program)
 void pool_rearm_spent(struct pool *pool, uint32_t program)
 {
 	for (size_t n = pool->spent.count; n > 0; n--) {
-		struct wire_site site = *queue_pop(&pool->spent);
+		struct wire_site site = queue_pop(&pool->spent);
 
 		queue_push(site.program == program ? &pool->once : &pool->spent,
 			   &site);

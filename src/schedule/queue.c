@@ -43,9 +43,9 @@ bool queue_push(struct queue *queue, const struct wire_site *site)
 	return true;
 }
 
-const struct wire_site *queue_pop(struct queue *queue)
+struct wire_site queue_pop(struct queue *queue)
 {
-	const struct wire_site *site = &queue->sites[queue->head];
+	struct wire_site site = queue->sites[queue->head];
 
 	queue->head = (queue->head + 1) % queue->capacity;
 	queue->count--;
@@ -62,7 +62,7 @@ static bool queue_in_range(const struct wire_site *site,
 void queue_forget(struct queue *queue, const struct wire_range *range)
 {
 	for (size_t n = queue->count; n > 0; n--) {
-		struct wire_site site = *queue_pop(queue);
+		struct wire_site site = queue_pop(queue);
 
 		if (!queue_in_range(&site, range))
 			queue_push(queue, &site);
@@ -74,7 +74,7 @@ bool queue_take(struct queue *queue, uint64_t id, struct wire_site *ret)
 	bool found = false;
 
 	for (size_t n = queue->count; n > 0; n--) {
-		struct wire_site site = *queue_pop(queue);
+		struct wire_site site = queue_pop(queue);
 
 		if (!found && site.id == id) {
 			*ret = site;

@@ -25,11 +25,14 @@ void queue_deinit(struct queue *queue);
 
 /* False: it is full, or there is no memory. */
 bool queue_push(struct queue *queue, const struct wire_site *site);
-/* The same, as the first. */
+/*
+ * The same, before all that are in it: the last that was pushed so is the first
+ * to go. It is what was seen running last.
+ */
 bool queue_push_first(struct queue *queue, const struct wire_site *site);
 
-/* The first of one that is not empty; valid until the next push. */
-const struct wire_site *queue_pop(struct queue *queue);
+/* Take out the first, of one that is not empty. */
+struct wire_site queue_pop(struct queue *queue);
 
 /* Drop the sites of the program at these addresses. */
 void queue_forget(struct queue *queue, const struct wire_range *range);
