@@ -474,6 +474,28 @@ const char *elf_string(const struct elf_span *table, uint64_t offset)
 	return (const char *)table->bytes + offset;
 }
 
+static const uint8_t *segment_build_id(const struct elffile *file,
+				       const Elf64_Phdr *segment,
+				       size_t *ret_size)
+{
+	Elf_Data *data = elf_getdata_rawchunk(
+		file->elf, (int64_t)segment->p_offset, segment->p_filesz,
+		segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	size_t at = 0, name, text;
+	GElf_Nhdr note;
+
+	while (data && (at = gelf_getnote(data, at, &note, &name, &text)) > 0) {
+		const uint8_t *bytes = data->d_buf;
+
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
+		    memcmp(bytes + name, "GNU", 4) != 0)
+			continue;
+		*ret_size = note.n_descsz;
+		return bytes + text;
+	}
+	return NULL;
+}
+
 const uint8_t *elffile_build_id(const struct elffile *file, size_t *ret_size)
 {
 	const void *id;
@@ -481,8 +503,17 @@ const uint8_t *elffile_build_id(const struct elffile *file, size_t *ret_size)
 
 	if (file->bytes)
 		size = dwelf_elf_gnu_build_id(file->elf, &id);
-	if (size <= 0)
-		return NULL;
-	*ret_size = (size_t)size;
-	return id;
+	if (size > 0) {
+		*ret_size = (size_t)size;
+		return id;
+	}
+	/* of a file with sections it has looked at those alone */
+	for (size_t i = 0; file->bytes && i < file->segment_count; i++) {
+		if (file->segments[i].p_type != PT_NOTE)
+			continue;
+		id = segment_build_id(file, &file->segments[i], ret_size);
+		if (id)
+			return id;
+	}
+	return NULL;
 }

@@ -250,6 +250,32 @@ static void build_id_and_soname(void **state)
 	elftext_close(library);
 }
 
+/* Sections, none of which is a note: the segment of notes has it too. */
+static void build_id_without_a_section(void **state)
+{
+	struct elftext *full = open_sample("stack.O2"), *text;
+	char *path = sample_path("stack.O2");
+	int sections = 0;
+	size_t size;
+	uint8_t *bytes = sample_read(path, &size);
+	const Elf64_Ehdr *header = (const void *)bytes;
+	Elf64_Shdr *section = (void *)(bytes + header->e_shoff);
+
+	(void)state;
+	for (int i = 0; i < header->e_shnum; i++) {
+		sections += section[i].sh_type == SHT_NOTE;
+		if (section[i].sh_type == SHT_NOTE)
+			section[i].sh_type = SHT_PROGBITS;
+	}
+	assert_true(sections > 0);
+	assert_null(elftext_create_copy(bytes, size, "copy", &text));
+	assert_string_equal(elftext_build_id(text), elftext_build_id(full));
+	elftext_close(text);
+	elftext_close(full);
+	free(bytes);
+	free(path);
+}
+
 /* A sample of that type, whose segment with the interpreter may be gone. */
 static struct elftext *open_as(const char *name, uint16_t type,
 			       bool interpreter)
@@ -658,6 +684,7 @@ int main(void)
 		cmocka_unit_test(what_stays_read_only),
 		cmocka_unit_test(data_symbols),
 		cmocka_unit_test(build_id_and_soname),
+		cmocka_unit_test(build_id_without_a_section),
 		cmocka_unit_test(what_is_static_and_fixed),
 		cmocka_unit_test(bias_by_the_executable_mapping),
 		cmocka_unit_test(bias_where_segments_share_a_page),
