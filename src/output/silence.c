@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 
+#include <string.h>
+
 #include "base/decimal.h"
 #include "report/run.h"
 #include "report/text.h"
@@ -290,9 +292,11 @@ bool silence_patterns(const struct globs *globs, struct vec *ret)
 	for (size_t i = 0; i < globs->items.count; i++) {
 		struct run_pattern pattern;
 
-		if (globs_unmatched(globs, i, &pattern.pattern,
-				    &pattern.include) &&
-		    !vec_push(ret, &pattern))
+		bool include;
+		if (!globs_unmatched(globs, i, &pattern.pattern, &include))
+			continue;
+		pattern.option = include ? "include" : "exclude";
+		if (!vec_push(ret, &pattern))
 			return false;
 	}
 	return true;
@@ -303,9 +307,10 @@ void silence_pattern(struct strbuf *out, const struct run_pattern *pattern)
 	strbuf_addf(out,
 		    "--%s '%s' has no effect: it matches no module, function "
 		    "or source file%s",
-		    pattern->include ? "include" : "exclude", pattern->pattern,
-		    pattern->include ? "; the rest is sampled as without it"
-				     : "");
+		    pattern->option, pattern->pattern,
+		    strcmp(pattern->option, "include") == 0
+			    ? "; the rest is sampled as without it"
+			    : "");
 }
 
 void silence_floor(struct strbuf *out, const struct silence_asked *asked,

@@ -102,10 +102,8 @@ static const struct fields run_at_fields = {
 #undef AT
 #define AT(member) FIELD_AT(struct run_pattern, member)
 
-static const char *const option_words[] = { "exclude", "include" };
-
 static const struct field pattern_fields[] = {
-	{ "option", FIELD_WORD, AT(include), FIELD_WORDS(option_words) },
+	{ "option", FIELD_TEXT, .flags = FIELD_NEEDED, AT(option) },
 	{ "pattern", FIELD_TEXT, AT(pattern) },
 };
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/stats.h"
+
 struct run_module {
 	const char *path;
 	const char *build_id; /* hex or NULL */
@@ -88,7 +90,7 @@ struct run_at {
 
 /* One of --include or --exclude that matched nothing. */
 struct run_pattern {
-	bool include;
+	const char *option; /* "include" or "exclude" */
 	const char *pattern;
 };
 

@@ -246,8 +246,8 @@ static void counters_are_read_back(void **state)
 		{ "/usr/bin/cache", 1, 8, 30, 20, 1 },
 		{ "/usr/bin/other", 2, 2, 0, 0, 0 },
 	};
-	static const struct run_pattern patterns[] = { { true, "put*" },
-						       { false, "gte*" } };
+	static const struct run_pattern patterns[] = { { "include", "put*" },
+						       { "exclude", "gte*" } };
 	static const struct run_at at[] = {
 		{ "cache.c:84", 3, 25, NULL },
 		{ "put", 0, 0, "no module has a function put" },
@@ -497,6 +497,12 @@ static void what_lacks_a_member_is_malformed(void **state)
 		refused(others[i][0], strlen(others[i][0]), others[i][1]);
 	report_record_init(&record);
 	parse_ok("{" RACE_WHOLE "}", &record);
+	/* an option that is not known here says no less than it would as text */
+	parse_ok("{\"type\":\"summary\",\"races\":0,\"new\":0,\"samples\":1,"
+		 "\"exit\":0,\"patterns_unmatched\":[{\"option\":\"only\","
+		 "\"pattern\":\"x\"}]}",
+		 &record);
+	assert_string_equal(record.summary.patterns[0].option, "only");
 	report_record_deinit(&record);
 }
 

@@ -355,7 +355,7 @@ static void summary_has_every_counter(void **state)
 	static const struct run_coverage coverage[] = {
 		{ "/usr/bin/cache", 16, 17 },
 	};
-	static const struct run_pattern patterns[] = { { true, "put*" } };
+	static const struct run_pattern patterns[] = { { "include", "put*" } };
 	static const struct run_at at[] = {
 		{ "cache.c:84", 3, 25, NULL },
 		{ "put", 0, 0, "no module has a function put" },

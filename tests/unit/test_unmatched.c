@@ -24,8 +24,8 @@ static void what_matched_nothing_is_named(void **state)
 		{ .where = "gone", .problem = "no function has that name" },
 		{ .where = "late" },
 	};
-	const struct run_pattern patterns[] = { { true, "put*" },
-						{ false, "gte*" } };
+	const struct run_pattern patterns[] = { { "include", "put*" },
+						{ "exclude", "gte*" } };
 	struct run_summary summary = { .at = at,
 				       .at_count = 3,
 				       .patterns = patterns,
