@@ -151,12 +151,12 @@ static int watch_status(const struct watch_options *options,
 			const struct session_result *result,
 			const struct session_counts *counts)
 {
-	if (counts->races > counts->races_known &&
+	if (counts->sum.races > counts->sum.known &&
 	    options->reporting.error_exitcode != 0)
 		return (int)options->reporting.error_exitcode;
 	if (result->timed_out)
 		return EXIT_TIMED_OUT;
-	if (counts->stalled_own < options->min_samples)
+	if (counts->sum.sampling.own < options->min_samples)
 		return EXIT_NO_PROOF;
 	/* a program that was attached to goes on, or its end is not ours */
 	return options->pid ? 0 : program_status(result->status);
@@ -300,7 +300,7 @@ static struct error *watch_session(const struct watch_options *options,
 	else
 		result.end = SESSION_LEFT;
 	/* a tracer that died in the middle has left results too */
-	if (err && output->counts.elapsed_ns == 0)
+	if (err && output->counts.sum.elapsed_ns == 0)
 		return refusal_explain(err, options->pid);
 	if (!watch_end(options, &plan, &rules->globs, &result, output, status))
 		status = EXIT_FAILED;

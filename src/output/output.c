@@ -19,11 +19,11 @@
 #include "judge/judge.h"
 #include "output/onrace.h"
 #include "output/terminal.h"
+#include "report/field.h"
 #include "report/kin.h"
 #include "report/race.h"
 #include "report/run.h"
 #include "report/source.h"
-#include "session/tally.h"
 
 /*
  * A race that was seen: as what, and with which count it was written; 0: not
@@ -49,8 +49,6 @@ struct error *output_init(struct output *output,
 	memset(output, 0, sizeof(*output));
 	output->config = config;
 	output->races = (struct vec)VEC_INIT(struct output_race);
-	output->at = (struct vec)VEC_INIT(struct run_at);
-	output->programs = (struct vec)VEC_INIT(struct run_program);
 	output->text = (struct renderer){
 		.ops = &render_text,
 		.out = stderr,
@@ -103,18 +101,7 @@ static void output_saved_failed(struct output *output, struct error *err)
 bool output_deinit(struct output *output)
 {
 	output_saved_failed(output, saved_close(&output->saved));
-	for (size_t i = 0; i < output->at.count; i++) {
-		struct run_at *at = vec_at(&output->at, i);
-
-		free((char *)(uintptr_t)at->problem);
-	}
-	vec_deinit(&output->at);
-	for (size_t i = 0; i < output->programs.count; i++) {
-		struct run_program *program = vec_at(&output->programs, i);
-
-		free((char *)(uintptr_t)program->path);
-	}
-	vec_deinit(&output->programs);
+	fields_deinit(&summary_fields, &output->counts.sum);
 	vec_deinit(&output->races);
 	return !output->failed;
 }
@@ -340,42 +327,32 @@ static void output_crash(void *context, const struct crash *crash)
 static void output_progress(struct output *output,
 			    const struct session_counts *counts, bool last)
 {
-	const struct run_progress progress = {
-		.elapsed_ns = counts->elapsed_ns,
-		.samples = counts->stats.samples,
-		.samples_stalled = counts->stats.stalled,
-		.samples_own = counts->stalled_own,
-		.sites_sampled = counts->sites_sampled,
-		.races = counts->races,
-		.overhead_pct = counts->overhead_pct,
-	};
-
 	if (!output->failed)
 		output_saved_failed(output, saved_progress(&output->saved,
-							   &progress, last));
+							   &counts->sum, last));
 }
 
 static void output_status(void *context, const struct session_counts *counts)
 {
 	struct output *output = context;
-	uint64_t period = counts->elapsed_ns - output->status_ns;
+	uint64_t period = counts->sum.elapsed_ns - output->status_ns;
 	struct status_counts status = {
-		.elapsed_ns = counts->elapsed_ns,
-		.sites_sampled = counts->sites_sampled,
-		.sites_seen = counts->sites_known,
-		.overhead_pct = counts->overhead_pct,
-		.budget_pct = counts->budget_pct,
-		.races = counts->races,
+		.elapsed_ns = counts->sum.elapsed_ns,
+		.sites_sampled = counts->sum.sites_sampled,
+		.sites_seen = counts->sum.sites_eligible,
+		.overhead_pct = counts->sum.overhead_pct,
+		.budget_pct = counts->sum.budget_pct,
+		.races = counts->sum.races,
 	};
 
 	output_run(output);
 	onrace_poll(output->config->onrace);
 	if (period > 0)
-		status.stalls_per_s = (double)(counts->stats.stalled -
+		status.stalls_per_s = (double)(counts->sum.stats.stalled -
 					       output->stalled_before) *
 				      (double)CLOCK_NS_PER_S / (double)period;
-	output->stalled_before = counts->stats.stalled;
-	output->status_ns = counts->elapsed_ns;
+	output->stalled_before = counts->sum.stats.stalled;
+	output->status_ns = counts->sum.elapsed_ns;
 	status_show(&output->status, &status);
 	output_progress(output, counts, false);
 }
@@ -413,46 +390,6 @@ static struct error *output_finish_judge(const struct output *output)
 		err = judge_finish(output->config->judge, &races);
 	vec_deinit(&races);
 	return err;
-}
-
-static void output_covered(void *context, const char *path, uint64_t known,
-			   uint64_t sampled)
-{
-	struct output *output = context;
-
-	output_saved_failed(output, saved_covered(&output->saved, path, known,
-						  sampled));
-}
-
-static void output_aimed(void *context, const char *where, uint64_t sites,
-			 uint64_t samples, const char *why)
-{
-	struct output *output = context;
-	char *copy = why ? strdup(why) : NULL;
-	struct run_at at = { where, sites, samples, copy };
-
-	if ((why && !copy) || !vec_push(&output->at, &at)) {
-		free(copy);
-		output_failed(output, error_nomem);
-	}
-}
-
-static void output_program(void *context, const struct tally *tally)
-{
-	struct output *output = context;
-	const struct run_program program = {
-		.path = strdup(tally->path),
-		.processes = tally->processes,
-		.threads = tally->threads,
-		.samples = tally->samples,
-		.samples_stalled = tally->stalled,
-		.races = tally->races,
-	};
-
-	if (!program.path || !vec_push(&output->programs, &program)) {
-		free((char *)(uintptr_t)program.path);
-		output_failed(output, error_nomem);
-	}
 }
 
 /* In short, at the end. */
@@ -526,9 +463,6 @@ struct session_sink output_sink(struct output *output)
 		.crash = output_crash,
 		.stopped = output_stopped,
 		.status = output_status,
-		.covered = output_covered,
-		.aimed = output_aimed,
-		.program = output_program,
 		.note = output_note,
 		.ended = output_ended,
 	};
@@ -552,7 +486,7 @@ static void output_remark_newer(const struct vec *newer)
 			 path, newer->count - 1);
 }
 
-void output_remark_at(const struct run_at *at)
+static void output_remark_at(const struct run_at *at)
 {
 	if (at->sites == 0)
 		log_warn("nothing matched --at %s: %s", at->where,
@@ -572,112 +506,58 @@ void output_remark_at(const struct run_at *at)
 
 static void output_remarks(const struct output *output)
 {
-	const struct session_counts *counts = &output->counts;
+	const struct run_summary *sum = &output->counts.sum;
 
-	if (counts->stats.out_of_registers > counts->stats.samples / 10 + 10)
+	if (sum->stats.out_of_registers > sum->stats.samples / 10 + 10)
 		log_note("%llu accesses found no debug register free and were "
 			 "watched by value",
-			 (unsigned long long)counts->stats.out_of_registers);
+			 (unsigned long long)sum->stats.out_of_registers);
 	if (output->config->sources)
 		output_remark_newer(&output->config->sources->newer);
-	for (size_t i = 0; i < output->at.count; i++)
-		output_remark_at(vec_at(&output->at, i));
-	if (counts->synchronization && !output->config->show_all)
+	for (size_t i = 0; i < sum->at_count; i++)
+		output_remark_at(&sum->at[i]);
+	if (sum->synchronization && !output->config->show_all)
 		log_note("%llu conflicts of synchronizing accesses were not "
 			 "reported (--show all reports them)",
-			 (unsigned long long)counts->synchronization);
+			 (unsigned long long)sum->synchronization);
 }
 
 /*
  * Was nothing found where something could have been, and nothing of the
  * program's own looked at?
  */
-static bool output_proves_nothing(const struct session_counts *counts)
+static bool output_proves_nothing(const struct run_summary *sum)
 {
-	return counts->races == 0 && counts->suppressed == 0 &&
-	       counts->unlikely == 0 && counts->stalled_own == 0 &&
-	       (counts->stats.threads_most > 1 || counts->stats.unwatched > 0);
-}
-
-/* In percent of the time that was watched. */
-static double output_share(const struct session_counts *counts, uint64_t ns)
-{
-	return counts->elapsed_ns
-		       ? 100 * (double)ns / (double)counts->elapsed_ns
-		       : 0;
+	return sum->races == 0 && sum->suppressed == 0 && sum->unlikely == 0 &&
+	       sum->sampling.own == 0 &&
+	       (sum->stats.threads_most > 1 || sum->stats.unwatched > 0);
 }
 
 /* Of processes that had one thread the summary has only the number. */
-static void output_set_programs(const struct output *output,
-				struct run_summary *summary)
+static void output_set_programs(struct run_summary *summary)
 {
-	const struct vec *programs = &output->programs;
-	uint64_t processes = output->counts.stats.processes, told = 0;
+	uint64_t processes = summary->stats.processes, told = 0;
 
 	if (processes < 2)
-		return;
-	for (size_t i = 0; i < programs->count; i++)
-		told += ((struct run_program *)vec_at(programs, i))->processes;
-	summary->programs = programs->items;
-	summary->program_count = programs->count;
-	summary->processes_single = processes > told ? processes - told : 0;
+		summary->program_count = 0;
+	for (size_t i = 0; i < summary->program_count; i++)
+		told += summary->programs[i].processes;
+	if (processes >= 2 && processes > told)
+		summary->processes_single = processes - told;
 }
 
 bool output_finish(struct output *output, const struct output_end *end)
 {
 	const struct session_counts *counts = &output->counts;
-	const struct wire_stats *stats = &counts->stats;
-	struct run_summary summary = {
-		.races = counts->races,
-		.races_new = counts->races - counts->races_known,
-		.known = counts->races_known,
-		.suppressed = counts->suppressed,
-		.unlikely = counts->unlikely,
-		.synchronization = counts->synchronization,
-		.samples = stats->samples,
-		.hits = stats->hits,
-		.sites_sampled = counts->sites_sampled,
-		.sites_eligible = counts->sites_known,
-		.watchpoint_traps = stats->watch_traps,
-		.collisions = stats->collisions,
-		.value_changes = stats->value_changes,
-		.out_of_registers = stats->out_of_registers,
-		.dropped = stats->dropped,
-		.arms_refused = stats->arms_refused,
-		.arms = stats->arms,
-		.stops = stats->stops,
-		.unaffordable = stats->unaffordable,
-		.resting = stats->resting,
-		.cpu_ns = stats->busy_ns + counts->cpu_ns,
-		.budget_pct = counts->budget_pct,
-		.stalled_ns = stats->stalled_ns,
-		.elapsed_ns = counts->elapsed_ns,
-		.overhead_pct = counts->overhead_pct,
-		.start_pct = output_share(counts, stats->onset_ns),
-		.stops_pct = output_share(counts, stats->lost_stop_ns),
-		.computing_pct = output_share(counts, stats->lost_cpu_ns),
-		.backend = counts->backend[0] ? counts->backend : "none",
-		.sampling = {
-			.known = true,
-			.stalled = stats->stalled,
-			.own = counts->stalled_own,
-			.sites_sampled_own = counts->sites_sampled_own,
-			.sites_eligible_own = counts->sites_known_own,
-			.threads = stats->threads_most,
-			.unwatched = stats->unwatched,
-			.looks = counts->generated_looks,
-			.generated = counts->generated_inside,
-			.proves_nothing = output_proves_nothing(counts),
-		},
-		.unsampled = end->unsampled,
-		.exit_status = end->exit_status,
-		.at = output->at.items,
-		.at_count = output->at.count,
-		.patterns = end->patterns.items,
-		.pattern_count = end->patterns.count,
-	};
+	struct run_summary summary = counts->sum;
 
-	output_set_programs(output, &summary);
+	summary.sampling.proves_nothing = output_proves_nothing(&counts->sum);
+	summary.backend = counts->backend[0] ? counts->backend : "none";
+	summary.unsampled = end->unsampled;
+	summary.exit_status = end->exit_status;
+	summary.patterns = end->patterns.items;
+	summary.pattern_count = end->patterns.count;
+	output_set_programs(&summary);
 
 	if (!output->config->quiet) {
 		output_remarks(output);

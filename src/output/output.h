@@ -51,9 +51,7 @@ struct output {
 	struct status status;
 	const struct image *image; /* the session's; NULL: not started */
 	struct vec races; /* of struct output_race */
-	struct vec at; /* of struct run_at, whose `problem' is ours */
-	struct vec programs; /* of struct run_program, with their paths */
-	struct session_counts counts;
+	struct session_counts counts; /* the lists are ours */
 	uint64_t start_wall_ns;
 	/* samples with a stall at the last status, and its time */
 	uint64_t stalled_before;
@@ -72,9 +70,6 @@ bool output_deinit(struct output *output);
 
 /* The functions that a session calls. */
 struct session_sink output_sink(struct output *output);
-
-/* Say what came of an --at. */
-void output_remark_at(const struct run_at *at);
 
 /* What the summary has that neither the session nor its races tell. */
 struct output_end {

@@ -30,7 +30,6 @@ struct error *saved_open(struct saved *saved, const char *path,
 	bool is_stdout = !path || strcmp(path, "-") == 0;
 
 	memset(saved, 0, sizeof(*saved));
-	saved->modules = (struct vec)VEC_INIT(struct run_coverage);
 	if (!path && (!format || format == &render_text))
 		return NULL;
 	saved->name = is_stdout ? "standard output" : path;
@@ -82,12 +81,6 @@ struct error *saved_close(struct saved *saved)
 	    !err)
 		err = saved_failed(saved, error_os(errno, "write the report"));
 	saved->file = NULL;
-	for (size_t i = 0; i < saved->modules.count; i++) {
-		struct run_coverage *module = vec_at(&saved->modules, i);
-
-		free((void *)(uintptr_t)module->path);
-	}
-	vec_deinit(&saved->modules);
 	return err;
 }
 
@@ -144,7 +137,7 @@ struct error *saved_crash(struct saved *saved, const struct crash *crash)
 }
 
 struct error *saved_progress(struct saved *saved,
-			     const struct run_progress *progress, bool last)
+			     const struct run_summary *progress, bool last)
 {
 	struct renderer *renderer = &saved->renderer;
 	uint64_t now = progress->elapsed_ns;
@@ -160,26 +153,8 @@ struct error *saved_progress(struct saved *saved,
 	return saved_failed(saved, renderer->ops->progress(renderer, progress));
 }
 
-struct error *saved_covered(struct saved *saved, const char *path,
-			    uint64_t known, uint64_t sampled)
-{
-	struct run_coverage module = {
-		.sites_sampled = sampled,
-		.sites_eligible = known,
-	};
-	char *copy;
-
-	if (!saved->file)
-		return NULL;
-	copy = strdup(path);
-	module.path = copy;
-	if (copy && vec_push(&saved->modules, &module))
-		return NULL;
-	free(copy);
-	return error_nomem;
-}
-
-struct error *saved_summary(struct saved *saved, struct run_summary *summary)
+struct error *saved_summary(struct saved *saved,
+			    const struct run_summary *summary)
 {
 	struct renderer *renderer = &saved->renderer;
 	struct error *err, *end = NULL;
@@ -187,8 +162,6 @@ struct error *saved_summary(struct saved *saved, struct run_summary *summary)
 	if (!saved->file)
 		return NULL;
 	saved->finished = true;
-	summary->coverage = saved->modules.items;
-	summary->coverage_count = saved->modules.count;
 	err = renderer->ops->summary(renderer, summary);
 	if (renderer->ops->finish)
 		end = renderer->ops->finish(renderer);

@@ -22,7 +22,6 @@ struct saved {
 	const char *name; /* borrowed */
 	struct renderer renderer;
 	uint64_t progress_ns; /* when progress was last written */
-	struct vec modules; /* of struct run_coverage, paths owned */
 	bool finished;
 };
 
@@ -61,11 +60,9 @@ struct error *saved_crash(struct saved *saved, const struct crash *crash);
  * last: in any case.
  */
 struct error *saved_progress(struct saved *saved,
-			     const struct run_progress *progress, bool last);
-/* To be put into the summary. */
-struct error *saved_covered(struct saved *saved, const char *path,
-			    uint64_t known, uint64_t sampled);
-/* The end: with the coverage in it. */
-struct error *saved_summary(struct saved *saved, struct run_summary *summary);
+			     const struct run_summary *progress, bool last);
+/* The end. */
+struct error *saved_summary(struct saved *saved,
+			    const struct run_summary *summary);
 
 #endif

@@ -64,9 +64,9 @@ static bool explain_children(struct strbuf *out,
 			     const struct silence_asked *asked,
 			     const struct session_counts *counts)
 {
-	uint64_t children = counts->stats.unwatched;
+	uint64_t children = counts->sum.stats.unwatched;
 
-	if (children == 0 || counts->stats.threads_most > 1)
+	if (children == 0 || counts->sum.stats.threads_most > 1)
 		return false;
 	strbuf_addf(out, "%s had one thread, and ",
 		    asked->attached ? "the process" : "the program");
@@ -106,7 +106,7 @@ static bool explain_single(struct strbuf *out,
 			   const struct silence_asked *asked,
 			   const struct session_counts *counts)
 {
-	if (counts->stats.threads_most > 1 || counts->stats.stalled > 0)
+	if (counts->sum.stats.threads_most > 1 || counts->sum.stats.stalled > 0)
 		return false;
 	strbuf_addf(out, "%s had one thread%s, so that nothing could race",
 		    asked->attached ? "the process" : "the program",
@@ -118,7 +118,8 @@ static bool explain_sites(struct strbuf *out, const struct silence_asked *asked,
 			  const struct session_counts *counts)
 {
 	(void)asked;
-	if (counts->sites_known_own > 0 || !counts->own_complete)
+	if (counts->sum.sampling.sites_eligible_own > 0 ||
+	    !counts->own_complete)
 		return false;
 	strbuf_add(out, "the program's own modules have no instruction that "
 			"can be sampled: racewatch sites lists what is left "
@@ -130,7 +131,7 @@ static bool explain_budget(struct strbuf *out,
 			   const struct silence_asked *asked,
 			   const struct session_counts *counts)
 {
-	const struct wire_stats *stats = &counts->stats;
+	const struct wire_stats *stats = &counts->sum.stats;
 	bool refused = stats->stalled == 0 && stats->unaffordable > 0 &&
 		       stats->unaffordable + stats->samples >= stats->hits;
 
@@ -146,7 +147,7 @@ static bool explain_budget(struct strbuf *out,
 	if (stats->over_rate > stats->refills / 2 || refused) {
 		strbuf_addf(out, "--rate %" PRIu32 " allowed none in ",
 			    stats->rate != 0 ? stats->rate : asked->rate);
-		text_add_time(out, counts->elapsed_ns);
+		text_add_time(out, counts->sum.elapsed_ns);
 		return true;
 	}
 	return false;
@@ -155,13 +156,13 @@ static bool explain_budget(struct strbuf *out,
 static bool explain_early(struct strbuf *out, const struct silence_asked *asked,
 			  const struct session_counts *counts)
 {
-	if (counts->stats.arms > 0)
+	if (counts->sum.stats.arms > 0)
 		return false;
 	strbuf_addf(out, "the %s ended after ",
 		    !asked->attached ? "program"
 		    : asked->ended   ? "process"
 				     : "watching");
-	text_add_time(out, counts->elapsed_ns);
+	text_add_time(out, counts->sum.elapsed_ns);
 	strbuf_add(out, ", before a breakpoint was set: ");
 	if (!asked->attached)
 		strbuf_add(out, asked->swept ? "run it longer"
@@ -178,13 +179,13 @@ static bool explain_early(struct strbuf *out, const struct silence_asked *asked,
 static bool explain_reach(struct strbuf *out, const struct silence_asked *asked,
 			  const struct session_counts *counts)
 {
-	const struct wire_stats *stats = &counts->stats;
+	const struct wire_stats *stats = &counts->sum.stats;
 
 	if (stats->hits > 0)
 		return false;
 	text_add_plural(out, stats->arms, "breakpoint");
 	strbuf_add(out, stats->arms == 1 ? " was set in " : " were set in ");
-	text_add_time(out, counts->elapsed_ns);
+	text_add_time(out, counts->sum.elapsed_ns);
 	strbuf_addf(out,
 		    ", and %s reached: %s longer; racewatch sites lists what "
 		    "is left out, and why",
@@ -198,9 +199,9 @@ static bool explain_libraries(struct strbuf *out,
 			      const struct session_counts *counts)
 {
 	(void)asked;
-	if (counts->stats.stalled == 0)
+	if (counts->sum.stats.stalled == 0)
 		return false;
-	text_add_plural(out, counts->stats.stalled, "sample");
+	text_add_plural(out, counts->sum.stats.stalled, "sample");
 	strbuf_add(out, " with a stall, all in libraries: the program's own "
 			"code reached no breakpoint; racewatch sites lists "
 			"what is left out, and why");
@@ -212,11 +213,11 @@ static bool explain_alone(struct strbuf *out, const struct silence_asked *asked,
 {
 	(void)asked;
 	strbuf_add(out, "no other thread could run at ");
-	if (counts->stats.hits == 1) {
+	if (counts->sum.stats.hits == 1) {
 		strbuf_add(out, "the only hit");
 	} else {
 		strbuf_add(out, "any of ");
-		text_add_plural(out, counts->stats.hits, "hit");
+		text_add_plural(out, counts->sum.stats.hits, "hit");
 	}
 	return true;
 }
@@ -243,7 +244,7 @@ const char *silence_reason(struct strbuf *out,
 	};
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]) &&
-			   counts->stalled_own == 0;
+			   counts->sum.sampling.own == 0;
 	     i++) {
 		if (reasons[i].explain(out, asked, counts))
 			return reasons[i].word;
@@ -254,26 +255,26 @@ const char *silence_reason(struct strbuf *out,
 void silence_explain(struct strbuf *out, const struct silence_asked *asked,
 		     const struct session_counts *counts)
 {
-	if (counts->stalled_own > 0)
+	if (counts->sum.sampling.own > 0)
 		return;
-	strbuf_add(out, counts->stats.samples == 0
+	strbuf_add(out, counts->sum.stats.samples == 0
 				? "no samples were taken: "
 				: "nothing of the program's own modules was "
 				  "sampled: ");
 	/* where they are not the reason, what was meant may have run in them */
 	if (silence_reason(out, asked, counts) != silence_children &&
-	    counts->stats.unwatched > 0) {
+	    counts->sum.stats.unwatched > 0) {
 		strbuf_add(out, "; ");
-		add_children(out, asked, counts->stats.unwatched);
+		add_children(out, asked, counts->sum.stats.unwatched);
 	}
 }
 
 void silence_generated(struct strbuf *out, const struct session_counts *counts)
 {
-	uint64_t looks = counts->generated_looks;
-	double percent =
-		looks ? 100 * (double)counts->generated_inside / (double)looks
-		      : 0;
+	uint64_t looks = counts->sum.sampling.looks;
+	double percent = looks ? 100 * (double)counts->sum.sampling.generated /
+					 (double)looks
+			       : 0;
 
 	if (looks >= LOOKS_MIN && percent >= GENERATED_MIN_PERCENT)
 		strbuf_addf(out,
@@ -281,7 +282,7 @@ void silence_generated(struct strbuf *out, const struct session_counts *counts)
 			    "time, which is not sampled",
 			    percent);
 	else if (looks < LOOKS_MIN && counts->generated_seen &&
-		 counts->stalled_own == 0)
+		 counts->sum.sampling.own == 0)
 		strbuf_add(out, "there was code generated at run time, which "
 				"is not sampled; how much of the time was in "
 				"it is not known");
@@ -291,8 +292,8 @@ bool silence_patterns(const struct globs *globs, struct vec *ret)
 {
 	for (size_t i = 0; i < globs->items.count; i++) {
 		struct run_pattern pattern;
-
 		bool include;
+
 		if (!globs_unmatched(globs, i, &pattern.pattern, &include))
 			continue;
 		pattern.option = include ? "include" : "exclude";
@@ -316,9 +317,9 @@ void silence_pattern(struct strbuf *out, const struct run_pattern *pattern)
 void silence_floor(struct strbuf *out, const struct silence_asked *asked,
 		   const struct session_counts *counts)
 {
-	if (counts->stalled_own >= asked->min_samples)
+	if (counts->sum.sampling.own >= asked->min_samples)
 		return;
-	text_add_plural(out, counts->stalled_own, "sample");
+	text_add_plural(out, counts->sum.sampling.own, "sample");
 	strbuf_add(out, " of the program's own modules had a stall: "
 			"--min-samples asks for ");
 	text_add_count(out, asked->min_samples);

@@ -160,23 +160,23 @@ static void add_plot(struct strbuf *out, struct plot *plot)
 /* Does a run begin with this one? The counts are those since its start. */
 static bool is_first(const struct vec *progress, size_t i)
 {
-	const struct run_progress *at = vec_at(progress, i), *before;
+	const struct run_summary *at = vec_at(progress, i), *before;
 
 	if (i == 0)
 		return true;
 	before = vec_at(progress, i - 1);
 	return at->elapsed_ns <= before->elapsed_ns ||
-	       at->samples < before->samples;
+	       at->stats.samples < before->stats.samples;
 }
 
 /* Of the time from `from' to i, both of one run. */
 static bool add_point(struct plot *plot, const struct vec *progress,
 		      size_t from, size_t i, bool overhead)
 {
-	static const struct run_progress zero;
-	const struct run_progress *at = vec_at(progress, i);
-	const struct run_progress *before = from == i ? &zero
-						      : vec_at(progress, from);
+	static const struct run_summary zero;
+	const struct run_summary *at = vec_at(progress, i);
+	const struct run_summary *before = from == i ? &zero
+						     : vec_at(progress, from);
 	double seconds = (double)(at->elapsed_ns - before->elapsed_ns) / 1e9;
 	struct point point = {
 		.x = (double)at->elapsed_ns / 1e9,
@@ -188,8 +188,9 @@ static bool add_point(struct plot *plot, const struct vec *progress,
 		point.y = isfinite(at->overhead_pct) && at->overhead_pct > 0
 				  ? at->overhead_pct
 				  : 0;
-	else if (seconds > 0 && at->samples >= before->samples)
-		point.y = (double)(at->samples - before->samples) / seconds;
+	else if (seconds > 0 && at->stats.samples >= before->stats.samples)
+		point.y = (double)(at->stats.samples - before->stats.samples) /
+			  seconds;
 	plot->x_max = fmax(plot->x_max, point.x);
 	plot->y_max = fmax(plot->y_max, point.y);
 	if (point.starts) {

@@ -22,16 +22,16 @@ void phrase_add_samples(struct strbuf *line, const struct run_summary *summary)
 
 	if (sampling->known && sampling->proves_nothing)
 		strbuf_add(line, "this run proves nothing: ");
-	text_add_plural(line, summary->samples, "sample");
+	text_add_plural(line, summary->stats.samples, "sample");
 	if (!sampling->known) {
 		strbuf_add(line, " of ");
 		text_add_plural(line, summary->sites_sampled, "site");
 		return;
 	}
-	if (summary->samples == 0)
+	if (summary->stats.samples == 0)
 		return;
 	strbuf_add(line, " (");
-	text_add_count(line, sampling->stalled);
+	text_add_count(line, summary->stats.stalled);
 	strbuf_add(line, " with a stall) of ");
 	text_add_count(line, sampling->sites_sampled_own);
 	strbuf_add(line, " own and ");
@@ -41,7 +41,7 @@ void phrase_add_samples(struct strbuf *line, const struct run_summary *summary)
 
 const char *phrase_unsampled(const struct run_summary *summary)
 {
-	return summary->samples == 0
+	return summary->stats.samples == 0
 		       ? "No samples were taken: nothing is proved."
 		       : "Nothing of the program's own code was sampled while "
 			 "another thread could run: nothing is proved.";
@@ -84,7 +84,7 @@ void phrase_add_overhead(struct strbuf *line, const struct run_summary *summary)
 		strbuf_addf(line, " of %s", budget);
 	strbuf_add(line, " %");
 	if (summary->sampling.known &&
-	    (summary->sampling.stalled == 0 ||
+	    (summary->stats.stalled == 0 ||
 	     (summary->budget_pct > 0 &&
 	      summary->overhead_pct > summary->budget_pct)))
 		add_parts(line, summary);

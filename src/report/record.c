@@ -23,7 +23,7 @@ static const struct {
 	[REPORT_CRASH] = { &crash_fields,
 			   offsetof(struct report_record, crash) },
 	[REPORT_PROGRESS] = { &progress_fields,
-			      offsetof(struct report_record, progress) },
+			      offsetof(struct report_record, summary) },
 	[REPORT_SUMMARY] = { &summary_fields,
 			     offsetof(struct report_record, summary) },
 };

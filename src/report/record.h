@@ -36,8 +36,7 @@ struct report_record {
 	struct run_record run;
 	struct race race;
 	struct crash crash;
-	struct run_progress progress;
-	struct run_summary summary;
+	struct run_summary summary; /* REPORT_PROGRESS: the fields it has */
 };
 
 /* Empty; end with report_record_deinit(). */

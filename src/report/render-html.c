@@ -46,7 +46,7 @@ struct html {
 	struct document races;
 	struct strbuf runs, crashes; /* sections */
 	struct strbuf tiles; /* of the summary */
-	struct vec progress; /* of struct run_progress */
+	struct vec progress; /* of struct run_summary */
 	struct vec modules; /* of struct html_module */
 	char *program; /* for the title */
 	size_t run_count;
@@ -66,7 +66,7 @@ static struct html *html_state(struct renderer *renderer)
 	if (!html)
 		return NULL;
 	document_init(&html->races);
-	html->progress = (struct vec)VEC_INIT(struct run_progress);
+	html->progress = (struct vec)VEC_INIT(struct run_summary);
 	html->modules = (struct vec)VEC_INIT(struct html_module);
 	html->ignore_unlikely = renderer->ignore_unlikely;
 	renderer->state = html;
@@ -170,7 +170,7 @@ static struct error *html_crash(struct renderer *renderer,
 
 static void thin_out(struct vec *progress)
 {
-	struct run_progress *items = progress->items;
+	struct run_summary *items = progress->items;
 
 	for (size_t i = 0; 2 * i < progress->count; i++)
 		items[i] = items[2 * i];
@@ -178,7 +178,7 @@ static void thin_out(struct vec *progress)
 }
 
 static struct error *html_progress(struct renderer *renderer,
-				   const struct run_progress *progress)
+				   const struct run_summary *progress)
 {
 	struct html *html = html_state(renderer);
 
@@ -231,8 +231,8 @@ static struct error *html_summary(struct renderer *renderer,
 	out = &html->tiles;
 	strbuf_clear(out);
 	begin_tile(out);
-	text_add_count(out, summary->samples);
-	end_tile(out, summary->samples == 1 ? "sample" : "samples");
+	text_add_count(out, summary->stats.samples);
+	end_tile(out, summary->stats.samples == 1 ? "sample" : "samples");
 	begin_tile(out);
 	text_add_count(out, summary->sites_sampled);
 	strbuf_add(out, " of ");

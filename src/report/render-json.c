@@ -32,7 +32,7 @@ static struct error *json_crash(struct renderer *renderer,
 }
 
 static struct error *json_progress(struct renderer *renderer,
-				   const struct run_progress *progress)
+				   const struct run_summary *progress)
 {
 	return fields_write(&progress_fields, progress, renderer->out);
 }

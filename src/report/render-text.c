@@ -449,9 +449,9 @@ static struct error *text_summary(struct renderer *renderer,
 	phrase_add_samples(line, summary);
 	strbuf_addf(line, ", %.1f s, ", (double)summary->elapsed_ns / 1e9);
 	phrase_add_overhead(line, summary);
-	if (summary->dropped) {
+	if (summary->stats.dropped) {
 		strbuf_add(line, ", ");
-		text_add_plural(line, summary->dropped, "conflict");
+		text_add_plural(line, summary->stats.dropped, "conflict");
 		strbuf_add(line, " lost");
 	}
 	text_end_line(&text, 0, 2 * TEXT_INDENT);

@@ -40,9 +40,8 @@ struct error *render_record(struct renderer *renderer,
 	case REPORT_CRASH:
 		return ops->crash ? ops->crash(renderer, &record->crash) : NULL;
 	case REPORT_PROGRESS:
-		return ops->progress
-			       ? ops->progress(renderer, &record->progress)
-			       : NULL;
+		return ops->progress ? ops->progress(renderer, &record->summary)
+				     : NULL;
 	case REPORT_SUMMARY:
 		return ops->summary(renderer, &record->summary);
 	case REPORT_OTHER:

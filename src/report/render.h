@@ -20,7 +20,6 @@ struct crash;
 struct error;
 struct race;
 struct report_record;
-struct run_progress;
 struct run_record;
 struct run_summary;
 struct strbuf;
@@ -38,7 +37,7 @@ struct renderer_ops {
 	/* the format may have no use for these: NULL */
 	struct error *(*crash)(struct renderer *, const struct crash *);
 	struct error *(*progress)(struct renderer *,
-				  const struct run_progress *);
+				  const struct run_summary *);
 	struct error *(*summary)(struct renderer *, const struct run_summary *);
 	/*
 	 * Write what was kept back, and free `state'. NULL: nothing is. Must

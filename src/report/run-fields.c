@@ -54,24 +54,6 @@ const struct fields run_fields = {
 };
 
 #undef AT
-#define AT(member) FIELD_AT(struct run_progress, member)
-
-static const struct field progress_field_list[] = {
-	{ "elapsed_s", FIELD_SECONDS, .flags = FIELD_NEEDED, AT(elapsed_ns) },
-	{ "samples", FIELD_COUNT, .flags = FIELD_NEEDED, AT(samples) },
-	{ "samples_stalled", FIELD_COUNT, AT(samples_stalled) },
-	{ "samples_own", FIELD_COUNT, AT(samples_own) },
-	{ "sites_sampled", FIELD_COUNT, AT(sites_sampled) },
-	{ "races", FIELD_COUNT, AT(races) },
-	{ "overhead_pct", FIELD_REAL, AT(overhead_pct) },
-};
-
-const struct fields progress_fields = {
-	.type = "progress",
-	FIELDS(struct run_progress, progress_field_list),
-};
-
-#undef AT
 #define AT(member) FIELD_AT(struct run_coverage, member)
 
 static const struct field coverage_fields[] = {
@@ -138,7 +120,22 @@ static bool has_sampling(const void *record)
 }
 
 #define SAMPLING(merge, member) \
-	FIELD_COUNT, merge, AT(sampling.member), .known = has_sampling
+	FIELD_COUNT, merge, AT(member), .known = has_sampling
+
+static const struct field progress_field_list[] = {
+	{ "elapsed_s", FIELD_SECONDS, .flags = FIELD_NEEDED, AT(elapsed_ns) },
+	{ "samples", FIELD_COUNT, .flags = FIELD_NEEDED, AT(stats.samples) },
+	{ "samples_stalled", FIELD_COUNT, AT(stats.stalled) },
+	{ "samples_own", FIELD_COUNT, AT(sampling.own) },
+	{ "sites_sampled", FIELD_COUNT, AT(sites_sampled) },
+	{ "races", FIELD_COUNT, AT(races) },
+	{ "overhead_pct", FIELD_REAL, AT(overhead_pct) },
+};
+
+const struct fields progress_fields = {
+	.type = "progress",
+	FIELDS(struct run_summary, progress_field_list),
+};
 
 /* Numbers of sites are those of the run with most: a site may be in many. */
 static const struct field summary_field_list[] = {
@@ -148,29 +145,32 @@ static const struct field summary_field_list[] = {
 	{ "known", FIELD_COUNT, FIELD_SUM, AT(known) },
 	{ "unlikely", FIELD_COUNT, FIELD_SUM, AT(unlikely) },
 	{ "synchronization", FIELD_COUNT, FIELD_SUM, AT(synchronization) },
-	{ "samples", FIELD_COUNT, FIELD_SUM, FIELD_NEEDED, AT(samples) },
-	{ "hits", FIELD_COUNT, FIELD_SUM, AT(hits) },
+	{ "samples", FIELD_COUNT, FIELD_SUM, FIELD_NEEDED, AT(stats.samples) },
+	{ "hits", FIELD_COUNT, FIELD_SUM, AT(stats.hits) },
 	{ "sites_sampled", FIELD_COUNT, FIELD_MOST, AT(sites_sampled) },
 	{ "sites_eligible", FIELD_COUNT, FIELD_MOST, AT(sites_eligible) },
-	{ "watchpoint_traps", FIELD_COUNT, FIELD_SUM, AT(watchpoint_traps) },
-	{ "collisions", FIELD_COUNT, FIELD_SUM, AT(collisions) },
-	{ "value_changes", FIELD_COUNT, FIELD_SUM, AT(value_changes) },
-	{ "out_of_registers", FIELD_COUNT, FIELD_SUM, AT(out_of_registers) },
-	{ "dropped", FIELD_COUNT, FIELD_SUM, AT(dropped) },
-	{ "arms_refused", FIELD_COUNT, FIELD_SUM, AT(arms_refused) },
-	{ "arms", FIELD_COUNT, FIELD_SUM, AT(arms) },
-	{ "stops", FIELD_COUNT, FIELD_SUM, AT(stops) },
-	{ "unaffordable", FIELD_COUNT, FIELD_SUM, AT(unaffordable) },
-	{ "resting", FIELD_COUNT, FIELD_SUM, AT(resting) },
+	{ "watchpoint_traps", FIELD_COUNT, FIELD_SUM, AT(stats.watch_traps) },
+	{ "collisions", FIELD_COUNT, FIELD_SUM, AT(stats.collisions) },
+	{ "value_changes", FIELD_COUNT, FIELD_SUM, AT(stats.value_changes) },
+	{ "out_of_registers", FIELD_COUNT, FIELD_SUM,
+	  AT(stats.out_of_registers) },
+	{ "dropped", FIELD_COUNT, FIELD_SUM, AT(stats.dropped) },
+	{ "arms_refused", FIELD_COUNT, FIELD_SUM, AT(stats.arms_refused) },
+	{ "arms", FIELD_COUNT, FIELD_SUM, AT(stats.arms) },
+	{ "stops", FIELD_COUNT, FIELD_SUM, AT(stats.stops) },
+	{ "unaffordable", FIELD_COUNT, FIELD_SUM, AT(stats.unaffordable) },
+	{ "resting", FIELD_COUNT, FIELD_SUM, AT(stats.resting) },
 	{ NULL, FIELD_BOOL, FIELD_BOTH, AT(sampling.known) },
-	{ "samples_stalled", SAMPLING(FIELD_SUM, stalled) },
-	{ "samples_own", SAMPLING(FIELD_SUM, own) },
-	{ "sites_sampled_own", SAMPLING(FIELD_MOST, sites_sampled_own) },
-	{ "sites_eligible_own", SAMPLING(FIELD_MOST, sites_eligible_own) },
-	{ "threads", SAMPLING(FIELD_MOST, threads) },
-	{ "unwatched", SAMPLING(FIELD_SUM, unwatched) },
-	{ "looks", SAMPLING(FIELD_SUM, looks) },
-	{ "looks_generated", SAMPLING(FIELD_SUM, generated) },
+	{ "samples_stalled", SAMPLING(FIELD_SUM, stats.stalled) },
+	{ "samples_own", SAMPLING(FIELD_SUM, sampling.own) },
+	{ "sites_sampled_own",
+	  SAMPLING(FIELD_MOST, sampling.sites_sampled_own) },
+	{ "sites_eligible_own",
+	  SAMPLING(FIELD_MOST, sampling.sites_eligible_own) },
+	{ "threads", SAMPLING(FIELD_MOST, stats.threads_most) },
+	{ "unwatched", SAMPLING(FIELD_SUM, stats.unwatched) },
+	{ "looks", SAMPLING(FIELD_SUM, sampling.looks) },
+	{ "looks_generated", SAMPLING(FIELD_SUM, sampling.generated) },
 	{ "proves_nothing", FIELD_BOOL, FIELD_BOTH, AT(sampling.proves_nothing),
 	  .known = has_sampling },
 	{ "cpu_s", FIELD_SECONDS, FIELD_SUM, AT(cpu_ns) },
@@ -182,7 +182,7 @@ static const struct field summary_field_list[] = {
 	  .known = has_sampling },
 	{ "computing_pct", FIELD_REAL, FIELD_SHARE, AT(computing_pct),
 	  .known = has_sampling },
-	{ "stalled_s", FIELD_SECONDS, FIELD_SUM, AT(stalled_ns) },
+	{ "stalled_s", FIELD_SECONDS, FIELD_SUM, AT(stats.stalled_ns) },
 	{ "elapsed_s", FIELD_SECONDS, FIELD_SUM, AT(elapsed_ns) },
 	{ "unsampled_reason", FIELD_TEXT, FIELD_SAME, AT(unsampled.reason) },
 	{ "unsampled_text", FIELD_TEXT, FIELD_SAME, AT(unsampled.text) },

@@ -40,16 +40,6 @@ struct run_record {
 	const char *const *hosts;
 };
 
-/* How the watching went so far, about once a second. */
-struct run_progress {
-	uint64_t elapsed_ns; /* since it began */
-	uint64_t samples; /* so far */
-	uint64_t samples_stalled, samples_own; /* of them, as in the summary */
-	uint64_t sites_sampled;
-	uint64_t races;
-	double overhead_pct;
-};
-
 /* What was sampled of a module. */
 struct run_coverage {
 	const char *path;
@@ -59,11 +49,8 @@ struct run_coverage {
 /* Of the samples, those that can show a race; see racewatch-json(5). */
 struct run_sampling {
 	bool known; /* reports of earlier versions do not have it */
-	uint64_t stalled; /* samples at which another thread could run */
-	uint64_t own; /* of these, in the program's own modules */
+	uint64_t own; /* of stats.stalled, in the program's own modules */
 	uint64_t sites_sampled_own, sites_eligible_own;
-	uint64_t threads; /* of one process, most at a time */
-	uint64_t unwatched; /* processes that were made and not watched */
 	/*
 	 * Looks at where it computed, made when it has code that was generated
 	 * at run time, and those of them that found it there.
@@ -103,29 +90,20 @@ struct run_program {
 	uint64_t races;
 };
 
+/*
+ * The summary. Also what it came to so far, about once a second: the records of
+ * the type progress have a few of these (progress_fields, report/field.h).
+ */
 struct run_summary {
+	struct wire_stats stats; /* what the tracer counted */
 	uint64_t races; /* distinct */
 	uint64_t races_new;
 	uint64_t suppressed;
 	uint64_t known; /* by the baseline */
 	uint64_t unlikely; /* of the races, unless they are not counted */
 	uint64_t synchronization; /* conflicts of synchronizing accesses */
-	uint64_t samples; /* hits that a stall was to be made at */
-	uint64_t hits; /* breakpoints that fired */
 	uint64_t sites_sampled; /* distinct sites that had a stall */
 	uint64_t sites_eligible; /* known so far */
-	uint64_t watchpoint_traps;
-	uint64_t collisions;
-	uint64_t value_changes;
-	uint64_t
-		out_of_registers; /* accesses watched by value for lack of slots */
-	uint64_t dropped; /* reports lost because a buffer was full */
-	uint64_t arms_refused; /* text was not as expected */
-	uint64_t arms; /* breakpoints set */
-	uint64_t stops; /* of threads, for any reason */
-	uint64_t unaffordable; /* hits that no stall could be spent on */
-	uint64_t resting; /* hits by threads that had just been stalled */
-	uint64_t stalled_ns; /* union of stall intervals */
 	uint64_t elapsed_ns; /* watching */
 	uint64_t cpu_ns; /* that racewatch has computed */
 	double overhead_pct;
@@ -160,7 +138,7 @@ struct run_summary {
 static inline bool run_is_unsampled(const struct run_summary *summary)
 {
 	return summary->sampling.known ? summary->sampling.own == 0
-				       : summary->samples == 0;
+				       : summary->stats.samples == 0;
 }
 
 #endif

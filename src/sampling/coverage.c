@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct coverage *coverage_find(const struct vec *list, const char *path)
+static struct run_coverage *coverage_find(const struct vec *list,
+					  const char *path)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		struct coverage *entry = vec_at(list, i);
+		struct run_coverage *entry = vec_at(list, i);
 
 		if (strcmp(entry->path, path) == 0)
 			return entry;
@@ -21,29 +22,30 @@ static struct coverage *coverage_find(const struct vec *list, const char *path)
 bool coverage_add(struct vec *list, const char *path, uint64_t known,
 		  uint64_t sampled)
 {
-	struct coverage *entry = coverage_find(list, path);
-	struct coverage added = { .path = NULL };
+	struct run_coverage *entry = coverage_find(list, path);
+	struct run_coverage added = { .path = NULL };
+	char *copy;
 
 	if (!entry) {
-		added.path = strdup(path);
-		if (!added.path || !vec_push(list, &added)) {
-			free(added.path);
+		added.path = copy = strdup(path);
+		if (!copy || !vec_push(list, &added)) {
+			free(copy);
 			return false;
 		}
 		entry = vec_at(list, list->count - 1);
 	}
-	entry->known += known;
-	entry->sampled += sampled;
+	entry->sites_eligible += known;
+	entry->sites_sampled += sampled;
 	return true;
 }
 
 bool coverage_add_all(struct vec *list, const struct vec *other)
 {
 	for (size_t i = 0; i < other->count; i++) {
-		const struct coverage *entry = vec_at(other, i);
+		const struct run_coverage *entry = vec_at(other, i);
 
-		if (!coverage_add(list, entry->path, entry->known,
-				  entry->sampled))
+		if (!coverage_add(list, entry->path, entry->sites_eligible,
+				  entry->sites_sampled))
 			return false;
 	}
 	return true;
@@ -52,9 +54,9 @@ bool coverage_add_all(struct vec *list, const struct vec *other)
 void coverage_deinit(struct vec *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		struct coverage *entry = vec_at(list, i);
+		struct run_coverage *entry = vec_at(list, i);
 
-		free(entry->path);
+		free((char *)(uintptr_t)entry->path);
 	}
 	vec_deinit(list);
 }

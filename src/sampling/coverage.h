@@ -10,14 +10,10 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-
-struct coverage {
-	char *path;
-	uint64_t known, sampled; /* sites */
-};
+#include "report/run.h"
 
 /*
- * For vectors of struct coverage: add to the entry of the path. False when out
+ * For vectors of struct run_coverage, whose paths they own: add to the entry of the path. False when out
  * of memory.
  */
 bool coverage_add(struct vec *list, const char *path, uint64_t known,

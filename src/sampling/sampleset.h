@@ -78,7 +78,7 @@ bool sampleset_samples(const struct sampleset *set, const struct module *module,
 		       size_t function);
 
 /*
- * Add the sites of each module (struct coverage), also of those that have left.
+ * Add the sites of each module (struct run_coverage), also of those that have left.
  * False when out of memory.
  */
 bool sampleset_coverage(const struct sampleset *set, struct vec *coverage);

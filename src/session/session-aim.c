@@ -7,6 +7,7 @@
 #include "session/session-state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -388,18 +389,30 @@ uint64_t session_aim_due(const struct session *session)
 	return due;
 }
 
-void session_tell_aims(struct session *session)
+bool session_list_aims(const struct session *session, struct run_summary *ret)
 {
-	for (size_t i = 0; i < session->at.places.count; i++) {
-		struct session_place *place = session_place_at(session, i);
+	size_t count = session->at.places.count;
+	struct run_at *list = calloc(count + 1, sizeof(*list));
+
+	ret->at = list;
+	for (size_t i = 0; list && i < count; i++) {
+		const struct session_place *place =
+			session_place_at(session, i);
 		struct strbuf why = { 0 };
 
 		if (place->sites == 0)
 			aim_explain(&why, place->where, &place->best);
-		session->sink->aimed(session->sink->context, place->where->text,
-				     place->sites, place->samples,
-				     place->sites == 0 ? strbuf_text(&why)
-						       : NULL);
+		list[i] = (struct run_at){
+			.where = strdup(place->where->text),
+			.sites = place->sites,
+			.samples = place->samples,
+			.problem = place->sites == 0 ? strdup(strbuf_text(&why))
+						     : NULL,
+		};
 		strbuf_deinit(&why);
+		ret->at_count = i + 1;
+		if (!list[i].where || (place->sites == 0 && !list[i].problem))
+			return false;
 	}
+	return list != NULL;
 }

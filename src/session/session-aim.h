@@ -14,6 +14,7 @@
 #include "sampling/aim.h"
 
 struct error;
+struct run_summary;
 struct session;
 struct where;
 struct wire_returned;
@@ -66,7 +67,7 @@ void session_aim_returned(struct session *session,
 /* A stall has ended, maybe at one of them. */
 void session_aim_sample(struct session *session,
 			const struct wire_sample *sample);
-/* sink->aimed, of each --at. */
-void session_tell_aims(struct session *session);
+/* Set the list of places; false: out of memory, and the list is as far as it got. */
+bool session_list_aims(const struct session *session, struct run_summary *ret);
 
 #endif

@@ -183,7 +183,7 @@ struct wire_params session_params(const struct session_config *config)
  */
 static uint64_t session_wanted(const struct session *session)
 {
-	const struct wire_stats *stats = &session->counts.stats;
+	const struct wire_stats *stats = &session->counts.sum.stats;
 	uint64_t ahead =
 		(uint64_t)stats->wanted / FEED_AHEAD_PART + FEED_AHEAD_MIN;
 	uint64_t lacking =
@@ -253,7 +253,7 @@ static struct work_pace session_work_pace(const struct session *session,
 	double share = session->config->effort.params.share;
 	bool scarce = share > 0 && share < WORK_SCARCE_SHARE;
 
-	if (scarce && session->counts.stats.competition > 0) {
+	if (scarce && session->counts.sum.stats.competition > 0) {
 		double part = sampler->running > 0 ? WORK_SCARCE_PART_LATER
 						   : WORK_SCARCE_PART;
 		double period = (double)WORK_SCARCE_SLICE_NS / (share * part);
@@ -416,14 +416,14 @@ uint64_t session_feed_due(const struct session *session)
 static void session_count_sites(const struct watched *watched,
 				struct session_counts *counts)
 {
-	counts->sites_sampled = watched->sites_sampled;
-	counts->sites_known = watched->sites_known;
+	counts->sum.sites_sampled = watched->sites_sampled;
+	counts->sum.sites_eligible = watched->sites_known;
 	counts->sites_complete = true;
 	for (size_t i = 0; i < watched->programs.count; i++) {
 		const struct sampleset *set = &watched_at(watched, i)->set;
 
-		counts->sites_sampled += set->sampler.sampled;
-		counts->sites_known += set->sampler.known;
+		counts->sum.sites_sampled += set->sampler.sampled;
+		counts->sum.sites_eligible += set->sampler.known;
 		counts->sites_complete &= sampleset_complete(set);
 	}
 }
@@ -433,8 +433,8 @@ void session_count_own_sites(struct session *session)
 	const struct watched *watched = &session->watched;
 	struct session_counts *counts = &session->counts;
 
-	counts->sites_sampled_own = watched->sites_sampled_own;
-	counts->sites_known_own = watched->sites_known_own;
+	counts->sum.sampling.sites_sampled_own = watched->sites_sampled_own;
+	counts->sum.sampling.sites_eligible_own = watched->sites_known_own;
 	counts->modules_read = true;
 	counts->own_complete = !watched->own_incomplete;
 	for (size_t i = 0; i < watched->programs.count; i++) {
@@ -442,8 +442,8 @@ void session_count_own_sites(struct session *session)
 		uint64_t known, sampled;
 
 		sampleset_count_own(set, &known, &sampled);
-		counts->sites_known_own += known;
-		counts->sites_sampled_own += sampled;
+		counts->sum.sampling.sites_eligible_own += known;
+		counts->sum.sampling.sites_sampled_own += sampled;
 		counts->modules_read &= !set->behind;
 		counts->own_complete &= sampleset_own_complete(set);
 		counts->own_functions += set->own_functions;
@@ -452,22 +452,31 @@ void session_count_own_sites(struct session *session)
 	}
 }
 
+/* In percent of the time that was watched. */
+static double share_pct(const struct run_summary *sum, uint64_t ns)
+{
+	double elapsed = (double)sum->elapsed_ns;
+
+	return elapsed > 0 ? 100 * (double)ns / elapsed : 0;
+}
+
 void session_update_counts(struct session *session)
 {
 	struct session_counts *counts = &session->counts;
 	uint64_t end = session->stopped_ns ? session->stopped_ns
 					   : clock_now_ns();
-	double elapsed;
+	struct run_summary *sum = &counts->sum;
 
 	session_count_sites(&session->watched, counts);
-	counts->elapsed_ns = session->started_ns ? end - session->started_ns
-						 : 0;
-	elapsed = (double)counts->elapsed_ns;
-	counts->overhead_pct =
-		elapsed > 0 ? 100 * (double)counts->stats.lost_ns / elapsed : 0;
 	counts->generated_seen = session->generated.seen;
-	counts->generated_looks = session->generated.looks;
-	counts->generated_inside = session->generated.inside;
-	counts->budget_pct = 100 * session->config->effort.params.share;
-	counts->cpu_ns = clock_cpu_ns();
+	sum->elapsed_ns = session->started_ns ? end - session->started_ns : 0;
+	sum->overhead_pct = share_pct(sum, sum->stats.lost_ns);
+	sum->start_pct = share_pct(sum, sum->stats.onset_ns);
+	sum->stops_pct = share_pct(sum, sum->stats.lost_stop_ns);
+	sum->computing_pct = share_pct(sum, sum->stats.lost_cpu_ns);
+	sum->sampling.known = true;
+	sum->sampling.looks = session->generated.looks;
+	sum->sampling.generated = session->generated.inside;
+	sum->budget_pct = 100 * session->config->effort.params.share;
+	sum->cpu_ns = sum->stats.busy_ns + clock_cpu_ns();
 }

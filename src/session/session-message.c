@@ -258,14 +258,14 @@ static struct error *message_sample(struct session *session,
 	taken = sample.outcome != WIRE_PASSED && sample.outcome != WIRE_PRIVATE;
 	session->samples += taken;
 	program->seen.samples += taken;
-	program->seen.stalled += sample.stalled;
+	program->seen.samples_stalled += sample.stalled;
 	if (sample.outcome == WIRE_PRIVATE || sample.stalled)
 		sampler_note_hit(&program->set.sampler, sample.id,
 				 sample.stalled);
 	if (sample.stalled) {
 		if (sampler_mark(&program->set.sampler, sample.id))
 			session_tell_sampled(program, sample.id);
-		session->counts.stalled_own +=
+		session->counts.sum.sampling.own +=
 			sampleset_site_is_own(&program->set, sample.id);
 		session_aim_sample(session, &sample);
 	}
@@ -277,9 +277,10 @@ static void message_backend(struct session *session)
 {
 	char *backend = session->counts.backend;
 
-	if (session->counts.stats.by_processor && strcmp(backend, "perf") == 0)
+	if (session->counts.sum.stats.by_processor &&
+	    strcmp(backend, "perf") == 0)
 		snprintf(backend, WIRE_NAME, "perf-cpu");
-	else if (!session->counts.stats.by_processor &&
+	else if (!session->counts.sum.stats.by_processor &&
 		 strcmp(backend, "perf-cpu") == 0)
 		snprintf(backend, WIRE_NAME, "perf");
 }
@@ -287,7 +288,7 @@ static void message_backend(struct session *session)
 /* How long it took until the first breakpoint was in the text. */
 static void session_tell_armed(struct session *session)
 {
-	uint64_t armed = session->counts.stats.first_armed_ns;
+	uint64_t armed = session->counts.sum.stats.first_armed_ns;
 
 	if (armed == 0 || session->armed_told)
 		return;
@@ -301,7 +302,7 @@ static void session_ask_repeats(struct session *session)
 {
 	for (size_t i = 0; i < session->watched.programs.count; i++)
 		watched_at(&session->watched, i)->set.sampler.repeats =
-			session->counts.stats.few_hits;
+			session->counts.sum.stats.few_hits;
 }
 
 static void session_tell_pool(const struct wire_stats *stats)
@@ -313,14 +314,14 @@ static void session_tell_pool(const struct wire_stats *stats)
 static void message_stats(struct session *session, const void *payload,
 			  size_t size)
 {
-	uint32_t pool = session->counts.stats.pool;
+	uint32_t pool = session->counts.sum.stats.pool;
 
-	if (!message_read(payload, size, &session->counts.stats,
-			  sizeof(session->counts.stats)) ||
+	if (!message_read(payload, size, &session->counts.sum.stats,
+			  sizeof(session->counts.sum.stats)) ||
 	    !session_watches(session))
 		return;
-	if (session->counts.stats.pool != pool)
-		session_tell_pool(&session->counts.stats);
+	if (session->counts.sum.stats.pool != pool)
+		session_tell_pool(&session->counts.sum.stats);
 	session_tell_armed(session);
 	message_backend(session);
 	session_ask_repeats(session);

@@ -38,7 +38,8 @@ static struct error *session_verdict(struct session *session, struct race *race)
 static void session_clear_owned(struct session *session)
 {
 	for (size_t i = 0; i < session->watched.tallies.count; i++) {
-		struct tally *tally = vec_at(&session->watched.tallies, i);
+		struct run_program *tally =
+			vec_at(&session->watched.tallies, i);
 
 		tally->races = 0;
 	}
@@ -50,7 +51,7 @@ static void session_count_owned(struct session *session,
 {
 	const uint64_t *at =
 		map_get(&session->races.owners, session_race_key(race));
-	struct tally *tally;
+	struct run_program *tally;
 
 	if (!at)
 		return;
@@ -64,10 +65,10 @@ static void session_count_owned(struct session *session,
  */
 static void session_count(struct session *session)
 {
-	struct session_counts *counts = &session->counts;
+	struct run_summary *sum = &session->counts.sum;
 
-	counts->races = counts->races_known = 0;
-	counts->suppressed = counts->unlikely = 0;
+	sum->races = sum->races_new = sum->known = 0;
+	sum->suppressed = sum->unlikely = 0;
 	session_clear_owned(session);
 	for (size_t i = 0; i < session->races.all.races.count; i++) {
 		struct race *race =
@@ -77,14 +78,15 @@ static void session_count(struct session *session)
 		    session->config->shows_all)
 			dedupe_number(&session->races.all, race);
 		if (race_counts(race, session->config->ignore_unlikely)) {
-			counts->races++;
+			sum->races++;
 			session_count_owned(session, race);
-			counts->races_known += race->status == STATUS_KNOWN;
+			sum->known += race->status == STATUS_KNOWN;
+			sum->races_new += race->status != STATUS_KNOWN;
 		}
 		if (race->suppressed.rule)
-			counts->suppressed += race->verdict != VERDICT_SYNC;
+			sum->suppressed += race->verdict != VERDICT_SYNC;
 		else
-			counts->unlikely += race->verdict == VERDICT_UNLIKELY;
+			sum->unlikely += race->verdict == VERDICT_UNLIKELY;
 	}
 }
 
@@ -131,7 +133,7 @@ static struct error *session_report(struct session *session, struct race *race,
 		log_debug(LOG_DETECT, "race %llu is new at sample %llu",
 			  (unsigned long long)race->id,
 			  (unsigned long long)session->samples);
-	session->counts.synchronization += race->verdict == VERDICT_SYNC;
+	session->counts.sum.synchronization += race->verdict == VERDICT_SYNC;
 	session_tell(session, race, first);
 	return NULL;
 }

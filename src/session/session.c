@@ -199,33 +199,32 @@ static void session_deinit(struct session *session)
 	heartbeat_destroy(session->tracer.heartbeat);
 }
 
-static void session_tell_coverage(struct session *session)
+/* The last counts, with lists, which the sink takes over. */
+static struct error *session_tell_end(struct session *session)
 {
-	struct vec coverage = VEC_INIT(struct coverage);
-	bool complete = watched_coverage(&session->watched, &coverage);
+	struct vec coverage = VEC_INIT(struct run_coverage);
+	struct vec *tallies = &session->watched.tallies;
+	struct run_summary *sum = &session->counts.sum;
+	struct error *err = NULL;
 
-	for (size_t i = 0; complete && i < coverage.count; i++) {
-		const struct coverage *entry = vec_at(&coverage, i);
-
-		session->sink->covered(session->sink->context, entry->path,
-				       entry->known, entry->sampled);
-	}
-	coverage_deinit(&coverage);
-}
-
-static void session_tell_programs(struct session *session)
-{
-	const struct vec *tallies = &session->watched.tallies;
-
+	if (!session->started_ns || !session->sink->ended)
+		return NULL;
 	watched_add_up(&session->watched);
-	for (size_t i = 0; session->sink->program && i < tallies->count; i++)
-		session->sink->program(session->sink->context,
-				       vec_at(tallies, i));
+	if (!watched_coverage(&session->watched, &coverage) ||
+	    !session_list_aims(session, sum))
+		err = error_nomem;
+	sum->coverage = coverage.items;
+	sum->coverage_count = coverage.count;
+	sum->programs = tallies->items;
+	sum->program_count = tallies->count;
+	*tallies = (struct vec)VEC_INIT(struct run_program);
+	session->sink->ended(session->sink->context, &session->counts);
+	return err;
 }
 
 static struct error *session_watch(struct session *session)
 {
-	struct error *err = session_begin_signals(session);
+	struct error *err = session_begin_signals(session), *end;
 
 	if (err)
 		return err;
@@ -233,16 +232,12 @@ static struct error *session_watch(struct session *session)
 	session_close(session);
 	session_update_counts(session);
 	session_count_own_sites(session);
-	if (session->started_ns && session->sink->covered)
-		session_tell_coverage(session);
-	if (session->started_ns && session->sink->aimed)
-		session_tell_aims(session);
 	dedupe_number_all(&session->races.all);
-	session_tell_programs(session);
-	if (session->started_ns && session->sink->ended)
-		session->sink->ended(session->sink->context, &session->counts);
+	end = session_tell_end(session);
 	session_end_signals(session);
-	return err;
+	if (err)
+		error_free(end);
+	return err ? err : end;
 }
 
 struct error *session_run(const struct session_config *config,

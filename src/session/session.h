@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/run.h"
 #include "schedule/effort.h"
 #include "wire/message.h"
 #include "wire/tracing.h"
@@ -59,42 +60,20 @@ struct session_config {
 
 /* All counters, at any time after the start. */
 struct session_counts {
-	struct wire_stats stats;
+	/* so far, but for what only the end tells, and without lists */
+	struct run_summary sum;
 	int pid;
 	char backend[WIRE_NAME]; /* "" before the start */
 	bool kernel_accesses;
 	bool generated_seen; /* see struct generated */
-	uint64_t generated_looks, generated_inside;
-	uint64_t elapsed_ns; /* of watching */
-	uint64_t sites_sampled; /* distinct */
-	uint64_t sites_known; /* of the functions decoded so far */
-	/*
-	 * Of the program's own modules: of the samples that had a stall
-	 * (stats.stalled), and of those sites, which are counted at the end.
-	 */
-	uint64_t stalled_own, sites_sampled_own, sites_known_own;
 	/* all modules were read; see struct sampleset, at the end */
 	bool modules_read;
 	uint64_t own_functions;
 	const char *excluded_by;
 	bool own_complete; /* all functions of the own modules were decoded */
 	bool sites_complete; /* no function is left to decode */
-	/* distinct, as race_counts() has it */
-	uint64_t races;
-	uint64_t races_known; /* of these, by the judge */
-	uint64_t suppressed; /* distinct */
-	uint64_t unlikely; /* distinct, not suppressed; counted or not */
-	uint64_t synchronization; /* conflicts judged so, repeats too */
 	uint64_t unused; /* conflicts about bytes loaded and not used */
-	/*
-	 * Percent of wall time that the program has lost, as schedule/budget.h
-	 * reckons it.
-	 */
-	double overhead_pct, budget_pct; /* 0: no budget */
-	uint64_t cpu_ns; /* of the front end */
 };
-
-struct tally;
 
 struct session_sink {
 	void *context;
@@ -127,25 +106,12 @@ struct session_sink {
 	/* A warning from the tracer. */
 	void (*note)(void *context, const char *text);
 	/*
-	 * Before `ended', of each module: sites known, and those sampled. A
-	 * library that was unloaded is among them.
-	 */
-	void (*covered)(void *context, const char *path, uint64_t known,
-			uint64_t sampled);
-	/*
-	 * Before `ended', of each program that had a second thread or samples,
-	 * by its executable; that with the most samples first.
-	 */
-	void (*program)(void *context, const struct tally *tally);
-	/*
-	 * Before `ended', of each place of config.at: the instructions that are
-	 * there, and samples at them; if there are none, why.
-	 */
-	void (*aimed)(void *context, const char *where, uint64_t sites,
-		      uint64_t samples, const char *why);
-	/*
 	 * Before the session ends: the last counts, with all races alive, and
-	 * numbered, which those that do not count are only now.
+	 * numbered, which those that do not count are only now. Only these
+	 * counts have the lists of sum: coverage, also of libraries that were
+	 * unloaded; at, of each place of config.at; and programs that had a
+	 * second thread or samples, that with the most samples first. They are
+	 * the receiver's to free, by fields_deinit(&summary_fields).
 	 */
 	void (*ended)(void *context, const struct session_counts *counts);
 };

@@ -7,9 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct run_program *tally_at(const struct vec *tallies, size_t i)
+{
+	return vec_at(tallies, i);
+}
+
 size_t tally_find(struct vec *tallies, const char *path)
 {
-	struct tally *tally;
+	struct run_program *tally;
 
 	for (size_t i = 0; i < tallies->count; i++) {
 		tally = vec_at(tallies, i);
@@ -19,7 +24,7 @@ size_t tally_find(struct vec *tallies, const char *path)
 	tally = vec_append(tallies);
 	if (!tally)
 		return SIZE_MAX;
-	*tally = (struct tally){ .path = strdup(path) };
+	*tally = (struct run_program){ .path = strdup(path) };
 	if (tally->path)
 		return tallies->count - 1;
 	vec_remove(tallies, tallies->count - 1);
@@ -27,10 +32,10 @@ size_t tally_find(struct vec *tallies, const char *path)
 }
 
 bool tally_add(struct vec *tallies, const char *path,
-	       const struct tally *figures)
+	       const struct run_program *figures)
 {
 	size_t i = tally_find(tallies, path);
-	struct tally *tally;
+	struct run_program *tally;
 
 	if (i == SIZE_MAX)
 		return false;
@@ -39,19 +44,19 @@ bool tally_add(struct vec *tallies, const char *path,
 	if (figures->threads > tally->threads)
 		tally->threads = figures->threads;
 	tally->samples += figures->samples;
-	tally->stalled += figures->stalled;
+	tally->samples_stalled += figures->samples_stalled;
 	tally->races += figures->races;
 	return true;
 }
 
-bool tally_is_told(const struct tally *tally)
+bool tally_is_told(const struct run_program *tally)
 {
 	return tally->threads > 1 || tally->samples > 0;
 }
 
 static int tally_compare(const void *a, const void *b)
 {
-	const struct tally *one = a, *other = b;
+	const struct run_program *one = a, *other = b;
 
 	if (one->samples != other->samples)
 		return one->samples < other->samples ? 1 : -1;
@@ -61,13 +66,13 @@ static int tally_compare(const void *a, const void *b)
 void tally_sort(struct vec *tallies)
 {
 	if (tallies->count > 1)
-		qsort(tallies->items, tallies->count, sizeof(struct tally),
-		      tally_compare);
+		qsort(tallies->items, tallies->count,
+		      sizeof(struct run_program), tally_compare);
 }
 
 void tally_deinit(struct vec *tallies)
 {
 	for (size_t i = 0; i < tallies->count; i++)
-		free(((struct tally *)vec_at(tallies, i))->path);
+		free((char *)(uintptr_t)tally_at(tallies, i)->path);
 	vec_deinit(tallies);
 }

@@ -68,8 +68,8 @@ void watched_init(struct watched *watched, const struct rules *rules,
 		.programs = VEC_INIT(struct watched_program *),
 		.processes = VEC_INIT(struct watched_process),
 		.writable = VEC_INIT(struct shared_file),
-		.coverage = VEC_INIT(struct coverage),
-		.tallies = VEC_INIT(struct tally),
+		.coverage = VEC_INIT(struct run_coverage),
+		.tallies = VEC_INIT(struct run_program),
 	};
 }
 

@@ -83,7 +83,7 @@ struct watched_program {
 	 * it is armed, and what was not asked for by name is not even read.
 	 */
 	bool awake;
-	struct tally seen; /* its path and races are not kept here */
+	struct run_program seen; /* its path and races are not kept here */
 	bool asked; /* a process that runs it was asked for by name */
 	bool threaded; /* its second thread has begun */
 	/* until then its first threads wait for the end of one; 0: no */
@@ -120,8 +120,8 @@ struct watched {
 	uint64_t sites_sampled, sites_known;
 	uint64_t sites_sampled_own, sites_known_own;
 	bool own_incomplete; /* not all functions of one's own were decoded */
-	struct vec coverage; /* of struct coverage */
-	struct vec tallies; /* of struct tally, of those and of others */
+	struct vec coverage; /* of struct run_coverage */
+	struct vec tallies; /* of struct run_program, of those and of others */
 };
 
 void watched_init(struct watched *watched, const struct rules *rules,

@@ -103,7 +103,8 @@ static struct error *take_summary(struct findings *findings,
 
 	findings->has_summary = true;
 	findings->exit_status = summary->exit_status;
-	findings->samples = sampling->known ? sampling->own : summary->samples;
+	findings->samples = sampling->known ? sampling->own
+					    : summary->stats.samples;
 	findings->sites = sampling->known ? sampling->sites_sampled_own
 					  : summary->sites_sampled;
 	err = take_text(&findings->unsampled_reason, summary->unsampled.reason);
@@ -128,8 +129,8 @@ static struct error *take_record(struct findings *findings,
 	case REPORT_SUMMARY:
 		return take_summary(findings, &record->summary);
 	case REPORT_PROGRESS:
-		findings->samples = record->progress.samples_own;
-		findings->sites = record->progress.sites_sampled;
+		findings->samples = record->summary.sampling.own;
+		findings->sites = record->summary.sites_sampled;
 		break;
 	case REPORT_OTHER:
 	case REPORT_CRASH:

@@ -12,13 +12,15 @@
 #include "tracee/breakpoint.h"
 #include "tracee/sharing.h"
 #include "tracee/thread.h"
+#include "wire/stats.h"
 
 /* kept until they are taken */
 enum { TRACEES_NOTES_MAX = 20 };
 
-void tracees_init(struct tracees *tracees)
+void tracees_init(struct tracees *tracees, struct wire_stats *stats)
 {
 	memset(tracees, 0, sizeof(*tracees));
+	tracees->stats = stats;
 	tracees->processes = (struct vec)VEC_INIT(struct process *);
 	tracees->early = (struct vec)VEC_INIT(struct stop_reason);
 	tracees->notes = (struct vec)VEC_INIT(struct error *);
@@ -82,8 +84,9 @@ static void tracees_count_most(struct tracees *tracees, struct process *process)
 
 	if (count > process->threads_most)
 		process->threads_most = count;
-	if (process->role == PROCESS_WATCHED && count > tracees->threads_most)
-		tracees->threads_most = count;
+	if (process->role == PROCESS_WATCHED &&
+	    count > tracees->stats->threads_most)
+		tracees->stats->threads_most = count;
 }
 
 struct error *tracees_add_thread(struct tracees *tracees,

@@ -24,8 +24,10 @@ struct error;
 struct guardian;
 struct stop_reason;
 struct thread;
+struct wire_stats;
 
 struct tracees {
+	struct wire_stats *stats; /* some are counted here */
 	struct vec processes; /* of struct process *, owned */
 	struct map threads; /* tid to struct thread * */
 	/* stops waited for out of turn (writer.h), to be handled first */
@@ -38,12 +40,11 @@ struct tracees {
 	struct vec notes; /* of struct error *, owned; see tracees_note() */
 	uint32_t programs; /* numbers given so far */
 	uint16_t last_tag; /* given to an address space */
-	uint32_t threads_most; /* of a watched process, at a time */
 	uint64_t signals_due_ns; /* sigstate_tick() is needed then */
 };
 
-/* Nothing is traced yet. */
-void tracees_init(struct tracees *tracees);
+/* Nothing is traced yet. stats must outlive it. */
+void tracees_init(struct tracees *tracees, struct wire_stats *stats);
 /* There must be no processes any more. */
 void tracees_deinit(struct tracees *tracees);
 

@@ -18,6 +18,7 @@
 #include "sys/perfwatch.h"
 #include "tracee/process.h"
 #include "tracee/tracees.h"
+#include "wire/stats.h"
 
 enum {
 	CPU_MAX = 256,
@@ -97,7 +98,7 @@ static void cpu_set_slot(struct tracees *tracees, const struct cpu_watch *state,
 			      ? perfring_move(ring, &spec)
 			      : perfring_open(cpu, &spec, CPU_STACK, ring);
 		if (err && err->kind == ERROR_UNSUPPORTED)
-			tracees->watch.out_of_registers++;
+			tracees->stats->out_of_registers++;
 		error_free(err);
 	}
 	slot->generation = tracees->watch.generation[i];

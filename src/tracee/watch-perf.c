@@ -15,6 +15,7 @@
 #include "sys/perfwatch.h"
 #include "tracee/thread.h"
 #include "tracee/tracees.h"
+#include "wire/stats.h"
 
 /* Marks our cookies among those of events that the program itself opens. */
 static const uint64_t perf_cookie_mark = UINT64_C(0x7261636500000000);
@@ -94,7 +95,7 @@ static void perf_update(struct tracees *tracees, struct thread *thread)
 			continue;
 		perf_unset(thread, i);
 		if (err->kind == ERROR_UNSUPPORTED)
-			tracees->watch.out_of_registers++;
+			tracees->stats->out_of_registers++;
 		thread_ok(thread, err);
 	}
 }

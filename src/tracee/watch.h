@@ -101,8 +101,6 @@ struct watch {
 	bool scattered;
 	uint64_t scattered_ns; /* when to look again; 0: at once */
 	uint32_t processors; /* of the machine; 0: not known yet */
-	uint32_t
-		out_of_registers; /* watches that lacked one, or a part of it */
 };
 
 /* What a claim got: the slots and the generation of each. */

@@ -221,8 +221,6 @@ static enum wire_returned_why arm_try(struct engine *engine,
 		return arm_meet(engine, space, known, site);
 	why = arm_judge(engine, site, known && known->parked > 0);
 
-	if (why == WIRE_DEFERRED)
-		engine->stats.arms_deferred++;
 	if (why == WIRE_FIRED && space->text->execpoints &&
 	    !execpoints_has_room(space->text->execpoints))
 		return WIRE_LIFTED;

@@ -16,7 +16,7 @@ enum { ENGINE_OUT_LIMIT = 8 << 20 };
 struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 {
 	memset(engine, 0, sizeof(*engine));
-	tracees_init(&engine->tracees);
+	tracees_init(&engine->tracees, &engine->stats);
 	engine->orphans = (struct vec)VEC_INIT(struct stop_reason);
 	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
 	engine->returned = (struct vec)VEC_INIT(struct wire_returned);

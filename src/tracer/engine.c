@@ -151,11 +151,6 @@ void engine_send_stats(struct engine *engine)
 	struct wire_stats stats = engine->stats;
 
 	stats.busy_ns = engine_cpu_ns();
-	stats.out_of_registers = engine->tracees.watch.out_of_registers;
-	stats.threads_most = engine->tracees.threads_most;
-	stats.queued = (uint32_t)pool_queued(&engine->pool);
-	stats.stalls = (uint32_t)engine->stalls.list.count;
-	stats.threads = tracees_thread_count(&engine->tracees);
 	stats.armed = (uint32_t)engine_armed(engine);
 	stats.rate = (uint32_t)(pool_rate(&engine->pool) + 0.5);
 	stats.refills = engine->pool.refills;
@@ -170,9 +165,8 @@ void engine_send_stats(struct engine *engine)
 	stats.lost_ns = (uint64_t)engine->load.budget.lost_ns;
 	stats.lost_cpu_ns = (uint64_t)engine->load.budget.lost_cpu_ns;
 	stats.lost_stop_ns = (uint64_t)engine->load.budget.lost_stop_ns;
-	stats.loss = (uint32_t)(1000 * engine->load.budget.loss);
 	stats.competition = (uint32_t)(1000 * engine->load.budget.competition);
-	if (stats.stalls > 0) {
+	if (engine->stalls.list.count > 0) {
 		uint64_t held = clock_now_ns() - engine->stalls.busy_since_ns;
 
 		stats.stalled_ns += held;

@@ -250,10 +250,7 @@ static void event_hit(struct engine *engine, struct thread *thread,
 		return;
 	}
 	engine_note(engine, breakpoint_lift(space, thread->tid, breakpoint));
-	if (site.id & WIRE_PEEK)
-		engine->stats.peeks++;
-	else
-		engine->stats.hits++;
+	engine->stats.hits += !(site.id & WIRE_PEEK);
 	engine->stats.hits_once += site.once;
 	engine->stats.hits_aimed += (site.id & WIRE_AIMED) != 0;
 	breakpoint->fired = true;

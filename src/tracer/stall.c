@@ -195,8 +195,6 @@ static void stall_report_sample(struct engine *engine,
 				enum wire_outcome outcome, uint64_t stalled_ns)
 {
 	engine->stats.samples++;
-	engine->stats.quiet += outcome == WIRE_QUIET;
-	engine->stats.alone += outcome == WIRE_ALONE;
 	engine->stats.stalled += stall_counts(stall, outcome);
 	if (outcome == WIRE_QUIET || outcome == WIRE_RACED)
 		lengths_note(&engine->lengths,
@@ -406,7 +404,7 @@ static void stall_watch(struct engine *engine, struct stall *stall)
 		if (!engine->tracees.watch.ops->blind &&
 		    (!access->claimed ||
 		     access->claim.claim.covered < access->access.size))
-			engine->tracees.watch.out_of_registers++;
+			engine->stats.out_of_registers++;
 	}
 	watch_publish(&engine->tracees);
 }

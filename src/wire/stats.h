@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tracer's counters, since its start: WIRE_STATS (wire/message.h).
+ * The tracer's counters, since its start: WIRE_STATS (wire/message.h). The
+ * summary of a run has them as they are (report/run.h), so a new one that is to
+ * be in reports takes a member here, what counts it, and a row of the table of
+ * the summary's fields (report/run-fields.c).
  */
 #ifndef WIRE_STATS_H
 #define WIRE_STATS_H
@@ -9,16 +12,22 @@
 #include <stdint.h>
 
 struct wire_stats {
-	uint64_t hits_once; /* of `hits', of sites that had not run yet */
-	uint64_t hits_aimed; /* of `hits', of sites of --at */
-	/* the same, of the others: of bytes that no other thread can reach */
+	uint64_t hits; /* breakpoints that fired; of them: */
+	uint64_t hits_once; /* of sites that had not run yet */
+	uint64_t hits_aimed; /* of sites of --at */
+	/* of the others: of bytes that no other thread can reach */
 	uint64_t hits_private;
-	uint64_t
-		hits_rested; /* the same, kept until their threads have rested */
-	uint64_t hits, peeks, samples, quiet, alone, unaffordable;
-	uint64_t stalled; /* of `samples', at which another thread could run */
+	/* the same, kept until their threads have rested */
+	uint64_t hits_rested;
+	uint64_t samples; /* hits that a stall was to be made at */
+	uint64_t stalled; /* of them, at which another thread could run */
+	uint64_t unaffordable; /* hits that no stall could be spent on */
 	uint64_t watch_traps, collisions, value_changes;
-	uint64_t out_of_registers, arms, arms_refused, arms_deferred, dropped;
+	uint64_t
+		out_of_registers; /* watches that lacked one, or a part of it */
+	uint64_t arms; /* breakpoints set */
+	uint64_t arms_refused; /* text was not as expected */
+	uint64_t dropped; /* reports lost because a buffer was full */
 	uint64_t stops; /* of all threads, for any reason */
 	uint64_t first_armed_ns; /* clock_now_ns() then; 0: nothing was yet */
 	uint64_t resting; /* hits by threads that had just been stalled */
@@ -29,12 +38,9 @@ struct wire_stats {
 	uint64_t lost_stop_ns; /* and by stops without a stall */
 	uint64_t onset_ns; /* of it, while first threads waited; see onset.h */
 	bool by_processor; /* the back-end is perf-cpu now */
-	/* what a nanosecond of stall and one of CPU time cost, in thousandths */
-	uint32_t loss, competition;
+	uint32_t competition; /* what CPU time costs, in thousandths of it */
 	uint32_t armed; /* breakpoints now in the text, less: */
 	uint32_t armed_once;
-	uint32_t queued; /* sites waiting */
-	uint32_t threads; /* now */
 	uint32_t threads_most; /* of one process at a time */
 	/*
 	 * Looks at whether to arm what is queued, and those of them at which a
@@ -49,7 +55,6 @@ struct wire_stats {
 	bool few_hits; /* governor_has_few() */
 	uint64_t unwatched; /* processes that were made and let go */
 	uint64_t processes; /* that are watched, or were */
-	uint32_t stalls; /* running now */
 };
 
 #endif

@@ -32,7 +32,7 @@ static struct error *write_record(struct renderer *out,
 	case REPORT_CRASH:
 		return out->ops->crash(out, &record->crash);
 	case REPORT_PROGRESS:
-		return out->ops->progress(out, &record->progress);
+		return out->ops->progress(out, &record->summary);
 	case REPORT_SUMMARY:
 		return out->ops->summary(out, &record->summary);
 	case REPORT_OTHER:

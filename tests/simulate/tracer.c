@@ -199,10 +199,7 @@ static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
 	load_stopped(engine);
 	engine_note(engine, breakpoint_lift(thread->process->space, thread->tid,
 					    breakpoint));
-	if (site.id & WIRE_PEEK)
-		engine->stats.peeks++;
-	else
-		engine->stats.hits++;
+	engine->stats.hits += !(site.id & WIRE_PEEK);
 	engine->stats.hits_once += site.once;
 	breakpoint->fired = true;
 	arm_fired(engine, &site);

@@ -150,9 +150,9 @@ static inline void sample_crash(struct renderer *renderer)
 static inline void sample_progress(struct renderer *renderer)
 {
 	for (unsigned int i = 1; renderer->ops->progress && i <= 9; i++) {
-		const struct run_progress progress = {
+		const struct run_summary progress = {
 			.elapsed_ns = i * UINT64_C(1000000000),
-			.samples = 600 * i - 10 * i * i,
+			.stats.samples = 600 * i - 10 * i * i,
 			.sites_sampled = 10 * i,
 			.races = i / 2,
 			.overhead_pct = 2.0 + (i % 3) * 0.2,
@@ -173,7 +173,7 @@ static inline void sample_summary(struct renderer *renderer, int exit_status)
 		.races_new = exit_status == 66 ? 5 : 0,
 		.suppressed = exit_status == 66 ? 1 : 0,
 		.known = exit_status == 66 ? 1 : 0,
-		.samples = exit_status == 65 ? 0 : 5312,
+		.stats.samples = exit_status == 65 ? 0 : 5312,
 		.sites_sampled = 61,
 		.sites_eligible = 1204,
 		.elapsed_ns = UINT64_C(9800000000),

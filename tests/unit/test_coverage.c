@@ -12,17 +12,17 @@
 static void entry_is(const struct vec *list, size_t i, const char *path,
 		     uint64_t known, uint64_t sampled)
 {
-	const struct coverage *entry = vec_at(list, i);
+	const struct run_coverage *entry = vec_at(list, i);
 
 	assert_string_equal(entry->path, path);
-	assert_int_equal(entry->known, known);
-	assert_int_equal(entry->sampled, sampled);
+	assert_int_equal(entry->sites_eligible, known);
+	assert_int_equal(entry->sites_sampled, sampled);
 }
 
 static void paths_are_summed(void **state)
 {
-	struct vec list = VEC_INIT(struct coverage);
-	struct vec other = VEC_INIT(struct coverage);
+	struct vec list = VEC_INIT(struct run_coverage);
+	struct vec other = VEC_INIT(struct run_coverage);
 
 	(void)state;
 	assert_true(coverage_add(&list, "/bin/a", 10, 1));

@@ -156,7 +156,7 @@ static void a_stall_has_the_registers_for_its_watch(void **state)
 	driven_until(driven, lane_idle(0) && lane_idle(1));
 	/* the one that was hit comes again */
 	driven_until(driven, in_registers(driven) == 4);
-	assert_int_equal(engine->tracees.watch.out_of_registers, 0);
+	assert_int_equal(engine->stats.out_of_registers, 0);
 	driven_end(driven);
 }
 

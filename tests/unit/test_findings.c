@@ -161,8 +161,8 @@ static void what_is_no_race_is_left_out(void **state)
 /* Of a run that was killed, the last progress; else the summary. */
 static void samples_are_those_told_last(void **state)
 {
-	const struct run_progress progress = { .samples_own = 5,
-					       .sites_sampled = 3 };
+	const struct run_summary progress = { .sampling.own = 5,
+					      .sites_sampled = 3 };
 	const struct run_summary summary = {
 		.sampling = { .known = true, .own = 9, .sites_sampled_own = 4 },
 		.exit_status = 66,

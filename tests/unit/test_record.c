@@ -37,7 +37,7 @@ static char *written(const struct report_record *record)
 		err = render_json.crash(&renderer, &record->crash);
 		break;
 	case REPORT_PROGRESS:
-		err = render_json.progress(&renderer, &record->progress);
+		err = render_json.progress(&renderer, &record->summary);
 		break;
 	case REPORT_SUMMARY:
 		err = render_json.summary(&renderer, &record->summary);
@@ -263,34 +263,34 @@ static void counters_are_read_back(void **state)
 		.suppressed = 3,
 		.known = 15,
 		.synchronization = 4,
-		.samples = 5,
-		.hits = 6,
+		.stats.samples = 5,
+		.stats.hits = 6,
 		.sites_sampled = 7,
 		.sites_eligible = 8,
-		.watchpoint_traps = 9,
-		.collisions = 10,
-		.value_changes = 11,
-		.out_of_registers = 12,
-		.dropped = 13,
-		.arms_refused = 14,
-		.arms = 15,
-		.stops = 16,
-		.unaffordable = 17,
-		.resting = 18,
+		.stats.watch_traps = 9,
+		.stats.collisions = 10,
+		.stats.value_changes = 11,
+		.stats.out_of_registers = 12,
+		.stats.dropped = 13,
+		.stats.arms_refused = 14,
+		.stats.arms = 15,
+		.stats.stops = 16,
+		.stats.unaffordable = 17,
+		.stats.resting = 18,
+		.stats.stalled = 5,
+		.stats.threads_most = 7,
+		.stats.unwatched = 6,
 		.sampling = { .known = true,
-			      .stalled = 5,
 			      .own = 4,
 			      .sites_sampled_own = 3,
 			      .sites_eligible_own = 2,
-			      .threads = 7,
-			      .unwatched = 6,
 			      .looks = 9,
 			      .generated = 8,
 			      .proves_nothing = true },
 		.unsampled = { "one-thread", "the program had one thread" },
 		.cpu_ns = 250000000,
 		.budget_pct = 2.5,
-		.stalled_ns = 900000001,
+		.stats.stalled_ns = 900000001,
 		.elapsed_ns = UINT64_C(123456789012345),
 		.overhead_pct = 2.1,
 		.start_pct = 0.75,
@@ -316,11 +316,11 @@ static void counters_are_read_back(void **state)
 	record.summary.stops_pct = record.summary.computing_pct = 0;
 	is_kept(&record);
 	record.type = REPORT_PROGRESS;
-	record.progress = (struct run_progress){
+	record.summary = (struct run_summary){
 		.elapsed_ns = 1000000007,
-		.samples = 6,
-		.samples_stalled = 5,
-		.samples_own = 4,
+		.stats.samples = 6,
+		.stats.stalled = 5,
+		.sampling.own = 4,
 		.sites_sampled = 3,
 		.races = 1,
 		.overhead_pct = 0.5,

@@ -422,7 +422,7 @@ static void summary_is_one_line(void **state)
 	struct run_summary summary = {
 		.races = 1,
 		.races_new = 1,
-		.samples = 5312,
+		.stats.samples = 5312,
 		.sites_sampled = 61,
 		.elapsed_ns = UINT64_C(9800000000),
 		.overhead_pct = 2.1,
@@ -439,11 +439,11 @@ static void summary_is_one_line(void **state)
 	summary.races = 12;
 	summary.races_new = 0;
 	summary.suppressed = 3;
-	summary.dropped = 1;
+	summary.stats.dropped = 1;
 	summary_of(&summary, "SUMMARY: racewatch: 12 races (0 new, 3 "
 			     "suppressed), 5 312 samples of 61 sites, 9.8 s, "
 			     "overhead 2.1 %, 1 conflict lost\n");
-	summary.suppressed = summary.dropped = 0;
+	summary.suppressed = summary.stats.dropped = 0;
 	summary.races = summary.races_new = 3;
 	summary.unlikely = 1;
 	summary_of(&summary, "SUMMARY: racewatch: 3 races (3 new, 1 unlikely), "
@@ -453,11 +453,11 @@ static void summary_is_one_line(void **state)
 	summary.races = 1;
 	summary.races_new = 1;
 	summary.suppressed = 0;
-	summary.dropped = 0;
+	summary.stats.dropped = 0;
 	summary.budget_pct = 40;
 	summary.sites_sampled = 73;
+	summary.stats.stalled = 4980;
 	summary.sampling = (struct run_sampling){ .known = true,
-						  .stalled = 4980,
 						  .own = 4000,
 						  .sites_sampled_own = 61 };
 	summary_of(&summary, "SUMMARY: racewatch: 1 race (1 new), 5 312 "
@@ -465,9 +465,9 @@ static void summary_is_one_line(void **state)
 			     "library sites, 9.8 s, overhead 2.1 of 40 %\n");
 	summary.races = 0;
 	summary.sites_sampled = 4;
-	summary.sampling = (struct run_sampling){ .known = true,
-						  .stalled = 9,
-						  .proves_nothing = true };
+	summary.stats.stalled = 9;
+	summary.sampling =
+		(struct run_sampling){ .known = true, .proves_nothing = true };
 	summary_of(&summary, "SUMMARY: racewatch: 0 races, this run proves "
 			     "nothing: 5 312 samples (9 with a stall) of 0 own "
 			     "and 4 library sites, 9.8 s, overhead 2.1 of 40 "
@@ -484,8 +484,8 @@ static void summary_is_one_line(void **state)
 	summary.overhead_pct = 2.1;
 	summary.stops_pct = 0;
 	summary.computing_pct = 2.1;
-	summary.sampling.stalled = 0;
-	summary.samples = 0;
+	summary.stats.stalled = 0;
+	summary.stats.samples = 0;
 	summary_of(&summary, "SUMMARY: racewatch: 0 races, 0 samples, 9.8 s, "
 			     "overhead 2.1 of 40 % (computing 2.1)\n");
 	/* the first threads have waited: that is no stall */

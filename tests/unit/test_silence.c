@@ -24,11 +24,13 @@ static const struct silence_asked normal = {
 static struct session_counts nothing_met(void)
 {
 	return (struct session_counts){
-		.stats = { .threads_most = 2, .arms = 128, .refills = 100 },
+		.sum = { .stats = { .threads_most = 2,
+				    .arms = 128,
+				    .refills = 100 },
+			 .sampling.sites_eligible_own = 40,
+			 .elapsed_ns = 1500000000 },
 		.own_functions = 10,
-		.sites_known_own = 40,
 		.own_complete = true,
-		.elapsed_ns = 1500000000,
 	};
 }
 
@@ -47,7 +49,8 @@ static void samples_need_no_reason(void **state)
 	struct session_counts counts = nothing_met();
 
 	(void)state;
-	counts.stats.samples = counts.stats.stalled = counts.stalled_own = 1;
+	counts.sum.stats.samples = counts.sum.stats.stalled =
+		counts.sum.sampling.own = 1;
 	says(&normal, &counts, "");
 }
 
@@ -77,23 +80,23 @@ static void children_are_counted(void **state)
 	struct silence_asked asked = normal;
 
 	(void)state;
-	counts.stats.threads_most = 1;
-	counts.stats.unwatched = 1;
+	counts.sum.stats.threads_most = 1;
+	counts.sum.stats.unwatched = 1;
 	says(&asked, &counts,
 	     "no samples were taken: the program had one thread, and 1 child "
 	     "process ran unwatched: --follow all watches children too");
-	counts.stats.unwatched = 1234;
+	counts.sum.stats.unwatched = 1234;
 	asked.attached = true;
 	says(&asked, &counts,
 	     "no samples were taken: the process had one thread, and 1 234 "
 	     "child processes ran unwatched: --follow all watches children "
 	     "too");
-	counts.stats.unwatched = 0;
+	counts.sum.stats.unwatched = 0;
 	says(&asked, &counts,
 	     "no samples were taken: the process had one thread while it was "
 	     "watched, so that nothing could race");
 	/* hits of the only thread */
-	counts.stats.hits = counts.stats.samples = 7;
+	counts.sum.stats.hits = counts.sum.stats.samples = 7;
 	says(&normal, &counts,
 	     "nothing of the program's own modules was sampled: the program "
 	     "had one thread, so that nothing could race");
@@ -107,7 +110,7 @@ static void children_are_named_beside_another_reason(void **state)
 
 	(void)state;
 	asked.follows_fork = true;
-	counts.stats.unwatched = 3;
+	counts.sum.stats.unwatched = 3;
 	says(&asked, &counts,
 	     "no samples were taken: 128 breakpoints were set in 1.5 s, and "
 	     "none was reached: run it longer; racewatch sites lists what is "
@@ -121,7 +124,7 @@ static void budgets_are_named(void **state)
 	struct silence_asked asked = normal;
 
 	(void)state;
-	counts.stats.unpaid = 90;
+	counts.sum.stats.unpaid = 90;
 	says(&asked, &counts,
 	     "no samples were taken: --effort normal (40 % of the time) "
 	     "allowed none: what it takes to watch had used it up");
@@ -130,8 +133,8 @@ static void budgets_are_named(void **state)
 	says(&asked, &counts,
 	     "no samples were taken: --overhead 0.01 allowed none: what it "
 	     "takes to watch had used it up");
-	counts.stats.unpaid = 0;
-	counts.stats.over_rate = 90;
+	counts.sum.stats.unpaid = 0;
+	counts.sum.stats.over_rate = 90;
 	asked.rate = 1;
 	says(&asked, &counts,
 	     "no samples were taken: --rate 1 allowed none in 1.5 s");
@@ -143,7 +146,7 @@ static void an_early_end_is_told(void **state)
 	struct silence_asked asked = normal;
 
 	(void)state;
-	counts.stats.arms = 0;
+	counts.sum.stats.arms = 0;
 	asked.attached = true;
 	says(&asked, &counts,
 	     "no samples were taken: the watching ended after 1.5 s, before a "
@@ -165,7 +168,7 @@ static void what_was_not_reached_is_told(void **state)
 	     "no samples were taken: 128 breakpoints were set in 1.5 s, and "
 	     "none was reached: run it longer; racewatch sites lists what is "
 	     "left out, and why");
-	counts.stats.arms = 0;
+	counts.sum.stats.arms = 0;
 	says(&normal, &counts,
 	     "no samples were taken: the program ended after 1.5 s, before a "
 	     "breakpoint was set: run it longer, or often (racewatch sweep)");
@@ -173,22 +176,22 @@ static void what_was_not_reached_is_told(void **state)
 	says(&asked, &counts,
 	     "no samples were taken: the program ended after 1.5 s, before a "
 	     "breakpoint was set: run it longer");
-	counts.stats.arms = 1;
-	counts.elapsed_ns = 51800000;
+	counts.sum.stats.arms = 1;
+	counts.sum.elapsed_ns = 51800000;
 	says(&normal, &counts,
 	     "no samples were taken: 1 breakpoint was set in 51.8 ms, and it "
 	     "was not reached: run it longer; racewatch sites lists what is "
 	     "left out, and why");
-	counts.stats.arms = 9;
-	counts.stats.hits = counts.stats.samples = 1;
+	counts.sum.stats.arms = 9;
+	counts.sum.stats.hits = counts.sum.stats.samples = 1;
 	says(&normal, &counts,
 	     "nothing of the program's own modules was sampled: no other "
 	     "thread could run at the only hit");
-	counts.stats.hits = counts.stats.samples = 3;
+	counts.sum.stats.hits = counts.sum.stats.samples = 3;
 	says(&normal, &counts,
 	     "nothing of the program's own modules was sampled: no other "
 	     "thread could run at any of 3 hits");
-	counts.stats.stalled = 2;
+	counts.sum.stats.stalled = 2;
 	says(&normal, &counts,
 	     "nothing of the program's own modules was sampled: 2 samples "
 	     "with a stall, all in libraries: the program's own code "
@@ -206,11 +209,12 @@ static void nothing_that_can_be_sampled_is_told(void **state)
 
 	(void)state;
 	counts.own_complete = true;
-	counts.sites_known_own = 0;
+	counts.sum.sampling.sites_eligible_own = 0;
 	silence_explain(&text, &normal, &counts);
 	assert_non_null(strstr(strbuf_text(&text), reason));
 	/* samples in libraries do not change that */
-	counts.stats.hits = counts.stats.samples = counts.stats.stalled = 9;
+	counts.sum.stats.hits = counts.sum.stats.samples =
+		counts.sum.stats.stalled = 9;
 	strbuf_clear(&text);
 	silence_explain(&text, &normal, &counts);
 	assert_non_null(strstr(strbuf_text(&text), reason));
@@ -268,7 +272,7 @@ static void a_floor_is_told(void **state)
 	struct strbuf text = { 0 };
 
 	(void)state;
-	counts.stalled_own = 1;
+	counts.sum.sampling.own = 1;
 	asked.min_samples = 1;
 	silence_floor(&text, &asked, &counts);
 	assert_int_equal(text.length, 0);
@@ -300,12 +304,12 @@ static void time_in_generated_code_is_told(void **state)
 	generated_is(&counts, "there was code generated at run time, which is "
 			      "not sampled; how much of the time was in it is "
 			      "not known");
-	counts.stalled_own = 1;
+	counts.sum.sampling.own = 1;
 	generated_is(&counts, "");
-	counts.generated_looks = 200;
-	counts.generated_inside = 19;
+	counts.sum.sampling.looks = 200;
+	counts.sum.sampling.generated = 19;
 	generated_is(&counts, "");
-	counts.generated_inside = 186;
+	counts.sum.sampling.generated = 186;
 	generated_is(&counts, "93 % of the time was in code generated at run "
 			      "time, which is not sampled");
 }

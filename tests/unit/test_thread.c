@@ -61,7 +61,6 @@ static void a_thread_gets_away_from_where_it_is_trapped(void **state)
 	driven_turn(driven);
 	assert_true(rounds > 1);
 	assert_int_equal(child_plan.arena->data[0], 1);
-	assert_true(driven->engine.stats.arms_deferred >= 1);
 	assert_int_equal(driven->returned[driven->returned_count - 1].why,
 			 WIRE_DEFERRED);
 	/* once it is known to have left, the location is to be had again */
@@ -96,7 +95,8 @@ static void a_thread_that_comes_back_does_not_block_the_location(void **state)
 		driven_until(driven,
 			     __atomic_load_n(done, __ATOMIC_ACQUIRE) != before);
 	}
-	assert_int_equal(driven->engine.stats.arms_deferred, 0);
+	for (int i = 0; i < driven->returned_count; i++)
+		assert_int_not_equal(driven->returned[i].why, WIRE_DEFERRED);
 	assert_int_equal(driven->engine.stats.samples, 20);
 	driven_end(driven);
 }

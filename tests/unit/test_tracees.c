@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "sys/wait.h"
+#include "wire/stats.h"
 
 static void note(struct tracees *tracees, int number)
 {
@@ -31,10 +32,11 @@ static void assert_note(struct tracees *tracees, const char *text)
 
 static void failures_are_taken_in_order(void **state)
 {
+	struct wire_stats stats = { 0 };
 	struct tracees tracees;
 
 	(void)state;
-	tracees_init(&tracees);
+	tracees_init(&tracees, &stats);
 	assert_null(tracees_take_note(&tracees));
 	note(&tracees, 1);
 	note(&tracees, 2);
@@ -50,10 +52,11 @@ static void failures_are_taken_in_order(void **state)
 
 static void what_has_gone_is_no_failure(void **state)
 {
+	struct wire_stats stats = { 0 };
 	struct tracees tracees;
 
 	(void)state;
-	tracees_init(&tracees);
+	tracees_init(&tracees, &stats);
 	tracees_note(&tracees, NULL);
 	tracees_note(&tracees, error_gone);
 	assert_null(tracees_take_note(&tracees));
@@ -64,11 +67,12 @@ static void what_has_gone_is_no_failure(void **state)
 
 static void of_many_failures_the_first_are_kept(void **state)
 {
+	struct wire_stats stats = { 0 };
 	struct tracees tracees;
 	size_t count;
 
 	(void)state;
-	tracees_init(&tracees);
+	tracees_init(&tracees, &stats);
 	for (int i = 0; i < 1000; i++)
 		note(&tracees, i);
 	count = tracees.notes.count;
@@ -80,11 +84,12 @@ static void of_many_failures_the_first_are_kept(void **state)
 
 static void stops_out_of_turn_are_taken_in_order(void **state)
 {
+	struct wire_stats stats = { 0 };
 	struct tracees tracees;
 	struct stop_reason stop = { .tid = 7 };
 
 	(void)state;
-	tracees_init(&tracees);
+	tracees_init(&tracees, &stats);
 	assert_false(tracees_take_early(&tracees, &stop));
 	assert_true(vec_push(&tracees.early, &stop));
 	stop.tid = 3;
@@ -99,10 +104,11 @@ static void stops_out_of_turn_are_taken_in_order(void **state)
 
 static void nothing_is_known_at_first(void **state)
 {
+	struct wire_stats stats = { 0 };
 	struct tracees tracees;
 
 	(void)state;
-	tracees_init(&tracees);
+	tracees_init(&tracees, &stats);
 	assert_null(tracees_thread(&tracees, 1));
 	assert_null(tracees_process(&tracees, 1));
 	assert_int_equal(tracees_watched_count(&tracees), 0);
