@@ -136,7 +136,7 @@ static struct error *attach_main(int argc, char **argv, int *ret_status)
 	if (err)
 		goto out;
 	*ret_status = 0;
-	if (command_answer(&command_attach, &options.standard))
+	if (command_answer(&command_attach, &options.common.standard))
 		goto out;
 	err = attach_watch(argv + first, &options, ret_status);
 out:

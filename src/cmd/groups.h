@@ -12,6 +12,9 @@
 
 #include "base/options.h"
 #include "base/vec.h"
+#include "judge/judge.h"
+#include "schedule/effort.h"
+#include "wire/tracing.h"
 
 struct error;
 struct globs;
@@ -65,6 +68,18 @@ extern const struct option_group tracing_group, tracing_start_group;
  * those that watch a program.
  */
 extern const struct option_group judging_group, judging_watch_group;
+
+/* All that run, attach and sweep have in common. */
+struct common {
+	struct standard standard;
+	struct effort_options effort;
+	struct tracing tracing;
+	struct selecting selecting;
+	struct watching watching;
+	struct reporting reporting;
+	struct judge_config judging;
+	struct showing showing;
+};
 
 /*
  * Add --include and --exclude in the order in which they were given: the last

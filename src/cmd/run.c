@@ -23,7 +23,7 @@ static const struct option_table run_table = {
 static void run_remarks(const struct watch_options *options,
 			const struct program *program)
 {
-	if (options->showing.quiet)
+	if (options->common.showing.quiet)
 		return;
 	if (program->interpreter)
 		log_note("%s is a script: its interpreter %s is watched",
@@ -66,7 +66,7 @@ static struct error *run_main(int argc, char **argv, int *ret_status)
 		goto out;
 	*ret_status = 0;
 	options.argv = argv + first;
-	if (command_answer(&command_run, &options.standard))
+	if (command_answer(&command_run, &options.common.standard))
 		goto out;
 	err = run_inspect(&options);
 	if (!err)

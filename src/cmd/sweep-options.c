@@ -147,16 +147,16 @@ const struct option_table sweep_table = {
 	.parts =
 		(const struct option_part[]){
 			{ &sweep_group, 0 },
-			{ &effort_group, AT(effort) },
-			{ &watching_group, AT(watching) },
-			{ &tracing_group, AT(tracing) },
-			{ &tracing_start_group, AT(tracing) },
-			{ &selecting_group, AT(selecting) },
-			{ &reporting_group, AT(reporting) },
-			{ &judging_group, AT(judging) },
-			{ &judging_watch_group, AT(judging) },
-			{ &showing_group, AT(showing) },
-			{ &standard_group, AT(standard) },
+			{ &effort_group, AT(common.effort) },
+			{ &watching_group, AT(common.watching) },
+			{ &tracing_group, AT(common.tracing) },
+			{ &tracing_start_group, AT(common.tracing) },
+			{ &selecting_group, AT(common.selecting) },
+			{ &reporting_group, AT(common.reporting) },
+			{ &judging_group, AT(common.judging) },
+			{ &judging_watch_group, AT(common.judging) },
+			{ &showing_group, AT(common.showing) },
+			{ &standard_group, AT(common.standard) },
 			{ NULL, 0 },
 		},
 	.leading = true,
@@ -165,15 +165,15 @@ const struct option_table sweep_table = {
 struct plan_fixed sweep_options_fixed(const struct sweep_options *options)
 {
 	struct plan_fixed fixed = {
-		.rate = options->effort.rate,
-		.stall_ns = options->effort.stall_ns,
-		.policy = options->watching.policy,
+		.rate = options->common.effort.rate,
+		.stall_ns = options->common.effort.stall_ns,
+		.policy = options->common.watching.policy,
 	};
 	struct effort_plan plan;
 
-	if (options->effort.effort == EFFORT_NONE)
+	if (options->common.effort.effort == EFFORT_NONE)
 		return fixed;
-	plan = effort_plan(&options->effort, EFFORT_NORMAL);
+	plan = effort_plan(&options->common.effort, EFFORT_NORMAL);
 	fixed.rate = plan.params.rate;
 	fixed.stall_ns = plan.params.stall_max_ns;
 	return fixed;
@@ -193,7 +193,7 @@ bool sweep_options_fill(const struct sweep_options *options,
 		const struct option_word *word = vec_at(&options->of_runs, i);
 
 		/* a baseline that is to be updated may not be there yet */
-		if (!options->judging.update_baseline ||
+		if (!options->common.judging.update_baseline ||
 		    strcmp(word->def->name, "--baseline") != 0)
 			good = add_words(out, word->def->name, word->value);
 	}

@@ -11,23 +11,12 @@
 #include "base/options.h"
 #include "base/vec.h"
 #include "cmd/groups.h"
-#include "judge/judge.h"
-#include "schedule/effort.h"
 #include "sweep/plan.h"
-#include "wire/tracing.h"
 
 enum sweep_plan { PLAN_ADAPTIVE, PLAN_EVEN };
 
 struct sweep_options {
-	struct standard standard;
-	/* also of the runs, which get them as they were given */
-	struct effort_options effort;
-	struct tracing tracing;
-	struct selecting selecting;
-	struct watching watching;
-	struct reporting reporting;
-	struct judge_config judging;
-	struct showing showing;
+	struct common common; /* also of the runs, which get them as given */
 	const char *on_race;
 	struct vec of_runs; /* of struct option_word: as they were given */
 	/* of the sweep alone */

@@ -61,7 +61,7 @@ static void run_finished(void *context, const struct ledger *ledger,
 	bool plain = outcome_is_plain(&run->outcome);
 	struct strbuf text = { 0 };
 
-	if (options->showing.quiet)
+	if (options->common.showing.quiet)
 		return;
 	for (size_t i = 0; run->races_new && i < ledger->races.count; i++) {
 		const struct ledger_race *race = vec_at(&ledger->races, i);
@@ -86,7 +86,8 @@ static void show_progress(void *context, const struct sweep_progress *progress)
 
 	summary_add_progress(&text, progress);
 	status_show_text(&watching->status, strbuf_text(&text));
-	if (!watching->status.enabled && !watching->options->showing.quiet &&
+	if (!watching->status.enabled &&
+	    !watching->options->common.showing.quiet &&
 	    now >= watching->next_ns) {
 		if (watching->next_ns)
 			log_note("%s", strbuf_text(&text));
@@ -148,24 +149,26 @@ static struct error *do_sweep(const struct sweep_options *options,
 		.result = &result,
 		.command = config->command,
 		.directory = config->directory,
-		.output = options->reporting.output,
-		.format = options->reporting.format
-				  ? render_find(options->reporting.format)
-				  : NULL,
+		.output = options->common.reporting.output,
+		.format =
+			options->common.reporting.format
+				? render_find(options->common.reporting.format)
+				: NULL,
 		.judge = judge,
-		.error_exitcode = options->reporting.error_exitcode,
+		.error_exitcode = options->common.reporting.error_exitcode,
 		.min_samples = options->min_samples,
-		.quiet = options->showing.quiet,
+		.quiet = options->common.showing.quiet,
 		.verbose = options->verbose,
-		.show_all = options->showing.show == SHOW_ALL,
-		.color = terminal_color(options->showing.color, STDERR_FILENO),
+		.show_all = options->common.showing.show == SHOW_ALL,
+		.color = terminal_color(options->common.showing.color,
+					STDERR_FILENO),
 	};
 	struct error *err, *ended = NULL;
 
 	plan_init(&plan, &fixed, options->plan == PLAN_EVEN);
 	ledger_init(&ledger, &plan);
 	status_init(&watching.status,
-		    options->showing.quiet ? -1 : STDERR_FILENO);
+		    options->common.showing.quiet ? -1 : STDERR_FILENO);
 	err = sweep_run(config, &sink, &ledger, &result);
 	status_erase(&watching.status);
 	/* after an error too: what was found until then */
@@ -235,7 +238,7 @@ static struct error *sweep_in(const struct sweep_options *options, char **argv,
 		.jobs = options->jobs,
 		.timeout_ns = options->timeout_ns,
 		.output_limit = options->output_limit,
-		.ignore_unlikely = options->judging.ignore_unlikely,
+		.ignore_unlikely = options->common.judging.ignore_unlikely,
 	};
 	struct strbuf state = { 0 }, learned = { 0 };
 	struct error *err = find_state(options, directory, &state);
@@ -261,7 +264,7 @@ static struct error *sweep_in(const struct sweep_options *options, char **argv,
 static struct error *sweep_judged(const struct sweep_options *options,
 				  char **argv, int *ret_status)
 {
-	struct judge_config config = options->judging;
+	struct judge_config config = options->common.judging;
 	cleanup_free char *directory = NULL;
 	struct judge judge;
 	struct error *err;
@@ -281,7 +284,7 @@ static struct error *sweep_parsed(const struct sweep_options *options,
 				  char **argv, int *ret_status)
 {
 	struct program program;
-	struct error *err = at_check_count(&options->watching.at);
+	struct error *err = at_check_count(&options->common.watching.at);
 
 	if (err)
 		return err;
@@ -294,7 +297,7 @@ static struct error *sweep_parsed(const struct sweep_options *options,
 	}
 	if (err)
 		return err;
-	watch_check_directories(&options->reporting.source_dirs);
+	watch_check_directories(&options->common.reporting.source_dirs);
 	return sweep_judged(options, argv, ret_status);
 }
 
@@ -310,7 +313,7 @@ static struct error *sweep_main(int argc, char **argv, int *ret_status)
 			    &options.of_runs, &first);
 	if (!err) {
 		*ret_status = 0;
-		if (!command_answer(&command_sweep, &options.standard))
+		if (!command_answer(&command_sweep, &options.common.standard))
 			err = sweep_parsed(&options, argv + first, ret_status);
 	}
 	vec_deinit(&options.of_runs);

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -21,14 +20,12 @@
 #include "judge/judge.h"
 #include "output/onrace.h"
 #include "output/output.h"
-#include "output/silence.h"
 #include "output/terminal.h"
-#include "report/run.h"
+#include "output/watching.h"
 #include "report/source.h"
 #include "report/state.h"
 #include "sampling/at.h"
 #include "sampling/rules.h"
-#include "session/session.h"
 
 /* how arguments of --on-race and --debug may begin */
 static const char *const on_race_words[] = { "report", "stop", "core",
@@ -107,22 +104,23 @@ static const struct option_group watch_group = OPTION_GROUP(watch_defs);
 static const struct option_group watch_start_group =
 	OPTION_GROUP(watch_start_defs);
 
-#define WATCH_PARTS                                                       \
-	{ &effort_group, AT(effort) }, { &watching_group, AT(watching) }, \
-		{ &watch_group, 0 }, { &tracing_group, AT(tracing) },     \
-		{ &selecting_group, AT(selecting) },                      \
-		{ &reporting_group, AT(reporting) },                      \
-		{ &judging_group, AT(judging) },                          \
-		{ &judging_watch_group, AT(judging) },                    \
-		{ &showing_group, AT(showing) },                          \
-	{                                                                 \
-		&standard_group, AT(standard)                             \
+#define WATCH_PARTS                                                            \
+	{ &effort_group, AT(common.effort) },                                  \
+		{ &watching_group, AT(common.watching) }, { &watch_group, 0 }, \
+		{ &tracing_group, AT(common.tracing) },                        \
+		{ &selecting_group, AT(common.selecting) },                    \
+		{ &reporting_group, AT(common.reporting) },                    \
+		{ &judging_group, AT(common.judging) },                        \
+		{ &judging_watch_group, AT(common.judging) },                  \
+		{ &showing_group, AT(common.showing) },                        \
+	{                                                                      \
+		&standard_group, AT(common.standard)                           \
 	}
 
 const struct option_part watch_run_parts[] = {
 	WATCH_PARTS,
 	{ &watch_start_group, 0 },
-	{ &tracing_start_group, AT(tracing) },
+	{ &tracing_start_group, AT(common.tracing) },
 	{ NULL, 0 },
 };
 
@@ -141,31 +139,10 @@ static uint64_t watch_random_seed(void)
 	return seed % 1000000000;
 }
 
-static int program_status(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-				   : WEXITSTATUS(status);
-}
-
-static int watch_status(const struct watch_options *options,
-			const struct session_result *result,
-			const struct session_counts *counts)
-{
-	if (counts->sum.races > counts->sum.known &&
-	    options->reporting.error_exitcode != 0)
-		return (int)options->reporting.error_exitcode;
-	if (result->timed_out)
-		return EXIT_TIMED_OUT;
-	if (counts->sum.sampling.own < options->min_samples)
-		return EXIT_NO_PROOF;
-	/* a program that was attached to goes on, or its end is not ours */
-	return options->pid ? 0 : program_status(result->status);
-}
-
 /* A program is run by scripts, make and test drivers; servers have children. */
 static struct tracing watch_tracing(const struct watch_options *options)
 {
-	struct tracing tracing = options->tracing;
+	struct tracing tracing = options->common.tracing;
 
 	if (tracing.follow < 0)
 		tracing.follow = options->argv ? WIRE_FOLLOW_ALL
@@ -173,23 +150,16 @@ static struct tracing watch_tracing(const struct watch_options *options)
 	return tracing;
 }
 
-static void watch_warn(struct strbuf *text)
-{
-	if (text->length > 0)
-		log_warn("%s", strbuf_text(text));
-	strbuf_clear(text);
-}
-
 static struct silence_asked watch_asked(const struct watch_options *options,
 					const struct effort_plan *plan,
-					const struct globs *globs, bool ended)
+					const struct globs *globs)
 {
-	const struct effort_options *effort = &options->effort;
+	const struct effort_options *effort = &options->common.effort;
 
 	return (struct silence_asked){
 		.attached = options->pid != 0,
-		.ended = ended,
-		.follows_fork = options->tracing.follow == WIRE_FOLLOW_FORK,
+		.follows_fork = options->common.tracing.follow ==
+				WIRE_FOLLOW_FORK,
 		.swept = getenv("RACEWATCH_RUN"),
 		.rate = plan->params.rate,
 		.rate_given = effort->rate != EFFORT_RATE_NONE,
@@ -203,110 +173,50 @@ static struct silence_asked watch_asked(const struct watch_options *options,
 	};
 }
 
-/* Why nothing was sampled, and which patterns have no effect. */
-static void watch_silence(const struct silence_asked *asked,
-			  const struct session_counts *counts,
-			  const struct vec *patterns)
-{
-	struct strbuf text = { 0 };
-
-	silence_explain(&text, asked, counts);
-	watch_warn(&text);
-	silence_generated(&text, counts);
-	watch_warn(&text);
-	for (size_t i = 0; i < patterns->count; i++) {
-		silence_pattern(&text, vec_at(patterns, i));
-		watch_warn(&text);
-	}
-	silence_floor(&text, asked, counts);
-	watch_warn(&text);
-	strbuf_deinit(&text);
-}
-
-/* The warnings, and the summary. False as output_finish(). */
-static bool watch_end(const struct watch_options *options,
-		      const struct effort_plan *plan, const struct globs *globs,
-		      const struct session_result *result,
-		      struct output *output, int status)
-{
-	const struct silence_asked asked = watch_asked(
-		options, plan, globs, result->end == SESSION_EXITED);
-	struct strbuf text = { 0 };
-	struct output_end end = {
-		.exit_status = status,
-		.unsampled.reason =
-			silence_reason(&text, &asked, &output->counts),
-		.patterns = VEC_INIT(struct run_pattern),
-	};
-	bool good = true;
-
-	if (end.unsampled.reason)
-		end.unsampled.text = strbuf_text(&text);
-	if (output->counts.modules_read)
-		good = silence_patterns(globs, &end.patterns);
-	if (!options->showing.quiet)
-		watch_silence(&asked, &output->counts, &end.patterns);
-	good = output_finish(output, &end) && good;
-	vec_deinit(&end.patterns);
-	strbuf_deinit(&text);
-	return good;
-}
-
 static struct error *watch_session(const struct watch_options *options,
 				   const struct rules *rules,
 				   struct learned *learned,
 				   struct output *output, int *ret_status)
 {
+	const struct common *common = &options->common;
 	const struct effort_plan plan =
-		effort_plan(&options->effort, options->preset);
-	struct session_config config = {
-		.argv = options->argv,
-		.pids = options->pids.items,
-		.pid_count = options->pids.count,
-		.held = options->held,
-		.tracing = watch_tracing(options),
-		.rest_ns = options->tracing.follow < 0 ? WATCH_REST_NS : 0,
-		.debuginfod = options->watching.debuginfod,
-		.seed = options->seed,
-		.effort = plan,
-		.duration_ns = options->watching.duration_ns,
-		.timeout_ns = options->timeout_ns,
-		.halt_on_race = options->halt_on_race,
-		.stop_at_race = onrace_stops(output->config->onrace),
-		.ignore_unlikely = options->judging.ignore_unlikely,
-		.shows_all = options->showing.show == SHOW_ALL,
-		.rules = rules,
-		.judge = output->config->judge,
-		.sources = output->config->sources,
-		.learned = options->state ? learned : NULL,
-		.guided = options->watching.policy &&
-			  strcmp(options->watching.policy, "guided") == 0,
-		.at = &options->places,
+		effort_plan(&common->effort, options->preset);
+	const struct watching_plan watching = {
+		.session = {
+			.argv = options->argv,
+			.pids = options->pids.items,
+			.pid_count = options->pids.count,
+			.held = options->held,
+			.tracing = watch_tracing(options),
+			.rest_ns = common->tracing.follow < 0 ? WATCH_REST_NS
+							      : 0,
+			.debuginfod = common->watching.debuginfod,
+			.seed = options->seed,
+			.effort = plan,
+			.duration_ns = common->watching.duration_ns,
+			.timeout_ns = options->timeout_ns,
+			.halt_on_race = options->halt_on_race,
+			.stop_at_race = onrace_stops(output->config->onrace),
+			.ignore_unlikely = common->judging.ignore_unlikely,
+			.shows_all = common->showing.show == SHOW_ALL,
+			.rules = rules,
+			.judge = output->config->judge,
+			.sources = output->config->sources,
+			.learned = options->state ? learned : NULL,
+			.guided = common->watching.policy &&
+				  strcmp(common->watching.policy, "guided") ==
+					  0,
+			.at = &options->places,
+		},
+		.asked = watch_asked(options, &plan, &rules->globs),
+		.output = output,
+		.error_exitcode = common->reporting.error_exitcode,
 	};
-	struct session_sink sink = output_sink(output);
-	struct session_result result = { .status = 0 };
-	struct error *err;
-	int status = EXIT_FAILED;
+	struct error *err = watching_run(&watching, ret_status);
 
-	/* a race must be told soon where its threads wait for that */
-	if (config.stop_at_race)
-		config.effort.nice = 0;
-	err = session_run(&config, &sink, &result);
-
-	onrace_finish(output->config->onrace);
-
-	if (!err)
-		status = watch_status(options, &result, &output->counts);
-	else
-		result.end = SESSION_LEFT;
-	/* a tracer that died in the middle has left results too */
-	if (err && output->counts.sum.elapsed_ns == 0)
-		return refusal_explain(err, options->pid);
-	if (!watch_end(options, &plan, &rules->globs, &result, output, status))
-		status = EXIT_FAILED;
-	if (!err)
-		*ret_status = status;
-	return err;
+	return err && output->counts.sum.elapsed_ns == 0
+		       ? refusal_explain(err, options->pid)
+		       : err;
 }
 
 /* What was learned counts even if the session failed in its midst. */
@@ -351,29 +261,31 @@ static struct error *watch_output(const struct watch_options *options,
 		.command = options->argv,
 		.options = options->words,
 		.option_count = options->word_count,
-		.path = options->reporting.output,
+		.path = options->common.reporting.output,
 		.onrace = onrace,
-		.format = options->reporting.format
-				  ? render_find(options->reporting.format)
-				  : NULL,
-		.seed = options->seed,
-		.quiet = options->showing.quiet,
-		.verbose = options->verbose,
-		.show_all = options->showing.show == SHOW_ALL,
-		.fold_unlikely = options->pid != 0,
-		.color = terminal_color(options->showing.color, STDERR_FILENO),
-		.judge = judge,
-		.sources =
-			options->reporting.source ||
-					options->reporting.source_dirs.count > 0
-				? &sources
+		.format =
+			options->common.reporting.format
+				? render_find(options->common.reporting.format)
 				: NULL,
+		.seed = options->seed,
+		.quiet = options->common.showing.quiet,
+		.verbose = options->verbose,
+		.show_all = options->common.showing.show == SHOW_ALL,
+		.fold_unlikely = options->pid != 0,
+		.color = terminal_color(options->common.showing.color,
+					STDERR_FILENO),
+		.judge = judge,
+		.sources = options->common.reporting.source ||
+					   options->common.reporting.source_dirs
+							   .count > 0
+				   ? &sources
+				   : NULL,
 	};
 	struct output output;
 	struct error *err = output_init(&output, &config);
 
-	sources_init(&sources, &options->reporting.source_dirs);
-	watch_check_directories(&options->reporting.source_dirs);
+	sources_init(&sources, &options->common.reporting.source_dirs);
+	watch_check_directories(&options->common.reporting.source_dirs);
 
 	if (!err)
 		err = watch_learning(options, rules, &output, ret_status);
@@ -381,7 +293,7 @@ static struct error *watch_output(const struct watch_options *options,
 	/* what was wrong with the file has been said */
 	if (!output_deinit(&output) && !err)
 		*ret_status = EXIT_FAILED;
-	if (!err && !seeded && !options->showing.quiet)
+	if (!err && !seeded && !options->common.showing.quiet)
 		log_note("seed %llu (--seed %llu makes the same choices)",
 			 (unsigned long long)options->seed,
 			 (unsigned long long)options->seed);
@@ -392,7 +304,7 @@ static struct error *watch_judged(const struct watch_options *options,
 				  bool seeded, const struct rules *rules,
 				  struct onrace *onrace, int *ret_status)
 {
-	struct judge_config config = options->judging;
+	struct judge_config config = options->common.judging;
 	struct judge judge;
 	struct error *err;
 
@@ -413,7 +325,7 @@ static struct error *watch_check_stop(const struct watch_options *options)
 				    "--halt-on-race and --on-race=%s cannot be "
 				    "used together",
 				    options->on_race);
-	if (strcmp(options->tracing.backend, "perf-cpu") == 0)
+	if (strcmp(options->common.tracing.backend, "perf-cpu") == 0)
 		return error_create(ERROR_USAGE,
 				    "--backend=perf-cpu and --on-race=%s "
 				    "cannot be used together",
@@ -424,14 +336,14 @@ static struct error *watch_check_stop(const struct watch_options *options)
 /* What the rows cannot tell of an option alone. */
 static struct error *watch_check(const struct watch_options *options)
 {
-	const char *backend = options->tracing.backend;
+	const char *backend = options->common.tracing.backend;
 
 	if (options->debug && !log_enable(options->debug))
 		return error_create(ERROR_USAGE,
 				    "--debug: '%s' has an unknown domain",
 				    options->debug);
-	if (options->tracing.text_untouched && strcmp(backend, "auto") != 0 &&
-	    strcmp(backend, "perf") != 0)
+	if (options->common.tracing.text_untouched &&
+	    strcmp(backend, "auto") != 0 && strcmp(backend, "perf") != 0)
 		return error_create(ERROR_USAGE,
 				    "--text-untouched and --backend=%s cannot "
 				    "be used together: it needs the back-end "
@@ -443,13 +355,15 @@ static struct error *watch_check(const struct watch_options *options)
 static struct error *watch_selected(struct watch_options *options, bool seeded,
 				    struct onrace *onrace, int *ret_status)
 {
-	struct rules rules = { .include_stack =
-				       options->selecting.include_stack };
-	struct error *err = at_parse(&options->watching.at, &options->places);
+	struct rules rules = {
+		.include_stack = options->common.selecting.include_stack
+	};
+	struct error *err =
+		at_parse(&options->common.watching.at, &options->places);
 
 	globs_init(&rules.globs);
 	if (!err)
-		err = selecting_globs(&options->selecting, &rules.globs);
+		err = selecting_globs(&options->common.selecting, &rules.globs);
 	if (!err)
 		err = watch_judged(options, seeded, &rules, onrace, ret_status);
 	globs_deinit(&rules.globs);

@@ -13,9 +13,6 @@
 #include "base/options.h"
 #include "base/vec.h"
 #include "cmd/groups.h"
-#include "judge/judge.h"
-#include "schedule/effort.h"
-#include "wire/tracing.h"
 
 struct error;
 struct pidref;
@@ -28,14 +25,7 @@ struct watch_options {
 	int pid; /* the first of them; 0: none */
 	const struct pidref *held; /* as many as pids, or NULL */
 	enum effort preset; /* the command's own */
-	struct standard standard;
-	struct effort_options effort;
-	struct tracing tracing;
-	struct selecting selecting;
-	struct watching watching;
-	struct reporting reporting;
-	struct judge_config judging;
-	struct showing showing;
+	struct common common;
 	/* of run and attach alone */
 	uint64_t seed, min_samples, timeout_ns;
 	const char *state, *on_race, *debug;
