@@ -49,7 +49,6 @@ struct html {
 	struct vec progress; /* of struct run_summary */
 	struct vec modules; /* of struct html_module */
 	char *program; /* for the title */
-	size_t run_count;
 	bool has_summary;
 	const char *unsampled; /* NULL: there were samples */
 	bool ignore_unlikely;
@@ -137,7 +136,6 @@ static struct error *html_run(struct renderer *renderer,
 	add_fact(&html->runs, "seed", number);
 	add_fact(&html->runs, "racewatch", run->version);
 	strbuf_add(&html->runs, "</dl>\n");
-	html->run_count++;
 	if (html->program)
 		free(command);
 	else

@@ -169,7 +169,6 @@ static void sampleset_note_own(struct sampleset *set,
 	if (!rules_module_meant(set->rules, module))
 		return;
 	set->own_functions += chosen;
-	set->own_excluded += excluded;
 	if (excluded > 0 && !set->excluded_by)
 		set->excluded_by =
 			globs_excluding(&set->rules->globs, module->path);

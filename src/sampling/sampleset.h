@@ -34,10 +34,10 @@ struct sampleset {
 	uint64_t slots_due_ns; /* no look at slots before, unless one joins */
 	bool rests; /* sampleset_rest(), and not followed the image since */
 	/*
-	 * Functions of the program's own modules that are in the set, and those
-	 * that a pattern leaves out; the pattern, or NULL.
+	 * Functions of the program's own modules that are in the set; the
+	 * pattern that leaves out others, or NULL.
 	 */
-	uint64_t own_functions, own_excluded;
+	uint64_t own_functions;
 	const char *excluded_by;
 	/* of the functions decoded so far */
 	struct scan_counts counts;
