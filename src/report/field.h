@@ -52,7 +52,7 @@ enum field_merge {
 	FIELD_SHOWN, /* the one of the race that combine.h prefers */
 	FIELD_APART, /* code outside of the tables sets it, or it is empty */
 	FIELD_SUM, /* the sum, UINT64_MAX at most; FIELD_SECONDS in whole us */
-	FIELD_MOST, /* the larger number */
+	FIELD_MOST, /* the larger number, or last text; NULL is the first */
 	FIELD_LEAST, /* the smaller number, or first text; NULL is the first */
 	FIELD_ANY, /* the bits of both */
 	FIELD_BOTH, /* true if both are true */

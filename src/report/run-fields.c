@@ -69,12 +69,19 @@ static const struct fields run_coverage_fields = {
 #undef AT
 #define AT(member) FIELD_AT(struct run_at, member)
 
+static bool is_nowhere(const void *record)
+{
+	const struct run_at *at = record;
+
+	return at->sites == 0;
+}
+
 static const struct field at_fields[] = {
 	{ "where", FIELD_TEXT, FIELD_KEY, AT(where) },
 	{ "sites", FIELD_COUNT, FIELD_MOST, AT(sites) },
 	{ "samples", FIELD_COUNT, FIELD_SUM, AT(samples) },
-	/* NULL is least: a place that any run has found has no problem */
-	{ "problem", FIELD_TEXT, FIELD_LEAST, AT(problem) },
+	/* any text is more than none, which a run has that did not look */
+	{ "problem", FIELD_TEXT, FIELD_MOST, AT(problem), .known = is_nowhere },
 };
 
 static const struct fields run_at_fields = {
@@ -85,7 +92,7 @@ static const struct fields run_at_fields = {
 #define AT(member) FIELD_AT(struct run_pattern, member)
 
 static const struct field pattern_fields[] = {
-	{ "option", FIELD_TEXT, .flags = FIELD_NEEDED, AT(option) },
+	{ "option", FIELD_TEXT, AT(option) },
 	{ "pattern", FIELD_TEXT, AT(pattern) },
 };
 

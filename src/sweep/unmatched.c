@@ -46,7 +46,8 @@ struct error *unmatched_text(const struct run_summary *summary, char **ret)
 		const struct run_pattern *pattern = &summary->patterns[i];
 
 		begin_line(&text);
-		strbuf_addf(&text, "--%s '%s'", pattern->option,
+		strbuf_addf(&text, "--%s '%s'",
+			    pattern->option ? pattern->option : "exclude",
 			    pattern->pattern);
 	}
 	if (text.length == 0 && !text.failed)

@@ -9,14 +9,19 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/error.h"
 #include "base/rng.h"
 #include "report/combine.h"
+#include "report/field.h"
 #include "report/read.h"
 #include "report/render.h"
+#include "report/totals.h"
 #include "sample-race.h"
 
 enum { RUNS = 12, KINDS = 30, FIRST_MEMORY = 16 << 20 };
@@ -416,6 +421,51 @@ static void counts_are_added_and_the_worst_is_kept(void **state)
 	race_deinit(&a);
 }
 
+/* The summaries of two runs with one --at, as JSON. */
+static void places_are(const struct run_at *one, const struct run_at *two,
+		       const char *expected)
+{
+	const struct run_at *places[] = { one, two };
+
+	for (int first = 0; first < 2; first++) {
+		struct totals totals;
+		char *text = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&text, &size);
+
+		assert_non_null(out);
+		totals_init(&totals);
+		for (int i = 0; i < 2; i++) {
+			const struct run_summary summary = {
+				.at = places[i ^ first],
+				.at_count = 1,
+			};
+
+			assert_null(totals_add_summary(&totals, &summary));
+		}
+		assert_null(
+			fields_write(&summary_fields, &totals.summary, out));
+		fclose(out);
+		assert_non_null(strstr(text, expected));
+		free(text);
+		totals_deinit(&totals);
+	}
+}
+
+static void a_place_has_a_problem_if_no_run_found_it(void **state)
+{
+	const struct run_at ended = { "g", 0, 0, NULL };
+	const struct run_at missed = { "g", 0, 0, "no such function" };
+	const struct run_at found = { "g", 2, 1, NULL };
+
+	(void)state;
+	places_are(&missed, &found,
+		   "\"sites\":2,\"samples\":1,"
+		   "\"problem\":null");
+	/* the other run has not looked for it */
+	places_are(&missed, &ended, "\"problem\":\"no such function\"");
+}
+
 static void the_shortest_stacks_are_kept(void **state)
 {
 	for (int swapped = 0; swapped < 2; swapped++) {
@@ -464,6 +514,7 @@ int main(void)
 		cmocka_unit_test(one_run_comes_out_as_it_was),
 		cmocka_unit_test(runs_and_lost_summaries_are_counted),
 		cmocka_unit_test(counts_are_added_and_the_worst_is_kept),
+		cmocka_unit_test(a_place_has_a_problem_if_no_run_found_it),
 		cmocka_unit_test(the_shortest_stacks_are_kept),
 		cmocka_unit_test(
 			synchronization_and_suppressed_are_other_kinds),
