@@ -115,10 +115,18 @@ static struct error *print_race(struct report_print *print, enum pass pass,
 	return pass == PASS_REST && !full ? print_short(print, race) : NULL;
 }
 
-static struct error *print_record(struct report_print *print, enum pass pass,
-				  struct report_record *record,
-				  struct counts *counts)
+struct printing {
+	struct report_print *print;
+	struct counts *counts;
+	enum pass pass;
+};
+
+static struct error *print_record(void *context, struct report_record *record)
 {
+	const struct printing *printing = context;
+	struct report_print *print = printing->print;
+	struct counts *counts = printing->counts;
+	enum pass pass = printing->pass;
 	bool before = record->type == REPORT_RUN ||
 		      record->type == REPORT_PROGRESS;
 	/* the run may have ignored what is unlikely, or not */
@@ -146,18 +154,9 @@ static struct error *print_record(struct report_print *print, enum pass pass,
 static struct error *print_pass(struct report_print *print, enum pass pass,
 				struct merge *merge, struct counts *counts)
 {
-	struct error *err = merge_rewind(merge);
-	struct report_record record;
-	bool more = true;
+	struct printing printing = { print, counts, pass };
 
-	report_record_init(&record);
-	while (!err && more) {
-		err = merge_next(merge, &record, &more);
-		if (!err && more)
-			err = print_record(print, pass, &record, counts);
-	}
-	report_record_deinit(&record);
-	return err;
+	return merge_each(merge, print_record, &printing);
 }
 
 static struct error *print_unseen(struct report_print *print,
@@ -225,29 +224,24 @@ static bool set_has(struct race_set *set, const struct race *race)
 	       sides_know(&set->sides, race);
 }
 
+static struct error *set_add(void *context, struct report_record *record)
+{
+	struct race_set *set = context;
+	uint64_t hashes[2];
+
+	if (record->type != REPORT_RACE)
+		return NULL;
+	hash_race(&record->race, hashes);
+	if (!map_set(&set->hashes, hashes[0], 1) ||
+	    !map_set(&set->hashes, hashes[1], 1))
+		return error_nomem;
+	return sides_add(&set->sides, &record->race);
+}
+
 static struct error *set_fill(struct race_set *set, struct merge *merge)
 {
-	struct error *err = merge_rewind(merge);
-	struct report_record record;
-	bool more = true;
-
 	sides_init(&set->sides);
-	report_record_init(&record);
-	while (!err && more) {
-		uint64_t hashes[2];
-
-		err = merge_next(merge, &record, &more);
-		if (err || !more || record.type != REPORT_RACE)
-			continue;
-		hash_race(&record.race, hashes);
-		if (!map_set(&set->hashes, hashes[0], 1) ||
-		    !map_set(&set->hashes, hashes[1], 1))
-			err = error_nomem;
-		else
-			err = sides_add(&set->sides, &record.race);
-	}
-	report_record_deinit(&record);
-	return err;
+	return merge_each(merge, set_add, set);
 }
 
 static void set_deinit(struct race_set *set)
@@ -261,10 +255,11 @@ struct diff {
 	struct race_set old, new;
 	struct counts counts;
 	uint64_t last_id;
+	enum pass pass;
+	struct report_record summary; /* of the new, when there is one */
 };
 
-static struct error *diff_new_race(struct diff *diff, enum pass pass,
-				   struct race *race)
+static struct error *diff_new_race(struct diff *diff, struct race *race)
 {
 	struct error *err = apply_judge(diff->print, race);
 
@@ -273,35 +268,25 @@ static struct error *diff_new_race(struct diff *diff, enum pass pass,
 	race->status = set_has(&diff->old, race) ? STATUS_KNOWN : STATUS_NEW;
 	if (race->id > diff->last_id)
 		diff->last_id = race->id;
-	return print_race(diff->print, pass, race, &diff->counts);
+	return print_race(diff->print, diff->pass, race, &diff->counts);
 }
 
-/* The summary is left in record, when there is one. */
-static struct error *diff_new(struct diff *diff, enum pass pass,
-			      struct merge *merge, struct report_record *record)
+static struct error *diff_new(void *context, struct report_record *record)
 {
-	struct error *err = merge_rewind(merge);
-	struct report_record next;
-	bool more = true;
+	struct diff *diff = context;
 
-	report_record_init(&next);
-	while (!err && more) {
-		err = merge_next(merge, &next, &more);
-		if (err || !more)
-			break;
-		if (next.type == REPORT_RACE) {
-			err = diff_new_race(diff, pass, &next.race);
-		} else if (next.type == REPORT_SUMMARY) {
-			struct report_record swapped = *record;
+	if (record->type == REPORT_RACE)
+		return diff_new_race(diff, &record->race);
+	if (record->type == REPORT_SUMMARY) {
+		struct report_record swapped = diff->summary;
 
-			*record = next;
-			next = swapped;
-		} else if (pass != PASS_REST) {
-			err = render_record(&diff->print->renderer, &next);
-		}
+		diff->summary = *record;
+		*record = swapped;
+		return NULL;
 	}
-	report_record_deinit(&next);
-	return err;
+	return diff->pass == PASS_REST
+		       ? NULL
+		       : render_record(&diff->print->renderer, record);
 }
 
 static struct error *diff_gone_race(struct diff *diff, struct race *race)
@@ -321,25 +306,16 @@ static struct error *diff_gone_race(struct diff *diff, struct race *race)
 		       : print->renderer.ops->race(&print->renderer, race);
 }
 
-static struct error *diff_old(struct diff *diff, struct merge *merge)
+static struct error *diff_old(void *context, struct report_record *record)
 {
-	struct error *err = merge_rewind(merge);
-	struct report_record record;
-	bool more = true;
-
-	report_record_init(&record);
-	while (!err && more) {
-		err = merge_next(merge, &record, &more);
-		if (!err && more && record.type == REPORT_RACE)
-			err = diff_gone_race(diff, &record.race);
-	}
-	report_record_deinit(&record);
-	return err;
+	return record->type == REPORT_RACE
+		       ? diff_gone_race(context, &record->race)
+		       : NULL;
 }
 
-static struct error *diff_summary(struct diff *diff,
-				  struct report_record *record)
+static struct error *diff_summary(struct diff *diff)
 {
+	struct report_record *record = &diff->summary;
 	struct report_print *print = diff->print;
 	struct renderer *renderer = &print->renderer;
 
@@ -359,33 +335,33 @@ static struct error *diff_summary(struct diff *diff,
 }
 
 static struct error *diff_passes(struct diff *diff, struct merge *old,
-				 struct merge *new,
-				 struct report_record *summary)
+				 struct merge *new)
 {
 	bool text = is_text(diff->print);
 	struct error *err = set_fill(&diff->old, old);
 
 	if (!err)
 		err = set_fill(&diff->new, new);
+	diff->pass = text ? PASS_FULL : PASS_ALL;
 	if (!err)
-		err = diff_new(diff, text ? PASS_FULL : PASS_ALL, new, summary);
+		err = merge_each(new, diff_new, diff);
+	diff->pass = PASS_REST;
 	if (!err && text)
-		err = diff_new(diff, PASS_REST, new, summary);
+		err = merge_each(new, diff_new, diff);
 	if (!err)
-		err = diff_old(diff, old);
-	return err ? err : diff_summary(diff, summary);
+		err = merge_each(old, diff_old, diff);
+	return err ? err : diff_summary(diff);
 }
 
 struct error *report_print_diff(struct report_print *print, struct merge *old,
 				struct merge *new, bool *ret_new)
 {
 	struct diff diff = { .print = print };
-	struct report_record summary;
 	struct error *err;
 
-	report_record_init(&summary);
-	err = diff_passes(&diff, old, new, &summary);
-	report_record_deinit(&summary);
+	report_record_init(&diff.summary);
+	err = diff_passes(&diff, old, new);
+	report_record_deinit(&diff.summary);
 	set_deinit(&diff.old);
 	set_deinit(&diff.new);
 	*ret_new = diff.counts.races_new > 0;

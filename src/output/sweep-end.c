@@ -87,18 +87,21 @@ static struct error *merge_runs_of(struct ending *ending)
 		if (run->finished)
 			err = add_report(ending, run);
 	}
-	return err ? err : merge_rewind(ending->merge);
+	return err;
 }
 
 /* Keep the race, which is taken from the record. */
-static struct error *keep_race(struct ending *ending,
-			       struct report_record *record)
+static struct error *keep_race(void *context, struct report_record *record)
 {
+	struct ending *ending = context;
 	struct summary_id id = { .id = record->race.id };
-	struct race *race = malloc(sizeof(*race));
+	struct race *race;
 	bool settled;
 	struct error *err;
 
+	if (record->type != REPORT_RACE)
+		return NULL;
+	race = malloc(sizeof(*race));
 	if (!race)
 		return error_nomem;
 	*race = record->race;
@@ -121,17 +124,8 @@ static struct error *keep_race(struct ending *ending,
 
 static struct error *judge_races(struct ending *ending)
 {
-	struct report_record record;
-	struct error *err = NULL;
-	bool more = true;
+	struct error *err = merge_each(ending->merge, keep_race, ending);
 
-	report_record_init(&record);
-	while (!err && more) {
-		err = merge_next(ending->merge, &record, &more);
-		if (!err && more && record.type == REPORT_RACE)
-			err = keep_race(ending, &record);
-	}
-	report_record_deinit(&record);
 	return err ? err : judge_finish(ending->config->judge, &ending->races);
 }
 

@@ -430,3 +430,22 @@ struct error *merge_next(struct merge *merge, struct report_record *record,
 		give_crash_ids(merge, &record->crash);
 	return NULL;
 }
+
+struct error *merge_each(struct merge *merge,
+			 struct error *(*take)(void *context,
+					       struct report_record *record),
+			 void *context)
+{
+	struct error *err = merge_rewind(merge);
+	struct report_record record;
+	bool more = true;
+
+	report_record_init(&record);
+	while (!err && more) {
+		err = merge_next(merge, &record, &more);
+		if (!err && more)
+			err = take(context, &record);
+	}
+	report_record_deinit(&record);
+	return err;
+}

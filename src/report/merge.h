@@ -46,6 +46,15 @@ struct error *merge_add_all(struct merge *merge, struct reader *reader);
 /* After the last record; once more: begin again with the first. */
 struct error *merge_rewind(struct merge *merge);
 
+/*
+ * All records, from the first on; after a function has taken one, it holds
+ * whatever is left.
+ */
+struct error *merge_each(struct merge *merge,
+			 struct error *(*take)(void *context,
+					       struct report_record *record),
+			 void *context);
+
 /* The next record, into an initialized one; *ret_more is false at the end. */
 struct error *merge_next(struct merge *merge, struct report_record *record,
 			 bool *ret_more);
