@@ -12,19 +12,6 @@
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 
-static uint32_t set_of(const uint16_t *names, uint8_t count)
-{
-	uint32_t set = 0;
-
-	for (int i = 0; i < count; i++) {
-		uint8_t reg = decode_register(names[i]);
-
-		if (reg < X86_RIP)
-			set |= UINT32_C(1) << reg;
-	}
-	return set;
-}
-
 /* Is it 8 or 16 bits of a register? The rest keeps its value then. */
 static bool is_partial(const struct follow *follow, unsigned int reg)
 {
@@ -61,13 +48,13 @@ uint32_t idiom_registers(const struct follow *follow,
 	if (cs_regs_access(follow->decoder->capstone, insn, read, &reads, write,
 			   &writes) != CS_ERR_OK)
 		return UINT32_MAX;
-	*written = set_of(write, writes);
-	set = set_of(read, reads);
+	*written = decode_register_set(write, writes);
+	set = decode_register_set(read, reads);
 	for (int i = 0; i < writes; i++) {
 		if (is_low_byte(follow, write[i]))
-			*byte |= set_of(write + i, 1);
+			*byte |= decode_register_set(write + i, 1);
 		else if (is_partial(follow, write[i]))
-			set |= set_of(write + i, 1);
+			set |= decode_register_set(write + i, 1);
 	}
 	*byte &= ~set;
 	return set;

@@ -162,25 +162,6 @@ static void make_all(struct values *values, uint64_t address, uint32_t set)
 	}
 }
 
-static uint32_t written(const struct decoder *decoder,
-			const struct cs_insn *insn)
-{
-	cs_regs read, write;
-	uint8_t reads = 0, writes = 0;
-	uint32_t set = 0;
-
-	if (cs_regs_access(decoder->capstone, insn, read, &reads, write,
-			   &writes) != CS_ERR_OK)
-		return 0xffff;
-	for (int i = 0; i < writes; i++) {
-		uint8_t reg = decode_register(write[i]);
-
-		if (reg < X86_RIP)
-			set |= UINT32_C(1) << reg;
-	}
-	return set;
-}
-
 /* The value of operand i: a register of 8 bytes, a number, or memory. */
 static bool source(const struct values *values, const struct cs_insn *insn,
 		   const struct insn_access *access, int i, struct value *ret)
@@ -350,7 +331,7 @@ void values_step(struct values *values, const struct decoder *decoder,
 		if (operand->kind & ACCESS_WRITE)
 			store(values, &at, &value);
 	}
-	make_all(values, insn->address, written(decoder, insn));
+	make_all(values, insn->address, decode_insn_written(decoder, insn));
 }
 
 static bool merge_value(struct value *into, const struct value *from,

@@ -68,28 +68,46 @@ static const struct code_frame *print_frame(struct sites_output *output,
 	return frame;
 }
 
+/* What is said of a site in any format. */
+struct site_text {
+	const struct mem_operand *operand;
+	const char *function, *file; /* NULL: not known */
+	int line;
+	char insn[128];
+};
+
+static void describe_site(struct sites_output *output, struct image *image,
+			  const struct module *module,
+			  const struct elf_function *function,
+			  const struct scan_site *site, struct site_text *ret)
+{
+	const struct code_frame *frame =
+		print_frame(output, image, module, function, site);
+
+	ret->operand = print_operand(site);
+	ret->function = frame && frame->function ? frame->function
+						 : function->name;
+	ret->file = frame ? frame->file : NULL;
+	ret->line = frame ? frame->line : 0;
+	print_insn(output, module, site, ret->insn, sizeof(ret->insn));
+}
+
 static struct error *text_site(void *context, struct image *image,
 			       const struct module *module,
 			       const struct elf_function *function,
 			       const struct scan_site *site)
 {
-	const struct code_frame *frame =
-		print_frame(context, image, module, function, site);
-	const struct mem_operand *operand = print_operand(site);
-	const char *name = function->name;
-	char insn[128];
+	struct site_text text;
 
-	if (frame && frame->function)
-		name = frame->function;
-	print_insn(context, module, site, insn, sizeof(insn));
+	describe_site(context, image, module, function, site, &text);
 	printf("%s+0x%" PRIx64 "\t%s\t", module->name, site->address,
-	       name ? name : "-");
-	if (frame && frame->file)
-		printf("%s:%d", frame->file, frame->line);
+	       text.function ? text.function : "-");
+	if (text.file)
+		printf("%s:%d", text.file, text.line);
 	else
 		printf("-");
-	printf("\t%s\t%s\t%u\n", insn, access_kind_name(operand->kind),
-	       operand->size);
+	printf("\t%s\t%s\t%u\n", text.insn,
+	       access_kind_name(text.operand->kind), text.operand->size);
 	return print_check();
 }
 
@@ -168,25 +186,20 @@ static struct error *json_site(void *context, struct image *image,
 			       const struct elf_function *function,
 			       const struct scan_site *site)
 {
-	const struct code_frame *frame =
-		print_frame(context, image, module, function, site);
-	const struct mem_operand *operand = print_operand(site);
-	const char *name = function->name;
-	char insn[128];
+	struct site_text text;
 	json_t *object;
 
-	if (frame && frame->function)
-		name = frame->function;
-	print_insn(context, module, site, insn, sizeof(insn));
-	object = json_pack(
-		"{s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:s, s:i}", "type", "site",
-		"module", json_text(module->path), "offset",
-		json_address(site->address), "function", json_text(name),
-		"file", json_text(frame ? frame->file : NULL), "line",
-		frame ? frame->line : 0, "insn", json_text(insn), "access",
-		operand->kind == ACCESS_RMW ? "rmw"
-					    : access_kind_name(operand->kind),
-		"size", (int)operand->size);
+	describe_site(context, image, module, function, site, &text);
+	object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:s, s:i}",
+			   "type", "site", "module", json_text(module->path),
+			   "offset", json_address(site->address), "function",
+			   json_text(text.function), "file",
+			   json_text(text.file), "line", text.line, "insn",
+			   json_text(text.insn), "access",
+			   text.operand->kind == ACCESS_RMW
+				   ? "rmw"
+				   : access_kind_name(text.operand->kind),
+			   "size", (int)text.operand->size);
 	return json_line(object);
 }
 

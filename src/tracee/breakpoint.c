@@ -471,6 +471,14 @@ static bool text_armed(const struct wire_site *site, const uint8_t *bytes,
 	       memcmp(bytes + 1, site->bytes + 1, length - 1) == 0;
 }
 
+/* Are the bytes those of the instruction? */
+static bool text_clean(const struct wire_site *site, const uint8_t *bytes,
+		       size_t size)
+{
+	return size >= site->insn.length &&
+	       memcmp(bytes, site->bytes, site->insn.length) == 0;
+}
+
 /* Bytes from a page's start in which all instructions that begin in it end. */
 enum { PAGE_SPAN = TEXT_PAGE + X86_INSN_MAX };
 
@@ -508,12 +516,12 @@ static struct error *page_read(const struct memory *memory,
 }
 
 /*
- * Give the breakpoints of one page, sorted, their first bytes back in one
- * write.
+ * Set the breakpoints of one page, sorted, or give them their first bytes back,
+ * in one write. What is not as expected is left alone.
  */
-static struct error *page_restore(const struct memory *memory,
-				  pid_t stopped_tid,
-				  struct breakpoint *const *list, size_t count)
+static struct error *page_put(const struct memory *memory, pid_t stopped_tid,
+			      struct breakpoint *const *list, size_t count,
+			      bool armed)
 {
 	uint64_t first = list[0]->site.address;
 	uint8_t bytes[PAGE_SPAN];
@@ -525,11 +533,15 @@ static struct error *page_restore(const struct memory *memory,
 	for (size_t i = 0; i < count; i++) {
 		const struct wire_site *site = &list[i]->site;
 		size_t at = (size_t)(site->address - first);
+		bool expected =
+			at < size &&
+			(armed ? text_clean(site, bytes + at, size - at)
+			       : text_armed(site, bytes + at, size - at));
 
-		if (at < size && text_armed(site, bytes + at, size - at)) {
-			bytes[at] = site->bytes[0];
-			changed = at + 1;
-		}
+		if (!expected)
+			continue;
+		bytes[at] = armed ? INT3 : site->bytes[0];
+		changed = at + 1;
 	}
 	if (!changed)
 		return NULL;
@@ -547,7 +559,7 @@ static struct error *list_restore(const struct memory *memory,
 		struct error *err;
 
 		n = page_count(list + i, count - i);
-		err = page_restore(memory, stopped_tid, list + i, n);
+		err = page_put(memory, stopped_tid, list + i, n, false);
 		if (!first)
 			first = err;
 		else
@@ -782,37 +794,11 @@ struct error *breakpoint_clean_copy(struct addrspace *space,
 		for (size_t i = 0; i < space->text->breakpoints.count; i++) {
 			struct breakpoint *one = breakpoint_at(space->text, i);
 
-			error_free(page_restore(copy, tid, &one, 1));
+			error_free(page_put(copy, tid, &one, 1, false));
 		}
 	}
 	vec_deinit(&list);
 	return err;
-}
-
-/* Set those of one page, sorted, that are armed. */
-static struct error *page_set(const struct memory *memory, pid_t stopped_tid,
-			      struct breakpoint *const *list, size_t count)
-{
-	uint64_t first = list[0]->site.address;
-	uint8_t bytes[PAGE_SPAN];
-	size_t size, changed = 0;
-	struct error *err = page_read(memory, list, count, bytes, &size);
-
-	if (err)
-		return err;
-	for (size_t i = 0; i < count; i++) {
-		const struct wire_site *site = &list[i]->site;
-		size_t at = (size_t)(site->address - first);
-
-		if (at + site->insn.length > size ||
-		    memcmp(bytes + at, site->bytes, site->insn.length) != 0)
-			continue;
-		bytes[at] = INT3;
-		changed = at + 1;
-	}
-	if (!changed)
-		return NULL;
-	return memory_write_text(memory, stopped_tid, first, bytes, changed);
 }
 
 /* The child's text is clean: set what is armed elsewhere. */
@@ -828,7 +814,7 @@ static struct error *space_set_all(struct addrspace *space, pid_t tid)
 		struct breakpoint *const *at = vec_at(&list, i);
 
 		n = page_count(at, list.count - i);
-		err = page_set(&space->memory, tid, at, n);
+		err = page_put(&space->memory, tid, at, n, true);
 	}
 	vec_deinit(&list);
 	return err;

@@ -152,26 +152,38 @@ bool decode_library(struct decoder *decoder, const struct prefixes *prefixes,
 	return true;
 }
 
-uint32_t decode_written(struct decoder *decoder, const uint8_t *bytes,
-			size_t size, uint64_t address)
+uint32_t decode_register_set(const uint16_t *regs, uint8_t count)
 {
-	cs_regs read;
-	cs_regs write;
-	uint8_t read_count = 0;
-	uint8_t write_count = 0;
 	uint32_t set = 0;
-	const uint8_t *at = bytes;
 
-	if (!cs_disasm_iter(decoder->capstone, &at, &size, &address,
-			    decoder->insn) ||
-	    cs_regs_access(decoder->capstone, decoder->insn, read, &read_count,
-			   write, &write_count) != CS_ERR_OK)
-		return UINT32_MAX;
-	for (int i = 0; i < write_count; i++) {
-		uint8_t reg = decode_register(write[i]);
+	for (int i = 0; i < count; i++) {
+		uint8_t reg = decode_register(regs[i]);
 
 		if (reg < X86_RIP)
 			set |= UINT32_C(1) << reg;
 	}
 	return set;
+}
+
+uint32_t decode_insn_written(const struct decoder *decoder,
+			     const struct cs_insn *insn)
+{
+	cs_regs read, write;
+	uint8_t reads = 0, writes = 0;
+
+	if (cs_regs_access(decoder->capstone, insn, read, &reads, write,
+			   &writes) != CS_ERR_OK)
+		return UINT32_MAX;
+	return decode_register_set(write, writes);
+}
+
+uint32_t decode_written(struct decoder *decoder, const uint8_t *bytes,
+			size_t size, uint64_t address)
+{
+	const uint8_t *at = bytes;
+
+	if (!cs_disasm_iter(decoder->capstone, &at, &size, &address,
+			    decoder->insn))
+		return UINT32_MAX;
+	return decode_insn_written(decoder, decoder->insn);
 }

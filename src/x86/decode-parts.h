@@ -129,6 +129,12 @@ size_t decode_address(const struct prefixes *prefixes, const uint8_t *bytes,
 uint32_t decode_written(struct decoder *decoder, const uint8_t *bytes,
 			size_t size, uint64_t address);
 
+/* The same, of one that is decoded. */
+uint32_t decode_insn_written(const struct decoder *decoder,
+			     const struct cs_insn *insn);
+/* Capstone's names of general registers, as such bits. */
+uint32_t decode_register_set(const uint16_t *regs, uint8_t count);
+
 /*
  * Our name of one of Capstone's general registers, of any width; X86_REG_NONE
  * for others.
