@@ -23,8 +23,8 @@ struct watching_plan {
 
 /*
  * *ret_status is what racewatch exits with (racewatch(1), EXIT STATUS). Errors
- * are those of session_run(); without time that was watched (output->counts) there
- * is no summary then.
+ * are those of session_run(); if no time was watched then (output->counts), there
+ * is no summary.
  */
 struct error *watching_run(const struct watching_plan *watching,
 			   int *ret_status);

@@ -67,7 +67,7 @@ void session_aim_returned(struct session *session,
 /* A stall has ended, maybe at one of them. */
 void session_aim_sample(struct session *session,
 			const struct wire_sample *sample);
-/* Set the list of places; false: out of memory, and the list is as far as it got. */
+/* Set the list of places; false: out of memory, and the list is cut short. */
 bool session_list_aims(const struct session *session, struct run_summary *ret);
 
 #endif
