@@ -37,17 +37,13 @@ free_variants()
 # Races of a report that are reported, a line each: VARIABLE:FUNCTION:FUNCTION.
 free_race_lines()
 {
-	local name line sides
+	local count=0 paths="variable.name"
 
-	grep '"type": *"race"' "$1" |
-		grep -v '"verdict": *"sync"' |
-	while read -r line; do
-		name=$(sed -n 's/.*"variable":{"name":"\([^"]*\)".*/\1/p' \
-			<<<"$line")
-		sides=$(grep -o '"frames":\[{"function":[^,]*' <<<"$line" |
-			sed 's/.*"function":"\{0,1\}\([^"]*\).*/\1/')
-		echo "${name:-null}:${sides/$'\n'/:}"
-	done | sort -u
+	for count in 0 1; do
+		paths+=" sides.$count.frames.0.function"
+	done
+	"$HELPERS_DIR/check-report" --select --quiet --print "$paths" "$1" \
+		type=race verdict!=sync | sed 's/ -$//; s/ -/:/; s/ /:/g' | sort -u
 }
 
 # What free.tab allows NAME in VARIANT, as one regular expression.
@@ -64,7 +60,8 @@ free_allowed()
 
 free_samples()
 {
-	sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' "$1"
+	"$HELPERS_DIR/check-report" --select --quiet --print samples "$1" \
+		type=summary
 }
 
 # The samples of programs with large libraries are mostly where they never get

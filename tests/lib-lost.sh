@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # What tests/run/lost.sh and bench/exit-status share: one run of a kind of
-# tests/targets/lost.c, and whether what it met was told. Needs RACEWATCH and
-# TARGETS_DIR.
+# tests/targets/lost.c, and whether what it met was told. Needs RACEWATCH, TARGETS_DIR
+# and HELPERS_DIR.
 
 lost_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -13,11 +13,20 @@ lost_kinds()
 	sed -n 's/^\t{ "\([a-z]*\)", .*/\1/p' "$lost_dir/targets/lost.c"
 }
 
+# lost_records [--print PATHS] CONDITION...: records of the report
+lost_records()
+{
+	local print=()
+
+	[ "$1" != --print ] || { print=("$1" "$2"); shift 2; }
+	"$HELPERS_DIR/check-report" --select --quiet "${print[@]}" \
+		"$lost_report" "$@"
+}
+
 # A number of the summary.
 lost_number()
 {
-	sed -n "/\"type\": *\"summary\"/s/.*\"$1\": *\([0-9]*\).*/\1/p" \
-		"$lost_report"
+	lost_records --print "$1" type=summary
 }
 
 # lost_run DIRECTORY KIND VARIANT SEED SECONDS [OPTION...]: watches the program.
@@ -39,25 +48,23 @@ lost_run()
 		"$TARGETS_DIR/lost.$variant" "$seconds" "$kind" \
 		>"$dir/out" 2>"$dir/err" </dev/null
 	status=$?
-	if ! grep -q '"type": *"summary"' "$lost_report" 2>/dev/null; then
+	if ! lost_records type=summary; then
 		lost_verdict="not watched: exit status $status"
 		return
 	fi
-	grep '"type": *"race"' "$lost_report" | grep -v '"verdict":"sync"' |
-		sed -n 's/.*"id":\([0-9]*\),.*/\1/p' | sort -nu >"$dir/ids"
+	lost_records --print id type=race verdict!=sync | sort -nu >"$dir/ids"
 	sed -n 's/^WARNING: racewatch: data race #\([0-9]*\) .*/\1/p' \
 		"$dir/err" | sort -n >"$dir/printed"
-	grep '"verdict":"sync"' "$lost_report" |
-		grep -o '"frames":\[{"function":"[^"]*","file":"[^"]*lost\.c"' \
-			>"$dir/hidden"
+	lost_records --print 'sides.*.frames.0.function' verdict=sync \
+		'sides.*.frames.0.file=*lost.c' >"$dir/hidden"
 	lost_met=$(($(lost_number watchpoint_traps) + \
 		$(lost_number collisions) + $(lost_number value_changes) - \
 		$(lost_number synchronization)))
 	if [ "$status" -ne 0 ] && [ "$status" -ne 66 ]; then
 		lost_verdict="exit status $status"
 	elif [ -s "$dir/hidden" ]; then
-		lost_verdict="hidden as synchronization: $(cut -d'"' -f6 \
-			"$dir/hidden" | sort -u | tr '\n' ' ')"
+		lost_verdict="hidden as synchronization: $(\
+			sort -u "$dir/hidden" | tr '\n' ' ')"
 	elif ! cmp -s "$dir/ids" "$dir/printed"; then
 		lost_verdict="not each race was printed once"
 	elif [ "$(lost_number races)" -ne "$(wc -l <"$dir/ids")" ]; then

@@ -83,7 +83,7 @@ meet()
 		0 | 11) ;;
 		66)
 			[ -z "${one_sided:-}" ] || break
-			grep -q '"role":"unknown"' "$report" || break
+			records "$report" sides.*.role=unknown || break
 			;;
 		*) break ;;
 		esac
@@ -102,7 +102,7 @@ record_race()
 		timeout 120 "$RACEWATCH" run --seed "$seed" --halt-on-race \
 			-o "$file" -- "${@:3}" >/dev/null 2>"$file.err"
 		[ $? -eq 66 ] && { [ -n "${one_sided:-}" ] ||
-			! grep -q '"role":"unknown"' "$file"; } && return
+			! records "$file" sides.*.role=unknown; } && return
 		diag "$3, seed $seed:"
 		diag_file "$file.err"
 	done

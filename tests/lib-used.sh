@@ -106,7 +106,7 @@ used_shows()
 
 used_samples()
 {
-	sed -n '/"type": *"summary"/s/.*"samples": *\([0-9]*\).*/\1/p' "$report"
+	summary samples
 }
 
 # used_free WAY SEED [SECONDS...]: nothing at all is reported; watched for longer
@@ -127,7 +127,7 @@ used_free()
 	if [ "$status" -ne 0 ] || [ "$(used_samples)" = 0 ]; then
 		not_ok "$1, $backend: exit status $status," \
 			"$(used_samples) samples"
-	elif grep -q '"type": *"race"' "$report"; then
+	elif records "$report" type=race; then
 		not_ok "$1, $backend: reported what is no race"
 	else
 		ok "$1 is free of races ($backend, $(used_samples) samples)"

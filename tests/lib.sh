@@ -184,6 +184,27 @@ matches()
 	fi
 }
 
+# records [--print PATHS|--count] FILE CONDITION...: whether a record of JSON in
+# FILE meets all of these, such as sides.*.role=unknown or verdict!=sync; and the
+# values or the number of those that do. tests/helpers/select.h has the form.
+records()
+{
+	"$HELPERS_DIR/check-report" --select --quiet "$@"
+}
+
+# has DESCRIPTION FILE CONDITION...: there is such a record
+has()
+{
+	if records "${@:2}"; then
+		ok "$1"
+	else
+		not_ok "$1"
+		diag "no record with ${*:3} in:"
+		diag_file "$2"
+		return 1
+	fi
+}
+
 finish()
 {
 	echo "1..$tap_count"
@@ -246,18 +267,22 @@ as_expected()
 # How many races the report has; conflicts judged to be synchronization are none.
 races_in()
 {
-	grep '"type": *"race"' "$1" 2>/dev/null |
-		grep -vc '"verdict": *"sync"'
+	records --count "$1" type=race verdict!=sync
 }
 
 # summary KEY [FILE]: a number of the report's summary, or null; the whole
 # program's, not that of a module.
 summary()
 {
-	sed -n "/\"type\": *\"summary\"/{
-		s/\"coverage\": *\[{.*}\]//
-		s/.*\"$1\": *\([-0-9.a-z]*\).*/\1/p
-	}" "${2:-$report}" 2>/dev/null | tail -n 1
+	records --print "$1" "${2:-$report}" type=summary | tail -n 1
+}
+
+# last_of PATHS FILE: the values at PATHS in the last record of each race of a
+# report; conflicts judged to be synchronization are none.
+last_of()
+{
+	records --print "id $1" "$2" type=race verdict!=sync |
+		tac | sort -s -u -k1,1 | cut -d' ' -f2-
 }
 
 # registers_alone: waits until nobody else is about to need all four debug
@@ -306,7 +331,7 @@ program_ready()
 # watching: has racewatch begun, that is, has $report a run record?
 watching()
 {
-	grep -q '"type": *"run"' "$report" 2>/dev/null
+	records "$report" type=run
 }
 
 # child_of PID NAME

@@ -8,6 +8,11 @@
  *	--backend NAME  the back-end used: see "one-sided" below
  *	--schema        only check that the records have the right shape
  *
+ * check-report --select [--print PATHS|--count] [--quiet] FILE CONDITION...:
+ * whether a record of the file meets all conditions (select.h has them). Prints
+ * the values at PATHS, a line for each such record, or their number. Exit status
+ * 0: there is one; 1: there is none; 2: usage.
+ *
  * EXPECT has a line for each race:
  *
  *	race KEY=VALUE...     must be reported
@@ -24,6 +29,8 @@
  * Every reported race must be one of these; anything else is a false report.
  * Exit status 0: as expected; 1: not, with reasons on stderr; 2: usage.
  */
+#include "select.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
@@ -496,6 +503,23 @@ static void check_report(const char *path, bool schema_only)
 	fclose(file);
 }
 
+/* The job of --select, with the arguments after the options. */
+static int selected(char *const *args, const char *print, bool count,
+		    bool quiet)
+{
+	unsigned long met;
+
+	if (!args[0] || !args[1]) {
+		fputs("usage: check-report --select FILE CONDITION...\n",
+		      stderr);
+		return 2;
+	}
+	met = select_records(args[0], args + 1, print, quiet);
+	if (count)
+		printf("%lu\n", met);
+	return met == 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -503,9 +527,14 @@ int main(int argc, char **argv)
 		{ "symbols", required_argument, NULL, 'y' },
 		{ "backend", required_argument, NULL, 'b' },
 		{ "schema", no_argument, NULL, 'c' },
+		{ "select", no_argument, NULL, 'e' },
+		{ "print", required_argument, NULL, 'p' },
+		{ "count", no_argument, NULL, 'n' },
+		{ "quiet", no_argument, NULL, 'q' },
 		{ NULL, 0, NULL, 0 },
 	};
-	bool schema_only = false;
+	bool schema_only = false, select = false, count = false, quiet = false;
+	const char *print = NULL;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -517,9 +546,19 @@ int main(int argc, char **argv)
 			backend = optarg;
 		else if (option == 'c')
 			schema_only = true;
+		else if (option == 'e')
+			select = true;
+		else if (option == 'p')
+			print = optarg;
+		else if (option == 'n')
+			count = true;
+		else if (option == 'q')
+			quiet = true;
 		else
 			return 2;
 	}
+	if (select)
+		return selected(argv + optind, print, count, quiet);
 	if (argc - optind != 2) {
 		fputs("usage: check-report [options] EXPECT REPORT\n", stderr);
 		return 2;

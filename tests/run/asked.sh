@@ -90,12 +90,12 @@ env --default-signal "$RACEWATCH" run -q -o "$report" -- sleep 100 \
 	>"$work/out" 2>"$work/err" </dev/null &
 watcher=$!
 lib_started "$watcher"
-await 20 grep -qs '"type": *"run"' "$report"
+await 20 watching
 kill -s USR1 "$watcher"
 wait "$watcher"
 is "run: a program without a handler dies of it" "$?" $((128 + 10)) ||
 	diag_file "$work/err"
-matches "run: the report is complete" "$report" '"type": *"summary"'
+has "run: the report is complete" "$report" type=summary
 
 # Timers outlive execve(2): `perl -e 'alarm 1; exec @ARGV'`
 timeout 60 python3 -c 'import os, signal, sys
@@ -163,7 +163,7 @@ rm -f "$report"
 status=$(timeout 60 "$work/terminal" "$report" "$RACEWATCH" attach \
 	-o "$report" "$program")
 is "attach: a terminal closes" "$status" 0
-matches "attach: the report is complete" "$report" '"type": *"summary"'
+has "attach: the report is complete" "$report" type=summary
 "$HELPERS_DIR/pristine" "$program" 2>"$work/pristine"
 is "attach: the program is as it was" "$?" 0 || diag_file "$work/pristine"
 
@@ -184,7 +184,7 @@ for number in $asking; do
 	kill -s "$number" "$watcher"
 	wait "$watcher"
 	status=$?
-	if [ "$status" -eq 0 ] && grep -q '"type": *"summary"' "$report" &&
+	if [ "$status" -eq 0 ] && records "$report" type=summary &&
 		"$HELPERS_DIR/pristine" "$program" 2>"$work/pristine"; then
 		ok "attach: signal $number ends the watching"
 	else

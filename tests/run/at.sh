@@ -122,8 +122,8 @@ share()
 	diag "$what: $(at 1 samples) of $all samples"
 	# one thread only writes, which a value that changes does not show
 	skip_lacking registers "$what: the race is found" ||
-		matches "$what: the race is found" "$report" \
-			'"function":"slot_put"'
+		has "$what: the race is found" "$report" type=race \
+			sides.*.frames.*.function=slot_put
 }
 
 share "by default" 50 -- "$T/aimed.O2"
@@ -155,9 +155,9 @@ for seed in 1 2 3 4 5; do
 	while next_try seconds; do
 		watch --seed $seed --rate 50 --at slot_put --duration \
 			"${seconds}s" -- "$T/aimed.O2" "$seconds" 50000
-		grep -q '"type":"race"' "$report" && break
+		records "$report" type=race && break
 	done
-	matches "a rare race is found, seed $seed" "$report" '"type":"race"'
+	has "a rare race is found, seed $seed" "$report" type=race
 done
 
 # Libraries that are loaded later.

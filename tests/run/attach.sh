@@ -58,7 +58,7 @@ ended()
 	wait "$watcher"
 	is "$1: exit status" "$?" "$2" || diag_file "$work/err"
 	matches "$1: the summary" "$work/err" '^SUMMARY: '
-	matches "$1: the report's summary" "$report" '"type": *"summary"'
+	has "$1: the report's summary" "$report" type=summary
 }
 
 stop_program()
@@ -133,8 +133,7 @@ for more in -v --debug=all; do
 	0 | 66) ok "SIGPIPE, $more: exit status" ;;
 	*) not_ok "SIGPIPE, $more: exit status" ;;
 	esac
-	matches "SIGPIPE, $more: the report's summary" "$report" \
-		'"type": *"summary"'
+	has "SIGPIPE, $more: the report's summary" "$report" type=summary
 	check_unharmed "SIGPIPE, $more" "$program"
 	stop_program
 done

@@ -38,7 +38,7 @@ for backend in ptrace perf perf-cpu value; do
 				"$TARGETS_DIR/$name.O2" 25
 			if [ "$status" -eq 66 ] &&
 			   as_expected "$name" "$backend" &&
-			   grep -q "\"backend\": *\"$backend\"" "$report"; then
+			   records "$report" type=run backend="$backend"; then
 				ok "$what"
 			else
 				not_ok "$what (exit status $status)"

@@ -52,7 +52,8 @@ watch 1
 first=$frames
 [ -n "$first" ] || diag_file "$report"
 is "the first run reads the C library's debug information" "$((read > 0))" 1
-matches "and keeps its names" <(printf '%s' "$first") '"function": "start_thread"'
+printf '%s' "$first" >"$work/first"
+has "and keeps its names" "$work/first" function=start_thread
 is "in a file that is ours alone" "$(stat -c '%a %u' "$names")" "600 $EUID"
 watch 2
 is "the second one does not read it" "$read" 0

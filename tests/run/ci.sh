@@ -23,7 +23,7 @@ tries LENGTH 3 12 40
 while next_try LENGTH; do
 	export LENGTH
 	racewatch run -q --seed 1 -o found.jsonl -- ./test >/dev/null 2>&1
-	grep -q '"type":"race"' found.jsonl && break
+	records found.jsonl type=race && break
 done
 : >none.jsonl
 

@@ -24,27 +24,27 @@ crashes()
 		[ "$(races_in "$report")" -eq 0 ] || break
 	done
 	is "$what: the status" "$status" "$wanted" || diag_file "$work/err"
-	crash=$work/crash
-	grep '"type": *"crash"' "$report" >"$crash"
+	crash=$(records --count "$report" type=crash)
 }
 
-# says DESCRIPTION REGEX: the crash record
+# says DESCRIPTION CONDITION...: the crash record
 says()
 {
-	matches "$1" "$crash" "$2"
+	has "$1" "$report" type=crash "${@:2}"
 }
 
 crashes "a pointer that was raced" 139 null
-is "one crash is recorded" "$(wc -l <"$crash")" 1
+is "one crash is recorded" "$crash" 1
 says "the signal, the thread and the address" \
-	'"signal":11,.*"thread":"crash_after.nop","address":"0x10"'
+	signal=11 thread=crash_after.nop address=0x10
 says "the function it died in is innermost" \
-	'"frames":\[\{"function":"node_next","file":"[^"]*crash_after.c","line":[0-9]+'
-says "its caller is next" '\},\{"function":"head_follow"'
+	frames.0.function=node_next frames.0.file=*crash_after.c \
+	frames.0.line=[1-9]*
+says "its caller is next" frames.1.function=head_follow
 says "the race came before, of that pointer, in that function" \
-	'"variable":"head",.*"same_function":true'
+	races.0.variable=head races.0.same_function=true
 says "and did not touch the address itself" \
-	'"same_address":false,"same_object":false'
+	races.0.same_address=false races.0.same_object=false
 matches "the text says what it died of" "$work/err" \
 	'^CRASH: racewatch: process [0-9]+ died of SIGSEGV at address 0x10$'
 matches "the text has the stack" "$work/err" \
@@ -59,25 +59,25 @@ else
 fi
 
 crashes "an assertion" 134 assert
-says "abort(3): no address" '"signal":6,.*"address":null'
+says "abort(3): no address" signal=6 address=null
 says "its frames go through the C library to the program" \
-	'"function":"die","file":"[^"]*crash_after.c"'
-says "the race is there all the same" '"variable":"head"'
+	frames.*.function=die frames.*.file=*crash_after.c
+says "the race is there all the same" races.*.variable=head
 
 crashes "a stack overflow" 139 overflow
-says "the innermost function" '"frames":\[\{"function":"endless"'
+says "the innermost function" frames.0.function=endless
 
 crashes "a handler that gives up" 139 reset
 says "the fault is what it dies of" \
-	'"address":"0x10","frames":\[\{"function":"node_next"'
+	address=0x10 frames.0.function=node_next
 
 crashes "a handled fault" 0 handled
-is "is no crash" "$(wc -l <"$crash")" 0
+is "is no crash" "$crash" 0
 
 crashes "a child that nobody follows" 0 child --follow none
-is "is not told of" "$(wc -l <"$crash")" 0
+is "is not told of" "$crash" 0
 crashes "a child that is followed" 0 child --follow fork
-says "is told of" '"signal":11,.*"frames":\[\{"function":"node_next"'
+says "is told of" signal=11 frames.0.function=node_next
 
 # Killed from outside: nothing to look at, but it is told.
 rm -f "$report"
@@ -86,17 +86,16 @@ timeout 60 "$RACEWATCH" run --seed 1 --error-exitcode 0 -o "$report" -- \
 watcher=$!
 await 30 grep -q 'crash_after: done' "$work/out" ||
 	diag "it did not come so far"
-await 30 grep -q '"type":"run"' "$report" || diag "no run was recorded"
-kill -9 "$(sed -n 's/^{"type":"run".*"pid":\([0-9]*\).*/\1/p' "$report")"
+await 30 watching || diag "no run was recorded"
+kill -9 "$(records --print pid "$report" type=run)"
 wait "$watcher"
-grep '"type": *"crash"' "$report" >"$work/crash"
-says "killed from outside: signal 9, and no stack" '"signal":9,.*"frames":\[\]'
+says "killed from outside: signal 9, and no stack" signal=9 frames.0!=*
 matches "the text says so" "$work/err" 'died of SIGKILL$'
 
 # What racewatch itself ends has not crashed.
 run run --timeout 1s --error-exitcode 0 -o "$report" -- "$T/crash_after.nopie" 0.1 wait
 is "--timeout: the status" "$status" 124
-is "--timeout: no crash" "$(grep -c '"type": *"crash"' "$report")" 0
+is "--timeout: no crash" "$(records --count "$report" type=crash)" 0
 
 # Attached to: the same.
 tries seconds 3 10 30
@@ -108,11 +107,10 @@ while next_try seconds; do
 	[ "$(races_in "$report")" -eq 0 ] || break
 	wait "$pid"
 done
-grep '"type": *"crash"' "$report" >"$work/crash"
 says "attached to: the place" \
-	'"signal":11,.*"address":"0x10","frames":\[\{"function":"node_next"'
+	signal=11 address=0x10 frames.0.function=node_next
 says "attached to: the race" \
-	'"variable":"head",.*"same_function":true'
+	races.0.variable=head races.0.same_function=true
 wait "$pid"
 is "attached to: its own status" "$?" 139
 

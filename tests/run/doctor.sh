@@ -164,13 +164,16 @@ matches "a deleted binary" "$work/out" '^ok +program +.*/gone, deleted'
 
 run doctor --format json "$pid"
 is "JSON: exit status" "$status" "$machine"
-is "JSON: checks have their members" "$(sed '$d' "$work/out" | grep -Evc \
-	'^\{"type":"check","name":"[a-z-]+","verdict":"(ok|note|warning|failed)","finding":"([^"\\]|\\.)+","remedy":(null|"([^"\\]|\\.)+")\}$')" 0
-matches "JSON: the process is among them" "$work/out" \
-	'"name":"program","verdict":"ok","finding":".*/gone, deleted'
-is "JSON: the last record" "$(tail -n 1 "$work/out" |
-	sed 's/"verdict":"[a-z]*"/V/')" \
-	"{\"type\":\"doctor\",\"schema\":1,V,\"exit\":$status}"
+is "JSON: checks have their members" "$(records --count "$work/out" type=check \
+	name=[a-z]* verdict=[a-z]* 'finding=?*' 'remedy=?*')" \
+	"$(($(wc -l <"$work/out") - 1))"
+is "JSON: verdicts are four" "$(records --count "$work/out" type=check \
+	verdict!=ok verdict!=note verdict!=warning verdict!=failed)" 0
+has "JSON: the process is among them" "$work/out" name=program verdict=ok \
+	'finding=*/gone, deleted*'
+is "JSON: the last record" "$(tail -n 1 "$work/out" >"$work/last" &&
+	records --print "schema exit" "$work/last" type=doctor verdict=[a-z]*)" \
+	"1 $status"
 kill -9 "$pid"
 
 run doctor 1 2

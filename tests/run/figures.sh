@@ -15,16 +15,16 @@ phases()
 		run run --seed 1 -o "$report" "$@" -- "$TARGETS_DIR/phases.O2" \
 			"$seconds"
 		grep -q '^WARNING.*' "$work/err" &&
-			grep -q '"symbol":"late"' "$report" &&
-			grep -q '"symbol":"early"' "$report" && return
+			records "$report" variable.symbol=late &&
+			records "$report" variable.symbol=early && return
 	done
 }
 
 # ids VARIABLE: the numbers of its races in the report
 ids()
 {
-	grep '"type":"race"' "$report" | grep "\"symbol\":\"$1\"" |
-		grep -o '"id":[0-9]*' | sort -u | tr '\n' ' '
+	records --print id "$report" type=race "variable.symbol=$1" | sort -u |
+		tr '\n' ' '
 }
 
 # A race that is not shown is seen first: what is shown is #1 all the same.
@@ -35,16 +35,15 @@ is "both races were seen, one is suppressed: status" "$status" 66 ||
 is "the first that is shown is #1" \
 	"$(grep -o '^WARNING: racewatch: data race #[0-9]*' "$work/err")" \
 	"WARNING: racewatch: data race #1"
-is "it has that number in the report" "$(ids late)" '"id":1 '
-is "the other has the next" "$(ids early)" '"id":2 '
+is "it has that number in the report" "$(ids late)" "1 "
+is "the other has the next" "$(ids early)" "2 "
 phases --suppressions "$work/supp" --show all
-is "where all is shown it is numbered as it comes" "$(ids early)" '"id":1 '
+is "where all is shown it is numbered as it comes" "$(ids early)" "1 "
 
 # How often a race was seen is known at the end, and told then.
 last_count()
 {
-	grep '"type":"race"' "$report" | grep '"id":1,' | tail -n 1 |
-		sed 's/.*"count":\([0-9]*\),"verdict".*/\1/'
+	records --print count "$report" type=race id=1 | tail -n 1
 }
 matches "at the first sighting it is seen first" "$work/err" 'stall; first seen$'
 is "and its count is told at the end" \

@@ -43,14 +43,14 @@ complete()
 # The processes that a report is about.
 watched()
 {
-	sed -n 's/.*"type": *"run".*"pid": *\([0-9]*\).*/\1/p' "$@"
+	records --print pid "$1" type=run
 }
 
 start
 fleet -s "comm=$name" -s "exe=$work/*" -t 1
 is "a process is watched" "$status" 0 || diag_file "$work/err"
 is "one report is there" "$(complete | wc -l)" 1
-matches "it is complete" "$(complete)" '"type": *"summary"'
+has "it is complete" "$(complete)" type=summary
 is "it is about that process" "$(watched "$(complete)")" "$program"
 is "nothing else is left" "$(ls "$reports/partial")" ""
 check_unharmed "the program" "$program"
@@ -66,7 +66,7 @@ watcher=$!
 lib_started "$watcher"
 partial()
 {
-	grep -qs '"type": *"run"' "$reports"/partial/*.jsonl
+	records "$(echo "$reports"/partial/*.jsonl)" type=run
 }
 await 30 partial || diag_file "$work/err"
 is "a report that is being written is not taken" "$(complete | wc -l)" 1
@@ -75,7 +75,9 @@ wait "$watcher"
 is "SIGTERM: exit status" "$?" 0 || diag_file "$work/err"
 is "SIGTERM: the report is there" "$(complete | wc -l)" 2
 is "SIGTERM: all reports are complete" \
-	"$(complete | xargs grep -l '"type": *"summary"' | wc -l)" 2
+	"$(complete | while read -r file; do
+		records --count "$file" type=summary
+	done | tr '\n' ' ')" "1 1 "
 check_unharmed "SIGTERM" "$program"
 kill -9 "$program"
 wait "$program" 2>/dev/null

@@ -87,10 +87,11 @@ ready_suppression()
 	else
 		ok "and not shown"
 	fi
-	matches "and kept in the report with its rule" "$report" \
-		'"suppressed":\{"rule":"race_top:\^[gs]et_level\$ .*new\.supp'
-	matches "the report says that none is new" "$report" \
-		'"new":0,"suppressed":1'
+	has "and kept in the report with its rule" "$report" type=race \
+		'suppressed.rule=race_top:^[gs]et_level$ *' \
+		'suppressed.file=*new.supp'
+	has "the report says that none is new" "$report" type=summary \
+		new=0 suppressed=1
 	tries seconds 5 20
 	while next_try seconds; do
 		run run --seed 1 --suppressions "$new" --show all -- \
@@ -146,8 +147,7 @@ matches "-v tells what is passed over" "$work/err" 'old.supp:2: deadlock:'
 # or a few more that were under way.
 count_of()
 {
-	sed -n 's/.*"type":"race".*"count":\([0-9]*\),"verdict.*/\1/p' "$report" |
-		tail -n 1
+	records --print count "$report" type=race | tail -n 1
 }
 known_stops()
 {

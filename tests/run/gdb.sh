@@ -31,7 +31,7 @@ lib_started "$pid"
 
 # Where registers do not trap, the side that changed the value may be unknown.
 sides="0 1"
-lacks registers && grep -q '"role":"unknown"' "$report" && sides=0
+lacks registers && records "$report" sides.*.role=unknown && sides=0
 count=$(wc -w <<<"$sides")
 
 in_gdb -p "$pid" -ex "racewatch load $report" -ex 'racewatch list' \
@@ -60,7 +60,7 @@ for side in $sides; do
 	is "that side's function is the frame, at last" \
 		"$(sed -n 's/^#0  \(0x[0-9a-f]* in \)\{0,1\}\([a-z_]*\) .*/\2/p' \
 			"$work/gdb" | tail -n 1)" "$function"
-	matches "its thread is one of the report's" "$report" "\"tid\":$tid,"
+	has "its thread is one of the report's" "$report" "sides.*.tid=$tid"
 done
 kill -9 "$pid"
 wait "$watcher"

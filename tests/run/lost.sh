@@ -41,10 +41,10 @@ changes()
 	is "a change, $*: status" "$status" 66
 }
 
-# records VERDICT FILE: how many records of the race have it
-records()
+# of_verdict VERDICT: how many records that the command was told of have it
+of_verdict()
 {
-	grep '"type": *"race"' "$2" 2>/dev/null | grep -c "\"verdict\":\"$1\""
+	records --count "$work/told" type=race "verdict=$1"
 }
 
 # by what both sides do
@@ -59,11 +59,11 @@ matches "after the first verdict" "$work/err" \
 	'verdict     unlikely \(statistics-counter\)'
 is "it is printed in full once" "$(grep -c '^WARNING' "$work/err")" 1
 is "the command is told of both" \
-	"$(records unlikely "$work/told") $(records suspect "$work/told")" "1 1"
+	"$(of_verdict unlikely) $(of_verdict suspect)" "1 1"
 is "one suppression is written" "$(grep -c '^race' "$work/new.supp")" 1
 matches "one race is counted" "$work/err" '^SUMMARY: racewatch: 1 race \(1 new\)'
-is "the report's last word" "$(grep '"type":"race"' "$report" | tail -n 1 |
-	grep -o '"verdict":"[a-z]*"')" '"verdict":"suspect"'
+is "the report's last word" "$(records --print verdict "$report" \
+	type=race | tail -n 1)" suspect
 mv "$report" "$work/saved.jsonl"
 run report "$work/saved.jsonl"
 matches "the saved report has the last" "$work/out" 'verdict     suspect$'
@@ -73,7 +73,7 @@ is "ignored at first: printed when it counts" \
 	"$(grep -c '^WARNING' "$work/err")" 1
 matches "with the verdict that counts" "$work/err" 'verdict     suspect$'
 is "the command is told of that" \
-	"$(records unlikely "$work/told") $(records suspect "$work/told")" "0 1"
+	"$(of_verdict unlikely) $(of_verdict suspect)" "0 1"
 is "a suppression is written then" "$(grep -c '^race' "$work/new.supp")" 1
 matches "it halts there" "$work/err" '^SUMMARY: racewatch: 1 race \(1 new\), .* [0-2]\.[0-9] s'
 

@@ -10,13 +10,6 @@
 
 T=$TARGETS_DIR
 
-# The last record of each race of a report.
-last_records()
-{
-	grep '"type": *"race"' "$1" | grep -v '"verdict": *"sync"' |
-		tac | sort -s -u -t: -k3,3
-}
-
 # watch PROGRAM: until something is known of it
 watch_it()
 {
@@ -41,10 +34,9 @@ is_doubted()
 	while next_try seconds; do
 		run run --seed "$seed" --rate 1000 --error-exitcode 0 \
 			-o "$report" -- "$1" "$seconds"
-		[ -z "$(last_records "$report")" ] || break
+		[ "$(races_in "$report")" -eq 0 ] || break
 	done
-	is "${1##*/}: reported, $2" "$(last_records "$report" |
-		sed 's/.*"doubt": *"\{0,1\}\([^",]*\).*/\1/' | sort -u)" "$2"
+	is "${1##*/}: reported, $2" "$(last_of doubt "$report" | sort -u)" "$2"
 }
 
 no_source="no source: may be an atomic"
@@ -61,7 +53,7 @@ for seed in $(seeds 1); do
 			continue
 		watch_it "$T/$name.away"
 		is "$name: nothing is reported" \
-			"$(last_records "$report" | wc -l)" 0
+			"$(races_in "$report")" 0
 	done
 
 	# plain types and plain moves

@@ -7,13 +7,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# The last record of each race of a report.
-last_records()
-{
-	grep '"type": *"race"' "$1" | grep -v '"verdict": *"sync"' |
-		tac | sort -s -u -t: -k3,3
-}
-
 # watch FILE COUNT ARG...: until the races were seen COUNT times together.
 # By then two pairs of ways were met, but for one time in 4^COUNT.
 watch_ways()
@@ -25,9 +18,7 @@ watch_ways()
 		run run --seed "$seed" --rate 1000 --error-exitcode 0 \
 			-o "$report" -- "$TARGETS_DIR/ways.O2" "$seconds" \
 			"${@:3}"
-		count=$(last_records "$report" |
-			sed 's/.*"count": *\([0-9]*\).*/\1/' |
-			awk '{ n += $1 } END { print n + 0 }')
+		count=$(last_of count "$report" | awk '{ n += $1 } END { print n + 0 }')
 		[ "$count" -lt "$2" ] || break
 	done
 	cp "$report" "$1"
@@ -37,9 +28,7 @@ watch_ways()
 
 variables()
 {
-	last_records "$1" |
-		sed 's/.*"variable":{"name":"\{0,1\}\([^",]*\).*/\1/' | sort |
-		tr '\n' ' '
+	last_of variable.name "$1" | sort | tr '\n' ' '
 }
 
 # what is stored is there already: values tell nothing
@@ -47,28 +36,26 @@ for seed in $(seeds 1); do
 	skip_lacking registers "one store by four ways" && break
 	watch_ways "$work/ways.1" 20
 	is "one store by four ways is one race" \
-		"$(last_records "$work/ways.1" | wc -l)" 1
+		"$(last_of id "$work/ways.1" | wc -l)" 1
 	seed=$((seed + 100))
 	watch_ways "$work/ways.2" 20
 	"$RACEWATCH" report --format json "$work/ways.1" "$work/ways.2" \
 		>"$work/merged"
 	is "merged with another run's it is one" \
-		"$(last_records "$work/merged" | wc -l)" 1
+		"$(last_of id "$work/merged" | wc -l)" 1
 	"$RACEWATCH" report --format json "$work/ways.2" "$work/merged" \
 		>"$work/again"
-	is "and merged again" "$(last_records "$work/again" | wc -l)" 1
+	is "and merged again" "$(last_of id "$work/again" | wc -l)" 1
 	"$RACEWATCH" run --seed "$seed" --rate 1000 --error-exitcode 0 \
 		--baseline "$work/ways.1" -o "$work/known" -- \
 		"$TARGETS_DIR/ways.O2" 2 >/dev/null 2>&1
 	is "which the other run's baseline knows" \
-		"$(last_records "$work/known" | grep -vc '"status":"known"')" 0
+		"$(last_of status "$work/known" | grep -vxc known)" 0
 
 	watch_ways "$work/two" 20 two
 	is "the store to two variables is two races" \
 		"$(variables "$work/two")" "ways_first ways_second "
-	is "by the same code" "$(last_records "$work/two" |
-		sed 's/.*"fingerprint_code":"\([0-9a-f]*\)".*/\1/' |
-		sort -u | wc -l)" 1
+	is "by the same code" "$(last_of fingerprint_code "$work/two" | sort -u | wc -l)" 1
 done
 
 # By its changed value a race is seen with one side first, and with both later,
@@ -78,7 +65,7 @@ for seed in $(seeds 8); do
 	run run --seed "$seed" --rate 2000 --backend value -o "$report" -- \
 		"$TARGETS_DIR/lost.O0" 1.5 hits
 	count=$(grep -c '^WARNING: racewatch: data race' "$work/err")
-	[ "$count" -le 1 ] && [ "$(last_records "$report" | wc -l)" -le 1 ]
+	[ "$count" -le 1 ] && [ "$(last_of id "$report" | wc -l)" -le 1 ]
 	is "by values, seed $seed: it is one race" $? 0 || diag_file "$work/err"
 done
 

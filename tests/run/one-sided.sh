@@ -34,6 +34,12 @@ races()
 		>>"$file"
 }
 
+# of_status STATUS: how many races of the comparison have it
+of_status()
+{
+	records --count "$work/out" type=race "status=$1"
+}
+
 # compare OLD NEW COUNTS: what --diff and --baseline say
 compare()
 {
@@ -49,9 +55,8 @@ compare()
 	is "diff, $what: the status" "$status" "$wanted"
 	run report --diff --format json "$work/old" "$work/new"
 	is "diff as JSON, $what" \
-		"$(grep -c '"status":"new"' "$work/out") new, $(
-			grep -c '"status":"gone"' "$work/out") gone, $(
-			grep -c '"status":"known"' "$work/out") still there" "$3"
+		"$(of_status new) new, $(of_status gone) gone, $(
+			of_status known) still there" "$3"
 	run report --baseline "$work/old" "$work/new"
 	is "baseline, $what: the status" "$status" "$wanted"
 	is "baseline, $what: new" \

@@ -12,8 +12,8 @@
 # Whether the two sides of the first race are of different processes.
 two_pids()
 {
-	[ "$(grep '"type": *"race"' "$report" | head -n 1 |
-		grep -o '"pid": *[0-9]*' | tail -n 2 | sort -u | wc -l)" -eq 2 ]
+	[ "$(records --print 'sides.*.pid' "$report" type=race | head -n 1 |
+		tr , '\n' | sort -u | wc -l)" -eq 2 ]
 }
 
 # judge WHAT NAME BACKEND: the report of a racy pair
@@ -189,9 +189,14 @@ run run --seed 1 -o "$report" -- sh -c \
 for program in read_write phases; do
 	matches "the summary has a line of $program" "$work/err" \
 		"^  .*/$program.O2: 1 process, at most [23] threads, "
-	is "the report has it too" "$(grep -c \
-		"\"programs\":\[.*/$program.O2\",\"processes\":1,\"threads\":[23]," \
-		"$report")" 1
+	there=
+	for i in 0 1; do
+		records "$report" type=summary \
+			"programs.$i.path=*/$program.O2" \
+			"programs.$i.processes=1" "programs.$i.threads=[23]" &&
+			there=$there$i
+	done
+	is "the report has it too" "${#there}" 1
 done
 matches "and counts the others" "$work/err" \
 	'^  2 other processes had one thread$'
@@ -225,15 +230,17 @@ read=$(grep -c '/phases.O2: [0-9]* of [0-9]* functions$' "$work/err")
 is "each execution takes over what is known, or is read" $((again + read)) 6 ||
 	diag_file "$work/err"
 is "it is read once" "$read" 1
-# of_program KEY: a number of the program in the report's coverage
-of_program()
+# sites_of_program: by the report's coverage, a line for each time that it is there
+sites_of_program()
 {
-	tail -n 1 "$report" |
-		sed -n "s/.*\/phases.O2\",\"sites_sampled\":\([0-9]*\),\"sites_eligible\":\([0-9]*\).*/\\$1/p"
+	for i in {0..9}; do
+		records --print "coverage.$i.sites_eligible" "$report" \
+			type=summary "coverage.$i.path=*/phases.O2"
+	done
 }
-several=$(of_program 2)
+several=$(sites_of_program)
 run run --seed 1 -o "$report" -- "$TARGETS_DIR/phases.O2" 0.3
-is "its sites are counted once" "$several" "$(of_program 2)"
+is "its sites are counted once" "$several" "$(sites_of_program)"
 
 # What is left of the program, when its first process has ended, is let go when
 # the time is over, and ended when its time is.

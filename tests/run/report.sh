@@ -25,8 +25,11 @@ record_target()
 # races FILE...: their fingerprints by names, those of synchronization aside
 races()
 {
-	grep -h '"type":"race"' "$@" | grep -v '"verdict":"sync"' |
-		sed 's/.*"fingerprint":"\([0-9a-f]*\)".*/\1/'
+	local file
+
+	for file; do
+		records --print fingerprint "$file" type=race verdict!=sync
+	done
 }
 
 variants=(O2 nopie)
@@ -36,7 +39,8 @@ if skip_lacking registers "many runs merged to one race of two sides"; then
 	variants=()
 	one_sided=yes
 	record_target global.O2 1
-	side=$(grep '"type":"race"' "$work/reports/global.O2.1.jsonl" |
+	side=$(records --print 'sides.*.frames.0.function' \
+		"$work/reports/global.O2.1.jsonl" type=race |
 		grep -o 'put_[lr][a-z]*' | sort -u | head -n 1)
 	sed 's/"seed":1[0-9]*,/"seed":2,/; s/"pid":\([1-9]\)/"pid":1\1/g' \
 		"$work/reports/global.O2.1.jsonl" \
@@ -53,15 +57,17 @@ for variant in "${variants[@]}"; do
 	done
 	files=("$work/reports/"*".$variant".*.jsonl)
 	is "$variant: every run found a race" \
-		"$(grep -l '"type":"race"' "${files[@]}" | wc -l)" $((2 * runs))
+		"$(for file in "${files[@]}"; do
+			records "$file" type=race && echo "$file"
+		done | wc -l)" $((2 * runs))
 	is "$variant: it has one fingerprint" \
 		"$(races "${files[@]}" | sort -u | wc -l)" 1
 	run report --format json -o "$work/$variant.jsonl" "${files[@]}"
 	is "$variant: the runs are merged" "$status" 0 || diag_file "$work/err"
 	is "$variant: to one race" "$(races "$work/$variant.jsonl" | wc -l)" 1
 	is "$variant: which all runs saw" \
-		"$(grep '"type":"race"' "$work/$variant.jsonl" |
-			grep -o '"runs":[0-9]*')" "\"runs\":$((2 * runs))"
+		"$(records --print runs "$work/$variant.jsonl" type=race)" \
+		$((2 * runs))
 	is "$variant: the samples are added" "$(summary samples \
 		"$work/$variant.jsonl")" "$(for file in "${files[@]}"; do
 			summary samples "$file"
@@ -169,9 +175,8 @@ matches "diff: one is gone" "$work/out" '^racewatch: #2 gone, suspect'
 matches "diff: counts" "$work/out" \
 	'^DIFF: racewatch: 1 new, 1 gone, 0 still there'
 run report --diff --format json "$one" "$other"
-is "diff as JSON" "$(grep '"type":"race"' "$work/out" |
-	grep -o '"status":"[a-z]*"' | tr '\n' ' ')" \
-	'"status":"new" "status":"gone" '
+is "diff as JSON" "$(records --print status "$work/out" type=race |
+	tr '\n' ' ')" "new gone "
 run report --diff --filter status=gone "$one" "$other"
 is "diff: what the filter hides is not new" "$status" 0
 run report --diff "$one"
@@ -181,8 +186,8 @@ is "diff takes two reports" "$status" 2
 echo "race:$side" >"$work/left.supp"
 run report --suppressions "$work/left.supp" --format json "$one"
 is "a suppression: exit status" "$status" 0
-matches "is in the record" "$work/out" "\"suppressed\":\{\"rule\":\"race:$side\""
-matches "and counted" "$work/out" '"races":0,.*"suppressed":1'
+has "is in the record" "$work/out" type=race "suppressed.rule=race:$side"
+has "and counted" "$work/out" type=summary races=0 suppressed=1
 run report --suppressions "$work/left.supp" "$one" "$other"
 matches "not of another race" "$work/out" '^SUMMARY: racewatch: 1 race '
 run report --diff --suppressions "$work/left.supp" "$other" "$one"

@@ -86,7 +86,7 @@ signalled()
 		"$program" >/dev/null 2>"$work/err" </dev/null &
 	frontend=$!
 	lib_started "$frontend"
-	await 20 grep -qs '"type": *"run"' "$report"
+	await 20 watching
 	sleep 1
 	kill "-$signal" "$frontend"
 	began=$SECONDS

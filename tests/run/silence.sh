@@ -125,10 +125,10 @@ sweep_because()
 		"^  2 of 2 runs took no sample of the program's own modules: $why" \
 		"$work/err")" 1 || diag_file "$work/err"
 	is "sweep, $what: in its JSON" \
-		"$(grep -c "\"unsampled\":\[{\"reason\":\"$word\",.*\"runs\":2," \
-			"$dir/sweep.json")" 1
-	matches "sweep, $what: in the report of a run" \
-		"$dir/run-000001/report.jsonl" "\"unsampled_reason\":\"$word\""
+		"$(records --count "$dir/sweep.json" unsampled.0.reason="$word" \
+			unsampled.0.runs=2)" 1
+	has "sweep, $what: in the report of a run" \
+		"$dir/run-000001/report.jsonl" unsampled_reason="$word"
 }
 
 sweep_because "children" children \
@@ -146,12 +146,11 @@ calls=(-- "$T/strings.O2")
 # library_only WHAT REPORT
 library_only()
 {
-	matches "$1: a library was sampled" "$2" \
-		'"type":"summary".*"samples_stalled":[1-9]'
-	matches "$1: nothing else was" "$2" '"samples_own":0,'
-	matches "$1: there were other threads" "$2" \
-		'"threads":([2-9]|[1-9][0-9])'
-	matches "$1: nothing is proved" "$2" '"proves_nothing":true'
+	has "$1: a library was sampled" "$2" type=summary samples_stalled!=0
+	has "$1: nothing else was" "$2" type=summary samples_own=0
+	has "$1: there were other threads" "$2" type=summary threads=[0-9]* \
+		threads!=[01]
+	has "$1: nothing is proved" "$2" type=summary proves_nothing=true
 }
 
 tries seconds 2 10 40

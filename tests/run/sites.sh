@@ -15,9 +15,8 @@ total()
 	local field=$1
 
 	shift
-	"$RACEWATCH" sites --format json "$@" 2>"$work/err" |
-		sed -n 's/.*"type":"total".*/&/p' |
-		grep -o "\"$field\":[0-9]*" | head -n 1 | cut -d: -f2
+	"$RACEWATCH" sites --format json "$@" 2>"$work/err" >"$work/total"
+	records --print "$field" "$work/total" type=total
 }
 
 run sites "$target"
@@ -56,7 +55,7 @@ is "atomic loads and stores are known by their lines" \
 matches "plain accesses are not" "$work/out" '	ledger_enter	'
 
 run sites --list --format json "$target"
-is "JSON lists as many" "$(grep -c '"type":"site"' "$work/out")" \
+is "JSON lists as many" "$(records --count "$work/out" type=site)" \
 	"$(total sites "$target")"
 if command -v jq >/dev/null; then
 	jq -e . "$work/out" >/dev/null 2>"$work/err"
@@ -118,8 +117,7 @@ sed -n 's/.*: sampled first at //p' "$work/err" >"$work/sampled"
 is "--debug tells what was sampled" $? 0
 is "each location once" "$(sort "$work/sampled" | uniq -d)" ""
 is "as many as the summary says" "$(wc -l <"$work/sampled")" \
-	"$(tail -n 1 "$work/report" |
-		grep -o '"sites_sampled":[0-9]*' | head -n 1 | cut -d: -f2)"
+	"$(summary sites_sampled "$work/report")"
 "$RACEWATCH" sites --list "$target" | sed 's/^[^+]*+\(0x[0-9a-f]*\).*/\1/' |
 	sort >"$work/sites"
 sed -n 's, of /.*/struct_field\.O2$,,p' "$work/sampled" | sort >"$work/own"

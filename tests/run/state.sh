@@ -191,7 +191,7 @@ is "four at a time" "$(runs "$work/many")" 4
 # Killed when it has taken samples: there is something to be added then.
 sampling()
 {
-	grep -q '"type":"progress",.*"samples":[1-9]' "$report" 2>/dev/null &&
+	records "$report" type=progress samples=[1-9]* &&
 		tracer=$(pgrep -P "$pid" racewatch-trace) &&
 		program=$(pgrep -P "$tracer") &&
 		grep -q "^TracerPid:.$tracer\$" "/proc/$program/status"

@@ -18,12 +18,11 @@ target=$TARGETS_DIR/read_write.O2
 # what FILE...: the races by fingerprint, and the numbers of runs
 races_of()
 {
-	sed -n 's/.*"type":"race".*"fingerprint":"\([0-9a-f]*\)".*/\1/p' "$1" |
-		sort
+	records --print fingerprint "$1" type=race | sort
 }
 runs_of()
 {
-	sed -n 's/^{"type":"run",.*"runs":\([0-9]*\).*/\1/p' "$1"
+	records --print runs "$1" type=run
 }
 
 # What every run was: number, seed and plan.

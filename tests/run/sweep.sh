@@ -32,13 +32,17 @@ finished()
 # field NAME: a number of the top of sweep.json, or in runs or estimate
 field()
 {
-	sed -n 's/.*"'"$1"'":\([0-9.]*\)[,}].*/\1/p' "$d/sweep.json"
+	local path
+
+	for path in "$1" "runs.$1" "estimate.$1"; do
+		records --print "$path" "$d/sweep.json" "$path=*"
+	done
 }
 
 # count_of TYPE FILE
 count_of()
 {
-	grep -c "^{\"type\":\"$1\"" "$2"
+	records --count "$2" type="$1"
 }
 
 # Without registers the race is seen from one side, or from both where both
@@ -74,8 +78,8 @@ is "sweep.json agrees" "$(field finished) $(field exit)" "8 66"
 bad=
 for n in 1 2 3 4 5 6 7 8; do
 	cmp -s "$d/run-00000$n/stdout" <(echo 'read_write: done') || bad="$bad $n"
-	grep -q '"type":"summary"' "$d/run-00000$n/report.jsonl" || bad="$bad $n"
-	grep -q "\"seed\":$n,\"start\"" "$d/run-00000$n/report.jsonl" ||
+	records "$d/run-00000$n/report.jsonl" type=summary || bad="$bad $n"
+	records "$d/run-00000$n/report.jsonl" type=run seed=$n ||
 		bad="$bad seed-$n"
 done
 is "every run has its output, its report and its seed" "$bad" ""
@@ -90,7 +94,7 @@ is "without a new run" "$(finished) $(sqlite3 "$d/state.db" \
 	'SELECT max(claimed) FROM run')" "8 8"
 sweep --runs 9 --format sarif "${racy[@]}"
 is "one more" "$(finished)" 9
-matches "--format to standard output" "$work/out" '"version": *"2.1.0"'
+has "--format to standard output" "$work/out" version=2.1.0
 
 # The gate.
 cp "$d/report.jsonl" "$work/base"
@@ -111,8 +115,7 @@ unlikely_sweep()
 		sweep --directory "$d.unlikely" --runs 2 \
 			--special-variable count "$@" -- \
 			"$TARGETS_DIR/verdicts.O2" "$seconds" ticket
-		grep -q '"verdict":"unlikely"' "$d.unlikely/report.jsonl" &&
-			break
+		records "$d.unlikely/report.jsonl" verdict=unlikely && break
 	done
 }
 unlikely_sweep
@@ -132,7 +135,7 @@ rm -f "$work/new.base"
 sweep --runs 9 --baseline "$work/new.base" --update-baseline \
 	--gen-suppressions "$work/new.supp" "${racy[@]}"
 is "new to the baseline that is written: 66" "$status" 66 || diag_file "$work/err"
-matches "the baseline has it" "$work/new.base" '"type":"race"'
+has "the baseline has it" "$work/new.base" type=race
 matches "so have the suppressions" "$work/new.supp" '^race_top:'
 
 # Another command or seed in the same directory.
@@ -149,14 +152,15 @@ while next_try seconds; do
 	rm -rf "$d"
 	sweep --stop-after-quiet 3 -- "$T/free_locks.O2" "$seconds"
 	case $status in
-	0 | 65) grep -q '"sampled":3' "$d/sweep.json" && break ;;
+	0 | 65) records "$d/sweep.json" runs.sampled=3 && break ;;
 	*) break ;;
 	esac
 done
 is "quiet, no race: 0" "$status" 0 || diag_file "$work/err"
 is "after three runs" "$(finished)" 3
 matches "is said" "$work/err" '^SWEEP: .*the last runs showed no new race'
-matches "the limit is the rule of three" "$d/sweep.json" '"next_limit":0.998'
+has "the limit is the rule of three" "$d/sweep.json" \
+	estimate.next_limit=0.998*
 rm -rf "$d"
 sweep --runs 2 -- /bin/true
 is "no sample: 65" "$status" 65 || diag_file "$work/err"
@@ -254,7 +258,7 @@ if pgrep -f "^sleep 100[012]\.$left\$" >/dev/null; then
 else
 	ok "no process is left"
 fi
-matches "counted" "$d/sweep.json" '"passed":4,"failed":4,"timed-out":1,'
+has "counted" "$d/sweep.json" runs.passed=4 runs.failed=4 runs.timed-out=1
 rm -rf "$d"
 
 # What cannot be started.
@@ -303,7 +307,7 @@ done
 # A race that a run has shown before it was cut short counts.
 race_there()
 {
-	grep -q '"type":"race"' "$d/run-000001/report.jsonl" 2>/dev/null
+	records "$d/run-000001/report.jsonl" type=race
 }
 for signal in INT KILL; do
 	env --default-signal=INT "$RACEWATCH" sweep -d "$d" --runs 1 -- \
@@ -429,8 +433,7 @@ mkdir "$d"
 sweep --runs 3 --min-samples 0 -- /bin/true
 is "a run that cannot be begun: 125" "$status" 125
 matches "the summary says so" "$work/err" '^SWEEP: .*; it failed'
-is "sweep.json too" "$(field exit) $(grep -o '"end":"[a-z]*"' "$d/sweep.json")" \
-	'125 "end":"failed"'
+is "sweep.json too" "$(field exit) $(field end)" "125 failed"
 rm -rf "$d"
 
 # Children that are not the sweep's: those of the shell that became it.

@@ -11,11 +11,10 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# field NAME FILE: the first member of that name in the first race
+# field PATH FILE: of the first race
 field()
 {
-	grep '"type":"race"' "$2" | head -n 1 |
-		grep -o "\"$1\":\"[^\"]*\"" | head -n 1 | cut -d'"' -f4
+	records --print "$1" "$2" type=race | head -n 1
 }
 
 # tops FILE: function, file and line of both accesses, sorted
@@ -46,7 +45,7 @@ symbolize()
 as_unstripped()
 {
 	is "$1: functions and lines" "$(tops "$work/named")" "$(tops "$here")"
-	is "$1: variable" "$(field name "$work/named")" "$(field name "$here")"
+	is "$1: variable" "$(field variable.name "$work/named")" "$(field variable.name "$here")"
 	is "$1: fingerprint" "$(field fingerprint "$work/named")" \
 		"$(field fingerprint "$here")"
 	is "$1: the other one stays" "$(field fingerprint_code "$work/named")" \
@@ -66,8 +65,8 @@ record_both()
 	tries seed {1..9}
 	while next_try seed; do
 		record_race "$1" "$seed" "$2"
-		grep -q '"type":"race"' "$1" &&
-			! grep -q '"role":"unknown"' "$1" && break
+		records "$1" type=race &&
+			! records "$1" sides.*.role=unknown && break
 	done
 }
 
@@ -82,7 +81,7 @@ mkdir "$away"
 cp "$TARGETS_DIR/read_write.stripped" "$away/server"
 record_both "$away/report.jsonl" "$away/server"
 rm "$away/server"
-matches "the stripped run found its race" "$away/report.jsonl" '"type":"race"'
+has "the stripped run found its race" "$away/report.jsonl" type=race
 is "which has no names" "$(tops "$away/report.jsonl" | grep -vc '^None None')" 0
 
 # place WHERE FILE: a folder with a file in that place
@@ -116,10 +115,10 @@ as_unstripped "by build id"
 # What was named is one race with that of the other host.
 run report --symbolize "$work/symbols" --format json "$here" \
 	"$away/report.jsonl"
-is "merged to one race" "$(grep -c '"type":"race"' "$work/out")" 1
-matches "which both runs saw" "$work/out" '"runs":2'
+is "merged to one race" "$(records --count "$work/out" type=race)" 1
+has "which both runs saw" "$work/out" type=race runs=2
 run report --format json "$here" "$away/report.jsonl"
-is "without names there are two" "$(grep -c '"type":"race"' "$work/out")" 2
+is "without names there are two" "$(records --count "$work/out" type=race)" 2
 run report --symbolize "$work/symbols" "$away/report.jsonl"
 matches "as text" "$work/out" 'set_level.*read_write\.c:'
 
@@ -127,8 +126,8 @@ matches "as text" "$work/out" 'set_level.*read_write\.c:'
 echo 'race_top:^set_level$' >"$work/named.supp"
 run report --symbolize "$work/symbols" --suppressions "$work/named.supp" \
 	--format json "$away/report.jsonl"
-matches "suppressed by a name that was found" "$work/out" \
-	'"suppressed":\{"rule":"race_top:\^set_level\$"'
+has "suppressed by a name that was found" "$work/out" type=race \
+	'suppressed.rule=race_top:^set_level$'
 
 # A crash: its stack, and the races that came before it.
 crasher=$TARGETS_DIR/crash_after.nopie
@@ -142,12 +141,11 @@ done
 rm "$away/crasher"
 place crasher "$crasher"
 run report --symbolize "$work/symbols" --format json "$away/crash.jsonl"
-grep '"type":"crash"' "$work/out" >"$work/crash"
-matches "a crash: its stack" "$work/crash" \
-	'"frames":\[\{"function":"node_next","file":"[^"]*crash_after.c","line":[0-9]+'
-matches "the race before it" "$work/crash" '"variable":"head"'
-is "by its new fingerprint" "$(grep -c "$(grep -o \
-	'"fingerprint":"[0-9a-f]*"' "$work/crash" | head -n 1)" "$work/out")" 2
+has "a crash: its stack" "$work/out" type=crash frames.0.function=node_next \
+	frames.0.file=*crash_after.c frames.0.line=[1-9]*
+has "the race before it" "$work/out" type=crash races.*.variable=head
+has "by its new fingerprint" "$work/out" type=race fingerprint="$(records \
+	--print races.0.fingerprint "$work/out" type=crash)"
 
 # Other builds of that name, and none at all.
 "$RACEWATCH" report --format json "$away/report.jsonl" >"$work/unnamed"

@@ -9,17 +9,13 @@
 # The last verdict on each race of the report, with its reason; but sync.
 verdicts()
 {
-	grep '"type": *"race"' "$report" |
-		sed -n 's/.*"id":\([0-9]*\),.*"verdict":"\([a-z]*\)","reason":\([^,]*\),.*/\1 \2 \3/p' |
-		awk '{ last[$1] = $2 " " $3 } END { for (i in last) print last[i] }' |
-		tr -d '"' | grep -v '^sync' | sort -u
+	last_of "verdict reason" "$report" | sort -u
 }
 
 # printed DESCRIPTION: each race of the report was printed in full, once.
 printed()
 {
-	grep '"type": *"race"' "$report" | grep -v '"verdict":"sync"' |
-		sed -n 's/.*"id":\([0-9]*\),.*/\1/p' | sort -nu >"$work/ids"
+	last_of id "$report" | sort -n >"$work/ids"
 	sed -n 's/^WARNING: racewatch: data race #\([0-9]*\) .*/\1/p' \
 		"$work/err" | sort -n >"$work/printed"
 	if cmp -s "$work/ids" "$work/printed"; then
@@ -53,7 +49,7 @@ judged()
 			# one side alone is no case for the rules
 			grep -Eq "^($some)$" "$work/verdicts" && {
 				! grep -Evq "^($regex)$" "$work/verdicts" ||
-					! grep -q '"role":"unknown"' "$report"
+					! records "$report" sides.*.role=unknown
 			} && break
 		done
 		if grep -Eq "^($some)$" "$work/verdicts" &&
@@ -131,10 +127,9 @@ for kind in lock mutex; do
 	while next_try seconds; do
 		run run --seed 1 --rate 3000 --show all -o "$report" -- \
 			"$TARGETS_DIR/recursive.stripped" "$seconds" "$kind"
-		grep -q '"sync":"lock-owner"' "$report" && break
+		records "$report" sides.*.sync=lock-owner && break
 	done
-	matches "the owner of a recursive lock, $kind" "$report" \
-		'"sync":"lock-owner"'
+	has "the owner of a recursive lock, $kind" "$report" sides.*.sync=lock-owner
 	is "the owner of a recursive lock, $kind: status" "$status" 0
 done
 
@@ -150,11 +145,11 @@ for variant in stripped O2; do
 	while next_try seconds; do
 		run run --seed 1 --rate 3000 --show all -o "$report" -- \
 			"$TARGETS_DIR/dispatch.$variant" "$seconds" atomic
-		grep -q '"verdict":"sync"' "$report" && break
+		records "$report" verdict=sync && break
 		[ "$variant" = stripped ] || break
 	done
-	[ "$variant" = O2 ] || matches "a pointer that is chosen, $variant" \
-		"$report" '"sync":"dispatch"'
+	[ "$variant" = O2 ] || has "a pointer that is chosen, $variant" \
+		"$report" sides.*.sync=dispatch
 	is "a pointer that is chosen, $variant: status" "$status" 0
 done
 
@@ -172,7 +167,7 @@ tries seconds 3 12 40
 while next_try seconds; do
 	run run --seed 1 --rate 3000 --ignore-unlikely "${special[@]}" \
 		-o "$report" -- "$TARGETS_DIR/verdicts.O2" "$seconds" "$unlikely"
-	grep -q '"verdict":"unlikely"' "$report" && break
+	records "$report" verdict=unlikely && break
 done
 is "--ignore-unlikely: status" "$status" 0
 matches "--ignore-unlikely: in short" "$work/err" \
@@ -201,18 +196,18 @@ while next_try seconds; do
 	run run --seed 1 --rate 3000 --special-variable 'cou*' \
 		--ignore-unlikely -o "$report" -- \
 		"$TARGETS_DIR/verdicts.O2" "$seconds" ticket
-	grep -q '"reason":"special-variable"' "$report" && break
+	records "$report" reason=special-variable && break
 done
 is "--special-variable: status" "$status" 0
-matches "--special-variable: its verdict" "$report" \
-	'"verdict":"unlikely","reason":"special-variable"'
+has "--special-variable: its verdict" "$report" \
+	verdict=unlikely reason=special-variable
 
 # It halts at what is unlikely as well: long before the minute is over.
 run run --seed 1 --rate 3000 --halt-on-race "${special[@]}" -o "$report" -- \
 	"$TARGETS_DIR/verdicts.O2" 60 "$unlikely"
 is "--halt-on-race: status" "$status" 66
-matches "--halt-on-race: at a race that is unlikely" "$report" \
-	'"verdict":"unlikely"'
+has "--halt-on-race: at a race that is unlikely" "$report" \
+	verdict=unlikely
 
 # attach has a line for it as it comes, and exits with 66 all the same.
 tries seconds 3 12 40
