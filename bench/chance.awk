@@ -38,7 +38,7 @@ function estimate(told, loops, again, worth,   p) {
 FNR == NR {
 	n = split($0, part, "\t")
 	if (/^tests/)
-		derived[part[1]] = n > 2 ? part[3] : "-"
+		derived[part[1]] = n > 2 && part[3] != "" ? part[3] : "-"
 	next
 }
 

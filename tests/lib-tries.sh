@@ -14,7 +14,12 @@
 # with `for'. It may be local. One loop inside another has another variable;
 # functions may be called from loops, whatever their own loops are called.
 #
-# Where RACEWATCH_TEST_TRIES names a file, each try adds a line to it:
+# The next result of the script (ok, not_ok) comes after a line that says which
+# try ended the loop, its value, and the time that it took. At the end the script
+# fails if too many loops needed a later try (tries_told).
+#
+# Each try adds a line to the file $lib_tries, which lib.sh sets, and to the file that RACEWATCH_TEST_TRIES
+# names, if any:
 #
 #	LOOP SCRIPT PLACE TRY LENGTH...
 #
@@ -26,6 +31,7 @@
 
 declare -A lib_left=()  # by depth and variable: the values still to come
 declare -A lib_loop=()  # its lines in the log, up to TRY; empty: none
+declare -A lib_tried=() # of loops since the last result: PLACE TRY OF VALUE SINCE
 declare -A lib_turn=()  # the number of its last try
 declare -A lib_long=()  # its lengths
 lib_loops=0
@@ -43,13 +49,95 @@ tries()
 	lib_left[$lib_key]="${lib_values[*]}"
 	lib_turn[$lib_key]=0
 	lib_loop[$lib_key]=
-	[ -n "${RACEWATCH_TEST_TRIES:-}" ] && [ $# -gt 2 ] || return 0
+	[ $# -gt 2 ] || return 0
 	case $1 in
 	seed | try) lib_values=("${lib_values[@]/*/1}") ;;
 	esac
 	lib_long[$lib_key]="${lib_values[*]}"
 	lib_loop[$lib_key]="$BASHPID.$((++lib_loops)) tests/${0##*tests/}"
 	lib_loop[$lib_key]+=" ${BASH_SOURCE[1]##*/}:${BASH_LINENO[0]}"
+}
+
+# lib_note_try KEY VALUE: a try begins, or with no value the loop has failed
+lib_note_try()
+{
+	local line="${lib_loop[$1]} ${lib_turn[$1]} ${lib_long[$1]}"
+	local of log
+
+	read -ra of <<<"${lib_long[$1]}"
+	for log in ${lib_tries:+"$lib_tries"} \
+		${RACEWATCH_TEST_TRIES:+"$RACEWATCH_TEST_TRIES"}; do
+		echo "$line" >>"$log"
+	done
+	lib_tried[$1]="${lib_loop[$1]##* } ${lib_turn[$1]} ${#of[@]} ${2:-none}"
+	lib_tried[$1]+=" ${EPOCHREALTIME/[.,]/}"
+}
+
+# What the loops since the last result needed.
+tries_tell()
+{
+	local key place turn of value since now=${EPOCHREALTIME/[.,]/}
+
+	for key in "${!lib_tried[@]}"; do
+		read -r place turn of value since <<<"${lib_tried[$key]}"
+		if [ "$value" = none ]; then
+			echo "# $place: none of $of tries was of use"
+		else
+			printf '# %s: try %d of %d, %s %s, took %d ms\n' \
+				"$place" "$turn" "$of" "${key#* }" "$value" \
+				$(((now - since) / 1000))
+		fi
+	done
+	lib_tried=()
+}
+
+# Did more loops need a later try than chance explains? The fourth column of
+# chance.tab has the probability that a first try is not enough, at most; 0.2
+# where it has none. The script fails if with this probability so many later tries,
+# or more, come in less than one of a million runs.
+tries_told()
+{
+	local script=tests/${0##*tests/} later loops most
+
+	tries_tell
+	[ -s "$lib_tries" ] || return 0
+	read -r later loops most < <(awk -F'\t' -v script="$script" '
+		FNR == NR {
+			if ($1 == script && $4 != "")
+				p = $4
+			next
+		}
+		split($0, word, " ") && word[4] == 1 && word[1] in used {
+			count(word[1])
+		}
+		{ used[word[1]] = word[4] }
+		function count(loop) {
+			loops++
+			later += used[loop] > 1
+		}
+		function tail(k,   i, term, sum) {
+			term = (1 - p) ^ loops
+			for (i = 0; i < k; i++) {
+				sum += term
+				term *= (loops - i) / (i + 1) * p / (1 - p)
+			}
+			return 1 - sum
+		}
+		END {
+			if (p == "")
+				p = 0.2
+			for (loop in used)
+				count(loop)
+			for (most = loops; most > 0 && p < 1; most--)
+				if (tail(most) >= 1e-6)
+					break
+			print later + 0, loops, most
+		}' "$lib_dir/chance.tab" "$lib_tries")
+	if [ "$later" -le "$most" ]; then
+		ok "of $loops loops, $later needed a later try; $most may"
+	else
+		not_ok "of $loops loops, $later needed a later try; $most may"
+	fi
 }
 
 # next_try VARIABLE: its next value; false when there is none
@@ -60,9 +148,8 @@ next_try()
 
 	read -ra lib_values <<<"${lib_left[$lib_key]}"
 	lib_turn[$lib_key]=$((${lib_turn[$lib_key]} + 1))
-	[ -z "${lib_loop[$lib_key]}" ] || echo "${lib_loop[$lib_key]}" \
-		"${lib_turn[$lib_key]} ${lib_long[$lib_key]}" \
-		>>"$RACEWATCH_TEST_TRIES"
+	[ -z "${lib_loop[$lib_key]}" ] || lib_note_try "$lib_key" \
+		"${lib_values[0]-}"
 	[ ${#lib_values[@]} -gt 0 ] || return 1
 	printf -v "$1" %s "${lib_values[0]}"
 	lib_left[$lib_key]="${lib_values[*]:1}"

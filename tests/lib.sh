@@ -14,6 +14,8 @@
 #	top_srcdir      the sources
 #	RACEWATCH_TEST_LONG     set: all seeds, all variants
 #	RACEWATCH_SEEDS         the seeds, such as "1 2 3"
+#	RACEWATCH_TEST_TURN     which share of the checks that take turns, a number,
+#	                        or all (in_turn)
 #	RACEWATCH_TEST_TRIES    a file: each try is told to it (lib-tries.sh)
 #	RACEWATCH_TEST_REQUIRE  "all": a skip is a failure, unless the machine
 #	                        lacks what nothing can give it (skip_lacking)
@@ -32,6 +34,11 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/racewatch-test.XXXXXX") || exit 99
 # nothing of other scripts is known, nor kept
 export XDG_CACHE_HOME=$work/cache
 unset RACEWATCH_CACHE
+lib_began=${EPOCHREALTIME/[.,]/} # us
+test_turn=${RACEWATCH_TEST_TURN:-$((EPOCHSECONDS / 86400))}
+lib_shares=0
+lib_tries=$work/.tries # see lib-tries.sh
+lib_left_out=0
 lib_pids=() # "PID START-TIME"
 tap_count=0
 tap_failed=0
@@ -116,12 +123,14 @@ diag_file()
 
 ok()
 {
+	tries_tell
 	tap_count=$((tap_count + 1))
 	echo "ok $tap_count - $*"
 }
 
 not_ok()
 {
+	tries_tell
 	tap_count=$((tap_count + 1))
 	tap_failed=$((tap_failed + 1))
 	echo "not ok $tap_count - $*"
@@ -205,8 +214,37 @@ has()
 	fi
 }
 
+# in_turn N WHAT...: is it the turn of this check, of which a run makes one in N?
+# It counts its calls. The next turn, which is the next day's, makes others, and
+# after N turns all have been made. A long run makes all. What is not made is told.
+in_turn()
+{
+	lib_shares=$((lib_shares + 1))
+	[ -z "$LONG" ] && [ "$test_turn" != all ] &&
+		[ $(((lib_shares + test_turn) % $1)) -ne 0 ] || return 0
+	lib_left_out=$((lib_left_out + 1))
+	diag "left out in turn $test_turn: ${*:2}"
+	return 1
+}
+
+# What it took: real time, and the processor's for this script and all that it
+# waited for. tests/helpers/durations reads the line.
+lib_tell_time()
+{
+	local now=${EPOCHREALTIME/[.,]/}
+
+	builtin times >"$work/.times"
+	diag "took $(((now - lib_began) / 1000)) ms; processor:" \
+		"$(tr '\n' ' ' <"$work/.times")"
+}
+
 finish()
 {
+	[ "$lib_left_out" -eq 0 ] ||
+		diag "left out in turn $test_turn: $lib_left_out of" \
+			"$lib_shares checks (RACEWATCH_TEST_TURN=all)"
+	tries_told
+	lib_tell_time
 	echo "1..$tap_count"
 	[ "$tap_failed" -eq 0 ]
 	exit
