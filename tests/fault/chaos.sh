@@ -8,9 +8,10 @@
 # signal masks and dispositions; every worker gets on; every signal sent to it
 # was counted.
 #
-#	RACEWATCH_CHAOS_CYCLES  how many (30; 300 in a long run)
+#	RACEWATCH_CHAOS_CYCLES  how many (10; 300 in a long run)
 #	RACEWATCH_CHAOS_SEED    what the choices are made from (1)
-#	RACEWATCH_CHAOS_FIRST   the first cycle's number (1), to replay one
+#	RACEWATCH_CHAOS_FIRST   the first cycle's number, to replay one (1; of ten
+#	                        cycles, the share of the day)
 #
 # A cycle's choices depend on the seed and its number only.
 
@@ -18,10 +19,16 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-cycles=${RACEWATCH_CHAOS_CYCLES:-30}
-[ -n "$LONG" ] && cycles=${RACEWATCH_CHAOS_CYCLES:-300}
+# a short run has others on each of six days
+short=10
+[ "$test_turn" != all ] || short=60
+cycles=${RACEWATCH_CHAOS_CYCLES:-${LONG:+300}}
+cycles=${cycles:-$short}
 seed=${RACEWATCH_CHAOS_SEED:-1}
-first=${RACEWATCH_CHAOS_FIRST:-1}
+first=1
+[ "$cycles" -ne 10 ] || [ "$test_turn" = all ] ||
+	first=$((test_turn % 6 * 10 + 1))
+first=${RACEWATCH_CHAOS_FIRST:-$first}
 
 backends=(perf ptrace perf-cpu value)
 skip_lacking registers "back-ends perf, ptrace and perf-cpu" &&

@@ -166,6 +166,7 @@ for ((i = 0; i < trials; i++)); do
 	for HANGING_IN in read wait; do
 		export HANGING_IN
 		for backend in "${backends[@]}"; do
+			in_turn 5 "hung in a $HANGING_IN, $backend" || continue
 			registers_for "$backend"
 			hung "hung in a $HANGING_IN, $backend" \
 				--backend "$backend"
@@ -175,12 +176,15 @@ for ((i = 0; i < trials; i++)); do
 done
 export HANGING_IN="read"
 for backend in "${few[@]}"; do
-	paused "stopped, $backend" --backend "$backend"
+	! in_turn 2 "stopped, $backend" ||
+		paused "stopped, $backend" --backend "$backend"
 done
 
 # It waits for something, again and again, for longer than a stuck one may.
 export HANGING_IN="naps"
-if attach --backend value; then
+if ! in_turn 2 "a slow tracer"; then
+	:
+elif attach --backend value; then
 	touch "$HANGING_WHEN"
 	sleep 6
 	is "slow: the tracer lives" "$(child_of "$frontend" racewatch-trace)" \

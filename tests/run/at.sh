@@ -51,6 +51,7 @@ tried()
 {
 	local what=$1 sites=$2 where=$3 seconds program=$4
 
+	in_turn 4 "$what" || return 0
 	tries seconds 1 5 30
 	while next_try seconds; do
 		watch --seed 1 --duration "${seconds}s" --at "$where" -- \
@@ -91,7 +92,7 @@ searched()
 	sed -n "s/.*--at $1: [0-9]* sites in //p" "$work/err" | sed 's,.*/,,'
 }
 watch --seed 1 --debug detect --at slot_get --at no_such_function -- \
-	"$T/aimed.O2" 5
+	"$T/aimed.O2" 3
 is "the program alone is searched for its own function" \
 	"$(searched slot_get)" "aimed.O2"
 holds "libraries are searched for others" \
@@ -103,11 +104,12 @@ holds "libraries are searched for others" \
 # program gets no processor for most of a run, chance decides.
 #
 # share WHAT PERCENT OPTION... -- COMMAND...: so much at least is there; the
-# command gets a number of seconds.
+# command gets a number of seconds. False if it is not its turn.
 share()
 {
 	local what=$1 percent=$2 seconds all
 
+	in_turn 2 "$what: samples there" || return 1
 	shift 2
 	tries seconds 3 10 40
 	while next_try seconds; do
@@ -124,6 +126,7 @@ share()
 	skip_lacking registers "$what: the race is found" ||
 		has "$what: the race is found" "$report" type=race \
 			sides.*.frames.*.function=slot_put
+	return 0
 }
 
 share "by default" 50 -- "$T/aimed.O2"
@@ -132,15 +135,15 @@ share "--policy guided" 50 --policy guided -- "$T/aimed.O2"
 # In what children execute, two at a time; the first process is a shell.
 # shellcheck disable=SC2016 # for the shell that is started
 share "--follow all" 50 --follow all -- \
-	sh -c '"$0" "$1" & "$0" "$1"; wait' "$T/aimed.O2"
-is "--follow all: the instructions that are there" "$(at 1 sites)" 2
+	sh -c '"$0" "$1" & "$0" "$1"; wait' "$T/aimed.O2" &&
+	is "--follow all: the instructions that are there" "$(at 1 sites)" 2
 
 # Four debug registers for breakpoints, two of which go round among all that was
 # reached before: half of the samples are there.
 if ! skip_lacking registers "--text-untouched"; then
 	registers_alone
-	share "--text-untouched" 20 --text-untouched -- "$T/aimed.O2"
-	is "--text-untouched: the instructions that are there" "$(at 1 sites)" 2
+	share "--text-untouched" 20 --text-untouched -- "$T/aimed.O2" &&
+		is "--text-untouched: the instructions that are there" "$(at 1 sites)" 2
 	# shellcheck disable=SC2016
 	share "--text-untouched --follow all" 20 --text-untouched --follow all \
 		-- sh -c '"$0" "$1"; exit $?' "$T/aimed.O2"
@@ -150,6 +153,7 @@ fi
 # Of 50 stalls a second and some 1 200 instructions, the two copies of a line
 # that runs seldom get one in a dozen seconds; with --at each time that it runs.
 for seed in 1 2 3 4 5; do
+	in_turn 5 "a rare race is found, seed $seed" || continue
 	skip_lacking registers "a rare race is found, seed $seed" && continue
 	tries seconds 2 10 40
 	while next_try seconds; do
@@ -170,6 +174,7 @@ nothing()
 {
 	local where=$1 why=$2 seconds
 
+	in_turn 3 "nothing at $where" || return 0
 	# a program that hardly gets to run may end before it is searched
 	tries seconds 1 5 30
 	while next_try seconds; do
@@ -203,7 +208,7 @@ done
 pid=$!
 lib_started "$pid"
 rm -f "$report"
-"$RACEWATCH" attach -q --rate 500 --duration 3s --error-exitcode 0 \
+"$RACEWATCH" attach -q --rate 500 --duration 2s --error-exitcode 0 \
 	-o "$report" --at slot_put --at nowhere "$pid" 2>"$work/err"
 is "attach finds it" "$(at 1 sites)" 2
 holds "and samples it" [ "$(at 1 samples)" -gt 0 ]

@@ -116,6 +116,7 @@ undisturbed()
 {
 	local what="$1 by $backend, seed $seed" flags=" ${*:5} " duration
 
+	in_turn 3 "$what" || return 0
 	if ! start "$1" "$3" "$4"; then
 		not_ok "$what: the program starts"
 		return
@@ -196,6 +197,7 @@ job_control()
 {
 	local what="$1 by $backend" pid
 
+	in_turn 3 "$what: stopped by its shell" || return 0
 	# in a process group of its own: the kernel stops none by SIGTSTP that
 	# is orphaned, as this script's may be
 	set -m

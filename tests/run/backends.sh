@@ -34,6 +34,7 @@ for backend in ptrace perf perf-cpu value; do
 		fi
 		for seed in $(seeds 1); do
 			what="$backend finds $name, seed $seed"
+			in_turn 3 "$what" || continue
 			meet "$seed" --backend "$backend" --rate 1000 -- \
 				"$TARGETS_DIR/$name.O2" 25
 			if [ "$status" -eq 66 ] &&

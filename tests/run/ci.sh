@@ -15,11 +15,11 @@ export PATH=$work/bin:$PATH
 cd "$work/project" || exit 99
 cp "$TARGETS_DIR/read_write.O2" program
 # shellcheck disable=SC2016 # for the program's shell
-printf '#!/bin/sh\nexec ./program ${LENGTH:-3}\n' >./test
+printf '#!/bin/sh\nexec ./program ${LENGTH:-2}\n' >./test
 chmod +x ./test
 : >tests/races.supp
 # that a race is met, and samples are taken, is chance: longer, if need be
-tries LENGTH 3 12 40
+tries LENGTH 2 12 40
 while next_try LENGTH; do
 	export LENGTH
 	racewatch run -q --seed 1 -o found.jsonl -- ./test >/dev/null 2>&1
@@ -64,6 +64,7 @@ for example in github-actions.yml gitlab-ci.yml Jenkinsfile; do
 	fi
 	steps "$example" >"$work/steps" 2>"$work/err"
 	is "$example is understood" "$?" 0 || diag_file "$work/err"
+	in_turn 3 "$example: its commands" || continue
 	# Commands in one line each; the gate by its place in the sources.
 	sed -e ':a' -e '/\\$/{N;s/\\\n */ /;ta' -e '}' "$work/steps" |
 		sed "s|/usr/share/doc/racewatch/examples/|$sources/contrib/ci/|" |
@@ -77,7 +78,7 @@ for example in github-actions.yml gitlab-ci.yml Jenkinsfile; do
 		[ $kind = known ] || cp none.jsonl tests/races.base
 		# samples of a known race end: see tests/run/manual.tab
 		sed -i 's/-m 100/-m 10/' "$work/gate"
-		tries LENGTH 3 12 40
+		tries LENGTH 2 12 40
 		while next_try LENGTH; do
 			sh -e "$work/gate" >"$work/out" 2>"$work/err"
 			status=$?

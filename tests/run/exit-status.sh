@@ -25,7 +25,7 @@ met()
 	local what=$1 wanted=$2 seconds
 
 	shift 2
-	tries seconds 2 8 30
+	tries seconds 1 8 30
 	while next_try seconds; do
 		RUN_TIMEOUT=90 run "$@" -- "$T/read_write.O2" "$seconds"
 		grep -q '^WARNING' "$work/err" && break
@@ -87,7 +87,7 @@ status_of "--halt-on-race ends early: 66" 66 \
 # What is suppressed or known is no failure; what else applies holds.
 halt=(--halt-on-race --seed 1)
 long=(-- "$T/read_write.O2" 60)
-sure=(-- "$T/read_write.O2" 2)
+sure=(-- "$T/read_write.O2" 1)
 echo 'race:_level' >"$work/all.supp"
 run run "${halt[@]}" -o "$work/known.jsonl" "${long[@]}"
 status_of "suppressed only: the program's own" 0 \
@@ -109,7 +109,7 @@ status_of "a race and too few samples: 66" 66 \
 	run "${halt[@]}" --min-samples 1000000 "${long[@]}"
 status_of "--error-exitcode 0 and too few samples: 65" 65 \
 	run "${halt[@]}" --error-exitcode 0 --min-samples 1000000 "${long[@]}"
-tries timeout 4s 16s 40s
+tries timeout 1s 8s 40s
 while next_try timeout; do
 	run run --seed 1 --timeout "$timeout" "${long[@]}"
 	grep -q '^WARNING' "$work/err" && break
@@ -120,7 +120,7 @@ status_of "suppressed only and --timeout: 124" 124 \
 status_of "too few samples and --timeout: 124" 124 \
 	run --min-samples 1000000 --timeout 1s -- "$T/single.O2" 60
 status_of "synchronization only: the program's own" 0 \
-	run --seed 1 --min-samples 1 --show all -- "$T/free_atomic.O2" 3
+	run --seed 1 --min-samples 1 --show all -- "$T/free_atomic.O2" 2
 status_of "a failing program without races: its own" 7 \
 	run --min-samples 0 -- "$T/exit_hot.O2" 0.3
 status_of "a run that sampled nothing" 0 run --rate 0 -- "$T/single.O2" 0.2
@@ -135,6 +135,7 @@ attached()
 {
 	local what=$1 wanted=$2 target=$3 pid
 
+	in_turn 2 "attach: $what" || return 0
 	shift 3
 	"$T/$target" 60 >"$work/target" 2>&1 &
 	pid=$!
@@ -156,10 +157,10 @@ attached "a race, --error-exitcode 5: 5" 5 read_write.O2 --halt-on-race \
 	--error-exitcode 5
 attached "a race, --error-exitcode 0: 0" 0 read_write.O2 --halt-on-race \
 	--error-exitcode 0
-attached "suppressed only: 0" 0 read_write.O2 --duration 3s \
+attached "suppressed only: 0" 0 read_write.O2 --duration 1s \
 	--suppressions "$work/all.supp"
 skip_lacking registers "attach: known only: 0" ||
-	attached "known only: 0" 0 read_write.O2 --duration 3s \
+	attached "known only: 0" 0 read_write.O2 --duration 1s \
 		--baseline "$work/known.jsonl"
 attached "too few samples: 65" 65 single.O2 --duration 0.3s --min-samples 1
 attached "a race and too few samples: 66" 66 read_write.O2 --halt-on-race \
@@ -172,7 +173,7 @@ attached "bad suppressions: 125" 125 single.O2 --suppressions "$work/known.jsonl
 attached "a usage error: 2" 2 single.O2 --rate x
 status_of "attach: no process: 2" 2 attach
 status_of "attach: a process that is not there: 125" 125 attach 2147480000
-tries seconds 3 20
+tries seconds 1 3 20
 while next_try seconds; do
 	run attach --duration 60s "$(
 		"$T/exit_hot.O2" "$seconds" >/dev/null 2>&1 &

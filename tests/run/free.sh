@@ -76,6 +76,7 @@ for seed in $(seeds 1); do
 			variants=$(free_variants "$name")
 		fi
 		for variant in $variants; do
+			in_turn 5 "$name.$variant" || continue
 			job_start "$name" "$variant" "$seed"
 		done
 	done

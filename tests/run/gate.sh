@@ -5,7 +5,7 @@
 # its situations, and what it is made of: baselines and suppressions.
 #
 # Where a race must be met the program has half a minute and is ended at the
-# first one, or five seconds and then more where the race is one that ends
+# first one, or one or two seconds and then more where the race is one that ends
 # nothing: on a machine of two processors with twenty busy threads no run of two
 # seconds was seen without it but one.
 
@@ -34,7 +34,7 @@ gate()
 	is "gate: $what: $wanted" "$status" "$wanted" || diag_file "$work/err"
 }
 
-racy=(-- "$T/read_write.O2" 2) # whether it is met or not
+racy=(-- "$T/read_write.O2" 1) # whether it is met or not
 halt=(--halt-on-race -- "$T/read_write.O2" 30)
 gate 10 "a new race" -x --halt-on-race -- "$T/read_write.O2" 30
 run run --seed 1 --baseline "$base" --update-baseline "${halt[@]}"
@@ -73,7 +73,7 @@ run run --seed 1 --gen-suppressions "$new" "${halt[@]}"
 is "the race whose suppression is written" "$status" 66
 ready_suppression()
 {
-	tries seconds 5 20
+	tries seconds 2 8 20
 	while next_try seconds; do
 		run run --seed 1 --suppressions "$new" -o "$report" -- \
 			"$T/read_write.O2" "$seconds"
@@ -92,7 +92,7 @@ ready_suppression()
 		'suppressed.file=*new.supp'
 	has "the report says that none is new" "$report" type=summary \
 		new=0 suppressed=1
-	tries seconds 5 20
+	tries seconds 2 8 20
 	while next_try seconds; do
 		run run --seed 1 --suppressions "$new" --show all -- \
 			"$T/read_write.O2" "$seconds"
@@ -100,11 +100,12 @@ ready_suppression()
 	done
 	matches "--show all shows it" "$work/err" '^WARNING: racewatch: data race #1'
 	is "and does not fail" "$status" 0
-	run run --seed 1 --suppressions "$new" -- "$T/read_write.stripped" 5
+	run run --seed 1 --suppressions "$new" -- "$T/read_write.stripped" 2
 	is "suppressed without symbols, by build-id and offset: 0" "$status" 0 ||
 		diag_file "$work/err"
 }
 skip_lacking registers "suppressed by what was written for it" ||
+	! in_turn 2 "suppressed by what was written for it" ||
 	ready_suppression
 rm -f "$new"
 run run --seed 1 --gen-suppressions "$new" --halt-on-race -- \
@@ -154,7 +155,7 @@ known_stops()
 	local length plain known
 
 	# On a loaded machine it takes longer to meet it that often.
-	tries length 3 6 12 24
+	tries length 1.5 6 12 24
 	while next_try length; do
 		run run --seed 1 -o "$report" -- "$T/struct_field.O2" "$length"
 		plain=$(count_of)
@@ -171,7 +172,8 @@ known_stops()
 		not_ok "a known race stops taking samples"
 	fi
 }
-skip_lacking registers "a known race stops taking samples" || known_stops
+skip_lacking registers "a known race stops taking samples" ||
+	! in_turn 2 "a known race stops taking samples" || known_stops
 
 # The update keeps what was not seen this time.
 cp "$base" "$work/before"
@@ -219,7 +221,7 @@ bad "suppressions that cannot be written" 125 'none/such' \
 	--gen-suppressions "$work/none/such"
 
 # A full disk: the program runs on to its end, the old baseline stays.
-tries seconds 5 30
+tries seconds 1 5 30
 while next_try seconds; do
 	run run --seed 1 --gen-suppressions /dev/full -- \
 		"$T/read_write.O2" "$seconds"

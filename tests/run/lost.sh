@@ -12,6 +12,7 @@ variants=(O0 O1 O2 O3)
 i=0
 for kind in $(lost_kinds); do
 	variant=${variants[i++ % 4]}
+	in_turn 2 "$kind $variant" || continue
 	# whether a conflict is met is chance; a loaded machine needs longer
 	tries seconds 0.4 4 40
 	while next_try seconds; do

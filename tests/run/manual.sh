@@ -9,7 +9,7 @@
 # That the session's race is met within a minute, or not within the five seconds
 # at a thousand samples a second, is chance. So attach has four tries, each two to
 # three times as long as the one before. A try also fails when it was to write rules
-# and wrote none.
+# and wrote none, or to stop at a race and saw one side of it only.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -99,6 +99,13 @@ wrote()
 	[ -s "${BASH_REMATCH[1]}" ]
 }
 
+# both_seen COMMAND: if it is to stop at a race, is neither side of that unknown?
+both_seen()
+{
+	[[ $1 =~ --on-race\ stop.*\ -o\ ([^ ]+) ]] || return 0
+	! records "${BASH_REMATCH[1]}" type=race sides.*.role=unknown
+}
+
 # try_anew COMMAND: it did not do what it should
 try_anew()
 {
@@ -136,7 +143,8 @@ for file in "$session"/*.command; do
 		perform "$number"
 		examples same "$session/$number.expected" \
 			"$session/$number.got" >"$work/differences" &&
-			wrote "$command" && same=yes && break
+			wrote "$command" && both_seen "$command" && same=yes &&
+			break
 	done
 	if [ -n "$same" ]; then
 		ok "racewatch(1): $command"
@@ -242,6 +250,7 @@ example()
 {
 	local status wanted shorter
 
+	in_turn 4 "$1: $2" || return 0
 	wanted=$(rule elsewhere "$1" "$2")
 	if [ -n "$wanted" ]; then
 		matches "$1: $wanted runs: $2" "$sources/$wanted" "${2%% *}"

@@ -71,17 +71,29 @@ fi
 # stop, of a program that is started: racewatch waits for its end.
 backends=(perf ptrace)
 skip_lacking registers "stopped by perf and ptrace" && backends=(value)
+stopped_or_over()
+{
+	grep -qs 'is stopped at the race' "$work/err" ||
+		[ "$(lib_born "$watcher")" = gone ]
+}
 for backend in "${backends[@]}"; do
-	rm -f "$report" "$work/err"
-	timeout 300 "$RACEWATCH" run --seed 1 --rate 3000 --backend "$backend" \
-		--on-race stop -o "$report" -- "$T/read_write.nopie" 15 \
-		>"$work/out" 2>"$work/err" </dev/null &
-	watcher=$!
 	what="run, $backend"
-	await 40 grep -qs 'is stopped at the race' "$work/err" || {
+	in_turn 2 "$what" || continue
+	tries seconds 3 15 40
+	while next_try seconds; do
+		rm -f "$report" "$work/err"
+		timeout 300 "$RACEWATCH" run --seed 1 --rate 3000 \
+			--backend "$backend" --on-race stop -o "$report" -- \
+			"$T/read_write.nopie" "$seconds" \
+			>"$work/out" 2>"$work/err" </dev/null &
+		watcher=$!
+		await $((seconds + 60)) stopped_or_over
+		grep -qs 'is stopped at the race' "$work/err" && break
+		wait "$watcher"
+	done
+	grep -qs 'is stopped at the race' "$work/err" || {
 		not_ok "$what: it stopped"
 		diag_file "$work/err"
-		wait "$watcher"
 		continue
 	}
 	pid=$(sed -n 's/.*note: process \([0-9]*\) is stopped at the race: gdb -p \1 .*/\1/p' \
@@ -131,7 +143,7 @@ done
 is "--timeout ends it too" "$status" 66
 
 # stop, attached: racewatch ends, the program stays as it is.
-tries seconds 8 40
+tries seconds 3 8 40
 while next_try seconds; do
 	"$T/read_write.nopie" "$seconds" >"$work/out" 2>&1 &
 	pid=$!
@@ -166,7 +178,7 @@ is "synchronization: the program is not stopped" "$status" 0 ||
 cd "$work" || exit 99
 RACEWATCH=$(cd "$OLDPWD" && realpath "$RACEWATCH")
 T=$(cd "$OLDPWD" && realpath "$T")
-tries seconds 5 20
+tries seconds 1 5 20
 while next_try seconds; do
 	RUN_TIMEOUT=120 run run --seed 1 --rate 3000 --on-race core -- \
 		"$T/read_write.nopie" "$seconds"
@@ -179,7 +191,7 @@ matches "core: where it is" "$work/err" \
 places "$T/read_write.nopie" racewatch-core.* >"$work/places"
 at_race "core: both threads are at the race in it" "$work/places"
 
-tries seconds 3 20
+tries seconds 1 3 20
 while next_try seconds; do
 	timeout 120 env PATH="$work/empty" "$RACEWATCH" run --seed 1 \
 		--rate 3000 --on-race core -- "$T/read_write.nopie" "$seconds" \
@@ -194,7 +206,7 @@ matches "core: and the program goes on" "$work/out" '^read_write: done$'
 # met ARG...: runs read_write until its race is met, which is chance
 met()
 {
-	tries seconds 2 8 30
+	tries seconds 1 8 30
 	while next_try seconds; do
 		RUN_TIMEOUT=90 run run --seed 1 --rate 3000 "$@" -- \
 			"$T/read_write.O2" "$seconds"
@@ -232,7 +244,7 @@ is "exec: not called without a race" "$(grep -c '^no$' "$work/err")" 0
 # A command that is slow delays neither the program nor the other commands.
 tries rounds x2000000 x20000000 x100000000
 while next_try rounds; do
-	run run --seed 1 --rate 3000 --on-race 'exec:sleep 3; echo late' \
+	run run --seed 1 --rate 3000 --on-race 'exec:sleep 2; echo late' \
 		-- "$T/read_write.O2" "$rounds"
 	grep -q '^WARNING' "$work/err" && break
 done

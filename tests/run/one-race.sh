@@ -62,6 +62,7 @@ done
 # and at both of an update's instructions: it is one race all the same. Without
 # this, two to three of four runs report more.
 for seed in $(seeds 8); do
+	in_turn 3 "by values, seed $seed" || continue
 	run run --seed "$seed" --rate 2000 --backend value -o "$report" -- \
 		"$TARGETS_DIR/lost.O0" 1.5 hits
 	count=$(grep -c '^WARNING: racewatch: data race' "$work/err")

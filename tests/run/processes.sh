@@ -49,6 +49,7 @@ for backend in "${backends[@]}"; do
 		for name in $(target_list SHARED_C); do
 			# addresses differ: no event of all CPUs watches both
 			[ "$backend:$name" = perf-cpu:shared_shm ] && continue
+			in_turn 2 "$name by $backend, seed $seed" || continue
 			meet "$seed" --backend "$backend" --follow fork -- \
 				"$TARGETS_DIR/$name.O2" 25
 			judge "$name by $backend, seed $seed" "$name" "$backend"
@@ -108,6 +109,8 @@ wait "$first" "$second" 2>/dev/null
 for which in fork all; do
 	for backend in "${backends[@]}"; do
 		[ "$backend" = perf-cpu ] && continue
+		in_turn 2 "four kinds of children, --follow $which, $backend" ||
+			continue
 		run run --backend "$backend" --seed 1 --rate 1000 \
 			--follow "$which" -- "$TARGETS_DIR/children.O2" 1.5
 		is "four kinds of children, --follow $which, $backend" \

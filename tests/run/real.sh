@@ -31,6 +31,7 @@ same()
 	fi
 	"$@" <"$work/input" >"$work/plain.out" 2>/dev/null
 	for seed in $(seeds 1); do
+		in_turn 2 "$name: same output" || continue
 		timeout -k 5 120 "$RACEWATCH" run --seed "$seed" \
 			--rate 1000 -o "$report" -- "$@" <"$work/input" \
 			>"$work/watched.out" 2>"$work/err"
@@ -72,6 +73,7 @@ quiet()
 	"$@" <"$work/input" >/dev/null 2>&1
 	wanted=$?
 	for effort in normal high; do
+		in_turn 5 "$name, $effort: nothing is reported" || continue
 		tries seed 1 2 3 4 5
 		while next_try seed; do
 			rm -f "$report"
@@ -223,6 +225,6 @@ if command -v qbs >/dev/null; then
 else
 	skip "qbs: nothing is reported" "qbs is not installed"
 fi
-redis
+! in_turn 2 "redis-server" || redis
 
 finish

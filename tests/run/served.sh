@@ -49,8 +49,9 @@ attached()
 {
 	local what=$1 target=$2 backend=$3 status try
 
+	in_turn 5 "$what" || return 0
 	for ((try = 1;; try++)); do
-		if ! start "$target.O2" 4 "${@:4}"; then
+		if ! start "$target.O2" 3 "${@:4}"; then
 			skip "$what" "$(cat "$work/out")"
 			return
 		fi
@@ -77,6 +78,7 @@ signalled()
 {
 	local what=$1 target=$2 signal=$3 frontend began
 
+	in_turn 3 "$what, SIG$signal" || return 0
 	if ! start "$target.O2" 4 "${@:4}"; then
 		skip "$what" "$(cat "$work/out")"
 		return
@@ -138,6 +140,7 @@ for backend in "${starting[@]}"; do
 		# which takes this program too long on a loaded machine
 		[ "$backend ${target%% *}" = "ptrace serves_files.O2" ] &&
 			continue
+		in_turn 3 "run $target, $backend" || continue
 		# shellcheck disable=SC2086 # words
 		RUN_TIMEOUT=120 run run --follow all --backend "$backend" \
 			--rate 500 --error-exitcode 0 -- "$TARGETS_DIR/"$target

@@ -25,6 +25,7 @@ check()
 	used_tells
 	# shellcheck disable=SC2086 # words
 	for function in $1; do
+		in_turn 3 "$function" || continue
 		used_free "$function" "$2"
 		used_shows "$function" && used_racy "$function" "$2"
 	done

@@ -116,7 +116,7 @@ fi
 
 if ! command -v parallel >/dev/null || ! command -v rsync >/dev/null; then
 	skip "GNU parallel over ssh" "parallel or rsync is not installed"
-else
+elif in_turn 2 "GNU parallel over ssh"; then
 	# "ssh [options] HOST COMMAND", with a shell for the machine
 	cat >ssh <<'END'
 #!/bin/sh
@@ -205,6 +205,8 @@ if ! command -v slurmctld >/dev/null || ! command -v munged >/dev/null; then
 	skip "Slurm" "slurm-wlm or munge is not installed"
 elif [ "$(id -u)" -ne 0 ]; then
 	skip "Slurm" "a node is started by root"
+elif ! in_turn 2 "Slurm"; then
+	:
 elif ! start_cluster; then
 	skip "Slurm" "no cluster of one node can be started here"
 	stop_cluster

@@ -100,6 +100,7 @@ leave_throng()
 backends="perf ptrace"
 lacks registers && backends=value
 for backend in $backends; do
+	in_turn 2 "many threads, $backend" || continue
 	what="1000 threads, $backend"
 	start_throng 1000
 	# every sample is watched for in every thread, which stops all of them

@@ -58,6 +58,7 @@ is "it works here" "$status" 0 || diag_file "$work/err"
 # it has 40 s more.
 for seed in $(seeds 1); do
 	for name in global read_write rmw; do
+		in_turn 3 "$name is found, seed $seed" || continue
 		tries seconds 10 40
 		while next_try seconds; do
 			run run --text-untouched --seed "$seed" --halt-on-race \
@@ -76,6 +77,7 @@ for seed in $(seeds 1); do
 done
 
 for name in read_write.twin free_neighbours.O2; do
+	in_turn 2 "$name: no race" || continue
 	run run --text-untouched --seed 1 --min-samples 1 \
 		-o "$report" -- "$TARGETS_DIR/$name" 6
 	is "$name: exit status" "$status" 0 || diag_file "$work/err"
@@ -115,6 +117,7 @@ stop_program
 
 # What the program does with its threads and signals is its own affair.
 for name in exec_self churn trap_blocked trap_handled trap_ignored; do
+	in_turn 3 "$name" || continue
 	run run --text-untouched --seed 1 --error-exitcode 0 -- \
 		"$TARGETS_DIR/$name.O2" 1
 	is "$name: exit status" "$status" 0 || diag_file "$work/err"

@@ -38,6 +38,7 @@ judged()
 
 	# the rules look at both sides
 	skip_lacking registers "$1: verdicts" && return
+	in_turn 5 "$1" || return 0
 
 	for seed in $(seeds 1); do
 		# a loaded machine may sample too little in the time
@@ -122,6 +123,7 @@ judged recursive.stripped:stolen 'suspect (null|same-value)'
 judged recursive.stripped:key 'suspect null'
 judged recursive.stripped:followed 'suspect null'
 for kind in lock mutex; do
+	in_turn 2 "the owner of a recursive lock, $kind" || continue
 	skip_lacking registers "the owner of a recursive lock, $kind" && continue
 	tries seconds 1.5 6 40
 	while next_try seconds; do
@@ -140,6 +142,7 @@ judged dispatch.nopie:plain 'unlikely dispatch'
 judged dispatch.stripped:lazy 'suspect (null|same-value)'
 judged dispatch.stripped:setter 'suspect (null|same-value)'
 for variant in stripped O2; do
+	in_turn 2 "a pointer that is chosen, $variant" || continue
 	skip_lacking registers "a pointer that is chosen, $variant" && continue
 	tries seconds 1.5 6 40
 	while next_try seconds; do

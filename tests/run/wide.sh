@@ -27,6 +27,7 @@ check()
 	used_tells
 	for name; do
 		"$program" list | grep -qx "$name" || continue
+		in_turn 4 "$name" || continue
 		used_free "$name" "$seed"
 		used_shows "$name" && used_racy "$name" "$seed"
 	done
