@@ -64,6 +64,9 @@ matches "the next one was not begun" "$work/out" \
 	'^=== counts: FAILED \(not begun, at the end of the time for all\)'
 matches "nor was the last" "$work/out" \
 	'^=== distcheck: FAILED \(not begun, at the end of the time for all\)'
+matches "what the step took is told at the end" "$work/out" \
+	'^ +[1-9][0-9]* s  bootstrap-check$'
+matches "and what all took" "$work/out" '^ +[1-9][0-9]* s  altogether, of 5$'
 matches "ten steps failed, and no test has passed" "$work/out" \
 	'^0 passed, 11 failed, 0 skipped$'
 
