@@ -156,8 +156,8 @@ next_try()
 }
 
 # meet SEED ARG...: a run, halted at its first race; when none is met, or the
-# other side of it is not (but with $one_sided), there is another one, up to
-# twice. Programs without a race end with 0 or 11.
+# other side of it is not (but with $one_sided), or others have all debug
+# registers, there is another one, up to twice. Programs without a race end with 0 or 11.
 meet()
 {
 	local seed
@@ -172,7 +172,7 @@ meet()
 			[ -z "${one_sided:-}" ] || break
 			records "$report" sides.*.role=unknown || break
 			;;
-		*) break ;;
+		*) grep -qs 'no debug register is free' "$work/err" || break ;;
 		esac
 	done
 }

@@ -14,7 +14,10 @@ for backend in ptrace perf perf-cpu value; do
 	[ "$backend" != value ] &&
 		skip_lacking registers "back-end $backend" && continue
 	registers_for "$backend"
-	run run --backend "$backend" -o "$report" -- /bin/true
+	for ((try = 1;; try++)); do
+		run run --backend "$backend" -o "$report" -- /bin/true
+		registers_refused "$try" || break
+	done
 	if [ "$status" -ne 0 ]; then
 		not_ok "back-end $backend works here"
 		diag_file "$work/err"
