@@ -19,6 +19,10 @@ enum {
 	LENGTHS_PART = 8,
 	/* setting a watch takes some microseconds */
 	LENGTHS_MIN_NS = 20 * 1000,
+	/* of the age of a young program, a stall takes one part in */
+	LENGTHS_YOUNG_PART = 8,
+	/* a thread comes round a short loop in that time */
+	LENGTHS_YOUNG_MIN_NS = 40 * 1000,
 	/* samples in a unit of age */
 	LENGTHS_AGE = 1024,
 };
@@ -132,4 +136,11 @@ uint64_t lengths_of(const struct lengths *lengths, uint64_t site,
 	if (length < LENGTHS_MIN_NS)
 		length = LENGTHS_MIN_NS;
 	return length < max_ns ? length : max_ns;
+}
+
+uint64_t lengths_young(uint64_t age_ns)
+{
+	uint64_t length = age_ns / LENGTHS_YOUNG_PART;
+
+	return length > LENGTHS_YOUNG_MIN_NS ? length : LENGTHS_YOUNG_MIN_NS;
 }

@@ -38,4 +38,11 @@ void lengths_note(struct lengths *lengths, uint64_t site, bool conflict,
 uint64_t lengths_of(const struct lengths *lengths, uint64_t site,
 		    uint64_t max_ns, bool scarce);
 
+/*
+ * The longest stall in a program that has begun so long ago. Nobody knows how
+ * long it lasts, so each stall takes a part of what it has lasted: one that ends
+ * soon has had several, and one that goes on gets longer and longer ones.
+ */
+uint64_t lengths_young(uint64_t age_ns);
+
 #endif

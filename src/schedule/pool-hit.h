@@ -39,6 +39,13 @@ bool pool_rearm_passed(struct pool *pool, const struct wire_site *site,
 		       uint64_t now);
 
 /*
+ * The stall of one armed once was short, as its program is young: arm it again,
+ * for a longer one.
+ */
+void pool_rearm_stalled(struct pool *pool, const struct wire_site *site,
+			uint64_t now);
+
+/*
  * A hit was of no use, since nobody else could run, or else it might have been:
  * as long as that is so, less and less is armed. A program whose last thread is
  * at work, or one that takes turns, would do little but stop.

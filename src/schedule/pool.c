@@ -18,7 +18,7 @@ enum {
 	/* hits of a site that is armed once that are passed, and when it is
 	 * armed again: a stopped thread needs that long to go on */
 	POOL_PASSED_MAX = 3,
-	POOL_PASSED_NS = 100 * 1000,
+	POOL_PASSED_NS = 50 * 1000,
 	/* one that nobody reached for so long is not spent on learning */
 	POOL_SELDOM_NS = 10 * 1000 * 1000,
 	/* stalls by which one kind of site may be ahead, and for how long */
@@ -283,6 +283,16 @@ bool pool_rearm_passed(struct pool *pool, const struct wire_site *site,
 	pool->retry_ns = now + POOL_PASSED_NS;
 	pool->aims_once |= (again.id & WIRE_AIMED) != 0;
 	return queue_push(&pool->once, &again);
+}
+
+void pool_rearm_stalled(struct pool *pool, const struct wire_site *site,
+			uint64_t now)
+{
+	struct wire_site again = *site;
+
+	again.passed = 0;
+	pool->retry_ns = now + POOL_PASSED_NS;
+	queue_push(&pool->once, &again);
 }
 
 bool pool_waits_once(const struct pool *pool, uint32_t program)

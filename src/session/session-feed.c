@@ -222,6 +222,8 @@ static struct error *session_fill_queue(struct session *session,
 	struct error *err = NULL;
 	size_t count = 0;
 
+	if (!session_draws(session, program))
+		return NULL;
 	while (!err && !program->dry && session_out(program) < wanted &&
 	       clock_now_ns() < until) {
 		err = sampleset_draw(&program->set, &sites[count]);
@@ -394,6 +396,10 @@ uint64_t session_feed_due(const struct session *session)
 			continue;
 		if (session_joins(session, program, clock_now_ns()))
 			return 0;
+		/* when it does so */
+		if (program->set.behind && program->quiet_ns < due &&
+		    program->quiet_ns > clock_now_ns())
+			due = program->quiet_ns;
 		if (session_arms_unrun(session->config) &&
 		    session_walk_due(program) < due)
 			due = session_walk_due(program);

@@ -10,6 +10,11 @@
 static const uint64_t ONSET_ONCE_NS = 50 * CLOCK_NS_PER_MS;
 /* the same where the user has said where to look, maybe in a library */
 static const uint64_t ONSET_AIMED_NS = 200 * CLOCK_NS_PER_MS;
+/*
+ * a short test is over after so long: until then it has the processors, and no
+ * library is read
+ */
+static const uint64_t ONSET_QUIET_NS = 20 * CLOCK_NS_PER_MS;
 /* a program without a second thread after so long is not likely to get one */
 static const uint64_t ONSET_ALONE_NS = 200 * CLOCK_NS_PER_MS;
 
@@ -28,8 +33,19 @@ bool session_own_first(const struct session *session,
 	if (session_onset_ns(session->config) == 0 ||
 	    session_aims(session->config))
 		return false;
-	return program->threaded ? now < program->onset_ns
-				 : now < program->begun_ns + ONSET_ALONE_NS;
+	if (!program->threaded)
+		return now < program->begun_ns + ONSET_ALONE_NS;
+	return now < program->onset_ns || now < program->quiet_ns;
+}
+
+bool session_draws(const struct session *session,
+		   const struct watched_program *program)
+{
+	if (!session_arms_once(session->config) ||
+	    session_onset_ns(session->config) == 0 ||
+	    session_aims(session->config))
+		return true;
+	return program->awake && program->onset_ns == 0;
 }
 
 /*
@@ -43,6 +59,9 @@ void session_end_onset(struct session *session, struct watched_program *program)
 	if (program->onset_ns == 0)
 		return;
 	program->onset_ns = 0;
+	program->quiet_ns = clock_now_ns() + ONSET_QUIET_NS;
+	if (program->work_ns < program->quiet_ns)
+		program->work_ns = program->quiet_ns;
 	channel_send(&session->channel, WIRE_ONSET_SENT, &message,
 		     sizeof(message));
 }

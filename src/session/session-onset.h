@@ -20,9 +20,16 @@ void session_end_onset(struct session *session,
 		       struct watched_program *program);
 /*
  * Do libraries wait? Reading one takes longer than a program's first threads may
- * be kept waiting for the program's own sites.
+ * be kept waiting for the program's own sites; and when these go on, a processor
+ * that a library is read with is one that they lack.
  */
 bool session_own_first(const struct session *session,
 		       const struct watched_program *program, uint64_t now);
+/*
+ * Are sites to be drawn for the pool? Not while the first threads wait, or are
+ * still to come: what is drawn would not be armed once, and has less of a chance.
+ */
+bool session_draws(const struct session *session,
+		   const struct watched_program *program);
 
 #endif

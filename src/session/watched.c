@@ -315,6 +315,7 @@ static void watched_begin_again(struct watched_program *program, uint32_t id,
 	program->maps = (struct watched_timer){ .due_ns = 0 };
 	program->begun_ns = clock_now_ns();
 	program->work_ns = program->idle_ns = program->onset_ns = 0;
+	program->quiet_ns = 0;
 	program->walk = (struct sampleset_walk){ .part = 0 };
 	program->entries = (struct sampleset_walk){ .part = 0 };
 	program->walk_ns = program->unplaced_ns = 0;

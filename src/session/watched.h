@@ -88,6 +88,8 @@ struct watched_program {
 	bool threaded; /* its second thread has begun */
 	/* until then its first threads wait for the end of one; 0: no */
 	uint64_t onset_ns;
+	/* when they have gone on, its libraries wait until then */
+	uint64_t quiet_ns;
 };
 
 struct watched_process {

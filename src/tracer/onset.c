@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "schedule/lengths.h"
 #include "tracee/breakpoint.h"
 #include "tracee/process.h"
 #include "tracee/sigstate.h"
@@ -20,6 +21,9 @@ static const uint64_t ONSET_RECENT_NS = 100 * CLOCK_NS_PER_MS;
 
 /* A thread comes round a short loop in that time, with some stops on its way. */
 static const uint64_t ONSET_PATIENCE_NS = 120 * CLOCK_NS_PER_US;
+
+/* One program in so many has patience. */
+enum { ONSET_PATIENT_PART = 4 };
 
 /* Threads for which what has run is armed again; each of them costs stops. */
 enum { ONSET_BIRTHS_MAX = 4 };
@@ -55,6 +59,7 @@ static bool onset_takes(const struct engine *engine,
 	    !onset_is_recent(process->space->text, clock_now_ns()))
 		return false;
 	onset->births++;
+	onset->born_ns = clock_now_ns();
 	return true;
 }
 
@@ -105,6 +110,15 @@ bool onset_is_recent(const struct program_text *text, uint64_t now)
 uint64_t onset_patience_ns(const struct program_text *text)
 {
 	return text->onset ? text->onset->patience_ns : 0;
+}
+
+uint64_t onset_stall_ns(const struct program_text *text, uint64_t now)
+{
+	const struct onset *onset = text->onset;
+
+	if (!onset_is_recent(text, now) || onset->births == 0)
+		return UINT64_MAX;
+	return lengths_young(now > onset->born_ns ? now - onset->born_ns : 0);
 }
 
 uint64_t onset_all_until(const struct engine *engine, uint64_t now)
@@ -169,7 +183,9 @@ static void onset_finish(struct engine *engine, struct onset *onset,
 	engine->stats.onset_ns += now - onset->begun_ns;
 	onset->begun_ns = 0;
 	onset->recent_ns = now + ONSET_RECENT_NS;
-	onset->patience_ns = rng_below(&engine->rng, 2) * ONSET_PATIENCE_NS;
+	onset->patience_ns = rng_below(&engine->rng, ONSET_PATIENT_PART) == 0
+				     ? ONSET_PATIENCE_NS
+				     : 0;
 	/* it sets itself up from now on */
 	if (onset->newborn.thread && onset->creator.thread)
 		sigstate_newborn(&engine->tracees, onset->newborn.thread,

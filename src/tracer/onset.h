@@ -34,6 +34,7 @@ struct onset {
 	uint64_t patience_ns; /* onset_patience_ns() */
 	pid_t maker; /* the creator, also when it waits no more */
 	int births; /* of threads since then that had sites armed again */
+	uint64_t born_ns; /* the last of these */
 	bool sent; /* all sites are with us */
 };
 
@@ -72,6 +73,14 @@ bool onset_makes(const struct thread *thread, uint64_t now);
  * where another comes round soon may meet it. So runs differ in what they find.
  */
 uint64_t onset_patience_ns(const struct program_text *text);
+
+/*
+ * How long a stall at a site that is armed once may be now; UINT64_MAX: as long as
+ * others. While the program begins, that follows from its age since its last
+ * thread was made (lengths_young()). The first one that it makes is held for longer:
+ * it waits to meet the next.
+ */
+uint64_t onset_stall_ns(const struct program_text *text, uint64_t now);
 
 /* WIRE_ONSET_SENT. */
 void onset_sent(struct engine *engine, const void *payload, size_t size);

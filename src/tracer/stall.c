@@ -262,6 +262,8 @@ static struct thread *stall_close(struct engine *engine, struct stall *stall,
 		thread_park(thread, stall->site.address, &stall->regs);
 		hold_drop(&stall->hold);
 	}
+	if (stall->young && outcome == WIRE_QUIET)
+		pool_rearm_stalled(&engine->pool, &stall->site, now);
 	free(stall);
 	return thread;
 }
@@ -507,6 +509,16 @@ static uint64_t stall_most(const struct engine *engine,
 	return (uint64_t)(max_ns * governor->stretch);
 }
 
+/* The same while its program begins. */
+static uint64_t stall_most_young(const struct stall *stall)
+{
+	const struct program_text *text =
+		stall->hold.thread->process->space->text;
+
+	return stall->site.once ? onset_stall_ns(text, stall->begun_ns)
+				: UINT64_MAX;
+}
+
 /*
  * Drawn anew for each, up to the longest. Where a location was waited for, its
  * partner may be as seldom, and there will be few such stalls: up to a part of
@@ -517,11 +529,14 @@ static void stall_set_length(struct engine *engine, struct stall *stall)
 	const struct wire_params *params = &engine->pool.params;
 	uint64_t most = stall_most(engine, &stall->site);
 	uint64_t longest = stall->waited_ns / STALL_WAIT_PART;
-	uint64_t lent = 0;
+	uint64_t lent = 0, young = stall_most_young(stall);
 
+	stall->young = young < most;
+	if (stall->young)
+		most = young;
 	if (longest > params->stall_long_ns)
 		longest = params->stall_long_ns;
-	if (longest > most)
+	if (longest > most && !stall->young)
 		lent = budget_take_long(&engine->load.budget, longest - most);
 	stall->length_ns = 1 + rng_below(&engine->rng, most + lent);
 	if (stall->length_ns > most)

@@ -128,6 +128,23 @@ static void as_old_as_each_other_half_of_them_go(void **state)
 	lengths_deinit(&lengths);
 }
 
+/*
+ * A program that is over after two milliseconds has several stalls, and one that
+ * goes on has those that a partner of some milliseconds needs.
+ */
+static void a_young_program_has_short_ones(void **state)
+{
+	uint64_t age = 0;
+	int stalls = 0;
+
+	(void)state;
+	for (; age < 2 * CLOCK_NS_PER_MS; stalls++)
+		age += lengths_young(age);
+	assert_in_range(stalls, 16, 32);
+	assert_in_range(lengths_young(0), 20 * US, 60 * US);
+	assert_in_range(lengths_young(32 * CLOCK_NS_PER_MS), 4 * MAX, 8 * MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +156,7 @@ int main(void)
 			quiet_ones_are_short_only_where_time_is_scarce),
 		cmocka_unit_test(memory_is_bounded_and_the_oldest_goes),
 		cmocka_unit_test(as_old_as_each_other_half_of_them_go),
+		cmocka_unit_test(a_young_program_has_short_ones),
 	};
 
 	return cmocka_run_group_tests_name("lengths", tests, NULL, NULL);

@@ -174,6 +174,28 @@ static void work_make(struct arena *arena, struct lane *lane)
 	pthread_detach(thread);
 }
 
+/* Each writes to a place of its own. */
+static void *born_to_write_apart(void *arg)
+{
+	static int born;
+	struct arena *arena = arg;
+	int own = __atomic_fetch_add(&born, 1, __ATOMIC_RELAXED);
+
+	do_write(&arena->data[8 * (1 + own)], 1);
+	while (!__atomic_load_n(&arena->flag, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return NULL;
+}
+
+static void work_make_apart(struct arena *arena, struct lane *lane)
+{
+	pthread_t thread;
+
+	(void)lane;
+	pthread_create(&thread, NULL, born_to_write_apart, arena);
+	pthread_detach(thread);
+}
+
 static void work_make_or_read(struct arena *arena, struct lane *lane)
 {
 	if (lane->done == 0)
@@ -219,6 +241,49 @@ static void what_ran_is_armed_again_for_the_next_thread(void **state)
 	assert_int_equal(engine->stats.arms, 2);
 	driven_until(driven, engine->stats.hits >= 2);
 	assert_int_equal(driven->samples[0].outcome, WIRE_QUIET);
+	tracee_tell(&child_plan.arena->flag, 1);
+	driven_end(driven);
+}
+
+/* Did a thread stand where a breakpoint was to be set? */
+static bool was_deferred(const struct driven *driven)
+{
+	for (int i = 0; i < driven->returned_count; i++) {
+		if (driven->returned[i].why == WIRE_DEFERRED)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The first that was made waits for the next; from then on nobody knows how long
+ * they last. What had a short stall is to have a longer one.
+ */
+static void stalls_are_short_when_all_are_made(void **state)
+{
+	struct driven *driven = start_stalled(work_make_apart);
+	struct engine *engine = &driven->engine;
+	const struct program_text *text =
+		tracees_process(&engine->tracees, driven->pid)->space->text;
+	struct onset *onset = onset_of_child(driven);
+
+	(void)state;
+	assert_int_equal(onset_stall_ns(text, clock_now_ns()), UINT64_MAX);
+	assert_int_equal(engine->pool.once.count, 0);
+	lane_start(0, 1);
+	driven_until(driven, onset->births == 1);
+	assert_int_equal(engine->pool.once.count, 0);
+	assert_true(onset->born_ns != 0);
+	assert_int_equal(onset_stall_ns(text, onset->born_ns),
+			 lengths_young(0));
+	assert_true(onset_stall_ns(text, onset->born_ns + LONG_NS) >
+		    onset_stall_ns(text, onset->born_ns));
+	driven_until(driven, engine->stats.samples >= 2);
+	/* or its thread was still there */
+	driven_until(driven, engine->stats.arms >= 3 || was_deferred(driven));
+	/* not when the program is older */
+	onset->recent_ns = 1;
+	assert_int_equal(onset_stall_ns(text, clock_now_ns()), UINT64_MAX);
 	tracee_tell(&child_plan.arena->flag, 1);
 	driven_end(driven);
 }
@@ -314,6 +379,7 @@ int main(void)
 		cmocka_unit_test(they_are_let_go_with_everything),
 		cmocka_unit_test(they_may_be_killed),
 		cmocka_unit_test(what_ran_is_armed_again_for_the_next_thread),
+		cmocka_unit_test(stalls_are_short_when_all_are_made),
 		cmocka_unit_test(another_program_begins_while_one_is_recent),
 		cmocka_unit_test(the_maker_does_not_end_a_stall),
 		cmocka_unit_test(a_stall_gives_way_when_it_has_had_its_time),

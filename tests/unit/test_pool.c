@@ -73,6 +73,32 @@ static void what_ran_at_the_start_is_queued_again(void **state)
 	pool_deinit(&pool);
 }
 
+/*
+ * A hit without a stall is armed again some times; one whose stall was short always,
+ * and then it may have as many such hits as at first.
+ */
+static void a_short_stall_is_not_the_last(void **state)
+{
+	struct wire_site site = { .id = 2, .once = true, .program = 7 };
+	struct pool pool = { .retry_ns = 0 };
+	int passed = 0;
+
+	(void)state;
+	while (pool_rearm_passed(&pool, &site, 1)) {
+		site = queue_pop(&pool.once);
+		passed++;
+	}
+	assert_in_range(passed, 1, 10);
+	pool_rearm_stalled(&pool, &site, 1000);
+	/* its thread must have left it first */
+	assert_true(pool.retry_ns > 1000);
+	assert_int_equal(pool.once.count, 1);
+	site = queue_pop(&pool.once);
+	assert_int_equal(site.passed, 0);
+	assert_true(site.once);
+	pool_deinit(&pool);
+}
+
 static void while_it_is_hit_often_the_others_wait(void **state)
 {
 	struct pool pool = { .params.stall_max_ns = CLOCK_NS_PER_MS };
@@ -178,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_of_site_has_its_queue),
 		cmocka_unit_test(what_ran_at_the_start_is_queued_again),
+		cmocka_unit_test(a_short_stall_is_not_the_last),
 		cmocka_unit_test(while_it_is_hit_often_the_others_wait),
 		cmocka_unit_test(neither_kind_takes_more_than_its_half),
 		cmocka_unit_test(a_location_reached_seldom_is_stalled),

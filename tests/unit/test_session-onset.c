@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/session/session-onset.c: what waits for a program's first threads, and what
+ * waits until these have gone on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "session/session-onset.h"
+#include "session/session-state.h"
+
+static const uint64_t NOW = 3600 * CLOCK_NS_PER_S;
+static char *argv[] = { "./program", NULL };
+
+struct fixture {
+	struct session_config config;
+	struct session session;
+	struct watched_program program;
+	int other; /* the tracer's end */
+};
+
+static struct fixture fixture;
+
+/* A program that was started at NOW; it has one thread. */
+static int setup(void **state)
+{
+	int fds[2];
+
+	(void)state;
+	memset(&fixture, 0, sizeof(fixture));
+	fixture.config.argv = argv;
+	fixture.config.effort.params.rate = 1000;
+	fixture.config.effort.once_max = 4096;
+	fixture.session.config = &fixture.config;
+	fixture.program.begun_ns = NOW;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds))
+		return -1;
+	fixture.other = fds[1];
+	return channel_init(&fixture.session.channel, fds[0], 4096) != NULL;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	channel_deinit(&fixture.session.channel);
+	close(fixture.other);
+	return 0;
+}
+
+static bool own_first(uint64_t now)
+{
+	return session_own_first(&fixture.session, &fixture.program, now);
+}
+
+static bool draws(void)
+{
+	return session_draws(&fixture.session, &fixture.program);
+}
+
+/* Its second thread has begun; both wait. */
+static void wait_for_sites(void)
+{
+	fixture.program.threaded = fixture.program.awake = true;
+	fixture.program.onset_ns =
+		clock_now_ns() + session_onset_ns(&fixture.config);
+}
+
+static void libraries_wait_until_the_threads_have_run(void **state)
+{
+	struct watched_program *program = &fixture.program;
+	uint64_t ended;
+
+	(void)state;
+	assert_true(own_first(NOW));
+	assert_false(own_first(NOW + CLOCK_NS_PER_S));
+	wait_for_sites();
+	ended = clock_now_ns();
+	assert_true(own_first(ended));
+	session_end_onset(&fixture.session, program);
+	assert_int_equal(program->onset_ns, 0);
+	/* they have gone on, and want the processors */
+	assert_true(own_first(ended + CLOCK_NS_PER_MS));
+	assert_true(program->work_ns > ended + CLOCK_NS_PER_MS);
+	assert_false(own_first(clock_now_ns() + 100 * CLOCK_NS_PER_MS));
+	/* nobody waits any more: it is not told twice */
+	program->quiet_ns = 0;
+	session_end_onset(&fixture.session, program);
+	assert_int_equal(program->quiet_ns, 0);
+}
+
+static void nothing_is_drawn_that_is_to_be_armed_once(void **state)
+{
+	(void)state;
+	assert_false(draws());
+	wait_for_sites();
+	assert_false(draws());
+	session_end_onset(&fixture.session, &fixture.program);
+	assert_true(draws());
+}
+
+static void what_was_attached_to_is_drawn_from_at_once(void **state)
+{
+	(void)state;
+	fixture.config.argv = NULL;
+	assert_true(draws());
+	assert_false(own_first(NOW));
+	fixture.config.argv = argv;
+	fixture.config.effort.once_max = 0;
+	assert_true(draws());
+	assert_false(own_first(NOW));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(libraries_wait_until_the_threads_have_run),
+		TEST(nothing_is_drawn_that_is_to_be_armed_once),
+		TEST(what_was_attached_to_is_drawn_from_at_once),
+	};
+
+	return cmocka_run_group_tests_name("session-onset", tests, NULL, NULL);
+}
