@@ -92,6 +92,15 @@ static struct error *aim_at_function(struct aiming *aiming)
 				   &aiming->places, &found);
 }
 
+/* Is it the build that the offset is of, as far as that can be told? */
+static bool aim_is_build(const struct aiming *aiming)
+{
+	const char *wanted = aiming->where->build_id;
+	const char *build = elftext_build_id(aiming->module->text);
+
+	return !wanted || (build && strcmp(build, wanted) == 0);
+}
+
 static struct error *aim_at_offset(struct aiming *aiming)
 {
 	uint64_t offset = aiming->where->offset;
@@ -101,6 +110,10 @@ static struct error *aim_at_offset(struct aiming *aiming)
 			     elftext_soname(aiming->module->text),
 			     aiming->module->main))
 		return NULL;
+	if (!aim_is_build(aiming)) {
+		aiming->aim->problem = AIM_OTHER_BUILD;
+		return NULL;
+	}
 	aiming->aim->problem = AIM_NO_FUNCTION;
 	return vec_push(&aiming->places, &place) ? NULL : error_nomem;
 }
@@ -340,6 +353,10 @@ void aim_explain(struct strbuf *out, const struct where *where,
 		strbuf_add(out, where->kind == WHERE_OFFSET
 					? "no module of that name is loaded"
 					: "no module was searched yet");
+		break;
+	case AIM_OTHER_BUILD:
+		strbuf_addf(out, "%s is another build than the report is of",
+			    module);
 		break;
 	case AIM_NO_DEBUGINFO:
 		strbuf_addf(out,

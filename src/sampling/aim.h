@@ -26,6 +26,7 @@ struct strbuf;
 /* Why there is nothing, from the least that was found to the most. */
 enum aim_problem {
 	AIM_NO_MODULE, /* the module is not that of the place */
+	AIM_OTHER_BUILD, /* the module is another build than that of the place */
 	AIM_NO_DEBUGINFO, /* no lines are known of it */
 	AIM_NO_FILE,
 	AIM_NO_FUNCTION, /* no function of that name, or around the offset */

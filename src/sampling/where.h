@@ -29,6 +29,7 @@ struct where {
 	/* the file, the function or the module; "": the program itself */
 	char *name;
 	int line;
+	const char *build_id; /* of the module; borrowed; NULL: any */
 	uint64_t offset; /* the file's own address, as reports have it */
 	/*
 	 * enum access_kind: which accesses are meant; ACCESS_NONE: all. READ
