@@ -176,7 +176,8 @@ static void session_aim_tell(struct session *session, uint64_t now)
 {
 	uint64_t wait = session->config->argv ? AIM_TELL_NS : 0;
 
-	if (session->at.told || now < session->started_ns + wait)
+	if (session->at.told || session->config->provoke ||
+	    now < session->started_ns + wait)
 		return;
 	for (size_t i = 0; i < session->watched.programs.count; i++) {
 		const struct watched_program *program =
@@ -227,6 +228,8 @@ static bool session_aim_describe(struct session *session,
 	ret->id = aim->id | WIRE_AIMED;
 	ret->program = aim->program;
 	ret->seldom = aim->seldom;
+	if (session->config->provoke)
+		ret->provoke = (uint8_t)aim->places;
 	aim->sent_ns = now;
 	return true;
 }

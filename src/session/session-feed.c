@@ -172,6 +172,9 @@ struct wire_params session_params(const struct session_config *config)
 {
 	struct wire_params params = config->effort.params;
 
+	/* nothing is sampled: only what is to be provoked is armed */
+	if (config->provoke)
+		params.rate = 0;
 	params.peeks = session_peeks(config);
 	params.learns = session_learns(config);
 	params.onset_ns = session_onset_ns(config);
@@ -339,7 +342,7 @@ static struct error *session_feed_program(struct session *session,
 	/* one that was taken over has no modules before it is followed */
 	if (program->set.rests || !session_draws_first(program, now))
 		err = session_follow(session, program, now);
-	if (err || program->set.rests)
+	if (err || program->set.rests || session->config->provoke)
 		return err;
 	if (program->unplaced.count > 0)
 		err = session_place_ran(session, program, false);

@@ -366,6 +366,19 @@ static void message_stopped(struct session *session, const void *payload,
 		session->sink->stopped(session->sink->context, stopped.pids);
 }
 
+static void message_provoked(struct session *session, const void *payload,
+			     size_t size)
+{
+	struct wire_provoked provoked;
+
+	if (!message_read(payload, size, &provoked, sizeof(provoked)))
+		return;
+	if (session->sink->provoked)
+		session->sink->provoked(session->sink->context, &provoked);
+	if (provoked.done)
+		session_stop(session);
+}
+
 static void message_note(struct session *session, const void *payload,
 			 size_t size)
 {
@@ -424,6 +437,9 @@ static struct error *session_message(struct session *session,
 		break;
 	case WIRE_RUNNING:
 		return message_running(session, payload, size);
+	case WIRE_PROVOKED:
+		message_provoked(session, payload, size);
+		break;
 	case WIRE_CALLERS:
 		return session_callers(session, payload, size);
 	default:

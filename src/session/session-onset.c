@@ -15,6 +15,8 @@ static const uint64_t ONSET_AIMED_NS = 200 * CLOCK_NS_PER_MS;
  * library is read
  */
 static const uint64_t ONSET_QUIET_NS = 20 * CLOCK_NS_PER_MS;
+/* a race that is to be provoked may happen at once, and once */
+static const uint64_t ONSET_PROVOKED_NS = 5 * CLOCK_NS_PER_S;
 /* a program without a second thread after so long is not likely to get one */
 static const uint64_t ONSET_ALONE_NS = 200 * CLOCK_NS_PER_MS;
 
@@ -22,6 +24,8 @@ uint64_t session_onset_ns(const struct session_config *config)
 {
 	if (!config->argv || config->effort.params.rate == 0)
 		return 0;
+	if (config->provoke)
+		return ONSET_PROVOKED_NS;
 	if (session_aims(config))
 		return ONSET_AIMED_NS;
 	return session_arms_once(config) ? ONSET_ONCE_NS : 0;

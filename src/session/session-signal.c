@@ -136,6 +136,7 @@ static void signal_asked(struct session *session,
 			session_signal(session, number);
 		session_continue(session);
 	}
+	session->result.asked = number;
 	if (number == SIGINT || number == SIGTERM)
 		signal_insisted(session, number);
 }

@@ -28,6 +28,7 @@ struct error *session_spawn(struct session *session)
 		.tracing = config->tracing,
 		.rest_ns = config->rest_ns,
 		.hold_conflicts = config->stop_at_race,
+		.provoke = config->provoke,
 		.seed = config->seed,
 		.params = session_params(config),
 	};

@@ -113,7 +113,8 @@ static void session_timers(struct session *session)
 	if (now < session->status_ns)
 		return;
 	session->status_ns = now + STATUS_PERIOD_NS;
-	if (session_watches(session) && config->effort.params.rate > 0) {
+	if (session_watches(session) && config->effort.params.rate > 0 &&
+	    !config->provoke) {
 		generated_look(&session->generated, &session->watched);
 		/* without memory nothing is learned */
 		error_free(session_look_at_stacks(session, now));

@@ -56,6 +56,11 @@ struct session_config {
 	/* half of the stalls go where races are likely by it */
 	bool guided;
 	const struct vec *at; /* of struct where, WHERE_MAX; NULL: none */
+	/*
+	 * A race to be provoked: nothing is sampled, and the places of `at' are
+	 * its sides. When it was, the watching ends. NULL: none.
+	 */
+	const struct wire_provoke *provoke;
 };
 
 /* All counters, at any time after the start. */
@@ -105,6 +110,8 @@ struct session_sink {
 	void (*stopped)(void *context, const int pids[2]);
 	/* A warning from the tracer. */
 	void (*note)(void *context, const char *text);
+	/* config.provoke: something has come of it. Each replaces the last. */
+	void (*provoked)(void *context, const struct wire_provoked *provoked);
 	/*
 	 * Before the session ends: the last counts, with all races alive, and
 	 * numbered, which those that do not count are only now. Only these
@@ -128,6 +135,7 @@ struct session_result {
 	bool halted; /* config.halt_on_race did */
 	bool stopped; /* config.stop_at_race stopped it */
 	int interrupted; /* the signal that ended the watching, or 0 */
+	int asked; /* the last that asked for an end, the program's or ours; or 0 */
 };
 
 /*

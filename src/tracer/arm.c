@@ -311,6 +311,23 @@ static bool arm_ready(void *context, uint64_t now)
 	return ready;
 }
 
+enum wire_returned_why arm_standing(struct engine *engine,
+				    const struct wire_site *site)
+{
+	struct addrspace *space = arm_racing_space(engine, site->program);
+	enum wire_returned_why why;
+
+	if (!space)
+		return WIRE_IDLE;
+	if (!arm_ready(engine, clock_now_ns()))
+		return WIRE_DEFERRED;
+	why = arm_try(engine, space, site);
+	if (why == WIRE_FIRED)
+		breakpoint_find(space, site->address)->policy =
+			BREAKPOINT_PERSISTENT;
+	return why;
+}
+
 /* Breakpoints of the pool in the program, counted for one of its processes. */
 static size_t arm_share(const struct process *process)
 {

@@ -33,6 +33,14 @@ uint64_t arm_next_ns(struct engine *engine);
  */
 void arm_pair(struct engine *engine, uint64_t id);
 
+/*
+ * Set a breakpoint that stays, beside the pool, at the site, which has none, as
+ * soon as the pool could set its own. WIRE_FIRED: it is set; WIRE_REFUSED: it
+ * cannot be; WIRE_IDLE: nothing can race there; else it may be set later.
+ */
+enum wire_returned_why arm_standing(struct engine *engine,
+				    const struct wire_site *site);
+
 /* A thread was born while its program begins: what ran before is armed again. */
 void arm_spent(struct engine *engine, uint32_t program);
 

@@ -25,6 +25,7 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 	load_init(&engine->load);
 	pool_init(&engine->pool, &engine->load.budget, &engine->governor);
 	profile_init(&engine->profile);
+	provoke_init(&engine->provoke);
 	rng_init(&engine->rng, seed);
 	return channel_init(&engine->channel, fd, ENGINE_OUT_LIMIT);
 }
@@ -50,6 +51,7 @@ void engine_deinit(struct engine *engine)
 	pool_deinit(&engine->pool);
 	lengths_deinit(&engine->lengths);
 	profile_deinit(&engine->profile);
+	provoke_deinit(&engine->provoke);
 	tracees_deinit(&engine->tracees);
 	vec_deinit(&engine->orphans);
 	vec_deinit(&engine->stalls.list);

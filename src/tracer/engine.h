@@ -21,6 +21,7 @@
 #include "tracer/moment.h"
 #include "tracer/priority.h"
 #include "tracer/profile.h"
+#include "tracer/provoke.h"
 #include "tracer/stall.h"
 #include "wire/channel.h"
 #include "wire/message.h"
@@ -65,6 +66,7 @@ struct engine {
 	struct stalls stalls;
 	struct load load;
 	struct moment moment;
+	struct provoke provoke;
 	uint32_t onsets; /* of programs whose first threads wait (onset.h) */
 	struct pool pool;
 	struct governor governor; /* of the pool's size */

@@ -239,6 +239,8 @@ static void event_hit(struct engine *engine, struct thread *thread,
 	bool stays = breakpoint->policy == BREAKPOINT_PERSISTENT || !wanted;
 	enum pool_hit hit = POOL_HIT_DONE;
 
+	if (site.provoke && provoke_hit(engine, thread, breakpoint, regs))
+		return;
 	if (stays && space->text->execpoints) {
 		/* the kernel has set the resume flag */
 		engine_go_on(engine, thread);
@@ -344,7 +346,8 @@ static void event_watch(struct engine *engine, struct thread *thread,
 	thread_unpark(thread);
 	if (event_execution(engine, thread, slots, gens))
 		return;
-	stall_trap(engine, thread, slots, gens);
+	if (!provoke_trap(engine, slots, gens))
+		stall_trap(engine, thread, slots, gens);
 	/* the kernel forces the signal of a debug register, as that of int3 */
 	if (info->code == TRAP_CODE_WATCH)
 		sigstate_mend(&engine->tracees, thread);
@@ -392,7 +395,8 @@ static void event_step_watch(struct engine *engine, struct thread *thread)
 	    !(status & DR_STATUS_SLOTS))
 		return;
 	slots = watch_by_registers.trapped(thread, &info, gens);
-	stall_trap(engine, thread, slots, gens);
+	if (!provoke_trap(engine, slots, gens))
+		stall_trap(engine, thread, slots, gens);
 }
 
 static void event_step(struct engine *engine, struct thread *thread)

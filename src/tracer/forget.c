@@ -15,7 +15,7 @@
 
 void forget_hold(struct engine *engine, const struct hold *hold)
 {
-	if (hold && !stalls_lose(engine, hold))
+	if (hold && !stalls_lose(engine, hold) && !provoke_lose(engine, hold))
 		moment_lose(&engine->moment, hold);
 }
 

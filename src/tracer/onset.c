@@ -206,7 +206,8 @@ static bool onset_armed(const struct engine *engine,
 			const struct process *process)
 {
 	return onset_known(process)->sent &&
-	       !pool_waits_once(&engine->pool, process->space->text->program);
+	       !pool_waits_once(&engine->pool, process->space->text->program) &&
+	       !provoke_waits(engine, process->space->text->program);
 }
 
 void onset_tick(struct engine *engine, uint64_t now)

@@ -427,6 +427,7 @@ void engine_release(struct engine *engine)
 	engine->next_tick_ns = engine->release_ns;
 	arm_lift_all(engine);
 	stalls_end_all(engine);
+	provoke_end(engine);
 	moment_end(engine);
 	onset_end(engine);
 	profile_end(engine);

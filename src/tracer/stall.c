@@ -101,11 +101,10 @@ static const struct thread *stall_find_runner(const struct engine *engine)
 }
 
 /*
- * Can any thread but the stalled ones move? (DataCollider 3.2.3) The one that
- * could last time is asked first; a look at all of them is timed, so that
- * looks at many sleepers become rare.
+ * The thread that could run last time is asked first; a look at all of them is
+ * timed, so that looks at many sleepers become rare.
  */
-static bool stall_others_run(struct engine *engine)
+bool stalls_others_run(struct engine *engine)
 {
 	struct stalls *stalls = &engine->stalls;
 	const struct thread *runner =
@@ -567,7 +566,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	stall_set_length(engine, stall);
 	stall->deadline_ns = now + stall->length_ns;
 	if (!engine->stalls.relieved.thread && stall_look_pays(engine, stall) &&
-	    !stall_others_run(engine)) {
+	    !stalls_others_run(engine)) {
 		stall_end(engine, stall, WIRE_ALONE);
 		return;
 	}
@@ -935,7 +934,7 @@ static void stall_watch_woken(struct engine *engine)
 
 static void stall_look(struct engine *engine, struct stall *stall, uint64_t now)
 {
-	if (!stall_others_run(engine)) {
+	if (!stalls_others_run(engine)) {
 		stall_end(engine, stall, WIRE_ALONE);
 		return;
 	}

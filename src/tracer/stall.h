@@ -86,6 +86,11 @@ void stalls_end_once(struct engine *engine);
 /* When stalls_tick() is needed next; UINT64_MAX: nothing to wait for. */
 uint64_t stalls_next_ns(const struct engine *engine);
 
+/*
+ * Can any thread but those that are held move (DataCollider 3.2.3)? Processes
+ * with a copy of the memory do not count.
+ */
+bool stalls_others_run(struct engine *engine);
 /* The next look begins anew. */
 void stalls_forget_runner(struct stalls *stalls);
 

@@ -54,7 +54,12 @@ enum {
 static void tracer_on_sites(struct engine *engine, const void *payload,
 			    size_t size)
 {
-	arm_queue(engine, payload, size / sizeof(struct wire_site));
+	size_t count = size / sizeof(struct wire_site);
+
+	if (engine->provoke.state != PROVOKE_OFF)
+		provoke_take(engine, payload, count);
+	else
+		arm_queue(engine, payload, count);
 }
 
 static void tracer_on_forget(struct engine *engine, const void *payload,
@@ -62,8 +67,10 @@ static void tracer_on_forget(struct engine *engine, const void *payload,
 {
 	const struct wire_range *range = payload;
 
-	if (size == sizeof(*range))
-		arm_forget(engine, range);
+	if (size != sizeof(*range))
+		return;
+	provoke_forget(engine, range);
+	arm_forget(engine, range);
 }
 
 /* What is left of the program when its first process has ended. */
@@ -314,6 +321,7 @@ static void tracer_tick(struct engine *engine)
 	if (now >= engine->tracees.signals_due_ns)
 		sigstate_tick(&engine->tracees, arm_may_trap(engine), now);
 	arm_refill(engine, now);
+	provoke_tick(engine, now);
 	onset_tick(engine, now);
 	if (ticked || now >= profile_next_ns(engine))
 		profile_tick(engine, now);
@@ -353,6 +361,8 @@ static uint64_t tracer_next_ns(struct engine *engine)
 		next = refill;
 	if (moment_next_ns(engine) < next)
 		next = moment_next_ns(engine);
+	if (provoke_next_ns(engine) < next)
+		next = provoke_next_ns(engine);
 	if (onset_next_ns(engine) < next)
 		next = onset_next_ns(engine);
 	if (profile_next_ns(engine) < next)
@@ -503,7 +513,8 @@ static struct error *tracer_choose(struct engine *engine,
 	if (!err && engine->tracees.watch.ops == &watch_by_perf)
 		engine_note(engine, perfwatch_keep_ready(&engine->perf_ready));
 	if (strcmp(config->tracing.backend, "auto") == 0 &&
-	    !config->tracing.text_untouched && !config->hold_conflicts)
+	    !config->tracing.text_untouched && !config->hold_conflicts &&
+	    !config->provoke)
 		engine->tracees.watch.many = WATCH_MANY;
 	if (!config->tracing.text_untouched)
 		return err;
@@ -533,6 +544,8 @@ static struct error *tracer_begin(struct engine *engine,
 	engine->follow = (enum wire_follow)config->tracing.follow;
 	engine->rest_ns = config->argv ? config->rest_ns : 0;
 	engine->moment.wanted = config->hold_conflicts;
+	if (config->provoke)
+		provoke_begin(&engine->provoke, config->provoke);
 	if (!config->argv) {
 		/* what is sent to the front end's whole group spares us */
 		setpgid(0, 0);

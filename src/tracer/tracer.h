@@ -28,6 +28,7 @@ struct tracer_config {
 	uint64_t rest_ns; /* see struct session_config */
 	/* threads of a conflict wait for WIRE_JUDGED; see moment.h */
 	bool hold_conflicts;
+	const struct wire_provoke *provoke; /* a race to be provoked; or NULL */
 	uint64_t seed;
 	struct wire_params params; /* to begin with */
 };

@@ -19,6 +19,7 @@
 
 #include "wire/conflict.h"
 #include "wire/params.h"
+#include "wire/provoke.h"
 #include "wire/site.h"
 #include "wire/stats.h"
 #include "x86/access.h"
@@ -54,6 +55,7 @@ enum wire_type {
 	WIRE_EXITED, /* struct wire_exited: the target's end */
 	WIRE_NOTE, /* text, not terminated: a warning for the user */
 	WIRE_RUNNING, /* struct wire_running[] (running.h): code that was seen to run */
+	WIRE_PROVOKED, /* struct wire_provoked (provoke.h): something has changed */
 	WIRE_CALLERS, /* struct wire_callers, then uint64_t[] (running.h) */
 };
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sites of a provocation, and which of them are armed; see provoke-list.h.
+ */
+#include "tracer/provoke-list.h"
+
+#include "tracee/breakpoint.h"
+#include "tracee/process.h"
+#include "tracer/engine.h"
+#include "tracer/provoke.h"
+
+struct wire_site *provoke_site(const struct provoke *provoke, size_t i)
+{
+	return vec_at(&provoke->sites, i);
+}
+
+void provoke_take(struct engine *engine, const struct wire_site *sites,
+		  size_t count)
+{
+	struct provoke *provoke = &engine->provoke;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!vec_push(&provoke->sites, &sites[i]))
+			engine_return_site(engine, sites[i].program,
+					   sites[i].id, WIRE_LIFTED);
+		else
+			provoke->unset++;
+	}
+}
+
+void provoke_forget(struct engine *engine, const struct wire_range *range)
+{
+	struct provoke *provoke = &engine->provoke;
+
+	for (size_t i = provoke->sites.count; i-- > 0;) {
+		const struct wire_site *site = provoke_site(provoke, i);
+
+		if (site->program == range->program &&
+		    site->address >= range->start && site->address < range->end)
+			vec_remove_swap(&provoke->sites, i);
+	}
+}
+
+struct breakpoint *provoke_breakpoint(const struct engine *engine,
+				      const struct wire_site *site,
+				      struct addrspace **ret_space)
+{
+	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->tracees, i);
+
+		if (process->role != PROCESS_WATCHED ||
+		    process->space->text->program != site->program)
+			continue;
+		*ret_space = process->space;
+		return breakpoint_find(process->space, site->address);
+	}
+	return NULL;
+}
+
+bool provoke_is_set(const struct engine *engine, const struct wire_site *site)
+{
+	struct addrspace *space;
+	const struct breakpoint *breakpoint =
+		provoke_breakpoint(engine, site, &space);
+
+	return breakpoint && breakpoint->policy == BREAKPOINT_PERSISTENT &&
+	       (breakpoint->armed || breakpoint->passing > 0);
+}
+
+bool provoke_waits(const struct engine *engine, uint32_t program)
+{
+	for (size_t i = 0; i < engine->provoke.sites.count; i++) {
+		const struct wire_site *site =
+			provoke_site(&engine->provoke, i);
+
+		if (site->program == program && !provoke_is_set(engine, site))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sites of a provocation, whether they are armed or not: what of provoke.h
+ * needs to arm nothing.
+ */
+#ifndef TRACER_PROVOKE_LIST_H
+#define TRACER_PROVOKE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct addrspace;
+struct breakpoint;
+struct engine;
+struct provoke;
+struct wire_site;
+
+struct wire_site *provoke_site(const struct provoke *provoke, size_t i);
+
+/*
+ * The breakpoint at the site, armed or not, and a space that has it; NULL: no
+ * process runs the site's program, or none was ever there.
+ */
+struct breakpoint *provoke_breakpoint(const struct engine *engine,
+				      const struct wire_site *site,
+				      struct addrspace **ret_space);
+
+/* Is a breakpoint there that stays? */
+bool provoke_is_set(const struct engine *engine, const struct wire_site *site);
+
+#endif
