@@ -30,6 +30,7 @@ complete -c racewatch -f
 complete -c racewatch -n '__fish_use_subcommand' -a run -d 'Start a program and watch it'
 complete -c racewatch -n '__fish_use_subcommand' -a attach -d 'Watch a running process'
 complete -c racewatch -n '__fish_use_subcommand' -a sweep -d 'Run a program many times'
+complete -c racewatch -n '__fish_use_subcommand' -a provoke -d 'Bring a reported race about'
 complete -c racewatch -n '__fish_use_subcommand' -a report -d 'Print, merge and compare saved reports'
 complete -c racewatch -n '__fish_use_subcommand' -a sites -d 'List what can be sampled'
 complete -c racewatch -n '__fish_use_subcommand' -a doctor -d 'Tell what keeps programs from being watched'
@@ -193,6 +194,15 @@ complete -c racewatch -n '__fish_seen_subcommand_from report' -s q -l quiet -d '
 complete -c racewatch -n '__fish_seen_subcommand_from report' -s h -l help -d 'Print the options'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -s V -l version -d 'Print the version'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -F
+
+complete -c racewatch -n '__fish_seen_subcommand_from provoke' -l order -x -a 'ab ba both' -d 'Whose access goes first'
+complete -c racewatch -n '__fish_seen_subcommand_from provoke' -l times -x -d 'Runs in each order'
+complete -c racewatch -n '__fish_seen_subcommand_from provoke' -l timeout -x -d 'End each run after this time'
+complete -c racewatch -n '__fish_seen_subcommand_from provoke' -l pid -x -a '(__fish_complete_pids)' -d 'Provoke it in this process'
+complete -c racewatch -n '__fish_seen_subcommand_from provoke' -s o -l output -r -F -d 'Write the results to this file'
+complete -c racewatch -n '__fish_seen_subcommand_from provoke' -s h -l help -d 'Print the options'
+complete -c racewatch -n '__fish_seen_subcommand_from provoke' -s V -l version -d 'Print the version'
+complete -c racewatch -n '__fish_seen_subcommand_from provoke' -F
 
 complete -c racewatch -n '__fish_seen_subcommand_from doctor' -l format -x -a 'text json' -d 'Output format'
 complete -c racewatch -n '__fish_seen_subcommand_from doctor' -s h -l help -d 'Print the options'
