@@ -24,6 +24,7 @@
 #include "report/race.h"
 #include "report/run.h"
 #include "report/source.h"
+#include "sweep/again.h"
 
 /*
  * A race that was seen: as what, and with which count it was written; 0: not
@@ -40,6 +41,29 @@ struct output_race {
 	bool generated; /* a suppression was written for it */
 	bool completed; /* what is written has both sides */
 };
+
+/* What brings a race of the saved report about again; for attach, where is asked. */
+static void output_set_again(struct output *output)
+{
+	const struct output_config *config = output->config;
+	struct strbuf *again = &output->again;
+
+	if (!output->saved.file || output->saved.file == stdout ||
+	    output->saved.renderer.ops != &render_json)
+		return;
+	strbuf_add(again, "racewatch provoke ");
+	again_add_word(again, config->path);
+	strbuf_add(again, "#{id} -- ");
+	if (!config->command)
+		strbuf_add(again, "COMMAND");
+	for (char *const *word = config->command; word && *word; word++) {
+		if (word != config->command)
+			strbuf_add(again, " ");
+		again_add_word(again, *word);
+	}
+	if (!again->failed)
+		output->text.again = strbuf_text(again);
+}
 
 struct error *output_init(struct output *output,
 			  const struct output_config *config)
@@ -61,6 +85,7 @@ struct error *output_init(struct output *output,
 	output->start_wall_ns = clock_wall_ns();
 	err = saved_open(&output->saved, config->path, config->format);
 	output->saved.renderer.ignore_unlikely = output->text.ignore_unlikely;
+	output_set_again(output);
 	return err;
 }
 
@@ -103,6 +128,7 @@ bool output_deinit(struct output *output)
 	output_saved_failed(output, saved_close(&output->saved));
 	fields_deinit(&summary_fields, &output->counts.sum);
 	vec_deinit(&output->races);
+	strbuf_deinit(&output->again);
 	return !output->failed;
 }
 

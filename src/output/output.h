@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "output/saved.h"
 #include "report/render.h"
@@ -51,6 +52,7 @@ struct output {
 	struct status status;
 	const struct image *image; /* the session's; NULL: not started */
 	struct vec races; /* of struct output_race */
+	struct strbuf again; /* see struct renderer */
 	struct session_counts counts; /* the lists are ours */
 	uint64_t start_wall_ns;
 	/* samples with a stall at the last status, and its time */

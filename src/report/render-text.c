@@ -22,6 +22,7 @@
 #include "base/strbuf.h"
 #include "base/utf8.h"
 #include "report/doubt.h"
+#include "report/kin.h"
 #include "report/phrase-run.h"
 #include "report/phrase.h"
 #include "report/race.h"
@@ -244,7 +245,8 @@ static struct error *text_race(struct renderer *renderer,
 	write_seen(&text, race);
 	write_verdict(&text, race);
 	write_identity(&text, race);
-	if (renderer->again)
+	/* of the other side nothing is known */
+	if (renderer->again && !race_is_one_sided(race))
 		write_again(&text, race, renderer->again);
 	return text_end(&text);
 }
