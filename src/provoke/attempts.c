@@ -12,7 +12,7 @@ enum {
 	ATTEMPTS_STRICT = 2,
 };
 
-static const uint64_t ATTEMPTS_LEAST_NS = 10 * CLOCK_NS_PER_MS;
+static const uint64_t ATTEMPTS_LEAST_NS = 50 * CLOCK_NS_PER_MS;
 static const uint64_t ATTEMPTS_MOST_NS = CLOCK_NS_PER_S;
 
 bool attempts_want(enum attempts_order asked, enum wire_order order)

@@ -264,11 +264,13 @@ static bool tracer_begins(const struct engine *engine, uint64_t now)
 static uint64_t tracer_tick_ns(const struct engine *engine, uint64_t now)
 {
 	const struct wire_params *params = &engine->pool.params;
-	bool few = params->arm_rate > 0 || params->rate == 0;
+	bool few = params->arm_rate > 0 ||
+		   (params->rate == 0 && engine->provoke.state == PROVOKE_OFF);
 
 	if (engine->phase == ENGINE_RELEASING)
 		return TRACER_RELEASE_TICK_NS;
-	few |= !tracer_begins(engine, now) &&
+	few |= engine->provoke.state == PROVOKE_OFF &&
+	       !tracer_begins(engine, now) &&
 	       budget_is_small(&engine->load.budget);
 	return few ? TRACER_LOW_TICK_NS : TRACER_TICK_NS;
 }
