@@ -22,6 +22,9 @@
 #include "session/session.h"
 #include "sys/pidref.h"
 
+/* So many runs tell whether the instructions are there. */
+enum { PROVOKER_SEARCHES = 3 };
+
 /* One run. */
 struct provoker_run {
 	struct wire_provoked news;
@@ -157,7 +160,10 @@ static struct provocation_end provoker_end(const struct provoker *provoker,
 	return end;
 }
 
-/* The first run tells whether the program has the two instructions at all. */
+/*
+ * Does the program have the two instructions at all? A short run may be over
+ * before all libraries have been searched.
+ */
 static struct error *provoker_check(const struct provoker *provoker,
 				    const struct provoker_run *run)
 {
@@ -188,7 +194,9 @@ static struct error *provoker_once(struct provoker *provoker,
 
 	provoker->interrupted = result.interrupted ? result.interrupted
 						   : result.asked;
-	if (!err && !run.news.met && !provoker->interrupted)
+	if (!err && ret->met == 0 && !run.news.met && !provoker->interrupted &&
+	    (ret->times + 1 == provoker->times ||
+	     ret->times + 1 >= PROVOKER_SEARCHES))
 		err = provoker_check(provoker, &run);
 	if (!err) {
 		ret->times++;
