@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Files of our own that save work in later runs: in
- * $XDG_CACHE_HOME/racewatch, else ~/.cache/racewatch; nowhere when
- * RACEWATCH_CACHE is "off". They may be deleted at any time, and runs share them:
- * a file is complete or not there. What cannot be read or written is as good as
- * not there, silently.
+ * The cache: files that save work in later runs. They are in
+ * $XDG_CACHE_HOME/racewatch, else ~/.cache/racewatch; there is no cache when
+ * RACEWATCH_CACHE is "off". The files may be deleted at any time. Runs share
+ * them: a file is complete or does not exist. A file that cannot be read or
+ * written is treated as missing, without a message.
  *
- * A file is read only if it and its folder are ours and nobody else may write
- * to them, and if it is whole: its length and checksum are in it, with the
- * version of racewatch that wrote it. Still, the caller checks what it says: that
- * it is of the very file that it is wanted for, and in its bounds.
+ * A file is read only if the user owns it and its folder, if nobody else may
+ * write to them, and if it is complete: it contains its length and checksum,
+ * and the version of racewatch that wrote it. The caller must still check the
+ * contents: that they describe the file they are wanted for, and that offsets
+ * are in its bounds.
  */
 #ifndef BASE_CACHEFILE_H
 #define BASE_CACHEFILE_H
@@ -24,9 +25,9 @@ enum {
 };
 
 /*
- * The contents, as cachefile_write() had them, of format, which a caller raises
- * when it writes something else; false if there is none. *ret is the caller's
- * (free()).
+ * The contents that cachefile_write() wrote with the same format; false if
+ * there are none. A caller increases format when it changes what it writes. The
+ * caller frees *ret.
  */
 bool cachefile_read(const char *name, uint32_t format, void **ret,
 		    size_t *ret_size);

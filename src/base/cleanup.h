@@ -36,7 +36,7 @@ static inline void cleanup_closedir_dir(DIR *const *dir)
 		closedir(*dir);
 }
 
-/* The string, which has a new owner: *text is NULL from now on. */
+/* Take the string over from *text, which becomes NULL. */
 static inline char *take_string(char **text)
 {
 	char *taken = *text;

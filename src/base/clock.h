@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Time: nanoseconds of CLOCK_MONOTONIC for everything that is measured, and
- * RFC 3339 for what a person or a report reads.
+ * Time: nanoseconds of CLOCK_MONOTONIC for measurements, RFC 3339 for reports.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -25,7 +24,7 @@ static inline uint64_t clock_round_us(uint64_t ns)
 
 uint64_t clock_now_ns(void);
 
-/* What the calling thread has used of a CPU. */
+/* The CPU time of the calling thread. */
 uint64_t clock_cpu_ns(void);
 
 /* Wall-clock nanoseconds since 1970-01-01T00:00:00Z. */
@@ -37,8 +36,8 @@ enum { CLOCK_RFC3339_SIZE = 40 };
 void clock_format_rfc3339(uint64_t wall_ns, char *out);
 
 /*
- * The inverse, which takes any fraction and offset ("+01:00"): false for what
- * is no such time, or lies before 1970 or after 2554.
+ * The inverse. The text may have any fraction and offset ("+01:00"). False if
+ * it is no such time, or a time before 1970 or after 2554.
  */
 bool clock_parse_rfc3339(const char *text, uint64_t *ret_wall_ns);
 

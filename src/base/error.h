@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Errors as values. A function that can fail returns a struct error pointer;
- * NULL means success. The caller owns the error and ends its life with
- * error_free(), by returning it, or by wrapping it. Results leave through the
- * last parameters and are untouched on failure.
+ * NULL means success. The caller owns the error: it frees it with error_free(),
+ * returns it, or wraps it. Results are stored through the last parameters, and
+ * not on failure.
  *
- * Two sentinels need no freeing and may be compared by pointer:
- * error_nomem (out of memory) and error_gone (the tracee has vanished, which
- * can happen at any moment and is routine).
+ * Two sentinels need no freeing and may be compared by pointer: error_nomem
+ * (out of memory) and error_gone (the tracee has vanished, which can happen at
+ * any moment and is routine).
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
@@ -26,7 +26,7 @@ enum error_kind {
 	ERROR_NOT_FOUND,
 	/* a file is not what it should be (corrupt ELF, bad JSON) */
 	ERROR_FORMAT,
-	/* the kernel or its policy refuses; the message tells the remedy */
+	/* the kernel or its policy refuses; the message names the remedy */
 	ERROR_REFUSED,
 	/* the host lacks a facility (no watchpoints, no perf) */
 	ERROR_UNSUPPORTED,
@@ -39,7 +39,7 @@ struct error {
 	char *message;
 };
 
-/* Macros, so that a compiler sees that a sentinel is not NULL. */
+/* Macros, so that the compiler knows that a sentinel is not NULL. */
 extern struct error error_sentinel_nomem, error_sentinel_gone;
 #define error_nomem (&error_sentinel_nomem)
 #define error_gone (&error_sentinel_gone)
@@ -53,8 +53,8 @@ struct error *error_os(int code, const char *format, ...)
 	__attribute__((format(printf, 2, 3), returns_nonnull));
 
 /*
- * Put "context: " before the message; kind and code are kept. Sentinels come
- * back unchanged. NULL stays NULL. Consumes err.
+ * Put "context: " before the message; kind and code are kept. Sentinels and
+ * NULL are returned unchanged. Takes err over.
  */
 struct error *error_wrap(struct error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -62,7 +62,7 @@ struct error *error_wrap(struct error *err, const char *format, ...)
 /* The message; never NULL; valid while err lives. */
 const char *error_message(const struct error *err);
 
-/* Free err; NULL and the sentinels are fine. */
+/* Free err, which may be NULL or a sentinel. */
 void error_free(struct error *err);
 
 /* True, and err freed, if err is of that kind; false, err kept, otherwise. */

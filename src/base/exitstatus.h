@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The exit statuses of racewatch, besides those of the watched program
- * (racewatch(1)): for those who give them, and who read them in a report or of
- * a run of racewatch.
+ * The exit statuses of racewatch, except those of the watched program
+ * (racewatch(1)).
  */
 #ifndef BASE_EXITSTATUS_H
 #define BASE_EXITSTATUS_H

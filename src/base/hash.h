@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * FNV-1a, 64 bits (Fowler, Noll, Vo), and one that is faster: for tables and
- * digests of what is not made to collide on purpose.
+ * Hashes for tables and digests of data that nobody makes collide on purpose:
+ * FNV-1a, 64 bits (Fowler, Noll, Vo), and a faster one.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -11,8 +11,8 @@
 
 uint64_t hash_bytes(const void *bytes, size_t size);
 /*
- * The same for megabytes: other values, in an eighth of the time. They depend on
- * the order of bytes of the machine.
+ * The faster one, for megabytes: it takes an eighth of the time. Its values are
+ * different, and depend on the byte order of the machine.
  */
 uint64_t hash_blocks(const void *bytes, size_t size);
 /* Of a terminated text. */

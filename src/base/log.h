@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Messages to the person on stderr, and debug output by domain. The mask and
- * what stands on the terminal's last line are the only mutable globals of the
+ * Messages to the user on stderr, and debug output by domain. The mask and the
+ * state of the terminal's last line are the only mutable globals of the
  * program. Each message is one write(2), so that lines of several processes do
  * not mix.
  */
@@ -38,8 +38,8 @@ void log_debug(enum log_domain domain, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * A line without an end, as of the status (report/status.h), stands on stderr,
- * which is a terminal: the next message wipes it away. false: none does.
+ * Whether the last line on stderr, a terminal, is an unfinished status line
+ * (report/status.h). If so, the next message clears it first.
  */
 void log_stands_on_line(bool stands);
 

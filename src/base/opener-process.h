@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The process that opens files, and what is said between it and opener.c. Not
- * for others.
+ * The process that opens files, and its messages to and from opener.c. Not for
+ * other files.
  */
 #ifndef BASE_OPENER_PROCESS_H
 #define BASE_OPENER_PROCESS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The one way to files that a watched program names: by its mappings, its ELF
- * files, its debug information. They are opened by a process of their own, for
- * a file system may not answer: one that a process serves (FUSE), above all one
- * that the watched program serves, which may be stopped. That process is waited
- * for up to a limit and given up then. With the rights asked for, and regular
- * files only.
+ * Opens all files that a watched program names: by its mappings, its ELF files,
+ * its debug information. A separate process opens them, since a file system may
+ * not answer if a process serves it (FUSE); that process may even be the
+ * watched program, which is stopped. We wait for the opening process up to a
+ * limit, then abandon it. It opens only regular files, with the rights that the
+ * caller asks for.
  */
 #ifndef BASE_OPENER_H
 #define BASE_OPENER_H
@@ -25,8 +25,8 @@ struct open_request {
 
 /*
  * Start the process. limit_ns: how long the first file may take, or any part of
- * a large one; after each that takes longer it is half as long, and after
- * OPENER_LOST_MAX nothing is opened any more. 0: the usual limit.
+ * a large one. Each file that takes longer halves the limit; after
+ * OPENER_LOST_MAX of them no file is opened any more. 0: the default limit.
  */
 struct error *opener_create(uint64_t limit_ns, struct opener **ret);
 enum { OPENER_LOST_MAX = 8 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Command-line options. A group is a structure and a table of rows, one for
- * each of its members; a command embeds the groups that it has. The rows are
- * what parses an option, what checks it, its default, what --help prints and
- * what --dump-options lists.
+ * each of its members; a command embeds the groups that it has. A row says how
+ * the option is parsed and checked, its default, and what --help and
+ * --dump-options print.
  */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
@@ -95,12 +95,12 @@ struct option_table {
  * Set the members in *options (as the offsets say) to the defaults, and parse
  * argv[1..argc-1]; "--" ends the options. *ret_first is the index of the first
  * operand; unless table->leading, operands are moved behind the options for
- * this. Long names may be cut short while they are unique; of an option given
- * twice the last counts. If of_runs is not NULL, options of that kind are also
- * appended to it (struct option_word, borrowed from argv).
+ * this. Long names may be abbreviated while they are unique; if an option is
+ * given twice, the last one counts. If of_runs is not NULL, options of that
+ * kind are also appended to it (struct option_word, borrowed from argv).
  *
- * Errors: ERROR_USAGE, naming the option and its value; what came before it has
- * been set. Not for several threads at once: getopt(3) has its state.
+ * Errors: ERROR_USAGE, naming the option and its value; the options before it
+ * have been set. Not thread-safe, because getopt(3) is not.
  */
 struct error *options_parse(const struct option_table *table, int argc,
 			    char **argv, void *options, struct vec *of_runs,

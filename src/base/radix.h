@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Sorting by a number, in time proportional to the number of items: tables of
- * functions may have hundreds of thousands. Least significant digit first; Knuth,
- * The Art of Computer Programming 3, section 5.2.5.
+ * functions may have hundreds of thousands of them. Least significant digit
+ * first; Knuth, The Art of Computer Programming 3, section 5.2.5.
  */
 #ifndef BASE_RADIX_H
 #define BASE_RADIX_H

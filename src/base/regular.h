@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Opening files that others name. A path that stands in a program's debug
- * information may be that of a device, whose opening does something, or of a
- * FIFO, whose opening waits. What it leads to is looked at first, and only
- * a regular file is opened: the very one that was looked at.
+ * Opening files that others name. A path in a program's debug information may
+ * be that of a device or a FIFO: to open a device may have an effect, and to
+ * open a FIFO may block. So the file is checked first, and opened only if it is
+ * regular; the file opened is the one checked.
  */
 #ifndef BASE_REGULAR_H
 #define BASE_REGULAR_H
@@ -19,7 +19,7 @@ struct error;
 struct error *regular_open(const char *path, const char *name, int *ret,
 			   struct stat *ret_status);
 
-/* What the path leads to, as stat(2) tells it, of whatever type. */
+/* stat(2) of the path, whatever the type of the file. */
 struct error *regular_stat(const char *path, const char *name,
 			   struct stat *ret_status);
 

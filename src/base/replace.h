@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Replacing a file by a complete one: it is written beside it, and renamed when
- * nothing is missing, so that whoever reads sees the old or the new.
+ * Replacing a file atomically: the new content is written to a file beside it,
+ * which is renamed when it is complete. A reader sees the old or the new file.
  */
 #ifndef BASE_REPLACE_H
 #define BASE_REPLACE_H

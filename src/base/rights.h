@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a process may do with files: its user, groups and capabilities, and
- * taking them on for a while. Files that a program names are opened with the
- * program's rights, so that nothing is read for it that it could not read.
+ * The rights of a process with files: its user, groups and capabilities; and
+ * assuming them for a while. Files that a program names are opened with the
+ * program's rights, so that no file is read that the program could not read.
  */
 #ifndef BASE_RIGHTS_H
 #define BASE_RIGHTS_H
@@ -13,7 +13,7 @@
 
 struct error;
 
-/* Of more groups the first count: rights are never added. */
+/* If there are more groups, the first ones count: rights are never added. */
 enum { RIGHTS_GROUPS_MAX = 256 };
 
 /* All zero: our own. */
@@ -29,9 +29,9 @@ struct rights {
 
 /*
  * The rights of a process with files, as /proc/PID/status tells them. They are
- * our own if it runs for our user and we have no privileges. Where ours are
- * privileged but do not allow to change the user, only the privileges go.
- * error_gone when it has ended.
+ * our own if it runs as our user and we have no privileges. If we have
+ * privileges but may not change the user, the rights are ours without the
+ * privileges. error_gone when the process has ended.
  */
 struct error *rights_of(pid_t pid, struct rights *ret);
 
@@ -41,19 +41,21 @@ struct error *rights_parse(const char *status, struct rights *ret);
 /* Does the process run for another user than we do? */
 bool rights_differ(const struct rights *rights);
 
-/* Our own while others are taken on. */
+/* Our own rights while others are assumed. */
 struct rights_saved {
 	struct rights own;
 	bool taken;
 };
 
 /*
- * Take them on, for access to files by this thread, until rights_restore().
- * The process must have one thread. On failure ours are as they were.
+ * Assume them, for access to files by this thread, until rights_restore(). The
+ * process must have one thread. On failure our rights are unchanged.
  */
 struct error *rights_assume(const struct rights *rights,
 			    struct rights_saved *ret);
-/* False: ours could not be had back, which does not happen to a sane kernel. */
+/*
+ * False: our rights could not be restored, which a correct kernel does not do.
+ */
 bool rights_restore(const struct rights_saved *saved);
 
 #endif

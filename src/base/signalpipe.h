@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Signals as a stream that a loop reads, and an end to the process where the
- * loop does not come to read them. A signalfd(2) would keep them from a process
- * that is busy or waits inside a library: the second SIGINT or SIGTERM ends such
- * a process at once, and so does the first in the end.
- *
- * Handlers need state that they can reach: there is one stream in a process.
+ * Signals as a stream that an event loop reads. If the loop does not read them,
+ * they end the process, which signalfd(2) would not do: the second SIGINT or
+ * SIGTERM ends a process that is busy or waits inside a library, and so does
+ * the first after a longer time. There is one stream in a process, since signal
+ * handlers need global state.
  */
 #ifndef BASE_SIGNALPIPE_H
 #define BASE_SIGNALPIPE_H
@@ -23,8 +22,8 @@ struct signal_news {
 /* Both in milliseconds. */
 enum {
 	/*
-	 * A signal that comes so soon after another is the same one: timeout(1)
-	 * sends each twice, to its child and to their group.
+	 * Two signals within this time count as one: timeout(1) sends each
+	 * twice, to its child and to their process group.
 	 */
 	SIGNALPIPE_SAME_MS = 250,
 	/* How long SIGINT and SIGTERM wait to be read, the first and others. */
@@ -33,14 +32,14 @@ enum {
 };
 
 /*
- * From now on these come by the descriptor, which poll(2) tells of. The process
- * ends by SIGINT or SIGTERM if that is not read in time.
+ * From now on these signals are read from the descriptor, for which poll(2)
+ * works. SIGINT or SIGTERM ends the process if it is not read in time.
  */
 struct error *signalpipe_open(const sigset_t *signals, int *ret_fd);
 /* The next one; false: none has come. */
 bool signalpipe_read(int fd, struct signal_news *ret);
 /*
- * What the signals do is then as it was before. *ret_mask is the mask that was
+ * Restore the dispositions of the signals. *ret_mask is the signal mask from
  * before; it is not set.
  */
 void signalpipe_close(int fd, sigset_t *ret_mask);

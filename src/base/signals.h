@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What a process was told to do about signals by whoever started it.
- */
+/* Signal dispositions and masks that a process inherits from its parent. */
 #ifndef BASE_SIGNALS_H
 #define BASE_SIGNALS_H
 
@@ -9,14 +7,14 @@
 #include <stdbool.h>
 
 /*
- * As SIGHUP under nohup(1). To be asked before it is blocked for a signalfd: an
- * ignored signal comes through one all the same.
+ * Is it ignored, as SIGHUP under nohup(1)? Call this before the signal is
+ * blocked for a signalfd: that delivers an ignored signal all the same.
  */
 bool signal_is_ignored(int number);
 
 /*
- * The signals that end a process by default, and are sent to it: none that tell
- * of its own faults (SIGSEGV, SIGABRT, SIGPIPE, SIGXFSZ, ...), and neither
+ * The signals that end a process by default and that others send to it: not
+ * those of its own faults (SIGSEGV, SIGABRT, SIGPIPE, SIGXFSZ, ...), and not
  * SIGKILL. Those that were ignored before are left out, as SIGHUP under
  * nohup(1), but not those that a shell ignores for what it runs in the
  * background.
@@ -24,8 +22,8 @@ bool signal_is_ignored(int number);
 void signals_terminating(sigset_t *ret);
 
 /*
- * Block every signal that can be, those that the C library keeps for itself
- * too, in the calling thread. before: NULL, or what was blocked.
+ * Block every signal that can be blocked in the calling thread, also those that
+ * the C library reserves. before: NULL, or what was blocked.
  */
 void signals_block_all(sigset_t *before);
 

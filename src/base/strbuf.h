@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A growable string. Zero-initialized is empty. Out of memory is remembered
- * in `failed` and later appends do nothing, so that a long piece of output is
- * checked once, at its end.
+ * A growable string. Zero-initialized is empty. When memory runs out, `failed`
+ * is set and later appends do nothing, so that the caller checks once, at the
+ * end.
  */
 #ifndef BASE_STRBUF_H
 #define BASE_STRBUF_H
@@ -24,7 +24,7 @@ void strbuf_clear(struct strbuf *buf);
 void strbuf_truncate(struct strbuf *buf, size_t length);
 void strbuf_add(struct strbuf *buf, const char *text);
 void strbuf_add_bytes(struct strbuf *buf, const void *bytes, size_t n);
-/* Two lower-case digits of each. */
+/* Two lower-case digits for each byte. */
 void strbuf_add_hex(struct strbuf *buf, const void *bytes, size_t n);
 void strbuf_addf(struct strbuf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names of the x86-64 system calls, and what they do to the memory they are
- * given, for conflicts in which the kernel made one of the accesses.
+ * Names of the x86-64 system calls, and whether they read or write the caller's
+ * memory, for conflicts in which the kernel made one of the accesses.
  */
 #ifndef BASE_SYSCALLS_H
 #define BASE_SYSCALLS_H

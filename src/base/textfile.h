@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A text file that somebody else names, whole in memory, by line. The name may
- * be anything: what is no regular file, is large or has no text in it is as
- * good as missing, and nothing is waited for.
+ * A text file that others name, read into memory, by line. A file that is not
+ * regular, is large or is not text is treated as missing, and nothing is waited
+ * for.
  */
 #ifndef BASE_TEXTFILE_H
 #define BASE_TEXTFILE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Text that is not ours: names of threads, files and symbols are whatever
- * bytes the watched program chose. These make it fit for JSON, which must be
- * UTF-8, and for a terminal, which must not be sent control characters.
+ * Text of the watched program: names of threads, files and symbols may be any
+ * bytes. These functions convert it for JSON, which must be UTF-8, and for a
+ * terminal, which must not get control characters.
  */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A growable array of equal-sized items. Zero-initialized but for `size` is an
- * empty vector: struct vec v = VEC_INIT(struct item). Pointers into it are
- * valid until the next call that may grow it.
+ * A growable array of items of equal size. All zero except `size` is an empty
+ * vector: struct vec v = VEC_INIT(struct item). Pointers into it are valid
+ * until the next call that may grow it.
  */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H

@@ -14,7 +14,7 @@ struct store {
 	char *path;
 };
 
-/* The error of SQLite's result code, with the file's name. */
+/* An error for SQLite's result code, with the file's name. */
 struct error *store_failed(const struct store *store, int code);
 
 #endif

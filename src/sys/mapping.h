@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a process may do with the bytes at an address: one mapping of
- * /proc/PID/maps (proc(5)). Nothing of the process is touched.
+ * The permissions of a process for the bytes at an address: one mapping of
+ * /proc/PID/maps (proc(5)). The process is not stopped or changed.
  */
 #ifndef SYS_MAPPING_H
 #define SYS_MAPPING_H
@@ -30,8 +30,8 @@ struct mappings {
 };
 
 /*
- * A failure to open is told by mappings_find(). Stale after exec. The first
- * thread of the process may have ended before the others.
+ * If the file cannot be opened, mappings_find() returns the error. Open again
+ * after exec. The first thread of the process may have ended before the others.
  */
 void mappings_init(struct mappings *mappings, pid_t pid);
 void mappings_deinit(struct mappings *mappings);

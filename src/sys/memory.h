@@ -2,12 +2,12 @@
 /*
  * The tracee's memory. No watchpoint sees these accesses.
  *
- * A page that is not in memory may be one that a process has to provide, which
- * may be the tracee that is being held: by userfaultfd(2), or because it is of
- * a file of a FUSE or network file system. Such a page is never brought in; it
- * is an error, EFAULT or EIO as of an address where nothing is mapped. A page
- * may disappear after it was looked at. Waiting for userfaultfd is impossible
- * even then; waiting for a file is ended by SIGKILL only (guardian.h).
+ * If a page is not in memory, a process may have to provide it, and that may be
+ * the tracee, which is held: by userfaultfd(2), or because the page is of a
+ * file on a FUSE or network file system. We never cause such a page fault; the
+ * access fails with EFAULT or EIO, as where nothing is mapped. A page may
+ * disappear after it was checked. Even then we cannot wait for userfaultfd; but
+ * only SIGKILL ends a wait for a file (guardian.h).
  *
  * Text is written through /proc/PID/mem, or by ptrace where that is refused
  * (proc_mem.force_override, proc_pid_mem(5)).
@@ -28,7 +28,7 @@ struct memory {
 	/* of /proc/PID/mem and pagemap; stale after exec: memory_reopen() */
 	int fd, pages;
 	struct backing *backing;
-	/* the owner's note that writes need a stopped thread */
+	/* the owner notes here that writes need a stopped thread */
 	bool refused;
 };
 
@@ -58,8 +58,8 @@ struct memory_page {
 };
 
 /*
- * Read whole pages, those in memory by one system call for up to 64, whose
- * states are asked for before. Of a page that cannot be read, `read' is false.
+ * Read whole pages: get their states first, then read those in memory by one
+ * system call for up to 64. If a page cannot be read, its `read' is false.
  */
 void memory_read_pages(const struct memory *memory, struct memory_page *pages,
 		       size_t count);

@@ -12,11 +12,13 @@
 enum { PAGEMAP_PAGE = 4096 };
 
 enum page_state {
-	/* not there, or it cannot be told: an access is a page fault */
+	/* not in memory, or unknown: an access causes a page fault */
 	PAGE_ABSENT,
-	/* there, or swapped out: private memory, a copy of a file's page too */
+	/*
+	 * in memory or swapped out: private memory, or a copy of a file's page
+	 */
 	PAGE_PRIVATE,
-	/* there: a page of a file or of shared memory */
+	/* in memory: a page of a file or of shared memory */
 	PAGE_OF_FILE,
 };
 

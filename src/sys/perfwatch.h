@@ -4,9 +4,10 @@
  *
  * A thread event (sigtrap=1, remove_on_exec=1; Linux 5.13) stops the thread
  * that touches the bytes in a signal-delivery-stop with TRAP_CODE_PERF and the
- * cookie; one that is to execute the instruction there, before it does, with
- * the resume flag set, so that it gets on. A CPU event writes a sample with the toucher's registers and stack
- * into a ring.
+ * cookie; an execution breakpoint stops the thread before the instruction, with
+ * the resume flag set, so that it does not trap again when it continues. A CPU
+ * event writes a sample with the registers and stack of the accessing thread
+ * into a ring buffer.
  */
 #ifndef SYS_PERFWATCH_H
 #define SYS_PERFWATCH_H
@@ -34,12 +35,12 @@ struct error *perfwatch_open(pid_t tid, const struct perfwatch_spec *spec,
 			     int *ret_fd);
 
 /*
- * Keep the kernel ready for thread events: an event of no effect on this
- * thread. With the first one that a machine has in a while, the kernel switches
- * its scheduler's calls of perf on and waits for every processor to notice
+ * Open an event without effect on this thread, to keep the kernel ready for
+ * thread events. For the first event on a machine, the kernel enables the
+ * scheduler's calls of perf and waits for every processor to notice
  * (account_event() in kernel/events/core.c, a static key and
- * synchronize_rcu()): ten milliseconds, in which whoever asked for it waits. It
- * switches them off again when the last has been closed for a second.
+ * synchronize_rcu()): ten milliseconds, in which the caller waits. It disables
+ * them when the last event has been closed for a second.
  */
 struct error *perfwatch_keep_ready(int *ret_fd);
 
@@ -74,7 +75,7 @@ struct perfring_sample {
 struct error *perfring_open(int cpu, const struct perfwatch_spec *spec,
 			    uint32_t stack_size, struct perfring *ret);
 void perfring_close(struct perfring *ring);
-/* As perfwatch_move(); samples of the former place are thrown away. */
+/* As perfwatch_move(); samples of the former address are discarded. */
 struct error *perfring_move(struct perfring *ring,
 			    const struct perfwatch_spec *spec);
 /* The next sample, or false. */

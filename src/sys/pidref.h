@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A process that is not our child, held so that another one which gets its id
- * later is not mistaken for it: by a pidfd (pidfd_open(2)) and, where those
- * are refused or missing (before Linux 5.3), by its start time.
+ * A reference to a process that is not our child, so that a later process with
+ * the same id is not mistaken for it: by a pidfd (pidfd_open(2)) and, where
+ * those are refused or missing (before Linux 5.3), by its start time.
  */
 #ifndef SYS_PIDREF_H
 #define SYS_PIDREF_H

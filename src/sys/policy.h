@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the machine's configuration says about tracing and perf: sysctls, the
- * kernel's command line, mounts, security modules. What really works is tried
- * (tracee/selftest.h); this tells why it does not.
+ * kernel's command line, mounts, security modules. tracee/selftest.h tests what
+ * works; this module says why something does not.
  */
 #ifndef SYS_POLICY_H
 #define SYS_POLICY_H

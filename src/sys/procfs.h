@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What /proc tells of a thread without stopping it (proc(5)). Small fixed
- * reads into the caller's stack; no allocation.
+ * The state of a thread from /proc (proc(5)), without stopping it. Small reads
+ * of fixed size into the caller's stack; no allocation.
  */
 #ifndef SYS_PROCFS_H
 #define SYS_PROCFS_H
@@ -35,8 +35,8 @@ void procfs_name(pid_t pid, pid_t tid, char *name, size_t size);
 struct error *procfs_cpu_time(pid_t pid, pid_t tid, uint64_t *ret_ns);
 
 /*
- * Nanoseconds that all threads of the process have run, up to this moment;
- * false: it has gone.
+ * Nanoseconds that all threads of the process have run until now; false: it has
+ * ended.
  */
 bool procfs_process_cpu(pid_t pid, uint64_t *ret_ns);
 
@@ -48,9 +48,9 @@ bool procfs_process_cpu(pid_t pid, uint64_t *ret_ns);
 bool procfs_process_calls(pid_t pid, uint64_t *ret_calls);
 
 /*
- * Pages of the process's mappings but for private writable ones, as those of its
- * heap and stacks: it changes when a library or shared memory comes or goes.
- * False: that cannot be told.
+ * The number of pages of the process's mappings, except private writable ones
+ * such as heap and stacks: it changes when a library or shared memory is mapped
+ * or unmapped. False: it cannot be read.
  */
 bool procfs_mapped(pid_t pid, uint64_t *ret_pages);
 
@@ -81,7 +81,7 @@ bool procfs_stack_pointer(pid_t tid, uint64_t *ret);
  */
 bool procfs_waits_for_threads(pid_t tid);
 
-/* The same of a thread that is asked often, by a file of its own; -1: none. */
+/* The same for a thread that is asked often, with an open file; -1: none. */
 int procfs_open_call(pid_t tid);
 bool procfs_call_waits_for_threads(int fd);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Making a stopped thread execute a system call for us. Its registers, signal
- * mask and the scratch bytes are as before afterwards. Used sparingly: to put
- * back what our traps made the kernel change.
+ * mask and the scratch bytes are as before afterwards. Used only to restore
+ * what the kernel changed because of our traps.
  */
 #ifndef SYS_REMOTE_H
 #define SYS_REMOTE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * ptrace(2) by verbs. Every function returns error_gone when the thread has
- * vanished or is not in a ptrace-stop (the kernel says ESRCH for both; a
- * SIGKILL can make the one the other at any moment).
+ * ended or is not in a ptrace-stop (the kernel returns ESRCH for both, and
+ * SIGKILL may end a stopped thread at any time).
  */
 #ifndef SYS_TRACE_H
 #define SYS_TRACE_H
@@ -24,8 +24,8 @@ struct error *trace_seize(pid_t tid, bool exit_kill);
 /* Without events: its children and threads born later are not traced. */
 struct error *trace_seize_alone(pid_t tid);
 /*
- * A process that executes nothing but what trace_emulate() lets it: killed
- * when the tracer dies, and its stops at system calls are told as the signal
+ * Seize a process that runs by trace_emulate() only. It is killed when the
+ * tracer dies, and its stops at system calls are reported as the signal
  * TRACE_SYSCALL_SIGNAL (PTRACE_O_TRACESYSGOOD).
  */
 struct error *trace_seize_scratch(pid_t pid);
@@ -36,9 +36,8 @@ struct error *trace_step(pid_t tid, int signal);
 /* Continue to the next entry to or exit from a system call. */
 struct error *trace_to_syscall(pid_t tid, int signal);
 /*
- * Run without executing system calls: the thread stops before each, and what
- * it is resumed with then decides nothing any more about that call, which is
- * skipped (PTRACE_SYSEMU). step: for one instruction.
+ * Run without executing system calls: the thread stops before each call, which
+ * is skipped in any case (PTRACE_SYSEMU). step: for one instruction.
  */
 struct error *trace_emulate(pid_t tid, bool step);
 /* Stay in group-stop, listening for events. */
@@ -50,8 +49,8 @@ struct error *trace_registers(pid_t tid, struct x86_registers *ret);
 struct error *trace_set_registers(pid_t tid, const struct x86_registers *regs);
 struct error *trace_set_rip(pid_t tid, uint64_t rip);
 /*
- * The thread is stopped in a system call that ends with EINTR: it is begun anew,
- * unless a handler of a signal runs first (ERESTARTNOHAND of the kernel).
+ * The thread is stopped in a system call that would end with EINTR: restart the
+ * call, unless a signal handler runs first (ERESTARTNOHAND of the kernel).
  */
 struct error *trace_restart_call(pid_t tid);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Stops and ends of tracees as values; the raw wait status is known here
- * only. See ptrace(2), "Stopped states".
+ * Stops and ends of tracees as values; no other module uses the raw wait
+ * status. See ptrace(2), "Stopped states".
  */
 #ifndef SYS_WAIT_H
 #define SYS_WAIT_H
@@ -16,7 +16,7 @@ enum stop_kind {
 	STOP_KILLED, /* signal: the one that killed it; it is gone */
 	STOP_SIGNAL, /* signal-delivery-stop; resume with that signal or 0 */
 	STOP_GROUP, /* group-stop by `signal`: listen, do not continue */
-	STOP_INTERRUPTED, /* our interrupt, or a newborn's first stop */
+	STOP_INTERRUPTED, /* our interrupt, or the first stop of a new thread */
 	STOP_CLONE, /* event message: tid of the new thread */
 	STOP_FORK,
 	STOP_VFORK,
@@ -40,8 +40,8 @@ struct stop_reason {
 struct error *wait_next(struct stop_reason *ret, bool *ret_found);
 
 /*
- * The same where an error, which is that there are no tracees, needs no other
- * answer: false when there is nothing.
+ * The same without errors: false if there is no stop, or if there are no
+ * tracees.
  */
 bool wait_came(struct stop_reason *ret);
 
@@ -49,8 +49,8 @@ bool wait_came(struct stop_reason *ret);
 struct error *wait_thread(pid_t tid, struct stop_reason *ret);
 
 /*
- * The same, for a stop only: the thread's end is left to be waited for, and
- * error_gone tells of it.
+ * The same, for a stop only: if the thread has ended, error_gone; its end can
+ * still be waited for.
  */
 struct error *wait_thread_stop(pid_t tid, struct stop_reason *ret);
 

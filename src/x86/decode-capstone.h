@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Capstone's header, beside ours: both have an enum x86_reg. Only for
+ * Capstone's header, usable with ours: both have an enum x86_reg. Only for
  * src/x86/decode*.c.
  */
 #ifndef X86_DECODE_CAPSTONE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The opcode tables of the decoder: what is known of an opcode before its
- * operands are read. For src/x86/decode*.c alone.
+ * The opcode tables of the decoder: what an opcode says before its operands are
+ * read. For src/x86/decode*.c alone.
  */
 #ifndef X86_DECODE_OPCODES_H
 #define X86_DECODE_OPCODES_H

@@ -45,8 +45,9 @@ enum decode_mark {
 };
 
 /*
- * Set the decoder's marks of the function, which stay until the next call. It is
- * decoded along every path that direct branches show. False without memory.
+ * Set the decoder's marks of the function, which are valid until the next call.
+ * The function is decoded along every path of direct branches. False when out
+ * of memory.
  */
 bool decode_marks(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		  uint64_t start);
@@ -150,7 +151,7 @@ enum first_effect {
 	FIRST_RMW = ACCESS_RMW,
 };
 
-/* What the library path has to know of an instruction, by its Capstone id. */
+/* What decode-library.c needs to know of an instruction, by its Capstone id. */
 struct insn_fix {
 	uint8_t first; /* enum first_effect */
 	uint8_t refusal; /* enum x86_refusal: always refused, if not X86_OK */

@@ -47,9 +47,9 @@ struct dregs_claim {
 /*
  * Claim [address, address + size), 1..64 bytes that do not wrap. With
  * `partial`, as many leading bytes are covered as slots allow, and one is
- * enough; without, it is all or nothing. False, *ret untouched, if not.
- * What watches for reads too takes slots from the last on, all else from the
- * first: so a slot seldom has another type than before (see watch-cpu.c).
+ * enough; without, it is all or nothing. False, *ret untouched, if not. Claims
+ * of type read-write take slots from the last on, all others from the first: so
+ * a slot seldom changes its type (see watch-cpu.c).
  */
 bool dregs_claim(struct dregs *dregs, uint64_t address, uint32_t size,
 		 enum dregs_type type, bool partial, struct dregs_claim *ret);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Effective addresses: operands and registers in, bytes touched out. Pure.
- * Intel SDM volume 1, section 3.7.5 (Specifying an Offset), and volume 2 for
- * string instructions, bit tests and pop.
+ * Effective addresses: from operands and registers to the bytes accessed. Pure
+ * code. Intel SDM volume 1, section 3.7.5 (Specifying an Offset), and volume 2
+ * for string instructions, bit tests and pop.
  */
 #ifndef X86_EFFECTIVE_H
 #define X86_EFFECTIVE_H

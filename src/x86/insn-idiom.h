@@ -11,10 +11,12 @@
 
 /* What a function does with a value in memory; made by dataflow/idiom. */
 enum idiom_change {
-	/* not written, or nothing shows where the value comes from */
+	/* not written, or it is unknown where the value comes from */
 	IDIOM_UNKNOWN,
 	IDIOM_CONSTANT, /* always the same value */
-	/* the old value and a number; not: less one that is not constant */
+	/*
+	 * a number is added to the old value; subtracted only if it is constant
+	 */
 	IDIOM_ADD,
 	IDIOM_BITS, /* the old value with some bits set, cleared or turned */
 	IDIOM_DERIVED, /* otherwise made from the old value */
@@ -25,11 +27,11 @@ enum { IDIOM_PAIR_BELOW = 1, IDIOM_PAIR_ABOVE = 2 };
 /* The locks around an access; made by dataflow/lockset and conflict/locks. */
 enum idiom_guard {
 	IDIOM_UNGUARDED, /* nothing is known */
-	/* it is read again under a lock that is taken after */
+	/* the value is read again under a lock that is taken after */
 	IDIOM_REREAD,
-	/* ... and where it is not taken, nothing is done */
+	/* ... and if the lock is not taken, the function does nothing */
 	IDIOM_REREAD_ONLY,
-	/* it is written under a lock, and nothing else before the release */
+	/* it is written under a lock, as the last access before the release */
 	IDIOM_LAST,
 	IDIOM_EARLY, /* ... and something else may be */
 };
