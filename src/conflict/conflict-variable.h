@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the bytes of a conflict are called: a global by its address, other
- * memory by the pointers through which the two threads came to it, with the
- * owner of a stack. Part of conflict_describe().
+ * The name of the bytes of a conflict: of a global by its address, of other
+ * memory by the pointers that the two threads used, of a stack with its owner.
+ * Part of conflict_describe().
  */
 #ifndef CONFLICT_CONFLICT_VARIABLE_H
 #define CONFLICT_CONFLICT_VARIABLE_H
@@ -13,8 +13,9 @@ struct error;
 struct race_variable;
 
 /*
- * Fill in *variable, which is empty. The process may run on meanwhile: of its
- * memory, the stacks are as they were, the rest as it is now. ERROR_NOMEM only.
+ * Fill in *variable, which is empty. The process may run on meanwhile: its
+ * stacks are read as they were at the conflict, other memory as it is now.
+ * ERROR_NOMEM only.
  */
 struct error *conflict_variable(const struct conflict_context *context,
 				const struct conflict *conflict,

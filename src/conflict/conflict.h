@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From a snapshot of two threads to a race in names a person can read. First
+ * Makes the record of a race from a snapshot of two threads. First
  * conflict_read() works with addresses only: it unwinds both stacks, finds the
- * instructions, and decides whether there is a conflict at all. Conflicts seen
- * before are told by their key, so that conflict_describe(), which looks up
- * names in debug information, is called once for each distinct one.
+ * instructions, and decides whether there is a conflict at all. A conflict seen
+ * before has the same key, so that conflict_describe(), which looks up names in
+ * debug information, is called once for each distinct one.
  */
 #ifndef CONFLICT_CONFLICT_H
 #define CONFLICT_CONFLICT_H
@@ -61,7 +61,7 @@ struct conflict_side {
 	const char *sync;
 	bool kernel; /* the access was made in a system call */
 	const uint8_t *stack; /* in the message; wire->stack_size bytes */
-	/* of the access: the value its address starts from; 0: not known */
+	/* of the access: the value of its base register; 0: not known */
 	uint64_t base;
 	struct unwind_frame frames[CONFLICT_FRAMES];
 	size_t frame_count;
@@ -70,26 +70,26 @@ struct conflict_side {
 struct conflict {
 	struct wire_conflict wire; /* a copy */
 	struct conflict_side sides[2];
-	/* the bytes both touched, as far as that is known; where side 0 has them */
+	/* the bytes both accessed, as far as known; at side 0's address */
 	struct mem_access overlap;
 	bool race; /* false: two reads, after all, or nothing shown */
 	/* no race, since the reading side makes no use of the bytes */
 	bool unused;
-	/* equal for conflicts that would be described equally */
+	/* equal for conflicts with the same description */
 	uint64_t key;
 };
 
 /*
- * Understand a WIRE_CONFLICT's payload, which must stay as it is while *ret is
- * used. ERROR_FORMAT when the message is cut short.
+ * Read a WIRE_CONFLICT's payload, which must not change while *ret is used.
+ * ERROR_FORMAT when the message is cut short.
  */
 struct error *conflict_read(const struct conflict_context *context,
 			    const void *payload, size_t size,
 			    struct conflict *ret);
 
 /*
- * Where one side's instruction met which variable: equal for conflicts that are
- * about the same race as seen from this side. 0: not known.
+ * A key of one side's instruction and the variable: equal for conflicts of the
+ * same race as seen from this side. 0: not known.
  */
 uint64_t conflict_place(const struct conflict_context *context,
 			const struct conflict *conflict, int side);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the code and data of a conflict say about each of its sides, for the
- * judge: evidence that it synchronizes, by the rules that leave such
- * instructions out of the sampling set, and what its function does with the
- * value.
+ * Evidence for the judge from the code and data of each side of a conflict:
+ * whether the side synchronizes, by the rules that leave such instructions out
+ * of the sampling set, and how its function uses the value.
  */
 #ifndef CONFLICT_EVIDENCE_H
 #define CONFLICT_EVIDENCE_H
@@ -25,38 +24,39 @@ void evidence_of_sides(const struct conflict_context *context,
 unsigned int evidence_operand(const struct conflict_side *side);
 
 /*
- * A plain load or store, not part of a read-modify-write, of just the bytes of
- * a variable that its module changes by locked instructions elsewhere. That
- * counts only where nothing can say what the code is: there an atomic operation
- * is known by better evidence. Where only the source is missing (has_lines), a
- * store over what others add to does not: what was added in between is lost.
+ * Is it a plain load or store, not part of a read-modify-write, of exactly the
+ * bytes of a variable that other code of its module changes by locked
+ * instructions? That is evidence only without debug information, which would
+ * show an atomic operation better. If only the source is missing (has_lines), a
+ * store is no evidence where others add to the variable: what they add in
+ * between is lost.
  */
 bool evidence_locked_elsewhere(const struct conflict_side *side,
 			       const struct insn_idiom *idiom, bool has_lines);
 
 /*
- * Is its instruction in a string function of the C library? There is no atomic
- * operation in one: the library's debug information, which is long, need not be
- * read to know that.
+ * Is its instruction in a string function of the C library? These have no
+ * atomic operations, so that the library's debug information, which is large,
+ * need not be read.
  */
 bool evidence_of_string_function(const struct conflict_side *side);
 
 /*
- * What is missing to tell whether the side's access is an atomic operation; of
- * the kernel's and of a string function's, nothing.
+ * What is missing to decide whether the side's access is an atomic operation;
+ * nothing for an access by the kernel or by a string function.
  */
 enum atomics_missing evidence_missing(const struct conflict_side *side);
 
 /*
- * Does other code of the module decide something by the value that the side
- * accesses? Of a variable in the module's data.
+ * Does other code of the module branch on the value that the side accesses? For
+ * a variable in the module's data.
  */
 bool evidence_decided_elsewhere(const struct conflict_side *side);
 
 /*
- * Is the conflict about a variable that keeps what the processor says of itself
- * (processor_elsewhere()), where it had no value yet, or the same? Both sides,
- * as far as they are known, read or store all of it in code of its own module.
+ * Is the conflict about a variable that holds a result of cpuid
+ * (processor_elsewhere()), which had no value yet, or the same? Both sides, as
+ * far as they are known, read or store all of it in code of its own module.
  */
 bool evidence_processor(const struct conflict *conflict);
 

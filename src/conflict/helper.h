@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The insides of locks. A library's locks are known by the names it exports;
- * what these call within the library has lost its name where the symbol table
- * is stripped.
+ * Internal functions of locks. A library's locks are recognized by the names it
+ * exports. Functions that these call within the library have no name if the
+ * symbol table is stripped.
  */
 #ifndef CONFLICT_HELPER_H
 #define CONFLICT_HELPER_H

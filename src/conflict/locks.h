@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The locks around the two accesses of a conflict, by the calls that their
- * functions make to functions known to lock (dataflow/lockset.h) and by what their
- * registers and stacks held: where each lock is.
+ * The locks around the two accesses of a conflict. Calls to functions that are
+ * known to lock show which locks are held (dataflow/lockset.h); the registers
+ * and stacks of the threads show the address of each lock.
  */
 #ifndef CONFLICT_LOCKS_H
 #define CONFLICT_LOCKS_H
@@ -37,7 +37,7 @@ bool locks_code(const struct conflict_side *side, uint64_t pc,
 		struct locks_caller *caller, struct function_code *ret);
 
 /*
- * Set what the side's function does with the same memory and that beside it:
+ * Set how the side's function uses the same memory and the memory beside it:
  * dataflow/nearby.h.
  */
 void locks_nearby(const struct conflict_side *side, struct insn_idiom *idiom);

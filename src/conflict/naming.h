@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The option --symbolize: saved reports get the names that files in a directory
- * have, record by record while they are read, since names tell which races are
- * one.
+ * The option --symbolize: adds names from files in a directory to the records
+ * of saved reports. This is done while they are read, since races are merged by
+ * their names.
  */
 #ifndef CONFLICT_NAMING_H
 #define CONFLICT_NAMING_H

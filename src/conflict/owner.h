@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whose memory it is: the thread that has an address on its stack or among its
- * thread-local variables. The two threads of a conflict are known by their
- * registers, others by what /proc tells of those that sleep.
+ * The owner of memory: the thread that has an address on its stack or among its
+ * thread-local variables. The registers of the two threads of a conflict show
+ * what they own; for other threads, /proc does while they sleep.
  */
 #ifndef CONFLICT_OWNER_H
 #define CONFLICT_OWNER_H

@@ -5,8 +5,9 @@
  * A file is looked for below a directory by build id (.build-id/xx/yyy.debug,
  * .build-id/xx/yyy), by the module's path, by its last part, with and without
  * ".debug"; then where the module's path says, and below /usr/lib/debug. It is
- * used only if its build id is the module's; when only others were found, a note
- * tells of one of them. Of those that match, the first that is not stripped.
+ * used only if its build id is the module's; if only others were found, a note
+ * names one of them. Of several that match, the first that is not stripped is
+ * used.
  */
 #ifndef CONFLICT_SYMBOLIZE_H
 #define CONFLICT_SYMBOLIZE_H
@@ -18,13 +19,14 @@ struct race;
 struct symbolizer;
 struct vec;
 
-/* directory: NULL for none but the places where modules always are. */
+/* directory: NULL to search only the usual places of modules. */
 struct error *symbolizer_create(const char *directory, struct symbolizer **ret);
 void symbolizer_destroy(struct symbolizer *symbolizer);
 
 /*
  * A line of a run's table of modules: needed for the build ids of modules that
- * have variables and no frames in a race. The last word on a path counts.
+ * have variables and no frames in a race. If a path is added twice, the last
+ * line counts.
  */
 struct error *symbolizer_add_module(struct symbolizer *symbolizer,
 				    const char *path, const char *build_id);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Are the bytes in which two accesses meet used by the one that reads? Loads
- * are often wider than what comes of them: a search in a string is done with
- * whole vectors, a bit-field is loaded with what is beside it.
+ * Does the reading side use the bytes that the two accesses share? Loads are
+ * often wider than needed: a string is searched by whole vectors, and a
+ * bit-field is loaded with its neighbours.
  */
 #ifndef CONFLICT_USED_H
 #define CONFLICT_USED_H
@@ -13,15 +13,15 @@ struct conflict;
 struct conflict_side;
 
 /*
- * If the side has executed a masked vector move: what of memory that accessed.
- * Sets masked, access and selected.
+ * If the side has executed a masked vector move, set masked, access and
+ * selected: which memory it accessed.
  */
 void used_place_masked(struct conflict_side *side);
 
 /*
- * False only if one side reads and throws those bytes away by the instructions
- * around the load (dataflow/idiom), or, by its registers and memory as they were,
- * would have done the same whatever the other side wrote (dataflow/uses). The sides
+ * False only if one side reads those bytes and does not use them: by the
+ * instructions around the load (dataflow/idiom), or, by its registers and
+ * memory as they were, whatever the other side wrote (dataflow/uses). The sides
  * and the overlap of the conflict are set.
  */
 bool used_overlap(const struct conflict *conflict);

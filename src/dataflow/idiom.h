@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a function does with a value in memory, as its instructions tell: adds
- * to it, changes some of its bits, looks at some of its bits. From the code
- * alone, along the paths around one access; nothing is run. It is evidence for
- * DataCollider's pruning of counters and flag bits (section 3.3).
+ * How a function uses a value in memory: it adds to it, changes some of its
+ * bits, tests some of its bits. Found by static analysis of the instructions on
+ * the paths around one access. It is evidence for DataCollider's pruning of
+ * counters and flag bits (section 3.3).
  */
 #ifndef DATAFLOW_IDIOM_H
 #define DATAFLOW_IDIOM_H
@@ -27,13 +27,13 @@ void idiom_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		struct insn_idiom *ret);
 
 /*
- * Does the instruction add to memory, or subtract, as "lock xadd" does? Then the
- * value that was there before counts.
+ * Does the instruction add to memory, or subtract, as "lock xadd" does? Then
+ * its result depends on the value before.
  */
 bool idiom_adds(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		uint64_t address);
 
-/* Is a new value made of the old one? */
+/* Is the new value computed from the old one? */
 static inline bool idiom_is_update(const struct insn_idiom *idiom)
 {
 	return idiom->change == IDIOM_ADD || idiom->change == IDIOM_BITS ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What else a function does with the memory that one of its instructions
- * accesses, and with that beside it: told by the values of registers and stack
- * slots (values-parts.h), so also where each access has loaded its pointer
- * anew. From the code alone.
+ * accesses, and with the adjacent memory. Static analysis of the values of
+ * registers and stack slots (values-parts.h) finds this also where each access
+ * loads its pointer again.
  */
 #ifndef DATAFLOW_NEARBY_H
 #define DATAFLOW_NEARBY_H

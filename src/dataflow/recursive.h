@@ -3,9 +3,9 @@
  * The owner of a recursive lock. A thread reads the owner without the lock and
  * compares it with its own identity. Only that thread ever stores that value
  * there, so whatever others write meanwhile, the comparison has the same
- * result. Where it is unequal, the thread takes the lock and then stores its
- * identity. From the code alone; that the value is a thread's identity, the
- * caller must find out.
+ * result. If they are unequal, the thread takes the lock and then stores its
+ * identity. Static analysis; the caller must find out whether the value is a
+ * thread's identity.
  */
 #ifndef DATAFLOW_RECURSIVE_H
 #define DATAFLOW_RECURSIVE_H
@@ -24,10 +24,11 @@ struct recursive_check {
 
 /*
  * Is the value that the instruction at `address' reads through its operand of
- * that index only compared with a register, for equality; and does the way of
- * the unequal lead to a store of that register to the same address, and to no
- * other store there? Before the store a lock must be taken, in memory at a
- * fixed distance: by a locked instruction, or by a call that code->call knows.
+ * that index only compared with a register, for equality; and does the path
+ * where they are unequal lead to a store of that register to the same address,
+ * and to no other store there? Before the store a lock must be taken, in memory
+ * at a fixed distance: by a locked instruction, or by a call that code->call
+ * knows.
  */
 bool recursive_check(const struct function_code *code, uint64_t address,
 		     unsigned int operand, struct recursive_check *ret);

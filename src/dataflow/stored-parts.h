@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether a plain store follows a read on a way that no locked instruction is
- * on: "if (count > LIMIT) count = 0;" loses what others add in between, while
- * "if (lock == 0 && cmpxchg(&lock, 0, 1)) ... lock = 0;" takes the lock first.
- * Only for src/dataflow/nearby.c.
+ * Whether a plain store follows a read on a path without a locked instruction:
+ * "if (count > LIMIT) count = 0;" loses what other threads add in between,
+ * while "if (lock == 0 && cmpxchg(&lock, 0, 1)) ... lock = 0;" takes the lock
+ * first. Only for src/dataflow/nearby.c.
  */
 #ifndef DATAFLOW_STORED_PARTS_H
 #define DATAFLOW_STORED_PARTS_H
@@ -30,9 +30,10 @@ struct stored {
 void stored_add(struct stored_places *places, uint64_t address);
 
 /*
- * Is there a way from the read to a store that takes no locked instruction? A
- * store that a way leads to from a locked instruction, and not by the read, may
- * be a release, and does not count. Calls are ways to the next instruction.
+ * Is there a path from the read to a store without a locked instruction? A
+ * store that a path reaches from a locked instruction without passing the read
+ * may be a release, and does not count. A call continues at the next
+ * instruction.
  */
 bool stored_plainly(const struct follow *follow, const struct stored *stored,
 		    uint64_t read);

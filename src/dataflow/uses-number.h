@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Numbers and flags that are not wholly known. A bit of a value is known, or
- * asked (it may differ with the bytes that dataflow/uses.h is asked about), or
- * unknown (it does not, but nothing here tells it), or both of these. Numbers
+ * Partly known numbers and flags. A bit of a value is known; or asked: it may
+ * depend on the bytes that dataflow/uses.h is asked about; or unknown: it does
+ * not depend on them, but its value is not known; or asked and unknown. Numbers
  * also have bounds, as a comparison with a length needs them. Only for
  * src/dataflow/uses*.c and their test.
  */
@@ -26,12 +26,12 @@ struct number {
 	int64_t delta;
 };
 
-/* Whether something is so; the last two with the bytes asked about. */
+/* A truth value; the last two depend on the bytes asked about. */
 enum tri { TRI_NO, TRI_YES, TRI_UNKNOWN, TRI_ASKED, TRI_VAGUE };
 
 /*
- * The flags as they are; with `compared' they are those of a less b, so
- * that conditions can be told by the bounds of both.
+ * The flags. With `compared' they are those of a - b, so that a condition
+ * follows from the bounds of both.
  */
 struct flags {
 	uint8_t carry, zero, sign, overflow, parity; /* enum tri */

@@ -38,7 +38,7 @@ struct uses_state {
 	uint64_t rip;
 	struct stored stored[USES_CELLS];
 	unsigned int stored_count;
-	/* a decision was made by a value with asked bits, and not by those */
+	/* a branch was decided by the other bits of a value with asked bits */
 	bool examined;
 	bool narrowed; /* of a vector with asked bits, those were left out */
 	bool searched; /* elements were compared all at once */
@@ -57,7 +57,10 @@ struct uses_run {
 	unsigned int *steps; /* of all ways */
 	uint32_t origins; /* given so far */
 	unsigned int forks;
-	/* ways that the bytes asked about decide between: do they end alike? */
+	/*
+	 * paths that the bytes asked about select: do they have the same
+	 * result?
+	 */
 	bool compared;
 	/* registers that the instruction wrote */
 	uint32_t wrote_gpr, wrote_vectors, wrote_masks;
@@ -67,7 +70,7 @@ struct uses_run {
 void uses_end(struct uses_run *run, enum uses_answer answer);
 /* It cannot be told. */
 void uses_give_up(struct uses_run *run);
-/* The thread as it is, at the instruction in question; and that one executed. */
+/* Start with the thread's state, and simulate the instruction in question. */
 void uses_begin(struct uses_run *run);
 void uses_execute(struct uses_run *run);
 /* uses-before.c: these registers are not known any more; bits by number. */
@@ -75,7 +78,7 @@ void uses_forget(struct uses_state *state, uint32_t gpr, uint32_t vectors,
 		 uint32_t masks);
 /* What the registers that the trial wrote held before the instruction. */
 void uses_recover(struct uses_run *run, const struct uses_run *trial);
-/* On from there, to an answer. */
+/* Simulate the following instructions, until there is an answer. */
 void uses_walk(struct uses_run *run);
 bool uses_are_asked(const struct uses_state *state);
 /* uses-ways.c: has the caller taken the vector? Ends the run if so. */
@@ -83,7 +86,7 @@ void uses_find_taken(struct uses_run *run);
 /* The instruction at `at' that does not just fall through. */
 void uses_flow(struct uses_run *run, const struct cs_insn *insn,
 	       const struct insn_access *access, uint64_t at);
-/* The number matters: ends the run if any bit of it is asked. */
+/* The number is used: ends the run if any bit of it is asked. */
 void uses_of_number(struct uses_run *run, const struct number *number);
 
 /* uses-memory.c */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Does anything depend on certain bytes that one instruction loads? Vector
- * searches load 16 to 64 bytes whatever the length of the string; what is
- * behind the terminator changes nothing. C11 has no race there: compilers and
- * libraries may load more than they use as long as nothing comes of it.
+ * searches load 16 to 64 bytes whatever the length of the string; the bytes
+ * behind the terminator have no effect. In C11 that is no race: compilers and
+ * libraries may load more than they use.
  *
- * The answer is computed, from one thread's registers and memory: the
- * instructions from the load on are executed here, with each bit of a value
- * marked that could differ if the bytes asked about had other values. A branch,
- * an address, a store or a result that could differ is a use.
+ * To answer, we simulate the instructions from the load on with one thread's
+ * registers and memory, and mark each bit of a value that could differ if the
+ * bytes asked about had other values. A branch, an address, a store or a result
+ * that could differ is a use.
  */
 #ifndef DATAFLOW_USES_H
 #define DATAFLOW_USES_H
@@ -23,20 +23,21 @@
 struct decoder;
 
 enum uses_answer {
-	USES_NONE, /* whatever those bytes are, the same is done */
+	USES_NONE, /* the code does the same whatever those bytes are */
 	USES_SOME,
 	/*
-	 * An instruction is not known here, or a value that matters is not.
+	 * An instruction is not supported here, or a value that is needed is
+	 * unknown.
 	 */
 	USES_UNKNOWN,
 	/*
-	 * The same, but bytes like these are compared all at once and the
-	 * result is searched: a search that may end before them.
+	 * The same, but a vector compare of bytes like these was searched: the
+	 * search may end before these bytes.
 	 */
 	USES_UNKNOWN_SEARCH,
 };
 
-/* One thread: its registers and what it can read. */
+/* One thread: its registers, and how to read its memory. */
 struct uses_thread {
 	struct decoder *decoder;
 	const struct x86_registers *regs;
@@ -75,10 +76,10 @@ enum uses_answer uses_find(const struct uses_thread *thread,
 			   uint64_t *ret_where);
 
 /*
- * A masked vector move at the address has been executed, the registers are
- * those after it: what it accessed, from the first byte that its mask selects to
- * the last; those are *ret_bytes, bit 0 for the first. False: it is none, or its
- * mask is not known any more. A size of 0: none was selected.
+ * What a masked vector move at the address accessed, with the registers as
+ * after it: from the first byte that its mask selects to the last. *ret_bytes
+ * has a bit for each selected byte, bit 0 for the first. False: it is none, or
+ * its mask is not known any more. A size of 0: none was selected.
  */
 bool uses_masked(const struct uses_thread *thread, uint64_t address,
 		 struct mem_access *ret, uint64_t *ret_bytes);

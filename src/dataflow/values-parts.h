@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What registers and memory cells hold at a place in a function, as numbers
- * and as distances from values that are not known: enough to tell that two
- * operands are the same object, also through copies and stack slots. Only for
+ * The values of registers and memory cells at a place in a function: numbers,
+ * or unknown values plus a distance. This shows whether two operands are the
+ * same object, also through copies and stack slots. Only for
  * src/dataflow/lockset*.c.
  */
 #ifndef DATAFLOW_VALUES_PARTS_H
@@ -48,7 +48,7 @@ void values_enter(struct values *values);
 struct value values_address(const struct values *values,
 			    const struct mem_operand *operand, uint64_t next);
 
-/* Is it what was in memory there, when the function had not stored to it? */
+/* Was it loaded from there, before the function stored to that memory? */
 bool values_is_loaded(const struct value *value, const struct value *at);
 
 /* Is it a number that a function would return, or rax untouched? */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The supplementary file that dwz(1) makes, named by .gnu_debugaltlink. libdw
- * looks for it by itself, once, where it has not been told of one. Private to
+ * searches for it by itself, once, unless it was given one. Private to
  * src/image.
  */
 #ifndef IMAGE_ALTFILE_H
@@ -12,7 +12,7 @@
 struct file_access;
 
 /*
- * Open the file: name is absolute or counts from the folder of the file that
+ * Open the file: name is absolute or relative to the folder of the file that
  * refers to it. -1: there is none.
  */
 int altfile_open(struct file_access *access, const char *referring_path,

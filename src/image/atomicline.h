@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Atomic operations by the source: compilers expand C's atomic operations
- * and GCC's built-in functions without a trace in the debug information but
- * the line and column, which are those of the operation's name. Private to
- * src/image.
+ * Atomic operations by the source: compilers expand C's atomic operations and
+ * GCC's built-in functions, and the debug information has only the line and
+ * column of the operation's name. Private to src/image.
  */
 #ifndef IMAGE_ATOMICLINE_H
 #define IMAGE_ATOMICLINE_H
@@ -30,10 +29,10 @@ enum {
 };
 
 /*
- * Which the source names where the line table says the code at a DWARF
- * address comes from, at that column, itself or, if macros are looked up, by
- * one (macros.h). None
- * when the source is not at hand (sourcetext.h) or the table has no columns.
+ * The operations that the source names at the line and column from which, by
+ * the line table, the code at a DWARF address comes: directly or, if macros are
+ * looked up, by a macro (macros.h). None when the source is not at hand
+ * (sourcetext.h) or the table has no columns.
  */
 unsigned int atomic_line_at(struct debug_module *debug, struct debug_unit *unit,
 			    uint64_t address, bool macros);
@@ -50,9 +49,9 @@ bool atomic_line_word(const char *line, size_t size, size_t column,
 		      struct ctoken *ret);
 
 /*
- * Which the word is the name of. Operations that read and write are not meant:
- * their instructions tell, and what else they access, such as the value
- * expected, is plain.
+ * The operations that the word names. Not those that read and write: their
+ * instructions show them, and their other accesses, such as to the expected
+ * value, are plain.
  */
 unsigned int atomic_line_names(const struct ctoken *word);
 

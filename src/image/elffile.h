@@ -29,8 +29,8 @@ struct error;
 enum { ELFFILE_PAGE = 4096 };
 
 /*
- * Which file it is, and in what state: nobody can give another file, or other
- * contents, the same. All zero for what is no file of a disk.
+ * Identifies a file and its contents: no user can give another file, or other
+ * contents, the same stamp. All zero if it is not a file on a disk.
  */
 struct file_stamp {
 	uint64_t device, inode, size;
@@ -65,14 +65,14 @@ struct elf_span {
 };
 
 /*
- * Read the headers of an open file; name is what messages call it. fd is taken
- * over, also on failure.
+ * Read the headers of an open file; name is for messages. fd is taken over,
+ * also on failure.
  */
 struct error *elffile_open(int fd, const char *name, struct elffile **ret);
 /*
- * Read the contents, unless that has been done. A file that was written to since
- * it was opened is an error: it is not what the headers were of. It has no
- * contents then, and the next call does not try again; it does after
+ * Read the contents, unless that has been done. It is an error if the file was
+ * written to since it was opened: its headers may be of other contents. It has
+ * no contents then, and the next call does not try again; it does after
  * ERROR_NOMEM.
  */
 struct error *elffile_read(struct elffile *file, const char *name);
@@ -82,9 +82,9 @@ struct error *elffile_create_copy(const void *bytes, size_t size,
 void elffile_close(struct elffile *file);
 
 /*
- * False when the file has shrunk below what was mapped. It is looked at once in
- * a millisecond: a walk over all functions asks for each of them, and what is
- * allowed may be read as much later anyway.
+ * False when the file has become shorter than what was mapped. It is checked at
+ * most once in a millisecond, since a walk over all functions calls this for
+ * each of them. The file may be truncated between check and use in any case.
  */
 bool elffile_intact(struct elffile *file);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the tables of an ELF file say of its text and data: functions, PLT,
- * restartable sequences, data symbols; with what its separate debug file adds.
- * Reading them takes long where there are many, so it is done when one is first
- * asked for, and what is known of text is kept for later runs (tablecache.h).
- * libelf knows sections and relocations, but not what they mean for code: which
- * sections are a PLT, and which code __rseq_cs describes once the loader has
- * relocated it, is found out here. Private to src/image.
+ * The tables of an ELF file about its text and data: functions, PLT,
+ * restartable sequences, data symbols; with those of its separate debug file.
+ * Reading large tables takes long, so they are read when one is first needed,
+ * and those of text are cached for later runs (tablecache.h). libelf reads
+ * sections and relocations, but not their meaning for code. This module finds
+ * which sections are a PLT, and which code __rseq_cs describes after
+ * relocation. Private to src/image.
  */
 #ifndef IMAGE_ELFTABLES_H
 #define IMAGE_ELFTABLES_H

@@ -31,17 +31,16 @@ struct elf_function {
 	/* an STT_GNU_IFUNC resolver's symbol or one of its kind */
 	bool ifunc;
 	/*
-	 * of its name, or 0: a look at the names themselves, which lie in
-	 * another order, takes longer than all else that is done for each
+	 * of its name, or 0: to read the names themselves, which have another
+	 * order in memory, takes longer than everything else for a function
 	 */
 	char initial;
 };
 
 /*
- * Open and read the headers; path is what is opened, name what messages call
- * it. Contents are read when they are first asked for, and functions and symbols
- * of data when one of these is. A small file that has been written to meanwhile has
- * none.
+ * Open path and read the headers; name is for messages. Contents, functions and
+ * data symbols are read when they are first needed. A small file that was
+ * written to meanwhile has none.
  */
 struct error *elftext_open(const char *path, const char *name,
 			   struct elftext **ret);
@@ -55,8 +54,8 @@ struct error *elftext_open_file(int fd, const char *name,
 void elftext_close(struct elftext *text);
 
 /*
- * Read functions now, unless that has been done, for those who want
- * to know of errors: asked for without, there are none.
+ * Read the functions now, unless that has been done, and return errors. Without
+ * this call, an error means that there are no functions.
  */
 struct error *elftext_read(const struct elftext *text);
 /* Has that been done? For tests. */

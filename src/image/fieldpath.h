@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which part of a variable some of its bytes are, by its DWARF type: the path
- * ("[3].used"), the type of the part, and what qualifies it on the way.
- * Private to src/image.
+ * The part of a variable that some of its bytes belong to, by its DWARF type:
+ * the path ("[3].used"), the type of the part, and the qualifiers along the
+ * path. Private to src/image.
  */
 #ifndef IMAGE_FIELDPATH_H
 #define IMAGE_FIELDPATH_H
@@ -25,12 +25,13 @@ struct field_path {
 
 /*
  * Find the part that has the bytes [offset, offset + size) of a variable of
- * that type. Several members touched at once are listed: "{busy,level}".
+ * that type. If the bytes belong to several members, these are listed:
+ * "{busy,level}".
  */
 void field_path_find(Dwarf_Die *type, uint64_t offset, uint64_t size,
 		     struct field_path *path);
 
-/* path->path.failed and the like tell of a lack of memory. */
+/* path->path.failed and the like are set when out of memory. */
 void field_path_deinit(struct field_path *path);
 
 /* Append the name of a type as its language writes it, roughly. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * How the files of an image are opened: by which process, and with whose
- * rights. Private to src/image. What a process has mapped is opened with our
- * rights, for it is found by device and inode. What its files name (debug
- * files, sources) is opened with the rights of the process.
+ * rights. Private to src/image. A file that a process has mapped is opened with
+ * our rights, since device and inode identify it. Files that its files name
+ * (debug files, sources) are opened with the rights of the process.
  */
 #ifndef IMAGE_FILEACCESS_H
 #define IMAGE_FILEACCESS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One module of a process and the file behind it: found, opened, told from
- * others. Private to src/image; image.c keeps the set.
+ * One module of a process and its file: finding, opening and identifying it.
+ * Private to src/image; image.c has the set of modules.
  */
 #ifndef IMAGE_FILEMODULE_H
 #define IMAGE_FILEMODULE_H
@@ -22,10 +22,10 @@ void file_module_destroy(struct module *module);
 
 /*
  * Open the file behind entry, an executable mapping (or the vDSO) of the
- * process whose maps these are, and place the module. That there is nothing to
- * be read, or that the mapping is only a part of the file out of its place, is
- * not an error but the module's problem. twin: a module of the same file that
- * has text; or NULL. access outlives the module.
+ * process whose maps these are, and place the module. It is not an error, but
+ * the module's `problem', if nothing can be read, or if the mapping is only a
+ * part of the file at another place. twin: a module of the same file that has
+ * text; or NULL. access outlives the module.
  */
 struct error *file_module_open(struct file_access *access,
 			       const struct maps *maps,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One table of functions out of what symbols and .eh_frame say, which
- * overlap, disagree and lie. Private to src/image.
+ * One table of functions from symbols and .eh_frame, which may overlap,
+ * disagree or be wrong. Private to src/image.
  */
 #ifndef IMAGE_FUNCTIONS_H
 #define IMAGE_FUNCTIONS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The image of a live process: its maps and the ELF modules in them, kept up
- * to date as libraries come and go, with names for what is in them. Reads
- * files and /proc only; never stops the process.
+ * The image of a live process: its maps and the ELF modules in them, updated as
+ * libraries are loaded and unloaded, with the names of code and data in them.
+ * Reads files and /proc only; never stops the process.
  */
 #ifndef IMAGE_IMAGE_H
 #define IMAGE_IMAGE_H
@@ -48,8 +48,8 @@ struct error *image_create_file(const char *path, struct image **ret);
 void image_destroy(struct image *image);
 
 /*
- * The process has ended; from now on this one, which has the same modules at
- * the same addresses (fork(2)), stands for it.
+ * The process has ended; from now on it is the image of this one, which has the
+ * same modules at the same addresses (fork(2)).
  */
 void image_follow(struct image *image, int pid);
 
@@ -57,27 +57,28 @@ void image_follow(struct image *image, int pid);
 bool image_runs_file(const struct image *image, const struct stat *status);
 
 /*
- * Its process has ended; from now on this one stands for it, which has executed
- * the same file (image_runs_file()). What the next image_refresh() finds of the
- * old modules, wherever they are now, stays as it is, with their ids and what was
- * read of them.
+ * Its process has ended. From now on it is the image of this process, which has
+ * executed the same file (image_runs_file()). Old modules that the next
+ * image_refresh() finds, at whatever address, keep their ids and what was read
+ * of them.
  */
 void image_take_over(struct image *image, int pid);
 
 /*
- * From now on, ask the debuginfod servers of DEBUGINFOD_URLS for the debug files
- * that are not on this machine. Waits for each at most limit_ns, and asks no
- * more when one has not come by then. Otherwise the network is never used.
+ * From now on, ask the debuginfod servers of DEBUGINFOD_URLS for the debug
+ * files that are not on this machine. Waits for each at most limit_ns; if one
+ * takes longer, no more are requested. Without this call the network is never
+ * used.
  */
 void image_ask_servers(struct image *image, uint64_t limit_ns);
 /* How long to wait; 0: do not ask. */
 uint64_t image_servers_limit(const struct image *image);
 
 /*
- * From now on, files are opened by that process, which must outlive the image;
- * without one they are opened here, and may be waited for without a limit. What
- * the process has mapped is opened with our rights; what its files name, with
- * those of the process.
+ * From now on, the opener, which must outlive the image, opens the files.
+ * Without one, this process opens them, and may wait without a limit. Files
+ * that the process has mapped are opened with our rights; files that these
+ * name, with those of the process.
  */
 void image_use_opener(struct image *image, struct opener *opener);
 /* How the rest of src/image opens files. */
@@ -104,8 +105,8 @@ const struct maps *image_maps(const struct image *image);
 struct module *image_module_at(const struct image *image, uint64_t address);
 
 /*
- * What another file of src/image keeps beside an image. It is destroyed with the
- * image, and before any module's elftext is closed.
+ * Data of another file of src/image that belongs to an image. It is destroyed
+ * with the image, before any module's elftext is closed.
  */
 struct image_kept {
 	void *data; /* NULL: nothing yet, and the functions need not be set */

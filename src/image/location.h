@@ -2,8 +2,8 @@
 /*
  * Where a variable is in a frame: DWARF location expressions and lists (DWARF
  * 5, sections 2.5 and 2.6) evaluated over the registers and the memory there
- * are. What needs the caller's registers (DW_OP_entry_value) or was optimized
- * away is not found. Private to src/image.
+ * are. A variable that needs the caller's registers (DW_OP_entry_value) or was
+ * optimized away is not found. Private to src/image.
  */
 #ifndef IMAGE_LOCATION_H
 #define IMAGE_LOCATION_H
@@ -16,7 +16,7 @@
 struct frame_memory;
 struct frame_registers;
 
-/* A frame of a function, which is being asked about its variables. */
+/* A frame of the function whose variables are read. */
 struct frame_view {
 	Dwarf_Die function; /* has the frame base */
 	uint64_t pc; /* as in the DWARF */

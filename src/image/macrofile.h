@@ -16,7 +16,7 @@ struct macro_include {
 	bool quoted;
 };
 
-/* All texts in it belong to those it was made from. */
+/* All texts in it point into the files that were read. */
 struct macro_file {
 	struct vec definitions; /* private to macrofile.c */
 	struct map by_name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which atomic operations a macro comes to, by the text of its definition and
- * those of the macros it calls. Private to src/image. Nothing is expanded: a
- * text is searched for the names of operations, and for what else it accesses.
+ * The atomic operations in a macro's expansion, by the text of its definition
+ * and those of the macros it uses. Private to src/image. Nothing is expanded:
+ * the texts are searched for the names of operations, and for other accesses.
  */
 #ifndef IMAGE_MACROTEXT_H
 #define IMAGE_MACROTEXT_H
@@ -19,8 +19,8 @@ enum {
 
 struct macro_meaning {
 	/*
-	 * What its moves do that are atomic. Locked instructions are not
-	 * meant: they tell for themselves.
+	 * What its atomic moves do. Not its locked instructions, which are
+	 * recognized by themselves.
 	 */
 	unsigned int marks;
 	bool plain; /* it may access other than the operands of these */
@@ -54,10 +54,10 @@ bool macro_name_loads(const struct ctoken *name);
 bool macro_name_stores(const struct ctoken *name);
 
 /*
- * What a name means where it stands in the source; arguments is the text from
- * its end on, which may go beyond its call. A name that is neither a macro nor
- * called has no meaning (all zero). Definitions that do not agree have that of
- * both, and are plain.
+ * The meaning of a name at its place in the source; arguments is the text from
+ * its end on, which may be longer than its call. A name that is neither a macro
+ * nor called has no meaning (all zero). If definitions differ, the meaning is
+ * that of both, and plain.
  */
 void macro_meaning_at(const struct macro_names *names,
 		      const struct ctoken *name, struct ctokens arguments,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * /proc/PID/maps as data (proc(5)). A strange line is an error that names it.
+ * /proc/PID/maps as data (proc(5)). A malformed line is an error that quotes
+ * it.
  */
 #ifndef IMAGE_MAPS_H
 #define IMAGE_MAPS_H
@@ -26,8 +27,8 @@ struct map_entry {
 struct maps {
 	struct vec entries; /* of struct map_entry, by address */
 	/*
-	 * whose files in /proc tell of the process: its first thread's, or
-	 * another's when that has exited; 0 for a text
+	 * the thread whose files in /proc are read: the first one, or another
+	 * when that has exited; 0 for a text
 	 */
 	int tid;
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names of code of a library, kept from run to run (base/cachefile.h), by its
- * build id: reading the debug information of the C library for three frames
+ * A cache of names of code in a library, from run to run (base/cachefile.h), by
+ * its build id: reading the debug information of the C library for three frames
  * takes several times as long as the rest of a short run. Private to src/image.
  *
- * What is kept holds for the very files that it was read from: the library and
- * its debug file, by device, inode, size and times. A build id alone may be
- * claimed by any file.
+ * An entry is valid only for the files that it was read from: the library and
+ * its debug file, by device, inode, size and times. The build id is not enough,
+ * since any file may have it.
  */
 #ifndef IMAGE_NAMECACHE_H
 #define IMAGE_NAMECACHE_H
@@ -28,9 +28,8 @@ struct name_frame {
 };
 
 /*
- * What is known of these files; debug may be NULL. *ret is NULL when nothing can
- * be kept of them: there is no build id, or a file is not one of the disk. Only
- * ERROR_NOMEM.
+ * The cache of these files; debug may be NULL. *ret is NULL if they cannot be
+ * cached: there is no build id, or a file is not on a disk. Only ERROR_NOMEM.
  */
 struct error *name_cache_open(const char *build_id, const struct elffile *file,
 			      const struct elffile *debug,
@@ -46,7 +45,10 @@ void name_cache_close(struct name_cache *cache);
 const struct name_frame *name_cache_find(const struct name_cache *cache,
 					 uint64_t address, size_t *ret_count);
 
-/* Copied. All have a function. Beyond a limit it is not kept. */
+/*
+ * Add frames, which are copied. All have a function. Ignored when the cache is
+ * full.
+ */
 struct error *name_cache_add(struct name_cache *cache, uint64_t address,
 			     const struct name_frame *frames, size_t count);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names for memory that has none of its own: by the variables in scope of the
- * frames of the access, and the globals their functions refer to, that point
- * to it or to what points to it ("node->used", "server->queue->length",
- * "entries[9]"); or by the local variable that it is. Types come from DWARF,
- * values from the registers and memory as they were: a name is given only
- * where a typed object holds the bytes.
+ * Names for memory that is not a global variable: expressions such as
+ * "node->used", "server->queue->length" or "entries[9]", or the local variable
+ * that it is. An expression begins at a variable in scope in a frame of the
+ * access, or at a global that a function of these frames refers to, and follows
+ * pointers. Types come from DWARF, values from the registers and memory at the
+ * access: a name is found only if an object with a type holds the bytes.
  */
 #ifndef IMAGE_POINTERS_H
 #define IMAGE_POINTERS_H
@@ -38,12 +38,12 @@ struct pointer_query {
 };
 
 /*
- * Fill in name, symbol (of a variable, else the type of the struct pointed
- * to), offset, inner, type, container, file and line (where these were
- * declared) of *ret, leaving the rest. The best of several names is that with
- * the fewest steps from the innermost function; *ret_rank tells how good it is
- * (less is better), for choosing between two threads'. *ret_found: false, and
- * nothing filled in, when there is none. ERROR_NOMEM only.
+ * Fill in name, symbol (of a variable, else the type of the struct pointed to),
+ * offset, inner, type, container, file and line (where these were declared) of
+ * *ret, leaving the rest. The best of several names is that with the fewest
+ * steps from the innermost function; *ret_rank is its rank (less is better), to
+ * choose between the names of two threads. *ret_found: false, and nothing
+ * filled in, when there is none. ERROR_NOMEM only.
  */
 struct error *pointers_name(struct image *image,
 			    const struct pointer_query *query,

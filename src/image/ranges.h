@@ -25,9 +25,9 @@ void ranges_unite(struct vec *ranges);
 bool ranges_hold(const struct vec *ranges, uint64_t address);
 
 /*
- * Of united ranges, to which later ones may be appended: does one overlap
- * [start, end)? *cursor is 0 at first, and start never less than before; all
- * calls together take as long as there are ranges.
+ * Does one of the united ranges, to which later ones may be appended, overlap
+ * [start, end)? *cursor is 0 at first, and start must not decrease from call to
+ * call. All calls together take time proportional to the number of ranges.
  */
 bool ranges_overlap(const struct vec *ranges, size_t *cursor, uint64_t start,
 		    uint64_t end);

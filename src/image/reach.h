@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The search behind pointers.h: objects that can be looked through, breadth
- * first, each pointer in them leading to another. Private to src/image.
+ * The search of pointers.h: a breadth-first search of objects that follows each
+ * pointer in them to another object. Private to src/image.
  */
 #ifndef IMAGE_REACH_H
 #define IMAGE_REACH_H
@@ -16,7 +16,7 @@
 
 struct pointer_query;
 
-/* A typed object and how it is written. */
+/* An object with its type and the expression that names it. */
 struct reach_object {
 	char *name; /* as an operand: "node", "(*table)" */
 	bool arrow; /* the name is of a pointer to it */

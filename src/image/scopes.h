@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The functions of one compilation unit by address, and what was inlined into
- * each. Private to src/image. Built at the first question about the unit; a
- * question then costs a binary search and a look through one function's
- * inlined calls.
+ * each. Private to src/image. Built when the unit is first used; a lookup then
+ * costs a binary search, and a pass over one function's inlined calls.
  */
 #ifndef IMAGE_SCOPES_H
 #define IMAGE_SCOPES_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The lines of source files that are at hand, for evidence that only the
- * source has. Private to src/image. A file is read at the first question
- * about it and kept; one that is no regular file, larger than a source file
- * is, or changed after the module was made, is as good as missing.
+ * The lines of source files that are at hand, for evidence that only the source
+ * has. Private to src/image. A file is read when it is first needed, and kept.
+ * A file that is not regular, is too large for a source file, or was changed
+ * after the module was built is treated as missing.
  */
 #ifndef IMAGE_SOURCETEXT_H
 #define IMAGE_SOURCETEXT_H
@@ -15,8 +15,8 @@ struct file_access;
 struct source_texts;
 
 /*
- * The files of a module that was made from them at module_path; or NULL. They
- * are opened by access, which must outlive them; NULL is fine.
+ * The sources of the module at module_path; or NULL. They are opened by access,
+ * which must outlive them; NULL is fine.
  */
 struct source_texts *source_texts_create(struct file_access *access,
 					 const char *module_path);
@@ -31,8 +31,8 @@ bool source_texts_line(struct source_texts *texts, const char *path, int line,
 		       const char **ret, size_t *ret_size);
 
 /*
- * All of a file. False also when it has not been asked for before and half of
- * what is kept at most is there already.
+ * All of a file. False also if it was not read before and the kept files
+ * already have half of their maximum size.
  */
 bool source_texts_all(struct source_texts *texts, const char *path,
 		      const char **ret, size_t *ret_size);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Split units: compilation units whose debug information is in a .dwo file.
- * libdw opens that file by itself when it is first asked about such a unit, and
- * not again. So it is asked here first, about each unit: in a way that it can
- * open what was opened by base/opener.h and found to be a regular file that no
- * process serves (FUSE), or nothing.
- * Private to src/image.
+ * libdw opens that file by itself when it first reads such a unit, and not
+ * again. So this module makes libdw read each unit first, and lets it open only
+ * a file that base/opener.h has opened and found to be regular and not served
+ * by a process (FUSE). Private to src/image.
  */
 #ifndef IMAGE_SPLITUNIT_H
 #define IMAGE_SPLITUNIT_H
@@ -36,15 +35,16 @@ void split_unit_find(const struct split_home *home, Dwarf_Die *skeleton,
 void split_units_forbid(Dwarf *dwarf);
 
 /*
- * Have libdw open the file, with these rights, and give up after limit_ns where
- * that waits. For split_unit_find(), and tests.
+ * Make libdw open the file, with these rights; abandon it if it takes longer
+ * than limit_ns. For split_unit_find(), and tests.
  */
 void split_unit_link(Dwarf_Die *skeleton, const struct rights *rights,
 		     uint64_t limit_ns, Dwarf_Die *ret);
 
 /*
- * Between these, libdw can open nothing: where no descriptor may be made,
- * open(2) fails before it looks at the path. *ret is for the second.
+ * Between these two calls libdw cannot open a file: if no descriptor may be
+ * allocated, open(2) fails before it reads the path. *ret is for the second
+ * call.
  */
 void split_units_bar(struct rlimit *ret);
 void split_units_allow(const struct rlimit *before);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tables of text of an ELF file (elftables.h), kept from run to run
- * (base/cachefile.h), by its build id: in a file of a hundred megabytes, reading
- * symbols and .eh_frame takes several times as long as all else before the first
- * breakpoint. Private to src/image.
+ * A cache of the tables of text of an ELF file (elftables.h), from run to run
+ * (base/cachefile.h), by its build id: in a file of a hundred megabytes,
+ * reading symbols and .eh_frame takes several times as long as all else before
+ * the first breakpoint. Private to src/image.
  *
- * What is kept holds for the very files that it was read from: the file and its
- * debug file, by device, inode, size and times, and the file's headers. A build
- * id alone may be claimed by any file. It says where functions begin, so that a
- * breakpoint depends on it: each function is checked against the file's
- * segments as one that was just read is.
+ * An entry is valid only for the files that it was read from: the file and its
+ * debug file, by device, inode, size and times, and the file's headers. The
+ * build id is not enough, since any file may have it. It says where functions
+ * begin, so that a breakpoint depends on it: each function is checked against
+ * the file's segments as one that was just read is.
  */
 #ifndef IMAGE_TABLECACHE_H
 #define IMAGE_TABLECACHE_H
