@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A second thread of the tracer, which waits for stops that the first one
- * cannot wait for any more, because it is stuck.
- *
- * When a tracer dies, a tracee whose stop was not waited for goes on with the
- * signal that it stopped for: it dies of the SIGTRAP of our breakpoint. One
- * whose stop was waited for goes on without it. Any thread of the tracer's
- * process may wait for its tracees (ptrace(2) requests are the first one's
- * alone): so before the guardian kills a stuck tracer, it has this thread wait,
- * and then sets rip back itself (guardtend.h). The thread also closes the
- * tracer's files: with them go the watchpoints of perf.
+ * A second thread of the tracer, which waits for stops when the first one is
+ * stuck. When a tracer dies, a tracee whose stop was not waited for continues
+ * with the signal that it stopped for: it dies of the SIGTRAP of our
+ * breakpoint. One whose stop was waited for continues without the signal. Any
+ * thread of the tracer's process may wait for its tracees, though only the
+ * first may make ptrace(2) requests. So before the guardian kills a stuck
+ * tracer, it has this thread wait, and then sets rip back itself (guardtend.h).
+ * The thread also closes the tracer's files, which removes the watchpoints of
+ * perf.
  */
 #ifndef GUARDIAN_DEPUTY_H
 #define GUARDIAN_DEPUTY_H
@@ -27,7 +26,7 @@ enum {
 
 struct deputy_stop {
 	pid_t tid;
-	bool trap; /* it stopped for SIGTRAP: rip may have to be set back */
+	bool trap; /* stopped for SIGTRAP: rip may have to be set back */
 };
 
 /* Shared with the guardian; all zero at first. */
@@ -42,8 +41,8 @@ struct deputy {
 struct error *deputy_start(struct deputy *deputy);
 
 /*
- * In the guardian: have the stops waited for that have come until now. False:
- * there was no answer in time.
+ * In the guardian: have the deputy wait for all stops until now. False: it did
+ * not answer in time.
  */
 bool deputy_ask(struct deputy *deputy, uint64_t timeout_ns);
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The guardian: a small third process that stands behind the tracer when it
- * attaches. An int3 in a program that nobody traces kills it; so when the
- * tracer dies, by SIGKILL or a bug of its own, the guardian writes the
- * original text back and clears what the tracer left in debug registers.
+ * The guardian: a small third process, for a tracer that attaches. An int3
+ * kills a program that nobody traces. So when the tracer dies, by SIGKILL or a
+ * bug, the guardian writes the original text back and clears the debug
+ * registers that the tracer set.
  *
- * So it does when the tracer lives and is stuck (heartbeat.h): it continues a
- * tracer that was stopped, and kills one that waits for something that does not
- * come, after it has seen to it that the threads of the program survive that
- * (guardstuck.h).
+ * It does so too when the tracer is stuck (heartbeat.h): it continues a tracer
+ * that was stopped, and kills one that hangs, after it has made sure that the
+ * threads of the program survive that (guardstuck.h).
  *
- * It sleeps but for a look at the tracer four times a second. It is in a session
- * of its own, keeps no file of the others open, and is killable, which harms
- * nobody but leaves the program unguarded.
+ * It checks the tracer four times a second, and sleeps otherwise. It is in a
+ * session of its own and has no file of the others open. If it is killed, the
+ * program is not harmed, but is no longer protected.
  */
 #ifndef GUARDIAN_GUARDIAN_H
 #define GUARDIAN_GUARDIAN_H
@@ -44,8 +43,8 @@ struct error *guardian_start(struct heartbeat *heartbeat,
 			     struct guardian **ret);
 
 /*
- * Nothing is armed any more: it ends, and is waited for. NULL is fine. The
- * table stays mapped where there is a deputy.
+ * Nothing is armed any more: end it and wait for its end. NULL is fine. The
+ * table stays mapped if there is a deputy.
  */
 void guardian_stop(struct guardian *guardian);
 
@@ -75,12 +74,12 @@ void guardian_remove(struct guardian *guardian, uint32_t entry);
 void guardian_note_registers(struct guardian *guardian);
 
 /*
- * The thread that the guardian needs in a stuck tracer (deputy.h): when the
- * tracer will fork no more.
+ * Start the thread that the guardian needs in a stuck tracer (deputy.h); the
+ * tracer must not fork after this.
  */
 struct error *guardian_deputize(struct guardian *guardian);
 
-/* A child ended: was it the guardian? Told once. */
+/* A child ended: was it the guardian? True once. */
 bool guardian_ended(struct guardian *guardian, pid_t pid);
 
 #endif

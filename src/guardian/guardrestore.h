@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Writing the original text back from the guardian's table, by whoever is not
- * the tracer. Nothing needs to be stopped for it. After guardrestore_create() it
- * does not fail for want of memory: pages with an int3 are in memory, and how
- * such pages are read needs no allocation (sys/memory.h).
+ * Writes the original text back from the guardian's table, in a process other
+ * than the tracer. No thread needs to be stopped. After guardrestore_create()
+ * it cannot run out of memory: pages with an int3 are in memory, and reading
+ * them needs no allocation (sys/memory.h).
  */
 #ifndef GUARDIAN_GUARDRESTORE_H
 #define GUARDIAN_GUARDRESTORE_H
@@ -35,15 +35,16 @@ void guardrestore_destroy(struct guardrestore *restore);
 void guardrestore_open(struct guardrestore *restore);
 
 /*
- * Write all text back, the breakpoints armed last first: of those armed for
- * long it is known that they are seldom met. Entries dealt with are freed (the
- * tracer's list does not know: it must be dead). Returns how many are left
- * because the text could be read, but not written.
+ * Write all text back, the breakpoints armed last first: those armed long ago
+ * are seldom reached. Entries that are done are freed (the tracer must be dead,
+ * since its list is not updated). Returns how many are left because their text
+ * could be read, but not written.
  */
 uint32_t guardrestore_text(struct guardrestore *restore);
 
 /*
- * The same for what is left of one space, through a stopped thread of it.
+ * The same for the entries that are left in one space, through a stopped thread
+ * of it.
  */
 void guardrestore_through(struct guardrestore *restore, uint32_t space,
 			  pid_t stopped_tid);

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What the guardian does about a tracer that lives and is stuck: it ends the
- * tracer in such a way that the program lives.
- */
+/* Ends a stuck tracer so that the program survives; called by the guardian. */
 #ifndef GUARDIAN_GUARDSTUCK_H
 #define GUARDIAN_GUARDSTUCK_H
 
 struct guardrestore;
 
 /*
- * Restore the text, have the stops of threads waited for (deputy.h), have the
- * processes stop as soon as they are let go, and kill the tracer, of which
- * tracer is a pidfd. The caller then waits for its end, tends the threads, and
- * calls guardstuck_continue().
+ * Restore the text, have the deputy wait for stops of threads (deputy.h), send
+ * the processes SIGSTOP, so that they stop when they are detached, and kill the
+ * tracer, of which tracer is a pidfd. The caller then waits for the tracer's
+ * end, tends the threads, and calls guardstuck_continue().
  */
 void guardstuck_kill(struct guardrestore *restore, int tracer);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What must be undone when the tracer dies: every breakpoint in any text, with
- * the bytes it stands for. The tracer writes the table, in memory shared with
- * the guardian, which reads it when the tracer is dead.
+ * What the guardian must restore when the tracer dies: every breakpoint in any
+ * text, with the original bytes. The tracer writes the table, in memory shared
+ * with the guardian, which reads it when the tracer is dead.
  *
- * The tracer may die between any two stores. So an entry is there before its
- * int3 is written and goes after the text was restored, its length is stored
- * last, and what the text holds decides in the end.
+ * The tracer may die between any two stores. So an entry is written before its
+ * int3 and removed after the text was restored; its length is stored last; and
+ * the text is restored only where it has an int3.
  */
 #ifndef GUARDIAN_GUARDTABLE_H
 #define GUARDIAN_GUARDTABLE_H

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Is the tracer stuck? It counts each turn of its loop in memory that it shares
- * with the front end and the guardian; they look at the count four times a
- * second.
+ * Is the tracer stuck? It counts the passes of its event loop in memory that it
+ * shares with the front end and the guardian; these check the count four times
+ * a second.
  *
- * The loop turns every 100 ms at least. A tracer that has not done so, and was
- * waiting in the kernel at HEARTBEAT_BLOCKED looks in a row (3 s), without
- * having run between them, is stuck: nothing that it does by rule waits longer
- * than for a few pages from a disk. Where the machine is loaded, it may also be
- * kept from the processor, or wait for threads of the program that are: those
- * that it stops, and each that has reported a stop and is not off its processor
- * yet, for which ptrace(2) sleeps again and again. As long as it is ready to
- * run, or runs now and then, it is given HEARTBEAT_STARVED looks (30 s). A
- * look counts only when it is made, so that a machine that stood still, with
- * everybody on it, does not count. A tracer that was stopped by SIGSTOP is
- * known at once, and is continued after HEARTBEAT_STOPPED looks (1 s).
+ * A pass takes at most 100 ms when there are no events. If the count does not
+ * change, and the tracer waits in the kernel at HEARTBEAT_BLOCKED checks in a
+ * row (3 s) without running in between, it is stuck: its longest normal wait is
+ * for a few pages from a disk. On a loaded machine it may also wait for a
+ * processor, or for threads of the program that do: those that it stops, and
+ * each that has reported a stop and is still on its processor, for which
+ * ptrace(2) sleeps repeatedly. While it is ready to run, or runs now and then,
+ * it has HEARTBEAT_STARVED checks (30 s). We count checks, not time, so that
+ * the time for which the whole machine was suspended does not count. A tracer
+ * that was stopped by SIGSTOP is recognized at once, and is continued after
+ * HEARTBEAT_STOPPED checks (1 s).
  */
 #ifndef GUARDIAN_HEARTBEAT_H
 #define GUARDIAN_HEARTBEAT_H
@@ -36,7 +36,7 @@ enum {
 /* Shared; all zero before the tracer's loop begins. */
 struct heartbeat {
 	uint32_t beats; /* 0: not begun, or ended */
-	uint32_t killed; /* somebody found the tracer stuck, and ended it */
+	uint32_t killed; /* the tracer was found stuck, and ended */
 };
 
 struct error;
@@ -69,8 +69,7 @@ enum heartbeat_verdict heartbeat_look(struct heartbeat_watch *watch,
 				      pid_t tracer, uint64_t now);
 
 /*
- * The look itself, at a tracer in this state (proc(5), "State:") that has run
- * for this long.
+ * One check of a tracer in this state (proc(5), "State:"), with this CPU time.
  */
 enum heartbeat_verdict heartbeat_judge(struct heartbeat_watch *watch,
 				       uint32_t beats, char state,

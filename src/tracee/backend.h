@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Choosing the watch back-end, by trying.
- */
+/* Choosing the watch back-end, by testing each. */
 #ifndef TRACEE_BACKEND_H
 #define TRACEE_BACKEND_H
 

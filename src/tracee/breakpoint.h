@@ -30,8 +30,9 @@ struct onset;
 struct thread;
 
 /*
- * BREAKPOINT_SPACES processes that are at work reach a location about as soon as
- * all processes do. One breakpoint in BREAKPOINT_QUIET may be in any process.
+ * BREAKPOINT_SPACES processes that use CPU time reach a location about as soon
+ * as all processes do. One breakpoint in BREAKPOINT_QUIET may be in any
+ * process.
  */
 enum { BREAKPOINT_SPACES = 2, BREAKPOINT_QUIET = 8 };
 
@@ -116,23 +117,24 @@ struct error *addrspace_join(const struct addrspace *sibling, pid_t pid,
 			     struct addrspace **ret);
 
 /*
- * The space of a fork child, stopped and not resumed yet: its text is brought
- * into line with what is armed now, whatever it was when it was copied, which
- * was not before since_ns (clock_now_ns(); 0: at any time).
+ * The space of a fork child, stopped and not resumed yet. Its text gets the
+ * breakpoints that are armed now, whatever was armed when it was copied, at
+ * since_ns or later (clock_now_ns(); 0: at any time).
  */
 struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
 			     uint64_t since_ns, struct addrspace **ret);
 
 /*
- * Have the guardian know of every breakpoint; before the first is armed, or
- * after addrspace_fork(). NULL is none. It must outlive the space.
+ * Register every breakpoint of the space with the guardian from now on; call
+ * this before the first is armed, or after addrspace_fork(). NULL is none. The
+ * guardian must outlive the space.
  */
 struct error *addrspace_guard(struct addrspace *space,
 			      struct guardian *guardian);
 
 /*
- * Its process has another program now, or is about to have a space of its own:
- * where no other uses it, the guardian needs to know nothing of it any more.
+ * The process has another program now, or is about to have a space of its own:
+ * if no other process uses the space, remove it from the guardian.
  */
 void addrspace_unguard(struct addrspace *space);
 
@@ -148,23 +150,24 @@ void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
 			const struct wire_site *site);
 
 /*
- * Arm a one-shot breakpoint for the site, in every space whose text holds the
- * bytes the site says; if the site is one of the pool or the entry of a function,
- * in BREAKPOINT_SPACES that are at work, each time in others: few are hit, and to
- * set or lift one takes three system calls for each space. *ret_armed is false
- * when none does, it is armed, or it cannot be guarded. ERROR_REFUSED: some space
- * takes no writes without a stopped thread; its memory.refused says so then.
+ * Arm a one-shot breakpoint for the site, in every space whose text has the
+ * bytes of the site. If the site is one of the pool or the entry of a function,
+ * arm it only in BREAKPOINT_SPACES that use CPU time, each time in others: few
+ * are hit, and to set or lift one takes three system calls for each space.
+ * *ret_armed is false when none does, it is armed, or it cannot be guarded.
+ * ERROR_REFUSED: some space takes no writes without a stopped thread; its
+ * memory.refused says so then.
  */
 struct error *breakpoint_arm(struct addrspace *space,
 			     const struct wire_site *site, bool *ret_armed);
 
-/* Does the space's text hold what the site says? */
+/* Does the space's text have the bytes of the site? */
 bool breakpoint_text_matches(const struct addrspace *space,
 			     const struct wire_site *site);
 
 /*
- * Take it out of the text where it is there. A byte that is no longer int3 is not
- * ours to write and is left. stopped_tid, of `space`: see memory_write_text().
+ * Remove it from the text. A byte that is no longer int3 is not ours, and is
+ * left. stopped_tid, of `space`: see memory_write_text().
  */
 struct error *breakpoint_lift(struct addrspace *space, pid_t stopped_tid,
 			      struct breakpoint *breakpoint);
@@ -175,9 +178,9 @@ struct error *breakpoint_rearm(struct addrspace *space,
 
 /*
  * Lift up to `most` armed breakpoints (if not all, those of the pool alone) in
- * [start, end), appending the sites' ids to returned (of uint64_t; may be NULL).
- * Written a page at a time. Goes on past errors; the first is returned. After
- * ERROR_REFUSED they all count as armed.
+ * [start, end), appending the sites' ids to returned (of uint64_t; may be
+ * NULL). Written a page at a time. Continues after errors; the first is
+ * returned. After ERROR_REFUSED they all count as armed.
  */
 struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 				    uint64_t start, uint64_t end, size_t most,

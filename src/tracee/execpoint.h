@@ -2,13 +2,13 @@
 /*
  * Breakpoints that leave the text as it is (--text-untouched): perf execution
  * breakpoints in the debug registers of every thread, which stop a thread
- * before the instruction. They are uses of the watch's slots (watch.h), so the
- * back-end "perf" brings running threads, newborns and forked processes into
- * line with them, and takes them out of a thread that is let go.
+ * before the instruction. They use the slots of the watch (watch.h), so the
+ * back-end "perf" updates running threads, new threads and forked processes,
+ * and removes them from a thread that is detached.
  *
- * Four locations can be set, one for each register. A stall that begins takes
- * all of them away, which frees the registers for its watch and lets the other
- * threads run undisturbed; they come back when no stall runs. Moving a
+ * Four locations can be set, one for each register. When a stall begins, all of
+ * them are removed: this frees the registers for its watch, and the other
+ * threads run undisturbed. They are set again when no stall runs. Moving a
  * register's event from a location to the bytes is one system call, as arming
  * the watch alone is, and no register lies idle between stalls.
  *
@@ -43,12 +43,12 @@ struct execpoint {
 struct execpoints {
 	struct watch *watch; /* NULL: breakpoints are int3 in the text */
 	struct execpoint points[EXECPOINT_PLACES];
-	bool changed; /* threads are still to be brought into line */
+	bool changed; /* threads have not been updated yet */
 	uint64_t cost_ns; /* CPU time of doing that, the last time */
 	uint64_t stay_ns; /* for which a location has its register, at least */
 };
 
-/* From now on; the watch has its back-end, which is "perf". */
+/* Begin to use them; the watch's back-end is "perf". */
 void execpoints_begin(struct execpoints *execpoints, struct watch *watch);
 
 /* About how many locations are to be set in a second, of all registers. */
@@ -58,8 +58,8 @@ void execpoints_set_rate(struct execpoints *execpoints, uint32_t rate);
 bool execpoints_has_room(const struct execpoints *execpoints);
 
 /*
- * Set or take away a location of the program. Threads come into line with
- * execpoints_resume(), or with what the watch does before that.
+ * Set or remove a location of the program. execpoints_resume() updates the
+ * threads, or an earlier update of the watch does.
  */
 bool execpoint_set(struct execpoints *execpoints,
 		   const struct program_text *text, uint64_t address);
@@ -81,7 +81,7 @@ enum execpoints_news {
 
 /*
  * Unless a stall runs, give the locations their registers back. The caller sets
- * cost_ns to what it takes to bring the threads into line.
+ * cost_ns to the time that the update of the threads takes.
  */
 enum execpoints_news execpoints_resume(struct execpoints *execpoints,
 				       bool stalled);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Keeping a stopped thread stopped until somebody lets it go, whoever asks:
- * a stall, a provoker that wants an order, a person. A thread has one hold at
- * most. The owner embeds the structure.
+ * Keeps a stopped thread stopped until its owner releases it: a stall, a
+ * provoker that wants an order, a user. A thread has at most one hold. The
+ * owner embeds the structure.
  */
 #ifndef TRACEE_HOLD_H
 #define TRACEE_HOLD_H
@@ -22,22 +22,22 @@ struct hold {
 };
 
 /*
- * The thread must be stopped and not held. It needs no watch while it is; those
- * that there are then, it gets when it goes on.
+ * The thread must be stopped and not held. It gets no watch while it is held;
+ * it gets the current ones when it continues.
  */
 void hold_begin(struct tracees *tracees, struct hold *hold,
 		struct thread *thread);
 
-/* It is held no more, and stays stopped: for whoever lets it go instead. */
+/* End the hold without resuming the thread: the caller does that. */
 void hold_drop(struct hold *hold);
 
 /*
- * The thread has died or was taken away. Returns what held it, to tell the owner;
- * NULL: nothing did.
+ * The thread has died or was taken away. Returns its hold, so that the owner
+ * can be informed; NULL: it had none.
  */
 struct hold *hold_lose(struct thread *thread);
 
-/* Let it go on, with the watch registers as they are to be. */
+/* Resume it, after its watch registers are updated. */
 void hold_release(struct tracees *tracees, struct hold *hold);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Threads that are resumed on a lifted location (struct thread_parking): if it
- * were armed again before they have moved, they would trap again, and so for
- * ever.
+ * were armed again before they have moved, they would trap again, without end.
  */
 #ifndef TRACEE_PARKING_H
 #define TRACEE_PARKING_H

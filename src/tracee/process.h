@@ -21,14 +21,14 @@ struct thread;
 enum process_role {
 	PROCESS_WATCHED,
 	/*
-	 * A child with a copy of the memory: cleaned and let go at its first
+	 * A child with a copy of the memory: cleaned and detached at its first
 	 * stop.
 	 */
 	PROCESS_COPY,
 	/*
 	 * A child in the memory of a watched process (vfork, posix_spawn, clone
-	 * with CLONE_VM): kept until it execs or exits; breakpoints that it
-	 * meets are lifted under it and it never stalls.
+	 * with CLONE_VM): traced until it execs or exits. Breakpoints that it
+	 * reaches are lifted, and it never stalls.
 	 */
 	PROCESS_GUEST,
 };
@@ -61,22 +61,22 @@ struct process {
 	uint64_t cpu_ns, cpu_then_ns, ran_ns;
 	bool announced; /* the front end knows of it */
 	bool waited; /* it has lived through a tick (announce.h) */
-	bool execed; /* its program is another one, which was not told yet */
+	bool execed; /* it runs another program, which was not reported yet */
 	uint32_t threads_most; /* at a time, since it runs its program */
 	bool ever_armed; /* they have been */
 	struct death *death; /* of what it may die (death.h); or NULL */
 };
 
-/* Takes one use of the space over, on success only. */
+/* Takes over one reference to the space, on success only. */
 struct error *process_create(pid_t pid, enum process_role role,
 			     struct addrspace *space, struct process **ret);
 /* The threads must have gone, and what the tracer has recorded of its death. */
 void process_destroy(struct process *process);
 
 /*
- * Which of the watched processes (of struct process *) hardly run, by the growth
- * of their cpu_ns since the last call: their spaces become quiet, those of others
- * are not. Of one that is new nothing is known.
+ * Which of the watched processes (of struct process *) hardly run, by the
+ * growth of their cpu_ns since the last call: their spaces become quiet, those
+ * of others are not. A new process is neither.
  */
 void processes_find_quiet(const struct vec *processes);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Trying tracing and the watchpoints for real, on a child of our own, which
- * writes to a watched variable. There are machines where debug registers can be written and never
- * fire (some virtual ones), and policies that refuse perf.
+ * Tests tracing and watchpoints on a child of ours, which writes to a watched
+ * variable. On some virtual machines debug registers can be written and never
+ * trap, and policies may refuse perf.
  */
 #ifndef TRACEE_SELFTEST_H
 #define TRACEE_SELFTEST_H

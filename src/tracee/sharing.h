@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Memory that several watched processes share (mmap(2), MAP_SHARED), each at
- * an address of its own: the same bytes are told by what is mapped (device and
- * inode, as in /proc/PID/maps, where anonymous shared memory has some too) and
- * where in it. What is mapped in a process the front end says, since the
- * tracer parses no files; it may lag behind what the process does, so a
- * conflict between two processes is looked at again there.
+ * Memory that several watched processes share (mmap(2), MAP_SHARED), each at an
+ * address of its own. The same bytes have the same device and inode (as in
+ * /proc/PID/maps, also for anonymous shared memory) and the same offset. The
+ * front end sends what a process has mapped, since the tracer parses no files.
+ * That may be out of date, so the front end checks a conflict between two
+ * processes again.
  */
 #ifndef TRACEE_SHARING_H
 #define TRACEE_SHARING_H

@@ -39,8 +39,8 @@ struct wire_site;
 bool sigstate_refresh(struct tracees *tracees, struct thread *thread);
 
 /*
- * A thread has just been born. Its mask is not looked at yet: pthread_create(3)
- * blocks everything in it for a moment.
+ * A thread was just created. Its mask is not read yet: pthread_create(3) blocks
+ * all signals in it for a short time.
  */
 void sigstate_newborn(struct tracees *tracees, struct thread *thread,
 		      const struct thread *creator);
@@ -52,23 +52,24 @@ void sigstate_newborn(struct tracees *tracees, struct thread *thread,
 void sigstate_settle_young(struct tracees *tracees, struct process *process);
 
 /*
- * Look at those whose time has come (tracees->signals_due_ns). matters: something
- * is to trap; where nothing is, nobody needs to know what blocks it.
+ * Look at those whose time has come (tracees->signals_due_ns). matters:
+ * breakpoints or watchpoints are set or will be; otherwise the masks are not
+ * needed.
  */
 void sigstate_tick(struct tracees *tracees, bool matters, uint64_t now);
 
 /*
- * Is enough known to set breakpoints? If not, what is missing is being asked
- * for. Young threads delay breakpoints only for a while. little: little time may
- * be lost (budget_is_small()): looks are rarer.
+ * Is enough known to set breakpoints? If not, the missing state is requested.
+ * Young threads delay breakpoints only for a limited time. little: the budget
+ * is small (budget_is_small()), so that states are read less often.
  */
 bool sigstate_ready(struct tracees *tracees, struct process *process,
 		    bool little, uint64_t now);
 
 /*
  * Is the site in the program's SIGTRAP handler? There, SIGTRAP is blocked: an
- * int3 would reset the handler, and another thread that gets a SIGTRAP of the
- * program's own in that moment would die of it.
+ * int3 would reset the handler, and a SIGTRAP of the program's own would then
+ * kill another thread that gets it.
  */
 bool sigstate_in_handler(const struct process *process,
 			 const struct wire_site *site);
@@ -80,27 +81,27 @@ bool sigstate_in_handler(const struct process *process,
 void sigstate_settle(struct tracees *tracees, struct thread *thread);
 
 /*
- * At any stop: ask for what is wanted of a stopped thread. True: the program's
+ * At any stop: read or change what needs a stopped thread. True: the program's
  * handler of SIGTRAP is known now, and breakpoints that were set in it before
  * (sigstate_in_handler()) are to be lifted.
  */
 bool sigstate_at_stop(struct tracees *tracees, struct thread *thread);
 
 /*
- * The stopped thread is to get a SIGTRAP that the program sent itself. It may
- * come while the disposition is reset by a trap of another thread whose stop
- * is still to be handled: it is put back first. Returns the signal to deliver;
- * 0 where the program ignores it, since it might be reset again at any moment.
+ * The stopped thread is to get a SIGTRAP that the program sent itself. The
+ * disposition may have been reset by a trap of another thread whose stop has
+ * not been handled yet: it is restored first. Returns the signal to deliver; 0
+ * where the program ignores it, since it might be reset again at any moment.
  */
 int sigstate_deliver(struct tracees *tracees, struct thread *thread);
 
-/* The stopped thread had a trap forced on it: put mask and disposition back. */
+/* The stopped thread had a forced trap: restore mask and disposition. */
 void sigstate_mend(struct tracees *tracees, struct thread *thread);
 
 /*
- * The first thread of a new process, at its first stop: what its creator ignored
- * or handled, it does too, even where a trap had reset it at the moment of the
- * birth. memory: the child's, by its own id.
+ * The first thread of a new process, at its first stop: it gets the disposition
+ * of its creator, also if a trap had reset that when the process was created.
+ * memory: the child's, by its own id.
  */
 void sigstate_mend_child(struct tracees *tracees, struct thread *thread,
 			 const struct memory *memory);

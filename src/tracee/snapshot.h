@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Copying what a conflict is made of, so that the threads can go on at once
- * and be looked at afterwards.
+ * Copies the state of the threads of a conflict, so that they can continue at
+ * once and the copies be read afterwards.
  */
 #ifndef TRACEE_SNAPSHOT_H
 #define TRACEE_SNAPSHOT_H

@@ -36,15 +36,15 @@ struct thread_watch {
 	uint64_t control; /* DR7 as last written */
 	bool shows_parent; /* never written, it reads as its creator's */
 	int fds[DREGS_SLOTS]; /* perf events; -1: not open */
-	/* what each of them had counted when a trap was last told */
+	/* what each of them had counted when a trap was last handled */
 	uint64_t told[DREGS_SLOTS];
 	/*
-	 * one that is closed now had counted an access whose trap may be still
-	 * to come, at the end of the system call that made the access
+	 * a closed event had counted an access whose trap may still be pending:
+	 * it comes at the end of the system call that made the access
 	 */
 	bool owed;
 	bool by_registers; /* perf cannot stop it: SIGTRAP is blocked */
-	bool dirty; /* told to stop for an update, which is still to come */
+	bool dirty; /* asked to stop for an update; it has not stopped yet */
 };
 
 enum { THREAD_MASKS = 4 };
@@ -53,7 +53,7 @@ enum { THREAD_MASKS = 4 };
 struct thread_signals {
 	bool known;
 	bool settled; /* looked at since it set itself up */
-	/* SIGTRAP is unblocked for a moment, to drain a pending one */
+	/* SIGTRAP is unblocked briefly, so that a pending one is delivered */
 	bool draining;
 	uint64_t mask; /* the last one seen */
 	/*
@@ -68,10 +68,10 @@ struct thread_signals {
 };
 
 /*
- * Where a thread stood, on a lifted location, when it was last resumed. If
- * that location were armed again before the thread has moved, it would trap
- * again, and so for ever. It may happen a few times in a row; then the
- * location waits until the thread is known to have run.
+ * The lifted location at which a thread was last resumed. If it is armed again
+ * before the thread has moved, the thread traps again, and this could repeat
+ * without end. So after a few times in a row the location is not armed until
+ * the thread is known to have run.
  */
 struct thread_parking {
 	uint64_t address; /* 0: nowhere */
@@ -87,7 +87,7 @@ struct thread {
 	size_t index; /* among the threads of its process */
 	enum thread_state state;
 	bool interrupting; /* an interrupt was sent, its stop not yet seen */
-	bool drained; /* ready to be let go, with the others of its process */
+	bool drained; /* ready to be detached, with the others of its process */
 	/* nothing of ours is left in it: the tracer's exit may detach it */
 	bool left;
 	bool vforking; /* waits for its child to exec or end (vfork(2)) */
@@ -130,8 +130,8 @@ void thread_interrupt(struct thread *thread);
 bool thread_blocks_trap(const struct thread *thread);
 
 /*
- * Handle a result of a request on the thread: error_gone marks it as
- * vanished; others are noted. True if there was none.
+ * Handle the result of a request on the thread: error_gone marks it as
+ * vanished; other errors are noted. True if there was no error.
  */
 bool thread_ok(struct thread *thread, struct error *err);
 

@@ -2,8 +2,8 @@
 /*
  * All that is traced: processes and threads, and what is set in them. One per
  * tracer process; single-threaded. The files that set breakpoints and watches,
- * stop threads and let them go on work on it, and on nothing else of the
- * tracer's: why something is to be done is the tracer's to know.
+ * stop and resume threads use only this part of the tracer's state; the tracer
+ * decides when and why.
  */
 #ifndef TRACEE_TRACEES_H
 #define TRACEE_TRACEES_H
@@ -35,7 +35,7 @@ struct tracees {
 	struct watch watch;
 	struct execpoints execpoints;
 	struct guardian *guardian; /* for attach; else NULL */
-	bool stuck; /* a request was refused: all is to be let go */
+	bool stuck; /* a request was refused: everything must be detached */
 	bool restoring; /* all is being let go: nothing is set any more */
 	struct vec notes; /* of struct error *, owned; see tracees_note() */
 	uint32_t programs; /* numbers given so far */
@@ -73,11 +73,11 @@ struct error *tracees_add_thread(struct tracees *tracees,
 bool tracees_take_early(struct tracees *tracees, struct stop_reason *ret);
 
 /*
- * Something has failed, and the user is to be told; consumes err. That a thread
- * or process has gone, and NULL, are no failures. Of many, the first are kept.
+ * Record a failure to report to the user; takes err over. error_gone and NULL
+ * are ignored. Only the first failures are kept.
  */
 void tracees_note(struct tracees *tracees, struct error *err);
-/* The next of them, the caller's to free; NULL: there is none. */
+/* The next failure, which the caller frees; NULL: there is none. */
 struct error *tracees_take_note(struct tracees *tracees);
 
 /* A WIRE_SHARED message (sharing.h); one that is cut short is ignored. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bringing all watched threads into line with what is to be watched (watch.h),
- * and the choice between the back-ends perf and perf-cpu while the program runs.
+ * Updates the watchpoints of all threads (watch.h), and chooses between the
+ * back-ends perf and perf-cpu while the program runs.
  */
 #ifndef TRACEE_WATCH_UPDATE_H
 #define TRACEE_WATCH_UPDATE_H
@@ -12,10 +12,10 @@
 #include "tracee/watch.h"
 
 /*
- * With more than WATCH_MANY threads, an event for each thread costs more than an
- * event for each processor. Where little time may be lost, stalls are far apart:
- * the events of threads are closed between two stalls (watch_retire()), and are
- * opened anew for each. The limit is then WATCH_MANY_PER_CPU_LOW threads for each
+ * With more than WATCH_MANY threads, an event for each thread costs more than
+ * an event for each processor. With a small budget, stalls are far apart: the
+ * events of threads are closed between two stalls (watch_retire()), and opened
+ * again for each. The limit is then WATCH_MANY_PER_CPU_LOW threads for each
  * processor.
  */
 enum { WATCH_MANY = 100, WATCH_MANY_PER_CPU_LOW = 4 };
@@ -32,12 +32,12 @@ uint32_t watch_many(struct watch *watch, bool little);
  */
 bool watch_suit(struct tracees *tracees, bool little, uint64_t now);
 
-/* Bring all running threads into line, after claims. */
+/* Update all running threads, after claims. */
 void watch_publish(struct tracees *tracees);
 
 /*
- * The same after releases; stale watches may stay in threads a little while,
- * since the next stall will stop them anyway. watch_tick() ends that.
+ * The same after releases. Stale watches may stay in threads for a short time,
+ * since the next stall will stop them anyway; watch_tick() removes them.
  */
 void watch_retire(struct tracees *tracees);
 void watch_tick(struct tracees *tracees, uint64_t now);
@@ -54,8 +54,8 @@ const struct watch_ops *watch_ops_of(const struct watch *watch,
 
 /*
  * A thread that is known to block SIGTRAP must not get it from perf: it is
- * watched by debug registers where the others are by perf. To be asked when
- * the mask is known, and when perf comes into use.
+ * watched by debug registers where the others are by perf. Call this when the
+ * mask is known, and when perf is chosen.
  */
 void watch_choose(struct tracees *tracees, struct thread *thread);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Watching bytes in all threads but the stalled ones: which of the four
- * debug-register slots watch what (x86/dregs), and the interface of the
- * back-ends that bring threads into line with it (watch-update.h).
- *
- * Every use of a slot has a generation of its own, so that a trap which comes
- * late, for a watch already ended, is told from one that counts.
+ * Watching bytes in all threads except the stalled ones: what each of the four
+ * debug-register slots watches (x86/dregs), and the interface of the back-ends
+ * that set it in threads (watch-update.h). Every use of a slot has its own
+ * generation number, so that a late trap of a watch that has ended is
+ * recognized.
  */
 #ifndef TRACEE_WATCH_H
 #define TRACEE_WATCH_H
@@ -34,16 +33,13 @@ struct watch_sample {
 /* A back-end. Slots and generations wanted are in struct watch. */
 struct watch_ops {
 	const char *name;
-	/* it needs no thread to stop for an update */
+	/* updates need no stopped thread */
 	bool live;
 	/* sees no access at all: values are read again and again */
 	bool blind;
-	/*
-	 * the slots changed: bring a running thread up to date, or ask it to
-	 * stop
-	 */
+	/* the slots changed: update a running thread, or ask it to stop */
 	void (*update)(struct tracees *tracees, struct thread *thread);
-	/* the stopped thread is about to run: bring it up to date */
+	/* the stopped thread is about to run: update it */
 	void (*prepare)(struct tracees *tracees, struct thread *thread);
 	/* take every watch out of the stopped or dead thread */
 	void (*clear)(struct tracees *tracees, struct thread *thread);
@@ -78,8 +74,8 @@ struct watch {
 	const struct watch_ops *ops;
 	bool kernel; /* accesses by the kernel are seen too */
 	/*
-	 * Addresses carry their address space's tag in the upper bits; what is
-	 * to be in the registers of a thread is said by watch_view().
+	 * Addresses have their address space's tag in the upper bits;
+	 * watch_view() gives the contents for the registers of a thread.
 	 */
 	struct dregs dregs;
 	struct watch_owner owners[DREGS_SLOTS];
@@ -97,7 +93,7 @@ struct watch {
 	 */
 	uint32_t many;
 	uint64_t change_ns; /* not tried again before */
-	/* processes have what they share at several addresses, as of a while ago */
+	/* processes have shared memory at several addresses, as last checked */
 	bool scattered;
 	uint64_t scattered_ns; /* when to look again; 0: at once */
 	uint32_t processors; /* of the machine; 0: not known yet */
@@ -112,8 +108,8 @@ struct watch_claim {
 /*
  * Watch [address, +size) of the space, and, where that is shared memory, the
  * same bytes wherever other processes have them; false if not even a part can
- * be. The bytes covered are claim.covered, from the start. Threads come into
- * line with watch_publish() (watch-update.h).
+ * be. The bytes covered are claim.covered, from the start. watch_publish()
+ * (watch-update.h) updates the threads.
  */
 bool watch_claim(struct watch *watch, const struct addrspace *space,
 		 uint64_t address, uint32_t size, enum dregs_type type,

@@ -25,8 +25,8 @@ void announce_thread(struct engine *engine, struct process *process);
 void announce_tick(struct engine *engine);
 
 /*
- * It is watched no more, or does not run its program any more. Where others
- * run that too, the front end knows of them first.
+ * It is no longer watched, or no longer runs its program. If others run that
+ * program too, announce them first.
  */
 void announce_end(struct engine *engine, struct process *process);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Breakpoints of the pool, set and lifted in the processes: what
- * schedule/fill.h decides is done here.
+ * Sets and lifts the breakpoints of the pool in the processes, as
+ * schedule/fill.h decides.
  */
 #ifndef TRACER_ARM_H
 #define TRACER_ARM_H
@@ -41,15 +41,15 @@ void arm_pair(struct engine *engine, uint64_t id);
 enum wire_returned_why arm_standing(struct engine *engine,
 				    const struct wire_site *site);
 
-/* A thread was born while its program begins: what ran before is armed again. */
+/* A thread was created while its program begins: arm again what ran before. */
 void arm_spent(struct engine *engine, uint32_t program);
 
 /* A breakpoint was hit: its place in the pool is free. */
 void arm_fired(struct engine *engine, const struct wire_site *site);
 /*
- * What was to be done at the hit is done: its site is returned. One that a
- * resting thread has hit is kept, as long as there is room, and armed again: it
- * is known to be reached.
+ * The hit has been handled: return its site. A site that a resting thread has
+ * hit is kept, as long as there is room, and armed again: it is known to be
+ * reached.
  */
 void arm_return_fired(struct engine *engine, const struct wire_site *site,
 		      enum pool_hit hit);
@@ -63,7 +63,7 @@ void arm_forget(struct engine *engine, const struct wire_range *range);
 /* Drop the queue; lift every breakpoint of every watched process. */
 void arm_lift_all(struct engine *engine);
 
-/* Is something set, or to be set, at which a thread traps? */
+/* Is a breakpoint or watchpoint set, or to be set? */
 bool arm_may_trap(const struct engine *engine);
 
 /*

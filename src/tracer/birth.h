@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Threads and processes that watched processes make, and the programs they
- * become by exec. A child with a copy of the memory is cleaned of breakpoints
- * before it runs, and then watched or let go (engine->follow); one that shares
- * the memory (vfork, posix_spawn) is kept until it execs.
+ * Threads and processes that watched processes create, and programs that they
+ * exec. The breakpoints are removed from a child with a copy of the memory
+ * before it runs; then it is watched or detached (engine->follow). A child that
+ * shares the memory (vfork, posix_spawn) is traced until it execs.
  */
 #ifndef TRACER_BIRTH_H
 #define TRACER_BIRTH_H
@@ -17,13 +17,13 @@ struct stop_reason;
 struct thread;
 
 /*
- * The thread stopped in a clone, fork or vfork event. It stays stopped. True: the
- * newborn's first stop came before, and is to be handled now.
+ * The thread stopped in a clone, fork or vfork event. It stays stopped. True:
+ * the first stop of the new thread came before, and must be handled now.
  */
 bool birth_announced(struct engine *engine, struct thread *creator,
 		     const struct stop_reason *stop, struct stop_reason *ret);
 
-/* A newborn's first stop. It is resumed, or cleaned and let go. */
+/* The first stop of a new thread. It is resumed, or cleaned and detached. */
 void birth_first_stop(struct engine *engine, struct thread *thread);
 
 /*
@@ -37,8 +37,8 @@ bool birth_is_awaited(const struct engine *engine,
 bool birth_may_exec(const struct engine *engine);
 
 /*
- * The process has ended, or become another program. Children whose creator did
- * not live to announce them are watched, or cleaned and let go if they are not
+ * The process has ended, or become another program. Children whose creator died
+ * before it announced them are watched, or cleaned and detached if they are not
  * to be followed.
  */
 void birth_leave_orphans(struct engine *engine, const struct process *process);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where threads were created. The creator stops at each birth anyway; then its
- * registers and the top of its stack are copied, which is enough to unwind a
- * few frames if the thread ever takes part in a conflict. They belong to the
- * thread and end with it. So that many threads cost little, those beyond
- * CREATIONS_MAX have none.
+ * Where threads were created. The creator stops whenever it creates a thread;
+ * then its registers and the top of its stack are copied, which is enough to
+ * unwind a few frames if the thread is ever part of a conflict. The copy is
+ * freed with the thread. To limit the memory, there are at most CREATIONS_MAX
+ * copies.
  */
 #ifndef TRACER_CREATION_H
 #define TRACER_CREATION_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a watched process dies of. A thread that gets a signal whose default is
- * to kill, and that nobody handles, is copied as it stands, before it is
- * handed the signal. The copy is sent once the process has really ended by that
- * signal; a signal from outside (SIGKILL) is told without one.
+ * Reports the signal that kills a watched process. When a thread gets a signal
+ * that kills by default and has no handler, the thread's state is copied before
+ * the signal is delivered. The copy is sent when the process has ended by that
+ * signal; SIGKILL is reported without one.
  */
 #ifndef TRACER_DEATH_H
 #define TRACER_DEATH_H
@@ -13,10 +13,10 @@ struct process;
 struct stop_reason;
 struct thread;
 
-/* The stopped thread is about to be handed this signal. */
+/* This signal is about to be delivered to the stopped thread. */
 void death_signal(struct thread *thread, int signal);
 
-/* The last thread of the process has ended so: tell the front end. */
+/* The last thread of the process has ended so: report it to the front end. */
 void death_ended(struct engine *engine, const struct process *process,
 		 const struct stop_reason *stop);
 

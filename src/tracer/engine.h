@@ -44,7 +44,7 @@ struct engine {
 	pid_t pid; /* of the first watched process */
 	struct tracees tracees;
 	struct heartbeat *heartbeat;
-	bool child; /* we started it: its end is ours to report */
+	bool child; /* we started it, and report its end */
 	const struct pidref *attached; /* the first, if not ours; or NULL */
 	bool exit_kill;
 	bool first_ended; /* the first process has, with this status: */
@@ -52,9 +52,9 @@ struct engine {
 	bool ended; /* all watched processes have, and that was told */
 	struct addrspace *last_space; /* its memory, then; one user */
 	size_t left; /* threads that are for our exit to detach */
-	/* first stops of newborns whose creator's event is still to come */
+	/* first stops of new threads whose creator's event has not come yet */
 	struct vec orphans; /* of struct stop_reason */
-	/* newborns whose announcement could not be read, still to stop */
+	/* new threads whose announcement could not be read, not stopped yet */
 	unsigned int unannounced;
 	enum wire_follow follow;
 	uint64_t rest_ns; /* see struct session_config */
@@ -91,12 +91,14 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed);
 void engine_deinit(struct engine *engine);
 
 /*
- * The process uses its address space no more (its end, exec): what is armed in
- * there, unless somebody else is, goes back to the front end.
+ * The process no longer uses its address space (it ended, or exec): return what
+ * is armed there to the front end, unless another process uses it.
  */
 void engine_leave_space(struct engine *engine, struct process *process);
 
-/* Of several processes with one program, is it the one it is counted by? */
+/*
+ * Several processes may share one program, which is counted once: at this one?
+ */
 bool engine_counts_text(const struct process *process);
 
 /*
@@ -120,7 +122,7 @@ void engine_take_back(struct engine *engine, struct thread *thread);
 void engine_return_site(struct engine *engine, uint32_t program, uint64_t id,
 			enum wire_returned_why why);
 
-/* Send what has failed (tracees_note()). */
+/* Send the failures (tracees_note()). */
 void engine_send_notes(struct engine *engine);
 
 /* A warning for the user, once in a while; consumes err. */
@@ -132,16 +134,16 @@ uint64_t engine_cpu_ns(void);
 /* Send the counters as they stand. */
 void engine_send_stats(struct engine *engine);
 
-/* Tell the end of the first process, which is that of the session. */
+/* Report the end of the first process, which ends the session. */
 void engine_tell_end(struct engine *engine);
 
-/* Let a stopped thread go on, or go for good when releasing. */
+/* Resume a stopped thread, or detach it when releasing. */
 void engine_go_on(struct engine *engine, struct thread *thread);
 
 /* Handle one stop or end of a tracee. */
 void engine_event(struct engine *engine, const struct stop_reason *stop);
 
-/* Those that were waited for out of turn. */
+/* Handle those that were waited for out of turn. */
 void engine_early_events(struct engine *engine);
 
 /* Begin to restore and detach everything; engine_event() carries it on. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Threads and processes that are traced no more: what the tracer has recorded
- * of them goes, and whoever waits for one of them is told.
+ * Threads and processes that are no longer traced: frees what the tracer has
+ * recorded of them, and informs the modules that wait for one of them.
  */
 #ifndef TRACER_FORGET_H
 #define TRACER_FORGET_H
@@ -11,7 +11,10 @@ struct hold;
 struct process;
 struct thread;
 
-/* The thread that was held so is not any more (hold_lose()); NULL: none was. */
+/*
+ * The thread is no longer held by this hold (hold_lose()); NULL: it was not
+ * held.
+ */
 void forget_hold(struct engine *engine, const struct hold *hold);
 
 /* The thread has ended, or was detached. */

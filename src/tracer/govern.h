@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tracer's counters, given to the governor (schedule/governor.h), and the
- * pool that the governor wants.
+ * Gives the tracer's counters to the governor (schedule/governor.h), and sets
+ * the size of the pool that it wants.
  */
 #ifndef TRACER_GOVERN_H
 #define TRACER_GOVERN_H
@@ -18,7 +18,9 @@ void govern_begin(struct engine *engine, const struct wire_params *params);
 /* At each tick of the tracer while it watches: the size of the pool. */
 void govern_tick(struct engine *engine, uint64_t now);
 
-/* A process runs another program: the hits before say nothing of the ones after. */
+/*
+ * A process runs another program: hits before predict nothing about hits after.
+ */
 void govern_restart(struct engine *engine);
 
 /* WIRE_SUPPLY. */

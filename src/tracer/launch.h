@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Getting hold of the target: a command started by us, or a live process.
- */
+/* Begins to trace the target: a command that we start, or a live process. */
 #ifndef TRACER_LAUNCH_H
 #define TRACER_LAUNCH_H
 
@@ -16,7 +14,9 @@ struct pidref;
 struct launch {
 	char *const *argv;
 	bool no_aslr;
-	/* what the command is to have, of what the tracer changed for itself */
+	/*
+	 * what the command gets instead of what the tracer changed for itself
+	 */
 	const sigset_t *mask;
 	const struct sigaction *child_action; /* of SIGCHLD */
 };
@@ -31,9 +31,10 @@ struct error *launch_command(struct engine *engine,
 
 /*
  * Seize all threads of a process until their list is stable. Its first thread
- * may have exited. meant: error_gone if pid is that of another process by now;
- * kept by the engine. NULL: whoever has the pid. After error_gone, the engine
- * knows nothing of a process that ended before any of its threads was seized.
+ * may have exited. meant: error_gone if pid now belongs to another process; the
+ * engine takes it over. NULL: any process with the pid. After error_gone, the
+ * engine knows nothing of a process that ended before any of its threads was
+ * seized.
  */
 struct error *launch_attach(struct engine *engine, pid_t pid,
 			    const struct pidref *meant);

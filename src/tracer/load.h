@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The clocks that a budget is kept by: stall intervals, stops, the program's CPU
- * time and calls within and without stalls, the CPU time of racewatch's own
- * processes, and how busy the machine is.
+ * Measures what the budget is charged with: stall intervals, stops, the
+ * program's CPU time and calls during and between stalls, the CPU time of
+ * racewatch's own processes, and how busy the machine is.
  */
 #ifndef TRACER_LOAD_H
 #define TRACER_LOAD_H
@@ -57,8 +57,8 @@ void load_stall_begins(struct engine *engine, uint64_t now);
 void load_stall_ends(struct engine *engine, uint64_t now);
 
 /*
- * A thread has stopped, for whatever reason, and is handled from now on; it goes
- * on, or is stalled. The time between counts where no thread is stalled.
+ * A thread has stopped, for any reason, and its stop is handled now; then it is
+ * resumed, or stalled. The time in between counts while no thread is stalled.
  */
 void load_stopped(struct engine *engine);
 void load_handled(struct engine *engine);

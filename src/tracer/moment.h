@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Keeping the two threads of a conflict where they are until the front end has
- * judged it (--on-race=stop, core), for a bounded time. One conflict at a time:
- * others are reported as ever meanwhile. Then both go on, or everything is let
- * go with the processes of the conflict stopped, as by SIGSTOP: no thread of
- * theirs executes another instruction until SIGCONT, or a debugger's command.
+ * Holds the two threads of a conflict until the front end has judged it
+ * (--on-race=stop, core), for a bounded time. One conflict at a time: others
+ * are reported as usual meanwhile. Then both continue, or everything is
+ * detached with the processes of the conflict stopped, as by SIGSTOP: none of
+ * their threads executes another instruction until SIGCONT, or a debugger's
+ * command.
  *
- * How: one of the two threads is handed SIGSTOP instead of its trap. That
- * begins the group-stop, in which the kernel leaves every thread that is then
- * detached, from whatever stop (kernel/ptrace.c, __ptrace_unlink). Only when
- * the group-stop was seen to begin, everything is released.
+ * How: SIGSTOP is delivered to one of the two threads instead of its trap. That
+ * begins the group-stop. The kernel keeps a thread that is detached then in the
+ * group-stop, from whatever ptrace-stop (kernel/ptrace.c, __ptrace_unlink). So
+ * everything is released only after the group-stop has begun.
  */
 #ifndef TRACER_MOMENT_H
 #define TRACER_MOMENT_H
@@ -30,7 +31,7 @@ struct wire_conflict;
 enum moment_state {
 	MOMENT_NONE,
 	MOMENT_HELD, /* the front end judges */
-	MOMENT_STOPPING, /* SIGSTOP was handed over, its stop is to come */
+	MOMENT_STOPPING, /* SIGSTOP was delivered; not stopped yet */
 	MOMENT_STOPPED, /* the group-stop has begun; everything is released */
 };
 
@@ -56,15 +57,15 @@ struct moment {
 void moment_take(struct engine *engine, struct stall *stall,
 		 struct thread *other, struct wire_conflict *wire);
 
-/* The thread of the hold has gone; it may be of another than the moment. */
+/* The thread of the hold has ended; the hold may be another one. */
 void moment_lose(struct moment *moment, const struct hold *hold);
 
 /* WIRE_JUDGED. */
 void moment_judged(struct engine *engine, const void *payload, size_t size);
 
 /*
- * The thread is about to take a SIGSTOP. True if that is what it was asked to,
- * after a system call that was made in it: it takes it, held or not.
+ * The thread is about to get a SIGSTOP. True if it was asked to, after a system
+ * call that was made in it: it gets it, held or not.
  */
 bool moment_stopping(struct engine *engine, struct thread *thread);
 
@@ -79,8 +80,8 @@ enum moment_group moment_grouped(struct engine *engine,
 				 const struct thread *thread);
 
 /*
- * The time is over: let both go on, or, where one was asked to stop, true: now
- * release everything.
+ * When the time is over, let both continue; or, if one was asked to stop,
+ * return true: now release everything.
  */
 bool moment_tick(struct engine *engine, uint64_t now);
 uint64_t moment_next_ns(const struct engine *engine);

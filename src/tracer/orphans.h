@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Letting stopped threads go of which there is no record: newborns that nobody
- * has announced, mostly.
+ * Detaches stopped threads of which there is no record: mostly new threads
+ * whose creator did not announce them.
  */
 #ifndef TRACER_ORPHANS_H
 #define TRACER_ORPHANS_H
@@ -12,22 +12,22 @@ struct stop_reason;
 
 /*
  * Detach a stopped thread of which there is no record; a signal that it stopped
- * for goes with it. Where that is refused, the thread runs on, and all is to be
- * let go (engine->tracees.stuck): our exit does it, and until then each of its stops is
- * a try more.
+ * for goes with it. If that is refused, the thread runs on, and everything must
+ * be detached (engine->tracees.stuck): our exit detaches it, and until then
+ * each of its stops is another try.
  */
 void orphans_detach(struct engine *engine, const struct stop_reason *stop);
 
 /*
- * The same for a newborn, without what it has of the breakpoints: at its first
+ * The same for a new thread, after its breakpoints are removed: at its first
  * stop, or at a later one if it could not be detached then.
  */
 void orphans_let_go(struct engine *engine, struct addrspace *space,
 		    const struct stop_reason *stop);
 
 /*
- * Everything is being let go: so are all newborns whose creator did not announce
- * them, without the breakpoints of whatever memory is known.
+ * Everything is being detached: detach all new threads whose creator did not
+ * announce them, after the breakpoints are removed from memory that is known.
  */
 void orphans_leave_all(struct engine *engine);
 

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * When the tracer has the processor before the program (fortify.h).
- *
- * Where the program would outlive it, from the start: a thread that stops must be
- * waited for at once, since it dies if the tracer is killed before.
- *
- * Where more threads than PRIORITY_MANY for each processor are watched, as long
- * as that is so: a thread that stops at a breakpoint leaves its processor to the
- * next one that runs, not to the tracer, which has its turn after many of them.
- * Meanwhile they all stop at the same breakpoint, and a stall whose time is over
- * goes on (bench/threads measures it).
- *
- * It is for short moments only: a tracer that computes for half of the time shares
- * the processors with others again, for PRIORITY_PAUSE_NS, and twice as long each
- * time; one that is guarded, for good.
+ * When the tracer runs with priority over the program (fortify.h). If the
+ * program would outlive the tracer, from the start: the tracer must wait for a
+ * stopped thread at once, since the thread dies if the tracer is killed before.
+ * Otherwise while more threads than PRIORITY_MANY for each processor are
+ * watched: when a thread stops at a breakpoint, its processor runs the next
+ * thread of the program, and the tracer only after many of them. Meanwhile they
+ * all stop at the same breakpoint, and stalls last too long (bench/threads
+ * measures it). The priority is for short periods only: a tracer that computes
+ * for half of the time gives it up, for PRIORITY_PAUSE_NS, and twice as long
+ * each time; one that is guarded, for good.
  */
 #ifndef TRACER_PRIORITY_H
 #define TRACER_PRIORITY_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Blocks of code that were seen to run, and what the front end knows of them:
- * WIRE_RUNNING (wire/message.h). A block is told at once when it is new, and
- * again once a second while it is seen. It is forgotten when it was not seen
- * for half a minute, or sooner where there is no room for others.
+ * WIRE_RUNNING (wire/message.h). A new block is reported at once, and again
+ * once a second while it is seen. It is deleted when it was not seen for half a
+ * minute, or earlier to make room for others.
  */
 #ifndef TRACER_RUNNING_H
 #define TRACER_RUNNING_H
@@ -36,7 +36,7 @@ void running_deinit(struct running *running);
 uint64_t running_note(struct running *running, uint32_t program,
 		      uint64_t address, uint64_t now);
 
-/* Send what is due. What the channel does not take is told later. */
+/* Send what is due. What the channel does not accept is sent later. */
 void running_tell(struct running *running, struct channel *channel,
 		  uint64_t now);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tracer process: the only one that ptraces. It parses no files, serves
- * the front end over a channel, and when the channel closes it restores the
- * target and leaves, so that the front end's death harms nobody.
+ * The tracer process: the only one that ptraces. It parses no files and serves
+ * the front end over a channel. When the channel closes, it restores the target
+ * and exits, so that the front end's death does not harm the program.
  */
 #ifndef TRACER_TRACER_H
 #define TRACER_TRACER_H
