@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which sites of a module a place of --at means (where.h), and why there are
- * none.
- *
- * The rules for modules and functions do not count there. Those for single
- * instructions do, for a line or a function, as long as they leave something
- * of it: of the line "total = a + b" it is the global that is meant, not the
- * locals. If they leave nothing, or if the place is one instruction, it is
- * taken whatever they say, as far as that is safe and of use: never an address
- * that is not known to start an instruction, a restartable sequence, the vDSO,
- * what cannot be decoded, or what touches nothing that is ever written.
+ * The sites of a module that a place of --at names (where.h), and why there are
+ * none. The rules for modules and functions are ignored there. The rules for
+ * single instructions apply in a line or a function, if they leave any
+ * instruction: in the line "total = a + b" the global is sampled, not the
+ * locals. If they leave none, or if the place is one instruction, they are
+ * ignored too, as far as that is safe and useful. These are never sites: an
+ * address that is not known to start an instruction, a restartable sequence,
+ * the vDSO, an instruction that cannot be decoded, and one that accesses only
+ * memory that is never written.
  */
 #ifndef SAMPLING_AIM_H
 #define SAMPLING_AIM_H
@@ -23,7 +22,7 @@ struct module;
 struct sampleset;
 struct strbuf;
 
-/* Why there is nothing, from the least that was found to the most. */
+/* Why there are no sites, from the least that was found to the most. */
 enum aim_problem {
 	AIM_NO_MODULE, /* the module is not that of the place */
 	AIM_OTHER_BUILD, /* the module is another build than that of the place */
@@ -32,7 +31,7 @@ enum aim_problem {
 	AIM_NO_FUNCTION, /* no function of that name, or around the offset */
 	AIM_NO_LINE, /* the file has no code there */
 	AIM_NO_INSTRUCTION, /* none starts at the offset */
-	AIM_NO_ACCESS, /* nothing there touches memory in the way meant */
+	AIM_NO_ACCESS, /* nothing there accesses memory in the given way */
 	AIM_LEFT_OUT, /* what does may not be sampled: `rule' */
 	AIM_FOUND,
 };
@@ -56,12 +55,13 @@ struct error *aim_module(struct sampleset *set, struct module *module,
 void aim_deinit(struct aim *aim);
 
 /*
- * Keep in *best, which is empty at first, what found most. That the program
- * itself has no lines tells more than that a library has others. Takes `other'.
+ * Keep in *best, which is empty at first, the result that found most. That the
+ * program has no lines is more useful than that a library has other lines.
+ * Takes `other' over.
  */
 void aim_merge(struct aim *best, struct aim *other);
 
-/* Why there is nothing, in words: "cache has no code at line 84 of ..." */
+/* Why there are no sites, in words: "cache has no code at line 84 of ..." */
 void aim_explain(struct strbuf *out, const struct where *where,
 		 const struct aim *aim);
 

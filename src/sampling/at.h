@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The places of --at, from words to what a session takes.
- */
+/* Parses the arguments of --at for a session. */
 #ifndef SAMPLING_AT_H
 #define SAMPLING_AT_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Calls that create a thread, or hand work to one: pthread_create(),
- * std::thread, GOMP_parallel() and the like, by name, and functions of the
- * same module that call them directly or through a few others. Known from the
- * files alone. Calls through pointers and functions of other modules are not
+ * std::thread, GOMP_parallel() and the like, by name, and functions of the same
+ * module that call them directly or through a few others. Found by reading the
+ * files. Calls through pointers and functions of other modules are not
  * followed.
  */
 #ifndef SAMPLING_CREATORS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a module's dynamic section tells the sampling set: through which slots
- * the C library's mem* and str* functions are called. glibc chooses a variant of
- * these for the processor (an IFUNC); the variants' names are not in a
- * stripped libc, but the resolved addresses stand in IRELATIVE, JUMP_SLOT and
- * GLOB_DAT slots of the live process (ELF gABI, x86-64 psABI section 4.4). And
- * which function a slot is for.
+ * Slots of a module's dynamic section: which function a slot is for, and
+ * through which slots the C library's mem* and str* functions are called. glibc
+ * chooses a variant of these for the processor (an IFUNC). A stripped libc does
+ * not have the variants' names, but the resolved addresses are in the
+ * IRELATIVE, JUMP_SLOT and GLOB_DAT slots of the live process (ELF gABI, x86-64
+ * psABI section 4.4).
  */
 #ifndef SAMPLING_DYNAMIC_H
 #define SAMPLING_DYNAMIC_H

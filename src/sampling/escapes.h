@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which addresses of locals a call hands to where other threads may find them: a
- * queue of jobs, a list, an object on the heap. Looked for in the code of the
- * called function, and of those that it hands its arguments on to, of the same
- * module, a few calls deep; beside what creators.h knows. Calls through pointers
- * and functions of other modules are not followed, nor are large functions.
+ * Addresses of locals that a call stores where other threads may find them: in
+ * a queue of jobs, a list, an object on the heap. Found in the code of the
+ * called function, and of functions of the same module that it passes its
+ * arguments to, a few calls deep; creators.h finds others. Calls through
+ * pointers, functions of other modules and large functions are not followed.
  */
 #ifndef SAMPLING_ESCAPES_H
 #define SAMPLING_ESCAPES_H
@@ -30,9 +30,9 @@ void escapes_init(struct escapes *escapes, struct creators *creators,
 void escapes_deinit(struct escapes *escapes);
 
 /*
- * The call at a file address of the module, of a function whose frame is given,
- * is made: what it passes and others may reach escapes. The frame is where it is
- * before the call.
+ * Add the locals that escape by the call at a file address of the module: those
+ * that it passes and that others may reach. `frame' is that of the calling
+ * function, as before the call.
  */
 void escapes_call(struct escapes *escapes, const struct module *module,
 		  uint64_t address, const struct insn_access *insn,

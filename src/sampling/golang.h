@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What code that the Go compiler made does besides the program's own work. Its
- * runtime is in every program: a scheduler, a collector and an allocator
- * that share memory without locks, and preempt goroutines by writing what each
- * function reads at its beginning.
+ * Accesses in code of the Go compiler that are not the program's own. Go's
+ * runtime is in every program: a scheduler, a collector and an allocator that
+ * share memory without locks. It preempts a goroutine by writing to memory that
+ * each function reads at its beginning.
  */
 #ifndef SAMPLING_GOLANG_H
 #define SAMPLING_GOLANG_H
@@ -13,14 +13,14 @@
 #include <stdint.h>
 
 /*
- * Is it a function of Go's runtime or of package sync? Not so those that do
- * the program's own accesses: maps, slices, strings, copies.
+ * Is it a function of Go's runtime or of package sync? False for those that
+ * make the program's own accesses: maps, slices, strings, copies.
  */
 bool go_runtime_name(const char *name);
 
 /*
- * Does an instruction only look whether a pointer is nil: a byte is read
- * ("testb %al, (%rax)"), and the flags are not used? The bytes are from that
+ * Does an instruction only check a pointer for nil: it reads a byte ("testb
+ * %al, (%rax)"), and the flags are not used? The bytes are from that
  * instruction on.
  */
 bool go_nil_check(const uint8_t *bytes, size_t size);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who touched which bytes lately: a table of granules of eight bytes, each with
- * the last accesses seen to it, by thread and location. Its memory is bounded:
- * where there is no room, what was not seen for longest goes. What is told is
- * what is sampled, so that two accesses of two threads are seldom in it by
- * chance: the memory is shared. Pure code.
+ * Recent accesses: a table of granules of eight bytes, each with the last
+ * accesses to it, by thread and location. Its memory is bounded: the least
+ * recently used entries are replaced. Only sampled accesses are entered, so if
+ * it has accesses of two threads to the same bytes, these are most likely
+ * shared. Pure code.
  */
 #ifndef SAMPLING_GRANULES_H
 #define SAMPLING_GRANULES_H
@@ -19,7 +19,7 @@ enum {
 	GRANULE_BYTES = 8,
 	GRANULE_ACCESSES = 4, /* kept of each */
 	GRANULES_WAYS = 8,
-	/* 5 MiB of zeros, of which is used what is touched */
+	/* 5 MiB of zeros; only pages that are used take memory */
 	GRANULES_SETS = 1 << 13,
 	/* accesses after which an older one is forgotten */
 	GRANULES_AGE = 1 << 18,
@@ -58,8 +58,8 @@ struct granules_event {
 
 /*
  * Enter it. ret_sites are the locations (each once) of earlier accesses of
- * other threads to the same bytes, one of the two being a write; returns how
- * many there are. Without memory nothing is known, and nothing met.
+ * other threads to the same bytes, where one of the two is a write; returns how
+ * many there are. When out of memory nothing is entered and nothing found.
  */
 size_t granules_add(struct granules *granules,
 		    const struct granules_event *event,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The whole sampling set, counted and listed: every function of every module
+ * Counts and lists the whole sampling set: every function of every module is
  * decoded once, also those that are left out, so that each rule's count is
- * what it costs. Streams: memory does not grow with the text.
+ * complete. Streams: memory does not grow with the text.
  */
 #ifndef SAMPLING_INVENTORY_H
 #define SAMPLING_INVENTORY_H

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What hits teach, and where stalls are then likely to end in a race: at
- * locations that touched bytes which another thread touched too, one of the two
- * writing (RaceHunter's conflicting pairs, found while the program runs). Those
- * that have led to a race are known, and not worth another stall; a stall in
- * vain makes a location less promising, but never hopeless. Locations are
+ * Learns from hits where stalls are likely to end in a race: at locations that
+ * accessed bytes which another thread accessed too, with a write by one of the
+ * two (RaceHunter's conflicting pairs, found while the program runs). Pairs
+ * that have raced are not worth another stall. A stall without a conflict makes
+ * a location less promising, but its chance never becomes zero. Locations are
  * numbers in a struct learned. Pure code.
  *
- * How stalls are chosen: a bandit with two arms, promising locations and others.
- * What a stall of each arm has found is counted, first races by stalls. At a
- * promising location the chance that one more stall finds a race falls with the
- * square of the stalls in vain (Laplace's rule of succession for a race of unknown
- * probability). A promising location is drawn as long as its chance is at least
- * half of what a stall elsewhere finds.
+ * How stalls are chosen: a bandit with two arms, promising locations and
+ * others. For each arm the first sightings of races and the stalls are counted.
+ * At a promising location the chance that one more stall finds a race falls
+ * with the square of the stalls without a conflict (Laplace's rule of
+ * succession for a race of unknown probability). A promising location is drawn
+ * as long as its chance is at least half of what a stall elsewhere finds.
  */
 #ifndef SAMPLING_LEARN_H
 #define SAMPLING_LEARN_H

@@ -3,8 +3,8 @@
  * Which accesses to a function's own stack are sampled: those to locals that
  * another thread may reach. These are locals whose address the function stores
  * outside its frame, or passes to a function that does (escapes.h); and those
- * whose address it passes to a call that creates threads (creators.h), but for
- * the first argument, which is where the new thread's handle goes. Most locals
+ * whose address it passes to a call that creates threads (creators.h), except
+ * as the first argument, where the new thread's handle is stored. Most locals
  * whose address is passed on are buffers and objects that no other thread ever
  * sees.
  */
@@ -50,7 +50,7 @@ bool locals_step(struct locals *locals, const uint8_t *bytes, size_t size,
 void locals_settle(struct locals *locals);
 
 /*
- * Does the instruction access a local that another thread may reach? Asked in
+ * Does the instruction access a local that another thread may reach? Call it in
  * the order of addresses, with a *cursor that begins at 0.
  */
 bool locals_shared(const struct locals *locals, uint64_t address,

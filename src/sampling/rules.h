@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Why an instruction is sampled or left out: every exclusion is a named rule,
- * so that it can be counted, listed, and lifted by those who doubt it. The
- * same rules judge the instructions of a conflict: some of them mean "this
- * is synchronization".
+ * so that it can be counted, listed, and switched off. The same rules are
+ * applied to the instructions of a conflict: some of them mean "this is
+ * synchronization".
  */
 #ifndef SAMPLING_RULES_H
 #define SAMPLING_RULES_H
@@ -58,7 +58,7 @@ struct rules {
 	bool include_stack; /* RULE_STACK and RULE_FRAME_POINTER are off */
 };
 
-/* What of a module is sampled unless the user says otherwise. */
+/* Which part of a module is sampled by default. */
 enum module_part {
 	PART_ALL, /* but locks known by name */
 	PART_NONE, /* loader, vDSO, threading and unwinding runtimes */
@@ -78,8 +78,8 @@ bool rules_module_own(const struct module *module);
 bool rules_module_meant(const struct rules *rules, const struct module *module);
 
 /*
- * RULE_SITE if the instructions of the function are to be looked at;
- * RULE_MODULE, RULE_RUNTIME or RULE_GLOB if not. part is the module's.
+ * RULE_SITE if the rules for instructions decide; RULE_MODULE, RULE_RUNTIME or
+ * RULE_GLOB if the whole function is left out. part is the module's.
  */
 enum rule rules_function(const struct rules *rules, struct image *image,
 			 struct module *module, enum module_part part,

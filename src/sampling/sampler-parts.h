@@ -36,7 +36,7 @@ struct sampler_function {
 	bool entry_retired; /* sampler_retire_entry() */
 	bool called; /* by one that runs: it is, or was, on the list `callees' */
 	/*
-	 * hits of its sites: of bytes that one process has alone, and of others;
+	 * hits of its sites: on bytes that only one process has, and on others;
 	 * both are halved when there are SAMPLER_HITS of one kind
 	 */
 	uint8_t hits_private, hits_shared;
@@ -55,7 +55,7 @@ struct sampler_part {
 	struct vec sites; /* of struct sampler_site */
 	struct vec states; /* of uint8_t */
 	bool gone;
-	/* of one that has gone: what it came to */
+	/* of one that has been removed: its last counts */
 	uint64_t known_then, sampled_then;
 };
 
@@ -100,12 +100,15 @@ struct error *sampler_decode(struct sampler *sampler, size_t number,
 			     size_t index);
 
 /*
- * Put a site that is free on each list that it belongs on; missed: hit when no
- * stall could be had. False: no memory.
+ * Put a free site on each list that it belongs to; missed: it was hit when no
+ * stall was possible. False: out of memory.
  */
 bool sampler_offer(struct sampler *sampler, uint64_t id, bool missed);
 
-/* What sampler_take_news() returns is all that is known to run. */
+/*
+ * From now on sampler_take_news() begins again with all functions that are
+ * known to run.
+ */
 void sampler_news_again(struct sampler *sampler);
 
 /* The index of the function's first site at this offset or after it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A sampler learns which functions run, and whether the hits of their sites
- * touched memory that others share. A breakpoint on a function's entry tells that
+ * The sampler's knowledge of which functions run, and whether hits of their
+ * sites accessed shared memory. A breakpoint at a function's entry shows that
  * the function runs. Pure code, as sampler.h.
  */
 #ifndef SAMPLING_SAMPLER_RUNS_H
@@ -16,17 +16,16 @@ struct sampler;
 
 /*
  * The function runs: its sites are drawn from now on before those of functions
- * that are not known to run. Decodes it. To be told again does nothing.
+ * that are not known to run. Decodes it. A second call does nothing.
  */
 struct error *sampler_runs(struct sampler *sampler, uint32_t part,
 			   uint32_t function);
 
 /*
- * It was hit; shared: another thread, or a process that has the same bytes, can
- * reach what it touched. Of functions where nobody else could, sites are drawn
- * less often, by the share of their hits. Half of the sites that were found
- * private are from now on drawn like those of functions that do not run, until a
- * sample is taken there.
+ * It was hit; shared: another thread, or another process, can access the same
+ * bytes. Sites of functions where none can are drawn less often, by the share
+ * of such hits. Half of the sites that were found private are from now on drawn
+ * like those of functions that do not run, until a sample is taken there.
  */
 void sampler_note_hit(struct sampler *sampler, uint64_t id, bool shared);
 
@@ -48,7 +47,7 @@ bool sampler_take_entry(struct sampler *sampler, uint32_t part, size_t *cursor,
  */
 bool sampler_take_callee(struct sampler *sampler, uint32_t *ret_part,
 			 uint32_t *ret_function);
-/* It comes back. What is unknown, or has gone, is fine. */
+/* Return it. Unknown ones, and those of removed parts, are ignored. */
 void sampler_return_entry(struct sampler *sampler, uint64_t entry);
 /* The same, and it is never taken again. */
 void sampler_retire_entry(struct sampler *sampler, uint64_t entry);

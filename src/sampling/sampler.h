@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Draws over the sites of a program, uniform over its locations, whatever their
- * hotness (DataCollider, section 3.1), without decoding the program first. Most
- * of a large program never runs: what is known to run is drawn from first
- * (sampler_runs). Text is
- * divided into blocks of equal size; random blocks are drawn, the functions in
- * them decoded (once), and all free sites of a block put with those of the
- * blocks before it, among which the draw chooses. Each site is in one block, so
- * each is as likely to be drawn, whatever the size of its function and however
- * many sites are around it. Once all functions have been decoded (in the
- * background, sampler_work) draws come from a list of the free sites, so that
- * every site can be out at once.
+ * Draws sites of a program uniformly over its locations, however often they run
+ * (DataCollider, section 3.1), without decoding the program first. Most of a
+ * large program never runs, so functions that are known to run are preferred
+ * (sampler_runs). Text is divided into blocks of equal size; random blocks are
+ * drawn, the functions in them decoded (once), and all free sites of a block
+ * put with those of the blocks before it, among which the draw chooses. Each
+ * site is in one block, so each is as likely to be drawn, whatever the size of
+ * its function and however many sites are around it. Once all functions have
+ * been decoded (in the background, sampler_work) draws come from a list of the
+ * free sites, so that every site can be out (drawn and not returned) at once.
  *
- * Pure code: what a function is, and how it is decoded, is the caller's.
- * Text comes in parts (a module, or some functions of one), numbered in the
- * order of joining.
+ * Pure code: the caller provides the functions and decodes them. Text comes in
+ * parts (a module, or some functions of one), numbered in the order of joining.
  */
 #ifndef SAMPLING_SAMPLER_H
 #define SAMPLING_SAMPLER_H
@@ -116,14 +114,14 @@ uint64_t sampler_part_size(const struct sampler *sampler, uint32_t part);
  * in a bounded number of blocks. The site is out until it is returned.
  *
  * Seven draws of eight are of functions that run, at least half of these of the
- * program's own modules, and up to four of five, as long as these have less than
- * half of the stalls. Where there are locations that were just hit when no
+ * program's own modules, and up to four of five, as long as these have less
+ * than half of the stalls. Where there are locations that were just hit when no
  * stall could be had, and never had one, at least half are of these. Otherwise
  * each location of what runs is as likely as any other, unless hits are few
  * (repeats) and too many draws lead to no sample, since the location is not
- * reached, or touches what nobody else has: then more are of locations that had
- * one. The eighth draw is of any function, so that every location is drawn in
- * the end.
+ * reached, or accesses memory that only its process has: then more are of
+ * locations that had one. The eighth draw is of any function, so that every
+ * location is drawn in the end.
  */
 struct error *sampler_draw(struct sampler *sampler, uint64_t *ret_id);
 
@@ -161,7 +159,7 @@ struct error *sampler_take_unrun(struct sampler *sampler, uint32_t part,
  */
 void sampler_begin_again(struct sampler *sampler);
 
-/* Unknown ids, sites that are not out and gone parts are fine. */
+/* Unknown ids, sites that are not out and removed parts are ignored. */
 void sampler_return(struct sampler *sampler, uint64_t id,
 		    enum sampler_return how);
 

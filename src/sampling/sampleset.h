@@ -49,14 +49,13 @@ struct error *sampleset_init(struct sampleset *set, struct image *image,
 void sampleset_deinit(struct sampleset *set);
 
 /*
- * Follow the image, after each image_refresh(): modules that came join, those
- * that went leave, and their address ranges are appended to *gone (struct
- * wire_range). Also looks again for libc's string functions,
- * whose addresses are known only when the loader has resolved them. The
- * program's own modules (rules.h) join first. Modules take time: when until_ns
- * (clock_now_ns) has come, one at least having joined, the rest is left for
- * another call, and so is a large one unless it is the first of the call or
- * until_ns is UINT64_MAX. ERROR_NOMEM only.
+ * Update the set after each image_refresh(): new modules join, unloaded ones
+ * leave, and their address ranges are appended to *gone (struct wire_range).
+ * Also looks again for libc's string functions, whose addresses are known only
+ * when the loader has resolved them. The program's own modules (rules.h) join
+ * first. Modules take time: at until_ns (clock_now_ns), after at least one has
+ * joined, the rest is left for another call. So is a large module, unless it is
+ * the first of the call or until_ns is UINT64_MAX. ERROR_NOMEM only.
  */
 struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 			     struct vec *gone);
@@ -92,8 +91,7 @@ void sampleset_count_own(const struct sampleset *set, uint64_t *ret_known,
 bool sampleset_site_is_own(const struct sampleset *set, uint64_t id);
 
 /*
- * Draw a site, with all that the tracer must know of it; ret->id is 0 when
- * there is none.
+ * Draw a site, with all that the tracer needs; ret->id is 0 when there is none.
  */
 struct error *sampleset_draw(struct sampleset *set, struct wire_site *ret);
 
@@ -154,8 +152,8 @@ struct error *sampleset_take_unrun(struct sampleset *set, uint64_t until_ns,
 bool sampleset_holds(const struct sampleset *set, uint64_t address);
 
 /*
- * Code at this run-time address runs; which function that is, the set may not
- * know. ERROR_NOMEM only.
+ * Code at this run-time address runs; the set need not have its function.
+ * ERROR_NOMEM only.
  */
 struct error *sampleset_runs(struct sampleset *set, uint64_t address);
 

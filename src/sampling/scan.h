@@ -32,9 +32,9 @@ struct scanner {
 	uint64_t module_id; /* of the last function, and the flags for it */
 	unsigned int module_flags;
 	/*
-	 * Debug information of libraries that were not asked for is not read; the
-	 * owner's. It takes longer than a short program, and what it says of
-	 * atomics is asked again of both sides of a conflict.
+	 * Do not read debug information of libraries that the user did not
+	 * include; set by the owner. Reading it takes longer than a short
+	 * program, and it is read for both sides of a conflict anyway.
 	 */
 	bool own_marks;
 	struct vec targets; /* of uint64_t: branches ahead, this function's */
@@ -67,8 +67,8 @@ struct error *scan_function(struct scanner *scanner, struct module *module,
 
 /*
  * Append every instruction of the function (struct scan_site), whatever rule
- * leaves it out. What follows one that cannot be decoded is not among them, as
- * far as it is not known where an instruction starts. ERROR_NOMEM only.
+ * leaves it out. Instructions after one that cannot be decoded are left out
+ * while it is not known where an instruction starts. ERROR_NOMEM only.
  */
 struct error *scan_function_all(struct scanner *scanner, struct module *module,
 				const struct elf_function *function,

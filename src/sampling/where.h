@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The arguments of --at: a place in a program as a user names it. Parsing, and
- * the comparison with names that debug information and symbols have. Which
- * instructions are there is found by aim.h. Pure code.
+ * The arguments of --at: a place in a program as a user names it. Parses it,
+ * and compares it with names in debug information and symbols. aim.h finds the
+ * instructions. Pure code.
  *
- *	FILE:LINE		file.c:84, dir/file.c:84
- *	FUNCTION		shard_add, cache::Shard::add, add, 'shard_*'
- *	MODULE+0xOFFSET		libstore.so.1+0x1179; +0x1179: of the program
+ * 	FILE:LINE		file.c:84, dir/file.c:84
+ * 	FUNCTION		shard_add, cache::Shard::add, add, 'shard_*'
+ * 	MODULE+0xOFFSET		libstore.so.1+0x1179; +0x1179: of the program
  *
  * Each may end in :read, :write or :rmw.
  */
