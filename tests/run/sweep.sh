@@ -432,7 +432,7 @@ for number in 6 7 8; do
 	ln -s /bin/true "$work/later/$number"
 done
 sweep --runs 8 --min-samples 0 -- "$work/later/{run}"
-is "mended, it goes on" "$(finished)" 8
+is "repaired, it continues" "$(finished)" 8
 rm -rf "$d"
 
 # An error of its own is told by all that tells the end.
