@@ -30,9 +30,8 @@ struct onset;
 struct thread;
 
 /*
- * BREAKPOINT_SPACES processes that use CPU time reach a location about as soon
- * as all processes do. One breakpoint in BREAKPOINT_QUIET may be in any
- * process.
+ * BREAKPOINT_SPACES busy processes reach a location about as soon as all do.
+ * One breakpoint in BREAKPOINT_QUIET may be in any process.
  */
 enum { BREAKPOINT_SPACES = 2, BREAKPOINT_QUIET = 8 };
 
@@ -77,7 +76,7 @@ struct program_text {
 	struct vec spaces; /* of struct addrspace *; one at least */
 	uint64_t generation; /* of spaces: changes with them */
 	size_t turn, turn_any, turns; /* next at work, next of all; choices */
-	struct onset *onset; /* the tracer's; goes with the text, by free(3) */
+	struct onset *onset; /* the tracer's; free(3)d with this */
 	/* not NULL: the text is not written to, debug registers are used */
 	struct execpoints *execpoints;
 	struct map index; /* address to position in breakpoints */
@@ -118,16 +117,15 @@ struct error *addrspace_join(const struct addrspace *sibling, pid_t pid,
 
 /*
  * The space of a fork child, stopped and not resumed yet. Its text gets the
- * breakpoints that are armed now, whatever was armed when it was copied, at
- * since_ns or later (clock_now_ns(); 0: at any time).
+ * breakpoints that are armed now, whatever was armed when it was copied: at
+ * since_ns (clock_now_ns()) or later; 0: at any time.
  */
 struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
 			     uint64_t since_ns, struct addrspace **ret);
 
 /*
- * Register every breakpoint of the space with the guardian from now on; call
- * this before the first is armed, or after addrspace_fork(). NULL is none. The
- * guardian must outlive the space.
+ * Register the space's breakpoints with the guardian, or NULL: before the first
+ * is armed, or after addrspace_fork(). It must outlive the space.
  */
 struct error *addrspace_guard(struct addrspace *space,
 			      struct guardian *guardian);
@@ -150,13 +148,12 @@ void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
 			const struct wire_site *site);
 
 /*
- * Arm a one-shot breakpoint for the site, in every space whose text has the
- * bytes of the site. If the site is one of the pool or the entry of a function,
- * arm it only in BREAKPOINT_SPACES that use CPU time, each time in others: few
- * are hit, and to set or lift one takes three system calls for each space.
- * *ret_armed is false when none does, it is armed, or it cannot be guarded.
- * ERROR_REFUSED: some space takes no writes without a stopped thread; its
- * memory.refused says so then.
+ * Arm a one-shot breakpoint for the site, in every space whose text has its
+ * bytes. If the site is one of the pool or the entry of a function, arm it only
+ * in BREAKPOINT_SPACES busy ones, each time in others: few are hit, and each
+ * space takes three system calls. *ret_armed is false when no space has the
+ * bytes, it is armed, or the guardian has no room. ERROR_REFUSED: some space
+ * takes no writes without a stopped thread; its memory.refused is set then.
  */
 struct error *breakpoint_arm(struct addrspace *space,
 			     const struct wire_site *site, bool *ret_armed);
@@ -177,19 +174,19 @@ struct error *breakpoint_rearm(struct addrspace *space,
 			       struct breakpoint *breakpoint);
 
 /*
- * Lift up to `most` armed breakpoints (if not all, those of the pool alone) in
- * [start, end), appending the sites' ids to returned (of uint64_t; may be
- * NULL). Written a page at a time. Continues after errors; the first is
- * returned. After ERROR_REFUSED they all count as armed.
+ * Lift up to `most` armed breakpoints (if not all, only those of the pool) in
+ * [start, end); append the sites' ids to returned (of uint64_t; may be NULL).
+ * Continues after errors; the first is returned. After ERROR_REFUSED all count
+ * as armed.
  */
 struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 				    uint64_t start, uint64_t end, size_t most,
 				    struct vec *returned);
 
 /*
- * Remove the breakpoints of the program from the memory of a process that is a
- * copy of `space` (a fork child, stopped), made at since_ns or later: those
- * that are armed, and those lifted since then. 0: all that ever were.
+ * Remove breakpoints from the memory of a process that is a copy of `space` (a
+ * fork child, stopped), made at since_ns or later: those that are armed, and
+ * those lifted since then. 0: all that ever were armed.
  */
 struct error *breakpoint_clean_copy(struct addrspace *space,
 				    const struct memory *copy, pid_t tid,
