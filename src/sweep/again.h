@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A run of a sweep once more: a shell script in its folder that starts
- * racewatch run with the same options, in the same directory and environment
- * variables of the sweep, and with what had been learned before the run.
+ * Repeating a run of a sweep: a shell script in its folder that starts
+ * racewatch run with the same options, working directory and environment
+ * variables, and with what had been learned before the run.
  */
 #ifndef SWEEP_AGAIN_H
 #define SWEEP_AGAIN_H
@@ -16,7 +16,7 @@ struct strbuf;
 struct again {
 	const char *folder; /* of the run */
 	char *const *argv; /* of racewatch run, ended by NULL */
-	/* in argv, where the options that are of the sweep alone end */
+	/* in argv, behind the options that only the sweep has */
 	int first;
 	uint64_t run, seed;
 };
@@ -27,10 +27,12 @@ struct again {
  */
 struct error *again_write(const struct again *again);
 
-/* Append the word, in quotes where the shell would not take it as it is. */
+/* Append the word, quoted for the shell if necessary. */
 void again_add_word(struct strbuf *out, const char *word);
 
-/* The run showed nothing: drop the copy, which may be large, and the script. */
+/*
+ * The run showed nothing: delete the copy, which may be large, and the script.
+ */
 void again_forget(const char *folder);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The output of a command in a file of bounded size: its beginning and its
- * end, with a note between them when something was cut. Never fails whoever
- * writes: what cannot be kept is counted.
+ * The output of a command in a file of bounded size: its beginning and its end,
+ * with a note between them when something was cut. Writing never fails: output
+ * that cannot be kept is counted.
  */
 #ifndef SWEEP_CAPTURE_H
 #define SWEEP_CAPTURE_H

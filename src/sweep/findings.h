@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the report of one run comes to, for the sweep: the races it shows and
- * how much was looked at.
+ * The results of one run, from its report: the races that it shows, and the
+ * numbers of samples and sites.
  */
 #ifndef SWEEP_FINDINGS_H
 #define SWEEP_FINDINGS_H
@@ -35,10 +35,10 @@ void findings_init(struct findings *findings);
 void findings_deinit(struct findings *findings);
 
 /*
- * Read the report of one run, of whatever a run that was killed has left. Of a
- * race that is there more than once the last record counts. Suppressed races
- * and synchronization are left out; ignore_unlikely: races with the verdict
- * unlikely are minor. No file: nothing was found.
+ * Read the report of one run, which may have been killed. If it has several
+ * records of a race, the last counts. Suppressed races and synchronization are
+ * left out; ignore_unlikely: races with the verdict unlikely are minor. No
+ * file: nothing was found.
  */
 struct error *findings_read(struct findings *findings, const char *path,
 			    bool ignore_unlikely);

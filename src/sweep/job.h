@@ -20,7 +20,7 @@ struct sweep_config;
 /* Takes the claim's lock over unless it fails; config must outlive the job. */
 struct error *job_create(const struct sweep_config *config,
 			 const struct statefile_claim *claim, struct job **ret);
-/* Also gives the run up, if its end was not recorded. */
+/* If the end of the run was not recorded, another sweep may take it. */
 void job_destroy(struct job *job);
 
 /*
@@ -45,7 +45,7 @@ void job_stop(struct job *job);
  */
 struct error *job_finish(struct job *job, struct journal_record *record);
 
-/* Nobody will want to see it once more: it showed nothing. */
+/* The run showed nothing: delete what would repeat it. */
 void job_forget_again(const struct job *job);
 
 /* Append the folder of a run: DIRECTORY/run-000123. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tables of a sweep's database, which racewatch-state(5) documents: which
- * command the sweep is of, the runs that were claimed, what they came to, and
- * the races they showed. The caller begins and ends transactions.
+ * The tables of a sweep's database, which racewatch-state(5) documents: the
+ * command of the sweep, the runs that were claimed, their results, and the
+ * races they showed. The caller begins and ends transactions.
  */
 #ifndef SWEEP_JOURNAL_H
 #define SWEEP_JOURNAL_H
@@ -60,11 +60,11 @@ struct journal_place {
 	uint64_t claims, ends;
 };
 
-/* Takes a record, and what it wants of its strings. */
+/* Gets a record, and may take over its strings. */
 typedef struct error *journal_take(void *context,
 				   struct journal_record *record);
 
-/* Read what has come since: claims, then ends, each in their order. */
+/* Read the new records: claims, then ends, each in their order. */
 struct error *journal_read(struct store *store, struct journal_place *place,
 			   journal_take *take, void *context);
 

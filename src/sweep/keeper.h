@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A process that keeps one run: it starts racewatch run with an empty standard
- * input, takes its output, waits for its end, and ends whatever the run has
- * left behind. Everything that descends from the run is the keeper's child in
- * the end (PR_SET_CHILD_SUBREAPER), however it forked, so that runs side by
- * side cannot be confused. When the sweep dies, by SIGKILL too, the keeper ends
- * its run, and then itself.
+ * A process that supervises one run: it starts racewatch run with an empty
+ * standard input, reads its output, waits for its end, and ends all processes
+ * that the run has left behind. Orphaned descendants of the run become the
+ * keeper's children (PR_SET_CHILD_SUBREAPER), so that the processes of
+ * simultaneous runs cannot be confused. When the sweep dies, by SIGKILL too,
+ * the keeper ends its run, and then itself.
  */
 #ifndef SWEEP_KEEPER_H
 #define SWEEP_KEEPER_H
@@ -34,11 +34,11 @@ struct keeper_config {
 	uint64_t output_limit; /* bytes of each */
 	uint64_t timeout_ns; /* that racewatch run was told; 0: none */
 	uint64_t run, seed; /* for the environment */
-	int lock_fd; /* held as long as anything of the run is there */
+	int lock_fd; /* held as long as a process of the run exists */
 	const struct keeper_inherit *inherit;
 };
 
-/* What the keeper tells when all is over. */
+/* The keeper's report at the end of the run. */
 struct keeper_result {
 	int status; /* of racewatch run, as wait(2) has it */
 	bool stopped; /* by keeper_stop(), or because the sweep died */
@@ -59,7 +59,7 @@ struct keeper {
 struct error *keeper_start(const struct keeper_config *config,
 			   struct keeper *ret);
 
-/* End the run before its time; the result comes as always. */
+/* End the run early; the result is sent as usual. */
 void keeper_stop(struct keeper *keeper);
 
 /*

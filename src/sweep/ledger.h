@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * All that the runs of a sweep came to, added up from the records of its state
- * file: which runs have ended and how, which races were seen in how many of
- * them, what each entry of the plan brought.
+ * The sum of all runs of a sweep, from the records of its state file: which
+ * runs have ended and how, how many of them showed each race, and what each
+ * entry of the plan found.
  */
 #ifndef SWEEP_LEDGER_H
 #define SWEEP_LEDGER_H
@@ -69,7 +69,10 @@ const struct ledger_race *ledger_race(const struct ledger *ledger,
 /* Races that are not minor. */
 uint64_t ledger_races(const struct ledger *ledger);
 
-/* For the estimates: those races, over the runs that took samples. */
+/*
+ * The counts for the estimates: races that are not minor, in runs that took
+ * samples.
+ */
 struct error *ledger_species(const struct ledger *ledger,
 			     struct species_counts *ret);
 

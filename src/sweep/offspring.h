@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The processes that descend from this one, which must be a subreaper
- * (PR_SET_CHILD_SUBREAPER): whatever they did to get away, they are among them.
+ * (PR_SET_CHILD_SUBREAPER): so none can leave the set, whatever it forks.
  */
 #ifndef SWEEP_OFFSPRING_H
 #define SWEEP_OFFSPRING_H
@@ -27,15 +27,15 @@ struct offspring offspring_look(void);
 void offspring_reap(pid_t except);
 
 /*
- * The children (pid_t) that there are: before the first of our own, those of
- * whoever was this process before exec, as a shell's for `2> >(tee log)'.
+ * The children (pid_t) of this process. Before we fork any, these are children
+ * from before exec, such as a shell's for `2> >(tee log)'.
  */
 struct error *offspring_children(struct vec *ret);
 
 /*
- * End them all, but for the children `strangers' (NULL: none): ask, and after so
- * long a grace kill, whom they have had meanwhile too. Gives up on what even
- * SIGKILL does not end, after a few seconds.
+ * End them all, except the children `strangers' (NULL: none): send SIGTERM, and
+ * after grace_ns SIGKILL, also to children that they create meanwhile. Gives up
+ * after a few seconds on processes that SIGKILL does not end.
  */
 void offspring_end(uint64_t grace_ns, const struct vec *strangers);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What became of one run: how the command ended, and what else there is to
- * say. Every run that is not plainly good is counted and named by these.
+ * The outcome of one run: how the command ended, and what was unusual. Every
+ * run that was not a normal success is counted and named by these.
  */
 #ifndef SWEEP_OUTCOME_H
 #define SWEEP_OUTCOME_H
@@ -40,7 +40,7 @@ const char *outcome_word(unsigned int kind);
 struct outcome outcome_of(const struct keeper_result *result,
 			  const struct findings *findings);
 
-/* Whether there is anything to say of it. */
+/* Was it a normal success, with nothing to report? */
 bool outcome_is_plain(const struct outcome *outcome);
 
 /* Append "failed with status 139 (SIGSEGV), left 2 processes behind". */

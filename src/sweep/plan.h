@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The ways in which the runs of a sweep look: how often, with which stalls.
- * A race that one way misses another may show: of accesses far apart in time
- * only a long stall sees both; of a hot path many short stalls see most. Which
- * way pays is learned from run to run, and none is ever given up.
+ * The plan of a sweep: its entries are settings of runs, such as the rate and
+ * the length of stalls. One entry may show a race that another misses: only a
+ * long stall finds accesses far apart in time; on a hot path many short stalls
+ * find most. The sweep learns from run to run which entry finds most, and never
+ * stops using any.
  */
 #ifndef SWEEP_PLAN_H
 #define SWEEP_PLAN_H
@@ -15,8 +16,8 @@
 enum { PLAN_MAX = 8, PLAN_NAME = 64 };
 
 /*
- * What all runs have, which the user has said: UINT64_MAX or NULL where the plan
- * varies it.
+ * What the user has fixed for all runs: UINT64_MAX or NULL if the plan varies
+ * it.
  */
 struct plan_fixed {
 	uint64_t rate, stall_ns;
@@ -29,7 +30,7 @@ struct plan_entry {
 	uint64_t rate, stall_ns;
 	const char *policy;
 	/*
-	 * The options of racewatch run that say what is not fixed; ends in NULL.
+	 * The options of racewatch run for what is not fixed; ends in NULL.
 	 * They borrow from the entry.
 	 */
 	const char *words[9];
@@ -54,7 +55,7 @@ struct plan_result {
 	uint64_t elapsed_ns;
 };
 
-/* The entries that differ with these things fixed; one at least. */
+/* The entries that are different with these values fixed; at least one. */
 void plan_init(struct plan *plan, const struct plan_fixed *fixed, bool even);
 
 /* NULL: there is none of that name. */
@@ -62,15 +63,15 @@ struct plan_entry *plan_find(struct plan *plan, const char *name);
 
 /*
  * The entry for a run. An even plan goes by the run's number, so that every
- * sweep gives run n the same. Otherwise it is the one that promises most, an
- * upper bound of what was gained per second (UCB1: Auer, Cesa-Bianchi and
+ * sweep gives run n the same. Otherwise it is the one with the highest upper
+ * confidence bound of the gain per second (UCB1: Auer, Cesa-Bianchi and
  * Fischer, "Finite-time analysis of the multiarmed bandit problem", Machine
  * Learning 47, 2002); but one that has had less than a quarter of its even
- * share comes first. Runs under way count as having brought nothing.
+ * share comes first. Runs that have not ended count as runs without a gain.
  */
 size_t plan_choose(const struct plan *plan, uint64_t run);
 
-/* A run of the entry was begun, has ended. */
+/* Count a run of the entry that was begun, or one that has ended. */
 void plan_claim(struct plan_entry *entry);
 void plan_credit(struct plan_entry *entry, const struct plan_result *result);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How much is still unseen, estimated from what was seen: races are the species
- * and runs the samples, of each race only the number of runs that showed it
- * counts (incidence data). The run that would come next is one of the same
- * kind; estimates are of what such runs can show at all.
+ * Estimates how many races were not seen. Races are the species and runs the
+ * samples; for each race only the number of runs that showed it counts
+ * (incidence data). The estimates are about more runs of the same kind, and
+ * about races that such runs can show.
  *
  *   I. J. Good, "The population frequencies of species and the estimation of
  *   population parameters", Biometrika 40 (1953), 237-264.
@@ -25,7 +25,7 @@ struct species_counts {
 	uint64_t samples; /* runs: T */
 	uint64_t seen; /* species */
 	uint64_t once, twice; /* species found exactly once and twice: Q1, Q2 */
-	uint64_t incidences; /* sum over species of how often it was found */
+	uint64_t incidences; /* sum of the times that each species was found */
 };
 
 struct species_estimate {
@@ -35,7 +35,7 @@ struct species_estimate {
 	 * twenty, with Q1 as a Poisson variable.
 	 */
 	double next, next_limit;
-	/* Part of all incidences that the species seen stand for. */
+	/* The share of all incidences that belongs to the species seen. */
 	double coverage;
 	/* Species in all (Chao 1987), and its 95 % interval. */
 	double total, total_low, total_high;

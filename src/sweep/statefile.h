@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The state file of a sweep: a database (sweep/journal.h), so that a sweep can
- * be killed at any moment and goes on from there, and so that several can share
+ * The state file of a sweep: a database (sweep/journal.h), so that a sweep that
+ * was killed at any time can continue, and so that several sweeps can share
  * one.
  *
- * Each run that is under way has a lock: a byte far behind the end of the file,
- * locked by open file description (fcntl(2)), which ends with the last process
- * that has the description. A run that is claimed, not done, and locked by
- * nobody was given up.
+ * Each running run has a lock: a byte far behind the end of the file, locked by
+ * open file description (fcntl(2)). The lock ends with the last process that
+ * has the description. A run that is claimed, not done and not locked was
+ * abandoned.
  *
  * Locks are on the database itself. As store/store.h says, a descriptor of a
  * claim may be closed between calls of this module only; all calls have ended
@@ -29,7 +29,7 @@ struct statefile;
 struct statefile_claim {
 	uint64_t run, seed;
 	const struct plan_entry *entry; /* of the plan */
-	bool again; /* somebody began it before, and gave it up */
+	bool again; /* it was begun before, and abandoned */
 	int lock_fd; /* close it after statefile_finish() */
 };
 
@@ -40,9 +40,9 @@ struct statefile_limits {
 bool statefile_within(const struct statefile_limits *limits, uint64_t run);
 
 /*
- * Open or create the file, and read it into the ledger. A new one is of the
- * command and the seed. One that is of others, or no state of a sweep, is
- * refused with ERROR_USAGE, and left as it is.
+ * Open or create the file, and read it into the ledger. A new one gets the
+ * command and the seed. One of another command or seed, or that is no state of
+ * a sweep, is refused with ERROR_USAGE, and not changed.
  */
 struct error *statefile_open(const char *path, char *const *command,
 			     uint64_t seed, struct ledger *ledger,
@@ -53,9 +53,9 @@ void statefile_close(struct statefile *state);
 struct error *statefile_refresh(struct statefile *state);
 
 /*
- * Claim the next run, one that was given up before a new one. *ret_any is
- * false when all within the limits are done or under way. Room for the record
- * of its end is made sure of: ENOSPC comes here, before the run.
+ * Claim the next run: one that was abandoned, before a new one. *ret_any is
+ * false when all within the limits are done or running. Space for the record of
+ * its end is reserved, so that ENOSPC is returned here, before the run.
  */
 struct error *statefile_claim(struct statefile *state,
 			      const struct statefile_limits *limits,

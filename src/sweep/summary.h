@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A sweep in words and as JSON: what came of it, how many runs each race took
- * to appear, what is estimated to be unseen, and the line while it goes on.
+ * The summary of a sweep as text and as JSON: its results, how many runs each
+ * race took to appear, and the estimate of unseen races; also the status line
+ * while it runs.
  */
 #ifndef SWEEP_SUMMARY_H
 #define SWEEP_SUMMARY_H

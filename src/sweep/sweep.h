@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A sweep: many runs of a command under racewatch run, one after the other or
- * some at a time, until there were enough. Each run has a folder, a seed and
- * an entry of the plan; what it came to is in the state file before the next
- * begins. Interrupted, a sweep ends its runs in order; killed, it goes on from
- * the state file the next time.
+ * A sweep: many runs of a command under racewatch run, one or more at a time,
+ * until there were enough. Each run has a folder, a seed and an entry of the
+ * plan; its result is written to the state file before the next run begins.
+ * When a sweep is interrupted, it ends its runs in order; when it was killed,
+ * it continues from the state file the next time.
  */
 #ifndef SWEEP_SWEEP_H
 #define SWEEP_SWEEP_H
@@ -27,7 +27,7 @@ struct sweep_config {
 	uint64_t seed; /* run n has seed + n */
 	uint64_t first_run, runs; /* runs 0: no limit */
 	uint64_t budget_ns; /* 0: none */
-	uint64_t quiet; /* runs without a new race that are enough; 0: none */
+	uint64_t quiet; /* to end after without a new race; 0: never */
 	uint64_t jobs; /* at a time */
 	uint64_t timeout_ns; /* of a run; 0: none */
 	uint64_t output_limit;

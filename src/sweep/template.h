@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The command of a run: "{seed}" and "{run}" in it stand for that run's
+ * The command of a run: "{seed}" and "{run}" in it are replaced by that run's
  * numbers, so that a test with a seed of its own varies too.
  */
 #ifndef SWEEP_TEMPLATE_H

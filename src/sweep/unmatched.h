@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What --at, --include and --exclude named and runs of a sweep did not find, by
- * its text: what is misspelled would have a whole sweep look elsewhere.
+ * Arguments of --at, --include and --exclude that matched nothing in runs of a
+ * sweep: a misspelled one would make a whole sweep sample other code.
  */
 #ifndef SWEEP_UNMATCHED_H
 #define SWEEP_UNMATCHED_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The lines of text that say how much is still unseen after a number of runs
- * (sweep/species.h): at the end of a sweep, and of reports that were merged.
+ * The lines of text with the estimate of unseen races (sweep/species.h): at the
+ * end of a sweep, and for merged reports.
  */
 #ifndef SWEEP_UNSEEN_H
 #define SWEEP_UNSEEN_H
