@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How checks.c, checks-machine.c and checks-process.c share the work: tables
- * of checks, and the words they leave.
+ * What checks.c, checks-machine.c and checks-process.c share: tables of checks,
+ * and how to write their results.
  */
 #ifndef DOCTOR_CHECKS_LIST_H
 #define DOCTOR_CHECKS_LIST_H
@@ -15,7 +15,7 @@ struct error;
 struct identity;
 struct image;
 
-/* What the checks of one table hand on to each other. */
+/* What the checks of one table share. */
 struct check_context {
 	/* machine */
 	bool untraceable; /* the live tests would all say the same */
@@ -55,8 +55,8 @@ struct error *checks_refuse(const struct check_entry *table, size_t count,
 enum check_capability { CHECK_PTRACE, CHECK_PERFMON, CHECK_RESTORE };
 
 /*
- * Set the remedy: how to get a capability that racewatch lacks, which is true
- * for root too, between what is said before and after.
+ * Set the remedy: how to get a capability that racewatch lacks, which root may
+ * lack too; with text before and after.
  */
 void check_advise_capability(struct check *check, const char *before,
 			     enum check_capability which, const char *after);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whether this machine, this user and a process can be watched: everything
- * that can keep racewatch from it, each with what was found and what to
- * change. For `racewatch doctor`, and for the refusals of run and attach.
+ * Checks whether racewatch can watch programs on this machine, as this user,
+ * and a process: each check has its finding and what to change. For `racewatch
+ * doctor`, and for the refusals of run and attach.
  */
 #ifndef DOCTOR_CHECKS_H
 #define DOCTOR_CHECKS_H
@@ -43,18 +43,18 @@ const char *check_verdict_name(enum check_verdict verdict);
 enum check_verdict checks_worst(const struct checks *checks);
 
 /*
- * Look at machine and user. Children are forked, traced and killed for it; the
- * caller must have no others that it waits for.
+ * Check machine and user. Forks, traces and kills children; the caller must
+ * have no other children that it waits for.
  */
 struct error *checks_machine(struct checks *checks);
 
-/* Look at a process or thread; it is neither stopped nor traced. */
+/* Check a process or thread; it is neither stopped nor traced. */
 struct error *checks_process(pid_t pid, struct checks *checks);
 
 /*
  * The reason why tracing fails here, or why pid cannot be attached to, as an
- * ERROR_REFUSED with the remedy; NULL if none is seen. The process of a thread
- * id is looked at.
+ * ERROR_REFUSED with the remedy; NULL if none is seen. If pid is a thread's id,
+ * its process is checked.
  */
 struct error *checks_refuse_machine(void);
 struct error *checks_refuse_process(pid_t pid);

@@ -11,8 +11,8 @@ struct error;
 struct error *pid_parse(const char *text, int *ret);
 
 /*
- * The process of a thread id, which is told when it is not the id itself;
- * unknown ones come back as they are.
+ * The process of a thread id; a note is printed if the two differ. Unknown ids
+ * are returned unchanged.
  */
 int pid_resolve(int pid);
 

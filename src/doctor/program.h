@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The command to be run, looked at before it is run, so that what cannot work
- * is told by name and remedy rather than by an errno.
+ * Checks the command before it is run, so that an error names the cause and the
+ * remedy instead of an errno.
  */
 #ifndef DOCTOR_PROGRAM_H
 #define DOCTOR_PROGRAM_H
@@ -18,7 +18,7 @@ struct program {
 };
 
 /*
- * Find the command as execvp(3) would, and look at it. ERROR_NOT_FOUND,
+ * Find the command as execvp(3) would, and check it. ERROR_NOT_FOUND,
  * ERROR_CANNOT_RUN.
  */
 struct error *program_inspect(const char *command, struct program *ret);

@@ -10,9 +10,9 @@
 struct error;
 
 /*
- * If err says that tracing was not permitted, or that the process has gone,
- * put what is known of the reason in its place or before it; otherwise err
- * comes back as it is. pid: of an attach, or 0. Consumes err.
+ * If err says that tracing was not permitted, or that the process has ended,
+ * replace it by the reason, or put the reason before it; otherwise return err
+ * unchanged. pid: of an attach, or 0. Takes err over.
  */
 struct error *refusal_explain(struct error *err, int pid);
 

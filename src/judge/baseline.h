@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A baseline: the races of saved reports, which are known. Of a race that is
- * judged by it only two things matter: is it one of them, and, when the
- * baseline is to be updated, what is there besides.
+ * A baseline: the races of saved reports, which are known. It answers whether a
+ * race is known; to update the baseline it also keeps the records.
  *
- * A race is known when its fingerprint by names is among them. So that builds
- * with and without symbols agree, that by code counts too, but only where names
- * do not tell the two apart: different users of one function have its
- * instructions in common, and a new race must not hide behind an old one.
+ * A race is known when its fingerprint by names is among them. The fingerprint
+ * by code counts too, so that builds with and without symbols agree, but only
+ * if the names do not differ: callers of one function have its instructions in
+ * common, and an old race must not hide a new one.
  *
- * Where one side of a race was seen, that side tells (judge/sides.h).
+ * If only one side of a race was seen, that side is compared (judge/sides.h).
  *
- * Races that were suppressed are not known: when their suppression is taken
- * away or expires, they are to be seen again.
+ * Races that were suppressed are not known: when their suppression is removed
+ * or expires, they are reported again.
  */
 #ifndef JUDGE_BASELINE_H
 #define JUDGE_BASELINE_H
@@ -57,14 +56,17 @@ struct error *baseline_take(struct baseline *baseline, struct race *race);
 /* By its fingerprints. */
 bool baseline_has(const struct baseline *baseline, const struct race *race);
 
-/* So, or by the one side that was seen of it, now or before: sides_know(). */
+/*
+ * Is the race known, by its fingerprints or, if only one side was seen, by that
+ * side: sides_know()?
+ */
 bool baseline_knows(struct baseline *baseline, const struct race *race);
 
 /*
  * Write all its races, as they were read, then more (of struct race *,
- * borrowed), as JSON lines: into a file beside it that then takes its place, so
- * that whoever reads it meanwhile, or a full disk, leaves the old one. A
- * symbolic link stays one. Asks for `keep'.
+ * borrowed), as JSON lines: into a file beside it that then replaces it, so
+ * that readers and a full disk never see half a file. A symbolic link stays
+ * one. Requires `keep'.
  */
 struct error *baseline_write(const struct baseline *baseline,
 			     const struct vec *more, const char *path);

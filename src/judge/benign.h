@@ -2,9 +2,9 @@
 /*
  * Reasons why a race is less likely to be an error, from a table of rules, each
  * with a name, that look at one race's record: DataCollider, section 3.3, and
- * the reasons of the PLDI'07 replay classifier, section 5.4. A rule claims
- * nothing but what its evidence says, which it writes down; a race that it
- * fits is "unlikely" to be one that harms, never harmless.
+ * the reasons of the PLDI'07 replay classifier, section 5.4. A rule states its
+ * evidence and claims no more; a race that it fits is "unlikely" to be an
+ * error, never harmless.
  */
 #ifndef JUDGE_BENIGN_H
 #define JUDGE_BENIGN_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Accesses that are no synchronization although the memory is used for it: what
- * is known to be plain, by debug information and the source, and what a plain
- * access may not do to a word that locked instructions change.
+ * Accesses that do not synchronize although the memory is used for
+ * synchronization: those known to be plain, by debug information and the
+ * source, and plain accesses that are wrong for a word that locked instructions
+ * change.
  */
 #ifndef JUDGE_PLAIN_H
 #define JUDGE_PLAIN_H
@@ -20,9 +21,9 @@ struct race_side;
 bool plain_is_known(const struct race_side *side);
 
 /*
- * Such a store beside locked instructions that add: what was added in between
- * is lost. Or such a read that is compared and after which a plain store is
- * made without a locked instruction: so are the changes in between.
+ * Such a store in a function with locked instructions that add: what was added
+ * in between is lost. Or such a read that is compared, and a plain store
+ * without a locked instruction follows: changes in between are lost.
  */
 bool plain_loses(const struct race_side *side);
 

@@ -14,10 +14,10 @@ struct vec;
 
 /*
  * Set verdict, reason and grounds from the record, the evidence of
- * synchronization included. Of a race that was judged before the verdict stays
- * or becomes graver, and the grounds say which reason for a lesser one does not
- * hold; synchronization stays what it is. special: of const char
- * *, globs of the user's special variables; may be NULL. ERROR_NOMEM.
+ * synchronization included. If the race was judged before, the verdict stays or
+ * becomes graver, and the grounds say which reason for a less grave one does
+ * not hold; synchronization stays synchronization. special: of const char *,
+ * globs of the user's special variables; may be NULL. ERROR_NOMEM.
  */
 struct error *rank_race(struct race *race, const struct vec *special);
 

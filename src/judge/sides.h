@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Races of a report by their sides: where one side of a race was seen, because
- * a value changed (RACE_UNKNOWN), the race is known again by that side.
+ * Races of a report by their sides: if only one side of a race was seen,
+ * because a value changed (RACE_UNKNOWN), the race is recognized by that side.
  *
- * A side is told by its functions and the race's variable, or by its code where
- * names do not tell the two apart, as races are by their fingerprints.
+ * Two sides are compared by their functions and the race's variable, or by
+ * their code if the names do not differ, as races are by their fingerprints.
  *
- * A race with one side is every race that has this side. The other way round a
- * record with one side stands for one race with both sides only, so that a new
- * race does not hide behind it: for none where the report has a race with both
+ * A race with one side matches every race that has this side. The other way
+ * round, a record with one side stands for only one race with both sides, so
+ * that it does not hide a new race: for none if the report has a race with both
  * sides that has this side, else for the first race that is looked up.
  */
 #ifndef JUDGE_SIDES_H
@@ -38,9 +38,9 @@ struct error *sides_add(struct sides *sides, const struct race *race);
 
 /*
  * Is it, by one side, a race that was added? One of the two has one side, the
- * other has both. A race with both sides, unless it is suppressed, takes the
- * records that stand for it, by its fingerprint: asked again, the answer is the
- * same. Synchronization is no race, and no race is synchronization.
+ * other has both. A race with both sides, unless it is suppressed, is entered
+ * by its fingerprint for the records that stand for it: a second call gives the
+ * same answer. Synchronization is no race, and no race is synchronization.
  */
 bool sides_know(struct sides *sides, const struct race *race);
 

@@ -4,8 +4,8 @@
  * reported, and why. racewatch-suppressions(5) is the format's reference. A
  * race that is suppressed stays a race: its record names the rule.
  *
- * Everything is read before a race is judged. A judge's `used' counters are
- * the only thing that changes afterwards.
+ * All files are read before a race is judged. Afterwards only the `used'
+ * counters change.
  */
 #ifndef JUDGE_SUPPRESS_H
 #define JUDGE_SUPPRESS_H
@@ -28,7 +28,7 @@ struct suppress_rule {
 	char *expires; /* "2027-01-31": the last day it applies; or NULL */
 	bool expired; /* it does not apply any more */
 	bool ignored; /* about something else than races: never applies */
-	bool optional; /* of a file of defaults: need not be of use */
+	bool optional; /* of a file of defaults: no warning if unused */
 	/* races that it matched, also those that another suppressed first */
 	uint64_t used;
 	struct vec alternatives; /* of struct suppress_alternative */
@@ -57,13 +57,13 @@ struct error *suppressions_parse(struct suppressions *suppressions,
 				 const char *name, const char *text,
 				 size_t size);
 
-/* The rules of these files need not be of use. */
+/* Do not warn of unused rules of these files. */
 void suppressions_set_optional(struct suppressions *suppressions);
 
 /*
- * Set race->suppressed by the first rule that applies; one that was suppressed
- * by somebody else stays so. *ret_settled: whatever values are seen, it will
- * stay suppressed. ERROR_NOMEM.
+ * Set race->suppressed by the first rule that applies, unless it is set
+ * already. *ret_settled: it will stay suppressed, whatever values are seen.
+ * ERROR_NOMEM.
  */
 struct error *suppressions_judge(struct suppressions *suppressions,
 				 struct race *race, bool *ret_settled);

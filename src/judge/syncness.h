@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Is an access synchronization? On x86 a relaxed, acquire or release atomic is
- * a plain mov, so that the instruction alone does not tell. What tells is
- * evidence, of either side, from the record: a locked instruction, the body of
- * an atomic operation, the type of the variable, the source line, a function
- * known to synchronize, or the other side (DataCollider, section 3.1.1; its
- * sampling leaves such accesses out).
+ * a plain mov, so that the instruction alone does not show it. The record has
+ * evidence of either side: a locked instruction, the body of an atomic
+ * operation, the type of the variable, the source line, a function known to
+ * synchronize, or the other side (DataCollider, section 3.1.1; its sampling
+ * leaves such accesses out).
  */
 #ifndef JUDGE_SYNCNESS_H
 #define JUDGE_SYNCNESS_H
@@ -47,9 +47,7 @@ bool syncness_find(struct race *race);
  */
 bool syncness_is_volatile(const struct race *race);
 
-/*
- * Both sides synchronize; one that nobody saw is taken for what the other is.
- */
+/* Both sides synchronize; a side that was not seen counts as the other one. */
 bool syncness_both(const struct race *race);
 
 #endif

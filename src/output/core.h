@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A core file of a process that is stopped and traced by nobody, written by
- * gcore(1) of gdb; then the process goes on. A child of ours does that, so that
- * the process goes on even when racewatch is killed meanwhile.
+ * Writes a core file of a stopped process, which nobody may trace, by gcore(1)
+ * of gdb; then continues the process. A child of ours does that, so that the
+ * process continues even when racewatch is killed meanwhile.
  */
 #ifndef OUTPUT_CORE_H
 #define OUTPUT_CORE_H
@@ -13,7 +13,7 @@
 /* Start it; the caller reaps *ret. False: it could not be started. */
 bool core_begin(int pid, pid_t *ret);
 
-/* Say what came of it; makes sure that the process goes on. */
+/* Report the result; makes sure that the process continues. */
 void core_ended(int pid, int status);
 
 #endif

@@ -36,7 +36,7 @@ struct onrace {
 /* What is wrong with the option's argument, or NULL. */
 struct error *onrace_check(const char *text);
 
-/* Understand the option's argument; NULL is "report". ERROR_USAGE. */
+/* Parse the option's argument; NULL is "report". ERROR_USAGE. */
 struct error *onrace_init(struct onrace *onrace, const char *text);
 void onrace_deinit(struct onrace *onrace);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a watching command prints and writes: races as text on standard error
- * as they come, the report that is saved (output/saved.h), the status line, notes,
- * the summary. It is the sink of a session (session/session.h).
+ * The output of a watching command: races as text on standard error when they
+ * are found, the saved report (output/saved.h), the status line, notes, the
+ * summary. It is the sink of a session (session/session.h).
  */
 #ifndef OUTPUT_OUTPUT_H
 #define OUTPUT_OUTPUT_H
@@ -59,7 +59,7 @@ struct output {
 	uint64_t stalled_before;
 	uint64_t status_ns;
 	bool run_written;
-	/* writing the report failed, which was said; the session goes on */
+	/* writing the report failed, as reported; the session continues */
 	bool failed;
 	bool unread; /* nobody reads the text any more */
 };
@@ -81,8 +81,8 @@ struct output_end {
 };
 
 /*
- * The end, after the session: the summary. False if something could not be
- * written since the start; that was said.
+ * The end, after the session: the summary. False if a write has failed since
+ * the start; that was reported.
  */
 bool output_finish(struct output *output, const struct output_end *end);
 

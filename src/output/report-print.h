@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What racewatch report prints: merged reports in a format, or what two have
- * and have not in common.
+ * The output of racewatch report: merged reports in a format, or the comparison
+ * of two.
  */
 #ifndef OUTPUT_REPORT_PRINT_H
 #define OUTPUT_REPORT_PRINT_H
