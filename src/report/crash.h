@@ -19,11 +19,14 @@ struct crash_race {
 	bool same_address; /* the faulting address is among its bytes */
 	bool same_object; /* ... or in the same line of 64 bytes */
 	/*
-	 * a value that was seen there is the pointer that was followed: the
-	 * faulting address is it, or a member's behind it
+	 * a value that was seen there is the pointer that was dereferenced: the
+	 * faulting address is it, or that of a member behind it
 	 */
 	bool same_pointer;
-	/* where it was raced is in the crash's stack, or the other way round */
+	/*
+	 * a function of the race is in the crash's stack, or the other way
+	 * round
+	 */
 	bool same_function;
 	char *variable; /* its name */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Races with the same fingerprint are one: the first is kept, later ones are
- * counted on it. Memory is per distinct race.
+ * Races with the same fingerprint are one: the first is kept, and later ones
+ * increase its count. Memory is per distinct race.
  */
 #ifndef REPORT_DEDUPE_H
 #define REPORT_DEDUPE_H
@@ -26,16 +26,17 @@ enum dedupe_found {
 	DEDUPE_NEW, /* the first of its kind; it has no id (0), and count 1 */
 	DEDUPE_AGAIN, /* counted on its twin */
 	/*
-	 * Of its twin only one side was known, and the value had changed. Now
-	 * it is this race, with the id it had and what was counted.
+	 * Only one side of its twin was known, and the value had changed. The
+	 * twin becomes this race, and keeps its id and counts.
 	 */
 	DEDUPE_COMPLETED,
 };
 
 /*
- * Take the race over (fingerprints set), or put it to its twin and free it.
- * *ret is the race kept. On error the race is freed. A race of which one side
- * is known is a twin of those on the same variable that have that side.
+ * Take the race over (fingerprints set). If it has a twin, count it there and
+ * free it. *ret is the race kept. On error the race is freed. A race of which
+ * one side is known is a twin of those on the same variable that have that
+ * side.
  */
 struct error *dedupe_add(struct dedupe *dedupe, struct race *race,
 			 struct race **ret, enum dedupe_found *ret_found);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What formats that are one document keep until it is written: each race as
- * it was rendered, the latest for each id, in the order in which they shall
- * appear. Memory is that of the document.
+ * For formats that are one document: keeps each rendered race, the latest for
+ * each id, in the order in which they appear, until the document is written.
+ * Uses as much memory as the document has bytes.
  */
 #ifndef REPORT_DOCUMENT_H
 #define REPORT_DOCUMENT_H

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Whether a race may be none because its accesses are atomic operations. On x86
- * a relaxed, acquire or release one is a plain move. C's leave no trace in the
- * debug information, so that without the source nobody can tell; a report has
- * to say so.
+ * a relaxed, acquire or release one is a plain move. Those of C are not in the
+ * debug information, so that they cannot be recognized without the source; a
+ * report has to say so.
  */
 #ifndef REPORT_DOUBT_H
 #define REPORT_DOUBT_H
 
 struct race;
 
-/* What it would take to tell whether an access is an atomic operation. */
+/* What is missing to decide whether an access is an atomic operation. */
 enum race_missing {
 	RACE_MISSES_NOTHING,
 	RACE_MISSES_MACRO, /* what a macro comes to, with the source at hand */
@@ -24,17 +24,18 @@ enum race_missing {
  * be, or the source or the debug information shows that it is none.
  *
  * What may be one is a move of 1, 2, 4 or 8 bytes that are aligned, to or from
- * a general register, or of a constant; a comparison of them; or an operation on
- * them without a lock that clang makes of an atomic load and store. The two sides have the same bytes, or
- * the other one has locked ones among them; and not both write what they make
- * of the old value, since one of two such updates is lost, atomic or not.
+ * a general register, or of a constant; a comparison of them; or an operation
+ * on them without a lock that clang makes of an atomic load and store. The two
+ * sides have the same bytes, or the other one has locked ones among them; and
+ * not both write a value computed from the old one, since one of two such
+ * updates is lost, atomic or not.
  */
 enum race_missing race_doubt(const struct race *race);
 
 /* "no source: may be an atomic"; NULL without a doubt. */
 const char *race_doubt_text(const struct race *race);
 
-/* Two sightings are one: no doubt is left where one of them had none. */
+/* Join two sightings: there is no doubt if one of them had none. */
 void race_join_doubts(struct race *race, const struct race *other);
 
 #endif

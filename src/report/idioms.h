@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What code does with the value that a race is about (struct insn_idiom):
- * words for it, and what is left of it when one record stands for the
- * conflicts of several instructions.
+ * How code uses the value of a race (struct insn_idiom): words for it, and how
+ * to join it when one record stands for conflicts of several instructions.
  */
 #ifndef REPORT_IDIOMS_H
 #define REPORT_IDIOMS_H
@@ -21,9 +20,9 @@ bool race_is_double_checked(const struct race *race);
 bool race_idiom_is_known(const struct insn_idiom *idiom);
 
 /*
- * The other is the same race by names, maybe of other instructions: what the
- * code does with the value is now what can be said of both. The graver verdict of
- * the two is kept, with its reason and grounds.
+ * The other is the same race by names, maybe of other instructions: keep what
+ * is true for both. The graver verdict of the two is kept, with its reason and
+ * grounds.
  */
 void race_join_idioms(struct race *race, struct race *again);
 

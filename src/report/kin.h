@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Races on the same variable tell of one another. Two threads that count up
- * look like statistics until a third is seen that waits for the number.
+ * Races on the same variable, which are evidence about one another. Two threads
+ * that increment a counter look like statistics until a third thread is seen
+ * that waits for the number.
  */
 #ifndef REPORT_KIN_H
 #define REPORT_KIN_H
@@ -16,21 +17,21 @@ struct race;
 bool kin_of_one_variable(const struct race *a, const struct race *b);
 
 /*
- * If they are of one variable, and one side of `teller' decides by its value
- * (compares it, follows it, counts it down), set race->decides. True if that
- * is news.
+ * If they are of one variable, and one side of `teller' branches on its value
+ * (compares it, dereferences it, counts it down), set race->decides. True if it
+ * was not set before.
  */
 bool kin_tell(struct race *race, const struct race *teller);
 
-/* Does code that does this with a value decide something by it? */
+/* Does code that uses a value in this way branch on it? */
 bool kin_idiom_decides(const struct insn_idiom *idiom);
 
-/* A value changed, and nobody was seen to write it: sides[1] is unknown. */
+/* A value changed, and no thread was seen to write it: sides[1] is unknown. */
 bool race_is_one_sided(const struct race *race);
 
 /*
- * What a side is known by, whatever is known of the other one: by names, with
- * the variable, and by code. 64 bits each, of digests as in the fingerprints.
+ * Identifies a side without the other one: by names, with the variable, and by
+ * code. 64 bits each, of digests as in the fingerprints.
  */
 struct race_side_key {
 	uint64_t names, code;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The races of many runs, one of each kind (race_key()): two of a kind are
- * combined. When they take more than their memory all go to files, by kind, and
- * are combined again at the end, which is right because combining is
+ * combined. When they exceed their memory, all are written to files, by kind,
+ * and combined again at the end; this is correct because combining is
  * associative. Part of merge.h.
  */
 #ifndef REPORT_KINDS_H
@@ -32,7 +32,7 @@ void kinds_deinit(struct kinds *kinds);
 /* A normal race (race_normalize()); it is then empty, but for an error. */
 struct error *kinds_add(struct kinds *kinds, struct race *race);
 
-/* Put out one of each kind, in no order that means anything; none is left. */
+/* Return one of each kind, in an arbitrary order; none is left. */
 struct error *kinds_finish(struct kinds *kinds,
 			   const struct race_output *output);
 

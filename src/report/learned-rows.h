@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What runs have taught, in the tables of a database: racewatch-state(5).
- */
+/* What runs have learned, in the tables of a database: racewatch-state(5). */
 #ifndef REPORT_LEARNED_ROWS_H
 #define REPORT_LEARNED_ROWS_H
 

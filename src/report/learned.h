@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What runs have taught about the locations of programs: which were reached,
- * which touched memory that several threads touched, and which pairs of them
- * met there. A location is a module, by its build id (or its path, without
- * one), and an offset in its file, so that it means the same in another run and
- * on another machine. racewatch-state(5) is its form in a file.
+ * What runs have learned about the locations of programs: which were reached,
+ * which accessed memory that several threads access, and which pairs did. A
+ * location is a module, by its build id (or its path, without one), and an
+ * offset in its file, so that it means the same in another run and on another
+ * machine. racewatch-state(5) is its form in a file.
  */
 #ifndef REPORT_LEARNED_H
 #define REPORT_LEARNED_H

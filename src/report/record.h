@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A line of a report (racewatch-json(5)) as the record that was written: the
- * inverse of render-json. Members that are unknown are passed over. A member that
- * is absent is unknown, but for the few without which a record says nothing:
- * racewatch-json(5) names them.
+ * inverse of render-json. Unknown members are ignored. The value of an absent
+ * member is unknown, except for the required members that racewatch-json(5)
+ * names.
  */
 #ifndef REPORT_RECORD_H
 #define REPORT_RECORD_H

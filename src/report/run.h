@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The run record and the summary record: what was watched, and what it came
- * to. Plain data; strings are borrowed from whoever fills it.
+ * The run record and the summary record: what was watched, and the results.
+ * Plain data; strings are borrowed.
  */
 #ifndef REPORT_RUN_H
 #define REPORT_RUN_H
@@ -52,8 +52,8 @@ struct run_sampling {
 	uint64_t own; /* of stats.stalled, in the program's own modules */
 	uint64_t sites_sampled_own, sites_eligible_own;
 	/*
-	 * Looks at where it computed, made when it has code that was generated
-	 * at run time, and those of them that found it there.
+	 * Samples of its CPU time, taken when it has code generated at run
+	 * time, and those of them in such code.
 	 */
 	uint64_t looks, generated;
 	/* nothing was found, and nothing of the program's own was sampled */

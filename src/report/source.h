@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Source lines for reports, read where the sources are at hand. Their paths
- * come from debugging information, which anybody may have written: what is no
- * regular file, is large or has no text is passed over, and nothing waits.
+ * Source lines for reports, if the sources are at hand. Their paths come from
+ * debugging information, which anybody may have written: a file that is not
+ * regular, is large or is not text is ignored, and nothing is waited for.
  */
 #ifndef REPORT_SOURCE_H
 #define REPORT_SOURCE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The file of --state: what is known of a program's locations is read at the
- * start of a session, and what the session added goes back at its end.
+ * The file of --state: it is read at the start of a session, and what the
+ * session has learned is added at its end.
  */
 #ifndef REPORT_STATE_H
 #define REPORT_STATE_H
@@ -26,8 +26,8 @@ struct error *state_load(struct state *state, const char *path);
 void state_deinit(struct state *state);
 
 /*
- * Add what is new to the file, whatever others have added meanwhile. False if
- * that failed, which was said.
+ * Add what is new to the file, to which others may have added meanwhile. False
+ * if that failed, which was reported.
  */
 bool state_save(struct state *state);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The live status line: one line at the bottom of a terminal, written over
- * itself. Whoever prints anything else there erases it first, messages
- * (base/log.h) by themselves; it comes back with the next update.
+ * The live status line: one line at the bottom of a terminal, which each update
+ * overwrites. Code that prints anything else there erases it first, which
+ * base/log.h does itself; it appears again with the next update.
  */
 #ifndef REPORT_STATUS_H
 #define REPORT_STATUS_H

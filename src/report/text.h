@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Lines of text for a person: indented, folded at the width of a terminal,
- * coloured where asked, and the phrases that numbers and names are written as.
- * For the text renderer.
+ * Lines of text: indented, folded at the width of a terminal, coloured if asked
+ * for; and how numbers and names are written. For the text renderer.
  */
 #ifndef REPORT_TEXT_H
 #define REPORT_TEXT_H

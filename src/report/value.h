@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The bytes of an access as a person writes the value.
- */
+/* The bytes of an access as a readable value. */
 #ifndef REPORT_VALUE_H
 #define REPORT_VALUE_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How much of its time a program spends in code that was generated at run time,
- * as by Java, Node or LuaJIT, which is never sampled: nobody else may write
- * there. Nothing is measured before a process has such code; then threads are
- * looked at by the clock of their CPU time (sys/cpuclock.h), some of them at a
- * time, without being stopped.
+ * Measures how much of its time a program spends in code generated at run time,
+ * as by Java, Node or LuaJIT. Such code is never sampled, since nobody else may
+ * write there. Nothing is measured before a process has such code; then some
+ * threads at a time are sampled by the clock of their CPU time
+ * (sys/cpuclock.h), without being stopped.
  */
 #ifndef SESSION_GENERATED_H
 #define SESSION_GENERATED_H
@@ -30,8 +30,8 @@ void generated_init(struct generated *generated);
 void generated_deinit(struct generated *generated);
 
 /*
- * Count what the clocks have noted since the last call, and set them anew: some
- * times a second.
+ * Count the samples of the clocks since the last call, and set the clocks
+ * again; called several times a second.
  */
 void generated_look(struct generated *generated, const struct watched *watched);
 

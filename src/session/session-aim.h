@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a session knows of the places of --at. A part of session-state.h, which
+ * A session's state about the places of --at. A part of session-state.h, which
  * includes it; not for others.
  */
 #ifndef SESSION_SESSION_AIM_H
@@ -54,7 +54,7 @@ struct session_aiming {
 /* False: out of memory. */
 bool session_aim_init(struct session *session);
 void session_aim_deinit(struct session *session);
-/* Find it in new modules, and have the tracer have it. */
+/* Find it in new modules, and send it to the tracer. */
 struct error *session_aim(struct session *session);
 /* When session_aim() has something to do by time alone. */
 uint64_t session_aim_due(const struct session *session);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a session learns of locations, and which of those where races are likely
- * the tracer has. A part of session-state.h, which includes it; not for others.
+ * What a session learns of locations, and which likely locations of races the
+ * tracer has. A part of session-state.h, which includes it; not for others.
  */
 #ifndef SESSION_SESSION_LEARN_H
 #define SESSION_SESSION_LEARN_H
@@ -29,7 +29,9 @@ struct session_guide {
 	uint64_t look_ns; /* not before then */
 };
 
-/* Of likely sites with the tracer at a time, armed ones too. */
+/*
+ * At most this number of likely sites is with the tracer, armed ones included.
+ */
 enum { SESSION_GUIDED = 32 };
 
 struct session_learning {
@@ -47,13 +49,13 @@ bool session_learn_init(struct session *session);
 void session_learn_deinit(struct session *session);
 /* How many hits to learn from before each stall. */
 uint32_t session_peeks(const struct session_config *config);
-/* Would this run or a later one know of what samples teach? */
+/* Does this run or a later one use what samples teach? */
 bool session_learns(const struct session_config *config);
 /* A WIRE_SAMPLE message, of a program that is watched. */
 struct error *session_learn_sample(struct session *session,
 				   const struct watched_program *program,
 				   const struct wire_sample *sample);
-/* Have the tracer have sites where races are likely. */
+/* Send sites where races are likely to the tracer. */
 struct error *session_guide(struct session *session, uint64_t now);
 /* One of them has come back; its id has WIRE_GUIDED. */
 void session_guide_returned(struct session *session,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Locations that have not run yet, and functions that are found to run: what the
- * session has the tracer arm beside the pool; see session-once.c.
+ * Breakpoints beside the pool that the session sends to the tracer: locations
+ * that have not run yet, and functions that are found to run; see
+ * session-once.c.
  */
 #ifndef SESSION_SESSION_ONCE_H
 #define SESSION_SESSION_ONCE_H
@@ -19,20 +20,20 @@ struct wire_returned;
 struct error *session_feed_once(struct session *session,
 				struct watched_program *program, uint64_t now);
 /*
- * The same of code of which the tracer says that it runs: where no module is known
- * at the address, or the module has still to join, it waits for that.
+ * The same for an address that the tracer reports. If no module is known there,
+ * or the module has not joined yet, the address is kept until it has.
  */
 struct error *session_ran(struct session *session,
 			  struct watched_program *program, uint64_t address);
 /* Modules may have joined; read: after the maps were read. */
 struct error *session_place_ran(struct session *session,
 				struct watched_program *program, bool read);
-/* WIRE_CALLERS: functions that the stack of a stopped thread leads back to run. */
+/* WIRE_CALLERS: functions on the stack of a stopped thread run. */
 struct error *session_callers(struct session *session, const void *payload,
 			      size_t size);
 /*
- * Look, when it is time, for functions that run on the stacks of threads that
- * sleep.
+ * When it is time, search the stacks of sleeping threads for functions that
+ * run.
  */
 struct error *session_look_at_stacks(struct session *session, uint64_t now);
 /* The entry of a function has come back; its id has WIRE_ENTRY. */

@@ -29,15 +29,16 @@ void session_races_init(struct session *session);
 void session_races_deinit(struct session *session);
 
 /*
- * Count a conflict that was seen before (*ret_known). A changed value of unknown
- * origin is one too when the stalled instruction is known to race with another.
+ * Count a conflict that was seen before (*ret_known). A changed value without a
+ * known writer counts too if the stalled instruction is known to race with
+ * another.
  */
 struct error *session_known_conflict(struct session *session,
 				     const struct conflict_context *context,
 				     const struct conflict *conflict,
 				     bool *ret_known);
 
-/* Describe one that was not, judge it, and tell of it, maybe as a known race. */
+/* Describe a new conflict, judge it, and report it, maybe as a known race. */
 struct error *session_new_conflict(struct session *session,
 				   const struct conflict_context *context,
 				   const struct conflict *conflict);

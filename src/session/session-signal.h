@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Signals to racewatch while a session runs: most are the program's. A part of
- * session-state.h, which includes it; not for others.
+ * Signals to racewatch while a session runs; most are passed to the program. A
+ * part of session-state.h, which includes it; not for others.
  */
 #ifndef SESSION_SESSION_SIGNAL_H
 #define SESSION_SESSION_SIGNAL_H
@@ -21,9 +21,9 @@ struct session_signals {
 
 /* Take signals from now on. End with session_end_signals(), if that worked. */
 struct error *session_begin_signals(struct session *session);
-/* From the loop's way with signals to that of the rest, which has no loop. */
+/* Restore the signal handling for the code after the event loop. */
 void session_end_signals(const struct session *session);
-/* Handle those that have come. */
+/* Handle the pending signals. */
 void session_signals(struct session *session);
 /* Is the tracer waited for no more? */
 bool session_is_abandoned(const struct session *session);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The session's state, shared by its files. session.c has the loop; it and
- * session-message.c (what the tracer says) call the others: session-tracer.c (the
- * tracer as a child), session-signal.c, session-feed.c (images and the queue of
- * sites), session-conflict.c and session-crash.c (conflicts and deaths, told by
- * the tracer), session-races.c (races), session-tire.c (sites to leave out), session-learn.c (what that teaches), session-once.c (sites that
- * have not run), session-aim.c (those that the user asked for) and, used by all of
- * these, session-onset.c, session-send.c, session-note.c and session-end.c. Not for
- * others.
+ * session-message.c (what the tracer says) call the others: session-tracer.c
+ * (the tracer as a child), session-signal.c, session-feed.c (images and the
+ * queue of sites), session-conflict.c and session-crash.c (conflicts and
+ * deaths, reported by the tracer), session-races.c (races), session-tire.c
+ * (sites to leave out), session-learn.c (what that teaches), session-once.c
+ * (sites that have not run), session-aim.c (those that the user asked for) and,
+ * used by all of these, session-onset.c, session-send.c, session-note.c and
+ * session-end.c. Not for others.
  */
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
@@ -42,7 +43,7 @@ struct session {
 	struct watched watched;
 	struct generated generated;
 	struct stacks stacks;
-	/* sites that could be armed, as the tracer was last told */
+	/* sites that could be armed, as last sent to the tracer */
 	uint64_t supply;
 	/* that the tracer has sent, of programs that are watched */
 	uint64_t samples;
@@ -110,7 +111,8 @@ void session_crash(struct session *session, const void *payload, size_t size);
 void session_crash_unseen(struct session *session, int status);
 
 /*
- * session-note.c: an error the session can live with becomes a note; lack of memory does not.
+ * session-note.c: turn an error into a note if the session can continue; not
+ * ERROR_NOMEM.
  */
 struct error *session_tolerate(struct session *session, struct error *err);
 
@@ -118,7 +120,7 @@ struct error *session_tolerate(struct session *session, struct error *err);
 void session_tell_foreign(struct session *session, const struct rights *rights);
 
 /* session-feed.c */
-/* Read the program's maps and tell the tracer what went. */
+/* Read the program's maps, and tell the tracer which ranges were unmapped. */
 struct error *session_refresh(struct session *session,
 			      struct watched_program *program);
 /* Bring the next reading of all maps forward. */
@@ -127,12 +129,18 @@ void session_hurry_refresh(struct session *session);
 uint64_t session_feed_due(const struct session *session);
 /* Fill the tracer's queue, and decode in the background. */
 struct error *session_feed(struct session *session);
-/* Set the counts that are not counted as things happen. */
+/* Compute the counts that are not updated continuously. */
 void session_update_counts(struct session *session);
-/* The same of the program's own sites: at the end, since it looks at each. */
+/*
+ * The same for the program's own sites: only at the end, since it visits each
+ * site.
+ */
 void session_count_own_sites(struct session *session);
 
-/* session-send.c: sites that were drawn, to the tracer; what it cannot take is free again. */
+/*
+ * session-send.c: send drawn sites to the tracer; sites that it cannot take are
+ * free again.
+ */
 void session_send_sites(struct session *session,
 			struct watched_program *program,
 			struct wire_site *sites, size_t count);
@@ -147,7 +155,7 @@ void session_end_program(struct session *session);
 void session_kill(struct session *session, uint64_t now);
 /* A signal to the program. */
 void session_signal(struct session *session, int number);
-/* Where the program is stopped at a race, let it go on. */
+/* If the program is stopped at a race, continue it. */
 void session_continue(struct session *session);
 
 #endif

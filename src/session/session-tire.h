@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sites that get no more breakpoints, since their stalls end in what is known. A
+ * Sites that get no more breakpoints, since their stalls end in known races. A
  * part of session-state.h, which includes it; not for others.
  */
 #ifndef SESSION_SESSION_TIRE_H
@@ -30,7 +30,7 @@ static inline uint64_t session_race_key(const struct race *race)
 }
 
 void session_tire_deinit(struct session *session);
-/* Nothing more is to be learned of the race. False: out of memory. */
+/* The race needs no more samples. False: out of memory. */
 bool session_settle(struct session *session, const struct race *race);
 /* A stall has ended in this conflict, which is this race. False: no memory. */
 bool session_tire(struct session *session, const struct conflict *conflict,

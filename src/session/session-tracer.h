@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tracer as the session's child: started, looked after, reaped. A part of
+ * The tracer as the session's child: started, monitored, reaped. A part of
  * session-state.h, which includes it; not for others.
  */
 #ifndef SESSION_SESSION_TRACER_H
@@ -23,7 +23,7 @@ struct session_tracer {
 	struct heartbeat_watch watch;
 };
 
-/* The tracer may take so long to restore the target when all else failed. */
+/* How long the tracer may take to restore the target after a failure. */
 extern const uint64_t SESSION_GIVE_UP_NS;
 
 /* Start it, and open the session's channel to it. */
@@ -32,7 +32,7 @@ struct error *session_spawn(struct session *session);
 void session_reap(struct session *session);
 /* End it if it is stuck and the program is ours. */
 void session_check_tracer(struct session *session, uint64_t now);
-/* Its end of the channel was closed: wait for its end, and say how it came. */
+/* The tracer closed the channel: wait for its end, and report the cause. */
 struct error *session_tracer_died(struct session *session);
 
 #endif

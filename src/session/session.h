@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The front end at work: starts the tracer, keeps its queue of sites filled,
- * governs the rate, turns conflicts into races, passes signals on, and ends
- * the watching when it is time. What is found goes to a sink as it is found.
+ * The front end's event loop: starts the tracer, keeps its queue of sites
+ * filled, turns conflicts into races, passes signals on, and ends the watching
+ * when it is time. Races and other results are passed to a sink at once.
  */
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
@@ -34,8 +34,8 @@ struct session_config {
 	const struct pidref *held; /* pid_count, of pids; NULL: not held */
 	struct tracing tracing;
 	/*
-	 * What argv leaves behind is watched for so long after its end; 0: to
-	 * the end of all.
+	 * How long processes that outlive argv are watched; 0: until all have
+	 * ended.
 	 */
 	uint64_t rest_ns;
 	bool debuginfod; /* see image_ask_servers() */
@@ -53,7 +53,7 @@ struct session_config {
 	struct sources *sources; /* of new races; NULL: none */
 	/* what is known of locations, to which the run adds; NULL: nothing */
 	struct learned *learned;
-	/* half of the stalls go where races are likely by it */
+	/* half of the stalls are where it says races are likely */
 	bool guided;
 	const struct vec *at; /* of struct where, WHERE_MAX; NULL: none */
 	/*
@@ -95,8 +95,9 @@ struct session_sink {
 	 */
 	void (*race)(void *context, const struct race *race, bool first);
 	/*
-	 * A process of another user is watched: what is written from now on
-	 * is for nobody but us. Called once, before any race in it is told.
+	 * A process of another user is watched: from now on, only our user may
+	 * read what is written. Called once, before any of its races is
+	 * reported.
 	 */
 	void (*foreign)(void *context);
 	/* A watched process has died by a signal. Borrowed for the call. */

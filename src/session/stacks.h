@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which code is about to run, by the stacks of threads that sleep: the functions
- * that a sleeping thread will return to. A server's threads sleep most of the
- * time, and run so briefly that samples by a clock (tracer/profile.h) meet few.
- * No thread is stopped for it, and nothing is read that a process would have to
- * provide (sys/memory.h).
+ * Finds code that is about to run, by the stacks of threads that sleep: the
+ * functions that a sleeping thread will return to. A server's threads sleep
+ * most of the time, and run so briefly that samples by a clock
+ * (tracer/profile.h) find few of them. No thread is stopped, and no page is
+ * read that a process would have to provide (sys/memory.h).
  *
  * A stack also has addresses of calls that have ended, whose functions ran not
- * long ago. What merely looks like a return address does little harm: a function
- * that does not run is sampled. Stacks of threads that do not sleep are read by
- * the tracer while it has them stopped (tracer/profile-stops.h).
+ * long ago. A value that only looks like a return address does little harm: a
+ * function that does not run is sampled. Stacks of threads that do not sleep
+ * are read by the tracer while it has them stopped (tracer/profile-stops.h).
  */
 #ifndef SESSION_STACKS_H
 #define SESSION_STACKS_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the front end keeps of those watched: programs, each with its image and
- * sampling set, and the processes that run them (wire/message.h says what a
- * program is). One process stands for all that run the same program: its maps
- * are read. What another of them loads for itself alone is not sampled.
+ * The front end's records of watched programs, each with its image and sampling
+ * set, and of the processes that run them (wire/message.h says what a program
+ * is). One process stands for all that run the same program: its maps are read.
+ * A library that only another one loads is not sampled.
  *
- * A program of which all processes have ended may be executed again, as by a
- * script: to the tracer that is another program. What is known of it is kept for
- * that, of the last WATCHED_RESTING programs: what was read of its modules, which
- * of its sites had a sample, which functions run. Two executions at a time have
- * that apart.
+ * When all processes of a program have ended, it may be executed again, as by a
+ * script; for the tracer that is another program. So these data of the last
+ * WATCHED_RESTING programs are kept: what was read of the modules, which sites
+ * had a sample, which functions run. Two executions at the same time do not
+ * share them.
  */
 #ifndef SESSION_WATCHED_H
 #define SESSION_WATCHED_H
@@ -30,9 +30,9 @@ struct opener;
 struct rules;
 
 /*
- * When /proc/PID/maps is looked at again: soon after a change, then rarely. It is
- * long where mappings are many, so it is read only when the pages mapped are not
- * as many as before, and every now and then.
+ * When /proc/PID/maps is checked again: soon after a change, then rarely. The
+ * file is large if there are many mappings, so it is read only when the number
+ * of mapped pages has changed, and otherwise rarely.
  */
 struct watched_timer {
 	uint64_t due_ns;
@@ -70,7 +70,7 @@ struct watched_program {
 	uint64_t work_ns; /* when background decoding goes on */
 	bool decoded; /* all of it, when it was last looked at */
 	bool dry; /* no site was left at the last draw */
-	uint64_t idle_ns; /* nobody could race with it: no sites until then */
+	uint64_t idle_ns; /* no thread can race with it: no sites until then */
 	bool aimed; /* --at was looked for in all modules that are there */
 	/* over those that have not run yet; see session-once.c */
 	struct sampleset_walk walk;
@@ -78,9 +78,9 @@ struct watched_program {
 	/* the same over functions that are not known to run */
 	struct sampleset_walk entries;
 	/*
-	 * Another thread can reach what its threads access: it has a second
-	 * one, or memory that another process has too. Until then nothing of
-	 * it is armed, and what was not asked for by name is not even read.
+	 * Another thread can access the same memory: it has a second thread, or
+	 * memory that another process has too. Until then nothing is armed in
+	 * it, and its files are read only if the user named it.
 	 */
 	bool awake;
 	struct run_program seen; /* its path and races are not kept here */
@@ -150,9 +150,9 @@ const char *watched_path(const struct watched_program *program);
 void watched_add_up(struct watched *watched);
 
 /*
- * A process is watched, or has become another program: *ret is the program it
- * runs, and *ret_new whether that has just begun to be watched. If its key is not
- * its id, it was watched before, in an earlier execution.
+ * A process is watched, or runs another program now. *ret is its program, and
+ * *ret_new whether it was not watched before. If its key is not its id, it was
+ * watched in an earlier execution.
  */
 struct error *watched_began(struct watched *watched,
 			    const struct wire_process *message,
@@ -164,9 +164,9 @@ void watched_ended(struct watched *watched, const struct wire_process *message);
 void watched_wake(struct watched *watched, struct watched_program *program);
 
 /*
- * Read the shared memory of the process, as a WIRE_SHARED message (of bytes)
- * in *ret, which stays empty if it is as it was. What no process has mapped
- * for writing does not count, as files that a library maps for reading. A
+ * Read the shared memory of the process, as a WIRE_SHARED message (of bytes) in
+ * *ret, which stays empty if it is as it was. Memory that no process has mapped
+ * for writing does not count, such as files that a library maps for reading. A
  * process that has just ended shares nothing.
  */
 struct error *watched_shared(struct watched *watched,
