@@ -39,7 +39,7 @@ static int status_of(const struct error *err)
 
 /*
  * libdw and libiberty end the process when memory runs out, with a message and
- * a status of their own: for whoever reads the status racewatch has failed.
+ * a status of their own: for a reader of the status, racewatch has failed.
  */
 static void ended_by_library(int status, void *ended)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The process that opens files; see opener-process.h. It holds nothing of ours:
- * should it hang for ever, whoever waits for the end of a pipe of ours, the
- * tracer above all, is not kept waiting.
+ * The process that opens files; see opener-process.h. It has none of our pipes
+ * open: if it hangs, it does not delay processes, such as the tracer, that wait
+ * for a pipe of ours to be closed.
  */
 #include "base/opener-process.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Files by a process of their own; see opener.h. A request is a message with a
- * path, the answer one with a descriptor. opener-process.c is the other side.
+ * Opening files in a separate process; see opener.h. A request is a message
+ * with a path, its answer a message with a descriptor. opener-process.c is the
+ * other side.
  */
 #include "base/opener.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Options from a table; see options.h. getopt_long(3) takes argv apart; what
- * it finds wrong is told in our own words, since it only prints.
+ * Options from a table; see options.h. getopt_long(3) parses argv; we make our
+ * own error messages, since it only prints its own.
  */
 #include "base/options.h"
 

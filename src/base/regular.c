@@ -2,8 +2,8 @@
 /*
  * Regular files; see regular.h. A descriptor with O_PATH opens nothing: no
  * driver is called and nothing waits for a writer. The file behind it is opened
- * by its place in /proc/self/fd, so that a path that leads elsewhere by then
- * makes no difference.
+ * by its place in /proc/self/fd, so that it is the same file even if the path
+ * has changed meanwhile.
  */
 #include "base/regular.h"
 

@@ -62,7 +62,7 @@ static bool side_rule_holds(const struct conflict *conflict, int i)
 	}
 }
 
-/* Evidence that is about the bytes, whoever accesses them. */
+/* Evidence about the bytes, whichever side accesses them. */
 static const char *evidence_of_both(const struct conflict_context *context,
 				    const struct conflict *conflict)
 {

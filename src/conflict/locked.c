@@ -103,7 +103,7 @@ static bool is_decided_there(struct search *search, const struct code *code,
 	return kin_idiom_decides(&idiom);
 }
 
-/* With the address as a displacement or a number, for whatever purpose. */
+/* With the address as a displacement or a number, for any purpose. */
 static bool refers(const struct search *search, const struct code *code,
 		   uint64_t address, const struct insn_access *insn)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names from elsewhere; see symbolize.h. Each module's file is opened once, as
- * an image of its own at bias 0, whose addresses are the frames' offsets.
+ * Names from other files; see symbolize.h. Each module's file is opened once,
+ * as an image of its own at bias 0, whose addresses are the frames' offsets.
  */
 #include "conflict/symbolize.h"
 

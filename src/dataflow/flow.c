@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The values of registers and cells and the locks held at an instruction, on
- * all ways to it from the function's entry at once. See flow-parts.h.
+ * all paths from the function's entry together. See flow-parts.h.
  */
 #include "dataflow/flow-parts.h"
 

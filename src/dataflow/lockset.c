@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Locks around an access; see lockset.h. First the values of registers and cells
- * and the locks held are found at the instruction, on all ways to it at once;
- * then the ways on from it are followed one by one.
+ * Locks around an access; see lockset.h. First the values of registers and
+ * cells and the locks held are found at the instruction, on all paths to it
+ * together; then the paths from it are followed one by one.
  */
 #include "dataflow/lockset.h"
 
@@ -204,7 +204,7 @@ static bool ends_early(const struct ahead *ahead, uint64_t address,
 	return call != LOCK_CALL_UNLOCK && call != LOCK_CALL_UNLOCK_ALL;
 }
 
-/* Look for what is done before a lock of those held is let go. */
+/* Find what is done before one of the held locks is released. */
 static void ahead_finish(struct ahead *ahead, struct values values,
 			 uint64_t address)
 {

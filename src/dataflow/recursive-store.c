@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Stores to the owner of a recursive lock: of whoever has taken it, and of
- * whoever releases it. See recursive.h.
+ * Stores to the owner of a recursive lock: by a thread that has taken it, and
+ * by one that releases it. See recursive.h.
  */
 #include "dataflow/recursive.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The owner of a recursive lock; see recursive.h. From the read on the code is
- * followed straight to the comparison and its branch, then along all ways of
- * the unequal.
+ * The owner of a recursive lock; see recursive.h. The code is followed from the
+ * read to the comparison and its branch, then along all paths where the two are
+ * unequal.
  */
 #include "dataflow/recursive.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What vector instructions make of two vectors, element by element; see
- * uses-parts.h. An operation that is not here is not known.
+ * Vector operations on two vectors, element by element; see uses-parts.h.
+ * Operations that are not here are not supported.
  */
 #include "dataflow/uses-parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Loads and stores of the thread that is executed; see uses-parts.h. Bytes that
- * were stored since are kept; everything else is as the thread had it.
+ * Loads and stores of the simulated thread; see uses-parts.h. Bytes that it
+ * stored are kept here; all other memory is as it was.
  */
 #include "dataflow/uses-parts.h"
 

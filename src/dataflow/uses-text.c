@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pcmpistri and pcmpistrm: comparisons of two texts, each of 16 bytes at most
- * and to its first zero (Intel SDM volume 1, 12.10.3 and volume 2, 4.1). What
- * is behind the zero changes nothing. See uses-parts.h.
+ * and to its first zero (Intel SDM volume 1, 12.10.3 and volume 2, 4.1). Bytes
+ * behind the zero have no effect. See uses-parts.h.
  */
 #include "dataflow/uses-parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Branches, calls and returns of the thread that is executed: where the bytes
- * asked about could lead somewhere else. See uses-parts.h.
+ * Branches, calls and returns of the simulated thread: whether the bytes asked
+ * about could change their targets. See uses-parts.h.
  */
 #include "dataflow/uses-parts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Executing from a load on, until nothing is left of the bytes asked about or
- * something depends on them; see uses.h.
+ * Simulates from a load on, until no value depends on the bytes asked about any
+ * more, or one of them is used; see uses.h.
  */
 #include "dataflow/uses-parts.h"
 

@@ -64,9 +64,9 @@ static int guardian_open_tracer(pid_t pid)
 }
 
 /*
- * Its tracees are let go before its end is reported, and before its children get
- * another parent (kernel/exit.c, exit_notify). tracer: a pidfd; -1: there are
- * none here, or they are refused.
+ * Its tracees are detached before its end is reported, and before its children
+ * get another parent (kernel/exit.c, exit_notify). tracer: a pidfd; -1: there
+ * are none here, or they are refused.
  */
 static void guardian_await_end(int tracer, pid_t pid)
 {
@@ -226,7 +226,7 @@ void guardian_stop(struct guardian *guardian)
 	deathwatch_disown(&guardian->table->death);
 	if (guardian->pid > 0)
 		waitpid(guardian->pid, NULL, 0);
-	/* whatever wakes the deputy, it looks whether it was asked */
+	/* the deputy checks at each wake-up whether it was asked */
 	if (!guardian->deputized)
 		guardtable_destroy(guardian->table);
 	vec_deinit(&guardian->free_list);

@@ -82,8 +82,8 @@ static void guardstuck_collect(const struct guardrestore *restore)
 }
 
 /*
- * SIGSTOP comes last: a stop for it must not be waited for, or it is lost.
- * Pending, it takes effect before a thread that is let go executes anything.
+ * SIGSTOP comes last: a stop for it must not be waited for, or it is lost. A
+ * pending one takes effect before a detached thread executes anything.
  */
 void guardstuck_kill(struct guardrestore *restore, int tracer)
 {

@@ -21,7 +21,7 @@
 enum {
 	DR_STATUS = 6,
 	DR_CONTROL = 7,
-	/* the kernel may be slow to let go of the tracees of the dead one */
+	/* the kernel may detach the dead tracer's tracees late */
 	TEND_SEIZE_MS = 3000,
 	/* a thread may be deep in the kernel */
 	TEND_STOP_MS = 2000,
@@ -74,7 +74,7 @@ static bool tend_seize(pid_t tid, void *data)
 	err = trace_seize_alone(tid);
 	if (!err) {
 		tend->grew = true;
-		/* without memory it is let go by our end */
+		/* when out of memory, our exit detaches it */
 		if (vec_push(&tend->tids, &tid))
 			error_free(trace_interrupt(tid));
 	} else if (err->code == EPERM && !tend_has_ended(tid)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One ELF file's code and data; see elftext.h. What its headers say is known
- * when the file is opened; its tables are read when one is asked for.
+ * One ELF file's code and data; see elftext.h. The headers are read when the
+ * file is opened, the tables when one is needed.
  */
 #include "image/elftext.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Locations of variables; see location.h. A stack machine for the operations
- * that compilers write for variables on x86-64; at any other it gives up.
+ * that compilers write for variables on x86-64; with any other the variable is
+ * not found.
  */
 #include "image/location.h"
 

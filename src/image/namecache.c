@@ -216,7 +216,7 @@ static void load(struct name_cache *cache)
 	if (!cachefile_read(cache->name, NAMES_FORMAT, &bytes, &reader.left))
 		return;
 	reader.at = bytes;
-	/* of files that are no more, it is as good as empty */
+	/* it is of other files, and treated as empty */
 	if (take(&reader, &key, sizeof(key)) &&
 	    memcmp(&key, &cache->key, sizeof(key)) == 0) {
 		while (whole && reader.left > 0)

@@ -312,7 +312,7 @@ static void offer_target(const struct looking *looking,
 	free(name);
 }
 
-/* To be looked through in its turn. */
+/* Queue it for the search. */
 static void follow(const struct looking *looking, const struct pointer *pointer)
 {
 	struct reach_object object = {

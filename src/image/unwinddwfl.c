@@ -2,7 +2,7 @@
 /*
  * Stacks by libdwfl; see unwinddwfl.h. It is attached to the snapshot as if it
  * were a process: its one thread is the snapshot's, its memory the stack bytes
- * and what the ELF files say is never written.
+ * and the read-only parts of the ELF files.
  */
 #include "image/unwinddwfl.h"
 

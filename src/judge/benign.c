@@ -304,8 +304,8 @@ static bool is_volatile_flag(const struct race *race, const struct vec *special,
 }
 
 /*
- * A pointer to a function that is chosen at the first call. Whoever reads it
- * calls the function that chooses or the one that is chosen.
+ * A pointer to a function that is chosen at the first call. A thread that reads
+ * it calls the function that chooses or the one that is chosen.
  */
 static bool is_dispatch(const struct race *race, const struct vec *special,
 			struct strbuf *grounds)

@@ -2,8 +2,7 @@
 /*
  * Calls that create threads; see creators.h. A function's calls are found in
  * its bytes without decoding them: a byte that only looks like a call hardly
- * ever leads to the start of a function. What was found of a function is
- * remembered.
+ * ever leads to the start of a function. Results of each function are cached.
  */
 #include "sampling/creators.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What becomes of the addresses that a call passes; see escapes.h. What was found
- * of a function is remembered.
+ * Where the addresses that a call passes are stored; see escapes.h. Results of
+ * each function are cached.
  */
 #include "sampling/escapes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who touched which bytes; see granules.h. A set-associative table: a granule
- * may lie in any of the ways of one set, and the oldest of them makes room.
+ * Recent accesses; see granules.h. A set-associative table: a granule may be in
+ * any of the ways of one set, and the least recently used one is replaced.
  */
 #include "sampling/granules.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Which modules and functions belong to the C library, the loader and the
- * threading runtimes, whose insides synchronize and are left out by default
- * (rules.h). Modules are known by DT_SONAME or file name. In a statically
- * linked program there is only one module; there the names of functions serve,
- * where it has symbols.
+ * threading runtimes, whose internal functions synchronize and are left out by
+ * default (rules.h). Modules are recognized by DT_SONAME or file name. A
+ * statically linked program has only one module; there the names of functions
+ * are used, if it has symbols.
  */
 #include "sampling/rules.h"
 

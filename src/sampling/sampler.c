@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Parts, and what becomes of their sites; see sampler.h. Draws are in
+ * Parts, and the states of their sites; see sampler.h. Draws are in
  * sampler-draw.c.
  */
 #include "sampling/sampler-parts.h"

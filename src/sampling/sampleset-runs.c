@@ -102,7 +102,7 @@ static bool sampleset_describe_entry(struct sampleset *set, uint32_t number,
 	    ret->insn.length == 0 || ret->insn.length > size ||
 	    address + ret->insn.length > function->start + function->size)
 		return false;
-	/* whatever it accesses: nobody is stalled there */
+	/* whatever it accesses: no thread is stalled there */
 	ret->insn = (struct insn_access){ .length = ret->insn.length };
 	memcpy(ret->bytes, bytes, ret->insn.length);
 	ret->id = WIRE_ENTRY | sampler_entry(number, index);

@@ -70,7 +70,7 @@ static struct error *crash_relate(struct session *session, struct crash *crash)
 static void crash_tell(struct session *session, struct crash *crash,
 		       struct error *err)
 {
-	/* what is known is told, whatever part of it failed */
+	/* report what is known, if a part of it failed too */
 	error_free(err);
 	error_free(crash_relate(session, crash));
 	if (session->sink->crash)

@@ -120,13 +120,13 @@ static void signal_asked(struct session *session,
 {
 	int number = news->number;
 
-	/* once it is known, whatever else is said would be another one */
+	/* once it is known, a later report would be of another one */
 	if (number == SIGPIPE && session->result.interrupted == SIGPIPE)
 		return;
 	log_debug(LOG_DETECT, "signal %d, code %d", number, news->code);
 	/*
-	 * whoever read what we say has gone: there is nobody to watch for; or
-	 * our own time is up, the program's is counted apart
+	 * the reader of our output is gone: nobody needs the results; or our
+	 * own time is up, the program's is counted apart
 	 */
 	if (!session->config->argv || number == SIGPIPE ||
 	    (number == SIGXCPU && news->code == SI_KERNEL)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Bounded output; see capture.h. What fits in twice the head is written as it
- * comes but for the ring, so that a command that is killed has left its output.
+ * Bounded output; see capture.h. The first half of the limit is written at
+ * once, so that the output of a killed command is there; the end is kept in the
+ * ring.
  */
 #include "sweep/capture.h"
 

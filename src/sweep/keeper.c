@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The keeper of a run; see keeper.h. It is a fork of the sweep that never
- * returns, in a process group of its own: an interrupt from the terminal is the
- * sweep's to deal with.
+ * returns, in a process group of its own: the sweep handles an interrupt from
+ * the terminal.
  */
 #include "sweep/keeper.h"
 
@@ -111,7 +111,9 @@ static void take_output(struct keeping *keeping, int which)
 {
 	int fd = keeping->pipes[which];
 
-	/* not for ever: a flood must not keep us from looking at the clock */
+	/*
+	 * not without end: much output must not keep us from reading the clock
+	 */
 	for (int turns = 0; fd >= 0 && turns < KEEPER_TURNS; turns++) {
 		char bytes[KEEPER_READ];
 		ssize_t n = read(fd, bytes, sizeof(bytes));

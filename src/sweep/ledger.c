@@ -205,7 +205,7 @@ static struct error *take_done(struct ledger *ledger,
 	return err;
 }
 
-/* Of a run that was given up, by whoever takes it over: it counts once. */
+/* An abandoned run that another sweep takes over counts once. */
 static struct error *take_claim(struct ledger *ledger,
 				const struct journal_record *record)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Descendants; see offspring.h. Only children are signalled, never their
- * children: a child keeps its number until we reap it, so that no stranger who
- * got the number meanwhile is hit; what it leaves behind becomes our child.
+ * children: a child keeps its id until we reap it, so that we signal no other
+ * process with that id; its own children become ours when it ends.
  */
 #include "sweep/offspring.h"
 

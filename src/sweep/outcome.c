@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What became of a run; see outcome.h. racewatch's statuses may be the
- * command's own: only the summary tells whether the command was run at all.
+ * The outcome of a run; see outcome.h. The command itself may exit with one of
+ * racewatch's statuses: only the summary shows whether the command was run at
+ * all.
  */
 #include "sweep/outcome.h"
 

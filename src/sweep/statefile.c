@@ -219,10 +219,10 @@ static struct error *write_alone(struct store *store, const char *sql)
 }
 
 /*
- * So that the end of the run can be written whatever fills the disk meanwhile:
- * the file has pages that are written and not used, and the journal keeps the
- * space of the claim (struct store_kind). Pages that were never committed would
- * not be written.
+ * So that the end of the run can be written even if the disk is full then: the
+ * file has pages that are written and not used, and the journal keeps the space
+ * of the claim (struct store_kind). Pages that were never committed would not
+ * be written.
  */
 static struct error *reserve(const struct statefile *state)
 {

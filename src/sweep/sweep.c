@@ -451,7 +451,7 @@ struct error *sweep_run(const struct sweep_config *config,
 	offspring_end(0, &sweep.strangers);
 	if (sweep.signal_fd >= 0)
 		close(sweep.signal_fd);
-	/* what came of it is written, whoever reads what is said */
+	/* write the results, even if nobody reads our messages */
 	signal(SIGPIPE, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &sweep.inherit.mask, NULL);
 	statefile_close(sweep.state);

@@ -27,7 +27,7 @@ struct sweep_config {
 	uint64_t seed; /* run n has seed + n */
 	uint64_t first_run, runs; /* runs 0: no limit */
 	uint64_t budget_ns; /* 0: none */
-	uint64_t quiet; /* to end after without a new race; 0: never */
+	uint64_t quiet; /* runs without a new race; 0: no limit */
 	uint64_t jobs; /* at a time */
 	uint64_t timeout_ns; /* of a run; 0: none */
 	uint64_t output_limit;

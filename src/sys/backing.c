@@ -149,7 +149,7 @@ static enum backing_kind kind_in_mounts(pid_t pid, uint32_t dev_major,
  * has the root that chroots are made in: the machine's, or a container's. A
  * device in none of the lists may be any file system of another mount
  * namespace, or one that was unmounted while it was in use. (To ask statfs(2)
- * would be to ask whoever serves it.)
+ * would be to ask the process that serves it.)
  */
 static enum backing_kind device_kind(const struct backing *backing,
 				     uint32_t dev_major, uint32_t dev_minor)

@@ -135,7 +135,7 @@ static struct error *remote_call(pid_t tid, struct x86_registers regs,
 		err = trace_registers(tid, &after);
 	if (!err)
 		*ret = after.gpr[X86_RAX];
-	/* whoever has its id now is not to be touched */
+	/* another process may have its id now: leave that alone */
 	if (err == error_gone)
 		return err;
 	restored = trace_set_signal_mask(tid, mask);

@@ -106,8 +106,9 @@ static bool wait_has_ended(pid_t tid)
 }
 
 /*
- * A leader that ends before the others, in their exec or exit, is told of only
- * when they have been waited for, which would be never: so no waiting for ever.
+ * A leader that ends before the others, in their exec or exit, is reported only
+ * when they have been waited for, which would be never: so do not wait without
+ * end.
  */
 struct error *wait_thread_stop(pid_t tid, struct stop_reason *ret)
 {

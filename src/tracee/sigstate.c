@@ -564,8 +564,8 @@ static void sigstate_restore_action(struct tracees *tracees,
  * Ignoring a signal takes it out of every thread's queue (sigaction(2)), and
  * with it the trap of a thread that has met a breakpoint and not stopped yet:
  * that one would go on behind the int3. So SIG_IGN is put back only when no
- * breakpoint is armed, at the latest when the program is let go; until then no
- * SIGTRAP of the program's own is delivered.
+ * breakpoint is armed, at the latest when the program is released; until then
+ * no SIGTRAP of the program's own is delivered.
  */
 static void sigstate_plan_restore(struct tracees *tracees,
 				  struct process *process)

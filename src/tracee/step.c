@@ -133,7 +133,7 @@ bool step_trapped(struct tracees *tracees, struct thread *thread)
 	outer = ((struct step_over *)step)->outer;
 	step_end(step);
 	step_over_end(tracees, (struct step_over *)step);
-	/* the step is also one for whoever follows the thread */
+	/* the step also counts for the outer owner */
 	if (outer) {
 		step_begin(outer, thread);
 		step_trapped(tracees, thread);

@@ -5,10 +5,10 @@
  * everywhere watchpoints do; every update stops every thread; accesses by the
  * kernel are not seen.
  *
- * A running thread is only told to stop; it is brought into line on its way
- * back (prepare). One asleep in a system call that stops would end early is
- * left alone until it has woken up. What is in a new thread's registers is not read back:
- * readback shows the parent's DR7 there while nothing is armed.
+ * A running thread is only asked to stop; it is updated on its way back
+ * (prepare). One asleep in a system call that stops would end early is left
+ * alone until it has woken up. What is in a new thread's registers is not read
+ * back: readback shows the parent's DR7 there while nothing is armed.
  */
 #include "tracee/watch.h"
 
@@ -153,8 +153,8 @@ static struct error *registers_zero_one(struct thread *thread, int number)
 }
 
 /*
- * Addresses are zeroed too, and what a new thread shows of its parent's DR7,
- * so that the thread is let go as if nobody had ever touched them.
+ * Addresses are zeroed too, and what a new thread shows of its parent's DR7, so
+ * that the thread is detached with its registers as if never used.
  */
 static struct error *registers_zero(struct thread *thread)
 {

@@ -41,7 +41,7 @@ static bool writer_stopped_early(const struct tracees *tracees, pid_t tid)
 	return false;
 }
 
-/* Stop it and keep what its stop was, to be handled in its turn. */
+/* Stop it and record its stop, which is handled later. */
 static bool writer_stop(struct tracees *tracees, struct thread *thread)
 {
 	struct stop_reason stop;

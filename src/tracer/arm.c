@@ -183,8 +183,8 @@ static struct error *arm_write(struct engine *engine, struct addrspace *space,
 
 /*
  * Which of two for the same location it is to be: the user's choice goes before
- * any draw, and one that was drawn uniformly before a likely one. The entry of a
- * function is the least: whatever else is hit there tells as much.
+ * any draw, and one that was drawn uniformly before a likely one. The entry of
+ * a function is the least: any other hit there shows as much.
  */
 static int arm_precedence(const struct wire_site *site)
 {

@@ -149,7 +149,7 @@ static bool birth_take_orphan(struct engine *engine, pid_t tid,
 
 /*
  * No memory to follow a newborn: it waits for its first stop, unless that came
- * before, and is let go, as is all else.
+ * before, and is detached, as is everything else.
  */
 static void birth_give_up(struct engine *engine, struct process *parent,
 			  pid_t tid)
@@ -246,7 +246,7 @@ void birth_leave_orphans(struct engine *engine, const struct process *process)
 	}
 }
 
-/* It was let go as an orphan, or has ended: no stop of it will come. */
+/* It was detached as an orphan, or has ended: no stop of it will come. */
 static bool birth_is_over(const struct engine *engine, pid_t tid)
 {
 	struct thread_status status;
@@ -283,7 +283,9 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 
 	err = trace_event_message(creator->tid, &message);
 	if (err) {
-		/* the newborn is let go with the others that nobody knows */
+		/*
+		 * the new thread is detached with the others without a record
+		 */
 		if (err != error_gone && engine->orphans.count == 0)
 			engine->unannounced++;
 		thread_must(&engine->tracees, creator, err);
@@ -345,7 +347,7 @@ static void birth_mend_signals(struct engine *engine, struct thread *thread)
 
 /*
  * The child has an address space of its own from now on, in which the same
- * program runs. False: out of memory, it is clean and to be let go.
+ * program runs. False: out of memory; it is clean and must be detached.
  */
 static bool birth_follow(struct engine *engine, struct process *process)
 {
@@ -482,7 +484,7 @@ static void birth_leave(struct engine *engine, struct thread *thread)
 	release_thread(engine, thread);
 }
 
-/* Without memory for a record of what it became, all is let go. */
+/* Without memory for its new record, everything is detached. */
 static void birth_do_not_follow(struct engine *engine, struct thread *thread)
 {
 	struct process *process = thread->process;

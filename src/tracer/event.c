@@ -120,7 +120,7 @@ static void event_end(struct engine *engine, struct thread *thread,
 	}
 	/*
 	 * the leader's end is told last, and is that of the process; when
-	 * releasing, other threads may end after the leader was let go
+	 * releasing, other threads may end after the leader was detached
 	 */
 	if (stop->tid == engine->pid || headless)
 		event_first_ended(engine, stop);
@@ -153,8 +153,8 @@ static void event_unknown(struct engine *engine, const struct stop_reason *stop)
 }
 
 /*
- * After an exec by another thread than the leader, that thread has the
- * leader's id. The leader's record is gone already if it was let go.
+ * After an exec by another thread than the leader, that thread has the leader's
+ * id. The leader's record was freed already if it was detached.
  */
 static struct thread *event_former(struct engine *engine,
 				   const struct stop_reason *stop)
@@ -374,7 +374,7 @@ static void event_sent_trap(struct engine *engine, struct thread *thread)
 			      sigstate_deliver(&engine->tracees, thread));
 		return;
 	}
-	/* pending until the thread runs; it may be let go by event_int3() */
+	/* pending until the thread runs; event_int3() may detach it */
 	syscall(SYS_tgkill, thread->process->pid, thread->tid, SIGTRAP);
 	event_int3(engine, thread);
 }

@@ -126,7 +126,7 @@ static bool release_drain(struct thread *thread)
 /*
  * A program that handles or ignores SIGTRAP may send it to itself, and would
  * die of it if a trap of ours in another thread had just reset that: its
- * threads are let go when none of them has a trap on its way any more
+ * threads are detached when none of them has a pending trap any more
  * (release_tick).
  */
 static bool release_goes_together(const struct process *process)
@@ -328,10 +328,10 @@ static bool release_has_ended(const struct thread_status *status)
  * It may wake up at any moment from here on, which is safe: its text has been
  * restored, no watch is in it, and no trap of ours is on its way. perf events
  * are closed first; one that has counted an access whose trap was not told
- * (watch->owed) would raise its signal after that. It is still traced until
- * our exit: if it stops meanwhile, for whatever reason, it is detached in that
- * stop, or by the exit, which lets it go with the signal that it stopped for.
- * Its children inherit clean text.
+ * (watch->owed) would raise its signal after that. It is still traced until our
+ * exit: if it stops meanwhile, for any reason, it is detached in that stop, or
+ * by the exit, which lets it go with the signal that it stopped for. Its
+ * children inherit clean text.
  */
 static void release_look(struct engine *engine, struct thread *thread,
 			 uint64_t now)
@@ -356,8 +356,8 @@ static void release_look(struct engine *engine, struct thread *thread,
 		status = (struct thread_status){ .state = 'R' };
 	error_free(err);
 	/*
-	 * One whose id another thread has taken by exec, after that was let go,
-	 * is not ours any more, and its end is never told.
+	 * One whose id another thread has taken by exec, after that was
+	 * detached, is not ours any more, and its end is never told.
 	 */
 	if (release_overdue(engine) && thread->interrupting && !thread->newborn)
 		thread_ok(thread, trace_interrupt(thread->tid));
