@@ -4,31 +4,68 @@
  */
 #include "replay/context.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "sys/trace.h"
 
 /* of rflags: a trap after each instruction */
 static const uint64_t CONTEXT_TRAP_FLAG = 0x100;
 
+enum {
+	/* of XSAVE's area: XSTATE_BV, which parts of it are in use */
+	CONTEXT_IN_USE = 512,
+	/* its bits, Intel's manual, volume 1, 13.1 */
+	CONTEXT_TILE_CONFIGURATION = 17,
+	CONTEXT_TILES = 18,
+};
+
+/* Is anything of the area in use behind what is kept? */
+static bool context_exceeds(const uint8_t *area, size_t size)
+{
+	uint64_t in_use;
+
+	if (size <= REPLAY_VECTORS_MAX)
+		return false;
+	memcpy(&in_use, area + CONTEXT_IN_USE, sizeof(in_use));
+	return size >= REPLAY_AREA_MAX ||
+	       in_use & (UINT64_C(1) << CONTEXT_TILE_CONFIGURATION |
+			 UINT64_C(1) << CONTEXT_TILES);
+}
+
+static struct error *context_read_vectors(pid_t tid, struct replay_context *ret)
+{
+	uint8_t area[REPLAY_AREA_MAX];
+	struct error *err =
+		trace_vectors(tid, area, sizeof(area), &ret->area_size);
+
+	if (err)
+		return err;
+	if (context_exceeds(area, ret->area_size))
+		return error_create(ERROR_UNSUPPORTED,
+				    "thread %d uses AMX, which cannot be "
+				    "replayed",
+				    (int)tid);
+	ret->vectors_size = ret->area_size < REPLAY_VECTORS_MAX
+				    ? ret->area_size
+				    : REPLAY_VECTORS_MAX;
+	memcpy(ret->vectors, area, ret->vectors_size);
+	return NULL;
+}
+
 struct error *replay_context_read(pid_t tid, struct replay_context *ret)
 {
 	struct error *err = trace_registers(tid, &ret->regs);
 
-	if (!err)
-		err = trace_vectors(tid, ret->vectors, sizeof(ret->vectors),
-				    &ret->vectors_size);
-	/* a full area may have been cut off */
-	if (!err && ret->vectors_size == sizeof(ret->vectors))
-		err = error_create(ERROR_UNSUPPORTED,
-				   "thread %d has more vector registers than "
-				   "can be replayed (AMX)",
-				   (int)tid);
-	return err;
+	return err ? err : context_read_vectors(tid, ret);
 }
 
 struct error *replay_context_write(pid_t tid,
 				   const struct replay_context *context)
 {
+	/* the kernel takes nothing but the whole area */
+	uint8_t area[REPLAY_AREA_MAX] = { 0 };
 	struct x86_registers regs = context->regs;
 	struct error *err;
 
@@ -38,5 +75,6 @@ struct error *replay_context_write(pid_t tid,
 	err = trace_set_registers(tid, &regs);
 	if (err)
 		return err;
-	return trace_set_vectors(tid, context->vectors, context->vectors_size);
+	memcpy(area, context->vectors, context->vectors_size);
+	return trace_set_vectors(tid, area, context->area_size);
 }

@@ -16,8 +16,10 @@
 struct error;
 
 enum {
-	/* bytes: x87 to AVX-512 and protection keys; AMX is more */
+	/* bytes: x87 to AVX-512 and protection keys; AMX follows */
 	REPLAY_VECTORS_MAX = 4096,
+	/* the whole area, with AMX */
+	REPLAY_AREA_MAX = 16384,
 };
 
 struct replay_context {
@@ -25,11 +27,13 @@ struct replay_context {
 	/* XSAVE's area in its standard format: x87, SSE, AVX, AVX-512 */
 	_Alignas(64) uint8_t vectors[REPLAY_VECTORS_MAX];
 	size_t vectors_size;
+	/* of the whole area: what follows is not in use; REPLAY_AREA_MAX at most */
+	size_t area_size;
 };
 
 /*
- * Of a thread in a ptrace-stop. ERROR_UNSUPPORTED: it has more state than there
- * is room for (AMX), and cannot be replayed.
+ * Of a thread in a ptrace-stop. ERROR_UNSUPPORTED: it uses what there is no room
+ * for (AMX), and cannot be replayed.
  */
 struct error *replay_context_read(pid_t tid, struct replay_context *ret);
 

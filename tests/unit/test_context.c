@@ -10,6 +10,9 @@
 
 #include "tracee.h"
 
+#include <sched.h>
+#include <sys/syscall.h>
+
 #include "replay/context.h"
 
 /* int3 with known registers, then for ever. */
@@ -64,6 +67,50 @@ static void they_go_from_one_thread_to_another(void **state)
 	tracee_kill(other);
 }
 
+enum { TILES_UNKNOWN, TILES_USED, TILES_REFUSED };
+
+/* Configures its tiles, where the kernel lets it, and says which. */
+static void use_tiles(void *arg)
+{
+	static const struct {
+		uint8_t palette, rest[63];
+	} configuration = { .palette = 1 };
+	uint32_t *told = arg;
+
+	if (syscall(SYS_arch_prctl, 0x1023 /* ARCH_REQ_XCOMP_PERM */, 18)) {
+		tracee_tell(told, TILES_REFUSED);
+		return;
+	}
+	__asm__ volatile("ldtilecfg %0\n\t"
+			 "movl %2, %1\n"
+			 "1: jmp 1b"
+			 :
+			 : "m"(configuration), "m"(*told), "i"(TILES_USED)
+			 : "memory");
+}
+
+static void a_thread_that_uses_tiles_is_refused(void **state)
+{
+	static struct replay_context context;
+	uint32_t *told = tracee_share(sizeof(*told));
+	pid_t pid = tracee_fork(use_tiles, told);
+	struct error *err;
+
+	(void)state;
+	while (__atomic_load_n(told, __ATOMIC_ACQUIRE) == TILES_UNKNOWN)
+		sched_yield();
+	if (*told == TILES_REFUSED) {
+		waitpid(pid, NULL, 0);
+		skip();
+	}
+	tracee_seize(pid);
+	err = replay_context_read(pid, &context);
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_UNSUPPORTED);
+	error_free(err);
+	tracee_kill(pid);
+}
+
 static void a_thread_that_is_gone_is_told(void **state)
 {
 	static struct replay_context context;
@@ -79,6 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(they_go_from_one_thread_to_another),
+		cmocka_unit_test(a_thread_that_uses_tiles_is_refused),
 		cmocka_unit_test(a_thread_that_is_gone_is_told),
 	};
 
