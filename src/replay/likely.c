@@ -4,12 +4,15 @@
  */
 #include "replay/likely.h"
 
-#include "replay/processor.h"
+#include "replay/pagecache.h"
+#include "replay/scratch.h"
 #include "x86/access.h"
 
 enum {
 	/* the next call and its registers are pushed here */
 	LIKELY_BELOW_RSP = 256,
+	/* the return address is here, or above in a large frame */
+	LIKELY_ABOVE_RSP = 1024,
 	/* two words: an access to a structure near its page's end */
 	LIKELY_BEHIND = 16,
 };
@@ -27,16 +30,22 @@ static void likely_add(struct likely *likely, uint64_t address)
 	likely->pages[likely->count++] = page;
 }
 
-void likely_add_thread(struct likely *likely, const struct x86_registers *regs,
-		       uint64_t return_slot)
+void replay_hints_add(struct replay_hints *hints, uint64_t page)
+{
+	for (size_t i = 0; i < hints->count && i < REPLAY_HINTS_MAX; i++) {
+		if (hints->pages[i] == page)
+			return;
+	}
+	hints->pages[hints->count++ % REPLAY_HINTS_MAX] = page;
+}
+
+void likely_add_thread(struct likely *likely, const struct x86_registers *regs)
 {
 	uint64_t rsp = regs->gpr[X86_RSP];
 
-	likely_add(likely, return_slot);
 	likely_add(likely, rsp);
 	likely_add(likely, rsp - LIKELY_BELOW_RSP);
-	likely_add(likely, regs->rip);
-	likely_add(likely, regs->rip + X86_INSN_MAX);
+	likely_add(likely, rsp + LIKELY_ABOVE_RSP);
 	likely_add(likely, regs->fs_base);
 	for (int i = 0; i < 16; i++) {
 		likely_add(likely, regs->gpr[i]);

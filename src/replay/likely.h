@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which pages a thread is likely to use next, from its registers alone. Pure
- * code.
+ * Which pages a thread is likely to use next, from its registers and from what
+ * earlier instances of the race have missed. Pure code. Text is left out: it can
+ * be read later.
  */
 #ifndef REPLAY_LIKELY_H
 #define REPLAY_LIKELY_H
@@ -9,8 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct replay_hints;
 struct x86_registers;
+
+enum { REPLAY_HINTS_MAX = 64 };
+
+/* Pages that earlier instances of a race missed. Zeroed: none. */
+struct replay_hints {
+	uint64_t pages[REPLAY_HINTS_MAX];
+	/* of all that were remembered: later ones replace the first */
+	size_t count;
+};
+
+/* Remember a page, if it is not remembered. */
+void replay_hints_add(struct replay_hints *hints, uint64_t page);
 
 /* Addresses of pages, each once. */
 enum { LIKELY_MAX = 128 };
@@ -21,12 +33,11 @@ struct likely {
 };
 
 /*
- * Add the pages of rip, of the stack (around rsp, and of the return address), of
- * the thread's control block (fs base), and of each register that could be an
+ * Add the pages of the stack (around rsp, up to the frames of callers), of the
+ * thread's control block (fs base), and of each register that could be an
  * address. What does not fit is left out.
  */
-void likely_add_thread(struct likely *likely, const struct x86_registers *regs,
-		       uint64_t return_slot);
+void likely_add_thread(struct likely *likely, const struct x86_registers *regs);
 
 void likely_add_hints(struct likely *likely, const struct replay_hints *hints);
 

@@ -73,33 +73,11 @@ static bool pagecache_use(struct pagecache *cache, size_t i, uint64_t address)
 	return true;
 }
 
-/* The first patch that is not below the address. */
-static size_t patch_search(const struct replay_source *source, uint64_t address)
-{
-	size_t low = 0, high = source->patch_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (source->patches[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void pagecache_hide(const struct replay_source *source,
 			   struct cached_page *page)
 {
-	for (size_t i = patch_search(source, page->address);
-	     i < source->patch_count; i++) {
-		uint64_t offset = source->patches[i].address - page->address;
-
-		if (offset >= REPLAY_PAGE)
-			break;
-		page->bytes[offset] = source->patches[i].byte;
-	}
+	if (source->hide)
+		source->hide(source->hide_data, page->address, page->bytes);
 }
 
 /* At most this many at once. */
@@ -150,6 +128,22 @@ struct error *pagecache_fetch(struct pagecache *cache,
 		err = pagecache_fetch_some(cache, source, pages + i, some);
 	}
 	return err;
+}
+
+struct error *pagecache_add(struct pagecache *cache,
+			    const struct replay_source *source, uint64_t page,
+			    const uint8_t *bytes)
+{
+	struct cached_page *spare;
+
+	if (pagecache_find(cache, page))
+		return NULL;
+	spare = pagecache_spare(cache, 0);
+	if (!spare || !pagecache_use(cache, 0, page))
+		return error_nomem;
+	memcpy(spare->bytes, bytes, sizeof(spare->bytes));
+	pagecache_hide(source, spare);
+	return NULL;
 }
 
 struct error *pagecache_add_zeros(struct pagecache *cache, uint64_t page,

@@ -19,19 +19,16 @@ struct memory;
 
 enum { REPLAY_PAGE = 4096 };
 
-/* An int3 of ours in the program's text, and the byte that it replaced. */
-struct replay_patch {
-	uint64_t address;
-	uint8_t byte;
-};
-
 /* Where pages come from: a program. All belongs to the caller. */
 struct replay_source {
 	const struct memory *memory;
 	struct mappings *mappings;
-	/* ascending by address; as the text is whenever a page is read */
-	const struct replay_patch *patches;
-	size_t patch_count;
+	/*
+	 * Is told of every page: takes breakpoints of ours out of its bytes.
+	 * NULL: there are none.
+	 */
+	void (*hide)(void *data, uint64_t page, uint8_t *bytes);
+	void *hide_data;
 };
 
 struct cached_page {
@@ -58,6 +55,14 @@ void pagecache_clear(struct pagecache *cache);
 struct error *pagecache_fetch(struct pagecache *cache,
 			      const struct replay_source *source,
 			      const uint64_t *pages, size_t count);
+
+/*
+ * A page with these bytes, as they were in the program; not if it is there
+ * already. ERROR_NOMEM only.
+ */
+struct error *pagecache_add(struct pagecache *cache,
+			    const struct replay_source *source, uint64_t page,
+			    const uint8_t *bytes);
 
 /* A page of zeros, in place of what was there. ERROR_NOMEM only. */
 struct error *pagecache_add_zeros(struct pagecache *cache, uint64_t page,

@@ -112,7 +112,7 @@ static struct error *fault_learn(struct fault *fault, bool *ret_again)
 
 	if (err || !*ret_again)
 		return err;
-	hints->pages[hints->count++ % REPLAY_HINTS_MAX] = fault->page;
+	replay_hints_add(hints, fault->page);
 	if (!processor->missed)
 		processor->missed = fault->address;
 	return NULL;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "replay/likely.h"
 
 enum {
 	INT3 = 0xcc,
@@ -44,45 +43,59 @@ void processor_destroy(struct processor *processor)
 	free(processor);
 }
 
-static struct error *processor_capture_threads(struct processor *processor)
+static struct error *processor_add_pages(struct processor *processor,
+					 const struct replay_capture *capture)
 {
-	const struct replay_instance *instance = &processor->instance;
-	struct likely likely = { .count = 0 };
 	struct error *err = NULL;
 
-	for (int i = 0; i < REPLAY_THREADS && !err; i++) {
-		err = replay_context_read(instance->threads[i].tid,
-					  &processor->starts[i]);
-		if (!err)
-			likely_add_thread(&likely, &processor->starts[i].regs,
-					  instance->threads[i].return_slot);
-	}
-	if (err)
-		return err;
-	likely_add_hints(&likely, instance->hints);
-	return pagecache_fetch(&processor->cache, &instance->source,
-			       likely.pages, likely.count);
+	for (size_t i = 0; i < capture->count && !err; i++)
+		err = pagecache_add(&processor->cache,
+				    &processor->instance.source,
+				    capture->addresses[i], capture->pages[i]);
+	return err;
 }
 
-static struct error *processor_find_ends(struct processor *processor)
+/*
+ * It was not captured, and is of another time: enough to run the code, and to
+ * see what else is missed.
+ */
+static struct error *processor_read_slot(struct processor *processor,
+					 uint64_t slot)
 {
-	for (int i = 0; i < REPLAY_THREADS; i++) {
-		uint64_t slot = processor->instance.threads[i].return_slot;
-		struct region_end *end = &processor->ends[i];
+	const uint64_t pages[] = {
+		replay_page_of(slot),
+		replay_page_of(slot + RETURN_ADDRESS_SIZE - 1),
+	};
 
-		if (!pagecache_read(&processor->cache, slot, &end->address,
-				    RETURN_ADDRESS_SIZE))
-			return error_create(
-				ERROR_OTHER,
-				"the stack of thread %d cannot be read",
-				(int)processor->instance.threads[i].tid);
-		end->rsp = slot + RETURN_ADDRESS_SIZE;
+	for (int i = 0; i < 2; i++) {
+		if (!pagecache_find(&processor->cache, pages[i]))
+			replay_hints_add(processor->instance.hints, pages[i]);
 	}
-	return NULL;
+	processor->missed = slot;
+	return pagecache_fetch(&processor->cache, &processor->instance.source,
+			       pages, 2);
 }
 
-struct error *processor_capture(struct processor *processor,
-				const struct replay_instance *instance)
+static struct error *processor_find_end(struct processor *processor,
+					uint64_t slot, struct region_end *end)
+{
+	struct error *err;
+
+	end->rsp = slot + RETURN_ADDRESS_SIZE;
+	if (pagecache_read(&processor->cache, slot, &end->address,
+			   RETURN_ADDRESS_SIZE))
+		return NULL;
+	err = processor_read_slot(processor, slot);
+	if (!err && !pagecache_read(&processor->cache, slot, &end->address,
+				    RETURN_ADDRESS_SIZE))
+		err = error_create(ERROR_OTHER,
+				   "the stack of a thread cannot be read");
+	return err;
+}
+
+struct error *processor_load(struct processor *processor,
+			     const struct replay_capture *capture,
+			     const struct replay_instance *instance)
 {
 	struct error *err;
 
@@ -90,9 +103,13 @@ struct error *processor_capture(struct processor *processor,
 	processor->instance = *instance;
 	processor->missed = 0;
 	pagecache_clear(&processor->cache);
-	err = processor_capture_threads(processor);
-	if (!err)
-		err = processor_find_ends(processor);
+	err = processor_add_pages(processor, capture);
+	for (int i = 0; i < REPLAY_THREADS && !err; i++) {
+		processor->starts[i] = capture->threads[i];
+		err = processor_find_end(processor,
+					 instance->threads[i].return_slot,
+					 &processor->ends[i]);
+	}
 	processor->captured = !err;
 	return err;
 }

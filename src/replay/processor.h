@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The virtual processor of PLDI'07, section 4.2: two threads of a program, held
- * before the accesses that race, are captured with the memory that they are
- * likely to use and then let go. After that, their code is run in a scratch
- * process in any order (orders.h), each time from the captured state. The
- * program is only read.
+ * The virtual processor of PLDI'07, section 4.2: what was captured of two threads
+ * that race (livein.h) is loaded, and their code is run in a scratch process in
+ * any order (orders.h), each time from the captured state. The program, which
+ * goes on meanwhile, is only read.
  *
  * What a thread runs is a region: from where it was held to the return of a
  * function that the caller chooses. It runs natively. It ends early where the
@@ -12,8 +11,8 @@
  *
  * A page that the code writes has to be captured while both threads are held. One
  * that is missed is remembered in the hints of the race, the instance is no good,
- * and the next one has the page. Pages that the program cannot write are read
- * when they are needed.
+ * and the next one has the page if it is captured with the hints. Pages that the
+ * program cannot write are read when they are needed.
  *
  * Not refused, but not modelled: a program's use of protection keys and of shadow
  * stacks, and the vsyscall page. The code may execute rdrand and cpuid.
@@ -31,24 +30,16 @@
 #include <sys/types.h>
 
 #include "replay/context.h"
+#include "replay/likely.h"
+#include "replay/livein.h"
 #include "replay/pagecache.h"
 #include "replay/scratch.h"
-
-enum { REPLAY_THREADS = 2, REPLAY_HINTS_MAX = 64 };
 
 struct error;
 struct processor;
 
-/* Pages that earlier instances of a race missed. Zeroed: none. */
-struct replay_hints {
-	uint64_t pages[REPLAY_HINTS_MAX];
-	/* of all that were remembered: later ones replace the first */
-	size_t count;
-};
-
 /* One of the two threads. */
 struct replay_thread {
-	pid_t tid; /* in a ptrace-stop of the caller's, before its access */
 	/*
 	 * The address of the return address, on its stack, of the function at
 	 * whose return the region ends.
@@ -78,19 +69,19 @@ struct error *processor_create(enum scratch_way way, struct processor **ret);
 void processor_destroy(struct processor *processor);
 
 /*
- * While both threads are held: copy their registers, and the pages that they are
- * likely to use. They may run as soon as this returns. It costs four requests to
- * ptrace(2), one to look for each page, and one to read them all.
- * error_gone: a thread is. ERROR_UNSUPPORTED, ERROR_OTHER: it cannot be replayed.
- * After an error there is no instance.
+ * Take over what was captured, which the caller may free then. Where the page of a
+ * return address is not in it, the instance is one to learn from.
+ * ERROR_OTHER: a return address cannot be read, ERROR_NOMEM. After an error there
+ * is no instance.
  */
-struct error *processor_capture(struct processor *processor,
-				const struct replay_instance *instance);
+struct error *processor_load(struct processor *processor,
+			     const struct replay_capture *capture,
+			     const struct replay_instance *instance);
 
 /*
  * Make the scratch process ready for the captured instance. Not urgent; the
  * first schedule does it otherwise. ERROR_OTHER and the like: as scratch.h has
- * them; the next processor_capture() starts another one.
+ * them; the next processor_load() starts another one.
  */
 struct error *processor_prepare(struct processor *processor);
 

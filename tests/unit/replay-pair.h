@@ -45,6 +45,7 @@ struct pair {
 	struct memory memory;
 	struct mappings mappings;
 	struct replay_hints hints;
+	struct replay_capture *capture;
 	struct processor *processor;
 	struct replay_outcome ab, ba;
 	struct vec differing; /* struct liveout */
@@ -118,14 +119,19 @@ static inline void pair_stop(struct pair *pair)
 	munmap(pair->shared, sizeof(*pair->shared));
 }
 
-/* Let both go on to their ends, which is to exit with 0. */
-static inline void pair_finish(struct pair *pair)
+/* Let both go on to where they wait for the end. */
+static inline void pair_go_on(struct pair *pair)
+{
+	for (int i = 0; i < REPLAY_THREADS; i++)
+		assert_ok(trace_continue((pid_t)pair->shared->tids[i], 0));
+}
+
+/* And to their ends, which is to exit with 0. */
+static inline void pair_end(struct pair *pair)
 {
 	struct stop_reason stop = { 0 };
 
 	tracee_tell(&pair->shared->end, 1);
-	for (int i = 0; i < REPLAY_THREADS; i++)
-		assert_ok(trace_continue((pid_t)pair->shared->tids[i], 0));
 	do
 		stop = tracee_wait((pid_t)pair->shared->tids[1]);
 	while (stop.kind != STOP_EXITED);
@@ -136,6 +142,12 @@ static inline void pair_finish(struct pair *pair)
 	memory_deinit(&pair->memory);
 	mappings_deinit(&pair->mappings);
 	munmap(pair->shared, sizeof(*pair->shared));
+}
+
+static inline void pair_finish(struct pair *pair)
+{
+	pair_go_on(pair);
+	pair_end(pair);
 }
 
 static inline struct replay_instance pair_instance(struct pair *pair)
@@ -158,12 +170,30 @@ static inline struct replay_instance pair_instance(struct pair *pair)
 					&stack, &found));
 		assert_true(found);
 		instance.threads[i] = (struct replay_thread){
-			.tid = tid,
 			.return_slot = regs.gpr[X86_RSP],
 			.stack_low = stack.start,
 		};
 	}
 	return instance;
+}
+
+static inline struct error *pair_take(struct pair *pair)
+{
+	const pid_t tids[REPLAY_THREADS] = {
+		(pid_t)pair->shared->tids[0],
+		(pid_t)pair->shared->tids[1],
+	};
+
+	return replay_capture_take(tids, &pair->memory, &pair->hints,
+				   pair->capture);
+}
+
+/* Capture the two, and load that. */
+static inline void pair_capture(struct pair *pair,
+				const struct replay_instance *instance)
+{
+	assert_ok(pair_take(pair));
+	assert_ok(processor_load(pair->processor, pair->capture, instance));
 }
 
 /* Capture it anew, and run a schedule; the first time may be to learn. */
@@ -175,7 +205,7 @@ static inline void pair_run(struct pair *pair, const struct replay_step *steps,
 	struct replay_instance instance = pair_instance(pair);
 
 	for (int i = 0; i < PAIR_LEARNS; i++) {
-		assert_ok(processor_capture(pair->processor, &instance));
+		pair_capture(pair, &instance);
 		assert_ok(orders_run(pair->processor, steps, count, ret));
 		if (ret->stop.kind != REPLAY_LEARNING)
 			return;
@@ -215,12 +245,15 @@ static inline void pair_init(struct pair *pair, enum scratch_way way)
 	pair->differing.size = sizeof(struct liveout);
 	outcome_init(&pair->ab);
 	outcome_init(&pair->ba);
+	pair->capture = calloc(1, sizeof(*pair->capture));
+	assert_non_null(pair->capture);
 	assert_ok(processor_create(way, &pair->processor));
 }
 
 static inline void pair_deinit(struct pair *pair)
 {
 	processor_destroy(pair->processor);
+	free(pair->capture);
 	outcome_deinit(&pair->ab);
 	outcome_deinit(&pair->ba);
 	vec_deinit(&pair->differing);

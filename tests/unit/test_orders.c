@@ -226,7 +226,7 @@ static void pages_that_were_missed_are_learned_at_once(void **state)
 		far_away[i].next = &far_away[i + 1];
 	pair_start(pair, region_chase, &far_away[0], region_low_bit, &data);
 	instance = pair_instance(pair);
-	assert_ok(processor_capture(pair->processor, &instance));
+	pair_capture(pair, &instance);
 	for (int i = 0; i < 2; i++) {
 		assert_ok(orders_run(pair->processor, orders_ab,
 				     ORDERS_WHOLE_STEPS, &pair->ab));
@@ -239,7 +239,7 @@ static void pages_that_were_missed_are_learned_at_once(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(pair->hints.pages[i],
 				 (uintptr_t)&far_away[i + 1]);
-	assert_ok(processor_capture(pair->processor, &instance));
+	pair_capture(pair, &instance);
 	assert_ok(orders_run(pair->processor, orders_ab, ORDERS_WHOLE_STEPS,
 			     &pair->ab));
 	assert_true(pair->ab.complete);

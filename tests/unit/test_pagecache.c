@@ -135,29 +135,62 @@ static void one_page_asked_for_twice_is_one(void **state)
 			 5);
 }
 
-static void patches_are_hidden(void **state)
+struct hidden {
+	unsigned int calls;
+	uint64_t page; /* the last one */
+};
+
+static void hide(void *data, uint64_t page, uint8_t *bytes)
+{
+	struct hidden *hidden = data;
+
+	hidden->calls++;
+	hidden->page = page;
+	bytes[PAGE - 1] = 0xa3;
+}
+
+static void breakpoints_are_hidden(void **state)
 {
 	struct fixture *fixture = *state;
-	const struct replay_patch patches[] = {
-		{ page_at(fixture, 2) + PAGE - 1, 0xa1 },
-		{ page_at(fixture, 3), 0xa2 },
-		{ page_at(fixture, 3) + PAGE - 1, 0xa3 },
-		{ page_at(fixture, 4), 0xa4 },
-	};
+	struct hidden hidden = { 0 };
 	uint64_t wanted = page_at(fixture, 3);
 	const struct cached_page *page;
 
-	fixture->source.patches = patches;
-	fixture->source.patch_count = 4;
+	fixture->source.hide = hide;
+	fixture->source.hide_data = &hidden;
 	assert_ok(
 		pagecache_fetch(&fixture->cache, &fixture->source, &wanted, 1));
 	page = pagecache_find(&fixture->cache, wanted);
-	assert_int_equal(page->bytes[0], 0xa2);
-	assert_int_equal(page->bytes[1], 3);
+	assert_int_equal(hidden.calls, 1);
+	assert_int_equal(hidden.page, wanted);
 	assert_int_equal(page->bytes[PAGE - 2], 3);
 	assert_int_equal(page->bytes[PAGE - 1], 0xa3);
 	/* the program has it still */
-	assert_int_equal(fixture->pages[3 * PAGE], 3);
+	assert_int_equal(fixture->pages[3 * PAGE + PAGE - 1], 3);
+}
+
+static void what_is_added_stays(void **state)
+{
+	struct fixture *fixture = *state;
+	struct hidden hidden = { 0 };
+	uint64_t wanted = page_at(fixture, 3);
+	uint8_t bytes[PAGE] = { 0x55 };
+	const struct cached_page *page;
+
+	fixture->source.hide = hide;
+	fixture->source.hide_data = &hidden;
+	assert_ok(pagecache_add(&fixture->cache, &fixture->source, wanted,
+				bytes));
+	bytes[0] = 0x66;
+	assert_ok(pagecache_add(&fixture->cache, &fixture->source, wanted,
+				bytes));
+	assert_ok(
+		pagecache_fetch(&fixture->cache, &fixture->source, &wanted, 1));
+	page = pagecache_find(&fixture->cache, wanted);
+	assert_int_equal(page->bytes[0], 0x55);
+	assert_int_equal(page->bytes[PAGE - 1], 0xa3);
+	assert_int_equal(hidden.calls, 1);
+	assert_int_equal(fixture->cache.used, 1);
 }
 
 static void bytes_are_read_across_pages(void **state)
@@ -198,7 +231,8 @@ int main(void)
 		FIXTURE_TEST(what_can_be_read_is_there),
 		FIXTURE_TEST(cleared_it_is_used_again),
 		FIXTURE_TEST(one_page_asked_for_twice_is_one),
-		FIXTURE_TEST(patches_are_hidden),
+		FIXTURE_TEST(breakpoints_are_hidden),
+		FIXTURE_TEST(what_is_added_stays),
 		FIXTURE_TEST(bytes_are_read_across_pages),
 		FIXTURE_TEST(zeros_take_the_place_of_a_page),
 	};

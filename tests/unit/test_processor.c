@@ -46,7 +46,7 @@ static void it_is_the_state_of_the_capture(void **state)
 
 	pair_start(pair, region_add, &data, region_add, &data);
 	instance = pair_instance(pair);
-	assert_ok(processor_capture(pair->processor, &instance));
+	pair_capture(pair, &instance);
 	/* the program goes on, and others write */
 	assert_ok(memory_write_text(&pair->memory, pair->pid, (uintptr_t)&data,
 				    &later, sizeof(later)));
@@ -56,7 +56,7 @@ static void it_is_the_state_of_the_capture(void **state)
 		assert_int_equal(pair_word(pair, &pair->ab, &data.word), 2);
 	}
 	/* the next instance is of its own time */
-	assert_ok(processor_capture(pair->processor, &instance));
+	pair_capture(pair, &instance);
 	assert_ok(orders_run(pair->processor, orders_ab, ORDERS_WHOLE_STEPS,
 			     &pair->ab));
 	assert_int_equal(pair_word(pair, &pair->ab, &data.word), 1002);
@@ -165,7 +165,7 @@ static void a_killed_scratch_process_is_replaced(void **state)
 	err = orders_run(pair->processor, first, 1, &pair->ab);
 	assert_non_null(err);
 	error_free(err);
-	assert_ok(processor_capture(pair->processor, &instance));
+	pair_capture(pair, &instance);
 	assert_ok(orders_run(pair->processor, first, 1, &pair->ab));
 	assert_true(pair->ab.complete);
 	pair_stop(pair);
@@ -174,19 +174,35 @@ static void a_killed_scratch_process_is_replaced(void **state)
 static void of_a_dead_program_nothing_is_captured(void **state)
 {
 	struct pair *pair = *state;
-	struct replay_instance instance;
 
 	pair_start(pair, region_add, &data, region_add, &data);
-	instance = pair_instance(pair);
-	assert_ok(processor_capture(pair->processor, &instance));
+	assert_ok(pair_take(pair));
 	kill(pair->pid, SIGKILL);
 	tracee_wait((pid_t)pair->shared->tids[1]);
-	assert_ptr_equal(processor_capture(pair->processor, &instance),
-			 error_gone);
+	assert_ptr_equal(pair_take(pair), error_gone);
 	waitpid(pair->pid, NULL, __WALL);
 	memory_deinit(&pair->memory);
 	mappings_deinit(&pair->mappings);
 	munmap(pair->shared, sizeof(*pair->shared));
+}
+
+/* The threads have gone on: only the capture has what they were. */
+static void it_needs_no_threads_once_it_is_captured(void **state)
+{
+	struct pair *pair = *state;
+	struct replay_instance instance;
+
+	data.word = 0;
+	pair_start(pair, region_add, &data, region_add, &data);
+	instance = pair_instance(pair);
+	assert_ok(pair_take(pair));
+	pair_go_on(pair);
+	assert_ok(processor_load(pair->processor, pair->capture, &instance));
+	assert_ok(orders_run(pair->processor, orders_ab, ORDERS_WHOLE_STEPS,
+			     &pair->ab));
+	assert_true(pair->ab.complete);
+	assert_int_equal(pair_word(pair, &pair->ab, &data.word), 2);
+	pair_end(pair);
 }
 
 static void a_stack_that_cannot_be_read_is_refused(void **state)
@@ -198,11 +214,35 @@ static void a_stack_that_cannot_be_read_is_refused(void **state)
 	pair_start(pair, region_add, &data, region_add, &data);
 	instance = pair_instance(pair);
 	instance.threads[1].return_slot = 0x18;
-	err = processor_capture(pair->processor, &instance);
+	assert_ok(pair_take(pair));
+	err = processor_load(pair->processor, pair->capture, &instance);
 	assert_non_null(err);
 	assert_non_null(strstr(error_message(err), "stack"));
 	error_free(err);
 	pair_stop(pair);
+}
+
+/* Its frame is larger than what is likely: the next capture has the page. */
+static void a_return_address_that_was_not_captured_is_learned(void **state)
+{
+	struct pair *pair = *state;
+	struct replay_instance instance;
+	uint64_t *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	page[1] = (uintptr_t)region_add;
+	pair_start(pair, region_add, &data, region_add, &data);
+	instance = pair_instance(pair);
+	instance.threads[1].return_slot = (uintptr_t)&page[1];
+	pair_capture(pair, &instance);
+	assert_ok(orders_run(pair->processor, first, 1, &pair->ab));
+	assert_int_equal(pair->ab.stop.kind, REPLAY_LEARNING);
+	assert_int_equal(pair->hints.count, 1);
+	pair_capture(pair, &instance);
+	assert_ok(orders_run(pair->processor, first, 1, &pair->ab));
+	assert_true(pair->ab.complete);
+	pair_stop(pair);
+	munmap(page, PAGE);
 }
 
 int main(void)
@@ -216,7 +256,9 @@ int main(void)
 		PAIR_TEST(a_missed_page_is_in_the_next_capture),
 		PAIR_TEST(a_killed_scratch_process_is_replaced),
 		PAIR_TEST(of_a_dead_program_nothing_is_captured),
+		PAIR_TEST(it_needs_no_threads_once_it_is_captured),
 		PAIR_TEST(a_stack_that_cannot_be_read_is_refused),
+		PAIR_TEST(a_return_address_that_was_not_captured_is_learned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * An instance of a race, taken while both threads are held before their accesses
+ * (PLDI'07, section 4.2): their registers, and the memory that they are likely to
+ * use. The tracer takes it; whoever replays it (processor.h) may be another
+ * process. The program is only read.
+ */
+#ifndef REPLAY_LIVEIN_H
+#define REPLAY_LIVEIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "replay/context.h"
+#include "replay/likely.h"
+#include "replay/pagecache.h"
+
+enum { REPLAY_THREADS = 2 };
+
+struct error;
+struct memory;
+
+/* Half a megabyte: not for the stack. */
+struct replay_capture {
+	struct replay_context threads[REPLAY_THREADS];
+	size_t count; /* of pages; each is there once */
+	uint64_t addresses[LIKELY_MAX];
+	/* breakpoints of ours may be in them */
+	uint8_t pages[LIKELY_MAX][REPLAY_PAGE];
+};
+
+/*
+ * Two threads of one address space, each in a ptrace-stop of the caller's. They
+ * may run as soon as this returns. It costs four requests to ptrace(2), one to
+ * look for each page, and one or two to read them all. A page that cannot be
+ * read is left out. hints: of the race; NULL: there are none.
+ * error_gone: a thread is. ERROR_UNSUPPORTED: its registers are more than there
+ * is room for. After an error *ret means nothing.
+ */
+struct error *replay_capture_take(const pid_t tids[REPLAY_THREADS],
+				  const struct memory *memory,
+				  const struct replay_hints *hints,
+				  struct replay_capture *ret);
+
+#endif
