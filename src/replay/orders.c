@@ -9,16 +9,17 @@
 
 #include "base/error.h"
 #include "replay/processor-parts.h"
+#include "replay/schedule-parts.h"
 #include "sys/mapping.h"
 #include "sys/memory.h"
 
 const struct replay_step orders_ab[ORDERS_WHOLE_STEPS] = {
-	{ .thread = 0, .extent = REGION_REST },
-	{ .thread = 1, .extent = REGION_REST },
+	{ .thread = 0, .extent = REPLAY_REST },
+	{ .thread = 1, .extent = REPLAY_REST },
 };
 const struct replay_step orders_ba[ORDERS_WHOLE_STEPS] = {
-	{ .thread = 1, .extent = REGION_REST },
-	{ .thread = 0, .extent = REGION_REST },
+	{ .thread = 1, .extent = REPLAY_REST },
+	{ .thread = 0, .extent = REPLAY_REST },
 };
 
 void outcome_init(struct replay_outcome *outcome)
@@ -30,28 +31,6 @@ void outcome_init(struct replay_outcome *outcome)
 void outcome_deinit(struct replay_outcome *outcome)
 {
 	vec_deinit(&outcome->pages);
-}
-
-static struct error *orders_make_steps(struct processor *processor,
-				       const struct replay_step *steps,
-				       size_t count, struct replay_outcome *ret)
-{
-	uint64_t until = 0;
-	struct error *err = processor_fail(
-		processor, scratch_cpu(processor->scratch, &until));
-
-	until += processor->instance.limit_ns;
-	for (size_t i = 0; i < count && !err; i++) {
-		ret->stopped = steps[i].thread;
-		err = region_run(processor, steps[i].thread, steps[i].extent,
-				 until, &ret->contexts[steps[i].thread],
-				 &ret->stop);
-		if (!err && ret->stop.kind != REPLAY_RETURNED &&
-		    ret->stop.kind != REPLAY_STEPPED)
-			return NULL;
-	}
-	ret->complete = !err;
-	return err;
 }
 
 /* What it led to rests on a page of another time. */
@@ -179,7 +158,7 @@ struct error *orders_run(struct processor *processor,
 	ret->complete = false;
 	for (int i = 0; i < REPLAY_THREADS; i++)
 		ret->contexts[i] = processor->starts[i];
-	err = orders_make_steps(processor, steps, count, ret);
+	err = schedule_run(processor, steps, count, ret);
 	/* region_run() has ended the instance then */
 	if (err)
 		return err;

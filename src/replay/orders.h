@@ -16,12 +16,22 @@
 #include "replay/region.h"
 
 /*
- * One step of a schedule: so much of one thread. To split an instruction into
- * its load and its store would be two more extents.
+ * One step of a schedule: so much of one thread. A thread that waits for the other
+ * one, on a futex(2), by sched_yield(2) or in a loop, lets that one run to the end
+ * of its region first, whatever the steps say.
  */
+enum replay_extent {
+	/* the access: an instruction, or all from a load to its store */
+	REPLAY_ACCESS,
+	REPLAY_REST, /* to the end of the region, the access first if need be */
+	/* the access in two parts; only where orders_can_split() */
+	REPLAY_LOAD,
+	REPLAY_STORE,
+};
+
 struct replay_step {
 	uint8_t thread; /* 0 or 1 */
-	uint8_t extent; /* enum region_extent */
+	uint8_t extent; /* enum replay_extent */
 };
 
 /* The regions whole: the first thread's, then the other's. */
@@ -36,11 +46,15 @@ struct outcome_page {
 
 /* What a schedule led to. Zeroed by outcome_init(). */
 struct replay_outcome {
-	/* all steps were made, and nothing stopped a thread before its end */
+	/*
+	 * all steps were made, and nothing stopped a thread before its end, which
+	 * may be a system call
+	 */
 	bool complete;
 	/* how the last step ended, and whose it was */
 	struct replay_stop stop;
 	int stopped;
+	struct replay_stop ends[REPLAY_THREADS]; /* the last of each thread */
 	struct replay_context contexts[REPLAY_THREADS];
 	struct vec pages; /* struct outcome_page: those that differ */
 };
@@ -50,7 +64,7 @@ void outcome_deinit(struct replay_outcome *outcome);
 
 /*
  * Run a schedule. What follows a step that ended neither with REPLAY_RETURNED nor
- * with REPLAY_STEPPED is not run. Once a page was missed that the code can write,
+ * with REPLAY_STEPPED nor with REPLAY_SYSTEM_CALL is not run. Once a page was missed that the code can write,
  * the stop of all schedules of the instance is REPLAY_LEARNING, and none is
  * complete: capture it again. *ret is set anew. Errors as of region_run();
  * after one there is no instance any more, and *ret means nothing.
@@ -58,6 +72,12 @@ void outcome_deinit(struct replay_outcome *outcome);
 struct error *orders_run(struct processor *processor,
 			 const struct replay_step *steps, size_t count,
 			 struct replay_outcome *ret);
+
+/*
+ * Can the thread's access be split, so that the other may run between its load and
+ * its store?
+ */
+bool orders_can_split(const struct processor *processor, int thread);
 
 /*
  * Copy bytes as the schedule left them; false: some of them were never there.

@@ -14,6 +14,18 @@ struct region_end {
 	uint64_t rsp; /* behind the return address; less: a deeper call */
 };
 
+/*
+ * The access of a thread that races. Zeroed: an instruction that is not split.
+ */
+struct thread_access {
+	/* instructions from a load to its store; 0 and 1: one instruction */
+	unsigned int length;
+	/* of one instruction that loads and stores: what; size 0: no such */
+	struct mem_access update;
+};
+
+enum { REPLAY_FUTEXES = 8 };
+
 struct processor {
 	enum scratch_way way;
 	struct scratch *scratch; /* NULL: to be started */
@@ -26,6 +38,10 @@ struct processor {
 	bool prepared;
 	struct replay_context starts[REPLAY_THREADS];
 	struct region_end ends[REPLAY_THREADS];
+	struct thread_access accesses[REPLAY_THREADS];
+	/* words that threads wait on; the first ones only */
+	uint64_t futexes[REPLAY_FUTEXES];
+	size_t futex_count;
 };
 
 /*
@@ -52,6 +68,17 @@ struct error *processor_restore(struct processor *processor,
 struct error *processor_fault(struct processor *processor, uint64_t rip,
 			      uint64_t address, bool *ret_again,
 			      struct replay_stop *ret_stop);
+
+/*
+ * The code stopped before a system call. *ret_again: it was answered. Else
+ * *ret_stop is what is to become of it.
+ */
+struct error *processor_call(struct processor *processor, uint64_t number,
+			     bool *ret_again, struct replay_stop *ret_stop);
+
+/* Memory as the code sees it now; false: some of it was not captured. */
+bool processor_read(const struct processor *processor, uint64_t address,
+		    void *bytes, size_t size);
 
 /*
  * Is the address below the stack pointer, in the dead part of that thread's

@@ -102,6 +102,8 @@ struct error *processor_load(struct processor *processor,
 	processor->captured = processor->prepared = processor->gone = false;
 	processor->instance = *instance;
 	processor->missed = 0;
+	processor->futex_count = 0;
+	memset(processor->accesses, 0, sizeof(processor->accesses));
 	pagecache_clear(&processor->cache);
 	err = processor_add_pages(processor, capture);
 	for (int i = 0; i < REPLAY_THREADS && !err; i++) {

@@ -21,6 +21,8 @@ static const char *const stop_names[REPLAY_STOPS] = {
 	[REPLAY_LEARNING] = "learning",
 	[REPLAY_UNFETCHABLE] = "unfetchable-page",
 	[REPLAY_LIMIT] = "limit",
+	[REPLAY_WAITS] = "waits",
+	[REPLAY_YIELDED] = "yielded",
 };
 
 const char *replay_stop_name(enum replay_stop_kind kind)
@@ -94,10 +96,8 @@ static struct error *region_stopped(struct region *region,
 	*ret_again = false;
 	switch (stop->kind) {
 	case SCRATCH_CALL:
-		*region->stop =
-			(struct replay_stop){ .kind = REPLAY_SYSTEM_CALL,
-					      .number = stop->number };
-		return NULL;
+		return processor_call(region->processor, stop->number,
+				      ret_again, region->stop);
 	case SCRATCH_SPENT:
 		*region->stop = (struct replay_stop){ .kind = REPLAY_LIMIT };
 		return NULL;
@@ -279,4 +279,26 @@ struct error *region_run(struct processor *processor, int thread,
 	region.pid = scratch_pid(processor->scratch);
 	err = region_run_from(&region, extent, context);
 	return processor_fail(processor, err);
+}
+
+struct error *region_spins(struct processor *processor, int thread,
+			   uint64_t until_cpu_ns,
+			   const struct replay_context *context, bool *ret)
+{
+	struct replay_context now = *context;
+	struct replay_stop stop;
+
+	*ret = false;
+	for (int i = 0; i < REGION_ROUND_MAX && !*ret; i++) {
+		struct error *err = region_run(processor, thread,
+					       REGION_INSTRUCTION, until_cpu_ns,
+					       &now, &stop);
+
+		if (err || stop.kind != REPLAY_STEPPED)
+			return err;
+		*ret = now.regs.rip == context->regs.rip &&
+		       memcmp(now.regs.gpr, context->regs.gpr,
+			      sizeof(now.regs.gpr)) == 0;
+	}
+	return NULL;
 }

@@ -27,6 +27,9 @@ enum replay_stop_kind {
 	REPLAY_LEARNING,
 	REPLAY_UNFETCHABLE, /* a page that the program has and that we cannot read */
 	REPLAY_LIMIT, /* of CPU time */
+	/* the code waits for the other thread: behind a futex(2) for an equal value */
+	REPLAY_WAITS,
+	REPLAY_YIELDED, /* behind sched_yield(2) */
 	REPLAY_STOPS, /* count */
 };
 
@@ -37,15 +40,25 @@ struct replay_stop {
 	bool has_address;
 	uint64_t address; /* of the access that failed */
 	uint64_t number; /* REPLAY_SYSTEM_CALL */
+	/* REPLAY_SYSTEM_CALL, REPLAY_WAITS: the instruction behind it */
+	uint64_t rip;
 };
 
 /* "returned", "system-call", ...: for reports and counters. */
 const char *replay_stop_name(enum replay_stop_kind kind);
 
+/*
+ * System calls are not executed. Of the synchronization between threads, waking
+ * others (futex(2), FUTEX_WAKE) is answered by 0: whom it would wake runs when
+ * its turn comes.
+ */
 enum region_extent {
 	REGION_INSTRUCTION, /* all repetitions of a string instruction */
 	REGION_REST, /* to the end of the region */
 };
+
+/* Instructions of one round of a loop that waits. */
+enum { REGION_ROUND_MAX = 256 };
 
 /*
  * Run the thread on from *context, which becomes what its registers are then. A
@@ -57,5 +70,14 @@ struct error *region_run(struct processor *processor, int thread,
 			 enum region_extent extent, uint64_t until_cpu_ns,
 			 struct replay_context *context,
 			 struct replay_stop *ret);
+
+/*
+ * Does the thread come back to where it is with the same general registers, within
+ * REGION_ROUND_MAX instructions? Then it goes round a loop that only the other
+ * thread can end.
+ */
+struct error *region_spins(struct processor *processor, int thread,
+			   uint64_t until_cpu_ns,
+			   const struct replay_context *context, bool *ret);
 
 #endif

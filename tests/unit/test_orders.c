@@ -126,9 +126,9 @@ static void disjoint_bits_are_no_difference(void **state)
 static void an_update_is_lost_between_load_and_store(void **state)
 {
 	static const struct replay_step inside[] = {
-		{ 0, REGION_INSTRUCTION },
-		{ 1, REGION_REST },
-		{ 0, REGION_REST },
+		{ 0, REPLAY_ACCESS },
+		{ 1, REPLAY_REST },
+		{ 0, REPLAY_REST },
 	};
 	struct pair *pair = *state;
 
@@ -205,11 +205,14 @@ static void a_system_call_ends_it(void **state)
 
 	pair_start(pair, region_get_pid, &data, region_low_bit, &data);
 	pair_both(pair);
-	assert_false(pair->ab.complete);
-	assert_int_equal(pair->ab.stop.kind, REPLAY_SYSTEM_CALL);
-	assert_int_equal(pair->ab.stop.number, SYS_getpid);
-	assert_int_equal(pair->ab.stopped, 0);
-	assert_int_equal(pair_word(pair, &pair->ab, &data.bits), 0);
+	assert_true(pair->ab.complete);
+	assert_int_equal(pair->ab.ends[0].kind, REPLAY_SYSTEM_CALL);
+	assert_int_equal(pair->ab.ends[0].number, SYS_getpid);
+	assert_int_equal(pair->ab.ends[0].rip, pair->ab.contexts[0].regs.rip);
+	assert_int_equal(pair->ab.ends[1].kind, REPLAY_RETURNED);
+	/* it did not go on behind it, and the other one was run */
+	assert_int_equal(pair_word(pair, &pair->ab, &data.counter), 0);
+	assert_int_equal(pair_word(pair, &pair->ab, &data.bits), 1);
 	/* not executed: there is no process id in rax */
 	assert_true((int64_t)pair->ab.contexts[0].regs.gpr[X86_RAX] < 0);
 	/* the other's region came before */
@@ -371,10 +374,10 @@ static void the_program_does_not_notice(void **state)
 static void an_instruction_is_whole(void **state)
 {
 	static const struct replay_step steps[] = {
-		{ 0, REGION_INSTRUCTION },
-		{ 1, REGION_INSTRUCTION },
-		{ 0, REGION_REST },
-		{ 1, REGION_REST },
+		{ 0, REPLAY_ACCESS },
+		{ 1, REPLAY_ACCESS },
+		{ 0, REPLAY_REST },
+		{ 1, REPLAY_REST },
 	};
 	struct pair *pair = *state;
 

@@ -28,7 +28,7 @@ PAIR_REGION(region_follow, "mov 8(%rdi), %rax\n"
 			   "mov %eax, (%rdi)\n"
 			   "ret");
 
-static const struct replay_step first[] = { { 0, REGION_REST } };
+static const struct replay_step first[] = { { 0, REPLAY_REST } };
 
 /* The first thread reads what data.pointer leads to. */
 static void follow(struct pair *pair, const void *pointer)

@@ -76,7 +76,7 @@ PAIR_REGION(region_deep, "sub $40000, %rsp\n"
 			 "mov %eax, (%rdi)\n"
 			 "ret");
 
-static const struct replay_step first[] = { { 0, REGION_REST } };
+static const struct replay_step first[] = { { 0, REPLAY_REST } };
 
 /* Run the first thread's region alone. */
 static void run_first(struct pair *pair, pair_function *function, void *arg)
@@ -269,10 +269,10 @@ static void the_thread_control_block_is_its_own(void **state)
 static void a_string_instruction_is_one(void **state)
 {
 	static const struct replay_step steps[] = {
-		{ 0, REGION_INSTRUCTION },
-		{ 0, REGION_INSTRUCTION },
-		{ 0, REGION_INSTRUCTION },
-		{ 0, REGION_INSTRUCTION },
+		{ 0, REPLAY_ACCESS },
+		{ 0, REPLAY_ACCESS },
+		{ 0, REPLAY_ACCESS },
+		{ 0, REPLAY_ACCESS },
 	};
 	struct pair *pair = *state;
 	uint8_t copy[sizeof(data.to)];
