@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The schedules of one instance; see instance.h.
+ */
+#include "replay/instance.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "replay/instance-parts.h"
+#include "replay/processor-parts.h"
+#include "x86/decode.h"
+
+enum { SCHEDULE_STEPS = 5 };
+
+struct plan {
+	const char *name;
+	struct replay_step steps[SCHEDULE_STEPS];
+	size_t count;
+	int split; /* the thread whose access is split; -1: none */
+};
+
+enum { A = 0, B = 1 };
+
+static const struct plan plans[REPLAY_SCHEDULES] = {
+	{ "ab",
+	  { { A, REPLAY_ACCESS },
+	    { B, REPLAY_ACCESS },
+	    { A, REPLAY_REST },
+	    { B, REPLAY_REST } },
+	  4,
+	  -1 },
+	{ "ba",
+	  { { B, REPLAY_ACCESS },
+	    { A, REPLAY_ACCESS },
+	    { A, REPLAY_REST },
+	    { B, REPLAY_REST } },
+	  4,
+	  -1 },
+	{ "ab-whole", { { A, REPLAY_REST }, { B, REPLAY_REST } }, 2, -1 },
+	{ "ba-whole", { { B, REPLAY_REST }, { A, REPLAY_REST } }, 2, -1 },
+	{ "a(b)a",
+	  { { A, REPLAY_ACCESS }, { B, REPLAY_REST }, { A, REPLAY_REST } },
+	  3,
+	  -1 },
+	{ "b(a)b",
+	  { { B, REPLAY_ACCESS }, { A, REPLAY_REST }, { B, REPLAY_REST } },
+	  3,
+	  -1 },
+	{ "a[b]a",
+	  { { A, REPLAY_LOAD },
+	    { B, REPLAY_ACCESS },
+	    { A, REPLAY_STORE },
+	    { A, REPLAY_REST },
+	    { B, REPLAY_REST } },
+	  5,
+	  A },
+	{ "b[a]b",
+	  { { B, REPLAY_LOAD },
+	    { A, REPLAY_ACCESS },
+	    { B, REPLAY_STORE },
+	    { B, REPLAY_REST },
+	    { A, REPLAY_REST } },
+	  5,
+	  B },
+};
+
+const char *replay_schedule_name(int schedule)
+{
+	return plans[schedule].name;
+}
+
+void replay_result_init(struct replay_result *result)
+{
+	*result = (struct replay_result){
+		.changes = VEC_INIT(struct replay_change),
+	};
+}
+
+void replay_result_deinit(struct replay_result *result)
+{
+	vec_deinit(&result->changes);
+}
+
+/* Which bytes one instruction loads and stores, if it can be interrupted there. */
+static void instance_find_update(struct instance *instance, int thread)
+{
+	const struct replay_side *side = &instance->question->sides[thread];
+	struct thread_access *access = &instance->processor->accesses[thread];
+
+	if (side->access.kind == ACCESS_RMW && !side->insn.synchronizes &&
+	    side->insn.operand_count == 1 && side->insn.rep == X86_REP_NONE)
+		access->update = side->access;
+}
+
+static struct error *instance_run_all(struct instance *instance)
+{
+	struct error *err = NULL;
+
+	for (int i = 0; i < REPLAY_SCHEDULES && !err; i++) {
+		const struct plan *plan = &plans[i];
+
+		if (plan->split >= 0 &&
+		    !orders_can_split(instance->processor, plan->split))
+			continue;
+		instance->ran |= UINT32_C(1) << i;
+		err = orders_run(instance->processor, plan->steps, plan->count,
+				 &instance->outcomes[i]);
+	}
+	return err;
+}
+
+static struct error *instance_run(struct instance *instance)
+{
+	struct error *err;
+
+	for (int i = 0; i < REPLAY_THREADS; i++)
+		instance_find_update(instance, i);
+	err = instance_run_all(instance);
+	return err ? err : instance_judge(instance);
+}
+
+static void result_clear(struct replay_result *result)
+{
+	struct vec changes = result->changes;
+
+	vec_clear(&changes);
+	*result = (struct replay_result){ .changes = changes };
+}
+
+struct error *replay_run(struct processor *processor,
+			 const struct replay_question *question,
+			 struct replay_result *ret)
+{
+	struct instance *instance = calloc(1, sizeof(*instance));
+	struct error *err;
+
+	if (!instance)
+		return error_nomem;
+	*instance = (struct instance){ .processor = processor,
+				       .question = question,
+				       .ret = ret };
+	for (int i = 0; i < REPLAY_SCHEDULES; i++)
+		outcome_init(&instance->outcomes[i]);
+	result_clear(ret);
+	err = decoder_create(&instance->decoder);
+	if (!err)
+		err = instance_run(instance);
+	for (int i = 0; i < REPLAY_SCHEDULES; i++)
+		outcome_deinit(&instance->outcomes[i]);
+	decoder_destroy(instance->decoder);
+	free(instance);
+	return err;
+}

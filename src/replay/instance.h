@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One instance of a race, run in the virtual processor in every order of its two
+ * accesses that can matter, and what came of it (PLDI'07, sections 4.2 and 4.3).
+ * The paper runs two orders of whole instructions; that misses lost updates.
+ * Eight schedules are run here, as far as they apply. With 1 for an access, ' for
+ * the rest of its region, * for both, and [ ] for what happens between the load
+ * and the store of one access: A1 B1 A' B', B1 A1 A' B', A* B*, B* A*, A1 B* A',
+ * B1 A* B', A[B1]A, B[A1]B.
+ *
+ * An access whose thread has made it already is made again in the copy, which then
+ * begins before it (redo.h). A store that ends an update, of a value loaded before
+ * the thread was held, begins at that load (rewind.h).
+ */
+#ifndef REPLAY_INSTANCE_H
+#define REPLAY_INSTANCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "replay/processor.h"
+#include "x86/access.h"
+
+enum {
+	REPLAY_SCHEDULES = 8,
+	REPLAY_CHANGES_MAX = 16,
+	/* bytes of a change that are told */
+	REPLAY_CHANGE_BYTES = 16,
+};
+
+/* One side of the race. */
+struct replay_side {
+	struct insn_access insn; /* the accessing instruction */
+	uint64_t rip; /* its address */
+	struct mem_access access; /* the bytes it touches */
+	/* it has made its access; the thread was captured behind it */
+	bool done;
+	/*
+	 * what it stores was made of a value that its function loaded from
+	 * there (idiom_is_update()); false: not known
+	 */
+	bool updates;
+};
+
+struct replay_question {
+	struct replay_side
+		sides[REPLAY_THREADS]; /* as the processor's threads */
+	uint64_t address; /* the raced bytes */
+	uint32_t size;
+	/* these bytes before a done access; for one that stores */
+	uint8_t before[X86_ACCESS_MAX];
+};
+
+enum replay_verdict {
+	REPLAY_NO_CHANGE,
+	REPLAY_CHANGE,
+	REPLAY_FAULT, /* in a schedule, and not in another */
+	REPLAY_FAILURE,
+};
+
+/* Memory that not all schedules leave alike. */
+struct replay_change {
+	uint64_t address;
+	uint32_t size; /* 1 to REPLAY_CHANGE_BYTES */
+	uint8_t values[REPLAY_SCHEDULES][REPLAY_CHANGE_BYTES];
+	uint32_t schedules; /* bit n: values[n] is set */
+};
+
+struct replay_result {
+	enum replay_verdict verdict;
+	const char *failure; /* REPLAY_FAILURE: its name; static */
+	/*
+	 * more differs than the raced bytes: other memory, or a register that
+	 * is alive at the end of a region
+	 */
+	bool beyond;
+	bool registers; /* such a register does */
+	/* REPLAY_FAULT */
+	int signal;
+	uint64_t fault_address; /* 0: not known */
+	uint32_t fault_schedules; /* bit n: schedule n */
+	struct vec changes; /* struct replay_change, the raced bytes first */
+};
+
+void replay_result_init(struct replay_result *result);
+void replay_result_deinit(struct replay_result *result);
+
+/* "ab", "a(b)a", ...: for reports. */
+const char *replay_schedule_name(int schedule);
+
+/*
+ * Of the instance that the processor has captured; it remains. *ret, which was
+ * initialized, is set anew. What cannot be replayed is a verdict and no error;
+ * "learning": capture the race again. Errors as of orders_run(); after one there is
+ * no instance.
+ */
+struct error *replay_run(struct processor *processor,
+			 const struct replay_question *question,
+			 struct replay_result *ret);
+
+#endif
