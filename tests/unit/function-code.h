@@ -41,8 +41,8 @@ static uint64_t at(const uint8_t *code)
 	return (uint64_t)(uintptr_t)code;
 }
 
-static enum lock_call calls(void *context, uint64_t address,
-			    const struct insn_access *insn)
+static inline enum lock_call calls(void *context, uint64_t address,
+				   const struct insn_access *insn)
 {
 	(void)context;
 	(void)address;
@@ -67,8 +67,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct function_code code_of(void **state, const uint8_t *start,
-				    const uint8_t *end)
+static inline struct function_code code_of(void **state, const uint8_t *start,
+					   const uint8_t *end)
 {
 	return (struct function_code){ .decoder = *state,
 				       .bytes = start,

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A scan forward for registers that are read; see liveness.h.
+ */
+#include "dataflow/liveness.h"
+
+#include <string.h>
+
+#include "x86/decode-capstone.h"
+#include "x86/decode-parts.h"
+#include "x86/decode.h"
+
+enum {
+	SCAN_STEPS = 512, /* instructions, of all ways */
+	SCAN_WAYS = 32,
+	SCAN_CALLEE_STEPS = 48,
+	SCAN_DEPTH = 4, /* callers */
+	WORD = 8,
+	/* all but rbx, rsp, rbp and r12 to r15 (psABI 3.2.1) */
+	CALL_LOSES = LIVENESS_ALL & ~(1 << X86_RBX | 1 << X86_RSP |
+				      1 << X86_RBP | 0xf << X86_R12),
+	/* what a function returns, and often is not: the second word */
+	RESULTS = 1 << X86_RAX | LIVENESS_XMM0,
+	VECTORS = LIVENESS_XMM0 | LIVENESS_XMM1,
+};
+
+/* A number, if it is known. */
+struct scan_value {
+	bool known;
+	uint64_t value;
+};
+
+/* One way that is still to be followed. */
+struct way {
+	uint64_t address;
+	uint32_t left; /* not decided on this way */
+	struct scan_value rsp, rbp;
+	unsigned int depth; /* functions left */
+};
+
+struct scan {
+	const struct liveness_thread *thread;
+	struct way ways[SCAN_WAYS];
+	unsigned int count;
+	unsigned int steps; /* left */
+	uint32_t live;
+	uint32_t undecided; /* when the scan ended, on some way */
+};
+
+/* One instruction; insn lasts until the next is decoded. */
+struct scan_insn {
+	struct insn_access access;
+	const struct cs_insn *insn; /* NULL: Capstone does not know it */
+	uint32_t reads, writes;
+};
+
+/* The bits of a register in our sets; 0: none. *ret_partial: not all of it. */
+static uint32_t scan_register(const struct decoder *decoder, unsigned int name,
+			      bool *ret_partial)
+{
+	uint8_t reg = decode_register(name);
+	const char *text = cs_reg_name(decoder->capstone, name);
+
+	*ret_partial = false;
+	if (reg < X86_RIP) {
+		/* eax, rax and r8d are whole; ax, al, r8w and r8b are not */
+		size_t length = strlen(text);
+
+		*ret_partial = text[0] != 'e' &&
+			       (text[0] != 'r' || text[length - 1] == 'b' ||
+				text[length - 1] == 'w');
+		return UINT32_C(1) << reg;
+	}
+	switch (name) {
+	case X86_REG_XMM0:
+	case X86_REG_YMM0:
+	case X86_REG_ZMM0:
+		return LIVENESS_XMM0;
+	case X86_REG_XMM1:
+	case X86_REG_YMM1:
+	case X86_REG_ZMM1:
+		return LIVENESS_XMM1;
+	default:
+		return 0;
+	}
+}
+
+/* xor %eax, %eax and the like make a number of nothing. */
+static bool scan_clears(const struct cs_insn *insn)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+
+	switch (insn->id) {
+	case X86_INS_XOR:
+	case X86_INS_SUB:
+	case X86_INS_PXOR:
+	case X86_INS_XORPS:
+	case X86_INS_XORPD:
+		return x86->op_count == 2 && x86->operands[0].size >= 4 &&
+		       x86->operands[0].type == X86_OP_REG &&
+		       x86->operands[1].type == X86_OP_REG &&
+		       x86->operands[0].reg == x86->operands[1].reg;
+	default:
+		return false;
+	}
+}
+
+static void scan_sets(const struct decoder *decoder, struct scan_insn *it)
+{
+	cs_regs read, write;
+	uint8_t reads = 0, writes = 0;
+	bool partial;
+
+	it->reads = it->writes = 0;
+	if (cs_regs_access(decoder->capstone, it->insn, read, &reads, write,
+			   &writes) != CS_ERR_OK) {
+		it->reads = LIVENESS_ALL;
+		return;
+	}
+	for (int i = 0; i < reads; i++)
+		it->reads |= scan_register(decoder, read[i], &partial);
+	for (int i = 0; i < writes; i++) {
+		uint32_t set = scan_register(decoder, write[i], &partial);
+
+		it->writes |= set;
+		if (partial)
+			it->reads |= set;
+	}
+	if (scan_clears(it->insn))
+		it->reads &= ~it->writes;
+}
+
+/* False: there is no code. What nothing is known of may read all. */
+static bool scan_decode(const struct scan *scan, uint64_t address,
+			struct scan_insn *ret)
+{
+	struct decoder *decoder = scan->thread->decoder;
+	uint8_t bytes[X86_INSN_MAX];
+	size_t size = scan->thread->code(scan->thread->context, address, bytes,
+					 sizeof(bytes));
+	const uint8_t *at = bytes;
+	uint64_t place = address;
+
+	if (size == 0)
+		return false;
+	decoder_decode(decoder, bytes, size, address, &ret->access);
+	ret->insn = NULL;
+	ret->reads = LIVENESS_ALL;
+	ret->writes = 0;
+	if (!cs_disasm_iter(decoder->capstone, &at, &size, &place,
+			    decoder->insn))
+		return ret->access.refusal != X86_REFUSED_UNDECODABLE;
+	ret->insn = decoder->insn;
+	scan_sets(decoder, ret);
+	return true;
+}
+
+static struct scan_value scan_word(const struct scan *scan,
+				   struct scan_value at)
+{
+	struct scan_value ret = { .known = at.known };
+	uint8_t bytes[WORD];
+
+	ret.known = at.known &&
+		    scan->thread->memory(scan->thread->context, at.value, bytes,
+					 sizeof(bytes));
+	if (ret.known)
+		memcpy(&ret.value, bytes, sizeof(bytes));
+	return ret;
+}
+
+static struct scan_value scan_plus(struct scan_value value, int64_t by)
+{
+	value.value += (uint64_t)by;
+	return value;
+}
+
+/* add, sub and lea of the stack pointer with a number. */
+static struct scan_value scan_moved(const struct way *way,
+				    const struct cs_insn *insn)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+	const cs_x86_op *from = &x86->operands[1];
+	struct scan_value lost = { .known = false };
+
+	if (x86->op_count != 2 || x86->operands[0].type != X86_OP_REG ||
+	    x86->operands[0].reg != X86_REG_RSP)
+		return lost;
+	if (insn->id == X86_INS_ADD && from->type == X86_OP_IMM)
+		return scan_plus(way->rsp, from->imm);
+	if (insn->id == X86_INS_SUB && from->type == X86_OP_IMM)
+		return scan_plus(way->rsp, -from->imm);
+	if (insn->id == X86_INS_MOV && from->type == X86_OP_REG &&
+	    from->reg == X86_REG_RBP)
+		return way->rbp;
+	if (insn->id != X86_INS_LEA || from->mem.index != X86_REG_INVALID)
+		return lost;
+	if (from->mem.base == X86_REG_RSP)
+		return scan_plus(way->rsp, from->mem.disp);
+	if (from->mem.base == X86_REG_RBP)
+		return scan_plus(way->rbp, from->mem.disp);
+	return lost;
+}
+
+/* rsp and rbp after the instruction, which is no branch. */
+static void scan_stack(const struct scan *scan, struct way *way,
+		       const struct scan_insn *it)
+{
+	const struct mem_operand *operand = &it->access.operands[0];
+	bool stack = it->access.operand_count > 0 && operand->stack;
+	unsigned int id = it->insn ? it->insn->id : 0;
+
+	if (id == X86_INS_LEAVE) {
+		way->rsp = scan_plus(way->rbp, WORD);
+		way->rbp = scan_word(scan, way->rbp);
+	} else if (id == X86_INS_PUSH && stack) {
+		way->rsp = scan_plus(way->rsp, -(int64_t)operand->size);
+	} else if (id == X86_INS_POP && stack) {
+		if (it->writes >> X86_RBP & 1)
+			way->rbp = scan_word(scan, way->rsp);
+		way->rsp = scan_plus(way->rsp, operand->size);
+	} else {
+		if (!it->insn || it->writes >> X86_RSP & 1)
+			way->rsp = it->insn ? scan_moved(way, it->insn)
+					    : (struct scan_value){ false, 0 };
+		if (!it->insn || it->writes >> X86_RBP & 1)
+			way->rbp.known = false;
+	}
+}
+
+/* Nothing more is known of what is left on this way. */
+static void scan_give_up(struct scan *scan, uint32_t left)
+{
+	scan->undecided |= left;
+}
+
+static void scan_push(struct scan *scan, const struct way *way)
+{
+	if (way->left == 0)
+		return;
+	if (scan->count == SCAN_WAYS)
+		scan_give_up(scan, way->left);
+	else
+		scan->ways[scan->count++] = *way;
+}
+
+static void scan_walk(struct scan *scan);
+
+/* Which of the vector registers does a function read soon? */
+static uint32_t scan_callee(const struct scan *scan, const struct way *way,
+			    const struct scan_insn *it)
+{
+	struct scan callee = { .thread = scan->thread,
+			       .steps = SCAN_CALLEE_STEPS };
+	struct way first = { .address = it->access.target,
+			     .left = way->left & VECTORS,
+			     .depth = SCAN_DEPTH };
+
+	if (it->access.indirect || it->access.target == 0)
+		return 0;
+	scan_push(&callee, &first);
+	scan_walk(&callee);
+	return callee.live;
+}
+
+static void scan_call(struct scan *scan, struct way *way,
+		      const struct scan_insn *it)
+{
+	uint64_t next = way->address + it->access.length;
+
+	/* a target in a register or in memory */
+	scan->live |= way->left & it->reads & ~(UINT32_C(1) << X86_RSP);
+	if (way->left & VECTORS)
+		scan->live |= scan_callee(scan, way, it);
+	way->left &= ~(scan->live | (uint32_t)CALL_LOSES);
+	way->address = next;
+	scan_push(scan, way);
+}
+
+static void scan_return(struct scan *scan, struct way *way)
+{
+	struct scan_value to = scan_word(scan, way->rsp);
+
+	if (!to.known || ++way->depth > SCAN_DEPTH) {
+		scan_give_up(scan,
+			     way->left & ~((1U << X86_RDX) | LIVENESS_XMM1));
+		return;
+	}
+	way->left &= RESULTS | ~(uint32_t)CALL_LOSES | 1U << X86_RDX |
+		     LIVENESS_XMM1;
+	way->rsp = scan_plus(way->rsp, WORD);
+	way->address = to.value;
+	scan_push(scan, way);
+}
+
+/* jmp *GOT(%rip), as of a stub of the PLT. */
+static void scan_jump(struct scan *scan, struct way *way,
+		      const struct scan_insn *it)
+{
+	const struct mem_operand *operand = &it->access.operands[0];
+	struct scan_value at = { .known = true };
+
+	if (!it->access.indirect) {
+		way->address = it->access.target;
+		scan_push(scan, way);
+		return;
+	}
+	at.value = way->address + it->access.length + (uint64_t)operand->disp;
+	at.known = it->access.operand_count == 1 && operand->base == X86_RIP &&
+		   operand->index == X86_REG_NONE;
+	at = scan_word(scan, at);
+	if (!at.known) {
+		scan_give_up(scan, way->left);
+		return;
+	}
+	way->address = at.value;
+	scan_push(scan, way);
+}
+
+static void scan_branch(struct scan *scan, struct way *way,
+			const struct scan_insn *it)
+{
+	struct way other = *way;
+
+	other.address = it->access.target;
+	way->address += it->access.length;
+	scan_push(scan, way);
+	scan_push(scan, &other);
+}
+
+static void scan_flow(struct scan *scan, struct way *way,
+		      const struct scan_insn *it)
+{
+	switch (it->access.flow) {
+	case X86_FLOW_BRANCH:
+		scan_branch(scan, way, it);
+		break;
+	case X86_FLOW_JUMP:
+		scan_jump(scan, way, it);
+		break;
+	case X86_FLOW_CALL:
+		scan_call(scan, way, it);
+		break;
+	case X86_FLOW_RET:
+		scan_return(scan, way);
+		break;
+	case X86_FLOW_STOP: /* nothing follows: nothing is read */
+		break;
+	case X86_FLOW_NEXT:
+	default:
+		way->address += it->access.length;
+		scan_push(scan, way);
+	}
+}
+
+static void scan_step(struct scan *scan, struct way *way)
+{
+	struct scan_insn it;
+
+	if (!scan_decode(scan, way->address, &it)) {
+		scan_give_up(scan, way->left);
+		return;
+	}
+	if (it.access.flow != X86_FLOW_CALL && it.access.flow != X86_FLOW_RET) {
+		scan->live |= way->left & it.reads;
+		way->left &= ~(scan->live | it.writes);
+	}
+	if (it.access.flow == X86_FLOW_NEXT)
+		scan_stack(scan, way, &it);
+	scan_flow(scan, way, &it);
+}
+
+static void scan_walk(struct scan *scan)
+{
+	while (scan->count > 0) {
+		struct way way = scan->ways[--scan->count];
+
+		way.left &= ~scan->live;
+		if (way.left == 0)
+			continue;
+		if (scan->steps == 0) {
+			scan_give_up(scan, way.left);
+			continue;
+		}
+		scan->steps--;
+		scan_step(scan, &way);
+	}
+}
+
+uint32_t liveness_find(const struct liveness_thread *thread, uint32_t asked)
+{
+	struct scan scan = { .thread = thread, .steps = SCAN_STEPS };
+	struct way first = {
+		.address = thread->regs->rip,
+		.left = asked,
+		.rsp = { true, thread->regs->gpr[X86_RSP] },
+		.rbp = { true, thread->regs->gpr[X86_RBP] },
+	};
+
+	scan_push(&scan, &first);
+	scan_walk(&scan);
+	return (scan.live | scan.undecided) & asked;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which registers a thread may read before it writes them: a short scan forward, on
+ * all ways. Told from the code and the thread's stack pointer; nothing is run.
+ * PLDI'07, section 4.3, compares live-outs; registers that are dead differ between
+ * two runs in most functions.
+ */
+#ifndef DATAFLOW_LIVENESS_H
+#define DATAFLOW_LIVENESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "x86/access.h"
+
+struct decoder;
+
+/* Sets of registers: bit n is enum x86_reg n, or the lowest 8 bytes of a vector. */
+enum {
+	LIVENESS_XMM0 = 1 << 16,
+	LIVENESS_XMM1 = 1 << 17,
+	LIVENESS_ALL = (1 << 18) - 1,
+};
+
+struct liveness_thread {
+	struct decoder *decoder;
+	/* rip is where it is next; rsp and rbp are used too */
+	const struct x86_registers *regs;
+	/* Copy code; returns how many bytes there are, at most `size'. */
+	size_t (*code)(void *context, uint64_t address, uint8_t *bytes,
+		       size_t size);
+	/* Copy memory, as the thread would read it; false: not known. */
+	bool (*memory)(void *context, uint64_t address, uint8_t *bytes,
+		       size_t size);
+	void *context;
+};
+
+/*
+ * Those of the registers in `asked' that are not shown to be dead. A register in
+ * which an argument may be is dead at a call before which nothing reads it,
+ * but for a vector register that the callee reads soon: that passes a result on.
+ * Returns lead to the callers, as far as the stack tells.
+ */
+uint32_t liveness_find(const struct liveness_thread *thread, uint32_t asked);
+
+#endif

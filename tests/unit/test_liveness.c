@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Registers that code reads before it writes them.
+ */
+#include "function-code.h"
+
+#include <string.h>
+
+#include "dataflow/liveness.h"
+
+enum { RAX = 1 << X86_RAX, RBX = 1 << X86_RBX, RDX = 1 << X86_RDX };
+
+/* Code and stack of the test itself. */
+static size_t own_code(void *context, uint64_t address, uint8_t *bytes,
+		       size_t size)
+{
+	(void)context;
+	memcpy(bytes, (const void *)(uintptr_t)address, size);
+	return size;
+}
+
+static bool own_memory(void *context, uint64_t address, uint8_t *bytes,
+		       size_t size)
+{
+	const uint64_t *known = context;
+
+	/* all but the addresses above it */
+	if (address > *known)
+		return false;
+	memcpy(bytes, (const void *)(uintptr_t)address, size);
+	return true;
+}
+
+static uint32_t live_on(void **state, const uint8_t *start, const uint64_t *rsp,
+			uint32_t asked)
+{
+	struct x86_registers regs = { .rip = at(start) };
+	uint64_t known = ~UINT64_C(0);
+	struct liveness_thread thread = { .decoder = *state,
+					  .regs = &regs,
+					  .code = own_code,
+					  .memory = own_memory,
+					  .context = &known };
+
+	regs.gpr[X86_RSP] = regs.gpr[X86_RBP] = (uintptr_t)rsp;
+	if (!rsp)
+		known = 0;
+	return liveness_find(&thread, asked);
+}
+
+static uint32_t live(void **state, const uint8_t *start, uint32_t asked)
+{
+	return live_on(state, start, NULL, asked);
+}
+
+CODE(read_first, "mov %eax, (%rdi)\n"
+		 "ud2");
+CODE(written_first, "mov $1, %eax\n"
+		    "mov %eax, (%rdi)\n"
+		    "ud2");
+CODE(cleared, "xor %eax, %eax\n"
+	      "pxor %xmm0, %xmm0\n"
+	      "mov %eax, (%rdi)\n"
+	      "movss %xmm0, (%rdi)\n"
+	      "ud2");
+CODE(low_byte, "mov $1, %al\n"
+	       "mov %eax, (%rdi)\n"
+	       "ud2");
+CODE(either_way, "test %edi, %edi\n"
+		 "je 1f\n"
+		 "mov $1, %eax\n"
+		 "mov $2, %ebx\n"
+		 "ud2\n"
+		 "1: mov %eax, (%rdi)\n"
+		 "mov $2, %ebx\n"
+		 "ud2");
+CODE(endless, "1: pause\n"
+	      "jmp 1b");
+CODE(indirect, "jmp *%rcx");
+
+static void what_is_read_first_is_alive(void **state)
+{
+	assert_int_equal(live(state, read_first_start, RAX | RDX), RAX);
+	assert_int_equal(live(state, written_first_start, RAX), 0);
+	assert_int_equal(live(state, low_byte_start, RAX), RAX);
+}
+
+static void what_is_cleared_by_itself_is_dead(void **state)
+{
+	assert_int_equal(live(state, cleared_start, RAX | LIVENESS_XMM0), 0);
+}
+
+static void any_way_counts(void **state)
+{
+	assert_int_equal(live(state, either_way_start, RAX | RBX), RAX);
+}
+
+static void what_is_not_decided_is_alive(void **state)
+{
+	assert_int_equal(live(state, endless_start, RBX), RBX);
+	assert_int_equal(live(state, indirect_start, RAX | RBX), RAX | RBX);
+}
+
+CODE(takes_double, "movapd %xmm0, %xmm2\n"
+		   "ret");
+CODE(takes_number, "mov %edi, %eax\n"
+		   "pxor %xmm0, %xmm0\n"
+		   "ret");
+CODE(calls_with_number, "call takes_number_start\n"
+			"mov %eax, (%rdi)\n"
+			"mov %rbx, (%rdi)\n"
+			"ud2");
+CODE(calls_with_double, "call takes_double_start\n"
+			"ud2");
+CODE(calls_by_register, "call *%rax\n"
+			"ud2");
+
+static void arguments_that_nothing_reads_are_dead_at_a_call(void **state)
+{
+	const uint32_t all = RAX | RDX | RBX | LIVENESS_XMM0;
+
+	assert_int_equal(live(state, calls_with_number_start, all), RBX);
+	assert_int_equal(live(state, calls_with_double_start, all),
+			 LIVENESS_XMM0);
+	assert_int_equal(live(state, calls_by_register_start, all), RAX);
+}
+
+CODE(pops_and_returns, "add $8, %rsp\n"
+		       "push %rcx\n"
+		       "lea 8(%rsp), %rsp\n"
+		       "pop %rbx\n"
+		       "ret");
+CODE(leaves, "mov %rbp, %rsp\n"
+	     "leave\n"
+	     "ret");
+
+static void a_return_leads_to_the_caller(void **state)
+{
+	const uint64_t reads[] = { 0, 0, at(read_first_start) };
+	const uint64_t writes[] = { 0, 0, at(written_first_start) };
+	const uint64_t left[] = { 0, at(written_first_start) };
+
+	assert_int_equal(
+		live_on(state, pops_and_returns_start, reads, RAX | RBX), RAX);
+	assert_int_equal(
+		live_on(state, pops_and_returns_start, writes, RAX | RBX), 0);
+	/* a frame pointer that is followed */
+	assert_int_equal(live_on(state, leaves_start, left, RAX), 0);
+	/* nothing tells where to: a result is one, a second word is none */
+	assert_int_equal(live(state, pops_and_returns_start, RAX | RDX), RAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_read_first_is_alive),
+		cmocka_unit_test(what_is_cleared_by_itself_is_dead),
+		cmocka_unit_test(any_way_counts),
+		cmocka_unit_test(what_is_not_decided_is_alive),
+		cmocka_unit_test(
+			arguments_that_nothing_reads_are_dead_at_a_call),
+		cmocka_unit_test(a_return_leads_to_the_caller),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
