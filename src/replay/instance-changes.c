@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "replay/liveout.h"
 #include "replay/processor-parts.h"
+#include "replay/registers-parts.h"
 
 /* Some bytes. */
 struct range {
@@ -150,24 +151,6 @@ static bool changes_add_all(struct instance *instance, const struct vec *all)
 	return true;
 }
 
-/* Callee-saved registers: what the caller has in them. */
-static void changes_compare_registers(struct instance *instance,
-				      const struct replay_outcome *a,
-				      const struct replay_outcome *b)
-{
-	static const uint8_t saved[] = { X86_RBX, X86_RSP, X86_RBP, X86_R12,
-					 X86_R13, X86_R14, X86_R15 };
-
-	for (int i = 0; i < REPLAY_THREADS; i++) {
-		for (size_t j = 0; j < sizeof(saved); j++) {
-			if (a->contexts[i].regs.gpr[saved[j]] !=
-			    b->contexts[i].regs.gpr[saved[j]])
-				instance->ret->registers = true;
-		}
-	}
-	instance->ret->beyond |= instance->ret->registers;
-}
-
 static void changes_set_values(struct instance *instance, uint32_t schedules)
 {
 	struct vec *changes = &instance->ret->changes;
@@ -203,7 +186,8 @@ struct error *instance_compare(struct instance *instance, uint32_t schedules)
 				      &differing);
 		if (!err && !changes_add_all(instance, &differing))
 			err = error_nomem;
-		changes_compare_registers(instance, one, other);
+		if (!err && registers_differ(instance, one, other))
+			instance->ret->registers = instance->ret->beyond = true;
 	}
 	changes_set_values(instance, schedules);
 	vec_deinit(&differing);

@@ -17,6 +17,7 @@ struct instance {
 	struct decoder *decoder;
 	struct replay_outcome outcomes[REPLAY_SCHEDULES];
 	uint32_t ran; /* bit n: schedule n applies, and was run */
+	bool old; /* a store ends an update whose load could not be found */
 	struct replay_result *ret;
 };
 

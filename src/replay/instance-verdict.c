@@ -114,8 +114,9 @@ static bool verdict_is_learning(const struct replay_result *result)
 	       strcmp(result->failure, replay_stop_name(REPLAY_LEARNING)) == 0;
 }
 
-static void verdict_set(struct replay_result *result, uint32_t complete)
+static void verdict_set(struct instance *instance, uint32_t complete)
 {
+	struct replay_result *result = instance->ret;
 	bool changed = result->registers || result->changes.count > 0;
 
 	if (verdict_is_learning(result))
@@ -127,7 +128,9 @@ static void verdict_set(struct replay_result *result, uint32_t complete)
 	else if (result->failure)
 		return;
 	else if (result->fault_schedules)
-		result->failure = replay_stop_name(REPLAY_SIGNAL);
+		verdict_fail(instance, replay_stop_name(REPLAY_SIGNAL));
+	else if (instance->old)
+		verdict_fail(instance, "old-load");
 	if (result->verdict != REPLAY_FAILURE)
 		result->failure = NULL;
 }
@@ -140,6 +143,6 @@ struct error *instance_judge(struct instance *instance)
 	if (!verdict_is_learning(instance->ret))
 		err = verdict_compare(instance, complete);
 	if (!err)
-		verdict_set(instance->ret, complete);
+		verdict_set(instance, complete);
 	return err;
 }

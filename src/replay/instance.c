@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "replay/instance-parts.h"
 #include "replay/processor-parts.h"
+#include "replay/trial-parts.h"
 #include "x86/decode.h"
 
 enum { SCHEDULE_STEPS = 5 };
@@ -110,14 +111,53 @@ static struct error *instance_run_all(struct instance *instance)
 	return err;
 }
 
+/* The name of a failure in *ret, or NULL. */
+static struct error *instance_begin_thread(struct instance *instance,
+					   int thread, const char **ret)
+{
+	const struct replay_side *side = &instance->question->sides[thread];
+	bool done = true, rewound = false;
+	struct error *err = NULL;
+
+	if (side->done)
+		err = trial_redo(instance, thread, &done);
+	if (err || !done) {
+		*ret = "cannot-redo";
+		return err;
+	}
+	if (side->access.kind == ACCESS_WRITE)
+		err = trial_rewind(instance, thread, &rewound);
+	if (!rewound)
+		instance_find_update(instance, thread);
+	if (!rewound && side->access.kind == ACCESS_WRITE && side->updates)
+		instance->old = true;
+	return err;
+}
+
+static struct error *instance_begin(struct instance *instance, const char **ret)
+{
+	struct error *err = processor_prepare(instance->processor);
+
+	*ret = NULL;
+	for (int i = 0; i < REPLAY_THREADS && !err && !*ret; i++)
+		err = instance_begin_thread(instance, i, ret);
+	if (instance->processor->missed)
+		*ret = replay_stop_name(REPLAY_LEARNING);
+	return err;
+}
+
 static struct error *instance_run(struct instance *instance)
 {
-	struct error *err;
+	const char *failure = NULL;
+	struct error *err = instance_begin(instance, &failure);
 
-	for (int i = 0; i < REPLAY_THREADS; i++)
-		instance_find_update(instance, i);
-	err = instance_run_all(instance);
-	return err ? err : instance_judge(instance);
+	if (!err && !failure)
+		err = instance_run_all(instance);
+	if (!err && !failure)
+		return instance_judge(instance);
+	instance->ret->verdict = REPLAY_FAILURE;
+	instance->ret->failure = failure;
+	return err;
 }
 
 static void result_clear(struct replay_result *result)

@@ -81,6 +81,13 @@ bool processor_read(const struct processor *processor, uint64_t address,
 		    void *bytes, size_t size);
 
 /*
+ * Copy what the program has at the address and cannot write, or was captured;
+ * returns how many bytes, up to the first page that is neither.
+ */
+size_t processor_read_text(struct processor *processor, uint64_t address,
+			   uint8_t *bytes, size_t size);
+
+/*
  * Is the address below the stack pointer, in the dead part of that thread's
  * stack?
  */

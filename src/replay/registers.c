@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Register live-outs; see registers-parts.h.
+ */
+#include "replay/registers-parts.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "dataflow/liveness.h"
+#include "replay/instance-parts.h"
+#include "replay/processor-parts.h"
+#include "x86/vectors.h"
+
+enum {
+	/* of a number that is returned in a vector register */
+	RESULT_BYTES = 8,
+	/* rbx, rsp, rbp, r12 to r15 (psABI 3.2.1), and results */
+	RETURN_KEEPS = 1 << X86_RBX | 1 << X86_RSP | 1 << X86_RBP |
+		       0xf << X86_R12 | 1 << X86_RAX | 1 << X86_RDX |
+		       LIVENESS_XMM0 | LIVENESS_XMM1,
+	/* a system call changes rax, rcx and r11 */
+	CALL_KEEPS = 0xffff & ~(1 << X86_RAX | 1 << X86_RCX | 1 << X86_R11),
+};
+
+/* One thread in two outcomes. */
+struct comparison {
+	const struct instance *instance;
+	const struct replay_outcome *a, *b;
+	int thread;
+};
+
+static size_t comparison_code(void *context, uint64_t address, uint8_t *bytes,
+			      size_t size)
+{
+	const struct comparison *comparison = context;
+
+	return processor_read_text(comparison->instance->processor, address,
+				   bytes, size);
+}
+
+static bool comparison_memory(void *context, uint64_t address, uint8_t *bytes,
+			      size_t size)
+{
+	const struct comparison *comparison = context;
+	struct processor *processor = comparison->instance->processor;
+
+	/* tables of functions may not have been read yet */
+	return processor_read_text(processor, address, bytes, size) == size &&
+	       outcome_read(comparison->a, &processor->cache, address, bytes,
+			    size);
+}
+
+static uint32_t differing_vectors(const struct replay_context *a,
+				  const struct replay_context *b)
+{
+	struct x86_vectors of_a, of_b;
+	uint32_t set = 0;
+
+	vectors_read(a->vectors, a->vectors_size, &of_a);
+	vectors_read(b->vectors, b->vectors_size, &of_b);
+	if (memcmp(of_a.reg[0], of_b.reg[0], RESULT_BYTES) != 0)
+		set |= LIVENESS_XMM0;
+	if (memcmp(of_a.reg[1], of_b.reg[1], RESULT_BYTES) != 0)
+		set |= LIVENESS_XMM1;
+	return set;
+}
+
+static uint32_t differing(const struct replay_context *a,
+			  const struct replay_context *b)
+{
+	uint32_t set = differing_vectors(a, b);
+
+	for (unsigned int i = 0; i < 16; i++) {
+		if (a->regs.gpr[i] != b->regs.gpr[i])
+			set |= UINT32_C(1) << i;
+	}
+	return set;
+}
+
+/* The arguments of a system call, of those that are numbers or buffers. */
+static uint32_t registers_of_call(uint64_t number)
+{
+	switch (number) {
+	case SYS_read:
+	case SYS_write:
+	case SYS_readv:
+	case SYS_writev:
+		return 1 << X86_RDI | 1 << X86_RSI | 1 << X86_RDX;
+	default:
+		return 1 << X86_RDI;
+	}
+}
+
+static bool comparison_differs(const struct comparison *comparison)
+{
+	const struct replay_context *a =
+		&comparison->a->contexts[comparison->thread];
+	const struct replay_context *b =
+		&comparison->b->contexts[comparison->thread];
+	const struct replay_stop *end =
+		&comparison->a->ends[comparison->thread];
+	struct liveness_thread thread = {
+		.decoder = comparison->instance->decoder,
+		.regs = &a->regs,
+		.code = comparison_code,
+		.memory = comparison_memory,
+		.context = (void *)comparison,
+	};
+	uint32_t set = differing(a, b);
+
+	if (end->kind == REPLAY_SYSTEM_CALL) {
+		if (end->number !=
+			    comparison->b->ends[comparison->thread].number ||
+		    set & registers_of_call(end->number))
+			return true;
+		set &= CALL_KEEPS;
+	} else {
+		set &= RETURN_KEEPS;
+	}
+	return set && liveness_find(&thread, set) != 0;
+}
+
+bool registers_differ(const struct instance *instance,
+		      const struct replay_outcome *a,
+		      const struct replay_outcome *b)
+{
+	bool differ = false;
+
+	for (int i = 0; i < REPLAY_THREADS; i++) {
+		struct comparison comparison = { instance, a, b, i };
+
+		differ |= comparison_differs(&comparison);
+	}
+	return differ;
+}
