@@ -13,15 +13,25 @@
 
 enum { PAGE = 4096 };
 
-static struct {
+/* At the offsets that the instructions below have. */
+struct shared {
 	uint32_t counter, flag, value, other;
-	uint32_t *pointer;
-	uint32_t ready, lock;
-	uint64_t pair[2];
-	uint8_t text[64], copy[2][64];
+	uint32_t *pointer; /* 16 */
+	uint32_t ready, limit; /* 24, 28 */
+	uint64_t pair[2]; /* 32 */
+	char text[64]; /* 48 */
+	char copy[64]; /* 112 */
+	void (*function)(void *); /* 176 */
 	pthread_mutex_t mutex;
-	void (*function)(void *);
-} data __attribute__((aligned(PAGE)));
+};
+
+static struct shared data __attribute__((aligned(PAGE))) = {
+	.text = "longer than one vector of thirty-two bytes, and not two",
+};
+
+_Static_assert(offsetof(struct shared, pair) == 32, "offset");
+_Static_assert(offsetof(struct shared, copy) == 112, "offset");
+_Static_assert(offsetof(struct shared, function) == 176, "offset");
 
 /* counter++, as gcc compiles it with -O0, -O1 and -O2; held before its load */
 SCENE(count_o0,
@@ -167,6 +177,135 @@ SCENE(read_pair, "",
       "je 1f\n"
       "incl 12(%rdi)\n"
       "1: ret");
+
+/*
+ * if (!ready) { lock; if (!ready) { value = 5; ready = 1; } unlock; }
+ * other = value; with the locks of the C library
+ */
+void lock_data(void);
+void lock_data(void)
+{
+	pthread_mutex_lock(&data.mutex);
+}
+
+void unlock_data(void);
+void unlock_data(void)
+{
+	pthread_mutex_unlock(&data.mutex);
+}
+
+#define MAKE_READY            \
+	"push %rdi\n"         \
+	"call lock_data\n"    \
+	"mov (%rsp), %rdi\n"  \
+	"cmpl $0, 24(%rdi)\n" \
+	"jne 3f\n"            \
+	"movl $5, 8(%rdi)\n"
+#define MADE_READY              \
+	"movl $1, 24(%rdi)\n"   \
+	"3: call unlock_data\n" \
+	"pop %rdi\n"
+#define USE_READY                \
+	"1: mov 8(%rdi), %eax\n" \
+	"mov %eax, 12(%rdi)\n"   \
+	"ret"
+
+SCENE(double_check, "",
+      "cmpl $0, 24(%rdi)\n"
+      "jne 1f\n" MAKE_READY MADE_READY USE_READY);
+SCENE(make_ready, MAKE_READY, MADE_READY USE_READY);
+/* it sets the flag before the value: the check sees one without the other */
+SCENE(make_ready_early, "",
+      "movl $1, 24(%rdi)\n"
+      "movl $5, 8(%rdi)\n"
+      "ret");
+SCENE(copy_text,
+      "lea 48(%rdi), %rsi\n"
+      "add $112, %rdi",
+      "movb $1, -112(%rdi)\n"
+      "call strcpy@PLT\n"
+      "ret");
+SCENE(set_byte, "",
+      "movb $1, (%rdi)\n"
+      "ret");
+/* a function is chosen at the first call, the same by all */
+void chosen(void *arg);
+void chosen(void *arg)
+{
+	(void)arg;
+	data.other = 3;
+}
+SCENE(choose, "",
+      "mov 176(%rdi), %rax\n"
+      "test %rax, %rax\n"
+      "jne 1f\n"
+      "lea chosen(%rip), %rax\n"
+      "mov %rax, 176(%rdi)\n"
+      "1: call *%rax\n"
+      "ret");
+/* values are made by one, as many as it says */
+SCENE(produce, "movl $6, 8(%rdi)",
+      "incl (%rdi)\n"
+      "ret");
+SCENE(consume, "",
+      "mov (%rdi), %eax\n"
+      "cmp %eax, 28(%rdi)\n"
+      "ja 1f\n"
+      "1: ret");
+/* a number is returned to a caller that stores it, or does not */
+SCENE(load_result, "",
+      "mov (%rdi), %eax\n"
+      "ret");
+pair_function store_result, drop_result;
+__asm__(".text\n"
+	"store_result: push %rdi\n"
+	"call load_result\n"
+	"pop %rdi\n"
+	"mov %eax, 12(%rdi)\n"
+	"ret\n"
+	"drop_result: push %rdi\n"
+	"call load_result\n"
+	"pop %rdi\n"
+	"xor %eax, %eax\n"
+	"ret\n");
+SCENE(clock_and_count, "",
+      "incl (%rdi)\n"
+      "rdtsc\n"
+      "ret");
+SCENE(count_and_call, "",
+      "incl (%rdi)\n"
+      "mov $39, %eax\n"
+      "syscall\n"
+      "ret");
+SCENE(call_if_set, "",
+      "cmpl $0, 4(%rdi)\n"
+      "je 1f\n"
+      "mov $39, %eax\n"
+      "syscall\n"
+      "1: ret");
+SCENE(always_faults, "",
+      "mov (%rdi), %eax\n"
+      "movl $1, 0\n"
+      "ret");
+/* loads that overwrite what they need */
+SCENE(load_pointer, "add $16, %rdi",
+      "mov (%rdi), %rdi\n"
+      "movl $3, (%rdi)\n"
+      "ret");
+SCENE(exchange_flag, "mov $1, %eax",
+      "xchg %eax, 4(%rdi)\n"
+      "mov %eax, 12(%rdi)\n"
+      "ret");
+SCENE(add_with_carry, "stc",
+      "adcl $0, (%rdi)\n"
+      "ret");
+SCENE(copy_word,
+      "lea 4(%rdi), %rsi\n"
+      "add $12, %rdi\n"
+      "mov $1, %ecx",
+      "rep movsl\n"
+      "ret");
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void assert_verdict(const struct replay_result *result,
@@ -316,6 +455,15 @@ static void what_no_order_changes_is_no_change(void **state)
 		/* one bit is looked at, another one is set */
 		{ { SIDE(test_low_bit, &data), SIDE(high_bit, &data) },
 		  COUNTER },
+		{ { SIDE(choose, &data), SIDE(choose, &data) },
+		  &data.function,
+		  8 },
+		/* by vectors, to memory that nobody else writes */
+		{ { SIDE(copy_text, &data), SIDE(set_byte, &data) },
+		  &data.counter,
+		  1 },
+		/* either number will do */
+		{ { SIDE(consume, &data), SIDE(produce, &data) }, COUNTER },
 	};
 	struct replay_result result;
 
@@ -418,6 +566,45 @@ static void harm_beyond_the_raced_bytes_is_told(void **state)
 	replay_result_deinit(&result);
 }
 
+static void locks_are_taken_in_turn(void **state)
+{
+	const struct scene scenes[] = {
+		{ { SIDE(double_check, &data), SIDE(double_check, &data) },
+		  &data.ready,
+		  4 },
+		/* the second holds the lock, and the first is to wait for it */
+		{ { SIDE(double_check, &data), SIDE(make_ready, &data) },
+		  &data.ready,
+		  4 },
+		{ { SIDE(make_ready, &data), SIDE(double_check, &data) },
+		  &data.ready,
+		  4 },
+	};
+	struct replay_result result;
+
+	replay_result_init(&result);
+	for (size_t i = 0; i < COUNT(scenes); i++) {
+		scene_replay(*state, &scenes[i], &result);
+		assert_verdict(&result, REPLAY_NO_CHANGE);
+	}
+	/* another thread has the lock, and is not run */
+	lock_data();
+	scene_replay(*state, &scenes[0], &result);
+	unlock_data();
+	assert_verdict(&result, REPLAY_FAILURE);
+	assert_string_equal(result.failure, "waits");
+	/* no lock at all */
+	scene_replay(*state,
+		     &(struct scene){ { SIDE(double_check, &data),
+					SIDE(make_ready_early, &data) },
+				      &data.ready,
+				      4 },
+		     &result);
+	assert_verdict(&result, REPLAY_CHANGE);
+	assert_true(result.beyond);
+	replay_result_deinit(&result);
+}
+
 static void a_fault_that_an_order_avoids_is_a_fault(void **state)
 {
 	const struct scene scene = { { SIDE(check_pointer, &data),
@@ -439,6 +626,107 @@ static void a_fault_that_an_order_avoids_is_a_fault(void **state)
 	replay_result_deinit(&result);
 }
 
+static void a_returned_value_counts_where_it_is_read(void **state)
+{
+	struct scene scene = { { { .function = store_result,
+				   .access = load_result_access,
+				   .data = &data },
+				 SIDE(count_lock, &data) },
+			       COUNTER };
+	struct replay_result result;
+
+	replay_result_init(&result);
+	scene_replay(*state, &scene, &result);
+	assert_verdict(&result, REPLAY_CHANGE);
+	assert_true(result.registers);
+	assert_true(result.beyond);
+	assert_int_equal(result.changes.count, 0);
+	scene.sides[0].function = drop_result;
+	scene_replay(*state, &scene, &result);
+	assert_verdict(&result, REPLAY_NO_CHANGE);
+	replay_result_deinit(&result);
+}
+
+static void what_cannot_be_replayed_has_a_name(void **state)
+{
+	const struct {
+		struct scene scene;
+		const char *name;
+	} all[] = {
+		{ { { SIDE(clock_and_count, &data), SIDE(look, &data) },
+		    COUNTER },
+		  "rdtsc" },
+		{ { { SIDE(call_if_set, &data), SIDE(flag_one, &data) }, FLAG },
+		  "unequal-end" },
+		{ { { SIDE(always_faults, &data), SIDE(count_o2, &data) },
+		    COUNTER },
+		  "signal" },
+		{ { { SIDE(count_o2, &data), SIDE_DONE(add_with_carry, &data) },
+		    COUNTER },
+		  "cannot-redo" },
+		{ { { SIDE(flag_one, &data), SIDE_DONE(copy_word, &data) },
+		    FLAG },
+		  "cannot-redo" },
+	};
+	struct replay_result result;
+
+	replay_result_init(&result);
+	for (size_t i = 0; i < COUNT(all); i++) {
+		scene_replay(*state, &all[i].scene, &result);
+		assert_verdict(&result, REPLAY_FAILURE);
+		assert_string_equal(result.failure, all[i].name);
+	}
+	replay_result_deinit(&result);
+}
+
+/* A system call that all schedules come to is an end as good as a return. */
+static void a_system_call_is_an_end(void **state)
+{
+	const struct scene scene = { { SIDE(count_and_call, &data),
+				       SIDE(count_lock, &data) },
+				     COUNTER };
+	struct replay_result result;
+
+	replay_result_init(&result);
+	scene_replay(*state, &scene, &result);
+	assert_verdict(&result, REPLAY_CHANGE);
+	assert_false(result.beyond);
+	replay_result_deinit(&result);
+}
+
+static void an_access_that_was_made_is_made_again(void **state)
+{
+	struct replay_result result;
+
+	replay_result_init(&result);
+	/* a load that overwrites its base, and would have loaded NULL */
+	data.pointer = &data.value;
+	scene_replay(*state,
+		     &(struct scene){ { SIDE(clear_pointer, &data),
+					SIDE_DONE(load_pointer, &data) },
+				      &data.pointer,
+				      8 },
+		     &result);
+	data.pointer = NULL;
+	assert_verdict(&result, REPLAY_FAULT);
+	assert_int_equal(result.fault_address, 0);
+	/* an exchange: what the other stores is seen, or is not */
+	scene_replay(*state,
+		     &(struct scene){ { SIDE(flag_two, &data),
+					SIDE_DONE(exchange_flag, &data) },
+				      FLAG },
+		     &result);
+	assert_verdict(&result, REPLAY_CHANGE);
+	assert_true(result.beyond);
+	assert_int_equal(value_of(change_at(&result, &data.other),
+				  schedule_named("ab")),
+			 2);
+	assert_int_equal(value_of(change_at(&result, &data.flag),
+				  schedule_named("ab")),
+			 1);
+	replay_result_deinit(&result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +738,11 @@ int main(void)
 		PAIR_TEST(bits_that_share_a_word_are_lost),
 		PAIR_TEST(harm_beyond_the_raced_bytes_is_told),
 		PAIR_TEST(a_fault_that_an_order_avoids_is_a_fault),
+		PAIR_TEST(locks_are_taken_in_turn),
+		PAIR_TEST(a_returned_value_counts_where_it_is_read),
+		PAIR_TEST(what_cannot_be_replayed_has_a_name),
+		PAIR_TEST(a_system_call_is_an_end),
+		PAIR_TEST(an_access_that_was_made_is_made_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
