@@ -8,13 +8,10 @@
 #include "replay/instance.h"
 #include "replay/orders.h"
 
-struct decoder;
-
 /* One run of all schedules. */
 struct instance {
 	struct processor *processor;
 	const struct replay_question *question;
-	struct decoder *decoder;
 	struct replay_outcome outcomes[REPLAY_SCHEDULES];
 	uint32_t ran; /* bit n: schedule n applies, and was run */
 	bool old; /* a store ends an update whose load could not be found */

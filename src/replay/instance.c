@@ -10,7 +10,12 @@
 #include "replay/instance-parts.h"
 #include "replay/processor-parts.h"
 #include "replay/trial-parts.h"
-#include "x86/decode.h"
+#include "sys/memory.h"
+#include "sys/procfs.h"
+#include "x86/vectors.h"
+
+/* Key 0 alone may be used: what Linux begins with. */
+static const uint32_t INSTANCE_KEYS_UNUSED = 0x55555554;
 
 enum { SCHEDULE_STEPS = 5 };
 
@@ -134,11 +139,38 @@ static struct error *instance_begin_thread(struct instance *instance,
 	return err;
 }
 
+static bool instance_uses_keys(const struct instance *instance, int thread)
+{
+	const struct replay_context *start =
+		&instance->processor->starts[thread];
+	uint32_t rights =
+		vectors_key_rights(start->vectors, start->vectors_size);
+
+	return rights != 0 && rights != INSTANCE_KEYS_UNUSED;
+}
+
+/* What the code needs and the copy does not have; NULL: nothing. */
+static const char *instance_refusal(const struct instance *instance)
+{
+	const struct replay_source *source =
+		&instance->processor->instance.source;
+	struct thread_status status = { .shadow_stack = false };
+
+	error_free(procfs_status(source->memory->pid, &status));
+	if (status.shadow_stack)
+		return "shadow-stack";
+	for (int i = 0; i < REPLAY_THREADS; i++) {
+		if (instance_uses_keys(instance, i))
+			return replay_stop_name(REPLAY_KEYS);
+	}
+	return NULL;
+}
+
 static struct error *instance_begin(struct instance *instance, const char **ret)
 {
 	struct error *err = processor_prepare(instance->processor);
 
-	*ret = NULL;
+	*ret = instance_refusal(instance);
 	for (int i = 0; i < REPLAY_THREADS && !err && !*ret; i++)
 		err = instance_begin_thread(instance, i, ret);
 	if (instance->processor->missed)
@@ -183,12 +215,9 @@ struct error *replay_run(struct processor *processor,
 	for (int i = 0; i < REPLAY_SCHEDULES; i++)
 		outcome_init(&instance->outcomes[i]);
 	result_clear(ret);
-	err = decoder_create(&instance->decoder);
-	if (!err)
-		err = instance_run(instance);
+	err = instance_run(instance);
 	for (int i = 0; i < REPLAY_SCHEDULES; i++)
 		outcome_deinit(&instance->outcomes[i]);
-	decoder_destroy(instance->decoder);
 	free(instance);
 	return err;
 }

@@ -5,8 +5,12 @@
 #ifndef REPLAY_PROCESSOR_PARTS_H
 #define REPLAY_PROCESSOR_PARTS_H
 
+#include "base/vec.h"
+#include "replay/hazard.h"
 #include "replay/processor.h"
 #include "replay/region.h"
+
+struct decoder;
 
 /* Where a region ends: an int3 is in the copy of the text. */
 struct region_end {
@@ -29,6 +33,7 @@ enum { REPLAY_FUTEXES = 8 };
 struct processor {
 	enum scratch_way way;
 	struct scratch *scratch; /* NULL: to be started */
+	struct decoder *decoder;
 	struct pagecache cache;
 	struct replay_instance instance;
 	uint64_t
@@ -42,6 +47,7 @@ struct processor {
 	/* words that threads wait on; the first ones only */
 	uint64_t futexes[REPLAY_FUTEXES];
 	size_t futex_count;
+	struct vec hazards; /* struct hazard: of the text that was installed */
 };
 
 /*
@@ -52,6 +58,10 @@ struct error *processor_fail(struct processor *processor, struct error *err);
 
 /* Is there an int3 of ours at the address? */
 bool processor_has_end(const struct processor *processor, uint64_t address);
+
+/* The hazard at the address, on which an int3 of ours is; NULL: none is. */
+const struct hazard *processor_hazard(const struct processor *processor,
+				      uint64_t address);
 
 /* Install a page that is in the cache, with our int3s. */
 struct error *processor_install(struct processor *processor,

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "sys/mapping.h"
+#include "x86/decode.h"
 
 enum {
 	INT3 = 0xcc,
@@ -24,8 +26,11 @@ struct error *processor_create(enum scratch_way way, struct processor **ret)
 	if (!processor)
 		return error_nomem;
 	processor->way = way;
+	processor->hazards = (struct vec)VEC_INIT(struct hazard);
 	pagecache_init(&processor->cache);
-	err = scratch_create(way, &processor->scratch);
+	err = decoder_create(&processor->decoder);
+	if (!err)
+		err = scratch_create(way, &processor->scratch);
 	if (err) {
 		processor_destroy(processor);
 		return err;
@@ -39,6 +44,8 @@ void processor_destroy(struct processor *processor)
 	if (!processor)
 		return;
 	scratch_destroy(processor->scratch);
+	decoder_destroy(processor->decoder);
+	vec_deinit(&processor->hazards);
 	pagecache_deinit(&processor->cache);
 	free(processor);
 }
@@ -103,6 +110,7 @@ struct error *processor_load(struct processor *processor,
 	processor->instance = *instance;
 	processor->missed = 0;
 	processor->futex_count = 0;
+	vec_clear(&processor->hazards);
 	memset(processor->accesses, 0, sizeof(processor->accesses));
 	pagecache_clear(&processor->cache);
 	err = processor_add_pages(processor, capture);
@@ -165,13 +173,53 @@ static void processor_fill(const struct processor *processor,
 		if (offset < REPLAY_PAGE)
 			bytes[offset] = INT3;
 	}
+	for (size_t i = 0; i < processor->hazards.count; i++) {
+		const struct hazard *hazard = vec_at(&processor->hazards, i);
+		uint64_t offset = hazard->address - page->address;
+
+		if (offset < REPLAY_PAGE)
+			bytes[offset] = INT3;
+	}
+}
+
+const struct hazard *processor_hazard(const struct processor *processor,
+				      uint64_t address)
+{
+	for (size_t i = 0; i < processor->hazards.count; i++) {
+		const struct hazard *hazard = vec_at(&processor->hazards, i);
+
+		if (hazard->address == address)
+			return hazard;
+	}
+	return NULL;
+}
+
+/* Code that is written while it runs is left as it is. */
+static struct error *processor_find_hazards(struct processor *processor,
+					    const struct cached_page *page)
+{
+	struct hazard found[HAZARDS_MAX];
+	size_t count;
+
+	if (!(page->access & MAPPING_EXECUTE) || page->access & MAPPING_WRITE)
+		return NULL;
+	count = hazard_find(processor->decoder, page->bytes, REPLAY_PAGE,
+			    page->address, found);
+	for (size_t i = 0; i < count; i++) {
+		if (!vec_push(&processor->hazards, &found[i]))
+			return error_nomem;
+	}
+	return NULL;
 }
 
 struct error *processor_install(struct processor *processor,
 				const struct cached_page *page)
 {
 	uint8_t bytes[REPLAY_PAGE];
+	struct error *err = processor_find_hazards(processor, page);
 
+	if (err)
+		return err;
 	processor_fill(processor, page, bytes);
 	return scratch_install(processor->scratch, page->address, bytes,
 			       page->access);

@@ -14,8 +14,7 @@
  * and the next one has the page if it is captured with the hints. Pages that the
  * program cannot write are read when they are needed.
  *
- * Not refused, but not modelled: a program's use of protection keys and of shadow
- * stacks, and the vsyscall page. The code may execute rdrand and cpuid.
+ * Not modelled, but seen by instance.h: protection keys and shadow stacks.
  *
  * All functions are for the one thread that created the processor, and wait for
  * the scratch process (scratch.h): for its CPU time, however long that takes on

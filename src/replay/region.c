@@ -18,6 +18,9 @@ static const char *const stop_names[REPLAY_STOPS] = {
 	[REPLAY_SIGNAL] = "signal",
 	[REPLAY_SYSTEM_CALL] = "system-call",
 	[REPLAY_TIME_STAMP] = "rdtsc",
+	[REPLAY_RANDOM] = "rdrand",
+	[REPLAY_CPUID] = "cpuid",
+	[REPLAY_KEYS] = "protection-keys",
 	[REPLAY_LEARNING] = "learning",
 	[REPLAY_UNFETCHABLE] = "unfetchable-page",
 	[REPLAY_LIMIT] = "limit",
@@ -88,6 +91,20 @@ static struct error *region_faulted(struct region *region, uint64_t address,
 			       region->stop);
 }
 
+/* A breakpoint: an instruction of the program's own, or a hazard. */
+static struct error *region_trapped(struct region *region)
+{
+	uint64_t rip;
+	struct error *err = region_rip(region, &rip);
+	const struct hazard *hazard =
+		err ? NULL : processor_hazard(region->processor, rip - 1);
+
+	if (err || !hazard)
+		return err ? err : region_signaled(region, SIGTRAP);
+	*region->stop = (struct replay_stop){ .kind = hazard->kind };
+	return trace_set_rip(region->pid, rip - 1);
+}
+
 /* The stops that are the same whatever is run. */
 static struct error *region_stopped(struct region *region,
 				    const struct scratch_stop *stop,
@@ -103,7 +120,8 @@ static struct error *region_stopped(struct region *region,
 		return NULL;
 	case SCRATCH_FAULT:
 		return region_faulted(region, stop->address, ret_again);
-	case SCRATCH_BREAKPOINT: /* an instruction of the program's own */
+	case SCRATCH_BREAKPOINT:
+		return region_trapped(region);
 	case SCRATCH_STEPPED: /* int1 */
 		return region_signaled(region, SIGTRAP);
 	case SCRATCH_SIGNAL:

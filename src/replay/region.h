@@ -23,6 +23,10 @@ enum replay_stop_kind {
 	/* replay failures (PLDI'07, section 4.2.1) */
 	REPLAY_SYSTEM_CALL, /* before it, not executed */
 	REPLAY_TIME_STAMP, /* before rdtsc or rdtscp */
+	/* of hazard.h: before the instruction */
+	REPLAY_RANDOM,
+	REPLAY_CPUID,
+	REPLAY_KEYS,
 	/* of orders_run(): a writable page was not captured; now it is a hint */
 	REPLAY_LEARNING,
 	REPLAY_UNFETCHABLE, /* a page that the program has and that we cannot read */

@@ -101,7 +101,7 @@ static bool comparison_differs(const struct comparison *comparison)
 	const struct replay_stop *end =
 		&comparison->a->ends[comparison->thread];
 	struct liveness_thread thread = {
-		.decoder = comparison->instance->decoder,
+		.decoder = comparison->instance->processor->decoder,
 		.regs = &a->regs,
 		.code = comparison_code,
 		.memory = comparison_memory,

@@ -50,7 +50,7 @@ static uint32_t redo_written(const struct redo *redo)
 				bytes, redo->side->insn.length) <
 	    redo->side->insn.length)
 		return 0;
-	set = decode_written(redo->instance->decoder, bytes,
+	set = decode_written(redo->instance->processor->decoder, bytes,
 			     redo->side->insn.length, redo->side->rip);
 	return set == UINT32_MAX ? 0 : set;
 }

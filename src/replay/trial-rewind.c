@@ -66,7 +66,7 @@ static bool rewind_decode(const struct rewind *rewind, size_t back,
 			return false;
 		ret->addresses[ret->count] =
 			rewind->store - (rewind->size - at);
-		decoder_decode(rewind->instance->decoder, rewind->text + at,
+		decoder_decode(rewind->processor->decoder, rewind->text + at,
 			       rewind->size - at, ret->addresses[ret->count],
 			       insn);
 		if (!rewind_is_plain(insn))

@@ -61,6 +61,23 @@ static uint64_t status_field(const char *text, const char *name, int base)
 	return line ? strtoull(line + strlen(name), NULL, base) : 0;
 }
 
+bool procfs_status_has(const char *text, const char *feature)
+{
+	static const char label[] = "\nx86_Thread_features:\t";
+	const char *line = strstr(text, label);
+	size_t length = strlen(feature), word;
+
+	if (!line)
+		return false;
+	for (line += strlen(label); *line != '\0' && *line != '\n';
+	     line += word + (line[word] == ' ')) {
+		word = strcspn(line, " \n");
+		if (word == length && strncmp(line, feature, length) == 0)
+			return true;
+	}
+	return false;
+}
+
 struct error *procfs_status(pid_t tid, struct thread_status *ret)
 {
 	struct error *err;
@@ -78,6 +95,7 @@ struct error *procfs_status(pid_t tid, struct thread_status *ret)
 	ret->parent = (pid_t)status_field(text, "\nPPid:\t", 10);
 	ret->tracer = (pid_t)status_field(text, "\nTracerPid:\t", 10);
 	state = strstr(text, "\nState:\t");
+	ret->shadow_stack = procfs_status_has(text, "shstk");
 	ret->state = state ? state[strlen("\nState:\t")] : '?';
 	return NULL;
 }

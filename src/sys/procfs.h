@@ -18,9 +18,13 @@ struct thread_status {
 	uint64_t blocked, ignored, caught, pending;
 	pid_t tgid, parent, tracer;
 	char state; /* 'R', 'S', 'D', 'T', 't', 'Z', 'X' */
+	bool shadow_stack; /* it has one: x86_Thread_features */
 };
 
 struct error *procfs_status(pid_t tid, struct thread_status *ret);
+
+/* Does the text of such a file name the feature? Only exposed for tests. */
+bool procfs_status_has(const char *text, const char *feature);
 
 /*
  * Read /proc/TID/NAME, as much as fits in size bytes with the NUL that ends it.

@@ -16,7 +16,14 @@ enum {
 };
 
 /* State components, SDM volume 1, 13.1. */
-enum { PART_SSE = 1, PART_AVX = 2, PART_MASK = 5, PART_ZMM = 6, PART_HIGH = 7 };
+enum {
+	PART_SSE = 1,
+	PART_AVX = 2,
+	PART_MASK = 5,
+	PART_ZMM = 6,
+	PART_HIGH = 7,
+	PART_KEYS = 9
+};
 
 struct area {
 	const uint8_t *bytes;
@@ -38,15 +45,35 @@ static const uint8_t *area_part(const struct area *area, unsigned int part,
 	return area->bytes + offset;
 }
 
-void vectors_read(const uint8_t *bytes, size_t size, struct x86_vectors *ret)
+static struct area area_of(const uint8_t *bytes, size_t size)
 {
 	struct area area = { .bytes = bytes, .size = size };
+
+	if (size >= XSAVE_HEADER_END)
+		memcpy(&area.present, bytes + XSAVE_LEGACY,
+		       sizeof(area.present));
+	return area;
+}
+
+uint32_t vectors_key_rights(const uint8_t *bytes, size_t size)
+{
+	struct area area = area_of(bytes, size);
+	uint32_t rights = 0;
+	const uint8_t *part = area_part(&area, PART_KEYS, sizeof(rights));
+
+	if (part)
+		memcpy(&rights, part, sizeof(rights));
+	return rights;
+}
+
+void vectors_read(const uint8_t *bytes, size_t size, struct x86_vectors *ret)
+{
+	struct area area = area_of(bytes, size);
 	const uint8_t *part;
 
 	memset(ret, 0, sizeof(*ret));
 	if (size < XSAVE_HEADER_END)
 		return;
-	memcpy(&area.present, bytes + XSAVE_LEGACY, sizeof(area.present));
 	ret->known = true;
 	for (int i = 0; i < 16 && (area.present >> PART_SSE & 1); i++)
 		memcpy(ret->reg[i], bytes + XSAVE_XMM + 16 * i, 16);

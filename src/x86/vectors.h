@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The vector and mask registers of a thread, from the area that XSAVE writes
+ * The vector and mask registers of a thread, and PKRU, from the area that XSAVE writes
  * and ptrace(2) copies (NT_X86_XSTATE; Intel SDM volume 1, 13.4).
  */
 #ifndef X86_VECTORS_H
@@ -27,5 +27,11 @@ struct x86_vectors {
  * all unknown if it is too short for anything.
  */
 void vectors_read(const uint8_t *area, size_t size, struct x86_vectors *ret);
+
+/*
+ * The rights of protection keys (PKRU; SDM volume 3, 4.6.2), two bits a key. 0, all
+ * is allowed: also where there is no such register.
+ */
+uint32_t vectors_key_rights(const uint8_t *area, size_t size);
 
 #endif

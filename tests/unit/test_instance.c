@@ -272,6 +272,32 @@ SCENE(clock_and_count, "",
       "incl (%rdi)\n"
       "rdtsc\n"
       "ret");
+SCENE(count_at_random, "",
+      "incl (%rdi)\n"
+      "rdrand %rax\n"
+      "ret");
+SCENE(count_by_processor, "push %rbx",
+      "incl (%rdi)\n"
+      "mov $7, %eax\n"
+      "cpuid\n"
+      "pop %rbx\n"
+      "ret");
+SCENE(count_and_protect, "",
+      "incl (%rdi)\n"
+      "xor %eax, %eax\n"
+      "xor %ecx, %ecx\n"
+      "xor %edx, %edx\n"
+      "wrpkru\n"
+      "ret");
+/* another key is used: the thread may only read by it */
+SCENE(count_with_key,
+      "xor %ecx, %ecx\n"
+      "rdpkru\n"
+      "xor $0xc, %eax\n"
+      "xor %edx, %edx\n"
+      "wrpkru",
+      "incl (%rdi)\n"
+      "ret");
 SCENE(count_and_call, "",
       "incl (%rdi)\n"
       "mov $39, %eax\n"
@@ -656,6 +682,15 @@ static void what_cannot_be_replayed_has_a_name(void **state)
 		{ { { SIDE(clock_and_count, &data), SIDE(look, &data) },
 		    COUNTER },
 		  "rdtsc" },
+		{ { { SIDE(count_at_random, &data), SIDE(look, &data) },
+		    COUNTER },
+		  "rdrand" },
+		{ { { SIDE(count_by_processor, &data), SIDE(look, &data) },
+		    COUNTER },
+		  "cpuid" },
+		{ { { SIDE(count_and_protect, &data), SIDE(look, &data) },
+		    COUNTER },
+		  "protection-keys" },
 		{ { { SIDE(call_if_set, &data), SIDE(flag_one, &data) }, FLAG },
 		  "unequal-end" },
 		{ { { SIDE(always_faults, &data), SIDE(count_o2, &data) },
@@ -676,6 +711,31 @@ static void what_cannot_be_replayed_has_a_name(void **state)
 		assert_verdict(&result, REPLAY_FAILURE);
 		assert_string_equal(result.failure, all[i].name);
 	}
+	replay_result_deinit(&result);
+}
+
+static bool has_protection_keys(void)
+{
+	unsigned int a = 7, b, c = 0, d;
+
+	/* enabled by the system: CPUID.7.0:ECX.OSPKE */
+	__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	return c >> 4 & 1;
+}
+
+static void rights_of_protection_keys_are_not_replayed(void **state)
+{
+	const struct scene scene = {
+		{ SIDE(count_with_key, &data), SIDE(look, &data) }, COUNTER
+	};
+	struct replay_result result;
+
+	if (!has_protection_keys())
+		skip();
+	replay_result_init(&result);
+	scene_replay(*state, &scene, &result);
+	assert_verdict(&result, REPLAY_FAILURE);
+	assert_string_equal(result.failure, "protection-keys");
 	replay_result_deinit(&result);
 }
 
@@ -741,6 +801,7 @@ int main(void)
 		PAIR_TEST(locks_are_taken_in_turn),
 		PAIR_TEST(a_returned_value_counts_where_it_is_read),
 		PAIR_TEST(what_cannot_be_replayed_has_a_name),
+		PAIR_TEST(rights_of_protection_keys_are_not_replayed),
 		PAIR_TEST(a_system_call_is_an_end),
 		PAIR_TEST(an_access_that_was_made_is_made_again),
 	};

@@ -375,6 +375,20 @@ static void every_thread_is_visited_until_it_is_enough(void **state)
 	assert_ptr_equal(procfs_threads(pid, visit, &all), error_gone);
 }
 
+static void features_of_a_thread_are_words(void **state)
+{
+	static const char text[] = "Name:\tshstk\n"
+				   "x86_Thread_features:\tshstk wrss \n"
+				   "x86_Thread_features_locked:\tfoo\n";
+
+	(void)state;
+	assert_true(procfs_status_has(text, "shstk"));
+	assert_true(procfs_status_has(text, "wrss"));
+	assert_false(procfs_status_has(text, "shst"));
+	assert_false(procfs_status_has(text, "foo"));
+	assert_false(procfs_status_has("Name:\tshstk\n", "shstk"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -383,6 +397,7 @@ int main(void)
 		cmocka_unit_test(
 			libraries_and_shared_memory_change_what_is_mapped),
 		TEST(the_status_is_read),
+		cmocka_unit_test(features_of_a_thread_are_words),
 		TEST(time_on_a_cpu_stands_still_in_a_stop),
 		TEST(time_of_a_process_is_that_of_its_threads),
 		TEST(calls_of_a_process_are_counted),
