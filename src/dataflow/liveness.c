@@ -387,7 +387,8 @@ static void scan_walk(struct scan *scan)
 	}
 }
 
-uint32_t liveness_find(const struct liveness_thread *thread, uint32_t asked)
+uint32_t liveness_find(const struct liveness_thread *thread, uint32_t asked,
+		       uint32_t *ret_undecided)
 {
 	struct scan scan = { .thread = thread, .steps = SCAN_STEPS };
 	struct way first = {
@@ -399,5 +400,6 @@ uint32_t liveness_find(const struct liveness_thread *thread, uint32_t asked)
 
 	scan_push(&scan, &first);
 	scan_walk(&scan);
-	return (scan.live | scan.undecided) & asked;
+	*ret_undecided = scan.undecided & ~scan.live & asked;
+	return scan.live & asked;
 }

@@ -68,6 +68,27 @@ static bool changes_are_of_futex(const struct instance *instance,
 	return false;
 }
 
+/*
+ * A function that has not returned may have its local variables there, of which
+ * nothing tells whether it reads them again.
+ */
+static bool changes_are_local(const struct instance *instance,
+			      const struct replay_outcome *outcome,
+			      uint64_t address)
+{
+	const struct replay_instance *captured = &instance->processor->instance;
+
+	for (int i = 0; i < REPLAY_THREADS; i++) {
+		uint64_t rsp = outcome->contexts[i].regs.gpr[X86_RSP];
+
+		if (outcome->ends[i].kind != REPLAY_RETURNED &&
+		    address >= rsp &&
+		    address < captured->threads[i].return_slot)
+			return true;
+	}
+	return false;
+}
+
 static bool changes_have(const struct replay_result *result, struct range range)
 {
 	for (size_t i = 0; i < result->changes.count; i++) {
@@ -103,13 +124,19 @@ static bool changes_insert(struct instance *instance, struct range range)
 	return true;
 }
 
-static bool changes_add(struct instance *instance, struct range range)
+static bool changes_add(struct instance *instance,
+			const struct replay_outcome *outcome,
+			struct range range)
 {
 	struct range raced = range_raced(instance);
 	bool is_raced = range_overlap(range, raced);
 
 	if (!is_raced && changes_are_of_futex(instance, range.start))
 		return true;
+	if (!is_raced && changes_are_local(instance, outcome, range.start)) {
+		instance->locals = true;
+		return true;
+	}
 	if (range.start < raced.start || range.end > raced.end)
 		instance->ret->beyond = true;
 	range = range_widen(instance, range);
@@ -136,7 +163,9 @@ static uint64_t changes_cut(const struct instance *instance, uint64_t start,
 	return end;
 }
 
-static bool changes_add_all(struct instance *instance, const struct vec *all)
+static bool changes_add_all(struct instance *instance,
+			    const struct replay_outcome *outcome,
+			    const struct vec *all)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		const struct liveout *liveout = vec_at(all, i);
@@ -144,7 +173,8 @@ static bool changes_add_all(struct instance *instance, const struct vec *all)
 
 		for (uint64_t at = liveout->address; at < end; at = next) {
 			next = changes_cut(instance, at, end);
-			if (!changes_add(instance, (struct range){ at, next }))
+			if (!changes_add(instance, outcome,
+					 (struct range){ at, next }))
 				return false;
 		}
 	}
@@ -184,7 +214,7 @@ struct error *instance_compare(struct instance *instance, uint32_t schedules)
 		vec_clear(&differing);
 		err = liveout_compare(instance->processor, one, other,
 				      &differing);
-		if (!err && !changes_add_all(instance, &differing))
+		if (!err && !changes_add_all(instance, one, &differing))
 			err = error_nomem;
 		if (!err && registers_differ(instance, one, other))
 			instance->ret->registers = instance->ret->beyond = true;

@@ -15,6 +15,8 @@ struct instance {
 	struct replay_outcome outcomes[REPLAY_SCHEDULES];
 	uint32_t ran; /* bit n: schedule n applies, and was run */
 	bool old; /* a store ends an update whose load could not be found */
+	/* a local variable differs in a function that has not returned */
+	bool locals;
 	struct replay_result *ret;
 };
 

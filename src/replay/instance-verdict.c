@@ -131,6 +131,8 @@ static void verdict_set(struct instance *instance, uint32_t complete)
 		verdict_fail(instance, replay_stop_name(REPLAY_SIGNAL));
 	else if (instance->old)
 		verdict_fail(instance, "old-load");
+	else if (instance->locals)
+		verdict_fail(instance, "locals");
 	if (result->verdict != REPLAY_FAILURE)
 		result->failure = NULL;
 }

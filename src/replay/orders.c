@@ -95,7 +95,7 @@ static void written_hide_ends(const struct processor *processor,
 			      const struct cached_page *original,
 			      uint8_t *bytes)
 {
-	for (int i = 0; i < REPLAY_THREADS; i++) {
+	for (int i = 0; i < REPLAY_ENDS; i++) {
 		uint64_t offset =
 			processor->ends[i].address - original->address;
 
@@ -156,8 +156,10 @@ struct error *orders_run(struct processor *processor,
 		return err;
 	vec_clear(&ret->pages);
 	ret->complete = false;
-	for (int i = 0; i < REPLAY_THREADS; i++)
+	for (int i = 0; i < REPLAY_THREADS; i++) {
 		ret->contexts[i] = processor->starts[i];
+		processor->begun[i] = false;
+	}
 	err = schedule_run(processor, steps, count, ret);
 	/* region_run() has ended the instance then */
 	if (err)

@@ -12,11 +12,16 @@
 
 struct decoder;
 
-/* Where a region ends: an int3 is in the copy of the text. */
+/*
+ * Where a region ends: an int3 is in the copy of the text. At the return address,
+ * or where the thread comes to its access again.
+ */
 struct region_end {
-	uint64_t address;
-	uint64_t rsp; /* behind the return address; less: a deeper call */
+	uint64_t address; /* 0: nowhere */
+	uint64_t rsp; /* there; less: a deeper call */
 };
+
+enum { REPLAY_ENDS = 2 * REPLAY_THREADS };
 
 /*
  * The access of a thread that races. Zeroed: an instruction that is not split.
@@ -42,7 +47,10 @@ struct processor {
 	bool captured;
 	bool prepared;
 	struct replay_context starts[REPLAY_THREADS];
-	struct region_end ends[REPLAY_THREADS];
+	/* of returns, by thread, and then of arrivals */
+	struct region_end ends[REPLAY_ENDS];
+	/* the thread has run in this schedule; it may arrive where it was */
+	bool begun[REPLAY_THREADS];
 	struct thread_access accesses[REPLAY_THREADS];
 	/* words that threads wait on; the first ones only */
 	uint64_t futexes[REPLAY_FUTEXES];
@@ -58,6 +66,9 @@ struct error *processor_fail(struct processor *processor, struct error *err);
 
 /* Is there an int3 of ours at the address? */
 bool processor_has_end(const struct processor *processor, uint64_t address);
+
+/* Let the regions end at the threads' starts too. */
+struct error *processor_add_arrivals(struct processor *processor);
 
 /* The hazard at the address, on which an int3 of ours is; NULL: none is. */
 const struct hazard *processor_hazard(const struct processor *processor,

@@ -112,6 +112,7 @@ struct error *processor_load(struct processor *processor,
 	processor->futex_count = 0;
 	vec_clear(&processor->hazards);
 	memset(processor->accesses, 0, sizeof(processor->accesses));
+	memset(processor->ends, 0, sizeof(processor->ends));
 	pagecache_clear(&processor->cache);
 	err = processor_add_pages(processor, capture);
 	for (int i = 0; i < REPLAY_THREADS && !err; i++) {
@@ -155,8 +156,8 @@ struct error *processor_prepare(struct processor *processor)
 
 bool processor_has_end(const struct processor *processor, uint64_t address)
 {
-	for (int i = 0; i < REPLAY_THREADS; i++) {
-		if (processor->ends[i].address == address)
+	for (int i = 0; i < REPLAY_ENDS; i++) {
+		if (address != 0 && processor->ends[i].address == address)
 			return true;
 	}
 	return false;
@@ -167,7 +168,7 @@ static void processor_fill(const struct processor *processor,
 			   const struct cached_page *page, uint8_t *bytes)
 {
 	memcpy(bytes, page->bytes, REPLAY_PAGE);
-	for (int i = 0; i < REPLAY_THREADS; i++) {
+	for (int i = 0; i < REPLAY_ENDS; i++) {
 		uint64_t offset = processor->ends[i].address - page->address;
 
 		if (offset < REPLAY_PAGE)
@@ -223,6 +224,25 @@ struct error *processor_install(struct processor *processor,
 	processor_fill(processor, page, bytes);
 	return scratch_install(processor->scratch, page->address, bytes,
 			       page->access);
+}
+
+struct error *processor_add_arrivals(struct processor *processor)
+{
+	struct error *err = NULL;
+
+	for (int i = 0; i < REPLAY_THREADS && !err; i++) {
+		const struct x86_registers *regs = &processor->starts[i].regs;
+		uint64_t page = replay_page_of(regs->rip);
+		const struct cached_page *cached;
+
+		processor->ends[REPLAY_THREADS + i] =
+			(struct region_end){ .address = regs->rip,
+					     .rsp = regs->gpr[X86_RSP] };
+		cached = pagecache_find(&processor->cache, page);
+		if (cached && scratch_is_installed(processor->scratch, page))
+			err = processor_restore(processor, cached);
+	}
+	return processor_fail(processor, err);
 }
 
 struct error *processor_restore(struct processor *processor,

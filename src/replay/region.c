@@ -14,6 +14,7 @@ static const uint8_t region_int3 = 0xcc;
 
 static const char *const stop_names[REPLAY_STOPS] = {
 	[REPLAY_RETURNED] = "returned",
+	[REPLAY_ARRIVED] = "arrived",
 	[REPLAY_STEPPED] = "stepped",
 	[REPLAY_SIGNAL] = "signal",
 	[REPLAY_SYSTEM_CALL] = "system-call",
@@ -38,7 +39,7 @@ struct region {
 	struct processor *processor;
 	struct scratch *scratch;
 	pid_t pid;
-	const struct region_end *end;
+	int thread;
 	uint64_t until_cpu_ns;
 	struct replay_stop *stop;
 };
@@ -196,13 +197,26 @@ static struct error *region_instruction(struct region *region)
 	return region_step(region, rip);
 }
 
+static bool region_is_at(const struct region_end *end,
+			 const struct x86_registers *regs)
+{
+	return end->address != 0 && regs->rip == end->address &&
+	       regs->gpr[X86_RSP] >= end->rsp;
+}
+
 static bool region_has_ended(const struct region *region,
 			     const struct x86_registers *regs)
 {
-	if (regs->rip != region->end->address ||
-	    regs->gpr[X86_RSP] < region->end->rsp)
+	const struct region_end *ends = region->processor->ends;
+	int thread = region->thread;
+
+	if (region_is_at(&ends[thread], regs))
+		*region->stop = (struct replay_stop){ .kind = REPLAY_RETURNED };
+	else if (region->processor->begun[thread] &&
+		 region_is_at(&ends[REPLAY_THREADS + thread], regs))
+		*region->stop = (struct replay_stop){ .kind = REPLAY_ARRIVED };
+	else
 		return false;
-	*region->stop = (struct replay_stop){ .kind = REPLAY_RETURNED };
 	return true;
 }
 
@@ -271,6 +285,7 @@ static struct error *region_run_from(struct region *region,
 
 	if (region_has_ended(region, &context->regs))
 		return NULL;
+	region->processor->begun[region->thread] = true;
 	err = replay_context_write(region->pid, context);
 	if (!err)
 		err = extent == REGION_INSTRUCTION ? region_instruction(region)
@@ -287,7 +302,7 @@ struct error *region_run(struct processor *processor, int thread,
 {
 	struct error *err = processor_prepare(processor);
 	struct region region = { .processor = processor,
-				 .end = &processor->ends[thread],
+				 .thread = thread,
 				 .until_cpu_ns = until_cpu_ns,
 				 .stop = ret };
 
@@ -299,24 +314,24 @@ struct error *region_run(struct processor *processor, int thread,
 	return processor_fail(processor, err);
 }
 
-struct error *region_spins(struct processor *processor, int thread,
+struct error *region_round(struct processor *processor, int thread,
 			   uint64_t until_cpu_ns,
-			   const struct replay_context *context, bool *ret)
+			   struct replay_context *context,
+			   struct replay_stop *ret, bool *ret_spins)
 {
-	struct replay_context now = *context;
-	struct replay_stop stop;
+	const struct x86_registers from = context->regs;
 
-	*ret = false;
-	for (int i = 0; i < REGION_ROUND_MAX && !*ret; i++) {
+	*ret_spins = false;
+	for (int i = 0; i < REGION_ROUND_MAX && !*ret_spins; i++) {
 		struct error *err = region_run(processor, thread,
 					       REGION_INSTRUCTION, until_cpu_ns,
-					       &now, &stop);
+					       context, ret);
 
-		if (err || stop.kind != REPLAY_STEPPED)
+		if (err || ret->kind != REPLAY_STEPPED)
 			return err;
-		*ret = now.regs.rip == context->regs.rip &&
-		       memcmp(now.regs.gpr, context->regs.gpr,
-			      sizeof(now.regs.gpr)) == 0;
+		*ret_spins = context->regs.rip == from.rip &&
+			     memcmp(context->regs.gpr, from.gpr,
+				    sizeof(from.gpr)) == 0;
 	}
 	return NULL;
 }

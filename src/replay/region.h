@@ -17,6 +17,7 @@ struct replay_context;
 enum replay_stop_kind {
 	/* as it should */
 	REPLAY_RETURNED, /* at the end of the region */
+	REPLAY_ARRIVED, /* at its access again, where that is an end too */
 	REPLAY_STEPPED, /* behind one instruction */
 	/* the code did what the program would have died of, or handled */
 	REPLAY_SIGNAL,
@@ -76,12 +77,13 @@ struct error *region_run(struct processor *processor, int thread,
 			 struct replay_stop *ret);
 
 /*
- * Does the thread come back to where it is with the same general registers, within
- * REGION_ROUND_MAX instructions? Then it goes round a loop that only the other
- * thread can end.
+ * Run on by single instructions, up to REGION_ROUND_MAX. *ret_spins: the thread came
+ * back to where it was with the same general registers: it goes round a loop
+ * that only the other thread can end. Else *ret is its last stop.
  */
-struct error *region_spins(struct processor *processor, int thread,
+struct error *region_round(struct processor *processor, int thread,
 			   uint64_t until_cpu_ns,
-			   const struct replay_context *context, bool *ret);
+			   struct replay_context *context,
+			   struct replay_stop *ret, bool *ret_spins);
 
 #endif

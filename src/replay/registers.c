@@ -25,7 +25,7 @@ enum {
 
 /* One thread in two outcomes. */
 struct comparison {
-	const struct instance *instance;
+	struct instance *instance;
 	const struct replay_outcome *a, *b;
 	int thread;
 };
@@ -92,6 +92,17 @@ static uint32_t registers_of_call(uint64_t number)
 	}
 }
 
+/* Is it another call, or has it other arguments? */
+static bool comparison_of_call(const struct comparison *comparison,
+			       uint32_t differing)
+{
+	const struct replay_stop *a = &comparison->a->ends[comparison->thread];
+	const struct replay_stop *b = &comparison->b->ends[comparison->thread];
+
+	return a->number != b->number ||
+	       differing & registers_of_call(a->number);
+}
+
 static bool comparison_differs(const struct comparison *comparison)
 {
 	const struct replay_context *a =
@@ -107,22 +118,25 @@ static bool comparison_differs(const struct comparison *comparison)
 		.memory = comparison_memory,
 		.context = (void *)comparison,
 	};
-	uint32_t set = differing(a, b);
+	uint32_t set = differing(a, b), undecided = 0;
+	bool differ;
 
-	if (end->kind == REPLAY_SYSTEM_CALL) {
-		if (end->number !=
-			    comparison->b->ends[comparison->thread].number ||
-		    set & registers_of_call(end->number))
-			return true;
-		set &= CALL_KEEPS;
-	} else {
+	if (end->kind == REPLAY_RETURNED)
 		set &= RETURN_KEEPS;
-	}
-	return set && liveness_find(&thread, set) != 0;
+	else if (end->kind == REPLAY_SYSTEM_CALL &&
+		 comparison_of_call(comparison, set))
+		return true;
+	else if (end->kind == REPLAY_SYSTEM_CALL)
+		set &= CALL_KEEPS;
+	differ = set && liveness_find(&thread, set, &undecided) != 0;
+	if (undecided && end->kind == REPLAY_RETURNED)
+		differ = true;
+	else if (undecided)
+		comparison->instance->locals = true;
+	return differ;
 }
 
-bool registers_differ(const struct instance *instance,
-		      const struct replay_outcome *a,
+bool registers_differ(struct instance *instance, const struct replay_outcome *a,
 		      const struct replay_outcome *b)
 {
 	bool differ = false;

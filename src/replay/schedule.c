@@ -54,7 +54,8 @@ static void schedule_stopped(struct schedule *schedule, int thread)
 	schedule->ret->stopped = thread;
 	schedule->ret->ends[thread] = *stop;
 	schedule->begun[thread] = true;
-	if (stop->kind == REPLAY_RETURNED || stop->kind == REPLAY_SYSTEM_CALL)
+	if (stop->kind == REPLAY_RETURNED || stop->kind == REPLAY_ARRIVED ||
+	    stop->kind == REPLAY_SYSTEM_CALL)
 		schedule->ended[thread] = true;
 	else if (stop->kind != REPLAY_STEPPED)
 		schedule->failed = true;
@@ -155,6 +156,28 @@ static struct error *schedule_access(struct schedule *schedule, int thread)
 	return schedule_instructions(schedule, thread, length > 1 ? length : 1);
 }
 
+/* It has run for some time: does it wait in a loop? Else on to the limit. */
+static struct error *schedule_on(struct schedule *schedule, int thread,
+				 bool *ret_waits)
+{
+	struct error *err = region_round(schedule->processor, thread,
+					 schedule->until_cpu_ns,
+					 &schedule->ret->contexts[thread],
+					 &schedule->ret->stop, ret_waits);
+
+	if (err)
+		return err;
+	if (*ret_waits)
+		schedule->ret->stop =
+			(struct replay_stop){ .kind = REPLAY_LIMIT };
+	schedule->failed = false;
+	schedule_stopped(schedule, thread);
+	if (schedule->failed || schedule->ended[thread])
+		return NULL;
+	return schedule_region(schedule, thread, REGION_REST,
+			       schedule->until_cpu_ns);
+}
+
 /* To the end of the region, or until the thread waits: *ret_waits. */
 static struct error *schedule_go(struct schedule *schedule, int thread,
 				 bool *ret_waits)
@@ -170,14 +193,7 @@ static struct error *schedule_go(struct schedule *schedule, int thread,
 		err = schedule_region(schedule, thread, REGION_REST,
 				      now + SCHEDULE_SPIN_NS);
 	if (!err && stop->kind == REPLAY_LIMIT)
-		err = region_spins(schedule->processor, thread,
-				   schedule->until_cpu_ns,
-				   &schedule->ret->contexts[thread], ret_waits);
-	if (!err && stop->kind == REPLAY_LIMIT && !*ret_waits) {
-		schedule->failed = false;
-		err = schedule_region(schedule, thread, REGION_REST,
-				      schedule->until_cpu_ns);
-	}
+		err = schedule_on(schedule, thread, ret_waits);
 	if (stop->kind == REPLAY_WAITS || stop->kind == REPLAY_YIELDED)
 		*ret_waits = true;
 	return err;

@@ -156,7 +156,7 @@ static inline struct replay_instance pair_instance(struct pair *pair)
 		.source = { .memory = &pair->memory,
 			    .mappings = &pair->mappings },
 		.hints = &pair->hints,
-		.limit_ns = 200 * CLOCK_NS_PER_MS,
+		.limit_ns = 50 * CLOCK_NS_PER_MS,
 	};
 
 	for (int i = 0; i < REPLAY_THREADS; i++) {

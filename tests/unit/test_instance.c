@@ -298,6 +298,26 @@ SCENE(count_with_key,
       "wrpkru",
       "incl (%rdi)\n"
       "ret");
+/* threads whose loops do not end: their next round is the end */
+SCENE(count_for_ever, "",
+      "1: mov (%rdi), %eax\n"
+      "inc %eax\n"
+      "mov %eax, (%rdi)\n"
+      "xor %eax, %eax\n"
+      "jmp 1b");
+SCENE(count_locked_for_ever, "",
+      "1: lock incl (%rdi)\n"
+      "jmp 1b");
+/* what it has seen may be of use later, as far as anyone knows */
+SCENE(remember_for_ever, "sub $24, %rsp",
+      "1: mov (%rdi), %eax\n"
+      "mov %eax, 8(%rsp)\n"
+      "xor %eax, %eax\n"
+      "jmp 1b");
+SCENE(sum_for_ever, "xor %ecx, %ecx",
+      "1: mov (%rdi), %eax\n"
+      "add %eax, %ecx\n"
+      "jmp 1b");
 SCENE(count_and_call, "",
       "incl (%rdi)\n"
       "mov $39, %eax\n"
@@ -714,6 +734,33 @@ static void what_cannot_be_replayed_has_a_name(void **state)
 	replay_result_deinit(&result);
 }
 
+static void a_loop_without_end_ends_at_its_next_round(void **state)
+{
+	struct scene scene = {
+		{ SIDE(count_for_ever, &data), SIDE(count_o2, &data) }, COUNTER
+	};
+	struct replay_result result;
+
+	replay_result_init(&result);
+	scene_replay(*state, &scene, &result);
+	assert_verdict(&result, REPLAY_CHANGE);
+	assert_false(result.beyond);
+	scene.sides[0] = (struct scene_side)SIDE(count_locked_for_ever, &data);
+	scene.sides[1] = (struct scene_side)SIDE(count_locked_for_ever, &data);
+	scene_replay(*state, &scene, &result);
+	assert_verdict(&result, REPLAY_NO_CHANGE);
+	scene.sides[0] = (struct scene_side)SIDE(remember_for_ever, &data);
+	scene_replay(*state, &scene, &result);
+	assert_verdict(&result, REPLAY_FAILURE);
+	assert_string_equal(result.failure, "locals");
+	/* a register that is read in the next round is of use */
+	scene.sides[0] = (struct scene_side)SIDE(sum_for_ever, &data);
+	scene_replay(*state, &scene, &result);
+	assert_verdict(&result, REPLAY_CHANGE);
+	assert_true(result.registers);
+	replay_result_deinit(&result);
+}
+
 static bool has_protection_keys(void)
 {
 	unsigned int a = 7, b, c = 0, d;
@@ -802,6 +849,7 @@ int main(void)
 		PAIR_TEST(a_returned_value_counts_where_it_is_read),
 		PAIR_TEST(what_cannot_be_replayed_has_a_name),
 		PAIR_TEST(rights_of_protection_keys_are_not_replayed),
+		PAIR_TEST(a_loop_without_end_ends_at_its_next_round),
 		PAIR_TEST(a_system_call_is_an_end),
 		PAIR_TEST(an_access_that_was_made_is_made_again),
 	};

@@ -36,6 +36,7 @@ static uint32_t live_on(void **state, const uint8_t *start, const uint64_t *rsp,
 {
 	struct x86_registers regs = { .rip = at(start) };
 	uint64_t known = ~UINT64_C(0);
+	uint32_t live, undecided = 0;
 	struct liveness_thread thread = { .decoder = *state,
 					  .regs = &regs,
 					  .code = own_code,
@@ -45,9 +46,12 @@ static uint32_t live_on(void **state, const uint8_t *start, const uint64_t *rsp,
 	regs.gpr[X86_RSP] = regs.gpr[X86_RBP] = (uintptr_t)rsp;
 	if (!rsp)
 		known = 0;
-	return liveness_find(&thread, asked);
+	live = liveness_find(&thread, asked, &undecided);
+	assert_int_equal(live & undecided, 0);
+	return live | undecided;
 }
 
+/* Read, or not decided. */
 static uint32_t live(void **state, const uint8_t *start, uint32_t asked)
 {
 	return live_on(state, start, NULL, asked);
