@@ -30,13 +30,19 @@ static void likely_add(struct likely *likely, uint64_t address)
 	likely->pages[likely->count++] = page;
 }
 
-void replay_hints_add(struct replay_hints *hints, uint64_t page)
+bool replay_hints_have(const struct replay_hints *hints, uint64_t page)
 {
 	for (size_t i = 0; i < hints->count && i < REPLAY_HINTS_MAX; i++) {
 		if (hints->pages[i] == page)
-			return;
+			return true;
 	}
-	hints->pages[hints->count++ % REPLAY_HINTS_MAX] = page;
+	return false;
+}
+
+void replay_hints_add(struct replay_hints *hints, uint64_t page)
+{
+	if (!replay_hints_have(hints, page))
+		hints->pages[hints->count++ % REPLAY_HINTS_MAX] = page;
 }
 
 void likely_add_thread(struct likely *likely, const struct x86_registers *regs)

@@ -7,6 +7,7 @@
 #ifndef REPLAY_LIKELY_H
 #define REPLAY_LIKELY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct replay_hints {
 
 /* Remember a page, if it is not remembered. */
 void replay_hints_add(struct replay_hints *hints, uint64_t page);
+bool replay_hints_have(const struct replay_hints *hints, uint64_t page);
 
 /* Addresses of pages, each once. */
 enum { LIKELY_MAX = 128 };

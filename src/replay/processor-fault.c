@@ -118,6 +118,25 @@ static struct error *fault_learn(struct fault *fault, bool *ret_again)
 	return NULL;
 }
 
+/*
+ * Nothing is mapped there now. Was there anything when the threads were held? Not
+ * where nothing can be mapped (vm.mmap_min_addr), or where the capture, which has
+ * asked for the pages in the hints, found nothing.
+ */
+static void fault_on_unmapped(struct fault *fault)
+{
+	struct processor *processor = fault->processor;
+	struct replay_hints *hints = processor->instance.hints;
+
+	fault_is(fault, REPLAY_SIGNAL);
+	if (!scratch_has_room(fault->page) ||
+	    replay_hints_have(hints, fault->page))
+		return;
+	replay_hints_add(hints, fault->page);
+	if (!processor->missed)
+		processor->missed = fault->address;
+}
+
 static struct error *fault_on_missing(struct fault *fault, bool *ret_again)
 {
 	struct processor *processor = fault->processor;
@@ -132,7 +151,9 @@ static struct error *fault_on_missing(struct fault *fault, bool *ret_again)
 					  &page);
 		return err ? err : fault_install(fault, page, ret_again);
 	}
-	if (!fault->covers || !(fault->mapping.access & FAULT_ANY))
+	if (!fault->covers)
+		fault_on_unmapped(fault);
+	else if (!(fault->mapping.access & FAULT_ANY))
 		fault_is(fault, REPLAY_SIGNAL);
 	else if (!scratch_has_room(fault->page))
 		fault_is(fault, REPLAY_UNFETCHABLE);

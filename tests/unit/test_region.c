@@ -28,6 +28,9 @@ PAIR_REGION(region_time_and_cpu, "rdtscp\n"
 PAIR_REGION(region_spin, "1: jmp 1b");
 PAIR_REGION(region_null, "mov 0x18, %eax\n"
 			 "ret");
+PAIR_REGION(region_unmapped, "movabs $0x123456789000, %rax\n"
+			     "mov 8(%rax), %eax\n"
+			     "ret");
 PAIR_REGION(region_far, "movabs $0x8000000000000000, %rax\n"
 			"mov (%rax), %eax\n"
 			"ret");
@@ -131,6 +134,23 @@ static void where_nothing_is_mapped_it_faults(void **state)
 	assert_stopped(pair, REPLAY_SIGNAL);
 	assert_int_equal(pair->ab.stop.signal, SIGSEGV);
 	assert_false(pair->ab.stop.has_address);
+	pair_stop(pair);
+}
+
+/* What is not mapped now may have been when the threads were held. */
+static void a_page_that_is_gone_is_asked_for_before_it_faults(void **state)
+{
+	struct pair *pair = *state;
+	struct replay_instance instance;
+
+	pair_start(pair, region_unmapped, &data, region_nothing, &data);
+	instance = pair_instance(pair);
+	pair_capture(pair, &instance);
+	assert_ok(orders_run(pair->processor, first, 1, &pair->ab));
+	assert_stopped(pair, REPLAY_LEARNING);
+	pair_capture(pair, &instance);
+	assert_ok(orders_run(pair->processor, first, 1, &pair->ab));
+	assert_faulted(pair, 0x123456789008);
 	pair_stop(pair);
 }
 
@@ -360,6 +380,7 @@ int main(void)
 		PAIR_TEST(the_clock_is_not_read),
 		PAIR_TEST(an_endless_loop_is_ended),
 		PAIR_TEST(where_nothing_is_mapped_it_faults),
+		PAIR_TEST(a_page_that_is_gone_is_asked_for_before_it_faults),
 		PAIR_TEST(what_forbids_an_access_faults),
 		PAIR_TEST(signals_of_instructions_are_told),
 		PAIR_TEST(a_recursive_function_returns_from_the_right_call),
