@@ -10,7 +10,12 @@
  *
  * An access whose thread has made it already is made again in the copy, which then
  * begins before it (redo.h). A store that ends an update, of a value loaded before
- * the thread was held, begins at that load (rewind.h).
+ * the thread was held, begins at that load (trial-rewind.c).
+ *
+ * Names of failures, besides those of stops (region.h): "unequal-end", the schedules
+ * end at different places; "signal", all fault; "cannot-redo", "old-load", an update
+ * whose load was not found; "locals", only local variables of a function that has
+ * not returned differ; "shadow-stack".
  */
 #ifndef REPLAY_INSTANCE_H
 #define REPLAY_INSTANCE_H

@@ -47,8 +47,8 @@ struct outcome_page {
 /* What a schedule led to. Zeroed by outcome_init(). */
 struct replay_outcome {
 	/*
-	 * all steps were made, and nothing stopped a thread before its end, which
-	 * may be a system call
+	 * all steps were made, and nothing stopped a thread before its end: a
+	 * return, an arrival or a system call
 	 */
 	bool complete;
 	/* how the last step ended, and whose it was */
@@ -63,11 +63,11 @@ void outcome_init(struct replay_outcome *outcome);
 void outcome_deinit(struct replay_outcome *outcome);
 
 /*
- * Run a schedule. What follows a step that ended neither with REPLAY_RETURNED nor
- * with REPLAY_STEPPED nor with REPLAY_SYSTEM_CALL is not run. Once a page was missed that the code can write,
- * the stop of all schedules of the instance is REPLAY_LEARNING, and none is
- * complete: capture it again. *ret is set anew. Errors as of region_run();
- * after one there is no instance any more, and *ret means nothing.
+ * Run a schedule. A step that stops a thread before its end is the last. Once a page
+ * was missed that the code can write, the stop of all schedules of the instance is
+ * REPLAY_LEARNING, and none is complete: capture it again. *ret is set anew.
+ * Errors as of region_run(); after one there is no instance any more, and *ret
+ * means nothing.
  */
 struct error *orders_run(struct processor *processor,
 			 const struct replay_step *steps, size_t count,
