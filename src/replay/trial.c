@@ -18,7 +18,7 @@ bool trial_set_memory(struct processor *processor, uint64_t address,
 		      const void *bytes, uint32_t size, struct error **ret_err)
 {
 	*ret_err = NULL;
-	for (uint32_t i = 0; i < size; i++) {
+	for (uint32_t i = 0; i < size && !*ret_err; i++) {
 		uint64_t page = replay_page_of(address + i);
 		struct cached_page *cached =
 			pagecache_find(&processor->cache, page);
@@ -26,7 +26,7 @@ bool trial_set_memory(struct processor *processor, uint64_t address,
 		if (!cached)
 			return false;
 		cached->bytes[address + i - page] = ((const uint8_t *)bytes)[i];
-		if (!scratch_is_installed(processor->scratch, page) || *ret_err)
+		if (!scratch_is_installed(processor->scratch, page))
 			continue;
 		if (i + 1 == size || replay_page_of(address + i + 1) != page)
 			*ret_err = processor_fail(processor,
@@ -60,7 +60,9 @@ static bool trial_same_vectors(const struct replay_context *a,
 
 	vectors_read(a->vectors, a->vectors_size, &of_a);
 	vectors_read(b->vectors, b->vectors_size, &of_b);
-	return memcmp(&of_a, &of_b, sizeof(of_a)) == 0;
+	return of_a.known == of_b.known &&
+	       memcmp(of_a.reg, of_b.reg, sizeof(of_a.reg)) == 0 &&
+	       memcmp(of_a.mask, of_b.mask, sizeof(of_a.mask)) == 0;
 }
 
 bool trial_same_registers(const struct replay_context *a,
