@@ -311,6 +311,8 @@ struct error *race_combine(struct race *race, struct race *other)
 		err = combine_hosts(race, other);
 	if (!err && !fields_merge(&race_fields, race, other, false))
 		err = error_nomem;
+	if (!err && !race_replay_combine(&race->replay, &other->replay))
+		err = error_nomem;
 	if (err)
 		return err;
 	combine_doubts(race, other, order == 0);

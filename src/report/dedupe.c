@@ -109,6 +109,8 @@ static bool complete(struct race *glimpse, struct race *race)
 	glimpse->id = old.id;
 	glimpse->time = old.time;
 	glimpse->count = 1 + old.count;
+	if (!race_replay_combine(&glimpse->replay, &race->replay))
+		return false;
 	if (old.size != glimpse->size)
 		return true;
 	/* what the glimpse saw came first */

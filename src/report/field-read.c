@@ -99,6 +99,21 @@ static void read_item(struct members *in, const struct field *field,
 	}
 }
 
+/* Room for as many items; NULL: none are needed, or there is no memory. */
+static char *make_items(struct members *in, const struct field *field,
+			void *record, size_t count)
+{
+	struct parts parts = field_parts(field, record);
+	/* strings are ended by NULL */
+	char *items = calloc(count + 1, parts.size);
+
+	if (items)
+		field_set_list(field, record, items, count);
+	else
+		members_fail(in, error_nomem);
+	return items;
+}
+
 static void read_list(struct members *in, const struct field *field,
 		      const json_t *object, void *record)
 {
@@ -108,15 +123,36 @@ static void read_list(struct members *in, const struct field *field,
 
 	if (!array || (count == 0 && field->of))
 		return;
-	/* strings are ended by NULL */
-	parts.items = calloc(count + 1, parts.size);
-	if (!parts.items) {
-		members_fail(in, error_nomem);
+	parts.items = make_items(in, field, record, count);
+	if (!parts.items)
 		return;
-	}
-	field_set_list(field, record, parts.items, count);
 	for (size_t i = 0; i < count && !in->err; i++)
 		read_item(in, field, array, i, part_at(&parts, i));
+}
+
+static void read_counts(struct members *in, const struct field *field,
+			const json_t *object, void *record)
+{
+	const struct field *name = &field->of->members[0];
+	const struct field *count = &field->of->members[1];
+	const json_t *counts = members_object(in, object, field->name);
+	json_t *each = (json_t *)(uintptr_t)counts;
+	size_t items = json_object_size(counts);
+	char *item = items ? make_items(in, field, record, items) : NULL;
+	const char *key;
+	json_t *value;
+
+	if (!item)
+		return;
+	json_object_foreach(each, key, value)
+	{
+		char *text = members_copy(in, key);
+
+		memcpy(field_at(name, item), &text, sizeof(text));
+		field_set_number(count, item,
+				 members_uint(in, counts, key, UINT64_MAX));
+		item += field->of->size;
+	}
 }
 
 static void read_text(struct members *in, const struct field *field,
@@ -157,6 +193,9 @@ static void read_field(struct members *in, const struct field *field,
 	case FIELD_STRINGS:
 	case FIELD_NUMBERS:
 		read_list(in, field, object, record);
+		return;
+	case FIELD_COUNTS:
+		read_counts(in, field, object, record);
 		return;
 	case FIELD_VERSION:
 		read_version(in, field, object);

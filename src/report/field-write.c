@@ -83,6 +83,23 @@ static json_t *parts_of(struct writing *writing, const struct field *field,
 	return object_end(&array);
 }
 
+/* Each struct of a text and a number is a member. */
+static json_t *counts_of(const struct field *field, const void *record)
+{
+	struct parts parts = field_parts(field, record);
+	const struct field *name = &field->of->members[0];
+	const struct field *count = &field->of->members[1];
+	struct object object = object_begin(NULL);
+
+	for (size_t i = 0; i < parts.count; i++) {
+		const void *part = part_at(&parts, i);
+
+		object_put(&object, field_pointer(field_at(name, part)),
+			   object_uint(field_number(count, part)));
+	}
+	return object_end(&object);
+}
+
 static json_t *value_of(struct writing *writing, const struct field *field,
 			const void *record)
 {
@@ -106,6 +123,8 @@ static json_t *value_of(struct writing *writing, const struct field *field,
 	case FIELD_STRINGS:
 	case FIELD_NUMBERS:
 		return parts_of(writing, field, record);
+	case FIELD_COUNTS:
+		return counts_of(field, record);
 	case FIELD_VERSION:
 		return json_integer(FIELD_SCHEMA);
 	case FIELD_MADE:

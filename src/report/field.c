@@ -52,8 +52,8 @@ void *field_pointer(const void *at)
 
 static bool field_is_list(const struct field *field)
 {
-	return field->type == FIELD_LIST || field->type == FIELD_STRINGS ||
-	       field->type == FIELD_NUMBERS;
+	return field->type == FIELD_LIST || field->type == FIELD_COUNTS ||
+	       field->type == FIELD_STRINGS || field->type == FIELD_NUMBERS;
 }
 
 static bool field_has_texts(const struct field *field)

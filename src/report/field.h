@@ -41,7 +41,8 @@ enum field_type {
 	FIELD_OBJECT, /* a struct */
 	FIELD_ARRAY, /* an array of structs */
 	FIELD_LIST, /* structs: a pointer and a count, or a struct vec */
-	FIELD_STRINGS, /* char *: the same, or a list that NULL ends */
+	FIELD_COUNTS, /* the same, of a text and a number: members of an object */
+	FIELD_STRINGS, /* char *: a list, or one that NULL ends */
 	FIELD_NUMBERS, /* uint32_t: a pointer and a count */
 	FIELD_VERSION, /* no member: the version of the format */
 	FIELD_MADE, /* no member: a text made of other members; not read */
@@ -116,9 +117,9 @@ struct fields {
 enum { FIELD_SCHEMA = 1 }; /* version of the format */
 
 extern const struct fields race_fields, race_frame_fields;
-extern const struct fields race_suppression_fields;
+extern const struct fields race_suppression_fields, crash_fields;
 extern const struct fields run_fields, progress_fields, summary_fields;
-extern const struct fields crash_fields, provocation_fields;
+extern const struct fields provocation_fields;
 
 /* All zero and empty. */
 void fields_init(const struct fields *fields, void *record);

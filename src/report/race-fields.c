@@ -256,6 +256,13 @@ static bool is_suppressed(const void *record)
 	return race->suppressed.rule != NULL;
 }
 
+static bool has_replay(const void *record)
+{
+	const struct race *race = record;
+
+	return race_replay_outcome(&race->replay) != RACE_REPLAY_NONE;
+}
+
 static const struct field race_field_list[] = {
 	{ "id", FIELD_COUNT, FIELD_APART, FIELD_NEEDED, AT(id) },
 	{ "time", FIELD_TIME, FIELD_LEAST, AT(time) },
@@ -286,7 +293,8 @@ static const struct field race_field_list[] = {
 	{ "reason", FIELD_TEXT, FIELD_APART, AT(reason) },
 	{ "grounds", FIELD_TEXT, FIELD_APART, AT(grounds) },
 	{ "doubt", FIELD_MADE, FIELD_APART, .made = doubt_of },
-	{ "replay", FIELD_MADE, .made = NULL },
+	{ "replay", FIELD_OBJECT, FIELD_APART, AT(replay),
+	  .of = &race_replay_fields, .known = has_replay },
 	{ "suppressed", FIELD_OBJECT, FIELD_APART, AT(suppressed),
 	  .of = &race_suppression_fields, .known = is_suppressed },
 	{ "status", FIELD_WORD, FIELD_APART, AT(status),

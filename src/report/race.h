@@ -14,6 +14,7 @@
 
 #include "base/vec.h"
 #include "report/frame.h"
+#include "report/race-replay.h"
 #include "x86/access.h"
 
 enum race_role { RACE_STALLED, RACE_RACING, RACE_UNKNOWN };
@@ -131,6 +132,7 @@ struct race {
 	char *reason; /* of the verdict: the name of a rule; or NULL */
 	char *grounds; /* of the reason, a sentence; or NULL */
 	char *refuted; /* reason of an earlier verdict; not in reports */
+	struct race_replay replay; /* in other orders, in a copy */
 	enum race_status status;
 	struct race_suppression suppressed;
 	/* of merged reports: runs that saw it (0 counts as 1), and where */

@@ -49,6 +49,7 @@ static size_t size_of(const struct field *field)
 		return field->size == sizeof(uint32_t) ? field->size
 						       : sizeof(uint64_t);
 	case FIELD_LIST:
+	case FIELD_COUNTS:
 	case FIELD_STRINGS:
 	case FIELD_NUMBERS:
 		return field->size == sizeof(struct vec) ? field->size
@@ -183,7 +184,7 @@ static void schema_has(const json_t *definitions, const json_t *schema,
 			fail_msg("'%s' is required in one only", field->name);
 		if (field->type == FIELD_WORD)
 			words_are_allowed(field, property);
-		if (field->of)
+		if (field->of && field->type != FIELD_COUNTS)
 			schema_has(definitions,
 				   definition(definitions, property),
 				   field->of);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the replays of a race came to. An instance is one moment at which both
+ * accesses were about to be made; it is run in several orders in a copy of the
+ * program, and the states at the end are compared: Narayanasamy et al.,
+ * PLDI'07, sections 4.2 and 4.3. Here the instances of a race are counted; the
+ * words of racewatch-json(5) name what came out.
+ *
+ * Fields are read, written and freed by the tables (field.h) as a part of the
+ * race record, which owns all of it.
+ */
+#ifndef REPORT_RACE_REPLAY_H
+#define REPORT_RACE_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct fields;
+struct race;
+
+/* Of one instance, and of all: the gravest of them. */
+enum race_replay_outcome {
+	RACE_REPLAY_NONE, /* there was no instance */
+	RACE_REPLAY_FAILURE, /* the instance could not be run in every order */
+	RACE_REPLAY_SAME, /* every order led to the same state */
+	RACE_REPLAY_CHANGE, /* some order led to another state */
+	RACE_REPLAY_FAULT, /* a signal ended some order, and not another */
+};
+
+/* A variable as one order left it. */
+struct replay_note_change {
+	const char *variable; /* "shards[3].used"; never NULL */
+	const char *schedule; /* "ab" */
+	const char *value; /* as text, "100" */
+	bool beyond; /* it has none of the raced bytes */
+};
+
+/* The result of one instance. All is borrowed for the call. */
+struct replay_note {
+	enum race_replay_outcome outcome; /* not RACE_REPLAY_NONE */
+	const char *failure; /* of RACE_REPLAY_FAILURE: its name, "rdtsc" */
+	/* a change reaches other bytes, a branch, or a register */
+	bool beyond;
+	bool registers; /* a register differs that the caller may read */
+	int signal; /* of RACE_REPLAY_FAULT, with the next two */
+	uint64_t fault_address;
+	const char *const *fault_schedules; /* ended by NULL */
+	/* those of the raced bytes first; what is too much is left out */
+	const struct replay_note_change *changes;
+	size_t change_count;
+};
+
+/* Changes that are kept: some variables in each of eight orders. */
+enum { RACE_REPLAY_CHANGES_MAX = 32 };
+
+struct race_replay_failure {
+	char *name;
+	uint64_t count;
+};
+
+/* One of struct replay_note_change. */
+struct race_replay_change {
+	char *variable, *schedule, *value;
+	bool beyond;
+};
+
+struct race_replay_fault {
+	int signal; /* the smallest of all; 0: no instance had a fault */
+	/* where all faults have the same; else RACE_REPLAY_NOWHERE */
+	uint64_t address;
+	char **schedules; /* of all faults, sorted, ended by NULL; or NULL */
+};
+
+#define RACE_REPLAY_NOWHERE UINT64_MAX
+
+struct race_replay {
+	uint64_t instances; /* run in every order: the failures are not in it */
+	/* of the instances: RACE_REPLAY_CHANGE and RACE_REPLAY_FAULT */
+	uint64_t changes, faults;
+	/* of the changes and faults: as in struct replay_note */
+	uint64_t beyond, registers;
+	struct vec failures; /* of struct race_replay_failure, by name */
+	/*
+	 * Of struct race_replay_change: of one instance, so that the values
+	 * belong together. Of one whose change goes beyond, if there is one.
+	 */
+	struct vec changed;
+	struct race_replay_fault fault;
+};
+
+extern const struct fields race_replay_fields;
+
+/* Count an instance of the race. False when out of memory. */
+bool race_replay_add(struct race *race, const struct replay_note *note);
+
+/*
+ * Add what `other' has, which is unspecified afterwards but may be ended. What
+ * comes out does not depend on the order. False when out of memory.
+ */
+bool race_replay_combine(struct race_replay *replay, struct race_replay *other);
+
+/* Of all instances. */
+enum race_replay_outcome race_replay_outcome(const struct race_replay *replay);
+
+/* "no-state-change"; NULL for RACE_REPLAY_NONE. */
+const char *race_replay_outcome_name(enum race_replay_outcome outcome);
+
+/* Of all names. */
+uint64_t race_replay_failures(const struct race_replay *replay);
+
+/*
+ * With REPLAY_CONFIDENCE: at most this share of the instances, of which
+ * `instances' independent ones had no effect, has one. 1 of none.
+ */
+#define REPLAY_CONFIDENCE 0.95
+double race_replay_bound(uint64_t instances);
+
+#endif
