@@ -230,11 +230,16 @@ static void swap(void *a, void *b, size_t size)
 
 #define SWAP(a, b) swap(&(a), &(b), sizeof(a))
 
-/* The worse verdict comes first; of two reasons for it none, then by bytes. */
+/*
+ * The worse verdict comes first; of two reasons for it none, then by bytes. That
+ * replays had no effect is last: it holds of the runs that say so alone.
+ */
 static int order_verdicts(const struct race *a, const struct race *b)
 {
 	int order = order_numbers(a->verdict, b->verdict);
 
+	if (!order)
+		order = race_replay_settles(a) - race_replay_settles(b);
 	order = order ? order : order_texts(a->reason, b->reason);
 	return order ? order : order_texts(a->grounds, b->grounds);
 }
@@ -330,6 +335,7 @@ struct error *race_rank(struct race *race, struct strbuf *key)
 		return err;
 	recordsort_number(key, race->suppressed.rule != NULL);
 	recordsort_number(key, race->verdict);
+	recordsort_number(key, race_replay_settles(race));
 	recordsort_number(key, (uint64_t)(3 - status_weight(race->status)));
 	recordsort_number(key, ~race->runs);
 	recordsort_number(key, ~race->count);

@@ -8,6 +8,8 @@
  *   hosts            of both
  *   times            the first and the last
  *   verdict          the worst, with its reason
+ *   replay           the instances of both; of the two lists of changes one,
+ *                    see race-replay.h
  *   status           new before unknown before known; gone only if both are
  *   values           the pairs of both, their counts added; of more than fit
  *                    those whose bytes come first; none of another size
@@ -49,7 +51,8 @@ struct error *race_add_host(struct race *race, const char *name);
 
 /*
  * Append bytes that order the races of a merged report: the worst verdict
- * first, then what is new, then what most runs saw, then most often; races that
+ * first (of those that are unlikely last where replays had no effect), then what
+ * is new, then what most runs saw, then most often; races that
  * differ differ in it.
  */
 struct error *race_rank(struct race *race, struct strbuf *key);

@@ -84,6 +84,7 @@ struct error *document_put(struct document *document, const struct race *race,
 	free(part->text);
 	*part = (struct document_part){ .id = race->id,
 					.rank = document_rank(race),
+					.last = race_replay_settles(race),
 					.text = kept };
 	return NULL;
 }
@@ -94,6 +95,8 @@ static int compare_parts(const void *a, const void *b)
 
 	if (left->rank != right->rank)
 		return left->rank < right->rank ? -1 : 1;
+	if (left->last != right->last)
+		return left->last ? 1 : -1;
 	return left->id < right->id ? -1 : left->id > right->id;
 }
 

@@ -34,6 +34,7 @@ enum document_rank {
 struct document_part {
 	uint64_t id;
 	enum document_rank rank;
+	bool last; /* of its rank: race_replay_settles() */
 	char *text;
 };
 
@@ -53,7 +54,7 @@ bool document_rank_fails(enum document_rank rank, bool ignore_unlikely);
 struct error *document_put(struct document *document, const struct race *race,
 			   struct strbuf *text);
 
-/* By rank, then by id. Nothing may be put afterwards. */
+/* By rank, those that are last in it, then by id. Nothing may be put afterwards. */
 void document_sort(struct document *document);
 
 /* How many are of this rank, and of all those that make the gate fail. */

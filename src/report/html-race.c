@@ -12,6 +12,7 @@
 #include "report/document.h"
 #include "report/doubt.h"
 #include "report/html.h"
+#include "report/phrase-replay.h"
 #include "report/phrase.h"
 #include "report/race.h"
 #include "report/render.h"
@@ -255,6 +256,10 @@ static void add_verdict(struct strbuf *out, const struct race *race)
 	if (race->grounds) {
 		strbuf_add(&text, race->grounds);
 		add_fact(out, "grounds", &text);
+	}
+	if (race_replay_outcome(&race->replay) != RACE_REPLAY_NONE) {
+		phrase_add_replay_all(&text, &race->replay);
+		add_fact(out, "replay", &text);
 	}
 	if (race_doubt(race)) {
 		strbuf_add(&text, race_doubt_text(race));

@@ -47,6 +47,71 @@ bool kin_tell(struct race *race, const struct race *teller)
 	return true;
 }
 
+/* "used" of "shard->used" and of "table[3].used" */
+static const char *field_of(const char *name)
+{
+	const char *last = name;
+
+	for (; *name; name++) {
+		if (strchr(".>]", *name) && name[1])
+			last = name + 1;
+	}
+	return last;
+}
+
+/* By whichever pointers the two came to memory of that type. */
+static bool are_one_field(const struct race_variable *one,
+			  const struct race_variable *other)
+{
+	return !one->symbol && !other->symbol && one->name && other->name &&
+	       one->container && same_text(one->container, other->container) &&
+	       strcmp(field_of(one->name), field_of(other->name)) == 0;
+}
+
+static bool share_code(const struct race *a, const struct race *b)
+{
+	for (int i = 0; i < 2; i++) {
+		for (int j = 0; j < 2; j++) {
+			if (a->sides[i].frames.count > 0 &&
+			    b->sides[j].frames.count > 0 &&
+			    race_same_code(a, i, b, j))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool kin_share_replays(const struct race *a, const struct race *b)
+{
+	if (kin_of_one_variable(a, b) ||
+	    are_one_field(&a->variable, &b->variable))
+		return true;
+	return (!a->variable.name || !b->variable.name) &&
+	       a->variable.region != REGION_GLOBAL &&
+	       b->variable.region != REGION_GLOBAL && share_code(a, b);
+}
+
+bool kin_sum_replays(struct race *race, const struct vec *races)
+{
+	struct race_replay_kin kin = { 0 }, old = race->replay_kin;
+
+	for (size_t i = 0; i < races->count; i++) {
+		const struct race *other = *(struct race **)vec_at(races, i);
+		const struct race_replay *replay = &other->replay;
+
+		if (other->verdict == VERDICT_SYNC ||
+		    (other != race && !kin_share_replays(race, other)))
+			continue;
+		kin.races++;
+		kin.instances += replay->instances;
+		kin.open |= replay->instances == 0;
+		kin.changed |= replay->changes || replay->faults;
+	}
+	race->replay_kin = kin;
+	return kin.instances != old.instances || kin.races != old.races ||
+	       kin.open != old.open || kin.changed != old.changed;
+}
+
 bool race_is_one_sided(const struct race *race)
 {
 	return race->sides[1].role == RACE_UNKNOWN;

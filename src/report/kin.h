@@ -12,6 +12,7 @@
 
 struct insn_idiom;
 struct race;
+struct vec;
 
 /* The same bytes of the same process, or of the same named variable. */
 bool kin_of_one_variable(const struct race *a, const struct race *b);
@@ -22,6 +23,20 @@ bool kin_of_one_variable(const struct race *a, const struct race *b);
  * was not set before.
  */
 bool kin_tell(struct race *race, const struct race *teller);
+
+/*
+ * Do replays of one tell of the other? They are of one variable, or of the same
+ * field of a type; or, where one of them has no name, code of both is the same.
+ * The store of a reference count and the next read of it may change nothing in
+ * any order, while two such stores do.
+ */
+bool kin_share_replays(const struct race *a, const struct race *b);
+
+/*
+ * Set race->replay_kin from these races (of struct race *), of which it is one.
+ * Synchronization is none of them. True if that is news.
+ */
+bool kin_sum_replays(struct race *race, const struct vec *races);
 
 /* Does code that uses a value in this way branch on it? */
 bool kin_idiom_decides(const struct insn_idiom *idiom);

@@ -121,7 +121,7 @@ static struct error *output_race(void *context, struct race *race)
 
 /*
  * As it was written, in the order of ids, but those with the verdict unlikely
- * last.
+ * last, and of these last those in which replays had no effect.
  */
 static struct error *keep_race(void *context, struct race *race)
 {
@@ -129,7 +129,8 @@ static struct error *keep_race(void *context, struct race *race)
 	struct strbuf key = { 0 };
 
 	strbuf_add_bytes(&key, &(char){ RANK_RACE }, 1);
-	recordsort_number(&key, race->verdict == VERDICT_UNLIKELY);
+	recordsort_number(&key, (race->verdict == VERDICT_UNLIKELY) +
+					race_replay_settles(race));
 	recordsort_number(&key, race->id);
 	recordsort_number(&key, merge->order++);
 	return recordsort_add_race(merge->output, &key, race);

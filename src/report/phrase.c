@@ -345,15 +345,20 @@ void phrase_add_suppression(struct strbuf *line,
 	text_add_bracketed(line, suppression->bug);
 }
 
-void phrase_add_crash(struct strbuf *line, const struct crash *crash)
+void phrase_add_signal(struct strbuf *line, int number)
 {
-	const char *name = sigabbrev_np(crash->signal);
+	const char *name = sigabbrev_np(number);
 
-	strbuf_addf(line, "process %d died of ", crash->pid);
 	if (name)
 		strbuf_addf(line, "SIG%s", name);
 	else
-		strbuf_addf(line, "signal %d", crash->signal);
+		strbuf_addf(line, "signal %d", number);
+}
+
+void phrase_add_crash(struct strbuf *line, const struct crash *crash)
+{
+	strbuf_addf(line, "process %d died of ", crash->pid);
+	phrase_add_signal(line, crash->signal);
 	if (crash->has_address)
 		strbuf_addf(line, " at address 0x%" PRIx64, crash->address);
 }

@@ -77,6 +77,9 @@ const char *phrase_status(const struct race *race);
 void phrase_add_suppression(struct strbuf *line,
 			    const struct race_suppression *suppression);
 
+/* "SIGSEGV", or "signal 35" */
+void phrase_add_signal(struct strbuf *line, int number);
+
 /* "process 4242 died of SIGSEGV at address 0x10" */
 void phrase_add_crash(struct strbuf *line, const struct crash *crash);
 /* "#3 of shards[3].used, 0.4 ms before: at that address" */

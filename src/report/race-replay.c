@@ -17,7 +17,7 @@
 static const char *const outcome_words[] = {
 	[RACE_REPLAY_NONE] = NULL,
 	[RACE_REPLAY_FAILURE] = "failure",
-	[RACE_REPLAY_SAME] = "no-state-change",
+	[RACE_REPLAY_SAME] = RACE_REPLAY_SAME_NAME,
 	[RACE_REPLAY_CHANGE] = "state-change",
 	[RACE_REPLAY_FAULT] = "fault",
 };
@@ -130,6 +130,12 @@ enum race_replay_outcome race_replay_outcome(const struct race_replay *replay)
 	if (replay->instances)
 		return RACE_REPLAY_SAME;
 	return replay->failures.count ? RACE_REPLAY_FAILURE : RACE_REPLAY_NONE;
+}
+
+bool race_replay_settles(const struct race *race)
+{
+	return race->verdict == VERDICT_UNLIKELY && race->reason &&
+	       strcmp(race->reason, RACE_REPLAY_SAME_NAME) == 0;
 }
 
 uint64_t race_replay_failures(const struct race_replay *replay)

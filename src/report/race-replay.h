@@ -91,6 +91,14 @@ struct race_replay {
 	struct race_replay_fault fault;
 };
 
+/* What the replays of all races on the same bytes say; kin.h sets it. */
+struct race_replay_kin {
+	uint64_t instances; /* of all of them */
+	uint64_t races;
+	bool open; /* one of the races has no instance */
+	bool changed; /* an instance of one came to a change or a fault */
+};
+
 extern const struct fields race_replay_fields;
 
 /* Count an instance of the race. False when out of memory. */
@@ -107,6 +115,12 @@ enum race_replay_outcome race_replay_outcome(const struct race_replay *replay);
 
 /* "no-state-change"; NULL for RACE_REPLAY_NONE. */
 const char *race_replay_outcome_name(enum race_replay_outcome outcome);
+
+/* That name of RACE_REPLAY_SAME, which is also the reason of a verdict. */
+#define RACE_REPLAY_SAME_NAME "no-state-change"
+
+/* Is that the reason why the race is unlikely? Such races are shown last. */
+bool race_replay_settles(const struct race *race);
 
 /* Of all names. */
 uint64_t race_replay_failures(const struct race_replay *replay);

@@ -18,6 +18,7 @@
 #include "report/crash.h"
 #include "report/document.h"
 #include "report/doubt.h"
+#include "report/phrase-replay.h"
 #include "report/phrase-run.h"
 #include "report/phrase.h"
 #include "report/race.h"
@@ -275,6 +276,21 @@ static json_t *values_of(const struct race *race)
 	return array;
 }
 
+static void put_replay(struct object *properties,
+		       const struct race_replay *replay)
+{
+	enum race_replay_outcome outcome = race_replay_outcome(replay);
+	struct strbuf text = { 0 };
+
+	if (outcome == RACE_REPLAY_NONE)
+		return;
+	object_put_text(properties, "replayOutcome",
+			race_replay_outcome_name(outcome));
+	object_put_uint(properties, "replayInstances", replay->instances);
+	phrase_add_replay_all(&text, replay);
+	object_put(properties, "replay", object_string(&text));
+}
+
 static void put_properties(struct object *result, const struct race *race)
 {
 	struct object properties = object_begin(NULL);
@@ -285,6 +301,7 @@ static void put_properties(struct object *result, const struct race *race)
 			race_verdict_name(race->verdict));
 	sarif_put_known(&properties, "reason", race->reason);
 	sarif_put_known(&properties, "grounds", race->grounds);
+	put_replay(&properties, &race->replay);
 	sarif_put_known(&properties, "doubt", race_doubt_text(race));
 	object_put_text(&properties, "kind", race_kind(race));
 	object_put_text(&properties, "evidence",

@@ -23,6 +23,7 @@
 #include "base/utf8.h"
 #include "report/doubt.h"
 #include "report/kin.h"
+#include "report/phrase-replay.h"
 #include "report/phrase-run.h"
 #include "report/phrase.h"
 #include "report/race.h"
@@ -170,6 +171,23 @@ static void write_seen(struct text *text, const struct race *race)
 	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
 }
 
+/* What replays came to, and where there were none why. */
+static void write_replay(struct text *text, const struct race_replay *replay)
+{
+	struct strbuf *line = &text->line;
+
+	if (replay->instances > 0) {
+		strbuf_add(line, "replay      ");
+		phrase_add_replay(line, replay);
+		text_end_line(text, TEXT_INDENT, TEXT_INDENT);
+	}
+	if (replay->failures.count > 0) {
+		strbuf_add(line, "replay      ");
+		phrase_add_replay_failures(line, replay);
+		text_end_line(text, TEXT_INDENT, TEXT_INDENT);
+	}
+}
+
 static void write_verdict(struct text *text, const struct race *race)
 {
 	strbuf_addf(&text->line, "verdict     %s",
@@ -183,6 +201,7 @@ static void write_verdict(struct text *text, const struct race *race)
 		utf8_add_visible(&text->line, race->grounds);
 		text_end_line(text, TEXT_INDENT, TEXT_INDENT);
 	}
+	write_replay(text, &race->replay);
 	if (race_doubt(race)) {
 		strbuf_addf(&text->line, "doubt       %s",
 			    race_doubt_text(race));
@@ -314,6 +333,20 @@ struct error *render_text_completed(struct renderer *renderer,
 	strbuf_addf(line, "racewatch: race #%" PRIu64 ", now with both sides: ",
 		    race->id);
 	add_in_short(line, race);
+	text_end_line(&text, 0, 2 * TEXT_INDENT);
+	return text_end(&text);
+}
+
+struct error *render_text_replayed(struct renderer *renderer,
+				   const struct race *race)
+{
+	struct text text = text_begin(renderer);
+	struct strbuf *line = &text.line;
+
+	strbuf_addf(line, "racewatch: race #%" PRIu64 " replayed: ", race->id);
+	phrase_add_replay_all(line, &race->replay);
+	strbuf_addf(line, "; verdict %s", race_verdict_name(race->verdict));
+	text_add_bracketed(line, race->reason);
 	text_end_line(&text, 0, 2 * TEXT_INDENT);
 	return text_end(&text);
 }

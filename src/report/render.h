@@ -94,6 +94,8 @@ render_race render_text_short;
 
 /* One line that says that the verdict on a race became graver, and why. */
 render_race render_text_graver;
+/* One line of what the replays of a race came to, and the verdict. */
+render_race render_text_replayed;
 /* One line of a race that was written when one side of it was known. */
 render_race render_text_completed;
 

@@ -156,6 +156,55 @@ static inline void sample_more(struct race *race)
 	sample_set(&race->sides[1].creator_thread, "main");
 }
 
+/* An instance in which the order changed the variable, and `beyond' (or NULL). */
+static inline void sample_change(struct race *race, const char *raced,
+				 const char *beyond)
+{
+	const struct replay_note_change changes[] = {
+		{ raced, "ab", "101", false },
+		{ raced, "a(b)a", "100", false },
+		{ beyond, "ab", "\"full\"", true },
+	};
+	const struct replay_note note = {
+		.outcome = RACE_REPLAY_CHANGE,
+		.beyond = beyond,
+		.registers = beyond,
+		.changes = changes,
+		.change_count = beyond ? 3 : 2,
+	};
+
+	if (!race_replay_add(race, &note))
+		abort();
+}
+
+static inline void sample_fault(struct race *race)
+{
+	static const char *const schedules[] = { "b(a)b", "ba", NULL };
+	const struct replay_note note = {
+		.outcome = RACE_REPLAY_FAULT,
+		.signal = 11,
+		.fault_address = 0x10,
+		.fault_schedules = schedules,
+	};
+
+	if (!race_replay_add(race, &note))
+		abort();
+}
+
+/* Instances without an effect, or that failed; why: of those. */
+static inline void sample_replays(struct race *race, int times, const char *why)
+{
+	const struct replay_note note = {
+		.outcome = why ? RACE_REPLAY_FAILURE : RACE_REPLAY_SAME,
+		.failure = why,
+	};
+
+	for (int i = 0; i < times; i++) {
+		if (!race_replay_add(race, &note))
+			abort();
+	}
+}
+
 /* A changed value, and no names. End with race_deinit(). */
 static inline void sample_unknown(struct race *race)
 {

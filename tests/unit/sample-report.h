@@ -84,9 +84,15 @@ static inline void sample_races(struct renderer *renderer)
 	if (!race_add_values(&race, race.before, race.after, 2) ||
 	    !race_add_values(&race, race.after, race.before, 1))
 		abort();
+	sample_fault(&race);
+	sample_replays(&race, 2, NULL);
+	sample_replays(&race, 4, "system-call");
+	sample_replays(&race, 1, "rdtsc");
 	sample_give(renderer, &race);
 	sample_variant(&race, 4, "counters.hits", VERDICT_UNLIKELY,
 		       "statistics-counter");
+	for (int i = 0; i < 12; i++)
+		sample_change(&race, "counters.hits", NULL);
 	sample_give(renderer, &race);
 	sample_variant(&race, 5, "lock.word", VERDICT_SYNC, "lock-prefix");
 	sample_give(renderer, &race);
@@ -97,13 +103,16 @@ static inline void sample_races(struct renderer *renderer)
 	sample_set(&frame->function, SAMPLE_HOSTILE);
 	sample_set(&frame->file, SAMPLE_HOSTILE);
 	sample_set(&frame->source, SAMPLE_HOSTILE);
+	sample_change(&race, SAMPLE_HOSTILE, SAMPLE_HOSTILE);
 	sample_give(renderer, &race);
 	sample_variant(&race, 7, "shards[1].used", VERDICT_SUSPECT, NULL);
 	sample_more(&race);
 	race.status = STATUS_NEW;
+	sample_replays(&race, 3, "not-held");
 	sample_give(renderer, &race);
 	sample_variant(&race, 8, "old", VERDICT_SUSPECT, NULL);
 	race.status = STATUS_KNOWN;
+	sample_replays(&race, 40, NULL);
 	sample_give(renderer, &race);
 	/* seen again: takes the place of the first */
 	sample_race(&race);

@@ -82,6 +82,29 @@ static void what_is_to_be_acted_on_comes_first(void **state)
 	document_deinit(&document);
 }
 
+static void without_an_effect_is_the_last_of_its_rank(void **state)
+{
+	static char replayed[] = RACE_REPLAY_SAME_NAME;
+	struct race race = { .id = 1,
+			     .verdict = VERDICT_UNLIKELY,
+			     .reason = replayed };
+	struct document document;
+	struct strbuf buf = { 0 };
+
+	(void)state;
+	document_init(&document);
+	strbuf_add(&buf, "replayed");
+	assert_null(document_put(&document, &race, &buf));
+	put(&document, 2, VERDICT_UNLIKELY, "unlikely");
+	put(&document, 3, VERDICT_SYNC, "sync");
+	assert_int_equal(document_failures(&document, false), 2);
+	document_sort(&document);
+	assert_string_equal(text_at(&document, 0), "unlikely");
+	assert_string_equal(text_at(&document, 1), "replayed");
+	assert_string_equal(text_at(&document, 2), "sync");
+	document_deinit(&document);
+}
+
 static void suppressed_goes_before_known(void **state)
 {
 	struct race race;
@@ -112,6 +135,7 @@ int main(void)
 		cmocka_unit_test(later_record_takes_the_place_of_the_earlier),
 		cmocka_unit_test(unlikely_ones_fail_unless_they_are_ignored),
 		cmocka_unit_test(what_is_to_be_acted_on_comes_first),
+		cmocka_unit_test(without_an_effect_is_the_last_of_its_rank),
 		cmocka_unit_test(suppressed_goes_before_known),
 		cmocka_unit_test(formats_are_found_by_name),
 	};

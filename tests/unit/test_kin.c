@@ -85,6 +85,92 @@ static void counting_down_tells(void **state)
 	race_deinit(&teller);
 }
 
+static void heap(struct race *race, uint64_t address, const char *name)
+{
+	sample_race(race);
+	race->address = address;
+	race->variable.region = REGION_HEAP;
+	sample_set(&race->variable.symbol, NULL);
+	sample_set(&race->variable.module, NULL);
+	sample_set(&race->variable.name, name);
+}
+
+static void replays_tell_of_one_field_of_a_type(void **state)
+{
+	struct race a, b;
+
+	(void)state;
+	heap(&a, 0x1000, "first->used");
+	heap(&b, 0x2000, "table[3].used");
+	assert_false(kin_of_one_variable(&a, &b));
+	assert_true(kin_share_replays(&a, &b));
+	sample_set(&b.variable.name, "table[3].total");
+	assert_false(kin_share_replays(&a, &b));
+	sample_set(&b.variable.name, "table[3].used");
+	sample_set(&b.variable.container, "struct other");
+	assert_false(kin_share_replays(&a, &b));
+	race_deinit(&a);
+	race_deinit(&b);
+}
+
+/* Without names the same instruction tells that the memory is of one kind. */
+static void replays_tell_of_the_same_code(void **state)
+{
+	struct race_frame *frame;
+	struct race a, b;
+
+	(void)state;
+	heap(&a, 0x1000, NULL);
+	heap(&b, 0x2000, NULL);
+	assert_true(kin_share_replays(&a, &b));
+	for (int i = 0; i < 2; i++) {
+		frame = vec_at(&b.sides[i].frames, 0);
+		sample_set(&frame->function, i ? "reset" : "get");
+		frame->offset += 0x100;
+	}
+	assert_false(kin_share_replays(&a, &b));
+	/* nothing is known of either second side: that is not the same */
+	race_frames_clear(&a.sides[1].frames);
+	race_frames_clear(&b.sides[1].frames);
+	assert_false(kin_share_replays(&a, &b));
+	race_deinit(&a);
+	race_deinit(&b);
+}
+
+static void replays_of_a_variable_are_summed(void **state)
+{
+	const struct replay_note same = { .outcome = RACE_REPLAY_SAME };
+	const struct replay_note change = { .outcome = RACE_REPLAY_CHANGE };
+	struct race races[4], *all[4];
+	const struct vec list = { all, 4, 4, sizeof(all[0]) };
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		sample_race(&races[i]);
+		all[i] = &races[i];
+	}
+	races[2].verdict = VERDICT_SYNC;
+	races[3].variable.offset += 8;
+	races[3].address += 8;
+	assert_true(race_replay_add(&races[0], &same));
+	assert_true(race_replay_add(&races[3], &change));
+	assert_true(kin_sum_replays(&races[0], &list));
+	assert_false(kin_sum_replays(&races[0], &list));
+	assert_int_equal(races[0].replay_kin.races, 2);
+	assert_int_equal(races[0].replay_kin.instances, 1);
+	assert_true(races[0].replay_kin.open);
+	assert_true(race_replay_add(&races[1], &same));
+	assert_true(kin_sum_replays(&races[0], &list));
+	assert_int_equal(races[0].replay_kin.instances, 2);
+	assert_false(races[0].replay_kin.open);
+	assert_false(races[0].replay_kin.changed);
+	assert_true(race_replay_add(&races[1], &change));
+	assert_true(kin_sum_replays(&races[0], &list));
+	assert_true(races[0].replay_kin.changed);
+	for (int i = 0; i < 4; i++)
+		race_deinit(&races[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -92,6 +178,9 @@ int main(void)
 		cmocka_unit_test(same_field_of_a_named_variable),
 		cmocka_unit_test(told_once),
 		cmocka_unit_test(counting_down_tells),
+		cmocka_unit_test(replays_tell_of_one_field_of_a_type),
+		cmocka_unit_test(replays_tell_of_the_same_code),
+		cmocka_unit_test(replays_of_a_variable_are_summed),
 	};
 
 	return cmocka_run_group_tests_name("kin", tests, NULL, NULL);

@@ -36,7 +36,8 @@ static const char *pick(struct rng *rng, const char *const *words, uint64_t n)
 /* A race of one of the kinds, whose other members vary. */
 static void vary_race(struct race *race, struct rng *rng)
 {
-	static const char *const reasons[] = { NULL, "b", "a" };
+	static const char *const reasons[] = { NULL, "b", "a",
+					       RACE_REPLAY_SAME_NAME };
 	static const char *const rules[] = { NULL, "race:x", "race:y" };
 	static const char *const hosts[] = { "alpha", "beta", "gamma" };
 	uint64_t kind = rng_below(rng, KINDS);
@@ -68,7 +69,7 @@ static void vary_race(struct race *race, struct rng *rng)
 	race->verdict = (enum race_verdict)rng_below(rng, 4);
 	race->status = (enum race_status)rng_below(rng, 3);
 	race->runs = rng_below(rng, 3);
-	sample_set(&race->reason, pick(rng, reasons, 3));
+	sample_set(&race->reason, pick(rng, reasons, 4));
 	sample_set(&race->suppressed.rule, pick(rng, rules, 3));
 	race->values.count = 0;
 	for (uint64_t i = rng_below(rng, 12); i > 0; i--) {
@@ -79,6 +80,15 @@ static void vary_race(struct race *race, struct rng *rng)
 		after[1] = (uint8_t)rng_below(rng, 5);
 		assert_true(race_add_values(race, before, after,
 					    rng_below(rng, 9)));
+	}
+	for (uint64_t i = rng_below(rng, 3); i > 0; i--) {
+		sample_replays(race, (int)rng_below(rng, 3), NULL);
+		sample_replays(race, (int)rng_below(rng, 2), "rdtsc");
+		if (rng_below(rng, 2))
+			sample_change(race, name,
+				      rng_below(rng, 2) ? "total" : NULL);
+		if (rng_below(rng, 4) == 0)
+			sample_fault(race);
 	}
 	if (rng_below(rng, 3) == 0)
 		assert_null(race_add_host(race, pick(rng, hosts, 3)));

@@ -329,6 +329,25 @@ static void graver_verdict_is_one_line(void **state)
 	race_deinit(&race);
 }
 
+static void replays_are_told_at_the_end(void **state)
+{
+	struct output output;
+	struct race race;
+
+	(void)state;
+	sample_race(&race);
+	sample_change(&race, "used", NULL);
+	sample_replays(&race, 1, "rdtsc");
+	sample_set(&race.reason, "state-change");
+	output_open(&output);
+	assert_null(render_text_replayed(&output.renderer, &race));
+	output_is(&output, "racewatch: race #1 replayed: in 1 of 1 instance "
+			   "the order changed `used`: 101 (ab), 100 (a(b)a); "
+			   "not possible: rdtsc 1; verdict suspect "
+			   "(state-change)\n");
+	race_deinit(&race);
+}
+
 /* When a race is told at its first sighting, how often is told at the end. */
 static void counts_are_told_at_the_end(void **state)
 {
@@ -587,6 +606,7 @@ int main(void)
 		cmocka_unit_test(short_form_is_one_line),
 		cmocka_unit_test(graver_verdict_is_one_line),
 		cmocka_unit_test(counts_are_told_at_the_end),
+		cmocka_unit_test(replays_are_told_at_the_end),
 		cmocka_unit_test(programs_have_a_line_each),
 		cmocka_unit_test(summary_is_one_line),
 		cmocka_unit_test(whole_report),
