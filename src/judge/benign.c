@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "judge/replayed.h"
 #include "judge/syncness.h"
 #include "report/idioms.h"
 #include "report/race.h"
@@ -353,6 +354,7 @@ static bool is_locked_beside(const struct race *race, const struct vec *special,
 }
 
 const struct benign_rule benign_rules[] = {
+	{ RACE_REPLAY_SAME_NAME, replayed_same },
 	{ "statistics-counter", is_statistics_counter },
 	{ "disjoint-bits", is_disjoint_bits },
 	{ "double-checked", is_double_checked },

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "judge/replayed.h"
 #include "report/race.h"
 
 static bool side_updates(const struct race_side *side)
@@ -263,6 +264,8 @@ static bool is_read_twice(const struct race *race, struct strbuf *grounds)
 }
 
 const struct harm_sign harm_signs[] = {
+	{ "fault", replayed_fault },
+	{ "state-change", replayed_beyond },
 	{ "reference-count", is_reference_count },
 	{ "cleared-pointer", is_cleared_pointer },
 	{ "begin-end", is_begin_end },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Signs that a race harms, from the instructions and values of one race's
- * record; no replay. In the manner of benign.h.
+ * Signs that a race harms, from what replays came to (replayed.h), and from the
+ * instructions and values of one race's record. In the manner of benign.h.
  */
 #ifndef JUDGE_HARM_H
 #define JUDGE_HARM_H

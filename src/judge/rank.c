@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "judge/benign.h"
 #include "judge/harm.h"
+#include "judge/replayed.h"
 #include "judge/syncness.h"
 #include "report/race.h"
 
@@ -58,6 +59,7 @@ static enum race_verdict decide(const struct race *race,
 	rule = benign_find(race, special, grounds);
 	if (rule) {
 		strbuf_add(reason, rule->name);
+		replayed_add_lost(race, grounds);
 		return VERDICT_UNLIKELY;
 	}
 	if (sides[0].sync || sides[1].sync)
@@ -73,14 +75,24 @@ static enum race_verdict decide(const struct race *race,
 		strbuf_add(grounds, "the variable is volatile, which makes no "
 				    "access atomic and orders no others");
 	}
+	replayed_add_lost(race, grounds);
 	return VERDICT_SUSPECT;
 }
 
-/* Keep the reason for which the race was unlikely, once that is refuted. */
+static bool is_by_replay(const char *reason)
+{
+	return reason && strcmp(reason, RACE_REPLAY_SAME_NAME) == 0;
+}
+
+/*
+ * Keep the reason for which the race was unlikely, once that is refuted. A new
+ * race on the same bytes, which was not replayed yet, refutes nothing.
+ */
 static void note_refuted(struct race *race, enum race_verdict verdict)
 {
 	if (!race->judged || race->verdict != VERDICT_UNLIKELY ||
-	    verdict != VERDICT_SUSPECT)
+	    verdict != VERDICT_SUSPECT ||
+	    (is_by_replay(race->reason) && !replayed_is_refuted(race)))
 		return;
 	free(race->refuted);
 	race->refuted = race->reason;
@@ -120,8 +132,12 @@ struct error *rank_race(struct race *race, const struct vec *special)
 	if (!syncness_find(race))
 		return error_nomem;
 	verdict = decide(race, special, &reason, &grounds);
-	/* what one sighting has shown, another does not take back */
-	if (race->judged && verdict > race->verdict) {
+	/*
+	 * What one sighting has shown, another does not take back. Enough
+	 * replays do, where no sign of harm was seen.
+	 */
+	if (race->judged && verdict > race->verdict &&
+	    !is_by_replay(strbuf_text(&reason))) {
 		strbuf_deinit(&reason);
 		strbuf_deinit(&grounds);
 		return NULL;

@@ -3,7 +3,8 @@
  * The verdict: synchronization if both sides show evidence of it, else
  * harmful by a sign (harm.h), else unlikely by a rule (benign.h), else
  * suspect. One synchronizing side and one plain one are a race (DataCollider,
- * section 3.1.1), and the grounds say which is which.
+ * section 3.1.1), and the grounds say which is which. Replays are among the
+ * signs and the rules (replayed.h).
  */
 #ifndef JUDGE_RANK_H
 #define JUDGE_RANK_H
@@ -16,8 +17,9 @@ struct vec;
  * Set verdict, reason and grounds from the record, the evidence of
  * synchronization included. If the race was judged before, the verdict stays or
  * becomes graver, and the grounds say which reason for a less grave one does
- * not hold; synchronization stays synchronization. special: of const char *,
- * globs of the user's special variables; may be NULL. ERROR_NOMEM.
+ * not hold; but replays make a suspect race unlikely. Synchronization stays
+ * synchronization. special: of const char *, globs of the user's special
+ * variables; may be NULL. ERROR_NOMEM.
  */
 struct error *rank_race(struct race *race, const struct vec *special);
 

@@ -33,6 +33,8 @@
 struct output_race {
 	const struct race *race;
 	uint64_t count;
+	uint64_t replays; /* as count, of instances and failures */
+	uint64_t replays_told; /* those that the text in full has */
 	enum race_verdict verdict;
 	bool said; /* the text has a line of it */
 	bool full; /* the text has all of it */
@@ -241,6 +243,11 @@ static void output_write_text(struct output *output, const struct race *race,
 		output_failed(output, saved_text(&output->saved, write, race));
 }
 
+static uint64_t output_replays(const struct race *race)
+{
+	return race->replay.instances + race_replay_failures(&race->replay);
+}
+
 /*
  * A race that is new, or whose verdict became graver. What was printed in full
  * is not printed again.
@@ -257,6 +264,7 @@ static void output_text_race(struct output *output, const struct race *race,
 	if (output_is_full(output, race)) {
 		output_write_text(output, race, render_text.race);
 		seen->said = seen->full = true;
+		seen->replays_told = output_replays(race);
 	} else if (!seen->said && output_is_folded(output, race)) {
 		output_write_text(output, race, render_text_short);
 		seen->said = true;
@@ -324,6 +332,7 @@ static void output_race_seen(void *context, const struct race *race, bool first)
 		output_save_race(output, race);
 	output_act(output, race, seen);
 	seen->count = race->id != 0 ? race->count : 0;
+	seen->replays = output_replays(race);
 	seen->verdict = race->verdict;
 	seen->completed = !race_is_one_sided(race);
 }
@@ -429,6 +438,31 @@ static void output_minor_race(struct output *output, const struct race *race)
 				    saved_race_short(&output->saved, race));
 }
 
+/* Something else than what was written of it. */
+static bool output_is_news(const struct output_race *seen)
+{
+	return seen->race->count > seen->count ||
+	       seen->race->verdict != seen->verdict ||
+	       output_replays(seen->race) != seen->replays;
+}
+
+/* Races are printed when they are met: what replays came to follows at the end. */
+static void output_replayed(struct output *output,
+			    const struct output_race *seen)
+{
+	const struct race *race = seen->race;
+
+	if (!seen->full || output_replays(race) == seen->replays_told)
+		return;
+	if (!output->config->quiet && !output->unread)
+		output_text_failed(output,
+				   render_text_replayed(&output->text, race));
+	if (!output->failed)
+		output_saved_failed(output,
+				    saved_text(&output->saved,
+					       render_text_replayed, race));
+}
+
 /* How often each race was seen that was printed at its first sighting. */
 static struct error *output_counts(struct output *output)
 {
@@ -468,11 +502,11 @@ static void output_ended(void *context, const struct session_counts *counts)
 			       output->config->verbose)) &&
 			     !seen->race->suppressed.rule;
 
-		if (seen->race->count > seen->count &&
-		    saved_takes_updates(&output->saved))
+		if (output_is_news(seen) && saved_takes_updates(&output->saved))
 			output_save_race(output, seen->race);
 		if (minor && !seen->said)
 			output_minor_race(output, seen->race);
+		output_replayed(output, seen);
 	}
 	output_failed(output, output_counts(output));
 	output_failed(output, output_finish_judge(output));

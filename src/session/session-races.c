@@ -202,6 +202,35 @@ static struct error *session_judge_kin(struct session *session,
 	return err;
 }
 
+/*
+ * The race is new to its kin, or was replayed: what the replays of each of them
+ * say together is summed anew, and those are judged.
+ */
+static struct error *session_sum_replays(struct session *session,
+					 struct race *race)
+{
+	const struct vec *races = &session->races.all.races;
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < races->count; i++) {
+		struct race *other = *(struct race **)vec_at(races, i);
+
+		if ((other == race || kin_share_replays(race, other)) &&
+		    kin_sum_replays(other, races))
+			err = session_judge_kin(session, other);
+	}
+	return err;
+}
+
+struct error *session_replayed(struct session *session, struct race *race,
+			       const struct replay_note *note)
+{
+	if (!race_replay_add(race, note))
+		return error_nomem;
+	session->races.replayed = true;
+	return session_sum_replays(session, race);
+}
+
 /* A new race and the others of its variable tell of one another. */
 static struct error *session_tell_kin(struct session *session,
 				      struct race *race)
@@ -219,7 +248,11 @@ static struct error *session_tell_kin(struct session *session,
 		if (kin_tell(other, race))
 			err = session_judge_kin(session, other);
 	}
-	return !err && told ? session_verdict(session, race) : err;
+	if (!err && told)
+		err = session_verdict(session, race);
+	return !err && session->races.replayed
+		       ? session_sum_replays(session, race)
+		       : err;
 }
 
 /* With what rights the side's process runs; NULL: ours. */

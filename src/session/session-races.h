@@ -14,6 +14,8 @@
 struct conflict;
 struct conflict_context;
 struct error;
+struct race;
+struct replay_note;
 struct session;
 
 struct session_races {
@@ -22,6 +24,7 @@ struct session_races {
 	/* conflict_place() of either side to struct race * */
 	struct map places;
 	struct map owners; /* struct race * to its place in watched.tallies */
+	bool replayed; /* some race has an instance */
 	bool worth_stopping; /* the conflict at work is a race to stop at */
 };
 
@@ -37,6 +40,13 @@ struct error *session_known_conflict(struct session *session,
 				     const struct conflict_context *context,
 				     const struct conflict *conflict,
 				     bool *ret_known);
+
+/*
+ * An instance of the race was replayed: count it, judge the race and its kin
+ * anew, and report those whose verdict changed. ERROR_NOMEM.
+ */
+struct error *session_replayed(struct session *session, struct race *race,
+			       const struct replay_note *note);
 
 /* Describe a new conflict, judge it, and report it, maybe as a known race. */
 struct error *session_new_conflict(struct session *session,

@@ -166,6 +166,61 @@ static void a_race_that_counts_with_both_sides_is_acted_on(void **state)
 	end(&f);
 }
 
+/* The last line of a file that is a race; the caller frees it. */
+static char *last_race(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *line = NULL, *last = NULL;
+	size_t size = 0;
+
+	assert_non_null(file);
+	while (getline(&line, &size, file) > 0) {
+		if (!strstr(line, "\"type\":\"race\""))
+			continue;
+		free(last);
+		last = strdup(line);
+	}
+	free(line);
+	fclose(file);
+	assert_non_null(last);
+	return last;
+}
+
+/* Replays and what they make of the verdict come after the race was written. */
+static void the_last_record_has_the_replays(void **state)
+{
+	const struct session_counts counts = { .pid = 4242 };
+	char path[] = "/tmp/test_output.report.XXXXXX";
+	int fd = mkstemp(path);
+	struct fixture f;
+	char *line;
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	begin(&f, false);
+	assert_true(output_deinit(&f.output));
+	f.config.path = path;
+	assert_null(output_init(&f.output, &f.config));
+	f.sink = output_sink(&f.output);
+	show_side(&f);
+	tell(&f, true);
+	sample_replays(&f.race, 20, NULL);
+	tell(&f, false);
+	line = last_race(path);
+	assert_null(strstr(line, "\"instances\":20"));
+	free(line);
+	f.race.verdict = VERDICT_UNLIKELY;
+	sample_set(&f.race.reason, RACE_REPLAY_SAME_NAME);
+	f.sink.ended(f.sink.context, &counts);
+	line = last_race(path);
+	assert_non_null(strstr(line, "\"instances\":20"));
+	assert_non_null(strstr(line, "\"verdict\":\"unlikely\""));
+	free(line);
+	end(&f);
+	assert_int_equal(unlink(path), 0);
+}
+
 static int make_files(void **state)
 {
 	int one = mkstemp(called), two = mkstemp(generated);
@@ -188,6 +243,7 @@ int main(void)
 		cmocka_unit_test(the_same_verdict_is_acted_on_once),
 		cmocka_unit_test(
 			a_race_that_counts_with_both_sides_is_acted_on),
+		cmocka_unit_test(the_last_record_has_the_replays),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, remove_files);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What replays say of a race; see replayed.h.
+ */
+#include "judge/replayed.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "report/phrase-replay.h"
+#include "report/race.h"
+
+/* A share of instances that would have been seen by now. */
+#define REPLAYED_SHARE (1.0 / 5)
+
+bool replayed_fault(const struct race *race, struct strbuf *grounds)
+{
+	const struct race_replay *replay = &race->replay;
+
+	if (replay->faults == 0)
+		return false;
+	strbuf_add(grounds, "run again in a copy, it died of ");
+	phrase_add_replay_fault(grounds, &replay->fault);
+	strbuf_add(grounds, ", and in another order it did not");
+	return true;
+}
+
+/* The first variable shown that is not the raced one; NULL: there is none. */
+static const char *variable_beyond(const struct race_replay *replay)
+{
+	for (size_t i = 0; i < replay->changed.count; i++) {
+		const struct race_replay_change *change =
+			vec_at(&replay->changed, i);
+
+		if (change->beyond)
+			return change->variable;
+	}
+	return NULL;
+}
+
+bool replayed_beyond(const struct race *race, struct strbuf *grounds)
+{
+	const struct race_replay *replay = &race->replay;
+	const char *variable = variable_beyond(replay);
+
+	if (replay->beyond == 0)
+		return false;
+	strbuf_add(grounds, "run again in a copy, the order of the accesses "
+			    "made a difference ");
+	if (variable)
+		strbuf_addf(grounds, "to %s", variable);
+	else if (replay->registers > 0)
+		strbuf_add(grounds, "to what the function hands back");
+	else
+		strbuf_add(grounds, "to the way that was taken");
+	strbuf_add(grounds, ", not only to the raced bytes");
+	return true;
+}
+
+uint64_t replayed_enough(void)
+{
+	uint64_t enough = 1;
+
+	while (race_replay_bound(enough) >= REPLAYED_SHARE)
+		enough++;
+	return enough;
+}
+
+bool replayed_same(const struct race *race, const struct vec *special,
+		   struct strbuf *grounds)
+{
+	const struct race_replay_kin *kin = &race->replay_kin;
+
+	(void)special;
+	if (kin->open || kin->changed || kin->instances < replayed_enough())
+		return false;
+	strbuf_addf(grounds,
+		    "run again in a copy, the order of the accesses made no "
+		    "difference in %" PRIu64 " instances",
+		    kin->instances);
+	if (kin->races > 1)
+		strbuf_addf(grounds, " of %" PRIu64 " races on these bytes",
+			    kin->races);
+	strbuf_addf(grounds,
+		    ": with %.0f %% confidence it does in at most %.1f %%",
+		    100 * REPLAY_CONFIDENCE,
+		    100 * race_replay_bound(kin->instances));
+	return true;
+}
+
+bool replayed_is_refuted(const struct race *race)
+{
+	return race->replay_kin.changed;
+}
+
+static bool side_updates(const struct race_side *side)
+{
+	return side->access == ACCESS_RMW || side->idiom.change == IDIOM_ADD ||
+	       side->idiom.change == IDIOM_BITS ||
+	       side->idiom.change == IDIOM_DERIVED;
+}
+
+void replayed_add_lost(const struct race *race, struct strbuf *grounds)
+{
+	const struct race_replay *replay = &race->replay;
+
+	if (replay->changes == 0 || replay->beyond > 0 || replay->faults > 0)
+		return;
+	if (grounds->length > 0)
+		strbuf_add(grounds, "; ");
+	if (side_updates(&race->sides[0]) || side_updates(&race->sides[1]))
+		strbuf_add(grounds, "updates are lost: run again in a copy, "
+				    "the order of the accesses changed it, "
+				    "and nothing else");
+	else
+		strbuf_add(grounds, "run again in a copy, the order of the "
+				    "accesses decided which value stays, and "
+				    "nothing else");
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What replays say of a race (report/race-replay.h), as signs of harm and as a
+ * reason why it is less likely to be an error: Narayanasamy et al., PLDI'07,
+ * section 4.3. Signs and rules are in the manner of harm.h and benign.h.
+ */
+#ifndef JUDGE_REPLAYED_H
+#define JUDGE_REPLAYED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct race;
+struct strbuf;
+struct vec;
+
+/* In one order a signal ended it, in another it did not. */
+bool replayed_fault(const struct race *race, struct strbuf *grounds);
+
+/* In one order other bytes, the way taken or a register were different. */
+bool replayed_beyond(const struct race *race, struct strbuf *grounds);
+
+/*
+ * No order made a difference, in replayed_enough() instances of all the races
+ * on these bytes, each of which has one.
+ */
+bool replayed_same(const struct race *race, const struct vec *special,
+		   struct strbuf *grounds);
+
+/* An instance of a race on these bytes speaks against replayed_same(). */
+bool replayed_is_refuted(const struct race *race);
+
+/*
+ * Where the order makes a difference to the raced bytes alone, append that to
+ * the grounds, after a semicolon if there are some. Else nothing.
+ */
+void replayed_add_lost(const struct race *race, struct strbuf *grounds);
+
+/*
+ * So many independent instances without an effect show, with REPLAY_CONFIDENCE,
+ * that less than one in five has one.
+ */
+uint64_t replayed_enough(void);
+
+#endif
