@@ -13,6 +13,7 @@ function __racewatch_program
             case --seed --effort --overhead --rate --stall --duration \
                     --timeout --policy --state --backend --follow --at --include \
                     --exclude -o --output --format --source-dir --show \
+                    --replay --replay-instances \
                     --suppressions --special-variable --gen-suppressions \
                     --baseline --error-exitcode --on-race --min-samples \
                     --color --debug --runs --budget --stop-after-quiet -j \
@@ -64,6 +65,8 @@ complete -c racewatch -n '__fish_seen_subcommand_from run' -l source-dir -x -a '
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l show -x -a 'default all' -d 'Races to print in full'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l suppressions -r -F -d 'Races not to report'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l no-default-suppressions -d 'Without the installed suppressions'
+complete -c racewatch -n '__fish_seen_subcommand_from run' -l replay -x -a 'on off auto' -d 'Run races again in other orders'
+complete -c racewatch -n '__fish_seen_subcommand_from run' -l replay-instances -x -d 'Replays of each race, at most'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l special-variable -x -d 'Races on these variables are unlikely errors'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l ignore-unlikely -d 'Do not count unlikely races'
 complete -c racewatch -n '__fish_seen_subcommand_from run' -l gen-suppressions -r -F -d 'Append a suppression for each race'
@@ -104,6 +107,8 @@ complete -c racewatch -n '__fish_seen_subcommand_from attach' -l source-dir -x -
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l show -x -a 'default all' -d 'Races to print in full'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l suppressions -r -F -d 'Races not to report'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l no-default-suppressions -d 'Without the installed suppressions'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l replay -x -a 'on off auto' -d 'Run races again in other orders'
+complete -c racewatch -n '__fish_seen_subcommand_from attach' -l replay-instances -x -d 'Replays of each race, at most'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l special-variable -x -d 'Races on these variables are unlikely errors'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l ignore-unlikely -d 'Do not count unlikely races'
 complete -c racewatch -n '__fish_seen_subcommand_from attach' -l gen-suppressions -r -F -d 'Append a suppression for each race'
@@ -151,6 +156,8 @@ complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l include -x -d 'S
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l exclude -x -d 'Do not sample this module, function or file'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l include-stack -d 'Sample accesses to the stack too'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l no-aslr -d 'Start the program without address-space randomization'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l replay -x -a 'on off auto' -d 'Run races again in other orders'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l replay-instances -x -d 'Replays of each race, at most'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l special-variable -x -d 'Races on these variables are unlikely errors'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l ignore-unlikely -d 'Do not count unlikely races'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l suppressions -r -F -d 'Races not to report'

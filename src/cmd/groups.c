@@ -24,6 +24,9 @@ static const char *const backend_words[] = { "auto",   "perf",	"perf-cpu",
 static const char *const follow_words[] = { "none", "fork", "all", NULL };
 static const char *const policy_words[] = { "guided", "uniform", NULL };
 
+/* in the order of enum replaying_when */
+static const char *const replay_words[] = { "on", "off", "auto", NULL };
+
 #define AT(group, member) offsetof(struct group, member)
 
 static const struct option_def standard_defs[] = {
@@ -136,6 +139,28 @@ static const struct option_def watching_defs[] = {
 		  "DEBUGINFOD_URLS",
 	  .type = OPTION_FLAG,
 	  .offset = AT(watching, debuginfod),
+	  .of_runs = true },
+};
+
+static const struct option_def replaying_defs[] = {
+	{ .name = "--replay",
+	  .arg = "WHEN",
+	  .help = "run the accesses of a race again in other orders, in a copy "
+		  "of the program's memory: on, off or auto (default auto: on; "
+		  "attach off)",
+	  .type = OPTION_CHOICE,
+	  .offset = AT(replaying, when),
+	  .preset = REPLAYING_AUTO,
+	  .choices = replay_words,
+	  .of_runs = true },
+	{ .name = "--replay-instances",
+	  .arg = "NUMBER",
+	  .help = "replay each race at most this many times (default 20)",
+	  .type = OPTION_UINT64,
+	  .offset = AT(replaying, instances),
+	  .preset = 20,
+	  .min = 1,
+	  .max = 100000,
 	  .of_runs = true },
 };
 
@@ -300,6 +325,7 @@ const struct option_group standard_group = OPTION_GROUP(standard_defs);
 const struct option_group showing_group = OPTION_GROUP(showing_defs);
 const struct option_group selecting_group = OPTION_GROUP(selecting_defs);
 const struct option_group watching_group = OPTION_GROUP(watching_defs);
+const struct option_group replaying_group = OPTION_GROUP(replaying_defs);
 const struct option_group reporting_group = OPTION_GROUP(reporting_defs);
 const struct option_group effort_group = OPTION_GROUP(effort_defs);
 const struct option_group tracing_group = OPTION_GROUP(tracing_defs);

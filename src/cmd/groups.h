@@ -49,6 +49,14 @@ struct watching {
 };
 extern const struct option_group watching_group;
 
+/* Whether races are replayed: run, attach, sweep. */
+enum replaying_when { REPLAYING_ON, REPLAYING_OFF, REPLAYING_AUTO };
+struct replaying {
+	int when; /* enum replaying_when */
+	uint64_t instances; /* of each race, at most */
+};
+extern const struct option_group replaying_group;
+
 /* The report that is written, and the exit status: run, attach, sweep. */
 struct reporting {
 	const char *output; /* NULL: not given */
@@ -76,6 +84,7 @@ struct common {
 	struct tracing tracing;
 	struct selecting selecting;
 	struct watching watching;
+	struct replaying replaying;
 	struct reporting reporting;
 	struct judge_config judging;
 	struct showing showing;

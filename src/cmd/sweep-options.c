@@ -149,6 +149,7 @@ const struct option_table sweep_table = {
 			{ &sweep_group, 0 },
 			{ &effort_group, AT(common.effort) },
 			{ &watching_group, AT(common.watching) },
+			{ &replaying_group, AT(common.replaying) },
 			{ &tracing_group, AT(common.tracing) },
 			{ &tracing_start_group, AT(common.tracing) },
 			{ &selecting_group, AT(common.selecting) },

@@ -107,6 +107,7 @@ static const struct option_group watch_start_group =
 #define WATCH_PARTS                                                            \
 	{ &effort_group, AT(common.effort) },                                  \
 		{ &watching_group, AT(common.watching) }, { &watch_group, 0 }, \
+		{ &replaying_group, AT(common.replaying) },                    \
 		{ &tracing_group, AT(common.tracing) },                        \
 		{ &selecting_group, AT(common.selecting) },                    \
 		{ &reporting_group, AT(common.reporting) },                    \
@@ -150,6 +151,25 @@ static struct tracing watch_tracing(const struct watch_options *options)
 	return tracing;
 }
 
+/*
+ * Why races are not replayed; NULL: they are. How long a replay holds the
+ * threads of a program that is attached to was not measured yet.
+ */
+static const char *watch_replay_off(const struct watch_options *options)
+{
+	switch ((enum replaying_when)options->common.replaying.when) {
+	case REPLAYING_ON:
+		break;
+	case REPLAYING_OFF:
+		return "--replay off";
+	case REPLAYING_AUTO:
+		return options->pid ? "not by default of a process that is "
+				      "attached to"
+				    : NULL;
+	}
+	return NULL;
+}
+
 static struct silence_asked watch_asked(const struct watch_options *options,
 					const struct effort_plan *plan,
 					const struct globs *globs)
@@ -188,6 +208,10 @@ static struct error *watch_session(const struct watch_options *options,
 			.pid_count = options->pids.count,
 			.held = options->held,
 			.tracing = watch_tracing(options),
+			.replay_instances =
+				watch_replay_off(options)
+					? 0
+					: (uint32_t)common->replaying.instances,
 			.rest_ns = common->tracing.follow < 0 ? WATCH_REST_NS
 							      : 0,
 			.debuginfod = common->watching.debuginfod,
@@ -268,6 +292,7 @@ static struct error *watch_output(const struct watch_options *options,
 				? render_find(options->common.reporting.format)
 				: NULL,
 		.seed = options->seed,
+		.replay_off = watch_replay_off(options),
 		.quiet = options->common.showing.quiet,
 		.verbose = options->verbose,
 		.show_all = options->common.showing.show == SHOW_ALL,

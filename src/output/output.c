@@ -146,6 +146,8 @@ static struct error *output_write_run(struct output *output)
 		.pid = output->counts.pid,
 		.backend = output->counts.backend,
 		.seed = output->config->seed,
+		.replay = output->config->replay_off ? "off" : "on",
+		.replay_off = output->config->replay_off,
 		.start = output->start_wall_ns,
 		.modules = list,
 		.module_count = modules->count,
@@ -410,6 +412,17 @@ static void output_note(void *context, const char *text)
 	log_warn("%s", text);
 }
 
+static void output_count_replays(struct output *output)
+{
+	for (size_t i = 0; i < output->races.count; i++) {
+		const struct output_race *seen = vec_at(&output->races, i);
+
+		output->replays += seen->race->replay.instances;
+		output->replays_failed +=
+			race_replay_failures(&seen->race->replay);
+	}
+}
+
 static struct error *output_finish_judge(const struct output *output)
 {
 	struct vec races = VEC_INIT(const struct race *);
@@ -508,6 +521,7 @@ static void output_ended(void *context, const struct session_counts *counts)
 			output_minor_race(output, seen->race);
 		output_replayed(output, seen);
 	}
+	output_count_replays(output);
 	output_failed(output, output_counts(output));
 	output_failed(output, output_finish_judge(output));
 	vec_clear(&output->races);
@@ -613,6 +627,8 @@ bool output_finish(struct output *output, const struct output_end *end)
 
 	summary.sampling.proves_nothing = output_proves_nothing(&counts->sum);
 	summary.backend = counts->backend[0] ? counts->backend : "none";
+	summary.replays = output->replays;
+	summary.replays_failed = output->replays_failed;
 	summary.unsampled = end->unsampled;
 	summary.exit_status = end->exit_status;
 	summary.patterns = end->patterns.items;

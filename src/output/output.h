@@ -35,6 +35,7 @@ struct output_config {
 	const struct renderer_ops *format;
 	struct onrace *onrace; /* it gets races and stops */
 	uint64_t seed;
+	const char *replay_off; /* why races are not replayed; NULL: they are */
 	struct sources *sources; /* NULL: none were asked for */
 	bool quiet; /* races only */
 	bool verbose;
@@ -58,6 +59,8 @@ struct output {
 	/* samples with a stall at the last status, and its time */
 	uint64_t stalled_before;
 	uint64_t status_ns;
+	/* of all races, at the end: instances, and those that failed */
+	uint64_t replays, replays_failed;
 	bool run_written;
 	/* writing the report failed, as reported; the session continues */
 	bool failed;

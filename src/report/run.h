@@ -28,6 +28,9 @@ struct run_record {
 	int pid;
 	const char *backend;
 	uint64_t seed;
+	/* of races: "on" or "off"; NULL: it is not told, or not the same */
+	const char *replay;
+	const char *replay_off; /* why, or NULL */
 	uint64_t start; /* wall clock, ns */
 	const struct run_module *modules;
 	size_t module_count;
@@ -105,6 +108,8 @@ struct run_summary {
 	uint64_t sites_sampled; /* distinct sites that had a stall */
 	uint64_t sites_eligible; /* known so far */
 	uint64_t elapsed_ns; /* watching */
+	/* instances of races: run in every order, and not possible */
+	uint64_t replays, replays_failed;
 	uint64_t cpu_ns; /* that racewatch has computed */
 	double overhead_pct;
 	/*

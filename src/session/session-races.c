@@ -222,11 +222,8 @@ static struct error *session_sum_replays(struct session *session,
 	return err;
 }
 
-struct error *session_replayed(struct session *session, struct race *race,
-			       const struct replay_note *note)
+struct error *session_replayed(struct session *session, struct race *race)
 {
-	if (!race_replay_add(race, note))
-		return error_nomem;
 	session->races.replayed = true;
 	return session_sum_replays(session, race);
 }

@@ -15,7 +15,6 @@ struct conflict;
 struct conflict_context;
 struct error;
 struct race;
-struct replay_note;
 struct session;
 
 struct session_races {
@@ -41,12 +40,8 @@ struct error *session_known_conflict(struct session *session,
 				     const struct conflict *conflict,
 				     bool *ret_known);
 
-/*
- * An instance of the race was replayed: count it, judge the race and its kin
- * anew, and report those whose verdict changed. ERROR_NOMEM.
- */
-struct error *session_replayed(struct session *session, struct race *race,
-			       const struct replay_note *note);
+/* It has been replayed: judge it and its kin anew. */
+struct error *session_replayed(struct session *session, struct race *race);
 
 /* Describe a new conflict, judge it, and report it, maybe as a known race. */
 struct error *session_new_conflict(struct session *session,

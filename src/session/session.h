@@ -47,6 +47,8 @@ struct session_config {
 	/* leave the program stopped at the first race */
 	bool stop_at_race;
 	bool ignore_unlikely; /* races judged so do not count */
+	/* of each race, to be replayed in every order; 0: none */
+	uint32_t replay_instances;
 	bool shows_all; /* whatever does not count is shown with the races */
 	const struct rules *rules;
 	struct judge *judge; /* of races; NULL: none */
