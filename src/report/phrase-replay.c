@@ -14,8 +14,8 @@
 #include "report/race-replay.h"
 #include "report/text.h"
 
-/* Variables that are told; more are counted. */
-enum { PHRASE_VARIABLES = 3 };
+/* Variables that are told, and orders of a value; more are counted. */
+enum { PHRASE_VARIABLES = 3, PHRASE_ORDERS = 2 };
 
 void phrase_add_replay_fault(struct strbuf *line,
 			     const struct race_replay_fault *fault)
@@ -66,17 +66,21 @@ static bool is_first(const struct vec *changes, size_t i,
 	return true;
 }
 
-/* "100 (ab, ba)" */
+/* "100 (ab, ba)", "100 (ab, ba and 2 more)" */
 static void add_value(struct strbuf *line, const struct vec *changes, size_t i)
 {
+	size_t orders = 0;
+
 	utf8_add_visible(line, change_at(changes, i)->value);
 	strbuf_add(line, " (");
 	for (size_t j = i; j < changes->count; j++) {
-		if (!same_value(changes, i, j))
+		if (!same_value(changes, i, j) || ++orders > PHRASE_ORDERS)
 			continue;
 		strbuf_add(line, j > i ? ", " : "");
 		utf8_add_visible(line, change_at(changes, j)->schedule);
 	}
+	if (orders > PHRASE_ORDERS)
+		strbuf_addf(line, " and %zu more", orders - PHRASE_ORDERS);
 	strbuf_add(line, ")");
 }
 

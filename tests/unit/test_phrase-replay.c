@@ -55,11 +55,13 @@ static void values_are_said_by_order(void **state)
 		{ "used", "ab", "100", false },
 		{ "used", "a(b)a", "99", false },
 		{ "used", "ba", "100", false },
+		{ "used", "ba-whole", "100", false },
+		{ "used", "a[b]a", "99", false },
 	};
 	const struct replay_note note = {
 		.outcome = RACE_REPLAY_CHANGE,
 		.changes = changes,
-		.change_count = 3,
+		.change_count = 5,
 	};
 	struct race race;
 
@@ -67,7 +69,7 @@ static void values_are_said_by_order(void **state)
 	race_init(&race);
 	add(&race, &note, 12);
 	assert_said(&race, "in 12 of 12 instances the order changed `used`: "
-			   "100 (ab, ba), 99 (a(b)a)");
+			   "100 (ab, ba and 1 more), 99 (a(b)a, a[b]a)");
 }
 
 static void many_variables_are_counted(void **state)
