@@ -79,13 +79,14 @@ bool replayed_same(const struct race *race, const struct vec *special,
 		    "run again in a copy, the order of the accesses made no "
 		    "difference in %" PRIu64 " instances",
 		    kin->instances);
+	/* of one race, the same is said of its replays */
 	if (kin->races > 1)
-		strbuf_addf(grounds, " of %" PRIu64 " races on these bytes",
-			    kin->races);
-	strbuf_addf(grounds,
-		    ": with %.0f %% confidence it does in at most %.1f %%",
-		    100 * REPLAY_CONFIDENCE,
-		    100 * race_replay_bound(kin->instances));
+		strbuf_addf(grounds,
+			    " of %" PRIu64
+			    " races on these bytes: with %.0f %% "
+			    "confidence it does in at most %.1f %%",
+			    kin->races, 100 * REPLAY_CONFIDENCE,
+			    100 * race_replay_bound(kin->instances));
 	return true;
 }
 

@@ -338,6 +338,7 @@ static void values_of_one_side_come_before_those_of_both(void **state)
 	dedupe_init(&dedupe);
 	add_value(half, 1, 0x42);
 	add_value(whole, 5, 7);
+	sample_replays(half, 3, "not-held");
 	assert_null(dedupe_add(&dedupe, half, &kept, &found));
 	assert_null(dedupe_add(&dedupe, whole, &kept, &found));
 	assert_int_equal(found, DEDUPE_COMPLETED);
@@ -346,6 +347,7 @@ static void values_of_one_side_come_before_those_of_both(void **state)
 	assert_int_equal(values[0].before[0], 1);
 	assert_int_equal(values[1].before[0], 5);
 	assert_int_equal(kept->changed[0], 0x43 | 2);
+	assert_int_equal(race_replay_failures(&kept->replay), 3);
 	dedupe_deinit(&dedupe);
 }
 
