@@ -176,30 +176,36 @@ static int compare_failures(const void *a, const void *b)
 	return strcmp(one->name, two->name);
 }
 
+static void add_failures(struct strbuf *line, const struct vec *failures)
+{
+	for (size_t i = 0; i < failures->count; i++) {
+		const struct race_replay_failure *failure =
+			*(struct race_replay_failure **)vec_at(failures, i);
+
+		strbuf_add(line, i ? ", " : "not possible: ");
+		utf8_add_visible(line, failure->name);
+		strbuf_add(line, " ");
+		text_add_count(line, failure->count);
+	}
+}
+
 void phrase_add_replay_failures(struct strbuf *line,
 				const struct race_replay *replay)
 {
-	size_t count = replay->failures.count;
-	const struct race_replay_failure **sorted;
+	struct vec sorted = VEC_INIT(const struct race_replay_failure *);
 
-	if (count == 0)
-		return;
-	sorted = calloc(count, sizeof(*sorted));
-	if (!sorted) {
-		line->failed = true;
-		return;
+	for (size_t i = 0; i < replay->failures.count; i++) {
+		const struct race_replay_failure *failure =
+			vec_at(&replay->failures, i);
+
+		if (!vec_push(&sorted, &failure))
+			line->failed = true;
 	}
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = vec_at(&replay->failures, i);
-	qsort(sorted, count, sizeof(*sorted), compare_failures);
-	strbuf_add(line, "not possible: ");
-	for (size_t i = 0; i < count; i++) {
-		strbuf_add(line, i ? ", " : "");
-		utf8_add_visible(line, sorted[i]->name);
-		strbuf_add(line, " ");
-		text_add_count(line, sorted[i]->count);
-	}
-	free(sorted);
+	if (sorted.count > 0)
+		qsort(sorted.items, sorted.count, sorted.size,
+		      compare_failures);
+	add_failures(line, &sorted);
+	vec_deinit(&sorted);
 }
 
 void phrase_add_replay_all(struct strbuf *line,
