@@ -15,6 +15,7 @@
 #include "tracee/thread.h"
 #include "tracer/creation.h"
 #include "tracer/engine.h"
+#include "tracer/replays.h"
 #include "tracer/stall.h"
 
 static const struct memory *stall_memory(const struct stall *stall)
@@ -48,7 +49,7 @@ static struct channel_part conflict_birth(const struct engine *engine,
 	return part;
 }
 
-static void conflict_send(struct engine *engine,
+static bool conflict_send(struct engine *engine,
 			  struct conflict_message *conflict)
 {
 	struct wire_side *sides = conflict->wire.sides;
@@ -62,9 +63,8 @@ static void conflict_send(struct engine *engine,
 		{ conflict->machines[1], snapshot_machine_size(&sides[1]) },
 	};
 
-	if (!channel_send_parts(&engine->channel, WIRE_CONFLICT, parts,
-				sizeof(parts) / sizeof(parts[0])))
-		engine->stats.dropped++;
+	return channel_send_parts(&engine->channel, WIRE_CONFLICT, parts,
+				  sizeof(parts) / sizeof(parts[0]));
 }
 
 /*
@@ -140,9 +140,9 @@ struct conflict_message *conflict_create(const struct stall *stall, int i,
 /* Report and free; out of memory loses the report, not the threads. */
 void conflict_finish(struct engine *engine, struct conflict_message *conflict)
 {
-	if (conflict)
-		conflict_send(engine, conflict);
-	else
+	if (!conflict || !conflict_send(engine, conflict))
 		engine->stats.dropped++;
+	else if (conflict->wire.instance)
+		replays_send(engine);
 	free(conflict);
 }

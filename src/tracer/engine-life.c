@@ -26,6 +26,7 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 	pool_init(&engine->pool, &engine->load.budget, &engine->governor);
 	profile_init(&engine->profile);
 	provoke_init(&engine->provoke);
+	replays_init(&engine->replays);
 	rng_init(&engine->rng, seed);
 	return channel_init(&engine->channel, fd, ENGINE_OUT_LIMIT);
 }
@@ -52,6 +53,7 @@ void engine_deinit(struct engine *engine)
 	lengths_deinit(&engine->lengths);
 	profile_deinit(&engine->profile);
 	provoke_deinit(&engine->provoke);
+	replays_deinit(&engine->replays);
 	tracees_deinit(&engine->tracees);
 	vec_deinit(&engine->orphans);
 	vec_deinit(&engine->stalls.list);

@@ -22,6 +22,7 @@
 #include "tracer/priority.h"
 #include "tracer/profile.h"
 #include "tracer/provoke.h"
+#include "tracer/replays.h"
 #include "tracer/stall.h"
 #include "wire/channel.h"
 #include "wire/message.h"
@@ -67,6 +68,7 @@ struct engine {
 	struct load load;
 	struct moment moment;
 	struct provoke provoke;
+	struct replays replays;
 	uint32_t onsets; /* of programs whose first threads wait (onset.h) */
 	struct pool pool;
 	struct governor governor; /* of the pool's size */

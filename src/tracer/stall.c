@@ -24,6 +24,7 @@
 #include "tracer/engine.h"
 #include "tracer/moment.h"
 #include "tracer/onset.h"
+#include "tracer/replays.h"
 #include "x86/effective.h"
 
 enum {
@@ -344,6 +345,8 @@ static void stall_collide(struct engine *engine, struct stall *stall, int i,
 		snapshot_machine(&arrival->hold.thread->process->space->memory,
 				 arrival->hold.thread, side->access.address,
 				 side, conflict->machines[1]);
+		replays_capture(engine, stall, arrival->hold.thread,
+				&conflict->wire);
 		moment_take(engine, stall, arrival->hold.thread,
 			    &conflict->wire);
 	}
@@ -800,6 +803,7 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 				 side, conflict->machines[1]);
 		if (regs.orig_rax < SYSCALL_MAX)
 			side->syscall = (int32_t)regs.orig_rax;
+		replays_capture(engine, stall, thread, &conflict->wire);
 		moment_take(engine, stall, thread, &conflict->wire);
 	}
 	engine->stats.watch_traps++;

@@ -38,6 +38,7 @@
 #include "tracer/moment.h"
 #include "tracer/onset.h"
 #include "tracer/release.h"
+#include "tracer/replays.h"
 
 enum {
 	TRACER_TICK_NS = 20 * 1000 * 1000,
@@ -131,6 +132,7 @@ static tracer_handler *const tracer_handlers[] = {
 	[WIRE_FORGET] = tracer_on_forget, [WIRE_SIGNAL] = tracer_on_signal,
 	[WIRE_STOP] = tracer_on_stop,	  [WIRE_SHARED] = tracer_on_shared,
 	[WIRE_JUDGED] = moment_judged,	  [WIRE_ONSET_SENT] = onset_sent,
+	[WIRE_REPLAY] = replays_answered,
 };
 
 enum {

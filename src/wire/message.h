@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "wire/conflict.h"
+#include "wire/instance.h"
 #include "wire/params.h"
 #include "wire/provoke.h"
 #include "wire/site.h"
@@ -34,6 +35,7 @@ enum wire_type {
 	WIRE_STOP, /* nothing: restore, detach, then wait for a child's end */
 	WIRE_JUDGED, /* struct wire_judged: of a conflict that is held */
 	WIRE_ONSET_SENT, /* struct wire_onset: what it asked for was sent */
+	WIRE_REPLAY, /* struct wire_replay: answers WIRE_INSTANCE */
 
 	WIRE_STARTED = 32, /* struct wire_started: the target is watched */
 	WIRE_FAILED, /* struct wire_failed: it will not be; nothing follows */
@@ -57,6 +59,11 @@ enum wire_type {
 	WIRE_RUNNING, /* struct wire_running[] (running.h): code that was seen to run */
 	WIRE_PROVOKED, /* struct wire_provoked (provoke.h): something has changed */
 	WIRE_CALLERS, /* struct wire_callers, then uint64_t[] (running.h) */
+	/*
+	 * struct wire_instance; vectors of both threads; uint64_t[]: addresses of
+	 * pages; the pages. Right behind its WIRE_CONFLICT, which announces it.
+	 */
+	WIRE_INSTANCE,
 };
 
 struct wire_header {

@@ -113,6 +113,10 @@ struct driven {
 	struct wire_sample samples[TOLD_MAX];
 	struct wire_returned returned[TOLD_MAX];
 	struct told_conflict conflict; /* the last */
+	int instance_count;
+	struct wire_instance instance; /* the last, and what follows it */
+	uint64_t instance_pages[WIRE_PAGES_MAX];
+	uint8_t instance_bytes[WIRE_PAGES_MAX][WIRE_PAGE];
 	int onset_count, running_count;
 	/* of WIRE_CALLERS: words that lie in [callers_from, callers_to) */
 	uint64_t callers_from, callers_to;
@@ -141,6 +145,30 @@ static inline void driven_conflict(struct driven *driven, const void *payload,
 	memcpy(driven->conflict.stacks[1], stacks + wire->sides[0].stack_size,
 	       wire->sides[1].stack_size);
 	driven->conflict_count++;
+}
+
+/* It follows its conflict, which announces it. */
+static inline void driven_instance(struct driven *driven, const void *payload,
+				   size_t size)
+{
+	struct wire_instance *instance = &driven->instance;
+	const uint8_t *at = payload;
+	size_t pages;
+
+	assert_true(driven->conflict.wire.instance);
+	assert_true(size >= sizeof(*instance));
+	memcpy(instance, at, sizeof(*instance));
+	at += sizeof(*instance) + instance->threads[0].vectors_size +
+	      instance->threads[1].vectors_size;
+	pages = instance->pages;
+	assert_in_range(pages, 1, WIRE_PAGES_MAX);
+	assert_int_equal(at - (const uint8_t *)payload +
+				 pages * (sizeof(uint64_t) + WIRE_PAGE),
+			 size);
+	memcpy(driven->instance_pages, at, pages * sizeof(uint64_t));
+	memcpy(driven->instance_bytes, at + pages * sizeof(uint64_t),
+	       pages * WIRE_PAGE);
+	driven->instance_count++;
 }
 
 /* Hits without a stall are no samples. */
@@ -187,6 +215,9 @@ static inline void driven_message(struct driven *driven, enum wire_type type,
 		break;
 	case WIRE_CONFLICT:
 		driven_conflict(driven, payload, size);
+		break;
+	case WIRE_INSTANCE:
+		driven_instance(driven, payload, size);
 		break;
 	case WIRE_EXITED:
 		driven->exited = true;

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Capturing instances of races; see replays.h.
+ */
+#include "tracer/replays.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "replay/livein.h"
+#include "tracee/breakpoint.h"
+#include "tracee/process.h"
+#include "tracee/thread.h"
+#include "tracer/engine.h"
+#include "tracer/stall.h"
+
+/* Races of one run; half a megabyte of hints. */
+enum { REPLAYS_PAIRS_MAX = 1024 };
+
+static_assert((int)WIRE_THREADS_RACING == (int)REPLAY_THREADS, "threads");
+static_assert((int)WIRE_INSTANCE_VECTORS_MAX == (int)REPLAY_VECTORS_MAX,
+	      "vectors");
+static_assert((int)WIRE_PAGE == (int)REPLAY_PAGE, "page");
+static_assert((int)WIRE_PAGES_MAX == (int)LIKELY_MAX, "pages");
+static_assert((int)WIRE_HINTS_MAX == (int)REPLAY_HINTS_MAX, "hints");
+
+struct replays_pair {
+	struct replay_hints hints;
+	bool enough;
+};
+
+void replays_init(struct replays *replays)
+{
+	*replays = (struct replays){ .pairs = VEC_INIT(struct replays_pair) };
+}
+
+void replays_deinit(struct replays *replays)
+{
+	map_deinit(&replays->index);
+	vec_deinit(&replays->pairs);
+	free(replays->capture);
+}
+
+static struct replays_pair *replays_find(const struct replays *replays,
+					 uint64_t pair)
+{
+	const uint64_t *i = map_get(&replays->index, pair);
+
+	return i ? vec_at(&replays->pairs, (size_t)*i) : NULL;
+}
+
+/* NULL: there is no room. */
+static struct replays_pair *replays_add(struct replays *replays, uint64_t pair)
+{
+	struct replays_pair *it;
+
+	if (replays->pairs.count == REPLAYS_PAIRS_MAX ||
+	    !map_set(&replays->index, pair, replays->pairs.count))
+		return NULL;
+	it = vec_append(&replays->pairs);
+	if (it)
+		memset(it, 0, sizeof(*it));
+	else
+		map_remove(&replays->index, pair);
+	return it;
+}
+
+/*
+ * By where the threads stand: the front end may tell more of them apart, or
+ * fewer.
+ */
+static uint64_t replays_pair_of(const struct wire_conflict *wire)
+{
+	const uint64_t places[] = { wire->sides[0].program,
+				    wire->sides[0].regs.rip,
+				    wire->sides[1].regs.rip };
+
+	return hash_bytes(places, sizeof(places));
+}
+
+/* Are both threads in user code, and of one address space? */
+static bool replays_may(const struct thread *one, const struct thread *other,
+			const struct wire_conflict *wire)
+{
+	return one && other && one != other && one->process && other->process &&
+	       one->process->space == other->process->space &&
+	       wire->sides[1].syscall == -1;
+}
+
+static bool replays_due(const struct engine *engine, uint64_t now)
+{
+	return engine->pool.params.replay_ns > 0 && !engine->replays.waits &&
+	       now >= engine->replays.next_ns &&
+	       engine->phase == ENGINE_WATCHING;
+}
+
+/* Hints of the pair, if it may be captured; NULL otherwise. */
+static const struct replay_hints *replays_hints(struct replays *replays,
+						uint64_t pair)
+{
+	struct replays_pair *it = replays_find(replays, pair);
+
+	if (!it)
+		it = replays_add(replays, pair);
+	return it && !it->enough ? &it->hints : NULL;
+}
+
+/* The raced bytes, which no register needs to point to, and the hints. */
+static void replays_add_hints(const struct replay_hints *hints,
+			      const struct wire_conflict *wire,
+			      struct replay_hints *ret)
+{
+	*ret = *hints;
+	for (int i = 0; i < REPLAY_THREADS; i++) {
+		const struct mem_access *access = &wire->sides[i].access;
+
+		if (access->size == 0)
+			continue;
+		replay_hints_add(ret, replay_page_of(access->address));
+		replay_hints_add(ret, replay_page_of(access->address +
+						     access->size - 1));
+	}
+}
+
+/*
+ * A thread that was stopped by int3, or is about to be let go elsewhere than
+ * where the kernel has it, has the registers that the conflict says.
+ */
+static bool replays_take(struct replays *replays,
+			 const struct replay_hints *hints,
+			 const struct thread *one, const struct thread *other,
+			 const struct wire_conflict *wire)
+{
+	const pid_t tids[REPLAY_THREADS] = { one->tid, other->tid };
+	struct replay_hints all;
+	struct error *err;
+
+	if (!replays->capture)
+		replays->capture = calloc(1, sizeof(*replays->capture));
+	if (!replays->capture)
+		return false;
+	replays_add_hints(hints, wire, &all);
+	err = replay_capture_take(tids, &one->process->space->memory, &all,
+				  replays->capture);
+	for (int i = 0; i < REPLAY_THREADS && !err; i++)
+		replays->capture->threads[i].regs = wire->sides[i].regs;
+	error_free(err);
+	return !err;
+}
+
+void replays_capture(struct engine *engine, const struct stall *stall,
+		     const struct thread *other, struct wire_conflict *wire)
+{
+	struct replays *replays = &engine->replays;
+	const struct thread *one = stall->hold.thread;
+	const struct replay_hints *hints;
+	uint64_t begun = clock_now_ns();
+
+	if (!replays_due(engine, begun) || !replays_may(one, other, wire))
+		return;
+	replays->pair = replays_pair_of(wire);
+	hints = replays_hints(replays, replays->pair);
+	if (!hints || !replays_take(replays, hints, one, other, wire))
+		return;
+	replays->held_ns = clock_now_ns() - begun;
+	wire->instance = true;
+}
+
+static struct channel_part replays_vectors(const struct replay_context *context)
+{
+	return (struct channel_part){ context->vectors, context->vectors_size };
+}
+
+void replays_send(struct engine *engine)
+{
+	struct replays *replays = &engine->replays;
+	const struct replay_capture *capture = replays->capture;
+	struct wire_instance message = { .pair = replays->pair,
+					 .held_ns = replays->held_ns,
+					 .pages = (uint32_t)capture->count };
+	const struct channel_part parts[] = {
+		{ &message, sizeof(message) },
+		replays_vectors(&capture->threads[0]),
+		replays_vectors(&capture->threads[1]),
+		{ capture->addresses, capture->count * sizeof(uint64_t) },
+		{ capture->pages, capture->count * REPLAY_PAGE },
+	};
+
+	for (int i = 0; i < REPLAY_THREADS; i++) {
+		const struct replay_context *context = &capture->threads[i];
+
+		message.threads[i] = (struct wire_instance_thread){
+			.regs = context->regs,
+			.vectors_size = (uint32_t)context->vectors_size,
+			.area_size = (uint32_t)context->area_size,
+		};
+	}
+	replays->next_ns = clock_now_ns() + engine->pool.params.replay_ns;
+	if (channel_send_parts(&engine->channel, WIRE_INSTANCE, parts,
+			       sizeof(parts) / sizeof(parts[0])))
+		replays->waits = true;
+	else
+		engine->stats.dropped++;
+}
+
+void replays_answered(struct engine *engine, const void *payload, size_t size)
+{
+	const struct wire_replay *answer = payload;
+	struct replays_pair *pair;
+
+	if (size != sizeof(*answer) || answer->count > WIRE_HINTS_MAX)
+		return;
+	engine->replays.waits = false;
+	pair = replays_find(&engine->replays, answer->pair);
+	if (!pair)
+		return;
+	pair->enough = answer->enough;
+	pair->hints.count = answer->count;
+	memcpy(pair->hints.pages, answer->pages, sizeof(pair->hints.pages));
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Capturing instances of races while both threads are held, for the front end to
+ * replay (PLDI'07, section 4.2). One at a time, not too often, and none of a pair
+ * of instructions that has been replayed often enough. Whatever goes wrong is no
+ * instance: the conflict is told all the same.
+ */
+#ifndef TRACER_REPLAYS_H
+#define TRACER_REPLAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+
+struct engine;
+struct replay_capture;
+struct stall;
+struct thread;
+struct wire_conflict;
+
+struct replays {
+	struct map index; /* pair to its place in `pairs' */
+	struct vec pairs; /* of struct replays_pair; bounded */
+	struct replay_capture *capture; /* NULL: none was needed yet */
+	uint64_t pair; /* of the capture */
+	uint64_t held_ns; /* that it took */
+	uint64_t next_ns; /* none before */
+	bool waits; /* the front end has not answered the last one */
+};
+
+void replays_init(struct replays *replays);
+void replays_deinit(struct replays *replays);
+
+/*
+ * The stall is about to end in this conflict, whose sides are filled in; `other' is
+ * stopped: capture both, if it is time for that. wire->instance is set if so.
+ */
+void replays_capture(struct engine *engine, const struct stall *stall,
+		     const struct thread *other, struct wire_conflict *wire);
+
+/* Its conflict was sent just now: send what was captured. */
+void replays_send(struct engine *engine);
+
+/* WIRE_REPLAY. */
+void replays_answered(struct engine *engine, const void *payload, size_t size);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The messages about instances of races that are to be replayed: WIRE_INSTANCE,
+ * WIRE_REPLAY (message.h).
+ */
+#ifndef WIRE_INSTANCE_H
+#define WIRE_INSTANCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "x86/access.h"
+
+enum {
+	WIRE_THREADS_RACING = 2,
+	/* bytes of vector registers that are told of a thread */
+	WIRE_INSTANCE_VECTORS_MAX = 4096,
+	WIRE_PAGE = 4096,
+	WIRE_PAGES_MAX = 128,
+	WIRE_HINTS_MAX = 64,
+};
+
+struct wire_instance_thread {
+	struct x86_registers regs;
+	uint32_t vectors_size; /* bytes of XSAVE's area that follow */
+	uint32_t area_size; /* of the whole area; the rest is not in use */
+};
+
+/*
+ * The two threads of the conflict that was told just before, as they were held.
+ * Until WIRE_REPLAY comes, there is no other.
+ */
+struct wire_instance {
+	/* of the pair of instructions, in all processes of the program */
+	uint64_t pair;
+	/* for which the threads were held in addition to have this copied */
+	uint64_t held_ns;
+	uint32_t pages; /* that follow */
+	struct wire_instance_thread threads[WIRE_THREADS_RACING];
+};
+
+/* What a replay has taught about the next instance of the pair. */
+struct wire_replay {
+	uint64_t pair;
+	bool enough; /* take no more of it */
+	uint32_t count; /* of pages */
+	uint64_t pages[WIRE_HINTS_MAX]; /* that were missed in earlier ones */
+};
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Instances that the tracer captures at conflicts: which, and what is in them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "driven.h"
+
+#include "tracer/replays.h"
+
+enum {
+	MARK = 0x1234,
+	/* bytes: how far functions of this file are from one another */
+	NEAR = 16384,
+};
+
+/* A page that no register of the lanes points to. */
+static char missed[WIRE_PAGE] __attribute__((aligned(WIRE_PAGE))) = "missed";
+
+static void work_write(struct arena *arena, struct lane *lane)
+{
+	do_write(&arena->data[0], MARK + lane->done);
+	/* something to return to: no tail call */
+	__asm__ volatile("" ::: "memory");
+}
+
+static void work_add(struct arena *arena, struct lane *lane)
+{
+	(void)lane;
+	do_add(&arena->data[0], 1);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void work_write_then_add(struct arena *arena, struct lane *lane)
+{
+	if (lane->done % 2 == 0)
+		work_write(arena, lane);
+	else
+		work_add(arena, lane);
+}
+
+static bool stalled(const struct driven *driven)
+{
+	const struct stalls *stalls = &driven->engine.stalls;
+
+	return stalls->list.count == 1 &&
+	       (*(struct stall **)vec_at(&stalls->list, 0))->watched;
+}
+
+/* Both lanes write; the engine captures what it may. */
+static struct driven *start(lane_work *second)
+{
+	lane_work *const work[] = { work_write, second };
+	struct error *err = selftest_registers();
+	struct driven *driven;
+
+	if (err)
+		tracee_skip(err);
+	driven_plan(work, 2);
+	driven = driven_start(&watch_by_registers);
+	driven->engine.pool.params.replay_ns = 1;
+	return driven;
+}
+
+/* Lane 0 is held before its access, and lane 1 makes its own. */
+static void meet(struct driven *driven)
+{
+	struct wire_site site = site_at(site_write, 5);
+	int conflicts = driven->conflict_count;
+
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	driven_until(driven, stalled(driven));
+	driven_prolong(driven);
+	lane_start(1, 1);
+	driven_until(driven, driven->conflict_count > conflicts);
+	driven_until(driven, lane_idle(0) && lane_idle(1));
+}
+
+static void answer(struct driven *driven, bool enough, uint64_t page)
+{
+	struct wire_replay answer = { .pair = driven->instance.pair,
+				      .enough = enough,
+				      .count = page != 0,
+				      .pages = { page } };
+
+	replays_answered(&driven->engine, &answer, sizeof(answer));
+}
+
+/* The bytes at an address, as the instance has them; NULL: it has not. */
+static const uint8_t *instance_at(const struct driven *driven,
+				  const void *address)
+{
+	for (uint32_t i = 0; i < driven->instance.pages; i++) {
+		uint64_t offset =
+			(uintptr_t)address - driven->instance_pages[i];
+
+		if (offset < WIRE_PAGE)
+			return &driven->instance_bytes[i][offset];
+	}
+	return NULL;
+}
+
+static void check_thread(const struct driven *driven, int thread,
+			 const char *rip)
+{
+	const struct wire_instance_thread *got =
+		&driven->instance.threads[thread];
+	const uint64_t *stack = (const uint64_t *)(uintptr_t)instance_at(
+		driven, (const void *)(uintptr_t)got->regs.gpr[X86_RSP]);
+
+	assert_int_equal(got->regs.rip, (uintptr_t)rip);
+	assert_int_equal(got->regs.gpr[X86_RDI],
+			 (uintptr_t)&child_plan.arena->data[0]);
+	assert_true(got->vectors_size > 512);
+	assert_true(got->area_size >= got->vectors_size);
+	/* into the lane's work */
+	assert_non_null(stack);
+	assert_in_range(*stack, (uintptr_t)work_write - NEAR,
+			(uintptr_t)work_write + NEAR);
+}
+
+static void a_trap_has_its_instance(void **state)
+{
+	struct driven *driven = start(work_write);
+	uint64_t value;
+
+	(void)state;
+	meet(driven);
+	assert_int_equal(driven->instance_count, 1);
+	check_thread(driven, 0, site_write);
+	/* behind its access, of three bytes */
+	check_thread(driven, 1, site_write + 3);
+	memcpy(&value, instance_at(driven, &child_plan.arena->data[0]), 8);
+	/* lane 0 has not written yet */
+	assert_int_equal(value, MARK);
+	assert_true(driven->instance.held_ns > 0);
+	driven_end(driven);
+}
+
+static void a_collision_has_its_instance(void **state)
+{
+	struct wire_site other = site_at(site_add, 6);
+	struct driven *driven = start(work_add);
+
+	(void)state;
+	driven_arm(driven, &other);
+	meet(driven);
+	assert_int_equal(driven->conflict.wire.evidence, WIRE_COLLISION);
+	assert_int_equal(driven->instance_count, 1);
+	check_thread(driven, 0, site_write);
+	check_thread(driven, 1, site_add);
+	driven_end(driven);
+}
+
+static void without_replays_there_is_none(void **state)
+{
+	struct driven *driven = start(work_write);
+
+	(void)state;
+	driven->engine.pool.params.replay_ns = 0;
+	meet(driven);
+	assert_false(driven->conflict.wire.instance);
+	assert_int_equal(driven->instance_count, 0);
+	driven_end(driven);
+}
+
+static void one_that_is_not_answered_is_the_last(void **state)
+{
+	struct driven *driven = start(work_write);
+
+	(void)state;
+	meet(driven);
+	meet(driven);
+	assert_int_equal(driven->instance_count, 1);
+	assert_false(driven->conflict.wire.instance);
+	answer(driven, false, 0);
+	meet(driven);
+	assert_int_equal(driven->instance_count, 2);
+	driven_end(driven);
+}
+
+static void they_are_not_more_often_than_asked_for(void **state)
+{
+	struct driven *driven = start(work_write);
+
+	(void)state;
+	driven->engine.pool.params.replay_ns = 3600 * CLOCK_NS_PER_S;
+	meet(driven);
+	answer(driven, false, 0);
+	meet(driven);
+	assert_int_equal(driven->instance_count, 1);
+	driven_end(driven);
+}
+
+static void enough_is_of_one_pair(void **state)
+{
+	struct driven *driven = start(work_write_then_add);
+
+	(void)state;
+	meet(driven);
+	answer(driven, true, 0);
+	/* lane 1 adds */
+	meet(driven);
+	assert_int_equal(driven->instance_count, 2);
+	answer(driven, false, 0);
+	/* and writes as before */
+	meet(driven);
+	assert_int_equal(driven->instance_count, 2);
+	driven_end(driven);
+}
+
+static void a_page_that_was_missed_is_in_the_next(void **state)
+{
+	struct driven *driven = start(work_write);
+
+	(void)state;
+	meet(driven);
+	assert_null(instance_at(driven, missed));
+	answer(driven, false, (uintptr_t)missed);
+	meet(driven);
+	assert_int_equal(driven->instance_count, 2);
+	assert_string_equal((const char *)instance_at(driven, missed),
+			    "missed");
+	driven_end(driven);
+}
+
+static void answers_that_make_no_sense_are_none(void **state)
+{
+	struct driven *driven = start(work_write);
+	struct wire_replay answer = { .count = WIRE_HINTS_MAX + 1 };
+
+	(void)state;
+	meet(driven);
+	answer.pair = driven->instance.pair;
+	replays_answered(&driven->engine, &answer, sizeof(answer));
+	answer.count = 1;
+	replays_answered(&driven->engine, &answer, sizeof(answer) - 1);
+	meet(driven);
+	assert_int_equal(driven->instance_count, 1);
+	/* nobody asked about that pair: nothing is learned */
+	answer.pair++;
+	replays_answered(&driven->engine, &answer, sizeof(answer));
+	meet(driven);
+	assert_int_equal(driven->instance_count, 2);
+	driven_end(driven);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_trap_has_its_instance),
+		cmocka_unit_test(a_collision_has_its_instance),
+		cmocka_unit_test(without_replays_there_is_none),
+		cmocka_unit_test(one_that_is_not_answered_is_the_last),
+		cmocka_unit_test(they_are_not_more_often_than_asked_for),
+		cmocka_unit_test(enough_is_of_one_pair),
+		cmocka_unit_test(a_page_that_was_missed_is_in_the_next),
+		cmocka_unit_test(answers_that_make_no_sense_are_none),
+	};
+
+	alarm(TRACEE_TEST_SECONDS);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
