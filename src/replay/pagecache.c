@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "sys/mapping.h"
 #include "sys/memory.h"
 
 void pagecache_init(struct pagecache *cache)
@@ -73,11 +74,21 @@ static bool pagecache_use(struct pagecache *cache, size_t i, uint64_t address)
 	return true;
 }
 
+struct error *replay_source_look(const struct replay_source *source,
+				 uint64_t address, struct mapping *ret,
+				 bool *ret_found)
+{
+	return source->look
+		       ? source->look(source->data, address, ret, ret_found)
+		       : mappings_find(source->mappings, address, ret,
+				       ret_found);
+}
+
 static void pagecache_hide(const struct replay_source *source,
 			   struct cached_page *page)
 {
 	if (source->hide)
-		source->hide(source->hide_data, page->address, page->bytes);
+		source->hide(source->data, page->address, page->bytes);
 }
 
 /* At most this many at once. */
@@ -102,6 +113,12 @@ static struct error *pagecache_fetch_some(struct pagecache *cache,
 		n++;
 	}
 	memory_read_pages(source->memory, wanted, n);
+	for (size_t i = 0; i < n && source->read; i++) {
+		if (!wanted[i].read)
+			wanted[i].read = source->read(source->data,
+						      wanted[i].address,
+						      wanted[i].bytes);
+	}
 	/* spare[i] is at used + gone: those before it are used, or left over */
 	for (size_t i = 0, gone = 0; i < n; i++) {
 		if (!wanted[i].read ||

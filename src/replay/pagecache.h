@@ -14,6 +14,7 @@
 #include "base/vec.h"
 
 struct error;
+struct mapping;
 struct mappings;
 struct memory;
 
@@ -23,13 +24,26 @@ enum { REPLAY_PAGE = 4096 };
 struct replay_source {
 	const struct memory *memory;
 	struct mappings *mappings;
+	/* In place of mappings_find(), which it may call; NULL: that is asked. */
+	struct error *(*look)(void *data, uint64_t address, struct mapping *ret,
+			      bool *ret_found);
+	/*
+	 * A page that cannot be read, of a program that has ended: what it was,
+	 * where that is known for certain. NULL: it never is.
+	 */
+	bool (*read)(void *data, uint64_t page, uint8_t *bytes);
 	/*
 	 * Is told of every page: takes breakpoints of ours out of its bytes.
 	 * NULL: there are none.
 	 */
 	void (*hide)(void *data, uint64_t page, uint8_t *bytes);
-	void *hide_data;
+	void *data; /* of these functions */
 };
+
+/* What is mapped there; as mappings_find(). */
+struct error *replay_source_look(const struct replay_source *source,
+				 uint64_t address, struct mapping *ret,
+				 bool *ret_found);
 
 struct cached_page {
 	uint64_t address; /* of its first byte */

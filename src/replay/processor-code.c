@@ -17,7 +17,7 @@ static void code_fetch(struct processor *processor, uint64_t page)
 
 	if (pagecache_find(&processor->cache, page))
 		return;
-	err = mappings_find(source->mappings, page, &mapping, &found);
+	err = replay_source_look(source, page, &mapping, &found);
 	if (!err && found && page >= mapping.start &&
 	    !(mapping.access & (MAPPING_WRITE | MAPPING_SHARED)))
 		err = pagecache_fetch(&processor->cache, source, &page, 1);

@@ -36,9 +36,9 @@ static void fault_is(struct fault *fault, enum replay_stop_kind kind)
 static struct error *fault_look(struct fault *fault)
 {
 	struct processor *processor = fault->processor;
-	struct error *err = mappings_find(processor->instance.source.mappings,
-					  fault->page, &fault->mapping,
-					  &fault->found);
+	struct error *err = replay_source_look(&processor->instance.source,
+					       fault->page, &fault->mapping,
+					       &fault->found);
 
 	processor->gone = err == error_gone;
 	fault->covers = !err && fault->found &&

@@ -157,7 +157,7 @@ static void breakpoints_are_hidden(void **state)
 	const struct cached_page *page;
 
 	fixture->source.hide = hide;
-	fixture->source.hide_data = &hidden;
+	fixture->source.data = &hidden;
 	assert_ok(
 		pagecache_fetch(&fixture->cache, &fixture->source, &wanted, 1));
 	page = pagecache_find(&fixture->cache, wanted);
@@ -169,6 +169,29 @@ static void breakpoints_are_hidden(void **state)
 	assert_int_equal(fixture->pages[3 * PAGE + PAGE - 1], 3);
 }
 
+static bool remember(void *data, uint64_t page, uint8_t *bytes)
+{
+	memset(bytes, 0x5a, PAGE);
+	return page == *(uint64_t *)data;
+}
+
+static void what_cannot_be_read_may_be_known(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t wanted[] = { page_at(fixture, 1), page_at(fixture, 3),
+			      page_at(fixture, 4) };
+
+	fixture->source.read = remember;
+	fixture->source.data = &wanted[0];
+	assert_ok(
+		pagecache_fetch(&fixture->cache, &fixture->source, wanted, 3));
+	assert_int_equal(pagecache_find(&fixture->cache, wanted[0])->bytes[7],
+			 0x5a);
+	assert_int_equal(pagecache_find(&fixture->cache, wanted[1])->bytes[7],
+			 3);
+	assert_null(pagecache_find(&fixture->cache, wanted[2]));
+}
+
 static void what_is_added_stays(void **state)
 {
 	struct fixture *fixture = *state;
@@ -178,7 +201,7 @@ static void what_is_added_stays(void **state)
 	const struct cached_page *page;
 
 	fixture->source.hide = hide;
-	fixture->source.hide_data = &hidden;
+	fixture->source.data = &hidden;
 	assert_ok(pagecache_add(&fixture->cache, &fixture->source, wanted,
 				bytes));
 	bytes[0] = 0x66;
@@ -232,6 +255,7 @@ int main(void)
 		FIXTURE_TEST(cleared_it_is_used_again),
 		FIXTURE_TEST(one_page_asked_for_twice_is_one),
 		FIXTURE_TEST(breakpoints_are_hidden),
+		FIXTURE_TEST(what_cannot_be_read_may_be_known),
 		FIXTURE_TEST(what_is_added_stays),
 		FIXTURE_TEST(bytes_are_read_across_pages),
 		FIXTURE_TEST(zeros_take_the_place_of_a_page),

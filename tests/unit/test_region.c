@@ -343,7 +343,7 @@ static void our_breakpoints_are_not_seen(void **state)
 	assert_stopped(pair, REPLAY_SIGNAL);
 	assert_int_equal(pair->ab.stop.signal, SIGTRAP);
 	instance.source.hide = hide_patch;
-	instance.source.hide_data = &patch;
+	instance.source.data = &patch;
 	pair_capture(pair, &instance);
 	assert_ok(orders_run(pair->processor, first, 1, &pair->ab));
 	assert_stopped(pair, REPLAY_RETURNED);
