@@ -187,7 +187,12 @@ struct error *session_conflict(struct session *session, const void *payload,
 	session_name_program(session, wire.sides[0].pid,
 			     context.homes[0].image);
 	session->races.worth_stopping = false;
+	session->races.met = NULL;
+	session->replays.next.race = NULL;
 	err = session_understand(session, &context, &message, &conflict);
 	session_answer(session, wire.moment);
+	if (!err && session->races.met)
+		err = session_replay_expect(session, &conflict,
+					    session->races.met);
 	return err;
 }

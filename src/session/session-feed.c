@@ -35,6 +35,9 @@ static const double WORK_SCARCE_PART = 0.125;
 static const double WORK_SCARCE_PART_LATER = 0.03125;
 static const uint64_t WORK_SCARCE_SLICE_NS = CLOCK_NS_PER_MS / 2;
 
+/* From one instance to be replayed to the next: spread over time. */
+static const uint64_t REPLAY_GAP_NS = 5 * CLOCK_NS_PER_MS;
+
 enum {
 	FEED_BATCH = 256,
 	/* sites queued beyond the pool: hits of this part of a second */
@@ -178,6 +181,8 @@ struct wire_params session_params(const struct session_config *config)
 	params.peeks = session_peeks(config);
 	params.learns = session_learns(config);
 	params.onset_ns = session_onset_ns(config);
+	if (config->replay_instances > 0)
+		params.replay_ns = REPLAY_GAP_NS;
 	return params;
 }
 

@@ -417,6 +417,9 @@ static struct error *session_message(struct session *session,
 	case WIRE_CONFLICT:
 		return session_tolerate(
 			session, session_conflict(session, payload, size));
+	case WIRE_INSTANCE:
+		return session_tolerate(session,
+					session_replay(session, payload, size));
 	case WIRE_CRASH:
 		session_crash(session, payload, size);
 		break;

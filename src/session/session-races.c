@@ -143,6 +143,7 @@ static struct error *session_seen(struct session *session, struct race *race,
 {
 	struct error *err = session_report(session, race, first);
 
+	session->races.met = race;
 	if (!err)
 		err = session_learn_race(session, conflict);
 	if (!err && !session_tire(session, conflict, race))

@@ -25,6 +25,7 @@ struct session_races {
 	struct map owners; /* struct race * to its place in watched.tallies */
 	bool replayed; /* some race has an instance */
 	bool worth_stopping; /* the conflict at work is a race to stop at */
+	struct race *met; /* the race that it is; NULL: none */
 };
 
 void session_races_init(struct session *session);

@@ -4,11 +4,11 @@
  * session-message.c (what the tracer says) call the others: session-tracer.c
  * (the tracer as a child), session-signal.c, session-feed.c (images and the
  * queue of sites), session-conflict.c and session-crash.c (conflicts and
- * deaths, reported by the tracer), session-races.c (races), session-tire.c
- * (sites to leave out), session-learn.c (what that teaches), session-once.c
- * (sites that have not run), session-aim.c (those that the user asked for) and,
- * used by all of these, session-onset.c, session-send.c, session-note.c and
- * session-end.c. Not for others.
+ * deaths, reported by the tracer), session-races.c (races), session-replay.c
+ * (races run again), session-tire.c (sites to leave out), session-learn.c (what
+ * that teaches), session-once.c (sites that have not run), session-aim.c (those
+ * that the user asked for) and, used by all of these, session-onset.c,
+ * session-send.c, session-note.c and session-end.c. Not for others.
  */
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
@@ -23,6 +23,7 @@
 #include "session/session-once.h"
 #include "session/session-onset.h"
 #include "session/session-races.h"
+#include "session/session-replay.h"
 #include "session/session-signal.h"
 #include "session/session-tire.h"
 #include "session/session-tracer.h"
@@ -50,6 +51,7 @@ struct session {
 	struct session_learning learning;
 	struct session_aiming at; /* --at */
 	struct session_races races;
+	struct session_replays replays;
 	struct session_tiring tiring;
 	struct session_counts counts;
 	char program[WIRE_NAME];

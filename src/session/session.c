@@ -188,6 +188,7 @@ static void session_close(struct session *session)
 
 static void session_deinit(struct session *session)
 {
+	session_replay_deinit(session);
 	session_races_deinit(session);
 	session_tire_deinit(session);
 	session_learn_deinit(session);
@@ -257,6 +258,7 @@ struct error *session_run(const struct session_config *config,
 	err = opener_create(0, &session.opener);
 	session.status_ns = clock_now_ns() + STATUS_PERIOD_NS;
 	session_races_init(&session);
+	session_replay_init(&session);
 	generated_init(&session.generated);
 	stacks_init(&session.stacks);
 	watched_init(&session.watched, config->rules, config->seed);

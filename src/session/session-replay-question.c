@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From a conflict to what a replay needs to know of it; see session-replay.h.
+ */
+#include "session/session-replay.h"
+
+#include <string.h>
+
+#include "conflict/conflict.h"
+#include "conflict/evidence.h"
+#include "dataflow/idiom.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "sampling/scan.h"
+
+enum { RETURN_ADDRESS_SIZE = 8 };
+
+/* A store that its caller may see, or a call. */
+static bool question_acts(const struct insn_access *insn)
+{
+	if (insn->flow == X86_FLOW_CALL || insn->refusal != X86_OK)
+		return true;
+	for (unsigned int i = 0; i < insn->operand_count; i++) {
+		const struct mem_operand *operand = &insn->operands[i];
+
+		if (operand->kind & ACCESS_WRITE && !operand->stack &&
+		    operand->base != X86_RSP && operand->base != X86_RBP)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Does the function around the access only load, and return what it found? What
+ * its caller does with that is part of the race's outcome then.
+ */
+static struct error *question_only_loads(const struct conflict_side *side,
+					 bool *ret)
+{
+	struct vec insns = VEC_INIT(struct scan_site);
+	uint64_t address = side->insn_address - side->module->bias;
+	const struct elf_function *function =
+		elftext_function_at(side->module->text, address);
+	struct error *err = NULL;
+
+	*ret = false;
+	if (!function)
+		return NULL;
+	err = scan_function_all(side->home->scanner, side->module, function,
+				&insns);
+	*ret = !err;
+	for (size_t i = 0; *ret && i < insns.count; i++) {
+		const struct scan_site *site = vec_at(&insns, i);
+
+		*ret = !question_acts(&site->insn);
+	}
+	vec_deinit(&insns);
+	return err;
+}
+
+/*
+ * Where the return addresses are at which the side's region may end: that of the
+ * function that holds the access (0: not known), and that of its caller, if that
+ * is better.
+ */
+static struct error *question_return_slots(const struct conflict_side *side,
+					   uint64_t *ret_own, uint64_t *ret)
+{
+	uint64_t own = side->frame_count > 0 ? side->frames[0].registers.cfa
+					     : 0;
+	uint64_t caller = side->frame_count > 1 ? side->frames[1].registers.cfa
+						: 0;
+	bool loads = false;
+	struct error *err = NULL;
+
+	if (caller > own && own)
+		err = question_only_loads(side, &loads);
+	*ret_own = own ? own - RETURN_ADDRESS_SIZE : 0;
+	*ret = loads ? caller - RETURN_ADDRESS_SIZE : *ret_own;
+	return err;
+}
+
+static void question_side(const struct conflict_side *side,
+			  struct replay_side *ret)
+{
+	struct insn_idiom idiom;
+
+	evidence_idiom(side, &idiom);
+	*ret = (struct replay_side){
+		.insn = side->insn,
+		.rip = side->insn_address,
+		.access = side->access,
+		.done = !side->wire->before,
+		.updates = idiom_is_update(&idiom),
+	};
+}
+
+/* Why it cannot be asked; NULL: it can. */
+static const char *question_refusal(const struct conflict_side *side)
+{
+	if (side->kernel)
+		return "system-call";
+	if (!side->wire->present)
+		return "not-held";
+	if (!side->module || !side->module->text || side->insn_address == 0 ||
+	    side->access.size == 0 || side->access.kind == ACCESS_NONE)
+		return "unknown-instruction";
+	if (side->guessed)
+		return "unknown-address";
+	return NULL;
+}
+
+static struct error *question_fill_side(const struct conflict *conflict, int i,
+					struct session_instance *ret)
+{
+	const struct conflict_side *side = &conflict->sides[i];
+	struct error *err;
+
+	ret->failure = question_refusal(side);
+	if (ret->failure)
+		return NULL;
+	question_side(side, &ret->question.sides[i]);
+	err = question_return_slots(side, &ret->own_slots[i],
+				    &ret->return_slots[i]);
+	if (!err && ret->own_slots[i] == 0)
+		ret->failure = "unknown-frame";
+	return err;
+}
+
+/* The raced bytes, of those of the stalled access that the conflict tells of. */
+static void question_bytes(const struct conflict *conflict,
+			   struct replay_question *ret)
+{
+	const struct mem_access *stalled = &conflict->sides[0].access;
+	uint64_t offset = conflict->overlap.address - stalled->address;
+
+	ret->address = conflict->overlap.address;
+	ret->size = conflict->overlap.size;
+	memset(ret->before, 0, sizeof(ret->before));
+	if (offset < X86_ACCESS_MAX && ret->size <= X86_ACCESS_MAX - offset)
+		memcpy(ret->before, conflict->wire.before + offset, ret->size);
+}
+
+struct error *session_replay_question(const struct conflict *conflict,
+				      struct session_instance *ret)
+{
+	struct error *err = NULL;
+
+	*ret = (struct session_instance){
+		.image = conflict->sides[0].home->image,
+		.pid = conflict->wire.sides[0].pid,
+	};
+	question_bytes(conflict, &ret->question);
+	for (int i = 0; i < REPLAY_THREADS && !err && !ret->failure; i++)
+		err = question_fill_side(conflict, i, ret);
+	return err;
+}

@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Races whose outcome in other orders is known are replayed in a program that
+# runs: the report says that outcome, and the program is not harmed.
+
+. "$(dirname "$0")/../lib.sh"
+
+# outcome: of the race with most instances in the report, with how many
+outcome()
+{
+	jq -rs 'map(select(.type == "race" and .replay != null)) | group_by(.id) |
+		map(.[-1].replay) | sort_by(-.instances) |
+		.[0] | "\(.outcome) \(.instances)"' "$report"
+}
+
+# replayed PROGRAM KIND OUTCOME: some race of it has 20 instances, and that outcome
+replayed()
+{
+	local name="$1 $2: $3"
+	local found count
+
+	skip_lacking registers "$name" && return
+	# the race is to be met 20 times and more
+	tries seconds 4 20 60
+	while next_try seconds; do
+		run run --rate 3000 -o "$report" -- \
+			"$TARGETS_DIR/$1" "$seconds" "$2"
+		read -r found count <<<"$(outcome)"
+		[ "${count:-0}" != 20 ] || break
+	done
+	if [ "$found $count" = "$3 20" ] && grep -q '^orders: done$' "$work/out"; then
+		ok "$name"
+	else
+		not_ok "$name (is '$found $count')"
+		diag_file "$work/err"
+	fi
+}
+
+for program in orders.O2 orders.nopie; do
+	replayed "$program" lost state-change
+	replayed "$program" redundant no-state-change
+	replayed "$program" stale fault
+done
+
+finish
