@@ -32,7 +32,7 @@ static const char *const rules[SIMULATE_RULES] = {
 	[SIMULATE_CLOCKS] = "clocks",	    [SIMULATE_STACKS] = "stacks",
 	[SIMULATE_ENTRIES] = "entries",	    [SIMULATE_CALLEES] = "callees",
 	[SIMULATE_NEWS] = "news",	    [SIMULATE_ONCE] = "once",
-	[SIMULATE_PEEKS] = "peeks",	    [SIMULATE_LONG] = "long",
+	[SIMULATE_PROBES] = "probes",	    [SIMULATE_LONG] = "long",
 	[SIMULATE_LENGTHS] = "lengths",	    [SIMULATE_STRETCH] = "stretch",
 	[SIMULATE_PRIVATE] = "private",	    [SIMULATE_MISSED] = "missed",
 	[SIMULATE_REPEATS] = "repeats",	    [SIMULATE_ROTATION] = "rotation",

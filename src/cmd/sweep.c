@@ -46,15 +46,15 @@ enum { SWEEP_TOLD = 20 };
 
 static const uint64_t SWEEP_LINE_NS = 60 * CLOCK_NS_PER_S;
 
-static void note_race(const struct ledger_race *race)
+static void note_race(const struct results_race *race)
 {
 	log_note("new race in run %llu: %s",
 		 (unsigned long long)race->first_run,
 		 race->what ? race->what : "?");
 }
 
-static void run_finished(void *context, const struct ledger *ledger,
-			 const struct ledger_run *run)
+static void run_finished(void *context, const struct results *results,
+			 const struct results_run *run)
 {
 	struct sweep_status *watching = context;
 	const struct sweep_options *options = watching->options;
@@ -63,8 +63,8 @@ static void run_finished(void *context, const struct ledger *ledger,
 
 	if (options->common.showing.quiet)
 		return;
-	for (size_t i = 0; run->races_new && i < ledger->races.count; i++) {
-		const struct ledger_race *race = vec_at(&ledger->races, i);
+	for (size_t i = 0; run->races_new && i < results->races.count; i++) {
+		const struct results_race *race = vec_at(&results->races, i);
 
 		status_erase(&watching->status);
 		if (!race->minor && race->first_run == run->number)
@@ -143,9 +143,9 @@ static struct error *do_sweep(const struct sweep_options *options,
 					 .progress = show_progress };
 	struct sweep_result result = { .end = SWEEP_DONE };
 	struct plan plan;
-	struct ledger ledger;
+	struct results results;
 	struct sweep_end_config end = {
-		.ledger = &ledger,
+		.results = &results,
 		.result = &result,
 		.command = config->command,
 		.directory = config->directory,
@@ -166,15 +166,15 @@ static struct error *do_sweep(const struct sweep_options *options,
 	struct error *err, *ended = NULL;
 
 	plan_init(&plan, &fixed, options->plan == PLAN_EVEN);
-	ledger_init(&ledger, &plan);
+	results_init(&results, &plan);
 	status_init(&watching.status,
 		    options->common.showing.quiet ? -1 : STDERR_FILENO);
-	err = sweep_run(config, &sink, &ledger, &result);
+	err = sweep_run(config, &sink, &results, &result);
 	status_erase(&watching.status);
 	/* after an error too: what was found until then */
-	if (!err || ledger.finished > 0)
+	if (!err || results.finished > 0)
 		ended = sweep_conclude(&end, ret_status);
-	ledger_deinit(&ledger);
+	results_deinit(&results);
 	if (err)
 		error_free(ended);
 	return err ? err : ended;

@@ -255,7 +255,7 @@ static bool describe_sync(const struct conflict_side *from,
 		return true;
 	if (no_lines && evidence_helper(from))
 		side->sync = strdup("function");
-	else if (evidence_locked_elsewhere(from, &side->idiom, !no_lines))
+	else if (evidence_locked_elsewhere(from, &side->pattern, !no_lines))
 		side->sync = strdup("locked-elsewhere");
 	else
 		return true;
@@ -270,15 +270,15 @@ static struct error *describe_side(const struct conflict_side *from,
 
 	side->access = from->access.kind;
 	side->size = from->access.size;
-	side->idiom.used = UINT64_MAX;
+	side->pattern.used = UINT64_MAX;
 	if (!from->wire->present) {
 		side->role = RACE_UNKNOWN;
 		return NULL;
 	}
 	side->atomic = from->insn.synchronizes;
 	side->address = from->access.address;
-	evidence_idiom(from, &side->idiom);
-	locks_nearby(from, &side->idiom);
+	evidence_pattern(from, &side->pattern);
+	locks_nearby(from, &side->pattern);
 	side->sync = copy_string(from->sync, &failed);
 	side->missing = describe_missing(evidence_missing(from));
 	if (!describe_thread(from->wire, side))
@@ -322,8 +322,8 @@ static bool describe_both(const struct conflict *conflict, struct race *race)
 	if (race->sides[0].sync && race->sides[1].sync)
 		return true;
 	if (dispatch_pointer(conflict))
-		race->sides[0].idiom.dispatch = race->sides[1].idiom.dispatch =
-			true;
+		race->sides[0].pattern.dispatch =
+			race->sides[1].pattern.dispatch = true;
 	if (recursive_owner(conflict))
 		return describe_sync_both(race, "lock-owner");
 	if (both_may_be_atomic(race) && evidence_processor(conflict))
@@ -378,8 +378,8 @@ bool conflict_count(const struct conflict *conflict, struct race *race)
 static bool describe_decides(const struct conflict *conflict,
 			     const struct race *race)
 {
-	return race->sides[0].idiom.change == IDIOM_ADD &&
-	       race->sides[1].idiom.change == IDIOM_ADD &&
+	return race->sides[0].pattern.change == PATTERN_ADD &&
+	       race->sides[1].pattern.change == PATTERN_ADD &&
 	       evidence_decided_elsewhere(&conflict->sides[0]);
 }
 
@@ -411,8 +411,8 @@ static struct error *describe_all(const struct conflict_context *context,
 	for (int i = 0; !failed && !err && i < 2; i++)
 		err = describe_side(&conflict->sides[i], &race->sides[i]);
 	locks_of_sides(conflict,
-		       (struct insn_idiom *[]){ &race->sides[0].idiom,
-						&race->sides[1].idiom });
+		       (struct code_pattern *[]){ &race->sides[0].pattern,
+						  &race->sides[1].pattern });
 	race->decides = describe_decides(conflict, race);
 	if (!err && !failed && !describe_both(conflict, race))
 		failed = true;

@@ -8,7 +8,7 @@
 
 #include "conflict/helper.h"
 #include "conflict/locked.h"
-#include "dataflow/idiom.h"
+#include "dataflow/pattern.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "sampling/names.h"
@@ -115,13 +115,14 @@ unsigned int evidence_operand(const struct conflict_side *side)
 	return found;
 }
 
-void evidence_idiom(const struct conflict_side *side, struct insn_idiom *ret)
+void evidence_pattern(const struct conflict_side *side,
+		      struct code_pattern *ret)
 {
 	const struct elf_function *function = side_function(side);
 	const uint8_t *bytes;
 	size_t size = 0;
 
-	*ret = (struct insn_idiom){ .used = UINT64_MAX };
+	*ret = (struct code_pattern){ .used = UINT64_MAX };
 	if (!function || side->kernel)
 		return;
 	bytes = elftext_bytes(side->module->text, function->start, &size);
@@ -129,9 +130,9 @@ void evidence_idiom(const struct conflict_side *side, struct insn_idiom *ret)
 		return;
 	if (size > function->size)
 		size = function->size;
-	idiom_find(side->home->scanner->decoder, bytes, size,
-		   function->start + side->module->bias, side->insn_address,
-		   evidence_operand(side), ret);
+	pattern_find(side->home->scanner->decoder, bytes, size,
+		     function->start + side->module->bias, side->insn_address,
+		     evidence_operand(side), ret);
 }
 
 bool evidence_helper(const struct conflict_side *side)
@@ -144,7 +145,8 @@ bool evidence_helper(const struct conflict_side *side)
 }
 
 bool evidence_locked_elsewhere(const struct conflict_side *side,
-			       const struct insn_idiom *idiom, bool has_lines)
+			       const struct code_pattern *pattern,
+			       bool has_lines)
 {
 	const struct module *module;
 	enum locked locked;
@@ -152,7 +154,8 @@ bool evidence_locked_elsewhere(const struct conflict_side *side,
 	if (side->kernel || side->access.size == 0 ||
 	    (side->access.kind != ACCESS_READ &&
 	     side->access.kind != ACCESS_WRITE) ||
-	    (idiom->change != IDIOM_UNKNOWN && idiom->change != IDIOM_CONSTANT))
+	    (pattern->change != PATTERN_UNKNOWN &&
+	     pattern->change != PATTERN_CONSTANT))
 		return false;
 	module = image_module_at(side->home->image, side->access.address);
 	if (!module || !module->text)

@@ -32,7 +32,8 @@ unsigned int evidence_operand(const struct conflict_side *side);
  * between is lost.
  */
 bool evidence_locked_elsewhere(const struct conflict_side *side,
-			       const struct insn_idiom *idiom, bool has_lines);
+			       const struct code_pattern *pattern,
+			       bool has_lines);
 
 /*
  * Is its instruction in a string function of the C library? These have no
@@ -64,6 +65,7 @@ bool evidence_processor(const struct conflict *conflict);
 bool evidence_helper(const struct conflict_side *side);
 
 /* What the function around a side's instruction does with the value. */
-void evidence_idiom(const struct conflict_side *side, struct insn_idiom *ret);
+void evidence_pattern(const struct conflict_side *side,
+		      struct code_pattern *ret);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "dataflow/idiom.h"
+#include "dataflow/pattern.h"
 #include "image/elftext.h"
-#include "report/kin.h"
+#include "report/related.h"
 #include "sampling/rules.h"
 #include "x86/access.h"
 #include "x86/decode.h"
@@ -83,8 +83,8 @@ static bool note_locked(struct search *search, const struct code *code,
 
 	if (!insn->synchronizes || !is_there(search, address, insn))
 		return false;
-	search->locked = idiom_adds(search->decoder, code->bytes + at,
-				    code->size - at, address)
+	search->locked = pattern_adds(search->decoder, code->bytes + at,
+				      code->size - at, address)
 				 ? LOCKED_ADDED
 				 : LOCKED_CHANGED;
 	return search->locked == LOCKED_ADDED;
@@ -93,14 +93,14 @@ static bool note_locked(struct search *search, const struct code *code,
 static bool is_decided_there(struct search *search, const struct code *code,
 			     uint64_t address, const struct insn_access *insn)
 {
-	struct insn_idiom idiom;
+	struct code_pattern pattern;
 
 	if (!is_there(search, address, insn) ||
 	    !(insn->operands[0].kind & ACCESS_READ))
 		return false;
-	idiom_find(search->decoder, code->bytes, code->size, code->start,
-		   address, 0, &idiom);
-	return kin_idiom_decides(&idiom);
+	pattern_find(search->decoder, code->bytes, code->size, code->start,
+		     address, 0, &pattern);
+	return related_pattern_decides(&pattern);
 }
 
 /* With the address as a displacement or a number, for any purpose. */

@@ -35,8 +35,8 @@ enum locked locked_elsewhere(struct decoder *decoder,
 
 /*
  * Does a function of the file branch on the value of these bytes, as far as its
- * instructions show (kin_idiom_decides())? In large files only the first 16 MiB
- * of code are searched.
+ * instructions show (related_pattern_decides())? In large files only the first
+ * 16 MiB of code are searched.
  */
 bool decided_elsewhere(struct decoder *decoder, const struct elftext *text,
 		       uint64_t address, uint32_t size);

@@ -200,20 +200,20 @@ static uint64_t lock_address(const struct conflict_side *side, size_t frame,
 }
 
 static void read_again(const struct conflict_side *side,
-		       struct insn_idiom *idiom)
+		       struct code_pattern *pattern)
 {
 	struct function_code code;
 	struct lock_place lock;
 	struct locks_caller caller;
 	bool idle;
 
-	if (!idiom->compared ||
+	if (!pattern->compared ||
 	    !locks_code(side, side->insn_address, &caller, &code) ||
 	    !lockset_rereads(&code, side->insn_address, evidence_operand(side),
 			     &lock, &idle))
 		return;
-	idiom->guard = idle ? IDIOM_REREAD_ONLY : IDIOM_REREAD;
-	idiom->lock = lock_address(side, 0, &lock);
+	pattern->double_check = idle ? PATTERN_REREAD_ONLY : PATTERN_REREAD;
+	pattern->lock = lock_address(side, 0, &lock);
 }
 
 /* Callers that are looked into for the lock a write is made under. */
@@ -237,7 +237,7 @@ static uint64_t choose_lock(const struct conflict_side *side, size_t frame,
 }
 
 static void written_under(const struct conflict_side *side, uint64_t wanted,
-			  struct insn_idiom *idiom)
+			  struct code_pattern *pattern)
 {
 	bool early = false;
 
@@ -254,8 +254,8 @@ static void written_under(const struct conflict_side *side, uint64_t wanted,
 		early |= held.early;
 		if (held.count == 0)
 			continue;
-		idiom->guard = early ? IDIOM_EARLY : IDIOM_LAST;
-		idiom->lock = choose_lock(side, i, &held, wanted);
+		pattern->double_check = early ? PATTERN_EARLY : PATTERN_LAST;
+		pattern->lock = choose_lock(side, i, &held, wanted);
 		return;
 	}
 }
@@ -267,7 +267,8 @@ bool locks_can_tell(const struct conflict_side *side)
 	       side->frame_count > 0;
 }
 
-void locks_nearby(const struct conflict_side *side, struct insn_idiom *idiom)
+void locks_nearby(const struct conflict_side *side,
+		  struct code_pattern *pattern)
 {
 	struct function_code code;
 	struct locks_caller caller;
@@ -275,11 +276,11 @@ void locks_nearby(const struct conflict_side *side, struct insn_idiom *idiom)
 	if (locks_can_tell(side) &&
 	    locks_code(side, side->insn_address, &caller, &code))
 		nearby_find(&code, side->insn_address, evidence_operand(side),
-			    idiom);
+			    pattern);
 }
 
 void locks_of_sides(const struct conflict *conflict,
-		    struct insn_idiom *idioms[2])
+		    struct code_pattern *patterns[2])
 {
 	const struct conflict_side *sides = conflict->sides;
 	int reads = sides[0].access.kind == ACCESS_READ ? 0 : 1;
@@ -289,8 +290,8 @@ void locks_of_sides(const struct conflict *conflict,
 	    !locks_can_tell(&sides[reads]) ||
 	    !locks_can_tell(&sides[1 - reads]))
 		return;
-	read_again(&sides[reads], idioms[reads]);
-	if (idioms[reads]->guard != IDIOM_UNGUARDED)
-		written_under(&sides[1 - reads], idioms[reads]->lock,
-			      idioms[1 - reads]);
+	read_again(&sides[reads], patterns[reads]);
+	if (patterns[reads]->double_check != PATTERN_UNCHECKED)
+		written_under(&sides[1 - reads], patterns[reads]->lock,
+			      patterns[1 - reads]);
 }

@@ -40,14 +40,16 @@ bool locks_code(const struct conflict_side *side, uint64_t pc,
  * Set how the side's function uses the same memory and the memory beside it:
  * dataflow/nearby.h.
  */
-void locks_nearby(const struct conflict_side *side, struct insn_idiom *idiom);
+void locks_nearby(const struct conflict_side *side,
+		  struct code_pattern *pattern);
 
 /*
- * For a read and a write, set guard and lock of the idioms where the read is
- * repeated under a lock, and where the write is made under one: under the very
- * one of the read, if it is among them. Idioms are of sides 0 and 1.
+ * For a read and a write, set double_check and lock of the code patterns where
+ * the read is repeated under a lock, and where the write is made under one:
+ * under the very one of the read, if it is among them. Code patterns are of
+ * sides 0 and 1.
  */
 void locks_of_sides(const struct conflict *conflict,
-		    struct insn_idiom *idioms[2]);
+		    struct code_pattern *patterns[2]);
 
 #endif

@@ -254,7 +254,7 @@ static bool code_uses(const struct conflict *conflict, int i)
 {
 	const struct mem_access *access = &conflict->sides[i].access;
 	uint64_t asked, bits = 0;
-	struct insn_idiom idiom;
+	struct code_pattern pattern;
 
 	if (access->kind != ACCESS_READ || access->size > sizeof(bits))
 		return true;
@@ -265,10 +265,10 @@ static bool code_uses(const struct conflict *conflict, int i)
 	}
 	if (bits == 0 || (asked + 1) >> access->size != 0)
 		return true;
-	evidence_idiom(&conflict->sides[i], &idiom);
+	evidence_pattern(&conflict->sides[i], &pattern);
 	/* of a value that is not used at all nothing is known */
-	return idiom.change != IDIOM_UNKNOWN || idiom.used == 0 ||
-	       (idiom.used & bits) != 0;
+	return pattern.change != PATTERN_UNKNOWN || pattern.used == 0 ||
+	       (pattern.used & bits) != 0;
 }
 
 /*

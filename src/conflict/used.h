@@ -20,7 +20,7 @@ void used_place_masked(struct conflict_side *side);
 
 /*
  * False only if one side reads those bytes and does not use them: by the
- * instructions around the load (dataflow/idiom), or, by its registers and
+ * instructions around the load (dataflow/pattern), or, by its registers and
  * memory as they were, whatever the other side wrote (dataflow/uses). The sides
  * and the overlap of the conflict are set.
  */

@@ -4,8 +4,8 @@
  */
 #include "dataflow/dispatch.h"
 
-#include "dataflow/idiom-parts.h"
 #include "dataflow/lockset.h"
+#include "dataflow/pattern-parts.h"
 #include "x86/decode-capstone.h"
 #include "x86/decode-parts.h"
 
@@ -29,7 +29,7 @@ static bool goes_to(const struct cs_insn *insn, uint8_t reg)
 {
 	return (insn->id == X86_INS_CALL || insn->id == X86_INS_JMP) &&
 	       insn->detail->x86.op_count == 1 &&
-	       idiom_register(insn, 0) == reg;
+	       pattern_register(insn, 0) == reg;
 }
 
 /* Is the register only called, from there on? */
@@ -43,18 +43,18 @@ static bool only_called(const struct follow *follow, uint64_t address,
 		const struct cs_insn *insn;
 		uint32_t written, byte;
 
-		idiom_access(follow, address, &access);
-		insn = idiom_decode(follow, address);
+		pattern_access(follow, address, &access);
+		insn = pattern_decode(follow, address);
 		if (!insn)
 			return false;
 		if (goes_to(insn, reg))
 			return true;
 		if (access.flow != X86_FLOW_NEXT ||
-		    ((idiom_registers(follow, insn, &written, &byte) | byte |
+		    ((pattern_registers(follow, insn, &written, &byte) | byte |
 		      written) &
 		     bit))
 			return false;
-		address = idiom_next(insn);
+		address = pattern_next(insn);
 	}
 	return false;
 }
@@ -67,18 +67,18 @@ bool dispatch_calls(const struct function_code *code, uint64_t address,
 	struct insn_access access;
 	uint8_t reg;
 
-	idiom_access(&follow, address, &access);
-	insn = idiom_decode(&follow, address);
+	pattern_access(&follow, address, &access);
+	insn = pattern_decode(&follow, address);
 	if (!insn || operand >= access.operand_count ||
 	    access.operands[operand].size != 8)
 		return false;
 	/* through memory */
 	if (insn->id == X86_INS_CALL || insn->id == X86_INS_JMP)
 		return access.indirect && !access.operands[operand].stack;
-	reg = idiom_register(insn, 0);
+	reg = pattern_register(insn, 0);
 	return insn->id == X86_INS_MOV && reg < X86_RIP &&
 	       (scratch & UINT32_C(1) << reg) &&
-	       only_called(&follow, idiom_next(insn), reg);
+	       only_called(&follow, pattern_next(insn), reg);
 }
 
 bool dispatch_stores(const struct function_code *code, uint64_t address,
@@ -88,13 +88,13 @@ bool dispatch_stores(const struct function_code *code, uint64_t address,
 	const struct cs_insn *insn;
 	struct insn_access access;
 
-	idiom_access(&follow, address, &access);
-	insn = idiom_decode(&follow, address);
+	pattern_access(&follow, address, &access);
+	insn = pattern_decode(&follow, address);
 	if (!insn || insn->id != X86_INS_MOV || access.operand_count != 1 ||
 	    access.operands[0].kind != ACCESS_WRITE ||
 	    access.operands[0].size != 8)
 		return false;
-	*ret_reg = idiom_register(insn, 1);
+	*ret_reg = pattern_register(insn, 1);
 	*ret_imm = 0;
-	return *ret_reg < X86_RIP || idiom_immediate(insn, 1, ret_imm);
+	return *ret_reg < X86_RIP || pattern_immediate(insn, 1, ret_imm);
 }

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dataflow/idiom-parts.h"
 #include "dataflow/lockset.h"
+#include "dataflow/pattern-parts.h"
 #include "dataflow/values-parts.h"
 #include "x86/access.h"
 

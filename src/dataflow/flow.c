@@ -56,8 +56,8 @@ bool flow_step(const struct function_code *code, const struct follow *follow,
 
 	if (address - follow->start >= follow->size)
 		return false;
-	idiom_access(follow, address, access);
-	insn = idiom_decode(follow, address);
+	pattern_access(follow, address, access);
+	insn = pattern_decode(follow, address);
 	if (!insn)
 		return false;
 	if (access->flow == X86_FLOW_CALL)
@@ -138,7 +138,7 @@ static bool flow_find_leaders(struct flow *flow)
 		return false;
 	for (size_t at = 0; at < flow->code->size; at += access.length) {
 		before = access;
-		idiom_access(&flow->follow, flow->code->start + at, &access);
+		pattern_access(&flow->follow, flow->code->start + at, &access);
 		if (access.length == 0 || ++count > STEPS ||
 		    access.refusal == X86_REFUSED_UNDECODABLE)
 			return false;

@@ -110,7 +110,7 @@ static void ahead_reread(struct ahead *ahead, struct values values,
 
 		if (!ahead_enter(ahead, address, lock))
 			return;
-		idiom_access(&ahead->follow, address, &access);
+		pattern_access(&ahead->follow, address, &access);
 		if (!first && lock &&
 		    touches(ahead, &values, &access, address, ACCESS_READ)) {
 			ahead->found = true;
@@ -145,7 +145,7 @@ static void ahead_avoid(struct ahead *ahead, struct values values,
 
 		if (!ahead_enter(ahead, address, false))
 			return;
-		idiom_access(&ahead->follow, address, &access);
+		pattern_access(&ahead->follow, address, &access);
 		if (leaves(ahead, &access))
 			ahead->avoids = true;
 		if (!flow_step(ahead->code, &ahead->follow, &values, address,
@@ -215,7 +215,7 @@ static void ahead_finish(struct ahead *ahead, struct values values,
 			ahead->early |= ahead->steps > AHEAD;
 			return;
 		}
-		idiom_access(&ahead->follow, address, &access);
+		pattern_access(&ahead->follow, address, &access);
 		if (leaves(ahead, &access)) {
 			ahead->early |= ends_early(ahead, address, &access);
 			return;
@@ -249,7 +249,7 @@ static void ahead_idle(struct ahead *ahead, struct values values,
 			ahead->early |= ahead->steps > AHEAD;
 			return;
 		}
-		idiom_access(&ahead->follow, address, &access);
+		pattern_access(&ahead->follow, address, &access);
 		if (access.flow == X86_FLOW_RET) {
 			/* not the value itself, nor what was made of it */
 			ahead->early |= !values_returns_nothing(&values);

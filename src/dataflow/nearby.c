@@ -25,7 +25,7 @@ struct nearby {
 	struct value place;
 	uint16_t size;
 	uint8_t kind;
-	struct insn_idiom *idiom;
+	struct code_pattern *pattern;
 	uint64_t earlier[EARLIER]; /* other reads of the place */
 	unsigned int earlier_count;
 	unsigned int steps;
@@ -40,8 +40,8 @@ static uint8_t pair_bit(const struct nearby *nearby, const struct value *at)
 	if (at->root != nearby->place.root)
 		return 0;
 	if (distance == -(int64_t)nearby->size)
-		return IDIOM_PAIR_BELOW;
-	return distance == nearby->size ? IDIOM_PAIR_ABOVE : 0;
+		return PATTERN_PAIR_BELOW;
+	return distance == nearby->size ? PATTERN_PAIR_ABOVE : 0;
 }
 
 /* A locked instruction, or a plain store, for the place itself. */
@@ -52,8 +52,8 @@ static void see_change(struct nearby *nearby, uint64_t address,
 	size_t at = (size_t)(address - nearby->code->start);
 
 	if (access->synchronizes) {
-		nearby->idiom->locked_beside = true;
-		nearby->idiom->locked_adds |= idiom_adds(
+		nearby->pattern->locked_beside = true;
+		nearby->pattern->locked_adds |= pattern_adds(
 			nearby->code->decoder, nearby->code->bytes + at,
 			nearby->code->size - at, address);
 		stored_add(&nearby->stored.locked, address);
@@ -77,7 +77,7 @@ static void see_operand(struct nearby *nearby, uint64_t address,
 		nearby->earlier[nearby->earlier_count++] = address;
 	if (operand->kind == ACCESS_WRITE && (nearby->kind & ACCESS_WRITE) &&
 	    operand->size == nearby->size && !operand->string)
-		nearby->idiom->pair |= pair_bit(nearby, at);
+		nearby->pattern->pair |= pair_bit(nearby, at);
 }
 
 /* The value of operand i, as it was loaded: of which bit of the pair? */
@@ -87,14 +87,14 @@ static uint8_t loaded_bit(const struct nearby *nearby,
 			  const struct insn_access *access, int i, bool *itself)
 {
 	const cs_x86_op *op = &insn->detail->x86.operands[i];
-	uint8_t reg = idiom_register(insn, i), bits = 0;
+	uint8_t reg = pattern_register(insn, i), bits = 0;
 	struct value value, at = nearby->place;
 
 	if (op->size != nearby->size)
 		return 0;
 	if (op->type == X86_OP_MEM && access->operand_count == 1) {
 		value = values_address(values, &access->operands[0],
-				       idiom_next(insn));
+				       pattern_next(insn));
 		*itself |= values_equal(&value, &nearby->place);
 		return pair_bit(nearby, &value);
 	}
@@ -103,9 +103,9 @@ static uint8_t loaded_bit(const struct nearby *nearby,
 	value = values->regs[reg];
 	*itself |= values_is_loaded(&value, &at);
 	at.disp -= nearby->size;
-	bits |= values_is_loaded(&value, &at) ? IDIOM_PAIR_BELOW : 0;
+	bits |= values_is_loaded(&value, &at) ? PATTERN_PAIR_BELOW : 0;
 	at.disp += 2 * nearby->size;
-	bits |= values_is_loaded(&value, &at) ? IDIOM_PAIR_ABOVE : 0;
+	bits |= values_is_loaded(&value, &at) ? PATTERN_PAIR_ABOVE : 0;
 	return bits;
 }
 
@@ -113,7 +113,7 @@ static uint8_t loaded_bit(const struct nearby *nearby,
 static void see_pair(struct nearby *nearby, const struct values *values,
 		     uint64_t address, const struct insn_access *access)
 {
-	const struct cs_insn *insn = idiom_decode(&nearby->follow, address);
+	const struct cs_insn *insn = pattern_decode(&nearby->follow, address);
 	bool itself = false;
 	uint8_t bits;
 
@@ -124,7 +124,7 @@ static void see_pair(struct nearby *nearby, const struct values *values,
 	bits = loaded_bit(nearby, values, insn, access, 0, &itself) |
 	       loaded_bit(nearby, values, insn, access, 1, &itself);
 	if (itself)
-		nearby->idiom->pair |= bits;
+		nearby->pattern->pair |= bits;
 }
 
 static bool is_number(const struct value *value, int64_t number)
@@ -147,7 +147,7 @@ static bool waits_on(struct nearby *nearby, const struct values *values,
 	if (access->flow == X86_FLOW_CALL)
 		return is_number(&regs[X86_RDI], SYS_futex) &&
 		       values_equal(&regs[X86_RSI], &nearby->place);
-	insn = idiom_decode(&nearby->follow, address);
+	insn = pattern_decode(&nearby->follow, address);
 	return insn && insn->id == X86_INS_SYSCALL &&
 	       is_number(&regs[X86_RAX], SYS_futex) &&
 	       values_equal(&regs[X86_RDI], &nearby->place);
@@ -158,7 +158,7 @@ static void see(void *context, uint64_t address, const struct values *values)
 	struct nearby *nearby = context;
 	struct insn_access access;
 
-	idiom_access(&nearby->follow, address, &access);
+	pattern_access(&nearby->follow, address, &access);
 	for (unsigned int i = 0; i < access.operand_count; i++) {
 		const struct mem_operand *operand = &access.operands[i];
 		struct value at = values_address(values, operand,
@@ -169,7 +169,7 @@ static void see(void *context, uint64_t address, const struct values *values)
 	}
 	see_pair(nearby, values, address, &access);
 	if (waits_on(nearby, values, address, &access)) {
-		nearby->idiom->locked_beside = true;
+		nearby->pattern->locked_beside = true;
 		stored_add(&nearby->stored.locked, address);
 	}
 }
@@ -182,7 +182,7 @@ static bool leads_to(struct nearby *nearby, uint64_t address, unsigned int way)
 
 		if (address - nearby->follow.start >= nearby->follow.size)
 			return false;
-		idiom_access(&nearby->follow, address, &access);
+		pattern_access(&nearby->follow, address, &access);
 		if (access.flow == X86_FLOW_CALL ||
 		    access.flow == X86_FLOW_RET ||
 		    access.flow == X86_FLOW_STOP ||
@@ -206,20 +206,20 @@ static bool leads_to(struct nearby *nearby, uint64_t address, unsigned int way)
 static bool was_tested(struct nearby *nearby)
 {
 	for (unsigned int i = 0; i < nearby->earlier_count; i++) {
-		struct insn_idiom idiom;
+		struct code_pattern pattern;
 
-		idiom_find(nearby->code->decoder, nearby->code->bytes,
-			   nearby->code->size, nearby->code->start,
-			   nearby->earlier[i], 0, &idiom);
+		pattern_find(nearby->code->decoder, nearby->code->bytes,
+			     nearby->code->size, nearby->code->start,
+			     nearby->earlier[i], 0, &pattern);
 		nearby->steps = 0;
-		if (idiom.compared && leads_to(nearby, nearby->earlier[i], 0))
+		if (pattern.compared && leads_to(nearby, nearby->earlier[i], 0))
 			return true;
 	}
 	return false;
 }
 
 void nearby_find(const struct function_code *code, uint64_t address,
-		 unsigned int operand, struct insn_idiom *ret)
+		 unsigned int operand, struct code_pattern *ret)
 {
 	struct nearby nearby = {
 		.code = code,
@@ -228,7 +228,7 @@ void nearby_find(const struct function_code *code, uint64_t address,
 			    .size = code->size,
 			    .start = code->start },
 		.address = address,
-		.idiom = ret,
+		.pattern = ret,
 	};
 	struct insn_access access;
 	struct values values;
@@ -236,7 +236,7 @@ void nearby_find(const struct function_code *code, uint64_t address,
 	if (address - code->start >= code->size ||
 	    !flow_to(code, address, &values, NULL, NULL))
 		return;
-	idiom_access(&nearby.follow, address, &access);
+	pattern_access(&nearby.follow, address, &access);
 	if (operand >= access.operand_count || access.operands[operand].stack ||
 	    access.operands[operand].string)
 		return;

@@ -14,10 +14,10 @@
 #include "x86/access.h"
 
 /*
- * Set what is found in *ret, an idiom of that instruction: locked_beside,
+ * Set what is found in *ret, a code pattern of that instruction: locked_beside,
  * locked_adds, stored_plainly, retested, pair. What is set there already stays.
  */
 void nearby_find(const struct function_code *code, uint64_t address,
-		 unsigned int operand, struct insn_idiom *ret);
+		 unsigned int operand, struct code_pattern *ret);
 
 #endif

@@ -56,12 +56,12 @@ bool recursive_owns(const struct function_code *code, uint64_t address,
 static bool stores_nobody(const struct cs_insn *insn,
 			  const struct values *values)
 {
-	uint8_t reg = idiom_register(insn, 1);
+	uint8_t reg = pattern_register(insn, 1);
 	int64_t imm;
 
 	if (insn->id != X86_INS_MOV)
 		return false;
-	if (idiom_immediate(insn, 1, &imm))
+	if (pattern_immediate(insn, 1, &imm))
 		return imm == 0 || imm == -1;
 	return reg < X86_RIP && values->regs[reg].root == 0 &&
 	       (values->regs[reg].disp == 0 || values->regs[reg].disp == -1);
@@ -107,8 +107,8 @@ bool recursive_releases(const struct function_code *code, uint64_t address,
 
 	if (!flow_to(code, address, &values, NULL, NULL))
 		return false;
-	idiom_access(&follow, address, &access);
-	insn = idiom_decode(&follow, address);
+	pattern_access(&follow, address, &access);
+	insn = pattern_decode(&follow, address);
 	if (!insn || access.operand_count != 1 ||
 	    access.operands[0].kind != ACCESS_WRITE ||
 	    !stores_nobody(insn, &values))
@@ -123,7 +123,7 @@ bool recursive_releases(const struct function_code *code, uint64_t address,
 		address += access.length;
 		if (address - code->start >= code->size)
 			return false;
-		idiom_access(&follow, address, &access);
+		pattern_access(&follow, address, &access);
 		if (writes_at(&values, address, &access, &at) ||
 		    calls_release(code, &values, address, &access, &at))
 			return true;

@@ -75,7 +75,7 @@ static bool writes_flags(const struct cs_insn *insn)
 static uint8_t compared_with(const struct check *check,
 			     const struct cs_insn *insn)
 {
-	uint8_t a = idiom_register(insn, 0), b = idiom_register(insn, 1);
+	uint8_t a = pattern_register(insn, 0), b = pattern_register(insn, 1);
 
 	if (insn->id != X86_INS_CMP || insn->detail->x86.op_count != 2 ||
 	    insn->detail->x86.operands[0].size != check->size)
@@ -108,7 +108,7 @@ static bool to_comparison(struct check *check, struct way *way)
 
 	for (int i = 0; i < STRAIGHT; i++) {
 		const struct cs_insn *insn =
-			idiom_decode(&check->follow, way->address);
+			pattern_decode(&check->follow, way->address);
 		uint32_t read, written, byte;
 		bool compared;
 		uint8_t reg;
@@ -118,7 +118,7 @@ static bool to_comparison(struct check *check, struct way *way)
 		reg = compared_with(check, insn);
 		compared = reg < X86_RIP &&
 			   (i == 0) == (check->loaded >= X86_RIP);
-		read = idiom_registers(&check->follow, insn, &written, &byte);
+		read = pattern_registers(&check->follow, insn, &written, &byte);
 		if (compared &&
 		    !set_identity(check, &before, &way->values, reg))
 			return false;
@@ -141,7 +141,7 @@ static bool to_unequal(struct check *check, struct way *way)
 {
 	for (int i = 0; i < STRAIGHT; i++) {
 		const struct cs_insn *insn =
-			idiom_decode(&check->follow, way->address);
+			pattern_decode(&check->follow, way->address);
 		struct insn_access access;
 		bool equal;
 
@@ -149,7 +149,7 @@ static bool to_unequal(struct check *check, struct way *way)
 			return false;
 		equal = insn->id == X86_INS_JE;
 		if (equal || insn->id == X86_INS_JNE) {
-			idiom_access(&check->follow, way->address, &access);
+			pattern_access(&check->follow, way->address, &access);
 			way->address = equal ? way->address + access.length
 					     : access.target;
 			return true;
@@ -158,8 +158,8 @@ static bool to_unequal(struct check *check, struct way *way)
 		if ((insn->id != X86_INS_MOV && insn->id != X86_INS_LEA &&
 		     insn->id != X86_INS_NOP) ||
 		    (check->loaded < X86_RIP &&
-		     (idiom_registers(&check->follow, insn, &(uint32_t){ 0 },
-				      &(uint32_t){ 0 }) &
+		     (pattern_registers(&check->follow, insn, &(uint32_t){ 0 },
+					&(uint32_t){ 0 }) &
 		      bit(check->loaded))))
 			return false;
 		if (!flow_step(check->code, &check->follow, &way->values,
@@ -186,7 +186,8 @@ static bool uses_value(const struct check *check, struct way *way,
 		       const struct insn_access *access)
 {
 	uint32_t written, byte, loaded = bit(check->loaded);
-	uint32_t read = idiom_registers(&check->follow, insn, &written, &byte);
+	uint32_t read =
+		pattern_registers(&check->follow, insn, &written, &byte);
 
 	if (access->flow == X86_FLOW_CALL) {
 		read |= call_reads;
@@ -196,8 +197,8 @@ static bool uses_value(const struct check *check, struct way *way,
 		read |= bit(X86_RAX) | bit(X86_RDX);
 	/* a register made zero by itself */
 	if ((insn->id == X86_INS_XOR || insn->id == X86_INS_SUB) &&
-	    idiom_register(insn, 0) < X86_RIP &&
-	    idiom_register(insn, 0) == idiom_register(insn, 1))
+	    pattern_register(insn, 0) < X86_RIP &&
+	    pattern_register(insn, 0) == pattern_register(insn, 1))
 		read = 0;
 	if (way->flags && reads_flags(insn))
 		return true;
@@ -216,7 +217,7 @@ static void see_store(struct check *check, struct way *way,
 		      const struct insn_access *access,
 		      const struct mem_operand *operand, const struct value *at)
 {
-	uint8_t reg = idiom_register(insn, 1);
+	uint8_t reg = pattern_register(insn, 1);
 
 	if (!way->locked || insn->id != X86_INS_MOV || reg >= X86_RIP ||
 	    access->synchronizes || operand->size != check->size ||
@@ -296,8 +297,8 @@ static void follow_way(struct check *check, struct way way)
 			check->failed |= way.live || way.flags;
 			return;
 		}
-		idiom_access(&check->follow, way.address, &access);
-		insn = idiom_decode(&check->follow, way.address);
+		pattern_access(&check->follow, way.address, &access);
+		insn = pattern_decode(&check->follow, way.address);
 		if (!insn || uses_value(check, &way, insn, &access)) {
 			check->failed = true;
 			return;
@@ -344,7 +345,7 @@ static bool check_begin(struct check *check, const struct function_code *code,
 					 .start = code->start };
 	if (address - code->start >= code->size)
 		return false;
-	idiom_access(&check->follow, address, &access);
+	pattern_access(&check->follow, address, &access);
 	if (operand >= access.operand_count || access.operand_count != 1 ||
 	    access.operands[0].stack || access.operands[0].string ||
 	    access.operands[0].kind != ACCESS_READ ||
@@ -354,10 +355,10 @@ static bool check_begin(struct check *check, const struct function_code *code,
 	check->size = access.operands[0].size;
 	check->place = values_address(&way->values, &access.operands[0],
 				      address + access.length);
-	insn = idiom_decode(&check->follow, address);
+	insn = pattern_decode(&check->follow, address);
 	check->loaded = X86_REG_NONE;
 	if (insn && insn->id == X86_INS_MOV)
-		check->loaded = idiom_register(insn, 0);
+		check->loaded = pattern_register(insn, 0);
 	way->address = address;
 	way->live = check->loaded < X86_RIP;
 	way->flags = true;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dataflow/idiom-parts.h"
+#include "dataflow/pattern-parts.h"
 
 enum { STORED_PLACES = 16 };
 

@@ -51,7 +51,7 @@ static void search_step(struct search *search, uint64_t address)
 {
 	struct insn_access access;
 
-	idiom_access(search->follow, address, &access);
+	pattern_access(search->follow, address, &access);
 	if (access.refusal == X86_REFUSED_UNDECODABLE ||
 	    access.flow == X86_FLOW_RET || access.flow == X86_FLOW_STOP)
 		return;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "dataflow/idiom-parts.h"
+#include "dataflow/pattern-parts.h"
 #include "x86/decode-capstone.h"
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
@@ -175,8 +175,8 @@ static bool source(const struct values *values, const struct cs_insn *insn,
 		*ret = (struct value){ 0, op->imm };
 		return true;
 	case X86_OP_REG:
-		reg = idiom_register(insn, i);
-		if (reg >= X86_RIP || idiom_high_byte(insn, i))
+		reg = pattern_register(insn, i);
+		if (reg >= X86_RIP || pattern_high_byte(insn, i))
 			return false;
 		*ret = values->regs[reg];
 		/* of a number that small, four bytes are all */
@@ -186,7 +186,7 @@ static bool source(const struct values *values, const struct cs_insn *insn,
 		if (access->operand_count != 1 || op->size != 8)
 			return false;
 		at = values_address(values, &access->operands[0],
-				    idiom_next(insn));
+				    pattern_next(insn));
 		*ret = load(values, &at);
 		return true;
 	default:
@@ -199,7 +199,7 @@ static bool step_move(struct values *values, const struct cs_insn *insn,
 {
 	const cs_x86_op *to = &insn->detail->x86.operands[0];
 	struct value value, at;
-	uint8_t reg = idiom_register(insn, 0);
+	uint8_t reg = pattern_register(insn, 0);
 	bool known = source(values, insn, access, 1, &value);
 
 	if (to->type == X86_OP_REG && reg < X86_RIP) {
@@ -213,7 +213,7 @@ static bool step_move(struct values *values, const struct cs_insn *insn,
 	}
 	if (to->type != X86_OP_MEM || access->operand_count != 1)
 		return false;
-	at = values_address(values, &access->operands[0], idiom_next(insn));
+	at = values_address(values, &access->operands[0], pattern_next(insn));
 	if (!known || to->size != 8)
 		value = value_of(ROOT_MADE, insn->address, 64);
 	store(values, &at, &value);
@@ -230,23 +230,24 @@ static bool step_lea(struct values *values, const struct cs_insn *insn)
 		.bit_reg = X86_REG_NONE,
 		.disp = mem->disp,
 	};
-	uint8_t reg = idiom_register(insn, 0);
+	uint8_t reg = pattern_register(insn, 0);
 
 	if (mem->base == X86_REG_RIP)
 		operand.base = X86_RIP;
 	if (reg >= X86_RIP || insn->detail->x86.operands[0].size != 8)
 		return false;
-	values->regs[reg] = values_address(values, &operand, idiom_next(insn));
+	values->regs[reg] =
+		values_address(values, &operand, pattern_next(insn));
 	return true;
 }
 
 static bool step_sum(struct values *values, const struct cs_insn *insn)
 {
-	uint8_t reg = idiom_register(insn, 0);
+	uint8_t reg = pattern_register(insn, 0);
 	int64_t imm;
 
 	if (reg >= X86_RIP || insn->detail->x86.operands[0].size != 8 ||
-	    !idiom_immediate(insn, 1, &imm))
+	    !pattern_immediate(insn, 1, &imm))
 		return false;
 	values->regs[reg].disp += insn->id == X86_INS_SUB ? -imm : imm;
 	return true;
@@ -255,7 +256,7 @@ static bool step_sum(struct values *values, const struct cs_insn *insn)
 static bool step_stack(struct values *values, const struct cs_insn *insn)
 {
 	struct value *rsp = &values->regs[X86_RSP];
-	uint8_t reg = idiom_register(insn, 0);
+	uint8_t reg = pattern_register(insn, 0);
 	struct value value;
 
 	switch (insn->id) {
@@ -285,9 +286,9 @@ static bool step_stack(struct values *values, const struct cs_insn *insn)
 /* xor of a register with itself. */
 static bool step_zero(struct values *values, const struct cs_insn *insn)
 {
-	uint8_t reg = idiom_register(insn, 0);
+	uint8_t reg = pattern_register(insn, 0);
 
-	if (reg >= X86_RIP || idiom_register(insn, 1) != reg ||
+	if (reg >= X86_RIP || pattern_register(insn, 1) != reg ||
 	    insn->detail->x86.operands[0].size < 4)
 		return false;
 	values->regs[reg] = (struct value){ 0, 0 };
@@ -325,7 +326,7 @@ void values_step(struct values *values, const struct decoder *decoder,
 	for (unsigned int i = 0; i < access->operand_count; i++) {
 		const struct mem_operand *operand = &access->operands[i];
 		struct value at =
-			values_address(values, operand, idiom_next(insn));
+			values_address(values, operand, pattern_next(insn));
 		struct value value = value_of(ROOT_MADE, insn->address, 66 + i);
 
 		if (operand->kind & ACCESS_WRITE)

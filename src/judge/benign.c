@@ -11,7 +11,7 @@
 #include "base/strbuf.h"
 #include "judge/replayed.h"
 #include "judge/syncness.h"
-#include "report/idioms.h"
+#include "report/code-patterns.h"
 #include "report/race.h"
 
 /* The bytes of a value, as a number; of 8 at most. */
@@ -60,9 +60,9 @@ static struct history history_of(const struct race *race)
 /* Adds to it, and does nothing else with it. */
 static bool side_counts_up(const struct race_side *side)
 {
-	return side->idiom.change == IDIOM_ADD && side->idiom.delta >= 0 &&
-	       side->idiom.used == 0 && !side->idiom.tests_zero &&
-	       !side->idiom.compared;
+	return side->pattern.change == PATTERN_ADD &&
+	       side->pattern.delta >= 0 && side->pattern.used == 0 &&
+	       !side->pattern.tests_zero && !side->pattern.compared;
 }
 
 /*
@@ -72,7 +72,7 @@ static bool side_counts_up(const struct race_side *side)
  */
 static bool side_adds_in_parts(const struct race_side *side)
 {
-	return side->idiom.change == IDIOM_ADD &&
+	return side->pattern.change == PATTERN_ADD &&
 	       (side->access == ACCESS_READ || side->access == ACCESS_WRITE);
 }
 
@@ -128,8 +128,8 @@ static uint64_t changed_bits(const struct race *race,
 {
 	uint64_t bits = 0;
 
-	if (write->idiom.change == IDIOM_BITS)
-		return mask_at_race(race, write, write->idiom.changed);
+	if (write->pattern.change == PATTERN_BITS)
+		return mask_at_race(race, write, write->pattern.changed);
 	for (unsigned int i = 0; i < 8; i++) {
 		if (race->address + i - write->address < write->size)
 			bits |= UINT64_C(0xff) << (8 * i);
@@ -155,11 +155,12 @@ static bool is_disjoint_bits(const struct race *race, const struct vec *special,
 		write = &race->sides[0];
 	}
 	if (read->access != ACCESS_READ || !(write->access & ACCESS_WRITE) ||
-	    read->idiom.change != IDIOM_UNKNOWN || read->idiom.used == 0 ||
-	    read->idiom.used == UINT64_MAX || write->size == 0 ||
-	    read->address == 0 || write->address == 0 || race->size > 8)
+	    read->pattern.change != PATTERN_UNKNOWN ||
+	    read->pattern.used == 0 || read->pattern.used == UINT64_MAX ||
+	    write->size == 0 || read->address == 0 || write->address == 0 ||
+	    race->size > 8)
 		return false;
-	used = mask_at_race(race, read, read->idiom.used);
+	used = mask_at_race(race, read, read->pattern.used);
 	changed = changed_bits(race, write);
 	if (changed == 0 || (used & changed) != 0 ||
 	    (history_of(race).changed & used) != 0)
@@ -211,17 +212,17 @@ static bool is_double_checked(const struct race *race,
 	(void)special;
 	if (read->access != ACCESS_READ)
 		read = &race->sides[1];
-	if (!race_is_double_checked(race) || !read->idiom.compared ||
+	if (!race_is_double_checked(race) || !read->pattern.compared ||
 	    race->size != read->size || race->size > 8 ||
 	    read->address % read->size != 0)
 		return false;
-	if (read->idiom.guard == IDIOM_REREAD_ONLY &&
-	    !read->idiom.dereferenced) {
+	if (read->pattern.double_check == PATTERN_REREAD_ONLY &&
+	    !read->pattern.dereferenced) {
 		strbuf_addf(grounds,
 			    "it is read again under the lock at 0x%" PRIx64
 			    ", which the write is made under, and without the "
 			    "lock nothing is done",
-			    read->idiom.lock);
+			    read->pattern.lock);
 		return true;
 	}
 	if (!was_zero(race))
@@ -230,7 +231,7 @@ static bool is_double_checked(const struct race *race,
 		    "it is read again under the lock at 0x%" PRIx64
 		    ", which the write is made under as the last thing, and "
 		    "it was always zero before",
-		    read->idiom.lock);
+		    read->pattern.lock);
 	return true;
 }
 
@@ -295,8 +296,8 @@ static bool is_volatile_flag(const struct race *race, const struct vec *special,
 	if (!syncness_is_volatile(race) || race->joined || race->size == 0 ||
 	    read->access != ACCESS_READ || !(write->access & ACCESS_WRITE) ||
 	    !is_whole(race, read) || !is_whole(race, write) ||
-	    read->idiom.change != IDIOM_UNKNOWN || read->idiom.dereferenced ||
-	    read->idiom.retested)
+	    read->pattern.change != PATTERN_UNKNOWN ||
+	    read->pattern.dereferenced || read->pattern.retested)
 		return false;
 	strbuf_add(grounds, "the variable is volatile, and is read and written "
 			    "at once; that makes no update atomic and orders "
@@ -312,7 +313,8 @@ static bool is_dispatch(const struct race *race, const struct vec *special,
 			struct strbuf *grounds)
 {
 	(void)special;
-	if (!race->sides[0].idiom.dispatch || !race->sides[1].idiom.dispatch)
+	if (!race->sides[0].pattern.dispatch ||
+	    !race->sides[1].pattern.dispatch)
 		return false;
 	strbuf_add(grounds, "the pointer is only called, and is written by the "
 			    "function that it points to at first, which "
@@ -334,14 +336,14 @@ static bool is_locked_beside(const struct race *race, const struct vec *special,
 	(void)special;
 	for (int i = 0; i < 2; i++) {
 		const struct race_side *side = &race->sides[i];
-		const struct insn_idiom *idiom = &side->idiom;
+		const struct code_pattern *pattern = &side->pattern;
 
 		if (side->sync || side->role == RACE_UNKNOWN)
 			continue;
-		if (!idiom->locked_beside ||
-		    (idiom->change != IDIOM_UNKNOWN &&
-		     idiom->change != IDIOM_CONSTANT) ||
-		    ((side->access & ACCESS_WRITE) && idiom->locked_adds))
+		if (!pattern->locked_beside ||
+		    (pattern->change != PATTERN_UNKNOWN &&
+		     pattern->change != PATTERN_CONSTANT) ||
+		    ((side->access & ACCESS_WRITE) && pattern->locked_adds))
 			return false;
 		found = true;
 	}

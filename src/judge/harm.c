@@ -13,14 +13,14 @@
 
 static bool side_updates(const struct race_side *side)
 {
-	return side->idiom.change == IDIOM_ADD ||
-	       side->idiom.change == IDIOM_DERIVED;
+	return side->pattern.change == PATTERN_ADD ||
+	       side->pattern.change == PATTERN_DERIVED;
 }
 
 static bool side_counts_down(const struct race_side *side)
 {
-	return side->idiom.change == IDIOM_ADD && side->idiom.delta < 0 &&
-	       side->idiom.tests_zero;
+	return side->pattern.change == PATTERN_ADD && side->pattern.delta < 0 &&
+	       side->pattern.tests_zero;
 }
 
 /*
@@ -42,7 +42,7 @@ static bool is_reference_count(const struct race *race, struct strbuf *grounds)
 			    "one side takes %" PRId64
 			    " off and tests for zero, the other changes it at "
 			    "the same time, and neither is atomic",
-			    -side->idiom.delta);
+			    -side->pattern.delta);
 		return true;
 	}
 	return false;
@@ -67,9 +67,9 @@ static bool looks_like_pointer(uint64_t value)
  */
 static bool is_cleared_pointer(const struct race *race, struct strbuf *grounds)
 {
-	bool follows = (race->sides[0].idiom.dereferenced &&
+	bool follows = (race->sides[0].pattern.dereferenced &&
 			race->sides[0].access == ACCESS_READ) ||
-		       (race->sides[1].idiom.dereferenced &&
+		       (race->sides[1].pattern.dereferenced &&
 			race->sides[1].access == ACCESS_READ);
 
 	if (!follows || race->size != sizeof(uint64_t))
@@ -127,9 +127,9 @@ static uint8_t covered(const struct race_side *write,
 
 	if (read->address - read->size >= start &&
 	    read->address + read->size <= end)
-		bits |= IDIOM_PAIR_BELOW;
+		bits |= PATTERN_PAIR_BELOW;
 	if (read->address >= start && read->address + 2 * read->size <= end)
-		bits |= IDIOM_PAIR_ABOVE;
+		bits |= PATTERN_PAIR_ABOVE;
 	return bits;
 }
 
@@ -152,8 +152,8 @@ static bool is_begin_end(const struct race *race, struct strbuf *grounds)
 		return false;
 	both = covered(write, read);
 	if (write->size == read->size && write->address == read->address)
-		both |= write->idiom.pair;
-	if ((read->idiom.pair & both) == 0 ||
+		both |= write->pattern.pair;
+	if ((read->pattern.pair & both) == 0 ||
 	    !looks_like_pointer(pointer_of(values->before)) ||
 	    !looks_like_pointer(pointer_of(values->after)))
 		return false;
@@ -189,8 +189,8 @@ static bool uses_all(const struct race_side *read)
 	uint64_t all = read->size >= 8 ? UINT64_MAX
 				       : (UINT64_C(1) << 8 * read->size) - 1;
 
-	return read->size <= 8 && read->idiom.compared &&
-	       (read->idiom.used & all) == all;
+	return read->size <= 8 && read->pattern.compared &&
+	       (read->pattern.used & all) == all;
 }
 
 /* Read at once, and written by two stores, of which this is one. */
@@ -203,12 +203,12 @@ static bool written_in_halves(const struct race_side *read,
 	    !uses_all(read))
 		return false;
 	if (write->address == read->address)
-		wanted = IDIOM_PAIR_ABOVE;
+		wanted = PATTERN_PAIR_ABOVE;
 	else if (write->address == read->address + write->size)
-		wanted = IDIOM_PAIR_BELOW;
+		wanted = PATTERN_PAIR_BELOW;
 	else
 		return false;
-	return write->idiom.pair & wanted;
+	return write->pattern.pair & wanted;
 }
 
 /*
@@ -252,7 +252,7 @@ static bool is_read_twice(const struct race *race, struct strbuf *grounds)
 
 	/* they change while the read is held, not while the write is */
 	if (!read || !(other_side(race, read)->access & ACCESS_WRITE) ||
-	    !read->idiom.retested || !read->idiom.dereferenced || !values ||
+	    !read->pattern.retested || !read->pattern.dereferenced || !values ||
 	    race->size > 8)
 		return false;
 	strbuf_addf(grounds,

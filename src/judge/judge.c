@@ -12,8 +12,8 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "judge/rank.h"
-#include "report/kin.h"
 #include "report/race.h"
+#include "report/related.h"
 
 /* Suppressions of no use that are named when not all are asked for. */
 enum { JUDGE_NAMED = 10 };

@@ -56,13 +56,13 @@ bool plain_is_known(const struct race_side *side)
 
 bool plain_loses(const struct race_side *side)
 {
-	const struct insn_idiom *idiom = &side->idiom;
+	const struct code_pattern *pattern = &side->pattern;
 
-	if (!idiom->locked_beside || !plain_is_known(side))
+	if (!pattern->locked_beside || !plain_is_known(side))
 		return false;
 	return side->access == ACCESS_READ
-		       ? idiom->compared && idiom->stored_plainly
-		       : idiom->locked_adds;
+		       ? pattern->compared && pattern->stored_plainly
+		       : pattern->locked_adds;
 }
 
 bool plain_stores(const struct race *race)
@@ -127,7 +127,7 @@ bool plain_over_lock(const struct race *race, int i, bool lock_type)
 
 	return (side->access & ACCESS_WRITE) &&
 	       (is_weak(side->sync) || strcmp(side->sync, "runtime") == 0) &&
-	       !side->idiom.locked_beside && source_is_plain(side) &&
+	       !side->pattern.locked_beside && source_is_plain(side) &&
 	       !is_threading(caller_of(side, &string)) &&
 	       (lock_type || uses_lock(&race->sides[1 - i]));
 }

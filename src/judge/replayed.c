@@ -97,9 +97,10 @@ bool replayed_is_refuted(const struct race *race)
 
 static bool side_updates(const struct race_side *side)
 {
-	return side->access == ACCESS_RMW || side->idiom.change == IDIOM_ADD ||
-	       side->idiom.change == IDIOM_BITS ||
-	       side->idiom.change == IDIOM_DERIVED;
+	return side->access == ACCESS_RMW ||
+	       side->pattern.change == PATTERN_ADD ||
+	       side->pattern.change == PATTERN_BITS ||
+	       side->pattern.change == PATTERN_DERIVED;
 }
 
 void replayed_add_lost(const struct race *race, struct strbuf *grounds)

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "report/kin.h"
 #include "report/race.h"
+#include "report/related.h"
 
 /* What is compared of a side. */
 struct sides_entry {

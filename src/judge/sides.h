@@ -26,7 +26,7 @@ struct race_side;
 /* All zero but for the vector: sides_init(). */
 struct sides {
 	struct vec entries; /* of struct sides_entry */
-	/* a side's key (report/kin.h) to the last entry's index */
+	/* a side's key (report/related.h) to the last entry's index */
 	struct map by_names, by_code;
 };
 

@@ -203,8 +203,8 @@ static const char *side_evidence(const struct race_side *side)
 /* Not what is made of the old value by plain instructions. */
 static bool makes_nothing_of_it(const struct race_side *side)
 {
-	return side->idiom.change == IDIOM_UNKNOWN ||
-	       side->idiom.change == IDIOM_CONSTANT;
+	return side->pattern.change == PATTERN_UNKNOWN ||
+	       side->pattern.change == PATTERN_CONSTANT;
 }
 
 static bool is_locked(const struct race_side *side)
@@ -272,9 +272,9 @@ static bool discards_sum(const struct race_side *side,
 	if (side->access != ACCESS_WRITE || !is_locked(other) ||
 	    side->frames.count == 0)
 		return false;
-	if (other->idiom.locked_adds && plain_is_known(side))
+	if (other->pattern.locked_adds && plain_is_known(side))
 		return true;
-	if (other->idiom.change != IDIOM_ADD &&
+	if (other->pattern.change != PATTERN_ADD &&
 	    !(other->insn && strstr(other->insn, "xadd")))
 		return false;
 	frame = vec_at(&side->frames, 0);
@@ -302,7 +302,8 @@ static bool is_partner(const struct race_side *side,
  */
 static bool is_dispatch(const struct race *race, const struct race_side *side)
 {
-	return race->sides[0].idiom.dispatch && race->sides[1].idiom.dispatch &&
+	return race->sides[0].pattern.dispatch &&
+	       race->sides[1].pattern.dispatch &&
 	       side->missing != RACE_MISSES_NOTHING;
 }
 
@@ -343,7 +344,7 @@ static bool find_beside(struct race *race)
 	for (int i = 0; i < 2; i++) {
 		struct race_side *side = &race->sides[i];
 
-		if (side->role != RACE_UNKNOWN && side->idiom.locked_beside &&
+		if (side->role != RACE_UNKNOWN && side->pattern.locked_beside &&
 		    makes_nothing_of_it(side) && !plain_loses(side) &&
 		    !stores && !side_set(side, "locked-beside"))
 			return false;

@@ -98,13 +98,13 @@ static void core_keep(int pid)
 
 bool core_begin(int pid, pid_t *ret)
 {
-	pid_t keeper = fork();
+	pid_t waiter = fork();
 
-	if (keeper == 0)
+	if (waiter == 0)
 		core_keep(pid);
-	if (keeper > 0)
-		*ret = keeper;
-	return keeper > 0;
+	if (waiter > 0)
+		*ret = waiter;
+	return waiter > 0;
 }
 
 void core_ended(int pid, int status)

@@ -187,7 +187,7 @@ static void onrace_say_stopped(int pid)
 void onrace_stopped(struct onrace *onrace, const int pids[2])
 {
 	for (int i = 0; i < 2; i++) {
-		pid_t keeper;
+		pid_t waiter;
 
 		if (pids[i] == 0)
 			continue;
@@ -196,13 +196,13 @@ void onrace_stopped(struct onrace *onrace, const int pids[2])
 			continue;
 		}
 		if (!vec_reserve(&onrace->running, ONRACE_PARALLEL) ||
-		    !core_begin(pids[i], &keeper)) {
+		    !core_begin(pids[i], &waiter)) {
 			kill(pids[i], SIGCONT);
 			log_warn("--on-race: no core was written of %d",
 				 pids[i]);
 			continue;
 		}
-		onrace_add(onrace, keeper, pids[i]);
+		onrace_add(onrace, waiter, pids[i]);
 	}
 }
 

@@ -23,7 +23,7 @@
 #include "report/read.h"
 #include "report/record.h"
 #include "sweep/job.h"
-#include "sweep/ledger.h"
+#include "sweep/results.h"
 #include "sweep/summary.h"
 #include "sweep/sweep.h"
 
@@ -37,7 +37,7 @@ struct ending {
 
 /* Of the run's own record, or where this sweep would have put it. */
 static char *report_path(const struct ending *ending,
-			 const struct ledger_run *run)
+			 const struct results_run *run)
 {
 	struct strbuf path = { 0 };
 
@@ -54,7 +54,7 @@ static char *report_path(const struct ending *ending,
 
 /* What is wrong with one report does not keep the others from being merged. */
 static struct error *add_report(struct ending *ending,
-				const struct ledger_run *run)
+				const struct results_run *run)
 {
 	char *path = report_path(ending, run);
 	struct reader *reader;
@@ -78,11 +78,11 @@ static struct error *add_report(struct ending *ending,
 
 static struct error *merge_runs_of(struct ending *ending)
 {
-	const struct vec *runs = &ending->config->ledger->runs;
+	const struct vec *runs = &ending->config->results->runs;
 	struct error *err = merge_create(MERGE_MEMORY, &ending->merge);
 
 	for (size_t i = 0; !err && i < runs->count; i++) {
-		const struct ledger_run *run = vec_at(runs, i);
+		const struct results_run *run = vec_at(runs, i);
 
 		if (run->finished)
 			err = add_report(ending, run);
@@ -209,12 +209,12 @@ static struct error *write_output(const struct ending *ending)
 }
 
 /* That of the failing run with the lowest number. */
-static int first_failure(const struct ledger *ledger)
+static int first_failure(const struct results *results)
 {
-	const struct ledger_run *first = NULL;
+	const struct results_run *first = NULL;
 
-	for (size_t i = 0; i < ledger->runs.count; i++) {
-		const struct ledger_run *run = vec_at(&ledger->runs, i);
+	for (size_t i = 0; i < results->runs.count; i++) {
+		const struct results_run *run = vec_at(&results->runs, i);
 
 		if (run->finished && run->outcome.kind == OUTCOME_FAILED &&
 		    (!first || run->number < first->number))
@@ -223,10 +223,10 @@ static int first_failure(const struct ledger *ledger)
 	return first ? first->outcome.status : 0;
 }
 
-static int not_started(const struct ledger *ledger)
+static int not_started(const struct results *results)
 {
-	for (size_t i = ledger->runs.count; i > 0; i--) {
-		const struct ledger_run *run = vec_at(&ledger->runs, i - 1);
+	for (size_t i = results->runs.count; i > 0; i--) {
+		const struct results_run *run = vec_at(&results->runs, i - 1);
 
 		if (run->finished && run->outcome.kind == OUTCOME_NOT_STARTED)
 			return run->outcome.status;
@@ -237,7 +237,7 @@ static int not_started(const struct ledger *ledger)
 static int exit_status(const struct ending *ending)
 {
 	const struct sweep_end_config *config = ending->config;
-	const struct ledger *ledger = config->ledger;
+	const struct results *results = config->results;
 
 	if (config->result->end == SWEEP_FAILED)
 		return EXIT_FAILED;
@@ -245,15 +245,15 @@ static int exit_status(const struct ending *ending)
 		return (int)config->error_exitcode;
 	if (config->result->end == SWEEP_INTERRUPTED)
 		return 128 + config->result->interrupted;
-	if (ledger->kinds[OUTCOME_TIMED_OUT])
+	if (results->kinds[OUTCOME_TIMED_OUT])
 		return EXIT_TIMED_OUT;
-	if (ledger->kinds[OUTCOME_BROKEN])
+	if (results->kinds[OUTCOME_BROKEN])
 		return EXIT_FAILED;
-	if (ledger->kinds[OUTCOME_NOT_STARTED])
-		return not_started(ledger);
-	if (ledger->samples < config->min_samples)
+	if (results->kinds[OUTCOME_NOT_STARTED])
+		return not_started(results);
+	if (results->samples < config->min_samples)
 		return EXIT_NO_PROOF;
-	return first_failure(ledger);
+	return first_failure(results);
 }
 
 static struct error *print_all(const struct ending *ending)
@@ -305,7 +305,7 @@ struct error *sweep_conclude(const struct sweep_end_config *config,
 		.config = config,
 		.races = VEC_INIT(struct race *),
 		.summary = {
-			.ledger = config->ledger,
+			.results = config->results,
 			.result = config->result,
 			.ids = VEC_INIT(struct summary_id),
 			.directory = config->directory,

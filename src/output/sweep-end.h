@@ -11,12 +11,12 @@
 
 struct error;
 struct judge;
-struct ledger;
+struct results;
 struct renderer_ops;
 struct sweep_result;
 
 struct sweep_end_config {
-	const struct ledger *ledger;
+	const struct results *results;
 	const struct sweep_result *result;
 	char *const *command;
 	const char *directory;

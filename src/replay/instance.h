@@ -43,7 +43,7 @@ struct replay_side {
 	bool done;
 	/*
 	 * what it stores was made of a value that its function loaded from
-	 * there (idiom_is_update()); false: not known
+	 * there (pattern_is_update()); false: not known
 	 */
 	bool updates;
 };

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "report/code-patterns.h"
 #include "report/doubt.h"
-#include "report/idioms.h"
-#include "report/kin.h"
 #include "report/race.h"
+#include "report/related.h"
 
 void dedupe_init(struct dedupe *dedupe)
 {
@@ -43,7 +43,7 @@ static bool are_same_code(const struct race *a, const struct race *b)
 static bool is_glimpse_of(const struct race *glimpse, const struct race *race)
 {
 	return race_is_one_sided(glimpse) && !race_is_one_sided(race) &&
-	       kin_of_one_variable(glimpse, race) &&
+	       related_by_variable(glimpse, race) &&
 	       (race_same_code(glimpse, 0, race, 0) ||
 		race_same_code(glimpse, 0, race, 1));
 }
@@ -134,7 +134,7 @@ static bool see_again(struct race *twin, struct race *race)
 {
 	/* a glimpse knows nothing of what the other side does */
 	if (race_is_one_sided(twin) == race_is_one_sided(race)) {
-		race_join_idioms(twin, race);
+		race_join_patterns(twin, race);
 		race_join_doubts(twin, race);
 	}
 	return race_see_again(twin, race);

@@ -119,8 +119,8 @@ static bool spans_variables(const struct race *race)
 static bool updates_plainly(const struct race_side *side)
 {
 	return !side->atomic && (side->access == ACCESS_RMW ||
-				 (side->idiom.change != IDIOM_UNKNOWN &&
-				  side->idiom.change != IDIOM_CONSTANT));
+				 (side->pattern.change != PATTERN_UNKNOWN &&
+				  side->pattern.change != PATTERN_CONSTANT));
 }
 
 enum race_missing race_doubt(const struct race *race)

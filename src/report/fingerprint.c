@@ -30,8 +30,8 @@
  * a recursion, what the compiler adds to a name, the frames that start threads.
  * A change here makes every saved baseline useless: raise the number then.
  */
-#include "report/kin.h"
 #include "report/race.h"
+#include "report/related.h"
 
 #include <ctype.h>
 #include <inttypes.h>

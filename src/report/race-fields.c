@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "report/code-patterns.h"
 #include "report/doubt.h"
 #include "report/field.h"
-#include "report/idioms.h"
 #include "report/members.h"
 #include "report/race.h"
 
@@ -76,29 +76,29 @@ static const struct fields race_variable_fields = {
 };
 
 #undef AT
-#define AT(member) FIELD_AT(struct insn_idiom, member)
+#define AT(member) FIELD_AT(struct code_pattern, member)
 
 static const char *const change_words[] = {
-	[IDIOM_UNKNOWN] = NULL,	     [IDIOM_CONSTANT] = "constant",
-	[IDIOM_ADD] = "add",	     [IDIOM_BITS] = "bits",
-	[IDIOM_DERIVED] = "derived",
+	[PATTERN_UNKNOWN] = NULL,      [PATTERN_CONSTANT] = "constant",
+	[PATTERN_ADD] = "add",	       [PATTERN_BITS] = "bits",
+	[PATTERN_DERIVED] = "derived",
 };
 
 static const char *const pair_words[] = {
-	[IDIOM_PAIR_BELOW] = "below",
-	[IDIOM_PAIR_ABOVE] = "above",
-	[IDIOM_PAIR_BELOW | IDIOM_PAIR_ABOVE] = "both",
+	[PATTERN_PAIR_BELOW] = "below",
+	[PATTERN_PAIR_ABOVE] = "above",
+	[PATTERN_PAIR_BELOW | PATTERN_PAIR_ABOVE] = "both",
 };
 
-static const char *const guard_words[] = {
-	[IDIOM_UNGUARDED] = NULL,
-	[IDIOM_REREAD] = "reread",
-	[IDIOM_REREAD_ONLY] = "reread-only",
-	[IDIOM_LAST] = "last",
-	[IDIOM_EARLY] = "early",
+static const char *const double_check_words[] = {
+	[PATTERN_UNCHECKED] = NULL,
+	[PATTERN_REREAD] = "reread",
+	[PATTERN_REREAD_ONLY] = "reread-only",
+	[PATTERN_LAST] = "last",
+	[PATTERN_EARLY] = "early",
 };
 
-static const struct field idiom_fields[] = {
+static const struct field code_pattern_fields[] = {
 	{ "change", FIELD_WORD, AT(change), FIELD_WORDS(change_words) },
 	{ "delta", FIELD_SIGNED, AT(delta) },
 	{ "changed", FIELD_ADDRESS, AT(changed) },
@@ -113,12 +113,13 @@ static const struct field idiom_fields[] = {
 	{ "retested", FIELD_BOOL, AT(retested) },
 	{ "dispatch", FIELD_BOOL, AT(dispatch) },
 	{ "pair", FIELD_WORD, AT(pair), FIELD_WORDS(pair_words) },
-	{ "guard", FIELD_WORD, AT(guard), FIELD_WORDS(guard_words) },
+	{ "guard", FIELD_WORD, AT(double_check),
+	  FIELD_WORDS(double_check_words) },
 	{ "lock", FIELD_ADDRESS, .flags = FIELD_NULL, AT(lock) },
 };
 
-static const struct fields race_idiom_fields = {
-	FIELDS(struct insn_idiom, idiom_fields),
+static const struct fields race_pattern_fields = {
+	FIELDS(struct code_pattern, code_pattern_fields),
 };
 
 #undef AT
@@ -150,11 +151,11 @@ static bool has_role(const void *record)
 	return side->role != RACE_UNKNOWN;
 }
 
-static bool has_idiom(const void *record)
+static bool has_pattern(const void *record)
 {
 	const struct race_side *side = record;
 
-	return race_idiom_is_known(&side->idiom);
+	return race_pattern_is_known(&side->pattern);
 }
 
 static const struct field side_fields[] = {
@@ -174,8 +175,8 @@ static const struct field side_fields[] = {
 	{ "sync", FIELD_TEXT, AT(sync) },
 	{ "missing", FIELD_WORD, FIELD_APART, AT(missing),
 	  FIELD_WORDS(missing_words) },
-	{ "idiom", FIELD_OBJECT, AT(idiom), .of = &race_idiom_fields,
-	  .known = has_idiom },
+	{ "idiom", FIELD_OBJECT, AT(pattern), .of = &race_pattern_fields,
+	  .known = has_pattern },
 	{ "frames", FIELD_LIST, FIELD_VEC(struct race_side, frames),
 	  .of = &race_frame_fields },
 	{ "created", FIELD_LIST, .flags = FIELD_NULL,

@@ -91,7 +91,7 @@ struct race_replay {
 	struct race_replay_fault fault;
 };
 
-/* What the replays of all races on the same bytes say; kin.h sets it. */
+/* What the replays of all races on the same bytes say; related.h sets it. */
 struct race_replay_kin {
 	uint64_t instances; /* of all of them */
 	uint64_t races;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/idioms.h"
+#include "report/code-patterns.h"
 
 const char *race_frame_module(const struct race_frame *frame)
 {
@@ -106,10 +106,10 @@ static void doubt_check(struct race *race, const struct race *again)
 
 	if (memcmp(again->before, zero, sizeof(zero)) != 0 &&
 	    memcmp(again->before, again->after, sizeof(zero)) != 0 &&
-	    race->sides[0].idiom.guard != IDIOM_REREAD_ONLY &&
-	    race->sides[1].idiom.guard != IDIOM_REREAD_ONLY &&
+	    race->sides[0].pattern.double_check != PATTERN_REREAD_ONLY &&
+	    race->sides[1].pattern.double_check != PATTERN_REREAD_ONLY &&
 	    race_is_double_checked(race))
-		race->sides[0].idiom.guard = IDIOM_UNGUARDED;
+		race->sides[0].pattern.double_check = PATTERN_UNCHECKED;
 }
 
 bool race_see_again(struct race *race, const struct race *again)

@@ -26,7 +26,7 @@ struct race_side {
 	bool atomic; /* a synchronizing instruction */
 	/* first byte of the whole access, where side 0 has it; 0: unknown */
 	uint64_t address;
-	struct insn_idiom idiom; /* what the function does with the value */
+	struct code_pattern pattern; /* what the function does with the value */
 	/* why this access counts as synchronization, or NULL; judge/syncness */
 	char *sync;
 	unsigned int missing; /* enum race_missing, see doubt.h */
@@ -122,11 +122,14 @@ struct race {
 	struct race_side sides[2]; /* [0] was stalled */
 	uint64_t count;
 	struct vec values; /* of struct race_values; in the order they came */
-	/* conflicts of several instructions; idioms are what may hold of all */
+	/*
+	 * conflicts of several instructions; code patterns are what may hold of
+	 * all
+	 */
 	bool joined;
 	/* the bits that changed in any of all pairs, kept in `values' or not */
 	uint8_t changed[X86_ACCESS_MAX];
-	bool decides; /* another race on it shows that its value does: kin.h */
+	bool decides; /* another race on it shows that its value does: related.h */
 	enum race_verdict verdict;
 	bool judged; /* from now on the verdict only becomes graver */
 	char *reason; /* of the verdict: the name of a rule; or NULL */

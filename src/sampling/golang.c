@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Names and idioms of Go; see golang.h.
+ * Names and code patterns of Go; see golang.h.
  */
 #include "sampling/golang.h"
 

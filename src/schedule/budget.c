@@ -25,8 +25,9 @@ static const double BUDGET_REPAY = 0.5;
 static const double BUDGET_OWED_S = 5;
 static const double BUDGET_CPU_DEBT_SMALL_S = 0.05;
 /*
- * So much of the share is for long stalls. The purse holds what two seconds
- * bring: of 40 % that is 200 ms, the longest stall (schedule/effort.c).
+ * So much of the share is for long stalls. The budget for long stalls holds
+ * what two seconds bring: of 40 % that is 200 ms, the longest stall
+ * (schedule/effort.c).
  */
 static const double BUDGET_LONG = 0.25;
 static const double BUDGET_LONG_SAVE_S = 2;
@@ -55,7 +56,7 @@ bool budget_is_small(const struct budget *budget)
 	return budget->share > 0 && budget->share < BUDGET_SMALL;
 }
 
-/* The purse has more, or less; never more than it holds. */
+/* Change the budget for long stalls; it never exceeds its limit. */
 static void budget_add_long(struct budget *budget, double ns)
 {
 	double most = budget->share * BUDGET_LONG * BUDGET_LONG_SAVE_S *
@@ -71,9 +72,9 @@ static double budget_repay(struct budget *budget, double earned)
 {
 	double paid = earned * BUDGET_REPAY;
 
-	if (paid > budget->owed_ns)
-		paid = budget->owed_ns;
-	budget->owed_ns -= paid;
+	if (paid > budget->debt_ns)
+		paid = budget->debt_ns;
+	budget->debt_ns -= paid;
 	return earned - paid;
 }
 
@@ -119,10 +120,10 @@ bool budget_lends(const struct budget *budget)
 /* How much must be earned for the credit to grow by so much. */
 static double budget_to_earn(const struct budget *budget, double ns)
 {
-	double most = budget->owed_ns / BUDGET_REPAY;
+	double most = budget->debt_ns / BUDGET_REPAY;
 	double earned = ns / (1 - BUDGET_REPAY);
 
-	return earned < most ? earned : ns + budget->owed_ns;
+	return earned < most ? earned : ns + budget->debt_ns;
 }
 
 uint64_t budget_next_ns(const struct budget *budget)
@@ -188,9 +189,9 @@ static void budget_owe(struct budget *budget, double ns)
 	double most = budget->share * BUDGET_OWED_S * BUDGET_REPAY *
 		      (double)CLOCK_NS_PER_S;
 
-	budget->owed_ns += ns;
-	if (budget->owed_ns > most)
-		budget->owed_ns = most;
+	budget->debt_ns += ns;
+	if (budget->debt_ns > most)
+		budget->debt_ns = most;
 }
 
 static void budget_spend_computed(struct budget *budget, double ns)

@@ -7,26 +7,27 @@
  * full, whatever else runs meanwhile, unless the program's own CPU clock shows
  * that little was lost: where more threads want to run than there are
  * processors, the others use what the held one does not. Threads that only spin
- * use processors too: where the program reads and writes files or sockets often,
- * as servers do, what becomes of these calls while a thread is held is looked at
- * as well. The greater of the two losses counts, and never less than a quarter: a
- * request that waits for the held thread costs its user, whatever else goes on. A
- * stop costs some microseconds for the switches to the tracer and back, and the
- * time for which the tracer handles it: as long the thread waits, whether or not
- * there is a processor for the tracer. Other time that racewatch computes costs
- * where every processor is busy when no thread is held.
+ * use processors too: where the program reads and writes files or sockets
+ * often, as servers do, what becomes of these calls while a thread is held is
+ * looked at as well. The greater of the two losses counts, and never less than
+ * a quarter: a request that waits for the held thread costs its user, whatever
+ * else goes on. A stop costs some microseconds for the switches to the tracer
+ * and back, and the time for which the tracer handles it: as long the thread
+ * waits, whether or not there is a processor for the tracer. Other time that
+ * racewatch computes costs where every processor is busy when no thread is
+ * held.
  *
  * Spending is from a credit that grows by the share, up to what a quarter of a
  * second brings; so a new phase of the program cannot overspend for long. It
- * may go below zero, by what two seconds bring; by little for what was computed.
- * Where little may be lost, what was computed beyond that is owed, and half of
- * what the share brings pays for it: the start of an attachment is paid for
- * within seconds, and work goes on meanwhile.
+ * may go below zero, by what two seconds bring; by little for what was
+ * computed. Where little may be lost, what was computed beyond that is owed,
+ * and half of what the share brings pays for it: the start of an attachment is
+ * paid for within seconds, and work goes on meanwhile.
  *
  * A long stall, at a location that is seldom reached, takes its additional time
- * from a purse too, which gets a quarter of what the credit gets, so that long
- * stalls leave the rest of the time to the others. It holds what two seconds
- * bring.
+ * from a second budget too, which gets a quarter of what the credit gets, so
+ * that long stalls leave the rest of the time to the others. It holds what two
+ * seconds bring.
  */
 #ifndef SCHEDULE_BUDGET_H
 #define SCHEDULE_BUDGET_H
@@ -47,8 +48,8 @@ struct budget_window {
 struct budget {
 	double share; /* of wall time that may be lost; 0: any */
 	double credit_ns;
-	double owed_ns; /* still to be paid for with half of what is earned */
-	double long_ns; /* in the purse for long stalls */
+	double debt_ns; /* still to be paid for with half of what is earned */
+	double long_ns; /* left in the budget for long stalls */
 	uint64_t earned_ns; /* when the credit was last computed; 0: never */
 	double lost_ns; /* so far */
 	double lost_cpu_ns; /* of it, by what racewatch computed */
@@ -88,9 +89,9 @@ bool budget_lends(const struct budget *budget);
 uint64_t budget_next_ns(const struct budget *budget);
 
 /*
- * Take up to so much from the purse for long stalls, as of the last
+ * Take up to so much from the budget for long stalls, as of the last
  * budget_earn(). What is not used is given back. Where any share may be lost
- * there is no purse.
+ * there is no such budget.
  */
 uint64_t budget_take_long(struct budget *budget, uint64_t ns);
 void budget_return_long(struct budget *budget, uint64_t ns);

@@ -28,7 +28,7 @@ struct effort_options {
 
 /* What a session may spend. */
 struct effort_plan {
-	/* peeks, learns and onset_ns are left to the session */
+	/* probes, learns and startup_ns are left to the session */
 	struct wire_params params;
 	int nice; /* of the front end, beside what it has; see nice(2) */
 	/* of the program's own sites that have not run, armed at a time */

@@ -25,9 +25,9 @@ enum {
 	/* a program begins until nothing ran for the first time for so long */
 	FILL_BEGUN_NS = 5 * 1000 * 1000,
 	/* hits without a stall are waited for so long */
-	FILL_PEEK_NS = 1000 * 1000,
-	/* and may cost 1/FILL_PEEK_PART of what stalls do */
-	FILL_PEEK_PART = 4,
+	FILL_PROBE_NS = 1000 * 1000,
+	/* and may cost 1/FILL_PROBE_PART of what stalls do */
+	FILL_PROBE_PART = 4,
 	/* threads for each place for a hot location */
 	FILL_THREADS_PER_PLACE = 4,
 	/*
@@ -95,7 +95,7 @@ static struct queue *fill_turn(struct pool *pool, size_t room)
 {
 	bool others = room > 0 && pool->fired.count + pool->guided.count > 0;
 	bool guided = pool->fired.count == 0 ||
-		      (pool->guided.count > 0 && !pool->led);
+		      (pool->guided.count > 0 && !pool->last_guided);
 
 	if (pool->aimed.count > 0 && (pool->aims < POOL_AIMED || !others))
 		return &pool->aimed;
@@ -111,7 +111,7 @@ static void fill_had_turn(struct pool *pool, const struct queue *queue)
 		return;
 	}
 	pool->aims = 0;
-	pool->led = queue == &pool->guided;
+	pool->last_guided = queue == &pool->guided;
 }
 
 /* How many more may be armed. */
@@ -167,57 +167,57 @@ static void fill_arm_hot(struct fill *fill, size_t room)
 }
 
 /*
- * How many peeks are paid for: they may cost a part of what stalls do. Where
+ * How many probes are paid for: they may cost a part of what stalls do. Where
  * others use the processors that a stall leaves, stalls are cheap, and hits are
  * not.
  */
-static uint32_t fill_peeks_paid(struct fill *fill)
+static uint32_t fill_probes_paid(struct fill *fill)
 {
 	struct pool *pool = fill->pool;
 	const struct budget *budget = pool->budget;
 	double cost = budget_stop_cost(budget);
-	double most = pool->params.peeks * cost;
+	double most = pool->params.probes * cost;
 	uint32_t count;
 
 	if (budget->share <= 0)
-		return pool->params.peeks;
-	pool->peeks_ns += (double)pool->params.stall_max_ns / 2 * budget->loss /
-			  FILL_PEEK_PART;
-	if (pool->peeks_ns > most)
-		pool->peeks_ns = most;
-	count = (uint32_t)(pool->peeks_ns / cost);
-	pool->peeks_ns -= count * cost;
+		return pool->params.probes;
+	pool->probes_ns += (double)pool->params.stall_max_ns / 2 *
+			   budget->loss / FILL_PROBE_PART;
+	if (pool->probes_ns > most)
+		pool->probes_ns = most;
+	count = (uint32_t)(pool->probes_ns / cost);
+	pool->probes_ns -= count * cost;
 	return count;
 }
 
 /* Arm some of those that are likely to be hit at once, to learn from. */
-static void fill_arm_peeks(struct fill *fill)
+static void fill_arm_probes(struct fill *fill)
 {
 	struct pool *pool = fill->pool;
-	uint32_t most = fill_peeks_paid(fill), armed = 0;
+	uint32_t most = fill_probes_paid(fill), armed = 0;
 
 	for (uint32_t i = 0; i < most && pool->fired.count > 0; i++) {
 		struct wire_site site = queue_pop(&pool->fired);
 
-		site.id |= WIRE_PEEK;
+		site.id |= WIRE_PROBE;
 		armed += fill_arm(fill, &site);
 	}
-	pool->peeked = true;
-	pool->peeks_out = armed;
-	pool->peeks_due = most;
-	pool->peek_until_ns = fill->now_ns + FILL_PEEK_NS;
+	pool->probed = true;
+	pool->probes_out = armed;
+	pool->probes_due = most;
+	pool->probe_until_ns = fill->now_ns + FILL_PROBE_NS;
 }
 
-/* Are there peeks to be waited for? */
-static bool fill_peeks(struct fill *fill)
+/* Are there probes to be waited for? */
+static bool fill_probes(struct fill *fill)
 {
 	struct pool *pool = fill->pool;
 
-	if (!pool->peeked && pool->params.peeks > 0)
-		fill_arm_peeks(fill);
-	if (fill->now_ns >= pool->peek_until_ns)
-		pool->peeks_out = 0;
-	return pool->peeks_out > 0;
+	if (!pool->probed && pool->params.probes > 0)
+		fill_arm_probes(fill);
+	if (fill->now_ns >= pool->probe_until_ns)
+		pool->probes_out = 0;
+	return pool->probes_out > 0;
 }
 
 /* As many as may be armed in one go. */
@@ -484,7 +484,7 @@ static bool fill_has_room(struct fill *fill, bool affordable)
 		return true;
 	if (!affordable)
 		return false;
-	if (fill->places > 0 || pool->params.peeks > 0)
+	if (fill->places > 0 || pool->params.probes > 0)
 		return true;
 	if (pool->fresh.count > 0 && fill_room_fresh(fill) > 0)
 		return true;
@@ -535,7 +535,7 @@ void fill_run(struct fill *fill)
 		fill_arm_hot(fill, 0);
 		return;
 	}
-	if (fill_peeks(fill))
+	if (fill_probes(fill))
 		return;
 	fill_make_room(fill);
 	fill_give_back(fill);
@@ -584,8 +584,8 @@ static uint64_t fill_next_sampled_ns(const struct fill *fill)
 		       (uint64_t)((1 - pool->tokens) / pool_rate(pool) *
 				  CLOCK_NS_PER_S) +
 		       1;
-	if (pool->peeks_out > 0)
-		return fill_not_before_retry(pool, pool->peek_until_ns);
+	if (pool->probes_out > 0)
+		return fill_not_before_retry(pool, pool->probe_until_ns);
 	if (!room && fill->places > 0)
 		return fill_not_before_retry(pool, fill->place_due_ns);
 	if (fill->places == 0 && fill->now_ns < pool->rest_until_ns) {

@@ -22,8 +22,8 @@ enum {
 	/* one that nobody reached for so long is not spent on learning */
 	POOL_SELDOM_NS = 10 * 1000 * 1000,
 	/* stalls by which one kind of site may be ahead, and for how long */
-	POOL_OWED_MAX = 2,
-	POOL_OWED_NS = 3 * 1000 * 1000,
+	POOL_DEFICIT_MAX = 2,
+	POOL_DEFICIT_NS = 3 * 1000 * 1000,
 	/* of --at, what was hit within this time is soon hit again */
 	POOL_AIMED_NS = 20 * 1000 * 1000,
 	/*
@@ -118,8 +118,8 @@ void pool_fired(struct pool *pool, const struct wire_site *site, bool recent,
 		    pool->hot[i].program == site->program)
 			pool->hot[i].address = 0;
 	}
-	if ((site->id & WIRE_PEEK) && pool->peeks_out > 0)
-		pool->peeks_out--;
+	if ((site->id & WIRE_PROBE) && pool->probes_out > 0)
+		pool->probes_out--;
 	if (site->id & WIRE_AIMED)
 		pool->aimed_ns = now;
 	if (site->once && !(site->id & WIRE_ENTRY)) {
@@ -192,16 +192,16 @@ bool pool_take_token(struct pool *pool, const struct wire_site *site,
 	return true;
 }
 
-static bool pool_owes(const struct pool *pool, const struct wire_site *site,
-		      uint64_t now)
+static bool pool_has_deficit(const struct pool *pool,
+			     const struct wire_site *site, uint64_t now)
 {
-	if (wire_site_apart(site) || now >= pool->owed_until_ns)
+	if (wire_site_apart(site) || now >= pool->deficit_until_ns)
 		return false;
 	if (pool_aims(pool, now) &&
-	    pool->owed_aimed >= POOL_OWED_MAX * POOL_AIMED)
+	    pool->deficit_aimed >= POOL_DEFICIT_MAX * POOL_AIMED)
 		return true;
 	return !(site->id & WIRE_GUIDED) && pool->guided.count > 0 &&
-	       pool->owed >= POOL_OWED_MAX;
+	       pool->deficit >= POOL_DEFICIT_MAX;
 }
 
 bool pool_is_seldom(uint64_t armed_ns, uint64_t now)
@@ -212,40 +212,41 @@ bool pool_is_seldom(uint64_t armed_ns, uint64_t now)
 bool pool_passes(struct pool *pool, const struct wire_site *site,
 		 uint64_t armed_ns, uint64_t now)
 {
-	bool peek = site->id & WIRE_PEEK;
+	bool probe = site->id & WIRE_PROBE;
 
 	if (pool_is_seldom(armed_ns, now))
 		return false;
 	if (!(site->id & WIRE_GUIDED) && !wire_site_apart(site) &&
-	    pool->peeks_due > 0 && now < pool->peek_until_ns)
-		peek = true;
-	pool->peeks_due -= peek && pool->peeks_due > 0;
-	return peek || pool_owes(pool, site, now);
+	    pool->probes_due > 0 && now < pool->probe_until_ns)
+		probe = true;
+	pool->probes_due -= probe && pool->probes_due > 0;
+	return probe || pool_has_deficit(pool, site, now);
 }
 
 void pool_stalled(struct pool *pool, const struct wire_site *site, uint64_t now)
 {
-	const int most = POOL_OWED_MAX * POOL_AIMED;
+	const int most = POOL_DEFICIT_MAX * POOL_AIMED;
 
-	pool->peeked = false;
+	pool->probed = false;
 	if (site->id & WIRE_AIMED) {
-		pool->owed_aimed -= pool->owed_aimed > -most;
+		pool->deficit_aimed -= pool->deficit_aimed > -most;
 	} else if (pool_aims(pool, now)) {
-		pool->owed_aimed += POOL_AIMED;
-		if (pool->owed_aimed > most)
-			pool->owed_aimed = most;
+		pool->deficit_aimed += POOL_AIMED;
+		if (pool->deficit_aimed > most)
+			pool->deficit_aimed = most;
 	}
 	if (site->id & WIRE_GUIDED)
-		pool->owed -= pool->owed > -POOL_OWED_MAX;
+		pool->deficit -= pool->deficit > -POOL_DEFICIT_MAX;
 	else if (pool->guided.count > 0 && !(site->id & WIRE_AIMED))
-		pool->owed += pool->owed < POOL_OWED_MAX;
-	pool->owed_until_ns = now + pool->params.stall_max_ns + POOL_OWED_NS;
+		pool->deficit += pool->deficit < POOL_DEFICIT_MAX;
+	pool->deficit_until_ns =
+		now + pool->params.stall_max_ns + POOL_DEFICIT_NS;
 }
 
 bool pool_waits_for(struct pool *pool, const struct wire_site *site,
 		    uint64_t until_ns, uint64_t now)
 {
-	if (wire_site_apart(site) || (site->id & (WIRE_GUIDED | WIRE_PEEK)) ||
+	if (wire_site_apart(site) || (site->id & (WIRE_GUIDED | WIRE_PROBE)) ||
 	    until_ns > now + POOL_REST_NS)
 		return false;
 	if (until_ns > pool->rest_until_ns)

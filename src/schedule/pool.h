@@ -27,7 +27,7 @@
  *
  * A stall takes ten times as long as a hit, and what is learned of the memory
  * that a location touches is learned from either. So before each stall a few
- * locations are armed of which the hits are told and not stalled (peeks), and
+ * locations are armed of which the hits are told and not stalled (probes), and
  * the stall waits for them: breakpoints met during it would hinder the others.
  * Together they may cost a quarter of what stalls cost.
  *
@@ -82,17 +82,17 @@ struct pool {
 	uint64_t once_due_ns; /* when more of `once` may be armed */
 	uint64_t once_ns; /* when a site of `once` was hit last; 0: never */
 	bool again; /* text untouched: the last one armed was of `fired` */
-	bool peeked; /* since the last stall */
-	uint32_t peeks_out; /* armed for a peek, and not hit */
-	uint32_t peeks_due; /* hits of whatever kind that are not stalled */
-	uint64_t peek_until_ns; /* they are waited for */
-	double peeks_ns; /* what they may still cost */
-	bool led; /* the last one in a hot place was of `guided` */
+	bool probed; /* since the last stall */
+	uint32_t probes_out; /* armed for a probe, and not hit */
+	uint32_t probes_due; /* hits of whatever kind that are not stalled */
+	uint64_t probe_until_ns; /* they are waited for */
+	double probes_ns; /* what they may still cost */
+	bool last_guided; /* the last one in a hot place was of `guided` */
 	int aims; /* turns in a row at the places that `aimed` has had */
-	int owed; /* stalls that likely ones have had too few of */
-	int owed_aimed; /* the same of those of --at */
+	int deficit; /* stalls that likely ones have had too few of */
+	int deficit_aimed; /* the same of those of --at */
 	uint64_t aimed_ns; /* when one of these was hit last; 0: never */
-	uint64_t owed_until_ns; /* the others wait for them no longer */
+	uint64_t deficit_until_ns; /* the others wait for them no longer */
 	uint64_t retry_ns; /* something must be known first: not before then */
 	uint64_t rest_until_ns; /* pool_waits_for() */
 	uint64_t alone_ns; /* the last pause while nobody else ran; 0: none */

@@ -338,15 +338,15 @@ static void session_aim_send(struct session *session, uint64_t now)
 }
 
 /* The first threads wait until all there is has been sent, if for nothing else. */
-static void session_aim_end_onset(struct session *session)
+static void session_aim_end_startup(struct session *session)
 {
 	for (size_t i = 0; i < session->watched.programs.count; i++) {
 		struct watched_program *program =
 			watched_at(&session->watched, i);
 
-		if (program->onset_ns != 0 && program->aimed &&
+		if (program->startup_ns != 0 && program->aimed &&
 		    !session_arms_once(session->config))
-			session_end_onset(session, program);
+			session_end_startup(session, program);
 	}
 }
 
@@ -369,7 +369,7 @@ struct error *session_aim(struct session *session)
 	now = clock_now_ns();
 	session_aims_check(session, now);
 	session_aim_send(session, now);
-	session_aim_end_onset(session);
+	session_aim_end_startup(session);
 	session_aim_tell(session, now);
 	return err;
 }

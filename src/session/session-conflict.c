@@ -154,12 +154,12 @@ static struct error *session_understand(struct session *session,
 }
 
 /* The threads of the conflict wait for this. */
-static void session_answer(struct session *session, uint32_t moment)
+static void session_answer(struct session *session, uint32_t freeze)
 {
-	struct wire_judged judged = { .moment = moment,
+	struct wire_judged judged = { .freeze = freeze,
 				      .stop = session->races.worth_stopping };
 
-	if (moment == 0)
+	if (freeze == 0)
 		return;
 	channel_send(&session->channel, WIRE_JUDGED, &judged, sizeof(judged));
 	channel_flush(&session->channel);
@@ -190,7 +190,7 @@ struct error *session_conflict(struct session *session, const void *payload,
 	session->races.met = NULL;
 	session->replays.next.race = NULL;
 	err = session_understand(session, &context, &message, &conflict);
-	session_answer(session, wire.moment);
+	session_answer(session, wire.freeze);
 	if (!err && session->races.met)
 		err = session_replay_expect(session, &conflict,
 					    session->races.met);

@@ -178,9 +178,9 @@ struct wire_params session_params(const struct session_config *config)
 	/* nothing is sampled: only what is to be provoked is armed */
 	if (config->provoke)
 		params.rate = 0;
-	params.peeks = session_peeks(config);
+	params.probes = session_probes(config);
 	params.learns = session_learns(config);
-	params.onset_ns = session_onset_ns(config);
+	params.startup_ns = session_startup_ns(config);
 	if (config->replay_instances > 0)
 		params.replay_ns = REPLAY_GAP_NS;
 	return params;
@@ -485,7 +485,7 @@ void session_update_counts(struct session *session)
 	counts->generated_seen = session->generated.seen;
 	sum->elapsed_ns = session->started_ns ? end - session->started_ns : 0;
 	sum->overhead_pct = share_pct(sum, sum->stats.lost_ns);
-	sum->start_pct = share_pct(sum, sum->stats.onset_ns);
+	sum->start_pct = share_pct(sum, sum->stats.startup_ns);
 	sum->stops_pct = share_pct(sum, sum->stats.lost_stop_ns);
 	sum->computing_pct = share_pct(sum, sum->stats.lost_cpu_ns);
 	sum->sampling.known = true;

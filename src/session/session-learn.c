@@ -11,8 +11,8 @@
 
 enum {
 	/* hits to learn from before each stall, at most; one takes so long */
-	PEEKS_MAX = 8,
-	PEEK_NS = 100 * 1000,
+	PROBES_MAX = 8,
+	PROBE_NS = 100 * 1000,
 	/* draws in one go */
 	GUIDE_TRIES = 16,
 };
@@ -290,11 +290,11 @@ void session_guide_returned(struct session *session,
 }
 
 /* The longer stalls are, the less hits cost beside them. */
-uint32_t session_peeks(const struct session_config *config)
+uint32_t session_probes(const struct session_config *config)
 {
-	uint64_t peeks = config->effort.params.stall_max_ns / PEEK_NS;
+	uint64_t probes = config->effort.params.stall_max_ns / PROBE_NS;
 
 	if (!config->guided || config->tracing.text_untouched)
 		return 0;
-	return peeks < PEEKS_MAX ? (uint32_t)peeks : PEEKS_MAX;
+	return probes < PROBES_MAX ? (uint32_t)probes : PROBES_MAX;
 }

@@ -48,7 +48,7 @@ struct session_learning {
 bool session_learn_init(struct session *session);
 void session_learn_deinit(struct session *session);
 /* How many hits to learn from before each stall. */
-uint32_t session_peeks(const struct session_config *config);
+uint32_t session_probes(const struct session_config *config);
 /* Does this run or a later one use what samples teach? */
 bool session_learns(const struct session_config *config);
 /* A WIRE_SAMPLE message, of a program that is watched. */

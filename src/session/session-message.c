@@ -127,10 +127,10 @@ static void message_process_ended(struct session *session, const void *payload,
 		watched_ended(&session->watched, &message);
 }
 
-static struct error *message_onset(struct session *session, const void *payload,
-				   size_t size)
+static struct error *message_startup(struct session *session,
+				     const void *payload, size_t size)
 {
-	struct wire_onset message;
+	struct wire_startup message;
 	struct watched_program *program;
 
 	if (!message_read(payload, size, &message, sizeof(message)))
@@ -138,7 +138,8 @@ static struct error *message_onset(struct session *session, const void *payload,
 	program = watched_program(&session->watched, message.program);
 	if (!program)
 		return NULL;
-	program->onset_ns = clock_now_ns() + session_onset_ns(session->config);
+	program->startup_ns =
+		clock_now_ns() + session_startup_ns(session->config);
 	program->threaded = true;
 	program->idle_ns = 0;
 	program->walk_ns = 0;
@@ -407,8 +408,8 @@ static struct error *session_message(struct session *session,
 	case WIRE_THREADS:
 		session_hurry_refresh(session);
 		break;
-	case WIRE_ONSET:
-		return message_onset(session, payload, size);
+	case WIRE_STARTUP:
+		return message_startup(session, payload, size);
 	case WIRE_RETURNED:
 		message_returned(session, payload, size);
 		break;

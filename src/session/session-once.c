@@ -396,7 +396,7 @@ static struct error *once_walk(struct session *session,
 static uint64_t once_wait(const struct session_config *config,
 			  const struct watched_program *program)
 {
-	if (program->onset_ns)
+	if (program->startup_ns)
 		return ONCE_SOON_NS;
 	return config->effort.params.arm_rate > 0 ? ONCE_SLOW_NS : ONCE_WAIT_NS;
 }
@@ -409,14 +409,14 @@ struct error *session_feed_once(struct session *session,
 
 	if (!session_arms_unrun(session->config) || now < program->walk_ns)
 		return NULL;
-	if (now >= program->onset_ns)
-		program->onset_ns = 0;
+	if (now >= program->startup_ns)
+		program->startup_ns = 0;
 	err = once_walk(session, program, now, &end, &all);
 	program->walk_ns = now + once_wait(session->config, program);
 	if (err)
 		return err;
 	if (all && (program->aimed || !session_aims(session->config)))
-		session_end_onset(session, program);
+		session_end_startup(session, program);
 	/* at the end, another begins: soon, while more is being decoded */
 	if (end) {
 		program->walk = (struct sampleset_walk){ .part = 0 };

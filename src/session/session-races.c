@@ -11,8 +11,8 @@
 #include "base/rights.h"
 #include "image/image.h"
 #include "judge/judge.h"
-#include "report/kin.h"
 #include "report/race.h"
+#include "report/related.h"
 #include "report/source.h"
 
 void session_races_init(struct session *session)
@@ -192,8 +192,8 @@ static bool session_remember(struct session *session,
 }
 
 /* Judge a race anew that another one has told something of. */
-static struct error *session_judge_kin(struct session *session,
-				       struct race *race)
+static struct error *session_judge_related(struct session *session,
+					   struct race *race)
 {
 	enum race_verdict before = race->verdict;
 	struct error *err = session_verdict(session, race);
@@ -216,9 +216,9 @@ static struct error *session_sum_replays(struct session *session,
 	for (size_t i = 0; !err && i < races->count; i++) {
 		struct race *other = *(struct race **)vec_at(races, i);
 
-		if ((other == race || kin_share_replays(race, other)) &&
-		    kin_sum_replays(other, races))
-			err = session_judge_kin(session, other);
+		if ((other == race || related_share_replays(race, other)) &&
+		    related_sum_replays(other, races))
+			err = session_judge_related(session, other);
 	}
 	return err;
 }
@@ -230,8 +230,8 @@ struct error *session_replayed(struct session *session, struct race *race)
 }
 
 /* A new race and the others of its variable tell of one another. */
-static struct error *session_tell_kin(struct session *session,
-				      struct race *race)
+static struct error *session_tell_related(struct session *session,
+					  struct race *race)
 {
 	struct error *err = NULL;
 	bool told = false;
@@ -242,9 +242,9 @@ static struct error *session_tell_kin(struct session *session,
 
 		if (other == race)
 			continue;
-		told = kin_tell(race, other) || told;
-		if (kin_tell(other, race))
-			err = session_judge_kin(session, other);
+		told = related_tell(race, other) || told;
+		if (related_tell(other, race))
+			err = session_judge_related(session, other);
 	}
 	if (!err && told)
 		err = session_verdict(session, race);
@@ -337,7 +337,7 @@ struct error *session_new_conflict(struct session *session,
 	if (!err && found != DEDUPE_NEW)
 		err = session_verdict(session, race);
 	if (!err && found != DEDUPE_AGAIN)
-		err = session_tell_kin(session, race);
+		err = session_tell_related(session, race);
 	if (err)
 		return err;
 	/* the threads run again since the conflict was copied */

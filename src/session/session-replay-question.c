@@ -8,7 +8,7 @@
 
 #include "conflict/conflict.h"
 #include "conflict/evidence.h"
-#include "dataflow/idiom.h"
+#include "dataflow/pattern.h"
 #include "image/elftext.h"
 #include "image/image.h"
 #include "sampling/scan.h"
@@ -83,15 +83,15 @@ static struct error *question_return_slots(const struct conflict_side *side,
 static void question_side(const struct conflict_side *side,
 			  struct replay_side *ret)
 {
-	struct insn_idiom idiom;
+	struct code_pattern pattern;
 
-	evidence_idiom(side, &idiom);
+	evidence_pattern(side, &pattern);
 	*ret = (struct replay_side){
 		.insn = side->insn,
 		.rip = side->insn_address,
 		.access = side->access,
 		.done = !side->wire->before,
-		.updates = idiom_is_update(&idiom),
+		.updates = pattern_is_update(&pattern),
 	};
 }
 

@@ -7,7 +7,7 @@
  * deaths, reported by the tracer), session-races.c (races), session-replay.c
  * (races run again), session-tire.c (sites to leave out), session-learn.c (what
  * that teaches), session-once.c (sites that have not run), session-aim.c (those
- * that the user asked for) and, used by all of these, session-onset.c,
+ * that the user asked for) and, used by all of these, session-startup.c,
  * session-send.c, session-note.c and session-end.c. Not for others.
  */
 #ifndef SESSION_SESSION_STATE_H
@@ -21,10 +21,10 @@
 #include "session/session-aim.h"
 #include "session/session-learn.h"
 #include "session/session-once.h"
-#include "session/session-onset.h"
 #include "session/session-races.h"
 #include "session/session-replay.h"
 #include "session/session-signal.h"
+#include "session/session-startup.h"
 #include "session/session-tire.h"
 #include "session/session-tracer.h"
 #include "session/session.h"

@@ -314,7 +314,7 @@ static void watched_begin_again(struct watched_program *program, uint32_t id,
 	image_take_over(program->image, pid);
 	program->maps = (struct watched_timer){ .due_ns = 0 };
 	program->begun_ns = clock_now_ns();
-	program->work_ns = program->idle_ns = program->onset_ns = 0;
+	program->work_ns = program->idle_ns = program->startup_ns = 0;
 	program->quiet_ns = 0;
 	program->walk = (struct sampleset_walk){ .part = 0 };
 	program->entries = (struct sampleset_walk){ .part = 0 };

@@ -87,7 +87,7 @@ struct watched_program {
 	bool asked; /* a process that runs it was asked for by name */
 	bool threaded; /* its second thread has begun */
 	/* until then its first threads wait for the end of one; 0: no */
-	uint64_t onset_ns;
+	uint64_t startup_ns;
 	/* when they have gone on, its libraries wait until then */
 	uint64_t quiet_ns;
 };

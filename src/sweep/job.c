@@ -20,9 +20,9 @@
 #include "base/vec.h"
 #include "sweep/again.h"
 #include "sweep/journal.h"
-#include "sweep/keeper.h"
 #include "sweep/plan.h"
 #include "sweep/statefile.h"
+#include "sweep/supervisor.h"
 #include "sweep/sweep.h"
 #include "sweep/template.h"
 
@@ -37,7 +37,7 @@ struct job {
 	char **command; /* filled in */
 	struct vec argv; /* of char *, borrowed */
 	int first; /* in argv: what is not of the sweep alone begins */
-	struct keeper keeper;
+	struct supervisor supervisor;
 	bool started;
 };
 
@@ -85,11 +85,11 @@ struct error *job_create(const struct sweep_config *config,
 
 void job_destroy(struct job *job)
 {
-	struct keeper_result result;
+	struct supervisor_result result;
 
 	if (job->started) {
-		keeper_stop(&job->keeper);
-		error_free(keeper_finish(&job->keeper, &result));
+		supervisor_stop(&job->supervisor);
+		error_free(supervisor_finish(&job->supervisor, &result));
 	}
 	if (job->claim.lock_fd >= 0)
 		close(job->claim.lock_fd);
@@ -104,13 +104,13 @@ void job_destroy(struct job *job)
 
 int job_fd(const struct job *job)
 {
-	return job->keeper.result_fd;
+	return job->supervisor.result_fd;
 }
 
 void job_stop(struct job *job)
 {
 	if (job->started)
-		keeper_stop(&job->keeper);
+		supervisor_stop(&job->supervisor);
 }
 
 static bool add(struct job *job, const char *word)
@@ -206,10 +206,11 @@ void job_forget_again(const struct job *job)
 	again_forget(job->folder);
 }
 
-struct error *job_start(struct job *job, const struct keeper_inherit *inherit)
+struct error *job_start(struct job *job,
+			const struct supervisor_inherit *inherit)
 {
 	const struct sweep_config *config = job->config;
-	struct keeper_config keeper = {
+	struct supervisor_config supervisor = {
 		.program = config->program,
 		.out_path = job->out,
 		.err_path = job->err,
@@ -233,8 +234,8 @@ struct error *job_start(struct job *job, const struct keeper_inherit *inherit)
 		err = job_write_again(job);
 	if (err)
 		return err;
-	keeper.argv = job->argv.items;
-	err = keeper_start(&keeper, &job->keeper);
+	supervisor.argv = job->argv.items;
+	err = supervisor_start(&supervisor, &job->supervisor);
 	job->started = !err;
 	return err;
 }
@@ -314,7 +315,7 @@ static struct error *read_report(const struct job *job,
 }
 
 static struct error *take_result(const struct job *job,
-				 const struct keeper_result *result,
+				 const struct supervisor_result *result,
 				 struct journal_record *record)
 {
 	struct error *err = read_report(job, record);
@@ -340,12 +341,12 @@ static struct error *take_result(const struct job *job,
 
 struct error *job_finish(struct job *job, struct journal_record *record)
 {
-	struct keeper_result result = { .status = 0 };
-	struct error *err = keeper_finish(&job->keeper, &result);
+	struct supervisor_result result = { .status = 0 };
+	struct error *err = supervisor_finish(&job->supervisor, &result);
 
 	job->started = false;
 	if (err) {
-		/* its keeper was killed: so was the run */
+		/* its supervisor was killed: so was the run */
 		fill_record(job, record);
 		record->outcome.kind = OUTCOME_BROKEN;
 		record->outcome.status = EXIT_FAILED;

@@ -13,7 +13,7 @@ struct error;
 struct job;
 struct journal_record;
 struct strbuf;
-struct keeper_inherit;
+struct supervisor_inherit;
 struct statefile_claim;
 struct sweep_config;
 
@@ -31,7 +31,8 @@ struct error *job_left_over(struct job *job, struct journal_record *record,
 			    bool *ret_any);
 
 /* Make the folder and begin. */
-struct error *job_start(struct job *job, const struct keeper_inherit *inherit);
+struct error *job_start(struct job *job,
+			const struct supervisor_inherit *inherit);
 
 /* Readable when it is over. */
 int job_fd(const struct job *job);

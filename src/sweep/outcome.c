@@ -14,7 +14,7 @@
 #include "base/exitstatus.h"
 #include "base/strbuf.h"
 #include "sweep/findings.h"
-#include "sweep/keeper.h"
+#include "sweep/supervisor.h"
 
 const char *outcome_word(unsigned int kind)
 {
@@ -30,7 +30,7 @@ const char *outcome_word(unsigned int kind)
 	return kind < OUTCOMES ? words[kind] : NULL;
 }
 
-static enum outcome_kind kind_of(const struct keeper_result *result,
+static enum outcome_kind kind_of(const struct supervisor_result *result,
 				 const struct findings *findings)
 {
 	int status = WEXITSTATUS(result->status);
@@ -51,7 +51,7 @@ static enum outcome_kind kind_of(const struct keeper_result *result,
 	return status == 0 ? OUTCOME_PASSED : OUTCOME_FAILED;
 }
 
-struct outcome outcome_of(const struct keeper_result *result,
+struct outcome outcome_of(const struct supervisor_result *result,
 			  const struct findings *findings)
 {
 	return (struct outcome){

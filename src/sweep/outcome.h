@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct findings;
-struct keeper_result;
+struct supervisor_result;
 struct strbuf;
 
 enum outcome_kind {
@@ -37,7 +37,7 @@ struct outcome {
 const char *outcome_word(unsigned int kind);
 
 /* From how its processes ended, and its report. */
-struct outcome outcome_of(const struct keeper_result *result,
+struct outcome outcome_of(const struct supervisor_result *result,
 			  const struct findings *findings);
 
 /* Was it a normal success, with nothing to report? */

@@ -16,8 +16,8 @@
 #include "store/query.h"
 #include "store/store.h"
 #include "sweep/journal.h"
-#include "sweep/ledger.h"
 #include "sweep/plan.h"
+#include "sweep/results.h"
 
 /* Where the locks of runs are: no file is that long. */
 static const off_t STATE_LOCKS = (off_t)1 << 60;
@@ -28,7 +28,7 @@ enum { STATE_RESERVE_PAGES = 64 };
 struct statefile {
 	struct store *store;
 	char *path;
-	struct ledger *ledger;
+	struct results *results;
 	uint64_t seed;
 	struct journal_place place; /* read so far */
 	/* from this limit on, all runs below `unclaimed' are claimed */
@@ -62,7 +62,7 @@ static struct error *take(void *context, struct journal_record *record)
 {
 	const struct statefile *state = context;
 
-	return ledger_take(state->ledger, record);
+	return results_take(state->results, record);
 }
 
 /* Read what has come, in a transaction of the caller. */
@@ -102,7 +102,7 @@ static void name_worker(struct statefile *state)
 }
 
 struct error *statefile_open(const char *path, char *const *command,
-			     uint64_t seed, struct ledger *ledger,
+			     uint64_t seed, struct results *results,
 			     struct statefile **ret)
 {
 	struct statefile *state = calloc(1, sizeof(*state));
@@ -110,7 +110,7 @@ struct error *statefile_open(const char *path, char *const *command,
 
 	if (!state)
 		return error_nomem;
-	state->ledger = ledger;
+	state->results = results;
 	state->seed = seed;
 	name_worker(state);
 	state->path = strdup(path);
@@ -150,10 +150,10 @@ static struct error *find_given_up(const struct statefile *state,
 				   int lock_fd, uint64_t *ret_run,
 				   bool *ret_any)
 {
-	const struct vec *runs = &state->ledger->runs;
+	const struct vec *runs = &state->results->runs;
 
 	for (size_t i = 0; i < runs->count; i++) {
-		const struct ledger_run *run = vec_at(runs, i);
+		const struct results_run *run = vec_at(runs, i);
 		struct error *err;
 
 		if (run->finished || !statefile_within(limits, run->number))
@@ -177,14 +177,14 @@ static struct error *find_new(struct statefile *state,
 {
 	if (state->first_run != limits->first_run)
 		state->unclaimed = state->first_run = limits->first_run;
-	while (ledger_run(state->ledger, state->unclaimed))
+	while (results_run(state->results, state->unclaimed))
 		state->unclaimed++;
 	*ret_any = false;
 	for (uint64_t run = state->unclaimed;
 	     statefile_within(limits, run) && !*ret_any; run++) {
 		struct error *err;
 
-		if (ledger_run(state->ledger, run))
+		if (results_run(state->results, run))
 			continue;
 		*ret_run = run;
 		err = lock_run(lock_fd, run, ret_any);
@@ -242,8 +242,9 @@ static struct error *reserve(const struct statefile *state)
 static const struct plan_entry *
 choose_entry(const struct statefile *state, const struct statefile_claim *claim)
 {
-	struct plan *plan = state->ledger->plan;
-	const struct ledger_run *before = ledger_run(state->ledger, claim->run);
+	struct plan *plan = state->results->plan;
+	const struct results_run *before =
+		results_run(state->results, claim->run);
 	const struct plan_entry *entry = NULL;
 
 	if (before)
@@ -305,7 +306,7 @@ struct error *statefile_claim(struct statefile *state,
 	if (!err)
 		err = store_end(state->store,
 				claim_locked(state, limits, &claim, &any));
-	/* after the commit, so that the ledger has what the file has */
+	/* after the commit, so that the results have what the file has */
 	if (!err)
 		err = statefile_refresh(state);
 	if (err || !any)

@@ -21,7 +21,7 @@
 
 struct error;
 struct journal_record;
-struct ledger;
+struct results;
 struct plan_entry;
 struct statefile;
 
@@ -40,12 +40,12 @@ struct statefile_limits {
 bool statefile_within(const struct statefile_limits *limits, uint64_t run);
 
 /*
- * Open or create the file, and read it into the ledger. A new one gets the
+ * Open or create the file, and read it into the results. A new one gets the
  * command and the seed. One of another command or seed, or that is no state of
  * a sweep, is refused with ERROR_USAGE, and not changed.
  */
 struct error *statefile_open(const char *path, char *const *command,
-			     uint64_t seed, struct ledger *ledger,
+			     uint64_t seed, struct results *results,
 			     struct statefile **ret);
 void statefile_close(struct statefile *state);
 
@@ -61,7 +61,7 @@ struct error *statefile_claim(struct statefile *state,
 			      const struct statefile_limits *limits,
 			      struct statefile_claim *ret, bool *ret_any);
 
-/* Write the record of a run's end, and take it into the ledger. */
+/* Write the record of a run's end, and take it into the results. */
 struct error *statefile_finish(struct statefile *state,
 			       const struct journal_record *record);
 

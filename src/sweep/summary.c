@@ -50,13 +50,13 @@ static const char *const kind_phrases[OUTCOMES] = {
 
 struct error *summary_fill(struct summary *summary)
 {
-	struct error *err = ledger_species(summary->ledger, &summary->counts);
+	struct error *err = results_species(summary->results, &summary->counts);
 
 	summary->unsampled = (struct vec)VEC_INIT(struct unsampled_group);
 	if (!err)
-		err = unsampled_count(summary->ledger, &summary->unsampled);
+		err = unsampled_count(summary->results, &summary->unsampled);
 	if (!err)
-		err = unmatched_add(&summary->unmatched, summary->ledger);
+		err = unmatched_add(&summary->unmatched, summary->results);
 	if (!err)
 		summary->estimate =
 			species_estimate_incidence(&summary->counts);
@@ -77,7 +77,7 @@ static void add_elapsed(struct strbuf *out, uint64_t ns)
 	strbuf_add(out, text);
 }
 
-void summary_add_run(struct strbuf *out, const struct ledger_run *run)
+void summary_add_run(struct strbuf *out, const struct results_run *run)
 {
 	strbuf_addf(out, "run %" PRIu64 " (seed %" PRIu64 "): ", run->number,
 		    run->seed);
@@ -93,20 +93,20 @@ void summary_add_run(struct strbuf *out, const struct ledger_run *run)
 
 static void add_head(struct strbuf *out, const struct summary *summary)
 {
-	const struct ledger *ledger = summary->ledger;
-	bool plain = ledger->kinds[OUTCOME_PASSED] == ledger->finished;
+	const struct results *results = summary->results;
+	bool plain = results->kinds[OUTCOME_PASSED] == results->finished;
 
 	strbuf_add(out, "SWEEP: racewatch: ");
-	text_add_plural(out, ledger->finished, "run");
+	text_add_plural(out, results->finished, "run");
 	strbuf_add(out, " in ");
 	add_elapsed(out, summary->result->elapsed_ns);
 	strbuf_add(out, ", ");
-	text_add_plural(out, ledger_races(ledger), "race");
+	text_add_plural(out, results_races(results), "race");
 	for (int i = 0; i < OUTCOMES && !plain; i++) {
-		if (ledger->kinds[i] > 0)
+		if (results->kinds[i] > 0)
 			strbuf_addf(out, "%s %" PRIu64 " %s",
 				    i == OUTCOME_PASSED ? ";" : ",",
-				    ledger->kinds[i], kind_phrases[i]);
+				    results->kinds[i], kind_phrases[i]);
 	}
 	strbuf_addf(out, "; %s\n", end_phrases[summary->result->end]);
 }
@@ -126,7 +126,7 @@ static uint64_t id_of(const struct summary *summary, const char *fingerprint)
 static void add_again(struct strbuf *out, const struct summary *summary,
 		      uint64_t number)
 {
-	const struct ledger_run *run = ledger_run(summary->ledger, number);
+	const struct results_run *run = results_run(summary->results, number);
 	struct strbuf path = { 0 };
 
 	if (run && run->directory)
@@ -143,7 +143,7 @@ static void add_again(struct strbuf *out, const struct summary *summary,
 }
 
 static void add_race(struct strbuf *out, const struct summary *summary,
-		     const struct ledger_race *race)
+		     const struct results_race *race)
 {
 	uint64_t id = id_of(summary, race->fingerprint);
 
@@ -153,7 +153,7 @@ static void add_race(struct strbuf *out, const struct summary *summary,
 	strbuf_addf(out,
 		    "in %" PRIu64 " of %" PRIu64 " runs, first in run %" PRIu64
 		    " (the ",
-		    race->runs, summary->ledger->finished, race->first_run);
+		    race->runs, summary->results->finished, race->first_run);
 	strbuf_addf(out, "%" PRIu64 "%s to end): ", race->first_order,
 		    race->first_order % 100 / 10 == 1 ? "th"
 		    : race->first_order % 10 == 1     ? "st"
@@ -167,11 +167,11 @@ static void add_race(struct strbuf *out, const struct summary *summary,
 
 static void add_races(struct strbuf *out, const struct summary *summary)
 {
-	const struct vec *races = &summary->ledger->races;
+	const struct vec *races = &summary->results->races;
 	uint64_t shown = 0;
 
 	for (size_t i = 0; i < races->count; i++) {
-		const struct ledger_race *race = vec_at(races, i);
+		const struct results_race *race = vec_at(races, i);
 
 		if (race->minor)
 			continue;
@@ -185,7 +185,7 @@ static void add_races(struct strbuf *out, const struct summary *summary)
 
 static void add_plan(struct strbuf *out, const struct summary *summary)
 {
-	const struct plan *plan = summary->ledger->plan;
+	const struct plan *plan = summary->results->plan;
 
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct plan_entry *entry = &plan->entries[i];
@@ -203,11 +203,11 @@ static void add_plan(struct strbuf *out, const struct summary *summary)
 
 static void add_runs(struct strbuf *out, const struct summary *summary)
 {
-	const struct vec *runs = &summary->ledger->runs;
+	const struct vec *runs = &summary->results->runs;
 	uint64_t shown = 0;
 
 	for (size_t i = 0; i < runs->count; i++) {
-		const struct ledger_run *run = vec_at(runs, i);
+		const struct results_run *run = vec_at(runs, i);
 
 		if (!run->finished || outcome_is_plain(&run->outcome))
 			continue;
@@ -229,7 +229,8 @@ void summary_add_text(struct strbuf *out, const struct summary *summary)
 {
 	add_head(out, summary);
 	add_races(out, summary);
-	unsampled_add_text(out, &summary->unsampled, summary->ledger->finished);
+	unsampled_add_text(out, &summary->unsampled,
+			   summary->results->finished);
 	strbuf_add(out, strbuf_text(&summary->unmatched));
 	unseen_add_text(out, &summary->counts, &summary->estimate);
 	add_plan(out, summary);
@@ -244,23 +245,23 @@ void summary_add_text(struct strbuf *out, const struct summary *summary)
 
 static void put_runs(struct object *line, const struct summary *summary)
 {
-	const struct ledger *ledger = summary->ledger;
+	const struct results *results = summary->results;
 	struct object runs = object_begin(NULL);
 
-	object_put_uint(&runs, "finished", ledger->finished);
-	object_put_uint(&runs, "sampled", ledger->sampled);
+	object_put_uint(&runs, "finished", results->finished);
+	object_put_uint(&runs, "sampled", results->sampled);
 	for (unsigned int i = 0; i < OUTCOMES; i++)
-		object_put_uint(&runs, outcome_word(i), ledger->kinds[i]);
+		object_put_uint(&runs, outcome_word(i), results->kinds[i]);
 	object_put_record(line, "runs", &runs);
 }
 
 static void put_races(struct object *line, const struct summary *summary)
 {
-	const struct vec *races = &summary->ledger->races;
+	const struct vec *races = &summary->results->races;
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < races->count; i++) {
-		const struct ledger_race *race = vec_at(races, i);
+		const struct results_race *race = vec_at(races, i);
 		struct object object = object_begin(NULL);
 
 		if (race->minor)
@@ -295,7 +296,7 @@ static void put_estimate(struct object *line, const struct summary *summary)
 
 static void put_plan(struct object *line, const struct summary *summary)
 {
-	const struct plan *plan = summary->ledger->plan;
+	const struct plan *plan = summary->results->plan;
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < plan->count; i++) {
@@ -323,7 +324,7 @@ struct error *summary_write_json(const struct summary *summary, FILE *out)
 	object_put_text(&line, "end", end_words[summary->result->end]);
 	object_put_seconds(&line, "elapsed_s", summary->result->elapsed_ns);
 	put_runs(&line, summary);
-	object_put_uint(&line, "samples", summary->ledger->samples);
+	object_put_uint(&line, "samples", summary->results->samples);
 	unsampled_put(&line, &summary->unsampled);
 	put_races(&line, summary);
 	put_estimate(&line, summary);

@@ -25,7 +25,7 @@ struct summary_id {
 };
 
 struct summary {
-	const struct ledger *ledger;
+	const struct results *results;
 	const struct sweep_result *result;
 	struct vec ids; /* of struct summary_id; borrowed */
 	const char *directory;
@@ -55,6 +55,6 @@ void summary_add_progress(struct strbuf *out,
 			  const struct sweep_progress *progress);
 
 /* "run 17 (seed 17): failed with status 1: 3 words of a note" */
-void summary_add_run(struct strbuf *out, const struct ledger_run *run);
+void summary_add_run(struct strbuf *out, const struct results_run *run);
 
 #endif

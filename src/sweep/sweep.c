@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The loop of a sweep; see sweep.h. One thread: it claims runs, has a keeper
- * for each, and sleeps until one is over, a signal comes or time is up.
+ * The loop of a sweep; see sweep.h. One thread: it claims runs, has a
+ * supervisor for each, and sleeps until one is over, a signal comes or time is
+ * up.
  */
 #include "sweep/sweep.h"
 
@@ -21,12 +22,12 @@
 #include "base/log.h"
 #include "base/signals.h"
 #include "base/strbuf.h"
+#include "sweep/descendants.h"
 #include "sweep/job.h"
 #include "sweep/journal.h"
-#include "sweep/keeper.h"
-#include "sweep/offspring.h"
 #include "sweep/outcome.h"
 #include "sweep/statefile.h"
+#include "sweep/supervisor.h"
 
 /* Runs in a row that could not be watched at all: so will be the next. */
 enum { SWEEP_HOPELESS = 5 };
@@ -36,12 +37,12 @@ static const uint64_t PROGRESS_NS = CLOCK_NS_PER_S;
 struct sweep {
 	const struct sweep_config *config;
 	const struct sweep_sink *sink;
-	struct ledger *ledger;
+	struct results *results;
 	struct statefile *state;
 	struct vec jobs; /* of struct job * */
 	struct sweep_result result;
 	struct error *err; /* the first; no more runs are begun */
-	struct keeper_inherit inherit;
+	struct supervisor_inherit inherit;
 	struct vec strangers; /* of pid_t: children that are not ours */
 	int signal_fd;
 	uint64_t start_ns, progress_ns, refresh_ns;
@@ -78,9 +79,9 @@ static void stop_jobs(struct sweep *sweep)
 		job_stop(*(struct job **)vec_at(&sweep->jobs, i));
 }
 
-static uint64_t mean_length(const struct ledger *ledger)
+static uint64_t mean_length(const struct results *results)
 {
-	return ledger->finished ? ledger->elapsed_ns / ledger->finished : 0;
+	return results->finished ? results->elapsed_ns / results->finished : 0;
 }
 
 static uint64_t age(const struct sweep *sweep)
@@ -93,15 +94,15 @@ static bool has_time(const struct sweep *sweep)
 {
 	uint64_t budget = sweep->config->budget_ns;
 
-	return !budget || age(sweep) + mean_length(sweep->ledger) < budget;
+	return !budget || age(sweep) + mean_length(sweep->results) < budget;
 }
 
 static void look_at_goals(struct sweep *sweep)
 {
 	const struct sweep_config *config = sweep->config;
-	const struct ledger *ledger = sweep->ledger;
+	const struct results *results = sweep->results;
 
-	if (config->quiet && ledger->quiet >= config->quiet)
+	if (config->quiet && results->quiet >= config->quiet)
 		sweep_end(sweep, SWEEP_QUIET);
 	if (sweep->bad_in_a_row >= SWEEP_HOPELESS)
 		sweep_end(sweep, SWEEP_GAVE_UP);
@@ -128,8 +129,8 @@ static struct error *take_over(struct sweep *sweep, struct job *job,
 	if (!err && *ret_settled)
 		err = statefile_finish(sweep->state, &record);
 	if (!err && *ret_settled)
-		sweep->sink->finished(sweep->sink->context, sweep->ledger,
-				      ledger_run(sweep->ledger, record.run));
+		sweep->sink->finished(sweep->sink->context, sweep->results,
+				      results_run(sweep->results, record.run));
 	journal_record_deinit(&record);
 	return err;
 }
@@ -198,7 +199,7 @@ static bool counts(const struct sweep *sweep,
 	return record->outcome.kind != OUTCOME_CUT ||
 	       record->findings.races.count > 0 ||
 	       (sweep->result.end == SWEEP_BUDGET &&
-		sweep->ledger->finished == 0);
+		sweep->results->finished == 0);
 }
 
 /*
@@ -216,7 +217,7 @@ static void count_bad(struct sweep *sweep, enum outcome_kind kind)
 /* Does it show anything that may be looked for once more? */
 static bool is_shown(const struct sweep *sweep, uint64_t number)
 {
-	const struct ledger_run *run = ledger_run(sweep->ledger, number);
+	const struct results_run *run = results_run(sweep->results, number);
 
 	return !run || run->races_new > 0 || !outcome_is_plain(&run->outcome);
 }
@@ -235,8 +236,8 @@ static void finish_job(struct sweep *sweep, struct job *job)
 			sweep->result.lost++;
 		else
 			sweep->sink->finished(
-				sweep->sink->context, sweep->ledger,
-				ledger_run(sweep->ledger, record.run));
+				sweep->sink->context, sweep->results,
+				results_run(sweep->results, record.run));
 		if (!is_shown(sweep, record.run))
 			job_forget_again(job);
 	}
@@ -263,11 +264,11 @@ static void finish_jobs(struct sweep *sweep)
 static uint64_t done_within(const struct sweep *sweep)
 {
 	const struct statefile_limits limits = limits_of(sweep->config);
-	const struct vec *runs = &sweep->ledger->runs;
+	const struct vec *runs = &sweep->results->runs;
 	uint64_t done = 0;
 
 	for (size_t i = 0; i < runs->count; i++) {
-		const struct ledger_run *run = vec_at(runs, i);
+		const struct results_run *run = vec_at(runs, i);
 
 		done += run->finished && statefile_within(&limits, run->number);
 	}
@@ -286,7 +287,7 @@ static bool all_done(const struct sweep *sweep)
 static uint64_t time_left(const struct sweep *sweep, uint64_t done)
 {
 	const struct sweep_config *config = sweep->config;
-	uint64_t length = mean_length(sweep->ledger);
+	uint64_t length = mean_length(sweep->results);
 	uint64_t left = UINT64_MAX, turns;
 
 	if (config->runs && length) {
@@ -306,7 +307,7 @@ static uint64_t time_left(const struct sweep *sweep, uint64_t done)
 
 static void tell_progress(struct sweep *sweep)
 {
-	const struct ledger *ledger = sweep->ledger;
+	const struct results *results = sweep->results;
 	struct sweep_progress progress;
 
 	if (clock_now_ns() < sweep->progress_ns)
@@ -317,10 +318,10 @@ static void tell_progress(struct sweep *sweep)
 		.finished = done_within(sweep),
 		.runs = sweep->config->runs,
 		.running = sweep->jobs.count,
-		.races = ledger_races(ledger),
-		.quiet = ledger->quiet,
+		.races = results_races(results),
+		.quiet = results->quiet,
 		.other_than_passed =
-			ledger->finished - ledger->kinds[OUTCOME_PASSED],
+			results->finished - results->kinds[OUTCOME_PASSED],
 		.waits = sweep->exhausted && sweep->jobs.count == 0,
 	};
 	progress.left_ns = time_left(sweep, progress.finished);
@@ -421,13 +422,13 @@ static void raise_files(struct sweep *sweep)
 }
 
 struct error *sweep_run(const struct sweep_config *config,
-			const struct sweep_sink *sink, struct ledger *ledger,
+			const struct sweep_sink *sink, struct results *results,
 			struct sweep_result *ret)
 {
 	struct sweep sweep = {
 		.config = config,
 		.sink = sink,
-		.ledger = ledger,
+		.results = results,
 		.jobs = VEC_INIT(struct job *),
 		.strangers = VEC_INIT(pid_t),
 		.signal_fd = -1,
@@ -436,19 +437,19 @@ struct error *sweep_run(const struct sweep_config *config,
 	struct error *err;
 
 	err = statefile_open(config->state_path, config->command, config->seed,
-			     sweep.ledger, &sweep.state);
+			     sweep.results, &sweep.state);
 	if (err)
 		return err;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	raise_files(&sweep);
 	err = catch_signals(&sweep);
 	if (!err)
-		err = offspring_children(&sweep.strangers);
+		err = descendants_children(&sweep.strangers);
 	sweep_fail(&sweep, err);
 	if (!err)
 		sweep_loop(&sweep);
-	/* what a keeper that was killed has left behind */
-	offspring_end(0, &sweep.strangers);
+	/* what a supervisor that was killed has left behind */
+	descendants_end(0, &sweep.strangers);
 	if (sweep.signal_fd >= 0)
 		close(sweep.signal_fd);
 	/* write the results, even if nobody reads our messages */

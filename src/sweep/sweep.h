@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "sweep/ledger.h"
+#include "sweep/results.h"
 
 struct error;
 struct strbuf;
@@ -58,8 +58,8 @@ struct sweep_progress {
 struct sweep_sink {
 	void *context;
 	/* a run has ended; races_new of it are new */
-	void (*finished)(void *context, const struct ledger *ledger,
-			 const struct ledger_run *run);
+	void (*finished)(void *context, const struct results *results,
+			 const struct results_run *run);
 	/* about once a second */
 	void (*progress)(void *context, const struct sweep_progress *progress);
 };
@@ -72,12 +72,12 @@ struct sweep_result {
 };
 
 /*
- * Do it. `ledger', initialized by the caller, has all that the state file has
+ * Do it. `results', initialized by the caller, has all that the state file has
  * at the end, also after an error: what was found until then. SIGPIPE is
  * ignored afterwards.
  */
 struct error *sweep_run(const struct sweep_config *config,
-			const struct sweep_sink *sink, struct ledger *ledger,
+			const struct sweep_sink *sink, struct results *results,
 			struct sweep_result *ret);
 
 #endif

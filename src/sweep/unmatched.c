@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "report/run.h"
 #include "report/text.h"
-#include "sweep/ledger.h"
+#include "sweep/results.h"
 
 struct unmatched {
 	char *line;
@@ -89,13 +89,13 @@ static struct error *count_run(struct vec *list, const char *text)
 	return err;
 }
 
-struct error *unmatched_add(struct strbuf *out, const struct ledger *ledger)
+struct error *unmatched_add(struct strbuf *out, const struct results *results)
 {
 	struct vec list = VEC_INIT(struct unmatched);
 	struct error *err = NULL;
 
-	for (size_t i = 0; !err && i < ledger->runs.count; i++) {
-		const struct ledger_run *run = vec_at(&ledger->runs, i);
+	for (size_t i = 0; !err && i < results->runs.count; i++) {
+		const struct results_run *run = vec_at(&results->runs, i);
 
 		if (run->finished && run->unmatched)
 			err = count_run(&list, run->unmatched);
@@ -104,7 +104,7 @@ struct error *unmatched_add(struct strbuf *out, const struct ledger *ledger)
 		const struct unmatched *unmatched = vec_at(&list, i);
 
 		strbuf_addf(out, "  %" PRIu64 " of ", unmatched->runs);
-		text_add_plural(out, ledger->finished, "run");
+		text_add_plural(out, results->finished, "run");
 		strbuf_add(out, " matched nothing with ");
 		utf8_add_visible(out, unmatched->line);
 		strbuf_add(out, "\n");

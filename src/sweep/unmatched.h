@@ -7,7 +7,7 @@
 #define SWEEP_UNMATCHED_H
 
 struct error;
-struct ledger;
+struct results;
 struct run_summary;
 struct strbuf;
 
@@ -22,6 +22,6 @@ struct error *unmatched_text(const struct run_summary *summary, char **ret);
  * Append each of these lines once: "  3 of 3 runs matched nothing with --at
  * no_such: no function has that name". ERROR_NOMEM only.
  */
-struct error *unmatched_add(struct strbuf *out, const struct ledger *ledger);
+struct error *unmatched_add(struct strbuf *out, const struct results *results);
 
 #endif

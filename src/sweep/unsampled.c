@@ -14,7 +14,7 @@
 #include "base/utf8.h"
 #include "report/object.h"
 #include "report/text.h"
-#include "sweep/ledger.h"
+#include "sweep/results.h"
 
 static int compare_texts(const char *a, const char *b)
 {
@@ -25,8 +25,8 @@ static int compare_texts(const char *a, const char *b)
 
 static int compare_runs(const void *a, const void *b)
 {
-	const struct ledger_run *x = *(const struct ledger_run *const *)a;
-	const struct ledger_run *y = *(const struct ledger_run *const *)b;
+	const struct results_run *x = *(const struct results_run *const *)a;
+	const struct results_run *y = *(const struct results_run *const *)b;
 	int order = compare_texts(x->unsampled_reason, y->unsampled_reason);
 
 	return order ? order
@@ -43,10 +43,10 @@ static int compare_groups(const void *a, const void *b)
 }
 
 /* The unsampled runs, by reason and number. */
-static struct error *list_runs(const struct ledger *ledger, struct vec *list)
+static struct error *list_runs(const struct results *results, struct vec *list)
 {
-	for (size_t i = 0; i < ledger->runs.count; i++) {
-		const struct ledger_run *run = vec_at(&ledger->runs, i);
+	for (size_t i = 0; i < results->runs.count; i++) {
+		const struct results_run *run = vec_at(&results->runs, i);
 
 		if (run->finished && run->outcome.unsampled &&
 		    !vec_push(list, &run))
@@ -58,7 +58,7 @@ static struct error *list_runs(const struct ledger *ledger, struct vec *list)
 }
 
 /* Add a run that comes after those of the groups in the order of the list. */
-static struct error *add_run(struct vec *groups, const struct ledger_run *run)
+static struct error *add_run(struct vec *groups, const struct results_run *run)
 {
 	struct unsampled_group *group =
 		groups->count ? vec_at(groups, groups->count - 1) : NULL;
@@ -77,14 +77,14 @@ static struct error *add_run(struct vec *groups, const struct ledger_run *run)
 	return NULL;
 }
 
-struct error *unsampled_count(const struct ledger *ledger, struct vec *ret)
+struct error *unsampled_count(const struct results *results, struct vec *ret)
 {
-	struct vec list = VEC_INIT(const struct ledger_run *);
-	struct error *err = list_runs(ledger, &list);
+	struct vec list = VEC_INIT(const struct results_run *);
+	struct error *err = list_runs(results, &list);
 
 	for (size_t i = 0; !err && i < list.count; i++)
 		err = add_run(ret,
-			      *(const struct ledger_run **)vec_at(&list, i));
+			      *(const struct results_run **)vec_at(&list, i));
 	if (!err && ret->count > 0)
 		qsort(ret->items, ret->count, ret->size, compare_groups);
 	vec_deinit(&list);

@@ -12,7 +12,7 @@
 #include "base/vec.h"
 
 struct error;
-struct ledger;
+struct results;
 struct object;
 struct strbuf;
 
@@ -25,9 +25,9 @@ struct unsampled_group {
 
 /*
  * Fill the empty list (struct unsampled_group) with the groups, the one with
- * most runs first. Their strings are the ledger's. ERROR_NOMEM only.
+ * most runs first. Their strings are those of the results. ERROR_NOMEM only.
  */
-struct error *unsampled_count(const struct ledger *ledger, struct vec *ret);
+struct error *unsampled_count(const struct results *results, struct vec *ret);
 
 /*
  * Append a line for each group: "  3 of 4 runs took no sample of the program's

@@ -39,20 +39,20 @@ static struct program_text *text_create(void)
 }
 
 /* Before its int3 is written; false: there is no room. */
-static bool breakpoint_guard(const struct program_text *text,
-			     struct breakpoint *breakpoint)
+static bool breakpoint_protect(const struct program_text *text,
+			       struct breakpoint *breakpoint)
 {
-	return breakpoint->guard != 0 ||
-	       guardian_add(text->guardian, text->guard_text, &breakpoint->site,
-			    &breakpoint->guard);
+	return breakpoint->guardian_entry != 0 ||
+	       guardian_add(text->guardian, text->guardian_text,
+			    &breakpoint->site, &breakpoint->guardian_entry);
 }
 
 /* When the text has been restored everywhere. */
-static void breakpoint_unguard(const struct program_text *text,
-			       struct breakpoint *breakpoint)
+static void breakpoint_unprotect(const struct program_text *text,
+				 struct breakpoint *breakpoint)
 {
-	guardian_remove(text->guardian, breakpoint->guard);
-	breakpoint->guard = 0;
+	guardian_remove(text->guardian, breakpoint->guardian_entry);
+	breakpoint->guardian_entry = 0;
 }
 
 static void text_destroy(struct program_text *text)
@@ -60,13 +60,13 @@ static void text_destroy(struct program_text *text)
 	if (text->execpoints)
 		execpoints_forget(text->execpoints, text);
 	for (size_t i = 0; i < text->breakpoints.count; i++) {
-		breakpoint_unguard(text, breakpoint_at(text, i));
+		breakpoint_unprotect(text, breakpoint_at(text, i));
 		free(breakpoint_at(text, i));
 	}
 	vec_deinit(&text->breakpoints);
 	vec_deinit(&text->spaces);
 	map_deinit(&text->index);
-	free(text->onset);
+	free(text->startup);
 	free(text);
 }
 
@@ -112,8 +112,8 @@ struct error *addrspace_create(pid_t pid, struct addrspace **ret)
 	return err;
 }
 
-struct error *addrspace_guard(struct addrspace *space,
-			      struct guardian *guardian)
+struct error *addrspace_protect(struct addrspace *space,
+				struct guardian *guardian)
 {
 	struct program_text *text = space->text;
 	struct error *err;
@@ -122,27 +122,27 @@ struct error *addrspace_guard(struct addrspace *space,
 		return NULL;
 	if (!text->guardian) {
 		text->guardian = guardian;
-		text->guard_text = guardian_add_text(guardian);
+		text->guardian_text = guardian_add_text(guardian);
 	}
-	err = guardian_add_space(guardian, text->guard_text, space->memory.pid,
-				 &space->guard_space);
-	space->guarded = !err;
+	err = guardian_add_space(guardian, text->guardian_text,
+				 space->memory.pid, &space->guardian_space);
+	space->is_protected = !err;
 	return err;
 }
 
-void addrspace_unguard(struct addrspace *space)
+void addrspace_unprotect(struct addrspace *space)
 {
-	if (space->users > 1 || !space->guarded)
+	if (space->users > 1 || !space->is_protected)
 		return;
-	guardian_remove_space(space->text->guardian, space->guard_space);
-	space->guarded = false;
+	guardian_remove_space(space->text->guardian, space->guardian_space);
+	space->is_protected = false;
 }
 
 void addrspace_release(struct addrspace *space)
 {
 	if (!space)
 		return;
-	addrspace_unguard(space);
+	addrspace_unprotect(space);
 	if (--space->users > 0)
 		return;
 	text_leave(space->text, space);
@@ -370,7 +370,7 @@ static struct error *text_set(struct addrspace *space,
 		text_set_untouched(text, breakpoint);
 		return NULL;
 	}
-	if (!breakpoint_guard(text, breakpoint))
+	if (!breakpoint_protect(text, breakpoint))
 		return error_create(ERROR_OTHER, "the guardian has no room");
 	any = breakpoint_goes_everywhere(breakpoint) || text_takes_any(text);
 	err = text_write(text, breakpoint, any, &set);
@@ -378,7 +378,7 @@ static struct error *text_set(struct addrspace *space,
 	if (set == 0 && !err)
 		err = text_write(text, breakpoint, true, &set);
 	if (set == 0) {
-		breakpoint_unguard(text, breakpoint);
+		breakpoint_unprotect(text, breakpoint);
 		return err;
 	}
 	text_count(text, breakpoint, true);
@@ -437,11 +437,11 @@ struct error *breakpoint_arm(struct addrspace *space,
 	if (err)
 		return err;
 	/* the entry of one that could not be lifted is of the old text */
-	breakpoint_unguard(space->text, breakpoint);
+	breakpoint_unprotect(space->text, breakpoint);
 	breakpoint->site = *site;
 	breakpoint->policy = BREAKPOINT_ONE_SHOT;
 	breakpoint->predicate = NULL;
-	if (!breakpoint_guard(space->text, breakpoint))
+	if (!breakpoint_protect(space->text, breakpoint))
 		return NULL;
 	err = breakpoint_rearm(space, breakpoint);
 	*ret_armed = breakpoint->armed;
@@ -643,7 +643,7 @@ struct error *breakpoint_lift(struct addrspace *space, pid_t stopped_tid,
 	err = spaces_restore(space, stopped_tid, &breakpoint, 1);
 	if (err)
 		return err;
-	breakpoint_unguard(space->text, breakpoint);
+	breakpoint_unprotect(space->text, breakpoint);
 	text_count(space->text, breakpoint, false);
 	return NULL;
 }
@@ -746,7 +746,7 @@ struct error *breakpoint_lift_range(struct addrspace *space, pid_t stopped_tid,
 
 		/* where that failed, it may be there still */
 		if (!err || !text_has_int3(space->text, &breakpoint->site))
-			breakpoint_unguard(space->text, breakpoint);
+			breakpoint_unprotect(space->text, breakpoint);
 		text_count(space->text, breakpoint, false);
 		if (returned)
 			vec_push(returned, &breakpoint->site.id);
@@ -874,7 +874,7 @@ void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 			if (text->execpoints)
 				execpoint_unset(text->execpoints, text,
 						address);
-			breakpoint_unguard(text, breakpoint);
+			breakpoint_unprotect(text, breakpoint);
 		}
 		if (address >= start && address < end &&
 		    !text_has_site(text, &breakpoint->site)) {

@@ -26,7 +26,7 @@ struct breakpoint;
 struct error;
 struct execpoints;
 struct guardian;
-struct onset;
+struct startup;
 struct thread;
 
 /*
@@ -58,7 +58,7 @@ struct breakpoint {
 	uint32_t parked;
 	/* threads being taken over it; it is lifted for them, not for good */
 	uint32_t passing;
-	uint32_t guard; /* the guardian's entry; 0: none */
+	uint32_t guardian_entry; /* the guardian's entry; 0: none */
 	/*
 	 * where it may be: among set_count of program_text.spaces from set_first
 	 * on, by the bits of set_mask if there are at most 64 of them
@@ -76,7 +76,7 @@ struct program_text {
 	struct vec spaces; /* of struct addrspace *; one at least */
 	uint64_t generation; /* of spaces: changes with them */
 	size_t turn, turn_any, turns; /* next at work, next of all; choices */
-	struct onset *onset; /* the tracer's; free(3)d with this */
+	struct startup *startup; /* the tracer's; free(3)d with this */
 	/* not NULL: the text is not written to, debug registers are used */
 	struct execpoints *execpoints;
 	struct map index; /* address to position in breakpoints */
@@ -87,7 +87,7 @@ struct program_text {
 	size_t armed_once; /* of them, those beside the pool */
 	size_t cursor; /* where the next partial lift begins to look */
 	struct guardian *guardian; /* NULL: nobody stands behind us */
-	uint32_t guard_text; /* its number with the guardian */
+	uint32_t guardian_text; /* its number with the guardian */
 };
 
 struct addrspace {
@@ -101,8 +101,8 @@ struct addrspace {
 	pid_t writer;
 	unsigned int users; /* processes */
 	bool quiet; /* they hardly run (load.c) */
-	bool guarded;
-	uint32_t guard_space; /* with the guardian */
+	bool is_protected;
+	uint32_t guardian_space; /* with the guardian */
 };
 
 /* An address space with a program of its own. */
@@ -127,14 +127,14 @@ struct error *addrspace_fork(const struct addrspace *parent, pid_t pid,
  * Register the space's breakpoints with the guardian, or NULL: before the first
  * is armed, or after addrspace_fork(). It must outlive the space.
  */
-struct error *addrspace_guard(struct addrspace *space,
-			      struct guardian *guardian);
+struct error *addrspace_protect(struct addrspace *space,
+				struct guardian *guardian);
 
 /*
  * The process has another program now, or is about to have a space of its own:
  * if no other process uses the space, remove it from the guardian.
  */
-void addrspace_unguard(struct addrspace *space);
+void addrspace_unprotect(struct addrspace *space);
 
 /* One user less; the last one frees it. The text is left as it is. */
 void addrspace_release(struct addrspace *space);

@@ -678,7 +678,8 @@ static bool sigstate_reset_itself(struct thread *thread)
  * program will inherit. It is alone in its process: no trap is on its way that
  * would be lost.
  */
-static void sigstate_mend_guest(struct tracees *tracees, struct thread *thread)
+static void sigstate_restore_guest(struct tracees *tracees,
+				   struct thread *thread)
 {
 	if (sigstate_reset_itself(thread))
 		thread->process->trap_ignored = false;
@@ -686,7 +687,7 @@ static void sigstate_mend_guest(struct tracees *tracees, struct thread *thread)
 		sigstate_restore_action(tracees, thread);
 }
 
-void sigstate_mend(struct tracees *tracees, struct thread *thread)
+void sigstate_restore(struct tracees *tracees, struct thread *thread)
 {
 	bool reset = sigstate_was_reset(thread);
 	/* a handler that was not reset was met unblocked */
@@ -707,15 +708,15 @@ void sigstate_mend(struct tracees *tracees, struct thread *thread)
 	if (thread->process->role == PROCESS_GUEST &&
 	    thread->process->trap_ignored &&
 	    thread->process->threads.count == 1)
-		sigstate_mend_guest(tracees, thread);
+		sigstate_restore_guest(tracees, thread);
 	else if (thread->process->trap_ignored)
 		sigstate_plan_restore(tracees, thread->process);
 	else
 		sigstate_restore_action(tracees, thread);
 }
 
-void sigstate_mend_child(struct tracees *tracees, struct thread *thread,
-			 const struct memory *memory)
+void sigstate_restore_child(struct tracees *tracees, struct thread *thread,
+			    const struct memory *memory)
 {
 	struct process *process = thread->process;
 	struct thread_status status;

@@ -96,14 +96,14 @@ bool sigstate_at_stop(struct tracees *tracees, struct thread *thread);
 int sigstate_deliver(struct tracees *tracees, struct thread *thread);
 
 /* The stopped thread had a forced trap: restore mask and disposition. */
-void sigstate_mend(struct tracees *tracees, struct thread *thread);
+void sigstate_restore(struct tracees *tracees, struct thread *thread);
 
 /*
  * The first thread of a new process, at its first stop: it gets the disposition
  * of its creator, also if a trap had reset that when the process was created.
  * memory: the child's, by its own id.
  */
-void sigstate_mend_child(struct tracees *tracees, struct thread *thread,
-			 const struct memory *memory);
+void sigstate_restore_child(struct tracees *tracees, struct thread *thread,
+			    const struct memory *memory);
 
 #endif

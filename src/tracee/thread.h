@@ -42,7 +42,7 @@ struct thread_watch {
 	 * a closed event had counted an access whose trap may still be pending:
 	 * it comes at the end of the system call that made the access
 	 */
-	bool owed;
+	bool trap_pending;
 	bool by_registers; /* perf cannot stop it: SIGTRAP is blocked */
 	bool dirty; /* asked to stop for an update; it has not stopped yet */
 };

@@ -172,7 +172,7 @@ struct error *tracees_make_space(struct tracees *tracees, pid_t pid,
 
 	if (err)
 		return err;
-	err = addrspace_guard(space, tracees->guardian);
+	err = addrspace_protect(space, tracees->guardian);
 	if (err) {
 		addrspace_release(space);
 		return err;
@@ -195,7 +195,7 @@ struct error *tracees_fork_space(struct tracees *tracees,
 
 	if (err)
 		return err;
-	err = addrspace_guard(space, tracees->guardian);
+	err = addrspace_protect(space, tracees->guardian);
 	if (err) {
 		error_free(breakpoint_clean_copy(space, &space->memory,
 						 child->pid, child->copied_ns));
@@ -216,7 +216,7 @@ struct error *tracees_share_space(struct tracees *tracees,
 
 	if (err)
 		return err;
-	err = addrspace_guard(space, tracees->guardian);
+	err = addrspace_protect(space, tracees->guardian);
 	if (err) {
 		addrspace_release(space);
 		return err;

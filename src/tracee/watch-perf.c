@@ -65,7 +65,7 @@ static void perf_unset(struct thread *thread, int slot)
 		if (thread->watch.generation[slot] != 0)
 			error_free(perfwatch_disable(fd));
 		if (perf_count(fd) != thread->watch.told[slot])
-			thread->watch.owed = true;
+			thread->watch.trap_pending = true;
 		close(fd);
 	}
 	thread->watch.fds[slot] = -1;
@@ -113,7 +113,7 @@ static void perf_clear(struct tracees *tracees, struct thread *thread)
  */
 static void perf_told(struct thread_watch *watch)
 {
-	watch->owed = false;
+	watch->trap_pending = false;
 	for (int i = 0; i < DREGS_SLOTS; i++) {
 		if (watch->fds[i] >= 0)
 			watch->told[i] = perf_count(watch->fds[i]);

@@ -18,7 +18,7 @@
 #include "tracee/watch-update.h"
 #include "tracee/writer.h"
 #include "tracer/engine.h"
-#include "tracer/onset.h"
+#include "tracer/startup.h"
 
 enum { ARM_FULL_NS = 10 * 1000 * 1000 };
 
@@ -113,7 +113,7 @@ static bool arm_is_recent(const struct engine *engine,
 {
 	const struct addrspace *space = arm_space(engine, site->program);
 
-	return space && onset_is_recent(space->text, clock_now_ns());
+	return space && startup_is_recent(space->text, clock_now_ns());
 }
 
 void arm_fired(struct engine *engine, const struct wire_site *site)
@@ -424,8 +424,8 @@ static struct fill arm_state(struct engine *engine, uint64_t now)
 		.place_due_ns = untouched ? execpoints_next_ns(
 						    &engine->tracees.execpoints)
 					  : UINT64_MAX,
-		.begins = engine->onsets > 0,
-		.begins_until = onset_all_until(engine, now),
+		.begins = engine->startups > 0,
+		.begins_until = startup_all_until(engine, now),
 	};
 }
 

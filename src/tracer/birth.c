@@ -27,10 +27,10 @@
 #include "tracer/death.h"
 #include "tracer/engine.h"
 #include "tracer/forget.h"
-#include "tracer/onset.h"
 #include "tracer/orphans.h"
 #include "tracer/privileged.h"
 #include "tracer/release.h"
+#include "tracer/startup.h"
 
 /* Is tid a thread of the process? (tgkill(2) with signal 0) */
 static bool birth_is_thread(pid_t pid, pid_t tid)
@@ -315,7 +315,7 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 	sigstate_newborn(&engine->tracees, child, creator);
 	if (home == creator->process) {
 		announce_thread(engine, home);
-		if (onset_begin(engine, creator))
+		if (startup_begin(engine, creator))
 			birth_rearm(engine, home);
 	}
 	return birth_take_orphan(engine, tid, ret);
@@ -335,13 +335,13 @@ static void birth_clean_copy(struct engine *engine, struct thread *thread)
 }
 
 /* What its parent did with SIGTRAP, it does too (fork(2)). */
-static void birth_mend_signals(struct engine *engine, struct thread *thread)
+static void birth_restore_signals(struct engine *engine, struct thread *thread)
 {
 	const struct process *process = thread->process;
 	struct memory memory;
 
 	memory_init(&memory, process->pid);
-	sigstate_mend_child(&engine->tracees, thread, &memory);
+	sigstate_restore_child(&engine->tracees, thread, &memory);
 	memory_deinit(&memory);
 }
 
@@ -385,7 +385,7 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 	thread->newborn = false;
 	switch (thread->process->role) {
 	case PROCESS_COPY:
-		birth_mend_signals(engine, thread);
+		birth_restore_signals(engine, thread);
 		if (engine->phase == ENGINE_WATCHING &&
 		    engine->follow != WIRE_FOLLOW_NONE &&
 		    birth_follow(engine, thread->process))
@@ -396,10 +396,10 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 		release_thread(engine, thread);
 		return;
 	case PROCESS_WATCHED:
-		onset_newborn(engine, thread);
+		startup_newborn(engine, thread);
 		break;
 	case PROCESS_GUEST:
-		birth_mend_signals(engine, thread);
+		birth_restore_signals(engine, thread);
 		break;
 	}
 	engine_go_on(engine, thread);
@@ -463,7 +463,7 @@ static bool birth_new_space(struct engine *engine, struct process *process)
 	struct addrspace *space;
 	struct error *err;
 
-	addrspace_unguard(process->space);
+	addrspace_unprotect(process->space);
 	err = tracees_make_space(&engine->tracees, process->pid, &space);
 	if (err) {
 		engine_note(engine, err);

@@ -17,8 +17,8 @@
 #include "schedule/pool.h"
 #include "sys/wait.h"
 #include "tracee/tracees.h"
+#include "tracer/freeze.h"
 #include "tracer/load.h"
-#include "tracer/moment.h"
 #include "tracer/priority.h"
 #include "tracer/profile.h"
 #include "tracer/provoke.h"
@@ -66,10 +66,11 @@ struct engine {
 	int perf_ready; /* perfwatch_keep_ready(); -1: not open */
 	struct stalls stalls;
 	struct load load;
-	struct moment moment;
+	struct freeze freeze;
 	struct provoke provoke;
 	struct replays replays;
-	uint32_t onsets; /* of programs whose first threads wait (onset.h) */
+	uint32_t
+		startups; /* of programs whose first threads wait (startup.h) */
 	struct pool pool;
 	struct governor governor; /* of the pool's size */
 	uint64_t supply; /* sites that could be armed (WIRE_SUPPLY) */

@@ -25,7 +25,7 @@
 #include "tracer/death.h"
 #include "tracer/engine.h"
 #include "tracer/forget.h"
-#include "tracer/moment.h"
+#include "tracer/freeze.h"
 #include "tracer/orphans.h"
 #include "tracer/profile-stops.h"
 #include "tracer/release.h"
@@ -252,7 +252,7 @@ static void event_hit(struct engine *engine, struct thread *thread,
 		return;
 	}
 	engine_note(engine, breakpoint_lift(space, thread->tid, breakpoint));
-	engine->stats.hits += !(site.id & WIRE_PEEK);
+	engine->stats.hits += !(site.id & WIRE_PROBE);
 	engine->stats.hits_once += site.once;
 	engine->stats.hits_aimed += (site.id & WIRE_AIMED) != 0;
 	breakpoint->fired = true;
@@ -291,7 +291,7 @@ static void event_int3(struct engine *engine, struct thread *thread)
 	regs.rip--;
 	if (!thread_ok(thread, trace_set_rip(thread->tid, regs.rip)))
 		return;
-	sigstate_mend(&engine->tracees, thread);
+	sigstate_restore(&engine->tracees, thread);
 	profile_stopped(engine, thread, &regs);
 	/* lifted for a moment only, it was met all the same */
 	if (breakpoint && (breakpoint->armed || breakpoint->passing > 0)) {
@@ -350,7 +350,7 @@ static void event_watch(struct engine *engine, struct thread *thread,
 		stall_trap(engine, thread, slots, gens);
 	/* the kernel forces the signal of a debug register, as that of int3 */
 	if (info->code == TRAP_CODE_WATCH)
-		sigstate_mend(&engine->tracees, thread);
+		sigstate_restore(&engine->tracees, thread);
 	engine_go_on(engine, thread);
 }
 
@@ -407,7 +407,7 @@ static void event_step(struct engine *engine, struct thread *thread)
 		event_deliver(engine, thread, SIGTRAP);
 		return;
 	}
-	sigstate_mend(&engine->tracees, thread);
+	sigstate_restore(&engine->tracees, thread);
 	engine_go_on(engine, thread);
 }
 
@@ -473,7 +473,7 @@ static void event_signal(struct engine *engine, struct thread *thread,
 {
 	if (stop->signal == SIGTRAP)
 		event_trap(engine, thread);
-	else if (stop->signal != SIGSTOP || !moment_stopping(engine, thread))
+	else if (stop->signal != SIGSTOP || !freeze_stopping(engine, thread))
 		event_deliver(engine, thread, stop->signal);
 }
 
@@ -482,12 +482,12 @@ static void event_group(struct engine *engine, struct thread *thread,
 {
 	(void)stop;
 	thread->newborn = false;
-	switch (moment_grouped(engine, thread)) {
-	case MOMENT_GROUP_OTHER:
+	switch (freeze_grouped(engine, thread)) {
+	case FREEZE_GROUP_OTHER:
 		break;
-	case MOMENT_GROUP_WAITS:
+	case FREEZE_GROUP_WAITS:
 		return;
-	case MOMENT_GROUP_BEGUN:
+	case FREEZE_GROUP_BEGUN:
 		engine_release(engine);
 		return;
 	}

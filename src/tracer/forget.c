@@ -16,7 +16,7 @@
 void forget_hold(struct engine *engine, const struct hold *hold)
 {
 	if (hold && !stalls_lose(engine, hold) && !provoke_lose(engine, hold))
-		moment_lose(&engine->moment, hold);
+		freeze_lose(&engine->freeze, hold);
 }
 
 void forget_thread(struct engine *engine, struct thread *thread)

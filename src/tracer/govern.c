@@ -33,7 +33,7 @@ static struct governor_state govern_state(const struct engine *engine,
 		.hits_aimed = stats->hits_aimed,
 		.samples = stats->samples,
 		/* no sample has cost what was waited for before the first */
-		.lost_ns = (uint64_t)budget->lost_ns - stats->onset_ns,
+		.lost_ns = (uint64_t)budget->lost_ns - stats->startup_ns,
 		.lost_cpu_ns = (uint64_t)budget->lost_cpu_ns,
 		.rate = (uint32_t)(pool_rate(&engine->pool) + 0.5),
 		.armed = (uint32_t)engine_armed(engine),

@@ -15,9 +15,9 @@
 #include "tracee/breakpoint.h"
 #include "tracee/thread.h"
 #include "tracer/engine.h"
-#include "tracer/onset.h"
 #include "tracer/profile-parts.h"
 #include "tracer/profile-stops.h"
+#include "tracer/startup.h"
 
 enum {
 	/* no multiple of any timer's period */
@@ -399,7 +399,7 @@ static void profile_fill(struct engine *engine, uint64_t now)
 static bool profile_pays(const struct engine *engine, uint64_t now)
 {
 	return engine->profile.racing > 0 &&
-	       (engine->pool.large || onset_all_until(engine, now) == 0);
+	       (engine->pool.large || startup_all_until(engine, now) == 0);
 }
 
 void profile_tick(struct engine *engine, uint64_t now)

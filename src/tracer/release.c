@@ -24,9 +24,9 @@
 #include "tracer/arm.h"
 #include "tracer/engine.h"
 #include "tracer/forget.h"
-#include "tracer/moment.h"
-#include "tracer/onset.h"
+#include "tracer/freeze.h"
 #include "tracer/orphans.h"
+#include "tracer/startup.h"
 
 enum {
 	/*
@@ -64,7 +64,7 @@ void release_check_done(struct engine *engine)
 	if (engine->ended)
 		return;
 	engine_send_stats(engine);
-	moment_tell(engine);
+	freeze_tell(engine);
 	engine_send_notes(engine);
 	channel_send(&engine->channel, WIRE_DETACHED, NULL, 0);
 	/* it ended when others were watched still */
@@ -281,7 +281,7 @@ static bool release_needs_stop(const struct engine *engine,
 	return thread->state != THREAD_RUNNING || thread->newborn ||
 	       thread->hold || thread->step || thread->stepping ||
 	       thread->signals.draining || release_has_registers(watch) ||
-	       watch->owed || thread->process->trap_restore_ns != 0;
+	       watch->trap_pending || thread->process->trap_restore_ns != 0;
 }
 
 /*
@@ -328,10 +328,10 @@ static bool release_has_ended(const struct thread_status *status)
  * It may wake up at any moment from here on, which is safe: its text has been
  * restored, no watch is in it, and no trap of ours is on its way. perf events
  * are closed first; one that has counted an access whose trap was not told
- * (watch->owed) would raise its signal after that. It is still traced until our
- * exit: if it stops meanwhile, for any reason, it is detached in that stop, or
- * by the exit, which lets it go with the signal that it stopped for. Its
- * children inherit clean text.
+ * (watch->trap_pending) would raise its signal after that. It is still traced
+ * until our exit: if it stops meanwhile, for any reason, it is detached in that
+ * stop, or by the exit, which lets it go with the signal that it stopped for.
+ * Its children inherit clean text.
  */
 static void release_look(struct engine *engine, struct thread *thread,
 			 uint64_t now)
@@ -428,8 +428,8 @@ void engine_release(struct engine *engine)
 	arm_lift_all(engine);
 	stalls_end_all(engine);
 	provoke_end(engine);
-	moment_end(engine);
-	onset_end(engine);
+	freeze_end(engine);
+	startup_end(engine);
 	profile_end(engine);
 	for (size_t i = engine->tracees.processes.count; i-- > 0;)
 		release_process(engine,

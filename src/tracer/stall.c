@@ -22,9 +22,9 @@
 #include "tracer/arm.h"
 #include "tracer/conflict.h"
 #include "tracer/engine.h"
-#include "tracer/moment.h"
-#include "tracer/onset.h"
+#include "tracer/freeze.h"
 #include "tracer/replays.h"
+#include "tracer/startup.h"
 #include "x86/effective.h"
 
 enum {
@@ -347,7 +347,7 @@ static void stall_collide(struct engine *engine, struct stall *stall, int i,
 				 side, conflict->machines[1]);
 		replays_capture(engine, stall, arrival->hold.thread,
 				&conflict->wire);
-		moment_take(engine, stall, arrival->hold.thread,
+		freeze_take(engine, stall, arrival->hold.thread,
 			    &conflict->wire);
 	}
 	engine->stats.collisions++;
@@ -517,14 +517,14 @@ static uint64_t stall_most_young(const struct stall *stall)
 	const struct program_text *text =
 		stall->hold.thread->process->space->text;
 
-	return stall->site.once ? onset_stall_ns(text, stall->begun_ns)
+	return stall->site.once ? startup_stall_ns(text, stall->begun_ns)
 				: UINT64_MAX;
 }
 
 /*
  * Drawn anew for each, up to the longest. Where a location was waited for, its
  * partner may be as seldom, and there will be few such stalls: up to a part of
- * that time, as far as the purse for long stalls has it.
+ * that time, as far as the budget for long stalls allows.
  */
 static void stall_set_length(struct engine *engine, struct stall *stall)
 {
@@ -599,7 +599,7 @@ static struct stall *stall_lesser(const struct engine *engine,
 				  const struct wire_site *site, uint64_t now)
 {
 	const struct program_text *text = thread->process->space->text;
-	bool beginning = site->once && onset_is_recent(text, now);
+	bool beginning = site->once && startup_is_recent(text, now);
 
 	for (size_t i = 0;
 	     wire_site_apart(site) && i < engine->stalls.list.count; i++) {
@@ -607,7 +607,7 @@ static struct stall *stall_lesser(const struct engine *engine,
 
 		if (!wire_site_apart(&stall->site) ||
 		    (beginning && stall->site.once &&
-		     now >= stall->begun_ns + onset_patience_ns(text)))
+		     now >= stall->begun_ns + startup_patience_ns(text)))
 			return stall;
 	}
 	return NULL;
@@ -637,8 +637,8 @@ static bool stall_comes_again(const struct thread *thread,
 			      const struct stall *lesser, uint64_t now)
 {
 	return site->once &&
-	       (lesser ? onset_makes(thread, now)
-		       : onset_is_recent(thread->process->space->text, now));
+	       (lesser ? startup_makes(thread, now)
+		       : startup_is_recent(thread->process->space->text, now));
 }
 
 /*
@@ -683,7 +683,7 @@ static void stall_forgo(struct engine *engine, const struct stall *stall,
 {
 	if (tracees_thread_count(&engine->tracees) > 1) {
 		engine->stats.hits_private += !wire_site_apart(&stall->site) &&
-					      !(stall->site.id & WIRE_PEEK);
+					      !(stall->site.id & WIRE_PROBE);
 		pool_found_private(&engine->pool, clock_now_ns());
 		stall_tell(engine, stall, thread, WIRE_PRIVATE, 0);
 	} else {
@@ -804,7 +804,7 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 		if (regs.orig_rax < SYSCALL_MAX)
 			side->syscall = (int32_t)regs.orig_rax;
 		replays_capture(engine, stall, thread, &conflict->wire);
-		moment_take(engine, stall, thread, &conflict->wire);
+		freeze_take(engine, stall, thread, &conflict->wire);
 	}
 	engine->stats.watch_traps++;
 	stall_end(engine, stall, WIRE_RACED);
@@ -849,7 +849,7 @@ void stall_sample(struct engine *engine, const struct watch_sample *record)
 		stall_sample_memory(engine, sample, conflict);
 		if (sample->from_kernel)
 			side->syscall = -2;
-		moment_take(engine, stall, NULL, &conflict->wire);
+		freeze_take(engine, stall, NULL, &conflict->wire);
 	}
 	engine->stats.watch_traps++;
 	stall_end(engine, stall, WIRE_RACED);
@@ -882,7 +882,7 @@ static void stall_report_change(struct engine *engine, struct stall *stall,
 		conflict_create(stall, i, WIRE_VALUE_CHANGE, changed);
 
 	if (conflict)
-		moment_take(engine, stall, NULL, &conflict->wire);
+		freeze_take(engine, stall, NULL, &conflict->wire);
 	engine->stats.value_changes++;
 	stall_end(engine, stall, WIRE_RACED);
 	conflict_finish(engine, conflict);

@@ -33,12 +33,12 @@
 #include "tracer/announce.h"
 #include "tracer/arm.h"
 #include "tracer/engine.h"
+#include "tracer/freeze.h"
 #include "tracer/govern.h"
 #include "tracer/launch.h"
-#include "tracer/moment.h"
-#include "tracer/onset.h"
 #include "tracer/release.h"
 #include "tracer/replays.h"
+#include "tracer/startup.h"
 
 enum {
 	TRACER_TICK_NS = 20 * 1000 * 1000,
@@ -131,7 +131,7 @@ static tracer_handler *const tracer_handlers[] = {
 	[WIRE_SITES] = tracer_on_sites,	  [WIRE_SUPPLY] = govern_supplied,
 	[WIRE_FORGET] = tracer_on_forget, [WIRE_SIGNAL] = tracer_on_signal,
 	[WIRE_STOP] = tracer_on_stop,	  [WIRE_SHARED] = tracer_on_shared,
-	[WIRE_JUDGED] = moment_judged,	  [WIRE_ONSET_SENT] = onset_sent,
+	[WIRE_JUDGED] = freeze_judged,	  [WIRE_STARTUP_SENT] = startup_sent,
 	[WIRE_REPLAY] = replays_answered,
 };
 
@@ -320,13 +320,13 @@ static void tracer_tick(struct engine *engine)
 	stalls_take_samples(engine);
 	watch_tick(&engine->tracees, now);
 	stalls_tick(engine, now);
-	if (moment_tick(engine, now))
+	if (freeze_tick(engine, now))
 		engine_release(engine);
 	if (now >= engine->tracees.signals_due_ns)
 		sigstate_tick(&engine->tracees, arm_may_trap(engine), now);
 	arm_refill(engine, now);
 	provoke_tick(engine, now);
-	onset_tick(engine, now);
+	startup_tick(engine, now);
 	if (ticked || now >= profile_next_ns(engine))
 		profile_tick(engine, now);
 	if (ticked) {
@@ -363,12 +363,12 @@ static uint64_t tracer_next_ns(struct engine *engine)
 		return 0;
 	if (refill < next)
 		next = refill;
-	if (moment_next_ns(engine) < next)
-		next = moment_next_ns(engine);
+	if (freeze_next_ns(engine) < next)
+		next = freeze_next_ns(engine);
 	if (provoke_next_ns(engine) < next)
 		next = provoke_next_ns(engine);
-	if (onset_next_ns(engine) < next)
-		next = onset_next_ns(engine);
+	if (startup_next_ns(engine) < next)
+		next = startup_next_ns(engine);
 	if (profile_next_ns(engine) < next)
 		next = profile_next_ns(engine);
 	if (engine->tracees.signals_due_ns < next)
@@ -547,7 +547,7 @@ static struct error *tracer_begin(struct engine *engine,
 	govern_begin(engine, &config->params);
 	engine->follow = (enum wire_follow)config->tracing.follow;
 	engine->rest_ns = config->argv ? config->rest_ns : 0;
-	engine->moment.wanted = config->hold_conflicts;
+	engine->freeze.wanted = config->hold_conflicts;
 	if (config->provoke)
 		provoke_begin(&engine->provoke, config->provoke);
 	if (!config->argv) {

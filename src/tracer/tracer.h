@@ -26,7 +26,7 @@ struct tracer_config {
 	const struct pidref *held; /* pid_count, of pids; NULL: not held */
 	struct tracing tracing;
 	uint64_t rest_ns; /* see struct session_config */
-	/* threads of a conflict wait for WIRE_JUDGED; see moment.h */
+	/* threads of a conflict wait for WIRE_JUDGED; see freeze.h */
 	bool hold_conflicts;
 	const struct wire_provoke *provoke; /* a race to be provoked; or NULL */
 	uint64_t seed;

@@ -72,7 +72,7 @@ struct wire_side {
 struct wire_conflict {
 	uint32_t evidence; /* enum wire_evidence */
 	uint32_t watched; /* of the stalled access: which bytes were watched */
-	uint32_t moment; /* both wait for WIRE_JUDGED; 0: they go on */
+	uint32_t freeze; /* both wait for WIRE_JUDGED; 0: they go on */
 	bool instance; /* WIRE_INSTANCE is the next message */
 	uint64_t wall_ns;
 	uint64_t stall_ns; /* as struct race has it */

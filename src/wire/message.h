@@ -34,7 +34,7 @@ enum wire_type {
 	WIRE_SIGNAL, /* struct wire_signal: send it to the target */
 	WIRE_STOP, /* nothing: restore, detach, then wait for a child's end */
 	WIRE_JUDGED, /* struct wire_judged: of a conflict that is held */
-	WIRE_ONSET_SENT, /* struct wire_onset: what it asked for was sent */
+	WIRE_STARTUP_SENT, /* struct wire_startup: what it asked for was sent */
 	WIRE_REPLAY, /* struct wire_replay: answers WIRE_INSTANCE */
 
 	WIRE_STARTED = 32, /* struct wire_started: the target is watched */
@@ -42,7 +42,7 @@ enum wire_type {
 	WIRE_PROCESS, /* struct wire_process: it, or a new program, is watched */
 	WIRE_PROCESS_ENDED, /* struct wire_process: it is watched no more */
 	WIRE_THREADS, /* struct wire_threads: their number changed */
-	WIRE_ONSET, /* struct wire_onset: its first threads wait; onset.h */
+	WIRE_STARTUP, /* struct wire_startup: its first threads wait; startup.h */
 	WIRE_RETURNED, /* struct wire_returned[]: sites no longer armed */
 	WIRE_SAMPLE, /* struct wire_sample: a stall has ended, or was not begun */
 	/*
@@ -96,7 +96,7 @@ struct wire_signal {
 };
 
 struct wire_judged {
-	uint32_t moment; /* of the conflict's message */
+	uint32_t freeze; /* of the conflict's message */
 	bool stop; /* leave everything stopped there; else go on */
 };
 
@@ -143,7 +143,7 @@ struct wire_threads {
 	uint32_t count;
 };
 
-struct wire_onset {
+struct wire_startup {
 	uint32_t program;
 };
 

@@ -27,9 +27,9 @@ struct wire_params {
 	uint64_t stall_long_ns;
 	/*
 	 * so long the first threads of a program wait at most until what has
-	 * not run yet is armed; see onset.h
+	 * not run yet is armed; see startup.h
 	 */
-	uint64_t onset_ns;
+	uint64_t startup_ns;
 	/* of wall time that the program may lose; 0: any; see budget.h */
 	double share;
 	/*
@@ -38,7 +38,7 @@ struct wire_params {
 	 */
 	uint32_t rest;
 	/* hits without a stall for each with one, to learn from; see pool.h */
-	uint32_t peeks;
+	uint32_t probes;
 	uint32_t learns; /* are hits without a stall to be told? */
 	/*
 	 * from one instance that is captured for a replay to the next, at least;

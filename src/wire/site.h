@@ -16,7 +16,7 @@
  */
 #define WIRE_GUIDED (UINT64_C(1) << 63)
 /* It was armed only to see who comes and what for, without a stall. */
-#define WIRE_PEEK (UINT64_C(1) << 62)
+#define WIRE_PROBE (UINT64_C(1) << 62)
 /* The user asked for it: --at. It goes before all others. */
 #define WIRE_AIMED (UINT64_C(1) << 61)
 /*
@@ -27,7 +27,7 @@
 #define WIRE_ENTRY (UINT64_C(1) << 60)
 /* The id that the front end gave it. */
 #define WIRE_ID(id) \
-	((id) & ~(WIRE_GUIDED | WIRE_PEEK | WIRE_AIMED | WIRE_ENTRY))
+	((id) & ~(WIRE_GUIDED | WIRE_PROBE | WIRE_AIMED | WIRE_ENTRY))
 
 /* One number for a site of a program; ids are far from using all their bits. */
 static inline uint64_t wire_site_key(uint32_t program, uint64_t id)

@@ -36,7 +36,8 @@ struct wire_stats {
 	uint64_t lost_ns; /* what all that cost the program; see budget.h */
 	uint64_t lost_cpu_ns; /* of it, by what racewatch computed */
 	uint64_t lost_stop_ns; /* and by stops without a stall */
-	uint64_t onset_ns; /* of it, while first threads waited; see onset.h */
+	uint64_t
+		startup_ns; /* of it, while first threads waited; see startup.h */
 	bool by_processor; /* the back-end is perf-cpu now */
 	uint32_t competition; /* what CPU time costs, in thousandths of it */
 	uint32_t armed; /* breakpoints now in the text, less: */

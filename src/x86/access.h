@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "x86/insn-idiom.h"
+#include "x86/code-pattern.h"
 
 enum { X86_INSN_MAX = 15, X86_OPERANDS_MAX = 2, X86_ACCESS_MAX = 64 };
 

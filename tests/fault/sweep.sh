@@ -105,18 +105,18 @@ is "and each run was done once (3)" "$(done_runs | sort -n | tr '\n' ' ')" \
 	"$(seq -s ' ' 1 8) "
 rm -rf "$d"
 
-# A keeper that is killed costs its run only.
-keeper_of()
+# A supervisor that is killed costs its run only.
+supervisor_of()
 {
-	keeper=$(pgrep -P "$1" | head -n 1)
-	[ -n "$keeper" ]
+	supervisor=$(pgrep -P "$1" | head -n 1)
+	[ -n "$supervisor" ]
 }
 seconds=3 begin kept --runs 3
 await 30 has_done 1
-await 30 keeper_of "$pid"
-kill -9 "$keeper"
+await 30 supervisor_of "$pid"
+kill -9 "$supervisor"
 wait "$pid"
-is "a keeper is killed: racewatch has failed in a run: 125" "$?" 125
+is "a supervisor is killed: racewatch has failed in a run: 125" "$?" 125
 matches "that run is named" "$work/err.kept" \
 	'racewatch failed .*kept the run has died'
 is "the others are done" "$(done_runs | wc -l)" 3
@@ -145,10 +145,10 @@ spoiled()
 pid=$!
 lib_started "$pid"
 await 30 spoiled
-await 30 keeper_of "$pid"
-kill -9 "$keeper"
+await 30 supervisor_of "$pid"
+kill -9 "$supervisor"
 wait "$pid"
-is "a keeper is killed, and the report spoiled: 125" "$?" 125
+is "a supervisor is killed, and the report spoiled: 125" "$?" 125
 matches "that run is named (2)" "$work/err" \
 	'^  run 1 .*racewatch failed .*kept the run has died'
 is "the others are done (2)" "$(done_runs | wc -l)" 3

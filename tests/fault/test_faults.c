@@ -379,11 +379,11 @@ static void run_failed(struct run *run, const struct wire_failed *failed)
 static void run_answer(struct run *run, const struct wire_conflict *conflict)
 {
 	struct wire_judged judged = {
-		.moment = conflict->moment,
+		.freeze = conflict->freeze,
 		.stop = run->held == HELD_STOP,
 	};
 
-	if (conflict->moment == 0)
+	if (conflict->freeze == 0)
 		return;
 	run->conflicts_held++;
 	if (run->held == HELD_GONE)

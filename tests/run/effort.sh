@@ -95,7 +95,7 @@ fi
 tries seed {1..12}
 while next_try seed; do
 	run run --seed "$seed" --effort high -o "$report" -- \
-		"$TARGETS_DIR/onset.O2" 0.2
+		"$TARGETS_DIR/startup.O2" 0.2
 	found table_make && break
 done
 if found table_make; then
@@ -107,7 +107,7 @@ fi
 # waits OPTION...: do the first threads wait?
 waits() {
 	run run "$@" --debug target --error-exitcode 0 -- \
-		"$TARGETS_DIR/onset.O2" 0.1
+		"$TARGETS_DIR/startup.O2" 0.1
 	grep -c 'the first threads waited' "$work/err"
 }
 is "low: the first threads do not wait" "$(waits --effort low)" 0

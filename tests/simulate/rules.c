@@ -22,8 +22,8 @@ void __real_sampler_return(struct sampler *sampler, uint64_t id,
 			   enum sampler_return how);
 void __wrap_sampler_return(struct sampler *sampler, uint64_t id,
 			   enum sampler_return how);
-uint32_t __real_session_peeks(const struct session_config *config);
-uint32_t __wrap_session_peeks(const struct session_config *config);
+uint32_t __real_session_probes(const struct session_config *config);
+uint32_t __wrap_session_probes(const struct session_config *config);
 
 uint64_t __wrap_lengths_of(const struct lengths *lengths, uint64_t site,
 			   uint64_t max_ns, bool scarce)
@@ -47,8 +47,8 @@ void __wrap_sampler_return(struct sampler *sampler, uint64_t id,
 	__real_sampler_return(sampler, id, how);
 }
 
-uint32_t __wrap_session_peeks(const struct session_config *config)
+uint32_t __wrap_session_probes(const struct session_config *config)
 {
-	return machine_without(SIMULATE_PEEKS) ? 0
-					       : __real_session_peeks(config);
+	return machine_without(SIMULATE_PROBES) ? 0
+						: __real_session_probes(config);
 }

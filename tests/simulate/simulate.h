@@ -68,7 +68,7 @@ enum simulate_rule {
 	SIMULATE_CALLEES, /* of these, called functions first */
 	SIMULATE_NEWS, /* arming all of a function that is found to run */
 	SIMULATE_ONCE, /* arming all that has not run, of a small program */
-	SIMULATE_PEEKS, /* hits to learn from before each stall (guided) */
+	SIMULATE_PROBES, /* hits to learn from before each stall (guided) */
 	SIMULATE_LONG, /* long stalls of what is seldom reached */
 	SIMULATE_LENGTHS, /* a location's length by what its stalls came to */
 	SIMULATE_STRETCH, /* longer stalls where hits are few */

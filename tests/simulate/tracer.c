@@ -15,9 +15,9 @@
 #include "tracer/arm.h"
 #include "tracer/engine.h"
 #include "tracer/govern.h"
-#include "tracer/onset.h"
 #include "tracer/profile-stops.h"
 #include "tracer/stall.h"
+#include "tracer/startup.h"
 
 static const uint64_t TRACER_TICK_NS = 20 * CLOCK_NS_PER_MS;
 static const uint64_t TRACER_EARLY_NS = 2 * CLOCK_NS_PER_S;
@@ -199,7 +199,7 @@ static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
 	load_stopped(engine);
 	engine_note(engine, breakpoint_lift(thread->process->space, thread->tid,
 					    breakpoint));
-	engine->stats.hits += !(site.id & WIRE_PEEK);
+	engine->stats.hits += !(site.id & WIRE_PROBE);
 	engine->stats.hits_once += site.once;
 	breakpoint->fired = true;
 	arm_fired(engine, &site);
@@ -333,7 +333,7 @@ static void tracer_add_processes(void)
 	}
 	first->text->program = MACHINE_PROGRAM;
 	if (plan->begins)
-		onset_of(first->text)->recent_ns = 100 * CLOCK_NS_PER_MS;
+		startup_of(first->text)->recent_ns = 100 * CLOCK_NS_PER_MS;
 }
 
 void tracer_begin(void)

@@ -26,8 +26,8 @@
 #include "tracer/arm.h"
 #include "tracer/engine.h"
 #include "tracer/launch.h"
-#include "tracer/onset.h"
 #include "tracer/release.h"
+#include "tracer/startup.h"
 #include "wire/channel.h"
 #include "wire/running.h"
 
@@ -117,7 +117,7 @@ struct driven {
 	struct wire_instance instance; /* the last, and what follows it */
 	uint64_t instance_pages[WIRE_PAGES_MAX];
 	uint8_t instance_bytes[WIRE_PAGES_MAX][WIRE_PAGE];
-	int onset_count, running_count;
+	int startup_count, running_count;
 	/* of WIRE_CALLERS: words that lie in [callers_from, callers_to) */
 	uint64_t callers_from, callers_to;
 	int callers_count;
@@ -229,8 +229,8 @@ static inline void driven_message(struct driven *driven, enum wire_type type,
 	case WIRE_PROCESS:
 		driven->execed |= ((const struct wire_process *)payload)->exec;
 		break;
-	case WIRE_ONSET:
-		driven->onset_count++;
+	case WIRE_STARTUP:
+		driven->startup_count++;
 		break;
 	case WIRE_RUNNING:
 		driven->running_count++;
@@ -295,7 +295,7 @@ static inline void driven_turn(struct driven *driven)
 	sigstate_tick(&driven->engine.tracees, arm_may_trap(&driven->engine),
 		      now);
 	arm_refill(&driven->engine, now);
-	onset_tick(&driven->engine, now);
+	startup_tick(&driven->engine, now);
 	if (driven->engine.phase == ENGINE_RELEASING)
 		release_tick(&driven->engine, now);
 	driven_listen(driven);

@@ -139,18 +139,19 @@ static inline void sample_more(struct race *race)
 	race->sides[1].creator = 4242;
 	race->sides[1].address = race->address;
 	sample_set(&race->sides[1].sync, "synchronizing");
-	race->sides[1].idiom = (struct insn_idiom){ .change = IDIOM_BITS,
-						    .changed = 0x10,
-						    .used = 0x04,
-						    .compared = true,
-						    .locked_beside = true,
-						    .locked_adds = true,
-						    .stored_plainly = true,
-						    .retested = true,
-						    .dispatch = true,
-						    .pair = IDIOM_PAIR_ABOVE,
-						    .guard = IDIOM_LAST,
-						    .lock = 0x5555555580d0 };
+	race->sides[1].pattern =
+		(struct code_pattern){ .change = PATTERN_BITS,
+				       .changed = 0x10,
+				       .used = 0x04,
+				       .compared = true,
+				       .locked_beside = true,
+				       .locked_adds = true,
+				       .stored_plainly = true,
+				       .retested = true,
+				       .dispatch = true,
+				       .pair = PATTERN_PAIR_ABOVE,
+				       .double_check = PATTERN_LAST,
+				       .lock = 0x5555555580d0 };
 	race->sides[1].missing = RACE_MISSES_SOURCE;
 	sample_set(&race->grounds, "other bits");
 	sample_set(&race->sides[1].creator_thread, "main");
@@ -218,7 +219,7 @@ static inline void sample_unknown(struct race *race)
 	race->sides[0].role = RACE_STALLED;
 	race->sides[1].role = RACE_UNKNOWN;
 	for (int i = 0; i < 2; i++)
-		race->sides[i].idiom.used = UINT64_MAX;
+		race->sides[i].pattern.used = UINT64_MAX;
 }
 
 #endif

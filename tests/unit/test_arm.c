@@ -215,7 +215,7 @@ static void what_a_program_kept_goes_with_it(void **state)
 
 	(void)state;
 	site.once = true;
-	onset_of(space_of(driven)->text)->recent_ns = UINT64_MAX;
+	startup_of(space_of(driven)->text)->recent_ns = UINT64_MAX;
 	arm_fired(&driven->engine, &site);
 	arm_return_fired(&driven->engine, &site, POOL_HIT_DONE);
 	assert_int_equal(pool->spent.count, 1);
@@ -386,7 +386,7 @@ static void what_a_resting_thread_hit_is_kept(void **state)
 	struct wire_site others[] = {
 		site_at(site_write, 9 | WIRE_GUIDED),
 		site_at(site_write, 9 | WIRE_AIMED),
-		site_at(site_write, 9 | WIRE_PEEK),
+		site_at(site_write, 9 | WIRE_PROBE),
 		{ .once = true },
 	};
 	struct pool *pool = &driven->engine.pool;
@@ -676,11 +676,11 @@ static void before_a_stall_a_few_hits_are_only_told(void **state)
 
 	(void)state;
 	queue_fired(driven);
-	pool->params.peeks = 2;
+	pool->params.probes = 2;
 	now = clock_now_ns();
 	pool->tokens = 1;
 	arm_refill(&driven->engine, now);
-	assert_int_equal(pool->peeks_out, 2);
+	assert_int_equal(pool->probes_out, 2);
 	assert_int_equal(space_of(driven)->text->armed, 2);
 	assert_in_range(arm_next_ns(&driven->engine), now + 1,
 			now + 100 * CLOCK_NS_PER_MS);
@@ -689,32 +689,32 @@ static void before_a_stall_a_few_hits_are_only_told(void **state)
 	assert_int_equal(arm_next_ns(&driven->engine), pool->retry_ns);
 	pool->retry_ns = 0;
 	/* one is hit: told, and nobody is stalled; the other is waited for */
-	pool->peek_until_ns = now + 60 * CLOCK_NS_PER_S;
+	pool->probe_until_ns = now + 60 * CLOCK_NS_PER_S;
 	all_armed_at(driven, now + 60 * CLOCK_NS_PER_S);
 	lane_start(0, 1);
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(driven->passed_count, 1);
 	assert_int_equal(driven->sample_count, 0);
 	assert_int_equal(driven->engine.stats.hits, 0);
-	assert_int_equal(pool->peeks_out, 1);
+	assert_int_equal(pool->probes_out, 1);
 	/* but not for ever */
 	pool->tokens = 1;
 	arm_refill(&driven->engine, now + 61 * CLOCK_NS_PER_S);
-	assert_int_equal(pool->peeks_out, 0);
+	assert_int_equal(pool->probes_out, 0);
 	assert_true(space_of(driven)->text->armed > 1);
 	/* a hit of another kind does as well, while there is time */
-	assert_int_equal(pool->peeks_due, 1);
-	pool->peek_until_ns = now;
+	assert_int_equal(pool->probes_due, 1);
+	pool->probe_until_ns = now;
 	known.armed_ns = now;
 	assert_true(pool_passes(pool, &known.site, known.armed_ns, now - 1));
-	assert_int_equal(pool->peeks_due, 0);
+	assert_int_equal(pool->probes_due, 0);
 	assert_false(pool_passes(pool, &known.site, known.armed_ns, now - 1));
-	pool->peeks_due = 1;
+	pool->probes_due = 1;
 	assert_false(pool_passes(pool, &known.site, known.armed_ns, now));
 	driven_end(driven);
 }
 
-/* Nobody may come there another time: neither a peek nor another's turn. */
+/* Nobody may come there another time: neither a probe nor another's turn. */
 static void where_nobody_else_can_run_less_is_armed(void **state)
 {
 	struct driven *driven = start(4, 1000);

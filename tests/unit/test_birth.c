@@ -278,7 +278,7 @@ static void fill_guard(struct driven *driven, struct guardian *guardian)
 	*guardian = (struct guardian){ .free_list = VEC_INIT(uint32_t) };
 	assert_ok(guardtable_create(&guardian->table));
 	driven->engine.tracees.guardian = guardian;
-	assert_ok(addrspace_guard(
+	assert_ok(addrspace_protect(
 		tracees_process(&driven->engine.tracees, driven->pid)->space,
 		guardian));
 	do {
@@ -312,7 +312,7 @@ static void exec_takes_no_more_room(void **state)
 	assert_int_equal(driven->note_count, 0);
 	assert_int_equal(driven->engine.phase, ENGINE_WATCHING);
 	assert_true(tracees_process(&driven->engine.tracees, driven->pid)
-			    ->space->guarded);
+			    ->space->is_protected);
 	driven_until(driven, driven->exited);
 	assert_int_equal(WEXITSTATUS(driven->exit.status), 42);
 	driven_free(driven);

@@ -128,7 +128,7 @@ static void without_a_share_everything_is_affordable(void **state)
 }
 
 /* A quarter of the share, and never more than a second's. */
-static void long_stalls_have_a_purse_of_their_own(void **state)
+static void long_stalls_have_a_budget_of_their_own(void **state)
 {
 	struct budget budget;
 	uint64_t now = CLOCK_NS_PER_S;
@@ -155,7 +155,7 @@ static void long_stalls_have_a_purse_of_their_own(void **state)
 			200 * MS);
 }
 
-static void without_a_share_there_is_no_purse(void **state)
+static void without_a_share_there_is_no_long_budget(void **state)
 {
 	struct budget budget;
 
@@ -377,7 +377,7 @@ static void a_burst_of_computing_is_told_and_work_goes_on(void **state)
 	budget_earn(&budget, CLOCK_NS_PER_S);
 	budget_spend_cpu(&budget, 300 * MS);
 	assert_true(budget_next_ns(&budget) <= CLOCK_NS_PER_S + 41 * MS);
-	assert_true(budget.owed_ns == 0);
+	assert_true(budget.debt_ns == 0);
 }
 
 /* Two parts in five of what five seconds bring: they are enough for it. */
@@ -401,7 +401,7 @@ static void the_start_is_paid_for_within_five_seconds(void **state)
 }
 
 /* When the next stall is affordable is told as it comes. */
-static void what_is_owed_delays_by_as_much(void **state)
+static void a_debt_delays_by_as_much(void **state)
 {
 	(void)state;
 	for (uint64_t cpu = 1; cpu < 200; cpu += 7) {
@@ -519,8 +519,8 @@ int main(void)
 		cmocka_unit_test(a_stall_dearer_than_the_credit_is_paid_back),
 		cmocka_unit_test(a_disaster_is_forgotten_after_two_seconds),
 		cmocka_unit_test(without_a_share_everything_is_affordable),
-		cmocka_unit_test(long_stalls_have_a_purse_of_their_own),
-		cmocka_unit_test(without_a_share_there_is_no_purse),
+		cmocka_unit_test(long_stalls_have_a_budget_of_their_own),
+		cmocka_unit_test(without_a_share_there_is_no_long_budget),
 		cmocka_unit_test(
 			two_threads_on_two_processors_lose_the_held_one),
 		cmocka_unit_test(
@@ -537,7 +537,7 @@ int main(void)
 		cmocka_unit_test(computing_costs_where_no_processor_is_idle),
 		cmocka_unit_test(a_burst_of_computing_is_told_and_work_goes_on),
 		cmocka_unit_test(the_start_is_paid_for_within_five_seconds),
-		cmocka_unit_test(what_is_owed_delays_by_as_much),
+		cmocka_unit_test(a_debt_delays_by_as_much),
 		cmocka_unit_test(stops_cost_too),
 		cmocka_unit_test(what_is_handled_waits),
 		cmocka_unit_test(competition_is_of_the_time_without_stalls),

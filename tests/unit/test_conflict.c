@@ -444,7 +444,7 @@ static void everything_gets_its_name(void **state)
 	assert_non_null(strstr(race->sides[1].insn, "mov"));
 	frame = vec_at(&race->sides[0].frames, 0);
 	assert_non_null(strstr(frame->function, "_add"));
-	assert_int_equal(race->sides[0].idiom.change, IDIOM_ADD);
+	assert_int_equal(race->sides[0].pattern.change, PATTERN_ADD);
 	assert_int_equal(race->sides[1].address, (uintptr_t)&shared_words[2]);
 	frame = vec_at(&race->sides[1].frames, 0);
 	assert_non_null(strstr(frame->function, "_store"));

@@ -147,7 +147,7 @@ static void a_refusal_has_its_reason(void **state)
 
 static void switches_are_counted(void **state)
 {
-	const struct timespec moment = { .tv_nsec = 1000 };
+	const struct timespec freeze = { .tv_nsec = 1000 };
 	struct cpuclock clock;
 	uint32_t before, switched = 0;
 
@@ -157,7 +157,7 @@ static void switches_are_counted(void **state)
 	before = cpuclock_switches(&clock);
 	/* on a slow machine the moment is over before a thread sleeps */
 	for (int i = 0; i < SLEEPS * 100 && switched < SLEEPS; i++) {
-		nanosleep(&moment, NULL);
+		nanosleep(&freeze, NULL);
 		switched = cpuclock_switches(&clock) - before;
 	}
 	assert_true(switched >= SLEEPS);

@@ -18,12 +18,12 @@ static struct ctokens tokens_of(const char *text)
 static void assert_next(struct ctokens *tokens, enum ctoken_kind kind,
 			const char *text)
 {
-	struct ctoken peeked = ctoken_peek(tokens);
+	struct ctoken probed = ctoken_peek(tokens);
 	struct ctoken token = ctoken_next(tokens);
 
 	assert_int_equal(token.kind, kind);
 	assert_true(ctoken_is(&token, text));
-	assert_ptr_equal(peeked.text, token.text);
+	assert_ptr_equal(probed.text, token.text);
 }
 
 static void takes_one_after_the_other(void **state)

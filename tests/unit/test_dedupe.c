@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "report/idioms.h"
+#include "report/code-patterns.h"
 #include "sample-race.h"
 
 /* A new race, of the sample's functions but for the innermost one. */
@@ -85,33 +85,34 @@ static void what_is_said_holds_for_all(void **state)
 
 	(void)state;
 	dedupe_init(&dedupe);
-	one->sides[0].idiom = (struct insn_idiom){ .used = 4 };
-	one->sides[1].idiom = (struct insn_idiom){ .change = IDIOM_ADD,
-						   .delta = 1,
-						   .locked_beside = true };
-	other->sides[0].idiom = (struct insn_idiom){ .used = 8 };
-	other->sides[1].idiom = (struct insn_idiom){ .change = IDIOM_ADD,
-						     .delta = -1,
-						     .tests_zero = true,
-						     .locked_adds = true,
-						     .stored_plainly = true };
+	one->sides[0].pattern = (struct code_pattern){ .used = 4 };
+	one->sides[1].pattern = (struct code_pattern){ .change = PATTERN_ADD,
+						       .delta = 1,
+						       .locked_beside = true };
+	other->sides[0].pattern = (struct code_pattern){ .used = 8 };
+	other->sides[1].pattern =
+		(struct code_pattern){ .change = PATTERN_ADD,
+				       .delta = -1,
+				       .tests_zero = true,
+				       .locked_adds = true,
+				       .stored_plainly = true };
 	assert_null(dedupe_add(&dedupe, one, &kept, &found));
 	assert_null(dedupe_add(&dedupe, other, &kept, &found));
 	assert_int_equal(found, DEDUPE_AGAIN);
-	assert_int_equal(kept->sides[0].idiom.used, 12);
-	assert_int_equal(kept->sides[1].idiom.change, IDIOM_ADD);
-	assert_int_equal(kept->sides[1].idiom.delta, -1);
-	assert_true(kept->sides[1].idiom.tests_zero);
-	assert_false(kept->sides[1].idiom.locked_beside);
-	assert_true(kept->sides[1].idiom.locked_adds);
-	assert_true(kept->sides[1].idiom.stored_plainly);
+	assert_int_equal(kept->sides[0].pattern.used, 12);
+	assert_int_equal(kept->sides[1].pattern.change, PATTERN_ADD);
+	assert_int_equal(kept->sides[1].pattern.delta, -1);
+	assert_true(kept->sides[1].pattern.tests_zero);
+	assert_false(kept->sides[1].pattern.locked_beside);
+	assert_true(kept->sides[1].pattern.locked_adds);
+	assert_true(kept->sides[1].pattern.stored_plainly);
 	/* another part of the same variable: other bits */
 	other = make_race("one");
 	for (int i = 0; i < 2; i++)
-		other->sides[i].idiom = kept->sides[i].idiom;
+		other->sides[i].pattern = kept->sides[i].pattern;
 	other->sides[1].address += 4;
 	assert_null(dedupe_add(&dedupe, other, &kept, &found));
-	assert_true(kept->sides[0].idiom.used == UINT64_MAX);
+	assert_true(kept->sides[0].pattern.used == UINT64_MAX);
 	/* a read beside a write, in the same functions */
 	other = make_race("one");
 	other->sides[0].access = ACCESS_READ;
@@ -119,7 +120,7 @@ static void what_is_said_holds_for_all(void **state)
 	assert_null(dedupe_add(&dedupe, other, &kept, &found));
 	assert_int_equal(found, DEDUPE_AGAIN);
 	/* not what a plain store of an atomic operation's would be */
-	assert_int_equal(kept->sides[1].idiom.change, IDIOM_DERIVED);
+	assert_int_equal(kept->sides[1].pattern.change, PATTERN_DERIVED);
 	dedupe_deinit(&dedupe);
 }
 
@@ -158,14 +159,15 @@ static void parts_of_one_change_are_one(void **state)
 	for (int i = 0; i < 2; i++) {
 		one->sides[i].access = ACCESS_READ;
 		other->sides[i].access = ACCESS_WRITE;
-		one->sides[i].idiom = other->sides[i].idiom =
-			(struct insn_idiom){ .change = IDIOM_ADD, .delta = 1 };
+		one->sides[i].pattern = other->sides[i].pattern =
+			(struct code_pattern){ .change = PATTERN_ADD,
+					       .delta = 1 };
 	}
 	assert_null(dedupe_add(&dedupe, one, &kept, &found));
 	assert_null(dedupe_add(&dedupe, other, &kept, &found));
 	assert_int_equal(found, DEDUPE_AGAIN);
-	assert_int_equal(kept->sides[0].idiom.change, IDIOM_ADD);
-	assert_int_equal(kept->sides[1].idiom.change, IDIOM_ADD);
+	assert_int_equal(kept->sides[0].pattern.change, PATTERN_ADD);
+	assert_int_equal(kept->sides[1].pattern.change, PATTERN_ADD);
 	dedupe_deinit(&dedupe);
 }
 
@@ -185,16 +187,16 @@ static void double_checks_are_checked_each_time(void **state)
 			race->sides[0].access = ACCESS_READ;
 			race->sides[1].access = ACCESS_WRITE;
 			race->sides[1].address = race->sides[0].address;
-			race->sides[0].idiom.guard = IDIOM_REREAD;
-			race->sides[1].idiom.guard = IDIOM_LAST;
-			race->sides[0].idiom.lock = 0x1000 + (uint64_t)j;
-			race->sides[1].idiom.lock = 0x1000 + (uint64_t)j;
+			race->sides[0].pattern.double_check = PATTERN_REREAD;
+			race->sides[1].pattern.double_check = PATTERN_LAST;
+			race->sides[0].pattern.lock = 0x1000 + (uint64_t)j;
+			race->sides[1].pattern.lock = 0x1000 + (uint64_t)j;
 			memset(race->before, 0, sizeof(race->before));
 		}
 		if (i == 1)
-			other->sides[1].idiom.lock++;
+			other->sides[1].pattern.lock++;
 		if (i == 2)
-			other->sides[1].idiom.guard = IDIOM_EARLY;
+			other->sides[1].pattern.double_check = PATTERN_EARLY;
 		if (i == 3)
 			other->before[0] = 1;
 		dedupe_init(&dedupe);

@@ -171,8 +171,8 @@ static void spans_two_members(struct race *race)
 static void updates_twice(struct race *race)
 {
 	for (int i = 0; i < 2; i++)
-		race->sides[i].idiom = (struct insn_idiom){
-			.change = IDIOM_ADD, .delta = 1, .used = UINT64_MAX
+		race->sides[i].pattern = (struct code_pattern){
+			.change = PATTERN_ADD, .delta = 1, .used = UINT64_MAX
 		};
 }
 
@@ -219,8 +219,8 @@ static void extends(struct race *race)
 
 static void one_updates(struct race *race)
 {
-	race->sides[1].idiom =
-		(struct insn_idiom){ .change = IDIOM_ADD, .delta = 1 };
+	race->sides[1].pattern =
+		(struct code_pattern){ .change = PATTERN_ADD, .delta = 1 };
 }
 
 /* A store over a sum is a race, but not if it is an atomic one. */

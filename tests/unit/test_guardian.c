@@ -77,7 +77,7 @@ static void tracer_body(void *arg)
 	shared->target = tracee_fork(target_body, NULL);
 	tracee_await(&shared->up, 1);
 	assert_ok(addrspace_create(shared->target, &space));
-	assert_ok(addrspace_guard(space, guardian));
+	assert_ok(addrspace_protect(space, guardian));
 	arm(space, site_write);
 	arm(space, site_read);
 	arm(space, site_far);

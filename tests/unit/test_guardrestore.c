@@ -47,7 +47,7 @@ static int setup(void **state)
 		fixture->pids[i] = tracee_fork(body, NULL);
 		assert_ok(addrspace_create(fixture->pids[i],
 					   &fixture->spaces[i]));
-		assert_ok(addrspace_guard(fixture->spaces[i], guardian));
+		assert_ok(addrspace_protect(fixture->spaces[i], guardian));
 	}
 	guardrestore_open(fixture->restore);
 	fixture->text = (uintptr_t)site_write & ~(uint64_t)(PAGE - 1);
@@ -145,7 +145,7 @@ static void a_space_takes_its_entries_with_it(void **state)
 {
 	struct fixture *fixture = *state;
 	struct guardtable *table = fixture->guardian.table;
-	uint32_t at = fixture->spaces[0]->guard_space;
+	uint32_t at = fixture->spaces[0]->guardian_space;
 
 	arm(fixture, 0, site_write);
 	arm(fixture, 1, site_write);
@@ -153,7 +153,7 @@ static void a_space_takes_its_entries_with_it(void **state)
 	assert_int_equal(used(fixture), 1);
 	assert_int_equal(table->spaces[at].pid, 0);
 	assert_ok(addrspace_create(fixture->pids[0], &fixture->spaces[0]));
-	assert_ok(addrspace_guard(fixture->spaces[0], &fixture->guardian));
+	assert_ok(addrspace_protect(fixture->spaces[0], &fixture->guardian));
 }
 
 static void without_an_entry_nothing_is_armed(void **state)
@@ -252,7 +252,7 @@ static void unmapped_text_and_dead_processes_keep_nobody(void **state)
 static void what_cannot_be_written_goes_through_a_thread(void **state)
 {
 	struct fixture *fixture = *state;
-	uint32_t space = fixture->spaces[0]->guard_space;
+	uint32_t space = fixture->spaces[0]->guardian_space;
 
 	arm(fixture, 0, site_write);
 	arm(fixture, 0, site_far);

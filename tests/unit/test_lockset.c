@@ -301,47 +301,47 @@ CODE(near_writes,
      "movl %esi, 4(%rdi)" HERE(
 	     near_writes) "movl %edx, 8(%rdi); movq %rdx, 12(%rdi); ret");
 
-#define NEARBY(state, name, idiom)                                          \
+#define NEARBY(state, name, pattern)                                        \
 	nearby_find(&(struct function_code[]){ code_of(state, name##_start, \
 						       name##_end) }[0],    \
-		    at(name##_here), 0, idiom)
+		    at(name##_here), 0, pattern)
 
 static void what_is_nearby(void **state)
 {
-	struct insn_idiom idiom = { 0 };
+	struct code_pattern pattern = { 0 };
 
-	NEARBY(state, near_spin, &idiom);
-	assert_true(idiom.locked_beside);
-	idiom = (struct insn_idiom){ 0 };
-	NEARBY(state, near_no_spin, &idiom);
-	assert_false(idiom.locked_beside);
-	NEARBY(state, near_tail, &idiom);
-	assert_true(idiom.locked_beside);
-	idiom = (struct insn_idiom){ 0 };
-	NEARBY(state, near_table, &idiom);
-	assert_false(idiom.locked_beside);
-	NEARBY(state, near_other_call, &idiom);
-	assert_false(idiom.locked_beside);
-	NEARBY(state, near_other_word, &idiom);
-	assert_false(idiom.locked_beside);
-	NEARBY(state, near_wide_word, &idiom);
-	assert_false(idiom.locked_beside);
-	NEARBY(state, near_futex, &idiom);
-	assert_true(idiom.locked_beside);
-	idiom = (struct insn_idiom){ 0 };
-	NEARBY(state, near_syscall, &idiom);
-	assert_true(idiom.locked_beside);
-	NEARBY(state, near_twice, &idiom);
-	assert_true(idiom.retested);
-	NEARBY(state, near_call, &idiom);
-	assert_false(idiom.retested);
-	NEARBY(state, near_pair, &idiom);
-	assert_int_equal(idiom.pair, IDIOM_PAIR_ABOVE);
-	idiom.pair = 0;
-	NEARBY(state, near_no_pair, &idiom);
-	assert_int_equal(idiom.pair, 0);
-	NEARBY(state, near_writes, &idiom);
-	assert_int_equal(idiom.pair, IDIOM_PAIR_BELOW);
+	NEARBY(state, near_spin, &pattern);
+	assert_true(pattern.locked_beside);
+	pattern = (struct code_pattern){ 0 };
+	NEARBY(state, near_no_spin, &pattern);
+	assert_false(pattern.locked_beside);
+	NEARBY(state, near_tail, &pattern);
+	assert_true(pattern.locked_beside);
+	pattern = (struct code_pattern){ 0 };
+	NEARBY(state, near_table, &pattern);
+	assert_false(pattern.locked_beside);
+	NEARBY(state, near_other_call, &pattern);
+	assert_false(pattern.locked_beside);
+	NEARBY(state, near_other_word, &pattern);
+	assert_false(pattern.locked_beside);
+	NEARBY(state, near_wide_word, &pattern);
+	assert_false(pattern.locked_beside);
+	NEARBY(state, near_futex, &pattern);
+	assert_true(pattern.locked_beside);
+	pattern = (struct code_pattern){ 0 };
+	NEARBY(state, near_syscall, &pattern);
+	assert_true(pattern.locked_beside);
+	NEARBY(state, near_twice, &pattern);
+	assert_true(pattern.retested);
+	NEARBY(state, near_call, &pattern);
+	assert_false(pattern.retested);
+	NEARBY(state, near_pair, &pattern);
+	assert_int_equal(pattern.pair, PATTERN_PAIR_ABOVE);
+	pattern.pair = 0;
+	NEARBY(state, near_no_pair, &pattern);
+	assert_int_equal(pattern.pair, 0);
+	NEARBY(state, near_writes, &pattern);
+	assert_int_equal(pattern.pair, PATTERN_PAIR_BELOW);
 }
 
 /* Whatever the bytes: it ends, and stays inside them. */
@@ -356,7 +356,7 @@ static void any_bytes(void **state)
 		uint8_t *copy = malloc(size);
 		struct function_code code;
 		struct lockset held;
-		struct insn_idiom idiom = { 0 };
+		struct code_pattern pattern = { 0 };
 		struct lock_place lock;
 
 		assert_non_null(copy);
@@ -371,7 +371,7 @@ static void any_bytes(void **state)
 		code = code_of(state, copy, copy + size);
 		lockset_rereads(&code, at(copy), 0, &lock, &idle);
 		lockset_at(&code, at(copy) + i % 12, 0, i % 3 == 0, &held);
-		nearby_find(&code, at(copy), 0, &idiom);
+		nearby_find(&code, at(copy), 0, &pattern);
 		assert_true(held.count <= LOCKSET_MAX);
 		free(copy);
 	}

@@ -14,7 +14,7 @@
 
 #include "base/strbuf.h"
 #include "sweep/findings.h"
-#include "sweep/keeper.h"
+#include "sweep/supervisor.h"
 
 /* As wait(2) has an exit. */
 static int exited(int status)
@@ -22,7 +22,7 @@ static int exited(int status)
 	return status << 8;
 }
 
-static void expect(const struct keeper_result *result,
+static void expect(const struct supervisor_result *result,
 		   const struct findings *findings, enum outcome_kind kind,
 		   const char *text)
 {
@@ -41,7 +41,7 @@ static void the_summary_tells_whose_status_it_is(void **state)
 	struct findings good = { .has_run = true,
 				 .has_summary = true,
 				 .samples = 5 };
-	struct keeper_result result = { .status = exited(0) };
+	struct supervisor_result result = { .status = exited(0) };
 
 	(void)state;
 	expect(&result, &good, OUTCOME_PASSED, "");
@@ -69,7 +69,7 @@ static void the_summary_tells_whose_status_it_is(void **state)
 static void what_else_there_is_to_say(void **state)
 {
 	struct findings good = { .has_summary = true };
-	struct keeper_result result = {
+	struct supervisor_result result = {
 		.timed_out = true,
 		.status = exited(124),
 		.cut_bytes = 1,
@@ -81,12 +81,13 @@ static void what_else_there_is_to_say(void **state)
 	       "hung and was ended, took no sample of its own modules, "
 	       "flooded its output, output could not be written");
 	good.samples = 1;
-	result = (struct keeper_result){ .left = 1 };
+	result = (struct supervisor_result){ .left = 1 };
 	expect(&result, &good, OUTCOME_PASSED, "left 1 process behind");
-	result = (struct keeper_result){ .left = 2, .away = 1 };
+	result = (struct supervisor_result){ .left = 2, .away = 1 };
 	expect(&result, &good, OUTCOME_PASSED,
 	       "forked away, left 2 processes behind");
-	result = (struct keeper_result){ .stopped = true, .timed_out = true };
+	result = (struct supervisor_result){ .stopped = true,
+					     .timed_out = true };
 	expect(&result, &good, OUTCOME_CUT, "was cut short");
 }
 

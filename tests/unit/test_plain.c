@@ -30,11 +30,11 @@ static struct race_side *store_race(struct race *race)
 	sample_race(race);
 	for (int i = 0; i < 2; i++) {
 		race->sides[i].address = race->address;
-		race->sides[i].idiom.used = UINT64_MAX;
+		race->sides[i].pattern.used = UINT64_MAX;
 	}
 	race->sides[0].access = ACCESS_WRITE;
-	race->sides[0].idiom.change = IDIOM_CONSTANT;
-	race->sides[0].idiom.locked_beside = true;
+	race->sides[0].pattern.change = PATTERN_CONSTANT;
+	race->sides[0].pattern.locked_beside = true;
 	race->sides[1].access = ACCESS_RMW;
 	race->sides[1].atomic = true;
 	sample_set(&race->sides[1].insn, "lock cmpxchgl %edx, (%rdi)");
@@ -64,21 +64,21 @@ static void stores_over_a_sum_lose(void **state)
 	/* a lock's word is set: its release, or that it is free at first */
 	store_race(&race);
 	expect(&race, "locked-beside");
-	store_race(&race)->idiom.locked_adds = true;
+	store_race(&race)->pattern.locked_adds = true;
 	assert_true(plain_loses(&race.sides[0]));
 	expect(&race, NULL);
 	/* from another function: the sum is beside the other side */
-	store_race(&race)->idiom.locked_beside = false;
-	race.sides[1].idiom.locked_adds = true;
+	store_race(&race)->pattern.locked_beside = false;
+	race.sides[1].pattern.locked_adds = true;
 	expect(&race, NULL);
 	/* it may be an atomic store, or is one */
-	store_race(&race)->idiom.locked_adds = true;
+	store_race(&race)->pattern.locked_adds = true;
 	race.sides[0].missing = RACE_MISSES_SOURCE;
 	expect(&race, "locked-beside");
-	store_race(&race)->idiom.locked_adds = true;
+	store_race(&race)->pattern.locked_adds = true;
 	sample_set(&race.sides[0].sync, "atomic-code");
 	expect(&race, "atomic-code");
-	store_race(&race)->idiom.locked_adds = true;
+	store_race(&race)->pattern.locked_adds = true;
 	sample_set(&top(&race.sides[0])->source, "atomic_store(&n, 0);");
 	expect(&race, "source");
 }
@@ -92,10 +92,10 @@ static void reads_before_a_plain_store_lose(void **state)
 		struct race_side *side = store_race(&race);
 
 		side->access = ACCESS_READ;
-		side->idiom.change = IDIOM_UNKNOWN;
-		side->idiom.locked_adds = true;
-		side->idiom.compared = i != 1;
-		side->idiom.stored_plainly = i != 2;
+		side->pattern.change = PATTERN_UNKNOWN;
+		side->pattern.locked_adds = true;
+		side->pattern.compared = i != 1;
+		side->pattern.stored_plainly = i != 2;
 		if (i == 3)
 			side->missing = RACE_MISSES_DEBUG;
 		expect(&race, i ? "locked-beside" : NULL);
@@ -115,7 +115,7 @@ static void two_plain_stores_do_not_synchronize(void **state)
 		other->access = ACCESS_WRITE;
 		other->atomic = false;
 		sample_set(&other->sync, i == 1 ? "atomic-code" : NULL);
-		other->idiom = race.sides[0].idiom;
+		other->pattern = race.sides[0].pattern;
 		if (i == 2)
 			other->missing = RACE_MISSES_SOURCE;
 		assert_int_equal(plain_stores(&race), i == 0);
@@ -128,7 +128,7 @@ static struct race_side *over_lock(struct race *race, const char *function)
 {
 	struct race_side *side = store_race(race);
 
-	side->idiom.locked_beside = false;
+	side->pattern.locked_beside = false;
 	sample_set(&side->sync, "runtime");
 	sample_set(&race->sides[1].sync, "runtime");
 	sample_set(&top(&race->sides[1])->function, function);
@@ -187,7 +187,7 @@ static void near_misses_of_stores_over_a_lock(void **state)
 		   "pthread_mutex_init");
 	expect(&race, "runtime");
 	/* a lock of the program's own */
-	over_lock(&race, "pthread_mutex_lock")->idiom.locked_beside = true;
+	over_lock(&race, "pthread_mutex_lock")->pattern.locked_beside = true;
 	expect(&race, "runtime");
 }
 
@@ -244,7 +244,7 @@ static void both_store_over_a_lock(void **state)
 	struct race race;
 
 	(void)state;
-	store_race(&race)->idiom.locked_beside = false;
+	store_race(&race)->pattern.locked_beside = false;
 	sample_set(&race.variable.type, "pthread_spinlock_t");
 	race.sides[1].access = ACCESS_WRITE;
 	race.sides[1].atomic = false;

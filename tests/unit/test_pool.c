@@ -164,18 +164,18 @@ static void neither_kind_takes_more_than_its_half(void **state)
 static void a_location_reached_seldom_is_stalled(void **state)
 {
 	uint64_t now = CLOCK_NS_PER_S, later = now + CLOCK_NS_PER_S / 50;
-	struct drawn peek = { .site.id = 5 | WIRE_PEEK, .armed_ns = now };
+	struct drawn probe = { .site.id = 5 | WIRE_PROBE, .armed_ns = now };
 	struct drawn plain = { .site.id = 5, .armed_ns = now };
 	struct pool pool = {
 		.params.stall_max_ns = CLOCK_NS_PER_S,
-		.peeks_due = 1,
-		.peek_until_ns = 2 * later,
+		.probes_due = 1,
+		.probe_until_ns = 2 * later,
 	};
 
 	(void)state;
-	assert_false(pool_passes(&pool, &peek.site, peek.armed_ns, later));
+	assert_false(pool_passes(&pool, &probe.site, probe.armed_ns, later));
 	assert_false(pool_passes(&pool, &plain.site, plain.armed_ns, later));
-	assert_true(pool_passes(&pool, &peek.site, peek.armed_ns, now));
+	assert_true(pool_passes(&pool, &probe.site, probe.armed_ns, now));
 	pool.guided.count = 1;
 	for (int i = 0; i < 10; i++)
 		pool_stalled(&pool, &plain.site, now);

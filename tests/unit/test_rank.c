@@ -33,7 +33,7 @@ static void plain_race(struct race *race)
 	sample_race(race);
 	for (int i = 0; i < 2; i++) {
 		race->sides[i].address = race->address;
-		race->sides[i].idiom.used = UINT64_MAX;
+		race->sides[i].pattern.used = UINT64_MAX;
 	}
 }
 
@@ -74,8 +74,9 @@ static void counter(struct race *race)
 	plain_race(race);
 	for (int i = 0; i < 2; i++) {
 		race->sides[i].access = ACCESS_RMW;
-		race->sides[i].idiom =
-			(struct insn_idiom){ .change = IDIOM_ADD, .delta = 1 };
+		race->sides[i].pattern =
+			(struct code_pattern){ .change = PATTERN_ADD,
+					       .delta = 1 };
 	}
 	add_values(race, 100, 101);
 	add_values(race, 205, 207);
@@ -93,7 +94,7 @@ static void statistics_counters(void **state)
 	expect(&race, VERDICT_UNLIKELY, "statistics-counter");
 	/* bytes served: the number added differs */
 	counter(&race);
-	race.sides[0].idiom.delta = 0;
+	race.sides[0].pattern.delta = 0;
 	expect(&race, VERDICT_UNLIKELY, "statistics-counter");
 	/* how often it was seen makes no difference */
 	counter(&race);
@@ -153,22 +154,23 @@ static void near_misses_of_statistics(void **state)
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* somebody counts down */
 	counter(&race);
-	race.sides[1].idiom.delta = -1;
+	race.sides[1].pattern.delta = -1;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* the sum is a ticket */
 	counter(&race);
-	race.sides[0].idiom.used = UINT64_MAX;
+	race.sides[0].pattern.used = UINT64_MAX;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* a reader decides by it */
 	counter(&race);
 	race.sides[0].access = ACCESS_READ;
-	race.sides[0].idiom =
-		(struct insn_idiom){ .used = UINT64_MAX, .compared = true };
+	race.sides[0].pattern =
+		(struct code_pattern){ .used = UINT64_MAX, .compared = true };
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* somebody writes another value */
 	counter(&race);
 	race.sides[0].access = ACCESS_WRITE;
-	race.sides[0].idiom = (struct insn_idiom){ .change = IDIOM_CONSTANT };
+	race.sides[0].pattern =
+		(struct code_pattern){ .change = PATTERN_CONSTANT };
 	expect(&race, VERDICT_SUSPECT, NULL);
 }
 
@@ -178,15 +180,15 @@ static void reference_counts(void **state)
 
 	(void)state;
 	counter(&race);
-	race.sides[1].idiom.delta = -1;
-	race.sides[1].idiom.tests_zero = true;
+	race.sides[1].pattern.delta = -1;
+	race.sides[1].pattern.tests_zero = true;
 	expect(&race, VERDICT_HARMFUL, "reference-count");
 	/* looked at only */
 	counter(&race);
-	race.sides[1].idiom.delta = -1;
-	race.sides[1].idiom.tests_zero = true;
+	race.sides[1].pattern.delta = -1;
+	race.sides[1].pattern.tests_zero = true;
 	race.sides[0].access = ACCESS_READ;
-	race.sides[0].idiom = (struct insn_idiom){ .used = UINT64_MAX };
+	race.sides[0].pattern = (struct code_pattern){ .used = UINT64_MAX };
 	expect(&race, VERDICT_SUSPECT, NULL);
 }
 
@@ -196,11 +198,11 @@ static void flags(struct race *race)
 	plain_race(race);
 	race->sides[0].access = ACCESS_READ;
 	race->sides[0].size = race->sides[1].size = race->size = 1;
-	race->sides[0].idiom =
-		(struct insn_idiom){ .used = 0x04, .compared = true };
+	race->sides[0].pattern =
+		(struct code_pattern){ .used = 0x04, .compared = true };
 	race->sides[1].access = ACCESS_RMW;
-	race->sides[1].idiom =
-		(struct insn_idiom){ .change = IDIOM_BITS, .changed = 0x10 };
+	race->sides[1].pattern = (struct code_pattern){ .change = PATTERN_BITS,
+							.changed = 0x10 };
 	add_values(race, 0x04, 0x14);
 }
 
@@ -215,7 +217,7 @@ static void disjoint_bits(void **state)
 	flags(&race);
 	race.sides[1].address -= 1;
 	race.sides[1].size = 4;
-	race.sides[1].idiom.changed = 0x1000;
+	race.sides[1].pattern.changed = 0x1000;
 	expect(&race, VERDICT_UNLIKELY, "disjoint-bits");
 }
 
@@ -228,21 +230,23 @@ static void wide_stores(void **state)
 	flags(&race);
 	race.size = 8;
 	race.sides[0].size = 8;
-	race.sides[0].idiom.used = UINT64_C(0xff) << 56;
+	race.sides[0].pattern.used = UINT64_C(0xff) << 56;
 	race.sides[1].size = 16;
 	race.sides[1].address = race.address - 4;
 	race.sides[1].access = ACCESS_WRITE;
-	race.sides[1].idiom = (struct insn_idiom){ .change = IDIOM_UNKNOWN };
+	race.sides[1].pattern =
+		(struct code_pattern){ .change = PATTERN_UNKNOWN };
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* one that ends in its middle leaves the rest */
 	flags(&race);
 	race.size = 8;
 	race.sides[0].size = 8;
-	race.sides[0].idiom.used = UINT64_C(0xff) << 56;
+	race.sides[0].pattern.used = UINT64_C(0xff) << 56;
 	race.sides[1].size = 8;
 	race.sides[1].address = race.address - 4;
 	race.sides[1].access = ACCESS_WRITE;
-	race.sides[1].idiom = (struct insn_idiom){ .change = IDIOM_UNKNOWN };
+	race.sides[1].pattern =
+		(struct code_pattern){ .change = PATTERN_UNKNOWN };
 	expect(&race, VERDICT_UNLIKELY, "disjoint-bits");
 }
 
@@ -255,17 +259,19 @@ static void wide_loads(void **state)
 	flags(&race);
 	race.sides[0].size = 4;
 	race.sides[0].address = race.address - 3;
-	race.sides[0].idiom.used = 0xffffff;
+	race.sides[0].pattern.used = 0xffffff;
 	race.sides[1].access = ACCESS_WRITE;
-	race.sides[1].idiom = (struct insn_idiom){ .change = IDIOM_UNKNOWN };
+	race.sides[1].pattern =
+		(struct code_pattern){ .change = PATTERN_UNKNOWN };
 	expect(&race, VERDICT_UNLIKELY, "disjoint-bits");
 	/* all four are used */
 	flags(&race);
 	race.sides[0].size = 4;
 	race.sides[0].address = race.address - 3;
-	race.sides[0].idiom.used = 0x01ffffff;
+	race.sides[0].pattern.used = 0x01ffffff;
 	race.sides[1].access = ACCESS_WRITE;
-	race.sides[1].idiom = (struct insn_idiom){ .change = IDIOM_UNKNOWN };
+	race.sides[1].pattern =
+		(struct code_pattern){ .change = PATTERN_UNKNOWN };
 	expect(&race, VERDICT_SUSPECT, NULL);
 }
 
@@ -276,17 +282,17 @@ static void near_misses_of_bits(void **state)
 	(void)state;
 	/* the same bit */
 	flags(&race);
-	race.sides[1].idiom.changed = 0x14;
+	race.sides[1].pattern.changed = 0x14;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* two writes: one takes the other's back */
 	flags(&race);
 	race.sides[0].access = ACCESS_RMW;
-	race.sides[0].idiom =
-		(struct insn_idiom){ .change = IDIOM_BITS, .changed = 0x04 };
+	race.sides[0].pattern = (struct code_pattern){ .change = PATTERN_BITS,
+						       .changed = 0x04 };
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* the reader takes all of it */
 	flags(&race);
-	race.sides[0].idiom.used = UINT64_MAX;
+	race.sides[0].pattern.used = UINT64_MAX;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* the tested bit was seen to change */
 	flags(&race);
@@ -296,7 +302,7 @@ static void near_misses_of_bits(void **state)
 	flags(&race);
 	race.sides[1].address -= 1;
 	race.sides[1].size = 4;
-	race.sides[1].idiom.changed = 0x0400;
+	race.sides[1].pattern.changed = 0x0400;
 	expect(&race, VERDICT_SUSPECT, NULL);
 }
 
@@ -309,11 +315,11 @@ static void first_use(struct race *race)
 	for (int i = 0; i < 2; i++) {
 		race->sides[i].address = race->address & ~UINT64_C(7);
 		race->sides[i].size = race->size = 8;
-		race->sides[i].idiom.lock = 0x7f0000001000;
+		race->sides[i].pattern.lock = 0x7f0000001000;
 	}
-	race->sides[0].idiom.compared = true;
-	race->sides[0].idiom.guard = IDIOM_REREAD;
-	race->sides[1].idiom.guard = IDIOM_LAST;
+	race->sides[0].pattern.compared = true;
+	race->sides[0].pattern.double_check = PATTERN_REREAD;
+	race->sides[1].pattern.double_check = PATTERN_LAST;
 	vec_clear(&race->values);
 	add_values(race, 0, 0x555555558000);
 	add_values(race, 0, 0);
@@ -361,16 +367,16 @@ static void looks_before_locks(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++) {
 		first_use(&race);
-		race.sides[0].idiom.guard = IDIOM_REREAD_ONLY;
-		race.sides[1].idiom.guard = IDIOM_EARLY;
+		race.sides[0].pattern.double_check = PATTERN_REREAD_ONLY;
+		race.sides[1].pattern.double_check = PATTERN_EARLY;
 		race.sides[1].access = ACCESS_RMW;
 		add_values(&race, 7, 6);
 		if (i == 1)
-			race.sides[1].idiom.lock += 8;
+			race.sides[1].pattern.lock += 8;
 		if (i == 2)
-			race.sides[0].idiom.dereferenced = true;
+			race.sides[0].pattern.dereferenced = true;
 		if (i == 3)
-			race.sides[1].idiom.guard = IDIOM_UNGUARDED;
+			race.sides[1].pattern.double_check = PATTERN_UNCHECKED;
 		if (i == 0)
 			expect(&race, VERDICT_UNLIKELY, "double-checked");
 		else
@@ -385,23 +391,23 @@ static void near_misses_of_double_checks(void **state)
 	(void)state;
 	/* another lock */
 	first_use(&race);
-	race.sides[1].idiom.lock += 8;
+	race.sides[1].pattern.lock += 8;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* locks that are not known are not the same one */
 	first_use(&race);
-	race.sides[0].idiom.lock = race.sides[1].idiom.lock = 0;
+	race.sides[0].pattern.lock = race.sides[1].pattern.lock = 0;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* shown before it is made */
 	first_use(&race);
-	race.sides[1].idiom.guard = IDIOM_EARLY;
+	race.sides[1].pattern.double_check = PATTERN_EARLY;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* not read again */
 	first_use(&race);
-	race.sides[0].idiom.guard = IDIOM_UNGUARDED;
+	race.sides[0].pattern.double_check = PATTERN_UNCHECKED;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* not tested */
 	first_use(&race);
-	race.sides[0].idiom.compared = false;
+	race.sides[0].pattern.compared = false;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* made anew while others use it */
 	first_use(&race);
@@ -448,7 +454,7 @@ static void range(struct race *race)
 	for (int i = 0; i < 2; i++) {
 		race->sides[i].address = race->address & ~UINT64_C(7);
 		race->sides[i].size = race->size = 8;
-		race->sides[i].idiom.pair = IDIOM_PAIR_ABOVE;
+		race->sides[i].pattern.pair = PATTERN_PAIR_ABOVE;
 	}
 	race->sides[0].access = ACCESS_READ;
 	race->sides[1].access = ACCESS_WRITE;
@@ -465,15 +471,15 @@ static void begins_and_ends(void **state)
 	/* one store for both */
 	range(&race);
 	race.sides[1].size = 16;
-	race.sides[1].idiom.pair = 0;
+	race.sides[1].pattern.pair = 0;
 	expect(&race, VERDICT_HARMFUL, "begin-end");
 	/* the end alone is replaced */
 	range(&race);
-	race.sides[1].idiom.pair = 0;
+	race.sides[1].pattern.pair = 0;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* beside something else */
 	range(&race);
-	race.sides[1].idiom.pair = IDIOM_PAIR_BELOW;
+	race.sides[1].pattern.pair = PATTERN_PAIR_BELOW;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* what is compared are no pointers */
 	range(&race);
@@ -496,10 +502,10 @@ static void halves(struct race *race)
 	race->sides[0].access = ACCESS_READ;
 	race->sides[0].address = race->sides[1].address = race->address;
 	race->sides[0].size = 8;
-	race->sides[0].idiom.compared = true;
+	race->sides[0].pattern.compared = true;
 	race->sides[1].access = ACCESS_WRITE;
 	race->sides[1].size = 4;
-	race->sides[1].idiom.pair = IDIOM_PAIR_ABOVE;
+	race->sides[1].pattern.pair = PATTERN_PAIR_ABOVE;
 	add_values(race, 1, 2);
 }
 
@@ -512,15 +518,15 @@ static void torn_values(void **state)
 	expect(&race, VERDICT_HARMFUL, "torn-value");
 	/* the other half is not written there */
 	halves(&race);
-	race.sides[1].idiom.pair = IDIOM_PAIR_BELOW;
+	race.sides[1].pattern.pair = PATTERN_PAIR_BELOW;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* one half is looked at */
 	halves(&race);
-	race.sides[0].idiom.used = UINT32_MAX;
+	race.sides[0].pattern.used = UINT32_MAX;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* it goes somewhere, maybe half of it */
 	halves(&race);
-	race.sides[0].idiom.compared = false;
+	race.sides[0].pattern.compared = false;
 	expect(&race, VERDICT_SUSPECT, NULL);
 	/* more is loaded than what is one value */
 	halves(&race);
@@ -565,8 +571,8 @@ static void reads_made_twice(void **state)
 		plain_race(&race);
 		race.sides[0].access = ACCESS_READ;
 		race.sides[1].access = ACCESS_WRITE;
-		race.sides[0].idiom.retested = i != 1;
-		race.sides[0].idiom.dereferenced = i != 2;
+		race.sides[0].pattern.retested = i != 1;
+		race.sides[0].pattern.dereferenced = i != 2;
 		vec_clear(&race.values);
 		add_values(&race, 3, i == 3 ? 3 : 4);
 		if (i == 0)
@@ -584,8 +590,8 @@ static void cleared_pointers(void **state)
 	(void)state;
 	plain_race(&race);
 	race.sides[0].access = ACCESS_READ;
-	race.sides[0].idiom.dereferenced = true;
-	race.sides[1].idiom.change = IDIOM_CONSTANT;
+	race.sides[0].pattern.dereferenced = true;
+	race.sides[1].pattern.change = PATTERN_CONSTANT;
 	add_values(&race, 0x555555558000, 0);
 	expect(&race, VERDICT_HARMFUL, "cleared-pointer");
 	/* nobody follows it */
@@ -596,7 +602,7 @@ static void cleared_pointers(void **state)
 	/* a number, not a pointer */
 	plain_race(&race);
 	race.sides[0].access = ACCESS_READ;
-	race.sides[0].idiom.dereferenced = true;
+	race.sides[0].pattern.dereferenced = true;
 	add_values(&race, 7, 0);
 	expect(&race, VERDICT_SUSPECT, NULL);
 }
@@ -691,9 +697,9 @@ static void volatile_flag(struct race *race)
 	plain_race(race);
 	sample_set(&race->variable.type, "volatile long");
 	race->sides[0].access = ACCESS_READ;
-	race->sides[0].idiom.compared = true;
+	race->sides[0].pattern.compared = true;
 	race->sides[1].access = ACCESS_WRITE;
-	race->sides[1].idiom.change = IDIOM_CONSTANT;
+	race->sides[1].pattern.change = PATTERN_CONSTANT;
 	for (int i = 0; i < 2; i++)
 		race->sides[i].size = race->size;
 }
@@ -707,7 +713,7 @@ static void volatile_flags(void **state)
 	expect(&race, VERDICT_UNLIKELY, "volatile");
 	/* one thread counts, the other shows the number */
 	volatile_flag(&race);
-	race.sides[1].idiom.change = IDIOM_ADD;
+	race.sides[1].pattern.change = PATTERN_ADD;
 	expect(&race, VERDICT_UNLIKELY, "volatile");
 	/* not where it is said of nothing */
 	volatile_flag(&race);
@@ -723,16 +729,16 @@ static void near_misses_of_volatile_flags(void **state)
 	for (int i = 0; i < 5; i++) {
 		volatile_flag(&race);
 		if (i == 0) /* both update it */
-			race.sides[0].idiom.change = IDIOM_ADD;
+			race.sides[0].pattern.change = PATTERN_ADD;
 		if (i == 1) /* it publishes something */
-			race.sides[0].idiom.dereferenced = true;
+			race.sides[0].pattern.dereferenced = true;
 		if (i == 2)
-			race.sides[0].idiom.retested = true;
+			race.sides[0].pattern.retested = true;
 		if (i == 3) /* a part of it */
 			race.sides[1].size = race.size / 2;
 		if (i == 4) {
 			race.sides[0].access = ACCESS_WRITE;
-			race.sides[0].idiom.change = IDIOM_CONSTANT;
+			race.sides[0].pattern.change = PATTERN_CONSTANT;
 		}
 		assert_null(rank_race(&race, NULL));
 		assert_int_equal(race.verdict, VERDICT_SUSPECT);
@@ -750,7 +756,7 @@ static void dispatch_pointer(struct race *race, enum race_missing missing)
 	volatile_flag(race);
 	sample_set(&race->variable.type, "function *");
 	for (int i = 0; i < 2; i++) {
-		race->sides[i].idiom.dispatch = true;
+		race->sides[i].pattern.dispatch = true;
 		race->sides[i].missing = missing;
 	}
 }
@@ -770,7 +776,7 @@ static void pointers_chosen_at_the_first_call(void **state)
 	expect(&race, VERDICT_UNLIKELY, "dispatch");
 	/* other code takes part */
 	dispatch_pointer(&race, RACE_MISSES_DEBUG);
-	race.sides[1].idiom.dispatch = false;
+	race.sides[1].pattern.dispatch = false;
 	expect(&race, VERDICT_SUSPECT, NULL);
 }
 
@@ -780,15 +786,15 @@ static void plain_accesses_beside_locked_ones(void **state)
 	static const struct {
 		enum access_kind access;
 		bool beside, adds;
-		enum idiom_change change;
+		enum pattern_change change;
 		enum race_verdict verdict;
 	} rows[] = {
-		{ ACCESS_READ, true, true, IDIOM_UNKNOWN, VERDICT_UNLIKELY },
-		{ ACCESS_READ, true, false, IDIOM_UNKNOWN, VERDICT_UNLIKELY },
-		{ ACCESS_READ, false, false, IDIOM_UNKNOWN, VERDICT_SUSPECT },
+		{ ACCESS_READ, true, true, PATTERN_UNKNOWN, VERDICT_UNLIKELY },
+		{ ACCESS_READ, true, false, PATTERN_UNKNOWN, VERDICT_UNLIKELY },
+		{ ACCESS_READ, false, false, PATTERN_UNKNOWN, VERDICT_SUSPECT },
 		/* what is added in between is lost, or what was added */
-		{ ACCESS_WRITE, true, true, IDIOM_CONSTANT, VERDICT_SUSPECT },
-		{ ACCESS_READ, true, true, IDIOM_ADD, VERDICT_SUSPECT },
+		{ ACCESS_WRITE, true, true, PATTERN_CONSTANT, VERDICT_SUSPECT },
+		{ ACCESS_READ, true, true, PATTERN_ADD, VERDICT_SUSPECT },
 	};
 
 	(void)state;
@@ -798,11 +804,11 @@ static void plain_accesses_beside_locked_ones(void **state)
 
 		plain_race(&race);
 		side->access = rows[i].access;
-		side->idiom.change = rows[i].change;
-		side->idiom.locked_beside = rows[i].beside;
-		side->idiom.locked_adds = rows[i].adds;
-		side->idiom.compared = true;
-		side->idiom.stored_plainly = true;
+		side->pattern.change = rows[i].change;
+		side->pattern.locked_beside = rows[i].beside;
+		side->pattern.locked_adds = rows[i].adds;
+		side->pattern.compared = true;
+		side->pattern.stored_plainly = true;
 		race.sides[1].atomic = true;
 		race.sides[1].size = 16; /* no partner */
 		sample_set(&race.sides[1].sync, "synchronizing");
@@ -822,10 +828,10 @@ static void two_plain_stores_beside_locked_ones(void **state)
 		plain_race(&race);
 		for (int j = 0; j < 2; j++) {
 			race.sides[j].access = ACCESS_WRITE;
-			race.sides[j].idiom.change = IDIOM_CONSTANT;
-			race.sides[j].idiom.locked_beside = true;
+			race.sides[j].pattern.change = PATTERN_CONSTANT;
+			race.sides[j].pattern.locked_beside = true;
 		}
-		race.sides[1].idiom.locked_beside = i == 0;
+		race.sides[1].pattern.locked_beside = i == 0;
 		expect(&race, i ? VERDICT_SUSPECT : VERDICT_UNLIKELY,
 		       i ? NULL : "locked-beside");
 	}

@@ -351,7 +351,7 @@ static void a_sleeper_is_left_as_it_is(void **state)
  * A futex wait has read a watched word: that trap comes when it returns,
  * event or none, and would kill a thread that nobody traces.
  */
-static void a_sleeper_that_is_owed_a_trap_is_stopped(void **state)
+static void a_sleeper_with_a_pending_trap_is_stopped(void **state)
 {
 	struct perfwatch_spec spec = { .length = 4, .kernel = true };
 	struct driven *driven;
@@ -426,7 +426,7 @@ int main(void)
 		cmocka_unit_test(a_watch_that_has_fired_is_drained),
 		cmocka_unit_test(a_trap_outlives_what_is_known_of_its_location),
 		cmocka_unit_test(a_sleeper_is_left_as_it_is),
-		cmocka_unit_test(a_sleeper_that_is_owed_a_trap_is_stopped),
+		cmocka_unit_test(a_sleeper_with_a_pending_trap_is_stopped),
 		cmocka_unit_test(a_vfork_does_not_keep_us),
 	};
 

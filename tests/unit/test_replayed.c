@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "judge/rank.h"
-#include "report/kin.h"
+#include "report/related.h"
 #include "sample-race.h"
 
 static const char *const ba[] = { "ba", NULL };
@@ -65,7 +65,7 @@ static void plain_race(struct race *race)
 	for (int i = 0; i < 2; i++) {
 		race->sides[i].access = ACCESS_WRITE;
 		race->sides[i].address = race->address;
-		race->sides[i].idiom.used = UINT64_MAX;
+		race->sides[i].pattern.used = UINT64_MAX;
 	}
 }
 
@@ -75,8 +75,9 @@ static void counter(struct race *race)
 	plain_race(race);
 	for (int i = 0; i < 2; i++) {
 		race->sides[i].access = ACCESS_RMW;
-		race->sides[i].idiom =
-			(struct insn_idiom){ .change = IDIOM_ADD, .delta = 1 };
+		race->sides[i].pattern =
+			(struct code_pattern){ .change = PATTERN_ADD,
+					       .delta = 1 };
 	}
 }
 
@@ -88,7 +89,7 @@ static void replay(struct race *race, const struct vec *all,
 
 	for (uint64_t i = 0; i < times; i++)
 		assert_true(race_replay_add(race, note));
-	kin_sum_replays(race, all ? all : &alone);
+	related_sum_replays(race, all ? all : &alone);
 	assert_null(rank_race(race, NULL));
 }
 
@@ -280,8 +281,8 @@ static void signs_of_harm_come_before_no_effect(void **state)
 
 	(void)state;
 	counter(&race);
-	race.sides[0].idiom.delta = -1;
-	race.sides[0].idiom.tests_zero = true;
+	race.sides[0].pattern.delta = -1;
+	race.sides[0].pattern.tests_zero = true;
 	replay(&race, NULL, &same, 100);
 	assert_verdict(&race, VERDICT_HARMFUL, "reference-count");
 	race_deinit(&race);

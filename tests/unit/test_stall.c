@@ -648,9 +648,10 @@ static void a_stall_is_charged_in_full(void **state)
 
 /*
  * Held at a location that was waited for since the machine began, with so much
- * in the purse: how much longer than a nanosecond it may be held.
+ * in the budget for long stalls: how much longer than a nanosecond it may be
+ * held.
  */
-static uint64_t extended_ns(struct driven *driven, uint64_t purse_ns)
+static uint64_t extended_ns(struct driven *driven, uint64_t long_budget_ns)
 {
 	struct wire_site site = site_at(site_write, 5);
 	const struct stall *stall;
@@ -659,7 +660,7 @@ static uint64_t extended_ns(struct driven *driven, uint64_t purse_ns)
 	driven->engine.pool.params.stall_long_ns = CLOCK_NS_PER_S;
 	budget_set_share(&driven->engine.load.budget, 1);
 	driven->engine.load.budget.credit_ns = 1e9;
-	driven->engine.load.budget.long_ns = (double)purse_ns;
+	driven->engine.load.budget.long_ns = (double)long_budget_ns;
 	/* the credit is not to grow meanwhile */
 	driven->engine.load.budget.earned_ns = UINT64_MAX;
 	driven_arm(driven, &site)->armed_ns = 0;
@@ -685,7 +686,7 @@ static void where_a_location_was_waited_for_a_stall_is_longer(void **state)
 	driven_end(driven);
 }
 
-static void an_empty_purse_lengthens_no_stall(void **state)
+static void an_empty_budget_lengthens_no_stall(void **state)
 {
 	struct driven *driven = start(&watch_by_value, work_write, work_wait);
 
@@ -894,7 +895,7 @@ int main(void)
 		cmocka_unit_test(a_stall_is_charged_in_full),
 		cmocka_unit_test(
 			where_a_location_was_waited_for_a_stall_is_longer),
-		cmocka_unit_test(an_empty_purse_lengthens_no_stall),
+		cmocka_unit_test(an_empty_budget_lengthens_no_stall),
 		cmocka_unit_test(where_conflicts_came_soon_a_stall_is_short),
 		cmocka_unit_test(
 			where_a_location_is_seldom_reached_a_stall_is_longer),

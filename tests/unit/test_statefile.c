@@ -25,8 +25,8 @@
 #include "base/error.h"
 #include "store/store.h"
 #include "sweep/journal.h"
-#include "sweep/ledger.h"
 #include "sweep/plan.h"
+#include "sweep/results.h"
 
 static char path[] = "/tmp/test_state.XXXXXX";
 static char *command[] = { "./test", "{seed}", NULL };
@@ -34,7 +34,7 @@ static char *command[] = { "./test", "{seed}", NULL };
 /* A sweep's view of the file. */
 struct view {
 	struct plan plan;
-	struct ledger ledger;
+	struct results results;
 	struct statefile *state;
 };
 
@@ -67,9 +67,9 @@ static struct error *open_as(struct view *view, char **words, uint64_t seed)
 	const struct plan_fixed nothing = { UINT64_MAX, UINT64_MAX, NULL };
 
 	plan_init(&view->plan, &nothing, false);
-	ledger_init(&view->ledger, &view->plan);
+	results_init(&view->results, &view->plan);
 	view->state = NULL;
-	return statefile_open(path, words, seed, &view->ledger, &view->state);
+	return statefile_open(path, words, seed, &view->results, &view->state);
 }
 
 static void open_view(struct view *view)
@@ -80,7 +80,7 @@ static void open_view(struct view *view)
 static void close_view(struct view *view)
 {
 	statefile_close(view->state);
-	ledger_deinit(&view->ledger);
+	results_deinit(&view->results);
 }
 
 static const struct statefile_limits five = { 1, 5 }, all_runs = { 1, 0 };
@@ -158,7 +158,7 @@ static void runs_are_claimed_one_after_the_other(void **state)
 	for (uint64_t run = 5; run >= 1; run--)
 		finish(&view, &claims[run]);
 	assert_int_equal(claim(&view, &claims[0]), 0);
-	assert_int_equal(view.ledger.finished, 5);
+	assert_int_equal(view.results.finished, 5);
 	close_view(&view);
 }
 
@@ -182,8 +182,8 @@ static void two_share_the_runs(void **state)
 	finish(&b, &claims[4]);
 	finish(&b, &claims[5]);
 	assert_null(statefile_refresh(a.state));
-	assert_int_equal(a.ledger.finished, 5);
-	assert_int_equal(b.ledger.finished, 5);
+	assert_int_equal(a.results.finished, 5);
+	assert_int_equal(b.results.finished, 5);
 	close_view(&a);
 	close_view(&b);
 }
@@ -201,7 +201,7 @@ static void what_is_given_up_is_taken_over(void **state)
 	/* both are worked on */
 	assert_int_equal(claim(&b, &again), 3);
 	finish(&b, &again);
-	/* as when its process and its keeper are gone */
+	/* as when its process and its supervisor are gone */
 	close(one.lock_fd);
 	assert_int_equal(claim(&b, &again), 1);
 	assert_true(again.again);
@@ -216,7 +216,7 @@ static void what_is_given_up_is_taken_over(void **state)
 }
 
 /* A lock is held by a forked child too, and ends with it. */
-static void a_keeper_holds_the_claim(void **state)
+static void a_supervisor_holds_the_claim(void **state)
 {
 	struct view a;
 	struct statefile_claim one, again;
@@ -297,8 +297,8 @@ static void killed_at_any_time(void **state)
 			ends++;
 		close(told[0]);
 		open_view(&view);
-		assert_in_range(view.ledger.finished, ends, ends + 1);
-		ends = view.ledger.finished;
+		assert_in_range(view.results.finished, ends, ends + 1);
+		ends = view.results.finished;
 		/* the lowest that has not ended, claimed before or not */
 		assert_int_equal(claim_within(&view, &all_runs, &one),
 				 ends + 1);
@@ -327,7 +327,7 @@ static void another_command_is_refused(void **state)
 		assert_non_null(err);
 		assert_int_equal(err->kind, ERROR_USAGE);
 		error_free(err);
-		ledger_deinit(&view.ledger);
+		results_deinit(&view.results);
 	}
 }
 
@@ -351,7 +351,7 @@ static void another_file_is_left_alone(void **state)
 		assert_int_equal(err->kind, ERROR_USAGE);
 		assert_non_null(strstr(error_message(err), path));
 		error_free(err);
-		ledger_deinit(&view.ledger);
+		results_deinit(&view.results);
 		assert_int_equal(stat(path, &status), 0);
 		assert_int_equal(status.st_size, strlen(texts[i]));
 	}
@@ -396,7 +396,7 @@ static void a_claimed_run_ends_on_a_full_disk(void **state)
 	assert_non_null(err);
 	assert_non_null(strstr(error_message(err), path));
 	error_free(err);
-	one.run = view.ledger.finished + 1;
+	one.run = view.results.finished + 1;
 	assert_int_equal(claim_within(&view, &all_runs, &two), one.run);
 	finish(&view, &two);
 	close_view(&view);
@@ -449,20 +449,20 @@ static void a_device_is_refused(void **state)
 {
 	const struct plan_fixed nothing = { UINT64_MAX, UINT64_MAX, NULL };
 	struct statefile *none;
-	struct ledger ledger;
+	struct results results;
 	struct plan plan;
 	struct error *err;
 
 	(void)state;
 	plan_init(&plan, &nothing, false);
-	ledger_init(&ledger, &plan);
-	err = statefile_open("/dev/null", command, 100, &ledger, &none);
+	results_init(&results, &plan);
+	err = statefile_open("/dev/null", command, 100, &results, &none);
 	assert_non_null(err);
 	assert_int_equal(err->kind, ERROR_USAGE);
 	assert_string_equal(error_message(err),
 			    "/dev/null: this is no regular file");
 	error_free(err);
-	ledger_deinit(&ledger);
+	results_deinit(&results);
 }
 
 static void a_command_that_is_not_utf8_is_gone_on_with(void **state)
@@ -486,7 +486,8 @@ int main(void)
 		cmocka_unit_test_teardown(two_share_the_runs, empty_path),
 		cmocka_unit_test_teardown(what_is_given_up_is_taken_over,
 					  empty_path),
-		cmocka_unit_test_teardown(a_keeper_holds_the_claim, empty_path),
+		cmocka_unit_test_teardown(a_supervisor_holds_the_claim,
+					  empty_path),
 		cmocka_unit_test_teardown(killed_at_any_time, empty_path),
 		cmocka_unit_test_teardown(another_command_is_refused,
 					  empty_path),

@@ -61,15 +61,15 @@ CODE(store_before,
 					  "cmpq $10, %rax; ja 1f\n"
 					  "lock addq $1, (%rdi); 1: ret");
 
-static struct insn_idiom near(void **state, const uint8_t *start,
-			      const uint8_t *here, const uint8_t *end)
+static struct code_pattern near(void **state, const uint8_t *start,
+				const uint8_t *here, const uint8_t *end)
 {
 	struct function_code code = code_of(state, start, end);
-	struct insn_idiom idiom = { .used = 0 };
+	struct code_pattern pattern = { .used = 0 };
 
-	nearby_find(&code, at(here), 0, &idiom);
-	assert_true(idiom.locked_beside);
-	return idiom;
+	nearby_find(&code, at(here), 0, &pattern);
+	assert_true(pattern.locked_beside);
+	return pattern;
 }
 
 #define NEAR(state, name) near(state, name##_start, name##_here, name##_end)

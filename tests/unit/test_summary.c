@@ -22,7 +22,7 @@ static char *command[] = { "./test", NULL };
 
 struct fixture {
 	struct plan plan;
-	struct ledger ledger;
+	struct results results;
 	struct sweep_result result;
 	struct summary summary;
 };
@@ -49,7 +49,7 @@ static void take(struct fixture *f, uint64_t run, enum outcome_kind kind,
 		finding->fingerprint[0] = *races;
 		finding->what = strdup("x: f t.c:1 against g t.c:2");
 	}
-	assert_null(ledger_take(&f->ledger, &record));
+	assert_null(results_take(&f->results, &record));
 	journal_record_deinit(&record);
 }
 
@@ -61,9 +61,9 @@ static void begin(struct fixture *f)
 					   .elapsed_ns =
 						   75 * CLOCK_NS_PER_S } };
 	plan_init(&f->plan, &nothing, false);
-	ledger_init(&f->ledger, &f->plan);
+	results_init(&f->results, &f->plan);
 	f->summary = (struct summary){
-		.ledger = &f->ledger,
+		.results = &f->results,
 		.result = &f->result,
 		.ids = VEC_INIT(struct summary_id),
 		.directory = "d",
@@ -75,7 +75,7 @@ static void end(struct fixture *f)
 {
 	vec_deinit(&f->summary.ids);
 	summary_deinit(&f->summary);
-	ledger_deinit(&f->ledger);
+	results_deinit(&f->results);
 }
 
 static void fill(struct fixture *f)

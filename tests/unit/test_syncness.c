@@ -18,7 +18,7 @@ static void plain_race(struct race *race)
 	sample_race(race);
 	for (int i = 0; i < 2; i++) {
 		race->sides[i].address = race->address;
-		race->sides[i].idiom.used = UINT64_MAX;
+		race->sides[i].pattern.used = UINT64_MAX;
 	}
 	race->sides[0].access = ACCESS_READ;
 	race->sides[1].access = ACCESS_WRITE;
@@ -55,14 +55,14 @@ static void volatile_makes_no_update_atomic(void **state)
 	(void)state;
 	plain_race(&race);
 	sample_set(&race.variable.type, "volatile int");
-	race.sides[0].idiom.change = IDIOM_ADD;
-	race.sides[1].idiom.change = IDIOM_BITS;
+	race.sides[0].pattern.change = PATTERN_ADD;
+	race.sides[1].pattern.change = PATTERN_BITS;
 	expect(&race, NULL, NULL);
 	/* _Atomic does: each access is one */
 	plain_race(&race);
 	sample_set(&race.variable.type, "_Atomic int");
-	race.sides[0].idiom.change = IDIOM_ADD;
-	race.sides[1].idiom.change = IDIOM_ADD;
+	race.sides[0].pattern.change = PATTERN_ADD;
+	race.sides[1].pattern.change = PATTERN_ADD;
 	expect(&race, "atomic-type", "atomic-type");
 }
 
@@ -196,7 +196,7 @@ static void futex_synchronizes(void **state)
 	(void)state;
 	plain_race(&race);
 	race.sides[0].access = ACCESS_WRITE;
-	race.sides[0].idiom.change = IDIOM_CONSTANT;
+	race.sides[0].pattern.change = PATTERN_CONSTANT;
 	race.sides[1].access = ACCESS_NONE;
 	sample_set(&race.sides[1].syscall, "futex");
 	expect(&race, "partner", "function");
@@ -237,8 +237,8 @@ static void partners_of_locked_instructions(void **state)
 	race.sides[1].address += 4;
 	expect(&race, "partner", "synchronizing");
 	plain_race(&race);
-	race.sides[0].idiom.locked_beside = true;
-	race.sides[1].idiom.change = IDIOM_CONSTANT;
+	race.sides[0].pattern.locked_beside = true;
+	race.sides[1].pattern.change = PATTERN_CONSTANT;
 	expect(&race, "locked-beside", "partner");
 	/* a lock's word is set again */
 	locked_race(&race)->sides[0].access = ACCESS_WRITE;
@@ -262,14 +262,14 @@ static void near_misses_of_partners(void **state)
 	expect(&race, NULL, "synchronizing");
 	/* plain read-modify-writes lose what the locked one does */
 	locked_race(&race)->sides[0].access = ACCESS_RMW;
-	race.sides[0].idiom.change = IDIOM_ADD;
+	race.sides[0].pattern.change = PATTERN_ADD;
 	expect(&race, NULL, "synchronizing");
 	locked_race(&race)->sides[0].access = ACCESS_WRITE;
-	race.sides[0].idiom.change = IDIOM_ADD;
+	race.sides[0].pattern.change = PATTERN_ADD;
 	expect(&race, NULL, "synchronizing");
 	/* a count of users that is set anew, also one whose sum was asked for */
 	locked_race(&race)->sides[0].access = ACCESS_WRITE;
-	race.sides[1].idiom.change = IDIOM_ADD;
+	race.sides[1].pattern.change = PATTERN_ADD;
 	expect(&race, NULL, "synchronizing");
 	locked_race(&race)->sides[0].access = ACCESS_WRITE;
 	sample_set(&race.sides[1].insn, "lock xaddl %eax, (%rdi)");
@@ -336,7 +336,7 @@ static void an_unseen_side_is_what_the_other_is(void **state)
 	sample_unknown(&race);
 	assert_true(syncness_find(&race));
 	assert_false(syncness_both(&race));
-	race.sides[0].idiom.locked_beside = true;
+	race.sides[0].pattern.locked_beside = true;
 	assert_true(syncness_find(&race));
 	assert_null(race.sides[1].sync);
 	assert_true(syncness_both(&race));

@@ -15,7 +15,7 @@
 #include "base/strbuf.h"
 #include "report/run.h"
 #include "sweep/journal.h"
-#include "sweep/ledger.h"
+#include "sweep/results.h"
 
 static void what_matched_nothing_is_named(void **state)
 {
@@ -44,7 +44,7 @@ static void what_matched_nothing_is_named(void **state)
 	assert_null(text);
 }
 
-static void take(struct ledger *ledger, uint64_t run, const char *text)
+static void take(struct results *results, uint64_t run, const char *text)
 {
 	struct journal_record record;
 
@@ -52,7 +52,7 @@ static void take(struct ledger *ledger, uint64_t run, const char *text)
 	record.type = JOURNAL_DONE;
 	record.run = record.seed = run;
 	record.findings.unmatched = text ? strdup(text) : NULL;
-	assert_null(ledger_take(ledger, &record));
+	assert_null(results_take(results, &record));
 	journal_record_deinit(&record);
 }
 
@@ -60,20 +60,20 @@ static void runs_are_counted_by_what_they_miss(void **state)
 {
 	const struct plan_fixed nothing = { UINT64_MAX, UINT64_MAX, NULL };
 	struct strbuf out = { 0 };
-	struct ledger ledger;
+	struct results results;
 	struct plan plan;
 
 	(void)state;
 	plan_init(&plan, &nothing, false);
-	ledger_init(&ledger, &plan);
-	assert_null(unmatched_add(&out, &ledger));
+	results_init(&results, &plan);
+	assert_null(unmatched_add(&out, &results));
 	assert_string_equal(strbuf_text(&out), "");
-	take(&ledger, 1, "--at a: b");
-	take(&ledger, 2, NULL);
-	take(&ledger, 3, "--at c: d\x1b");
-	take(&ledger, 4, "--at a: b\n--include 'x'");
-	take(&ledger, 5, "--include 'x'");
-	assert_null(unmatched_add(&out, &ledger));
+	take(&results, 1, "--at a: b");
+	take(&results, 2, NULL);
+	take(&results, 3, "--at c: d\x1b");
+	take(&results, 4, "--at a: b\n--include 'x'");
+	take(&results, 5, "--include 'x'");
+	assert_null(unmatched_add(&out, &results));
 	assert_string_equal(strbuf_text(&out),
 			    "  2 of 5 runs matched nothing with --at a: b\n"
 			    "  1 of 5 runs matched nothing with --at c: "
@@ -81,7 +81,7 @@ static void runs_are_counted_by_what_they_miss(void **state)
 			    "  2 of 5 runs matched nothing with --include "
 			    "'x'\n");
 	strbuf_deinit(&out);
-	ledger_deinit(&ledger);
+	results_deinit(&results);
 }
 
 int main(void)

@@ -15,11 +15,11 @@
 #include "base/strbuf.h"
 #include "report/object.h"
 #include "sweep/journal.h"
-#include "sweep/ledger.h"
+#include "sweep/results.h"
 
 struct fixture {
 	struct plan plan;
-	struct ledger ledger;
+	struct results results;
 	struct vec groups;
 };
 
@@ -28,14 +28,14 @@ static void begin(struct fixture *f)
 	const struct plan_fixed nothing = { UINT64_MAX, UINT64_MAX, NULL };
 
 	plan_init(&f->plan, &nothing, false);
-	ledger_init(&f->ledger, &f->plan);
+	results_init(&f->results, &f->plan);
 	f->groups = (struct vec)VEC_INIT(struct unsampled_group);
 }
 
 static void end(struct fixture *f)
 {
 	vec_deinit(&f->groups);
-	ledger_deinit(&f->ledger);
+	results_deinit(&f->results);
 }
 
 /* text NULL: of a report that does not tell. */
@@ -51,7 +51,7 @@ static void take(struct fixture *f, uint64_t run, bool unsampled,
 	record.findings.samples = unsampled ? 0 : 10;
 	record.findings.unsampled_reason = reason ? strdup(reason) : NULL;
 	record.findings.unsampled_text = text ? strdup(text) : NULL;
-	assert_null(ledger_take(&f->ledger, &record));
+	assert_null(results_take(&f->results, &record));
 	journal_record_deinit(&record);
 }
 
@@ -59,8 +59,8 @@ static void text_is(struct fixture *f, const char *expected)
 {
 	struct strbuf text = { 0 };
 
-	assert_null(unsampled_count(&f->ledger, &f->groups));
-	unsampled_add_text(&text, &f->groups, f->ledger.finished);
+	assert_null(unsampled_count(&f->results, &f->groups));
+	unsampled_add_text(&text, &f->groups, f->results.finished);
 	assert_string_equal(strbuf_text(&text), expected);
 	strbuf_deinit(&text);
 }
@@ -121,7 +121,7 @@ static void the_json_has_the_same(void **state)
 	take(&f, 2, true, "children", "2 children");
 	take(&f, 3, true, NULL, NULL);
 	take(&f, 4, true, NULL, NULL);
-	assert_null(unsampled_count(&f.ledger, &f.groups));
+	assert_null(unsampled_count(&f.results, &f.groups));
 	unsampled_put(&line, &f.groups);
 	object = object_end(&line);
 	text = json_dumps(object, JSON_COMPACT);

@@ -147,7 +147,7 @@ static void child(void)
 }
 
 /* One state of the child. */
-struct moment {
+struct freeze {
 	struct x86_registers regs;
 	struct x86_vectors vectors;
 };
@@ -163,7 +163,7 @@ struct tester {
 	unsigned int steps, unlike, strange;
 };
 
-static void moment_read(pid_t pid, struct moment *ret)
+static void freeze_read(pid_t pid, struct freeze *ret)
 {
 	uint8_t area[AREA];
 	size_t area_size = 0;
@@ -194,12 +194,12 @@ static size_t child_code(void *context, uint64_t address, uint8_t *bytes,
 }
 
 static struct uses_thread thread_of(struct tester *tester,
-				    const struct moment *moment)
+				    const struct freeze *freeze)
 {
 	return (struct uses_thread){
 		.decoder = tester->decoder,
-		.regs = &moment->regs,
-		.vectors = &moment->vectors,
+		.regs = &freeze->regs,
+		.vectors = &freeze->vectors,
 		.code = child_code,
 		.memory = child_memory,
 		.context = tester,
@@ -221,7 +221,7 @@ static bool same_flag(uint64_t rflags, unsigned int bit, uint8_t flag)
 
 /* Does the emulator get where the processor got? */
 static bool same_state(const struct uses_state *state,
-		       const struct moment *after)
+		       const struct freeze *after)
 {
 	const struct flags *flags = &state->flags;
 	uint64_t rflags = after->regs.rflags;
@@ -262,8 +262,8 @@ static void tell_step(struct tester *tester, uint64_t address, const char *what)
 }
 
 /* One instruction without any bytes asked about. */
-static void check_step(struct tester *tester, const struct moment *before,
-		       const struct moment *after, uint8_t flow)
+static void check_step(struct tester *tester, const struct freeze *before,
+		       const struct freeze *after, uint8_t flow)
 {
 	struct uses_thread thread = thread_of(tester, before);
 	struct uses_question question = { .address = before->regs.rip };
@@ -294,8 +294,8 @@ static void count_answer(struct tester *tester, enum uses_answer answer)
 }
 
 /* A load is asked about as it stands before it, and as it stands after it. */
-static void check_load(struct tester *tester, const struct moment *before,
-		       const struct moment *after,
+static void check_load(struct tester *tester, const struct freeze *before,
+		       const struct freeze *after,
 		       const struct insn_access *insn)
 {
 	struct mem_access accesses[X86_OPERANDS_MAX];
@@ -345,7 +345,7 @@ static void step(struct tester *tester)
 static size_t call(struct tester *tester, int function, char *string,
 		   bool plainly)
 {
-	struct moment before, after;
+	struct freeze before, after;
 	uint8_t bytes[X86_INSN_MAX] = { 0 };
 	int status;
 
@@ -359,7 +359,7 @@ static size_t call(struct tester *tester, int function, char *string,
 		assert_true(WIFSTOPPED(status));
 		return shared->result;
 	}
-	moment_read(tester->child, &before);
+	freeze_read(tester->child, &before);
 	for (;;) {
 		struct insn_access insn;
 		size_t length = child_code(tester, before.regs.rip, bytes,
@@ -370,7 +370,7 @@ static size_t call(struct tester *tester, int function, char *string,
 		decoder_decode(tester->decoder, bytes, length, before.regs.rip,
 			       &insn);
 		step(tester);
-		moment_read(tester->child, &after);
+		freeze_read(tester->child, &after);
 		check_step(tester, &before, &after, insn.flow);
 		check_load(tester, &before, &after, &insn);
 		tester->refused += insn.refusal != X86_OK;

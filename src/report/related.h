@@ -4,25 +4,25 @@
  * that increment a counter look like statistics until a third thread is seen
  * that waits for the number.
  */
-#ifndef REPORT_KIN_H
-#define REPORT_KIN_H
+#ifndef REPORT_RELATED_H
+#define REPORT_RELATED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct insn_idiom;
+struct code_pattern;
 struct race;
 struct vec;
 
 /* The same bytes of the same process, or of the same named variable. */
-bool kin_of_one_variable(const struct race *a, const struct race *b);
+bool related_by_variable(const struct race *a, const struct race *b);
 
 /*
  * If they are of one variable, and one side of `teller' branches on its value
  * (compares it, dereferences it, counts it down), set race->decides. True if it
  * was not set before.
  */
-bool kin_tell(struct race *race, const struct race *teller);
+bool related_tell(struct race *race, const struct race *teller);
 
 /*
  * Do replays of one tell of the other? They are of one variable, or of the same
@@ -30,16 +30,16 @@ bool kin_tell(struct race *race, const struct race *teller);
  * The store of a reference count and the next read of it may change nothing in
  * any order, while two such stores do.
  */
-bool kin_share_replays(const struct race *a, const struct race *b);
+bool related_share_replays(const struct race *a, const struct race *b);
 
 /*
  * Set race->replay_kin from these races (of struct race *), of which it is one.
  * Synchronization is none of them. True if that is news.
  */
-bool kin_sum_replays(struct race *race, const struct vec *races);
+bool related_sum_replays(struct race *race, const struct vec *races);
 
 /* Does code that uses a value in this way branch on it? */
-bool kin_idiom_decides(const struct insn_idiom *idiom);
+bool related_pattern_decides(const struct code_pattern *pattern);
 
 /* A value changed, and no thread was seen to write it: sides[1] is unknown. */
 bool race_is_one_sided(const struct race *race);

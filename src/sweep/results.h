@@ -4,8 +4,8 @@
  * runs have ended and how, how many of them showed each race, and what each
  * entry of the plan found.
  */
-#ifndef SWEEP_LEDGER_H
-#define SWEEP_LEDGER_H
+#ifndef SWEEP_RESULTS_H
+#define SWEEP_RESULTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 struct error;
 struct journal_record;
 
-struct ledger_run {
+struct results_run {
 	uint64_t number, seed;
 	char plan[PLAN_NAME]; /* of the last claim */
 	bool finished; /* else under way, or given up by who claimed it */
@@ -33,7 +33,7 @@ struct ledger_run {
 	char *unmatched; /* unmatched_text(), or NULL */
 };
 
-struct ledger_race {
+struct results_race {
 	char fingerprint[33];
 	bool minor; /* in every run that showed it */
 	char *what;
@@ -42,11 +42,11 @@ struct ledger_race {
 	uint64_t first_order; /* runs that had finished then, with it */
 };
 
-struct ledger {
+struct results {
 	struct plan *plan; /* borrowed; gets what its entries brought */
-	struct vec runs; /* of struct ledger_run, in the order of claims */
+	struct vec runs; /* of struct results_run, in the order of claims */
 	struct map by_number; /* place in runs */
-	struct vec races; /* of struct ledger_race, as they appeared */
+	struct vec races; /* of struct results_race, as they appeared */
 	uint64_t finished;
 	uint64_t sampled; /* finished runs that took samples */
 	uint64_t quiet; /* finished since a race was new */
@@ -54,26 +54,27 @@ struct ledger {
 	uint64_t kinds[OUTCOMES]; /* finished runs of each kind */
 };
 
-void ledger_init(struct ledger *ledger, struct plan *plan);
-void ledger_deinit(struct ledger *ledger);
+void results_init(struct results *results, struct plan *plan);
+void results_deinit(struct results *results);
 
 /* Count a record; its strings may be taken. A run done twice counts once. */
-struct error *ledger_take(struct ledger *ledger, struct journal_record *record);
+struct error *results_take(struct results *results,
+			   struct journal_record *record);
 
 /* NULL: nobody has claimed it. */
-const struct ledger_run *ledger_run(const struct ledger *ledger,
-				    uint64_t number);
-const struct ledger_race *ledger_race(const struct ledger *ledger,
-				      const char *fingerprint);
+const struct results_run *results_run(const struct results *results,
+				      uint64_t number);
+const struct results_race *results_race(const struct results *results,
+					const char *fingerprint);
 
 /* Races that are not minor. */
-uint64_t ledger_races(const struct ledger *ledger);
+uint64_t results_races(const struct results *results);
 
 /*
  * The counts for the estimates: races that are not minor, in runs that took
  * samples.
  */
-struct error *ledger_species(const struct ledger *ledger,
-			     struct species_counts *ret);
+struct error *results_species(const struct results *results,
+			      struct species_counts *ret);
 
 #endif

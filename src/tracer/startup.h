@@ -3,17 +3,17 @@
  * What a program does first, it may do only once: its threads set up what they
  * share. A breakpoint takes some milliseconds to come there, since what is to
  * be armed must be read first. So where every location that has not run yet is
- * to be armed (wire_params.onset_ns), the first two threads of a program wait,
- * the one before it returns from clone(2) and the other before its first
- * instruction, until the front end has sent them all (WIRE_ONSET_SENT) and
+ * to be armed (wire_params.startup_ns), the first two threads of a program
+ * wait, the one before it returns from clone(2) and the other before its first
+ * instruction, until the front end has sent them all (WIRE_STARTUP_SENT) and
  * they are in the text, and no longer than that time.
  *
- * It is not a stall: nothing is watched. The time counts as lost, but is not
- * to be earned before the first stalls, which it is for. Each program has one
- * of its own (program_text.onset); several may wait at a time.
+ * It is not a stall: nothing is watched. The time counts as lost, but is not to
+ * be earned before the first stalls, which it is for. Each program has one of
+ * its own (program_text.startup); several may wait at a time.
  */
-#ifndef TRACER_ONSET_H
-#define TRACER_ONSET_H
+#ifndef TRACER_STARTUP_H
+#define TRACER_STARTUP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,12 +26,12 @@ struct engine;
 struct program_text;
 struct thread;
 
-struct onset {
+struct startup {
 	struct hold creator, newborn;
 	bool had; /* it has begun, or is over */
 	uint64_t begun_ns; /* 0: nobody waits */
 	uint64_t recent_ns; /* the program is still beginning until then */
-	uint64_t patience_ns; /* onset_patience_ns() */
+	uint64_t patience_ns; /* startup_patience_ns() */
 	pid_t maker; /* the creator, also when it waits no more */
 	int births; /* of threads since then that had sites armed again */
 	uint64_t born_ns; /* the last of these */
@@ -39,7 +39,7 @@ struct onset {
 };
 
 /* That of the program, which owns it; NULL: out of memory. */
-struct onset *onset_of(struct program_text *text);
+struct startup *startup_of(struct program_text *text);
 
 /*
  * The thread, stopped in clone(2), has made another. If that is the second of
@@ -47,24 +47,24 @@ struct onset *onset_of(struct program_text *text);
  * For the next few, what has run before is to be armed again, since none of these
  * was there to race with it: true then.
  */
-bool onset_begin(struct engine *engine, struct thread *creator);
+bool startup_begin(struct engine *engine, struct thread *creator);
 
 /* A newborn is in its first stop: it stays there if its creator waits. */
-void onset_newborn(struct engine *engine, struct thread *thread);
+void startup_newborn(struct engine *engine, struct thread *thread);
 
 /* Have the first threads of the program begun to run only lately? */
-bool onset_is_recent(const struct program_text *text, uint64_t now);
+bool startup_is_recent(const struct program_text *text, uint64_t now);
 /*
  * Until when all programs that can be sampled are so; 0: one of them is not, or
  * there is none.
  */
-uint64_t onset_all_until(const struct engine *engine, uint64_t now);
+uint64_t startup_all_until(const struct engine *engine, uint64_t now);
 
 /*
  * Does it make the program's first threads? Its stall does not end that of one
  * that it has made, which waits to meet those that it will make.
  */
-bool onset_makes(const struct thread *thread, uint64_t now);
+bool startup_makes(const struct thread *thread, uint64_t now);
 
 /*
  * For so long a stall does not give way to what another thread runs for the first
@@ -72,7 +72,7 @@ bool onset_makes(const struct thread *thread, uint64_t now);
  * all: where it is 0, more locations have a stall, and else one that is held
  * where another comes round soon may meet it. So runs differ in what they find.
  */
-uint64_t onset_patience_ns(const struct program_text *text);
+uint64_t startup_patience_ns(const struct program_text *text);
 
 /*
  * How long a stall at a site that is armed once may be now; UINT64_MAX: as long as
@@ -80,17 +80,17 @@ uint64_t onset_patience_ns(const struct program_text *text);
  * thread was made (lengths_young()). The first one that it makes is held for longer:
  * it waits to meet the next.
  */
-uint64_t onset_stall_ns(const struct program_text *text, uint64_t now);
+uint64_t startup_stall_ns(const struct program_text *text, uint64_t now);
 
-/* WIRE_ONSET_SENT. */
-void onset_sent(struct engine *engine, const void *payload, size_t size);
+/* WIRE_STARTUP_SENT. */
+void startup_sent(struct engine *engine, const void *payload, size_t size);
 
 /* Let them go when everything is armed, or the time is over. */
-void onset_tick(struct engine *engine, uint64_t now);
+void startup_tick(struct engine *engine, uint64_t now);
 /* When that is needed by time alone; UINT64_MAX: never. */
-uint64_t onset_next_ns(const struct engine *engine);
+uint64_t startup_next_ns(const struct engine *engine);
 
 /* Everything is being released: nobody is held any more. */
-void onset_end(struct engine *engine);
+void startup_end(struct engine *engine);
 
 #endif

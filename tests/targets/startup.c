@@ -42,5 +42,5 @@ int main(int argc, char **argv)
 {
 	target_init(argc, argv, 2);
 	target_race(worker, worker);
-	return target_done("onset");
+	return target_done("startup");
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the files of idiom.h share: the value that is followed, the path it is
- * followed on, and one step of it. Only for src/dataflow/idiom*.c.
+ * What the files of pattern.h share: the value that is followed, the path it is
+ * followed on, and one step of it. Only for src/dataflow/pattern*.c.
  */
-#ifndef DATAFLOW_IDIOM_PARTS_H
-#define DATAFLOW_IDIOM_PARTS_H
+#ifndef DATAFLOW_PATTERN_PARTS_H
+#define DATAFLOW_PATTERN_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dataflow/idiom.h"
+#include "dataflow/pattern.h"
 #include "x86/access.h"
 
 struct cs_insn;
@@ -18,7 +18,7 @@ struct cs_insn;
 /* What a register holds of the value. */
 struct form {
 	bool live;
-	uint8_t change; /* enum idiom_change; IDIOM_UNKNOWN: the value itself */
+	uint8_t change; /* enum pattern_change; PATTERN_UNKNOWN: the value itself */
 	int64_t delta;
 	bool constant; /* delta is */
 	uint64_t kept; /* bits of the value that are still in it */
@@ -66,92 +66,92 @@ struct follow {
 	uint64_t store; /* only this store counts; 0: any to the place */
 	unsigned int steps;
 	bool stored; /* a store that counts was met */
-	struct insn_idiom *idiom;
+	struct code_pattern *pattern;
 };
 
 /* A mask of that number of bytes; at most 8. */
-uint64_t idiom_mask(unsigned int bytes);
+uint64_t pattern_mask(unsigned int bytes);
 /* The number in the lowest `bytes' bytes, sign-extended. */
-int64_t idiom_signed(int64_t number, unsigned int bytes);
+int64_t pattern_signed(int64_t number, unsigned int bytes);
 
 /*
  * Decode with details, which last until the next call; NULL past the function,
  * or if it cannot be.
  */
-struct cs_insn *idiom_decode(const struct follow *follow, uint64_t address);
+struct cs_insn *pattern_decode(const struct follow *follow, uint64_t address);
 /* Decode what it does to memory. The details of another one are lost. */
-void idiom_access(const struct follow *follow, uint64_t address,
-		  struct insn_access *ret);
+void pattern_access(const struct follow *follow, uint64_t address,
+		    struct insn_access *ret);
 /* The address of the instruction after it. */
-uint64_t idiom_next(const struct cs_insn *insn);
+uint64_t pattern_next(const struct cs_insn *insn);
 
 /* Operand i, if it is a general register; X86_REG_NONE if not. */
-uint8_t idiom_register(const struct cs_insn *insn, int i);
+uint8_t pattern_register(const struct cs_insn *insn, int i);
 /* Is it ah, bh, ch or dh: bits 8 to 15, which are not followed? */
-bool idiom_high_byte(const struct cs_insn *insn, int i);
+bool pattern_high_byte(const struct cs_insn *insn, int i);
 /* Operand i, if it is an immediate. */
-bool idiom_immediate(const struct cs_insn *insn, int i, int64_t *ret);
+bool pattern_immediate(const struct cs_insn *insn, int i, int64_t *ret);
 /* The address of a RIP-relative operand, else its displacement. */
-int64_t idiom_place(const struct mem_operand *operand, uint64_t next);
+int64_t pattern_place(const struct mem_operand *operand, uint64_t next);
 /*
- * Is it the place? Its own displacement is what idiom_place() made of it
+ * Is it the place? Its own displacement is what pattern_place() made of it
  * already; the other's instruction ends at a_next.
  */
-bool idiom_same_place(const struct mem_operand *a,
-		      const struct mem_operand *place, uint64_t a_next);
+bool pattern_same_place(const struct mem_operand *a,
+			const struct mem_operand *place, uint64_t a_next);
 
 /* The same, with registers as they are on the path. */
-bool idiom_is_place(const struct follow *follow, const struct path *path,
-		    const struct mem_operand *operand, uint64_t next);
+bool pattern_is_place(const struct follow *follow, const struct path *path,
+		      const struct mem_operand *operand, uint64_t next);
 
 /* Set framed and shown. */
-void idiom_find_frame(struct follow *follow);
+void pattern_find_frame(struct follow *follow);
 /*
  * The slot that the register was loaded from just before the instruction at
  * the address.
  */
-bool idiom_find_slot(const struct follow *follow, uint64_t address, uint8_t reg,
-		     struct slot *ret);
-bool idiom_same_slot(const struct slot *a, const struct slot *b);
+bool pattern_find_slot(const struct follow *follow, uint64_t address,
+		       uint8_t reg, struct slot *ret);
+bool pattern_same_slot(const struct slot *a, const struct slot *b);
 /* An instruction with a slot; false: as another one, what is left of it. */
-bool idiom_step_slot(struct follow *follow, struct path *path,
-		     const struct cs_insn *insn);
+bool pattern_step_slot(struct follow *follow, struct path *path,
+		       const struct cs_insn *insn);
 
 /* Some bits of the value are used. */
-void idiom_use(struct follow *follow, uint64_t bits);
+void pattern_use(struct follow *follow, uint64_t bits);
 /* A register's value is used as it is. */
-void idiom_use_form(struct follow *follow, const struct form *form);
+void pattern_use_form(struct follow *follow, const struct form *form);
 /* It is written back: its change, joined with that of other stores. */
-void idiom_note_store(struct follow *follow, const struct form *form);
+void pattern_note_store(struct follow *follow, const struct form *form);
 /* The registers of the set have other values now. */
-void idiom_kill(struct path *path, uint32_t written,
-		const struct mem_operand *place);
+void pattern_kill(struct path *path, uint32_t written,
+		  const struct mem_operand *place);
 
 /*
  * Change a form as arithmetic with a constant does; false if the instruction
  * is no such, or the form not one that it can be applied to.
  */
-bool idiom_step_constant(struct path *path, const struct cs_insn *insn,
-			 struct form *form, unsigned int size, int64_t imm);
+bool pattern_step_constant(struct path *path, const struct cs_insn *insn,
+			   struct form *form, unsigned int size, int64_t imm);
 
 /*
  * The registers an instruction reads, addresses included, and those it writes.
  * What is partly written goes on in its other bits: *byte has those of whose
  * lowest byte that is so, the rest count as read.
  */
-uint32_t idiom_registers(const struct follow *follow,
-			 const struct cs_insn *insn, uint32_t *written,
-			 uint32_t *byte);
+uint32_t pattern_registers(const struct follow *follow,
+			   const struct cs_insn *insn, uint32_t *written,
+			   uint32_t *byte);
 
 /*
  * Does what a load has read come back to the place, in whatever form? The load
  * is the instruction at the address; of stores counts follow->store, or any.
  * Registers are followed until a call, memory is not.
  */
-bool idiom_comes_back(const struct follow *follow, uint64_t load);
+bool pattern_comes_back(const struct follow *follow, uint64_t load);
 
 /* What an instruction that falls through does to the registers' values. */
-void idiom_step(struct follow *follow, struct path *path,
-		const struct cs_insn *insn);
+void pattern_step(struct follow *follow, struct path *path,
+		  const struct cs_insn *insn);
 
 #endif

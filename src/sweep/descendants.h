@@ -3,8 +3,8 @@
  * The processes that descend from this one, which must be a subreaper
  * (PR_SET_CHILD_SUBREAPER): so none can leave the set, whatever it forks.
  */
-#ifndef SWEEP_OFFSPRING_H
-#define SWEEP_OFFSPRING_H
+#ifndef SWEEP_DESCENDANTS_H
+#define SWEEP_DESCENDANTS_H
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -12,31 +12,31 @@
 struct error;
 struct vec;
 
-enum { OFFSPRING_NAMES = 64 };
+enum { DESCENDANTS_NAMES = 64 };
 
-struct offspring {
+struct descendants {
 	uint32_t count; /* that have not ended */
 	uint32_t away; /* of them in another session than this process */
-	char names[OFFSPRING_NAMES]; /* of the first few, between blanks */
+	char names[DESCENDANTS_NAMES]; /* of the first few, between blanks */
 };
 
 /* Who is there. */
-struct offspring offspring_look(void);
+struct descendants descendants_look(void);
 
 /* Reap those that have ended, but not `except' (0: all). */
-void offspring_reap(pid_t except);
+void descendants_reap(pid_t except);
 
 /*
  * The children (pid_t) of this process. Before we fork any, these are children
  * from before exec, such as a shell's for `2> >(tee log)'.
  */
-struct error *offspring_children(struct vec *ret);
+struct error *descendants_children(struct vec *ret);
 
 /*
  * End them all, except the children `strangers' (NULL: none): send SIGTERM, and
  * after grace_ns SIGKILL, also to children that they create meanwhile. Gives up
  * after a few seconds on processes that SIGKILL does not end.
  */
-void offspring_end(uint64_t grace_ns, const struct vec *strangers);
+void descendants_end(uint64_t grace_ns, const struct vec *strangers);
 
 #endif

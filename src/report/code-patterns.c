@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Idioms of a race's two sides; see idioms.h.
+ * Code patterns of a race's two sides; see code-patterns.h.
  */
-#include "report/idioms.h"
+#include "report/code-patterns.h"
 
 #include <string.h>
 
@@ -17,24 +17,26 @@ bool race_is_double_checked(const struct race *race)
 		read = &race->sides[1];
 		write = &race->sides[0];
 	}
-	if (read->access != ACCESS_READ || read->idiom.lock == 0 ||
-	    read->idiom.lock != write->idiom.lock ||
+	if (read->access != ACCESS_READ || read->pattern.lock == 0 ||
+	    read->pattern.lock != write->pattern.lock ||
 	    read->address != write->address || read->size != write->size)
 		return false;
-	if (read->idiom.guard == IDIOM_REREAD_ONLY)
-		return write->idiom.guard == IDIOM_LAST ||
-		       write->idiom.guard == IDIOM_EARLY;
-	return read->idiom.guard == IDIOM_REREAD &&
+	if (read->pattern.double_check == PATTERN_REREAD_ONLY)
+		return write->pattern.double_check == PATTERN_LAST ||
+		       write->pattern.double_check == PATTERN_EARLY;
+	return read->pattern.double_check == PATTERN_REREAD &&
 	       write->access == ACCESS_WRITE &&
-	       write->idiom.guard == IDIOM_LAST;
+	       write->pattern.double_check == PATTERN_LAST;
 }
 
-bool race_idiom_is_known(const struct insn_idiom *idiom)
+bool race_pattern_is_known(const struct code_pattern *pattern)
 {
-	return idiom->change != IDIOM_UNKNOWN || idiom->used != UINT64_MAX ||
-	       idiom->compared || idiom->tests_zero || idiom->dereferenced ||
-	       idiom->locked_beside || idiom->retested || idiom->dispatch ||
-	       idiom->pair || idiom->guard != IDIOM_UNGUARDED;
+	return pattern->change != PATTERN_UNKNOWN ||
+	       pattern->used != UINT64_MAX || pattern->compared ||
+	       pattern->tests_zero || pattern->dereferenced ||
+	       pattern->locked_beside || pattern->retested ||
+	       pattern->dispatch || pattern->pair ||
+	       pattern->double_check != PATTERN_UNCHECKED;
 }
 
 static const char *side_function(const struct race_side *side)
@@ -51,38 +53,38 @@ static bool sides_match(const struct race_side *a, const struct race_side *b)
 }
 
 /* A load and a store of the same function: do they belong to one change? */
-static bool is_change(const struct insn_idiom *idiom)
+static bool is_change(const struct code_pattern *pattern)
 {
-	return idiom->change != IDIOM_UNKNOWN &&
-	       idiom->change != IDIOM_CONSTANT;
+	return pattern->change != PATTERN_UNKNOWN &&
+	       pattern->change != PATTERN_CONSTANT;
 }
 
 /* What is said of one access that may be either of two. */
 static void join_side(struct race_side *side, const struct race_side *again)
 {
-	struct insn_idiom *idiom = &side->idiom;
-	const struct insn_idiom *other = &again->idiom;
+	struct code_pattern *pattern = &side->pattern;
+	const struct code_pattern *other = &again->pattern;
 
 	if (side->access != again->access &&
-	    (!is_change(idiom) || !is_change(other)))
-		idiom->change = IDIOM_DERIVED;
+	    (!is_change(pattern) || !is_change(other)))
+		pattern->change = PATTERN_DERIVED;
 	/* of the two, what is furthest from a plain load or store */
-	if (idiom->change != other->change)
-		idiom->change = IDIOM_DERIVED;
-	if (other->delta < idiom->delta)
-		idiom->delta = other->delta;
-	idiom->changed |= other->changed;
-	idiom->used |= other->used;
-	idiom->compared |= other->compared;
-	idiom->tests_zero |= other->tests_zero;
-	idiom->dereferenced |= other->dereferenced;
-	idiom->locked_beside &= other->locked_beside;
-	idiom->locked_adds |= other->locked_adds;
-	idiom->stored_plainly |= other->stored_plainly;
-	idiom->retested |= other->retested;
-	idiom->dispatch &= other->dispatch;
-	if (idiom->guard != other->guard)
-		idiom->guard = IDIOM_UNGUARDED;
+	if (pattern->change != other->change)
+		pattern->change = PATTERN_DERIVED;
+	if (other->delta < pattern->delta)
+		pattern->delta = other->delta;
+	pattern->changed |= other->changed;
+	pattern->used |= other->used;
+	pattern->compared |= other->compared;
+	pattern->tests_zero |= other->tests_zero;
+	pattern->dereferenced |= other->dereferenced;
+	pattern->locked_beside &= other->locked_beside;
+	pattern->locked_adds |= other->locked_adds;
+	pattern->stored_plainly |= other->stored_plainly;
+	pattern->retested |= other->retested;
+	pattern->dispatch &= other->dispatch;
+	if (pattern->double_check != other->double_check)
+		pattern->double_check = PATTERN_UNCHECKED;
 }
 
 static void swap_text(char **one, char **two)
@@ -128,7 +130,7 @@ static bool overlaps_match(const struct race *a, const struct race *b,
 		       first->address - second->address;
 }
 
-void race_join_idioms(struct race *race, struct race *again)
+void race_join_patterns(struct race *race, struct race *again)
 {
 	bool cross = !races_match(race, again, false, true) &&
 		     (races_match(race, again, true, true) ||
@@ -142,7 +144,7 @@ void race_join_idioms(struct race *race, struct race *again)
 	if (race->verdict == VERDICT_HARMFUL)
 		return;
 	if (race_is_double_checked(race) && !race_is_double_checked(again))
-		race->sides[0].idiom.guard = IDIOM_UNGUARDED;
+		race->sides[0].pattern.double_check = PATTERN_UNCHECKED;
 	if (strcmp(race->fingerprint_code, again->fingerprint_code) != 0)
 		race->joined = true;
 	for (int i = 0; i < 2; i++) {
@@ -151,11 +153,11 @@ void race_join_idioms(struct race *race, struct race *again)
 		if (match)
 			join_side(side, &again->sides[cross ? 1 - i : i]);
 		else
-			side->idiom.change = IDIOM_DERIVED;
+			side->pattern.change = PATTERN_DERIVED;
 		/* bits are counted from the first byte of an access */
 		if (!match || !overlaps_match(race, again, cross))
-			side->idiom.used = UINT64_MAX;
+			side->pattern.used = UINT64_MAX;
 		if (!match)
-			side->idiom.guard = IDIOM_UNGUARDED;
+			side->pattern.double_check = PATTERN_UNCHECKED;
 	}
 }

@@ -12,8 +12,8 @@
  * group-stop, from whatever ptrace-stop (kernel/ptrace.c, __ptrace_unlink). So
  * everything is released only after the group-stop has begun.
  */
-#ifndef TRACER_MOMENT_H
-#define TRACER_MOMENT_H
+#ifndef TRACER_FREEZE_H
+#define TRACER_FREEZE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,25 +28,25 @@ struct stall;
 struct thread;
 struct wire_conflict;
 
-enum moment_state {
-	MOMENT_NONE,
-	MOMENT_HELD, /* the front end judges */
-	MOMENT_STOPPING, /* SIGSTOP was delivered; not stopped yet */
-	MOMENT_STOPPED, /* the group-stop has begun; everything is released */
+enum freeze_state {
+	FREEZE_NONE,
+	FREEZE_HELD, /* the front end judges */
+	FREEZE_STOPPING, /* SIGSTOP was delivered; not stopped yet */
+	FREEZE_STOPPED, /* the group-stop has begun; everything is released */
 };
 
-struct moment_side {
+struct freeze_side {
 	struct hold hold;
 	pid_t pid; /* of the thread's process; 0: there is none */
 	bool asked; /* it was handed SIGSTOP */
 };
 
-struct moment {
+struct freeze {
 	bool wanted; /* conflicts are to be held */
-	enum moment_state state;
+	enum freeze_state state;
 	uint32_t number; /* of the last one held */
 	uint64_t deadline_ns; /* of this state */
-	struct moment_side sides[2];
+	struct freeze_side sides[2];
 };
 
 /*
@@ -54,42 +54,42 @@ struct moment {
  * `other', stopped and not held (NULL: there is none). Both stay stopped. Not
  * while another conflict is held. wire->moment is set if so.
  */
-void moment_take(struct engine *engine, struct stall *stall,
+void freeze_take(struct engine *engine, struct stall *stall,
 		 struct thread *other, struct wire_conflict *wire);
 
 /* The thread of the hold has ended; the hold may be another one. */
-void moment_lose(struct moment *moment, const struct hold *hold);
+void freeze_lose(struct freeze *freeze, const struct hold *hold);
 
 /* WIRE_JUDGED. */
-void moment_judged(struct engine *engine, const void *payload, size_t size);
+void freeze_judged(struct engine *engine, const void *payload, size_t size);
 
 /*
  * The thread is about to get a SIGSTOP. True if it was asked to, after a system
  * call that was made in it: it gets it, held or not.
  */
-bool moment_stopping(struct engine *engine, struct thread *thread);
+bool freeze_stopping(struct engine *engine, struct thread *thread);
 
-enum moment_group {
-	MOMENT_GROUP_OTHER, /* not of ours */
-	MOMENT_GROUP_WAITS, /* others are still to stop: it stays as it is */
-	MOMENT_GROUP_BEGUN, /* ours has begun: now release everything */
+enum freeze_group {
+	FREEZE_GROUP_OTHER, /* not of ours */
+	FREEZE_GROUP_WAITS, /* others are still to stop: it stays as it is */
+	FREEZE_GROUP_BEGUN, /* ours has begun: now release everything */
 };
 
 /* The thread has stopped in a group-stop. */
-enum moment_group moment_grouped(struct engine *engine,
+enum freeze_group freeze_grouped(struct engine *engine,
 				 const struct thread *thread);
 
 /*
  * When the time is over, let both continue; or, if one was asked to stop,
  * return true: now release everything.
  */
-bool moment_tick(struct engine *engine, uint64_t now);
-uint64_t moment_next_ns(const struct engine *engine);
+bool freeze_tick(struct engine *engine, uint64_t now);
+uint64_t freeze_next_ns(const struct engine *engine);
 
 /* Everything is being released: nothing is held any more. */
-void moment_end(struct engine *engine);
+void freeze_end(struct engine *engine);
 
 /* Everything was released: say which processes are stopped. */
-void moment_tell(struct engine *engine);
+void freeze_tell(struct engine *engine);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/sweep/keeper.c and offspring.c with shells in the place of racewatch:
- * what a run prints, how it ends, and that nothing of it stays. Processes meet
- * by pipes: each that is to be gone holds the writing end of one.
+ * src/sweep/supervisor.c and descendants.c with shells in the place of
+ * racewatch: what a run prints, how it ends, and that nothing of it stays.
+ * Processes meet by pipes: each that is to be gone holds the writing end of
+ * one.
  */
-#include "sweep/keeper.h"
+#include "sweep/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* A container without /dev: the keeper and the run are forks of the test. */
+/*
+ * A container without /dev: the supervisor and the run are forks of the test.
+ */
 static bool no_null;
 
 int __wrap_open(const char *path, int flags, ...);
@@ -49,7 +52,7 @@ int __wrap_open(const char *path, int flags, ...)
 	return __real_open(path, flags, mode);
 }
 
-static char folder[] = "/tmp/test_keeper.XXXXXX";
+static char folder[] = "/tmp/test_supervisor.XXXXXX";
 static char out_path[64], err_path[64], fifo_path[64];
 
 static int make_folder(void **state)
@@ -84,11 +87,12 @@ static void expect_file(const char *path, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-static void start(const char *script, uint64_t timeout_ns, struct keeper *ret)
+static void start(const char *script, uint64_t timeout_ns,
+		  struct supervisor *ret)
 {
 	char *argv[] = { "sh", "-c", (char *)(uintptr_t)script, NULL };
-	static struct keeper_inherit inherit;
-	const struct keeper_config config = {
+	static struct supervisor_inherit inherit;
+	const struct supervisor_config config = {
 		.program = "/bin/sh",
 		.argv = argv,
 		.out_path = out_path,
@@ -103,23 +107,23 @@ static void start(const char *script, uint64_t timeout_ns, struct keeper *ret)
 
 	inherit.child_action.sa_handler = SIG_DFL;
 	getrlimit(RLIMIT_NOFILE, &inherit.files);
-	assert_null(keeper_start(&config, ret));
+	assert_null(supervisor_start(&config, ret));
 }
 
-static struct keeper_result finish(struct keeper *keeper)
+static struct supervisor_result finish(struct supervisor *supervisor)
 {
-	struct keeper_result result;
+	struct supervisor_result result;
 
-	assert_null(keeper_finish(keeper, &result));
+	assert_null(supervisor_finish(supervisor, &result));
 	return result;
 }
 
-static struct keeper_result keep(const char *script)
+static struct supervisor_result keep(const char *script)
 {
-	struct keeper keeper;
+	struct supervisor supervisor;
 
-	start(script, 0, &keeper);
-	return finish(&keeper);
+	start(script, 0, &supervisor);
+	return finish(&supervisor);
 }
 
 /* A byte from whoever writes to the FIFO; its writers are open then. */
@@ -146,7 +150,7 @@ static void expect_all_gone(int fd)
 
 static void output_and_status_are_kept(void **state)
 {
-	struct keeper_result result;
+	struct supervisor_result result;
 
 	(void)state;
 	result = keep("echo $RACEWATCH_RUN $RACEWATCH_SEED; echo no >&2; "
@@ -163,7 +167,7 @@ static void output_and_status_are_kept(void **state)
 
 static void the_input_is_empty_without_dev_null_too(void **state)
 {
-	struct keeper_result result;
+	struct supervisor_result result;
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
@@ -179,7 +183,7 @@ static void the_input_is_empty_without_dev_null_too(void **state)
 
 static void a_signal_is_a_status(void **state)
 {
-	struct keeper_result result;
+	struct supervisor_result result;
 
 	(void)state;
 	result = keep("kill -9 $$");
@@ -189,7 +193,7 @@ static void a_signal_is_a_status(void **state)
 
 static void a_flood_is_cut(void **state)
 {
-	struct keeper_result result;
+	struct supervisor_result result;
 
 	(void)state;
 	result = keep("head -c 300000 /dev/zero | tr '\\0' x");
@@ -199,8 +203,8 @@ static void a_flood_is_cut(void **state)
 
 static void what_is_left_behind_is_ended(void **state)
 {
-	struct keeper_result result;
-	struct keeper keeper;
+	struct supervisor_result result;
+	struct supervisor supervisor;
 	int fd;
 
 	(void)state;
@@ -212,9 +216,9 @@ static void what_is_left_behind_is_ended(void **state)
 	      "wait; sleep 1000) >/dev/null 2>&1 & "
 	      "setsid sleep 1000 & until_sleep $!; "
 	      "read x <$FIFO.there; rm $FIFO.there; echo >&9",
-	      0, &keeper);
+	      0, &supervisor);
 	fd = open_fifo();
-	result = finish(&keeper);
+	result = finish(&supervisor);
 	assert_int_equal(WEXITSTATUS(result.status), 0);
 	assert_int_equal(result.left, 3);
 	assert_int_equal(result.away, 1);
@@ -224,15 +228,15 @@ static void what_is_left_behind_is_ended(void **state)
 
 static void a_run_can_be_stopped(void **state)
 {
-	struct keeper_result result;
-	struct keeper keeper;
+	struct supervisor_result result;
+	struct supervisor supervisor;
 	int fd;
 
 	(void)state;
-	start("exec 9>$FIFO; echo >&9; sleep 1000", 0, &keeper);
+	start("exec 9>$FIFO; echo >&9; sleep 1000", 0, &supervisor);
 	fd = open_fifo();
-	keeper_stop(&keeper);
-	result = finish(&keeper);
+	supervisor_stop(&supervisor);
+	result = finish(&supervisor);
 	assert_true(result.stopped);
 	assert_int_equal(result.left, 0);
 	expect_all_gone(fd);
@@ -241,23 +245,23 @@ static void a_run_can_be_stopped(void **state)
 /* Deaf to SIGTERM, as are its children. */
 static void also_one_that_does_not_listen(void **state)
 {
-	struct keeper_result result;
-	struct keeper keeper;
+	struct supervisor_result result;
+	struct supervisor supervisor;
 	int fd;
 
 	(void)state;
 	start("exec 9>$FIFO; trap '' TERM; sleep 1000 & echo >&9; wait; "
 	      "sleep 1000",
-	      0, &keeper);
+	      0, &supervisor);
 	fd = open_fifo();
-	keeper_stop(&keeper);
-	result = finish(&keeper);
+	supervisor_stop(&supervisor);
+	result = finish(&supervisor);
 	assert_true(result.stopped);
 	assert_true(WIFSIGNALED(result.status));
 	expect_all_gone(fd);
 }
 
-/* The keeper's own maker is killed: the run ends all the same. */
+/* The supervisor's own maker is killed: the run ends all the same. */
 static void nothing_stays_when_the_sweep_is_killed(void **state)
 {
 	pid_t pid;
@@ -266,11 +270,11 @@ static void nothing_stays_when_the_sweep_is_killed(void **state)
 	(void)state;
 	pid = fork();
 	if (pid == 0) {
-		struct keeper keeper;
+		struct supervisor supervisor;
 
 		start("exec 9>$FIFO; echo >&9; trap '' TERM; sleep 1000 & "
 		      "sleep 1000",
-		      0, &keeper);
+		      0, &supervisor);
 		pause();
 		_exit(1);
 	}
@@ -281,44 +285,45 @@ static void nothing_stays_when_the_sweep_is_killed(void **state)
 }
 
 /* What it kept falls to the sweep, which is a subreaper too. */
-static void a_keeper_that_is_killed_is_an_error(void **state)
+static void a_supervisor_that_is_killed_is_an_error(void **state)
 {
-	struct keeper_result result;
-	struct keeper keeper;
+	struct supervisor_result result;
+	struct supervisor supervisor;
 	struct error *err;
 	int fd;
 
 	(void)state;
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-	start("exec 9>$FIFO; echo >&9; setsid sleep 1000; exit", 0, &keeper);
+	start("exec 9>$FIFO; echo >&9; setsid sleep 1000; exit", 0,
+	      &supervisor);
 	fd = open_fifo();
-	kill(keeper.pid, SIGKILL);
-	err = keeper_finish(&keeper, &result);
+	kill(supervisor.pid, SIGKILL);
+	err = supervisor_finish(&supervisor, &result);
 	assert_non_null(err);
 	error_free(err);
-	offspring_end(0, NULL);
-	assert_int_equal(offspring_look().count, 0);
+	descendants_end(0, NULL);
+	assert_int_equal(descendants_look().count, 0);
 	expect_all_gone(fd);
 }
 
 static void racewatch_told_of_the_timeout_is_believed(void **state)
 {
-	struct keeper_result result;
-	struct keeper keeper;
+	struct supervisor_result result;
+	struct supervisor supervisor;
 
 	(void)state;
-	start("sleep 0.2; exit 124", 100 * CLOCK_NS_PER_MS, &keeper);
-	result = finish(&keeper);
+	start("sleep 0.2; exit 124", 100 * CLOCK_NS_PER_MS, &supervisor);
+	result = finish(&supervisor);
 	assert_true(result.timed_out);
 	/* a program's own, long before */
-	start("exit 124", 100 * CLOCK_NS_PER_S, &keeper);
-	result = finish(&keeper);
+	start("exit 124", 100 * CLOCK_NS_PER_S, &supervisor);
+	result = finish(&supervisor);
 	assert_false(result.timed_out);
 }
 
 static void output_that_cannot_be_kept(void **state)
 {
-	struct keeper_result result;
+	struct supervisor_result result;
 	char old[64];
 
 	(void)state;
@@ -341,7 +346,7 @@ int main(void)
 		cmocka_unit_test(a_run_can_be_stopped),
 		cmocka_unit_test(also_one_that_does_not_listen),
 		cmocka_unit_test(nothing_stays_when_the_sweep_is_killed),
-		cmocka_unit_test(a_keeper_that_is_killed_is_an_error),
+		cmocka_unit_test(a_supervisor_that_is_killed_is_an_error),
 		cmocka_unit_test(racewatch_told_of_the_timeout_is_believed),
 		cmocka_unit_test(output_that_cannot_be_kept),
 	};

@@ -3,12 +3,12 @@
  * A process that supervises one run: it starts racewatch run with an empty
  * standard input, reads its output, waits for its end, and ends all processes
  * that the run has left behind. Orphaned descendants of the run become the
- * keeper's children (PR_SET_CHILD_SUBREAPER), so that the processes of
+ * supervisor's children (PR_SET_CHILD_SUBREAPER), so that the processes of
  * simultaneous runs cannot be confused. When the sweep dies, by SIGKILL too,
- * the keeper ends its run, and then itself.
+ * the supervisor ends its run, and then itself.
  */
-#ifndef SWEEP_KEEPER_H
-#define SWEEP_KEEPER_H
+#ifndef SWEEP_SUPERVISOR_H
+#define SWEEP_SUPERVISOR_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -16,18 +16,18 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "sweep/offspring.h"
+#include "sweep/descendants.h"
 
 struct error;
 
 /* What a run inherits: all as it was when the sweep was started. */
-struct keeper_inherit {
+struct supervisor_inherit {
 	sigset_t mask;
 	struct sigaction child_action; /* of SIGCHLD */
 	struct rlimit files; /* RLIMIT_NOFILE */
 };
 
-struct keeper_config {
+struct supervisor_config {
 	const char *program; /* racewatch */
 	char *const *argv; /* its arguments, ended by NULL */
 	const char *out_path, *err_path;
@@ -35,37 +35,38 @@ struct keeper_config {
 	uint64_t timeout_ns; /* that racewatch run was told; 0: none */
 	uint64_t run, seed; /* for the environment */
 	int lock_fd; /* held as long as a process of the run exists */
-	const struct keeper_inherit *inherit;
+	const struct supervisor_inherit *inherit;
 };
 
-/* The keeper's report at the end of the run. */
-struct keeper_result {
+/* The supervisor's report at the end of the run. */
+struct supervisor_result {
 	int status; /* of racewatch run, as wait(2) has it */
-	bool stopped; /* by keeper_stop(), or because the sweep died */
-	bool timed_out; /* by racewatch, or by the keeper if that hung */
+	bool stopped; /* by supervisor_stop(), or because the sweep died */
+	bool timed_out; /* by racewatch, or by the supervisor if that hung */
 	uint64_t elapsed_ns;
 	uint32_t left, away; /* processes that it left behind */
-	char names[OFFSPRING_NAMES]; /* of some of them */
+	char names[DESCENDANTS_NAMES]; /* of some of them */
 	uint64_t cut_bytes; /* of output */
 	int write_error; /* errno of writing the output; 0: none */
 };
 
-struct keeper {
+struct supervisor {
 	pid_t pid;
 	int result_fd; /* readable when it is over */
-	int life_fd; /* the keeper notices when it is closed */
+	int life_fd; /* the supervisor notices when it is closed */
 };
 
-struct error *keeper_start(const struct keeper_config *config,
-			   struct keeper *ret);
+struct error *supervisor_start(const struct supervisor_config *config,
+			       struct supervisor *ret);
 
 /* End the run early; the result is sent as usual. */
-void keeper_stop(struct keeper *keeper);
+void supervisor_stop(struct supervisor *supervisor);
 
 /*
- * Read the result, once result_fd is readable, and reap the keeper. An error
- * when it died without one.
+ * Read the result, once result_fd is readable, and reap the supervisor. An
+ * error when it died without one.
  */
-struct error *keeper_finish(struct keeper *keeper, struct keeper_result *ret);
+struct error *supervisor_finish(struct supervisor *supervisor,
+				struct supervisor_result *ret);
 
 #endif

@@ -37,10 +37,10 @@ static void work_nothing(struct arena *arena, struct lane *lane)
 }
 
 /* Of the child's program. */
-static struct onset *onset_of_child(struct driven *driven)
+static struct startup *startup_of_child(struct driven *driven)
 {
-	return onset_of(tracees_process(&driven->engine.tracees, driven->pid)
-				->space->text);
+	return startup_of(tracees_process(&driven->engine.tracees, driven->pid)
+				  ->space->text);
 }
 
 /* As the front end does. */
@@ -48,12 +48,12 @@ static void tell_sent(struct driven *driven)
 {
 	const struct process *process =
 		tracees_process(&driven->engine.tracees, driven->pid);
-	const struct wire_onset message = { process->space->text->program };
+	const struct wire_startup message = { process->space->text->program };
 
-	onset_sent(&driven->engine, &message, sizeof(message));
+	startup_sent(&driven->engine, &message, sizeof(message));
 }
 
-static struct driven *start(int threads, uint64_t onset_ns)
+static struct driven *start(int threads, uint64_t startup_ns)
 {
 	static lane_work *const all[] = { work_thread, work_nothing };
 	struct driven *driven;
@@ -61,22 +61,23 @@ static struct driven *start(int threads, uint64_t onset_ns)
 	driven_plan(all, threads);
 	driven = driven_start(&watch_by_value);
 	driven->engine.pool.params.rate = 0;
-	driven->engine.pool.params.onset_ns = onset_ns;
+	driven->engine.pool.params.startup_ns = startup_ns;
 	return driven;
 }
 
 /* A thread is born, and waits with its creator. */
 static void both_wait(struct driven *driven)
 {
-	const struct onset *onset = onset_of_child(driven);
+	const struct startup *startup = startup_of_child(driven);
 
 	lane_start(0, 1);
-	driven_until(driven, onset->creator.thread && onset->newborn.thread);
-	assert_int_equal(onset->creator.thread->tid, driven->pid);
-	assert_true(onset->creator.in_creation);
-	assert_true(onset->newborn.in_creation);
-	assert_int_equal(onset->newborn.thread->state, THREAD_STOPPED);
-	assert_int_equal(driven->onset_count, 1);
+	driven_until(driven,
+		     startup->creator.thread && startup->newborn.thread);
+	assert_int_equal(startup->creator.thread->tid, driven->pid);
+	assert_true(startup->creator.in_creation);
+	assert_true(startup->newborn.in_creation);
+	assert_int_equal(startup->newborn.thread->state, THREAD_STOPPED);
+	assert_int_equal(driven->startup_count, 1);
 	for (int i = 0; i < 100; i++)
 		driven_turn(driven);
 	assert_int_equal(child_plan.arena->data[4], 0);
@@ -97,20 +98,20 @@ static void they_wait_until_all_is_armed(void **state)
 	for (int i = 0; i < 100; i++)
 		driven_turn(driven);
 	assert_int_equal(child_plan.arena->data[4], 0);
-	assert_int_equal(onset_of_child(driven)->begun_ns != 0, true);
+	assert_int_equal(startup_of_child(driven)->begun_ns != 0, true);
 	engine->pool.params.rate = 1000;
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(engine_armed_once(engine), 1);
 	assert_int_equal(child_plan.arena->data[4], 1);
 	/* which the summary tells from stalls */
-	assert_true(engine->stats.onset_ns > 0);
+	assert_true(engine->stats.startup_ns > 0);
 	assert_true(engine->load.budget.lost_ns >=
-		    (double)engine->stats.onset_ns);
+		    (double)engine->stats.startup_ns);
 	/* once for a program */
 	lane_start(0, 1);
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(child_plan.arena->lanes[0].result, 2);
-	assert_int_equal(driven->onset_count, 1);
+	assert_int_equal(driven->startup_count, 1);
 	driven_end(driven);
 }
 
@@ -121,9 +122,9 @@ static void they_do_not_wait_for_ever(void **state)
 	(void)state;
 	lane_start(0, 1);
 	driven_until(driven, lane_idle(0));
-	assert_int_equal(driven->onset_count, 1);
+	assert_int_equal(driven->startup_count, 1);
 	assert_int_equal(child_plan.arena->data[4], 1);
-	assert_false(onset_of_child(driven)->sent);
+	assert_false(startup_of_child(driven)->sent);
 	driven_end(driven);
 }
 
@@ -145,12 +146,12 @@ static void they_may_be_killed(void **state)
 
 	(void)state;
 	both_wait(driven);
-	assert_int_equal(driven->engine.onsets, 1);
+	assert_int_equal(driven->engine.startups, 1);
 	kill(driven->pid, SIGKILL);
 	driven_until(driven, driven->exited);
 	assert_true(WIFSIGNALED(driven->exit.status));
 	/* with the program, nobody waits any more */
-	assert_int_equal(driven->engine.onsets, 0);
+	assert_int_equal(driven->engine.startups, 0);
 	driven_free(driven);
 }
 
@@ -214,14 +215,14 @@ static struct driven *start_stalled(lane_work *work)
 	site.once = true;
 	driven_plan(all, 1);
 	driven = driven_start(&watch_by_value);
-	driven->engine.pool.params.onset_ns = LONG_NS;
+	driven->engine.pool.params.startup_ns = LONG_NS;
 	lane_start(0, 1);
-	driven_until(driven, onset_of_child(driven)->newborn.thread != NULL);
+	driven_until(driven, startup_of_child(driven)->newborn.thread != NULL);
 	arm_queue(&driven->engine, &site, 1);
 	tell_sent(driven);
 	driven_until(driven, driven->engine.stalls.list.count == 1);
 	driven_prolong(driven);
-	onset_of_child(driven)->recent_ns = UINT64_MAX;
+	startup_of_child(driven)->recent_ns = UINT64_MAX;
 	driven_until(driven, lane_idle(0));
 	return driven;
 }
@@ -235,7 +236,7 @@ static void what_ran_is_armed_again_for_the_next_thread(void **state)
 	assert_int_equal(engine->pool.spent.count, 1);
 	assert_int_equal(engine->stats.arms, 1);
 	lane_start(0, 1);
-	driven_until(driven, onset_of_child(driven)->births == 1);
+	driven_until(driven, startup_of_child(driven)->births == 1);
 	/* the stall ends, and the newborn has not run yet */
 	assert_int_equal(engine->stats.samples, 1);
 	assert_int_equal(engine->stats.arms, 2);
@@ -265,25 +266,25 @@ static void stalls_are_short_when_all_are_made(void **state)
 	struct engine *engine = &driven->engine;
 	const struct program_text *text =
 		tracees_process(&engine->tracees, driven->pid)->space->text;
-	struct onset *onset = onset_of_child(driven);
+	struct startup *startup = startup_of_child(driven);
 
 	(void)state;
-	assert_int_equal(onset_stall_ns(text, clock_now_ns()), UINT64_MAX);
+	assert_int_equal(startup_stall_ns(text, clock_now_ns()), UINT64_MAX);
 	assert_int_equal(engine->pool.once.count, 0);
 	lane_start(0, 1);
-	driven_until(driven, onset->births == 1);
+	driven_until(driven, startup->births == 1);
 	assert_int_equal(engine->pool.once.count, 0);
-	assert_true(onset->born_ns != 0);
-	assert_int_equal(onset_stall_ns(text, onset->born_ns),
+	assert_true(startup->born_ns != 0);
+	assert_int_equal(startup_stall_ns(text, startup->born_ns),
 			 lengths_young(0));
-	assert_true(onset_stall_ns(text, onset->born_ns + LONG_NS) >
-		    onset_stall_ns(text, onset->born_ns));
+	assert_true(startup_stall_ns(text, startup->born_ns + LONG_NS) >
+		    startup_stall_ns(text, startup->born_ns));
 	driven_until(driven, engine->stats.samples >= 2);
 	/* or its thread was still there */
 	driven_until(driven, engine->stats.arms >= 3 || was_deferred(driven));
 	/* not when the program is older */
-	onset->recent_ns = 1;
-	assert_int_equal(onset_stall_ns(text, clock_now_ns()), UINT64_MAX);
+	startup->recent_ns = 1;
+	assert_int_equal(startup_stall_ns(text, clock_now_ns()), UINT64_MAX);
 	tracee_tell(&child_plan.arena->flag, 1);
 	driven_end(driven);
 }
@@ -294,7 +295,7 @@ static void another_program_begins_while_one_is_recent(void **state)
 	struct driven *driven = start(1, LONG_NS);
 
 	(void)state;
-	onset_of_child(driven)->recent_ns = UINT64_MAX;
+	startup_of_child(driven)->recent_ns = UINT64_MAX;
 	both_wait(driven);
 	tell_sent(driven);
 	driven_until(driven, lane_idle(0));
@@ -336,8 +337,8 @@ static void a_stall_gives_way_when_it_has_had_its_time(void **state)
 		struct stall *stall =
 			*(struct stall **)vec_at(&engine->stalls.list, 0);
 
-		onset_of_child(driven)->patience_ns = patiences[i];
-		onset_of_child(driven)->maker = 0;
+		startup_of_child(driven)->patience_ns = patiences[i];
+		startup_of_child(driven)->maker = 0;
 		site.once = true;
 		driven_arm(driven, &site);
 		lane_start(0, 1);
@@ -356,17 +357,17 @@ static void nobody_waits_where_it_is_not_asked_for(void **state)
 {
 	static const struct {
 		int threads;
-		uint64_t onset_ns;
+		uint64_t startup_ns;
 	} cases[] = { { 1, 0 }, { 2, 3600 * CLOCK_NS_PER_S } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct driven *driven =
-			start(cases[i].threads, cases[i].onset_ns);
+			start(cases[i].threads, cases[i].startup_ns);
 
 		lane_start(0, 1);
 		driven_until(driven, lane_idle(0));
-		assert_int_equal(driven->onset_count, 0);
+		assert_int_equal(driven->startup_count, 0);
 		driven_end(driven);
 	}
 }
@@ -387,5 +388,5 @@ int main(void)
 	};
 
 	alarm(TRACEE_TEST_SECONDS);
-	return cmocka_run_group_tests_name("onset", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("startup", tests, NULL, NULL);
 }

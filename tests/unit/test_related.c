@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* src/report/kin.c: which races are of one variable, and what one tells. */
-#include "report/kin.h"
+/* src/report/related.c: which races are of one variable, and what one tells. */
+#include "report/related.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,14 +19,14 @@ static void same_bytes_of_one_process(void **state)
 	sample_race(&a);
 	sample_race(&b);
 	sample_set(&b.variable.symbol, NULL);
-	assert_true(kin_of_one_variable(&a, &b));
+	assert_true(related_by_variable(&a, &b));
 	b.address += 7;
-	assert_true(kin_of_one_variable(&a, &b));
+	assert_true(related_by_variable(&a, &b));
 	b.address += 1;
-	assert_false(kin_of_one_variable(&a, &b));
+	assert_false(related_by_variable(&a, &b));
 	b.address = a.address;
 	b.pid++;
-	assert_false(kin_of_one_variable(&a, &b));
+	assert_false(related_by_variable(&a, &b));
 	race_deinit(&a);
 	race_deinit(&b);
 }
@@ -39,12 +39,12 @@ static void same_field_of_a_named_variable(void **state)
 	sample_race(&a);
 	sample_race(&b);
 	b.address = 0x1000;
-	assert_true(kin_of_one_variable(&a, &b));
+	assert_true(related_by_variable(&a, &b));
 	b.variable.offset += 8;
-	assert_false(kin_of_one_variable(&a, &b));
+	assert_false(related_by_variable(&a, &b));
 	b.variable.offset = a.variable.offset;
 	sample_set(&b.variable.module, "/usr/lib/other.so");
-	assert_false(kin_of_one_variable(&a, &b));
+	assert_false(related_by_variable(&a, &b));
 	race_deinit(&a);
 	race_deinit(&b);
 }
@@ -56,11 +56,11 @@ static void told_once(void **state)
 	(void)state;
 	sample_race(&race);
 	sample_race(&teller);
-	assert_false(kin_tell(&race, &teller));
-	teller.sides[1].idiom.compared = true;
-	assert_true(kin_tell(&race, &teller));
+	assert_false(related_tell(&race, &teller));
+	teller.sides[1].pattern.compared = true;
+	assert_true(related_tell(&race, &teller));
 	assert_true(race.decides);
-	assert_false(kin_tell(&race, &teller));
+	assert_false(related_tell(&race, &teller));
 	race_deinit(&race);
 	race_deinit(&teller);
 }
@@ -72,15 +72,15 @@ static void counting_down_tells(void **state)
 	(void)state;
 	sample_race(&race);
 	sample_race(&teller);
-	teller.sides[0].idiom =
-		(struct insn_idiom){ .change = IDIOM_ADD, .delta = 1 };
-	assert_false(kin_tell(&race, &teller));
-	teller.sides[0].idiom.delta = -1;
+	teller.sides[0].pattern =
+		(struct code_pattern){ .change = PATTERN_ADD, .delta = 1 };
+	assert_false(related_tell(&race, &teller));
+	teller.sides[0].pattern.delta = -1;
 	teller.address += 64;
 	teller.variable.offset += 64;
-	assert_false(kin_tell(&race, &teller));
+	assert_false(related_tell(&race, &teller));
 	teller.address -= 64;
-	assert_true(kin_tell(&race, &teller));
+	assert_true(related_tell(&race, &teller));
 	race_deinit(&race);
 	race_deinit(&teller);
 }
@@ -102,13 +102,13 @@ static void replays_tell_of_one_field_of_a_type(void **state)
 	(void)state;
 	heap(&a, 0x1000, "first->used");
 	heap(&b, 0x2000, "table[3].used");
-	assert_false(kin_of_one_variable(&a, &b));
-	assert_true(kin_share_replays(&a, &b));
+	assert_false(related_by_variable(&a, &b));
+	assert_true(related_share_replays(&a, &b));
 	sample_set(&b.variable.name, "table[3].total");
-	assert_false(kin_share_replays(&a, &b));
+	assert_false(related_share_replays(&a, &b));
 	sample_set(&b.variable.name, "table[3].used");
 	sample_set(&b.variable.container, "struct other");
-	assert_false(kin_share_replays(&a, &b));
+	assert_false(related_share_replays(&a, &b));
 	race_deinit(&a);
 	race_deinit(&b);
 }
@@ -122,17 +122,17 @@ static void replays_tell_of_the_same_code(void **state)
 	(void)state;
 	heap(&a, 0x1000, NULL);
 	heap(&b, 0x2000, NULL);
-	assert_true(kin_share_replays(&a, &b));
+	assert_true(related_share_replays(&a, &b));
 	for (int i = 0; i < 2; i++) {
 		frame = vec_at(&b.sides[i].frames, 0);
 		sample_set(&frame->function, i ? "reset" : "get");
 		frame->offset += 0x100;
 	}
-	assert_false(kin_share_replays(&a, &b));
+	assert_false(related_share_replays(&a, &b));
 	/* nothing is known of either second side: that is not the same */
 	race_frames_clear(&a.sides[1].frames);
 	race_frames_clear(&b.sides[1].frames);
-	assert_false(kin_share_replays(&a, &b));
+	assert_false(related_share_replays(&a, &b));
 	race_deinit(&a);
 	race_deinit(&b);
 }
@@ -154,18 +154,18 @@ static void replays_of_a_variable_are_summed(void **state)
 	races[3].address += 8;
 	assert_true(race_replay_add(&races[0], &same));
 	assert_true(race_replay_add(&races[3], &change));
-	assert_true(kin_sum_replays(&races[0], &list));
-	assert_false(kin_sum_replays(&races[0], &list));
+	assert_true(related_sum_replays(&races[0], &list));
+	assert_false(related_sum_replays(&races[0], &list));
 	assert_int_equal(races[0].replay_kin.races, 2);
 	assert_int_equal(races[0].replay_kin.instances, 1);
 	assert_true(races[0].replay_kin.open);
 	assert_true(race_replay_add(&races[1], &same));
-	assert_true(kin_sum_replays(&races[0], &list));
+	assert_true(related_sum_replays(&races[0], &list));
 	assert_int_equal(races[0].replay_kin.instances, 2);
 	assert_false(races[0].replay_kin.open);
 	assert_false(races[0].replay_kin.changed);
 	assert_true(race_replay_add(&races[1], &change));
-	assert_true(kin_sum_replays(&races[0], &list));
+	assert_true(related_sum_replays(&races[0], &list));
 	assert_true(races[0].replay_kin.changed);
 	for (int i = 0; i < 4; i++)
 		race_deinit(&races[i]);
@@ -183,5 +183,5 @@ int main(void)
 		cmocka_unit_test(replays_of_a_variable_are_summed),
 	};
 
-	return cmocka_run_group_tests_name("kin", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("related", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/session/session-onset.c: what waits for a program's first threads, and what
- * waits until these have gone on.
+ * src/session/session-startup.c: what waits for a program's first threads, and
+ * what waits until these have gone on.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "session/session-onset.h"
+#include "session/session-startup.h"
 #include "session/session-state.h"
 
 static const uint64_t NOW = 3600 * CLOCK_NS_PER_S;
@@ -70,8 +70,8 @@ static bool draws(void)
 static void wait_for_sites(void)
 {
 	fixture.program.threaded = fixture.program.awake = true;
-	fixture.program.onset_ns =
-		clock_now_ns() + session_onset_ns(&fixture.config);
+	fixture.program.startup_ns =
+		clock_now_ns() + session_startup_ns(&fixture.config);
 }
 
 static void libraries_wait_until_the_threads_have_run(void **state)
@@ -85,15 +85,15 @@ static void libraries_wait_until_the_threads_have_run(void **state)
 	wait_for_sites();
 	ended = clock_now_ns();
 	assert_true(own_first(ended));
-	session_end_onset(&fixture.session, program);
-	assert_int_equal(program->onset_ns, 0);
+	session_end_startup(&fixture.session, program);
+	assert_int_equal(program->startup_ns, 0);
 	/* they have gone on, and want the processors */
 	assert_true(own_first(ended + CLOCK_NS_PER_MS));
 	assert_true(program->work_ns > ended + CLOCK_NS_PER_MS);
 	assert_false(own_first(clock_now_ns() + 100 * CLOCK_NS_PER_MS));
 	/* nobody waits any more: it is not told twice */
 	program->quiet_ns = 0;
-	session_end_onset(&fixture.session, program);
+	session_end_startup(&fixture.session, program);
 	assert_int_equal(program->quiet_ns, 0);
 }
 
@@ -103,7 +103,7 @@ static void nothing_is_drawn_that_is_to_be_armed_once(void **state)
 	assert_false(draws());
 	wait_for_sites();
 	assert_false(draws());
-	session_end_onset(&fixture.session, &fixture.program);
+	session_end_startup(&fixture.session, &fixture.program);
 	assert_true(draws());
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/sweep/ledger.c: what many runs come to.
+ * src/sweep/results.c: what many runs come to.
  */
-#include "sweep/ledger.h"
+#include "sweep/results.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 struct fixture {
 	struct plan plan;
-	struct ledger ledger;
+	struct results results;
 };
 
 static void begin(struct fixture *fixture)
@@ -25,7 +25,7 @@ static void begin(struct fixture *fixture)
 	const struct plan_fixed nothing = { UINT64_MAX, UINT64_MAX, NULL };
 
 	plan_init(&fixture->plan, &nothing, false);
-	ledger_init(&fixture->ledger, &fixture->plan);
+	results_init(&fixture->results, &fixture->plan);
 }
 
 static void claim(struct fixture *fixture, uint64_t run)
@@ -36,7 +36,7 @@ static void claim(struct fixture *fixture, uint64_t run)
 	record.type = JOURNAL_CLAIM;
 	record.run = record.seed = run;
 	strcpy(record.plan, fixture->plan.entries[0].name);
-	assert_null(ledger_take(&fixture->ledger, &record));
+	assert_null(results_take(&fixture->results, &record));
 	journal_record_deinit(&record);
 }
 
@@ -61,9 +61,9 @@ static uint64_t done(struct fixture *fixture, uint64_t run,
 		finding->fingerprint[0] = (char)(*races | 0x20);
 		finding->what = strdup("race");
 	}
-	assert_null(ledger_take(&fixture->ledger, &record));
+	assert_null(results_take(&fixture->results, &record));
 	journal_record_deinit(&record);
-	return ledger_run(&fixture->ledger, run)->races_new;
+	return results_run(&fixture->results, run)->races_new;
 }
 
 static void races_are_counted_by_runs(void **state)
@@ -79,23 +79,23 @@ static void races_are_counted_by_runs(void **state)
 	assert_int_equal(done(&f, 1, OUTCOME_PASSED, "ab"), 2);
 	assert_int_equal(done(&f, 4, OUTCOME_FAILED, "ac"), 1);
 	assert_int_equal(done(&f, 3, OUTCOME_PASSED, "a"), 0);
-	assert_int_equal(ledger_races(&f.ledger), 3);
-	assert_int_equal(ledger_race(&f.ledger, "a")->runs, 3);
-	assert_int_equal(ledger_race(&f.ledger, "a")->first_run, 1);
-	assert_int_equal(ledger_race(&f.ledger, "a")->first_order, 2);
-	assert_int_equal(ledger_race(&f.ledger, "c")->first_run, 4);
-	assert_int_equal(ledger_race(&f.ledger, "c")->first_order, 3);
-	assert_null(ledger_race(&f.ledger, "d"));
-	assert_null(ledger_species(&f.ledger, &counts));
+	assert_int_equal(results_races(&f.results), 3);
+	assert_int_equal(results_race(&f.results, "a")->runs, 3);
+	assert_int_equal(results_race(&f.results, "a")->first_run, 1);
+	assert_int_equal(results_race(&f.results, "a")->first_order, 2);
+	assert_int_equal(results_race(&f.results, "c")->first_run, 4);
+	assert_int_equal(results_race(&f.results, "c")->first_order, 3);
+	assert_null(results_race(&f.results, "d"));
+	assert_null(results_species(&f.results, &counts));
 	assert_int_equal(counts.samples, 4);
 	assert_int_equal(counts.once, 2);
 	assert_int_equal(counts.incidences, 5);
-	assert_int_equal(f.ledger.finished, 4);
-	assert_int_equal(f.ledger.quiet, 1);
-	assert_int_equal(f.ledger.kinds[OUTCOME_FAILED], 1);
+	assert_int_equal(f.results.finished, 4);
+	assert_int_equal(f.results.quiet, 1);
+	assert_int_equal(f.results.kinds[OUTCOME_FAILED], 1);
 	assert_int_equal(f.plan.entries[0].claimed, 4);
 	assert_int_equal(f.plan.entries[0].races_new, 3);
-	ledger_deinit(&f.ledger);
+	results_deinit(&f.results);
 }
 
 static void runs_without_samples_are_no_samples(void **state)
@@ -108,9 +108,9 @@ static void runs_without_samples_are_no_samples(void **state)
 	done(&f, 1, OUTCOME_NOT_STARTED, "");
 	done(&f, 2, OUTCOME_NOT_STARTED, "");
 	done(&f, 3, OUTCOME_PASSED, "");
-	assert_null(ledger_species(&f.ledger, &counts));
+	assert_null(results_species(&f.results, &counts));
 	assert_int_equal(counts.samples, 1);
-	ledger_deinit(&f.ledger);
+	results_deinit(&f.results);
 }
 
 static void minor_races_become_races_by_one_run(void **state)
@@ -120,14 +120,14 @@ static void minor_races_become_races_by_one_run(void **state)
 	(void)state;
 	begin(&f);
 	assert_int_equal(done(&f, 1, OUTCOME_PASSED, "A"), 0);
-	assert_int_equal(ledger_races(&f.ledger), 0);
+	assert_int_equal(results_races(&f.results), 0);
 	assert_int_equal(done(&f, 2, OUTCOME_PASSED, "a"), 1);
-	assert_int_equal(ledger_races(&f.ledger), 1);
-	assert_int_equal(ledger_race(&f.ledger, "a")->runs, 2);
-	assert_int_equal(ledger_race(&f.ledger, "a")->first_run, 2);
+	assert_int_equal(results_races(&f.results), 1);
+	assert_int_equal(results_race(&f.results, "a")->runs, 2);
+	assert_int_equal(results_race(&f.results, "a")->first_run, 2);
 	assert_int_equal(done(&f, 3, OUTCOME_PASSED, "A"), 0);
-	assert_int_equal(ledger_races(&f.ledger), 1);
-	ledger_deinit(&f.ledger);
+	assert_int_equal(results_races(&f.results), 1);
+	results_deinit(&f.results);
 }
 
 static void a_run_counts_once(void **state)
@@ -140,13 +140,13 @@ static void a_run_counts_once(void **state)
 	/* given up, and taken over */
 	claim(&f, 1);
 	assert_int_equal(f.plan.entries[0].claimed, 1);
-	assert_false(ledger_run(&f.ledger, 1)->finished);
+	assert_false(results_run(&f.results, 1)->finished);
 	done(&f, 1, OUTCOME_PASSED, "a");
 	done(&f, 1, OUTCOME_PASSED, "b");
-	assert_int_equal(f.ledger.finished, 1);
-	assert_int_equal(ledger_races(&f.ledger), 1);
-	assert_null(ledger_run(&f.ledger, 2));
-	ledger_deinit(&f.ledger);
+	assert_int_equal(f.results.finished, 1);
+	assert_int_equal(results_races(&f.results), 1);
+	assert_null(results_run(&f.results, 2));
+	results_deinit(&f.results);
 }
 
 /* The line of its claim was damaged. */
@@ -157,8 +157,8 @@ static void a_run_may_end_that_nobody_claimed(void **state)
 	(void)state;
 	begin(&f);
 	assert_int_equal(done(&f, 9, OUTCOME_PASSED, "a"), 1);
-	assert_true(ledger_run(&f.ledger, 9)->finished);
-	ledger_deinit(&f.ledger);
+	assert_true(results_run(&f.results, 9)->finished);
+	results_deinit(&f.results);
 }
 
 int main(void)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* src/dataflow/idiom.c: what code does with a value, and near misses of it. */
-#include "dataflow/idiom.h"
+/*
+ * src/dataflow/pattern.c: what code does with a value, and near misses of it.
+ */
+#include "dataflow/pattern.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,16 +42,16 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct insn_idiom look(struct decoder *decoder, const uint8_t *start,
-			      const uint8_t *here, const uint8_t *end)
+static struct code_pattern look(struct decoder *decoder, const uint8_t *start,
+				const uint8_t *here, const uint8_t *end)
 {
-	struct insn_idiom idiom;
+	struct code_pattern pattern;
 
-	memset(&idiom, 0xaa, sizeof(idiom));
-	idiom_find(decoder, start, (size_t)(end - start),
-		   (uint64_t)(uintptr_t)start, (uint64_t)(uintptr_t)here, 0,
-		   &idiom);
-	return idiom;
+	memset(&pattern, 0xaa, sizeof(pattern));
+	pattern_find(decoder, start, (size_t)(end - start),
+		     (uint64_t)(uintptr_t)start, (uint64_t)(uintptr_t)here, 0,
+		     &pattern);
+	return pattern;
 }
 
 #define LOOK(state, name) look(*(state), name##_start, name##_here, name##_end)
@@ -88,65 +90,65 @@ CODE(load_dec_zero, "", "movl (%rdi), %eax",
 
 static void counters(void **state)
 {
-	struct insn_idiom idiom = LOOK(state, memory_add);
+	struct code_pattern pattern = LOOK(state, memory_add);
 
-	assert_int_equal(idiom.change, IDIOM_ADD);
-	assert_int_equal(idiom.delta, 3);
-	assert_int_equal(idiom.used, 0);
-	assert_false(idiom.tests_zero);
-	idiom = LOOK(state, memory_dec);
-	assert_int_equal(idiom.change, IDIOM_ADD);
-	assert_int_equal(idiom.delta, -1);
-	assert_true(idiom.tests_zero);
+	assert_int_equal(pattern.change, PATTERN_ADD);
+	assert_int_equal(pattern.delta, 3);
+	assert_int_equal(pattern.used, 0);
+	assert_false(pattern.tests_zero);
+	pattern = LOOK(state, memory_dec);
+	assert_int_equal(pattern.change, PATTERN_ADD);
+	assert_int_equal(pattern.delta, -1);
+	assert_true(pattern.tests_zero);
 	assert_true(LOOK(state, memory_dec_later).tests_zero);
 	assert_false(LOOK(state, memory_dec_lost).tests_zero);
-	idiom = LOOK(state, memory_add_register);
-	assert_int_equal(idiom.change, IDIOM_ADD);
-	assert_int_equal(idiom.delta, 0);
-	idiom = LOOK(state, memory_sub_register);
-	assert_int_equal(idiom.change, IDIOM_DERIVED);
-	idiom = LOOK(state, store_sub_register);
-	assert_int_equal(idiom.change, IDIOM_DERIVED);
+	pattern = LOOK(state, memory_add_register);
+	assert_int_equal(pattern.change, PATTERN_ADD);
+	assert_int_equal(pattern.delta, 0);
+	pattern = LOOK(state, memory_sub_register);
+	assert_int_equal(pattern.change, PATTERN_DERIVED);
+	pattern = LOOK(state, store_sub_register);
+	assert_int_equal(pattern.change, PATTERN_DERIVED);
 }
 
 static void counters_in_registers(void **state)
 {
-	struct insn_idiom idiom = LOOK(state, load_add);
+	struct code_pattern pattern = LOOK(state, load_add);
 
-	assert_int_equal(idiom.change, IDIOM_ADD);
-	assert_int_equal(idiom.delta, 1);
-	assert_int_equal(idiom.used, 0);
-	idiom = LOOK(state, store_add);
-	assert_int_equal(idiom.change, IDIOM_ADD);
-	assert_int_equal(idiom.delta, -2);
-	assert_int_equal(idiom.used, 0);
-	idiom = LOOK(state, store_add_rip);
-	assert_int_equal(idiom.change, IDIOM_ADD);
-	assert_int_equal(idiom.delta, 1);
-	idiom = LOOK(state, load_dec_zero);
-	assert_int_equal(idiom.delta, -1);
-	assert_true(idiom.tests_zero);
+	assert_int_equal(pattern.change, PATTERN_ADD);
+	assert_int_equal(pattern.delta, 1);
+	assert_int_equal(pattern.used, 0);
+	pattern = LOOK(state, store_add);
+	assert_int_equal(pattern.change, PATTERN_ADD);
+	assert_int_equal(pattern.delta, -2);
+	assert_int_equal(pattern.used, 0);
+	pattern = LOOK(state, store_add_rip);
+	assert_int_equal(pattern.change, PATTERN_ADD);
+	assert_int_equal(pattern.delta, 1);
+	pattern = LOOK(state, load_dec_zero);
+	assert_int_equal(pattern.delta, -1);
+	assert_true(pattern.tests_zero);
 }
 
 static void not_the_same_place(void **state)
 {
-	assert_int_equal(LOOK(state, store_other).change, IDIOM_UNKNOWN);
-	assert_int_equal(LOOK(state, store_moved).change, IDIOM_UNKNOWN);
+	assert_int_equal(LOOK(state, store_other).change, PATTERN_UNKNOWN);
+	assert_int_equal(LOOK(state, store_moved).change, PATTERN_UNKNOWN);
 }
 
 static void counter_whose_value_goes_on(void **state)
 {
-	struct insn_idiom idiom = LOOK(state, load_add_used);
+	struct code_pattern pattern = LOOK(state, load_add_used);
 
-	assert_int_equal(idiom.change, IDIOM_ADD);
-	assert_int_equal(idiom.used, UINT32_MAX);
+	assert_int_equal(pattern.change, PATTERN_ADD);
+	assert_int_equal(pattern.used, UINT32_MAX);
 	/* the old value is a number that is given out, or an index */
-	idiom = LOOK(state, store_next);
-	assert_int_equal(idiom.change, IDIOM_ADD);
-	assert_int_equal(idiom.used, UINT32_MAX);
-	idiom = LOOK(state, store_index);
-	assert_int_equal(idiom.change, IDIOM_ADD);
-	assert_int_not_equal(idiom.used, 0);
+	pattern = LOOK(state, store_next);
+	assert_int_equal(pattern.change, PATTERN_ADD);
+	assert_int_equal(pattern.used, UINT32_MAX);
+	pattern = LOOK(state, store_index);
+	assert_int_equal(pattern.change, PATTERN_ADD);
+	assert_int_not_equal(pattern.used, 0);
 }
 
 CODE(test_memory, "", "testb $4, 1(%rdi)", "ret");
@@ -191,7 +193,7 @@ CODE(load_sum_store, "movl (%rsi), %eax", "addl (%rdi), %eax",
 
 static void bits_that_sums_need(void **state)
 {
-	struct insn_idiom idiom = LOOK(state, load_sum_store);
+	struct code_pattern pattern = LOOK(state, load_sum_store);
 
 	assert_int_equal(LOOK(state, load_sum).used, 0xffff);
 	assert_int_equal(LOOK(state, load_sum_rest).used, UINT32_MAX);
@@ -200,7 +202,7 @@ static void bits_that_sums_need(void **state)
 	assert_int_equal(LOOK(state, load_sum_and).used, 0xfff);
 	assert_int_equal(LOOK(state, load_one_more_and).used, 0xfff);
 	assert_true(LOOK(state, load_sum_address).used == UINT64_MAX);
-	assert_int_equal(idiom.change, IDIOM_ADD);
+	assert_int_equal(pattern.change, PATTERN_ADD);
 }
 
 static void bits_that_are_looked_at(void **state)
@@ -270,33 +272,33 @@ CODE(negate, "", "negl (%rdi)", "ret");
 
 static void bits_that_change(void **state)
 {
-	struct insn_idiom idiom = LOOK(state, or_memory);
+	struct code_pattern pattern = LOOK(state, or_memory);
 
-	assert_int_equal(idiom.change, IDIOM_BITS);
-	assert_int_equal(idiom.changed, 8);
-	idiom = LOOK(state, and_memory);
-	assert_int_equal(idiom.change, IDIOM_BITS);
-	assert_int_equal(idiom.changed, 6);
+	assert_int_equal(pattern.change, PATTERN_BITS);
+	assert_int_equal(pattern.changed, 8);
+	pattern = LOOK(state, and_memory);
+	assert_int_equal(pattern.change, PATTERN_BITS);
+	assert_int_equal(pattern.changed, 6);
 	assert_int_equal(LOOK(state, bts_memory).changed, 0x20);
-	idiom = LOOK(state, load_or);
-	assert_int_equal(idiom.change, IDIOM_BITS);
-	assert_int_equal(idiom.changed, 2);
-	assert_int_equal(idiom.used, 0);
-	idiom = LOOK(state, store_field);
-	assert_int_equal(idiom.change, IDIOM_BITS);
-	assert_int_equal(idiom.changed, 7);
+	pattern = LOOK(state, load_or);
+	assert_int_equal(pattern.change, PATTERN_BITS);
+	assert_int_equal(pattern.changed, 2);
+	assert_int_equal(pattern.used, 0);
+	pattern = LOOK(state, store_field);
+	assert_int_equal(pattern.change, PATTERN_BITS);
+	assert_int_equal(pattern.changed, 7);
 }
 
 static void other_writes(void **state)
 {
-	struct insn_idiom idiom = LOOK(state, store_constant);
+	struct code_pattern pattern = LOOK(state, store_constant);
 
-	assert_int_equal(idiom.change, IDIOM_CONSTANT);
-	assert_int_equal(idiom.used, 0);
-	assert_int_equal(LOOK(state, store_argument).change, IDIOM_UNKNOWN);
-	assert_int_equal(LOOK(state, negate).change, IDIOM_DERIVED);
+	assert_int_equal(pattern.change, PATTERN_CONSTANT);
+	assert_int_equal(pattern.used, 0);
+	assert_int_equal(LOOK(state, store_argument).change, PATTERN_UNKNOWN);
+	assert_int_equal(LOOK(state, negate).change, PATTERN_DERIVED);
 	/* what is or'ed in is not known, so neither is what changes */
-	assert_int_not_equal(LOOK(state, store_mix).change, IDIOM_BITS);
+	assert_int_not_equal(LOOK(state, store_mix).change, PATTERN_BITS);
 }
 
 CODE(spin_lock, "", "1: movq (%rdi), %rax",
@@ -311,13 +313,15 @@ CODE(mark_store, "lock orq %rax, (%rdi); je 1f", "movq $0, (%rdi)", "1: ret");
 /* Half of an update, though what is done to the value is not understood. */
 static void values_that_come_back(void **state)
 {
-	assert_int_equal(LOOK(state, load_field_count).change, IDIOM_DERIVED);
-	assert_int_equal(LOOK(state, store_field_count).change, IDIOM_DERIVED);
-	assert_int_equal(LOOK(state, load_field_branch).change, IDIOM_DERIVED);
+	assert_int_equal(LOOK(state, load_field_count).change, PATTERN_DERIVED);
+	assert_int_equal(LOOK(state, store_field_count).change,
+			 PATTERN_DERIVED);
+	assert_int_equal(LOOK(state, load_field_branch).change,
+			 PATTERN_DERIVED);
 	/* elsewhere, or something else, or what lay where it led to */
-	assert_int_equal(LOOK(state, load_field_kept).change, IDIOM_UNKNOWN);
-	assert_int_equal(LOOK(state, load_field_other).change, IDIOM_UNKNOWN);
-	assert_int_equal(LOOK(state, load_pop).change, IDIOM_UNKNOWN);
+	assert_int_equal(LOOK(state, load_field_kept).change, PATTERN_UNKNOWN);
+	assert_int_equal(LOOK(state, load_field_other).change, PATTERN_UNKNOWN);
+	assert_int_equal(LOOK(state, load_pop).change, PATTERN_UNKNOWN);
 }
 
 static void locks_beside(void **state)
@@ -364,24 +368,24 @@ CODE(no_frame, "movq %rdi, %rbp", "movl 8(%rax), %eax",
 
 static void values_in_the_frame(void **state)
 {
-	struct insn_idiom idiom = LOOK(state, slow_add);
+	struct code_pattern pattern = LOOK(state, slow_add);
 
-	assert_int_equal(idiom.change, IDIOM_ADD);
-	assert_int_equal(idiom.delta, 1);
-	assert_int_equal(idiom.used & ~UINT64_C(0xffffffff), 0);
-	idiom = LOOK(state, slow_add_store);
-	assert_int_equal(idiom.change, IDIOM_ADD);
-	assert_int_equal(idiom.delta, -1);
-	idiom = LOOK(state, slow_test);
-	assert_int_equal(idiom.used, 4);
-	assert_true(idiom.compared);
+	assert_int_equal(pattern.change, PATTERN_ADD);
+	assert_int_equal(pattern.delta, 1);
+	assert_int_equal(pattern.used & ~UINT64_C(0xffffffff), 0);
+	pattern = LOOK(state, slow_add_store);
+	assert_int_equal(pattern.change, PATTERN_ADD);
+	assert_int_equal(pattern.delta, -1);
+	pattern = LOOK(state, slow_test);
+	assert_int_equal(pattern.used, 4);
+	assert_true(pattern.compared);
 	assert_true(LOOK(state, slow_compare).compared);
 }
 
 static void near_misses_in_the_frame(void **state)
 {
-	assert_int_equal(LOOK(state, slow_add_other).change, IDIOM_UNKNOWN);
-	assert_int_equal(LOOK(state, slow_add_moved).change, IDIOM_UNKNOWN);
+	assert_int_equal(LOOK(state, slow_add_other).change, PATTERN_UNKNOWN);
+	assert_int_equal(LOOK(state, slow_add_moved).change, PATTERN_UNKNOWN);
 	assert_int_equal(LOOK(state, slow_shown).used, UINT32_MAX);
 	assert_int_equal(LOOK(state, slow_call).used, UINT32_MAX);
 	assert_int_equal(LOOK(state, slow_half).used, UINT32_MAX);
@@ -401,7 +405,7 @@ static void what_cannot_be_followed(void **state)
 	assert_int_equal(LOOK(state, cut_off).used, UINT32_MAX);
 	assert_true(LOOK(state, vector).used == UINT64_MAX);
 	assert_true(LOOK(state, not_an_access).used == UINT64_MAX);
-	assert_int_equal(LOOK(state, vector).change, IDIOM_UNKNOWN);
+	assert_int_equal(LOOK(state, vector).change, PATTERN_UNKNOWN);
 }
 
 /* Whatever the bytes: it ends, and stays inside them. */
@@ -412,7 +416,7 @@ static void any_bytes(void **state)
 
 	rng_init(&rng, 1);
 	for (int i = 0; i < 20000; i++) {
-		struct insn_idiom idiom;
+		struct code_pattern pattern;
 		uint8_t *copy;
 		size_t size = 1 + rng_below(&rng, sizeof(bytes));
 
@@ -425,8 +429,8 @@ static void any_bytes(void **state)
 		copy = malloc(size);
 		assert_non_null(copy);
 		memcpy(copy, bytes, size);
-		idiom_find(*state, copy, size, 0x1000,
-			   0x1000 + rng_below(&rng, size), 0, &idiom);
+		pattern_find(*state, copy, size, 0x1000,
+			     0x1000 + rng_below(&rng, size), 0, &pattern);
 		free(copy);
 	}
 }
@@ -452,5 +456,5 @@ int main(void)
 		cmocka_unit_test(any_bytes),
 	};
 
-	return cmocka_run_group_tests_name("idiom", tests, set_up, tear_down);
+	return cmocka_run_group_tests_name("pattern", tests, set_up, tear_down);
 }

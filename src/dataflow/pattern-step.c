@@ -2,9 +2,9 @@
 /*
  * One instruction on the way of a value: how the registers that hold it
  * change, and what it is used for. What is not understood counts as a use of
- * the whole value. See idiom-parts.h.
+ * the whole value. See pattern-parts.h.
  */
-#include "dataflow/idiom-parts.h"
+#include "dataflow/pattern-parts.h"
 
 #include <string.h>
 
@@ -35,9 +35,9 @@ static bool is_low_byte(const struct follow *follow, unsigned int reg)
 	       is_partial(follow, reg);
 }
 
-uint32_t idiom_registers(const struct follow *follow,
-			 const struct cs_insn *insn, uint32_t *written,
-			 uint32_t *byte)
+uint32_t pattern_registers(const struct follow *follow,
+			   const struct cs_insn *insn, uint32_t *written,
+			   uint32_t *byte)
 {
 	cs_regs read, write;
 	uint8_t reads = 0, writes = 0;
@@ -78,8 +78,8 @@ static void note_addresses(struct follow *follow, const struct path *path,
 			const struct form *form = &path->forms[parts[j] & 15];
 
 			if (parts[j] < X86_RIP && form->live &&
-			    form->change != IDIOM_BITS)
-				follow->idiom->dereferenced = true;
+			    form->change != PATTERN_BITS)
+				follow->pattern->dereferenced = true;
 		}
 	}
 }
@@ -97,8 +97,8 @@ static void keep_upper(struct follow *follow, struct path *path, uint32_t byte)
 			path->place_lost = true;
 		if (!form->live)
 			continue;
-		if (form->shift || form->change != IDIOM_UNKNOWN)
-			idiom_use_form(follow, form);
+		if (form->shift || form->change != PATTERN_UNKNOWN)
+			pattern_use_form(follow, form);
 		form->kept &= ~UINT64_C(0xff);
 	}
 }
@@ -108,7 +108,7 @@ static void step_other(struct follow *follow, struct path *path,
 		       const struct cs_insn *insn)
 {
 	uint32_t written, byte;
-	uint32_t read = idiom_registers(follow, insn, &written, &byte);
+	uint32_t read = pattern_registers(follow, insn, &written, &byte);
 	bool compares = insn->id == X86_INS_CMP || insn->id == X86_INS_TEST ||
 			insn->id == X86_INS_BT;
 
@@ -116,29 +116,29 @@ static void step_other(struct follow *follow, struct path *path,
 	for (int i = 0; i < 16; i++) {
 		if (compares && (read & (UINT32_C(1) << i)) &&
 		    path->forms[i].live)
-			follow->idiom->compared = true;
+			follow->pattern->compared = true;
 		if (read & (UINT32_C(1) << i))
-			idiom_use_form(follow, &path->forms[i]);
+			pattern_use_form(follow, &path->forms[i]);
 	}
 	keep_upper(follow, path, byte);
-	idiom_kill(path, written & ~byte, &follow->place);
+	pattern_kill(path, written & ~byte, &follow->place);
 	path->flags = false;
 }
 
 /* A sum's bits depend on all below them, by what is carried. */
 static uint64_t form_needs(const struct form *form, uint64_t bits)
 {
-	if (form->change != IDIOM_ADD)
+	if (form->change != PATTERN_ADD)
 		return bits;
 	for (unsigned int by = 1; by < 64; by *= 2)
 		bits |= bits >> by;
 	return bits;
 }
 
-bool idiom_step_constant(struct path *path, const struct cs_insn *insn,
-			 struct form *form, unsigned int size, int64_t imm)
+bool pattern_step_constant(struct path *path, const struct cs_insn *insn,
+			   struct form *form, unsigned int size, int64_t imm)
 {
-	uint64_t mask = idiom_mask(size), bits = (uint64_t)imm & mask;
+	uint64_t mask = pattern_mask(size), bits = (uint64_t)imm & mask;
 	uint64_t above = form->shift < 64 ? bits << form->shift : 0;
 
 	switch (insn->id) {
@@ -146,13 +146,13 @@ bool idiom_step_constant(struct path *path, const struct cs_insn *insn,
 	case X86_INS_SUB:
 	case X86_INS_INC:
 	case X86_INS_DEC:
-		if (form->shift || (form->change != IDIOM_UNKNOWN &&
-				    form->change != IDIOM_ADD))
+		if (form->shift || (form->change != PATTERN_UNKNOWN &&
+				    form->change != PATTERN_ADD))
 			return false;
-		form->constant = form->change == IDIOM_UNKNOWN ||
+		form->constant = form->change == PATTERN_UNKNOWN ||
 				 form->constant;
-		form->change = IDIOM_ADD;
-		imm = idiom_signed(imm, size);
+		form->change = PATTERN_ADD;
+		imm = pattern_signed(imm, size);
 		form->delta += insn->id == X86_INS_SUB ||
 					       insn->id == X86_INS_DEC
 				       ? -imm
@@ -162,22 +162,23 @@ bool idiom_step_constant(struct path *path, const struct cs_insn *insn,
 		/* of an extracted field only uses matter, not what comes back */
 		form->kept &= form->shift ? above
 					  : form_needs(form, bits) | ~mask;
-		if (form->change == IDIOM_UNKNOWN)
-			form->change = IDIOM_BITS;
+		if (form->change == PATTERN_UNKNOWN)
+			form->change = PATTERN_BITS;
 		form->changed |= ~bits & mask;
 		break;
 	case X86_INS_OR:
 	case X86_INS_XOR:
-		if (form->change != IDIOM_UNKNOWN && form->change != IDIOM_BITS)
+		if (form->change != PATTERN_UNKNOWN &&
+		    form->change != PATTERN_BITS)
 			return false;
-		form->change = IDIOM_BITS;
+		form->change = PATTERN_BITS;
 		form->changed |= bits;
 		break;
 	default:
 		return false;
 	}
 	path->flags = true;
-	path->flag_bits = form->change == IDIOM_ADD ? 0 : form->kept;
+	path->flag_bits = form->change == PATTERN_ADD ? 0 : form->kept;
 	return true;
 }
 
@@ -188,17 +189,17 @@ static bool step_bit(struct follow *follow, struct path *path,
 	int64_t imm;
 	uint64_t bit;
 
-	if (!idiom_immediate(insn, 1, &imm))
+	if (!pattern_immediate(insn, 1, &imm))
 		return false;
 	bit = UINT64_C(1) << ((unsigned int)(imm + form->shift) & 63);
-	idiom_use(follow, form->kept & bit);
+	pattern_use(follow, form->kept & bit);
 	path->flags = false;
 	if (insn->id == X86_INS_BT)
 		return true;
 	if (form->shift ||
-	    (form->change != IDIOM_UNKNOWN && form->change != IDIOM_BITS))
+	    (form->change != PATTERN_UNKNOWN && form->change != PATTERN_BITS))
 		return false;
-	form->change = IDIOM_BITS;
+	form->change = PATTERN_BITS;
 	form->changed |= bit;
 	return true;
 }
@@ -208,9 +209,10 @@ static bool step_shift(struct path *path, const struct cs_insn *insn,
 {
 	int64_t imm = 1;
 
-	if (insn->detail->x86.op_count > 1 && !idiom_immediate(insn, 1, &imm))
+	if (insn->detail->x86.op_count > 1 && !pattern_immediate(insn, 1, &imm))
 		return false;
-	if (form->change != IDIOM_UNKNOWN || imm < 0 || form->shift + imm > 63)
+	if (form->change != PATTERN_UNKNOWN || imm < 0 ||
+	    form->shift + imm > 63)
 		return false;
 	form->shift = (uint8_t)(form->shift + imm);
 	form->kept &= UINT64_MAX << form->shift;
@@ -224,25 +226,26 @@ static bool step_copy(struct follow *follow, struct path *path,
 		      const struct cs_insn *insn)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
-	uint8_t to = idiom_register(insn, 0), from = idiom_register(insn, 1);
+	uint8_t to = pattern_register(insn, 0),
+		from = pattern_register(insn, 1);
 	struct form form;
 	bool base;
 
-	if (to >= X86_RIP || from >= X86_RIP || idiom_high_byte(insn, 0) ||
-	    idiom_high_byte(insn, 1))
+	if (to >= X86_RIP || from >= X86_RIP || pattern_high_byte(insn, 0) ||
+	    pattern_high_byte(insn, 1))
 		return false;
 	form = path->forms[from];
 	if (form.live) {
-		uint64_t low = idiom_mask(x86->operands[1].size);
+		uint64_t low = pattern_mask(x86->operands[1].size);
 
 		form.kept &= form.shift ? low << form.shift : low;
 	}
 	/* a part of a register is written: the rest of its value goes on */
 	if (x86->operands[0].size < 4)
-		idiom_use_form(follow, &path->forms[to]);
+		pattern_use_form(follow, &path->forms[to]);
 	base = x86->operands[0].size == 8 &&
 	       (path->bases & UINT32_C(1) << from);
-	idiom_kill(path, UINT32_C(1) << to, &follow->place);
+	pattern_kill(path, UINT32_C(1) << to, &follow->place);
 	path->forms[to] = form;
 	path->bases |= base ? UINT32_C(1) << to : 0;
 	return true;
@@ -253,7 +256,7 @@ static bool step_lea(struct follow *follow, struct path *path,
 		     const struct cs_insn *insn)
 {
 	const cs_x86_op *op = &insn->detail->x86.operands[1];
-	uint8_t to = idiom_register(insn, 0),
+	uint8_t to = pattern_register(insn, 0),
 		from = decode_register(op->mem.base);
 	struct form form;
 
@@ -262,12 +265,12 @@ static bool step_lea(struct follow *follow, struct path *path,
 		return false;
 	form = path->forms[from];
 	if (form.shift ||
-	    (form.change != IDIOM_UNKNOWN && form.change != IDIOM_ADD))
+	    (form.change != PATTERN_UNKNOWN && form.change != PATTERN_ADD))
 		return false;
-	form.constant = form.change == IDIOM_UNKNOWN || form.constant;
-	form.change = IDIOM_ADD;
+	form.constant = form.change == PATTERN_UNKNOWN || form.constant;
+	form.change = PATTERN_ADD;
 	form.delta += op->mem.disp;
-	idiom_kill(path, UINT32_C(1) << to, &follow->place);
+	pattern_kill(path, UINT32_C(1) << to, &follow->place);
 	path->forms[to] = form;
 	return true;
 }
@@ -276,9 +279,9 @@ static bool step_lea(struct follow *follow, struct path *path,
 static bool form_add(struct form *form)
 {
 	if (form->shift ||
-	    (form->change != IDIOM_UNKNOWN && form->change != IDIOM_ADD))
+	    (form->change != PATTERN_UNKNOWN && form->change != PATTERN_ADD))
 		return false;
-	form->change = IDIOM_ADD;
+	form->change = PATTERN_ADD;
 	form->constant = false;
 	return true;
 }
@@ -288,7 +291,7 @@ static bool step_lea_sum(struct follow *follow, struct path *path,
 			 const struct cs_insn *insn)
 {
 	const cs_x86_op *op = &insn->detail->x86.operands[1];
-	uint8_t to = idiom_register(insn, 0),
+	uint8_t to = pattern_register(insn, 0),
 		base = decode_register(op->mem.base);
 	uint8_t index = decode_register(op->mem.index);
 	struct form form;
@@ -300,7 +303,7 @@ static bool step_lea_sum(struct follow *follow, struct path *path,
 	form = path->forms[base].live ? path->forms[base] : path->forms[index];
 	if (!form_add(&form))
 		return false;
-	idiom_kill(path, UINT32_C(1) << to, &follow->place);
+	pattern_kill(path, UINT32_C(1) << to, &follow->place);
 	path->forms[to] = form;
 	return true;
 }
@@ -309,7 +312,8 @@ static bool step_lea_sum(struct follow *follow, struct path *path,
 static bool step_sum(struct follow *follow, struct path *path,
 		     const struct cs_insn *insn)
 {
-	uint8_t to = idiom_register(insn, 0), from = idiom_register(insn, 1);
+	uint8_t to = pattern_register(insn, 0),
+		from = pattern_register(insn, 1);
 	struct form *form, *other, sum;
 
 	if (to >= X86_RIP || from >= X86_RIP || to == from)
@@ -324,8 +328,8 @@ static bool step_sum(struct follow *follow, struct path *path,
 		return false;
 	/* what is taken off may be more than was added */
 	if (insn->id == X86_INS_SUB)
-		sum.change = IDIOM_DERIVED;
-	idiom_kill(path, UINT32_C(1) << to, &follow->place);
+		sum.change = PATTERN_DERIVED;
+	pattern_kill(path, UINT32_C(1) << to, &follow->place);
 	*form = sum;
 	path->flags = true;
 	path->flag_bits = 0;
@@ -337,10 +341,10 @@ static bool step_sum_memory(struct follow *follow, struct path *path,
 			    const struct cs_insn *insn)
 {
 	const cs_x86_op *op = &insn->detail->x86.operands[1];
-	uint8_t to = idiom_register(insn, 0), parts[2];
+	uint8_t to = pattern_register(insn, 0), parts[2];
 
 	if (insn->id != X86_INS_ADD || to >= X86_RIP ||
-	    op->type != X86_OP_MEM || idiom_high_byte(insn, 0) ||
+	    op->type != X86_OP_MEM || pattern_high_byte(insn, 0) ||
 	    insn->detail->x86.operands[0].size < 4)
 		return false;
 	parts[0] = decode_register(op->mem.base);
@@ -363,37 +367,40 @@ static bool step_sum_memory(struct follow *follow, struct path *path,
 static bool step_compare(struct follow *follow, struct path *path,
 			 const struct cs_insn *insn)
 {
-	uint8_t reg = idiom_register(insn, 0), other = idiom_register(insn, 1);
+	uint8_t reg = pattern_register(insn, 0),
+		other = pattern_register(insn, 1);
 	struct form *form;
 	int64_t imm;
 
 	if (reg >= X86_RIP || !path->forms[reg].live ||
-	    idiom_high_byte(insn, 0))
+	    pattern_high_byte(insn, 0))
 		return false;
 	form = &path->forms[reg];
-	follow->idiom->compared = true;
-	if (insn->id == X86_INS_TEST && idiom_immediate(insn, 1, &imm)) {
-		uint64_t bits = (uint64_t)imm &
-				idiom_mask(insn->detail->x86.operands[0].size);
+	follow->pattern->compared = true;
+	if (insn->id == X86_INS_TEST && pattern_immediate(insn, 1, &imm)) {
+		uint64_t bits =
+			(uint64_t)imm &
+			pattern_mask(insn->detail->x86.operands[0].size);
 
 		bits = form_needs(form, bits);
-		idiom_use(follow,
-			  form->kept &
-				  (form->shift ? bits << form->shift : bits));
+		pattern_use(follow,
+			    form->kept &
+				    (form->shift ? bits << form->shift : bits));
 		path->flags = false;
 		return true;
 	}
 	if (insn->id == X86_INS_TEST && other != reg)
 		return false;
-	if (insn->id == X86_INS_CMP && !idiom_immediate(insn, 1, &imm))
+	if (insn->id == X86_INS_CMP && !pattern_immediate(insn, 1, &imm))
 		return false;
-	path->flags = form->change == IDIOM_ADD && insn->id == X86_INS_TEST;
+	path->flags = form->change == PATTERN_ADD && insn->id == X86_INS_TEST;
 	path->flag_bits = 0;
-	idiom_use(follow,
-		  form->kept & (form->shift ? UINT64_MAX
-					    : idiom_mask(insn->detail->x86
-								 .operands[0]
-								 .size)));
+	pattern_use(follow,
+		    form->kept &
+			    (form->shift ? UINT64_MAX
+					 : pattern_mask(
+						   insn->detail->x86.operands[0]
+							   .size)));
 	return true;
 }
 
@@ -401,19 +408,19 @@ static bool step_compare(struct follow *follow, struct path *path,
 static bool step_register(struct follow *follow, struct path *path,
 			  const struct cs_insn *insn)
 {
-	uint8_t reg = idiom_register(insn, 0);
+	uint8_t reg = pattern_register(insn, 0);
 	unsigned int size = insn->detail->x86.operands[0].size;
 	struct form *form;
 	int64_t imm = 1;
 
 	if (reg >= X86_RIP || !path->forms[reg].live ||
-	    idiom_high_byte(insn, 0))
+	    pattern_high_byte(insn, 0))
 		return false;
 	form = &path->forms[reg];
 	switch (insn->id) {
 	case X86_INS_INC:
 	case X86_INS_DEC:
-		return idiom_step_constant(path, insn, form, size, 1);
+		return pattern_step_constant(path, insn, form, size, 1);
 	case X86_INS_BT:
 	case X86_INS_BTS:
 	case X86_INS_BTR:
@@ -423,8 +430,8 @@ static bool step_register(struct follow *follow, struct path *path,
 	case X86_INS_SAR:
 		return step_shift(path, insn, form);
 	default:
-		return idiom_immediate(insn, 1, &imm) &&
-		       idiom_step_constant(path, insn, form, size, imm);
+		return pattern_immediate(insn, 1, &imm) &&
+		       pattern_step_constant(path, insn, form, size, imm);
 	}
 }
 
@@ -432,13 +439,13 @@ static bool step_register(struct follow *follow, struct path *path,
 static bool step_zero(struct follow *follow, struct path *path,
 		      const struct cs_insn *insn)
 {
-	uint8_t reg = idiom_register(insn, 0);
+	uint8_t reg = pattern_register(insn, 0);
 
 	if ((insn->id != X86_INS_XOR && insn->id != X86_INS_SUB) ||
-	    reg >= X86_RIP || idiom_register(insn, 1) != reg ||
+	    reg >= X86_RIP || pattern_register(insn, 1) != reg ||
 	    insn->detail->x86.operands[0].size < 4)
 		return false;
-	idiom_kill(path, UINT32_C(1) << reg, &follow->place);
+	pattern_kill(path, UINT32_C(1) << reg, &follow->place);
 	path->flags = false;
 	return true;
 }
@@ -473,27 +480,27 @@ static bool step_store(struct follow *follow, struct path *path,
 		       const struct cs_insn *insn)
 {
 	struct insn_access access;
-	uint8_t reg = idiom_register(insn, 1);
+	uint8_t reg = pattern_register(insn, 1);
 
 	if (insn->id != X86_INS_MOV || reg >= X86_RIP ||
 	    insn->detail->x86.operands[0].type != X86_OP_MEM)
 		return false;
-	idiom_access(follow, insn->address, &access);
+	pattern_access(follow, insn->address, &access);
 	if (access.operand_count != 1 ||
-	    !idiom_is_place(follow, path, &access.operands[0],
-			    idiom_next(insn)))
+	    !pattern_is_place(follow, path, &access.operands[0],
+			      pattern_next(insn)))
 		return false;
-	insn = idiom_decode(follow, insn->address);
+	insn = pattern_decode(follow, insn->address);
 	if (follow->store == 0 || follow->store == insn->address)
-		idiom_note_store(follow, &path->forms[reg]);
+		pattern_note_store(follow, &path->forms[reg]);
 	return true;
 }
 
-void idiom_step(struct follow *follow, struct path *path,
-		const struct cs_insn *insn)
+void pattern_step(struct follow *follow, struct path *path,
+		  const struct cs_insn *insn)
 {
 	if (!step_store(follow, path, insn) &&
-	    !idiom_step_slot(follow, path, insn) &&
+	    !pattern_step_slot(follow, path, insn) &&
 	    !step_zero(follow, path, insn) && !step_known(follow, path, insn))
 		step_other(follow, path, insn);
 }

@@ -3,9 +3,9 @@
  * Variables in the stack frame, as code that is not optimized has all of them:
  * the one that holds the pointer of the place, and those that a value goes
  * through. A slot at or above one whose address the function takes is not
- * followed: others may use it. See idiom-parts.h.
+ * followed: others may use it. See pattern-parts.h.
  */
-#include "dataflow/idiom-parts.h"
+#include "dataflow/pattern-parts.h"
 
 #include <string.h>
 
@@ -46,8 +46,9 @@ static bool equal(const struct slot *a, const struct slot *b)
 /* mov %rsp, %rbp: rbp is the frame pointer from there. */
 static bool makes_frame(const struct cs_insn *insn)
 {
-	return insn->id == X86_INS_MOV && idiom_register(insn, 0) == X86_RBP &&
-	       idiom_register(insn, 1) == X86_RSP;
+	return insn->id == X86_INS_MOV &&
+	       pattern_register(insn, 0) == X86_RBP &&
+	       pattern_register(insn, 1) == X86_RSP;
 }
 
 /* The lowest address in the frame that a lea computes; is it one? */
@@ -63,13 +64,13 @@ static void note_shown(struct follow *follow, const struct cs_insn *insn)
 		follow->shown = mem->disp;
 }
 
-void idiom_find_frame(struct follow *follow)
+void pattern_find_frame(struct follow *follow)
 {
 	follow->shown = INT64_MAX;
 	follow->framed = false;
 	for (size_t at = 0; at < follow->size;) {
 		const struct cs_insn *insn =
-			idiom_decode(follow, follow->start + at);
+			pattern_decode(follow, follow->start + at);
 
 		if (!insn)
 			break;
@@ -80,13 +81,13 @@ void idiom_find_frame(struct follow *follow)
 	}
 }
 
-bool idiom_same_slot(const struct slot *a, const struct slot *b)
+bool pattern_same_slot(const struct slot *a, const struct slot *b)
 {
 	return equal(a, b);
 }
 
-bool idiom_find_slot(const struct follow *follow, uint64_t address, uint8_t reg,
-		     struct slot *ret)
+bool pattern_find_slot(const struct follow *follow, uint64_t address,
+		       uint8_t reg, struct slot *ret)
 {
 	uint64_t last[BEFORE] = { 0 };
 	unsigned int count = 0;
@@ -97,7 +98,7 @@ bool idiom_find_slot(const struct follow *follow, uint64_t address, uint8_t reg,
 	for (uint64_t at = follow->start; at < address;) {
 		struct insn_access access;
 
-		idiom_access(follow, at, &access);
+		pattern_access(follow, at, &access);
 		last[count++ % BEFORE] = at;
 		/* a block of its own begins behind a jump */
 		if (access.flow != X86_FLOW_NEXT)
@@ -106,15 +107,15 @@ bool idiom_find_slot(const struct follow *follow, uint64_t address, uint8_t reg,
 	}
 	for (unsigned int i = 0; i < BEFORE && i < count; i++) {
 		const struct cs_insn *insn =
-			idiom_decode(follow, last[(count - 1 - i) % BEFORE]);
+			pattern_decode(follow, last[(count - 1 - i) % BEFORE]);
 
 		if (!insn || insn->id == X86_INS_PUSH)
 			return false;
-		if (insn->id == X86_INS_MOV && idiom_register(insn, 0) == reg)
+		if (insn->id == X86_INS_MOV && pattern_register(insn, 0) == reg)
 			return slot_operand(follow, insn, 1, ret) &&
 			       ret->size == 8 && ret->disp < follow->shown;
 		if (insn->detail->x86.op_count > 0 &&
-		    idiom_register(insn, 0) == reg)
+		    pattern_register(insn, 0) == reg)
 			return false;
 	}
 	return false;
@@ -154,7 +155,7 @@ static bool step_to_slot(struct follow *follow, struct path *path,
 			continue;
 		/* of what is half overwritten a half goes on */
 		if (!equal(&kept->slot, slot))
-			idiom_use_form(follow, &kept->form);
+			pattern_use_form(follow, &kept->form);
 		kept->form.live = false;
 	}
 	if (!form || !form->live)
@@ -166,7 +167,7 @@ static bool step_from_slot(struct follow *follow, struct path *path,
 			   const struct cs_insn *insn, const struct slot *slot)
 {
 	struct kept_form *kept = find_kept(path, slot);
-	uint8_t to = idiom_register(insn, 0);
+	uint8_t to = pattern_register(insn, 0);
 	bool base = follow->has_slot && !path->slot_lost &&
 		    equal(slot, &follow->slot);
 	struct form form = { 0 };
@@ -176,7 +177,7 @@ static bool step_from_slot(struct follow *follow, struct path *path,
 		return false;
 	if (kept)
 		form = kept->form;
-	idiom_kill(path, UINT32_C(1) << to, &follow->place);
+	pattern_kill(path, UINT32_C(1) << to, &follow->place);
 	path->forms[to] = form;
 	if (base)
 		path->bases |= UINT32_C(1) << to;
@@ -192,14 +193,14 @@ static bool step_compare_slot(struct follow *follow, struct path *path,
 	struct kept_form *kept = find_kept(path, slot);
 	int64_t imm;
 
-	if (!kept || !idiom_immediate(insn, 1, &imm))
+	if (!kept || !pattern_immediate(insn, 1, &imm))
 		return false;
-	follow->idiom->compared = true;
+	follow->pattern->compared = true;
 	if (insn->id == X86_INS_TEST && !kept->form.shift)
-		idiom_use(follow, kept->form.kept & (uint64_t)imm &
-					  idiom_mask(slot->size));
+		pattern_use(follow, kept->form.kept & (uint64_t)imm &
+					    pattern_mask(slot->size));
 	else
-		idiom_use_form(follow, &kept->form);
+		pattern_use_form(follow, &kept->form);
 	path->flags = false;
 	return true;
 }
@@ -215,15 +216,15 @@ static void use_slots(struct follow *follow, const struct path *path,
 			continue;
 		for (int j = 0; j < PATH_SLOTS; j++) {
 			if (overlap(&path->kept[j].slot, &slot))
-				idiom_use_form(follow, &path->kept[j].form);
+				pattern_use_form(follow, &path->kept[j].form);
 		}
 	}
 }
 
-bool idiom_step_slot(struct follow *follow, struct path *path,
-		     const struct cs_insn *insn)
+bool pattern_step_slot(struct follow *follow, struct path *path,
+		       const struct cs_insn *insn)
 {
-	uint8_t from = idiom_register(insn, 1);
+	uint8_t from = pattern_register(insn, 1);
 	struct slot slot;
 
 	switch (insn->id) {
@@ -234,7 +235,8 @@ bool idiom_step_slot(struct follow *follow, struct path *path,
 			break;
 		/* a form that is not kept is used by the mov itself */
 		return step_to_slot(follow, path, &slot,
-				    from < X86_RIP && !idiom_high_byte(insn, 1)
+				    from < X86_RIP &&
+						    !pattern_high_byte(insn, 1)
 					    ? &path->forms[from]
 					    : NULL);
 	case X86_INS_MOVZX:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Descendants; see offspring.h. Only children are signalled, never their
+ * Descendants; see descendants.h. Only children are signalled, never their
  * children: a child keeps its id until we reap it, so that we signal no other
  * process with that id; its own children become ours when it ends.
  */
-#include "sweep/offspring.h"
+#include "sweep/descendants.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -113,9 +113,9 @@ static bool has_child(void)
 	       errno != ECHILD;
 }
 
-struct offspring offspring_look(void)
+struct descendants descendants_look(void)
 {
-	struct offspring found = { .count = 0 };
+	struct descendants found = { .count = 0 };
 	struct vec list = VEC_INIT(struct relative);
 	pid_t session = getsid(0);
 
@@ -139,7 +139,7 @@ struct offspring offspring_look(void)
 	return found;
 }
 
-void offspring_reap(pid_t except)
+void descendants_reap(pid_t except)
 {
 	siginfo_t info;
 
@@ -162,7 +162,7 @@ static bool is_stranger(const struct vec *strangers, pid_t pid)
 	return false;
 }
 
-struct error *offspring_children(struct vec *ret)
+struct error *descendants_children(struct vec *ret)
 {
 	struct vec list = VEC_INIT(struct relative);
 	bool good = true;
@@ -186,7 +186,7 @@ static size_t signal_children(int number, const struct vec *strangers)
 	struct vec children = VEC_INIT(pid_t);
 	size_t ours = 0;
 
-	error_free(offspring_children(&children));
+	error_free(descendants_children(&children));
 	for (size_t i = 0; i < children.count; i++) {
 		pid_t pid = *(pid_t *)vec_at(&children, i);
 
@@ -204,7 +204,7 @@ static size_t signal_children(int number, const struct vec *strangers)
 
 static bool is_childless(const struct vec *strangers)
 {
-	offspring_reap(0);
+	descendants_reap(0);
 	if (!has_child())
 		return true;
 	return strangers && strangers->count > 0 &&
@@ -223,7 +223,7 @@ static bool wait_childless(uint64_t until_ns, const struct vec *strangers)
 	return true;
 }
 
-void offspring_end(uint64_t grace_ns, const struct vec *strangers)
+void descendants_end(uint64_t grace_ns, const struct vec *strangers)
 {
 	uint64_t give_up = clock_now_ns() + grace_ns + PATIENCE_NS;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The onset of a program is when its second thread begins: its first threads wait
- * then until breakpoints are armed, for a while.
+ * The startup of a program is when its second thread begins: its first threads
+ * wait then until breakpoints are armed, for a while.
  */
-#ifndef SESSION_SESSION_ONSET_H
-#define SESSION_SESSION_ONSET_H
+#ifndef SESSION_SESSION_STARTUP_H
+#define SESSION_SESSION_STARTUP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,10 +14,10 @@ struct session_config;
 struct watched_program;
 
 /* How long the first threads of a program wait for sites at most. */
-uint64_t session_onset_ns(const struct session_config *config);
+uint64_t session_startup_ns(const struct session_config *config);
 /* All that they wait for was sent. */
-void session_end_onset(struct session *session,
-		       struct watched_program *program);
+void session_end_startup(struct session *session,
+			 struct watched_program *program);
 /*
  * Do libraries wait? Reading one takes longer than a program's first threads may
  * be kept waiting for the program's own sites; and when these go on, a processor

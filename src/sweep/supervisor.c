@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The keeper of a run; see keeper.h. It is a fork of the sweep that never
- * returns, in a process group of its own: the sweep handles an interrupt from
- * the terminal.
+ * The supervisor of a run; see supervisor.h. It is a fork of the sweep that
+ * never returns, in a process group of its own: the sweep handles an interrupt
+ * from the terminal.
  */
-#include "sweep/keeper.h"
+#include "sweep/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 #include "base/log.h"
 #include "sweep/capture.h"
 
-enum { KEEPER_READ = 64 << 10, KEEPER_TURNS = 16 };
+enum { SUPERVISOR_READ = 64 << 10, SUPERVISOR_TURNS = 16 };
 
 /* After being asked to end: asked again, and killed. */
 static const uint64_t ASK_NS = 2 * CLOCK_NS_PER_S;
@@ -35,8 +35,8 @@ static const uint64_t SETTLE_NS = 300 * CLOCK_NS_PER_MS;
 static const uint64_t GRACE_NS = 500 * CLOCK_NS_PER_MS;
 
 struct keeping {
-	const struct keeper_config *config;
-	struct keeper_result result;
+	const struct supervisor_config *config;
+	struct supervisor_result result;
 	struct capture captures[2];
 	int pipes[2]; /* of standard output and error; -1: ended */
 	int life_fd, signal_fd;
@@ -62,7 +62,7 @@ static int open_nothing(void)
 
 static void start_run(const struct keeping *keeping, int out, int err_fd)
 {
-	const struct keeper_config *config = keeping->config;
+	const struct supervisor_config *config = keeping->config;
 	char number[24];
 	int input = open_nothing();
 
@@ -114,8 +114,8 @@ static void take_output(struct keeping *keeping, int which)
 	/*
 	 * not without end: much output must not keep us from reading the clock
 	 */
-	for (int turns = 0; fd >= 0 && turns < KEEPER_TURNS; turns++) {
-		char bytes[KEEPER_READ];
+	for (int turns = 0; fd >= 0 && turns < SUPERVISOR_TURNS; turns++) {
+		char bytes[SUPERVISOR_READ];
 		ssize_t n = read(fd, bytes, sizeof(bytes));
 
 		if (n < 0 && errno == EINTR)
@@ -137,7 +137,7 @@ static void reap_run(struct keeping *keeping)
 
 	while (read(keeping->signal_fd, &info, sizeof(info)) > 0)
 		continue;
-	offspring_reap(keeping->child);
+	descendants_reap(keeping->child);
 	if (waitpid(keeping->child, &keeping->result.status, WNOHANG) ==
 	    keeping->child) {
 		keeping->ended = true;
@@ -155,7 +155,7 @@ static void ask_to_end(struct keeping *keeping)
 
 static void keep_time(struct keeping *keeping)
 {
-	const struct keeper_config *config = keeping->config;
+	const struct supervisor_config *config = keeping->config;
 	uint64_t now = clock_now_ns();
 	struct pollfd life = { .fd = keeping->life_fd, .events = POLLIN };
 
@@ -193,10 +193,10 @@ static void keep_run(struct keeping *keeping)
 }
 
 /* Wait a moment for what is about to end. */
-static struct offspring settle(struct keeping *keeping)
+static struct descendants settle(struct keeping *keeping)
 {
 	uint64_t until = clock_now_ns() + SETTLE_NS;
-	struct offspring found = offspring_look();
+	struct descendants found = descendants_look();
 
 	while (found.count > 0 && clock_now_ns() < until) {
 		struct pollfd fds[2] = {
@@ -207,16 +207,16 @@ static struct offspring settle(struct keeping *keeping)
 		poll(fds, 2, 20);
 		take_output(keeping, 0);
 		take_output(keeping, 1);
-		offspring_reap(0);
-		found = offspring_look();
+		descendants_reap(0);
+		found = descendants_look();
 	}
 	return found;
 }
 
 static void end_rest(struct keeping *keeping)
 {
-	struct keeper_result *result = &keeping->result;
-	struct offspring found = settle(keeping);
+	struct supervisor_result *result = &keeping->result;
+	struct descendants found = settle(keeping);
 
 	/* of a run that was cut short it was not to be expected otherwise */
 	if (!result->stopped && !result->timed_out) {
@@ -224,7 +224,7 @@ static void end_rest(struct keeping *keeping)
 		result->away = found.away;
 		memcpy(result->names, found.names, sizeof(result->names));
 	}
-	offspring_end(GRACE_NS, NULL);
+	descendants_end(GRACE_NS, NULL);
 	for (int i = 0; i < 2; i++) {
 		take_output(keeping, i);
 		result->cut_bytes += capture_close(&keeping->captures[i]);
@@ -235,7 +235,7 @@ static void end_rest(struct keeping *keeping)
 
 static bool has_timed_out(const struct keeping *keeping)
 {
-	const struct keeper_result *result = &keeping->result;
+	const struct supervisor_result *result = &keeping->result;
 
 	return result->timed_out ||
 	       (keeping->config->timeout_ns &&
@@ -266,8 +266,8 @@ static int compare_fds(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-static void keeper_main(const struct keeper_config *config, int life_fd,
-			int result_fd)
+static void supervisor_main(const struct supervisor_config *config, int life_fd,
+			    int result_fd)
 {
 	struct keeping keeping = { .config = config,
 				   .pipes = { -1, -1 },
@@ -300,8 +300,8 @@ static void keeper_main(const struct keeper_config *config, int life_fd,
 	_exit(0); /* exit-allowed: a forked child */
 }
 
-struct error *keeper_start(const struct keeper_config *config,
-			   struct keeper *ret)
+struct error *supervisor_start(const struct supervisor_config *config,
+			       struct supervisor *ret)
 {
 	int life[2], result[2];
 	struct error *err;
@@ -317,7 +317,7 @@ struct error *keeper_start(const struct keeper_config *config,
 	}
 	pid = fork();
 	if (pid == 0)
-		keeper_main(config, life[0], result[1]);
+		supervisor_main(config, life[0], result[1]);
 	err = pid < 0 ? error_os(errno, "fork") : NULL;
 	close(life[0]);
 	close(result[1]);
@@ -326,30 +326,31 @@ struct error *keeper_start(const struct keeper_config *config,
 		close(result[0]);
 		return err;
 	}
-	*ret = (struct keeper){ .pid = pid,
-				.result_fd = result[0],
-				.life_fd = life[1] };
+	*ret = (struct supervisor){ .pid = pid,
+				    .result_fd = result[0],
+				    .life_fd = life[1] };
 	return NULL;
 }
 
-void keeper_stop(struct keeper *keeper)
+void supervisor_stop(struct supervisor *supervisor)
 {
-	if (keeper->life_fd >= 0)
-		close(keeper->life_fd);
-	keeper->life_fd = -1;
+	if (supervisor->life_fd >= 0)
+		close(supervisor->life_fd);
+	supervisor->life_fd = -1;
 }
 
-struct error *keeper_finish(struct keeper *keeper, struct keeper_result *ret)
+struct error *supervisor_finish(struct supervisor *supervisor,
+				struct supervisor_result *ret)
 {
-	struct keeper_result result;
+	struct supervisor_result result;
 	ssize_t n;
 
 	do {
-		n = read(keeper->result_fd, &result, sizeof(result));
+		n = read(supervisor->result_fd, &result, sizeof(result));
 	} while (n < 0 && errno == EINTR);
-	keeper_stop(keeper);
-	close(keeper->result_fd);
-	while (waitpid(keeper->pid, NULL, 0) < 0 && errno == EINTR)
+	supervisor_stop(supervisor);
+	close(supervisor->result_fd);
+	while (waitpid(supervisor->pid, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	if (n != (ssize_t)sizeof(result))
 		return error_create(ERROR_OTHER,

@@ -3,44 +3,44 @@
  * What code does with a value in memory and around its access, as plain data:
  * evidence for the judge. A part of x86/access.h.
  */
-#ifndef X86_INSN_IDIOM_H
-#define X86_INSN_IDIOM_H
+#ifndef X86_CODE_PATTERN_H
+#define X86_CODE_PATTERN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a function does with a value in memory; made by dataflow/idiom. */
-enum idiom_change {
+/* What a function does with a value in memory; made by dataflow/pattern. */
+enum pattern_change {
 	/* not written, or it is unknown where the value comes from */
-	IDIOM_UNKNOWN,
-	IDIOM_CONSTANT, /* always the same value */
+	PATTERN_UNKNOWN,
+	PATTERN_CONSTANT, /* always the same value */
 	/*
 	 * a number is added to the old value; subtracted only if it is constant
 	 */
-	IDIOM_ADD,
-	IDIOM_BITS, /* the old value with some bits set, cleared or turned */
-	IDIOM_DERIVED, /* otherwise made from the old value */
+	PATTERN_ADD,
+	PATTERN_BITS, /* the old value with some bits set, cleared or turned */
+	PATTERN_DERIVED, /* otherwise made from the old value */
 };
 
-enum { IDIOM_PAIR_BELOW = 1, IDIOM_PAIR_ABOVE = 2 };
+enum { PATTERN_PAIR_BELOW = 1, PATTERN_PAIR_ABOVE = 2 };
 
 /* The locks around an access; made by dataflow/lockset and conflict/locks. */
-enum idiom_guard {
-	IDIOM_UNGUARDED, /* nothing is known */
+enum pattern_double_check {
+	PATTERN_UNCHECKED, /* nothing is known */
 	/* the value is read again under a lock that is taken after */
-	IDIOM_REREAD,
+	PATTERN_REREAD,
 	/* ... and if the lock is not taken, the function does nothing */
-	IDIOM_REREAD_ONLY,
+	PATTERN_REREAD_ONLY,
 	/* it is written under a lock, as the last access before the release */
-	IDIOM_LAST,
-	IDIOM_EARLY, /* ... and something else may be */
+	PATTERN_LAST,
+	PATTERN_EARLY, /* ... and something else may be */
 };
 
-struct insn_idiom {
-	uint8_t change; /* enum idiom_change: of the bytes in memory */
-	/* IDIOM_ADD: the number, if it is always the same; else 0 */
+struct code_pattern {
+	uint8_t change; /* enum pattern_change: of the bytes in memory */
+	/* PATTERN_ADD: the number, if it is always the same; else 0 */
 	int64_t delta;
-	/* IDIOM_BITS: the bits that may change, bit 0 in the lowest byte */
+	/* PATTERN_BITS: the bits that may change, bit 0 in the lowest byte */
 	uint64_t changed;
 	/*
 	 * The bits of the value read that anything depends on, besides the
@@ -71,12 +71,12 @@ struct insn_idiom {
 	 */
 	bool dispatch;
 	/*
-	 * IDIOM_PAIR_BELOW, _ABOVE: of as much memory just before or behind it,
-	 * a read's value is compared with the value there, or subtracted; or
-	 * the function writes there too.
+	 * PATTERN_PAIR_BELOW, _ABOVE: of as much memory just before or behind
+	 * it, a read's value is compared with the value there, or subtracted;
+	 * or the function writes there too.
 	 */
 	uint8_t pair;
-	uint8_t guard; /* enum idiom_guard */
+	uint8_t double_check; /* enum pattern_double_check */
 	/* the address of that lock; 0: not known */
 	uint64_t lock;
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Idioms of memory accesses; see idiom.h. A load is followed through the
- * registers its value goes to, along both ways of each branch, until the value
- * is dead, written back, or used as a whole.
+ * Code patterns of memory accesses; see pattern.h. A load is followed through
+ * the registers its value goes to, along both ways of each branch, until the
+ * value is dead, written back, or used as a whole.
  */
-#include "dataflow/idiom.h"
+#include "dataflow/pattern.h"
 
-#include "dataflow/idiom-parts.h"
+#include "dataflow/pattern-parts.h"
 #include "x86/decode-capstone.h"
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
@@ -21,9 +21,9 @@ enum {
 static void use_all(struct follow *follow, const struct path *path)
 {
 	for (int i = 0; i < 16; i++)
-		idiom_use_form(follow, &path->forms[i]);
+		pattern_use_form(follow, &path->forms[i]);
 	for (int i = 0; i < PATH_SLOTS; i++)
-		idiom_use_form(follow, &path->kept[i].form);
+		pattern_use_form(follow, &path->kept[i].form);
 }
 
 static bool tests_zero(const struct cs_insn *insn)
@@ -46,8 +46,8 @@ static bool path_leaves(struct follow *follow, const struct path *path,
 			const struct insn_access *access)
 {
 	if (access->flow == X86_FLOW_RET) {
-		idiom_use_form(follow, &path->forms[X86_RAX]);
-		idiom_use_form(follow, &path->forms[X86_RDX]);
+		pattern_use_form(follow, &path->forms[X86_RAX]);
+		pattern_use_form(follow, &path->forms[X86_RDX]);
 		return true;
 	}
 	if (access->flow == X86_FLOW_NEXT || access->flow == X86_FLOW_BRANCH)
@@ -75,7 +75,7 @@ static bool any_live(const struct path *path)
 static void follow_path(struct follow *follow, struct path path)
 {
 	while (any_live(&path)) {
-		struct cs_insn *insn = idiom_decode(follow, path.address);
+		struct cs_insn *insn = pattern_decode(follow, path.address);
 		struct insn_access access;
 
 		if (!insn || follow->steps++ > STEPS ||
@@ -84,15 +84,15 @@ static void follow_path(struct follow *follow, struct path path)
 			return;
 		}
 		if (path.flags && reads_flags(insn))
-			idiom_use(follow, path.flag_bits);
-		idiom_access(follow, path.address, &access);
+			pattern_use(follow, path.flag_bits);
+		pattern_access(follow, path.address, &access);
 		if (path.flags && tests_zero(insn))
-			follow->idiom->tests_zero = true;
+			follow->pattern->tests_zero = true;
 		if (path.flags && access.flow == X86_FLOW_BRANCH)
-			follow->idiom->compared = true;
+			follow->pattern->compared = true;
 		if (path_leaves(follow, &path, &access))
 			return;
-		path.address = idiom_next(insn);
+		path.address = pattern_next(insn);
 		if (access.flow == X86_FLOW_BRANCH) {
 			struct path taken = path;
 
@@ -103,7 +103,7 @@ static void follow_path(struct follow *follow, struct path path)
 			path.address = access.target;
 			path.branches++;
 		} else {
-			idiom_step(follow, &path, insn);
+			pattern_step(follow, &path, insn);
 		}
 	}
 }
@@ -114,14 +114,14 @@ static void follow_path(struct follow *follow, struct path path)
  */
 static bool follow_load(struct follow *follow, const struct cs_insn *insn)
 {
-	uint8_t to = idiom_register(insn, 0), base;
-	struct path path = { .address = idiom_next(insn) };
+	uint8_t to = pattern_register(insn, 0), base;
+	struct path path = { .address = pattern_next(insn) };
 	bool adds = insn->id == X86_INS_ADD && follow->place.size >= 4;
 
 	if ((insn->id != X86_INS_MOV && insn->id != X86_INS_MOVZX &&
 	     insn->id != X86_INS_MOVSX && insn->id != X86_INS_MOVSXD &&
 	     !adds) ||
-	    to >= X86_RIP || idiom_high_byte(insn, 0))
+	    to >= X86_RIP || pattern_high_byte(insn, 0))
 		return false;
 	base = decode_register(insn->detail->x86.operands[1].mem.base);
 	if (base < X86_RIP && base != to)
@@ -129,9 +129,9 @@ static bool follow_load(struct follow *follow, const struct cs_insn *insn)
 	path.place_lost = follow->place.index == to;
 	path.forms[to] =
 		(struct form){ .live = true,
-			       .kept = idiom_mask(follow->place.size) };
+			       .kept = pattern_mask(follow->place.size) };
 	if (adds) {
-		path.forms[to].change = IDIOM_ADD;
+		path.forms[to].change = PATTERN_ADD;
 		path.flags = true;
 		path.flag_bits = path.forms[to].kept;
 	}
@@ -142,27 +142,27 @@ static bool follow_load(struct follow *follow, const struct cs_insn *insn)
 /* test, cmp and bt with memory: what they look at. */
 static void look_at_memory(struct follow *follow, const struct cs_insn *insn)
 {
-	uint64_t mask = idiom_mask(follow->place.size);
+	uint64_t mask = pattern_mask(follow->place.size);
 	int64_t imm;
 
-	follow->idiom->compared = insn->id == X86_INS_TEST ||
-				  insn->id == X86_INS_CMP ||
-				  insn->id == X86_INS_BT;
-	if (insn->id == X86_INS_TEST && idiom_immediate(insn, 1, &imm))
-		idiom_use(follow, (uint64_t)imm & mask);
-	else if (insn->id == X86_INS_BT && idiom_immediate(insn, 1, &imm))
-		idiom_use(follow, UINT64_C(1)
-					  << ((unsigned int)imm &
-					      (8u * follow->place.size - 1)));
+	follow->pattern->compared = insn->id == X86_INS_TEST ||
+				    insn->id == X86_INS_CMP ||
+				    insn->id == X86_INS_BT;
+	if (insn->id == X86_INS_TEST && pattern_immediate(insn, 1, &imm))
+		pattern_use(follow, (uint64_t)imm & mask);
+	else if (insn->id == X86_INS_BT && pattern_immediate(insn, 1, &imm))
+		pattern_use(follow, UINT64_C(1)
+					    << ((unsigned int)imm &
+						(8u * follow->place.size - 1)));
 	else
-		idiom_use(follow, mask);
+		pattern_use(follow, mask);
 }
 
 /* Is the flag for zero looked at there? Moves in between leave it as it is. */
 static bool zero_is_tested(const struct follow *follow, uint64_t address)
 {
 	for (int i = 0; i < 5; i++) {
-		const struct cs_insn *insn = idiom_decode(follow, address);
+		const struct cs_insn *insn = pattern_decode(follow, address);
 
 		if (!insn)
 			return false;
@@ -171,7 +171,7 @@ static bool zero_is_tested(const struct follow *follow, uint64_t address)
 		if (insn->id != X86_INS_MOV && insn->id != X86_INS_LEA &&
 		    insn->id != X86_INS_NOP)
 			return false;
-		address = idiom_next(insn);
+		address = pattern_next(insn);
 	}
 	return false;
 }
@@ -180,8 +180,8 @@ static bool zero_is_tested(const struct follow *follow, uint64_t address)
 static void look_at_change(struct follow *follow, const struct cs_insn *insn)
 {
 	struct form form = { .live = true,
-			     .kept = idiom_mask(follow->place.size) };
-	struct path path = { .address = idiom_next(insn) };
+			     .kept = pattern_mask(follow->place.size) };
+	struct path path = { .address = pattern_next(insn) };
 	int64_t imm = 1;
 	bool known = false;
 
@@ -193,36 +193,36 @@ static void look_at_change(struct follow *follow, const struct cs_insn *insn)
 	case X86_INS_BTS:
 	case X86_INS_BTR:
 	case X86_INS_BTC:
-		known = idiom_immediate(insn, 1, &imm);
-		form.change = IDIOM_BITS;
+		known = pattern_immediate(insn, 1, &imm);
+		form.change = PATTERN_BITS;
 		form.changed = UINT64_C(1) << ((unsigned int)imm &
 					       (8u * follow->place.size - 1));
 		break;
 	case X86_INS_ADD:
 	case X86_INS_SUB:
-		known = idiom_immediate(insn, 1, &imm);
+		known = pattern_immediate(insn, 1, &imm);
 		if (!known)
-			form.change = insn->id == X86_INS_ADD ? IDIOM_ADD
-							      : IDIOM_DERIVED;
+			form.change = insn->id == X86_INS_ADD ? PATTERN_ADD
+							      : PATTERN_DERIVED;
 		break;
 	case X86_INS_AND:
 	case X86_INS_OR:
 	case X86_INS_XOR:
-		known = idiom_immediate(insn, 1, &imm);
+		known = pattern_immediate(insn, 1, &imm);
 		break;
 	default:
 		break;
 	}
-	if (known && form.change == IDIOM_UNKNOWN)
-		idiom_step_constant(&path, insn, &form, follow->place.size,
-				    imm);
-	else if (form.change == IDIOM_UNKNOWN)
-		form.change = IDIOM_DERIVED;
+	if (known && form.change == PATTERN_UNKNOWN)
+		pattern_step_constant(&path, insn, &form, follow->place.size,
+				      imm);
+	else if (form.change == PATTERN_UNKNOWN)
+		form.change = PATTERN_DERIVED;
 	form.kept =
-		idiom_mask(follow->place.size); /* the rest stays in memory */
-	idiom_note_store(follow, &form);
-	if (form.change == IDIOM_ADD)
-		follow->idiom->tests_zero =
+		pattern_mask(follow->place.size); /* the rest stays in memory */
+	pattern_note_store(follow, &form);
+	if (form.change == PATTERN_ADD)
+		follow->pattern->tests_zero =
 			zero_is_tested(follow, path.address);
 }
 
@@ -234,14 +234,14 @@ static bool is_like_place(const struct follow *follow, uint64_t address,
 	uint64_t next = address + access->length;
 	struct slot slot;
 
-	if (idiom_same_place(&operand, &follow->place, next))
+	if (pattern_same_place(&operand, &follow->place, next))
 		return true;
 	operand.base = follow->place.base;
 	return follow->has_slot &&
-	       idiom_same_place(&operand, &follow->place, next) &&
-	       idiom_find_slot(follow, address, access->operands[0].base,
-			       &slot) &&
-	       idiom_same_slot(&slot, &follow->slot);
+	       pattern_same_place(&operand, &follow->place, next) &&
+	       pattern_find_slot(follow, address, access->operands[0].base,
+				 &slot) &&
+	       pattern_same_slot(&slot, &follow->slot);
 }
 
 /* Of the loads before a store, the one whose value comes back there. */
@@ -252,7 +252,7 @@ static void find_load(struct follow *follow, uint64_t store)
 	struct insn_access access;
 
 	while (follow->start + at < store) {
-		idiom_access(follow, follow->start + at, &access);
+		pattern_access(follow, follow->start + at, &access);
 		if (access.operand_count == 1 && access.refusal == X86_OK &&
 		    access.operands[0].kind == ACCESS_READ &&
 		    is_like_place(follow, follow->start + at, &access))
@@ -262,89 +262,89 @@ static void find_load(struct follow *follow, uint64_t store)
 	follow->store = store;
 	for (size_t i = count > WINDOW ? count - WINDOW : 0; i < count; i++) {
 		struct cs_insn *insn =
-			idiom_decode(follow, addresses[i % WINDOW]);
+			pattern_decode(follow, addresses[i % WINDOW]);
 
 		follow->steps = 0;
 		if (insn)
 			follow_load(follow, insn);
-		if (follow->idiom->change == IDIOM_UNKNOWN &&
-		    idiom_comes_back(follow, addresses[i % WINDOW]))
-			follow->idiom->change = IDIOM_DERIVED;
+		if (follow->pattern->change == PATTERN_UNKNOWN &&
+		    pattern_comes_back(follow, addresses[i % WINDOW]))
+			follow->pattern->change = PATTERN_DERIVED;
 	}
 }
 
 /* Is the place changed by a locked instruction anywhere in the function? */
 static void find_locked(const struct follow *follow)
 {
-	struct insn_idiom *idiom = follow->idiom;
+	struct code_pattern *pattern = follow->pattern;
 	struct insn_access access;
 
 	for (size_t at = 0; at < follow->size; at += access.length) {
-		idiom_access(follow, follow->start + at, &access);
+		pattern_access(follow, follow->start + at, &access);
 		if (!access.synchronizes || access.operand_count != 1 ||
-		    !idiom_same_place(&access.operands[0], &follow->place,
-				      follow->start + at + access.length))
+		    !pattern_same_place(&access.operands[0], &follow->place,
+					follow->start + at + access.length))
 			continue;
-		idiom->locked_beside = true;
-		idiom->locked_adds |=
-			idiom_adds(follow->decoder, follow->bytes + at,
-				   follow->size - at, follow->start + at);
+		pattern->locked_beside = true;
+		pattern->locked_adds |=
+			pattern_adds(follow->decoder, follow->bytes + at,
+				     follow->size - at, follow->start + at);
 	}
 }
 
 static void look_at_store(struct follow *follow, const struct cs_insn *insn)
 {
-	struct insn_idiom *idiom = follow->idiom;
+	struct code_pattern *pattern = follow->pattern;
 	int64_t imm;
 
-	idiom->used = 0; /* nothing is read here */
-	if (insn->id == X86_INS_MOV && idiom_immediate(insn, 1, &imm)) {
-		idiom->change = IDIOM_CONSTANT;
+	pattern->used = 0; /* nothing is read here */
+	if (insn->id == X86_INS_MOV && pattern_immediate(insn, 1, &imm)) {
+		pattern->change = PATTERN_CONSTANT;
 		return;
 	}
 	if (insn->id == X86_INS_MOV)
 		find_load(follow, insn->address);
 	/* of a counter it matters whether the number goes anywhere else */
-	if (idiom->change != IDIOM_ADD)
-		idiom->used = 0;
+	if (pattern->change != PATTERN_ADD)
+		pattern->used = 0;
 }
 
-void idiom_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
-		uint64_t start, uint64_t address, unsigned int operand,
-		struct insn_idiom *ret)
+void pattern_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		  uint64_t start, uint64_t address, unsigned int operand,
+		  struct code_pattern *ret)
 {
 	struct follow follow = { .decoder = decoder,
 				 .bytes = bytes,
 				 .size = size,
 				 .start = start,
-				 .idiom = ret };
+				 .pattern = ret };
 	struct insn_access access;
 	struct cs_insn *insn;
 
-	*ret = (struct insn_idiom){ .used = UINT64_MAX };
-	insn = address >= start ? idiom_decode(&follow, address) : NULL;
+	*ret = (struct code_pattern){ .used = UINT64_MAX };
+	insn = address >= start ? pattern_decode(&follow, address) : NULL;
 	if (!insn)
 		return;
-	idiom_access(&follow, address, &access);
+	pattern_access(&follow, address, &access);
 	if (operand >= access.operand_count ||
 	    access.operands[operand].size > VALUE_MAX ||
 	    access.operands[operand].string || access.operands[operand].stack ||
 	    access.operands[operand].bit_reg != X86_REG_NONE)
 		return;
 	follow.place = access.operands[operand];
-	follow.place.disp = idiom_place(&follow.place, idiom_next(insn));
+	follow.place.disp = pattern_place(&follow.place, pattern_next(insn));
 	ret->used = 0;
-	idiom_find_frame(&follow);
-	follow.has_slot = idiom_find_slot(&follow, address, follow.place.base,
-					  &follow.slot);
-	insn = idiom_decode(&follow, address);
+	pattern_find_frame(&follow);
+	follow.has_slot = pattern_find_slot(&follow, address, follow.place.base,
+					    &follow.slot);
+	insn = pattern_decode(&follow, address);
 	switch (follow.place.kind) {
 	case ACCESS_READ:
 		if (!follow_load(&follow, insn))
 			look_at_memory(&follow, insn);
-		if (ret->change == IDIOM_UNKNOWN &&
-		    idiom_comes_back(&follow, address))
-			ret->change = IDIOM_DERIVED;
+		if (ret->change == PATTERN_UNKNOWN &&
+		    pattern_comes_back(&follow, address))
+			ret->change = PATTERN_DERIVED;
 		break;
 	case ACCESS_RMW:
 		look_at_change(&follow, insn);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Instructions as the idioms want them, and what is noted of the value; see
- * idiom-parts.h.
+ * Instructions as the code patterns want them, and what is noted of the value;
+ * see pattern-parts.h.
  */
-#include "dataflow/idiom-parts.h"
+#include "dataflow/pattern-parts.h"
 
 #include <string.h>
 
@@ -11,20 +11,20 @@
 #include "x86/decode-parts.h"
 #include "x86/decode.h"
 
-uint64_t idiom_mask(unsigned int bytes)
+uint64_t pattern_mask(unsigned int bytes)
 {
 	return bytes >= 8 ? UINT64_MAX : (UINT64_C(1) << (8 * bytes)) - 1;
 }
 
-int64_t idiom_signed(int64_t number, unsigned int bytes)
+int64_t pattern_signed(int64_t number, unsigned int bytes)
 {
 	uint64_t top = UINT64_C(1) << (8 * bytes - 1);
-	uint64_t bits = (uint64_t)number & idiom_mask(bytes);
+	uint64_t bits = (uint64_t)number & pattern_mask(bytes);
 
 	return bytes >= 8 ? number : (int64_t)((bits ^ top) - top);
 }
 
-struct cs_insn *idiom_decode(const struct follow *follow, uint64_t address)
+struct cs_insn *pattern_decode(const struct follow *follow, uint64_t address)
 {
 	uint64_t offset = address - follow->start;
 	const uint8_t *at;
@@ -40,8 +40,8 @@ struct cs_insn *idiom_decode(const struct follow *follow, uint64_t address)
 	return follow->decoder->insn;
 }
 
-void idiom_access(const struct follow *follow, uint64_t address,
-		  struct insn_access *ret)
+void pattern_access(const struct follow *follow, uint64_t address,
+		    struct insn_access *ret)
 {
 	size_t at = address - follow->start;
 
@@ -49,12 +49,12 @@ void idiom_access(const struct follow *follow, uint64_t address,
 		       address, ret);
 }
 
-uint64_t idiom_next(const struct cs_insn *insn)
+uint64_t pattern_next(const struct cs_insn *insn)
 {
 	return insn->address + insn->size;
 }
 
-uint8_t idiom_register(const struct cs_insn *insn, int i)
+uint8_t pattern_register(const struct cs_insn *insn, int i)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
 
@@ -63,7 +63,7 @@ uint8_t idiom_register(const struct cs_insn *insn, int i)
 	return decode_register(x86->operands[i].reg);
 }
 
-bool idiom_high_byte(const struct cs_insn *insn, int i)
+bool pattern_high_byte(const struct cs_insn *insn, int i)
 {
 	unsigned int reg = insn->detail->x86.operands[i].reg;
 
@@ -71,7 +71,7 @@ bool idiom_high_byte(const struct cs_insn *insn, int i)
 	       reg == X86_REG_DH;
 }
 
-bool idiom_immediate(const struct cs_insn *insn, int i, int64_t *ret)
+bool pattern_immediate(const struct cs_insn *insn, int i, int64_t *ret)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
 
@@ -81,14 +81,14 @@ bool idiom_immediate(const struct cs_insn *insn, int i, int64_t *ret)
 	return true;
 }
 
-bool idiom_adds(struct decoder *decoder, const uint8_t *bytes, size_t size,
-		uint64_t address)
+bool pattern_adds(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		  uint64_t address)
 {
 	const struct follow follow = { .decoder = decoder,
 				       .bytes = bytes,
 				       .size = size,
 				       .start = address };
-	const struct cs_insn *insn = idiom_decode(&follow, address);
+	const struct cs_insn *insn = pattern_decode(&follow, address);
 
 	return insn && insn->detail->x86.op_count > 0 &&
 	       insn->detail->x86.operands[0].type == X86_OP_MEM &&
@@ -97,25 +97,25 @@ bool idiom_adds(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		insn->id == X86_INS_DEC);
 }
 
-int64_t idiom_place(const struct mem_operand *operand, uint64_t next)
+int64_t pattern_place(const struct mem_operand *operand, uint64_t next)
 {
 	return operand->base == X86_RIP ? (int64_t)next + operand->disp
 					: operand->disp;
 }
 
-bool idiom_same_place(const struct mem_operand *a,
-		      const struct mem_operand *place, uint64_t a_next)
+bool pattern_same_place(const struct mem_operand *a,
+			const struct mem_operand *place, uint64_t a_next)
 {
 	return a->base == place->base && a->index == place->index &&
 	       (a->index == X86_REG_NONE || a->scale == place->scale) &&
 	       a->segment == place->segment && a->size == place->size &&
 	       a->addr32 == place->addr32 && !a->string && !a->stack &&
 	       a->bit_reg == place->bit_reg &&
-	       idiom_place(a, a_next) == place->disp;
+	       pattern_place(a, a_next) == place->disp;
 }
 
-bool idiom_is_place(const struct follow *follow, const struct path *path,
-		    const struct mem_operand *operand, uint64_t next)
+bool pattern_is_place(const struct follow *follow, const struct path *path,
+		      const struct mem_operand *operand, uint64_t next)
 {
 	struct mem_operand same = *operand;
 
@@ -127,49 +127,50 @@ bool idiom_is_place(const struct follow *follow, const struct path *path,
 			return false;
 		same.base = follow->place.base;
 	}
-	return idiom_same_place(&same, &follow->place, next);
+	return pattern_same_place(&same, &follow->place, next);
 }
 
-void idiom_use(struct follow *follow, uint64_t bits)
+void pattern_use(struct follow *follow, uint64_t bits)
 {
-	follow->idiom->used |= bits;
+	follow->pattern->used |= bits;
 }
 
-void idiom_use_form(struct follow *follow, const struct form *form)
+void pattern_use_form(struct follow *follow, const struct form *form)
 {
 	if (form->live)
-		idiom_use(follow, form->kept);
+		pattern_use(follow, form->kept);
 }
 
-void idiom_note_store(struct follow *follow, const struct form *form)
+void pattern_note_store(struct follow *follow, const struct form *form)
 {
-	struct insn_idiom *idiom = follow->idiom;
-	uint8_t change = form->live ? form->change : IDIOM_UNKNOWN;
+	struct code_pattern *pattern = follow->pattern;
+	uint8_t change = form->live ? form->change : PATTERN_UNKNOWN;
 
-	if (form->live && change == IDIOM_UNKNOWN)
+	if (form->live && change == PATTERN_UNKNOWN)
 		change =
-			IDIOM_BITS; /* written back unchanged: no bit changes */
+			PATTERN_BITS; /* written back unchanged: no bit changes */
 	if (form->live &&
-	    (form->shift ||
-	     (change == IDIOM_BITS &&
-	      (form->kept | form->changed) != idiom_mask(follow->place.size))))
-		change = IDIOM_DERIVED;
-	if (follow->stored && idiom->change != change)
-		change = IDIOM_DERIVED;
-	if (change == IDIOM_ADD)
-		idiom->delta = form->constant && (!follow->stored ||
-						  idiom->delta == form->delta)
-				       ? form->delta
-				       : 0;
-	if (change == IDIOM_BITS)
-		idiom->changed |= form->changed &
-				  idiom_mask(follow->place.size);
-	idiom->change = change;
+	    (form->shift || (change == PATTERN_BITS &&
+			     (form->kept | form->changed) !=
+				     pattern_mask(follow->place.size))))
+		change = PATTERN_DERIVED;
+	if (follow->stored && pattern->change != change)
+		change = PATTERN_DERIVED;
+	if (change == PATTERN_ADD)
+		pattern->delta = form->constant &&
+						 (!follow->stored ||
+						  pattern->delta == form->delta)
+					 ? form->delta
+					 : 0;
+	if (change == PATTERN_BITS)
+		pattern->changed |= form->changed &
+				    pattern_mask(follow->place.size);
+	pattern->change = change;
 	follow->stored = true;
 }
 
-void idiom_kill(struct path *path, uint32_t written,
-		const struct mem_operand *place)
+void pattern_kill(struct path *path, uint32_t written,
+		  const struct mem_operand *place)
 {
 	path->bases &= ~written;
 	for (int i = 0; i < 16; i++) {

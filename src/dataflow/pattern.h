@@ -5,8 +5,8 @@
  * the paths around one access. It is evidence for DataCollider's pruning of
  * counters and flag bits (section 3.3).
  */
-#ifndef DATAFLOW_IDIOM_H
-#define DATAFLOW_IDIOM_H
+#ifndef DATAFLOW_PATTERN_H
+#define DATAFLOW_PATTERN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,22 +22,23 @@ struct decoder;
  * Accesses of more than 8 bytes, and by vector registers, are unknown.
  * Always sets *ret. Stops looking after a few hundred instructions.
  */
-void idiom_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
-		uint64_t start, uint64_t address, unsigned int operand,
-		struct insn_idiom *ret);
+void pattern_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		  uint64_t start, uint64_t address, unsigned int operand,
+		  struct code_pattern *ret);
 
 /*
  * Does the instruction add to memory, or subtract, as "lock xadd" does? Then
  * its result depends on the value before.
  */
-bool idiom_adds(struct decoder *decoder, const uint8_t *bytes, size_t size,
-		uint64_t address);
+bool pattern_adds(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		  uint64_t address);
 
 /* Is the new value computed from the old one? */
-static inline bool idiom_is_update(const struct insn_idiom *idiom)
+static inline bool pattern_is_update(const struct code_pattern *pattern)
 {
-	return idiom->change == IDIOM_ADD || idiom->change == IDIOM_BITS ||
-	       idiom->change == IDIOM_DERIVED;
+	return pattern->change == PATTERN_ADD ||
+	       pattern->change == PATTERN_BITS ||
+	       pattern->change == PATTERN_DERIVED;
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a race tells of others on the same variable; see kin.h.
+ * What a race tells of others on the same variable; see related.h.
  */
-#include "report/kin.h"
+#include "report/related.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool overlap(uint64_t a, uint32_t a_size, uint64_t b, uint32_t b_size)
 	return a < b + b_size && b < a + a_size;
 }
 
-bool kin_of_one_variable(const struct race *a, const struct race *b)
+bool related_by_variable(const struct race *a, const struct race *b)
 {
 	const struct race_variable *one = &a->variable, *other = &b->variable;
 
@@ -30,18 +30,18 @@ bool kin_of_one_variable(const struct race *a, const struct race *b)
 	       overlap(one->offset, a->size, other->offset, b->size);
 }
 
-bool kin_idiom_decides(const struct insn_idiom *idiom)
+bool related_pattern_decides(const struct code_pattern *pattern)
 {
-	return idiom->compared || idiom->tests_zero || idiom->dereferenced ||
-	       idiom->change == IDIOM_DERIVED ||
-	       (idiom->change == IDIOM_ADD && idiom->delta < 0);
+	return pattern->compared || pattern->tests_zero ||
+	       pattern->dereferenced || pattern->change == PATTERN_DERIVED ||
+	       (pattern->change == PATTERN_ADD && pattern->delta < 0);
 }
 
-bool kin_tell(struct race *race, const struct race *teller)
+bool related_tell(struct race *race, const struct race *teller)
 {
-	if (race->decides || !kin_of_one_variable(race, teller) ||
-	    (!kin_idiom_decides(&teller->sides[0].idiom) &&
-	     !kin_idiom_decides(&teller->sides[1].idiom)))
+	if (race->decides || !related_by_variable(race, teller) ||
+	    (!related_pattern_decides(&teller->sides[0].pattern) &&
+	     !related_pattern_decides(&teller->sides[1].pattern)))
 		return false;
 	race->decides = true;
 	return true;
@@ -81,9 +81,9 @@ static bool share_code(const struct race *a, const struct race *b)
 	return false;
 }
 
-bool kin_share_replays(const struct race *a, const struct race *b)
+bool related_share_replays(const struct race *a, const struct race *b)
 {
-	if (kin_of_one_variable(a, b) ||
+	if (related_by_variable(a, b) ||
 	    are_one_field(&a->variable, &b->variable))
 		return true;
 	return (!a->variable.name || !b->variable.name) &&
@@ -91,7 +91,7 @@ bool kin_share_replays(const struct race *a, const struct race *b)
 	       b->variable.region != REGION_GLOBAL && share_code(a, b);
 }
 
-bool kin_sum_replays(struct race *race, const struct vec *races)
+bool related_sum_replays(struct race *race, const struct vec *races)
 {
 	struct race_replay_kin kin = { 0 }, old = race->replay_kin;
 
@@ -100,7 +100,7 @@ bool kin_sum_replays(struct race *race, const struct vec *races)
 		const struct race_replay *replay = &other->replay;
 
 		if (other->verdict == VERDICT_SYNC ||
-		    (other != race && !kin_share_replays(race, other)))
+		    (other != race && !related_share_replays(race, other)))
 			continue;
 		kin.races++;
 		kin.instances += replay->instances;

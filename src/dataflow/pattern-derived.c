@@ -2,9 +2,9 @@
 /*
  * Whether a value that was loaded is written back to its place: then the load
  * is half of an update, even if what is done to the value is not understood.
- * Registers are followed that hold anything made of it. See idiom-parts.h.
+ * Registers are followed that hold anything made of it. See pattern-parts.h.
  */
-#include "dataflow/idiom-parts.h"
+#include "dataflow/pattern-parts.h"
 
 #include "x86/decode-capstone.h"
 #include "x86/decode-parts.h"
@@ -23,10 +23,10 @@ static uint32_t bit_of(uint8_t reg)
 /* xor and sub of a register with itself. */
 static bool makes_zero(const struct cs_insn *insn)
 {
-	uint8_t reg = idiom_register(insn, 0);
+	uint8_t reg = pattern_register(insn, 0);
 
 	return (insn->id == X86_INS_XOR || insn->id == X86_INS_SUB) &&
-	       reg < X86_RIP && idiom_register(insn, 1) == reg;
+	       reg < X86_RIP && pattern_register(insn, 1) == reg;
 }
 
 /* Registers that an instruction uses in addresses and not otherwise. */
@@ -55,7 +55,7 @@ static uint32_t holders_after(const struct follow *follow,
 			      const struct cs_insn *insn, uint32_t holders)
 {
 	uint32_t written, byte;
-	uint32_t read = idiom_registers(follow, insn, &written, &byte);
+	uint32_t read = pattern_registers(follow, insn, &written, &byte);
 
 	read = (read | byte) & ~only_addresses(insn);
 	if (!makes_zero(insn) && (read & holders))
@@ -67,25 +67,26 @@ static uint32_t holders_after(const struct follow *follow,
 static bool stores(const struct follow *follow, const struct path *path,
 		   uint64_t address, uint32_t holders)
 {
-	const struct cs_insn *insn = idiom_decode(follow, address);
-	uint64_t next = idiom_next(insn);
+	const struct cs_insn *insn = pattern_decode(follow, address);
+	uint64_t next = pattern_next(insn);
 	struct insn_access access;
 
 	if (insn->id != X86_INS_MOV ||
 	    insn->detail->x86.operands[0].type != X86_OP_MEM ||
-	    !(bit_of(idiom_register(insn, 1)) & holders) ||
+	    !(bit_of(pattern_register(insn, 1)) & holders) ||
 	    (follow->store != 0 && follow->store != address))
 		return false;
-	idiom_access(follow, address, &access);
+	pattern_access(follow, address, &access);
 	return access.operand_count == 1 &&
-	       idiom_is_place(follow, path, &access.operands[0], next);
+	       pattern_is_place(follow, path, &access.operands[0], next);
 }
 
 static bool follow_holders(struct follow *follow, struct path path,
 			   uint32_t holders)
 {
 	while (holders) {
-		const struct cs_insn *insn = idiom_decode(follow, path.address);
+		const struct cs_insn *insn =
+			pattern_decode(follow, path.address);
 		struct insn_access access;
 		uint64_t next;
 
@@ -94,17 +95,17 @@ static bool follow_holders(struct follow *follow, struct path path,
 			return false;
 		if (stores(follow, &path, path.address, holders))
 			return true;
-		idiom_access(follow, path.address, &access);
+		pattern_access(follow, path.address, &access);
 		if (access.flow != X86_FLOW_NEXT &&
 		    access.flow != X86_FLOW_BRANCH &&
 		    (access.flow != X86_FLOW_JUMP || access.indirect))
 			return false;
-		insn = idiom_decode(follow, path.address);
-		next = idiom_next(insn);
+		insn = pattern_decode(follow, path.address);
+		next = pattern_next(insn);
 		if (access.flow == X86_FLOW_NEXT) {
 			holders = holders_after(follow, insn, holders);
-			insn = idiom_decode(follow, path.address);
-			idiom_step(follow, &path, insn);
+			insn = pattern_decode(follow, path.address);
+			pattern_step(follow, &path, insn);
 			path.address = next;
 			continue;
 		}
@@ -119,11 +120,11 @@ static bool follow_holders(struct follow *follow, struct path path,
 	return false;
 }
 
-bool idiom_comes_back(const struct follow *follow, uint64_t load)
+bool pattern_comes_back(const struct follow *follow, uint64_t load)
 {
-	const struct cs_insn *insn = idiom_decode(follow, load);
+	const struct cs_insn *insn = pattern_decode(follow, load);
 	/* what is found on the way is not to be noted */
-	struct insn_idiom scratch = { .used = 0 };
+	struct code_pattern scratch = { .used = 0 };
 	struct follow own = *follow;
 	struct path path = { .branches = 0 };
 	uint8_t to, base;
@@ -131,13 +132,13 @@ bool idiom_comes_back(const struct follow *follow, uint64_t load)
 	if (!insn || insn->detail->x86.op_count != 2 ||
 	    insn->detail->x86.operands[1].type != X86_OP_MEM)
 		return false;
-	to = idiom_register(insn, 0);
+	to = pattern_register(insn, 0);
 	base = decode_register(insn->detail->x86.operands[1].mem.base);
 	if (base != to)
 		path.bases = bit_of(base);
 	path.place_lost = follow->place.index == to;
-	path.address = idiom_next(insn);
-	own.idiom = &scratch;
+	path.address = pattern_next(insn);
+	own.pattern = &scratch;
 	own.steps = 0;
 	return follow_holders(&own, path, bit_of(to));
 }
