@@ -16,11 +16,17 @@ enum {
 	SCAN_CALLEE_STEPS = 48,
 	SCAN_DEPTH = 4, /* callers */
 	WORD = 8,
+	SCAN_CALLEE_WAYS = 8,
+	CALL_SIZE = 5, /* of call rel32 */
+	CALL_OPCODE = 0xe8,
 	/* all but rbx, rsp, rbp and r12 to r15 (psABI 3.2.1) */
 	CALL_LOSES = LIVENESS_ALL & ~(1 << X86_RBX | 1 << X86_RSP |
 				      1 << X86_RBP | 0xf << X86_R12),
-	/* what a function returns, and often is not: the second word */
 	RESULTS = 1 << X86_RAX | LIVENESS_XMM0,
+	/* the second word of a result: there seldom is one */
+	SECOND_RESULTS = 1 << X86_RDX | LIVENESS_XMM1,
+	/* what the caller does not expect of a function that returns */
+	RETURN_LOSES = CALL_LOSES & ~(RESULTS | SECOND_RESULTS),
 	VECTORS = LIVENESS_XMM0 | LIVENESS_XMM1,
 };
 
@@ -34,6 +40,8 @@ struct scan_value {
 struct way {
 	uint64_t address;
 	uint32_t left; /* not decided on this way */
+	uint32_t
+		lost; /* by a call or a return: dead if nothing is seen to read it */
 	struct scan_value rsp, rbp;
 	unsigned int depth; /* functions left */
 };
@@ -229,9 +237,9 @@ static void scan_stack(const struct scan *scan, struct way *way,
 }
 
 /* Nothing more is known of what is left on this way. */
-static void scan_give_up(struct scan *scan, uint32_t left)
+static void scan_give_up(struct scan *scan, const struct way *way)
 {
-	scan->undecided |= left;
+	scan->undecided |= way->left & ~way->lost;
 }
 
 static void scan_push(struct scan *scan, const struct way *way)
@@ -239,7 +247,7 @@ static void scan_push(struct scan *scan, const struct way *way)
 	if (way->left == 0)
 		return;
 	if (scan->count == SCAN_WAYS)
-		scan_give_up(scan, way->left);
+		scan_give_up(scan, way);
 	else
 		scan->ways[scan->count++] = *way;
 }
@@ -263,16 +271,102 @@ static uint32_t scan_callee(const struct scan *scan, const struct way *way,
 	return callee.live;
 }
 
+/* A function, as far as it has been followed. */
+struct callee {
+	uint64_t seen[SCAN_CALLEE_STEPS];
+	unsigned int seen_count;
+	uint64_t ways[SCAN_CALLEE_WAYS];
+	unsigned int way_count;
+	uint32_t writes;
+};
+
+static bool callee_saw(const struct callee *callee, uint64_t address)
+{
+	for (unsigned int i = 0; i < callee->seen_count; i++) {
+		if (callee->seen[i] == address)
+			return true;
+	}
+	return false;
+}
+
+/* False: the function is too long, or it is not known where it goes. */
+static bool callee_step(const struct scan *scan, struct callee *callee,
+			uint64_t address)
+{
+	uint64_t next[2];
+	unsigned int count = 0;
+	struct scan_insn it;
+
+	if (callee->seen_count == SCAN_CALLEE_STEPS ||
+	    !scan_decode(scan, address, &it) || !it.insn ||
+	    it.access.flow == X86_FLOW_CALL || it.access.indirect)
+		return false;
+	callee->seen[callee->seen_count++] = address;
+	callee->writes |= it.writes;
+	if (it.access.flow == X86_FLOW_BRANCH ||
+	    it.access.flow == X86_FLOW_JUMP)
+		next[count++] = it.access.target;
+	if (it.access.flow == X86_FLOW_BRANCH ||
+	    it.access.flow == X86_FLOW_NEXT)
+		next[count++] = address + it.access.length;
+	while (count-- > 0) {
+		if (callee_saw(callee, next[count]))
+			continue;
+		if (callee->way_count == SCAN_CALLEE_WAYS)
+			return false;
+		callee->ways[callee->way_count++] = next[count];
+	}
+	return true;
+}
+
+/*
+ * What a call of this function loses. Compilers keep values in registers that the
+ * psABI gives to callees where they know that this one leaves them alone (gcc's
+ * -fipa-ra): of a short function that calls none, what it writes; else all.
+ */
+static uint32_t scan_loses(const struct scan *scan, uint64_t start)
+{
+	struct callee callee = { .ways = { start }, .way_count = 1 };
+
+	while (callee.way_count > 0) {
+		uint64_t address = callee.ways[--callee.way_count];
+
+		if (!callee_saw(&callee, address) &&
+		    !callee_step(scan, &callee, address))
+			return CALL_LOSES;
+	}
+	return callee.writes & CALL_LOSES;
+}
+
+/* The same of the function that returns to there. */
+static uint32_t scan_loses_before(const struct scan *scan, uint64_t to)
+{
+	uint8_t bytes[CALL_SIZE];
+	int32_t distance;
+
+	if (scan->thread->code(scan->thread->context, to - CALL_SIZE, bytes,
+			       sizeof(bytes)) != sizeof(bytes) ||
+	    bytes[0] != CALL_OPCODE)
+		return CALL_LOSES;
+	memcpy(&distance, bytes + 1, sizeof(distance));
+	return scan_loses(scan, to + (uint64_t)distance);
+}
+
 static void scan_call(struct scan *scan, struct way *way,
 		      const struct scan_insn *it)
 {
 	uint64_t next = way->address + it->access.length;
+	bool direct = !it->access.indirect && it->access.target != 0;
 
 	/* a target in a register or in memory */
 	scan->live |= way->left & it->reads & ~(UINT32_C(1) << X86_RSP);
 	if (way->left & VECTORS)
 		scan->live |= scan_callee(scan, way, it);
-	way->left &= ~(scan->live | (uint32_t)CALL_LOSES);
+	way->left &= ~scan->live;
+	way->left &= direct && way->left & CALL_LOSES
+			     ? ~scan_loses(scan, it->access.target)
+			     : ~(uint32_t)CALL_LOSES;
+	way->lost |= CALL_LOSES;
 	way->address = next;
 	scan_push(scan, way);
 }
@@ -282,12 +376,14 @@ static void scan_return(struct scan *scan, struct way *way)
 	struct scan_value to = scan_word(scan, way->rsp);
 
 	if (!to.known || ++way->depth > SCAN_DEPTH) {
-		scan_give_up(scan,
-			     way->left & ~((1U << X86_RDX) | LIVENESS_XMM1));
+		way->lost |= RETURN_LOSES | SECOND_RESULTS;
+		scan_give_up(scan, way);
 		return;
 	}
-	way->left &= RESULTS | ~(uint32_t)CALL_LOSES | 1U << X86_RDX |
-		     LIVENESS_XMM1;
+	if (way->left & RETURN_LOSES)
+		way->left &=
+			~(RETURN_LOSES & scan_loses_before(scan, to.value));
+	way->lost |= RETURN_LOSES;
 	way->rsp = scan_plus(way->rsp, WORD);
 	way->address = to.value;
 	scan_push(scan, way);
@@ -310,7 +406,7 @@ static void scan_jump(struct scan *scan, struct way *way,
 		   operand->index == X86_REG_NONE;
 	at = scan_word(scan, at);
 	if (!at.known) {
-		scan_give_up(scan, way->left);
+		scan_give_up(scan, way);
 		return;
 	}
 	way->address = at.value;
@@ -358,7 +454,7 @@ static void scan_step(struct scan *scan, struct way *way)
 	struct scan_insn it;
 
 	if (!scan_decode(scan, way->address, &it)) {
-		scan_give_up(scan, way->left);
+		scan_give_up(scan, way);
 		return;
 	}
 	if (it.access.flow != X86_FLOW_CALL && it.access.flow != X86_FLOW_RET) {
@@ -379,7 +475,7 @@ static void scan_walk(struct scan *scan)
 		if (way.left == 0)
 			continue;
 		if (scan->steps == 0) {
-			scan_give_up(scan, way.left);
+			scan_give_up(scan, &way);
 			continue;
 		}
 		scan->steps--;

@@ -116,10 +116,9 @@ struct fields {
 
 enum { FIELD_SCHEMA = 1 }; /* version of the format */
 
-extern const struct fields race_fields, race_frame_fields;
-extern const struct fields race_suppression_fields, crash_fields;
+extern const struct fields race_fields, race_frame_fields, crash_fields;
+extern const struct fields race_suppression_fields, provocation_fields;
 extern const struct fields run_fields, progress_fields, summary_fields;
-extern const struct fields provocation_fields;
 
 /* All zero and empty. */
 void fields_init(const struct fields *fields, void *record);

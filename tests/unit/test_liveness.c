@@ -154,6 +154,33 @@ static void a_return_leads_to_the_caller(void **state)
 	assert_int_equal(live(state, pops_and_returns_start, RAX | RDX), RAX);
 }
 
+/* As gcc has it where it knows the callee (-fipa-ra). */
+CODE(adds_in_r8, "call takes_number_start\n"
+		 "adds_in_r8_back: add %rax, %r8\n"
+		 "add %rdx, %r8\n"
+		 "mov %r8, %rax\n"
+		 "mov $1, %r9d\n"
+		 "ud2");
+CODE(adds_beyond, "call calls_with_number_start\n"
+		  "add %rax, %r8\n"
+		  "ud2");
+CODE(returns_number, "ret");
+extern const uint8_t adds_in_r8_back[];
+
+static void what_a_known_callee_leaves_alone_is_alive(void **state)
+{
+	const uint32_t both = 1 << X86_R8 | 1 << X86_R9;
+	const uint64_t caller[] = { at(adds_in_r8_back) };
+
+	assert_int_equal(live(state, adds_in_r8_start, both | RAX | RDX),
+			 1 << X86_R8 | RDX);
+	/* the same from within such a callee */
+	assert_int_equal(live_on(state, returns_number_start, caller, both),
+			 1 << X86_R8);
+	/* that one calls another */
+	assert_int_equal(live(state, adds_beyond_start, both), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +191,7 @@ int main(void)
 		cmocka_unit_test(
 			arguments_that_nothing_reads_are_dead_at_a_call),
 		cmocka_unit_test(a_return_leads_to_the_caller),
+		cmocka_unit_test(what_a_known_callee_leaves_alone_is_alive),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
