@@ -12,12 +12,6 @@ T=$TARGETS_DIR
 times=5
 [ -z "$LONG" ] || times=20
 
-# field KEY: of the record of the order in $line
-field()
-{
-	sed -n "s/.*\"$1\":\(\[[^]]*\]\|[^,}]*\).*/\1/p" <<<"$line"
-}
-
 # race_of FIRST SECOND: the number of the reported race of these two functions'
 # accesses of the variable, and which side FIRST is
 race_of()
@@ -63,10 +57,15 @@ other()
 # ends ORDER: how the runs of this order ended, as "COUNT END"
 ends()
 {
-	line=$(grep "\"order\":\"$1\"" "$work/results")
-	field ends | grep -o '{[^}]*}' | sed -n '
-		s/.*"signal":\([0-9][0-9]*\).*"count":\([0-9]*\).*/\2 signal \1/p
-		s/.*"status":\([0-9][0-9]*\).*"count":\([0-9]*\).*/\2 exit \1/p'
+	records --print 'ends.*.count ends.*.status ends.*.signal' \
+		"$work/results" type=provoke "order=$1" | awk '{
+			n = split($1, count, ",")
+			split($2, status, ",")
+			split($3, signal, ",")
+			for (i = 1; i <= n; i++)
+				print count[i], signal[i] == "null" ? \
+					"exit " status[i] : "signal " signal[i]
+		}'
 }
 
 # ended ORDER FIRST-END SECOND-END: did it end so? Of some kinds the race may be
@@ -98,8 +97,8 @@ provoked()
 			--times $times "$work/saved.jsonl#$id" -- \
 			"$program" "$kind" >"$work/out" 2>"$work/err"
 		status=$?
-		met=$(grep -o '"met":[0-9]*' "$work/results" |
-			awk -F: '{ n += $2 } END { print n + 0 }')
+		met=$(records --print met "$work/results" type=provoke |
+			awk '{ n += $1 } END { print n + 0 }')
 		diag "$1 $kind #$id: met $met of $((2 * times))," \
 			"$(ends "$order"); $(ends "$(other "$order")")"
 		# a race of the kind may be with an access that is seldom made
