@@ -223,5 +223,7 @@ int main(int argc, char **argv)
 {
 	struct role roles[] = { { writer, 40 }, { reader, 30 }, { NULL, 0 } };
 
+	for (unsigned long i = 0; i < WORDS * 2; i++)
+		words[i] = i * i + 1;
 	return roles_run(argc, argv, "records", roles);
 }
