@@ -41,28 +41,45 @@ static enum tri compare(const struct number *a, const struct number *b,
 /* Conditions as in the opcodes of jcc. */
 enum { BELOW = 2, EQUAL = 4, LESS = 12, GREATER = 15 };
 
+/*
+ * The lower or the higher of two numbers. With 0 and an open one, the lower is
+ * known: strstr() leaves out pairs of letters by such a minimum.
+ */
+static struct number extreme(const struct number *a, const struct number *b,
+			     unsigned int size, unsigned int condition,
+			     bool lowest)
+{
+	/* the result where a is below b, and where it is above */
+	const struct number *below = lowest ? a : b, *above = lowest ? b : a;
+
+	/* a <= b, whatever the open bits are */
+	if (compare(b, a, size, condition) == TRI_NO)
+		return *below;
+	return number_either(below, above, compare(a, b, size, condition));
+}
+
 static struct number min_unsigned(const struct number *a,
 				  const struct number *b, unsigned int size)
 {
-	return number_either(a, b, compare(a, b, size, BELOW));
+	return extreme(a, b, size, BELOW, true);
 }
 
 static struct number max_unsigned(const struct number *a,
 				  const struct number *b, unsigned int size)
 {
-	return number_either(b, a, compare(a, b, size, BELOW));
+	return extreme(a, b, size, BELOW, false);
 }
 
 static struct number min_signed(const struct number *a, const struct number *b,
 				unsigned int size)
 {
-	return number_either(a, b, compare(a, b, size, LESS));
+	return extreme(a, b, size, LESS, true);
 }
 
 static struct number max_signed(const struct number *a, const struct number *b,
 				unsigned int size)
 {
-	return number_either(b, a, compare(a, b, size, LESS));
+	return extreme(a, b, size, LESS, false);
 }
 
 static struct number all_or_none(enum tri yes, unsigned int size)

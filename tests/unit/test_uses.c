@@ -594,17 +594,19 @@ static void agrees_with_sse2_variants(void **state)
 #endif
 
 /* Code at a fixed address, and a pointer that it loads. */
-enum { CODE_AT = 0x10000, POINTER_AT = 0x20000 };
+enum { CODE_AT = 0x10000, POINTER_AT = 0x20000, CODE_SIZE = 16 };
 
 static size_t fixed_code(void *context, uint64_t address, uint8_t *bytes,
 			 size_t count)
 {
 	const uint8_t *code = context;
-	size_t left = address - CODE_AT < 8 ? 8 - (address - CODE_AT) : 0;
+	size_t left = address - CODE_AT < CODE_SIZE
+			      ? CODE_SIZE - (address - CODE_AT)
+			      : 0;
 
 	if (left < count)
 		count = left;
-	memcpy(bytes, code + (8 - left), count);
+	memcpy(bytes, code + (CODE_SIZE - left), count);
 	return count;
 }
 
@@ -618,11 +620,16 @@ static bool no_memory(void *context, uint64_t address, uint8_t *bytes,
 	return false;
 }
 
-/* What becomes of the pointer at (%rdi) that the first instruction loads. */
-static enum uses_answer answer_to(uint8_t code[8])
+/*
+ * What becomes of the pointer at (%rdi) that the first instruction loads; all
+ * registers but rdi are zero.
+ */
+static enum uses_answer answer_to(uint8_t code[CODE_SIZE])
 {
 	struct x86_registers regs = { .rip = CODE_AT };
+	struct x86_vectors vectors = { .known = true };
 	struct uses_thread thread = { .regs = &regs,
+				      .vectors = &vectors,
 				      .code = fixed_code,
 				      .memory = no_memory,
 				      .context = code };
@@ -645,16 +652,34 @@ static enum uses_answer answer_to(uint8_t code[8])
 static void who_calls_through_it_uses_it(void **state)
 {
 	/* call *(%rdi); ret */
-	uint8_t by_memory[8] = { 0xff, 0x17, 0xc3 };
+	uint8_t by_memory[CODE_SIZE] = { 0xff, 0x17, 0xc3 };
 	/* mov (%rdi), %rax; call *%rax; ret */
-	uint8_t by_register[8] = { 0x48, 0x8b, 0x07, 0xff, 0xd0, 0xc3 };
+	uint8_t by_register[CODE_SIZE] = { 0x48, 0x8b, 0x07, 0xff, 0xd0, 0xc3 };
 	/* mov (%rdi), %rax; xor %eax, %eax; ret */
-	uint8_t overwritten[8] = { 0x48, 0x8b, 0x07, 0x31, 0xc0, 0xc3 };
+	uint8_t overwritten[CODE_SIZE] = { 0x48, 0x8b, 0x07, 0x31, 0xc0, 0xc3 };
 
 	(void)state;
 	assert_int_equal(answer_to(by_memory), USES_SOME);
 	assert_int_equal(answer_to(by_register), USES_SOME);
 	assert_int_equal(answer_to(overwritten), USES_NONE);
+}
+
+static void lowest_and_highest_hide_the_other(void **state)
+{
+	/* movq (%rdi), %xmm0; pxor %xmm1, %xmm1; pminub %xmm1, %xmm0; ret */
+	uint8_t lowest[CODE_SIZE] = { 0xf3, 0x0f, 0x7e, 0x07, 0x66, 0x0f, 0xef,
+				      0xc9, 0x66, 0x0f, 0xda, 0xc1, 0xc3 };
+	/* the same with pcmpeqd %xmm1, %xmm1; pmaxub %xmm1, %xmm0 */
+	uint8_t highest[CODE_SIZE] = { 0xf3, 0x0f, 0x7e, 0x07, 0x66, 0x0f, 0x76,
+				       0xc9, 0x66, 0x0f, 0xde, 0xc1, 0xc3 };
+	/* and with pxor %xmm1, %xmm1; pmaxub %xmm1, %xmm0 */
+	uint8_t open[CODE_SIZE] = { 0xf3, 0x0f, 0x7e, 0x07, 0x66, 0x0f, 0xef,
+				    0xc9, 0x66, 0x0f, 0xde, 0xc1, 0xc3 };
+
+	(void)state;
+	assert_int_equal(answer_to(lowest), USES_NONE);
+	assert_int_equal(answer_to(highest), USES_NONE);
+	assert_int_not_equal(answer_to(open), USES_NONE);
 }
 
 int main(int argc, char **argv)
@@ -669,6 +694,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(agrees_with_sse2_variants),
 #endif
 		cmocka_unit_test(who_calls_through_it_uses_it),
+		cmocka_unit_test(lowest_and_highest_hide_the_other),
 	};
 
 	(void)argv;
