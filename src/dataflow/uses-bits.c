@@ -95,6 +95,16 @@ void step_scan(const struct step *step)
 	flags->asked |= a.asked != 0;
 }
 
+/* The instructions of BMI leave parity undefined: processors differ in it. */
+static void lose_parity(struct flags *flags, const struct number *a,
+			const struct number *b)
+{
+	struct number both =
+		number_of_bits(0, a->asked | b->asked, a->unknown | b->unknown);
+
+	flags->parity = (uint8_t)number_tri(&both);
+}
+
 /* blsr, blsmsk, blsi: of a number and it less one. */
 void step_lowest(const struct step *step)
 {
@@ -121,12 +131,14 @@ void step_lowest(const struct step *step)
 		     step->id == X86_INS_BLSI ? tri_not(number_is_zero(&a))
 					      : number_is_zero(&a),
 		     TRI_NO);
+	lose_parity(&step->run->state.flags, &a, &a);
 }
 
 void step_bits(const struct step *step)
 {
 	struct number a, b, result;
 	struct flags *flags = &step->run->state.flags;
+	enum tri carry = TRI_NO;
 	uint64_t count;
 
 	if (step->id == X86_INS_ANDN) {
@@ -138,6 +150,9 @@ void step_bits(const struct step *step)
 		a = step_get(step, 1);
 		b = step_get(step, 2);
 		count = b.value & 255;
+		carry = !number_is_known(&b)	  ? number_tri(&b)
+			: count >= 8 * step->size ? TRI_YES
+						  : TRI_NO;
 		if (!number_is_known(&b))
 			result = number_lost(step->size,
 					     (a.asked | b.asked) != 0,
@@ -151,7 +166,8 @@ void step_bits(const struct step *step)
 				a.unknown & ((UINT64_C(1) << count) - 1));
 	}
 	step_set(step, 0, &result);
-	flags_logic(flags, &result, step->size);
+	flags_result(flags, &result, step->size, carry, TRI_NO);
+	lose_parity(flags, &a, &b);
 	flags->asked |= (a.asked | b.asked) != 0;
 }
 

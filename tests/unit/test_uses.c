@@ -621,8 +621,8 @@ static bool no_memory(void *context, uint64_t address, uint8_t *bytes,
 }
 
 /*
- * What becomes of the pointer at (%rdi) that the first instruction loads; all
- * registers but rdi are zero.
+ * What becomes of the pointer at (%rdi) that the first instruction loads; ecx is
+ * 32, all else zero.
  */
 static enum uses_answer answer_to(uint8_t code[CODE_SIZE])
 {
@@ -643,6 +643,7 @@ static enum uses_answer answer_to(uint8_t code[CODE_SIZE])
 	enum uses_answer answer;
 
 	regs.gpr[X86_RDI] = POINTER_AT;
+	regs.gpr[X86_RCX] = 32;
 	assert_null(decoder_create(&thread.decoder));
 	answer = uses_find(&thread, &question, NULL);
 	decoder_destroy(thread.decoder);
@@ -682,6 +683,30 @@ static void lowest_and_highest_hide_the_other(void **state)
 	assert_int_not_equal(answer_to(open), USES_NONE);
 }
 
+/* Each loads rax, and leaves it or makes it zero by a flag. */
+static void bmi_flags_are_as_defined(void **state)
+{
+	/* mov (%rdi), %rax; blsr %ecx, %ecx; jp 1f; ret; 1: xor %eax, %eax; ret */
+	uint8_t parity[CODE_SIZE] = {
+		0x48, 0x8b, 0x07, 0xc4, 0xe2, 0x70, 0xf3,
+		0xc9, 0x7a, 0x01, 0xc3, 0x31, 0xc0, 0xc3
+	};
+	/* the same with bzhi %ecx, %edx, %edx; jc 1f */
+	uint8_t carry[CODE_SIZE] = { 0x48, 0x8b, 0x07, 0xc4, 0xe2, 0x70, 0xf5,
+				     0xd2, 0x72, 0x01, 0xc3, 0x31, 0xc0, 0xc3 };
+
+	(void)state;
+	/* the processor may take either way */
+	assert_int_not_equal(answer_to(parity), USES_NONE);
+	/* bit 32 is above the operand: it always jumps */
+	assert_int_equal(answer_to(carry), USES_NONE);
+	parity[7] = 0xd1; /* blsmsk %ecx, %ecx */
+	assert_int_not_equal(answer_to(parity), USES_NONE);
+	parity[6] = 0xf5; /* bzhi %ecx, %edx, %edx */
+	parity[7] = 0xd2;
+	assert_int_not_equal(answer_to(parity), USES_NONE);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest alone[] = { cmocka_unit_test(run_all) };
@@ -695,6 +720,7 @@ int main(int argc, char **argv)
 #endif
 		cmocka_unit_test(who_calls_through_it_uses_it),
 		cmocka_unit_test(lowest_and_highest_hide_the_other),
+		cmocka_unit_test(bmi_flags_are_as_defined),
 	};
 
 	(void)argv;
