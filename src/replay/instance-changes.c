@@ -124,26 +124,44 @@ static bool changes_insert(struct instance *instance, struct range range)
 	return true;
 }
 
+/* What a difference is of. */
+enum change_kind {
+	CHANGE_RACED, /* of the raced bytes */
+	CHANGE_BEYOND,
+	CHANGE_FUTEX, /* no state of the program */
+	CHANGE_LOCAL, /* nobody knows whether it matters */
+};
+
+static enum change_kind changes_kind(const struct instance *instance,
+				     const struct replay_outcome *outcome,
+				     struct range range)
+{
+	if (range_overlap(range, range_raced(instance)))
+		return CHANGE_RACED;
+	if (changes_are_of_futex(instance, range.start))
+		return CHANGE_FUTEX;
+	return changes_are_local(instance, outcome, range.start)
+		       ? CHANGE_LOCAL
+		       : CHANGE_BEYOND;
+}
+
 static bool changes_add(struct instance *instance,
 			const struct replay_outcome *outcome,
 			struct range range)
 {
 	struct range raced = range_raced(instance);
-	bool is_raced = range_overlap(range, raced);
+	enum change_kind kind = changes_kind(instance, outcome, range);
 
-	if (!is_raced && changes_are_of_futex(instance, range.start))
+	if (kind == CHANGE_FUTEX || kind == CHANGE_LOCAL)
 		return true;
-	if (!is_raced && changes_are_local(instance, outcome, range.start)) {
-		instance->locals = true;
-		return true;
-	}
 	if (range.start < raced.start || range.end > raced.end)
 		instance->ret->beyond = true;
 	range = range_widen(instance, range);
 	if (changes_have(instance->ret, range))
 		return true;
 	/* the raced bytes have room always */
-	if (instance->ret->changes.count >= REPLAY_CHANGES_MAX && !is_raced)
+	if (instance->ret->changes.count >= REPLAY_CHANGES_MAX &&
+	    kind != CHANGE_RACED)
 		return true;
 	return changes_insert(instance, range);
 }
@@ -199,27 +217,129 @@ static void changes_set_values(struct instance *instance, uint32_t schedules)
 	}
 }
 
-struct error *instance_compare(struct instance *instance, uint32_t schedules)
+/* How much two schedules are like each other. */
+enum likeness {
+	LIKE,
+	LIKE_BUT_LOCALS, /* as far as is known */
+	UNLIKE,
+};
+
+/* Two schedules that are compared, and what differs. */
+struct likeness_pair {
+	const struct replay_outcome *one, *other;
+	struct vec differing; /* struct liveout */
+	bool registers;
+	enum likeness likeness;
+};
+
+static enum likeness pair_memory(const struct instance *instance,
+				 const struct likeness_pair *pair)
 {
-	int first = __builtin_ctz(schedules);
-	const struct replay_outcome *one = &instance->outcomes[first];
-	struct vec differing = VEC_INIT(struct liveout);
+	enum likeness likeness = LIKE;
+
+	for (size_t i = 0; i < pair->differing.count; i++) {
+		const struct liveout *liveout = vec_at(&pair->differing, i);
+		uint64_t end = liveout->address + liveout->size, next;
+
+		for (uint64_t at = liveout->address; at < end; at = next) {
+			enum change_kind kind;
+
+			next = changes_cut(instance, at, end);
+			kind = changes_kind(instance, pair->one,
+					    (struct range){ at, next });
+			if (kind == CHANGE_RACED || kind == CHANGE_BEYOND)
+				return UNLIKE;
+			if (kind == CHANGE_LOCAL)
+				likeness = LIKE_BUT_LOCALS;
+		}
+	}
+	return likeness;
+}
+
+static struct error *pair_compare(struct instance *instance, int one, int other,
+				  struct likeness_pair *pair)
+{
+	bool before = instance->locals;
+	struct error *err;
+
+	pair->one = &instance->outcomes[one];
+	pair->other = &instance->outcomes[other];
+	vec_clear(&pair->differing);
+	err = liveout_compare(instance->processor, pair->one, pair->other,
+			      &pair->differing);
+	if (err)
+		return err;
+	instance->locals = false;
+	pair->registers = registers_differ(instance, pair->one, pair->other);
+	pair->likeness = pair_memory(instance, pair);
+	if (pair->registers)
+		pair->likeness = UNLIKE;
+	else if (instance->locals && pair->likeness == LIKE)
+		pair->likeness = LIKE_BUT_LOCALS;
+	instance->locals = before;
+	return NULL;
+}
+
+/* What differs between the two counts. */
+static struct error *pair_count(struct instance *instance,
+				const struct likeness_pair *pair)
+{
+	if (pair->likeness == LIKE)
+		return NULL;
+	if (pair->likeness == LIKE_BUT_LOCALS) {
+		instance->locals = true;
+		return NULL;
+	}
+	if (pair->registers)
+		instance->ret->registers = instance->ret->beyond = true;
+	return changes_add_all(instance, pair->one, &pair->differing)
+		       ? NULL
+		       : error_nomem;
+}
+
+/*
+ * Is this schedule like one of those in which the regions do not overlap? If it
+ * is like none, what differs from the last of them counts.
+ */
+static struct error *changes_explain(struct instance *instance, int schedule,
+				     uint32_t serial,
+				     struct likeness_pair *pair)
+{
+	bool local = false;
 	struct error *err = NULL;
 
-	for (int i = first + 1; i < REPLAY_SCHEDULES && !err; i++) {
-		const struct replay_outcome *other = &instance->outcomes[i];
-
-		if (!(schedules >> i & 1))
+	for (int i = 0; i < REPLAY_SCHEDULES && !err; i++) {
+		if (!(serial >> i & 1))
 			continue;
-		vec_clear(&differing);
-		err = liveout_compare(instance->processor, one, other,
-				      &differing);
-		if (!err && !changes_add_all(instance, one, &differing))
-			err = error_nomem;
-		if (!err && registers_differ(instance, one, other))
-			instance->ret->registers = instance->ret->beyond = true;
+		err = pair_compare(instance, i, schedule, pair);
+		if (!err && pair->likeness == LIKE)
+			return NULL;
+		local |= pair->likeness == LIKE_BUT_LOCALS;
+	}
+	if (local)
+		pair->likeness = LIKE_BUT_LOCALS;
+	return err ? err : pair_count(instance, pair);
+}
+
+struct error *instance_compare(struct instance *instance, uint32_t schedules)
+{
+	uint32_t serial = schedules & REPLAY_SERIAL;
+	struct likeness_pair pair = { .differing = VEC_INIT(struct liveout) };
+	struct error *err = NULL;
+
+	/* those with nothing to be like are compared with the first of them */
+	if (!serial)
+		serial = schedules & -schedules;
+	if ((schedules & REPLAY_ACCESSES) == REPLAY_ACCESSES) {
+		err = pair_compare(instance, REPLAY_AB, REPLAY_BA, &pair);
+		if (!err)
+			err = pair_count(instance, &pair);
+	}
+	for (int i = 0; i < REPLAY_SCHEDULES && !err; i++) {
+		if (schedules >> i & 1 && !((serial | REPLAY_SERIAL) >> i & 1))
+			err = changes_explain(instance, i, serial, &pair);
 	}
 	changes_set_values(instance, schedules);
-	vec_deinit(&differing);
+	vec_deinit(&pair.differing);
 	return err;
 }

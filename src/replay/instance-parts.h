@@ -8,6 +8,18 @@
 #include "replay/instance.h"
 #include "replay/orders.h"
 
+/* Places in instance.c's table of schedules. */
+enum {
+	REPLAY_AB,
+	REPLAY_BA,
+	REPLAY_AB_WHOLE,
+	REPLAY_BA_WHOLE,
+	/* they differ in the order of the two accesses, and in nothing else */
+	REPLAY_ACCESSES = 1 << REPLAY_AB | 1 << REPLAY_BA,
+	/* one region after the other */
+	REPLAY_SERIAL = 1 << REPLAY_AB_WHOLE | 1 << REPLAY_BA_WHOLE,
+};
+
 /* One run of all schedules. */
 struct instance {
 	struct processor *processor;
@@ -22,7 +34,11 @@ struct instance {
 
 /*
  * instance-changes.c: compare the schedules of the set, all complete and with
- * the same ends, and add what differs to the result. ERROR_NOMEM only.
+ * the same ends, and add what differs to the result. The order of two regions
+ * may decide about what they do under a lock or by atomic instructions, whatever
+ * becomes of the race. So it counts what differs by the order of the accesses
+ * alone, and what comes of an overlap of the regions and of neither order of
+ * them. ERROR_NOMEM only.
  */
 struct error *instance_compare(struct instance *instance, uint32_t schedules);
 

@@ -163,11 +163,21 @@ struct error *scratch_create(enum scratch_way way, struct scratch **ret)
 	return error_wrap(err, "start the scratch process");
 }
 
+/* Its end may have been waited for, and its number be another's now. */
+static bool scratch_is_child(const struct scratch *scratch)
+{
+	siginfo_t info;
+
+	return scratch->pid > 0 &&
+	       waitid(P_PID, (id_t)scratch->pid, &info,
+		      WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
 void scratch_destroy(struct scratch *scratch)
 {
 	if (!scratch)
 		return;
-	if (scratch->pid > 0) {
+	if (scratch_is_child(scratch)) {
 		kill(scratch->pid, SIGKILL);
 		while (waitpid(scratch->pid, NULL, __WALL) < 0 &&
 		       errno == EINTR)
@@ -239,6 +249,11 @@ struct error *scratch_permit(struct scratch *scratch, uint64_t start,
 	struct error *err;
 
 	*ret_changed = false;
+	/* code could write to our own instructions there */
+	if (start < SCRATCH_STUB + SCRATCH_PAGE && end > SCRATCH_STUB)
+		return error_create(ERROR_OTHER,
+				    "the program has code where the scratch "
+				    "process has its own");
 	if (scratch->faultfd < 0)
 		return NULL;
 	for (size_t i = 0; i < scratch->permitted.count; i++) {

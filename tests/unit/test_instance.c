@@ -125,6 +125,19 @@ SCENE(flag_one, "",
 SCENE(flag_two, "",
       "movl $2, 4(%rdi)\n"
       "ret");
+/* a flag that all set, and a place in a list that one gets first */
+SCENE(list_one, "",
+      "movl $1, 4(%rdi)\n"
+      "mov $1, %eax\n"
+      "lock xaddl %eax, 12(%rdi)\n"
+      "movb $1, 48(%rdi, %rax)\n"
+      "ret");
+SCENE(list_two, "",
+      "movl $1, 4(%rdi)\n"
+      "mov $1, %eax\n"
+      "lock xaddl %eax, 12(%rdi)\n"
+      "movb $2, 48(%rdi, %rax)\n"
+      "ret");
 SCENE(clear_pointer, "",
       "movq $0, 16(%rdi)\n"
       "ret");
@@ -495,6 +508,8 @@ static void what_no_order_changes_is_no_change(void **state)
 		/* redundant writes */
 		{ { SIDE(flag_one, &data), SIDE(flag_one, &data) }, FLAG },
 		{ { SIDE(flag_one, &data), SIDE_DONE(flag_one, &data) }, FLAG },
+		/* who is first decides about more, but not by the race */
+		{ { SIDE(list_one, &data), SIDE(list_two, &data) }, FLAG },
 		/* whatever is seen there, the caller does not look at it */
 		{ { SIDE(look, &data), SIDE(count_o2, &data) }, COUNTER },
 		{ { SIDE(count_o2, &data), SIDE_DONE(look, &data) }, COUNTER },
