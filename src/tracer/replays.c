@@ -18,8 +18,20 @@
 #include "tracer/engine.h"
 #include "tracer/stall.h"
 
-/* Races of one run; half a megabyte of hints. */
-enum { REPLAYS_PAIRS_MAX = 1024 };
+enum {
+	/* races of one run; half a megabyte of hints */
+	REPLAYS_PAIRS_MAX = 1024,
+	/*
+	 * of a pair of which there are enough; it may be a race on another
+	 * variable too
+	 */
+	REPLAYS_SKIPS = 15,
+	/* the front end is left alone for so many times as long as one took */
+	REPLAYS_REST = 3,
+};
+
+/* No answer comes after that: it was lost. */
+static const uint64_t REPLAYS_ANSWER_NS = 60 * CLOCK_NS_PER_S;
 
 static_assert((int)WIRE_THREADS_RACING == (int)REPLAY_THREADS, "threads");
 static_assert((int)WIRE_INSTANCE_VECTORS_MAX == (int)REPLAY_VECTORS_MAX,
@@ -30,7 +42,7 @@ static_assert((int)WIRE_HINTS_MAX == (int)REPLAY_HINTS_MAX, "hints");
 
 struct replays_pair {
 	struct replay_hints hints;
-	bool enough;
+	unsigned int skips; /* that many conflicts are not captured */
 };
 
 void replays_init(struct replays *replays)
@@ -93,7 +105,9 @@ static bool replays_may(const struct thread *one, const struct thread *other,
 
 static bool replays_due(const struct engine *engine, uint64_t now)
 {
-	return engine->pool.params.replay_ns > 0 && !engine->replays.waits &&
+	return engine->pool.params.replay_ns > 0 &&
+	       (!engine->replays.waits ||
+		now >= engine->replays.sent_ns + REPLAYS_ANSWER_NS) &&
 	       now >= engine->replays.next_ns &&
 	       engine->phase == ENGINE_WATCHING;
 }
@@ -106,7 +120,10 @@ static const struct replay_hints *replays_hints(struct replays *replays,
 
 	if (!it)
 		it = replays_add(replays, pair);
-	return it && !it->enough ? &it->hints : NULL;
+	if (!it || it->skips == 0)
+		return it ? &it->hints : NULL;
+	it->skips--;
+	return NULL;
 }
 
 /* The raced bytes, which no register needs to point to, and the hints. */
@@ -199,12 +216,22 @@ void replays_send(struct engine *engine)
 			.area_size = (uint32_t)context->area_size,
 		};
 	}
-	replays->next_ns = clock_now_ns() + engine->pool.params.replay_ns;
+	replays->sent_ns = clock_now_ns();
+	replays->next_ns = replays->sent_ns + engine->pool.params.replay_ns;
 	if (channel_send_parts(&engine->channel, WIRE_INSTANCE, parts,
 			       sizeof(parts) / sizeof(parts[0])))
 		replays->waits = true;
 	else
 		engine->stats.dropped++;
+}
+
+/* The front end has other work too. */
+static void replays_rest(struct replays *replays, uint64_t now)
+{
+	uint64_t rest_ns = (now - replays->sent_ns) * REPLAYS_REST;
+
+	if (replays->next_ns < now + rest_ns)
+		replays->next_ns = now + rest_ns;
 }
 
 void replays_answered(struct engine *engine, const void *payload, size_t size)
@@ -215,10 +242,11 @@ void replays_answered(struct engine *engine, const void *payload, size_t size)
 	if (size != sizeof(*answer) || answer->count > WIRE_HINTS_MAX)
 		return;
 	engine->replays.waits = false;
+	replays_rest(&engine->replays, clock_now_ns());
 	pair = replays_find(&engine->replays, answer->pair);
 	if (!pair)
 		return;
-	pair->enough = answer->enough;
+	pair->skips = answer->enough ? REPLAYS_SKIPS : 0;
 	pair->hints.count = answer->count;
 	memcpy(pair->hints.pages, answer->pages, sizeof(pair->hints.pages));
 }

@@ -27,6 +27,7 @@ struct replays {
 	struct replay_capture *capture; /* NULL: none was needed yet */
 	uint64_t pair; /* of the capture */
 	uint64_t held_ns; /* that it took */
+	uint64_t sent_ns; /* the last one was */
 	uint64_t next_ns; /* none before */
 	bool waits; /* the front end has not answered the last one */
 };

@@ -42,7 +42,11 @@ struct wire_instance {
 /* What a replay has taught about the next instance of the pair. */
 struct wire_replay {
 	uint64_t pair;
-	bool enough; /* take no more of it */
+	/*
+	 * take no more of it for a while; not for good, since the same
+	 * instructions may race on another variable
+	 */
+	bool enough;
 	uint32_t count; /* of pages */
 	uint64_t pages[WIRE_HINTS_MAX]; /* that were missed in earlier ones */
 };

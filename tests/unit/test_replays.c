@@ -89,6 +89,8 @@ static void answer(struct driven *driven, bool enough, uint64_t page)
 				      .count = page != 0,
 				      .pages = { page } };
 
+	/* no rest is due */
+	driven->engine.replays.sent_ns = clock_now_ns();
 	replays_answered(&driven->engine, &answer, sizeof(answer));
 }
 
@@ -215,6 +217,26 @@ static void enough_is_of_one_pair(void **state)
 	driven_end(driven);
 }
 
+/* The front end is busy with one for a part of the time only. */
+static void a_long_replay_is_followed_by_a_rest(void **state)
+{
+	struct driven *driven = start(work_write);
+	struct wire_replay message = { .count = 0 };
+
+	(void)state;
+	meet(driven);
+	message.pair = driven->instance.pair;
+	driven->engine.replays.sent_ns -= 1000 * CLOCK_NS_PER_S;
+	replays_answered(&driven->engine, &message, sizeof(message));
+	meet(driven);
+	assert_int_equal(driven->instance_count, 1);
+	answer(driven, false, 0);
+	driven->engine.replays.next_ns = 0;
+	meet(driven);
+	assert_int_equal(driven->instance_count, 2);
+	driven_end(driven);
+}
+
 static void a_page_that_was_missed_is_in_the_next(void **state)
 {
 	struct driven *driven = start(work_write);
@@ -245,6 +267,7 @@ static void answers_that_make_no_sense_are_none(void **state)
 	assert_int_equal(driven->instance_count, 1);
 	/* nobody asked about that pair: nothing is learned */
 	answer.pair++;
+	driven->engine.replays.sent_ns = clock_now_ns();
 	replays_answered(&driven->engine, &answer, sizeof(answer));
 	meet(driven);
 	assert_int_equal(driven->instance_count, 2);
@@ -260,6 +283,7 @@ int main(void)
 		cmocka_unit_test(one_that_is_not_answered_is_the_last),
 		cmocka_unit_test(they_are_not_more_often_than_asked_for),
 		cmocka_unit_test(enough_is_of_one_pair),
+		cmocka_unit_test(a_long_replay_is_followed_by_a_rest),
 		cmocka_unit_test(a_page_that_was_missed_is_in_the_next),
 		cmocka_unit_test(answers_that_make_no_sense_are_none),
 	};
