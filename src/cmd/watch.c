@@ -152,8 +152,8 @@ static struct tracing watch_tracing(const struct watch_options *options)
 }
 
 /*
- * Why races are not replayed; NULL: they are. How long a replay holds the
- * threads of a program that is attached to was not measured yet.
+ * Why races are not replayed; NULL: they are. The budget does not
+ * count their CPU time yet, so a server is spared it by default.
  */
 static const char *watch_replay_off(const struct watch_options *options)
 {

@@ -245,15 +245,15 @@ static const char *const special_variables[] = {
 	NULL,
 };
 
-static bool is_special_variable(const struct race *race,
-				const struct vec *special,
-				struct strbuf *grounds)
+/* Who names it so; NULL: nobody does. */
+static const char *special_by(const struct race *race,
+			      const struct vec *special)
 {
 	const char *name = race->variable.name;
 	const char *whose = NULL;
 
 	if (!name)
-		return false;
+		return NULL;
 	for (size_t i = 0; special_variables[i]; i++) {
 		if (strcmp(special_variables[i], name) == 0)
 			whose = "racewatch's table";
@@ -263,9 +263,24 @@ static bool is_special_variable(const struct race *race,
 			    0) == 0)
 			whose = "--special-variable";
 	}
+	return whose;
+}
+
+bool benign_is_named(const struct race *race, const struct vec *special)
+{
+	return special_by(race, special);
+}
+
+static bool is_special_variable(const struct race *race,
+				const struct vec *special,
+				struct strbuf *grounds)
+{
+	const char *whose = special_by(race, special);
+
 	if (!whose)
 		return false;
-	strbuf_addf(grounds, "%s names the variable %s", whose, name);
+	strbuf_addf(grounds, "%s names the variable %s", whose,
+		    race->variable.name);
 	return true;
 }
 

@@ -35,4 +35,7 @@ const struct benign_rule *benign_find(const struct race *race,
 				      const struct vec *special,
 				      struct strbuf *grounds);
 
+/* Is the variable a special one, whose races are fine by its name? */
+bool benign_is_named(const struct race *race, const struct vec *special);
+
 #endif

@@ -19,8 +19,11 @@ struct harm_sign {
 /* In order; ends with a sign without a name. */
 extern const struct harm_sign harm_signs[];
 
-/* The first sign that fits, or NULL; its grounds are appended. */
-const struct harm_sign *harm_find(const struct race *race,
+/*
+ * The first sign that fits, or NULL; its grounds are appended. named: the
+ * variable is a special one (benign_is_named()).
+ */
+const struct harm_sign *harm_find(const struct race *race, bool named,
 				  struct strbuf *grounds);
 
 #endif

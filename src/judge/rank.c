@@ -51,7 +51,7 @@ static enum race_verdict decide(const struct race *race,
 			    second);
 		return VERDICT_SYNC;
 	}
-	sign = harm_find(race, grounds);
+	sign = harm_find(race, benign_is_named(race, special), grounds);
 	if (sign) {
 		strbuf_add(reason, sign->name);
 		return VERDICT_HARMFUL;

@@ -44,17 +44,13 @@ bool replayed_beyond(const struct race *race, struct strbuf *grounds)
 	const struct race_replay *replay = &race->replay;
 	const char *variable = variable_beyond(replay);
 
-	if (replay->beyond == 0)
+	/* a read returns what is there: that alone is no harm */
+	if (!variable && replay->beyond <= replay->registers)
 		return false;
-	strbuf_add(grounds, "run again in a copy, the order of the accesses "
-			    "made a difference ");
-	if (variable)
-		strbuf_addf(grounds, "to %s", variable);
-	else if (replay->registers > 0)
-		strbuf_add(grounds, "to what the function hands back");
-	else
-		strbuf_add(grounds, "to the way that was taken");
-	strbuf_add(grounds, ", not only to the raced bytes");
+	strbuf_addf(grounds,
+		    "run again in a copy, the order of the accesses made a "
+		    "difference to %s, not only to the raced bytes",
+		    variable ? variable : "other memory");
 	return true;
 }
 
@@ -73,7 +69,8 @@ bool replayed_same(const struct race *race, const struct vec *special,
 	const struct race_replay_kin *kin = &race->replay_kin;
 
 	(void)special;
-	if (kin->open || kin->changed || kin->instances < replayed_enough())
+	if (kin->open || kin->changed || kin->unlike ||
+	    kin->instances < replayed_enough())
 		return false;
 	strbuf_addf(grounds,
 		    "run again in a copy, the order of the accesses made no "
@@ -92,7 +89,7 @@ bool replayed_same(const struct race *race, const struct vec *special,
 
 bool replayed_is_refuted(const struct race *race)
 {
-	return race->replay_kin.changed;
+	return race->replay_kin.changed || race->replay_kin.unlike;
 }
 
 static bool side_updates(const struct race_side *side)
@@ -107,11 +104,15 @@ void replayed_add_lost(const struct race *race, struct strbuf *grounds)
 {
 	const struct race_replay *replay = &race->replay;
 
-	if (replay->changes == 0 || replay->beyond > 0 || replay->faults > 0)
+	if (replay->changes == 0 || replay->faults > 0)
 		return;
 	if (grounds->length > 0)
 		strbuf_add(grounds, "; ");
-	if (side_updates(&race->sides[0]) || side_updates(&race->sides[1]))
+	if (replay->beyond > 0)
+		strbuf_add(grounds, "run again in a copy, the order of the "
+				    "accesses decided what the function "
+				    "returns");
+	else if (side_updates(&race->sides[0]) || side_updates(&race->sides[1]))
 		strbuf_add(grounds, "updates are lost: run again in a copy, "
 				    "the order of the accesses changed it, "
 				    "and nothing else");

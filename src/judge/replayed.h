@@ -17,12 +17,16 @@ struct vec;
 /* In one order a signal ended it, in another it did not. */
 bool replayed_fault(const struct race *race, struct strbuf *grounds);
 
-/* In one order other bytes, the way taken or a register were different. */
+/*
+ * In one order other memory was different than in another. A value that a
+ * function returns is no sign of harm: a read returns what is there.
+ */
 bool replayed_beyond(const struct race *race, struct strbuf *grounds);
 
 /*
  * No order made a difference, in replayed_enough() instances of all the races
- * on these bytes, each of which has one.
+ * on these bytes, each of which has one, and none of which has a failure that may
+ * be a difference.
  */
 bool replayed_same(const struct race *race, const struct vec *special,
 		   struct strbuf *grounds);

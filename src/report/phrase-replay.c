@@ -120,9 +120,8 @@ static void add_changed(struct strbuf *line, const struct race_replay *replay)
 		strbuf_add(line, "; and registers in ");
 		text_add_count(line, replay->registers);
 	} else if (variables == 0) {
-		strbuf_add(line, replay->registers > 0
-					 ? " registers"
-					 : " the way that was taken");
+		strbuf_add(line, replay->registers > 0 ? " registers"
+						       : " other memory");
 	}
 }
 

@@ -138,6 +138,24 @@ bool race_replay_settles(const struct race *race)
 	       strcmp(race->reason, RACE_REPLAY_SAME_NAME) == 0;
 }
 
+bool race_replay_is_unlike(const struct race_replay *replay)
+{
+	static const char *const names[] = { "limit",	    "locals",
+					     "old-load",    "signal",
+					     "unequal-end", "waits" };
+
+	for (size_t i = 0; i < replay->failures.count; i++) {
+		const struct race_replay_failure *failure =
+			vec_at(&replay->failures, i);
+
+		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++) {
+			if (strcmp(failure->name, names[j]) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 uint64_t race_replay_failures(const struct race_replay *replay)
 {
 	uint64_t count = 0;

@@ -97,6 +97,7 @@ struct race_replay_kin {
 	uint64_t races;
 	bool open; /* one of the races has no instance */
 	bool changed; /* an instance of one came to a change or a fault */
+	bool unlike; /* one has a failure that may be an effect */
 };
 
 extern const struct fields race_replay_fields;
@@ -124,6 +125,12 @@ bool race_replay_settles(const struct race *race);
 
 /* Of all names. */
 uint64_t race_replay_failures(const struct race_replay *replay);
+
+/*
+ * Does one of them leave open whether the order has an effect? So it is where
+ * code went another way in another order, or was not run to its end.
+ */
+bool race_replay_is_unlike(const struct race_replay *replay);
 
 /*
  * With REPLAY_CONFIDENCE: at most this share of the instances, of which

@@ -106,10 +106,12 @@ bool related_sum_replays(struct race *race, const struct vec *races)
 		kin.instances += replay->instances;
 		kin.open |= replay->instances == 0;
 		kin.changed |= replay->changes || replay->faults;
+		kin.unlike |= race_replay_is_unlike(replay);
 	}
 	race->replay_kin = kin;
 	return kin.instances != old.instances || kin.races != old.races ||
-	       kin.open != old.open || kin.changed != old.changed;
+	       kin.open != old.open || kin.changed != old.changed ||
+	       kin.unlike != old.unlike;
 }
 
 bool race_is_one_sided(const struct race *race)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # What the judge makes of races in a running program: for each rule one that it
-# fits, and near misses, none of which is ranked down.
+# fits, and near misses, none of which is ranked down. These are the rules of the
+# code's shape: replay.sh is about those of replays.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -44,7 +45,8 @@ judged()
 		# a loaded machine may sample too little in the time
 		tries seconds 1.5 6 40
 		while next_try seconds; do
-			run run --seed "$seed" --rate 3000 -o "$report" -- \
+			run run --replay off --seed "$seed" --rate 3000 \
+				-o "$report" -- \
 				"$TARGETS_DIR/$program" "$seconds" "$kind"
 			verdicts >"$work/verdicts"
 			# one side alone is no case for the rules
@@ -127,7 +129,7 @@ for kind in lock mutex; do
 	skip_lacking registers "the owner of a recursive lock, $kind" && continue
 	tries seconds 1.5 6 40
 	while next_try seconds; do
-		run run --seed 1 --rate 3000 --show all -o "$report" -- \
+		run run --replay off --seed 1 --rate 3000 --show all -o "$report" -- \
 			"$TARGETS_DIR/recursive.stripped" "$seconds" "$kind"
 		records "$report" sides.*.sync=lock-owner && break
 	done
@@ -146,7 +148,7 @@ for variant in stripped O2; do
 	skip_lacking registers "a pointer that is chosen, $variant" && continue
 	tries seconds 1.5 6 40
 	while next_try seconds; do
-		run run --seed 1 --rate 3000 --show all -o "$report" -- \
+		run run --replay off --seed 1 --rate 3000 --show all -o "$report" -- \
 			"$TARGETS_DIR/dispatch.$variant" "$seconds" atomic
 		records "$report" verdict=sync && break
 		[ "$variant" = stripped ] || break
@@ -168,7 +170,7 @@ if lacks registers; then
 fi
 tries seconds 3 12 40
 while next_try seconds; do
-	run run --seed 1 --rate 3000 --ignore-unlikely "${special[@]}" \
+	run run --replay off --seed 1 --rate 3000 --ignore-unlikely "${special[@]}" \
 		-o "$report" -- "$TARGETS_DIR/verdicts.O2" "$seconds" "$unlikely"
 	records "$report" verdict=unlikely && break
 done
@@ -196,7 +198,7 @@ matches "report --ignore-unlikely: it does not" "$work/out" 'failures="0"'
 # A special variable is one of these.
 tries seconds 2 8 40
 while next_try seconds; do
-	run run --seed 1 --rate 3000 --special-variable 'cou*' \
+	run run --replay off --seed 1 --rate 3000 --special-variable 'cou*' \
 		--ignore-unlikely -o "$report" -- \
 		"$TARGETS_DIR/verdicts.O2" "$seconds" ticket
 	records "$report" reason=special-variable && break
@@ -206,7 +208,7 @@ has "--special-variable: its verdict" "$report" \
 	verdict=unlikely reason=special-variable
 
 # It halts at what is unlikely as well: long before the minute is over.
-run run --seed 1 --rate 3000 --halt-on-race "${special[@]}" -o "$report" -- \
+run run --replay off --seed 1 --rate 3000 --halt-on-race "${special[@]}" -o "$report" -- \
 	"$TARGETS_DIR/verdicts.O2" 60 "$unlikely"
 is "--halt-on-race: status" "$status" 66
 has "--halt-on-race: at a race that is unlikely" "$report" \
@@ -236,7 +238,7 @@ matches "attach: it is counted" "$work/err" \
 # many as other sites, as long as the program runs.
 tries seconds 2 8 40
 while next_try seconds; do
-	run run --seed 1 --rate 1000 -o "$report" -- \
+	run run --replay off --seed 1 --rate 1000 -o "$report" -- \
 		"$TARGETS_DIR/free_spin.nog2" "$seconds"
 	[ "$(summary samples)" -ge 100 ] &&
 		[ "$(summary synchronization)" -ge 1 ] && break
