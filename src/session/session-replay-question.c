@@ -12,8 +12,9 @@
 #include "image/elftext.h"
 #include "image/image.h"
 #include "sampling/scan.h"
+#include "x86/effective.h"
 
-enum { RETURN_ADDRESS_SIZE = 8 };
+enum { RETURN_ADDRESS_SIZE = 8, QUESTION_WORD = 8 };
 
 /* A store that its caller may see, or a call. */
 static bool question_acts(const struct insn_access *insn)
@@ -95,8 +96,29 @@ static void question_side(const struct conflict_side *side,
 	};
 }
 
+/*
+ * The registers do not tell the address any more: a load has overwritten its base
+ * (mov (%rax), %rax). An operand that is aligned, as compilers do it, and not
+ * smaller than the stalled access, has one place only where the two meet. Redoing
+ * the access (replay/redo.h) proves it, by the registers that come out.
+ */
+static bool question_address_follows(const struct conflict *conflict,
+				     const struct conflict_side *side)
+{
+	const struct mem_access *stalled = &conflict->sides[0].access;
+	uint32_t size = side->access.size;
+
+	return side->insn.operand_count == 1 &&
+	       !side->insn.operands[0].string && !side->wire->before &&
+	       side->access.kind == ACCESS_READ && size <= QUESTION_WORD &&
+	       (size & (size - 1)) == 0 && stalled->size <= size &&
+	       side->access.address % size == 0 &&
+	       mem_access_overlap(&side->access, stalled);
+}
+
 /* Why it cannot be asked; NULL: it can. */
-static const char *question_refusal(const struct conflict_side *side)
+static const char *question_refusal(const struct conflict *conflict,
+				    const struct conflict_side *side)
 {
 	if (side->kernel)
 		return "system-call";
@@ -105,7 +127,7 @@ static const char *question_refusal(const struct conflict_side *side)
 	if (!side->module || !side->module->text || side->insn_address == 0 ||
 	    side->access.size == 0 || side->access.kind == ACCESS_NONE)
 		return "unknown-instruction";
-	if (side->guessed)
+	if (side->guessed && !question_address_follows(conflict, side))
 		return "unknown-address";
 	return NULL;
 }
@@ -116,7 +138,7 @@ static struct error *question_fill_side(const struct conflict *conflict, int i,
 	const struct conflict_side *side = &conflict->sides[i];
 	struct error *err;
 
-	ret->failure = question_refusal(side);
+	ret->failure = question_refusal(conflict, side);
 	if (ret->failure)
 		return NULL;
 	question_side(side, &ret->question.sides[i]);

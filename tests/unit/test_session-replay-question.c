@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Of which conflicts a replay can be asked for, and what is asked.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "conflict/conflict.h"
+#include "image/image.h"
+#include "session/session-replay.h"
+
+enum { RACED = 0x10040, CFA = 0x7000 };
+
+struct fixture {
+	struct image *image;
+	struct conflict_home home;
+	struct conflict conflict;
+	struct session_instance instance;
+};
+
+/* A store that was stalled, and a load that trapped: mov (%rax), %rax. */
+static void scene(struct fixture *fixture)
+{
+	static const enum access_kind kinds[] = { ACCESS_WRITE, ACCESS_READ };
+	struct conflict *conflict = &fixture->conflict;
+
+	memset(conflict, 0, sizeof(*conflict));
+	for (int i = 0; i < 2; i++) {
+		struct conflict_side *side = &conflict->sides[i];
+
+		conflict->wire.sides[i].present = true;
+		side->wire = &conflict->wire.sides[i];
+		side->home = &fixture->home;
+		side->module = image_module_at(fixture->image, 0);
+		assert_non_null(side->module);
+		side->insn_address = 1; /* of no function */
+		side->access = (struct mem_access){ RACED, 8, kinds[i] };
+		side->insn.operand_count = 1;
+		side->insn.operands[0] = (struct mem_operand){
+			.base = X86_RAX,
+			.index = X86_REG_NONE,
+			.size = 8,
+			.kind = kinds[i],
+		};
+		side->frames[0].registers.cfa = CFA;
+		side->frame_count = 1;
+	}
+	conflict->wire.sides[0].before = true;
+	conflict->sides[1].guessed = true;
+	conflict->overlap = conflict->sides[0].access;
+}
+
+static const char *refusal(struct fixture *fixture)
+{
+	struct error *err =
+		session_replay_question(&fixture->conflict, &fixture->instance);
+
+	assert_null(err);
+	return fixture->instance.failure;
+}
+
+static void an_address_that_was_overwritten_follows(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct replay_question *question = &fixture->instance.question;
+
+	scene(fixture);
+	assert_null(refusal(fixture));
+	assert_int_equal(question->sides[1].access.address, RACED);
+	assert_true(question->sides[1].done);
+	assert_false(question->sides[0].done);
+	assert_int_equal(question->address, RACED);
+	assert_int_equal(fixture->instance.own_slots[1], CFA - 8);
+	/* a part of what the load has read */
+	scene(fixture);
+	fixture->conflict.sides[0].access.address += 4;
+	fixture->conflict.sides[0].access.size = 4;
+	fixture->conflict.overlap = fixture->conflict.sides[0].access;
+	assert_null(refusal(fixture));
+}
+
+static void refused(struct fixture *fixture)
+{
+	assert_string_equal(refusal(fixture), "unknown-address");
+}
+
+static void one_that_may_be_elsewhere_does_not(void **state)
+{
+	struct fixture *fixture = *state;
+	struct conflict_side *side = &fixture->conflict.sides[1];
+
+	/* which half of the bytes has it read? */
+	scene(fixture);
+	side->access.size = 4;
+	refused(fixture);
+	scene(fixture);
+	side->access.address -= 4;
+	refused(fixture);
+	scene(fixture);
+	side->access.address += 8;
+	refused(fixture);
+	scene(fixture);
+	side->access.size = 16;
+	refused(fixture);
+	scene(fixture);
+	side->access.kind = ACCESS_WRITE;
+	refused(fixture);
+	scene(fixture);
+	side->insn.operand_count = 2;
+	refused(fixture);
+	scene(fixture);
+	side->insn.operands[0].string = true;
+	refused(fixture);
+}
+
+static void what_is_known_too_little_of_is_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	struct conflict_side *side = &fixture->conflict.sides[1];
+
+	scene(fixture);
+	side->kernel = true;
+	assert_string_equal(refusal(fixture), "system-call");
+	scene(fixture);
+	fixture->conflict.wire.sides[1].present = false;
+	assert_string_equal(refusal(fixture), "not-held");
+	scene(fixture);
+	side->insn_address = 0;
+	assert_string_equal(refusal(fixture), "unknown-instruction");
+	scene(fixture);
+	side->frame_count = 0;
+	assert_string_equal(refusal(fixture), "unknown-frame");
+}
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	struct error *err =
+		image_create_file("/proc/self/exe", &fixture->image);
+
+	*state = fixture;
+	fixture->home.image = fixture->image;
+	return err != NULL;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	image_destroy(fixture->image);
+	free(fixture);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_address_that_was_overwritten_follows),
+		cmocka_unit_test(one_that_may_be_elsewhere_does_not),
+		cmocka_unit_test(what_is_known_too_little_of_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
