@@ -74,7 +74,11 @@ static const char *replay_refusal(const struct conflict *conflict)
 {
 	if (!conflict->sides[1].wire->present)
 		return "not-held";
-	return conflict->sides[1].kernel ? "system-call" : NULL;
+	if (conflict->sides[1].kernel)
+		return "system-call";
+	return conflict->wire.sides[0].pid != conflict->wire.sides[1].pid
+		       ? "two-processes"
+		       : NULL;
 }
 
 /* Once, of a race without any instance: the next conflict may have one. */

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "conflict/conflict.h"
 #include "report/race-replay.h"
 #include "report/race.h"
 #include "session/session-state.h"
@@ -197,6 +198,39 @@ static void synchronization_is_not_replayed(void **state)
 	assert_true(answer(fixture));
 }
 
+static const char *only_failure(const struct fixture *fixture)
+{
+	const struct race_replay *replay = &fixture->race.replay;
+	const struct race_replay_failure *failure;
+
+	assert_int_equal(replay->failures.count, 1);
+	failure = vec_at(&replay->failures, 0);
+	return failure->name;
+}
+
+/* No instance can follow: two address spaces, of which one copy is made. */
+static void why_there_is_no_instance_is_counted_once(void **state)
+{
+	struct fixture *fixture = *state;
+	struct conflict *conflict = calloc(1, sizeof(*conflict));
+
+	for (int i = 0; i < 2; i++) {
+		conflict->wire.sides[i].present = true;
+		conflict->wire.sides[i].pid = 1;
+		conflict->sides[i].wire = &conflict->wire.sides[i];
+	}
+	assert_null(session_replay_expect(&fixture->session, conflict,
+					  &fixture->race));
+	assert_int_equal(failures(fixture), 0);
+	conflict->wire.sides[1].pid = 2;
+	for (int i = 0; i < 2; i++)
+		assert_null(session_replay_expect(&fixture->session, conflict,
+						  &fixture->race));
+	assert_int_equal(failures(fixture), 1);
+	assert_string_equal(only_failure(fixture), "two-processes");
+	free(conflict);
+}
+
 #define FIXTURE_TEST(test) \
 	cmocka_unit_test_setup_teardown(test, setup, teardown)
 
@@ -208,6 +242,7 @@ int main(void)
 		FIXTURE_TEST(a_message_that_is_cut_short_is_not_counted),
 		FIXTURE_TEST(counts_that_cannot_be_are_refused),
 		FIXTURE_TEST(synchronization_is_not_replayed),
+		FIXTURE_TEST(why_there_is_no_instance_is_counted_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
