@@ -240,6 +240,7 @@ static struct error *provoke_process(const struct provoke_options *options,
 			 pid);
 		provoker->process = &process;
 		err = provoke_output(options, provoker, ret_status);
+		provoker->process = NULL;
 	}
 	pidref_close(&process);
 	return err;
