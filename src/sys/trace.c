@@ -301,6 +301,12 @@ struct error *trace_debug(pid_t tid, int number, uint64_t *ret)
 	return NULL;
 }
 
+/* Is a queued SIGTRAP one of the traps that the processor raised? */
+static bool trap_is_raised(enum trap_code code)
+{
+	return code != TRAP_CODE_HANDLER && code != TRAP_CODE_OTHER;
+}
+
 static enum trap_code trap_code_of(const siginfo_t *info)
 {
 	switch (info->si_code) {
@@ -314,6 +320,9 @@ static enum trap_code trap_code_of(const siginfo_t *info)
 		return TRAP_CODE_WATCH;
 	case TRAP_PERF:
 		return TRAP_CODE_PERF;
+	/* signal_setup_done() in kernel/signal.c: ptrace_notify(SIGTRAP) */
+	case SIGTRAP:
+		return TRAP_CODE_HANDLER;
 	default:
 		return TRAP_CODE_OTHER;
 	}
@@ -382,7 +391,7 @@ struct error *trace_trap_pending(pid_t tid, bool *ret)
 			return trace_error(tid, "read pending signals of");
 		for (long i = 0; i < n; i++) {
 			if (infos[i].si_signo == SIGTRAP &&
-			    trap_code_of(&infos[i]) != TRAP_CODE_OTHER)
+			    trap_is_raised(trap_code_of(&infos[i])))
 				*ret = true;
 		}
 		args.off += (uint64_t)n;

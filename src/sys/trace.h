@@ -79,6 +79,8 @@ enum trap_code {
 	TRAP_CODE_STEP,
 	TRAP_CODE_WATCH, /* debug register */
 	TRAP_CODE_PERF, /* perf event with sigtrap */
+	/* a step has led to the first instruction of a handler: no signal */
+	TRAP_CODE_HANDLER,
 	TRAP_CODE_OTHER, /* sent by kill(2) and the like */
 };
 

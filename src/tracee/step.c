@@ -22,26 +22,6 @@ void step_begin(struct step *step, struct thread *thread)
 	thread->step = step;
 }
 
-static void step_end(struct step *step)
-{
-	step->thread->step = NULL;
-	step->thread = NULL;
-}
-
-/*
- * One thread on its way over one breakpoint that stays. Signals that would
- * lead it elsewhere are blocked meanwhile, and wait.
- */
-struct step_over {
-	struct step step;
-	struct step *outer; /* whoever follows the thread anyway; may be NULL */
-	struct thread *thread;
-	struct addrspace *space;
-	uint64_t address;
-	bool begun;
-	uint64_t mask; /* the thread's own */
-};
-
 /* What instructions raise, and the trap of the step itself. */
 static uint64_t step_raised_signals(void)
 {
@@ -54,6 +34,54 @@ static uint64_t step_raised_signals(void)
 	return set;
 }
 
+void step_block_signals(struct step *step)
+{
+	pid_t tid = step->thread->tid;
+
+	if (step->masked ||
+	    !thread_ok(step->thread, trace_signal_mask(tid, &step->mask)))
+		return;
+	step->masked =
+		thread_ok(step->thread,
+			  trace_set_signal_mask(tid, ~step_raised_signals()));
+}
+
+/* A thread that runs, to be detached, gets its mask back at its next stop. */
+static void step_unblock_signals(struct step *step)
+{
+	struct thread *thread = step->thread;
+	struct error *err;
+
+	if (!step->masked)
+		return;
+	step->masked = false;
+	err = trace_set_signal_mask(thread->tid, step->mask);
+	if (err) {
+		thread->signals.mask = step->mask;
+		thread->signals.draining = true;
+	}
+	error_free(err);
+}
+
+static void step_end(struct step *step)
+{
+	step_unblock_signals(step);
+	step->thread->step = NULL;
+	step->thread = NULL;
+}
+
+/*
+ * One thread on its way over one breakpoint that stays. Signals that would
+ * lead it elsewhere are blocked meanwhile, and wait.
+ */
+struct step_over {
+	struct step step;
+	struct step *outer; /* whoever follows the thread anyway; may be NULL */
+	struct addrspace *space;
+	uint64_t address;
+	bool begun;
+};
+
 /* An owner of a step has something to ask after each. */
 static bool step_is_over(const struct step *step)
 {
@@ -64,34 +92,17 @@ void step_resuming(struct tracees *tracees, struct thread *thread)
 {
 	struct step_over *over = (struct step_over *)thread->step;
 	struct breakpoint *breakpoint;
-	uint64_t mask;
 
 	if (!thread->step || !step_is_over(thread->step) || over->begun)
 		return;
 	breakpoint = breakpoint_find(over->space, over->address);
-	if (!breakpoint ||
-	    !thread_ok(thread, trace_signal_mask(thread->tid, &mask)))
+	if (!breakpoint)
 		return;
+	step_block_signals(&over->step);
 	over->begun = true;
-	over->mask = mask;
 	breakpoint->passing++;
 	tracees_note(tracees,
 		     breakpoint_lift(over->space, thread->tid, breakpoint));
-	thread_ok(thread,
-		  trace_set_signal_mask(thread->tid, ~step_raised_signals()));
-}
-
-/* A thread that runs, to be detached, gets its mask back at its next stop. */
-static void step_over_restore_mask(const struct step_over *over)
-{
-	struct thread *thread = over->thread;
-	struct error *err = trace_set_signal_mask(thread->tid, over->mask);
-
-	if (err) {
-		thread->signals.mask = over->mask;
-		thread->signals.draining = true;
-	}
-	error_free(err);
 }
 
 /* The last one over puts it back, unless it has fired for good meanwhile. */
@@ -110,10 +121,8 @@ static void step_over_rearm(struct tracees *tracees, struct step_over *over)
 
 static void step_over_end(struct tracees *tracees, struct step_over *over)
 {
-	if (over->begun) {
-		step_over_restore_mask(over);
+	if (over->begun)
 		step_over_rearm(tracees, over);
-	}
 	addrspace_release(over->space);
 	free(over);
 }
@@ -154,7 +163,7 @@ void step_lose(struct tracees *tracees, struct thread *thread)
 	outer = ((struct step_over *)step)->outer;
 	step_over_end(tracees, (struct step_over *)step);
 	if (outer)
-		outer->thread = NULL;
+		step_end(outer);
 }
 
 void step_signalled(struct tracees *tracees, struct thread *thread, int signal)
@@ -163,8 +172,12 @@ void step_signalled(struct tracees *tracees, struct thread *thread, int signal)
 	struct step *outer;
 
 	/* a stop has no handler, and the rest of the step comes after it */
-	if (!step || !step_is_over(step) || signal == SIGSTOP)
+	if (!step || signal == SIGSTOP)
 		return;
+	if (!step_is_over(step)) {
+		step_unblock_signals(step);
+		return;
+	}
 	outer = ((struct step_over *)step)->outer;
 	step_end(step);
 	step_over_end(tracees, (struct step_over *)step);
@@ -179,7 +192,6 @@ void step_over_breakpoint(struct tracees *tracees, struct thread *thread,
 
 	if (over) {
 		over->outer = thread->step;
-		over->thread = thread;
 		over->space = thread->process->space;
 		over->space->users++;
 		over->address = breakpoint->site.address;

@@ -2,12 +2,20 @@
 /*
  * Single-stepping a thread: over a persistent breakpoint, or to follow what it
  * executes. Signals that arrive meanwhile are delivered as usual; their
- * handlers are stepped through too.
+ * handlers are stepped through too, unless step_block_signals() keeps them off.
+ *
+ * A hazard: the kernel clears the trap flag of a stepped thread when it is
+ * resumed otherwise, and not when the tracer dies. A thread of an attached
+ * program then dies of SIGTRAP at its next instruction, and one whose signals
+ * are blocked keeps them so. So nobody is held right after a step: interrupted
+ * and continued, the thread stops again before it executes anything, without
+ * the flag, and is held there.
  */
 #ifndef TRACEE_STEP_H
 #define TRACEE_STEP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct thread;
 struct tracees;
@@ -20,10 +28,19 @@ struct step {
 	 * On false stepping ends, and the thread continues unless it is held.
 	 */
 	bool (*stepped)(struct step *step);
+	bool masked; /* its signals are blocked: step_block_signals() */
+	uint64_t mask; /* the thread's own meanwhile */
 };
 
 /* The thread must be stopped and not stepped; it steps when resumed. */
 void step_begin(struct step *step, struct thread *thread);
+
+/*
+ * Block all signals in the stopped thread but those that its instruction may
+ * raise: a handler would be stepped into instead. They come when the stepping
+ * ends, or when a raised one is delivered: the mask is put back then.
+ */
+void step_block_signals(struct step *step);
 
 /* Report a step trap to the owner. False if the thread is not being stepped. */
 bool step_trapped(struct tracees *tracees, struct thread *thread);

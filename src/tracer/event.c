@@ -28,6 +28,7 @@
 #include "tracer/freeze.h"
 #include "tracer/orphans.h"
 #include "tracer/profile-stops.h"
+#include "tracer/provoke-sites.h"
 #include "tracer/release.h"
 
 enum {
@@ -105,6 +106,7 @@ static void event_end(struct engine *engine, struct thread *thread,
 	bool headless;
 
 	thread->state = THREAD_GONE;
+	provoke_ended(engine, thread);
 	forget_thread(engine, thread);
 	/*
 	 * the leader had exited before we attached, so its end, which is that
@@ -185,6 +187,8 @@ static void event_deliver(struct engine *engine, struct thread *thread,
 	log_debug(LOG_TARGET, "thread %d: signal %d is its own",
 		  (int)thread->tid, signal);
 	step_signalled(&engine->tracees, thread, signal);
+	if (signal != SIGSTOP)
+		provoke_raised(engine, thread);
 	death_signal(thread, signal);
 	thread->deliver = signal;
 	engine_go_on(engine, thread);
@@ -246,6 +250,11 @@ static void event_hit(struct engine *engine, struct thread *thread,
 		engine_go_on(engine, thread);
 		return;
 	}
+	if (stays && site.provoke && !engine->child) {
+		provoke_sites_pass(engine, thread, breakpoint, regs);
+		engine_go_on(engine, thread);
+		return;
+	}
 	if (stays) {
 		step_over_breakpoint(&engine->tracees, thread, breakpoint);
 		thread_resume(&engine->tracees, thread);
@@ -294,7 +303,8 @@ static void event_int3(struct engine *engine, struct thread *thread)
 	sigstate_restore(&engine->tracees, thread);
 	profile_stopped(engine, thread, &regs);
 	/* lifted for a moment only, it was met all the same */
-	if (breakpoint && (breakpoint->armed || breakpoint->passing > 0)) {
+	if (breakpoint && (breakpoint->armed || breakpoint->passing > 0 ||
+			   provoke_sites_returns(engine, breakpoint))) {
 		event_hit(engine, thread, breakpoint, &regs);
 		return;
 	}
@@ -462,6 +472,13 @@ static void event_trap(struct engine *engine, struct thread *thread)
 	case TRAP_CODE_STEP:
 		event_step(engine, thread);
 		break;
+	case TRAP_CODE_HANDLER:
+		/* nothing else stops so, but the program may send such a code */
+		if (thread->stepping)
+			event_step(engine, thread);
+		else
+			event_sent_trap(engine, thread);
+		break;
 	case TRAP_CODE_OTHER:
 		event_sent_trap(engine, thread);
 		break;
@@ -514,6 +531,7 @@ static void event_interrupted(struct engine *engine, struct thread *thread,
 	if (sigstate_at_stop(&engine->tracees, thread))
 		arm_leave_handler(engine, thread);
 	profile_stopped(engine, thread, NULL);
+	provoke_stopped(engine, thread);
 	engine_go_on(engine, thread);
 }
 

@@ -58,6 +58,14 @@ struct breakpoint *provoke_breakpoint(const struct engine *engine,
 	return NULL;
 }
 
+bool provoke_pairs(const struct wire_site *one, const struct wire_site *other)
+{
+	uint8_t a = one->provoke, b = other->provoke;
+
+	return ((a & wire_side_bit(0)) && (b & wire_side_bit(1))) ||
+	       ((a & wire_side_bit(1)) && (b & wire_side_bit(0)));
+}
+
 bool provoke_is_set(const struct engine *engine, const struct wire_site *site)
 {
 	struct addrspace *space;

@@ -25,6 +25,9 @@ struct breakpoint *provoke_breakpoint(const struct engine *engine,
 				      const struct wire_site *site,
 				      struct addrspace **ret_space);
 
+/* Are they of the two sides, one of each? One may be of both. */
+bool provoke_pairs(const struct wire_site *one, const struct wire_site *other);
+
 /* Is a breakpoint there that stays? */
 bool provoke_is_set(const struct engine *engine, const struct wire_site *site);
 

@@ -16,6 +16,7 @@
 #include "tracee/thread.h"
 #include "tracee/watch-update.h"
 #include "tracer/engine.h"
+#include "tracer/provoke-list.h"
 #include "tracer/provoke-sites.h"
 #include "x86/effective.h"
 
@@ -125,8 +126,9 @@ static void provoke_let_go(struct engine *engine, struct provoke_member *member)
 	hold_drop(&member->hold);
 	breakpoint =
 		breakpoint_find(thread->process->space, member->site.address);
-	if (breakpoint && (breakpoint->armed || breakpoint->passing > 0))
-		step_over_breakpoint(&engine->tracees, thread, breakpoint);
+	if (breakpoint && (breakpoint->armed || breakpoint->passing > 0 ||
+			   provoke_sites_returns(engine, breakpoint)))
+		provoke_sites_pass(engine, thread, breakpoint, &member->regs);
 	thread_resume(&engine->tracees, thread);
 }
 
@@ -156,6 +158,7 @@ static void provoke_hold(struct engine *engine,
 	provoke->until_ns = provoke->since_ns + provoke->params.hold_ns;
 	provoke->look_ns = provoke->since_ns + PROVOKE_LOOK_NS;
 	provoke_watch(engine, member);
+	provoke_sites_free(engine);
 }
 
 /* Do the two make the two accesses of the pair, of the same bytes? */
@@ -163,9 +166,7 @@ static bool provoke_meets(const struct provoke_member *held,
 			  const struct provoke_member *arrival,
 			  const struct thread *thread)
 {
-	uint8_t a = held->site.provoke, b = arrival->site.provoke;
-
-	if (((a & 1) == 0 || (b & 2) == 0) && ((a & 2) == 0 || (b & 1) == 0))
+	if (!provoke_pairs(&held->site, &arrival->site))
 		return false;
 	for (int j = 0; j < arrival->access_count; j++) {
 		struct mem_access there = arrival->accesses[j];
@@ -224,8 +225,25 @@ static void provoke_step(struct engine *engine, int i)
 	member->engine = engine;
 	member->steps = PROVOKE_STEPS;
 	step_begin(&member->step, thread);
+	/* they came during the hold, and would lead it into their handlers */
+	step_block_signals(&member->step);
 	hold_drop(&member->hold);
 	thread_resume(&engine->tracees, thread);
+}
+
+/*
+ * The first has made its access. It stops again before anything else (step.h);
+ * provoke_stopped() holds it then.
+ */
+static void provoke_settle(struct engine *engine, struct thread *thread)
+{
+	struct provoke *provoke = &engine->provoke;
+
+	provoke->made = true;
+	provoke->settling = thread->tid;
+	provoke->state = PROVOKE_SETTLING;
+	thread->interrupting = thread_must(&engine->tracees, thread,
+					   trace_interrupt(thread->tid));
 }
 
 /* The first has made its access, or died of it: it is the second's turn. */
@@ -247,6 +265,8 @@ static void provoke_ahead(struct engine *engine)
 	struct provoke *provoke = &engine->provoke;
 	uint64_t now = clock_now_ns();
 
+	provoke->news.met = provoke->made;
+	provoke_tell(engine);
 	provoke->state = PROVOKE_AHEAD;
 	provoke->until_ns = now + PROVOKE_AHEAD_NS;
 	provoke->look_ns = now + PROVOKE_LOOK_NS;
@@ -275,12 +295,49 @@ static bool provoke_stepped(struct step *step)
 	if (provoke_steps_on(member))
 		return true;
 	if (engine->provoke.state == PROVOKE_FIRST) {
-		hold_begin(&engine->tracees, &member->hold, step->thread);
-		provoke_second(engine);
+		provoke_settle(engine, step->thread);
 	} else if (engine->provoke.state == PROVOKE_SECOND) {
 		provoke_ahead(engine);
 	}
 	return false;
+}
+
+void provoke_stopped(struct engine *engine, struct thread *thread)
+{
+	struct provoke *provoke = &engine->provoke;
+
+	if (engine->phase != ENGINE_WATCHING ||
+	    provoke->state != PROVOKE_SETTLING ||
+	    thread->tid != provoke->settling)
+		return;
+	hold_begin(&engine->tracees, &provoke->members[provoke->first].hold,
+		   thread);
+	provoke_second(engine);
+}
+
+void provoke_raised(struct engine *engine, const struct thread *thread)
+{
+	for (int i = 0; i < WIRE_PROVOKE_SIDES; i++) {
+		struct provoke_member *member = provoke_member(engine, i);
+
+		member->raised |= member->step.thread == thread;
+	}
+}
+
+/* An access that kills its thread, and mostly the program, was made too. */
+void provoke_ended(struct engine *engine, const struct thread *thread)
+{
+	struct provoke *provoke = &engine->provoke;
+
+	for (int i = 0; i < WIRE_PROVOKE_SIDES; i++) {
+		const struct provoke_member *member = &provoke->members[i];
+
+		if (member->step.thread != thread || !member->raised)
+			continue;
+		provoke->made |= i == provoke->first;
+		provoke->news.met = provoke->made;
+		provoke_tell(engine);
+	}
 }
 
 /* Both are there: from now on nobody else is stopped. */
@@ -299,7 +356,6 @@ static void provoke_meet(struct engine *engine,
 	side_a = provoke_side_a(provoke);
 	provoke->first = provoke->params.order == WIRE_ORDER_AB ? side_a
 								: 1 - side_a;
-	provoke->news.met = true;
 	log_debug(LOG_TARGET, "threads %d and %d meet after %.1f ms",
 		  (int)provoke->members[0].hold.thread->tid, (int)thread->tid,
 		  (double)(clock_now_ns() - provoke->since_ns) /
@@ -445,9 +501,16 @@ static void provoke_tick_state(struct engine *engine, uint64_t now)
 			provoke_give_up(engine, true);
 		break;
 	case PROVOKE_FIRST:
-		if (over)
+		if (over || (provoke_is_lost(provoke, provoke->first) &&
+			     !provoke->made))
 			provoke_finish(engine);
 		else if (provoke_is_lost(provoke, provoke->first))
+			provoke_second(engine);
+		break;
+	case PROVOKE_SETTLING:
+		if (over)
+			provoke_finish(engine);
+		else if (!tracees_thread(&engine->tracees, provoke->settling))
 			provoke_second(engine);
 		break;
 	case PROVOKE_SECOND:
@@ -464,6 +527,13 @@ static void provoke_tick_state(struct engine *engine, uint64_t now)
 	}
 }
 
+/* Are the sites to be armed? Not when the two are there, nor in a pause. */
+static bool provoke_arms(const struct provoke *provoke)
+{
+	return provoke->state == PROVOKE_HOLDING ||
+	       (provoke->state == PROVOKE_WAITING && provoke->until_ns == 0);
+}
+
 void provoke_tick(struct engine *engine, uint64_t now)
 {
 	struct provoke *provoke = &engine->provoke;
@@ -472,8 +542,7 @@ void provoke_tick(struct engine *engine, uint64_t now)
 	    provoke->state == PROVOKE_DONE)
 		return;
 	provoke_tick_state(engine, now);
-	if (provoke->state == PROVOKE_HOLDING ||
-	    (provoke->state == PROVOKE_WAITING && provoke->until_ns == 0))
+	if (provoke_arms(provoke) && now >= provoke->rearm_ns)
 		provoke_sites_arm(engine);
 }
 
@@ -482,6 +551,7 @@ static uint64_t provoke_look_next(const struct provoke *provoke)
 {
 	switch (provoke->state) {
 	case PROVOKE_FIRST:
+	case PROVOKE_SETTLING:
 	case PROVOKE_SECOND:
 		return clock_now_ns() + PROVOKE_LOOK_NS;
 	case PROVOKE_HOLDING:
@@ -505,6 +575,9 @@ uint64_t provoke_next_ns(const struct engine *engine)
 		return UINT64_MAX;
 	if (provoke->until_ns != 0 && provoke->until_ns < next)
 		next = provoke->until_ns;
+	if (provoke_arms(provoke) && provoke->rearm_ns != 0 &&
+	    provoke->rearm_ns < next)
+		next = provoke->rearm_ns;
 	if (provoke->deferred && clock_now_ns() + CLOCK_NS_PER_MS < next)
 		next = clock_now_ns() + CLOCK_NS_PER_MS;
 	return next;

@@ -10,7 +10,9 @@
  * nothing is armed any more, and WIRE_PROVOKED says so.
  *
  * Breakpoints at both instructions stay all the time: who is not the other of a
- * pair is stepped over them.
+ * pair is stepped over them. In a program that was attached to nobody but the
+ * two is stepped (step.h): there a breakpoint is lifted for a moment, and who
+ * comes by meanwhile is missed.
  */
 #ifndef TRACER_PROVOKE_H
 #define TRACER_PROVOKE_H
@@ -18,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/vec.h"
 #include "tracee/hold.h"
@@ -36,6 +39,7 @@ enum provoke_state {
 	PROVOKE_WAITING, /* for the first thread, or for the end of a pause */
 	PROVOKE_HOLDING, /* members[0] is held, and waits for the other */
 	PROVOKE_FIRST, /* both are held; the first makes its access */
+	PROVOKE_SETTLING, /* it has made it, and is to stop again (step.h) */
 	PROVOKE_SECOND, /* the first is held behind it; the second makes its own */
 	PROVOKE_AHEAD, /* the second has gone on, the first is still held */
 	PROVOKE_DONE,
@@ -50,6 +54,7 @@ struct provoke_member {
 	struct hold hold;
 	struct wire_site site;
 	int steps; /* left, of an instruction that repeats itself */
+	bool raised; /* the instruction has raised a signal */
 	struct x86_registers regs;
 	struct mem_access accesses[X86_OPERANDS_MAX];
 	int access_count;
@@ -61,10 +66,13 @@ struct provoke {
 	struct vec sites; /* of struct wire_site: to be armed, or armed */
 	size_t unset; /* of them, those that are not */
 	bool deferred; /* of these, one is to be tried again soon */
+	uint64_t rearm_ns; /* one was lifted for a moment, until then; 0: no */
 	struct provoke_member members[WIRE_PROVOKE_SIDES];
 	struct watch_claim claims[X86_OPERANDS_MAX]; /* of members[0] */
 	uint32_t claimed; /* bits of those that are there */
 	int first; /* the member that goes first */
+	bool made; /* it has made its access */
+	pid_t settling; /* its thread */
 	bool touched; /* the held bytes, while they were watched */
 	uint64_t since_ns; /* when the member was held */
 	uint64_t until_ns; /* of the state; 0: no pause */
@@ -96,6 +104,13 @@ bool provoke_hit(struct engine *engine, struct thread *thread,
 /* A watch has trapped. False: it was none of a held member's bytes. */
 bool provoke_trap(struct engine *engine, uint8_t slots,
 		  const uint64_t gens[DREGS_SLOTS]);
+
+/* The stepped member's instruction raises a signal, which is delivered now. */
+void provoke_raised(struct engine *engine, const struct thread *thread);
+/* The thread has ended: of its access, if that raised a signal. */
+void provoke_ended(struct engine *engine, const struct thread *thread);
+/* The thread has stopped after an interrupt, and is to be resumed. */
+void provoke_stopped(struct engine *engine, struct thread *thread);
 
 /* The thread of the hold has gone. False: it was no member. */
 bool provoke_lose(struct engine *engine, const struct hold *hold);

@@ -222,12 +222,19 @@ static bool predicate_hold(struct thread *thread,
 	return false;
 }
 
+static void (*walk_prepare)(void);
+
 static struct driven *start_walk(struct walk *walk, lane_work *work)
 {
 	struct wire_site site = site_at(site_write, 1);
-	struct driven *driven = start(work, 2);
-	struct breakpoint *breakpoint = driven_arm(driven, &site);
+	lane_work *const all[] = { work, work };
+	struct breakpoint *breakpoint;
+	struct driven *driven;
 
+	driven_plan(all, 2);
+	child_plan.prepare = walk_prepare;
+	driven = driven_start(&watch_by_value);
+	breakpoint = driven_arm(driven, &site);
 	memset(walk, 0, sizeof(*walk));
 	walk->step.stepped = walk_stepped;
 	memset(&begin_hold, 0, sizeof(begin_hold));
@@ -278,6 +285,70 @@ static void a_stepped_thread_meets_breakpoints_that_stay(void **state)
 	assert_int_equal(predicate_calls, 1);
 	assert_true(breakpoint->armed);
 	assert_null(walk.step.thread);
+	driven_end(driven);
+}
+
+/* It came while the thread was held, and waits until the step is over. */
+static void a_blocked_signal_does_not_divert_a_step(void **state)
+{
+	struct driven *driven;
+	struct walk walk;
+	pid_t tid;
+
+	(void)state;
+	walk_prepare = prepare_alarms;
+	driven = start_walk(&walk, work_write);
+	walk_prepare = NULL;
+	tid = child_plan.arena->lanes[0].tid;
+	walk.until = (uintptr_t)site_write + site_at(site_write, 1).insn.length;
+	assert_int_equal(syscall(SYS_tgkill, driven->pid, tid, SIGUSR1), 0);
+	step_block_signals(&walk.step);
+	hold_release(&driven->engine.tracees, &begin_hold);
+	driven_until(driven, lane_idle(0) && child_plan.arena->data[8] == 1);
+	assert_int_equal(walk.steps, 1);
+	driven_end(driven);
+}
+
+/* Not blocked, it does: the kernel stops at the handler's first instruction. */
+static void a_step_into_a_handler_is_a_step(void **state)
+{
+	struct driven *driven;
+	struct walk walk;
+	pid_t tid;
+
+	(void)state;
+	walk_prepare = prepare_alarms;
+	driven = start_walk(&walk, work_write);
+	walk_prepare = NULL;
+	tid = child_plan.arena->lanes[0].tid;
+	walk.until = (uintptr_t)on_alarm;
+	assert_int_equal(syscall(SYS_tgkill, driven->pid, tid, SIGUSR1), 0);
+	hold_release(&driven->engine.tracees, &begin_hold);
+	driven_until(driven, lane_idle(0) && child_plan.arena->data[8] == 1);
+	assert_int_equal(walk.steps, 1);
+	driven_end(driven);
+}
+
+/* Whoever takes the thread out of its step gives it its mask back. */
+static void a_lost_step_leaves_no_signal_blocked(void **state)
+{
+	struct driven *driven;
+	uint64_t before, after;
+	struct walk walk;
+	pid_t tid;
+
+	(void)state;
+	driven = start_walk(&walk, work_write);
+	tid = child_plan.arena->lanes[0].tid;
+	assert_ok(trace_signal_mask(tid, &before));
+	step_block_signals(&walk.step);
+	assert_ok(trace_signal_mask(tid, &after));
+	assert_int_not_equal(before, after);
+	step_lose(&driven->engine.tracees, begin_hold.thread);
+	assert_ok(trace_signal_mask(tid, &after));
+	assert_int_equal(before, after);
+	hold_release(&driven->engine.tracees, &begin_hold);
+	driven_until(driven, lane_idle(0));
 	driven_end(driven);
 }
 
@@ -389,6 +460,9 @@ int main(void)
 		cmocka_unit_test(a_signal_at_a_step_over_is_delivered_once),
 		cmocka_unit_test(a_thread_is_stepped_through_a_system_call),
 		cmocka_unit_test(a_stepped_thread_meets_breakpoints_that_stay),
+		cmocka_unit_test(a_blocked_signal_does_not_divert_a_step),
+		cmocka_unit_test(a_step_into_a_handler_is_a_step),
+		cmocka_unit_test(a_lost_step_leaves_no_signal_blocked),
 		cmocka_unit_test(
 			letting_go_in_the_middle_of_a_step_does_no_harm),
 		cmocka_unit_test(held_threads_go_in_the_order_asked_for),
