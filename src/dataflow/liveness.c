@@ -40,6 +40,7 @@ struct scan_value {
 struct way {
 	uint64_t address;
 	uint32_t left; /* not decided on this way */
+	uint32_t low; /* of these the lowest byte has been written */
 	uint32_t
 		lost; /* by a call or a return: dead if nothing is seen to read it */
 	struct scan_value rsp, rbp;
@@ -60,23 +61,35 @@ struct scan_insn {
 	struct insn_access access;
 	const struct cs_insn *insn; /* NULL: Capstone does not know it */
 	uint32_t reads, writes;
+	/* the lowest byte alone is read; it is written, and others are not */
+	uint32_t low_reads, low_writes;
 };
 
-/* The bits of a register in our sets; 0: none. *ret_partial: not all of it. */
+/* What a name has of a register. */
+enum scan_part { SCAN_WHOLE, SCAN_WORD, SCAN_LOWEST, SCAN_HIGH };
+
+/* Of eax and rax all, since eax clears the rest; but not of ax, al and ah. */
+static enum scan_part scan_part(const char *name)
+{
+	char last = name[strlen(name) - 1];
+
+	if (last == 'l' || last == 'b')
+		return SCAN_LOWEST;
+	if (last == 'h')
+		return SCAN_HIGH;
+	return name[0] == 'e' || (name[0] == 'r' && last != 'w') ? SCAN_WHOLE
+								 : SCAN_WORD;
+}
+
+/* The bits of a register in our sets; 0: none. */
 static uint32_t scan_register(const struct decoder *decoder, unsigned int name,
-			      bool *ret_partial)
+			      enum scan_part *ret_part)
 {
 	uint8_t reg = decode_register(name);
-	const char *text = cs_reg_name(decoder->capstone, name);
 
-	*ret_partial = false;
+	*ret_part = SCAN_WHOLE;
 	if (reg < X86_RIP) {
-		/* eax, rax and r8d are whole; ax, al, r8w and r8b are not */
-		size_t length = strlen(text);
-
-		*ret_partial = text[0] != 'e' &&
-			       (text[0] != 'r' || text[length - 1] == 'b' ||
-				text[length - 1] == 'w');
+		*ret_part = scan_part(cs_reg_name(decoder->capstone, name));
 		return UINT32_C(1) << reg;
 	}
 	switch (name) {
@@ -117,22 +130,32 @@ static void scan_sets(const struct decoder *decoder, struct scan_insn *it)
 {
 	cs_regs read, write;
 	uint8_t reads = 0, writes = 0;
-	bool partial;
+	enum scan_part part;
 
 	it->reads = it->writes = 0;
+	/* nopl (%rax) has an operand that nobody reads */
+	if (it->insn->id == X86_INS_NOP)
+		return;
 	if (cs_regs_access(decoder->capstone, it->insn, read, &reads, write,
 			   &writes) != CS_ERR_OK) {
 		it->reads = LIVENESS_ALL;
 		return;
 	}
-	for (int i = 0; i < reads; i++)
-		it->reads |= scan_register(decoder, read[i], &partial);
-	for (int i = 0; i < writes; i++) {
-		uint32_t set = scan_register(decoder, write[i], &partial);
+	for (int i = 0; i < reads; i++) {
+		uint32_t set = scan_register(decoder, read[i], &part);
 
-		it->writes |= set;
-		if (partial)
+		if (part == SCAN_LOWEST)
+			it->low_reads |= set;
+		else
 			it->reads |= set;
+	}
+	for (int i = 0; i < writes; i++) {
+		uint32_t set = scan_register(decoder, write[i], &part);
+
+		if (part == SCAN_WHOLE)
+			it->writes |= set;
+		else if (part != SCAN_HIGH)
+			it->low_writes |= set;
 	}
 	if (scan_clears(it->insn))
 		it->reads &= ~it->writes;
@@ -154,7 +177,7 @@ static bool scan_decode(const struct scan *scan, uint64_t address,
 	decoder_decode(decoder, bytes, size, address, &ret->access);
 	ret->insn = NULL;
 	ret->reads = LIVENESS_ALL;
-	ret->writes = 0;
+	ret->writes = ret->low_reads = ret->low_writes = 0;
 	if (!cs_disasm_iter(decoder->capstone, &at, &size, &place,
 			    decoder->insn))
 		return ret->access.refusal != X86_REFUSED_UNDECODABLE;
@@ -302,7 +325,7 @@ static bool callee_step(const struct scan *scan, struct callee *callee,
 	    it.access.flow == X86_FLOW_CALL || it.access.indirect)
 		return false;
 	callee->seen[callee->seen_count++] = address;
-	callee->writes |= it.writes;
+	callee->writes |= it.writes | it.low_writes;
 	if (it.access.flow == X86_FLOW_BRANCH ||
 	    it.access.flow == X86_FLOW_JUMP)
 		next[count++] = it.access.target;
@@ -458,8 +481,11 @@ static void scan_step(struct scan *scan, struct way *way)
 		return;
 	}
 	if (it.access.flow != X86_FLOW_CALL && it.access.flow != X86_FLOW_RET) {
-		scan->live |= way->left & it.reads;
+		uint32_t reads = it.reads | (it.low_reads & ~way->low);
+
+		scan->live |= way->left & reads;
 		way->left &= ~(scan->live | it.writes);
+		way->low |= it.low_writes;
 	}
 	if (it.access.flow == X86_FLOW_NEXT)
 		scan_stack(scan, way, &it);

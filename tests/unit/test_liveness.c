@@ -70,6 +70,18 @@ CODE(cleared, "xor %eax, %eax\n"
 CODE(low_byte, "mov $1, %al\n"
 	       "mov %eax, (%rdi)\n"
 	       "ud2");
+CODE(low_byte_alone, "mov (%rdi), %al\n"
+		     "test %al, %al\n"
+		     "sete %al\n"
+		     "movzbl %al, %ecx\n"
+		     "mov %ecx, (%rdi)\n"
+		     "xor %eax, %eax\n"
+		     "ud2");
+CODE(no_operation, "nopl (%rax, %rbx)\n"
+		   "ud2");
+CODE(word_of_it, "mov (%rdi), %al\n"
+		 "mov %ax, (%rdi)\n"
+		 "ud2");
 CODE(either_way, "test %edi, %edi\n"
 		 "je 1f\n"
 		 "mov $1, %eax\n"
@@ -87,6 +99,9 @@ static void what_is_read_first_is_alive(void **state)
 	assert_int_equal(live(state, read_first_start, RAX | RDX), RAX);
 	assert_int_equal(live(state, written_first_start, RAX), 0);
 	assert_int_equal(live(state, low_byte_start, RAX), RAX);
+	assert_int_equal(live(state, low_byte_alone_start, RAX), 0);
+	assert_int_equal(live(state, word_of_it_start, RAX), RAX);
+	assert_int_equal(live(state, no_operation_start, RAX | RBX), 0);
 }
 
 static void what_is_cleared_by_itself_is_dead(void **state)
