@@ -52,7 +52,7 @@ struct freeze {
 /*
  * The stall is about to end in this conflict: take its thread over, and
  * `other', stopped and not held (NULL: there is none). Both stay stopped. Not
- * while another conflict is held. wire->moment is set if so.
+ * while another conflict is held. wire->freeze is set if so.
  */
 void freeze_take(struct engine *engine, struct stall *stall,
 		 struct thread *other, struct wire_conflict *wire);
