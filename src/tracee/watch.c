@@ -75,6 +75,17 @@ bool watch_claim_execution(struct watch *watch, const struct program_text *text,
 	return true;
 }
 
+bool watch_claim_traps(const struct watch_claim *claim, uint8_t slots,
+		       const uint64_t gens[DREGS_SLOTS])
+{
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		if ((slots & claim->claim.slots & (1u << i)) &&
+		    gens[i] == claim->generation[i])
+			return true;
+	}
+	return false;
+}
+
 void watch_release(struct watch *watch, const struct watch_claim *claim)
 {
 	dregs_release(&watch->dregs, &claim->claim);

@@ -114,6 +114,9 @@ struct watch_claim {
 bool watch_claim(struct watch *watch, const struct addrspace *space,
 		 uint64_t address, uint32_t size, enum dregs_type type,
 		 struct watch_claim *ret);
+/* Is a trap of these slots, which had these generations, one of the claim? */
+bool watch_claim_traps(const struct watch_claim *claim, uint8_t slots,
+		       const uint64_t gens[DREGS_SLOTS]);
 /* A slot for the instruction at that address of a program; see execpoint.h. */
 bool watch_claim_execution(struct watch *watch, const struct program_text *text,
 			   uint64_t address, struct watch_claim *ret);

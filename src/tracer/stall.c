@@ -734,13 +734,9 @@ static int stall_access_of(const struct stall *stall, uint8_t slots,
 	for (int i = 0; i < stall->access_count; i++) {
 		const struct stall_access *access = &stall->accesses[i];
 
-		if (!access->claimed)
-			continue;
-		for (int s = 0; s < DREGS_SLOTS; s++) {
-			if ((slots & access->claim.claim.slots & (1u << s)) &&
-			    gens[s] == access->claim.generation[s])
-				return i;
-		}
+		if (access->claimed &&
+		    watch_claim_traps(&access->claim, slots, gens))
+			return i;
 	}
 	return -1;
 }
