@@ -2,9 +2,8 @@
 /*
  * replay-held MB INSTANCES: a program of that much memory, all of it written to,
  * with two threads that race and a third that goes on. Both are stopped, captured
- * (replay/livein.h), let go, and replayed in two orders, so many times. Printed are
- * the microseconds for which they were held for that: median, 90 of 100, most; and
- * what of the program has changed meanwhile: its page faults, its children, its
+ * (replay/livein.h), let go, and replayed in two orders; INSTANCES times. Printed
+ * are the microseconds for which they were held: median, 90 of 100, most; and what of the program has changed meanwhile: its page faults, its children, its
  * threads, and what waitpid(-1, __WALL) tells it (0: that it has no child).
  *
  * replay-held MB serve SECONDS: the program alone, for racewatch to watch.

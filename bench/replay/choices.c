@@ -90,7 +90,7 @@ NOINLINE static void batch_set(unsigned size)
 	batch = 1 + size % 7; /* RACE: batch */
 }
 
-/* So many at a time: the sum is the same. */
+/* The number added at a time makes no difference to the sum. */
 NOINLINE static unsigned long batch_sum(void)
 {
 	unsigned step = batch ? batch : 1; /* RACE: batch */

@@ -50,8 +50,8 @@ static const struct option_def provoke_defs[] = {
 	  .choices = order_words },
 	{ .name = "--times",
 	  .arg = "NUMBER",
-	  .help = "run the command so often in each order (default 20; with "
-		  "--pid 1)",
+	  .help = "number of runs of the command in each order (default "
+		  "20; with --pid 1)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(times),
 	  .preset = OPTION_NONE,

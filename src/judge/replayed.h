@@ -41,8 +41,8 @@ bool replayed_is_refuted(const struct race *race);
 void replayed_add_lost(const struct race *race, struct strbuf *grounds);
 
 /*
- * So many independent instances without an effect show, with REPLAY_CONFIDENCE,
- * that less than one in five has one.
+ * The number of independent instances without an effect that shows, with
+ * REPLAY_CONFIDENCE, that less than one in five has an effect.
  */
 uint64_t replayed_enough(void);
 

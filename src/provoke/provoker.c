@@ -22,7 +22,7 @@
 #include "session/session.h"
 #include "sys/pidref.h"
 
-/* So many runs tell whether the instructions are there. */
+/* After this number of runs it is known whether the instructions are there. */
 enum { PROVOKER_SEARCHES = 3 };
 
 /* One run. */

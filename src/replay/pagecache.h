@@ -33,7 +33,7 @@ struct replay_source {
 	 */
 	bool (*read)(void *data, uint64_t page, uint8_t *bytes);
 	/*
-	 * Is told of every page: takes breakpoints of ours out of its bytes.
+	 * Called for every page: takes breakpoints of ours out of its bytes.
 	 * NULL: there are none.
 	 */
 	void (*hide)(void *data, uint64_t page, uint8_t *bytes);

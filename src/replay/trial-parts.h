@@ -21,7 +21,7 @@ bool trial_set_memory(struct processor *processor, uint64_t address,
 		      const void *bytes, uint32_t size, struct error **ret_err);
 
 /*
- * Run so many instructions of one thread, from these registers and the captured
+ * Run `count' instructions of one thread, from these registers and the captured
  * memory, which stays as it is.
  */
 struct error *trial_run(struct processor *processor, int thread,

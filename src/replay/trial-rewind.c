@@ -53,7 +53,7 @@ static bool rewind_is_plain(const struct insn_access *insn)
 	       !insn->synchronizes && insn->rep == X86_REP_NONE;
 }
 
-/* Decode from so many bytes before the store; false: it is not met. */
+/* Decode from this distance before the store; false: it is not met. */
 static bool rewind_decode(const struct rewind *rewind, size_t back,
 			  struct chain *ret)
 {
@@ -195,7 +195,7 @@ static struct error *rewind_depends(struct rewind *rewind,
 	return err;
 }
 
-/* From the load with these registers, so many instructions to the store. */
+/* From the load with these registers, by `count' instructions to the store. */
 static struct error *rewind_try_load(struct rewind *rewind,
 				     const struct replay_context *load,
 				     unsigned int count, bool *ret)

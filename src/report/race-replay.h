@@ -42,7 +42,7 @@ struct replay_note_change {
 struct replay_note {
 	enum race_replay_outcome outcome; /* not RACE_REPLAY_NONE */
 	const char *failure; /* of RACE_REPLAY_FAILURE: its name, "rdtsc" */
-	/* a change reaches other bytes, a branch, or a register */
+	/* a change reaches other bytes, or a register */
 	bool beyond;
 	bool registers; /* a register differs that the caller may read */
 	int signal; /* of RACE_REPLAY_FAULT, with the next two */

@@ -24,14 +24,14 @@ enum {
 	/* elements of a string instruction that are stepped through */
 	PROVOKE_STEPS = 4096,
 	/*
-	 * A run makes do with so many holds without a pause. Where more are in
-	 * vain, the program runs free for as long as each of them took, lest it
-	 * stops at every turn of a loop.
+	 * The number of holds of a run without a pause. After each further
+	 * hold that was in vain, the program runs free for as long as the hold
+	 * took, lest it stops at every turn of a loop.
 	 */
 	PROVOKE_HOLDS_FREE = 64,
 };
 
-/* The second thread is ahead of the first for so long. */
+/* For this time the second thread is ahead of the first. */
 static const uint64_t PROVOKE_AHEAD_NS = 20 * CLOCK_NS_PER_MS;
 /* A step that takes longer waits for something: both go on. */
 static const uint64_t PROVOKE_STEP_NS = CLOCK_NS_PER_S;
@@ -400,14 +400,9 @@ bool provoke_trap(struct engine *engine, uint8_t slots,
 	struct provoke *provoke = &engine->provoke;
 	bool ours = false;
 
-	for (int i = 0; i < X86_OPERANDS_MAX; i++) {
-		const struct watch_claim *claim = &provoke->claims[i];
-
-		for (int s = 0; (provoke->claimed & 1u << i) && s < DREGS_SLOTS;
-		     s++)
-			ours |= (slots & claim->claim.slots & 1u << s) &&
-				gens[s] == claim->generation[s];
-	}
+	for (int i = 0; i < X86_OPERANDS_MAX; i++)
+		ours |= (provoke->claimed & 1u << i) &&
+			watch_claim_traps(&provoke->claims[i], slots, gens);
 	if (!ours)
 		return false;
 	provoke->touched = true;

@@ -26,7 +26,7 @@ enum {
 	 * variable too
 	 */
 	REPLAYS_SKIPS = 15,
-	/* the front end is left alone for so many times as long as one took */
+	/* the pause after a replay, in times of what the replay took */
 	REPLAYS_REST = 3,
 };
 

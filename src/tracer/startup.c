@@ -22,7 +22,7 @@ static const uint64_t STARTUP_RECENT_NS = 100 * CLOCK_NS_PER_MS;
 /* A thread comes round a short loop in that time, with some stops on its way. */
 static const uint64_t STARTUP_PATIENCE_NS = 120 * CLOCK_NS_PER_US;
 
-/* One program in so many has patience. */
+/* One program in this number has patience. */
 enum { STARTUP_PATIENT_PART = 4 };
 
 /* Threads for which what has run is armed again; each of them costs stops. */
