@@ -31,6 +31,11 @@ uint64_t clock_cpu_ns(void)
 	return clock_read(CLOCK_THREAD_CPUTIME_ID);
 }
 
+uint64_t clock_process_cpu_ns(void)
+{
+	return clock_read(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 uint64_t clock_wall_ns(void)
 {
 	return clock_read(CLOCK_REALTIME);

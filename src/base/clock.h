@@ -26,6 +26,8 @@ uint64_t clock_now_ns(void);
 
 /* The CPU time of the calling thread. */
 uint64_t clock_cpu_ns(void);
+/* That of the process. */
+uint64_t clock_process_cpu_ns(void);
 
 /* Wall-clock nanoseconds since 1970-01-01T00:00:00Z. */
 uint64_t clock_wall_ns(void);

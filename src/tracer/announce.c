@@ -16,7 +16,7 @@ static void announce_send(struct engine *engine, struct process *process)
 						process->space->text->program,
 					.threads = process->threads_most,
 					.exec = process->execed };
-	bool sent = channel_send(&engine->channel, WIRE_PROCESS, &message,
+	bool sent = channel_send(&engine->core.channel, WIRE_PROCESS, &message,
 				 sizeof(message));
 
 	/* what was told before stays told */
@@ -42,7 +42,7 @@ static void announce_if_due(struct engine *engine, struct process *process)
 
 void announce_begin(struct engine *engine, struct process *process)
 {
-	engine->stats.processes++;
+	engine->core.stats.processes++;
 	announce_if_due(engine, process);
 }
 
@@ -61,9 +61,9 @@ void announce_thread(struct engine *engine, struct process *process)
 
 void announce_tick(struct engine *engine)
 {
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (process->waited)
 			announce_now(engine, process);
@@ -75,8 +75,9 @@ void announce_tick(struct engine *engine)
 static void announce_others(struct engine *engine,
 			    const struct process *process)
 {
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
-		struct process *other = tracees_process_at(&engine->tracees, i);
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+		struct process *other =
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (other != process && other->space &&
 		    other->space->text == process->space->text)
@@ -93,7 +94,7 @@ void announce_end(struct engine *engine, struct process *process)
 		return;
 	message.program = process->space->text->program;
 	announce_others(engine, process);
-	channel_send(&engine->channel, WIRE_PROCESS_ENDED, &message,
+	channel_send(&engine->core.channel, WIRE_PROCESS_ENDED, &message,
 		     sizeof(message));
 	process->announced = false;
 }

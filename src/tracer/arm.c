@@ -33,9 +33,9 @@ static bool arm_runs(const struct process *process, uint32_t program)
 static struct addrspace *arm_space(const struct engine *engine,
 				   uint32_t program)
 {
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (arm_runs(process, program))
 			return process->space;
@@ -49,27 +49,27 @@ static void arm_lift_some(struct engine *engine, struct addrspace *space,
 {
 	struct vec ids = VEC_INIT(uint64_t);
 
-	writer_begin(&engine->tracees, space);
-	engine_note(engine,
-		    breakpoint_lift_range(space, 0, 0, UINT64_MAX, most, &ids));
+	writer_begin(&engine->core.tracees, space);
+	core_note(&engine->core,
+		  breakpoint_lift_range(space, 0, 0, UINT64_MAX, most, &ids));
 	writer_end(space);
 	for (size_t i = 0; i < ids.count; i++)
-		engine_return_site(engine, space->text->program,
-				   *(uint64_t *)vec_at(&ids, i), WIRE_LIFTED);
+		core_return_site(&engine->core, space->text->program,
+				 *(uint64_t *)vec_at(&ids, i), WIRE_LIFTED);
 	vec_deinit(&ids);
 }
 
 void arm_shrink(struct engine *engine)
 {
-	size_t armed = engine_armed(engine), pool = engine->governor.pool;
+	size_t armed = core_armed(&engine->core), pool = engine->governor.pool;
 
 	/* a little too many are used up soon; to lift them is work twice */
-	if (engine->phase != ENGINE_WATCHING || armed <= 2 * pool)
+	if (engine->core.phase != PHASE_WATCHING || armed <= 2 * pool)
 		return;
-	for (size_t i = 0; i < engine->tracees.processes.count && armed > pool;
-	     i++) {
+	for (size_t i = 0;
+	     i < engine->core.tracees.processes.count && armed > pool; i++) {
 		struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 		size_t most = armed - pool;
 		const struct program_text *text = process->space->text;
 
@@ -95,15 +95,15 @@ static bool arm_has_fired(const struct engine *engine,
 void arm_queue(struct engine *engine, const struct wire_site *sites,
 	       size_t count)
 {
-	bool few_places = engine->tracees.execpoints.watch;
+	bool few_places = engine->core.tracees.execpoints.watch;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct wire_site *site = &sites[i];
 
 		if (!pool_queue(&engine->pool, site,
 				arm_has_fired(engine, site), few_places))
-			engine_return_site(engine, site->program, site->id,
-					   WIRE_LIFTED);
+			core_return_site(&engine->core, site->program, site->id,
+					 WIRE_LIFTED);
 	}
 }
 
@@ -125,15 +125,16 @@ void arm_fired(struct engine *engine, const struct wire_site *site)
 void arm_return_fired(struct engine *engine, const struct wire_site *site,
 		      enum pool_hit hit)
 {
-	bool keeps = engine->tracees.execpoints.watch || hit == POOL_HIT_RESTED;
+	bool keeps = engine->core.tracees.execpoints.watch ||
+		     hit == POOL_HIT_RESTED;
 
-	if (keeps && engine->phase == ENGINE_WATCHING &&
+	if (keeps && engine->core.phase == PHASE_WATCHING &&
 	    pool_keep(&engine->pool, site))
-		engine->stats.hits_rested += hit == POOL_HIT_RESTED;
+		engine->core.stats.hits_rested += hit == POOL_HIT_RESTED;
 	else
-		engine_return_site(engine, site->program, site->id,
-				   hit == POOL_HIT_DONE ? WIRE_FIRED
-							: WIRE_MISSED);
+		core_return_site(&engine->core, site->program, site->id,
+				 hit == POOL_HIT_DONE ? WIRE_FIRED
+						      : WIRE_MISSED);
 }
 
 /*
@@ -146,9 +147,9 @@ static enum wire_returned_why arm_judge(const struct engine *engine,
 {
 	enum wire_returned_why why = WIRE_FIRED;
 
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (!arm_runs(process, site->program))
 			continue;
@@ -170,7 +171,7 @@ static struct error *arm_write(struct engine *engine, struct addrspace *space,
 	struct error *err = NULL;
 
 	for (int i = 0; i < 2; i++) {
-		writer_begin(&engine->tracees, space);
+		writer_begin(&engine->core.tracees, space);
 		err = breakpoint_arm(space, site, ret_armed);
 		writer_end(space);
 		/* that they are refused is known from the first attempt on */
@@ -203,7 +204,8 @@ static enum wire_returned_why arm_meet(struct engine *engine,
 {
 	if (arm_precedence(site) <= arm_precedence(&known->site))
 		return WIRE_LIFTED;
-	engine_return_site(engine, site->program, known->site.id, WIRE_LIFTED);
+	core_return_site(&engine->core, site->program, known->site.id,
+			 WIRE_LIFTED);
 	breakpoint_replace(space, known, site);
 	return WIRE_FIRED;
 }
@@ -224,13 +226,15 @@ static enum wire_returned_why arm_try(struct engine *engine,
 	if (why == WIRE_FIRED && space->text->execpoints &&
 	    !execpoints_has_room(space->text->execpoints))
 		return WIRE_LIFTED;
-	if (why == WIRE_FIRED && !guardian_has_room(engine->tracees.guardian)) {
+	if (why == WIRE_FIRED &&
+	    !guardian_has_room(engine->core.tracees.guardian)) {
 		/* not at once again: the text is full */
 		engine->pool.retry_ns = clock_now_ns() + ARM_FULL_NS;
 		return WIRE_LIFTED;
 	}
 	if (why == WIRE_FIRED) {
-		engine_note(engine, arm_write(engine, space, site, &armed));
+		core_note(&engine->core,
+			  arm_write(engine, space, site, &armed));
 		/* text that is not in memory may be there when it has run */
 		if (!armed && memory_is_served(&space->memory, site->address,
 					       site->insn.length))
@@ -240,12 +244,12 @@ static enum wire_returned_why arm_try(struct engine *engine,
 	if (armed) {
 		known = breakpoint_find(space, site->address);
 		known->armed_ns = clock_now_ns();
-		engine->stats.arms++;
-		if (engine->stats.first_armed_ns == 0)
-			engine->stats.first_armed_ns = known->armed_ns;
+		engine->core.stats.arms++;
+		if (engine->core.stats.first_armed_ns == 0)
+			engine->core.stats.first_armed_ns = known->armed_ns;
 	}
 	if (why == WIRE_REFUSED)
-		engine->stats.arms_refused++;
+		engine->core.stats.arms_refused++;
 	return why;
 }
 
@@ -253,12 +257,12 @@ static enum wire_returned_why arm_try(struct engine *engine,
 static struct addrspace *arm_racing_space(const struct engine *engine,
 					  uint32_t program)
 {
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (arm_runs(process, program) &&
-		    engine_may_race(engine, process))
+		    core_may_race(&engine->core, process))
 			return process->space;
 	}
 	return NULL;
@@ -272,21 +276,21 @@ static bool arm_set(struct engine *engine, const struct wire_site *site)
 
 	if (why == WIRE_FIRED)
 		return true;
-	engine_return_site(engine, site->program, site->id, why);
+	core_return_site(&engine->core, site->program, site->id, why);
 	return false;
 }
 
 static bool arm_may(const struct engine *engine)
 {
-	if (engine->phase != ENGINE_WATCHING ||
+	if (engine->core.phase != PHASE_WATCHING ||
 	    engine->stalls.list.count != 0 || engine->pool.params.rate == 0)
 		return false;
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (process->role == PROCESS_WATCHED &&
-		    engine_may_race(engine, process))
+		    core_may_race(&engine->core, process))
 			return true;
 	}
 	return false;
@@ -299,13 +303,13 @@ static bool arm_ready(void *context, uint64_t now)
 	bool little = budget_is_small(&engine->load.budget);
 	bool ready = true;
 
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (process->role == PROCESS_WATCHED &&
-		    engine_may_race(engine, process))
-			ready &= sigstate_ready(&engine->tracees, process,
+		    core_may_race(&engine->core, process))
+			ready &= sigstate_ready(&engine->core.tracees, process,
 						little, now);
 	}
 	return ready;
@@ -333,7 +337,7 @@ static size_t arm_share(const struct process *process)
 {
 	const struct program_text *text = process->space->text;
 
-	return process->role == PROCESS_WATCHED && engine_counts_text(process)
+	return process->role == PROCESS_WATCHED && core_counts_text(process)
 		       ? text->armed - text->armed_once
 		       : 0;
 }
@@ -341,12 +345,12 @@ static size_t arm_share(const struct process *process)
 static void arm_lift(void *context, size_t count)
 {
 	struct engine *engine = context;
-	size_t armed = engine_armed(engine);
+	size_t armed = core_armed(&engine->core);
 
-	for (size_t i = 0; i < engine->tracees.processes.count && armed > 0;
-	     i++) {
+	for (size_t i = 0;
+	     i < engine->core.tracees.processes.count && armed > 0; i++) {
 		struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 		size_t share = arm_share(process);
 
 		if (share > 0)
@@ -361,18 +365,19 @@ static void arm_rotate(void *context, uint64_t now)
 	struct engine *engine = context;
 	const struct execpoint *point;
 
-	execpoints_set_rate(&engine->tracees.execpoints,
+	execpoints_set_rate(&engine->core.tracees.execpoints,
 			    (uint32_t)pool_rate(&engine->pool));
-	while ((point = execpoints_due(&engine->tracees.execpoints, now))) {
+	while ((point = execpoints_due(&engine->core.tracees.execpoints,
+				       now))) {
 		const struct program_text *text = point->text;
 		struct addrspace *space =
 			*(struct addrspace **)vec_at(&text->spaces, 0);
 		struct breakpoint *breakpoint =
 			breakpoint_find(space, point->address);
 
-		engine_note(engine, breakpoint_lift(space, 0, breakpoint));
-		engine_return_site(engine, text->program, breakpoint->site.id,
-				   WIRE_LIFTED);
+		core_note(&engine->core, breakpoint_lift(space, 0, breakpoint));
+		core_return_site(&engine->core, text->program,
+				 breakpoint->site.id, WIRE_LIFTED);
 	}
 }
 
@@ -383,19 +388,23 @@ static bool arm_site(void *context, const struct wire_site *site)
 
 static void arm_give_back(void *context, const struct wire_site *site)
 {
-	engine_return_site(context, site->program, site->id, WIRE_LIFTED);
+	struct engine *engine = context;
+
+	core_return_site(&engine->core, site->program, site->id, WIRE_LIFTED);
 }
 
 static void arm_count(void *context, size_t *ret_armed, size_t *ret_once)
 {
-	*ret_armed = engine_armed(context);
-	*ret_once = engine_armed_once(context);
+	const struct engine *engine = context;
+
+	*ret_armed = core_armed(&engine->core);
+	*ret_once = core_armed_once(&engine->core);
 }
 
 static uint64_t arm_cpu_ns(void *context)
 {
 	(void)context;
-	return engine_cpu_ns();
+	return clock_process_cpu_ns();
 }
 
 static const struct fill_ops arm_ops = {
@@ -410,20 +419,21 @@ static const struct fill_ops arm_ops = {
 
 static struct fill arm_state(struct engine *engine, uint64_t now)
 {
-	bool untouched = engine->tracees.execpoints.watch;
+	bool untouched = engine->core.tracees.execpoints.watch;
 
 	return (struct fill){
 		.pool = &engine->pool,
 		.ops = &arm_ops,
 		.context = engine,
 		.now_ns = now,
-		.armed = engine_armed(engine),
-		.armed_once = engine_armed_once(engine),
-		.threads = tracees_thread_count(&engine->tracees),
+		.armed = core_armed(&engine->core),
+		.armed_once = core_armed_once(&engine->core),
+		.threads = tracees_thread_count(&engine->core.tracees),
 		.places = untouched ? EXECPOINT_MAX : 0,
-		.place_due_ns = untouched ? execpoints_next_ns(
-						    &engine->tracees.execpoints)
-					  : UINT64_MAX,
+		.place_due_ns =
+			untouched ? execpoints_next_ns(
+					    &engine->core.tracees.execpoints)
+				  : UINT64_MAX,
 		.begins = engine->startups > 0,
 		.begins_until = startup_all_until(engine, now),
 	};
@@ -441,28 +451,28 @@ static uint64_t arm_thread_cpu_ns(void)
 /* Bring threads into line with the locations in debug registers. */
 static void arm_update_places(struct engine *engine)
 {
-	struct execpoints *execpoints = &engine->tracees.execpoints;
+	struct execpoints *execpoints = &engine->core.tracees.execpoints;
 	enum execpoints_news news;
 	uint64_t begun;
 
-	if (!execpoints->watch || engine->phase != ENGINE_WATCHING)
+	if (!execpoints->watch || engine->core.phase != PHASE_WATCHING)
 		return;
 	news = execpoints_resume(execpoints, engine->stalls.list.count > 0);
 	if (news == EXECPOINTS_SAME)
 		return;
 	begun = arm_thread_cpu_ns();
 	if (news == EXECPOINTS_SET)
-		watch_publish(&engine->tracees);
+		watch_publish(&engine->core.tracees);
 	else
-		watch_retire(&engine->tracees);
+		watch_retire(&engine->core.tracees);
 	execpoints->cost_ns = arm_thread_cpu_ns() - begun;
 }
 
 bool arm_may_trap(const struct engine *engine)
 {
-	return engine->phase == ENGINE_WATCHING &&
-	       (engine->pool.params.rate > 0 || engine_armed(engine) > 0 ||
-		engine_armed_once(engine) > 0);
+	return engine->core.phase == PHASE_WATCHING &&
+	       (engine->pool.params.rate > 0 || core_armed(&engine->core) > 0 ||
+		core_armed_once(&engine->core) > 0);
 }
 
 void arm_leave_handler(struct engine *engine, const struct thread *thread)
@@ -477,10 +487,11 @@ void arm_leave_handler(struct engine *engine, const struct thread *thread)
 		if (!breakpoint->armed ||
 		    !sigstate_in_handler(process, &breakpoint->site))
 			continue;
-		engine_note(engine, breakpoint_lift(process->space, thread->tid,
-						    breakpoint));
-		engine_return_site(engine, breakpoint->site.program,
-				   breakpoint->site.id, WIRE_REFUSED);
+		core_note(&engine->core,
+			  breakpoint_lift(process->space, thread->tid,
+					  breakpoint));
+		core_return_site(&engine->core, breakpoint->site.program,
+				 breakpoint->site.id, WIRE_REFUSED);
 	}
 }
 
@@ -525,9 +536,10 @@ void arm_forget(struct engine *engine, const struct wire_range *range)
 	pool_forget(&engine->pool, range);
 	if (!space)
 		return;
-	writer_begin(&engine->tracees, space);
-	engine_note(engine, breakpoint_lift_range(space, 0, range->start,
-						  range->end, SIZE_MAX, NULL));
+	writer_begin(&engine->core.tracees, space);
+	core_note(&engine->core,
+		  breakpoint_lift_range(space, 0, range->start, range->end,
+					SIZE_MAX, NULL));
 	writer_end(space);
 	breakpoint_forget_range(space, range->start, range->end);
 }
@@ -535,14 +547,14 @@ void arm_forget(struct engine *engine, const struct wire_range *range)
 void arm_lift_all(struct engine *engine)
 {
 	pool_clear(&engine->pool);
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
-		writer_begin(&engine->tracees, process->space);
-		engine_note(engine,
-			    breakpoint_lift_range(process->space, 0, 0,
-						  UINT64_MAX, SIZE_MAX, NULL));
+		writer_begin(&engine->core.tracees, process->space);
+		core_note(&engine->core,
+			  breakpoint_lift_range(process->space, 0, 0,
+						UINT64_MAX, SIZE_MAX, NULL));
 		writer_end(process->space);
 	}
 }

@@ -77,7 +77,7 @@ static struct error *birth_process(struct engine *engine,
 	if (err)
 		return err;
 	parent->space->users++;
-	if (!vec_push(&engine->tracees.processes, &process)) {
+	if (!vec_push(&engine->core.tracees.processes, &process)) {
 		process_destroy(process);
 		return error_nomem;
 	}
@@ -107,12 +107,12 @@ static struct error *birth_home(struct engine *engine, struct thread *creator,
 bool birth_is_awaited(const struct engine *engine,
 		      const struct process *process)
 {
-	if (engine->phase != ENGINE_WATCHING ||
+	if (engine->core.phase != PHASE_WATCHING ||
 	    engine->follow == WIRE_FOLLOW_NONE)
 		return false;
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		const struct process *child =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (child->parent == process->pid &&
 		    child->role == PROCESS_COPY && child->threads.count > 0 &&
@@ -124,9 +124,9 @@ bool birth_is_awaited(const struct engine *engine,
 
 bool birth_may_exec(const struct engine *engine)
 {
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		if (engine->follow == WIRE_FOLLOW_ALL &&
-		    tracees_process_at(&engine->tracees, i)->role ==
+		    tracees_process_at(&engine->core.tracees, i)->role ==
 			    PROCESS_GUEST)
 			return true;
 	}
@@ -182,9 +182,9 @@ static bool birth_is_left_by(const struct engine *engine,
 			     const struct thread_status *orphan)
 {
 	const struct process *parent =
-		tracees_process(&engine->tracees, orphan->parent);
+		tracees_process(&engine->core.tracees, orphan->parent);
 
-	if (tracees_process(&engine->tracees, orphan->tgid))
+	if (tracees_process(&engine->core.tracees, orphan->tgid))
 		return false;
 	return !parent || parent == process;
 }
@@ -201,14 +201,14 @@ static bool birth_adopt(struct engine *engine, const struct process *parent,
 	struct thread *thread;
 	struct error *err;
 
-	if (engine->phase != ENGINE_WATCHING ||
+	if (engine->core.phase != PHASE_WATCHING ||
 	    engine->follow == WIRE_FOLLOW_NONE || status->tgid != stop->tid ||
 	    parent->role == PROCESS_COPY)
 		return false;
 	err = birth_process(engine, parent, stop->tid, PROCESS_COPY, &process);
 	if (!err) {
-		err = tracees_add_thread(&engine->tracees, process, stop->tid,
-					 &thread);
+		err = tracees_add_thread(&engine->core.tracees, process,
+					 stop->tid, &thread);
 		if (err)
 			forget_process(engine, process);
 	}
@@ -217,7 +217,7 @@ static bool birth_adopt(struct engine *engine, const struct process *parent,
 		return false;
 	}
 	thread->newborn = true;
-	if (vec_push(&engine->tracees.early, stop))
+	if (vec_push(&engine->core.tracees.early, stop))
 		return true;
 	thread->state = THREAD_GONE;
 	forget_thread(engine, thread);
@@ -268,7 +268,7 @@ static bool birth_is_over(const struct engine *engine, pid_t tid)
 static void birth_rearm(struct engine *engine, struct process *process)
 {
 	stalls_end_once(engine);
-	sigstate_settle_young(&engine->tracees, process);
+	sigstate_settle_young(&engine->core.tracees, process);
 	arm_spent(engine, process->space->text->program);
 }
 
@@ -288,7 +288,7 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 		 */
 		if (err != error_gone && engine->orphans.count == 0)
 			engine->unannounced++;
-		thread_must(&engine->tracees, creator, err);
+		thread_must(&engine->core.tracees, creator, err);
 		return false;
 	}
 	tid = (pid_t)message;
@@ -296,9 +296,10 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 		return false;
 	err = birth_home(engine, creator, tid, stop->kind, &home);
 	if (!err)
-		err = tracees_add_thread(&engine->tracees, home, tid, &child);
+		err = tracees_add_thread(&engine->core.tracees, home, tid,
+					 &child);
 	if (err) {
-		engine_note(engine, err);
+		core_note(&engine->core, err);
 		birth_give_up(engine, creator->process, tid);
 		return false;
 	}
@@ -312,7 +313,7 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 		creation_record(engine, child, creator);
 	/* where nothing is armed, it shows its parent's DR7 */
 	child->watch.shows_parent = creator->watch.control != 0;
-	sigstate_newborn(&engine->tracees, child, creator);
+	sigstate_newborn(&engine->core.tracees, child, creator);
 	if (home == creator->process) {
 		announce_thread(engine, home);
 		if (startup_begin(engine, creator))
@@ -328,9 +329,9 @@ static void birth_clean_copy(struct engine *engine, struct thread *thread)
 	struct memory memory;
 
 	memory_init(&memory, process->pid);
-	engine_note(engine,
-		    breakpoint_clean_copy(process->space, &memory, thread->tid,
-					  process->copied_ns));
+	core_note(&engine->core,
+		  breakpoint_clean_copy(process->space, &memory, thread->tid,
+					process->copied_ns));
 	memory_deinit(&memory);
 }
 
@@ -341,7 +342,7 @@ static void birth_restore_signals(struct engine *engine, struct thread *thread)
 	struct memory memory;
 
 	memory_init(&memory, process->pid);
-	sigstate_restore_child(&engine->tracees, thread, &memory);
+	sigstate_restore_child(&engine->core.tracees, thread, &memory);
 	memory_deinit(&memory);
 }
 
@@ -353,7 +354,7 @@ static bool birth_follow(struct engine *engine, struct process *process)
 {
 	struct addrspace *space;
 	struct error *err =
-		tracees_fork_space(&engine->tracees, process, &space);
+		tracees_fork_space(&engine->core.tracees, process, &space);
 
 	if (!err && !sharing_inherit(space, process->space)) {
 		error_free(breakpoint_clean_copy(space, &space->memory,
@@ -363,7 +364,7 @@ static bool birth_follow(struct engine *engine, struct process *process)
 		err = error_nomem;
 	}
 	if (err) {
-		engine_note(engine, err);
+		core_note(&engine->core, err);
 		return false;
 	}
 	addrspace_release(process->space);
@@ -386,13 +387,14 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 	switch (thread->process->role) {
 	case PROCESS_COPY:
 		birth_restore_signals(engine, thread);
-		if (engine->phase == ENGINE_WATCHING &&
+		if (engine->core.phase == PHASE_WATCHING &&
 		    engine->follow != WIRE_FOLLOW_NONE &&
 		    birth_follow(engine, thread->process))
 			break;
 		birth_clean_copy(engine, thread);
 		birth_forget_signals(thread->process);
-		engine->stats.unwatched += engine->phase == ENGINE_WATCHING;
+		engine->core.stats.unwatched += engine->core.phase ==
+						PHASE_WATCHING;
 		release_thread(engine, thread);
 		return;
 	case PROCESS_WATCHED:
@@ -425,10 +427,10 @@ static void birth_reset_thread(struct engine *engine, struct thread *thread)
 {
 	profile_exec(engine, thread);
 	thread_unpark(thread);
-	watch_settled(&engine->tracees.watch, thread);
+	watch_settled(&engine->core.tracees.watch, thread);
 	forget_hold(engine, hold_lose(thread));
-	step_lose(&engine->tracees, thread);
-	watch_by_perf.clear(&engine->tracees, thread);
+	step_lose(&engine->core.tracees, thread);
+	watch_by_perf.clear(&engine->core.tracees, thread);
 	memset(thread->watch.generation, 0, sizeof(thread->watch.generation));
 	memset(thread->watch.address, 0, sizeof(thread->watch.address));
 	thread->watch.control = 0;
@@ -464,9 +466,9 @@ static bool birth_new_space(struct engine *engine, struct process *process)
 	struct error *err;
 
 	addrspace_unprotect(process->space);
-	err = tracees_make_space(&engine->tracees, process->pid, &space);
+	err = tracees_make_space(&engine->core.tracees, process->pid, &space);
 	if (err) {
-		engine_note(engine, err);
+		core_note(&engine->core, err);
 		return false;
 	}
 	birth_take_space(engine, process, space);
@@ -488,13 +490,13 @@ static void birth_leave(struct engine *engine, struct thread *thread)
 static void birth_do_not_follow(struct engine *engine, struct thread *thread)
 {
 	struct process *process = thread->process;
-	bool watching = engine->phase < ENGINE_RELEASING;
+	bool watching = engine->core.phase < PHASE_RELEASING;
 	struct addrspace *space;
 	struct error *err;
 
 	if (process->role == PROCESS_WATCHED) {
 		err = addrspace_create(process->pid, &space);
-		engine_note(engine, err);
+		core_note(&engine->core, err);
 		if (!err)
 			birth_take_space(engine, process, space);
 		else if (watching) {
@@ -502,7 +504,7 @@ static void birth_do_not_follow(struct engine *engine, struct thread *thread)
 			return;
 		}
 	}
-	engine->stats.unwatched += watching;
+	engine->core.stats.unwatched += watching;
 	birth_leave(engine, thread);
 }
 
@@ -513,7 +515,7 @@ static void birth_cannot_follow(struct engine *engine, struct thread *thread)
 	bool watched = process->role == PROCESS_WATCHED;
 
 	if (process->pid == engine->pid ||
-	    tracees_watched_count(&engine->tracees) == (size_t)watched)
+	    tracees_watched_count(&engine->core.tracees) == (size_t)watched)
 		engine_release(engine);
 	else
 		birth_leave(engine, thread);
@@ -523,7 +525,7 @@ static void birth_cannot_follow(struct engine *engine, struct thread *thread)
 static bool birth_follows_exec(const struct engine *engine,
 			       const struct process *process)
 {
-	if (engine->phase >= ENGINE_RELEASING)
+	if (engine->core.phase >= PHASE_RELEASING)
 		return false;
 	/* those that were asked for by name stay watched, whatever they run */
 	return engine->follow == WIRE_FOLLOW_ALL ||
@@ -534,7 +536,7 @@ void birth_exec(struct engine *engine, struct thread *thread)
 {
 	struct process *process = thread->process;
 	bool watched = process->role == PROCESS_WATCHED;
-	bool starting = engine->phase == ENGINE_STARTING;
+	bool starting = engine->core.phase == PHASE_STARTING;
 
 	birth_leave_alone(engine, thread);
 	birth_leave_orphans(engine, process);
@@ -545,7 +547,7 @@ void birth_exec(struct engine *engine, struct thread *thread)
 	}
 	/* what the tracer's own child ran until now was no program to watch */
 	if (starting)
-		engine->tracees.programs = 0;
+		engine->core.tracees.programs = 0;
 	if (!birth_new_space(engine, process)) {
 		birth_cannot_follow(engine, thread);
 		return;
@@ -553,7 +555,7 @@ void birth_exec(struct engine *engine, struct thread *thread)
 	process->role = PROCESS_WATCHED;
 	privileged_check(engine, process);
 	if (starting)
-		engine->phase = ENGINE_WATCHING;
+		engine->core.phase = PHASE_WATCHING;
 	else if (watched)
 		announce_exec(engine, process);
 	else

@@ -39,7 +39,7 @@ static struct channel_part conflict_birth(const struct engine *engine,
 					  struct wire_side *side)
 {
 	const struct thread *thread =
-		tracees_thread(&engine->tracees, side->tid);
+		tracees_thread(&engine->core.tracees, side->tid);
 	struct channel_part part = { 0 };
 
 	if (side->present && thread) {
@@ -63,7 +63,7 @@ static bool conflict_send(struct engine *engine,
 		{ conflict->machines[1], snapshot_machine_size(&sides[1]) },
 	};
 
-	return channel_send_parts(&engine->channel, WIRE_CONFLICT, parts,
+	return channel_send_parts(&engine->core.channel, WIRE_CONFLICT, parts,
 				  sizeof(parts) / sizeof(parts[0]));
 }
 
@@ -141,7 +141,7 @@ struct conflict_message *conflict_create(const struct stall *stall, int i,
 void conflict_finish(struct engine *engine, struct conflict_message *conflict)
 {
 	if (!conflict || !conflict_send(engine, conflict))
-		engine->stats.dropped++;
+		engine->core.stats.dropped++;
 	else if (conflict->wire.instance)
 		replays_send(engine);
 	free(conflict);

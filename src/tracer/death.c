@@ -114,8 +114,8 @@ void death_ended(struct engine *engine, const struct process *process,
 		parts[1].bytes = death->stack;
 		parts[1].size = death->wire.side.stack_size;
 	}
-	if (!channel_send_parts(&engine->channel, WIRE_CRASH, parts, 2))
-		engine->stats.dropped++;
+	if (!channel_send_parts(&engine->core.channel, WIRE_CRASH, parts, 2))
+		engine->core.stats.dropped++;
 }
 
 void death_forget(struct process *process)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The tracer's state: what is traced, the stalls, the pool of breakpoints, and
- * the channel to the front end. One per tracer process; single-threaded.
+ * The tracer's whole state: the parts, each in the header of the file that owns
+ * it. For files that use most of them; others get the parts that they use. One per tracer process; single-threaded.
  */
 #ifndef TRACER_ENGINE_H
 #define TRACER_ENGINE_H
@@ -10,13 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/rng.h"
 #include "base/vec.h"
 #include "schedule/governor.h"
 #include "schedule/lengths.h"
 #include "schedule/pool.h"
 #include "sys/wait.h"
-#include "tracee/tracees.h"
+#include "tracer/core.h"
 #include "tracer/freeze.h"
 #include "tracer/load.h"
 #include "tracer/priority.h"
@@ -24,7 +23,6 @@
 #include "tracer/provoke.h"
 #include "tracer/replays.h"
 #include "tracer/stall.h"
-#include "wire/channel.h"
 #include "wire/message.h"
 
 struct error;
@@ -32,18 +30,9 @@ struct heartbeat;
 struct pidref;
 struct thread;
 
-enum engine_phase {
-	ENGINE_STARTING, /* the command has not been executed yet */
-	ENGINE_WATCHING,
-	ENGINE_RELEASING, /* threads are detached as they stop */
-	ENGINE_RELEASED, /* nothing is traced; a child may still run */
-	ENGINE_DONE,
-};
-
 struct engine {
-	enum engine_phase phase;
+	struct core core;
 	pid_t pid; /* of the first watched process */
-	struct tracees tracees;
 	struct heartbeat *heartbeat;
 	bool child; /* we started it, and report its end */
 	const struct pidref *attached; /* the first, if not ours; or NULL */
@@ -63,7 +52,6 @@ struct engine {
 	uint32_t creations; /* kept now (creation.h) */
 	bool privileged_told; /* that one runs without its privileges */
 	bool orphans_left; /* some were let go: may yet be announced */
-	int perf_ready; /* perfwatch_keep_ready(); -1: not open */
 	struct stalls stalls;
 	struct load load;
 	struct freeze freeze;
@@ -76,12 +64,7 @@ struct engine {
 	uint64_t supply; /* sites that could be armed (WIRE_SUPPLY) */
 	struct lengths lengths; /* of stalls, by wire_site_key() */
 	struct profile profile;
-	struct rng rng;
-	struct channel channel;
-	struct wire_stats stats;
-	struct vec returned; /* of struct wire_returned, to be sent */
 	uint32_t thread_count_sent;
-	unsigned int notes_sent;
 	uint64_t next_tick_ns;
 	struct priority priority;
 	uint64_t release_ns; /* when letting go began */
@@ -100,39 +83,10 @@ void engine_deinit(struct engine *engine);
 void engine_leave_space(struct engine *engine, struct process *process);
 
 /*
- * Several processes may share one program, which is counted once: at this one?
- */
-bool engine_counts_text(const struct process *process);
-
-/*
- * How many breakpoints of the pool are in the text of watched processes, and how
- * many of sites to be armed once.
- */
-size_t engine_armed(const struct engine *engine);
-size_t engine_armed_once(const struct engine *engine);
-
-/* Can any other thread reach what the process's threads access? */
-bool engine_may_race(const struct engine *engine,
-		     const struct process *process);
-
-/*
  * The thread is not left to our exit any more (release.h): it has stopped, or is
  * being forgotten.
  */
 void engine_take_back(struct engine *engine, struct thread *thread);
-
-/* Tell the front end that this site is no longer armed. */
-void engine_return_site(struct engine *engine, uint32_t program, uint64_t id,
-			enum wire_returned_why why);
-
-/* Send the failures (tracees_note()). */
-void engine_send_notes(struct engine *engine);
-
-/* A warning for the user, once in a while; consumes err. */
-void engine_note(struct engine *engine, struct error *err);
-
-/* Processor time of the tracer. */
-uint64_t engine_cpu_ns(void);
 
 /* Send the counters as they stand. */
 void engine_send_stats(struct engine *engine);

@@ -46,16 +46,16 @@ enum {
 static void event_check_ended(struct engine *engine)
 {
 	if (!engine->first_ended || engine->ended ||
-	    (engine->phase == ENGINE_WATCHING &&
-	     (tracees_watched_count(&engine->tracees) > 0 ||
+	    (engine->core.phase == PHASE_WATCHING &&
+	     (tracees_watched_count(&engine->core.tracees) > 0 ||
 	      birth_may_exec(engine))))
 		return;
 	engine_tell_end(engine);
 	/* children made by vfork may outlive it, and are still traced */
-	if (engine->tracees.threads.count > 0)
+	if (engine->core.tracees.threads.count > 0)
 		engine_release(engine);
 	else
-		engine->phase = ENGINE_DONE;
+		engine->core.phase = PHASE_DONE;
 }
 
 static void event_first_ended(struct engine *engine,
@@ -78,7 +78,7 @@ static void event_process_over(struct engine *engine, struct process *process)
 	if (birth_is_awaited(engine, process))
 		return;
 	if (process->role == PROCESS_WATCHED && !engine->last_space &&
-	    tracees_watched_count(&engine->tracees) == 1) {
+	    tracees_watched_count(&engine->core.tracees) == 1) {
 		engine->last_space = process->space;
 		engine->last_space->users++;
 	}
@@ -88,11 +88,11 @@ static void event_process_over(struct engine *engine, struct process *process)
 /* A child of it has had its first stop, or has ended before that. */
 static void event_parent_over(struct engine *engine, pid_t pid)
 {
-	struct process *parent = pid ? tracees_process(&engine->tracees, pid)
-				     : NULL;
+	struct process *parent =
+		pid ? tracees_process(&engine->core.tracees, pid) : NULL;
 
 	if (!parent || parent->threads.count > 0 ||
-	    engine->phase != ENGINE_WATCHING)
+	    engine->core.phase != PHASE_WATCHING)
 		return;
 	event_process_over(engine, parent);
 	event_check_ended(engine);
@@ -113,7 +113,8 @@ static void event_end(struct engine *engine, struct thread *thread,
 	 * of the process, is not ours to wait for
 	 */
 	headless = process->threads.count == 0 && process->pid == engine->pid &&
-		   stop->tid != engine->pid && engine->phase == ENGINE_WATCHING;
+		   stop->tid != engine->pid &&
+		   engine->core.phase == PHASE_WATCHING;
 	if (process->threads.count == 0) {
 		death_ended(engine, process, stop);
 		birth_leave_orphans(engine, process);
@@ -138,19 +139,20 @@ static void event_unknown(struct engine *engine, const struct stop_reason *stop)
 
 	if (end && stop->tid == engine->pid)
 		event_first_ended(engine, stop);
-	else if (stop->kind == STOP_EXEC && engine->phase >= ENGINE_RELEASING)
+	else if (stop->kind == STOP_EXEC &&
+		 engine->core.phase >= PHASE_RELEASING)
 		/* forgotten while it had neither id: the text is new anyway */
 		orphans_detach(engine, stop);
 	else if (!end && engine->last_space &&
-		 engine->tracees.threads.count == 0)
+		 engine->core.tracees.threads.count == 0)
 		/* nobody is left to announce it */
 		orphans_let_go(engine, engine->last_space, stop);
 	else if (!end && !vec_push(&engine->orphans, stop))
-		engine_note(engine, error_nomem);
+		core_note(&engine->core, error_nomem);
 	else if (engine->unannounced > 0)
 		engine->unannounced--;
 	/* on a busy machine it may come when waiting for it has ended */
-	if (engine->phase == ENGINE_RELEASED)
+	if (engine->core.phase == PHASE_RELEASED)
 		orphans_leave_all(engine);
 }
 
@@ -168,14 +170,15 @@ static struct thread *event_former(struct engine *engine,
 	if (stop->kind != STOP_EXEC)
 		return NULL;
 	err = trace_event_message(stop->tid, &former);
-	thread = err ? NULL : tracees_thread(&engine->tracees, (pid_t)former);
+	thread = err ? NULL
+		     : tracees_thread(&engine->core.tracees, (pid_t)former);
 	error_free(err);
 	if (!thread)
 		return NULL;
 	/* room for the one has just become free */
-	map_remove(&engine->tracees.threads, (uint64_t)thread->tid);
+	map_remove(&engine->core.tracees.threads, (uint64_t)thread->tid);
 	thread->tid = stop->tid;
-	map_set(&engine->tracees.threads, (uint64_t)thread->tid,
+	map_set(&engine->core.tracees.threads, (uint64_t)thread->tid,
 		(uint64_t)(uintptr_t)thread);
 	return thread;
 }
@@ -186,7 +189,7 @@ static void event_deliver(struct engine *engine, struct thread *thread,
 {
 	log_debug(LOG_TARGET, "thread %d: signal %d is its own",
 		  (int)thread->tid, signal);
-	step_signalled(&engine->tracees, thread, signal);
+	step_signalled(&engine->core.tracees, thread, signal);
 	if (signal != SIGSTOP)
 		provoke_raised(engine, thread);
 	death_signal(thread, signal);
@@ -256,19 +259,20 @@ static void event_hit(struct engine *engine, struct thread *thread,
 		return;
 	}
 	if (stays) {
-		step_over_breakpoint(&engine->tracees, thread, breakpoint);
-		thread_resume(&engine->tracees, thread);
+		step_over_breakpoint(&engine->core.tracees, thread, breakpoint);
+		thread_resume(&engine->core.tracees, thread);
 		return;
 	}
-	engine_note(engine, breakpoint_lift(space, thread->tid, breakpoint));
-	engine->stats.hits += !(site.id & WIRE_PROBE);
-	engine->stats.hits_once += site.once;
-	engine->stats.hits_aimed += (site.id & WIRE_AIMED) != 0;
+	core_note(&engine->core,
+		  breakpoint_lift(space, thread->tid, breakpoint));
+	engine->core.stats.hits += !(site.id & WIRE_PROBE);
+	engine->core.stats.hits_once += site.once;
+	engine->core.stats.hits_aimed += (site.id & WIRE_AIMED) != 0;
 	breakpoint->fired = true;
 	breakpoint->predicate = NULL;
 	arm_fired(engine, &site);
 	if (thread->process->role == PROCESS_WATCHED &&
-	    engine->phase == ENGINE_WATCHING && !thread->step)
+	    engine->core.phase == PHASE_WATCHING && !thread->step)
 		hit = stall_hit(engine, thread, breakpoint, regs);
 	else
 		engine_go_on(engine, thread);
@@ -300,7 +304,7 @@ static void event_int3(struct engine *engine, struct thread *thread)
 	regs.rip--;
 	if (!thread_ok(thread, trace_set_rip(thread->tid, regs.rip)))
 		return;
-	sigstate_restore(&engine->tracees, thread);
+	sigstate_restore(&engine->core.tracees, thread);
 	profile_stopped(engine, thread, &regs);
 	/* lifted for a moment only, it was met all the same */
 	if (breakpoint && (breakpoint->armed || breakpoint->passing > 0 ||
@@ -349,7 +353,7 @@ static void event_watch(struct engine *engine, struct thread *thread,
 	uint64_t gens[DREGS_SLOTS] = { 0 };
 	uint8_t slots = ops->trapped(thread, info, gens);
 
-	if (slots == 0 && !engine->tracees.stuck) {
+	if (slots == 0 && !engine->core.tracees.stuck) {
 		event_deliver(engine, thread, SIGTRAP);
 		return;
 	}
@@ -360,7 +364,7 @@ static void event_watch(struct engine *engine, struct thread *thread,
 		stall_trap(engine, thread, slots, gens);
 	/* the kernel forces the signal of a debug register, as that of int3 */
 	if (info->code == TRAP_CODE_WATCH)
-		sigstate_restore(&engine->tracees, thread);
+		sigstate_restore(&engine->core.tracees, thread);
 	engine_go_on(engine, thread);
 }
 
@@ -381,7 +385,7 @@ static void event_sent_trap(struct engine *engine, struct thread *thread)
 		breakpoint = event_breakpoint(thread, regs.rip - 1);
 	if (!breakpoint || !breakpoint->armed) {
 		event_deliver(engine, thread,
-			      sigstate_deliver(&engine->tracees, thread));
+			      sigstate_deliver(&engine->core.tracees, thread));
 		return;
 	}
 	/* pending until the thread runs; event_int3() may detach it */
@@ -413,11 +417,11 @@ static void event_step(struct engine *engine, struct thread *thread)
 {
 	event_step_watch(engine, thread);
 	/* the owner of the step may have given it up meanwhile */
-	if (!step_trapped(&engine->tracees, thread) && !thread->stepping) {
+	if (!step_trapped(&engine->core.tracees, thread) && !thread->stepping) {
 		event_deliver(engine, thread, SIGTRAP);
 		return;
 	}
-	sigstate_restore(&engine->tracees, thread);
+	sigstate_restore(&engine->core.tracees, thread);
 	engine_go_on(engine, thread);
 }
 
@@ -437,7 +441,8 @@ static enum trap_code event_guess(const struct engine *engine,
 		return TRAP_CODE_WATCH;
 	error_free(err);
 	/* to lose a signal sent to it is better than to die of one of ours */
-	return watch_ops_of(&engine->tracees.watch, thread) == &watch_by_perf
+	return watch_ops_of(&engine->core.tracees.watch, thread) ==
+			       &watch_by_perf
 		       ? TRAP_CODE_PERF
 		       : TRAP_CODE_OTHER;
 }
@@ -450,7 +455,7 @@ static bool event_trap_info(struct engine *engine, struct thread *thread,
 
 	if (!err || err == error_gone)
 		return thread_ok(thread, err);
-	thread_must(&engine->tracees, thread, err);
+	thread_must(&engine->core.tracees, thread, err);
 	*ret = (struct trap_info){ .code = event_guess(engine, thread) };
 	return true;
 }
@@ -508,12 +513,13 @@ static void event_group(struct engine *engine, struct thread *thread,
 		engine_release(engine);
 		return;
 	}
-	if (engine->phase == ENGINE_RELEASING) {
+	if (engine->core.phase == PHASE_RELEASING) {
 		engine_go_on(engine, thread);
 		return;
 	}
-	watch_settled(&engine->tracees.watch, thread);
-	if (thread_must(&engine->tracees, thread, trace_listen(thread->tid)))
+	watch_settled(&engine->core.tracees.watch, thread);
+	if (thread_must(&engine->core.tracees, thread,
+			trace_listen(thread->tid)))
 		thread->state = THREAD_LISTENING;
 }
 
@@ -528,7 +534,7 @@ static void event_interrupted(struct engine *engine, struct thread *thread,
 		event_parent_over(engine, parent);
 		return;
 	}
-	if (sigstate_at_stop(&engine->tracees, thread))
+	if (sigstate_at_stop(&engine->core.tracees, thread))
 		arm_leave_handler(engine, thread);
 	profile_stopped(engine, thread, NULL);
 	provoke_stopped(engine, thread);
@@ -538,7 +544,7 @@ static void event_interrupted(struct engine *engine, struct thread *thread,
 /* What came before may have let the thread go, and its record with it. */
 static void event_go_on(struct engine *engine, pid_t tid)
 {
-	struct thread *thread = tracees_thread(&engine->tracees, tid);
+	struct thread *thread = tracees_thread(&engine->core.tracees, tid);
 
 	if (thread)
 		engine_go_on(engine, thread);
@@ -609,7 +615,8 @@ static bool event_is_in_call(enum stop_kind kind)
 
 static void event_handle(struct engine *engine, const struct stop_reason *stop)
 {
-	struct thread *thread = tracees_thread(&engine->tracees, stop->tid);
+	struct thread *thread =
+		tracees_thread(&engine->core.tracees, stop->tid);
 
 	if (!thread)
 		thread = event_former(engine, stop);
@@ -633,7 +640,7 @@ void engine_event(struct engine *engine, const struct stop_reason *stop)
 {
 	load_stopped(engine);
 	event_handle(engine, stop);
-	engine_send_notes(engine);
+	core_send_notes(&engine->core);
 	load_handled(engine);
 }
 
@@ -641,6 +648,6 @@ void engine_early_events(struct engine *engine)
 {
 	struct stop_reason stop;
 
-	while (tracees_take_early(&engine->tracees, &stop))
+	while (tracees_take_early(&engine->core.tracees, &stop))
 		engine_event(engine, &stop);
 }

@@ -26,16 +26,16 @@ void forget_thread(struct engine *engine, struct thread *thread)
 	engine_take_back(engine, thread);
 	profile_forget(engine, thread);
 	creation_forget(engine, thread);
-	hold = thread_destroy(&engine->tracees, thread);
+	hold = thread_destroy(&engine->core.tracees, thread);
 	forget_hold(engine, hold);
 }
 
 void forget_process(struct engine *engine, struct process *process)
 {
 	announce_end(engine, process);
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
-		if (tracees_process_at(&engine->tracees, i) == process) {
-			vec_remove(&engine->tracees.processes, i);
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+		if (tracees_process_at(&engine->core.tracees, i) == process) {
+			vec_remove(&engine->core.tracees.processes, i);
 			engine_leave_space(engine, process);
 			death_forget(process);
 			process_destroy(process);

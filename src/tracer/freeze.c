@@ -35,7 +35,7 @@ static void freeze_hold(struct engine *engine, struct freeze_side *side,
 			struct thread *thread)
 {
 	side->pid = thread->process->pid;
-	hold_begin(&engine->tracees, &side->hold, thread);
+	hold_begin(&engine->core.tracees, &side->hold, thread);
 }
 
 void freeze_take(struct engine *engine, struct stall *stall,
@@ -45,7 +45,7 @@ void freeze_take(struct engine *engine, struct stall *stall,
 	struct thread *thread = stall->hold.thread;
 
 	if (!freeze->wanted || freeze->state != FREEZE_NONE ||
-	    engine->phase != ENGINE_WATCHING || !thread)
+	    engine->core.phase != PHASE_WATCHING || !thread)
 		return;
 	memset(freeze->sides, 0, sizeof(freeze->sides));
 	stall->hold.thread = NULL;
@@ -65,7 +65,8 @@ static void freeze_go_on(struct engine *engine)
 {
 	engine->freeze.state = FREEZE_NONE;
 	for (int i = 0; i < FREEZE_SIDES; i++)
-		hold_release(&engine->tracees, &engine->freeze.sides[i].hold);
+		hold_release(&engine->core.tracees,
+			     &engine->freeze.sides[i].hold);
 }
 
 /* Is another thread of that process the one to stop it? */
@@ -176,9 +177,9 @@ bool freeze_tick(struct engine *engine, uint64_t now)
 	/* what was handed over will take effect */
 	if (engine->freeze.state == FREEZE_STOPPING)
 		return true;
-	engine_note(engine,
-		    error_create(ERROR_OTHER, "a race was not described in "
-					      "time: its threads went on"));
+	core_note(&engine->core,
+		  error_create(ERROR_OTHER, "a race was not described in "
+					    "time: its threads went on"));
 	freeze_go_on(engine);
 	return false;
 }
@@ -216,8 +217,8 @@ void freeze_tell(struct engine *engine)
 		if (freeze->sides[i].asked)
 			message.pids[i] = freeze->sides[i].pid;
 	}
-	if (!engine->channel.closed) {
-		channel_send(&engine->channel, WIRE_STOPPED, &message,
+	if (!engine->core.channel.closed) {
+		channel_send(&engine->core.channel, WIRE_STOPPED, &message,
 			     sizeof(message));
 		return;
 	}

@@ -19,7 +19,7 @@ _Static_assert((int)GOVERNOR_TEXT_MAX <= (int)GUARDTABLE_ENTRIES,
 static struct governor_state govern_state(const struct engine *engine,
 					  uint64_t now)
 {
-	const struct wire_stats *stats = &engine->stats;
+	const struct wire_stats *stats = &engine->core.stats;
 	const struct budget *budget = &engine->load.budget;
 	/* where time is counted, these need no rate */
 	uint64_t idle = engine->pool.params.share > 0
@@ -36,7 +36,7 @@ static struct governor_state govern_state(const struct engine *engine,
 		.lost_ns = (uint64_t)budget->lost_ns - stats->startup_ns,
 		.lost_cpu_ns = (uint64_t)budget->lost_cpu_ns,
 		.rate = (uint32_t)(pool_rate(&engine->pool) + 0.5),
-		.armed = (uint32_t)engine_armed(engine),
+		.armed = (uint32_t)core_armed(&engine->core),
 		.sites = engine->supply,
 	};
 }

@@ -62,9 +62,9 @@ static struct error *launch_failure(const char *command, int code)
  */
 static struct process *launch_sibling(const struct engine *engine, pid_t pid)
 {
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (process->role == PROCESS_WATCHED &&
 		    layout_same(process->pid, pid))
@@ -79,9 +79,9 @@ static struct error *launch_space(struct engine *engine, pid_t pid,
 {
 	struct process *sibling = launch_sibling(engine, pid);
 
-	return sibling ? tracees_share_space(&engine->tracees, sibling->space,
-					     pid, ret)
-		       : tracees_make_space(&engine->tracees, pid, ret);
+	return sibling ? tracees_share_space(&engine->core.tracees,
+					     sibling->space, pid, ret)
+		       : tracees_make_space(&engine->core.tracees, pid, ret);
 }
 
 static struct error *launch_record(struct engine *engine, pid_t pid,
@@ -98,7 +98,7 @@ static struct error *launch_record(struct engine *engine, pid_t pid,
 		addrspace_release(space);
 		return err;
 	}
-	if (!vec_push(&engine->tracees.processes, ret)) {
+	if (!vec_push(&engine->core.tracees.processes, ret)) {
 		process_destroy(*ret);
 		return error_nomem;
 	}
@@ -119,13 +119,13 @@ static struct error *launch_follow(struct engine *engine, const char *command,
 	struct error *err;
 	int code;
 
-	while (engine->phase == ENGINE_STARTING) {
+	while (engine->core.phase == PHASE_STARTING) {
 		err = wait_thread(engine->pid, &stop);
 		if (err)
 			return err;
 		if (stop.kind == STOP_EXITED || stop.kind == STOP_KILLED) {
-			tracees_thread(&engine->tracees, engine->pid)->state =
-				THREAD_GONE;
+			tracees_thread(&engine->core.tracees, engine->pid)
+				->state = THREAD_GONE;
 			if (read(failed, &code, sizeof(code)) == sizeof(code))
 				return launch_failure(command, code);
 			return error_create(ERROR_CANNOT_RUN,
@@ -133,7 +133,7 @@ static struct error *launch_follow(struct engine *engine, const char *command,
 					    command);
 		}
 		engine_event(engine, &stop);
-		if (engine->tracees.stuck)
+		if (engine->core.tracees.stuck)
 			return error_create(
 				ERROR_REFUSED,
 				"%s: it cannot be traced (a request of ptrace fails)",
@@ -173,7 +173,7 @@ struct error *launch_command(struct engine *engine, const struct launch *launch)
 	if (!err)
 		err = launch_record(engine, pid, &process);
 	if (!err)
-		err = tracees_add_thread(&engine->tracees, process, pid,
+		err = tracees_add_thread(&engine->core.tracees, process, pid,
 					 &thread);
 	if (!err && write(go_write, "", 1) != 1)
 		err = error_os(errno, "start %s", launch->argv[0]);
@@ -243,7 +243,8 @@ static struct error *attach_seize(const struct attach *attach, pid_t tid)
 static bool attach_thread(pid_t tid, void *data)
 {
 	struct attach *attach = data;
-	struct thread *thread = tracees_thread(&attach->engine->tracees, tid);
+	struct thread *thread =
+		tracees_thread(&attach->engine->core.tracees, tid);
 	struct error *err;
 
 	if (thread)
@@ -256,14 +257,14 @@ static bool attach_thread(pid_t tid, void *data)
 		return !attach->err;
 	}
 	if (!err)
-		err = tracees_add_thread(&attach->engine->tracees,
+		err = tracees_add_thread(&attach->engine->core.tracees,
 					 attach->process, tid, &thread);
 	if (err) {
 		attach->err = err;
 		return false;
 	}
 	attach->grew = true;
-	sigstate_refresh(&attach->engine->tracees, thread);
+	sigstate_refresh(&attach->engine->core.tracees, thread);
 	return true;
 }
 
@@ -302,6 +303,6 @@ struct error *launch_attach(struct engine *engine, pid_t pid,
 		attach_forget(engine, attach.process);
 	if (err)
 		return error_wrap(err, "attach to %d", (int)pid);
-	engine->phase = ENGINE_WATCHING;
+	engine->core.phase = PHASE_WATCHING;
 	return NULL;
 }

@@ -23,7 +23,7 @@ struct launch {
 
 /*
  * Fork, seize the child with exit-kill, and let it execute argv. Its exec event
- * moves the engine to ENGINE_WATCHING. ERROR_NOT_FOUND and ERROR_CANNOT_RUN
+ * moves the engine to PHASE_WATCHING. ERROR_NOT_FOUND and ERROR_CANNOT_RUN
  * name the command.
  */
 struct error *launch_command(struct engine *engine,

@@ -53,9 +53,9 @@ static struct load_program load_read_program(struct engine *engine)
 	struct load_program sum = { .cpu_ns = 0 };
 	uint64_t begun = clock_now_ns(), end;
 
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 		uint64_t calls;
 
 		if (process->role != PROCESS_WATCHED ||
@@ -96,7 +96,7 @@ void load_stall_begins(struct engine *engine, uint64_t now)
 	struct load *load = &engine->load;
 
 	load_handled_by(load, now);
-	load->begun_own_ns = engine_cpu_ns();
+	load->begun_own_ns = clock_process_cpu_ns();
 	load->measured = now >= load->measure_ns;
 	if (load->measured)
 		load->begun = load_read_program(engine);
@@ -107,7 +107,7 @@ static void load_end_window(struct engine *engine, uint64_t now,
 {
 	struct load *load = &engine->load;
 
-	processes_find_quiet(&engine->tracees.processes);
+	processes_find_quiet(&engine->core.tracees.processes);
 	if (load->window_ns != 0 && load_grew(&load->window_begun, program)) {
 		load->window.wall_ns = now - load->window_ns;
 		load->window.cpu_ns =
@@ -126,7 +126,7 @@ void load_stall_ends(struct engine *engine, uint64_t now)
 	uint64_t held = now - engine->stalls.busy_since_ns;
 	struct load_program program;
 
-	load->own_held_ns += engine_cpu_ns() - load->begun_own_ns;
+	load->own_held_ns += clock_process_cpu_ns() - load->begun_own_ns;
 	load->window.held_ns += held;
 	load->stood_ns += (double)held * load->budget.loss;
 	budget_earn(&load->budget, now);
@@ -147,7 +147,7 @@ void load_stall_ends(struct engine *engine, uint64_t now)
 
 void load_stopped(struct engine *engine)
 {
-	engine->stats.stops++;
+	engine->core.stats.stops++;
 	if (engine->stalls.list.count > 0)
 		return;
 	budget_spend_stop(&engine->load.budget);
@@ -195,7 +195,7 @@ static void load_charge_front(struct load *load, uint64_t wall)
 static void load_charge_cpu(struct engine *engine, uint64_t now)
 {
 	struct load *load = &engine->load;
-	uint64_t cpu = engine_cpu_ns();
+	uint64_t cpu = clock_process_cpu_ns();
 	uint64_t own = cpu > load->own_held_ns ? cpu - load->own_held_ns : 0;
 
 	if (load->own_ns != 0 && own > load->own_ns)
@@ -224,7 +224,7 @@ static void load_look_at_machine(struct engine *engine, uint64_t now)
 {
 	struct load *load = &engine->load;
 	struct load_machine machine = {
-		.own_ns = engine_cpu_ns() + load->front_ns,
+		.own_ns = clock_process_cpu_ns() + load->front_ns,
 		.stood_ns = load->stood_ns,
 	}, since = { .busy = 0 };
 	double wall = (double)(now - load->machine_ns), busy, own;

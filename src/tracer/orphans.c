@@ -18,9 +18,9 @@ void orphans_detach(struct engine *engine, const struct stop_reason *stop)
 
 	if (err && err != error_gone) {
 		error_free(trace_continue(stop->tid, signal));
-		engine->tracees.stuck = true;
+		engine->core.tracees.stuck = true;
 	}
-	engine_note(engine, err);
+	core_note(&engine->core, err);
 }
 
 void orphans_let_go(struct engine *engine, struct addrspace *space,
@@ -29,8 +29,8 @@ void orphans_let_go(struct engine *engine, struct addrspace *space,
 	struct memory memory;
 
 	memory_init(&memory, stop->tid);
-	engine_note(engine,
-		    breakpoint_clean_copy(space, &memory, stop->tid, 0));
+	core_note(&engine->core,
+		  breakpoint_clean_copy(space, &memory, stop->tid, 0));
 	memory_deinit(&memory);
 	orphans_detach(engine, stop);
 }
@@ -47,16 +47,18 @@ void orphans_leave_all(struct engine *engine)
 
 		vec_remove_swap(&engine->orphans, last);
 		memory_init(&memory, stop.tid);
-		for (size_t i = 0; i < engine->tracees.processes.count; i++)
-			engine_note(engine, breakpoint_clean_copy(
-						    tracees_process_at(
-							    &engine->tracees, i)
-							    ->space,
-						    &memory, stop.tid, 0));
+		for (size_t i = 0; i < engine->core.tracees.processes.count;
+		     i++)
+			core_note(&engine->core,
+				  breakpoint_clean_copy(
+					  tracees_process_at(
+						  &engine->core.tracees, i)
+						  ->space,
+					  &memory, stop.tid, 0));
 		if (engine->last_space)
-			engine_note(engine, breakpoint_clean_copy(
-						    engine->last_space, &memory,
-						    stop.tid, 0));
+			core_note(&engine->core,
+				  breakpoint_clean_copy(engine->last_space,
+							&memory, stop.tid, 0));
 		memory_deinit(&memory);
 		orphans_detach(engine, &stop);
 	}

@@ -13,7 +13,7 @@ struct stop_reason;
 /*
  * Detach a stopped thread of which there is no record; a signal that it stopped
  * for goes with it. If that is refused, the thread runs on, and everything must
- * be detached (engine->tracees.stuck): our exit detaches it, and until then
+ * be detached (engine->core.tracees.stuck): our exit detaches it, and until then
  * each of its stops is another try.
  */
 void orphans_detach(struct engine *engine, const struct stop_reason *stop);

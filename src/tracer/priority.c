@@ -42,7 +42,7 @@ static bool priority_is_busy(struct priority *priority, uint64_t now)
 
 	if (wall < look)
 		return false;
-	cpu = engine_cpu_ns();
+	cpu = clock_process_cpu_ns();
 	busy = priority->wall_ns != 0 && cpu - priority->cpu_ns > wall / 2;
 	priority->wall_ns = now;
 	priority->cpu_ns = cpu;
@@ -58,7 +58,7 @@ static bool priority_has_many(const struct engine *engine)
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t many =
 		PRIORITY_MANY * (processors < 1 ? 1 : (uint32_t)processors);
-	uint32_t threads = tracees_thread_count(&engine->tracees);
+	uint32_t threads = tracees_thread_count(&engine->core.tracees);
 
 	return engine->priority.first ? threads > many / 2 : threads > many;
 }
@@ -84,7 +84,7 @@ void priority_tick(struct engine *engine, uint64_t now)
 		return;
 	else if (priority->first && !priority_has_many(engine))
 		priority_leave(priority);
-	else if (!priority->first && engine->phase == ENGINE_WATCHING &&
+	else if (!priority->first && engine->core.phase == PHASE_WATCHING &&
 		 priority_has_many(engine))
 		priority_take(priority);
 }

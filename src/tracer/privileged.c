@@ -40,11 +40,11 @@ void privileged_check(struct engine *engine, const struct process *process)
 	length = readlink(link, path, sizeof(path) - 1);
 	path[length > 0 ? length : 0] = '\0';
 	engine->privileged_told = true;
-	engine_note(engine,
-		    error_create(ERROR_OTHER,
-				 "%s has privileges of its own (set-user-ID or "
-				 "capabilities): it runs without them while it "
-				 "is watched; --follow none does not watch "
-				 "children",
-				 length > 0 ? path : "a child"));
+	core_note(&engine->core,
+		  error_create(ERROR_OTHER,
+			       "%s has privileges of its own (set-user-ID or "
+			       "capabilities): it runs without them while it "
+			       "is watched; --follow none does not watch "
+			       "children",
+			       length > 0 ? path : "a child"));
 }

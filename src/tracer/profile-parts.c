@@ -52,12 +52,12 @@ void profile_queue_fill(const struct engine *engine,
 			struct profile_queue *queue, uint64_t now)
 {
 	queue->count = 0;
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (process->role != PROCESS_WATCHED ||
-		    !engine_may_race(engine, process))
+		    !core_may_race(&engine->core, process))
 			continue;
 		for (size_t j = 0; j < process->threads.count; j++) {
 			struct thread *thread = process_thread(process, j);
@@ -79,6 +79,6 @@ bool profile_fill_is_due(struct engine *engine, uint64_t now)
 		return false;
 	profile->fill_ns =
 		now + PROFILE_FILL_NS +
-		PROFILE_FILL_THREAD_NS * engine->tracees.threads.count;
+		PROFILE_FILL_THREAD_NS * engine->core.tracees.threads.count;
 	return true;
 }

@@ -73,7 +73,7 @@ static void profile_tell_stack(struct engine *engine,
 	callers.wire.count = count;
 	/* what the channel does not take is seen again */
 	if (count > 0)
-		channel_send(&engine->channel, WIRE_CALLERS, &callers,
+		channel_send(&engine->core.channel, WIRE_CALLERS, &callers,
 			     offsetof(struct profile_callers, words) +
 				     count * sizeof(callers.words[0]));
 }
@@ -116,9 +116,9 @@ void profile_stopped(struct engine *engine, const struct thread *thread,
 	struct error *err;
 
 	if (!profile->refused || engine->pool.params.rate == 0 ||
-	    engine->phase != ENGINE_WATCHING ||
+	    engine->core.phase != PHASE_WATCHING ||
 	    process->role != PROCESS_WATCHED ||
-	    !engine_may_race(engine, process))
+	    !core_may_race(&engine->core, process))
 		return;
 	if (!regs) {
 		err = trace_registers(thread->tid, &own);

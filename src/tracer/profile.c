@@ -218,12 +218,12 @@ static void profile_count_racing(struct engine *engine, uint64_t now)
 	struct profile *profile = &engine->profile;
 	uint32_t racing = 0;
 
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		racing += process->role == PROCESS_WATCHED &&
-			  engine_may_race(engine, process);
+			  core_may_race(&engine->core, process);
 	}
 	if (racing > profile->racing) {
 		profile->resting = false;
@@ -261,14 +261,16 @@ static void profile_pace(struct engine *engine, uint64_t now)
 /* Clocks that may be in use: files are left for the watches. */
 static unsigned int profile_room(const struct engine *engine)
 {
-	uint64_t used = PROFILE_FILES_OWN +
-			PROFILE_FILES_PROCESS * engine->tracees.processes.count;
+	uint64_t used =
+		PROFILE_FILES_OWN +
+		PROFILE_FILES_PROCESS * engine->core.tracees.processes.count;
 	unsigned int most = profile_is_low(engine) ? PROFILE_LOW_CLOCKS
 						   : PROFILE_CLOCKS;
 	struct rlimit files;
 
-	if (engine->tracees.watch.ops == &watch_by_perf)
-		used += (uint64_t)DREGS_SLOTS * engine->tracees.threads.count;
+	if (engine->core.tracees.watch.ops == &watch_by_perf)
+		used += (uint64_t)DREGS_SLOTS *
+			engine->core.tracees.threads.count;
 	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur <= used)
 		return 0;
 	return files.rlim_cur - used < most
@@ -304,10 +306,10 @@ static bool profile_prepare(struct engine *engine)
 
 	if (profile->worked)
 		return true;
-	profile->refused =
-		profile_may_wait() ||
-		(engine->perf_ready < 0 &&
-		 profile_is_refused(perfwatch_keep_ready(&engine->perf_ready)));
+	profile->refused = profile_may_wait() ||
+			   (engine->core.perf_ready < 0 &&
+			    profile_is_refused(perfwatch_keep_ready(
+				    &engine->core.perf_ready)));
 	return !profile->refused;
 }
 
@@ -406,7 +408,8 @@ void profile_tick(struct engine *engine, uint64_t now)
 {
 	struct profile *profile = &engine->profile;
 
-	if (engine->phase != ENGINE_WATCHING || engine->pool.params.rate == 0) {
+	if (engine->core.phase != PHASE_WATCHING ||
+	    engine->pool.params.rate == 0) {
 		profile_end(engine);
 		return;
 	}
@@ -419,7 +422,7 @@ void profile_tick(struct engine *engine, uint64_t now)
 		profile_stops_fill(engine, now);
 	else if (profile_pays(engine, now))
 		profile_fill(engine, now);
-	running_tell(&profile->running, &engine->channel, now);
+	running_tell(&profile->running, &engine->core.channel, now);
 }
 
 uint64_t profile_next_ns(const struct engine *engine)

@@ -21,8 +21,8 @@ void provoke_take(struct engine *engine, const struct wire_site *sites,
 
 	for (size_t i = 0; i < count; i++) {
 		if (!vec_push(&provoke->sites, &sites[i]))
-			engine_return_site(engine, sites[i].program,
-					   sites[i].id, WIRE_LIFTED);
+			core_return_site(&engine->core, sites[i].program,
+					 sites[i].id, WIRE_LIFTED);
 		else
 			provoke->unset++;
 	}
@@ -45,9 +45,9 @@ struct breakpoint *provoke_breakpoint(const struct engine *engine,
 				      const struct wire_site *site,
 				      struct addrspace **ret_space)
 {
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (process->role != PROCESS_WATCHED ||
 		    process->space->text->program != site->program)

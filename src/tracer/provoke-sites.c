@@ -46,8 +46,8 @@ void provoke_sites_free(struct engine *engine)
 			continue;
 		breakpoint = provoke_breakpoint(engine, site, &space);
 		if (breakpoint)
-			engine_note(engine,
-				    breakpoint_lift(space, 0, breakpoint));
+			core_note(&engine->core,
+				  breakpoint_lift(space, 0, breakpoint));
 	}
 }
 
@@ -71,7 +71,7 @@ void provoke_sites_arm(struct engine *engine)
 		provoke->deferred |= why != WIRE_FIRED && why != WIRE_IDLE;
 		if (why != WIRE_REFUSED)
 			continue;
-		engine_return_site(engine, site->program, site->id, why);
+		core_return_site(&engine->core, site->program, site->id, why);
 		vec_remove_swap(&provoke->sites, i);
 	}
 }
@@ -81,11 +81,11 @@ void provoke_sites_pass(struct engine *engine, struct thread *thread,
 			const struct x86_registers *regs)
 {
 	if (engine->child) {
-		step_over_breakpoint(&engine->tracees, thread, breakpoint);
+		step_over_breakpoint(&engine->core.tracees, thread, breakpoint);
 		return;
 	}
-	engine_note(engine, breakpoint_lift(thread->process->space, thread->tid,
-					    breakpoint));
+	core_note(&engine->core, breakpoint_lift(thread->process->space,
+						 thread->tid, breakpoint));
 	thread_park(thread, breakpoint->site.address, regs);
 	if (engine->provoke.rearm_ns == 0)
 		engine->provoke.rearm_ns = clock_now_ns() + PROVOKE_REARM_NS;
@@ -94,7 +94,7 @@ void provoke_sites_pass(struct engine *engine, struct thread *thread,
 bool provoke_sites_returns(const struct engine *engine,
 			   const struct breakpoint *breakpoint)
 {
-	return engine->phase == ENGINE_WATCHING && !engine->child &&
+	return engine->core.phase == PHASE_WATCHING && !engine->child &&
 	       breakpoint->site.provoke &&
 	       breakpoint->policy == BREAKPOINT_PERSISTENT;
 }
@@ -113,7 +113,7 @@ void provoke_sites_lift(struct engine *engine, bool for_good)
 		/* who is on its way over it would set it again */
 		if (for_good)
 			breakpoint->policy = BREAKPOINT_ONE_SHOT;
-		engine_note(engine, breakpoint_lift(space, 0, breakpoint));
+		core_note(&engine->core, breakpoint_lift(space, 0, breakpoint));
 	}
 	provoke->unset = provoke->sites.count;
 }

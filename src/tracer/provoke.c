@@ -58,9 +58,9 @@ void provoke_begin(struct provoke *provoke, const struct wire_provoke *params)
 
 static void provoke_tell(struct engine *engine)
 {
-	channel_send(&engine->channel, WIRE_PROVOKED, &engine->provoke.news,
-		     sizeof(engine->provoke.news));
-	channel_hurry(&engine->channel);
+	channel_send(&engine->core.channel, WIRE_PROVOKED,
+		     &engine->provoke.news, sizeof(engine->provoke.news));
+	channel_hurry(&engine->core.channel);
 }
 
 static void provoke_count_side(struct engine *engine,
@@ -93,14 +93,14 @@ static void provoke_watch(struct engine *engine,
 		const struct mem_access *access = &member->accesses[i];
 		bool writes = access->kind & ACCESS_WRITE;
 
-		if (watch_claim(&engine->tracees.watch,
+		if (watch_claim(&engine->core.tracees.watch,
 				member->hold.thread->process->space,
 				access->address, access->size,
 				writes ? DREGS_READ_WRITE : DREGS_WRITE,
 				&provoke->claims[i]))
 			provoke->claimed |= 1u << i;
 	}
-	watch_publish(&engine->tracees);
+	watch_publish(&engine->core.tracees);
 }
 
 static void provoke_unwatch(struct engine *engine)
@@ -109,7 +109,7 @@ static void provoke_unwatch(struct engine *engine)
 
 	for (int i = 0; i < X86_OPERANDS_MAX; i++) {
 		if (provoke->claimed & 1u << i)
-			watch_release(&engine->tracees.watch,
+			watch_release(&engine->core.tracees.watch,
 				      &provoke->claims[i]);
 	}
 	provoke->claimed = 0;
@@ -129,7 +129,7 @@ static void provoke_let_go(struct engine *engine, struct provoke_member *member)
 	if (breakpoint && (breakpoint->armed || breakpoint->passing > 0 ||
 			   provoke_sites_returns(engine, breakpoint)))
 		provoke_sites_pass(engine, thread, breakpoint, &member->regs);
-	thread_resume(&engine->tracees, thread);
+	thread_resume(&engine->core.tracees, thread);
 }
 
 static void provoke_finish(struct engine *engine)
@@ -151,7 +151,7 @@ static void provoke_hold(struct engine *engine,
 	struct provoke_member *member = &provoke->members[0];
 
 	*member = *arrival;
-	hold_begin(&engine->tracees, &member->hold, thread);
+	hold_begin(&engine->core.tracees, &member->hold, thread);
 	provoke->state = PROVOKE_HOLDING;
 	provoke->news.holds++;
 	provoke->since_ns = clock_now_ns();
@@ -228,7 +228,7 @@ static void provoke_step(struct engine *engine, int i)
 	/* they came during the hold, and would lead it into their handlers */
 	step_block_signals(&member->step);
 	hold_drop(&member->hold);
-	thread_resume(&engine->tracees, thread);
+	thread_resume(&engine->core.tracees, thread);
 }
 
 /*
@@ -242,7 +242,7 @@ static void provoke_settle(struct engine *engine, struct thread *thread)
 	provoke->made = true;
 	provoke->settling = thread->tid;
 	provoke->state = PROVOKE_SETTLING;
-	thread->interrupting = thread_must(&engine->tracees, thread,
+	thread->interrupting = thread_must(&engine->core.tracees, thread,
 					   trace_interrupt(thread->tid));
 }
 
@@ -290,7 +290,7 @@ static bool provoke_stepped(struct step *step)
 	struct provoke_member *member = (struct provoke_member *)step;
 	struct engine *engine = member->engine;
 
-	if (engine->phase != ENGINE_WATCHING)
+	if (engine->core.phase != PHASE_WATCHING)
 		return false;
 	if (provoke_steps_on(member))
 		return true;
@@ -306,12 +306,12 @@ void provoke_stopped(struct engine *engine, struct thread *thread)
 {
 	struct provoke *provoke = &engine->provoke;
 
-	if (engine->phase != ENGINE_WATCHING ||
+	if (engine->core.phase != PHASE_WATCHING ||
 	    provoke->state != PROVOKE_SETTLING ||
 	    thread->tid != provoke->settling)
 		return;
-	hold_begin(&engine->tracees, &provoke->members[provoke->first].hold,
-		   thread);
+	hold_begin(&engine->core.tracees,
+		   &provoke->members[provoke->first].hold, thread);
 	provoke_second(engine);
 }
 
@@ -349,10 +349,10 @@ static void provoke_meet(struct engine *engine,
 	int side_a;
 
 	provoke->members[1] = *arrival;
-	hold_begin(&engine->tracees, &provoke->members[1].hold, thread);
+	hold_begin(&engine->core.tracees, &provoke->members[1].hold, thread);
 	provoke_unwatch(engine);
 	provoke_sites_lift(engine, true);
-	watch_retire(&engine->tracees);
+	watch_retire(&engine->core.tracees);
 	side_a = provoke_side_a(provoke);
 	provoke->first = provoke->params.order == WIRE_ORDER_AB ? side_a
 								: 1 - side_a;
@@ -373,7 +373,7 @@ bool provoke_hit(struct engine *engine, struct thread *thread,
 	struct provoke_member arrival = { .site = breakpoint->site,
 					  .regs = *regs };
 
-	if (engine->phase != ENGINE_WATCHING ||
+	if (engine->core.phase != PHASE_WATCHING ||
 	    thread->process->role != PROCESS_WATCHED || thread->step ||
 	    (provoke->state != PROVOKE_WAITING &&
 	     provoke->state != PROVOKE_HOLDING))
@@ -406,10 +406,10 @@ bool provoke_trap(struct engine *engine, uint8_t slots,
 	if (!ours)
 		return false;
 	provoke->touched = true;
-	engine->stats.watch_traps++;
+	engine->core.stats.watch_traps++;
 	/* once is enough to know, and others may do it all the time */
 	provoke_unwatch(engine);
-	watch_retire(&engine->tracees);
+	watch_retire(&engine->core.tracees);
 	return true;
 }
 
@@ -434,7 +434,7 @@ static void provoke_give_up(struct engine *engine, bool alone)
 		provoke->news.met = provoke->news.by_watch = true;
 		provoke_sites_lift(engine, true);
 		provoke_finish(engine);
-		watch_retire(&engine->tracees);
+		watch_retire(&engine->core.tracees);
 		return;
 	}
 	provoke->state = PROVOKE_WAITING;
@@ -444,7 +444,7 @@ static void provoke_give_up(struct engine *engine, bool alone)
 		provoke_sites_lift(engine, false);
 	}
 	provoke_let_go(engine, &provoke->members[0]);
-	watch_retire(&engine->tracees);
+	watch_retire(&engine->core.tracees);
 }
 
 bool provoke_lose(struct engine *engine, const struct hold *hold)
@@ -505,7 +505,8 @@ static void provoke_tick_state(struct engine *engine, uint64_t now)
 	case PROVOKE_SETTLING:
 		if (over)
 			provoke_finish(engine);
-		else if (!tracees_thread(&engine->tracees, provoke->settling))
+		else if (!tracees_thread(&engine->core.tracees,
+					 provoke->settling))
 			provoke_second(engine);
 		break;
 	case PROVOKE_SECOND:
@@ -533,8 +534,8 @@ void provoke_tick(struct engine *engine, uint64_t now)
 {
 	struct provoke *provoke = &engine->provoke;
 
-	if (engine->phase != ENGINE_WATCHING || provoke->state == PROVOKE_OFF ||
-	    provoke->state == PROVOKE_DONE)
+	if (engine->core.phase != PHASE_WATCHING ||
+	    provoke->state == PROVOKE_OFF || provoke->state == PROVOKE_DONE)
 		return;
 	provoke_tick_state(engine, now);
 	if (provoke_arms(provoke) && now >= provoke->rearm_ns)
@@ -565,8 +566,8 @@ uint64_t provoke_next_ns(const struct engine *engine)
 	const struct provoke *provoke = &engine->provoke;
 	uint64_t next = provoke_look_next(provoke);
 
-	if (engine->phase != ENGINE_WATCHING || provoke->state == PROVOKE_OFF ||
-	    provoke->state == PROVOKE_DONE)
+	if (engine->core.phase != PHASE_WATCHING ||
+	    provoke->state == PROVOKE_OFF || provoke->state == PROVOKE_DONE)
 		return UINT64_MAX;
 	if (provoke->until_ns != 0 && provoke->until_ns < next)
 		next = provoke->until_ns;

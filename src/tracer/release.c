@@ -55,18 +55,18 @@ static bool release_overdue(const struct engine *engine)
 
 void release_check_done(struct engine *engine)
 {
-	if (engine->phase != ENGINE_RELEASING ||
-	    engine->tracees.threads.count > engine->left ||
+	if (engine->core.phase != PHASE_RELEASING ||
+	    engine->core.tracees.threads.count > engine->left ||
 	    (engine->unannounced > 0 && !release_overdue(engine)))
 		return;
 	orphans_leave_all(engine);
-	engine->phase = ENGINE_RELEASED;
+	engine->core.phase = PHASE_RELEASED;
 	if (engine->ended)
 		return;
 	engine_send_stats(engine);
 	freeze_tell(engine);
-	engine_send_notes(engine);
-	channel_send(&engine->channel, WIRE_DETACHED, NULL, 0);
+	core_send_notes(&engine->core);
+	channel_send(&engine->core.channel, WIRE_DETACHED, NULL, 0);
 	/* it ended when others were watched still */
 	if (engine->first_ended)
 		engine_tell_end(engine);
@@ -78,7 +78,8 @@ static void release_forget(struct engine *engine, struct thread *thread)
 	struct process *process = thread->process;
 
 	forget_thread(engine, thread);
-	if (process->threads.count == 0 && engine->phase != ENGINE_RELEASING)
+	if (process->threads.count == 0 &&
+	    engine->core.phase != PHASE_RELEASING)
 		forget_process(engine, process);
 	release_check_done(engine);
 }
@@ -168,8 +169,8 @@ static void release_detach(struct engine *engine, struct thread *thread)
 /* No more traps of them; those on their way are known by their cookie. */
 static void release_close_events(struct engine *engine, struct thread *thread)
 {
-	if (watch_ops_of(&engine->tracees.watch, thread) == &watch_by_perf)
-		watch_by_perf.clear(&engine->tracees, thread);
+	if (watch_ops_of(&engine->core.tracees.watch, thread) == &watch_by_perf)
+		watch_by_perf.clear(&engine->core.tracees, thread);
 }
 
 /*
@@ -182,12 +183,13 @@ static bool release_clean_text(struct engine *engine,
 	struct addrspace *space = thread->process->space;
 
 	/* a copy has been cleaned, and its parent is watched on */
-	if (engine->phase != ENGINE_RELEASING || space->text->armed == 0 ||
+	if (engine->core.phase != PHASE_RELEASING || space->text->armed == 0 ||
 	    thread->process->role == PROCESS_COPY)
 		return true;
-	writer_begin(&engine->tracees, space);
-	engine_note(engine, breakpoint_lift_range(space, thread->tid, 0,
-						  UINT64_MAX, SIZE_MAX, NULL));
+	writer_begin(&engine->core.tracees, space);
+	core_note(&engine->core,
+		  breakpoint_lift_range(space, thread->tid, 0, UINT64_MAX,
+					SIZE_MAX, NULL));
 	writer_end(space);
 	return space->text->armed == 0 || release_overdue(engine);
 }
@@ -222,7 +224,7 @@ void release_thread(struct engine *engine, struct thread *thread)
 	release_close_events(engine, thread);
 	if (release_drain(thread))
 		return;
-	watch_by_registers.clear(&engine->tracees, thread);
+	watch_by_registers.clear(&engine->core.tracees, thread);
 	if (release_goes_together(thread->process))
 		thread->drained = true;
 	else
@@ -231,10 +233,10 @@ void release_thread(struct engine *engine, struct thread *thread)
 
 void engine_go_on(struct engine *engine, struct thread *thread)
 {
-	if (engine->phase == ENGINE_RELEASING)
+	if (engine->core.phase == PHASE_RELEASING)
 		release_thread(engine, thread);
 	else
-		thread_resume(&engine->tracees, thread);
+		thread_resume(&engine->core.tracees, thread);
 }
 
 /* Is every thread of the process stopped, with no trap on its way? */
@@ -252,7 +254,8 @@ static bool release_all_drained(const struct process *process)
 static void release_together(struct engine *engine, struct process *process)
 {
 	for (size_t i = 0; i < process->threads.count; i++)
-		sigstate_settle(&engine->tracees, process_thread(process, i));
+		sigstate_settle(&engine->core.tracees,
+				process_thread(process, i));
 	for (size_t i = process->threads.count; i-- > 0;)
 		release_detach(engine, process_thread(process, i));
 }
@@ -379,9 +382,9 @@ static void release_look(struct engine *engine, struct thread *thread,
 void release_tick(struct engine *engine, uint64_t now)
 {
 	engine->release_looks++;
-	for (size_t i = engine->tracees.processes.count; i-- > 0;) {
+	for (size_t i = engine->core.tracees.processes.count; i-- > 0;) {
 		struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		for (size_t j = process->threads.count; j-- > 0;) {
 			struct thread *thread = process_thread(process, j);
@@ -406,7 +409,7 @@ static void release_process(struct engine *engine, struct process *process)
 	for (size_t i = process->threads.count; i-- > 0;) {
 		struct thread *thread = process_thread(process, i);
 
-		step_lose(&engine->tracees, thread);
+		step_lose(&engine->core.tracees, thread);
 		if (thread->state == THREAD_STOPPED)
 			release_thread(engine, thread);
 		else if (thread->state == THREAD_GONE)
@@ -418,10 +421,10 @@ static void release_process(struct engine *engine, struct process *process)
 
 void engine_release(struct engine *engine)
 {
-	if (engine->phase >= ENGINE_RELEASING)
+	if (engine->core.phase >= PHASE_RELEASING)
 		return;
-	engine->phase = ENGINE_RELEASING;
-	engine->tracees.restoring = true;
+	engine->core.phase = PHASE_RELEASING;
+	engine->core.tracees.restoring = true;
 	engine->release_ns = clock_now_ns();
 	engine->release_looks = 0;
 	engine->next_tick_ns = engine->release_ns;
@@ -431,8 +434,8 @@ void engine_release(struct engine *engine)
 	freeze_end(engine);
 	startup_end(engine);
 	profile_end(engine);
-	for (size_t i = engine->tracees.processes.count; i-- > 0;)
+	for (size_t i = engine->core.tracees.processes.count; i-- > 0;)
 		release_process(engine,
-				tracees_process_at(&engine->tracees, i));
+				tracees_process_at(&engine->core.tracees, i));
 	release_check_done(engine);
 }

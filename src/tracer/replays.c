@@ -109,7 +109,7 @@ static bool replays_due(const struct engine *engine, uint64_t now)
 	       (!engine->replays.waits ||
 		now >= engine->replays.sent_ns + REPLAYS_ANSWER_NS) &&
 	       now >= engine->replays.next_ns &&
-	       engine->phase == ENGINE_WATCHING;
+	       engine->core.phase == PHASE_WATCHING;
 }
 
 /* Hints of the pair, if it may be captured; NULL otherwise. */
@@ -218,11 +218,11 @@ void replays_send(struct engine *engine)
 	}
 	replays->sent_ns = clock_now_ns();
 	replays->next_ns = replays->sent_ns + engine->pool.params.replay_ns;
-	if (channel_send_parts(&engine->channel, WIRE_INSTANCE, parts,
+	if (channel_send_parts(&engine->core.channel, WIRE_INSTANCE, parts,
 			       sizeof(parts) / sizeof(parts[0])))
 		replays->waits = true;
 	else
-		engine->stats.dropped++;
+		engine->core.stats.dropped++;
 }
 
 /* The front end has other work too. */

@@ -84,9 +84,9 @@ void stalls_forget_runner(struct stalls *stalls)
 
 static const struct thread *stall_find_runner(const struct engine *engine)
 {
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (process->role == PROCESS_COPY)
 			continue;
@@ -109,7 +109,7 @@ bool stalls_others_run(struct engine *engine)
 {
 	struct stalls *stalls = &engine->stalls;
 	const struct thread *runner =
-		tracees_thread(&engine->tracees, stalls->runner);
+		tracees_thread(&engine->core.tracees, stalls->runner);
 	uint64_t begun;
 
 	stalls->look_cost_ns = 0;
@@ -130,7 +130,7 @@ bool stalls_others_run(struct engine *engine)
 static bool stall_has_room(const struct engine *engine)
 {
 	return (engine->stalls.list.count + 1) * 2 <=
-	       tracees_thread_count(&engine->tracees);
+	       tracees_thread_count(&engine->core.tracees);
 }
 
 /* Can any other thread reach the bytes? Private ones only those of a process.
@@ -148,7 +148,7 @@ static bool stall_has_partners(const struct engine *engine,
 
 		if (sharing_place(process->space, access->address, access->size,
 				  &place))
-			return tracees_thread_count(&engine->tracees) > 1;
+			return tracees_thread_count(&engine->core.tracees) > 1;
 	}
 	return false;
 }
@@ -176,9 +176,9 @@ static void stall_tell(struct engine *engine, const struct stall *stall,
 		.stalled_ns = stalled_ns,
 	};
 
-	if (!channel_send(&engine->channel, WIRE_SAMPLE, &sample,
+	if (!channel_send(&engine->core.channel, WIRE_SAMPLE, &sample,
 			  sizeof(sample)))
-		engine->stats.dropped++;
+		engine->core.stats.dropped++;
 }
 
 /* A hit without a stall: only something for those who learn. */
@@ -194,8 +194,8 @@ static void stall_report_sample(struct engine *engine,
 				const struct thread *thread,
 				enum wire_outcome outcome, uint64_t stalled_ns)
 {
-	engine->stats.samples++;
-	engine->stats.stalled += stall_counts(stall, outcome);
+	engine->core.stats.samples++;
+	engine->core.stats.stalled += stall_counts(stall, outcome);
 	if (outcome == WIRE_QUIET || outcome == WIRE_RACED)
 		lengths_note(&engine->lengths,
 			     wire_site_key(stall->site.program,
@@ -220,7 +220,7 @@ static void stall_unlist(struct engine *engine, const struct stall *stall,
 		}
 	}
 	if (stalls->list.count == 0) {
-		engine->stats.stalled_ns += now - stalls->busy_since_ns;
+		engine->core.stats.stalled_ns += now - stalls->busy_since_ns;
 		load_stall_ends(engine, now);
 	}
 }
@@ -249,7 +249,7 @@ static struct thread *stall_close(struct engine *engine, struct stall *stall,
 	stall_unlist(engine, stall, now);
 	for (int i = 0; i < stall->access_count; i++) {
 		if (stall->accesses[i].claimed)
-			watch_release(&engine->tracees.watch,
+			watch_release(&engine->core.tracees.watch,
 				      &stall->accesses[i].claim);
 	}
 	stall_return_long(engine, stall, now - stall->begun_ns);
@@ -275,9 +275,9 @@ static void stall_end(struct engine *engine, struct stall *stall,
 	struct thread *thread = stall_close(engine, stall, outcome);
 
 	if (thread)
-		thread_resume(&engine->tracees, thread);
+		thread_resume(&engine->core.tracees, thread);
 	load_handled(engine);
-	watch_retire(&engine->tracees);
+	watch_retire(&engine->core.tracees);
 }
 
 /*
@@ -289,7 +289,8 @@ static void stall_relieve(struct engine *engine, struct stall *stall)
 	struct thread *thread = stall_close(engine, stall, WIRE_QUIET);
 
 	if (thread)
-		hold_begin(&engine->tracees, &engine->stalls.relieved, thread);
+		hold_begin(&engine->core.tracees, &engine->stalls.relieved,
+			   thread);
 }
 
 bool stalls_lose(struct engine *engine, const struct hold *hold)
@@ -350,7 +351,7 @@ static void stall_collide(struct engine *engine, struct stall *stall, int i,
 		freeze_take(engine, stall, arrival->hold.thread,
 			    &conflict->wire);
 	}
-	engine->stats.collisions++;
+	engine->core.stats.collisions++;
 	stall_end(engine, stall, WIRE_RACED);
 	conflict_finish(engine, conflict);
 }
@@ -393,24 +394,24 @@ static bool stall_collisions(struct engine *engine, const struct stall *arrival)
 
 static void stall_watch(struct engine *engine, struct stall *stall)
 {
-	if (engine->tracees.execpoints.watch)
-		execpoints_suspend(&engine->tracees.execpoints);
+	if (engine->core.tracees.execpoints.watch)
+		execpoints_suspend(&engine->core.tracees.execpoints);
 	for (int i = 0; i < stall->access_count; i++) {
 		struct stall_access *access = &stall->accesses[i];
 		bool writes = access->access.kind & ACCESS_WRITE;
 
 		access->claimed =
-			watch_claim(&engine->tracees.watch,
+			watch_claim(&engine->core.tracees.watch,
 				    stall->hold.thread->process->space,
 				    access->access.address, access->access.size,
 				    writes ? DREGS_READ_WRITE : DREGS_WRITE,
 				    &access->claim);
-		if (!engine->tracees.watch.ops->blind &&
+		if (!engine->core.tracees.watch.ops->blind &&
 		    (!access->claimed ||
 		     access->claim.claim.covered < access->access.size))
-			engine->stats.out_of_registers++;
+			engine->core.stats.out_of_registers++;
 	}
-	watch_publish(&engine->tracees);
+	watch_publish(&engine->core.tracees);
 }
 
 static bool stall_fully_watched(const struct stall *stall)
@@ -540,7 +541,7 @@ static void stall_set_length(struct engine *engine, struct stall *stall)
 		longest = params->stall_long_ns;
 	if (longest > most && !stall->young)
 		lent = budget_take_long(&engine->load.budget, longest - most);
-	stall->length_ns = 1 + rng_below(&engine->rng, most + lent);
+	stall->length_ns = 1 + rng_below(&engine->core.rng, most + lent);
 	if (stall->length_ns > most)
 		stall->long_ns = stall->length_ns - most;
 	budget_return_long(&engine->load.budget, lent - stall->long_ns);
@@ -555,8 +556,8 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	if (!vec_push(&engine->stalls.list, &stall)) {
 		free(stall);
 		/* that of a stall which has given way to this one */
-		watch_retire(&engine->tracees);
-		thread_resume(&engine->tracees, thread);
+		watch_retire(&engine->core.tracees);
+		thread_resume(&engine->core.tracees, thread);
 		return;
 	}
 	if (engine->stalls.list.count == 1) {
@@ -564,7 +565,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 		load_stall_begins(engine, now);
 	}
 	pool_stalled(&engine->pool, &stall->site, now);
-	hold_begin(&engine->tracees, &stall->hold, thread);
+	hold_begin(&engine->core.tracees, &stall->hold, thread);
 	stall->begun_ns = now;
 	stall_set_length(engine, stall);
 	stall->deadline_ns = now + stall->length_ns;
@@ -575,11 +576,11 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	}
 	stall->begun = true;
 	if (engine->stalls.list.count == 1 &&
-	    watch_suit(&engine->tracees, budget_is_small(&engine->load.budget),
-		       now))
+	    watch_suit(&engine->core.tracees,
+		       budget_is_small(&engine->load.budget), now))
 		engine_send_stats(engine);
 	stall_watch(engine, stall);
-	if (engine->tracees.watch.ops->live)
+	if (engine->core.tracees.watch.ops->live)
 		stall_begin_values(stall);
 	if (stall->site.pair != 0)
 		arm_pair(engine, stall->site.pair);
@@ -660,13 +661,13 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 		return false;
 	*ret_rests = now < thread->rests_until_ns;
 	if (*ret_rests) {
-		engine->stats.resting++;
+		engine->core.stats.resting++;
 		return false;
 	}
 	if ((!room && !lesser) ||
 	    !pool_take_token(&engine->pool, site,
 			     stall_loans(breakpoint, lesser, now), now)) {
-		engine->stats.unaffordable++;
+		engine->core.stats.unaffordable++;
 		return false;
 	}
 	if (lesser)
@@ -681,9 +682,10 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 static void stall_forgo(struct engine *engine, const struct stall *stall,
 			const struct thread *thread)
 {
-	if (tracees_thread_count(&engine->tracees) > 1) {
-		engine->stats.hits_private += !wire_site_apart(&stall->site) &&
-					      !(stall->site.id & WIRE_PROBE);
+	if (tracees_thread_count(&engine->core.tracees) > 1) {
+		engine->core.stats.hits_private +=
+			!wire_site_apart(&stall->site) &&
+			!(stall->site.id & WIRE_PROBE);
 		pool_found_private(&engine->pool, clock_now_ns());
 		stall_tell(engine, stall, thread, WIRE_PRIVATE, 0);
 	} else {
@@ -709,7 +711,7 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 			stall->waited_ns =
 				clock_now_ns() - breakpoint->armed_ns;
 			stall_begin(engine, stall);
-			hold_release(&engine->tracees,
+			hold_release(&engine->core.tracees,
 				     &engine->stalls.relieved);
 			return POOL_HIT_DONE;
 		} else {
@@ -724,7 +726,7 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 	}
 	free(stall);
 	thread_park(thread, breakpoint->site.address, regs);
-	thread_resume(&engine->tracees, thread);
+	thread_resume(&engine->core.tracees, thread);
 	return hit;
 }
 
@@ -763,12 +765,12 @@ static void stall_place_trap(const struct engine *engine, uint8_t slots,
 {
 	struct watch_view view;
 
-	watch_view(&engine->tracees.watch, thread->process->space, &view);
+	watch_view(&engine->core.tracees.watch, thread->process->space, &view);
 	for (int i = 0; i < DREGS_SLOTS; i++) {
 		if (!(slots & (1u << i)))
 			continue;
 		ret->trap_address =
-			watch_slot_address(&engine->tracees.watch, i);
+			watch_slot_address(&engine->core.tracees.watch, i);
 		if (view.generation[i] != 0)
 			ret->shift =
 				view.dregs.slots[i].address - ret->trap_address;
@@ -802,7 +804,7 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 		replays_capture(engine, stall, thread, &conflict->wire);
 		freeze_take(engine, stall, thread, &conflict->wire);
 	}
-	engine->stats.watch_traps++;
+	engine->core.stats.watch_traps++;
 	stall_end(engine, stall, WIRE_RACED);
 	conflict_finish(engine, conflict);
 	return true;
@@ -814,7 +816,7 @@ static void stall_sample_memory(const struct engine *engine,
 				struct conflict_message *conflict)
 {
 	const struct process *process =
-		tracees_process(&engine->tracees, sample->pid);
+		tracees_process(&engine->core.tracees, sample->pid);
 
 	if (process)
 		snapshot_machine(&process->space->memory, NULL, sample->address,
@@ -840,14 +842,14 @@ void stall_sample(struct engine *engine, const struct watch_sample *record)
 		struct wire_side *side = &conflict->wire.sides[1];
 
 		conflict->wire.trap_address = sample->address;
-		snapshot_sample(&engine->tracees, sample, side,
+		snapshot_sample(&engine->core.tracees, sample, side,
 				conflict->stacks[1]);
 		stall_sample_memory(engine, sample, conflict);
 		if (sample->from_kernel)
 			side->syscall = -2;
 		freeze_take(engine, stall, NULL, &conflict->wire);
 	}
-	engine->stats.watch_traps++;
+	engine->core.stats.watch_traps++;
 	stall_end(engine, stall, WIRE_RACED);
 	conflict_finish(engine, conflict);
 }
@@ -879,7 +881,7 @@ static void stall_report_change(struct engine *engine, struct stall *stall,
 
 	if (conflict)
 		freeze_take(engine, stall, NULL, &conflict->wire);
-	engine->stats.value_changes++;
+	engine->core.stats.value_changes++;
 	stall_end(engine, stall, WIRE_RACED);
 	conflict_finish(engine, conflict);
 }
@@ -890,14 +892,14 @@ static void stall_check_watched(const struct engine *engine,
 {
 	if (stall->watched)
 		return;
-	if (engine->tracees.watch.pending > 0 &&
+	if (engine->core.tracees.watch.pending > 0 &&
 	    now < stall->begun_ns + STALL_ARMING_MAX_NS) {
 		stall->deadline_ns = now + stall->length_ns;
 		return;
 	}
 	stall->watched = true;
 	stall->deadline_ns = now + stall->length_ns;
-	if (!engine->tracees.watch.ops->live)
+	if (!engine->core.tracees.watch.ops->live)
 		stall_begin_values(stall);
 }
 
@@ -926,9 +928,9 @@ static void stall_watch_woken(struct engine *engine)
 {
 	uint64_t begun = clock_now_ns();
 
-	if (engine->tracees.watch.ops->live)
+	if (engine->core.tracees.watch.ops->live)
 		return;
-	watch_publish(&engine->tracees);
+	watch_publish(&engine->core.tracees);
 	engine->stalls.look_cost_ns += clock_now_ns() - begun;
 }
 
@@ -969,7 +971,7 @@ void stalls_take_samples(struct engine *engine)
 {
 	struct watch_sample sample;
 
-	while (watch_next_sample(&engine->tracees, &sample))
+	while (watch_next_sample(&engine->core.tracees, &sample))
 		stall_sample(engine, &sample);
 }
 

@@ -55,7 +55,7 @@ static bool startup_takes(const struct engine *engine,
 	struct startup *startup = startup_known(process);
 
 	if (process->role != PROCESS_WATCHED ||
-	    engine->phase != ENGINE_WATCHING ||
+	    engine->core.phase != PHASE_WATCHING ||
 	    startup->births == STARTUP_BIRTHS_MAX ||
 	    !startup_is_recent(process->space->text, clock_now_ns()))
 		return false;
@@ -77,12 +77,12 @@ bool startup_begin(struct engine *engine, struct thread *creator)
 	if (startup->had)
 		return startup_takes(engine, process);
 	if (engine->pool.params.startup_ns == 0 ||
-	    engine->phase != ENGINE_WATCHING ||
+	    engine->core.phase != PHASE_WATCHING ||
 	    process->role != PROCESS_WATCHED || process->threads.count != 2 ||
 	    creator->vforking)
 		return false;
 	/* nobody would answer */
-	if (!channel_send(&engine->channel, WIRE_STARTUP, &message,
+	if (!channel_send(&engine->core.channel, WIRE_STARTUP, &message,
 			  sizeof(message)))
 		return false;
 	startup->had = true;
@@ -90,7 +90,7 @@ bool startup_begin(struct engine *engine, struct thread *creator)
 	pool_forget_spent(&engine->pool, message.program);
 	startup->maker = creator->tid;
 	engine->startups++;
-	hold_begin(&engine->tracees, &startup->creator, creator);
+	hold_begin(&engine->core.tracees, &startup->creator, creator);
 	return false;
 }
 
@@ -100,7 +100,7 @@ void startup_newborn(struct engine *engine, struct thread *thread)
 
 	if (startup && startup->creator.thread && !startup->newborn.thread &&
 	    startup->creator.thread->process == thread->process)
-		hold_begin(&engine->tracees, &startup->newborn, thread);
+		hold_begin(&engine->core.tracees, &startup->newborn, thread);
 }
 
 bool startup_is_recent(const struct program_text *text, uint64_t now)
@@ -127,13 +127,13 @@ uint64_t startup_all_until(const struct engine *engine, uint64_t now)
 {
 	uint64_t until = 0;
 
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 		const struct startup *startup = startup_known(process);
 
 		if (process->role != PROCESS_WATCHED ||
-		    !engine_may_race(engine, process))
+		    !core_may_race(&engine->core, process))
 			continue;
 		if (!startup || now >= startup->recent_ns)
 			return 0;
@@ -153,9 +153,10 @@ bool startup_makes(const struct thread *thread, uint64_t now)
 /* A process whose program's first threads wait, from there on; or NULL. */
 static struct process *startup_next(const struct engine *engine, size_t *i)
 {
-	while (engine->startups > 0 && *i < engine->tracees.processes.count) {
+	while (engine->startups > 0 &&
+	       *i < engine->core.tracees.processes.count) {
 		struct process *process =
-			tracees_process_at(&engine->tracees, (*i)++);
+			tracees_process_at(&engine->core.tracees, (*i)++);
 
 		if (process->role == PROCESS_WATCHED &&
 		    startup_known(process) &&
@@ -184,19 +185,19 @@ static void startup_finish(struct engine *engine, struct startup *startup,
 	log_debug(LOG_TARGET, "the first threads waited for %.1f ms",
 		  (double)(now - startup->begun_ns) / CLOCK_NS_PER_MS);
 	engine->load.budget.lost_ns += (double)(now - startup->begun_ns);
-	engine->stats.startup_ns += now - startup->begun_ns;
+	engine->core.stats.startup_ns += now - startup->begun_ns;
 	startup->begun_ns = 0;
 	startup->recent_ns = now + STARTUP_RECENT_NS;
-	startup->patience_ns = rng_below(&engine->rng, STARTUP_PATIENT_PART) ==
-					       0
-				       ? STARTUP_PATIENCE_NS
-				       : 0;
+	startup->patience_ns =
+		rng_below(&engine->core.rng, STARTUP_PATIENT_PART) == 0
+			? STARTUP_PATIENCE_NS
+			: 0;
 	/* it sets itself up from now on */
 	if (startup->newborn.thread && startup->creator.thread)
-		sigstate_newborn(&engine->tracees, startup->newborn.thread,
+		sigstate_newborn(&engine->core.tracees, startup->newborn.thread,
 				 startup->creator.thread);
-	hold_release(&engine->tracees, &startup->creator);
-	hold_release(&engine->tracees, &startup->newborn);
+	hold_release(&engine->core.tracees, &startup->creator);
+	hold_release(&engine->core.tracees, &startup->newborn);
 }
 
 /* When the time of those that wait is over at the latest. */

@@ -77,9 +77,9 @@ static void tracer_on_forget(struct engine *engine, const void *payload,
 /* What is left of the program when its first process has ended. */
 static void tracer_signal_rest(const struct engine *engine, int signal)
 {
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (process->role == PROCESS_WATCHED &&
 		    process->threads.count > 0)
@@ -97,7 +97,7 @@ static void tracer_signal(const struct engine *engine, int signal)
 		error_free(pidref_signal(engine->attached, signal));
 	else if (!engine->first_ended)
 		kill(engine->pid, signal);
-	else if (engine->phase == ENGINE_WATCHING)
+	else if (engine->core.phase == PHASE_WATCHING)
 		tracer_signal_rest(engine, signal);
 }
 
@@ -106,7 +106,7 @@ static void tracer_on_signal(struct engine *engine, const void *payload,
 {
 	const struct wire_signal *message = payload;
 
-	if (size == sizeof(*message) && engine->phase != ENGINE_DONE)
+	if (size == sizeof(*message) && engine->core.phase != PHASE_DONE)
 		tracer_signal(engine, message->signal);
 }
 
@@ -121,7 +121,7 @@ static void tracer_on_stop(struct engine *engine, const void *payload,
 static void tracer_on_shared(struct engine *engine, const void *payload,
 			     size_t size)
 {
-	tracees_told_shared(&engine->tracees, payload, size);
+	tracees_told_shared(&engine->core.tracees, payload, size);
 }
 
 typedef void tracer_handler(struct engine *engine, const void *payload,
@@ -145,12 +145,12 @@ static void tracer_messages(struct engine *engine)
 	enum wire_type type;
 	size_t size;
 
-	channel_fill(&engine->channel);
-	while (channel_next(&engine->channel, &type, &payload, &size)) {
+	channel_fill(&engine->core.channel);
+	while (channel_next(&engine->core.channel, &type, &payload, &size)) {
 		if ((size_t)type < TRACER_HANDLERS && tracer_handlers[type])
 			tracer_handlers[type](engine, payload, size);
 	}
-	if (engine->channel.closed)
+	if (engine->core.channel.closed)
 		engine_release(engine);
 }
 
@@ -172,8 +172,8 @@ static bool tracer_events(struct engine *engine)
 	for (int i = 0; i < TRACER_EVENTS; i++) {
 		if (!wait_came(&stop))
 			return true;
-		if (guardian_ended(engine->tracees.guardian, stop.tid))
-			engine_note(engine, tracer_guardian_lost(&stop));
+		if (guardian_ended(engine->core.tracees.guardian, stop.tid))
+			core_note(&engine->core, tracer_guardian_lost(&stop));
 		else
 			engine_event(engine, &stop);
 	}
@@ -186,7 +186,7 @@ static bool tracer_events(struct engine *engine)
  */
 static bool tracer_return_is_awaited(const struct engine *engine)
 {
-	const struct vec *returned = &engine->returned;
+	const struct vec *returned = &engine->core.returned;
 
 	if (returned->count > 0 && !pool_has_sites(&engine->pool))
 		return true;
@@ -205,7 +205,7 @@ static bool tracer_return_is_awaited(const struct engine *engine)
  */
 static void tracer_send_returned(struct engine *engine)
 {
-	struct vec *returned = &engine->returned;
+	struct vec *returned = &engine->core.returned;
 	bool awaited = tracer_return_is_awaited(engine);
 	size_t sent = 0, n;
 
@@ -213,13 +213,13 @@ static void tracer_send_returned(struct engine *engine)
 		n = returned->count - sent;
 		if (n > RETURNED_PER_MESSAGE)
 			n = RETURNED_PER_MESSAGE;
-		if (!channel_send(&engine->channel, WIRE_RETURNED,
+		if (!channel_send(&engine->core.channel, WIRE_RETURNED,
 				  vec_at(returned, sent), n * returned->size))
 			break;
 	}
 	vec_remove_first(returned, sent);
 	if (awaited)
-		channel_hurry(&engine->channel);
+		channel_hurry(&engine->core.channel);
 }
 
 /*
@@ -230,9 +230,9 @@ static uint32_t tracer_threads(const struct engine *engine)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (process->role == PROCESS_WATCHED &&
 		    (process->parent == 0 || process->threads_most > 1))
@@ -248,13 +248,14 @@ static void tracer_send_threads(struct engine *engine)
 	if (message.count == engine->thread_count_sent)
 		return;
 	engine->thread_count_sent = message.count;
-	channel_send(&engine->channel, WIRE_THREADS, &message, sizeof(message));
+	channel_send(&engine->core.channel, WIRE_THREADS, &message,
+		     sizeof(message));
 }
 
 /* In the first second the pool finds its size. */
 static bool tracer_begins(const struct engine *engine, uint64_t now)
 {
-	uint64_t armed = engine->stats.first_armed_ns;
+	uint64_t armed = engine->core.stats.first_armed_ns;
 
 	return armed == 0 || now < armed + TRACER_BEGINS_NS;
 }
@@ -269,7 +270,7 @@ static uint64_t tracer_tick_ns(const struct engine *engine, uint64_t now)
 	bool few = params->arm_rate > 0 ||
 		   (params->rate == 0 && engine->provoke.state == PROVOKE_OFF);
 
-	if (engine->phase == ENGINE_RELEASING)
+	if (engine->core.phase == PHASE_RELEASING)
 		return TRACER_RELEASE_TICK_NS;
 	few |= engine->provoke.state == PROVOKE_OFF &&
 	       !tracer_begins(engine, now) &&
@@ -291,10 +292,10 @@ static struct error *tracer_rest_left(size_t count)
 static void tracer_check_rest(struct engine *engine, uint64_t now)
 {
 	if (engine->rest_until_ns == 0 || now < engine->rest_until_ns ||
-	    engine->phase != ENGINE_WATCHING || engine->ended)
+	    engine->core.phase != PHASE_WATCHING || engine->ended)
 		return;
-	engine_note(engine,
-		    tracer_rest_left(tracees_watched_count(&engine->tracees)));
+	core_note(&engine->core, tracer_rest_left(tracees_watched_count(
+					 &engine->core.tracees)));
 	engine_release(engine);
 }
 
@@ -304,10 +305,10 @@ static void tracer_check_rest(struct engine *engine, uint64_t now)
  */
 static bool tracer_sends(const struct engine *engine, uint64_t now)
 {
-	return engine->phase != ENGINE_WATCHING ||
+	return engine->core.phase != PHASE_WATCHING ||
 	       !budget_is_small(&engine->load.budget) ||
 	       tracer_begins(engine, now) ||
-	       channel_is_urgent(&engine->channel);
+	       channel_is_urgent(&engine->core.channel);
 }
 
 static void tracer_tick(struct engine *engine)
@@ -315,15 +316,15 @@ static void tracer_tick(struct engine *engine)
 	uint64_t now = clock_now_ns();
 	bool ticked = now >= engine->next_tick_ns;
 
-	if (engine->tracees.stuck)
+	if (engine->core.tracees.stuck)
 		engine_release(engine);
 	stalls_take_samples(engine);
-	watch_tick(&engine->tracees, now);
+	watch_tick(&engine->core.tracees, now);
 	stalls_tick(engine, now);
 	if (freeze_tick(engine, now))
 		engine_release(engine);
-	if (now >= engine->tracees.signals_due_ns)
-		sigstate_tick(&engine->tracees, arm_may_trap(engine), now);
+	if (now >= engine->core.tracees.signals_due_ns)
+		sigstate_tick(&engine->core.tracees, arm_may_trap(engine), now);
 	arm_refill(engine, now);
 	provoke_tick(engine, now);
 	startup_tick(engine, now);
@@ -334,12 +335,12 @@ static void tracer_tick(struct engine *engine)
 		tracer_check_rest(engine, now);
 		load_tick(engine, now);
 		priority_tick(engine, now);
-		if (engine->phase == ENGINE_WATCHING) {
+		if (engine->core.phase == PHASE_WATCHING) {
 			announce_tick(engine);
 			govern_tick(engine, now);
 			engine_send_stats(engine);
 		}
-		if (engine->phase == ENGINE_RELEASING)
+		if (engine->core.phase == PHASE_RELEASING)
 			release_tick(engine, now);
 	}
 	tracer_send_threads(engine);
@@ -349,9 +350,9 @@ static void tracer_tick(struct engine *engine)
 	 */
 	if (ticked || engine->stalls.list.count == 0)
 		tracer_send_returned(engine);
-	engine_send_notes(engine);
+	core_send_notes(&engine->core);
 	if (ticked || tracer_sends(engine, now))
-		channel_flush(&engine->channel);
+		channel_flush(&engine->core.channel);
 }
 
 static uint64_t tracer_next_ns(struct engine *engine)
@@ -359,7 +360,7 @@ static uint64_t tracer_next_ns(struct engine *engine)
 	uint64_t next = stalls_next_ns(engine);
 	uint64_t refill = arm_next_ns(engine);
 
-	if (engine->tracees.early.count > 0)
+	if (engine->core.tracees.early.count > 0)
 		return 0;
 	if (refill < next)
 		next = refill;
@@ -371,13 +372,13 @@ static uint64_t tracer_next_ns(struct engine *engine)
 		next = startup_next_ns(engine);
 	if (profile_next_ns(engine) < next)
 		next = profile_next_ns(engine);
-	if (engine->tracees.signals_due_ns < next)
-		next = engine->tracees.signals_due_ns;
+	if (engine->core.tracees.signals_due_ns < next)
+		next = engine->core.tracees.signals_due_ns;
 	if (engine->next_tick_ns < next)
 		next = engine->next_tick_ns;
-	if (engine->tracees.watch.clean_at_ns != 0 &&
-	    engine->tracees.watch.clean_at_ns < next)
-		next = engine->tracees.watch.clean_at_ns;
+	if (engine->core.tracees.watch.clean_at_ns != 0 &&
+	    engine->core.tracees.watch.clean_at_ns < next)
+		next = engine->core.tracees.watch.clean_at_ns;
 	return next;
 }
 
@@ -389,11 +390,12 @@ struct tracer_news {
 /* Sleep until something happens or is due; says what has happened. */
 static struct tracer_news tracer_sleep(struct engine *engine, int signals)
 {
-	bool out = channel_pending(&engine->channel) &&
+	bool out = channel_pending(&engine->core.channel) &&
 		   tracer_sends(engine, clock_now_ns());
 	struct pollfd fds[] = {
 		{ .fd = signals, .events = POLLIN },
-		{ .fd = engine->channel.closed ? -1 : engine->channel.fd,
+		{ .fd = engine->core.channel.closed ? -1
+						    : engine->core.channel.fd,
 		  .events = (short)(POLLIN | (out ? POLLOUT : 0)) },
 	};
 	uint64_t now = clock_now_ns();
@@ -421,26 +423,28 @@ static void tracer_loop(struct engine *engine, int signals)
 {
 	struct tracer_news news = { true, true };
 
-	while (engine->phase != ENGINE_DONE) {
+	while (engine->core.phase != PHASE_DONE) {
 		bool tick = clock_now_ns() >= engine->next_tick_ns;
 		bool idle = true;
 
 		/* released and nobody to tell of the child's end */
-		if (engine->phase == ENGINE_RELEASED &&
-		    (engine->channel.closed || !engine->child || engine->ended))
+		if (engine->core.phase == PHASE_RELEASED &&
+		    (engine->core.channel.closed || !engine->child ||
+		     engine->ended))
 			break;
 		/*
 		 * The end of a process need not be told by SIGCHLD (clone(2)):
 		 * each tick looks for it.
 		 */
 		heartbeat_beat(engine->heartbeat);
-		if (news.children || tick || engine->tracees.early.count > 0)
+		if (news.children || tick ||
+		    engine->core.tracees.early.count > 0)
 			idle = tracer_events(engine);
 		if (news.messages || tick)
 			tracer_messages(engine);
 		tracer_tick(engine);
 		news = (struct tracer_news){ true, true };
-		if (engine->phase != ENGINE_DONE && idle)
+		if (engine->core.phase != PHASE_DONE && idle)
 			news = tracer_sleep(engine, signals);
 	}
 }
@@ -449,14 +453,14 @@ static void tracer_loop(struct engine *engine, int signals)
 static void tracer_drain(struct engine *engine)
 {
 	tracer_send_returned(engine);
-	engine_send_notes(engine);
-	channel_flush(&engine->channel);
-	for (int i = 0; i < 50 && channel_pending(&engine->channel); i++) {
-		struct pollfd fd = { .fd = engine->channel.fd,
+	core_send_notes(&engine->core);
+	channel_flush(&engine->core.channel);
+	for (int i = 0; i < 50 && channel_pending(&engine->core.channel); i++) {
+		struct pollfd fd = { .fd = engine->core.channel.fd,
 				     .events = POLLOUT };
 
 		poll(&fd, 1, 100);
-		channel_flush(&engine->channel);
+		channel_flush(&engine->core.channel);
 	}
 }
 
@@ -468,8 +472,9 @@ static void tracer_fail(struct engine *engine, struct error *err)
 	snprintf(message.message, sizeof(message.message), "%s",
 		 error_message(err));
 	error_free(err);
-	engine_send_notes(engine);
-	channel_send(&engine->channel, WIRE_FAILED, &message, sizeof(message));
+	core_send_notes(&engine->core);
+	channel_send(&engine->core.channel, WIRE_FAILED, &message,
+		     sizeof(message));
 }
 
 /* What the tracer changes for itself, as it was. */
@@ -488,17 +493,17 @@ static struct error *tracer_attach(struct engine *engine,
 			engine, pid, config->held ? &config->held[i] : NULL);
 
 		if (err && (err != error_gone ||
-			    tracees_process(&engine->tracees, pid)))
+			    tracees_process(&engine->core.tracees, pid)))
 			return err;
 		if (err && config->pid_count > 1)
-			engine_note(
-				engine,
+			core_note(
+				&engine->core,
 				error_create(
 					ERROR_OTHER,
 					"process %d has ended; it is left out",
 					(int)pid));
 	}
-	return engine->tracees.processes.count > 0 ? NULL : error_gone;
+	return engine->core.tracees.processes.count > 0 ? NULL : error_gone;
 }
 
 /* The back-end, and how breakpoints are set. */
@@ -511,24 +516,25 @@ static struct error *tracer_choose(struct engine *engine,
 
 	if (config->tracing.text_untouched && strcmp(backend, "auto") == 0)
 		backend = watch_by_perf.name;
-	err = backend_choose(backend, &engine->tracees.watch, started->reason,
-			     sizeof(started->reason));
+	err = backend_choose(backend, &engine->core.tracees.watch,
+			     started->reason, sizeof(started->reason));
 	/* without it a stall takes longer */
-	if (!err && engine->tracees.watch.ops == &watch_by_perf)
-		engine_note(engine, perfwatch_keep_ready(&engine->perf_ready));
+	if (!err && engine->core.tracees.watch.ops == &watch_by_perf)
+		core_note(&engine->core,
+			  perfwatch_keep_ready(&engine->core.perf_ready));
 	if (strcmp(config->tracing.backend, "auto") == 0 &&
 	    !config->tracing.text_untouched && !config->hold_conflicts &&
 	    !config->provoke)
-		engine->tracees.watch.many = WATCH_MANY;
+		engine->core.tracees.watch.many = WATCH_MANY;
 	if (!config->tracing.text_untouched)
 		return err;
-	if (!err && engine->tracees.watch.ops != &watch_by_perf)
+	if (!err && engine->core.tracees.watch.ops != &watch_by_perf)
 		err = error_create(ERROR_USAGE, "it takes the back-end perf");
 	if (!err)
 		err = selftest_execution();
 	if (!err)
-		execpoints_begin(&engine->tracees.execpoints,
-				 &engine->tracees.watch);
+		execpoints_begin(&engine->core.tracees.execpoints,
+				 &engine->core.tracees.watch);
 	return error_wrap(err, "--text-untouched");
 }
 
@@ -554,7 +560,7 @@ static struct error *tracer_begin(struct engine *engine,
 		/* what is sent to the front end's whole group spares us */
 		setpgid(0, 0);
 		err = guardian_start(engine->heartbeat,
-				     &engine->tracees.guardian);
+				     &engine->core.tracees.guardian);
 		if (err)
 			return err;
 	}
@@ -568,17 +574,18 @@ static struct error *tracer_begin(struct engine *engine,
 		return err;
 	started.pid = engine->pid;
 	started.begun_ns = begun;
-	started.kernel_accesses = engine->tracees.watch.kernel;
+	started.kernel_accesses = engine->core.tracees.watch.kernel;
 	snprintf(started.backend, sizeof(started.backend), "%s",
-		 engine->tracees.watch.ops->name);
-	channel_send(&engine->channel, WIRE_STARTED, &started, sizeof(started));
+		 engine->core.tracees.watch.ops->name);
+	channel_send(&engine->core.channel, WIRE_STARTED, &started,
+		     sizeof(started));
 	/* what attaching took is no time without hits */
 	govern_restart(engine);
 	/* the front end learns from them how many sites to send */
 	engine_send_stats(engine);
-	for (size_t i = 0; i < engine->tracees.processes.count; i++) {
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		struct process *process =
-			tracees_process_at(&engine->tracees, i);
+			tracees_process_at(&engine->core.tracees, i);
 
 		if (process->role == PROCESS_WATCHED)
 			announce_begin(engine, process);
@@ -638,8 +645,8 @@ static void tracer_main(const struct tracer_config *config, int fd,
 	if (!err)
 		err = tracer_begin(&engine, config, &before);
 	if (!err)
-		err = guardian_deputize(engine.tracees.guardian);
-	tracer_prepare(&engine, engine.tracees.guardian);
+		err = guardian_deputize(engine.core.tracees.guardian);
+	tracer_prepare(&engine, engine.core.tracees.guardian);
 	if (err) {
 		tracer_fail(&engine, err);
 		engine_release(&engine);
@@ -649,11 +656,12 @@ static void tracer_main(const struct tracer_config *config, int fd,
 	heartbeat_end(heartbeat);
 	/* children whose creator died at their birth */
 	tracer_events(&engine);
-	if (engine.tracees.watch.ops && engine.tracees.watch.ops->shut)
-		engine.tracees.watch.ops->shut(&engine.tracees);
+	if (engine.core.tracees.watch.ops &&
+	    engine.core.tracees.watch.ops->shut)
+		engine.core.tracees.watch.ops->shut(&engine.core.tracees);
 	tracer_drain(&engine);
 	engine_deinit(&engine);
-	guardian_stop(engine.tracees.guardian);
+	guardian_stop(engine.core.tracees.guardian);
 }
 
 struct error *tracer_spawn(const struct tracer_config *config,

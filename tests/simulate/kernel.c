@@ -17,7 +17,7 @@
 #include "tracer/engine.h"
 #include "tracer/stall.h"
 
-uint64_t __wrap_engine_cpu_ns(void);
+uint64_t __wrap_clock_process_cpu_ns(void);
 void __wrap_memory_init(struct memory *memory, pid_t pid);
 void __wrap_memory_deinit(struct memory *memory);
 struct error *__wrap_memory_read(const struct memory *memory, uint64_t address,
@@ -48,7 +48,7 @@ struct conflict_message *__wrap_conflict_create(const struct stall *stall,
 void __wrap_conflict_finish(struct engine *engine,
 			    struct conflict_message *conflict);
 
-uint64_t __wrap_engine_cpu_ns(void)
+uint64_t __wrap_clock_process_cpu_ns(void)
 {
 	return machine->tracer_cpu_ns + machine->spent_ns;
 }

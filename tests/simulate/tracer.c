@@ -151,9 +151,9 @@ static struct thread *tracer_any_thread(void)
 {
 	struct engine *engine = machine->engine;
 	const struct process *process = tracees_process_at(
-		&engine->tracees,
+		&engine->core.tracees,
 		(size_t)rng_below(&machine->program.rng,
-				  engine->tracees.processes.count));
+				  engine->core.tracees.processes.count));
 
 	return process_thread(process,
 			      (size_t)rng_below(&machine->program.rng,
@@ -197,10 +197,10 @@ static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
 	enum pool_hit hit;
 
 	load_stopped(engine);
-	engine_note(engine, breakpoint_lift(thread->process->space, thread->tid,
-					    breakpoint));
-	engine->stats.hits += !(site.id & WIRE_PROBE);
-	engine->stats.hits_once += site.once;
+	core_note(&engine->core, breakpoint_lift(thread->process->space,
+						 thread->tid, breakpoint));
+	engine->core.stats.hits += !(site.id & WIRE_PROBE);
+	engine->core.stats.hits_once += site.once;
 	breakpoint->fired = true;
 	arm_fired(engine, &site);
 	hit = stall_hit(engine, thread, breakpoint, regs);
@@ -253,7 +253,7 @@ static void tracer_messages(void)
 	enum wire_type type;
 	size_t size;
 
-	while (channel_next(&engine->channel, &type, &payload, &size)) {
+	while (channel_next(&engine->core.channel, &type, &payload, &size)) {
 		if (type == WIRE_SITES)
 			arm_queue(engine, payload,
 				  size / sizeof(struct wire_site));
@@ -264,10 +264,10 @@ static void tracer_messages(void)
 
 static void tracer_tell(void)
 {
-	struct vec *returned = &machine->engine->returned;
+	struct vec *returned = &machine->engine->core.returned;
 
 	if (returned->count > 0)
-		channel_send(&machine->engine->channel, WIRE_RETURNED,
+		channel_send(&machine->engine->core.channel, WIRE_RETURNED,
 			     returned->items, returned->count * returned->size);
 	vec_clear(returned);
 }
@@ -309,7 +309,7 @@ static struct process *tracer_add_process(struct addrspace *space, pid_t pid)
 	if (machine->program.plan->processes > 1)
 		vec_push(&space->shared, &shared);
 	error_free(process_create(pid, PROCESS_WATCHED, space, &process));
-	vec_push(&machine->engine->tracees.processes, &process);
+	vec_push(&machine->engine->core.tracees.processes, &process);
 	return process;
 }
 
@@ -341,16 +341,16 @@ void tracer_begin(void)
 	struct engine *engine = calloc(1, sizeof(*engine));
 
 	machine->engine = engine;
-	machine->tracer.channel = &engine->channel;
+	machine->tracer.channel = &engine->core.channel;
 	memset(tracer_traps, 0, sizeof(tracer_traps));
-	engine->phase = ENGINE_WATCHING;
-	engine->tracees.processes = (struct vec)VEC_INIT(struct process *);
-	engine->returned = (struct vec)VEC_INIT(struct wire_returned);
+	engine->core.phase = PHASE_WATCHING;
+	engine->core.tracees.processes = (struct vec)VEC_INIT(struct process *);
+	engine->core.returned = (struct vec)VEC_INIT(struct wire_returned);
 	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
 	engine->stalls.runner_call = -1;
-	engine->tracees.watch.ops = &tracer_watches;
-	rng_init(&engine->rng, rng_next(&machine->program.rng));
-	engine->perf_ready = -1;
+	engine->core.tracees.watch.ops = &tracer_watches;
+	rng_init(&engine->core.rng, rng_next(&machine->program.rng));
+	engine->core.perf_ready = -1;
 	load_init(&engine->load);
 	pool_init(&engine->pool, &engine->load.budget, &engine->governor);
 	profile_init(&engine->profile);
@@ -377,11 +377,11 @@ void tracer_end(void)
 	profile_deinit(&engine->profile);
 	for (size_t i = 0; i < engine->stalls.list.count; i++)
 		free(tracer_stall(i));
-	for (size_t i = 0; i < engine->tracees.processes.count; i++)
-		tracer_remove(tracees_process_at(&engine->tracees, i));
-	vec_deinit(&engine->tracees.processes);
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++)
+		tracer_remove(tracees_process_at(&engine->core.tracees, i));
+	vec_deinit(&engine->core.tracees.processes);
 	vec_deinit(&engine->stalls.list);
-	vec_deinit(&engine->returned);
+	vec_deinit(&engine->core.returned);
 	pool_deinit(&engine->pool);
 	lengths_deinit(&engine->lengths);
 	free(engine);

@@ -255,18 +255,19 @@ static inline void driven_listen(struct driven *driven)
 	const void *payload;
 	size_t size;
 
-	if (engine->returned.count > 0)
-		channel_send(&engine->channel, WIRE_RETURNED,
-			     engine->returned.items,
-			     engine->returned.count * engine->returned.size);
-	vec_clear(&engine->returned);
-	engine_send_notes(engine);
+	if (engine->core.returned.count > 0)
+		channel_send(&engine->core.channel, WIRE_RETURNED,
+			     engine->core.returned.items,
+			     engine->core.returned.count *
+				     engine->core.returned.size);
+	vec_clear(&engine->core.returned);
+	core_send_notes(&engine->core);
 	do {
-		channel_flush(&engine->channel);
+		channel_flush(&engine->core.channel);
 		channel_fill(&driven->peer);
 		while (channel_next(&driven->peer, &type, &payload, &size))
 			driven_message(driven, type, payload, size);
-	} while (channel_pending(&engine->channel));
+	} while (channel_pending(&engine->core.channel));
 }
 
 /* Handle the next stop, if there is one. */
@@ -290,13 +291,13 @@ static inline void driven_turn(struct driven *driven)
 		;
 	now = clock_now_ns();
 	stalls_take_samples(&driven->engine);
-	watch_tick(&driven->engine.tracees, now);
+	watch_tick(&driven->engine.core.tracees, now);
 	stalls_tick(&driven->engine, now);
-	sigstate_tick(&driven->engine.tracees, arm_may_trap(&driven->engine),
-		      now);
+	sigstate_tick(&driven->engine.core.tracees,
+		      arm_may_trap(&driven->engine), now);
 	arm_refill(&driven->engine, now);
 	startup_tick(&driven->engine, now);
-	if (driven->engine.phase == ENGINE_RELEASING)
+	if (driven->engine.core.phase == PHASE_RELEASING)
 		release_tick(&driven->engine, now);
 	driven_listen(driven);
 	sched_yield();
@@ -331,7 +332,7 @@ static inline struct driven *driven_start(const struct watch_ops *ops)
 	tracee_await(&child_plan.arena->ready, threads);
 	assert_ok(engine_init(&driven->engine, fds[0], 1));
 	assert_ok(channel_init(&driven->peer, fds[1], DRIVEN_LIMIT));
-	driven->engine.tracees.watch.ops = ops ? ops : &watch_by_value;
+	driven->engine.core.tracees.watch.ops = ops ? ops : &watch_by_value;
 	driven->engine.pool.params = (struct wire_params){
 		.rate = 100000,
 		.stall_max_ns = CLOCK_NS_PER_S,
@@ -366,7 +367,8 @@ static inline struct breakpoint *driven_arm(struct driven *driven,
 					    const struct wire_site *site)
 {
 	struct addrspace *space =
-		tracees_process(&driven->engine.tracees, driven->pid)->space;
+		tracees_process(&driven->engine.core.tracees, driven->pid)
+			->space;
 	bool armed = false;
 
 	assert_ok(breakpoint_arm(space, site, &armed));
@@ -395,17 +397,18 @@ static inline void driven_release(struct driven *driven)
 	driven->engine.release_ns = clock_now_ns() + 3600 * CLOCK_NS_PER_S;
 	do {
 		driven_turn(driven);
-	} while (driven->engine.phase == ENGINE_RELEASING);
-	assert_int_equal(driven->engine.phase, ENGINE_RELEASED);
-	assert_int_equal(driven->engine.tracees.threads.count, 0);
+	} while (driven->engine.core.phase == PHASE_RELEASING);
+	assert_int_equal(driven->engine.core.phase, PHASE_RELEASED);
+	assert_int_equal(driven->engine.core.tracees.threads.count, 0);
 	assert_true(driven->detached);
 	assert_pristine(&driven->memory);
 }
 
 static inline void driven_free(struct driven *driven)
 {
-	if (driven->engine.tracees.watch.ops->shut)
-		driven->engine.tracees.watch.ops->shut(&driven->engine.tracees);
+	if (driven->engine.core.tracees.watch.ops->shut)
+		driven->engine.core.tracees.watch.ops->shut(
+			&driven->engine.core.tracees);
 	engine_deinit(&driven->engine);
 	channel_deinit(&driven->peer);
 	memory_deinit(&driven->memory);
@@ -418,7 +421,7 @@ static inline void driven_end(struct driven *driven)
 {
 	int status;
 
-	if (driven->engine.phase < ENGINE_RELEASING)
+	if (driven->engine.core.phase < PHASE_RELEASING)
 		driven_release(driven);
 	tracee_tell(&child_plan.arena->over, 1);
 	assert_int_equal(waitpid(driven->pid, &status, 0), driven->pid);

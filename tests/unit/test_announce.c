@@ -33,7 +33,7 @@ static void begin(struct told *told)
 	memset(told, 0, sizeof(*told));
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	assert_null(engine_init(&told->engine, fds[0], 1));
-	told->engine.phase = ENGINE_WATCHING;
+	told->engine.core.phase = PHASE_WATCHING;
 	assert_null(channel_init(&told->peer, fds[1], 1 << 20));
 }
 
@@ -43,12 +43,12 @@ static struct process *add(struct told *told, pid_t pid, pid_t parent)
 	struct addrspace *space;
 	struct process *process;
 
-	assert_null(
-		tracees_make_space(&told->engine.tracees, getpid(), &space));
+	assert_null(tracees_make_space(&told->engine.core.tracees, getpid(),
+				       &space));
 	assert_null(process_create(pid, PROCESS_WATCHED, space, &process));
 	process->parent = parent;
 	process->threads_most = 1;
-	assert_true(vec_push(&told->engine.tracees.processes, &process));
+	assert_true(vec_push(&told->engine.core.tracees.processes, &process));
 	return process;
 }
 
@@ -58,7 +58,7 @@ static void listen_to(struct told *told)
 	const void *payload;
 	size_t size;
 
-	channel_flush(&told->engine.channel);
+	channel_flush(&told->engine.core.channel);
 	channel_fill(&told->peer);
 	while (channel_next(&told->peer, &type, &payload, &size)) {
 		told->began += type == WIRE_PROCESS;
@@ -83,7 +83,7 @@ static void what_was_asked_for_is_told_at_once(void **state)
 	listen_to(&told);
 	assert_int_equal(told.began, 1);
 	assert_int_equal(told.last.pid, 10);
-	assert_int_equal(told.engine.stats.processes, 1);
+	assert_int_equal(told.engine.core.stats.processes, 1);
 	end(&told);
 }
 
@@ -108,7 +108,7 @@ static void a_child_is_told_when_it_has_lived_for_a_moment(void **state)
 	announce_end(&told.engine, child);
 	listen_to(&told);
 	assert_int_equal(told.ended, 1);
-	assert_int_equal(told.engine.stats.processes, 1);
+	assert_int_equal(told.engine.core.stats.processes, 1);
 	end(&told);
 }
 
@@ -119,7 +119,8 @@ static void a_child_that_ends_at_once_is_not_told_of(void **state)
 	(void)state;
 	begin(&told);
 	announce_begin(&told.engine, add(&told, 11, 10));
-	forget_process(&told.engine, tracees_process(&told.engine.tracees, 11));
+	forget_process(&told.engine,
+		       tracees_process(&told.engine.core.tracees, 11));
 	listen_to(&told);
 	assert_int_equal(told.began + told.ended, 0);
 	end(&told);
@@ -176,7 +177,7 @@ static void who_runs_the_same_is_told_before_the_end(void **state)
 	assert_null(addrspace_fork(parent->space, getpid(), 0, &space));
 	assert_null(process_create(11, PROCESS_WATCHED, space, &child));
 	child->parent = 10;
-	assert_true(vec_push(&told.engine.tracees.processes, &child));
+	assert_true(vec_push(&told.engine.core.tracees.processes, &child));
 	announce_begin(&told.engine, child);
 	listen_to(&told);
 	assert_int_equal(told.began, 1);

@@ -30,17 +30,19 @@ static struct driven *start(uint32_t pool, uint32_t rate)
 	driven->engine.pool.rotate_ns = UINT64_MAX;
 	driven->engine.pool.give_ns = UINT64_MAX;
 	/* before time matters: all that the signals need is known */
-	driven_until(driven,
-		     sigstate_ready(&driven->engine.tracees,
-				    tracees_process(&driven->engine.tracees,
-						    driven->pid),
-				    false, clock_now_ns()));
+	driven_until(
+		driven,
+		sigstate_ready(&driven->engine.core.tracees,
+			       tracees_process(&driven->engine.core.tracees,
+					       driven->pid),
+			       false, clock_now_ns()));
 	return driven;
 }
 
 static struct addrspace *space_of(const struct driven *driven)
 {
-	return tracees_process(&driven->engine.tracees, driven->pid)->space;
+	return tracees_process(&driven->engine.core.tracees, driven->pid)
+		->space;
 }
 
 static bool is_armed(const struct driven *driven, const char *label)
@@ -93,7 +95,7 @@ static void a_full_pool_asks_for_nothing(void **state)
 {
 	struct driven *driven = start(2, 1000);
 	struct process *process =
-		tracees_process(&driven->engine.tracees, driven->pid);
+		tracees_process(&driven->engine.core.tracees, driven->pid);
 	uint64_t later = clock_now_ns() + 100 * CLOCK_NS_PER_S;
 
 	(void)state;
@@ -406,7 +408,7 @@ static void what_a_resting_thread_hit_is_kept(void **state)
 	assert_int_equal(pool->fired.count, 0);
 	arm_return_fired(&driven->engine, &site, POOL_HIT_RESTED);
 	assert_int_equal(pool->fired.count, 1);
-	assert_int_equal(driven->engine.stats.hits_rested, 1);
+	assert_int_equal(driven->engine.core.stats.hits_rested, 1);
 	/* it is armed when the thread has rested, and not before */
 	pool->rest_until_ns = now + CLOCK_NS_PER_S;
 	pool->tokens = 1;
@@ -536,8 +538,8 @@ static void what_the_user_asked_for_is_armed_beside_a_full_pool(void **state)
 	arm_refill(&driven->engine, driven->engine.pool.tokens_ns);
 	assert_true(is_armed(driven, site_far));
 	assert_true(is_armed(driven, site_wide));
-	assert_int_equal(engine_armed(&driven->engine), 1);
-	assert_int_equal(engine_armed_once(&driven->engine), 2);
+	assert_int_equal(core_armed(&driven->engine.core), 1);
+	assert_int_equal(core_armed_once(&driven->engine.core), 2);
 	/* a pool made smaller leaves them */
 	driven->engine.governor.pool = 0;
 	arm_shrink(&driven->engine);
@@ -615,8 +617,8 @@ static void it_takes_the_place_of_a_draw(void **state)
 	driven_until(driven, driven->returned_count == 1);
 	assert_true(driven->returned[0].id == drawn.id);
 	assert_int_equal(driven->returned[0].why, WIRE_LIFTED);
-	assert_int_equal(engine_armed_once(&driven->engine), 1);
-	assert_int_equal(engine_armed(&driven->engine), 0);
+	assert_int_equal(core_armed_once(&driven->engine.core), 1);
+	assert_int_equal(core_armed(&driven->engine.core), 0);
 	/* and not the other way round */
 	arm_queue(&driven->engine, &drawn, 1);
 	driven_until(driven, driven->returned_count == 2);
@@ -695,7 +697,7 @@ static void before_a_stall_a_few_hits_are_only_told(void **state)
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(driven->passed_count, 1);
 	assert_int_equal(driven->sample_count, 0);
-	assert_int_equal(driven->engine.stats.hits, 0);
+	assert_int_equal(driven->engine.core.stats.hits, 0);
 	assert_int_equal(pool->probes_out, 1);
 	/* but not for ever */
 	pool->tokens = 1;
@@ -780,7 +782,7 @@ static void more_than_fits_comes_back(void **state)
 		sites[i].insn.length = 1;
 	}
 	arm_queue(&driven->engine, sites, MANY);
-	back = driven->engine.returned.count;
+	back = driven->engine.core.returned.count;
 	assert_int_equal(pool_queued(&driven->engine.pool) + back, MANY);
 	assert_true(back > 0);
 	pool_clear(&driven->engine.pool);

@@ -114,7 +114,7 @@ static struct driven *start(lane_work *work)
 
 static size_t armed(const struct driven *driven)
 {
-	return tracees_process(&driven->engine.tracees, driven->pid)
+	return tracees_process(&driven->engine.core.tracees, driven->pid)
 		->space->text->armed;
 }
 
@@ -128,14 +128,14 @@ static void check_child(lane_work *work, size_t left_armed, int hits)
 		driven_until(driven, lane_idle(0));
 		assert_int_equal(arena->lanes[0].result, 7);
 		assert_int_equal(armed(driven), left_armed);
-		assert_int_equal(driven->engine.stats.hits, hits);
+		assert_int_equal(driven->engine.core.stats.hits, hits);
 		if (work != work_spawn) {
 			assert_int_equal(arena->data[4], 1);
 			assert_int_equal(arena->data[5], 2);
 		}
 	}
-	driven_until(driven, driven->engine.tracees.threads.count == 2);
-	assert_int_equal(driven->engine.tracees.processes.count, 1);
+	driven_until(driven, driven->engine.core.tracees.threads.count == 2);
+	assert_int_equal(driven->engine.core.tracees.processes.count, 1);
 	assert_int_equal(driven->engine.orphans.count, 0);
 	assert_int_equal(driven->note_count, 0);
 	driven_end(driven);
@@ -152,7 +152,8 @@ static void what_is_lifted_during_the_fork_is_cleaned(void **state)
 {
 	struct driven *driven = start(work_fork);
 	struct breakpoint *breakpoint = breakpoint_find(
-		tracees_process(&driven->engine.tracees, driven->pid)->space,
+		tracees_process(&driven->engine.core.tracees, driven->pid)
+			->space,
 		(uintptr_t)site_far);
 	struct stop_reason stop;
 
@@ -166,7 +167,8 @@ static void what_is_lifted_during_the_fork_is_cleaned(void **state)
 		} while (stop.kind != STOP_FORK);
 		assert_true(breakpoint->armed);
 		assert_ok(breakpoint_lift(
-			tracees_process(&driven->engine.tracees, driven->pid)
+			tracees_process(&driven->engine.core.tracees,
+					driven->pid)
 				->space,
 			0, breakpoint));
 		engine_event(&driven->engine, &stop);
@@ -174,7 +176,8 @@ static void what_is_lifted_during_the_fork_is_cleaned(void **state)
 		assert_int_equal(child_plan.arena->lanes[0].result, 7);
 		/* the next is an attachment that has a past */
 		assert_ok(breakpoint_rearm(
-			tracees_process(&driven->engine.tracees, driven->pid)
+			tracees_process(&driven->engine.core.tracees,
+					driven->pid)
 				->space,
 			breakpoint));
 	}
@@ -204,7 +207,8 @@ static void threads_have_the_path_of_their_births(void **state)
 	struct driven *driven = start(work_thread);
 	struct wire_site site = site_at(site_write, 9);
 	struct breakpoint *breakpoint = breakpoint_find(
-		tracees_process(&driven->engine.tracees, driven->pid)->space,
+		tracees_process(&driven->engine.core.tracees, driven->pid)
+			->space,
 		site.address);
 
 	(void)state;
@@ -246,11 +250,12 @@ static void exec(int lane)
 		driven_event(driven);
 		driven_listen(driven);
 	}
-	assert_int_equal(driven->engine.tracees.threads.count, 1);
+	assert_int_equal(driven->engine.core.tracees.threads.count, 1);
 	assert_int_equal(driven->engine.stalls.list.count, 0);
 	assert_int_equal(driven->samples[0].outcome, WIRE_ABANDONED);
 	assert_int_equal(armed(driven), 0);
-	assert_non_null(tracees_thread(&driven->engine.tracees, driven->pid));
+	assert_non_null(
+		tracees_thread(&driven->engine.core.tracees, driven->pid));
 	driven_until(driven, driven->exited);
 	assert_int_equal(WEXITSTATUS(driven->exit.status), 42);
 	assert_true(WIFEXITED(driven->exit.status));
@@ -277,9 +282,10 @@ static void fill_guard(struct driven *driven, struct guardian *guardian)
 
 	*guardian = (struct guardian){ .free_list = VEC_INIT(uint32_t) };
 	assert_ok(guardtable_create(&guardian->table));
-	driven->engine.tracees.guardian = guardian;
+	driven->engine.core.tracees.guardian = guardian;
 	assert_ok(addrspace_protect(
-		tracees_process(&driven->engine.tracees, driven->pid)->space,
+		tracees_process(&driven->engine.core.tracees, driven->pid)
+			->space,
 		guardian));
 	do {
 		err = guardian_add_space(guardian, 1000, getpid(), &space);
@@ -310,8 +316,8 @@ static void exec_takes_no_more_room(void **state)
 		driven_listen(driven);
 	}
 	assert_int_equal(driven->note_count, 0);
-	assert_int_equal(driven->engine.phase, ENGINE_WATCHING);
-	assert_true(tracees_process(&driven->engine.tracees, driven->pid)
+	assert_int_equal(driven->engine.core.phase, PHASE_WATCHING);
+	assert_true(tracees_process(&driven->engine.core.tracees, driven->pid)
 			    ->space->is_protected);
 	driven_until(driven, driven->exited);
 	assert_int_equal(WEXITSTATUS(driven->exit.status), 42);
@@ -338,9 +344,9 @@ static void a_child_without_room_is_let_go(void **state)
 		driven_until(driven, lane_idle(0));
 		assert_int_equal(child_plan.arena->lanes[0].result, 7);
 		assert_int_equal(driven->note_count, 1);
-		assert_int_equal(driven->engine.phase, ENGINE_WATCHING);
-		assert_int_equal(tracees_watched_count(&driven->engine.tracees),
-				 1);
+		assert_int_equal(driven->engine.core.phase, PHASE_WATCHING);
+		assert_int_equal(
+			tracees_watched_count(&driven->engine.core.tracees), 1);
 		driven_end(driven);
 		empty_guard(&guardian);
 	}
@@ -368,9 +374,9 @@ static void stops_after_the_release(struct driven *driven, pid_t child,
 
 	assert_null(wait_thread_stop(child, &stop));
 	assert_int_equal(stop.kind, wanted);
-	driven->engine.phase = ENGINE_RELEASED;
+	driven->engine.core.phase = PHASE_RELEASED;
 	engine_event(&driven->engine, &stop);
-	driven->engine.phase = ENGINE_WATCHING;
+	driven->engine.core.phase = PHASE_WATCHING;
 	assert_int_equal(driven->engine.orphans.count, 0);
 }
 
@@ -457,10 +463,10 @@ static void a_vfork_child_outlives_its_parent(void **state)
 	lane_start(0, 1);
 	driven_until(driven, child_plan.arena->flag == 1);
 	kill(driven->pid, SIGKILL);
-	driven_until(driven, driven->engine.phase >= ENGINE_RELEASED);
+	driven_until(driven, driven->engine.core.phase >= PHASE_RELEASED);
 	assert_true(driven->exited);
 	assert_false(driven->detached);
-	assert_int_equal(driven->engine.tracees.threads.count, 0);
+	assert_int_equal(driven->engine.core.tracees.threads.count, 0);
 	tracee_tell(&child_plan.arena->flag, 2);
 	while (__atomic_load_n(&data[5], __ATOMIC_ACQUIRE) != 2)
 		sched_yield();
@@ -532,13 +538,14 @@ static void watched_to_its_end(struct driven *driven)
 
 	driven_until(driven, __atomic_load_n(&data[5], __ATOMIC_ACQUIRE) != 0);
 	assert_int_equal(data[5], 2);
-	assert_int_equal(driven->engine.stats.hits, 2);
+	assert_int_equal(driven->engine.core.stats.hits, 2);
 	assert_false(driven->exited);
-	assert_int_equal(tracees_watched_count(&driven->engine.tracees), 1);
-	assert_int_equal(driven->engine.tracees.processes.count, 1);
+	assert_int_equal(tracees_watched_count(&driven->engine.core.tracees),
+			 1);
+	assert_int_equal(driven->engine.core.tracees.processes.count, 1);
 	tracee_tell(&child_plan.arena->flag, 1);
 	driven_until(driven, driven->exited);
-	assert_int_equal(driven->engine.phase, ENGINE_DONE);
+	assert_int_equal(driven->engine.core.phase, PHASE_DONE);
 	assert_int_equal(driven->note_count, 0);
 	driven_free(driven);
 }
@@ -598,7 +605,7 @@ static void a_child_that_never_stops_is_not_waited_for(void **state)
 	engine_event(&driven->engine, &stop);
 	driven_listen(driven);
 	assert_true(driven->exited);
-	assert_int_equal(driven->engine.phase, ENGINE_DONE);
+	assert_int_equal(driven->engine.core.phase, PHASE_DONE);
 	driven_free(driven);
 }
 
@@ -651,7 +658,7 @@ static void vfork_exec(lane_work *work, int follow, uint64_t result)
 		driven_arm(driven, &sites[i]);
 	lane_start(0, 1);
 	driven_until(driven, lane_idle(0));
-	assert_true(driven->engine.stats.hits > 0);
+	assert_true(driven->engine.core.stats.hits > 0);
 	assert_int_equal(child_plan.arena->lanes[0].result, result);
 	assert_int_equal(driven->note_count, 0);
 	driven_end(driven);

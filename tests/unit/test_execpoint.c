@@ -55,13 +55,14 @@ static void work_blocked(struct arena *arena, struct lane *lane)
 
 static struct addrspace *space_of(const struct driven *driven)
 {
-	return tracees_process(&driven->engine.tracees, driven->pid)->space;
+	return tracees_process(&driven->engine.core.tracees, driven->pid)
+		->space;
 }
 
 /* Registers that hold locations now. */
 static int in_registers(const struct driven *driven)
 {
-	const struct dregs *dregs = &driven->engine.tracees.watch.dregs;
+	const struct dregs *dregs = &driven->engine.core.tracees.watch.dregs;
 	int count = 0;
 
 	for (int i = 0; i < DREGS_SLOTS; i++)
@@ -80,9 +81,10 @@ static struct driven *start(lane_work *first, lane_work *second)
 		tracee_skip(err);
 	driven_plan(work, 2);
 	driven = driven_start(&watch_by_perf);
-	execpoints_begin(&driven->engine.tracees.execpoints,
-			 &driven->engine.tracees.watch);
-	space_of(driven)->text->execpoints = &driven->engine.tracees.execpoints;
+	execpoints_begin(&driven->engine.core.tracees.execpoints,
+			 &driven->engine.core.tracees.watch);
+	space_of(driven)->text->execpoints =
+		&driven->engine.core.tracees.execpoints;
 	return driven;
 }
 
@@ -128,7 +130,7 @@ static void a_thread_stops_before_its_access_in_untouched_text(void **state)
 	assert_int_equal(child_plan.arena->data[0], 1);
 	assert_int_equal(driven->sample_count, 1);
 	assert_int_equal(driven->samples[0].id, 7);
-	assert_int_equal(engine->stats.hits, 1);
+	assert_int_equal(engine->core.stats.hits, 1);
 	/* kept for another time */
 	assert_int_equal(driven->returned_count, 0);
 	driven_until(driven, space_of(driven)->text->armed == 1);
@@ -156,7 +158,7 @@ static void a_stall_has_the_registers_for_its_watch(void **state)
 	driven_until(driven, lane_idle(0) && lane_idle(1));
 	/* the one that was hit comes again */
 	driven_until(driven, in_registers(driven) == 4);
-	assert_int_equal(engine->stats.out_of_registers, 0);
+	assert_int_equal(engine->core.stats.out_of_registers, 0);
 	driven_end(driven);
 }
 
@@ -192,8 +194,8 @@ static void threads_born_later_stop_too(void **state)
 		lane_start(1, 1);
 		driven_until(driven, lane_idle(1));
 		assert_int_equal(child_plan.arena->data[8], 5);
-	} while (driven->engine.stats.hits == 0);
-	assert_int_equal(driven->engine.stats.hits, 1);
+	} while (driven->engine.core.stats.hits == 0);
+	assert_int_equal(driven->engine.core.stats.hits, 1);
 	driven_end(driven);
 }
 
@@ -207,11 +209,11 @@ static void a_thread_that_blocks_sigtrap_goes_on(void **state)
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(child_plan.arena->data[0], 1);
 	/* what came late is no hit, and does not lift it */
-	assert_int_equal(driven->engine.stats.hits, 0);
+	assert_int_equal(driven->engine.core.stats.hits, 0);
 	assert_int_equal(space_of(driven)->text->armed, 1);
 	lane_start(1, 1);
 	driven_until(driven, lane_idle(1));
-	assert_int_equal(driven->engine.stats.hits, 1);
+	assert_int_equal(driven->engine.core.stats.hits, 1);
 	driven_end(driven);
 }
 
@@ -231,7 +233,7 @@ static void forgotten_text_leaves_the_registers(void **state)
 	driven_turn(driven);
 	lane_start(0, 1);
 	driven_until(driven, lane_idle(0));
-	assert_int_equal(driven->engine.stats.hits, 0);
+	assert_int_equal(driven->engine.core.stats.hits, 0);
 	driven_end(driven);
 }
 

@@ -68,10 +68,10 @@ too_many_hits_make_the_pool_smaller_and_lift_what_is_armed(void **state)
 	for (int i = 0; i < 3; i++)
 		driven_arm(driven, &sites[i]);
 	engine->governor.pool = GOVERNOR_POOL_MIN;
-	engine->stats.hits = 100000;
+	engine->core.stats.hits = 100000;
 	tick(driven);
 	assert_int_equal(engine->governor.pool, GOVERNOR_POOL_MIN);
-	assert_int_equal(engine_armed(engine), GOVERNOR_POOL_MIN);
+	assert_int_equal(core_armed(&engine->core), GOVERNOR_POOL_MIN);
 	driven_listen(driven);
 	assert_int_equal(driven->returned_count, 3 - GOVERNOR_POOL_MIN);
 	driven_end(driven);
@@ -85,10 +85,10 @@ static void hits_beside_the_pool_do_not_count(void **state)
 	uint32_t pool = engine->governor.pool;
 
 	(void)state;
-	engine->stats.hits = 100000;
-	engine->stats.hits_once = 50000;
-	engine->stats.hits_private = 30000;
-	engine->stats.hits_rested = 20000;
+	engine->core.stats.hits = 100000;
+	engine->core.stats.hits_once = 50000;
+	engine->core.stats.hits_private = 30000;
+	engine->core.stats.hits_rested = 20000;
 	tick(driven);
 	assert_true(engine->governor.pool >= pool);
 	assert_true(engine->governor.hits_per_s == 0);
@@ -101,7 +101,7 @@ static void an_exec_begins_a_new_window(void **state)
 	struct engine *engine = &driven->engine;
 
 	(void)state;
-	engine->stats.hits = 100000;
+	engine->core.stats.hits = 100000;
 	govern_restart(engine);
 	tick(driven);
 	assert_true(engine->governor.hits_per_s == 0);
@@ -123,11 +123,11 @@ static void the_supply_limits_the_pool(void **state)
 	engine->governor.pool = 100;
 	for (int i = 0; i < 10; i++) {
 		/* as if all of it were armed */
-		tracees_process_at(&engine->tracees, 0)->space->text->armed =
-			engine->governor.pool;
+		tracees_process_at(&engine->core.tracees, 0)
+			->space->text->armed = engine->governor.pool;
 		tick(driven);
 	}
-	tracees_process_at(&engine->tracees, 0)->space->text->armed = 0;
+	tracees_process_at(&engine->core.tracees, 0)->space->text->armed = 0;
 	assert_int_equal(engine->governor.pool, 130);
 	driven_end(driven);
 }

@@ -274,7 +274,7 @@ static void look_at_crowd(double share, unsigned int clocks)
 	driven = driven_start(&watch_by_value);
 	driven->engine.pool.params.share = share;
 	budget_set_share(&driven->engine.load.budget, share);
-	process = tracees_process(&driven->engine.tracees, driven->pid);
+	process = tracees_process(&driven->engine.core.tracees, driven->pid);
 	/* a process with one thread is not sampled */
 	for (int i = 0; i < 10; i++)
 		tick(driven, &now);
@@ -349,7 +349,7 @@ static void a_program_is_not_told_of_the_last_ones_code(void **state)
 		       enough)
 			usleep(1000);
 	}
-	thread = tracees_thread(&engine->tracees, driven->pid);
+	thread = tracees_thread(&engine->core.tracees, driven->pid);
 	assert_true(thread->profiled);
 	running_deinit(&engine->profile.running);
 	running_init(&engine->profile.running);
@@ -357,7 +357,7 @@ static void a_program_is_not_told_of_the_last_ones_code(void **state)
 	assert_false(thread->profiled);
 	assert_int_equal(engine->profile.running.blocks.count, 0);
 	/* unlike those of a thread that ends */
-	thread = tracees_thread(&engine->tracees,
+	thread = tracees_thread(&engine->core.tracees,
 				child_plan.arena->lanes[1].tid);
 	profile_forget(engine, thread);
 	assert_int_equal(engine->profile.open, 0);
@@ -394,7 +394,8 @@ static void where_perf_is_refused_stops_tell(void **state)
 		tick(driven, &now);
 	perf_opened = 0;
 	while (!is_known(engine, spin_early)) {
-		thread_interrupt(tracees_thread(&engine->tracees, driven->pid));
+		thread_interrupt(
+			tracees_thread(&engine->core.tracees, driven->pid));
 		tick(driven, &now);
 	}
 	while (driven->running_count == 0)
@@ -416,7 +417,7 @@ static void settle(struct driven *driven)
 		waits = false;
 		for (int i = 0; i < 2; i++) {
 			const struct thread *thread =
-				tracees_thread(&driven->engine.tracees,
+				tracees_thread(&driven->engine.core.tracees,
 					       child_plan.arena->lanes[i].tid);
 
 			waits |= thread->interrupting;
@@ -461,11 +462,12 @@ static void where_perf_is_refused_running_threads_are_stopped(void **state)
 	while (!profile->resting || profile->looking)
 		tick_of_stops(driven, &now);
 	/* and later for a tenth of the time only */
-	stops = driven->engine.stats.stops;
+	stops = driven->engine.core.stats.stops;
 	while (!profile->looking) {
 		tick_of_stops(driven, &now);
 		if (!profile->looking)
-			assert_int_equal(driven->engine.stats.stops, stops);
+			assert_int_equal(driven->engine.core.stats.stops,
+					 stops);
 	}
 	while (profile->looking || !profile->resting)
 		tick_of_stops(driven, &now);
@@ -518,10 +520,10 @@ static void where_perf_is_refused_sleeping_threads_are_left_alone(void **state)
 	while (!is_refused(driven))
 		tick(driven, &now);
 	settle(driven);
-	stops = driven->engine.stats.stops;
+	stops = driven->engine.core.stats.stops;
 	for (int i = 0; i < 100; i++)
 		tick(driven, &now);
-	assert_int_equal(driven->engine.stats.stops, stops);
+	assert_int_equal(driven->engine.core.stats.stops, stops);
 	assert_int_equal(write(sleepers_bell, &both, sizeof(both)),
 			 sizeof(both));
 	perf_refused = false;
@@ -541,14 +543,14 @@ static void what_stops_cost_is_bounded(void **state)
 	budget_set_share(&engine->load.budget, 0.01);
 	tick(driven, &now);
 	begun = now;
-	stops = engine->stats.stops;
+	stops = engine->core.stats.stops;
 	while (now < begun + 4 * CLOCK_NS_PER_S) {
 		/* as if all were new, all the time */
 		engine->profile.resting = false;
 		tick_of_stops(driven, &now);
 	}
 	/* and what may be saved: that of another second */
-	assert_in_range(engine->stats.stops - stops, 50, 5 * 25);
+	assert_in_range(engine->core.stats.stops - stops, 50, 5 * 25);
 	perf_refused = false;
 	driven_end(driven);
 }

@@ -90,7 +90,7 @@ static void a_leader_that_ends_meanwhile_does_not_keep_us(void **state)
 	struct driven *driven =
 		start(&watch_by_value, work_exit_thread, work_write);
 	struct thread *leader =
-		tracees_thread(&driven->engine.tracees, driven->pid);
+		tracees_thread(&driven->engine.core.tracees, driven->pid);
 	struct thread_status status;
 
 	(void)state;
@@ -130,10 +130,10 @@ static void a_thread_that_ends_is_not_the_process(void **state)
 		     &(struct stop_reason){ .tid = driven->pid,
 					    .kind = STOP_INTERRUPTED,
 					    .signal = SIGTRAP });
-	driven_until(driven, driven->engine.phase != ENGINE_RELEASING);
+	driven_until(driven, driven->engine.core.phase != PHASE_RELEASING);
 	assert_false(driven->exited);
 	assert_true(driven->detached);
-	assert_int_equal(driven->engine.phase, ENGINE_RELEASED);
+	assert_int_equal(driven->engine.core.phase, PHASE_RELEASED);
 	driven_end(driven);
 }
 
@@ -152,7 +152,7 @@ static void exec_while_letting_go(void **state)
 
 		engine_event(&driven->engine, &stop);
 	}
-	assert_int_equal(driven->engine.tracees.threads.count, 1);
+	assert_int_equal(driven->engine.core.tracees.threads.count, 1);
 	/* it runs on from its interrupt, into the exec */
 	await_stop(tid);
 	tracee_wait(tid);
@@ -178,7 +178,7 @@ static void a_stopped_process_stays_stopped(void **state)
 		driven_turn(driven);
 		for (i = 0; i < 3; i++) {
 			struct thread *thread =
-				tracees_thread(&driven->engine.tracees,
+				tracees_thread(&driven->engine.core.tracees,
 					       child_plan.arena->lanes[i].tid);
 
 			if (thread->state != THREAD_LISTENING)
@@ -221,7 +221,8 @@ static void a_watch_that_has_fired_is_drained(void **state)
 		lane_start(0, 1);
 		driven_until(driven, driven->engine.stalls.list.count == 1);
 		driven_prolong(driven);
-		driven_until(driven, driven->engine.tracees.watch.pending == 0);
+		driven_until(driven,
+			     driven->engine.core.tracees.watch.pending == 0);
 		lane_start(1, 1);
 		await_stop(child_plan.arena->lanes[1].tid);
 		driven_release(driven);
@@ -241,7 +242,8 @@ static void a_trap_outlives_what_is_known_of_its_location(void **state)
 		struct driven *driven =
 			start(&watch_by_value, work_write, work_write);
 		struct addrspace *space =
-			tracees_process(&driven->engine.tracees, driven->pid)
+			tracees_process(&driven->engine.core.tracees,
+					driven->pid)
 				->space;
 
 		driven_arm(driven, &site);
@@ -293,7 +295,7 @@ static struct thread *start_sleeping(struct driven *driven, int lane)
 	lane_start(lane, 1);
 	while (!procfs_system_call(tid, &number, args) || number != SYS_futex)
 		sched_yield();
-	return tracees_thread(&driven->engine.tracees, tid);
+	return tracees_thread(&driven->engine.core.tracees, tid);
 }
 
 /* As when attached: our exit is to detach what sleeps. */
@@ -303,13 +305,13 @@ static void release_by_exit(struct driven *driven)
 	engine_release(&driven->engine);
 	/* past the grace, and never at the end of the patience */
 	driven->engine.release_ns = clock_now_ns() + 3600 * CLOCK_NS_PER_S;
-	while (driven->engine.phase == ENGINE_RELEASING) {
+	while (driven->engine.core.phase == PHASE_RELEASING) {
 		release_tick(&driven->engine,
 			     driven->engine.release_ns + 100 * CLOCK_NS_PER_MS);
 		driven_turn(driven);
 	}
 	driven_listen(driven);
-	assert_int_equal(driven->engine.phase, ENGINE_RELEASED);
+	assert_int_equal(driven->engine.core.phase, PHASE_RELEASED);
 	assert_true(driven->detached);
 	assert_pristine(&driven->memory);
 }
@@ -318,10 +320,10 @@ static void release_by_exit(struct driven *driven)
 static void end_by_stops(struct driven *driven)
 {
 	struct process *process =
-		tracees_process(&driven->engine.tracees, driven->pid);
+		tracees_process(&driven->engine.core.tracees, driven->pid);
 
 	driven->engine.child = true;
-	driven->engine.phase = ENGINE_WATCHING;
+	driven->engine.core.phase = PHASE_WATCHING;
 	for (size_t i = 0; i < process->threads.count; i++)
 		engine_take_back(&driven->engine, process_thread(process, i));
 	driven_end(driven);
@@ -337,7 +339,7 @@ static void a_sleeper_is_left_as_it_is(void **state)
 	driven_arm(driven, &site);
 	release_by_exit(driven);
 	/* the other two ran, and were stopped */
-	assert_int_equal(driven->engine.tracees.threads.count, 1);
+	assert_int_equal(driven->engine.core.tracees.threads.count, 1);
 	assert_int_equal(driven->engine.left, 1);
 	assert_true(thread->left);
 	assert_false(thread->interrupting);
@@ -361,7 +363,7 @@ static void a_sleeper_with_a_pending_trap_is_stopped(void **state)
 	(void)state;
 	tracee_needs_registers();
 	driven = start(&watch_by_perf, work_write, work_sleep);
-	thread = tracees_thread(&driven->engine.tracees,
+	thread = tracees_thread(&driven->engine.core.tracees,
 				child_plan.arena->lanes[1].tid);
 	spec.address = (uintptr_t)&child_plan.arena->flag;
 	spec.cookie = UINT64_C(0x7261636500000001);
@@ -399,19 +401,20 @@ static void a_vfork_does_not_keep_us(void **state)
 	(void)state;
 	lane_start(1, 1);
 	/* the child may run before its creator's stop has been seen */
-	driven_until(
-		driven,
-		__atomic_load_n(&child_plan.arena->ready, __ATOMIC_ACQUIRE) ==
-				4 &&
-			tracees_thread(&driven->engine.tracees, tid)->vforking);
+	driven_until(driven,
+		     __atomic_load_n(&child_plan.arena->ready,
+				     __ATOMIC_ACQUIRE) == 4 &&
+			     tracees_thread(&driven->engine.core.tracees, tid)
+				     ->vforking);
 	await_state(tid, 'D');
 	/* and the child sleeps: stopped, it would be let go unseen */
-	await_state(tracees_process_at(&driven->engine.tracees, 1)->pid, 'S');
+	await_state(tracees_process_at(&driven->engine.core.tracees, 1)->pid,
+		    'S');
 	release_by_exit(driven);
-	assert_true(tracees_thread(&driven->engine.tracees, tid)->left);
+	assert_true(tracees_thread(&driven->engine.core.tracees, tid)->left);
 	wake();
 	/* its end is told some time after it has given back the memory */
-	driven_until(driven, driven->engine.tracees.processes.count == 1);
+	driven_until(driven, driven->engine.core.tracees.processes.count == 1);
 	end_by_stops(driven);
 }
 

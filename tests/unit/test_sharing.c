@@ -43,10 +43,11 @@ static void tell(struct engine *engine, int pid,
 	} message = { .head = { .pid = pid, .count = 2 } };
 
 	memcpy(message.ranges, told, sizeof(message.ranges));
-	tracees_told_shared(&engine->tracees, &message, sizeof(message));
+	tracees_told_shared(&engine->core.tracees, &message, sizeof(message));
 	/* cut short: ignored */
-	tracees_told_shared(&engine->tracees, &message, sizeof(message) - 1);
-	tracees_told_shared(&engine->tracees, &message,
+	tracees_told_shared(&engine->core.tracees, &message,
+			    sizeof(message) - 1);
+	tracees_told_shared(&engine->core.tracees, &message,
 			    sizeof(message.head) - 1);
 }
 
@@ -58,15 +59,16 @@ static int setup(void **state)
 	if (!fixture || pipe(fds) || engine_init(&fixture->engine, fds[1], 1))
 		return -1;
 	close(fds[0]);
-	fixture->engine.tracees.watch.ops = &watch_by_registers;
+	fixture->engine.core.tracees.watch.ops = &watch_by_registers;
 	for (int i = 0; i < 3; i++) {
 		struct process *process;
 
-		if (tracees_make_space(&fixture->engine.tracees, getpid(),
+		if (tracees_make_space(&fixture->engine.core.tracees, getpid(),
 				       &fixture->spaces[i]) ||
 		    process_create(i + 1, PROCESS_WATCHED, fixture->spaces[i],
 				   &process) ||
-		    !vec_push(&fixture->engine.tracees.processes, &process))
+		    !vec_push(&fixture->engine.core.tracees.processes,
+			      &process))
 			return -1;
 		tell(&fixture->engine, i + 1, ranges[i]);
 	}
@@ -133,7 +135,7 @@ static void places_at_another_address_are_noticed(void **state)
 static void a_watch_follows_the_bytes(void **state)
 {
 	struct fixture *fixture = *state;
-	struct watch *watch = &fixture->engine.tracees.watch;
+	struct watch *watch = &fixture->engine.core.tracees.watch;
 	struct watch_claim claim;
 	struct watch_view views[3];
 
@@ -155,7 +157,7 @@ static void a_watch_follows_the_bytes(void **state)
 static void private_bytes_at_one_address_are_different_ones(void **state)
 {
 	struct fixture *fixture = *state;
-	struct watch *watch = &fixture->engine.tracees.watch;
+	struct watch *watch = &fixture->engine.core.tracees.watch;
 	struct watch_claim claims[2];
 	struct watch_view view;
 

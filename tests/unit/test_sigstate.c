@@ -86,10 +86,10 @@ static void prepare_handled_and_blocked(void)
 static void settle(struct driven *driven)
 {
 	struct process *process =
-		tracees_process(&driven->engine.tracees, driven->pid);
+		tracees_process(&driven->engine.core.tracees, driven->pid);
 
-	driven_until(driven, sigstate_ready(&driven->engine.tracees, process,
-					    false, clock_now_ns()));
+	driven_until(driven, sigstate_ready(&driven->engine.core.tracees,
+					    process, false, clock_now_ns()));
 }
 
 static void check(const struct driven *driven,
@@ -148,7 +148,7 @@ static void trap_and_check(void (*prepare)(void), enum breakpoint_policy policy)
 		driven_until(driven, lane_idle(i % 2));
 		check(driven, &before);
 	}
-	assert_int_equal(driven->engine.stats.hits,
+	assert_int_equal(driven->engine.core.stats.hits,
 			 policy == BREAKPOINT_ONE_SHOT ? ROUNDS : 0);
 	end(driven, &before);
 }
@@ -178,7 +178,7 @@ static void seen_in_handler_only(struct thread_signals *signals)
 static void see(struct driven *driven, void (*how)(struct thread_signals *))
 {
 	struct process *process =
-		tracees_process(&driven->engine.tracees, driven->pid);
+		tracees_process(&driven->engine.core.tracees, driven->pid);
 
 	for (size_t i = 0; i < process->threads.count; i++) {
 		struct thread_signals *signals =
@@ -272,7 +272,7 @@ static void watched_and_check(const struct watch_ops *ops,
 	driven = driven_start(ops);
 	assert_ok(procfs_status(driven->pid, &before));
 	settle(driven);
-	process = tracees_process(&driven->engine.tracees, driven->pid);
+	process = tracees_process(&driven->engine.core.tracees, driven->pid);
 	for (int i = 1; i <= 3; i++) {
 		driven_arm(driven, &site);
 		lane_start(0, 1);
@@ -280,7 +280,7 @@ static void watched_and_check(const struct watch_ops *ops,
 		driven_prolong(driven);
 		/* to put SIG_IGN back would discard the other's trap */
 		driven_until(driven,
-			     driven->engine.tracees.watch.pending == 0 &&
+			     driven->engine.core.tracees.watch.pending == 0 &&
 				     process->trap_restore_ns == 0);
 		lane_start(1, 1);
 		driven_until(driven, driven->conflict_count == i);
@@ -304,19 +304,20 @@ static void who_blocks_the_trap_is_known_when_perf_comes_back(void **state)
 	child_plan.prepare = prepare_blocked;
 	driven = driven_start(&watch_by_value);
 	settle(driven);
-	process = tracees_process(&driven->engine.tracees, driven->pid);
-	driven->engine.tracees.watch.ops = &watch_by_cpu;
-	driven->engine.tracees.watch.many = 100;
-	assert_true(watch_suit(&driven->engine.tracees, false, clock_now_ns()));
-	assert_ptr_equal(driven->engine.tracees.watch.ops, &watch_by_perf);
+	process = tracees_process(&driven->engine.core.tracees, driven->pid);
+	driven->engine.core.tracees.watch.ops = &watch_by_cpu;
+	driven->engine.core.tracees.watch.many = 100;
+	assert_true(watch_suit(&driven->engine.core.tracees, false,
+			       clock_now_ns()));
+	assert_ptr_equal(driven->engine.core.tracees.watch.ops, &watch_by_perf);
 	for (size_t i = 0; i < process->threads.count; i++) {
 		struct thread *thread = process_thread(process, i);
 
 		assert_true(thread->watch.by_registers);
 		thread->watch.by_registers = false;
 	}
-	driven->engine.tracees.watch.ops = &watch_by_value;
-	driven->engine.tracees.watch.many = 0;
+	driven->engine.core.tracees.watch.ops = &watch_by_value;
+	driven->engine.core.tracees.watch.many = 0;
 	driven_end(driven);
 }
 
@@ -354,15 +355,15 @@ static void the_first_breakpoint_waits_for_what_is_on_its_way(void **state)
 	driven_plan(work, 2);
 	child_plan.prepare = prepare_ignored;
 	driven = driven_start(&watch_by_value);
-	process = tracees_process(&driven->engine.tracees, driven->pid);
+	process = tracees_process(&driven->engine.core.tracees, driven->pid);
 	settle(driven);
 	process->trap_ignored = false;
 	process->trap_learned_ns = 0;
 	process->ever_armed = false;
 	now = clock_now_ns();
 	process->trap_looked_ns = now;
-	assert_false(
-		sigstate_ready(&driven->engine.tracees, process, false, now));
+	assert_false(sigstate_ready(&driven->engine.core.tracees, process,
+				    false, now));
 	assert_true(process->trap_ignored);
 	settle(driven);
 	assert_true(clock_now_ns() > process->trap_learned_ns);

@@ -236,7 +236,7 @@ struct step_until {
 
 static bool step_on(struct step *step)
 {
-	return ((struct step_until *)step)->engine->stats.watch_traps == 0;
+	return ((struct step_until *)step)->engine->core.stats.watch_traps == 0;
 }
 
 /* One instruction is a step and a watched write, and told as a step. */
@@ -244,7 +244,7 @@ static void registers_catch_a_stepped_writer(void **state)
 {
 	struct driven *driven = start_stalled(&watch_by_registers, work_write,
 					      work_write, site_write);
-	struct thread *thread = tracees_thread(&driven->engine.tracees,
+	struct thread *thread = tracees_thread(&driven->engine.core.tracees,
 					       child_plan.arena->lanes[1].tid);
 	struct step_until until = { .step.stepped = step_on,
 				    .engine = &driven->engine };
@@ -272,24 +272,24 @@ static void the_back_end_suits_the_number_of_threads(void **state)
 	skip_without(&watch_by_perf);
 	skip_without(&watch_by_cpu);
 	driven = start(&watch_by_perf, work_write, work_write);
-	driven->engine.tracees.watch.many = 1;
+	driven->engine.core.tracees.watch.many = 1;
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
 	driven_prolong(driven);
-	assert_ptr_equal(driven->engine.tracees.watch.ops, &watch_by_cpu);
+	assert_ptr_equal(driven->engine.core.tracees.watch.ops, &watch_by_cpu);
 	lane_start(1, 1);
 	driven_until(driven, driven->conflict_count == 1);
 	assert_int_equal(driven->conflict.wire.evidence, WIRE_WATCHPOINT);
 	driven_until(driven, lane_idle(0) && lane_idle(1));
-	driven->engine.tracees.watch.many = 1000;
-	driven->engine.tracees.watch.change_ns = 0;
+	driven->engine.core.tracees.watch.many = 1000;
+	driven->engine.core.tracees.watch.change_ns = 0;
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
 	driven_prolong(driven);
-	assert_ptr_equal(driven->engine.tracees.watch.ops, &watch_by_perf);
-	assert_null(driven->engine.tracees.watch.state);
+	assert_ptr_equal(driven->engine.core.tracees.watch.ops, &watch_by_perf);
+	assert_null(driven->engine.core.tracees.watch.state);
 	lane_start(1, 1);
 	driven_until(driven, driven->conflict_count == 2);
 	driven_until(driven, lane_idle(0) && lane_idle(1));
@@ -300,17 +300,17 @@ static void the_back_end_suits_the_number_of_threads(void **state)
 static void leave_events(struct engine *engine)
 {
 	const struct addrspace *space =
-		tracees_process_at(&engine->tracees, 0)->space;
+		tracees_process_at(&engine->core.tracees, 0)->space;
 	struct watch_claim claims[DREGS_SLOTS];
 
 	for (unsigned int i = 0; i < DREGS_SLOTS; i++)
-		assert_true(watch_claim(&engine->tracees.watch, space,
+		assert_true(watch_claim(&engine->core.tracees.watch, space,
 					0x10000 + 64 * i, 8, DREGS_WRITE,
 					&claims[i]));
-	watch_publish(&engine->tracees);
+	watch_publish(&engine->core.tracees);
 	for (unsigned int i = 0; i < DREGS_SLOTS; i++)
-		watch_release(&engine->tracees.watch, &claims[i]);
-	watch_publish(&engine->tracees);
+		watch_release(&engine->core.tracees.watch, &claims[i]);
+	watch_publish(&engine->core.tracees);
 }
 
 static void events_of_threads_make_room_for_those_of_processors(void **state)
@@ -322,12 +322,12 @@ static void events_of_threads_make_room_for_those_of_processors(void **state)
 	skip_without(&watch_by_perf);
 	skip_without(&watch_by_cpu);
 	driven = start(&watch_by_perf, work_write, work_write);
-	driven->engine.tracees.watch.many = 1;
+	driven->engine.core.tracees.watch.many = 1;
 	leave_events(&driven->engine);
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
-	assert_ptr_equal(driven->engine.tracees.watch.ops, &watch_by_cpu);
+	assert_ptr_equal(driven->engine.core.tracees.watch.ops, &watch_by_cpu);
 	driven_until(driven, lane_idle(0));
 	driven_end(driven);
 }
@@ -355,26 +355,27 @@ static void the_back_end_suits_what_processes_share(void **state)
 	other = tracee_fork(body, NULL);
 	assert_ok(pidref_open(other, &ref));
 	assert_ok(launch_attach(&driven->engine, other, &ref));
-	watch = &driven->engine.tracees.watch;
+	watch = &driven->engine.core.tracees.watch;
 	watch->many = 2;
-	watch_suit(&driven->engine.tracees, false, clock_now_ns());
+	watch_suit(&driven->engine.core.tracees, false, clock_now_ns());
 	assert_ptr_equal(watch->ops, &watch_by_cpu);
 	/* where both have it at one address, an event of a processor will do */
 	for (size_t i = 0; i < 2; i++)
-		vec_push(&tracees_process_at(&driven->engine.tracees, i)
+		vec_push(&tracees_process_at(&driven->engine.core.tracees, i)
 				  ->space->shared,
 			 &shared);
 	watch->change_ns = watch->scattered_ns = 0;
-	watch_suit(&driven->engine.tracees, false, clock_now_ns());
+	watch_suit(&driven->engine.core.tracees, false, clock_now_ns());
 	assert_ptr_equal(watch->ops, &watch_by_cpu);
 	shared.start += 8192;
 	shared.end += 8192;
-	vec_clear(
-		&tracees_process_at(&driven->engine.tracees, 1)->space->shared);
-	vec_push(&tracees_process_at(&driven->engine.tracees, 1)->space->shared,
+	vec_clear(&tracees_process_at(&driven->engine.core.tracees, 1)
+			   ->space->shared);
+	vec_push(&tracees_process_at(&driven->engine.core.tracees, 1)
+			  ->space->shared,
 		 &shared);
 	watch->change_ns = watch->scattered_ns = 0;
-	watch_suit(&driven->engine.tracees, false, clock_now_ns());
+	watch_suit(&driven->engine.core.tracees, false, clock_now_ns());
 	assert_ptr_equal(watch->ops, &watch_by_perf);
 	/* with little time to lose fewer threads are many */
 	assert_int_equal(
@@ -518,8 +519,8 @@ static void what_was_set_of_a_watch_that_fails_is_cleared(void **state)
 	driven_until(driven, stalled(driven));
 	driven_prolong(driven);
 	/* it is known, or a thread that sleeps would be let go with it */
-	driven_until(driven,
-		     has_a_watch(tracees_thread(&driven->engine.tracees, tid)));
+	driven_until(driven, has_a_watch(tracees_thread(
+				     &driven->engine.core.tracees, tid)));
 	(*(struct stall **)vec_at(&driven->engine.stalls.list, 0))
 		->deadline_ns = 0;
 	driven_until(driven, lane_idle(0) && driven->sample_count == 1);
@@ -566,7 +567,7 @@ static void readers_that_meet_do_not_collide(void **state)
 	lane_start(1, 1);
 	driven_until(driven, lane_idle(1));
 	assert_int_equal(driven->conflict_count, 0);
-	assert_int_equal(driven->engine.stats.unaffordable, 1);
+	assert_int_equal(driven->engine.core.stats.unaffordable, 1);
 	assert_int_equal(driven->passed_count, 1);
 	end_quietly(driven);
 }
@@ -606,8 +607,8 @@ static void without_a_token_nobody_is_stalled(void **state)
 	lane_start(0, 1);
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(driven->sample_count, 0);
-	assert_int_equal(driven->engine.stats.unaffordable, 1);
-	assert_int_equal(driven->engine.stats.hits, 1);
+	assert_int_equal(driven->engine.core.stats.unaffordable, 1);
+	assert_int_equal(driven->engine.core.stats.hits, 1);
 	driven_until(driven, driven->returned_count == 1);
 	assert_int_equal(driven->returned[0].why, WIRE_MISSED);
 	driven_end(driven);
@@ -627,7 +628,7 @@ static void what_is_not_in_the_budget_is_no_stall(void **state)
 	lane_start(0, 1);
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(driven->sample_count, 0);
-	assert_int_equal(driven->engine.stats.unaffordable, 1);
+	assert_int_equal(driven->engine.core.stats.unaffordable, 1);
 	driven_end(driven);
 }
 
@@ -640,9 +641,9 @@ static void a_stall_is_charged_in_full(void **state)
 	(void)state;
 	(*(struct stall **)vec_at(&engine->stalls.list, 0))->deadline_ns = 0;
 	driven_until(driven, lane_idle(0));
-	assert_true(engine->stats.stalled_ns > 0);
+	assert_true(engine->core.stats.stalled_ns > 0);
 	assert_true(engine->load.budget.lost_ns >=
-		    (double)engine->stats.stalled_ns);
+		    (double)engine->core.stats.stalled_ns);
 	driven_end(driven);
 }
 
@@ -768,9 +769,9 @@ static void a_thread_is_not_stalled_again_at_once(void **state)
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, lane_idle(0));
-	assert_int_equal(driven->engine.stats.resting, 1);
-	assert_int_equal(driven->engine.stats.samples, 1);
-	assert_int_equal(driven->engine.stats.hits_rested, 0);
+	assert_int_equal(driven->engine.core.stats.resting, 1);
+	assert_int_equal(driven->engine.core.stats.samples, 1);
+	assert_int_equal(driven->engine.core.stats.hits_rested, 0);
 	/* the other one is not tired */
 	driven_arm(driven, &site);
 	lane_start(1, 1);
@@ -790,7 +791,7 @@ static void what_a_resting_thread_hits_waits_for_it(void **state)
 	(void)state;
 	for (int i = 0; i < 100; i++) {
 		struct process *process =
-			tracees_process_at(&driven->engine.tracees, 0);
+			tracees_process_at(&driven->engine.core.tracees, 0);
 		uint64_t until = clock_now_ns() + 4 * CLOCK_NS_PER_MS;
 
 		for (size_t j = 0; j < process->threads.count; j++)
@@ -798,11 +799,11 @@ static void what_a_resting_thread_hits_waits_for_it(void **state)
 		driven_arm(driven, &site);
 		lane_start(0, 1);
 		driven_until(driven, lane_idle(0));
-		if (driven->engine.stats.resting > 0)
+		if (driven->engine.core.stats.resting > 0)
 			break;
 	}
-	assert_int_equal(driven->engine.stats.resting, 1);
-	assert_int_equal(driven->engine.stats.hits_rested, 1);
+	assert_int_equal(driven->engine.core.stats.resting, 1);
+	assert_int_equal(driven->engine.core.stats.hits_rested, 1);
 	assert_true(driven->engine.pool.rest_until_ns > 0);
 	driven_end(driven);
 }
@@ -821,7 +822,7 @@ static void a_killed_process_ends_its_stalls(void **state)
 	if (driven->samples[0].outcome != WIRE_ALONE)
 		assert_int_equal(driven->samples[0].outcome, WIRE_ABANDONED);
 	assert_int_equal(WTERMSIG(driven->exit.status), SIGKILL);
-	assert_int_equal(driven->engine.phase, ENGINE_DONE);
+	assert_int_equal(driven->engine.core.phase, PHASE_DONE);
 	driven_free(driven);
 }
 

@@ -39,15 +39,16 @@ static void work_nothing(struct arena *arena, struct lane *lane)
 /* Of the child's program. */
 static struct startup *startup_of_child(struct driven *driven)
 {
-	return startup_of(tracees_process(&driven->engine.tracees, driven->pid)
-				  ->space->text);
+	return startup_of(
+		tracees_process(&driven->engine.core.tracees, driven->pid)
+			->space->text);
 }
 
 /* As the front end does. */
 static void tell_sent(struct driven *driven)
 {
 	const struct process *process =
-		tracees_process(&driven->engine.tracees, driven->pid);
+		tracees_process(&driven->engine.core.tracees, driven->pid);
 	const struct wire_startup message = { process->space->text->program };
 
 	startup_sent(&driven->engine, &message, sizeof(message));
@@ -101,12 +102,12 @@ static void they_wait_until_all_is_armed(void **state)
 	assert_int_equal(startup_of_child(driven)->begun_ns != 0, true);
 	engine->pool.params.rate = 1000;
 	driven_until(driven, lane_idle(0));
-	assert_int_equal(engine_armed_once(engine), 1);
+	assert_int_equal(core_armed_once(&engine->core), 1);
 	assert_int_equal(child_plan.arena->data[4], 1);
 	/* which the summary tells from stalls */
-	assert_true(engine->stats.startup_ns > 0);
+	assert_true(engine->core.stats.startup_ns > 0);
 	assert_true(engine->load.budget.lost_ns >=
-		    (double)engine->stats.startup_ns);
+		    (double)engine->core.stats.startup_ns);
 	/* once for a program */
 	lane_start(0, 1);
 	driven_until(driven, lane_idle(0));
@@ -234,13 +235,13 @@ static void what_ran_is_armed_again_for_the_next_thread(void **state)
 
 	(void)state;
 	assert_int_equal(engine->pool.spent.count, 1);
-	assert_int_equal(engine->stats.arms, 1);
+	assert_int_equal(engine->core.stats.arms, 1);
 	lane_start(0, 1);
 	driven_until(driven, startup_of_child(driven)->births == 1);
 	/* the stall ends, and the newborn has not run yet */
-	assert_int_equal(engine->stats.samples, 1);
-	assert_int_equal(engine->stats.arms, 2);
-	driven_until(driven, engine->stats.hits >= 2);
+	assert_int_equal(engine->core.stats.samples, 1);
+	assert_int_equal(engine->core.stats.arms, 2);
+	driven_until(driven, engine->core.stats.hits >= 2);
 	assert_int_equal(driven->samples[0].outcome, WIRE_QUIET);
 	tracee_tell(&child_plan.arena->flag, 1);
 	driven_end(driven);
@@ -265,7 +266,8 @@ static void stalls_are_short_when_all_are_made(void **state)
 	struct driven *driven = start_stalled(work_make_apart);
 	struct engine *engine = &driven->engine;
 	const struct program_text *text =
-		tracees_process(&engine->tracees, driven->pid)->space->text;
+		tracees_process(&engine->core.tracees, driven->pid)
+			->space->text;
 	struct startup *startup = startup_of_child(driven);
 
 	(void)state;
@@ -279,9 +281,10 @@ static void stalls_are_short_when_all_are_made(void **state)
 			 lengths_young(0));
 	assert_true(startup_stall_ns(text, startup->born_ns + LONG_NS) >
 		    startup_stall_ns(text, startup->born_ns));
-	driven_until(driven, engine->stats.samples >= 2);
+	driven_until(driven, engine->core.stats.samples >= 2);
 	/* or its thread was still there */
-	driven_until(driven, engine->stats.arms >= 3 || was_deferred(driven));
+	driven_until(driven,
+		     engine->core.stats.arms >= 3 || was_deferred(driven));
 	/* not when the program is older */
 	startup->recent_ns = 1;
 	assert_int_equal(startup_stall_ns(text, clock_now_ns()), UINT64_MAX);
@@ -314,7 +317,7 @@ static void the_maker_does_not_end_a_stall(void **state)
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, lane_idle(0));
-	assert_int_equal(engine->stats.hits, 2);
+	assert_int_equal(engine->core.stats.hits, 2);
 	assert_int_equal(engine->stalls.list.count, 1);
 	assert_ptr_equal(*(struct stall **)vec_at(&engine->stalls.list, 0),
 			 stall);
@@ -342,7 +345,7 @@ static void a_stall_gives_way_when_it_has_had_its_time(void **state)
 		site.once = true;
 		driven_arm(driven, &site);
 		lane_start(0, 1);
-		driven_until(driven, engine->stats.hits == 2);
+		driven_until(driven, engine->core.stats.hits == 2);
 		assert_int_equal(engine->stalls.list.count, 1);
 		assert_int_equal(*(struct stall **)vec_at(&engine->stalls.list,
 							  0) == stall,

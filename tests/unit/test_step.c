@@ -144,11 +144,11 @@ static void a_predicate_chooses_the_thread_that_fires(void **state)
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(predicate_calls, 5);
 	assert_true(breakpoint->armed);
-	assert_int_equal(driven->engine.stats.hits, 0);
+	assert_int_equal(driven->engine.core.stats.hits, 0);
 	lane_start(1, 1);
 	driven_until(driven, driven->engine.stalls.list.count == 1);
 	assert_false(breakpoint->armed);
-	assert_int_equal(driven->engine.stats.hits, 1);
+	assert_int_equal(driven->engine.core.stats.hits, 1);
 	driven_end(driven);
 }
 
@@ -239,14 +239,15 @@ static struct driven *start_walk(struct walk *walk, lane_work *work)
 	walk->step.stepped = walk_stepped;
 	memset(&begin_hold, 0, sizeof(begin_hold));
 	breakpoint->predicate = predicate_hold;
-	breakpoint->predicate_data = &driven->engine.tracees;
+	breakpoint->predicate_data = &driven->engine.core.tracees;
 	lane_start(0, 1);
 	driven_until(driven, begin_hold.thread);
 	breakpoint->predicate = NULL;
-	breakpoint_lift(
-		tracees_process(&driven->engine.tracees, driven->pid)->space, 0,
-		breakpoint);
-	step_lose(&driven->engine.tracees, begin_hold.thread);
+	breakpoint_lift(tracees_process(&driven->engine.core.tracees,
+					driven->pid)
+				->space,
+			0, breakpoint);
+	step_lose(&driven->engine.core.tracees, begin_hold.thread);
 	step_begin(&walk->step, begin_hold.thread);
 	return driven;
 }
@@ -259,7 +260,7 @@ static void a_thread_is_stepped_through_a_system_call(void **state)
 	(void)state;
 	driven = start_walk(&walk, work_system_call);
 	walk.until = (uintptr_t)site_far;
-	hold_release(&driven->engine.tracees, &begin_hold);
+	hold_release(&driven->engine.core.tracees, &begin_hold);
 	driven_until(driven, lane_idle(0));
 	assert_null(walk.step.thread);
 	assert_true(walk.steps > 5);
@@ -280,7 +281,7 @@ static void a_stepped_thread_meets_breakpoints_that_stay(void **state)
 	breakpoint = arm_with_predicate(driven, &far, BREAKPOINT_PERSISTENT);
 	/* the instruction behind the breakpoint: still stepped there */
 	walk.until = (uintptr_t)site_far + far.insn.length;
-	hold_release(&driven->engine.tracees, &begin_hold);
+	hold_release(&driven->engine.core.tracees, &begin_hold);
 	driven_until(driven, lane_idle(0));
 	assert_int_equal(predicate_calls, 1);
 	assert_true(breakpoint->armed);
@@ -303,7 +304,7 @@ static void a_blocked_signal_does_not_divert_a_step(void **state)
 	walk.until = (uintptr_t)site_write + site_at(site_write, 1).insn.length;
 	assert_int_equal(syscall(SYS_tgkill, driven->pid, tid, SIGUSR1), 0);
 	step_block_signals(&walk.step);
-	hold_release(&driven->engine.tracees, &begin_hold);
+	hold_release(&driven->engine.core.tracees, &begin_hold);
 	driven_until(driven, lane_idle(0) && child_plan.arena->data[8] == 1);
 	assert_int_equal(walk.steps, 1);
 	driven_end(driven);
@@ -323,7 +324,7 @@ static void a_step_into_a_handler_is_a_step(void **state)
 	tid = child_plan.arena->lanes[0].tid;
 	walk.until = (uintptr_t)on_alarm;
 	assert_int_equal(syscall(SYS_tgkill, driven->pid, tid, SIGUSR1), 0);
-	hold_release(&driven->engine.tracees, &begin_hold);
+	hold_release(&driven->engine.core.tracees, &begin_hold);
 	driven_until(driven, lane_idle(0) && child_plan.arena->data[8] == 1);
 	assert_int_equal(walk.steps, 1);
 	driven_end(driven);
@@ -344,10 +345,10 @@ static void a_lost_step_leaves_no_signal_blocked(void **state)
 	step_block_signals(&walk.step);
 	assert_ok(trace_signal_mask(tid, &after));
 	assert_int_not_equal(before, after);
-	step_lose(&driven->engine.tracees, begin_hold.thread);
+	step_lose(&driven->engine.core.tracees, begin_hold.thread);
 	assert_ok(trace_signal_mask(tid, &after));
 	assert_int_equal(before, after);
-	hold_release(&driven->engine.tracees, &begin_hold);
+	hold_release(&driven->engine.core.tracees, &begin_hold);
 	driven_until(driven, lane_idle(0));
 	driven_end(driven);
 }
@@ -360,7 +361,7 @@ static void letting_go_in_the_middle_of_a_step_does_no_harm(void **state)
 	(void)state;
 	driven = start_walk(&walk, work_system_call);
 	walk.until = 0;
-	hold_release(&driven->engine.tracees, &begin_hold);
+	hold_release(&driven->engine.core.tracees, &begin_hold);
 	/* the trap of the step is there before the thread is let go */
 	await_stop(child_plan.arena->lanes[0].tid);
 	driven_release(driven);
@@ -401,12 +402,12 @@ static void held_threads_go_in_the_order_asked_for(void **state)
 	order_count = 0;
 	breakpoint->policy = BREAKPOINT_PERSISTENT;
 	breakpoint->predicate = predicate_hold_lane;
-	breakpoint->predicate_data = &driven->engine.tracees;
+	breakpoint->predicate_data = &driven->engine.core.tracees;
 	for (int i = 0; i < 3; i++) {
 		lane_start(i, 1);
 		driven_until(driven, order_count == i + 1);
 		assert_int_equal(order[i], i);
-		assert_int_equal(driven->engine.tracees.watch.pending, 0);
+		assert_int_equal(driven->engine.core.tracees.watch.pending, 0);
 	}
 	for (int i = 0; i < 3; i++)
 		driven_turn(driven);
@@ -416,14 +417,14 @@ static void held_threads_go_in_the_order_asked_for(void **state)
 	}
 	for (int i = 0; i < 3; i++) {
 		holds[i] = &ordered[wanted[i]];
-		hold_release(&driven->engine.tracees, holds[i]);
+		hold_release(&driven->engine.core.tracees, holds[i]);
 		driven_until(driven, lane_idle(wanted[i]));
 		for (int j = i + 1; j < 3; j++)
 			assert_false(lane_idle(wanted[j]));
 	}
 	/* released once, they are not held: no harm in asking again */
 	for (int i = 0; i < 3; i++)
-		hold_release(&driven->engine.tracees, holds[i]);
+		hold_release(&driven->engine.core.tracees, holds[i]);
 	/* the breakpoint has outlived the holds */
 	assert_true(breakpoint->armed);
 	assert_int_equal(order_count, 3);
@@ -440,7 +441,7 @@ static void a_thread_that_ends_is_held_no_more(void **state)
 	memset(ordered, 0, sizeof(ordered));
 	order_count = 0;
 	breakpoint->predicate = predicate_hold_lane;
-	breakpoint->predicate_data = &driven->engine.tracees;
+	breakpoint->predicate_data = &driven->engine.core.tracees;
 	lane_start(1, 1);
 	driven_until(driven, order_count == 1);
 	kill(driven->pid, SIGKILL);

@@ -70,7 +70,7 @@ static void a_thread_gets_away_from_where_it_is_trapped(void **state)
 		if (pool_queued(&driven->engine.pool) == 0)
 			arm_queue(&driven->engine, &site, 1);
 		driven_turn(driven);
-	} while (tracees_process(&driven->engine.tracees, driven->pid)
+	} while (tracees_process(&driven->engine.core.tracees, driven->pid)
 			 ->space->text->armed != 1);
 	driven_end(driven);
 }
@@ -97,7 +97,7 @@ static void a_thread_that_comes_back_does_not_block_the_location(void **state)
 	}
 	for (int i = 0; i < driven->returned_count; i++)
 		assert_int_not_equal(driven->returned[i].why, WIRE_DEFERRED);
-	assert_int_equal(driven->engine.stats.samples, 20);
+	assert_int_equal(driven->engine.core.stats.samples, 20);
 	driven_end(driven);
 }
 
@@ -124,11 +124,11 @@ static void a_second_thread_with_the_same_trap_goes_on(void **state)
 		lane_start(i, 1);
 	for (int i = 0; i < 3; i++)
 		await_stop(lanes[i].tid);
-	driven_until(driven,
-		     driven->engine.stats.hits == 1 && running_stall(driven));
+	driven_until(driven, driven->engine.core.stats.hits == 1 &&
+				     running_stall(driven));
 	driven_prolong(driven);
 	driven_until(driven, lane_idle(0) + lane_idle(1) + lane_idle(2) == 2);
-	assert_int_equal(driven->engine.stats.hits, 1);
+	assert_int_equal(driven->engine.core.stats.hits, 1);
 	running_stall(driven)->deadline_ns = 0;
 	driven_until(driven, lane_idle(0) && lane_idle(1) && lane_idle(2));
 	/* each wrote its word exactly as if nothing had been there */

@@ -19,7 +19,7 @@ static void work_write(struct arena *arena, struct lane *lane)
 
 static struct process *process_of(const struct driven *driven)
 {
-	return tracees_process(&driven->engine.tracees, driven->pid);
+	return tracees_process(&driven->engine.core.tracees, driven->pid);
 }
 
 static struct driven *start(void)
@@ -50,8 +50,8 @@ static void nobody_is_stopped_while_the_file_serves(void **state)
 
 	(void)state;
 	assert_false(space->memory.refused);
-	assert_int_equal(writer_thread(&driven->engine.tracees, space), 0);
-	assert_int_equal(driven->engine.tracees.early.count, 0);
+	assert_int_equal(writer_thread(&driven->engine.core.tracees, space), 0);
+	assert_int_equal(driven->engine.core.tracees.early.count, 0);
 	driven_end(driven);
 }
 
@@ -63,16 +63,18 @@ static void a_thread_is_stopped_once_and_goes_on(void **state)
 
 	(void)state;
 	space->memory.refused = true;
-	tid = writer_thread(&driven->engine.tracees, space);
+	tid = writer_thread(&driven->engine.core.tracees, space);
 	assert_true(tid > 0);
-	assert_int_equal(driven->engine.tracees.early.count, 1);
+	assert_int_equal(driven->engine.core.tracees.early.count, 1);
 	/* the same one serves until its stop is handled */
-	assert_int_equal(writer_thread(&driven->engine.tracees, space), tid);
-	assert_int_equal(driven->engine.tracees.early.count, 1);
+	assert_int_equal(writer_thread(&driven->engine.core.tracees, space),
+			 tid);
+	assert_int_equal(driven->engine.core.tracees.early.count, 1);
 	engine_early_events(&driven->engine);
-	assert_int_equal(driven->engine.tracees.early.count, 0);
-	assert_int_equal(tracees_thread(&driven->engine.tracees, tid)->state,
-			 THREAD_RUNNING);
+	assert_int_equal(driven->engine.core.tracees.early.count, 0);
+	assert_int_equal(
+		tracees_thread(&driven->engine.core.tracees, tid)->state,
+		THREAD_RUNNING);
 	driven_end(driven);
 }
 
@@ -85,10 +87,10 @@ static void breakpoints_are_set_hit_and_taken_out(void **state)
 	queue(driven);
 	driven_until(driven, space->text->armed == 2);
 	assert_true(space->memory.refused);
-	assert_int_equal(driven->engine.stats.arms_refused, 0);
+	assert_int_equal(driven->engine.core.stats.arms_refused, 0);
 	lane_start(0, 3);
 	driven_until(driven, driven->sample_count == 1 && lane_idle(0));
-	assert_int_equal(driven->engine.stats.hits, 1);
+	assert_int_equal(driven->engine.core.stats.hits, 1);
 	assert_int_equal(space->text->armed, 1);
 	/* the other one is still in the text when it is released */
 	driven_end(driven);
