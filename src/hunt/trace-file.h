@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Reads a trace (hunt/trace-format.h) chunk by chunk. What comes out fits its
+ * structure: a chunk is at least as long as that, holds the array or the text
+ * behind it whole, and texts end with a zero. Ids are not checked.
+ */
+#ifndef HUNT_TRACE_FILE_H
+#define HUNT_TRACE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hunt/trace-format.h"
+
+struct error;
+
+struct trace_file {
+	struct trace_header header;
+	char *path;
+	const unsigned char *bytes; /* the file, mapped */
+	size_t size;
+	size_t at; /* where the next chunk begins */
+	bool ended; /* TRACE_END was read */
+};
+
+/* A chunk; valid until trace_file_close(). */
+struct trace_item {
+	uint32_t type; /* enum trace_type */
+	size_t size;
+	const void *payload; /* aligned to 8 bytes */
+	const void *behind; /* what is behind the structure */
+};
+
+/*
+ * ERROR_FORMAT: the file is no trace, is of another version, or says of itself
+ * what no recorder writes. The message names path.
+ */
+struct error *trace_file_open(const char *path, struct trace_file *ret);
+void trace_file_close(struct trace_file *trace);
+
+/*
+ * The next chunk of a known type; its payload is NULL at the end of the file. A
+ * chunk that the file holds in part only is its end too: the recorder was
+ * killed. ERROR_FORMAT: a chunk is shorter than its structure says.
+ */
+struct error *trace_file_next(struct trace_file *trace, struct trace_item *ret);
+
+/* Read the chunks from the first one again. */
+void trace_file_rewind(struct trace_file *trace);
+
+#endif
