@@ -6,8 +6,8 @@
  * frees and merges (field.c) goes by these tables: a new field is a member of the
  * struct, a line of the table, and a line of the JSON Schema.
  *
- * The tables are in race-fields.c, run-fields.c, crash.c and provocation.c. Their order is the
- * order of the members in JSON.
+ * The tables are in race-fields.c, run-fields.c, crash.c, provocation.c and
+ * target-record.c; their order is that of the members in JSON.
  */
 #ifndef REPORT_FIELD_H
 #define REPORT_FIELD_H
@@ -115,10 +115,10 @@ struct fields {
 	.size = sizeof(record)
 
 enum { FIELD_SCHEMA = 1 }; /* version of the format */
-
 extern const struct fields race_fields, race_frame_fields, crash_fields;
 extern const struct fields race_suppression_fields, provocation_fields;
-extern const struct fields run_fields, progress_fields, summary_fields;
+extern const struct fields run_fields, progress_fields;
+extern const struct fields summary_fields, target_fields;
 
 /* All zero and empty. */
 void fields_init(const struct fields *fields, void *record);

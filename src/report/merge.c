@@ -6,7 +6,8 @@
  *   kinds     one of each kind, of the runs that have been read
  *   output    ranked, when all has been read; with it the other records
  *
- * With a single run, pending goes to the output.
+ * With a single run, pending goes to the output. Crashes and targets are kept
+ * apart until it is known whether there are several runs.
  */
 #include "report/merge.h"
 
@@ -27,7 +28,14 @@
 #include "report/totals.h"
 
 /* What the keys of the output begin with. */
-enum rank { RANK_RUN, RANK_PROGRESS, RANK_RACE, RANK_CRASH, RANK_SUMMARY };
+enum rank {
+	RANK_RUN,
+	RANK_PROGRESS,
+	RANK_RACE,
+	RANK_CRASH,
+	RANK_TARGET,
+	RANK_SUMMARY
+};
 
 struct merge {
 	size_t memory;
@@ -39,11 +47,12 @@ struct merge {
 	struct pending pending;
 	struct kinds kinds;
 	struct totals totals;
-	struct sorter *crashes;
+	struct sorter *kept; /* crashes and targets */
 	struct map wanted; /* fingerprints that crashes name, to new ids */
 	struct sorter *output;
 	bool finished;
-	uint64_t last_id; /* given to a race that came out */
+	uint64_t last_id, last_target_id; /* given to what came out */
+	char last_target[33]; /* fingerprint of the one before */
 	struct report_record scratch;
 };
 
@@ -61,7 +70,7 @@ struct error *merge_create(uint64_t memory, struct merge **ret)
 	report_record_init(&merge->scratch);
 	err = sorter_create(merge->memory, &merge->output);
 	if (!err)
-		err = sorter_create(merge->memory, &merge->crashes);
+		err = sorter_create(merge->memory, &merge->kept);
 	if (err)
 		merge_destroy(merge);
 	else
@@ -78,7 +87,7 @@ void merge_destroy(struct merge *merge)
 	map_deinit(&merge->wanted);
 	totals_deinit(&merge->totals);
 	report_record_deinit(&merge->scratch);
-	sorter_destroy(merge->crashes);
+	sorter_destroy(merge->kept);
 	sorter_destroy(merge->output);
 	free(merge->host);
 	free(merge);
@@ -236,7 +245,34 @@ static struct error *add_crash(struct merge *merge,
 	}
 	strbuf_add_bytes(&key, &(char){ RANK_CRASH }, 1);
 	recordsort_number(&key, record->crash.time);
-	return recordsort_add(merge->crashes, &key, record);
+	return recordsort_add(merge->kept, &key, record);
+}
+
+/*
+ * A side that was tried in several runs is one target: the first in this order,
+ * in which what was provoked comes before what was not. The whole record is part
+ * of the key, so that the order of the runs does not matter.
+ */
+static struct error *add_target(struct merge *merge,
+				const struct report_record *record)
+{
+	const struct target_record *target = &record->target;
+	struct strbuf key = { 0 };
+	char *line = NULL;
+	size_t size;
+	struct error *err = recordsort_line(record, &line, &size);
+
+	if (err)
+		return err;
+	strbuf_add_bytes(&key, &(char){ RANK_TARGET }, 1);
+	strbuf_add_bytes(&key, target->side.fingerprint,
+			 sizeof(target->side.fingerprint));
+	recordsort_number(&key, target->outcome.result == TARGET_PENDING
+					? TARGET_RESULTS
+					: target->outcome.result);
+	strbuf_add_bytes(&key, line, size);
+	free(line);
+	return recordsort_add(merge->kept, &key, record);
 }
 
 struct error *merge_add(struct merge *merge, struct report_record *record)
@@ -256,6 +292,8 @@ struct error *merge_add(struct merge *merge, struct report_record *record)
 		return pending_add(&merge->pending, &record->race);
 	case REPORT_CRASH:
 		return add_crash(merge, record);
+	case REPORT_TARGET:
+		return add_target(merge, record);
 	case REPORT_PROGRESS:
 		return keep_record(merge, RANK_PROGRESS, record);
 	case REPORT_SUMMARY:
@@ -340,24 +378,54 @@ static struct error *output_crash(struct merge *merge)
 	return recordsort_add(merge->output, &key, &merge->scratch);
 }
 
-static struct error *finish_crashes(struct merge *merge)
+/*
+ * A side once, in a single run too: the first of those with its fingerprint. By
+ * id if it was one run, else by what came of them.
+ */
+static struct error *output_target(struct merge *merge)
 {
-	struct error *err = sorter_sort(merge->crashes);
+	struct target_record *target = &merge->scratch.target;
+	const char *fingerprint = target->side.fingerprint;
+	struct strbuf key = { 0 };
+
+	if (fingerprint[0] && strcmp(fingerprint, merge->last_target) == 0)
+		return NULL;
+	memcpy(merge->last_target, fingerprint, sizeof(merge->last_target));
+	strbuf_add_bytes(&key, &(char){ RANK_TARGET }, 1);
+	if (merge->runs < 2) {
+		recordsort_number(&key, target->side.id);
+	} else {
+		recordsort_number(&key, target->outcome.result);
+		strbuf_add(&key, fingerprint);
+		target->side.id = 0;
+	}
+	return recordsort_add(merge->output, &key, &merge->scratch);
+}
+
+static struct error *output_kept(struct merge *merge,
+				 const struct sorter_item *item)
+{
+	struct error *err;
+
+	if (merge->runs < 2 && item->key[0] == RANK_CRASH)
+		return sorter_add(merge->output, item);
+	err = report_record_parse(item->data, item->size, &merge->scratch);
+	if (err)
+		return err;
+	return item->key[0] == RANK_CRASH ? output_crash(merge)
+					  : output_target(merge);
+}
+
+static struct error *finish_kept(struct merge *merge)
+{
+	struct error *err = sorter_sort(merge->kept);
 	struct sorter_item item;
 	bool more = true;
 
 	while (!err && more) {
-		err = sorter_next(merge->crashes, &item, &more);
-		if (err || !more)
-			break;
-		if (merge->runs < 2) {
-			err = sorter_add(merge->output, &item);
-			continue;
-		}
-		err = report_record_parse(item.data, item.size,
-					  &merge->scratch);
-		if (!err)
-			err = output_crash(merge);
+		err = sorter_next(merge->kept, &item, &more);
+		if (!err && more)
+			err = output_kept(merge, &item);
 	}
 	return err;
 }
@@ -368,7 +436,7 @@ static struct error *finish(struct merge *merge)
 
 	merge_end_file(merge);
 	err = merge->runs > 1 ? finish_merged(merge) : settle_run(merge, false);
-	return err ? err : finish_crashes(merge);
+	return err ? err : finish_kept(merge);
 }
 
 static void forget_ids(struct merge *merge)
@@ -385,7 +453,7 @@ struct error *merge_rewind(struct merge *merge)
 	struct error *err = merge->finished ? NULL : finish(merge);
 
 	merge->finished = true;
-	merge->last_id = 0;
+	merge->last_id = merge->last_target_id = 0;
 	forget_ids(merge);
 	return err ? err : sorter_sort(merge->output);
 }
@@ -429,6 +497,8 @@ struct error *merge_next(struct merge *merge, struct report_record *record,
 		give_id(merge, &record->race);
 	else if (record->type == REPORT_CRASH)
 		give_crash_ids(merge, &record->crash);
+	else if (record->type == REPORT_TARGET)
+		record->target.side.id = ++merge->last_target_id;
 	return NULL;
 }
 

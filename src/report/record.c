@@ -26,6 +26,8 @@ static const struct {
 			      offsetof(struct report_record, summary) },
 	[REPORT_SUMMARY] = { &summary_fields,
 			     offsetof(struct report_record, summary) },
+	[REPORT_TARGET] = { &target_fields,
+			    offsetof(struct report_record, target) },
 };
 
 enum { TYPES = sizeof(types) / sizeof(types[0]) };

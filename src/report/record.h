@@ -14,6 +14,7 @@
 #include "report/crash.h"
 #include "report/race.h"
 #include "report/run.h"
+#include "report/target-record.h"
 
 struct error;
 
@@ -24,6 +25,7 @@ enum report_type {
 	REPORT_CRASH,
 	REPORT_PROGRESS,
 	REPORT_SUMMARY,
+	REPORT_TARGET,
 };
 
 /*
@@ -37,6 +39,7 @@ struct report_record {
 	struct race race;
 	struct crash crash;
 	struct run_summary summary; /* REPORT_PROGRESS: the fields it has */
+	struct target_record target;
 };
 
 /* Empty; end with report_record_deinit(). */
@@ -46,8 +49,8 @@ void report_record_deinit(struct report_record *record);
 /*
  * Fill the record, whatever it held, from a line of `length' bytes. Errors are
  * ERROR_FORMAT (members of wrong types or missing, a schema that is not known;
- * with code EBADMSG, no JSON; with code EINVAL, a race, crash, progress or
- * summary that is malformed, so that the other lines may still be read) or
+ * with code EBADMSG, no JSON; with code EINVAL, a race, crash, progress,
+ * summary or target that is malformed, so that the other lines may still be read) or
  * error_nomem, and leave it empty.
  */
 struct error *report_record_parse(const char *line, size_t length,

@@ -31,6 +31,12 @@ static struct error *json_crash(struct renderer *renderer,
 	return fields_write(&crash_fields, crash, renderer->out);
 }
 
+static struct error *json_target(struct renderer *renderer,
+				 const struct target_record *target)
+{
+	return fields_write(&target_fields, target, renderer->out);
+}
+
 static struct error *json_progress(struct renderer *renderer,
 				   const struct run_summary *progress)
 {
@@ -48,6 +54,7 @@ const struct renderer_ops render_json = {
 	.run = json_run,
 	.race = json_race,
 	.crash = json_crash,
+	.target = json_target,
 	.progress = json_progress,
 	.summary = json_summary,
 };

@@ -29,6 +29,7 @@
 #include "report/related.h"
 #include "report/render.h"
 #include "report/run.h"
+#include "report/target-record.h"
 #include "report/text-crash.h"
 #include "report/text-frames.h"
 #include "report/text-stack.h"
@@ -493,10 +494,25 @@ static struct error *text_summary(struct renderer *renderer,
 	return text_end(&text);
 }
 
+static struct error *text_target(struct renderer *renderer,
+				 const struct target_record *target)
+{
+	struct text text = text_begin(renderer);
+	struct strbuf *line = &text.line;
+
+	strbuf_addf(line, "racewatch: target #%" PRIu64 ": ", target->side.id);
+	target_say_side(line, &target->side);
+	strbuf_add(line, ": ");
+	target_say_outcome(line, target);
+	text_end_line(&text, 0, 2 * TEXT_INDENT);
+	return text_end(&text);
+}
+
 const struct renderer_ops render_text = {
 	.name = "text",
 	.run = text_run,
 	.race = text_race,
 	.crash = text_crash,
+	.target = text_target,
 	.summary = text_summary,
 };

@@ -39,6 +39,9 @@ struct error *render_record(struct renderer *renderer,
 		return ops->race(renderer, &record->race);
 	case REPORT_CRASH:
 		return ops->crash ? ops->crash(renderer, &record->crash) : NULL;
+	case REPORT_TARGET:
+		return ops->target ? ops->target(renderer, &record->target)
+				   : NULL;
 	case REPORT_PROGRESS:
 		return ops->progress ? ops->progress(renderer, &record->summary)
 				     : NULL;

@@ -8,7 +8,8 @@
  *
  * Order of calls: run, then races and progress as they come (a race again when
  * its count has grown: the later record takes the place of the earlier one with
- * the same id), crash, summary, finish. Any of them may be missing but finish.
+ * the same id), crash, targets,
+ * summary, finish. Any of them may be missing but finish.
  */
 #ifndef REPORT_RENDER_H
 #define REPORT_RENDER_H
@@ -23,6 +24,7 @@ struct report_record;
 struct run_record;
 struct run_summary;
 struct strbuf;
+struct target_record;
 struct vec;
 
 struct renderer;
@@ -36,6 +38,8 @@ struct renderer_ops {
 	render_race *race;
 	/* the format may have no use for these: NULL */
 	struct error *(*crash)(struct renderer *, const struct crash *);
+	struct error *(*target)(struct renderer *,
+				const struct target_record *);
 	struct error *(*progress)(struct renderer *,
 				  const struct run_summary *);
 	struct error *(*summary)(struct renderer *, const struct run_summary *);

@@ -134,6 +134,7 @@ static struct error *take_record(struct findings *findings,
 		break;
 	case REPORT_OTHER:
 	case REPORT_CRASH:
+	case REPORT_TARGET:
 		break;
 	}
 	return NULL;

@@ -30,7 +30,7 @@ valid()
 RACEWATCH_TEST_RECORDS=$work/records "$unit" >/dev/null 2>&1
 is "the unit test wrote its records" $? 0
 valid "they are valid" "$work/records"
-for type in run race progress crash summary; do
+for type in run race progress crash target summary; do
 	matches "with some of type $type" "$work/out" "$type=[1-9]"
 done
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "report/render.h"
 #include "sample-race.h"
+#include "sample-target.h"
 
 /* Write the record with the renderer; the caller frees the text. */
 static char *written(const struct report_record *record)
@@ -38,6 +39,9 @@ static char *written(const struct report_record *record)
 		break;
 	case REPORT_PROGRESS:
 		err = render_json.progress(&renderer, &record->summary);
+		break;
+	case REPORT_TARGET:
+		err = render_json.target(&renderer, &record->target);
 		break;
 	case REPORT_SUMMARY:
 		err = render_json.summary(&renderer, &record->summary);
@@ -75,6 +79,7 @@ static void end(struct report_record *record)
 {
 	race_deinit(&record->race);
 	crash_deinit(&record->crash);
+	target_record_deinit(&record->target);
 	report_record_init(record);
 }
 
@@ -235,6 +240,21 @@ static void crashes_are_read_back(void **state)
 	sample_set(&race.variable, "shards");
 	assert_true(vec_push(&record.crash.races, &race));
 	is_kept(&record);
+}
+
+static void targets_are_read_back(void **state)
+{
+	struct report_record record;
+
+	(void)state;
+	report_record_init(&record);
+	record.type = REPORT_TARGET;
+	is_kept(&record);
+	for (unsigned int i = 0; i < TARGET_RESULTS; i++) {
+		record.type = REPORT_TARGET;
+		sample_target(&record.target, i);
+		is_kept(&record);
+	}
 }
 
 static void counters_are_read_back(void **state)
@@ -539,6 +559,7 @@ int main(void)
 		cmocka_unit_test(a_race_gives_its_members),
 		cmocka_unit_test(runs_are_read_back),
 		cmocka_unit_test(crashes_are_read_back),
+		cmocka_unit_test(targets_are_read_back),
 		cmocka_unit_test(counters_are_read_back),
 		cmocka_unit_test(hostile_lines_are_refused),
 		cmocka_unit_test(deep_nesting_is_refused),

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The target record; see target-record.h.
+ */
+#include "report/target-record.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "base/utf8.h"
+#include "report/field.h"
+#include "report/text.h"
+
+static const char *const result_words[TARGET_RESULTS] = {
+	[TARGET_PENDING] = "pending", [TARGET_PROVOKED] = "provoked",
+	[TARGET_ORDERED] = "ordered", [TARGET_UNREACHED] = "unreached",
+	[TARGET_TIMEOUT] = "timeout", [TARGET_UNCHANGED] = "unchanged",
+};
+
+#define AT(member) FIELD_AT(struct hunt_place, member)
+
+static const struct field place_field_list[] = {
+	{ "module", FIELD_TEXT, AT(module) },
+	{ "build_id", FIELD_TEXT, AT(build_id) },
+	{ "offset", FIELD_ADDRESS, .flags = FIELD_NEEDED, AT(offset) },
+};
+
+static const struct fields place_fields = {
+	FIELDS(struct hunt_place, place_field_list),
+};
+
+#undef AT
+#define AT(member) FIELD_AT(struct hunt_partner, member)
+
+static const struct field partner_field_list[] = {
+	{ "place", FIELD_OBJECT, .flags = FIELD_NEEDED, AT(place),
+	  .of = &place_fields },
+	{ "thread_path", FIELD_TEXT, AT(thread_path) },
+	{ "size", FIELD_COUNT, AT(size) },
+	{ "writes", FIELD_BOOL, AT(writes) },
+	{ "atomic", FIELD_BOOL, AT(atomic) },
+	{ "distance_us", FIELD_US, AT(distance_ns) },
+};
+
+static const struct fields partner_fields = {
+	FIELDS(struct hunt_partner, partner_field_list),
+};
+
+#undef AT
+#define AT(member) FIELD_AT(struct hunt_side, member)
+
+static const struct field side_field_list[] = {
+	{ "program", FIELD_TEXT, AT(program) },
+	{ "thread_path", FIELD_TEXT, AT(thread_path) },
+	{ "place", FIELD_OBJECT, .flags = FIELD_NEEDED, AT(place),
+	  .of = &place_fields },
+	{ "stack", FIELD_LIST, FIELD_VEC(struct hunt_side, stack),
+	  .of = &place_fields },
+	{ "ordinal", FIELD_COUNT, .flags = FIELD_NEEDED, AT(ordinal) },
+	{ "size", FIELD_COUNT, .flags = FIELD_NEEDED, AT(size) },
+	{ "writes", FIELD_BOOL, .flags = FIELD_NEEDED, AT(writes) },
+	{ "atomic", FIELD_BOOL, AT(atomic) },
+	{ "locked", FIELD_BOOL, AT(locked) },
+	{ "partners", FIELD_LIST, FIELD_VEC(struct hunt_side, partners),
+	  .of = &partner_fields },
+	{ "hold_us", FIELD_US, AT(hold_ns) },
+	{ "rank", FIELD_REAL, AT(rank) },
+	{ "variable", FIELD_TEXT, AT(variable) },
+	{ "function", FIELD_TEXT, AT(function) },
+	{ "function_hash", FIELD_DIGITS, .flags = FIELD_NULL,
+	  AT(function_hash) },
+};
+
+static const struct fields side_fields = {
+	FIELDS(struct hunt_side, side_field_list),
+};
+
+#undef AT
+#define AT(member) FIELD_AT(struct target_record, member)
+
+static bool is_over(const void *record)
+{
+	return ((const struct target_record *)record)->time != 0;
+}
+
+static const struct field target_field_list[] = {
+	{ "schema", FIELD_VERSION, .merge = FIELD_APART },
+	{ "id", FIELD_COUNT, .flags = FIELD_NEEDED, AT(side.id) },
+	{ "fingerprint", FIELD_DIGITS, .flags = FIELD_NULL,
+	  AT(side.fingerprint) },
+	{ "side", FIELD_OBJECT, .flags = FIELD_NEEDED, AT(side),
+	  .of = &side_fields },
+	{ "time", FIELD_TIME, AT(time), .known = is_over },
+	{ "outcome", FIELD_WORD, .flags = FIELD_NEEDED, AT(outcome.result),
+	  FIELD_WORDS(result_words) },
+	{ "runs", FIELD_COUNT, AT(outcome.runs) },
+	{ "reached", FIELD_COUNT, AT(outcome.reached) },
+	{ "held_us", FIELD_US, AT(outcome.hold_ns) },
+	{ "ordered_by", FIELD_TEXT, AT(outcome.ordered_by) },
+	{ "race", FIELD_DIGITS, .flags = FIELD_NULL, AT(outcome.race) },
+};
+
+const struct fields target_fields = {
+	.type = "target",
+	FIELDS(struct target_record, target_field_list),
+};
+
+#undef AT
+#define AT(member) FIELD_AT(struct target_outcome, member)
+
+/* What an outcome owns, for its end. */
+static const struct field outcome_field_list[] = {
+	{ "ordered_by", FIELD_TEXT, AT(ordered_by) },
+};
+
+static const struct fields outcome_fields = {
+	FIELDS(struct target_outcome, outcome_field_list),
+};
+
+void target_record_init(struct target_record *record)
+{
+	fields_init(&target_fields, record);
+}
+
+void target_record_deinit(struct target_record *record)
+{
+	fields_deinit(&target_fields, record);
+}
+
+void hunt_side_init(struct hunt_side *side)
+{
+	fields_init(&side_fields, side);
+}
+
+void hunt_side_deinit(struct hunt_side *side)
+{
+	fields_deinit(&side_fields, side);
+}
+
+void hunt_partner_init(struct hunt_partner *partner)
+{
+	fields_init(&partner_fields, partner);
+}
+
+void target_outcome_deinit(struct target_outcome *outcome)
+{
+	fields_deinit(&outcome_fields, outcome);
+}
+
+const char *target_result_name(unsigned int result)
+{
+	return result < TARGET_RESULTS ? result_words[result] : "unknown";
+}
+
+bool target_result_parse(const char *name, unsigned int *ret)
+{
+	for (unsigned int i = 0; i < TARGET_RESULTS; i++) {
+		if (strcmp(result_words[i], name) == 0) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+void target_say_side(struct strbuf *line, const struct hunt_side *side)
+{
+	if (side->thread_path) {
+		strbuf_add(line, "thread ");
+		utf8_add_visible(line, side->thread_path);
+	} else {
+		strbuf_add(line, "any thread");
+	}
+	strbuf_addf(line, " %s ", side->writes ? "WRITES" : "READS");
+	text_add_plural(line, side->size, "byte");
+	if (side->variable) {
+		strbuf_add(line, ", ");
+		utf8_add_visible(line, side->variable);
+		strbuf_add(line, ",");
+	}
+	strbuf_add(line, " at ");
+	text_add_offset(line, side->place.module, side->place.offset);
+	text_add_bracketed(line, side->function);
+	strbuf_add(line, ", execution ");
+	text_add_count(line, side->ordinal + 1);
+}
+
+static void say_tries(struct strbuf *line, const struct target_record *record)
+{
+	const struct target_outcome *outcome = &record->outcome;
+
+	switch (outcome->result) {
+	case TARGET_ORDERED:
+		if (outcome->ordered_by) {
+			strbuf_add(line, " by ");
+			utf8_add_visible(line, outcome->ordered_by);
+		}
+		break;
+	case TARGET_UNREACHED:
+		strbuf_add(line, ": ");
+		text_add_count(line, outcome->reached);
+		strbuf_add(line, " of ");
+		text_add_plural(line, record->side.ordinal + 1, "execution");
+		break;
+	case TARGET_TIMEOUT:
+		strbuf_add(line, ": held ");
+		text_add_time(line, outcome->hold_ns);
+		break;
+	case TARGET_PROVOKED:
+		if (outcome->race[0])
+			strbuf_addf(line, ": race %s", outcome->race);
+		break;
+	default:
+		break;
+	}
+}
+
+void target_say_outcome(struct strbuf *line, const struct target_record *record)
+{
+	strbuf_add(line, target_result_name(record->outcome.result));
+	say_tries(line, record);
+	if (record->outcome.runs > 0) {
+		strbuf_add(line, " in ");
+		text_add_plural(line, record->outcome.runs, "run");
+	}
+}
