@@ -217,11 +217,13 @@ static void changes_set_values(struct instance *instance, uint32_t schedules)
 	}
 }
 
-/* How much two schedules are like each other. */
+/* How much two schedules are like each other; the graver, the later. */
 enum likeness {
 	LIKE,
 	LIKE_BUT_LOCALS, /* as far as is known */
-	UNLIKE,
+	UNLIKE_RACED, /* in the raced bytes, and in nothing else */
+	UNLIKE_REGISTERS,
+	UNLIKE_MEMORY,
 };
 
 /* Two schedules that are compared, and what differs. */
@@ -231,6 +233,26 @@ struct likeness_pair {
 	bool registers;
 	enum likeness likeness;
 };
+
+static enum likeness likeness_of(enum change_kind kind)
+{
+	switch (kind) {
+	case CHANGE_RACED:
+		return UNLIKE_RACED;
+	case CHANGE_BEYOND:
+		return UNLIKE_MEMORY;
+	case CHANGE_LOCAL:
+		return LIKE_BUT_LOCALS;
+	case CHANGE_FUTEX:
+	default:
+		return LIKE;
+	}
+}
+
+static enum likeness likeness_graver(enum likeness a, enum likeness b)
+{
+	return a > b ? a : b;
+}
 
 static enum likeness pair_memory(const struct instance *instance,
 				 const struct likeness_pair *pair)
@@ -247,10 +269,7 @@ static enum likeness pair_memory(const struct instance *instance,
 			next = changes_cut(instance, at, end);
 			kind = changes_kind(instance, pair->one,
 					    (struct range){ at, next });
-			if (kind == CHANGE_RACED || kind == CHANGE_BEYOND)
-				return UNLIKE;
-			if (kind == CHANGE_LOCAL)
-				likeness = LIKE_BUT_LOCALS;
+			likeness = likeness_graver(likeness, likeness_of(kind));
 		}
 	}
 	return likeness;
@@ -273,9 +292,11 @@ static struct error *pair_compare(struct instance *instance, int one, int other,
 	pair->registers = registers_differ(instance, pair->one, pair->other);
 	pair->likeness = pair_memory(instance, pair);
 	if (pair->registers)
-		pair->likeness = UNLIKE;
-	else if (instance->locals && pair->likeness == LIKE)
-		pair->likeness = LIKE_BUT_LOCALS;
+		pair->likeness =
+			likeness_graver(pair->likeness, UNLIKE_REGISTERS);
+	else if (instance->locals)
+		pair->likeness =
+			likeness_graver(pair->likeness, LIKE_BUT_LOCALS);
 	instance->locals = before;
 	return NULL;
 }
@@ -298,27 +319,68 @@ static struct error *pair_count(struct instance *instance,
 }
 
 /*
- * Is this schedule like one of those in which the regions do not overlap? If it
- * is like none, what differs from the last of them counts.
+ * The schedule in which the regions do not overlap that this one is most like, in
+ * *pair.
  */
-static struct error *changes_explain(struct instance *instance, int schedule,
+static struct error *changes_nearest(struct instance *instance, int schedule,
 				     uint32_t serial,
 				     struct likeness_pair *pair)
 {
-	bool local = false;
+	enum likeness best = UNLIKE_MEMORY;
+	int nearest = -1;
 	struct error *err = NULL;
 
 	for (int i = 0; i < REPLAY_SCHEDULES && !err; i++) {
 		if (!(serial >> i & 1))
 			continue;
 		err = pair_compare(instance, i, schedule, pair);
-		if (!err && pair->likeness == LIKE)
-			return NULL;
-		local |= pair->likeness == LIKE_BUT_LOCALS;
+		if (nearest < 0 || pair->likeness < best) {
+			best = pair->likeness;
+			nearest = i;
+		}
 	}
-	if (local)
-		pair->likeness = LIKE_BUT_LOCALS;
-	return err ? err : pair_count(instance, pair);
+	return err ? err : pair_compare(instance, nearest, schedule, pair);
+}
+
+/* What the overlap of the regions adds to what one of them whole leads to. */
+static struct error *changes_explain(struct instance *instance, int schedule,
+				     uint32_t serial,
+				     struct likeness_pair *pair)
+{
+	struct replay_result *ret = instance->ret;
+	struct error *err = changes_nearest(instance, schedule, serial, pair);
+
+	if (err)
+		return err;
+	if (serial & REPLAY_SERIAL && pair->likeness >= UNLIKE_RACED) {
+		ret->overlaps |= UINT32_C(1) << schedule;
+		ret->overlap_memory |= pair->likeness == UNLIKE_MEMORY;
+		ret->overlap_registers |= pair->registers;
+	}
+	return pair_count(instance, pair);
+}
+
+/* Has a schedule left other raced bytes than there were? */
+static bool changes_move(const struct instance *instance, uint32_t schedules)
+{
+	const struct replay_question *question = instance->question;
+	const struct pagecache *pages = &instance->processor->cache;
+
+	for (uint32_t i = 0; i < question->size; i++) {
+		uint64_t address = question->address + i;
+		uint8_t before, after;
+
+		if (!pagecache_read(pages, address, &before, 1))
+			continue;
+		for (int j = 0; j < REPLAY_SCHEDULES; j++) {
+			if (schedules >> j & 1 &&
+			    outcome_read(&instance->outcomes[j], pages, address,
+					 &after, 1) &&
+			    after != before)
+				return true;
+		}
+	}
+	return false;
 }
 
 struct error *instance_compare(struct instance *instance, uint32_t schedules)
@@ -340,6 +402,8 @@ struct error *instance_compare(struct instance *instance, uint32_t schedules)
 			err = changes_explain(instance, i, serial, &pair);
 	}
 	changes_set_values(instance, schedules);
+	if (changes_move(instance, schedules))
+		instance->ret->still = false;
 	vec_deinit(&pair.differing);
 	return err;
 }

@@ -137,6 +137,7 @@ static struct error *instance_begin_thread(struct instance *instance,
 
 	if (side->done)
 		err = trial_redo(instance, thread, &done);
+	instance->ret->redone |= side->done && done;
 	if (err || !done) {
 		*ret = "cannot-redo";
 		return err;
@@ -225,7 +226,7 @@ static void result_clear(struct replay_result *result)
 	struct vec changes = result->changes;
 
 	vec_clear(&changes);
-	*result = (struct replay_result){ .changes = changes };
+	*result = (struct replay_result){ .still = true, .changes = changes };
 }
 
 struct error *replay_run(struct processor *processor,

@@ -81,6 +81,19 @@ struct replay_result {
 	 */
 	bool beyond;
 	bool registers; /* such a register does */
+	/*
+	 * What an overlap of the two regions leads to, and neither of them
+	 * whole before the other. A lock around both regions would exclude it;
+	 * any other difference it would leave as it is. Bit n: schedule n is
+	 * such an overlap.
+	 */
+	uint32_t overlaps;
+	/* one of these differs from each whole order by more: see above */
+	bool overlap_memory, overlap_registers;
+	/* an access that had been made was made again */
+	bool redone;
+	/* no schedule left other raced bytes than were captured */
+	bool still;
 	/* REPLAY_FAULT */
 	int signal;
 	uint64_t fault_address; /* 0: not known */

@@ -269,7 +269,12 @@ SCENE(consume, "",
 SCENE(load_result, "",
       "mov (%rdi), %eax\n"
       "ret");
-pair_function store_result, drop_result;
+SCENE(draw_ticket, "",
+      "mov (%rdi), %eax\n"
+      "lea 1(%rax), %edx\n"
+      "mov %edx, (%rdi)\n"
+      "ret");
+pair_function store_result, drop_result, store_ticket;
 __asm__(".text\n"
 	"store_result: push %rdi\n"
 	"call load_result\n"
@@ -280,6 +285,11 @@ __asm__(".text\n"
 	"call load_result\n"
 	"pop %rdi\n"
 	"xor %eax, %eax\n"
+	"ret\n"
+	"store_ticket: push %rdi\n"
+	"call draw_ticket\n"
+	"pop %rdi\n"
+	"mov %eax, 12(%rdi)\n"
 	"ret\n");
 SCENE(clock_and_count, "",
       "incl (%rdi)\n"
@@ -849,6 +859,99 @@ static void an_access_that_was_made_is_made_again(void **state)
 	replay_result_deinit(&result);
 }
 
+/* What a lock would let happen too is no overlap, whatever it reaches. */
+static void an_overlap_is_what_no_whole_order_leads_to(void **state)
+{
+	const struct {
+		struct scene scene;
+		bool overlaps, memory, registers;
+	} all[] = {
+		/* which value stays; what is read there is stored elsewhere */
+		{ { { SIDE(flag_one, &data), SIDE(flag_two, &data) }, FLAG },
+		  false,
+		  false,
+		  false },
+		{ { { SIDE(test_low_bit, &data), SIDE(low_bit, &data) },
+		    COUNTER },
+		  false,
+		  false,
+		  false },
+		{ { { { .function = store_result,
+			.access = load_result_access,
+			.data = &data },
+		      SIDE(count_lock, &data) },
+		    COUNTER },
+		  false,
+		  false,
+		  false },
+		/* an update is lost */
+		{ { { SIDE(count_o1, &data), SIDE(count_o1, &data) }, COUNTER },
+		  true,
+		  false,
+		  false },
+		/* and both callers get the same number */
+		{ { { { .function = store_ticket,
+			.access = draw_ticket_access,
+			.data = &data },
+		      { .function = store_ticket,
+			.access = draw_ticket_access,
+			.data = &data } },
+		    COUNTER },
+		  true,
+		  false,
+		  true },
+		/* half of a pair is seen, and counted */
+		{ { { SIDE(read_pair, &data), SIDE(write_pair, &data) },
+		    &data.pair[0],
+		    8 },
+		  true,
+		  true,
+		  false },
+	};
+	struct replay_result result;
+
+	replay_result_init(&result);
+	for (size_t i = 0; i < COUNT(all); i++) {
+		scene_replay(*state, &all[i].scene, &result);
+		assert_verdict(&result, REPLAY_CHANGE);
+		assert_int_equal(result.overlaps != 0, all[i].overlaps);
+		assert_int_equal(result.overlap_memory, all[i].memory);
+		assert_int_equal(result.overlap_registers, all[i].registers);
+		assert_false(result.still);
+	}
+	assert_int_equal(result.overlaps & 1U << schedule_named("ab-whole"), 0);
+	assert_true(result.overlaps & 1U << schedule_named("a(b)a"));
+	replay_result_deinit(&result);
+}
+
+/* Bits that are set already: that no order changes them says little. */
+static void what_stores_what_is_there_is_still(void **state)
+{
+	const struct scene scene = {
+		{ SIDE(low_bit, &data), SIDE_DONE(low_bit, &data) }, COUNTER
+	};
+	struct replay_result result;
+
+	replay_result_init(&result);
+	scene_replay(*state, &scene, &result);
+	assert_verdict(&result, REPLAY_NO_CHANGE);
+	assert_false(result.still);
+	assert_true(result.redone);
+	data.counter = 1;
+	scene_replay(*state, &scene, &result);
+	assert_verdict(&result, REPLAY_NO_CHANGE);
+	assert_true(result.still);
+	scene_replay(
+		*state,
+		&(struct scene){ { SIDE(low_bit, &data), SIDE(low_bit, &data) },
+				 COUNTER },
+		&result);
+	data.counter = 0;
+	assert_true(result.still);
+	assert_false(result.redone);
+	replay_result_deinit(&result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -867,6 +970,8 @@ int main(void)
 		PAIR_TEST(a_loop_without_end_ends_at_its_next_round),
 		PAIR_TEST(a_system_call_is_an_end),
 		PAIR_TEST(an_access_that_was_made_is_made_again),
+		PAIR_TEST(an_overlap_is_what_no_whole_order_leads_to),
+		PAIR_TEST(what_stores_what_is_there_is_still),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
