@@ -41,6 +41,7 @@ static const struct field change_fields[] = {
 	{ "schedule", FIELD_TEXT, .flags = FIELD_NEEDED, AT(schedule) },
 	{ "value", FIELD_TEXT, .flags = FIELD_NEEDED, AT(value) },
 	{ "beyond", FIELD_BOOL, AT(beyond) },
+	{ "overlap", FIELD_BOOL, AT(overlap) },
 };
 
 static const struct fields race_replay_change_fields = {
@@ -89,6 +90,11 @@ static const struct field replay_fields[] = {
 	{ "faults", FIELD_COUNT, FIELD_SUM, AT(faults) },
 	{ "beyond", FIELD_COUNT, FIELD_SUM, AT(beyond) },
 	{ "registers", FIELD_COUNT, FIELD_SUM, AT(registers) },
+	{ "overlaps", FIELD_COUNT, FIELD_SUM, AT(overlaps) },
+	{ "overlap_memory", FIELD_COUNT, FIELD_SUM, AT(overlap_memory) },
+	{ "overlap_registers", FIELD_COUNT, FIELD_SUM, AT(overlap_registers) },
+	{ "still", FIELD_COUNT, FIELD_SUM, AT(still) },
+	{ "redone", FIELD_COUNT, FIELD_SUM, AT(redone) },
 	{ "fault", FIELD_OBJECT, FIELD_APART, AT(fault),
 	  .of = &race_replay_fault_fields, .known = has_fault },
 };
@@ -177,16 +183,18 @@ double race_replay_bound(uint64_t instances)
 	return 1 - pow(1 - REPLAY_CONFIDENCE, 1 / (double)instances);
 }
 
-/* Do any of the changes go beyond the raced bytes? */
-static bool changes_go_beyond(const struct vec *changes)
+/* How much a list of changes tells: of an overlap, and beyond the raced bytes. */
+static int changes_weight(const struct vec *changes)
 {
+	bool overlap = false, beyond = false;
+
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct race_replay_change *change = vec_at(changes, i);
 
-		if (change->beyond)
-			return true;
+		overlap |= change->overlap;
+		beyond |= change->beyond;
 	}
-	return false;
+	return 4 * overlap + 2 * beyond + (changes->count > 0);
 }
 
 static int order_changes(const struct race_replay_change *a,
@@ -196,16 +204,15 @@ static int order_changes(const struct race_replay_change *a,
 
 	order = order ? order : strcmp(a->schedule, b->schedule);
 	order = order ? order : strcmp(a->value, b->value);
-	return order ? order : b->beyond - a->beyond;
+	order = order ? order : b->beyond - a->beyond;
+	return order ? order : b->overlap - a->overlap;
 }
 
 /* Negative: a is the list to show. */
 static int order_changed(const struct vec *a, const struct vec *b)
 {
-	int order = changes_go_beyond(b) - changes_go_beyond(a);
+	int order = changes_weight(b) - changes_weight(a);
 
-	if (!order)
-		order = (b->count > 0) - (a->count > 0);
 	for (size_t i = 0; !order && i < a->count && i < b->count; i++)
 		order = order_changes(vec_at(a, i), vec_at(b, i));
 	return order ? order : (a->count > b->count) - (a->count < b->count);
@@ -225,8 +232,10 @@ static bool append_change(struct vec *changes,
 
 	good = good && copy_into(&change->schedule, from->schedule);
 	good = good && copy_into(&change->value, from->value);
-	if (good)
+	if (good) {
 		change->beyond = from->beyond;
+		change->overlap = from->overlap;
+	}
 	return good;
 }
 
@@ -247,15 +256,18 @@ static bool note_changes(struct race_replay *replay,
 	return true;
 }
 
-/* Of the instances of a run the first is shown, or the first to go beyond. */
+/* Of the instances of a run the first is shown, or the first to tell more. */
 static bool shows_more(const struct replay_note *note,
 		       const struct vec *changed)
 {
-	bool beyond = false;
+	bool overlap = false, beyond = false;
 
-	for (size_t i = 0; i < changes_kept(note); i++)
+	for (size_t i = 0; i < changes_kept(note); i++) {
+		overlap |= note->changes[i].overlap;
 		beyond |= note->changes[i].beyond;
-	return changed->count == 0 || (beyond && !changes_go_beyond(changed));
+	}
+	return changed->count == 0 ||
+	       4 * overlap + 2 * beyond + 1 > changes_weight(changed);
 }
 
 static bool note_fault(struct race_replay *replay,
@@ -293,10 +305,15 @@ static bool note_instance(struct race_replay *replay,
 		return note_failure(replay, note);
 	replay->instances = 1;
 	replay->changes = note->outcome == RACE_REPLAY_CHANGE;
+	replay->still = note->still;
+	replay->redone = note->redone;
 	if (note->outcome == RACE_REPLAY_SAME)
 		return true;
 	replay->beyond = note->beyond;
 	replay->registers = note->registers;
+	replay->overlaps = note->overlap;
+	replay->overlap_memory = note->overlap_memory;
+	replay->overlap_registers = note->overlap_registers;
 	return note->outcome != RACE_REPLAY_FAULT || note_fault(replay, note);
 }
 

@@ -36,6 +36,7 @@ struct replay_note_change {
 	const char *schedule; /* "ab" */
 	const char *value; /* as text, "100" */
 	bool beyond; /* it has none of the raced bytes */
+	bool overlap; /* the order is an overlap as in struct replay_note */
 };
 
 /* The result of one instance. All is borrowed for the call. */
@@ -45,6 +46,18 @@ struct replay_note {
 	/* a change reaches other bytes, or a register */
 	bool beyond;
 	bool registers; /* a register differs that the caller may read */
+	/*
+	 * An order in which the two regions overlap leads to what neither of
+	 * them whole before the other leads to: they are not atomic, and harm
+	 * each other as no lock around them would let them.
+	 */
+	bool overlap;
+	/* that goes beyond the raced bytes: to other memory, to a register */
+	bool overlap_memory, overlap_registers;
+	/* in no order did the raced bytes change */
+	bool still;
+	/* an access that had been made was made again, in the copy */
+	bool redone;
 	int signal; /* of RACE_REPLAY_FAULT, with the next two */
 	uint64_t fault_address;
 	const char *const *fault_schedules; /* ended by NULL */
@@ -64,7 +77,7 @@ struct race_replay_failure {
 /* One of struct replay_note_change. */
 struct race_replay_change {
 	char *variable, *schedule, *value;
-	bool beyond;
+	bool beyond, overlap;
 };
 
 struct race_replay_fault {
@@ -82,10 +95,13 @@ struct race_replay {
 	uint64_t changes, faults;
 	/* of the changes and faults: as in struct replay_note */
 	uint64_t beyond, registers;
+	uint64_t overlaps, overlap_memory, overlap_registers;
+	uint64_t still, redone; /* of the instances: the same */
 	struct vec failures; /* of struct race_replay_failure, by name */
 	/*
 	 * Of struct race_replay_change: of one instance, so that the values
-	 * belong together. Of one whose change goes beyond, if there is one.
+	 * belong together. Of one with an overlap (struct replay_note), if there
+	 * is one; of these one whose change goes beyond, if there is one.
 	 */
 	struct vec changed;
 	struct race_replay_fault fault;

@@ -165,7 +165,8 @@ static const char *note_value(struct note *note,
 }
 
 static struct error *note_change(struct note *note,
-				 const struct replay_change *change)
+				 const struct replay_change *change,
+				 uint32_t overlaps)
 {
 	struct replay_note_change line = {
 		.beyond = !note_is_raced(note, change),
@@ -176,6 +177,7 @@ static struct error *note_change(struct note *note,
 		if (!(change->schedules & (1u << i)))
 			continue;
 		line.schedule = replay_schedule_name(i);
+		line.overlap = overlaps >> i & 1;
 		line.value = note_value(note, change, i);
 		if (!line.value || !vec_push(&note->changes, &line))
 			err = error_nomem;
@@ -207,6 +209,11 @@ static struct error *note_add(struct session *session, const struct note *note,
 		.failure = result->failure,
 		.beyond = result->beyond,
 		.registers = result->registers,
+		.overlap = result->overlaps != 0,
+		.overlap_memory = result->overlap_memory,
+		.overlap_registers = result->overlap_registers,
+		.still = result->still,
+		.redone = result->redone,
 		.signal = result->signal,
 		.fault_address = result->fault_address,
 		.fault_schedules = faults,
@@ -233,7 +240,8 @@ struct error *session_replay_note(struct session *session,
 
 	note_init(&note, instance);
 	for (size_t i = 0; i < result->changes.count && !err; i++)
-		err = note_change(&note, vec_at(&result->changes, i));
+		err = note_change(&note, vec_at(&result->changes, i),
+				  result->overlaps);
 	if (!err)
 		err = note_add(session, &note, result);
 	note_deinit(&note);

@@ -162,14 +162,16 @@ static inline void sample_change(struct race *race, const char *raced,
 				 const char *beyond)
 {
 	const struct replay_note_change changes[] = {
-		{ raced, "ab", "101", false },
-		{ raced, "a(b)a", "100", false },
-		{ beyond, "ab", "\"full\"", true },
+		{ raced, "ab", "101", false, false },
+		{ raced, "a(b)a", "100", false, true },
+		{ beyond, "ab", "\"full\"", true, false },
 	};
 	const struct replay_note note = {
 		.outcome = RACE_REPLAY_CHANGE,
 		.beyond = beyond,
 		.registers = beyond,
+		.overlap = true,
+		.overlap_memory = beyond,
 		.changes = changes,
 		.change_count = beyond ? 3 : 2,
 	};

@@ -52,11 +52,11 @@ static void nothing_is_said_of_nothing(void **state)
 static void values_are_said_by_order(void **state)
 {
 	static const struct replay_note_change changes[] = {
-		{ "used", "ab", "100", false },
-		{ "used", "a(b)a", "99", false },
-		{ "used", "ba", "100", false },
-		{ "used", "ba-whole", "100", false },
-		{ "used", "a[b]a", "99", false },
+		{ "used", "ab", "100", false, false },
+		{ "used", "a(b)a", "99", false, true },
+		{ "used", "ba", "100", false, false },
+		{ "used", "ba-whole", "100", false, false },
+		{ "used", "a[b]a", "99", false, false },
 	};
 	const struct replay_note note = {
 		.outcome = RACE_REPLAY_CHANGE,
@@ -75,9 +75,11 @@ static void values_are_said_by_order(void **state)
 static void many_variables_are_counted(void **state)
 {
 	static const struct replay_note_change changes[] = {
-		{ "a", "ab", "1", false }, { "b", "ab", "2", true },
-		{ "c", "ab", "3", true },  { "d", "ab", "4", true },
-		{ "e", "ab", "5", true },
+		{ "a", "ab", "1", false, false },
+		{ "b", "ab", "2", true, false },
+		{ "c", "ab", "3", true, false },
+		{ "d", "ab", "4", true, false },
+		{ "e", "ab", "5", true, false },
 	};
 	const struct replay_note note = {
 		.outcome = RACE_REPLAY_CHANGE,

@@ -22,21 +22,45 @@
 #include "sample-race.h"
 
 static const struct replay_note_change lost[] = {
-	{ "used", "ab", "101", false },
-	{ "used", "a(b)a", "100", false },
+	{ "used", "ab", "101", false, false },
+	{ "used", "a(b)a", "100", false, true },
 };
 static const struct replay_note_change later[] = {
-	{ "used", "ab", "201", false },
-	{ "used", "a(b)a", "200", false },
+	{ "used", "ab", "201", false, false },
+	{ "used", "a(b)a", "200", false, true },
 };
 static const struct replay_note_change wider[] = {
-	{ "used", "ab", "301", false },
-	{ "total", "ba", "7", true },
+	{ "used", "ab", "301", false, false },
+	{ "total", "a(b)a", "7", true, true },
 };
 static const char *const ba[] = { "ba", NULL };
 static const char *const split[] = { "a(b)a", "ba", NULL };
 
+static const struct replay_note_change ordered[] = {
+	{ "used", "ab", "101", false, false },
+	{ "total", "ba", "7", true, false },
+};
+
 static const struct replay_note same = { .outcome = RACE_REPLAY_SAME };
+static const struct replay_note same_still = {
+	.outcome = RACE_REPLAY_SAME,
+	.still = true,
+	.redone = true,
+};
+static const struct replay_note change_ordered = {
+	.outcome = RACE_REPLAY_CHANGE,
+	.beyond = true,
+	.changes = ordered,
+	.change_count = 2,
+};
+static const struct replay_note change_overlap = {
+	.outcome = RACE_REPLAY_CHANGE,
+	.overlap = true,
+	.overlap_memory = true,
+	.overlap_registers = true,
+	.changes = lost,
+	.change_count = 2,
+};
 static const struct replay_note change = {
 	.outcome = RACE_REPLAY_CHANGE,
 	.changes = lost,
@@ -174,6 +198,41 @@ static void change_beyond_the_raced_bytes_is_shown_first(void **state)
 	race_deinit(&race);
 }
 
+/* An order that reaches far tells less than an overlap that does not. */
+static void an_overlap_is_shown_first(void **state)
+{
+	struct race race;
+
+	(void)state;
+	race_init(&race);
+	add(&race, &change_ordered);
+	assert_int_equal(race.replay.overlaps, 0);
+	add(&race, &change_overlap);
+	add(&race, &change_ordered);
+	assert_int_equal(race.replay.changed.count, 2);
+	assert_string_equal(shown(&race, 1), "100");
+	assert_int_equal(race.replay.changes, 3);
+	assert_int_equal(race.replay.overlaps, 1);
+	assert_int_equal(race.replay.overlap_memory, 1);
+	assert_int_equal(race.replay.overlap_registers, 1);
+	race_deinit(&race);
+}
+
+static void what_did_not_move_is_counted(void **state)
+{
+	struct race race;
+
+	(void)state;
+	race_init(&race);
+	add(&race, &same);
+	add(&race, &same_still);
+	add(&race, &rdtsc);
+	assert_int_equal(race.replay.instances, 2);
+	assert_int_equal(race.replay.still, 1);
+	assert_int_equal(race.replay.redone, 1);
+	race_deinit(&race);
+}
+
 static void too_many_changes_are_left_out(void **state)
 {
 	struct replay_note_change many[RACE_REPLAY_CHANGES_MAX + 1];
@@ -239,6 +298,9 @@ static const struct replay_note *const notes[] = {
 	&fault_elsewhere,
 	&rdtsc,
 	&call,
+	&same_still,
+	&change_ordered,
+	&change_overlap,
 };
 
 enum { NOTES = sizeof(notes) / sizeof(notes[0]) };
@@ -406,6 +468,8 @@ int main(void)
 		cmocka_unit_test(failures_are_counted_by_name),
 		cmocka_unit_test(values_shown_are_of_one_instance),
 		cmocka_unit_test(change_beyond_the_raced_bytes_is_shown_first),
+		cmocka_unit_test(an_overlap_is_shown_first),
+		cmocka_unit_test(what_did_not_move_is_counted),
 		cmocka_unit_test(too_many_changes_are_left_out),
 		cmocka_unit_test(faults_keep_what_they_have_in_common),
 		cmocka_unit_test(combining_minds_no_order),

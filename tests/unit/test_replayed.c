@@ -20,12 +20,12 @@
 
 static const char *const ba[] = { "ba", NULL };
 static const struct replay_note_change lost[] = {
-	{ "used", "ab", "101", false },
-	{ "used", "a(b)a", "100", false },
+	{ "used", "ab", "101", false, false },
+	{ "used", "a(b)a", "100", false, true },
 };
 static const struct replay_note_change wider[] = {
-	{ "used", "ab", "101", false },
-	{ "total", "ba", "7", true },
+	{ "used", "ab", "101", false, false },
+	{ "total", "ba", "7", true, false },
 };
 
 static const struct replay_note same = { .outcome = RACE_REPLAY_SAME };
