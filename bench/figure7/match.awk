@@ -4,7 +4,10 @@
 # JSON, each with what is known of it, in fields parted by tabs:
 #
 #	case, truth, build, verdict, reason, FUNCTION:LINE FUNCTION:LINE, times
-#	seen, outcome of the replay or "null"
+#	seen, outcome of the replay or "null", and of its instances the numbers
+#	of all, of those with an effect, of those in which an overlap has one,
+#	in which that reached memory and registers beyond the raced bytes, and
+#	of those in which the raced bytes never changed
 #
 # A race belongs to the case that names, for both sides, the innermost function
 # that any case of that program names, without its arguments and those of
@@ -41,9 +44,17 @@ function case_of(side, callers,   frames, n, i, name, first) {
 }
 
 # What running it again in both orders has shown.
-function outcome_of(record,   at) {
+function replay_of(record,   at, names, n, i, text) {
 	at = index(record, "\"replay\":{")
-	return at ? text_of(substr(record, at), "outcome") : "null"
+	if (!at)
+		return "null"
+	record = substr(record, at)
+	text = text_of(record, "outcome")
+	n = split("instances changes overlaps overlap_memory overlap_registers still",
+		names, " ")
+	for (i = 1; i <= n; i++)
+		text = text OFS number_of(record, names[i])
+	return text
 }
 
 function tell(record,   sides, one, other, where, callers) {
@@ -62,7 +73,7 @@ function tell(record,   sides, one, other, where, callers) {
 	print one, one in truth ? truth[one] : "-", build, \
 		text_of(record, "verdict"), text_of(record, "reason"), where, \
 		text_of(substr(record, index(record, ",\"verdict\"") - 25), "count"), \
-		outcome_of(record)
+		replay_of(record)
 }
 
 # What was said last of each race of the report before.

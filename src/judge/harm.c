@@ -265,7 +265,7 @@ static bool is_read_twice(const struct race *race, struct strbuf *grounds)
 
 const struct harm_sign harm_signs[] = {
 	{ "fault", replayed_fault },
-	{ "state-change", replayed_beyond },
+	{ "state-change", replayed_overlap },
 	{ "reference-count", is_reference_count },
 	{ "cleared-pointer", is_cleared_pointer },
 	{ "begin-end", is_begin_end },
@@ -279,7 +279,7 @@ const struct harm_sign *harm_find(const struct race *race, bool named,
 {
 	for (const struct harm_sign *sign = harm_signs; sign->name; sign++) {
 		/* every change of it is fine, and so is what that changes */
-		if (named && sign->fits == replayed_beyond)
+		if (named && sign->fits == replayed_overlap)
 			continue;
 		if (sign->fits(race, grounds))
 			return sign;

@@ -26,31 +26,34 @@ bool replayed_fault(const struct race *race, struct strbuf *grounds)
 	return true;
 }
 
-/* The first variable shown that is not the raced one; NULL: there is none. */
+/* The first variable shown that an overlap has, and that is not the raced one. */
 static const char *variable_beyond(const struct race_replay *replay)
 {
 	for (size_t i = 0; i < replay->changed.count; i++) {
 		const struct race_replay_change *change =
 			vec_at(&replay->changed, i);
 
-		if (change->beyond)
+		if (change->beyond && change->overlap)
 			return change->variable;
 	}
 	return NULL;
 }
 
-bool replayed_beyond(const struct race *race, struct strbuf *grounds)
+bool replayed_overlap(const struct race *race, struct strbuf *grounds)
 {
 	const struct race_replay *replay = &race->replay;
 	const char *variable = variable_beyond(replay);
 
-	/* a read returns what is there: that alone is no harm */
-	if (!variable && replay->beyond <= replay->registers)
+	if (replay->overlap_memory == 0 && replay->overlap_registers == 0)
 		return false;
+	if (replay->overlap_memory == 0)
+		variable = "what the function returns";
+	else if (!variable)
+		variable = "other memory than the raced bytes";
 	strbuf_addf(grounds,
-		    "run again in a copy, the order of the accesses made a "
-		    "difference to %s, not only to the raced bytes",
-		    variable ? variable : "other memory");
+		    "run again in a copy, the two functions at once did to %s "
+		    "what neither of them before the other does",
+		    variable);
 	return true;
 }
 
@@ -100,24 +103,37 @@ static bool side_updates(const struct race_side *side)
 	       side->pattern.change == PATTERN_DERIVED;
 }
 
+/* What a difference that is no sign of harm is one of. */
+static const char *difference(const struct race *race)
+{
+	const struct race_replay *replay = &race->replay;
+
+	if (replay->beyond > replay->registers)
+		return "the order of the accesses decided what other memory "
+		       "has";
+	if (replay->beyond > 0)
+		return "the order of the accesses decided what the function "
+		       "returns";
+	if (side_updates(&race->sides[0]) || side_updates(&race->sides[1]))
+		return "the order of the accesses changed it, and nothing else";
+	return "the order of the accesses decided which value stays, and "
+	       "nothing else";
+}
+
 void replayed_add_lost(const struct race *race, struct strbuf *grounds)
 {
 	const struct race_replay *replay = &race->replay;
+	bool lost = replay->overlaps > 0 && (side_updates(&race->sides[0]) ||
+					     side_updates(&race->sides[1]));
 
 	if (replay->changes == 0 || replay->faults > 0)
 		return;
 	if (grounds->length > 0)
 		strbuf_add(grounds, "; ");
-	if (replay->beyond > 0)
-		strbuf_add(grounds, "run again in a copy, the order of the "
-				    "accesses decided what the function "
-				    "returns");
-	else if (side_updates(&race->sides[0]) || side_updates(&race->sides[1]))
-		strbuf_add(grounds, "updates are lost: run again in a copy, "
-				    "the order of the accesses changed it, "
-				    "and nothing else");
-	else
-		strbuf_add(grounds, "run again in a copy, the order of the "
-				    "accesses decided which value stays, and "
-				    "nothing else");
+	strbuf_addf(grounds, "%srun again in a copy, %s%s",
+		    lost ? "updates are lost: " : "", difference(race),
+		    replay->overlaps > 0 ? ""
+					 : "; no overlap of the functions did "
+					   "more than one of them after the "
+					   "other");
 }

@@ -18,10 +18,16 @@ struct vec;
 bool replayed_fault(const struct race *race, struct strbuf *grounds);
 
 /*
- * In one order other memory was different than in another. A value that a
- * function returns is no sign of harm: a read returns what is there.
+ * An overlap of the two functions led to what neither of them whole before the
+ * other leads to, and that reached other memory or a value that a function
+ * returns. The paper takes any difference between two orders for harm, and
+ * finds settings and flags among them (section 5.4, both values valid); a
+ * reader returns or stores what it finds. A lock would leave such a difference as
+ * it is: by itself it is no sign of harm. bench/replay/measured.txt has both
+ * rules. An overlap that reaches the raced bytes alone is a lost update,
+ * replayed_add_lost().
  */
-bool replayed_beyond(const struct race *race, struct strbuf *grounds);
+bool replayed_overlap(const struct race *race, struct strbuf *grounds);
 
 /*
  * No order made a difference, in replayed_enough() instances of all the races

@@ -25,7 +25,7 @@ static const struct replay_note_change lost[] = {
 };
 static const struct replay_note_change wider[] = {
 	{ "used", "ab", "101", false, false },
-	{ "total", "ba", "7", true, false },
+	{ "total", "a(b)a", "7", true, true },
 };
 
 static const struct replay_note same = { .outcome = RACE_REPLAY_SAME };
@@ -39,12 +39,15 @@ static const struct replay_note unequal = {
 };
 static const struct replay_note change = {
 	.outcome = RACE_REPLAY_CHANGE,
+	.overlap = true,
 	.changes = lost,
 	.change_count = 2,
 };
 static const struct replay_note change_beyond = {
 	.outcome = RACE_REPLAY_CHANGE,
 	.beyond = true,
+	.overlap = true,
+	.overlap_memory = true,
 	.changes = wider,
 	.change_count = 2,
 };
@@ -52,8 +55,23 @@ static const struct replay_note change_register = {
 	.outcome = RACE_REPLAY_CHANGE,
 	.beyond = true,
 	.registers = true,
+	.overlap = true,
+	.overlap_registers = true,
 };
 static const struct replay_note change_way = {
+	.outcome = RACE_REPLAY_CHANGE,
+	.beyond = true,
+	.overlap = true,
+	.overlap_memory = true,
+};
+/* By the order alone; and what a reader returns or stores with it. */
+static const struct replay_note order = { .outcome = RACE_REPLAY_CHANGE };
+static const struct replay_note order_register = {
+	.outcome = RACE_REPLAY_CHANGE,
+	.beyond = true,
+	.registers = true,
+};
+static const struct replay_note order_beyond = {
 	.outcome = RACE_REPLAY_CHANGE,
 	.beyond = true,
 };
@@ -128,14 +146,15 @@ static void fault_in_one_order_is_harmful(void **state)
 	race_deinit(&race);
 }
 
-static void change_beyond_the_raced_bytes_is_harmful(void **state)
+static void overlap_beyond_the_raced_bytes_is_harmful(void **state)
 {
 	static const struct {
 		const struct replay_note *note;
 		const char *part;
 	} cases[] = {
-		{ &change_beyond, "difference to total," },
-		{ &change_way, "difference to other memory," },
+		{ &change_beyond, "did to total what neither" },
+		{ &change_way, "did to other memory than the raced bytes" },
+		{ &change_register, "did to what the function returns" },
 	};
 
 	(void)state;
@@ -150,17 +169,29 @@ static void change_beyond_the_raced_bytes_is_harmful(void **state)
 	}
 }
 
-/* Every function that reads has another result then. */
-static void change_of_a_result_leaves_the_verdict_to_the_code(void **state)
+/* A lock would leave it as it is; every reader of a setting has it. */
+static void what_the_order_decides_leaves_the_verdict_to_the_code(void **state)
 {
-	struct race race;
+	static const struct {
+		const struct replay_note *note;
+		const char *part;
+	} cases[] = {
+		{ &order, "which value stays" },
+		{ &order_register, "decided what the function returns" },
+		{ &order_beyond, "decided what other memory has" },
+	};
 
 	(void)state;
-	plain_race(&race);
-	replay(&race, NULL, &change_register, 3);
-	assert_verdict(&race, VERDICT_SUSPECT, NULL);
-	assert_grounds(&race, "decided what the function returns");
-	race_deinit(&race);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct race race;
+
+		plain_race(&race);
+		replay(&race, NULL, cases[i].note, 3);
+		assert_verdict(&race, VERDICT_SUSPECT, NULL);
+		assert_grounds(&race, cases[i].part);
+		assert_grounds(&race, "no overlap of the functions did more");
+		race_deinit(&race);
+	}
 }
 
 static void lost_update_leaves_the_verdict_to_the_code(void **state)
@@ -345,9 +376,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fault_in_one_order_is_harmful),
-		cmocka_unit_test(change_beyond_the_raced_bytes_is_harmful),
+		cmocka_unit_test(overlap_beyond_the_raced_bytes_is_harmful),
 		cmocka_unit_test(
-			change_of_a_result_leaves_the_verdict_to_the_code),
+			what_the_order_decides_leaves_the_verdict_to_the_code),
 		cmocka_unit_test(lost_update_leaves_the_verdict_to_the_code),
 		cmocka_unit_test(failures_leave_the_verdict_to_the_code),
 		cmocka_unit_test(enough_is_derived_from_the_confidence),
