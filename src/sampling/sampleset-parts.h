@@ -81,6 +81,15 @@ bool sampleset_find_function(const struct sampleset_part *part, uint64_t offset,
 /* For qsort(3) and bsearch(3) of the functions of a part. */
 int sampleset_compare_indices(const void *a, const void *b);
 
+/*
+ * sampleset-slots.c: append the string functions of libc, by index in
+ * elftext_functions(), ascending, to which a slot of a module that has joined
+ * leads in set->pid and which are not in the set; they are noted as sampled.
+ */
+struct error *sampleset_find_variants(struct sampleset *set,
+				      struct sampleset_module *libc,
+				      struct vec *found);
+
 /* sampleset-runs.c: what a function calls: see struct sampler_text. */
 struct error *sampleset_callees(void *context, uint32_t number, uint32_t index,
 				struct vec *functions);

@@ -4,7 +4,6 @@
  */
 #include "sampling/sampleset-parts.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +16,15 @@
 #include "sampling/coverage.h"
 #include "sampling/dynamic.h"
 #include "sampling/rules.h"
-#include "sys/memory.h"
 #include "wire/message.h"
 
 /* In bytes: its functions may take longer to read than there is time. */
 enum { LARGE_MODULE = 8 << 20 };
+
+/* A look at slots is followed by this many times its CPU time, ... */
+enum { SLOTS_SHARE = 4000 };
+/* ... but a function that was looked up is found within this */
+static const uint64_t SLOTS_GAP_MAX_NS = 5 * CLOCK_NS_PER_S;
 
 /* The sites of a function that are given. */
 static struct error *sampleset_list_only(const struct sampleset_part *part,
@@ -299,156 +302,17 @@ bool sampleset_samples(const struct sampleset *set, const struct module *module,
 	       joined->sampled[function];
 }
 
-/* The function that a slot's value names, if it is a new one of libc's. */
-static bool sampleset_variant(const struct sampleset *set,
-			      const struct sampleset_module *libc,
-			      uint64_t value, uint32_t *ret_index)
-{
-	struct module *module = libc->module;
-	const struct elf_function *function, *functions;
-	bool decided;
-	size_t count;
-
-	if (value < libc->start || value >= libc->end)
-		return false;
-	function = elftext_function_at(module->text, value - module->bias);
-	if (!function || function->start != value - module->bias ||
-	    function->ifunc || elftext_in_plt(module->text, function->start))
-		return false;
-	/* what the user said of libc has been applied to what has a name */
-	if (globs_module(&set->rules->globs, module->path, &decided) !=
-	    GLOB_NONE)
-		return false;
-	functions = elftext_functions(module->text, &count);
-	*ret_index = (uint32_t)(function - functions);
-	return !libc->sampled[*ret_index];
-}
-
-/* A look at slots is followed by this many times its CPU time, ... */
-enum { SLOT_PAGE = 4096, SLOTS_SHARE = 4000 };
-/* ... but a function that was looked up is found within this */
-static const uint64_t SLOTS_GAP_MAX_NS = 5 * CLOCK_NS_PER_S;
-
-/* A piece of the program's memory, read at once: slots lie together. */
-struct slot_window {
-	uint64_t start;
-	size_t size;
-	uint8_t bytes[SLOT_PAGE];
-};
-
-/* To the end of its page: the next may be none that may be touched. */
-static size_t slot_room(uint64_t slot)
-{
-	size_t room = SLOT_PAGE - slot % SLOT_PAGE;
-
-	return room < sizeof(uint64_t) ? sizeof(uint64_t) : room;
-}
-
-/* The slot's value, of the window or of a new one that begins there. */
-static struct error *slot_read(const struct memory *memory,
-			       struct slot_window *window, uint64_t slot,
-			       uint64_t *ret)
-{
-	if (slot < window->start || window->size < sizeof(*ret) ||
-	    slot - window->start > window->size - sizeof(*ret)) {
-		struct error *err = memory_read(memory, slot, window->bytes,
-						slot_room(slot), &window->size);
-
-		window->start = slot;
-		if (err)
-			window->size = 0;
-		else if (window->size < sizeof(*ret))
-			err = error_os(EFAULT, "read slot at 0x%llx",
-				       (unsigned long long)slot);
-		if (err)
-			return err;
-	}
-	memcpy(ret, window->bytes + (slot - window->start), sizeof(*ret));
-	return NULL;
-}
-
-/*
- * Has the slot its last value, in another module? A function that was not called
- * yet may still be looked up: the slot leads to its own module, and before that
- * to none.
- */
-static bool slot_is_bound(const struct sampleset *set,
-			  const struct sampleset_module *module, uint64_t value)
-{
-	for (size_t i = 0; i < set->modules.count; i++) {
-		const struct sampleset_module *to = sampleset_module(set, i);
-
-		if (value >= to->start && value < to->end)
-			return to != module;
-	}
-	return false;
-}
-
-/* Look through the slots of a module, and forget those that are bound. */
-static struct error *module_read_slots(struct sampleset *set,
-				       struct sampleset_module *libc,
-				       struct sampleset_module *module,
-				       const struct memory *memory,
-				       struct vec *found)
-{
-	struct slot_window window = { .size = 0 };
-	bool readable = true;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < module->slots.count; i++) {
-		uint64_t slot = *(uint64_t *)vec_at(&module->slots, i);
-		uint64_t value = 0;
-		uint32_t index;
-		struct error *err =
-			readable ? slot_read(memory, &window, slot, &value)
-				 : NULL;
-
-		readable &= !err;
-		error_free(err);
-		if (sampleset_variant(set, libc, value, &index)) {
-			libc->sampled[index] = true;
-			if (!vec_push(found, &index))
-				return error_nomem;
-		}
-		if (!slot_is_bound(set, module, value))
-			*(uint64_t *)vec_at(&module->slots, kept++) = slot;
-	}
-	module->slots.count = kept;
-	return NULL;
-}
-
-/* Look through the slots of all modules for new string functions of libc. */
-static struct error *sampleset_read_slots(struct sampleset *set,
-					  struct sampleset_module *libc,
-					  const struct memory *memory,
-					  struct vec *found)
-{
-	struct error *err = NULL;
-
-	for (size_t m = 0; !err && m < set->modules.count; m++)
-		err = module_read_slots(set, libc, sampleset_module(set, m),
-					memory, found);
-	return err;
-}
-
-static struct error *sampleset_find_variants(struct sampleset *set,
+/* String functions of libc that slots of modules lead to join. */
+static struct error *sampleset_join_variants(struct sampleset *set,
 					     struct sampleset_module *libc)
 {
 	struct vec found = VEC_INIT(uint32_t);
-	struct memory memory;
-	struct error *err;
+	struct error *err = sampleset_find_variants(set, libc, &found);
 
-	memory_init(&memory, set->pid);
-	err = sampleset_read_slots(set, libc, &memory, &found);
-	memory_deinit(&memory);
-	if (err || found.count == 0) {
-		vec_deinit(&found);
-		return err;
-	}
-	log_debug(LOG_DETECT, "%s: %zu string functions resolved",
-		  libc->module->path, found.count);
-	qsort(found.items, found.count, found.size, sampleset_compare_indices);
-	return sampleset_join(set, libc, &found);
+	if (!err && found.count > 0)
+		return sampleset_join(set, libc, &found);
+	vec_deinit(&found);
+	return err;
 }
 
 static struct error *sampleset_look_at_slots(struct sampleset *set)
@@ -460,7 +324,7 @@ static struct error *sampleset_look_at_slots(struct sampleset *set)
 		struct sampleset_module *module = sampleset_module(set, i);
 
 		if (module->part == PART_STRINGS && module->module->text)
-			err = sampleset_find_variants(set, module);
+			err = sampleset_join_variants(set, module);
 	}
 	gap = (clock_cpu_ns() - begun) * SLOTS_SHARE;
 	set->slots_due_ns = clock_now_ns() +
