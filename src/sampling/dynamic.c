@@ -170,6 +170,92 @@ bool dynamic_string_slots(const struct module *module, struct vec *ret)
 	return !wanted.failed;
 }
 
+/* The resolver of an IFUNC of that name that the module defines; 0: none. */
+static uint64_t dynamic_resolver(const struct dynamic_tables *tables,
+				 const char *name)
+{
+	size_t count = tables->symbols.size / sizeof(Elf64_Sym);
+	Elf64_Sym symbol;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *other;
+
+		memcpy(&symbol, tables->symbols.bytes + i * sizeof(symbol),
+		       sizeof(symbol));
+		if (ELF64_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC ||
+		    symbol.st_shndx == SHN_UNDEF)
+			continue;
+		other = dynamic_symbol_name(tables, i);
+		if (other && strcmp(other, name) == 0)
+			return symbol.st_value;
+	}
+	return 0;
+}
+
+/* The slots of the variants that these resolvers (uint64_t) choose. */
+struct chosen_wanted {
+	struct vec resolvers;
+	const struct dynamic_tables *libc;
+	struct vec *slots;
+	bool failed;
+};
+
+static bool chosen_visit(const struct module *libc,
+			 const struct dynamic_tables *tables,
+			 const Elf64_Rela *rela, void *context)
+{
+	struct chosen_wanted *wanted = context;
+	uint64_t slot = rela->r_offset + libc->bias;
+
+	(void)tables;
+	if (ELF64_R_TYPE(rela->r_info) != R_X86_64_IRELATIVE)
+		return true;
+	for (size_t i = 0; i < wanted->resolvers.count; i++) {
+		if (*(uint64_t *)vec_at(&wanted->resolvers, i) ==
+		    (uint64_t)rela->r_addend) {
+			wanted->failed = !vec_push(wanted->slots, &slot);
+			break;
+		}
+	}
+	return !wanted->failed;
+}
+
+static bool resolvers_visit(const struct module *module,
+			    const struct dynamic_tables *tables,
+			    const Elf64_Rela *rela, void *context)
+{
+	struct chosen_wanted *wanted = context;
+	unsigned int type = ELF64_R_TYPE(rela->r_info);
+	uint64_t resolver;
+
+	if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) ||
+	    !dynamic_is_string_slot(module, tables, rela))
+		return true;
+	resolver = dynamic_resolver(
+		wanted->libc,
+		dynamic_symbol_name(tables, ELF64_R_SYM(rela->r_info)));
+	wanted->failed = resolver != 0 &&
+			 !vec_push(&wanted->resolvers, &resolver);
+	return !wanted->failed;
+}
+
+bool dynamic_chosen_slots(const struct module *module,
+			  const struct module *libc, struct vec *ret)
+{
+	struct dynamic_tables tables = { 0 };
+	struct chosen_wanted wanted = { .resolvers = VEC_INIT(uint64_t),
+					.libc = &tables,
+					.slots = ret };
+
+	if (!libc->text || !dynamic_symbols(libc, &tables))
+		return true;
+	dynamic_visit(module, resolvers_visit, &wanted);
+	if (!wanted.failed && wanted.resolvers.count > 0)
+		dynamic_visit(libc, chosen_visit, &wanted);
+	vec_deinit(&wanted.resolvers);
+	return !wanted.failed;
+}
+
 struct named_wanted {
 	bool (*wanted)(const char *name);
 	struct vec *slots;

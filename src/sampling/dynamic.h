@@ -24,6 +24,15 @@ struct module;
 bool dynamic_string_slots(const struct module *module, struct vec *ret);
 
 /*
+ * Append the run-time addresses (uint64_t) of libc's own IRELATIVE slots for those
+ * mem*, str* and wcs* functions that the module calls and for which libc chooses
+ * a variant. They hold it from the start of the program, the module's slots
+ * only after the first call. One may be there twice. False when out of memory.
+ */
+bool dynamic_chosen_slots(const struct module *module,
+			  const struct module *libc, struct vec *ret);
+
+/*
  * Append the file addresses (uint64_t) of the slots that will hold the address
  * of a symbol of whose name wanted() is true. False when out of memory.
  */

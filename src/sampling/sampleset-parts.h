@@ -41,6 +41,8 @@ struct sampleset_part {
 	struct vec only;
 	char *path; /* of the module */
 	bool meant; /* rules_module_meant() */
+	/* string functions that the program's own modules call */
+	bool called;
 	bool gone;
 };
 
@@ -89,6 +91,15 @@ int sampleset_compare_indices(const void *a, const void *b);
 struct error *sampleset_find_variants(struct sampleset *set,
 				      struct sampleset_module *libc,
 				      struct vec *found);
+
+/*
+ * The same of the variants that libc has chosen of those that the module calls,
+ * whether it has called them yet or not.
+ */
+struct error *sampleset_find_called(struct sampleset *set,
+				    struct sampleset_module *libc,
+				    const struct sampleset_module *module,
+				    struct vec *found);
 
 /* sampleset-runs.c: what a function calls: see struct sampler_text. */
 struct error *sampleset_callees(void *context, uint32_t number, uint32_t index,

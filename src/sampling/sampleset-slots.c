@@ -96,19 +96,22 @@ static bool slot_is_bound(const struct sampleset *set,
 	return false;
 }
 
-/* Look through the slots of a module, and forget those that are bound. */
-static struct error *module_read_slots(struct sampleset *set,
-				       struct sampleset_module *libc,
-				       struct sampleset_module *module,
-				       const struct memory *memory,
-				       struct vec *found)
+/*
+ * Look through slots, and forget those that are bound for the module, which is
+ * the one that they are of.
+ */
+static struct error *slots_read(struct sampleset *set,
+				struct sampleset_module *libc,
+				const struct sampleset_module *module,
+				struct vec *slots, const struct memory *memory,
+				struct vec *found)
 {
 	struct slot_window window = { .size = 0 };
 	bool readable = true;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < module->slots.count; i++) {
-		uint64_t slot = *(uint64_t *)vec_at(&module->slots, i);
+	for (size_t i = 0; i < slots->count; i++) {
+		uint64_t slot = *(uint64_t *)vec_at(slots, i);
 		uint64_t value = 0;
 		uint32_t index;
 		struct error *err =
@@ -123,9 +126,9 @@ static struct error *module_read_slots(struct sampleset *set,
 				return error_nomem;
 		}
 		if (!slot_is_bound(set, module, value))
-			*(uint64_t *)vec_at(&module->slots, kept++) = slot;
+			*(uint64_t *)vec_at(slots, kept++) = slot;
 	}
-	module->slots.count = kept;
+	slots->count = kept;
 	return NULL;
 }
 
@@ -137,10 +140,24 @@ static struct error *sampleset_read_slots(struct sampleset *set,
 {
 	struct error *err = NULL;
 
-	for (size_t m = 0; !err && m < set->modules.count; m++)
-		err = module_read_slots(set, libc, sampleset_module(set, m),
-					memory, found);
+	for (size_t m = 0; !err && m < set->modules.count; m++) {
+		struct sampleset_module *module = sampleset_module(set, m);
+
+		err = slots_read(set, libc, module, &module->slots, memory,
+				 found);
+	}
 	return err;
+}
+
+static void variants_sort(const struct sampleset_module *libc,
+			  struct vec *found)
+{
+	if (found->count == 0)
+		return;
+	log_debug(LOG_DETECT, "%s: %zu string functions resolved",
+		  libc->module->path, found->count);
+	qsort(found->items, found->count, found->size,
+	      sampleset_compare_indices);
 }
 
 struct error *sampleset_find_variants(struct sampleset *set,
@@ -153,11 +170,26 @@ struct error *sampleset_find_variants(struct sampleset *set,
 	memory_init(&memory, set->pid);
 	err = sampleset_read_slots(set, libc, &memory, found);
 	memory_deinit(&memory);
-	if (err || found->count == 0)
-		return err;
-	log_debug(LOG_DETECT, "%s: %zu string functions resolved",
-		  libc->module->path, found->count);
-	qsort(found->items, found->count, found->size,
-	      sampleset_compare_indices);
-	return NULL;
+	if (!err)
+		variants_sort(libc, found);
+	return err;
+}
+
+struct error *sampleset_find_called(struct sampleset *set,
+				    struct sampleset_module *libc,
+				    const struct sampleset_module *module,
+				    struct vec *found)
+{
+	struct vec slots = VEC_INIT(uint64_t);
+	struct memory memory;
+	struct error *err = error_nomem;
+
+	memory_init(&memory, set->pid);
+	if (dynamic_chosen_slots(module->module, libc->module, &slots))
+		err = slots_read(set, libc, libc, &slots, &memory, found);
+	memory_deinit(&memory);
+	vec_deinit(&slots);
+	if (!err)
+		variants_sort(libc, found);
+	return err;
 }

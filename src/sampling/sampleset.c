@@ -146,7 +146,7 @@ out:
 /* Functions, by index, become a part of the sampler. Takes `functions`. */
 static struct error *sampleset_join(struct sampleset *set,
 				    struct sampleset_module *module,
-				    struct vec *functions)
+				    struct vec *functions, bool called)
 {
 	struct sampleset_part part = {
 		.module = module->module,
@@ -155,6 +155,7 @@ static struct error *sampleset_join(struct sampleset *set,
 		.only = VEC_INIT(uint64_t),
 		.path = strdup(module->module->path),
 		.meant = rules_module_meant(set->rules, module->module),
+		.called = called,
 	};
 	const uint32_t *indices = functions->items;
 
@@ -247,7 +248,7 @@ static struct error *sampleset_join_module(struct sampleset *set,
 		return error_nomem;
 	err = sampleset_choose(set, joined, &chosen);
 	if (!err && chosen.count > 0)
-		err = sampleset_join(set, joined, &chosen);
+		err = sampleset_join(set, joined, &chosen, false);
 	vec_deinit(&chosen);
 	return err;
 }
@@ -310,9 +311,71 @@ static struct error *sampleset_join_variants(struct sampleset *set,
 	struct error *err = sampleset_find_variants(set, libc, &found);
 
 	if (!err && found.count > 0)
-		return sampleset_join(set, libc, &found);
+		return sampleset_join(set, libc, &found, false);
 	vec_deinit(&found);
 	return err;
+}
+
+/* Those of a module that has joined. */
+static struct error *
+sampleset_join_called(struct sampleset *set, struct sampleset_module *libc,
+		      const struct sampleset_module *module)
+{
+	struct vec found = VEC_INIT(uint32_t);
+	struct error *err = sampleset_find_called(set, libc, module, &found);
+
+	if (!err && found.count > 0)
+		return sampleset_join(set, libc, &found, true);
+	vec_deinit(&found);
+	return err;
+}
+
+/* Does one of the program's own modules, which alone have joined, call any? */
+static bool sampleset_calls_strings(const struct sampleset *set)
+{
+	for (size_t i = 0; i < set->modules.count; i++) {
+		if (sampleset_module(set, i)->slots.count > 0)
+			return true;
+	}
+	return false;
+}
+
+/* libc joins before other libraries, for what the program calls of it. */
+static struct error *sampleset_join_strings(struct sampleset *set,
+					    struct module *libc)
+{
+	struct error *err = sampleset_join_module(set, libc);
+	struct sampleset_module *joined = sampleset_find(set, libc->id);
+
+	for (size_t i = 0; !err && i < set->modules.count; i++) {
+		const struct sampleset_module *module =
+			sampleset_module(set, i);
+
+		if (rules_module_own(module->module))
+			err = sampleset_join_called(set, joined, module);
+	}
+	return err;
+}
+
+/*
+ * Libraries wait: only libc joins, if the program's own modules call string
+ * functions. It may be all that they do with what they share.
+ */
+static struct error *sampleset_join_early(struct sampleset *set)
+{
+	const struct vec *modules = image_modules(set->image);
+
+	if (!sampleset_calls_strings(set))
+		return NULL;
+	for (size_t i = 0; i < modules->count; i++) {
+		struct module *module = *(struct module **)vec_at(modules, i);
+
+		if (!rules_module_own(module) && module->text &&
+		    rules_module_part(module) == PART_STRINGS &&
+		    !sampleset_find(set, module->id))
+			return sampleset_join_strings(set, module);
+	}
+	return NULL;
 }
 
 static struct error *sampleset_look_at_slots(struct sampleset *set)
@@ -423,6 +486,8 @@ struct error *sampleset_sync(struct sampleset *set, uint64_t until_ns,
 		err = sampleset_wake(set);
 	if (!err)
 		err = sampleset_join_modules(set, true, until_ns, &joined);
+	if (!err && set->libraries_wait && !set->own_behind && set->pid > 0)
+		err = sampleset_join_early(set);
 	if (!err)
 		err = sampleset_join_modules(set, false, until_ns, &joined);
 	if (err || set->behind || set->pid <= 0 ||
@@ -515,7 +580,10 @@ struct error *sampleset_take_unrun(struct sampleset *set, uint64_t until_ns,
 	uint64_t id = 0;
 
 	while (!err && id == 0 && walk->part < set->parts.count) {
-		if (sampleset_is_own(sampleset_part(set, walk->part)))
+		const struct sampleset_part *part =
+			sampleset_part(set, walk->part);
+
+		if (sampleset_is_own(part) || (part->called && !part->gone))
 			err = sampler_take_unrun(&set->sampler,
 						 (uint32_t)walk->part, until_ns,
 						 &walk->at, &id);

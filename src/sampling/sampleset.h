@@ -28,7 +28,11 @@ struct sampleset {
 	struct sampler sampler;
 	struct vec modules; /* of struct sampleset_module: what joined */
 	struct vec parts; /* of struct sampleset_part, by sampler part */
-	bool libraries_wait; /* they do not join; set by the owner */
+	/*
+	 * They do not join, but for libc where the program's own modules call
+	 * its string functions; set by the owner.
+	 */
+	bool libraries_wait;
 	bool behind; /* modules of the image have not joined yet */
 	bool own_behind; /* one of the program's own is among these */
 	uint64_t slots_due_ns; /* no look at slots before, unless one joins */
@@ -140,8 +144,8 @@ struct sampleset_walk {
 };
 
 /*
- * The next site of the program's own modules, not those of the system, that was
- * not hit and is free; decodes functions until that time. Those that had a sample
+ * The next site of the program's own modules, not those of the system, or of the
+ * string functions for which libc joined early, that was not hit and is free; decodes functions until that time. Those that had a sample
  * in an earlier execution come last. ret->id is 0 at the end of the walk.
  */
 struct error *sampleset_take_unrun(struct sampleset *set, uint64_t until_ns,
