@@ -40,6 +40,8 @@ static const struct field partner_field_list[] = {
 	{ "size", FIELD_COUNT, AT(size) },
 	{ "writes", FIELD_BOOL, AT(writes) },
 	{ "atomic", FIELD_BOOL, AT(atomic) },
+	{ "syscall", FIELD_BOOL, AT(syscall) },
+	{ "string_function", FIELD_TEXT, AT(string_function) },
 	{ "distance_us", FIELD_US, AT(distance_ns) },
 };
 
@@ -61,6 +63,7 @@ static const struct field side_field_list[] = {
 	{ "size", FIELD_COUNT, .flags = FIELD_NEEDED, AT(size) },
 	{ "writes", FIELD_BOOL, .flags = FIELD_NEEDED, AT(writes) },
 	{ "atomic", FIELD_BOOL, AT(atomic) },
+	{ "string_function", FIELD_TEXT, AT(string_function) },
 	{ "locked", FIELD_BOOL, AT(locked) },
 	{ "partners", FIELD_LIST, FIELD_VEC(struct hunt_side, partners),
 	  .of = &partner_fields },
@@ -68,8 +71,7 @@ static const struct field side_field_list[] = {
 	{ "rank", FIELD_REAL, AT(rank) },
 	{ "variable", FIELD_TEXT, AT(variable) },
 	{ "function", FIELD_TEXT, AT(function) },
-	{ "function_hash", FIELD_DIGITS, .flags = FIELD_NULL,
-	  AT(function_hash) },
+	{ "code_hash", FIELD_DIGITS, .flags = FIELD_NULL, AT(code_hash) },
 };
 
 static const struct fields side_fields = {

@@ -33,6 +33,13 @@ struct hunt_partner {
 	char *thread_path; /* as recorded */
 	uint32_t size; /* bytes */
 	bool writes, atomic;
+	bool syscall; /* the kernel's, in a system call: no place to stop at */
+	/*
+	 * The string function of the C library that it is in; NULL: none. The
+	 * one that is chosen for the processor differs under a recorder, so
+	 * that the place may be another one: go by this name and the stack.
+	 */
+	char *string_function;
 	uint64_t distance_ns; /* between the two, in the recording */
 };
 
@@ -58,6 +65,7 @@ struct hunt_side {
 	uint64_t ordinal;
 	uint32_t size; /* bytes */
 	bool writes, atomic;
+	char *string_function; /* as in struct hunt_partner */
 	bool locked; /* a lock that a partner also held was held */
 	struct vec partners; /* of struct hunt_partner, the nearest first */
 	/* how long to hold the thread for the partners recorded to come */
@@ -65,7 +73,11 @@ struct hunt_side {
 	double rank; /* 0..1; the higher, the earlier it is tried */
 	char *variable; /* name of the bytes; NULL: unknown */
 	char *function; /* that the instruction is in; NULL: unknown */
-	char function_hash[33]; /* of the function's bytes; "": unknown */
+	/*
+	 * Of the code of that function and of the partners', and where in them
+	 * the accesses are; the same in another build if these are. "": unknown.
+	 */
+	char code_hash[33];
 };
 
 enum target_result {

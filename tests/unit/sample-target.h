@@ -44,13 +44,14 @@ static inline void sample_hunt_side(struct hunt_side *side, uint64_t id)
 	side->ordinal = 3;
 	side->size = 8;
 	side->writes = true;
+	sample_set(&side->string_function, "memcpy");
 	side->locked = true;
 	sample_partner(side);
 	side->hold_ns = 45000000;
 	side->rank = 0.5;
 	sample_set(&side->variable, "shards[3].used");
 	sample_set(&side->function, "shard_add");
-	memcpy(side->function_hash, "ffeeddccbbaa99887766554433221100", 33);
+	memcpy(side->code_hash, "ffeeddccbbaa99887766554433221100", 33);
 }
 
 /* With that result (enum target_result); the record is initialized. */
