@@ -137,11 +137,11 @@ bool birth_may_exec(const struct engine *engine)
 static bool birth_take_orphan(struct engine *engine, pid_t tid,
 			      struct stop_reason *ret)
 {
-	for (size_t i = 0; i < engine->orphans.count; i++) {
-		*ret = *(struct stop_reason *)vec_at(&engine->orphans, i);
+	for (size_t i = 0; i < engine->orphans.stops.count; i++) {
+		*ret = *(struct stop_reason *)vec_at(&engine->orphans.stops, i);
 		if (ret->tid != tid)
 			continue;
-		vec_remove_swap(&engine->orphans, i);
+		vec_remove_swap(&engine->orphans.stops, i);
 		return true;
 	}
 	return false;
@@ -168,7 +168,7 @@ static void birth_give_up(struct engine *engine, struct process *parent,
 		error_free(err);
 	}
 	if (stopped)
-		orphans_let_go(engine, space, &stop);
+		orphans_let_go(&engine->orphans, space, &stop);
 	addrspace_release(space);
 }
 
@@ -227,21 +227,21 @@ static bool birth_adopt(struct engine *engine, const struct process *parent,
 
 void birth_leave_orphans(struct engine *engine, const struct process *process)
 {
-	for (size_t i = engine->orphans.count; i-- > 0;) {
-		struct stop_reason stop =
-			*(struct stop_reason *)vec_at(&engine->orphans, i);
+	for (size_t i = engine->orphans.stops.count; i-- > 0;) {
+		struct stop_reason stop = *(
+			struct stop_reason *)vec_at(&engine->orphans.stops, i);
 		struct thread_status status;
 		struct error *err;
 
 		err = procfs_status(stop.tid, &status);
 		if (!err && !birth_is_left_by(engine, process, &status))
 			continue;
-		vec_remove_swap(&engine->orphans, i);
+		vec_remove_swap(&engine->orphans.stops, i);
 		if (!err && birth_adopt(engine, process, &status, &stop))
 			continue;
-		engine->orphans_left = true;
+		engine->orphans.left = true;
 		if (err != error_gone)
-			orphans_let_go(engine, process->space, &stop);
+			orphans_let_go(&engine->orphans, process->space, &stop);
 		error_free(err);
 	}
 }
@@ -253,7 +253,7 @@ static bool birth_is_over(const struct engine *engine, pid_t tid)
 	struct error *err;
 	bool over;
 
-	if (!engine->orphans_left)
+	if (!engine->orphans.left)
 		return false;
 	err = procfs_status(tid, &status);
 	over = err ? err == error_gone : status.tracer != getpid();
@@ -286,8 +286,8 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 		/*
 		 * the new thread is detached with the others without a record
 		 */
-		if (err != error_gone && engine->orphans.count == 0)
-			engine->unannounced++;
+		if (err != error_gone && engine->orphans.stops.count == 0)
+			engine->orphans.unannounced++;
 		thread_must(&engine->core.tracees, creator, err);
 		return false;
 	}
@@ -310,7 +310,7 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 		home->copied_ns = creator->unforked_ns;
 	creator->unforked_ns = clock_now_ns();
 	if (home->role == PROCESS_WATCHED && home == creator->process)
-		creation_record(engine, child, creator);
+		creation_record(&engine->creations, child, creator);
 	/* where nothing is armed, it shows its parent's DR7 */
 	child->watch.shows_parent = creator->watch.control != 0;
 	sigstate_newborn(&engine->core.tracees, child, creator);
@@ -435,7 +435,7 @@ static void birth_reset_thread(struct engine *engine, struct thread *thread)
 	memset(thread->watch.address, 0, sizeof(thread->watch.address));
 	thread->watch.control = 0;
 	memset(&thread->signals, 0, sizeof(thread->signals));
-	creation_forget(engine, thread);
+	creation_forget(&engine->creations, thread);
 }
 
 /* The memory that the exec has made takes the place of what it replaced. */
@@ -553,7 +553,7 @@ void birth_exec(struct engine *engine, struct thread *thread)
 		return;
 	}
 	process->role = PROCESS_WATCHED;
-	privileged_check(engine, process);
+	privileged_check(&engine->privileged, process);
 	if (starting)
 		engine->core.phase = PHASE_WATCHING;
 	else if (watched)

@@ -12,8 +12,8 @@
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "tracee/breakpoint.h"
+#include "tracee/process.h"
 #include "tracee/thread.h"
-#include "tracer/engine.h"
 
 struct creation {
 	struct wire_birth wire;
@@ -24,7 +24,7 @@ struct creation {
  * No two are alike (the stack holds the new thread's descriptor), so they are
  * not shared; only the number is bounded.
  */
-void creation_record(struct engine *engine, struct thread *child,
+void creation_record(struct creations *creations, struct thread *child,
 		     const struct thread *creator)
 {
 	struct creation *creation;
@@ -32,7 +32,7 @@ void creation_record(struct engine *engine, struct thread *child,
 	struct error *err;
 	size_t size = 0;
 
-	if (engine->creations >= CREATIONS_MAX)
+	if (creations->count >= CREATIONS_MAX)
 		return;
 	creation = malloc(sizeof(*creation));
 	if (!creation)
@@ -55,16 +55,16 @@ void creation_record(struct engine *engine, struct thread *child,
 			       sizeof(creation->stack), &size));
 	wire->stack_size = (uint32_t)size;
 	child->creation = creation;
-	engine->creations++;
+	creations->count++;
 }
 
-void creation_forget(struct engine *engine, struct thread *thread)
+void creation_forget(struct creations *creations, struct thread *thread)
 {
 	if (!thread->creation)
 		return;
 	free(thread->creation);
 	thread->creation = NULL;
-	engine->creations--;
+	creations->count--;
 }
 
 const uint8_t *creation_tell(const struct thread *thread,

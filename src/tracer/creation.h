@@ -13,18 +13,22 @@
 
 #include "wire/message.h"
 
-struct engine;
 struct thread;
 
 /* Kept at once; about 2.3 KiB each. */
 enum { CREATIONS_MAX = 1024 };
 
+/* All zero: there are none. */
+struct creations {
+	uint32_t count; /* kept now */
+};
+
 /* The creator is stopped in the call that made the child. */
-void creation_record(struct engine *engine, struct thread *child,
+void creation_record(struct creations *creations, struct thread *child,
 		     const struct thread *creator);
 
 /* Free it, if there is one. */
-void creation_forget(struct engine *engine, struct thread *thread);
+void creation_forget(struct creations *creations, struct thread *thread);
 
 /* Fill in ret; the return value is the stack's bytes, NULL for none. */
 const uint8_t *creation_tell(const struct thread *thread,

@@ -17,7 +17,7 @@
 #include "tracee/process.h"
 #include "tracee/snapshot.h"
 #include "tracee/thread.h"
-#include "tracer/engine.h"
+#include "tracer/core.h"
 
 struct death {
 	struct wire_crash wire;
@@ -94,7 +94,7 @@ void death_signal(struct thread *thread, int signal)
 		death_copy(thread, process->death, signal);
 }
 
-void death_ended(struct engine *engine, const struct process *process,
+void death_ended(struct core *core, const struct process *process,
 		 const struct stop_reason *stop)
 {
 	const struct death *death = process->death;
@@ -114,8 +114,8 @@ void death_ended(struct engine *engine, const struct process *process,
 		parts[1].bytes = death->stack;
 		parts[1].size = death->wire.side.stack_size;
 	}
-	if (!channel_send_parts(&engine->core.channel, WIRE_CRASH, parts, 2))
-		engine->core.stats.dropped++;
+	if (!channel_send_parts(&core->channel, WIRE_CRASH, parts, 2))
+		core->stats.dropped++;
 }
 
 void death_forget(struct process *process)

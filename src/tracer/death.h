@@ -8,7 +8,7 @@
 #ifndef TRACER_DEATH_H
 #define TRACER_DEATH_H
 
-struct engine;
+struct core;
 struct process;
 struct stop_reason;
 struct thread;
@@ -17,7 +17,7 @@ struct thread;
 void death_signal(struct thread *thread, int signal);
 
 /* The last thread of the process has ended so: report it to the front end. */
-void death_ended(struct engine *engine, const struct process *process,
+void death_ended(struct core *core, const struct process *process,
 		 const struct stop_reason *stop);
 
 /* Free the copy, if there is one. */

@@ -12,7 +12,9 @@
 struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 {
 	memset(engine, 0, sizeof(*engine));
-	engine->orphans = (struct vec)VEC_INIT(struct stop_reason);
+	orphans_init(&engine->orphans, &engine->core);
+	engine->privileged.core = &engine->core;
+	priority_init(&engine->priority, &engine->core);
 	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
 	engine->stalls.runner_call = -1;
 	load_init(&engine->load);
@@ -38,13 +40,12 @@ void engine_deinit(struct engine *engine)
 		forget_process(engine, process);
 	}
 	stalls_forget_runner(&engine->stalls);
-	addrspace_release(engine->last_space);
 	pool_deinit(&engine->pool);
 	lengths_deinit(&engine->lengths);
 	profile_deinit(&engine->profile);
 	provoke_deinit(&engine->provoke);
 	replays_deinit(&engine->replays);
-	vec_deinit(&engine->orphans);
+	orphans_deinit(&engine->orphans);
 	vec_deinit(&engine->stalls.list);
 	core_deinit(&engine->core);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The tracer's whole state: the parts, each in the header of the file that owns
- * it. For files that use most of them; others get the parts that they use. One per tracer process; single-threaded.
+ * it. For files that use most of them; others get the parts that they use. One
+ * per tracer process; single-threaded.
  */
 #ifndef TRACER_ENGINE_H
 #define TRACER_ENGINE_H
@@ -16,9 +17,12 @@
 #include "schedule/pool.h"
 #include "sys/wait.h"
 #include "tracer/core.h"
+#include "tracer/creation.h"
 #include "tracer/freeze.h"
 #include "tracer/load.h"
+#include "tracer/orphans.h"
 #include "tracer/priority.h"
+#include "tracer/privileged.h"
 #include "tracer/profile.h"
 #include "tracer/provoke.h"
 #include "tracer/replays.h"
@@ -40,18 +44,13 @@ struct engine {
 	bool first_ended; /* the first process has, with this status: */
 	int first_status;
 	bool ended; /* all watched processes have, and that was told */
-	struct addrspace *last_space; /* its memory, then; one user */
 	size_t left; /* threads that are for our exit to detach */
-	/* first stops of new threads whose creator's event has not come yet */
-	struct vec orphans; /* of struct stop_reason */
-	/* new threads whose announcement could not be read, not stopped yet */
-	unsigned int unannounced;
 	enum wire_follow follow;
 	uint64_t rest_ns; /* see struct session_config */
 	uint64_t rest_until_ns; /* the first process has ended; 0: not */
-	uint32_t creations; /* kept now (creation.h) */
-	bool privileged_told; /* that one runs without its privileges */
-	bool orphans_left; /* some were let go: may yet be announced */
+	struct creations creations;
+	struct privileged privileged;
+	struct orphans orphans;
 	struct stalls stalls;
 	struct load load;
 	struct freeze freeze;

@@ -77,10 +77,10 @@ static void event_process_over(struct engine *engine, struct process *process)
 {
 	if (birth_is_awaited(engine, process))
 		return;
-	if (process->role == PROCESS_WATCHED && !engine->last_space &&
+	if (process->role == PROCESS_WATCHED && !engine->orphans.last_space &&
 	    tracees_watched_count(&engine->core.tracees) == 1) {
-		engine->last_space = process->space;
-		engine->last_space->users++;
+		engine->orphans.last_space = process->space;
+		engine->orphans.last_space->users++;
 	}
 	forget_process(engine, process);
 }
@@ -116,7 +116,7 @@ static void event_end(struct engine *engine, struct thread *thread,
 		   stop->tid != engine->pid &&
 		   engine->core.phase == PHASE_WATCHING;
 	if (process->threads.count == 0) {
-		death_ended(engine, process, stop);
+		death_ended(&engine->core, process, stop);
 		birth_leave_orphans(engine, process);
 		event_process_over(engine, process);
 		event_parent_over(engine, parent);
@@ -142,18 +142,19 @@ static void event_unknown(struct engine *engine, const struct stop_reason *stop)
 	else if (stop->kind == STOP_EXEC &&
 		 engine->core.phase >= PHASE_RELEASING)
 		/* forgotten while it had neither id: the text is new anyway */
-		orphans_detach(engine, stop);
-	else if (!end && engine->last_space &&
+		orphans_detach(&engine->orphans, stop);
+	else if (!end && engine->orphans.last_space &&
 		 engine->core.tracees.threads.count == 0)
 		/* nobody is left to announce it */
-		orphans_let_go(engine, engine->last_space, stop);
-	else if (!end && !vec_push(&engine->orphans, stop))
+		orphans_let_go(&engine->orphans, engine->orphans.last_space,
+			       stop);
+	else if (!end && !vec_push(&engine->orphans.stops, stop))
 		core_note(&engine->core, error_nomem);
-	else if (engine->unannounced > 0)
-		engine->unannounced--;
+	else if (engine->orphans.unannounced > 0)
+		engine->orphans.unannounced--;
 	/* on a busy machine it may come when waiting for it has ended */
 	if (engine->core.phase == PHASE_RELEASED)
-		orphans_leave_all(engine);
+		orphans_leave_all(&engine->orphans);
 }
 
 /*

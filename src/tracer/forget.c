@@ -25,7 +25,7 @@ void forget_thread(struct engine *engine, struct thread *thread)
 
 	engine_take_back(engine, thread);
 	profile_forget(engine, thread);
-	creation_forget(engine, thread);
+	creation_forget(&engine->creations, thread);
 	hold = thread_destroy(&engine->core.tracees, thread);
 	forget_hold(engine, hold);
 }

@@ -10,7 +10,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "guardian/fortify.h"
-#include "tracer/engine.h"
+#include "tracer/core.h"
+
+void priority_init(struct priority *priority, const struct core *core)
+{
+	*priority = (struct priority){ .core = core };
+}
 
 static void priority_take(struct priority *priority)
 {
@@ -53,14 +58,14 @@ static bool priority_is_busy(struct priority *priority, uint64_t now)
  * Are the program's threads so numerous that the tracer waits for a processor?
  * While the tracer has priority, half as many threads are enough to keep it.
  */
-static bool priority_has_many(const struct engine *engine)
+static bool priority_has_many(const struct priority *priority)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	uint32_t many =
 		PRIORITY_MANY * (processors < 1 ? 1 : (uint32_t)processors);
-	uint32_t threads = tracees_thread_count(&engine->core.tracees);
+	uint32_t threads = tracees_thread_count(&priority->core->tracees);
 
-	return engine->priority.first ? threads > many / 2 : threads > many;
+	return priority->first ? threads > many / 2 : threads > many;
 }
 
 static void priority_rest(struct priority *priority, uint64_t now)
@@ -74,17 +79,15 @@ static void priority_rest(struct priority *priority, uint64_t now)
 	priority->pause_ns *= 2;
 }
 
-void priority_tick(struct engine *engine, uint64_t now)
+void priority_tick(struct priority *priority, uint64_t now)
 {
-	struct priority *priority = &engine->priority;
-
 	if (priority->first && priority_is_busy(priority, now))
 		priority_rest(priority, now);
 	else if (priority->guarded || now < priority->until_ns)
 		return;
-	else if (priority->first && !priority_has_many(engine))
+	else if (priority->first && !priority_has_many(priority))
 		priority_leave(priority);
-	else if (!priority->first && engine->core.phase == PHASE_WATCHING &&
-		 priority_has_many(engine))
+	else if (!priority->first && priority->core->phase == PHASE_WATCHING &&
+		 priority_has_many(priority))
 		priority_take(priority);
 }

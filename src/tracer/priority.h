@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct engine;
+struct core;
 
 enum {
 	PRIORITY_MANY = 4,
@@ -27,8 +27,8 @@ enum {
 	PRIORITY_PAUSE_NS = 250 * 1000 * 1000,
 };
 
-/* All zero: the tracer runs as others do. */
 struct priority {
+	const struct core *core;
 	bool first; /* before the program */
 	bool guarded;
 	int nice; /* before that */
@@ -38,10 +38,13 @@ struct priority {
 	uint64_t until_ns; /* the end of this one */
 };
 
+/* At first the tracer runs as others do. */
+void priority_init(struct priority *priority, const struct core *core);
+
 /* From the start on. */
 void priority_guard(struct priority *priority);
 
 /* To be called at each tick. */
-void priority_tick(struct engine *engine, uint64_t now);
+void priority_tick(struct priority *priority, uint64_t now);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "tracee/process.h"
-#include "tracer/engine.h"
+#include "tracer/core.h"
 
 /* Would it have the privileges of others than us? */
 static bool privileged_is(const char *path)
@@ -26,21 +26,22 @@ static bool privileged_is(const char *path)
 	       getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
-void privileged_check(struct engine *engine, const struct process *process)
+void privileged_check(struct privileged *privileged,
+		      const struct process *process)
 {
 	char link[32], path[PATH_MAX];
 	ssize_t length;
 
 	/* what was asked for by name was looked at before; root has them all */
-	if (process->parent == 0 || engine->privileged_told || geteuid() == 0)
+	if (process->parent == 0 || privileged->told || geteuid() == 0)
 		return;
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)process->pid);
 	if (!privileged_is(link))
 		return;
 	length = readlink(link, path, sizeof(path) - 1);
 	path[length > 0 ? length : 0] = '\0';
-	engine->privileged_told = true;
-	core_note(&engine->core,
+	privileged->told = true;
+	core_note(privileged->core,
 		  error_create(ERROR_OTHER,
 			       "%s has privileges of its own (set-user-ID or "
 			       "capabilities): it runs without them while it "

@@ -7,10 +7,18 @@
 #ifndef TRACER_PRIVILEGED_H
 #define TRACER_PRIVILEGED_H
 
-struct engine;
+#include <stdbool.h>
+
+struct core;
 struct process;
 
+struct privileged {
+	struct core *core;
+	bool told; /* that one runs without its privileges */
+};
+
 /* A child has become another program: a warning if that lacks privileges. */
-void privileged_check(struct engine *engine, const struct process *process);
+void privileged_check(struct privileged *privileged,
+		      const struct process *process);
 
 #endif

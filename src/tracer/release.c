@@ -57,9 +57,9 @@ void release_check_done(struct engine *engine)
 {
 	if (engine->core.phase != PHASE_RELEASING ||
 	    engine->core.tracees.threads.count > engine->left ||
-	    (engine->unannounced > 0 && !release_overdue(engine)))
+	    (engine->orphans.unannounced > 0 && !release_overdue(engine)))
 		return;
-	orphans_leave_all(engine);
+	orphans_leave_all(&engine->orphans);
 	engine->core.phase = PHASE_RELEASED;
 	if (engine->ended)
 		return;

@@ -334,7 +334,7 @@ static void tracer_tick(struct engine *engine)
 		engine->next_tick_ns = now + tracer_tick_ns(engine, now);
 		tracer_check_rest(engine, now);
 		load_tick(engine, now);
-		priority_tick(engine, now);
+		priority_tick(&engine->priority, now);
 		if (engine->core.phase == PHASE_WATCHING) {
 			announce_tick(engine);
 			govern_tick(engine, now);

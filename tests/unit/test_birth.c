@@ -136,7 +136,7 @@ static void check_child(lane_work *work, size_t left_armed, int hits)
 	}
 	driven_until(driven, driven->engine.core.tracees.threads.count == 2);
 	assert_int_equal(driven->engine.core.tracees.processes.count, 1);
-	assert_int_equal(driven->engine.orphans.count, 0);
+	assert_int_equal(driven->engine.orphans.stops.count, 0);
 	assert_int_equal(driven->note_count, 0);
 	driven_end(driven);
 }
@@ -377,7 +377,7 @@ static void stops_after_the_release(struct driven *driven, pid_t child,
 	driven->engine.core.phase = PHASE_RELEASED;
 	engine_event(&driven->engine, &stop);
 	driven->engine.core.phase = PHASE_WATCHING;
-	assert_int_equal(driven->engine.orphans.count, 0);
+	assert_int_equal(driven->engine.orphans.stops.count, 0);
 }
 
 /* Its announcement could not be read. */
@@ -581,7 +581,7 @@ static void the_child_of_a_killed_parent_is_followed(void **state)
 	/* the child's stop first */
 	stop = tracee_wait((pid_t)child);
 	engine_event(&driven->engine, &stop);
-	assert_int_equal(driven->engine.orphans.count, 1);
+	assert_int_equal(driven->engine.orphans.stops.count, 1);
 	watched_to_its_end(driven);
 }
 
