@@ -38,6 +38,7 @@ enum { REPLAY_FUTEXES = 8 };
 struct processor {
 	enum scratch_way way;
 	struct scratch *scratch; /* NULL: to be started */
+	uint64_t ended_cpu_ns; /* CPU time of earlier ones */
 	struct decoder *decoder;
 	struct pagecache cache;
 	struct replay_instance instance;

@@ -125,10 +125,21 @@ struct error *processor_load(struct processor *processor,
 	return err;
 }
 
+uint64_t processor_cpu_ns(const struct processor *processor)
+{
+	uint64_t now = 0;
+
+	/* of one that has just been killed it is not known */
+	if (processor->scratch)
+		error_free(scratch_cpu(processor->scratch, &now));
+	return processor->ended_cpu_ns + now;
+}
+
 struct error *processor_fail(struct processor *processor, struct error *err)
 {
 	if (!err)
 		return NULL;
+	processor->ended_cpu_ns = processor_cpu_ns(processor);
 	scratch_destroy(processor->scratch);
 	processor->scratch = NULL;
 	processor->captured = processor->prepared = false;

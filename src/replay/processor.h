@@ -84,6 +84,9 @@ struct error *processor_load(struct processor *processor,
  */
 struct error *processor_prepare(struct processor *processor);
 
+/* Nanoseconds of CPU time that its scratch processes have used so far. */
+uint64_t processor_cpu_ns(const struct processor *processor);
+
 /* The registers with which the thread was captured. */
 const struct replay_context *processor_start(const struct processor *processor,
 					     int thread);

@@ -59,7 +59,8 @@ static void add_parts(struct strbuf *line, const struct run_summary *summary)
 		{ "start", summary->start_pct },
 		{ "stalls", stalls },
 		{ "stops", summary->stops_pct },
-		{ "computing", summary->computing_pct },
+		{ "computing", summary->computing_pct - summary->replay_pct },
+		{ "replays", summary->replay_pct },
 	};
 	const char *before = " (";
 

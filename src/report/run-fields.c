@@ -193,6 +193,8 @@ static const struct field summary_field_list[] = {
 	  .known = has_sampling },
 	{ "computing_pct", FIELD_REAL, FIELD_SHARE, AT(computing_pct),
 	  .known = has_sampling },
+	{ "replay_pct", FIELD_REAL, FIELD_SHARE, AT(replay_pct) },
+	{ "replay_cpu_s", FIELD_SECONDS, FIELD_SUM, AT(stats.replay_cpu_ns) },
 	{ "stalled_s", FIELD_SECONDS, FIELD_SUM, AT(stats.stalled_ns) },
 	{ "elapsed_s", FIELD_SECONDS, FIELD_SUM, AT(elapsed_ns) },
 	{ "unsampled_reason", FIELD_TEXT, FIELD_SAME, AT(unsampled.reason) },

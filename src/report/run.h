@@ -117,6 +117,7 @@ struct run_summary {
 	 * a stall, and by what racewatch computed; the rest is stalls.
 	 */
 	double start_pct, stops_pct, computing_pct;
+	double replay_pct; /* of computing_pct, for replays */
 	double budget_pct; /* for that; 0: none, or not the same in all runs */
 	const char *backend;
 	const struct run_coverage *coverage; /* of each module sampled */

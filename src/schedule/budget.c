@@ -31,6 +31,13 @@ static const double BUDGET_CPU_DEBT_SMALL_S = 0.05;
  */
 static const double BUDGET_LONG = 0.25;
 static const double BUDGET_LONG_SAVE_S = 2;
+/*
+ * The same of replays. One costs 1 to 10 ms where somebody else wants the
+ * processor: with 2 % of the time to lose it is paid for within two seconds.
+ */
+static const double BUDGET_REPLAY = 0.25;
+static const double BUDGET_REPLAY_SAVE_S = 1;
+static const double BUDGET_REPLAY_DEBT_S = 5;
 /* Never less: what is lost can be neither CPU time nor calls. */
 static const double BUDGET_LOSS_MIN = 0.25;
 /* Of the time in which others stood still no more is taken away. */
@@ -67,6 +74,18 @@ static void budget_add_long(struct budget *budget, double ns)
 		budget->long_ns = most;
 }
 
+/* The same of the budget for replays, which is not below its debt. */
+static void budget_add_replay(struct budget *budget, double ns)
+{
+	double second = budget->share * BUDGET_REPLAY * (double)CLOCK_NS_PER_S;
+
+	budget->replay_ns += ns;
+	if (budget->replay_ns > second * BUDGET_REPLAY_SAVE_S)
+		budget->replay_ns = second * BUDGET_REPLAY_SAVE_S;
+	if (budget->replay_ns < -second * BUDGET_REPLAY_DEBT_S)
+		budget->replay_ns = -second * BUDGET_REPLAY_DEBT_S;
+}
+
 /* What is left of it when a part has paid for what is owed. */
 static double budget_repay(struct budget *budget, double earned)
 {
@@ -91,6 +110,8 @@ void budget_earn(struct budget *budget, uint64_t now_ns)
 		budget->credit_ns +=
 			budget_repay(budget, budget->share * passed);
 		budget_add_long(budget, budget->share * BUDGET_LONG * passed);
+		budget_add_replay(budget,
+				  budget->share * BUDGET_REPLAY * passed);
 	}
 	budget->earned_ns = now_ns;
 	if (budget->credit_ns > most)
@@ -108,6 +129,15 @@ uint64_t budget_take_long(struct budget *budget, uint64_t ns)
 void budget_return_long(struct budget *budget, uint64_t ns)
 {
 	budget_add_long(budget, (double)ns);
+}
+
+void budget_spend_replay(struct budget *budget, uint64_t held_ns,
+			 uint64_t cpu_ns)
+{
+	double computed = (double)cpu_ns * budget->competition;
+
+	budget->lost_replay_ns += computed;
+	budget_add_replay(budget, -computed - (double)held_ns * budget->loss);
 }
 
 bool budget_lends(const struct budget *budget)

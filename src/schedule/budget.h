@@ -28,6 +28,12 @@
  * from a second budget too, which gets a quarter of what the credit gets, so
  * that long stalls leave the rest of the time to the others. It holds what two
  * seconds bring.
+ *
+ * Replays of races (tracer/replays.h) are paid for like everything: the time for
+ * which their threads are held, with the stall, and what they compute, with what
+ * racewatch computes. So that sampling goes on, a third budget, which gets a
+ * quarter of the share too, says whether there may be another one. It holds what
+ * one second brings.
  */
 #ifndef SCHEDULE_BUDGET_H
 #define SCHEDULE_BUDGET_H
@@ -50,9 +56,11 @@ struct budget {
 	double credit_ns;
 	double debt_ns; /* still to be paid for with half of what is earned */
 	double long_ns; /* left in the budget for long stalls */
+	double replay_ns; /* and in that for replays */
 	uint64_t earned_ns; /* when the credit was last computed; 0: never */
 	double lost_ns; /* so far */
 	double lost_cpu_ns; /* of it, by what racewatch computed */
+	double lost_replay_ns; /* of that, for replays */
 	double lost_stop_ns; /* and by stops without a stall */
 	double loss; /* per nanosecond held: 0 to 1 */
 	double competition; /* per nanosecond that racewatch computes: 0 to 1 */
@@ -95,6 +103,20 @@ uint64_t budget_next_ns(const struct budget *budget);
  */
 uint64_t budget_take_long(struct budget *budget, uint64_t ns);
 void budget_return_long(struct budget *budget, uint64_t ns);
+
+/* Is another replay affordable, as of the last budget_earn()? */
+static inline bool budget_affords_replay(const struct budget *budget)
+{
+	return budget->share <= 0 || budget->replay_ns > 0;
+}
+
+/*
+ * One was made: its threads were held for so long in addition, and it was
+ * computed for so long, in whatever process. Only the budget for replays is
+ * charged: the caller spends both like everything else.
+ */
+void budget_spend_replay(struct budget *budget, uint64_t held_ns,
+			 uint64_t cpu_ns);
 
 /* A stall interval has ended. */
 void budget_spend_held(struct budget *budget, uint64_t ns);

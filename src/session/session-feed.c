@@ -35,9 +35,6 @@ static const double WORK_SCARCE_PART = 0.125;
 static const double WORK_SCARCE_PART_LATER = 0.03125;
 static const uint64_t WORK_SCARCE_SLICE_NS = CLOCK_NS_PER_MS / 2;
 
-/* From one instance to be replayed to the next: spread over time. */
-static const uint64_t REPLAY_GAP_NS = 5 * CLOCK_NS_PER_MS;
-
 enum {
 	FEED_BATCH = 256,
 	/* sites queued beyond the pool: hits of this part of a second */
@@ -181,8 +178,7 @@ struct wire_params session_params(const struct session_config *config)
 	params.probes = session_probes(config);
 	params.learns = session_learns(config);
 	params.startup_ns = session_startup_ns(config);
-	if (config->replay_instances > 0)
-		params.replay_ns = REPLAY_GAP_NS;
+	params.replays = config->replay_instances > 0;
 	return params;
 }
 
@@ -492,5 +488,7 @@ void session_update_counts(struct session *session)
 	sum->sampling.looks = session->generated.looks;
 	sum->sampling.generated = session->generated.inside;
 	sum->budget_pct = 100 * session->config->effort.params.share;
-	sum->cpu_ns = sum->stats.busy_ns + clock_cpu_ns();
+	sum->replay_pct = share_pct(sum, sum->stats.lost_replay_ns);
+	sum->cpu_ns = sum->stats.busy_ns + clock_cpu_ns() +
+		      session_replay_cpu_ns(&session->replays);
 }

@@ -285,13 +285,15 @@ static bool replay_is_ready(struct session *session)
 
 /* What is to be counted of it: a lesson is no instance, but the last one. */
 static struct error *replay_count(struct session *session,
-				  struct session_pair *pair)
+				  struct session_pair *pair, bool *ret_counts)
 {
 	const struct session_replays *replays = &session->replays;
 
-	if (replay_learns(&replays->result) &&
-	    ++pair->lessons <
-		    REPLAY_LESSONS * session->config->replay_instances)
+	*ret_counts =
+		!replay_learns(&replays->result) ||
+		++pair->lessons >=
+			REPLAY_LESSONS * session->config->replay_instances;
+	if (!*ret_counts)
 		return NULL;
 	return session_replay_note(session, &replays->next, &replays->result);
 }
@@ -338,18 +340,20 @@ static const char *replay_side_word(const struct replay_side *side)
 }
 
 static struct error *replay_one(struct session *session,
-				struct session_pair *pair)
+				struct session_pair *pair, bool *ret_counts)
 {
 	struct session_replays *replays = &session->replays;
 	struct session_instance *next = &replays->next;
 	uint64_t begun = clock_cpu_ns();
 	struct error *err;
 
+	*ret_counts = true;
 	if (next->failure)
 		return session_replay_failed(session, next->race,
 					     next->failure);
 	err = replay_run_instance(replays, pair);
-	err = err ? replay_fail(session, err) : replay_count(session, pair);
+	err = err ? replay_fail(session, err)
+		  : replay_count(session, pair, ret_counts);
 	log_debug(LOG_DETECT, "replayed in %.2f ms on a CPU: %s %s, %s %s",
 		  (double)(clock_cpu_ns() - begun) / CLOCK_NS_PER_MS,
 		  replay_word(replays->result.verdict),
@@ -359,19 +363,40 @@ static struct error *replay_one(struct session *session,
 	return err;
 }
 
-static void replay_answer(struct session *session, uint64_t key,
-			  const struct session_pair *pair, bool enough)
+/* CPU time of both processes so far. */
+struct replay_clock {
+	uint64_t own_ns, scratch_ns;
+};
+
+static struct replay_clock replay_clock(const struct session_replays *replays)
 {
-	struct wire_replay answer = { .pair = key, .enough = enough };
+	return (struct replay_clock){ clock_cpu_ns(),
+				      session_replay_cpu_ns(replays) };
+}
+
+uint64_t session_replay_cpu_ns(const struct session_replays *replays)
+{
+	return replays->processor ? processor_cpu_ns(replays->processor) : 0;
+}
+
+/* The pages that the pair's instances have missed, and what all took. */
+static void replay_answer(struct session *session,
+			  const struct session_pair *pair,
+			  const struct replay_clock *begun,
+			  struct wire_replay *answer)
+{
+	struct replay_clock now = replay_clock(&session->replays);
 	size_t count = 0;
 
 	if (pair)
 		count = pair->hints.count < REPLAY_HINTS_MAX ? pair->hints.count
 							     : REPLAY_HINTS_MAX;
-	answer.count = (uint32_t)count;
+	answer->count = (uint32_t)count;
 	for (size_t i = 0; i < count; i++)
-		answer.pages[i] = pair->hints.pages[i];
-	channel_send(&session->channel, WIRE_REPLAY, &answer, sizeof(answer));
+		answer->pages[i] = pair->hints.pages[i];
+	answer->scratch_ns = now.scratch_ns - begun->scratch_ns;
+	answer->cpu_ns = now.own_ns - begun->own_ns + answer->scratch_ns;
+	channel_send(&session->channel, WIRE_REPLAY, answer, sizeof(*answer));
 	channel_flush(&session->channel);
 }
 
@@ -379,7 +404,9 @@ struct error *session_replay(struct session *session, const void *payload,
 			     size_t size)
 {
 	struct session_replays *replays = &session->replays;
+	struct replay_clock begun = replay_clock(replays);
 	struct wire_instance head = { 0 };
+	struct wire_replay answer = { .counts = false };
 	struct session_pair *pair = NULL;
 	struct race *race = replays->next.race;
 	struct error *err = NULL;
@@ -392,11 +419,13 @@ struct error *session_replay(struct session *session, const void *payload,
 		log_debug(LOG_DETECT, "held %.1f us for %u pages",
 			  (double)head.held_ns / CLOCK_NS_PER_US, head.pages);
 		pair = replay_pair(replays, head.pair);
-		err = pair ? replay_one(session, pair) : error_nomem;
+		err = pair ? replay_one(session, pair, &answer.counts)
+			   : error_nomem;
 	}
+	answer.pair = head.pair;
 	/* a conflict that is no race, or of one that has enough, has none */
-	replay_answer(session, head.pair, pair,
-		      !race || replay_is_enough(session, race));
+	answer.enough = !race || replay_is_enough(session, race);
+	replay_answer(session, pair, &begun, &answer);
 	replays->next.race = NULL;
 	return err;
 }

@@ -62,6 +62,9 @@ struct error *session_replay_expect(struct session *session,
 struct error *session_replay(struct session *session, const void *payload,
 			     size_t size);
 
+/* CPU time of the scratch processes so far, in nanoseconds. */
+uint64_t session_replay_cpu_ns(const struct session_replays *replays);
+
 /* session-replay-question.c: fill in *ret, but for its race. */
 struct error *session_replay_question(const struct conflict *conflict,
 				      struct session_instance *ret);

@@ -55,6 +55,7 @@ void engine_send_stats(struct engine *engine)
 	stats.armed_once = (uint32_t)core_armed_once(&engine->core);
 	stats.lost_ns = (uint64_t)engine->load.budget.lost_ns;
 	stats.lost_cpu_ns = (uint64_t)engine->load.budget.lost_cpu_ns;
+	stats.lost_replay_ns = (uint64_t)engine->load.budget.lost_replay_ns;
 	stats.lost_stop_ns = (uint64_t)engine->load.budget.lost_stop_ns;
 	stats.competition = (uint32_t)(1000 * engine->load.budget.competition);
 	if (engine->stalls.list.count > 0) {

@@ -177,6 +177,25 @@ static double load_front_part(const struct load *load)
 	return weight / (1 + weight);
 }
 
+/*
+ * The scratch process runs while the front end waits for it, and is as nice. What
+ * the front end computes is charged with the rest of that.
+ */
+void load_replayed(struct engine *engine, const struct load_replay *replay,
+		   uint64_t now)
+{
+	struct load *load = &engine->load;
+	double took = now > replay->since_ns ? (double)(now - replay->since_ns)
+					     : 0;
+	uint64_t most = (uint64_t)(load_front_part(load) * took);
+
+	engine->core.stats.replay_cpu_ns += replay->cpu_ns;
+	budget_spend_cpu(&load->budget,
+			 replay->scratch_ns < most ? replay->scratch_ns : most);
+	budget_spend_replay(&load->budget, replay->held_ns,
+			    replay->cpu_ns < most ? replay->cpu_ns : most);
+}
+
 static void load_charge_front(struct load *load, uint64_t wall)
 {
 	uint64_t front = load->front_ns, most;

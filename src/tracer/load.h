@@ -63,6 +63,16 @@ void load_stall_ends(struct engine *engine, uint64_t now);
 void load_stopped(struct engine *engine);
 void load_handled(struct engine *engine);
 
+/* An instance was replayed: what it took of the threads and of processors. */
+struct load_replay {
+	uint64_t since_ns; /* it was sent */
+	uint64_t held_ns; /* for which the threads were held for it */
+	uint64_t cpu_ns; /* of the front end and the scratch process */
+	uint64_t scratch_ns; /* of that, of the scratch process */
+};
+void load_replayed(struct engine *engine, const struct load_replay *replay,
+		   uint64_t now);
+
 /* Measure and charge what is due; at each tick of the tracer. */
 void load_tick(struct engine *engine, uint64_t now);
 

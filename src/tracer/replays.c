@@ -18,20 +18,8 @@
 #include "tracer/engine.h"
 #include "tracer/stall.h"
 
-enum {
-	/* races of one run; half a megabyte of hints */
-	REPLAYS_PAIRS_MAX = 1024,
-	/*
-	 * of a pair of which there are enough; it may be a race on another
-	 * variable too
-	 */
-	REPLAYS_SKIPS = 15,
-	/* the pause after a replay, in times of what the replay took */
-	REPLAYS_REST = 3,
-};
-
-/* No answer comes after that: it was lost. */
-static const uint64_t REPLAYS_ANSWER_NS = 60 * CLOCK_NS_PER_S;
+/* Pairs of one run; half a megabyte of hints. */
+enum { REPLAYS_PAIRS_MAX = 1024 };
 
 static_assert((int)WIRE_THREADS_RACING == (int)REPLAY_THREADS, "threads");
 static_assert((int)WIRE_INSTANCE_VECTORS_MAX == (int)REPLAY_VECTORS_MAX,
@@ -42,7 +30,7 @@ static_assert((int)WIRE_HINTS_MAX == (int)REPLAY_HINTS_MAX, "hints");
 
 struct replays_pair {
 	struct replay_hints hints;
-	unsigned int skips; /* that many conflicts are not captured */
+	struct pace_pair pace;
 };
 
 void replays_init(struct replays *replays)
@@ -105,25 +93,21 @@ static bool replays_may(const struct thread *one, const struct thread *other,
 
 static bool replays_due(const struct engine *engine, uint64_t now)
 {
-	return engine->pool.params.replay_ns > 0 &&
-	       (!engine->replays.waits ||
-		now >= engine->replays.sent_ns + REPLAYS_ANSWER_NS) &&
-	       now >= engine->replays.next_ns &&
-	       engine->core.phase == PHASE_WATCHING;
+	return engine->pool.params.replays &&
+	       engine->core.phase == PHASE_WATCHING &&
+	       pace_is_open(&engine->replays.pace, &engine->load.budget, now);
 }
 
 /* Hints of the pair, if it may be captured; NULL otherwise. */
 static const struct replay_hints *replays_hints(struct replays *replays,
-						uint64_t pair)
+						uint64_t pair, uint64_t now)
 {
 	struct replays_pair *it = replays_find(replays, pair);
 
 	if (!it)
 		it = replays_add(replays, pair);
-	if (!it || it->skips == 0)
-		return it ? &it->hints : NULL;
-	it->skips--;
-	return NULL;
+	return it && pace_takes(&replays->pace, &it->pace, now) ? &it->hints
+								: NULL;
 }
 
 /* The raced bytes, which no register needs to point to, and the hints. */
@@ -177,10 +161,11 @@ void replays_capture(struct engine *engine, const struct stall *stall,
 	const struct replay_hints *hints;
 	uint64_t begun = clock_now_ns();
 
+	budget_earn(&engine->load.budget, begun);
 	if (!replays_due(engine, begun) || !replays_may(one, other, wire))
 		return;
 	replays->pair = replays_pair_of(wire);
-	hints = replays_hints(replays, replays->pair);
+	hints = replays_hints(replays, replays->pair, begun);
 	if (!hints || !replays_take(replays, hints, one, other, wire))
 		return;
 	replays->held_ns = clock_now_ns() - begun;
@@ -216,37 +201,43 @@ void replays_send(struct engine *engine)
 			.area_size = (uint32_t)context->area_size,
 		};
 	}
-	replays->sent_ns = clock_now_ns();
-	replays->next_ns = replays->sent_ns + engine->pool.params.replay_ns;
 	if (channel_send_parts(&engine->core.channel, WIRE_INSTANCE, parts,
 			       sizeof(parts) / sizeof(parts[0])))
-		replays->waits = true;
+		pace_sent(&replays->pace,
+			  &replays_find(replays, replays->pair)->pace,
+			  clock_now_ns());
 	else
 		engine->core.stats.dropped++;
 }
 
-/* The front end has other work too. */
-static void replays_rest(struct replays *replays, uint64_t now)
+static void replays_charge(struct engine *engine,
+			   const struct wire_replay *answer, uint64_t now)
 {
-	uint64_t rest_ns = (now - replays->sent_ns) * REPLAYS_REST;
+	const struct load_replay replay = {
+		.since_ns = engine->replays.pace.sent_ns,
+		.held_ns = engine->replays.held_ns,
+		.cpu_ns = answer->cpu_ns,
+		.scratch_ns = answer->scratch_ns,
+	};
 
-	if (replays->next_ns < now + rest_ns)
-		replays->next_ns = now + rest_ns;
+	load_replayed(engine, &replay, now);
 }
 
 void replays_answered(struct engine *engine, const void *payload, size_t size)
 {
+	struct replays *replays = &engine->replays;
 	const struct wire_replay *answer = payload;
+	uint64_t now = clock_now_ns();
 	struct replays_pair *pair;
 
 	if (size != sizeof(*answer) || answer->count > WIRE_HINTS_MAX)
 		return;
-	engine->replays.waits = false;
-	replays_rest(&engine->replays, clock_now_ns());
-	pair = replays_find(&engine->replays, answer->pair);
+	replays_charge(engine, answer, now);
+	pair = replays_find(replays, answer->pair);
+	pace_answered(&replays->pace, pair ? &pair->pace : NULL, answer->counts,
+		      answer->enough, now);
 	if (!pair)
 		return;
-	pair->skips = answer->enough ? REPLAYS_SKIPS : 0;
 	pair->hints.count = answer->count;
 	memcpy(pair->hints.pages, answer->pages, sizeof(pair->hints.pages));
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Capturing instances of races while both threads are held, for the front end to
- * replay (PLDI'07, section 4.2). One at a time, not too often, and none of a pair
- * of instructions that has been replayed often enough. Whatever goes wrong is no
- * instance: the conflict is told all the same.
+ * replay (PLDI'07, section 4.2), as often as schedule/pace.h says. Whatever goes
+ * wrong is no instance: the conflict is told all the same.
  */
 #ifndef TRACER_REPLAYS_H
 #define TRACER_REPLAYS_H
@@ -14,6 +13,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "schedule/pace.h"
 
 struct engine;
 struct replay_capture;
@@ -27,9 +27,7 @@ struct replays {
 	struct replay_capture *capture; /* NULL: none was needed yet */
 	uint64_t pair; /* of the capture */
 	uint64_t held_ns; /* that it took */
-	uint64_t sent_ns; /* the last one was */
-	uint64_t next_ns; /* none before */
-	bool waits; /* the front end has not answered the last one */
+	struct pace pace;
 };
 
 void replays_init(struct replays *replays);

@@ -42,11 +42,14 @@ struct wire_instance {
 /* What a replay has taught about the next instance of the pair. */
 struct wire_replay {
 	uint64_t pair;
+	/* CPU time that it took, and of that what the scratch process used */
+	uint64_t cpu_ns, scratch_ns;
 	/*
 	 * take no more of it for a while; not for good, since the same
 	 * instructions may race on another variable
 	 */
 	bool enough;
+	bool counts; /* it has a result; else there was only this to learn: */
 	uint32_t count; /* of pages */
 	uint64_t pages[WIRE_HINTS_MAX]; /* that were missed in earlier ones */
 };

@@ -40,11 +40,7 @@ struct wire_params {
 	/* hits without a stall for each with one, to learn from; see pool.h */
 	uint32_t probes;
 	uint32_t learns; /* are hits without a stall to be told? */
-	/*
-	 * from one instance that is captured for a replay to the next, at least;
-	 * 0: none is
-	 */
-	uint64_t replay_ns;
+	uint32_t replays; /* are instances of races to be captured? */
 };
 
 /* Sites of all programs that could be armed, as far as is known. */

@@ -35,7 +35,9 @@ struct wire_stats {
 	uint64_t busy_ns; /* CPU time of the tracer */
 	uint64_t lost_ns; /* what all that cost the program; see budget.h */
 	uint64_t lost_cpu_ns; /* of it, by what racewatch computed */
+	uint64_t lost_replay_ns; /* of that, for replays */
 	uint64_t lost_stop_ns; /* and by stops without a stall */
+	uint64_t replay_cpu_ns; /* CPU time of replays */
 	uint64_t
 		startup_ns; /* of it, while first threads waited; see startup.h */
 	bool by_processor; /* the back-end is perf-cpu now */

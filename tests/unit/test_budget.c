@@ -127,6 +127,58 @@ static void without_a_share_everything_is_affordable(void **state)
 	assert_in_range(program.held_ns, 499 * MS, 501 * MS);
 }
 
+/* Nothing of it is kept from what is not a replay. */
+static void replays_have_a_budget_of_their_own(void **state)
+{
+	struct budget budget;
+	uint64_t now = CLOCK_NS_PER_S;
+
+	(void)state;
+	budget_init(&budget);
+	budget_set_share(&budget, 0.02);
+	budget.competition = 1;
+	budget.loss = 0.5;
+	budget_earn(&budget, now);
+	assert_false(budget_affords_replay(&budget));
+	budget_earn(&budget, now += MS);
+	assert_true(budget_affords_replay(&budget));
+	/* a hold of 100 us costs 50 of them, and 4 ms of a busy processor 4 */
+	budget_spend_replay(&budget, MS / 10, 4 * MS);
+	assert_int_equal((uint64_t)budget.lost_replay_ns, 4 * MS);
+	assert_true(budget_affords(&budget));
+	/* of a second, a quarter of 2 % is 5 ms */
+	budget_earn(&budget, now += 800 * MS);
+	assert_false(budget_affords_replay(&budget));
+	budget_earn(&budget, now += 20 * MS);
+	assert_true(budget_affords_replay(&budget));
+	/* a quiet hour brings no more than a second does */
+	budget_earn(&budget, now += 3600 * CLOCK_NS_PER_S);
+	budget_spend_replay(&budget, 0, 5 * MS + 1);
+	assert_false(budget_affords_replay(&budget));
+	/* and nothing costs more than five of them */
+	budget_spend_replay(&budget, 0, 60 * CLOCK_NS_PER_S);
+	budget_earn(&budget, now += 5 * CLOCK_NS_PER_S + MS);
+	assert_true(budget_affords_replay(&budget));
+}
+
+/* It costs nothing where a processor is idle, but for the hold. */
+static void replays_on_an_idle_processor_are_free(void **state)
+{
+	struct budget budget;
+
+	(void)state;
+	budget_init(&budget);
+	budget_set_share(&budget, 0.02);
+	budget_earn(&budget, CLOCK_NS_PER_S);
+	budget_earn(&budget, CLOCK_NS_PER_S + MS);
+	budget_spend_replay(&budget, 0, CLOCK_NS_PER_S);
+	assert_true(budget_affords_replay(&budget));
+	budget_set_share(&budget, 0);
+	budget.competition = 1;
+	budget_spend_replay(&budget, MS, CLOCK_NS_PER_S);
+	assert_true(budget_affords_replay(&budget));
+}
+
 /* A quarter of the share, and never more than a second's. */
 static void long_stalls_have_a_budget_of_their_own(void **state)
 {
@@ -519,6 +571,8 @@ int main(void)
 		cmocka_unit_test(a_stall_dearer_than_the_credit_is_paid_back),
 		cmocka_unit_test(a_disaster_is_forgotten_after_two_seconds),
 		cmocka_unit_test(without_a_share_everything_is_affordable),
+		cmocka_unit_test(replays_have_a_budget_of_their_own),
+		cmocka_unit_test(replays_on_an_idle_processor_are_free),
 		cmocka_unit_test(long_stalls_have_a_budget_of_their_own),
 		cmocka_unit_test(without_a_share_there_is_no_long_budget),
 		cmocka_unit_test(

@@ -513,6 +513,12 @@ static void summary_is_one_line(void **state)
 	summary_of(&summary, "SUMMARY: racewatch: 0 races, 0 samples, 9.8 s, "
 			     "overhead 20.4 of 40 % (start 18.3, computing "
 			     "2.1)\n");
+	/* replays are computed too, but told by themselves */
+	summary.replay_pct = 1.9;
+	summary_of(&summary, "SUMMARY: racewatch: 0 races, 0 samples, 9.8 s, "
+			     "overhead 20.4 of 40 % (start 18.3, computing "
+			     "0.2, replays 1.9)\n");
+	summary.replay_pct = 0;
 	summary.start_pct = 0;
 	summary.computing_pct = 0;
 	summary.overhead_pct = 0;

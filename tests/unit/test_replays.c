@@ -63,7 +63,7 @@ static struct driven *start(lane_work *second)
 		tracee_skip(err);
 	driven_plan(work, 2);
 	driven = driven_start(&watch_by_registers);
-	driven->engine.pool.params.replay_ns = 1;
+	driven->engine.pool.params.replays = true;
 	return driven;
 }
 
@@ -86,11 +86,12 @@ static void answer(struct driven *driven, bool enough, uint64_t page)
 {
 	struct wire_replay answer = { .pair = driven->instance.pair,
 				      .enough = enough,
+				      .counts = true,
 				      .count = page != 0,
 				      .pages = { page } };
 
 	/* no rest is due */
-	driven->engine.replays.sent_ns = clock_now_ns();
+	driven->engine.replays.pace.sent_ns = clock_now_ns();
 	replays_answered(&driven->engine, &answer, sizeof(answer));
 }
 
@@ -165,7 +166,7 @@ static void without_replays_there_is_none(void **state)
 	struct driven *driven = start(work_write);
 
 	(void)state;
-	driven->engine.pool.params.replay_ns = 0;
+	driven->engine.pool.params.replays = false;
 	meet(driven);
 	assert_false(driven->conflict.wire.instance);
 	assert_int_equal(driven->instance_count, 0);
@@ -187,16 +188,56 @@ static void one_that_is_not_answered_is_the_last(void **state)
 	driven_end(driven);
 }
 
-static void they_are_not_more_often_than_asked_for(void **state)
+/* Those behind the first ones wait for their time, which is not over here. */
+static void the_first_ones_do_not_wait(void **state)
 {
 	struct driven *driven = start(work_write);
 
 	(void)state;
-	driven->engine.pool.params.replay_ns = 3600 * CLOCK_NS_PER_S;
+	for (int i = 1; i <= PACE_EARLY; i++) {
+		meet(driven);
+		assert_int_equal(driven->instance_count, i);
+		answer(driven, false, 0);
+	}
+	driven->engine.replays.pace.spread_ns = UINT64_MAX;
 	meet(driven);
-	answer(driven, false, 0);
+	assert_int_equal(driven->instance_count, PACE_EARLY);
+	driven_end(driven);
+}
+
+/* What a replay computes is charged, and keeps others from being captured. */
+static void replays_are_in_the_budget(void **state)
+{
+	struct driven *driven = start(work_write);
+	struct budget *budget = &driven->engine.load.budget;
+	struct wire_replay message = { .cpu_ns = 400 * CLOCK_NS_PER_MS,
+				       .scratch_ns = 300 * CLOCK_NS_PER_MS };
+	double lost;
+
+	(void)state;
+	budget_set_share(budget, 0.4);
+	budget->competition = 1;
+	budget->replay_ns = 1;
 	meet(driven);
 	assert_int_equal(driven->instance_count, 1);
+	lost = budget->lost_cpu_ns;
+	message.pair = driven->instance.pair;
+	driven->engine.replays.pace.sent_ns -= CLOCK_NS_PER_S;
+	driven->engine.load.front = getpid();
+	replays_answered(&driven->engine, &message, sizeof(message));
+	/* the front end's own is charged by its clock */
+	assert_true(budget->lost_cpu_ns - lost >= 300 * CLOCK_NS_PER_MS);
+	assert_true(budget->lost_cpu_ns - lost < 301 * CLOCK_NS_PER_MS);
+	assert_true(budget->lost_replay_ns >= 400 * CLOCK_NS_PER_MS);
+	assert_int_equal(driven->engine.core.stats.replay_cpu_ns,
+			 400 * CLOCK_NS_PER_MS);
+	driven->engine.replays.pace.early_ns = 0;
+	/* 400 ms are four seconds of a quarter of 40 % */
+	meet(driven);
+	assert_int_equal(driven->instance_count, 1);
+	budget->replay_ns = 1;
+	meet(driven);
+	assert_int_equal(driven->instance_count, 2);
 	driven_end(driven);
 }
 
@@ -226,12 +267,12 @@ static void a_long_replay_is_followed_by_a_rest(void **state)
 	(void)state;
 	meet(driven);
 	message.pair = driven->instance.pair;
-	driven->engine.replays.sent_ns -= 1000 * CLOCK_NS_PER_S;
+	driven->engine.replays.pace.sent_ns -= 1000 * CLOCK_NS_PER_S;
 	replays_answered(&driven->engine, &message, sizeof(message));
 	meet(driven);
 	assert_int_equal(driven->instance_count, 1);
 	answer(driven, false, 0);
-	driven->engine.replays.next_ns = 0;
+	driven->engine.replays.pace.early_ns = 0;
 	meet(driven);
 	assert_int_equal(driven->instance_count, 2);
 	driven_end(driven);
@@ -267,7 +308,7 @@ static void answers_that_make_no_sense_are_none(void **state)
 	assert_int_equal(driven->instance_count, 1);
 	/* nobody asked about that pair: nothing is learned */
 	answer.pair++;
-	driven->engine.replays.sent_ns = clock_now_ns();
+	driven->engine.replays.pace.sent_ns = clock_now_ns();
 	replays_answered(&driven->engine, &answer, sizeof(answer));
 	meet(driven);
 	assert_int_equal(driven->instance_count, 2);
@@ -281,7 +322,8 @@ int main(void)
 		cmocka_unit_test(a_collision_has_its_instance),
 		cmocka_unit_test(without_replays_there_is_none),
 		cmocka_unit_test(one_that_is_not_answered_is_the_last),
-		cmocka_unit_test(they_are_not_more_often_than_asked_for),
+		cmocka_unit_test(the_first_ones_do_not_wait),
+		cmocka_unit_test(replays_are_in_the_budget),
 		cmocka_unit_test(enough_is_of_one_pair),
 		cmocka_unit_test(a_long_replay_is_followed_by_a_rest),
 		cmocka_unit_test(a_page_that_was_missed_is_in_the_next),

@@ -95,10 +95,10 @@ static void tell(struct fixture *fixture, size_t size)
 	assert_null(err);
 }
 
-/* Exactly one has come; is it enough? */
-static bool answer(struct fixture *fixture)
+/* Exactly one has come. */
+static struct wire_replay answer_whole(struct fixture *fixture)
 {
-	const struct wire_replay *answer;
+	struct wire_replay answer;
 	enum wire_type type;
 	const void *payload;
 	size_t size;
@@ -106,11 +106,17 @@ static bool answer(struct fixture *fixture)
 	channel_fill(&fixture->peer);
 	assert_true(channel_next(&fixture->peer, &type, &payload, &size));
 	assert_int_equal(type, WIRE_REPLAY);
-	assert_int_equal(size, sizeof(*answer));
-	answer = payload;
-	assert_int_equal(answer->pair, PAIR);
-	assert_int_equal(answer->count, 0);
-	return answer->enough;
+	assert_int_equal(size, sizeof(answer));
+	memcpy(&answer, payload, sizeof(answer));
+	assert_int_equal(answer.pair, PAIR);
+	assert_int_equal(answer.count, 0);
+	return answer;
+}
+
+/* The same; is it enough? */
+static bool answer(struct fixture *fixture)
+{
+	return answer_whole(fixture).enough;
 }
 
 static uint64_t failures(const struct fixture *fixture)
@@ -131,6 +137,26 @@ static void what_cannot_be_replayed_is_counted(void **state)
 	assert_int_equal(failures(fixture), 2);
 	/* no more than config.replay_instances */
 	assert_true(answer(fixture));
+}
+
+static void what_it_took_is_told(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_replay got;
+
+	announce(fixture);
+	tell(fixture, sizeof(fixture->message));
+	got = answer_whole(fixture);
+	assert_true(got.counts);
+	/* nothing has run, but the scratch process is there now */
+	assert_true(got.scratch_ns > 0);
+	assert_true(got.cpu_ns > got.scratch_ns);
+	assert_true(session_replay_cpu_ns(&fixture->session.replays) >=
+		    got.scratch_ns);
+	tell(fixture, sizeof(fixture->message));
+	got = answer_whole(fixture);
+	assert_false(got.counts);
+	assert_int_equal(got.scratch_ns, 0);
 }
 
 static void one_of_no_race_is_enough(void **state)
@@ -238,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(what_cannot_be_replayed_is_counted),
+		FIXTURE_TEST(what_it_took_is_told),
 		FIXTURE_TEST(one_of_no_race_is_enough),
 		FIXTURE_TEST(a_message_that_is_cut_short_is_not_counted),
 		FIXTURE_TEST(counts_that_cannot_be_are_refused),
