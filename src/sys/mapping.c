@@ -65,18 +65,29 @@ void mappings_deinit(struct mappings *mappings)
 	mappings->fd = -1;
 }
 
+/* As one number. */
+static uint64_t mapping_device(unsigned int dev_major, unsigned int dev_minor)
+{
+	return (uint64_t)dev_major << 32 | dev_minor;
+}
+
 bool mapping_parse(const char *line, struct mapping *ret)
 {
-	unsigned long long start, end;
+	unsigned long long start, end, offset, inode;
+	unsigned int dev_major, dev_minor;
 	char flags[5];
 	int name = 0;
 
-	if (sscanf(line, "%llx-%llx %4s %*x %*x:%*x %*d %n", &start, &end,
-		   flags, &name) != 3 ||
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end,
+		   flags, &offset, &dev_major, &dev_minor, &inode,
+		   &name) != 7 ||
 	    strlen(flags) != 4 || name == 0)
 		return false;
 	ret->start = start;
 	ret->end = end;
+	ret->offset = offset;
+	ret->device = mapping_device(dev_major, dev_minor);
+	ret->inode = inode;
 	ret->access = (flags[0] == 'r' ? MAPPING_READ : 0U) |
 		      (flags[1] == 'w' ? MAPPING_WRITE : 0U) |
 		      (flags[2] == 'x' ? MAPPING_EXECUTE : 0U) |
@@ -103,6 +114,9 @@ static bool mappings_query(const struct mappings *mappings, uint64_t address,
 		return false;
 	ret->start = query.start;
 	ret->end = query.end;
+	ret->offset = query.offset;
+	ret->device = mapping_device(query.dev_major, query.dev_minor);
+	ret->inode = query.inode;
 	ret->access = (unsigned int)query.flags & QUERY_FLAGS;
 	ret->stack = query.name_size > 0 &&
 		     strcmp(name, mapping_stack_name) == 0;

@@ -22,6 +22,11 @@ struct mapping {
 	uint64_t start, end; /* end is the first address behind it */
 	unsigned int access; /* of enum mapping_access */
 	bool stack; /* "[stack]": the kernel enlarges it downward */
+	/*
+	 * The file, as the kernel numbers it, and the place in it of the first
+	 * byte: of shared memory these are the same in all processes. 0: none.
+	 */
+	uint64_t device, inode, offset;
 };
 
 struct mappings {

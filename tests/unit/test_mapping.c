@@ -26,6 +26,9 @@ static void lines_are_parsed(void **state)
 	assert_int_equal(mapping.end, 0x452000);
 	assert_int_equal(mapping.access, MAPPING_READ | MAPPING_EXECUTE);
 	assert_false(mapping.stack);
+	assert_int_equal(mapping.offset, 0x1000);
+	assert_int_equal(mapping.device, UINT64_C(8) << 32 | 2);
+	assert_int_equal(mapping.inode, 17);
 	assert_true(mapping_parse("7ffc0-7ffd0 rw-s 00000000 00:00 0 "
 				  "        [stack]",
 				  &mapping));
@@ -59,11 +62,26 @@ static struct mapping find(struct mappings *mappings, const void *address)
 	return mapping;
 }
 
+/* The second page of it, mapped once more, is known for the same memory. */
+static void check_same_file(struct mappings *mappings, uint8_t *shared,
+			    const struct mapping *mapping)
+{
+	uint8_t *page = mremap(shared + PAGE, 0, PAGE, MREMAP_MAYMOVE);
+	struct mapping other = find(mappings, page);
+
+	assert_true(page != MAP_FAILED && page != shared + PAGE);
+	assert_true(mapping->inode != 0);
+	assert_int_equal(other.inode, mapping->inode);
+	assert_int_equal(other.device, mapping->device);
+	assert_int_equal(other.offset, mapping->offset + PAGE);
+	munmap(page, PAGE);
+}
+
 static void check_own(struct mappings *mappings)
 {
 	uint8_t *pages = mmap(NULL, 3 * PAGE, PROT_NONE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint8_t *shared = tracee_share(PAGE);
+	uint8_t *shared = tracee_share(2 * PAGE);
 	struct mapping mapping;
 	bool found = true;
 
@@ -76,8 +94,10 @@ static void check_own(struct mappings *mappings)
 	mapping = find(mappings, pages + 17);
 	assert_int_equal(mapping.start, (uintptr_t)pages + PAGE);
 	assert_int_equal(find(mappings, pages + 2 * PAGE).access, MAPPING_READ);
-	assert_int_equal(find(mappings, shared).access,
+	mapping = find(mappings, shared);
+	assert_int_equal(mapping.access,
 			 MAPPING_READ | MAPPING_WRITE | MAPPING_SHARED);
+	check_same_file(mappings, shared, &mapping);
 	assert_int_equal(find(mappings, (void *)(uintptr_t)check_own).access,
 			 MAPPING_READ | MAPPING_EXECUTE);
 	assert_true(find(mappings, &mapping).stack);
@@ -85,7 +105,7 @@ static void check_own(struct mappings *mappings)
 	assert_ok(mappings_find(mappings, UINT64_MAX - PAGE, &mapping, &found));
 	assert_false(found);
 	munmap(pages + PAGE, 2 * PAGE);
-	munmap(shared, PAGE);
+	munmap(shared, 2 * PAGE);
 }
 
 static void they_are_asked_for(void **state)
