@@ -16,7 +16,11 @@
 #include "replay/likely.h"
 #include "replay/pagecache.h"
 
-enum { REPLAY_THREADS = 2 };
+enum {
+	REPLAY_THREADS = 2,
+	/* of processes: each thread may be of its own */
+	REPLAY_SPACES = REPLAY_THREADS,
+};
 
 struct error;
 struct memory;
