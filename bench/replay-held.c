@@ -195,9 +195,10 @@ static double take(const struct memory *memory, struct replay_capture *capture)
 {
 	const pid_t tids[THREADS] = { (pid_t)shared->tids[0],
 				      (pid_t)shared->tids[1] };
+	const struct memory *const memories[THREADS] = { memory, memory };
 	double begun = now_us();
 
-	must(replay_capture_take(tids, memory, NULL, capture));
+	must(replay_capture_take(tids, memories, NULL, capture));
 	return now_us() - begun;
 }
 
@@ -234,7 +235,7 @@ static void measure(pid_t pid, size_t instances, double *held)
 	struct mappings mappings;
 	struct replay_hints hints = { .count = 0 };
 	struct replay_instance instance = {
-		.source = { .memory = &memory, .mappings = &mappings },
+		.sources = { { .memory = &memory, .mappings = &mappings } },
 		.hints = &hints,
 		.limit_ns = LIMIT_NS,
 	};

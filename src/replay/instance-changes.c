@@ -12,6 +12,7 @@
 /* Some bytes. */
 struct range {
 	uint64_t start, end;
+	int space; /* as struct outcome_page has it */
 };
 
 static struct range range_raced(const struct instance *instance)
@@ -19,17 +20,18 @@ static struct range range_raced(const struct instance *instance)
 	const struct replay_question *question = instance->question;
 
 	return (struct range){ question->address,
-			       question->address + question->size };
+			       question->address + question->size, 0 };
 }
 
 static bool range_overlap(struct range a, struct range b)
 {
-	return a.start < b.end && b.start < a.end;
+	return a.space == b.space && a.start < b.end && b.start < a.end;
 }
 
 /* The aligned word of that size that holds the range; false: it does not. */
 static bool range_in_word(struct range range, uint64_t size, struct range *ret)
 {
+	ret->space = range.space;
 	ret->start = range.start & ~(size - 1);
 	ret->end = ret->start + size;
 	return range.end <= ret->end;
@@ -57,12 +59,15 @@ static struct range range_widen(const struct instance *instance,
 
 /* The state of a lock that threads waited on is not that of the program. */
 static bool changes_are_of_futex(const struct instance *instance,
-				 uint64_t address)
+				 struct range range)
 {
 	const struct processor *processor = instance->processor;
 
 	for (size_t i = 0; i < processor->futex_count; i++) {
-		if (address - processor->futexes[i] < sizeof(uint32_t))
+		const struct replay_word *futex = &processor->futexes[i];
+
+		if (futex->space == range.space &&
+		    range.start - futex->address < sizeof(uint32_t))
 			return true;
 	}
 	return false;
@@ -74,16 +79,18 @@ static bool changes_are_of_futex(const struct instance *instance,
  */
 static bool changes_are_local(const struct instance *instance,
 			      const struct replay_outcome *outcome,
-			      uint64_t address)
+			      struct range range)
 {
-	const struct replay_instance *captured = &instance->processor->instance;
+	const struct processor *processor = instance->processor;
+	const struct replay_instance *captured = &processor->instance;
 
 	for (int i = 0; i < REPLAY_THREADS; i++) {
 		uint64_t rsp = outcome->contexts[i].regs.gpr[X86_RSP];
 
 		if (outcome->ends[i].kind != REPLAY_RETURNED &&
-		    address >= rsp &&
-		    address < captured->threads[i].return_slot)
+		    processor_space_of(processor, i) == range.space &&
+		    range.start >= rsp &&
+		    range.start < captured->threads[i].return_slot)
 			return true;
 	}
 	return false;
@@ -95,7 +102,8 @@ static bool changes_have(const struct replay_result *result, struct range range)
 		const struct replay_change *change =
 			vec_at(&result->changes, i);
 
-		if (range.start >= change->address &&
+		if (range.space == change->space &&
+		    range.start >= change->address &&
 		    range.end <= change->address + change->size)
 			return true;
 	}
@@ -108,6 +116,7 @@ static bool changes_insert(struct instance *instance, struct range range)
 	struct vec *changes = &instance->ret->changes;
 	struct replay_change *change, *first;
 	struct replay_change it = {
+		.space = range.space,
 		.address = range.start,
 		.size = (uint32_t)(range.end - range.start),
 	};
@@ -138,11 +147,10 @@ static enum change_kind changes_kind(const struct instance *instance,
 {
 	if (range_overlap(range, range_raced(instance)))
 		return CHANGE_RACED;
-	if (changes_are_of_futex(instance, range.start))
+	if (changes_are_of_futex(instance, range))
 		return CHANGE_FUTEX;
-	return changes_are_local(instance, outcome, range.start)
-		       ? CHANGE_LOCAL
-		       : CHANGE_BEYOND;
+	return changes_are_local(instance, outcome, range) ? CHANGE_LOCAL
+							   : CHANGE_BEYOND;
 }
 
 static bool changes_add(struct instance *instance,
@@ -154,7 +162,8 @@ static bool changes_add(struct instance *instance,
 
 	if (kind == CHANGE_FUTEX || kind == CHANGE_LOCAL)
 		return true;
-	if (range.start < raced.start || range.end > raced.end)
+	if (range.space != raced.space || range.start < raced.start ||
+	    range.end > raced.end)
 		instance->ret->beyond = true;
 	range = range_widen(instance, range);
 	if (changes_have(instance->ret, range))
@@ -167,13 +176,15 @@ static bool changes_add(struct instance *instance,
 }
 
 /* Within the raced bytes, or not; and none is longer than can be told. */
-static uint64_t changes_cut(const struct instance *instance, uint64_t start,
-			    uint64_t end)
+static uint64_t changes_cut(const struct instance *instance, int space,
+			    uint64_t start, uint64_t end)
 {
 	struct range raced = range_raced(instance);
 
 	if (end > start + REPLAY_CHANGE_BYTES)
 		end = start + REPLAY_CHANGE_BYTES;
+	if (space != raced.space)
+		return end;
 	if (start < raced.start && end > raced.start)
 		return raced.start;
 	if (start < raced.end && end > raced.end)
@@ -190,9 +201,10 @@ static bool changes_add_all(struct instance *instance,
 		uint64_t end = liveout->address + liveout->size, next;
 
 		for (uint64_t at = liveout->address; at < end; at = next) {
-			next = changes_cut(instance, at, end);
+			next = changes_cut(instance, liveout->space, at, end);
 			if (!changes_add(instance, outcome,
-					 (struct range){ at, next }))
+					 (struct range){ at, next,
+							 liveout->space }))
 				return false;
 		}
 	}
@@ -209,7 +221,7 @@ static void changes_set_values(struct instance *instance, uint32_t schedules)
 		for (int j = 0; j < REPLAY_SCHEDULES; j++) {
 			if (schedules >> j & 1 &&
 			    outcome_read(&instance->outcomes[j],
-					 &instance->processor->cache,
+					 instance->processor, change->space,
 					 change->address, change->values[j],
 					 change->size))
 				change->schedules |= UINT32_C(1) << j;
@@ -266,9 +278,10 @@ static enum likeness pair_memory(const struct instance *instance,
 		for (uint64_t at = liveout->address; at < end; at = next) {
 			enum change_kind kind;
 
-			next = changes_cut(instance, at, end);
+			next = changes_cut(instance, liveout->space, at, end);
 			kind = changes_kind(instance, pair->one,
-					    (struct range){ at, next });
+					    (struct range){ at, next,
+							    liveout->space });
 			likeness = likeness_graver(likeness, likeness_of(kind));
 		}
 	}
@@ -364,18 +377,19 @@ static struct error *changes_explain(struct instance *instance, int schedule,
 static bool changes_move(const struct instance *instance, uint32_t schedules)
 {
 	const struct replay_question *question = instance->question;
-	const struct pagecache *pages = &instance->processor->cache;
+	const struct processor *processor = instance->processor;
 
 	for (uint32_t i = 0; i < question->size; i++) {
 		uint64_t address = question->address + i;
 		uint8_t before, after;
 
-		if (!pagecache_read(pages, address, &before, 1))
+		if (!pagecache_read(processor_pages(processor, 0), address,
+				    &before, 1))
 			continue;
 		for (int j = 0; j < REPLAY_SCHEDULES; j++) {
 			if (schedules >> j & 1 &&
-			    outcome_read(&instance->outcomes[j], pages, address,
-					 &after, 1) &&
+			    outcome_read(&instance->outcomes[j], processor, 0,
+					 address, &after, 1) &&
 			    after != before)
 				return true;
 		}

@@ -161,17 +161,44 @@ static bool instance_uses_keys(const struct instance *instance, int thread)
 	return rights != 0 && rights != INSTANCE_KEYS_UNUSED;
 }
 
+static bool instance_has_shadow_stack(const struct instance *instance,
+				      int thread)
+{
+	const struct space *space =
+		processor_space(instance->processor, thread);
+	struct thread_status status = { .shadow_stack = false };
+
+	error_free(procfs_status(space->source.memory->pid, &status));
+	return status.shadow_stack;
+}
+
+/*
+ * Do both have the raced bytes, at their addresses? Bytes that were not captured
+ * are to be learned first.
+ */
+static bool instance_shares(const struct instance *instance)
+{
+	const struct replay_question *question = instance->question;
+	const struct processor *processor = instance->processor;
+	uint64_t page = replay_page_of(question->address);
+	uint64_t other =
+		replay_page_of(question->address + processor->instance.shift);
+	const struct cached_page *one =
+		pagecache_find(&processor->spaces[0].cache, page);
+
+	if (!processor->instance.two || !one)
+		return true;
+	return one->twin && one->twin->address == other;
+}
+
 /* What the code needs and the copy does not have; NULL: nothing. */
 static const char *instance_refusal(const struct instance *instance)
 {
-	const struct replay_source *source =
-		&instance->processor->instance.source;
-	struct thread_status status = { .shadow_stack = false };
-
-	error_free(procfs_status(source->memory->pid, &status));
-	if (status.shadow_stack)
-		return "shadow-stack";
+	if (!instance_shares(instance))
+		return "two-processes";
 	for (int i = 0; i < REPLAY_THREADS; i++) {
+		if (instance_has_shadow_stack(instance, i))
+			return "shadow-stack";
 		if (instance_uses_keys(instance, i))
 			return replay_stop_name(REPLAY_KEYS);
 	}

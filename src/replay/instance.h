@@ -15,7 +15,8 @@
  * Names of failures, besides those of stops (region.h): "unequal-end", the schedules
  * end at different places; "signal", all fault; "cannot-redo", "old-load", an update
  * whose load was not found; "locals", only local variables of a function that has
- * not returned differ; "shadow-stack".
+ * not returned differ; "shadow-stack"; "two-processes", which have no memory there
+ * that both share, as far as is known.
  */
 #ifndef REPLAY_INSTANCE_H
 #define REPLAY_INSTANCE_H
@@ -51,7 +52,7 @@ struct replay_side {
 struct replay_question {
 	struct replay_side
 		sides[REPLAY_THREADS]; /* as the processor's threads */
-	uint64_t address; /* the raced bytes */
+	uint64_t address; /* the raced bytes, as the first thread has them */
 	uint32_t size;
 	/* these bytes before a done access; for one that stores */
 	uint8_t before[X86_ACCESS_MAX];
@@ -66,6 +67,8 @@ enum replay_verdict {
 
 /* Memory that not all schedules leave alike. */
 struct replay_change {
+	/* 1: of the second thread's process, which the first's does not have */
+	int space;
 	uint64_t address;
 	uint32_t size; /* 1 to REPLAY_CHANGE_BYTES */
 	uint8_t values[REPLAY_SCHEDULES][REPLAY_CHANGE_BYTES];

@@ -30,19 +30,19 @@ static void likely_add(struct likely *likely, uint64_t address)
 	likely->pages[likely->count++] = page;
 }
 
-bool replay_hints_have(const struct replay_hints *hints, uint64_t page)
+bool replay_hints_have(const struct replay_hints *hints, uint64_t hint)
 {
 	for (size_t i = 0; i < hints->count && i < REPLAY_HINTS_MAX; i++) {
-		if (hints->pages[i] == page)
+		if (hints->pages[i] == hint)
 			return true;
 	}
 	return false;
 }
 
-void replay_hints_add(struct replay_hints *hints, uint64_t page)
+void replay_hints_add(struct replay_hints *hints, uint64_t hint)
 {
-	if (!replay_hints_have(hints, page))
-		hints->pages[hints->count++ % REPLAY_HINTS_MAX] = page;
+	if (!replay_hints_have(hints, hint))
+		hints->pages[hints->count++ % REPLAY_HINTS_MAX] = hint;
 }
 
 void likely_add_thread(struct likely *likely, const struct x86_registers *regs)
@@ -59,11 +59,16 @@ void likely_add_thread(struct likely *likely, const struct x86_registers *regs)
 	}
 }
 
-void likely_add_hints(struct likely *likely, const struct replay_hints *hints)
+void likely_add_hints(struct likely *likely, const struct replay_hints *hints,
+		      int space)
 {
 	size_t count = hints->count < REPLAY_HINTS_MAX ? hints->count
 						       : REPLAY_HINTS_MAX;
 
-	for (size_t i = 0; i < count; i++)
-		likely_add(likely, hints->pages[i]);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t page = replay_page_of(hints->pages[i]);
+
+		if (hints->pages[i] == replay_hint(space, page))
+			likely_add(likely, page);
+	}
 }

@@ -17,14 +17,24 @@ enum { REPLAY_HINTS_MAX = 64 };
 
 /* Pages that earlier instances of a race missed. Zeroed: none. */
 struct replay_hints {
-	uint64_t pages[REPLAY_HINTS_MAX];
+	uint64_t pages[REPLAY_HINTS_MAX]; /* of replay_hint() */
 	/* of all that were remembered: later ones replace the first */
 	size_t count;
 };
 
-/* Remember a page, if it is not remembered. */
-void replay_hints_add(struct replay_hints *hints, uint64_t page);
-bool replay_hints_have(const struct replay_hints *hints, uint64_t page);
+/*
+ * A page of an address space as a hint: number 0, or 1 of the second thread if that
+ * is of another process. One number holds both, as addresses of pages end in
+ * zeros.
+ */
+static inline uint64_t replay_hint(int space, uint64_t page)
+{
+	return page | (uint64_t)space;
+}
+
+/* Remember a hint, if it is not remembered. */
+void replay_hints_add(struct replay_hints *hints, uint64_t hint);
+bool replay_hints_have(const struct replay_hints *hints, uint64_t hint);
 
 /* Addresses of pages, each once. */
 enum { LIKELY_MAX = 128 };
@@ -41,6 +51,8 @@ struct likely {
  */
 void likely_add_thread(struct likely *likely, const struct x86_registers *regs);
 
-void likely_add_hints(struct likely *likely, const struct replay_hints *hints);
+/* Those of that address space. */
+void likely_add_hints(struct likely *likely, const struct replay_hints *hints,
+		      int space);
 
 #endif

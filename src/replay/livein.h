@@ -29,22 +29,29 @@ struct memory;
 struct replay_capture {
 	struct replay_context threads[REPLAY_THREADS];
 	size_t count; /* of pages; each is there once */
+	/*
+	 * so many are of the first thread's process; the others, of the second
+	 * thread's, follow, if that is another one
+	 */
+	size_t of_first;
 	uint64_t addresses[LIKELY_MAX];
 	/* breakpoints of ours may be in them */
 	uint8_t pages[LIKELY_MAX][REPLAY_PAGE];
 };
 
 /*
- * Two threads of one address space, each in a ptrace-stop of the caller's. They
- * may run as soon as this returns. It costs four requests to ptrace(2), one to
- * look for each page, and one or two to read them all. A page that cannot be
+ * Two threads, each in a ptrace-stop of the caller's, and the memory of their
+ * address spaces: the same pointer twice if that is one. They may run as soon as
+ * this returns. It costs four requests to ptrace(2), one to look for each page,
+ * and one or two to read them all, of each address space. A page that cannot be
  * read is left out. hints: of the race; NULL: there are none.
  * error_gone: a thread is. ERROR_UNSUPPORTED: its registers are more than there
  * is room for. After an error *ret means nothing.
  */
-struct error *replay_capture_take(const pid_t tids[REPLAY_THREADS],
-				  const struct memory *memory,
-				  const struct replay_hints *hints,
-				  struct replay_capture *ret);
+struct error *
+replay_capture_take(const pid_t tids[REPLAY_THREADS],
+		    const struct memory *const memories[REPLAY_THREADS],
+		    const struct replay_hints *hints,
+		    struct replay_capture *ret);
 
 #endif

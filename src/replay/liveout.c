@@ -14,7 +14,7 @@ struct comparison {
 	struct vec *ret;
 };
 
-static bool liveout_is_dead(const struct comparison *comparison,
+static bool liveout_is_dead(const struct comparison *comparison, int space,
 			    uint64_t address)
 {
 	for (int i = 0; i < REPLAY_THREADS; i++) {
@@ -23,30 +23,19 @@ static bool liveout_is_dead(const struct comparison *comparison,
 		uint64_t a = comparison->a->contexts[i].regs.gpr[X86_RSP];
 		uint64_t b = comparison->b->contexts[i].regs.gpr[X86_RSP];
 
-		if (replay_is_dead(thread, a, address) &&
+		if (processor_space_of(comparison->processor, i) == space &&
+		    replay_is_dead(thread, a, address) &&
 		    replay_is_dead(thread, b, address))
 			return true;
 	}
 	return false;
 }
 
-static const struct outcome_page *
-liveout_page(const struct replay_outcome *outcome, uint64_t address)
-{
-	for (size_t i = 0; i < outcome->pages.count; i++) {
-		const struct outcome_page *page = vec_at(&outcome->pages, i);
-
-		if (page->address == address)
-			return page;
-	}
-	return NULL;
-}
-
 /* first: of the liveouts of this page, in ret. */
 static bool liveout_add(const struct comparison *comparison, size_t first,
-			uint64_t address)
+			int space, uint64_t address)
 {
-	struct liveout next = { .address = address, .size = 1 };
+	struct liveout next = { .space = space, .address = address, .size = 1 };
 	struct vec *all = comparison->ret;
 
 	if (all->count > first) {
@@ -61,15 +50,18 @@ static bool liveout_add(const struct comparison *comparison, size_t first,
 }
 
 static bool liveout_compare_page(const struct comparison *comparison,
-				 uint64_t address, const uint8_t *a,
+				 const struct outcome_page *page,
 				 const uint8_t *b)
 {
+	const uint8_t *a = page->bytes;
 	size_t first = comparison->ret->count;
 
 	for (size_t i = 0; i < REPLAY_PAGE; i++) {
-		if (a[i] == b[i] || liveout_is_dead(comparison, address + i))
+		if (a[i] == b[i] ||
+		    liveout_is_dead(comparison, page->space, page->address + i))
 			continue;
-		if (!liveout_add(comparison, first, address + i))
+		if (!liveout_add(comparison, first, page->space,
+				 page->address + i))
 			return false;
 	}
 	return true;
@@ -80,10 +72,11 @@ static bool liveout_compare_one(const struct comparison *comparison,
 				const struct outcome_page *page,
 				const struct outcome_page *other)
 {
+	const struct space *space = &comparison->processor->spaces[page->space];
 	const struct cached_page *original =
-		pagecache_find(&comparison->processor->cache, page->address);
+		pagecache_find(&space->cache, page->address);
 
-	return liveout_compare_page(comparison, page->address, page->bytes,
+	return liveout_compare_page(comparison, page,
 				    other ? other->bytes : original->bytes);
 }
 
@@ -98,12 +91,13 @@ struct error *liveout_compare(const struct processor *processor,
 		const struct outcome_page *page = vec_at(&a->pages, i);
 
 		done = liveout_compare_one(&comparison, page,
-					   liveout_page(b, page->address));
+					   outcome_page(b, page->space,
+							page->address));
 	}
 	for (size_t i = 0; i < b->pages.count && done; i++) {
 		const struct outcome_page *page = vec_at(&b->pages, i);
 
-		if (!liveout_page(a, page->address))
+		if (!outcome_page(a, page->space, page->address))
 			done = liveout_compare_one(&comparison, page, NULL);
 	}
 	return done ? NULL : error_nomem;

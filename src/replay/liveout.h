@@ -17,6 +17,7 @@ struct replay_outcome;
 
 /* Bytes that differ, all of them. Within one page. */
 struct liveout {
+	int space; /* as struct outcome_page has it */
 	uint64_t address;
 	uint64_t size;
 };

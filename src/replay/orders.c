@@ -33,6 +33,18 @@ void outcome_deinit(struct replay_outcome *outcome)
 	vec_deinit(&outcome->pages);
 }
 
+const struct outcome_page *outcome_page(const struct replay_outcome *outcome,
+					int space, uint64_t address)
+{
+	for (size_t i = 0; i < outcome->pages.count; i++) {
+		const struct outcome_page *page = vec_at(&outcome->pages, i);
+
+		if (page->space == space && page->address == address)
+			return page;
+	}
+	return NULL;
+}
+
 /* What it led to rests on a page of another time. */
 static void orders_learn(const struct processor *processor,
 			 struct replay_outcome *ret)
@@ -71,15 +83,22 @@ static bool written_init(struct orders_written *written, size_t most)
 	return written->originals && written->pages && written->bytes;
 }
 
-static void written_find(struct orders_written *written,
-			 const struct processor *processor)
+/* Its code may have, or the other process's if both have the page. */
+static bool written_may_be(const struct cached_page *page)
 {
-	for (size_t i = 0; i < processor->cache.used; i++) {
-		struct cached_page *page = *(struct cached_page **)vec_at(
-			&processor->cache.pages, i);
+	return page->access & MAPPING_WRITE ||
+	       (page->twin && page->twin->access & MAPPING_WRITE);
+}
 
-		if (!(page->access & MAPPING_WRITE) ||
-		    !scratch_is_installed(processor->scratch, page->address))
+static void written_find(struct orders_written *written,
+			 const struct space *space)
+{
+	for (size_t i = 0; i < space->cache.used; i++) {
+		struct cached_page *page =
+			*(struct cached_page **)vec_at(&space->cache.pages, i);
+
+		if (!written_may_be(page) ||
+		    !scratch_is_installed(space->scratch, page->address))
 			continue;
 		written->originals[written->count] = page;
 		written->pages[written->count] = (struct memory_page){
@@ -91,58 +110,90 @@ static void written_find(struct orders_written *written,
 }
 
 /* Our int3s are no change. */
-static void written_hide_ends(const struct processor *processor,
+static void written_hide_ends(const struct processor *processor, int space,
 			      const struct cached_page *original,
 			      uint8_t *bytes)
 {
 	for (int i = 0; i < REPLAY_ENDS; i++) {
-		uint64_t offset =
-			processor->ends[i].address - original->address;
+		uint64_t end = processor->ends[i].address;
+		uint64_t offset = end - original->address;
 
-		if (offset < REPLAY_PAGE)
+		if (offset < REPLAY_PAGE &&
+		    processor_has_end(processor, space, end))
 			bytes[offset] = original->bytes[offset];
 	}
 }
 
+/* What both have is known as the first one's, whoever has it installed. */
+static bool orders_add_page(const struct processor *processor, int space,
+			    const struct cached_page *original,
+			    const uint8_t *now, struct replay_outcome *ret)
+{
+	uint64_t address = original->address;
+	struct outcome_page *page;
+
+	space_canonical(processor, &space, &address);
+	if (outcome_page(ret, space, address))
+		return true;
+	page = vec_append(&ret->pages);
+	if (!page)
+		return false;
+	page->space = space;
+	page->address = address;
+	memcpy(page->bytes, now, REPLAY_PAGE);
+	return true;
+}
+
 /* Keep what it is now, and make it again what it was. */
-static struct error *orders_take_page(struct processor *processor,
+static struct error *orders_take_page(struct processor *processor, int space,
 				      const struct cached_page *original,
 				      const struct memory_page *now,
 				      struct replay_outcome *ret)
 {
-	struct outcome_page *page;
-
 	if (!now->read)
 		return error_create(ERROR_OTHER,
 				    "a page of the scratch process is lost");
-	written_hide_ends(processor, original, now->bytes);
+	written_hide_ends(processor, space, original, now->bytes);
 	if (memcmp(original->bytes, now->bytes, REPLAY_PAGE) == 0)
 		return NULL;
-	page = vec_append(&ret->pages);
-	if (!page)
+	if (!orders_add_page(processor, space, original, now->bytes, ret))
 		return error_nomem;
-	page->address = original->address;
-	memcpy(page->bytes, now->bytes, REPLAY_PAGE);
-	return processor_restore(processor, original);
+	return processor_restore(processor, space, original);
 }
 
-static struct error *orders_take(struct processor *processor,
-				 struct replay_outcome *ret)
+static struct error *orders_take_space(struct processor *processor, int number,
+				       struct replay_outcome *ret)
 {
+	const struct space *space = &processor->spaces[number];
 	struct orders_written written;
 	struct error *err = NULL;
 
-	if (!written_init(&written, processor->cache.used)) {
+	if (!written_init(&written, space->cache.used)) {
 		written_deinit(&written);
 		return error_nomem;
 	}
-	written_find(&written, processor);
-	memory_read_pages(scratch_memory(processor->scratch), written.pages,
+	written_find(&written, space);
+	memory_read_pages(scratch_memory(space->scratch), written.pages,
 			  written.count);
 	for (size_t i = 0; i < written.count && !err; i++)
-		err = orders_take_page(processor, written.originals[i],
+		err = orders_take_page(processor, number, written.originals[i],
 				       &written.pages[i], ret);
 	written_deinit(&written);
+	return err;
+}
+
+/* Of both processes: first each knows what the other has written last. */
+static struct error *orders_take(struct processor *processor,
+				 struct replay_outcome *ret)
+{
+	struct error *err = NULL;
+
+	if (!processor->instance.two)
+		return orders_take_space(processor, 0, ret);
+	for (int i = 0; i < REPLAY_SPACES && !err; i++)
+		err = processor_enter(processor, i);
+	for (int i = 0; i < REPLAY_SPACES && !err; i++)
+		err = orders_take_space(processor, i, ret);
 	return err;
 }
 
@@ -168,21 +219,38 @@ struct error *orders_run(struct processor *processor,
 	return processor_fail(processor, orders_take(processor, ret));
 }
 
-bool outcome_read(const struct replay_outcome *outcome,
-		  const struct pagecache *pages, uint64_t address, void *bytes,
-		  size_t size)
+/* The bytes of a page in the cache of the space. */
+static const uint8_t *outcome_bytes(const struct replay_outcome *outcome,
+				    const struct processor *processor,
+				    int space, uint64_t address)
 {
-	if (!pagecache_read(pages, address, bytes, size))
-		return false;
-	for (size_t i = 0; i < outcome->pages.count; i++) {
-		const struct outcome_page *page = vec_at(&outcome->pages, i);
+	const struct cached_page *cached =
+		pagecache_find(&processor->spaces[space].cache, address);
+	const struct outcome_page *page;
 
-		for (size_t j = 0; j < size; j++) {
-			uint64_t offset = address + j - page->address;
+	if (!cached)
+		return NULL;
+	space_canonical(processor, &space, &address);
+	page = outcome_page(outcome, space, address);
+	return page ? page->bytes : cached->bytes;
+}
 
-			if (offset < REPLAY_PAGE)
-				((uint8_t *)bytes)[j] = page->bytes[offset];
-		}
+bool outcome_read(const struct replay_outcome *outcome,
+		  const struct processor *processor, int space,
+		  uint64_t address, void *bytes, size_t size)
+{
+	for (size_t done = 0, chunk; done < size; done += chunk) {
+		uint64_t page = replay_page_of(address + done);
+		size_t offset = (size_t)(address + done - page);
+		const uint8_t *from =
+			outcome_bytes(outcome, processor, space, page);
+
+		if (!from)
+			return false;
+		chunk = REPLAY_PAGE - offset;
+		if (chunk > size - done)
+			chunk = size - done;
+		memcpy((char *)bytes + done, from + offset, chunk);
 	}
 	return true;
 }

@@ -40,6 +40,7 @@ extern const struct replay_step orders_ab[ORDERS_WHOLE_STEPS];
 extern const struct replay_step orders_ba[ORDERS_WHOLE_STEPS];
 
 struct outcome_page {
+	int space; /* 1: of the second thread's process alone */
 	uint64_t address; /* of its first byte */
 	uint8_t bytes[REPLAY_PAGE];
 };
@@ -62,6 +63,10 @@ struct replay_outcome {
 void outcome_init(struct replay_outcome *outcome);
 void outcome_deinit(struct replay_outcome *outcome);
 
+/* The page if it differs, NULL otherwise. */
+const struct outcome_page *outcome_page(const struct replay_outcome *outcome,
+					int space, uint64_t address);
+
 /*
  * Run a schedule. A step that stops a thread before its end is the last. Once a page
  * was missed that the code can write, the stop of all schedules of the instance is
@@ -80,10 +85,12 @@ struct error *orders_run(struct processor *processor,
 bool orders_can_split(const struct processor *processor, int thread);
 
 /*
- * Copy bytes as the schedule left them; false: some of them were never there.
+ * Copy bytes as the schedule left them, by their address in the first thread's
+ * process (space 0) or the second's (1, if that is another); false: some of them
+ * were never there.
  */
 bool outcome_read(const struct replay_outcome *outcome,
-		  const struct pagecache *pages, uint64_t address, void *bytes,
-		  size_t size);
+		  const struct processor *processor, int space,
+		  uint64_t address, void *bytes, size_t size);
 
 #endif

@@ -70,6 +70,7 @@ static bool pagecache_use(struct pagecache *cache, size_t i, uint64_t address)
 	*next = page;
 	page->address = address;
 	page->access = 0;
+	page->twin = NULL;
 	cache->used++;
 	return true;
 }

@@ -48,6 +48,11 @@ struct error *replay_source_look(const struct replay_source *source,
 struct cached_page {
 	uint64_t address; /* of its first byte */
 	unsigned int access; /* enum mapping_access; 0: not asked for yet */
+	/*
+	 * The same memory in the other address space of the instance, in whose
+	 * cache it is; NULL: it is not shared, or there is no other.
+	 */
+	struct cached_page *twin;
 	uint8_t bytes[REPLAY_PAGE];
 };
 

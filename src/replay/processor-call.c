@@ -12,8 +12,8 @@
 #include "sys/memory.h"
 #include "sys/trace.h"
 
-bool processor_read(const struct processor *processor, uint64_t address,
-		    void *bytes, size_t size)
+bool processor_read(const struct space *space, uint64_t address, void *bytes,
+		    size_t size)
 {
 	uint64_t page = replay_page_of(address);
 	size_t first = (size_t)(page + REPLAY_PAGE - address);
@@ -21,35 +21,42 @@ bool processor_read(const struct processor *processor, uint64_t address,
 
 	if (first > size)
 		first = size;
-	if (!scratch_is_installed(processor->scratch, page)) {
-		if (!pagecache_read(&processor->cache, address, bytes, first))
+	if (!scratch_is_installed(space->scratch, page)) {
+		if (!pagecache_read(&space->cache, address, bytes, first))
 			return false;
 	} else {
-		struct error *err =
-			memory_read(scratch_memory(processor->scratch), address,
-				    bytes, first, &read);
+		struct error *err = memory_read(scratch_memory(space->scratch),
+						address, bytes, first, &read);
 
 		error_free(err);
 		if (err || read < first)
 			return false;
 	}
 	return first == size ||
-	       processor_read(processor, address + first, (char *)bytes + first,
+	       processor_read(space, address + first, (char *)bytes + first,
 			      size - first);
 }
 
-static void call_remember(struct processor *processor, uint64_t futex)
+static void call_remember(struct processor *processor, int thread,
+			  uint64_t futex)
 {
+	struct replay_word word = { processor_space_of(processor, thread),
+				    futex };
+
+	space_canonical(processor, &word.space, &word.address);
 	for (size_t i = 0; i < processor->futex_count; i++) {
-		if (processor->futexes[i] == futex)
+		const struct replay_word *known = &processor->futexes[i];
+
+		if (known->space == word.space &&
+		    known->address == word.address)
 			return;
 	}
 	if (processor->futex_count < REPLAY_FUTEXES)
-		processor->futexes[processor->futex_count++] = futex;
+		processor->futexes[processor->futex_count++] = word;
 }
 
 /* futex(2), by its arguments; *ret_waits: it would sleep. False: another use. */
-static bool call_futex(const struct processor *processor,
+static bool call_futex(const struct space *space,
 		       const struct x86_registers *regs, int64_t *ret_result,
 		       bool *ret_waits)
 {
@@ -62,8 +69,7 @@ static bool call_futex(const struct processor *processor,
 		return true;
 	if (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET)
 		return false;
-	if (!processor_read(processor, regs->gpr[X86_RDI], &value,
-			    sizeof(value)))
+	if (!processor_read(space, regs->gpr[X86_RDI], &value, sizeof(value)))
 		return false;
 	*ret_waits = value == (uint32_t)regs->gpr[X86_RDX];
 	if (!*ret_waits)
@@ -72,7 +78,7 @@ static bool call_futex(const struct processor *processor,
 }
 
 /* False: it is not answered. */
-static bool call_answer(const struct processor *processor,
+static bool call_answer(const struct space *space,
 			const struct x86_registers *regs, uint64_t number,
 			int64_t *ret_result, struct replay_stop *stop)
 {
@@ -86,8 +92,7 @@ static bool call_answer(const struct processor *processor,
 		stop->kind = REPLAY_YIELDED;
 		return true;
 	}
-	if (number != SYS_futex ||
-	    !call_futex(processor, regs, ret_result, &waits))
+	if (number != SYS_futex || !call_futex(space, regs, ret_result, &waits))
 		return false;
 	stop->has_address = true;
 	stop->address = regs->gpr[X86_RDI];
@@ -95,19 +100,21 @@ static bool call_answer(const struct processor *processor,
 	return true;
 }
 
-struct error *processor_call(struct processor *processor, uint64_t number,
-			     bool *ret_again, struct replay_stop *ret_stop)
+struct error *processor_call(struct processor *processor, int thread,
+			     uint64_t number, bool *ret_again,
+			     struct replay_stop *ret_stop)
 {
-	pid_t pid = scratch_pid(processor->scratch);
+	const struct space *space = processor_space(processor, thread);
+	pid_t pid = scratch_pid(space->scratch);
 	struct x86_registers regs;
 	struct error *err = trace_registers(pid, &regs);
 	int64_t result;
 
 	*ret_again = false;
-	if (err || !call_answer(processor, &regs, number, &result, ret_stop))
+	if (err || !call_answer(space, &regs, number, &result, ret_stop))
 		return err;
 	if (ret_stop->has_address)
-		call_remember(processor, ret_stop->address);
+		call_remember(processor, thread, ret_stop->address);
 	*ret_again = ret_stop->kind == REPLAY_STEPPED;
 	regs.gpr[X86_RAX] = (uint64_t)result;
 	regs.orig_rax = ~UINT64_C(0);

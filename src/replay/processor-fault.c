@@ -18,6 +18,8 @@ static const unsigned int FAULT_ANY = MAPPING_READ | MAPPING_WRITE |
 
 struct fault {
 	struct processor *processor;
+	struct space *space; /* in which it is */
+	int number; /* of the space */
 	uint64_t rip, address, page;
 	struct mapping mapping; /* what the program has there, if ... */
 	bool found, covers;
@@ -36,7 +38,7 @@ static void fault_is(struct fault *fault, enum replay_stop_kind kind)
 static struct error *fault_look(struct fault *fault)
 {
 	struct processor *processor = fault->processor;
-	struct error *err = replay_source_look(&processor->instance.source,
+	struct error *err = replay_source_look(&fault->space->source,
 					       fault->page, &fault->mapping,
 					       &fault->found);
 
@@ -60,7 +62,8 @@ static bool fault_on_dead_stack(const struct fault *fault)
 			&processor->instance.threads[i];
 		uint64_t rsp = processor->starts[i].regs.gpr[X86_RSP];
 
-		if (fault->found && (thread->stack_low || mapping->stack) &&
+		if (processor_space_of(processor, i) == fault->number &&
+		    fault->found && (thread->stack_low || mapping->stack) &&
 		    (fault->covers || mapping->stack) &&
 		    rsp >= mapping->start && rsp < mapping->end &&
 		    fault->page + REPLAY_PAGE <= rsp - FAULT_RED_ZONE &&
@@ -73,27 +76,26 @@ static bool fault_on_dead_stack(const struct fault *fault)
 static struct error *fault_install(struct fault *fault,
 				   struct cached_page *page, bool *ret_again)
 {
-	struct processor *processor = fault->processor;
 	struct error *err;
 
 	page->access = fault->mapping.access;
 	/* unmapped since: it was there at the time of the race */
 	if (!fault->covers)
 		page->access = MAPPING_READ | MAPPING_WRITE;
-	err = processor_install(processor, page);
+	err = processor_install(fault->processor, fault->number, page);
 	*ret_again = !err;
 	return err;
 }
 
 static struct error *fault_read_late(struct fault *fault, bool *ret_again)
 {
-	struct processor *processor = fault->processor;
-	struct error *err = pagecache_fetch(&processor->cache,
-					    &processor->instance.source,
-					    &fault->page, 1);
-	struct cached_page *page =
-		pagecache_find(&processor->cache, fault->page);
+	struct space *space = fault->space;
+	struct error *err =
+		pagecache_fetch(&space->cache, &space->source, &fault->page, 1);
+	struct cached_page *page = pagecache_find(&space->cache, fault->page);
 
+	if (!err && page)
+		err = space_link(fault->processor, fault->number, page);
 	if (!err && page)
 		return fault_install(fault, page, ret_again);
 	fault_is(fault, REPLAY_UNFETCHABLE);
@@ -112,7 +114,7 @@ static struct error *fault_learn(struct fault *fault, bool *ret_again)
 
 	if (err || !*ret_again)
 		return err;
-	replay_hints_add(hints, fault->page);
+	replay_hints_add(hints, replay_hint(fault->number, fault->page));
 	if (!processor->missed)
 		processor->missed = fault->address;
 	return NULL;
@@ -130,25 +132,23 @@ static void fault_on_unmapped(struct fault *fault)
 
 	fault_is(fault, REPLAY_SIGNAL);
 	if (!scratch_has_room(fault->page) ||
-	    replay_hints_have(hints, fault->page))
+	    replay_hints_have(hints, replay_hint(fault->number, fault->page)))
 		return;
-	replay_hints_add(hints, fault->page);
+	replay_hints_add(hints, replay_hint(fault->number, fault->page));
 	if (!processor->missed)
 		processor->missed = fault->address;
 }
 
 static struct error *fault_on_missing(struct fault *fault, bool *ret_again)
 {
-	struct processor *processor = fault->processor;
-	struct cached_page *page =
-		pagecache_find(&processor->cache, fault->page);
+	struct space *space = fault->space;
+	struct cached_page *page = pagecache_find(&space->cache, fault->page);
 	struct error *err;
 
 	if (page && (!fault->covers || fault->mapping.access & FAULT_ANY))
 		return fault_install(fault, page, ret_again);
 	if (fault_on_dead_stack(fault)) {
-		err = pagecache_add_zeros(&processor->cache, fault->page,
-					  &page);
+		err = pagecache_add_zeros(&space->cache, fault->page, &page);
 		return err ? err : fault_install(fault, page, ret_again);
 	}
 	if (!fault->covers)
@@ -167,25 +167,27 @@ static struct error *fault_on_missing(struct fault *fault, bool *ret_again)
 /* It is there: code that may not run yet, or an access that is forbidden. */
 static struct error *fault_on_installed(struct fault *fault, bool *ret_again)
 {
-	struct processor *processor = fault->processor;
+	struct space *space = fault->space;
 	const struct cached_page *page =
-		pagecache_find(&processor->cache, fault->page);
+		pagecache_find(&space->cache, fault->page);
 	bool executes = fault->address - fault->rip < X86_INSN_MAX;
 	struct error *err = NULL;
 
 	if (executes && page->access & MAPPING_EXECUTE && fault->covers)
-		err = scratch_permit(processor->scratch, fault->mapping.start,
+		err = scratch_permit(space->scratch, fault->mapping.start,
 				     fault->mapping.end, ret_again);
 	if (!err && !*ret_again)
 		fault_is(fault, REPLAY_SIGNAL);
 	return err;
 }
 
-struct error *processor_fault(struct processor *processor, uint64_t rip,
-			      uint64_t address, bool *ret_again,
+struct error *processor_fault(struct processor *processor, int thread,
+			      uint64_t rip, uint64_t address, bool *ret_again,
 			      struct replay_stop *ret_stop)
 {
 	struct fault fault = { .processor = processor,
+			       .space = processor_space(processor, thread),
+			       .number = processor_space_of(processor, thread),
 			       .rip = rip,
 			       .address = address,
 			       .page = replay_page_of(address),
@@ -195,7 +197,7 @@ struct error *processor_fault(struct processor *processor, uint64_t rip,
 	*ret_again = false;
 	if (err)
 		return err;
-	if (scratch_is_installed(processor->scratch, fault.page))
+	if (scratch_is_installed(fault.space->scratch, fault.page))
 		return fault_on_installed(&fault, ret_again);
 	return fault_on_missing(&fault, ret_again);
 }

@@ -9,6 +9,8 @@
 #include "replay/hazard.h"
 #include "replay/processor.h"
 #include "replay/region.h"
+#include "replay/space-parts.h"
+#include "replay/twins.h"
 
 struct decoder;
 
@@ -35,12 +37,19 @@ struct thread_access {
 
 enum { REPLAY_FUTEXES = 8 };
 
+/* Memory as space_canonical() has it. */
+struct replay_word {
+	int space;
+	uint64_t address;
+};
+
 struct processor {
 	enum scratch_way way;
-	struct scratch *scratch; /* NULL: to be started */
-	uint64_t ended_cpu_ns; /* CPU time of earlier ones */
+	uint64_t ended_cpu_ns; /* CPU time of earlier scratch processes */
 	struct decoder *decoder;
-	struct pagecache cache;
+	struct space spaces[REPLAY_SPACES];
+	struct twins twins; /* of two spaces */
+	int current; /* the space whose code ran last */
 	struct replay_instance instance;
 	uint64_t
 		missed; /* the first access that needs to be learned; 0: none */
@@ -54,9 +63,8 @@ struct processor {
 	bool begun[REPLAY_THREADS];
 	struct thread_access accesses[REPLAY_THREADS];
 	/* words that threads wait on; the first ones only */
-	uint64_t futexes[REPLAY_FUTEXES];
+	struct replay_word futexes[REPLAY_FUTEXES];
 	size_t futex_count;
-	struct vec hazards; /* struct hazard: of the text that was installed */
 };
 
 /*
@@ -65,48 +73,50 @@ struct processor {
  */
 struct error *processor_fail(struct processor *processor, struct error *err);
 
-/* Is there an int3 of ours at the address? */
-bool processor_has_end(const struct processor *processor, uint64_t address);
+/* Is there an int3 of ours at the address of the space? */
+bool processor_has_end(const struct processor *processor, int space,
+		       uint64_t address);
 
 /* Let the regions end at the threads' starts too. */
 struct error *processor_add_arrivals(struct processor *processor);
 
 /* The hazard at the address, on which an int3 of ours is; NULL: none is. */
-const struct hazard *processor_hazard(const struct processor *processor,
+const struct hazard *processor_hazard(const struct space *space,
 				      uint64_t address);
 
-/* Install a page that is in the cache, with our int3s. */
-struct error *processor_install(struct processor *processor,
+/* Install a page that is in the cache of the space, with our int3s. */
+struct error *processor_install(struct processor *processor, int space,
 				const struct cached_page *page);
 
 /* The same of one that is installed: undo what was written. */
-struct error *processor_restore(struct processor *processor,
+struct error *processor_restore(struct processor *processor, int space,
 				const struct cached_page *page);
 
 /*
- * The code stopped at an access to an address: install what is missing.
- * *ret_again: it may go on. Else *ret_stop is why not.
+ * The code of the thread stopped at an access to an address: install what is
+ * missing. *ret_again: it may go on. Else *ret_stop is why not.
  */
-struct error *processor_fault(struct processor *processor, uint64_t rip,
-			      uint64_t address, bool *ret_again,
+struct error *processor_fault(struct processor *processor, int thread,
+			      uint64_t rip, uint64_t address, bool *ret_again,
 			      struct replay_stop *ret_stop);
 
 /*
- * The code stopped before a system call. *ret_again: it was answered. Else
- * *ret_stop is what is to become of it.
+ * The code of the thread stopped before a system call. *ret_again: it was
+ * answered. Else *ret_stop is what is to become of it.
  */
-struct error *processor_call(struct processor *processor, uint64_t number,
-			     bool *ret_again, struct replay_stop *ret_stop);
+struct error *processor_call(struct processor *processor, int thread,
+			     uint64_t number, bool *ret_again,
+			     struct replay_stop *ret_stop);
 
-/* Memory as the code sees it now; false: some of it was not captured. */
-bool processor_read(const struct processor *processor, uint64_t address,
-		    void *bytes, size_t size);
+/* Memory as the space's code sees it now; false: some of it was not captured. */
+bool processor_read(const struct space *space, uint64_t address, void *bytes,
+		    size_t size);
 
 /*
  * Copy what the program has at the address and cannot write, or was captured;
  * returns how many bytes, up to the first page that is neither.
  */
-size_t processor_read_text(struct processor *processor, uint64_t address,
+size_t processor_read_text(struct space *space, uint64_t address,
 			   uint8_t *bytes, size_t size);
 
 /*

@@ -26,11 +26,12 @@ struct error *processor_create(enum scratch_way way, struct processor **ret)
 	if (!processor)
 		return error_nomem;
 	processor->way = way;
-	processor->hazards = (struct vec)VEC_INIT(struct hazard);
-	pagecache_init(&processor->cache);
+	twins_init(&processor->twins);
+	for (int i = 0; i < REPLAY_SPACES; i++)
+		space_init(&processor->spaces[i]);
 	err = decoder_create(&processor->decoder);
 	if (!err)
-		err = scratch_create(way, &processor->scratch);
+		err = scratch_create(way, &processor->spaces[0].scratch);
 	if (err) {
 		processor_destroy(processor);
 		return err;
@@ -43,10 +44,10 @@ void processor_destroy(struct processor *processor)
 {
 	if (!processor)
 		return;
-	scratch_destroy(processor->scratch);
+	for (int i = 0; i < REPLAY_SPACES; i++)
+		space_deinit(&processor->spaces[i]);
+	twins_deinit(&processor->twins);
 	decoder_destroy(processor->decoder);
-	vec_deinit(&processor->hazards);
-	pagecache_deinit(&processor->cache);
 	free(processor);
 }
 
@@ -55,11 +56,17 @@ static struct error *processor_add_pages(struct processor *processor,
 {
 	struct error *err = NULL;
 
-	for (size_t i = 0; i < capture->count && !err; i++)
-		err = pagecache_add(&processor->cache,
-				    &processor->instance.source,
+	for (size_t i = 0; i < capture->count && !err; i++) {
+		struct space *space = processor_space(
+			processor, i < capture->of_first ? 0 : 1);
+
+		err = pagecache_add(&space->cache, &space->source,
 				    capture->addresses[i], capture->pages[i]);
-	return err;
+	}
+	if (!err && processor->instance.two)
+		err = twins_read(&processor->twins, processor->instance.sources,
+				 processor->instance.shift);
+	return err ? err : space_link_all(processor);
 }
 
 /*
@@ -67,34 +74,39 @@ static struct error *processor_add_pages(struct processor *processor,
  * see what else is missed.
  */
 static struct error *processor_read_slot(struct processor *processor,
-					 uint64_t slot)
+					 int thread, uint64_t slot)
 {
+	struct space *space = processor_space(processor, thread);
 	const uint64_t pages[] = {
 		replay_page_of(slot),
 		replay_page_of(slot + RETURN_ADDRESS_SIZE - 1),
 	};
 
 	for (int i = 0; i < 2; i++) {
-		if (!pagecache_find(&processor->cache, pages[i]))
-			replay_hints_add(processor->instance.hints, pages[i]);
+		if (!pagecache_find(&space->cache, pages[i]))
+			replay_hints_add(processor->instance.hints,
+					 replay_hint(processor_space_of(
+							     processor, thread),
+						     pages[i]));
 	}
 	processor->missed = slot;
-	return pagecache_fetch(&processor->cache, &processor->instance.source,
-			       pages, 2);
+	return pagecache_fetch(&space->cache, &space->source, pages, 2);
 }
 
-static struct error *processor_find_end(struct processor *processor,
-					uint64_t slot, struct region_end *end)
+static struct error *processor_find_end(struct processor *processor, int thread)
 {
+	const struct pagecache *cache =
+		&processor_space(processor, thread)->cache;
+	uint64_t slot = processor->instance.threads[thread].return_slot;
+	struct region_end *end = &processor->ends[thread];
 	struct error *err;
 
 	end->rsp = slot + RETURN_ADDRESS_SIZE;
-	if (pagecache_read(&processor->cache, slot, &end->address,
-			   RETURN_ADDRESS_SIZE))
+	if (pagecache_read(cache, slot, &end->address, RETURN_ADDRESS_SIZE))
 		return NULL;
-	err = processor_read_slot(processor, slot);
-	if (!err && !pagecache_read(&processor->cache, slot, &end->address,
-				    RETURN_ADDRESS_SIZE))
+	err = processor_read_slot(processor, thread, slot);
+	if (!err &&
+	    !pagecache_read(cache, slot, &end->address, RETURN_ADDRESS_SIZE))
 		err = error_create(ERROR_OTHER,
 				   "the stack of a thread cannot be read");
 	return err;
@@ -110,16 +122,20 @@ struct error *processor_load(struct processor *processor,
 	processor->instance = *instance;
 	processor->missed = 0;
 	processor->futex_count = 0;
-	vec_clear(&processor->hazards);
+	processor->current = 0;
 	memset(processor->accesses, 0, sizeof(processor->accesses));
 	memset(processor->ends, 0, sizeof(processor->ends));
-	pagecache_clear(&processor->cache);
+	for (int i = 0; i < REPLAY_SPACES; i++) {
+		struct space *space = &processor->spaces[i];
+
+		space->source = instance->sources[i];
+		vec_clear(&space->hazards);
+		pagecache_clear(&space->cache);
+	}
 	err = processor_add_pages(processor, capture);
 	for (int i = 0; i < REPLAY_THREADS && !err; i++) {
 		processor->starts[i] = capture->threads[i];
-		err = processor_find_end(processor,
-					 instance->threads[i].return_slot,
-					 &processor->ends[i]);
+		err = processor_find_end(processor, i);
 	}
 	processor->captured = !err;
 	return err;
@@ -127,12 +143,18 @@ struct error *processor_load(struct processor *processor,
 
 uint64_t processor_cpu_ns(const struct processor *processor)
 {
-	uint64_t now = 0;
+	uint64_t sum = processor->ended_cpu_ns;
 
-	/* of one that has just been killed it is not known */
-	if (processor->scratch)
-		error_free(scratch_cpu(processor->scratch, &now));
-	return processor->ended_cpu_ns + now;
+	for (int i = 0; i < REPLAY_SPACES; i++) {
+		uint64_t now = 0;
+
+		/* of one that has just been killed it is not known */
+		if (processor->spaces[i].scratch)
+			error_free(scratch_cpu(processor->spaces[i].scratch,
+					       &now));
+		sum += now;
+	}
+	return sum;
 }
 
 struct error *processor_fail(struct processor *processor, struct error *err)
@@ -140,8 +162,10 @@ struct error *processor_fail(struct processor *processor, struct error *err)
 	if (!err)
 		return NULL;
 	processor->ended_cpu_ns = processor_cpu_ns(processor);
-	scratch_destroy(processor->scratch);
-	processor->scratch = NULL;
+	for (int i = 0; i < REPLAY_SPACES; i++) {
+		scratch_destroy(processor->spaces[i].scratch);
+		processor->spaces[i].scratch = NULL;
+	}
 	processor->captured = processor->prepared = false;
 	if (err == error_gone && !processor->gone)
 		err = error_create(ERROR_OTHER,
@@ -151,42 +175,57 @@ struct error *processor_fail(struct processor *processor, struct error *err)
 
 struct error *processor_prepare(struct processor *processor)
 {
-	struct error *err;
+	struct error *err = NULL;
 
 	if (processor->prepared)
 		return NULL;
 	if (!processor->captured)
 		return error_create(ERROR_OTHER, "nothing was captured");
-	if (processor->scratch)
-		err = scratch_reset(processor->scratch);
-	else
-		err = scratch_create(processor->way, &processor->scratch);
+	for (int i = 0; i < REPLAY_SPACES && !err; i++) {
+		struct space *space = processor_space(processor, i);
+
+		if (space->scratch)
+			err = scratch_reset(space->scratch);
+		else
+			err = scratch_create(processor->way, &space->scratch);
+	}
 	processor->prepared = !err;
 	return processor_fail(processor, err);
 }
 
-bool processor_has_end(const struct processor *processor, uint64_t address)
+/* Of an end, by its number: the thread's. */
+static int processor_end_space(const struct processor *processor, int number)
+{
+	return processor_space_of(processor, number % REPLAY_THREADS);
+}
+
+bool processor_has_end(const struct processor *processor, int space,
+		       uint64_t address)
 {
 	for (int i = 0; i < REPLAY_ENDS; i++) {
-		if (address != 0 && processor->ends[i].address == address)
+		if (address != 0 && processor->ends[i].address == address &&
+		    processor_end_space(processor, i) == space)
 			return true;
 	}
 	return false;
 }
 
 /* The page as it is to be in the scratch process, with our int3s. */
-static void processor_fill(const struct processor *processor,
+static void processor_fill(const struct processor *processor, int space,
 			   const struct cached_page *page, uint8_t *bytes)
 {
+	const struct vec *hazards = &processor->spaces[space].hazards;
+
 	memcpy(bytes, page->bytes, REPLAY_PAGE);
 	for (int i = 0; i < REPLAY_ENDS; i++) {
 		uint64_t offset = processor->ends[i].address - page->address;
 
-		if (offset < REPLAY_PAGE)
+		if (offset < REPLAY_PAGE &&
+		    processor_end_space(processor, i) == space)
 			bytes[offset] = INT3;
 	}
-	for (size_t i = 0; i < processor->hazards.count; i++) {
-		const struct hazard *hazard = vec_at(&processor->hazards, i);
+	for (size_t i = 0; i < hazards->count; i++) {
+		const struct hazard *hazard = vec_at(hazards, i);
 		uint64_t offset = hazard->address - page->address;
 
 		if (offset < REPLAY_PAGE)
@@ -194,11 +233,11 @@ static void processor_fill(const struct processor *processor,
 	}
 }
 
-const struct hazard *processor_hazard(const struct processor *processor,
+const struct hazard *processor_hazard(const struct space *space,
 				      uint64_t address)
 {
-	for (size_t i = 0; i < processor->hazards.count; i++) {
-		const struct hazard *hazard = vec_at(&processor->hazards, i);
+	for (size_t i = 0; i < space->hazards.count; i++) {
+		const struct hazard *hazard = vec_at(&space->hazards, i);
 
 		if (hazard->address == address)
 			return hazard;
@@ -208,6 +247,7 @@ const struct hazard *processor_hazard(const struct processor *processor,
 
 /* Code that is written while it runs is left as it is. */
 static struct error *processor_find_hazards(struct processor *processor,
+					    int space,
 					    const struct cached_page *page)
 {
 	struct hazard found[HAZARDS_MAX];
@@ -218,23 +258,26 @@ static struct error *processor_find_hazards(struct processor *processor,
 	count = hazard_find(processor->decoder, page->bytes, REPLAY_PAGE,
 			    page->address, found);
 	for (size_t i = 0; i < count; i++) {
-		if (!vec_push(&processor->hazards, &found[i]))
+		if (!vec_push(&processor->spaces[space].hazards, &found[i]))
 			return error_nomem;
 	}
 	return NULL;
 }
 
-struct error *processor_install(struct processor *processor,
+struct error *processor_install(struct processor *processor, int space,
 				const struct cached_page *page)
 {
 	uint8_t bytes[REPLAY_PAGE];
-	struct error *err = processor_find_hazards(processor, page);
+	struct error *err = processor_find_hazards(processor, space, page);
 
 	if (err)
 		return err;
-	processor_fill(processor, page, bytes);
-	return scratch_install(processor->scratch, page->address, bytes,
-			       page->access);
+	processor_fill(processor, space, page, bytes);
+	err = space_read_twin(processor, space, page, bytes);
+	if (err)
+		return err;
+	return scratch_install(processor->spaces[space].scratch, page->address,
+			       bytes, page->access);
 }
 
 struct error *processor_add_arrivals(struct processor *processor)
@@ -243,27 +286,29 @@ struct error *processor_add_arrivals(struct processor *processor)
 
 	for (int i = 0; i < REPLAY_THREADS && !err; i++) {
 		const struct x86_registers *regs = &processor->starts[i].regs;
+		int number = processor_space_of(processor, i);
+		const struct space *space = &processor->spaces[number];
 		uint64_t page = replay_page_of(regs->rip);
 		const struct cached_page *cached;
 
 		processor->ends[REPLAY_THREADS + i] =
 			(struct region_end){ .address = regs->rip,
 					     .rsp = regs->gpr[X86_RSP] };
-		cached = pagecache_find(&processor->cache, page);
-		if (cached && scratch_is_installed(processor->scratch, page))
-			err = processor_restore(processor, cached);
+		cached = pagecache_find(&space->cache, page);
+		if (cached && scratch_is_installed(space->scratch, page))
+			err = processor_restore(processor, number, cached);
 	}
 	return processor_fail(processor, err);
 }
 
-struct error *processor_restore(struct processor *processor,
+struct error *processor_restore(struct processor *processor, int space,
 				const struct cached_page *page)
 {
 	uint8_t bytes[REPLAY_PAGE];
 
-	processor_fill(processor, page, bytes);
-	return scratch_poke(processor->scratch, page->address, bytes,
-			    sizeof(bytes));
+	processor_fill(processor, space, page, bytes);
+	return scratch_poke(processor->spaces[space].scratch, page->address,
+			    bytes, sizeof(bytes));
 }
 
 bool replay_is_dead(const struct replay_thread *thread, uint64_t rsp,
@@ -282,12 +327,14 @@ const struct replay_context *processor_start(const struct processor *processor,
 	return &processor->starts[thread];
 }
 
-const struct pagecache *processor_pages(const struct processor *processor)
+const struct pagecache *processor_pages(const struct processor *processor,
+					int thread)
 {
-	return &processor->cache;
+	return &processor->spaces[processor_space_of(processor, thread)].cache;
 }
 
-const struct scratch *processor_scratch(const struct processor *processor)
+const struct scratch *processor_scratch(const struct processor *processor,
+					int thread)
 {
-	return processor->scratch;
+	return processor->spaces[processor_space_of(processor, thread)].scratch;
 }

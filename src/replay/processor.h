@@ -3,7 +3,8 @@
  * The virtual processor of PLDI'07, section 4.2: what was captured of two threads
  * that race (livein.h) is loaded, and their code is run in a scratch process in
  * any order (orders.h), each time from the captured state. The program, which
- * goes on meanwhile, is only read.
+ * goes on meanwhile, is only read. Threads of two processes run in two scratch
+ * processes, and what they write to memory that both have is seen by both.
  *
  * What a thread runs is a region: from where it was held to the return of a
  * function that the caller chooses. It runs natively. It ends early where the
@@ -53,11 +54,21 @@ struct replay_thread {
 
 /* An instance of a race. What the pointers lead to belongs to the caller. */
 struct replay_instance {
-	/* valid as long as the instance is run */
-	struct replay_source source;
+	/*
+	 * of both threads; valid as long as the instance is run. two: they are
+	 * of two processes, and sources[1] is that of the second thread.
+	 */
+	struct replay_source sources[REPLAY_SPACES];
+	bool two;
+	/*
+	 * where the second thread has the raced bytes less where the first has
+	 * them, modulo 2^64; not 0 only if they are of two processes
+	 */
+	uint64_t shift;
 	struct replay_thread threads[REPLAY_THREADS];
 	struct replay_hints *hints; /* of the race; valid as long */
-	uint64_t limit_ns; /* of CPU time, for each schedule; not 0 */
+	/* of CPU time, for each schedule, in each process; not 0 */
+	uint64_t limit_ns;
 };
 
 /*
@@ -90,9 +101,11 @@ uint64_t processor_cpu_ns(const struct processor *processor);
 /* The registers with which the thread was captured. */
 const struct replay_context *processor_start(const struct processor *processor,
 					     int thread);
-/* The captured pages, and those read since. */
-const struct pagecache *processor_pages(const struct processor *processor);
-/* NULL when it has been ended by an error. */
-const struct scratch *processor_scratch(const struct processor *processor);
+/* The captured pages of the thread's process, and those read since. */
+const struct pagecache *processor_pages(const struct processor *processor,
+					int thread);
+/* The thread's. NULL when it has been ended by an error. */
+const struct scratch *processor_scratch(const struct processor *processor,
+					int thread);
 
 #endif

@@ -37,9 +37,10 @@ const char *replay_stop_name(enum replay_stop_kind kind)
 /* A run of one thread. */
 struct region {
 	struct processor *processor;
+	struct space *space;
 	struct scratch *scratch;
 	pid_t pid;
-	int thread;
+	int thread, number; /* of the space */
 	uint64_t until_cpu_ns;
 	struct replay_stop *stop;
 };
@@ -58,7 +59,7 @@ static bool region_reads_time(const struct region *region, uint64_t rip)
 {
 	static const uint8_t rdtsc[] = { 0x0f, 0x31 };
 	static const uint8_t rdtscp[] = { 0x0f, 0x01, 0xf9 };
-	const struct pagecache *cache = &region->processor->cache;
+	const struct pagecache *cache = &region->space->cache;
 	uint8_t bytes[3];
 
 	if (pagecache_read(cache, rip, bytes, sizeof(rdtscp)) &&
@@ -88,8 +89,8 @@ static struct error *region_faulted(struct region *region, uint64_t address,
 
 	if (err)
 		return err;
-	return processor_fault(region->processor, rip, address, ret_again,
-			       region->stop);
+	return processor_fault(region->processor, region->thread, rip, address,
+			       ret_again, region->stop);
 }
 
 /* A breakpoint: an instruction of the program's own, or a hazard. */
@@ -98,7 +99,7 @@ static struct error *region_trapped(struct region *region)
 	uint64_t rip;
 	struct error *err = region_rip(region, &rip);
 	const struct hazard *hazard =
-		err ? NULL : processor_hazard(region->processor, rip - 1);
+		err ? NULL : processor_hazard(region->space, rip - 1);
 
 	if (err || !hazard)
 		return err ? err : region_signaled(region, SIGTRAP);
@@ -114,8 +115,8 @@ static struct error *region_stopped(struct region *region,
 	*ret_again = false;
 	switch (stop->kind) {
 	case SCRATCH_CALL:
-		return processor_call(region->processor, stop->number,
-				      ret_again, region->stop);
+		return processor_call(region->processor, region->thread,
+				      stop->number, ret_again, region->stop);
 	case SCRATCH_SPENT:
 		*region->stop = (struct replay_stop){ .kind = REPLAY_LIMIT };
 		return NULL;
@@ -163,8 +164,8 @@ static struct error *region_install_end(struct region *region, uint64_t rip,
 	*ret_there = scratch_is_installed(region->scratch, replay_page_of(rip));
 	if (*ret_there)
 		return NULL;
-	return processor_fault(region->processor, rip, rip, ret_there,
-			       region->stop);
+	return processor_fault(region->processor, region->thread, rip, rip,
+			       ret_there, region->stop);
 }
 
 /* The instruction that our int3 replaced. */
@@ -176,13 +177,19 @@ static struct error *region_step_over_end(struct region *region, uint64_t rip)
 
 	if (err || !there)
 		return err;
-	pagecache_read(&region->processor->cache, rip, &byte, 1);
+	pagecache_read(&region->space->cache, rip, &byte, 1);
 	err = scratch_poke(region->scratch, rip, &byte, 1);
 	if (!err)
 		err = region_step(region, rip);
 	if (!err)
 		err = scratch_poke(region->scratch, rip, &region_int3, 1);
 	return err;
+}
+
+/* Is there an int3 of ours? */
+static bool region_has_end(const struct region *region, uint64_t rip)
+{
+	return processor_has_end(region->processor, region->number, rip);
 }
 
 static struct error *region_instruction(struct region *region)
@@ -192,7 +199,7 @@ static struct error *region_instruction(struct region *region)
 
 	if (err)
 		return err;
-	if (processor_has_end(region->processor, rip))
+	if (region_has_end(region, rip))
 		return region_step_over_end(region, rip);
 	return region_step(region, rip);
 }
@@ -232,7 +239,7 @@ static struct error *region_met_end(struct region *region,
 	if (stop->kind != SCRATCH_BREAKPOINT)
 		return NULL;
 	err = region_rip(region, &rip);
-	if (err || !processor_has_end(region->processor, rip - 1))
+	if (err || !region_has_end(region, rip - 1))
 		return err;
 	*ret_met = true;
 	return trace_set_rip(region->pid, rip - 1);
@@ -264,7 +271,7 @@ static struct error *region_rest(struct region *region)
 			return err;
 		if (region_has_ended(region, &regs))
 			return NULL;
-		if (processor_has_end(region->processor, regs.rip)) {
+		if (region_has_end(region, regs.rip)) {
 			/* the end of a deeper call, or of the other thread */
 			err = region_instruction(region);
 			again = region->stop->kind == REPLAY_STEPPED;
@@ -301,15 +308,23 @@ struct error *region_run(struct processor *processor, int thread,
 			 struct replay_stop *ret)
 {
 	struct error *err = processor_prepare(processor);
-	struct region region = { .processor = processor,
-				 .thread = thread,
-				 .until_cpu_ns = until_cpu_ns,
-				 .stop = ret };
+	struct space *space = processor_space(processor, thread);
+	struct region region = {
+		.processor = processor,
+		.space = space,
+		.thread = thread,
+		.number = processor_space_of(processor, thread),
+		.until_cpu_ns = until_cpu_ns,
+		.stop = ret,
+	};
 
+	if (!err)
+		err = processor_fail(processor,
+				     processor_enter(processor, thread));
 	if (err)
 		return err;
-	region.scratch = processor->scratch;
-	region.pid = scratch_pid(processor->scratch);
+	region.scratch = space->scratch;
+	region.pid = scratch_pid(space->scratch);
 	err = region_run_from(&region, extent, context);
 	return processor_fail(processor, err);
 }

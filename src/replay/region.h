@@ -68,7 +68,7 @@ enum { REGION_ROUND_MAX = 256 };
 /*
  * Run the thread on from *context, which becomes what its registers are then. A
  * thread at the end of its region has returned already. until_cpu_ns: by
- * scratch_cpu(). Errors as of processor_prepare(); error_gone: the program has
+ * scratch_cpu() of the thread's scratch process. Errors as of processor_prepare(); error_gone: the program has
  * ended.
  */
 struct error *region_run(struct processor *processor, int thread,

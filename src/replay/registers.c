@@ -34,9 +34,11 @@ static size_t comparison_code(void *context, uint64_t address, uint8_t *bytes,
 			      size_t size)
 {
 	const struct comparison *comparison = context;
+	struct processor *processor = comparison->instance->processor;
 
-	return processor_read_text(comparison->instance->processor, address,
-				   bytes, size);
+	return processor_read_text(processor_space(processor,
+						   comparison->thread),
+				   address, bytes, size);
 }
 
 static bool comparison_memory(void *context, uint64_t address, uint8_t *bytes,
@@ -46,9 +48,12 @@ static bool comparison_memory(void *context, uint64_t address, uint8_t *bytes,
 	struct processor *processor = comparison->instance->processor;
 
 	/* tables of functions may not have been read yet */
-	return processor_read_text(processor, address, bytes, size) == size &&
-	       outcome_read(comparison->a, &processor->cache, address, bytes,
-			    size);
+	return processor_read_text(processor_space(processor,
+						   comparison->thread),
+				   address, bytes, size) == size &&
+	       outcome_read(comparison->a, processor,
+			    processor_space_of(processor, comparison->thread),
+			    address, bytes, size);
 }
 
 static uint32_t differing_vectors(const struct replay_context *a,

@@ -27,7 +27,7 @@ struct pending {
 struct schedule {
 	struct processor *processor;
 	struct replay_outcome *ret;
-	uint64_t until_cpu_ns;
+	uint64_t until_cpu_ns[REPLAY_THREADS];
 	bool begun[REPLAY_THREADS], ended[REPLAY_THREADS];
 	struct pending pending[REPLAY_THREADS];
 	unsigned int turns;
@@ -82,7 +82,7 @@ static struct error *schedule_instructions(struct schedule *schedule,
 		if (schedule->ended[thread] || schedule->failed)
 			return NULL;
 		err = schedule_region(schedule, thread, REGION_INSTRUCTION,
-				      schedule->until_cpu_ns);
+				      schedule->until_cpu_ns[thread]);
 	}
 	return err;
 }
@@ -94,8 +94,8 @@ static bool schedule_read(const struct schedule *schedule, int thread,
 	const struct mem_access *update =
 		&schedule->processor->accesses[thread].update;
 
-	return processor_read(schedule->processor, update->address, bytes,
-			      update->size);
+	return processor_read(processor_space(schedule->processor, thread),
+			      update->address, bytes, update->size);
 }
 
 static struct error *schedule_write(const struct schedule *schedule, int thread,
@@ -104,10 +104,13 @@ static struct error *schedule_write(const struct schedule *schedule, int thread,
 	const struct mem_access *update =
 		&schedule->processor->accesses[thread].update;
 
-	return processor_fail(schedule->processor,
-			      scratch_poke(schedule->processor->scratch,
-					   update->address, bytes,
-					   update->size));
+	struct processor *processor = schedule->processor;
+	struct error *err = processor_enter(processor, thread);
+
+	if (!err)
+		err = scratch_poke(processor_space(processor, thread)->scratch,
+				   update->address, bytes, update->size);
+	return processor_fail(processor, err);
 }
 
 /*
@@ -118,9 +121,13 @@ static struct error *schedule_split(struct schedule *schedule, int thread)
 {
 	uint8_t before[X86_ACCESS_MAX];
 	struct pending *pending = &schedule->pending[thread];
-	bool known = schedule_read(schedule, thread, before);
-	struct error *err = schedule_instructions(schedule, thread, 1);
+	struct error *err =
+		processor_fail(schedule->processor,
+			       processor_enter(schedule->processor, thread));
+	bool known = !err && schedule_read(schedule, thread, before);
 
+	if (!err)
+		err = schedule_instructions(schedule, thread, 1);
 	/* it has stopped at a page that it needs, or the access is another */
 	if (err || schedule->failed || schedule->ended[thread] || !known)
 		return err;
@@ -161,7 +168,7 @@ static struct error *schedule_on(struct schedule *schedule, int thread,
 				 bool *ret_waits)
 {
 	struct error *err = region_round(schedule->processor, thread,
-					 schedule->until_cpu_ns,
+					 schedule->until_cpu_ns[thread],
 					 &schedule->ret->contexts[thread],
 					 &schedule->ret->stop, ret_waits);
 
@@ -175,7 +182,16 @@ static struct error *schedule_on(struct schedule *schedule, int thread,
 	if (schedule->failed || schedule->ended[thread])
 		return NULL;
 	return schedule_region(schedule, thread, REGION_REST,
-			       schedule->until_cpu_ns);
+			       schedule->until_cpu_ns[thread]);
+}
+
+/* By the clock of the thread's scratch process. */
+static struct error *schedule_cpu(struct processor *processor, int thread,
+				  uint64_t *ret_ns)
+{
+	const struct space *space = processor_space(processor, thread);
+
+	return processor_fail(processor, scratch_cpu(space->scratch, ret_ns));
 }
 
 /* To the end of the region, or until the thread waits: *ret_waits. */
@@ -184,9 +200,7 @@ static struct error *schedule_go(struct schedule *schedule, int thread,
 {
 	const struct replay_stop *stop = &schedule->ret->stop;
 	uint64_t now = 0;
-	struct error *err =
-		processor_fail(schedule->processor,
-			       scratch_cpu(schedule->processor->scratch, &now));
+	struct error *err = schedule_cpu(schedule->processor, thread, &now);
 
 	*ret_waits = false;
 	if (!err)
@@ -255,12 +269,13 @@ struct error *schedule_run(struct processor *processor,
 			   struct replay_outcome *ret)
 {
 	struct schedule schedule = { .processor = processor, .ret = ret };
-	struct error *err =
-		processor_fail(processor, scratch_cpu(processor->scratch,
-						      &schedule.until_cpu_ns));
+	struct error *err = NULL;
 
 	memset(ret->ends, 0, sizeof(ret->ends));
-	schedule.until_cpu_ns += processor->instance.limit_ns;
+	for (int i = 0; i < REPLAY_THREADS && !err; i++) {
+		err = schedule_cpu(processor, i, &schedule.until_cpu_ns[i]);
+		schedule.until_cpu_ns[i] += processor->instance.limit_ns;
+	}
 	for (size_t i = 0; i < count && !err && !schedule.failed; i++) {
 		if (!schedule.ended[steps[i].thread])
 			err = schedule_step(&schedule, &steps[i]);

@@ -16,8 +16,11 @@ struct processor;
 struct replay_context;
 struct replay_outcome;
 
-/* The captured memory: change bytes of it. False: they are not there. */
-bool trial_set_memory(struct processor *processor, uint64_t address,
+/*
+ * The captured memory of the thread's process: change bytes of it. False: they are
+ * not there.
+ */
+bool trial_set_memory(struct processor *processor, int thread, uint64_t address,
 		      const void *bytes, uint32_t size, struct error **ret_err);
 
 /*

@@ -27,13 +27,16 @@ struct redo {
 static void redo_find_before(struct redo *redo)
 {
 	const struct replay_question *question = redo->instance->question;
+	uint64_t raced = question->address;
 	const struct mem_access *access = &redo->side->access;
 
 	memcpy(redo->before, redo->after, sizeof(redo->before));
 	if (!(access->kind & ACCESS_WRITE))
 		return;
+	if (redo->thread == 1)
+		raced += redo->instance->processor->instance.shift;
 	for (uint32_t i = 0; i < access->size; i++) {
-		uint64_t offset = access->address + i - question->address;
+		uint64_t offset = access->address + i - raced;
 
 		if (offset < question->size)
 			redo->before[i] = question->before[offset];
@@ -43,25 +46,28 @@ static void redo_find_before(struct redo *redo)
 /* The general registers that the instruction writes. */
 static uint32_t redo_written(const struct redo *redo)
 {
+	struct processor *processor = redo->instance->processor;
 	uint8_t bytes[X86_INSN_MAX];
 	uint32_t set;
 
-	if (processor_read_text(redo->instance->processor, redo->side->rip,
-				bytes, redo->side->insn.length) <
-	    redo->side->insn.length)
+	if (processor_read_text(
+		    processor_space(processor, redo->thread), redo->side->rip,
+		    bytes, redo->side->insn.length) < redo->side->insn.length)
 		return 0;
-	set = decode_written(redo->instance->processor->decoder, bytes,
-			     redo->side->insn.length, redo->side->rip);
+	set = decode_written(processor->decoder, bytes, redo->side->insn.length,
+			     redo->side->rip);
 	return set == UINT32_MAX ? 0 : set;
 }
 
 static bool redo_has_led(const struct redo *redo)
 {
+	const struct processor *processor = redo->instance->processor;
 	const struct mem_access *access = &redo->side->access;
 	uint8_t now[X86_ACCESS_MAX];
 
 	return redo->outcome.complete &&
-	       outcome_read(&redo->outcome, &redo->instance->processor->cache,
+	       outcome_read(&redo->outcome, processor,
+			    processor_space_of(processor, redo->thread),
 			    access->address, now, access->size) &&
 	       memcmp(now, redo->after, access->size) == 0 &&
 	       trial_same_registers(&redo->outcome.contexts[redo->thread],
@@ -114,17 +120,17 @@ static struct error *redo_run(struct redo *redo, bool *ret)
 	struct error *err;
 
 	if (access->size > X86_ACCESS_MAX ||
-	    !pagecache_read(&processor->cache, access->address, redo->after,
-			    access->size))
+	    !pagecache_read(processor_pages(processor, redo->thread),
+			    access->address, redo->after, access->size))
 		return NULL;
 	redo_find_before(redo);
-	trial_set_memory(processor, access->address, redo->before, access->size,
-			 &err);
+	trial_set_memory(processor, redo->thread, access->address, redo->before,
+			 access->size, &err);
 	if (!err)
 		err = redo_try_all(redo, ret);
 	if (!err && !*ret)
-		trial_set_memory(processor, access->address, redo->after,
-				 access->size, &err);
+		trial_set_memory(processor, redo->thread, access->address,
+				 redo->after, access->size, &err);
 	return err;
 }
 

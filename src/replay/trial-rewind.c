@@ -127,7 +127,8 @@ static uint64_t rewind_stored(const struct rewind *rewind,
 {
 	uint64_t number = 0;
 
-	outcome_read(outcome, &rewind->processor->cache,
+	outcome_read(outcome, rewind->processor,
+		     processor_space_of(rewind->processor, rewind->thread),
 		     rewind->access->address, &number, rewind->access->size);
 	return number;
 }
@@ -139,8 +140,9 @@ static struct error *rewind_run_with(struct rewind *rewind, uint64_t number,
 {
 	struct error *err;
 
-	trial_set_memory(rewind->processor, rewind->access->address, &number,
-			 rewind->access->size, &err);
+	trial_set_memory(rewind->processor, rewind->thread,
+			 rewind->access->address, &number, rewind->access->size,
+			 &err);
 	if (!err)
 		err = trial_run(rewind->processor, rewind->thread,
 				&rewind->captured, 1, &rewind->alone);
@@ -211,8 +213,9 @@ static struct error *rewind_try_load(struct rewind *rewind,
 		err = rewind_depends(rewind, load, count, ret);
 	if (err)
 		return err;
-	trial_set_memory(rewind->processor, rewind->access->address,
-			 &rewind->before, rewind->access->size, &err);
+	trial_set_memory(rewind->processor, rewind->thread,
+			 rewind->access->address, &rewind->before,
+			 rewind->access->size, &err);
 	return err;
 }
 
@@ -275,10 +278,13 @@ static struct error *rewind_try_all(struct rewind *rewind, bool *ret)
 /* The bytes before the store, as far as they are there. */
 static void rewind_read_text(struct rewind *rewind)
 {
+	struct space *space =
+		processor_space(rewind->processor, rewind->thread);
+
 	for (rewind->size = REWIND_BYTES; rewind->size > 0; rewind->size--) {
-		if (processor_read_text(
-			    rewind->processor, rewind->store - rewind->size,
-			    rewind->text, rewind->size) == rewind->size)
+		if (processor_read_text(space, rewind->store - rewind->size,
+					rewind->text,
+					rewind->size) == rewind->size)
 			return;
 	}
 }
@@ -299,8 +305,9 @@ struct error *trial_rewind(struct instance *instance, int thread, bool *ret)
 
 	*ret = false;
 	if (side->access.size > REWIND_WORD ||
-	    !pagecache_read(&processor->cache, side->access.address,
-			    &rewind.before, side->access.size))
+	    !pagecache_read(processor_pages(processor, thread),
+			    side->access.address, &rewind.before,
+			    side->access.size))
 		return NULL;
 	rewind_read_text(&rewind);
 	outcome_init(&rewind.alone);

@@ -14,24 +14,51 @@
 /* of rflags: carry, parity, adjust, zero, sign, overflow */
 static const uint64_t TRIAL_FLAGS = 0x8d5;
 
-bool trial_set_memory(struct processor *processor, uint64_t address,
+/* Have the scratch process know what the page is now. */
+static struct error *trial_restore(struct processor *processor, int space,
+				   const struct cached_page *page)
+{
+	const struct scratch *scratch = processor->spaces[space].scratch;
+
+	if (!scratch_is_installed(scratch, page->address))
+		return NULL;
+	return processor_fail(processor,
+			      processor_restore(processor, space, page));
+}
+
+static struct error *trial_set_page(struct processor *processor, int space,
+				    struct cached_page *page, size_t offset,
+				    const void *bytes, size_t size)
+{
+	struct error *err;
+
+	memcpy(page->bytes + offset, bytes, size);
+	err = trial_restore(processor, space, page);
+	if (err || !page->twin)
+		return err;
+	memcpy(page->twin->bytes + offset, bytes, size);
+	return trial_restore(processor, !space, page->twin);
+}
+
+bool trial_set_memory(struct processor *processor, int thread, uint64_t address,
 		      const void *bytes, uint32_t size, struct error **ret_err)
 {
+	int space = processor_space_of(processor, thread);
+
 	*ret_err = NULL;
-	for (uint32_t i = 0; i < size && !*ret_err; i++) {
-		uint64_t page = replay_page_of(address + i);
+	for (size_t done = 0, chunk; done < size && !*ret_err; done += chunk) {
+		uint64_t page = replay_page_of(address + done);
+		size_t offset = (size_t)(address + done - page);
 		struct cached_page *cached =
-			pagecache_find(&processor->cache, page);
+			pagecache_find(&processor->spaces[space].cache, page);
 
 		if (!cached)
 			return false;
-		cached->bytes[address + i - page] = ((const uint8_t *)bytes)[i];
-		if (!scratch_is_installed(processor->scratch, page))
-			continue;
-		if (i + 1 == size || replay_page_of(address + i + 1) != page)
-			*ret_err = processor_fail(processor,
-						  processor_restore(processor,
-								    cached));
+		chunk = REPLAY_PAGE - offset;
+		if (chunk > size - done)
+			chunk = size - done;
+		*ret_err = trial_set_page(processor, space, cached, offset,
+					  (const char *)bytes + done, chunk);
 	}
 	return true;
 }

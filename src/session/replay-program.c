@@ -72,7 +72,26 @@ static void replay_look_back(const struct image *image, uint64_t address,
 			  (entry->exec ? MAPPING_EXECUTE : 0u) |
 			  (entry->shared ? MAPPING_SHARED : 0u),
 		.stack = strcmp(entry->path, "[stack]") == 0,
+		.device = (uint64_t)entry->dev_major << 32 | entry->dev_minor,
+		.inode = entry->inode,
+		.offset = entry->offset,
 	};
+}
+
+/* *ret_ended: nothing is mapped any more. */
+static struct error *replay_look_at(struct replay_program *program,
+				    uint64_t address, struct mapping *ret,
+				    bool *ret_found, bool *ret_ended)
+{
+	struct mapping any;
+	bool lives = true;
+	struct error *err =
+		mappings_find(&program->mappings, address, ret, ret_found);
+
+	if (!err && !*ret_found)
+		err = mappings_find(&program->mappings, 0, &any, &lives);
+	*ret_ended = err || !lives;
+	return err;
 }
 
 static struct error *replay_look(void *data, uint64_t address,
@@ -80,13 +99,12 @@ static struct error *replay_look(void *data, uint64_t address,
 {
 	struct replay_program *program = data;
 	struct error *err = NULL;
+	bool ended = program->ended;
 
 	*ret_found = false;
-	if (!program->ended)
-		err = mappings_find(&program->mappings, address, ret,
-				    ret_found);
-	/* a program that has not ended has something at the top */
-	if (!err && *ret_found)
+	if (!ended)
+		err = replay_look_at(program, address, ret, ret_found, &ended);
+	if (!ended)
 		return NULL;
 	if (err && err->kind == ERROR_NOMEM)
 		return err;

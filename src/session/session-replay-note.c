@@ -100,7 +100,8 @@ static bool note_is_raced(const struct note *note,
 {
 	const struct replay_question *question = &note->instance->question;
 
-	return change->address < question->address + question->size &&
+	return change->space == 0 &&
+	       change->address < question->address + question->size &&
 	       question->address < change->address + change->size;
 }
 
@@ -121,7 +122,7 @@ static void note_place(const struct note *note,
 		return;
 	if (note_is_raced(note, change) && variable->name)
 		snprintf(text, sizeof(text), "%s", variable->name);
-	else if (llabs(offset) < REPLAY_PAGE)
+	else if (change->space == 0 && llabs(offset) < REPLAY_PAGE)
 		snprintf(text, sizeof(text), "%s%+" PRId64 " bytes",
 			 variable->name ? variable->name : "raced bytes",
 			 offset);
@@ -137,9 +138,10 @@ static struct error *note_name(struct note *note,
 			       const char **ret)
 {
 	struct data_name name = { 0 };
-	struct error *err = variables_name(note->instance->image,
-					   note->instance->pid, change->address,
-					   change->size, &name);
+	struct error *err =
+		variables_name(note->instance->images[change->space],
+			       note->instance->pids[change->space],
+			       change->address, change->size, &name);
 
 	if (err)
 		return err;

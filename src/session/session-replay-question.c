@@ -105,15 +105,17 @@ static void question_side(const struct conflict_side *side,
 static bool question_address_follows(const struct conflict *conflict,
 				     const struct conflict_side *side)
 {
-	const struct mem_access *stalled = &conflict->sides[0].access;
+	struct mem_access stalled = conflict->sides[0].access;
 	uint32_t size = side->access.size;
 
+	if (side == &conflict->sides[1])
+		stalled.address += conflict->wire.shift;
 	return side->insn.operand_count == 1 &&
 	       !side->insn.operands[0].string && !side->wire->before &&
 	       side->access.kind == ACCESS_READ && size <= QUESTION_WORD &&
-	       (size & (size - 1)) == 0 && stalled->size <= size &&
+	       (size & (size - 1)) == 0 && stalled.size <= size &&
 	       side->access.address % size == 0 &&
-	       mem_access_overlap(&side->access, stalled);
+	       mem_access_overlap(&side->access, &stalled);
 }
 
 /* Why it cannot be asked; NULL: it can. */
@@ -168,11 +170,13 @@ struct error *session_replay_question(const struct conflict *conflict,
 {
 	struct error *err = NULL;
 
-	*ret = (struct session_instance){
-		.image = conflict->sides[0].home->image,
-		.pid = conflict->wire.sides[0].pid,
-	};
+	*ret = (struct session_instance){};
+	for (int i = 0; i < REPLAY_THREADS; i++) {
+		ret->images[i] = conflict->sides[i].home->image;
+		ret->pids[i] = conflict->wire.sides[i].pid;
+	}
 	question_bytes(conflict, &ret->question);
+	ret->shift = conflict->wire.shift;
 	for (int i = 0; i < REPLAY_THREADS && !err && !ret->failure; i++)
 		err = question_fill_side(conflict, i, ret);
 	return err;

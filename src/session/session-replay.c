@@ -74,11 +74,7 @@ static const char *replay_refusal(const struct conflict *conflict)
 {
 	if (!conflict->sides[1].wire->present)
 		return "not-held";
-	if (conflict->sides[1].kernel)
-		return "system-call";
-	return conflict->wire.sides[0].pid != conflict->wire.sides[1].pid
-		       ? "two-processes"
-		       : NULL;
+	return conflict->sides[1].kernel ? "system-call" : NULL;
 }
 
 /* Once, of a race without any instance: the next conflict may have one. */
@@ -137,10 +133,13 @@ static bool message_take_thread(struct replay_message *message,
 	return message_take(message, ret->vectors, thread->vectors_size);
 }
 
-static bool message_take_pages(struct replay_message *message, uint32_t count,
+static bool message_take_pages(struct replay_message *message,
+			       const struct wire_instance *head,
 			       struct replay_capture *ret)
 {
-	if (count > LIKELY_MAX ||
+	uint32_t count = head->pages;
+
+	if (count > LIKELY_MAX || head->of_first > count ||
 	    !message_take(message, ret->addresses,
 			  count * sizeof(ret->addresses[0])))
 		return false;
@@ -150,6 +149,7 @@ static bool message_take_pages(struct replay_message *message, uint32_t count,
 			return false;
 	}
 	ret->count = count;
+	ret->of_first = head->of_first;
 	return true;
 }
 
@@ -167,7 +167,7 @@ static bool replay_read(const void *payload, size_t size,
 					 &ret->threads[i]))
 			return false;
 	}
-	return message_take_pages(&message, ret_head->pages, ret);
+	return message_take_pages(&message, ret_head, ret);
 }
 
 static struct session_pair *replay_pair(struct session_replays *replays,
@@ -199,9 +199,9 @@ static struct error *replay_load(struct session_replays *replays,
 			&replays->capture->threads[i].regs;
 
 		instance->threads[i].return_slot = slots[i];
-		err = replay_program_stack_low(&instance->source,
-					       regs->gpr[X86_RSP],
-					       &instance->threads[i].stack_low);
+		err = replay_program_stack_low(
+			&instance->sources[instance->two ? i : 0],
+			regs->gpr[X86_RSP], &instance->threads[i].stack_low);
 	}
 	if (!err)
 		err = processor_load(replays->processor, replays->capture,
@@ -243,22 +243,29 @@ static bool replay_shrinks(const struct session_replays *replays)
  * itself does neither.
  */
 static struct error *replay_run_instance(struct session_replays *replays,
-					 struct session_pair *pair)
+					 struct session_pair *pair, bool two)
 {
 	const struct session_instance *next = &replays->next;
-	struct replay_program program;
+	struct replay_program programs[REPLAY_THREADS];
 	struct replay_instance instance = {
+		.two = two,
+		.shift = next->shift,
 		.hints = &pair->hints,
 		.limit_ns = REPLAY_LIMIT_NS,
 	};
+	int count = two ? REPLAY_THREADS : 1;
 	struct error *err;
 
-	replay_program_init(&program, next->image, next->pid);
-	instance.source = replay_program_source(&program);
+	for (int i = 0; i < count; i++) {
+		replay_program_init(&programs[i], next->images[i],
+				    next->pids[i]);
+		instance.sources[i] = replay_program_source(&programs[i]);
+	}
 	err = replay_run_to(replays, &instance, next->return_slots);
 	if (!err && replay_shrinks(replays))
 		err = replay_run_to(replays, &instance, next->own_slots);
-	replay_program_deinit(&program);
+	for (int i = 0; i < count; i++)
+		replay_program_deinit(&programs[i]);
 	return err;
 }
 
@@ -340,7 +347,8 @@ static const char *replay_side_word(const struct replay_side *side)
 }
 
 static struct error *replay_one(struct session *session,
-				struct session_pair *pair, bool *ret_counts)
+				struct session_pair *pair, bool two,
+				bool *ret_counts)
 {
 	struct session_replays *replays = &session->replays;
 	struct session_instance *next = &replays->next;
@@ -351,7 +359,7 @@ static struct error *replay_one(struct session *session,
 	if (next->failure)
 		return session_replay_failed(session, next->race,
 					     next->failure);
-	err = replay_run_instance(replays, pair);
+	err = replay_run_instance(replays, pair, two);
 	err = err ? replay_fail(session, err)
 		  : replay_count(session, pair, ret_counts);
 	log_debug(LOG_DETECT, "replayed in %.2f ms on a CPU: %s %s, %s %s",
@@ -393,7 +401,7 @@ static void replay_answer(struct session *session,
 							     : REPLAY_HINTS_MAX;
 	answer->count = (uint32_t)count;
 	for (size_t i = 0; i < count; i++)
-		answer->pages[i] = pair->hints.pages[i];
+		answer->hints[i] = pair->hints.pages[i];
 	answer->scratch_ns = now.scratch_ns - begun->scratch_ns;
 	answer->cpu_ns = now.own_ns - begun->own_ns + answer->scratch_ns;
 	channel_send(&session->channel, WIRE_REPLAY, answer, sizeof(*answer));
@@ -419,7 +427,7 @@ struct error *session_replay(struct session *session, const void *payload,
 		log_debug(LOG_DETECT, "held %.1f us for %u pages",
 			  (double)head.held_ns / CLOCK_NS_PER_US, head.pages);
 		pair = replay_pair(replays, head.pair);
-		err = pair ? replay_one(session, pair, &answer.counts)
+		err = pair ? replay_one(session, pair, head.two, &answer.counts)
 			   : error_nomem;
 	}
 	answer.pair = head.pair;

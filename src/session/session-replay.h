@@ -27,10 +27,12 @@ struct session;
 /* What the conflict says of the instance that follows it. */
 struct session_instance {
 	struct race *race; /* NULL: none follows */
-	struct image *image; /* of the process that both threads are of */
-	int pid;
+	/* the processes of the two threads: often one */
+	struct image *images[REPLAY_THREADS];
+	int pids[REPLAY_THREADS];
 	const char *failure; /* why it cannot be replayed; NULL: it may */
 	struct replay_question question;
+	uint64_t shift; /* as struct replay_instance has it */
 	/* of the functions that hold the accesses */
 	uint64_t own_slots[REPLAY_THREADS];
 	/* the same, or of the caller of one that only loads */

@@ -70,24 +70,30 @@ static struct replays_pair *replays_add(struct replays *replays, uint64_t pair)
 }
 
 /*
- * By where the threads stand: the front end may tell more of them apart, or
- * fewer.
+ * By where the threads stand, and whether they are of two processes: the front end
+ * may tell more of them apart, or fewer.
  */
-static uint64_t replays_pair_of(const struct wire_conflict *wire)
+static uint64_t replays_pair_of(const struct wire_conflict *wire, bool two)
 {
 	const uint64_t places[] = { wire->sides[0].program,
 				    wire->sides[0].regs.rip,
-				    wire->sides[1].regs.rip };
+				    wire->sides[1].regs.rip, two };
 
 	return hash_bytes(places, sizeof(places));
 }
 
-/* Are both threads in user code, and of one address space? */
+/* Are they of two address spaces? */
+static bool replays_are_two(const struct thread *one,
+			    const struct thread *other)
+{
+	return one->process->space != other->process->space;
+}
+
+/* Are both threads in user code? */
 static bool replays_may(const struct thread *one, const struct thread *other,
 			const struct wire_conflict *wire)
 {
 	return one && other && one != other && one->process && other->process &&
-	       one->process->space == other->process->space &&
 	       wire->sides[1].syscall == -1;
 }
 
@@ -112,18 +118,22 @@ static const struct replay_hints *replays_hints(struct replays *replays,
 
 /* The raced bytes, which no register needs to point to, and the hints. */
 static void replays_add_hints(const struct replay_hints *hints,
-			      const struct wire_conflict *wire,
+			      const struct wire_conflict *wire, bool two,
 			      struct replay_hints *ret)
 {
 	*ret = *hints;
 	for (int i = 0; i < REPLAY_THREADS; i++) {
 		const struct mem_access *access = &wire->sides[i].access;
+		uint64_t end = access->address + access->size;
+		int space = two ? i : 0;
 
 		if (access->size == 0)
 			continue;
-		replay_hints_add(ret, replay_page_of(access->address));
-		replay_hints_add(ret, replay_page_of(access->address +
-						     access->size - 1));
+		replay_hints_add(ret,
+				 replay_hint(space,
+					     replay_page_of(access->address)));
+		replay_hints_add(ret,
+				 replay_hint(space, replay_page_of(end - 1)));
 	}
 }
 
@@ -137,6 +147,10 @@ static bool replays_take(struct replays *replays,
 			 const struct wire_conflict *wire)
 {
 	const pid_t tids[REPLAY_THREADS] = { one->tid, other->tid };
+	const struct memory *const memories[REPLAY_THREADS] = {
+		&one->process->space->memory,
+		&other->process->space->memory,
+	};
 	struct replay_hints all;
 	struct error *err;
 
@@ -144,9 +158,9 @@ static bool replays_take(struct replays *replays,
 		replays->capture = calloc(1, sizeof(*replays->capture));
 	if (!replays->capture)
 		return false;
-	replays_add_hints(hints, wire, &all);
-	err = replay_capture_take(tids, &one->process->space->memory, &all,
-				  replays->capture);
+	replays->two = replays_are_two(one, other);
+	replays_add_hints(hints, wire, replays->two, &all);
+	err = replay_capture_take(tids, memories, &all, replays->capture);
 	for (int i = 0; i < REPLAY_THREADS && !err; i++)
 		replays->capture->threads[i].regs = wire->sides[i].regs;
 	error_free(err);
@@ -164,7 +178,7 @@ void replays_capture(struct engine *engine, const struct stall *stall,
 	budget_earn(&engine->load.budget, begun);
 	if (!replays_due(engine, begun) || !replays_may(one, other, wire))
 		return;
-	replays->pair = replays_pair_of(wire);
+	replays->pair = replays_pair_of(wire, replays_are_two(one, other));
 	hints = replays_hints(replays, replays->pair, begun);
 	if (!hints || !replays_take(replays, hints, one, other, wire))
 		return;
@@ -183,7 +197,10 @@ void replays_send(struct engine *engine)
 	const struct replay_capture *capture = replays->capture;
 	struct wire_instance message = { .pair = replays->pair,
 					 .held_ns = replays->held_ns,
-					 .pages = (uint32_t)capture->count };
+					 .pages = (uint32_t)capture->count,
+					 .of_first =
+						 (uint32_t)capture->of_first,
+					 .two = replays->two };
 	const struct channel_part parts[] = {
 		{ &message, sizeof(message) },
 		replays_vectors(&capture->threads[0]),
@@ -239,5 +256,5 @@ void replays_answered(struct engine *engine, const void *payload, size_t size)
 	if (!pair)
 		return;
 	pair->hints.count = answer->count;
-	memcpy(pair->hints.pages, answer->pages, sizeof(pair->hints.pages));
+	memcpy(pair->hints.pages, answer->hints, sizeof(pair->hints.pages));
 }

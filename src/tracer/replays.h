@@ -26,6 +26,7 @@ struct replays {
 	struct vec pairs; /* of struct replays_pair; bounded */
 	struct replay_capture *capture; /* NULL: none was needed yet */
 	uint64_t pair; /* of the capture */
+	bool two; /* its threads are of two processes */
 	uint64_t held_ns; /* that it took */
 	struct pace pace;
 };

@@ -36,6 +36,12 @@ struct wire_instance {
 	/* for which the threads were held in addition to have this copied */
 	uint64_t held_ns;
 	uint32_t pages; /* that follow */
+	/*
+	 * of these, the first ones, of thread 0's process; the others are of
+	 * thread 1's, if that is another one
+	 */
+	uint32_t of_first;
+	bool two; /* they have two address spaces */
 	struct wire_instance_thread threads[WIRE_THREADS_RACING];
 };
 
@@ -50,8 +56,9 @@ struct wire_replay {
 	 */
 	bool enough;
 	bool counts; /* it has a result; else there was only this to learn: */
-	uint32_t count; /* of pages */
-	uint64_t pages[WIRE_HINTS_MAX]; /* that were missed in earlier ones */
+	uint32_t count; /* of hints */
+	/* pages that were missed in earlier ones; replay/likely.h has the form */
+	uint64_t hints[WIRE_HINTS_MAX];
 };
 
 #endif

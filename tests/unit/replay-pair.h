@@ -44,6 +44,11 @@ struct pair {
 	pid_t pid;
 	struct memory memory;
 	struct mappings mappings;
+	/* the second thread's process is another one: */
+	bool two;
+	pid_t other;
+	struct memory other_memory;
+	struct mappings other_mappings;
 	struct replay_hints hints;
 	struct replay_capture *capture;
 	struct processor *processor;
@@ -153,8 +158,11 @@ static inline void pair_finish(struct pair *pair)
 static inline struct replay_instance pair_instance(struct pair *pair)
 {
 	struct replay_instance instance = {
-		.source = { .memory = &pair->memory,
-			    .mappings = &pair->mappings },
+		.sources = { { .memory = &pair->memory,
+			       .mappings = &pair->mappings },
+			     { .memory = &pair->other_memory,
+			       .mappings = &pair->other_mappings } },
+		.two = pair->two,
 		.hints = &pair->hints,
 		.limit_ns = 50 * CLOCK_NS_PER_MS,
 	};
@@ -166,8 +174,9 @@ static inline struct replay_instance pair_instance(struct pair *pair)
 		pid_t tid = (pid_t)pair->shared->tids[i];
 
 		assert_ok(trace_registers(tid, &regs));
-		assert_ok(mappings_find(&pair->mappings, regs.gpr[X86_RSP],
-					&stack, &found));
+		assert_ok(mappings_find(
+			instance.sources[pair->two ? i : 0].mappings,
+			regs.gpr[X86_RSP], &stack, &found));
 		assert_true(found);
 		instance.threads[i] = (struct replay_thread){
 			.return_slot = regs.gpr[X86_RSP],
@@ -184,8 +193,12 @@ static inline struct error *pair_take(struct pair *pair)
 		(pid_t)pair->shared->tids[1],
 	};
 
-	return replay_capture_take(tids, &pair->memory, &pair->hints,
-				   pair->capture);
+	const struct memory *const memories[REPLAY_THREADS] = {
+		&pair->memory,
+		pair->two ? &pair->other_memory : &pair->memory,
+	};
+
+	return replay_capture_take(tids, memories, &pair->hints, pair->capture);
 }
 
 /* Capture the two, and load that. */
@@ -234,7 +247,7 @@ static inline uint32_t pair_word(const struct pair *pair,
 {
 	uint32_t word = 0;
 
-	assert_true(outcome_read(outcome, processor_pages(pair->processor),
+	assert_true(outcome_read(outcome, pair->processor, 0,
 				 (uintptr_t)address, &word, sizeof(word)));
 	return word;
 }

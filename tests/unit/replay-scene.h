@@ -80,13 +80,24 @@ static inline void scene_read(const struct pair *pair, const void *address,
 	assert_int_equal(read, size);
 }
 
+/* Where the second thread has the data less where the first has them. */
+static inline uint64_t scene_shift(const struct pair *pair,
+				   const struct scene *scene)
+{
+	return pair->two ? (uintptr_t)scene->sides[1].data -
+				   (uintptr_t)scene->sides[0].data
+			 : 0;
+}
+
 /* The thread stands before its access: what will it do? */
 static inline void scene_decode(const struct pair *pair, int thread,
 				const struct scene *scene,
 				struct replay_side *ret)
 {
 	struct mem_access accesses[X86_OPERANDS_MAX],
-		raced = { (uintptr_t)scene->raced, scene->size, ACCESS_RMW };
+		raced = { (uintptr_t)scene->raced +
+				  (thread == 1 ? scene_shift(pair, scene) : 0),
+			  scene->size, ACCESS_RMW };
 	struct x86_registers regs = { 0 };
 	struct decoder *decoder = NULL;
 	int count;
@@ -105,19 +116,18 @@ static inline void scene_decode(const struct pair *pair, int thread,
 	assert_true(ret->access.size > 0);
 }
 
-/* Start the threads, and hold them at or behind their accesses. */
-static inline void scene_start(struct pair *pair, const struct scene *scene,
+/* The threads are held: bring them to or behind their accesses. */
+static inline void scene_reach(struct pair *pair, const struct scene *scene,
 			       struct replay_instance *ret_instance,
 			       struct replay_question *ret)
 {
 	const struct scene_side *sides = scene->sides;
 
 	memset(ret, 0, sizeof(*ret));
-	pair_start(pair, sides[0].function, sides[0].data, sides[1].function,
-		   sides[1].data);
 	*ret_instance = pair_instance(pair);
 	ret->address = (uintptr_t)scene->raced;
 	ret->size = scene->size;
+	ret_instance->shift = scene_shift(pair, scene);
 	for (int i = 0; i < REPLAY_THREADS; i++) {
 		scene_step_to(pair, i, sides[i].access);
 		scene_decode(pair, i, scene, &ret->sides[i]);
@@ -131,20 +141,31 @@ static inline void scene_start(struct pair *pair, const struct scene *scene,
 	}
 }
 
-/* Replay the race, as often as pages are to be learned. */
+/* Replay the race that is reached, as often as pages are to be learned. */
+static inline void scene_learn(struct pair *pair,
+			       const struct replay_instance *instance,
+			       const struct replay_question *question,
+			       struct replay_result *ret)
+{
+	for (int i = 0; i < PAIR_LEARNS; i++) {
+		pair_capture(pair, instance);
+		assert_ok(replay_run(pair->processor, question, ret));
+		if (!ret->failure || strcmp(ret->failure, "learning") != 0)
+			return;
+	}
+}
+
 static inline void scene_replay(struct pair *pair, const struct scene *scene,
 				struct replay_result *ret)
 {
+	const struct scene_side *sides = scene->sides;
 	struct replay_instance instance;
 	struct replay_question question;
 
-	scene_start(pair, scene, &instance, &question);
-	for (int i = 0; i < PAIR_LEARNS; i++) {
-		pair_capture(pair, &instance);
-		assert_ok(replay_run(pair->processor, &question, ret));
-		if (!ret->failure || strcmp(ret->failure, "learning") != 0)
-			break;
-	}
+	pair_start(pair, sides[0].function, sides[0].data, sides[1].function,
+		   sides[1].data);
+	scene_reach(pair, scene, &instance, &question);
+	scene_learn(pair, &instance, &question, ret);
 	pair_stop(pair);
 }
 

@@ -84,13 +84,13 @@ static void hints_are_added_and_the_newest_kept(void **state)
 	hints.pages[0] = 0x10000;
 	hints.pages[1] = 0x20000;
 	hints.pages[2] = 0x30000; /* none */
-	likely_add_hints(&likely, &hints);
+	likely_add_hints(&likely, &hints, 0);
 	assert_int_equal(likely.count, 2);
 	assert_true(has(&likely, 0x20000));
 	hints.count = REPLAY_HINTS_MAX + 7;
 	for (uint64_t i = 0; i < REPLAY_HINTS_MAX; i++)
 		hints.pages[i] = 0x100000 + i * 0x1000;
-	likely_add_hints(&likely, &hints);
+	likely_add_hints(&likely, &hints, 0);
 	assert_int_equal(likely.count, 2 + REPLAY_HINTS_MAX);
 }
 
@@ -118,7 +118,7 @@ static void what_does_not_fit_is_left_out(void **state)
 	for (uint64_t round = 0; round < 4; round++) {
 		for (uint64_t i = 0; i < REPLAY_HINTS_MAX; i++)
 			hints.pages[i] = (1 + round) * 0x1000000 + i * 0x1000;
-		likely_add_hints(&likely, &hints);
+		likely_add_hints(&likely, &hints, 0);
 	}
 	assert_int_equal(likely.count, LIKELY_MAX);
 }

@@ -30,10 +30,10 @@ static int setup(void **state)
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 	struct cached_page *page;
 
-	pagecache_init(&fixture->processor.cache);
+	pagecache_init(&fixture->processor.spaces[0].cache);
 	for (int i = 0; i < 3; i++)
-		assert_null(pagecache_add_zeros(&fixture->processor.cache,
-						pages[i], &page));
+		assert_null(pagecache_add_zeros(
+			&fixture->processor.spaces[0].cache, pages[i], &page));
 	outcome_init(&fixture->a);
 	outcome_init(&fixture->b);
 	fixture->found.size = sizeof(struct liveout);
@@ -45,7 +45,7 @@ static int teardown(void **state)
 {
 	struct fixture *fixture = *state;
 
-	pagecache_deinit(&fixture->processor.cache);
+	pagecache_deinit(&fixture->processor.spaces[0].cache);
 	outcome_deinit(&fixture->a);
 	outcome_deinit(&fixture->b);
 	vec_deinit(&fixture->found);

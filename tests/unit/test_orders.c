@@ -319,7 +319,7 @@ enum { INSTANCES = 1500 };
 static void many_instances_leave_nothing_behind(void **state)
 {
 	struct pair *pair = *state;
-	pid_t scratch = scratch_pid(processor_scratch(pair->processor));
+	pid_t scratch = scratch_pid(processor_scratch(pair->processor, 0));
 	long resident = 0;
 	int files = 0, maps = 0;
 	size_t heap = 0;
@@ -336,7 +336,7 @@ static void many_instances_leave_nothing_behind(void **state)
 		resident = resident_kilobytes(scratch);
 		heap = mallinfo2().uordblks;
 	}
-	assert_int_equal(scratch_pid(processor_scratch(pair->processor)),
+	assert_int_equal(scratch_pid(processor_scratch(pair->processor, 0)),
 			 scratch);
 	assert_int_equal(entries_of(getpid(), "fd"), files);
 	assert_int_equal(lines_of_maps(scratch), maps);

@@ -73,7 +73,8 @@ static void pages_that_nobody_writes_are_read_late(void **state)
 	assert_true(pair->ab.complete);
 	assert_int_equal(pair_word(pair, &pair->ab, &data.word), 77);
 	assert_int_equal(pair->hints.count, 0);
-	assert_non_null(pagecache_find(processor_pages(pair->processor), page));
+	assert_non_null(
+		pagecache_find(processor_pages(pair->processor, 0), page));
 	pair_stop(pair);
 }
 
@@ -155,12 +156,12 @@ static void a_killed_scratch_process_is_replaced(void **state)
 	pair_start(pair, region_add, &data, region_add, &data);
 	instance = pair_instance(pair);
 	pair_run(pair, first, 1, &pair->ab);
-	kill(scratch_pid(processor_scratch(pair->processor)), SIGKILL);
+	kill(scratch_pid(processor_scratch(pair->processor, 0)), SIGKILL);
 	err = orders_run(pair->processor, first, 1, &pair->ab);
 	assert_non_null(err);
 	assert_ptr_not_equal(err, error_gone);
 	error_free(err);
-	assert_null(processor_scratch(pair->processor));
+	assert_null(processor_scratch(pair->processor, 0));
 	/* what was captured is lost with it */
 	err = orders_run(pair->processor, first, 1, &pair->ab);
 	assert_non_null(err);

@@ -234,9 +234,9 @@ static void check_words(const struct pair *pair, int from, int count)
 	for (int i = 0; i < count; i++) {
 		uint64_t word = 0;
 
-		assert_true(outcome_read(
-			&pair->ab, processor_pages(pair->processor),
-			(uintptr_t)&data.words[from + i], &word, sizeof(word)));
+		assert_true(outcome_read(&pair->ab, pair->processor, 0,
+					 (uintptr_t)&data.words[from + i],
+					 &word, sizeof(word)));
 		assert_int_equal(word, (uint64_t)(i + 1) * 0x0101010101010101);
 	}
 }
@@ -279,7 +279,7 @@ static void the_thread_control_block_is_its_own(void **state)
 
 	run_first(pair, region_bases, &data);
 	assert_stopped(pair, REPLAY_RETURNED);
-	assert_true(outcome_read(&pair->ab, processor_pages(pair->processor),
+	assert_true(outcome_read(&pair->ab, pair->processor, 0,
 				 (uintptr_t)&data, &word, sizeof(word)));
 	assert_int_equal(word,
 			 processor_start(pair->processor, 0)->regs.fs_base);
@@ -303,7 +303,7 @@ static void a_string_instruction_is_one(void **state)
 	assert_stopped(pair, REPLAY_STEPPED);
 	assert_true(pair->ab.complete);
 	assert_int_equal(pair->ab.contexts[0].regs.gpr[X86_RCX], 0);
-	assert_true(outcome_read(&pair->ab, processor_pages(pair->processor),
+	assert_true(outcome_read(&pair->ab, pair->processor, 0,
 				 (uintptr_t)data.to, copy, sizeof(copy)));
 	assert_memory_equal(copy, data.from, sizeof(copy));
 	memset(&data, 0, sizeof(data));
@@ -342,8 +342,8 @@ static void our_breakpoints_are_not_seen(void **state)
 	assert_ok(orders_run(pair->processor, first, 1, &pair->ab));
 	assert_stopped(pair, REPLAY_SIGNAL);
 	assert_int_equal(pair->ab.stop.signal, SIGTRAP);
-	instance.source.hide = hide_patch;
-	instance.source.data = &patch;
+	instance.sources[0].hide = hide_patch;
+	instance.sources[0].data = &patch;
 	pair_capture(pair, &instance);
 	assert_ok(orders_run(pair->processor, first, 1, &pair->ab));
 	assert_stopped(pair, REPLAY_RETURNED);

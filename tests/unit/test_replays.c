@@ -88,7 +88,7 @@ static void answer(struct driven *driven, bool enough, uint64_t page)
 				      .enough = enough,
 				      .counts = true,
 				      .count = page != 0,
-				      .pages = { page } };
+				      .hints = { page } };
 
 	/* no rest is due */
 	driven->engine.replays.pace.sent_ns = clock_now_ns();

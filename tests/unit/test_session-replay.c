@@ -53,6 +53,7 @@ static int setup(void **state)
 	fixture->message.head = (struct wire_instance){
 		.pair = PAIR,
 		.pages = 1,
+		.of_first = 1,
 		.threads = { { .vectors_size = VECTORS, .area_size = VECTORS },
 			     { .vectors_size = VECTORS,
 			       .area_size = VECTORS } },
@@ -234,7 +235,7 @@ static const char *only_failure(const struct fixture *fixture)
 	return failure->name;
 }
 
-/* No instance can follow: two address spaces, of which one copy is made. */
+/* No instance can follow: the kernel made the access. */
 static void why_there_is_no_instance_is_counted_once(void **state)
 {
 	struct fixture *fixture = *state;
@@ -242,18 +243,17 @@ static void why_there_is_no_instance_is_counted_once(void **state)
 
 	for (int i = 0; i < 2; i++) {
 		conflict->wire.sides[i].present = true;
-		conflict->wire.sides[i].pid = 1;
 		conflict->sides[i].wire = &conflict->wire.sides[i];
 	}
 	assert_null(session_replay_expect(&fixture->session, conflict,
 					  &fixture->race));
 	assert_int_equal(failures(fixture), 0);
-	conflict->wire.sides[1].pid = 2;
+	conflict->sides[1].kernel = true;
 	for (int i = 0; i < 2; i++)
 		assert_null(session_replay_expect(&fixture->session, conflict,
 						  &fixture->race));
 	assert_int_equal(failures(fixture), 1);
-	assert_string_equal(only_failure(fixture), "two-processes");
+	assert_string_equal(only_failure(fixture), "system-call");
 	free(conflict);
 }
 
