@@ -14,18 +14,20 @@ outcome()
 		.[0] | "\(.outcome) \(.instances)"' "$report"
 }
 
-# replayed PROGRAM KIND OUTCOME: some race of it has 20 instances, and that outcome
+# replayed PROGRAM KIND OUTCOME [OPTION...]: some race of it has 20 instances, and
+# that outcome
 replayed()
 {
 	local name="$1 $2: $3"
+	local options=("${@:4}")
 	local found count
 
 	skip_lacking registers "$name" && return
 	# the race is to be met 20 times and more
 	tries seconds 4 20 60
 	while next_try seconds; do
-		run run --rate 3000 -o "$report" -- \
-			"$TARGETS_DIR/$1" "$seconds" "$2"
+		run run --rate 3000 "${options[@]}" -o "$report" -- \
+			"$TARGETS_DIR/$1" "$seconds" ${2:+"$2"}
 		read -r found count <<<"$(outcome)"
 		[ "${count:-0}" != 20 ] || break
 	done
@@ -47,6 +49,14 @@ done
 # nothing is done in these, nor does a copy lack what a child process would lack
 for kind in seccomp nproc shared wipe dontfork; do
 	replayed confined.O2 "$kind" state-change
+done
+
+# between processes, which have the memory at one address or at two
+for level in O0 O2; do
+	replayed "shared_fork.$level" "" state-change --follow fork
+	replayed "shared_fork.$level" count state-change --follow fork
+	replayed "shared_fork.$level" same no-state-change --follow fork
+	replayed "shared_shm.$level" "" state-change --follow fork
 done
 
 finish
