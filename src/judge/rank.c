@@ -81,7 +81,8 @@ static enum race_verdict decide(const struct race *race,
 
 static bool is_by_replay(const char *reason)
 {
-	return reason && strcmp(reason, RACE_REPLAY_SAME_NAME) == 0;
+	return reason && (strcmp(reason, RACE_REPLAY_SAME_NAME) == 0 ||
+			  strcmp(reason, REPLAYED_EITHER_NAME) == 0);
 }
 
 /*

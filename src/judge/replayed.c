@@ -8,11 +8,19 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "report/code-patterns.h"
 #include "report/phrase-replay.h"
 #include "report/race.h"
 
 /* A share of instances that would have been seen by now. */
 #define REPLAYED_SHARE (1.0 / 5)
+
+/*
+ * Instances of each race on the bytes, so that what is shown is not of one pair of
+ * instructions alone: of a pair half of whose instances have an effect, seven in
+ * eight are noticed.
+ */
+enum { REPLAYED_EACH = 3 };
 
 bool replayed_fault(const struct race *race, struct strbuf *grounds)
 {
@@ -66,41 +74,64 @@ uint64_t replayed_enough(void)
 	return enough;
 }
 
-bool replayed_same(const struct race *race, const struct vec *special,
-		   struct strbuf *grounds)
+/* Are there so many instances, of each race on these bytes? */
+static bool is_enough(const struct race_replay_kin *kin)
 {
-	const struct race_replay_kin *kin = &race->replay_kin;
+	return !kin->unlike && kin->fewest >= REPLAYED_EACH &&
+	       kin->telling >= replayed_enough();
+}
 
-	(void)special;
-	if (kin->open || kin->changed || kin->unlike ||
-	    kin->instances < replayed_enough())
-		return false;
-	strbuf_addf(grounds,
-		    "run again in a copy, the order of the accesses made no "
-		    "difference in %" PRIu64 " instances",
-		    kin->instances);
-	/* of one race, the same is said of its replays */
+/* Of one race, the same is said of its replays. */
+static void add_bound(const struct race_replay_kin *kin, struct strbuf *grounds)
+{
 	if (kin->races > 1)
 		strbuf_addf(grounds,
 			    " of %" PRIu64
 			    " races on these bytes: with %.0f %% "
 			    "confidence it does in at most %.1f %%",
 			    kin->races, 100 * REPLAY_CONFIDENCE,
-			    100 * race_replay_bound(kin->instances));
+			    100 * race_replay_bound(kin->telling));
+}
+
+bool replayed_same(const struct race *race, const struct vec *special,
+		   struct strbuf *grounds)
+{
+	const struct race_replay_kin *kin = &race->replay_kin;
+
+	(void)special;
+	if (kin->changed || !is_enough(kin))
+		return false;
+	strbuf_addf(grounds,
+		    "run again in a copy, the order of the accesses made no "
+		    "difference in %" PRIu64 " instances",
+		    kin->telling);
+	add_bound(kin, grounds);
+	return true;
+}
+
+bool replayed_either(const struct race *race, const struct vec *special,
+		     struct strbuf *grounds)
+{
+	const struct race_replay_kin *kin = &race->replay_kin;
+
+	(void)special;
+	if (!kin->changed || !kin->serial || !is_enough(kin))
+		return false;
+	strbuf_addf(grounds,
+		    "run again in a copy, no overlap of the functions did more "
+		    "than one of them after the other in %" PRIu64 " instances",
+		    kin->telling);
+	add_bound(kin, grounds);
+	strbuf_add(grounds, "; which of the two is first decides what the "
+			    "reader finds, and would with a lock too");
 	return true;
 }
 
 bool replayed_is_refuted(const struct race *race)
 {
-	return race->replay_kin.changed || race->replay_kin.unlike;
-}
+	const struct race_replay_kin *kin = &race->replay_kin;
 
-static bool side_updates(const struct race_side *side)
-{
-	return side->access == ACCESS_RMW ||
-	       side->pattern.change == PATTERN_ADD ||
-	       side->pattern.change == PATTERN_BITS ||
-	       side->pattern.change == PATTERN_DERIVED;
+	return kin->unlike || (kin->changed && !kin->serial);
 }
 
 /* What a difference that is no sign of harm is one of. */
@@ -114,7 +145,8 @@ static const char *difference(const struct race *race)
 	if (replay->beyond > 0)
 		return "the order of the accesses decided what the function "
 		       "returns";
-	if (side_updates(&race->sides[0]) || side_updates(&race->sides[1]))
+	if (race_side_updates(&race->sides[0]) ||
+	    race_side_updates(&race->sides[1]))
 		return "the order of the accesses changed it, and nothing else";
 	return "the order of the accesses decided which value stays, and "
 	       "nothing else";
@@ -123,8 +155,9 @@ static const char *difference(const struct race *race)
 void replayed_add_lost(const struct race *race, struct strbuf *grounds)
 {
 	const struct race_replay *replay = &race->replay;
-	bool lost = replay->overlaps > 0 && (side_updates(&race->sides[0]) ||
-					     side_updates(&race->sides[1]));
+	bool lost = replay->overlaps > 0 &&
+		    (race_side_updates(&race->sides[0]) ||
+		     race_side_updates(&race->sides[1]));
 
 	if (replay->changes == 0 || replay->faults > 0)
 		return;

@@ -30,14 +30,25 @@ bool replayed_fault(const struct race *race, struct strbuf *grounds);
 bool replayed_overlap(const struct race *race, struct strbuf *grounds);
 
 /*
- * No order made a difference, in replayed_enough() instances of all the races
- * on these bytes, each of which has one, and none of which has a failure that may
- * be a difference.
+ * No order made a difference, in replayed_enough() instances that tell
+ * (struct race_replay_kin) of all the races on these bytes, some of each, none of
+ * which has a failure that may be a difference.
  */
 bool replayed_same(const struct race *race, const struct vec *special,
 		   struct strbuf *grounds);
 
-/* An instance of a race on these bytes speaks against replayed_same(). */
+/*
+ * In as many instances a reader found what one of two whole functions before the
+ * other leaves, and no overlap did more. The functions are atomic as to these
+ * bytes; whether their order is right no replay knows. That is the paper's "both
+ * values valid" (section 5.4), as far as it can be seen.
+ */
+bool replayed_either(const struct race *race, const struct vec *special,
+		     struct strbuf *grounds);
+/* That rule's name, the reason of a verdict. */
+#define REPLAYED_EITHER_NAME "either-order"
+
+/* An instance of a race on these bytes speaks against both. */
 bool replayed_is_refuted(const struct race *race);
 
 /*

@@ -29,6 +29,14 @@ bool race_is_double_checked(const struct race *race)
 	       write->pattern.double_check == PATTERN_LAST;
 }
 
+bool race_side_updates(const struct race_side *side)
+{
+	return side->access == ACCESS_RMW ||
+	       side->pattern.change == PATTERN_ADD ||
+	       side->pattern.change == PATTERN_BITS ||
+	       side->pattern.change == PATTERN_DERIVED;
+}
+
 bool race_pattern_is_known(const struct code_pattern *pattern)
 {
 	return pattern->change != PATTERN_UNKNOWN ||

@@ -10,12 +10,15 @@
 
 struct code_pattern;
 struct race;
+struct race_side;
 
 /*
  * A value that one side reads again under a lock is written by the other under
  * that very lock; as the last thing, unless without the lock nothing is done.
  */
 bool race_is_double_checked(const struct race *race);
+/* Is what the side stores made of the value that was there? */
+bool race_side_updates(const struct race_side *side);
 /* Whether it says anything. */
 bool race_pattern_is_known(const struct code_pattern *pattern);
 

@@ -95,6 +95,7 @@ static const struct field replay_fields[] = {
 	{ "overlap_registers", FIELD_COUNT, FIELD_SUM, AT(overlap_registers) },
 	{ "still", FIELD_COUNT, FIELD_SUM, AT(still) },
 	{ "redone", FIELD_COUNT, FIELD_SUM, AT(redone) },
+	{ "serial", FIELD_COUNT, FIELD_SUM, AT(serial) },
 	{ "fault", FIELD_OBJECT, FIELD_APART, AT(fault),
 	  .of = &race_replay_fault_fields, .known = has_fault },
 };
@@ -314,6 +315,8 @@ static bool note_instance(struct race_replay *replay,
 	replay->overlaps = note->overlap;
 	replay->overlap_memory = note->overlap_memory;
 	replay->overlap_registers = note->overlap_registers;
+	replay->serial = note->first && !note->overlap &&
+			 note->outcome == RACE_REPLAY_CHANGE;
 	return note->outcome != RACE_REPLAY_FAULT || note_fault(replay, note);
 }
 

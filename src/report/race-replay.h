@@ -58,6 +58,11 @@ struct replay_note {
 	bool still;
 	/* an access that had been made was made again, in the copy */
 	bool redone;
+	/*
+	 * Both accesses are the first of their functions: orders of the regions
+	 * are orders of the functions.
+	 */
+	bool first;
 	int signal; /* of RACE_REPLAY_FAULT, with the next two */
 	uint64_t fault_address;
 	const char *const *fault_schedules; /* ended by NULL */
@@ -97,6 +102,12 @@ struct race_replay {
 	uint64_t beyond, registers;
 	uint64_t overlaps, overlap_memory, overlap_registers;
 	uint64_t still, redone; /* of the instances: the same */
+	/*
+	 * Of the changes: those without such an overlap, both accesses of which
+	 * are the first of their functions. Either function whole before the
+	 * other leads to all that came out.
+	 */
+	uint64_t serial;
 	struct vec failures; /* of struct race_replay_failure, by name */
 	/*
 	 * Of struct race_replay_change: of one instance, so that the values
@@ -110,9 +121,21 @@ struct race_replay {
 /* What the replays of all races on the same bytes say; related.h sets it. */
 struct race_replay_kin {
 	uint64_t instances; /* of all of them */
+	/*
+	 * Of these, those that tell: all, or where an update is among the
+	 * accesses those that are not still. With bits that are set already, or
+	 * a list that has come to contain itself, an update comes to the same in
+	 * any order, and not so in another state.
+	 */
+	uint64_t telling;
+	uint64_t fewest; /* instances of one of the races */
 	uint64_t races;
-	bool open; /* one of the races has no instance */
 	bool changed; /* an instance of one came to a change or a fault */
+	/*
+	 * ... of which each is serial, and of a race between one side that only
+	 * reads and one that writes
+	 */
+	bool serial;
 	bool unlike; /* one has a failure that may be an effect */
 };
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "report/code-patterns.h"
 #include "report/race.h"
 
 static bool same_text(const char *a, const char *b)
@@ -91,26 +92,56 @@ bool related_share_replays(const struct race *a, const struct race *b)
 	       b->variable.region != REGION_GLOBAL && share_code(a, b);
 }
 
+/* One side only reads, and the other one writes. */
+static bool has_reader(const struct race *race)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct race_side *side = &race->sides[i];
+
+		if (side->access == ACCESS_READ && !race_side_updates(side) &&
+		    race->sides[1 - i].access & ACCESS_WRITE)
+			return true;
+	}
+	return false;
+}
+
+static void kin_add(struct race_replay_kin *kin, const struct race *race)
+{
+	const struct race_replay *replay = &race->replay;
+	uint64_t changes = replay->changes + replay->faults;
+
+	if (kin->races == 0 || replay->instances < kin->fewest)
+		kin->fewest = replay->instances;
+	kin->races++;
+	kin->instances += replay->instances;
+	kin->telling += replay->instances - replay->still;
+	kin->changed |= changes > 0;
+	kin->serial &= changes == 0 ||
+		       (changes == replay->serial && has_reader(race));
+	kin->unlike |= race_replay_is_unlike(replay);
+}
+
 bool related_sum_replays(struct race *race, const struct vec *races)
 {
-	struct race_replay_kin kin = { 0 }, old = race->replay_kin;
+	struct race_replay_kin kin = { .serial = true }, old = race->replay_kin;
+	bool updates = false;
 
 	for (size_t i = 0; i < races->count; i++) {
 		const struct race *other = *(struct race **)vec_at(races, i);
-		const struct race_replay *replay = &other->replay;
 
 		if (other->verdict == VERDICT_SYNC ||
 		    (other != race && !related_share_replays(race, other)))
 			continue;
-		kin.races++;
-		kin.instances += replay->instances;
-		kin.open |= replay->instances == 0;
-		kin.changed |= replay->changes || replay->faults;
-		kin.unlike |= race_replay_is_unlike(replay);
+		kin_add(&kin, other);
+		updates |= race_side_updates(&other->sides[0]) ||
+			   race_side_updates(&other->sides[1]);
 	}
+	if (!updates)
+		kin.telling = kin.instances;
 	race->replay_kin = kin;
 	return kin.instances != old.instances || kin.races != old.races ||
-	       kin.open != old.open || kin.changed != old.changed ||
+	       kin.telling != old.telling || kin.fewest != old.fewest ||
+	       kin.changed != old.changed || kin.serial != old.serial ||
 	       kin.unlike != old.unlike;
 }
 

@@ -11,6 +11,7 @@
 #include "dataflow/pattern.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "sampling/first.h"
 #include "sampling/scan.h"
 #include "x86/effective.h"
 
@@ -35,28 +36,27 @@ static bool question_acts(const struct insn_access *insn)
  * Does the function around the access only load, and return what it found? What
  * its caller does with that is part of the race's outcome then.
  */
-static struct error *question_only_loads(const struct conflict_side *side,
-					 bool *ret)
+static bool question_only_loads(const struct vec *insns)
 {
-	struct vec insns = VEC_INIT(struct scan_site);
-	uint64_t address = side->insn_address - side->module->bias;
-	const struct elf_function *function =
-		elftext_function_at(side->module->text, address);
-	struct error *err = NULL;
+	for (size_t i = 0; i < insns->count; i++) {
+		const struct scan_site *site = vec_at(insns, i);
 
-	*ret = false;
-	if (!function)
-		return NULL;
-	err = scan_function_all(side->home->scanner, side->module, function,
-				&insns);
-	*ret = !err;
-	for (size_t i = 0; *ret && i < insns.count; i++) {
-		const struct scan_site *site = vec_at(&insns, i);
-
-		*ret = !question_acts(&site->insn);
+		if (question_acts(&site->insn))
+			return false;
 	}
-	vec_deinit(&insns);
-	return err;
+	return insns->count > 0;
+}
+
+/* All instructions of the function that holds the access; none: not known. */
+static struct error *question_function(const struct conflict_side *side,
+				       struct vec *ret)
+{
+	const struct elf_function *function = elftext_function_at(
+		side->module->text, side->insn_address - side->module->bias);
+
+	return function ? scan_function_all(side->home->scanner, side->module,
+					    function, ret)
+			: NULL;
 }
 
 /*
@@ -64,21 +64,18 @@ static struct error *question_only_loads(const struct conflict_side *side,
  * function that holds the access (0: not known), and that of its caller, if that
  * is better.
  */
-static struct error *question_return_slots(const struct conflict_side *side,
-					   uint64_t *ret_own, uint64_t *ret)
+static void question_return_slots(const struct conflict_side *side,
+				  const struct vec *insns, uint64_t *ret_own,
+				  uint64_t *ret)
 {
 	uint64_t own = side->frame_count > 0 ? side->frames[0].registers.cfa
 					     : 0;
 	uint64_t caller = side->frame_count > 1 ? side->frames[1].registers.cfa
 						: 0;
-	bool loads = false;
-	struct error *err = NULL;
+	bool loads = caller > own && own && question_only_loads(insns);
 
-	if (caller > own && own)
-		err = question_only_loads(side, &loads);
 	*ret_own = own ? own - RETURN_ADDRESS_SIZE : 0;
 	*ret = loads ? caller - RETURN_ADDRESS_SIZE : *ret_own;
-	return err;
 }
 
 static void question_side(const struct conflict_side *side,
@@ -138,14 +135,20 @@ static struct error *question_fill_side(const struct conflict *conflict, int i,
 					struct session_instance *ret)
 {
 	const struct conflict_side *side = &conflict->sides[i];
+	struct vec insns = VEC_INIT(struct scan_site);
 	struct error *err;
 
 	ret->failure = question_refusal(conflict, side);
 	if (ret->failure)
 		return NULL;
 	question_side(side, &ret->question.sides[i]);
-	err = question_return_slots(side, &ret->own_slots[i],
-				    &ret->return_slots[i]);
+	err = question_function(side, &insns);
+	question_return_slots(side, &insns, &ret->own_slots[i],
+			      &ret->return_slots[i]);
+	ret->first[i] = first_access(&insns,
+				     side->insn_address - side->module->bias,
+				     ret->question.sides[i].updates);
+	vec_deinit(&insns);
 	if (!err && ret->own_slots[i] == 0)
 		ret->failure = "unknown-frame";
 	return err;

@@ -25,6 +25,8 @@ enum {
 	 * the pages that the race uses change too much.
 	 */
 	REPLAY_LESSONS = 2,
+	/* as many instances as this, if nothing moves in them */
+	REPLAY_STILL = 3,
 };
 
 static_assert((int)WIRE_HINTS_MAX == (int)REPLAY_HINTS_MAX, "hints");
@@ -58,14 +60,19 @@ void session_replay_deinit(struct session *session)
 	free(replays->capture);
 }
 
+/* Of an instance, once no processor could be had (session_replays.off). */
+static const char no_processor[] = "no-processor";
+
 /* Does the race need no more instances? */
 static bool replay_is_enough(const struct session *session,
 			     const struct race *race)
 {
+	const struct race_replay *replay = &race->replay;
 	uint64_t most = session->config->replay_instances;
 
-	return session->replays.off || race->verdict == VERDICT_SYNC ||
-	       race->replay.instances >= most ||
+	return race->verdict == VERDICT_SYNC ||
+	       replay->instances - replay->still >= most ||
+	       replay->instances >= REPLAY_STILL * most ||
 	       race_replay_failures(&race->replay) >= most;
 }
 
@@ -96,6 +103,8 @@ struct error *session_replay_expect(struct session *session,
 	if (session->config->replay_instances == 0 ||
 	    replay_is_enough(session, race))
 		return NULL;
+	if (session->replays.off)
+		return replay_refuse(session, race, no_processor);
 	if (!conflict->wire.instance)
 		return replay_refuse(session, race, replay_refusal(conflict));
 	err = session_replay_question(conflict, next);
@@ -422,8 +431,10 @@ struct error *session_replay(struct session *session, const void *payload,
 	if (size < sizeof(head))
 		return NULL;
 	memcpy(&head, payload, sizeof(head));
-	if (race && replay_is_ready(session) &&
-	    replay_read(payload, size, &head, replays->capture)) {
+	if (race && !replay_is_ready(session)) {
+		err = session_replay_failed(session, race, no_processor);
+	} else if (race &&
+		   replay_read(payload, size, &head, replays->capture)) {
 		log_debug(LOG_DETECT, "held %.1f us for %u pages",
 			  (double)head.held_ns / CLOCK_NS_PER_US, head.pages);
 		pair = replay_pair(replays, head.pair);
@@ -432,7 +443,7 @@ struct error *session_replay(struct session *session, const void *payload,
 	}
 	answer.pair = head.pair;
 	/* a conflict that is no race, or of one that has enough, has none */
-	answer.enough = !race || replay_is_enough(session, race);
+	answer.enough = !race || replays->off || replay_is_enough(session, race);
 	replay_answer(session, pair, &begun, &answer);
 	replays->next.race = NULL;
 	return err;

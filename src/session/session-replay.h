@@ -37,6 +37,8 @@ struct session_instance {
 	uint64_t own_slots[REPLAY_THREADS];
 	/* the same, or of the caller of one that only loads */
 	uint64_t return_slots[REPLAY_THREADS];
+	/* the access is the first of its function (sampling/first.h) */
+	bool first[REPLAY_THREADS];
 };
 
 struct session_replays {

@@ -49,12 +49,14 @@ static const struct replay_note same_still = {
 };
 static const struct replay_note change_ordered = {
 	.outcome = RACE_REPLAY_CHANGE,
+	.first = true,
 	.beyond = true,
 	.changes = ordered,
 	.change_count = 2,
 };
 static const struct replay_note change_overlap = {
 	.outcome = RACE_REPLAY_CHANGE,
+	.first = true,
 	.overlap = true,
 	.overlap_memory = true,
 	.overlap_registers = true,
@@ -207,8 +209,11 @@ static void an_overlap_is_shown_first(void **state)
 	race_init(&race);
 	add(&race, &change_ordered);
 	assert_int_equal(race.replay.overlaps, 0);
+	assert_int_equal(race.replay.serial, 1);
 	add(&race, &change_overlap);
+	assert_int_equal(race.replay.serial, 1);
 	add(&race, &change_ordered);
+	assert_int_equal(race.replay.serial, 2);
 	assert_int_equal(race.replay.changed.count, 2);
 	assert_string_equal(shown(&race, 1), "100");
 	assert_int_equal(race.replay.changes, 3);

@@ -158,11 +158,11 @@ static void replays_of_a_variable_are_summed(void **state)
 	assert_false(related_sum_replays(&races[0], &list));
 	assert_int_equal(races[0].replay_kin.races, 2);
 	assert_int_equal(races[0].replay_kin.instances, 1);
-	assert_true(races[0].replay_kin.open);
+	assert_int_equal(races[0].replay_kin.fewest, 0);
 	assert_true(race_replay_add(&races[1], &same));
 	assert_true(related_sum_replays(&races[0], &list));
 	assert_int_equal(races[0].replay_kin.instances, 2);
-	assert_false(races[0].replay_kin.open);
+	assert_int_equal(races[0].replay_kin.fewest, 1);
 	assert_false(races[0].replay_kin.changed);
 	assert_true(race_replay_add(&races[1], &change));
 	assert_true(related_sum_replays(&races[0], &list));

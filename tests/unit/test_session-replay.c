@@ -160,6 +160,34 @@ static void what_it_took_is_told(void **state)
 	assert_int_equal(got.scratch_ns, 0);
 }
 
+/* It was said once, when it happened; each race has it in its record. */
+static void that_nothing_can_be_replayed_is_counted(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct race_replay_failure *failure;
+	struct conflict *conflict = calloc(1, sizeof(*conflict));
+
+	assert_non_null(conflict);
+	fixture->session.replays.off = true;
+	announce(fixture);
+	tell(fixture, sizeof(fixture->message));
+	assert_int_equal(failures(fixture), 1);
+	failure = vec_at(&fixture->race.replay.failures, 0);
+	assert_string_equal(failure->name, "no-processor");
+	assert_true(answer(fixture));
+	/* what has a failure needs no other one */
+	assert_null(session_replay_expect(&fixture->session, conflict,
+					  &fixture->race));
+	assert_int_equal(failures(fixture), 1);
+	race_deinit(&fixture->race);
+	race_init(&fixture->race);
+	fixture->race.verdict = VERDICT_SUSPECT;
+	assert_null(session_replay_expect(&fixture->session, conflict,
+					  &fixture->race));
+	assert_int_equal(failures(fixture), 1);
+	free(conflict);
+}
+
 static void one_of_no_race_is_enough(void **state)
 {
 	struct fixture *fixture = *state;
@@ -265,6 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(what_cannot_be_replayed_is_counted),
 		FIXTURE_TEST(what_it_took_is_told),
+		FIXTURE_TEST(that_nothing_can_be_replayed_is_counted),
 		FIXTURE_TEST(one_of_no_race_is_enough),
 		FIXTURE_TEST(a_message_that_is_cut_short_is_not_counted),
 		FIXTURE_TEST(counts_that_cannot_be_are_refused),

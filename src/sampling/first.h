@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Is an access the first that its function makes? Then what the function does to
+ * memory is all ahead of a thread that is held there, and an order in which two
+ * such threads run to the end of their functions one after the other is one of the
+ * two functions whole. From the instructions alone, by their addresses.
+ */
+#ifndef SAMPLING_FIRST_H
+#define SAMPLING_FIRST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct vec;
+
+/*
+ * insns: all of the function (scan_function_all()). The frame of the function and
+ * thread-local memory do not count. update: the access is a store of what its
+ * function made of a value that it loaded from there; such loads do not count.
+ * False when it is not known, as where a loop or an indirect jump may lead back.
+ */
+bool first_access(const struct vec *insns, uint64_t address, bool update);
+
+#endif
