@@ -231,15 +231,25 @@ static struct error *message_running(struct session *session,
 }
 
 /* With --debug: the path is the last word, since it may have spaces. */
-static void session_tell_sampled(const struct watched_program *program,
-				 uint64_t id)
+static void session_tell_place(const struct watched_program *program,
+			       uint64_t id, const char *what)
 {
 	struct sampleset_place place;
 
 	if (log_enabled(LOG_DETECT) &&
 	    sampleset_place(&program->set, id, &place))
-		log_debug(LOG_DETECT, "sampled first at 0x%llx of %s",
+		log_debug(LOG_DETECT, "%s at 0x%llx of %s", what,
 			  (unsigned long long)place.offset, place.module->path);
+}
+
+/* With --debug: why there was no stall. */
+static void session_tell_unstalled(const struct watched_program *program,
+				   const struct wire_sample *sample)
+{
+	session_tell_place(program, sample->id,
+			   sample->outcome == WIRE_ALONE     ? "hit alone"
+			   : sample->outcome == WIRE_PRIVATE ? "hit private"
+							     : "hit passed");
 }
 
 static struct error *message_sample(struct session *session,
@@ -265,10 +275,12 @@ static struct error *message_sample(struct session *session,
 				 sample.stalled);
 	if (sample.stalled) {
 		if (sampler_mark(&program->set.sampler, sample.id))
-			session_tell_sampled(program, sample.id);
+			session_tell_place(program, sample.id, "sampled first");
 		session->counts.sum.sampling.own +=
 			sampleset_site_is_own(&program->set, sample.id);
 		session_aim_sample(session, &sample);
+	} else {
+		session_tell_unstalled(program, &sample);
 	}
 	return session_learn_sample(session, program, &sample);
 }
