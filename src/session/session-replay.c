@@ -443,7 +443,8 @@ struct error *session_replay(struct session *session, const void *payload,
 	}
 	answer.pair = head.pair;
 	/* a conflict that is no race, or of one that has enough, has none */
-	answer.enough = !race || replays->off || replay_is_enough(session, race);
+	answer.enough = !race || replays->off ||
+			replay_is_enough(session, race);
 	replay_answer(session, pair, &begun, &answer);
 	replays->next.race = NULL;
 	return err;
