@@ -16,6 +16,7 @@
 #ifndef HUNT_TARGET_H
 #define HUNT_TARGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,8 +28,9 @@ struct hunt_pairing {
 	/* only processes whose executable's path or name matches; NULL: all */
 	const char *program;
 	/*
-	 * CPU time of the recorded run by that of a bare one; 0: what the
-	 * recorder takes usually.
+	 * CPU time of the recorded run by that of a bare one; 0: the greatest
+	 * that recorders are known to take, for which holds are shortest but
+	 * for their 10 ms. So measure it.
 	 */
 	double slow_down;
 	/*
@@ -36,16 +38,20 @@ struct hunt_pairing {
 	 * out is counted.
 	 */
 	size_t most;
+	bool quiet; /* no warnings of traces that lack something */
 };
 
 struct hunt_totals {
 	uint64_t traces; /* files */
-	uint64_t cut; /* of these, without their end: the process crashed */
-	uint64_t threads, accesses, cells, dropped;
-	uint64_t pairs_all; /* of instructions: with runtimes and loader */
-	uint64_t
-		pairs_unordered; /* of these, less what create and join order */
-	uint64_t pairs; /* and less runtimes and loader: these are searched */
+	uint64_t cut; /* of these, without their end: the process was killed */
+	uint64_t threads, accesses;
+	uint64_t granules; /* that two threads accessed */
+	uint64_t dropped; /* accesses that the recorder had no room for */
+	/* of instructions that conflict */
+	uint64_t pairs_all;
+	uint64_t pairs_own; /* less those of runtimes and the loader */
+	uint64_t pairs; /* less those that creations and joins order */
+	uint64_t unplaced; /* of the rest, accesses that cannot be told apart */
 	uint64_t sides, sides_left_out;
 };
 

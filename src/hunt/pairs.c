@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Finding conflicting accesses; see pairs.h. The cells are sorted by address, so
+ * that those of a granule are neighbours.
+ */
+#include "hunt/pairs.h"
+
+#include "base/error.h"
+#include "hunt/code.h"
+#include "hunt/order.h"
+#include "hunt/recording.h"
+
+/* How far a cell's last number may be too low (hunt/trace-format.h). */
+enum { LAST_SLACK = 255 };
+
+/* What is asked of a descriptor again and again. */
+struct kind {
+	uint32_t place; /* code_number() */
+	uint32_t flags; /* enum trace_access */
+	bool runtime;
+};
+
+/* A cell, and that of its descriptor. */
+struct seen {
+	const struct trace_cell *cell;
+	struct kind kind;
+};
+
+/* One granule. */
+struct granule {
+	struct pairs *pairs;
+	const struct recording *recording;
+	const struct order *order;
+	uint32_t number; /* of the recording */
+	size_t first; /* place of its first cell */
+	struct vec kinds; /* of struct kind, by place of the descriptor */
+	struct vec seen; /* of struct seen */
+};
+
+void pairs_init(struct pairs *pairs)
+{
+	*pairs = (struct pairs){ .edges = VEC_INIT(struct pair_edge) };
+}
+
+void pairs_deinit(struct pairs *pairs)
+{
+	vec_deinit(&pairs->edges);
+	map_deinit(&pairs->all);
+	map_deinit(&pairs->own);
+	map_deinit(&pairs->unordered);
+}
+
+/* Definition 10: but for the order, which the paper leaves to the provocation. */
+static bool conflict(const struct seen *a, const struct seen *b)
+{
+	uint32_t both = a->kind.flags & b->kind.flags;
+	uint32_t any = a->kind.flags | b->kind.flags;
+
+	return a->cell->thread != b->cell->thread &&
+	       (a->cell->mask & b->cell->mask) && (any & TRACE_WRITES) &&
+	       !(both & TRACE_ATOMIC) &&
+	       /* another block is other memory, at the same address later */
+	       (!a->cell->block || !b->cell->block ||
+		a->cell->block == b->cell->block);
+}
+
+static uint64_t last_of(const struct trace_cell *cell)
+{
+	return cell->count > 1 ? cell->last + LAST_SLACK : cell->first;
+}
+
+/* Does all of one come before all of the other? */
+static bool ordered(const struct order *order, const struct trace_cell *a,
+		    const struct trace_cell *b)
+{
+	return order_before(order, a->thread, last_of(a), b->thread,
+			    b->first) ||
+	       order_before(order, b->thread, last_of(b), a->thread, a->first);
+}
+
+/* Is the first access of the one ordered with all of the other? */
+static bool first_ordered(const struct order *order, const struct trace_cell *a,
+			  const struct trace_cell *b)
+{
+	return order_before(order, a->thread, a->first, b->thread, b->first) ||
+	       order_before(order, b->thread, last_of(b), a->thread, a->first);
+}
+
+static bool has_lock(const struct recording_lockset *set,
+		     const struct trace_lock *lock)
+{
+	for (uint32_t i = 0; set && i < set->raw->count; i++) {
+		const struct trace_lock *own = &set->locks[i];
+
+		if (own->address == lock->address && own->kind == lock->kind &&
+		    !(own->shared && lock->shared))
+			return true;
+	}
+	return false;
+}
+
+/* Did both always hold a lock that excludes the other? */
+static bool locked(const struct recording *recording,
+		   const struct trace_cell *a, const struct trace_cell *b)
+{
+	const struct recording_lockset *one =
+		recording_lockset(recording, a->common);
+	const struct recording_lockset *two =
+		recording_lockset(recording, b->common);
+
+	for (uint32_t i = 0; one && i < one->raw->count; i++) {
+		if (has_lock(two, &one->locks[i]))
+			return true;
+	}
+	return false;
+}
+
+static void measure(const struct recording *recording, uint64_t from,
+		    uint64_t to, uint64_t parts, struct pair_edge *edge)
+{
+	struct recording_time begin = recording_time(recording, from);
+	struct recording_time end = recording_time(recording, to);
+	uint64_t ns = end.ns > begin.ns ? end.ns - begin.ns : 0;
+	uint64_t busy =
+		end.busy_ns > begin.busy_ns ? end.busy_ns - begin.busy_ns : 0;
+
+	edge->distance_ns = ns / parts;
+	edge->slept_ns = (ns > busy ? ns - busy : 0) / parts;
+}
+
+/*
+ * From the held access to the partner's next one: where it is among others of the
+ * partner's that were folded, the mean time between those.
+ */
+static void measure_edge(const struct recording *recording,
+			 const struct trace_cell *held,
+			 const struct trace_cell *partner,
+			 struct pair_edge *edge)
+{
+	edge->follows = true;
+	if (partner->first > held->first) {
+		measure(recording, held->first, partner->first, 1, edge);
+	} else if (partner->last > held->first) {
+		measure(recording, partner->first, partner->last,
+			partner->count > 1 ? partner->count - 1 : 1, edge);
+	} else {
+		edge->follows = false;
+		measure(recording, partner->last, held->first, 1, edge);
+	}
+}
+
+static bool add_edge(const struct granule *granule, const struct seen *held,
+		     const struct seen *partner, bool is_locked)
+{
+	const struct trace_cell *cells = granule->recording->cells.items;
+	struct pair_edge edge = {
+		.recording = granule->number,
+		.cell = (uint32_t)(held->cell - cells),
+		.partner = (uint32_t)(partner->cell - cells),
+		.place = held->kind.place,
+		.partner_place = partner->kind.place,
+		.locked = is_locked,
+	};
+
+	/* the kernel's access has no instruction at which it could be held */
+	if ((held->kind.flags & TRACE_SYSCALL) ||
+	    first_ordered(granule->order, held->cell, partner->cell)) {
+		granule->pairs->unplaced += !(held->kind.flags & TRACE_SYSCALL);
+		return true;
+	}
+	measure_edge(granule->recording, held->cell, partner->cell, &edge);
+	return vec_push(&granule->pairs->edges, &edge);
+}
+
+static bool count_pair(struct map *pairs, const struct seen *a,
+		       const struct seen *b)
+{
+	uint32_t low = a->kind.place < b->kind.place ? a->kind.place
+						     : b->kind.place;
+	uint32_t high = a->kind.place < b->kind.place ? b->kind.place
+						      : a->kind.place;
+
+	return map_set(pairs, (uint64_t)low << 32 | high, 0);
+}
+
+static bool compare(const struct granule *granule, const struct seen *a,
+		    const struct seen *b)
+{
+	struct pairs *pairs = granule->pairs;
+	bool is_locked;
+
+	if (!conflict(a, b))
+		return true;
+	if (!count_pair(&pairs->all, a, b))
+		return false;
+	if (a->kind.runtime || b->kind.runtime)
+		return true;
+	if (!count_pair(&pairs->own, a, b))
+		return false;
+	if (ordered(granule->order, a->cell, b->cell))
+		return true;
+	is_locked = locked(granule->recording, a->cell, b->cell);
+	return count_pair(&pairs->unordered, a, b) &&
+	       add_edge(granule, a, b, is_locked) &&
+	       add_edge(granule, b, a, is_locked);
+}
+
+static struct error *add_kinds(struct granule *granule, struct code *code)
+{
+	const struct recording *recording = granule->recording;
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < recording->descriptors.count; i++) {
+		const struct recording_descriptor *descriptor =
+			vec_at(&recording->descriptors, i);
+		struct kind kind = { .flags = descriptor->raw->flags };
+
+		err = code_number(code, recording, &descriptor->raw->place,
+				  &kind.place);
+		if (err)
+			break;
+		kind.runtime = code_is_runtime(code, kind.place, kind.flags);
+		err = vec_push(&granule->kinds, &kind) ? NULL : error_nomem;
+	}
+	return err;
+}
+
+static bool see(struct granule *granule, size_t i)
+{
+	const struct recording *recording = granule->recording;
+	const struct trace_cell *cell = vec_at(&recording->cells, i);
+	const uint64_t *place =
+		map_get(&recording->descriptor_ids, cell->descriptor);
+	const struct kind *kind = vec_at(&granule->kinds, *place);
+
+	return vec_push(&granule->seen,
+			&(struct seen){ .cell = cell, .kind = *kind });
+}
+
+static struct error *compare_all(const struct granule *granule)
+{
+	const struct vec *seen = &granule->seen;
+
+	granule->pairs->granules += seen->count > 1;
+	for (size_t i = 0; i < seen->count; i++) {
+		for (size_t n = i + 1; n < seen->count; n++) {
+			if (!compare(granule, vec_at(seen, i), vec_at(seen, n)))
+				return error_nomem;
+		}
+	}
+	return NULL;
+}
+
+static uint64_t address_at(const struct vec *cells, size_t i)
+{
+	return ((const struct trace_cell *)vec_at(cells, i))->address;
+}
+
+struct error *pairs_find(struct pairs *pairs, const struct recording *recording,
+			 uint32_t number, const struct order *order,
+			 struct code *code)
+{
+	struct granule granule = { .pairs = pairs,
+				   .recording = recording,
+				   .order = order,
+				   .number = number,
+				   .kinds = VEC_INIT(struct kind),
+				   .seen = VEC_INIT(struct seen) };
+	const struct vec *cells = &recording->cells;
+	struct error *err = add_kinds(&granule, code);
+	size_t i = 0;
+
+	while (!err && i < cells->count) {
+		granule.first = i;
+		vec_clear(&granule.seen);
+		for (; !err && i < cells->count &&
+		       address_at(cells, i) == address_at(cells, granule.first);
+		     i++) {
+			if (i - granule.first >= PAIRS_CELLS_MAX)
+				pairs->cells_left_out++;
+			else if (!see(&granule, i))
+				err = error_nomem;
+		}
+		if (!err)
+			err = compare_all(&granule);
+	}
+	vec_deinit(&granule.kinds);
+	vec_deinit(&granule.seen);
+	return err;
+}

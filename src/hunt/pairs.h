@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Conflicting accesses of a recording (hunt/target.h says which these are), as
+ * directed edges: a thread is held at the one, and the other is its partner.
+ */
+#ifndef HUNT_PAIRS_H
+#define HUNT_PAIRS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+
+struct code;
+struct error;
+struct order;
+struct recording;
+
+struct pair_edge {
+	uint32_t recording; /* as given to pairs_find() */
+	uint32_t cell, partner; /* places in its cells */
+	uint32_t place, partner_place; /* code_number() of these */
+	bool follows; /* the partner was there after the held access */
+	bool locked; /* both had a lock that excludes the other */
+	/* between them, and how much of it sleeping, in the recording */
+	uint64_t distance_ns, slept_ns;
+};
+
+struct pairs {
+	struct vec edges; /* of struct pair_edge */
+	/* pairs of instructions, by their numbers; see struct hunt_totals */
+	struct map all, own, unordered;
+	uint64_t granules; /* that two threads accessed */
+	/*
+	 * Edges that are none, since the first access of a cell is ordered with
+	 * the partner and a later one is not: which one that is is not known.
+	 */
+	uint64_t unplaced;
+	uint64_t cells_left_out; /* of granules with too many */
+};
+
+/* Cells of a granule that are compared with each other. */
+enum { PAIRS_CELLS_MAX = 1024 };
+
+void pairs_init(struct pairs *pairs);
+void pairs_deinit(struct pairs *pairs);
+
+/* Add those of a recording, to which the caller gives that number. */
+struct error *pairs_find(struct pairs *pairs, const struct recording *recording,
+			 uint32_t number, const struct order *order,
+			 struct code *code);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From the files of a recording to sides; see target.h.
+ */
+#include "hunt/target.h"
+
+#include <fnmatch.h>
+#include <glob.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "hunt/code.h"
+#include "hunt/descriptor.h"
+#include "hunt/order.h"
+#include "hunt/pairs.h"
+#include "hunt/recording.h"
+#include "hunt/sides.h"
+
+/* Measured of the Valgrind tool: 18 to 42 times, of most programs 30. */
+static const double SLOW_DOWN = 30;
+
+/* A process that was recorded. */
+struct process {
+	struct recording recording;
+	struct descriptors descriptors;
+};
+
+struct finding {
+	const struct hunt_pairing *options;
+	struct hunt_totals totals;
+	struct vec processes; /* of struct process *, whose places stay */
+	struct code *code;
+	struct pairs pairs;
+};
+
+static bool is_wanted(const char *pattern, const char *program)
+{
+	const char *name = strrchr(program, '/');
+
+	return !pattern || fnmatch(pattern, program, 0) == 0 ||
+	       fnmatch(pattern, name ? name + 1 : program, 0) == 0;
+}
+
+static void count_recording(struct hunt_totals *totals,
+			    const struct recording *recording)
+{
+	totals->traces++;
+	totals->cut += recording->cut;
+	totals->threads += recording->threads.count;
+	totals->accesses += recording->end.sequence;
+	totals->dropped += recording->end.dropped_cells;
+}
+
+/* What the recording lacks. */
+static void warn(const struct recording *recording)
+{
+	const char *path = recording->file.path;
+
+	if (recording->cut)
+		log_warn("%s: the trace ends early: its process or the "
+			 "recorder was killed; what it has is used",
+			 path);
+	if (recording->threads.count > ORDER_THREADS_MAX)
+		log_warn("%s: there are more than %d threads: their creations "
+			 "and joins are not looked at",
+			 path, ORDER_THREADS_MAX);
+	for (size_t i = 0; i < recording->unable.count; i++)
+		log_warn("%s: not recorded: %s", path,
+			 *(const char *const *)vec_at(&recording->unable, i));
+}
+
+static struct error *find_pairs(struct finding *finding,
+				struct process *process)
+{
+	const struct recording *recording = &process->recording;
+	struct order *order;
+	struct error *err = order_create(recording, &order);
+
+	if (err)
+		return err;
+	err = pairs_find(&finding->pairs, recording,
+			 (uint32_t)finding->processes.count - 1, order,
+			 finding->code);
+	order_destroy(order);
+	return err ? err
+		   : descriptors_create(&process->descriptors, recording,
+					finding->code);
+}
+
+static struct error *read_trace(struct finding *finding, const char *path)
+{
+	struct process *process = calloc(1, sizeof(*process));
+	struct error *err;
+
+	if (!process)
+		return error_nomem;
+	err = recording_open(path, &process->recording);
+	if (err ||
+	    !is_wanted(finding->options->program, process->recording.program)) {
+		recording_close(&process->recording);
+		free(process);
+		return err;
+	}
+	if (!vec_push(&finding->processes, &process)) {
+		recording_close(&process->recording);
+		free(process);
+		return error_nomem;
+	}
+	count_recording(&finding->totals, &process->recording);
+	if (!finding->options->quiet)
+		warn(&process->recording);
+	return find_pairs(finding, process);
+}
+
+static struct error *read_traces(struct finding *finding, const char *dir)
+{
+	struct strbuf pattern = { 0 };
+	struct error *err = NULL;
+	glob_t files;
+	int failed;
+
+	strbuf_addf(&pattern, "%s/trace.*", dir);
+	failed = pattern.failed ? GLOB_NOSPACE
+				: glob(strbuf_text(&pattern), 0, NULL, &files);
+	strbuf_deinit(&pattern);
+	if (failed == GLOB_NOMATCH)
+		return error_create(ERROR_USAGE, "%s has no file trace.*", dir);
+	if (failed)
+		return error_nomem;
+	for (size_t i = 0; !err && i < files.gl_pathc; i++)
+		err = read_trace(finding, files.gl_pathv[i]);
+	globfree(&files);
+	if (!err && !finding->totals.traces)
+		err = error_create(ERROR_USAGE,
+				   "%s has no trace of a program that matches "
+				   "'%s'",
+				   dir, finding->options->program);
+	return err;
+}
+
+/* Those with a low rank go first; the caller's own stay. */
+static void leave_out(struct vec *sides, size_t most,
+		      struct hunt_totals *totals)
+{
+	while (most && sides->count > most) {
+		hunt_side_deinit(vec_at(sides, --sides->count));
+		totals->sides_left_out++;
+	}
+	totals->sides = sides->count;
+}
+
+static struct error *make_sides(struct finding *finding, struct vec *sides)
+{
+	const struct hunt_pairing *options = finding->options;
+	size_t count = finding->processes.count;
+	const struct recording **recordings = calloc(count, sizeof(void *));
+	const struct descriptors **descriptors = calloc(count, sizeof(void *));
+	struct sides_input input = {
+		.recordings = recordings,
+		.descriptors = descriptors,
+		.slow_down = options->slow_down > 0 ? options->slow_down
+						    : SLOW_DOWN,
+	};
+	struct error *err = recordings && descriptors ? NULL : error_nomem;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		struct process *process =
+			*(struct process **)vec_at(&finding->processes, i);
+
+		recordings[i] = &process->recording;
+		descriptors[i] = &process->descriptors;
+	}
+	if (!err)
+		err = sides_make(&input, &finding->pairs, finding->code, sides);
+	free(recordings);
+	free(descriptors);
+	leave_out(sides, options->most, &finding->totals);
+	return err;
+}
+
+static void finding_deinit(struct finding *finding)
+{
+	for (size_t i = 0; i < finding->processes.count; i++) {
+		struct process *process =
+			*(struct process **)vec_at(&finding->processes, i);
+
+		descriptors_deinit(&process->descriptors);
+		recording_close(&process->recording);
+		free(process);
+	}
+	vec_deinit(&finding->processes);
+	pairs_deinit(&finding->pairs);
+	code_destroy(finding->code);
+}
+
+struct error *hunt_targets_from_traces(const char *dir,
+				       const struct hunt_pairing *options,
+				       struct vec *sides,
+				       struct hunt_totals *ret_totals)
+{
+	struct finding finding = { .options = options,
+				   .processes = VEC_INIT(struct process *) };
+	struct error *err;
+
+	pairs_init(&finding.pairs);
+	err = code_create(&finding.code);
+	if (!err)
+		err = read_traces(&finding, dir);
+	if (!err)
+		err = make_sides(&finding, sides);
+	finding.totals.granules = finding.pairs.granules;
+	finding.totals.unplaced = finding.pairs.unplaced;
+	finding.totals.pairs_all = finding.pairs.all.count;
+	finding.totals.pairs_own = finding.pairs.own.count;
+	finding.totals.pairs = finding.pairs.unordered.count;
+	finding_deinit(&finding);
+	if (!err)
+		*ret_totals = finding.totals;
+	return err;
+}
