@@ -26,6 +26,7 @@ struct store;
 enum store_application {
 	STORE_STATE = 0x52577374, /* "RWst", racewatch-state(5) */
 	STORE_SWEEP = 0x52577377, /* "RWsw", racewatch-sweep(1) */
+	STORE_HUNT = 0x52577368, /* "RWsh", racewatch-hunt(1) */
 };
 
 /* What one sort of database holds. */

@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The store of a hunt; see ledger.h. A side is one row: the columns are for the
+ * user's queries, and `record' has the whole of it as a line of a report.
+ */
+#include "hunt/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "report/record.h"
+#include "report/render.h"
+#include "store/query.h"
+#include "store/store.h"
+
+/* Where the locks of sides are: no file is that long. */
+static const off_t LEDGER_LOCKS = (off_t)1 << 60;
+
+#define NOW "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+
+/* racewatch-state(5) explains each. */
+static const struct store_kind ledger_kind = {
+	.name = "the store of a hunt",
+	.application = STORE_HUNT,
+	.version = 1,
+	.schema = "CREATE TABLE command ("
+		  " place INTEGER PRIMARY KEY, word TEXT NOT NULL) STRICT;"
+		  "CREATE TABLE side ("
+		  " side INTEGER PRIMARY KEY CHECK (side > 0),"
+		  " fingerprint TEXT NOT NULL UNIQUE,"
+		  " program TEXT,"
+		  " thread_path TEXT,"
+		  " module TEXT,"
+		  " offset INTEGER NOT NULL,"
+		  " ordinal INTEGER NOT NULL,"
+		  " writes INTEGER NOT NULL CHECK (writes IN (0, 1)),"
+		  " function TEXT,"
+		  " variable TEXT,"
+		  " code_hash TEXT,"
+		  " rank REAL NOT NULL,"
+		  " result TEXT NOT NULL DEFAULT 'pending',"
+		  " runs INTEGER NOT NULL DEFAULT 0,"
+		  " reached INTEGER NOT NULL DEFAULT 0,"
+		  " hold_ns INTEGER NOT NULL DEFAULT 0,"
+		  " ordered_by TEXT,"
+		  " race TEXT,"
+		  " time TEXT,"
+		  " record TEXT NOT NULL) STRICT;"
+		  "CREATE INDEX side_next ON side (result, runs, rank);"
+		  "CREATE TABLE try ("
+		  " id INTEGER PRIMARY KEY,"
+		  " side INTEGER NOT NULL REFERENCES side,"
+		  " worker TEXT,"
+		  " time TEXT NOT NULL DEFAULT (" NOW "),"
+		  " result TEXT NOT NULL,"
+		  " reached INTEGER NOT NULL,"
+		  " hold_ns INTEGER NOT NULL,"
+		  " ordered_by TEXT,"
+		  " race TEXT) STRICT;",
+};
+
+struct ledger {
+	struct store *store;
+	int lock_fd; /* what has the locks of the claims; -1: none */
+	struct map claimed; /* numbers of the sides claimed here */
+	char worker[HOST_NAME_MAX + 24];
+};
+
+/* Lock or unlock a side; false: another one has it. */
+static struct error *lock_side(const struct ledger *ledger, uint64_t side,
+			       short type, bool *ret_done)
+{
+	struct flock lock = {
+		.l_type = type,
+		.l_whence = SEEK_SET,
+		.l_start = LEDGER_LOCKS + (off_t)side,
+		.l_len = 1,
+	};
+
+	*ret_done = true;
+	while (fcntl(ledger->lock_fd, F_OFD_SETLK, &lock) < 0) {
+		if (errno == EINTR)
+			continue;
+		*ret_done = false;
+		if (errno == EAGAIN || errno == EACCES)
+			return NULL;
+		return error_os(errno, "lock");
+	}
+	return NULL;
+}
+
+static void name_worker(struct ledger *ledger)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+
+	if (gethostname(host, sizeof(host)) < 0 || host[sizeof(host) - 1])
+		host[0] = '\0';
+	snprintf(ledger->worker, sizeof(ledger->worker), "%s:%d", host,
+		 (int)getpid());
+}
+
+/* Is the command that of the store, or the first? */
+static struct error *check_command(struct store *store, char *const *command,
+				   bool *ret_new)
+{
+	struct query *query;
+	bool row = true, same = true;
+	size_t words = 0;
+	struct error *err = query_prepare(
+		store, "SELECT word FROM command ORDER BY place", &query);
+
+	if (err)
+		return err;
+	while (!err && same && (err = query_next(query, &row)) == NULL && row) {
+		const char *word = query_text(query, 0);
+
+		same = word && command[words] &&
+		       strcmp(word, command[words]) == 0;
+		words++;
+	}
+	query_free(query);
+	*ret_new = words == 0;
+	if (!err && words && (!same || command[words]))
+		err = error_create(ERROR_USAGE,
+				   "is of another command; use another store");
+	return err;
+}
+
+static struct error *write_command(struct store *store, char *const *command)
+{
+	struct query *query;
+	struct error *err = query_prepare(
+		store, "INSERT INTO command (word) VALUES (?)", &query);
+
+	if (err)
+		return err;
+	for (; !err && *command; command++) {
+		query_bind_text(query, 1, *command);
+		err = query_run(query);
+	}
+	query_free(query);
+	return err;
+}
+
+static struct error *begin(struct store *store, const char *path,
+			   char *const *command)
+{
+	struct error *err = store_begin_write(store);
+	bool is_new = false;
+
+	if (err)
+		return err;
+	err = check_command(store, command, &is_new);
+	if (!err && is_new)
+		err = write_command(store, command);
+	err = store_end(store, err);
+	return err && err->kind == ERROR_USAGE ? error_wrap(err, "%s", path)
+					       : err;
+}
+
+struct error *ledger_open(const char *path, char *const *command,
+			  struct ledger **ret)
+{
+	struct ledger *ledger = calloc(1, sizeof(*ledger));
+	struct error *err;
+
+	if (!ledger)
+		return error_nomem;
+	ledger->lock_fd = -1;
+	name_worker(ledger);
+	err = store_open(path, &ledger_kind, &ledger->store);
+	if (err && err->kind == ERROR_FORMAT)
+		err->kind = ERROR_USAGE;
+	/* now, and not closed before the end: see store/store.h */
+	if (!err) {
+		ledger->lock_fd = open(path, O_RDWR | O_CLOEXEC);
+		if (ledger->lock_fd < 0)
+			err = error_os(errno, "%s", path);
+	}
+	if (!err)
+		err = begin(ledger->store, path, command);
+	if (err)
+		ledger_close(ledger);
+	else
+		*ret = ledger;
+	return err;
+}
+
+void ledger_close(struct ledger *ledger)
+{
+	if (!ledger)
+		return;
+	store_close(ledger->store);
+	if (ledger->lock_fd >= 0)
+		close(ledger->lock_fd);
+	map_deinit(&ledger->claimed);
+	free(ledger);
+}
+
+/* What a statement without parameters that returns one number says. */
+static struct error *ask(struct store *store, const char *sql, uint64_t *ret)
+{
+	struct query *query;
+	bool row;
+	struct error *err = query_prepare(store, sql, &query);
+
+	if (err)
+		return err;
+	err = query_next(query, &row);
+	if (!err)
+		*ret = row ? query_number(query, 0, INT64_MAX) : 0;
+	query_free(query);
+	return err;
+}
+
+struct error *ledger_has_sides(struct ledger *ledger, bool *ret)
+{
+	uint64_t any = 0;
+	struct error *err = store_begin_read(ledger->store);
+
+	if (err)
+		return err;
+	err = store_end(ledger->store,
+			ask(ledger->store, "SELECT EXISTS (SELECT * FROM side)",
+			    &any));
+	if (!err)
+		*ret = any;
+	return err;
+}
+
+/* The side as a line of a report; the caller frees it. */
+static struct error *write_line(const struct hunt_side *side, char **ret)
+{
+	struct renderer json = { .ops = &render_json };
+	struct target_record record = { .side = *side };
+	size_t size = 0;
+	struct error *err;
+
+	*ret = NULL;
+	json.out = open_memstream(ret, &size);
+	if (!json.out)
+		return error_nomem;
+	err = render_json.target(&json, &record);
+	if (fclose(json.out) != 0 && !err)
+		err = error_nomem;
+	if (err) {
+		free(*ret);
+		*ret = NULL;
+	}
+	return err;
+}
+
+static struct error *add_side(struct query *query, struct hunt_side *side)
+{
+	char *line, rank[32];
+	bool row;
+	struct error *err = write_line(side, &line);
+
+	if (err)
+		return err;
+	snprintf(rank, sizeof(rank), "%.6f", side->rank);
+	query_bind_text(query, 1, side->fingerprint);
+	query_bind_text(query, 2, side->program);
+	query_bind_text(query, 3, side->thread_path);
+	query_bind_text(query, 4, side->place.module);
+	query_bind(query, 5, side->place.offset);
+	query_bind(query, 6, side->ordinal);
+	query_bind(query, 7, side->writes);
+	query_bind_text(query, 8, side->function);
+	query_bind_text(query, 9, side->variable);
+	query_bind_text(query, 10, side->code_hash[0] ? side->code_hash : NULL);
+	query_bind_text(query, 11, rank);
+	query_bind_text(query, 12, line);
+	err = query_next(query, &row);
+	if (!err && row) {
+		side->id = query_number(query, 0, INT64_MAX);
+		err = query_run(query);
+	}
+	free(line);
+	return err;
+}
+
+static struct error *add_sides(struct store *store, struct vec *sides)
+{
+	struct query *query;
+	struct error *err = query_prepare(
+		store,
+		"INSERT INTO side (fingerprint, program, thread_path, module,"
+		" offset, ordinal, writes, function, variable, code_hash, rank,"
+		" record)"
+		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS REAL), ?)"
+		" ON CONFLICT (fingerprint) DO UPDATE SET rank = excluded.rank,"
+		" code_hash = excluded.code_hash, record = excluded.record"
+		" RETURNING side",
+		&query);
+
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < sides->count; i++)
+		err = add_side(query, vec_at(sides, i));
+	query_free(query);
+	return err;
+}
+
+struct error *ledger_add_sides(struct ledger *ledger, struct vec *sides)
+{
+	struct error *err = store_begin_write(ledger->store);
+
+	return err ? err
+		   : store_end(ledger->store, add_sides(ledger->store, sides));
+}
+
+static struct error *forget_side(struct store *store, const char *code_hash,
+				 uint64_t *count)
+{
+	struct query *query;
+	bool row = true;
+	struct error *err = query_prepare(
+		store,
+		"UPDATE side SET result = 'unchanged', time = " NOW
+		" WHERE code_hash = ? AND result = 'pending' AND runs = 0"
+		" RETURNING side",
+		&query);
+
+	if (err)
+		return err;
+	query_bind_text(query, 1, code_hash);
+	while (!err && (err = query_next(query, &row)) == NULL && row)
+		++*count;
+	query_free(query);
+	return err;
+}
+
+static struct error *forget_sides(struct store *store, struct store *other,
+				  uint64_t *count)
+{
+	struct query *query;
+	bool row = true;
+	struct error *err = query_prepare(
+		other,
+		"SELECT DISTINCT code_hash FROM side"
+		" WHERE code_hash IS NOT NULL AND result <> 'pending'",
+		&query);
+
+	if (err)
+		return err;
+	while (!err && (err = query_next(query, &row)) == NULL && row)
+		err = forget_side(store, query_text(query, 0), count);
+	query_free(query);
+	return err;
+}
+
+struct error *ledger_since(struct ledger *ledger, const char *other,
+			   uint64_t *ret_count)
+{
+	struct store *old = NULL;
+	uint64_t count = 0;
+	struct error *err = store_open_existing(other, &ledger_kind, &old);
+
+	if (!err && !old)
+		err = error_create(ERROR_USAGE,
+				   "%s: there is no store of a "
+				   "hunt",
+				   other);
+	if (err && err->kind == ERROR_FORMAT)
+		err->kind = ERROR_USAGE;
+	if (!err)
+		err = store_begin_write(ledger->store);
+	if (!err)
+		err = store_end(ledger->store,
+				forget_sides(ledger->store, old, &count));
+	store_close(old);
+	if (!err)
+		*ret_count = count;
+	return err;
+}
+
+/* A row of the record, then side, result, runs, reached, hold, ... */
+#define RECORD_COLUMNS \
+	"record, side, result, runs, reached, hold_ns, ordered_by, race, time"
+
+static struct error *read_row(struct query *query, struct target_record *ret)
+{
+	struct report_record record;
+	const char *line = query_text(query, 0);
+	struct target_outcome *outcome = &record.target.outcome;
+	const char *text;
+	struct error *err;
+
+	report_record_init(&record);
+	err = report_record_parse(line ? line : "", line ? strlen(line) : 0,
+				  &record);
+	if (!err && record.type != REPORT_TARGET)
+		err = error_create(ERROR_FORMAT, "a record is no target");
+	if (err) {
+		report_record_deinit(&record);
+		return error_wrap(err, "side %llu",
+				  (unsigned long long)query_number(query, 1,
+								   INT64_MAX));
+	}
+	record.target.side.id = query_number(query, 1, INT64_MAX);
+	text = query_text(query, 2);
+	if (!text || !target_result_parse(text, &outcome->result))
+		outcome->result = TARGET_PENDING;
+	outcome->runs = query_number(query, 3, INT64_MAX);
+	outcome->reached = query_number(query, 4, INT64_MAX);
+	outcome->hold_ns = query_number(query, 5, INT64_MAX);
+	outcome->ordered_by = query_copy(query, 6);
+	text = query_text(query, 7);
+	snprintf(outcome->race, sizeof(outcome->race), "%s", text ? text : "");
+	text = query_text(query, 8);
+	if (!text || !clock_parse_rfc3339(text, &record.target.time))
+		record.target.time = 0;
+	*ret = record.target;
+	return NULL;
+}
+
+/* Claim the side of the row, if nobody has. */
+static struct error *claim_row(struct ledger *ledger, struct query *query,
+			       struct vec *sides)
+{
+	uint64_t number = query_number(query, 1, INT64_MAX);
+	struct target_record record;
+	struct hunt_side *side;
+	bool locked = false;
+	struct error *err = NULL;
+
+	if (map_get(&ledger->claimed, number))
+		return NULL;
+	err = lock_side(ledger, number, F_WRLCK, &locked);
+	if (err || !locked)
+		return err;
+	err = read_row(query, &record);
+	if (err)
+		return err;
+	target_outcome_deinit(&record.outcome);
+	side = vec_append(sides);
+	if (!side) {
+		hunt_side_deinit(&record.side);
+		return error_nomem;
+	}
+	*side = record.side;
+	return map_set(&ledger->claimed, number, 1) ? NULL : error_nomem;
+}
+
+static struct error *claim(struct ledger *ledger, size_t most,
+			   struct vec *sides)
+{
+	struct query *query;
+	size_t before = sides->count;
+	bool row = true;
+	struct error *err = query_prepare(ledger->store,
+					  "SELECT " RECORD_COLUMNS " FROM side"
+					  " WHERE result = 'pending'"
+					  " ORDER BY runs, rank DESC, side",
+					  &query);
+
+	if (err)
+		return err;
+	while (!err && sides->count - before < most &&
+	       (err = query_next(query, &row)) == NULL && row)
+		err = claim_row(ledger, query, sides);
+	query_free(query);
+	return err;
+}
+
+/* For writing, so that two do not ask for the same lock at the same time. */
+struct error *ledger_claim(struct ledger *ledger, size_t most,
+			   struct vec *sides)
+{
+	struct error *err = store_begin_write(ledger->store);
+
+	return err ? err : store_end(ledger->store, claim(ledger, most, sides));
+}
+
+static const char *or_null(const char *text)
+{
+	return text[0] ? text : NULL;
+}
+
+static struct error *write_try(const struct ledger *ledger, uint64_t side,
+			       const struct target_outcome *outcome)
+{
+	struct query *query;
+	struct error *err = query_prepare(
+		ledger->store,
+		"INSERT INTO try (side, worker, result, reached, hold_ns,"
+		" ordered_by, race) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		&query);
+
+	if (err)
+		return err;
+	query_bind(query, 1, side);
+	query_bind_text(query, 2, ledger->worker);
+	query_bind_text(query, 3, target_result_name(outcome->result));
+	query_bind(query, 4, outcome->reached);
+	query_bind(query, 5, outcome->hold_ns);
+	query_bind_text(query, 6, outcome->ordered_by);
+	query_bind_text(query, 7, or_null(outcome->race));
+	err = query_run(query);
+	query_free(query);
+	return err;
+}
+
+/* The result changes once, or to provoked. */
+static struct error *write_side(const struct ledger *ledger, uint64_t side,
+				const struct target_outcome *outcome)
+{
+	struct query *query;
+	struct error *err = query_prepare(
+		ledger->store,
+		"UPDATE side SET runs = runs + ?2,"
+		" reached = max(reached, ?3), hold_ns = max(hold_ns, ?4),"
+		" time = iif(?5 = 'pending', time, " NOW "),"
+		" ordered_by = iif(result = 'pending', ?6, ordered_by),"
+		" race = coalesce(race, ?7),"
+		" result = iif(result = 'pending' OR ?5 = 'provoked', ?5,"
+		" result) WHERE side = ?1",
+		&query);
+
+	if (err)
+		return err;
+	query_bind(query, 1, side);
+	query_bind(query, 2, outcome->runs);
+	query_bind(query, 3, outcome->reached);
+	query_bind(query, 4, outcome->hold_ns);
+	query_bind_text(query, 5, target_result_name(outcome->result));
+	query_bind_text(query, 6, outcome->ordered_by);
+	query_bind_text(query, 7, or_null(outcome->race));
+	err = query_run(query);
+	query_free(query);
+	return err;
+}
+
+struct error *ledger_save(struct ledger *ledger, uint64_t side,
+			  const struct target_outcome *outcome)
+{
+	bool done;
+	struct error *err = store_begin_write(ledger->store);
+
+	if (err)
+		return err;
+	err = write_try(ledger, side, outcome);
+	if (!err)
+		err = write_side(ledger, side, outcome);
+	err = store_end(ledger->store, err);
+	if (!err && map_remove(&ledger->claimed, side))
+		err = lock_side(ledger, side, F_UNLCK, &done);
+	return err;
+}
+
+struct error *ledger_count(struct ledger *ledger, struct ledger_counts *ret)
+{
+	struct ledger_counts counts = { .sides = 0 };
+	struct query *query;
+	bool row = true;
+	struct error *err = query_prepare(
+		ledger->store,
+		"SELECT result, count(*) FROM side GROUP BY result", &query);
+
+	if (err)
+		return err;
+	while (!err && (err = query_next(query, &row)) == NULL && row) {
+		const char *name = query_text(query, 0);
+		uint64_t count = query_number(query, 1, INT64_MAX);
+		unsigned int result;
+
+		counts.sides += count;
+		if (name && target_result_parse(name, &result))
+			counts.results[result] = count;
+	}
+	query_free(query);
+	if (!err)
+		*ret = counts;
+	return err;
+}
+
+struct error *ledger_load(struct ledger *ledger, struct vec *records)
+{
+	struct query *query;
+	bool row = true;
+	struct error *err = query_prepare(ledger->store,
+					  "SELECT " RECORD_COLUMNS
+					  " FROM side ORDER BY rank DESC, side",
+					  &query);
+
+	if (err)
+		return err;
+	while (!err && (err = query_next(query, &row)) == NULL && row) {
+		struct target_record *record = vec_append(records);
+
+		if (!record) {
+			err = error_nomem;
+			break;
+		}
+		target_record_init(record);
+		err = read_row(query, record);
+	}
+	query_free(query);
+	return err;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/hunt/ledger.c: sides and what came of them, of one process, of several at
+ * once, and of one that was killed.
+ */
+#include "hunt/ledger.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "sample-target.h"
+
+static char folder[40], path[64], old_path[64];
+static char *command[] = { "./cache", "--all", NULL };
+static struct ledger *ledger;
+
+static int begin(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/racewatch-test.XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/store", folder);
+	snprintf(old_path, sizeof(old_path), "%s/old", folder);
+	assert_null(ledger_open(path, command, &ledger));
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	ledger_close(ledger);
+	unlink(path);
+	unlink(old_path);
+	rmdir(folder);
+	return 0;
+}
+
+static void free_sides(struct vec *sides)
+{
+	for (size_t i = 0; i < sides->count; i++)
+		hunt_side_deinit(vec_at(sides, i));
+	vec_deinit(sides);
+}
+
+/* Sides with fingerprints and hashes "a...", "b...", ..., of falling rank. */
+static void add(struct ledger *to, int count)
+{
+	struct vec sides = VEC_INIT(struct hunt_side);
+
+	for (int i = 0; i < count; i++) {
+		struct hunt_side *side = vec_append(&sides);
+
+		assert_non_null(side);
+		hunt_side_init(side);
+		sample_hunt_side(side, 99);
+		side->fingerprint[0] = side->code_hash[0] = (char)('a' + i);
+		side->rank = 0.9 - 0.1 * i;
+	}
+	assert_null(ledger_add_sides(to, &sides));
+	for (int i = 0; i < count; i++)
+		assert_int_equal(
+			((struct hunt_side *)vec_at(&sides, (size_t)i))->id,
+			i + 1);
+	free_sides(&sides);
+}
+
+/* Claims so many; "abc" is expected. */
+static void claims(struct ledger *from, size_t most, const char *expected)
+{
+	struct vec sides = VEC_INIT(struct hunt_side);
+	char got[16] = "";
+
+	assert_null(ledger_claim(from, most, &sides));
+	for (size_t i = 0; i < sides.count; i++) {
+		const struct hunt_side *side = vec_at(&sides, i);
+
+		got[i] = side->fingerprint[0];
+		/* it is all there */
+		assert_string_equal(side->variable, "shards[3].used");
+		assert_int_equal(side->partners.count, 1);
+		assert_int_equal(side->stack.count, 1);
+		assert_int_equal(side->hold_ns, 45000000);
+	}
+	assert_string_equal(got, expected);
+	free_sides(&sides);
+}
+
+static void save(struct ledger *to, uint64_t side, unsigned int result)
+{
+	struct target_outcome outcome = {
+		.result = result, .runs = 1, .reached = side, .hold_ns = 7
+	};
+
+	if (result == TARGET_PROVOKED)
+		memset(outcome.race, 'c', 32);
+	assert_null(ledger_save(to, side, &outcome));
+}
+
+static void counts_are(uint64_t pending, uint64_t provoked, uint64_t ordered)
+{
+	struct ledger_counts counts;
+
+	assert_null(ledger_count(ledger, &counts));
+	assert_int_equal(counts.results[TARGET_PENDING], pending);
+	assert_int_equal(counts.results[TARGET_PROVOKED], provoked);
+	assert_int_equal(counts.results[TARGET_ORDERED], ordered);
+}
+
+static void sides_come_by_rank_and_once(void **state)
+{
+	bool any = true;
+
+	(void)state;
+	assert_null(ledger_has_sides(ledger, &any));
+	assert_false(any);
+	claims(ledger, 5, "");
+	add(ledger, 4);
+	assert_null(ledger_has_sides(ledger, &any));
+	assert_true(any);
+	claims(ledger, 2, "ab");
+	claims(ledger, 5, "cd");
+	claims(ledger, 5, "");
+	save(ledger, 1, TARGET_ORDERED);
+	save(ledger, 2, TARGET_PROVOKED);
+	/* to be tried again, after those that were not tried yet */
+	save(ledger, 3, TARGET_PENDING);
+	save(ledger, 4, TARGET_PENDING);
+	save(ledger, 3, TARGET_PENDING);
+	claims(ledger, 5, "dc");
+	counts_are(2, 1, 1);
+}
+
+static void outcomes_are_kept(void **state)
+{
+	struct vec records = VEC_INIT(struct target_record);
+	const struct target_record *first;
+
+	(void)state;
+	add(ledger, 2);
+	save(ledger, 1, TARGET_PENDING);
+	save(ledger, 1, TARGET_TIMEOUT);
+	save(ledger, 1, TARGET_ORDERED);
+	save(ledger, 2, TARGET_UNREACHED);
+	save(ledger, 2, TARGET_PROVOKED);
+	/* the same recording again */
+	add(ledger, 2);
+	assert_null(ledger_load(ledger, &records));
+	assert_int_equal(records.count, 2);
+	first = vec_at(&records, 0);
+	assert_int_equal(first->side.id, 1);
+	assert_int_equal(first->outcome.result, TARGET_TIMEOUT);
+	assert_int_equal(first->outcome.runs, 3);
+	assert_int_equal(first->outcome.reached, 1);
+	assert_int_equal(first->outcome.hold_ns, 7);
+	assert_int_not_equal(first->time, 0);
+	assert_int_equal(first[1].outcome.result, TARGET_PROVOKED);
+	assert_int_equal(strlen(first[1].outcome.race), 32);
+	for (size_t i = 0; i < records.count; i++)
+		target_record_deinit(vec_at(&records, i));
+	vec_deinit(&records);
+}
+
+/* What another one works on is not claimed, until that one is gone. */
+static void several_share_a_store(void **state)
+{
+	struct ledger *other;
+
+	(void)state;
+	add(ledger, 3);
+	assert_null(ledger_open(path, command, &other));
+	claims(other, 1, "a");
+	claims(ledger, 1, "b");
+	claims(other, 1, "c");
+	claims(ledger, 9, "");
+	save(other, 1, TARGET_PENDING);
+	claims(ledger, 9, "a");
+	ledger_close(other);
+	claims(ledger, 9, "c");
+}
+
+static void what_a_killed_process_had_is_claimed_again(void **state)
+{
+	int ready[2], status;
+	char byte;
+	pid_t child;
+
+	(void)state;
+	add(ledger, 2);
+	ledger_close(ledger);
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		assert_null(ledger_open(path, command, &ledger));
+		claims(ledger, 1, "a");
+		assert_int_equal(write(ready[1], "", 1), 1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_null(ledger_open(path, command, &ledger));
+	claims(ledger, 2, "b");
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	claims(ledger, 2, "a");
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void what_has_not_changed_is_not_tried(void **state)
+{
+	struct ledger *old;
+	uint64_t count = 9;
+
+	(void)state;
+	assert_null(ledger_open(old_path, command, &old));
+	add(old, 3);
+	save(old, 1, TARGET_PROVOKED);
+	save(old, 2, TARGET_TIMEOUT);
+	/* 3 was not tried to the end, 4 is new */
+	save(old, 3, TARGET_PENDING);
+	ledger_close(old);
+	add(ledger, 4);
+	assert_null(ledger_since(ledger, old_path, &count));
+	assert_int_equal(count, 2);
+	claims(ledger, 9, "cd");
+	counts_are(2, 0, 0);
+}
+
+static void is_refused(struct error *err, const char *words)
+{
+	assert_non_null(err);
+	assert_int_equal(err->kind, ERROR_USAGE);
+	if (!strstr(error_message(err), words))
+		fail_msg("'%s' lacks '%s'", error_message(err), words);
+	error_free(err);
+}
+
+static void other_stores_are_refused(void **state)
+{
+	char *shorter[] = { "./cache", NULL };
+	char *longer[] = { "./cache", "--all", "x", NULL };
+	struct ledger *other;
+	uint64_t count;
+	FILE *file = fopen(old_path, "w");
+
+	(void)state;
+	is_refused(ledger_open(path, shorter, &other), path);
+	is_refused(ledger_open(path, longer, &other), "of another command");
+	assert_non_null(file);
+	fputs("This is a text that is no database, of some length.\n", file);
+	fclose(file);
+	is_refused(ledger_open(old_path, command, &other), old_path);
+	is_refused(ledger_since(ledger, old_path, &count), old_path);
+	unlink(old_path);
+	is_refused(ledger_since(ledger, old_path, &count),
+		   "no store of a hunt");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(sides_come_by_rank_and_once),
+		TEST(outcomes_are_kept),
+		TEST(several_share_a_store),
+		TEST(what_a_killed_process_had_is_claimed_again),
+		TEST(what_has_not_changed_is_not_tried),
+		TEST(other_stores_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
