@@ -19,6 +19,7 @@
 #include "base/replace.h"
 #include "conflict/naming.h"
 #include "judge/judge.h"
+#include "judge/rank.h"
 #include "output/report-print.h"
 #include "output/terminal.h"
 #include "report/merge.h"
@@ -132,6 +133,7 @@ static struct error *report_merge(struct report_input *input, char **paths,
 
 	if (err)
 		return err;
+	merge_judge(merge, rank_merged);
 	for (int i = 0; !err && i < count; i++)
 		err = report_read(merge, input, paths[i]);
 	if (!err)

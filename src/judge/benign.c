@@ -372,7 +372,7 @@ static bool is_locked_beside(const struct race *race, const struct vec *special,
 
 const struct benign_rule benign_rules[] = {
 	{ RACE_REPLAY_SAME_NAME, replayed_same },
-	{ REPLAYED_EITHER_NAME, replayed_either },
+	{ RACE_REPLAY_EITHER_NAME, replayed_either },
 	{ "statistics-counter", is_statistics_counter },
 	{ "disjoint-bits", is_disjoint_bits },
 	{ "double-checked", is_double_checked },

@@ -82,7 +82,7 @@ static enum race_verdict decide(const struct race *race,
 static bool is_by_replay(const char *reason)
 {
 	return reason && (strcmp(reason, RACE_REPLAY_SAME_NAME) == 0 ||
-			  strcmp(reason, REPLAYED_EITHER_NAME) == 0);
+			  strcmp(reason, RACE_REPLAY_EITHER_NAME) == 0);
 }
 
 /*
@@ -150,5 +150,40 @@ struct error *rank_race(struct race *race, const struct vec *special)
 	ok = take(&grounds, &race->grounds) && ok;
 	race->verdict = verdict;
 	race->judged = true;
+	return ok ? NULL : error_nomem;
+}
+
+/* Unlikely by replays, or suspect since they are not enough of all races. */
+static bool decide_merged(const struct race *race, enum race_verdict *verdict,
+			  struct strbuf *reason, struct strbuf *grounds)
+{
+	const char *name = NULL;
+
+	if (replayed_same(race, NULL, grounds))
+		name = RACE_REPLAY_SAME_NAME;
+	else if (replayed_either(race, NULL, grounds))
+		name = RACE_REPLAY_EITHER_NAME;
+	*verdict = name ? VERDICT_UNLIKELY : VERDICT_SUSPECT;
+	if (name)
+		strbuf_add(reason, name);
+	return name || race_replay_excuses(race);
+}
+
+struct error *rank_merged(struct race *race)
+{
+	struct strbuf reason = { 0 }, grounds = { 0 };
+	enum race_verdict verdict;
+	bool ok = true;
+
+	if (race->verdict == VERDICT_SYNC || race->verdict == VERDICT_HARMFUL ||
+	    race->replay_kin.races == 0)
+		return NULL;
+	if (decide_merged(race, &verdict, &reason, &grounds)) {
+		ok = take(&reason, &race->reason);
+		ok = take(&grounds, &race->grounds) && ok;
+		race->verdict = verdict;
+	}
+	strbuf_deinit(&reason);
+	strbuf_deinit(&grounds);
 	return ok ? NULL : error_nomem;
 }

@@ -45,8 +45,6 @@ bool replayed_same(const struct race *race, const struct vec *special,
  */
 bool replayed_either(const struct race *race, const struct vec *special,
 		     struct strbuf *grounds);
-/* That rule's name, the reason of a verdict. */
-#define REPLAYED_EITHER_NAME "either-order"
 
 /* An instance of a race on these bytes speaks against both. */
 bool replayed_is_refuted(const struct race *race);

@@ -16,6 +16,7 @@
 #include "base/replace.h"
 #include "base/strbuf.h"
 #include "judge/judge.h"
+#include "judge/rank.h"
 #include "output/report-print.h"
 #include "output/terminal.h"
 #include "report/merge.h"
@@ -81,6 +82,8 @@ static struct error *merge_runs_of(struct ending *ending)
 	const struct vec *runs = &ending->config->results->runs;
 	struct error *err = merge_create(MERGE_MEMORY, &ending->merge);
 
+	if (!err)
+		merge_judge(ending->merge, rank_merged);
 	for (size_t i = 0; !err && i < runs->count; i++) {
 		const struct results_run *run = vec_at(runs, i);
 

@@ -230,18 +230,32 @@ static void swap(void *a, void *b, size_t size)
 
 #define SWAP(a, b) swap(&(a), &(b), sizeof(a))
 
+static int order_judgements(enum race_verdict a, const char *a_reason,
+			    const char *a_grounds, enum race_verdict b,
+			    const char *b_reason, const char *b_grounds)
+{
+	int order = order_numbers(a, b);
+
+	order = order ? order : order_texts(a_reason, b_reason);
+	return order ? order : order_texts(a_grounds, b_grounds);
+}
+
 /*
- * The worse verdict comes first; of two reasons for it none, then by bytes. That
- * replays had no effect is last: it holds of the runs that say so alone.
+ * The worse verdict comes first; of two reasons for it none, then by bytes. One by
+ * replays is what a suspect race without any reason has, until it is judged anew
+ * by the replays of all runs: it holds of the runs that say so alone.
  */
 static int order_verdicts(const struct race *a, const struct race *b)
 {
-	int order = order_numbers(a->verdict, b->verdict);
+	bool one = race_replay_excuses(a), two = race_replay_excuses(b);
+	int order = order_judgements(
+		one ? VERDICT_SUSPECT : a->verdict, one ? NULL : a->reason,
+		one ? NULL : a->grounds, two ? VERDICT_SUSPECT : b->verdict,
+		two ? NULL : b->reason, two ? NULL : b->grounds);
 
-	if (!order)
-		order = race_replay_settles(a) - race_replay_settles(b);
-	order = order ? order : order_texts(a->reason, b->reason);
-	return order ? order : order_texts(a->grounds, b->grounds);
+	return order ? order
+		     : order_judgements(a->verdict, a->reason, a->grounds,
+					b->verdict, b->reason, b->grounds);
 }
 
 /* New counts most, gone least. */

@@ -7,7 +7,7 @@
  *   counts, runs     are added (they stop at 2^64 - 1)
  *   hosts            of both
  *   times            the first and the last
- *   verdict          the worst, with its reason
+ *   verdict          the worst, with its reason; merge_judge() judges it anew
  *   replay           the instances of both; of the two lists of changes one,
  *                    see race-replay.h
  *   status           new before unknown before known; gone only if both are

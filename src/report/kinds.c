@@ -14,6 +14,7 @@
 #include "report/race.h"
 #include "report/read.h"
 #include "report/recordsort.h"
+#include "report/related.h"
 #include "report/sorter.h"
 
 struct kinds_entry {
@@ -166,6 +167,24 @@ static struct error *kinds_combine(struct kinds *kinds,
 	return err;
 }
 
+/* What the replays of others on its bytes say, of each race. */
+static struct error *kinds_relate(struct kinds *kinds)
+{
+	struct vec races = VEC_INIT(struct race *);
+	bool good = true;
+
+	for (size_t i = 0; i < kinds->table.count && good; i++) {
+		struct kinds_entry *entry = vec_at(&kinds->table, i);
+		struct race *race = &entry->race;
+
+		good = vec_push(&races, &race);
+	}
+	for (size_t i = 0; i < races.count && good; i++)
+		related_sum_replays(*(struct race **)vec_at(&races, i), &races);
+	vec_deinit(&races);
+	return good ? NULL : error_nomem;
+}
+
 struct error *kinds_finish(struct kinds *kinds,
 			   const struct race_output *output)
 {
@@ -173,6 +192,8 @@ struct error *kinds_finish(struct kinds *kinds,
 
 	if (kinds->groups)
 		return kinds_combine(kinds, output);
+	if (kinds->table.count <= KINDS_RELATED_MAX)
+		err = kinds_relate(kinds);
 	for (size_t i = 0; !err && i < kinds->table.count; i++) {
 		struct kinds_entry *entry = vec_at(&kinds->table, i);
 

@@ -32,7 +32,14 @@ void kinds_deinit(struct kinds *kinds);
 /* A normal race (race_normalize()); it is then empty, but for an error. */
 struct error *kinds_add(struct kinds *kinds, struct race *race);
 
-/* Return one of each kind, in an arbitrary order; none is left. */
+/* So many races are compared with each other: some milliseconds. */
+enum { KINDS_RELATED_MAX = 1024 };
+
+/*
+ * Return one of each kind, in an arbitrary order; none is left. With what the
+ * replays of all races on its bytes say (related_sum_replays()), if there are not
+ * too many of them.
+ */
 struct error *kinds_finish(struct kinds *kinds,
 			   const struct race_output *output);
 

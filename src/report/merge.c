@@ -53,6 +53,7 @@ struct merge {
 	bool finished;
 	uint64_t last_id, last_target_id; /* given to what came out */
 	char last_target[33]; /* fingerprint of the one before */
+	struct error *(*judge)(struct race *race); /* NULL: nobody does */
 	struct report_record scratch;
 };
 
@@ -93,6 +94,11 @@ void merge_destroy(struct merge *merge)
 	free(merge);
 }
 
+void merge_judge(struct merge *merge, struct error *(*judge)(struct race *race))
+{
+	merge->judge = judge;
+}
+
 uint64_t merge_runs(const struct merge *merge)
 {
 	return merge->runs;
@@ -108,8 +114,10 @@ static struct error *output_race(void *context, struct race *race)
 	struct merge *merge = context;
 	struct run_summary *sum = &merge->totals.summary;
 	struct strbuf key = { 0 };
-	struct error *err;
+	struct error *err = merge->judge ? merge->judge(race) : NULL;
 
+	if (err)
+		return err;
 	strbuf_add_bytes(&key, &(char){ RANK_RACE }, 1);
 	err = race_rank(race, &key);
 	if (err) {

@@ -24,6 +24,7 @@
 
 struct error;
 struct merge;
+struct race;
 struct reader;
 struct report_record;
 
@@ -33,6 +34,15 @@ enum { MERGE_MEMORY = 16 << 20 };
 /* memory: bytes that each of the few buffers may take. */
 struct error *merge_create(uint64_t memory, struct merge **ret);
 void merge_destroy(struct merge *merge);
+
+/*
+ * Have each race of several runs judged anew, by its replays in all of them and
+ * those of others on its bytes (race->replay_kin). Where the races of all kinds
+ * are more than fit in the memory, or than KINDS_RELATED_MAX (kinds.h), they are
+ * not: the verdict is the worst that a run gave it.
+ */
+void merge_judge(struct merge *merge,
+		 struct error *(*judge)(struct race *race));
 
 /* Add a record of any type, which is then empty. */
 struct error *merge_add(struct merge *merge, struct report_record *record);

@@ -145,6 +145,13 @@ bool race_replay_settles(const struct race *race)
 	       strcmp(race->reason, RACE_REPLAY_SAME_NAME) == 0;
 }
 
+bool race_replay_excuses(const struct race *race)
+{
+	return race_replay_settles(race) ||
+	       (race->verdict == VERDICT_UNLIKELY && race->reason &&
+		strcmp(race->reason, RACE_REPLAY_EITHER_NAME) == 0);
+}
+
 bool race_replay_is_unlike(const struct race_replay *replay)
 {
 	static const char *const names[] = { "limit",	    "locals",

@@ -159,8 +159,17 @@ const char *race_replay_outcome_name(enum race_replay_outcome outcome);
 /* That name of RACE_REPLAY_SAME, which is also the reason of a verdict. */
 #define RACE_REPLAY_SAME_NAME "no-state-change"
 
-/* Is that the reason why the race is unlikely? Such races are shown last. */
+/*
+ * The reason of a verdict where all that came out is what one of two whole
+ * functions before the other leads to.
+ */
+#define RACE_REPLAY_EITHER_NAME "either-order"
+
+/* Is the first the reason why the race is unlikely? Such races are shown last. */
 bool race_replay_settles(const struct race *race);
+
+/* Is either of the two? */
+bool race_replay_excuses(const struct race *race);
 
 /* Of all names. */
 uint64_t race_replay_failures(const struct race_replay *replay);

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "judge/rank.h"
 #include "report/combine.h"
 #include "report/field.h"
 #include "report/read.h"
@@ -235,14 +236,14 @@ static char *result(struct merge *merge)
 	return text;
 }
 
-/* Merge texts[order[0..count-1]]; the caller frees the result. */
-static char *merge_texts(char *const *texts, const size_t *order, size_t count,
-			 uint64_t memory)
+static char *merge_all(char *const *texts, const size_t *order, size_t count,
+		       uint64_t memory, struct error *(*judge)(struct race *))
 {
 	struct merge *merge;
 	char *text;
 
 	assert_null(merge_create(memory, &merge));
+	merge_judge(merge, judge);
 	for (size_t i = 0; i < count; i++)
 		add_text(merge, texts[order ? order[i] : i]);
 	text = result(merge);
@@ -250,9 +251,22 @@ static char *merge_texts(char *const *texts, const size_t *order, size_t count,
 	return text;
 }
 
+/* Merge texts[order[0..count-1]]; the caller frees the result. */
+static char *merge_texts(char *const *texts, const size_t *order, size_t count,
+			 uint64_t memory)
+{
+	return merge_all(texts, order, count, memory, NULL);
+}
+
+/* The same, judged anew; there is room for all of it. */
+static char *merge_judged(char *const *texts, const size_t *order, size_t count)
+{
+	return merge_all(texts, order, count, FIRST_MEMORY, rank_merged);
+}
+
 struct runs {
 	char *texts[RUNS];
-	char *merged;
+	char *merged, *judged;
 };
 
 static int make_runs(void **state)
@@ -263,6 +277,7 @@ static int make_runs(void **state)
 	for (size_t i = 0; i < RUNS; i++)
 		runs->texts[i] = make_run(i + 1);
 	runs->merged = merge_texts(runs->texts, NULL, RUNS, FIRST_MEMORY);
+	runs->judged = merge_judged(runs->texts, NULL, RUNS);
 	*state = runs;
 	return 0;
 }
@@ -274,6 +289,7 @@ static int free_runs(void **state)
 	for (size_t i = 0; i < RUNS; i++)
 		free(runs->texts[i]);
 	free(runs->merged);
+	free(runs->judged);
 	free(runs);
 	return 0;
 }
@@ -303,6 +319,9 @@ static void order_does_not_matter(void **state)
 		shuffle(order, RUNS, &rng);
 		text = merge_texts(runs->texts, order, RUNS, FIRST_MEMORY);
 		assert_string_equal(text, runs->merged);
+		free(text);
+		text = merge_judged(runs->texts, order, RUNS);
+		assert_string_equal(text, runs->judged);
 		free(text);
 	}
 }
@@ -336,6 +355,14 @@ static void what_was_merged_is_merged_again(void **state)
 				       50000);
 		text = merge_texts(parts, NULL, 2, FIRST_MEMORY);
 		assert_string_equal(text, runs->merged);
+		free(text);
+		free(parts[0]);
+		free(parts[1]);
+		parts[0] = merge_judged(runs->texts, order, split);
+		parts[1] =
+			merge_judged(runs->texts, order + split, RUNS - split);
+		text = merge_judged(parts, NULL, 2);
+		assert_string_equal(text, runs->judged);
 		free(parts[0]);
 		free(parts[1]);
 		free(text);
@@ -431,6 +458,65 @@ static void counts_are_added_and_the_worst_is_kept(void **state)
 	race_deinit(&a);
 }
 
+/* A run with one race, and so many instances of it; the caller frees it. */
+static char *replayed_run(int same, bool changes)
+{
+	const struct run_record run = { .version = "0.1.0", .start = TIME };
+	struct renderer json = { .ops = &render_json };
+	struct race race;
+	char *text = NULL;
+	size_t size = 0;
+
+	sample_race(&race);
+	race.id = 1;
+	race.verdict = VERDICT_SUSPECT;
+	sample_set(&race.reason, NULL);
+	sample_replays(&race, same, NULL);
+	if (changes)
+		sample_change(&race, "used", NULL);
+	assert_true(race_fingerprint(&race));
+	json.out = open_memstream(&text, &size);
+	assert_non_null(json.out);
+	assert_null(json.ops->run(&json, &run));
+	assert_null(json.ops->race(&json, &race));
+	fclose(json.out);
+	race_deinit(&race);
+	return text;
+}
+
+static void merged_is(char *const *texts, size_t count, const char *verdict)
+{
+	char *text = merge_judged(texts, NULL, count);
+
+	if (!strstr(text, verdict))
+		fail_msg("no %s in %s", verdict, text);
+	free(text);
+}
+
+/* Seven instances are too few, and twice as many are enough. */
+static void replays_of_all_runs_are_judged_anew(void **state)
+{
+	static const char suspect[] = "\"verdict\":\"suspect\"";
+	static const char unlikely[] =
+		"\"verdict\":\"unlikely\",\"reason\":\"no-state-change\"";
+	char *runs[] = { replayed_run(7, false), replayed_run(7, false),
+			 replayed_run(7, true) };
+	char *again[2];
+
+	(void)state;
+	merged_is(runs, 1, suspect);
+	merged_is(runs, 2, unlikely);
+	merged_is(runs, 3, suspect);
+	/* as it was merged before, and with one that speaks against it */
+	again[0] = merge_judged(runs, NULL, 2);
+	again[1] = runs[2];
+	merged_is(again, 1, unlikely);
+	merged_is(again, 2, suspect);
+	free(again[0]);
+	for (int i = 0; i < 3; i++)
+		free(runs[i]);
+}
+
 /* The summaries of two runs with one --at, as JSON. */
 static void places_are(const struct run_at *one, const struct run_at *two,
 		       const char *expected)
@@ -524,6 +610,7 @@ int main(void)
 		cmocka_unit_test(one_run_comes_out_as_it_was),
 		cmocka_unit_test(runs_and_lost_summaries_are_counted),
 		cmocka_unit_test(counts_are_added_and_the_worst_is_kept),
+		cmocka_unit_test(replays_of_all_runs_are_judged_anew),
 		cmocka_unit_test(a_place_has_a_problem_if_no_run_found_it),
 		cmocka_unit_test(the_shortest_stacks_are_kept),
 		cmocka_unit_test(
