@@ -115,24 +115,45 @@ unsigned int evidence_operand(const struct conflict_side *side)
 	return found;
 }
 
-void evidence_pattern(const struct conflict_side *side,
-		      struct code_pattern *ret)
+/* The side's function, and where it is; NULL: not known, or in the kernel. */
+static const uint8_t *side_code(const struct conflict_side *side,
+				size_t *ret_size, uint64_t *ret_start)
 {
 	const struct elf_function *function = side_function(side);
 	const uint8_t *bytes;
-	size_t size = 0;
+
+	*ret_size = 0;
+	if (!function || side->kernel)
+		return NULL;
+	bytes = elftext_bytes(side->module->text, function->start, ret_size);
+	if (*ret_size > function->size)
+		*ret_size = function->size;
+	*ret_start = function->start + side->module->bias;
+	return bytes;
+}
+
+void evidence_pattern(const struct conflict_side *side,
+		      struct code_pattern *ret)
+{
+	uint64_t start;
+	size_t size;
+	const uint8_t *bytes = side_code(side, &size, &start);
 
 	*ret = (struct code_pattern){ .used = UINT64_MAX };
-	if (!function || side->kernel)
-		return;
-	bytes = elftext_bytes(side->module->text, function->start, &size);
-	if (!bytes)
-		return;
-	if (size > function->size)
-		size = function->size;
-	pattern_find(side->home->scanner->decoder, bytes, size,
-		     function->start + side->module->bias, side->insn_address,
-		     evidence_operand(side), ret);
+	if (bytes)
+		pattern_find(side->home->scanner->decoder, bytes, size, start,
+			     side->insn_address, evidence_operand(side), ret);
+}
+
+bool evidence_constant(const struct conflict_side *side)
+{
+	uint64_t start;
+	size_t size;
+	const uint8_t *bytes = side_code(side, &size, &start);
+
+	return bytes &&
+	       pattern_stores_constant(side->home->scanner->decoder, bytes,
+				       size, start, side->insn_address);
 }
 
 bool evidence_helper(const struct conflict_side *side)

@@ -68,4 +68,7 @@ bool evidence_helper(const struct conflict_side *side);
 void evidence_pattern(const struct conflict_side *side,
 		      struct code_pattern *ret);
 
+/* Is the side's instruction a store of what is always the same? */
+bool evidence_constant(const struct conflict_side *side);
+
 #endif

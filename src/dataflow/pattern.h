@@ -33,6 +33,14 @@ void pattern_find(struct decoder *decoder, const uint8_t *bytes, size_t size,
 bool pattern_adds(struct decoder *decoder, const uint8_t *bytes, size_t size,
 		  uint64_t address);
 
+/*
+ * Is the instruction a plain store of a value that is the same each time: an
+ * immediate, or a register that was given one, or an address of the module, on
+ * all ways there? False in a function of more than 4096 bytes.
+ */
+bool pattern_stores_constant(struct decoder *decoder, const uint8_t *bytes,
+			     size_t size, uint64_t start, uint64_t address);
+
 /* Is the new value computed from the old one? */
 static inline bool pattern_is_update(const struct code_pattern *pattern)
 {

@@ -54,7 +54,12 @@ struct replay_note {
 	bool overlap;
 	/* that goes beyond the raced bytes: to other memory, to a register */
 	bool overlap_memory, overlap_registers;
-	/* in no order did the raced bytes change */
+	/*
+	 * In no order did the raced bytes change, and what is stored there is
+	 * not always the same: such an instance tells nothing. With bits that
+	 * are set already, or a list that has come to contain itself, a store
+	 * comes to the same in any order, and not so in another state.
+	 */
 	bool still;
 	/* an access that had been made was made again, in the copy */
 	bool redone;
@@ -121,13 +126,7 @@ struct race_replay {
 /* What the replays of all races on the same bytes say; related.h sets it. */
 struct race_replay_kin {
 	uint64_t instances; /* of all of them */
-	/*
-	 * Of these, those that tell: all, or where an update is among the
-	 * accesses those that are not still. With bits that are set already, or
-	 * a list that has come to contain itself, an update comes to the same in
-	 * any order, and not so in another state.
-	 */
-	uint64_t telling;
+	uint64_t telling; /* those that are not still */
 	uint64_t fewest; /* instances of one of the races */
 	uint64_t races;
 	bool changed; /* an instance of one came to a change or a fault */

@@ -124,7 +124,6 @@ static void kin_add(struct race_replay_kin *kin, const struct race *race)
 bool related_sum_replays(struct race *race, const struct vec *races)
 {
 	struct race_replay_kin kin = { .serial = true }, old = race->replay_kin;
-	bool updates = false;
 
 	for (size_t i = 0; i < races->count; i++) {
 		const struct race *other = *(struct race **)vec_at(races, i);
@@ -133,11 +132,7 @@ bool related_sum_replays(struct race *race, const struct vec *races)
 		    (other != race && !related_share_replays(race, other)))
 			continue;
 		kin_add(&kin, other);
-		updates |= race_side_updates(&other->sides[0]) ||
-			   race_side_updates(&other->sides[1]);
 	}
-	if (!updates)
-		kin.telling = kin.instances;
 	race->replay_kin = kin;
 	return kin.instances != old.instances || kin.races != old.races ||
 	       kin.telling != old.telling || kin.fewest != old.fewest ||

@@ -435,9 +435,55 @@ static void any_bytes(void **state)
 	}
 }
 
+CODE(set_number, "", "movl $5, (%rdi)", "ret");
+CODE(set_register, "movl $5, %eax; movl (%rsi), %ecx", "movl %eax, (%rdi)",
+     "ret");
+CODE(set_address, "leaq 0x1000(%rip), %rax", "movq %rax, (%rdi)", "ret");
+CODE(set_zero, "xorl %eax, %eax", "movl %eax, (%rdi)", "ret");
+CODE(set_wide, "movabsq $0x1122334455667788, %rax", "movq %rax, (%rdi)", "ret");
+CODE(set_kept, "movl $5, %ebx; call *%rsi", "movl %ebx, (%rdi)", "ret");
+CODE(set_argument, "", "movl %esi, (%rdi)", "ret");
+CODE(set_loaded, "movl $5, %eax; movl (%rsi), %eax", "movl %eax, (%rdi)",
+     "ret");
+CODE(set_part, "movl $5, %eax; movb %sil, %al", "movl %eax, (%rdi)", "ret");
+CODE(set_lost, "movl $5, %eax; call *%rsi", "movl %eax, (%rdi)", "ret");
+CODE(set_either, "movl %esi, %eax; testl %esi, %esi; je 1f; movl $5, %eax; 1:",
+     "movl %eax, (%rdi)", "ret");
+CODE(set_from_table, "movl $5, %eax; jmp *%rsi; nop; movl $5, %eax",
+     "movl %eax, (%rdi)", "ret");
+CODE(set_bits, "", "orl $4, (%rdi)", "ret");
+CODE(set_vector, "", "movups %xmm0, (%rdi)", "ret");
+
+#define CONSTANT(state, name)                                        \
+	pattern_stores_constant(*(state), name##_start,              \
+				(size_t)(name##_end - name##_start), \
+				(uint64_t)(uintptr_t)name##_start,   \
+				(uint64_t)(uintptr_t)name##_here)
+
+static void what_is_always_the_same_is_constant(void **state)
+{
+	assert_true(CONSTANT(state, set_number));
+	assert_true(CONSTANT(state, set_register));
+	assert_true(CONSTANT(state, set_address));
+	assert_true(CONSTANT(state, set_zero));
+	assert_true(CONSTANT(state, set_wide));
+	assert_true(CONSTANT(state, set_kept));
+	assert_false(CONSTANT(state, set_argument));
+	assert_false(CONSTANT(state, set_loaded));
+	assert_false(CONSTANT(state, set_part));
+	assert_false(CONSTANT(state, set_lost));
+	/* on one of the ways there */
+	assert_false(CONSTANT(state, set_either));
+	assert_false(CONSTANT(state, set_from_table));
+	assert_false(CONSTANT(state, set_bits));
+	assert_false(CONSTANT(state, set_vector));
+	assert_false(CONSTANT(state, store_add));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_always_the_same_is_constant),
 		cmocka_unit_test(counters),
 		cmocka_unit_test(counters_in_registers),
 		cmocka_unit_test(not_the_same_place),
