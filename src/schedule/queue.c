@@ -52,8 +52,8 @@ struct wire_site queue_pop(struct queue *queue)
 	return site;
 }
 
-static bool queue_in_range(const struct wire_site *site,
-			   const struct wire_range *range)
+bool queue_in_range(const struct wire_site *site,
+		    const struct wire_range *range)
 {
 	return site->program == range->program &&
 	       site->address >= range->start && site->address < range->end;

@@ -34,6 +34,10 @@ bool queue_push_first(struct queue *queue, const struct wire_site *site);
 /* Take out the first, of one that is not empty. */
 struct wire_site queue_pop(struct queue *queue);
 
+/* Is the site the program's at one of these addresses? */
+bool queue_in_range(const struct wire_site *site,
+		    const struct wire_range *range);
+
 /* Drop the sites of the program at these addresses. */
 void queue_forget(struct queue *queue, const struct wire_range *range);
 

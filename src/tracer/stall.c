@@ -1001,6 +1001,16 @@ uint64_t stalls_next_ns(const struct engine *engine)
 	return next;
 }
 
+void stalls_forget(struct engine *engine, const struct wire_range *range)
+{
+	for (size_t i = 0; i < engine->stalls.list.count; i++) {
+		struct stall *stall = stall_at(engine, i);
+
+		if (queue_in_range(&stall->site, range))
+			stall->young = false;
+	}
+}
+
 void stalls_end_all(struct engine *engine)
 {
 	while (engine->stalls.list.count > 0)

@@ -97,6 +97,9 @@ void stalls_forget_runner(struct stalls *stalls);
 /* The thread of the hold has gone: a stall of it ends. False: it is of none. */
 bool stalls_lose(struct engine *engine, const struct hold *hold);
 
+/* The text of the range is gone: its sites are not armed again after a stall. */
+void stalls_forget(struct engine *engine, const struct wire_range *range);
+
 /* End all, abandoned. */
 void stalls_end_all(struct engine *engine);
 

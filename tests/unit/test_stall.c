@@ -17,6 +17,7 @@
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "tracee/step.h"
+#include "tracer/arm.h"
 #include "tracer/conflict.h"
 
 enum { MARK = 0x1234 };
@@ -330,6 +331,36 @@ static void events_of_threads_make_room_for_those_of_processors(void **state)
 	assert_ptr_equal(driven->engine.core.tracees.watch.ops, &watch_by_cpu);
 	driven_until(driven, lane_idle(0));
 	driven_end(driven);
+}
+
+/* A short stall of a young program ends; how often is it to be armed again? */
+static size_t armed_again(uint64_t forgotten)
+{
+	struct driven *driven = start_stalled(&watch_by_registers, work_write,
+					      work_write, site_write);
+	struct stall *stall =
+		*(struct stall **)vec_at(&driven->engine.stalls.list, 0);
+	const struct wire_range range = { .start = forgotten,
+					  .end = forgotten + 1,
+					  .program = stall->site.program };
+	size_t count;
+
+	stall->young = true;
+	arm_forget(&driven->engine, &range);
+	stall->deadline_ns = 0;
+	stalls_tick(&driven->engine, clock_now_ns());
+	/* before the tracer comes to arm it */
+	count = driven->engine.pool.once.count;
+	driven_until(driven, lane_idle(0));
+	driven_end(driven);
+	return count;
+}
+
+static void what_is_forgotten_in_its_stall_is_not_armed_again(void **state)
+{
+	(void)state;
+	assert_int_equal(armed_again((uintptr_t)site_write - 1), 1);
+	assert_int_equal(armed_again((uintptr_t)site_write), 0);
 }
 
 static void body(void *arg)
@@ -878,6 +909,8 @@ int main(void)
 		cmocka_unit_test(the_back_end_suits_the_number_of_threads),
 		cmocka_unit_test(
 			events_of_threads_make_room_for_those_of_processors),
+		cmocka_unit_test(
+			what_is_forgotten_in_its_stall_is_not_armed_again),
 		cmocka_unit_test(the_back_end_suits_what_processes_share),
 		cmocka_unit_test(a_cpu_event_records_the_other_writer),
 		cmocka_unit_test(
