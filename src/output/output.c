@@ -44,25 +44,35 @@ struct output_race {
 	bool completed; /* what is written has both sides */
 };
 
-/* What brings a race of the saved report about again; for attach, where is asked. */
+/* Is there a report that can be read again? */
+static bool output_has_report(const struct output *output)
+{
+	return output->saved.file && output->saved.file != stdout &&
+	       output->saved.renderer.ops == &render_json;
+}
+
+/*
+ * What brings a race of the report about again: in a run of the command, or in the
+ * process that was attached to. Without a report, how to have one.
+ */
 static void output_set_again(struct output *output)
 {
 	const struct output_config *config = output->config;
 	struct strbuf *again = &output->again;
 
-	if (!output->saved.file || output->saved.file == stdout ||
-	    output->saved.renderer.ops != &render_json)
-		return;
 	strbuf_add(again, "racewatch provoke ");
-	again_add_word(again, config->path);
-	strbuf_add(again, "#{id} -- ");
-	if (!config->command)
-		strbuf_add(again, "COMMAND");
+	if (output_has_report(output))
+		again_add_word(again, config->path);
+	else
+		strbuf_add(again, "REPORT");
+	strbuf_add(again, "#{id} ");
+	strbuf_add(again, config->command ? "--" : "--pid {pid}");
 	for (char *const *word = config->command; word && *word; word++) {
-		if (word != config->command)
-			strbuf_add(again, " ");
+		strbuf_add(again, " ");
 		again_add_word(again, *word);
 	}
+	if (!output_has_report(output))
+		strbuf_add(again, "  # -o REPORT saves it");
 	if (!again->failed)
 		output->text.again = strbuf_text(again);
 }

@@ -227,18 +227,26 @@ static void write_identity(struct text *text, const struct race *race)
 	text_end_line(text, TEXT_INDENT, TEXT_INDENT);
 }
 
-/* The command, with the race's number for "{id}". */
+/* Append the text up to the word, and the number for it. Returns the rest. */
+static const char *add_number(struct strbuf *line, const char *text,
+			      const char *word, uint64_t number)
+{
+	const char *at = strstr(text, word);
+
+	if (!at)
+		return text;
+	strbuf_addf(line, "%.*s%" PRIu64, (int)(at - text), text, number);
+	return at + strlen(word);
+}
+
+/* The command, with the race's number and process. */
 static void write_again(struct text *text, const struct race *race,
 			const char *again)
 {
-	const char *id = strstr(again, "{id}");
-
 	strbuf_add(&text->line, "again       ");
-	if (id) {
-		strbuf_addf(&text->line, "%.*s%" PRIu64, (int)(id - again),
-			    again, race->id);
-		again = id + strlen("{id}");
-	}
+	again = add_number(&text->line, again, "{id}", race->id);
+	again = add_number(&text->line, again, "{pid}",
+			   (uint64_t)race->sides[0].pid);
 	strbuf_add(&text->line, again);
 	/* folded, it could not be pasted */
 	strbuf_addf(&text->out, "  %s\n", strbuf_text(&text->line));

@@ -60,7 +60,7 @@ struct renderer {
 	bool live; /* text: races are told as they come, and may come again */
 	/*
 	 * text: the command of the "again" line, or NULL for none; "{id}" in
-	 * it stands for the race's number
+	 * it stands for the race's number, and a later "{pid}" for its process
 	 */
 	const char *again;
 	/*

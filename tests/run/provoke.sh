@@ -141,6 +141,26 @@ done
 matches "the line again" "$work/err" \
 	"^  again       racewatch provoke $report#1 -- $T/provoked.O0 null $seconds\$"
 
+# Without a report it says how to have one, and of what was attached to, which
+# process it was.
+tries seconds 1 4 16
+while next_try seconds; do
+	run run --seed 1 -- "$T/provoked.O0" null "$seconds"
+	grep -q '^  again' "$work/err" && break
+done
+matches "without a report: the line again" "$work/err" \
+	"^  again       racewatch provoke REPORT#1 -- $T/provoked.O0 null $seconds  # -o REPORT saves it\$"
+tries seconds 4 16 60
+while next_try seconds; do
+	"$T/provoked.O0" null "$seconds" >"$work/out" &
+	pid=$!
+	run attach --effort normal -o "$report" "$pid"
+	wait "$pid"
+	grep -q '^  again' "$work/err" && break
+done
+matches "attached: the line again" "$work/err" \
+	"^  again       racewatch provoke $report#1 --pid $pid\$"
+
 # What cannot be provoked.
 run provoke --times 1 "$work/saved.jsonl#99" -- "$T/provoked.O0" null
 is "no such race: 125" "$status" 125

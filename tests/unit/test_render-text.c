@@ -88,6 +88,26 @@ static void race_with_everything_known(void **state)
 	race_deinit(&race);
 }
 
+static void the_line_again_may_have_the_process(void **state)
+{
+	struct output output;
+	struct race race;
+
+	(void)state;
+	sample_race(&race);
+	race.sides[0].pid = 77;
+	output_open(&output);
+	output.renderer.again = "racewatch provoke REPORT#{id} --pid {pid} #";
+	assert_null(render_text.race(&output.renderer, &race));
+	fclose(output.renderer.out);
+	assert_non_null(
+		strstr(output.text,
+		       "\n  again       racewatch provoke REPORT#1 --pid 77 "
+		       "#\n"));
+	free(output.text);
+	race_deinit(&race);
+}
+
 static void race_with_nothing_known(void **state)
 {
 	struct output output;
@@ -604,6 +624,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(race_with_everything_known),
+		cmocka_unit_test(the_line_again_may_have_the_process),
 		cmocka_unit_test(race_with_nothing_known),
 		cmocka_unit_test(frames_without_names_are_places_in_the_file),
 		cmocka_unit_test(odd_race_keeps_its_columns),
