@@ -100,6 +100,41 @@ static struct error *sampler_add_callees(struct sampler *sampler,
 	return err;
 }
 
+struct error *sampler_follow_callees(struct sampler *sampler, size_t most)
+{
+	struct error *err = NULL;
+
+	for (size_t i = sampler->callees_at;
+	     !err && i < sampler->callees.count &&
+	     sampler->callees.count - sampler->callees_at < most;
+	     i++) {
+		uint64_t entry = *(uint64_t *)vec_at(&sampler->callees, i);
+
+		err = sampler_add_callees(sampler, (uint32_t)(entry >> 32) - 1,
+					  (uint32_t)entry);
+	}
+	return err;
+}
+
+struct error *sampler_expect_callees(struct sampler *sampler, size_t sites)
+{
+	struct error *err = NULL;
+	size_t taken = 0;
+
+	for (size_t i = sampler->callees_at;
+	     !err && i < sampler->callees.count && taken < sites; i++) {
+		uint64_t entry = *(uint64_t *)vec_at(&sampler->callees, i);
+		size_t number = (size_t)(entry >> 32) - 1;
+		size_t index = (size_t)(entry & UINT32_MAX);
+
+		err = sampler_decode(sampler, number, index);
+		if (!err && !vec_push(&sampler->news, &entry))
+			err = error_nomem;
+		taken += sampler_part(sampler, number)->functions[index].count;
+	}
+	return err;
+}
+
 struct error *sampler_runs(struct sampler *sampler, uint32_t number,
 			   uint32_t index)
 {

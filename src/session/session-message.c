@@ -132,6 +132,7 @@ static struct error *message_startup(struct session *session,
 {
 	struct wire_startup message;
 	struct watched_program *program;
+	struct error *err;
 
 	if (!message_read(payload, size, &message, sizeof(message)))
 		return NULL;
@@ -147,7 +148,8 @@ static struct error *message_startup(struct session *session,
 	program->entries = (struct sampleset_walk){ .part = 0 };
 	watched_wake(&session->watched, program);
 	/* libraries have come since it began */
-	return session_refresh(session, program);
+	err = session_refresh(session, program);
+	return err ? err : session_reach(session, program);
 }
 
 /* What it says to the sampler. */

@@ -17,6 +17,7 @@
 #include "image/image.h"
 #include "sampling/sampler-runs.h"
 #include "schedule/governor.h"
+#include "sys/memory.h"
 #include "wire/running.h"
 
 static const uint64_t ONCE_SLICE_NS = 4 * CLOCK_NS_PER_MS;
@@ -34,6 +35,12 @@ enum {
 	ONCE_BATCH = 256,
 	/* the tracer has room for twice as many */
 	ONCE_QUEUE_MAX = 4096,
+	/* while first threads wait for those that are likely to run */
+	ONCE_QUEUE_START = 512,
+	/* functions that the first threads may come to */
+	ONCE_REACHED = 1024,
+	/* locations of the nearest of them, armed before these are seen to run */
+	ONCE_EXPECTED = 512,
 	/* of functions that run, beside them */
 	ONCE_QUEUE_RUNS = 2048,
 	/* where arming is slow: what is armed in this part of a second */
@@ -80,6 +87,13 @@ static bool once_is_large(const struct session *session,
 	       once_max(session->config);
 }
 
+/* Do the first threads of such a program wait? */
+static bool once_starts_large(const struct session *session,
+			      const struct watched_program *program)
+{
+	return program->startup_ns != 0 && once_is_large(session, program);
+}
+
 /* runs: they are of functions that run. */
 static void once_send(struct session *session, struct watched_program *program,
 		      struct wire_site *sites, size_t count, bool runs)
@@ -96,10 +110,8 @@ static void once_send(struct session *session, struct watched_program *program,
  * be likelier to run is not to wait for them.
  */
 static uint64_t once_queue_room(const struct session_config *config,
-				uint64_t queued)
+				uint64_t most, uint64_t queued)
 {
-	uint64_t most = ONCE_QUEUE_MAX;
-
 	if (config->effort.params.arm_rate > 0 &&
 	    config->effort.params.arm_rate / ONCE_QUEUE_PART < ONCE_QUEUE_MAX) {
 		most = config->effort.params.arm_rate / ONCE_QUEUE_PART + 1;
@@ -118,7 +130,7 @@ static size_t once_room(const struct session *session, uint64_t out,
 			uint64_t most, bool runs)
 {
 	uint64_t armed = session->counts.sum.stats.armed_once, all = 0;
-	uint64_t queued;
+	uint64_t queue = ONCE_QUEUE_MAX, queued;
 	size_t room, left;
 
 	for (size_t i = 0; i < session->watched.programs.count; i++) {
@@ -126,6 +138,9 @@ static size_t once_room(const struct session *session, uint64_t out,
 			&watched_at(&session->watched, i)->set.sampler;
 
 		all += sampler->out_once + sampler->entries_out;
+		if (once_starts_large(session,
+				      watched_at(&session->watched, i)))
+			queue = ONCE_QUEUE_START;
 	}
 	queued = all > armed ? all - armed : 0;
 	if (out >= most)
@@ -133,7 +148,7 @@ static size_t once_room(const struct session *session, uint64_t out,
 	if (runs)
 		queued = queued > ONCE_QUEUE_RUNS ? queued - ONCE_QUEUE_RUNS
 						  : 0;
-	room = (size_t)once_queue_room(session->config, queued);
+	room = (size_t)once_queue_room(session->config, queue, queued);
 	left = (size_t)(most - out);
 	return room < left ? room : left;
 }
@@ -321,6 +336,32 @@ struct error *session_look_at_stacks(struct session *session, uint64_t now)
 	return err;
 }
 
+/*
+ * The first threads wait: where the first one stands, and what can be reached from
+ * there by direct calls and by addresses that are loaded, is likely to run next.
+ */
+struct error *session_reach(struct session *session,
+			    struct watched_program *program)
+{
+	struct once_look look = { .session = session };
+	struct sampler *sampler = &program->set.sampler;
+	struct memory memory;
+	struct error *err;
+
+	if (!session_arms_once(session->config) ||
+	    !once_starts_large(session, program))
+		return NULL;
+	memory_init(&memory, program->pid);
+	err = stacks_look_at(program->image, &memory, program->pid, once_found,
+			     &look);
+	memory_deinit(&memory);
+	if (!err)
+		err = sampler_follow_callees(sampler, ONCE_REACHED);
+	if (!err)
+		err = sampler_expect_callees(sampler, ONCE_EXPECTED);
+	return err;
+}
+
 void session_entry_returned(struct session *session,
 			    struct watched_program *program,
 			    const struct wire_returned *returned)
@@ -380,10 +421,18 @@ static struct error *once_walk(struct session *session,
 
 	once_send_news(session, program);
 	if (once_is_large(session, program)) {
+		/* then it is known where to begin */
+		if (!program->threaded &&
+		    session_own_first(session, program, now)) {
+			*ret_end = *ret_all = false;
+			return NULL;
+		}
 		once_walk_entries(session, program, ret_end);
-		*ret_all = (*ret_end && !program->set.own_behind) ||
-			   sampler->entries_out >=
-				   once_entries_max(session->config);
+		*ret_all =
+			(*ret_end && !program->set.own_behind) ||
+			sampler->entries_out >=
+				once_entries_max(session->config) ||
+			session_startup_suffices(session->config, program, now);
 		return NULL;
 	}
 	err = once_walk_sites(session, program, now, ret_end);

@@ -32,6 +32,12 @@ struct error *session_place_ran(struct session *session,
 struct error *session_callers(struct session *session, const void *payload,
 			      size_t size);
 /*
+ * The first threads of a large program wait: what can be reached from where the
+ * first one stands is armed before all else.
+ */
+struct error *session_reach(struct session *session,
+			    struct watched_program *program);
+/*
  * When it is time, search the stacks of sleeping threads for functions that
  * run.
  */

@@ -9,6 +9,11 @@
 
 /* a program's first threads wait for what is armed, but not for long */
 static const uint64_t STARTUP_ONCE_NS = 50 * CLOCK_NS_PER_MS;
+/*
+ * what a large program is likely to run first is armed sooner; it is no short
+ * test, and the rest comes while it runs
+ */
+static const uint64_t STARTUP_LARGE_NS = 10 * CLOCK_NS_PER_MS;
 /* the same where the user has said where to look, maybe in a library */
 static const uint64_t STARTUP_AIMED_NS = 200 * CLOCK_NS_PER_MS;
 /*
@@ -51,6 +56,18 @@ bool session_draws(const struct session *session,
 	    session_aims(session->config))
 		return true;
 	return program->awake && program->startup_ns == 0;
+}
+
+bool session_startup_suffices(const struct session_config *config,
+			      const struct watched_program *program,
+			      uint64_t now)
+{
+	const struct sampler *sampler = &program->set.sampler;
+
+	return program->startup_ns != 0 && !program->set.own_behind &&
+	       sampler->callees_at >= sampler->callees.count &&
+	       now + session_startup_ns(config) >=
+		       program->startup_ns + STARTUP_LARGE_NS;
 }
 
 /*

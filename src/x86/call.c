@@ -10,6 +10,10 @@ enum {
 	CALL_RELATIVE = 0xe8, /* and 32 bits */
 	JUMP_RELATIVE = 0xe9, /* the same */
 	CALL_RELATIVE_LENGTH = 5,
+	LEA = 0x8d, /* and a ModRM byte; of the instruction pointer, 32 bits */
+	LEA_LENGTH = 6, /* without its prefix */
+	MOVE_ADDRESS = 0xb8, /* and the register; 32 bits */
+	MOVE_MASK = 0xf8,
 	CALL_INDIRECT = 0xff, /* and a ModRM byte with 2 in its middle */
 	CALL_INDIRECT_REG = 2,
 	/* fields of a ModRM byte */
@@ -56,19 +60,42 @@ bool x86_ends_in_call(const uint8_t *bytes, size_t size)
 	return false;
 }
 
+/* Where the 32 bits of the instruction begin, if it may be one; else 0. */
+static size_t callee_field(const uint8_t *bytes, size_t size,
+			   bool *ret_relative)
+{
+	bool relative = bytes[0] == CALL_RELATIVE || bytes[0] == JUMP_RELATIVE;
+
+	*ret_relative = true;
+	if (relative)
+		return size >= CALL_RELATIVE_LENGTH ? 1 : 0;
+	if (bytes[0] == LEA && size >= LEA_LENGTH &&
+	    (bytes[1] & 0xc7) == RM_RIP)
+		return 2;
+	*ret_relative = false;
+	return (bytes[0] & MOVE_MASK) == MOVE_ADDRESS &&
+			       size >= CALL_RELATIVE_LENGTH
+		       ? 1
+		       : 0;
+}
+
 bool x86_next_callee(const uint8_t *bytes, size_t size, uint64_t address,
 		     size_t *at, uint64_t *ret_target)
 {
-	while (*at + CALL_RELATIVE_LENGTH <= size) {
-		const uint8_t *call = bytes + (*at)++;
+	while (*at < size) {
+		size_t start = (*at)++;
+		bool relative;
+		size_t field =
+			callee_field(bytes + start, size - start, &relative);
 		int32_t distance;
 
-		if (call[0] != CALL_RELATIVE && call[0] != JUMP_RELATIVE)
+		if (field == 0)
 			continue;
-		memcpy(&distance, call + 1, sizeof(distance));
-		*ret_target = address + (uint64_t)(call - bytes) +
-			      CALL_RELATIVE_LENGTH +
-			      (uint64_t)(int64_t)distance;
+		memcpy(&distance, bytes + start + field, sizeof(distance));
+		*ret_target = relative ? address + start + field +
+						 sizeof(distance) +
+						 (uint64_t)(int64_t)distance
+				       : (uint32_t)distance;
 		return true;
 	}
 	return false;

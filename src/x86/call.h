@@ -2,7 +2,8 @@
 /*
  * Call instructions, recognized by their bytes without decoding those before
  * (Intel SDM volume 2A, "CALL", "JMP"): the return address that one leaves on
- * the stack, and the functions that a direct one leads to.
+ * the stack, and the functions that a direct one leads to. Also those whose
+ * address is loaded, as for a thread that begins there ("LEA", "MOV").
  */
 #ifndef X86_CALL_H
 #define X86_CALL_H
@@ -22,8 +23,8 @@ enum { X86_CALL_MAX = 7 };
 bool x86_ends_in_call(const uint8_t *bytes, size_t size);
 
 /*
- * The target of the next direct call, or jump with 32 bits; `address' is that
- * of bytes[0]. Searches from bytes[*at] on, and sets *at to where the next
+ * The target of the next direct call, or jump with 32 bits, or the next address
+ * that is loaded; `address' is that of bytes[0]. Searches from bytes[*at] on, and sets *at to where the next
  * search begins. False: there are no more. Other bytes may look like such an
  * instruction: the caller accepts only targets at which a function begins.
  */

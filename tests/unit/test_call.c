@@ -78,12 +78,35 @@ static void targets_of_calls_are_told(void **state)
 	assert_false(x86_next_callee(NULL, 0, 0x1000, &at, &target));
 }
 
+static void functions_whose_address_is_loaded_are_told(void **state)
+{
+	static const uint8_t bytes[] = {
+		0x48, 0x8d, 0x15, 0x09, 0, 0, 0, /* lea 0x1010(%rip), %rdx */
+		0x48, 0x8d, 0x57, 0x08, /* lea 8(%rdi), %rdx */
+		0xba, 0x40, 0x10, 0x40, 0, /* mov $0x401040, %edx */
+		0x48, 0x8d, 0x15, 0x09, 0, /* cut off */
+	};
+	uint64_t target = 0;
+	size_t at = 0;
+
+	(void)state;
+	assert_true(
+		x86_next_callee(bytes, sizeof(bytes), 0x1000, &at, &target));
+	assert_int_equal(target, 0x1010);
+	assert_true(
+		x86_next_callee(bytes, sizeof(bytes), 0x1000, &at, &target));
+	assert_int_equal(target, 0x401040);
+	assert_false(
+		x86_next_callee(bytes, sizeof(bytes), 0x1000, &at, &target));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_are_told_by_their_bytes),
 		cmocka_unit_test(other_code_is_no_call),
 		cmocka_unit_test(targets_of_calls_are_told),
+		cmocka_unit_test(functions_whose_address_is_loaded_are_told),
 	};
 
 	return cmocka_run_group_tests_name("call", tests, NULL, NULL);

@@ -900,6 +900,38 @@ static void callees_of_what_runs_go_out_first(void **state)
 	sampler_deinit(&sampler);
 }
 
+/* What they call too, and so on, the nearest first. */
+static void callees_of_callees_follow(void **state)
+{
+	struct program *program = *state;
+	struct sampler sampler;
+	uint32_t part, function;
+
+	make(program, &sampler, 7);
+	sampler.text.callees = program_callees;
+	assert_null(sampler_follow_callees(&sampler, 4));
+	assert_false(sampler_take_callee(&sampler, &part, &function));
+	assert_null(sampler_runs(&sampler, 0, 7));
+	while (sampler_take_news(&sampler))
+		;
+	assert_null(sampler_follow_callees(&sampler, 4));
+	/* of the nearest their sites too; none of them is seen to run */
+	assert_null(sampler_expect_callees(&sampler, 1));
+	assert_int_equal(sampler.news.count, 1);
+	assert_int_not_equal(sampler_take_news(&sampler), 0);
+	assert_int_equal(sampler.running, 1);
+	for (uint32_t i = 0; i < 4; i++) {
+		static const uint32_t nearest[] = { 8, 0, 9, 1 };
+
+		assert_true(sampler_take_callee(&sampler, &part, &function));
+		assert_int_equal(function, nearest[i]);
+	}
+	assert_false(sampler_take_callee(&sampler, &part, &function));
+	program->fail = true;
+	assert_null(sampler_follow_callees(&sampler, 4));
+	sampler_deinit(&sampler);
+}
+
 /* Without memory it is told: those callees come in their turn. */
 static void callees_need_memory(void **state)
 {
@@ -1020,6 +1052,7 @@ int main(void)
 		TEST(what_was_missed_is_drawn_soon),
 		TEST(entries_go_out_once),
 		TEST(callees_of_what_runs_go_out_first),
+		TEST(callees_of_callees_follow),
 		TEST(callees_need_memory),
 		TEST(sites_of_own_functions_that_run_are_news),
 		TEST(samples_count_distinct_sites),

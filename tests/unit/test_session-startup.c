@@ -97,6 +97,30 @@ static void libraries_wait_until_the_threads_have_run(void **state)
 	assert_int_equal(program->quiet_ns, 0);
 }
 
+/* When what they are likely to run was sent, for 10 ms. */
+static void threads_of_a_large_program_wait_for_a_part(void **state)
+{
+	struct watched_program *program = &fixture.program;
+	uint64_t begun = clock_now_ns(), later = begun + 20 * CLOCK_NS_PER_MS;
+
+	(void)state;
+	assert_false(session_startup_suffices(&fixture.config, program, later));
+	wait_for_sites();
+	assert_false(session_startup_suffices(&fixture.config, program, begun));
+	assert_true(session_startup_suffices(&fixture.config, program,
+					     program->startup_ns -
+						     35 * CLOCK_NS_PER_MS));
+	program->set.own_behind = true;
+	assert_false(session_startup_suffices(&fixture.config, program,
+					      program->startup_ns -
+						      35 * CLOCK_NS_PER_MS));
+	program->set.own_behind = false;
+	program->set.sampler.callees.count = 1;
+	assert_false(session_startup_suffices(&fixture.config, program,
+					      program->startup_ns -
+						      35 * CLOCK_NS_PER_MS));
+}
+
 static void nothing_is_drawn_that_is_to_be_armed_once(void **state)
 {
 	(void)state;
@@ -125,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(libraries_wait_until_the_threads_have_run),
+		TEST(threads_of_a_large_program_wait_for_a_part),
 		TEST(nothing_is_drawn_that_is_to_be_armed_once),
 		TEST(what_was_attached_to_is_drawn_from_at_once),
 	};
