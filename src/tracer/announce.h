@@ -9,25 +9,30 @@
 #ifndef TRACER_ANNOUNCE_H
 #define TRACER_ANNOUNCE_H
 
-struct engine;
+struct core;
+struct govern;
 struct process;
 
 /* The process is watched from now on. */
-void announce_begin(struct engine *engine, struct process *process);
+void announce_begin(struct core *core, struct govern *govern,
+		    struct process *process);
 
 /* Its program has been replaced by exec(2), and the new one is watched. */
-void announce_exec(struct engine *engine, struct process *process);
+void announce_exec(struct core *core, struct govern *govern,
+		   struct process *process);
 
 /* It has one thread more. */
-void announce_thread(struct engine *engine, struct process *process);
+void announce_thread(struct core *core, struct govern *govern,
+		     struct process *process);
 
 /* Those that have lived through two ticks. */
-void announce_tick(struct engine *engine);
+void announce_tick(struct core *core, struct govern *govern);
 
 /*
  * It is no longer watched, or no longer runs its program. If others run that
  * program too, announce them first.
  */
-void announce_end(struct engine *engine, struct process *process);
+void announce_end(struct core *core, struct govern *govern,
+		  struct process *process);
 
 #endif

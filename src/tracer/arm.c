@@ -61,7 +61,8 @@ static void arm_lift_some(struct engine *engine, struct addrspace *space,
 
 void arm_shrink(struct engine *engine)
 {
-	size_t armed = core_armed(&engine->core), pool = engine->governor.pool;
+	size_t armed = core_armed(&engine->core),
+	       pool = engine->govern.governor.pool;
 
 	/* a little too many are used up soon; to lift them is work twice */
 	if (engine->core.phase != PHASE_WATCHING || armed <= 2 * pool)

@@ -315,7 +315,7 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 	child->watch.shows_parent = creator->watch.control != 0;
 	sigstate_newborn(&engine->core.tracees, child, creator);
 	if (home == creator->process) {
-		announce_thread(engine, home);
+		announce_thread(&engine->core, &engine->govern, home);
 		if (startup_begin(engine, creator))
 			birth_rearm(engine, home);
 	}
@@ -370,7 +370,7 @@ static bool birth_follow(struct engine *engine, struct process *process)
 	addrspace_release(process->space);
 	process->space = space;
 	process->role = PROCESS_WATCHED;
-	announce_begin(engine, process);
+	announce_begin(&engine->core, &engine->govern, process);
 	return true;
 }
 
@@ -442,7 +442,7 @@ static void birth_reset_thread(struct engine *engine, struct thread *thread)
 static void birth_take_space(struct engine *engine, struct process *process,
 			     struct addrspace *space)
 {
-	announce_end(engine, process);
+	announce_end(&engine->core, &engine->govern, process);
 	engine_leave_space(engine, process);
 	process->space = space;
 	process->threads_most = (uint32_t)process->threads.count;
@@ -557,7 +557,7 @@ void birth_exec(struct engine *engine, struct thread *thread)
 	if (starting)
 		engine->core.phase = PHASE_WATCHING;
 	else if (watched)
-		announce_exec(engine, process);
+		announce_exec(&engine->core, &engine->govern, process);
 	else
-		announce_begin(engine, process);
+		announce_begin(&engine->core, &engine->govern, process);
 }

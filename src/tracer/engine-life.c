@@ -17,8 +17,12 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 	priority_init(&engine->priority, &engine->core);
 	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
 	engine->stalls.runner_call = -1;
-	load_init(&engine->load);
-	pool_init(&engine->pool, &engine->load.budget, &engine->governor);
+	load_init(&engine->load, &engine->core, &engine->stalls);
+	engine->govern.core = &engine->core;
+	engine->govern.load = &engine->load;
+	engine->govern.pool = &engine->pool;
+	pool_init(&engine->pool, &engine->load.budget,
+		  &engine->govern.governor);
 	profile_init(&engine->profile);
 	provoke_init(&engine->provoke);
 	replays_init(&engine->replays);

@@ -47,10 +47,10 @@ void engine_send_stats(struct engine *engine)
 	stats.refills = engine->pool.refills;
 	stats.unpaid = engine->pool.unpaid;
 	stats.over_rate = engine->pool.over_rate;
-	stats.pool = engine->governor.pool;
-	stats.wanted = engine->governor.wanted;
-	stats.hits_per_s = engine->governor.hits_per_s;
-	stats.few_hits = governor_has_few(&engine->governor);
+	stats.pool = engine->govern.governor.pool;
+	stats.wanted = engine->govern.governor.wanted;
+	stats.hits_per_s = engine->govern.governor.hits_per_s;
+	stats.few_hits = governor_has_few(&engine->govern.governor);
 	stats.by_processor = engine->core.tracees.watch.ops == &watch_by_cpu;
 	stats.armed_once = (uint32_t)core_armed_once(&engine->core);
 	stats.lost_ns = (uint64_t)engine->load.budget.lost_ns;

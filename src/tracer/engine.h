@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "schedule/governor.h"
 #include "schedule/lengths.h"
 #include "schedule/pool.h"
 #include "sys/wait.h"
 #include "tracer/core.h"
 #include "tracer/creation.h"
 #include "tracer/freeze.h"
+#include "tracer/govern.h"
 #include "tracer/load.h"
 #include "tracer/orphans.h"
 #include "tracer/priority.h"
@@ -59,8 +59,7 @@ struct engine {
 	uint32_t
 		startups; /* of programs whose first threads wait (startup.h) */
 	struct pool pool;
-	struct governor governor; /* of the pool's size */
-	uint64_t supply; /* sites that could be armed (WIRE_SUPPLY) */
+	struct govern govern;
 	struct lengths lengths; /* of stalls, by wire_site_key() */
 	struct profile profile;
 	uint32_t thread_count_sent;

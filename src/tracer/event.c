@@ -639,10 +639,10 @@ static void event_handle(struct engine *engine, const struct stop_reason *stop)
 
 void engine_event(struct engine *engine, const struct stop_reason *stop)
 {
-	load_stopped(engine);
+	load_stopped(&engine->load);
 	event_handle(engine, stop);
 	core_send_notes(&engine->core);
-	load_handled(engine);
+	load_handled(&engine->load);
 }
 
 void engine_early_events(struct engine *engine)

@@ -32,7 +32,7 @@ void forget_thread(struct engine *engine, struct thread *thread)
 
 void forget_process(struct engine *engine, struct process *process)
 {
-	announce_end(engine, process);
+	announce_end(&engine->core, &engine->govern, process);
 	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		if (tracees_process_at(&engine->core.tracees, i) == process) {
 			vec_remove(&engine->core.tracees.processes, i);

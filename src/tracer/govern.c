@@ -9,20 +9,21 @@
 #include "base/clock.h"
 #include "guardian/guardtable.h"
 #include "schedule/governor.h"
-#include "tracer/arm.h"
-#include "tracer/engine.h"
+#include "schedule/pool.h"
+#include "tracer/core.h"
+#include "tracer/load.h"
 #include "wire/params.h"
 
 _Static_assert((int)GOVERNOR_TEXT_MAX <= (int)GUARDTABLE_ENTRIES,
 	       "the guardian can restore every breakpoint");
 
-static struct governor_state govern_state(const struct engine *engine,
+static struct governor_state govern_state(const struct govern *govern,
 					  uint64_t now)
 {
-	const struct wire_stats *stats = &engine->core.stats;
-	const struct budget *budget = &engine->load.budget;
+	const struct wire_stats *stats = &govern->core->stats;
+	const struct budget *budget = &govern->load->budget;
 	/* where time is counted, these need no rate */
-	uint64_t idle = engine->pool.params.share > 0
+	uint64_t idle = govern->pool->params.share > 0
 				? stats->hits_private + stats->hits_rested
 				: 0;
 
@@ -35,43 +36,42 @@ static struct governor_state govern_state(const struct engine *engine,
 		/* no sample has cost what was waited for before the first */
 		.lost_ns = (uint64_t)budget->lost_ns - stats->startup_ns,
 		.lost_cpu_ns = (uint64_t)budget->lost_cpu_ns,
-		.rate = (uint32_t)(pool_rate(&engine->pool) + 0.5),
-		.armed = (uint32_t)core_armed(&engine->core),
-		.sites = engine->supply,
+		.rate = (uint32_t)(pool_rate(govern->pool) + 0.5),
+		.armed = (uint32_t)core_armed(govern->core),
+		.sites = govern->supply,
 	};
 }
 
-void govern_begin(struct engine *engine, const struct wire_params *params)
+void govern_begin(struct govern *govern, const struct wire_params *params)
 {
 	const struct governor_budget budget = governor_budget(params);
 
-	engine->pool.params = *params;
-	budget_set_share(&engine->load.budget, params->share);
-	governor_init(&engine->governor, &budget, clock_now_ns());
+	govern->pool->params = *params;
+	budget_set_share(&govern->load->budget, params->share);
+	governor_init(&govern->governor, &budget, clock_now_ns());
 }
 
-void govern_restart(struct engine *engine)
+void govern_restart(struct govern *govern)
 {
 	const struct governor_state state =
-		govern_state(engine, clock_now_ns());
+		govern_state(govern, clock_now_ns());
 
-	governor_restart(&engine->governor, &state);
+	governor_restart(&govern->governor, &state);
 }
 
-void govern_tick(struct engine *engine, uint64_t now)
+void govern_tick(struct govern *govern, uint64_t now)
 {
-	const struct governor_state state = govern_state(engine, now);
+	const struct governor_state state = govern_state(govern, now);
 
-	governor_tick(&engine->governor, &state);
-	arm_shrink(engine);
+	governor_tick(&govern->governor, &state);
 }
 
-void govern_supplied(struct engine *engine, const void *payload, size_t size)
+void govern_supplied(struct govern *govern, const void *payload, size_t size)
 {
 	struct wire_supply supply;
 
 	if (size != sizeof(supply))
 		return;
 	memcpy(&supply, payload, sizeof(supply));
-	engine->supply = supply.sites;
+	govern->supply = supply.sites;
 }

@@ -11,7 +11,8 @@
 #include "base/error.h"
 #include "sys/procfs.h"
 #include "tracee/process.h"
-#include "tracer/engine.h"
+#include "tracer/core.h"
+#include "tracer/stall.h"
 
 enum {
 	/*
@@ -30,9 +31,10 @@ enum {
 	LOAD_MACHINE_FIRST_NS = 100 * 1000 * 1000,
 };
 
-void load_init(struct load *load)
+void load_init(struct load *load, struct core *core,
+	       const struct stalls *stalls)
 {
-	*load = (struct load){ .front = 0 };
+	*load = (struct load){ .core = core, .stalls = stalls };
 	budget_init(&load->budget);
 }
 
@@ -48,14 +50,14 @@ static uint64_t load_rest(const struct load *load)
 }
 
 /* Of all watched processes; it takes time in proportion to the threads. */
-static struct load_program load_read_program(struct engine *engine)
+static struct load_program load_read_program(struct load *load)
 {
 	struct load_program sum = { .cpu_ns = 0 };
 	uint64_t begun = clock_now_ns(), end;
 
-	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+	for (size_t i = 0; i < load->core->tracees.processes.count; i++) {
 		struct process *process =
-			tracees_process_at(&engine->core.tracees, i);
+			tracees_process_at(&load->core->tracees, i);
 		uint64_t calls;
 
 		if (process->role != PROCESS_WATCHED ||
@@ -66,8 +68,8 @@ static struct load_program load_read_program(struct engine *engine)
 			sum.calls += calls;
 	}
 	end = clock_now_ns();
-	engine->load.measure_ns = end + LOAD_MEASURE_NS +
-				  (end - begun) * load_rest(&engine->load);
+	load->measure_ns =
+		end + LOAD_MEASURE_NS + (end - begun) * load_rest(load);
 	return sum;
 }
 
@@ -91,23 +93,19 @@ static void load_handled_by(struct load *load, uint64_t now)
 	load->handling_ns = 0;
 }
 
-void load_stall_begins(struct engine *engine, uint64_t now)
+void load_stall_begins(struct load *load, uint64_t now)
 {
-	struct load *load = &engine->load;
-
 	load_handled_by(load, now);
 	load->begun_own_ns = clock_process_cpu_ns();
 	load->measured = now >= load->measure_ns;
 	if (load->measured)
-		load->begun = load_read_program(engine);
+		load->begun = load_read_program(load);
 }
 
-static void load_end_window(struct engine *engine, uint64_t now,
+static void load_end_window(struct load *load, uint64_t now,
 			    const struct load_program *program)
 {
-	struct load *load = &engine->load;
-
-	processes_find_quiet(&engine->core.tracees.processes);
+	processes_find_quiet(&load->core->tracees.processes);
 	if (load->window_ns != 0 && load_grew(&load->window_begun, program)) {
 		load->window.wall_ns = now - load->window_ns;
 		load->window.cpu_ns =
@@ -120,10 +118,9 @@ static void load_end_window(struct engine *engine, uint64_t now,
 	load->window_begun = *program;
 }
 
-void load_stall_ends(struct engine *engine, uint64_t now)
+void load_stall_ends(struct load *load, uint64_t now)
 {
-	struct load *load = &engine->load;
-	uint64_t held = now - engine->stalls.busy_since_ns;
+	uint64_t held = now - load->stalls->busy_since_ns;
 	struct load_program program;
 
 	load->own_held_ns += clock_process_cpu_ns() - load->begun_own_ns;
@@ -135,29 +132,29 @@ void load_stall_ends(struct engine *engine, uint64_t now)
 	load->handling_ns = now;
 	if (!load->measured)
 		return;
-	program = load_read_program(engine);
+	program = load_read_program(load);
 	if (!load_grew(&load->begun, &program))
 		return;
 	load->window.measured_ns += held;
 	load->window.measured_cpu_ns += program.cpu_ns - load->begun.cpu_ns;
 	load->window.measured_calls += program.calls - load->begun.calls;
 	if (now - load->window_ns >= 2 * LOAD_WINDOW_NS)
-		load_end_window(engine, now, &program);
+		load_end_window(load, now, &program);
 }
 
-void load_stopped(struct engine *engine)
+void load_stopped(struct load *load)
 {
-	engine->core.stats.stops++;
-	if (engine->stalls.list.count > 0)
+	load->core->stats.stops++;
+	if (load->stalls->list.count > 0)
 		return;
-	budget_spend_stop(&engine->load.budget);
-	engine->load.handling_ns = clock_now_ns();
+	budget_spend_stop(&load->budget);
+	load->handling_ns = clock_now_ns();
 }
 
-void load_handled(struct engine *engine)
+void load_handled(struct load *load)
 {
-	if (engine->load.handling_ns != 0)
-		load_handled_by(&engine->load, clock_now_ns());
+	if (load->handling_ns != 0)
+		load_handled_by(load, clock_now_ns());
 }
 
 /*
@@ -181,15 +178,14 @@ static double load_front_part(const struct load *load)
  * The scratch process runs while the front end waits for it, and is as nice. What
  * the front end computes is charged with the rest of that.
  */
-void load_replayed(struct engine *engine, const struct load_replay *replay,
+void load_replayed(struct load *load, const struct load_replay *replay,
 		   uint64_t now)
 {
-	struct load *load = &engine->load;
 	double took = now > replay->since_ns ? (double)(now - replay->since_ns)
 					     : 0;
 	uint64_t most = (uint64_t)(load_front_part(load) * took);
 
-	engine->core.stats.replay_cpu_ns += replay->cpu_ns;
+	load->core->stats.replay_cpu_ns += replay->cpu_ns;
 	budget_spend_cpu(&load->budget,
 			 replay->scratch_ns < most ? replay->scratch_ns : most);
 	budget_spend_replay(&load->budget, replay->held_ns,
@@ -211,9 +207,8 @@ static void load_charge_front(struct load *load, uint64_t wall)
 	load->front_ns = front;
 }
 
-static void load_charge_cpu(struct engine *engine, uint64_t now)
+static void load_charge_cpu(struct load *load, uint64_t now)
 {
-	struct load *load = &engine->load;
 	uint64_t cpu = clock_process_cpu_ns();
 	uint64_t own = cpu > load->own_held_ns ? cpu - load->own_held_ns : 0;
 
@@ -239,9 +234,8 @@ static bool load_since(const struct load_machine *then,
 	return ret->busy + ret->idle > 0;
 }
 
-static void load_look_at_machine(struct engine *engine, uint64_t now)
+static void load_look_at_machine(struct load *load, uint64_t now)
 {
-	struct load *load = &engine->load;
 	struct load_machine machine = {
 		.own_ns = clock_process_cpu_ns() + load->front_ns,
 		.stood_ns = load->stood_ns,
@@ -269,19 +263,18 @@ static void load_look_at_machine(struct engine *engine, uint64_t now)
 				 since.stood_ns / wall);
 }
 
-void load_tick(struct engine *engine, uint64_t now)
+void load_tick(struct load *load, uint64_t now)
 {
-	struct load *load = &engine->load;
 	struct load_program program;
 
 	budget_earn(&load->budget, now);
-	load_look_at_machine(engine, now);
+	load_look_at_machine(load, now);
 	/* what is computed during a stall takes nothing from anybody else */
-	if (engine->stalls.list.count > 0)
+	if (load->stalls->list.count > 0)
 		return;
-	load_charge_cpu(engine, now);
+	load_charge_cpu(load, now);
 	if (now - load->window_ns < LOAD_WINDOW_NS || now < load->measure_ns)
 		return;
-	program = load_read_program(engine);
-	load_end_window(engine, now, &program);
+	program = load_read_program(load);
+	load_end_window(load, now, &program);
 }

@@ -13,7 +13,8 @@
 
 #include "schedule/budget.h"
 
-struct engine;
+struct core;
+struct stalls;
 
 /* What the program has done so far. */
 struct load_program {
@@ -29,6 +30,8 @@ struct load_machine {
 };
 
 struct load {
+	struct core *core;
+	const struct stalls *stalls;
 	struct budget budget;
 	pid_t front; /* the front end, whose time counts too */
 	/* of the stall interval that runs, or ran last */
@@ -50,18 +53,20 @@ struct load {
 	bool machine_known;
 };
 
-void load_init(struct load *load);
+/* Both must outlive it. */
+void load_init(struct load *load, struct core *core,
+	       const struct stalls *stalls);
 
 /* The first thread is stalled; the last stalled thread goes on. */
-void load_stall_begins(struct engine *engine, uint64_t now);
-void load_stall_ends(struct engine *engine, uint64_t now);
+void load_stall_begins(struct load *load, uint64_t now);
+void load_stall_ends(struct load *load, uint64_t now);
 
 /*
  * A thread has stopped, for any reason, and its stop is handled now; then it is
  * resumed, or stalled. The time in between counts while no thread is stalled.
  */
-void load_stopped(struct engine *engine);
-void load_handled(struct engine *engine);
+void load_stopped(struct load *load);
+void load_handled(struct load *load);
 
 /* An instance was replayed: what it took of the threads and of processors. */
 struct load_replay {
@@ -70,10 +75,10 @@ struct load_replay {
 	uint64_t cpu_ns; /* of the front end and the scratch process */
 	uint64_t scratch_ns; /* of that, of the scratch process */
 };
-void load_replayed(struct engine *engine, const struct load_replay *replay,
+void load_replayed(struct load *load, const struct load_replay *replay,
 		   uint64_t now);
 
 /* Measure and charge what is due; at each tick of the tracer. */
-void load_tick(struct engine *engine, uint64_t now);
+void load_tick(struct load *load, uint64_t now);
 
 #endif

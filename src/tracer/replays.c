@@ -237,7 +237,7 @@ static void replays_charge(struct engine *engine,
 		.scratch_ns = answer->scratch_ns,
 	};
 
-	load_replayed(engine, &replay, now);
+	load_replayed(&engine->load, &replay, now);
 }
 
 void replays_answered(struct engine *engine, const void *payload, size_t size)

@@ -221,7 +221,7 @@ static void stall_unlist(struct engine *engine, const struct stall *stall,
 	}
 	if (stalls->list.count == 0) {
 		engine->core.stats.stalled_ns += now - stalls->busy_since_ns;
-		load_stall_ends(engine, now);
+		load_stall_ends(&engine->load, now);
 	}
 }
 
@@ -276,7 +276,7 @@ static void stall_end(struct engine *engine, struct stall *stall,
 
 	if (thread)
 		thread_resume(&engine->core.tracees, thread);
-	load_handled(engine);
+	load_handled(&engine->load);
 	watch_retire(&engine->core.tracees);
 }
 
@@ -496,7 +496,7 @@ static uint64_t stall_most(const struct engine *engine,
 			   const struct wire_site *site)
 {
 	const struct wire_params *params = &engine->pool.params;
-	const struct governor *governor = &engine->governor;
+	const struct governor *governor = &engine->govern.governor;
 	double max_ns = (double)params->stall_max_ns;
 	uint64_t length_ns = params->stall_max_ns;
 
@@ -562,7 +562,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	}
 	if (engine->stalls.list.count == 1) {
 		engine->stalls.busy_since_ns = now;
-		load_stall_begins(engine, now);
+		load_stall_begins(&engine->load, now);
 	}
 	pool_stalled(&engine->pool, &stall->site, now);
 	hold_begin(&engine->core.tracees, &stall->hold, thread);

@@ -118,6 +118,12 @@ static void tracer_on_stop(struct engine *engine, const void *payload,
 	engine_release(engine);
 }
 
+static void tracer_on_supply(struct engine *engine, const void *payload,
+			     size_t size)
+{
+	govern_supplied(&engine->govern, payload, size);
+}
+
 static void tracer_on_shared(struct engine *engine, const void *payload,
 			     size_t size)
 {
@@ -128,7 +134,7 @@ typedef void tracer_handler(struct engine *engine, const void *payload,
 			    size_t size);
 
 static tracer_handler *const tracer_handlers[] = {
-	[WIRE_SITES] = tracer_on_sites,	  [WIRE_SUPPLY] = govern_supplied,
+	[WIRE_SITES] = tracer_on_sites,	  [WIRE_SUPPLY] = tracer_on_supply,
 	[WIRE_FORGET] = tracer_on_forget, [WIRE_SIGNAL] = tracer_on_signal,
 	[WIRE_STOP] = tracer_on_stop,	  [WIRE_SHARED] = tracer_on_shared,
 	[WIRE_JUDGED] = freeze_judged,	  [WIRE_STARTUP_SENT] = startup_sent,
@@ -333,11 +339,12 @@ static void tracer_tick(struct engine *engine)
 	if (ticked) {
 		engine->next_tick_ns = now + tracer_tick_ns(engine, now);
 		tracer_check_rest(engine, now);
-		load_tick(engine, now);
+		load_tick(&engine->load, now);
 		priority_tick(&engine->priority, now);
 		if (engine->core.phase == PHASE_WATCHING) {
-			announce_tick(engine);
-			govern_tick(engine, now);
+			announce_tick(&engine->core, &engine->govern);
+			govern_tick(&engine->govern, now);
+			arm_shrink(engine);
 			engine_send_stats(engine);
 		}
 		if (engine->core.phase == PHASE_RELEASING)
@@ -550,7 +557,7 @@ static struct error *tracer_begin(struct engine *engine,
 	struct error *err;
 	uint64_t begun;
 
-	govern_begin(engine, &config->params);
+	govern_begin(&engine->govern, &config->params);
 	engine->follow = (enum wire_follow)config->tracing.follow;
 	engine->rest_ns = config->argv ? config->rest_ns : 0;
 	engine->freeze.wanted = config->hold_conflicts;
@@ -580,7 +587,7 @@ static struct error *tracer_begin(struct engine *engine,
 	channel_send(&engine->core.channel, WIRE_STARTED, &started,
 		     sizeof(started));
 	/* what attaching took is no time without hits */
-	govern_restart(engine);
+	govern_restart(&engine->govern);
 	/* the front end learns from them how many sites to send */
 	engine_send_stats(engine);
 	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
@@ -588,7 +595,7 @@ static struct error *tracer_begin(struct engine *engine,
 			tracees_process_at(&engine->core.tracees, i);
 
 		if (process->role == PROCESS_WATCHED)
-			announce_begin(engine, process);
+			announce_begin(&engine->core, &engine->govern, process);
 	}
 	return NULL;
 }

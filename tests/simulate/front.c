@@ -470,7 +470,7 @@ void front_begin(void)
 	session_learn_init(session);
 	front_add_program(it);
 	params = session_params(&it->config);
-	govern_begin(machine->engine, &params);
+	govern_begin(&machine->engine->govern, &params);
 	channel_send(machine->tracer.channel, WIRE_STARTED, &started,
 		     sizeof(started));
 	engine_send_stats(machine->engine);

@@ -15,6 +15,8 @@
 struct machine *machine;
 
 uint64_t __wrap_clock_now_ns(void);
+struct error *__wrap_channel_init(struct channel *channel, int fd,
+				  size_t out_limit);
 bool __wrap_channel_send(struct channel *channel, enum wire_type type,
 			 const void *payload, size_t size);
 bool __wrap_channel_next(struct channel *channel, enum wire_type *ret_type,
@@ -26,6 +28,15 @@ uint64_t __wrap_clock_now_ns(void)
 }
 
 /* --- messages --- */
+
+struct error *__wrap_channel_init(struct channel *channel, int fd,
+				  size_t out_limit)
+{
+	(void)fd;
+	(void)out_limit;
+	memset(channel, 0, sizeof(*channel));
+	return NULL;
+}
 
 static struct actor *machine_actor(const struct channel *channel, bool other)
 {

@@ -196,7 +196,7 @@ static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
 	struct wire_site site = breakpoint->site;
 	enum pool_hit hit;
 
-	load_stopped(engine);
+	load_stopped(&engine->load);
 	core_note(&engine->core, breakpoint_lift(thread->process->space,
 						 thread->tid, breakpoint));
 	engine->core.stats.hits += !(site.id & WIRE_PROBE);
@@ -205,7 +205,7 @@ static void tracer_hit(struct thread *thread, struct breakpoint *breakpoint,
 	arm_fired(engine, &site);
 	hit = stall_hit(engine, thread, breakpoint, regs);
 	arm_return_fired(engine, &site, hit);
-	load_handled(engine);
+	load_handled(&engine->load);
 }
 
 void tracer_reach(size_t slot)
@@ -258,7 +258,7 @@ static void tracer_messages(void)
 			arm_queue(engine, payload,
 				  size / sizeof(struct wire_site));
 		if (type == WIRE_SUPPLY)
-			govern_supplied(engine, payload, size);
+			govern_supplied(&engine->govern, payload, size);
 	}
 }
 
@@ -288,8 +288,9 @@ void tracer_turn(void)
 	if (now < engine->next_tick_ns)
 		return;
 	engine->next_tick_ns = now + TRACER_TICK_NS;
-	load_tick(engine, now);
-	govern_tick(engine, now);
+	load_tick(&engine->load, now);
+	govern_tick(&engine->govern, now);
+	arm_shrink(engine);
 	engine_send_stats(engine);
 	told = engine->load.budget.lost_ns / (double)now;
 	machine->score.result.told = told;
@@ -343,17 +344,9 @@ void tracer_begin(void)
 	machine->engine = engine;
 	machine->tracer.channel = &engine->core.channel;
 	memset(tracer_traps, 0, sizeof(tracer_traps));
+	error_free(engine_init(engine, -1, rng_next(&machine->program.rng)));
 	engine->core.phase = PHASE_WATCHING;
-	engine->core.tracees.processes = (struct vec)VEC_INIT(struct process *);
-	engine->core.returned = (struct vec)VEC_INIT(struct wire_returned);
-	engine->stalls.list = (struct vec)VEC_INIT(struct stall *);
-	engine->stalls.runner_call = -1;
 	engine->core.tracees.watch.ops = &tracer_watches;
-	rng_init(&engine->core.rng, rng_next(&machine->program.rng));
-	engine->core.perf_ready = -1;
-	load_init(&engine->load);
-	pool_init(&engine->pool, &engine->load.budget, &engine->governor);
-	profile_init(&engine->profile);
 	if (machine_without(SIMULATE_ROTATION))
 		engine->pool.rotate_ns = UINT64_MAX;
 	if (machine_without(SIMULATE_GIVE_BACK))

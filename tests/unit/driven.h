@@ -339,7 +339,8 @@ static inline struct driven *driven_start(const struct watch_ops *ops)
 		.stretch_max = 1,
 		.learns = true,
 	};
-	driven->engine.governor = (struct governor){ .pool = 16, .stretch = 1 };
+	driven->engine.govern.governor =
+		(struct governor){ .pool = 16, .stretch = 1 };
 	assert_ok(launch_attach(&driven->engine, driven->pid, NULL));
 	driven->engine.child = true;
 	memory_init(&driven->memory, driven->pid);

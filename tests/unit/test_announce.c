@@ -79,7 +79,8 @@ static void what_was_asked_for_is_told_at_once(void **state)
 
 	(void)state;
 	begin(&told);
-	announce_begin(&told.engine, add(&told, 10, 0));
+	announce_begin(&told.engine.core, &told.engine.govern,
+		       add(&told, 10, 0));
 	listen_to(&told);
 	assert_int_equal(told.began, 1);
 	assert_int_equal(told.last.pid, 10);
@@ -95,17 +96,17 @@ static void a_child_is_told_when_it_has_lived_for_a_moment(void **state)
 	(void)state;
 	begin(&told);
 	child = add(&told, 11, 10);
-	announce_begin(&told.engine, child);
-	announce_tick(&told.engine);
+	announce_begin(&told.engine.core, &told.engine.govern, child);
+	announce_tick(&told.engine.core, &told.engine.govern);
 	listen_to(&told);
 	assert_int_equal(told.began, 0);
-	announce_tick(&told.engine);
-	announce_tick(&told.engine);
+	announce_tick(&told.engine.core, &told.engine.govern);
+	announce_tick(&told.engine.core, &told.engine.govern);
 	listen_to(&told);
 	assert_int_equal(told.began, 1);
 	assert_int_equal(told.last.parent, 10);
-	announce_end(&told.engine, child);
-	announce_end(&told.engine, child);
+	announce_end(&told.engine.core, &told.engine.govern, child);
+	announce_end(&told.engine.core, &told.engine.govern, child);
 	listen_to(&told);
 	assert_int_equal(told.ended, 1);
 	assert_int_equal(told.engine.core.stats.processes, 1);
@@ -118,7 +119,8 @@ static void a_child_that_ends_at_once_is_not_told_of(void **state)
 
 	(void)state;
 	begin(&told);
-	announce_begin(&told.engine, add(&told, 11, 10));
+	announce_begin(&told.engine.core, &told.engine.govern,
+		       add(&told, 11, 10));
 	forget_process(&told.engine,
 		       tracees_process(&told.engine.core.tracees, 11));
 	listen_to(&told);
@@ -136,7 +138,7 @@ static void a_child_with_shared_memory_is_told_at_once(void **state)
 	begin(&told);
 	child = add(&told, 11, 10);
 	assert_true(vec_push(&child->space->shared, &range));
-	announce_begin(&told.engine, child);
+	announce_begin(&told.engine.core, &told.engine.govern, child);
 	listen_to(&told);
 	assert_int_equal(told.began, 1);
 	end(&told);
@@ -150,11 +152,11 @@ static void another_program_is_told_once_as_that(void **state)
 	(void)state;
 	begin(&told);
 	process = add(&told, 10, 0);
-	announce_begin(&told.engine, process);
+	announce_begin(&told.engine.core, &told.engine.govern, process);
 	listen_to(&told);
 	assert_false(told.last.exec);
-	announce_end(&told.engine, process);
-	announce_exec(&told.engine, process);
+	announce_end(&told.engine.core, &told.engine.govern, process);
+	announce_exec(&told.engine.core, &told.engine.govern, process);
 	listen_to(&told);
 	assert_int_equal(told.began, 2);
 	assert_int_equal(told.ended, 1);
@@ -173,12 +175,12 @@ static void who_runs_the_same_is_told_before_the_end(void **state)
 	(void)state;
 	begin(&told);
 	parent = add(&told, 10, 0);
-	announce_begin(&told.engine, parent);
+	announce_begin(&told.engine.core, &told.engine.govern, parent);
 	assert_null(addrspace_fork(parent->space, getpid(), 0, &space));
 	assert_null(process_create(11, PROCESS_WATCHED, space, &child));
 	child->parent = 10;
 	assert_true(vec_push(&told.engine.core.tracees.processes, &child));
-	announce_begin(&told.engine, child);
+	announce_begin(&told.engine.core, &told.engine.govern, child);
 	listen_to(&told);
 	assert_int_equal(told.began, 1);
 	forget_process(&told.engine, parent);

@@ -24,7 +24,7 @@ static struct driven *start(uint32_t pool, uint32_t rate)
 
 	driven_plan(work, 2);
 	driven = driven_start(&watch_by_value);
-	driven->engine.governor.pool = pool;
+	driven->engine.govern.governor.pool = pool;
 	driven->engine.pool.params.rate = rate;
 	/* what is armed stays, except where a test is about that */
 	driven->engine.pool.rotate_ns = UINT64_MAX;
@@ -75,12 +75,12 @@ static void it_is_filled_in_order_up_to_its_size(void **state)
 	assert_true(is_armed(driven, site_write));
 	assert_true(is_armed(driven, site_read));
 	assert_int_equal(pool_queued(&driven->engine.pool), 2);
-	driven->engine.governor.pool = 3;
+	driven->engine.govern.governor.pool = 3;
 	driven_until(driven, space_of(driven)->text->armed == 3);
 	assert_true(is_armed(driven, site_add));
 	assert_false(is_armed(driven, site_far));
 	/* made smaller, it lifts at once, and says what */
-	driven->engine.governor.pool = 1;
+	driven->engine.govern.governor.pool = 1;
 	arm_shrink(&driven->engine);
 	assert_int_equal(space_of(driven)->text->armed, 1);
 	driven_listen(driven);
@@ -104,7 +104,7 @@ static void a_full_pool_asks_for_nothing(void **state)
 	process->trap_looked_ns = 1;
 	arm_refill(&driven->engine, later);
 	assert_int_equal(process->trap_looked_ns, 1);
-	driven->engine.governor.pool = 3;
+	driven->engine.govern.governor.pool = 3;
 	arm_refill(&driven->engine, later);
 	assert_int_not_equal(process->trap_looked_ns, 1);
 	driven_end(driven);
@@ -293,7 +293,8 @@ static void tokens_come_at_the_rate_and_are_not_hoarded(void **state)
 	(void)state;
 	assert_non_null(engine);
 	budget_init(&engine->load.budget);
-	pool_init(&engine->pool, &engine->load.budget, &engine->governor);
+	pool_init(&engine->pool, &engine->load.budget,
+		  &engine->govern.governor);
 	engine->pool.params.rate = 100;
 	/* after an hour: a twentieth of a second's worth, and one */
 	while (pool_take_token(&engine->pool, &site, 0, 3600 * second))
@@ -541,7 +542,7 @@ static void what_the_user_asked_for_is_armed_beside_a_full_pool(void **state)
 	assert_int_equal(core_armed(&driven->engine.core), 1);
 	assert_int_equal(core_armed_once(&driven->engine.core), 2);
 	/* a pool made smaller leaves them */
-	driven->engine.governor.pool = 0;
+	driven->engine.govern.governor.pool = 0;
 	arm_shrink(&driven->engine);
 	armed = space_of(driven)->text->armed;
 	assert_int_equal(armed, 2);
@@ -639,7 +640,8 @@ static void it_may_take_what_the_budgets_bring_later(void **state)
 	(void)state;
 	assert_non_null(engine);
 	budget_init(&engine->load.budget);
-	pool_init(&engine->pool, &engine->load.budget, &engine->governor);
+	pool_init(&engine->pool, &engine->load.budget,
+		  &engine->govern.governor);
 	engine->pool.params.rate = 100;
 	while (pool_take_token(&engine->pool, &drawn, 0, hour))
 		;

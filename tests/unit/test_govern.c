@@ -29,7 +29,7 @@ static struct driven *start(double share)
 
 	driven_plan(work, 2);
 	driven = driven_start(&watch_by_value);
-	govern_begin(&driven->engine, &params);
+	govern_begin(&driven->engine.govern, &params);
 	return driven;
 }
 
@@ -38,7 +38,9 @@ static void tick(struct driven *driven)
 {
 	struct engine *engine = &driven->engine;
 
-	govern_tick(engine, engine->governor.since_ns + CLOCK_NS_PER_S);
+	govern_tick(&engine->govern,
+		    engine->govern.governor.since_ns + CLOCK_NS_PER_S);
+	arm_shrink(engine);
 }
 
 static void the_parameters_are_its_budgets(void **state)
@@ -47,9 +49,10 @@ static void the_parameters_are_its_budgets(void **state)
 	const struct engine *engine = &driven->engine;
 
 	(void)state;
-	assert_int_equal(engine->governor.budget.rate, 1000);
-	assert_true(engine->governor.budget.share == 0.25);
-	assert_int_equal(engine->governor.budget.stall_max_ns, CLOCK_NS_PER_MS);
+	assert_int_equal(engine->govern.governor.budget.rate, 1000);
+	assert_true(engine->govern.governor.budget.share == 0.25);
+	assert_int_equal(engine->govern.governor.budget.stall_max_ns,
+			 CLOCK_NS_PER_MS);
 	assert_int_equal(engine->pool.params.rate, 1000);
 	assert_true(engine->load.budget.share == 0.25);
 	driven_end(driven);
@@ -67,10 +70,10 @@ too_many_hits_make_the_pool_smaller_and_lift_what_is_armed(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++)
 		driven_arm(driven, &sites[i]);
-	engine->governor.pool = GOVERNOR_POOL_MIN;
+	engine->govern.governor.pool = GOVERNOR_POOL_MIN;
 	engine->core.stats.hits = 100000;
 	tick(driven);
-	assert_int_equal(engine->governor.pool, GOVERNOR_POOL_MIN);
+	assert_int_equal(engine->govern.governor.pool, GOVERNOR_POOL_MIN);
 	assert_int_equal(core_armed(&engine->core), GOVERNOR_POOL_MIN);
 	driven_listen(driven);
 	assert_int_equal(driven->returned_count, 3 - GOVERNOR_POOL_MIN);
@@ -82,7 +85,7 @@ static void hits_beside_the_pool_do_not_count(void **state)
 {
 	struct driven *driven = start(0.5);
 	struct engine *engine = &driven->engine;
-	uint32_t pool = engine->governor.pool;
+	uint32_t pool = engine->govern.governor.pool;
 
 	(void)state;
 	engine->core.stats.hits = 100000;
@@ -90,8 +93,8 @@ static void hits_beside_the_pool_do_not_count(void **state)
 	engine->core.stats.hits_private = 30000;
 	engine->core.stats.hits_rested = 20000;
 	tick(driven);
-	assert_true(engine->governor.pool >= pool);
-	assert_true(engine->governor.hits_per_s == 0);
+	assert_true(engine->govern.governor.pool >= pool);
+	assert_true(engine->govern.governor.hits_per_s == 0);
 	driven_end(driven);
 }
 
@@ -102,9 +105,9 @@ static void an_exec_begins_a_new_window(void **state)
 
 	(void)state;
 	engine->core.stats.hits = 100000;
-	govern_restart(engine);
+	govern_restart(&engine->govern);
 	tick(driven);
-	assert_true(engine->governor.hits_per_s == 0);
+	assert_true(engine->govern.governor.hits_per_s == 0);
 	driven_end(driven);
 }
 
@@ -116,19 +119,19 @@ static void the_supply_limits_the_pool(void **state)
 	const struct wire_supply supply = { .sites = 130 };
 
 	(void)state;
-	govern_supplied(engine, &supply, sizeof(supply) - 1);
-	assert_int_equal(engine->supply, 0);
-	govern_supplied(engine, &supply, sizeof(supply));
-	assert_int_equal(engine->supply, 130);
-	engine->governor.pool = 100;
+	govern_supplied(&engine->govern, &supply, sizeof(supply) - 1);
+	assert_int_equal(engine->govern.supply, 0);
+	govern_supplied(&engine->govern, &supply, sizeof(supply));
+	assert_int_equal(engine->govern.supply, 130);
+	engine->govern.governor.pool = 100;
 	for (int i = 0; i < 10; i++) {
 		/* as if all of it were armed */
 		tracees_process_at(&engine->core.tracees, 0)
-			->space->text->armed = engine->governor.pool;
+			->space->text->armed = engine->govern.governor.pool;
 		tick(driven);
 	}
 	tracees_process_at(&engine->core.tracees, 0)->space->text->armed = 0;
-	assert_int_equal(engine->governor.pool, 130);
+	assert_int_equal(engine->govern.governor.pool, 130);
 	driven_end(driven);
 }
 
