@@ -13,8 +13,8 @@
 #include "tracee/breakpoint.h"
 #include "tracee/snapshot.h"
 #include "tracee/thread.h"
+#include "tracer/core.h"
 #include "tracer/creation.h"
-#include "tracer/engine.h"
 #include "tracer/replays.h"
 #include "tracer/stall.h"
 
@@ -35,11 +35,10 @@ void stall_read(const struct stall *stall, int i, uint8_t *bytes,
 }
 
 /* Where the side's thread was created, if it is still there. */
-static struct channel_part conflict_birth(const struct engine *engine,
+static struct channel_part conflict_birth(const struct core *core,
 					  struct wire_side *side)
 {
-	const struct thread *thread =
-		tracees_thread(&engine->core.tracees, side->tid);
+	const struct thread *thread = tracees_thread(&core->tracees, side->tid);
 	struct channel_part part = { 0 };
 
 	if (side->present && thread) {
@@ -49,21 +48,20 @@ static struct channel_part conflict_birth(const struct engine *engine,
 	return part;
 }
 
-static bool conflict_send(struct engine *engine,
-			  struct conflict_message *conflict)
+static bool conflict_send(struct core *core, struct conflict_message *conflict)
 {
 	struct wire_side *sides = conflict->wire.sides;
 	struct channel_part parts[] = {
 		{ &conflict->wire, sizeof(conflict->wire) },
 		{ conflict->stacks[0], sides[0].stack_size },
 		{ conflict->stacks[1], sides[1].stack_size },
-		conflict_birth(engine, &sides[0]),
-		conflict_birth(engine, &sides[1]),
+		conflict_birth(core, &sides[0]),
+		conflict_birth(core, &sides[1]),
 		{ conflict->machines[0], snapshot_machine_size(&sides[0]) },
 		{ conflict->machines[1], snapshot_machine_size(&sides[1]) },
 	};
 
-	return channel_send_parts(&engine->core.channel, WIRE_CONFLICT, parts,
+	return channel_send_parts(&core->channel, WIRE_CONFLICT, parts,
 				  sizeof(parts) / sizeof(parts[0]));
 }
 
@@ -138,11 +136,12 @@ struct conflict_message *conflict_create(const struct stall *stall, int i,
 }
 
 /* Report and free; out of memory loses the report, not the threads. */
-void conflict_finish(struct engine *engine, struct conflict_message *conflict)
+void conflict_finish(struct core *core, struct replays *replays,
+		     struct conflict_message *conflict)
 {
-	if (!conflict || !conflict_send(engine, conflict))
-		engine->core.stats.dropped++;
+	if (!conflict || !conflict_send(core, conflict))
+		core->stats.dropped++;
 	else if (conflict->wire.instance)
-		replays_send(engine);
+		replays_send(replays);
 	free(conflict);
 }

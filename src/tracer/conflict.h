@@ -10,7 +10,8 @@
 
 #include "wire/message.h"
 
-struct engine;
+struct core;
+struct replays;
 struct stall;
 
 struct conflict_message {
@@ -37,7 +38,8 @@ void conflict_set_times(const struct stall *stall, uint64_t now,
 			struct wire_conflict *wire);
 
 /* Send it and free it. NULL, or a full channel, counts as dropped. */
-void conflict_finish(struct engine *engine, struct conflict_message *conflict);
+void conflict_finish(struct core *core, struct replays *replays,
+		     struct conflict_message *conflict);
 
 /* Read the bytes of access i of the stall; *ret_size is how many there are. */
 void stall_read(const struct stall *stall, int i, uint8_t *bytes,

@@ -25,7 +25,9 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 		  &engine->govern.governor);
 	profile_init(&engine->profile);
 	provoke_init(&engine->provoke);
-	replays_init(&engine->replays);
+	replays_init(&engine->replays, &engine->core, &engine->load,
+		     &engine->pool.params);
+	engine->freeze.core = &engine->core;
 	return core_init(&engine->core, fd, seed);
 }
 

@@ -496,7 +496,8 @@ static void event_signal(struct engine *engine, struct thread *thread,
 {
 	if (stop->signal == SIGTRAP)
 		event_trap(engine, thread);
-	else if (stop->signal != SIGSTOP || !freeze_stopping(engine, thread))
+	else if (stop->signal != SIGSTOP ||
+		 !freeze_stopping(&engine->freeze, thread))
 		event_deliver(engine, thread, stop->signal);
 }
 
@@ -505,7 +506,7 @@ static void event_group(struct engine *engine, struct thread *thread,
 {
 	(void)stop;
 	thread->newborn = false;
-	switch (freeze_grouped(engine, thread)) {
+	switch (freeze_grouped(&engine->freeze, thread)) {
 	case FREEZE_GROUP_OTHER:
 		break;
 	case FREEZE_GROUP_WAITS:

@@ -13,7 +13,7 @@
 #include "tracee/parking.h"
 #include "tracee/process.h"
 #include "tracee/thread.h"
-#include "tracer/engine.h"
+#include "tracer/core.h"
 #include "tracer/stall.h"
 #include "wire/message.h"
 
@@ -31,28 +31,27 @@ void freeze_lose(struct freeze *freeze, const struct hold *hold)
 	}
 }
 
-static void freeze_hold(struct engine *engine, struct freeze_side *side,
+static void freeze_hold(struct freeze *freeze, struct freeze_side *side,
 			struct thread *thread)
 {
 	side->pid = thread->process->pid;
-	hold_begin(&engine->core.tracees, &side->hold, thread);
+	hold_begin(&freeze->core->tracees, &side->hold, thread);
 }
 
-void freeze_take(struct engine *engine, struct stall *stall,
+void freeze_take(struct freeze *freeze, struct stall *stall,
 		 struct thread *other, struct wire_conflict *wire)
 {
-	struct freeze *freeze = &engine->freeze;
 	struct thread *thread = stall->hold.thread;
 
 	if (!freeze->wanted || freeze->state != FREEZE_NONE ||
-	    engine->core.phase != PHASE_WATCHING || !thread)
+	    freeze->core->phase != PHASE_WATCHING || !thread)
 		return;
 	memset(freeze->sides, 0, sizeof(freeze->sides));
 	stall->hold.thread = NULL;
 	thread_park(thread, stall->site.address, &stall->regs);
-	freeze_hold(engine, &freeze->sides[0], thread);
+	freeze_hold(freeze, &freeze->sides[0], thread);
 	if (other && other->state == THREAD_STOPPED && !other->hold)
-		freeze_hold(engine, &freeze->sides[1], other);
+		freeze_hold(freeze, &freeze->sides[1], other);
 	freeze->state = FREEZE_HELD;
 	freeze->deadline_ns = clock_now_ns() + FREEZE_JUDGE_NS;
 	/* 0 means that a conflict is not held */
@@ -61,12 +60,11 @@ void freeze_take(struct engine *engine, struct stall *stall,
 	wire->freeze = freeze->number;
 }
 
-static void freeze_go_on(struct engine *engine)
+static void freeze_go_on(struct freeze *freeze)
 {
-	engine->freeze.state = FREEZE_NONE;
+	freeze->state = FREEZE_NONE;
 	for (int i = 0; i < FREEZE_SIDES; i++)
-		hold_release(&engine->core.tracees,
-			     &engine->freeze.sides[i].hold);
+		hold_release(&freeze->core->tracees, &freeze->sides[i].hold);
 }
 
 /* Is another thread of that process the one to stop it? */
@@ -85,11 +83,11 @@ static bool freeze_is_asked(const struct freeze *freeze, pid_t pid)
  * nor handled: the thread comes to its group-stop without having executed
  * anything.
  */
-static void freeze_ask(struct engine *engine, struct freeze_side *side)
+static void freeze_ask(struct freeze *freeze, struct freeze_side *side)
 {
 	struct thread *thread = side->hold.thread;
 
-	if (!thread || freeze_is_asked(&engine->freeze, side->pid))
+	if (!thread || freeze_is_asked(freeze, side->pid))
 		return;
 	thread->deliver = 0;
 	if (!thread_ok(thread, trace_continue(thread->tid, SIGSTOP)))
@@ -98,34 +96,31 @@ static void freeze_ask(struct engine *engine, struct freeze_side *side)
 	side->asked = true;
 }
 
-static void freeze_stop(struct engine *engine)
+static void freeze_stop(struct freeze *freeze)
 {
-	struct freeze *freeze = &engine->freeze;
-
 	freeze->state = FREEZE_STOPPING;
 	freeze->deadline_ns = clock_now_ns() + FREEZE_STOP_NS;
 	for (int i = 0; i < FREEZE_SIDES; i++)
-		freeze_ask(engine, &freeze->sides[i]);
+		freeze_ask(freeze, &freeze->sides[i]);
 	for (int i = 0; i < FREEZE_SIDES; i++) {
 		if (freeze->sides[i].asked)
 			return;
 	}
 	/* both have died */
-	freeze_go_on(engine);
+	freeze_go_on(freeze);
 }
 
-void freeze_judged(struct engine *engine, const void *payload, size_t size)
+void freeze_judged(struct freeze *freeze, const void *payload, size_t size)
 {
 	const struct wire_judged *judged = payload;
-	const struct freeze *freeze = &engine->freeze;
 
 	if (size != sizeof(*judged) || freeze->state != FREEZE_HELD ||
 	    judged->freeze != freeze->number)
 		return;
 	if (judged->stop)
-		freeze_stop(engine);
+		freeze_stop(freeze);
 	else
-		freeze_go_on(engine);
+		freeze_go_on(freeze);
 }
 
 /* A side whose thread has not stopped yet, after it was asked to. */
@@ -136,10 +131,8 @@ static bool freeze_is_due(const struct freeze_side *side)
 	return side->asked && thread && thread->state != THREAD_STOPPED;
 }
 
-bool freeze_stopping(struct engine *engine, struct thread *thread)
+bool freeze_stopping(struct freeze *freeze, struct thread *thread)
 {
-	const struct freeze *freeze = &engine->freeze;
-
 	if (freeze->state != FREEZE_STOPPING)
 		return false;
 	for (int i = 0; i < FREEZE_SIDES; i++) {
@@ -154,11 +147,9 @@ bool freeze_stopping(struct engine *engine, struct thread *thread)
 	return false;
 }
 
-enum freeze_group freeze_grouped(struct engine *engine,
+enum freeze_group freeze_grouped(struct freeze *freeze,
 				 const struct thread *thread)
 {
-	struct freeze *freeze = &engine->freeze;
-
 	if (freeze->state != FREEZE_STOPPING ||
 	    !freeze_is_asked(freeze, thread->process->pid))
 		return FREEZE_GROUP_OTHER;
@@ -170,34 +161,30 @@ enum freeze_group freeze_grouped(struct engine *engine,
 	return FREEZE_GROUP_BEGUN;
 }
 
-bool freeze_tick(struct engine *engine, uint64_t now)
+bool freeze_tick(struct freeze *freeze, uint64_t now)
 {
-	if (now < freeze_next_ns(engine))
+	if (now < freeze_next_ns(freeze))
 		return false;
 	/* what was handed over will take effect */
-	if (engine->freeze.state == FREEZE_STOPPING)
+	if (freeze->state == FREEZE_STOPPING)
 		return true;
-	core_note(&engine->core,
+	core_note(freeze->core,
 		  error_create(ERROR_OTHER, "a race was not described in "
 					    "time: its threads went on"));
-	freeze_go_on(engine);
+	freeze_go_on(freeze);
 	return false;
 }
 
-uint64_t freeze_next_ns(const struct engine *engine)
+uint64_t freeze_next_ns(const struct freeze *freeze)
 {
-	const struct freeze *freeze = &engine->freeze;
-
 	return freeze->state == FREEZE_HELD || freeze->state == FREEZE_STOPPING
 		       ? freeze->deadline_ns
 		       : UINT64_MAX;
 }
 
 /* Those that stand still are detached as they are. */
-void freeze_end(struct engine *engine)
+void freeze_end(struct freeze *freeze)
 {
-	struct freeze *freeze = &engine->freeze;
-
 	freeze->state = freeze->state == FREEZE_STOPPING ||
 					freeze->state == FREEZE_STOPPED
 				? FREEZE_STOPPED
@@ -206,9 +193,8 @@ void freeze_end(struct engine *engine)
 		hold_drop(&freeze->sides[i].hold);
 }
 
-void freeze_tell(struct engine *engine)
+void freeze_tell(struct freeze *freeze)
 {
-	const struct freeze *freeze = &engine->freeze;
 	struct wire_stopped message = { { 0 } };
 
 	if (freeze->state != FREEZE_STOPPED)
@@ -217,8 +203,8 @@ void freeze_tell(struct engine *engine)
 		if (freeze->sides[i].asked)
 			message.pids[i] = freeze->sides[i].pid;
 	}
-	if (!engine->core.channel.closed) {
-		channel_send(&engine->core.channel, WIRE_STOPPED, &message,
+	if (!freeze->core->channel.closed) {
+		channel_send(&freeze->core->channel, WIRE_STOPPED, &message,
 			     sizeof(message));
 		return;
 	}

@@ -22,7 +22,7 @@
 
 #include "tracee/hold.h"
 
-struct engine;
+struct core;
 struct process;
 struct stall;
 struct thread;
@@ -42,6 +42,7 @@ struct freeze_side {
 };
 
 struct freeze {
+	struct core *core;
 	bool wanted; /* conflicts are to be held */
 	enum freeze_state state;
 	uint32_t number; /* of the last one held */
@@ -54,20 +55,20 @@ struct freeze {
  * `other', stopped and not held (NULL: there is none). Both stay stopped. Not
  * while another conflict is held. wire->freeze is set if so.
  */
-void freeze_take(struct engine *engine, struct stall *stall,
+void freeze_take(struct freeze *freeze, struct stall *stall,
 		 struct thread *other, struct wire_conflict *wire);
 
 /* The thread of the hold has ended; the hold may be another one. */
 void freeze_lose(struct freeze *freeze, const struct hold *hold);
 
 /* WIRE_JUDGED. */
-void freeze_judged(struct engine *engine, const void *payload, size_t size);
+void freeze_judged(struct freeze *freeze, const void *payload, size_t size);
 
 /*
  * The thread is about to get a SIGSTOP. True if it was asked to, after a system
  * call that was made in it: it gets it, held or not.
  */
-bool freeze_stopping(struct engine *engine, struct thread *thread);
+bool freeze_stopping(struct freeze *freeze, struct thread *thread);
 
 enum freeze_group {
 	FREEZE_GROUP_OTHER, /* not of ours */
@@ -76,20 +77,20 @@ enum freeze_group {
 };
 
 /* The thread has stopped in a group-stop. */
-enum freeze_group freeze_grouped(struct engine *engine,
+enum freeze_group freeze_grouped(struct freeze *freeze,
 				 const struct thread *thread);
 
 /*
  * When the time is over, let both continue; or, if one was asked to stop,
  * return true: now release everything.
  */
-bool freeze_tick(struct engine *engine, uint64_t now);
-uint64_t freeze_next_ns(const struct engine *engine);
+bool freeze_tick(struct freeze *freeze, uint64_t now);
+uint64_t freeze_next_ns(const struct freeze *freeze);
 
 /* Everything is being released: nothing is held any more. */
-void freeze_end(struct engine *engine);
+void freeze_end(struct freeze *freeze);
 
 /* Everything was released: say which processes are stopped. */
-void freeze_tell(struct engine *engine);
+void freeze_tell(struct freeze *freeze);
 
 #endif

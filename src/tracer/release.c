@@ -64,7 +64,7 @@ void release_check_done(struct engine *engine)
 	if (engine->ended)
 		return;
 	engine_send_stats(engine);
-	freeze_tell(engine);
+	freeze_tell(&engine->freeze);
 	core_send_notes(&engine->core);
 	channel_send(&engine->core.channel, WIRE_DETACHED, NULL, 0);
 	/* it ended when others were watched still */
@@ -431,7 +431,7 @@ void engine_release(struct engine *engine)
 	arm_lift_all(engine);
 	stalls_end_all(engine);
 	provoke_end(engine);
-	freeze_end(engine);
+	freeze_end(&engine->freeze);
 	startup_end(engine);
 	profile_end(engine);
 	for (size_t i = engine->core.tracees.processes.count; i-- > 0;)

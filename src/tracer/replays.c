@@ -15,8 +15,10 @@
 #include "tracee/breakpoint.h"
 #include "tracee/process.h"
 #include "tracee/thread.h"
-#include "tracer/engine.h"
+#include "tracer/core.h"
+#include "tracer/load.h"
 #include "tracer/stall.h"
+#include "wire/params.h"
 
 /* Pairs of one run; half a megabyte of hints. */
 enum { REPLAYS_PAIRS_MAX = 1024 };
@@ -33,9 +35,15 @@ struct replays_pair {
 	struct pace_pair pace;
 };
 
-void replays_init(struct replays *replays)
+void replays_init(struct replays *replays, struct core *core, struct load *load,
+		  const struct wire_params *params)
 {
-	*replays = (struct replays){ .pairs = VEC_INIT(struct replays_pair) };
+	*replays = (struct replays){
+		.core = core,
+		.load = load,
+		.params = params,
+		.pairs = VEC_INIT(struct replays_pair),
+	};
 }
 
 void replays_deinit(struct replays *replays)
@@ -97,11 +105,11 @@ static bool replays_may(const struct thread *one, const struct thread *other,
 	       wire->sides[1].syscall == -1;
 }
 
-static bool replays_due(const struct engine *engine, uint64_t now)
+static bool replays_due(const struct replays *replays, uint64_t now)
 {
-	return engine->pool.params.replays &&
-	       engine->core.phase == PHASE_WATCHING &&
-	       pace_is_open(&engine->replays.pace, &engine->load.budget, now);
+	return replays->params->replays &&
+	       replays->core->phase == PHASE_WATCHING &&
+	       pace_is_open(&replays->pace, &replays->load->budget, now);
 }
 
 /* Hints of the pair, if it may be captured; NULL otherwise. */
@@ -167,16 +175,15 @@ static bool replays_take(struct replays *replays,
 	return !err;
 }
 
-void replays_capture(struct engine *engine, const struct stall *stall,
+void replays_capture(struct replays *replays, const struct stall *stall,
 		     const struct thread *other, struct wire_conflict *wire)
 {
-	struct replays *replays = &engine->replays;
 	const struct thread *one = stall->hold.thread;
 	const struct replay_hints *hints;
 	uint64_t begun = clock_now_ns();
 
-	budget_earn(&engine->load.budget, begun);
-	if (!replays_due(engine, begun) || !replays_may(one, other, wire))
+	budget_earn(&replays->load->budget, begun);
+	if (!replays_due(replays, begun) || !replays_may(one, other, wire))
 		return;
 	replays->pair = replays_pair_of(wire, replays_are_two(one, other));
 	hints = replays_hints(replays, replays->pair, begun);
@@ -191,9 +198,8 @@ static struct channel_part replays_vectors(const struct replay_context *context)
 	return (struct channel_part){ context->vectors, context->vectors_size };
 }
 
-void replays_send(struct engine *engine)
+void replays_send(struct replays *replays)
 {
-	struct replays *replays = &engine->replays;
 	const struct replay_capture *capture = replays->capture;
 	struct wire_instance message = { .pair = replays->pair,
 					 .held_ns = replays->held_ns,
@@ -218,38 +224,37 @@ void replays_send(struct engine *engine)
 			.area_size = (uint32_t)context->area_size,
 		};
 	}
-	if (channel_send_parts(&engine->core.channel, WIRE_INSTANCE, parts,
+	if (channel_send_parts(&replays->core->channel, WIRE_INSTANCE, parts,
 			       sizeof(parts) / sizeof(parts[0])))
 		pace_sent(&replays->pace,
 			  &replays_find(replays, replays->pair)->pace,
 			  clock_now_ns());
 	else
-		engine->core.stats.dropped++;
+		replays->core->stats.dropped++;
 }
 
-static void replays_charge(struct engine *engine,
+static void replays_charge(struct replays *replays,
 			   const struct wire_replay *answer, uint64_t now)
 {
 	const struct load_replay replay = {
-		.since_ns = engine->replays.pace.sent_ns,
-		.held_ns = engine->replays.held_ns,
+		.since_ns = replays->pace.sent_ns,
+		.held_ns = replays->held_ns,
 		.cpu_ns = answer->cpu_ns,
 		.scratch_ns = answer->scratch_ns,
 	};
 
-	load_replayed(&engine->load, &replay, now);
+	load_replayed(replays->load, &replay, now);
 }
 
-void replays_answered(struct engine *engine, const void *payload, size_t size)
+void replays_answered(struct replays *replays, const void *payload, size_t size)
 {
-	struct replays *replays = &engine->replays;
 	const struct wire_replay *answer = payload;
 	uint64_t now = clock_now_ns();
 	struct replays_pair *pair;
 
 	if (size != sizeof(*answer) || answer->count > WIRE_HINTS_MAX)
 		return;
-	replays_charge(engine, answer, now);
+	replays_charge(replays, answer, now);
 	pair = replays_find(replays, answer->pair);
 	pace_answered(&replays->pace, pair ? &pair->pace : NULL, answer->counts,
 		      answer->enough, now);

@@ -15,13 +15,18 @@
 #include "base/vec.h"
 #include "schedule/pace.h"
 
-struct engine;
+struct core;
+struct load;
 struct replay_capture;
 struct stall;
 struct thread;
 struct wire_conflict;
+struct wire_params;
 
 struct replays {
+	struct core *core;
+	struct load *load; /* replays are paid from its budget */
+	const struct wire_params *params;
 	struct map index; /* pair to its place in `pairs' */
 	struct vec pairs; /* of struct replays_pair; bounded */
 	struct replay_capture *capture; /* NULL: none was needed yet */
@@ -31,20 +36,23 @@ struct replays {
 	struct pace pace;
 };
 
-void replays_init(struct replays *replays);
+/* All must outlive it. */
+void replays_init(struct replays *replays, struct core *core, struct load *load,
+		  const struct wire_params *params);
 void replays_deinit(struct replays *replays);
 
 /*
  * The stall is about to end in this conflict, whose sides are filled in; `other' is
  * stopped: capture both, if it is time for that. wire->instance is set if so.
  */
-void replays_capture(struct engine *engine, const struct stall *stall,
+void replays_capture(struct replays *replays, const struct stall *stall,
 		     const struct thread *other, struct wire_conflict *wire);
 
 /* Its conflict was sent just now: send what was captured. */
-void replays_send(struct engine *engine);
+void replays_send(struct replays *replays);
 
 /* WIRE_REPLAY. */
-void replays_answered(struct engine *engine, const void *payload, size_t size);
+void replays_answered(struct replays *replays, const void *payload,
+		      size_t size);
 
 #endif

@@ -346,14 +346,14 @@ static void stall_collide(struct engine *engine, struct stall *stall, int i,
 		snapshot_machine(&arrival->hold.thread->process->space->memory,
 				 arrival->hold.thread, side->access.address,
 				 side, conflict->machines[1]);
-		replays_capture(engine, stall, arrival->hold.thread,
+		replays_capture(&engine->replays, stall, arrival->hold.thread,
 				&conflict->wire);
-		freeze_take(engine, stall, arrival->hold.thread,
+		freeze_take(&engine->freeze, stall, arrival->hold.thread,
 			    &conflict->wire);
 	}
 	engine->core.stats.collisions++;
 	stall_end(engine, stall, WIRE_RACED);
-	conflict_finish(engine, conflict);
+	conflict_finish(&engine->core, &engine->replays, conflict);
 }
 
 /* Does access j of the arrival, where the stall has those bytes, meet it? */
@@ -801,12 +801,13 @@ bool stall_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 				 side, conflict->machines[1]);
 		if (regs.orig_rax < SYSCALL_MAX)
 			side->syscall = (int32_t)regs.orig_rax;
-		replays_capture(engine, stall, thread, &conflict->wire);
-		freeze_take(engine, stall, thread, &conflict->wire);
+		replays_capture(&engine->replays, stall, thread,
+				&conflict->wire);
+		freeze_take(&engine->freeze, stall, thread, &conflict->wire);
 	}
 	engine->core.stats.watch_traps++;
 	stall_end(engine, stall, WIRE_RACED);
-	conflict_finish(engine, conflict);
+	conflict_finish(&engine->core, &engine->replays, conflict);
 	return true;
 }
 
@@ -847,11 +848,11 @@ void stall_sample(struct engine *engine, const struct watch_sample *record)
 		stall_sample_memory(engine, sample, conflict);
 		if (sample->from_kernel)
 			side->syscall = -2;
-		freeze_take(engine, stall, NULL, &conflict->wire);
+		freeze_take(&engine->freeze, stall, NULL, &conflict->wire);
 	}
 	engine->core.stats.watch_traps++;
 	stall_end(engine, stall, WIRE_RACED);
-	conflict_finish(engine, conflict);
+	conflict_finish(&engine->core, &engine->replays, conflict);
 }
 
 /*
@@ -880,10 +881,10 @@ static void stall_report_change(struct engine *engine, struct stall *stall,
 		conflict_create(stall, i, WIRE_VALUE_CHANGE, changed);
 
 	if (conflict)
-		freeze_take(engine, stall, NULL, &conflict->wire);
+		freeze_take(&engine->freeze, stall, NULL, &conflict->wire);
 	engine->core.stats.value_changes++;
 	stall_end(engine, stall, WIRE_RACED);
-	conflict_finish(engine, conflict);
+	conflict_finish(&engine->core, &engine->replays, conflict);
 }
 
 /* The watch has just reached every thread: the time counts from now. */

@@ -130,6 +130,18 @@ static void tracer_on_shared(struct engine *engine, const void *payload,
 	tracees_told_shared(&engine->core.tracees, payload, size);
 }
 
+static void tracer_on_judged(struct engine *engine, const void *payload,
+			     size_t size)
+{
+	freeze_judged(&engine->freeze, payload, size);
+}
+
+static void tracer_on_replay(struct engine *engine, const void *payload,
+			     size_t size)
+{
+	replays_answered(&engine->replays, payload, size);
+}
+
 typedef void tracer_handler(struct engine *engine, const void *payload,
 			    size_t size);
 
@@ -137,8 +149,8 @@ static tracer_handler *const tracer_handlers[] = {
 	[WIRE_SITES] = tracer_on_sites,	  [WIRE_SUPPLY] = tracer_on_supply,
 	[WIRE_FORGET] = tracer_on_forget, [WIRE_SIGNAL] = tracer_on_signal,
 	[WIRE_STOP] = tracer_on_stop,	  [WIRE_SHARED] = tracer_on_shared,
-	[WIRE_JUDGED] = freeze_judged,	  [WIRE_STARTUP_SENT] = startup_sent,
-	[WIRE_REPLAY] = replays_answered,
+	[WIRE_JUDGED] = tracer_on_judged, [WIRE_STARTUP_SENT] = startup_sent,
+	[WIRE_REPLAY] = tracer_on_replay,
 };
 
 enum {
@@ -327,7 +339,7 @@ static void tracer_tick(struct engine *engine)
 	stalls_take_samples(engine);
 	watch_tick(&engine->core.tracees, now);
 	stalls_tick(engine, now);
-	if (freeze_tick(engine, now))
+	if (freeze_tick(&engine->freeze, now))
 		engine_release(engine);
 	if (now >= engine->core.tracees.signals_due_ns)
 		sigstate_tick(&engine->core.tracees, arm_may_trap(engine), now);
@@ -371,8 +383,8 @@ static uint64_t tracer_next_ns(struct engine *engine)
 		return 0;
 	if (refill < next)
 		next = refill;
-	if (freeze_next_ns(engine) < next)
-		next = freeze_next_ns(engine);
+	if (freeze_next_ns(&engine->freeze) < next)
+		next = freeze_next_ns(&engine->freeze);
 	if (provoke_next_ns(engine) < next)
 		next = provoke_next_ns(engine);
 	if (startup_next_ns(engine) < next)

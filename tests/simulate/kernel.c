@@ -45,7 +45,7 @@ struct conflict_message *__wrap_conflict_create(const struct stall *stall,
 						int i,
 						enum wire_evidence evidence,
 						const uint8_t *changed);
-void __wrap_conflict_finish(struct engine *engine,
+void __wrap_conflict_finish(struct core *core, struct replays *replays,
 			    struct conflict_message *conflict);
 
 uint64_t __wrap_clock_process_cpu_ns(void)
@@ -208,9 +208,10 @@ struct conflict_message *__wrap_conflict_create(const struct stall *stall,
 	return NULL;
 }
 
-void __wrap_conflict_finish(struct engine *engine,
+void __wrap_conflict_finish(struct core *core, struct replays *replays,
 			    struct conflict_message *conflict)
 {
-	(void)engine;
+	(void)core;
+	(void)replays;
 	(void)conflict;
 }

@@ -92,7 +92,7 @@ static void answer(struct driven *driven, bool enough, uint64_t page)
 
 	/* no rest is due */
 	driven->engine.replays.pace.sent_ns = clock_now_ns();
-	replays_answered(&driven->engine, &answer, sizeof(answer));
+	replays_answered(&driven->engine.replays, &answer, sizeof(answer));
 }
 
 /* The bytes at an address, as the instance has them; NULL: it has not. */
@@ -224,7 +224,7 @@ static void replays_are_in_the_budget(void **state)
 	message.pair = driven->instance.pair;
 	driven->engine.replays.pace.sent_ns -= CLOCK_NS_PER_S;
 	driven->engine.load.front = getpid();
-	replays_answered(&driven->engine, &message, sizeof(message));
+	replays_answered(&driven->engine.replays, &message, sizeof(message));
 	/* the front end's own is charged by its clock */
 	assert_true(budget->lost_cpu_ns - lost >= 300 * CLOCK_NS_PER_MS);
 	assert_true(budget->lost_cpu_ns - lost < 301 * CLOCK_NS_PER_MS);
@@ -268,7 +268,7 @@ static void a_long_replay_is_followed_by_a_rest(void **state)
 	meet(driven);
 	message.pair = driven->instance.pair;
 	driven->engine.replays.pace.sent_ns -= 1000 * CLOCK_NS_PER_S;
-	replays_answered(&driven->engine, &message, sizeof(message));
+	replays_answered(&driven->engine.replays, &message, sizeof(message));
 	meet(driven);
 	assert_int_equal(driven->instance_count, 1);
 	answer(driven, false, 0);
@@ -301,15 +301,15 @@ static void answers_that_make_no_sense_are_none(void **state)
 	(void)state;
 	meet(driven);
 	answer.pair = driven->instance.pair;
-	replays_answered(&driven->engine, &answer, sizeof(answer));
+	replays_answered(&driven->engine.replays, &answer, sizeof(answer));
 	answer.count = 1;
-	replays_answered(&driven->engine, &answer, sizeof(answer) - 1);
+	replays_answered(&driven->engine.replays, &answer, sizeof(answer) - 1);
 	meet(driven);
 	assert_int_equal(driven->instance_count, 1);
 	/* nobody asked about that pair: nothing is learned */
 	answer.pair++;
 	driven->engine.replays.pace.sent_ns = clock_now_ns();
-	replays_answered(&driven->engine, &answer, sizeof(answer));
+	replays_answered(&driven->engine.replays, &answer, sizeof(answer));
 	meet(driven);
 	assert_int_equal(driven->instance_count, 2);
 	driven_end(driven);
