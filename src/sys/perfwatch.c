@@ -37,7 +37,7 @@ static void perfwatch_attr(const struct perfwatch_spec *spec,
 	attr->bp_type = perfwatch_type(spec, &length);
 	attr->bp_addr = spec->address;
 	attr->bp_len = length;
-	attr->sample_period = 1;
+	attr->sample_period = spec->period > 0 ? spec->period : 1;
 	attr->exclude_kernel = !spec->kernel;
 	attr->exclude_hv = 1;
 }

@@ -56,6 +56,31 @@ void thread_set_path(struct thread *child, struct thread *creator)
 	creator->births++;
 }
 
+void thread_set_place(struct thread *child, struct thread *creator)
+{
+	struct thread_place *place = &child->place;
+
+	*place = creator->place;
+	if (place->length < WIRE_PATH_MAX)
+		place->path[place->length++] = creator->threads_made;
+	else
+		place->deep = true;
+	creator->threads_made++;
+}
+
+void thread_begin_place(struct thread *thread)
+{
+	thread->place = (struct thread_place){ .length = 0 };
+	thread->threads_made = 0;
+}
+
+bool thread_is_at(const struct thread *thread, const struct thread_place *place)
+{
+	return !thread->place.deep && thread->place.length == place->length &&
+	       memcmp(thread->place.path, place->path,
+		      place->length * sizeof(place->path[0])) == 0;
+}
+
 bool thread_ok(struct thread *thread, struct error *err)
 {
 	if (!err)

@@ -38,6 +38,8 @@ struct thread_watch {
 	int fds[DREGS_SLOTS]; /* perf events; -1: not open */
 	/* what each of them had counted when a trap was last handled */
 	uint64_t told[DREGS_SLOTS];
+	uint64_t
+		periods[DREGS_SLOTS]; /* of them; traps are fewer than counts */
 	/*
 	 * a closed event had counted an access whose trap may still be pending:
 	 * it comes at the end of the system call that made the access
@@ -45,6 +47,17 @@ struct thread_watch {
 	bool trap_pending;
 	bool by_registers; /* perf cannot stop it: SIGTRAP is blocked */
 	bool dirty; /* asked to stop for an update; it has not stopped yet */
+};
+
+/*
+ * Where a thread is among those of its process: the n-th that was created by the
+ * m-th that was created by ... its first thread, which has the length 0. Unlike
+ * thread.path, new processes do not count.
+ */
+struct thread_place {
+	uint32_t path[WIRE_PATH_MAX];
+	uint32_t length;
+	bool deep; /* it is farther down than can be told */
 };
 
 enum { THREAD_MASKS = 4 };
@@ -108,6 +121,8 @@ struct thread {
 	uint32_t path[WIRE_PATH_MAX];
 	uint32_t path_length;
 	uint32_t births;
+	struct thread_place place;
+	uint32_t threads_made; /* that it has created in its process */
 	bool profiled; /* it is being sampled (profile.h) */
 	uint64_t profile_due_ns; /* it is not before; 0: it never was */
 	struct creation *creation; /* creation.h; NULL: not kept */
@@ -122,6 +137,13 @@ void thread_unlist(const struct thread *thread);
 
 /* Give a child its path: the births of its creator are counted. */
 void thread_set_path(struct thread *child, struct thread *creator);
+
+/* The same of its place among the threads of its process. */
+void thread_set_place(struct thread *child, struct thread *creator);
+/* It is the first of a process, or the only one of a new program. */
+void thread_begin_place(struct thread *thread);
+bool thread_is_at(const struct thread *thread,
+		  const struct thread_place *place);
 
 /* Ask a running thread to stop; harmless otherwise. */
 void thread_interrupt(struct thread *thread);

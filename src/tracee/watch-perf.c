@@ -21,30 +21,6 @@
 static const uint64_t perf_cookie_mark = UINT64_C(0x7261636500000000);
 static const uint64_t perf_cookie_mask = UINT64_C(0xffffffff00000000);
 
-static struct error *perf_set(const struct tracees *tracees,
-			      struct thread *thread,
-			      const struct watch_view *view, int slot)
-{
-	const struct dregs_slot *want = &view->dregs.slots[slot];
-	struct perfwatch_spec spec = {
-		.address = want->address,
-		.length = want->length,
-		.write_only = want->type == DREGS_WRITE,
-		.execute = want->type == DREGS_EXECUTE,
-		.kernel = tracees->watch.kernel,
-		/*
-		 * the low half of the generation is enough to tell them apart
-		 */
-		.cookie = perf_cookie_mark | (uint32_t)view->generation[slot],
-	};
-	int *fd = &thread->watch.fds[slot];
-
-	if (*fd >= 0)
-		return perfwatch_move(*fd, &spec);
-	thread->watch.told[slot] = 0;
-	return perfwatch_open(thread->tid, &spec, fd);
-}
-
 static uint64_t perf_count(int fd)
 {
 	uint64_t count = UINT64_MAX;
@@ -64,7 +40,8 @@ static void perf_unset(struct thread *thread, int slot)
 	if (fd >= 0) {
 		if (thread->watch.generation[slot] != 0)
 			error_free(perfwatch_disable(fd));
-		if (perf_count(fd) != thread->watch.told[slot])
+		if (thread->watch.periods[slot] <= 1 &&
+		    perf_count(fd) != thread->watch.told[slot])
 			thread->watch.trap_pending = true;
 		close(fd);
 	}
@@ -73,13 +50,44 @@ static void perf_unset(struct thread *thread, int slot)
 	thread->watch.address[slot] = 0;
 }
 
+static struct error *perf_set(const struct tracees *tracees,
+			      struct thread *thread,
+			      const struct watch_view *view, int slot)
+{
+	const struct dregs_slot *want = &view->dregs.slots[slot];
+	struct perfwatch_spec spec = {
+		.address = want->address,
+		.length = want->length,
+		.write_only = want->type == DREGS_WRITE,
+		.execute = want->type == DREGS_EXECUTE,
+		.kernel = tracees->watch.kernel,
+		.period = tracees->watch.owners[slot].text
+				  ? tracees->watch.owners[slot].period
+				  : 0,
+		/*
+		 * the low half of the generation is enough to tell them apart
+		 */
+		.cookie = perf_cookie_mark | (uint32_t)view->generation[slot],
+	};
+	int *fd = &thread->watch.fds[slot];
+
+	/* the period of an open one stays */
+	if (spec.period > 1 || thread->watch.periods[slot] > 1)
+		perf_unset(thread, slot);
+	if (*fd >= 0)
+		return perfwatch_move(*fd, &spec);
+	thread->watch.told[slot] = 0;
+	thread->watch.periods[slot] = spec.period;
+	return perfwatch_open(thread->tid, &spec, fd);
+}
+
 static void perf_update(struct tracees *tracees, struct thread *thread)
 {
 	struct watch_view view;
 
 	if (thread->process->role != PROCESS_WATCHED)
 		return;
-	watch_view(&tracees->watch, thread->process->space, &view);
+	watch_view_thread(&tracees->watch, thread, &view);
 	for (int i = 0; i < DREGS_SLOTS; i++) {
 		struct error *err = NULL;
 

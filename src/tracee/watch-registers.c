@@ -25,15 +25,16 @@
 enum { DR_STATUS = 6, DR_CONTROL = 7, DR_STATUS_SLOTS = 0xf };
 
 /*
- * Watches only: the trap of an execution would be forced on a thread, which
- * has these registers since it blocks SIGTRAP.
+ * Where the others are watched by perf, watches only: the trap of an execution
+ * would be forced on a thread, which has these registers since it blocks SIGTRAP.
  */
 static void registers_view(const struct tracees *tracees,
 			   const struct thread *thread, struct watch_view *ret)
 {
-	watch_view(&tracees->watch, thread->process->space, ret);
+	watch_view_thread(&tracees->watch, thread, ret);
 	for (int i = 0; i < DREGS_SLOTS; i++) {
-		if (ret->dregs.slots[i].type != DREGS_EXECUTE)
+		if (tracees->watch.ops == &watch_by_registers ||
+		    ret->dregs.slots[i].type != DREGS_EXECUTE)
 			continue;
 		ret->dregs.slots[i] = (struct dregs_slot){ .users = 0 };
 		ret->generation[i] = 0;

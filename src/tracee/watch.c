@@ -5,6 +5,7 @@
 #include "tracee/watch.h"
 
 #include "tracee/breakpoint.h"
+#include "tracee/process.h"
 #include "tracee/thread.h"
 
 /* addresses of programs have no more bits (x86-64, four levels) */
@@ -75,6 +76,17 @@ bool watch_claim_execution(struct watch *watch, const struct program_text *text,
 	return true;
 }
 
+void watch_narrow(struct watch *watch, const struct watch_claim *claim,
+		  const struct thread_place *place, uint64_t period)
+{
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		if (!(claim->claim.slots & (1u << i)))
+			continue;
+		watch->owners[i].thread = place;
+		watch->owners[i].period = period;
+	}
+}
+
 bool watch_claim_traps(const struct watch_claim *claim, uint8_t slots,
 		       const uint64_t gens[DREGS_SLOTS])
 {
@@ -123,6 +135,21 @@ void watch_view(const struct watch *watch, const struct addrspace *space,
 		if (watch_applies(watch, i, space, &slot->address))
 			continue;
 		*slot = (struct dregs_slot){ .users = 0 };
+		ret->generation[i] = 0;
+	}
+}
+
+void watch_view_thread(const struct watch *watch, const struct thread *thread,
+		       struct watch_view *ret)
+{
+	watch_view(watch, thread->process->space, ret);
+	for (int i = 0; i < DREGS_SLOTS; i++) {
+		const struct watch_owner *owner = &watch->owners[i];
+
+		if (ret->generation[i] == 0 || !owner->text || !owner->thread ||
+		    thread_is_at(thread, owner->thread))
+			continue;
+		ret->dregs.slots[i] = (struct dregs_slot){ .users = 0 };
 		ret->generation[i] = 0;
 	}
 }

@@ -20,6 +20,7 @@ struct addrspace;
 struct perfring_sample;
 struct program_text;
 struct thread;
+struct thread_place;
 struct tracees;
 struct watch;
 
@@ -68,6 +69,10 @@ struct watch_owner {
 	struct shared_place place;
 	/* execution of an instruction of that program, wherever it runs */
 	const struct program_text *text;
+	/* of that, by the thread in this place alone; NULL: by any */
+	const struct thread_place *thread;
+	/* of that, each of this number by one thread; 0: each (perf alone) */
+	uint64_t period;
 };
 
 struct watch {
@@ -120,6 +125,13 @@ bool watch_claim_traps(const struct watch_claim *claim, uint8_t slots,
 /* A slot for the instruction at that address of a program; see execpoint.h. */
 bool watch_claim_execution(struct watch *watch, const struct program_text *text,
 			   uint64_t address, struct watch_claim *ret);
+/*
+ * Before the threads are updated: the claim, which no other has the slot of, is
+ * for the thread in this place alone (NULL: for any), and traps at each execution
+ * of that number (0: at each). place must live as long as the claim.
+ */
+void watch_narrow(struct watch *watch, const struct watch_claim *claim,
+		  const struct thread_place *place, uint64_t period);
 void watch_release(struct watch *watch, const struct watch_claim *claim);
 
 /* The slot's address, in the address space of the thread that is stalled. */
@@ -134,6 +146,9 @@ struct watch_view {
 
 void watch_view(const struct watch *watch, const struct addrspace *space,
 		struct watch_view *ret);
+/* The same of one thread, for which not all of that may be. */
+void watch_view_thread(const struct watch *watch, const struct thread *thread,
+		       struct watch_view *ret);
 
 /* The thread needs no update any more (it had it, died or was detached). */
 void watch_settled(struct watch *watch, struct thread *thread);

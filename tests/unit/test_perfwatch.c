@@ -188,6 +188,42 @@ static void a_thread_is_stopped_before_an_instruction(void **state)
 	tracee_kill(pid);
 }
 
+/* It is not stopped at the others, which are counted. */
+static void a_thread_is_stopped_at_each_third_execution(void **state)
+{
+	const struct perfwatch_spec third = {
+		.address = (uintptr_t)touch_after,
+		.execute = true,
+		.period = 3,
+		.cookie = 77,
+	};
+	struct x86_registers regs;
+	uint64_t count = 0;
+	int fd = -1, counting = -1;
+	pid_t pid;
+
+	(void)state;
+	tracee_needs_registers();
+	pid = start(&fd);
+	close(fd);
+	assert_ok(perfwatch_open(pid, &third, &counting));
+	assert_ok(trace_continue(pid, 0));
+	tracee_tell(&shared->step, 1);
+	for (uint64_t word = 2; word < 8; word += 3) {
+		assert_int_equal(tracee_wait(pid).signal, SIGTRAP);
+		assert_ok(trace_registers(pid, &regs));
+		assert_int_equal(regs.rip, (uintptr_t)touch_after);
+		assert_int_equal(regs.gpr[X86_RDI],
+				 (uintptr_t)&shared->words[word]);
+		assert_ok(perfwatch_count(counting, &count));
+		assert_int_equal(count, word + 1);
+		if (word == 2)
+			assert_ok(trace_continue(pid, 0));
+	}
+	close(counting);
+	tracee_kill(pid);
+}
+
 static void what_cannot_be_watched_is_an_error(void **state)
 {
 	struct perfwatch_spec spec = spec_of(0, 1);
@@ -384,6 +420,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_thread_is_stopped_behind_its_access),
 		TEST(a_thread_is_stopped_before_an_instruction),
+		TEST(a_thread_is_stopped_at_each_third_execution),
 		TEST(what_cannot_be_watched_is_an_error),
 		TEST(a_ring_tells_who_touched_the_bytes),
 		TEST(records_come_whole_round_the_end_of_the_ring),
