@@ -435,8 +435,8 @@ static struct fill arm_state(struct engine *engine, uint64_t now)
 			untouched ? execpoints_next_ns(
 					    &engine->core.tracees.execpoints)
 				  : UINT64_MAX,
-		.begins = engine->startups > 0,
-		.begins_until = startup_all_until(engine, now),
+		.begins = engine->startups.waiting > 0,
+		.begins_until = startup_all_until(&engine->startups, now),
 	};
 }
 

@@ -316,7 +316,7 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 	sigstate_newborn(&engine->core.tracees, child, creator);
 	if (home == creator->process) {
 		announce_thread(&engine->core, &engine->govern, home);
-		if (startup_begin(engine, creator))
+		if (startup_begin(&engine->startups, creator))
 			birth_rearm(engine, home);
 	}
 	return birth_take_orphan(engine, tid, ret);
@@ -398,7 +398,7 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 		release_thread(engine, thread);
 		return;
 	case PROCESS_WATCHED:
-		startup_newborn(engine, thread);
+		startup_newborn(&engine->startups, thread);
 		break;
 	case PROCESS_GUEST:
 		birth_restore_signals(engine, thread);
@@ -425,7 +425,7 @@ static void birth_leave_alone(struct engine *engine, struct thread *thread)
 /* What the kernel dropped in the exec: events, registers, the parking. */
 static void birth_reset_thread(struct engine *engine, struct thread *thread)
 {
-	profile_exec(engine, thread);
+	profile_exec(&engine->profile, thread);
 	thread_unpark(thread);
 	watch_settled(&engine->core.tracees.watch, thread);
 	forget_hold(engine, hold_lose(thread));

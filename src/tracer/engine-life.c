@@ -24,7 +24,16 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 	pool_init(&engine->pool, &engine->load.budget,
 		  &engine->govern.governor);
 	profile_init(&engine->profile);
-	provoke_init(&engine->provoke);
+	engine->profile.core = &engine->core;
+	engine->profile.load = &engine->load;
+	engine->profile.pool = &engine->pool;
+	engine->profile.stalls = &engine->stalls;
+	engine->profile.startups = &engine->startups;
+	engine->startups = (struct startups){ .core = &engine->core,
+					      .load = &engine->load,
+					      .pool = &engine->pool,
+					      .provoke = &engine->provoke };
+	provoke_init(&engine->provoke, &engine->core);
 	replays_init(&engine->replays, &engine->core, &engine->load,
 		     &engine->pool.params);
 	engine->freeze.core = &engine->core;

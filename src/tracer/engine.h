@@ -27,6 +27,7 @@
 #include "tracer/provoke.h"
 #include "tracer/replays.h"
 #include "tracer/stall.h"
+#include "tracer/startup.h"
 #include "wire/message.h"
 
 struct error;
@@ -56,8 +57,7 @@ struct engine {
 	struct freeze freeze;
 	struct provoke provoke;
 	struct replays replays;
-	uint32_t
-		startups; /* of programs whose first threads wait (startup.h) */
+	struct startups startups;
 	struct pool pool;
 	struct govern govern;
 	struct lengths lengths; /* of stalls, by wire_site_key() */

@@ -306,7 +306,7 @@ static void event_int3(struct engine *engine, struct thread *thread)
 	if (!thread_ok(thread, trace_set_rip(thread->tid, regs.rip)))
 		return;
 	sigstate_restore(&engine->core.tracees, thread);
-	profile_stopped(engine, thread, &regs);
+	profile_stopped(&engine->profile, thread, &regs);
 	/* lifted for a moment only, it was met all the same */
 	if (breakpoint && (breakpoint->armed || breakpoint->passing > 0 ||
 			   provoke_sites_returns(engine, breakpoint))) {
@@ -538,7 +538,7 @@ static void event_interrupted(struct engine *engine, struct thread *thread,
 	}
 	if (sigstate_at_stop(&engine->core.tracees, thread))
 		arm_leave_handler(engine, thread);
-	profile_stopped(engine, thread, NULL);
+	profile_stopped(&engine->profile, thread, NULL);
 	provoke_stopped(engine, thread);
 	engine_go_on(engine, thread);
 }

@@ -24,7 +24,7 @@ void forget_thread(struct engine *engine, struct thread *thread)
 	struct hold *hold;
 
 	engine_take_back(engine, thread);
-	profile_forget(engine, thread);
+	profile_forget(&engine->profile, thread);
 	creation_forget(&engine->creations, thread);
 	hold = thread_destroy(&engine->core.tracees, thread);
 	forget_hold(engine, hold);

@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 #include "tracee/thread.h"
-#include "tracer/engine.h"
+#include "tracer/core.h"
+#include "tracer/load.h"
 
 enum {
 	/* between looks for threads, and what each of them adds to that */
@@ -15,9 +16,9 @@ enum {
 	PROFILE_FILL_THREAD_NS = 20 * 1000,
 };
 
-bool profile_is_low(const struct engine *engine)
+bool profile_is_low(const struct profile *profile)
 {
-	return budget_is_small(&engine->load.budget);
+	return budget_is_small(&profile->load->budget);
 }
 
 void profile_note(struct profile *profile, uint32_t program, uint64_t address,
@@ -48,16 +49,16 @@ static void profile_queue_add(struct profile_queue *queue,
 	queue->threads[i] = thread;
 }
 
-void profile_queue_fill(const struct engine *engine,
+void profile_queue_fill(const struct profile *profile,
 			struct profile_queue *queue, uint64_t now)
 {
 	queue->count = 0;
-	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+	for (size_t i = 0; i < profile->core->tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->core.tracees, i);
+			tracees_process_at(&profile->core->tracees, i);
 
 		if (process->role != PROCESS_WATCHED ||
-		    !core_may_race(&engine->core, process))
+		    !core_may_race(profile->core, process))
 			continue;
 		for (size_t j = 0; j < process->threads.count; j++) {
 			struct thread *thread = process_thread(process, j);
@@ -71,14 +72,12 @@ void profile_queue_fill(const struct engine *engine,
 	}
 }
 
-bool profile_fill_is_due(struct engine *engine, uint64_t now)
+bool profile_fill_is_due(struct profile *profile, uint64_t now)
 {
-	struct profile *profile = &engine->profile;
-
 	if (now < profile->fill_ns)
 		return false;
 	profile->fill_ns =
 		now + PROFILE_FILL_NS +
-		PROFILE_FILL_THREAD_NS * engine->core.tracees.threads.count;
+		PROFILE_FILL_THREAD_NS * profile->core->tracees.threads.count;
 	return true;
 }

@@ -18,17 +18,17 @@ struct profile_queue {
 };
 
 /* Is it little time that the program may lose? */
-bool profile_is_low(const struct engine *engine);
+bool profile_is_low(const struct profile *profile);
 
 /* A thread of the program was seen at the address. */
 void profile_note(struct profile *profile, uint32_t program, uint64_t address,
 		  uint64_t now);
 
 /* Is it time to look for threads? If so, it is not again for a while. */
-bool profile_fill_is_due(struct engine *engine, uint64_t now);
+bool profile_fill_is_due(struct profile *profile, uint64_t now);
 
 /* Those whose profile_due_ns has come, of processes that are sampled. */
-void profile_queue_fill(const struct engine *engine,
+void profile_queue_fill(const struct profile *profile,
 			struct profile_queue *queue, uint64_t now);
 
 #endif

@@ -9,13 +9,16 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "schedule/pool.h"
 #include "sys/memory.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
 #include "tracee/breakpoint.h"
 #include "tracee/thread.h"
-#include "tracer/engine.h"
+#include "tracer/core.h"
 #include "tracer/profile-parts.h"
+#include "tracer/profile.h"
+#include "tracer/stall.h"
 #include "wire/running.h"
 
 enum {
@@ -55,7 +58,7 @@ static bool profile_may_be_text(uint64_t word, uint64_t top)
 	       word - top >= PROFILE_STACK_SPAN;
 }
 
-static void profile_tell_stack(struct engine *engine,
+static void profile_tell_stack(struct profile *profile,
 			       const struct process *process, uint64_t top)
 {
 	struct profile_callers callers = {
@@ -73,25 +76,23 @@ static void profile_tell_stack(struct engine *engine,
 	callers.wire.count = count;
 	/* what the channel does not take is seen again */
 	if (count > 0)
-		channel_send(&engine->core.channel, WIRE_CALLERS, &callers,
+		channel_send(&profile->core->channel, WIRE_CALLERS, &callers,
 			     offsetof(struct profile_callers, words) +
 				     count * sizeof(callers.words[0]));
 }
 
 /* Of the stopped thread's stack, if one may be read now. */
-static void profile_look_at_stack(struct engine *engine,
+static void profile_look_at_stack(struct profile *profile,
 				  const struct process *process, uint64_t top,
 				  uint64_t now)
 {
-	struct profile *profile = &engine->profile;
-
 	if (now < profile->stack_ns || profile->broke)
 		return;
-	profile->stack_ns = now + (profile_is_low(engine)
+	profile->stack_ns = now + (profile_is_low(profile)
 					   ? PROFILE_STACK_LOW_GAP_NS
 					   : PROFILE_STACK_GAP_NS);
 	profile->credit_ns -= PROFILE_STACK_NS;
-	profile_tell_stack(engine, process, top);
+	profile_tell_stack(profile, process, top);
 }
 
 /*
@@ -107,18 +108,17 @@ static void profile_resume_call(const struct thread *thread,
 		error_free(trace_restart_call(thread->tid));
 }
 
-void profile_stopped(struct engine *engine, const struct thread *thread,
+void profile_stopped(struct profile *profile, const struct thread *thread,
 		     const struct x86_registers *regs)
 {
-	struct profile *profile = &engine->profile;
 	const struct process *process = thread->process;
 	struct x86_registers own;
 	struct error *err;
 
-	if (!profile->refused || engine->pool.params.rate == 0 ||
-	    engine->core.phase != PHASE_WATCHING ||
+	if (!profile->refused || profile->pool->params.rate == 0 ||
+	    profile->core->phase != PHASE_WATCHING ||
 	    process->role != PROCESS_WATCHED ||
-	    !core_may_race(&engine->core, process))
+	    !core_may_race(profile->core, process))
 		return;
 	if (!regs) {
 		err = trace_registers(thread->tid, &own);
@@ -135,12 +135,12 @@ void profile_stopped(struct engine *engine, const struct thread *thread,
 	/* by the clock of the ticks, as what is sampled */
 	profile_note(profile, process->space->text->program, regs->rip,
 		     profile->read_ns);
-	profile_look_at_stack(engine, process, regs->gpr[X86_RSP],
+	profile_look_at_stack(profile, process, regs->gpr[X86_RSP],
 			      clock_now_ns());
 }
 
 /* False: it sleeps, or somebody else decides when it goes on. */
-static bool profile_stop(struct engine *engine, struct thread *thread,
+static bool profile_stop(struct profile *profile, struct thread *thread,
 			 uint64_t now)
 {
 	thread->profile_due_ns = now;
@@ -151,21 +151,22 @@ static bool profile_stop(struct engine *engine, struct thread *thread,
 		return false;
 	}
 	thread_interrupt(thread);
-	engine->profile.credit_ns -= PROFILE_STOP_NS;
+	profile->credit_ns -= PROFILE_STOP_NS;
 	return true;
 }
 
-void profile_stops_fill(struct engine *engine, uint64_t now)
+void profile_stops_fill(struct profile *profile, uint64_t now)
 {
-	unsigned int left = profile_is_low(engine) ? PROFILE_LOW_STOPS
-						   : PROFILE_STOPS;
+	unsigned int left = profile_is_low(profile) ? PROFILE_LOW_STOPS
+						    : PROFILE_STOPS;
 	struct profile_queue queue;
 
 	/* while a thread is held the others are to run */
-	if (engine->stalls.list.count > 0 || !profile_fill_is_due(engine, now))
+	if (profile->stalls->list.count > 0 ||
+	    !profile_fill_is_due(profile, now))
 		return;
-	profile_queue_fill(engine, &queue, now);
+	profile_queue_fill(profile, &queue, now);
 	for (unsigned int i = 0;
 	     i < queue.count && i < PROFILE_STOPS_LOOKS && left > 0; i++)
-		left -= profile_stop(engine, queue.threads[i], now);
+		left -= profile_stop(profile, queue.threads[i], now);
 }

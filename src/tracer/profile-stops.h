@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-struct engine;
+struct profile;
 struct thread;
 struct x86_registers;
 
@@ -28,10 +28,10 @@ enum { PROFILE_STACK_BYTES = 1024 };
  * A thread was stopped with these registers; NULL: they are read if they are of
  * use. Does nothing where threads are sampled by clocks.
  */
-void profile_stopped(struct engine *engine, const struct thread *thread,
+void profile_stopped(struct profile *profile, const struct thread *thread,
 		     const struct x86_registers *regs);
 
 /* Stop threads that run. For profile_tick(), where perf is refused. */
-void profile_stops_fill(struct engine *engine, uint64_t now);
+void profile_stops_fill(struct profile *profile, uint64_t now);
 
 #endif

@@ -10,13 +10,16 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "schedule/pool.h"
 #include "sys/perfwatch.h"
 #include "sys/policy.h"
 #include "tracee/breakpoint.h"
 #include "tracee/thread.h"
-#include "tracer/engine.h"
+#include "tracer/core.h"
+#include "tracer/load.h"
 #include "tracer/profile-parts.h"
 #include "tracer/profile-stops.h"
+#include "tracer/stall.h"
 #include "tracer/startup.h"
 
 enum {
@@ -83,19 +86,18 @@ void profile_deinit(struct profile *profile)
 	running_deinit(&profile->running);
 }
 
-static double profile_share(const struct engine *engine)
+static double profile_share(const struct profile *profile)
 {
-	double share = engine->pool.params.share;
+	double share = profile->pool->params.share;
 
 	return share > 0 ? share : PROFILE_ANY_SHARE;
 }
 
 /* --- what it costs --- */
 
-static void profile_earn(struct engine *engine, uint64_t now)
+static void profile_earn(struct profile *profile, uint64_t now)
 {
-	struct profile *profile = &engine->profile;
-	double part = profile_share(engine) / PROFILE_PART;
+	double part = profile_share(profile) / PROFILE_PART;
 	double most = part * (double)CLOCK_NS_PER_S;
 
 	if (profile->earned_ns == 0)
@@ -112,10 +114,9 @@ static void profile_earn(struct engine *engine, uint64_t now)
 		profile->broke = false;
 }
 
-static void profile_read(struct engine *engine, struct profile_clock *clock,
+static void profile_read(struct profile *profile, struct profile_clock *clock,
 			 uint64_t now)
 {
-	struct profile *profile = &engine->profile;
 	uint32_t switches = cpuclock_switches(&clock->clock);
 	/* modulo 2^31 */
 	uint32_t more = (switches - clock->switches) & (UINT32_MAX / 2);
@@ -129,20 +130,19 @@ static void profile_read(struct engine *engine, struct profile_clock *clock,
 	clock->switches = switches;
 	clock->ran = clock->ran || samples > 0 || more > 0;
 	cost = (uint64_t)samples * PROFILE_SAMPLE_NS +
-	       (uint64_t)more * (profile_is_low(engine) ? PROFILE_LOW_SWITCH_NS
-							: PROFILE_SWITCH_NS);
+	       (uint64_t)more * (profile_is_low(profile) ? PROFILE_LOW_SWITCH_NS
+							 : PROFILE_SWITCH_NS);
 	profile->credit_ns -= (double)cost;
-	budget_spend_interrupts(&engine->load.budget, cost);
+	budget_spend_interrupts(&profile->load->budget, cost);
 }
 
-static void profile_read_all(struct engine *engine, uint64_t now)
+static void profile_read_all(struct profile *profile, uint64_t now)
 {
-	struct profile *profile = &engine->profile;
 	double credit_ns = profile->credit_ns;
 
 	for (int i = 0; i < PROFILE_CLOCKS; i++) {
 		if (profile->clocks[i].thread)
-			profile_read(engine, &profile->clocks[i], now);
+			profile_read(profile, &profile->clocks[i], now);
 	}
 	/* what switches often is to be noticed before it has cost much */
 	if (credit_ns - profile->credit_ns > PROFILE_LOW_COST_NS)
@@ -213,17 +213,16 @@ static void profile_end_look(struct profile *profile)
 }
 
 /* A process of which nothing is known yet is worth to be looked at. */
-static void profile_count_racing(struct engine *engine, uint64_t now)
+static void profile_count_racing(struct profile *profile, uint64_t now)
 {
-	struct profile *profile = &engine->profile;
 	uint32_t racing = 0;
 
-	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+	for (size_t i = 0; i < profile->core->tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->core.tracees, i);
+			tracees_process_at(&profile->core->tracees, i);
 
 		racing += process->role == PROCESS_WATCHED &&
-			  core_may_race(&engine->core, process);
+			  core_may_race(profile->core, process);
 	}
 	if (racing > profile->racing) {
 		profile->resting = false;
@@ -233,14 +232,13 @@ static void profile_count_racing(struct engine *engine, uint64_t now)
 	profile->racing = racing;
 }
 
-static void profile_pace(struct engine *engine, uint64_t now)
+static void profile_pace(struct profile *profile, uint64_t now)
 {
-	struct profile *profile = &engine->profile;
 	uint64_t since;
 
 	if (profile->phase_ns == 0)
 		profile_begin_phase(profile, now);
-	profile_count_racing(engine, now);
+	profile_count_racing(profile, now);
 	since = now - profile->phase_ns;
 	if (!profile->resting && profile_has_learned(profile, since)) {
 		profile_end_learning(profile, now);
@@ -259,18 +257,18 @@ static void profile_pace(struct engine *engine, uint64_t now)
 /* --- whom to sample --- */
 
 /* Clocks that may be in use: files are left for the watches. */
-static unsigned int profile_room(const struct engine *engine)
+static unsigned int profile_room(const struct profile *profile)
 {
 	uint64_t used =
 		PROFILE_FILES_OWN +
-		PROFILE_FILES_PROCESS * engine->core.tracees.processes.count;
-	unsigned int most = profile_is_low(engine) ? PROFILE_LOW_CLOCKS
-						   : PROFILE_CLOCKS;
+		PROFILE_FILES_PROCESS * profile->core->tracees.processes.count;
+	unsigned int most = profile_is_low(profile) ? PROFILE_LOW_CLOCKS
+						    : PROFILE_CLOCKS;
 	struct rlimit files;
 
-	if (engine->core.tracees.watch.ops == &watch_by_perf)
+	if (profile->core->tracees.watch.ops == &watch_by_perf)
 		used += (uint64_t)DREGS_SLOTS *
-			engine->core.tracees.threads.count;
+			profile->core->tracees.threads.count;
 	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur <= used)
 		return 0;
 	return files.rlim_cur - used < most
@@ -300,16 +298,14 @@ static bool profile_may_wait(void)
 }
 
 /* The first clock: see perfwatch_keep_ready(). */
-static bool profile_prepare(struct engine *engine)
+static bool profile_prepare(struct profile *profile)
 {
-	struct profile *profile = &engine->profile;
-
 	if (profile->worked)
 		return true;
 	profile->refused = profile_may_wait() ||
-			   (engine->core.perf_ready < 0 &&
+			   (profile->core->perf_ready < 0 &&
 			    profile_is_refused(perfwatch_keep_ready(
-				    &engine->core.perf_ready)));
+				    &profile->core->perf_ready)));
 	return !profile->refused;
 }
 
@@ -322,16 +318,15 @@ static struct profile_clock *profile_free_clock(struct profile *profile)
 	return NULL;
 }
 
-static void profile_open(struct engine *engine, struct thread *thread,
+static void profile_open(struct profile *profile, struct thread *thread,
 			 uint64_t now)
 {
-	struct profile *profile = &engine->profile;
 	struct profile_clock *clock = profile_free_clock(profile);
-	uint64_t period = profile_is_low(engine) ? PROFILE_LOW_PERIOD_NS
-						 : PROFILE_PERIOD_NS;
+	uint64_t period = profile_is_low(profile) ? PROFILE_LOW_PERIOD_NS
+						  : PROFILE_PERIOD_NS;
 	struct error *err;
 
-	if (!clock || !profile_prepare(engine))
+	if (!clock || !profile_prepare(profile))
 		return;
 	err = cpuclock_open(thread->tid, period, &clock->clock);
 	if (err) {
@@ -370,18 +365,17 @@ static void profile_rotate(struct profile *profile, unsigned int wanted,
 	}
 }
 
-static void profile_fill(struct engine *engine, uint64_t now)
+static void profile_fill(struct profile *profile, uint64_t now)
 {
-	struct profile *profile = &engine->profile;
-	unsigned int room = profile_room(engine);
+	unsigned int room = profile_room(profile);
 	unsigned int left = room > profile->open ? room - profile->open : 0;
 	struct profile_queue queue;
 
-	if (!profile_fill_is_due(engine, now))
+	if (!profile_fill_is_due(profile, now))
 		return;
-	profile_queue_fill(engine, &queue, now);
+	profile_queue_fill(profile, &queue, now);
 	/* the end of a stall is not to wait for more than one */
-	if (engine->stalls.list.count > 0 && queue.count > 1)
+	if (profile->stalls->list.count > 0 && queue.count > 1)
 		queue.count = 1;
 	if (queue.count > left) {
 		profile_rotate(profile, queue.count - left, now);
@@ -390,7 +384,7 @@ static void profile_fill(struct engine *engine, uint64_t now)
 	for (unsigned int i = 0; i < queue.count && i < left; i++) {
 		if (profile->credit_ns <= 0 || profile->refused)
 			return;
-		profile_open(engine, queue.threads[i], now);
+		profile_open(profile, queue.threads[i], now);
 	}
 }
 
@@ -398,38 +392,35 @@ static void profile_fill(struct engine *engine, uint64_t now)
  * A small program that has just begun has all its sites armed: opening clocks
  * would only keep it from going on.
  */
-static bool profile_pays(const struct engine *engine, uint64_t now)
+static bool profile_pays(const struct profile *profile, uint64_t now)
 {
-	return engine->profile.racing > 0 &&
-	       (engine->pool.large || startup_all_until(engine, now) == 0);
+	return profile->racing > 0 &&
+	       (profile->pool->large ||
+		startup_all_until(profile->startups, now) == 0);
 }
 
-void profile_tick(struct engine *engine, uint64_t now)
+void profile_tick(struct profile *profile, uint64_t now)
 {
-	struct profile *profile = &engine->profile;
-
-	if (engine->core.phase != PHASE_WATCHING ||
-	    engine->pool.params.rate == 0) {
-		profile_end(engine);
+	if (profile->core->phase != PHASE_WATCHING ||
+	    profile->pool->params.rate == 0) {
+		profile_end(profile);
 		return;
 	}
-	profile_read_all(engine, now);
-	profile_earn(engine, now);
-	profile_pace(engine, now);
+	profile_read_all(profile, now);
+	profile_earn(profile, now);
+	profile_pace(profile, now);
 	if (profile->broke || (profile->resting && !profile->looking))
 		profile_leave_all(profile, now);
-	else if (profile_pays(engine, now) && profile->refused)
-		profile_stops_fill(engine, now);
-	else if (profile_pays(engine, now))
-		profile_fill(engine, now);
-	running_tell(&profile->running, &engine->core.channel, now);
+	else if (profile_pays(profile, now) && profile->refused)
+		profile_stops_fill(profile, now);
+	else if (profile_pays(profile, now))
+		profile_fill(profile, now);
+	running_tell(&profile->running, &profile->core->channel, now);
 }
 
-uint64_t profile_next_ns(const struct engine *engine)
+uint64_t profile_next_ns(const struct profile *profile)
 {
-	const struct profile *profile = &engine->profile;
-
-	if (profile->open == 0 || !profile_is_low(engine))
+	if (profile->open == 0 || !profile_is_low(profile))
 		return UINT64_MAX;
 	return profile->read_ns + profile->read_gap_ns;
 }
@@ -446,29 +437,27 @@ static struct profile_clock *profile_clock_of(struct profile *profile,
 	return NULL;
 }
 
-void profile_forget(struct engine *engine, struct thread *thread)
+void profile_forget(struct profile *profile, struct thread *thread)
 {
-	struct profile_clock *clock =
-		profile_clock_of(&engine->profile, thread);
+	struct profile_clock *clock = profile_clock_of(profile, thread);
 
 	if (!clock)
 		return;
-	profile_read(engine, clock, clock_now_ns());
-	profile_close(&engine->profile, clock);
+	profile_read(profile, clock, clock_now_ns());
+	profile_close(profile, clock);
 }
 
-void profile_exec(struct engine *engine, struct thread *thread)
+void profile_exec(struct profile *profile, struct thread *thread)
 {
-	struct profile_clock *clock =
-		profile_clock_of(&engine->profile, thread);
+	struct profile_clock *clock = profile_clock_of(profile, thread);
 
 	if (clock)
-		profile_close(&engine->profile, clock);
+		profile_close(profile, clock);
 	thread->profile_due_ns = 0;
 }
 
-void profile_end(struct engine *engine)
+void profile_end(struct profile *profile)
 {
-	if (engine->profile.open > 0)
-		profile_leave_all(&engine->profile, clock_now_ns());
+	if (profile->open > 0)
+		profile_leave_all(profile, clock_now_ns());
 }

@@ -28,7 +28,11 @@
 #include "sys/cpuclock.h"
 #include "tracer/running.h"
 
-struct engine;
+struct core;
+struct load;
+struct pool;
+struct stalls;
+struct startups;
 struct thread;
 
 enum {
@@ -52,6 +56,11 @@ struct profile_clock {
 };
 
 struct profile {
+	struct core *core;
+	struct load *load;
+	const struct pool *pool;
+	const struct stalls *stalls;
+	const struct startups *startups;
 	struct profile_clock clocks[PROFILE_CLOCKS];
 	struct running running;
 	unsigned int open; /* clocks in use */
@@ -75,16 +84,16 @@ void profile_init(struct profile *profile);
 void profile_deinit(struct profile *profile);
 
 /* Read what was sampled, sample others, tell the front end. */
-void profile_tick(struct engine *engine, uint64_t now);
+void profile_tick(struct profile *profile, uint64_t now);
 /* When that is needed between the tracer's ticks; UINT64_MAX: not. */
-uint64_t profile_next_ns(const struct engine *engine);
+uint64_t profile_next_ns(const struct profile *profile);
 
 /* The thread is being forgotten: what was sampled of it stays. */
-void profile_forget(struct engine *engine, struct thread *thread);
+void profile_forget(struct profile *profile, struct thread *thread);
 /* It has become another program: what was sampled is of no use. */
-void profile_exec(struct engine *engine, struct thread *thread);
+void profile_exec(struct profile *profile, struct thread *thread);
 
 /* Stop sampling. */
-void profile_end(struct engine *engine);
+void profile_end(struct profile *profile);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "tracee/breakpoint.h"
 #include "tracee/process.h"
-#include "tracer/engine.h"
+#include "tracer/core.h"
 #include "tracer/provoke.h"
 
 struct wire_site *provoke_site(const struct provoke *provoke, size_t i)
@@ -14,24 +14,20 @@ struct wire_site *provoke_site(const struct provoke *provoke, size_t i)
 	return vec_at(&provoke->sites, i);
 }
 
-void provoke_take(struct engine *engine, const struct wire_site *sites,
+void provoke_take(struct provoke *provoke, const struct wire_site *sites,
 		  size_t count)
 {
-	struct provoke *provoke = &engine->provoke;
-
 	for (size_t i = 0; i < count; i++) {
 		if (!vec_push(&provoke->sites, &sites[i]))
-			core_return_site(&engine->core, sites[i].program,
+			core_return_site(provoke->core, sites[i].program,
 					 sites[i].id, WIRE_LIFTED);
 		else
 			provoke->unset++;
 	}
 }
 
-void provoke_forget(struct engine *engine, const struct wire_range *range)
+void provoke_forget(struct provoke *provoke, const struct wire_range *range)
 {
-	struct provoke *provoke = &engine->provoke;
-
 	for (size_t i = provoke->sites.count; i-- > 0;) {
 		const struct wire_site *site = provoke_site(provoke, i);
 
@@ -41,13 +37,13 @@ void provoke_forget(struct engine *engine, const struct wire_range *range)
 	}
 }
 
-struct breakpoint *provoke_breakpoint(const struct engine *engine,
+struct breakpoint *provoke_breakpoint(const struct provoke *provoke,
 				      const struct wire_site *site,
 				      struct addrspace **ret_space)
 {
-	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+	for (size_t i = 0; i < provoke->core->tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->core.tracees, i);
+			tracees_process_at(&provoke->core->tracees, i);
 
 		if (process->role != PROCESS_WATCHED ||
 		    process->space->text->program != site->program)
@@ -66,23 +62,22 @@ bool provoke_pairs(const struct wire_site *one, const struct wire_site *other)
 	       ((a & wire_side_bit(1)) && (b & wire_side_bit(0)));
 }
 
-bool provoke_is_set(const struct engine *engine, const struct wire_site *site)
+bool provoke_is_set(const struct provoke *provoke, const struct wire_site *site)
 {
 	struct addrspace *space;
 	const struct breakpoint *breakpoint =
-		provoke_breakpoint(engine, site, &space);
+		provoke_breakpoint(provoke, site, &space);
 
 	return breakpoint && breakpoint->policy == BREAKPOINT_PERSISTENT &&
 	       (breakpoint->armed || breakpoint->passing > 0);
 }
 
-bool provoke_waits(const struct engine *engine, uint32_t program)
+bool provoke_waits(const struct provoke *provoke, uint32_t program)
 {
-	for (size_t i = 0; i < engine->provoke.sites.count; i++) {
-		const struct wire_site *site =
-			provoke_site(&engine->provoke, i);
+	for (size_t i = 0; i < provoke->sites.count; i++) {
+		const struct wire_site *site = provoke_site(provoke, i);
 
-		if (site->program == program && !provoke_is_set(engine, site))
+		if (site->program == program && !provoke_is_set(provoke, site))
 			return true;
 	}
 	return false;

@@ -11,7 +11,6 @@
 
 struct addrspace;
 struct breakpoint;
-struct engine;
 struct provoke;
 struct wire_site;
 
@@ -21,7 +20,7 @@ struct wire_site *provoke_site(const struct provoke *provoke, size_t i);
  * The breakpoint at the site, armed or not, and a space that has it; NULL: no
  * process runs the site's program, or none was ever there.
  */
-struct breakpoint *provoke_breakpoint(const struct engine *engine,
+struct breakpoint *provoke_breakpoint(const struct provoke *provoke,
 				      const struct wire_site *site,
 				      struct addrspace **ret_space);
 
@@ -29,6 +28,7 @@ struct breakpoint *provoke_breakpoint(const struct engine *engine,
 bool provoke_pairs(const struct wire_site *one, const struct wire_site *other);
 
 /* Is a breakpoint there that stays? */
-bool provoke_is_set(const struct engine *engine, const struct wire_site *site);
+bool provoke_is_set(const struct provoke *provoke,
+		    const struct wire_site *site);
 
 #endif

@@ -44,7 +44,7 @@ void provoke_sites_free(struct engine *engine)
 
 		if (provoke_sites_wants(engine, site))
 			continue;
-		breakpoint = provoke_breakpoint(engine, site, &space);
+		breakpoint = provoke_breakpoint(&engine->provoke, site, &space);
 		if (breakpoint)
 			core_note(&engine->core,
 				  breakpoint_lift(space, 0, breakpoint));
@@ -64,7 +64,7 @@ void provoke_sites_arm(struct engine *engine)
 
 		if (!provoke_sites_wants(engine, site))
 			continue;
-		if (!provoke_is_set(engine, site))
+		if (!provoke_is_set(&engine->provoke, site))
 			why = arm_standing(engine, site);
 		provoke->unset += why != WIRE_FIRED;
 		/* of nobody who can race with it, a birth will tell */
@@ -106,7 +106,7 @@ void provoke_sites_lift(struct engine *engine, bool for_good)
 	for (size_t i = 0; i < provoke->sites.count; i++) {
 		struct addrspace *space;
 		struct breakpoint *breakpoint = provoke_breakpoint(
-			engine, provoke_site(provoke, i), &space);
+			&engine->provoke, provoke_site(provoke, i), &space);
 
 		if (!breakpoint)
 			continue;

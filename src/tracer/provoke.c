@@ -38,9 +38,10 @@ static const uint64_t PROVOKE_STEP_NS = CLOCK_NS_PER_S;
 /* Between looks at whether anybody else can run. */
 static const uint64_t PROVOKE_LOOK_NS = 2 * CLOCK_NS_PER_MS;
 
-void provoke_init(struct provoke *provoke)
+void provoke_init(struct provoke *provoke, struct core *core)
 {
 	*provoke = (struct provoke){
+		.core = core,
 		.sites = VEC_INIT(struct wire_site),
 	};
 }

@@ -30,6 +30,7 @@
 #include "wire/site.h"
 
 struct breakpoint;
+struct core;
 struct engine;
 struct thread;
 struct wire_range;
@@ -61,6 +62,7 @@ struct provoke_member {
 };
 
 struct provoke {
+	struct core *core;
 	enum provoke_state state;
 	struct wire_provoke params;
 	struct vec sites; /* of struct wire_site: to be armed, or armed */
@@ -81,17 +83,17 @@ struct provoke {
 };
 
 /* Nothing is provoked until provoke_begin(); the parameters are copied. */
-void provoke_init(struct provoke *provoke);
+void provoke_init(struct provoke *provoke, struct core *core);
 void provoke_deinit(struct provoke *provoke);
 void provoke_begin(struct provoke *provoke, const struct wire_provoke *params);
 
 /* WIRE_SITES: those of the two sides. Armed as soon as that may be done. */
-void provoke_take(struct engine *engine, const struct wire_site *sites,
+void provoke_take(struct provoke *provoke, const struct wire_site *sites,
 		  size_t count);
 /* The range of the program's text has gone. */
-void provoke_forget(struct engine *engine, const struct wire_range *range);
+void provoke_forget(struct provoke *provoke, const struct wire_range *range);
 /* Is one of the program's still to be armed? */
-bool provoke_waits(const struct engine *engine, uint32_t program);
+bool provoke_waits(const struct provoke *provoke, uint32_t program);
 
 /*
  * The thread is stopped at a breakpoint of one of the sides, rip on it. True: it

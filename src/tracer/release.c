@@ -432,8 +432,8 @@ void engine_release(struct engine *engine)
 	stalls_end_all(engine);
 	provoke_end(engine);
 	freeze_end(&engine->freeze);
-	startup_end(engine);
-	profile_end(engine);
+	startup_end(&engine->startups);
+	profile_end(&engine->profile);
 	for (size_t i = engine->core.tracees.processes.count; i-- > 0;)
 		release_process(engine,
 				tracees_process_at(&engine->core.tracees, i));

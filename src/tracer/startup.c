@@ -9,11 +9,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "schedule/lengths.h"
+#include "schedule/pool.h"
 #include "tracee/breakpoint.h"
 #include "tracee/process.h"
 #include "tracee/sigstate.h"
 #include "tracee/thread.h"
-#include "tracer/engine.h"
+#include "tracer/core.h"
+#include "tracer/load.h"
+#include "tracer/provoke.h"
 #include "wire/message.h"
 
 /* Threads have set up what they share after so long, as a rule. */
@@ -49,13 +52,13 @@ static struct startup *startup_known(const struct process *process)
 }
 
 /* Is what has run to be armed again, for a thread that was born just now? */
-static bool startup_takes(const struct engine *engine,
+static bool startup_takes(const struct startups *startups,
 			  const struct process *process)
 {
 	struct startup *startup = startup_known(process);
 
 	if (process->role != PROCESS_WATCHED ||
-	    engine->core.phase != PHASE_WATCHING ||
+	    startups->core->phase != PHASE_WATCHING ||
 	    startup->births == STARTUP_BIRTHS_MAX ||
 	    !startup_is_recent(process->space->text, clock_now_ns()))
 		return false;
@@ -64,7 +67,7 @@ static bool startup_takes(const struct engine *engine,
 	return true;
 }
 
-bool startup_begin(struct engine *engine, struct thread *creator)
+bool startup_begin(struct startups *startups, struct thread *creator)
 {
 	struct process *process = creator->process;
 	struct startup *startup = startup_of(process->space->text);
@@ -75,32 +78,32 @@ bool startup_begin(struct engine *engine, struct thread *creator)
 	if (!startup)
 		return false;
 	if (startup->had)
-		return startup_takes(engine, process);
-	if (engine->pool.params.startup_ns == 0 ||
-	    engine->core.phase != PHASE_WATCHING ||
+		return startup_takes(startups, process);
+	if (startups->pool->params.startup_ns == 0 ||
+	    startups->core->phase != PHASE_WATCHING ||
 	    process->role != PROCESS_WATCHED || process->threads.count != 2 ||
 	    creator->vforking)
 		return false;
 	/* nobody would answer */
-	if (!channel_send(&engine->core.channel, WIRE_STARTUP, &message,
+	if (!channel_send(&startups->core->channel, WIRE_STARTUP, &message,
 			  sizeof(message)))
 		return false;
 	startup->had = true;
 	startup->begun_ns = clock_now_ns();
-	pool_forget_spent(&engine->pool, message.program);
+	pool_forget_spent(startups->pool, message.program);
 	startup->maker = creator->tid;
-	engine->startups++;
-	hold_begin(&engine->core.tracees, &startup->creator, creator);
+	startups->waiting++;
+	hold_begin(&startups->core->tracees, &startup->creator, creator);
 	return false;
 }
 
-void startup_newborn(struct engine *engine, struct thread *thread)
+void startup_newborn(struct startups *startups, struct thread *thread)
 {
 	struct startup *startup = startup_known(thread->process);
 
 	if (startup && startup->creator.thread && !startup->newborn.thread &&
 	    startup->creator.thread->process == thread->process)
-		hold_begin(&engine->core.tracees, &startup->newborn, thread);
+		hold_begin(&startups->core->tracees, &startup->newborn, thread);
 }
 
 bool startup_is_recent(const struct program_text *text, uint64_t now)
@@ -123,17 +126,17 @@ uint64_t startup_stall_ns(const struct program_text *text, uint64_t now)
 						    : 0);
 }
 
-uint64_t startup_all_until(const struct engine *engine, uint64_t now)
+uint64_t startup_all_until(const struct startups *startups, uint64_t now)
 {
 	uint64_t until = 0;
 
-	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+	for (size_t i = 0; i < startups->core->tracees.processes.count; i++) {
 		const struct process *process =
-			tracees_process_at(&engine->core.tracees, i);
+			tracees_process_at(&startups->core->tracees, i);
 		const struct startup *startup = startup_known(process);
 
 		if (process->role != PROCESS_WATCHED ||
-		    !core_may_race(&engine->core, process))
+		    !core_may_race(startups->core, process))
 			continue;
 		if (!startup || now >= startup->recent_ns)
 			return 0;
@@ -151,12 +154,12 @@ bool startup_makes(const struct thread *thread, uint64_t now)
 }
 
 /* A process whose program's first threads wait, from there on; or NULL. */
-static struct process *startup_next(const struct engine *engine, size_t *i)
+static struct process *startup_next(const struct startups *startups, size_t *i)
 {
-	while (engine->startups > 0 &&
-	       *i < engine->core.tracees.processes.count) {
+	while (startups->waiting > 0 &&
+	       *i < startups->core->tracees.processes.count) {
 		struct process *process =
-			tracees_process_at(&engine->core.tracees, (*i)++);
+			tracees_process_at(&startups->core->tracees, (*i)++);
 
 		if (process->role == PROCESS_WATCHED &&
 		    startup_known(process) &&
@@ -166,97 +169,99 @@ static struct process *startup_next(const struct engine *engine, size_t *i)
 	return NULL;
 }
 
-void startup_sent(struct engine *engine, const void *payload, size_t size)
+void startup_sent(struct startups *startups, const void *payload, size_t size)
 {
 	const struct wire_startup *message = payload;
 	struct process *process;
 
 	if (size != sizeof(*message))
 		return;
-	for (size_t i = 0; (process = startup_next(engine, &i));) {
+	for (size_t i = 0; (process = startup_next(startups, &i));) {
 		if (process->space->text->program == message->program)
 			startup_known(process)->sent = true;
 	}
 }
 
-static void startup_finish(struct engine *engine, struct startup *startup,
+static void startup_finish(struct startups *startups, struct startup *startup,
 			   uint64_t now)
 {
 	log_debug(LOG_TARGET, "the first threads waited for %.1f ms",
 		  (double)(now - startup->begun_ns) / CLOCK_NS_PER_MS);
-	engine->load.budget.lost_ns += (double)(now - startup->begun_ns);
-	engine->core.stats.startup_ns += now - startup->begun_ns;
+	startups->load->budget.lost_ns += (double)(now - startup->begun_ns);
+	startups->core->stats.startup_ns += now - startup->begun_ns;
 	startup->begun_ns = 0;
 	startup->recent_ns = now + STARTUP_RECENT_NS;
 	startup->patience_ns =
-		rng_below(&engine->core.rng, STARTUP_PATIENT_PART) == 0
+		rng_below(&startups->core->rng, STARTUP_PATIENT_PART) == 0
 			? STARTUP_PATIENCE_NS
 			: 0;
 	/* it sets itself up from now on */
 	if (startup->newborn.thread && startup->creator.thread)
-		sigstate_newborn(&engine->core.tracees, startup->newborn.thread,
+		sigstate_newborn(&startups->core->tracees,
+				 startup->newborn.thread,
 				 startup->creator.thread);
-	hold_release(&engine->core.tracees, &startup->creator);
-	hold_release(&engine->core.tracees, &startup->newborn);
+	hold_release(&startups->core->tracees, &startup->creator);
+	hold_release(&startups->core->tracees, &startup->newborn);
 }
 
 /* When the time of those that wait is over at the latest. */
-static uint64_t startup_until_ns(const struct engine *engine,
+static uint64_t startup_until_ns(const struct startups *startups,
 				 const struct startup *startup)
 {
-	return startup->begun_ns + engine->pool.params.startup_ns;
+	return startup->begun_ns + startups->pool->params.startup_ns;
 }
 
 /* Nothing is kept waiting for its place in the program's text. */
-static bool startup_armed(const struct engine *engine,
+static bool startup_armed(const struct startups *startups,
 			  const struct process *process)
 {
 	return startup_known(process)->sent &&
-	       !pool_waits_once(&engine->pool, process->space->text->program) &&
-	       !provoke_waits(engine, process->space->text->program);
+	       !pool_waits_once(startups->pool,
+				process->space->text->program) &&
+	       !provoke_waits(startups->provoke, process->space->text->program);
 }
 
-void startup_tick(struct engine *engine, uint64_t now)
+void startup_tick(struct startups *startups, uint64_t now)
 {
 	struct process *process;
 	uint32_t waiting = 0;
 
-	for (size_t i = 0; (process = startup_next(engine, &i));) {
+	for (size_t i = 0; (process = startup_next(startups, &i));) {
 		struct startup *startup = startup_known(process);
 
-		if (startup_armed(engine, process) ||
-		    now >= startup_until_ns(engine, startup))
-			startup_finish(engine, startup, now);
+		if (startup_armed(startups, process) ||
+		    now >= startup_until_ns(startups, startup))
+			startup_finish(startups, startup, now);
 		waiting += startup->begun_ns != 0;
 	}
 	/* those that have ended with their program wait no more */
-	engine->startups = waiting;
+	startups->waiting = waiting;
 }
 
-uint64_t startup_next_ns(const struct engine *engine)
+uint64_t startup_next_ns(const struct startups *startups)
 {
 	const struct process *process;
 	uint64_t next = UINT64_MAX;
 
-	for (size_t i = 0; (process = startup_next(engine, &i));) {
+	for (size_t i = 0; (process = startup_next(startups, &i));) {
 		uint64_t until =
-			startup_until_ns(engine, startup_known(process));
+			startup_until_ns(startups, startup_known(process));
 
 		next = until < next ? until : next;
 	}
 	return next;
 }
 
-void startup_end(struct engine *engine)
+void startup_end(struct startups *startups)
 {
 	struct process *process;
 
-	for (size_t i = 0; (process = startup_next(engine, &i));) {
+	for (size_t i = 0; (process = startup_next(startups, &i));) {
 		struct startup *startup = startup_known(process);
 
 		startup->begun_ns = 0;
 		hold_drop(&startup->creator);
 		hold_drop(&startup->newborn);
 	}
-	engine->startups = 0;
+	startups->waiting = 0;
 }

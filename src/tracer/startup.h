@@ -22,7 +22,10 @@
 
 #include "tracee/hold.h"
 
-struct engine;
+struct core;
+struct load;
+struct pool;
+struct provoke;
 struct program_text;
 struct thread;
 
@@ -38,6 +41,15 @@ struct startup {
 	bool sent; /* all sites are with us */
 };
 
+/* Those of all programs. */
+struct startups {
+	struct core *core;
+	struct load *load;
+	struct pool *pool;
+	const struct provoke *provoke;
+	uint32_t waiting; /* programs whose first threads wait */
+};
+
 /* That of the program, which owns it; NULL: out of memory. */
 struct startup *startup_of(struct program_text *text);
 
@@ -47,10 +59,10 @@ struct startup *startup_of(struct program_text *text);
  * For the next few, what has run before is to be armed again, since none of these
  * was there to race with it: true then.
  */
-bool startup_begin(struct engine *engine, struct thread *creator);
+bool startup_begin(struct startups *startups, struct thread *creator);
 
 /* A newborn is in its first stop: it stays there if its creator waits. */
-void startup_newborn(struct engine *engine, struct thread *thread);
+void startup_newborn(struct startups *startups, struct thread *thread);
 
 /* Have the first threads of the program begun to run only lately? */
 bool startup_is_recent(const struct program_text *text, uint64_t now);
@@ -58,7 +70,7 @@ bool startup_is_recent(const struct program_text *text, uint64_t now);
  * Until when all programs that can be sampled are so; 0: one of them is not, or
  * there is none.
  */
-uint64_t startup_all_until(const struct engine *engine, uint64_t now);
+uint64_t startup_all_until(const struct startups *startups, uint64_t now);
 
 /*
  * Does it make the program's first threads? Its stall does not end that of one
@@ -83,14 +95,14 @@ uint64_t startup_patience_ns(const struct program_text *text);
 uint64_t startup_stall_ns(const struct program_text *text, uint64_t now);
 
 /* WIRE_STARTUP_SENT. */
-void startup_sent(struct engine *engine, const void *payload, size_t size);
+void startup_sent(struct startups *startups, const void *payload, size_t size);
 
 /* Let them go when everything is armed, or the time is over. */
-void startup_tick(struct engine *engine, uint64_t now);
+void startup_tick(struct startups *startups, uint64_t now);
 /* When that is needed by time alone; UINT64_MAX: never. */
-uint64_t startup_next_ns(const struct engine *engine);
+uint64_t startup_next_ns(const struct startups *startups);
 
 /* Everything is being released: nobody is held any more. */
-void startup_end(struct engine *engine);
+void startup_end(struct startups *startups);
 
 #endif

@@ -58,7 +58,7 @@ static void tracer_on_sites(struct engine *engine, const void *payload,
 	size_t count = size / sizeof(struct wire_site);
 
 	if (engine->provoke.state != PROVOKE_OFF)
-		provoke_take(engine, payload, count);
+		provoke_take(&engine->provoke, payload, count);
 	else
 		arm_queue(engine, payload, count);
 }
@@ -70,7 +70,7 @@ static void tracer_on_forget(struct engine *engine, const void *payload,
 
 	if (size != sizeof(*range))
 		return;
-	provoke_forget(engine, range);
+	provoke_forget(&engine->provoke, range);
 	arm_forget(engine, range);
 }
 
@@ -142,14 +142,24 @@ static void tracer_on_replay(struct engine *engine, const void *payload,
 	replays_answered(&engine->replays, payload, size);
 }
 
+static void tracer_on_startup_sent(struct engine *engine, const void *payload,
+				   size_t size)
+{
+	startup_sent(&engine->startups, payload, size);
+}
+
 typedef void tracer_handler(struct engine *engine, const void *payload,
 			    size_t size);
 
 static tracer_handler *const tracer_handlers[] = {
-	[WIRE_SITES] = tracer_on_sites,	  [WIRE_SUPPLY] = tracer_on_supply,
-	[WIRE_FORGET] = tracer_on_forget, [WIRE_SIGNAL] = tracer_on_signal,
-	[WIRE_STOP] = tracer_on_stop,	  [WIRE_SHARED] = tracer_on_shared,
-	[WIRE_JUDGED] = tracer_on_judged, [WIRE_STARTUP_SENT] = startup_sent,
+	[WIRE_SITES] = tracer_on_sites,
+	[WIRE_SUPPLY] = tracer_on_supply,
+	[WIRE_FORGET] = tracer_on_forget,
+	[WIRE_SIGNAL] = tracer_on_signal,
+	[WIRE_STOP] = tracer_on_stop,
+	[WIRE_SHARED] = tracer_on_shared,
+	[WIRE_JUDGED] = tracer_on_judged,
+	[WIRE_STARTUP_SENT] = tracer_on_startup_sent,
 	[WIRE_REPLAY] = tracer_on_replay,
 };
 
@@ -345,9 +355,9 @@ static void tracer_tick(struct engine *engine)
 		sigstate_tick(&engine->core.tracees, arm_may_trap(engine), now);
 	arm_refill(engine, now);
 	provoke_tick(engine, now);
-	startup_tick(engine, now);
-	if (ticked || now >= profile_next_ns(engine))
-		profile_tick(engine, now);
+	startup_tick(&engine->startups, now);
+	if (ticked || now >= profile_next_ns(&engine->profile))
+		profile_tick(&engine->profile, now);
 	if (ticked) {
 		engine->next_tick_ns = now + tracer_tick_ns(engine, now);
 		tracer_check_rest(engine, now);
@@ -387,10 +397,10 @@ static uint64_t tracer_next_ns(struct engine *engine)
 		next = freeze_next_ns(&engine->freeze);
 	if (provoke_next_ns(engine) < next)
 		next = provoke_next_ns(engine);
-	if (startup_next_ns(engine) < next)
-		next = startup_next_ns(engine);
-	if (profile_next_ns(engine) < next)
-		next = profile_next_ns(engine);
+	if (startup_next_ns(&engine->startups) < next)
+		next = startup_next_ns(&engine->startups);
+	if (profile_next_ns(&engine->profile) < next)
+		next = profile_next_ns(&engine->profile);
 	if (engine->core.tracees.signals_due_ns < next)
 		next = engine->core.tracees.signals_due_ns;
 	if (engine->next_tick_ns < next)

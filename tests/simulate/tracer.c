@@ -226,7 +226,7 @@ void tracer_reach(size_t slot)
 	machine->stopped_ns += (double)MACHINE_STOP_NS;
 	machine->score.result.hits++;
 	if (!machine_without(SIMULATE_CLOCKS))
-		profile_stopped(machine->engine, thread, &regs);
+		profile_stopped(&machine->engine->profile, thread, &regs);
 	tracer_hit(thread, breakpoint, &regs);
 	tracer_expect_all();
 }
@@ -239,7 +239,7 @@ uint64_t tracer_due(void)
 	uint64_t due = engine->next_tick_ns;
 	uint64_t pool = arm_next_ns(machine->engine),
 		 stalls = stalls_next_ns(engine);
-	uint64_t profile = profile_next_ns(engine);
+	uint64_t profile = profile_next_ns(&engine->profile);
 
 	due = pool < due ? pool : due;
 	due = profile < due ? profile : due;
@@ -282,8 +282,9 @@ void tracer_turn(void)
 	stalls_tick(engine, now);
 	arm_refill(engine, now);
 	if (!machine_without(SIMULATE_CLOCKS) &&
-	    (now >= engine->next_tick_ns || now >= profile_next_ns(engine)))
-		profile_tick(engine, now);
+	    (now >= engine->next_tick_ns ||
+	     now >= profile_next_ns(&engine->profile)))
+		profile_tick(&engine->profile, now);
 	tracer_tell();
 	if (now < engine->next_tick_ns)
 		return;

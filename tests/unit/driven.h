@@ -296,7 +296,7 @@ static inline void driven_turn(struct driven *driven)
 	sigstate_tick(&driven->engine.core.tracees,
 		      arm_may_trap(&driven->engine), now);
 	arm_refill(&driven->engine, now);
-	startup_tick(&driven->engine, now);
+	startup_tick(&driven->engine.startups, now);
 	if (driven->engine.core.phase == PHASE_RELEASING)
 		release_tick(&driven->engine, now);
 	driven_listen(driven);

@@ -115,7 +115,7 @@ static void tick(struct driven *driven, uint64_t *now)
 {
 	*now += STEP_NS;
 	driven_turn(driven);
-	profile_tick(&driven->engine, *now);
+	profile_tick(&driven->engine.profile, *now);
 	/* so that the child computes something meanwhile */
 	usleep(1000);
 }
@@ -353,13 +353,13 @@ static void a_program_is_not_told_of_the_last_ones_code(void **state)
 	assert_true(thread->profiled);
 	running_deinit(&engine->profile.running);
 	running_init(&engine->profile.running);
-	profile_exec(engine, thread);
+	profile_exec(&engine->profile, thread);
 	assert_false(thread->profiled);
 	assert_int_equal(engine->profile.running.blocks.count, 0);
 	/* unlike those of a thread that ends */
 	thread = tracees_thread(&engine->core.tracees,
 				child_plan.arena->lanes[1].tid);
-	profile_forget(engine, thread);
+	profile_forget(&engine->profile, thread);
 	assert_int_equal(engine->profile.open, 0);
 	assert_true(is_known(engine, spin_early));
 	driven_end(driven);

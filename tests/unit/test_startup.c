@@ -51,7 +51,8 @@ static void tell_sent(struct driven *driven)
 		tracees_process(&driven->engine.core.tracees, driven->pid);
 	const struct wire_startup message = { process->space->text->program };
 
-	startup_sent(&driven->engine, &message, sizeof(message));
+	startup_sent(&driven->engine.startups, &message,
+		     sizeof(message));
 }
 
 static struct driven *start(int threads, uint64_t startup_ns)
@@ -147,12 +148,12 @@ static void they_may_be_killed(void **state)
 
 	(void)state;
 	both_wait(driven);
-	assert_int_equal(driven->engine.startups, 1);
+	assert_int_equal(driven->engine.startups.waiting, 1);
 	kill(driven->pid, SIGKILL);
 	driven_until(driven, driven->exited);
 	assert_true(WIFSIGNALED(driven->exit.status));
 	/* with the program, nobody waits any more */
-	assert_int_equal(driven->engine.startups, 0);
+	assert_int_equal(driven->engine.startups.waiting, 0);
 	driven_free(driven);
 }
 
