@@ -284,15 +284,15 @@ struct error *code_function(struct code *code, uint32_t number, char **ret)
 static void hash_function(struct code *code, uint32_t number,
 			  struct code_insn *insn)
 {
+	const struct module *module = file_of(code, number)->module;
 	const struct elf_function *function = function_of(code, number);
 	const uint8_t *bytes;
 	size_t size = 0;
 
 	insn->hashed = true;
-	if (!function)
+	if (!module || !function)
 		return;
-	bytes = elftext_bytes(file_of(code, number)->module->text,
-			      function->start, &size);
+	bytes = elftext_bytes(module->text, function->start, &size);
 	if (bytes)
 		insn->hash = function_hash(
 			code->decoder, bytes,

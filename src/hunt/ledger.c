@@ -519,11 +519,12 @@ static struct error *write_side(const struct ledger *ledger, uint64_t side,
 		ledger->store,
 		"UPDATE side SET runs = runs + ?2,"
 		" reached = max(reached, ?3), hold_ns = max(hold_ns, ?4),"
-		" time = iif(?5 = 'pending', time, " NOW "),"
-		" ordered_by = iif(result = 'pending', ?6, ordered_by),"
+		" time = CASE ?5 WHEN 'pending' THEN time ELSE " NOW " END,"
+		" ordered_by = CASE result WHEN 'pending' THEN ?6"
+		" ELSE ordered_by END,"
 		" race = coalesce(race, ?7),"
-		" result = iif(result = 'pending' OR ?5 = 'provoked', ?5,"
-		" result) WHERE side = ?1",
+		" result = CASE WHEN result = 'pending' OR ?5 = 'provoked'"
+		" THEN ?5 ELSE result END WHERE side = ?1",
 		&query);
 
 	if (err)

@@ -67,7 +67,7 @@ static int compare_edges(const void *one, const void *two)
 /* The lower, the better. */
 static uint64_t class_of(const struct pair_edge *edge)
 {
-	return (uint64_t)(!edge->follows * 2 + edge->locked);
+	return (edge->follows ? 0u : 2u) + (edge->locked ? 1u : 0u);
 }
 
 static const struct recording *recording_of(const struct making *making,
