@@ -191,6 +191,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from report' -s o -l output -r 
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l filter -x -a 'verdict= status= kind= evidence= region= module= function= variable= file= thread= host= fingerprint=' -d 'Only races that match'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l suppressions -r -F -d 'Races not to report'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l ignore-unlikely -d 'Do not count unlikely races'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -l trace -r -F -d 'Print what was recorded in this file, or in this folder by several processes'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l unseen -d 'Estimate how many races these runs did not show'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l baseline -r -F -d 'Saved report whose races are known'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l symbolize -x -a '(__fish_complete_directories)' -d 'Find missing names in these files'

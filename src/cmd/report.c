@@ -18,6 +18,7 @@
 #include "base/options.h"
 #include "base/replace.h"
 #include "conflict/naming.h"
+#include "hunt/trace-print.h"
 #include "judge/judge.h"
 #include "judge/rank.h"
 #include "output/report-print.h"
@@ -37,7 +38,7 @@ struct report_options {
 	struct showing showing;
 	struct judge_config judging;
 	bool diff, unseen;
-	const char *format, *output, *symbolize;
+	const char *format, *output, *symbolize, *trace;
 	struct vec filters;
 };
 
@@ -73,6 +74,12 @@ static const struct option_def report_defs[] = {
 		  "race is new",
 	  .type = OPTION_FLAG,
 	  .offset = AT(diff) },
+	{ .name = "--trace",
+	  .arg = "PATH",
+	  .help = "print what was recorded in this file, or in this folder by "
+		  "several processes",
+	  .type = OPTION_STRING,
+	  .offset = AT(trace) },
 	{ .name = "--unseen",
 	  .help = "estimate how many races these runs did not show",
 	  .type = OPTION_FLAG,
@@ -348,6 +355,28 @@ static struct error *report_parsed(const struct report_options *options,
 	return err;
 }
 
+/* A recording: no report is read. */
+static struct error *report_trace(const struct report_options *options,
+				  int count)
+{
+	const struct renderer_ops *format = render_find(options->format);
+	FILE *out;
+
+	if (count > 0 || options->diff || options->unseen ||
+	    options->filters.count || options->symbolize ||
+	    report_is_judged(options) ||
+	    (format != &render_text && format != &render_json))
+		return error_create(ERROR_USAGE,
+				    "--trace can be used with --output and "
+				    "--format text or json only");
+	out = options->output ? fopen(options->output, "we") : stdout;
+	if (!out)
+		return error_os(errno, "%s", options->output);
+	return report_close(out, format == &render_json
+					 ? trace_print_json(options->trace, out)
+					 : trace_print(options->trace, out));
+}
+
 static struct error *report_main(int argc, char **argv, int *ret_status)
 {
 	struct report_options options = { .format = NULL };
@@ -357,7 +386,11 @@ static struct error *report_main(int argc, char **argv, int *ret_status)
 	err = options_parse(&report_table, argc, argv, &options, NULL, &first);
 	if (!err) {
 		*ret_status = 0;
-		if (!command_answer(&command_report, &options.standard))
+		if (command_answer(&command_report, &options.standard))
+			err = NULL;
+		else if (options.trace)
+			err = report_trace(&options, argc - first);
+		else
 			err = report_parsed(&options, argv + first,
 					    argc - first, ret_status);
 	}

@@ -5,14 +5,12 @@
 #include "hunt/target.h"
 
 #include <fnmatch.h>
-#include <glob.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/log.h"
-#include "base/strbuf.h"
 #include "base/vec.h"
 #include "hunt/code.h"
 #include "hunt/descriptor.h"
@@ -20,6 +18,7 @@
 #include "hunt/pairs.h"
 #include "hunt/recording.h"
 #include "hunt/sides.h"
+#include "hunt/traces.h"
 
 /* Measured of the Valgrind tool: 18 to 42 times, of most programs 30. */
 static const double SLOW_DOWN = 30;
@@ -117,29 +116,19 @@ static struct error *read_trace(struct finding *finding, const char *path)
 	return find_pairs(finding, process);
 }
 
-static struct error *read_traces(struct finding *finding, const char *dir)
+static struct error *read_traces(struct finding *finding, const char *path)
 {
-	struct strbuf pattern = { 0 };
-	struct error *err = NULL;
-	glob_t files;
-	int failed;
+	struct vec paths = VEC_INIT(char *);
+	struct error *err = traces_find(path, &paths);
 
-	strbuf_addf(&pattern, "%s/trace.*", dir);
-	failed = pattern.failed ? GLOB_NOSPACE
-				: glob(strbuf_text(&pattern), 0, NULL, &files);
-	strbuf_deinit(&pattern);
-	if (failed == GLOB_NOMATCH)
-		return error_create(ERROR_USAGE, "%s has no file trace.*", dir);
-	if (failed)
-		return error_nomem;
-	for (size_t i = 0; !err && i < files.gl_pathc; i++)
-		err = read_trace(finding, files.gl_pathv[i]);
-	globfree(&files);
+	for (size_t i = 0; !err && i < paths.count; i++)
+		err = read_trace(finding, *(char **)vec_at(&paths, i));
+	traces_free(&paths);
 	if (!err && !finding->totals.traces)
 		err = error_create(ERROR_USAGE,
 				   "%s has no trace of a program that matches "
 				   "'%s'",
-				   dir, finding->options->program);
+				   path, finding->options->program);
 	return err;
 }
 
@@ -198,7 +187,7 @@ static void finding_deinit(struct finding *finding)
 	code_destroy(finding->code);
 }
 
-struct error *hunt_targets_from_traces(const char *dir,
+struct error *hunt_targets_from_traces(const char *path,
 				       const struct hunt_pairing *options,
 				       struct vec *sides,
 				       struct hunt_totals *ret_totals)
@@ -210,7 +199,7 @@ struct error *hunt_targets_from_traces(const char *dir,
 	pairs_init(&finding.pairs);
 	err = code_create(&finding.code);
 	if (!err)
-		err = read_traces(&finding, dir);
+		err = read_traces(&finding, path);
 	if (!err)
 		err = make_sides(&finding, sides);
 	finding.totals.granules = finding.pairs.granules;

@@ -56,13 +56,13 @@ struct hunt_totals {
 };
 
 /*
- * Read DIR/trace.* and append the sides (struct hunt_side) in the order in which
+ * Read the traces, path/trace.* or path itself, and append the sides (struct hunt_side) in the order in which
  * to try them, numbered from 1. A trace that was cut short counts as far as it
  * goes, and that is told (base/log). Errors name the file and the place;
  * ERROR_FORMAT: corrupt; ERROR_USAGE: no trace is there, or none matches. The
  * caller ends each side by hunt_side_deinit().
  */
-struct error *hunt_targets_from_traces(const char *dir,
+struct error *hunt_targets_from_traces(const char *path,
 				       const struct hunt_pairing *options,
 				       struct vec *sides,
 				       struct hunt_totals *ret_totals);

@@ -466,7 +466,8 @@ static void bad_input_is_refused(void **state)
 	access_at(ADDRESS, 2, 1, 10, 0xff);
 	access_at(ADDRESS, 3, 77, 11, 0xff);
 	writer_end(&writer, 20);
-	is_refused("/nonexistent", NULL, ERROR_USAGE, "/nonexistent has no ");
+	is_refused("/nonexistent", NULL, ERROR_USAGE, "/nonexistent: ");
+	is_refused("/dev", NULL, ERROR_USAGE, "/dev has no file trace.");
 	is_refused(writer.folder, NULL, ERROR_FORMAT,
 		   "descriptor 77 is not known");
 	is_refused(writer.folder, NULL, ERROR_FORMAT, "trace.42: byte ");

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The files of a recording: a folder with trace.PID of each process, or one. */
+#ifndef HUNT_TRACES_H
+#define HUNT_TRACES_H
+
+struct error;
+struct vec;
+
+/*
+ * Append the paths (char *, for traces_free()), sorted: path itself if it is a
+ * file, else its files trace.*. ERROR_USAGE: there is none.
+ */
+struct error *traces_find(const char *path, struct vec *paths);
+void traces_free(struct vec *paths);
+
+#endif
