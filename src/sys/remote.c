@@ -55,6 +55,11 @@ static struct error *auxiliary_value(pid_t pid, uint64_t type, uint64_t *ret)
 			    (unsigned int)type);
 }
 
+struct error *remote_entry(pid_t pid, uint64_t *ret)
+{
+	return auxiliary_value(pid, AT_ENTRY, ret);
+}
+
 struct error *remote_syscall_address(const struct memory *memory, uint64_t *ret)
 {
 	static const uint8_t instruction[] = { 0x0f, 0x05 };

@@ -20,6 +20,9 @@ struct memory;
 struct error *remote_syscall_address(const struct memory *memory,
 				     uint64_t *ret);
 
+/* The first instruction of its program, behind the loader (AT_ENTRY). */
+struct error *remote_entry(pid_t pid, uint64_t *ret);
+
 /*
  * rt_sigaction(2) in the stopped thread. set and old are the kernel's
  * struct sigaction of 32 bytes on x86-64; either may be NULL.

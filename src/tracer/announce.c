@@ -65,6 +65,12 @@ void announce_thread(struct core *core, struct govern *govern,
 		announce_send(core, govern, process);
 }
 
+void announce_loaded(struct core *core, struct govern *govern,
+		     struct process *process)
+{
+	announce_now(core, govern, process);
+}
+
 void announce_tick(struct core *core, struct govern *govern)
 {
 	for (size_t i = 0; i < core->tracees.processes.count; i++) {

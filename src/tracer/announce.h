@@ -25,6 +25,10 @@ void announce_exec(struct core *core, struct govern *govern,
 void announce_thread(struct core *core, struct govern *govern,
 		     struct process *process);
 
+/* Its libraries are loaded: it is told now, whatever it does. */
+void announce_loaded(struct core *core, struct govern *govern,
+		     struct process *process);
+
 /* Those that have lived through two ticks. */
 void announce_tick(struct core *core, struct govern *govern);
 

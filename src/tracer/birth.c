@@ -27,6 +27,7 @@
 #include "tracer/death.h"
 #include "tracer/engine.h"
 #include "tracer/forget.h"
+#include "tracer/hunt.h"
 #include "tracer/orphans.h"
 #include "tracer/privileged.h"
 #include "tracer/release.h"
@@ -306,6 +307,8 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 	child->newborn = true;
 	if (home == creator->process || engine->follow != WIRE_FOLLOW_NONE)
 		thread_set_path(child, creator);
+	if (home == creator->process)
+		thread_set_place(child, creator);
 	if (home != creator->process)
 		home->copied_ns = creator->unforked_ns;
 	creator->unforked_ns = clock_now_ns();
@@ -436,6 +439,7 @@ static void birth_reset_thread(struct engine *engine, struct thread *thread)
 	thread->watch.control = 0;
 	memset(&thread->signals, 0, sizeof(thread->signals));
 	creation_forget(&engine->creations, thread);
+	thread_begin_place(thread);
 }
 
 /* The memory that the exec has made takes the place of what it replaced. */
@@ -443,6 +447,7 @@ static void birth_take_space(struct engine *engine, struct process *process,
 			     struct addrspace *space)
 {
 	announce_end(&engine->core, &engine->govern, process);
+	hunt_leave(engine, process);
 	engine_leave_space(engine, process);
 	process->space = space;
 	process->threads_most = (uint32_t)process->threads.count;
@@ -560,4 +565,5 @@ void birth_exec(struct engine *engine, struct thread *thread)
 		announce_exec(&engine->core, &engine->govern, process);
 	else
 		announce_begin(&engine->core, &engine->govern, process);
+	hunt_exec(engine, process);
 }

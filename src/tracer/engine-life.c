@@ -34,6 +34,7 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 					      .pool = &engine->pool,
 					      .provoke = &engine->provoke };
 	provoke_init(&engine->provoke, &engine->core);
+	hunt_init(&engine->hunt);
 	replays_init(&engine->replays, &engine->core, &engine->load,
 		     &engine->pool.params);
 	engine->freeze.core = &engine->core;
@@ -59,6 +60,7 @@ void engine_deinit(struct engine *engine)
 	lengths_deinit(&engine->lengths);
 	profile_deinit(&engine->profile);
 	provoke_deinit(&engine->provoke);
+	hunt_deinit(&engine->hunt);
 	replays_deinit(&engine->replays);
 	orphans_deinit(&engine->orphans);
 	vec_deinit(&engine->stalls.list);

@@ -19,6 +19,7 @@
 #include "tracer/creation.h"
 #include "tracer/freeze.h"
 #include "tracer/govern.h"
+#include "tracer/hunt.h"
 #include "tracer/load.h"
 #include "tracer/orphans.h"
 #include "tracer/priority.h"
@@ -56,6 +57,7 @@ struct engine {
 	struct load load;
 	struct freeze freeze;
 	struct provoke provoke;
+	struct hunt hunt;
 	struct replays replays;
 	struct startups startups;
 	struct pool pool;

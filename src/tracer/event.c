@@ -26,6 +26,7 @@
 #include "tracer/engine.h"
 #include "tracer/forget.h"
 #include "tracer/freeze.h"
+#include "tracer/hunt.h"
 #include "tracer/orphans.h"
 #include "tracer/profile-stops.h"
 #include "tracer/provoke-sites.h"
@@ -50,6 +51,7 @@ static void event_check_ended(struct engine *engine)
 	     (tracees_watched_count(&engine->core.tracees) > 0 ||
 	      birth_may_exec(engine))))
 		return;
+	hunt_end(engine);
 	engine_tell_end(engine);
 	/* children made by vfork may outlive it, and are still traced */
 	if (engine->core.tracees.threads.count > 0)
@@ -249,6 +251,10 @@ static void event_hit(struct engine *engine, struct thread *thread,
 
 	if (site.provoke && provoke_hit(engine, thread, breakpoint, regs))
 		return;
+	if (site.hunt)
+		hunt_hit(engine, thread, &site, regs);
+	if (thread->hold)
+		return;
 	if (stays && space->text->execpoints) {
 		/* the kernel has set the resume flag */
 		engine_go_on(engine, thread);
@@ -361,7 +367,8 @@ static void event_watch(struct engine *engine, struct thread *thread,
 	thread_unpark(thread);
 	if (event_execution(engine, thread, slots, gens))
 		return;
-	if (!provoke_trap(engine, slots, gens))
+	if (!provoke_trap(engine, slots, gens) &&
+	    !hunt_trap(engine, thread, slots, gens))
 		stall_trap(engine, thread, slots, gens);
 	/* the kernel forces the signal of a debug register, as that of int3 */
 	if (info->code == TRAP_CODE_WATCH)

@@ -12,6 +12,7 @@
 #include "tracer/creation.h"
 #include "tracer/death.h"
 #include "tracer/engine.h"
+#include "tracer/hunt.h"
 
 void forget_hold(struct engine *engine, const struct hold *hold)
 {
@@ -26,6 +27,7 @@ void forget_thread(struct engine *engine, struct thread *thread)
 	engine_take_back(engine, thread);
 	profile_forget(&engine->profile, thread);
 	creation_forget(&engine->creations, thread);
+	hunt_forget(engine, thread);
 	hold = thread_destroy(&engine->core.tracees, thread);
 	forget_hold(engine, hold);
 }
@@ -36,6 +38,7 @@ void forget_process(struct engine *engine, struct process *process)
 	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
 		if (tracees_process_at(&engine->core.tracees, i) == process) {
 			vec_remove(&engine->core.tracees.processes, i);
+			hunt_leave(engine, process);
 			engine_leave_space(engine, process);
 			death_forget(process);
 			process_destroy(process);

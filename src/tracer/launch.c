@@ -32,6 +32,16 @@ enum { LAUNCH_FAILED = 127 };
 /* a millisecond apart */
 enum { SEIZE_TRIES = 20 };
 
+static void launch_silence(void)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	if (null > STDERR_FILENO)
+		close(null);
+}
+
 /* The child: wait to be seized, become the command, or tell why not. */
 static void launch_child(const struct launch *launch, int go, int failed)
 {
@@ -41,6 +51,8 @@ static void launch_child(const struct launch *launch, int go, int failed)
 	sigprocmask(SIG_SETMASK, launch->mask, NULL);
 	if (launch->no_aslr)
 		personality(ADDR_NO_RANDOMIZE);
+	if (launch->silent)
+		launch_silence();
 	/* end of file: the tracer died or gave up */
 	if (read(go, &byte, 1) == 1) {
 		execvp(launch->argv[0], launch->argv);

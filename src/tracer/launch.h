@@ -14,6 +14,7 @@ struct pidref;
 struct launch {
 	char *const *argv;
 	bool no_aslr;
+	bool silent; /* its standard streams are /dev/null */
 	/*
 	 * what the command gets instead of what the tracer changed for itself
 	 */

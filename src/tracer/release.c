@@ -25,6 +25,7 @@
 #include "tracer/engine.h"
 #include "tracer/forget.h"
 #include "tracer/freeze.h"
+#include "tracer/hunt.h"
 #include "tracer/orphans.h"
 #include "tracer/startup.h"
 
@@ -431,6 +432,7 @@ void engine_release(struct engine *engine)
 	arm_lift_all(engine);
 	stalls_end_all(engine);
 	provoke_end(engine);
+	hunt_end(engine);
 	freeze_end(&engine->freeze);
 	startup_end(&engine->startups);
 	profile_end(&engine->profile);

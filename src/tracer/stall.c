@@ -264,6 +264,8 @@ static struct thread *stall_close(struct engine *engine, struct stall *stall,
 	}
 	if (stall->young && outcome == WIRE_QUIET)
 		pool_rearm_stalled(&engine->pool, &stall->site, now);
+	if (stall->over)
+		stall->over(engine, outcome, now - stall->begun_ns);
 	free(stall);
 	return thread;
 }
@@ -534,6 +536,9 @@ static void stall_set_length(struct engine *engine, struct stall *stall)
 	uint64_t longest = stall->waited_ns / STALL_WAIT_PART;
 	uint64_t lent = 0, young = stall_most_young(stall);
 
+	stall->length_ns = stall->asked_ns;
+	if (stall->over)
+		return;
 	stall->young = young < most;
 	if (stall->young)
 		most = young;
@@ -554,6 +559,8 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	uint64_t now = clock_now_ns();
 
 	if (!vec_push(&engine->stalls.list, &stall)) {
+		if (stall->over)
+			stall->over(engine, WIRE_ABANDONED, 0);
 		free(stall);
 		/* that of a stall which has given way to this one */
 		watch_retire(&engine->core.tracees);
@@ -728,6 +735,33 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 	thread_park(thread, breakpoint->site.address, regs);
 	thread_resume(&engine->core.tracees, thread);
 	return hit;
+}
+
+bool stall_hold(struct engine *engine, struct thread *thread,
+		const struct wire_site *site, const struct x86_registers *regs,
+		uint64_t length_ns, stall_over *over)
+{
+	struct stall *stall = stall_create(thread, site, regs);
+
+	if (!stall || !stall_may_begin(stall)) {
+		free(stall);
+		return false;
+	}
+	stall->asked_ns = length_ns;
+	stall->over = over;
+	stall_begin(engine, stall);
+	return true;
+}
+
+bool stall_meet(struct engine *engine, struct thread *thread,
+		const struct wire_site *site, const struct x86_registers *regs)
+{
+	struct stall *arrival = stall_create(thread, site, regs);
+	bool met = arrival && stall_may_begin(arrival) &&
+		   stall_collisions(engine, arrival);
+
+	free(arrival);
+	return met;
 }
 
 static int stall_access_of(const struct stall *stall, uint8_t slots,

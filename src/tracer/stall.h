@@ -22,6 +22,9 @@ struct breakpoint;
 struct engine;
 struct thread;
 
+typedef void stall_over(struct engine *engine, enum wire_outcome outcome,
+			uint64_t held_ns);
+
 struct stall_access {
 	struct mem_access access;
 	struct watch_claim claim;
@@ -43,6 +46,9 @@ struct stall {
 	uint64_t waited_ns; /* its breakpoint, for the thread */
 	uint64_t begun_ns, length_ns, deadline_ns;
 	uint64_t long_ns; /* of length_ns, from the budget for long stalls */
+	uint64_t asked_ns; /* the length, where it is not drawn; else 0 */
+	/* of one that was asked for: it is about to end; or NULL */
+	stall_over *over;
 	bool young; /* it is short since its program begins (startup_stall_ns()) */
 	uint64_t next_look_ns; /* for whether anybody else can run */
 	uint64_t next_read_ns; /* for a changed value; UINT64_MAX: no need */
@@ -64,6 +70,23 @@ struct stalls {
 enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 			const struct breakpoint *breakpoint,
 			const struct x86_registers *regs);
+
+/*
+ * The thread is stopped at the site, rip on it: stall it for that time, outside
+ * of all budgets. `over' is called when the stall ends, which may be at once; the
+ * thread goes on then. False: its bytes cannot be read, and the caller resumes
+ * it.
+ */
+bool stall_hold(struct engine *engine, struct thread *thread,
+		const struct wire_site *site, const struct x86_registers *regs,
+		uint64_t length_ns, stall_over *over);
+
+/*
+ * The thread is stopped before that instruction, and the caller resumes it:
+ * report a collision with one already stalled. False: there is none.
+ */
+bool stall_meet(struct engine *engine, struct thread *thread,
+		const struct wire_site *site, const struct x86_registers *regs);
 
 /*
  * A watch trapped in the stopped thread: report the conflict if its stall

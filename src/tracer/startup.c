@@ -67,13 +67,29 @@ static bool startup_takes(const struct startups *startups,
 	return true;
 }
 
+/* The thread waits from now on, unless nobody would answer. */
+static void startup_hold(struct startups *startups, struct startup *startup,
+			 struct thread *thread)
+{
+	struct wire_startup message = {
+		.program = thread->process->space->text->program,
+	};
+
+	if (!channel_send(&startups->core->channel, WIRE_STARTUP, &message,
+			  sizeof(message)))
+		return;
+	startup->had = true;
+	startup->begun_ns = clock_now_ns();
+	pool_forget_spent(startups->pool, message.program);
+	startup->maker = thread->tid;
+	startups->waiting++;
+	hold_begin(&startups->core->tracees, &startup->creator, thread);
+}
+
 bool startup_begin(struct startups *startups, struct thread *creator)
 {
 	struct process *process = creator->process;
 	struct startup *startup = startup_of(process->space->text);
-	struct wire_startup message = {
-		.program = process->space->text->program,
-	};
 
 	if (!startup)
 		return false;
@@ -84,17 +100,25 @@ bool startup_begin(struct startups *startups, struct thread *creator)
 	    process->role != PROCESS_WATCHED || process->threads.count != 2 ||
 	    creator->vforking)
 		return false;
-	/* nobody would answer */
-	if (!channel_send(&startups->core->channel, WIRE_STARTUP, &message,
-			  sizeof(message)))
-		return false;
-	startup->had = true;
-	startup->begun_ns = clock_now_ns();
-	pool_forget_spent(startups->pool, message.program);
-	startup->maker = creator->tid;
-	startups->waiting++;
-	hold_begin(&startups->core->tracees, &startup->creator, creator);
+	startup_hold(startups, startup, creator);
 	return false;
+}
+
+void startup_enter(struct startups *startups, struct thread *thread)
+{
+	struct startup *startup = startup_of(thread->process->space->text);
+
+	if (!startup || startup->had ||
+	    startups->pool->params.startup_ns == 0 ||
+	    startups->core->phase != PHASE_WATCHING)
+		return;
+	startup->creator.in_creation = false;
+	startup_hold(startups, startup, thread);
+}
+
+bool startup_waits(const struct program_text *text)
+{
+	return text->startup && text->startup->begun_ns != 0;
 }
 
 void startup_newborn(struct startups *startups, struct thread *thread)

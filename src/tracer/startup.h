@@ -61,6 +61,15 @@ struct startup *startup_of(struct program_text *text);
  */
 bool startup_begin(struct startups *startups, struct thread *creator);
 
+/*
+ * For a hunt: the only thread of its process is stopped before the first
+ * instruction of its program, the libraries of which are there. It waits, as
+ * those do, and its second thread will not.
+ */
+void startup_enter(struct startups *startups, struct thread *thread);
+/* Does anybody wait? */
+bool startup_waits(const struct program_text *text);
+
 /* A newborn is in its first stop: it stays there if its creator waits. */
 void startup_newborn(struct startups *startups, struct thread *thread);
 

@@ -161,6 +161,7 @@ static tracer_handler *const tracer_handlers[] = {
 	[WIRE_JUDGED] = tracer_on_judged,
 	[WIRE_STARTUP_SENT] = tracer_on_startup_sent,
 	[WIRE_REPLAY] = tracer_on_replay,
+	[WIRE_HUNT] = hunt_take,
 };
 
 enum {
@@ -292,16 +293,20 @@ static bool tracer_begins(const struct engine *engine, uint64_t now)
  * Where little time may be lost, breakpoints come slowly, or never: so may all
  * else, but at the beginning.
  */
+static bool tracer_provokes(const struct engine *engine)
+{
+	return engine->provoke.state != PROVOKE_OFF || engine->hunt.on;
+}
+
 static uint64_t tracer_tick_ns(const struct engine *engine, uint64_t now)
 {
 	const struct wire_params *params = &engine->pool.params;
 	bool few = params->arm_rate > 0 ||
-		   (params->rate == 0 && engine->provoke.state == PROVOKE_OFF);
+		   (params->rate == 0 && !tracer_provokes(engine));
 
 	if (engine->core.phase == PHASE_RELEASING)
 		return TRACER_RELEASE_TICK_NS;
-	few |= engine->provoke.state == PROVOKE_OFF &&
-	       !tracer_begins(engine, now) &&
+	few |= !tracer_provokes(engine) && !tracer_begins(engine, now) &&
 	       budget_is_small(&engine->load.budget);
 	return few ? TRACER_LOW_TICK_NS : TRACER_TICK_NS;
 }
@@ -355,6 +360,7 @@ static void tracer_tick(struct engine *engine)
 		sigstate_tick(&engine->core.tracees, arm_may_trap(engine), now);
 	arm_refill(engine, now);
 	provoke_tick(engine, now);
+	hunt_tick(engine);
 	startup_tick(&engine->startups, now);
 	if (ticked || now >= profile_next_ns(&engine->profile))
 		profile_tick(&engine->profile, now);
@@ -553,8 +559,12 @@ static struct error *tracer_choose(struct engine *engine,
 			  perfwatch_keep_ready(&engine->core.perf_ready));
 	if (strcmp(config->tracing.backend, "auto") == 0 &&
 	    !config->tracing.text_untouched && !config->hold_conflicts &&
-	    !config->provoke)
+	    !config->provoke && !config->hunts)
 		engine->core.tracees.watch.many = WATCH_MANY;
+	if (!err && config->hunts && engine->core.tracees.watch.ops->blind)
+		err = error_create(ERROR_UNSUPPORTED,
+				   "a hunt takes debug registers, and these do "
+				   "not work here (racewatch doctor)");
 	if (!config->tracing.text_untouched)
 		return err;
 	if (!err && engine->core.tracees.watch.ops != &watch_by_perf)
@@ -574,6 +584,7 @@ static struct error *tracer_begin(struct engine *engine,
 	struct wire_started started = { 0 };
 	struct launch launch = { .argv = config->argv,
 				 .no_aslr = config->tracing.no_aslr,
+				 .silent = config->silent,
 				 .mask = &before->mask,
 				 .child_action = &before->child_action };
 	struct error *err;
@@ -585,6 +596,7 @@ static struct error *tracer_begin(struct engine *engine,
 	engine->freeze.wanted = config->hold_conflicts;
 	if (config->provoke)
 		provoke_begin(&engine->provoke, config->provoke);
+	engine->hunt.on = config->hunts;
 	if (!config->argv) {
 		/* what is sent to the front end's whole group spares us */
 		setpgid(0, 0);

@@ -29,6 +29,8 @@ struct tracer_config {
 	/* threads of a conflict wait for WIRE_JUDGED; see freeze.h */
 	bool hold_conflicts;
 	const struct wire_provoke *provoke; /* a race to be provoked; or NULL */
+	bool hunts; /* sides will come by WIRE_HUNT */
+	bool silent; /* the command's output goes nowhere, and it has no input */
 	uint64_t seed;
 	struct wire_params params; /* to begin with */
 };

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "wire/conflict.h"
+#include "wire/hunt.h"
 #include "wire/instance.h"
 #include "wire/params.h"
 #include "wire/provoke.h"
@@ -36,6 +37,7 @@ enum wire_type {
 	WIRE_JUDGED, /* struct wire_judged: of a conflict that is held */
 	WIRE_STARTUP_SENT, /* struct wire_startup: what it asked for was sent */
 	WIRE_REPLAY, /* struct wire_replay: answers WIRE_INSTANCE */
+	WIRE_HUNT, /* struct wire_hunt (hunt.h): hold a thread there */
 
 	WIRE_STARTED = 32, /* struct wire_started: the target is watched */
 	WIRE_FAILED, /* struct wire_failed: it will not be; nothing follows */
@@ -64,6 +66,7 @@ enum wire_type {
 	 * pages; the pages. Right behind its WIRE_CONFLICT, which announces it.
 	 */
 	WIRE_INSTANCE,
+	WIRE_HUNTED, /* struct wire_hunted (hunt.h): what came of a WIRE_HUNT */
 };
 
 struct wire_header {

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The breakpoints of a hunt; see hunt-registers.h.
+ */
+#include "tracer/hunt-registers.h"
+
+#include "base/error.h"
+#include "tracee/breakpoint.h"
+#include "tracee/process.h"
+#include "tracee/watch-update.h"
+#include "tracer/arm.h"
+#include "tracer/engine.h"
+#include "tracer/hunt.h"
+
+/* To open an event anew costs as much as some stops. */
+static const uint64_t HUNT_PERIOD_MIN = 4;
+
+const struct program_text *hunt_program(const struct engine *engine,
+					uint32_t program)
+{
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->core.tracees, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    process->space->text->program == program)
+			return process->space->text;
+	}
+	return NULL;
+}
+
+/*
+ * The kernel counts up to the execution before the side. One with the stack of
+ * another side does not count: then each is looked at.
+ */
+static uint64_t hunt_period(const struct engine *engine,
+			    const struct hunt_target *target)
+{
+	uint64_t ordinal = target->wire.ordinal;
+
+	return engine->core.tracees.watch.ops == &watch_by_perf &&
+			       target->wire.stack_count == 0 &&
+			       target->state == HUNT_COUNTING &&
+			       target->counts.count == 0 &&
+			       ordinal >= HUNT_PERIOD_MIN
+		       ? ordinal
+		       : 0;
+}
+
+/* A slot would be shared, and be for the thread of one of the two only. */
+static bool hunt_is_taken(const struct engine *engine, uint64_t address)
+{
+	const struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; i < hunt->targets.count; i++) {
+		const struct hunt_target *target =
+			*(struct hunt_target **)vec_at(&hunt->targets, i);
+
+		if (target->claimed && target->wire.site.address == address)
+			return true;
+	}
+	for (size_t i = 0; i < hunt->partner_count; i++) {
+		if (hunt->partners[i].claimed &&
+		    hunt->partners[i].site.address == address)
+			return true;
+	}
+	return false;
+}
+
+bool hunt_claim(struct engine *engine, struct hunt_target *target)
+{
+	const struct program_text *text =
+		hunt_program(engine, target->wire.site.program);
+	uint64_t address = target->wire.site.address;
+
+	if (!text || target->claimed || hunt_is_taken(engine, address) ||
+	    !watch_claim_execution(&engine->core.tracees.watch, text, address,
+				   &target->claim))
+		return false;
+	target->claimed = engine->hunt.changed = true;
+	target->period = hunt_period(engine, target);
+	watch_narrow(&engine->core.tracees.watch, &target->claim,
+		     target->wire.any ? NULL : &target->place, target->period);
+	return true;
+}
+
+void hunt_unclaim(struct engine *engine, struct hunt_target *target)
+{
+	if (!target->claimed)
+		return;
+	watch_release(&engine->core.tracees.watch, &target->claim);
+	target->claimed = false;
+	engine->hunt.changed = true;
+}
+
+/* A side that waits at the same instruction cannot be counted any more. */
+static void hunt_give_way(struct engine *engine, uint64_t address)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; i < hunt->targets.count; i++) {
+		struct hunt_target *target =
+			*(struct hunt_target **)vec_at(&hunt->targets, i);
+
+		if (!target->claimed || target->wire.site.address != address)
+			continue;
+		hunt_unclaim(engine, target);
+		target->state = HUNT_OVER;
+		target->news.end = WIRE_HUNT_UNTRIED;
+	}
+}
+
+/* One register is left for the bytes, until they are watched. */
+static bool hunt_has_register(const struct engine *engine)
+{
+	const struct dregs *dregs = &engine->core.tracees.watch.dregs;
+	int left = 0;
+
+	for (int i = 0; i < DREGS_SLOTS; i++)
+		left += dregs->slots[i].users == 0;
+	return left > !engine->hunt.holds;
+}
+
+static void hunt_arm_partner(struct engine *engine,
+			     struct hunt_partner *partner, bool by_text)
+{
+	const struct program_text *text =
+		hunt_program(engine, partner->site.program);
+
+	if (!text || partner->claimed || partner->stands)
+		return;
+	if (hunt_has_register(engine) &&
+	    watch_claim_execution(&engine->core.tracees.watch, text,
+				  partner->site.address, &partner->claim))
+		partner->claimed = engine->hunt.changed = true;
+	else if (by_text)
+		partner->stands = arm_standing(engine, &partner->site) ==
+				  WIRE_FIRED;
+}
+
+/*
+ * While the side is only near, its own instruction keeps its register, which
+ * is for its thread alone, though another thread's may be a partner.
+ */
+void hunt_arm_partners(struct engine *engine, bool by_text)
+{
+	struct hunt *hunt = &engine->hunt;
+	const struct wire_hunt *wire = &hunt->focus->wire;
+
+	for (size_t i = 0; i < wire->partner_count; i++) {
+		struct hunt_partner *partner = &hunt->partners[i];
+		uint64_t address = wire->partners[i].address;
+
+		if (i == hunt->partner_count)
+			*partner = (struct hunt_partner){
+				.site = wire->partners[hunt->partner_count++],
+			};
+		if (hunt->focus->claimed && address == wire->site.address)
+			continue;
+		if (!partner->claimed)
+			hunt_give_way(engine, address);
+		hunt_arm_partner(engine, partner, by_text);
+	}
+}
+
+/* A breakpoint that stays, wherever it was set. */
+static void hunt_lift_standing(struct engine *engine,
+			       const struct wire_site *site)
+{
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->core.tracees, i);
+		struct breakpoint *breakpoint;
+
+		if (process->role != PROCESS_WATCHED ||
+		    process->space->text->program != site->program)
+			continue;
+		breakpoint = breakpoint_find(process->space, site->address);
+		if (!breakpoint)
+			return;
+		/* who is on its way over it would set it again */
+		breakpoint->policy = BREAKPOINT_ONE_SHOT;
+		core_note(&engine->core,
+			  breakpoint_lift(process->space, 0, breakpoint));
+		return;
+	}
+}
+
+void hunt_lift_partners(struct engine *engine)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; i < hunt->partner_count; i++) {
+		struct hunt_partner *partner = &hunt->partners[i];
+
+		if (partner->claimed) {
+			watch_release(&engine->core.tracees.watch,
+				      &partner->claim);
+			hunt->changed = true;
+		}
+		if (partner->stands)
+			hunt_lift_standing(engine, &partner->site);
+	}
+	hunt->partner_count = 0;
+}
+
+bool hunt_claim_entry(struct engine *engine, const struct program_text *text,
+		      uint64_t address)
+{
+	struct hunt_entry entry = { .text = text, .address = address };
+
+	if (!watch_claim_execution(&engine->core.tracees.watch, text, address,
+				   &entry.claim))
+		return false;
+	if (vec_push(&engine->hunt.entries, &entry))
+		return true;
+	watch_release(&engine->core.tracees.watch, &entry.claim);
+	return false;
+}
+
+void hunt_unclaim_entry(struct engine *engine, size_t i)
+{
+	const struct hunt_entry *entry = vec_at(&engine->hunt.entries, i);
+
+	watch_release(&engine->core.tracees.watch, &entry->claim);
+	vec_remove_swap(&engine->hunt.entries, i);
+	engine->hunt.changed = true;
+}
+
+void hunt_publish(struct engine *engine)
+{
+	if (!engine->hunt.changed)
+		return;
+	engine->hunt.changed = false;
+	watch_publish(&engine->core.tracees);
+}

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Provoking the sides of a hunt; see hunt.h.
+ */
+#include "tracer/hunt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "sys/perfwatch.h"
+#include "sys/remote.h"
+#include "sys/trace.h"
+#include "tracee/breakpoint.h"
+#include "tracee/thread.h"
+#include "tracer/announce.h"
+#include "tracer/engine.h"
+#include "tracer/hunt-count.h"
+#include "tracer/hunt-registers.h"
+#include "tracer/stall.h"
+#include "tracer/startup.h"
+
+void hunt_init(struct hunt *hunt)
+{
+	*hunt = (struct hunt){
+		.targets = VEC_INIT(struct hunt_target *),
+		.entries = VEC_INIT(struct hunt_entry),
+	};
+}
+
+static struct hunt_target *hunt_target_at(const struct hunt *hunt, size_t i)
+{
+	return *(struct hunt_target **)vec_at(&hunt->targets, i);
+}
+
+static void hunt_target_free(struct hunt_target *target)
+{
+	vec_deinit(&target->counts);
+	free(target);
+}
+
+void hunt_deinit(struct hunt *hunt)
+{
+	for (size_t i = 0; i < hunt->targets.count; i++)
+		hunt_target_free(hunt_target_at(hunt, i));
+	vec_deinit(&hunt->targets);
+	vec_deinit(&hunt->entries);
+}
+
+static void hunt_over(struct engine *engine, struct hunt_target *target,
+		      enum wire_hunt_end end)
+{
+	hunt_unclaim(engine, target);
+	if (engine->hunt.focus == target) {
+		hunt_lift_partners(engine);
+		engine->hunt.focus = NULL;
+	}
+	target->state = HUNT_OVER;
+	target->news.end = end;
+}
+
+static const struct thread *hunt_thread_at(const struct process *process,
+					   const struct thread_place *place)
+{
+	for (size_t i = 0; i < process->threads.count; i++) {
+		const struct thread *thread = process_thread(process, i);
+
+		if (thread_is_at(thread, place))
+			return thread;
+	}
+	return NULL;
+}
+
+/* Has the process created a thread at that place, which may have ended? */
+static bool hunt_has_created(const struct process *process,
+			     struct thread_place place)
+{
+	while (place.length > 0) {
+		uint32_t number = place.path[--place.length];
+		const struct thread *creator = hunt_thread_at(process, &place);
+
+		if (creator)
+			return number < creator->threads_made;
+	}
+	return true;
+}
+
+/* Has a thread run already whose executions are to be counted? */
+static bool hunt_has_begun(const struct engine *engine,
+			   const struct hunt_target *target)
+{
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->core.tracees, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    process->space->text->program ==
+			    target->wire.site.program &&
+		    (target->wire.any ||
+		     hunt_has_created(process, target->place)))
+			return true;
+	}
+	return false;
+}
+
+static bool hunt_is_held_up(const struct engine *engine, uint32_t program)
+{
+	const struct program_text *text = hunt_program(engine, program);
+
+	return text && startup_waits(text);
+}
+
+void hunt_take(struct engine *engine, const void *payload, size_t size)
+{
+	struct hunt_target *target;
+	const struct wire_hunt *wire = payload;
+
+	if (size != sizeof(*wire) || !engine->hunt.on)
+		return;
+	target = calloc(1, sizeof(*target));
+	if (!target || !vec_push(&engine->hunt.targets, &target)) {
+		free(target);
+		return;
+	}
+	target->wire = *wire;
+	target->place.length = wire->path_length;
+	memcpy(target->place.path, wire->path, sizeof(wire->path));
+	target->counts = (struct vec)VEC_INIT(struct hunt_count);
+	target->news = (struct wire_hunted){ .side = wire->side };
+	target->begun = !hunt_is_held_up(engine, wire->site.program);
+	target->wire.site.hunt = true;
+	for (uint32_t i = 0; i < wire->partner_count; i++)
+		target->wire.partners[i].hunt = true;
+	hunt_tick(engine);
+}
+
+/* Its partners are armed from now on; those of another are not. */
+static void hunt_focus(struct engine *engine, struct hunt_target *target)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	if (hunt->focus == target)
+		return;
+	hunt_lift_partners(engine);
+	hunt->focus = target;
+}
+
+static void hunt_arm_target(struct engine *engine, struct hunt_target *target)
+{
+	bool late = target->begun && hunt_has_begun(engine, target);
+
+	if (late || !hunt_program(engine, target->wire.site.program)) {
+		hunt_over(engine, target, WIRE_HUNT_UNTRIED);
+		return;
+	}
+	target->state = HUNT_COUNTING;
+	if (!hunt_claim(engine, target))
+		target->state = HUNT_QUEUED;
+	else if (target->wire.ordinal == 0)
+		target->state = HUNT_NEAR;
+}
+
+/* As many wait as there may be, in their order. */
+static void hunt_arm(struct engine *engine)
+{
+	const struct hunt *hunt = &engine->hunt;
+	int armed = 0;
+
+	for (size_t i = 0; i < hunt->targets.count; i++) {
+		const struct hunt_target *target = hunt_target_at(hunt, i);
+
+		armed += target->claimed || target->state == HUNT_HELD;
+	}
+	for (size_t i = 0; i < hunt->targets.count && armed < HUNT_ARMED; i++) {
+		struct hunt_target *target = hunt_target_at(hunt, i);
+
+		if (target->state != HUNT_QUEUED)
+			continue;
+		hunt_arm_target(engine, target);
+		armed += target->claimed;
+	}
+	for (size_t i = 0; i < hunt->targets.count; i++) {
+		struct hunt_target *target = hunt_target_at(hunt, i);
+
+		target->begun |=
+			!hunt_is_held_up(engine, target->wire.site.program);
+	}
+}
+
+/* The first of those that are near, unless partners were held enough for it. */
+static void hunt_look_ahead(struct engine *engine)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; !hunt->focus && i < hunt->targets.count; i++) {
+		struct hunt_target *target = hunt_target_at(hunt, i);
+
+		if (target->state == HUNT_NEAR && target->early < HUNT_EARLY)
+			hunt_focus(engine, target);
+	}
+	if (hunt->focus && !hunt->holds && hunt->focus->state == HUNT_NEAR)
+		hunt_arm_partners(engine, false);
+}
+
+/* A hold at a partner, before the side was reached, has ended. */
+static void hunt_early_over(struct engine *engine, enum wire_outcome outcome,
+			    uint64_t held_ns)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	(void)held_ns;
+	hunt->holds = false;
+	if (!hunt->focus || hunt->focus->state != HUNT_NEAR)
+		return;
+	if (outcome != WIRE_RACED && ++hunt->focus->early >= HUNT_EARLY) {
+		hunt_lift_partners(engine);
+		hunt->focus = NULL;
+	}
+}
+
+static enum wire_hunt_end hunt_end_of(enum wire_outcome outcome)
+{
+	switch (outcome) {
+	case WIRE_RACED:
+		return WIRE_HUNT_MET;
+	case WIRE_ALONE:
+		return WIRE_HUNT_ALONE;
+	case WIRE_QUIET:
+		return WIRE_HUNT_QUIET;
+	case WIRE_ABANDONED:
+	case WIRE_PASSED:
+	case WIRE_PRIVATE:
+		break;
+	}
+	return WIRE_HUNT_LOST;
+}
+
+/* The hold at the side has ended. */
+static void hunt_held_over(struct engine *engine, enum wire_outcome outcome,
+			   uint64_t held_ns)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	hunt->holds = false;
+	if (!hunt->focus || hunt->focus->state != HUNT_HELD)
+		return;
+	hunt->focus->news.held_ns = held_ns;
+	hunt_over(engine, hunt->focus, hunt_end_of(outcome));
+}
+
+/* The thread stands before the side itself. */
+static void hunt_hold(struct engine *engine, struct hunt_target *target,
+		      struct thread *thread, const struct x86_registers *regs)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	if (hunt->holds && hunt->focus != target) {
+		hunt_over(engine, target, WIRE_HUNT_UNTRIED);
+		return;
+	}
+	if (hunt->holds &&
+	    stall_meet(engine, thread, &target->wire.site, regs)) {
+		hunt_over(engine, target, WIRE_HUNT_MET);
+		return;
+	}
+	/* that of a partner, which has come for other bytes */
+	stalls_end_all(engine);
+	hunt_focus(engine, target);
+	hunt_unclaim(engine, target);
+	target->state = HUNT_HELD;
+	hunt->holds = true;
+	log_debug(LOG_TARGET, "thread %d is held at side %u", (int)thread->tid,
+		  target->wire.side);
+	if (!stall_hold(engine, thread, &target->wire.site, regs,
+			target->wire.hold_ns, hunt_held_over)) {
+		hunt->holds = false;
+		hunt_over(engine, target, WIRE_HUNT_LOST);
+		return;
+	}
+	if (target->state == HUNT_HELD)
+		hunt_arm_partners(engine, true);
+}
+
+/* A thread that came to a partner of the focus. */
+static void hunt_partner_came(struct engine *engine, struct thread *thread,
+			      const struct wire_site *site,
+			      const struct x86_registers *regs)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	if (hunt->holds) {
+		stall_meet(engine, thread, site, regs);
+		return;
+	}
+	if (!hunt->focus || hunt->focus->state != HUNT_NEAR)
+		return;
+	hunt->holds = true;
+	if (!stall_hold(engine, thread, site, regs, hunt->focus->wire.hold_ns,
+			hunt_early_over))
+		hunt->holds = false;
+}
+
+void hunt_hit(struct engine *engine, struct thread *thread,
+	      const struct wire_site *site, const struct x86_registers *regs)
+{
+	if (engine->core.phase == PHASE_WATCHING && !thread->step &&
+	    thread->process->role == PROCESS_WATCHED)
+		hunt_partner_came(engine, thread, site, regs);
+}
+
+/* Count an execution of the target's; it may be the side. */
+static void hunt_target_trap(struct engine *engine, struct hunt_target *target,
+			     struct thread *thread,
+			     const struct x86_registers *regs)
+{
+	enum hunt_state before = target->state;
+
+	if (!hunt_is_meant(target, thread, regs))
+		return;
+	if (hunt_counts(target, thread)) {
+		hunt_hold(engine, target, thread, regs);
+		return;
+	}
+	/* from now on, each stop counts as one */
+	if (before == HUNT_COUNTING && target->state == HUNT_NEAR &&
+	    target->period > 0) {
+		hunt_unclaim(engine, target);
+		if (!hunt_claim(engine, target))
+			hunt_over(engine, target, WIRE_HUNT_UNTRIED);
+	}
+}
+
+static bool hunt_targets_trap(struct engine *engine, struct thread *thread,
+			      const struct x86_registers *regs, uint8_t slots,
+			      const uint64_t gens[DREGS_SLOTS])
+{
+	const struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; i < hunt->targets.count; i++) {
+		struct hunt_target *target = hunt_target_at(hunt, i);
+
+		if (!target->claimed ||
+		    !watch_claim_traps(&target->claim, slots, gens))
+			continue;
+		if (regs->rip == target->wire.site.address)
+			hunt_target_trap(engine, target, thread, regs);
+		return true;
+	}
+	return false;
+}
+
+static bool hunt_partners_trap(struct engine *engine, struct thread *thread,
+			       const struct x86_registers *regs, uint8_t slots,
+			       const uint64_t gens[DREGS_SLOTS])
+{
+	struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; i < hunt->partner_count; i++) {
+		const struct hunt_partner *partner = &hunt->partners[i];
+		struct wire_site site = partner->site;
+
+		if (!partner->claimed ||
+		    !watch_claim_traps(&partner->claim, slots, gens))
+			continue;
+		if (regs->rip == site.address)
+			hunt_partner_came(engine, thread, &site, regs);
+		return true;
+	}
+	return false;
+}
+
+static bool hunt_entries_trap(struct engine *engine, struct thread *thread,
+			      uint8_t slots, const uint64_t gens[DREGS_SLOTS])
+{
+	struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; i < hunt->entries.count; i++) {
+		const struct hunt_entry *entry = vec_at(&hunt->entries, i);
+
+		if (!watch_claim_traps(&entry->claim, slots, gens))
+			continue;
+		hunt_unclaim_entry(engine, i);
+		announce_loaded(&engine->core, &engine->govern,
+				thread->process);
+		startup_enter(&engine->startups, thread);
+		return true;
+	}
+	return false;
+}
+
+bool hunt_trap(struct engine *engine, struct thread *thread, uint8_t slots,
+	       const uint64_t gens[DREGS_SLOTS])
+{
+	struct x86_registers regs;
+
+	if (!engine->hunt.on || engine->core.phase != PHASE_WATCHING ||
+	    !thread_ok(thread, trace_registers(thread->tid, &regs)))
+		return false;
+	return hunt_entries_trap(engine, thread, slots, gens) ||
+	       hunt_targets_trap(engine, thread, &regs, slots, gens) ||
+	       hunt_partners_trap(engine, thread, &regs, slots, gens);
+}
+
+void hunt_exec(struct engine *engine, struct process *process)
+{
+	uint64_t entry = 0;
+	struct error *err;
+
+	if (!engine->hunt.on)
+		return;
+	err = remote_entry(process->pid, &entry);
+	if (!err)
+		hunt_claim_entry(engine, process->space->text, entry);
+	core_note(&engine->core, err);
+}
+
+void hunt_leave(struct engine *engine, const struct process *process)
+{
+	struct hunt *hunt = &engine->hunt;
+	const struct program_text *text = process->space ? process->space->text
+							 : NULL;
+
+	if (!hunt->on || !text || text->spaces.count > 1 ||
+	    process->space->users > 1)
+		return;
+	for (size_t i = hunt->entries.count; i-- > 0;) {
+		const struct hunt_entry *entry = vec_at(&hunt->entries, i);
+
+		if (entry->text == text)
+			hunt_unclaim_entry(engine, i);
+	}
+	for (size_t i = 0; i < hunt->targets.count; i++) {
+		struct hunt_target *target = hunt_target_at(hunt, i);
+
+		if (target->state != HUNT_OVER &&
+		    target->wire.site.program == text->program)
+			hunt_over(engine, target, WIRE_HUNT_UNREACHED);
+	}
+}
+
+void hunt_forget(struct engine *engine, const struct thread *thread)
+{
+	const struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; i < hunt->targets.count; i++) {
+		struct hunt_target *target = hunt_target_at(hunt, i);
+
+		for (int s = 0; target->claimed && s < DREGS_SLOTS; s++) {
+			uint64_t count = 0;
+
+			if (target->period == 0 || thread->watch.fds[s] < 0 ||
+			    thread->watch.generation[s] !=
+				    target->claim.generation[s] ||
+			    !(target->claim.claim.slots & 1u << s))
+				continue;
+			error_free(
+				perfwatch_count(thread->watch.fds[s], &count));
+			if (count > target->news.reached)
+				target->news.reached = count;
+		}
+	}
+}
+
+/* It has been told: it is not needed any more. */
+static void hunt_tell(struct engine *engine)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; i < hunt->targets.count;) {
+		struct hunt_target *target = hunt_target_at(hunt, i);
+
+		if (target->state != HUNT_OVER ||
+		    !channel_send(&engine->core.channel, WIRE_HUNTED,
+				  &target->news, sizeof(target->news))) {
+			i++;
+			continue;
+		}
+		channel_hurry(&engine->core.channel);
+		hunt_target_free(target);
+		vec_remove(&hunt->targets, i);
+	}
+}
+
+void hunt_tick(struct engine *engine)
+{
+	if (!engine->hunt.on || engine->core.phase != PHASE_WATCHING)
+		return;
+	hunt_tell(engine);
+	hunt_arm(engine);
+	hunt_look_ahead(engine);
+	hunt_publish(engine);
+}
+
+void hunt_end(struct engine *engine)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	if (!hunt->on)
+		return;
+	hunt_lift_partners(engine);
+	hunt->focus = NULL;
+	while (hunt->entries.count > 0)
+		hunt_unclaim_entry(engine, 0);
+	for (size_t i = 0; i < hunt->targets.count; i++) {
+		struct hunt_target *target = hunt_target_at(hunt, i);
+
+		if (target->state != HUNT_OVER)
+			hunt_over(engine, target,
+				  target->state == HUNT_HELD ? WIRE_HUNT_LOST
+				  : target->state == HUNT_QUEUED
+					  ? WIRE_HUNT_UNTRIED
+					  : WIRE_HUNT_UNREACHED);
+	}
+	hunt_tell(engine);
+	hunt->on = false;
+	hunt->changed = false;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Provoking the sides of a hunt (RaceHunter, Programming and Computer Software
+ * 50(6), 2024, algorithms 3 and 4). A side is an execution of an instruction: by
+ * a thread, with a stack, the n-th of those. The thread is held before it, as in
+ * a stall (stall.h), for the time that the side says; meanwhile all other threads
+ * have a watch on the bytes, and breakpoints at the recorded partners. Both are
+ * needed: the watch alone misses partners that pass while it is being armed, and
+ * the partners alone miss what the recording has not seen. Whoever comes makes a
+ * conflict, which is told as that of a stall is.
+ *
+ * Executions are counted by an execution breakpoint in a debug register, of that
+ * thread alone, so that no other is disturbed and none is missed: by its stops
+ * or, where perf watches and no stack is asked for, by the kernel (a perf event
+ * with a sample period). One stop before the last, the side is *near*: then its
+ * partners' breakpoints stand already, and the first that come there before the
+ * side does are held too, HUNT_EARLY of them; so the two meet whichever of them
+ * is first.
+ *
+ * There are four registers: HUNT_ARMED sides wait at a time, and when one is held
+ * its register watches the bytes. The others are the partners'; where they do not
+ * suffice, a partner has an INT3 that stays (arm_standing()), but not while the
+ * side is only near. One side is held at a time. The other sides of the run wait
+ * in a queue. What is armed when its thread has run already would be counted
+ * wrongly: it is not tried.
+ *
+ * Only in programs that the tracer has started.
+ */
+#ifndef TRACER_HUNT_H
+#define TRACER_HUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+#include "tracee/thread.h"
+#include "tracee/watch.h"
+#include "wire/hunt.h"
+
+struct engine;
+struct process;
+struct program_text;
+struct x86_registers;
+
+enum { HUNT_ARMED = 2, HUNT_EARLY = 3 };
+
+enum hunt_state {
+	HUNT_QUEUED,
+	HUNT_COUNTING, /* its executions */
+	HUNT_NEAR, /* the next one is the side */
+	HUNT_HELD,
+	HUNT_OVER, /* news.end says how; to be told */
+};
+
+struct hunt_count {
+	pid_t tid;
+	uint64_t executions;
+};
+
+/* A side, in a program. */
+struct hunt_target {
+	struct wire_hunt wire;
+	struct thread_place place;
+	enum hunt_state state;
+	bool begun; /* its program runs: threads may have that were not counted */
+	bool claimed;
+	struct watch_claim claim;
+	uint64_t period; /* of the claim */
+	struct vec counts; /* of struct hunt_count, by thread */
+	int early; /* partners that were held before it */
+	struct wire_hunted news;
+};
+
+/* A breakpoint at a partner of the focus. */
+struct hunt_partner {
+	struct wire_site site;
+	bool claimed; /* in a register */
+	struct watch_claim claim;
+	bool stands; /* as an INT3 */
+};
+
+/* The first instruction of a program, where its sides are asked for. */
+struct hunt_entry {
+	const struct program_text *text;
+	uint64_t address;
+	struct watch_claim claim;
+};
+
+struct hunt {
+	bool on;
+	struct vec targets; /* of struct hunt_target *, owned */
+	struct hunt_target *focus; /* whose partners are armed; NULL: none's */
+	bool holds; /* a thread is held, at the focus or at a partner of it */
+	struct hunt_partner partners[WIRE_HUNT_PARTNERS];
+	size_t partner_count;
+	struct vec entries; /* of struct hunt_entry */
+	bool changed; /* claims, since the threads were updated */
+};
+
+void hunt_init(struct hunt *hunt);
+void hunt_deinit(struct hunt *hunt);
+
+/* The process has just executed a program: it will stop at its entry. */
+void hunt_exec(struct engine *engine, struct process *process);
+/* It has no program any more, or has been given up: what is armed there too. */
+void hunt_leave(struct engine *engine, const struct process *process);
+
+/* The thread has ended: how far it came. */
+void hunt_forget(struct engine *engine, const struct thread *thread);
+
+/* WIRE_HUNT. */
+void hunt_take(struct engine *engine, const void *payload, size_t size);
+
+/*
+ * A register has trapped in the stopped thread. False: it was none of ours. The
+ * caller resumes the thread, which may be held by then.
+ */
+bool hunt_trap(struct engine *engine, struct thread *thread, uint8_t slots,
+	       const uint64_t gens[DREGS_SLOTS]);
+
+/* The thread is stopped at an INT3 of a partner, rip on it. */
+void hunt_hit(struct engine *engine, struct thread *thread,
+	      const struct wire_site *site, const struct x86_registers *regs);
+
+/* Arm what can be, tell what is over. */
+void hunt_tick(struct engine *engine);
+
+/* The watching ends: nothing is armed any more, and all is told. */
+void hunt_end(struct engine *engine);
+
+#endif

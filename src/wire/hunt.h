@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sides of a hunt, one after the other: WIRE_HUNT says where a thread is to be
+ * held, WIRE_HUNTED what came of it (wire/message.h). What a side is:
+ * report/target-record.h.
+ */
+#ifndef WIRE_HUNT_H
+#define WIRE_HUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/conflict.h"
+#include "wire/site.h"
+
+enum { WIRE_HUNT_STACK = 8, WIRE_HUNT_PARTNERS = 8 };
+
+/* A side, in a program in which its instruction was found. */
+struct wire_hunt {
+	uint32_t side; /* its number, of those of the run */
+	bool any; /* any thread; else that in the place of */
+	uint32_t path[WIRE_PATH_MAX]; /* struct thread_place (thread.h) */
+	uint32_t path_length;
+	/* of the executions by such a thread with such a stack: from 0 */
+	uint64_t ordinal;
+	uint64_t hold_ns;
+	/* run-time return addresses on the stack, the innermost first */
+	uint64_t stack[WIRE_HUNT_STACK];
+	uint32_t stack_count;
+	uint32_t partner_count;
+	struct wire_site site;
+	struct wire_site partners[WIRE_HUNT_PARTNERS];
+};
+
+enum wire_hunt_end {
+	WIRE_HUNT_MET, /* a conflict, which was told before, has ended the hold */
+	WIRE_HUNT_QUIET, /* it was held to the end */
+	WIRE_HUNT_ALONE, /* no other thread could run */
+	WIRE_HUNT_LOST, /* the thread has died, or the watching ended */
+	WIRE_HUNT_UNREACHED, /* none came so far as to be held */
+	/*
+	 * It was not tried: no register was free in time, or another thread was
+	 * held when one came.
+	 */
+	WIRE_HUNT_UNTRIED,
+};
+
+struct wire_hunted {
+	uint32_t side;
+	uint32_t end; /* enum wire_hunt_end */
+	uint64_t reached; /* executions by one thread that counted, at most */
+	uint64_t held_ns;
+};
+
+#endif
