@@ -40,6 +40,7 @@ struct conflict_context {
 	const struct rules *rules;
 	const char *backend;
 	const char *program; /* short name of the process */
+	bool provoked; /* the thread was held for this conflict (hunt) */
 };
 
 struct conflict_side {

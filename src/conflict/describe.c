@@ -331,8 +331,10 @@ static bool describe_both(const struct conflict *conflict, struct race *race)
 	return true;
 }
 
-static enum race_evidence describe_evidence(uint32_t evidence)
+static enum race_evidence describe_evidence(uint32_t evidence, bool provoked)
 {
+	if (provoked && evidence != WIRE_VALUE_CHANGE)
+		return EVIDENCE_PROVOKED;
 	switch (evidence) {
 	case WIRE_COLLISION:
 		return EVIDENCE_COLLISION;
@@ -397,7 +399,8 @@ static struct error *describe_all(const struct conflict_context *context,
 	race->size = conflict->overlap.size < X86_ACCESS_MAX
 			     ? conflict->overlap.size
 			     : X86_ACCESS_MAX;
-	race->evidence = describe_evidence(conflict->wire.evidence);
+	race->evidence =
+		describe_evidence(conflict->wire.evidence, context->provoked);
 	race->stall_ns = conflict->wire.stall_ns;
 	race->elapsed_ns = conflict->wire.elapsed_ns;
 	race->verdict = VERDICT_SUSPECT; /* until it is judged */
@@ -407,7 +410,11 @@ static struct error *describe_all(const struct conflict_context *context,
 	if (!race_add_values(race, race->before, race->after, 1))
 		failed = true;
 	race->sides[0].role = RACE_STALLED;
-	race->sides[1].role = RACE_RACING;
+	/* what `provoked' does not tell: both stand before their accesses */
+	race->sides[1].role = context->provoked && conflict->wire.evidence ==
+							   WIRE_COLLISION
+				      ? RACE_STALLED
+				      : RACE_RACING;
 	for (int i = 0; !failed && !err && i < 2; i++)
 		err = describe_side(&conflict->sides[i], &race->sides[i]);
 	locks_of_sides(conflict,

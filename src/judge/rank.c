@@ -25,7 +25,9 @@ static bool stores_the_same(const struct race *race)
 		race->values.count ? vec_at(&race->values, 0) : NULL;
 
 	return values && race->values.count == 1 && !race->joined &&
-	       race->evidence == EVIDENCE_WATCHPOINT &&
+	       (race->evidence == EVIDENCE_WATCHPOINT ||
+		race->evidence == EVIDENCE_PROVOKED) &&
+	       race->sides[1].role == RACE_RACING &&
 	       race->sides[0].access == ACCESS_READ &&
 	       race->sides[1].access == ACCESS_WRITE &&
 	       memcmp(values->before, values->after, sizeof(values->before)) ==

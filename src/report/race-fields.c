@@ -224,6 +224,7 @@ static const char *const evidence_words[] = {
 	[EVIDENCE_WATCHPOINT] = "watchpoint",
 	[EVIDENCE_COLLISION] = "collision",
 	[EVIDENCE_VALUE_CHANGE] = "value-change",
+	[EVIDENCE_PROVOKED] = "provoked",
 };
 
 static const char *const verdict_words[] = {

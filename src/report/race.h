@@ -71,6 +71,7 @@ enum race_evidence {
 	EVIDENCE_WATCHPOINT,
 	EVIDENCE_COLLISION,
 	EVIDENCE_VALUE_CHANGE,
+	EVIDENCE_PROVOKED, /* by a hunt; both sides may be stalled */
 };
 
 /* The graver one first. */
