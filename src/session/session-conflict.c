@@ -172,6 +172,7 @@ struct error *session_conflict(struct session *session, const void *payload,
 		.rules = session->config->rules,
 		.backend = session->counts.backend,
 		.program = session->program,
+		.provoked = session_hunts(session->config),
 	};
 	const struct conflict_bytes message = { payload, size };
 	struct wire_conflict wire;

@@ -173,7 +173,7 @@ struct wire_params session_params(const struct session_config *config)
 	struct wire_params params = config->effort.params;
 
 	/* nothing is sampled: only what is to be provoked is armed */
-	if (config->provoke)
+	if (config->provoke || session_hunts(config))
 		params.rate = 0;
 	params.probes = session_probes(config);
 	params.learns = session_learns(config);
@@ -343,7 +343,8 @@ static struct error *session_feed_program(struct session *session,
 	/* one that was taken over has no modules before it is followed */
 	if (program->set.rests || !session_draws_first(program, now))
 		err = session_follow(session, program, now);
-	if (err || program->set.rests || session->config->provoke)
+	if (err || program->set.rests || session->config->provoke ||
+	    session_hunts(session->config))
 		return err;
 	if (program->unplaced.count > 0)
 		err = session_place_ran(session, program, false);
@@ -367,6 +368,8 @@ struct error *session_feed(struct session *session)
 	err = session_share(session, now);
 	if (!err)
 		err = session_aim(session);
+	if (!err && session_hunts(session->config))
+		err = session_hunt(session);
 	for (size_t i = 0; !err && i < session->watched.programs.count; i++)
 		err = session_feed_program(
 			session, watched_at(&session->watched, i), now);

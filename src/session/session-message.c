@@ -146,6 +146,11 @@ static struct error *message_startup(struct session *session,
 	program->walk_ns = 0;
 	program->walk = (struct sampleset_walk){ .part = 0 };
 	program->entries = (struct sampleset_walk){ .part = 0 };
+	if (session_hunts(session->config) &&
+	    !session_hunt_wants(session, program)) {
+		session_end_startup(session, program);
+		return NULL;
+	}
 	watched_wake(&session->watched, program);
 	/* libraries have come since it began */
 	err = session_refresh(session, program);
@@ -394,6 +399,16 @@ static void message_provoked(struct session *session, const void *payload,
 		session_stop(session);
 }
 
+static void message_hunted(struct session *session, const void *payload,
+			   size_t size)
+{
+	struct wire_hunted news;
+
+	if (message_read(payload, size, &news, sizeof(news)) &&
+	    session_hunts(session->config))
+		session_hunted(session, &news);
+}
+
 static void message_note(struct session *session, const void *payload,
 			 size_t size)
 {
@@ -457,6 +472,9 @@ static struct error *session_message(struct session *session,
 		return message_running(session, payload, size);
 	case WIRE_PROVOKED:
 		message_provoked(session, payload, size);
+		break;
+	case WIRE_HUNTED:
+		message_hunted(session, payload, size);
 		break;
 	case WIRE_CALLERS:
 		return session_callers(session, payload, size);

@@ -21,7 +21,7 @@ static const uint64_t STARTUP_AIMED_NS = 200 * CLOCK_NS_PER_MS;
  * library is read
  */
 static const uint64_t STARTUP_QUIET_NS = 20 * CLOCK_NS_PER_MS;
-/* a race that is to be provoked may happen at once, and once */
+/* what is to be provoked may happen at once, and once */
 static const uint64_t STARTUP_PROVOKED_NS = 5 * CLOCK_NS_PER_S;
 /* a program without a second thread after so long is not likely to get one */
 static const uint64_t STARTUP_ALONE_NS = 200 * CLOCK_NS_PER_MS;
@@ -30,7 +30,7 @@ uint64_t session_startup_ns(const struct session_config *config)
 {
 	if (!config->argv || config->effort.params.rate == 0)
 		return 0;
-	if (config->provoke)
+	if (config->provoke || session_hunts(config))
 		return STARTUP_PROVOKED_NS;
 	if (session_aims(config))
 		return STARTUP_AIMED_NS;

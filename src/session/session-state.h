@@ -7,7 +7,7 @@
  * deaths, reported by the tracer), session-races.c (races), session-replay.c
  * (races run again), session-tire.c (sites to leave out), session-learn.c (what
  * that teaches), session-once.c (sites that have not run), session-aim.c (those
- * that the user asked for) and, used by all of these, session-startup.c,
+ * that the user asked for), session-hunt.c (sides to be provoked) and, used by all of these, session-startup.c,
  * session-send.c, session-note.c and session-end.c. Not for others.
  */
 #ifndef SESSION_SESSION_STATE_H
@@ -19,6 +19,7 @@
 #include "conflict/conflict.h"
 #include "session/generated.h"
 #include "session/session-aim.h"
+#include "session/session-hunt.h"
 #include "session/session-learn.h"
 #include "session/session-once.h"
 #include "session/session-races.h"
@@ -50,6 +51,7 @@ struct session {
 	uint64_t samples;
 	struct session_learning learning;
 	struct session_aiming at; /* --at */
+	struct session_hunting hunting;
 	struct session_races races;
 	struct session_replays replays;
 	struct session_tiring tiring;

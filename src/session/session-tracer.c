@@ -29,6 +29,8 @@ struct error *session_spawn(struct session *session)
 		.rest_ns = config->rest_ns,
 		.hold_conflicts = config->stop_at_race,
 		.provoke = config->provoke,
+		.hunts = session_hunts(config),
+		.silent = config->silent,
 		.seed = config->seed,
 		.params = session_params(config),
 	};

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "report/run.h"
+#include "sampling/where.h"
 #include "schedule/effort.h"
 #include "wire/message.h"
 #include "wire/tracing.h"
@@ -63,6 +64,24 @@ struct session_config {
 	 * its sides. When it was, the watching ends. NULL: none.
 	 */
 	const struct wire_provoke *provoke;
+	/*
+	 * Sides to be provoked (struct session_side), HUNT_SIDES_MAX at most:
+	 * nothing is sampled, and when all have been tried, the watching ends.
+	 * NULL: none. Only with argv.
+	 */
+	const struct vec *hunt;
+	bool silent; /* argv has no standard streams but /dev/null */
+};
+
+enum { HUNT_SIDES_MAX = 64 };
+
+/* A side of a hunt: what it is says report/target-record.h. */
+struct session_side {
+	struct wire_hunt wire; /* but for what is found in a program */
+	const char *program; /* path of the executable; NULL: any */
+	struct where where; /* the instruction: WHERE_OFFSET */
+	/* of struct where: instructions of partners; return addresses */
+	const struct vec *partners, *stack;
 };
 
 /* All counters, at any time after the start. */
@@ -115,6 +134,12 @@ struct session_sink {
 	void (*note)(void *context, const char *text);
 	/* config.provoke: something has come of it. Each replaces the last. */
 	void (*provoked)(void *context, const struct wire_provoked *provoked);
+	/*
+	 * config.hunt: what came of a side in one of the programs that ran.
+	 * race: what was met (WIRE_HUNT_MET); NULL: two reads, or nothing new.
+	 */
+	void (*hunted)(void *context, const struct wire_hunted *news,
+		       const struct race *race);
 	/*
 	 * Before the session ends: the last counts, with all races alive, and
 	 * numbered, which those that do not count are only now. Only these

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sides of a hunt; see session-hunt.h.
+ */
+#include "session/session-state.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "image/elftext.h"
+#include "image/image.h"
+#include "report/race.h"
+#include "sampling/aim.h"
+#include "sampling/where.h"
+
+bool session_hunts(const struct session_config *config)
+{
+	return config->hunt && config->hunt->count > 0;
+}
+
+void session_hunt_init(struct session *session)
+{
+	session->hunting = (struct session_hunting){
+		.quarries = VEC_INIT(struct session_quarry),
+	};
+}
+
+void session_hunt_deinit(struct session *session)
+{
+	vec_deinit(&session->hunting.quarries);
+}
+
+static const struct session_side *session_side_at(const struct session *session,
+						  size_t i)
+{
+	return vec_at(session->config->hunt, i);
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The executable, by its name; "": it cannot be told. */
+static void session_executable_of(const struct watched_program *program,
+				  char *ret, size_t size)
+{
+	char link[32];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", program->pid);
+	length = readlink(link, ret, size - 1);
+	ret[length < 0 ? 0 : length] = '\0';
+}
+
+bool session_hunt_wants(const struct session *session,
+			const struct watched_program *program)
+{
+	char path[PATH_MAX];
+
+	session_executable_of(program, path, sizeof(path));
+	for (size_t i = 0; i < session->config->hunt->count; i++) {
+		const struct session_side *side = session_side_at(session, i);
+
+		if (session->hunting.settled & UINT64_C(1) << i)
+			continue;
+		if (!side->program || !path[0] ||
+		    strcmp(last_part(path), last_part(side->program)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* NULL: out of memory. */
+static struct session_quarry *session_quarry_of(struct session *session,
+						uint32_t program)
+{
+	struct vec *quarries = &session->hunting.quarries;
+	struct session_quarry *quarry;
+
+	for (size_t i = 0; i < quarries->count; i++) {
+		quarry = vec_at(quarries, i);
+		if (quarry->program == program)
+			return quarry;
+	}
+	quarry = vec_append(quarries);
+	if (quarry)
+		*quarry = (struct session_quarry){ .program = program };
+	return quarry;
+}
+
+static bool module_is_of(const struct module *module, const struct where *where)
+{
+	const char *build = module->text ? elftext_build_id(module->text)
+					 : NULL;
+
+	if (!module->text || module->vdso ||
+	    !where_is_module(where, module->path, elftext_soname(module->text),
+			     module->main))
+		return false;
+	return !where->build_id ||
+	       (build && strcmp(build, where->build_id) == 0);
+}
+
+/* NULL: no module that is there has it. */
+static struct module *session_module_of(const struct watched_program *program,
+					const struct where *where)
+{
+	const struct vec *modules = image_modules(program->image);
+
+	for (size_t i = 0; i < modules->count; i++) {
+		struct module *module = *(struct module **)vec_at(modules, i);
+
+		if (module_is_of(module, where))
+			return module;
+	}
+	return NULL;
+}
+
+/* The instruction, as the tracer wants it; *ret_found: it is there. */
+static struct error *session_hunt_site(struct watched_program *program,
+				       const struct where *where,
+				       struct wire_site *ret, bool *ret_found)
+{
+	struct module *module = session_module_of(program, where);
+	struct vec ids = VEC_INIT(uint64_t);
+	struct aim aim;
+	struct error *err;
+
+	*ret_found = false;
+	if (!module)
+		return NULL;
+	err = aim_module(&program->set, module, where, &ids, &aim);
+	if (err)
+		return err;
+	if (ids.count > 0)
+		*ret_found = sampleset_describe(
+			&program->set, *(uint64_t *)vec_at(&ids, 0), ret);
+	if (*ret_found) {
+		ret->id |= WIRE_AIMED;
+		ret->program = program->id;
+	}
+	aim_deinit(&aim);
+	vec_deinit(&ids);
+	return NULL;
+}
+
+/* Those that are not there have no breakpoint: the watch sees them too. */
+static struct error *session_hunt_partners(struct watched_program *program,
+					   const struct session_side *side,
+					   struct wire_hunt *wire)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < side->partners->count &&
+			   wire->partner_count < WIRE_HUNT_PARTNERS;
+	     i++) {
+		bool found;
+
+		err = session_hunt_site(program, vec_at(side->partners, i),
+					&wire->partners[wire->partner_count],
+					&found);
+		wire->partner_count += !err && found;
+	}
+	return err;
+}
+
+/* Where a frame's module is not there, the stack is cut short before it. */
+static void session_hunt_stack(const struct watched_program *program,
+			       const struct session_side *side,
+			       struct wire_hunt *wire)
+{
+	for (size_t i = 0;
+	     i < side->stack->count && wire->stack_count < WIRE_HUNT_STACK;
+	     i++) {
+		const struct where *where = vec_at(side->stack, i);
+		const struct module *module = session_module_of(program, where);
+
+		if (!module)
+			return;
+		wire->stack[wire->stack_count++] = module->bias + where->offset;
+	}
+}
+
+/* *ret_found: the program has it, and it was sent. */
+static struct error *session_hunt_send(struct session *session,
+				       struct watched_program *program,
+				       size_t number, bool *ret_found)
+{
+	const struct session_side *side = session_side_at(session, number);
+	struct wire_hunt wire = side->wire;
+	struct error *err;
+
+	wire.side = (uint32_t)number;
+	err = session_hunt_site(program, &side->where, &wire.site, ret_found);
+	if (err || !*ret_found)
+		return err;
+	err = session_hunt_partners(program, side, &wire);
+	if (err)
+		return err;
+	session_hunt_stack(program, side, &wire);
+	*ret_found =
+		channel_send(&session->channel, WIRE_HUNT, &wire, sizeof(wire));
+	log_debug(LOG_DETECT, "side %zu is at 0x%llx, with %u partners", number,
+		  (unsigned long long)wire.site.address, wire.partner_count);
+	return NULL;
+}
+
+static struct error *session_hunt_program(struct session *session,
+					  struct watched_program *program)
+{
+	struct session_quarry *quarry = session_quarry_of(session, program->id);
+	struct error *err = NULL;
+
+	if (!quarry)
+		return error_nomem;
+	for (size_t i = 0; !err && i < session->config->hunt->count; i++) {
+		uint64_t bit = UINT64_C(1) << i;
+		bool found;
+
+		if ((quarry->sent | session->hunting.settled) & bit)
+			continue;
+		err = session_tolerate(session,
+				       session_hunt_send(session, program, i,
+							 &found));
+		if (!err && found)
+			quarry->sent |= bit;
+	}
+	return err;
+}
+
+/* All that is loaded is there, since the program waits for it. */
+static struct error *session_hunt_join(struct session *session,
+				       struct watched_program *program)
+{
+	struct vec gone = VEC_INIT(struct wire_range);
+	struct error *err = sampleset_sync(&program->set, UINT64_MAX, &gone);
+
+	(void)session;
+	vec_deinit(&gone);
+	return err;
+}
+
+struct error *session_hunt(struct session *session)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < session->watched.programs.count; i++) {
+		struct watched_program *program =
+			watched_at(&session->watched, i);
+		bool waits = program->startup_ns != 0;
+
+		if (!watched_is_mapped(program) || !program->threaded)
+			continue;
+		if (waits)
+			err = session_hunt_join(session, program);
+		/* later, libraries may have been loaded */
+		if (!err && (waits || sampleset_take_module(&program->set)))
+			err = session_hunt_program(session, program);
+		if (waits)
+			session_end_startup(session, program);
+	}
+	return err;
+}
+
+/* What another program of the command cannot make good. */
+static bool hunt_is_settled(const struct wire_hunted *news)
+{
+	return news->end == WIRE_HUNT_MET || news->end == WIRE_HUNT_QUIET ||
+	       news->end == WIRE_HUNT_ALONE;
+}
+
+void session_hunted(struct session *session, const struct wire_hunted *news)
+{
+	size_t count = session->config->hunt->count;
+	uint64_t all = count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
+	const struct race *race = NULL;
+
+	if (news->side >= count)
+		return;
+	/* the conflict came right before */
+	if (news->end == WIRE_HUNT_MET)
+		race = session->races.met;
+	if (hunt_is_settled(news))
+		session->hunting.settled |= UINT64_C(1) << news->side;
+	if (session->sink->hunted)
+		session->sink->hunted(session->sink->context, news, race);
+	if (session->hunting.settled == all)
+		session_stop(session);
+}
