@@ -222,7 +222,7 @@ struct error *trace_file_next(struct trace_file *trace, struct trace_item *ret)
 
 	do {
 		at = trace->at;
-		if (trace->ended || !take_chunk(trace, &item)) {
+		if (!take_chunk(trace, &item)) {
 			memset(ret, 0, sizeof(*ret));
 			return NULL;
 		}

@@ -21,7 +21,7 @@ struct trace_file {
 	const unsigned char *bytes; /* the file, mapped */
 	size_t size;
 	size_t at; /* where the next chunk begins */
-	bool ended; /* TRACE_END was read */
+	bool ended; /* the last chunk that was read is TRACE_END */
 };
 
 /* A chunk; valid until trace_file_close(). */

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * An access asks for its use, takes the next sequence number and is folded into
+ * the granules that it touches.
+ */
+#include "recorder/recorder.h"
+
+#include "hunt/trace-events.h"
+#include "hunt/trace-format.h"
+#include "recorder/emit.h"
+#include "recorder/os.h"
+#include "recorder/watched.h"
+
+void recorder_init(struct recorder *recorder,
+		   const struct recorder_options *options)
+{
+	recorder->options = *options;
+	recorder->writer.fd = -1;
+	modules_init(&recorder->modules);
+	contexts_init(&recorder->contexts);
+	uses_init(&recorder->uses);
+	locksets_init(&recorder->locksets);
+	heap_init(&recorder->heap);
+	shadow_init(&recorder->shadow, options->memory);
+	records_init(&recorder->threads, sizeof(struct thread));
+	if (options->promises & TRACE_LOSSLESS)
+		recorder->raw = os_map(WRITER_BUFFER);
+	recorder->start = os_ns();
+}
+
+static bool open_trace(struct recorder *recorder)
+{
+	return writer_open(&recorder->writer, recorder->options.folder,
+			   recorder->options.recorder,
+			   recorder->options.promises);
+}
+
+/* Texts one behind another, each with its zero; the sum of their lengths. */
+static size_t put_texts(char *to, const char *const *texts, uint32_t count)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		size_t n = os_length(texts[i]) + 1;
+
+		if (to)
+			os_copy(to + at, texts[i], n);
+		at += n;
+	}
+	return at;
+}
+
+bool recorder_begin(struct recorder *recorder, const char *const *arguments,
+		    uint32_t argc)
+{
+	struct trace_program program = { .argc = argc };
+	const char *file = recorder->options.file;
+	size_t first = os_length(file) + 1;
+	size_t size = first + put_texts(NULL, arguments, argc);
+	char *texts;
+
+	if (!open_trace(recorder))
+		return false;
+	texts = os_alloc(size);
+	os_copy(texts, file, first);
+	put_texts(texts + first, arguments, argc);
+	writer_chunk(&recorder->writer, TRACE_PROGRAM, &program,
+		     sizeof(program), texts, size);
+	os_free(texts);
+	return true;
+}
+
+static void write_module(struct recorder *recorder, uint32_t id)
+{
+	const struct module *module = module_at(&recorder->modules, id);
+	struct trace_module chunk = {
+		.id = id,
+		.build_id_size = module->build_id_size,
+		.bias = module->bias,
+		.low = module->low,
+		.high = module->high,
+		.sequence = module->sequence,
+	};
+
+	os_copy(chunk.build_id, module->build_id, sizeof(chunk.build_id));
+	writer_chunk(&recorder->writer, TRACE_MODULE, &chunk, sizeof(chunk),
+		     module->path, os_length(module->path) + 1);
+}
+
+void recorder_map(struct recorder *recorder, const char *path, uint64_t address,
+		  uint64_t offset)
+{
+	uint32_t count = recorder->modules.count;
+
+	modules_map(&recorder->modules, path, address, offset,
+		    recorder->sequence);
+	if (recorder->modules.count > count)
+		write_module(recorder, recorder->modules.count);
+}
+
+/* What was written is not in the trace of the child. */
+static void forget_written(struct recorder *recorder)
+{
+	struct uses *uses = &recorder->uses;
+
+	for (uint32_t id = 1; id <= uses->all.count; id++) {
+		use_at(uses, id)->descriptor = 0;
+		use_at(uses, id)->memo = (struct shadow_memo){ 0 };
+	}
+	for (uint32_t id = 1; id <= uses->sites.count; id++)
+		site_at(uses, id)->wanted = false;
+	for (uint32_t id = 1; id <= recorder->locksets.all.count; id++)
+		lockset_at(&recorder->locksets, (uint16_t)id)->written = false;
+	for (uint32_t id = 1; id <= recorder->heap.blocks.count; id++) {
+		struct block *block = records_at(&recorder->heap.blocks, id);
+
+		block->number = 0;
+	}
+	recorder->heap.numbers = 0;
+	recorder->descriptors = 0;
+	recorder->raw_count = 0;
+	recorder->cells = 0;
+	recorder->events = 0;
+}
+
+/* The surviving thread is the initial one: it is thread 1 from now on. */
+static void keep_thread(struct recorder *recorder, struct thread *survivor)
+{
+	struct thread *first = records_at(&recorder->threads, 1);
+
+	if (survivor != first) {
+		stack_deinit(&first->stack);
+		*first = *survivor;
+		survivor->stack = (struct stack){ 0 };
+	}
+	for (uint32_t id = 2; id <= recorder->threads.count; id++) {
+		struct thread *gone = records_at(&recorder->threads, id);
+
+		stack_deinit(&gone->stack);
+		*gone = (struct thread){ 0 };
+	}
+	recorder->threads.count = 1;
+	first->id = 1;
+	first->parent = 0;
+	first->ordinal = 0;
+	first->children = 0;
+	first->descriptor = 0;
+	first->tid = os_pid();
+	first->key = uses_key(1, first->context);
+	recorder->current = first;
+}
+
+bool recorder_fork(struct recorder *recorder, struct thread *survivor)
+{
+	if (recorder->writer.fd >= 0)
+		os_close(recorder->writer.fd);
+	recorder->writer.used = 0;
+	forget_written(recorder);
+	keep_thread(recorder, survivor);
+	shadow_reset(&recorder->shadow);
+	if (!recorder_begin(recorder, NULL, 0))
+		return false;
+	for (uint32_t id = 1; id <= recorder->modules.count; id++)
+		write_module(recorder, id);
+	emit_thread(recorder, recorder->current);
+	return true;
+}
+
+struct thread *recorder_thread(struct recorder *recorder, struct thread *parent)
+{
+	uint32_t id = records_add(&recorder->threads);
+	struct thread *thread = records_at(&recorder->threads, id);
+
+	*thread = (struct thread){ .id = id,
+				   .created = recorder->sequence,
+				   .ended = TRACE_NEVER,
+				   .joined = TRACE_NEVER };
+	if (parent) {
+		thread->parent = parent->id;
+		thread->ordinal = parent->children++;
+		thread->descriptor = emit_stack(recorder, parent->context);
+	}
+	thread->key = uses_key(id, 0);
+	stack_init(&thread->stack);
+	return thread;
+}
+
+void recorder_thread_begins(struct recorder *recorder, struct thread *thread)
+{
+	emit_thread(recorder, thread);
+}
+
+void recorder_thread_ends(struct recorder *recorder, struct thread *thread)
+{
+	thread->ended = recorder->sequence;
+	emit_thread(recorder, thread);
+	stack_deinit(&thread->stack);
+	if (recorder->current == thread)
+		recorder_runs(recorder, NULL);
+}
+
+void recorder_runs(struct recorder *recorder, struct thread *thread)
+{
+	uint64_t now = os_ns() - recorder->start;
+
+	if (recorder->current)
+		recorder->busy += now - recorder->resumed;
+	recorder->resumed = now;
+	recorder->current = thread;
+	emit_clock(recorder, false);
+}
+
+/* The use of the site by the current thread now, counted; NULL: no room. */
+static inline struct use *count_use(struct recorder *recorder,
+				    struct site *site)
+{
+	uint64_t key = recorder->current->key;
+	struct use *use = site->last;
+
+	if (site->key != key || !use)
+		use = uses_switch(&recorder->uses, site, key);
+	if (use)
+		use->executions++;
+	return use;
+}
+
+/* Bytes [from, from + size) of a granule. */
+static inline uint8_t mask_of(uint64_t from, uint64_t size)
+{
+	return (uint8_t)(((1u << size) - 1) << from);
+}
+
+static void touch_bytes(struct recorder *recorder, struct touch *touch,
+			uint64_t address, uint64_t size)
+{
+	struct use *use = use_at(&recorder->uses, touch->use);
+
+	while (size > 0) {
+		uint64_t from = address % 8, now = 8 - from;
+
+		now = now < size ? now : size;
+		touch->address = address - from;
+		touch->mask = mask_of(from, now);
+		shadow_touch(&recorder->shadow, touch, &recorder->uses,
+			     &recorder->locksets, &use->memo);
+		address += now;
+		size -= now;
+	}
+}
+
+static bool is_left_out(const struct thread *thread, uint64_t address)
+{
+	return !thread || thread->muted != 0 ||
+	       address - thread->stack_low < thread->stack_size;
+}
+
+/* A counted access of a use, at the next sequence number. */
+static void touch_use(struct recorder *recorder, const struct site *site,
+		      struct use *use, uint64_t address, uint64_t size)
+{
+	const struct thread *thread = recorder->current;
+	struct touch touch = {
+		.sequence = ++recorder->sequence,
+		.use = use->id,
+		.site = site->id,
+		.thread = thread->id,
+		.ordinal = (uint32_t)(use->executions - 1),
+		.lockset = thread->lockset,
+		.writes = site->flags & TRACE_WRITES,
+	};
+
+	if (recorder->raw)
+		emit_access(recorder, use, address, size);
+	recorder->dropped_locksets += thread->lockset == LOCKSET_UNKNOWN;
+	touch_bytes(recorder, &touch, address, size);
+}
+
+void recorder_range(struct recorder *recorder, struct site *site,
+		    uint64_t address, uint64_t size)
+{
+	struct use *use;
+
+	if (is_left_out(recorder->current, address))
+		return;
+	use = count_use(recorder, site);
+	if (use)
+		touch_use(recorder, site, use, address, size);
+}
+
+/*
+ * Whether the use has accessed these bytes last, with the same locks: then
+ * counting is all that is left to do.
+ */
+static inline bool count_again(struct recorder *recorder, struct use *use,
+			       uint64_t address, uint64_t size)
+{
+	uint64_t from = address % 8;
+	struct slot *slot = use->memo.slot;
+
+	if (!memo_holds(&use->memo, address - from) || from + size > 8 ||
+	    recorder->raw)
+		return false;
+	if (!slot) {
+		recorder->sequence++;
+		recorder->shadow.dropped++;
+		return true;
+	}
+	if (slot->use != use->id || (mask_of(from, size) & ~slot->mask) != 0 ||
+	    slot->common != recorder->current->lockset)
+		return false;
+	slot_count(slot, ++recorder->sequence);
+	return true;
+}
+
+void recorder_access(struct recorder *recorder, struct site *site,
+		     uint64_t address)
+{
+	struct use *use;
+
+	if (is_left_out(recorder->current, address))
+		return;
+	use = count_use(recorder, site);
+	if (use && !count_again(recorder, use, address, site->size))
+		touch_use(recorder, site, use, address, site->size);
+}
+
+static void set_context(struct thread *thread, uint32_t context)
+{
+	thread->context = context;
+	thread->key = uses_key(thread->id, context);
+}
+
+void recorder_call(struct recorder *recorder, uint64_t sp, uint64_t address)
+{
+	struct thread *thread = recorder->current;
+
+	set_context(thread, stack_call(&recorder->contexts, &thread->stack, sp,
+				       address));
+}
+
+void recorder_return(struct recorder *recorder, uint64_t sp, uint64_t result)
+{
+	struct thread *thread = recorder->current;
+
+	set_context(thread, stack_return(&thread->stack, sp));
+	if (thread->calls_count > 0)
+		watched_return(recorder, thread, sp, result);
+}
+
+void recorder_forget(struct recorder *recorder, uint64_t address, uint64_t size)
+{
+	uint64_t last = address + size;
+
+	for (uint64_t at = address & ~(uint64_t)7; at < last; at += 8) {
+		struct shadow_chunk *chunk = shadow_find(&recorder->shadow, at);
+
+		if (!chunk) {
+			at |= (1 << SHADOW_SHIFT) - 8;
+		} else if (granule_at(chunk, at)->slots != 0) {
+			emit_granule(recorder, at, granule_at(chunk, at), NULL);
+			shadow_clear(&recorder->shadow, chunk, at);
+		}
+	}
+}

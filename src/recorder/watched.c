@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A lock is held from the successful return of its function to the entry of the
+ * one that releases it. A block exists from the return of the allocator to the
+ * entry of free. What an allocator does inside is not recorded: memory that it
+ * hands out again is ordered by it.
+ */
+#include "recorder/watched.h"
+
+#include "hunt/trace-events.h"
+#include "hunt/trace-format.h"
+#include "recorder/emit.h"
+#include "recorder/recorder.h"
+
+static bool is_memory(enum watched kind)
+{
+	return kind >= WATCH_ALLOCATE && kind <= WATCH_FREE;
+}
+
+static struct trace_lock lock_of(uint64_t address, uint8_t kind, bool shared)
+{
+	return (struct trace_lock){ .address = address,
+				    .kind = kind,
+				    .shared = shared };
+}
+
+static void acquire(struct recorder *recorder, uint64_t address, uint8_t kind,
+		    bool shared)
+{
+	struct trace_lock lock = lock_of(address, kind, shared);
+	struct thread *thread = recorder->current;
+
+	thread->lockset =
+		locksets_add(&recorder->locksets, thread->lockset, &lock);
+	emit_event(recorder, TRACE_ACQUIRED, &lock);
+}
+
+static void release(struct recorder *recorder, uint64_t address, uint8_t kind)
+{
+	struct trace_lock lock = lock_of(address, kind, false);
+	struct thread *thread = recorder->current;
+
+	emit_event(recorder, TRACE_RELEASED, &lock);
+	thread->lockset =
+		locksets_remove(&recorder->locksets, thread->lockset, address);
+}
+
+static void event(struct recorder *recorder, uint32_t kind, uint64_t address,
+		  uint8_t lock_kind)
+{
+	struct trace_lock lock = lock_of(address, lock_kind, false);
+
+	emit_event(recorder, kind, &lock);
+}
+
+/* A block ends: its granules are shown and forgotten. */
+static void end_block(struct recorder *recorder, struct block *block)
+{
+	uint64_t last = (block->address + block->size + 7) & ~(uint64_t)7;
+
+	for (uint64_t at = block->address & ~(uint64_t)7; at < last; at += 8) {
+		struct shadow_chunk *chunk = shadow_find(&recorder->shadow, at);
+
+		if (!chunk) {
+			at |= (1 << SHADOW_SHIFT) - 8;
+		} else if (granule_at(chunk, at)->slots != 0) {
+			emit_granule(recorder, at, granule_at(chunk, at),
+				     block);
+			shadow_clear(&recorder->shadow, chunk, at);
+		}
+	}
+	if (block->number != 0)
+		emit_free(recorder, block, recorder->current);
+	heap_remove(&recorder->heap, block);
+}
+
+static void end_block_at(struct recorder *recorder, uint64_t address)
+{
+	struct block *block = heap_find(&recorder->heap, address);
+
+	if (block)
+		end_block(recorder, block);
+}
+
+static void begin_block(struct recorder *recorder, uint64_t address,
+			uint64_t size)
+{
+	struct block *block;
+
+	if (address == 0 || address + size < address)
+		return;
+	end_block_at(recorder, address);
+	recorder_forget(recorder, address, size);
+	block = heap_add(&recorder->heap, address, size);
+	if (!block)
+		return;
+	block->sequence = recorder->sequence;
+	block->thread = recorder->current->id;
+	block->context = recorder->current->context;
+}
+
+static void enter(struct recorder *recorder, enum watched kind,
+		  const uint64_t arguments[3])
+{
+	switch ((int)kind) {
+	case WATCH_FREE:
+		end_block_at(recorder, arguments[0]);
+		break;
+	case WATCH_UNLOCK:
+		release(recorder, arguments[0], TRACE_MUTEX);
+		break;
+	case WATCH_RWLOCK_UNLOCK:
+		release(recorder, arguments[0], TRACE_RWLOCK);
+		break;
+	case WATCH_SPIN_UNLOCK:
+		release(recorder, arguments[0], TRACE_SPIN);
+		break;
+	case WATCH_WAIT:
+		release(recorder, arguments[1], TRACE_MUTEX);
+		break;
+	case WATCH_SIGNAL:
+		event(recorder, TRACE_SIGNALLED, arguments[0], TRACE_CONDITION);
+		break;
+	case WATCH_BARRIER:
+		event(recorder, TRACE_SIGNALLED, arguments[0], TRACE_BARRIER);
+		break;
+	case WATCH_SEMAPHORE_POST:
+		event(recorder, TRACE_SIGNALLED, arguments[0], TRACE_SEMAPHORE);
+		break;
+	default:
+		break;
+	}
+}
+
+void watched_enter(struct recorder *recorder, uint32_t function, uint64_t sp,
+		   const uint64_t arguments[3])
+{
+	struct thread *thread = recorder->current;
+	const struct function *watched =
+		function_at(&recorder->modules, function);
+	struct watched_call *call;
+
+	watched_return(recorder, thread, sp, UINT64_MAX);
+	if (thread->calls_count == CALLS_MAX)
+		return;
+	call = &thread->calls[thread->calls_count++];
+	*call = (struct watched_call){
+		.sp = sp,
+		.arguments = { arguments[0], arguments[1], arguments[2] },
+		.function = function,
+		.muted = is_memory(watched->kind) && !watched->resolver,
+	};
+	if (!watched->resolver && thread->muted == 0)
+		enter(recorder, watched->kind, arguments);
+	thread->muted += call->muted;
+}
+
+static void join(struct recorder *recorder, uint64_t pointer)
+{
+	for (uint32_t id = recorder->threads.count; id > 0; id--) {
+		struct thread *thread = records_at(&recorder->threads, id);
+
+		if (thread->pointer != pointer || thread->joiner != 0 ||
+		    thread->ended == TRACE_NEVER)
+			continue;
+		thread->joined = recorder->sequence;
+		thread->joiner = recorder->current->id;
+		emit_thread(recorder, thread);
+		return;
+	}
+}
+
+static void reallocate(struct recorder *recorder, const uint64_t arguments[3],
+		       uint64_t result)
+{
+	if (result == 0 && arguments[1] > 0)
+		return;
+	end_block_at(recorder, arguments[0]);
+	begin_block(recorder, result, arguments[1]);
+}
+
+/* A function of memory has returned. */
+static void leave_memory(struct recorder *recorder, enum watched kind,
+			 const uint64_t arguments[3], uint64_t result)
+{
+	switch ((int)kind) {
+	case WATCH_ALLOCATE:
+		begin_block(recorder, result, arguments[0]);
+		break;
+	case WATCH_ALLOCATE_SECOND:
+		begin_block(recorder, result, arguments[1]);
+		break;
+	case WATCH_CALLOC:
+		begin_block(recorder, result, arguments[0] * arguments[1]);
+		break;
+	case WATCH_REALLOC:
+		reallocate(recorder, arguments, result);
+		break;
+	case WATCH_MEMALIGN:
+		if ((uint32_t)result == 0)
+			begin_block(recorder,
+				    *(uint64_t *)(uintptr_t)arguments[0],
+				    arguments[2]);
+		break;
+	default:
+		break;
+	}
+}
+
+/* A function that synchronizes has succeeded. */
+static void leave_locked(struct recorder *recorder, enum watched kind,
+			 const uint64_t arguments[3])
+{
+	switch ((int)kind) {
+	case WATCH_JOIN:
+		join(recorder, arguments[0]);
+		break;
+	case WATCH_LOCK:
+		acquire(recorder, arguments[0], TRACE_MUTEX, false);
+		break;
+	case WATCH_READ_LOCK:
+		acquire(recorder, arguments[0], TRACE_RWLOCK, true);
+		break;
+	case WATCH_WRITE_LOCK:
+		acquire(recorder, arguments[0], TRACE_RWLOCK, false);
+		break;
+	case WATCH_SPIN_LOCK:
+		acquire(recorder, arguments[0], TRACE_SPIN, false);
+		break;
+	case WATCH_SEMAPHORE_WAIT:
+		event(recorder, TRACE_ACQUIRED, arguments[0], TRACE_SEMAPHORE);
+		break;
+	default:
+		break;
+	}
+}
+
+/* EOWNERDEAD of errno(3): a robust mutex is held, its last owner died. */
+enum { OWNER_DIED = 130 };
+
+static void leave(struct recorder *recorder, const struct watched_call *call,
+		  uint64_t result)
+{
+	const struct function *watched =
+		function_at(&recorder->modules, call->function);
+	uint32_t status = (uint32_t)result;
+
+	if (watched->resolver) {
+		modules_resolved(&recorder->modules, call->function, result);
+	} else if (is_memory(watched->kind)) {
+		leave_memory(recorder, watched->kind, call->arguments, result);
+	} else if (watched->kind == WATCH_WAIT) {
+		acquire(recorder, call->arguments[1], TRACE_MUTEX, false);
+		event(recorder, TRACE_WAITED, call->arguments[0],
+		      TRACE_CONDITION);
+	} else if (watched->kind == WATCH_BARRIER) {
+		event(recorder, TRACE_WAITED, call->arguments[0],
+		      TRACE_BARRIER);
+	} else if (status == 0 ||
+		   (watched->kind == WATCH_LOCK && status == OWNER_DIED)) {
+		leave_locked(recorder, watched->kind, call->arguments);
+	}
+}
+
+/* A result of UINT64_MAX is none: the function was left by longjmp(3). */
+void watched_return(struct recorder *recorder, struct thread *thread,
+		    uint64_t sp, uint64_t result)
+{
+	while (thread->calls_count > 0) {
+		struct watched_call call =
+			thread->calls[thread->calls_count - 1];
+
+		if (call.sp >= sp)
+			return;
+		thread->calls_count--;
+		thread->muted -= call.muted;
+		if (thread->muted == 0 && call.sp + 8 == sp &&
+		    result != UINT64_MAX)
+			leave(recorder, &call, result);
+	}
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/recorder: two threads by hand, and what the trace then says of them. The
+ * memory that they access is a buffer of this test.
+ */
+#include "recorder/recorder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hunt/trace-events.h"
+#include "hunt/trace-file.h"
+#include "recorder/emit.h"
+
+enum { CODE = 0x400000, CELLS_MAX = 256 };
+
+static char folder[32];
+static uint64_t memory[512];
+static struct recorder *recorder;
+static struct thread *first, *second;
+static struct trace_cell cells[CELLS_MAX];
+static size_t cells_count;
+static struct trace_end end;
+
+static int set_up(void **state)
+{
+	struct recorder_options options = { .recorder = TRACE_BY_VALGRIND,
+					    .memory = 1 << 24,
+					    .events_max = 100,
+					    .file = "/bin/program" };
+
+	(void)state;
+	strcpy(folder, "/tmp/racewatch-test.XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	options.folder = folder;
+	recorder = calloc(1, sizeof(*recorder));
+	assert_non_null(recorder);
+	recorder_init(recorder, &options);
+	assert_true(recorder_begin(recorder, NULL, 0));
+	first = recorder_thread(recorder, NULL);
+	second = recorder_thread(recorder, first);
+	memset(memory, 0, sizeof(memory));
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	(void)state;
+	while ((entry = readdir(dir)))
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	closedir(dir);
+	rmdir(folder);
+	free(recorder);
+	return 0;
+}
+
+static void access_at(struct thread *thread, uint64_t instruction,
+		      uint32_t flags, const void *at, uint32_t size)
+{
+	uint32_t id = uses_site(&recorder->uses, instruction, size, flags);
+
+	recorder->current = thread;
+	recorder_access(recorder, site_at(&recorder->uses, id),
+			(uint64_t)(uintptr_t)at);
+}
+
+/* End the trace, and read its cells and totals. */
+static void finish(void)
+{
+	struct trace_file trace;
+	struct trace_item item;
+
+	recorder->current = NULL;
+	emit_all(recorder);
+	emit_end(recorder, 0, 0);
+	assert_null(trace_file_open(recorder->writer.path, &trace));
+	cells_count = 0;
+	for (;;) {
+		assert_null(trace_file_next(&trace, &item));
+		if (!item.payload)
+			break;
+		if (item.type == TRACE_CELL) {
+			assert_true(cells_count < CELLS_MAX);
+			memcpy(&cells[cells_count++], item.payload,
+			       sizeof(*cells));
+		}
+		if (item.type == TRACE_END)
+			memcpy(&end, item.payload, sizeof(end));
+	}
+	assert_true(trace.ended);
+	trace_file_close(&trace);
+}
+
+static void two_threads_of_which_one_writes_make_cells(void **state)
+{
+	(void)state;
+	memory[0] = 7;
+	access_at(first, CODE, TRACE_WRITES, &memory[0], 8);
+	access_at(second, CODE + 4, TRACE_READS, &memory[0], 4);
+	finish();
+	assert_int_equal(cells_count, 2);
+	assert_int_equal(cells[0].thread, first->id);
+	assert_int_equal(cells[0].mask, 0xff);
+	assert_int_equal(cells[0].value, 7);
+	assert_int_equal(cells[0].first, 1);
+	assert_int_equal(cells[1].thread, second->id);
+	assert_int_equal(cells[1].mask, 0x0f);
+	assert_int_equal(end.sequence, 2);
+	assert_int_equal(end.shared, 1);
+}
+
+static void one_thread_or_readers_make_none(void **state)
+{
+	(void)state;
+	access_at(first, CODE, TRACE_WRITES, &memory[0], 8);
+	access_at(first, CODE, TRACE_READS, &memory[1], 8);
+	access_at(second, CODE, TRACE_READS, &memory[1], 8);
+	finish();
+	assert_int_equal(cells_count, 0);
+	assert_int_equal(end.granules, 2);
+}
+
+static void later_accesses_of_a_use_are_counted(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		access_at(first, CODE, TRACE_WRITES, &memory[i], 8);
+	for (int i = 0; i < 3; i++)
+		access_at(first, CODE, TRACE_WRITES, &memory[2], 8);
+	access_at(second, CODE + 4, TRACE_READS, &memory[2], 8);
+	finish();
+	assert_int_equal(cells_count, 2);
+	/* executed twice before it came there, then four times there */
+	assert_int_equal(cells[0].ordinal, 2);
+	assert_int_equal(cells[0].count, 4);
+	assert_int_equal(cells[0].first, 3);
+}
+
+static void access_over_two_granules_is_in_both(void **state)
+{
+	(void)state;
+	access_at(first, CODE, TRACE_WRITES, (char *)memory + 6, 4);
+	access_at(second, CODE, TRACE_WRITES, memory, 16);
+	finish();
+	assert_int_equal(cells_count, 4);
+	assert_int_equal(cells[0].mask, 0xc0);
+	assert_int_equal(cells[1].mask, 0xff);
+	assert_int_equal(cells[2].mask, 0x03);
+	assert_int_equal(cells[3].mask, 0xff);
+}
+
+static void one_site_does_not_hide_another(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++) {
+		recorder->current = first;
+		recorder_call(recorder, 0x8000, CODE + 0x1000 + i);
+		access_at(first, CODE, TRACE_READS, memory, 8);
+	}
+	access_at(first, CODE + 4, TRACE_WRITES, memory, 8);
+	access_at(second, CODE + 8, TRACE_READS, memory, 8);
+	finish();
+	assert_int_equal(cells_count, SHADOW_SITE_MAX + 2);
+	assert_int_equal(end.dropped_cells, 100 - SHADOW_SITE_MAX);
+}
+
+static void one_thread_does_not_hide_another(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++)
+		access_at(first, CODE + i, TRACE_READS, memory, 8);
+	for (uint32_t i = 0; i < 100; i++)
+		access_at(first, CODE + i, TRACE_WRITES, memory, 8);
+	access_at(second, CODE, TRACE_READS, memory, 8);
+	finish();
+	assert_int_equal(cells_count, SHADOW_THREAD_MAX + 1);
+	assert_int_equal(cells[SHADOW_READS_MAX].thread, first->id);
+	assert_int_equal(cells[SHADOW_THREAD_MAX].thread, second->id);
+	assert_int_equal(end.dropped_cells, 200 - SHADOW_THREAD_MAX);
+}
+
+static void what_is_mapped_anew_is_another_variable(void **state)
+{
+	(void)state;
+	access_at(first, CODE, TRACE_WRITES, memory, 8);
+	recorder_forget(recorder, (uint64_t)(uintptr_t)memory, 8);
+	access_at(second, CODE, TRACE_WRITES, memory, 8);
+	finish();
+	assert_int_equal(cells_count, 0);
+}
+
+static void without_memory_accesses_are_counted(void **state)
+{
+	(void)state;
+	recorder->shadow.budget = 1;
+	access_at(first, CODE, TRACE_WRITES, memory, 8);
+	access_at(second, CODE, TRACE_WRITES, memory, 8);
+	finish();
+	assert_int_equal(cells_count, 0);
+	assert_int_equal(end.dropped_cells, 2);
+}
+
+static void own_stack_is_left_out(void **state)
+{
+	(void)state;
+	first->stack_low = (uint64_t)(uintptr_t)memory;
+	first->stack_size = 8;
+	access_at(first, CODE, TRACE_WRITES, &memory[0], 8);
+	access_at(second, CODE, TRACE_WRITES, &memory[0], 8);
+	finish();
+	assert_int_equal(end.sequence, 1);
+}
+
+static void child_process_writes_a_trace_of_its_own(void **state)
+{
+	char path[WRITER_PATH];
+
+	(void)state;
+	access_at(first, CODE, TRACE_WRITES, memory, 8);
+	emit_all(recorder);
+	strcpy(path, recorder->writer.path);
+	/* as in a child, but for its process id */
+	assert_true(recorder_fork(recorder, second));
+	assert_string_not_equal(path, recorder->writer.path);
+	assert_int_equal(recorder->current->id, 1);
+	access_at(recorder->current, CODE, TRACE_WRITES, memory, 8);
+	finish();
+	assert_int_equal(cells_count, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(two_threads_of_which_one_writes_make_cells),
+		TEST(one_thread_or_readers_make_none),
+		TEST(later_accesses_of_a_use_are_counted),
+		TEST(access_over_two_granules_is_in_both),
+		TEST(one_site_does_not_hide_another),
+		TEST(one_thread_does_not_hide_another),
+		TEST(what_is_mapped_anew_is_another_variable),
+		TEST(without_memory_accesses_are_counted),
+		TEST(own_stack_is_left_out),
+		TEST(child_process_writes_a_trace_of_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
