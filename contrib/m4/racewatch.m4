@@ -130,3 +130,51 @@ AC_DEFUN([RW_COMPLETION_DIRS], [
   AC_SUBST([zshcompletiondir], [$with_zsh_completions])
   AC_SUBST([fishcompletiondir], ['${datadir}/fish/vendor_completions.d'])
 ])
+
+dnl RW_VALGRIND
+dnl The recorder of hunt is a tool for Valgrind: its headers, its static core,
+dnl and the folder of what that loads at run time. Without them, it is not built.
+AC_DEFUN([RW_VALGRIND], [
+  rw_valgrind_missing=
+  PKG_CHECK_MODULES([VALGRIND], [valgrind >= 3.19], [],
+    [rw_valgrind_missing="no valgrind (Debian package: valgrind)"])
+  AC_ARG_WITH([valgrind-folder],
+    [AS_HELP_STRING([--with-valgrind-folder=DIR],
+                    [where valgrind's default.supp is])],
+    [], [with_valgrind_folder=])
+  AS_IF([test -z "$rw_valgrind_missing"], [
+    VALGRIND_CPPFLAGS=`AS_ECHO(["$VALGRIND_CFLAGS"]) | $SED 's/-I/-isystem /g'`
+    VALGRIND_CPPFLAGS="$VALGRIND_CPPFLAGS -DVGO_linux=1 -DVGA_amd64=1 dnl
+-DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1"
+    VALGRIND_ADDRESS=`$PKG_CONFIG --variable=valt_load_address valgrind`
+    rw_prefix=`$PKG_CONFIG --variable=prefix valgrind`
+    for rw_folder in "$with_valgrind_folder" "$rw_prefix/libexec/valgrind" \
+                     "$rw_prefix/lib/valgrind"; do
+      AS_IF([test -z "$VALGRIND_FOLDER" && test -f "$rw_folder/default.supp"],
+        [VALGRIND_FOLDER=$rw_folder])
+    done
+    AS_IF([test -z "$VALGRIND_FOLDER"],
+      [rw_valgrind_missing="valgrind's default.supp was not found"])
+  ])
+  AS_IF([test -z "$rw_valgrind_missing"], [
+    AC_MSG_CHECKING([whether tools of valgrind can be linked])
+    rw_save_CPPFLAGS=$CPPFLAGS rw_save_LIBS=$LIBS rw_save_LDFLAGS=$LDFLAGS
+    CPPFLAGS="$CPPFLAGS $VALGRIND_CPPFLAGS"
+    LDFLAGS="$LDFLAGS -static -no-pie -nodefaultlibs -nostartfiles -u _start"
+    LIBS=$VALGRIND_LIBS
+    AC_LINK_IFELSE([AC_LANG_SOURCE([[
+#include "pub_tool_basics.h"
+#include "pub_tool_tooliface.h"
+static void start(void) {}
+VG_DETERMINE_INTERFACE_VERSION(start)
+]])],
+      [AC_MSG_RESULT([yes])],
+      [AC_MSG_RESULT([no])
+       rw_valgrind_missing="valgrind's static core cannot be linked"])
+    CPPFLAGS=$rw_save_CPPFLAGS LIBS=$rw_save_LIBS LDFLAGS=$rw_save_LDFLAGS
+  ])
+  AC_SUBST([VALGRIND_CPPFLAGS])
+  AC_SUBST([VALGRIND_ADDRESS])
+  AC_SUBST([VALGRIND_FOLDER])
+  AM_CONDITIONAL([HAVE_VALGRIND], [test -z "$rw_valgrind_missing"])
+])

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * After each load and store of the program, its site and address go to the
+ * recorder. By then the memory is known to be readable, and no other thread has
+ * run. Left out are addresses that are computed from the stack pointer by adding
+ * a constant, and those of thread-local variables.
+ *
+ * An instruction that loads and stores at one address is one access. VEX
+ * translates locked instructions to a compare-and-swap, which of them all can
+ * fail for `cmpxchg' alone; then it only reads.
+ */
+#include "recorder/valgrind/instrument.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pub_tool_basics.h>
+
+#include <pub_tool_machine.h>
+#include <pub_tool_tooliface.h>
+
+#include <libvex_guest_amd64.h>
+
+#include "hunt/trace-format.h"
+#include "recorder/recorder.h"
+#include "recorder/watched.h"
+
+/* What an address was computed from. */
+enum origin { ORIGIN_OTHER = 0, ORIGIN_STACK, ORIGIN_TLS };
+
+/* A superblock that is being copied. */
+struct work {
+	struct recorder *recorder;
+	IRSB *in, *out;
+	uint8_t *origins; /* enum origin, of each temporary of `in' */
+	Int first, end; /* statements of the instruction */
+	uint64_t address; /* of it */
+	uint32_t function; /* WATCH_STRING; or 0 */
+	bool recorded; /* its accesses are */
+	bool locked; /* it has a compare-and-swap */
+};
+
+/*
+ * Valgrind calls these from translated code, with what was known at
+ * translation; the recorder is one for a process.
+ */
+static VG_REGPARM(3) void on_access(struct recorder *recorder,
+				    struct site *site, Addr address)
+{
+	recorder_access(recorder, site, address);
+}
+
+static VG_REGPARM(3) void on_swap(struct recorder *recorder, struct site *site,
+				  Addr address, UWord success)
+{
+	/* the site of a failure is the next one */
+	if (!success)
+		site = site_at(&recorder->uses, site->other);
+	recorder_access(recorder, site, address);
+}
+
+static VG_REGPARM(3) void on_call(struct recorder *recorder, Addr sp,
+				  Addr address)
+{
+	recorder_call(recorder, sp, address);
+}
+
+static VG_REGPARM(3) void on_return(struct recorder *recorder, Addr sp,
+				    UWord result)
+{
+	recorder_return(recorder, sp, result);
+}
+
+static void on_enter(struct recorder *recorder, UWord function, Addr sp,
+		     UWord first, UWord second, UWord third)
+{
+	const uint64_t arguments[3] = { first, second, third };
+
+	watched_enter(recorder, (uint32_t)function, sp, arguments);
+}
+
+static IRExpr *number(uint64_t value)
+{
+	return IRExpr_Const(IRConst_U64(value));
+}
+
+static IRExpr *pointer(const void *value)
+{
+	return number((uint64_t)(uintptr_t)value);
+}
+
+/* The value of an expression in a new temporary. */
+static IRExpr *keep(IRSB *out, IRType type, IRExpr *value)
+{
+	IRTemp temp = newIRTemp(out->tyenv, type);
+
+	addStmtToIRSB(out, IRStmt_WrTmp(temp, value));
+	return IRExpr_RdTmp(temp);
+}
+
+static IRExpr *guest_register(IRSB *out, Int offset)
+{
+	return keep(out, Ity_I64, IRExpr_Get(offset, Ity_I64));
+}
+
+#define GUEST(name) ((Int)offsetof(VexGuestAMD64State, guest_##name))
+
+static void call_helper(IRSB *out, const char *name, void *helper,
+			Int registers, IRExpr **arguments, IRExpr *guard)
+{
+	IRDirty *dirty = unsafeIRDirty_0_N(
+		registers, name, VG_(fnptr_to_fnentry)(helper), arguments);
+
+	if (guard)
+		dirty->guard = guard;
+	addStmtToIRSB(out, IRStmt_Dirty(dirty));
+}
+
+#define CALL(out, registers, helper, arguments, guard) \
+	call_helper(out, #helper, (void *)(helper), registers, arguments, guard)
+
+/* Whether an expression is a register that memory of no other thread is at. */
+static enum origin origin_of(const struct work *work, const IRExpr *value)
+{
+	const IRExpr *left, *right;
+
+	switch ((int)value->tag) {
+	case Iex_RdTmp:
+		return work->origins[value->Iex.RdTmp.tmp];
+	case Iex_Get:
+		if (value->Iex.Get.offset == GUEST(RSP))
+			return ORIGIN_STACK;
+		return value->Iex.Get.offset == GUEST(FS_CONST) ? ORIGIN_TLS
+								: ORIGIN_OTHER;
+	case Iex_Binop:
+		left = value->Iex.Binop.arg1;
+		right = value->Iex.Binop.arg2;
+		if (value->Iex.Binop.op != Iop_Add64 &&
+		    value->Iex.Binop.op != Iop_Sub64 &&
+		    value->Iex.Binop.op != Iop_And64)
+			return ORIGIN_OTHER;
+		if (right->tag == Iex_Const)
+			return origin_of(work, left);
+		return left->tag == Iex_Const ? origin_of(work, right)
+					      : ORIGIN_OTHER;
+	default:
+		return ORIGIN_OTHER;
+	}
+}
+
+static bool is_private(const struct work *work, const IRExpr *address)
+{
+	return origin_of(work, address) != ORIGIN_OTHER;
+}
+
+static struct site *get_site(const struct work *work, uint32_t size,
+			     uint32_t flags)
+{
+	struct uses *uses = &work->recorder->uses;
+	struct site *site;
+	uint32_t id;
+
+	if (work->function != 0)
+		flags |= TRACE_STRING;
+	id = uses_site(uses, work->address, size, flags);
+	if (id == 0)
+		return NULL;
+	site = site_at(uses, id);
+	site->function = work->function;
+	return site;
+}
+
+static void add_access(const struct work *work, IRExpr *address, Int size,
+		       uint32_t flags, IRExpr *guard)
+{
+	struct site *site;
+
+	if (!work->recorded || is_private(work, address))
+		return;
+	site = get_site(work, (uint32_t)size, flags);
+	if (site)
+		CALL(work->out, 3, on_access,
+		     mkIRExprVec_3(pointer(work->recorder), pointer(site),
+				   address),
+		     guard);
+}
+
+static bool is_same(const IRExpr *a, const IRExpr *b)
+{
+	if (a->tag == Iex_RdTmp && b->tag == Iex_RdTmp)
+		return a->Iex.RdTmp.tmp == b->Iex.RdTmp.tmp;
+	return a->tag == Iex_Const && b->tag == Iex_Const &&
+	       a->Iex.Const.con->Ico.U64 == b->Iex.Const.con->Ico.U64;
+}
+
+/* The address that a statement stores to; NULL: it is no plain store. */
+static const IRExpr *store_address(const IRStmt *statement)
+{
+	if (statement->tag == Ist_Store)
+		return statement->Ist.Store.addr;
+	return NULL;
+}
+
+static const IRExpr *load_address(const IRStmt *statement)
+{
+	if (statement->tag == Ist_WrTmp &&
+	    statement->Ist.WrTmp.data->tag == Iex_Load)
+		return statement->Ist.WrTmp.data->Iex.Load.addr;
+	return NULL;
+}
+
+/* Whether the instruction accesses the address in that way, too. */
+static bool also(const struct work *work, const IRExpr *address,
+		 const IRExpr *(*address_of)(const IRStmt *statement))
+{
+	for (Int i = work->first; i < work->end; i++) {
+		const IRExpr *other = address_of(work->in->stmts[i]);
+
+		if (other && is_same(address, other))
+			return true;
+	}
+	return false;
+}
+
+static Int size_of(const struct work *work, const IRExpr *value)
+{
+	return sizeofIRType(typeOfIRExpr(work->in->tyenv, value));
+}
+
+static void load(const struct work *work, const IRExpr *data)
+{
+	IRExpr *address = data->Iex.Load.addr;
+
+	if (work->locked || also(work, address, store_address))
+		return;
+	add_access(work, address, sizeofIRType(data->Iex.Load.ty), TRACE_READS,
+		   NULL);
+}
+
+static void store(const struct work *work, const IRStmt *statement)
+{
+	IRExpr *address = statement->Ist.Store.addr;
+	uint32_t flags = TRACE_WRITES;
+
+	if (also(work, address, load_address))
+		flags |= TRACE_READS;
+	add_access(work, address, size_of(work, statement->Ist.Store.data),
+		   flags, NULL);
+}
+
+static void guarded_load(const struct work *work, const IRLoadG *guarded)
+{
+	IRType result, loaded;
+
+	typeOfIRLoadGOp(guarded->cvt, &result, &loaded);
+	add_access(work, guarded->addr, sizeofIRType(loaded), TRACE_READS,
+		   guarded->guard);
+}
+
+/* Whether the memory was what the instruction expected: an I64 of 0 or 1. */
+static IRExpr *compare(const struct work *work, IRTemp old, IRExpr *expected,
+		       Int size)
+{
+	IROp op = size == 1   ? Iop_CasCmpEQ8
+		  : size == 2 ? Iop_CasCmpEQ16
+		  : size == 4 ? Iop_CasCmpEQ32
+			      : Iop_CasCmpEQ64;
+	IRExpr *equal = keep(work->out, Ity_I1,
+			     IRExpr_Binop(op, IRExpr_RdTmp(old), expected));
+
+	return keep(work->out, Ity_I64, IRExpr_Unop(Iop_1Uto64, equal));
+}
+
+static void swap(const struct work *work, const IRCAS *cas)
+{
+	Int size = size_of(work, cas->dataLo);
+	bool is_double = cas->oldHi != IRTemp_INVALID;
+	uint32_t whole = (uint32_t)(is_double ? 2 * size : size);
+	struct site *done, *failed;
+	IRExpr *success;
+
+	if (!work->recorded || is_private(work, cas->addr))
+		return;
+	failed = get_site(work, whole, TRACE_READS | TRACE_ATOMIC);
+	done = get_site(work, whole, TRACE_READS | TRACE_WRITES | TRACE_ATOMIC);
+	if (!failed || !done)
+		return;
+	done->other = failed->id;
+	success = compare(work, cas->oldLo, cas->expdLo, size);
+	if (is_double)
+		success = keep(work->out, Ity_I64,
+			       IRExpr_Binop(Iop_And64, success,
+					    compare(work, cas->oldHi,
+						    cas->expdHi, size)));
+	CALL(work->out, 3, on_swap,
+	     mkIRExprVec_4(pointer(work->recorder), pointer(done), cas->addr,
+			   success),
+	     NULL);
+}
+
+static void dirty(const struct work *work, const IRDirty *details)
+{
+	uint32_t flags = 0;
+
+	if (details->mFx == Ifx_None)
+		return;
+	if (details->mFx != Ifx_Write)
+		flags |= TRACE_READS;
+	if (details->mFx != Ifx_Read)
+		flags |= TRACE_WRITES;
+	add_access(work, details->mAddr, details->mSize, flags, details->guard);
+}
+
+/* After a statement was copied. */
+static void follow(const struct work *work, const IRStmt *statement)
+{
+	switch ((int)statement->tag) {
+	case Ist_WrTmp:
+		work->origins[statement->Ist.WrTmp.tmp] =
+			origin_of(work, statement->Ist.WrTmp.data);
+		if (statement->Ist.WrTmp.data->tag == Iex_Load)
+			load(work, statement->Ist.WrTmp.data);
+		break;
+	case Ist_Store:
+		store(work, statement);
+		break;
+	case Ist_StoreG:
+		add_access(work, statement->Ist.StoreG.details->addr,
+			   size_of(work, statement->Ist.StoreG.details->data),
+			   TRACE_WRITES, statement->Ist.StoreG.details->guard);
+		break;
+	case Ist_LoadG:
+		guarded_load(work, statement->Ist.LoadG.details);
+		break;
+	case Ist_CAS:
+		swap(work, statement->Ist.CAS.details);
+		break;
+	case Ist_Dirty:
+		dirty(work, statement->Ist.Dirty.details);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Whether the accesses of the instruction at work->address are recorded. */
+static void classify(struct work *work)
+{
+	struct modules *modules = &work->recorder->modules;
+	uint32_t module = modules_find(modules, work->address);
+	uint8_t kind = MODULE_OWN;
+
+	if (module != 0)
+		kind = module_at(modules, module)->kind;
+	work->function = 0;
+	if (kind != MODULE_RUNTIME && module != 0)
+		work->function =
+			modules_string_function(modules, work->address);
+	work->recorded = kind == MODULE_OWN || work->function != 0;
+}
+
+static void enter(const struct work *work)
+{
+	uint32_t function =
+		modules_entry(&work->recorder->modules, work->address);
+	const struct function *watched;
+
+	if (function == 0)
+		return;
+	watched = function_at(&work->recorder->modules, function);
+	if (watched->kind == WATCH_NONE ||
+	    (watched->kind == WATCH_STRING && !watched->resolver))
+		return;
+	CALL(work->out, 0, on_enter,
+	     mkIRExprVec_6(pointer(work->recorder), number(function),
+			   guest_register(work->out, GUEST(RSP)),
+			   guest_register(work->out, GUEST(RDI)),
+			   guest_register(work->out, GUEST(RSI)),
+			   guest_register(work->out, GUEST(RDX))),
+	     NULL);
+}
+
+/* The instruction that begins with statement i. */
+static void begin(struct work *work, Int i)
+{
+	const IRStmt *mark = work->in->stmts[i];
+
+	work->address = mark->Ist.IMark.addr + mark->Ist.IMark.delta;
+	work->first = i + 1;
+	work->end = i + 1;
+	work->locked = false;
+	while (work->end < work->in->stmts_used &&
+	       work->in->stmts[work->end]->tag != Ist_IMark) {
+		work->locked |= work->in->stmts[work->end]->tag == Ist_CAS;
+		work->end++;
+	}
+	classify(work);
+	enter(work);
+}
+
+/* Where the call that ends the block returns to. */
+static uint64_t return_address(const IRSB *block)
+{
+	for (Int i = block->stmts_used - 1; i >= 0; i--) {
+		const IRStmt *statement = block->stmts[i];
+
+		if (statement->tag == Ist_IMark)
+			return statement->Ist.IMark.addr +
+			       statement->Ist.IMark.len;
+	}
+	return 0;
+}
+
+static void end(const struct work *work)
+{
+	IRSB *out = work->out;
+
+	if (work->in->jumpkind == Ijk_Call)
+		CALL(out, 3, on_call,
+		     mkIRExprVec_3(pointer(work->recorder),
+				   guest_register(out, GUEST(RSP)),
+				   number(return_address(work->in))),
+		     NULL);
+	else if (work->in->jumpkind == Ijk_Ret)
+		CALL(out, 3, on_return,
+		     mkIRExprVec_3(pointer(work->recorder),
+				   guest_register(out, GUEST(RSP)),
+				   guest_register(out, GUEST(RAX))),
+		     NULL);
+}
+
+void *instrument_block(struct recorder *recorder, void *block)
+{
+	struct work work = { .recorder = recorder, .in = block };
+	size_t temporaries = (size_t)work.in->tyenv->types_used;
+
+	work.out = deepCopyIRSBExceptStmts(work.in);
+	work.origins = LibVEX_Alloc(temporaries);
+	for (size_t i = 0; i < temporaries; i++)
+		work.origins[i] = ORIGIN_OTHER;
+	for (Int i = 0; i < work.in->stmts_used; i++) {
+		IRStmt *statement = work.in->stmts[i];
+
+		addStmtToIRSB(work.out, statement);
+		if (statement->tag == Ist_IMark)
+			begin(&work, i);
+		else
+			follow(&work, statement);
+	}
+	end(&work);
+	return work.out;
+}
