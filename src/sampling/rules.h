@@ -69,6 +69,12 @@ enum module_part {
 enum module_part rules_module_part(const struct module *module);
 
 /*
+ * The i-th pattern (fnmatch(3)) of the names of runtime modules, and which part
+ * of them is sampled; NULL behind the last one.
+ */
+const char *rules_runtime(size_t i, enum module_part *ret);
+
+/*
  * Is it the program's own: the executable, or a module that lies in none of the
  * folders of the system's libraries and is no runtime by its name?
  */

@@ -51,6 +51,14 @@ enum {
 	RUNTIME_MODULES = sizeof(runtime_modules) / sizeof(runtime_modules[0]),
 };
 
+const char *rules_runtime(size_t i, enum module_part *ret)
+{
+	if (i >= RUNTIME_MODULES)
+		return NULL;
+	*ret = runtime_modules[i].part;
+	return runtime_modules[i].pattern;
+}
+
 static const struct runtime_module *runtime_find(const char *name)
 {
 	for (size_t i = 0; name && i < RUNTIME_MODULES; i++) {

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Records a run of a command and its children into a folder: a trace of each
+ * process, by our tool for Valgrind (src/recorder). The folder also gets
+ * Valgrind's messages, as log.PID.
+ */
+#ifndef HUNT_RECORD_H
+#define HUNT_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+
+struct record_options {
+	uint64_t memory; /* bytes for the tables of accesses; 0: 128 MiB */
+	uint64_t timeout_ns; /* then the command is ended; 0: never */
+	bool stacks; /* what a thread accesses on its own stack, too */
+	bool lossless; /* TRACE_LOSSLESS */
+};
+
+struct record_result {
+	int status; /* of the command: exit status, or 128 + signal */
+	bool timed_out;
+};
+
+/*
+ * ERROR_UNSUPPORTED: racewatch was built without the tool, or Valgrind is not
+ * installed; the message says what to install.
+ */
+struct error *record_check(void);
+
+/*
+ * Run argv, which is found as the shell finds it, with our standard streams,
+ * and wait for it. The folder exists; traces that it has are kept. Errors:
+ * record_check()'s; ERROR_NOT_FOUND, ERROR_CANNOT_RUN: the command does not
+ * start; no trace was written, with what Valgrind said.
+ */
+struct error *record_run(char *const *argv, const char *folder,
+			 const struct record_options *options,
+			 struct record_result *ret);
+
+#endif

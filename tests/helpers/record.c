@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * record [--lossless] [--stacks] [--memory MIB] [--timeout MS] FOLDER COMMAND
+ * [ARGUMENT...]: records the command and ends with its status; 99 when there is
+ * no recorder, 125 after another error.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "hunt/record.h"
+
+/* The number of arguments that the option at argv takes up; 0: it is none. */
+static int take_option(char **argv, struct record_options *options)
+{
+	if (strcmp(argv[0], "--lossless") == 0)
+		options->lossless = true;
+	else if (strcmp(argv[0], "--stacks") == 0)
+		options->stacks = true;
+	else if (strcmp(argv[0], "--memory") == 0 && argv[1])
+		options->memory = strtoull(argv[1], NULL, 10) << 20;
+	else if (strcmp(argv[0], "--timeout") == 0 && argv[1])
+		options->timeout_ns = strtoull(argv[1], NULL, 10) * 1000000;
+	else
+		return 0;
+	return argv[0][2] == 'm' || argv[0][2] == 't' ? 2 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct record_options options = { 0 };
+	struct record_result result;
+	struct error *err;
+	int taken;
+
+	(void)argc;
+	for (argv++; *argv && (taken = take_option(argv, &options)) > 0;)
+		argv += taken;
+	if (!argv[0] || !argv[1]) {
+		fputs("usage: record [OPTION...] FOLDER COMMAND...\n", stderr);
+		return 2;
+	}
+	err = record_check();
+	if (!err)
+		err = record_run(argv + 1, argv[0], &options, &result);
+	if (err) {
+		int status = err->kind == ERROR_UNSUPPORTED ? 99 : 125;
+
+		fprintf(stderr, "record: %s\n", error_message(err));
+		error_free(err);
+		return status;
+	}
+	return result.status;
+}
