@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One run with sides; see holding.h.
+ */
+#include "hunt/holding.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "report/field.h"
+#include "report/race.h"
+
+/* Processes that outlive the command are watched for so long. */
+static const uint64_t HOLDING_REST_NS = 2 * CLOCK_NS_PER_S;
+
+struct holding {
+	struct holding_side *sides;
+	size_t count;
+	const struct holding_sink *sink;
+	struct vec races; /* const struct race *, as they came */
+};
+
+/* What a session is told of one side, and what that points to. */
+struct holding_spec {
+	struct vec partners, stack; /* of struct where */
+};
+
+bool holding_parse_path(const char *text, struct wire_hunt *ret)
+{
+	char *end;
+
+	ret->path_length = 0;
+	if (text[0] != '0' || (text[1] && text[1] != '.'))
+		return false;
+	for (text++; *text == '.'; text = end) {
+		unsigned long number;
+
+		errno = 0;
+		if (!isdigit((unsigned char)text[1]))
+			return false;
+		number = strtoul(text + 1, &end, 10);
+		if (errno || number >= UINT32_MAX ||
+		    ret->path_length == WIRE_PATH_MAX)
+			return false;
+		ret->path[ret->path_length++] = (uint32_t)number;
+	}
+	return *text == '\0';
+}
+
+static struct where holding_where(const struct hunt_place *place)
+{
+	const char *slash = strrchr(place->module, '/');
+
+	return (struct where){
+		.kind = WHERE_OFFSET,
+		.text = place->module,
+		.name = slash ? (char *)(uintptr_t)(slash + 1) : place->module,
+		.build_id = place->build_id,
+		.offset = place->offset,
+	};
+}
+
+static bool holding_add_where(struct vec *list, const struct hunt_place *place)
+{
+	struct where where;
+
+	if (!place->module)
+		return true;
+	where = holding_where(place);
+	return vec_push(list, &where);
+}
+
+/* Several partners may be of one instruction. */
+static bool holding_has(const struct vec *list, const struct hunt_place *place)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct where *where = vec_at(list, i);
+
+		if (where->offset == place->offset && place->module &&
+		    strcmp(where->text, place->module) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool holding_list(const struct hunt_side *side, struct holding_spec *ret)
+{
+	bool good = true;
+
+	for (size_t i = 0; good && i < side->partners.count; i++) {
+		const struct hunt_partner *partner = vec_at(&side->partners, i);
+
+		/* of these, other instructions make the access here */
+		if (partner->string_function || partner->syscall)
+			continue;
+		if (!holding_has(&ret->partners, &partner->place))
+			good = holding_add_where(&ret->partners,
+						 &partner->place);
+	}
+	for (size_t i = 0; good && i < side->stack.count; i++)
+		good = holding_add_where(&ret->stack, vec_at(&side->stack, i));
+	return good;
+}
+
+static struct error *holding_side(const struct holding_side *wanted,
+				  struct holding_spec *spec,
+				  struct session_side *ret)
+{
+	const struct hunt_side *side = wanted->side;
+
+	*ret = (struct session_side){
+		.wire = { .any = !side->thread_path,
+			  .ordinal = side->ordinal,
+			  .hold_ns = wanted->hold_ns },
+		.program = side->program,
+		.partners = &spec->partners,
+		.stack = &spec->stack,
+	};
+	if (!side->place.module)
+		return error_create(ERROR_FORMAT,
+				    "target #%llu: its side has no module",
+				    (unsigned long long)side->id);
+	if (side->thread_path &&
+	    !holding_parse_path(side->thread_path, &ret->wire))
+		return error_create(ERROR_FORMAT,
+				    "target #%llu: '%s' is no thread path",
+				    (unsigned long long)side->id,
+				    side->thread_path);
+	ret->where = holding_where(&side->place);
+	return holding_list(side, spec) ? NULL : error_nomem;
+}
+
+/* Of two, what says more. */
+static bool holding_is_better(unsigned int result, unsigned int than)
+{
+	static const int weight[TARGET_RESULTS] = {
+		[TARGET_PENDING] = 0,  [TARGET_UNREACHED] = 1,
+		[TARGET_ORDERED] = 2,  [TARGET_TIMEOUT] = 3,
+		[TARGET_PROVOKED] = 4,
+	};
+
+	return weight[result] > weight[than];
+}
+
+/* Accesses that synchronize may meet: that is how they put others in order. */
+static bool holding_synchronizes(const struct race *race)
+{
+	return race && race->verdict == VERDICT_SYNC;
+}
+
+static unsigned int holding_result(const struct wire_hunted *news,
+				   const struct race *race)
+{
+	switch ((enum wire_hunt_end)news->end) {
+	case WIRE_HUNT_MET:
+		if (holding_synchronizes(race))
+			return TARGET_ORDERED;
+		return race ? TARGET_PROVOKED : TARGET_TIMEOUT;
+	case WIRE_HUNT_QUIET:
+		return TARGET_TIMEOUT;
+	case WIRE_HUNT_ALONE:
+		return TARGET_ORDERED;
+	case WIRE_HUNT_UNREACHED:
+		return TARGET_UNREACHED;
+	case WIRE_HUNT_LOST:
+	case WIRE_HUNT_UNTRIED:
+		break;
+	}
+	return TARGET_PENDING;
+}
+
+static void holding_hunted(void *context, const struct wire_hunted *news,
+			   const struct race *race)
+{
+	struct holding *holding = context;
+	struct target_outcome *outcome = &holding->sides[news->side].outcome;
+	unsigned int result = holding_result(news, race);
+
+	outcome->runs = 1;
+	if (news->reached > outcome->reached)
+		outcome->reached = news->reached;
+	if (news->held_ns > outcome->hold_ns)
+		outcome->hold_ns = news->held_ns;
+	if (!holding_is_better(result, outcome->result))
+		return;
+	outcome->result = result;
+	if (holding_synchronizes(race) && !outcome->ordered_by)
+		outcome->ordered_by = strdup("their own synchronization");
+	else if (race)
+		memcpy(outcome->race, race->fingerprint, sizeof(outcome->race));
+}
+
+static void holding_race(void *context, const struct race *race, bool first)
+{
+	struct holding *holding = context;
+
+	(void)first;
+	for (size_t i = 0; i < holding->races.count; i++) {
+		if (*(const struct race **)vec_at(&holding->races, i) == race)
+			return;
+	}
+	/* without memory it is not told */
+	vec_push(&holding->races, &race);
+}
+
+static void holding_crash(void *context, const struct crash *crash)
+{
+	const struct holding *holding = context;
+
+	if (holding->sink->crash)
+		holding->sink->crash(holding->sink->context, crash);
+}
+
+static void holding_note(void *context, const char *text)
+{
+	const struct holding *holding = context;
+
+	if (holding->sink->note)
+		holding->sink->note(holding->sink->context, text);
+}
+
+/* What nobody has told of is in no program that has run. */
+static void holding_ended(void *context, const struct session_counts *counts)
+{
+	struct holding *holding = context;
+	struct run_summary sum = counts->sum;
+
+	for (size_t i = 0; i < holding->count; i++) {
+		struct target_outcome *outcome = &holding->sides[i].outcome;
+
+		if (outcome->runs > 0)
+			continue;
+		outcome->runs = 1;
+		outcome->result = TARGET_UNREACHED;
+	}
+	if (holding->sink->races)
+		holding->sink->races(holding->sink->context, &holding->races);
+	fields_deinit(&summary_fields, &sum);
+}
+
+static struct error *holding_session(const struct holding_config *config,
+				     struct holding *holding,
+				     const struct vec *sides,
+				     struct session_result *ret)
+{
+	const struct session_sink sink = {
+		.context = holding,
+		.race = holding_race,
+		.crash = holding_crash,
+		.note = holding_note,
+		.hunted = holding_hunted,
+		.ended = holding_ended,
+	};
+	const struct session_config session = {
+		.argv = config->argv,
+		.tracing = { .backend = config->backend,
+			     .follow = WIRE_FOLLOW_ALL,
+			     .no_aslr = true },
+		.rest_ns = HOLDING_REST_NS,
+		.seed = 1,
+		/* of this, only that there is any is used */
+		.effort = { .params = { .rate = 1 } },
+		.timeout_ns = config->timeout_ns,
+		.replay_instances = config->replay_instances,
+		.rules = config->rules,
+		.judge = config->judge,
+		.sources = config->sources,
+		.hunt = sides,
+		.silent = config->silent,
+	};
+
+	return session_run(&session, &sink, ret);
+}
+
+struct error *holding_run(const struct holding_config *config,
+			  struct holding_side *sides, size_t count,
+			  const struct holding_sink *sink,
+			  struct session_result *ret)
+{
+	struct holding holding = { .sides = sides,
+				   .count = count,
+				   .sink = sink,
+				   .races = VEC_INIT(const struct race *) };
+	struct holding_spec *specs = calloc(count, sizeof(*specs));
+	struct vec list = VEC_INIT(struct session_side);
+	struct error *err = specs ? NULL : error_nomem;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		struct session_side side;
+
+		specs[i].partners = specs[i].stack =
+			(struct vec)VEC_INIT(struct where);
+		err = holding_side(&sides[i], &specs[i], &side);
+		if (!err && !vec_push(&list, &side))
+			err = error_nomem;
+	}
+	if (!err)
+		err = holding_session(config, &holding, &list, ret);
+	for (size_t i = 0; specs && i < count; i++) {
+		vec_deinit(&specs[i].partners);
+		vec_deinit(&specs[i].stack);
+	}
+	free(specs);
+	vec_deinit(&list);
+	vec_deinit(&holding.races);
+	return err;
+}

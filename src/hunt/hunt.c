@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A hunt; see hunt.h.
+ */
+#include "hunt/hunt.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/signalpipe.h"
+#include "hunt/tries.h"
+#include "hunt/worker.h"
+#include "report/race.h"
+#include "report/record.h"
+
+enum { HUNT_TICK_MS = 1000 };
+
+struct hunting {
+	const struct hunt_config *config;
+	const struct hunt_sink *sink;
+	struct ledger *ledger;
+	struct hunt_result *result;
+	struct tries tries;
+	struct worker *workers; /* config->jobs */
+	struct vec claimed; /* of struct hunt_side: ours, not given out yet */
+	struct vec out; /* of struct hunt_side: with a worker */
+	uint64_t begun_ns;
+	int signals; /* descriptor */
+};
+
+static struct hunt_side *side_at(const struct vec *sides, size_t i)
+{
+	return vec_at(sides, i);
+}
+
+static void sides_deinit(struct vec *sides)
+{
+	for (size_t i = 0; i < sides->count; i++)
+		hunt_side_deinit(side_at(sides, i));
+	vec_deinit(sides);
+}
+
+/* Of those that were claimed, those that cannot be tried: they are over. */
+static struct error *hunting_pass(struct hunting *hunting)
+{
+	const struct target_outcome outcome = { .result = TARGET_UNREACHED };
+	struct error *err = NULL;
+
+	for (size_t i = hunting->claimed.count; !err && i-- > 0;) {
+		struct hunt_side *side = side_at(&hunting->claimed, i);
+
+		if (!side->string_function)
+			continue;
+		err = ledger_save(hunting->ledger, side->id, &outcome);
+		hunting->result->passed++;
+		hunt_side_deinit(side);
+		vec_remove(&hunting->claimed, i);
+	}
+	return err;
+}
+
+/* So many wait with us that each worker could have its next batch. */
+static struct error *hunting_claim(struct hunting *hunting)
+{
+	struct error *err = NULL;
+	bool more = true;
+
+	while (!err && more && hunting->claimed.count < TRIES_TOGETHER) {
+		size_t before = hunting->claimed.count;
+
+		err = ledger_claim(hunting->ledger, TRIES_TOGETHER - before,
+				   &hunting->claimed);
+		more = hunting->claimed.count > before;
+		if (!err)
+			err = hunting_pass(hunting);
+	}
+	return err;
+}
+
+/* Move a claimed side to those that are out, and into the batch. */
+static bool hunting_give(struct hunting *hunting, size_t i, struct vec *batch,
+			 uint64_t *holds)
+{
+	struct hunt_side side = *side_at(&hunting->claimed, i);
+	uint64_t id = side.id;
+
+	holds[batch->count] = tries_hold_ns(&hunting->tries, &side);
+	if (!vec_push(&hunting->out, &side))
+		return false;
+	vec_remove(&hunting->claimed, i);
+	return vec_push(batch, &id);
+}
+
+/* As ids: the sides themselves move while it is filled. */
+static bool hunting_fill(struct hunting *hunting, struct vec *batch,
+			 uint64_t *holds)
+{
+	struct vec *claimed = &hunting->claimed;
+
+	for (size_t i = 0; i < claimed->count; i++) {
+		if (tries_is_alone(&hunting->tries, side_at(claimed, i)))
+			return hunting_give(hunting, i, batch, holds);
+	}
+	while (claimed->count > 0 && batch->count < TRIES_TOGETHER) {
+		if (!hunting_give(hunting, 0, batch, holds))
+			return false;
+	}
+	return true;
+}
+
+static struct hunt_side *hunting_out(const struct hunting *hunting, uint64_t id)
+{
+	for (size_t i = 0; i < hunting->out.count; i++) {
+		if (side_at(&hunting->out, i)->id == id)
+			return side_at(&hunting->out, i);
+	}
+	return NULL;
+}
+
+static struct error *hunting_feed(struct hunting *hunting,
+				  struct worker *worker)
+{
+	struct vec ids = VEC_INIT(uint64_t);
+	struct vec sides = VEC_INIT(const struct hunt_side *);
+	uint64_t holds[TRIES_TOGETHER];
+	struct error *err = hunting_claim(hunting);
+
+	if (!err && !hunting_fill(hunting, &ids, holds))
+		err = error_nomem;
+	for (size_t i = 0; !err && i < ids.count; i++) {
+		const struct hunt_side *side =
+			hunting_out(hunting, *(uint64_t *)vec_at(&ids, i));
+
+		if (!vec_push(&sides, &side))
+			err = error_nomem;
+	}
+	if (!err && sides.count > 0)
+		err = worker_send(worker, &sides, holds);
+	vec_deinit(&sides);
+	vec_deinit(&ids);
+	return err;
+}
+
+static struct error *hunting_target(struct hunting *hunting,
+				    struct target_record *record)
+{
+	struct hunt_side *side = hunting_out(hunting, record->side.id);
+	struct target_outcome *outcome = &record->outcome;
+	uint64_t id = record->side.id;
+	struct error *err;
+
+	if (!side)
+		return NULL;
+	if (!tries_ended(&hunting->tries, side, outcome))
+		return error_nomem;
+	err = ledger_save(hunting->ledger, id, outcome);
+	for (size_t i = 0; i < hunting->out.count; i++) {
+		if (side_at(&hunting->out, i)->id != id)
+			continue;
+		hunt_side_deinit(side_at(&hunting->out, i));
+		vec_remove_swap(&hunting->out, i);
+	}
+	return err;
+}
+
+static struct error *hunting_race(struct hunting *hunting,
+				  struct report_record *record)
+{
+	struct race *race = malloc(sizeof(*race));
+
+	if (!race)
+		return error_nomem;
+	*race = record->race;
+	race_init(&record->race);
+	return hunting->sink->race(hunting->sink->context, race);
+}
+
+static struct error *hunting_record(struct hunting *hunting,
+				    struct report_record *record)
+{
+	switch (record->type) {
+	case REPORT_TARGET:
+		return hunting_target(hunting, &record->target);
+	case REPORT_RACE:
+		return hunting_race(hunting, record);
+	case REPORT_CRASH:
+		return hunting->sink->crash(hunting->sink->context,
+					    &record->crash);
+	case REPORT_OTHER:
+	case REPORT_RUN:
+	case REPORT_PROGRESS:
+	case REPORT_SUMMARY:
+		break;
+	}
+	return NULL;
+}
+
+static void hunting_ran(struct hunting *hunting, int status)
+{
+	struct hunt_result *result = hunting->result;
+
+	result->runs++;
+	if (status == 0)
+		return;
+	if (result->failed++ == 0)
+		result->status = status;
+}
+
+static struct error *hunting_receive(struct hunting *hunting,
+				     struct worker *worker)
+{
+	struct report_record record;
+	struct error *err = NULL;
+	bool more = true;
+
+	report_record_init(&record);
+	while (!err && more) {
+		err = worker_receive(worker, &record, &more);
+		if (!err && more)
+			err = hunting_record(hunting, &record);
+		else if (!err)
+			hunting_ran(hunting, record.summary.exit_status);
+	}
+	report_record_deinit(&record);
+	return err;
+}
+
+static uint64_t hunting_busy(const struct hunting *hunting)
+{
+	uint64_t busy = 0;
+
+	for (uint64_t i = 0; i < hunting->config->jobs; i++)
+		busy += hunting->workers[i].busy;
+	return busy;
+}
+
+static struct error *hunting_progress(struct hunting *hunting)
+{
+	struct hunt_progress progress = {
+		.elapsed_ns = clock_now_ns() - hunting->begun_ns,
+		.runs = hunting->result->runs,
+		.busy = hunting_busy(hunting),
+		.left_ns = UINT64_MAX,
+	};
+	struct error *err = ledger_count(hunting->ledger, &progress.counts);
+	uint64_t pending = progress.counts.results[TARGET_PENDING];
+	uint64_t done = progress.counts.sides - pending;
+
+	if (err)
+		return err;
+	if (done > 0)
+		progress.left_ns = progress.elapsed_ns / done * pending;
+	if (hunting->sink->progress)
+		hunting->sink->progress(hunting->sink->context, &progress);
+	return NULL;
+}
+
+static bool hunting_is_over(struct hunting *hunting)
+{
+	const struct hunt_config *config = hunting->config;
+
+	return hunting->result->end != HUNT_DONE ||
+	       (config->budget_ns > 0 &&
+		clock_now_ns() - hunting->begun_ns >= config->budget_ns);
+}
+
+static void hunting_signals(struct hunting *hunting)
+{
+	struct signal_news news;
+
+	while (signalpipe_read(hunting->signals, &news)) {
+		hunting->result->end = HUNT_INTERRUPTED;
+		hunting->result->interrupted = news.number;
+	}
+}
+
+/* Wait for a run to end, a signal, or a second. */
+static struct error *hunting_wait(struct hunting *hunting)
+{
+	size_t jobs = (size_t)hunting->config->jobs;
+	struct pollfd *fds = calloc(jobs + 1, sizeof(*fds));
+	struct error *err = fds ? NULL : error_nomem;
+
+	for (size_t i = 0; !err && i < jobs; i++) {
+		fds[i].fd = hunting->workers[i].busy
+				    ? fileno(hunting->workers[i].from)
+				    : -1;
+		fds[i].events = POLLIN;
+	}
+	if (!err) {
+		fds[jobs] = (struct pollfd){ .fd = hunting->signals,
+					     .events = POLLIN };
+		if (poll(fds, jobs + 1, HUNT_TICK_MS) < 0 && errno != EINTR)
+			err = error_os(errno, "poll");
+		hunting_signals(hunting);
+	}
+	for (size_t i = 0;
+	     !err && i < jobs && hunting->result->end != HUNT_INTERRUPTED;
+	     i++) {
+		if (fds[i].revents)
+			err = hunting_receive(hunting, &hunting->workers[i]);
+	}
+	free(fds);
+	return err;
+}
+
+/* *ret_more: runs were going on; else nothing is left to be done. */
+static struct error *hunting_turn(struct hunting *hunting, bool *ret_more)
+{
+	struct error *err = NULL;
+
+	for (uint64_t i = 0;
+	     !err && i < hunting->config->jobs && !hunting_is_over(hunting);
+	     i++) {
+		if (!hunting->workers[i].busy)
+			err = hunting_feed(hunting, &hunting->workers[i]);
+	}
+	*ret_more = hunting_busy(hunting) > 0;
+	if (!err && *ret_more)
+		err = hunting_wait(hunting);
+	return err ? err : hunting_progress(hunting);
+}
+
+static struct error *hunting_loop(struct hunting *hunting)
+{
+	struct error *err = NULL;
+	bool more = true;
+
+	while (!err && more && hunting->result->end != HUNT_INTERRUPTED)
+		err = hunting_turn(hunting, &more);
+	if (!err && hunting->result->end == HUNT_DONE &&
+	    hunting_is_over(hunting))
+		hunting->result->end = HUNT_BUDGET;
+	return err;
+}
+
+/* Before the signals are ours: the workers get them as they were. */
+static struct error *hunting_start(struct hunting *hunting)
+{
+	const struct hunt_config *config = hunting->config;
+	struct error *err = NULL;
+
+	hunting->workers =
+		calloc((size_t)config->jobs, sizeof(*hunting->workers));
+	if (!hunting->workers)
+		return error_nomem;
+	for (uint64_t i = 0; i < config->jobs; i++)
+		hunting->workers[i].pid = -1;
+	for (uint64_t i = 0; !err && i < config->jobs; i++)
+		err = worker_start(&config->run, &hunting->workers[i]);
+	return err;
+}
+
+static struct error *hunting_with_signals(struct hunting *hunting)
+{
+	struct error *err;
+	sigset_t signals, mask;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	err = signalpipe_open(&signals, &hunting->signals);
+	if (err)
+		return err;
+	err = hunting_loop(hunting);
+	signalpipe_close(hunting->signals, &mask);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	return err;
+}
+
+struct error *hunt_run(const struct hunt_config *config, struct ledger *ledger,
+		       const struct hunt_sink *sink, struct hunt_result *ret)
+{
+	struct hunting hunting = {
+		.config = config,
+		.sink = sink,
+		.ledger = ledger,
+		.result = ret,
+		.claimed = VEC_INIT(struct hunt_side),
+		.out = VEC_INIT(struct hunt_side),
+		.begun_ns = clock_now_ns(),
+	};
+	struct error *err;
+
+	*ret = (struct hunt_result){ .end = HUNT_DONE };
+	tries_init(&hunting.tries, config->hold_ns);
+	/* a worker that has ended is told of by its pipe */
+	signal(SIGPIPE, SIG_IGN);
+	err = hunting_start(&hunting);
+	if (!err)
+		err = hunting_with_signals(&hunting);
+	/* the last first: it has the pipes of those before it open too */
+	for (uint64_t i = config->jobs; hunting.workers && i-- > 0;)
+		worker_end(&hunting.workers[i],
+			   err || ret->end == HUNT_INTERRUPTED);
+	ret->elapsed_ns = clock_now_ns() - hunting.begun_ns;
+	free(hunting.workers);
+	sides_deinit(&hunting.claimed);
+	sides_deinit(&hunting.out);
+	tries_deinit(&hunting.tries);
+	return err;
+}

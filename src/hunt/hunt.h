@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A hunt: the sides of a recording (or of a file) are provoked one after the
+ * other in runs of the command, until each has an outcome or the time is over
+ * (racewatch-hunt(1)).
+ */
+#ifndef HUNT_HUNT_H
+#define HUNT_HUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "hunt/holding.h"
+#include "hunt/ledger.h"
+#include "hunt/target.h"
+
+struct crash;
+struct error;
+struct race;
+
+struct hunt_config {
+	struct holding_config run; /* the command, and how it is run */
+	uint64_t budget_ns; /* 0: none */
+	uint64_t jobs; /* runs at a time */
+	uint64_t hold_ns; /* 0: as the recording says */
+};
+
+struct hunt_progress {
+	uint64_t elapsed_ns;
+	uint64_t runs; /* made */
+	uint64_t busy; /* being made */
+	struct ledger_counts counts;
+	/* until it ends, as it goes; UINT64_MAX: not known */
+	uint64_t left_ns;
+};
+
+struct hunt_sink {
+	void *context;
+	/*
+	 * A race of a run. It is the receiver's. Others of the same kind may have
+	 * come before.
+	 */
+	struct error *(*race)(void *context, struct race *race);
+	struct error *(*crash)(void *context, const struct crash *crash);
+	/* after each run, and about once a second */
+	void (*progress)(void *context, const struct hunt_progress *progress);
+};
+
+enum hunt_end {
+	HUNT_DONE, /* all have an outcome */
+	HUNT_BUDGET,
+	HUNT_INTERRUPTED,
+};
+
+struct hunt_result {
+	enum hunt_end end;
+	int interrupted; /* the signal */
+	uint64_t runs;
+	uint64_t elapsed_ns;
+	int status; /* of the first run that failed; 0: none did */
+	uint64_t failed; /* runs that did */
+	/*
+	 * Sides in string functions of the C library, which have other
+	 * instructions without the recorder: not tried, and not reached.
+	 */
+	uint64_t passed;
+};
+
+/*
+ * The ledger has the sides. Errors: what a run needs is refused or missing, or
+ * the ledger cannot be written.
+ */
+struct error *hunt_run(const struct hunt_config *config, struct ledger *ledger,
+		       const struct hunt_sink *sink, struct hunt_result *ret);
+
+#endif

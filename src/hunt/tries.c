@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How often a side is tried; see tries.h.
+ */
+#include "hunt/tries.h"
+
+#include "base/clock.h"
+#include "report/target-record.h"
+
+/* A partner was near if its hold (hunt/hold.h) is hardly longer than the least. */
+static const uint64_t TRIES_NEAR_NS = 12 * CLOCK_NS_PER_MS;
+/* The longest hold that comes of growing. */
+static const uint64_t TRIES_MOST_NS = 2 * CLOCK_NS_PER_S;
+/* Where the recording says nothing. */
+static const uint64_t TRIES_USUAL_NS = 50 * CLOCK_NS_PER_MS;
+
+enum {
+	/* a side that is not tried, for want of a register, so often in a row */
+	TRIES_MISSED = 8,
+	TRIES_REACHES = 2, /* runs in which no thread came to it */
+};
+
+struct tries_side {
+	bool held; /* a thread was, in some run */
+	unsigned int missed, unreached;
+	bool again; /* it was held in vain, and has its second try */
+};
+
+void tries_init(struct tries *tries, uint64_t hold_ns)
+{
+	*tries = (struct tries){
+		.known = VEC_INIT(struct tries_side),
+		.hold_ns = hold_ns,
+	};
+}
+
+void tries_deinit(struct tries *tries)
+{
+	map_deinit(&tries->index);
+	vec_deinit(&tries->known);
+}
+
+static struct tries_side *tries_find(const struct tries *tries, uint64_t id)
+{
+	const uint64_t *place = map_get(&tries->index, id);
+
+	return place ? vec_at(&tries->known, (size_t)*place) : NULL;
+}
+
+/* NULL: out of memory. */
+static struct tries_side *tries_of(struct tries *tries, uint64_t id)
+{
+	struct tries_side *known = tries_find(tries, id);
+
+	if (known)
+		return known;
+	known = vec_append(&tries->known);
+	if (!known || !map_set(&tries->index, id, tries->known.count - 1))
+		return NULL;
+	*known = (struct tries_side){ .held = false };
+	return known;
+}
+
+bool tries_is_alone(const struct tries *tries, const struct hunt_side *side)
+{
+	const struct tries_side *known = tries_find(tries, side->id);
+
+	return known && (known->again || known->missed > 1);
+}
+
+/* As the user or the recording says. */
+static uint64_t tries_first_ns(const struct tries *tries,
+			       const struct hunt_side *side)
+{
+	if (tries->hold_ns > 0)
+		return tries->hold_ns;
+	return side->hold_ns > 0 ? side->hold_ns : TRIES_USUAL_NS;
+}
+
+uint64_t tries_hold_ns(const struct tries *tries, const struct hunt_side *side)
+{
+	const struct tries_side *known = tries_find(tries, side->id);
+	uint64_t first = tries_first_ns(tries, side);
+	uint64_t longer = first * TRIES_LONGER;
+
+	if (!known || !known->again || first > TRIES_MOST_NS)
+		return first;
+	return longer < TRIES_MOST_NS ? longer : TRIES_MOST_NS;
+}
+
+/* Is it worth another run? */
+static bool tries_wants_more(const struct tries *tries,
+			     const struct hunt_side *side,
+			     struct tries_side *known, unsigned int result)
+{
+	bool first = !known->again;
+
+	switch (result) {
+	case TARGET_TIMEOUT:
+		known->again = true;
+		return first;
+	case TARGET_ORDERED:
+		known->again = true;
+		return first && tries_first_ns(tries, side) <= TRIES_NEAR_NS;
+	case TARGET_UNREACHED:
+		return ++known->unreached < TRIES_REACHES;
+	case TARGET_PENDING:
+		return ++known->missed < TRIES_MISSED;
+	default:
+		return false;
+	}
+}
+
+bool tries_ended(struct tries *tries, const struct hunt_side *side,
+		 struct target_outcome *outcome)
+{
+	struct tries_side *known = tries_of(tries, side->id);
+
+	if (!known)
+		return false;
+	known->held |= outcome->hold_ns > 0;
+	if (tries_wants_more(tries, side, known, outcome->result))
+		outcome->result = TARGET_PENDING;
+	else if (outcome->result == TARGET_PENDING)
+		outcome->result = known->held ? TARGET_TIMEOUT
+					      : TARGET_UNREACHED;
+	return true;
+}

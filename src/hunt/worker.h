@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A process that runs the command again and again, each time with the sides that
+ * it is sent, and sends back what came of it. Both ways as lines of a report
+ * (racewatch-json(5)): target records and, to end a batch, a summary; back come
+ * races and crashes besides, and the summary has the command's exit status (128 +
+ * signal if that killed it). So several runs go on at a time, each with a session
+ * of its own.
+ */
+#ifndef HUNT_WORKER_H
+#define HUNT_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+
+struct error;
+struct holding_config;
+struct report_record;
+
+struct worker {
+	pid_t pid;
+	FILE *to, *from; /* from can be polled between two batches */
+	bool busy;
+};
+
+/* Fork it. config must stay as it is; end with worker_end(). */
+struct error *worker_start(const struct holding_config *config,
+			   struct worker *ret);
+
+/*
+ * Send it a batch: sides (const struct hunt_side *) with the times to hold each
+ * for (uint64_t), as many.
+ */
+struct error *worker_send(struct worker *worker, const struct vec *sides,
+			  const uint64_t *holds);
+
+/*
+ * What it has sent back, a record at a time: *ret_more is false at the end of the
+ * batch, and record is the summary then. ERROR_OTHER: it has ended.
+ */
+struct error *worker_receive(struct worker *worker,
+			     struct report_record *record, bool *ret_more);
+
+/* Let it end by itself; now: end its run, which ends the command. */
+void worker_end(struct worker *worker, bool now);
+
+#endif
