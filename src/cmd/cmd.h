@@ -29,6 +29,7 @@ struct command {
 
 extern const struct command command_attach;
 extern const struct command command_doctor;
+extern const struct command command_hunt;
 extern const struct command command_provoke;
 extern const struct command command_report;
 extern const struct command command_run;

@@ -12,8 +12,9 @@
 #include "base/options.h"
 
 const struct command *const commands[] = {
-	&command_run,	 &command_attach, &command_sweep,  &command_provoke,
-	&command_report, &command_sites,  &command_doctor, NULL,
+	&command_run,	&command_attach,  &command_sweep,
+	&command_hunt,	&command_provoke, &command_report,
+	&command_sites, &command_doctor,  NULL,
 };
 
 struct program_options {

@@ -24,7 +24,6 @@
 #include "report/related.h"
 #include "report/run.h"
 #include "report/source.h"
-#include "sweep/again.h"
 
 /*
  * A race that was seen: as what, and with which count it was written; 0: not
@@ -44,35 +43,11 @@ struct output_race {
 	bool completed; /* what is written has both sides */
 };
 
-/* Is there a report that can be read again? */
-static bool output_has_report(const struct output *output)
-{
-	return output->saved.file && output->saved.file != stdout &&
-	       output->saved.renderer.ops == &render_json;
-}
-
-/*
- * What brings a race of the report about again: in a run of the command, or in the
- * process that was attached to. Without a report, how to have one.
- */
 static void output_set_again(struct output *output)
 {
-	const struct output_config *config = output->config;
 	struct strbuf *again = &output->again;
 
-	strbuf_add(again, "racewatch provoke ");
-	if (output_has_report(output))
-		again_add_word(again, config->path);
-	else
-		strbuf_add(again, "REPORT");
-	strbuf_add(again, "#{id} ");
-	strbuf_add(again, config->command ? "--" : "--pid {pid}");
-	for (char *const *word = config->command; word && *word; word++) {
-		strbuf_add(again, " ");
-		again_add_word(again, *word);
-	}
-	if (!output_has_report(output))
-		strbuf_add(again, "  # -o REPORT saves it");
+	saved_add_again(&output->saved, output->config->command, again);
 	if (!again->failed)
 		output->text.again = strbuf_text(again);
 }

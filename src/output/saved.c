@@ -13,7 +13,10 @@
 #include "base/error.h"
 #include "base/exitstatus.h"
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "judge/suppress.h"
+#include "report/record.h"
+#include "sweep/again.h"
 
 static const uint64_t PROGRESS_PERIOD_NS = CLOCK_NS_PER_S;
 /* a day of watching is some 3 600 records, not 86 400 */
@@ -43,6 +46,31 @@ struct error *saved_open(struct saved *saved, const char *path,
 		.live = true,
 	};
 	return NULL;
+}
+
+/* Is it a report that can be read again? */
+static bool saved_is_report(const struct saved *saved)
+{
+	return saved->file && saved->file != stdout &&
+	       saved->renderer.ops == &render_json;
+}
+
+void saved_add_again(const struct saved *saved, char *const *command,
+		     struct strbuf *ret)
+{
+	strbuf_add(ret, "racewatch provoke ");
+	if (saved_is_report(saved))
+		again_add_word(ret, saved->name);
+	else
+		strbuf_add(ret, "REPORT");
+	strbuf_add(ret, "#{id} ");
+	strbuf_add(ret, command ? "--" : "--pid {pid}");
+	for (char *const *word = command; word && *word; word++) {
+		strbuf_add(ret, " ");
+		again_add_word(ret, *word);
+	}
+	if (!saved_is_report(saved))
+		strbuf_add(ret, "  # -o REPORT saves it");
 }
 
 void saved_make_private(const struct saved *saved)
@@ -134,6 +162,16 @@ struct error *saved_crash(struct saved *saved, const struct crash *crash)
 	if (!saved->file || !renderer->ops->crash)
 		return NULL;
 	return saved_failed(saved, renderer->ops->crash(renderer, crash));
+}
+
+struct error *saved_target(struct saved *saved,
+			   const struct target_record *target)
+{
+	struct renderer *renderer = &saved->renderer;
+
+	if (!saved->file || !renderer->ops->target)
+		return NULL;
+	return saved_failed(saved, renderer->ops->target(renderer, target));
 }
 
 struct error *saved_progress(struct saved *saved,

@@ -16,6 +16,7 @@
 #include "report/run.h"
 
 struct error;
+struct strbuf;
 
 struct saved {
 	FILE *file; /* NULL: none */
@@ -32,6 +33,14 @@ struct saved {
  */
 struct error *saved_open(struct saved *saved, const char *path,
 			 const struct renderer_ops *format);
+
+/*
+ * Append the command that provokes a race of this report ("{id}" for its number)
+ * in a run of the command; NULL: in the process that was attached to ("{pid}").
+ * Where no other command could read the report, it says how to have one.
+ */
+void saved_add_again(const struct saved *saved, char *const *command,
+		     struct strbuf *ret);
 
 /* From now on it is for nobody but us: mode 0600, if it is a regular file. */
 void saved_make_private(const struct saved *saved);
@@ -55,6 +64,8 @@ struct error *saved_race_short(struct saved *saved, const struct race *race);
 /* How often races were seen (const struct race *), in text only. */
 struct error *saved_counts(struct saved *saved, const struct vec *races);
 struct error *saved_crash(struct saved *saved, const struct crash *crash);
+struct error *saved_target(struct saved *saved,
+			   const struct target_record *target);
 /*
  * Written about once a second, and more rarely when much was written already;
  * last: in any case.

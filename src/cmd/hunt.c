@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * racewatch hunt: record a run, and provoke every conflict that it shows
+ * (racewatch-hunt(1)).
+ */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "cmd/watch.h"
+#include "doctor/program.h"
+#include "hunt/sources.h"
+#include "judge/judge.h"
+#include "output/hunting.h"
+#include "output/terminal.h"
+#include "report/source.h"
+#include "report/text.h"
+#include "sampling/rules.h"
+
+struct hunt_options {
+	struct standard standard;
+	struct replaying replaying;
+	struct reporting reporting;
+	struct judge_config judging;
+	struct showing showing;
+	const char *recorder, *trace, *keep_trace, *targets, *program;
+	const char *store, *since, *backend;
+	uint64_t trace_memory, sides, budget_ns, jobs, hold_ns, timeout_ns;
+	bool verbose;
+	/* the options as given */
+	char **words;
+	size_t word_count;
+};
+
+#define AT(member) offsetof(struct hunt_options, member)
+
+static const char *const recorder_words[] = { "auto", "valgrind", NULL };
+/* those that stop a thread before an instruction */
+static const char *const hunt_backend_words[] = { "auto", "perf", "ptrace",
+						  NULL };
+
+static const struct option_def hunt_defs[] = {
+	{ .name = "--budget",
+	  .arg = "TIME",
+	  .help = "begin no run after this time",
+	  .type = OPTION_DURATION,
+	  .offset = AT(budget_ns),
+	  .min = CLOCK_NS_PER_MS },
+	{ .name = "--jobs",
+	  .letter = 'j',
+	  .arg = "NUMBER",
+	  .help = "runs at the same time (default 1)",
+	  .type = OPTION_UINT64,
+	  .offset = AT(jobs),
+	  .preset = 1,
+	  .min = 1,
+	  .max = 1024 },
+	{ .name = "--hold",
+	  .arg = "TIME",
+	  .help = "hold a thread at its access for so long (default: as the "
+		  "recording says)",
+	  .type = OPTION_DURATION,
+	  .offset = AT(hold_ns),
+	  .min = CLOCK_NS_PER_MS },
+	{ .name = "--timeout",
+	  .arg = "TIME",
+	  .help = "end each run after this time (default 10m; 0: never)",
+	  .type = OPTION_DURATION,
+	  .offset = AT(timeout_ns),
+	  .preset = 600 * CLOCK_NS_PER_S },
+	{ .name = "--store",
+	  .arg = "FILE",
+	  .help = "keep the sides and what comes of them in this file, and "
+		  "continue the hunt that is in it",
+	  .type = OPTION_STRING,
+	  .offset = AT(store) },
+	{ .name = "--since",
+	  .arg = "FILE",
+	  .help = "leave out sides whose function is as in the hunt that is "
+		  "in this store",
+	  .type = OPTION_STRING,
+	  .offset = AT(since) },
+	{ .name = "--recorder",
+	  .arg = "NAME",
+	  .help = "how the run is recorded: auto or valgrind (default auto)",
+	  .type = OPTION_NAME,
+	  .offset = AT(recorder),
+	  .choices = recorder_words },
+	{ .name = "--trace-memory",
+	  .arg = "MB",
+	  .help = "memory that the recorder may take for what it knows of the "
+		  "program's memory (default: its own)",
+	  .type = OPTION_UINT64,
+	  .offset = AT(trace_memory),
+	  .max = 1 << 20 },
+	{ .name = "--keep-trace",
+	  .arg = "DIRECTORY",
+	  .help = "keep the recording in this directory",
+	  .type = OPTION_STRING,
+	  .offset = AT(keep_trace) },
+	{ .name = "--trace",
+	  .arg = "DIRECTORY",
+	  .help = "take the recording in this directory instead of a new one",
+	  .type = OPTION_STRING,
+	  .offset = AT(trace) },
+	{ .name = "--targets",
+	  .arg = "FILE",
+	  .help = "provoke the targets of this report; nothing is recorded",
+	  .type = OPTION_STRING,
+	  .offset = AT(targets) },
+	{ .name = "--program",
+	  .arg = "GLOB",
+	  .help = "hunt only in processes whose program has this path or name",
+	  .type = OPTION_STRING,
+	  .offset = AT(program) },
+	{ .name = "--sides",
+	  .arg = "NUMBER",
+	  .help = "try only the first of the sides, by their rank (default 0: "
+		  "all)",
+	  .type = OPTION_UINT64,
+	  .offset = AT(sides) },
+	{ .name = "--backend",
+	  .arg = "NAME",
+	  .help = "how threads are watched: auto, perf or ptrace (default "
+		  "auto)",
+	  .type = OPTION_NAME,
+	  .offset = AT(backend),
+	  .choices = hunt_backend_words },
+	{ .name = "--verbose",
+	  .letter = 'v',
+	  .help = "print what came of every side, and more about what "
+		  "racewatch does",
+	  .type = OPTION_FLAG,
+	  .offset = AT(verbose) },
+};
+
+static const struct option_group hunt_group = OPTION_GROUP(hunt_defs);
+
+static const struct option_table hunt_table = {
+	.command = "hunt",
+	.synopsis = "[options] [--] COMMAND [ARGUMENT...]",
+	.summary =
+		"Record a run of a program and provoke, in further runs, each "
+		"conflict of accesses that it shows.",
+	.parts =
+		(const struct option_part[]){
+			{ &hunt_group, 0 },
+			{ &replaying_group, AT(replaying) },
+			{ &reporting_group, AT(reporting) },
+			{ &judging_group, AT(judging) },
+			{ &judging_watch_group, AT(judging) },
+			{ &showing_group, AT(showing) },
+			{ &standard_group, AT(standard) },
+			{ NULL, 0 },
+		},
+	.leading = true,
+};
+
+static const char *hunt_replay_off(const struct hunt_options *options)
+{
+	return options->replaying.when == REPLAYING_OFF ? "--replay off" : NULL;
+}
+
+static struct hunt_sources hunt_sources(const struct hunt_options *options,
+					char *const *argv)
+{
+	return (struct hunt_sources){
+		.argv = argv,
+		.targets = options->targets,
+		.trace = options->trace,
+		.keep_trace = options->keep_trace,
+		.recorder = options->recorder ? options->recorder : "auto",
+		.trace_memory = options->trace_memory << 20,
+		.timeout_ns = options->timeout_ns,
+		.program = options->program,
+		.most = options->sides,
+		.since = options->since,
+	};
+}
+
+/* What was found, in a line. */
+static void hunt_note_found(const struct hunt_options *options,
+			    const struct hunt_found *found)
+{
+	struct strbuf line = { 0 };
+
+	if (options->showing.quiet)
+		return;
+	if (found->kept) {
+		log_note("%s has the sides of an earlier hunt, which goes on",
+			 options->store);
+		return;
+	}
+	if (found->recorded) {
+		strbuf_addf(&line, "recorded by %s", found->recorder);
+		if (found->slow_down > 0)
+			strbuf_addf(&line, " at %.1f times the CPU time",
+				    found->slow_down);
+		strbuf_add(&line, ": ");
+	}
+	if (found->paired) {
+		text_add_count(&line, found->totals.accesses);
+		strbuf_add(&line, " accesses, ");
+		text_add_plural(&line, found->totals.pairs, "pair");
+		strbuf_add(&line, " that conflict, ");
+	}
+	text_add_plural(&line, found->sides, "side");
+	strbuf_add(&line, " to be tried");
+	log_note("%s", strbuf_text(&line));
+	if (found->totals.dropped > 0)
+		log_warn("the recorder had no room for %llu accesses: a larger "
+			 "--trace-memory keeps more",
+			 (unsigned long long)found->totals.dropped);
+	strbuf_deinit(&line);
+}
+
+static struct error *hunt_in_ledger(const struct hunt_options *options,
+				    const struct hunt_config *config,
+				    struct ledger *ledger,
+				    struct hunting_output *output,
+				    int *ret_status)
+{
+	const struct hunt_sources sources =
+		hunt_sources(options, config->run.argv);
+	const struct hunt_sink sink = hunting_output_sink(output);
+	struct hunt_result result;
+	struct hunt_found found;
+	struct error *err, *ended;
+
+	err = hunt_find_sides(&sources, ledger, &found);
+	if (err)
+		return err;
+	hunt_note_found(options, &found);
+	err = hunt_run(config, ledger, &sink, &result);
+	/* after an error too: what was found until then */
+	ended = hunting_output_finish(output, ledger, &result, ret_status);
+	if (!err)
+		return ended;
+	error_free(ended);
+	return err;
+}
+
+/* The store that is asked for, or one that is for this hunt only. */
+static struct error *hunt_in_store(const struct hunt_options *options,
+				   const struct hunt_config *config,
+				   struct hunting_output *output,
+				   int *ret_status)
+{
+	char folder[] = "/tmp/racewatch-hunt.XXXXXX";
+	struct strbuf path = { 0 };
+	struct ledger *ledger = NULL;
+	bool kept = options->store != NULL;
+	struct error *err = NULL;
+
+	if (!kept && !mkdtemp(folder))
+		return error_os(errno, "make the directory %s", folder);
+	if (kept)
+		strbuf_add(&path, options->store);
+	else
+		strbuf_addf(&path, "%s/store.db", folder);
+	if (path.failed)
+		err = error_nomem;
+	if (!err)
+		err = ledger_open(strbuf_text(&path), config->run.argv,
+				  &ledger);
+	if (!err)
+		err = hunt_in_ledger(options, config, ledger, output,
+				     ret_status);
+	ledger_close(ledger);
+	if (!kept) {
+		unlink(strbuf_text(&path));
+		rmdir(folder);
+	}
+	strbuf_deinit(&path);
+	return err;
+}
+
+static struct error *hunt_judged(const struct hunt_options *options,
+				 char **argv, struct judge *judge,
+				 struct sources *sources,
+				 const struct rules *rules, int *ret_status)
+{
+	const struct reporting *reporting = &options->reporting;
+	const struct hunting_config output_config = {
+		.command = argv,
+		.options = options->words,
+		.option_count = options->word_count,
+		.path = reporting->output,
+		.format = reporting->format ? render_find(reporting->format)
+					    : NULL,
+		.replay_off = hunt_replay_off(options),
+		.quiet = options->showing.quiet,
+		.verbose = options->verbose,
+		.show_all = options->showing.show == SHOW_ALL,
+		.color = terminal_color(options->showing.color, STDERR_FILENO),
+		.judge = judge,
+		.error_exitcode = reporting->error_exitcode,
+	};
+	const struct hunt_config config = {
+		.run = { .argv = argv,
+			 .timeout_ns = options->timeout_ns,
+			 .replay_instances =
+				 hunt_replay_off(options)
+					 ? 0
+					 : (uint32_t)
+						   options->replaying.instances,
+			 .silent = true,
+			 .backend = options->backend ? options->backend
+						     : "auto",
+			 .judge = judge,
+			 .sources = sources,
+			 .rules = rules },
+		.budget_ns = options->budget_ns,
+		.jobs = options->jobs,
+		.hold_ns = options->hold_ns,
+	};
+	struct hunting_output output;
+	struct error *err = hunting_output_init(&output, &output_config);
+
+	if (!err)
+		err = hunt_in_store(options, &config, &output, ret_status);
+	if (!hunting_output_deinit(&output) && !err)
+		*ret_status = EXIT_FAILED;
+	return err;
+}
+
+static struct error *hunt_with_judge(const struct hunt_options *options,
+				     char **argv, int *ret_status)
+{
+	const struct vec *dirs = &options->reporting.source_dirs;
+	bool shown = options->reporting.source || dirs->count > 0;
+	struct judge_config judging = options->judging;
+	struct rules rules = { .include_stack = true };
+	struct sources sources;
+	struct judge judge;
+	struct error *err;
+
+	judging.verbose = options->verbose;
+	globs_init(&rules.globs);
+	sources_init(&sources, dirs);
+	watch_check_directories(dirs);
+	err = judge_init(&judge, &judging);
+	if (!err)
+		err = hunt_judged(options, argv, &judge,
+				  shown ? &sources : NULL, &rules, ret_status);
+	judge_deinit(&judge);
+	sources_deinit(&sources);
+	globs_deinit(&rules.globs);
+	return err;
+}
+
+static struct error *hunt_check(const struct hunt_options *options,
+				char *const *argv)
+{
+	const bool sources[] = { options->trace, options->targets };
+	struct program program;
+	struct error *err;
+
+	if (!argv[0])
+		return error_create(ERROR_USAGE, "no program to run is given");
+	if (sources[0] && sources[1])
+		return error_create(ERROR_USAGE, "--trace and --targets cannot "
+						 "be used together");
+	if (options->keep_trace && (sources[0] || sources[1]))
+		return error_create(ERROR_USAGE,
+				    "--keep-trace takes a recording, and %s "
+				    "makes none",
+				    sources[0] ? "--trace" : "--targets");
+	err = program_inspect(argv[0], &program);
+	if (!err)
+		program_deinit(&program);
+	return err;
+}
+
+static struct error *hunt_main(int argc, char **argv, int *ret_status)
+{
+	struct hunt_options options;
+	struct error *err;
+	int first;
+
+	err = options_parse(&hunt_table, argc, argv, &options, NULL, &first);
+	if (!err) {
+		*ret_status = 0;
+		options.words = argv + 1;
+		options.word_count = (size_t)first - 1;
+		if (options.word_count > 0 &&
+		    strcmp(options.words[options.word_count - 1], "--") == 0)
+			options.word_count--;
+		if (!command_answer(&command_hunt, &options.standard)) {
+			err = hunt_check(&options, argv + first);
+			if (!err)
+				err = hunt_with_judge(&options, argv + first,
+						      ret_status);
+		}
+	}
+	options_release(&hunt_table, &options);
+	return err;
+}
+
+const struct command command_hunt = {
+	.name = "hunt",
+	.summary = "record a run, and provoke each conflict that it shows",
+	.options = &hunt_table,
+	.run = hunt_main,
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where the sides of a hunt come from: its store, if an earlier hunt has left them
+ * there; a file of target records; a recording that is there; or one that is made
+ * now.
+ */
+#ifndef HUNT_SOURCES_H
+#define HUNT_SOURCES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hunt/target.h"
+
+struct error;
+struct ledger;
+
+struct hunt_sources {
+	char *const *argv; /* the command, to be recorded */
+	const char *targets; /* a report with target records; or NULL */
+	const char *trace; /* a folder with a recording; or NULL */
+	const char *keep_trace; /* a folder for the recording; NULL: none */
+	const char *recorder; /* "auto" or its name */
+	uint64_t timeout_ns; /* of the recorded run; 0: none */
+	uint64_t trace_memory; /* bytes for the recorder; 0: its own */
+	const char *program; /* as struct hunt_pairing has it; or NULL */
+	uint64_t most; /* sides at most; 0: all */
+	const char *since; /* the store of an older hunt; or NULL */
+};
+
+struct hunt_found {
+	bool kept; /* they were in the store */
+	bool recorded; /* now: by this recorder, */
+	const char *recorder;
+	double slow_down; /* of CPU time; 0: not measured */
+	bool paired; /* totals are those of the recording */
+	struct hunt_totals totals;
+	uint64_t sides; /* that are in the ledger now */
+	uint64_t unchanged; /* of these, as in `since' */
+};
+
+/*
+ * Fill the ledger, unless it has sides. Errors: those of the recorder, of reading
+ * a trace or a report; ERROR_OTHER: the file has no targets.
+ */
+struct error *hunt_find_sides(const struct hunt_sources *sources,
+			      struct ledger *ledger, struct hunt_found *ret);
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The output of a hunt; see hunting.h.
+ */
+#include "output/hunting.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/exitstatus.h"
+#include "base/log.h"
+#include "judge/judge.h"
+#include "output/terminal.h"
+#include "report/combine.h"
+#include "report/race.h"
+#include "report/record.h"
+#include "report/text.h"
+
+static const uint64_t HUNTING_LINE_NS = 60 * CLOCK_NS_PER_S;
+
+struct hunting_race {
+	struct race *race; /* owned */
+	uint8_t key[COMBINE_KEY_SIZE];
+	uint64_t count; /* when it was written */
+	enum race_verdict verdict;
+};
+
+static struct hunting_race *hunting_race_at(const struct hunting_output *output,
+					    size_t i)
+{
+	return vec_at(&output->races, i);
+}
+
+struct error *hunting_output_init(struct hunting_output *output,
+				  const struct hunting_config *config)
+{
+	struct error *err;
+
+	*output = (struct hunting_output){
+		.config = config,
+		.races = VEC_INIT(struct hunting_race),
+		.start_wall_ns = clock_wall_ns(),
+		.text = { .ops = &render_text,
+			  .out = stderr,
+			  .color = config->color,
+			  .width = terminal_width(STDERR_FILENO),
+			  .live = true,
+			  .ignore_unlikely =
+				  judge_ignores_unlikely(config->judge) },
+	};
+	status_init(&output->status, config->quiet ? -1 : STDERR_FILENO);
+	err = saved_open(&output->saved, config->path, config->format);
+	output->saved.renderer.ignore_unlikely = output->text.ignore_unlikely;
+	saved_add_again(&output->saved, config->command, &output->again);
+	if (output->again.length > 0 && !output->again.failed)
+		output->text.again = strbuf_text(&output->again);
+	return err;
+}
+
+/* The first error of writing is told at once; the hunt goes on. */
+static void hunting_failed(struct hunting_output *output, struct error *err)
+{
+	if (!err)
+		return;
+	if (!output->failed)
+		log_error("%s", error_message(err));
+	output->failed = true;
+	error_free(err);
+}
+
+static void hunting_text_failed(struct hunting_output *output,
+				struct error *err)
+{
+	if (terminal_unread(err, stderr))
+		error_free(err);
+	else
+		hunting_failed(output, err);
+}
+
+bool hunting_output_deinit(struct hunting_output *output)
+{
+	hunting_failed(output, saved_close(&output->saved));
+	for (size_t i = 0; i < output->races.count; i++)
+		race_free(hunting_race_at(output, i)->race);
+	vec_deinit(&output->races);
+	strbuf_deinit(&output->again);
+	return !output->failed;
+}
+
+static void hunting_write_run(struct hunting_output *output)
+{
+	const struct hunting_config *config = output->config;
+	struct run_record run = {
+		.version = PACKAGE_VERSION,
+		.command = (const char *const *)config->command,
+		.options = (const char *const *)config->options,
+		.option_count = config->option_count,
+		.replay = config->replay_off ? "off" : "on",
+		.replay_off = config->replay_off,
+		.start = output->start_wall_ns,
+	};
+	char host[HOST_NAME_MAX + 2] = "";
+
+	if (output->run_written)
+		return;
+	output->run_written = true;
+	/* a name that does not fit is no name */
+	if (gethostname(host, sizeof(host)) == 0 && !host[sizeof(host) - 1])
+		run.host = host;
+	hunting_failed(output, saved_run(&output->saved, &run));
+}
+
+static bool hunting_shows(const struct hunting_output *output,
+			  const struct race *race)
+{
+	return output->config->show_all ||
+	       judge_fails(output->config->judge, race);
+}
+
+/* In full when it is new, in a line when it turns out to be worse. */
+static void hunting_print(struct hunting_output *output,
+			  struct hunting_race *seen)
+{
+	render_race *write = render_text.race;
+
+	if (seen->count > 0)
+		write = render_text_graver;
+	if (seen->count > 0 && seen->race->verdict >= seen->verdict)
+		return;
+	status_erase(&output->status);
+	hunting_text_failed(output, write(&output->text, seen->race));
+	hunting_failed(output, saved_text(&output->saved, write, seen->race));
+}
+
+static void hunting_show(struct hunting_output *output,
+			 struct hunting_race *seen)
+{
+	if (!hunting_shows(output, seen->race))
+		return;
+	if (seen->race->id == 0)
+		seen->race->id = ++output->numbered;
+	hunting_write_run(output);
+	hunting_print(output, seen);
+	if (saved_takes_updates(&output->saved))
+		hunting_failed(output, saved_race(&output->saved, seen->race));
+	seen->count = seen->race->count;
+	seen->verdict = seen->race->verdict;
+}
+
+/* One more of a kind that was met before: the two become one. */
+static struct error *hunting_again(struct hunting_output *output,
+				   struct hunting_race *seen, struct race *race)
+{
+	uint64_t id = seen->race->id;
+	struct error *err = race_combine(seen->race, race);
+
+	race_free(race);
+	seen->race->id = id;
+	if (!err && (id == 0 || seen->race->verdict < seen->verdict))
+		hunting_show(output, seen);
+	return err;
+}
+
+static struct error *hunting_race_met(void *context, struct race *race)
+{
+	struct hunting_output *output = context;
+	struct hunting_race seen = { .race = race };
+	bool settled;
+	struct error *err;
+
+	race->id = 0;
+	err = race_key(race, seen.key);
+	for (size_t i = 0; !err && i < output->races.count; i++) {
+		struct hunting_race *known = hunting_race_at(output, i);
+
+		if (memcmp(known->key, seen.key, sizeof(seen.key)) == 0)
+			return hunting_again(output, known, race);
+	}
+	if (!err)
+		err = judge_race(output->config->judge, race, &settled);
+	if (!err && !vec_push(&output->races, &seen))
+		err = error_nomem;
+	if (err) {
+		race_free(race);
+		return err;
+	}
+	hunting_show(output, hunting_race_at(output, output->races.count - 1));
+	return judge_fails(output->config->judge, race)
+		       ? judge_generate(output->config->judge, race)
+		       : NULL;
+}
+
+static struct error *hunting_crash(void *context, const struct crash *crash)
+{
+	struct hunting_output *output = context;
+
+	hunting_write_run(output);
+	status_erase(&output->status);
+	hunting_text_failed(output,
+			    output->text.ops->crash(&output->text, crash));
+	hunting_failed(output, saved_crash(&output->saved, crash));
+	return NULL;
+}
+
+static void hunting_add_counts(struct strbuf *line,
+			       const struct ledger_counts *counts)
+{
+	static const struct {
+		unsigned int result;
+		const char *text;
+	} words[] = {
+		{ TARGET_PROVOKED, " provoked" },
+		{ TARGET_ORDERED, " ordered" },
+		{ TARGET_TIMEOUT, " timed out" },
+		{ TARGET_UNREACHED, " not reached again" },
+		{ TARGET_UNCHANGED, " unchanged" },
+		{ TARGET_PENDING, " not tried yet" },
+	};
+	const char *before = ": ";
+
+	text_add_plural(line, counts->sides, "side");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		uint64_t count = counts->results[words[i].result];
+
+		if (count == 0)
+			continue;
+		strbuf_add(line, before);
+		text_add_count(line, count);
+		strbuf_add(line, words[i].text);
+		before = ", ";
+	}
+}
+
+static void hunting_progress(void *context,
+			     const struct hunt_progress *progress)
+{
+	struct hunting_output *output = context;
+	uint64_t now = clock_now_ns();
+	struct strbuf line = { 0 };
+
+	hunting_add_counts(&line, &progress->counts);
+	strbuf_add(&line, "; ");
+	text_add_plural(&line, progress->runs, "run");
+	if (progress->left_ns != UINT64_MAX) {
+		strbuf_add(&line, ", about ");
+		text_add_time(&line, progress->left_ns);
+		strbuf_add(&line, " left");
+	}
+	status_show_text(&output->status, strbuf_text(&line));
+	if (!output->status.enabled && !output->config->quiet &&
+	    now >= output->line_ns) {
+		if (output->line_ns)
+			log_note("%s", strbuf_text(&line));
+		output->line_ns = now + HUNTING_LINE_NS;
+	}
+	strbuf_deinit(&line);
+}
+
+struct hunt_sink hunting_output_sink(struct hunting_output *output)
+{
+	return (struct hunt_sink){
+		.context = output,
+		.race = hunting_race_met,
+		.crash = hunting_crash,
+		.progress = hunting_progress,
+	};
+}
+
+/* What has come to its races since they were written. */
+static void hunting_write_again(struct hunting_output *output)
+{
+	for (size_t i = 0; i < output->races.count; i++) {
+		const struct hunting_race *seen = hunting_race_at(output, i);
+
+		if (seen->race->id != 0 && seen->race->count > seen->count &&
+		    saved_takes_updates(&output->saved))
+			hunting_failed(output,
+				       saved_race(&output->saved, seen->race));
+	}
+}
+
+static struct error *hunting_write_targets(struct hunting_output *output,
+					   struct ledger *ledger)
+{
+	struct vec records = VEC_INIT(struct target_record);
+	struct error *err = ledger_load(ledger, &records);
+
+	status_erase(&output->status);
+	for (size_t i = 0; i < records.count; i++) {
+		struct target_record *record = vec_at(&records, i);
+		bool met = record->outcome.result == TARGET_PROVOKED;
+
+		if (!err && !output->config->quiet &&
+		    (met || output->config->verbose))
+			hunting_text_failed(output,
+					    render_text.target(&output->text,
+							       record));
+		if (!err)
+			hunting_failed(output,
+				       saved_target(&output->saved, record));
+		target_record_deinit(record);
+	}
+	vec_deinit(&records);
+	return err;
+}
+
+static struct error *hunting_finish_judge(const struct hunting_output *output)
+{
+	struct vec races = VEC_INIT(const struct race *);
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < output->races.count; i++) {
+		if (!vec_push(&races, &hunting_race_at(output, i)->race))
+			err = error_nomem;
+	}
+	if (!err)
+		err = judge_finish(output->config->judge, &races);
+	vec_deinit(&races);
+	return err;
+}
+
+static void hunting_count_races(const struct hunting_output *output,
+				struct run_summary *sum)
+{
+	for (size_t i = 0; i < output->races.count; i++) {
+		const struct race *race = hunting_race_at(output, i)->race;
+
+		sum->suppressed += race->suppressed.rule != NULL;
+		sum->synchronization += !race->suppressed.rule &&
+					race->verdict == VERDICT_SYNC;
+		if (!race_counts(race, output->text.ignore_unlikely))
+			continue;
+		sum->races++;
+		sum->known += race->status == STATUS_KNOWN;
+		sum->unlikely += race->verdict == VERDICT_UNLIKELY;
+		sum->replays += race->replay.instances;
+		sum->replays_failed += race_replay_failures(&race->replay);
+	}
+	sum->races_new = sum->races - sum->known;
+}
+
+/* Where every side has an outcome, the command's own status is the last word. */
+static int hunting_status(const struct hunting_output *output,
+			  const struct hunt_result *result,
+			  const struct ledger_counts *counts,
+			  const struct run_summary *sum)
+{
+	if (sum->races_new > 0 && output->config->error_exitcode != 0)
+		return (int)output->config->error_exitcode;
+	if (result->end == HUNT_INTERRUPTED)
+		return 128 + result->interrupted;
+	if (counts->sides > 0 &&
+	    counts->results[TARGET_PENDING] == counts->sides)
+		return EXIT_NO_PROOF;
+	return result->status;
+}
+
+static void hunting_say(const struct hunting_output *output,
+			const struct hunt_result *result,
+			const struct ledger_counts *counts,
+			const struct run_summary *sum)
+{
+	struct strbuf line = { 0 };
+
+	if (output->config->quiet)
+		return;
+	judge_remarks(output->config->judge);
+	strbuf_add(&line, "SUMMARY: racewatch: ");
+	text_add_plural(&line, sum->races, "race");
+	strbuf_add(&line, " (");
+	text_add_count(&line, sum->races_new);
+	strbuf_add(&line, " new); ");
+	hunting_add_counts(&line, counts);
+	strbuf_add(&line, "; ");
+	text_add_plural(&line, result->runs, "run");
+	strbuf_add(&line, " in ");
+	text_add_time(&line, result->elapsed_ns);
+	if (result->failed > 0) {
+		strbuf_add(&line, "; the command failed in ");
+		text_add_count(&line, result->failed);
+	}
+	fprintf(stderr, "%s\n", strbuf_text(&line));
+	if (result->passed > 0)
+		log_note("%llu of the sides were not tried: they are in string "
+			 "functions of the C library, which have other "
+			 "instructions under the recorder",
+			 (unsigned long long)result->passed);
+	strbuf_deinit(&line);
+}
+
+struct error *hunting_output_finish(struct hunting_output *output,
+				    struct ledger *ledger,
+				    const struct hunt_result *result,
+				    int *ret_status)
+{
+	struct run_summary sum = { .backend = "",
+				   .elapsed_ns = result->elapsed_ns };
+	struct ledger_counts counts;
+	struct error *err = ledger_count(ledger, &counts);
+
+	hunting_write_run(output);
+	hunting_write_again(output);
+	if (!err)
+		err = hunting_write_targets(output, ledger);
+	if (!err)
+		err = hunting_finish_judge(output);
+	if (err)
+		return err;
+	hunting_count_races(output, &sum);
+	*ret_status = hunting_status(output, result, &counts, &sum);
+	sum.exit_status = *ret_status;
+	hunting_failed(output, saved_summary(&output->saved, &sum));
+	hunting_say(output, result, &counts, &sum);
+	return NULL;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The output of a hunt: races as text on standard error as they are met, the
+ * saved report (output/saved.h), the status line, and at the end what came of the
+ * sides. It is the sink of hunt/hunt.h. A race that several runs have met is one,
+ * as in merged reports (report/combine.h).
+ */
+#ifndef OUTPUT_HUNTING_H
+#define OUTPUT_HUNTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "hunt/hunt.h"
+#include "output/saved.h"
+#include "report/render.h"
+#include "report/status.h"
+
+struct error;
+struct judge;
+
+struct hunting_config {
+	char *const *command;
+	char *const *options; /* racewatch's own, option_count */
+	size_t option_count;
+	const char *path; /* of the report that is saved; see output/saved.h */
+	const struct renderer_ops *format;
+	const char *replay_off; /* why races are not replayed; NULL: they are */
+	bool quiet; /* races only */
+	bool verbose; /* every side at the end */
+	bool show_all;
+	bool color;
+	struct judge *judge;
+	uint64_t error_exitcode;
+};
+
+struct hunting_output {
+	const struct hunting_config *config;
+	struct renderer text;
+	struct saved saved;
+	struct status status;
+	struct strbuf again;
+	struct vec races; /* of struct hunting_race */
+	uint64_t numbered;
+	uint64_t line_ns; /* of the next line of progress without a terminal */
+	uint64_t start_wall_ns;
+	bool run_written;
+	bool failed; /* writing has, and that was told */
+};
+
+/* config must outlive it. End with hunting_output_deinit(), also after an error. */
+struct error *hunting_output_init(struct hunting_output *output,
+				  const struct hunting_config *config);
+/* False: writing has failed. */
+bool hunting_output_deinit(struct hunting_output *output);
+
+struct hunt_sink hunting_output_sink(struct hunting_output *output);
+
+/*
+ * The end: the sides, and the summary. *ret_status is what racewatch exits with
+ * (racewatch(1), EXIT STATUS).
+ */
+struct error *hunting_output_finish(struct hunting_output *output,
+				    struct ledger *ledger,
+				    const struct hunt_result *result,
+				    int *ret_status);
+
+#endif
