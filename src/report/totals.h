@@ -14,7 +14,7 @@
 struct error;
 
 /* Fields that are FIELD_SHARE. */
-enum { TOTALS_SHARES = 4 };
+enum { TOTALS_SHARES = 5 };
 
 struct totals {
 	struct run_record run; /* what they have in memory is ours */
