@@ -25,6 +25,16 @@ static bool targets_have(const struct targets *targets, uint64_t offset)
 	return targets->bits[offset / 8] >> offset % 8 & 1;
 }
 
+/* By a register, or an element of a table; not by a variable, to its function. */
+static bool leads_anywhere(const struct insn_access *access)
+{
+	const struct mem_operand *operand = &access->operands[0];
+
+	return access->flow == X86_FLOW_JUMP && access->indirect &&
+	       !(access->operand_count == 1 && operand->base == X86_RIP &&
+		 operand->index == X86_REG_NONE);
+}
+
 /* False: some are not known. */
 static bool targets_find(const struct follow *follow, struct targets *ret)
 {
@@ -35,7 +45,7 @@ static bool targets_find(const struct follow *follow, struct targets *ret)
 		uint64_t target;
 
 		pattern_access(follow, follow->start + at, &access);
-		if (access.flow == X86_FLOW_JUMP && access.indirect)
+		if (leads_anywhere(&access))
 			return false;
 		if (access.flow != X86_FLOW_JUMP &&
 		    access.flow != X86_FLOW_BRANCH)

@@ -439,6 +439,8 @@ CODE(set_number, "", "movl $5, (%rdi)", "ret");
 CODE(set_register, "movl $5, %eax; movl (%rsi), %ecx", "movl %eax, (%rdi)",
      "ret");
 CODE(set_address, "leaq 0x1000(%rip), %rax", "movq %rax, (%rdi)", "ret");
+CODE(set_called, "leaq 0x1000(%rip), %rax", "movq %rax, (%rdi)",
+     "jmp *0x2000(%rip)");
 CODE(set_zero, "xorl %eax, %eax", "movl %eax, (%rdi)", "ret");
 CODE(set_wide, "movabsq $0x1122334455667788, %rax", "movq %rax, (%rdi)", "ret");
 CODE(set_kept, "movl $5, %ebx; call *%rsi", "movl %ebx, (%rdi)", "ret");
@@ -465,6 +467,7 @@ static void what_is_always_the_same_is_constant(void **state)
 	assert_true(CONSTANT(state, set_number));
 	assert_true(CONSTANT(state, set_register));
 	assert_true(CONSTANT(state, set_address));
+	assert_true(CONSTANT(state, set_called));
 	assert_true(CONSTANT(state, set_zero));
 	assert_true(CONSTANT(state, set_wide));
 	assert_true(CONSTANT(state, set_kept));
