@@ -52,13 +52,14 @@ static int roles_run(int argc, char **argv, const char *name,
 
 /*
  * What is done with a value. The compiler cannot know that it is nothing; and it is
- * kept, so that two runs of the code with other values end differently.
+ * kept, so that two runs of the code with other values end differently, and so does
+ * one that did nothing with it: a text that is NULL is not the same as none.
  */
 UNUSED static __thread unsigned long used;
 
 UNUSED NOINLINE static void use(unsigned long value)
 {
-	used += value;
+	used = used * 3 + value + 1;
 	__asm__ volatile("" : : "r"(&used) : "memory");
 }
 

@@ -29,6 +29,14 @@ struct message *latest = messages;
 static unsigned long small[LARGE], large[LARGE];
 struct table table = { small, SMALL - 1 };
 
+static void tables_fill(void)
+{
+	for (unsigned long i = 0; i < LARGE; i++) {
+		large[i] = i;
+		small[i] = i < SMALL ? i : ~i;
+	}
+}
+
 NOINLINE static void list_push(struct node *node)
 {
 	node->next = free_list; /* RACE: push */
@@ -84,5 +92,6 @@ int main(int argc, char **argv)
 {
 	struct role roles[] = { { writer, 40 }, { reader, 30 }, { NULL, 0 } };
 
+	tables_fill();
 	return roles_run(argc, argv, "lists", roles);
 }

@@ -6,8 +6,9 @@
 #	case, truth, build, verdict, reason, FUNCTION:LINE FUNCTION:LINE, times
 #	seen, outcome of the replay or "null", and of its instances the numbers
 #	of all, of those with an effect, of those in which an overlap has one,
-#	in which that reached memory and registers beyond the raced bytes, and
-#	of those in which the raced bytes never changed
+#	in which that reached memory and registers beyond the raced bytes, of
+#	those in which the raced bytes never changed, and in which an order
+#	reached beyond the raced bytes, and of these in which a register differed
 #
 # A race belongs to the case that names, for both sides, the innermost function
 # that any case of that program names, without its arguments and those of
@@ -50,7 +51,7 @@ function replay_of(record,   at, names, n, i, text) {
 		return "null"
 	record = substr(record, at)
 	text = text_of(record, "outcome")
-	n = split("instances changes overlaps overlap_memory overlap_registers still",
+	n = split("instances changes overlaps overlap_memory overlap_registers still beyond registers",
 		names, " ")
 	for (i = 1; i <= n; i++)
 		text = text OFS number_of(record, names[i])
