@@ -14,8 +14,8 @@ outcome()
 		.[0] | "\(.outcome) \(.instances)"' "$report"
 }
 
-# replayed PROGRAM KIND OUTCOME [OPTION...]: some race of it has 20 instances, and
-# that outcome
+# replayed PROGRAM KIND OUTCOME [OPTION...]: some race of it has 20 instances or
+# more, as where they tell nothing, and that outcome
 replayed()
 {
 	local name="$1 $2: $3"
@@ -29,9 +29,9 @@ replayed()
 		run run --rate 3000 "${options[@]}" -o "$report" -- \
 			"$TARGETS_DIR/$1" "$seconds" ${2:+"$2"}
 		read -r found count <<<"$(outcome)"
-		[ "${count:-0}" != 20 ] || break
+		[ "${count:-0}" -lt 20 ] || break
 	done
-	if [ "$found $count" = "$3 20" ] &&
+	if [ "$found" = "$3" ] && [ "${count:-0}" -ge 20 ] &&
 		grep -q "^${1%.*}: done$" "$work/out"; then
 		ok "$name"
 	else
