@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# awk -f json.awk -f kinds.awk REPORT...: what replays came to, by kind of race and
+# program. The reports' names are PROGRAM.BUILD, their races those of functions
+# whose names begin with a kind (kinds.c). A kind's races are one: all pairs of
+# lines. The outcome is the gravest of theirs, and behind it is how many of the
+# instances have it, of how many:
+#
+#	fault N/M, overlap N/M	an overlap led to what no whole order leads to
+#	order N/M		some order led to another state, no overlap did more
+#	none M			no order made a difference
+#	-			there was no instance
+#
+# Status 1 where a kind that harms has no effect, or only that of the order; where
+# one that does not harm has an effect, or less than 20 instances.
+
+BEGIN {
+	harmful = split("counter references bits flags", kind, " ")
+	kinds = split("counter references bits flags check spin redundant disjoint choice produced batch setting",
+		kind, " ")
+	for (i = 1; i <= kinds; i++)
+		known[kind[i]] = 1
+	split("an update is lost;a count of references;two bits of one word;two threads find a flag clear;a double check;a spin flag;a redundant write;a bit beside another;the choice of a function;the count of what is produced;how many at a time;a setting, as the order has it",
+		told, ";")
+}
+
+# The kind of a side's stack: the innermost function that has one.
+function kind_of(side,   frames, n, i, name) {
+	sub(/"created":.*/, "", side)
+	n = split(side, frames, "\"function\":")
+	for (i = 2; i <= n; i++) {
+		name = frames[i]
+		sub(/^"/, "", name)
+		sub(/".*/, "", name)
+		sub(/\(.*/, "", name)
+		sub(/.*::/, "", name)
+		sub(/_.*/, "", name)
+		if (name in known)
+			return name
+	}
+	return "?"
+}
+
+function note(record,   sides, one, at) {
+	split(substr(record, index(record, "\"sides\":[")), sides, "\"role\":")
+	one = kind_of(sides[2])
+	if (one != kind_of(sides[3]))
+		one = "?"
+	at = index(record, "\"replay\":{")
+	if (one == "?" || !at)
+		return
+	record = substr(record, at)
+	instances[one, program] += number_of(record, "instances")
+	changes[one, program] += number_of(record, "changes")
+	faults[one, program] += number_of(record, "faults")
+	overlaps[one, program] += number_of(record, "overlaps")
+}
+
+function note_all(   id) {
+	for (id in last)
+		note(last[id])
+	split("", last)
+}
+
+FNR == 1 {
+	note_all()
+	n = split(FILENAME, field, "/")
+	program = field[n]
+	programs[++many] = program
+}
+
+/^\{"type": *"race"/ {
+	last[text_of($0, "id")] = $0
+}
+
+function outcome(i, program,   at, all) {
+	at = kind[i] SUBSEP program
+	all = instances[at] + 0
+	bad[at] = i <= harmful ? !faults[at] && !overlaps[at] : all < 20
+	if (kind[i] != "setting" && i > harmful && changes[at] + faults[at] > 0)
+		bad[at] = 1
+	if (i > harmful && overlaps[at] > 0)
+		bad[at] = 1
+	if (faults[at])
+		return "fault " faults[at] "/" all
+	if (overlaps[at])
+		return "overlap " overlaps[at] "/" all
+	if (changes[at])
+		return "order " changes[at] "/" all
+	return all ? "none " all : "-"
+}
+
+END {
+	note_all()
+	for (j = 1; j <= many; j++) {
+		printf "%s\n", programs[j]
+		for (i = 1; i <= kinds; i++) {
+			text = outcome(i, programs[j])
+			at = kind[i] SUBSEP programs[j]
+			printf "  %-12s %-16s %s%s\n", kind[i], text, told[i],
+				bad[at] ? " (not as it should be)" : ""
+			wrong += bad[at]
+			cells++
+		}
+	}
+	printf "%d of %d as they should be\n", cells - wrong, cells
+	exit(wrong > 0)
+}
