@@ -7,7 +7,14 @@
  * threads, and what waitpid(-1, __WALL) tells it (0: that it has no child).
  *
  * replay-held MB serve SECONDS: the program alone, for racewatch to watch.
+ *
+ * replay-held PID live INSTANCES: a server that runs. All its threads are stopped,
+ * two of them captured, and the copy of these is run, while what the kernel counts
+ * of the server must not change, as nothing of it runs; then all go on. Printed
+ * are the microseconds that the captures took, and the sums of what has changed of
+ * its page faults, its children, ended ones too, and its threads.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -142,6 +149,15 @@ struct counts {
 	bool children;
 };
 
+/* Of a server; more threads are left alone. */
+enum { LIVE_THREADS = 64 };
+
+struct live {
+	pid_t pid;
+	pid_t tids[LIVE_THREADS];
+	int count;
+};
+
 static void count(pid_t pid, struct counts *ret)
 {
 	char path[64], text[1024];
@@ -259,6 +275,142 @@ static void measure(pid_t pid, size_t instances, double *held)
 	free(capture);
 }
 
+static void live_find(struct live *live)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)live->pid);
+	folder = opendir(path);
+	if (!folder)
+		fail("no such process");
+	while ((entry = readdir(folder)) && live->count < LIVE_THREADS) {
+		if (entry->d_name[0] != '.')
+			live->tids[live->count++] = atoi(entry->d_name);
+	}
+	closedir(folder);
+	if (live->count < THREADS)
+		fail("the process has one thread");
+	for (int i = 0; i < live->count; i++)
+		must(trace_seize_alone(live->tids[i]));
+}
+
+/* A signal that comes first is delivered when the thread goes on. */
+static void live_stop(const struct live *live, int *signals)
+{
+	for (int i = 0; i < live->count; i++)
+		must(trace_interrupt(live->tids[i]));
+	for (int i = 0; i < live->count; i++) {
+		struct stop_reason stop;
+
+		must(wait_thread(live->tids[i], &stop));
+		signals[i] = stop.kind == STOP_SIGNAL ? stop.signal : 0;
+		if (stop.kind == STOP_EXITED || stop.kind == STOP_KILLED)
+			fail("a thread of the server has ended");
+	}
+}
+
+static void live_go(const struct live *live, const int *signals, bool last)
+{
+	for (int i = 0; i < live->count; i++)
+		must(last ? trace_detach(live->tids[i], signals[i])
+			  : trace_continue(live->tids[i], signals[i]));
+}
+
+/* Wherever the threads are, the copy runs on from there for a moment. */
+static void live_replay(struct processor *processor,
+			const struct replay_capture *capture,
+			const struct replay_instance *as)
+{
+	struct replay_instance instance = *as;
+	struct replay_outcome outcome;
+	struct error *err;
+
+	outcome_init(&outcome);
+	for (int i = 0; i < THREADS; i++)
+		instance.threads[i].return_slot =
+			capture->threads[i].regs.gpr[X86_RSP];
+	err = processor_load(processor, capture, &instance);
+	if (!err)
+		err = orders_run(processor, orders_ab, ORDERS_WHOLE_STEPS,
+				 &outcome);
+	must(err);
+	outcome_deinit(&outcome);
+}
+
+/* What two threads changed; each pair in turn. */
+static double live_instance(const struct live *live, size_t number,
+			    struct processor *processor,
+			    const struct replay_instance *instance,
+			    struct replay_capture *capture)
+{
+	const pid_t tids[THREADS] = {
+		live->tids[number % (size_t)live->count],
+		live->tids[(number + 1) % (size_t)live->count],
+	};
+	double begun = now_us(), took;
+
+	must(replay_capture_take(tids, instance->source.memory, instance->hints,
+				 capture));
+	took = now_us() - begun;
+	live_replay(processor, capture, instance);
+	return took;
+}
+
+/* Threads of the server may begin and end while it runs, and not while it is held. */
+static void live_measure(struct live *live, size_t instances, double *held)
+{
+	struct replay_capture *capture = calloc(1, sizeof(*capture));
+	struct memory memory;
+	struct mappings mappings;
+	struct replay_hints hints = { .count = 0 };
+	struct replay_instance instance = {
+		.source = { .memory = &memory, .mappings = &mappings },
+		.hints = &hints,
+		.limit_ns = LIMIT_NS,
+	};
+	int signals[LIVE_THREADS];
+	unsigned long faults = 0, threads = 0, children = 0;
+	struct processor *processor;
+
+	must(processor_create(SCRATCH_BY_FAULTFD, &processor));
+	memory_init(&memory, live->pid);
+	mappings_init(&mappings, live->pid);
+	for (size_t i = 0; i < instances; i++) {
+		struct counts before, after;
+
+		usleep(1000);
+		live_stop(live, signals);
+		count(live->pid, &before);
+		held[i] = live_instance(live, i, processor, &instance, capture);
+		count(live->pid, &after);
+		live_go(live, signals, i + 1 == instances);
+		faults += after.faults - before.faults;
+		threads += after.threads - before.threads;
+		children += after.children != before.children;
+	}
+	qsort(held, instances, sizeof(*held), compare);
+	printf("%.1f %.1f %.1f %lu %lu %lu -\n", held[instances / 2],
+	       held[instances * 9 / 10], held[instances - 1], faults, children,
+	       threads);
+	processor_destroy(processor);
+	memory_deinit(&memory);
+	mappings_deinit(&mappings);
+	free(capture);
+}
+
+static int watch_live(pid_t pid, size_t instances)
+{
+	struct live live = { .pid = pid };
+	double *held = calloc(instances + 1, sizeof(*held));
+
+	live_find(&live);
+	live_measure(&live, instances, held);
+	free(held);
+	return 0;
+}
+
 static void seize(pid_t pid)
 {
 	(void)pid;
@@ -305,7 +457,9 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	if (argc < 3)
-		fail("MB INSTANCES, or MB serve SECONDS");
+		fail("MB INSTANCES, MB serve SECONDS, or PID live INSTANCES");
+	if (argc > 3 && strcmp(argv[2], "live") == 0)
+		return watch_live(atoi(argv[1]), strtoul(argv[3], NULL, 10));
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (argc > 3) {
