@@ -349,10 +349,13 @@ static double live_instance(const struct live *live, size_t number,
 		live->tids[number % (size_t)live->count],
 		live->tids[(number + 1) % (size_t)live->count],
 	};
+	const struct memory *const memories[THREADS] = {
+		instance->sources[0].memory,
+		instance->sources[0].memory,
+	};
 	double begun = now_us(), took;
 
-	must(replay_capture_take(tids, instance->source.memory, instance->hints,
-				 capture));
+	must(replay_capture_take(tids, memories, instance->hints, capture));
 	took = now_us() - begun;
 	live_replay(processor, capture, instance);
 	return took;
@@ -366,7 +369,7 @@ static void live_measure(struct live *live, size_t instances, double *held)
 	struct mappings mappings;
 	struct replay_hints hints = { .count = 0 };
 	struct replay_instance instance = {
-		.source = { .memory = &memory, .mappings = &mappings },
+		.sources = { { .memory = &memory, .mappings = &mappings } },
 		.hints = &hints,
 		.limit_ns = LIMIT_NS,
 	};

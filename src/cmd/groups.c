@@ -146,8 +146,7 @@ static const struct option_def replaying_defs[] = {
 	{ .name = "--replay",
 	  .arg = "WHEN",
 	  .help = "run the accesses of a race again in other orders, in a copy "
-		  "of the program's memory: on, off or auto (default auto: on; "
-		  "attach off)",
+		  "of the program's memory: on, off or auto (default auto: on)",
 	  .type = OPTION_CHOICE,
 	  .offset = AT(replaying, when),
 	  .preset = REPLAYING_AUTO,

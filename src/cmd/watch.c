@@ -152,22 +152,13 @@ static struct tracing watch_tracing(const struct watch_options *options)
 }
 
 /*
- * Why races are not replayed; NULL: they are. The budget does not
- * count their CPU time yet, so a server is spared it by default.
+ * Why races are not replayed; NULL: they are. So it is of a server too: the
+ * budget counts what replays cost it (bench/replay-cost).
  */
 static const char *watch_replay_off(const struct watch_options *options)
 {
-	switch ((enum replaying_when)options->common.replaying.when) {
-	case REPLAYING_ON:
-		break;
-	case REPLAYING_OFF:
-		return "--replay off";
-	case REPLAYING_AUTO:
-		return options->pid ? "not by default of a process that is "
-				      "attached to"
-				    : NULL;
-	}
-	return NULL;
+	return options->common.replaying.when == REPLAYING_OFF ? "--replay off"
+							       : NULL;
 }
 
 static struct silence_asked watch_asked(const struct watch_options *options,

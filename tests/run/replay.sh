@@ -59,4 +59,37 @@ for level in O0 O2; do
 	replayed "shared_shm.$level" "" state-change --follow fork
 done
 
+# told: what the report says of replays: on or off, and the most instances
+told()
+{
+	jq -rs '"\(map(select(.type == "run"))[0].replay) " +
+		"\(map(select(.type == "race") | .replay.instances // 0) | max // 0)"' \
+		"$report"
+}
+
+# attached WHEN ON MOST: attached to, with --replay WHEN, of --replay-instances 3
+attached()
+{
+	local name="attach --replay $1: $2, $3 instances" program
+
+	skip_lacking registers "$name" && return
+	tries seconds 4 20 60
+	while next_try seconds; do
+		"$TARGETS_DIR/orders.O2" "$seconds" lost >"$work/said" &
+		program=$!
+		lib_started "$program"
+		run attach --replay "$1" --replay-instances 3 --effort normal \
+			-o "$report" "$program"
+		wait "$program"
+		grep -q '"type":"race"' "$report" || continue
+		[ "$(told)" != "$2 $3" ] || break
+	done
+	is "$name" "$(told)" "$2 $3" || diag_file "$work/err"
+	matches "and the program ended as it does" "$work/said" '^orders: done$'
+}
+
+attached auto on 3
+attached on on 3
+attached off off 0
+
 finish
