@@ -23,31 +23,98 @@ static void capture_compact(struct replay_capture *capture,
 	}
 }
 
+/* Those from number `from' on. */
 static void capture_read(const struct memory *memory,
-			 const struct likely *likely,
+			 const struct likely *likely, size_t from,
 			 struct replay_capture *capture)
 {
 	struct memory_page pages[LIKELY_MAX];
-	size_t count = likely->count;
+	size_t count = likely->count - from;
 
 	if (count > LIKELY_MAX - capture->count)
 		count = LIKELY_MAX - capture->count;
 	for (size_t i = 0; i < count; i++)
 		pages[i] = (struct memory_page){
-			.address = likely->pages[i],
+			.address = likely->pages[from + i],
 			.bytes = capture->pages[capture->count + i],
 		};
 	memory_read_pages(memory, pages, count);
 	capture_compact(capture, pages, count);
 }
 
-static void capture_space(const struct memory *memory, struct likely *likely,
-			  const struct replay_hints *hints, int space,
-			  struct replay_capture *capture)
+/* What is captured of one address space, so far. */
+struct capture {
+	struct replay_capture *all;
+	size_t first; /* of all the pages, its first one */
+	int space;
+	bool two; /* each thread has its own */
+	struct likely likely;
+};
+
+/* A word; false: it is not captured. */
+static bool capture_word(const struct capture *capture, uint64_t address,
+			 uint64_t *ret)
 {
+	const struct replay_capture *all = capture->all;
+	uint64_t page = replay_page_of(address);
+
+	if (address % sizeof(*ret) != 0)
+		return false;
+	for (size_t i = capture->first; i < all->count; i++) {
+		if (all->addresses[i] != page)
+			continue;
+		memcpy(ret, &all->pages[i][address - page], sizeof(*ret));
+		return true;
+	}
+	return false;
+}
+
+static void capture_follow_one(struct capture *capture, uint64_t hint)
+{
+	struct replay_trail trail;
+	uint64_t address, pointer;
+
+	replay_trail_of(hint, &trail);
+	if (capture->two &&
+	    capture->space != (trail.by_register ? trail.thread : trail.space))
+		return;
+	address = trail.by_register ? capture->all->threads[trail.thread]
+						      .regs.gpr[trail.reg] +
+					      (uint64_t)(int64_t)trail.offset
+				    : trail.address;
+	if (capture_word(capture, address, &pointer) && pointer != 0)
+		likely_add(&capture->likely, pointer + trail.behind);
+}
+
+static void capture_follow(struct capture *capture,
+			   const struct replay_hints *hints)
+{
+	for (size_t i = 0; i < hints->count && i < REPLAY_HINTS_MAX; i++) {
+		if (!replay_hint_is_page(hints->pages[i]))
+			capture_follow_one(capture, hints->pages[i]);
+	}
+}
+
+/* A trail may lead to where another one goes on. */
+enum { CAPTURE_TRAILS = 2 };
+
+static void capture_space(const struct memory *memory, struct capture *capture,
+			  const struct replay_hints *hints)
+{
+	struct likely *likely = &capture->likely;
+	size_t read = 0;
+
+	capture->first = capture->all->count;
 	if (hints)
-		likely_add_hints(likely, hints, space);
-	capture_read(memory, likely, capture);
+		likely_add_hints(likely, hints, capture->space);
+	capture_read(memory, likely, read, capture->all);
+	for (int i = 0; i < CAPTURE_TRAILS && hints; i++) {
+		read = likely->count;
+		capture_follow(capture, hints);
+		if (likely->count == read)
+			return;
+		capture_read(memory, likely, read, capture->all);
+	}
 }
 
 struct error *
@@ -56,8 +123,11 @@ replay_capture_take(const pid_t tids[REPLAY_THREADS],
 		    const struct replay_hints *hints,
 		    struct replay_capture *ret)
 {
-	struct likely likely[REPLAY_THREADS] = { { .count = 0 } };
 	bool two = memories[0] != memories[1];
+	struct capture captures[REPLAY_SPACES] = {
+		{ .all = ret, .space = 0, .two = two },
+		{ .all = ret, .space = 1, .two = two },
+	};
 
 	for (int i = 0; i < REPLAY_THREADS; i++) {
 		struct error *err =
@@ -65,12 +135,13 @@ replay_capture_take(const pid_t tids[REPLAY_THREADS],
 
 		if (err)
 			return err;
-		likely_add_thread(&likely[two ? i : 0], &ret->threads[i].regs);
+		likely_add_thread(&captures[two ? i : 0].likely,
+				  &ret->threads[i].regs);
 	}
 	ret->count = 0;
-	capture_space(memories[0], &likely[0], hints, 0, ret);
+	capture_space(memories[0], &captures[0], hints);
 	ret->of_first = ret->count;
 	if (two)
-		capture_space(memories[1], &likely[1], hints, 1, ret);
+		capture_space(memories[1], &captures[1], hints);
 	return NULL;
 }

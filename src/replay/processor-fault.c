@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include "base/error.h"
+#include "replay/trail.h"
 #include "sys/mapping.h"
 
 /* Below this, a leaf function may still have what it needs (psABI, 3.2.2). */
@@ -26,7 +27,7 @@ struct fault {
 	struct replay_stop *stop;
 };
 
-static void fault_is(struct fault *fault, enum replay_stop_kind kind)
+static void fault_is(const struct fault *fault, enum replay_stop_kind kind)
 {
 	*fault->stop = (struct replay_stop){ .kind = kind,
 					     .has_address = true,
@@ -102,6 +103,45 @@ static struct error *fault_read_late(struct fault *fault, bool *ret_again)
 	return err;
 }
 
+/* Data of a program or library, at the same address always: .data, .bss? */
+static bool fault_is_module(const struct fault *fault)
+{
+	const struct mapping *mapping = &fault->mapping;
+	struct mapping before;
+	bool found = false;
+	struct error *err;
+
+	if (mapping->inode != 0)
+		return true;
+	err = replay_source_look(&fault->space->source, mapping->start - 1,
+				 &before, &found);
+	error_free(err);
+	return !err && found && before.end == mapping->start &&
+	       before.inode != 0;
+}
+
+/* The next instance may use other memory, but for a module's data. */
+static void fault_remember(const struct fault *fault)
+{
+	struct processor *processor = fault->processor;
+
+	if (!fault_is_module(fault) &&
+	    trail_learn(processor, fault->number, fault->address))
+		return;
+	replay_hints_add(processor->instance.hints,
+			 replay_hint(fault->number, fault->page));
+}
+
+/* The region ends before the access, where that is an end. */
+static bool fault_ends(const struct fault *fault)
+{
+	if (!fault->processor->instance.ends_at_missed)
+		return false;
+	fault_is(fault, REPLAY_UNCAPTURED);
+	fault->stop->rip = fault->rip;
+	return true;
+}
+
 /*
  * Too late: others may have written to it since. It is read all the same, so that
  * the code runs on and misses all that it will, for the next instance.
@@ -109,12 +149,16 @@ static struct error *fault_read_late(struct fault *fault, bool *ret_again)
 static struct error *fault_learn(struct fault *fault, bool *ret_again)
 {
 	struct processor *processor = fault->processor;
-	struct replay_hints *hints = processor->instance.hints;
-	struct error *err = fault_read_late(fault, ret_again);
+	struct error *err;
 
+	if (fault_ends(fault)) {
+		fault_remember(fault);
+		return NULL;
+	}
+	err = fault_read_late(fault, ret_again);
 	if (err || !*ret_again)
 		return err;
-	replay_hints_add(hints, replay_hint(fault->number, fault->page));
+	fault_remember(fault);
 	if (!processor->missed)
 		processor->missed = fault->address;
 	return NULL;
@@ -135,6 +179,8 @@ static void fault_on_unmapped(struct fault *fault)
 	    replay_hints_have(hints, replay_hint(fault->number, fault->page)))
 		return;
 	replay_hints_add(hints, replay_hint(fault->number, fault->page));
+	if (fault_ends(fault))
+		return;
 	if (!processor->missed)
 		processor->missed = fault->address;
 }

@@ -12,8 +12,11 @@
  *
  * A page that the code writes has to be captured while both threads are held. One
  * that is missed is remembered in the hints of the race, the instance is no good,
- * and the next one has the page if it is captured with the hints. Pages that the
- * program cannot write are read when they are needed.
+ * and the next one has the page if it is captured with the hints. Some races use
+ * other pages each time, as by a hash table: then a region may end before the access
+ * to such a page, as it does before a system call, and what the threads have done
+ * and hold in registers by then is compared. Pages that the program cannot write
+ * are read when they are needed.
  *
  * Not modelled, but seen by instance.h: protection keys and shadow stacks.
  *
@@ -67,6 +70,7 @@ struct replay_instance {
 	uint64_t shift;
 	struct replay_thread threads[REPLAY_THREADS];
 	struct replay_hints *hints; /* of the race; valid as long */
+	bool ends_at_missed; /* a region does; else the instance is to learn from */
 	/* of CPU time, for each schedule, in each process; not 0 */
 	uint64_t limit_ns;
 };

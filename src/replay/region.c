@@ -23,6 +23,7 @@ static const char *const stop_names[REPLAY_STOPS] = {
 	[REPLAY_CPUID] = "cpuid",
 	[REPLAY_KEYS] = "protection-keys",
 	[REPLAY_LEARNING] = "learning",
+	[REPLAY_UNCAPTURED] = "uncaptured",
 	[REPLAY_UNFETCHABLE] = "unfetchable-page",
 	[REPLAY_LIMIT] = "limit",
 	[REPLAY_WAITS] = "waits",

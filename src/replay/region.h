@@ -21,6 +21,8 @@ enum replay_stop_kind {
 	REPLAY_STEPPED, /* behind one instruction */
 	/* the code did what the program would have died of, or handled */
 	REPLAY_SIGNAL,
+	/* before an access to a page that was not captured; processor.h */
+	REPLAY_UNCAPTURED,
 	/* replay failures (PLDI'07, section 4.2.1) */
 	REPLAY_SYSTEM_CALL, /* before it, not executed */
 	REPLAY_TIME_STAMP, /* before rdtsc or rdtscp */
@@ -41,11 +43,17 @@ enum replay_stop_kind {
 struct replay_stop {
 	enum replay_stop_kind kind;
 	int signal; /* REPLAY_SIGNAL; SIGSEGV for all accesses that fail */
-	/* REPLAY_SIGNAL with it, REPLAY_LEARNING, REPLAY_UNFETCHABLE */
+	/*
+	 * REPLAY_SIGNAL with it, REPLAY_LEARNING, REPLAY_UNCAPTURED,
+	 * REPLAY_UNFETCHABLE
+	 */
 	bool has_address;
 	uint64_t address; /* of the access that failed */
 	uint64_t number; /* REPLAY_SYSTEM_CALL */
-	/* REPLAY_SYSTEM_CALL, REPLAY_WAITS: the instruction behind it */
+	/*
+	 * REPLAY_SYSTEM_CALL, REPLAY_WAITS: the instruction behind it;
+	 * REPLAY_UNCAPTURED: the instruction
+	 */
 	uint64_t rip;
 };
 

@@ -55,7 +55,7 @@ static void schedule_stopped(struct schedule *schedule, int thread)
 	schedule->ret->ends[thread] = *stop;
 	schedule->begun[thread] = true;
 	if (stop->kind == REPLAY_RETURNED || stop->kind == REPLAY_ARRIVED ||
-	    stop->kind == REPLAY_SYSTEM_CALL)
+	    stop->kind == REPLAY_SYSTEM_CALL || stop->kind == REPLAY_UNCAPTURED)
 		schedule->ended[thread] = true;
 	else if (stop->kind != REPLAY_STEPPED)
 		schedule->failed = true;
@@ -83,6 +83,9 @@ static struct error *schedule_instructions(struct schedule *schedule,
 			return NULL;
 		err = schedule_region(schedule, thread, REGION_INSTRUCTION,
 				      schedule->until_cpu_ns[thread]);
+		/* without its access there is nothing to compare */
+		if (!err && schedule->ret->stop.kind == REPLAY_UNCAPTURED)
+			schedule->failed = true;
 	}
 	return err;
 }

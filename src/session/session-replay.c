@@ -25,6 +25,8 @@ enum {
 	 * the pages that the race uses change too much.
 	 */
 	REPLAY_LESSONS = 2,
+	/* then the regions end where a page is missed again */
+	REPLAY_LESSONS_FIRST = 2,
 	/* as many instances as this, if nothing moves in them */
 	REPLAY_STILL = 3,
 };
@@ -260,6 +262,7 @@ static struct error *replay_run_instance(struct session_replays *replays,
 		.two = two,
 		.shift = next->shift,
 		.hints = &pair->hints,
+		.ends_at_missed = pair->lessons >= REPLAY_LESSONS_FIRST,
 		.limit_ns = REPLAY_LIMIT_NS,
 	};
 	int count = two ? REPLAY_THREADS : 1;

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "replay/livein.h"
 #include "tracee/breakpoint.h"
 #include "tracee/process.h"
 #include "tracee/thread.h"
@@ -32,6 +31,7 @@ static_assert((int)WIRE_HINTS_MAX == (int)REPLAY_HINTS_MAX, "hints");
 
 struct replays_pair {
 	struct replay_hints hints;
+	bool learned; /* its last instance had a result */
 	struct pace_pair pace;
 };
 
@@ -112,28 +112,43 @@ static bool replays_due(const struct replays *replays, uint64_t now)
 	       pace_is_open(&replays->pace, &replays->load->budget, now);
 }
 
-/* Hints of the pair, if it may be captured; NULL otherwise. */
-static const struct replay_hints *replays_hints(struct replays *replays,
+/* The pair, if it may be captured; NULL otherwise. */
+static const struct replays_pair *replays_admit(struct replays *replays,
 						uint64_t pair, uint64_t now)
 {
 	struct replays_pair *it = replays_find(replays, pair);
 
 	if (!it)
 		it = replays_add(replays, pair);
-	return it && pace_takes(&replays->pace, &it->pace, now) ? &it->hints
-								: NULL;
+	return it && pace_takes(&replays->pace, &it->pace, now) ? it : NULL;
 }
 
-/* The raced bytes, which no register needs to point to, and the hints. */
-static void replays_add_hints(const struct replay_hints *hints,
-			      const struct wire_conflict *wire, bool two,
+static void replays_add_all(struct replay_hints *hints,
+			    const struct replay_hints *more)
+{
+	for (size_t i = 0; i < more->count && i < REPLAY_HINTS_MAX; i++)
+		replay_hints_add(hints, more->pages[i]);
+}
+
+/*
+ * The raced bytes, which no register needs to point to, and the hints; of a pair
+ * that has something to learn, also what other pairs have missed: many use the same
+ * data of the program. The last ones are kept if there are too many.
+ */
+static void replays_add_hints(const struct replays *replays,
+			      const struct replays_pair *pair,
+			      const struct wire_conflict *wire,
 			      struct replay_hints *ret)
 {
-	*ret = *hints;
+	if (pair->learned)
+		ret->count = 0;
+	else
+		*ret = replays->common;
+	replays_add_all(ret, &pair->hints);
 	for (int i = 0; i < REPLAY_THREADS; i++) {
 		const struct mem_access *access = &wire->sides[i].access;
 		uint64_t end = access->address + access->size;
-		int space = two ? i : 0;
+		int space = replays->two ? i : 0;
 
 		if (access->size == 0)
 			continue;
@@ -150,7 +165,7 @@ static void replays_add_hints(const struct replay_hints *hints,
  * where the kernel has it, has the registers that the conflict says.
  */
 static bool replays_take(struct replays *replays,
-			 const struct replay_hints *hints,
+			 const struct replays_pair *pair,
 			 const struct thread *one, const struct thread *other,
 			 const struct wire_conflict *wire)
 {
@@ -167,7 +182,7 @@ static bool replays_take(struct replays *replays,
 	if (!replays->capture)
 		return false;
 	replays->two = replays_are_two(one, other);
-	replays_add_hints(hints, wire, replays->two, &all);
+	replays_add_hints(replays, pair, wire, &all);
 	err = replay_capture_take(tids, memories, &all, replays->capture);
 	for (int i = 0; i < REPLAY_THREADS && !err; i++)
 		replays->capture->threads[i].regs = wire->sides[i].regs;
@@ -179,15 +194,15 @@ void replays_capture(struct replays *replays, const struct stall *stall,
 		     const struct thread *other, struct wire_conflict *wire)
 {
 	const struct thread *one = stall->hold.thread;
-	const struct replay_hints *hints;
+	const struct replays_pair *pair;
 	uint64_t begun = clock_now_ns();
 
 	budget_earn(&replays->load->budget, begun);
 	if (!replays_due(replays, begun) || !replays_may(one, other, wire))
 		return;
 	replays->pair = replays_pair_of(wire, replays_are_two(one, other));
-	hints = replays_hints(replays, replays->pair, begun);
-	if (!hints || !replays_take(replays, hints, one, other, wire))
+	pair = replays_admit(replays, replays->pair, begun);
+	if (!pair || !replays_take(replays, pair, one, other, wire))
 		return;
 	replays->held_ns = clock_now_ns() - begun;
 	wire->instance = true;
@@ -246,6 +261,16 @@ static void replays_charge(struct replays *replays,
 	load_replayed(replays->load, &replay, now);
 }
 
+/* Pages are at the same addresses for other pairs; trails are not. */
+static void replays_share(struct replays *replays,
+			  const struct replay_hints *hints)
+{
+	for (size_t i = 0; i < hints->count && i < REPLAY_HINTS_MAX; i++) {
+		if (replay_hint_is_page(hints->pages[i]))
+			replay_hints_add(&replays->common, hints->pages[i]);
+	}
+}
+
 void replays_answered(struct replays *replays, const void *payload, size_t size)
 {
 	const struct wire_replay *answer = payload;
@@ -260,6 +285,8 @@ void replays_answered(struct replays *replays, const void *payload, size_t size)
 		      answer->enough, now);
 	if (!pair)
 		return;
+	pair->learned = answer->counts;
 	pair->hints.count = answer->count;
 	memcpy(pair->hints.pages, answer->hints, sizeof(pair->hints.pages));
+	replays_share(replays, &pair->hints);
 }

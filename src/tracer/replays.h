@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "replay/livein.h"
 #include "schedule/pace.h"
 
 struct core;
@@ -30,6 +31,7 @@ struct replays {
 	struct map index; /* pair to its place in `pairs' */
 	struct vec pairs; /* of struct replays_pair; bounded */
 	struct replay_capture *capture; /* NULL: none was needed yet */
+	struct replay_hints common; /* pages that pairs have missed */
 	uint64_t pair; /* of the capture */
 	bool two; /* its threads are of two processes */
 	uint64_t held_ns; /* that it took */

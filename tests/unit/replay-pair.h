@@ -50,6 +50,7 @@ struct pair {
 	struct memory other_memory;
 	struct mappings other_mappings;
 	struct replay_hints hints;
+	bool ends_at_missed;
 	struct replay_capture *capture;
 	struct processor *processor;
 	struct replay_outcome ab, ba;
@@ -164,6 +165,7 @@ static inline struct replay_instance pair_instance(struct pair *pair)
 			       .mappings = &pair->other_mappings } },
 		.two = pair->two,
 		.hints = &pair->hints,
+		.ends_at_missed = pair->ends_at_missed,
 		.limit_ns = 50 * CLOCK_NS_PER_MS,
 	};
 

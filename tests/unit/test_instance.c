@@ -23,15 +23,18 @@ struct shared {
 	char copy[64]; /* 112 */
 	void (*function)(void *); /* 176 */
 	pthread_mutex_t mutex;
+	/* at 8192: no register points there */
+	uint32_t far __attribute__((aligned(2 * PAGE)));
 };
 
-static struct shared data __attribute__((aligned(PAGE))) = {
+static struct shared data __attribute__((aligned(2 * PAGE))) = {
 	.text = "longer than one vector of thirty-two bytes, and not two",
 };
 
 _Static_assert(offsetof(struct shared, pair) == 32, "offset");
 _Static_assert(offsetof(struct shared, copy) == 112, "offset");
 _Static_assert(offsetof(struct shared, function) == 176, "offset");
+_Static_assert(offsetof(struct shared, far) == 8192, "offset");
 
 /* counter++, as gcc compiles it with -O0, -O1 and -O2; held before its load */
 SCENE(count_o0,
@@ -355,6 +358,25 @@ SCENE(call_if_set, "",
 SCENE(always_faults, "",
       "mov (%rdi), %eax\n"
       "movl $1, 0\n"
+      "ret");
+/* a page that is not captured is needed behind the access */
+SCENE(count_and_go_far, "",
+      "incl (%rdi)\n"
+      "incl 8192(%rdi)\n"
+      "ret");
+SCENE(set_and_go_far, "",
+      "movl $1, 4(%rdi)\n"
+      "incl 8192(%rdi)\n"
+      "ret");
+SCENE(carry_far, "",
+      "mov (%rdi), %eax\n"
+      "add %eax, 8192(%rdi)\n"
+      "ret");
+SCENE(load_and_forget, "",
+      "mov (%rdi), %eax\n"
+      "xor %eax, %eax\n"
+      "incl 8192(%rdi)\n"
+      "xor %eax, %eax\n"
       "ret");
 /* loads that overwrite what they need */
 SCENE(load_pointer, "add $16, %rdi",
@@ -952,6 +974,58 @@ static void what_stores_what_is_there_is_still(void **state)
 	replay_result_deinit(&result);
 }
 
+/* In the first instance: nothing was learned yet. */
+static void replay_once(struct pair *pair, const struct scene *scene,
+			struct replay_result *ret)
+{
+	const struct scene_side *sides = scene->sides;
+	struct replay_instance instance;
+	struct replay_question question;
+
+	pair->ends_at_missed = true;
+	pair_start(pair, sides[0].function, sides[0].data, sides[1].function,
+		   sides[1].data);
+	scene_reach(pair, scene, &instance, &question);
+	pair_capture(pair, &instance);
+	assert_ok(replay_run(pair->processor, &question, ret));
+	pair_stop(pair);
+}
+
+static void a_region_may_end_at_a_page_that_was_missed(void **state)
+{
+	struct replay_result result;
+
+	replay_result_init(&result);
+	replay_once(*state,
+		    &(struct scene){ { SIDE(count_and_go_far, &data),
+				       SIDE(count_and_go_far, &data) },
+				     COUNTER },
+		    &result);
+	assert_verdict(&result, REPLAY_CHANGE);
+	assert_int_equal(result.changes.count, 1);
+	replay_once(*state,
+		    &(struct scene){ { SIDE(set_and_go_far, &data),
+				       SIDE(set_and_go_far, &data) },
+				     FLAG },
+		    &result);
+	assert_verdict(&result, REPLAY_NO_CHANGE);
+	/* what was loaded is in a register that is read there */
+	replay_once(*state,
+		    &(struct scene){
+			    { SIDE(carry_far, &data), SIDE(count_o2, &data) },
+			    COUNTER },
+		    &result);
+	assert_verdict(&result, REPLAY_CHANGE);
+	assert_true(result.registers);
+	replay_once(*state,
+		    &(struct scene){ { SIDE(load_and_forget, &data),
+				       SIDE(count_o2, &data) },
+				     COUNTER },
+		    &result);
+	assert_verdict(&result, REPLAY_NO_CHANGE);
+	replay_result_deinit(&result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -972,6 +1046,7 @@ int main(void)
 		PAIR_TEST(an_access_that_was_made_is_made_again),
 		PAIR_TEST(an_overlap_is_what_no_whole_order_leads_to),
 		PAIR_TEST(what_stores_what_is_there_is_still),
+		PAIR_TEST(a_region_may_end_at_a_page_that_was_missed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

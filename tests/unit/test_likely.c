@@ -123,6 +123,46 @@ static void what_does_not_fit_is_left_out(void **state)
 	assert_int_equal(likely.count, LIKELY_MAX);
 }
 
+static void trails_are_hints(void **state)
+{
+	const struct replay_trail trails[] = {
+		{ .by_register = true,
+		  .thread = 1,
+		  .reg = X86_R15,
+		  .offset = -256,
+		  .behind = 511 },
+		{ .by_register = true,
+		  .thread = 0,
+		  .reg = X86_RAX,
+		  .offset = 1016 },
+		{ .space = 1, .address = 0x7ffffffffff8, .behind = 8 },
+		{ .space = 0, .address = 0x10000 },
+	};
+	struct replay_hints hints = { .count = 0 };
+	struct likely likely = { .count = 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(trails) / sizeof(trails[0]); i++) {
+		uint64_t hint = replay_trail_hint(&trails[i]);
+		struct replay_trail found;
+
+		assert_false(replay_hint_is_page(hint));
+		replay_trail_of(hint, &found);
+		assert_int_equal(found.by_register, trails[i].by_register);
+		assert_int_equal(found.thread, trails[i].thread);
+		assert_int_equal(found.reg, trails[i].reg);
+		assert_int_equal(found.offset, trails[i].offset);
+		assert_int_equal(found.space, trails[i].space);
+		assert_int_equal(found.address, trails[i].address);
+		assert_int_equal(found.behind, trails[i].behind);
+		replay_hints_add(&hints, hint);
+	}
+	assert_true(replay_hint_is_page(replay_hint(1, 0x7ffffffff000)));
+	/* where they lead is not known yet */
+	likely_add_hints(&likely, &hints, 0);
+	assert_int_equal(likely.count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +172,7 @@ int main(void)
 		cmocka_unit_test(hints_are_added_and_the_newest_kept),
 		cmocka_unit_test(a_hint_is_remembered_once),
 		cmocka_unit_test(what_does_not_fit_is_left_out),
+		cmocka_unit_test(trails_are_hints),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
