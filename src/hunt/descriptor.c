@@ -137,23 +137,17 @@ static bool is_of_any(const struct recording *recording,
 	return true;
 }
 
-struct descriptor_found descriptors_find(const struct descriptors *descriptors,
-					 const struct trace_cell *cell,
-					 uint32_t place)
+static struct descriptor_found find_among(const struct recording *recording,
+					  const struct descriptor_user *users,
+					  size_t count,
+					  const struct trace_cell *cell)
 {
-	const struct recording *recording = descriptors->recording;
 	const struct recording_descriptor *own =
 		recording_descriptor(recording, cell->descriptor);
-	const uint64_t *first = map_get(&descriptors->first, place);
-	const struct descriptor_user *users =
-		vec_at(&descriptors->users, *first);
-	size_t count = 0;
-	struct descriptor_found found = { .depth = 0 };
+	struct descriptor_found found = {
+		.any_thread = is_of_any(recording, users, count, cell->thread),
+	};
 
-	while (*first + count < descriptors->users.count &&
-	       users[count].place == place)
-		count++;
-	found.any_thread = is_of_any(recording, users, count, cell->thread);
 	for (size_t i = 0; i < count; i++) {
 		const struct recording_descriptor *other =
 			recording_descriptor(recording, users[i].descriptor);
@@ -167,4 +161,28 @@ struct descriptor_found descriptors_find(const struct descriptors *descriptors,
 			found.depth = depth + 1;
 	}
 	return found;
+}
+
+struct error *descriptors_find(const struct descriptors *descriptors,
+			       const struct trace_cell *cell, struct code *code,
+			       struct descriptor_found *ret)
+{
+	const struct recording *recording = descriptors->recording;
+	const struct trace_descriptor *raw =
+		recording_descriptor(recording, cell->descriptor)->raw;
+	const struct descriptor_user *users;
+	const uint64_t *first;
+	uint32_t place;
+	size_t count = 0;
+	struct error *err = code_number(code, recording, &raw->place, &place);
+
+	if (err)
+		return err;
+	first = map_get(&descriptors->first, place);
+	users = vec_at(&descriptors->users, *first);
+	while (*first + count < descriptors->users.count &&
+	       users[count].place == place)
+		count++;
+	*ret = find_among(recording, users, count, cell);
+	return NULL;
 }

@@ -44,9 +44,9 @@ struct error *descriptors_create(struct descriptors *descriptors,
 				 struct code *code);
 void descriptors_deinit(struct descriptors *descriptors);
 
-/* What the cell's first access needs; its place is that code_number(). */
-struct descriptor_found descriptors_find(const struct descriptors *descriptors,
-					 const struct trace_cell *cell,
-					 uint32_t place);
+/* What the cell's first access needs. */
+struct error *descriptors_find(const struct descriptors *descriptors,
+			       const struct trace_cell *cell, struct code *code,
+			       struct descriptor_found *ret);
 
 #endif

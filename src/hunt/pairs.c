@@ -16,6 +16,7 @@ enum { LAST_SLACK = 255 };
 /* What is asked of a descriptor again and again. */
 struct kind {
 	uint32_t place; /* code_number() */
+	uint32_t held; /* the same, where a thread is held: see add_kind() */
 	uint32_t flags; /* enum trace_access */
 	bool runtime;
 };
@@ -157,8 +158,8 @@ static bool add_edge(const struct granule *granule, const struct seen *held,
 		.recording = granule->number,
 		.cell = (uint32_t)(held->cell - cells),
 		.partner = (uint32_t)(partner->cell - cells),
-		.place = held->kind.place,
-		.partner_place = partner->kind.place,
+		.place = held->kind.held,
+		.partner_place = partner->kind.held,
 		.locked = is_locked,
 	};
 
@@ -205,22 +206,38 @@ static bool compare(const struct granule *granule, const struct seen *a,
 	       add_edge(granule, b, a, is_locked);
 }
 
+/*
+ * In a string function, a thread is held at its entry: another variant, of other
+ * instructions, may be chosen without the recorder.
+ */
+static struct error *add_kind(struct granule *granule, struct code *code,
+			      const struct trace_descriptor *raw)
+{
+	struct trace_place entry = raw->place;
+	struct kind kind = { .flags = raw->flags };
+	struct error *err =
+		code_number(code, granule->recording, &raw->place, &kind.place);
+
+	if ((raw->flags & TRACE_STRING) && raw->function)
+		entry.offset = raw->function;
+	if (!err)
+		err = code_number(code, granule->recording, &entry, &kind.held);
+	if (err)
+		return err;
+	kind.runtime = code_is_runtime(code, kind.place, kind.flags);
+	return vec_push(&granule->kinds, &kind) ? NULL : error_nomem;
+}
+
 static struct error *add_kinds(struct granule *granule, struct code *code)
 {
-	const struct recording *recording = granule->recording;
+	const struct vec *descriptors = &granule->recording->descriptors;
 	struct error *err = NULL;
 
-	for (size_t i = 0; !err && i < recording->descriptors.count; i++) {
+	for (size_t i = 0; !err && i < descriptors->count; i++) {
 		const struct recording_descriptor *descriptor =
-			vec_at(&recording->descriptors, i);
-		struct kind kind = { .flags = descriptor->raw->flags };
+			vec_at(descriptors, i);
 
-		err = code_number(code, recording, &descriptor->raw->place,
-				  &kind.place);
-		if (err)
-			break;
-		kind.runtime = code_is_runtime(code, kind.place, kind.flags);
-		err = vec_push(&granule->kinds, &kind) ? NULL : error_nomem;
+		err = add_kind(granule, code, descriptor->raw);
 	}
 	return err;
 }

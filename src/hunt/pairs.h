@@ -20,7 +20,11 @@ struct recording;
 struct pair_edge {
 	uint32_t recording; /* as given to pairs_find() */
 	uint32_t cell, partner; /* places in its cells */
-	uint32_t place, partner_place; /* code_number() of these */
+	/*
+	 * code_number() of these; in a string function of its entry, since the
+	 * variant that runs differs.
+	 */
+	uint32_t place, partner_place;
 	bool follows; /* the partner was there after the held access */
 	bool locked; /* both had a lock that excludes the other */
 	/* between them, and how much of it sleeping, in the recording */

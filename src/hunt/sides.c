@@ -391,15 +391,17 @@ static struct error *fill_side(const struct making *making,
 	const struct trace_cell *cell = cell_of(making, edge, edge->cell);
 	const struct recording_descriptor *descriptor =
 		recording_descriptor(recording, cell->descriptor);
-	struct descriptor_found found = descriptors_find(
-		making->input->descriptors[edge->recording], cell, edge->place);
-	struct error *err;
+	struct descriptor_found found;
+	struct error *err = descriptors_find(
+		making->input->descriptors[edge->recording], cell, making->code,
+		&found);
 
 	side->ordinal = cell->ordinal;
 	side->size = size_of(descriptor->raw, cell);
 	side->writes = descriptor->raw->flags & TRACE_WRITES;
 	side->atomic = descriptor->raw->flags & TRACE_ATOMIC;
-	err = copy_text(&side->program, recording->program);
+	if (!err)
+		err = copy_text(&side->program, recording->program);
 	if (!err && !found.any_thread)
 		err = copy_text(
 			&side->thread_path,

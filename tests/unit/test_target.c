@@ -409,6 +409,37 @@ static void the_shortest_stack_is_taken(void **state)
 	}
 }
 
+/* Its instructions depend on the processor: the function is one place. */
+static void a_string_function_is_one_place(void **state)
+{
+	struct trace_descriptor descriptor = {
+		.flags = TRACE_WRITES | TRACE_STRING,
+		.place.module = 1,
+		.function = 0x1500,
+		.size = 32,
+		.name = "memcpy",
+	};
+
+	(void)state;
+	two_threads();
+	two_places(TRACE_WRITES, TRACE_READS);
+	for (uint32_t i = 0; i < 3; i++) {
+		descriptor.id = 10 + i;
+		descriptor.place.offset = 0x1520 + 8 * i;
+		writer_chunk(&writer, TRACE_DESCRIPTOR, &descriptor,
+			     sizeof(descriptor), NULL, 0);
+		access_at(ADDRESS + 8 * i, 2, 10 + i, 10 + i, 0xff);
+		access_at(ADDRESS + 8 * i, 3, 2, 20 + i, 0xff);
+	}
+	writer_end(&writer, 30);
+	find();
+	assert_int_equal(totals.pairs, 3);
+	assert_int_equal(sides.count, 2);
+	assert_string_equal(side_of(0x1500)->string_function, "memcpy");
+	assert_string_equal(partner_of(side_of(PLACE_B), 0)->string_function,
+			    "memcpy");
+}
+
 /* The kernel's access has no instruction where a thread could be held. */
 static void a_system_call_is_a_partner_only(void **state)
 {
@@ -519,6 +550,7 @@ int main(void)
 		TEST(threads_are_told_apart_by_their_origin),
 		TEST(the_same_access_is_one_side),
 		TEST(the_shortest_stack_is_taken),
+		TEST(a_string_function_is_one_place),
 		TEST(a_system_call_is_a_partner_only),
 		TEST(the_best_are_kept),
 		TEST(bad_input_is_refused),
