@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# racewatch hunt: RaceHunter's two listings and three experiments are found, and
+# nothing in their twins. Their accesses are 20 ms apart, by a sleep, and a side is
+# held for 500 ms: the other thread comes unless it is kept from running for 480 ms.
+
+. "$(dirname "$0")/../lib.sh"
+
+T=$TARGETS_DIR
+
+skip_lacking registers "hunt" && finish
+
+# hunted WHAT WANTED-STATUS PROGRAM [ARGUMENT...]
+hunted()
+{
+	RUN_TIMEOUT=120 run hunt -o "$report" --hold 500ms -- "${@:3}"
+	is "$1: exit status" "$status" "$2" || diag_file "$work/err"
+	if [ "$2" -eq 66 ]; then
+		has "$1: the race is provoked" "$report" type=race \
+			evidence=provoked
+		has "$1: and its side" "$report" type=target outcome=provoked
+	else
+		is "$1: no race" "$(races_in "$report")" 0
+		is "$1: no side is provoked" \
+			"$(records --count "$report" type=target \
+				outcome=provoked)" 0
+	fi
+	is "$1: every side has an outcome" \
+		"$(records --count "$report" type=target outcome=pending)" 0
+	[ "$(records --count "$report" type=target)" -gt 0 ] &&
+		ok "$1: there are sides" || not_ok "$1: there are sides"
+}
+
+for variant in O0 O2 nopie; do
+	in_turn 2 "$variant" || continue
+	hunted "listing 1, $variant" 66 "$T/listing1.$variant"
+	has "listing 1, $variant: with the branch that was not recorded" \
+		"$report" type=race 'sides.*.frames.*.function=bare_write'
+	hunted "listing 2, $variant" 66 "$T/listing2.$variant"
+	for kind in bare receive send; do
+		hunted "$kind, $variant" 66 "$T/messages.$variant" "$kind"
+	done
+done
+hunted "listing 1, twin" 0 "$T/listing1.twin"
+hunted "listing 2, twin" 0 "$T/listing2.twin"
+for kind in bare receive send; do
+	hunted "$kind, twin" 0 "$T/messages.twin" "$kind"
+done
+
+# a recording and a report say what is to be provoked, and a store goes on
+run hunt --keep-trace "$work/trace" --store "$work/store" -o "$report" \
+	--hold 500ms -- "$T/listing1.O2"
+is "with a store" "$status" 66
+cp "$report" "$work/first.jsonl"
+is "its recording is kept" "$(compgen -G "$work/trace/trace.*" | wc -l)" 1
+run hunt --store "$work/store" -o "$report" -- "$T/listing1.O2"
+is "a finished hunt makes no run, and has met no race" "$status" 0
+matches "and says so" "$work/err" "goes on"
+matches "no run" "$work/err" "; 0 runs"
+has "what came of its sides is told again" "$report" type=target \
+	outcome=provoked
+run hunt --trace "$work/trace" -o "$report" --hold 500ms -- "$T/listing1.O2"
+is "of a recording" "$status" 66
+run hunt --targets "$work/first.jsonl" --jobs 2 -o "$report" --hold 500ms -- \
+	sh -c "true; '$T/listing1.O2'; exit 0"
+is "of a report, in a script, two runs at a time" "$status" 66
+run hunt --targets "$work/first.jsonl" --backend ptrace -o "$report" \
+	--hold 500ms -- "$T/listing1.O2"
+is "by ptrace" "$status" 66
+run hunt --targets "$work/first.jsonl" --error-exitcode 5 --hold 500ms -- \
+	"$T/listing1.O2"
+is "another exit status" "$status" 5
+# the program has other instructions
+run hunt --targets "$work/first.jsonl" -o "$report" -- "$T/listing2.O2"
+is "of another program" "$status" 0
+is "nothing is reached there" "$(records --count "$report" type=target \
+	outcome!=unreached)" 0
+
+# the status of the command; a hold that is too short meets nobody
+run hunt --targets "$work/first.jsonl" -- sh -c "'$T/listing1.twin'; exit 3"
+is "the command fails" "$status" 3
+run hunt --targets "$work/first.jsonl" --hold 1ms -o "$report" -- \
+	"$T/listing1.O2"
+is "held for 1 ms, and 4" "$status" 0
+has "that is told" "$report" type=target outcome=timeout
+
+# bad input
+run hunt
+is "no command" "$status" 2
+run hunt -- "$work/none"
+is "no such command" "$status" 127
+run hunt --targets "$work/none" -- true
+is "no such report" "$status" 125
+matches "named" "$work/err" "$work/none"
+echo '{"type":"run","schema":1,"version":"1"}' >"$work/empty"
+run hunt --targets "$work/empty" -- true
+is "a report without targets" "$status" 125
+matches "named too" "$work/err" "empty has no targets"
+grep '"type":"target"' "$work/first.jsonl" |
+	sed 's/"thread_path":[^,]*,/"thread_path":"0.x",/' >"$work/wrong"
+run hunt --targets "$work/wrong" -- "$T/listing1.O2"
+is "a thread path that is none" "$status" 125
+matches "which is told" "$work/err" "'0.x' is no thread path"
+run hunt --trace "$work/trace" --targets "$work/first.jsonl" -- true
+is "both" "$status" 2
+run hunt --keep-trace "$work/t" --trace "$work/trace" -- true
+is "a recording that is not made is not kept" "$status" 2
+run hunt --trace "$work" -- "$T/listing1.O2"
+[ "$status" -ne 0 ] && [ "$status" -ne 66 ] &&
+	ok "no recording there" || not_ok "no recording there"
+matches "the folder is named" "$work/err" "$work"
+
+finish
