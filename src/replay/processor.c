@@ -181,8 +181,8 @@ struct error *processor_prepare(struct processor *processor)
 		return NULL;
 	if (!processor->captured)
 		return error_create(ERROR_OTHER, "nothing was captured");
-	for (int i = 0; i < REPLAY_SPACES && !err; i++) {
-		struct space *space = processor_space(processor, i);
+	for (int i = 0; i <= processor->instance.two && !err; i++) {
+		struct space *space = &processor->spaces[i];
 
 		if (space->scratch)
 			err = scratch_reset(space->scratch);
