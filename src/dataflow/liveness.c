@@ -14,6 +14,8 @@ enum {
 	SCAN_STEPS = 512, /* instructions, of all ways */
 	SCAN_WAYS = 32,
 	SCAN_CALLEE_STEPS = 48,
+	/* functions within one another; a function may call itself */
+	SCAN_CALLEES = 4,
 	SCAN_DEPTH = 4, /* callers */
 	WORD = 8,
 	SCAN_CALLEE_WAYS = 8,
@@ -52,6 +54,7 @@ struct scan {
 	struct way ways[SCAN_WAYS];
 	unsigned int count;
 	unsigned int steps; /* left */
+	unsigned int callees; /* whose calls have led here */
 	uint32_t live;
 	uint32_t undecided; /* when the scan ended, on some way */
 };
@@ -282,12 +285,14 @@ static uint32_t scan_callee(const struct scan *scan, const struct way *way,
 			    const struct scan_insn *it)
 {
 	struct scan callee = { .thread = scan->thread,
-			       .steps = SCAN_CALLEE_STEPS };
+			       .steps = SCAN_CALLEE_STEPS,
+			       .callees = scan->callees + 1 };
 	struct way first = { .address = it->access.target,
 			     .left = way->left & VECTORS,
 			     .depth = SCAN_DEPTH };
 
-	if (it->access.indirect || it->access.target == 0)
+	if (it->access.indirect || it->access.target == 0 ||
+	    callee.callees > SCAN_CALLEES)
 		return 0;
 	scan_push(&callee, &first);
 	scan_walk(&callee);

@@ -169,6 +169,10 @@ static void a_return_leads_to_the_caller(void **state)
 	assert_int_equal(live(state, pops_and_returns_start, RAX | RDX), RAX);
 }
 
+/* It calls itself before it reads anything. */
+CODE(recursive, "call recursive_start\n"
+		"ret");
+
 /* As gcc has it where it knows the callee (-fipa-ra). */
 CODE(adds_in_r8, "call takes_number_start\n"
 		 "adds_in_r8_back: add %rax, %r8\n"
@@ -196,6 +200,11 @@ static void what_a_known_callee_leaves_alone_is_alive(void **state)
 	assert_int_equal(live(state, adds_beyond_start, both), 0);
 }
 
+static void a_function_may_call_itself(void **state)
+{
+	assert_int_equal(live(state, recursive_start, LIVENESS_XMM0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +216,7 @@ int main(void)
 			arguments_that_nothing_reads_are_dead_at_a_call),
 		cmocka_unit_test(a_return_leads_to_the_caller),
 		cmocka_unit_test(what_a_known_callee_leaves_alone_is_alive),
+		cmocka_unit_test(a_function_may_call_itself),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
