@@ -97,8 +97,8 @@ echo '{"type":"run","schema":1,"version":"1"}' >"$work/empty"
 run hunt --targets "$work/empty" -- true
 is "a report without targets" "$status" 125
 matches "named too" "$work/err" "empty has no targets"
-grep '"type":"target"' "$work/first.jsonl" |
-	sed 's/"thread_path":[^,]*,/"thread_path":"0.x",/' >"$work/wrong"
+sed -e /frames/d -e 's/"thread_path":null/"thread_path":"0.x"/' \
+	"$work/first.jsonl" >"$work/wrong"
 run hunt --targets "$work/wrong" -- "$T/listing1.O2"
 is "a thread path that is none" "$status" 125
 matches "which is told" "$work/err" "'0.x' is no thread path"
