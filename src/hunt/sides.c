@@ -392,9 +392,9 @@ static struct error *fill_side(const struct making *making,
 	const struct recording_descriptor *descriptor =
 		recording_descriptor(recording, cell->descriptor);
 	struct descriptor_found found;
-	struct error *err = descriptors_find(
-		making->input->descriptors[edge->recording], cell, making->code,
-		&found);
+	struct error *err =
+		descriptors_find(making->input->descriptors[edge->recording],
+				 cell, making->code, &found);
 
 	side->ordinal = cell->ordinal;
 	side->size = size_of(descriptor->raw, cell);

@@ -21,26 +21,6 @@ static void require(int fact)
 		abort();
 }
 
-static struct error *write_record(struct renderer *out,
-				  const struct report_record *record)
-{
-	switch (record->type) {
-	case REPORT_RUN:
-		return out->ops->run(out, &record->run);
-	case REPORT_RACE:
-		return out->ops->race(out, &record->race);
-	case REPORT_CRASH:
-		return out->ops->crash(out, &record->crash);
-	case REPORT_PROGRESS:
-		return out->ops->progress(out, &record->summary);
-	case REPORT_SUMMARY:
-		return out->ops->summary(out, &record->summary);
-	case REPORT_OTHER:
-		break;
-	}
-	abort();
-}
-
 /*
  * What the report comes to when it is read and written. Where it is not one,
  * *ret_err is not NULL, and what came before it is the result.
@@ -60,7 +40,8 @@ static char *rewrite(const void *data, size_t size, size_t *ret_size,
 	require(reader_create(file, "input", &reader) == NULL);
 	report_record_init(&record);
 	while ((*ret_err = reader_next(reader, &record, &more)) == NULL && more)
-		require(write_record(&json, &record) == NULL);
+		require(record.type != REPORT_OTHER &&
+			render_record(&json, &record) == NULL);
 	report_record_deinit(&record);
 	reader_close(reader);
 	fclose(file);

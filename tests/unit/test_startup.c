@@ -51,8 +51,7 @@ static void tell_sent(struct driven *driven)
 		tracees_process(&driven->engine.core.tracees, driven->pid);
 	const struct wire_startup message = { process->space->text->program };
 
-	startup_sent(&driven->engine.startups, &message,
-		     sizeof(message));
+	startup_sent(&driven->engine.startups, &message, sizeof(message));
 }
 
 static struct driven *start(int threads, uint64_t startup_ns)
