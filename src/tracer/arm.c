@@ -535,7 +535,6 @@ void arm_forget(struct engine *engine, const struct wire_range *range)
 	struct addrspace *space = arm_space(engine, range->program);
 
 	pool_forget(&engine->pool, range);
-	stalls_forget(engine, range);
 	if (!space)
 		return;
 	writer_begin(&engine->core.tracees, space);

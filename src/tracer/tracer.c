@@ -71,6 +71,7 @@ static void tracer_on_forget(struct engine *engine, const void *payload,
 	if (size != sizeof(*range))
 		return;
 	provoke_forget(&engine->provoke, range);
+	stalls_forget(engine, range);
 	arm_forget(engine, range);
 }
 

@@ -346,6 +346,7 @@ static size_t armed_again(uint64_t forgotten)
 	size_t count;
 
 	stall->young = true;
+	stalls_forget(&driven->engine, &range);
 	arm_forget(&driven->engine, &range);
 	stall->deadline_ns = 0;
 	stalls_tick(&driven->engine, clock_now_ns());
