@@ -121,7 +121,7 @@ questions=$work/questions
 			echo "$where $long |just|$choices"
 			echo "$where $long=|just|$choices"
 			[ "$short" = - ] || echo "$where $short |just|$choices"
-		elif [ "$arg" = FILE ]; then
+		elif [ "$arg" = FILE ] || [ "$arg" = PATH ]; then
 			echo "$where $long |has|afile.jsonl adir"
 			echo "$where $long=|has|afile.jsonl adir"
 			[ "$short" = - ] || echo "$where $short |has|afile.jsonl adir"
