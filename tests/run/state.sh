@@ -156,7 +156,7 @@ awk -v to="$work/query" '
 	/^\.Bd -literal/ { getline; inside = /^SELECT/; n += inside }
 	/^\.Ed/ { inside = 0 }
 	inside { print >to "." n }' "$top_srcdir/man/racewatch-state.5"
-is "the manual page has queries" "$(find "$work" -name 'query.*' | wc -l)" 6
+is "the manual page has queries" "$(find "$work" -name 'query.*' | wc -l)" 8
 "$RACEWATCH" sweep --runs 1 --min-samples 0 -d "$work/sweep" -- \
 	"$T/single.O2" 0.1 >/dev/null 2>&1
 sqlite3 "$work/sweep/state.db" "INSERT INTO race (run, fingerprint, minor, what)
@@ -168,11 +168,19 @@ sqlite3 "$work/queried" "INSERT INTO site
 	SELECT id, 4095, 0, 1, 9, 0, 9 FROM module WHERE path GLOB '*global*';
 	INSERT INTO pair (site, other, seen, races)
 	SELECT max(id), max(id), 0, 1 FROM site"
-for n in 1 2 3 4 5 6; do
+# a hunt's: one side that was provoked, and the others as if none had been tried
+"$RACEWATCH" hunt -q --store "$work/hunted" -- "$T/listing1.O2" \
+	>/dev/null 2>"$work/err"
+sqlite3 "$work/hunted" "UPDATE side SET result = 'pending', runs = 0
+	WHERE result != 'provoked'"
+for n in 1 2 3 4 5 6 7 8; do
 	queried=$work/queried
 	found=global
 	[ "$n" -le 4 ] || queried=$work/sweep/state.db
+	[ "$n" -le 6 ] || queried=$work/hunted
 	[ "$n" != 6 ] || found='passed[|]1[|]'
+	[ "$n" != 7 ] || found='^first_write[|]a[|]'
+	[ "$n" != 8 ] || found='^0[|][1-9]'
 	sqlite3 "$queried" <"$work/query.$n" >"$work/rows" 2>"$work/err"
 	is "query $n works" "$? $(wc -l <"$work/err")" "0 0" ||
 		diag_file "$work/err"
