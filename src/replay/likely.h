@@ -66,8 +66,16 @@ void replay_trail_of(uint64_t hint, struct replay_trail *ret);
 void replay_hints_add(struct replay_hints *hints, uint64_t hint);
 bool replay_hints_have(const struct replay_hints *hints, uint64_t hint);
 
+enum {
+	/* likely_add_thread() adds so many at most */
+	LIKELY_OF_THREAD = 36,
+	/* two accesses, each to two pages at most */
+	LIKELY_RACED = 4,
+	/* all that is ever asked for: every hint finds room */
+	LIKELY_MAX = 2 * LIKELY_OF_THREAD + REPLAY_HINTS_MAX + LIKELY_RACED,
+};
+
 /* Addresses of pages, each once. */
-enum { LIKELY_MAX = 128 };
 
 struct likely {
 	uint64_t pages[LIKELY_MAX];

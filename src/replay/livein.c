@@ -9,13 +9,23 @@
 #include "base/error.h"
 #include "sys/memory.h"
 
+static void capture_note_absent(struct replay_capture *capture, int space,
+				uint64_t page)
+{
+	if (capture->absent_count < LIKELY_MAX)
+		capture->absent[capture->absent_count++] =
+			replay_hint(space, page);
+}
+
 /* Those that could be read, without gaps, behind those that are there. */
-static void capture_compact(struct replay_capture *capture,
+static void capture_compact(struct replay_capture *capture, int space,
 			    const struct memory_page *pages, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!pages[i].read)
+		if (!pages[i].read) {
+			capture_note_absent(capture, space, pages[i].address);
 			continue;
+		}
 		if (pages[i].bytes != capture->pages[capture->count])
 			memcpy(capture->pages[capture->count], pages[i].bytes,
 			       REPLAY_PAGE);
@@ -24,7 +34,7 @@ static void capture_compact(struct replay_capture *capture,
 }
 
 /* Those from number `from' on. */
-static void capture_read(const struct memory *memory,
+static void capture_read(const struct memory *memory, int space,
 			 const struct likely *likely, size_t from,
 			 struct replay_capture *capture)
 {
@@ -39,7 +49,7 @@ static void capture_read(const struct memory *memory,
 			.bytes = capture->pages[capture->count + i],
 		};
 	memory_read_pages(memory, pages, count);
-	capture_compact(capture, pages, count);
+	capture_compact(capture, space, pages, count);
 }
 
 /* What is captured of one address space, so far. */
@@ -99,27 +109,32 @@ static void capture_follow(struct capture *capture,
 enum { CAPTURE_TRAILS = 2 };
 
 static void capture_space(const struct memory *memory, struct capture *capture,
+			  const struct replay_hints *raced,
 			  const struct replay_hints *hints)
 {
 	struct likely *likely = &capture->likely;
 	size_t read = 0;
 
 	capture->first = capture->all->count;
+	if (raced)
+		likely_add_hints(likely, raced, capture->space);
 	if (hints)
 		likely_add_hints(likely, hints, capture->space);
-	capture_read(memory, likely, read, capture->all);
+	capture_read(memory, capture->space, likely, read, capture->all);
 	for (int i = 0; i < CAPTURE_TRAILS && hints; i++) {
 		read = likely->count;
 		capture_follow(capture, hints);
 		if (likely->count == read)
 			return;
-		capture_read(memory, likely, read, capture->all);
+		capture_read(memory, capture->space, likely, read,
+			     capture->all);
 	}
 }
 
 struct error *
 replay_capture_take(const pid_t tids[REPLAY_THREADS],
 		    const struct memory *const memories[REPLAY_THREADS],
+		    const struct replay_hints *raced,
 		    const struct replay_hints *hints,
 		    struct replay_capture *ret)
 {
@@ -138,10 +153,10 @@ replay_capture_take(const pid_t tids[REPLAY_THREADS],
 		likely_add_thread(&captures[two ? i : 0].likely,
 				  &ret->threads[i].regs);
 	}
-	ret->count = 0;
-	capture_space(memories[0], &captures[0], hints);
+	ret->count = ret->absent_count = 0;
+	capture_space(memories[0], &captures[0], raced, hints);
 	ret->of_first = ret->count;
 	if (two)
-		capture_space(memories[1], &captures[1], hints);
+		capture_space(memories[1], &captures[1], raced, hints);
 	return NULL;
 }

@@ -25,7 +25,7 @@ enum {
 struct error;
 struct memory;
 
-/* Half a megabyte: not for the stack. */
+/* More than half a megabyte: not for the stack. */
 struct replay_capture {
 	struct replay_context threads[REPLAY_THREADS];
 	size_t count; /* of pages; each is there once */
@@ -37,6 +37,9 @@ struct replay_capture {
 	uint64_t addresses[LIKELY_MAX];
 	/* breakpoints of ours may be in them */
 	uint8_t pages[LIKELY_MAX][REPLAY_PAGE];
+	/* replay_hint() of each page that was looked for and not found */
+	size_t absent_count;
+	uint64_t absent[LIKELY_MAX];
 };
 
 /*
@@ -44,13 +47,15 @@ struct replay_capture {
  * address spaces: the same pointer twice if that is one. They may run as soon as
  * this returns. It costs four requests to ptrace(2), one to look for each page,
  * and one or two to read them all, of each address space. A page that cannot be
- * read is left out. hints: of the race; NULL: there are none.
+ * read is left out, and is in `absent'. raced: the pages of the raced bytes, no
+ * more than LIKELY_RACED; hints: of the race; NULL: there are none.
  * error_gone: a thread is. ERROR_UNSUPPORTED: its registers are more than there
  * is room for. After an error *ret means nothing.
  */
 struct error *
 replay_capture_take(const pid_t tids[REPLAY_THREADS],
 		    const struct memory *const memories[REPLAY_THREADS],
+		    const struct replay_hints *raced,
 		    const struct replay_hints *hints,
 		    struct replay_capture *ret);
 

@@ -164,21 +164,34 @@ static struct error *fault_learn(struct fault *fault, bool *ret_again)
 	return NULL;
 }
 
+/* Has the capture asked for the page, and found nothing? */
+static bool fault_was_absent(const struct fault *fault)
+{
+	const struct processor *processor = fault->processor;
+
+	for (size_t i = 0; i < processor->absent_count; i++) {
+		if (processor->absent[i] ==
+		    replay_hint(fault->number, fault->page))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Nothing is mapped there now. Was there anything when the threads were held? Not
- * where nothing can be mapped (vm.mmap_min_addr), or where the capture, which has
- * asked for the pages in the hints, found nothing.
+ * where nothing can be mapped (vm.mmap_min_addr), or where the capture found
+ * nothing. That the page is in the hints says less: it may have been missed only
+ * by an earlier schedule of this instance.
  */
 static void fault_on_unmapped(struct fault *fault)
 {
 	struct processor *processor = fault->processor;
-	struct replay_hints *hints = processor->instance.hints;
 
 	fault_is(fault, REPLAY_SIGNAL);
-	if (!scratch_has_room(fault->page) ||
-	    replay_hints_have(hints, replay_hint(fault->number, fault->page)))
+	if (!scratch_has_room(fault->page) || fault_was_absent(fault))
 		return;
-	replay_hints_add(hints, replay_hint(fault->number, fault->page));
+	replay_hints_add(processor->instance.hints,
+			 replay_hint(fault->number, fault->page));
 	if (fault_ends(fault))
 		return;
 	if (!processor->missed)

@@ -57,6 +57,9 @@ struct processor {
 	bool captured;
 	bool prepared;
 	struct replay_context starts[REPLAY_THREADS];
+	/* replay_hint(): pages that were not there when it was captured */
+	uint64_t absent[LIKELY_MAX];
+	size_t absent_count;
 	/* of returns, by thread, and then of arrivals */
 	struct region_end ends[REPLAY_ENDS];
 	/* the thread has run in this schedule; it may arrive where it was */

@@ -132,6 +132,9 @@ struct error *processor_load(struct processor *processor,
 		vec_clear(&space->hazards);
 		pagecache_clear(&space->cache);
 	}
+	processor->absent_count = capture->absent_count;
+	memcpy(processor->absent, capture->absent,
+	       capture->absent_count * sizeof(capture->absent[0]));
 	err = processor_add_pages(processor, capture);
 	for (int i = 0; i < REPLAY_THREADS && !err; i++) {
 		processor->starts[i] = capture->threads[i];

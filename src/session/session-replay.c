@@ -164,6 +164,18 @@ static bool message_take_pages(struct replay_message *message,
 	return true;
 }
 
+static bool message_take_absent(struct replay_message *message,
+				const struct wire_instance *head,
+				struct replay_capture *ret)
+{
+	if (head->absent > LIKELY_MAX ||
+	    !message_take(message, ret->absent,
+			  head->absent * sizeof(ret->absent[0])))
+		return false;
+	ret->absent_count = head->absent;
+	return true;
+}
+
 /* False: it is not what its own counts say. */
 static bool replay_read(const void *payload, size_t size,
 			struct wire_instance *ret_head,
@@ -178,7 +190,8 @@ static bool replay_read(const void *payload, size_t size,
 					 &ret->threads[i]))
 			return false;
 	}
-	return message_take_pages(&message, ret_head, ret);
+	return message_take_pages(&message, ret_head, ret) &&
+	       message_take_absent(&message, ret_head, ret);
 }
 
 static struct session_pair *replay_pair(struct session_replays *replays,

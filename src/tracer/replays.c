@@ -123,28 +123,31 @@ static const struct replays_pair *replays_admit(struct replays *replays,
 	return it && pace_takes(&replays->pace, &it->pace, now) ? it : NULL;
 }
 
-static void replays_add_all(struct replay_hints *hints,
-			    const struct replay_hints *more)
-{
-	for (size_t i = 0; i < more->count && i < REPLAY_HINTS_MAX; i++)
-		replay_hints_add(hints, more->pages[i]);
-}
-
 /*
- * The raced bytes, which no register needs to point to, and the hints; of a pair
- * that has something to learn, also what other pairs have missed: many use the same
- * data of the program. The last ones are kept if there are too many.
+ * The hints of the pair, and as far as there is room, of one that has something to
+ * learn, also what other pairs have missed: many use the same data of the program.
  */
 static void replays_add_hints(const struct replays *replays,
 			      const struct replays_pair *pair,
+			      struct replay_hints *ret)
+{
+	const struct replay_hints *common = &replays->common;
+
+	*ret = pair->hints;
+	if (pair->learned)
+		return;
+	for (size_t i = 0; i < common->count && i < REPLAY_HINTS_MAX &&
+			   ret->count < REPLAY_HINTS_MAX;
+	     i++)
+		replay_hints_add(ret, common->pages[i]);
+}
+
+/* The raced bytes, which no register needs to point to. */
+static void replays_add_raced(const struct replays *replays,
 			      const struct wire_conflict *wire,
 			      struct replay_hints *ret)
 {
-	if (pair->learned)
-		ret->count = 0;
-	else
-		*ret = replays->common;
-	replays_add_all(ret, &pair->hints);
+	ret->count = 0;
 	for (int i = 0; i < REPLAY_THREADS; i++) {
 		const struct mem_access *access = &wire->sides[i].access;
 		uint64_t end = access->address + access->size;
@@ -174,7 +177,7 @@ static bool replays_take(struct replays *replays,
 		&one->process->space->memory,
 		&other->process->space->memory,
 	};
-	struct replay_hints all;
+	struct replay_hints hints, raced;
 	struct error *err;
 
 	if (!replays->capture)
@@ -182,8 +185,10 @@ static bool replays_take(struct replays *replays,
 	if (!replays->capture)
 		return false;
 	replays->two = replays_are_two(one, other);
-	replays_add_hints(replays, pair, wire, &all);
-	err = replay_capture_take(tids, memories, &all, replays->capture);
+	replays_add_hints(replays, pair, &hints);
+	replays_add_raced(replays, wire, &raced);
+	err = replay_capture_take(tids, memories, &raced, &hints,
+				  replays->capture);
 	for (int i = 0; i < REPLAY_THREADS && !err; i++)
 		replays->capture->threads[i].regs = wire->sides[i].regs;
 	error_free(err);
@@ -216,18 +221,21 @@ static struct channel_part replays_vectors(const struct replay_context *context)
 void replays_send(struct replays *replays)
 {
 	const struct replay_capture *capture = replays->capture;
-	struct wire_instance message = { .pair = replays->pair,
-					 .held_ns = replays->held_ns,
-					 .pages = (uint32_t)capture->count,
-					 .of_first =
-						 (uint32_t)capture->of_first,
-					 .two = replays->two };
+	struct wire_instance message = {
+		.pair = replays->pair,
+		.held_ns = replays->held_ns,
+		.pages = (uint32_t)capture->count,
+		.of_first = (uint32_t)capture->of_first,
+		.absent = (uint32_t)capture->absent_count,
+		.two = replays->two
+	};
 	const struct channel_part parts[] = {
 		{ &message, sizeof(message) },
 		replays_vectors(&capture->threads[0]),
 		replays_vectors(&capture->threads[1]),
 		{ capture->addresses, capture->count * sizeof(uint64_t) },
 		{ capture->pages, capture->count * REPLAY_PAGE },
+		{ capture->absent, capture->absent_count * sizeof(uint64_t) },
 	};
 
 	for (int i = 0; i < REPLAY_THREADS; i++) {

@@ -16,7 +16,7 @@ enum {
 	/* bytes of vector registers that are told of a thread */
 	WIRE_INSTANCE_VECTORS_MAX = 4096,
 	WIRE_PAGE = 4096,
-	WIRE_PAGES_MAX = 128,
+	WIRE_PAGES_MAX = 140,
 	WIRE_HINTS_MAX = 64,
 };
 
@@ -41,6 +41,7 @@ struct wire_instance {
 	 * thread 1's, if that is another one
 	 */
 	uint32_t of_first;
+	uint32_t absent; /* pages that were not there: they follow, as hints */
 	bool two; /* they have two address spaces */
 	struct wire_instance_thread threads[WIRE_THREADS_RACING];
 };

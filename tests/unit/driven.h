@@ -163,7 +163,8 @@ static inline void driven_instance(struct driven *driven, const void *payload,
 	pages = instance->pages;
 	assert_in_range(pages, 1, WIRE_PAGES_MAX);
 	assert_int_equal(at - (const uint8_t *)payload +
-				 pages * (sizeof(uint64_t) + WIRE_PAGE),
+				 pages * (sizeof(uint64_t) + WIRE_PAGE) +
+				 instance->absent * sizeof(uint64_t),
 			 size);
 	memcpy(driven->instance_pages, at, pages * sizeof(uint64_t));
 	memcpy(driven->instance_bytes, at + pages * sizeof(uint64_t),

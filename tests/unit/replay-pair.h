@@ -200,7 +200,8 @@ static inline struct error *pair_take(struct pair *pair)
 		pair->two ? &pair->other_memory : &pair->memory,
 	};
 
-	return replay_capture_take(tids, memories, &pair->hints, pair->capture);
+	return replay_capture_take(tids, memories, NULL, &pair->hints,
+				   pair->capture);
 }
 
 /* Capture the two, and load that. */

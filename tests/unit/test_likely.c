@@ -123,6 +123,42 @@ static void what_does_not_fit_is_left_out(void **state)
 	assert_int_equal(likely.count, LIKELY_MAX);
 }
 
+/* Registers that lead to as many pages as there can be. */
+static struct x86_registers scattered(uint64_t from)
+{
+	struct x86_registers regs = { .fs_base = from };
+
+	for (uint64_t i = 0; i < 16; i++)
+		regs.gpr[i] = from + (i + 1) * 0x10000 - 8;
+	return regs;
+}
+
+static void both_threads_and_all_hints_fit(void **state)
+{
+	struct replay_hints hints = { .count = REPLAY_HINTS_MAX };
+	struct replay_hints raced = { .count = LIKELY_RACED };
+	struct likely likely = { .count = 0 };
+
+	(void)state;
+	for (uint64_t i = 0; i < REPLAY_HINTS_MAX; i++)
+		hints.pages[i] = 0x500000000000 + i * 0x1000;
+	for (uint64_t i = 0; i < LIKELY_RACED; i++)
+		raced.pages[i] = 0x600000000000 + i * 0x1000;
+	for (uint64_t i = 0; i < 2; i++) {
+		struct x86_registers regs = scattered((i + 1) << 40);
+		size_t before = likely.count;
+
+		likely_add_thread(&likely, &regs);
+		/* rsp - 256 and rsp + 1024 are where rsp and rsp + 16 are */
+		assert_int_equal(likely.count - before, LIKELY_OF_THREAD - 3);
+	}
+	likely_add_hints(&likely, &raced, 0);
+	likely_add_hints(&likely, &hints, 0);
+	assert_true(has(&likely, 0x500000000000));
+	assert_true(has(&likely, hints.pages[REPLAY_HINTS_MAX - 1]));
+	assert_true(has(&likely, 0x600000003000));
+}
+
 static void trails_are_hints(void **state)
 {
 	const struct replay_trail trails[] = {
@@ -172,6 +208,7 @@ int main(void)
 		cmocka_unit_test(hints_are_added_and_the_newest_kept),
 		cmocka_unit_test(a_hint_is_remembered_once),
 		cmocka_unit_test(what_does_not_fit_is_left_out),
+		cmocka_unit_test(both_threads_and_all_hints_fit),
 		cmocka_unit_test(trails_are_hints),
 	};
 

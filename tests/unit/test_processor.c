@@ -147,6 +147,50 @@ static void a_missed_page_is_in_the_next_capture(void **state)
 	munmap(page, PAGE);
 }
 
+/* Far from where anything is mapped. */
+static const void *const nowhere = (const void *)0x100000000000;
+
+/*
+ * A page that is not there now may have been unmapped since. A schedule that has
+ * missed it does not tell the next one of the same instance anything.
+ */
+static void what_is_not_there_faults_only_if_it_was_asked_for(void **state)
+{
+	struct pair *pair = *state;
+	struct replay_instance instance;
+
+	follow(pair, nowhere);
+	pair->ends_at_missed = true;
+	instance = pair_instance(pair);
+	pair_capture(pair, &instance);
+	for (int i = 0; i < 2; i++) {
+		assert_ok(orders_run(pair->processor, first, 1, &pair->ab));
+		assert_int_equal(pair->ab.stop.kind, REPLAY_UNCAPTURED);
+	}
+	assert_true(replay_hints_have(&pair->hints, (uintptr_t)nowhere));
+	pair_capture(pair, &instance);
+	assert_ok(orders_run(pair->processor, first, 1, &pair->ab));
+	assert_int_equal(pair->ab.stop.kind, REPLAY_SIGNAL);
+	assert_int_equal(pair->ab.stop.signal, SIGSEGV);
+	assert_int_equal(pair->ab.stop.address, (uintptr_t)nowhere);
+	pair_stop(pair);
+}
+
+static void the_capture_says_what_was_not_there(void **state)
+{
+	struct pair *pair = *state;
+
+	pair_start(pair, region_add, &data, region_add, &data);
+	replay_hints_add(&pair->hints, (uintptr_t)nowhere);
+	assert_ok(pair_take(pair));
+	for (size_t i = 0; i < pair->capture->count; i++)
+		assert_int_not_equal(pair->capture->addresses[i],
+				     (uintptr_t)nowhere);
+	assert_int_equal(pair->capture->absent[pair->capture->absent_count - 1],
+			 (uintptr_t)nowhere);
+	pair_stop(pair);
+}
+
 static void a_killed_scratch_process_is_replaced(void **state)
 {
 	struct pair *pair = *state;
@@ -255,6 +299,8 @@ int main(void)
 		PAIR_TEST(memory_without_access_faults),
 		PAIR_TEST(what_cannot_be_read_is_named),
 		PAIR_TEST(a_missed_page_is_in_the_next_capture),
+		PAIR_TEST(what_is_not_there_faults_only_if_it_was_asked_for),
+		PAIR_TEST(the_capture_says_what_was_not_there),
 		PAIR_TEST(a_killed_scratch_process_is_replaced),
 		PAIR_TEST(of_a_dead_program_nothing_is_captured),
 		PAIR_TEST(it_needs_no_threads_once_it_is_captured),

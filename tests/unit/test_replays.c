@@ -293,6 +293,30 @@ static void a_page_that_was_missed_is_in_the_next(void **state)
 	driven_end(driven);
 }
 
+/* As many hints as there may be take no room from one another, nor raced bytes. */
+static void all_hints_are_in_the_next(void **state)
+{
+	struct driven *driven = start(work_write);
+	struct wire_replay answer = { .counts = true, .count = WIRE_HINTS_MAX };
+	const uint64_t nowhere = UINT64_C(1) << 44;
+
+	(void)state;
+	meet(driven);
+	answer.pair = driven->instance.pair;
+	answer.hints[0] = (uintptr_t)missed;
+	for (uint64_t i = 1; i < WIRE_HINTS_MAX; i++)
+		answer.hints[i] = nowhere + i * WIRE_PAGE;
+	driven->engine.replays.pace.sent_ns = clock_now_ns();
+	replays_answered(&driven->engine.replays, &answer, sizeof(answer));
+	meet(driven);
+	assert_int_equal(driven->instance_count, 2);
+	assert_non_null(instance_at(driven, missed));
+	assert_non_null(instance_at(driven, &child_plan.arena->data[0]));
+	/* those that are nowhere, and what registers hold that is no address */
+	assert_true(driven->instance.absent >= WIRE_HINTS_MAX - 1);
+	driven_end(driven);
+}
+
 static void answers_that_make_no_sense_are_none(void **state)
 {
 	struct driven *driven = start(work_write);
@@ -327,6 +351,7 @@ int main(void)
 		cmocka_unit_test(enough_is_of_one_pair),
 		cmocka_unit_test(a_long_replay_is_followed_by_a_rest),
 		cmocka_unit_test(a_page_that_was_missed_is_in_the_next),
+		cmocka_unit_test(all_hints_are_in_the_next),
 		cmocka_unit_test(answers_that_make_no_sense_are_none),
 	};
 

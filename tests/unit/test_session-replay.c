@@ -241,6 +241,12 @@ static void counts_that_cannot_be_are_refused(void **state)
 	*head = good;
 	fixture->message.pages[0] = 0x10008;
 	not_counted(fixture);
+	fixture->message.pages[0] = 0x10000;
+	/* more than follow, and more than there can be */
+	head->absent = 1;
+	not_counted(fixture);
+	head->absent = UINT32_MAX;
+	not_counted(fixture);
 }
 
 static void synchronization_is_not_replayed(void **state)
