@@ -253,7 +253,8 @@ static void event_hit(struct engine *engine, struct thread *thread,
 		return;
 	if (site.hunt)
 		hunt_hit(engine, thread, &site, regs);
-	if (thread->hold)
+	/* held, or let go on by a hold that has ended already */
+	if (thread->hold || thread->state == THREAD_RUNNING)
 		return;
 	if (stays && space->text->execpoints) {
 		/* the kernel has set the resume flag */
@@ -367,12 +368,15 @@ static void event_watch(struct engine *engine, struct thread *thread,
 	thread_unpark(thread);
 	if (event_execution(engine, thread, slots, gens))
 		return;
+	/*
+	 * The kernel forces the signal of a debug register, as that of int3. A
+	 * hold may end when it begins: then the thread runs.
+	 */
+	if (info->code == TRAP_CODE_WATCH)
+		sigstate_restore(&engine->core.tracees, thread);
 	if (!provoke_trap(engine, slots, gens) &&
 	    !hunt_trap(engine, thread, slots, gens))
 		stall_trap(engine, thread, slots, gens);
-	/* the kernel forces the signal of a debug register, as that of int3 */
-	if (info->code == TRAP_CODE_WATCH)
-		sigstate_restore(&engine->core.tracees, thread);
 	engine_go_on(engine, thread);
 }
 

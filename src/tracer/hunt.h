@@ -115,12 +115,13 @@ void hunt_take(struct engine *engine, const void *payload, size_t size);
 
 /*
  * A register has trapped in the stopped thread. False: it was none of ours. The
- * caller resumes the thread, which may be held by then.
+ * caller resumes the thread, which may be held by then, or run: a hold may end
+ * when it begins.
  */
 bool hunt_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 	       const uint64_t gens[DREGS_SLOTS]);
 
-/* The thread is stopped at an INT3 of a partner, rip on it. */
+/* The thread is stopped at an INT3 of a partner, rip on it; then as above. */
 void hunt_hit(struct engine *engine, struct thread *thread,
 	      const struct wire_site *site, const struct x86_registers *regs);
 
