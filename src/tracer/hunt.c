@@ -112,12 +112,21 @@ static bool hunt_is_held_up(const struct engine *engine, uint32_t program)
 	return text && startup_waits(text);
 }
 
+/* Are its counts such as there can be? */
+static bool hunt_makes_sense(const struct wire_hunt *wire)
+{
+	return wire->path_length <= WIRE_PATH_MAX &&
+	       wire->stack_count <= WIRE_HUNT_STACK &&
+	       wire->partner_count <= WIRE_HUNT_PARTNERS;
+}
+
 void hunt_take(struct engine *engine, const void *payload, size_t size)
 {
 	struct hunt_target *target;
 	const struct wire_hunt *wire = payload;
 
-	if (size != sizeof(*wire) || !engine->hunt.on)
+	if (size != sizeof(*wire) || !engine->hunt.on ||
+	    !hunt_makes_sense(wire))
 		return;
 	target = calloc(1, sizeof(*target));
 	if (!target || !vec_push(&engine->hunt.targets, &target)) {

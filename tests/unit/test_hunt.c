@@ -79,10 +79,29 @@ static void a_thread_that_is_alone_runs_on(void **state)
 	driven_end(driven);
 }
 
+static void sides_that_make_no_sense_are_none(void **state)
+{
+	struct driven *driven = start();
+	struct wire_hunt side = side_at_write();
+
+	(void)state;
+	side.path_length = WIRE_PATH_MAX + 1;
+	take(driven, &side);
+	side.path_length = 0;
+	side.stack_count = WIRE_HUNT_STACK + 1;
+	take(driven, &side);
+	side.stack_count = 0;
+	side.partner_count = UINT32_MAX;
+	take(driven, &side);
+	assert_int_equal(driven->engine.hunt.targets.count, 0);
+	driven_end(driven);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_that_is_alone_runs_on),
+		cmocka_unit_test(sides_that_make_no_sense_are_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
