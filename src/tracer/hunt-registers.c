@@ -8,6 +8,7 @@
 #include "tracee/breakpoint.h"
 #include "tracee/process.h"
 #include "tracee/watch-update.h"
+#include "tracee/writer.h"
 #include "tracer/arm.h"
 #include "tracer/engine.h"
 #include "tracer/hunt.h"
@@ -180,8 +181,10 @@ static void hunt_lift_standing(struct engine *engine,
 			return;
 		/* who is on its way over it would set it again */
 		breakpoint->policy = BREAKPOINT_ONE_SHOT;
+		writer_begin(&engine->core.tracees, process->space);
 		core_note(&engine->core,
 			  breakpoint_lift(process->space, 0, breakpoint));
+		writer_end(process->space);
 		return;
 	}
 }

@@ -19,15 +19,22 @@ static void work_write(struct arena *arena, struct lane *lane)
 	__asm__ volatile("" ::: "memory");
 }
 
-static struct driven *start(void)
+/* It comes to no access, but runs. */
+static void work_nothing(struct arena *arena, struct lane *lane)
 {
-	lane_work *const work[] = { work_write };
+	(void)arena;
+	(void)lane;
+}
+
+static struct driven *start(int lanes)
+{
+	lane_work *const work[] = { work_write, work_nothing };
 	struct error *err = selftest_registers();
 	struct driven *driven;
 
 	if (err)
 		tracee_skip(err);
-	driven_plan(work, 1);
+	driven_plan(work, lanes);
 	driven = driven_start(&watch_by_registers);
 	driven->engine.hunt.on = true;
 	return driven;
@@ -63,7 +70,7 @@ static const struct thread *only_thread(const struct driven *driven)
 /* Its hold ends when it begins: it runs on, and is known to. */
 static void a_thread_that_is_alone_runs_on(void **state)
 {
-	struct driven *driven = start();
+	struct driven *driven = start(1);
 	const struct wire_hunt side = side_at_write();
 
 	(void)state;
@@ -79,9 +86,46 @@ static void a_thread_that_is_alone_runs_on(void **state)
 	driven_end(driven);
 }
 
+static const struct breakpoint *breakpoint_at_far(const struct driven *driven)
+{
+	const struct process *process =
+		tracees_process(&driven->engine.core.tracees, driven->pid);
+
+	return breakpoint_find(process->space, (uintptr_t)site_far);
+}
+
+/* Also where the text is written by a stopped thread only. */
+static void breakpoints_of_partners_end_with_the_hold(void **state)
+{
+	struct driven *driven = start(2);
+	struct wire_hunt side = side_at_write();
+	struct process *process =
+		tracees_process(&driven->engine.core.tracees, driven->pid);
+
+	(void)state;
+	driven_until(driven, sigstate_ready(&driven->engine.core.tracees,
+					    process, false, clock_now_ns()));
+	memory_close_file(&process->space->memory);
+	side.hold_ns = CLOCK_NS_PER_MS;
+	/* three have registers */
+	side.partners[side.partner_count++] = site_at(site_add, 5);
+	side.partners[side.partner_count++] = site_at(site_read, 5);
+	side.partners[side.partner_count++] = site_at(site_wide, 5);
+	side.partners[side.partner_count++] = site_at(site_far, 5);
+	take(driven, &side);
+	lane_start(0, 1);
+	driven_until(driven, driven->sample_count == 1);
+	assert_int_equal(driven->samples[0].outcome, WIRE_QUIET);
+	assert_non_null(breakpoint_at_far(driven));
+	assert_false(breakpoint_at_far(driven)->armed);
+	assert_pristine(&driven->memory);
+	driven_until(driven, lane_idle(0));
+	driven_end(driven);
+}
+
 static void sides_that_make_no_sense_are_none(void **state)
 {
-	struct driven *driven = start();
+	struct driven *driven = start(1);
 	struct wire_hunt side = side_at_write();
 
 	(void)state;
@@ -101,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_that_is_alone_runs_on),
+		cmocka_unit_test(breakpoints_of_partners_end_with_the_hold),
 		cmocka_unit_test(sides_that_make_no_sense_are_none),
 	};
 
