@@ -16,7 +16,8 @@
  * TRACE_TOTAL_ORDER, they are the order in which the accesses happened.
  *
  * Only fixed-width types: recorders that are linked without a C library include
- * this file and trace-events.h, which has the chunks from TRACE_LOCKSET on. Ids are from 1; 0 is none.
+ * this file and trace-events.h, which has the chunks from TRACE_LOCKSET on. Ids
+ * are from 1; 0 is none.
  */
 #ifndef HUNT_TRACE_FORMAT_H
 #define HUNT_TRACE_FORMAT_H

@@ -38,8 +38,8 @@ struct thread_watch {
 	int fds[DREGS_SLOTS]; /* perf events; -1: not open */
 	/* what each of them had counted when a trap was last handled */
 	uint64_t told[DREGS_SLOTS];
-	uint64_t
-		periods[DREGS_SLOTS]; /* of them; traps are fewer than counts */
+	/* every so many counts, one traps; 0 and 1: each */
+	uint64_t periods[DREGS_SLOTS];
 	/*
 	 * a closed event had counted an access whose trap may still be pending:
 	 * it comes at the end of the system call that made the access

@@ -27,8 +27,8 @@ bool hunt_claim(struct engine *engine, struct hunt_target *target);
 void hunt_unclaim(struct engine *engine, struct hunt_target *target);
 
 /*
- * The partners of the focus have breakpoints, as far as registers suffice; by_text:
- * else an INT3. hunt_lift_partners() takes them away.
+ * Set breakpoints at the partners of the focus, in registers; by_text: where these
+ * do not suffice, by INT3. hunt_lift_partners() takes all of them away.
  */
 void hunt_arm_partners(struct engine *engine, bool by_text);
 void hunt_lift_partners(struct engine *engine);

@@ -104,13 +104,17 @@ void hunt_deinit(struct hunt *hunt);
 
 /* The process has just executed a program: it will stop at its entry. */
 void hunt_exec(struct engine *engine, struct process *process);
-/* It has no program any more, or has been given up: what is armed there too. */
+/*
+ * The process has ended, or has just executed another program. If no other
+ * process runs its old one, what is armed there is given up, and its sides that
+ * were not reached are told as such.
+ */
 void hunt_leave(struct engine *engine, const struct process *process);
 
-/* The thread has ended: how far it came. */
+/* The thread has ended: note how many executions the kernel has counted in it. */
 void hunt_forget(struct engine *engine, const struct thread *thread);
 
-/* WIRE_HUNT. */
+/* A message WIRE_HUNT has come: a side to wait for. Others are ignored. */
 void hunt_take(struct engine *engine, const void *payload, size_t size);
 
 /*

@@ -17,13 +17,14 @@ enum { WIRE_HUNT_STACK = 8, WIRE_HUNT_PARTNERS = 8 };
 
 /* A side, in a program in which its instruction was found. */
 struct wire_hunt {
-	uint32_t side; /* its number, of those of the run */
-	bool any; /* any thread; else that in the place of */
-	uint32_t path[WIRE_PATH_MAX]; /* struct thread_place (thread.h) */
+	uint32_t side; /* its number among those of the run, from 0 */
+	/* any thread may be held; else the one in the place that `path' says */
+	bool any;
+	uint32_t path[WIRE_PATH_MAX]; /* as in struct thread_place (thread.h) */
 	uint32_t path_length;
-	/* of the executions by such a thread with such a stack: from 0 */
+	/* so many executions by such a thread with such a stack are before it */
 	uint64_t ordinal;
-	uint64_t hold_ns;
+	uint64_t hold_ns; /* for how long the thread is held at most */
 	/* run-time return addresses on the stack, the innermost first */
 	uint64_t stack[WIRE_HUNT_STACK];
 	uint32_t stack_count;
