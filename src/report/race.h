@@ -123,10 +123,7 @@ struct race {
 	struct race_side sides[2]; /* [0] was stalled */
 	uint64_t count;
 	struct vec values; /* of struct race_values; in the order they came */
-	/*
-	 * conflicts of several instructions; code patterns are what may hold of
-	 * all
-	 */
+	/* conflicts of several instructions; patterns are what may hold of all */
 	bool joined;
 	/* the bits that changed in any of all pairs, kept in `values' or not */
 	uint8_t changed[X86_ACCESS_MAX];
