@@ -200,8 +200,9 @@ static void write_cell(struct recorder *recorder, uint64_t address,
 	recorder->cells++;
 }
 
-void emit_granule(struct recorder *recorder, uint64_t address,
-		  const struct granule *granule, struct block *block)
+/* The cells of a granule, if threads share it and one wrote. */
+static void write_granule(struct recorder *recorder, uint64_t address,
+			  const struct granule *granule, struct block *block)
 {
 	uint32_t number;
 
@@ -213,6 +214,24 @@ void emit_granule(struct recorder *recorder, uint64_t address,
 
 		write_cell(recorder, address, slot, number);
 		id = slot->next;
+	}
+}
+
+void emit_forgotten(struct recorder *recorder, uint64_t address, uint64_t size,
+		    struct block *block)
+{
+	uint64_t last = address + size;
+
+	for (uint64_t at = address & ~(uint64_t)7; at < last; at += 8) {
+		struct shadow_chunk *chunk = shadow_find(&recorder->shadow, at);
+
+		if (!chunk) {
+			at |= (1 << SHADOW_SHIFT) - 8;
+		} else if (granule_at(chunk, at)->slots != 0) {
+			write_granule(recorder, at, granule_at(chunk, at),
+				      block);
+			shadow_clear(&recorder->shadow, chunk, at);
+		}
 	}
 }
 
@@ -361,8 +380,8 @@ static void write_chunk(struct recorder *recorder,
 		uint64_t at = address + (uint64_t)i * 8;
 
 		if (granule->shared && granule->written)
-			emit_granule(recorder, at, granule,
-				     heap_containing(&recorder->heap, at));
+			write_granule(recorder, at, granule,
+				      heap_containing(&recorder->heap, at));
 	}
 }
 

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 struct block;
-struct granule;
 struct recorder;
 struct thread;
 struct trace_lock;
@@ -24,9 +23,12 @@ uint32_t emit_descriptor(struct recorder *recorder, struct use *use);
 /* Of the stack of a context only. 0: of none. */
 uint32_t emit_stack(struct recorder *recorder, uint32_t context);
 
-/* The cells of a granule, if threads share it and one wrote. */
-void emit_granule(struct recorder *recorder, uint64_t address,
-		  const struct granule *granule, struct block *block);
+/*
+ * The granules that [address, address + size) touches, which are forgotten then.
+ * block: what has them, or NULL.
+ */
+void emit_forgotten(struct recorder *recorder, uint64_t address, uint64_t size,
+		    struct block *block);
 void emit_free(struct recorder *recorder, const struct block *block,
 	       const struct thread *thread);
 

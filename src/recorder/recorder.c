@@ -349,16 +349,5 @@ void recorder_return(struct recorder *recorder, uint64_t sp, uint64_t result)
 
 void recorder_forget(struct recorder *recorder, uint64_t address, uint64_t size)
 {
-	uint64_t last = address + size;
-
-	for (uint64_t at = address & ~(uint64_t)7; at < last; at += 8) {
-		struct shadow_chunk *chunk = shadow_find(&recorder->shadow, at);
-
-		if (!chunk) {
-			at |= (1 << SHADOW_SHIFT) - 8;
-		} else if (granule_at(chunk, at)->slots != 0) {
-			emit_granule(recorder, at, granule_at(chunk, at), NULL);
-			shadow_clear(&recorder->shadow, chunk, at);
-		}
-	}
+	emit_forgotten(recorder, address, size, NULL);
 }

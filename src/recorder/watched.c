@@ -53,22 +53,9 @@ static void event(struct recorder *recorder, uint32_t kind, uint64_t address,
 	emit_event(recorder, kind, &lock);
 }
 
-/* A block ends: its granules are shown and forgotten. */
 static void end_block(struct recorder *recorder, struct block *block)
 {
-	uint64_t last = (block->address + block->size + 7) & ~(uint64_t)7;
-
-	for (uint64_t at = block->address & ~(uint64_t)7; at < last; at += 8) {
-		struct shadow_chunk *chunk = shadow_find(&recorder->shadow, at);
-
-		if (!chunk) {
-			at |= (1 << SHADOW_SHIFT) - 8;
-		} else if (granule_at(chunk, at)->slots != 0) {
-			emit_granule(recorder, at, granule_at(chunk, at),
-				     block);
-			shadow_clear(&recorder->shadow, chunk, at);
-		}
-	}
+	emit_forgotten(recorder, block->address, block->size, block);
 	if (block->number != 0)
 		emit_free(recorder, block, recorder->current);
 	heap_remove(&recorder->heap, block);
@@ -90,7 +77,7 @@ static void begin_block(struct recorder *recorder, uint64_t address,
 	if (address == 0 || address + size < address)
 		return;
 	end_block_at(recorder, address);
-	recorder_forget(recorder, address, size);
+	emit_forgotten(recorder, address, size, NULL);
 	block = heap_add(&recorder->heap, address, size);
 	if (!block)
 		return;
