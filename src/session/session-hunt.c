@@ -17,11 +17,6 @@
 #include "sampling/aim.h"
 #include "sampling/where.h"
 
-bool session_hunts(const struct session_config *config)
-{
-	return config->hunt && config->hunt->count > 0;
-}
-
 void session_hunt_init(struct session *session)
 {
 	session->hunting = (struct session_hunting){

@@ -15,7 +15,6 @@
 
 struct error;
 struct session;
-struct session_config;
 struct watched_program;
 struct wire_hunted;
 
@@ -29,9 +28,6 @@ struct session_hunting {
 	struct vec quarries; /* of struct session_quarry */
 	uint64_t settled; /* bits, by side: no other program is to try it */
 };
-
-/* Is it a hunt? */
-bool session_hunts(const struct session_config *config);
 
 void session_hunt_init(struct session *session);
 void session_hunt_deinit(struct session *session);

@@ -7,8 +7,9 @@
  * deaths, reported by the tracer), session-races.c (races), session-replay.c
  * (races run again), session-tire.c (sites to leave out), session-learn.c (what
  * that teaches), session-once.c (sites that have not run), session-aim.c (those
- * that the user asked for), session-hunt.c (sides to be provoked) and, used by all of these, session-startup.c,
- * session-send.c, session-note.c and session-end.c. Not for others.
+ * that the user asked for), session-hunt.c (sides to be provoked) and, used by
+ * all of these, session-startup.c, session-send.c, session-note.c and
+ * session-end.c. Not for others.
  */
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
@@ -97,6 +98,12 @@ static inline bool session_arms_unrun(const struct session_config *config)
 static inline bool session_aims(const struct session_config *config)
 {
 	return config->at && config->at->count > 0;
+}
+
+/* Is it a hunt? */
+static inline bool session_hunts(const struct session_config *config)
+{
+	return config->hunt && config->hunt->count > 0;
 }
 
 /* session-message.c: handle all messages that have come. */
