@@ -23,8 +23,8 @@ matches "the sides" "$work/out" \
 
 run report --trace "$corpus/joined" --format json -o "$work/sides.jsonl"
 is "its sides as records" "$status" 0
-is "two of them, pending" "$(grep -c '"type":"target".*"outcome":"pending"' \
-	"$work/sides.jsonl")" 2
+is "two of them, pending" \
+	"$(records --count "$work/sides.jsonl" type=target outcome=pending)" 2
 run report "$work/sides.jsonl"
 is "a report has them" "$status" 0
 matches "in a line each" "$work/out" \

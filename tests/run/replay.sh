@@ -81,7 +81,7 @@ attached()
 		run attach --replay "$1" --replay-instances 3 --effort normal \
 			-o "$report" "$program"
 		wait "$program"
-		grep -q '"type":"race"' "$report" || continue
+		records "$report" type=race || continue
 		[ "$(told)" != "$2 $3" ] || break
 	done
 	is "$name" "$(told)" "$2 $3" || diag_file "$work/err"
