@@ -222,11 +222,11 @@ static void hunt_note_found(const struct hunt_options *options,
 	strbuf_deinit(&line);
 }
 
-static struct error *hunt_in_ledger(const struct hunt_options *options,
-				    const struct hunt_config *config,
-				    struct ledger *ledger,
-				    struct hunting_output *output,
-				    int *ret_status)
+static struct error *hunt_in_outcomes(const struct hunt_options *options,
+				      const struct hunt_config *config,
+				      struct outcomes *outcomes,
+				      struct hunting_output *output,
+				      int *ret_status)
 {
 	const struct hunt_sources sources =
 		hunt_sources(options, config->run.argv);
@@ -235,13 +235,13 @@ static struct error *hunt_in_ledger(const struct hunt_options *options,
 	struct hunt_found found;
 	struct error *err, *ended;
 
-	err = hunt_find_sides(&sources, ledger, &found);
+	err = hunt_find_sides(&sources, outcomes, &found);
 	if (err)
 		return err;
 	hunt_note_found(options, &found);
-	err = hunt_run(config, ledger, &sink, &result);
+	err = hunt_run(config, outcomes, &sink, &result);
 	/* after an error too: what was found until then */
-	ended = hunting_output_finish(output, ledger, &result, ret_status);
+	ended = hunting_output_finish(output, outcomes, &result, ret_status);
 	if (!err)
 		return ended;
 	error_free(ended);
@@ -256,7 +256,7 @@ static struct error *hunt_in_store(const struct hunt_options *options,
 {
 	char folder[] = "/tmp/racewatch-hunt.XXXXXX";
 	struct strbuf path = { 0 };
-	struct ledger *ledger = NULL;
+	struct outcomes *outcomes = NULL;
 	bool kept = options->store != NULL;
 	struct error *err = NULL;
 
@@ -269,12 +269,12 @@ static struct error *hunt_in_store(const struct hunt_options *options,
 	if (path.failed)
 		err = error_nomem;
 	if (!err)
-		err = ledger_open(strbuf_text(&path), config->run.argv,
-				  &ledger);
+		err = outcomes_open(strbuf_text(&path), config->run.argv,
+				    &outcomes);
 	if (!err)
-		err = hunt_in_ledger(options, config, ledger, output,
-				     ret_status);
-	ledger_close(ledger);
+		err = hunt_in_outcomes(options, config, outcomes, output,
+				       ret_status);
+	outcomes_close(outcomes);
 	if (!kept) {
 		unlink(strbuf_text(&path));
 		rmdir(folder);

@@ -23,7 +23,7 @@ enum { HUNT_TICK_MS = 1000 };
 struct hunting {
 	const struct hunt_config *config;
 	const struct hunt_sink *sink;
-	struct ledger *ledger;
+	struct outcomes *outcomes;
 	struct hunt_result *result;
 	struct tries tries;
 	struct worker *workers; /* config->jobs */
@@ -56,7 +56,7 @@ static struct error *hunting_pass(struct hunting *hunting)
 
 		if (!side->string_function)
 			continue;
-		err = ledger_save(hunting->ledger, side->id, &outcome);
+		err = outcomes_save(hunting->outcomes, side->id, &outcome);
 		hunting->result->passed++;
 		hunt_side_deinit(side);
 		vec_remove(&hunting->claimed, i);
@@ -73,8 +73,8 @@ static struct error *hunting_claim(struct hunting *hunting)
 	while (!err && more && hunting->claimed.count < TRIES_TOGETHER) {
 		size_t before = hunting->claimed.count;
 
-		err = ledger_claim(hunting->ledger, TRIES_TOGETHER - before,
-				   &hunting->claimed);
+		err = outcomes_claim(hunting->outcomes, TRIES_TOGETHER - before,
+				     &hunting->claimed);
 		more = hunting->claimed.count > before;
 		if (!err)
 			err = hunting_pass(hunting);
@@ -158,7 +158,7 @@ static struct error *hunting_target(struct hunting *hunting,
 		return NULL;
 	if (!tries_ended(&hunting->tries, side, outcome))
 		return error_nomem;
-	err = ledger_save(hunting->ledger, id, outcome);
+	err = outcomes_save(hunting->outcomes, id, outcome);
 	for (size_t i = 0; i < hunting->out.count; i++) {
 		if (side_at(&hunting->out, i)->id != id)
 			continue;
@@ -247,7 +247,7 @@ static struct error *hunting_progress(struct hunting *hunting)
 		.busy = hunting_busy(hunting),
 		.left_ns = UINT64_MAX,
 	};
-	struct error *err = ledger_count(hunting->ledger, &progress.counts);
+	struct error *err = outcomes_count(hunting->outcomes, &progress.counts);
 	uint64_t pending = progress.counts.results[TARGET_PENDING];
 	uint64_t done = progress.counts.sides - pending;
 
@@ -373,13 +373,14 @@ static struct error *hunting_with_signals(struct hunting *hunting)
 	return err;
 }
 
-struct error *hunt_run(const struct hunt_config *config, struct ledger *ledger,
-		       const struct hunt_sink *sink, struct hunt_result *ret)
+struct error *hunt_run(const struct hunt_config *config,
+		       struct outcomes *outcomes, const struct hunt_sink *sink,
+		       struct hunt_result *ret)
 {
 	struct hunting hunting = {
 		.config = config,
 		.sink = sink,
-		.ledger = ledger,
+		.outcomes = outcomes,
 		.result = ret,
 		.claimed = VEC_INIT(struct hunt_side),
 		.out = VEC_INIT(struct hunt_side),

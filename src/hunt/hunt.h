@@ -12,7 +12,7 @@
 
 #include "base/vec.h"
 #include "hunt/holding.h"
-#include "hunt/ledger.h"
+#include "hunt/outcomes.h"
 #include "hunt/target.h"
 
 struct crash;
@@ -30,7 +30,7 @@ struct hunt_progress {
 	uint64_t elapsed_ns;
 	uint64_t runs; /* made */
 	uint64_t busy; /* being made */
-	struct ledger_counts counts;
+	struct outcomes_counts counts;
 	/* until it ends, as it goes; UINT64_MAX: not known */
 	uint64_t left_ns;
 };
@@ -68,10 +68,11 @@ struct hunt_result {
 };
 
 /*
- * The ledger has the sides. Errors: what a run needs is refused or missing, or
- * the ledger cannot be written.
+ * The store has the sides. Errors: what a run needs is refused or missing, or
+ * the store cannot be written.
  */
-struct error *hunt_run(const struct hunt_config *config, struct ledger *ledger,
-		       const struct hunt_sink *sink, struct hunt_result *ret);
+struct error *hunt_run(const struct hunt_config *config,
+		       struct outcomes *outcomes, const struct hunt_sink *sink,
+		       struct hunt_result *ret);
 
 #endif

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/exitstatus.h"
 #include "base/log.h"
-#include "hunt/ledger.h"
+#include "hunt/outcomes.h"
 #include "hunt/record.h"
 #include "report/read.h"
 #include "report/record.h"
@@ -182,20 +182,20 @@ static struct error *sides_find(const struct hunt_sources *sources,
 }
 
 struct error *hunt_find_sides(const struct hunt_sources *sources,
-			      struct ledger *ledger, struct hunt_found *ret)
+			      struct outcomes *outcomes, struct hunt_found *ret)
 {
 	struct vec sides = VEC_INIT(struct hunt_side);
 	struct error *err;
 
 	*ret = (struct hunt_found){ .kept = false };
-	err = ledger_has_sides(ledger, &ret->kept);
+	err = outcomes_has_sides(outcomes, &ret->kept);
 	if (err || ret->kept)
 		return err;
 	err = sides_find(sources, &sides, ret);
 	if (!err)
-		err = ledger_add_sides(ledger, &sides);
+		err = outcomes_add_sides(outcomes, &sides);
 	if (!err && sources->since)
-		err = ledger_since(ledger, sources->since, &ret->unchanged);
+		err = outcomes_since(outcomes, sources->since, &ret->unchanged);
 	ret->sides = sides.count;
 	sides_free(&sides);
 	return err;

@@ -13,7 +13,7 @@
 #include "hunt/target.h"
 
 struct error;
-struct ledger;
+struct outcomes;
 
 struct hunt_sources {
 	char *const *argv; /* the command, to be recorded */
@@ -35,15 +35,16 @@ struct hunt_found {
 	double slow_down; /* of CPU time; 0: not measured */
 	bool paired; /* totals are those of the recording */
 	struct hunt_totals totals;
-	uint64_t sides; /* that are in the ledger now */
+	uint64_t sides; /* that are in the store now */
 	uint64_t unchanged; /* of these, as in `since' */
 };
 
 /*
- * Fill the ledger, unless it has sides. Errors: those of the recorder, of reading
+ * Fill the store, unless it has sides. Errors: those of the recorder, of reading
  * a trace or a report; ERROR_OTHER: the file has no targets.
  */
 struct error *hunt_find_sides(const struct hunt_sources *sources,
-			      struct ledger *ledger, struct hunt_found *ret);
+			      struct outcomes *outcomes,
+			      struct hunt_found *ret);
 
 #endif

@@ -208,7 +208,7 @@ static struct error *hunting_crash(void *context, const struct crash *crash)
 }
 
 static void hunting_add_counts(struct strbuf *line,
-			       const struct ledger_counts *counts)
+			       const struct outcomes_counts *counts)
 {
 	static const struct {
 		unsigned int result;
@@ -285,10 +285,10 @@ static void hunting_write_again(struct hunting_output *output)
 }
 
 static struct error *hunting_write_targets(struct hunting_output *output,
-					   struct ledger *ledger)
+					   struct outcomes *outcomes)
 {
 	struct vec records = VEC_INIT(struct target_record);
-	struct error *err = ledger_load(ledger, &records);
+	struct error *err = outcomes_load(outcomes, &records);
 
 	status_erase(&output->status);
 	for (size_t i = 0; i < records.count; i++) {
@@ -347,7 +347,7 @@ static void hunting_count_races(const struct hunting_output *output,
 /* Where every side has an outcome, the command's own status is the last word. */
 static int hunting_status(const struct hunting_output *output,
 			  const struct hunt_result *result,
-			  const struct ledger_counts *counts,
+			  const struct outcomes_counts *counts,
 			  const struct run_summary *sum)
 {
 	if (sum->races_new > 0 && output->config->error_exitcode != 0)
@@ -362,7 +362,7 @@ static int hunting_status(const struct hunting_output *output,
 
 static void hunting_say(const struct hunting_output *output,
 			const struct hunt_result *result,
-			const struct ledger_counts *counts,
+			const struct outcomes_counts *counts,
 			const struct run_summary *sum)
 {
 	struct strbuf line = { 0 };
@@ -394,19 +394,19 @@ static void hunting_say(const struct hunting_output *output,
 }
 
 struct error *hunting_output_finish(struct hunting_output *output,
-				    struct ledger *ledger,
+				    struct outcomes *outcomes,
 				    const struct hunt_result *result,
 				    int *ret_status)
 {
 	struct run_summary sum = { .backend = "",
 				   .elapsed_ns = result->elapsed_ns };
-	struct ledger_counts counts;
-	struct error *err = ledger_count(ledger, &counts);
+	struct outcomes_counts counts;
+	struct error *err = outcomes_count(outcomes, &counts);
 
 	hunting_write_run(output);
 	hunting_write_again(output);
 	if (!err)
-		err = hunting_write_targets(output, ledger);
+		err = hunting_write_targets(output, outcomes);
 	if (!err)
 		err = hunting_finish_judge(output);
 	if (err)

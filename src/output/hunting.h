@@ -64,7 +64,7 @@ struct hunt_sink hunting_output_sink(struct hunting_output *output);
  * (racewatch(1), EXIT STATUS).
  */
 struct error *hunting_output_finish(struct hunting_output *output,
-				    struct ledger *ledger,
+				    struct outcomes *outcomes,
 				    const struct hunt_result *result,
 				    int *ret_status);
 

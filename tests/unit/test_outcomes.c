@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/hunt/ledger.c: sides and what came of them, of one process, of several at
+ * src/hunt/outcomes.c: sides and what came of them, of one process, of several at
  * once, and of one that was killed.
  */
-#include "hunt/ledger.h"
+#include "hunt/outcomes.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 
 static char folder[40], path[64], old_path[64];
 static char *command[] = { "./cache", "--all", NULL };
-static struct ledger *ledger;
+static struct outcomes *outcomes;
 
 static int begin(void **state)
 {
@@ -30,14 +30,14 @@ static int begin(void **state)
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/store", folder);
 	snprintf(old_path, sizeof(old_path), "%s/old", folder);
-	assert_null(ledger_open(path, command, &ledger));
+	assert_null(outcomes_open(path, command, &outcomes));
 	return 0;
 }
 
 static int end(void **state)
 {
 	(void)state;
-	ledger_close(ledger);
+	outcomes_close(outcomes);
 	unlink(path);
 	unlink(old_path);
 	rmdir(folder);
@@ -52,7 +52,7 @@ static void free_sides(struct vec *sides)
 }
 
 /* Sides with fingerprints and hashes "a...", "b...", ..., of falling rank. */
-static void add(struct ledger *to, int count)
+static void add(struct outcomes *to, int count)
 {
 	struct vec sides = VEC_INIT(struct hunt_side);
 
@@ -65,7 +65,7 @@ static void add(struct ledger *to, int count)
 		side->fingerprint[0] = side->code_hash[0] = (char)('a' + i);
 		side->rank = 0.9 - 0.1 * i;
 	}
-	assert_null(ledger_add_sides(to, &sides));
+	assert_null(outcomes_add_sides(to, &sides));
 	for (int i = 0; i < count; i++)
 		assert_int_equal(
 			((struct hunt_side *)vec_at(&sides, (size_t)i))->id,
@@ -74,12 +74,12 @@ static void add(struct ledger *to, int count)
 }
 
 /* Claims so many; "abc" is expected. */
-static void claims(struct ledger *from, size_t most, const char *expected)
+static void claims(struct outcomes *from, size_t most, const char *expected)
 {
 	struct vec sides = VEC_INIT(struct hunt_side);
 	char got[16] = "";
 
-	assert_null(ledger_claim(from, most, &sides));
+	assert_null(outcomes_claim(from, most, &sides));
 	for (size_t i = 0; i < sides.count; i++) {
 		const struct hunt_side *side = vec_at(&sides, i);
 
@@ -94,7 +94,7 @@ static void claims(struct ledger *from, size_t most, const char *expected)
 	free_sides(&sides);
 }
 
-static void save(struct ledger *to, uint64_t side, unsigned int result)
+static void save(struct outcomes *to, uint64_t side, unsigned int result)
 {
 	struct target_outcome outcome = {
 		.result = result, .runs = 1, .reached = side, .hold_ns = 7
@@ -102,14 +102,14 @@ static void save(struct ledger *to, uint64_t side, unsigned int result)
 
 	if (result == TARGET_PROVOKED)
 		memset(outcome.race, 'c', 32);
-	assert_null(ledger_save(to, side, &outcome));
+	assert_null(outcomes_save(to, side, &outcome));
 }
 
 static void counts_are(uint64_t pending, uint64_t provoked, uint64_t ordered)
 {
-	struct ledger_counts counts;
+	struct outcomes_counts counts;
 
-	assert_null(ledger_count(ledger, &counts));
+	assert_null(outcomes_count(outcomes, &counts));
 	assert_int_equal(counts.results[TARGET_PENDING], pending);
 	assert_int_equal(counts.results[TARGET_PROVOKED], provoked);
 	assert_int_equal(counts.results[TARGET_ORDERED], ordered);
@@ -120,22 +120,22 @@ static void sides_come_by_rank_and_once(void **state)
 	bool any = true;
 
 	(void)state;
-	assert_null(ledger_has_sides(ledger, &any));
+	assert_null(outcomes_has_sides(outcomes, &any));
 	assert_false(any);
-	claims(ledger, 5, "");
-	add(ledger, 4);
-	assert_null(ledger_has_sides(ledger, &any));
+	claims(outcomes, 5, "");
+	add(outcomes, 4);
+	assert_null(outcomes_has_sides(outcomes, &any));
 	assert_true(any);
-	claims(ledger, 2, "ab");
-	claims(ledger, 5, "cd");
-	claims(ledger, 5, "");
-	save(ledger, 1, TARGET_ORDERED);
-	save(ledger, 2, TARGET_PROVOKED);
+	claims(outcomes, 2, "ab");
+	claims(outcomes, 5, "cd");
+	claims(outcomes, 5, "");
+	save(outcomes, 1, TARGET_ORDERED);
+	save(outcomes, 2, TARGET_PROVOKED);
 	/* to be tried again, after those that were not tried yet */
-	save(ledger, 3, TARGET_PENDING);
-	save(ledger, 4, TARGET_PENDING);
-	save(ledger, 3, TARGET_PENDING);
-	claims(ledger, 5, "dc");
+	save(outcomes, 3, TARGET_PENDING);
+	save(outcomes, 4, TARGET_PENDING);
+	save(outcomes, 3, TARGET_PENDING);
+	claims(outcomes, 5, "dc");
 	counts_are(2, 1, 1);
 }
 
@@ -145,15 +145,15 @@ static void outcomes_are_kept(void **state)
 	const struct target_record *first;
 
 	(void)state;
-	add(ledger, 2);
-	save(ledger, 1, TARGET_PENDING);
-	save(ledger, 1, TARGET_TIMEOUT);
-	save(ledger, 1, TARGET_ORDERED);
-	save(ledger, 2, TARGET_UNREACHED);
-	save(ledger, 2, TARGET_PROVOKED);
+	add(outcomes, 2);
+	save(outcomes, 1, TARGET_PENDING);
+	save(outcomes, 1, TARGET_TIMEOUT);
+	save(outcomes, 1, TARGET_ORDERED);
+	save(outcomes, 2, TARGET_UNREACHED);
+	save(outcomes, 2, TARGET_PROVOKED);
 	/* the same recording again */
-	add(ledger, 2);
-	assert_null(ledger_load(ledger, &records));
+	add(outcomes, 2);
+	assert_null(outcomes_load(outcomes, &records));
 	assert_int_equal(records.count, 2);
 	first = vec_at(&records, 0);
 	assert_int_equal(first->side.id, 1);
@@ -172,19 +172,19 @@ static void outcomes_are_kept(void **state)
 /* What another one works on is not claimed, until that one is gone. */
 static void several_share_a_store(void **state)
 {
-	struct ledger *other;
+	struct outcomes *other;
 
 	(void)state;
-	add(ledger, 3);
-	assert_null(ledger_open(path, command, &other));
+	add(outcomes, 3);
+	assert_null(outcomes_open(path, command, &other));
 	claims(other, 1, "a");
-	claims(ledger, 1, "b");
+	claims(outcomes, 1, "b");
 	claims(other, 1, "c");
-	claims(ledger, 9, "");
+	claims(outcomes, 9, "");
 	save(other, 1, TARGET_PENDING);
-	claims(ledger, 9, "a");
-	ledger_close(other);
-	claims(ledger, 9, "c");
+	claims(outcomes, 9, "a");
+	outcomes_close(other);
+	claims(outcomes, 9, "c");
 }
 
 static void what_a_killed_process_had_is_claimed_again(void **state)
@@ -194,45 +194,45 @@ static void what_a_killed_process_had_is_claimed_again(void **state)
 	pid_t child;
 
 	(void)state;
-	add(ledger, 2);
-	ledger_close(ledger);
+	add(outcomes, 2);
+	outcomes_close(outcomes);
 	assert_int_equal(pipe(ready), 0);
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		assert_null(ledger_open(path, command, &ledger));
-		claims(ledger, 1, "a");
+		assert_null(outcomes_open(path, command, &outcomes));
+		claims(outcomes, 1, "a");
 		assert_int_equal(write(ready[1], "", 1), 1);
 		for (;;)
 			pause();
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	assert_null(ledger_open(path, command, &ledger));
-	claims(ledger, 2, "b");
+	assert_null(outcomes_open(path, command, &outcomes));
+	claims(outcomes, 2, "b");
 	assert_int_equal(kill(child, SIGKILL), 0);
 	assert_int_equal(waitpid(child, &status, 0), child);
-	claims(ledger, 2, "a");
+	claims(outcomes, 2, "a");
 	close(ready[0]);
 	close(ready[1]);
 }
 
 static void what_has_not_changed_is_not_tried(void **state)
 {
-	struct ledger *old;
+	struct outcomes *old;
 	uint64_t count = 9;
 
 	(void)state;
-	assert_null(ledger_open(old_path, command, &old));
+	assert_null(outcomes_open(old_path, command, &old));
 	add(old, 3);
 	save(old, 1, TARGET_PROVOKED);
 	save(old, 2, TARGET_TIMEOUT);
 	/* 3 was not tried to the end, 4 is new */
 	save(old, 3, TARGET_PENDING);
-	ledger_close(old);
-	add(ledger, 4);
-	assert_null(ledger_since(ledger, old_path, &count));
+	outcomes_close(old);
+	add(outcomes, 4);
+	assert_null(outcomes_since(outcomes, old_path, &count));
 	assert_int_equal(count, 2);
-	claims(ledger, 9, "cd");
+	claims(outcomes, 9, "cd");
 	counts_are(2, 0, 0);
 }
 
@@ -249,20 +249,20 @@ static void other_stores_are_refused(void **state)
 {
 	char *shorter[] = { "./cache", NULL };
 	char *longer[] = { "./cache", "--all", "x", NULL };
-	struct ledger *other;
+	struct outcomes *other;
 	uint64_t count;
 	FILE *file = fopen(old_path, "w");
 
 	(void)state;
-	is_refused(ledger_open(path, shorter, &other), path);
-	is_refused(ledger_open(path, longer, &other), "of another command");
+	is_refused(outcomes_open(path, shorter, &other), path);
+	is_refused(outcomes_open(path, longer, &other), "of another command");
 	assert_non_null(file);
 	fputs("This is a text that is no database, of some length.\n", file);
 	fclose(file);
-	is_refused(ledger_open(old_path, command, &other), old_path);
-	is_refused(ledger_since(ledger, old_path, &count), old_path);
+	is_refused(outcomes_open(old_path, command, &other), old_path);
+	is_refused(outcomes_since(outcomes, old_path, &count), old_path);
 	unlink(old_path);
-	is_refused(ledger_since(ledger, old_path, &count),
+	is_refused(outcomes_since(outcomes, old_path, &count),
 		   "no store of a hunt");
 }
 

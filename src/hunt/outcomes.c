@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The store of a hunt; see ledger.h. A side is one row: the columns are for the
+ * The store of a hunt; see outcomes.h. A side is one row: the columns are for the
  * user's queries, and `record' has the whole of it as a line of a report.
  */
-#include "hunt/ledger.h"
+#include "hunt/outcomes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +22,12 @@
 #include "store/store.h"
 
 /* Where the locks of sides are: no file is that long. */
-static const off_t LEDGER_LOCKS = (off_t)1 << 60;
+static const off_t OUTCOMES_LOCKS = (off_t)1 << 60;
 
 #define NOW "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
 
 /* racewatch-state(5) explains each. */
-static const struct store_kind ledger_kind = {
+static const struct store_kind outcomes_kind = {
 	.name = "the store of a hunt",
 	.application = STORE_HUNT,
 	.version = 1,
@@ -67,7 +67,7 @@ static const struct store_kind ledger_kind = {
 		  " race TEXT) STRICT;",
 };
 
-struct ledger {
+struct outcomes {
 	struct store *store;
 	int lock_fd; /* what has the locks of the claims; -1: none */
 	struct map claimed; /* numbers of the sides claimed here */
@@ -75,18 +75,18 @@ struct ledger {
 };
 
 /* Lock or unlock a side; false: another one has it. */
-static struct error *lock_side(const struct ledger *ledger, uint64_t side,
+static struct error *lock_side(const struct outcomes *outcomes, uint64_t side,
 			       short type, bool *ret_done)
 {
 	struct flock lock = {
 		.l_type = type,
 		.l_whence = SEEK_SET,
-		.l_start = LEDGER_LOCKS + (off_t)side,
+		.l_start = OUTCOMES_LOCKS + (off_t)side,
 		.l_len = 1,
 	};
 
 	*ret_done = true;
-	while (fcntl(ledger->lock_fd, F_OFD_SETLK, &lock) < 0) {
+	while (fcntl(outcomes->lock_fd, F_OFD_SETLK, &lock) < 0) {
 		if (errno == EINTR)
 			continue;
 		*ret_done = false;
@@ -97,13 +97,13 @@ static struct error *lock_side(const struct ledger *ledger, uint64_t side,
 	return NULL;
 }
 
-static void name_worker(struct ledger *ledger)
+static void name_worker(struct outcomes *outcomes)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 
 	if (gethostname(host, sizeof(host)) < 0 || host[sizeof(host) - 1])
 		host[0] = '\0';
-	snprintf(ledger->worker, sizeof(ledger->worker), "%s:%d", host,
+	snprintf(outcomes->worker, sizeof(outcomes->worker), "%s:%d", host,
 		 (int)getpid());
 }
 
@@ -166,43 +166,43 @@ static struct error *begin(struct store *store, const char *path,
 					       : err;
 }
 
-struct error *ledger_open(const char *path, char *const *command,
-			  struct ledger **ret)
+struct error *outcomes_open(const char *path, char *const *command,
+			    struct outcomes **ret)
 {
-	struct ledger *ledger = calloc(1, sizeof(*ledger));
+	struct outcomes *outcomes = calloc(1, sizeof(*outcomes));
 	struct error *err;
 
-	if (!ledger)
+	if (!outcomes)
 		return error_nomem;
-	ledger->lock_fd = -1;
-	name_worker(ledger);
-	err = store_open(path, &ledger_kind, &ledger->store);
+	outcomes->lock_fd = -1;
+	name_worker(outcomes);
+	err = store_open(path, &outcomes_kind, &outcomes->store);
 	if (err && err->kind == ERROR_FORMAT)
 		err->kind = ERROR_USAGE;
 	/* now, and not closed before the end: see store/store.h */
 	if (!err) {
-		ledger->lock_fd = open(path, O_RDWR | O_CLOEXEC);
-		if (ledger->lock_fd < 0)
+		outcomes->lock_fd = open(path, O_RDWR | O_CLOEXEC);
+		if (outcomes->lock_fd < 0)
 			err = error_os(errno, "%s", path);
 	}
 	if (!err)
-		err = begin(ledger->store, path, command);
+		err = begin(outcomes->store, path, command);
 	if (err)
-		ledger_close(ledger);
+		outcomes_close(outcomes);
 	else
-		*ret = ledger;
+		*ret = outcomes;
 	return err;
 }
 
-void ledger_close(struct ledger *ledger)
+void outcomes_close(struct outcomes *outcomes)
 {
-	if (!ledger)
+	if (!outcomes)
 		return;
-	store_close(ledger->store);
-	if (ledger->lock_fd >= 0)
-		close(ledger->lock_fd);
-	map_deinit(&ledger->claimed);
-	free(ledger);
+	store_close(outcomes->store);
+	if (outcomes->lock_fd >= 0)
+		close(outcomes->lock_fd);
+	map_deinit(&outcomes->claimed);
+	free(outcomes);
 }
 
 /* What a statement without parameters that returns one number says. */
@@ -221,16 +221,16 @@ static struct error *ask(struct store *store, const char *sql, uint64_t *ret)
 	return err;
 }
 
-struct error *ledger_has_sides(struct ledger *ledger, bool *ret)
+struct error *outcomes_has_sides(struct outcomes *outcomes, bool *ret)
 {
 	uint64_t any = 0;
-	struct error *err = store_begin_read(ledger->store);
+	struct error *err = store_begin_read(outcomes->store);
 
 	if (err)
 		return err;
-	err = store_end(ledger->store,
-			ask(ledger->store, "SELECT EXISTS (SELECT * FROM side)",
-			    &any));
+	err = store_end(outcomes->store,
+			ask(outcomes->store,
+			    "SELECT EXISTS (SELECT * FROM side)", &any));
 	if (!err)
 		*ret = any;
 	return err;
@@ -310,12 +310,13 @@ static struct error *add_sides(struct store *store, struct vec *sides)
 	return err;
 }
 
-struct error *ledger_add_sides(struct ledger *ledger, struct vec *sides)
+struct error *outcomes_add_sides(struct outcomes *outcomes, struct vec *sides)
 {
-	struct error *err = store_begin_write(ledger->store);
+	struct error *err = store_begin_write(outcomes->store);
 
 	return err ? err
-		   : store_end(ledger->store, add_sides(ledger->store, sides));
+		   : store_end(outcomes->store,
+			       add_sides(outcomes->store, sides));
 }
 
 static struct error *forget_side(struct store *store, const char *code_hash,
@@ -358,12 +359,12 @@ static struct error *forget_sides(struct store *store, struct store *other,
 	return err;
 }
 
-struct error *ledger_since(struct ledger *ledger, const char *other,
-			   uint64_t *ret_count)
+struct error *outcomes_since(struct outcomes *outcomes, const char *other,
+			     uint64_t *ret_count)
 {
 	struct store *old = NULL;
 	uint64_t count = 0;
-	struct error *err = store_open_existing(other, &ledger_kind, &old);
+	struct error *err = store_open_existing(other, &outcomes_kind, &old);
 
 	if (!err && !old)
 		err = error_create(ERROR_USAGE,
@@ -373,10 +374,10 @@ struct error *ledger_since(struct ledger *ledger, const char *other,
 	if (err && err->kind == ERROR_FORMAT)
 		err->kind = ERROR_USAGE;
 	if (!err)
-		err = store_begin_write(ledger->store);
+		err = store_begin_write(outcomes->store);
 	if (!err)
-		err = store_end(ledger->store,
-				forget_sides(ledger->store, old, &count));
+		err = store_end(outcomes->store,
+				forget_sides(outcomes->store, old, &count));
 	store_close(old);
 	if (!err)
 		*ret_count = count;
@@ -424,7 +425,7 @@ static struct error *read_row(struct query *query, struct target_record *ret)
 }
 
 /* Claim the side of the row, if nobody has. */
-static struct error *claim_row(struct ledger *ledger, struct query *query,
+static struct error *claim_row(struct outcomes *outcomes, struct query *query,
 			       struct vec *sides)
 {
 	uint64_t number = query_number(query, 1, INT64_MAX);
@@ -433,9 +434,9 @@ static struct error *claim_row(struct ledger *ledger, struct query *query,
 	bool locked = false;
 	struct error *err = NULL;
 
-	if (map_get(&ledger->claimed, number))
+	if (map_get(&outcomes->claimed, number))
 		return NULL;
-	err = lock_side(ledger, number, F_WRLCK, &locked);
+	err = lock_side(outcomes, number, F_WRLCK, &locked);
 	if (err || !locked)
 		return err;
 	err = read_row(query, &record);
@@ -448,16 +449,16 @@ static struct error *claim_row(struct ledger *ledger, struct query *query,
 		return error_nomem;
 	}
 	*side = record.side;
-	return map_set(&ledger->claimed, number, 1) ? NULL : error_nomem;
+	return map_set(&outcomes->claimed, number, 1) ? NULL : error_nomem;
 }
 
-static struct error *claim(struct ledger *ledger, size_t most,
+static struct error *claim(struct outcomes *outcomes, size_t most,
 			   struct vec *sides)
 {
 	struct query *query;
 	size_t before = sides->count;
 	bool row = true;
-	struct error *err = query_prepare(ledger->store,
+	struct error *err = query_prepare(outcomes->store,
 					  "SELECT " RECORD_COLUMNS " FROM side"
 					  " WHERE result = 'pending'"
 					  " ORDER BY runs, rank DESC, side",
@@ -467,18 +468,19 @@ static struct error *claim(struct ledger *ledger, size_t most,
 		return err;
 	while (!err && sides->count - before < most &&
 	       (err = query_next(query, &row)) == NULL && row)
-		err = claim_row(ledger, query, sides);
+		err = claim_row(outcomes, query, sides);
 	query_free(query);
 	return err;
 }
 
 /* For writing, so that two do not ask for the same lock at the same time. */
-struct error *ledger_claim(struct ledger *ledger, size_t most,
-			   struct vec *sides)
+struct error *outcomes_claim(struct outcomes *outcomes, size_t most,
+			     struct vec *sides)
 {
-	struct error *err = store_begin_write(ledger->store);
+	struct error *err = store_begin_write(outcomes->store);
 
-	return err ? err : store_end(ledger->store, claim(ledger, most, sides));
+	return err ? err
+		   : store_end(outcomes->store, claim(outcomes, most, sides));
 }
 
 static const char *or_null(const char *text)
@@ -486,12 +488,12 @@ static const char *or_null(const char *text)
 	return text[0] ? text : NULL;
 }
 
-static struct error *write_try(const struct ledger *ledger, uint64_t side,
+static struct error *write_try(const struct outcomes *outcomes, uint64_t side,
 			       const struct target_outcome *outcome)
 {
 	struct query *query;
 	struct error *err = query_prepare(
-		ledger->store,
+		outcomes->store,
 		"INSERT INTO try (side, worker, result, reached, hold_ns,"
 		" ordered_by, race) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		&query);
@@ -499,7 +501,7 @@ static struct error *write_try(const struct ledger *ledger, uint64_t side,
 	if (err)
 		return err;
 	query_bind(query, 1, side);
-	query_bind_text(query, 2, ledger->worker);
+	query_bind_text(query, 2, outcomes->worker);
 	query_bind_text(query, 3, target_result_name(outcome->result));
 	query_bind(query, 4, outcome->reached);
 	query_bind(query, 5, outcome->hold_ns);
@@ -511,12 +513,12 @@ static struct error *write_try(const struct ledger *ledger, uint64_t side,
 }
 
 /* The result changes once, or to provoked. */
-static struct error *write_side(const struct ledger *ledger, uint64_t side,
+static struct error *write_side(const struct outcomes *outcomes, uint64_t side,
 				const struct target_outcome *outcome)
 {
 	struct query *query;
 	struct error *err = query_prepare(
-		ledger->store,
+		outcomes->store,
 		"UPDATE side SET runs = runs + ?2,"
 		" reached = max(reached, ?3), hold_ns = max(hold_ns, ?4),"
 		" time = CASE ?5 WHEN 'pending' THEN time ELSE " NOW " END,"
@@ -541,30 +543,31 @@ static struct error *write_side(const struct ledger *ledger, uint64_t side,
 	return err;
 }
 
-struct error *ledger_save(struct ledger *ledger, uint64_t side,
-			  const struct target_outcome *outcome)
+struct error *outcomes_save(struct outcomes *outcomes, uint64_t side,
+			    const struct target_outcome *outcome)
 {
 	bool done;
-	struct error *err = store_begin_write(ledger->store);
+	struct error *err = store_begin_write(outcomes->store);
 
 	if (err)
 		return err;
-	err = write_try(ledger, side, outcome);
+	err = write_try(outcomes, side, outcome);
 	if (!err)
-		err = write_side(ledger, side, outcome);
-	err = store_end(ledger->store, err);
-	if (!err && map_remove(&ledger->claimed, side))
-		err = lock_side(ledger, side, F_UNLCK, &done);
+		err = write_side(outcomes, side, outcome);
+	err = store_end(outcomes->store, err);
+	if (!err && map_remove(&outcomes->claimed, side))
+		err = lock_side(outcomes, side, F_UNLCK, &done);
 	return err;
 }
 
-struct error *ledger_count(struct ledger *ledger, struct ledger_counts *ret)
+struct error *outcomes_count(struct outcomes *outcomes,
+			     struct outcomes_counts *ret)
 {
-	struct ledger_counts counts = { .sides = 0 };
+	struct outcomes_counts counts = { .sides = 0 };
 	struct query *query;
 	bool row = true;
 	struct error *err = query_prepare(
-		ledger->store,
+		outcomes->store,
 		"SELECT result, count(*) FROM side GROUP BY result", &query);
 
 	if (err)
@@ -584,11 +587,11 @@ struct error *ledger_count(struct ledger *ledger, struct ledger_counts *ret)
 	return err;
 }
 
-struct error *ledger_load(struct ledger *ledger, struct vec *records)
+struct error *outcomes_load(struct outcomes *outcomes, struct vec *records)
 {
 	struct query *query;
 	bool row = true;
-	struct error *err = query_prepare(ledger->store,
+	struct error *err = query_prepare(outcomes->store,
 					  "SELECT " RECORD_COLUMNS
 					  " FROM side ORDER BY rank DESC, side",
 					  &query);
