@@ -29,8 +29,6 @@
 
 enum { MEMORY_DEFAULT_MIB = 128, LOG_MAX = 2000 };
 
-extern char **environ;
-
 static bool has_tool(const char *folder)
 {
 	char path[PATH_MAX];
