@@ -52,7 +52,7 @@ static const char *tool_folder(void)
 	while (n > 0) {
 		folder[n] = '\0';
 		n = strrchr(folder, '/') ? strrchr(folder, '/') - folder : 0;
-		strcpy(folder + n, inside);
+		memcpy(folder + n, inside, sizeof(inside));
 		if (has_tool(folder))
 			return folder;
 	}
