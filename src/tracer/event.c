@@ -251,11 +251,12 @@ static void event_hit(struct engine *engine, struct thread *thread,
 
 	if (site.provoke && provoke_hit(engine, thread, breakpoint, regs))
 		return;
-	if (site.hunt)
+	if (site.hunt) {
 		hunt_hit(engine, thread, &site, regs);
-	/* held, or let go on by a hold that has ended already */
-	if (thread->hold || thread->state == THREAD_RUNNING)
-		return;
+		/* held, or let go on by a hold that has ended already */
+		if (thread->hold || thread->state == THREAD_RUNNING)
+			return;
+	}
 	if (stays && space->text->execpoints) {
 		/* the kernel has set the resume flag */
 		engine_go_on(engine, thread);
