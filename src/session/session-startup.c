@@ -41,7 +41,7 @@ bool session_own_first(const struct session *session,
 		       const struct watched_program *program, uint64_t now)
 {
 	if (session_startup_ns(session->config) == 0 ||
-	    session_aims(session->config))
+	    session_aims(session->config) || session_hunts(session->config))
 		return false;
 	if (!program->threaded)
 		return now < program->begun_ns + STARTUP_ALONE_NS;

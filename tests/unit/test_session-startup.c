@@ -97,6 +97,18 @@ static void libraries_wait_until_the_threads_have_run(void **state)
 	assert_int_equal(program->quiet_ns, 0);
 }
 
+/* Its sides may be there, and the threads wait for them. */
+static void libraries_do_not_wait_in_a_hunt(void **state)
+{
+	const struct vec sides = { .count = 1 };
+
+	(void)state;
+	fixture.config.hunt = &sides;
+	assert_false(own_first(NOW));
+	wait_for_sites();
+	assert_false(own_first(clock_now_ns()));
+}
+
 /* When what they are likely to run was sent, for 10 ms. */
 static void threads_of_a_large_program_wait_for_a_part(void **state)
 {
@@ -149,6 +161,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(libraries_wait_until_the_threads_have_run),
+		TEST(libraries_do_not_wait_in_a_hunt),
 		TEST(threads_of_a_large_program_wait_for_a_part),
 		TEST(nothing_is_drawn_that_is_to_be_armed_once),
 		TEST(what_was_attached_to_is_drawn_from_at_once),
