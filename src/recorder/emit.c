@@ -209,12 +209,9 @@ static void write_granule(struct recorder *recorder, uint64_t address,
 	if (!granule->shared || !granule->written)
 		return;
 	number = write_block(recorder, block);
-	for (uint32_t id = granule->slots; id != 0;) {
-		const struct slot *slot = slot_at(&recorder->shadow, id);
-
-		write_cell(recorder, address, slot, number);
-		id = slot->next;
-	}
+	for (uint32_t i = 0; i < granule->count; i++)
+		write_cell(recorder, address,
+			   granule_slot(&recorder->shadow, granule, i), number);
 }
 
 void emit_forgotten(struct recorder *recorder, uint64_t address, uint64_t size,
@@ -227,7 +224,7 @@ void emit_forgotten(struct recorder *recorder, uint64_t address, uint64_t size,
 
 		if (!chunk) {
 			at |= (1 << SHADOW_SHIFT) - 8;
-		} else if (granule_at(chunk, at)->slots != 0) {
+		} else if (granule_at(chunk, at)->count != 0) {
 			write_granule(recorder, at, granule_at(chunk, at),
 				      block);
 			shadow_clear(&recorder->shadow, chunk, at);

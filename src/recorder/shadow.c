@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Chunks of 64 KiB of memory are found by a direct-mapped cache and a hash
- * table behind it. A granule's slots are a list with the first use first, so
- * that an access in a loop compares once.
+ * table behind it. A granule's first two slots are side by side, and those behind
+ * them. They are rarely in the processor's cache: the granule has tags, which tell
+ * that a use has no slot, or in which one to look.
  *
  * Arrays need the most memory, and their granules are accessed by the same
  * sites. When more than half of the budget is used, a granule of one thread
  * keeps SHADOW_TIGHT_MAX slots, and each granule of an array drops other sites:
- * one that is found to be shared shows some, and the array shows all.
+ * one that is found to be shared shows some, and the array shows all. When all
+ * of it is used, granules of one thread are forgotten, in turn.
  */
 #include "recorder/shadow.h"
 
@@ -23,18 +25,24 @@ enum { CHUNKS_ROOM_FIRST = 4096 };
 void shadow_init(struct shadow *shadow, uint64_t budget)
 {
 	table_init(&shadow->by_number);
-	records_init(&shadow->slots, sizeof(struct slot));
+	records_init(&shadow->few, sizeof(struct row_few));
+	records_init(&shadow->many, sizeof(struct row_many));
 	shadow->chunks_room = CHUNKS_ROOM_FIRST;
 	shadow->chunks = os_map(CHUNKS_ROOM_FIRST * sizeof(void *));
 	shadow->chunks_count = 0;
 	for (uint32_t i = 0; i < SHADOW_CACHE; i++)
 		shadow->cache[i] = NULL;
-	shadow->unused = 0;
+	shadow->unused_few = 0;
+	shadow->unused_many = 0;
 	shadow->used = 0;
 	shadow->budget = budget;
 	shadow->granules = 0;
 	shadow->shared = 0;
 	shadow->dropped = 0;
+	shadow->hand_chunk = 0;
+	shadow->hand_granule = 0;
+	shadow->pause = 0;
+	shadow->chunk_pause = 0;
 }
 
 void shadow_reset(struct shadow *shadow)
@@ -43,14 +51,15 @@ void shadow_reset(struct shadow *shadow)
 		os_unmap(shadow->chunks[i], sizeof(struct shadow_chunk));
 	os_unmap(shadow->chunks, shadow->chunks_room * sizeof(void *));
 	table_deinit(&shadow->by_number);
-	records_deinit(&shadow->slots);
+	records_deinit(&shadow->few);
+	records_deinit(&shadow->many);
 	shadow_init(shadow, shadow->budget);
 }
 
 uint64_t shadow_bytes(const struct shadow *shadow)
 {
 	return (uint64_t)shadow->chunks_count * sizeof(struct shadow_chunk) +
-	       records_bytes(&shadow->slots);
+	       records_bytes(&shadow->few) + records_bytes(&shadow->many);
 }
 
 static struct shadow_chunk *find_chunk(struct shadow *shadow, uint64_t number)
@@ -75,7 +84,7 @@ static void make_room(struct shadow *shadow)
 	shadow->chunks_room = room;
 }
 
-static struct shadow_chunk *add_chunk(struct shadow *shadow, uint64_t number)
+static struct shadow_chunk *new_chunk(struct shadow *shadow, uint64_t number)
 {
 	struct shadow_chunk *chunk;
 
@@ -91,6 +100,51 @@ static struct shadow_chunk *add_chunk(struct shadow *shadow, uint64_t number)
 	return chunk;
 }
 
+/* The chunk that no thread shares, from the hand on: its id; 0: none. */
+static uint32_t find_private(struct shadow *shadow)
+{
+	if (shadow->chunk_pause > 0) {
+		shadow->chunk_pause--;
+		return 0;
+	}
+	for (uint32_t i = 1; i <= shadow->chunks_count; i++) {
+		uint32_t at = (shadow->hand_chunk + i) % shadow->chunks_count;
+
+		if (shadow->chunks[at]->shared == 0) {
+			shadow->hand_chunk = at;
+			return at + 1;
+		}
+	}
+	shadow->chunk_pause = SHADOW_PAUSE;
+	return 0;
+}
+
+/* Forget a chunk of private memory, for one with another number. */
+static struct shadow_chunk *reuse_chunk(struct shadow *shadow, uint64_t number)
+{
+	uint32_t id = find_private(shadow);
+	struct shadow_chunk *chunk;
+
+	if (id == 0)
+		return NULL;
+	chunk = shadow->chunks[id - 1];
+	for (uint64_t i = 0; i < SHADOW_GRANULES; i++) {
+		if (chunk->granules[i].count != 0)
+			shadow_clear(shadow, chunk, i * 8);
+	}
+	table_remove(&shadow->by_number, table_hash(chunk->number, 4), id);
+	chunk->number = number;
+	table_add(&shadow->by_number, table_hash(number, 4), id);
+	return chunk;
+}
+
+static struct shadow_chunk *add_chunk(struct shadow *shadow, uint64_t number)
+{
+	struct shadow_chunk *chunk = new_chunk(shadow, number);
+
+	return chunk ? chunk : reuse_chunk(shadow, number);
+}
+
 struct shadow_chunk *shadow_find(struct shadow *shadow, uint64_t address)
 {
 	uint64_t number = address >> SHADOW_SHIFT;
@@ -104,30 +158,110 @@ struct shadow_chunk *shadow_find(struct shadow *shadow, uint64_t address)
 	return chunk;
 }
 
-static uint32_t take_slot(struct shadow *shadow)
+static void advance_hand(struct shadow *shadow)
 {
-	uint32_t id = shadow->unused;
+	if (++shadow->hand_granule < SHADOW_GRANULES)
+		return;
+	shadow->hand_granule = 0;
+	if (++shadow->hand_chunk >= shadow->chunks_count)
+		shadow->hand_chunk = 0;
+}
 
-	if (id != 0) {
-		shadow->unused = slot_at(shadow, id)->next;
-		shadow->used++;
-		return id;
+/*
+ * Forget granules of one thread that have many slots, or few, but not `kept',
+ * until a row of these is unused.
+ */
+static void forget_granules(struct shadow *shadow, const struct granule *kept,
+			    bool many)
+{
+	const uint32_t *unused = many ? &shadow->unused_many
+				      : &shadow->unused_few;
+
+	if (shadow->pause > 0) {
+		shadow->pause--;
+		return;
 	}
-	if (shadow->slots.count % RECORDS_CHUNK == 0 &&
-	    shadow_bytes(shadow) + RECORDS_CHUNK * sizeof(struct slot) >
+	for (uint32_t i = 0; i < SHADOW_LOOKS_MAX && !*unused; i++) {
+		struct shadow_chunk *chunk = shadow->chunks[shadow->hand_chunk];
+		uint32_t at = shadow->hand_granule;
+		const struct granule *granule = &chunk->granules[at];
+
+		if (!granule->shared && granule != kept &&
+		    (many ? granule->many : granule->few) != 0)
+			shadow_clear(shadow, chunk, (uint64_t)at * 8);
+		advance_hand(shadow);
+	}
+	if (!*unused)
+		shadow->pause = SHADOW_PAUSE;
+}
+
+static uint32_t new_row(struct shadow *shadow, struct records *rows)
+{
+	if (rows->count % RECORDS_CHUNK == 0 &&
+	    shadow_bytes(shadow) + (uint64_t)RECORDS_CHUNK * rows->size >
 		    shadow->budget)
 		return 0;
-	id = records_add(&shadow->slots);
-	shadow->used += id != 0;
+	return records_add(rows);
+}
+
+static uint32_t take_few(struct shadow *shadow, const struct granule *granule)
+{
+	uint32_t id = shadow->unused_few ? 0 : new_row(shadow, &shadow->few);
+	const struct row_few *row;
+
+	if (id == 0) {
+		if (!shadow->unused_few)
+			forget_granules(shadow, granule, false);
+		id = shadow->unused_few;
+		if (id == 0)
+			return 0;
+		row = records_at(&shadow->few, id);
+		shadow->unused_few = row->next;
+	}
+	shadow->used += sizeof(*row);
 	return id;
+}
+
+static uint32_t take_many(struct shadow *shadow, const struct granule *granule)
+{
+	uint32_t id = shadow->unused_many ? 0 : new_row(shadow, &shadow->many);
+	struct row_many *row;
+
+	if (id == 0) {
+		if (!shadow->unused_many)
+			forget_granules(shadow, granule, true);
+		id = shadow->unused_many;
+		if (id == 0)
+			return 0;
+		row = records_at(&shadow->many, id);
+		shadow->unused_many = row->next;
+		row->next = 0;
+	}
+	shadow->used += sizeof(*row);
+	return id;
+}
+
+/* Make room for one more slot; false: there is none. */
+static bool grow(struct shadow *shadow, struct granule *granule)
+{
+	uint32_t i = granule->count, *end = &granule->many;
+
+	if (i > 0 && (i < SHADOW_FEW || (i - SHADOW_FEW) % SHADOW_MANY != 0))
+		return true;
+	if (i == 0) {
+		granule->few = take_few(shadow, granule);
+		return granule->few != 0;
+	}
+	while (*end != 0)
+		end = &((struct row_many *)records_at(&shadow->many, *end))
+			       ->next;
+	*end = take_many(shadow, granule);
+	return *end != 0;
 }
 
 static void fill_slot(struct slot *slot, const struct touch *touch)
 {
-	uint32_t next = slot->next;
-
 	*slot = (struct slot){
-		.next = next,
 		.use = touch->use,
 		.ordinal = touch->ordinal,
 		.count = 1,
@@ -142,82 +276,80 @@ static void fill_slot(struct slot *slot, const struct touch *touch)
 		sizeof(slot->value));
 }
 
-/* How the granule's slots are used, as the limits ask. */
-struct census {
-	uint32_t thread, reads, site; /* slots of the touch's */
-	struct slot *of_thread; /* one to give up */
-	struct slot *end; /* the last one */
+/* The slots of a granule that the touch's site has in its thread. */
+struct known {
+	struct slot *found; /* of its use, with its bytes */
+	struct slot *other; /* of its use, with other bytes only */
+	uint32_t count;
 };
 
-static struct census take_census(const struct shadow *shadow,
-				 const struct granule *granule,
-				 const struct touch *touch,
-				 const struct uses *uses)
+static uint8_t tag_of(const struct touch *touch)
 {
-	uint32_t hash = table_hash(touch->address, touch->use);
-	struct census census = { 0 };
+	return (uint8_t)((touch->site * 0x9e3779b1u ^
+			  touch->thread * 0x85ebca6bu) >>
+			 24);
+}
 
-	for (uint32_t id = granule->slots; id != 0;) {
-		struct slot *slot = slot_at(shadow, id);
+static void look_at(struct slot *slot, const struct touch *touch,
+		    const struct uses *uses, struct known *known)
+{
+	if (slot->use == touch->use) {
+		if ((touch->mask & ~slot->mask) == 0)
+			known->found = slot;
+		else
+			known->other = slot;
+	} else {
 		const struct use *use = use_at(uses, slot->use);
 
-		census.end = slot;
-		if (use->thread == touch->thread) {
-			if (hash % ++census.thread == 0)
-				census.of_thread = slot;
-			census.reads += !(site_at(uses, use->site)->flags &
-					  TRACE_WRITES);
-			census.site += use->site == touch->site;
-		}
-		id = slot->next;
+		if (use->site != touch->site || use->thread != touch->thread)
+			return;
 	}
-	return census;
+	known->count++;
+}
+
+/* A bit for each of the granule's tags that is the same: 8 * i + 7. */
+static uint64_t matching_tags(const struct granule *granule, uint8_t tag)
+{
+	const uint64_t low = 0x7f7f7f7f7f7f7f7fu;
+	uint64_t differ = granule->tags ^ tag * 0x0101010101010101u;
+
+	return ~(((differ & low) + low) | differ | low);
+}
+
+static struct known find_known(const struct shadow *shadow,
+			       const struct granule *granule,
+			       const struct touch *touch,
+			       const struct uses *uses)
+{
+	struct known known = { 0 };
+	uint64_t bits = matching_tags(granule, tag_of(touch));
+
+	for (; bits && !known.found; bits &= bits - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(bits) / 8;
+
+		if (i < granule->count)
+			look_at(granule_slot(shadow, granule, i), touch, uses,
+				&known);
+	}
+	for (uint32_t i = SHADOW_TAGS; i < granule->count && !known.found; i++)
+		look_at(granule_slot(shadow, granule, i), touch, uses, &known);
+	return known;
+}
+
+static void set_tag(struct granule *granule, uint32_t i,
+		    const struct touch *touch)
+{
+	if (i >= SHADOW_TAGS)
+		return;
+	granule->tags &= ~((uint64_t)0xff << 8 * i);
+	granule->tags |= (uint64_t)tag_of(touch) << 8 * i;
 }
 
 static bool is_tight(const struct shadow *shadow)
 {
-	return (uint64_t)shadow->used * sizeof(struct slot) +
-		       (uint64_t)shadow->chunks_count *
-			       sizeof(struct shadow_chunk) >
+	return shadow->used + (uint64_t)shadow->chunks_count *
+				      sizeof(struct shadow_chunk) >
 	       shadow->budget / 2;
-}
-
-static bool is_full(const struct granule *granule, const struct touch *touch,
-		    const struct census *census)
-{
-	return granule->count >= SHADOW_SLOTS_MAX ||
-	       census->thread >= SHADOW_THREAD_MAX ||
-	       census->site >= SHADOW_SITE_MAX ||
-	       (!touch->writes && census->reads >= SHADOW_READS_MAX);
-}
-
-/* So that later accesses of the owner need not be looked up. */
-static void note_full(struct granule *granule, const struct touch *touch,
-		      const struct census *census)
-{
-	bool all = census->thread >= SHADOW_THREAD_MAX ||
-		   granule->count >= SHADOW_SLOTS_MAX;
-	bool reads = all || census->reads >= SHADOW_READS_MAX;
-
-	if (granule->owner == (uint16_t)touch->thread) {
-		granule->full |= all;
-		granule->full_reads |= reads;
-	} else if (granule->other == (uint16_t)touch->thread) {
-		granule->other_full |= all;
-		granule->other_full_reads |= reads;
-	}
-}
-
-/* Whether an access that has no slot yet will get none. */
-static bool is_known_full(const struct granule *granule,
-			  const struct touch *touch)
-{
-	if (granule->owner == (uint16_t)touch->thread)
-		return touch->writes ? granule->full : granule->full_reads;
-	if (granule->other == (uint16_t)touch->thread)
-		return touch->writes ? granule->other_full
-				     : granule->other_full_reads;
-	return false;
 }
 
 static struct slot *drop(struct shadow *shadow)
@@ -226,37 +358,74 @@ static struct slot *drop(struct shadow *shadow)
 	return NULL;
 }
 
+static bool is_full(const struct granule *granule, const struct touch *touch,
+		    const struct known *known)
+{
+	if (known->count >= SHADOW_SITE_MAX)
+		return true;
+	if (granule->shared)
+		return granule->count >=
+		       (known->count ? SHADOW_STACKS_MAX : SHADOW_SLOTS_MAX);
+	return granule->count >= SHADOW_OWN_MAX ||
+	       (!touch->writes && granule->reads >= SHADOW_OWN_READS_MAX);
+}
+
+static bool only_reads(const struct uses *uses, uint32_t use)
+{
+	const struct site *site = site_at(uses, use_at(uses, use)->site);
+
+	return !(site->flags & TRACE_WRITES);
+}
+
+/* Put the touch, now and then, in the place of another one of its thread. */
+static struct slot *exchange(struct shadow *shadow, struct granule *granule,
+			     const struct touch *touch, const struct uses *uses)
+{
+	uint32_t hash = table_hash(touch->address, touch->sequence);
+	uint32_t place = hash / 16 % granule->count;
+	struct slot *slot;
+
+	drop(shadow);
+	if (hash % 16 != 0)
+		return NULL;
+	slot = granule_slot(shadow, granule, place);
+	granule->reads -= only_reads(uses, slot->use);
+	granule->reads += !touch->writes;
+	set_tag(granule, place, touch);
+	fill_slot(slot, touch);
+	return slot;
+}
+
+static struct slot *append(struct shadow *shadow, struct granule *granule,
+			   const struct touch *touch)
+{
+	struct slot *slot;
+
+	if (!grow(shadow, granule))
+		return drop(shadow);
+	slot = granule_slot(shadow, granule, granule->count);
+	fill_slot(slot, touch);
+	set_tag(granule, granule->count, touch);
+	granule->count++;
+	if (!granule->shared)
+		granule->reads += !touch->writes;
+	return slot;
+}
+
 /*
  * The access is the first one of its use, or of those bytes: its slot, or NULL
  * without room.
  */
 static struct slot *add_slot(struct shadow *shadow, struct granule *granule,
-			     const struct touch *touch, const struct uses *uses)
+			     const struct touch *touch, const struct uses *uses,
+			     const struct known *known)
 {
-	struct census census = take_census(shadow, granule, touch, uses);
-	uint32_t id;
-
-	if (is_full(granule, touch, &census)) {
-		note_full(granule, touch, &census);
+	if (is_full(granule, touch, known))
 		return drop(shadow);
-	}
-	if (!granule->shared && census.thread >= SHADOW_TIGHT_MAX &&
-	    is_tight(shadow)) {
-		fill_slot(census.of_thread, touch);
-		drop(shadow);
-		return NULL;
-	}
-	id = take_slot(shadow);
-	if (id == 0)
-		return drop(shadow);
-	slot_at(shadow, id)->next = 0;
-	fill_slot(slot_at(shadow, id), touch);
-	if (census.end)
-		census.end->next = id;
-	else
-		granule->slots = id;
-	granule->count++;
-	return slot_at(shadow, id);
+	if (!granule->shared && granule->count >= SHADOW_TIGHT_MAX &&
+	    is_tight(shadow))
+		return exchange(shadow, granule, touch, uses);
+	return append(shadow, granule, touch);
 }
 
 static struct slot *count_touch(struct slot *slot, const struct touch *touch,
@@ -269,16 +438,17 @@ static struct slot *count_touch(struct slot *slot, const struct touch *touch,
 	return slot;
 }
 
-static void note_thread(struct shadow *shadow, struct granule *granule,
-			const struct touch *touch)
+static void note_thread(struct shadow *shadow, struct shadow_chunk *chunk,
+			struct granule *granule, const struct touch *touch)
 {
-	if (granule->slots == 0) {
+	if (granule->count == 0) {
 		granule->owner = (uint16_t)touch->thread;
 		shadow->granules++;
 	} else if (!granule->shared &&
 		   granule->owner != (uint16_t)touch->thread) {
 		granule->shared = true;
-		granule->other = (uint16_t)touch->thread;
+		chunk->shared++;
+		chunk->generation++; /* what was dropped is not any more */
 		shadow->shared++;
 	}
 	granule->written |= touch->writes;
@@ -288,25 +458,15 @@ static struct slot *fold(struct shadow *shadow, struct granule *granule,
 			 const struct touch *touch, const struct uses *uses,
 			 struct locksets *locksets)
 {
-	struct slot *wider = NULL;
+	struct known known = find_known(shadow, granule, touch, uses);
 
-	if (is_known_full(granule, touch))
-		return drop(shadow);
-	for (uint32_t id = granule->slots; id != 0;) {
-		struct slot *slot = slot_at(shadow, id);
-
-		if (slot->use == touch->use) {
-			if ((touch->mask & ~slot->mask) == 0)
-				return count_touch(slot, touch, locksets);
-			wider = slot;
-		}
-		id = slot->next;
+	if (known.found)
+		return count_touch(known.found, touch, locksets);
+	if (known.other && !granule->shared) {
+		known.other->mask |= touch->mask;
+		return count_touch(known.other, touch, locksets);
 	}
-	if (wider && !granule->shared) {
-		wider->mask |= touch->mask;
-		return count_touch(wider, touch, locksets);
-	}
-	return add_slot(shadow, granule, touch, uses);
+	return add_slot(shadow, granule, touch, uses, &known);
 }
 
 void shadow_touch(struct shadow *shadow, const struct touch *touch,
@@ -323,7 +483,7 @@ void shadow_touch(struct shadow *shadow, const struct touch *touch,
 		return;
 	}
 	granule = granule_at(chunk, touch->address);
-	note_thread(shadow, granule, touch);
+	note_thread(shadow, chunk, granule, touch);
 	memo->address = touch->address;
 	memo->slot = fold(shadow, granule, touch, uses, locksets);
 	memo->generation = &chunk->generation;
@@ -336,14 +496,22 @@ void shadow_clear(struct shadow *shadow, struct shadow_chunk *chunk,
 	struct granule *granule = granule_at(chunk, address);
 
 	chunk->generation++;
-	while (granule->slots != 0) {
-		uint32_t id = granule->slots;
-		struct slot *slot = slot_at(shadow, id);
+	chunk->shared -= granule->shared;
+	if (granule->few != 0) {
+		struct row_few *row = records_at(&shadow->few, granule->few);
 
-		granule->slots = slot->next;
-		slot->next = shadow->unused;
-		shadow->unused = id;
-		shadow->used--;
+		row->next = shadow->unused_few;
+		shadow->unused_few = granule->few;
+		shadow->used -= sizeof(*row);
+	}
+	while (granule->many != 0) {
+		uint32_t id = granule->many;
+		struct row_many *row = records_at(&shadow->many, id);
+
+		granule->many = row->next;
+		row->next = shadow->unused_many;
+		shadow->unused_many = id;
+		shadow->used -= sizeof(*row);
 	}
 	*granule = (struct granule){ 0 };
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Which accesses each granule of memory (8 bytes) has had, folded: the first
- * access of each use is kept in a slot, later ones are counted there. Slots of
- * a granule are limited, in all, for each thread, and for each site of a
- * thread, so that no thread and no site hides another one.
+ * access of each use is kept in a slot, later ones are counted there.
+ *
+ * Slots of a granule are limited, so that no thread and no site hides another
+ * one. Those of a site in a thread are a few. A granule of one thread keeps a
+ * few sites. In one of several threads, a site that is new for its thread comes
+ * before other stacks of a known one. Without memory for it, a granule of one
+ * thread is forgotten.
  */
 #ifndef RECORDER_SHADOW_H
 #define RECORDER_SHADOW_H
@@ -20,41 +24,60 @@ enum {
 	SHADOW_SHIFT = 16, /* of the memory that a chunk has the granules of */
 	SHADOW_GRANULES = 1 << (SHADOW_SHIFT - 3),
 	SHADOW_CACHE = 4096,
+	SHADOW_TAGS = 8,
+	SHADOW_FEW = 2, /* slots of a row of few */
+	SHADOW_MANY = 6, /* and of many */
 	/* slots of a granule */
-	SHADOW_SLOTS_MAX = 32, /* in all */
-	SHADOW_THREAD_MAX = 8, /* of a thread */
-	SHADOW_READS_MAX = 5, /* of a thread, that only read */
+	SHADOW_SLOTS_MAX = 64, /* in all */
+	SHADOW_STACKS_MAX = 32, /* up to which a known site gets another */
 	SHADOW_SITE_MAX = 2, /* of a site, in a thread */
-	SHADOW_TIGHT_MAX = 2, /* of a thread, with little memory left */
+	/* of one that a single thread accessed */
+	SHADOW_OWN_MAX = 8,
+	SHADOW_OWN_READS_MAX = 5, /* that only read */
+	SHADOW_TIGHT_MAX = 2, /* in all, with little memory left */
+	/* what is looked at for something to forget; if in vain, then not
+	 * again for so many times */
+	SHADOW_LOOKS_MAX = 4 * SHADOW_GRANULES,
+	SHADOW_PAUSE = 16 * SHADOW_LOOKS_MAX,
 };
 
 struct slot {
-	uint32_t next; /* of the granule */
 	uint32_t use;
 	uint32_t ordinal, count; /* as trace_cell's */
+	uint32_t last; /* sequence number / 256 */
 	uint64_t first : 48;
 	uint64_t lockset : 16;
 	uint64_t value;
-	uint32_t last; /* sequence number / 256 */
 	uint8_t mask, first_mask;
 	uint16_t common; /* lockset */
 };
 
+/* Slots side by side. */
+struct row_few {
+	struct slot slots[SHADOW_FEW];
+	uint32_t next; /* that is unused */
+};
+
+struct row_many {
+	struct slot slots[SHADOW_MANY];
+	uint32_t next; /* of the granule; or that is unused */
+};
+
 struct granule {
-	uint32_t slots; /* a list; 0: never accessed */
+	uint32_t few, many; /* rows: the first slots, and a list of more */
 	uint16_t owner; /* the first thread's number, cut off */
-	uint16_t other; /* the second one's, if shared */
-	uint8_t count; /* of slots */
+	uint8_t count; /* of slots; 0: never accessed, or forgotten */
+	uint8_t reads : 5; /* of these, that only read, before it was shared */
 	bool shared : 1; /* by two threads or more */
 	bool written : 1;
-	bool full : 1; /* of slots of the owner */
-	bool full_reads : 1; /* of those that only read */
-	bool other_full : 1, other_full_reads : 1;
+	/* hashes of the first slots' site and thread: few slots are read */
+	uint64_t tags;
 };
 
 struct shadow_chunk {
 	uint64_t number; /* address >> SHADOW_SHIFT */
-	uint64_t generation; /* counts granules that were cleared */
+	uint64_t generation; /* counts granules that were cleared, or shared */
+	uint32_t shared; /* of its granules */
 	struct granule granules[SHADOW_GRANULES];
 };
 
@@ -63,12 +86,15 @@ struct shadow {
 	struct shadow_chunk **chunks; /* ids are from 1 */
 	uint32_t chunks_count, chunks_room;
 	struct shadow_chunk *cache[SHADOW_CACHE];
-	struct records slots;
-	uint32_t unused; /* a list of slots */
-	uint32_t used;
+	struct records few, many; /* rows */
+	uint32_t unused_few, unused_many; /* lists */
+	uint64_t used; /* bytes of rows */
 	uint64_t budget; /* bytes for chunks and slots */
 	uint64_t granules, shared; /* as trace_end's; ever */
 	uint64_t dropped;
+	uint32_t hand_chunk, hand_granule; /* where to look for one to forget */
+	uint32_t pause; /* times not to look for one */
+	uint32_t chunk_pause;
 };
 
 /* Where a use accessed memory last: it often does so again. */
@@ -102,9 +128,22 @@ static inline struct granule *granule_at(struct shadow_chunk *chunk,
 	return &chunk->granules[address / 8 % SHADOW_GRANULES];
 }
 
-static inline struct slot *slot_at(const struct shadow *shadow, uint32_t id)
+/* Slot i of the granule, from 0. */
+static inline struct slot *granule_slot(const struct shadow *shadow,
+					const struct granule *granule,
+					uint32_t i)
 {
-	return records_at(&shadow->slots, id);
+	struct row_many *row;
+
+	if (i < SHADOW_FEW) {
+		struct row_few *few = records_at(&shadow->few, granule->few);
+
+		return &few->slots[i];
+	}
+	row = records_at(&shadow->many, granule->many);
+	for (i -= SHADOW_FEW; i >= SHADOW_MANY; i -= SHADOW_MANY)
+		row = records_at(&shadow->many, row->next);
+	return &row->slots[i];
 }
 
 /*
@@ -130,7 +169,7 @@ static inline bool memo_holds(const struct shadow_memo *memo, uint64_t address)
 }
 
 /*
- * Free the slots of the granule of an address: what is there now is another
+ * Free the rows of the granule of an address: what is there now is another
  * variable.
  */
 void shadow_clear(struct shadow *shadow, struct shadow_chunk *chunk,

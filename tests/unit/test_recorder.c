@@ -185,10 +185,79 @@ static void one_thread_does_not_hide_another(void **state)
 		access_at(first, CODE + i, TRACE_WRITES, memory, 8);
 	access_at(second, CODE, TRACE_READS, memory, 8);
 	finish();
-	assert_int_equal(cells_count, SHADOW_THREAD_MAX + 1);
-	assert_int_equal(cells[SHADOW_READS_MAX].thread, first->id);
-	assert_int_equal(cells[SHADOW_THREAD_MAX].thread, second->id);
-	assert_int_equal(end.dropped_cells, 200 - SHADOW_THREAD_MAX);
+	assert_int_equal(cells_count, SHADOW_OWN_MAX + 1);
+	assert_int_equal(cells[SHADOW_OWN_READS_MAX].thread, first->id);
+	assert_int_equal(cells[SHADOW_OWN_MAX].thread, second->id);
+	assert_int_equal(end.dropped_cells, 200 - SHADOW_OWN_MAX);
+}
+
+static void shared_granule_keeps_every_site_of_a_thread(void **state)
+{
+	(void)state;
+	access_at(first, CODE, TRACE_WRITES, memory, 8);
+	for (uint32_t i = 1; i <= 40; i++)
+		access_at(second, CODE + i, TRACE_READS, memory, 8);
+	access_at(second, CODE + 40, TRACE_READS, memory, 8);
+	finish();
+	assert_int_equal(cells_count, 41);
+	for (uint32_t i = 1; i <= 40; i++)
+		assert_int_equal(cells[i].first, i + 1);
+	assert_int_equal(cells[40].count, 2);
+	assert_int_equal(end.dropped_cells, 0);
+}
+
+/* The owner's loop has found no room; then another thread comes. */
+static void what_was_dropped_is_kept_when_it_is_shared(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i <= SHADOW_OWN_MAX; i++)
+		access_at(first, CODE + i, TRACE_WRITES, memory, 8);
+	access_at(second, CODE, TRACE_READS, memory, 8);
+	access_at(first, CODE + SHADOW_OWN_MAX, TRACE_WRITES, memory, 8);
+	finish();
+	assert_int_equal(cells_count, SHADOW_OWN_MAX + 2);
+	assert_int_equal(end.dropped_cells, 1);
+}
+
+static void without_memory_what_is_shared_comes_first(void **state)
+{
+	enum { MANY = 3 * RECORDS_CHUNK };
+	uint64_t *large = calloc(MANY, sizeof(*large));
+
+	(void)state;
+	assert_non_null(large);
+	access_at(first, CODE, TRACE_WRITES, &large[0], 8);
+	access_at(second, CODE, TRACE_WRITES, &large[0], 8);
+	recorder->shadow.budget = shadow_bytes(&recorder->shadow) +
+				  2 * sizeof(struct shadow_chunk);
+	for (uint32_t i = 1; i < MANY; i++)
+		access_at(first, CODE, TRACE_WRITES, &large[i], 8);
+	access_at(second, CODE, TRACE_WRITES, &large[MANY - 1], 8);
+	finish();
+	free(large);
+	assert_int_equal(cells_count, 4);
+	assert_int_equal(end.shared, 2);
+	assert_int_equal(end.dropped_cells, 0);
+}
+
+static void without_memory_other_chunks_are_forgotten(void **state)
+{
+	enum { SIZE = 4 << SHADOW_SHIFT, STEP = 1 << SHADOW_SHIFT };
+	char *large = calloc(1, SIZE);
+
+	(void)state;
+	assert_non_null(large);
+	access_at(first, CODE, TRACE_WRITES, large, 8);
+	recorder->shadow.budget = shadow_bytes(&recorder->shadow);
+	for (uint32_t i = STEP; i < SIZE; i += STEP)
+		access_at(first, CODE, TRACE_WRITES, large + i, 8);
+	access_at(second, CODE, TRACE_WRITES, large + SIZE - STEP, 8);
+	/* shared: it stays, and there is no room for another one */
+	access_at(first, CODE, TRACE_WRITES, large, 8);
+	finish();
+	free(large);
+	assert_int_equal(cells_count, 2);
+	assert_int_equal(end.dropped_cells, 1);
 }
 
 static void what_is_mapped_anew_is_another_variable(void **state)
@@ -251,6 +320,10 @@ int main(void)
 		TEST(access_over_two_granules_is_in_both),
 		TEST(one_site_does_not_hide_another),
 		TEST(one_thread_does_not_hide_another),
+		TEST(shared_granule_keeps_every_site_of_a_thread),
+		TEST(what_was_dropped_is_kept_when_it_is_shared),
+		TEST(without_memory_what_is_shared_comes_first),
+		TEST(without_memory_other_chunks_are_forgotten),
 		TEST(what_is_mapped_anew_is_another_variable),
 		TEST(without_memory_accesses_are_counted),
 		TEST(own_stack_is_left_out),
