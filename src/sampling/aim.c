@@ -305,8 +305,12 @@ struct error *aim_module(struct sampleset *set, struct module *module,
 	*ret = (struct aim){ .problem = AIM_NO_MODULE,
 			     .module = strdup(module->name),
 			     .main = module->main };
-	if (module->text && !module->vdso)
-		err = aim_search(&aiming, ids);
+	if (module->text && !module->vdso) {
+		/* a library that waits for the program's own sites */
+		err = sampleset_want(set, module);
+		if (!err)
+			err = aim_search(&aiming, ids);
+	}
 	vec_deinit(&aiming.places);
 	vec_deinit(&aiming.insns);
 	if (err)

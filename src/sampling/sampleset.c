@@ -634,6 +634,13 @@ static bool sampleset_functions_of(const struct module *module,
 	return true;
 }
 
+struct error *sampleset_want(struct sampleset *set, struct module *module)
+{
+	if (sampleset_find(set, module->id))
+		return NULL;
+	return sampleset_join_module(set, module);
+}
+
 struct error *sampleset_add(struct sampleset *set, const struct module *module,
 			    const struct vec *addresses)
 {

@@ -122,6 +122,9 @@ struct error *sampleset_find_at(struct sampleset *set,
 				const struct module *module, uint64_t address,
 				uint64_t *ret_id);
 
+/* The module, which is in the image, joins at once unless it has joined. */
+struct error *sampleset_want(struct sampleset *set, struct module *module);
+
 /*
  * These instructions of a module that has joined are sites from now on, whatever
  * the rules say: their addresses (uint64_t, ascending, not sites yet), each the

@@ -275,6 +275,25 @@ static void a_module_that_is_left_out_is_looked_at(void **state)
 	assert_true(aimed_in(fixture, libc, text) > 0);
 }
 
+/* Libraries join late; a hunt's side may be in one of them. */
+static void a_module_that_has_not_joined_joins(void **state)
+{
+	struct fixture *fixture = *state;
+	struct module *libc =
+		image_module_at(fixture->image, (uintptr_t)&getenv);
+
+	sampleset_deinit(&fixture->set);
+	assert_null(sampleset_init(&fixture->set, fixture->image,
+				   &fixture->rules, getpid(), 1));
+	assert_int_equal(fixture->set.modules.count, 0);
+	assert_true(aimed_in(fixture, libc, "getenv") > 0);
+	assert_int_equal(fixture->set.modules.count, 1);
+	/* and not again */
+	assert_null(sampleset_sync(&fixture->set, UINT64_MAX, &fixture->gone));
+	assert_int_equal(fixture->set.modules.count,
+			 image_modules(fixture->image)->count);
+}
+
 static void what_was_excluded_is_looked_at(void **state)
 {
 	struct fixture *fixture = *state;
@@ -302,6 +321,7 @@ int main(void)
 		TEST(every_inlined_copy_of_a_line_is_meant),
 		TEST(lines_without_code_tell_their_neighbours),
 		TEST(a_module_that_is_left_out_is_looked_at),
+		TEST(a_module_that_has_not_joined_joins),
 		TEST(what_was_excluded_is_looked_at),
 	};
 
