@@ -5,7 +5,6 @@
  */
 #include "cmd/cmd.h"
 
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "cmd/watch.h"
 #include "doctor/program.h"
 #include "hunt/sources.h"
+#include "hunt/tempfolder.h"
 #include "judge/judge.h"
 #include "output/hunting.h"
 #include "output/terminal.h"
@@ -254,18 +254,19 @@ static struct error *hunt_in_store(const struct hunt_options *options,
 				   struct hunting_output *output,
 				   int *ret_status)
 {
-	char folder[] = "/tmp/racewatch-hunt.XXXXXX";
 	struct strbuf path = { 0 };
 	struct outcomes *outcomes = NULL;
-	bool kept = options->store != NULL;
+	struct tempfolder folder = { 0 };
 	struct error *err = NULL;
 
-	if (!kept && !mkdtemp(folder))
-		return error_os(errno, "make the directory %s", folder);
-	if (kept)
+	if (!options->store)
+		err = tempfolder_make("hunt", &folder);
+	if (err)
+		return err;
+	if (options->store)
 		strbuf_add(&path, options->store);
 	else
-		strbuf_addf(&path, "%s/store.db", folder);
+		strbuf_addf(&path, "%s/store.db", folder.path);
 	if (path.failed)
 		err = error_nomem;
 	if (!err)
@@ -275,10 +276,7 @@ static struct error *hunt_in_store(const struct hunt_options *options,
 		err = hunt_in_outcomes(options, config, outcomes, output,
 				       ret_status);
 	outcomes_close(outcomes);
-	if (!kept) {
-		unlink(strbuf_text(&path));
-		rmdir(folder);
-	}
+	tempfolder_remove(&folder);
 	strbuf_deinit(&path);
 	return err;
 }

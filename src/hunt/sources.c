@@ -4,7 +4,6 @@
  */
 #include "hunt/sources.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include "base/log.h"
 #include "hunt/outcomes.h"
 #include "hunt/record.h"
+#include "hunt/tempfolder.h"
 #include "report/read.h"
 #include "report/record.h"
 
@@ -134,40 +134,26 @@ static struct error *record(const struct hunt_sources *sources, const char *dir,
 	return NULL;
 }
 
-/* One level is enough: the recorder makes no folders. */
-static void remove_folder(const char *path)
-{
-	DIR *folder = opendir(path);
-	const struct dirent *entry;
-
-	while (folder && (entry = readdir(folder))) {
-		if (strcmp(entry->d_name, ".") != 0 &&
-		    strcmp(entry->d_name, "..") != 0)
-			unlinkat(dirfd(folder), entry->d_name, 0);
-	}
-	if (folder)
-		closedir(folder);
-	rmdir(path);
-}
-
 /* Into a folder that is kept, or one for the moment. */
 static struct error *sides_of_recording(const struct hunt_sources *sources,
 					struct vec *sides,
 					struct hunt_found *ret)
 {
-	char moment[] = "/tmp/racewatch-trace.XXXXXX";
 	const char *dir = sources->keep_trace;
-	struct error *err;
+	struct tempfolder folder = { 0 };
+	struct error *err = NULL;
 
 	if (dir && mkdir(dir, 0777) < 0 && errno != EEXIST)
 		return error_os(errno, "make the directory %s", dir);
-	if (!dir && !(dir = mkdtemp(moment)))
-		return error_os(errno, "make the directory %s", moment);
-	err = record(sources, dir, ret);
+	if (!dir) {
+		err = tempfolder_make("trace", &folder);
+		dir = folder.path;
+	}
+	if (!err)
+		err = record(sources, dir, ret);
 	if (!err)
 		err = sides_of_trace(sources, dir, sides, ret);
-	if (!sources->keep_trace)
-		remove_folder(dir);
+	tempfolder_remove(&folder);
 	return err;
 }
 
