@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -17,6 +18,7 @@
 #include "base/utf8.h"
 #include "doctor/checks.h"
 #include "doctor/pid.h"
+#include "hunt/record.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
 
@@ -156,6 +158,28 @@ static struct error *print_json(const struct checks *checks)
 	return err;
 }
 
+/* What `racewatch hunt' records with. Without it, targets can be given. */
+static struct error *doctor_add_recorder(struct checks *checks)
+{
+	struct error *missing = record_check();
+	struct check check = {
+		.name = "recorder",
+		.verdict = missing ? CHECK_NOTE : CHECK_OK,
+		.finding = strdup(missing ? error_message(missing)
+					  : "valgrind, with our tool"),
+		.remedy = missing ? strdup("for racewatch hunt: install "
+					   "valgrind; build racewatch with it")
+				  : NULL,
+	};
+
+	error_free(missing);
+	if (check.finding && vec_push(&checks->list, &check))
+		return NULL;
+	free(check.finding);
+	free(check.remedy);
+	return error_nomem;
+}
+
 static struct error *doctor_examine(const struct doctor_options *options,
 				    int pid, int *ret_status)
 {
@@ -164,6 +188,8 @@ static struct error *doctor_examine(const struct doctor_options *options,
 
 	checks_init(&checks);
 	err = checks_machine(&checks);
+	if (!err)
+		err = doctor_add_recorder(&checks);
 	if (!err && pid)
 		err = checks_process(pid, &checks);
 	if (!err)

@@ -57,7 +57,8 @@ is "the lines have their shape" "$(grep -Evc \
 	"$work/out")" 0
 for name in linux ptrace-scope capabilities seccomp user-namespace proc \
 	perf-policy watch-perf watch-ptrace watch-perf-cpu execution watch-value \
-	debug-registers open-files locked-memory security-modules traced; do
+	debug-registers open-files locked-memory security-modules traced \
+	recorder; do
 	[ -n "$(verdict "$name")" ] || not_ok "the check $name is there"
 done
 
