@@ -294,11 +294,6 @@ static struct sampleset_module *sampleset_find(const struct sampleset *set,
 	return NULL;
 }
 
-bool sampleset_has(const struct sampleset *set, const struct module *module)
-{
-	return sampleset_find(set, module->id);
-}
-
 bool sampleset_samples(const struct sampleset *set, const struct module *module,
 		       size_t function)
 {

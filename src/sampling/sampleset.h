@@ -111,9 +111,6 @@ struct error *sampleset_find_site(struct sampleset *set, const char *path,
 				  const char *build_id, uint64_t offset,
 				  uint64_t *ret_id);
 
-/* Has it joined? */
-bool sampleset_has(const struct sampleset *set, const struct module *module);
-
 /* A module that has joined, each once; NULL: this has returned all. */
 struct module *sampleset_take_module(struct sampleset *set);
 

@@ -118,10 +118,7 @@ static struct module *session_module_of(const struct watched_program *program,
 	return NULL;
 }
 
-/*
- * The instruction, as the tracer wants it; *ret_found: it is there. A library that
- * was just loaded joins later.
- */
+/* The instruction, as the tracer wants it; *ret_found: it is there. */
 static struct error *session_hunt_site(struct watched_program *program,
 				       const struct where *where,
 				       struct wire_site *ret, bool *ret_found)
@@ -132,7 +129,7 @@ static struct error *session_hunt_site(struct watched_program *program,
 	struct error *err;
 
 	*ret_found = false;
-	if (!module || !sampleset_has(&program->set, module))
+	if (!module)
 		return NULL;
 	err = aim_module(&program->set, module, where, &ids, &aim);
 	if (err)
