@@ -147,8 +147,8 @@ static void a_missed_page_is_in_the_next_capture(void **state)
 	munmap(page, PAGE);
 }
 
-/* Far from where anything is mapped. */
-static const void *const nowhere = (const void *)0x100000000000;
+/* Far from where anything is mapped, and from the shadow of a sanitizer. */
+static const void *const nowhere = (const void *)0x300000000000;
 
 /*
  * A page that is not there now may have been unmapped since. A schedule that has
