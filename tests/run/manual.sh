@@ -9,7 +9,8 @@
 # That the session's race is met within a minute, or not within the five seconds
 # at a thousand samples a second, is chance. So attach has four tries, each two to
 # three times as long as the one before. A try also fails when it was to write rules
-# and wrote none, or to stop at a race and saw one side of it only.
+# and wrote none or some of one side only, or to stop at a race and saw one side
+# of it only.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -92,11 +93,16 @@ perform()
 	lib_started $(jobs -p)
 }
 
-# wrote COMMAND: are the rules there, if it is to generate any?
+# wrote COMMAND: if it is to generate rules, are they there, and of both sides? A
+# file of a try that was none is removed: rules are appended.
 wrote()
 {
 	[[ $1 =~ --gen-suppressions\ ([^ ]+) ]] || return 0
-	[ -s "${BASH_REMATCH[1]}" ]
+	[ -s "${BASH_REMATCH[1]}" ] &&
+		! grep -q 'one side was not seen' "${BASH_REMATCH[1]}" &&
+		return 0
+	rm -f "${BASH_REMATCH[1]}"
+	return 1
 }
 
 # both_seen COMMAND: if it is to stop at a race, is neither side of that unknown?
