@@ -205,22 +205,6 @@ void outcomes_close(struct outcomes *outcomes)
 	free(outcomes);
 }
 
-/* What a statement without parameters that returns one number says. */
-static struct error *ask(struct store *store, const char *sql, uint64_t *ret)
-{
-	struct query *query;
-	bool row;
-	struct error *err = query_prepare(store, sql, &query);
-
-	if (err)
-		return err;
-	err = query_next(query, &row);
-	if (!err)
-		*ret = row ? query_number(query, 0, INT64_MAX) : 0;
-	query_free(query);
-	return err;
-}
-
 struct error *outcomes_has_sides(struct outcomes *outcomes, bool *ret)
 {
 	uint64_t any = 0;
@@ -229,8 +213,9 @@ struct error *outcomes_has_sides(struct outcomes *outcomes, bool *ret)
 	if (err)
 		return err;
 	err = store_end(outcomes->store,
-			ask(outcomes->store,
-			    "SELECT EXISTS (SELECT * FROM side)", &any));
+			query_ask(outcomes->store,
+				  "SELECT EXISTS (SELECT * FROM side)", 1,
+				  &any));
 	if (!err)
 		*ret = any;
 	return err;

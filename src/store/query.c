@@ -157,6 +157,22 @@ uint64_t query_number(struct query *query, int column, uint64_t max)
 	return 0;
 }
 
+struct error *query_ask(struct store *store, const char *sql, uint64_t max,
+			uint64_t *ret)
+{
+	struct query *query;
+	bool row;
+	struct error *err = query_prepare(store, sql, &query);
+
+	if (err)
+		return err;
+	err = query_next(query, &row);
+	if (!err)
+		*ret = row ? query_number(query, 0, max) : 0;
+	query_free(query);
+	return err;
+}
+
 uint64_t query_bits(struct query *query, int column)
 {
 	return (uint64_t)sqlite3_column_int64(query->statement, column);

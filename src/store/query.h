@@ -33,6 +33,13 @@ struct error *query_next(struct query *query, bool *ret_row);
 struct error *query_run(struct query *query);
 
 /*
+ * The number that a statement without parameters returns. 0: it returns no row,
+ * or a number above max.
+ */
+struct error *query_ask(struct store *store, const char *sql, uint64_t max,
+			uint64_t *ret);
+
+/*
  * A column of the row. A NULL is 0. A number that is above max, or no number,
  * is 0 too, and makes the next query_next() fail with ERROR_FORMAT.
  */

@@ -92,22 +92,6 @@ static struct error *connect(struct store *store)
 	return store_execute(store, "PRAGMA synchronous=EXTRA");
 }
 
-static struct error *ask_number(struct store *store, const char *sql,
-				uint64_t *ret)
-{
-	struct query *query;
-	bool row;
-	struct error *err = query_prepare(store, sql, &query);
-
-	if (err)
-		return err;
-	err = query_next(query, &row);
-	if (!err)
-		*ret = row ? query_number(query, 0, UINT32_MAX) : 0;
-	query_free(query);
-	return err;
-}
-
 struct identity {
 	uint64_t application, version, tables;
 };
@@ -116,12 +100,14 @@ static struct error *identify(struct store *store, struct identity *ret)
 {
 	struct error *err;
 
-	err = ask_number(store, "PRAGMA application_id", &ret->application);
+	err = query_ask(store, "PRAGMA application_id", UINT32_MAX,
+			&ret->application);
 	if (!err)
-		err = ask_number(store, "PRAGMA user_version", &ret->version);
+		err = query_ask(store, "PRAGMA user_version", UINT32_MAX,
+				&ret->version);
 	if (!err)
-		err = ask_number(store, "SELECT count(*) FROM sqlite_schema",
-				 &ret->tables);
+		err = query_ask(store, "SELECT count(*) FROM sqlite_schema",
+				UINT32_MAX, &ret->tables);
 	return err;
 }
 
