@@ -178,7 +178,7 @@ struct error *rank_merged(struct race *race)
 	bool ok = true;
 
 	if (race->verdict == VERDICT_SYNC || race->verdict == VERDICT_HARMFUL ||
-	    race->replay_kin.races == 0)
+	    race->replay_related.races == 0)
 		return NULL;
 	if (decide_merged(race, &verdict, &reason, &grounds)) {
 		ok = take(&reason, &race->reason);

@@ -27,7 +27,7 @@ struct error *rank_race(struct race *race, const struct vec *special);
  * Of a race of several merged runs, whose verdict is the worst that a run gave
  * it: judge it anew by its replays in all of them, and by nothing else. Enough of
  * them without an effect make it unlikely, and where there are not it is suspect
- * again; a sign of harm that a run has seen stays. Nothing where race->replay_kin
+ * again; a sign of harm that a run has seen stays. Nothing where race->replay_related
  * has no race. ERROR_NOMEM.
  */
 struct error *rank_merged(struct race *race);

@@ -74,54 +74,55 @@ uint64_t replayed_enough(void)
 	return enough;
 }
 
-/* Are there so many instances, of each race on these bytes? */
-static bool is_enough(const struct race_replay_kin *kin)
+/* Are there enough instances of each race on these bytes? */
+static bool is_enough(const struct race_replay_related *related)
 {
-	return !kin->unlike && kin->fewest >= REPLAYED_EACH &&
-	       kin->telling >= replayed_enough();
+	return !related->unlike && related->fewest >= REPLAYED_EACH &&
+	       related->telling >= replayed_enough();
 }
 
 /* Of one race, the same is said of its replays. */
-static void add_bound(const struct race_replay_kin *kin, struct strbuf *grounds)
+static void add_bound(const struct race_replay_related *related,
+		      struct strbuf *grounds)
 {
-	if (kin->races > 1)
+	if (related->races > 1)
 		strbuf_addf(grounds,
 			    " of %" PRIu64
 			    " races on these bytes: with %.0f %% "
 			    "confidence it does in at most %.1f %%",
-			    kin->races, 100 * REPLAY_CONFIDENCE,
-			    100 * race_replay_bound(kin->telling));
+			    related->races, 100 * REPLAY_CONFIDENCE,
+			    100 * race_replay_bound(related->telling));
 }
 
 bool replayed_same(const struct race *race, const struct vec *special,
 		   struct strbuf *grounds)
 {
-	const struct race_replay_kin *kin = &race->replay_kin;
+	const struct race_replay_related *related = &race->replay_related;
 
 	(void)special;
-	if (kin->changed || !is_enough(kin))
+	if (related->changed || !is_enough(related))
 		return false;
 	strbuf_addf(grounds,
 		    "run again in a copy, the order of the accesses made no "
 		    "difference in %" PRIu64 " instances",
-		    kin->telling);
-	add_bound(kin, grounds);
+		    related->telling);
+	add_bound(related, grounds);
 	return true;
 }
 
 bool replayed_either(const struct race *race, const struct vec *special,
 		     struct strbuf *grounds)
 {
-	const struct race_replay_kin *kin = &race->replay_kin;
+	const struct race_replay_related *related = &race->replay_related;
 
 	(void)special;
-	if (!kin->changed || !kin->serial || !is_enough(kin))
+	if (!related->changed || !related->serial || !is_enough(related))
 		return false;
 	strbuf_addf(grounds,
 		    "run again in a copy, no overlap of the functions did more "
 		    "than one of them after the other in %" PRIu64 " instances",
-		    kin->telling);
-	add_bound(kin, grounds);
+		    related->telling);
+	add_bound(related, grounds);
 	strbuf_add(grounds, "; which of the two is first decides what the "
 			    "reader finds, and would with a lock too");
 	return true;
@@ -129,9 +130,9 @@ bool replayed_either(const struct race *race, const struct vec *special,
 
 bool replayed_is_refuted(const struct race *race)
 {
-	const struct race_replay_kin *kin = &race->replay_kin;
+	const struct race_replay_related *related = &race->replay_related;
 
-	return kin->unlike || (kin->changed && !kin->serial);
+	return related->unlike || (related->changed && !related->serial);
 }
 
 /* What a difference that is no sign of harm is one of. */

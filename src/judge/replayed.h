@@ -31,7 +31,7 @@ bool replayed_overlap(const struct race *race, struct strbuf *grounds);
 
 /*
  * No order made a difference, in replayed_enough() instances that tell
- * (struct race_replay_kin) of all the races on these bytes, some of each, none of
+ * (struct race_replay_related) of all the races on these bytes, some of each, none of
  * which has a failure that may be a difference.
  */
 bool replayed_same(const struct race *race, const struct vec *special,

@@ -37,7 +37,7 @@ void merge_destroy(struct merge *merge);
 
 /*
  * Have each race of several runs judged anew, by its replays in all of them and
- * those of others on its bytes (race->replay_kin). Where the races of all kinds
+ * those of others on its bytes (race->replay_related). Where the races of all kinds
  * are more than fit in the memory, or than KINDS_RELATED_MAX (kinds.h), they are
  * not: the verdict is the worst that a run gave it.
  */

@@ -124,7 +124,7 @@ struct race_replay {
 };
 
 /* What the replays of all races on the same bytes say; related.h sets it. */
-struct race_replay_kin {
+struct race_replay_related {
 	uint64_t instances; /* of all of them */
 	uint64_t telling; /* those that are not still */
 	uint64_t fewest; /* instances of one of the races */

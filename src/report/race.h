@@ -134,7 +134,7 @@ struct race {
 	char *grounds; /* of the reason, a sentence; or NULL */
 	char *refuted; /* reason of an earlier verdict; not in reports */
 	struct race_replay replay; /* in other orders, in a copy */
-	struct race_replay_kin replay_kin; /* not in reports */
+	struct race_replay_related replay_related; /* not in reports */
 	enum race_status status;
 	struct race_suppression suppressed;
 	/* of merged reports: runs that saw it (0 counts as 1), and where */

@@ -105,25 +105,27 @@ static bool has_reader(const struct race *race)
 	return false;
 }
 
-static void kin_add(struct race_replay_kin *kin, const struct race *race)
+static void related_count(struct race_replay_related *related,
+			  const struct race *race)
 {
 	const struct race_replay *replay = &race->replay;
 	uint64_t changes = replay->changes + replay->faults;
 
-	if (kin->races == 0 || replay->instances < kin->fewest)
-		kin->fewest = replay->instances;
-	kin->races++;
-	kin->instances += replay->instances;
-	kin->telling += replay->instances - replay->still;
-	kin->changed |= changes > 0;
-	kin->serial &= changes == 0 ||
-		       (changes == replay->serial && has_reader(race));
-	kin->unlike |= race_replay_is_unlike(replay);
+	if (related->races == 0 || replay->instances < related->fewest)
+		related->fewest = replay->instances;
+	related->races++;
+	related->instances += replay->instances;
+	related->telling += replay->instances - replay->still;
+	related->changed |= changes > 0;
+	related->serial &= changes == 0 ||
+			   (changes == replay->serial && has_reader(race));
+	related->unlike |= race_replay_is_unlike(replay);
 }
 
 bool related_sum_replays(struct race *race, const struct vec *races)
 {
-	struct race_replay_kin kin = { .serial = true }, old = race->replay_kin;
+	struct race_replay_related related = { .serial = true },
+				   old = race->replay_related;
 
 	for (size_t i = 0; i < races->count; i++) {
 		const struct race *other = *(struct race **)vec_at(races, i);
@@ -131,13 +133,13 @@ bool related_sum_replays(struct race *race, const struct vec *races)
 		if (other->verdict == VERDICT_SYNC ||
 		    (other != race && !related_share_replays(race, other)))
 			continue;
-		kin_add(&kin, other);
+		related_count(&related, other);
 	}
-	race->replay_kin = kin;
-	return kin.instances != old.instances || kin.races != old.races ||
-	       kin.telling != old.telling || kin.fewest != old.fewest ||
-	       kin.changed != old.changed || kin.serial != old.serial ||
-	       kin.unlike != old.unlike;
+	race->replay_related = related;
+	return related.instances != old.instances ||
+	       related.races != old.races || related.telling != old.telling ||
+	       related.fewest != old.fewest || related.changed != old.changed ||
+	       related.serial != old.serial || related.unlike != old.unlike;
 }
 
 bool race_is_one_sided(const struct race *race)

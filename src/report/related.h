@@ -33,7 +33,7 @@ bool related_tell(struct race *race, const struct race *teller);
 bool related_share_replays(const struct race *a, const struct race *b);
 
 /*
- * Set race->replay_kin from these races (of struct race *), of which it is one.
+ * Set race->replay_related from these races (of struct race *), of which it is one.
  * Synchronization is none of them. True if that is news.
  */
 bool related_sum_replays(struct race *race, const struct vec *races);

@@ -204,7 +204,7 @@ static struct error *session_judge_related(struct session *session,
 }
 
 /*
- * The race is new to its kin, or was replayed: what the replays of each of them
+ * The race is new to related ones, or was replayed: what the replays of each of them
  * say together is summed anew, and those are judged.
  */
 static struct error *session_sum_replays(struct session *session,

@@ -41,7 +41,7 @@ struct error *session_known_conflict(struct session *session,
 				     const struct conflict *conflict,
 				     bool *ret_known);
 
-/* It has been replayed: judge it and its kin anew. */
+/* It has been replayed: judge it and related ones anew. */
 struct error *session_replayed(struct session *session, struct race *race);
 
 /* Describe a new conflict, judge it, and report it, maybe as a known race. */

@@ -156,17 +156,17 @@ static void replays_of_a_variable_are_summed(void **state)
 	assert_true(race_replay_add(&races[3], &change));
 	assert_true(related_sum_replays(&races[0], &list));
 	assert_false(related_sum_replays(&races[0], &list));
-	assert_int_equal(races[0].replay_kin.races, 2);
-	assert_int_equal(races[0].replay_kin.instances, 1);
-	assert_int_equal(races[0].replay_kin.fewest, 0);
+	assert_int_equal(races[0].replay_related.races, 2);
+	assert_int_equal(races[0].replay_related.instances, 1);
+	assert_int_equal(races[0].replay_related.fewest, 0);
 	assert_true(race_replay_add(&races[1], &same));
 	assert_true(related_sum_replays(&races[0], &list));
-	assert_int_equal(races[0].replay_kin.instances, 2);
-	assert_int_equal(races[0].replay_kin.fewest, 1);
-	assert_false(races[0].replay_kin.changed);
+	assert_int_equal(races[0].replay_related.instances, 2);
+	assert_int_equal(races[0].replay_related.fewest, 1);
+	assert_false(races[0].replay_related.changed);
 	assert_true(race_replay_add(&races[1], &change));
 	assert_true(related_sum_replays(&races[0], &list));
-	assert_true(races[0].replay_kin.changed);
+	assert_true(races[0].replay_related.changed);
 	for (int i = 0; i < 4; i++)
 		race_deinit(&races[i]);
 }
