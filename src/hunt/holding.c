@@ -24,7 +24,7 @@ struct holding {
 	struct vec races; /* const struct race *, as they came */
 };
 
-/* What a session is told of one side, and what that points to. */
+/* What a session gets to know about one side, and what that points to. */
 struct holding_spec {
 	struct vec partners, stack; /* of struct where */
 };
@@ -223,7 +223,7 @@ static void holding_note(void *context, const char *text)
 		holding->sink->note(holding->sink->context, text);
 }
 
-/* What nobody has told of is in no program that has run. */
+/* A side without news is in no program that has run. */
 static void holding_ended(void *context, const struct session_counts *counts)
 {
 	struct holding *holding = context;

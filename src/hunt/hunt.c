@@ -64,7 +64,7 @@ static struct error *hunting_pass(struct hunting *hunting)
 	return err;
 }
 
-/* So many wait with us that each worker could have its next batch. */
+/* Claim sides until there is a batch for each worker. */
 static struct error *hunting_claim(struct hunting *hunting)
 {
 	struct error *err = NULL;
@@ -390,7 +390,7 @@ struct error *hunt_run(const struct hunt_config *config,
 
 	*ret = (struct hunt_result){ .end = HUNT_DONE };
 	tries_init(&hunting.tries, config->hold_ns);
-	/* a worker that has ended is told of by its pipe */
+	/* the end of its pipe says that a worker has ended */
 	signal(SIGPIPE, SIG_IGN);
 	err = hunting_start(&hunting);
 	if (!err)

@@ -116,7 +116,8 @@ struct trace_place {
 struct trace_thread {
 	uint32_t id; /* 1: the initial thread */
 	uint32_t parent; /* 0: of the initial thread */
-	uint32_t ordinal; /* the parent created so many threads before it */
+	uint32_t
+		ordinal; /* number of threads that the parent created before it */
 	int32_t tid; /* the kernel's, in the recording */
 	uint64_t created; /* sequence numbers; TRACE_NEVER: not so far */
 	uint64_t ended;

@@ -35,9 +35,9 @@ enum {
 	SHADOW_OWN_MAX = 8,
 	SHADOW_OWN_READS_MAX = 5, /* that only read */
 	SHADOW_TIGHT_MAX = 2, /* in all, with little memory left */
-	/* what is looked at for something to forget; if in vain, then not
-	 * again for so many times */
+	/* granules in which one search looks for something to forget */
 	SHADOW_LOOKS_MAX = 4 * SHADOW_GRANULES,
+	/* searches that are left out after one that found nothing */
 	SHADOW_PAUSE = 16 * SHADOW_LOOKS_MAX,
 };
 

@@ -67,7 +67,7 @@ void replay_hints_add(struct replay_hints *hints, uint64_t hint);
 bool replay_hints_have(const struct replay_hints *hints, uint64_t hint);
 
 enum {
-	/* likely_add_thread() adds so many at most */
+	/* the most pages that likely_add_thread() adds */
 	LIKELY_OF_THREAD = 36,
 	/* two accesses, each to two pages at most */
 	LIKELY_RACED = 4,

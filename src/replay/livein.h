@@ -30,8 +30,8 @@ struct replay_capture {
 	struct replay_context threads[REPLAY_THREADS];
 	size_t count; /* of pages; each is there once */
 	/*
-	 * so many are of the first thread's process; the others, of the second
-	 * thread's, follow, if that is another one
+	 * the number of pages of the first thread's process, which come first;
+	 * the others are of the second thread's process
 	 */
 	size_t of_first;
 	uint64_t addresses[LIKELY_MAX];

@@ -32,7 +32,7 @@ void kinds_deinit(struct kinds *kinds);
 /* A normal race (race_normalize()); it is then empty, but for an error. */
 struct error *kinds_add(struct kinds *kinds, struct race *race);
 
-/* So many races are compared with each other: some milliseconds. */
+/* The most races that are compared with each other; that takes milliseconds. */
 enum { KINDS_RELATED_MAX = 1024 };
 
 /*

@@ -45,7 +45,7 @@ struct pace {
 /* Of one pair. Zeroed: a new one. */
 struct pace_pair {
 	uint32_t taken; /* instances that count, with the one being replayed */
-	uint32_t skips; /* so many conflicts are not captured */
+	uint32_t skips; /* number of next conflicts that are not captured */
 	uint64_t next_ns; /* none before */
 };
 

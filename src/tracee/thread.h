@@ -38,7 +38,7 @@ struct thread_watch {
 	int fds[DREGS_SLOTS]; /* perf events; -1: not open */
 	/* what each of them had counted when a trap was last handled */
 	uint64_t told[DREGS_SLOTS];
-	/* every so many counts, one traps; 0 and 1: each */
+	/* counts from one trap to the next; 0 and 1: each traps */
 	uint64_t periods[DREGS_SLOTS];
 	/*
 	 * a closed event had counted an access whose trap may still be pending:

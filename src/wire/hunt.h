@@ -22,7 +22,7 @@ struct wire_hunt {
 	bool any;
 	uint32_t path[WIRE_PATH_MAX]; /* as in struct thread_place (thread.h) */
 	uint32_t path_length;
-	/* so many executions by such a thread with such a stack are before it */
+	/* executions before it by such a thread with such a stack */
 	uint64_t ordinal;
 	uint64_t hold_ns; /* for how long the thread is held at most */
 	/* run-time return addresses on the stack, the innermost first */

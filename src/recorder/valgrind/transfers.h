@@ -18,7 +18,7 @@ struct transfer {
 	int fd; /* -1: none */
 };
 
-/* A thread enters a system call, with so many of its arguments. */
+/* A thread enters a system call; count: how many arguments are known. */
 struct transfer transfer_begin(struct recorder *recorder, uint32_t number,
 			       const unsigned long *arguments, uint32_t count);
 
