@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +18,8 @@
 #include "report/record.h"
 #include "report/render.h"
 #include "store/query.h"
+#include "store/shared.h"
 #include "store/store.h"
-
-/* Where the locks of sides are: no file is that long. */
-static const off_t OUTCOMES_LOCKS = (off_t)1 << 60;
 
 #define NOW "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
 
@@ -31,137 +28,56 @@ static const struct store_kind outcomes_kind = {
 	.name = "the store of a hunt",
 	.application = STORE_HUNT,
 	.version = 1,
-	.schema = "CREATE TABLE command ("
-		  " place INTEGER PRIMARY KEY, word TEXT NOT NULL) STRICT;"
-		  "CREATE TABLE side ("
-		  " side INTEGER PRIMARY KEY CHECK (side > 0),"
-		  " fingerprint TEXT NOT NULL UNIQUE,"
-		  " program TEXT,"
-		  " thread_path TEXT,"
-		  " module TEXT,"
-		  " offset INTEGER NOT NULL,"
-		  " ordinal INTEGER NOT NULL,"
-		  " writes INTEGER NOT NULL CHECK (writes IN (0, 1)),"
-		  " function TEXT,"
-		  " variable TEXT,"
-		  " code_hash TEXT,"
-		  " rank REAL NOT NULL,"
-		  " result TEXT NOT NULL DEFAULT 'pending',"
-		  " runs INTEGER NOT NULL DEFAULT 0,"
-		  " reached INTEGER NOT NULL DEFAULT 0,"
-		  " hold_ns INTEGER NOT NULL DEFAULT 0,"
-		  " ordered_by TEXT,"
-		  " race TEXT,"
-		  " time TEXT,"
-		  " record TEXT NOT NULL) STRICT;"
-		  "CREATE INDEX side_next ON side (result, runs, rank);"
-		  "CREATE TABLE try ("
-		  " id INTEGER PRIMARY KEY,"
-		  " side INTEGER NOT NULL REFERENCES side,"
-		  " worker TEXT,"
-		  " time TEXT NOT NULL DEFAULT (" NOW "),"
-		  " result TEXT NOT NULL,"
-		  " reached INTEGER NOT NULL,"
-		  " hold_ns INTEGER NOT NULL,"
-		  " ordered_by TEXT,"
-		  " race TEXT) STRICT;",
+	.schema = SHARED_COMMAND_TABLE
+	"CREATE TABLE side ("
+	" side INTEGER PRIMARY KEY CHECK (side > 0),"
+	" fingerprint TEXT NOT NULL UNIQUE,"
+	" program TEXT,"
+	" thread_path TEXT,"
+	" module TEXT,"
+	" offset INTEGER NOT NULL,"
+	" ordinal INTEGER NOT NULL,"
+	" writes INTEGER NOT NULL CHECK (writes IN (0, 1)),"
+	" function TEXT,"
+	" variable TEXT,"
+	" code_hash TEXT,"
+	" rank REAL NOT NULL,"
+	" result TEXT NOT NULL DEFAULT 'pending',"
+	" runs INTEGER NOT NULL DEFAULT 0,"
+	" reached INTEGER NOT NULL DEFAULT 0,"
+	" hold_ns INTEGER NOT NULL DEFAULT 0,"
+	" ordered_by TEXT,"
+	" race TEXT,"
+	" time TEXT,"
+	" record TEXT NOT NULL) STRICT;"
+	"CREATE INDEX side_next ON side (result, runs, rank);"
+	"CREATE TABLE try ("
+	" id INTEGER PRIMARY KEY,"
+	" side INTEGER NOT NULL REFERENCES side,"
+	" worker TEXT,"
+	" time TEXT NOT NULL DEFAULT (" NOW "),"
+	" result TEXT NOT NULL,"
+	" reached INTEGER NOT NULL,"
+	" hold_ns INTEGER NOT NULL,"
+	" ordered_by TEXT,"
+	" race TEXT) STRICT;",
 };
 
 struct outcomes {
 	struct store *store;
 	int lock_fd; /* what has the locks of the claims; -1: none */
 	struct map claimed; /* numbers of the sides claimed here */
-	char worker[HOST_NAME_MAX + 24];
+	struct shared_worker worker;
 };
-
-/* Lock or unlock a side; false: another one has it. */
-static struct error *lock_side(const struct outcomes *outcomes, uint64_t side,
-			       short type, bool *ret_done)
-{
-	struct flock lock = {
-		.l_type = type,
-		.l_whence = SEEK_SET,
-		.l_start = OUTCOMES_LOCKS + (off_t)side,
-		.l_len = 1,
-	};
-
-	*ret_done = true;
-	while (fcntl(outcomes->lock_fd, F_OFD_SETLK, &lock) < 0) {
-		if (errno == EINTR)
-			continue;
-		*ret_done = false;
-		if (errno == EAGAIN || errno == EACCES)
-			return NULL;
-		return error_os(errno, "lock");
-	}
-	return NULL;
-}
-
-static void name_worker(struct outcomes *outcomes)
-{
-	char host[HOST_NAME_MAX + 1] = "";
-
-	if (gethostname(host, sizeof(host)) < 0 || host[sizeof(host) - 1])
-		host[0] = '\0';
-	snprintf(outcomes->worker, sizeof(outcomes->worker), "%s:%d", host,
-		 (int)getpid());
-}
-
-/* Is the command that of the store, or the first? */
-static struct error *check_command(struct store *store, char *const *command,
-				   bool *ret_new)
-{
-	struct query *query;
-	bool row = true, same = true;
-	size_t words = 0;
-	struct error *err = query_prepare(
-		store, "SELECT word FROM command ORDER BY place", &query);
-
-	if (err)
-		return err;
-	while (!err && same && (err = query_next(query, &row)) == NULL && row) {
-		const char *word = query_text(query, 0);
-
-		same = word && command[words] &&
-		       strcmp(word, command[words]) == 0;
-		words++;
-	}
-	query_free(query);
-	*ret_new = words == 0;
-	if (!err && words && (!same || command[words]))
-		err = error_create(ERROR_USAGE,
-				   "is of another command; use another store");
-	return err;
-}
-
-static struct error *write_command(struct store *store, char *const *command)
-{
-	struct query *query;
-	struct error *err = query_prepare(
-		store, "INSERT INTO command (word) VALUES (?)", &query);
-
-	if (err)
-		return err;
-	for (; !err && *command; command++) {
-		query_bind_text(query, 1, *command);
-		err = query_run(query);
-	}
-	query_free(query);
-	return err;
-}
 
 static struct error *begin(struct store *store, const char *path,
 			   char *const *command)
 {
 	struct error *err = store_begin_write(store);
-	bool is_new = false;
 
 	if (err)
 		return err;
-	err = check_command(store, command, &is_new);
-	if (!err && is_new)
-		err = write_command(store, command);
-	err = store_end(store, err);
+	err = store_end(store, shared_keep_command(store, command, "store"));
 	return err && err->kind == ERROR_USAGE ? error_wrap(err, "%s", path)
 					       : err;
 }
@@ -175,7 +91,7 @@ struct error *outcomes_open(const char *path, char *const *command,
 	if (!outcomes)
 		return error_nomem;
 	outcomes->lock_fd = -1;
-	name_worker(outcomes);
+	shared_worker_init(&outcomes->worker);
 	err = store_open(path, &outcomes_kind, &outcomes->store);
 	if (err && err->kind == ERROR_FORMAT)
 		err->kind = ERROR_USAGE;
@@ -421,7 +337,7 @@ static struct error *claim_row(struct outcomes *outcomes, struct query *query,
 
 	if (map_get(&outcomes->claimed, number))
 		return NULL;
-	err = lock_side(outcomes, number, F_WRLCK, &locked);
+	err = shared_lock(outcomes->lock_fd, number, &locked);
 	if (err || !locked)
 		return err;
 	err = read_row(query, &record);
@@ -486,7 +402,7 @@ static struct error *write_try(const struct outcomes *outcomes, uint64_t side,
 	if (err)
 		return err;
 	query_bind(query, 1, side);
-	query_bind_text(query, 2, outcomes->worker);
+	query_bind_text(query, 2, outcomes->worker.name);
 	query_bind_text(query, 3, target_result_name(outcome->result));
 	query_bind(query, 4, outcome->reached);
 	query_bind(query, 5, outcome->hold_ns);
@@ -531,7 +447,6 @@ static struct error *write_side(const struct outcomes *outcomes, uint64_t side,
 struct error *outcomes_save(struct outcomes *outcomes, uint64_t side,
 			    const struct target_outcome *outcome)
 {
-	bool done;
 	struct error *err = store_begin_write(outcomes->store);
 
 	if (err)
@@ -541,7 +456,7 @@ struct error *outcomes_save(struct outcomes *outcomes, uint64_t side,
 		err = write_side(outcomes, side, outcome);
 	err = store_end(outcomes->store, err);
 	if (!err && map_remove(&outcomes->claimed, side))
-		err = lock_side(outcomes, side, F_UNLCK, &done);
+		err = shared_unlock(outcomes->lock_fd, side);
 	return err;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "store/query.h"
+#include "store/shared.h"
 #include "store/store.h"
 
 #define NOW "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
@@ -24,10 +25,8 @@ const struct store_kind journal_kind = {
 	.schema = "CREATE TABLE sweep ("
 		  " id INTEGER PRIMARY KEY CHECK (id = 1),"
 		  " seed INTEGER NOT NULL,"
-		  " time TEXT NOT NULL DEFAULT (" NOW ")) STRICT;"
-		  "CREATE TABLE command ("
-		  " place INTEGER PRIMARY KEY, word TEXT NOT NULL) STRICT;"
-		  "CREATE TABLE run ("
+		  " time TEXT NOT NULL DEFAULT (" NOW
+		  ")) STRICT;" SHARED_COMMAND_TABLE "CREATE TABLE run ("
 		  " run INTEGER PRIMARY KEY CHECK (run > 0),"
 		  " seed INTEGER NOT NULL,"
 		  " plan TEXT NOT NULL,"
@@ -74,56 +73,6 @@ void journal_record_deinit(struct journal_record *record)
 	journal_record_init(record);
 }
 
-static struct error *check_word(struct query *query, const char *word,
-				bool *ret_same)
-{
-	const char *written;
-	bool row;
-	struct error *err = query_next(query, &row);
-
-	if (err)
-		return err;
-	written = row ? query_text(query, 0) : NULL;
-	*ret_same = written && word ? strcmp(written, word) == 0
-				    : !written && !word;
-	return NULL;
-}
-
-static struct error *check_command(struct store *store, char *const *command)
-{
-	struct query *query;
-	bool same = true;
-	struct error *err = query_prepare(
-		store, "SELECT word FROM command ORDER BY place", &query);
-
-	if (err)
-		return err;
-	do {
-		err = check_word(query, *command, &same);
-	} while (!err && same && *command++);
-	query_free(query);
-	if (!err && !same)
-		err = error_create(ERROR_USAGE, "is of another command; use "
-						"another directory");
-	return err;
-}
-
-static struct error *write_command(struct store *store, char *const *command)
-{
-	struct query *query;
-	struct error *err = query_prepare(
-		store, "INSERT INTO command (word) VALUES (?)", &query);
-
-	if (err)
-		return err;
-	for (; !err && *command; command++) {
-		query_bind_text(query, 1, *command);
-		err = query_run(query);
-	}
-	query_free(query);
-	return err;
-}
-
 static struct error *write_sweep(struct store *store, uint64_t seed)
 {
 	struct query *query;
@@ -164,12 +113,10 @@ struct error *journal_begin(struct store *store, char *const *command,
 	query_free(query);
 	if (err)
 		return err;
-	if (row) {
-		err = check_command(store, command);
-		return err ? err : check_seed(found, seed);
-	}
-	err = write_sweep(store, seed);
-	return err ? err : write_command(store, command);
+	err = shared_keep_command(store, command, "directory");
+	if (err)
+		return err;
+	return row ? check_seed(found, seed) : write_sweep(store, seed);
 }
 
 static struct error *write_claim(struct store *store,

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +13,11 @@
 
 #include "base/error.h"
 #include "store/query.h"
+#include "store/shared.h"
 #include "store/store.h"
 #include "sweep/journal.h"
 #include "sweep/plan.h"
 #include "sweep/results.h"
-
-/* Where the locks of runs are: no file is that long. */
-static const off_t STATE_LOCKS = (off_t)1 << 60;
 
 /* More than the end of a run takes, but for very many races. */
 enum { STATE_RESERVE_PAGES = 64 };
@@ -33,30 +30,8 @@ struct statefile {
 	struct journal_place place; /* read so far */
 	/* from this limit on, all runs below `unclaimed' are claimed */
 	uint64_t first_run, unclaimed;
-	char worker[HOST_NAME_MAX + 24];
+	struct shared_worker worker;
 };
-
-/* Is the byte locked by nobody else? */
-static struct error *lock_run(int fd, uint64_t run, bool *ret_locked)
-{
-	struct flock lock = {
-		.l_type = F_WRLCK,
-		.l_whence = SEEK_SET,
-		.l_start = STATE_LOCKS + (off_t)run,
-		.l_len = 1,
-	};
-
-	*ret_locked = true;
-	while (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
-		if (errno == EINTR)
-			continue;
-		*ret_locked = false;
-		if (errno == EAGAIN || errno == EACCES)
-			return NULL;
-		return error_os(errno, "lock");
-	}
-	return NULL;
-}
 
 static struct error *take(void *context, struct journal_record *record)
 {
@@ -91,16 +66,6 @@ static struct error *begin(struct statefile *state, char *const *command)
 	return err ? err : statefile_refresh(state);
 }
 
-static void name_worker(struct statefile *state)
-{
-	char host[HOST_NAME_MAX + 1] = "";
-
-	if (gethostname(host, sizeof(host)) < 0 || host[sizeof(host) - 1])
-		host[0] = '\0';
-	snprintf(state->worker, sizeof(state->worker), "%s:%d", host,
-		 (int)getpid());
-}
-
 struct error *statefile_open(const char *path, char *const *command,
 			     uint64_t seed, struct results *results,
 			     struct statefile **ret)
@@ -112,7 +77,7 @@ struct error *statefile_open(const char *path, char *const *command,
 		return error_nomem;
 	state->results = results;
 	state->seed = seed;
-	name_worker(state);
+	shared_worker_init(&state->worker);
 	state->path = strdup(path);
 	if (!state->path)
 		err = error_nomem;
@@ -158,7 +123,7 @@ static struct error *find_given_up(const struct statefile *state,
 
 		if (run->finished || !statefile_within(limits, run->number))
 			continue;
-		err = lock_run(lock_fd, run->number, ret_any);
+		err = shared_lock(lock_fd, run->number, ret_any);
 		*ret_run = run->number;
 		if (err || *ret_any)
 			return err;
@@ -187,7 +152,7 @@ static struct error *find_new(struct statefile *state,
 		if (results_run(state->results, run))
 			continue;
 		*ret_run = run;
-		err = lock_run(lock_fd, run, ret_any);
+		err = shared_lock(lock_fd, run, ret_any);
 		if (err)
 			return err;
 	}
@@ -266,7 +231,7 @@ static struct error *write_claim(struct statefile *state,
 	record.run = claim->run;
 	record.seed = claim->seed;
 	memcpy(record.plan, entry->name, sizeof(record.plan));
-	err = journal_write(state->store, &record, state->worker);
+	err = journal_write(state->store, &record, state->worker.name);
 	journal_record_deinit(&record);
 	return err;
 }
@@ -326,6 +291,6 @@ struct error *statefile_finish(struct statefile *state,
 	if (!err)
 		err = store_end(state->store,
 				journal_write(state->store, record,
-					      state->worker));
+					      state->worker.name));
 	return err ? err : statefile_refresh(state);
 }
