@@ -124,13 +124,21 @@ static struct error *take_lockset(struct recording *recording,
 				  const struct trace_item *item)
 {
 	const struct trace_lockset *raw = item->payload;
-	struct recording_lockset *lockset = place_of(
-		&recording->locksets, &recording->lockset_ids, raw->id);
+	const struct trace_lock *locks = item->behind;
+	struct recording_lockset *lockset;
 
+	for (uint32_t i = 0; i < raw->count; i++) {
+		uint32_t id = locks[i].descriptor;
+
+		if (id && !map_get(&recording->descriptor_ids, id))
+			return wrong(recording, item, "descriptor", id);
+	}
+	lockset = place_of(&recording->locksets, &recording->lockset_ids,
+			   raw->id);
 	if (!lockset)
 		return error_nomem;
 	lockset->raw = raw;
-	lockset->locks = item->behind;
+	lockset->locks = locks;
 	return NULL;
 }
 

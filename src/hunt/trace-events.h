@@ -22,10 +22,15 @@ struct trace_lock {
 	uint64_t address;
 	uint8_t kind; /* enum trace_lock_kind */
 	uint8_t shared; /* 1: for reading */
-	uint8_t reserved[6];
+	uint8_t reserved[2];
+	/* of the call that took it: its stack; 0: not known, or an event's */
+	uint32_t descriptor;
 };
 
-/* Behind it are `count' struct trace_lock, by address. Id 0 is no lock. */
+/*
+ * Behind it are `count' struct trace_lock. Id 0 is no lock. Where locks have a
+ * descriptor, they are in the order in which they were taken.
+ */
 struct trace_lockset {
 	uint32_t id, count;
 };

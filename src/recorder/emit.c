@@ -84,12 +84,17 @@ static uint32_t write_descriptor(struct recorder *recorder,
 uint32_t emit_stack(struct recorder *recorder, uint32_t context)
 {
 	struct trace_descriptor descriptor = { 0 };
+	struct context *stack;
 
 	if (context == 0)
 		return 0;
-	descriptor.place = place_of(
-		recorder, context_at(&recorder->contexts, context)->returns[0]);
-	return write_descriptor(recorder, &descriptor, context);
+	stack = context_at(&recorder->contexts, context);
+	if (stack->descriptor == 0) {
+		descriptor.place = place_of(recorder, stack->returns[0]);
+		stack->descriptor =
+			write_descriptor(recorder, &descriptor, context);
+	}
+	return stack->descriptor;
 }
 
 static uint32_t describe(struct recorder *recorder, const struct site *site,
@@ -149,6 +154,41 @@ static void write_lockset(struct recorder *recorder, uint16_t id)
 		     set->locks, set->count * sizeof(*set->locks));
 }
 
+static uint32_t known_lockset(uint16_t id)
+{
+	return id == LOCKSET_UNKNOWN ? 0 : id;
+}
+
+/*
+ * The id of a slot's lockset: with the stacks of the calls that took the locks,
+ * if these are known. Those ids follow on the ones of locksets without.
+ */
+static uint32_t write_held(struct recorder *recorder, const struct slot *slot)
+{
+	struct trace_lock locks[LOCKS_HELD_MAX];
+	struct trace_lockset chunk = { .id = LOCKSETS_MAX + slot->held };
+	struct hold *hold;
+
+	if (slot->held == 0 || slot->held == HOLDS_UNKNOWN) {
+		write_lockset(recorder, slot->lockset);
+		return known_lockset(slot->lockset);
+	}
+	hold = hold_at(&recorder->holds, slot->held);
+	if (hold->written)
+		return chunk.id;
+	hold->written = true;
+	chunk.count = hold->depth;
+	for (uint32_t i = chunk.count; i-- > 0;) {
+		locks[i] = hold->lock;
+		locks[i].descriptor = emit_stack(recorder, hold->context);
+		if (hold->outer != 0)
+			hold = hold_at(&recorder->holds, hold->outer);
+	}
+	writer_chunk(&recorder->writer, TRACE_LOCKSET, &chunk, sizeof(chunk),
+		     locks, chunk.count * sizeof(*locks));
+	return chunk.id;
+}
+
 static uint32_t write_block(struct recorder *recorder, struct block *block)
 {
 	struct trace_block chunk;
@@ -168,11 +208,6 @@ static uint32_t write_block(struct recorder *recorder, struct block *block)
 	return block->number;
 }
 
-static uint32_t known_lockset(uint16_t id)
-{
-	return id == LOCKSET_UNKNOWN ? 0 : id;
-}
-
 static void write_cell(struct recorder *recorder, uint64_t address,
 		       const struct slot *slot, uint32_t block)
 {
@@ -189,12 +224,11 @@ static void write_cell(struct recorder *recorder, uint64_t address,
 		.value = slot->value,
 		.mask = slot->mask,
 		.first_mask = slot->first_mask,
-		.lockset = known_lockset(slot->lockset),
+		.lockset = write_held(recorder, slot),
 		.common = known_lockset(slot->common),
 		.block = block,
 	};
 
-	write_lockset(recorder, slot->lockset);
 	write_lockset(recorder, slot->common);
 	write_one(recorder, TRACE_CELL, &cell, sizeof(cell));
 	recorder->cells++;
@@ -403,7 +437,8 @@ static uint64_t bytes_of(const struct recorder *recorder)
 	       records_bytes(&recorder->uses.sites) +
 	       records_bytes(&recorder->contexts.all) +
 	       records_bytes(&recorder->heap.blocks) +
-	       records_bytes(&recorder->locksets.all);
+	       records_bytes(&recorder->locksets.all) +
+	       records_bytes(&recorder->holds.all);
 }
 
 void emit_end(struct recorder *recorder, int status, uint32_t reason)

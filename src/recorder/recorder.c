@@ -20,6 +20,7 @@ void recorder_init(struct recorder *recorder,
 	contexts_init(&recorder->contexts);
 	uses_init(&recorder->uses);
 	locksets_init(&recorder->locksets);
+	holds_init(&recorder->holds);
 	heap_init(&recorder->heap);
 	shadow_init(&recorder->shadow, options->memory);
 	records_init(&recorder->threads, sizeof(struct thread));
@@ -111,6 +112,10 @@ static void forget_written(struct recorder *recorder)
 		site_at(uses, id)->wanted = false;
 	for (uint32_t id = 1; id <= recorder->locksets.all.count; id++)
 		lockset_at(&recorder->locksets, (uint16_t)id)->written = false;
+	for (uint32_t id = 1; id <= recorder->holds.all.count; id++)
+		hold_at(&recorder->holds, id)->written = false;
+	for (uint32_t id = 1; id <= recorder->contexts.all.count; id++)
+		context_at(&recorder->contexts, id)->descriptor = 0;
 	for (uint32_t id = 1; id <= recorder->heap.blocks.count; id++) {
 		struct block *block = records_at(&recorder->heap.blocks, id);
 
@@ -266,6 +271,7 @@ static void touch_use(struct recorder *recorder, const struct site *site,
 		.thread = thread->id,
 		.ordinal = (uint32_t)(use->executions - 1),
 		.lockset = thread->lockset,
+		.held = thread->held,
 		.writes = site->flags & TRACE_WRITES,
 	};
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "recorder/heap.h"
+#include "recorder/holds.h"
 #include "recorder/locks.h"
 #include "recorder/modules.h"
 #include "recorder/shadow.h"
@@ -25,6 +26,7 @@ struct watched_call {
 	uint64_t sp; /* where its return address is */
 	uint64_t arguments[3];
 	uint32_t function;
+	uint32_t context; /* of the call */
 	bool muted; /* accesses are not recorded until it returns */
 };
 
@@ -40,6 +42,7 @@ struct thread {
 	uint64_t created, ended, joined; /* sequence numbers */
 	uint32_t joiner, descriptor;
 	uint16_t lockset;
+	uint32_t held; /* the same locks, with the stacks: a hold */
 	uint16_t muted; /* watched calls that are muted */
 	uint32_t calls_count;
 	struct watched_call calls[CALLS_MAX]; /* innermost last */
@@ -61,6 +64,7 @@ struct recorder {
 	struct contexts contexts;
 	struct uses uses;
 	struct locksets locksets;
+	struct holds holds;
 	struct heap heap;
 	struct shadow shadow;
 	struct records threads; /* ids are from 1 */

@@ -271,6 +271,7 @@ static void fill_slot(struct slot *slot, const struct touch *touch)
 		.mask = touch->mask,
 		.first_mask = touch->mask,
 		.common = touch->lockset,
+		.held = touch->held,
 	};
 	os_copy(&slot->value, (const void *)(uintptr_t)touch->address,
 		sizeof(slot->value));

@@ -50,6 +50,7 @@ struct slot {
 	uint64_t value;
 	uint8_t mask, first_mask;
 	uint16_t common; /* lockset */
+	uint32_t held; /* at the first access; recorder/holds.h */
 };
 
 /* Slots side by side. */
@@ -110,6 +111,7 @@ struct touch {
 	uint64_t address; /* of the granule */
 	uint64_t sequence;
 	uint32_t use, site, thread, ordinal;
+	uint32_t held;
 	uint16_t lockset;
 	uint8_t mask;
 	bool writes;

@@ -44,8 +44,8 @@ static uint32_t intern(struct contexts *contexts, const struct context *context)
 	uint32_t hash = hash_of(context), at = 0, id;
 
 	while ((id = table_next(&contexts->by_returns, hash, &at)) != 0) {
-		if (os_compare(context_at(contexts, id), context,
-			       sizeof(*context)) == 0)
+		if (os_compare(context_at(contexts, id)->returns,
+			       context->returns, sizeof(context->returns)) == 0)
 			return id;
 	}
 	if (contexts->all.count == STACKS_CONTEXTS_MAX)
@@ -60,7 +60,7 @@ static uint32_t step(struct contexts *contexts, uint32_t from, uint64_t address)
 {
 	uint32_t hash = table_hash(address, from) % STACKS_CACHE;
 	struct context_step *cached = &contexts->cache[hash];
-	struct context context = { { address } };
+	struct context context = { .returns = { address } };
 
 	if (cached->address == address && cached->from == from)
 		return cached->to;

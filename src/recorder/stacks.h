@@ -19,6 +19,7 @@ enum {
 
 struct context {
 	uint64_t returns[STACKS_TOP]; /* innermost first; 0: no more */
+	uint32_t descriptor; /* its id in the trace; 0: not written */
 };
 
 /* From a context, by a call that returns to an address, to another. */
@@ -45,8 +46,8 @@ struct stack {
 
 void contexts_init(struct contexts *contexts);
 
-static inline const struct context *context_at(const struct contexts *contexts,
-					       uint32_t id)
+static inline struct context *context_at(const struct contexts *contexts,
+					 uint32_t id)
 {
 	return records_at(&contexts->all, id);
 }

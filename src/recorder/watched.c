@@ -24,14 +24,16 @@ static struct trace_lock lock_of(uint64_t address, uint8_t kind, bool shared)
 				    .shared = shared };
 }
 
-static void acquire(struct recorder *recorder, uint64_t address, uint8_t kind,
-		    bool shared)
+static void acquire(struct recorder *recorder, const struct watched_call *call,
+		    uint64_t address, uint8_t kind, bool shared)
 {
 	struct trace_lock lock = lock_of(address, kind, shared);
 	struct thread *thread = recorder->current;
 
 	thread->lockset =
 		locksets_add(&recorder->locksets, thread->lockset, &lock);
+	thread->held = holds_take(&recorder->holds, thread->held, &lock,
+				  call->context);
 	emit_event(recorder, TRACE_ACQUIRED, &lock);
 }
 
@@ -43,6 +45,10 @@ static void release(struct recorder *recorder, uint64_t address, uint8_t kind)
 	emit_event(recorder, TRACE_RELEASED, &lock);
 	thread->lockset =
 		locksets_remove(&recorder->locksets, thread->lockset, address);
+	thread->held = holds_release(&recorder->holds, thread->held, address);
+	/* after too many, it is known again */
+	if (thread->lockset == 0)
+		thread->held = 0;
 }
 
 static void event(struct recorder *recorder, uint32_t kind, uint64_t address,
@@ -69,7 +75,8 @@ static void end_block_at(struct recorder *recorder, uint64_t address)
 		end_block(recorder, block);
 }
 
-static void begin_block(struct recorder *recorder, uint64_t address,
+static void begin_block(struct recorder *recorder,
+			const struct watched_call *call, uint64_t address,
 			uint64_t size)
 {
 	struct block *block;
@@ -83,7 +90,7 @@ static void begin_block(struct recorder *recorder, uint64_t address,
 		return;
 	block->sequence = recorder->sequence;
 	block->thread = recorder->current->id;
-	block->context = recorder->current->context;
+	block->context = call->context;
 }
 
 static void enter(struct recorder *recorder, enum watched kind,
@@ -135,6 +142,7 @@ void watched_enter(struct recorder *recorder, uint32_t function, uint64_t sp,
 		.sp = sp,
 		.arguments = { arguments[0], arguments[1], arguments[2] },
 		.function = function,
+		.context = thread->context,
 		.muted = is_memory(watched->kind) && !watched->resolver,
 	};
 	if (!watched->resolver && thread->muted == 0)
@@ -157,35 +165,38 @@ static void join(struct recorder *recorder, uint64_t pointer)
 	}
 }
 
-static void reallocate(struct recorder *recorder, const uint64_t arguments[3],
-		       uint64_t result)
+static void reallocate(struct recorder *recorder,
+		       const struct watched_call *call, uint64_t result)
 {
-	if (result == 0 && arguments[1] > 0)
+	if (result == 0 && call->arguments[1] > 0)
 		return;
-	end_block_at(recorder, arguments[0]);
-	begin_block(recorder, result, arguments[1]);
+	end_block_at(recorder, call->arguments[0]);
+	begin_block(recorder, call, result, call->arguments[1]);
 }
 
 /* A function of memory has returned. */
 static void leave_memory(struct recorder *recorder, enum watched kind,
-			 const uint64_t arguments[3], uint64_t result)
+			 const struct watched_call *call, uint64_t result)
 {
+	const uint64_t *arguments = call->arguments;
+
 	switch ((int)kind) {
 	case WATCH_ALLOCATE:
-		begin_block(recorder, result, arguments[0]);
+		begin_block(recorder, call, result, arguments[0]);
 		break;
 	case WATCH_ALLOCATE_SECOND:
-		begin_block(recorder, result, arguments[1]);
+		begin_block(recorder, call, result, arguments[1]);
 		break;
 	case WATCH_CALLOC:
-		begin_block(recorder, result, arguments[0] * arguments[1]);
+		begin_block(recorder, call, result,
+			    arguments[0] * arguments[1]);
 		break;
 	case WATCH_REALLOC:
-		reallocate(recorder, arguments, result);
+		reallocate(recorder, call, result);
 		break;
 	case WATCH_MEMALIGN:
 		if ((uint32_t)result == 0)
-			begin_block(recorder,
+			begin_block(recorder, call,
 				    *(uint64_t *)(uintptr_t)arguments[0],
 				    arguments[2]);
 		break;
@@ -196,23 +207,25 @@ static void leave_memory(struct recorder *recorder, enum watched kind,
 
 /* A function that synchronizes has succeeded. */
 static void leave_locked(struct recorder *recorder, enum watched kind,
-			 const uint64_t arguments[3])
+			 const struct watched_call *call)
 {
+	const uint64_t *arguments = call->arguments;
+
 	switch ((int)kind) {
 	case WATCH_JOIN:
 		join(recorder, arguments[0]);
 		break;
 	case WATCH_LOCK:
-		acquire(recorder, arguments[0], TRACE_MUTEX, false);
+		acquire(recorder, call, arguments[0], TRACE_MUTEX, false);
 		break;
 	case WATCH_READ_LOCK:
-		acquire(recorder, arguments[0], TRACE_RWLOCK, true);
+		acquire(recorder, call, arguments[0], TRACE_RWLOCK, true);
 		break;
 	case WATCH_WRITE_LOCK:
-		acquire(recorder, arguments[0], TRACE_RWLOCK, false);
+		acquire(recorder, call, arguments[0], TRACE_RWLOCK, false);
 		break;
 	case WATCH_SPIN_LOCK:
-		acquire(recorder, arguments[0], TRACE_SPIN, false);
+		acquire(recorder, call, arguments[0], TRACE_SPIN, false);
 		break;
 	case WATCH_SEMAPHORE_WAIT:
 		event(recorder, TRACE_ACQUIRED, arguments[0], TRACE_SEMAPHORE);
@@ -235,9 +248,9 @@ static void leave(struct recorder *recorder, const struct watched_call *call,
 	if (watched->resolver) {
 		modules_resolved(&recorder->modules, call->function, result);
 	} else if (is_memory(watched->kind)) {
-		leave_memory(recorder, watched->kind, call->arguments, result);
+		leave_memory(recorder, watched->kind, call, result);
 	} else if (watched->kind == WATCH_WAIT) {
-		acquire(recorder, call->arguments[1], TRACE_MUTEX, false);
+		acquire(recorder, call, call->arguments[1], TRACE_MUTEX, false);
 		event(recorder, TRACE_WAITED, call->arguments[0],
 		      TRACE_CONDITION);
 	} else if (watched->kind == WATCH_BARRIER) {
@@ -245,7 +258,7 @@ static void leave(struct recorder *recorder, const struct watched_call *call,
 		      TRACE_BARRIER);
 	} else if (status == 0 ||
 		   (watched->kind == WATCH_LOCK && status == OWNER_DIED)) {
-		leave_locked(recorder, watched->kind, call->arguments);
+		leave_locked(recorder, watched->kind, call);
 	}
 }
 

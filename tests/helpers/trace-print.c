@@ -105,9 +105,15 @@ static void print_lockset(const struct trace_item *item)
 	const struct trace_lock *locks = item->behind;
 
 	printf("lockset %u", set->id);
-	for (uint32_t i = 0; i < set->count; i++)
+	for (uint32_t i = 0; i < set->count; i++) {
+		const char *stack = text_of(&descriptors, locks[i].descriptor);
+
 		printf(" 0x%" PRIx64 "/%u%s", locks[i].address, locks[i].kind,
 		       locks[i].shared ? "r" : "");
+		/* the call that took it, without its callers */
+		if (locks[i].descriptor)
+			printf("@%.*s", (int)strcspn(stack, " "), stack);
+	}
 	printf("\n");
 }
 

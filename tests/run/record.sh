@@ -56,6 +56,25 @@ cells()
 	}' "$trace" | sort -n | cut -f 2
 }
 
+# is_in PROGRAM FUNCTION PLACE: does the call that returns to PLACE lie there?
+is_in()
+{
+	nm -S "$1" | awk -v name="$2" -v program="${1##*/}" -v place="$3" '
+	function number(digits, i, n) {
+		for (i = 1; i <= length(digits); i++)
+			n = n * 16 + index("0123456789abcdef",
+				substr(digits, i, 1)) - 1
+		return n
+	}
+	$4 == name {
+		split(place, part, "[+]0x")
+		at = number(part[2]) - 1 - number($1)
+		if (part[1] == program && at >= 0 && at < number($2))
+			found = 1
+	}
+	END { print found ? "yes" : "no: " place }'
+}
+
 # mask_of ADDRESS SIZE: as cells prints it
 mask_of()
 {
@@ -91,6 +110,16 @@ thread 3 parent 1 ordinal 1 joined joiner 1"
 	is "$build: one block is shared" \
 		"$(sed -n 's/^block [0-9]* 0x[0-9a-f]* \(size 48 thread [0-9]*\):.*/\1/p' \
 			"$trace")" "size 48 thread 2"
+	is "$build: its stack begins where malloc was called" \
+		"$(is_in "$program" t1 "$(sed -n \
+			's/^block .* size 48 thread 2: [^ ]*  0 - \([^ ,]*\).*/\1/p' \
+			"$trace")")" yes
+	for ((i = 1; i <= 2; i++)); do
+		is "$build: the lock of a, where t$i took it" \
+			"$(is_in "$program" "t$i" "$(sed -n \
+				"s|^lockset [0-9]* $(address_of "$program" ma)/1@||p" \
+				"$trace" | sed -n "${i}p")")" yes
+	done
 	copied=$(address_of "$program" copied)
 	is "$build: memcpy writes for its caller" \
 		"$(cells $((copied + 100)) | sed -n 1p | cut -d ' ' -f 2,5)" \
