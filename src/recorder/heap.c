@@ -15,6 +15,12 @@ void heap_init(struct heap *heap)
 	heap->sorted = NULL;
 }
 
+void heap_deinit(struct heap *heap)
+{
+	records_deinit(&heap->blocks);
+	table_deinit(&heap->by_address);
+}
+
 static uint32_t find_id(const struct heap *heap, uint64_t address)
 {
 	uint32_t hash = table_hash(address, 3), at = 0, id;

@@ -30,6 +30,7 @@ struct heap {
 };
 
 void heap_init(struct heap *heap);
+void heap_deinit(struct heap *heap);
 
 /* A new block; NULL when there are HEAP_BLOCKS_MAX. */
 struct block *heap_add(struct heap *heap, uint64_t address, uint64_t size);

@@ -15,6 +15,12 @@ void locksets_init(struct locksets *locksets)
 	locksets->last = (struct lockset_pair){ 0 };
 }
 
+void locksets_deinit(struct locksets *locksets)
+{
+	records_deinit(&locksets->all);
+	table_deinit(&locksets->by_locks);
+}
+
 static uint32_t hash_of(const struct lockset *set)
 {
 	uint64_t hash = set->count;

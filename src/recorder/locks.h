@@ -36,6 +36,7 @@ struct locksets {
 };
 
 void locksets_init(struct locksets *locksets);
+void locksets_deinit(struct locksets *locksets);
 
 static inline struct lockset *lockset_at(const struct locksets *locksets,
 					 uint16_t id)

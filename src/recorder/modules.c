@@ -21,6 +21,15 @@ void modules_init(struct modules *modules)
 	table_init(&modules->by_entry);
 }
 
+void modules_deinit(struct modules *modules)
+{
+	for (uint32_t i = 0; i < modules->count; i++)
+		os_free(modules->all[i].path);
+	os_unmap(modules->all, MODULES_MAX * sizeof(*modules->all));
+	records_deinit(&modules->functions);
+	table_deinit(&modules->by_entry);
+}
+
 bool modules_add_rule(struct modules *modules, const char *pattern,
 		      enum module_kind kind)
 {

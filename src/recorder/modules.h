@@ -57,6 +57,7 @@ struct modules {
 
 /* Of zeroed memory, with or without rules. */
 void modules_init(struct modules *modules);
+void modules_deinit(struct modules *modules);
 
 /*
  * Files whose name is as the pattern are of that kind; the first such rule

@@ -29,11 +29,41 @@ void recorder_init(struct recorder *recorder,
 	recorder->start = os_ns();
 }
 
+static void threads_deinit(struct records *threads)
+{
+	for (uint32_t id = 1; id <= threads->count; id++) {
+		struct thread *thread = records_at(threads, id);
+
+		stack_deinit(&thread->stack);
+	}
+	records_deinit(threads);
+}
+
+void recorder_deinit(struct recorder *recorder)
+{
+	modules_deinit(&recorder->modules);
+	contexts_deinit(&recorder->contexts);
+	uses_deinit(&recorder->uses);
+	locksets_deinit(&recorder->locksets);
+	heap_deinit(&recorder->heap);
+	shadow_deinit(&recorder->shadow);
+	threads_deinit(&recorder->threads);
+	writer_deinit(&recorder->writer);
+	if (recorder->raw)
+		os_unmap(recorder->raw, WRITER_BUFFER);
+}
+
 static bool open_trace(struct recorder *recorder)
 {
-	return writer_open(&recorder->writer, recorder->options.folder,
-			   recorder->options.recorder,
-			   recorder->options.promises);
+	const struct recorder_options *options = &recorder->options;
+	const struct writer_process process = {
+		.recorder = options->recorder,
+		.promises = options->promises,
+		.pid = options->pid ? options->pid : os_pid(),
+		.ppid = options->pid ? options->ppid : os_parent_pid(),
+	};
+
+	return writer_open(&recorder->writer, options->folder, &process);
 }
 
 /* Texts one behind another, each with its zero; the sum of their lengths. */
@@ -204,15 +234,20 @@ void recorder_thread_ends(struct recorder *recorder, struct thread *thread)
 		recorder_runs(recorder, NULL);
 }
 
-void recorder_runs(struct recorder *recorder, struct thread *thread)
+void recorder_ran(struct recorder *recorder, struct thread *thread, uint64_t ns)
 {
-	uint64_t now = os_ns() - recorder->start;
+	uint64_t now = ns > recorder->start ? ns - recorder->start : 0;
 
 	if (recorder->current)
 		recorder->busy += now - recorder->resumed;
 	recorder->resumed = now;
 	recorder->current = thread;
 	emit_clock(recorder, false);
+}
+
+void recorder_runs(struct recorder *recorder, struct thread *thread)
+{
+	recorder_ran(recorder, thread, os_ns());
 }
 
 /* The use of the site by the current thread now, counted; NULL: no room. */
@@ -245,6 +280,7 @@ static void touch_bytes(struct recorder *recorder, struct touch *touch,
 
 		now = now < size ? now : size;
 		touch->address = address - from;
+		touch->copy = touch->address + recorder->copy;
 		touch->mask = mask_of(from, now);
 		shadow_touch(&recorder->shadow, touch, &recorder->uses,
 			     &recorder->locksets, &use->memo);

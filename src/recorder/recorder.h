@@ -55,6 +55,7 @@ struct recorder_options {
 	uint64_t memory; /* bytes for all tables */
 	uint64_t events_max; /* chunks of events, transfers and clocks */
 	const char *file; /* of the program */
+	int32_t pid, ppid; /* of the process; 0: the recorder is in it */
 };
 
 struct recorder {
@@ -70,6 +71,11 @@ struct recorder {
 	struct records threads; /* ids are from 1 */
 	struct thread *current; /* NULL: none runs */
 	uint64_t sequence;
+	/*
+	 * Where the accessed memory can be read, less its address: 0, unless the
+	 * recorder is in another process, and has a copy of it.
+	 */
+	uint64_t copy;
 	uint64_t start, busy, resumed; /* ns */
 	uint64_t clock; /* ns: when trace_clock was written last */
 	uint32_t clock_thread;
@@ -83,6 +89,8 @@ struct recorder {
 /* Zeroed memory becomes a recording. */
 void recorder_init(struct recorder *recorder,
 		   const struct recorder_options *options);
+/* Free what it has; its trace has ended. */
+void recorder_deinit(struct recorder *recorder);
 /*
  * Begin the trace of a program with argc arguments. False: its file cannot be
  * created; recorder->writer.path names it. Without one, nothing is kept.
@@ -105,8 +113,11 @@ void recorder_thread_ends(struct recorder *recorder, struct thread *thread);
 
 /* The thread runs from now on; NULL: none does. */
 void recorder_runs(struct recorder *recorder, struct thread *thread);
+/* The same at a time of os_ns() that has passed. */
+void recorder_ran(struct recorder *recorder, struct thread *thread,
+		  uint64_t ns);
 
-/* The current thread accesses memory, which is readable now. */
+/* The current thread accesses memory, which is readable now (copy). */
 void recorder_access(struct recorder *recorder, struct site *site,
 		     uint64_t address);
 /* The same of any number of bytes. */

@@ -45,7 +45,7 @@ void shadow_init(struct shadow *shadow, uint64_t budget)
 	shadow->chunk_pause = 0;
 }
 
-void shadow_reset(struct shadow *shadow)
+void shadow_deinit(struct shadow *shadow)
 {
 	for (uint32_t i = 0; i < shadow->chunks_count; i++)
 		os_unmap(shadow->chunks[i], sizeof(struct shadow_chunk));
@@ -53,6 +53,11 @@ void shadow_reset(struct shadow *shadow)
 	table_deinit(&shadow->by_number);
 	records_deinit(&shadow->few);
 	records_deinit(&shadow->many);
+}
+
+void shadow_reset(struct shadow *shadow)
+{
+	shadow_deinit(shadow);
 	shadow_init(shadow, shadow->budget);
 }
 
@@ -273,7 +278,7 @@ static void fill_slot(struct slot *slot, const struct touch *touch)
 		.common = touch->lockset,
 		.held = touch->held,
 	};
-	os_copy(&slot->value, (const void *)(uintptr_t)touch->address,
+	os_copy(&slot->value, (const void *)(uintptr_t)touch->copy,
 		sizeof(slot->value));
 }
 

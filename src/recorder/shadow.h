@@ -109,6 +109,7 @@ struct shadow_memo {
 /* An access to bytes of one granule. */
 struct touch {
 	uint64_t address; /* of the granule */
+	uint64_t copy; /* where it can be read */
 	uint64_t sequence;
 	uint32_t use, site, thread, ordinal;
 	uint32_t held;
@@ -118,6 +119,7 @@ struct touch {
 };
 
 void shadow_init(struct shadow *shadow, uint64_t budget);
+void shadow_deinit(struct shadow *shadow);
 /* Forget all, but keep the budget: of a child process. */
 void shadow_reset(struct shadow *shadow);
 
@@ -149,8 +151,8 @@ static inline struct slot *granule_slot(const struct shadow *shadow,
 }
 
 /*
- * Fold an access into its granule, and remember that in *memo. The memory has
- * to be readable: the value of a new slot is read from it.
+ * Fold an access into its granule, and remember that in *memo. The value of a new
+ * slot is read from touch->copy.
  */
 void shadow_touch(struct shadow *shadow, const struct touch *touch,
 		  const struct uses *uses, struct locksets *locksets,

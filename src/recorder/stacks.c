@@ -16,6 +16,13 @@ void contexts_init(struct contexts *contexts)
 	contexts->cache = os_map(STACKS_CACHE * sizeof(*contexts->cache));
 }
 
+void contexts_deinit(struct contexts *contexts)
+{
+	records_deinit(&contexts->all);
+	table_deinit(&contexts->by_returns);
+	os_unmap(contexts->cache, STACKS_CACHE * sizeof(*contexts->cache));
+}
+
 void stack_init(struct stack *stack)
 {
 	stack->frames = os_map(STACKS_DEPTH * sizeof(*stack->frames));

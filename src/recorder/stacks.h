@@ -45,6 +45,7 @@ struct stack {
 };
 
 void contexts_init(struct contexts *contexts);
+void contexts_deinit(struct contexts *contexts);
 
 static inline struct context *context_at(const struct contexts *contexts,
 					 uint32_t id)

@@ -18,6 +18,14 @@ void uses_init(struct uses *uses)
 	uses->dropped = 0;
 }
 
+void uses_deinit(struct uses *uses)
+{
+	records_deinit(&uses->sites);
+	records_deinit(&uses->all);
+	table_deinit(&uses->by_site);
+	table_deinit(&uses->by_use);
+}
+
 uint32_t uses_site(struct uses *uses, uint64_t address, uint32_t size,
 		   uint32_t flags)
 {

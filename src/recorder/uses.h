@@ -44,6 +44,7 @@ struct uses {
 };
 
 void uses_init(struct uses *uses);
+void uses_deinit(struct uses *uses);
 
 /* Of a thread in a context: what site.key is compared with. */
 static inline uint64_t uses_key(uint32_t thread, uint32_t context)

@@ -26,7 +26,8 @@ static size_t put_number(char *text, uint32_t number)
 }
 
 /* FOLDER/trace.PID, or FOLDER/trace.PID.nth; false: too long. */
-static bool make_path(struct writer *writer, const char *folder, uint32_t nth)
+static bool make_path(struct writer *writer, const char *folder, int32_t pid,
+		      uint32_t nth)
 {
 	static const char name[] = "/trace.";
 	size_t at = os_length(folder);
@@ -36,7 +37,7 @@ static bool make_path(struct writer *writer, const char *folder, uint32_t nth)
 	os_copy(writer->path, folder, at);
 	os_copy(writer->path + at, name, sizeof(name));
 	at += sizeof(name) - 1;
-	at += put_number(writer->path + at, (uint32_t)os_pid());
+	at += put_number(writer->path + at, (uint32_t)pid);
 	if (nth > 1) {
 		writer->path[at++] = '.';
 		put_number(writer->path + at, nth);
@@ -44,16 +45,16 @@ static bool make_path(struct writer *writer, const char *folder, uint32_t nth)
 	return true;
 }
 
-static void write_header(struct writer *writer, uint32_t recorder,
-			 uint32_t promises)
+static void write_header(struct writer *writer,
+			 const struct writer_process *process)
 {
 	struct trace_header header = {
 		.magic = TRACE_MAGIC,
 		.version = TRACE_VERSION,
-		.recorder = recorder,
-		.promises = promises,
-		.pid = os_pid(),
-		.ppid = os_parent_pid(),
+		.recorder = process->recorder,
+		.promises = process->promises,
+		.pid = process->pid,
+		.ppid = process->ppid,
 		.start = os_realtime(),
 	};
 
@@ -61,14 +62,14 @@ static void write_header(struct writer *writer, uint32_t recorder,
 	writer->used = sizeof(header);
 }
 
-bool writer_open(struct writer *writer, const char *folder, uint32_t recorder,
-		 uint32_t promises)
+bool writer_open(struct writer *writer, const char *folder,
+		 const struct writer_process *process)
 {
 	writer->fd = -1;
 	writer->failed = false;
 	writer->written = 0;
 	for (uint32_t nth = 1; nth <= SAME_PID_MAX && writer->fd == -1; nth++) {
-		if (!make_path(writer, folder, nth))
+		if (!make_path(writer, folder, process->pid, nth))
 			return false;
 		writer->fd = os_create(writer->path);
 	}
@@ -76,7 +77,7 @@ bool writer_open(struct writer *writer, const char *folder, uint32_t recorder,
 		return false;
 	if (!writer->buffer)
 		writer->buffer = os_map(WRITER_BUFFER);
-	write_header(writer, recorder, promises);
+	write_header(writer, process);
 	return true;
 }
 
@@ -95,6 +96,13 @@ void writer_close(struct writer *writer)
 	if (writer->fd >= 0)
 		os_close(writer->fd);
 	writer->fd = -1;
+}
+
+void writer_deinit(struct writer *writer)
+{
+	if (writer->buffer)
+		os_unmap(writer->buffer, WRITER_BUFFER);
+	writer->buffer = NULL;
 }
 
 static void append(struct writer *writer, const void *bytes, size_t size)

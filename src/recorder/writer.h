@@ -22,14 +22,22 @@ struct writer {
 	unsigned char *buffer;
 };
 
+/* What the header says (trace-format.h). */
+struct writer_process {
+	uint32_t recorder; /* enum trace_recorder */
+	uint32_t promises; /* bits of enum trace_promise */
+	int32_t pid, ppid;
+};
+
 /*
- * Create the file in folder and write the header: promises are bits of
- * enum trace_promise. False: the path is too long, or the file cannot be
- * created; path says which.
+ * Create the file in folder and write the header. False: the path is too long, or
+ * the file cannot be created; path says which.
  */
-bool writer_open(struct writer *writer, const char *folder, uint32_t recorder,
-		 uint32_t promises);
+bool writer_open(struct writer *writer, const char *folder,
+		 const struct writer_process *process);
 void writer_close(struct writer *writer);
+/* Free the buffer of one that is closed. */
+void writer_deinit(struct writer *writer);
 /* The buffer to the file. */
 void writer_flush(struct writer *writer);
 

@@ -77,19 +77,14 @@ static void access_at(struct thread *thread, uint64_t instruction,
 			(uint64_t)(uintptr_t)at);
 }
 
-/* End the trace, and read its cells and totals. */
-static void finish(void)
+/* Its cells and totals. */
+static void read_cells(struct trace_file *trace)
 {
-	struct trace_file trace;
 	struct trace_item item;
 
-	recorder->current = NULL;
-	emit_all(recorder);
-	emit_end(recorder, 0, 0);
-	assert_null(trace_file_open(recorder->writer.path, &trace));
 	cells_count = 0;
 	for (;;) {
-		assert_null(trace_file_next(&trace, &item));
+		assert_null(trace_file_next(trace, &item));
 		if (!item.payload)
 			break;
 		if (item.type == TRACE_CELL) {
@@ -100,7 +95,19 @@ static void finish(void)
 		if (item.type == TRACE_END)
 			memcpy(&end, item.payload, sizeof(end));
 	}
-	assert_true(trace.ended);
+	assert_true(trace->ended);
+}
+
+/* End the trace, and read its cells and totals. */
+static void finish(void)
+{
+	struct trace_file trace;
+
+	recorder->current = NULL;
+	emit_all(recorder);
+	emit_end(recorder, 0, 0);
+	assert_null(trace_file_open(recorder->writer.path, &trace));
+	read_cells(&trace);
 	trace_file_close(&trace);
 }
 
@@ -120,6 +127,49 @@ static void two_threads_of_which_one_writes_make_cells(void **state)
 	assert_int_equal(cells[1].mask, 0x0f);
 	assert_int_equal(end.sequence, 2);
 	assert_int_equal(end.shared, 1);
+}
+
+/* A recorder that is not in the process has a copy of what was accessed. */
+static void another_process_is_named_and_its_memory_copied(void **state)
+{
+	const uint64_t address = UINT64_C(0x7f0000001000);
+	struct recorder_options options = recorder->options;
+	struct recorder *outside = calloc(1, sizeof(*outside));
+	struct trace_file trace;
+	char path[64];
+
+	(void)state;
+	assert_non_null(outside);
+	options.pid = 4711;
+	options.ppid = 4710;
+	recorder_init(outside, &options);
+	assert_true(recorder_begin(outside, NULL, 0));
+	outside->current = recorder_thread(outside, NULL);
+	memory[3] = 12;
+	outside->copy = (uint64_t)(uintptr_t)&memory[3] - address;
+	recorder_access(outside,
+			site_at(&outside->uses, uses_site(&outside->uses, CODE,
+							  8, TRACE_WRITES)),
+			address);
+	outside->current = recorder_thread(outside, outside->current);
+	recorder_ran(outside, outside->current, outside->start + 5);
+	assert_int_equal(outside->resumed, 5);
+	recorder_access(outside, site_at(&outside->uses, 1), address);
+	emit_all(outside);
+	emit_end(outside, 0, 0);
+	writer_close(&outside->writer);
+	snprintf(path, sizeof(path), "%s/trace.4711", folder);
+	assert_string_equal(outside->writer.path, path);
+	recorder_deinit(outside);
+	free(outside);
+	assert_null(trace_file_open(path, &trace));
+	assert_int_equal(trace.header.pid, 4711);
+	assert_int_equal(trace.header.ppid, 4710);
+	read_cells(&trace);
+	trace_file_close(&trace);
+	assert_int_equal(cells_count, 2);
+	assert_int_equal(cells[0].address, address);
+	assert_int_equal(cells[0].value, 12);
 }
 
 static void one_thread_or_readers_make_none(void **state)
@@ -330,6 +380,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(two_threads_of_which_one_writes_make_cells),
+		TEST(another_process_is_named_and_its_memory_copied),
 		TEST(one_thread_or_readers_make_none),
 		TEST(later_accesses_of_a_use_are_counted),
 		TEST(access_over_two_granules_is_in_both),
