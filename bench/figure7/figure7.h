@@ -34,8 +34,8 @@ static void *role_loop(void *arg)
 }
 
 /* Runs the roles, up to one without a turn; what main() returns. */
-static int roles_run(int argc, char **argv, const char *name,
-		     struct role *roles)
+UNUSED static int roles_run(int argc, char **argv, const char *name,
+			    struct role *roles)
 {
 	pthread_t threads[ROLES];
 	unsigned count = 0;
