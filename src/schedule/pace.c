@@ -6,7 +6,7 @@
 
 #include "schedule/budget.h"
 
-/* The pauses after a replay, in times of what it took. */
+/* The pauses after a replay, in times of the CPU time that it took. */
 enum { PACE_REST_EARLY = 1, PACE_REST = 3 };
 
 /* From the instance with that number to the next. */
@@ -48,18 +48,16 @@ void pace_sent(struct pace *pace, struct pace_pair *pair, uint64_t now)
 	pair->next_ns = now + pace_gap_ns(pair->taken);
 }
 
-void pace_answered(struct pace *pace, struct pace_pair *pair, bool counts,
-		   bool enough, uint64_t now)
+void pace_answered(struct pace *pace, struct pace_pair *pair,
+		   const struct pace_answer *answer, uint64_t now)
 {
-	uint64_t took = now > pace->sent_ns ? now - pace->sent_ns : 0;
-
 	pace->waits = false;
-	pace->early_ns = now + PACE_REST_EARLY * took;
-	pace->spread_ns = now + PACE_REST * took;
+	pace->early_ns = now + PACE_REST_EARLY * answer->cpu_ns;
+	pace->spread_ns = now + PACE_REST * answer->cpu_ns;
 	if (!pair)
 		return;
-	pair->skips = enough ? PACE_SKIPS : 0;
-	if (counts || pair->taken == 0)
+	pair->skips = answer->enough ? PACE_SKIPS : 0;
+	if (answer->counts || pair->taken == 0)
 		return;
 	pair->taken--;
 	pair->next_ns = pace->sent_ns + pace_gap_ns(pair->taken);

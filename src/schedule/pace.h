@@ -13,9 +13,11 @@
  * for each that is captured: it may be a race on another variable too.
  *
  * Of all pairs, one is replayed at a time, and then there is none for as long as
- * that took; and for three times as long where it is not of the first of its pair.
- * The front end, which replays them, has other work too. The budget for replays
- * says whether it may be at all (schedule/budget.h). Pure code.
+ * that took of CPU time; and for three times as long where it is not of the first
+ * of its pair. The front end, which replays them, has other work too. Time that
+ * passes while it waits for a processor, for it is nice, is no such work: beside
+ * busy threads that is ten times as long. The budget for replays says whether it
+ * may be at all (schedule/budget.h). Pure code.
  */
 #ifndef SCHEDULE_PACE_H
 #define SCHEDULE_PACE_H
@@ -49,6 +51,13 @@ struct pace_pair {
 	uint64_t next_ns; /* none before */
 };
 
+/* What came of an instance. */
+struct pace_answer {
+	bool counts; /* something that counts */
+	bool enough; /* no more of the pair is needed for the moment */
+	uint64_t cpu_ns; /* CPU time that was needed */
+};
+
 /* May any pair's be captured? */
 bool pace_is_open(const struct pace *pace, const struct budget *budget,
 		  uint64_t now);
@@ -59,11 +68,8 @@ bool pace_takes(const struct pace *pace, struct pace_pair *pair, uint64_t now);
 /* It was captured, and is being replayed. */
 void pace_sent(struct pace *pace, struct pace_pair *pair, uint64_t now);
 
-/*
- * It was replayed. counts: with what came out; enough: no more of the pair is
- * needed for the moment. pair NULL: it is not known any more.
- */
-void pace_answered(struct pace *pace, struct pace_pair *pair, bool counts,
-		   bool enough, uint64_t now);
+/* It was replayed. pair NULL: it is not known any more. */
+void pace_answered(struct pace *pace, struct pace_pair *pair,
+		   const struct pace_answer *answer, uint64_t now);
 
 #endif

@@ -283,14 +283,16 @@ void replays_answered(struct replays *replays, const void *payload, size_t size)
 {
 	const struct wire_replay *answer = payload;
 	uint64_t now = clock_now_ns();
+	struct pace_answer outcome;
 	struct replays_pair *pair;
 
 	if (size != sizeof(*answer) || answer->count > WIRE_HINTS_MAX)
 		return;
+	outcome = (struct pace_answer){ answer->counts, answer->enough,
+					answer->cpu_ns };
 	replays_charge(replays, answer, now);
 	pair = replays_find(replays, answer->pair);
-	pace_answered(&replays->pace, pair ? &pair->pace : NULL, answer->counts,
-		      answer->enough, now);
+	pace_answered(&replays->pace, pair ? &pair->pace : NULL, &outcome, now);
 	if (!pair)
 		return;
 	pair->learned = answer->counts;

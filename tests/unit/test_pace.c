@@ -23,6 +23,7 @@ struct scene {
 	struct pace pace;
 	struct pace_pair pair;
 	uint64_t now_ns, takes_ns;
+	uint64_t waits_ns; /* for a processor, each */
 	uint64_t taken_ns[TAKEN_MAX];
 	size_t taken;
 	bool lessons; /* none of them counts */
@@ -41,6 +42,9 @@ static void start(struct scene *scene, double share, uint64_t takes_ns)
 /* False: it is not captured. */
 static bool conflict(struct scene *scene, struct pace_pair *pair)
 {
+	const struct pace_answer answer = { !scene->lessons, scene->enough,
+					    scene->takes_ns };
+
 	budget_earn(&scene->budget, scene->now_ns);
 	if (!pace_is_open(&scene->pace, &scene->budget, scene->now_ns) ||
 	    !pace_takes(&scene->pace, pair, scene->now_ns))
@@ -49,10 +53,9 @@ static bool conflict(struct scene *scene, struct pace_pair *pair)
 	assert_false(pace_is_open(&scene->pace, &scene->budget, scene->now_ns));
 	if (scene->taken < TAKEN_MAX)
 		scene->taken_ns[scene->taken++] = scene->now_ns;
-	scene->now_ns += scene->takes_ns;
+	scene->now_ns += scene->takes_ns + scene->waits_ns;
 	budget_spend_replay(&scene->budget, 0, scene->takes_ns);
-	pace_answered(&scene->pace, pair, !scene->lessons, scene->enough,
-		      scene->now_ns);
+	pace_answered(&scene->pace, pair, &answer, scene->now_ns);
 	return true;
 }
 
@@ -74,6 +77,19 @@ static void the_first_of_a_pair_are_early(void **state)
 	for (size_t i = 0; i < PACE_EARLY; i++)
 		assert_in_range(scene.taken_ns[i], CLOCK_NS_PER_S + 2 * i * MS,
 				CLOCK_NS_PER_S + (2 * i + 1) * MS);
+}
+
+static void a_wait_for_a_processor_is_followed_by_no_rest(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 0, MS);
+	scene.waits_ns = 30 * MS;
+	run(&scene, CLOCK_NS_PER_S);
+	for (size_t i = 0; i < PACE_EARLY; i++)
+		assert_in_range(scene.taken_ns[i], CLOCK_NS_PER_S + 32 * i * MS,
+				CLOCK_NS_PER_S + (32 * i + 1) * MS);
 }
 
 static void later_ones_are_spread_by_gaps_that_double(void **state)
@@ -170,7 +186,8 @@ static void answers_of_unknown_pairs_end_the_waiting(void **state)
 	(void)state;
 	start(&scene, 0, MS);
 	pace_sent(&scene.pace, &scene.pair, scene.now_ns);
-	pace_answered(&scene.pace, NULL, true, false, scene.now_ns);
+	pace_answered(&scene.pace, NULL, &(struct pace_answer){ true },
+		      scene.now_ns);
 	assert_true(conflict(&scene, &scene.pair));
 }
 
@@ -178,6 +195,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_of_a_pair_are_early),
+		cmocka_unit_test(a_wait_for_a_processor_is_followed_by_no_rest),
 		cmocka_unit_test(later_ones_are_spread_by_gaps_that_double),
 		cmocka_unit_test(another_pair_has_its_own_first_ones),
 		cmocka_unit_test(the_budget_bounds_them_all),
