@@ -3,8 +3,9 @@
  * replay-held MB INSTANCES: a program of that much memory, all of it written to,
  * with two threads that race and a third that goes on. Both are stopped, captured
  * (replay/livein.h), let go, and replayed in two orders; INSTANCES times. Printed
- * are the microseconds for which they were held: median, 90 of 100, most; and what of the program has changed meanwhile: its page faults, its children, its
- * threads, and what waitpid(-1, __WALL) tells it (0: that it has no child).
+ * are the microseconds for which they were held: median, 90 of 100, most; and what
+ * of the program has changed meanwhile: its page faults, its children, its threads,
+ * and what waitpid(-1, __WALL) tells it (0: that it has no child).
  *
  * replay-held MB serve SECONDS: the program alone, for racewatch to watch.
  *
@@ -214,7 +215,7 @@ static double take(const struct memory *memory, struct replay_capture *capture)
 	const struct memory *const memories[THREADS] = { memory, memory };
 	double begun = now_us();
 
-	must(replay_capture_take(tids, memories, NULL, capture));
+	must(replay_capture_take(tids, memories, NULL, NULL, capture));
 	return now_us() - begun;
 }
 
@@ -355,7 +356,8 @@ static double live_instance(const struct live *live, size_t number,
 	};
 	double begun = now_us(), took;
 
-	must(replay_capture_take(tids, memories, instance->hints, capture));
+	must(replay_capture_take(tids, memories, NULL, instance->hints,
+				 capture));
 	took = now_us() - begun;
 	live_replay(processor, capture, instance);
 	return took;
