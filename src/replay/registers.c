@@ -4,7 +4,6 @@
  */
 #include "replay/registers-parts.h"
 
-#include <string.h>
 #include <sys/syscall.h>
 
 #include "dataflow/liveness.h"
@@ -13,8 +12,6 @@
 #include "x86/vectors.h"
 
 enum {
-	/* of a number that is returned in a vector register */
-	RESULT_BYTES = 8,
 	/* rbx, rsp, rbp, r12 to r15 (psABI 3.2.1), and results */
 	RETURN_KEEPS = 1 << X86_RBX | 1 << X86_RSP | 1 << X86_RBP |
 		       0xf << X86_R12 | 1 << X86_RAX | 1 << X86_RDX |
@@ -56,17 +53,22 @@ static bool comparison_memory(void *context, uint64_t address, uint8_t *bytes,
 			    address, bytes, size);
 }
 
+/* Of a number that is returned in a vector register. */
+static bool differs_low(const struct replay_context *a,
+			const struct replay_context *b, unsigned int number)
+{
+	return vectors_low(a->vectors, a->vectors_size, number) !=
+	       vectors_low(b->vectors, b->vectors_size, number);
+}
+
 static uint32_t differing_vectors(const struct replay_context *a,
 				  const struct replay_context *b)
 {
-	struct x86_vectors of_a, of_b;
 	uint32_t set = 0;
 
-	vectors_read(a->vectors, a->vectors_size, &of_a);
-	vectors_read(b->vectors, b->vectors_size, &of_b);
-	if (memcmp(of_a.reg[0], of_b.reg[0], RESULT_BYTES) != 0)
+	if (differs_low(a, b, 0))
 		set |= LIVENESS_XMM0;
-	if (memcmp(of_a.reg[1], of_b.reg[1], RESULT_BYTES) != 0)
+	if (differs_low(a, b, 1))
 		set |= LIVENESS_XMM1;
 	return set;
 }

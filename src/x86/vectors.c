@@ -55,6 +55,17 @@ static struct area area_of(const uint8_t *bytes, size_t size)
 	return area;
 }
 
+uint64_t vectors_low(const uint8_t *bytes, size_t size, unsigned int number)
+{
+	struct area area = area_of(bytes, size);
+	uint64_t low = 0;
+
+	if (area.present >> PART_SSE & 1)
+		memcpy(&low, bytes + XSAVE_XMM + (size_t)16 * number,
+		       sizeof(low));
+	return low;
+}
+
 uint32_t vectors_key_rights(const uint8_t *bytes, size_t size)
 {
 	struct area area = area_of(bytes, size);

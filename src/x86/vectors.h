@@ -29,6 +29,13 @@ struct x86_vectors {
 void vectors_read(const uint8_t *area, size_t size, struct x86_vectors *ret);
 
 /*
+ * The lowest eight bytes of one of the first sixteen registers; 0 if the area is too
+ * short. They lie where they always do: no CPUID is executed, for which a virtual
+ * machine's host is asked. That takes 11 us, and vectors_read() does it four times.
+ */
+uint64_t vectors_low(const uint8_t *area, size_t size, unsigned int number);
+
+/*
  * The rights of protection keys (PKRU; SDM volume 3, 4.6.2), two bits a key. 0, all
  * is allowed: also where there is no such register.
  */
