@@ -40,6 +40,7 @@ static void perfwatch_attr(const struct perfwatch_spec *spec,
 	attr->sample_period = spec->period > 0 ? spec->period : 1;
 	attr->exclude_kernel = !spec->kernel;
 	attr->exclude_hv = 1;
+	attr->disabled = spec->disabled;
 }
 
 static void perfwatch_thread_attr(const struct perfwatch_spec *spec,

@@ -27,6 +27,7 @@ struct perfwatch_spec {
 	bool write_only; /* else reads and writes */
 	bool execute; /* the instruction there instead; length is not used */
 	bool kernel; /* accesses by the kernel too */
+	bool disabled; /* it does nothing until it is moved */
 	/*
 	 * It fires at each access of this number, as counted from when it was
 	 * opened; 0: at each. perfwatch_move() does not change it.

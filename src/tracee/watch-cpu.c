@@ -7,14 +7,20 @@
  * An event of a CPU is moved in some 10 us, but to give it another type takes 10
  * ms, where that was not done a moment ago: the kernel waits for every processor
  * (modify_bp_slot() in kernel/events/hw_breakpoint.c, a percpu_rw_semaphore,
- * Linux 6.2). So dregs_claim() keeps the types apart.
+ * Linux 6.2). So half of the slots are for each type, and what does not fit is
+ * read again and again. To open one takes as long for the same reason, and so
+ * would a stall in which it is opened: where it takes the place of perf, a thread
+ * of the tracer opens all of them before.
  */
 #include "tracee/watch.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/signals.h"
 #include "sys/perfwatch.h"
 #include "tracee/process.h"
 #include "tracee/tracees.h"
@@ -26,18 +32,73 @@ enum {
 	 * the kernel's limit is a 16-bit record size, of which a part is ours
 	 */
 	CPU_STACK = 32 << 10,
+	/* what the thread that opens events needs, and more */
+	CPU_OPENER_STACK = 64 << 10,
+	/* a register that others have is not asked for again before then */
+	CPU_REFUSED_NS = 1000 * 1000 * 1000,
 };
 
 struct cpu_slot {
 	struct perfring rings[CPU_MAX]; /* fd -1: not open */
 	uint64_t generation; /* of the watch they serve; 0: disabled */
+	uint64_t refused_ns; /* when one could not be opened last; 0: never */
 };
 
 struct cpu_watch {
 	int cpus;
 	struct cpu_slot slots[DREGS_SLOTS];
 	struct perfring_sample sample; /* being looked at */
+	bool has_opener;
+	pthread_t opener;
+	/* the opener's, until it is done */
+	bool done; /* atomic */
+	struct error *err; /* why none could be opened, or NULL */
 };
+
+/* Which it is to watch is not known yet: nothing happens there. */
+static struct error *cpu_open_slot(struct cpu_watch *state, int i)
+{
+	static uint64_t nowhere;
+	const struct perfwatch_spec spec = {
+		.address = (uint64_t)(uintptr_t)&nowhere,
+		.length = sizeof(nowhere),
+		/* as dregs_claim() hands them out */
+		.write_only = i < DREGS_SLOTS / 2,
+		.kernel = true,
+		.disabled = true,
+	};
+	struct error *first = NULL;
+	bool any = false;
+
+	for (int cpu = 0; cpu < state->cpus; cpu++) {
+		struct error *err = perfring_open(cpu, &spec, CPU_STACK,
+						  &state->slots[i].rings[cpu]);
+
+		any |= !err;
+		if (!first)
+			first = err;
+		else
+			error_free(err);
+	}
+	/* a processor that does not run has no event */
+	if (!any)
+		return first;
+	error_free(first);
+	return NULL;
+}
+
+static void *cpu_opener(void *data)
+{
+	struct cpu_watch *state = data;
+
+	signals_block_all(NULL);
+	state->err = cpu_open_slot(state, 0);
+	/* one is enough to watch with */
+	for (int i = 1; !state->err && i < DREGS_SLOTS; i++)
+		error_free(cpu_open_slot(state, i));
+	__atomic_store_n(&state->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
 
 static struct cpu_watch *cpu_state(struct tracees *tracees)
 {
@@ -57,6 +118,49 @@ static struct cpu_watch *cpu_state(struct tracees *tracees)
 	}
 	tracees->watch.state = state;
 	return state;
+}
+
+/* All signals are blocked in the tracer, and so they are there. */
+static struct error *cpu_start_opener(struct cpu_watch *state)
+{
+	pthread_attr_t attributes;
+	int code = pthread_attr_init(&attributes);
+
+	if (code != 0)
+		return error_os(code, "start a thread");
+	pthread_attr_setstacksize(&attributes, CPU_OPENER_STACK);
+	code = pthread_create(&state->opener, &attributes, cpu_opener, state);
+	pthread_attr_destroy(&attributes);
+	/* pthread_create() opens two that the C library keeps for itself */
+	signals_block_all(NULL);
+	if (code != 0)
+		return error_os(code, "start a thread");
+	state->has_opener = true;
+	return NULL;
+}
+
+struct error *watch_cpu_open(struct tracees *tracees)
+{
+	struct cpu_watch *state = cpu_state(tracees);
+
+	if (!state)
+		return error_nomem;
+	return state->has_opener ? NULL : cpu_start_opener(state);
+}
+
+bool watch_cpu_opens(const struct watch *watch)
+{
+	const struct cpu_watch *state = watch->state;
+
+	return state && state->has_opener &&
+	       !__atomic_load_n(&state->done, __ATOMIC_ACQUIRE);
+}
+
+const struct error *watch_cpu_refused(const struct watch *watch)
+{
+	const struct cpu_watch *state = watch->state;
+
+	return state && !watch_cpu_opens(watch) ? state->err : NULL;
 }
 
 static void cpu_close_slot(const struct cpu_watch *state, struct cpu_slot *slot)
@@ -89,18 +193,25 @@ static void cpu_set_slot(struct tracees *tracees, const struct cpu_watch *state,
 		.write_only = want->type == DREGS_WRITE,
 		.kernel = true,
 	};
+	uint64_t now = clock_now_ns();
+	bool refused = false;
 
 	for (int cpu = 0; cpu < state->cpus; cpu++) {
 		struct perfring *ring = &slot->rings[cpu];
-		struct error *err;
+		struct error *err = NULL;
 
-		err = ring->fd >= 0
-			      ? perfring_move(ring, &spec)
-			      : perfring_open(cpu, &spec, CPU_STACK, ring);
+		if (ring->fd >= 0)
+			err = perfring_move(ring, &spec);
+		else if (now >= slot->refused_ns + CPU_REFUSED_NS)
+			err = perfring_open(cpu, &spec, CPU_STACK, ring);
+		if (ring->fd < 0)
+			refused = true;
 		if (err && err->kind == ERROR_UNSUPPORTED)
 			tracees->stats->out_of_registers++;
 		error_free(err);
 	}
+	if (refused && now >= slot->refused_ns + CPU_REFUSED_NS)
+		slot->refused_ns = now;
 	slot->generation = tracees->watch.generation[i];
 }
 
@@ -174,8 +285,11 @@ static void cpu_shut(struct tracees *tracees)
 
 	if (!state)
 		return;
+	if (state->has_opener)
+		pthread_join(state->opener, NULL);
 	for (int i = 0; i < DREGS_SLOTS; i++)
 		cpu_close_slot(state, &state->slots[i]);
+	error_free(state->err);
 	free(state);
 	tracees->watch.state = NULL;
 }

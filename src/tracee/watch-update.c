@@ -129,6 +129,78 @@ uint32_t watch_many(struct watch *watch, bool little)
 	return WATCH_MANY_PER_CPU_LOW * watch->processors;
 }
 
+bool watch_is_changing(const struct watch *watch)
+{
+	return watch->opening;
+}
+
+void watch_shut(struct tracees *tracees)
+{
+	/* of perf-cpu, which may not have become the back-end yet */
+	if (tracees->watch.state)
+		watch_by_cpu.shut(tracees);
+	tracees->watch.opening = false;
+}
+
+/* Its events could not be had. */
+static void watch_refuse_cpu(struct tracees *tracees, const char *why,
+			     uint64_t now)
+{
+	struct watch *watch = &tracees->watch;
+
+	log_debug(LOG_TARGET, "perf-cpu: %s", why);
+	watch->change_ns = now + WATCH_REFUSED_NS;
+	watch_shut(tracees);
+}
+
+/* idle as they are, the events of threads hold registers */
+static void watch_open_cpu(struct tracees *tracees, uint64_t now)
+{
+	struct error *err;
+
+	watch_each_thread(tracees, watch_close_one);
+	err = watch_cpu_open(tracees);
+	if (err)
+		watch_refuse_cpu(tracees, error_message(err), now);
+	else
+		tracees->watch.opening = true;
+	error_free(err);
+}
+
+/* Are all events of processors open now? Then they are used from now on. */
+static bool watch_take_cpu(struct tracees *tracees, uint64_t now)
+{
+	struct watch *watch = &tracees->watch;
+
+	if (watch_cpu_opens(watch))
+		return false;
+	watch->opening = false;
+	if (watch_cpu_refused(watch)) {
+		watch_refuse_cpu(tracees,
+				 error_message(watch_cpu_refused(watch)), now);
+		return false;
+	}
+	log_debug(LOG_TARGET, "perf-cpu: its events are open");
+	watch_change(tracees, &watch_by_cpu);
+	/* to open the events of threads again takes time */
+	watch->change_ns = now + WATCH_CHANGE_NS;
+	return true;
+}
+
+/* Threads, as far as events of processors can watch them. */
+static uint32_t watch_threads(struct tracees *tracees, uint32_t many,
+			      uint64_t now)
+{
+	struct watch *watch = &tracees->watch;
+	uint32_t threads = tracees_thread_count(tracees);
+
+	if (threads >= many / 2 && now >= watch->scattered_ns) {
+		watch->scattered = watch_is_scattered(tracees);
+		watch->scattered_ns = now + watch_scattered_gap(tracees);
+	}
+	return watch->scattered ? 0 : threads;
+}
+
 /*
  * An event of each thread is set in 5 to 8 us, those of all processors in 20 to
  * 50 us, however many threads there are. But they cannot watch memory where
@@ -139,32 +211,17 @@ bool watch_suit(struct tracees *tracees, bool little, uint64_t now)
 	struct watch *watch = &tracees->watch;
 	const struct watch_ops *before = watch->ops;
 	uint32_t threads, many;
-	struct error *err;
 
+	if (watch->opening)
+		return watch_take_cpu(tracees, now);
 	if (watch->many == 0 || now < watch->change_ns)
 		return false;
 	many = watch_many(watch, little);
-	threads = tracees_thread_count(tracees);
-	if (threads >= many / 2 && now >= watch->scattered_ns) {
-		watch->scattered = watch_is_scattered(tracees);
-		watch->scattered_ns = now + watch_scattered_gap(tracees);
-	}
-	if (watch->scattered)
-		threads = 0;
+	threads = watch_threads(tracees, many, now);
 	if (watch->ops == &watch_by_cpu && threads < many / 2)
 		watch_change(tracees, &watch_by_perf);
-	if (watch->ops != &watch_by_perf || threads <= many)
-		return watch->ops != before;
-	/* idle as they are, the events of threads hold registers */
-	watch_each_thread(tracees, watch_close_one);
-	err = selftest_cpu_once();
-	log_debug(LOG_TARGET, "%u threads: perf-cpu: %s", threads,
-		  err ? error_message(err) : "works");
-	if (!err)
-		watch_change(tracees, &watch_by_cpu);
-	/* to open the events of threads again takes time */
-	watch->change_ns = now + (err ? WATCH_REFUSED_NS : WATCH_CHANGE_NS);
-	error_free(err);
+	if (watch->ops == &watch_by_perf && threads > many)
+		watch_open_cpu(tracees, now);
 	return watch->ops != before;
 }
 

@@ -27,10 +27,15 @@ enum { WATCH_MANY = 100, WATCH_MANY_PER_CPU_LOW = 4 };
 uint32_t watch_many(struct watch *watch, bool little);
 
 /*
- * While nothing is watched: take the back-end that suits the number of threads,
- * if it may change. True: it has changed.
+ * While nothing is watched, often: take the back-end that suits the number of
+ * threads, if it may change. True: it has changed. While watch_is_changing() there
+ * can be no stall.
  */
 bool watch_suit(struct tracees *tracees, bool little, uint64_t now);
+bool watch_is_changing(const struct watch *watch);
+
+/* The back-end's own is freed; the threads' events have gone. */
+void watch_shut(struct tracees *tracees);
 
 /* Update all running threads, after claims. */
 void watch_publish(struct tracees *tracees);

@@ -62,6 +62,17 @@ extern const struct watch_ops watch_by_perf; /* "perf" */
 extern const struct watch_ops watch_by_cpu; /* "perf-cpu" */
 extern const struct watch_ops watch_by_value; /* "value" */
 
+/*
+ * perf-cpu: begin to open its events, which takes tens of milliseconds in a thread
+ * of ours; no register of a thread of the program may be in use. Meanwhile
+ * watch_cpu_opens(), and nothing is to be watched: the kernel lets any other
+ * breakpoint wait too.
+ */
+struct error *watch_cpu_open(struct tracees *tracees);
+bool watch_cpu_opens(const struct watch *watch);
+/* Why they could not be; the watch's own. NULL: they could, or were not yet. */
+const struct error *watch_cpu_refused(const struct watch *watch);
+
 /* Whose bytes a slot watches. */
 struct watch_owner {
 	uint16_t tag; /* of the address space that has them at the address */
@@ -90,7 +101,8 @@ struct watch {
 	uint32_t pending; /* threads asked to stop for an update */
 	/* registers of threads may hold ended watches until then; 0: none do */
 	uint64_t clean_at_ns;
-	void *state; /* of the back-end */
+	void *state; /* of the back-end, or of perf-cpu, which is to be it */
+	bool opening; /* watch_is_changing() */
 	/*
 	 * with more threads than this, or than watch_many() says, perf-cpu takes
 	 * perf's place, with fewer than half as many perf that of perf-cpu; 0:

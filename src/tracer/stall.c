@@ -582,10 +582,6 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 		return;
 	}
 	stall->begun = true;
-	if (engine->stalls.list.count == 1 &&
-	    watch_suit(&engine->core.tracees,
-		       budget_is_small(&engine->load.budget), now))
-		engine_send_stats(engine);
 	stall_watch(engine, stall);
 	if (engine->core.tracees.watch.ops->live)
 		stall_begin_values(stall);
@@ -662,6 +658,10 @@ static bool stall_affords(struct engine *engine, const struct thread *thread,
 	struct stall *lesser = room ? NULL
 				    : stall_lesser(engine, thread, site, now);
 
+	if (watch_is_changing(&engine->core.tracees.watch)) {
+		engine->core.stats.unaffordable++;
+		return false;
+	}
 	if (pool_passes(&engine->pool, site, breakpoint->armed_ns, now) ||
 	    (!room && stall_comes_again(thread, site, lesser, now) &&
 	     pool_rearm_passed(&engine->pool, site, now)))

@@ -345,6 +345,16 @@ static bool tracer_sends(const struct engine *engine, uint64_t now)
 	       channel_is_urgent(&engine->core.channel);
 }
 
+/* Between stalls. Threads that run free watch nothing. */
+static void tracer_suit_watch(struct engine *engine, uint64_t now)
+{
+	if (engine->core.phase == PHASE_WATCHING &&
+	    engine->stalls.list.count == 0 &&
+	    watch_suit(&engine->core.tracees,
+		       budget_is_small(&engine->load.budget), now))
+		engine_send_stats(engine);
+}
+
 static void tracer_tick(struct engine *engine)
 {
 	uint64_t now = clock_now_ns();
@@ -363,6 +373,7 @@ static void tracer_tick(struct engine *engine)
 	provoke_tick(engine, now);
 	hunt_tick(engine);
 	startup_tick(&engine->startups, now);
+	tracer_suit_watch(engine, now);
 	if (ticked || now >= profile_next_ns(&engine->profile))
 		profile_tick(&engine->profile, now);
 	if (ticked) {
@@ -698,9 +709,7 @@ static void tracer_main(const struct tracer_config *config, int fd,
 	heartbeat_end(heartbeat);
 	/* children whose creator died at their birth */
 	tracer_events(&engine);
-	if (engine.core.tracees.watch.ops &&
-	    engine.core.tracees.watch.ops->shut)
-		engine.core.tracees.watch.ops->shut(&engine.core.tracees);
+	watch_shut(&engine.core.tracees);
 	tracer_drain(&engine);
 	engine_deinit(&engine);
 	guardian_stop(engine.core.tracees.guardian);

@@ -39,6 +39,11 @@ static bool slot_holds(const struct dregs_slot *slot, uint64_t address,
 	       slot->type == type;
 }
 
+static bool slot_suits(const struct dregs *dregs, int i, enum dregs_type type)
+{
+	return !dregs->halves || (i < DREGS_SLOTS / 2) == (type == DREGS_WRITE);
+}
+
 /* Take one user of a slot for the piece; the slot, or -1 if none is left. */
 static int take_slot(struct dregs *dregs, uint64_t address, uint8_t length,
 		     enum dregs_type type)
@@ -54,7 +59,7 @@ static int take_slot(struct dregs *dregs, uint64_t address, uint8_t length,
 			return i;
 		}
 		/* the last one: the types are kept apart (dregs.h) */
-		if (slot->length == 0 &&
+		if (slot->length == 0 && slot_suits(dregs, i, type) &&
 		    (free_slot < 0 || type == DREGS_READ_WRITE))
 			free_slot = i;
 	}

@@ -33,6 +33,8 @@ struct dregs_slot {
 
 struct dregs {
 	struct dregs_slot slots[DREGS_SLOTS];
+	/* the first half is for DREGS_WRITE alone, the other for DREGS_READ_WRITE */
+	bool halves;
 };
 
 /* What one claim got. */

@@ -296,6 +296,9 @@ static inline void driven_turn(struct driven *driven)
 	stalls_tick(&driven->engine, now);
 	sigstate_tick(&driven->engine.core.tracees,
 		      arm_may_trap(&driven->engine), now);
+	if (driven->engine.stalls.list.count == 0)
+		watch_suit(&driven->engine.core.tracees,
+			   budget_is_small(&driven->engine.load.budget), now);
 	arm_refill(&driven->engine, now);
 	startup_tick(&driven->engine.startups, now);
 	if (driven->engine.core.phase == PHASE_RELEASING)
@@ -408,9 +411,7 @@ static inline void driven_release(struct driven *driven)
 
 static inline void driven_free(struct driven *driven)
 {
-	if (driven->engine.core.tracees.watch.ops->shut)
-		driven->engine.core.tracees.watch.ops->shut(
-			&driven->engine.core.tracees);
+	watch_shut(&driven->engine.core.tracees);
 	engine_deinit(&driven->engine);
 	channel_deinit(&driven->peer);
 	memory_deinit(&driven->memory);

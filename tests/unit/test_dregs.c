@@ -118,6 +118,27 @@ static void partial_claim_covers_leading_bytes(void **state)
 	assert_int_equal(claim.covered, 15);
 }
 
+/* Then no slot ever changes its type. */
+static void each_type_has_its_half_where_that_is_asked_for(void **state)
+{
+	struct dregs dregs = { .halves = true };
+	struct dregs_claim claim;
+
+	(void)state;
+	assert_true(dregs_claim(&dregs, 0x1000, 32, DREGS_READ_WRITE, true,
+				&claim));
+	assert_int_equal(claim.covered, 16);
+	assert_int_equal(claim.slots, 0xc);
+	assert_false(
+		dregs_claim(&dregs, 0x2000, 1, DREGS_READ_WRITE, true, &claim));
+	assert_true(dregs_claim(&dregs, 0x3000, 24, DREGS_WRITE, true, &claim));
+	assert_int_equal(claim.covered, 16);
+	assert_int_equal(claim.slots, 0x3);
+	/* the same bytes need no other slot */
+	assert_true(dregs_claim(&dregs, 0x1008, 8, DREGS_READ_WRITE, false,
+				&claim));
+}
+
 static void senseless_ranges_are_refused(void **state)
 {
 	struct dregs dregs = { 0 };
@@ -331,6 +352,8 @@ int main(void)
 		cmocka_unit_test(claim_does_not_share_another_type_or_length),
 		cmocka_unit_test(failed_claim_leaves_no_trace),
 		cmocka_unit_test(partial_claim_covers_leading_bytes),
+		cmocka_unit_test(
+			each_type_has_its_half_where_that_is_asked_for),
 		cmocka_unit_test(senseless_ranges_are_refused),
 		cmocka_unit_test(control_is_as_the_manual_has_it),
 		cmocka_unit_test(neutral_control_disables_with_length_one),

@@ -263,6 +263,11 @@ static void registers_catch_a_stepped_writer(void **state)
 	driven_end(driven);
 }
 
+static bool watches_by(const struct driven *driven, const struct watch_ops *ops)
+{
+	return driven->engine.core.tracees.watch.ops == ops;
+}
+
 /* Many threads: events of processors, until they are few again. */
 static void the_back_end_suits_the_number_of_threads(void **state)
 {
@@ -274,22 +279,22 @@ static void the_back_end_suits_the_number_of_threads(void **state)
 	skip_without(&watch_by_cpu);
 	driven = start(&watch_by_perf, work_write, work_write);
 	driven->engine.core.tracees.watch.many = 1;
+	driven_until(driven, watches_by(driven, &watch_by_cpu));
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
 	driven_prolong(driven);
-	assert_ptr_equal(driven->engine.core.tracees.watch.ops, &watch_by_cpu);
 	lane_start(1, 1);
 	driven_until(driven, driven->conflict_count == 1);
 	assert_int_equal(driven->conflict.wire.evidence, WIRE_WATCHPOINT);
 	driven_until(driven, lane_idle(0) && lane_idle(1));
 	driven->engine.core.tracees.watch.many = 1000;
 	driven->engine.core.tracees.watch.change_ns = 0;
+	driven_until(driven, watches_by(driven, &watch_by_perf));
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
 	driven_prolong(driven);
-	assert_ptr_equal(driven->engine.core.tracees.watch.ops, &watch_by_perf);
 	assert_null(driven->engine.core.tracees.watch.state);
 	lane_start(1, 1);
 	driven_until(driven, driven->conflict_count == 2);
@@ -323,12 +328,13 @@ static void events_of_threads_make_room_for_those_of_processors(void **state)
 	skip_without(&watch_by_perf);
 	skip_without(&watch_by_cpu);
 	driven = start(&watch_by_perf, work_write, work_write);
-	driven->engine.core.tracees.watch.many = 1;
 	leave_events(&driven->engine);
+	driven->engine.core.tracees.watch.many = 1;
+	driven_until(driven, watches_by(driven, &watch_by_cpu));
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
-	assert_ptr_equal(driven->engine.core.tracees.watch.ops, &watch_by_cpu);
+	assert_int_equal(driven->engine.core.stats.out_of_registers, 0);
 	driven_until(driven, lane_idle(0));
 	driven_end(driven);
 }
@@ -371,6 +377,68 @@ static void body(void *arg)
 		pause();
 }
 
+/* What the tracer does between stalls, until the back-end stays. */
+static void suit(struct tracees *tracees)
+{
+	do
+		watch_suit(tracees, false, clock_now_ns());
+	while (watch_is_changing(&tracees->watch));
+}
+
+/* The lowest number that is free. */
+static int next_file(void)
+{
+	int fd = dup(STDIN_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/*
+ * The kernel waits for every processor when an event of one is opened. That is over
+ * before there is a stall, whichever registers it needs.
+ */
+static void no_stall_waits_for_the_events_of_processors(void **state)
+{
+	struct wire_site site = site_at(site_write, 6);
+	struct watch_claim claims[DREGS_SLOTS];
+	const struct addrspace *space;
+	struct driven *driven;
+	struct tracees *tracees;
+	int next;
+
+	(void)state;
+	skip_without(&watch_by_perf);
+	skip_without(&watch_by_cpu);
+	driven = start(&watch_by_perf, work_write, work_write);
+	tracees = &driven->engine.core.tracees;
+	tracees->watch.many = 1;
+	watch_suit(tracees, false, clock_now_ns());
+	assert_true(watch_is_changing(&tracees->watch));
+	/* a hit meanwhile is passed */
+	driven_arm(driven, &site);
+	lane_start(0, 1);
+	while (driven->engine.core.stats.hits == 0)
+		driven_event(driven);
+	assert_int_equal(driven->engine.stalls.list.count, 0);
+	assert_int_equal(driven->engine.core.stats.unaffordable, 1);
+	driven_until(driven, lane_idle(0));
+	driven_until(driven, watches_by(driven, &watch_by_cpu));
+	/* every register has its event: to use them opens no file */
+	space = tracees_process_at(tracees, 0)->space;
+	next = next_file();
+	for (unsigned int i = 0; i < DREGS_SLOTS; i++)
+		assert_true(watch_claim(
+			&tracees->watch, space, 0x10000 + 64 * i, 8,
+			i % 2 ? DREGS_WRITE : DREGS_READ_WRITE, &claims[i]));
+	watch_publish(tracees);
+	assert_int_equal(next_file(), next);
+	for (unsigned int i = 0; i < DREGS_SLOTS; i++)
+		watch_release(&tracees->watch, &claims[i]);
+	watch_publish(tracees);
+	driven_end(driven);
+}
+
 /* Events of processors see the memory of one process, and of those apart. */
 static void the_back_end_suits_what_processes_share(void **state)
 {
@@ -389,7 +457,7 @@ static void the_back_end_suits_what_processes_share(void **state)
 	assert_ok(launch_attach(&driven->engine, other, &ref));
 	watch = &driven->engine.core.tracees.watch;
 	watch->many = 2;
-	watch_suit(&driven->engine.core.tracees, false, clock_now_ns());
+	suit(&driven->engine.core.tracees);
 	assert_ptr_equal(watch->ops, &watch_by_cpu);
 	/* where both have it at one address, an event of a processor will do */
 	for (size_t i = 0; i < 2; i++)
@@ -397,7 +465,7 @@ static void the_back_end_suits_what_processes_share(void **state)
 				  ->space->shared,
 			 &shared);
 	watch->change_ns = watch->scattered_ns = 0;
-	watch_suit(&driven->engine.core.tracees, false, clock_now_ns());
+	suit(&driven->engine.core.tracees);
 	assert_ptr_equal(watch->ops, &watch_by_cpu);
 	shared.start += 8192;
 	shared.end += 8192;
@@ -407,7 +475,7 @@ static void the_back_end_suits_what_processes_share(void **state)
 			  ->space->shared,
 		 &shared);
 	watch->change_ns = watch->scattered_ns = 0;
-	watch_suit(&driven->engine.core.tracees, false, clock_now_ns());
+	suit(&driven->engine.core.tracees);
 	assert_ptr_equal(watch->ops, &watch_by_perf);
 	/* with little time to lose fewer threads are many */
 	assert_int_equal(
@@ -912,6 +980,7 @@ int main(void)
 			events_of_threads_make_room_for_those_of_processors),
 		cmocka_unit_test(
 			what_is_forgotten_in_its_stall_is_not_armed_again),
+		cmocka_unit_test(no_stall_waits_for_the_events_of_processors),
 		cmocka_unit_test(the_back_end_suits_what_processes_share),
 		cmocka_unit_test(a_cpu_event_records_the_other_writer),
 		cmocka_unit_test(
