@@ -173,7 +173,7 @@ struct wire_params session_params(const struct session_config *config)
 	struct wire_params params = config->effort.params;
 
 	/* nothing is sampled: only what is to be provoked is armed */
-	if (config->provoke || session_hunts(config))
+	if (config->provoke || session_is_planned(config))
 		params.rate = 0;
 	params.probes = session_probes(config);
 	params.learns = session_learns(config);
@@ -344,7 +344,7 @@ static struct error *session_feed_program(struct session *session,
 	if (program->set.rests || !session_draws_first(program, now))
 		err = session_follow(session, program, now);
 	if (err || program->set.rests || session->config->provoke ||
-	    session_hunts(session->config))
+	    session_is_planned(session->config))
 		return err;
 	if (program->unplaced.count > 0)
 		err = session_place_ran(session, program, false);
@@ -370,6 +370,8 @@ struct error *session_feed(struct session *session)
 		err = session_aim(session);
 	if (!err && session_hunts(session->config))
 		err = session_hunt(session);
+	if (!err && session_records(session->config))
+		err = session_record(session);
 	for (size_t i = 0; !err && i < session->watched.programs.count; i++)
 		err = session_feed_program(
 			session, watched_at(&session->watched, i), now);

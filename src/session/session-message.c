@@ -146,8 +146,10 @@ static struct error *message_startup(struct session *session,
 	program->walk_ns = 0;
 	program->walk = (struct sampleset_walk){ .part = 0 };
 	program->entries = (struct sampleset_walk){ .part = 0 };
-	if (session_hunts(session->config) &&
-	    !session_hunt_wants(session, program)) {
+	if ((session_hunts(session->config) &&
+	     !session_hunt_wants(session, program)) ||
+	    (session_records(session->config) &&
+	     !session_record_wants(session, program))) {
 		session_end_startup(session, program);
 		return NULL;
 	}
@@ -476,6 +478,8 @@ static struct error *session_message(struct session *session,
 	case WIRE_HUNTED:
 		message_hunted(session, payload, size);
 		break;
+	case WIRE_RECORDED:
+		return session_recorded(session, payload, size);
 	case WIRE_CALLERS:
 		return session_callers(session, payload, size);
 	default:

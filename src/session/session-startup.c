@@ -23,6 +23,8 @@ static const uint64_t STARTUP_AIMED_NS = 200 * CLOCK_NS_PER_MS;
 static const uint64_t STARTUP_QUIET_NS = 20 * CLOCK_NS_PER_MS;
 /* what is to be provoked may happen at once, and once */
 static const uint64_t STARTUP_PROVOKED_NS = 5 * CLOCK_NS_PER_S;
+/* each instruction of the program is armed */
+static const uint64_t STARTUP_RECORDED_NS = 60 * CLOCK_NS_PER_S;
 /* a program without a second thread after so long is not likely to get one */
 static const uint64_t STARTUP_ALONE_NS = 200 * CLOCK_NS_PER_MS;
 
@@ -30,7 +32,9 @@ uint64_t session_startup_ns(const struct session_config *config)
 {
 	if (!config->argv || config->effort.params.rate == 0)
 		return 0;
-	if (config->provoke || session_hunts(config))
+	if (session_records(config))
+		return STARTUP_RECORDED_NS;
+	if (config->provoke || session_is_planned(config))
 		return STARTUP_PROVOKED_NS;
 	if (session_aims(config))
 		return STARTUP_AIMED_NS;
@@ -41,7 +45,8 @@ bool session_own_first(const struct session *session,
 		       const struct watched_program *program, uint64_t now)
 {
 	if (session_startup_ns(session->config) == 0 ||
-	    session_aims(session->config) || session_hunts(session->config))
+	    session_aims(session->config) ||
+	    session_is_planned(session->config))
 		return false;
 	if (!program->threaded)
 		return now < program->begun_ns + STARTUP_ALONE_NS;

@@ -7,7 +7,8 @@
  * deaths, reported by the tracer), session-races.c (races), session-replay.c
  * (races run again), session-tire.c (sites to leave out), session-learn.c (what
  * that teaches), session-once.c (sites that have not run), session-aim.c (those
- * that the user asked for), session-hunt.c (sides to be provoked) and, used by
+ * that the user asked for), session-hunt.c (sides to be provoked), session-record.c (a
+ * recording) and, used by
  * all of these, session-startup.c, session-send.c, session-note.c and
  * session-end.c. Not for others.
  */
@@ -24,6 +25,7 @@
 #include "session/session-learn.h"
 #include "session/session-once.h"
 #include "session/session-races.h"
+#include "session/session-record.h"
 #include "session/session-replay.h"
 #include "session/session-signal.h"
 #include "session/session-startup.h"
@@ -53,6 +55,7 @@ struct session {
 	struct session_learning learning;
 	struct session_aiming at; /* --at */
 	struct session_hunting hunting;
+	struct session_recorder recorder;
 	struct session_races races;
 	struct session_replays replays;
 	struct session_tiring tiring;
@@ -104,6 +107,21 @@ static inline bool session_aims(const struct session_config *config)
 static inline bool session_hunts(const struct session_config *config)
 {
 	return config->hunt && config->hunt->count > 0;
+}
+
+/* Is it a recording? */
+static inline bool session_records(const struct session_config *config)
+{
+	return config->record != NULL;
+}
+
+/*
+ * Is what there is to do in a program found before its first instruction, and
+ * nothing sampled?
+ */
+static inline bool session_is_planned(const struct session_config *config)
+{
+	return session_hunts(config) || session_records(config);
 }
 
 /* session-message.c: handle all messages that have come. */

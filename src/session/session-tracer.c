@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "session/recording.h"
 #include "tracer/tracer.h"
 
 const uint64_t SESSION_GIVE_UP_NS = 5 * CLOCK_NS_PER_S;
@@ -30,6 +31,8 @@ struct error *session_spawn(struct session *session)
 		.hold_conflicts = config->stop_at_race,
 		.provoke = config->provoke,
 		.hunts = session_hunts(config),
+		.record_executions = config->record ? config->record->executions
+						    : 0,
 		.silent = config->silent,
 		.seed = config->seed,
 		.params = session_params(config),

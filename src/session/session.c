@@ -114,7 +114,7 @@ static void session_timers(struct session *session)
 		return;
 	session->status_ns = now + STATUS_PERIOD_NS;
 	if (session_watches(session) && config->effort.params.rate > 0 &&
-	    !config->provoke && !session_hunts(config)) {
+	    !config->provoke && !session_is_planned(config)) {
 		generated_look(&session->generated, &session->watched);
 		/* without memory nothing is learned */
 		error_free(session_look_at_stacks(session, now));
@@ -194,6 +194,7 @@ static void session_deinit(struct session *session)
 	session_learn_deinit(session);
 	session_aim_deinit(session);
 	session_hunt_deinit(session);
+	session_record_deinit(session);
 	generated_deinit(&session->generated);
 	watched_deinit(&session->watched);
 	opener_destroy(session->opener);
@@ -266,6 +267,7 @@ struct error *session_run(const struct session_config *config,
 	session.watched.debuginfod = config->debuginfod;
 	session.watched.opener = session.opener;
 	session_hunt_init(&session);
+	session_record_init(&session);
 	if ((!session_learn_init(&session) || !session_aim_init(&session)) &&
 	    !err)
 		err = error_nomem;

@@ -24,6 +24,8 @@ struct judge;
 struct race;
 struct pidref;
 struct learned;
+struct session_recorded;
+struct session_recording;
 struct rules;
 struct sources;
 struct vec;
@@ -70,6 +72,8 @@ struct session_config {
 	 * NULL: none. Only with argv.
 	 */
 	const struct vec *hunt;
+	/* To be recorded, and nothing is sampled. NULL: not. Only with argv. */
+	const struct session_recording *record;
 	bool silent; /* argv has no standard streams but /dev/null */
 };
 
@@ -140,6 +144,8 @@ struct session_sink {
 	 */
 	void (*hunted)(void *context, const struct wire_hunted *news,
 		       const struct race *race);
+	/* config.record: what a thread does, in the order of stops */
+	void (*recorded)(void *context, const struct session_recorded *news);
 	/*
 	 * Before the session ends: the last counts, with all races alive, and
 	 * numbered, which those that do not count are only now. Only these

@@ -319,11 +319,18 @@ static bool arm_ready(void *context, uint64_t now)
 enum wire_returned_why arm_standing(struct engine *engine,
 				    const struct wire_site *site)
 {
-	struct addrspace *space = arm_racing_space(engine, site->program);
+	struct addrspace *space =
+		site->record ? arm_space(engine, site->program)
+			     : arm_racing_space(engine, site->program);
+	const struct breakpoint *known;
 	enum wire_returned_why why;
 
 	if (!space)
 		return WIRE_IDLE;
+	/* it is set, but for the moment */
+	known = breakpoint_find(space, site->address);
+	if (known && known->passing > 0 && known->site.record)
+		return WIRE_FIRED;
 	if (!arm_ready(engine, clock_now_ns()))
 		return WIRE_DEFERRED;
 	why = arm_try(engine, space, site);

@@ -35,7 +35,8 @@ void arm_pair(struct engine *engine, uint64_t id);
 
 /*
  * Set a breakpoint that stays, beside the pool, at the site, which has none, as
- * soon as the pool could set its own. WIRE_FIRED: it is set; WIRE_REFUSED: it
+ * soon as the pool could set its own; where it is to be recorded, also if nothing
+ * can race there. WIRE_FIRED: it is set; WIRE_REFUSED: it
  * cannot be; WIRE_IDLE: nothing can race there; else it may be set later.
  */
 enum wire_returned_why arm_standing(struct engine *engine,

@@ -30,6 +30,7 @@
 #include "tracer/hunt.h"
 #include "tracer/orphans.h"
 #include "tracer/privileged.h"
+#include "tracer/record.h"
 #include "tracer/release.h"
 #include "tracer/startup.h"
 
@@ -319,6 +320,7 @@ bool birth_announced(struct engine *engine, struct thread *creator,
 	sigstate_newborn(&engine->core.tracees, child, creator);
 	if (home == creator->process) {
 		announce_thread(&engine->core, &engine->govern, home);
+		record_born(engine, child);
 		if (startup_begin(&engine->startups, creator))
 			birth_rearm(engine, home);
 	}
@@ -401,6 +403,7 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 		release_thread(engine, thread);
 		return;
 	case PROCESS_WATCHED:
+		record_begun(engine, thread);
 		startup_newborn(&engine->startups, thread);
 		break;
 	case PROCESS_GUEST:

@@ -35,6 +35,7 @@ struct error *engine_init(struct engine *engine, int fd, uint64_t seed)
 					      .provoke = &engine->provoke };
 	provoke_init(&engine->provoke, &engine->core);
 	hunt_init(&engine->hunt);
+	record_init(&engine->record);
 	replays_init(&engine->replays, &engine->core, &engine->load,
 		     &engine->pool.params);
 	engine->freeze.core = &engine->core;
@@ -61,6 +62,7 @@ void engine_deinit(struct engine *engine)
 	profile_deinit(&engine->profile);
 	provoke_deinit(&engine->provoke);
 	hunt_deinit(&engine->hunt);
+	record_deinit(&engine->record);
 	replays_deinit(&engine->replays);
 	orphans_deinit(&engine->orphans);
 	vec_deinit(&engine->stalls.list);

@@ -22,8 +22,10 @@ void engine_leave_space(struct engine *engine, struct process *process)
 			core_return_site(&engine->core, text->program,
 					 breakpoint->site.id, WIRE_LIFTED);
 	}
-	if (last)
+	if (last) {
 		pool_forget_spent(&engine->pool, text->program);
+		record_leave(engine, text);
+	}
 	process->space = NULL;
 	addrspace_release(space);
 }

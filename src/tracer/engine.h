@@ -26,6 +26,7 @@
 #include "tracer/privileged.h"
 #include "tracer/profile.h"
 #include "tracer/provoke.h"
+#include "tracer/record.h"
 #include "tracer/replays.h"
 #include "tracer/stall.h"
 #include "tracer/startup.h"
@@ -58,6 +59,7 @@ struct engine {
 	struct freeze freeze;
 	struct provoke provoke;
 	struct hunt hunt;
+	struct record record;
 	struct replays replays;
 	struct startups startups;
 	struct pool pool;

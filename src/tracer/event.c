@@ -30,6 +30,7 @@
 #include "tracer/orphans.h"
 #include "tracer/profile-stops.h"
 #include "tracer/provoke-sites.h"
+#include "tracer/record.h"
 #include "tracer/release.h"
 
 enum {
@@ -52,6 +53,7 @@ static void event_check_ended(struct engine *engine)
 	      birth_may_exec(engine))))
 		return;
 	hunt_end(engine);
+	record_end(engine);
 	engine_tell_end(engine);
 	/* children made by vfork may outlive it, and are still traced */
 	if (engine->core.tracees.threads.count > 0)
@@ -251,6 +253,10 @@ static void event_hit(struct engine *engine, struct thread *thread,
 
 	if (site.provoke && provoke_hit(engine, thread, breakpoint, regs))
 		return;
+	if (site.record && record_hit(engine, thread, breakpoint, regs)) {
+		engine_go_on(engine, thread);
+		return;
+	}
 	if (site.hunt) {
 		hunt_hit(engine, thread, &site, regs);
 		/* held, or let go on by a hold that has ended already */

@@ -13,6 +13,7 @@
 #include "tracer/death.h"
 #include "tracer/engine.h"
 #include "tracer/hunt.h"
+#include "tracer/record.h"
 
 void forget_hold(struct engine *engine, const struct hold *hold)
 {
@@ -26,6 +27,7 @@ void forget_thread(struct engine *engine, struct thread *thread)
 
 	engine_take_back(engine, thread);
 	profile_forget(&engine->profile, thread);
+	record_ended(engine, thread);
 	creation_forget(&engine->creations, thread);
 	hunt_forget(engine, thread);
 	hold = thread_destroy(&engine->core.tracees, thread);

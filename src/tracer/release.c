@@ -433,6 +433,7 @@ void engine_release(struct engine *engine)
 	stalls_end_all(engine);
 	provoke_end(engine);
 	hunt_end(engine);
+	record_end(engine);
 	freeze_end(&engine->freeze);
 	startup_end(&engine->startups);
 	profile_end(&engine->profile);

@@ -163,6 +163,7 @@ static tracer_handler *const tracer_handlers[] = {
 	[WIRE_STARTUP_SENT] = tracer_on_startup_sent,
 	[WIRE_REPLAY] = tracer_on_replay,
 	[WIRE_HUNT] = hunt_take,
+	[WIRE_RECORD] = record_take,
 };
 
 enum {
@@ -372,6 +373,7 @@ static void tracer_tick(struct engine *engine)
 	arm_refill(engine, now);
 	provoke_tick(engine, now);
 	hunt_tick(engine);
+	record_tick(engine);
 	startup_tick(&engine->startups, now);
 	tracer_suit_watch(engine, now);
 	if (ticked || now >= profile_next_ns(&engine->profile))
@@ -571,9 +573,11 @@ static struct error *tracer_choose(struct engine *engine,
 			  perfwatch_keep_ready(&engine->core.perf_ready));
 	if (strcmp(config->tracing.backend, "auto") == 0 &&
 	    !config->tracing.text_untouched && !config->hold_conflicts &&
-	    !config->provoke && !config->hunts)
+	    !config->provoke && !config->hunts &&
+	    config->record_executions == 0)
 		engine->core.tracees.watch.many = WATCH_MANY;
-	if (!err && config->hunts && engine->core.tracees.watch.ops->blind)
+	if (!err && (config->hunts || config->record_executions > 0) &&
+	    engine->core.tracees.watch.ops->blind)
 		err = error_create(ERROR_UNSUPPORTED,
 				   "a hunt takes debug registers, and these do "
 				   "not work here (racewatch doctor)");
@@ -608,7 +612,8 @@ static struct error *tracer_begin(struct engine *engine,
 	engine->freeze.wanted = config->hold_conflicts;
 	if (config->provoke)
 		provoke_begin(&engine->provoke, config->provoke);
-	engine->hunt.on = config->hunts;
+	engine->hunt.on = config->hunts || config->record_executions > 0;
+	engine->record.executions = config->record_executions;
 	if (!config->argv) {
 		/* what is sent to the front end's whole group spares us */
 		setpgid(0, 0);

@@ -30,6 +30,7 @@ struct tracer_config {
 	bool hold_conflicts;
 	const struct wire_provoke *provoke; /* a race to be provoked; or NULL */
 	bool hunts; /* sides will come by WIRE_HUNT */
+	uint32_t record_executions; /* of each site, by WIRE_RECORD; or 0 */
 	bool silent; /* the command's output goes nowhere, and it has no input */
 	uint64_t seed;
 	struct wire_params params; /* to begin with */

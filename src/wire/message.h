@@ -30,14 +30,14 @@ enum wire_type {
 	WIRE_SITES = 1, /* struct wire_site[]: candidates, in order */
 	WIRE_SUPPLY, /* struct wire_supply (params.h): it has changed */
 	WIRE_FORGET, /* struct wire_range: text that is gone or left out */
-	/* struct wire_shared_head, then struct wire_shared[], by address */
-	WIRE_SHARED,
+	WIRE_SHARED, /* struct wire_shared_head, wire_shared[], by address */
 	WIRE_SIGNAL, /* struct wire_signal: send it to the target */
 	WIRE_STOP, /* nothing: restore, detach, then wait for a child's end */
 	WIRE_JUDGED, /* struct wire_judged: of a conflict that is held */
 	WIRE_STARTUP_SENT, /* struct wire_startup: what it asked for was sent */
 	WIRE_REPLAY, /* struct wire_replay: answers WIRE_INSTANCE */
 	WIRE_HUNT, /* struct wire_hunt (hunt.h): hold a thread there */
+	WIRE_RECORD, /* struct wire_site[]: of one program, to be recorded */
 
 	WIRE_STARTED = 32, /* struct wire_started: the target is watched */
 	WIRE_FAILED, /* struct wire_failed: it will not be; nothing follows */
@@ -53,7 +53,7 @@ enum wire_type {
 	 */
 	WIRE_CONFLICT,
 	WIRE_CRASH, /* struct wire_crash, stack bytes: before PROCESS_ENDED */
-	WIRE_STATS, /* struct wire_stats: each tick of the tracer, and before an end */
+	WIRE_STATS, /* struct wire_stats: each tick, and before an end */
 	WIRE_STOPPED, /* struct wire_stopped: WIRE_DETACHED follows */
 	WIRE_DETACHED, /* nothing: text and registers are restored */
 	WIRE_EXITED, /* struct wire_exited: the target's end */
@@ -67,6 +67,7 @@ enum wire_type {
 	 */
 	WIRE_INSTANCE,
 	WIRE_HUNTED, /* struct wire_hunted (hunt.h): what came of a WIRE_HUNT */
+	WIRE_RECORDED, /* struct wire_recorded (record.h); stack bytes */
 };
 
 struct wire_header {

@@ -54,6 +54,7 @@ struct wire_site {
 	/* sides of the race to be provoked; breakpoints there stay (provoke.h) */
 	uint8_t provoke;
 	bool hunt; /* of a side of a hunt, or of a partner: they stay (hunt.h) */
+	uint8_t record; /* enum wire_record (record.h): they stay for a while */
 	uint8_t passed; /* of those, hits without a stall; the tracer's */
 	uint8_t bytes[X86_INSN_MAX + 1]; /* what the text must hold */
 	struct insn_access insn;
