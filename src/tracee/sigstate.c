@@ -37,7 +37,7 @@ enum {
 	SIGSTATE_RESTORE_NS = 500 * 1000,
 	/* a disposition that is default for so long has been made so */
 	SIGSTATE_DOUBT_NS = 50 * 1000 * 1000,
-	/* a thread of that age that blocks everything means it */
+	/* a thread that blocks everything for so long means it */
 	SIGSTATE_GROWN_NS = 50 * 1000 * 1000,
 	/* young threads delay breakpoints no longer than this */
 	SIGSTATE_PATIENCE_NS = 100 * 1000 * 1000,
@@ -213,11 +213,14 @@ static void sigstate_take_mask(struct thread *thread, uint64_t mask,
 {
 	struct thread_signals *signals = &thread->signals;
 
+	/* a thread does so for a moment in each pthread_create(3) */
+	if (signals->known && !sigstate_blocks_all(signals->mask))
+		signals->blocking_ns = now;
 	signals->known = true;
 	signals->mask = mask;
 	sigstate_note_mask(signals, mask);
 	signals->settled = !sigstate_blocks_all(mask) ||
-			   now - signals->born_ns > SIGSTATE_GROWN_NS;
+			   now - signals->blocking_ns > SIGSTATE_GROWN_NS;
 	sigstate_plan(thread, now);
 }
 
@@ -271,8 +274,8 @@ void sigstate_newborn(struct tracees *tracees, struct thread *thread,
 	memcpy(signals->masks, creator->signals.masks, sizeof(signals->masks));
 	signals->masks_count = creator->signals.masks_count;
 	signals->settled = false;
-	signals->born_ns = clock_now_ns();
-	sigstate_plan(thread, signals->born_ns);
+	signals->blocking_ns = clock_now_ns();
+	sigstate_plan(thread, signals->blocking_ns);
 	if (signals->next_refresh_ns < tracees->signals_due_ns)
 		tracees->signals_due_ns = signals->next_refresh_ns;
 }

@@ -75,7 +75,8 @@ struct thread_signals {
 	 */
 	uint64_t masks[THREAD_MASKS];
 	uint8_t masks_count;
-	uint64_t born_ns;
+	/* since when the mask may have been of all signals; 0: ever */
+	uint64_t blocking_ns;
 	uint64_t next_refresh_ns;
 	uint64_t refresh_gap_ns;
 };

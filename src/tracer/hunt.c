@@ -14,6 +14,7 @@
 #include "sys/remote.h"
 #include "sys/trace.h"
 #include "tracee/breakpoint.h"
+#include "tracee/sigstate.h"
 #include "tracee/thread.h"
 #include "tracer/announce.h"
 #include "tracer/engine.h"
@@ -419,6 +420,10 @@ void hunt_exec(struct engine *engine, struct process *process)
 
 	if (!engine->hunt.on)
 		return;
+	/* its mask as it is; the next look may be within pthread_create(3) */
+	if (process->threads.count > 0)
+		sigstate_refresh(&engine->core.tracees,
+				 process_thread(process, 0));
 	err = remote_entry(process->pid, &entry);
 	if (!err)
 		hunt_claim_entry(engine, process->space->text, entry);
