@@ -193,6 +193,7 @@ bool recorder_fork(struct recorder *recorder, struct thread *survivor)
 	forget_written(recorder);
 	keep_thread(recorder, survivor);
 	shadow_reset(&recorder->shadow);
+	recorder->placed = 0;
 	if (!recorder_begin(recorder, NULL, 0))
 		return false;
 	for (uint32_t id = 1; id <= recorder->modules.count; id++)
@@ -220,8 +221,32 @@ struct thread *recorder_thread(struct recorder *recorder, struct thread *parent)
 	return thread;
 }
 
+/* Has it been accessed, by another thread then? */
+static bool is_reached(struct recorder *recorder, uint64_t low, uint64_t size)
+{
+	for (uint64_t at = low; at - low < size;
+	     at = (at | ((1 << SHADOW_SHIFT) - 1)) + 1) {
+		if (shadow_find(&recorder->shadow, at))
+			return true;
+	}
+	return false;
+}
+
+static void note_reached(struct recorder *recorder)
+{
+	const struct thread *thread = recorder->current;
+
+	recorder->on_stack = thread &&
+			     (thread->reached || thread->stack_size == 0);
+}
+
 void recorder_thread_begins(struct recorder *recorder, struct thread *thread)
 {
+	/* it may have been the stack of another one */
+	emit_forgotten(recorder, thread->stack_low, thread->stack_size, NULL);
+	thread->reached =
+		is_reached(recorder, thread->stack_low, thread->stack_size);
+	note_reached(recorder);
 	emit_thread(recorder, thread);
 }
 
@@ -242,6 +267,7 @@ void recorder_ran(struct recorder *recorder, struct thread *thread, uint64_t ns)
 		recorder->busy += now - recorder->resumed;
 	recorder->resumed = now;
 	recorder->current = thread;
+	note_reached(recorder);
 	emit_clock(recorder, false);
 }
 
@@ -289,10 +315,52 @@ static void touch_bytes(struct recorder *recorder, struct touch *touch,
 	}
 }
 
-static bool is_left_out(const struct thread *thread, uint64_t address)
+/* A chunk of memory is accessed for the first time: is it a stack? */
+static void place_chunk(struct recorder *recorder, uint64_t number)
 {
+	uint64_t low = number << SHADOW_SHIFT;
+	uint64_t high = low + (1 << SHADOW_SHIFT);
+
+	for (uint32_t id = 1; id <= recorder->threads.count; id++) {
+		struct thread *thread = records_at(&recorder->threads, id);
+
+		if (thread->ended == TRACE_NEVER &&
+		    low < thread->stack_low + thread->stack_size &&
+		    high > thread->stack_low)
+			thread->reached = true;
+	}
+}
+
+static void place_chunks(struct recorder *recorder)
+{
+	const struct shadow *shadow = &recorder->shadow;
+
+	while (recorder->placed < shadow->chunks_count)
+		place_chunk(recorder,
+			    shadow->chunks[recorder->placed++]->number);
+	note_reached(recorder);
+}
+
+/* What no thread but its own has accessed so far. */
+static bool is_private(struct recorder *recorder, const struct thread *thread,
+		       uint64_t address)
+{
+	struct shadow_chunk *chunk;
+
+	if (address - thread->stack_low >= thread->stack_size)
+		return false;
+	if (!thread->reached)
+		return true;
+	chunk = shadow_find(&recorder->shadow, address);
+	return !chunk || granule_at(chunk, address)->count == 0;
+}
+
+static bool is_left_out(struct recorder *recorder, uint64_t address)
+{
+	const struct thread *thread = recorder->current;
+
 	return !thread || thread->muted != 0 ||
-	       address - thread->stack_low < thread->stack_size;
+	       is_private(recorder, thread, address);
 }
 
 /* A counted access of a use, at the next sequence number. */
@@ -315,6 +383,8 @@ static void touch_use(struct recorder *recorder, const struct site *site,
 		emit_access(recorder, use, address, size);
 	recorder->dropped_locksets += thread->lockset == LOCKSET_UNKNOWN;
 	touch_bytes(recorder, &touch, address, size);
+	if (recorder->placed != recorder->shadow.chunks_count)
+		place_chunks(recorder);
 }
 
 void recorder_range(struct recorder *recorder, struct site *site,
@@ -322,7 +392,7 @@ void recorder_range(struct recorder *recorder, struct site *site,
 {
 	struct use *use;
 
-	if (is_left_out(recorder->current, address))
+	if (is_left_out(recorder, address))
 		return;
 	use = count_use(recorder, site);
 	if (use)
@@ -359,7 +429,7 @@ void recorder_access(struct recorder *recorder, struct site *site,
 {
 	struct use *use;
 
-	if (is_left_out(recorder->current, address))
+	if (is_left_out(recorder, address))
 		return;
 	use = count_use(recorder, site);
 	if (use && !count_again(recorder, use, address, site->size))

@@ -37,7 +37,12 @@ struct thread {
 	uint32_t context;
 	uint64_t key; /* uses_key() */
 	struct stack stack;
-	uint64_t stack_low, stack_size; /* not recorded; size 0: none */
+	/*
+	 * Its accesses there are not recorded, but for those of bytes near
+	 * which other threads have accessed it; size 0: all are.
+	 */
+	uint64_t stack_low, stack_size;
+	bool reached; /* another thread has accessed its stack */
 	uint64_t pointer; /* its pthread_t; 0: not known */
 	uint64_t created, ended, joined; /* sequence numbers */
 	uint32_t joiner, descriptor;
@@ -70,6 +75,13 @@ struct recorder {
 	struct shadow shadow;
 	struct records threads; /* ids are from 1 */
 	struct thread *current; /* NULL: none runs */
+	/*
+	 * Not 0: accesses of the current thread to its stack may be recorded,
+	 * so recorder_access() is to be told of them.
+	 */
+	uint64_t on_stack;
+	uint32_t
+		placed; /* chunks of the shadow that were compared with stacks */
 	uint64_t sequence;
 	/*
 	 * Where the accessed memory can be read, less its address: 0, unless the

@@ -41,6 +41,15 @@ for variant in O0 O2 nopie; do
 		hunted "$kind, $variant" 66 "$T/messages.$variant" "$kind"
 	done
 done
+# the first thread's sides, and its stack, once another thread has accessed that
+for variant in O0 O2; do
+	hunted "reaped, $variant" 66 "$T/reaped.$variant"
+	for function in give take_total take_local; do
+		has "reaped, $variant: $function is provoked" "$report" \
+			type=target outcome=provoked "side.function=$function"
+	done
+done
+hunted "reaped, twin" 0 "$T/reaped.twin"
 hunted "listing 1, twin" 0 "$T/listing1.twin"
 hunted "listing 2, twin" 0 "$T/listing2.twin"
 for kind in bare receive send; do

@@ -357,6 +357,23 @@ static void own_stack_is_left_out(void **state)
 	assert_int_equal(end.sequence, 1);
 }
 
+static void own_stack_counts_where_others_were(void **state)
+{
+	(void)state;
+	first->stack_low = (uint64_t)(uintptr_t)memory;
+	first->stack_size = 16;
+	access_at(first, CODE, TRACE_WRITES, &memory[0], 8);
+	assert_int_equal(recorder->on_stack, 0);
+	access_at(second, CODE, TRACE_WRITES, &memory[0], 8);
+	access_at(first, CODE, TRACE_WRITES, &memory[0], 8);
+	assert_int_not_equal(recorder->on_stack, 0);
+	/* its own still */
+	access_at(first, CODE, TRACE_WRITES, &memory[1], 8);
+	finish();
+	assert_int_equal(end.sequence, 2);
+	assert_int_equal(cells_count, 2);
+}
+
 static void child_process_writes_a_trace_of_its_own(void **state)
 {
 	char path[WRITER_PATH];
@@ -393,6 +410,7 @@ int main(void)
 		TEST(what_is_mapped_anew_is_another_variable),
 		TEST(without_memory_accesses_are_counted),
 		TEST(own_stack_is_left_out),
+		TEST(own_stack_counts_where_others_were),
 		TEST(child_process_writes_a_trace_of_its_own),
 	};
 

@@ -2,8 +2,9 @@
 /*
  * After each load and store of the program, its site and address go to the
  * recorder. By then the memory is known to be readable, and no other thread has
- * run. Left out are addresses that are computed from the stack pointer by adding
- * a constant, and those of thread-local variables.
+ * run. Left out are addresses of thread-local variables and, unless another thread
+ * has accessed the stack, those that are computed from the stack pointer by adding
+ * a constant.
  *
  * An instruction that loads and stores at one address is one access. VEX
  * translates locked instructions to a compare-and-swap, which of them all can
@@ -170,13 +171,29 @@ static struct site *get_site(const struct work *work, uint32_t size,
 	return site;
 }
 
+/* Whether accesses to the thread's own stack may be recorded, when it runs. */
+static IRExpr *on_stack(const struct work *work)
+{
+	IRExpr *value = keep(work->out, Ity_I64,
+			     IRExpr_Load(Iend_LE, Ity_I64,
+					 pointer(&work->recorder->on_stack)));
+
+	return keep(work->out, Ity_I1,
+		    IRExpr_Binop(Iop_CmpNE64, value, number(0)));
+}
+
 static void add_access(const struct work *work, IRExpr *address, Int size,
 		       uint32_t flags, IRExpr *guard)
 {
+	enum origin origin = origin_of(work, address);
 	struct site *site;
 
-	if (!work->recorded || is_private(work, address))
+	/* a guard and one more are seldom */
+	if (!work->recorded || origin == ORIGIN_TLS ||
+	    (origin == ORIGIN_STACK && guard))
 		return;
+	if (origin == ORIGIN_STACK)
+		guard = on_stack(work);
 	site = get_site(work, (uint32_t)size, flags);
 	if (site)
 		CALL(work->out, 3, on_access,
