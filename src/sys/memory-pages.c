@@ -7,9 +7,14 @@
 #include <sys/uio.h>
 
 #include "base/error.h"
+#include "sys/backing.h"
 #include "sys/pagemap.h"
 
-enum { PAGES_BATCH = 64 };
+enum {
+	PAGES_BATCH = 64,
+	/* whose states are read at once, from one that is divisible by it */
+	PAGES_WINDOW = 32,
+};
 
 /* Pages that are in memory: nobody has to provide them. */
 struct pages_batch {
@@ -48,15 +53,46 @@ static void batch_read(const struct memory *memory, struct pages_batch *batch)
 	batch->count = 0;
 }
 
+/* Registers also hold numbers: most such pages are of no mapping. */
 static void page_read_alone(const struct memory *memory,
 			    struct memory_page *page)
 {
 	size_t size = 0;
-	struct error *err = memory_read(memory, page->address, page->bytes,
-					PAGEMAP_PAGE, &size);
+	struct error *err;
 
+	if (backing_of(memory->backing, page->address) == BACKING_NONE)
+		return;
+	err = memory_read(memory, page->address, page->bytes, PAGEMAP_PAGE,
+			  &size);
 	page->read = !err && size == PAGEMAP_PAGE;
 	error_free(err);
+}
+
+static uint64_t window_of(const struct memory_page *page)
+{
+	return page->address / PAGEMAP_PAGE / PAGES_WINDOW;
+}
+
+/*
+ * Pages of a stack, of a heap and of text are near each other: set `absent' of all
+ * that are in the window of the first one.
+ */
+static void pages_look(const struct memory *memory, struct memory_page *pages,
+		       size_t count)
+{
+	enum page_state states[PAGES_WINDOW];
+	uint64_t window = window_of(&pages[0]);
+
+	pagemap_states(memory->pages, window * PAGES_WINDOW * PAGEMAP_PAGE,
+		       states, PAGES_WINDOW);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t number = pages[i].address / PAGEMAP_PAGE;
+
+		if (window_of(&pages[i]) != window)
+			continue;
+		pages[i].looked = true;
+		pages[i].absent = states[number % PAGES_WINDOW] == PAGE_ABSENT;
+	}
 }
 
 void memory_read_pages(const struct memory *memory, struct memory_page *pages,
@@ -64,12 +100,11 @@ void memory_read_pages(const struct memory *memory, struct memory_page *pages,
 {
 	struct pages_batch batch = { .count = 0 };
 
+	for (size_t i = 0; i < count; i++)
+		pages[i].read = pages[i].looked = false;
 	for (size_t i = 0; i < count; i++) {
-		enum page_state state;
-
-		pages[i].read = false;
-		pagemap_states(memory->pages, pages[i].address, &state, 1);
-		pages[i].absent = state == PAGE_ABSENT;
+		if (!pages[i].looked)
+			pages_look(memory, &pages[i], count - i);
 		if (!pages[i].absent)
 			batch_add(&batch, &pages[i]);
 		if (batch.count == PAGES_BATCH)

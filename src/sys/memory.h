@@ -53,13 +53,15 @@ struct error *memory_read(const struct memory *memory, uint64_t address,
 struct memory_page {
 	uint64_t address; /* of its first byte */
 	uint8_t *bytes; /* of the caller: room for the whole page */
+	bool looked; /* absent is set */
 	bool absent; /* it was not in memory: to be read by itself */
 	bool read; /* bytes are set */
 };
 
 /*
- * Read whole pages: get their states first, then read those in memory by one
- * system call for up to 64. If a page cannot be read, its `read' is false.
+ * Read whole pages: get their states first, by one system call for those of the
+ * same 32 pages, then read those in memory by one for up to 64. If a page cannot be
+ * read, its `read' is false.
  */
 void memory_read_pages(const struct memory *memory, struct memory_page *pages,
 		       size_t count);

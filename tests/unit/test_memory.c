@@ -169,6 +169,35 @@ static void pages_are_read_at_once(void **state)
 	}
 }
 
+/* Pages of the same 32 have their states from one look, wherever they are asked. */
+static void pages_that_lie_together_are_told_apart(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t start = (uintptr_t)fixture->pages;
+	static uint8_t bytes[5][PAGE];
+	struct memory_page pages[] = {
+		{ .address = start + PAGE, .bytes = bytes[0] },
+		{ .address = start + 64 * PAGE * 1024, .bytes = bytes[1] },
+		{ .address = start + 2 * PAGE, .bytes = bytes[2] },
+		{ .address = start, .bytes = bytes[3] },
+		{ .address = start + PAGE, .bytes = bytes[4] },
+	};
+
+	/* what was left there by another use says nothing */
+	pages[2].read = pages[0].absent = pages[3].looked = true;
+	pages[3].absent = true;
+	memory_read_pages(&fixture->memory, pages, 5);
+	assert_true(pages[0].read);
+	assert_false(pages[2].read);
+	assert_true(pages[3].read);
+	assert_true(pages[4].read);
+	assert_true(pages[2].absent);
+	assert_false(pages[0].absent || pages[3].absent || pages[4].absent);
+	assert_memory_equal(bytes[0], fixture->pages + PAGE, PAGE);
+	assert_memory_equal(bytes[3], fixture->pages, PAGE);
+	assert_memory_equal(bytes[4], fixture->pages + PAGE, PAGE);
+}
+
 static void of_a_process_that_is_gone_nothing_is_read(void **state)
 {
 	struct fixture *fixture = *state;
@@ -362,6 +391,7 @@ int main(void)
 		cmocka_unit_test(an_absent_page_that_nobody_serves_is_read),
 		cmocka_unit_test(memory_is_that_of_a_thread_that_lives),
 		TEST(pages_are_read_at_once),
+		TEST(pages_that_lie_together_are_told_apart),
 		TEST(of_a_process_that_is_gone_nothing_is_read),
 	};
 
