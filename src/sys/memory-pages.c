@@ -73,25 +73,49 @@ static uint64_t window_of(const struct memory_page *page)
 	return page->address / PAGEMAP_PAGE / PAGES_WINDOW;
 }
 
+/* The numbers of the first and the last page wanted in the window of the first. */
+struct pages_range {
+	uint64_t first, last;
+};
+
+static struct pages_range range_of(const struct memory_page *pages,
+				   size_t count)
+{
+	uint64_t number = pages[0].address / PAGEMAP_PAGE;
+	struct pages_range range = { number, number };
+
+	for (size_t i = 1; i < count; i++) {
+		number = pages[i].address / PAGEMAP_PAGE;
+		if (window_of(&pages[i]) != window_of(&pages[0]))
+			continue;
+		if (number < range.first)
+			range.first = number;
+		if (number > range.last)
+			range.last = number;
+	}
+	return range;
+}
+
 /*
- * Pages of a stack, of a heap and of text are near each other: set `absent' of all
- * that are in the window of the first one.
+ * Pages of a stack and of text are near each other: set `absent' of all that are in
+ * the window of the first one. Those between are asked for in vain, which takes the
+ * kernel less than another call, and not those around.
  */
 static void pages_look(const struct memory *memory, struct memory_page *pages,
 		       size_t count)
 {
 	enum page_state states[PAGES_WINDOW];
-	uint64_t window = window_of(&pages[0]);
+	struct pages_range range = range_of(pages, count);
 
-	pagemap_states(memory->pages, window * PAGES_WINDOW * PAGEMAP_PAGE,
-		       states, PAGES_WINDOW);
+	pagemap_states(memory->pages, range.first * PAGEMAP_PAGE, states,
+		       range.last - range.first + 1);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t number = pages[i].address / PAGEMAP_PAGE;
 
-		if (window_of(&pages[i]) != window)
+		if (number < range.first || number > range.last)
 			continue;
 		pages[i].looked = true;
-		pages[i].absent = states[number % PAGES_WINDOW] == PAGE_ABSENT;
+		pages[i].absent = states[number - range.first] == PAGE_ABSENT;
 	}
 }
 
