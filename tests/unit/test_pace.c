@@ -186,8 +186,8 @@ static void answers_of_unknown_pairs_end_the_waiting(void **state)
 	(void)state;
 	start(&scene, 0, MS);
 	pace_sent(&scene.pace, &scene.pair, scene.now_ns);
-	pace_answered(&scene.pace, NULL, &(struct pace_answer){ true },
-		      scene.now_ns);
+	pace_answered(&scene.pace, NULL,
+		      &(struct pace_answer){ .counts = true }, scene.now_ns);
 	assert_true(conflict(&scene, &scene.pair));
 }
 
