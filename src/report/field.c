@@ -158,6 +158,60 @@ void fields_deinit(const struct fields *fields, void *record)
 	fields_init(fields, record);
 }
 
+/* A struct, text or number of a field that has parts. */
+static bool copy_part(const struct field *field, void *to, const void *from)
+{
+	const char *text;
+	char *copy;
+
+	if (field->of)
+		return fields_copy(field->of, to, from);
+	if (!field_has_texts(field)) {
+		memcpy(to, from, sizeof(uint32_t));
+		return true;
+	}
+	text = field_pointer(from);
+	copy = text ? strdup(text) : NULL;
+	memcpy(to, &copy, sizeof(copy));
+	return copy || !text;
+}
+
+static bool copy_parts(const struct field *field, void *to, const void *from)
+{
+	struct parts parts = field_parts(field, from), copy = parts;
+	bool good = true;
+
+	copy.items = field_at(field, to);
+	if (field_is_list(field)) {
+		/* strings are ended by NULL */
+		copy.items = parts.items ? calloc(parts.count + 1, parts.size)
+					 : NULL;
+		if (parts.items && !copy.items)
+			return false;
+		field_set_list(field, to, copy.items, parts.count);
+	}
+	for (size_t i = 0; good && i < parts.count; i++)
+		good = copy_part(field, part_at(&copy, i), part_at(&parts, i));
+	return good;
+}
+
+bool fields_copy(const struct fields *fields, void *to, const void *from)
+{
+	bool good = true;
+
+	fields_init(fields, to);
+	for (size_t i = 0; good && i < fields->count; i++) {
+		const struct field *field = &fields->members[i];
+
+		if (field_has_parts(field))
+			good = copy_parts(field, to, from);
+		else if (field->size > 0)
+			memcpy(field_at(field, to), field_at(field, from),
+			       field->size);
+	}
+	return good;
+}
+
 static size_t field_memory(const struct field *field, const void *record)
 {
 	struct parts parts = field_parts(field, record);

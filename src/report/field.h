@@ -4,10 +4,8 @@
  * member of a struct a member of the JSON object is, and how that member of two
  * records is merged. All code that writes (field-write.c), reads (field-read.c),
  * frees and merges (field.c) goes by these tables: a new field is a member of the
- * struct, a line of the table, and a line of the JSON Schema.
- *
- * The tables are in race-fields.c, run-fields.c, crash.c, provocation.c and
- * target-record.c; their order is that of the members in JSON.
+ * struct, a line of the table, and a line of the JSON Schema. Tables are in the
+ * order of the members in JSON.
  */
 #ifndef REPORT_FIELD_H
 #define REPORT_FIELD_H
@@ -125,6 +123,8 @@ void fields_init(const struct fields *fields, void *record);
 
 /* Free what the record owns, and make it empty. */
 void fields_deinit(const struct fields *fields, void *record);
+/* Make *to a copy of *from. False when out of memory; it can be ended then. */
+bool fields_copy(const struct fields *fields, void *to, const void *from);
 
 /* About what the record owns, in bytes. */
 size_t fields_memory(const struct fields *fields, const void *record);

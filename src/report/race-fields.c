@@ -158,6 +158,13 @@ static bool has_pattern(const void *record)
 	return race_pattern_is_known(&side->pattern);
 }
 
+static bool is_recorded(const void *record)
+{
+	const struct race_side *side = record;
+
+	return side->recorded.first != 0;
+}
+
 static const struct field side_fields[] = {
 	{ "role", FIELD_WORD, .flags = FIELD_NEEDED, AT(role),
 	  FIELD_WORDS(role_words), .absent = RACE_UNKNOWN },
@@ -183,6 +190,8 @@ static const struct field side_fields[] = {
 	  FIELD_VEC(struct race_side, created), .of = &race_frame_fields },
 	{ "creator", FIELD_ID, .flags = FIELD_NULL, AT(creator) },
 	{ "creator_thread", FIELD_TEXT, AT(creator_thread) },
+	{ "recorded", FIELD_OBJECT, AT(recorded), .of = &recorded_access_fields,
+	  .known = is_recorded },
 };
 
 static const struct fields race_side_fields = {
@@ -265,6 +274,13 @@ static bool has_replay(const void *record)
 	return race_replay_outcome(&race->replay) != RACE_REPLAY_NONE;
 }
 
+static bool has_recording(const void *record)
+{
+	const struct race *race = record;
+
+	return race->recorded.address != 0;
+}
+
 static const struct field race_field_list[] = {
 	{ "id", FIELD_COUNT, FIELD_APART, FIELD_NEEDED, AT(id) },
 	{ "time", FIELD_TIME, FIELD_LEAST, AT(time) },
@@ -305,6 +321,8 @@ static const struct field race_field_list[] = {
 	{ "hosts", FIELD_STRINGS, FIELD_APART, FIELD_VEC(struct race, hosts) },
 	{ "stall_us", FIELD_US, AT(stall_ns) },
 	{ "elapsed_us", FIELD_US, AT(elapsed_ns) },
+	{ "recorded", FIELD_OBJECT, AT(recorded), .of = &recorded_fields,
+	  .known = has_recording },
 	{ NULL, FIELD_TEXT, AT(refuted) },
 };
 

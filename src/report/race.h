@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "report/frame.h"
 #include "report/race-replay.h"
+#include "report/recorded.h"
 #include "x86/access.h"
 
 enum race_role { RACE_STALLED, RACE_RACING, RACE_UNKNOWN };
@@ -41,6 +42,7 @@ struct race_side {
 	struct vec created; /* of struct race_frame, innermost first */
 	int creator; /* the thread that created it; 0: unknown */
 	char *creator_thread; /* its name then */
+	struct recorded_access recorded; /* by a hunt, no frames; or zero */
 };
 
 enum race_region {
@@ -143,14 +145,14 @@ struct race {
 	/* how long the thread was to be held, from then to the conflict at least */
 	uint64_t stall_ns;
 	uint64_t elapsed_ns; /* from when it was held to the conflict */
+	struct recorded recorded; /* by a hunt; else all zero */
 	char fingerprint[33]; /* hex, by names */
 	char fingerprint_code[33]; /* hex, by build-id and offset */
 };
 
-/* All zero and empty; end with race_deinit(). */
+/* All zero and empty; end with race_deinit(), from malloc() with race_free(). */
 void race_init(struct race *race);
 void race_deinit(struct race *race);
-/* Of one from malloc(): that, and free() it. */
 void race_free(struct race *race);
 
 /* "write-write", "read-write" or "write-read", from the two sides. */

@@ -32,6 +32,7 @@
 #include "report/target-record.h"
 #include "report/text-crash.h"
 #include "report/text-frames.h"
+#include "report/text-recorded.h"
 #include "report/text-stack.h"
 #include "report/text.h"
 
@@ -119,6 +120,7 @@ static void write_side(struct text *text, const struct race *race, int n,
 		text_end_line(text, TEXT_FRAME_INDENT, 0);
 	}
 	write_created(text, side);
+	text_recorded_side(text, race, side);
 }
 
 static void write_evidence(struct text *text, const struct race *race,
@@ -271,6 +273,7 @@ static struct error *text_race(struct renderer *renderer,
 	write_evidence(&text, race, renderer->live);
 	write_values(&text, race);
 	write_seen(&text, race);
+	text_recorded_write(&text, race);
 	write_verdict(&text, race);
 	write_identity(&text, race);
 	/* of the other side nothing is known */

@@ -52,6 +52,13 @@ static const struct fields partner_fields = {
 #undef AT
 #define AT(member) FIELD_AT(struct hunt_side, member)
 
+static bool has_recording(const void *record)
+{
+	const struct hunt_side *side = record;
+
+	return side->recorded.address != 0;
+}
+
 static const struct field side_field_list[] = {
 	{ "program", FIELD_TEXT, AT(program) },
 	{ "thread_path", FIELD_TEXT, AT(thread_path) },
@@ -72,6 +79,8 @@ static const struct field side_field_list[] = {
 	{ "variable", FIELD_TEXT, AT(variable) },
 	{ "function", FIELD_TEXT, AT(function) },
 	{ "code_hash", FIELD_DIGITS, .flags = FIELD_NULL, AT(code_hash) },
+	{ "recorded", FIELD_OBJECT, AT(recorded), .of = &recorded_fields,
+	  .known = has_recording },
 };
 
 static const struct fields side_fields = {

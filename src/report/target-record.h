@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "report/recorded.h"
 
 struct strbuf;
 
@@ -76,6 +77,7 @@ struct hunt_side {
 	double rank; /* 0..1; the higher, the earlier it is tried */
 	char *variable; /* name of the bytes; NULL: unknown */
 	char *function; /* that the instruction is in; NULL: unknown */
+	struct recorded recorded; /* of its bytes */
 	/*
 	 * Of the code of that function and of the partners', and where in them
 	 * the accesses are; the same in another build if these are. "": unknown.

@@ -8,6 +8,7 @@
 
 #include "report/target-record.h"
 #include "sample-race.h"
+#include "sample-recorded.h"
 
 static inline void sample_place(struct hunt_place *place, uint64_t offset)
 {
@@ -51,6 +52,7 @@ static inline void sample_hunt_side(struct hunt_side *side, uint64_t id)
 	side->rank = 0.5;
 	sample_set(&side->variable, "shards[3].used");
 	sample_set(&side->function, "shard_add");
+	sample_recorded(&side->recorded);
 	memcpy(side->code_hash, "ffeeddccbbaa99887766554433221100", 33);
 }
 

@@ -120,6 +120,10 @@ static void races_are_read_back(void **state)
 	record.race.sides[1].atomic = true;
 	record.race.count = UINT64_MAX;
 	record.race.elapsed_ns = 400600;
+	sample_recorded(&record.race.recorded);
+	assert_true(fields_copy(&recorded_access_fields,
+				&record.race.sides[0].recorded,
+				vec_at(&record.race.recorded.accesses, 1)));
 	is_kept(&record);
 	record.type = REPORT_RACE;
 	sample_unknown(&record.race);

@@ -172,7 +172,7 @@ static void race_with_everything_known(void **state)
 		  "\"bug\":\"CACHE-17\"}" },
 		{ "status", "\"known\"" }, { "runs", "2" },
 		{ "hosts", "[\"alpha\",\"beta\"]" }, { "stall_us", "1000" },
-		{ "elapsed_us", "401" });
+		{ "elapsed_us", "401" }, { "recorded", "null" });
 	MEMBERS_ARE(variable, { "name", "\"shards[3].used\"" },
 		    { "symbol", "\"shards\"" }, { "offset", "56" },
 		    { "type", "\"long\"" }, { "container", "\"struct shard\"" },
@@ -214,7 +214,8 @@ static void race_with_everything_known(void **state)
 		      "\"retested\":true,\"dispatch\":true,\"pair\":\"above\","
 		      "\"guard\":\"last\","
 		      "\"lock\":\"0x5555555580d0\"}" },
-		    { "creator", "4242" }, { "creator_thread", "\"main\"" });
+		    { "creator", "4242" }, { "creator_thread", "\"main\"" },
+		    { "recorded", "null" });
 	member_is(sides[0], "role", "\"stalled\"");
 	member_is(sides[0], "access", "\"rmw\"");
 	let_go(record, variable, sides);
@@ -234,7 +235,7 @@ static void what_is_unknown_is_null(void **state)
 	member_is(record, "backend", "null");
 	member_is(record, "pid", "null");
 	member_is(record, "evidence", "\"value-change\"");
-	assert_int_equal(json_object_size(record), 29);
+	assert_int_equal(json_object_size(record), 30);
 	MEMBERS_ARE(variable, { "name", "null" }, { "symbol", "null" },
 		    { "offset", "null" }, { "type", "null" },
 		    { "container", "null" }, { "file", "null" },
@@ -249,7 +250,7 @@ static void what_is_unknown_is_null(void **state)
 		    { "sync", "null" }, { "missing", "null" },
 		    { "idiom", "null" }, { "frames", "[]" },
 		    { "created", "null" }, { "creator", "null" },
-		    { "creator_thread", "null" });
+		    { "creator_thread", "null" }, { "recorded", "null" });
 	let_go(record, variable, sides);
 	race_deinit(&race);
 }

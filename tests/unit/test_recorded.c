@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/report/recorded.c and text-recorded.c: which recorded access a side of a
+ * race is, and what is said of it.
+ */
+#include "report/recorded.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "golden.h"
+#include "report/render.h"
+#include "report/text-recorded.h"
+#include "report/text.h"
+#include "sample-race.h"
+#include "sample-recorded.h"
+
+static struct race race;
+
+static int begin(void **state)
+{
+	(void)state;
+	sample_race(&race);
+	sample_recorded(&race.recorded);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	race_deinit(&race);
+	return 0;
+}
+
+static void attach(int side)
+{
+	const struct recorded_access *access =
+		recorded_find(&race.recorded, &race.sides[side], side == 1);
+
+	assert_non_null(access);
+	assert_true(fields_copy(&recorded_access_fields,
+				&race.sides[side].recorded, access));
+}
+
+static void a_side_is_found_by_its_instruction(void **state)
+{
+	const struct recorded_access *access;
+
+	(void)state;
+	access = recorded_find(&race.recorded, &race.sides[0], false);
+	assert_non_null(access);
+	assert_int_equal(access->first, 90);
+	/* shard_evict was not recorded */
+	assert_null(recorded_find(&race.recorded, &race.sides[1], true));
+}
+
+/* Of the same instruction: the same callers, then the held one or another. */
+static void callers_tell_more_than_who_was_held(void **state)
+{
+	struct recorded_access *more = sample_recorded_access(
+		&race.recorded, 99, 3, "0.1", "shard_add", 11, 0x1179);
+
+	(void)state;
+	assert_int_equal(
+		recorded_find(&race.recorded, &race.sides[0], false)->first,
+		90);
+	assert_int_equal(
+		recorded_find(&race.recorded, &race.sides[0], true)->first, 99);
+	sample_recorded_frame(&more->frames, "filler", 14, 0x11a0);
+	assert_int_equal(
+		recorded_find(&race.recorded, &race.sides[0], false)->first,
+		99);
+}
+
+/* An inlined function has the place of the one that it is in. */
+static void inlined_frames_are_no_callers(void **state)
+{
+	struct vec *frames = &race.sides[0].frames;
+	struct race_frame *frame = sample_frame(&race.sides[0], "add", 5, 0x11);
+	struct race_frame inlined = *frame;
+
+	(void)state;
+	inlined.inlined = true;
+	inlined.offset = 0x1179;
+	memmove((struct race_frame *)frames->items + 1, frames->items,
+		(frames->count - 1) * sizeof(inlined));
+	*(struct race_frame *)vec_at(frames, 0) = inlined;
+	assert_int_equal(
+		recorded_find(&race.recorded, &race.sides[0], false)->first,
+		90);
+}
+
+static void a_copy_has_all_of_it(void **state)
+{
+	struct recorded copy;
+	char *texts[2];
+	size_t sizes[2];
+
+	(void)state;
+	assert_true(fields_copy(&recorded_fields, &copy, &race.recorded));
+	for (int i = 0; i < 2; i++) {
+		FILE *file = open_memstream(&texts[i], &sizes[i]);
+
+		assert_null(fields_write(&recorded_fields,
+					 i ? &copy : &race.recorded, file));
+		fclose(file);
+	}
+	assert_string_equal(texts[0], texts[1]);
+	assert_ptr_not_equal(copy.accesses.items, race.recorded.accesses.items);
+	free(texts[0]);
+	free(texts[1]);
+	fields_deinit(&recorded_fields, &copy);
+}
+
+static void is_written(void (*write)(struct text *text), const char *expected)
+{
+	struct golden golden;
+	struct text text;
+
+	golden_open(&golden, &render_text);
+	text = text_begin(&golden.renderer);
+	write(&text);
+	assert_null(text_end(&text));
+	fclose(golden.renderer.out);
+	assert_string_equal(golden.text, expected);
+	free(golden.text);
+}
+
+static void first_side(struct text *text)
+{
+	text_recorded_side(text, &race, &race.sides[0]);
+}
+
+static void second_side(struct text *text)
+{
+	text_recorded_side(text, &race, &race.sides[1]);
+}
+
+static void whole(struct text *text)
+{
+	text_recorded_write(text, &race);
+}
+
+static void locks_are_told_of_each_side(void **state)
+{
+	(void)state;
+	attach(0);
+	is_written(first_side,
+		   "    held in the recording: mutex shards[3].lock, taken at\n"
+		   "      #0  filler   cache.c:13\n"
+		   "    held in the recording: rwlock at 0x10c0c0 "
+		   "(for reading), taken at\n"
+		   "      #0  filler   cache.c:13\n");
+	is_written(second_side, "    held in the recording: unknown, as it "
+				"does not show this access\n");
+	sample_recorded_access(&race.recorded, 99, 2, "0.1", "shard_evict", 12,
+			       0x1216);
+	attach(1);
+	is_written(second_side, "    held in the recording: no lock\n");
+}
+
+static void block_and_history_are_told(void **state)
+{
+	(void)state;
+	is_written(
+		whole,
+		"  block       of 48 bytes, allocated in the recording by "
+		"thread 0 at\n"
+		"      #0  make_shard   cache.c:9\n"
+		"  history     of these bytes in the recording, by number of "
+		"the access\n"
+		"    12  thread 0    wrote, in memset                make_shard"
+		"  cache.c:10  no lock\n"
+		"    90  thread 0.3  read and wrote                  shard_add "
+		"  cache.c:11  mutex shards[3].lock, rwlock at 0x10c0c0 (for "
+		"reading); 3 times up to 4000; stalled here\n"
+		"    95  thread 0.1  read, atomic, in a system call  report    "
+		"  cache.c:30  no lock\n"
+		"    and 2 more\n");
+}
+
+static void without_a_recording_nothing_is_told(void **state)
+{
+	(void)state;
+	fields_deinit(&recorded_fields, &race.recorded);
+	is_written(first_side, "");
+	is_written(whole, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_side_is_found_by_its_instruction),
+		cmocka_unit_test(callers_tell_more_than_who_was_held),
+		cmocka_unit_test(inlined_frames_are_no_callers),
+		cmocka_unit_test(a_copy_has_all_of_it),
+		cmocka_unit_test(locks_are_told_of_each_side),
+		cmocka_unit_test(block_and_history_are_told),
+		cmocka_unit_test(without_a_recording_nothing_is_told),
+	};
+	struct CMUnitTest each[sizeof(tests) / sizeof(*tests)];
+
+	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
+		each[i] = tests[i];
+		each[i].setup_func = begin;
+		each[i].teardown_func = end;
+	}
+	return cmocka_run_group_tests(each, NULL, NULL);
+}
