@@ -13,6 +13,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/signalpipe.h"
+#include "conflict/symbolize.h"
+#include "hunt/attach.h"
 #include "hunt/tries.h"
 #include "hunt/worker.h"
 #include "report/race.h"
@@ -29,6 +31,8 @@ struct hunting {
 	struct worker *workers; /* config->jobs */
 	struct vec claimed; /* of struct hunt_side: ours, not given out yet */
 	struct vec out; /* of struct hunt_side: with a worker */
+	struct vec met; /* of struct race *, of the batch that is read */
+	struct symbolizer *symbolizer;
 	uint64_t begun_ns;
 	int signals; /* descriptor */
 };
@@ -146,6 +150,23 @@ static struct error *hunting_feed(struct hunting *hunting,
 	return err;
 }
 
+/* The races of a run come before its sides. */
+static struct error *hunting_attach(struct hunting *hunting,
+				    const struct hunt_side *side,
+				    const struct target_outcome *outcome)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < hunting->met.count; i++) {
+		struct race *race = *(struct race **)vec_at(&hunting->met, i);
+
+		if (race->recorded.address == 0 &&
+		    attach_fits(race, side, outcome->race))
+			err = attach_recorded(hunting->symbolizer, side, race);
+	}
+	return err;
+}
+
 static struct error *hunting_target(struct hunting *hunting,
 				    struct target_record *record)
 {
@@ -158,7 +179,9 @@ static struct error *hunting_target(struct hunting *hunting,
 		return NULL;
 	if (!tries_ended(&hunting->tries, side, outcome))
 		return error_nomem;
-	err = outcomes_save(hunting->outcomes, id, outcome);
+	err = hunting_attach(hunting, side, outcome);
+	if (!err)
+		err = outcomes_save(hunting->outcomes, id, outcome);
 	for (size_t i = 0; i < hunting->out.count; i++) {
 		if (side_at(&hunting->out, i)->id != id)
 			continue;
@@ -177,7 +200,25 @@ static struct error *hunting_race(struct hunting *hunting,
 		return error_nomem;
 	*race = record->race;
 	race_init(&record->race);
-	return hunting->sink->race(hunting->sink->context, race);
+	if (vec_push(&hunting->met, &race))
+		return NULL;
+	race_free(race);
+	return error_nomem;
+}
+
+/* They are told when their sides are known; after an error they are freed. */
+static struct error *hunting_tell(struct hunting *hunting, struct error *err)
+{
+	for (size_t i = 0; i < hunting->met.count; i++) {
+		struct race *race = *(struct race **)vec_at(&hunting->met, i);
+
+		if (err)
+			race_free(race);
+		else
+			err = hunting->sink->race(hunting->sink->context, race);
+	}
+	vec_clear(&hunting->met);
+	return err;
 }
 
 static struct error *hunting_record(struct hunting *hunting,
@@ -227,7 +268,7 @@ static struct error *hunting_receive(struct hunting *hunting,
 			hunting_ran(hunting, record.summary.exit_status);
 	}
 	report_record_deinit(&record);
-	return err;
+	return hunting_tell(hunting, err);
 }
 
 static uint64_t hunting_busy(const struct hunting *hunting)
@@ -384,6 +425,7 @@ struct error *hunt_run(const struct hunt_config *config,
 		.result = ret,
 		.claimed = VEC_INIT(struct hunt_side),
 		.out = VEC_INIT(struct hunt_side),
+		.met = VEC_INIT(struct race *),
 		.begun_ns = clock_now_ns(),
 	};
 	struct error *err;
@@ -392,7 +434,9 @@ struct error *hunt_run(const struct hunt_config *config,
 	tries_init(&hunting.tries, config->hold_ns);
 	/* the end of its pipe says that a worker has ended */
 	signal(SIGPIPE, SIG_IGN);
-	err = hunting_start(&hunting);
+	err = symbolizer_create(NULL, &hunting.symbolizer);
+	if (!err)
+		err = hunting_start(&hunting);
 	if (!err)
 		err = hunting_with_signals(&hunting);
 	/* the last first: it has the pipes of those before it open too */
@@ -403,6 +447,8 @@ struct error *hunt_run(const struct hunt_config *config,
 	free(hunting.workers);
 	sides_deinit(&hunting.claimed);
 	sides_deinit(&hunting.out);
+	vec_deinit(&hunting.met);
+	symbolizer_destroy(hunting.symbolizer);
 	tries_deinit(&hunting.tries);
 	return err;
 }

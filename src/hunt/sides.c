@@ -18,6 +18,7 @@
 #include "base/vec.h"
 #include "hunt/code.h"
 #include "hunt/descriptor.h"
+#include "hunt/history.h"
 #include "hunt/hold.h"
 #include "hunt/pairs.h"
 #include "hunt/recording.h"
@@ -383,6 +384,36 @@ static struct error *name_side(const struct making *making,
 	return err;
 }
 
+/* What is recorded of its bytes; of each partner's instruction the best edge. */
+static struct error *add_history(const struct making *making,
+				 const struct gain *gain,
+				 struct hunt_side *side)
+{
+	const struct pair_edge *edge = &making->edges[gain->begin];
+	struct vec partners = VEC_INIT(uint32_t);
+	struct history_input input = {
+		.recording = recording_of(making, edge),
+		.code = making->code,
+		.cell = edge->cell,
+		.size = side->size,
+	};
+	struct error *err = NULL;
+
+	for (size_t i = gain->begin; !err && i < gain->end; i++) {
+		edge = &making->edges[i];
+		if ((i == gain->begin ||
+		     edge->partner_place != edge[-1].partner_place) &&
+		    !vec_push(&partners, &edge->partner))
+			err = error_nomem;
+	}
+	input.partners = partners.items;
+	input.partner_count = partners.count;
+	if (!err)
+		err = history_make(&input, &side->recorded);
+	vec_deinit(&partners);
+	return err;
+}
+
 static struct error *fill_side(const struct making *making,
 			       const struct gain *gain, struct hunt_side *side)
 {
@@ -418,6 +449,8 @@ static struct error *fill_side(const struct making *making,
 		err = add_partners(making, gain, side);
 	if (!err)
 		err = name_side(making, edge, cell, side);
+	if (!err)
+		err = add_history(making, gain, side);
 	if (!err)
 		err = hash_code(making, gain, side);
 	return err ? err : fingerprint(side);
@@ -468,7 +501,7 @@ static struct error *merge_side(struct hunt_side *into, struct hunt_side *from)
 		digest(both, into->code_hash);
 	else
 		into->code_hash[0] = '\0';
-	return NULL;
+	return history_merge(&into->recorded, &from->recorded);
 }
 
 /*

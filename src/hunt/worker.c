@@ -247,6 +247,8 @@ struct error *worker_send(struct worker *worker, const struct vec *sides,
 		};
 
 		record.side.hold_ns = holds[i];
+		/* of no use there */
+		record.side.recorded.address = 0;
 		err = fields_write(&target_fields, &record, worker->to);
 	}
 	if (!err)

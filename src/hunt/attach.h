@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Gives a race that a hunt has met what the recording knows of its side. */
+#ifndef HUNT_ATTACH_H
+#define HUNT_ATTACH_H
+
+#include <stdbool.h>
+
+struct error;
+struct hunt_side;
+struct race;
+struct symbolizer;
+
+/*
+ * Is the race of the side: its fingerprint is the one that the side has met, or a
+ * thread was held at the side's instruction.
+ */
+bool attach_fits(const struct race *race, const struct hunt_side *side,
+		 const char *fingerprint);
+
+/*
+ * Fill in race->recorded, which is empty, and that of its sides, with the names
+ * of their frames.
+ */
+struct error *attach_recorded(struct symbolizer *symbolizer,
+			      const struct hunt_side *side, struct race *race);
+
+#endif
