@@ -15,20 +15,25 @@
 #include "report/race.h"
 #include "report/target-record.h"
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+/* Two races may have one fingerprint: it goes by names of functions. */
 bool attach_fits(const struct race *race, const struct hunt_side *side,
 		 const char *fingerprint)
 {
 	const struct vec *frames = &race->sides[0].frames;
 	const struct race_frame *frame;
 
-	if (fingerprint[0])
-		return strcmp(race->fingerprint, fingerprint) == 0;
-	if (frames->count == 0)
+	if (frames->count == 0 ||
+	    (fingerprint[0] && strcmp(race->fingerprint, fingerprint) != 0))
 		return false;
 	frame = vec_at(frames, 0);
-	return frame->module && side->place.module &&
-	       strcmp(frame->module, side->place.module) == 0 &&
-	       frame->offset == side->place.offset;
+	return frame->offset == side->place.offset &&
+	       (same_text(frame->module, side->place.module) ||
+		same_text(frame->build_id, side->place.build_id));
 }
 
 /* A file that has no build id may be another one now: then it has no names. */

@@ -11,8 +11,8 @@ struct race;
 struct symbolizer;
 
 /*
- * Is the race of the side: its fingerprint is the one that the side has met, or a
- * thread was held at the side's instruction.
+ * Is the race of the side: a thread was held at the side's instruction, and its
+ * fingerprint is the one that the side has met; "": that is not known.
  */
 bool attach_fits(const struct race *race, const struct hunt_side *side,
 		 const char *fingerprint);
