@@ -101,7 +101,8 @@ static bool tries_wants_more(const struct tries *tries,
 		return first;
 	case TARGET_ORDERED:
 		known->again = true;
-		return first && tries_first_ns(tries, side) <= TRIES_NEAR_NS;
+		return first && (!side->locked ||
+				 tries_first_ns(tries, side) <= TRIES_NEAR_NS);
 	case TARGET_UNREACHED:
 		return ++known->unreached < TRIES_REACHES;
 	case TARGET_PENDING:

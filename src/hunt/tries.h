@@ -7,8 +7,9 @@
  * hardly any is left for partners before the side is held (tracer/hunt.h). That
  * misses what passes within microseconds. So a side that was held in vain is tried
  * once more, in a run of its own, if it may have been missed so: when its hold was
- * over, and where the recorded partner was so near that nobody else could run
- * afterwards. Then it is held for longer too.
+ * over, and where nobody else could run: if the recorded partner was so near that
+ * it has passed, or if no lock was common, since its thread may have been created
+ * a moment later. Then it is held for longer too.
  */
 #ifndef HUNT_TRIES_H
 #define HUNT_TRIES_H

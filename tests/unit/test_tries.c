@@ -70,14 +70,18 @@ static void a_hold_in_vain_is_repeated_alone_and_for_longer(void **state)
 			 TARGET_TIMEOUT);
 }
 
-/* Where the partner was near, it may have slipped through. */
+/* Where the partner was near, it may have slipped through; or it came to be later. */
 static void an_order_is_doubted_where_the_partner_was_near(void **state)
 {
 	const struct hunt_side near = side_of(1, 10 * ms + 1);
-	const struct hunt_side far = side_of(2, 200 * ms);
+	const struct hunt_side free = side_of(4, 200 * ms);
+	struct hunt_side far = side_of(2, 200 * ms);
 	const struct hunt_side other = side_of(3, ms);
 
 	(void)state;
+	far.locked = true;
+	assert_int_equal(ran(&free, TARGET_ORDERED, ms).result, TARGET_PENDING);
+	assert_int_equal(ran(&free, TARGET_ORDERED, ms).result, TARGET_ORDERED);
 	assert_int_equal(ran(&near, TARGET_ORDERED, ms).result, TARGET_PENDING);
 	assert_true(tries_is_alone(&tries, &near));
 	assert_int_equal(ran(&near, TARGET_ORDERED, ms).result, TARGET_ORDERED);
