@@ -200,9 +200,12 @@ static bool compare(const struct granule *granule, const struct seen *a,
 		return false;
 	if (ordered(granule->order, a->cell, b->cell))
 		return true;
+	if (!count_pair(&pairs->unordered, a, b))
+		return false;
+	if (pairs->counted_only)
+		return true;
 	is_locked = locked(granule->recording, a->cell, b->cell);
-	return count_pair(&pairs->unordered, a, b) &&
-	       add_edge(granule, a, b, is_locked) &&
+	return add_edge(granule, a, b, is_locked) &&
 	       add_edge(granule, b, a, is_locked);
 }
 

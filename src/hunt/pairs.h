@@ -32,6 +32,7 @@ struct pair_edge {
 };
 
 struct pairs {
+	bool counted_only; /* set by the caller: no edges are made */
 	struct vec edges; /* of struct pair_edge */
 	/* pairs of instructions, by their numbers; see struct hunt_totals */
 	struct map all, own, unordered;

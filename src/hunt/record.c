@@ -154,6 +154,7 @@ static bool add_arguments(struct vec *texts, const char *valgrind,
 	     add_option(texts, "--stacks=", options->stacks ? "yes" : "no") &&
 	     add_option(texts,
 			"--lossless=", options->lossless ? "yes" : "no") &&
+	     add_option(texts, "--whole=", options->whole ? "yes" : "no") &&
 	     add_runtimes(texts) && add_option(texts, "--", "");
 	for (; ok && *argv; argv++)
 		ok = add_option(texts, *argv, "");

@@ -17,6 +17,7 @@ struct record_options {
 	uint64_t timeout_ns; /* then the command is ended; 0: never */
 	bool stacks; /* what a thread accesses on its own stack, too */
 	bool lossless; /* TRACE_LOSSLESS */
+	bool whole; /* TRACE_WHOLE_CELL, too: to measure what folding loses */
 };
 
 struct record_result {

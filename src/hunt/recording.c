@@ -178,7 +178,7 @@ static struct error *take_uses(struct recording *recording,
 	return vec_push(&recording->uses, raw) ? NULL : error_nomem;
 }
 
-static struct error *take_cell(struct recording *recording,
+static struct error *take_cell(struct recording *recording, struct vec *cells,
 			       const struct trace_item *item)
 {
 	const struct trace_cell *raw = item->payload;
@@ -195,7 +195,7 @@ static struct error *take_cell(struct recording *recording,
 		err = wrong(recording, item, "block", raw->block);
 	if (err)
 		return err;
-	return vec_push(&recording->cells, raw) ? NULL : error_nomem;
+	return vec_push(cells, raw) ? NULL : error_nomem;
 }
 
 static struct error *take_item(struct recording *recording,
@@ -219,7 +219,9 @@ static struct error *take_item(struct recording *recording,
 	case TRACE_USES:
 		return take_uses(recording, item);
 	case TRACE_CELL:
-		return take_cell(recording, item);
+		return take_cell(recording, &recording->cells, item);
+	case TRACE_WHOLE_CELL:
+		return take_cell(recording, &recording->whole, item);
 	case TRACE_LOCKSET:
 		return take_lockset(recording, item);
 	case TRACE_BLOCK:
@@ -330,6 +332,7 @@ static struct error *read_all(struct recording *recording)
 		return err;
 	recording->cut = !recording->file.ended;
 	sort_cells(&recording->cells);
+	sort_cells(&recording->whole);
 	if (recording->clocks.count)
 		qsort(recording->clocks.items, recording->clocks.count,
 		      recording->clocks.size, compare_clocks);
@@ -347,6 +350,7 @@ struct error *recording_open(const char *path, struct recording *ret)
 		.blocks = VEC_INIT(const struct trace_block *),
 		.uses = VEC_INIT(struct trace_uses),
 		.cells = VEC_INIT(struct trace_cell),
+		.whole = VEC_INIT(struct trace_cell),
 		.clocks = VEC_INIT(struct trace_clock),
 		.unable = VEC_INIT(const char *),
 	};
@@ -374,6 +378,7 @@ void recording_close(struct recording *recording)
 	vec_deinit(&recording->blocks);
 	vec_deinit(&recording->uses);
 	vec_deinit(&recording->cells);
+	vec_deinit(&recording->whole);
 	vec_deinit(&recording->clocks);
 	vec_deinit(&recording->unable);
 	map_deinit(&recording->module_ids);

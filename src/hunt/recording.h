@@ -52,6 +52,7 @@ struct recording {
 	struct vec blocks; /* of const struct trace_block * */
 	struct vec uses; /* of struct trace_uses */
 	struct vec cells; /* of struct trace_cell, by address */
+	struct vec whole; /* of TRACE_WHOLE_CELL, likewise */
 	struct vec clocks; /* of struct trace_clock, by sequence */
 	struct vec unable; /* of const char *: what could not be recorded */
 	struct map module_ids, thread_ids, descriptor_ids, lockset_ids,

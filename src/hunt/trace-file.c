@@ -102,6 +102,7 @@ static const struct {
 	[TRACE_TRANSFER] = { sizeof(struct trace_transfer), NULL },
 	[TRACE_CLOCK] = { sizeof(struct trace_clock), NULL },
 	[TRACE_UNABLE] = { sizeof(struct trace_unable), text_fits },
+	[TRACE_WHOLE_CELL] = { sizeof(struct trace_cell), NULL },
 };
 
 static bool is_known(uint32_t type)

@@ -71,6 +71,7 @@ enum trace_type {
 	TRACE_TRANSFER,
 	TRACE_CLOCK,
 	TRACE_UNABLE,
+	TRACE_WHOLE_CELL = 64, /* a trace_cell of src/recorder/whole.h */
 };
 
 struct trace_chunk {
@@ -116,8 +117,7 @@ struct trace_place {
 struct trace_thread {
 	uint32_t id; /* 1: the initial thread */
 	uint32_t parent; /* 0: of the initial thread */
-	uint32_t
-		ordinal; /* number of threads that the parent created before it */
+	uint32_t ordinal; /* threads that the parent created before */
 	int32_t tid; /* the kernel's, in the recording */
 	uint64_t created; /* sequence numbers; TRACE_NEVER: not so far */
 	uint64_t ended;

@@ -208,8 +208,9 @@ static uint32_t write_block(struct recorder *recorder, struct block *block)
 	return block->number;
 }
 
-static void write_cell(struct recorder *recorder, uint64_t address,
-		       const struct slot *slot, uint32_t block)
+static void write_cell(struct recorder *recorder, enum trace_type type,
+		       uint64_t address, const struct slot *slot,
+		       uint32_t block)
 {
 	struct use *use = use_at(&recorder->uses, slot->use);
 	uint64_t last = (uint64_t)slot->last * 256;
@@ -230,8 +231,8 @@ static void write_cell(struct recorder *recorder, uint64_t address,
 	};
 
 	write_lockset(recorder, slot->common);
-	write_one(recorder, TRACE_CELL, &cell, sizeof(cell));
-	recorder->cells++;
+	write_one(recorder, type, &cell, sizeof(cell));
+	recorder->cells += type == TRACE_CELL;
 }
 
 /* The cells of a granule, if threads share it and one wrote. */
@@ -244,8 +245,41 @@ static void write_granule(struct recorder *recorder, uint64_t address,
 		return;
 	number = write_block(recorder, block);
 	for (uint32_t i = 0; i < granule->count; i++)
-		write_cell(recorder, address,
+		write_cell(recorder, TRACE_CELL, address,
 			   granule_slot(&recorder->shadow, granule, i), number);
+}
+
+static void write_whole(struct recorder *recorder, uint64_t address,
+			const struct whole_granule *granule,
+			struct block *block)
+{
+	const struct whole_cell *cell;
+	uint32_t number;
+
+	if (!granule->shared || !granule->written)
+		return;
+	number = write_block(recorder, block);
+	for (uint32_t id = granule->cells; id != 0; id = cell->next) {
+		cell = whole_cell_at(&recorder->whole, id);
+		write_cell(recorder, TRACE_WHOLE_CELL, address, &cell->slot,
+			   number);
+	}
+}
+
+static void forget_whole(struct recorder *recorder, uint64_t address,
+			 uint64_t last, struct block *block)
+{
+	for (uint64_t at = address & ~(uint64_t)7; at < last; at += 8) {
+		struct whole_granule *granule =
+			whole_find(&recorder->whole, at);
+
+		if (!granule) {
+			at |= (1 << SHADOW_SHIFT) - 8;
+		} else if (granule->cells != 0) {
+			write_whole(recorder, at, granule, block);
+			whole_clear(&recorder->whole, granule);
+		}
+	}
 }
 
 void emit_forgotten(struct recorder *recorder, uint64_t address, uint64_t size,
@@ -253,6 +287,8 @@ void emit_forgotten(struct recorder *recorder, uint64_t address, uint64_t size,
 {
 	uint64_t last = address + size;
 
+	if (recorder->options.whole)
+		forget_whole(recorder, address, last, block);
 	for (uint64_t at = address & ~(uint64_t)7; at < last; at += 8) {
 		struct shadow_chunk *chunk = shadow_find(&recorder->shadow, at);
 
@@ -416,12 +452,26 @@ static void write_chunk(struct recorder *recorder,
 	}
 }
 
+static void write_whole_chunk(struct recorder *recorder,
+			      const struct whole_chunk *chunk)
+{
+	for (uint64_t i = 0; i < SHADOW_GRANULES; i++) {
+		uint64_t at = (chunk->number << SHADOW_SHIFT) + i * 8;
+
+		write_whole(recorder, at, &chunk->granules[i],
+			    heap_containing(&recorder->heap, at));
+	}
+}
+
 void emit_all(struct recorder *recorder)
 {
 	flush_raw(recorder);
 	heap_sort(&recorder->heap);
 	for (uint32_t i = 0; i < recorder->shadow.chunks_count; i++)
 		write_chunk(recorder, recorder->shadow.chunks[i]);
+	for (uint32_t id = 1; id <= recorder->whole.chunks.count; id++)
+		write_whole_chunk(recorder,
+				  whole_chunk_at(&recorder->whole, id));
 	heap_unsort(&recorder->heap);
 	for (uint32_t id = 1; id <= recorder->threads.count; id++)
 		emit_thread(recorder, records_at(&recorder->threads, id));

@@ -23,6 +23,8 @@ void recorder_init(struct recorder *recorder,
 	holds_init(&recorder->holds);
 	heap_init(&recorder->heap);
 	shadow_init(&recorder->shadow, options->memory);
+	if (options->whole)
+		whole_init(&recorder->whole);
 	records_init(&recorder->threads, sizeof(struct thread));
 	if (options->promises & TRACE_LOSSLESS)
 		recorder->raw = os_map(WRITER_BUFFER);
@@ -194,6 +196,8 @@ bool recorder_fork(struct recorder *recorder, struct thread *survivor)
 	keep_thread(recorder, survivor);
 	shadow_reset(&recorder->shadow);
 	recorder->placed = 0;
+	if (recorder->options.whole)
+		whole_reset(&recorder->whole);
 	if (!recorder_begin(recorder, NULL, 0))
 		return false;
 	for (uint32_t id = 1; id <= recorder->modules.count; id++)
@@ -296,23 +300,26 @@ static inline uint8_t mask_of(uint64_t from, uint64_t size)
 	return (uint8_t)(((1u << size) - 1) << from);
 }
 
-static void touch_bytes(struct recorder *recorder, struct touch *touch,
-			uint64_t address, uint64_t size)
+/* Bytes of an access that are not in a touch yet. */
+struct rest {
+	uint64_t address, size;
+};
+
+/* The next granule of an access; false: there is none. */
+static bool next_granule(const struct recorder *recorder, struct touch *touch,
+			 struct rest *rest)
 {
-	struct use *use = use_at(&recorder->uses, touch->use);
+	uint64_t from = rest->address % 8, now = 8 - from;
 
-	while (size > 0) {
-		uint64_t from = address % 8, now = 8 - from;
-
-		now = now < size ? now : size;
-		touch->address = address - from;
-		touch->copy = touch->address + recorder->copy;
-		touch->mask = mask_of(from, now);
-		shadow_touch(&recorder->shadow, touch, &recorder->uses,
-			     &recorder->locksets, &use->memo);
-		address += now;
-		size -= now;
-	}
+	if (rest->size == 0)
+		return false;
+	now = now < rest->size ? now : rest->size;
+	touch->address = rest->address - from;
+	touch->copy = touch->address + recorder->copy;
+	touch->mask = mask_of(from, now);
+	rest->address += now;
+	rest->size -= now;
+	return true;
 }
 
 /* A chunk of memory is accessed for the first time: is it a stack? */
@@ -363,13 +370,14 @@ static bool is_left_out(struct recorder *recorder, uint64_t address)
 	       is_private(recorder, thread, address);
 }
 
-/* A counted access of a use, at the next sequence number. */
-static void touch_use(struct recorder *recorder, const struct site *site,
-		      struct use *use, uint64_t address, uint64_t size)
+/* Of an access that is counted, and has the next sequence number. */
+static struct touch new_touch(const struct recorder *recorder,
+			      const struct site *site, const struct use *use)
 {
 	const struct thread *thread = recorder->current;
-	struct touch touch = {
-		.sequence = ++recorder->sequence,
+
+	return (struct touch){
+		.sequence = recorder->sequence + 1,
 		.use = use->id,
 		.site = site->id,
 		.thread = thread->id,
@@ -378,11 +386,33 @@ static void touch_use(struct recorder *recorder, const struct site *site,
 		.held = thread->held,
 		.writes = site->flags & TRACE_WRITES,
 	};
+}
 
+/* Fold it into what has no limits. */
+static void touch_whole(struct recorder *recorder, const struct site *site,
+			const struct use *use, uint64_t address, uint64_t size)
+{
+	struct touch touch = new_touch(recorder, site, use);
+	struct rest rest = { address, size };
+
+	while (next_granule(recorder, &touch, &rest))
+		whole_touch(&recorder->whole, &touch, &recorder->uses,
+			    &recorder->locksets);
+}
+
+static void touch_use(struct recorder *recorder, const struct site *site,
+		      struct use *use, uint64_t address, uint64_t size)
+{
+	struct touch touch = new_touch(recorder, site, use);
+	struct rest rest = { address, size };
+
+	recorder->sequence++;
 	if (recorder->raw)
 		emit_access(recorder, use, address, size);
-	recorder->dropped_locksets += thread->lockset == LOCKSET_UNKNOWN;
-	touch_bytes(recorder, &touch, address, size);
+	recorder->dropped_locksets += touch.lockset == LOCKSET_UNKNOWN;
+	while (next_granule(recorder, &touch, &rest))
+		shadow_touch(&recorder->shadow, &touch, &recorder->uses,
+			     &recorder->locksets, &use->memo);
 	if (recorder->placed != recorder->shadow.chunks_count)
 		place_chunks(recorder);
 }
@@ -395,8 +425,11 @@ void recorder_range(struct recorder *recorder, struct site *site,
 	if (is_left_out(recorder, address))
 		return;
 	use = count_use(recorder, site);
-	if (use)
-		touch_use(recorder, site, use, address, size);
+	if (!use)
+		return;
+	if (recorder->options.whole)
+		touch_whole(recorder, site, use, address, size);
+	touch_use(recorder, site, use, address, size);
 }
 
 /*
@@ -432,7 +465,11 @@ void recorder_access(struct recorder *recorder, struct site *site,
 	if (is_left_out(recorder, address))
 		return;
 	use = count_use(recorder, site);
-	if (use && !count_again(recorder, use, address, site->size))
+	if (!use)
+		return;
+	if (recorder->options.whole)
+		touch_whole(recorder, site, use, address, site->size);
+	if (!count_again(recorder, use, address, site->size))
 		touch_use(recorder, site, use, address, site->size);
 }
 

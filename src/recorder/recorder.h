@@ -17,6 +17,7 @@
 #include "recorder/shadow.h"
 #include "recorder/stacks.h"
 #include "recorder/uses.h"
+#include "recorder/whole.h"
 #include "recorder/writer.h"
 
 enum { CALLS_MAX = 16 };
@@ -61,6 +62,7 @@ struct recorder_options {
 	uint64_t events_max; /* chunks of events, transfers and clocks */
 	const char *file; /* of the program */
 	int32_t pid, ppid; /* of the process; 0: the recorder is in it */
+	bool whole; /* fold without limits, too: TRACE_WHOLE_CELL */
 };
 
 struct recorder {
@@ -73,6 +75,7 @@ struct recorder {
 	struct holds holds;
 	struct heap heap;
 	struct shadow shadow;
+	struct whole whole; /* with options.whole */
 	struct records threads; /* ids are from 1 */
 	struct thread *current; /* NULL: none runs */
 	/*

@@ -200,11 +200,20 @@ static void forget_granules(struct shadow *shadow, const struct granule *kept,
 		shadow->pause = SHADOW_PAUSE;
 }
 
+/*
+ * Rows leave room for chunks: they are never unmapped, so that memory which is
+ * accessed first later would have no chunk. Where all granules of chunks are
+ * accessed, these take as much as SHADOW_CHUNKS_PART leaves them.
+ */
 static uint32_t new_row(struct shadow *shadow, struct records *rows)
 {
+	uint64_t more = (uint64_t)RECORDS_CHUNK * rows->size;
+	uint64_t most = shadow->budget - shadow->budget / SHADOW_CHUNKS_PART;
+
 	if (rows->count % RECORDS_CHUNK == 0 &&
-	    shadow_bytes(shadow) + (uint64_t)RECORDS_CHUNK * rows->size >
-		    shadow->budget)
+	    (shadow_bytes(shadow) + more > shadow->budget ||
+	     records_bytes(&shadow->few) + records_bytes(&shadow->many) + more >
+		     most))
 		return 0;
 	return records_add(rows);
 }
@@ -264,7 +273,7 @@ static bool grow(struct shadow *shadow, struct granule *granule)
 	return *end != 0;
 }
 
-static void fill_slot(struct slot *slot, const struct touch *touch)
+void slot_fill(struct slot *slot, const struct touch *touch)
 {
 	*slot = (struct slot){
 		.use = touch->use,
@@ -280,6 +289,15 @@ static void fill_slot(struct slot *slot, const struct touch *touch)
 	};
 	os_copy(&slot->value, (const void *)(uintptr_t)touch->copy,
 		sizeof(slot->value));
+}
+
+void slot_repeat(struct slot *slot, const struct touch *touch,
+		 struct locksets *locksets)
+{
+	slot_count(slot, touch->sequence);
+	if (slot->common != touch->lockset)
+		slot->common =
+			locksets_common(locksets, slot->common, touch->lockset);
 }
 
 /* The slots of a granule that the touch's site has in its thread. */
@@ -398,7 +416,7 @@ static struct slot *exchange(struct shadow *shadow, struct granule *granule,
 	granule->reads -= only_reads(uses, slot->use);
 	granule->reads += !touch->writes;
 	set_tag(granule, place, touch);
-	fill_slot(slot, touch);
+	slot_fill(slot, touch);
 	return slot;
 }
 
@@ -410,7 +428,7 @@ static struct slot *append(struct shadow *shadow, struct granule *granule,
 	if (!grow(shadow, granule))
 		return drop(shadow);
 	slot = granule_slot(shadow, granule, granule->count);
-	fill_slot(slot, touch);
+	slot_fill(slot, touch);
 	set_tag(granule, granule->count, touch);
 	granule->count++;
 	if (!granule->shared)
@@ -432,16 +450,6 @@ static struct slot *add_slot(struct shadow *shadow, struct granule *granule,
 	    is_tight(shadow))
 		return exchange(shadow, granule, touch, uses);
 	return append(shadow, granule, touch);
-}
-
-static struct slot *count_touch(struct slot *slot, const struct touch *touch,
-				struct locksets *locksets)
-{
-	slot_count(slot, touch->sequence);
-	if (slot->common != touch->lockset)
-		slot->common =
-			locksets_common(locksets, slot->common, touch->lockset);
-	return slot;
 }
 
 static void note_thread(struct shadow *shadow, struct shadow_chunk *chunk,
@@ -466,13 +474,14 @@ static struct slot *fold(struct shadow *shadow, struct granule *granule,
 {
 	struct known known = find_known(shadow, granule, touch, uses);
 
-	if (known.found)
-		return count_touch(known.found, touch, locksets);
-	if (known.other && !granule->shared) {
+	if (!known.found && known.other && !granule->shared) {
 		known.other->mask |= touch->mask;
-		return count_touch(known.other, touch, locksets);
+		known.found = known.other;
 	}
-	return add_slot(shadow, granule, touch, uses, &known);
+	if (!known.found)
+		return add_slot(shadow, granule, touch, uses, &known);
+	slot_repeat(known.found, touch, locksets);
+	return known.found;
 }
 
 void shadow_touch(struct shadow *shadow, const struct touch *touch,

@@ -35,6 +35,7 @@ enum {
 	SHADOW_OWN_MAX = 8,
 	SHADOW_OWN_READS_MAX = 5, /* that only read */
 	SHADOW_TIGHT_MAX = 2, /* in all, with little memory left */
+	SHADOW_CHUNKS_PART = 4, /* the budget by what rows leave of it */
 	/* granules in which one search looks for something to forget */
 	SHADOW_LOOKS_MAX = 4 * SHADOW_GRANULES,
 	/* searches that are left out after one that found nothing */
@@ -158,7 +159,13 @@ void shadow_touch(struct shadow *shadow, const struct touch *touch,
 		  const struct uses *uses, struct locksets *locksets,
 		  struct shadow_memo *memo);
 
-/* Count an access of its use in a slot that has its bytes already. */
+/* The first access of a slot; its memory has to be readable, as above. */
+void slot_fill(struct slot *slot, const struct touch *touch);
+/* One more of it. */
+void slot_repeat(struct slot *slot, const struct touch *touch,
+		 struct locksets *locksets);
+
+/* The same, if its locks are those of all before it. */
 static inline void slot_count(struct slot *slot, uint64_t sequence)
 {
 	slot->count += slot->count != UINT32_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record [--lossless] [--stacks] [--memory MIB] [--timeout MS] FOLDER COMMAND
- * [ARGUMENT...]: records the command and ends with its status; 99 when there is
+ * record [--lossless] [--whole] [--stacks] [--memory MIB] [--timeout MS] FOLDER
+ * COMMAND [ARGUMENT...]: records the command and ends with its status; 99 when there is
  * no recorder, 125 after another error.
  */
 #include <stdio.h>
@@ -18,6 +18,8 @@ static int take_option(char **argv, struct record_options *options)
 		options->lossless = true;
 	else if (strcmp(argv[0], "--stacks") == 0)
 		options->stacks = true;
+	else if (strcmp(argv[0], "--whole") == 0)
+		options->whole = true;
 	else if (strcmp(argv[0], "--memory") == 0 && argv[1])
 		options->memory = strtoull(argv[1], NULL, 10) << 20;
 	else if (strcmp(argv[0], "--timeout") == 0 && argv[1])

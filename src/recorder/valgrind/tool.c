@@ -43,7 +43,7 @@ static struct recorder_options options = {
 	.events_max = EVENTS_MAX,
 };
 static Long memory_mib = MEMORY_MIB;
-static Bool is_lossless;
+static Bool is_lossless, is_whole;
 static Bool has_stacks; /* accesses to a thread's own stack, too */
 
 /* By Valgrind's number of a thread, which is used again. */
@@ -73,6 +73,7 @@ static Bool process_option(const HChar *argument)
 			       1 << 20)) {
 	} else if (VG_BOOL_CLO(argument, "--lossless", is_lossless)) {
 	} else if (VG_BOOL_CLO(argument, "--stacks", has_stacks)) {
+	} else if (VG_BOOL_CLO(argument, "--whole", is_whole)) {
 	} else {
 		return False;
 	}
@@ -87,7 +88,8 @@ static void print_usage(void)
 	 "    --runtime=GLOB          leave out the module with that name\n"
 	 "    --strings=GLOB          its mem* and str* functions only\n"
 	 "    --stacks=yes|no         record a thread's own stack, too [no]\n"
-	 "    --lossless=yes|no       write every access, too [no]\n");
+	 "    --lossless=yes|no       write every access, too [no]\n"
+	 "    --whole=yes|no          fold without limits, too [no]\n");
 }
 
 static void print_debug_usage(void)
@@ -127,6 +129,7 @@ static void after_options(void)
 	}
 	options.memory = (uint64_t)memory_mib << 20;
 	options.file = program_file();
+	options.whole = is_whole;
 	if (is_lossless)
 		options.promises |= TRACE_LOSSLESS;
 	recorder_init(&recorder, &options);
