@@ -36,6 +36,18 @@ for variant in O0 O2 nopie; do
 	hunted "listing 1, $variant" 66 "$T/listing1.$variant"
 	has "listing 1, $variant: with the branch that was not recorded" \
 		"$report" type=race 'sides.*.frames.*.function=bare_write'
+	has "listing 1, $variant: the lock of the side, and where it was taken" \
+		"$report" type=race 'sides.0.recorded.locks.*.name=ma' \
+		'sides.0.recorded.locks.*.taken.*.function=t1'
+	has "listing 1, $variant: the other branch was not recorded" \
+		"$report" type=race 'sides.1.recorded=null'
+	has "listing 1, $variant: who accessed it" "$report" type=race \
+		'recorded.accesses.*.frames.*.function=locked_write' \
+		'recorded.accesses.*.frames.*.function=first_write'
+	matches "listing 1, $variant: in the text" "$work/err" \
+		'^    held in the recording: mutex ma, taken at$'
+	matches "listing 1, $variant: and the history" "$work/err" \
+		'^    [0-9]* *thread 0\.1  wrote  locked_write .* mutex ma$'
 	hunted "listing 2, $variant" 66 "$T/listing2.$variant"
 	for kind in bare receive send; do
 		hunted "$kind, $variant" 66 "$T/messages.$variant" "$kind"
