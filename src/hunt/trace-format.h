@@ -171,8 +171,7 @@ struct trace_cell {
 	uint32_t ordinal; /* of the first: executions of it before, from 0 */
 	uint32_t count; /* accesses folded into this; UINT32_MAX: or more */
 	uint64_t first, last; /* sequence numbers; last is up to 255 too low */
-	/* of the granule after the first access; by breakpoints: before it */
-	uint64_t value;
+	uint64_t value; /* of the granule after (breakpoints: before) it */
 	uint8_t mask; /* bytes accessed, bit i is address + i */
 	uint8_t first_mask; /* by the first access */
 	uint16_t reserved;
