@@ -158,17 +158,34 @@ static struct error *print_json(const struct checks *checks)
 	return err;
 }
 
-/* What `racewatch hunt' records with. Without it, targets can be given. */
+/* The recorders, the first of which `hunt --recorder auto' takes. */
+static char *doctor_recorders(const struct error *missing)
+{
+	char version[32], *text;
+
+	if (missing)
+		return asprintf(&text, "breakpoints; valgrind not: %s",
+				error_message(missing)) < 0
+			       ? NULL
+			       : text;
+	record_valgrind_version(version, sizeof(version));
+	return asprintf(&text, "valgrind (%s, with our tool), breakpoints",
+			version) < 0
+		       ? NULL
+		       : text;
+}
+
+/* What `racewatch hunt' records with. */
 static struct error *doctor_add_recorder(struct checks *checks)
 {
 	struct error *missing = record_check();
 	struct check check = {
 		.name = "recorder",
 		.verdict = missing ? CHECK_NOTE : CHECK_OK,
-		.finding = strdup(missing ? error_message(missing)
-					  : "valgrind, with our tool"),
-		.remedy = missing ? strdup("for racewatch hunt: install "
-					   "valgrind; build racewatch with it")
+		.finding = doctor_recorders(missing),
+		.remedy = missing ? strdup("for racewatch hunt to record every "
+					   "access: install valgrind; build "
+					   "racewatch with it")
 				  : NULL,
 	};
 

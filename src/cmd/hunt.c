@@ -16,6 +16,7 @@
 #include "base/strbuf.h"
 #include "cmd/watch.h"
 #include "doctor/program.h"
+#include "hunt/record.h"
 #include "hunt/sources.h"
 #include "hunt/tempfolder.h"
 #include "judge/judge.h"
@@ -33,7 +34,9 @@ struct hunt_options {
 	struct showing showing;
 	const char *recorder, *trace, *keep_trace, *targets, *program;
 	const char *store, *since, *backend;
-	uint64_t trace_memory, sides, budget_ns, jobs, hold_ns, timeout_ns;
+	struct vec include; /* of const char * */
+	uint64_t trace_memory, executions, sides, budget_ns, jobs, hold_ns,
+		timeout_ns;
 	bool verbose;
 	/* the options as given */
 	char **words;
@@ -42,7 +45,8 @@ struct hunt_options {
 
 #define AT(member) offsetof(struct hunt_options, member)
 
-static const char *const recorder_words[] = { "auto", "valgrind", NULL };
+static const char *const recorder_words[] = { "auto", "valgrind", "breakpoints",
+					      NULL };
 /* those that stop a thread before an instruction */
 static const char *const hunt_backend_words[] = { "auto", "perf", "ptrace",
 						  NULL };
@@ -90,10 +94,26 @@ static const struct option_def hunt_defs[] = {
 	  .offset = AT(since) },
 	{ .name = "--recorder",
 	  .arg = "NAME",
-	  .help = "how the run is recorded: auto or valgrind (default auto)",
+	  .help = "how the run is recorded: auto, valgrind or breakpoints "
+		  "(default auto)",
 	  .type = OPTION_NAME,
 	  .offset = AT(recorder),
 	  .choices = recorder_words },
+	{ .name = "--executions",
+	  .arg = "NUMBER",
+	  .help = "by breakpoints: executions of each instruction that are "
+		  "recorded, for each thread (default 10)",
+	  .type = OPTION_UINT64,
+	  .offset = AT(executions),
+	  .preset = RECORD_EXECUTIONS,
+	  .min = 1,
+	  .max = 1000000 },
+	{ .name = "--include",
+	  .arg = "GLOB",
+	  .help = "by breakpoints: record the modules, functions or source "
+		  "files that match, besides the program's own",
+	  .type = OPTION_LIST,
+	  .offset = AT(include) },
 	{ .name = "--trace-memory",
 	  .arg = "MB",
 	  .help = "memory that the recorder may take for what it knows of the "
@@ -179,6 +199,9 @@ static struct hunt_sources hunt_sources(const struct hunt_options *options,
 		.keep_trace = options->keep_trace,
 		.recorder = options->recorder ? options->recorder : "auto",
 		.trace_memory = options->trace_memory << 20,
+		.executions = (uint32_t)options->executions,
+		.include = options->include.items,
+		.include_count = options->include.count,
 		.timeout_ns = options->timeout_ns,
 		.program = options->program,
 		.most = options->sides,

@@ -87,6 +87,27 @@ struct error *record_check(void)
 	return NULL;
 }
 
+void record_valgrind_version(char *ret, size_t size)
+{
+	const char *valgrind = find_valgrind();
+	char command[PATH_MAX];
+	FILE *pipe = NULL;
+
+	snprintf(ret, size, "?");
+	if (valgrind) {
+		/* the launcher asks its default tool, which is the system's */
+		snprintf(command, sizeof(command), "%s --version 2>/dev/null",
+			 valgrind);
+		pipe = popen(command, "re");
+	}
+	if (!pipe)
+		return;
+	if (!fgets(ret, (int)size, pipe))
+		snprintf(ret, size, "?");
+	pclose(pipe);
+	ret[strcspn(ret, "\n")] = '\0';
+}
+
 /* Texts of our own, and a NULL behind them. */
 static bool add_text(struct vec *texts, char *text)
 {

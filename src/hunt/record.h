@@ -8,9 +8,12 @@
 #define HUNT_RECORD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct error;
+
+enum { RECORD_EXECUTIONS = 10 };
 
 struct record_options {
 	uint64_t memory; /* bytes for the tables of accesses; 0: 128 MiB */
@@ -18,6 +21,12 @@ struct record_options {
 	bool stacks; /* what a thread accesses on its own stack, too */
 	bool lossless; /* TRACE_LOSSLESS */
 	bool whole; /* TRACE_WHOLE_CELL, too: to measure what folding loses */
+	/* by breakpoints only: executions by each thread; 0: RECORD_EXECUTIONS */
+	uint32_t executions;
+	const char *program; /* those with this path or name; NULL: all */
+	/* modules, functions or source files besides the program's own: globs */
+	const char *const *include;
+	size_t include_count;
 };
 
 struct record_result {
@@ -30,6 +39,9 @@ struct record_result {
  * installed; the message says what to install.
  */
 struct error *record_check(void);
+
+/* What `valgrind --version' prints, or "?"; after record_check(). */
+void record_valgrind_version(char *ret, size_t size);
 
 /*
  * Run argv, which is found as the shell finds it, with our standard streams,

@@ -84,11 +84,22 @@ static const struct trace_cell *cell_of(const struct making *making,
 	return vec_at(&recording_of(making, edge)->cells, cell);
 }
 
+/* Breakpoints slow down each instruction in another way, and none for long. */
+static double slow_down_of(const struct making *making,
+			   const struct pair_edge *edge)
+{
+	const struct trace_file *file = &recording_of(making, edge)->file;
+
+	return file->header.recorder == TRACE_BY_BREAKPOINTS
+		       ? 1
+		       : making->input->slow_down;
+}
+
 static uint64_t hold_of(const struct making *making,
 			const struct pair_edge *edge)
 {
 	return hunt_hold_ns(edge->distance_ns, edge->slept_ns,
-			    making->input->slow_down);
+			    slow_down_of(making, edge));
 }
 
 static double rank_of(const struct making *making, const struct pair_edge *edge)

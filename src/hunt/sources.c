@@ -5,26 +5,17 @@
 #include "hunt/sources.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/exitstatus.h"
 #include "base/log.h"
 #include "hunt/outcomes.h"
-#include "hunt/record.h"
+#include "hunt/recorders.h"
 #include "hunt/tempfolder.h"
 #include "report/read.h"
 #include "report/record.h"
-
-/* CPU time of a run from which the recorder's slow-down can be told. */
-static const uint64_t SOURCES_BARE_NS = 50 * CLOCK_NS_PER_MS;
 
 static void sides_free(struct vec *sides)
 {
@@ -73,64 +64,29 @@ static struct error *sides_of_trace(const struct hunt_sources *sources,
 	return hunt_targets_from_traces(dir, &pairing, sides, &ret->totals);
 }
 
-static uint64_t children_cpu_ns(void)
-{
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_CHILDREN, &usage) != 0)
-		return 0;
-	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) *
-		       CLOCK_NS_PER_S +
-	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) *
-		       CLOCK_NS_PER_US;
-}
-
-/* The command by itself, without its output: what it costs, to compare with. */
-static void run_bare(char *const *argv)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), status;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-			dup2(null, fd);
-		execvp(argv[0], argv);
-		/* exit-allowed: the forked child that could not be it */
-		_exit(EXIT_NOT_FOUND);
-	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (null >= 0)
-		close(null);
-}
-
 static struct error *record(const struct hunt_sources *sources, const char *dir,
 			    struct hunt_found *ret)
 {
 	const struct record_options options = {
 		.memory = sources->trace_memory,
 		.timeout_ns = sources->timeout_ns,
+		.executions = sources->executions,
+		.program = sources->program,
+		.include = sources->include,
+		.include_count = sources->include_count,
 	};
-	uint64_t begun = children_cpu_ns(), bare, recorded;
-	struct record_result result;
-	struct error *err = record_check();
+	struct recorders_result result;
+	struct error *err = recorders_run(sources->recorder, sources->argv, dir,
+					  &options, &result);
 
 	if (err)
 		return err;
-	run_bare(sources->argv);
-	bare = children_cpu_ns() - begun;
-	err = record_run(sources->argv, dir, &options, &result);
-	recorded = children_cpu_ns() - begun - bare;
-	if (err)
-		return err;
-	if (result.timed_out)
+	if (result.run.timed_out)
 		log_warn("the recorded run was ended by --timeout: what came "
 			 "until then counts");
 	ret->recorded = true;
-	ret->recorder = "valgrind";
-	/* of a short run, most is the recorder's own start */
-	if (bare >= SOURCES_BARE_NS)
-		ret->slow_down = (double)recorded / (double)bare;
+	ret->recorder = result.name;
+	ret->slow_down = result.slow_down;
 	return NULL;
 }
 

@@ -8,6 +8,7 @@
 #define HUNT_SOURCES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "hunt/target.h"
@@ -23,6 +24,10 @@ struct hunt_sources {
 	const char *recorder; /* "auto" or its name */
 	uint64_t timeout_ns; /* of the recorded run; 0: none */
 	uint64_t trace_memory; /* bytes for the recorder; 0: its own */
+	/* by breakpoints: of each instruction, by each thread; 0: as many as usual */
+	uint32_t executions;
+	const char *const *include; /* as struct record_options has them */
+	size_t include_count;
 	const char *program; /* as struct hunt_pairing has it; or NULL */
 	uint64_t most; /* sides at most; 0: all */
 	const char *since; /* the store of an older hunt; or NULL */

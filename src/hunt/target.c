@@ -37,7 +37,7 @@ struct finding {
 	struct pairs pairs;
 };
 
-static bool is_wanted(const char *pattern, const char *program)
+bool hunt_wants_program(const char *pattern, const char *program)
 {
 	const char *name = strrchr(program, '/');
 
@@ -99,8 +99,8 @@ static struct error *read_trace(struct finding *finding, const char *path)
 	if (!process)
 		return error_nomem;
 	err = recording_open(path, &process->recording);
-	if (err ||
-	    !is_wanted(finding->options->program, process->recording.program)) {
+	if (err || !hunt_wants_program(finding->options->program,
+				       process->recording.program)) {
 		recording_close(&process->recording);
 		free(process);
 		return err;

@@ -55,6 +55,9 @@ struct hunt_totals {
 	uint64_t sides, sides_left_out;
 };
 
+/* Has the program this path or name? NULL: any has. */
+bool hunt_wants_program(const char *pattern, const char *program);
+
 /*
  * Read the traces, path/trace.* or path itself, and append the sides (struct hunt_side) in the order in which
  * to try them, numbered from 1. A trace that was cut short counts as far as it

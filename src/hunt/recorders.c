@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The choice of a recorder; see recorders.h.
+ */
+#include "hunt/recorders.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/exitstatus.h"
+#include "base/log.h"
+#include "hunt/record-stops.h"
+#include "hunt/trouble.h"
+
+/* CPU time of a run from which the recorder's slow-down can be told. */
+static const uint64_t RECORDERS_BARE_NS = 50 * CLOCK_NS_PER_MS;
+
+static uint64_t children_cpu_ns(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_CHILDREN, &usage) != 0)
+		return 0;
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) *
+		       CLOCK_NS_PER_S +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) *
+		       CLOCK_NS_PER_US;
+}
+
+/*
+ * The command by itself, without its output: what it costs and how it ends, to
+ * compare with. The status is that of a shell; -1: not known.
+ */
+static int run_bare(char *const *argv)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), status = 0;
+	pid_t pid = fork(), ended;
+
+	if (pid == 0) {
+		for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+			dup2(null, fd);
+		execvp(argv[0], argv);
+		/* exit-allowed: the forked child that could not be it */
+		_exit(EXIT_NOT_FOUND);
+	}
+	do
+		ended = pid > 0 ? waitpid(pid, &status, 0) : -1;
+	while (ended < 0 && pid > 0 && errno == EINTR);
+	if (null >= 0)
+		close(null);
+	if (ended < 0)
+		return -1;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				   : WEXITSTATUS(status);
+}
+
+static struct error *by_valgrind(char *const *argv, const char *folder,
+				 const struct record_options *options,
+				 struct recorders_result *ret)
+{
+	uint64_t begun = children_cpu_ns(), bare, recorded;
+	struct error *err = record_check();
+
+	if (err)
+		return err;
+	ret->bare_status = run_bare(argv);
+	bare = children_cpu_ns() - begun;
+	err = record_run(argv, folder, options, &ret->run);
+	if (err)
+		return err;
+	recorded = children_cpu_ns() - begun - bare;
+	/* of a short run, most is the recorder's own start */
+	if (bare >= RECORDERS_BARE_NS)
+		ret->slow_down = (double)recorded / (double)bare;
+	return NULL;
+}
+
+static struct error *by_breakpoints(char *const *argv, const char *folder,
+				    const struct record_options *options,
+				    struct recorders_result *ret)
+{
+	return record_by_stops(argv, folder, options, &ret->run);
+}
+
+struct recorder_kind {
+	const char *name;
+	/* NULL: it can be used here */
+	struct error *(*check)(void);
+	struct error *(*run)(char *const *argv, const char *folder,
+			     const struct record_options *options,
+			     struct recorders_result *ret);
+};
+
+static struct error *check_nothing(void)
+{
+	return NULL;
+}
+
+/* In the order of `auto'. */
+static const struct recorder_kind recorder_kinds[] = {
+	{ "valgrind", record_check, by_valgrind },
+	{ "breakpoints", check_nothing, by_breakpoints },
+};
+
+enum { RECORDER_KINDS = sizeof(recorder_kinds) / sizeof(*recorder_kinds) };
+
+static void tell_passed(const char *name, const char *reason)
+{
+	log_note("not recorded by %s: %s", name, reason);
+}
+
+/* The recorder of that name; or the first that is here: what is passed is told. */
+static const struct recorder_kind *choose(const char *name)
+{
+	const struct recorder_kind *kind = recorder_kinds;
+
+	if (strcmp(name, "auto") != 0) {
+		while (strcmp(kind->name, name) != 0)
+			kind++;
+		return kind;
+	}
+	for (;; kind++) {
+		struct error *missing = kind->check();
+
+		if (!missing)
+			return kind;
+		tell_passed(kind->name, error_message(missing));
+		error_free(missing);
+	}
+}
+
+/*
+ * Did the command end otherwise than by itself, for a reason that the recorder
+ * has named? *ret_reason is to be freed then.
+ */
+static struct error *has_failed(const char *folder,
+				const struct recorders_result *result,
+				bool *ret, char **ret_reason)
+{
+	*ret = false;
+	*ret_reason = NULL;
+	if (result->run.timed_out || result->bare_status < 0 ||
+	    result->bare_status == result->run.status)
+		return NULL;
+	*ret = true;
+	return trouble_find(folder, ret_reason);
+}
+
+static struct error *run_kind(const struct recorder_kind *kind,
+			      char *const *argv, const char *folder,
+			      const struct record_options *options,
+			      struct recorders_result *ret)
+{
+	struct recorders_result result = { .name = kind->name,
+					   .bare_status = -1 };
+	struct error *err = kind->check();
+
+	if (!err)
+		err = kind->run(argv, folder, options, &result);
+	if (!err)
+		*ret = result;
+	return err;
+}
+
+/* The next one: what the first has written goes. */
+static struct error *run_instead(const char *reason, char *const *argv,
+				 const char *folder,
+				 const struct record_options *options,
+				 struct recorders_result *ret)
+{
+	struct error *err;
+
+	tell_passed(recorder_kinds[0].name, reason);
+	err = trouble_clear(folder);
+	return err ? err
+		   : run_kind(&recorder_kinds[1], argv, folder, options, ret);
+}
+
+struct error *recorders_run(const char *name, char *const *argv,
+			    const char *folder,
+			    const struct record_options *options,
+			    struct recorders_result *ret)
+{
+	const struct recorder_kind *kind = choose(name);
+	struct error *err, *wrote;
+	bool failed = false, others = true;
+	char *reason = NULL;
+
+	err = trouble_has_files(folder, &others);
+	if (!err)
+		err = run_kind(kind, argv, folder, options, ret);
+	/* what others have recorded there is not to be removed */
+	if (others)
+		return err;
+	if (kind != recorder_kinds || strcmp(name, "auto") != 0)
+		return err;
+	/* nothing was recorded: it has said why */
+	if (err && err->kind == ERROR_OTHER) {
+		wrote = run_instead(error_message(err), argv, folder, options,
+				    ret);
+		error_free(err);
+		return wrote;
+	}
+	if (!err)
+		err = has_failed(folder, ret, &failed, &reason);
+	if (!err && failed && reason)
+		err = run_instead(reason, argv, folder, options, ret);
+	free(reason);
+	return err;
+}

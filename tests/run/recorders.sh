@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# racewatch hunt --recorder: each recorder finds the conflict of a program, which
+# the hunt provokes; what a recording by breakpoints has and has not; and what
+# `auto' takes where Valgrind is missing or cannot run the program.
+#
+# Races are met as in hunt.sh: 20 ms apart, held for 500 ms.
+
+. "$(dirname "$0")/../lib.sh"
+
+T=$TARGETS_DIR
+H=$HELPERS_DIR
+BUILT=$RACEWATCH
+
+skip_lacking registers "recorders" && finish
+
+# hunted NAME RECORDER WANTED-STATUS COMMAND...
+hunted()
+{
+	RUN_TIMEOUT=120 run hunt -o "$report" --recorder "$2" --hold 500ms \
+		"${options[@]}" -- "${@:4}"
+	is "$1, $2: exit status" "$status" "$3" || diag_file "$work/err"
+	[ "$2" = auto ] || matches "$1, $2: named" "$work/err" "recorded by $2"
+	if [ "$3" -eq 66 ]; then
+		has "$1, $2: provoked" "$report" type=race evidence=provoked
+	fi
+}
+options=()
+
+for recorder in valgrind breakpoints; do
+	for variant in O0 O2 nopie; do
+		in_turn 2 "$recorder-$variant" || continue
+		hunted "listing 1, $variant" $recorder 66 "$T/listing1.$variant"
+	done
+	hunted "listing 1, twin" $recorder 0 "$T/listing1.twin"
+	hunted "listing 2" $recorder 66 "$T/listing2.O2"
+	hunted "in a script" $recorder 66 sh -c "true; '$T/listing1.O2'; true"
+done
+
+# recorded NAME COMMAND...: by breakpoints; the trace is $work/NAME.txt
+recorded()
+{
+	RUN_TIMEOUT=120 run hunt -q --recorder breakpoints --budget 1ms \
+		--keep-trace "$work/$1" "${options[@]}" -- "${@:2}"
+	for trace in "$work/$1"/trace.*; do
+		"$H/trace-print" "$trace"
+	done >"$work/$1.txt"
+	run report --trace "$work/$1"
+}
+
+# executions THREAD: the most of an instruction of the program that it has
+executions()
+{
+	awk -v thread="$1" '$1 == "uses" && $3 == thread && $5 + 0 > most {
+		most = $5 + 0
+	} END { print most + 0 }' "$2"
+}
+
+for variant in O2 nopie; do
+	options=(--executions 7)
+	recorded "posted.$variant" "$T/stops.$variant" posted
+	trace=$work/posted.$variant.txt
+	is "$variant: ten times as many while there is one thread" \
+		"$(executions 1 "$trace")" 70
+	is "$variant: as many for each of two threads" \
+		"$(executions 2 "$trace")" 14
+	is "$variant: again for the next one" \
+		"$(($(executions 3 "$trace") >= 14))" 1
+	matches "$variant: a semaphore orders nothing" "$work/out" \
+		", [1-9][0-9]* that no creation or join"
+	recorded "joined.$variant" "$T/stops.$variant" joined
+	matches "$variant: joins are seen" "$work/out" " 0.0 .* joined by 0"
+done
+
+# one file for each process; another program's instructions are not looked at
+options=(--program listing1.O2)
+recorded only sh -c "'$T/listing1.O2'; exit 4"
+is "only that program" "$(compgen -G "$work/only/trace.*" | wc -l)" 1
+options=()
+recorded all sh -c "'$T/listing1.O2'; exit 4"
+is "all processes" "$(compgen -G "$work/all/trace.*" | wc -l)" 2
+
+# libraries of the system are left out, unless they are asked for
+recorded own "$T/listing1.O2"
+options=(--include 'libc.so*')
+recorded libc "$T/listing1.O2"
+is "its accesses" "$(($(sed -n 's/^end sequence \([0-9]*\) .*/\1/p' \
+	"$work/libc.txt") > $(sed -n 's/^end sequence \([0-9]*\) .*/\1/p' \
+	"$work/own.txt")))" 1
+options=()
+
+# how it ends
+run hunt --recorder breakpoints -- "$work/none-there"
+is "no such command" "$status" 127
+RUN_TIMEOUT=60 run hunt --recorder breakpoints --timeout 1s --budget 1ms -- \
+	"$T/wait_forever.O2"
+matches "a run is ended by --timeout" "$work/err" "ended by --timeout"
+run hunt --recorder breakpoints --executions 0 -- "$T/listing1.O2"
+is "no executions" "$status" 2
+run hunt --recorder other -- "$T/listing1.O2"
+is "no such recorder" "$status" 2
+
+# where racewatch is alone, without its tool
+cp "$RACEWATCH" "$work/racewatch"
+RACEWATCH=$work/racewatch
+hunted "without the tool" auto 66 "$T/listing1.O2"
+matches "which is told" "$work/err" "not recorded by valgrind: the recorder is"
+matches "with what is taken" "$work/err" "recorded by breakpoints"
+run doctor
+matches "doctor says so" "$work/out" "^note +recorder +breakpoints; valgrind not"
+run hunt --recorder valgrind -- "$T/listing1.O2"
+is "asked for by name, it is an error" "$status" 125
+matches "which says what is missing" "$work/err" "Debian package: valgrind"
+RACEWATCH=$BUILT
+
+if grep -qw avx512f /proc/cpuinfo; then
+	hunted "AVX-512" auto 66 "$T/evex.O2"
+	matches "what Valgrind cannot run is named" "$work/err" \
+		"not recorded by valgrind: .*SIGILL"
+	matches "and what is taken" "$work/err" "recorded by breakpoints"
+else
+	echo "# SKIP AVX-512: this processor has none"
+fi
+
+finish
