@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # the variables of bench/old/hunt-old
+#
+# How each program of hunts.tab is built, and the test that is hunted.
+#
+# build_NAME FLAGS: builds a copy of the source, in which it is called, with
+# these flags of the compiler. A library gets the program hunted/NAME.c of this
+# folder as ./workload.
+# test_NAME: the test, in $command, from the directory $build, and in $only the
+# program whose races are hunted; once per build.
+
+# driver NAME COMPILER FLAGS -- ARGUMENTS OF THE LINKER: builds ./workload.
+driver()
+{
+	local name=$1 compiler=$2 flags=$3
+
+	shift 4
+	# shellcheck disable=SC2086 # flags are words
+	quiet $compiler $flags -Wall -Wextra -pthread -o workload \
+		"$here/hunted/$name.c" "$@"
+}
+
+# quiet COMMAND...: its output only where it fails.
+quiet()
+{
+	"$@" >build.log 2>&1 || {
+		tail -n 20 build.log >&2
+		return 1
+	}
+}
+
+jobs_at_once()
+{
+	nice -n 5 make "-j${OLD_JOBS:-2}" "$@"
+}
+
+# numbered FILE LINES: text that compresses.
+numbered()
+{
+	[ -s "$1" ] || seq "$2" >"$1"
+}
+
+# the repository has the program too
+# shellcheck disable=SC2034 # for bench/old/hunt-old
+without_pbzip2=pbzip2
+
+build_pbzip2()
+{
+	quiet "${CXX:-g++}" $1 -w -D_LARGEFILE64_SOURCE -D_FILE_OFFSET_BITS=64 \
+		-o pbzip2 pbzip2.cpp -pthread -lbz2
+}
+
+test_pbzip2()
+{
+	numbered "$work/numbers" 40000
+	command=("$here/hunted/compress.sh" "$work/numbers" "bzip2 -dc"
+		"$build/pbzip2" -p2 -b1 -f -k -c)
+	only=pbzip2
+}
+
+build_libeventres()
+{
+	quiet autoreconf -fi && quiet ./configure --disable-openssl \
+		--disable-shared --disable-samples --disable-libevent-regress \
+		CFLAGS="$1" && quiet jobs_at_once libevent_core.la \
+		libevent_pthreads.la &&
+		driver libevent-res "${CC:-gcc}" "$1 -Iinclude" -- \
+			.libs/libevent_core.a .libs/libevent_pthreads.a
+}
+
+workload()
+{
+	command=("$build/workload")
+	only=workload
+}
+
+test_libeventres() { workload; }
+
+build_blosc()
+{
+	quiet cmake -S . -B out -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$1" \
+		-DBUILD_SHARED=OFF -DBUILD_TESTS=OFF -DBUILD_BENCHMARKS=OFF &&
+		quiet jobs_at_once -C out blosc_static &&
+		driver blosc "${CC:-gcc}" "$1 -Iblosc" -- out/blosc/libblosc.a \
+			-lstdc++
+}
+
+test_blosc() { workload; }
+
+build_xzdecoder()
+{
+	quiet cmake -S . -B out -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$1" \
+		-DBUILD_SHARED_LIBS=OFF -DENABLE_NLS=OFF &&
+		quiet jobs_at_once -C out xz
+}
+
+test_xzdecoder()
+{
+	numbered "$work/numbers" 60000
+	[ -s "$work/cut.xz" ] ||
+		xz -1 -T2 --block-size=100000 -c "$work/numbers" |
+		head -c 60000 >"$work/cut.xz"
+	command=("$here/hunted/xz-cut.sh" "$build/out/xz" "$work/cut.xz")
+	only=xz
+}
+
+build_libuvsignal()
+{
+	quiet cmake -S . -B out -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$1" \
+		-DLIBUV_BUILD_SHARED=OFF -DBUILD_TESTING=OFF &&
+		quiet jobs_at_once -C out uv_a &&
+		driver libuv-signal "${CC:-gcc}" "$1 -Iinclude" -- out/libuv*.a -ldl
+}
+
+test_libuvsignal() { workload; }
