@@ -4,6 +4,7 @@
  */
 #include "replay/instance-parts.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -85,6 +86,15 @@ static void verdict_add_fault(struct instance *instance, int schedule)
 	ret->fault_schedules |= UINT32_C(1) << schedule;
 }
 
+/*
+ * An INT3 that is executed may be a breakpoint of ours, in text that was not put
+ * right: it is no evidence against the program.
+ */
+static bool verdict_is_fault(const struct replay_stop *stop)
+{
+	return stop->kind == REPLAY_SIGNAL && stop->signal != SIGTRAP;
+}
+
 /* Which schedules are complete; the others set a failure, or a fault. */
 static uint32_t verdict_sort(struct instance *instance)
 {
@@ -98,7 +108,7 @@ static uint32_t verdict_sort(struct instance *instance)
 			continue;
 		if (outcome->complete)
 			complete |= UINT32_C(1) << i;
-		else if (outcome->stop.kind == REPLAY_SIGNAL)
+		else if (verdict_is_fault(&outcome->stop))
 			verdict_add_fault(instance, i);
 		else if (!instance->ret->failure ||
 			 outcome->stop.kind == REPLAY_LEARNING)

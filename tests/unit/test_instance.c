@@ -355,6 +355,12 @@ SCENE(call_if_set, "",
       "mov $39, %eax\n"
       "syscall\n"
       "1: ret");
+/* as where a breakpoint of ours was left in the text */
+SCENE(trap_if_set, "",
+      "cmpl $0, 4(%rdi)\n"
+      "je 1f\n"
+      "int3\n"
+      "1: ret");
 SCENE(always_faults, "",
       "mov (%rdi), %eax\n"
       "movl $1, 0\n"
@@ -762,6 +768,8 @@ static void what_cannot_be_replayed_has_a_name(void **state)
 		  "unequal-end" },
 		{ { { SIDE(always_faults, &data), SIDE(count_o2, &data) },
 		    COUNTER },
+		  "signal" },
+		{ { { SIDE(trap_if_set, &data), SIDE(flag_one, &data) }, FLAG },
 		  "signal" },
 		{ { { SIDE(count_o2, &data), SIDE_DONE(add_with_carry, &data) },
 		    COUNTER },
