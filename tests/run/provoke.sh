@@ -132,6 +132,19 @@ matches "it says how often they met, and the end" "$work/err" \
 	"^order $order: 2 of 2 met, 2 SIGSEGV$"
 is "and nothing of the other" "$(grep -c '^order' "$work/err")" 1
 
+# The program would go on for minutes: the time ends it, after the two have met.
+tries limit 4 16 60
+while next_try limit; do
+	run provoke --order "$order" --times 1 --timeout "${limit}s" \
+		"$work/saved.jsonl#$id" -- "$T/provoked.O0" null 200
+	[ "$status" -ne 0 ] || break
+done
+matches "--timeout: the run is ended, and it is told" "$work/err" \
+	"^order $order: 1 of 1 met, 1 timed out$"
+run provoke --timeout soon "$work/saved.jsonl#$id" -- "$T/provoked.O0" null
+is "--timeout soon: 2" "$status" 2
+matches "it is told" "$work/err" "soon"
+
 # The text of a report has the command.
 tries seconds 1 4 16
 while next_try seconds; do

@@ -88,6 +88,32 @@ attached()
 	matches "and the program ended as it does" "$work/said" '^orders: done$'
 }
 
+# ran WHEN ON MOST: the same of a program that is started
+ran()
+{
+	local name="run --replay $1: $2, $3 instances"
+
+	tries seconds 1 4 16 60
+	while next_try seconds; do
+		run run --seed 1 --rate 1000 --replay "$1" \
+			--replay-instances 3 -o "$report" -- \
+			"$TARGETS_DIR/orders.O2" "$seconds" lost
+		records "$report" type=race || continue
+		[ "$(told)" != "$2 $3" ] || break
+	done
+	is "$name" "$(told)" "$2 $3" || diag_file "$work/err"
+}
+
+ran auto on 3
+ran on on 3
+ran off off 0
+run run --replay sometimes -- "$TARGETS_DIR/orders.O2" 0.1 lost
+is "run --replay sometimes: 2" "$status" 2
+matches "the words are told" "$work/err" "sometimes.*on.*off"
+run run --replay-instances none -- "$TARGETS_DIR/orders.O2" 0.1 lost
+is "run --replay-instances none: 2" "$status" 2
+matches "it is told" "$work/err" "none"
+
 attached auto on 3
 attached on on 3
 attached off off 0
