@@ -14,10 +14,10 @@
  *
  * Of all pairs, one is replayed at a time, and then there is none for as long as
  * that took of CPU time; and for three times as long where it is not of the first
- * of its pair. The front end, which replays them, has other work too. Time that
- * passes while it waits for a processor, for it is nice, is no such work: beside
- * busy threads that is ten times as long. The budget for replays says whether it
- * may be at all (schedule/budget.h). Pure code.
+ * of its pair. The front end, which replays them, has other work too. The time in
+ * which it waits for a processor is none that other work needs: beside busy threads
+ * it is ten times as long. The budget for replays says whether it may be at all
+ * (schedule/budget.h). Pure code.
  */
 #ifndef SCHEDULE_PACE_H
 #define SCHEDULE_PACE_H
