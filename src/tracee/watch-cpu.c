@@ -10,12 +10,14 @@
  * Linux 6.2). So half of the slots are for each type, and what does not fit is
  * read again and again. To open one takes as long for the same reason, and so
  * would a stall in which it is opened: where it takes the place of perf, a thread
- * of the tracer opens all of them before.
+ * of the tracer opens one of each type before.
  */
 #include "tracee/watch.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -68,34 +70,39 @@ static struct error *cpu_open_slot(struct cpu_watch *state, int i)
 		.disabled = true,
 	};
 	struct error *first = NULL;
-	bool any = false;
+	bool any = false, lacking = false;
 
 	for (int cpu = 0; cpu < state->cpus; cpu++) {
 		struct error *err = perfring_open(cpu, &spec, CPU_STACK,
 						  &state->slots[i].rings[cpu]);
 
 		any |= !err;
+		/* somebody else has the registers of that processor */
+		lacking |= err && err->kind == ERROR_UNSUPPORTED;
 		if (!first)
 			first = err;
 		else
 			error_free(err);
 	}
 	/* a processor that does not run has no event */
-	if (!any)
+	if (lacking || !any)
 		return first;
 	error_free(first);
 	return NULL;
 }
 
+/*
+ * One for each type, which most stalls need: others may want registers too. The
+ * rest is opened by the first wide access.
+ */
 static void *cpu_opener(void *data)
 {
 	struct cpu_watch *state = data;
 
 	signals_block_all(NULL);
 	state->err = cpu_open_slot(state, 0);
-	/* one is enough to watch with */
-	for (int i = 1; !state->err && i < DREGS_SLOTS; i++)
-		error_free(cpu_open_slot(state, i));
+	if (!state->err)
+		state->err = cpu_open_slot(state, DREGS_SLOTS - 1);
 	__atomic_store_n(&state->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -120,19 +127,20 @@ static struct cpu_watch *cpu_state(struct tracees *tracees)
 	return state;
 }
 
-/* All signals are blocked in the tracer, and so they are there. */
 static struct error *cpu_start_opener(struct cpu_watch *state)
 {
 	pthread_attr_t attributes;
+	sigset_t before;
 	int code = pthread_attr_init(&attributes);
 
 	if (code != 0)
 		return error_os(code, "start a thread");
 	pthread_attr_setstacksize(&attributes, CPU_OPENER_STACK);
+	signals_block_all(&before);
 	code = pthread_create(&state->opener, &attributes, cpu_opener, state);
 	pthread_attr_destroy(&attributes);
-	/* pthread_create() opens two that the C library keeps for itself */
-	signals_block_all(NULL);
+	/* of two that the C library keeps for itself too, which it has opened */
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, _NSIG / 8);
 	if (code != 0)
 		return error_os(code, "start a thread");
 	state->has_opener = true;
@@ -312,6 +320,7 @@ static uint8_t cpu_trapped(struct thread *thread, const struct trap_info *info,
 const struct watch_ops watch_by_cpu = {
 	.name = "perf-cpu",
 	.live = true,
+	.halves = true,
 	.update = cpu_nothing,
 	.prepare = cpu_nothing,
 	.clear = cpu_nothing,

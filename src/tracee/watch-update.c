@@ -167,7 +167,7 @@ static void watch_open_cpu(struct tracees *tracees, uint64_t now)
 	error_free(err);
 }
 
-/* Are all events of processors open now? Then they are used from now on. */
+/* Are events of processors open now? Then they are used from now on. */
 static bool watch_take_cpu(struct tracees *tracees, uint64_t now)
 {
 	struct watch *watch = &tracees->watch;

@@ -40,7 +40,7 @@ bool watch_claim(struct watch *watch, const struct addrspace *space,
 		return false;
 	address |= (uint64_t)space->tag << WATCH_TAG_SHIFT;
 	/* a change of type takes longer than most stalls: watch-cpu.c */
-	watch->dregs.halves = watch->ops == &watch_by_cpu;
+	watch->dregs.halves = watch->ops->halves;
 	for (int i = 0; i < DREGS_SLOTS; i++)
 		used |= (uint8_t)((watch->dregs.slots[i].users > 0) << i);
 	if (!dregs_claim(&watch->dregs, address, size, type, true, &ret->claim))

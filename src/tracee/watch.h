@@ -38,6 +38,8 @@ struct watch_ops {
 	bool live;
 	/* sees no access at all: values are read again and again */
 	bool blind;
+	/* each type of watch has its half of the slots (x86/dregs.h) */
+	bool halves;
 	/* the slots changed: update a running thread, or ask it to stop */
 	void (*update)(struct tracees *tracees, struct thread *thread);
 	/* the stopped thread is about to run: update it */
@@ -63,7 +65,7 @@ extern const struct watch_ops watch_by_cpu; /* "perf-cpu" */
 extern const struct watch_ops watch_by_value; /* "value" */
 
 /*
- * perf-cpu: begin to open its events, which takes tens of milliseconds in a thread
+ * perf-cpu: begin to open its first events, which takes tens of milliseconds in a thread
  * of ours; no register of a thread of the program may be in use. Meanwhile
  * watch_cpu_opens(), and nothing is to be watched: the kernel lets any other
  * breakpoint wait too.

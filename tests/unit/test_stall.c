@@ -323,6 +323,7 @@ static void events_of_threads_make_room_for_those_of_processors(void **state)
 {
 	struct wire_site site = site_at(site_write, 6);
 	struct driven *driven;
+	uint64_t lacked;
 
 	(void)state;
 	skip_without(&watch_by_perf);
@@ -331,10 +332,12 @@ static void events_of_threads_make_room_for_those_of_processors(void **state)
 	leave_events(&driven->engine);
 	driven->engine.core.tracees.watch.many = 1;
 	driven_until(driven, watches_by(driven, &watch_by_cpu));
+	/* where somebody else has one, as many as there were */
+	lacked = driven->engine.core.stats.out_of_registers;
 	driven_arm(driven, &site);
 	lane_start(0, 1);
 	driven_until(driven, stalled(driven));
-	assert_int_equal(driven->engine.core.stats.out_of_registers, 0);
+	assert_int_equal(driven->engine.core.stats.out_of_registers, lacked);
 	driven_until(driven, lane_idle(0));
 	driven_end(driven);
 }
@@ -396,12 +399,13 @@ static int next_file(void)
 
 /*
  * The kernel waits for every processor when an event of one is opened. That is over
- * before there is a stall, whichever registers it needs.
+ * before there is a stall, for one that reads and for one that writes. The other
+ * registers are left to others.
  */
 static void no_stall_waits_for_the_events_of_processors(void **state)
 {
 	struct wire_site site = site_at(site_write, 6);
-	struct watch_claim claims[DREGS_SLOTS];
+	struct watch_claim claims[2];
 	const struct addrspace *space;
 	struct driven *driven;
 	struct tracees *tracees;
@@ -424,16 +428,16 @@ static void no_stall_waits_for_the_events_of_processors(void **state)
 	assert_int_equal(driven->engine.core.stats.unaffordable, 1);
 	driven_until(driven, lane_idle(0));
 	driven_until(driven, watches_by(driven, &watch_by_cpu));
-	/* every register has its event: to use them opens no file */
+	/* each type has its event: to use them opens no file */
 	space = tracees_process_at(tracees, 0)->space;
 	next = next_file();
-	for (unsigned int i = 0; i < DREGS_SLOTS; i++)
+	for (unsigned int i = 0; i < 2; i++)
 		assert_true(watch_claim(
 			&tracees->watch, space, 0x10000 + 64 * i, 8,
 			i % 2 ? DREGS_WRITE : DREGS_READ_WRITE, &claims[i]));
 	watch_publish(tracees);
 	assert_int_equal(next_file(), next);
-	for (unsigned int i = 0; i < DREGS_SLOTS; i++)
+	for (unsigned int i = 0; i < 2; i++)
 		watch_release(&tracees->watch, &claims[i]);
 	watch_publish(tracees);
 	driven_end(driven);
