@@ -175,8 +175,7 @@ struct trace_cell {
 	uint8_t mask; /* bytes accessed, bit i is address + i */
 	uint8_t first_mask; /* by the first access */
 	uint16_t reserved;
-	uint32_t
-		lockset; /* at the first access; with stacks, if there was room */
+	uint32_t lockset; /* at the first access; with stacks, if room */
 	uint32_t common; /* lockset held at every access */
 	uint32_t block; /* the heap block, or 0 */
 };

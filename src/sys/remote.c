@@ -107,7 +107,9 @@ static struct error *remote_run(pid_t tid, bool *ret_stopping)
 		if (err)
 			return err;
 		signal = 0;
-		if (stop.kind == STOP_SIGNAL && stop.signal == SIGTRAP)
+		if (stop.kind == STOP_SIGNAL &&
+		    (stop.signal == TRACE_SYSCALL_SIGNAL ||
+		     stop.signal == SIGTRAP))
 			seen++;
 		else if (stop.kind == STOP_SIGNAL)
 			signal = stop.signal;

@@ -51,7 +51,7 @@ struct error *trace_seize(pid_t tid, bool exit_kill)
 {
 	unsigned long options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
 				PTRACE_O_TRACEVFORK | PTRACE_O_TRACEVFORKDONE |
-				PTRACE_O_TRACEEXEC;
+				PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD;
 
 	if (exit_kill)
 		options |= PTRACE_O_EXITKILL;

@@ -17,7 +17,9 @@
 struct error;
 
 /*
- * Seize the thread without stopping it, with all events the engine follows.
+ * Seize the thread without stopping it, with all events the engine follows. Its
+ * stops at system calls are reported as the signal TRACE_SYSCALL_SIGNAL
+ * (PTRACE_O_TRACESYSGOOD).
  * exit_kill: the kernel kills it when the tracer dies (never for attach).
  */
 struct error *trace_seize(pid_t tid, bool exit_kill);
@@ -25,8 +27,7 @@ struct error *trace_seize(pid_t tid, bool exit_kill);
 struct error *trace_seize_alone(pid_t tid);
 /*
  * Seize a process that runs by trace_emulate() only. It is killed when the
- * tracer dies, and its stops at system calls are reported as the signal
- * TRACE_SYSCALL_SIGNAL (PTRACE_O_TRACESYSGOOD).
+ * tracer dies, and its stops at system calls are reported likewise.
  */
 struct error *trace_seize_scratch(pid_t pid);
 enum { TRACE_SYSCALL_SIGNAL = 5 | 0x80 };

@@ -21,6 +21,15 @@ bool thread_must(struct tracees *tracees, struct thread *thread,
 	return false;
 }
 
+static struct error *resume_request(const struct thread *thread, int signal)
+{
+	if (thread->step)
+		return trace_step(thread->tid, signal);
+	return thread->signals.calls_left > 0
+		       ? trace_to_syscall(thread->tid, signal)
+		       : trace_continue(thread->tid, signal);
+}
+
 void thread_resume(struct tracees *tracees, struct thread *thread)
 {
 	int signal = thread->deliver;
@@ -31,9 +40,7 @@ void thread_resume(struct tracees *tracees, struct thread *thread)
 	watch_ops_of(&tracees->watch, thread)->prepare(tracees, thread);
 	watch_settled(&tracees->watch, thread);
 	thread->stepping = thread->step != NULL;
-	if (!thread_must(tracees, thread,
-			 thread->step ? trace_step(thread->tid, signal)
-				      : trace_continue(thread->tid, signal)))
+	if (!thread_must(tracees, thread, resume_request(thread, signal)))
 		return;
 	thread->deliver = 0;
 	thread->state = THREAD_RUNNING;

@@ -280,6 +280,15 @@ void sigstate_newborn(struct tracees *tracees, struct thread *thread,
 		tracees->signals_due_ns = signals->next_refresh_ns;
 }
 
+bool sigstate_set_up(struct tracees *tracees, struct thread *thread,
+		     uint64_t mask, bool own)
+{
+	sigstate_take_mask(thread, mask, clock_now_ns());
+	thread->signals.settled |= own;
+	watch_choose(tracees, thread);
+	return thread->signals.settled;
+}
+
 /* Call visit for the watched threads until it returns false. */
 static bool sigstate_each(struct tracees *tracees, uint64_t now,
 			  bool (*visit)(struct tracees *tracees,

@@ -46,6 +46,13 @@ void sigstate_newborn(struct tracees *tracees, struct thread *thread,
 		      const struct thread *creator);
 
 /*
+ * The stopped thread, which was just created, has that mask; own: it has set it
+ * itself. False: it may still be the one of pthread_create(3).
+ */
+bool sigstate_set_up(struct tracees *tracees, struct thread *thread,
+		     uint64_t mask, bool own);
+
+/*
  * Look at the young threads of the process now, before breakpoints are set that
  * cannot wait. Those that have not run yet have their creator's mask.
  */

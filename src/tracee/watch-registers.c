@@ -19,21 +19,24 @@
 #include "guardian/guardian.h"
 #include "sys/procfs.h"
 #include "sys/trace.h"
+#include "tracee/breakpoint.h"
+#include "tracee/process.h"
 #include "tracee/thread.h"
 #include "tracee/tracees.h"
 
 enum { DR_STATUS = 6, DR_CONTROL = 7, DR_STATUS_SLOTS = 0xf };
 
 /*
- * Where the others are watched by perf, watches only: the trap of an execution
- * would be forced on a thread, which has these registers since it blocks SIGTRAP.
+ * Where breakpoints are perf's (execpoint.h), watches only: a thread has these
+ * registers since it blocks SIGTRAP, and the trap of each location that is drawn
+ * would be forced on it.
  */
 static void registers_view(const struct tracees *tracees,
 			   const struct thread *thread, struct watch_view *ret)
 {
 	watch_view_thread(&tracees->watch, thread, ret);
 	for (int i = 0; i < DREGS_SLOTS; i++) {
-		if (tracees->watch.ops == &watch_by_registers ||
+		if (!thread->process->space->text->execpoints ||
 		    ret->dregs.slots[i].type != DREGS_EXECUTE)
 			continue;
 		ret->dregs.slots[i] = (struct dregs_slot){ .users = 0 };
@@ -50,6 +53,7 @@ static void registers_view(const struct tracees *tracees,
  * that sleep most of the time. They are not woken up to be stopped at all:
  * where processors are busy that takes milliseconds, and the stall would last
  * as long. What one of them writes after it has woken up is seen by its value.
+ * That is not enough for a hunt (watch.exact).
  */
 static bool registers_let_sleep(const struct tracees *tracees,
 				const struct thread *thread)
@@ -57,7 +61,7 @@ static bool registers_let_sleep(const struct tracees *tracees,
 	uint64_t args[PROCFS_ARGUMENTS];
 	int number;
 
-	return tracees->watch.ops == &watch_by_registers
+	return tracees->watch.ops == &watch_by_registers || tracees->watch.exact
 		       ? procfs_notices_stops(thread->tid)
 		       : procfs_system_call(thread->tid, &number, args);
 }

@@ -40,6 +40,10 @@ void watch_choose(struct tracees *tracees, struct thread *thread)
 		return;
 	watch_by_perf.clear(tracees, thread);
 	thread->watch.by_registers = true;
+	/* elsewhere, the next stall does it */
+	if (tracees->watch.exact && thread->state == THREAD_RUNNING &&
+	    !thread->newborn)
+		watch_by_registers.update(tracees, thread);
 }
 
 bool watch_next_sample(struct tracees *tracees, struct watch_sample *ret)

@@ -91,6 +91,8 @@ struct watch_owner {
 struct watch {
 	const struct watch_ops *ops;
 	bool kernel; /* accesses by the kernel are seen too */
+	/* no execution may be missed: those that sleep are told too (hunt.h) */
+	bool exact;
 	/*
 	 * Addresses have their address space's tag in the upper bits;
 	 * watch_view() gives the contents for the registers of a thread.

@@ -21,6 +21,7 @@
 #include "tracee/sigstate.h"
 #include "tracee/step.h"
 #include "tracee/thread.h"
+#include "tracee/upstart.h"
 #include "tracer/announce.h"
 #include "tracer/arm.h"
 #include "tracer/creation.h"
@@ -403,6 +404,7 @@ void birth_first_stop(struct engine *engine, struct thread *thread)
 		release_thread(engine, thread);
 		return;
 	case PROCESS_WATCHED:
+		upstart_begin(&engine->core.tracees, thread);
 		record_begun(engine, thread);
 		startup_newborn(&engine->startups, thread);
 		break;

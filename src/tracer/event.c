@@ -19,6 +19,7 @@
 #include "tracee/sigstate.h"
 #include "tracee/step.h"
 #include "tracee/thread.h"
+#include "tracee/upstart.h"
 #include "tracee/watch-update.h"
 #include "tracer/arm.h"
 #include "tracer/birth.h"
@@ -512,11 +513,15 @@ static void event_trap(struct engine *engine, struct thread *thread)
 static void event_signal(struct engine *engine, struct thread *thread,
 			 const struct stop_reason *stop)
 {
-	if (stop->signal == SIGTRAP)
+	if (stop->signal == SIGTRAP) {
 		event_trap(engine, thread);
-	else if (stop->signal != SIGSTOP ||
-		 !freeze_stopping(&engine->freeze, thread))
+	} else if (stop->signal == TRACE_SYSCALL_SIGNAL) {
+		upstart_at_call(&engine->core.tracees, thread);
+		engine_go_on(engine, thread);
+	} else if (stop->signal != SIGSTOP ||
+		   !freeze_stopping(&engine->freeze, thread)) {
 		event_deliver(engine, thread, stop->signal);
+	}
 }
 
 static void event_group(struct engine *engine, struct thread *thread,

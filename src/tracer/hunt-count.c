@@ -57,6 +57,15 @@ static struct hunt_count *hunt_count_of(struct hunt_target *target, pid_t tid)
 	return count;
 }
 
+/* A thread that blocks SIGTRAP has no period: it stops each time. */
+static uint64_t hunt_executions(const struct hunt_target *target,
+				const struct thread *thread)
+{
+	return target->period > 0 && !thread->watch.by_registers
+		       ? target->period
+		       : 1;
+}
+
 bool hunt_counts(struct hunt_target *target, const struct thread *thread)
 {
 	struct hunt_count *count = hunt_count_of(target, thread->tid);
@@ -65,7 +74,7 @@ bool hunt_counts(struct hunt_target *target, const struct thread *thread)
 	if (!count)
 		return false;
 	side = count->executions == target->wire.ordinal;
-	count->executions += target->period > 0 ? target->period : 1;
+	count->executions += hunt_executions(target, thread);
 	if (count->executions > target->news.reached)
 		target->news.reached = count->executions;
 	if (target->state == HUNT_COUNTING &&

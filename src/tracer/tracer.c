@@ -614,6 +614,7 @@ static struct error *tracer_begin(struct engine *engine,
 		provoke_begin(&engine->provoke, config->provoke);
 	engine->hunt.on = config->hunts || config->record_executions > 0;
 	engine->record.executions = config->record_executions;
+	engine->core.tracees.watch.exact = config->hunts;
 	if (!config->argv) {
 		/* what is sent to the front end's whole group spares us */
 		setpgid(0, 0);

@@ -62,6 +62,15 @@ for variant in O0 O2; do
 	done
 done
 hunted "reaped, twin" 0 "$T/reaped.twin"
+# in threads that block all signals, which perf's trap does not stop
+for variant in O0 O2 nopie; do
+	in_turn 2 "sealed, $variant" || continue
+	hunted "in a library, $variant" 66 "$T/sealed.$variant"
+	has "in a library, $variant: its write was reached first" "$report" \
+		type=target 'side.place.module=*/sealed_module.so' \
+		side.writes=true outcome=provoked
+done
+hunted "in a library, twin" 0 "$T/sealed.twin"
 hunted "listing 1, twin" 0 "$T/listing1.twin"
 hunted "listing 2, twin" 0 "$T/listing2.twin"
 for kind in bare receive send; do
