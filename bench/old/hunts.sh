@@ -47,7 +47,7 @@ without_pbzip2=pbzip2
 
 build_pbzip2()
 {
-	quiet "${CXX:-g++}" $1 -w -D_LARGEFILE64_SOURCE -D_FILE_OFFSET_BITS=64 \
+	quiet "${CXX:-g++}" ${1:+"$1"} -w -D_LARGEFILE64_SOURCE -D_FILE_OFFSET_BITS=64 \
 		-o pbzip2 pbzip2.cpp -pthread -lbz2
 }
 

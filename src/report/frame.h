@@ -41,4 +41,7 @@ bool race_frame_is_c_library(const struct race_frame *frame);
 /* Free the strings of all frames and empty the vector. */
 void race_frames_clear(struct vec *frames);
 
+/* Free and remove the innermost. */
+void race_frames_drop_first(struct vec *frames);
+
 #endif

@@ -12,26 +12,6 @@
 #include "report/members.h"
 #include "report/race.h"
 
-#define AT(member) FIELD_AT(struct race_frame, member)
-
-static const struct field frame_fields[] = {
-	{ "function", FIELD_TEXT, AT(function) },
-	{ "file", FIELD_TEXT, AT(file) },
-	{ NULL, FIELD_TEXT, AT(folder) },
-	{ "line", FIELD_ID, .flags = FIELD_NULL, AT(line) },
-	{ "column", FIELD_ID, .flags = FIELD_NULL, AT(column) },
-	{ "module", FIELD_TEXT, AT(module) },
-	{ "build_id", FIELD_TEXT, AT(build_id) },
-	{ "offset", FIELD_ADDRESS, AT(offset) },
-	{ "inlined", FIELD_BOOL, AT(inlined) },
-	{ "source", FIELD_TEXT, AT(source) },
-};
-
-const struct fields race_frame_fields = {
-	FIELDS(struct race_frame, frame_fields),
-};
-
-#undef AT
 #define AT(member) FIELD_AT(struct race_variable, member)
 
 static const char *const region_words[] = {
@@ -373,19 +353,6 @@ const char *race_role_name(enum race_role role)
 const char *race_status_name(enum race_status status)
 {
 	return status_words[status];
-}
-
-void race_frames_clear(struct vec *frames)
-{
-	for (size_t i = 0; i < frames->count; i++)
-		fields_deinit(&race_frame_fields, vec_at(frames, i));
-	vec_clear(frames);
-}
-
-void race_frames_drop_first(struct vec *frames)
-{
-	fields_deinit(&race_frame_fields, vec_at(frames, 0));
-	vec_remove(frames, 0);
 }
 
 void race_init(struct race *race)

@@ -158,9 +158,6 @@ void race_free(struct race *race);
 /* "write-write", "read-write" or "write-read", from the two sides. */
 const char *race_kind(const struct race *race);
 
-/* Free and remove the innermost. */
-void race_frames_drop_first(struct vec *frames);
-
 /*
  * Count a pair of values: of the same as before, or one more while there are
  * fewer than RACE_VALUES_MAX. Then one that changes takes the place of one that

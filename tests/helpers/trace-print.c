@@ -223,6 +223,7 @@ static void print_item(const struct trace_item *item)
 		break;
 	case TRACE_UNLOAD:
 	case TRACE_ACCESSES:
+	case TRACE_WHOLE_CELL:
 		break;
 	}
 }

@@ -133,9 +133,9 @@ matches "it says how often they met, and the end" "$work/err" \
 is "and nothing of the other" "$(grep -c '^order' "$work/err")" 1
 
 # The program would go on for minutes: the time ends it, after the two have met.
-tries limit 4 16 60
-while next_try limit; do
-	run provoke --order "$order" --times 1 --timeout "${limit}s" \
+tries seconds 4 16 60
+while next_try seconds; do
+	run provoke --order "$order" --times 1 --timeout "${seconds}s" \
 		"$work/saved.jsonl#$id" -- "$T/provoked.O0" null 200
 	[ "$status" -ne 0 ] || break
 done
