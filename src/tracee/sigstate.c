@@ -37,7 +37,7 @@ enum {
 	SIGSTATE_RESTORE_NS = 500 * 1000,
 	/* a disposition that is default for so long has been made so */
 	SIGSTATE_DOUBT_NS = 50 * 1000 * 1000,
-	/* a thread that blocks everything for so long means it */
+	/* a thread of that age, or that blocks everything for so long, means it */
 	SIGSTATE_GROWN_NS = 50 * 1000 * 1000,
 	/* young threads delay breakpoints no longer than this */
 	SIGSTATE_PATIENCE_NS = 100 * 1000 * 1000,
@@ -162,7 +162,7 @@ static void sigstate_plan(struct thread *thread, uint64_t now)
 {
 	struct thread_signals *signals = &thread->signals;
 
-	if (!signals->settled)
+	if (!signals->settled || !signals->lasting)
 		signals->refresh_gap_ns = SIGSTATE_YOUNG_NS;
 	else if (signals->refresh_gap_ns < SIGSTATE_FIRST_GAP_NS)
 		signals->refresh_gap_ns = SIGSTATE_FIRST_GAP_NS;
@@ -220,6 +220,8 @@ static void sigstate_take_mask(struct thread *thread, uint64_t mask,
 	signals->mask = mask;
 	sigstate_note_mask(signals, mask);
 	signals->settled = !sigstate_blocks_all(mask) ||
+			   now - signals->born_ns > SIGSTATE_GROWN_NS;
+	signals->lasting = !sigstate_blocks_all(mask) ||
 			   now - signals->blocking_ns > SIGSTATE_GROWN_NS;
 	sigstate_plan(thread, now);
 }
@@ -274,8 +276,10 @@ void sigstate_newborn(struct tracees *tracees, struct thread *thread,
 	memcpy(signals->masks, creator->signals.masks, sizeof(signals->masks));
 	signals->masks_count = creator->signals.masks_count;
 	signals->settled = false;
-	signals->blocking_ns = clock_now_ns();
-	sigstate_plan(thread, signals->blocking_ns);
+	signals->lasting = false;
+	signals->born_ns = clock_now_ns();
+	signals->blocking_ns = signals->born_ns;
+	sigstate_plan(thread, signals->born_ns);
 	if (signals->next_refresh_ns < tracees->signals_due_ns)
 		tracees->signals_due_ns = signals->next_refresh_ns;
 }
@@ -285,6 +289,7 @@ bool sigstate_set_up(struct tracees *tracees, struct thread *thread,
 {
 	sigstate_take_mask(thread, mask, clock_now_ns());
 	thread->signals.settled |= own;
+	thread->signals.lasting |= own;
 	watch_choose(tracees, thread);
 	return thread->signals.settled;
 }

@@ -66,6 +66,7 @@ enum { THREAD_MASKS = 4 };
 struct thread_signals {
 	bool known;
 	bool settled; /* looked at since it set itself up */
+	bool lasting; /* the mask is not of a moment in pthread_create(3) */
 	/* SIGTRAP is unblocked briefly, so that a pending one is delivered */
 	bool draining;
 	uint64_t mask; /* the last one seen */
@@ -75,6 +76,7 @@ struct thread_signals {
 	 */
 	uint64_t masks[THREAD_MASKS];
 	uint8_t masks_count;
+	uint64_t born_ns;
 	/* since when the mask may have been of all signals; 0: ever */
 	uint64_t blocking_ns;
 	/* it stops at so many system calls more at most (upstart.h) */

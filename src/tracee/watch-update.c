@@ -35,7 +35,7 @@ const struct watch_ops *watch_ops_of(const struct watch *watch,
 
 void watch_choose(struct tracees *tracees, struct thread *thread)
 {
-	if (tracees->watch.ops != &watch_by_perf || !thread->signals.settled ||
+	if (tracees->watch.ops != &watch_by_perf || !thread->signals.lasting ||
 	    thread->watch.by_registers || !thread_blocks_trap(thread))
 		return;
 	watch_by_perf.clear(tracees, thread);
