@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where threads compute, looked at by a clock: a software event of perf on one
- * thread, by its CPU time, or on one processor. No thread is stopped for it.
+ * Where a thread computes, looked at by the clock of its CPU time: a software
+ * event of perf on one thread, which is never stopped for it.
  */
 #ifndef SYS_CPUCLOCK_H
 #define SYS_CPUCLOCK_H
@@ -17,7 +17,7 @@ struct cpuclock {
 	int fd;
 	void *pages;
 	size_t size;
-	pid_t tid; /* 0: of a processor */
+	pid_t tid;
 };
 
 /*
@@ -29,22 +29,10 @@ struct cpuclock {
  */
 struct error *cpuclock_open(pid_t tid, uint64_t period_ns,
 			    struct cpuclock *ret);
-
-/*
- * The same of whatever runs on the processor. It is not running yet
- * (cpuclock_run()). Room is for some 160 addresses.
- */
-struct error *cpuclock_open_cpu(int cpu, uint64_t period_ns,
-				struct cpuclock *ret);
-void cpuclock_run(const struct cpuclock *clock, bool runs);
-
 void cpuclock_close(struct cpuclock *clock);
 
 /* The next address in user space, also of a thread that has ended; or false. */
 bool cpuclock_next(struct cpuclock *clock, uint64_t *ret_address);
-/* Of a processor: and the process that ran there. */
-bool cpuclock_next_of(struct cpuclock *clock, uint64_t *ret_address,
-		      pid_t *ret_pid);
 
 /*
  * How often the thread was put on a processor since then, modulo 2^31; no system

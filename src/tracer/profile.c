@@ -17,7 +17,6 @@
 #include "tracee/thread.h"
 #include "tracer/core.h"
 #include "tracer/load.h"
-#include "tracer/profile-cpus.h"
 #include "tracer/profile-parts.h"
 #include "tracer/profile-stops.h"
 #include "tracer/stall.h"
@@ -84,7 +83,6 @@ void profile_deinit(struct profile *profile)
 		if (profile->clocks[i].thread)
 			profile_close(profile, &profile->clocks[i]);
 	}
-	profile_cpus_deinit(profile);
 	running_deinit(&profile->running);
 }
 
@@ -146,7 +144,6 @@ static void profile_read_all(struct profile *profile, uint64_t now)
 		if (profile->clocks[i].thread)
 			profile_read(profile, &profile->clocks[i], now);
 	}
-	profile_cpus_read(profile, now);
 	/* what switches often is to be noticed before it has cost much */
 	if (credit_ns - profile->credit_ns > PROFILE_LOW_COST_NS)
 		profile->read_gap_ns = PROFILE_LOW_READ_NS;
@@ -166,7 +163,6 @@ static void profile_leave(struct profile *profile, struct profile_clock *clock,
 
 static void profile_leave_all(struct profile *profile, uint64_t now)
 {
-	profile_cpus_rest(profile);
 	for (int i = 0; i < PROFILE_CLOCKS; i++) {
 		if (profile->clocks[i].thread)
 			profile_leave(profile, &profile->clocks[i], now);
@@ -369,29 +365,13 @@ static void profile_rotate(struct profile *profile, unsigned int wanted,
 	}
 }
 
-/* True: the processors are sampled, and no thread. */
-static bool profile_fill_cpus(struct profile *profile, uint64_t now)
-{
-	bool on = profile_by_cpus(profile) && profile_prepare(profile) &&
-		  profile_cpus_begin(profile, now);
-
-	if (!on)
-		profile_cpus_rest(profile);
-	for (int i = 0; on && profile->open > 0 && i < PROFILE_CLOCKS; i++) {
-		if (profile->clocks[i].thread)
-			profile_leave(profile, &profile->clocks[i], now);
-	}
-	return on;
-}
-
 static void profile_fill(struct profile *profile, uint64_t now)
 {
 	unsigned int room = profile_room(profile);
 	unsigned int left = room > profile->open ? room - profile->open : 0;
 	struct profile_queue queue;
 
-	if (profile_fill_cpus(profile, now) ||
-	    !profile_fill_is_due(profile, now))
+	if (!profile_fill_is_due(profile, now))
 		return;
 	profile_queue_fill(profile, &queue, now);
 	/* the end of a stall is not to wait for more than one */
@@ -471,7 +451,6 @@ void profile_exec(struct profile *profile, struct thread *thread)
 {
 	struct profile_clock *clock = profile_clock_of(profile, thread);
 
-	profile_cpus_discard(profile);
 	if (clock)
 		profile_close(profile, clock);
 	thread->profile_due_ns = 0;
@@ -479,6 +458,6 @@ void profile_exec(struct profile *profile, struct thread *thread)
 
 void profile_end(struct profile *profile)
 {
-	if (profile->open > 0 || profile->cpus.on)
+	if (profile->open > 0)
 		profile_leave_all(profile, clock_now_ns());
 }

@@ -14,9 +14,6 @@
  * sampled; later PROFILE_LOOK_NS of each second, so that new code is seen within
  * a second of its first run.
  *
- * Where little may be lost, and there are as many threads as processors, the
- * clocks are those of the processors: profile-cpus.h.
- *
  * Where perf is refused, threads are stopped for it, and those that are stopped
  * for other reasons tell too: profile-stops.h. Nothing is sampled where nothing
  * is armed: at a rate of 0, and in a process whose threads can race with no
@@ -58,15 +55,6 @@ struct profile_clock {
 	bool ran; /* since it was opened */
 };
 
-struct profile_cpus {
-	struct cpuclock *clocks;
-	uint32_t count;
-	uint64_t period_ns;
-	uint64_t read_ns; /* up to then they are charged */
-	bool on; /* they run */
-	bool refused;
-};
-
 struct profile {
 	struct core *core;
 	struct load *load;
@@ -74,7 +62,6 @@ struct profile {
 	const struct stalls *stalls;
 	const struct startups *startups;
 	struct profile_clock clocks[PROFILE_CLOCKS];
-	struct profile_cpus cpus;
 	struct running running;
 	unsigned int open; /* clocks in use */
 	bool worked; /* one could be opened */

@@ -116,46 +116,6 @@ static void no_thread_is_an_error(void **state)
 	error_free(err);
 }
 
-/* Each clock of a processor tells whose address it is, once it runs. */
-static void a_processor_tells_whose_it_is(void **state)
-{
-	enum { CPUS_MAX = 64 };
-	struct cpuclock clocks[CPUS_MAX];
-	long count = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned int own = 0;
-	uint64_t address;
-	pid_t pid;
-
-	(void)state;
-	for (int i = 0; i < count; i++) {
-		struct error *err =
-			count > CPUS_MAX
-				? error_nomem
-				: cpuclock_open_cpu(i, PERIOD_NS, &clocks[i]);
-
-		if (!err)
-			continue;
-		error_free(err);
-		while (i-- > 0)
-			cpuclock_close(&clocks[i]);
-		skip();
-	}
-	spend(20 * PERIOD_NS);
-	for (int i = 0; i < count; i++) {
-		assert_false(cpuclock_next_of(&clocks[i], &address, &pid));
-		cpuclock_run(&clocks[i], true);
-	}
-	while (own == 0) {
-		spend(20 * PERIOD_NS);
-		for (int i = 0; i < count; i++) {
-			while (cpuclock_next_of(&clocks[i], &address, &pid))
-				own += pid == getpid() && address != 0;
-		}
-	}
-	for (int i = 0; i < count; i++)
-		cpuclock_close(&clocks[i]);
-}
-
 static void a_refusal_has_its_reason(void **state)
 {
 	static const struct {
@@ -210,7 +170,6 @@ int main(void)
 		cmocka_unit_test(addresses_are_where_it_computes),
 		cmocka_unit_test(a_full_ring_loses_the_rest),
 		cmocka_unit_test(no_thread_is_an_error),
-		cmocka_unit_test(a_processor_tells_whose_it_is),
 		cmocka_unit_test(a_refusal_has_its_reason),
 		cmocka_unit_test(switches_are_counted),
 	};

@@ -28,7 +28,7 @@ enum {
 	WORK = 100,
 };
 
-static bool perf_refused, perf_cpus_refused;
+static bool perf_refused;
 static int perf_opened;
 
 long __real_syscall(long number, long a, long b, long c, long d, long e,
@@ -39,8 +39,7 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	if (number == SYS_perf_event_open) {
 		perf_opened++;
-		/* its second argument is the thread */
-		if (perf_refused || (perf_cpus_refused && (int)b == -1)) {
+		if (perf_refused) {
 			errno = EACCES;
 			return -1;
 		}
@@ -275,8 +274,6 @@ static void look_at_crowd(double share, unsigned int clocks)
 	driven = driven_start(&watch_by_value);
 	driven->engine.pool.params.share = share;
 	budget_set_share(&driven->engine.load.budget, share);
-	/* the clocks of threads, where those of processors would do too */
-	driven->engine.profile.cpus.refused = true;
 	process = tracees_process(&driven->engine.core.tracees, driven->pid);
 	/* a process with one thread is not sampled */
 	for (int i = 0; i < 10; i++)
@@ -305,97 +302,6 @@ static void few_clocks_are_used_where_little_may_be_lost(void **state)
 {
 	(void)state;
 	look_at_crowd(0.02, PROFILE_LOW_CLOCKS);
-}
-
-/* Two lanes, of which one makes many threads that do nothing. */
-static struct driven *start_server(uint64_t *now)
-{
-	static lane_work *const all[] = { work_spin, work_crowd };
-	struct driven *driven;
-
-	perf_refused = false;
-	driven_plan(all, 2);
-	driven = driven_start(&watch_by_value);
-	driven->engine.pool.params.share = 0.02;
-	budget_set_share(&driven->engine.load.budget, 0.02);
-	lane_start(0, UINT32_MAX / 2);
-	lane_start(1, 1);
-	while (tracees_thread_count(&driven->engine.core.tracees) < CROWD)
-		tick(driven, now);
-	return driven;
-}
-
-/* The first lane works so often at least. */
-static void work_alone(struct driven *driven, uint32_t times)
-{
-	const struct lane *lane = &child_plan.arena->lanes[0];
-	uint32_t done = __atomic_load_n(&lane->done, __ATOMIC_ACQUIRE);
-
-	while (__atomic_load_n(&lane->done, __ATOMIC_ACQUIRE) - done < times)
-		driven_turn(driven);
-}
-
-static void processors_are_sampled_where_little_may_be_lost(void **state)
-{
-	uint64_t now = clock_now_ns(), charged;
-	struct driven *driven;
-	struct profile *profile;
-
-	(void)state;
-	if (sysconf(_SC_NPROCESSORS_ONLN) > CROWD)
-		skip();
-	driven = start_server(&now);
-	profile = &driven->engine.profile;
-	while (!profile->cpus.on && !profile->cpus.refused)
-		tick(driven, &now);
-	if (profile->cpus.refused) {
-		driven_end(driven);
-		skip();
-	}
-	/* no clock of a thread is, whatever is open at the start */
-	perf_opened = 0;
-	charged = (uint64_t)driven->engine.load.budget.lost_cpu_ns;
-	for (int i = 0; i < 20; i++)
-		tick(driven, &now);
-	assert_true(driven->engine.load.budget.lost_cpu_ns > charged);
-	while (!profile->resting || profile->looking)
-		tick(driven, &now);
-	assert_true(is_known(&driven->engine, spin_early));
-	assert_false(profile->cpus.on);
-	/* they look for a new phase without being opened again */
-	tracee_tell(&child_plan.arena->flag, 1);
-	while (!is_known(&driven->engine, spin_late)) {
-		if (profile->looking)
-			work_alone(driven, WORK);
-		tick(driven, &now);
-	}
-	assert_int_equal(profile->open, 0);
-	assert_int_equal(perf_opened, 0);
-	driven_release(driven);
-	assert_false(profile->cpus.on);
-	driven_end(driven);
-}
-
-/* As where the privilege is for one's own processes only. */
-static void where_processors_are_refused_threads_are_sampled(void **state)
-{
-	uint64_t now = clock_now_ns();
-	struct driven *driven;
-	struct profile *profile;
-
-	(void)state;
-	if (sysconf(_SC_NPROCESSORS_ONLN) > CROWD)
-		skip();
-	perf_cpus_refused = true;
-	driven = start_server(&now);
-	profile = &driven->engine.profile;
-	while (profile->open == 0 && !is_refused(driven))
-		tick(driven, &now);
-	assert_true(is_refused(driven) || profile->cpus.refused);
-	assert_false(profile->cpus.on);
-	assert_null(profile->cpus.clocks);
-	perf_cpus_refused = false;
-	driven_end(driven);
 }
 
 static void nothing_is_sampled_at_a_rate_of_0(void **state)
@@ -656,10 +562,6 @@ int main(void)
 		cmocka_unit_test(few_samples_are_not_the_end_of_learning),
 		cmocka_unit_test(each_thread_is_looked_at),
 		cmocka_unit_test(few_clocks_are_used_where_little_may_be_lost),
-		cmocka_unit_test(
-			processors_are_sampled_where_little_may_be_lost),
-		cmocka_unit_test(
-			where_processors_are_refused_threads_are_sampled),
 		cmocka_unit_test(nothing_is_sampled_at_a_rate_of_0),
 		cmocka_unit_test(a_program_is_not_told_of_the_last_ones_code),
 		cmocka_unit_test(files_are_left_for_others),
