@@ -79,12 +79,12 @@ struct recorder {
 	struct records threads; /* ids are from 1 */
 	struct thread *current; /* NULL: none runs */
 	/*
-	 * Not 0: accesses of the current thread to its stack may be recorded,
-	 * so recorder_access() is to be told of them.
+	 * Not 0: the current thread's accesses to its own stack may be recorded.
+	 * The caller passes them to recorder_access(); else it may skip them.
 	 */
 	uint64_t on_stack;
-	uint32_t
-		placed; /* chunks of the shadow that were compared with stacks */
+	/* number of chunks of the shadow that were compared with stacks */
+	uint32_t placed;
 	uint64_t sequence;
 	/*
 	 * Where the accessed memory can be read, less its address: 0, unless the

@@ -159,23 +159,6 @@ static struct error *find_new(struct statefile *state,
 	return NULL;
 }
 
-/* Pages that are in the file and that nothing uses. */
-static struct error *count_free(struct store *store, uint64_t *ret)
-{
-	struct query *query;
-	bool row;
-	struct error *err =
-		query_prepare(store, "PRAGMA freelist_count", &query);
-
-	if (err)
-		return err;
-	err = query_next(query, &row);
-	if (!err)
-		*ret = row ? query_number(query, 0, UINT32_MAX) : 0;
-	query_free(query);
-	return err;
-}
-
 static struct error *write_alone(struct store *store, const char *sql)
 {
 	struct error *err = store_begin_write(store);
@@ -192,7 +175,9 @@ static struct error *write_alone(struct store *store, const char *sql)
 static struct error *reserve(const struct statefile *state)
 {
 	uint64_t pages = 0;
-	struct error *err = count_free(state->store, &pages);
+	/* pages that are in the file and that nothing uses */
+	struct error *err = query_ask(state->store, "PRAGMA freelist_count",
+				      UINT32_MAX, &pages);
 
 	if (!err && pages < STATE_RESERVE_PAGES)
 		err = write_alone(state->store,

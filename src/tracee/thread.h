@@ -79,7 +79,7 @@ struct thread_signals {
 	uint64_t born_ns;
 	/* since when the mask may have been of all signals; 0: ever */
 	uint64_t blocking_ns;
-	/* it stops at so many system calls more at most (upstart.h) */
+	/* number of system calls at which it may still stop (upstart.h) */
 	uint8_t calls_left;
 	uint64_t next_refresh_ns;
 	uint64_t refresh_gap_ns;
