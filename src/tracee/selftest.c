@@ -329,16 +329,6 @@ static struct error *selftest_open_ring(int cpu, struct perfring *ret)
 	return perfring_open(cpu, &spec, 0, ret);
 }
 
-struct error *selftest_cpu_once(void)
-{
-	struct perfring ring;
-	struct error *err = selftest_open_ring(0, &ring);
-
-	if (!err)
-		perfring_close(&ring);
-	return err;
-}
-
 /* Keep the child on a processor, the first of those that it may run on. */
 static struct error *selftest_pin(pid_t pid, int *ret_cpu)
 {

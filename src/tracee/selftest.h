@@ -28,8 +28,6 @@ struct error *selftest_execution(void);
 
 /* NULL if a CPU-wide perf breakpoint records an access. */
 struct error *selftest_cpu(void);
-/* NULL if one can be opened now: others are not waited for. */
-struct error *selftest_cpu_once(void);
 
 /* NULL if a child can be seized and stopped. */
 struct error *selftest_trace(void);

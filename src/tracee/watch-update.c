@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "tracee/selftest.h"
 #include "tracee/thread.h"
 #include "tracee/tracees.h"
 
