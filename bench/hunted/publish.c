@@ -17,7 +17,7 @@ static void *publisher(void *arg)
 
 	ONLY_RACY(__atomic_store_n(&published, box, __ATOMIC_RELEASE));
 	box->a = 1; /* RACE a */
-	box->b = 2; /* RACE b */
+	box->b = 2; /* RACE a */
 	ONLY_TWIN(__atomic_store_n(&published, box, __ATOMIC_RELEASE));
 	return arg;
 }
@@ -30,7 +30,7 @@ static void *reader(void *arg)
 		pause_ms(10);
 	while (!(box = __atomic_load_n(&published, __ATOMIC_ACQUIRE)));
 	printf("%ld\n", box->a); /* RACE a */
-	printf("%ld\n", box->b); /* RACE b */
+	printf("%ld\n", box->b); /* RACE a */
 	return arg;
 }
 

@@ -11,11 +11,15 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "hunt/tries.h"
 #include "report/field.h"
 #include "report/race.h"
 
 /* Processes that outlive the command are watched for so long. */
 static const uint64_t HOLDING_REST_NS = 2 * CLOCK_NS_PER_S;
+
+/* So many take turns at the registers, with their partners watched for early. */
+enum { HOLDING_FEW = 4 };
 
 struct holding {
 	struct holding_side *sides;
@@ -106,7 +110,7 @@ static bool holding_list(const struct hunt_side *side, struct holding_spec *ret)
 	return good;
 }
 
-static struct error *holding_side(const struct holding_side *wanted,
+static struct error *holding_side(const struct holding_side *wanted, bool many,
 				  struct holding_spec *spec,
 				  struct session_side *ret)
 {
@@ -115,7 +119,8 @@ static struct error *holding_side(const struct holding_side *wanted,
 	*ret = (struct session_side){
 		.wire = { .any = !side->thread_path,
 			  .ordinal = side->ordinal,
-			  .hold_ns = wanted->hold_ns },
+			  .hold_ns = wanted->hold_ns,
+			  .by_text = many },
 		.program = side->program,
 		.partners = &spec->partners,
 		.stack = &spec->stack,
@@ -177,9 +182,14 @@ static void holding_hunted(void *context, const struct wire_hunted *news,
 			   const struct race *race)
 {
 	struct holding *holding = context;
-	struct target_outcome *outcome = &holding->sides[news->side].outcome;
+	struct holding_side *side = &holding->sides[news->side];
+	struct target_outcome *outcome = &side->outcome;
 	unsigned int result = holding_result(news, race);
 
+	/* the others may have come earlier, for which it is not tried again */
+	if (result == TARGET_ORDERED && !race &&
+	    tries_are_late(side->side, side->hold_ns, news->before_ns))
+		result = TARGET_PENDING;
 	outcome->runs = 1;
 	if (news->reached > outcome->reached)
 		outcome->reached = news->reached;
@@ -294,7 +304,8 @@ struct error *holding_run(const struct holding_config *config,
 
 		specs[i].partners = specs[i].stack =
 			(struct vec)VEC_INIT(struct where);
-		err = holding_side(&sides[i], &specs[i], &side);
+		err = holding_side(&sides[i], count > HOLDING_FEW, &specs[i],
+				   &side);
 		if (!err && !vec_push(&list, &side))
 			err = error_nomem;
 	}

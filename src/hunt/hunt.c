@@ -68,16 +68,18 @@ static struct error *hunting_pass(struct hunting *hunting)
 	return err;
 }
 
-/* Claim sides until there is a batch for each worker. */
+/* Claim sides until there is a batch for each worker, so that it can be chosen. */
 static struct error *hunting_claim(struct hunting *hunting)
 {
 	struct error *err = NULL;
 	bool more = true;
 
-	while (!err && more && hunting->claimed.count < TRIES_TOGETHER) {
+	size_t wanted = (size_t)hunting->config->jobs * TRIES_TOGETHER;
+
+	while (!err && more && hunting->claimed.count < wanted) {
 		size_t before = hunting->claimed.count;
 
-		err = outcomes_claim(hunting->outcomes, TRIES_TOGETHER - before,
+		err = outcomes_claim(hunting->outcomes, wanted - before,
 				     &hunting->claimed);
 		more = hunting->claimed.count > before;
 		if (!err)
@@ -100,6 +102,68 @@ static bool hunting_give(struct hunting *hunting, size_t i, struct vec *batch,
 	return vec_push(batch, &id);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/*
+ * Do they wait for one thread? While it is held, others pass by the sides that are
+ * theirs.
+ */
+static bool hunting_goes_with(const struct hunt_side *side,
+			      const struct hunt_side *first)
+{
+	return same_text(side->program, first->program) &&
+	       same_text(side->thread_path, first->thread_path);
+}
+
+/* How many sides a run gets: each worker is to have some. */
+static size_t hunting_share(const struct hunting *hunting)
+{
+	size_t jobs = (size_t)hunting->config->jobs;
+	size_t share = (hunting->claimed.count + jobs - 1) / jobs;
+
+	if (share < TRIES_MIXED)
+		return TRIES_MIXED;
+	return share < TRIES_TOGETHER ? share : TRIES_TOGETHER;
+}
+
+/*
+ * The best side, and others for the same thread; few others, if these are few. A
+ * side that is tried again alone is not among them.
+ */
+static bool hunting_gather(struct hunting *hunting, struct vec *batch,
+			   uint64_t *holds)
+{
+	struct vec *claimed = &hunting->claimed;
+	size_t share = hunting_share(hunting), counted = 0;
+
+	if (claimed->count == 0)
+		return true;
+	for (int pass = 0; pass < 2; pass++) {
+		size_t most = pass == 0 ? share : TRIES_MIXED;
+		struct hunt_side first = *side_at(claimed, 0);
+
+		for (size_t i = 0; i < claimed->count && batch->count < most;) {
+			const struct hunt_side *side = side_at(claimed, i);
+			bool counts = tries_is_counted(side);
+
+			if ((counts && counted == TRIES_COUNTED) ||
+			    (pass == 0 && !hunting_goes_with(side, &first))) {
+				i++;
+				continue;
+			}
+			counted += counts;
+			if (!hunting_give(hunting, i, batch, holds))
+				return false;
+		}
+		if (claimed->count == 0)
+			break;
+	}
+	return true;
+}
+
 /* As ids: the sides themselves move while it is filled. */
 static bool hunting_fill(struct hunting *hunting, struct vec *batch,
 			 uint64_t *holds)
@@ -110,11 +174,7 @@ static bool hunting_fill(struct hunting *hunting, struct vec *batch,
 		if (tries_is_alone(&hunting->tries, side_at(claimed, i)))
 			return hunting_give(hunting, i, batch, holds);
 	}
-	while (claimed->count > 0 && batch->count < TRIES_TOGETHER) {
-		if (!hunting_give(hunting, 0, batch, holds))
-			return false;
-	}
-	return true;
+	return hunting_gather(hunting, batch, holds);
 }
 
 static struct hunt_side *hunting_out(const struct hunting *hunting, uint64_t id)

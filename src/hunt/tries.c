@@ -6,9 +6,12 @@
 
 #include "base/clock.h"
 #include "report/target-record.h"
+#include "wire/hunt.h"
 
 /* A partner was near if its hold (hunt/hold.h) is hardly longer than the least. */
 static const uint64_t TRIES_NEAR_NS = 12 * CLOCK_NS_PER_MS;
+/* What is added to each. */
+static const uint64_t TRIES_LEAST_NS = 10 * CLOCK_NS_PER_MS;
 /* The longest hold that comes of growing. */
 static const uint64_t TRIES_MOST_NS = 2 * CLOCK_NS_PER_S;
 /* Where the recording says nothing. */
@@ -17,6 +20,7 @@ static const uint64_t TRIES_USUAL_NS = 50 * CLOCK_NS_PER_MS;
 enum {
 	/* a side that is not tried, for want of a register, so often in a row */
 	TRIES_MISSED = 8,
+	TRIES_SHARED = 4, /* of them, in runs with others */
 	TRIES_REACHES = 2, /* runs in which no thread came to it */
 };
 
@@ -65,7 +69,20 @@ bool tries_is_alone(const struct tries *tries, const struct hunt_side *side)
 {
 	const struct tries_side *known = tries_find(tries, side->id);
 
-	return known && (known->again || known->missed > 1);
+	return known && (known->again || known->missed >= TRIES_SHARED);
+}
+
+bool tries_is_counted(const struct hunt_side *side)
+{
+	return side->ordinal > WIRE_HUNT_TEXT_ORDINAL;
+}
+
+/* Half the hold is the distance in the recording, or less (hunt/hold.h). */
+bool tries_are_late(const struct hunt_side *side, uint64_t hold_ns,
+		    uint64_t before_ns)
+{
+	return side->locked && hold_ns > TRIES_NEAR_NS &&
+	       before_ns > (hold_ns - TRIES_LEAST_NS) / 2;
 }
 
 /* As the user or the recording says. */

@@ -3,9 +3,9 @@
  * How often a side is tried, and how: with others in one run at first, then alone.
  * Pure code.
  *
- * With others, the four debug registers hold the sides that wait and the watch:
- * hardly any is left for partners before the side is held (tracer/hunt.h). That
- * misses what passes within microseconds. So a side that was held in vain is tried
+ * With others, partners are not waited for before the side is held (tracer/hunt.h):
+ * that misses what passes within microseconds. And while a thread was held at the
+ * sides before, the others ran on. So a side that was held in vain is tried
  * once more, in a run of its own, if it may have been missed so: when its hold was
  * over, and where nobody else could run: if the recorded partner was so near that
  * it has passed, or if no lock was common, since its thread may have been created
@@ -24,7 +24,9 @@ struct hunt_side;
 struct target_outcome;
 
 enum {
-	TRIES_TOGETHER = 4, /* sides in one run */
+	TRIES_TOGETHER = 32, /* sides in one run, at most */
+	TRIES_COUNTED = 4, /* of them, such that a register must count */
+	TRIES_MIXED = 4, /* sides of several threads in one run */
 	TRIES_LONGER = 4, /* the factor of the second hold */
 };
 
@@ -39,6 +41,19 @@ void tries_deinit(struct tries *tries);
 
 /* Is it to have a run of its own? */
 bool tries_is_alone(const struct tries *tries, const struct hunt_side *side);
+
+/*
+ * Does it have to wait at a register, since it has many executions to count? If so,
+ * few can be tried in a run.
+ */
+bool tries_is_counted(const struct hunt_side *side);
+
+/*
+ * May the partners of a side that is held for hold_ns have passed by, since threads
+ * were held before it in the run for before_ns? False if it is tried again anyway.
+ */
+bool tries_are_late(const struct hunt_side *side, uint64_t hold_ns,
+		    uint64_t before_ns);
 
 /* For how long it is to be held in its next run. */
 uint64_t tries_hold_ns(const struct tries *tries, const struct hunt_side *side);

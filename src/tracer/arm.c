@@ -320,8 +320,9 @@ enum wire_returned_why arm_standing(struct engine *engine,
 				    const struct wire_site *site)
 {
 	struct addrspace *space =
-		site->record ? arm_space(engine, site->program)
-			     : arm_racing_space(engine, site->program);
+		site->record || site->hunt
+			? arm_space(engine, site->program)
+			: arm_racing_space(engine, site->program);
 	const struct breakpoint *known;
 	enum wire_returned_why why;
 

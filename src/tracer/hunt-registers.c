@@ -4,13 +4,11 @@
  */
 #include "tracer/hunt-registers.h"
 
-#include "base/error.h"
 #include "tracee/breakpoint.h"
 #include "tracee/process.h"
 #include "tracee/watch-update.h"
-#include "tracee/writer.h"
-#include "tracer/arm.h"
 #include "tracer/engine.h"
+#include "tracer/hunt-text.h"
 #include "tracer/hunt.h"
 
 /* To open an event anew costs as much as some stops. */
@@ -130,13 +128,15 @@ static void hunt_arm_partner(struct engine *engine,
 
 	if (!text || partner->claimed || partner->stands)
 		return;
-	if (hunt_has_register(engine) &&
-	    watch_claim_execution(&engine->core.tracees.watch, text,
-				  partner->site.address, &partner->claim))
+	/* with a register as well, it would stop twice */
+	if (hunt_text_has(engine, &partner->site))
+		partner->stands = true;
+	else if (hunt_has_register(engine) &&
+		 watch_claim_execution(&engine->core.tracees.watch, text,
+				       partner->site.address, &partner->claim))
 		partner->claimed = engine->hunt.changed = true;
 	else if (by_text)
-		partner->stands = arm_standing(engine, &partner->site) ==
-				  WIRE_FIRED;
+		partner->stands = hunt_text_stand(engine, &partner->site);
 }
 
 /*
@@ -164,45 +164,22 @@ void hunt_arm_partners(struct engine *engine, bool by_text)
 	}
 }
 
-/* A breakpoint that stays, wherever it was set. */
-static void hunt_lift_standing(struct engine *engine,
-			       const struct wire_site *site)
-{
-	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
-		const struct process *process =
-			tracees_process_at(&engine->core.tracees, i);
-		struct breakpoint *breakpoint;
-
-		if (process->role != PROCESS_WATCHED ||
-		    process->space->text->program != site->program)
-			continue;
-		breakpoint = breakpoint_find(process->space, site->address);
-		if (!breakpoint)
-			return;
-		/* who is on its way over it would set it again */
-		breakpoint->policy = BREAKPOINT_ONE_SHOT;
-		writer_begin(&engine->core.tracees, process->space);
-		core_note(&engine->core,
-			  breakpoint_lift(process->space, 0, breakpoint));
-		writer_end(process->space);
-		return;
-	}
-}
-
 void hunt_lift_partners(struct engine *engine)
 {
 	struct hunt *hunt = &engine->hunt;
 
 	for (size_t i = 0; i < hunt->partner_count; i++) {
 		struct hunt_partner *partner = &hunt->partners[i];
+		bool stood = partner->stands;
 
 		if (partner->claimed) {
 			watch_release(&engine->core.tracees.watch,
 				      &partner->claim);
 			hunt->changed = true;
 		}
-		if (partner->stands)
-			hunt_lift_standing(engine, &partner->site);
+		partner->stands = false;
+		if (stood)
+			hunt_text_leave(engine, &partner->site);
 	}
 	hunt->partner_count = 0;
 }

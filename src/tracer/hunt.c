@@ -20,6 +20,7 @@
 #include "tracer/engine.h"
 #include "tracer/hunt-count.h"
 #include "tracer/hunt-registers.h"
+#include "tracer/hunt-text.h"
 #include "tracer/stall.h"
 #include "tracer/startup.h"
 
@@ -50,10 +51,21 @@ void hunt_deinit(struct hunt *hunt)
 	vec_deinit(&hunt->entries);
 }
 
+/* Nothing waits for it any more. */
+static void hunt_disarm(struct engine *engine, struct hunt_target *target)
+{
+	bool stood = target->stands;
+
+	hunt_unclaim(engine, target);
+	target->stands = false;
+	if (stood)
+		hunt_text_leave(engine, &target->wire.site);
+}
+
 static void hunt_over(struct engine *engine, struct hunt_target *target,
 		      enum wire_hunt_end end)
 {
-	hunt_unclaim(engine, target);
+	hunt_disarm(engine, target);
 	if (engine->hunt.focus == target) {
 		hunt_lift_partners(engine);
 		engine->hunt.focus = NULL;
@@ -157,6 +169,12 @@ static void hunt_focus(struct engine *engine, struct hunt_target *target)
 	hunt->focus = target;
 }
 
+static bool hunt_is_for_text(const struct hunt_target *target)
+{
+	return target->wire.by_text &&
+	       target->wire.ordinal <= WIRE_HUNT_TEXT_ORDINAL;
+}
+
 static void hunt_arm_target(struct engine *engine, struct hunt_target *target)
 {
 	bool late = target->begun && hunt_has_begun(engine, target);
@@ -166,7 +184,9 @@ static void hunt_arm_target(struct engine *engine, struct hunt_target *target)
 		return;
 	}
 	target->state = HUNT_COUNTING;
-	if (!hunt_claim(engine, target))
+	if (hunt_is_for_text(target))
+		target->stands = hunt_text_stand(engine, &target->wire.site);
+	if (!target->stands && !hunt_claim(engine, target))
 		target->state = HUNT_QUEUED;
 	else if (target->wire.ordinal == 0)
 		target->state = HUNT_NEAR;
@@ -183,10 +203,11 @@ static void hunt_arm(struct engine *engine)
 
 		armed += target->claimed || target->state == HUNT_HELD;
 	}
-	for (size_t i = 0; i < hunt->targets.count && armed < HUNT_ARMED; i++) {
+	for (size_t i = 0; i < hunt->targets.count; i++) {
 		struct hunt_target *target = hunt_target_at(hunt, i);
 
-		if (target->state != HUNT_QUEUED)
+		if (target->state != HUNT_QUEUED ||
+		    (armed >= HUNT_ARMED && !hunt_is_for_text(target)))
 			continue;
 		hunt_arm_target(engine, target);
 		armed += target->claimed;
@@ -207,7 +228,8 @@ static void hunt_look_ahead(struct engine *engine)
 	for (size_t i = 0; !hunt->focus && i < hunt->targets.count; i++) {
 		struct hunt_target *target = hunt_target_at(hunt, i);
 
-		if (target->state == HUNT_NEAR && target->early < HUNT_EARLY)
+		if (target->state == HUNT_NEAR && target->claimed &&
+		    target->early < HUNT_EARLY)
 			hunt_focus(engine, target);
 	}
 	if (hunt->focus && !hunt->holds && hunt->focus->state == HUNT_NEAR)
@@ -220,8 +242,8 @@ static void hunt_early_over(struct engine *engine, enum wire_outcome outcome,
 {
 	struct hunt *hunt = &engine->hunt;
 
-	(void)held_ns;
 	hunt->holds = false;
+	hunt->held_ns += held_ns;
 	if (!hunt->focus || hunt->focus->state != HUNT_NEAR)
 		return;
 	if (outcome != WIRE_RACED && ++hunt->focus->early >= HUNT_EARLY) {
@@ -252,12 +274,24 @@ static void hunt_held_over(struct engine *engine, enum wire_outcome outcome,
 			   uint64_t held_ns)
 {
 	struct hunt *hunt = &engine->hunt;
+	const struct wire_site *site;
 
 	hunt->holds = false;
+	hunt->held_ns += held_ns;
 	if (!hunt->focus || hunt->focus->state != HUNT_HELD)
 		return;
+	site = &hunt->focus->wire.site;
 	hunt->focus->news.held_ns = held_ns;
 	hunt_over(engine, hunt->focus, hunt_end_of(outcome));
+	hunt->again.left = hunt_text_has(engine, site);
+}
+
+/* A thread is held: another one has come to this side. */
+static void hunt_pass(struct engine *engine, struct hunt_target *target)
+{
+	target->passed = true;
+	if (!target->stands || !target->wire.any)
+		hunt_over(engine, target, WIRE_HUNT_UNTRIED);
 }
 
 /* The thread stands before the side itself. */
@@ -267,7 +301,7 @@ static void hunt_hold(struct engine *engine, struct hunt_target *target,
 	struct hunt *hunt = &engine->hunt;
 
 	if (hunt->holds && hunt->focus != target) {
-		hunt_over(engine, target, WIRE_HUNT_UNTRIED);
+		hunt_pass(engine, target);
 		return;
 	}
 	if (hunt->holds &&
@@ -281,6 +315,8 @@ static void hunt_hold(struct engine *engine, struct hunt_target *target,
 	hunt_unclaim(engine, target);
 	target->state = HUNT_HELD;
 	hunt->holds = true;
+	hunt->again = (struct hunt_again){ thread->tid, regs->rip, false };
+	target->news.before_ns = hunt->held_ns;
 	log_debug(LOG_TARGET, "thread %d is held at side %u", (int)thread->tid,
 		  target->wire.side);
 	if (!stall_hold(engine, thread, &target->wire.site, regs,
@@ -310,14 +346,6 @@ static void hunt_partner_came(struct engine *engine, struct thread *thread,
 	if (!stall_hold(engine, thread, site, regs, hunt->focus->wire.hold_ns,
 			hunt_early_over))
 		hunt->holds = false;
-}
-
-void hunt_hit(struct engine *engine, struct thread *thread,
-	      const struct wire_site *site, const struct x86_registers *regs)
-{
-	if (engine->core.phase == PHASE_WATCHING && !thread->step &&
-	    thread->process->role == PROCESS_WATCHED)
-		hunt_partner_came(engine, thread, site, regs);
 }
 
 /* Count an execution of the target's; it may be the side. */
@@ -400,6 +428,78 @@ static bool hunt_entries_trap(struct engine *engine, struct thread *thread,
 	return false;
 }
 
+/* It stands where it was held, and has been counted. */
+static bool hunt_is_again(struct hunt *hunt, const struct thread *thread,
+			  uint64_t address)
+{
+	bool is = hunt->again.left && hunt->again.tid == thread->tid;
+
+	if (is)
+		hunt->again.left = false;
+	return is && hunt->again.address == address;
+}
+
+static bool hunt_is_partner(const struct hunt *hunt,
+			    const struct wire_site *site)
+{
+	for (size_t i = 0; i < hunt->partner_count; i++) {
+		if (hunt->partners[i].stands &&
+		    hunt->partners[i].site.address == site->address &&
+		    hunt->partners[i].site.program == site->program)
+			return true;
+	}
+	return false;
+}
+
+/* Count the stop for a side that waits there; true: it is the side. */
+static bool hunt_target_hit(struct engine *engine, struct hunt_target *target,
+			    const struct thread *thread,
+			    const struct x86_registers *regs)
+{
+	if (hunt_is_meant(target, thread, regs) && hunt_counts(target, thread))
+		return true;
+	if (++target->stops >= HUNT_STOPS)
+		hunt_over(engine, target, WIRE_HUNT_UNTRIED);
+	return false;
+}
+
+static void hunt_targets_hit(struct engine *engine, struct thread *thread,
+			     const struct wire_site *site,
+			     const struct x86_registers *regs)
+{
+	const struct hunt *hunt = &engine->hunt;
+	struct hunt_target *due = NULL;
+
+	for (size_t i = 0; i < hunt->targets.count; i++) {
+		struct hunt_target *target = hunt_target_at(hunt, i);
+
+		if (!target->stands || target->state == HUNT_HELD ||
+		    target->wire.site.address != site->address ||
+		    target->wire.site.program != site->program ||
+		    !hunt_target_hit(engine, target, thread, regs))
+			continue;
+		/* one that had to come at the same time */
+		if (due)
+			hunt_pass(engine, due);
+		due = target;
+	}
+	if (due)
+		hunt_hold(engine, due, thread, regs);
+}
+
+void hunt_hit(struct engine *engine, struct thread *thread,
+	      const struct wire_site *site, const struct x86_registers *regs)
+{
+	if (!engine->hunt.on || engine->core.phase != PHASE_WATCHING ||
+	    thread->step || thread->process->role != PROCESS_WATCHED ||
+	    hunt_is_again(&engine->hunt, thread, site->address))
+		return;
+	if (hunt_is_partner(&engine->hunt, site))
+		hunt_partner_came(engine, thread, site, regs);
+	if (!thread->hold && thread->state != THREAD_RUNNING)
+		hunt_targets_hit(engine, thread, site, regs);
+}
+
 bool hunt_trap(struct engine *engine, struct thread *thread, uint8_t slots,
 	       const uint64_t gens[DREGS_SLOTS])
 {
@@ -450,7 +550,9 @@ void hunt_leave(struct engine *engine, const struct process *process)
 
 		if (target->state != HUNT_OVER &&
 		    target->wire.site.program == text->program)
-			hunt_over(engine, target, WIRE_HUNT_UNREACHED);
+			hunt_over(engine, target,
+				  target->passed ? WIRE_HUNT_UNTRIED
+						 : WIRE_HUNT_UNREACHED);
 	}
 }
 
@@ -523,7 +625,8 @@ void hunt_end(struct engine *engine)
 		if (target->state != HUNT_OVER)
 			hunt_over(engine, target,
 				  target->state == HUNT_HELD ? WIRE_HUNT_LOST
-				  : target->state == HUNT_QUEUED
+				  : target->state == HUNT_QUEUED ||
+						  target->passed
 					  ? WIRE_HUNT_UNTRIED
 					  : WIRE_HUNT_UNREACHED);
 	}

@@ -19,10 +19,17 @@
  *
  * There are four registers: HUNT_ARMED sides wait at a time, and when one is held
  * its register watches the bytes. The others are the partners'; where they do not
- * suffice, a partner has an INT3 that stays (arm_standing()), but not while the
+ * suffice, a partner has an INT3 that stays (hunt-text.h), but not while the
  * side is only near. One side is held at a time. The other sides of the run wait
  * in a queue. What is armed when its thread has run already would be counted
  * wrongly: it is not tried.
+ *
+ * Where many sides are to be tried in a run (wire_hunt.by_text), those with few
+ * executions to count wait at INT3s, all at once: so a thread is held at one after
+ * the other. Each execution by any thread is a stop, so a side is given up after
+ * HUNT_STOPS of them; and a thread that runs while another one is taken over the
+ * INT3 is not counted. Nothing is done there while a side is near. Where a thread
+ * comes while another one is held, a side for any thread waits for the next one.
  *
  * Only in programs that the tracer has started.
  */
@@ -44,7 +51,11 @@ struct process;
 struct program_text;
 struct x86_registers;
 
-enum { HUNT_ARMED = 2, HUNT_EARLY = 3 };
+enum {
+	HUNT_ARMED = 2,
+	HUNT_EARLY = 3,
+	HUNT_STOPS = 256, /* of a side that waits in the text */
+};
 
 enum hunt_state {
 	HUNT_QUEUED,
@@ -68,6 +79,9 @@ struct hunt_target {
 	bool claimed;
 	struct watch_claim claim;
 	uint64_t period; /* of the claim */
+	bool stands; /* it has an INT3 */
+	unsigned int stops; /* there */
+	bool passed; /* by a thread, when another one was held */
 	struct vec counts; /* of struct hunt_count, by thread */
 	int early; /* partners that were held before it */
 	struct wire_hunted news;
@@ -96,6 +110,13 @@ struct hunt {
 	struct hunt_partner partners[WIRE_HUNT_PARTNERS];
 	size_t partner_count;
 	struct vec entries; /* of struct hunt_entry */
+	uint64_t held_ns; /* by holds that have ended */
+	/* who is held, and then the one that was: it meets its INT3 again */
+	struct hunt_again {
+		pid_t tid;
+		uint64_t address;
+		bool left; /* the hold is over, and the INT3 is still there */
+	} again;
 	bool changed; /* claims, since the threads were updated */
 };
 

@@ -13,7 +13,12 @@
 #include "wire/conflict.h"
 #include "wire/site.h"
 
-enum { WIRE_HUNT_STACK = 8, WIRE_HUNT_PARTNERS = 8 };
+enum {
+	WIRE_HUNT_STACK = 8,
+	WIRE_HUNT_PARTNERS = 8,
+	/* at most, of a side that waits at an INT3: each execution is a stop */
+	WIRE_HUNT_TEXT_ORDINAL = 32,
+};
 
 /* A side, in a program in which its instruction was found. */
 struct wire_hunt {
@@ -25,6 +30,8 @@ struct wire_hunt {
 	/* executions before it by such a thread with such a stack */
 	uint64_t ordinal;
 	uint64_t hold_ns; /* for how long the thread is held at most */
+	/* it is one of many: it may wait in the text, where registers are few */
+	bool by_text;
 	/* run-time return addresses on the stack, the innermost first */
 	uint64_t stack[WIRE_HUNT_STACK];
 	uint32_t stack_count;
@@ -51,6 +58,8 @@ struct wire_hunted {
 	uint32_t end; /* enum wire_hunt_end */
 	uint64_t reached; /* executions by one thread that counted, at most */
 	uint64_t held_ns;
+	/* before that, other holds of the run, in which other threads ran on */
+	uint64_t before_ns;
 };
 
 #endif

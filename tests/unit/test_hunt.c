@@ -123,6 +123,97 @@ static void breakpoints_of_partners_end_with_the_hold(void **state)
 	driven_end(driven);
 }
 
+static size_t sides_left(struct driven *driven)
+{
+	hunt_tick(&driven->engine);
+	return driven->engine.hunt.targets.count;
+}
+
+/*
+ * All at one INT3, one held after the other; a thread that goes on from a hold
+ * meets the INT3 again, which is no further execution.
+ */
+static void many_sides_wait_in_the_text(void **state)
+{
+	struct driven *driven = start(2);
+	struct wire_hunt side = side_at_write();
+
+	(void)state;
+	side.hold_ns = CLOCK_NS_PER_MS;
+	side.by_text = true;
+	for (side.side = 0; side.side < 4; side.side++) {
+		side.ordinal = side.side;
+		take(driven, &side);
+	}
+	assert_int_equal(sides_left(driven), 4);
+	for (size_t i = 0; i < 4; i++) {
+		const struct hunt_target *target =
+			*(struct hunt_target **)vec_at(
+				&driven->engine.hunt.targets, i);
+
+		assert_true(target->stands);
+		assert_false(target->claimed);
+	}
+	lane_start(0, 2);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(driven->sample_count, 2);
+	assert_int_equal(sides_left(driven), 2);
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(driven->sample_count, 3);
+	assert_int_equal(sides_left(driven), 1);
+	hunt_end(&driven->engine);
+	assert_pristine(&driven->memory);
+	driven_end(driven);
+}
+
+/* A side for any thread waits for the next, others are not tried in this run. */
+static void who_comes_during_a_hold_is_let_by(void **state)
+{
+	struct driven *driven = start(1);
+	struct hunt *hunt = &driven->engine.hunt;
+	struct wire_hunt side = side_at_write();
+	const struct hunt_target *target;
+
+	(void)state;
+	side.by_text = true;
+	take(driven, &side);
+	target = *(struct hunt_target **)vec_at(&hunt->targets, 0);
+	hunt->holds = true;
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(driven->sample_count, 0);
+	assert_true(target->passed);
+	assert_true(target->stands);
+	assert_int_equal(target->news.reached, 1);
+	hunt->holds = false;
+	hunt_end(&driven->engine);
+	assert_pristine(&driven->memory);
+	driven_end(driven);
+}
+
+/* Others execute it all the time. */
+static void a_side_in_the_text_is_given_up(void **state)
+{
+	struct driven *driven = start(1);
+	struct wire_hunt side = side_at_write();
+
+	(void)state;
+	side.by_text = true;
+	side.any = false;
+	side.path_length = 1;
+	take(driven, &side);
+	lane_start(0, HUNT_STOPS - 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(sides_left(driven), 1);
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(sides_left(driven), 0);
+	assert_int_equal(driven->sample_count, 0);
+	assert_pristine(&driven->memory);
+	driven_end(driven);
+}
+
 static void sides_that_make_no_sense_are_none(void **state)
 {
 	struct driven *driven = start(1);
@@ -146,6 +237,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_that_is_alone_runs_on),
 		cmocka_unit_test(breakpoints_of_partners_end_with_the_hold),
+		cmocka_unit_test(many_sides_wait_in_the_text),
+		cmocka_unit_test(who_comes_during_a_hold_is_let_by),
+		cmocka_unit_test(a_side_in_the_text_is_given_up),
 		cmocka_unit_test(sides_that_make_no_sense_are_none),
 	};
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "hunt/tries.h"
 #include "report/target-record.h"
+#include "wire/hunt.h"
 
 static const uint64_t ms = CLOCK_NS_PER_MS;
 
@@ -106,14 +107,53 @@ static void what_is_never_tried_ends_too(void **state)
 	int runs = 0;
 
 	(void)state;
-	assert_int_equal(ran(&side, TARGET_PENDING, 0).result, TARGET_PENDING);
-	assert_false(tries_is_alone(&tries, &side));
-	assert_int_equal(ran(&side, TARGET_PENDING, 0).result, TARGET_PENDING);
+	for (int i = 0; i < 4; i++) {
+		assert_false(tries_is_alone(&tries, &side));
+		assert_int_equal(ran(&side, TARGET_PENDING, 0).result,
+				 TARGET_PENDING);
+	}
 	assert_true(tries_is_alone(&tries, &side));
 	while (ran(&side, TARGET_PENDING, 0).result == TARGET_PENDING)
 		assert_in_range(++runs, 1, 20);
 	assert_int_equal(ran(&side, TARGET_PENDING, 0).result,
 			 TARGET_UNREACHED);
+}
+
+/* A hold of 30 ms is for a partner that comes 10 ms later. */
+static void holds_before_it_make_a_side_late(void **state)
+{
+	struct hunt_side side = side_of(1, 30 * ms);
+
+	(void)state;
+	side.locked = true;
+	assert_false(tries_are_late(&side, 30 * ms, 0));
+	assert_false(tries_are_late(&side, 30 * ms, 10 * ms));
+	assert_true(tries_are_late(&side, 30 * ms, 10 * ms + 1));
+}
+
+/* It is tried again alone. */
+static void what_is_tried_again_is_never_late(void **state)
+{
+	struct hunt_side side = side_of(1, 30 * ms);
+
+	(void)state;
+	assert_false(tries_are_late(&side, 30 * ms, 100 * ms));
+	assert_int_equal(ran(&side, TARGET_ORDERED, ms).result, TARGET_PENDING);
+	side = side_of(2, 12 * ms);
+	side.locked = true;
+	assert_false(tries_are_late(&side, 12 * ms, 100 * ms));
+	assert_int_equal(ran(&side, TARGET_ORDERED, ms).result, TARGET_PENDING);
+}
+
+static void a_high_ordinal_is_counted_by_a_register(void **state)
+{
+	struct hunt_side side = side_of(1, 20 * ms);
+
+	(void)state;
+	side.ordinal = WIRE_HUNT_TEXT_ORDINAL;
+	assert_false(tries_is_counted(&side));
+	side.ordinal++;
+	assert_true(tries_is_counted(&side));
 }
 
 static void the_user_says_how_long(void **state)
@@ -147,6 +187,9 @@ int main(void)
 		TRY(an_order_is_doubted_where_the_partner_was_near),
 		TRY(what_is_not_reached_is_tried_twice),
 		TRY(what_is_never_tried_ends_too),
+		TRY(holds_before_it_make_a_side_late),
+		TRY(what_is_tried_again_is_never_late),
+		TRY(a_high_ordinal_is_counted_by_a_register),
 		TRY(the_user_says_how_long),
 	};
 
