@@ -104,10 +104,15 @@ uint64_t budget_next_ns(const struct budget *budget);
 uint64_t budget_take_long(struct budget *budget, uint64_t ns);
 void budget_return_long(struct budget *budget, uint64_t ns);
 
-/* Is another replay affordable, as of the last budget_earn()? */
-static inline bool budget_affords_replay(const struct budget *budget)
+/*
+ * Is another replay affordable, as of the last budget_earn(), when others compute
+ * for so long first?
+ */
+static inline bool budget_affords_replay(const struct budget *budget,
+					 uint64_t cpu_ns)
 {
-	return budget->share <= 0 || budget->replay_ns > 0;
+	return budget->share <= 0 ||
+	       budget->replay_ns > (double)cpu_ns * budget->competition;
 }
 
 /*

@@ -4,10 +4,12 @@
  */
 #include "schedule/pace.h"
 
+#include <string.h>
+
 #include "schedule/budget.h"
 
 /* The pauses after a replay, in times of the CPU time that it took. */
-enum { PACE_REST_EARLY = 1, PACE_REST = 3 };
+enum { PACE_REST_FEW = 1, PACE_REST = 3 };
 
 /* From the instance with that number to the next. */
 static uint64_t pace_gap_ns(uint32_t taken)
@@ -21,17 +23,46 @@ static uint64_t pace_gap_ns(uint32_t taken)
 	return gap < PACE_GAP_MAX_NS ? gap : PACE_GAP_MAX_NS;
 }
 
-bool pace_is_open(const struct pace *pace, const struct budget *budget,
-		  uint64_t now)
+/* The oldest ones, with those that have no answer although later ones have. */
+static void pace_drop(struct pace *pace, size_t count)
 {
-	return (!pace->waits || now >= pace->sent_ns + PACE_ANSWER_NS) &&
-	       now >= pace->early_ns && budget_affords_replay(budget);
+	pace->waiting -= count;
+	memmove(pace->queue, pace->queue + count,
+		pace->waiting * sizeof(pace->queue[0]));
+}
+
+static void pace_forget_lost(struct pace *pace, uint64_t now)
+{
+	while (pace->waiting > 0 &&
+	       now >= pace->queue[0].sent_ns + PACE_ANSWER_NS)
+		pace_drop(pace, 1);
+}
+
+bool pace_is_open(struct pace *pace, const struct budget *budget, uint64_t now)
+{
+	uint64_t expected;
+
+	pace_forget_lost(pace, now);
+	expected = pace->waiting * pace->cost_ns;
+	return pace->waiting < PACE_QUEUE &&
+	       pace->rest_ns + expected <= now + PACE_BURST_NS &&
+	       budget_affords_replay(budget, expected);
+}
+
+/* Of a pair that has more than few instances. */
+static bool pace_is_idle(const struct pace *pace, uint64_t now)
+{
+	return pace->waiting == 0 && now >= pace->rest_ns &&
+	       now >= pace->spread_ns;
 }
 
 bool pace_takes(const struct pace *pace, struct pace_pair *pair, uint64_t now)
 {
-	if (now < pair->next_ns ||
-	    (pair->taken >= PACE_EARLY && now < pace->spread_ns))
+	/* of none that waits an answer may have been lost */
+	if (pace->waiting == 0)
+		pair->waiting = 0;
+	if (now < pair->next_ns || (pair->waiting > 0 && !pair->known) ||
+	    (pair->taken >= PACE_FEW && !pace_is_idle(pace, now)))
 		return false;
 	if (pair->skips == 0)
 		return true;
@@ -39,26 +70,62 @@ bool pace_takes(const struct pace *pace, struct pace_pair *pair, uint64_t now)
 	return false;
 }
 
-void pace_sent(struct pace *pace, struct pace_pair *pair, uint64_t now)
+void pace_sent(struct pace *pace, struct pace_pair *pair,
+	       const struct pace_instance *instance)
 {
-	pace->waits = true;
-	pace->sent_ns = now;
+	pace->queue[pace->waiting++] = *instance;
+	pair->waiting++;
 	if (pair->taken < UINT32_MAX)
 		pair->taken++;
-	pair->next_ns = now + pace_gap_ns(pair->taken);
+	pair->next_ns = instance->sent_ns + pace_gap_ns(pair->taken);
 }
 
-void pace_answered(struct pace *pace, struct pace_pair *pair,
-		   const struct pace_answer *answer, uint64_t now)
+/* Takes it out of the queue; false: it is not there. */
+static bool pace_take_out(struct pace *pace, uint64_t key,
+			  struct pace_instance *ret)
 {
-	pace->waits = false;
-	pace->early_ns = now + PACE_REST_EARLY * answer->cpu_ns;
-	pace->spread_ns = now + PACE_REST * answer->cpu_ns;
-	if (!pair)
-		return;
-	pair->skips = answer->enough ? PACE_SKIPS : 0;
-	if (answer->counts || pair->taken == 0)
-		return;
-	pair->taken--;
-	pair->next_ns = pace->sent_ns + pace_gap_ns(pair->taken);
+	for (size_t i = 0; i < pace->waiting; i++) {
+		if (pace->queue[i].pair != key)
+			continue;
+		*ret = pace->queue[i];
+		pace_drop(pace, i + 1);
+		return true;
+	}
+	return false;
+}
+
+/* A rest that was not taken is taken later, behind the time of this replay. */
+static void pace_rest(struct pace *pace, uint64_t cpu_ns, uint64_t now)
+{
+	uint64_t end = pace->rest_ns + cpu_ns;
+
+	if (end < now)
+		end = now;
+	pace->cost_ns = cpu_ns;
+	pace->rest_ns = end + PACE_REST_FEW * cpu_ns;
+	pace->spread_ns = now + PACE_REST * cpu_ns;
+}
+
+bool pace_answered(struct pace *pace, struct pace_pair *pair, uint64_t key,
+		   const struct pace_answer *answer, uint64_t now,
+		   struct pace_instance *ret)
+{
+	uint64_t before = pace->answered_ns;
+
+	if (!pace_take_out(pace, key, ret))
+		return false;
+	pace_rest(pace, answer->cpu_ns, now);
+	pace->answered_ns = now;
+	if (pair) {
+		pair->waiting -= pair->waiting > 0;
+		pair->known = answer->counts;
+		pair->skips = answer->enough ? PACE_SKIPS : 0;
+	}
+	if (pair && !answer->counts && pair->taken > 0) {
+		pair->taken--;
+		pair->next_ns = ret->sent_ns + pace_gap_ns(pair->taken);
+	}
+	if (ret->sent_ns < before)
+		ret->sent_ns = before;
+	return true;
 }

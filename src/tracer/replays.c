@@ -105,7 +105,7 @@ static bool replays_may(const struct thread *one, const struct thread *other,
 	       wire->sides[1].syscall == -1;
 }
 
-static bool replays_due(const struct replays *replays, uint64_t now)
+static bool replays_due(struct replays *replays, uint64_t now)
 {
 	return replays->params->replays &&
 	       replays->core->phase == PHASE_WATCHING &&
@@ -218,6 +218,18 @@ static struct channel_part replays_vectors(const struct replay_context *context)
 	return (struct channel_part){ context->vectors, context->vectors_size };
 }
 
+static void replays_sent(struct replays *replays)
+{
+	const struct pace_instance instance = {
+		.pair = replays->pair,
+		.held_ns = replays->held_ns,
+		.sent_ns = clock_now_ns(),
+	};
+
+	pace_sent(&replays->pace, &replays_find(replays, replays->pair)->pace,
+		  &instance);
+}
+
 void replays_send(struct replays *replays)
 {
 	const struct replay_capture *capture = replays->capture;
@@ -249,19 +261,19 @@ void replays_send(struct replays *replays)
 	}
 	if (channel_send_parts(&replays->core->channel, WIRE_INSTANCE, parts,
 			       sizeof(parts) / sizeof(parts[0])))
-		pace_sent(&replays->pace,
-			  &replays_find(replays, replays->pair)->pace,
-			  clock_now_ns());
+		replays_sent(replays);
 	else
 		replays->core->stats.dropped++;
 }
 
+/* sent: since when it was replayed. */
 static void replays_charge(struct replays *replays,
-			   const struct wire_replay *answer, uint64_t now)
+			   const struct wire_replay *answer,
+			   const struct pace_instance *sent, uint64_t now)
 {
 	const struct load_replay replay = {
-		.since_ns = replays->pace.sent_ns,
-		.held_ns = replays->held_ns,
+		.since_ns = sent->sent_ns,
+		.held_ns = sent->held_ns,
 		.cpu_ns = answer->cpu_ns,
 		.scratch_ns = answer->scratch_ns,
 	};
@@ -284,15 +296,18 @@ void replays_answered(struct replays *replays, const void *payload, size_t size)
 	const struct wire_replay *answer = payload;
 	uint64_t now = clock_now_ns();
 	struct pace_answer outcome;
+	struct pace_instance sent;
 	struct replays_pair *pair;
 
 	if (size != sizeof(*answer) || answer->count > WIRE_HINTS_MAX)
 		return;
 	outcome = (struct pace_answer){ answer->counts, answer->enough,
 					answer->cpu_ns };
-	replays_charge(replays, answer, now);
 	pair = replays_find(replays, answer->pair);
-	pace_answered(&replays->pace, pair ? &pair->pace : NULL, &outcome, now);
+	if (!pace_answered(&replays->pace, pair ? &pair->pace : NULL,
+			   answer->pair, &outcome, now, &sent))
+		return;
+	replays_charge(replays, answer, &sent, now);
 	if (!pair)
 		return;
 	pair->learned = answer->counts;

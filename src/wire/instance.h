@@ -28,7 +28,7 @@ struct wire_instance_thread {
 
 /*
  * The two threads of the conflict that was told just before, as they were held.
- * Until WIRE_REPLAY comes, there is no other.
+ * WIRE_REPLAY answers each, in their order; schedule/pace.h says how many may wait.
  */
 struct wire_instance {
 	/* of the pair of instructions, in all processes of the program */

@@ -139,26 +139,26 @@ static void replays_have_a_budget_of_their_own(void **state)
 	budget.competition = 1;
 	budget.loss = 0.5;
 	budget_earn(&budget, now);
-	assert_false(budget_affords_replay(&budget));
+	assert_false(budget_affords_replay(&budget, 0));
 	budget_earn(&budget, now += MS);
-	assert_true(budget_affords_replay(&budget));
+	assert_true(budget_affords_replay(&budget, 0));
 	/* a hold of 100 us costs 50 of them, and 4 ms of a busy processor 4 */
 	budget_spend_replay(&budget, MS / 10, 4 * MS);
 	assert_int_equal((uint64_t)budget.lost_replay_ns, 4 * MS);
 	assert_true(budget_affords(&budget));
 	/* of a second, a quarter of 2 % is 5 ms */
 	budget_earn(&budget, now += 800 * MS);
-	assert_false(budget_affords_replay(&budget));
+	assert_false(budget_affords_replay(&budget, 0));
 	budget_earn(&budget, now += 20 * MS);
-	assert_true(budget_affords_replay(&budget));
+	assert_true(budget_affords_replay(&budget, 0));
 	/* a quiet hour brings no more than a second does */
 	budget_earn(&budget, now += 3600 * CLOCK_NS_PER_S);
 	budget_spend_replay(&budget, 0, 5 * MS + 1);
-	assert_false(budget_affords_replay(&budget));
+	assert_false(budget_affords_replay(&budget, 0));
 	/* and nothing costs more than five of them */
 	budget_spend_replay(&budget, 0, 60 * CLOCK_NS_PER_S);
 	budget_earn(&budget, now += 5 * CLOCK_NS_PER_S + MS);
-	assert_true(budget_affords_replay(&budget));
+	assert_true(budget_affords_replay(&budget, 0));
 }
 
 /* It costs nothing where a processor is idle, but for the hold. */
@@ -172,11 +172,11 @@ static void replays_on_an_idle_processor_are_free(void **state)
 	budget_earn(&budget, CLOCK_NS_PER_S);
 	budget_earn(&budget, CLOCK_NS_PER_S + MS);
 	budget_spend_replay(&budget, 0, CLOCK_NS_PER_S);
-	assert_true(budget_affords_replay(&budget));
+	assert_true(budget_affords_replay(&budget, 0));
 	budget_set_share(&budget, 0);
 	budget.competition = 1;
 	budget_spend_replay(&budget, MS, CLOCK_NS_PER_S);
-	assert_true(budget_affords_replay(&budget));
+	assert_true(budget_affords_replay(&budget, 0));
 }
 
 /* A quarter of the share, and never more than a second's. */

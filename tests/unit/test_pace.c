@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "judge/replayed.h"
 #include "schedule/budget.h"
 #include "schedule/pace.h"
 
@@ -39,23 +40,44 @@ static void start(struct scene *scene, double share, uint64_t takes_ns)
 	scene->budget.competition = 1;
 }
 
-/* False: it is not captured. */
-static bool conflict(struct scene *scene, struct pace_pair *pair)
+/* Capture an instance now, if it may be; pairs are told apart by their place. */
+static bool capture(struct scene *scene, struct pace_pair *pair)
 {
-	const struct pace_answer answer = { !scene->lessons, scene->enough,
-					    scene->takes_ns };
+	const struct pace_instance instance = {
+		.pair = (uintptr_t)pair,
+		.sent_ns = scene->now_ns,
+	};
 
 	budget_earn(&scene->budget, scene->now_ns);
 	if (!pace_is_open(&scene->pace, &scene->budget, scene->now_ns) ||
 	    !pace_takes(&scene->pace, pair, scene->now_ns))
 		return false;
-	pace_sent(&scene->pace, pair, scene->now_ns);
-	assert_false(pace_is_open(&scene->pace, &scene->budget, scene->now_ns));
+	pace_sent(&scene->pace, pair, &instance);
 	if (scene->taken < TAKEN_MAX)
 		scene->taken_ns[scene->taken++] = scene->now_ns;
+	return true;
+}
+
+/* The oldest of the pair is replayed now; how long that took. */
+static uint64_t replay(struct scene *scene, struct pace_pair *pair)
+{
+	const struct pace_answer answer = { !scene->lessons, scene->enough,
+					    scene->takes_ns };
+	struct pace_instance sent;
+
 	scene->now_ns += scene->takes_ns + scene->waits_ns;
 	budget_spend_replay(&scene->budget, 0, scene->takes_ns);
-	pace_answered(&scene->pace, pair, &answer, scene->now_ns);
+	assert_true(pace_answered(&scene->pace, pair, (uintptr_t)pair, &answer,
+				  scene->now_ns, &sent));
+	return scene->now_ns - sent.sent_ns;
+}
+
+/* False: it is not captured. It is replayed before the next conflict. */
+static bool conflict(struct scene *scene, struct pace_pair *pair)
+{
+	if (!capture(scene, pair))
+		return false;
+	replay(scene, pair);
 	return true;
 }
 
@@ -73,23 +95,130 @@ static void the_first_of_a_pair_are_early(void **state)
 	(void)state;
 	start(&scene, 0, MS);
 	run(&scene, CLOCK_NS_PER_S);
-	/* a replay, and a rest as long */
+	/* one replay after the other */
 	for (size_t i = 0; i < PACE_EARLY; i++)
-		assert_in_range(scene.taken_ns[i], CLOCK_NS_PER_S + 2 * i * MS,
-				CLOCK_NS_PER_S + (2 * i + 1) * MS);
+		assert_in_range(scene.taken_ns[i],
+				CLOCK_NS_PER_S + 11 * i * MS / 10,
+				CLOCK_NS_PER_S + (11 * i + 1) * MS / 10);
 }
 
+/* New pairs all the time: half of it is left to other work. */
+static void rests_of_new_pairs_add_up(void **state)
+{
+	static struct pace_pair pairs[TAKEN_MAX];
+	struct scene scene;
+	size_t burst;
+
+	(void)state;
+	start(&scene, 0, MS);
+	for (size_t i = 0; i < TAKEN_MAX; scene.now_ns += MS / 10)
+		i += conflict(&scene, &pairs[i]);
+	for (burst = 1;
+	     scene.taken_ns[burst] - scene.taken_ns[burst - 1] <= 11 * MS / 10;
+	     burst++)
+		;
+	assert_in_range(burst, PACE_BURST_NS / MS, PACE_BURST_NS / MS + 3);
+	for (size_t i = burst + 1; i < TAKEN_MAX; i++)
+		assert_in_range(scene.taken_ns[i] - scene.taken_ns[i - 1],
+				2 * MS - MS / 5, 2 * MS + MS / 5);
+}
+
+/* Beside busy threads: only what was computed is followed by a rest. */
 static void a_wait_for_a_processor_is_followed_by_no_rest(void **state)
 {
+	static struct pace_pair pairs[TAKEN_MAX];
 	struct scene scene;
 
 	(void)state;
 	start(&scene, 0, MS);
 	scene.waits_ns = 30 * MS;
-	run(&scene, CLOCK_NS_PER_S);
-	for (size_t i = 0; i < PACE_EARLY; i++)
-		assert_in_range(scene.taken_ns[i], CLOCK_NS_PER_S + 32 * i * MS,
-				CLOCK_NS_PER_S + (32 * i + 1) * MS);
+	for (size_t i = 0; i < TAKEN_MAX; i++)
+		assert_true(conflict(&scene, &pairs[i]));
+}
+
+static void several_of_a_known_pair_wait(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 0, MS);
+	assert_true(conflict(&scene, &scene.pair));
+	for (int i = 1; i < PACE_EARLY; i++)
+		assert_true(capture(&scene, &scene.pair));
+	/* each is said to have taken the time since the one before it */
+	for (int i = 1; i < PACE_EARLY; i++)
+		assert_int_equal(replay(&scene, &scene.pair), MS);
+}
+
+static void one_of_an_unknown_pair_waits(void **state)
+{
+	struct pace_pair other = { 0 };
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 0, MS);
+	assert_true(capture(&scene, &scene.pair));
+	assert_false(capture(&scene, &scene.pair));
+	assert_true(capture(&scene, &other));
+	scene.lessons = true;
+	replay(&scene, &scene.pair);
+	assert_true(capture(&scene, &scene.pair));
+	assert_false(capture(&scene, &scene.pair));
+}
+
+static void no_more_wait_than_the_queue_holds(void **state)
+{
+	struct pace_pair pairs[PACE_QUEUE + 1] = { { 0 } };
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 0, MS);
+	for (size_t i = 0; i < PACE_QUEUE; i++)
+		assert_true(capture(&scene, &pairs[i]));
+	assert_false(capture(&scene, &pairs[PACE_QUEUE]));
+	replay(&scene, &pairs[0]);
+	assert_true(capture(&scene, &pairs[PACE_QUEUE]));
+}
+
+/* With few instances left to need, a pair leaves the queue to others. */
+static void
+a_pair_with_enough_for_a_verdict_waits_until_others_have(void **state)
+{
+	struct pace_pair other = { 0 };
+	struct scene scene;
+
+	(void)state;
+	assert_int_equal(PACE_FEW, replayed_enough());
+	start(&scene, 0, MS);
+	while (scene.pair.taken < PACE_FEW) {
+		assert_true(conflict(&scene, &scene.pair));
+		scene.now_ns += PACE_GAP_MAX_NS;
+	}
+	assert_true(capture(&scene, &other));
+	assert_false(capture(&scene, &scene.pair));
+	replay(&scene, &other);
+	scene.now_ns += 2 * MS;
+	assert_false(capture(&scene, &scene.pair));
+	scene.now_ns += MS;
+	assert_true(capture(&scene, &scene.pair));
+}
+
+/* What waits is paid for first. */
+static void what_waits_is_in_the_budget(void **state)
+{
+	struct pace_pair other = { 0 };
+	struct scene scene;
+
+	(void)state;
+	/* a quarter of 2 % is 5 ms a second, and a replay takes 4 */
+	start(&scene, 0.02, 4 * MS);
+	budget_earn(&scene.budget, scene.now_ns);
+	scene.now_ns += CLOCK_NS_PER_S;
+	assert_true(conflict(&scene, &scene.pair));
+	scene.now_ns += CLOCK_NS_PER_S / 2;
+	assert_true(capture(&scene, &other));
+	assert_false(capture(&scene, &scene.pair));
+	replay(&scene, &other);
 }
 
 static void later_ones_are_spread_by_gaps_that_double(void **state)
@@ -146,7 +275,7 @@ static void a_lesson_is_followed_at_once(void **state)
 	start(&scene, 0, MS);
 	scene.lessons = true;
 	run(&scene, 10 * MS);
-	assert_in_range(scene.taken, 5, 6);
+	assert_in_range(scene.taken, 9, 10);
 	assert_int_equal(scene.pair.taken, 0);
 }
 
@@ -172,29 +301,55 @@ static void a_lost_answer_is_not_waited_for_for_ever(void **state)
 
 	(void)state;
 	start(&scene, 0, MS);
-	pace_sent(&scene.pace, &pair, scene.now_ns);
+	assert_true(capture(&scene, &pair));
 	scene.now_ns += PACE_ANSWER_NS - 1;
 	assert_false(conflict(&scene, &pair));
 	scene.now_ns++;
 	assert_true(conflict(&scene, &pair));
 }
 
-static void answers_of_unknown_pairs_end_the_waiting(void **state)
+static void an_answer_ends_the_waiting_for_older_ones(void **state)
 {
+	struct pace_pair other = { 0 };
 	struct scene scene;
 
 	(void)state;
 	start(&scene, 0, MS);
-	pace_sent(&scene.pace, &scene.pair, scene.now_ns);
-	pace_answered(&scene.pace, NULL,
-		      &(struct pace_answer){ .counts = true }, scene.now_ns);
-	assert_true(conflict(&scene, &scene.pair));
+	assert_true(capture(&scene, &scene.pair));
+	assert_true(capture(&scene, &other));
+	replay(&scene, &other);
+	assert_int_equal(scene.pace.waiting, 0);
+	assert_true(capture(&scene, &scene.pair));
+}
+
+static void answers_of_unknown_pairs_end_the_waiting(void **state)
+{
+	const struct pace_answer answer = { .counts = true };
+	struct pace_instance sent;
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 0, MS);
+	assert_true(capture(&scene, &scene.pair));
+	assert_true(pace_answered(&scene.pace, NULL, (uintptr_t)&scene.pair,
+				  &answer, scene.now_ns, &sent));
+	assert_int_equal(scene.pace.waiting, 0);
+	assert_false(pace_answered(&scene.pace, NULL, (uintptr_t)&scene.pair,
+				   &answer, scene.now_ns, &sent));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_of_a_pair_are_early),
+		cmocka_unit_test(rests_of_new_pairs_add_up),
+		cmocka_unit_test(several_of_a_known_pair_wait),
+		cmocka_unit_test(one_of_an_unknown_pair_waits),
+		cmocka_unit_test(no_more_wait_than_the_queue_holds),
+		cmocka_unit_test(
+			a_pair_with_enough_for_a_verdict_waits_until_others_have),
+		cmocka_unit_test(what_waits_is_in_the_budget),
+		cmocka_unit_test(an_answer_ends_the_waiting_for_older_ones),
 		cmocka_unit_test(a_wait_for_a_processor_is_followed_by_no_rest),
 		cmocka_unit_test(later_ones_are_spread_by_gaps_that_double),
 		cmocka_unit_test(another_pair_has_its_own_first_ones),
