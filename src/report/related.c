@@ -92,6 +92,43 @@ bool related_share_replays(const struct race *a, const struct race *b)
 	       b->variable.region != REGION_GLOBAL && share_code(a, b);
 }
 
+static const char *function_of(const struct race *race, int side)
+{
+	const struct vec *frames = &race->sides[side].frames;
+
+	return frames->count > 0
+		       ? ((const struct race_frame *)vec_at(frames, 0))
+				 ->function
+		       : NULL;
+}
+
+/* A side is in the function, and makes such an access. */
+static bool has_side(const struct race *race, int side, const char *function,
+		     uint32_t access)
+{
+	return race->sides[side].access & access &&
+	       same_text(function_of(race, side), function);
+}
+
+bool related_is_behind(const struct race *race, const struct race *other)
+{
+	for (int i = 0; i < 2; i++) {
+		const char *reader = function_of(race, i);
+		const char *writer = function_of(race, 1 - i);
+
+		if (!reader || !writer ||
+		    !race->sides[i].pattern.dereferenced ||
+		    !(race->sides[1 - i].access & ACCESS_WRITE))
+			continue;
+		for (int j = 0; j < 2; j++) {
+			if (has_side(other, j, reader, ACCESS_READ) &&
+			    has_side(other, 1 - j, writer, ACCESS_WRITE))
+				return !related_by_variable(race, other);
+		}
+	}
+	return false;
+}
+
 /* One side only reads, and the other one writes. */
 static bool has_reader(const struct race *race)
 {
@@ -105,36 +142,50 @@ static bool has_reader(const struct race *race)
 	return false;
 }
 
-static void related_count(struct race_replay_related *related,
-			  const struct race *race)
+static void related_note(struct race_replay_related *related,
+			 const struct race *race)
 {
 	const struct race_replay *replay = &race->replay;
 	uint64_t changes = replay->changes + replay->faults;
 
-	if (related->races == 0 || replay->instances < related->fewest)
+	if (replay->instances < related->fewest)
 		related->fewest = replay->instances;
-	related->races++;
-	related->instances += replay->instances;
-	related->telling += replay->instances - replay->still;
 	related->changed |= changes > 0;
 	related->serial &= changes == 0 ||
 			   (changes == replay->serial && has_reader(race));
 	related->unlike |= race_replay_is_unlike(replay);
 }
 
+/* Instances of a race on the same variable, which also show that it is benign. */
+static void related_count(struct race_replay_related *related,
+			  const struct race *race)
+{
+	const struct race_replay *replay = &race->replay;
+
+	related_note(related, race);
+	related->races++;
+	related->instances += replay->instances;
+	related->telling += replay->instances - replay->still;
+}
+
 bool related_sum_replays(struct race *race, const struct vec *races)
 {
-	struct race_replay_related related = { .serial = true },
+	struct race_replay_related related = { .serial = true,
+					       .fewest = UINT64_MAX },
 				   old = race->replay_related;
 
 	for (size_t i = 0; i < races->count; i++) {
 		const struct race *other = *(struct race **)vec_at(races, i);
 
-		if (other->verdict == VERDICT_SYNC ||
-		    (other != race && !related_share_replays(race, other)))
+		if (other->verdict == VERDICT_SYNC)
 			continue;
-		related_count(&related, other);
+		if (other == race || related_share_replays(race, other))
+			related_count(&related, other);
+		else if (related_is_behind(race, other))
+			related_note(&related, other);
 	}
+	if (related.fewest == UINT64_MAX)
+		related.fewest = 0;
 	race->replay_related = related;
 	return related.instances != old.instances ||
 	       related.races != old.races || related.telling != old.telling ||

@@ -33,8 +33,19 @@ bool related_tell(struct race *race, const struct race *teller);
 bool related_share_replays(const struct race *a, const struct race *b);
 
 /*
- * Set race->replay_related from these races (of struct race *), of which it is one.
- * Synchronization is none of them. True if that is news.
+ * Is the other race on memory that the raced value leads to? One function stores a
+ * pointer, and the other one dereferences it; the same two race on the other
+ * variable, in the same roles. An object that is seen before it is complete is
+ * harmful, and the replays of the pointer do not show it: they begin with the store
+ * of the pointer and run each function whole behind it. By the functions' names:
+ * false where there are none.
+ */
+bool related_is_behind(const struct race *race, const struct race *other);
+
+/*
+ * Set race->replay_related from these races (of struct race *), of which it is one:
+ * from those that tell of it, and from those behind it, which can only show that it
+ * is not benign. Synchronization is none of them. True if that is news.
  */
 bool related_sum_replays(struct race *race, const struct vec *races);
 

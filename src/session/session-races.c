@@ -216,7 +216,8 @@ static struct error *session_sum_replays(struct session *session,
 	for (size_t i = 0; !err && i < races->count; i++) {
 		struct race *other = *(struct race **)vec_at(races, i);
 
-		if ((other == race || related_share_replays(race, other)) &&
+		if ((other == race || related_share_replays(race, other) ||
+		     related_is_behind(other, race)) &&
 		    related_sum_replays(other, races))
 			err = session_judge_related(session, other);
 	}

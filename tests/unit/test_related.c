@@ -171,6 +171,85 @@ static void replays_of_a_variable_are_summed(void **state)
 		race_deinit(&races[i]);
 }
 
+/* The first side stores a pointer, and the second one dereferences it. */
+static void sample_publication(struct race *race)
+{
+	sample_race(race);
+	race->sides[0].access = ACCESS_WRITE;
+	race->sides[1].access = ACCESS_READ;
+	race->sides[1].pattern.dereferenced = true;
+}
+
+/* The same functions, on what the pointer leads to. */
+static void sample_behind(struct race *race)
+{
+	sample_race(race);
+	race->sides[0].access = ACCESS_WRITE;
+	race->sides[1].access = ACCESS_READ;
+	race->variable.offset += 8;
+	race->address += 8;
+}
+
+static void memory_behind_a_pointer_has_the_same_functions(void **state)
+{
+	struct race_frame *frame;
+	struct race race, other;
+
+	(void)state;
+	sample_publication(&race);
+	sample_behind(&other);
+	assert_false(related_share_replays(&race, &other));
+	assert_true(related_is_behind(&race, &other));
+	assert_false(related_is_behind(&other, &race));
+	/* the one that dereferences writes there */
+	other.sides[0].access = ACCESS_READ;
+	other.sides[1].access = ACCESS_WRITE;
+	assert_false(related_is_behind(&race, &other));
+	sample_behind(&race);
+	sample_behind(&other);
+	race.sides[1].pattern.dereferenced = true;
+	other.address = race.address;
+	assert_false(related_is_behind(&race, &other));
+	other.address += 8;
+	other.variable.offset += 8;
+	assert_true(related_is_behind(&race, &other));
+	frame = vec_at(&other.sides[0].frames, 0);
+	sample_set(&frame->function, "another");
+	assert_false(related_is_behind(&race, &other));
+	race_deinit(&race);
+	race_deinit(&other);
+}
+
+/* They refute it, and are no proof. */
+static void replays_behind_a_pointer_are_not_summed(void **state)
+{
+	const struct replay_note same = { .outcome = RACE_REPLAY_SAME };
+	const struct replay_note change = { .outcome = RACE_REPLAY_CHANGE };
+	struct race race, other, *all[] = { &race, &other };
+	const struct vec list = { all, 2, 2, sizeof(all[0]) };
+
+	(void)state;
+	sample_publication(&race);
+	sample_behind(&other);
+	assert_true(race_replay_add(&race, &same));
+	assert_true(related_sum_replays(&race, &list));
+	assert_int_equal(race.replay_related.races, 1);
+	assert_int_equal(race.replay_related.instances, 1);
+	/* the other one has none yet */
+	assert_int_equal(race.replay_related.fewest, 0);
+	assert_false(race.replay_related.changed);
+	assert_true(race_replay_add(&other, &change));
+	assert_true(related_sum_replays(&race, &list));
+	assert_int_equal(race.replay_related.instances, 1);
+	assert_int_equal(race.replay_related.fewest, 1);
+	assert_true(race.replay_related.changed);
+	/* what the pointer does is no news of what is behind it */
+	assert_true(related_sum_replays(&other, &list));
+	assert_int_equal(other.replay_related.instances, 1);
+	race_deinit(&race);
+	race_deinit(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +260,9 @@ int main(void)
 		cmocka_unit_test(replays_tell_of_one_field_of_a_type),
 		cmocka_unit_test(replays_tell_of_the_same_code),
 		cmocka_unit_test(replays_of_a_variable_are_summed),
+		cmocka_unit_test(
+			memory_behind_a_pointer_has_the_same_functions),
+		cmocka_unit_test(replays_behind_a_pointer_are_not_summed),
 	};
 
 	return cmocka_run_group_tests_name("related", tests, NULL, NULL);
