@@ -25,6 +25,7 @@
 #include "report/source.h"
 #include "report/text.h"
 #include "sampling/rules.h"
+#include "tracee/selftest.h"
 
 struct hunt_options {
 	struct standard standard;
@@ -245,6 +246,20 @@ static void hunt_note_found(const struct hunt_options *options,
 	strbuf_deinit(&line);
 }
 
+/* A hunt goes on with fewer, as each of its runs finds them (tracer.c). */
+static void hunt_note_registers(void)
+{
+	int count;
+	struct error *err = selftest_free_registers(&count);
+
+	if (!err && count < 4)
+		log_warn("others have %d of the four debug registers (perf, a "
+			 "debugger): fewer sides are tried in a run, and some "
+			 "may not be tried",
+			 4 - count);
+	error_free(err);
+}
+
 static struct error *hunt_in_outcomes(const struct hunt_options *options,
 				      const struct hunt_config *config,
 				      struct outcomes *outcomes,
@@ -258,6 +273,7 @@ static struct error *hunt_in_outcomes(const struct hunt_options *options,
 	struct hunt_found found;
 	struct error *err, *ended;
 
+	hunt_note_registers();
 	err = hunt_find_sides(&sources, outcomes, &found);
 	if (err)
 		return err;

@@ -55,6 +55,11 @@ void check_look_memory(struct check_context *context, struct check *ret)
 	error_free(err);
 }
 
+static void check_advise_busy(struct check *ret)
+{
+	check_advise(ret, "end the debuggers and perf that use watchpoints");
+}
+
 void check_look_watch_perf(struct check_context *context, struct check *ret)
 {
 	bool kernel;
@@ -71,6 +76,8 @@ void check_look_watch_perf(struct check_context *context, struct check *ret)
 				     "perf_event_open with --cap-add=PERFMON "
 				     "--security-opt seccomp=PROFILE or "
 				     "unconfined");
+		else if (selftest_is_busy(err))
+			check_advise_busy(ret);
 	} else if (!kernel) {
 		check_find(ret, CHECK_WARNING,
 			   "a watchpoint stopped a child, but accesses by the "
@@ -96,7 +103,9 @@ void check_look_watch_ptrace(struct check_context *context, struct check *ret)
 	}
 	check_find(ret, context->perf_works ? CHECK_NOTE : CHECK_WARNING, "%s",
 		   error_message(err));
-	if (!context->perf_works)
+	if (selftest_is_busy(err))
+		check_advise_busy(ret);
+	else if (!context->perf_works)
 		check_advise(ret, "a racing access is known only where both "
 				  "threads are held, else by the changed "
 				  "value; use a machine with working debug "
@@ -136,7 +145,10 @@ void check_look_execution(struct check_context *context, struct check *ret)
 		return;
 	}
 	check_find(ret, CHECK_NOTE, "%s", error_message(err));
-	check_advise(ret, "for --text-untouched: see watch-perf");
+	if (selftest_is_busy(err))
+		check_advise_busy(ret);
+	else
+		check_advise(ret, "for --text-untouched: see watch-perf");
 	error_free(err);
 }
 
@@ -157,8 +169,7 @@ void check_look_registers(struct check_context *context, struct check *ret)
 	} else if (!err) {
 		check_find(ret, CHECK_WARNING,
 			   "%d of 4 are free: others watch memory too", count);
-		check_advise(ret, "end the debuggers and perf that use "
-				  "watchpoints");
+		check_advise_busy(ret);
 	} else {
 		check_find(ret, CHECK_NOTE, "%s", error_message(err));
 	}

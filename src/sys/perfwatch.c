@@ -60,15 +60,21 @@ static int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 
 static struct error *perfwatch_error(const char *what)
 {
+	struct error *err;
+
 	if (errno == EACCES || errno == EPERM)
 		return error_create(
 			ERROR_REFUSED,
 			"%s: permission denied (needs CAP_PERFMON or a lower kernel.perf_event_paranoid, and no seccomp filter against perf_event_open)",
 			what);
-	if (errno == ENOSPC)
-		return error_create(ERROR_UNSUPPORTED,
-				    "%s: no debug register is free", what);
-	return error_os(errno, "%s", what);
+	if (errno != ENOSPC)
+		return error_os(errno, "%s", what);
+	err = error_create(ERROR_UNSUPPORTED,
+			   "%s: no debug register is free: others have them",
+			   what);
+	if (err != error_nomem)
+		err->code = ENOSPC;
+	return err;
 }
 
 struct error *perfwatch_open(pid_t tid, const struct perfwatch_spec *spec,

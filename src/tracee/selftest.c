@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "sys/memory.h"
 #include "sys/perfwatch.h"
@@ -167,15 +168,30 @@ static struct error *selftest_registers_once(bool *ret_trapped)
 	return err;
 }
 
+bool selftest_is_busy(const struct error *err)
+{
+	return err->code == ENOSPC;
+}
+
+/* As perfwatch.h tells it; by ptrace(2) the kernel says no more than the code. */
+static struct error *selftest_busy(void)
+{
+	struct error *err =
+		error_create(ERROR_UNSUPPORTED,
+			     "no debug register is free: others have them");
+
+	if (err != error_nomem)
+		err->code = ENOSPC;
+	return err;
+}
+
 /*
  * Do others have all registers, and is there still time for them to give some
  * back? Waits a moment then, and frees the error.
  */
 static bool selftest_waits(struct error *err, int *tries)
 {
-	/* by ptrace(2), and as perfwatch.h tells it */
-	if (!err || (err->code != ENOSPC && err->kind != ERROR_UNSUPPORTED) ||
-	    ++*tries == SELFTEST_TRIES)
+	if (!err || !selftest_is_busy(err) || ++*tries == SELFTEST_TRIES)
 		return false;
 	error_free(err);
 	usleep(SELFTEST_GAP_US);
@@ -198,6 +214,10 @@ struct error *selftest_registers(void)
 	do {
 		err = selftest_registers_once(&trapped);
 	} while (selftest_waits(err, &tries));
+	if (err && selftest_is_busy(err)) {
+		error_free(err);
+		err = selftest_busy();
+	}
 	if (!err && !trapped)
 		err = selftest_dead();
 	return error_wrap(err, "watchpoints by ptrace");
@@ -492,4 +512,21 @@ struct error *selftest_free_registers(int *ret)
 		return error_wrap(err, "count the debug registers");
 	*ret = count;
 	return NULL;
+}
+
+struct error *selftest_await_registers(uint64_t wait_ns, int *ret)
+{
+	uint64_t end = clock_now_ns() + wait_ns;
+	int count = 0;
+	struct error *err = selftest_free_registers(&count);
+
+	while (!err && count == 0 && clock_now_ns() < end) {
+		usleep(SELFTEST_GAP_US);
+		err = selftest_free_registers(&count);
+	}
+	if (!err && count == 0)
+		err = selftest_busy();
+	if (!err)
+		*ret = count;
+	return err;
 }

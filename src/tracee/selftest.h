@@ -8,8 +8,15 @@
 #define TRACEE_SELFTEST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct error;
+
+/*
+ * Where others have all debug registers (perf, a debugger), the tests of
+ * watchpoints wait for two seconds; then their error is one of these.
+ */
+bool selftest_is_busy(const struct error *err);
 
 /* NULL if debug registers set by ptrace stop a tracee. */
 struct error *selftest_registers(void);
@@ -44,5 +51,8 @@ struct error *selftest_memory(struct selftest_memory *ret);
 
 /* How many of the four debug registers nobody else uses. */
 struct error *selftest_free_registers(int *ret);
+
+/* The same, once there is one, or after that time; selftest_is_busy(): none is. */
+struct error *selftest_await_registers(uint64_t wait_ns, int *ret);
 
 #endif

@@ -102,8 +102,10 @@ static void perf_update(struct tracees *tracees, struct thread *thread)
 		if (!err)
 			continue;
 		perf_unset(thread, i);
-		if (err->kind == ERROR_UNSUPPORTED)
+		if (err->kind == ERROR_UNSUPPORTED) {
 			tracees->stats->out_of_registers++;
+			tracees->watch.refused++;
+		}
 		thread_ok(thread, err);
 	}
 }

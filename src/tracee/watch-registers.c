@@ -12,6 +12,7 @@
  */
 #include "tracee/watch.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -134,6 +135,7 @@ static bool registers_trap_pending(struct thread *thread)
 static void registers_prepare(struct tracees *tracees, struct thread *thread)
 {
 	struct watch_view view;
+	struct error *err;
 
 	if (thread->process->role != PROCESS_WATCHED)
 		return;
@@ -141,7 +143,9 @@ static void registers_prepare(struct tracees *tracees, struct thread *thread)
 	if (watch_current(&view, thread) || registers_trap_pending(thread))
 		return;
 	guardian_note_registers(tracees->guardian);
-	if (thread_ok(thread, registers_write(thread, &view.dregs)))
+	err = registers_write(thread, &view.dregs);
+	tracees->watch.refused += err && err->code == ENOSPC;
+	if (thread_ok(thread, err))
 		memcpy(thread->watch.generation, view.generation,
 		       sizeof(thread->watch.generation));
 }

@@ -103,6 +103,7 @@ struct watch {
 		[DREGS_SLOTS]; /* of the slot's present use; 0: free */
 	uint64_t last_generation;
 	uint32_t pending; /* threads asked to stop for an update */
+	uint64_t refused; /* registers of threads that others had then */
 	/* registers of threads may hold ended watches until then; 0: none do */
 	uint64_t clean_at_ns;
 	void *state; /* of the back-end, or of perf-cpu, which is to be it */

@@ -112,12 +112,8 @@ static void hunt_give_way(struct engine *engine, uint64_t address)
 /* One register is left for the bytes, until they are watched. */
 static bool hunt_has_register(const struct engine *engine)
 {
-	const struct dregs *dregs = &engine->core.tracees.watch.dregs;
-	int left = 0;
-
-	for (int i = 0; i < DREGS_SLOTS; i++)
-		left += dregs->slots[i].users == 0;
-	return left > !engine->hunt.holds;
+	return dregs_free(&engine->core.tracees.watch.dregs) >
+	       !engine->hunt.holds;
 }
 
 static void hunt_arm_partner(struct engine *engine,

@@ -62,9 +62,22 @@ static void hunt_disarm(struct engine *engine, struct hunt_target *target)
 		hunt_text_leave(engine, &target->wire.site);
 }
 
+/* Others had a register: what a thread did then was not seen. */
+static bool hunt_was_blind(const struct engine *engine,
+			   const struct hunt_target *target,
+			   enum wire_hunt_end end)
+{
+	return end != WIRE_HUNT_MET &&
+	       (target->state == HUNT_COUNTING || target->state == HUNT_NEAR ||
+		target->state == HUNT_HELD) &&
+	       engine->core.tracees.watch.refused != target->refused;
+}
+
 static void hunt_over(struct engine *engine, struct hunt_target *target,
 		      enum wire_hunt_end end)
 {
+	if (hunt_was_blind(engine, target, end))
+		end = WIRE_HUNT_UNTRIED;
 	hunt_disarm(engine, target);
 	if (engine->hunt.focus == target) {
 		hunt_lift_partners(engine);
@@ -184,6 +197,7 @@ static void hunt_arm_target(struct engine *engine, struct hunt_target *target)
 		return;
 	}
 	target->state = HUNT_COUNTING;
+	target->refused = engine->core.tracees.watch.refused;
 	if (hunt_is_for_text(target))
 		target->stands = hunt_text_stand(engine, &target->wire.site);
 	if (!target->stands && !hunt_claim(engine, target))

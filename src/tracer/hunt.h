@@ -78,6 +78,7 @@ struct hunt_target {
 	bool begun; /* its program runs: threads may have that were not counted */
 	bool claimed;
 	struct watch_claim claim;
+	uint64_t refused; /* struct watch's, before it was armed */
 	uint64_t period; /* of the claim */
 	bool stands; /* it has an INT3 */
 	unsigned int stops; /* there */

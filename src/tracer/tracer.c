@@ -40,6 +40,9 @@
 #include "tracer/replays.h"
 #include "tracer/startup.h"
 
+/* A hunt waits so long for others to give a debug register back. */
+static const uint64_t TRACER_REGISTERS_NS = 10 * CLOCK_NS_PER_S;
+
 enum {
 	TRACER_TICK_NS = 20 * 1000 * 1000,
 	/* each takes some 65 us, and wakes the front end for its figures */
@@ -555,6 +558,24 @@ static struct error *tracer_attach(struct engine *engine,
 	return engine->core.tracees.processes.count > 0 ? NULL : error_gone;
 }
 
+/* Others may have some of the registers: a hunt goes on with the rest. */
+static struct error *tracer_count_registers(struct engine *engine,
+					    const struct tracer_config *config)
+{
+	int count = DREGS_SLOTS;
+	struct error *err;
+
+	if (!config->hunts && config->record_executions == 0)
+		return NULL;
+	err = selftest_await_registers(TRACER_REGISTERS_NS, &count);
+	if (err && selftest_is_busy(err))
+		return error_wrap(err, "a hunt takes one at least");
+	/* whether they work is not known by that */
+	error_free(err);
+	engine->core.tracees.watch.dregs.taken = (uint8_t)(DREGS_SLOTS - count);
+	return NULL;
+}
+
 /* The back-end, and how breakpoints are set. */
 static struct error *tracer_choose(struct engine *engine,
 				   const struct tracer_config *config,
@@ -565,8 +586,10 @@ static struct error *tracer_choose(struct engine *engine,
 
 	if (config->tracing.text_untouched && strcmp(backend, "auto") == 0)
 		backend = watch_by_perf.name;
-	err = backend_choose(backend, &engine->core.tracees.watch,
-			     started->reason, sizeof(started->reason));
+	err = tracer_count_registers(engine, config);
+	if (!err)
+		err = backend_choose(backend, &engine->core.tracees.watch,
+				     started->reason, sizeof(started->reason));
 	/* without it a stall takes longer */
 	if (!err && engine->core.tracees.watch.ops == &watch_by_perf)
 		core_note(&engine->core,
@@ -579,8 +602,9 @@ static struct error *tracer_choose(struct engine *engine,
 	if (!err && (config->hunts || config->record_executions > 0) &&
 	    engine->core.tracees.watch.ops->blind)
 		err = error_create(ERROR_UNSUPPORTED,
-				   "a hunt takes debug registers, and these do "
-				   "not work here (racewatch doctor)");
+				   "a hunt takes debug registers (racewatch "
+				   "doctor): %s",
+				   started->reason);
 	if (!config->tracing.text_untouched)
 		return err;
 	if (!err && engine->core.tracees.watch.ops != &watch_by_perf)

@@ -47,8 +47,8 @@ enum wire_hunt_end {
 	WIRE_HUNT_LOST, /* the thread has died, or the watching ended */
 	WIRE_HUNT_UNREACHED, /* none came so far as to be held */
 	/*
-	 * It was not tried: no register was free in time, or another thread was
-	 * held when one came.
+	 * It was not tried: no register was free in time, others had one, or
+	 * another thread was held when one came.
 	 */
 	WIRE_HUNT_UNTRIED,
 };

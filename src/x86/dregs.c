@@ -44,6 +44,15 @@ static bool slot_suits(const struct dregs *dregs, int i, enum dregs_type type)
 	return !dregs->halves || (i < DREGS_SLOTS / 2) == (type == DREGS_WRITE);
 }
 
+int dregs_free(const struct dregs *dregs)
+{
+	int left = -(int)dregs->taken;
+
+	for (int i = 0; i < DREGS_SLOTS; i++)
+		left += dregs->slots[i].users == 0;
+	return left > 0 ? left : 0;
+}
+
 /* Take one user of a slot for the piece; the slot, or -1 if none is left. */
 static int take_slot(struct dregs *dregs, uint64_t address, uint8_t length,
 		     enum dregs_type type)
@@ -63,13 +72,14 @@ static int take_slot(struct dregs *dregs, uint64_t address, uint8_t length,
 		    (free_slot < 0 || type == DREGS_READ_WRITE))
 			free_slot = i;
 	}
-	if (free_slot >= 0)
-		dregs->slots[free_slot] = (struct dregs_slot){
-			.address = address,
-			.length = length,
-			.type = (uint8_t)type,
-			.users = 1,
-		};
+	if (free_slot < 0 || dregs_free(dregs) == 0)
+		return -1;
+	dregs->slots[free_slot] = (struct dregs_slot){
+		.address = address,
+		.length = length,
+		.type = (uint8_t)type,
+		.users = 1,
+	};
 	return free_slot;
 }
 

@@ -33,6 +33,8 @@ struct dregs_slot {
 
 struct dregs {
 	struct dregs_slot slots[DREGS_SLOTS];
+	/* others have so many of them: as many slots stay free */
+	uint8_t taken;
 	/* the first half is for DREGS_WRITE alone, the other for DREGS_READ_WRITE */
 	bool halves;
 };
@@ -45,6 +47,9 @@ struct dregs_claim {
 	uint8_t slots; /* bit set of slots used */
 	uint8_t type;
 };
+
+/* How many slots are free for another claim, as far as there are no halves. */
+int dregs_free(const struct dregs *dregs);
 
 /*
  * Claim [address, address + size), 1..64 bytes that do not wrap. With

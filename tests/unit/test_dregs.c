@@ -139,6 +139,32 @@ static void each_type_has_its_half_where_that_is_asked_for(void **state)
 				&claim));
 }
 
+static void what_others_have_stays_free(void **state)
+{
+	struct dregs dregs = { .taken = 3 };
+	struct dregs_claim first, second;
+
+	(void)state;
+	assert_int_equal(dregs_free(&dregs), 1);
+	assert_true(dregs_claim(&dregs, 0x1000, 8, DREGS_WRITE, false, &first));
+	assert_int_equal(dregs_free(&dregs), 0);
+	assert_false(
+		dregs_claim(&dregs, 0x2000, 8, DREGS_WRITE, true, &second));
+	/* the same piece takes none */
+	assert_true(
+		dregs_claim(&dregs, 0x1000, 8, DREGS_WRITE, false, &second));
+	dregs_release(&dregs, &first);
+	dregs_release(&dregs, &second);
+	/* as much as there is */
+	dregs.taken = 2;
+	assert_true(dregs_claim(&dregs, 0x1001, 8, DREGS_WRITE, true, &first));
+	assert_int_equal(first.covered, 3);
+	dregs.taken = 4;
+	dregs_release(&dregs, &first);
+	assert_int_equal(dregs_free(&dregs), 0);
+	assert_false(dregs_claim(&dregs, 0x1000, 1, DREGS_WRITE, true, &first));
+}
+
 static void senseless_ranges_are_refused(void **state)
 {
 	struct dregs dregs = { 0 };
@@ -354,6 +380,7 @@ int main(void)
 		cmocka_unit_test(partial_claim_covers_leading_bytes),
 		cmocka_unit_test(
 			each_type_has_its_half_where_that_is_asked_for),
+		cmocka_unit_test(what_others_have_stays_free),
 		cmocka_unit_test(senseless_ranges_are_refused),
 		cmocka_unit_test(control_is_as_the_manual_has_it),
 		cmocka_unit_test(neutral_control_disables_with_length_one),

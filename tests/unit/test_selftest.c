@@ -12,6 +12,7 @@
 
 #include "tracee.h"
 
+#include "base/clock.h"
 #include "sys/perfwatch.h"
 #include "tracee/backend.h"
 #include "tracee/selftest.h"
@@ -136,6 +137,30 @@ static void registers_that_others_have_are_waited_for(void **state)
 	}
 }
 
+static void a_hunt_waits_for_the_first_register(void **state)
+{
+	pthread_t thread;
+	int count = -1;
+	struct error *err;
+
+	(void)state;
+	tracee_needs_registers();
+	err = take_registers();
+	if (err)
+		tracee_skip(err);
+	err = selftest_await_registers(10 * CLOCK_NS_PER_MS, &count);
+	assert_non_null(err);
+	assert_true(selftest_is_busy(err));
+	assert_non_null(strstr(error_message(err), "others have them"));
+	assert_int_equal(count, -1);
+	error_free(err);
+	assert_int_equal(pthread_create(&thread, NULL, give_back, NULL), 0);
+	err = selftest_await_registers(60 * CLOCK_NS_PER_S, &count);
+	pthread_join(thread, NULL);
+	assert_ok(err);
+	assert_in_range(count, 1, DREGS_SLOTS);
+}
+
 static void the_backend_asked_for_is_taken(void **state)
 {
 	static const char *const names[] = { "perf", "ptrace", "perf-cpu",
@@ -200,6 +225,7 @@ int main(void)
 		cmocka_unit_test(perf_breakpoints_trap_here),
 		cmocka_unit_test(perf_execution_breakpoints_stop_before_here),
 		cmocka_unit_test(registers_that_others_have_are_waited_for),
+		cmocka_unit_test(a_hunt_waits_for_the_first_register),
 		cmocka_unit_test(the_backend_asked_for_is_taken),
 		cmocka_unit_test(an_unknown_name_is_a_usage_error),
 		cmocka_unit_test(a_choice_is_always_made_and_explained),
