@@ -18,7 +18,7 @@ driver()
 	shift 4
 	# shellcheck disable=SC2086 # flags are words
 	quiet $compiler $flags -Wall -Wextra -pthread -o workload \
-		"$here/hunted/$name.c" "$@"
+		"$here/hunted/$name" "$@"
 }
 
 # quiet COMMAND...: its output only where it fails.
@@ -47,7 +47,8 @@ without_pbzip2=pbzip2
 
 build_pbzip2()
 {
-	quiet "${CXX:-g++}" ${1:+"$1"} -w -D_LARGEFILE64_SOURCE -D_FILE_OFFSET_BITS=64 \
+	# shellcheck disable=SC2086 # flags are words
+	quiet "${CXX:-g++}" $1 -w -D_LARGEFILE64_SOURCE -D_FILE_OFFSET_BITS=64 \
 		-o pbzip2 pbzip2.cpp -pthread -lbz2
 }
 
@@ -65,7 +66,7 @@ build_libeventres()
 		--disable-shared --disable-samples --disable-libevent-regress \
 		CFLAGS="$1" && quiet jobs_at_once libevent_core.la \
 		libevent_pthreads.la &&
-		driver libevent-res "${CC:-gcc}" "$1 -Iinclude" -- \
+		driver libevent-res.c "${CC:-gcc}" "$1 -Iinclude" -- \
 			.libs/libevent_core.a .libs/libevent_pthreads.a
 }
 
@@ -77,12 +78,27 @@ workload()
 
 test_libeventres() { workload; }
 
+build_libeventlate()
+{
+	quiet cmake -S . -B out -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$1" \
+		-DEVENT__DISABLE_OPENSSL=ON -DEVENT__DISABLE_MBEDTLS=ON \
+		-DEVENT__DISABLE_TESTS=ON -DEVENT__DISABLE_SAMPLES=ON \
+		-DEVENT__DISABLE_BENCHMARK=ON -DEVENT__LIBRARY_TYPE=STATIC &&
+		quiet jobs_at_once -C out event_core_static \
+			event_pthreads_static &&
+		driver libevent-late.c "${CC:-gcc}" \
+			"$1 -Iinclude -Iout/include" -- \
+			out/lib/libevent_core.a out/lib/libevent_pthreads.a
+}
+
+test_libeventlate() { workload; }
+
 build_blosc()
 {
 	quiet cmake -S . -B out -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$1" \
 		-DBUILD_SHARED=OFF -DBUILD_TESTS=OFF -DBUILD_BENCHMARKS=OFF &&
 		quiet jobs_at_once -C out blosc_static &&
-		driver blosc "${CC:-gcc}" "$1 -Iblosc" -- out/blosc/libblosc.a \
+		driver blosc.c "${CC:-gcc}" "$1 -Iblosc" -- out/blosc/libblosc.a \
 			-lstdc++
 }
 
@@ -100,8 +116,21 @@ test_xzdecoder()
 	numbered "$work/numbers" 60000
 	[ -s "$work/cut.xz" ] ||
 		xz -1 -T2 --block-size=100000 -c "$work/numbers" |
-		head -c 60000 >"$work/cut.xz"
+		head -c 12000 >"$work/cut.xz"
 	command=("$here/hunted/xz-cut.sh" "$build/out/xz" "$work/cut.xz")
+	only=xz
+}
+
+build_xzpartial() { build_xzdecoder "$1"; }
+
+test_xzpartial()
+{
+	numbered "$work/numbers" 60000
+	# with two threads the sizes of blocks are in the file, and it is
+	# decompressed by several
+	xz -1 -T2 --block-size=100000 -c "$work/numbers" >"$work/numbers.xz"
+	command=("$here/hunted/compress.sh" "$work/numbers"
+		"$build/out/xz -dc -T2" sh -c "cat '$work/numbers.xz'")
 	only=xz
 }
 
@@ -110,7 +139,58 @@ build_libuvsignal()
 	quiet cmake -S . -B out -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$1" \
 		-DLIBUV_BUILD_SHARED=OFF -DBUILD_TESTING=OFF &&
 		quiet jobs_at_once -C out uv_a &&
-		driver libuv-signal "${CC:-gcc}" "$1 -Iinclude" -- out/libuv*.a -ldl
+		driver libuv-signal.c "${CC:-gcc}" "$1 -Iinclude" -- out/libuv*.a -ldl
 }
 
 test_libuvsignal() { workload; }
+
+build_caresup()
+{
+	quiet cmake -S . -B out -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$1" \
+		-DCARES_SHARED=OFF -DCARES_STATIC=ON -DCARES_BUILD_TOOLS=OFF &&
+		quiet jobs_at_once -C out &&
+		driver cares-up.c "${CC:-gcc}" "$1 -Iinclude -Iout" -- \
+			out/lib/libcares.a
+}
+
+test_caresup() { workload; }
+
+build_memcachedstats()
+{
+	echo "m4_define([VERSION_NUMBER], [0])" >version.m4
+	# as old compilers had it
+	quiet autoreconf -fi && quiet ./configure CFLAGS="$1 -w -fcommon" &&
+		quiet jobs_at_once memcached
+}
+
+test_memcachedstats()
+{
+	command=("$here/hunted/memcached-up.sh" "$build/memcached")
+	only=memcached
+}
+
+build_leveldbusage()
+{
+	quiet jobs_at_once OPT="$1 -w" libleveldb.a &&
+		driver leveldb-usage.cc "${CXX:-g++}" "$1 -Iinclude" -- \
+			libleveldb.a
+}
+
+test_leveldbusage()
+{
+	workload
+	command+=("$work/leveldb")
+}
+
+build_lz4display()
+{
+	quiet jobs_at_once -C programs lz4 CFLAGS="$1"
+}
+
+test_lz4display()
+{
+	numbered "$work/many" 1000000
+	command=("$here/hunted/compress.sh" "$work/many"
+		"$build/programs/lz4 -dc -vvvv" "$build/programs/lz4" -c)
+	only=lz4
+}
