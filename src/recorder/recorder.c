@@ -7,6 +7,7 @@
 
 #include "hunt/trace-events.h"
 #include "hunt/trace-format.h"
+#include "recorder/again.h"
 #include "recorder/emit.h"
 #include "recorder/os.h"
 #include "recorder/watched.h"
@@ -28,6 +29,7 @@ void recorder_init(struct recorder *recorder,
 	records_init(&recorder->threads, sizeof(struct thread));
 	if (options->promises & TRACE_LOSSLESS)
 		recorder->raw = os_map(WRITER_BUFFER);
+	recorder->whole_or_raw = options->whole || recorder->raw;
 	recorder->start = os_ns();
 }
 
@@ -432,44 +434,45 @@ void recorder_range(struct recorder *recorder, struct site *site,
 	touch_use(recorder, site, use, address, size);
 }
 
-/*
- * Whether the use has accessed these bytes last, with the same locks: then
- * counting is all that is left to do.
- */
+/* Whether the access is one that needs no more than counting. */
 static inline bool count_again(struct recorder *recorder, struct use *use,
-			       uint64_t address, uint64_t size)
+			       const struct site *site, uint64_t address)
 {
-	uint64_t from = address % 8;
-	struct slot *slot = use->memo.slot;
+	const uint32_t mask = (uint32_t)site->bytes << address % 8;
+	const struct again again = {
+		.address = address - address % 8,
+		.sequence = recorder->sequence + 1,
+		.lockset = recorder->current->lockset,
+		.mask = (uint8_t)mask,
+		.writes = site->flags & TRACE_WRITES,
+	};
 
-	if (!memo_holds(&use->memo, address - from) || from + size > 8 ||
-	    recorder->raw)
+	if (mask - 1 >= UINT8_MAX)
 		return false;
-	if (!slot) {
-		recorder->sequence++;
-		recorder->shadow.dropped++;
-		return true;
-	}
-	if (slot->use != use->id || (mask_of(from, size) & ~slot->mask) != 0 ||
-	    slot->common != recorder->current->lockset)
+	if (!again_memo(&recorder->shadow, use, &again) &&
+	    !shadow_again(&recorder->shadow, use, &again))
 		return false;
-	slot_count(slot, ++recorder->sequence);
+	recorder->sequence++;
+	recorder->dropped_locksets += again.lockset == LOCKSET_UNKNOWN;
 	return true;
 }
 
+/* The functions that it calls last are seldom called: it saves no registers. */
 void recorder_access(struct recorder *recorder, struct site *site,
 		     uint64_t address)
 {
-	struct use *use;
+	const struct thread *thread = recorder->current;
+	struct use *use = site->last;
 
-	if (is_left_out(recorder, address))
+	if (!thread || thread->muted != 0)
 		return;
-	use = count_use(recorder, site);
-	if (!use)
+	if (address - thread->stack_low < thread->stack_size ||
+	    site->key != thread->key || !use || recorder->whole_or_raw) {
+		recorder_range(recorder, site, address, site->size);
 		return;
-	if (recorder->options.whole)
-		touch_whole(recorder, site, use, address, site->size);
-	if (!count_again(recorder, use, address, site->size))
+	}
+	use->executions++;
+	if (!count_again(recorder, use, site, address))
 		touch_use(recorder, site, use, address, site->size);
 }
 

@@ -76,6 +76,7 @@ struct recorder {
 	struct heap heap;
 	struct shadow shadow;
 	struct whole whole; /* with options.whole */
+	bool whole_or_raw; /* each access is written, or folded without limits */
 	struct records threads; /* ids are from 1 */
 	struct thread *current; /* NULL: none runs */
 	/*

@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 #include "hunt/trace-format.h"
+#include "recorder/again.h"
 #include "recorder/locks.h"
 #include "recorder/os.h"
 #include "recorder/uses.h"
@@ -307,13 +308,6 @@ struct known {
 	uint32_t count;
 };
 
-static uint8_t tag_of(const struct touch *touch)
-{
-	return (uint8_t)((touch->site * 0x9e3779b1u ^
-			  touch->thread * 0x85ebca6bu) >>
-			 24);
-}
-
 static void look_at(struct slot *slot, const struct touch *touch,
 		    const struct uses *uses, struct known *known)
 {
@@ -331,22 +325,14 @@ static void look_at(struct slot *slot, const struct touch *touch,
 	known->count++;
 }
 
-/* A bit for each of the granule's tags that is the same: 8 * i + 7. */
-static uint64_t matching_tags(const struct granule *granule, uint8_t tag)
-{
-	const uint64_t low = 0x7f7f7f7f7f7f7f7fu;
-	uint64_t differ = granule->tags ^ tag * 0x0101010101010101u;
-
-	return ~(((differ & low) + low) | differ | low);
-}
-
 static struct known find_known(const struct shadow *shadow,
 			       const struct granule *granule,
 			       const struct touch *touch,
 			       const struct uses *uses)
 {
 	struct known known = { 0 };
-	uint64_t bits = matching_tags(granule, tag_of(touch));
+	uint64_t bits =
+		granule_matching(granule, use_at(uses, touch->use)->tag);
 
 	for (; bits && !known.found; bits &= bits - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(bits) / 8;
@@ -360,20 +346,12 @@ static struct known find_known(const struct shadow *shadow,
 	return known;
 }
 
-static void set_tag(struct granule *granule, uint32_t i,
-		    const struct touch *touch)
+static void set_tag(struct granule *granule, uint32_t i, uint8_t tag)
 {
 	if (i >= SHADOW_TAGS)
 		return;
 	granule->tags &= ~((uint64_t)0xff << 8 * i);
-	granule->tags |= (uint64_t)tag_of(touch) << 8 * i;
-}
-
-static bool is_tight(const struct shadow *shadow)
-{
-	return shadow->used + (uint64_t)shadow->chunks_count *
-				      sizeof(struct shadow_chunk) >
-	       shadow->budget / 2;
+	granule->tags |= (uint64_t)tag << 8 * i;
 }
 
 static struct slot *drop(struct shadow *shadow)
@@ -390,8 +368,7 @@ static bool is_full(const struct granule *granule, const struct touch *touch,
 	if (granule->shared)
 		return granule->count >=
 		       (known->count ? SHADOW_STACKS_MAX : SHADOW_SLOTS_MAX);
-	return granule->count >= SHADOW_OWN_MAX ||
-	       (!touch->writes && granule->reads >= SHADOW_OWN_READS_MAX);
+	return granule_is_full(granule, touch->writes);
 }
 
 static bool only_reads(const struct uses *uses, uint32_t use)
@@ -405,23 +382,23 @@ static bool only_reads(const struct uses *uses, uint32_t use)
 static struct slot *exchange(struct shadow *shadow, struct granule *granule,
 			     const struct touch *touch, const struct uses *uses)
 {
-	uint32_t hash = table_hash(touch->address, touch->sequence);
-	uint32_t place = hash / 16 % granule->count;
+	uint32_t place =
+		granule_exchange(granule, touch->address, touch->sequence);
 	struct slot *slot;
 
 	drop(shadow);
-	if (hash % 16 != 0)
+	if (place == UINT32_MAX)
 		return NULL;
 	slot = granule_slot(shadow, granule, place);
 	granule->reads -= only_reads(uses, slot->use);
 	granule->reads += !touch->writes;
-	set_tag(granule, place, touch);
+	set_tag(granule, place, use_at(uses, touch->use)->tag);
 	slot_fill(slot, touch);
 	return slot;
 }
 
 static struct slot *append(struct shadow *shadow, struct granule *granule,
-			   const struct touch *touch)
+			   const struct touch *touch, const struct uses *uses)
 {
 	struct slot *slot;
 
@@ -429,7 +406,7 @@ static struct slot *append(struct shadow *shadow, struct granule *granule,
 		return drop(shadow);
 	slot = granule_slot(shadow, granule, granule->count);
 	slot_fill(slot, touch);
-	set_tag(granule, granule->count, touch);
+	set_tag(granule, granule->count, use_at(uses, touch->use)->tag);
 	granule->count++;
 	if (!granule->shared)
 		granule->reads += !touch->writes;
@@ -447,9 +424,9 @@ static struct slot *add_slot(struct shadow *shadow, struct granule *granule,
 	if (is_full(granule, touch, known))
 		return drop(shadow);
 	if (!granule->shared && granule->count >= SHADOW_TIGHT_MAX &&
-	    is_tight(shadow))
+	    shadow_is_tight(shadow))
 		return exchange(shadow, granule, touch, uses);
-	return append(shadow, granule, touch);
+	return append(shadow, granule, touch, uses);
 }
 
 static void note_thread(struct shadow *shadow, struct shadow_chunk *chunk,

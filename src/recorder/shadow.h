@@ -43,15 +43,18 @@ enum {
 };
 
 struct slot {
+	/* one more access needs only these, side by side */
 	uint32_t use;
-	uint32_t ordinal, count; /* as trace_cell's */
+	uint32_t count; /* as trace_cell's */
 	uint32_t last; /* sequence number / 256 */
+	uint8_t mask, first_mask;
+	uint16_t common; /* lockset */
+	/* of the first one */
 	uint64_t first : 48;
 	uint64_t lockset : 16;
 	uint64_t value;
-	uint8_t mask, first_mask;
-	uint16_t common; /* lockset */
-	uint32_t held; /* at the first access; recorder/holds.h */
+	uint32_t ordinal; /* as trace_cell's */
+	uint32_t held; /* recorder/holds.h */
 };
 
 /* Slots side by side. */
@@ -72,7 +75,7 @@ struct granule {
 	uint8_t reads : 5; /* of these, that only read, before it was shared */
 	bool shared : 1; /* by two threads or more */
 	bool written : 1;
-	/* hashes of the first slots' site and thread: few slots are read */
+	/* of the first slots, by use.tag: few slots are read */
 	uint64_t tags;
 };
 

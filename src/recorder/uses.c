@@ -9,6 +9,9 @@
 
 enum { USES_RESERVED = 1 << 14 }; /* for context 0 */
 
+_Static_assert(USES_MAX < 1 << 24, "use.next has 24 bits");
+_Static_assert(sizeof(struct use) == 64, "one line of the processor's cache");
+
 void uses_init(struct uses *uses)
 {
 	records_init(&uses->sites, sizeof(struct site));
@@ -46,6 +49,7 @@ uint32_t uses_site(struct uses *uses, uint64_t address, uint32_t size,
 	site->address = address;
 	site->size = size;
 	site->flags = flags;
+	site->bytes = size <= 8 ? (uint8_t)((1u << size) - 1) : 0;
 	table_add(&uses->by_site, hash, id);
 	return id;
 }
@@ -79,6 +83,8 @@ static struct use *add(struct uses *uses, struct site *site, uint64_t key,
 	use->site = site->id;
 	use->thread = (uint32_t)(key >> 32);
 	use->context = context;
+	use->tag = table_hash(site->id, use->thread) >> 24;
+	use->tag += use->tag == 0;
 	use->next = site->uses;
 	site->uses = use->id;
 	table_add(&uses->by_use, hash, use->id);

@@ -25,6 +25,7 @@ struct site {
 	uint32_t function; /* WATCH_STRING; or 0 */
 	uint32_t other; /* of a compare-and-swap: the site of its failure */
 	bool wanted; /* a cell of it is in the trace */
+	uint8_t bytes; /* a bit for each; 0: more than 8 */
 };
 
 struct use {
@@ -32,7 +33,8 @@ struct use {
 	uint32_t site;
 	uint32_t thread, context;
 	uint64_t executions;
-	uint32_t next; /* of the site */
+	uint32_t next : 24; /* of the site */
+	uint32_t tag : 8; /* a hash of its site and thread; not 0 */
 	uint32_t descriptor; /* the id in the trace; 0: not written */
 	struct shadow_memo memo;
 };

@@ -445,6 +445,56 @@ static void child_process_writes_a_trace_of_its_own(void **state)
 	assert_int_equal(cells_count, 0);
 }
 
+/*
+ * The same access at `memory' by the short way, and further on by the long one; a
+ * site accesses the same bytes of each granule.
+ */
+static void access_both_ways(uint32_t random)
+{
+	static const uint32_t sizes[] = { 1, 2, 4, 8, 16 };
+	static const uint32_t flags[] = { TRACE_READS, TRACE_WRITES };
+	uint32_t site = random % 6, size = sizes[site % 5];
+	uint32_t flag = flags[site / 2 % 2];
+	struct thread *thread = random >> 4 & 1 ? first : second;
+	uint64_t at = (uint64_t)(uintptr_t)memory + (random >> 8) % 8 * 8 +
+		      (size < 8 ? site % (8 / size) * size : 0);
+	uint32_t id;
+
+	thread->lockset = random >> 16 & 1;
+	access_at(thread, CODE + site, flag, (void *)(uintptr_t)at, size);
+	id = uses_site(&recorder->uses, CODE + 0x100 + site, size, flag);
+	recorder_range(recorder, site_at(&recorder->uses, id), at + 2048, size);
+}
+
+static void short_way_keeps_what_the_long_one_does(void **state)
+{
+	const struct trace_lock lock = { .address = 0x1000 };
+	uint32_t random = 1;
+
+	(void)state;
+	assert_int_equal(locksets_add(&recorder->locksets, 0, &lock), 1);
+	for (int i = 0; i < 20000; i++) {
+		random = random * 1664525 + 1013904223;
+		/* one thread for a while, then two */
+		access_both_ways(i < 2000 ? random >> 8 & ~0x10u : random >> 8);
+	}
+	finish();
+	assert_true(cells_count >= 64);
+	assert_int_equal(cells_count % 2, 0);
+	for (size_t i = 0, n = cells_count / 2; i < n; i++) {
+		const struct trace_cell *a = &cells[i], *b = &cells[n + i];
+
+		assert_int_equal(a->address + 2048, b->address);
+		assert_int_equal(a->thread, b->thread);
+		assert_int_equal(a->mask, b->mask);
+		assert_int_equal(a->count, b->count);
+		assert_int_equal(a->ordinal, b->ordinal);
+		assert_int_equal(a->first + 1, b->first);
+		assert_int_equal(a->lockset, b->lockset);
+		assert_int_equal(a->common, b->common);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -469,6 +519,7 @@ int main(void)
 		TEST(own_stack_is_left_out),
 		TEST(own_stack_counts_where_others_were),
 		TEST(child_process_writes_a_trace_of_its_own),
+		TEST(short_way_keeps_what_the_long_one_does),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
