@@ -28,7 +28,7 @@ enum {
 	SHADOW_FEW = 2, /* slots of a row of few */
 	SHADOW_MANY = 6, /* and of many */
 	/* slots of a granule */
-	SHADOW_SLOTS_MAX = 64, /* in all */
+	SHADOW_SLOTS_MAX = 240, /* in all */
 	SHADOW_STACKS_MAX = 32, /* up to which a known site gets another */
 	SHADOW_SITE_MAX = 2, /* of a site, in a thread */
 	/* of one that a single thread accessed */

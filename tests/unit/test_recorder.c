@@ -286,14 +286,14 @@ static void shared_granule_keeps_every_site_of_a_thread(void **state)
 {
 	(void)state;
 	access_at(first, CODE, TRACE_WRITES, memory, 8);
-	for (uint32_t i = 1; i <= 40; i++)
+	for (uint32_t i = 1; i <= 200; i++)
 		access_at(second, CODE + i, TRACE_READS, memory, 8);
-	access_at(second, CODE + 40, TRACE_READS, memory, 8);
+	access_at(second, CODE + 200, TRACE_READS, memory, 8);
 	finish();
-	assert_int_equal(cells_count, 41);
-	for (uint32_t i = 1; i <= 40; i++)
+	assert_int_equal(cells_count, 201);
+	for (uint32_t i = 1; i <= 200; i++)
 		assert_int_equal(cells[i].first, i + 1);
-	assert_int_equal(cells[40].count, 2);
+	assert_int_equal(cells[200].count, 2);
 	assert_int_equal(end.dropped_cells, 0);
 }
 
