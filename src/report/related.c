@@ -92,14 +92,18 @@ bool related_share_replays(const struct race *a, const struct race *b)
 	       b->variable.region != REGION_GLOBAL && share_code(a, b);
 }
 
+/* Not of what is inlined there: that is many a function's. NULL: not known. */
 static const char *function_of(const struct race *race, int side)
 {
 	const struct vec *frames = &race->sides[side].frames;
 
-	return frames->count > 0
-		       ? ((const struct race_frame *)vec_at(frames, 0))
-				 ->function
-		       : NULL;
+	for (size_t i = 0; i < frames->count; i++) {
+		const struct race_frame *frame = vec_at(frames, i);
+
+		if (!frame->inlined)
+			return frame->function;
+	}
+	return NULL;
 }
 
 /* A side is in the function, and makes such an access. */

@@ -216,6 +216,11 @@ static void memory_behind_a_pointer_has_the_same_functions(void **state)
 	frame = vec_at(&other.sides[0].frames, 0);
 	sample_set(&frame->function, "another");
 	assert_false(related_is_behind(&race, &other));
+	/* inlined into the same function */
+	frame->inlined = true;
+	frame = vec_at(&race.sides[0].frames, 0);
+	frame->inlined = true;
+	assert_true(related_is_behind(&race, &other));
 	race_deinit(&race);
 	race_deinit(&other);
 }
