@@ -140,6 +140,13 @@ void budget_spend_replay(struct budget *budget, uint64_t held_ns,
 	budget_add_replay(budget, -computed - (double)held_ns * budget->loss);
 }
 
+bool budget_has_plenty(const struct budget *budget)
+{
+	double most = budget->share * BUDGET_SAVE_S * (double)CLOCK_NS_PER_S;
+
+	return budget->share <= 0 || budget->credit_ns > most / 2;
+}
+
 bool budget_lends(const struct budget *budget)
 {
 	double most = budget->share * BUDGET_SAVE_S * (double)CLOCK_NS_PER_S;

@@ -87,6 +87,9 @@ static inline bool budget_affords(const struct budget *budget)
 	return budget->share <= 0 || budget->credit_ns > 0;
 }
 
+/* Is there so much time that others than stalls may take some of it? */
+bool budget_has_plenty(const struct budget *budget);
+
 /*
  * The same of a stall that may be paid for later: the debt is at most what the
  * credit can hold.

@@ -42,6 +42,8 @@ enum {
 	FILL_GIVE_NS = 10 * 1000 * 1000,
 	/* and of the time that the program may lose, that takes one part in */
 	FILL_ROTATE_SHARE_PART = 16,
+	/* the same of all that is drawn, where little may be lost and is left */
+	FILL_FRESH_SHARE_PART = 10,
 };
 
 /* where any time may be lost */
@@ -142,6 +144,17 @@ static size_t fill_room_fresh(const struct fill *fill)
 	return room > kept ? room - kept : 0;
 }
 
+/* Is there a fresh one, and room for it, now? */
+static bool fill_has_fresh(const struct fill *fill)
+{
+	const struct pool *pool = fill->pool;
+
+	if (fill->now_ns < pool->fresh_due_ns &&
+	    !budget_has_plenty(pool->budget))
+		return false;
+	return pool->fresh.count > 0 && fill_room_fresh(fill) > 0;
+}
+
 static void fill_arm_hot(struct fill *fill, size_t room)
 {
 	struct pool *pool = fill->pool;
@@ -220,13 +233,32 @@ static bool fill_probes(struct fill *fill)
 	return pool->probes_out > 0;
 }
 
+/*
+ * Few of those that are drawn from a large program are reached. Where little may
+ * be lost, setting them is not to leave nothing for stalls: each batch waits for
+ * the time that the last one took, but for what stalls do not use.
+ */
+static void fill_pay_fresh(struct fill *fill, uint64_t begun_cpu_ns)
+{
+	struct pool *pool = fill->pool;
+	uint64_t cpu_ns = fill->ops->cpu_ns(fill->context) - begun_cpu_ns;
+
+	pool->fresh_due_ns = fill->now_ns +
+			     (uint64_t)((double)cpu_ns * FILL_FRESH_SHARE_PART /
+					pool->budget->share);
+}
+
 /* As many as may be armed in one go. */
 static void fill_arm_fresh(struct fill *fill, size_t room)
 {
 	struct pool *pool = fill->pool;
+	bool pays = budget_is_small(pool->budget);
+	uint64_t begun = pays ? fill->ops->cpu_ns(fill->context) : 0;
 	size_t armed = 0;
 	int tries = 0;
 
+	if (!fill_has_fresh(fill))
+		return;
 	while (tries < (int)pool->arms && pool->fresh.count > 0 &&
 	       armed < room) {
 		armed += fill_arm_first(fill, &pool->fresh);
@@ -234,6 +266,8 @@ static void fill_arm_fresh(struct fill *fill, size_t room)
 	}
 	if (pool->params.arm_rate > 0)
 		pool->arms -= tries;
+	if (pays)
+		fill_pay_fresh(fill, begun);
 }
 
 /*
@@ -486,7 +520,7 @@ static bool fill_has_room(struct fill *fill, bool affordable)
 		return false;
 	if (fill->places > 0 || pool->params.probes > 0)
 		return true;
-	if (pool->fresh.count > 0 && fill_room_fresh(fill) > 0)
+	if (fill_has_fresh(fill))
 		return true;
 	if (fill_is_short(fill) &&
 	    (fill->now_ns >= pool->rotate_ns || fill->now_ns >= pool->give_ns))
@@ -567,6 +601,16 @@ static uint64_t fill_not_before_retry(const struct pool *pool, uint64_t ns)
 	return ns > pool->retry_ns ? ns : pool->retry_ns;
 }
 
+/* When fresh ones may be armed again. */
+static uint64_t fill_arms_ns(const struct pool *pool)
+{
+	uint64_t due = pool->fresh_due_ns, arms = pool->tokens_ns;
+
+	if (pool->params.arm_rate > 0 && pool->arms < 1)
+		arms += POOL_BATCH / 2 * CLOCK_NS_PER_S / pool->params.arm_rate;
+	return due > arms ? due : arms;
+}
+
 /* When there may be more to do for what is not armed once. */
 static uint64_t fill_next_sampled_ns(const struct fill *fill)
 {
@@ -594,7 +638,7 @@ static uint64_t fill_next_sampled_ns(const struct fill *fill)
 			next = pool->rest_until_ns;
 		return fill_not_before_retry(pool, next);
 	}
-	if (fill->places > 0 || (fresh && pool->arms >= 1))
+	if (fill->places > 0 || (fill_has_fresh(fill) && pool->arms >= 1))
 		return pool->retry_ns;
 	next = fill_begins_until(fill);
 	if (next == 0)
@@ -602,9 +646,7 @@ static uint64_t fill_next_sampled_ns(const struct fill *fill)
 	if (fill_is_short(fill) && pool->rotate_ns < next)
 		next = pool->rotate_ns;
 	if (fresh) {
-		uint64_t arms = pool->tokens_ns + POOL_BATCH / 2 *
-							  CLOCK_NS_PER_S /
-							  pool->params.arm_rate;
+		uint64_t arms = fill_arms_ns(pool);
 
 		next = arms < next ? arms : next;
 	}

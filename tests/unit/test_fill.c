@@ -270,6 +270,7 @@ static void sites_armed_once_are_paid_for(void **state)
 	begin(&program, 0);
 	program.pool.params.share = 0.02;
 	budget_set_share(&program.budget, 0.02);
+	program.budget.credit_ns = 1e6;
 	program.budget.earned_ns = begun_ns;
 	program.budget.credit_ns = 1;
 	for (uint64_t id = 1; id <= 9; id++)
@@ -293,6 +294,7 @@ static void sites_armed_once_leave_time_for_hits(void **state)
 	program.arm_ns = CLOCK_NS_PER_MS / 10;
 	program.pool.params.share = 0.4;
 	budget_set_share(&program.budget, 0.4);
+	program.budget.credit_ns = 1e6;
 	program.budget.earned_ns = begun_ns;
 	program.budget.credit_ns = 1e9;
 	for (uint64_t id = 1; id <= 80; id++)
@@ -346,6 +348,86 @@ static void a_full_pool_makes_room(void **state)
 	pool_deinit(&program.pool);
 }
 
+/* What the budget has at that time. */
+static void pay(struct program *program, uint64_t now_ns, double credit_ns)
+{
+	program->budget.credit_ns = credit_ns;
+	program->budget.earned_ns = now_ns;
+}
+
+/* One part in ten of what may be lost: the next after 1 ms * 10 / 0.02. */
+static void where_little_may_be_lost_drawn_ones_take_a_tenth(void **state)
+{
+	const uint64_t before = begun_ns + 499 * CLOCK_NS_PER_MS;
+	struct program program;
+	struct fill fill;
+
+	(void)state;
+	begin(&program, 100);
+	budget_set_share(&program.budget, 0.02);
+	pay(&program, begun_ns, 1e6);
+	program.arm_ns = CLOCK_NS_PER_MS / POOL_BATCH;
+	for (uint64_t id = 1; id <= 100; id++)
+		queue(&program, id, false);
+	run(&program, begun_ns);
+	assert_int_equal(program.armed_count, POOL_BATCH);
+	program.pool.tokens = 1;
+	program.pool.arms = POOL_BATCH;
+	pay(&program, before, 1e6);
+	run(&program, before);
+	assert_int_equal(program.armed_count, POOL_BATCH);
+	fill = at(&program, before);
+	assert_in_range(fill_next_ns(&fill), begun_ns + 499900000,
+			begun_ns + 500000000);
+	pay(&program, begun_ns + 500 * CLOCK_NS_PER_MS, 1e6);
+	run(&program, begun_ns + 500 * CLOCK_NS_PER_MS);
+	assert_int_equal(program.armed_count, 100);
+	pool_deinit(&program.pool);
+}
+
+/* Half of what the credit holds: 0.02 * 250 ms / 2. */
+static void what_stalls_do_not_use_pays_for_drawn_ones(void **state)
+{
+	struct program program;
+
+	(void)state;
+	begin(&program, 100);
+	budget_set_share(&program.budget, 0.02);
+	pay(&program, begun_ns, 1e6);
+	program.arm_ns = CLOCK_NS_PER_MS / POOL_BATCH;
+	for (uint64_t id = 1; id <= 100; id++)
+		queue(&program, id, false);
+	run(&program, begun_ns);
+	program.pool.tokens = 1;
+	program.pool.arms = POOL_BATCH;
+	pay(&program, begun_ns + CLOCK_NS_PER_MS, 2.4e6);
+	run(&program, begun_ns + CLOCK_NS_PER_MS);
+	assert_int_equal(program.armed_count, POOL_BATCH);
+	pay(&program, begun_ns + 2 * CLOCK_NS_PER_MS, 2.6e6);
+	run(&program, begun_ns + 2 * CLOCK_NS_PER_MS);
+	assert_int_equal(program.armed_count, 100);
+	pool_deinit(&program.pool);
+}
+
+static void where_much_may_be_lost_all_are_armed_at_once(void **state)
+{
+	struct program program;
+
+	(void)state;
+	begin(&program, 100);
+	budget_set_share(&program.budget, 0.4);
+	program.budget.credit_ns = 1e6;
+	program.budget.earned_ns = begun_ns;
+	program.arm_ns = CLOCK_NS_PER_MS / POOL_BATCH;
+	for (uint64_t id = 1; id <= 100; id++)
+		queue(&program, id, false);
+	run(&program, begun_ns);
+	program.pool.tokens = 1;
+	run(&program, begun_ns + CLOCK_NS_PER_MS);
+	assert_int_equal(program.armed_count, 100);
+	pool_deinit(&program.pool);
+}
+
 static void half_of_what_waits_goes_back(void **state)
 {
 	struct program program;
@@ -395,6 +477,10 @@ int main(void)
 		cmocka_unit_test(sites_armed_once_leave_time_for_hits),
 		cmocka_unit_test(of_those_armed_once_what_runs_comes_first),
 		cmocka_unit_test(a_full_pool_makes_room),
+		cmocka_unit_test(
+			where_little_may_be_lost_drawn_ones_take_a_tenth),
+		cmocka_unit_test(what_stalls_do_not_use_pays_for_drawn_ones),
+		cmocka_unit_test(where_much_may_be_lost_all_are_armed_at_once),
 		cmocka_unit_test(half_of_what_waits_goes_back),
 		cmocka_unit_test(where_there_are_few_places_they_are_shared),
 	};
