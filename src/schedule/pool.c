@@ -32,6 +32,8 @@ enum {
 	 */
 	POOL_ALONE_NS = 100 * 1000,
 	POOL_ALONE_MAX_NS = 4 * 1000 * 1000,
+	/* where breakpoints are set slowly, what of a second is sent ahead */
+	POOL_AHEAD_PART = 4,
 	/* sites that were hit, kept where there are few places */
 	POOL_KEPT_MAX = 256,
 };
@@ -327,6 +329,15 @@ void pool_rearm_spent(struct pool *pool, uint32_t program)
 			   &site);
 	}
 	pool->retry_ns = 0;
+}
+
+uint32_t pool_lacks(const struct wire_params *params, uint32_t pool,
+		    uint32_t armed)
+{
+	uint32_t lacks = pool > armed ? pool - armed : 0;
+	uint32_t most = params->arm_rate / POOL_AHEAD_PART + 1;
+
+	return params->arm_rate == 0 || lacks < most ? lacks : most;
 }
 
 bool pool_take(struct pool *pool, uint64_t id, struct wire_site *ret)

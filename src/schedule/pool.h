@@ -144,6 +144,15 @@ bool pool_has_sites(const struct pool *pool);
 /* Take the queued site with that id out. False: there is none. */
 bool pool_take(struct pool *pool, uint64_t id, struct wire_site *ret);
 
+/*
+ * How many sites, beside those armed, are to be with the tracer for the pool. Those
+ * that wait there were drawn by what was known when they were sent, and what is
+ * found to run meanwhile waits behind them: where breakpoints are set slowly, no
+ * more than are set in a part of a second.
+ */
+uint32_t pool_lacks(const struct wire_params *params, uint32_t pool,
+		    uint32_t armed);
+
 /* Drop what is queued: all of it, or what is in that range. */
 void pool_clear(struct pool *pool);
 void pool_forget(struct pool *pool, const struct wire_range *range);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "image/image.h"
+#include "schedule/pool.h"
 
 /* How much work is done at a time. */
 static const uint64_t FEED_SLICE_NS = 4 * CLOCK_NS_PER_MS;
@@ -190,8 +191,6 @@ static uint64_t session_wanted(const struct session *session)
 	const struct wire_stats *stats = &session->counts.sum.stats;
 	uint64_t ahead =
 		(uint64_t)stats->wanted / FEED_AHEAD_PART + FEED_AHEAD_MIN;
-	uint64_t lacking =
-		stats->pool > stats->armed ? stats->pool - stats->armed : 0;
 	uint64_t hungry = 0, now = clock_now_ns();
 
 	for (size_t i = 0; i < session->watched.programs.count; i++) {
@@ -201,7 +200,8 @@ static uint64_t session_wanted(const struct session *session)
 		hungry += session_feeds(session, program) && !program->dry &&
 			  now >= program->idle_ns;
 	}
-	ahead += lacking;
+	ahead += pool_lacks(&session->config->effort.params, stats->pool,
+			    stats->armed);
 	if (ahead > FEED_QUEUE_MAX)
 		ahead = FEED_QUEUE_MAX;
 	ahead += stats->armed;

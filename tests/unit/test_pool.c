@@ -199,9 +199,23 @@ static void a_budget_that_is_spent_gives_no_stall(void **state)
 	assert_false(pool_take_token(&pool, &site, 0, 2 * CLOCK_NS_PER_S));
 }
 
+static void few_are_sent_ahead_where_breakpoints_are_set_slowly(void **state)
+{
+	struct wire_params params = { .arm_rate = 0 };
+
+	(void)state;
+	assert_int_equal(pool_lacks(&params, 5000, 1000), 4000);
+	assert_int_equal(pool_lacks(&params, 1000, 5000), 0);
+	params.arm_rate = 400;
+	assert_int_equal(pool_lacks(&params, 5000, 1000), 101);
+	assert_int_equal(pool_lacks(&params, 1050, 1000), 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			few_are_sent_ahead_where_breakpoints_are_set_slowly),
 		cmocka_unit_test(each_kind_of_site_has_its_queue),
 		cmocka_unit_test(what_ran_at_the_start_is_queued_again),
 		cmocka_unit_test(a_short_stall_is_not_the_last),
