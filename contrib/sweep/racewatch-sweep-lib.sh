@@ -11,6 +11,7 @@
 runs=100
 share=10
 first=1
+hunters=
 dir='racewatch-sweep'
 baseline=
 suppressions=
@@ -41,7 +42,7 @@ is_number() {
 }
 
 sweep_parse() {
-	while getopts "n:r:f:d:b:s:x:h$own_options" option; do
+	while getopts "n:r:f:d:b:s:x:H:h$own_options" option; do
 		case $option in
 		n) runs=$OPTARG ;;
 		r) share=$OPTARG ;;
@@ -49,11 +50,14 @@ sweep_parse() {
 		d) dir=$OPTARG ;;
 		b) baseline=$OPTARG ;;
 		s) suppressions=$OPTARG ;;
+		H) hunters=$OPTARG ;;
 		x) options="$options $(quote "$OPTARG")" ;;
 		\? | h) usage ;;
 		*) own_option "$option" ;;
 		esac
 	done
+	# a worker of a hunt is a share of one run
+	[ -z "$hunters" ] || runs=$hunters share=1 first=1
 	for number in "$runs" "$share" "$first"; do
 		is_number "$number" || usage
 	done
@@ -67,6 +71,10 @@ sweep_parse() {
 # goes by the number makes run n the same whoever has it. That a race was found
 # is told at the end, of all.
 share_command() {
+	[ -z "$hunters" ] || {
+		hunt_command "$@"
+		return
+	}
 	# shellcheck disable=SC2016 # for the worker's shell
 	printf '%s' 'o=$(printf "\173"); ' "share=$share; last=$last; " \
 		'[ $((first + share - 1)) -le $last ] || ' \
@@ -92,6 +100,51 @@ share_command() {
 		printf ' '
 		quote "$word"
 	done
+}
+
+# hunt_begin COMMAND...: record the command for all workers, in $dir/store; no side
+# is tried. Of a store that has a recording, nothing is done.
+hunt_begin() {
+	"$racewatch" hunt --quiet --store "$dir/store" --budget 1ms \
+		-o "$dir/recorded.jsonl" -- "$@"
+	status=$?
+	case $status in
+	0 | 65) ;;
+	*) exit $status ;;
+	esac
+}
+
+# hunt_command COMMAND...: what a worker of a hunt runs. Each side of the store is
+# claimed by one of them at a time.
+hunt_command() {
+	# shellcheck disable=SC2016 # for the worker's shell
+	printf '%s' 'o=$(printf "\173"); ' "exec $(quote "$racewatch")" \
+		' hunt --quiet --error-exitcode 0 --store ' \
+		"$(quote "$dir")/store -o $(quote "$dir")"
+	# shellcheck disable=SC2016
+	printf '%s' '/part-$first.jsonl'
+	[ -z "$suppressions" ] ||
+		printf '%s' " --suppressions $(quote "$suppressions")"
+	[ -z "$baseline" ] || printf '%s' " --baseline $(quote "$baseline")"
+	printf '%s --' "$options"
+	for word in "$@"; do
+		printf ' %s' "$(quote "$word")"
+	done
+}
+
+# hunt_end COMMAND...: what workers that died have left is tried here, and what came
+# of every side is printed; then the races of all.
+hunt_end() {
+	"$racewatch" hunt --store "$dir/store" --error-exitcode 0 \
+		-o "$dir/part-0.jsonl" -- "$@"
+	status=$?
+	[ $status -ne 125 ] || exit 125
+	"$racewatch" report --format json -o "$dir/report.jsonl" \
+		"$dir"/part-*.jsonl || exit 125
+	"$racewatch" report --baseline "${baseline:-/dev/null}" \
+		${suppressions:+--suppressions "$suppressions"} \
+		"$dir/report.jsonl" || exit $?
+	exit $status
 }
 
 # sweep_merge: $dir/report.jsonl of all parts; its status is that of the script.

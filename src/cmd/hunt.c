@@ -356,6 +356,7 @@ static struct error *hunt_judged(const struct hunt_options *options,
 			 .sources = sources,
 			 .rules = rules },
 		.budget_ns = options->budget_ns,
+		.asked_ns = clock_now_ns(),
 		.jobs = options->jobs,
 		.hold_ns = options->hold_ns,
 	};

@@ -367,7 +367,7 @@ static bool hunting_is_over(struct hunting *hunting)
 
 	return hunting->result->end != HUNT_DONE ||
 	       (config->budget_ns > 0 &&
-		clock_now_ns() - hunting->begun_ns >= config->budget_ns);
+		clock_now_ns() - config->asked_ns >= config->budget_ns);
 }
 
 static void hunting_signals(struct hunting *hunting)

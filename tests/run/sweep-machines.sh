@@ -84,6 +84,46 @@ merged()
 	is "$1: the merged report is that of all runs" "$?" 0
 }
 
+# hunted NAME DIRECTORY: a hunt of it by two workers has left one store, in which
+# every side of the recording has one outcome
+hunted()
+{
+	local store=$2/store
+
+	is "$1: exit status" "$status" 66 || diag_file err
+	is "$1: there are sides" \
+		"$(sqlite3 "$store" 'SELECT count(*) > 1 FROM side')" 1
+	is "$1: none is left" "$(sqlite3 "$store" \
+		"SELECT count(*) FROM side WHERE result = 'pending'")" 0
+	is "$1: none is tried again when it has an outcome" \
+		"$(sqlite3 "$store" "SELECT count(*) FROM try AS one JOIN try AS other
+			ON one.side = other.side AND one.id < other.id
+			WHERE one.result != 'pending'")" 0
+	is "$1: the recording tried none" "$(records --count \
+		"$2/recorded.jsonl" type=target outcome!=pending)" 0
+	is "$1: both have a report" "$(compgen -G "$2/part-[12].jsonl" | wc -l)" 2
+	has "$1: in the report of all, the race" "$2/report.jsonl" type=race \
+		evidence=provoked
+	is "$1: what came of each side is told" "$(records --count \
+		"$2/part-0.jsonl" type=target outcome!=pending)" \
+		"$(sqlite3 "$store" 'SELECT count(*) FROM side')"
+}
+prey=$TARGETS_DIR/listing1.O2
+
+if lacks registers; then
+	skip "hunts" "there are no registers"
+elif ! command -v parallel >/dev/null; then
+	skip "hunts by GNU parallel" "it is not installed"
+else
+	timeout 180 "$scripts/racewatch-sweep-parallel" -H 2 -d prey \
+		-x --hold -x 500ms -- "$prey" >out 2>err
+	status=$?
+	hunted "parallel, a hunt" prey
+	timeout 60 "$scripts/racewatch-sweep-parallel" -H 2 -d none -- \
+		/no/such/file >out 2>err
+	is "a hunt of no command" "$?" 127
+fi
+
 if ! command -v parallel >/dev/null; then
 	skip "GNU parallel" "it is not installed"
 else
@@ -225,6 +265,12 @@ else
 	}
 	same Slurm cluster
 	merged Slurm cluster
+	if ! lacks registers; then
+		timeout 180 "$scripts/racewatch-sweep-slurm" -H 2 \
+			-d "$work/pack" -x --hold -x 500ms -- "$prey" >out 2>err
+		status=$?
+		hunted "Slurm, a hunt" "$work/pack"
+	fi
 	stop_cluster
 fi
 
