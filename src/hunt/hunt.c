@@ -138,9 +138,11 @@ static bool hunting_gather(struct hunting *hunting, struct vec *batch,
 {
 	struct vec *claimed = &hunting->claimed;
 	size_t share = hunting_share(hunting), counted = 0;
+	bool by_ptrace;
 
 	if (claimed->count == 0)
 		return true;
+	by_ptrace = tries_by_ptrace(&hunting->tries, side_at(claimed, 0));
 	for (int pass = 0; pass < 2; pass++) {
 		size_t most = pass == 0 ? share : TRIES_MIXED;
 		struct hunt_side first = *side_at(claimed, 0);
@@ -150,6 +152,8 @@ static bool hunting_gather(struct hunting *hunting, struct vec *batch,
 			bool counts = tries_is_counted(side);
 
 			if ((counts && counted == TRIES_COUNTED) ||
+			    tries_by_ptrace(&hunting->tries, side) !=
+				    by_ptrace ||
 			    (pass == 0 && !hunting_goes_with(side, &first))) {
 				i++;
 				continue;
@@ -169,7 +173,6 @@ static bool hunting_fill(struct hunting *hunting, struct vec *batch,
 			 uint64_t *holds)
 {
 	struct vec *claimed = &hunting->claimed;
-
 	for (size_t i = 0; i < claimed->count; i++) {
 		if (tries_is_alone(&hunting->tries, side_at(claimed, i)))
 			return hunting_give(hunting, i, batch, holds);
@@ -184,6 +187,20 @@ static struct hunt_side *hunting_out(const struct hunting *hunting, uint64_t id)
 			return side_at(&hunting->out, i);
 	}
 	return NULL;
+}
+
+/* Of a batch; the user's choice stands. */
+static const char *hunting_backend(const struct hunting *hunting,
+				   const struct vec *sides)
+{
+	const struct hunt_side *first =
+		*(const struct hunt_side **)vec_at(sides, 0);
+	const char *wanted = hunting->config->run.backend;
+
+	return strcmp(wanted, "auto") == 0 &&
+			       tries_by_ptrace(&hunting->tries, first)
+		       ? "ptrace"
+		       : wanted;
 }
 
 static struct error *hunting_feed(struct hunting *hunting,
@@ -204,7 +221,8 @@ static struct error *hunting_feed(struct hunting *hunting,
 			err = error_nomem;
 	}
 	if (!err && sides.count > 0)
-		err = worker_send(worker, &sides, holds);
+		err = worker_send(worker, &sides, holds,
+				  hunting_backend(hunting, &sides));
 	vec_deinit(&sides);
 	vec_deinit(&ids);
 	return err;

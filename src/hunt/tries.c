@@ -85,6 +85,13 @@ bool tries_are_late(const struct hunt_side *side, uint64_t hold_ns,
 	       before_ns > (hold_ns - TRIES_LEAST_NS) / 2;
 }
 
+bool tries_by_ptrace(const struct tries *tries, const struct hunt_side *side)
+{
+	const struct tries_side *known = tries_find(tries, side->id);
+
+	return known && known->unreached > 0;
+}
+
 /* As the user or the recording says. */
 static uint64_t tries_first_ns(const struct tries *tries,
 			       const struct hunt_side *side)

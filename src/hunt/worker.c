@@ -41,6 +41,7 @@ struct working {
 	FILE *in;
 	FILE *out;
 	struct vec batch; /* of struct target_record */
+	char backend[16]; /* of the batch */
 	bool failed; /* what is written is incomplete */
 };
 
@@ -98,6 +99,9 @@ static struct error *working_read(struct working *working, bool *ret_more)
 		if (err || !*ret_more)
 			break;
 		done = record.type == REPORT_SUMMARY;
+		if (done)
+			snprintf(working->backend, sizeof(working->backend),
+				 "%s", record.summary.backend);
 		if (record.type != REPORT_TARGET)
 			continue;
 		if (!vec_push(&working->batch, &record.target))
@@ -147,15 +151,16 @@ static struct error *working_run(struct working *working, int *ret_interrupted)
 	size_t count = working->batch.count;
 	struct holding_side *sides = calloc(count + 1, sizeof(*sides));
 	struct session_result result = { .status = 0 };
+	struct holding_config config = *working->config;
 	struct error *err = sides ? NULL : error_nomem;
 
+	config.backend = working->backend;
 	for (size_t i = 0; !err && i < count; i++) {
 		sides[i].side = &working_at(working, i)->side;
 		sides[i].hold_ns = sides[i].side->hold_ns;
 	}
 	if (!err)
-		err = holding_run(working->config, sides, count, &sink,
-				  &result);
+		err = holding_run(&config, sides, count, &sink, &result);
 	*ret_interrupted = result.interrupted ? result.interrupted
 					      : result.asked;
 	if (!err)
@@ -234,9 +239,9 @@ struct error *worker_start(const struct holding_config *config,
 }
 
 struct error *worker_send(struct worker *worker, const struct vec *sides,
-			  const uint64_t *holds)
+			  const uint64_t *holds, const char *backend)
 {
-	const struct run_summary end = { .backend = "" };
+	const struct run_summary end = { .backend = backend };
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < sides->count; i++) {

@@ -33,10 +33,10 @@ struct error *worker_start(const struct holding_config *config,
 
 /*
  * Send it a batch: sides (const struct hunt_side *) with the times to hold each
- * for (uint64_t), as many.
+ * for (uint64_t), as many, and the back-end (holding_config) of its run.
  */
 struct error *worker_send(struct worker *worker, const struct vec *sides,
-			  const uint64_t *holds);
+			  const uint64_t *holds, const char *backend);
 
 /*
  * What it has sent back, a record at a time: *ret_more is false at the end of the

@@ -73,6 +73,22 @@ for variant in O0 O2 nopie; do
 		type=target 'side.place.module=*/sealed_module.so' \
 		side.writes=true outcome=provoked
 done
+# by the first thread, which blocks all signals at its access and not before it
+for variant in O0 O2 nopie; do
+	in_turn 2 "masked, $variant" || continue
+	for kind in section handler; do
+		hunted "masked $kind, $variant" 66 "$T/masked.$variant" "$kind"
+		has "masked $kind, $variant: it was held at its write" \
+			"$report" type=target side.function=masked_write \
+			outcome=provoked
+	done
+done
+for kind in section handler; do
+	hunted "masked $kind, twin" 0 "$T/masked.twin" "$kind"
+	is "masked $kind, twin: its write was reached" "$(records --count \
+		"$report" type=target side.function=masked_write \
+		outcome=unreached)" 0
+done
 hunted "in a library, twin" 0 "$T/sealed.twin"
 hunted "listing 1, twin" 0 "$T/listing1.twin"
 hunted "listing 2, twin" 0 "$T/listing2.twin"

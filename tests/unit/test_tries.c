@@ -94,8 +94,10 @@ static void what_is_not_reached_is_tried_twice(void **state)
 {
 	const struct hunt_side side = side_of(1, 20 * ms);
 	(void)state;
+	assert_false(tries_by_ptrace(&tries, &side));
 	assert_int_equal(ran(&side, TARGET_UNREACHED, 0).result,
 			 TARGET_PENDING);
+	assert_true(tries_by_ptrace(&tries, &side));
 	assert_int_equal(ran(&side, TARGET_UNREACHED, 0).result,
 			 TARGET_UNREACHED);
 }
