@@ -117,6 +117,7 @@ static struct error *holding_side(const struct holding_side *wanted, bool many,
 	const struct hunt_side *side = wanted->side;
 
 	*ret = (struct session_side){
+		.id = side->id,
 		.wire = { .any = !side->thread_path,
 			  .ordinal = side->ordinal,
 			  .hold_ns = wanted->hold_ns,

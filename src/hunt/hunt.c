@@ -17,6 +17,7 @@
 #include "hunt/attach.h"
 #include "hunt/tries.h"
 #include "hunt/worker.h"
+#include "report/field.h"
 #include "report/race.h"
 #include "report/record.h"
 
@@ -239,7 +240,9 @@ static struct error *hunting_attach(struct hunting *hunting,
 		struct race *race = *(struct race **)vec_at(&hunting->met, i);
 
 		if (race->recorded.address == 0 &&
-		    attach_fits(race, side, outcome->race))
+		    (race->target == side->id ||
+		     (race->target == 0 &&
+		      attach_fits(race, side, outcome->race))))
 			err = attach_recorded(hunting->symbolizer, side, race);
 	}
 	return err;
@@ -284,12 +287,34 @@ static struct error *hunting_race(struct hunting *hunting,
 	return error_nomem;
 }
 
+/* A side's threads may meet once more when the side is over. */
+static struct error *hunting_adopt(struct hunting *hunting, struct race *race)
+{
+	for (size_t i = 0; race->target == 0 && i < hunting->met.count; i++) {
+		const struct race *other =
+			*(struct race **)vec_at(&hunting->met, i);
+
+		if (other->target == 0 ||
+		    strcmp(other->fingerprint, race->fingerprint) != 0 ||
+		    strcmp(other->fingerprint_code, race->fingerprint_code) !=
+			    0)
+			continue;
+		race->target = other->target;
+		if (!fields_copy(&recorded_fields, &race->recorded,
+				 &other->recorded))
+			return error_nomem;
+	}
+	return NULL;
+}
+
 /* They are told when their sides are known; after an error they are freed. */
 static struct error *hunting_tell(struct hunting *hunting, struct error *err)
 {
 	for (size_t i = 0; i < hunting->met.count; i++) {
 		struct race *race = *(struct race **)vec_at(&hunting->met, i);
 
+		if (!err)
+			err = hunting_adopt(hunting, race);
 		if (err)
 			race_free(race);
 		else

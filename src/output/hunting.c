@@ -21,11 +21,15 @@
 #include "report/record.h"
 #include "report/text.h"
 
+/* Numbers of targets that are told of a race. */
+enum { HUNTING_TARGETS = 16 };
+
 static const uint64_t HUNTING_LINE_NS = 60 * CLOCK_NS_PER_S;
 
 struct hunting_race {
 	struct race *race; /* owned */
 	uint8_t key[COMBINE_KEY_SIZE];
+	struct vec targets; /* of uint64_t: those it was met at, each once */
 	uint64_t count; /* when it was written */
 	enum race_verdict verdict;
 };
@@ -85,8 +89,10 @@ static void hunting_text_failed(struct hunting_output *output,
 bool hunting_output_deinit(struct hunting_output *output)
 {
 	hunting_failed(output, saved_close(&output->saved));
-	for (size_t i = 0; i < output->races.count; i++)
+	for (size_t i = 0; i < output->races.count; i++) {
 		race_free(hunting_race_at(output, i)->race);
+		vec_deinit(&hunting_race_at(output, i)->targets);
+	}
 	vec_deinit(&output->races);
 	strbuf_deinit(&output->again);
 	return !output->failed;
@@ -152,15 +158,35 @@ static void hunting_show(struct hunting_output *output,
 	seen->verdict = seen->race->verdict;
 }
 
+static bool hunting_has_target(const struct hunting_race *seen, uint64_t target)
+{
+	for (size_t i = 0; i < seen->targets.count; i++) {
+		if (*(const uint64_t *)vec_at(&seen->targets, i) == target)
+			return true;
+	}
+	return false;
+}
+
+static struct error *hunting_add_target(struct hunting_race *seen,
+					uint64_t target)
+{
+	if (target == 0 || hunting_has_target(seen, target))
+		return NULL;
+	return vec_push(&seen->targets, &target) ? NULL : error_nomem;
+}
+
 /* One more of a kind that was met before: the two become one. */
 static struct error *hunting_again(struct hunting_output *output,
 				   struct hunting_race *seen, struct race *race)
 {
-	uint64_t id = seen->race->id;
-	struct error *err = race_combine(seen->race, race);
+	uint64_t id = seen->race->id, target = seen->race->target;
+	struct error *err = hunting_add_target(seen, race->target);
 
+	if (!err)
+		err = race_combine(seen->race, race);
 	race_free(race);
 	seen->race->id = id;
+	seen->race->target = target;
 	if (!err && (id == 0 || seen->race->verdict < seen->verdict))
 		hunting_show(output, seen);
 	return err;
@@ -169,7 +195,8 @@ static struct error *hunting_again(struct hunting_output *output,
 static struct error *hunting_race_met(void *context, struct race *race)
 {
 	struct hunting_output *output = context;
-	struct hunting_race seen = { .race = race };
+	struct hunting_race seen = { .race = race,
+				     .targets = VEC_INIT(uint64_t) };
 	bool settled;
 	struct error *err;
 
@@ -183,9 +210,12 @@ static struct error *hunting_race_met(void *context, struct race *race)
 	}
 	if (!err)
 		err = judge_race(output->config->judge, race, &settled);
+	if (!err)
+		err = hunting_add_target(&seen, race->target);
 	if (!err && !vec_push(&output->races, &seen))
 		err = error_nomem;
 	if (err) {
+		vec_deinit(&seen.targets);
 		race_free(race);
 		return err;
 	}
@@ -284,6 +314,47 @@ static void hunting_write_again(struct hunting_output *output)
 	}
 }
 
+/* "race #1 was provoked at 3 of the sides: targets #1, #2, #5" */
+static void hunting_say_targets(struct hunting_output *output,
+				const struct hunting_race *seen)
+{
+	const struct vec *targets = &seen->targets;
+	struct strbuf line = { 0 };
+
+	if (seen->race->id == 0 || targets->count == 0 || output->config->quiet)
+		return;
+	strbuf_addf(&line, "race #%" PRIu64 " was provoked at ",
+		    seen->race->id);
+	text_add_count(&line, targets->count);
+	strbuf_add(&line, targets->count > 1 ? " of the sides: targets"
+					     : " of the sides: target");
+	for (size_t i = 0; i < targets->count && i < HUNTING_TARGETS; i++)
+		strbuf_addf(&line, "%s #%" PRIu64, i ? "," : "",
+			    *(const uint64_t *)vec_at(targets, i));
+	if (targets->count > HUNTING_TARGETS) {
+		strbuf_add(&line, " and ");
+		text_add_count(&line, targets->count - HUNTING_TARGETS);
+		strbuf_add(&line, " more");
+	}
+	log_note("%s", strbuf_text(&line));
+	strbuf_deinit(&line);
+}
+
+/* The race that the target was provoked in, in this hunt; NULL: none. */
+static const struct hunting_race *
+hunting_of_target(const struct hunting_output *output, uint64_t target)
+{
+	for (size_t i = 0; i < output->races.count; i++) {
+		if (hunting_has_target(hunting_race_at(output, i), target))
+			return hunting_race_at(output, i);
+	}
+	return NULL;
+}
+
+/*
+ * A race tells its targets in a line; by themselves they are told on demand, or
+ * if it was an earlier hunt of this store that met it.
+ */
 static struct error *hunting_write_targets(struct hunting_output *output,
 					   struct outcomes *outcomes)
 {
@@ -291,10 +362,16 @@ static struct error *hunting_write_targets(struct hunting_output *output,
 	struct error *err = outcomes_load(outcomes, &records);
 
 	status_erase(&output->status);
+	for (size_t i = 0; i < output->races.count; i++)
+		hunting_say_targets(output, hunting_race_at(output, i));
 	for (size_t i = 0; i < records.count; i++) {
 		struct target_record *record = vec_at(&records, i);
-		bool met = record->outcome.result == TARGET_PROVOKED;
+		const struct hunting_race *race =
+			hunting_of_target(output, record->side.id);
+		bool met = record->outcome.result == TARGET_PROVOKED && !race;
 
+		if (race)
+			record->race_id = race->race->id;
 		if (!err && !output->config->quiet &&
 		    (met || output->config->verbose))
 			hunting_text_failed(output,

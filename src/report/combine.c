@@ -15,17 +15,24 @@
 #include "base/strbuf.h"
 #include "report/doubt.h"
 #include "report/field.h"
+#include "report/places.h"
 #include "report/race.h"
 #include "report/recordsort.h"
 
+/* In a key, of race_places(): behind the fingerprint and a byte of bits. */
+enum { PLACES_AT = COMBINE_KEY_SIZE - sizeof(uint64_t) };
+
 struct error *race_key(struct race *race, uint8_t key[COMBINE_KEY_SIZE])
 {
+	const uint64_t places = race_places(race);
+
 	if (!race->fingerprint[0] && !race_fingerprint(race))
 		return error_nomem;
 	memset(key, 0, COMBINE_KEY_SIZE);
 	memcpy(key, race->fingerprint, strlen(race->fingerprint));
-	key[COMBINE_KEY_SIZE - 1] = (uint8_t)((race->verdict == VERDICT_SYNC) |
-					      !!race->suppressed.rule << 1);
+	key[PLACES_AT - 1] = (uint8_t)((race->verdict == VERDICT_SYNC) |
+				       !!race->suppressed.rule << 1);
+	memcpy(key + PLACES_AT, &places, sizeof(places));
 	return NULL;
 }
 

@@ -31,11 +31,12 @@ struct error;
 struct race;
 struct strbuf;
 
-enum { COMBINE_KEY_SIZE = 33 };
+enum { COMBINE_KEY_SIZE = 41 };
 
 /*
  * Two races are the same when these bytes are: the fingerprint by names, and
- * whether it is synchronization, and suppressed, as in a single run (dedupe.h).
+ * whether it is synchronization, and suppressed, as in a single run (dedupe.h);
+ * of races of hunts also their places (places.h).
  * Where a race has no fingerprint yet, it gets its fingerprints first.
  */
 struct error *race_key(struct race *race, uint8_t key[COMBINE_KEY_SIZE]);

@@ -51,11 +51,13 @@ static bool is_glimpse_of(const struct race *glimpse, const struct race *race)
 /*
  * Synchronization and a race are never twins, even where they have the same
  * names: a race must not vanish behind the atomic access beside it. Nor behind
- * a suppressed one: a rule for one element says nothing of the others.
+ * a suppressed one: a rule for one element says nothing of the others. A hunt
+ * tells races of one name apart by what its recording knows of each target.
  */
 static bool may_be_twins(const struct race *a, const struct race *b)
 {
-	return (a->verdict == VERDICT_SYNC) == (b->verdict == VERDICT_SYNC) &&
+	return a->target == b->target &&
+	       (a->verdict == VERDICT_SYNC) == (b->verdict == VERDICT_SYNC) &&
 	       !a->suppressed.rule == !b->suppressed.rule;
 }
 

@@ -254,6 +254,11 @@ static bool has_replay(const void *record)
 	return race_replay_outcome(&race->replay) != RACE_REPLAY_NONE;
 }
 
+static bool has_target(const void *record)
+{
+	return ((const struct race *)record)->target != 0;
+}
+
 static bool has_recording(const void *record)
 {
 	const struct race *race = record;
@@ -301,6 +306,7 @@ static const struct field race_field_list[] = {
 	{ "hosts", FIELD_STRINGS, FIELD_APART, FIELD_VEC(struct race, hosts) },
 	{ "stall_us", FIELD_US, AT(stall_ns) },
 	{ "elapsed_us", FIELD_US, AT(elapsed_ns) },
+	{ "target", FIELD_COUNT, AT(target), .known = has_target },
 	{ "recorded", FIELD_OBJECT, AT(recorded), .of = &recorded_fields,
 	  .known = has_recording },
 	{ NULL, FIELD_TEXT, AT(refuted) },

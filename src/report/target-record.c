@@ -95,6 +95,11 @@ static bool is_over(const void *record)
 	return ((const struct target_record *)record)->time != 0;
 }
 
+static bool has_race_id(const void *record)
+{
+	return ((const struct target_record *)record)->race_id != 0;
+}
+
 static const struct field target_field_list[] = {
 	{ "schema", FIELD_VERSION, .merge = FIELD_APART },
 	{ "id", FIELD_COUNT, .flags = FIELD_NEEDED, AT(side.id) },
@@ -110,6 +115,8 @@ static const struct field target_field_list[] = {
 	{ "held_us", FIELD_US, AT(outcome.hold_ns) },
 	{ "ordered_by", FIELD_TEXT, AT(outcome.ordered_by) },
 	{ "race", FIELD_DIGITS, .flags = FIELD_NULL, AT(outcome.race) },
+	{ "race_id", FIELD_COUNT, .merge = FIELD_APART, AT(race_id),
+	  .known = has_race_id },
 };
 
 const struct fields target_fields = {

@@ -109,6 +109,7 @@ struct target_record {
 	uint64_t time; /* of the outcome: wall clock, ns; 0: pending */
 	struct hunt_side side;
 	struct target_outcome outcome;
+	uint64_t race_id; /* in this report, of what it met; 0: unknown */
 };
 
 /* All zero and empty; end with the _deinit(). */

@@ -275,13 +275,17 @@ void session_hunted(struct session *session, const struct wire_hunted *news)
 {
 	size_t count = session->config->hunt->count;
 	uint64_t all = count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
-	const struct race *race = NULL;
+	struct race *race = NULL;
 
 	if (news->side >= count)
 		return;
 	/* the conflict came right before */
 	if (news->end == WIRE_HUNT_MET)
 		race = session->races.met;
+	if (race) {
+		race->target = session_side_at(session, news->side)->id;
+		session_races_forget(session);
+	}
 	if (hunt_is_settled(news))
 		session->hunting.settled |= UINT64_C(1) << news->side;
 	if (session->sink->hunted)

@@ -28,6 +28,13 @@ void session_races_deinit(struct session *session)
 	map_deinit(&session->races.owners);
 }
 
+void session_races_forget(struct session *session)
+{
+	map_deinit(&session->races.seen);
+	map_deinit(&session->races.places);
+	session->races.met = NULL;
+}
+
 static struct error *session_verdict(struct session *session, struct race *race)
 {
 	const struct judge *judge = session->config->judge;

@@ -32,6 +32,12 @@ void session_races_init(struct session *session);
 void session_races_deinit(struct session *session);
 
 /*
+ * The next conflict is none of the races so far: what a hunt meets at its next
+ * side is told apart from what it has met before.
+ */
+void session_races_forget(struct session *session);
+
+/*
  * Count a conflict that was seen before (*ret_known). A changed value without a
  * known writer counts too if the stalled instruction is known to race with
  * another.

@@ -81,6 +81,7 @@ enum { HUNT_SIDES_MAX = 64 };
 
 /* A side of a hunt: what it is says report/target-record.h. */
 struct session_side {
+	uint64_t id; /* becomes the target of its race */
 	struct wire_hunt wire; /* but for what is found in a program */
 	const char *program; /* path of the executable; NULL: any */
 	struct where where; /* the instruction: WHERE_OFFSET */

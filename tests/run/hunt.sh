@@ -61,6 +61,27 @@ for variant in O0 O2; do
 			type=target outcome=provoked "side.function=$function"
 	done
 done
+# four races of two functions, by their lines; each has a target or more
+for variant in O0 O2; do
+	hunted "apart, $variant" 66 "$T/apart.$variant"
+	is "apart, $variant: each line's race" \
+		"$(last_of id "$report" | sort -u | grep -c .)" 4
+	for line in 16 17 18 19; do
+		has "apart, $variant: line $line" "$report" type=race \
+			"sides.0.frames.0.line=$line" 'target!=null' \
+			'recorded.block.allocated.*.function=main'
+	done
+	for id in 1 2 3 4; do
+		has "apart, $variant: race $id has a target" "$report" \
+			type=target outcome=provoked race_id=$id
+		matches "apart, $variant: which is told" "$work/err" \
+			"race #$id was provoked at [0-9]* of the sides: target"
+	done
+	is "apart, $variant: no target by itself" \
+		"$(grep -c '^racewatch: target #' "$work/err")" 0
+done
+RUN_TIMEOUT=120 run hunt -o "$report" -- "$T/apart.twin"
+is "apart, twin: exit status" "$status" 0
 # the join orders all of it: there is no side
 RUN_TIMEOUT=120 run hunt -o "$report" --hold 500ms -- "$T/reaped.twin"
 is "reaped, twin: exit status" "$status" 0

@@ -76,6 +76,23 @@ static void repeats_are_counted_on_the_first(void **state)
 	dedupe_deinit(&dedupe);
 }
 
+/* A hunt's recording may know two objects where the names are one. */
+static void targets_are_told_apart(void **state)
+{
+	struct race *one = make_race("one"), *two = make_race("one"), *kept;
+	struct dedupe dedupe;
+	enum dedupe_found found;
+
+	(void)state;
+	dedupe_init(&dedupe);
+	assert_null(dedupe_add(&dedupe, one, &kept, &found));
+	one->target = 3;
+	assert_null(dedupe_add(&dedupe, two, &kept, &found));
+	assert_int_equal(found, DEDUPE_NEW);
+	assert_int_equal(dedupe.races.count, 2);
+	dedupe_deinit(&dedupe);
+}
+
 /* By names the same, but not what is done with the value. */
 static void what_is_said_holds_for_all(void **state)
 {
@@ -387,6 +404,7 @@ int main(void)
 		cmocka_unit_test(double_checks_are_checked_each_time),
 		cmocka_unit_test(first_of_its_kind_is_kept_and_numbered),
 		cmocka_unit_test(repeats_are_counted_on_the_first),
+		cmocka_unit_test(targets_are_told_apart),
 		cmocka_unit_test(one_side_is_a_part_of_the_whole),
 		cmocka_unit_test(values_of_one_side_come_before_those_of_both),
 		cmocka_unit_test(one_side_of_another_race_is_not),

@@ -601,9 +601,44 @@ static void synchronization_and_suppressed_are_other_kinds(void **state)
 	race_deinit(&race);
 }
 
+static bool are_one_kind(struct race *a, struct race *b)
+{
+	uint8_t one[COMBINE_KEY_SIZE], two[COMBINE_KEY_SIZE];
+
+	assert_null(race_key(a, one));
+	assert_null(race_key(b, two));
+	return memcmp(one, two, sizeof(one)) == 0;
+}
+
+/* By a hunt; elsewhere all lines of a function are one. */
+static void provoked_races_are_told_apart_by_lines_and_blocks(void **state)
+{
+	struct race_frame *called;
+	struct race one, two;
+
+	(void)state;
+	sample_race(&one);
+	sample_race(&two);
+	((struct race_frame *)vec_at(&two.sides[0].frames, 0))->line++;
+	assert_true(are_one_kind(&one, &two));
+	one.evidence = two.evidence = EVIDENCE_PROVOKED;
+	assert_false(are_one_kind(&one, &two));
+	((struct race_frame *)vec_at(&two.sides[0].frames, 0))->line--;
+	assert_true(are_one_kind(&one, &two));
+	called = vec_append(&two.recorded.block.allocated);
+	assert_non_null(called);
+	sample_set(&called->file, "pool.c");
+	called->line = 7;
+	assert_false(are_one_kind(&one, &two));
+	race_deinit(&one);
+	race_deinit(&two);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			provoked_races_are_told_apart_by_lines_and_blocks),
 		cmocka_unit_test(order_does_not_matter),
 		cmocka_unit_test(memory_does_not_matter),
 		cmocka_unit_test(what_was_merged_is_merged_again),

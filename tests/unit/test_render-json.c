@@ -172,7 +172,8 @@ static void race_with_everything_known(void **state)
 		  "\"bug\":\"CACHE-17\"}" },
 		{ "status", "\"known\"" }, { "runs", "2" },
 		{ "hosts", "[\"alpha\",\"beta\"]" }, { "stall_us", "1000" },
-		{ "elapsed_us", "401" }, { "recorded", "null" });
+		{ "elapsed_us", "401" }, { "target", "null" },
+		{ "recorded", "null" });
 	MEMBERS_ARE(variable, { "name", "\"shards[3].used\"" },
 		    { "symbol", "\"shards\"" }, { "offset", "56" },
 		    { "type", "\"long\"" }, { "container", "\"struct shard\"" },
@@ -215,7 +216,7 @@ static void race_with_everything_known(void **state)
 		      "\"guard\":\"last\","
 		      "\"lock\":\"0x5555555580d0\"}" },
 		    { "creator", "4242" }, { "creator_thread", "\"main\"" },
-		    { "recorded", "null" });
+		    { "target", "null" }, { "recorded", "null" });
 	member_is(sides[0], "role", "\"stalled\"");
 	member_is(sides[0], "access", "\"rmw\"");
 	let_go(record, variable, sides);
