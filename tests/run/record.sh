@@ -163,4 +163,16 @@ record clones "$T/odd_clones.O2"
 matches "what cannot be recorded is named" "$trace" \
 	'^unable (v?fork|clone): '
 
+# What bench/record measures: the cost, and what the fold keeps.
+"$top_srcdir/bench/record" --repeats 1 --scale 2 --whole 100 pigz pool \
+	>"$work/bench" 2>"$work/err"
+is "bench/record: status" $? 0 || diag_file "$work/err"
+for program in pigz pool; do
+	is "bench/record: $program costs time, and 95 % of its pairs are kept" \
+		"$(awk -v name="$program" '$1 == name {
+			print ($3 > 0 && $4 > 1 && $6 > $7 && $8 > 0),
+				($(NF - 2) > 0 && $(NF - 1) >= 95) }' \
+			"$work/bench")" "1 1" || diag_file "$work/bench"
+done
+
 finish
