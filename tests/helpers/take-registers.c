@@ -1,60 +1,101 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * take-registers COUNT: take so many of the debug registers of every processor, as
- * perf does, say "taken", and give them back at the end of standard input. What
- * others have for a moment is waited for.
+ * take-registers COUNT COMMAND...: run the command, and take so many of the debug
+ * registers of it and of all its children, as perf does: events on this process that
+ * children inherit. SIGUSR1 gives them back. What others have for a moment is
+ * waited for. Exit status: the command's.
  */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "sys/perfwatch.h"
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
 
-enum { GAP_US = 1000 };
+enum { GAP_US = 1000, MOST = 4, WORD = 8 };
 
-static uint64_t nowhere[64];
+static uint64_t nowhere[MOST * WORD];
+static int events[MOST];
 
-static void take(int cpu, int i)
+static int take(int i)
 {
-	const struct perfwatch_spec spec = {
-		.address = (uint64_t)(uintptr_t)&nowhere[i],
-		.length = sizeof(nowhere[i]),
-		.write_only = true,
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_BREAKPOINT,
+		.size = sizeof(attr),
+		.bp_type = HW_BREAKPOINT_W,
+		.bp_addr = (uint64_t)(uintptr_t)&nowhere[i * WORD],
+		.bp_len = HW_BREAKPOINT_LEN_8,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
 	};
-	/* it is closed at the end */
-	struct perfring ring;
-	struct error *err = perfring_open(cpu, &spec, 0, &ring);
+	long fd;
 
-	while (err && err->kind == ERROR_UNSUPPORTED) {
-		error_free(err);
-		usleep(GAP_US);
-		err = perfring_open(cpu, &spec, 0, &ring);
+	do {
+		fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+			     PERF_FLAG_FD_CLOEXEC);
+	} while (fd < 0 && errno == ENOSPC && usleep(GAP_US) == 0);
+	return (int)fd;
+}
+
+static void give_back(int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (events[i] >= 0)
+			close(events[i]);
+		events[i] = -1;
 	}
-	if (!err)
-		return;
-	fprintf(stderr, "take-registers: %s\n", error_message(err));
-	error_free(err);
-	exit(1);
+}
+
+/* The registers are given back when SIGUSR1 comes, in the end at the latest. */
+static int wait_for(pid_t pid, const sigset_t *signals, int count)
+{
+	int status;
+
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		if (sigwaitinfo(signals, NULL) == SIGUSR1)
+			give_back(count);
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int main(int argc, char **argv)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	int count = argc == 2 ? atoi(argv[1]) : 0;
+	int count = argc > 2 ? atoi(argv[1]) : 0;
+	sigset_t signals, before;
+	pid_t pid;
 
-	if (count < 1 || count > 4) {
-		fprintf(stderr, "usage: take-registers 1-4\n");
-		return 2;
+	if (count < 1 || count > MOST) {
+		fprintf(stderr, "usage: take-registers 1-4 COMMAND...\n");
+		return 125;
 	}
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, &before);
 	for (int i = 0; i < count; i++) {
-		for (int cpu = 0; cpu < processors; cpu++)
-			take(cpu, i);
+		events[i] = take(i);
+		if (events[i] < 0) {
+			perror("take-registers");
+			return 125;
+		}
 	}
-	puts("taken");
-	fflush(stdout);
-	while (getchar() != EOF)
-		;
-	return 0;
+	pid = fork();
+	if (pid < 0) {
+		perror("take-registers");
+		return 125;
+	}
+	if (pid == 0) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		execvp(argv[2], &argv[2]);
+		perror(argv[2]);
+		_exit(127);
+	}
+	return wait_for(pid, &signals, count);
 }

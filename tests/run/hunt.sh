@@ -98,15 +98,15 @@ done
 for variant in O0 O2 nopie; do
 	in_turn 2 "masked, $variant" || continue
 	for kind in section handler; do
-		hunted "masked $kind, $variant" 66 "$T/masked.$variant" "$kind"
-		has "masked $kind, $variant: it was held at its write" \
+		hunted "sigmasked $kind, $variant" 66 "$T/sigmasked.$variant" "$kind"
+		has "sigmasked $kind, $variant: it was held at its write" \
 			"$report" type=target side.function=masked_write \
 			outcome=provoked
 	done
 done
 for kind in section handler; do
-	hunted "masked $kind, twin" 0 "$T/masked.twin" "$kind"
-	is "masked $kind, twin: its write was reached" "$(records --count \
+	hunted "sigmasked $kind, twin" 0 "$T/sigmasked.twin" "$kind"
+	is "sigmasked $kind, twin: its write was reached" "$(records --count \
 		"$report" type=target side.function=masked_write \
 		outcome=unreached)" 0
 done

@@ -1,63 +1,60 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The first thread writes while it blocks all signals for a moment; called as
- * "masked handler", in a signal handler that blocks them. Another thread reads what
- * it has written, after 20 ms and, in the twin alone, after it was told.
+ * A masked vector store: one thread writes one number of eight with
+ * AVX2's vpmaskmovd, the other reads that number.
  */
-#include <signal.h>
-
 #include "target.h"
 
-static int value, seen;
-static sem_t written;
+#define AVX2 __attribute__((target("avx2")))
 
-NOINLINE static void masked_write(void)
+typedef int vector __attribute__((vector_size(32)));
+
+vector numbers;
+
+AVX2 NOINLINE static void masked_put(const vector *mask, vector value)
 {
-	value = 1;
-	OPAQUE();
+	__builtin_ia32_maskstored256(&numbers, *mask, value); /* RACE: put */
 }
 
-NOINLINE static int late_read(void)
+NOINLINE static int masked_get(void)
 {
-	return value;
+	return numbers[2]; /* RACE: get */
 }
 
-static void handle(int number)
+AVX2 static void *put_loop(void *arg)
 {
-	(void)number;
-	masked_write();
+	const vector mask = { 0, 0, -1 };
+	vector value = { 0 };
+	unsigned x = 1;
+
+	target_meet();
+	for (unsigned long i = 0; target_goes_on(i); i++) {
+		ENTER();
+		value[2] = (int)x;
+		masked_put(&mask, value);
+		LEAVE();
+		x = target_work(x, 40);
+	}
+	return arg;
 }
 
-static void *read_late(void *unused)
+static void *get_loop(void *arg)
 {
-	usleep(20000);
-#ifdef TWIN
-	while (sem_wait(&written) != 0)
-		;
-#endif
-	seen = late_read();
-	return unused;
+	unsigned x = 2;
+
+	target_meet();
+	for (unsigned long i = 0; target_goes_on(i); i++) {
+		ENTER();
+		x += (unsigned)masked_get();
+		LEAVE();
+		x = target_work(x, 30);
+	}
+	return arg;
 }
 
 int main(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = handle };
-	pthread_t reader;
-	sigset_t before;
-
-	sem_init(&written, 0, 0);
-	sigfillset(&action.sa_mask);
-	sigaction(SIGUSR1, &action, NULL);
-	reader = target_thread(read_late, NULL);
-	if (argc > 1 && strcmp(argv[1], "handler") == 0) {
-		raise(SIGUSR1);
-	} else {
-		pthread_sigmask(SIG_BLOCK, &action.sa_mask, &before);
-		masked_write();
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	}
-	sem_post(&written);
-	pthread_join(reader, NULL);
-	target_done("masked");
-	return seen <= value ? 0 : 1;
+	target_init(argc, argv, 2);
+	target_race(put_loop, get_loop);
+	return target_done("masked");
 }
