@@ -232,11 +232,7 @@ static struct error *start(const char *valgrind, struct vec *arguments,
 	return code == 0 ? NULL : error_os(code, "start %s", valgrind);
 }
 
-/*
- * Wait for the process, up to the deadline; then it is ended: by SIGTERM, for
- * which Valgrind completes the trace, and a second later by SIGKILL.
- */
-static struct error *await(pid_t pid, const struct record_options *options,
+struct error *record_await(pid_t pid, const struct record_options *options,
 			   struct record_result *result)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
@@ -251,7 +247,7 @@ static struct error *await(pid_t pid, const struct record_options *options,
 		if (ended == pid)
 			break;
 		if (ended < 0 && errno != EINTR)
-			return error_os(errno, "wait for valgrind");
+			return error_os(errno, "wait for process %d", (int)pid);
 		limit = options->timeout_ns + (uint64_t)sent * 1000000000u;
 		if (options->timeout_ns && passed > limit && sent < 2) {
 			kill(pid, sent++ == 0 ? SIGTERM : SIGKILL);
@@ -299,7 +295,7 @@ static struct error *run(const char *valgrind, struct vec *arguments,
 
 	err = start(valgrind, arguments, environment, &pid);
 	if (!err)
-		err = await(pid, options, result);
+		err = record_await(pid, options, result);
 	return err ? err : check_trace(folder, pid);
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct error;
 
@@ -52,5 +53,12 @@ void record_valgrind_version(char *ret, size_t size);
 struct error *record_run(char *const *argv, const char *folder,
 			 const struct record_options *options,
 			 struct record_result *ret);
+
+/*
+ * Wait for a child, up to options->timeout_ns; then it is ended: by SIGTERM, for
+ * which Valgrind completes the trace, and a second later by SIGKILL.
+ */
+struct error *record_await(pid_t pid, const struct record_options *options,
+			   struct record_result *result);
 
 #endif

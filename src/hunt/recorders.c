@@ -4,12 +4,10 @@
  */
 #include "hunt/recorders.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -36,12 +34,15 @@ static uint64_t children_cpu_ns(void)
 
 /*
  * The command by itself, without its output: what it costs and how it ends, to
- * compare with. The status is that of a shell; -1: not known.
+ * compare with. It is ended after the time of a run, too. The status is that of a
+ * shell; -1: not known.
  */
-static int run_bare(char *const *argv)
+static int run_bare(char *const *argv, const struct record_options *options)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), status = 0;
-	pid_t pid = fork(), ended;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct record_result result = { .status = -1 };
+	struct error *err = NULL;
+	pid_t pid = fork();
 
 	if (pid == 0) {
 		for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -50,15 +51,14 @@ static int run_bare(char *const *argv)
 		/* exit-allowed: the forked child that could not be it */
 		_exit(EXIT_NOT_FOUND);
 	}
-	do
-		ended = pid > 0 ? waitpid(pid, &status, 0) : -1;
-	while (ended < 0 && pid > 0 && errno == EINTR);
+	if (pid > 0)
+		err = record_await(pid, options, &result);
 	if (null >= 0)
 		close(null);
-	if (ended < 0)
-		return -1;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-				   : WEXITSTATUS(status);
+	if (err || result.timed_out)
+		result.status = -1;
+	error_free(err);
+	return result.status;
 }
 
 static struct error *by_valgrind(char *const *argv, const char *folder,
@@ -70,7 +70,7 @@ static struct error *by_valgrind(char *const *argv, const char *folder,
 
 	if (err)
 		return err;
-	ret->bare_status = run_bare(argv);
+	ret->bare_status = run_bare(argv, options);
 	bare = children_cpu_ns() - begun;
 	err = record_run(argv, folder, options, &ret->run);
 	if (err)

@@ -91,9 +91,12 @@ options=()
 # how it ends
 run hunt --recorder breakpoints -- "$work/none-there"
 is "no such command" "$status" 127
-RUN_TIMEOUT=60 run hunt --recorder breakpoints --timeout 1s --budget 1ms -- \
-	"$T/wait_forever.O2"
-matches "a run is ended by --timeout" "$work/err" "ended by --timeout"
+for recorder in breakpoints valgrind; do
+	RUN_TIMEOUT=60 run hunt --recorder $recorder --timeout 1s --budget 1ms \
+		-- "$T/wait_forever.O2"
+	matches "$recorder: a run is ended by --timeout" "$work/err" \
+		"ended by --timeout"
+done
 run hunt --recorder breakpoints --executions 0 -- "$T/listing1.O2"
 is "no executions" "$status" 2
 run hunt --recorder other -- "$T/listing1.O2"
