@@ -8,12 +8,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -276,12 +278,16 @@ static void one_that_was_killed_is_replaced(void **state)
 	struct place *place = *state;
 	char text[32];
 	pid_t before, after;
+	siginfo_t info;
 
 	assert_int_equal(try_open(place->opener, place->path, NULL, text, 32),
 			 0);
 	before = find_process();
 	assert_true(before > 0);
 	kill(before, SIGKILL);
+	/* it may answer until it has ended */
+	assert_int_equal(waitid(P_PID, (id_t)before, &info, WEXITED | WNOWAIT),
+			 0);
 	try_open(place->opener, place->path, NULL, text, 32);
 	assert_int_equal(try_open(place->opener, place->path, NULL, text, 32),
 			 0);
