@@ -105,8 +105,11 @@ share_command() {
 # hunt_begin COMMAND...: record the command for all workers, in $dir/store; no side
 # is tried. Of a store that has a recording, nothing is done.
 hunt_begin() {
-	"$racewatch" hunt --quiet --store "$dir/store" --budget 1ms \
-		-o "$dir/recorded.jsonl" -- "$@"
+	o='{' # as quote() writes it
+	# shellcheck disable=SC2016 # for eval
+	eval "set -- $options" '--store "$dir/store" --budget 1ms \
+		-o "$dir/recorded.jsonl" -- "$@"'
+	"$racewatch" hunt --quiet "$@"
 	status=$?
 	case $status in
 	0 | 65) ;;

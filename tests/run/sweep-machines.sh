@@ -119,6 +119,8 @@ else
 		-x --hold -x 500ms -- "$prey" >out 2>err
 	status=$?
 	hunted "parallel, a hunt" prey
+	matches "the recording has the options, too" prey/recorded.jsonl \
+		'"--hold","500ms"'
 	timeout 60 "$scripts/racewatch-sweep-parallel" -H 2 -d none -- \
 		/no/such/file >out 2>err
 	is "a hunt of no command" "$?" 127
