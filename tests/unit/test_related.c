@@ -205,6 +205,8 @@ static void memory_behind_a_pointer_has_the_same_functions(void **state)
 	other.sides[0].access = ACCESS_READ;
 	other.sides[1].access = ACCESS_WRITE;
 	assert_false(related_is_behind(&race, &other));
+	race_deinit(&race);
+	race_deinit(&other);
 	sample_behind(&race);
 	sample_behind(&other);
 	race.sides[1].pattern.dereferenced = true;
