@@ -26,6 +26,7 @@
 #include "report/text.h"
 #include "sampling/rules.h"
 #include "tracee/selftest.h"
+#include "x86/dregs.h"
 
 struct hunt_options {
 	struct standard standard;
@@ -252,11 +253,11 @@ static void hunt_note_registers(void)
 	int count;
 	struct error *err = selftest_free_registers(&count);
 
-	if (!err && count < 4)
+	if (!err && count < DREGS_SLOTS)
 		log_warn("others have %d of the four debug registers (perf, a "
 			 "debugger): fewer sides are tried in a run, and some "
 			 "may not be tried",
-			 4 - count);
+			 DREGS_SLOTS - count);
 	error_free(err);
 }
 

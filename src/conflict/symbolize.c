@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/same-text.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "image/atomics.h"
@@ -67,11 +68,6 @@ void symbolizer_destroy(struct symbolizer *symbolizer)
 	vec_deinit(&symbolizer->files);
 	free(symbolizer->directory);
 	free(symbolizer);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 /* The latest one of that path; any build id will do if none is known. */

@@ -9,16 +9,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/same-text.h"
 #include "base/vec.h"
 #include "conflict/symbolize.h"
 #include "report/field.h"
 #include "report/race.h"
 #include "report/target-record.h"
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b && strcmp(a, b) == 0;
-}
 
 /* Two races may have one fingerprint: it goes by names of functions. */
 bool attach_fits(const struct race *race, const struct hunt_side *side,
@@ -32,8 +28,10 @@ bool attach_fits(const struct race *race, const struct hunt_side *side,
 		return false;
 	frame = vec_at(frames, 0);
 	return frame->offset == side->place.offset &&
-	       (same_text(frame->module, side->place.module) ||
-		same_text(frame->build_id, side->place.build_id));
+	       ((frame->module &&
+		 same_text(frame->module, side->place.module)) ||
+		(frame->build_id &&
+		 same_text(frame->build_id, side->place.build_id)));
 }
 
 /* A file that has no build id may be another one now: then it has no names. */

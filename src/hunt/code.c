@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/same-text.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "hunt/function-hash.h"
@@ -82,11 +83,6 @@ void code_destroy(struct code *code)
 	map_deinit(&code->next);
 	decoder_destroy(code->decoder);
 	free(code);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 static struct error *add_file(struct code *code, const char *path,

@@ -4,9 +4,7 @@
  */
 #include "hunt/hold.h"
 
-#include "base/clock.h"
-
-enum { HOLD_LEAST_MS = 10, HOLD_TIMES = 2 };
+enum { HOLD_TIMES = 2 };
 
 uint64_t hunt_hold_ns(uint64_t distance_ns, uint64_t slept_ns, double slow_down)
 {
@@ -15,6 +13,5 @@ uint64_t hunt_hold_ns(uint64_t distance_ns, uint64_t slept_ns, double slow_down)
 
 	if (slow_down > 1)
 		computed /= slow_down;
-	return (uint64_t)(HOLD_TIMES * computed) + slept +
-	       HOLD_LEAST_MS * CLOCK_NS_PER_MS;
+	return (uint64_t)(HOLD_TIMES * computed) + slept + HUNT_HOLD_LEAST_NS;
 }

@@ -16,6 +16,11 @@
 
 #include <stdint.h>
 
+#include "base/clock.h"
+
+/* What is added to each hold. */
+static const uint64_t HUNT_HOLD_LEAST_NS = 10 * CLOCK_NS_PER_MS;
+
 /*
  * In nanoseconds. slept_ns: of the distance, in sleeps and waits; not more than
  * distance_ns counts. slow_down: CPU time of the recorded run by that of a bare

@@ -18,7 +18,10 @@
 /* Processes that outlive the command are watched for so long. */
 static const uint64_t HOLDING_REST_NS = 2 * CLOCK_NS_PER_S;
 
-/* So many take turns at the registers, with their partners watched for early. */
+/*
+ * A run of at most so many sides has them wait at debug registers, in turns. That
+ * leaves registers for a side's partners before the side is held.
+ */
 enum { HOLDING_FEW = 4 };
 
 struct holding {

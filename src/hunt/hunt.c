@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/same-text.h"
 #include "base/signalpipe.h"
 #include "conflict/symbolize.h"
 #include "hunt/attach.h"
@@ -72,10 +73,9 @@ static struct error *hunting_pass(struct hunting *hunting)
 /* Claim sides until there is a batch for each worker, so that it can be chosen. */
 static struct error *hunting_claim(struct hunting *hunting)
 {
+	size_t wanted = (size_t)hunting->config->jobs * TRIES_TOGETHER;
 	struct error *err = NULL;
 	bool more = true;
-
-	size_t wanted = (size_t)hunting->config->jobs * TRIES_TOGETHER;
 
 	while (!err && more && hunting->claimed.count < wanted) {
 		size_t before = hunting->claimed.count;
@@ -101,11 +101,6 @@ static bool hunting_give(struct hunting *hunting, size_t i, struct vec *batch,
 		return false;
 	vec_remove(&hunting->claimed, i);
 	return vec_push(batch, &id);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 /*
@@ -174,6 +169,7 @@ static bool hunting_fill(struct hunting *hunting, struct vec *batch,
 			 uint64_t *holds)
 {
 	struct vec *claimed = &hunting->claimed;
+
 	for (size_t i = 0; i < claimed->count; i++) {
 		if (tries_is_alone(&hunting->tries, side_at(claimed, i)))
 			return hunting_give(hunting, i, batch, holds);

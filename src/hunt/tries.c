@@ -5,13 +5,12 @@
 #include "hunt/tries.h"
 
 #include "base/clock.h"
+#include "hunt/hold.h"
 #include "report/target-record.h"
 #include "wire/hunt.h"
 
 /* A partner was near if its hold (hunt/hold.h) is hardly longer than the least. */
 static const uint64_t TRIES_NEAR_NS = 12 * CLOCK_NS_PER_MS;
-/* What is added to each. */
-static const uint64_t TRIES_LEAST_NS = 10 * CLOCK_NS_PER_MS;
 /* The longest hold that comes of growing. */
 static const uint64_t TRIES_MOST_NS = 2 * CLOCK_NS_PER_S;
 /* Where the recording says nothing. */
@@ -82,7 +81,7 @@ bool tries_are_late(const struct hunt_side *side, uint64_t hold_ns,
 		    uint64_t before_ns)
 {
 	return side->locked && hold_ns > TRIES_NEAR_NS &&
-	       before_ns > (hold_ns - TRIES_LEAST_NS) / 2;
+	       before_ns > (hold_ns - HUNT_HOLD_LEAST_NS) / 2;
 }
 
 bool tries_by_ptrace(const struct tries *tries, const struct hunt_side *side)

@@ -21,7 +21,7 @@
 #include "report/record.h"
 #include "report/text.h"
 
-/* Numbers of targets that are told of a race. */
+/* The line of a race names so many of its targets at most. */
 enum { HUNTING_TARGETS = 16 };
 
 static const uint64_t HUNTING_LINE_NS = 60 * CLOCK_NS_PER_S;

@@ -4,8 +4,7 @@
  */
 #include "report/recorded.h"
 
-#include <string.h>
-
+#include "base/same-text.h"
 #include "report/field.h"
 #include "report/frame.h"
 #include "report/race.h"
@@ -105,15 +104,11 @@ const char *recorded_lock_kind_name(unsigned int kind)
 	return kind < RECORDED_LOCK_KINDS ? kind_words[kind] : "lock";
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b && strcmp(a, b) == 0;
-}
-
 /* Frames of inlined functions have the offset of the one they are in. */
 static bool same_frame(const struct race_frame *a, const struct race_frame *b)
 {
-	return a->offset == b->offset && same_text(a->module, b->module);
+	return a->offset == b->offset && a->module &&
+	       same_text(a->module, b->module);
 }
 
 static const struct race_frame *next_frame(const struct vec *frames, size_t *at)

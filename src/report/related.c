@@ -6,13 +6,9 @@
 
 #include <string.h>
 
+#include "base/same-text.h"
 #include "report/code-patterns.h"
 #include "report/race.h"
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
 
 static bool overlap(uint64_t a, uint32_t a_size, uint64_t b, uint32_t b_size)
 {

@@ -48,6 +48,12 @@ static const double BUDGET_CALLS_MIN = 50;
 static const double BUDGET_HELD_MIN_NS = 3e6;
 static const double BUDGET_FREE_MIN_NS = 50e6;
 
+/* What the credit holds at most. */
+static double budget_most_ns(const struct budget *budget)
+{
+	return budget->share * BUDGET_SAVE_S * (double)CLOCK_NS_PER_S;
+}
+
 void budget_init(struct budget *budget)
 {
 	*budget = (struct budget){ .loss = 1 };
@@ -99,7 +105,7 @@ static double budget_repay(struct budget *budget, double earned)
 
 void budget_earn(struct budget *budget, uint64_t now_ns)
 {
-	double most = budget->share * BUDGET_SAVE_S * (double)CLOCK_NS_PER_S;
+	double most = budget_most_ns(budget);
 	double passed;
 
 	/* a caller's clock may have been read before the last one's */
@@ -142,16 +148,14 @@ void budget_spend_replay(struct budget *budget, uint64_t held_ns,
 
 bool budget_has_plenty(const struct budget *budget)
 {
-	double most = budget->share * BUDGET_SAVE_S * (double)CLOCK_NS_PER_S;
-
-	return budget->share <= 0 || budget->credit_ns > most / 2;
+	return budget->share <= 0 ||
+	       budget->credit_ns > budget_most_ns(budget) / 2;
 }
 
 bool budget_lends(const struct budget *budget)
 {
-	double most = budget->share * BUDGET_SAVE_S * (double)CLOCK_NS_PER_S;
-
-	return budget->share <= 0 || budget->credit_ns > -most;
+	return budget->share <= 0 ||
+	       budget->credit_ns > -budget_most_ns(budget);
 }
 
 /* How much must be earned for the credit to grow by so much. */

@@ -99,8 +99,8 @@ struct pool {
 	double tokens;
 	uint64_t tokens_ns; /* when they were last computed */
 	double arms; /* fresh locations that may be armed now */
-	uint64_t
-		fresh_due_ns; /* when they may again, where little may be lost */
+	/* when they may again, where little may be lost */
+	uint64_t fresh_due_ns;
 	/* a full pool makes no room before then; 0: it was never full */
 	uint64_t rotate_ns;
 	uint64_t give_ns; /* nor are those that wait for it given back */

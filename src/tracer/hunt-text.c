@@ -12,11 +12,6 @@
 #include "tracer/engine.h"
 #include "tracer/hunt.h"
 
-static bool same_site(const struct wire_site *a, const struct wire_site *b)
-{
-	return a->program == b->program && a->address == b->address;
-}
-
 bool hunt_text_has(const struct engine *engine, const struct wire_site *site)
 {
 	const struct hunt *hunt = &engine->hunt;
@@ -25,12 +20,12 @@ bool hunt_text_has(const struct engine *engine, const struct wire_site *site)
 		const struct hunt_target *target =
 			*(struct hunt_target **)vec_at(&hunt->targets, i);
 
-		if (target->stands && same_site(&target->wire.site, site))
+		if (target->stands && wire_site_is(&target->wire.site, site))
 			return true;
 	}
 	for (size_t i = 0; i < hunt->partner_count; i++) {
 		if (hunt->partners[i].stands &&
-		    same_site(&hunt->partners[i].site, site))
+		    wire_site_is(&hunt->partners[i].site, site))
 			return true;
 	}
 	return false;

@@ -458,8 +458,7 @@ static bool hunt_is_partner(const struct hunt *hunt,
 {
 	for (size_t i = 0; i < hunt->partner_count; i++) {
 		if (hunt->partners[i].stands &&
-		    hunt->partners[i].site.address == site->address &&
-		    hunt->partners[i].site.program == site->program)
+		    wire_site_is(&hunt->partners[i].site, site))
 			return true;
 	}
 	return false;
@@ -488,8 +487,7 @@ static void hunt_targets_hit(struct engine *engine, struct thread *thread,
 		struct hunt_target *target = hunt_target_at(hunt, i);
 
 		if (!target->stands || target->state == HUNT_HELD ||
-		    target->wire.site.address != site->address ||
-		    target->wire.site.program != site->program ||
+		    !wire_site_is(&target->wire.site, site) ||
 		    !hunt_target_hit(engine, target, thread, regs))
 			continue;
 		/* one that had to come at the same time */

@@ -60,6 +60,13 @@ struct wire_site {
 	struct insn_access insn;
 };
 
+/* Are both the same instruction of the same program? */
+static inline bool wire_site_is(const struct wire_site *a,
+				const struct wire_site *b)
+{
+	return a->program == b->program && a->address == b->address;
+}
+
 /* Is the site armed beside the pool, and not counted in its size? */
 static inline bool wire_site_apart(const struct wire_site *site)
 {

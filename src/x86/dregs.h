@@ -33,7 +33,7 @@ struct dregs_slot {
 
 struct dregs {
 	struct dregs_slot slots[DREGS_SLOTS];
-	/* others have so many of them: as many slots stay free */
+	/* the number of registers that others use: as many slots stay empty */
 	uint8_t taken;
 	/* the first half is for DREGS_WRITE alone, the other for DREGS_READ_WRITE */
 	bool halves;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * take-registers COUNT COMMAND...: run the command, and take so many of the debug
- * registers of it and of all its children, as perf does: events on this process that
- * children inherit. SIGUSR1 gives them back. What others have for a moment is
- * waited for. Exit status: the command's.
+ * take-registers COUNT COMMAND...: run the command with COUNT debug registers in
+ * use, in the command's process and in all its children. Perf events on this process
+ * use them, and children inherit the events. SIGUSR1 closes the events. If another
+ * program uses the registers for a moment, this one waits. The exit status is the
+ * command's.
  */
 #include <errno.h>
 #include <signal.h>

@@ -355,6 +355,15 @@ static void pay(struct program *program, uint64_t now_ns, double credit_ns)
 	program->budget.earned_ns = now_ns;
 }
 
+/* A hundred drawn ones wait; setting a batch of them takes 1 ms. */
+static void run_hundred(struct program *program)
+{
+	program->arm_ns = CLOCK_NS_PER_MS / POOL_BATCH;
+	for (uint64_t id = 1; id <= 100; id++)
+		queue(program, id, false);
+	run(program, begun_ns);
+}
+
 /* One part in ten of what may be lost: the next after 1 ms * 10 / 0.02. */
 static void where_little_may_be_lost_drawn_ones_take_a_tenth(void **state)
 {
@@ -366,10 +375,7 @@ static void where_little_may_be_lost_drawn_ones_take_a_tenth(void **state)
 	begin(&program, 100);
 	budget_set_share(&program.budget, 0.02);
 	pay(&program, begun_ns, 1e6);
-	program.arm_ns = CLOCK_NS_PER_MS / POOL_BATCH;
-	for (uint64_t id = 1; id <= 100; id++)
-		queue(&program, id, false);
-	run(&program, begun_ns);
+	run_hundred(&program);
 	assert_int_equal(program.armed_count, POOL_BATCH);
 	program.pool.tokens = 1;
 	program.pool.arms = POOL_BATCH;
@@ -394,10 +400,7 @@ static void what_stalls_do_not_use_pays_for_drawn_ones(void **state)
 	begin(&program, 100);
 	budget_set_share(&program.budget, 0.02);
 	pay(&program, begun_ns, 1e6);
-	program.arm_ns = CLOCK_NS_PER_MS / POOL_BATCH;
-	for (uint64_t id = 1; id <= 100; id++)
-		queue(&program, id, false);
-	run(&program, begun_ns);
+	run_hundred(&program);
 	program.pool.tokens = 1;
 	program.pool.arms = POOL_BATCH;
 	pay(&program, begun_ns + CLOCK_NS_PER_MS, 2.4e6);
@@ -418,10 +421,7 @@ static void where_much_may_be_lost_all_are_armed_at_once(void **state)
 	budget_set_share(&program.budget, 0.4);
 	program.budget.credit_ns = 1e6;
 	program.budget.earned_ns = begun_ns;
-	program.arm_ns = CLOCK_NS_PER_MS / POOL_BATCH;
-	for (uint64_t id = 1; id <= 100; id++)
-		queue(&program, id, false);
-	run(&program, begun_ns);
+	run_hundred(&program);
 	program.pool.tokens = 1;
 	run(&program, begun_ns + CLOCK_NS_PER_MS);
 	assert_int_equal(program.armed_count, 100);
