@@ -33,7 +33,7 @@ struct holding {
 
 /* What a session gets to know about one side, and what that points to. */
 struct holding_spec {
-	struct vec partners, stack; /* of struct where */
+	struct vec partners, busy, stack; /* of struct where */
 };
 
 bool holding_parse_path(const char *text, struct wire_hunt *ret)
@@ -100,13 +100,12 @@ static bool holding_list(const struct hunt_side *side, struct holding_spec *ret)
 
 	for (size_t i = 0; good && i < side->partners.count; i++) {
 		const struct hunt_partner *partner = vec_at(&side->partners, i);
+		struct vec *list = partner->string_function ? &ret->busy
+							    : &ret->partners;
 
-		/* of these, other instructions make the access here */
-		if (partner->string_function || partner->syscall)
-			continue;
-		if (!holding_has(&ret->partners, &partner->place))
-			good = holding_add_where(&ret->partners,
-						 &partner->place);
+		/* in the kernel there is no place to stop at */
+		if (!partner->syscall && !holding_has(list, &partner->place))
+			good = holding_add_where(list, &partner->place);
 	}
 	for (size_t i = 0; good && i < side->stack.count; i++)
 		good = holding_add_where(&ret->stack, vec_at(&side->stack, i));
@@ -127,6 +126,7 @@ static struct error *holding_side(const struct holding_side *wanted, bool many,
 			  .by_text = many },
 		.program = side->program,
 		.partners = &spec->partners,
+		.busy = &spec->busy,
 		.stack = &spec->stack,
 	};
 	if (!side->place.module)
@@ -306,7 +306,7 @@ struct error *holding_run(const struct holding_config *config,
 	for (size_t i = 0; !err && i < count; i++) {
 		struct session_side side;
 
-		specs[i].partners = specs[i].stack =
+		specs[i].partners = specs[i].busy = specs[i].stack =
 			(struct vec)VEC_INIT(struct where);
 		err = holding_side(&sides[i], count > HOLDING_FEW, &specs[i],
 				   &side);
@@ -317,6 +317,7 @@ struct error *holding_run(const struct holding_config *config,
 		err = holding_session(config, &holding, &list, ret);
 	for (size_t i = 0; specs && i < count; i++) {
 		vec_deinit(&specs[i].partners);
+		vec_deinit(&specs[i].busy);
 		vec_deinit(&specs[i].stack);
 	}
 	free(specs);

@@ -148,17 +148,17 @@ static struct error *session_hunt_site(struct watched_program *program,
 
 /* Those that are not there have no breakpoint: the watch sees them too. */
 static struct error *session_hunt_partners(struct watched_program *program,
-					   const struct session_side *side,
+					   const struct vec *partners,
 					   struct wire_hunt *wire)
 {
 	struct error *err = NULL;
 
-	for (size_t i = 0; !err && i < side->partners->count &&
+	for (size_t i = 0; !err && i < partners->count &&
 			   wire->partner_count < WIRE_HUNT_PARTNERS;
 	     i++) {
 		bool found;
 
-		err = session_hunt_site(program, vec_at(side->partners, i),
+		err = session_hunt_site(program, vec_at(partners, i),
 					&wire->partners[wire->partner_count],
 					&found);
 		wire->partner_count += !err && found;
@@ -196,7 +196,10 @@ static struct error *session_hunt_send(struct session *session,
 	err = session_hunt_site(program, &side->where, &wire.site, ret_found);
 	if (err || !*ret_found)
 		return err;
-	err = session_hunt_partners(program, side, &wire);
+	err = session_hunt_partners(program, side->partners, &wire);
+	wire.early_count = wire.partner_count;
+	if (!err)
+		err = session_hunt_partners(program, side->busy, &wire);
 	if (err)
 		return err;
 	session_hunt_stack(program, side, &wire);

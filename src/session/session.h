@@ -85,8 +85,11 @@ struct session_side {
 	struct wire_hunt wire; /* but for what is found in a program */
 	const char *program; /* path of the executable; NULL: any */
 	struct where where; /* the instruction: WHERE_OFFSET */
-	/* of struct where: instructions of partners; return addresses */
-	const struct vec *partners, *stack;
+	/*
+	 * of struct where: instructions of partners; those in code that many
+	 * execute, for other bytes; return addresses
+	 */
+	const struct vec *partners, *busy, *stack;
 };
 
 /* All counters, at any time after the start. */

@@ -143,8 +143,10 @@ void hunt_arm_partners(struct engine *engine, bool by_text)
 {
 	struct hunt *hunt = &engine->hunt;
 	const struct wire_hunt *wire = &hunt->focus->wire;
+	size_t count = hunt->focus->state == HUNT_HELD ? wire->partner_count
+						       : wire->early_count;
 
-	for (size_t i = 0; i < wire->partner_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct hunt_partner *partner = &hunt->partners[i];
 		uint64_t address = wire->partners[i].address;
 

@@ -143,7 +143,8 @@ static bool hunt_makes_sense(const struct wire_hunt *wire)
 {
 	return wire->path_length <= WIRE_PATH_MAX &&
 	       wire->stack_count <= WIRE_HUNT_STACK &&
-	       wire->partner_count <= WIRE_HUNT_PARTNERS;
+	       wire->partner_count <= WIRE_HUNT_PARTNERS &&
+	       wire->early_count <= wire->partner_count;
 }
 
 void hunt_take(struct engine *engine, const void *payload, size_t size)
@@ -343,6 +344,13 @@ static void hunt_hold(struct engine *engine, struct hunt_target *target,
 		hunt_arm_partners(engine, true);
 }
 
+/* Another thread has to come there, or the two cannot meet. */
+static bool hunt_is_own(const struct hunt_target *target,
+			const struct thread *thread)
+{
+	return !target->wire.any && thread_is_at(thread, &target->place);
+}
+
 /* A thread that came to a partner of the focus. */
 static void hunt_partner_came(struct engine *engine, struct thread *thread,
 			      const struct wire_site *site,
@@ -354,7 +362,8 @@ static void hunt_partner_came(struct engine *engine, struct thread *thread,
 		stall_meet(engine, thread, site, regs);
 		return;
 	}
-	if (!hunt->focus || hunt->focus->state != HUNT_NEAR)
+	if (!hunt->focus || hunt->focus->state != HUNT_NEAR ||
+	    hunt_is_own(hunt->focus, thread))
 		return;
 	hunt->holds = true;
 	if (!stall_hold(engine, thread, site, regs, hunt->focus->wire.hold_ns,

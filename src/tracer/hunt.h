@@ -20,7 +20,8 @@
  * There are four registers: HUNT_ARMED sides wait at a time, and when one is held
  * its register watches the bytes. The others are the partners'; where they do not
  * suffice, a partner has an INT3 that stays (hunt-text.h), but not while the
- * side is only near. One side is held at a time. The other sides of the run wait
+ * side is only near; partners in code that many execute, such as memcpy(3), have
+ * none then. One side is held at a time. The other sides of the run wait
  * in a queue. What is armed when its thread has run already would be counted
  * wrongly: it is not tried.
  *

@@ -36,6 +36,11 @@ struct wire_hunt {
 	uint64_t stack[WIRE_HUNT_STACK];
 	uint32_t stack_count;
 	uint32_t partner_count;
+	/*
+	 * Of these, the first ones. The others are in code that many execute, for
+	 * other bytes: they have breakpoints only while a thread is held.
+	 */
+	uint32_t early_count;
 	struct wire_site site;
 	struct wire_site partners[WIRE_HUNT_PARTNERS];
 };

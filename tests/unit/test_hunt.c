@@ -112,6 +112,7 @@ static void breakpoints_of_partners_end_with_the_hold(void **state)
 	side.partners[side.partner_count++] = site_at(site_read, 5);
 	side.partners[side.partner_count++] = site_at(site_wide, 5);
 	side.partners[side.partner_count++] = site_at(site_far, 5);
+	side.early_count = side.partner_count;
 	take(driven, &side);
 	lane_start(0, 1);
 	driven_until(driven, driven->sample_count == 1);
