@@ -19,6 +19,7 @@
 #include "hunt/record.h"
 #include "hunt/sources.h"
 #include "hunt/tempfolder.h"
+#include "hunt/variants.h"
 #include "judge/judge.h"
 #include "output/hunting.h"
 #include "output/terminal.h"
@@ -435,6 +436,8 @@ static struct error *hunt_main(int argc, char **argv, int *ret_status)
 			options.word_count--;
 		if (!command_answer(&command_hunt, &options.standard)) {
 			err = hunt_check(&options, argv + first);
+			if (!err)
+				err = variants_choose();
 			if (!err)
 				err = hunt_with_judge(&options, argv + first,
 						      ret_status);

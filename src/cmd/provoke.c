@@ -18,6 +18,7 @@
 #include "doctor/pid.h"
 #include "doctor/program.h"
 #include "doctor/refusal.h"
+#include "hunt/variants.h"
 #include "provoke/attempts.h"
 #include "provoke/provoker.h"
 #include "provoke/scenario.h"
@@ -209,6 +210,9 @@ static struct error *provoke_program(const struct provoke_options *options,
 	err = scenario_check_builds(provoker->scenario, program.path);
 	program_deinit(&program);
 	provoker->argv = argv;
+	/* the instructions are those of a hunt's runs */
+	if (!err && provoker->scenario->race.evidence == EVIDENCE_PROVOKED)
+		err = variants_choose();
 	return err ? err : provoke_output(options, provoker, ret_status);
 }
 

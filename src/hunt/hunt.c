@@ -51,25 +51,6 @@ static void sides_deinit(struct vec *sides)
 	vec_deinit(sides);
 }
 
-/* Of those that were claimed, those that cannot be tried: they are over. */
-static struct error *hunting_pass(struct hunting *hunting)
-{
-	const struct target_outcome outcome = { .result = TARGET_UNREACHED };
-	struct error *err = NULL;
-
-	for (size_t i = hunting->claimed.count; !err && i-- > 0;) {
-		struct hunt_side *side = side_at(&hunting->claimed, i);
-
-		if (!side->string_function)
-			continue;
-		err = outcomes_save(hunting->outcomes, side->id, &outcome);
-		hunting->result->passed++;
-		hunt_side_deinit(side);
-		vec_remove(&hunting->claimed, i);
-	}
-	return err;
-}
-
 /* Claim sides until there is a batch for each worker, so that it can be chosen. */
 static struct error *hunting_claim(struct hunting *hunting)
 {
@@ -83,8 +64,6 @@ static struct error *hunting_claim(struct hunting *hunting)
 		err = outcomes_claim(hunting->outcomes, wanted - before,
 				     &hunting->claimed);
 		more = hunting->claimed.count > before;
-		if (!err)
-			err = hunting_pass(hunting);
 	}
 	return err;
 }

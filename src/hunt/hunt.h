@@ -61,11 +61,6 @@ struct hunt_result {
 	uint64_t elapsed_ns;
 	int status; /* of the first run that failed; 0: none did */
 	uint64_t failed; /* runs that did */
-	/*
-	 * Sides in string functions of the C library, which have other
-	 * instructions without the recorder: not tried, and not reached.
-	 */
-	uint64_t passed;
 };
 
 /*

@@ -15,8 +15,7 @@ enum { LAST_SLACK = 255 };
 
 /* What is asked of a descriptor again and again. */
 struct kind {
-	uint32_t place; /* code_number() */
-	uint32_t held; /* the same, where a thread is held: see add_kind() */
+	uint32_t place, user; /* as in struct pair_edge */
 	uint32_t flags; /* enum trace_access */
 	bool runtime;
 };
@@ -158,8 +157,10 @@ static bool add_edge(const struct granule *granule, const struct seen *held,
 		.recording = granule->number,
 		.cell = (uint32_t)(held->cell - cells),
 		.partner = (uint32_t)(partner->cell - cells),
-		.place = held->kind.held,
-		.partner_place = partner->kind.held,
+		.place = held->kind.place,
+		.partner_place = partner->kind.place,
+		.user = held->kind.user,
+		.partner_user = partner->kind.user,
 		.locked = is_locked,
 	};
 
@@ -209,22 +210,19 @@ static bool compare(const struct granule *granule, const struct seen *a,
 	       add_edge(granule, b, a, is_locked);
 }
 
-/*
- * In a string function, a thread is held at its entry: another variant, of other
- * instructions, may be chosen without the recorder.
- */
 static struct error *add_kind(struct granule *granule, struct code *code,
-			      const struct trace_descriptor *raw)
+			      const struct recording_descriptor *descriptor)
 {
-	struct trace_place entry = raw->place;
+	const struct trace_descriptor *raw = descriptor->raw;
+	const struct trace_place *user = &raw->place;
 	struct kind kind = { .flags = raw->flags };
 	struct error *err =
 		code_number(code, granule->recording, &raw->place, &kind.place);
 
-	if ((raw->flags & TRACE_STRING) && raw->function)
-		entry.offset = raw->function;
+	if ((raw->flags & TRACE_STRING) && raw->depth > 0)
+		user = &descriptor->stack[0];
 	if (!err)
-		err = code_number(code, granule->recording, &entry, &kind.held);
+		err = code_number(code, granule->recording, user, &kind.user);
 	if (err)
 		return err;
 	kind.runtime = code_is_runtime(code, kind.place, kind.flags);
@@ -237,10 +235,7 @@ static struct error *add_kinds(struct granule *granule, struct code *code)
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < descriptors->count; i++) {
-		const struct recording_descriptor *descriptor =
-			vec_at(descriptors, i);
-
-		err = add_kind(granule, code, descriptor->raw);
+		err = add_kind(granule, code, vec_at(descriptors, i));
 	}
 	return err;
 }

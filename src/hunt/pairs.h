@@ -20,11 +20,13 @@ struct recording;
 struct pair_edge {
 	uint32_t recording; /* as given to pairs_find() */
 	uint32_t cell, partner; /* places in its cells */
+	uint32_t place, partner_place; /* code_number() of these */
 	/*
-	 * code_number() of these; in a string function of its entry, since the
-	 * variant that runs differs.
+	 * Whose access it is: the same, but in a string function that of its
+	 * return address. Many call such a function, and what each of them does
+	 * is to be tried.
 	 */
-	uint32_t place, partner_place;
+	uint32_t user, partner_user;
 	bool follows; /* the partner was there after the held access */
 	bool locked; /* both had a lock that excludes the other */
 	/* between them, and how much of it sleeping, in the recording */

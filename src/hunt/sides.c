@@ -27,6 +27,9 @@
 static const double RANK_UNLOCKED = 0.4, RANK_FOLLOWS = 0.3, RANK_NEAR = 0.2,
 		    RANK_OWN = 0.1;
 
+/* Holds that differ by less are of one length. */
+static const uint64_t HOLDS_ALIKE = 10 * CLOCK_NS_PER_MS;
+
 struct making {
 	const struct sides_input *input;
 	struct code *code;
@@ -48,10 +51,10 @@ static int compare_edges(const void *one, const void *two)
 {
 	const struct pair_edge *a = one, *b = two;
 	const uint64_t numbers[][2] = {
-		{ a->place, b->place },
+		{ a->user, b->user },
 		{ a->recording, b->recording },
 		{ a->cell, b->cell },
-		{ a->partner_place, b->partner_place },
+		{ a->partner_user, b->partner_user },
 		{ b->follows, a->follows },
 		{ a->locked, b->locked },
 		{ a->distance_ns, b->distance_ns },
@@ -108,7 +111,7 @@ static double rank_of(const struct making *making, const struct pair_edge *edge)
 
 	return RANK_UNLOCKED * !edge->locked + RANK_FOLLOWS * edge->follows +
 	       RANK_NEAR * (double)hunt_hold_ns(0, 0, 1) / hold +
-	       RANK_OWN * code_is_own(making->code, edge->place);
+	       RANK_OWN * code_is_own(making->code, edge->user);
 }
 
 static bool same_candidate(const struct pair_edge *a, const struct pair_edge *b)
@@ -147,9 +150,9 @@ static struct gain gain_of(const struct making *making, size_t begin)
 	for (size_t i = begin; i < gain.end; i++) {
 		edge = &making->edges[i];
 		if ((i > begin &&
-		     edge->partner_place == edge[-1].partner_place) ||
-		    map_get(&making->covered, edge->partner_place) ||
-		    *map_get(&making->best, edge->partner_place) !=
+		     edge->partner_user == edge[-1].partner_user) ||
+		    map_get(&making->covered, edge->partner_user) ||
+		    *map_get(&making->best, edge->partner_user) !=
 			    class_of(edge))
 			continue;
 		gain.partners++;
@@ -159,11 +162,16 @@ static struct gain gain_of(const struct making *making, size_t begin)
 	return gain;
 }
 
+/*
+ * Is it better than one of lower bytes? A function that compares or searches uses
+ * what comes first, and may load more than it uses: such a conflict is none. So
+ * what is recorded a moment later is no better for that.
+ */
 static bool is_better(const struct gain *a, const struct gain *b)
 {
 	if (a->partners != b->partners)
 		return a->partners > b->partners;
-	if (a->hold_ns != b->hold_ns)
+	if (a->hold_ns / HOLDS_ALIKE != b->hold_ns / HOLDS_ALIKE)
 		return a->hold_ns < b->hold_ns;
 	return a->ordinal < b->ordinal;
 }
@@ -251,7 +259,7 @@ static struct error *add_partners(const struct making *making,
 		uint64_t *most = edge->follows ? &following : &others;
 
 		if (i > gain->begin &&
-		    edge->partner_place == edge[-1].partner_place)
+		    edge->partner_user == edge[-1].partner_user)
 			continue;
 		err = add_partner(making, edge, side);
 		side->locked &= edge->locked;
@@ -348,7 +356,7 @@ static struct error *hash_code(const struct making *making,
 	struct error *err = NULL;
 
 	for (size_t i = gain->begin; !err && hash && i < gain->end; i++) {
-		code_function_hash(making->code, making->edges[i].partner_place,
+		code_function_hash(making->code, making->edges[i].partner_user,
 				   &hash, &offset);
 		if (!add_hash(hash, offset, &hashes))
 			err = error_nomem;
@@ -363,7 +371,7 @@ static struct error *hash_code(const struct making *making,
 	}
 	if (hash)
 		code_function_hash(making->code,
-				   making->edges[gain->begin].place, &hash,
+				   making->edges[gain->begin].user, &hash,
 				   &offset);
 	strbuf_addf(&text, "%llx+%llx %s %llu", (unsigned long long)hash,
 		    (unsigned long long)offset,
@@ -385,8 +393,12 @@ static struct error *name_side(const struct making *making,
 {
 	unsigned int byte = (unsigned int)__builtin_ctz(
 		cell->first_mask ? cell->first_mask : cell->mask | 0x100u);
+	/* a stripped library does not name its variants of string functions */
 	struct error *err =
-		code_function(making->code, edge->place, &side->function);
+		side->string_function
+			? copy_text(&side->function, side->string_function)
+			: code_function(making->code, edge->place,
+					&side->function);
 
 	if (!err)
 		err = code_variable(making->code, recording_of(making, edge),
@@ -413,7 +425,7 @@ static struct error *add_history(const struct making *making,
 	for (size_t i = gain->begin; !err && i < gain->end; i++) {
 		edge = &making->edges[i];
 		if ((i == gain->begin ||
-		     edge->partner_place != edge[-1].partner_place) &&
+		     edge->partner_user != edge[-1].partner_user) &&
 		    !vec_push(&partners, &edge->partner))
 			err = error_nomem;
 	}
@@ -549,9 +561,9 @@ static struct error *add_side(struct making *making, const struct gain *gain)
 	for (size_t i = gain->begin; i < gain->end; i++) {
 		const struct pair_edge *edge = &making->edges[i];
 
-		if (*map_get(&making->best, edge->partner_place) ==
+		if (*map_get(&making->best, edge->partner_user) ==
 			    class_of(edge) &&
-		    !map_set(&making->covered, edge->partner_place, 1))
+		    !map_set(&making->covered, edge->partner_user, 1))
 			err = error_nomem;
 	}
 	if (!err)
@@ -567,11 +579,10 @@ static bool find_best(struct making *making)
 	for (size_t i = making->from; i < making->to; i++) {
 		const struct pair_edge *edge = &making->edges[i];
 		const uint64_t *best =
-			map_get(&making->best, edge->partner_place);
+			map_get(&making->best, edge->partner_user);
 
 		if ((!best || class_of(edge) < *best) &&
-		    !map_set(&making->best, edge->partner_place,
-			     class_of(edge)))
+		    !map_set(&making->best, edge->partner_user, class_of(edge)))
 			return false;
 	}
 	return true;
@@ -618,8 +629,8 @@ struct error *sides_make(const struct sides_input *input, struct pairs *pairs,
 	while (!err && making.from < edges->count) {
 		making.to = making.from;
 		while (making.to < edges->count &&
-		       making.edges[making.to].place ==
-			       making.edges[making.from].place)
+		       making.edges[making.to].user ==
+			       making.edges[making.from].user)
 			making.to++;
 		making.first_side = sides->count;
 		err = cover(&making);

@@ -462,11 +462,6 @@ static void hunting_say(const struct hunting_output *output,
 		text_add_count(&line, result->failed);
 	}
 	fprintf(stderr, "%s\n", strbuf_text(&line));
-	if (result->passed > 0)
-		log_note("%llu of the sides were not tried: they are in string "
-			 "functions of the C library, which have other "
-			 "instructions under the recorder",
-			 (unsigned long long)result->passed);
 	strbuf_deinit(&line);
 }
 

@@ -36,10 +36,9 @@ struct hunt_partner {
 	bool writes, atomic;
 	bool syscall; /* the kernel's, in a system call: no place to stop at */
 	/*
-	 * The string function of the C library that it is in; NULL: none. Then
-	 * the place is its entry. Which variant is chosen for the processor
-	 * differs under a recorder, so that the place may be another one: go by
-	 * this name and the stack.
+	 * The string function of the C library that it is in; NULL: none. The
+	 * place is in the variant of it that glibc chooses as hunt/variants.h
+	 * has it.
 	 */
 	char *string_function;
 	uint64_t distance_ns; /* between the two, in the recording */
@@ -64,7 +63,7 @@ struct hunt_side {
 	 * Of the executions of this instruction in that thread with such a
 	 * stack: from 0. Of any thread: among its own executions. In a string
 	 * function, of one instruction of it, which each call may execute never
-	 * or many times: calls are not counted by recorders.
+	 * or many times.
 	 */
 	uint64_t ordinal;
 	uint32_t size; /* bytes */

@@ -409,35 +409,65 @@ static void the_shortest_stack_is_taken(void **state)
 	}
 }
 
-/* Its instructions depend on the processor: the function is one place. */
-static void a_string_function_is_one_place(void **state)
+/* With a call of memcpy from there, an access by one of its instructions. */
+static void string_descriptor(uint32_t id, uint64_t place, uint64_t caller)
 {
 	struct trace_descriptor descriptor = {
+		.id = id,
 		.flags = TRACE_WRITES | TRACE_STRING,
-		.place.module = 1,
+		.place = { .module = 1, .offset = place },
 		.function = 0x1500,
-		.size = 32,
+		.size = 16,
+		.depth = 1,
 		.name = "memcpy",
 	};
+	const struct trace_place stack = { .module = 1, .offset = caller };
+
+	writer_chunk(&writer, TRACE_DESCRIPTOR, &descriptor, sizeof(descriptor),
+		     &stack, sizeof(stack));
+}
+
+/*
+ * A call of a string function has one side, whichever of its instructions makes
+ * the access, and each place that calls it has another one.
+ */
+static void a_call_of_a_string_function_has_a_side(void **state)
+{
+	enum { ONE = 0x20, OTHER = 0x40 };
+	bool seen[2] = { false, false };
 
 	(void)state;
 	two_threads();
 	two_places(TRACE_WRITES, TRACE_READS);
 	for (uint32_t i = 0; i < 3; i++) {
-		descriptor.id = 10 + i;
-		descriptor.place.offset = 0x1520 + 8 * i;
-		writer_chunk(&writer, TRACE_DESCRIPTOR, &descriptor,
-			     sizeof(descriptor), NULL, 0);
+		string_descriptor(10 + i, 0x1520 + 8 * i, ONE);
+		string_descriptor(20 + i, 0x1520 + 8 * i, OTHER);
 		access_at(ADDRESS + 8 * i, 2, 10 + i, 10 + i, 0xff);
-		access_at(ADDRESS + 8 * i, 3, 2, 20 + i, 0xff);
+		access_at(ADDRESS + 8 * i, 2, 20 + i, 20 + i, 0xff);
+		access_at(ADDRESS + 8 * i, 3, 2, 30 + i, 0xff);
 	}
-	writer_end(&writer, 30);
+	writer_end(&writer, 40);
 	find();
 	assert_int_equal(totals.pairs, 3);
-	assert_int_equal(sides.count, 2);
-	assert_string_equal(side_of(0x1500)->string_function, "memcpy");
+	assert_int_equal(sides.count, 3);
+	for (size_t i = 0; i < sides.count; i++) {
+		const struct hunt_side *side = side_at(i);
+
+		if (!side->string_function)
+			continue;
+		/* of the bytes that come first */
+		assert_int_equal(side->place.offset, 0x1520);
+		assert_string_equal(side->string_function, "memcpy");
+		assert_string_equal(side->function, "memcpy");
+		assert_int_equal(side->stack.count, 1);
+		seen[((struct hunt_place *)vec_at(&side->stack, 0))->offset ==
+		     OTHER] = true;
+	}
+	assert_true(seen[0] && seen[1]);
 	assert_string_equal(partner_of(side_of(PLACE_B), 0)->string_function,
 			    "memcpy");
+	assert_int_equal(partner_of(side_of(PLACE_B), 0)->place.offset, 0x1520);
+	assert_int_equal(side_of(PLACE_B)->partners.count, 2);
 }
 
 /* The kernel's access has no instruction where a thread could be held. */
@@ -550,7 +580,7 @@ int main(void)
 		TEST(threads_are_told_apart_by_their_origin),
 		TEST(the_same_access_is_one_side),
 		TEST(the_shortest_stack_is_taken),
-		TEST(a_string_function_is_one_place),
+		TEST(a_call_of_a_string_function_has_a_side),
 		TEST(a_system_call_is_a_partner_only),
 		TEST(the_best_are_kept),
 		TEST(bad_input_is_refused),
