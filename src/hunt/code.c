@@ -318,14 +318,19 @@ static struct error *name_block(struct code *code,
 	const struct recording_descriptor *descriptor =
 		recording_descriptor(recording, block->descriptor);
 	struct strbuf text = { 0 };
+	struct trace_place call;
 	char *function = NULL;
 	struct error *err = NULL;
 	uint32_t number;
 
-	/* its first return address is the caller of malloc() */
+	/*
+	 * Its first return address is the caller of malloc(); what comes next
+	 * may be of another function, inlined there.
+	 */
 	if (descriptor && descriptor->raw->depth > 0) {
-		err = code_number(code, recording, &descriptor->stack[0],
-				  &number);
+		call = descriptor->stack[0];
+		call.offset -= call.offset > 0;
+		err = code_number(code, recording, &call, &number);
 		if (!err)
 			err = code_function(code, number, &function);
 	}
