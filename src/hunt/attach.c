@@ -16,15 +16,13 @@
 #include "report/race.h"
 #include "report/target-record.h"
 
-/* Two races may have one fingerprint: it goes by names of functions. */
-bool attach_fits(const struct race *race, const struct hunt_side *side,
-		 const char *fingerprint)
+static bool is_at(const struct race_side *race_side,
+		  const struct hunt_side *side)
 {
-	const struct vec *frames = &race->sides[0].frames;
+	const struct vec *frames = &race_side->frames;
 	const struct race_frame *frame;
 
-	if (frames->count == 0 ||
-	    (fingerprint[0] && strcmp(race->fingerprint, fingerprint) != 0))
+	if (frames->count == 0)
 		return false;
 	frame = vec_at(frames, 0);
 	return frame->offset == side->place.offset &&
@@ -32,6 +30,15 @@ bool attach_fits(const struct race *race, const struct hunt_side *side,
 		 same_text(frame->module, side->place.module)) ||
 		(frame->build_id &&
 		 same_text(frame->build_id, side->place.build_id)));
+}
+
+/* Two races may have one fingerprint: it goes by names of functions. */
+bool attach_fits(const struct race *race, const struct hunt_side *side,
+		 const char *fingerprint)
+{
+	if (fingerprint[0] && strcmp(race->fingerprint, fingerprint) != 0)
+		return false;
+	return is_at(&race->sides[0], side) || is_at(&race->sides[1], side);
 }
 
 /* A file that has no build id may be another one now: then it has no names. */
@@ -80,11 +87,11 @@ static struct error *name_all(struct symbolizer *symbolizer,
 }
 
 /* Its stack is the side's own, of the run that met the race. */
-static struct error *attach_side(struct race *race, int i)
+static struct error *attach_side(struct race *race, int i, bool other)
 {
 	struct race_side *side = &race->sides[i];
 	const struct recorded_access *access =
-		recorded_find(&race->recorded, side, i == 1);
+		recorded_find(&race->recorded, side, other);
 
 	if (!access)
 		return NULL;
@@ -97,12 +104,15 @@ static struct error *attach_side(struct race *race, int i)
 struct error *attach_recorded(struct symbolizer *symbolizer,
 			      const struct hunt_side *side, struct race *race)
 {
+	/* a thread was held at its partner when it came */
+	bool turned = !is_at(&race->sides[0], side) &&
+		      is_at(&race->sides[1], side);
 	struct error *err = NULL;
 
 	if (!fields_copy(&recorded_fields, &race->recorded, &side->recorded))
 		return error_nomem;
 	err = name_all(symbolizer, &race->recorded);
 	for (int i = 0; !err && i < 2; i++)
-		err = attach_side(race, i);
+		err = attach_side(race, i, turned ? i == 0 : i == 1);
 	return err;
 }

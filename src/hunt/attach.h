@@ -11,8 +11,9 @@ struct race;
 struct symbolizer;
 
 /*
- * Is the race of the side: a thread was held at the side's instruction, and its
- * fingerprint is the one that the side has met; "": that is not known.
+ * Is the race of the side: one of its accesses is the side's instruction (a thread
+ * may have been held at a partner, waiting for the side), and its fingerprint is
+ * the one that the side has met; "": that is not known.
  */
 bool attach_fits(const struct race *race, const struct hunt_side *side,
 		 const char *fingerprint);
