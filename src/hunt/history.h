@@ -18,7 +18,7 @@ enum {
 	HISTORY_MAX = 12, /* accesses that are kept */
 	/* frames: of an access, and of a call that took a lock */
 	HISTORY_FRAMES_MAX = 4,
-	HISTORY_LOCK_FRAMES_MAX = 3,
+	HISTORY_LOCK_FRAMES_MAX = 8,
 };
 
 struct history_input {

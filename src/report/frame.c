@@ -4,6 +4,8 @@
  */
 #include "report/frame.h"
 
+#include <string.h>
+
 #include "report/field.h"
 
 #define AT(member) FIELD_AT(struct race_frame, member)
@@ -24,6 +26,30 @@ static const struct field frame_fields[] = {
 const struct fields race_frame_fields = {
 	FIELDS(struct race_frame, frame_fields),
 };
+
+bool race_frame_is_wrapper(const struct race_frame *frame)
+{
+	static const char *const folders[] = { "/usr/include/", "/usr/lib/",
+					       "/rustc/", "/usr/src/rustc" };
+
+	for (size_t i = 0;
+	     frame->file && i < sizeof(folders) / sizeof(*folders); i++) {
+		if (strncmp(frame->file, folders[i], strlen(folders[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
+size_t race_frames_find_own(const struct vec *frames)
+{
+	for (size_t i = 0; i < frames->count; i++) {
+		const struct race_frame *frame = vec_at(frames, i);
+
+		if (frame->file && !race_frame_is_wrapper(frame))
+			return i;
+	}
+	return 0;
+}
 
 void race_frames_clear(struct vec *frames)
 {

@@ -7,6 +7,7 @@
 #define REPORT_FRAME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct vec;
@@ -37,6 +38,18 @@ bool race_frame_is_in(const struct race_frame *frame,
  * module that is not known.
  */
 bool race_frame_is_c_library(const struct race_frame *frame);
+
+/*
+ * In a header or source of a language's library, which is a wrapper for those
+ * who look for their own code; also one that is inlined.
+ */
+bool race_frame_is_wrapper(const struct race_frame *frame);
+
+/*
+ * The place of the innermost frame that has a source file and is no wrapper; 0:
+ * there is none.
+ */
+size_t race_frames_find_own(const struct vec *frames);
 
 /* Free the strings of all frames and empty the vector. */
 void race_frames_clear(struct vec *frames);

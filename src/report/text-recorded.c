@@ -64,8 +64,8 @@ void text_recorded_side(struct text *text, const struct race *race,
 			strbuf_add(&text->line, ", taken at");
 		text_end_line(text, RECORDED_SIDE_INDENT, RECORDED_INDENT);
 		if (lock->taken.count > 0)
-			text_add_stack(text, &lock->taken, RECORDED_LOCK_FRAMES,
-				       RECORDED_STACK_INDENT);
+			text_add_call(text, &lock->taken, RECORDED_LOCK_FRAMES,
+				      RECORDED_STACK_INDENT);
 	}
 }
 
@@ -86,8 +86,8 @@ static void write_block(struct text *text, const struct recorded_block *block)
 		strbuf_add(line, " at");
 	text_end_line(text, RECORDED_INDENT, RECORDED_INDENT);
 	if (block->allocated.count > 0)
-		text_add_stack(text, &block->allocated, RECORDED_BLOCK_FRAMES,
-			       RECORDED_STACK_INDENT);
+		text_add_call(text, &block->allocated, RECORDED_BLOCK_FRAMES,
+			      RECORDED_STACK_INDENT);
 }
 
 /* The columns of a line of the history but the last one. */

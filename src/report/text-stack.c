@@ -60,21 +60,34 @@ static void stack_frame(struct text *text, const struct race_frame *frame,
 		strbuf_add(line, " (inlined)");
 }
 
-void text_add_stack(struct text *text, const struct vec *frames, size_t max,
-		    int indent)
+static void add_frames(struct text *text, const struct vec *frames, size_t from,
+		       size_t max, int indent)
 {
-	size_t count = frames->count < max ? frames->count : max;
+	size_t left = frames->count - from;
+	size_t end = from + (left < max ? left : max);
 	int width = stack_width(frames);
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = from; i < end; i++) {
 		stack_frame(text, vec_at(frames, i), i, width);
 		text_end_line(text, indent, STACK_NUMBER);
 	}
-	if (count > 0 && count == frames->count)
+	if (end > 0 && end == frames->count)
 		return;
-	if (count == 0)
+	if (end == 0)
 		strbuf_add(&text->line, "(no stack)");
 	else
-		strbuf_addf(&text->line, "and %zu more", frames->count - count);
+		strbuf_addf(&text->line, "and %zu more", frames->count - end);
 	text_end_line(text, indent, 0);
+}
+
+void text_add_stack(struct text *text, const struct vec *frames, size_t max,
+		    int indent)
+{
+	add_frames(text, frames, 0, max, indent);
+}
+
+void text_add_call(struct text *text, const struct vec *frames, size_t max,
+		   int indent)
+{
+	add_frames(text, frames, race_frames_find_own(frames), max, indent);
 }

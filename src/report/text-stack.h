@@ -18,4 +18,11 @@ struct vec;
 void text_add_stack(struct text *text, const struct vec *frames, size_t max,
 		    int indent);
 
+/*
+ * The same of a call: what is above the first frame of the program's own sources,
+ * as the inside of std::lock_guard, is left out; the numbers stay.
+ */
+void text_add_call(struct text *text, const struct vec *frames, size_t max,
+		   int indent);
+
 #endif

@@ -183,6 +183,36 @@ static void block_and_history_are_told(void **state)
 		"    and 2 more\n");
 }
 
+/* Of std::vector and the like: the program's own frames are shown. */
+static void the_inside_of_wrappers_is_left_out(void **state)
+{
+	struct vec *frames = &race.recorded.block.allocated;
+	struct race_frame *frame;
+
+	(void)state;
+	sample_recorded_frame(frames, "main", 50, 0x1200);
+	frame = vec_at(frames, 0);
+	sample_set(&frame->function, "std::vector<int>::vector");
+	sample_set(&frame->file, "/usr/include/c++/12/bits/stl_vector.h");
+	while (race.recorded.accesses.count > 0) {
+		fields_deinit(&recorded_access_fields,
+			      vec_at(&race.recorded.accesses, 0));
+		vec_remove_first(&race.recorded.accesses, 1);
+	}
+	is_written(
+		whole,
+		"  block       of 48 bytes, allocated in the recording by "
+		"thread 0 at\n"
+		"      #1  main                       cache.c:50\n"
+		"  history     of these bytes in the recording, by number of "
+		"the access\n"
+		"    and 2 more\n");
+	/* without any of them, nothing is */
+	frame = vec_at(frames, 1);
+	sample_set(&frame->file, NULL);
+	assert_int_equal(race_frames_find_own(frames), 0);
+}
+
 static void without_a_recording_nothing_is_told(void **state)
 {
 	(void)state;
@@ -200,6 +230,7 @@ int main(void)
 		cmocka_unit_test(a_copy_has_all_of_it),
 		cmocka_unit_test(locks_are_told_of_each_side),
 		cmocka_unit_test(block_and_history_are_told),
+		cmocka_unit_test(the_inside_of_wrappers_is_left_out),
 		cmocka_unit_test(without_a_recording_nothing_is_told),
 	};
 	struct CMUnitTest each[sizeof(tests) / sizeof(*tests)];
