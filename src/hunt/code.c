@@ -20,6 +20,7 @@
 #include "image/image.h"
 #include "image/symbols.h"
 #include "image/variables.h"
+#include "report/frame.h"
 #include "report/target-record.h"
 #include "sampling/names.h"
 #include "sampling/rules.h"
@@ -255,26 +256,49 @@ struct error *code_place(const struct code *code, uint32_t number,
 		       : NULL;
 }
 
-struct error *code_function(struct code *code, uint32_t number, char **ret)
+/* The innermost frame that is no wrapper; NULL: all are, or have no source. */
+static const struct code_frame *own_frame(const struct vec *frames)
+{
+	for (size_t i = 0; i < frames->count; i++) {
+		const struct code_frame *frame = vec_at(frames, i);
+
+		if (frame->file && !race_frame_is_wrapper(frame->file))
+			return frame;
+	}
+	return NULL;
+}
+
+/* *ret_own: it is of the program's own sources; NULL: the innermost will do. */
+static struct error *name_function(struct code *code, uint32_t number,
+				   char **ret, bool *ret_own)
 {
 	const struct code_insn *insn = vec_at(&code->insns, number);
 	struct code_file *file = file_of(code, number);
 	struct vec frames = VEC_INIT(struct code_frame);
+	const struct code_frame *frame = NULL;
 	struct error *err = NULL;
 
 	*ret = NULL;
 	if (file->image)
 		err = symbols_frames(file->image, insn->offset, false, &frames);
-	if (!err && frames.count) {
-		const struct code_frame *frame = vec_at(&frames, 0);
-
-		*ret = frame->function ? strdup(frame->function) : NULL;
-		if (frame->function && !*ret)
-			err = error_nomem;
+	if (!err && ret_own) {
+		frame = own_frame(&frames);
+		*ret_own = frame != NULL;
+	}
+	if (!err && !frame && frames.count > 0)
+		frame = vec_at(&frames, 0);
+	if (frame && frame->function) {
+		*ret = strdup(frame->function);
+		err = *ret ? NULL : error_nomem;
 	}
 	code_frames_clear(&frames);
 	vec_deinit(&frames);
 	return err;
+}
+
+struct error *code_function(struct code *code, uint32_t number, char **ret)
+{
+	return name_function(code, number, ret, NULL);
 }
 
 static void hash_function(struct code *code, uint32_t number,
@@ -308,7 +332,39 @@ void code_function_hash(struct code *code, uint32_t number, uint64_t *ret,
 	*ret_offset = insn->in_function;
 }
 
-/* "bytes 8..15 of a block of 48, allocated by make_pool" */
+/*
+ * The function that calls the allocator, but for wrappers like std::vector; where
+ * it has only those, the innermost. What comes after a call may be of another
+ * function, inlined there: it is looked up by the byte before.
+ */
+static struct error *name_caller(struct code *code,
+				 const struct recording *recording,
+				 const struct recording_descriptor *descriptor,
+				 char **ret)
+{
+	struct error *err = NULL;
+	bool own = false;
+
+	for (uint32_t i = 0; !err && !own && i < descriptor->raw->depth; i++) {
+		struct trace_place call = descriptor->stack[i];
+		char *function = NULL;
+		uint32_t number;
+
+		call.offset -= call.offset > 0;
+		err = code_number(code, recording, &call, &number);
+		if (!err)
+			err = name_function(code, number, &function, &own);
+		if (own || i == 0) {
+			free(*ret);
+			*ret = function;
+		} else {
+			free(function);
+		}
+	}
+	return err;
+}
+
+/* "bytes 8..15 of a block of 48 of make_pool" */
 static struct error *name_block(struct code *code,
 				const struct recording *recording,
 				uint64_t address, uint32_t size, uint32_t id,
@@ -318,24 +374,15 @@ static struct error *name_block(struct code *code,
 	const struct recording_descriptor *descriptor =
 		recording_descriptor(recording, block->descriptor);
 	struct strbuf text = { 0 };
-	struct trace_place call;
 	char *function = NULL;
 	struct error *err = NULL;
-	uint32_t number;
 
-	/*
-	 * Its first return address is the caller of malloc(); what comes next
-	 * may be of another function, inlined there.
-	 */
-	if (descriptor && descriptor->raw->depth > 0) {
-		call = descriptor->stack[0];
-		call.offset -= call.offset > 0;
-		err = code_number(code, recording, &call, &number);
-		if (!err)
-			err = code_function(code, number, &function);
-	}
-	if (err)
+	if (descriptor)
+		err = name_caller(code, recording, descriptor, &function);
+	if (err) {
+		free(function);
 		return err;
+	}
 	strbuf_addf(&text,
 		    "bytes %" PRIu64 "..%" PRIu64 " of a block of %" PRIu64,
 		    address - block->address,

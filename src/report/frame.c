@@ -27,14 +27,13 @@ const struct fields race_frame_fields = {
 	FIELDS(struct race_frame, frame_fields),
 };
 
-bool race_frame_is_wrapper(const struct race_frame *frame)
+bool race_frame_is_wrapper(const char *file)
 {
 	static const char *const folders[] = { "/usr/include/", "/usr/lib/",
 					       "/rustc/", "/usr/src/rustc" };
 
-	for (size_t i = 0;
-	     frame->file && i < sizeof(folders) / sizeof(*folders); i++) {
-		if (strncmp(frame->file, folders[i], strlen(folders[i])) == 0)
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		if (strncmp(file, folders[i], strlen(folders[i])) == 0)
 			return true;
 	}
 	return false;
@@ -45,7 +44,7 @@ size_t race_frames_find_own(const struct vec *frames)
 	for (size_t i = 0; i < frames->count; i++) {
 		const struct race_frame *frame = vec_at(frames, i);
 
-		if (frame->file && !race_frame_is_wrapper(frame))
+		if (frame->file && !race_frame_is_wrapper(frame->file))
 			return i;
 	}
 	return 0;

@@ -40,10 +40,10 @@ bool race_frame_is_in(const struct race_frame *frame,
 bool race_frame_is_c_library(const struct race_frame *frame);
 
 /*
- * In a header or source of a language's library, which is a wrapper for those
- * who look for their own code; also one that is inlined.
+ * Is this a header or source of a language's library, whose functions are wrappers
+ * for those who look for their own code?
  */
-bool race_frame_is_wrapper(const struct race_frame *frame);
+bool race_frame_is_wrapper(const char *file);
 
 /*
  * The place of the innermost frame that has a source file and is no wrapper; 0:
