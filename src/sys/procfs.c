@@ -111,19 +111,30 @@ void procfs_name(pid_t pid, pid_t tid, char *name, size_t size)
 	name[strcspn(name, "\n")] = '\0';
 }
 
-struct error *procfs_cpu_time(pid_t pid, pid_t tid, uint64_t *ret_ns)
+struct error *procfs_times(pid_t pid, pid_t tid, struct procfs_time *ret)
 {
 	struct error *err;
 	char text[128];
-	char path[64];
+	char path[64], *end;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)pid,
 		 (int)tid);
 	err = procfs_read(path, text, sizeof(text));
 	if (err)
 		return err;
-	*ret_ns = strtoull(text, NULL, 10);
+	ret->ran_ns = strtoull(text, &end, 10);
+	ret->waited_ns = strtoull(end, NULL, 10);
 	return NULL;
+}
+
+struct error *procfs_cpu_time(pid_t pid, pid_t tid, uint64_t *ret_ns)
+{
+	struct procfs_time time;
+	struct error *err = procfs_times(pid, tid, &time);
+
+	if (!err)
+		*ret_ns = time.ran_ns;
+	return err;
 }
 
 enum { PROCFS_CPUCLOCK_SCHED = 2 };

@@ -38,6 +38,15 @@ void procfs_name(pid_t pid, pid_t tid, char *name, size_t size);
 /* Nanoseconds the thread has run on a CPU. */
 struct error *procfs_cpu_time(pid_t pid, pid_t tid, uint64_t *ret_ns);
 
+struct procfs_time {
+	uint64_t
+		ran_ns; /* on a CPU; while it runs, up to the last clock tick */
+	uint64_t waited_ns; /* ready to run, until it ran */
+};
+
+/* Of the thread since its creation: the first two of its schedstat. */
+struct error *procfs_times(pid_t pid, pid_t tid, struct procfs_time *ret);
+
 /*
  * Nanoseconds that all threads of the process have run until now; false: it has
  * ended.

@@ -266,6 +266,7 @@ static struct thread *stall_close(struct engine *engine, struct stall *stall,
 		pool_rearm_stalled(&engine->pool, &stall->site, now);
 	if (stall->over)
 		stall->over(engine, outcome, now - stall->begun_ns);
+	delays_deinit(&stall->delays);
 	free(stall);
 	return thread;
 }
@@ -934,8 +935,25 @@ static void stall_check_watched(const struct engine *engine,
 	}
 	stall->watched = true;
 	stall->deadline_ns = now + stall->length_ns;
+	if (stall->over)
+		delays_begin(&stall->delays, &engine->core.tracees,
+			     stall->hold.thread, now);
 	if (!engine->core.tracees.watch.ops->live)
 		stall_begin_values(stall);
+}
+
+/* Others could not run all the time: one that was asked for lasts longer. */
+static bool stall_is_patient(const struct engine *engine, struct stall *stall,
+			     uint64_t now)
+{
+	uint64_t more = 0;
+
+	if (stall->over && !stall->grace)
+		more = delays_more(&stall->delays, &engine->core.tracees,
+				   stall->hold.thread,
+				   stall->length_ns * STALL_PATIENCE, now);
+	stall->deadline_ns = more > 0 ? now + more : stall->deadline_ns;
+	return more > 0;
 }
 
 /*
@@ -948,6 +966,8 @@ static void stall_expire(struct engine *engine, struct stall *stall,
 	uint8_t bytes[X86_ACCESS_MAX];
 	int changed = stall_changed(stall, bytes);
 
+	if (changed < 0 && stall_is_patient(engine, stall, now))
+		return;
 	if (changed < 0) {
 		stall_end(engine, stall, WIRE_QUIET);
 	} else if (stall_fully_watched(stall) && !stall->grace) {

@@ -16,11 +16,14 @@
 #include "schedule/pool-hit.h"
 #include "tracee/hold.h"
 #include "tracee/watch.h"
+#include "tracer/delays.h"
 #include "wire/message.h"
 
 struct breakpoint;
 struct engine;
 struct thread;
+
+enum { STALL_PATIENCE = 8 };
 
 typedef void stall_over(struct engine *engine, enum wire_outcome outcome,
 			uint64_t held_ns);
@@ -49,6 +52,8 @@ struct stall {
 	uint64_t asked_ns; /* the length, where it is not drawn; else 0 */
 	/* of one that was asked for: it is about to end; or NULL */
 	stall_over *over;
+	struct delays
+		delays; /* of one that was asked for, once it is watched */
 	bool young; /* it is short since its program begins (startup_stall_ns()) */
 	uint64_t next_look_ns; /* for whether anybody else can run */
 	uint64_t next_read_ns; /* for a changed value; UINT64_MAX: no need */
@@ -73,7 +78,8 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 
 /*
  * The thread is stopped at the site, rip on it: stall it for that time, outside
- * of all budgets. `over' is called when the stall ends, which may be at once; the
+ * of all budgets, and longer by what the others have to wait for a processor
+ * (delays.h), up to STALL_PATIENCE times as long. `over' is called when the stall ends, which may be at once; the
  * thread goes on then. False: its bytes cannot be read, and the caller resumes
  * it.
  */

@@ -7,6 +7,10 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "driven.h"
@@ -233,6 +237,63 @@ static void sides_that_make_no_sense_are_none(void **state)
 	driven_end(driven);
 }
 
+/* From now on, children of the test run on the first processor that it may use. */
+static void pin(cpu_set_t *ret_before)
+{
+	cpu_set_t one;
+	int cpu = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(*ret_before), ret_before),
+			 0);
+	while (!CPU_ISSET(cpu, ret_before))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+static pid_t start_spinning(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			__asm__ volatile("");
+	}
+	return pid;
+}
+
+/*
+ * The other thread has a processor together with a process that leaves it none
+ * of its own accord: of the 100 ms, it waits for half or more. Had it all of them,
+ * the hold would not be longer.
+ */
+static void a_hold_lasts_longer_while_others_wait_to_run(void **state)
+{
+	struct wire_hunt side = side_at_write();
+	struct driven *driven;
+	cpu_set_t before;
+	pid_t spinning;
+
+	(void)state;
+	pin(&before);
+	driven = start(2);
+	spinning = start_spinning();
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	side.hold_ns = 100 * CLOCK_NS_PER_MS;
+	take(driven, &side);
+	lane_start(0, 1);
+	driven_until(driven, driven->sample_count == 1);
+	assert_int_equal(driven->samples[0].outcome, WIRE_QUIET);
+	assert_in_range(driven->samples[0].stalled_ns, 130 * CLOCK_NS_PER_MS,
+			UINT64_MAX);
+	kill(spinning, SIGKILL);
+	waitpid(spinning, NULL, 0);
+	driven_until(driven, lane_idle(0));
+	driven_end(driven);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +303,7 @@ int main(void)
 		cmocka_unit_test(who_comes_during_a_hold_is_let_by),
 		cmocka_unit_test(a_side_in_the_text_is_given_up),
 		cmocka_unit_test(sides_that_make_no_sense_are_none),
+		cmocka_unit_test(a_hold_lasts_longer_while_others_wait_to_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

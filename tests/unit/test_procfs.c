@@ -128,6 +128,31 @@ static void time_on_a_cpu_stands_still_in_a_stop(void **state)
 	assert_ptr_equal(procfs_cpu_time(pid, pid, &after), error_gone);
 }
 
+/* It shares a processor with us, and we do not sleep. */
+static void a_wait_for_a_processor_is_counted(void **state)
+{
+	struct procfs_time before, after;
+	cpu_set_t old, one;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(old), &old), 0);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	pid = tracee_fork(body_spin, NULL);
+	tracee_await(&shared->ready, 1);
+	assert_ok(procfs_times(pid, pid, &before));
+	do {
+		assert_ok(procfs_times(pid, pid, &after));
+		assert_true(after.ran_ns >= before.ran_ns);
+	} while (after.waited_ns < before.waited_ns + 1000 * 1000);
+	tracee_tell(&shared->go, 1);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(old), &old), 0);
+	assert_ptr_equal(procfs_times(pid, pid, &after), error_gone);
+}
+
 /* The stopped one has stood still: the process's clock says the same. */
 static void time_of_a_process_is_that_of_its_threads(void **state)
 {
@@ -399,6 +424,7 @@ int main(void)
 		TEST(the_status_is_read),
 		cmocka_unit_test(features_of_a_thread_are_words),
 		TEST(time_on_a_cpu_stands_still_in_a_stop),
+		TEST(a_wait_for_a_processor_is_counted),
 		TEST(time_of_a_process_is_that_of_its_threads),
 		TEST(calls_of_a_process_are_counted),
 		TEST(the_processors_tell_of_busy_and_idle),
