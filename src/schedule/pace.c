@@ -56,13 +56,15 @@ static bool pace_is_idle(const struct pace *pace, uint64_t now)
 	       now >= pace->spread_ns;
 }
 
-bool pace_takes(const struct pace *pace, struct pace_pair *pair, uint64_t now)
+bool pace_takes(const struct pace *pace, struct pace_pair *pair, bool same,
+		uint64_t now)
 {
 	/* of none that waits an answer may have been lost */
 	if (pace->waiting == 0)
 		pair->waiting = 0;
 	if (now < pair->next_ns || (pair->waiting > 0 && !pair->known) ||
-	    (pair->taken >= PACE_FEW && !pace_is_idle(pace, now)))
+	    (pair->taken >= PACE_FEW && !pace_is_idle(pace, now)) ||
+	    (same && pair->still >= PACE_STILL))
 		return false;
 	if (pair->skips == 0)
 		return true;
@@ -106,6 +108,20 @@ static void pace_rest(struct pace *pace, uint64_t cpu_ns, uint64_t now)
 	pace->spread_ns = now + PACE_REST * cpu_ns;
 }
 
+static void pace_answer_pair(struct pace_pair *pair,
+			     const struct pace_answer *answer, uint64_t sent_ns)
+{
+	pair->waiting -= pair->waiting > 0;
+	pair->known = answer->counts;
+	pair->skips = answer->enough ? PACE_SKIPS : 0;
+	pair->still += answer->still && pair->still < UINT32_MAX;
+	if (answer->counts && !answer->still)
+		return;
+	pair->taken -= pair->taken > 0;
+	pair->next_ns = sent_ns + (answer->still ? PACE_STILL_NS
+						 : pace_gap_ns(pair->taken));
+}
+
 bool pace_answered(struct pace *pace, struct pace_pair *pair, uint64_t key,
 		   const struct pace_answer *answer, uint64_t now,
 		   struct pace_instance *ret)
@@ -116,15 +132,8 @@ bool pace_answered(struct pace *pace, struct pace_pair *pair, uint64_t key,
 		return false;
 	pace_rest(pace, answer->cpu_ns, now);
 	pace->answered_ns = now;
-	if (pair) {
-		pair->waiting -= pair->waiting > 0;
-		pair->known = answer->counts;
-		pair->skips = answer->enough ? PACE_SKIPS : 0;
-	}
-	if (pair && !answer->counts && pair->taken > 0) {
-		pair->taken--;
-		pair->next_ns = ret->sent_ns + pace_gap_ns(pair->taken);
-	}
+	if (pair)
+		pace_answer_pair(pair, answer, ret->sent_ns);
 	if (ret->sent_ns < before)
 		ret->sent_ns = before;
 	return true;

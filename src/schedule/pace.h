@@ -18,6 +18,11 @@
  * pair one is captured only when none waits. As long as it is not known which pages
  * a pair uses, only one of it waits: the others would miss the same.
  *
+ * An instance in which no order changes the raced bytes, as where a flag is set
+ * that is set already, tells nothing of the race. It is not one of the few that a
+ * verdict needs: the next is captured after PACE_STILL_NS. Once a pair has had
+ * PACE_STILL of them, those are left out of which the values show it before.
+ *
  * The front end has other work too: a replay is followed by a rest of as much as it
  * took of CPU time, in which none is captured, and of three times as much for pairs
  * that have more than few. The rests of pairs with few add up, and PACE_BURST_NS of
@@ -41,12 +46,14 @@ enum {
 	PACE_FEW = 14, /* what a verdict needs: replayed_enough() */
 	PACE_SKIPS = 15,
 	PACE_QUEUE = 4,
+	PACE_STILL = 3,
 };
 
 static const uint64_t PACE_BURST_NS = 20 * CLOCK_NS_PER_MS;
 
 static const uint64_t PACE_GAP_NS = 5 * CLOCK_NS_PER_MS;
 static const uint64_t PACE_GAP_MAX_NS = 100 * CLOCK_NS_PER_MS;
+static const uint64_t PACE_STILL_NS = 20 * CLOCK_NS_PER_MS;
 /* No answer comes after that: it was lost. */
 static const uint64_t PACE_ANSWER_NS = 60 * CLOCK_NS_PER_S;
 
@@ -71,6 +78,7 @@ struct pace {
 struct pace_pair {
 	uint32_t taken; /* instances that count, with the one being replayed */
 	uint32_t waiting; /* instances without an answer */
+	uint32_t still; /* instances that told nothing */
 	bool known; /* its last answer was a result: its pages are known */
 	uint32_t skips; /* number of next conflicts that are not captured */
 	uint64_t next_ns; /* none before */
@@ -79,6 +87,7 @@ struct pace_pair {
 /* What came of an instance. */
 struct pace_answer {
 	bool counts; /* something that counts */
+	bool still; /* no order changed the raced bytes: it tells nothing */
 	bool enough; /* no more of the pair is needed for the moment */
 	uint64_t cpu_ns; /* CPU time that was needed */
 };
@@ -86,8 +95,12 @@ struct pace_answer {
 /* May any pair's be captured? Forgets what was lost. */
 bool pace_is_open(struct pace *pace, const struct budget *budget, uint64_t now);
 
-/* There is a conflict of the pair, and pace_is_open(): capture it? */
-bool pace_takes(const struct pace *pace, struct pace_pair *pair, uint64_t now);
+/*
+ * There is a conflict of the pair, and pace_is_open(): capture it? same: it stored
+ * what was there.
+ */
+bool pace_takes(const struct pace *pace, struct pace_pair *pair, bool same,
+		uint64_t now);
 
 /* It was captured at instance->sent_ns, and is to be replayed. */
 void pace_sent(struct pace *pace, struct pace_pair *pair,

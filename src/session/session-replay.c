@@ -28,7 +28,7 @@ enum {
 	/* then the regions end where a page is missed again */
 	REPLAY_LESSONS_FIRST = 2,
 	/* as many instances as this, if nothing moves in them */
-	REPLAY_STILL = 3,
+	REPLAY_STILL = 5,
 };
 
 static_assert((int)WIRE_HINTS_MAX == (int)REPLAY_HINTS_MAX, "hints");
@@ -396,6 +396,16 @@ static struct error *replay_one(struct session *session,
 	return err;
 }
 
+/* Is the last result one that tells nothing (struct replay_note)? */
+static bool replay_is_still(const struct session_replays *replays,
+			    const struct wire_replay *answer)
+{
+	return answer->counts && !replays->next.failure &&
+	       replays->next.varies &&
+	       replays->result.verdict != REPLAY_FAILURE &&
+	       replays->result.still;
+}
+
 /* CPU time of both processes so far. */
 struct replay_clock {
 	uint64_t own_ns, scratch_ns;
@@ -458,6 +468,7 @@ struct error *session_replay(struct session *session, const void *payload,
 			   : error_nomem;
 	}
 	answer.pair = head.pair;
+	answer.still = replay_is_still(replays, &answer);
 	/* a conflict that is no race, or of one that has enough, has none */
 	answer.enough = !race || replays->off ||
 			replay_is_enough(session, race);

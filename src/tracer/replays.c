@@ -112,15 +112,29 @@ static bool replays_due(struct replays *replays, uint64_t now)
 	       pace_is_open(&replays->pace, &replays->load->budget, now);
 }
 
-/* The pair, if it may be captured; NULL otherwise. */
-static const struct replays_pair *replays_admit(struct replays *replays,
-						uint64_t pair, uint64_t now)
+/*
+ * Has the other thread stored what was there already? It has stored if this one
+ * only loads.
+ */
+static bool replays_is_same(const struct wire_conflict *wire)
 {
-	struct replays_pair *it = replays_find(replays, pair);
+	return wire->evidence == WIRE_WATCHPOINT &&
+	       wire->sides[0].access.kind == ACCESS_READ &&
+	       memcmp(wire->before, wire->after, sizeof(wire->before)) == 0;
+}
+
+/* The pair, if it may be captured; NULL otherwise. */
+static const struct replays_pair *
+replays_admit(struct replays *replays, const struct wire_conflict *wire,
+	      uint64_t now)
+{
+	struct replays_pair *it = replays_find(replays, replays->pair);
+	bool same = replays_is_same(wire);
 
 	if (!it)
-		it = replays_add(replays, pair);
-	return it && pace_takes(&replays->pace, &it->pace, now) ? it : NULL;
+		it = replays_add(replays, replays->pair);
+	return it && pace_takes(&replays->pace, &it->pace, same, now) ? it
+								      : NULL;
 }
 
 /*
@@ -206,7 +220,7 @@ void replays_capture(struct replays *replays, const struct stall *stall,
 	if (!replays_due(replays, begun) || !replays_may(one, other, wire))
 		return;
 	replays->pair = replays_pair_of(wire, replays_are_two(one, other));
-	pair = replays_admit(replays, replays->pair, begun);
+	pair = replays_admit(replays, wire, begun);
 	if (!pair || !replays_take(replays, pair, one, other, wire))
 		return;
 	replays->held_ns = clock_now_ns() - begun;
@@ -301,8 +315,10 @@ void replays_answered(struct replays *replays, const void *payload, size_t size)
 
 	if (size != sizeof(*answer) || answer->count > WIRE_HINTS_MAX)
 		return;
-	outcome = (struct pace_answer){ answer->counts, answer->enough,
-					answer->cpu_ns };
+	outcome = (struct pace_answer){ .counts = answer->counts,
+					.still = answer->still,
+					.enough = answer->enough,
+					.cpu_ns = answer->cpu_ns };
 	pair = replays_find(replays, answer->pair);
 	if (!pace_answered(&replays->pace, pair ? &pair->pace : NULL,
 			   answer->pair, &outcome, now, &sent))

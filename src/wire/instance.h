@@ -57,6 +57,7 @@ struct wire_replay {
 	 */
 	bool enough;
 	bool counts; /* it has a result; else there was only this to learn: */
+	bool still; /* in no order did the raced bytes change: it tells nothing */
 	uint32_t count; /* of hints */
 	/* pages that were missed in earlier ones; replay/likely.h has the form */
 	uint64_t hints[WIRE_HINTS_MAX];

@@ -29,6 +29,8 @@ struct scene {
 	size_t taken;
 	bool lessons; /* none of them counts */
 	bool enough;
+	bool still; /* what is captured next */
+	bool same; /* by its values it is */
 };
 
 static void start(struct scene *scene, double share, uint64_t takes_ns)
@@ -50,7 +52,7 @@ static bool capture(struct scene *scene, struct pace_pair *pair)
 
 	budget_earn(&scene->budget, scene->now_ns);
 	if (!pace_is_open(&scene->pace, &scene->budget, scene->now_ns) ||
-	    !pace_takes(&scene->pace, pair, scene->now_ns))
+	    !pace_takes(&scene->pace, pair, scene->same, scene->now_ns))
 		return false;
 	pace_sent(&scene->pace, pair, &instance);
 	if (scene->taken < TAKEN_MAX)
@@ -61,8 +63,10 @@ static bool capture(struct scene *scene, struct pace_pair *pair)
 /* The oldest of the pair is replayed now; how long that took. */
 static uint64_t replay(struct scene *scene, struct pace_pair *pair)
 {
-	const struct pace_answer answer = { !scene->lessons, scene->enough,
-					    scene->takes_ns };
+	const struct pace_answer answer = { .counts = !scene->lessons,
+					    .still = scene->still,
+					    .enough = scene->enough,
+					    .cpu_ns = scene->takes_ns };
 	struct pace_instance sent;
 
 	scene->now_ns += scene->takes_ns + scene->waits_ns;
@@ -294,6 +298,51 @@ static void of_enough_one_in_sixteen_is_taken(void **state)
 	assert_int_equal(skipped, PACE_SKIPS);
 }
 
+static void what_tells_nothing_is_none_of_the_few(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 0, MS);
+	scene.still = true;
+	run(&scene, CLOCK_NS_PER_S);
+	assert_int_equal(scene.pair.taken, 0);
+	for (size_t i = 1; i < scene.taken; i++)
+		assert_in_range(scene.taken_ns[i] - scene.taken_ns[i - 1],
+				PACE_STILL_NS, PACE_STILL_NS + MS);
+	scene.still = false;
+	scene.now_ns += PACE_STILL_NS;
+	for (int i = 0; i < PACE_EARLY; i++) {
+		assert_true(conflict(&scene, &scene.pair));
+		scene.now_ns += 2 * MS;
+	}
+}
+
+static void after_some_the_values_tell_before(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 0, MS);
+	scene.still = scene.same = true;
+	run(&scene, CLOCK_NS_PER_S);
+	assert_int_equal(scene.taken, PACE_STILL);
+	scene.same = false;
+	assert_true(conflict(&scene, &scene.pair));
+}
+
+/* One that stores the same in any order, as a constant, is never called still. */
+static void the_same_value_alone_leaves_nothing_out(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	start(&scene, 0, MS);
+	scene.same = true;
+	run(&scene, 3 * CLOCK_NS_PER_S);
+	assert_true(scene.taken > 20);
+}
+
 static void a_lost_answer_is_not_waited_for_for_ever(void **state)
 {
 	struct pace_pair pair = { 0 };
@@ -356,6 +405,9 @@ int main(void)
 		cmocka_unit_test(the_budget_bounds_them_all),
 		cmocka_unit_test(a_lesson_is_followed_at_once),
 		cmocka_unit_test(of_enough_one_in_sixteen_is_taken),
+		cmocka_unit_test(what_tells_nothing_is_none_of_the_few),
+		cmocka_unit_test(after_some_the_values_tell_before),
+		cmocka_unit_test(the_same_value_alone_leaves_nothing_out),
 		cmocka_unit_test(a_lost_answer_is_not_waited_for_for_ever),
 		cmocka_unit_test(answers_of_unknown_pairs_end_the_waiting),
 	};
