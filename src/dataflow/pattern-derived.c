@@ -129,8 +129,10 @@ bool pattern_comes_back(const struct follow *follow, uint64_t load)
 	struct path path = { .branches = 0 };
 	uint8_t to, base;
 
+	/* a comparison loads, and its register has another value */
 	if (!insn || insn->detail->x86.op_count != 2 ||
-	    insn->detail->x86.operands[1].type != X86_OP_MEM)
+	    insn->detail->x86.operands[1].type != X86_OP_MEM ||
+	    insn->id == X86_INS_CMP)
 		return false;
 	to = pattern_register(insn, 0);
 	base = decode_register(insn->detail->x86.operands[1].mem.base);

@@ -310,6 +310,11 @@ CODE(wrap_store, "lock xaddq %rax, (%rdi); cmpq $10, %rax; jbe 1f",
 CODE(drop_store, "lock subq %rax, (%rdi); je 1f", "movq $0, (%rdi)", "1: ret");
 CODE(mark_store, "lock orq %rax, (%rdi); je 1f", "movq $0, (%rdi)", "1: ret");
 
+CODE(load_compared, "", "cmpq (%rdi), %rsi",
+     "jb 1f; addq $10, %rsi; movq %rsi, (%rdi); 1: ret");
+CODE(store_compared, "cmpq (%rdi), %rsi; jb 1f; addq $10, %rsi",
+     "movq %rsi, (%rdi)", "1: ret");
+
 /* Half of an update, though what is done to the value is not understood. */
 static void values_that_come_back(void **state)
 {
@@ -322,6 +327,9 @@ static void values_that_come_back(void **state)
 	assert_int_equal(LOOK(state, load_field_kept).change, PATTERN_UNKNOWN);
 	assert_int_equal(LOOK(state, load_field_other).change, PATTERN_UNKNOWN);
 	assert_int_equal(LOOK(state, load_pop).change, PATTERN_UNKNOWN);
+	/* what is stored was only compared with what was there */
+	assert_int_equal(LOOK(state, load_compared).change, PATTERN_UNKNOWN);
+	assert_int_equal(LOOK(state, store_compared).change, PATTERN_UNKNOWN);
 }
 
 static void locks_beside(void **state)
