@@ -25,7 +25,11 @@ enum {
 	REWIND_WORD = 8,
 };
 
-/* Straight-line instructions that end before the store. */
+/*
+ * Instructions that end before the store: straight-line, or with branches that are
+ * not taken, as where a bit is set unless it is set already. A trial in which one is
+ * taken does not lead to the store.
+ */
 struct chain {
 	struct insn_access insns[REWIND_INSNS];
 	uint64_t addresses[REWIND_INSNS];
@@ -49,8 +53,11 @@ struct rewind {
 
 static bool rewind_is_plain(const struct insn_access *insn)
 {
-	return insn->flow == X86_FLOW_NEXT && insn->refusal == X86_OK &&
-	       !insn->synchronizes && insn->rep == X86_REP_NONE;
+	bool goes_on = insn->flow == X86_FLOW_NEXT ||
+		       (insn->flow == X86_FLOW_BRANCH && !insn->indirect);
+
+	return goes_on && insn->refusal == X86_OK && !insn->synchronizes &&
+	       insn->rep == X86_REP_NONE;
 }
 
 /* Decode from this distance before the store; false: it is not met. */

@@ -97,6 +97,21 @@ SCENE(count_far_store,
       "1: add $1, %eax",
       "mov %eax, (%rdi)\n"
       "ret");
+/* a bit is set unless it is */
+SCENE(mark_low,
+      "movzwl (%rdi), %eax\n"
+      "test $1, %al\n"
+      "jne 1f\n"
+      "or $1, %eax",
+      "mov %ax, (%rdi)\n"
+      "1: ret");
+SCENE(mark_high,
+      "movzwl (%rdi), %eax\n"
+      "test $2, %al\n"
+      "jne 1f\n"
+      "or $2, %eax",
+      "mov %ax, (%rdi)\n"
+      "1: ret");
 /* it counts, and is held at another look at the counter */
 SCENE(count_and_look, "incl (%rdi)",
       "mov (%rdi), %eax\n"
@@ -534,6 +549,29 @@ static void an_update_without_its_load_is_no_proof(void **state)
 				COUNTER };
 	scene_replay(*state, &scene, &result);
 	assert_verdict(&result, REPLAY_NO_CHANGE);
+	replay_result_deinit(&result);
+}
+
+/* Between the load and the store is a branch that is not taken. */
+static void an_update_on_a_condition_is_begun_anew(void **state)
+{
+	struct scene scene = { { SIDE(mark_low, &data), SIDE(mark_low, &data) },
+			       &data.counter,
+			       sizeof(uint16_t) };
+	struct replay_result result;
+
+	replay_result_init(&result);
+	scene.sides[0].updates = scene.sides[1].updates = true;
+	scene_replay(*state, &scene, &result);
+	assert_verdict(&result, REPLAY_NO_CHANGE);
+	scene = (struct scene){ { SIDE(mark_low, &data),
+				  SIDE(mark_high, &data) },
+				&data.counter,
+				sizeof(uint16_t) };
+	scene.sides[0].updates = scene.sides[1].updates = true;
+	scene_replay(*state, &scene, &result);
+	assert_verdict(&result, REPLAY_CHANGE);
+	assert_true(result.overlaps != 0);
 	replay_result_deinit(&result);
 }
 
@@ -1040,6 +1078,7 @@ int main(void)
 		PAIR_TEST(a_lost_update_is_a_change_of_the_raced_bytes),
 		PAIR_TEST(an_update_that_others_have_overtaken_is_begun_anew),
 		PAIR_TEST(an_update_without_its_load_is_no_proof),
+		PAIR_TEST(an_update_on_a_condition_is_begun_anew),
 		PAIR_TEST(what_no_order_changes_is_no_change),
 		PAIR_TEST(what_waits_for_the_other_lets_it_run),
 		PAIR_TEST(bits_that_share_a_word_are_lost),
