@@ -397,6 +397,30 @@ static bool changes_move(const struct instance *instance, uint32_t schedules)
 	return false;
 }
 
+/*
+ * A thread that waits has begun before the other, and ends behind it. That is no
+ * order of the two, unless it comes to the same as one.
+ */
+static struct error *changes_wait(struct instance *instance, uint32_t schedules,
+				  struct likeness_pair *pair)
+{
+	const struct replay_outcome *outcomes = instance->outcomes;
+	struct error *err = NULL;
+	bool same = false;
+
+	if (!(schedules & REPLAY_SERIAL) ||
+	    !(outcomes[REPLAY_AB_WHOLE].waited ||
+	      outcomes[REPLAY_BA_WHOLE].waited))
+		return NULL;
+	if ((schedules & REPLAY_SERIAL) == REPLAY_SERIAL) {
+		err = pair_compare(instance, REPLAY_AB_WHOLE, REPLAY_BA_WHOLE,
+				   pair);
+		same = !err && pair->likeness < UNLIKE_RACED;
+	}
+	instance->ret->waited |= !same;
+	return err;
+}
+
 struct error *instance_compare(struct instance *instance, uint32_t schedules)
 {
 	uint32_t serial = schedules & REPLAY_SERIAL;
@@ -415,6 +439,8 @@ struct error *instance_compare(struct instance *instance, uint32_t schedules)
 		if (schedules >> i & 1 && !((serial | REPLAY_SERIAL) >> i & 1))
 			err = changes_explain(instance, i, serial, &pair);
 	}
+	if (!err)
+		err = changes_wait(instance, schedules, &pair);
 	changes_set_values(instance, schedules);
 	if (changes_move(instance, schedules))
 		instance->ret->still = false;

@@ -93,6 +93,12 @@ struct replay_result {
 	uint32_t overlaps;
 	/* one of these differs from each whole order by more: see above */
 	bool overlap_memory, overlap_registers;
+	/*
+	 * One region whole before the other would be no such order: in one of
+	 * the two a thread waited for the other, as for a lock, and that led to
+	 * something else than the other order.
+	 */
+	bool waited;
 	/* an access that had been made was made again */
 	bool redone;
 	/* no schedule left other raced bytes than were captured */

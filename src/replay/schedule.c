@@ -228,6 +228,7 @@ static int schedule_turn(struct schedule *schedule, int thread)
 	if ((other == thread && !yields) || schedule->turns++ == SCHEDULE_TURNS)
 		return thread;
 	schedule->failed = false;
+	schedule->ret->waited |= other != thread;
 	return other;
 }
 
@@ -275,6 +276,7 @@ struct error *schedule_run(struct processor *processor,
 	struct error *err = NULL;
 
 	memset(ret->ends, 0, sizeof(ret->ends));
+	ret->waited = false;
 	for (int i = 0; i < REPLAY_THREADS && !err; i++) {
 		err = schedule_cpu(processor, i, &schedule.until_cpu_ns[i]);
 		schedule.until_cpu_ns[i] += processor->instance.limit_ns;

@@ -65,7 +65,8 @@ struct replay_note {
 	bool redone;
 	/*
 	 * Both accesses are the first of their functions: orders of the regions
-	 * are orders of the functions.
+	 * are orders of the functions. In no order did one wait for the other
+	 * and that come to something else.
 	 */
 	bool first;
 	int signal; /* of RACE_REPLAY_FAULT, with the next two */

@@ -38,12 +38,15 @@ static bool is_load_of(const struct scan_site *site,
 	       place_of(site, a) == place_of(store, b);
 }
 
-/* Memory of others, or a call. */
-static bool touches(const struct scan_site *site)
+/* Memory of others, or a call that does not take a lock. */
+static bool touches(const struct scan_site *site,
+		    const struct first_locks *locks)
 {
 	const struct insn_access *insn = &site->insn;
 
-	if (insn->flow == X86_FLOW_CALL || insn->refusal != X86_OK)
+	if (insn->flow == X86_FLOW_CALL)
+		return !locks || !locks->takes(locks->context, site);
+	if (insn->refusal != X86_OK)
 		return true;
 	for (unsigned int i = 0; i < insn->operand_count; i++) {
 		if (!is_own(&insn->operands[i]))
@@ -77,7 +80,8 @@ static const struct scan_site *site_at(const struct vec *insns,
 	return NULL;
 }
 
-bool first_access(const struct vec *insns, uint64_t address, bool update)
+bool first_access(const struct vec *insns, uint64_t address, bool update,
+		  const struct first_locks *locks)
 {
 	const struct scan_site *access = site_at(insns, address);
 	uint64_t start;
@@ -90,7 +94,7 @@ bool first_access(const struct vec *insns, uint64_t address, bool update)
 
 		if (may_lead_back(site, start, address))
 			return false;
-		if (site->address < address && touches(site) &&
+		if (site->address < address && touches(site, locks) &&
 		    !(update && is_load_of(site, access)))
 			return false;
 	}

@@ -8,6 +8,7 @@
 
 #include "conflict/conflict.h"
 #include "conflict/evidence.h"
+#include "conflict/locks.h"
 #include "dataflow/pattern.h"
 #include "image/elftext.h"
 #include "image/image.h"
@@ -131,6 +132,32 @@ static const char *question_refusal(const struct conflict *conflict,
 	return NULL;
 }
 
+static bool question_takes_lock(void *context, const struct scan_site *call)
+{
+	const struct function_code *code = context;
+	const struct locks_caller *caller = code->context;
+	enum lock_call does = code->call(code->context,
+					 call->address + caller->module->bias,
+					 &call->insn);
+
+	return does == LOCK_CALL_LOCK || does == LOCK_CALL_LOCK_SECOND;
+}
+
+/* insns: of the function that holds the access. */
+static bool question_is_first(const struct conflict_side *side,
+			      const struct vec *insns, bool updates)
+{
+	struct locks_caller caller;
+	struct function_code code;
+	const struct first_locks locks = { question_takes_lock, &code };
+
+	return first_access(insns, side->insn_address - side->module->bias,
+			    updates,
+			    locks_code(side, side->insn_address, &caller, &code)
+				    ? &locks
+				    : NULL);
+}
+
 static struct error *question_fill_side(const struct conflict *conflict, int i,
 					struct session_instance *ret)
 {
@@ -147,9 +174,8 @@ static struct error *question_fill_side(const struct conflict *conflict, int i,
 	err = question_function(side, &insns);
 	question_return_slots(side, &insns, &ret->own_slots[i],
 			      &ret->return_slots[i]);
-	ret->first[i] = first_access(&insns,
-				     side->insn_address - side->module->bias,
-				     ret->question.sides[i].updates);
+	ret->first[i] =
+		question_is_first(side, &insns, ret->question.sides[i].updates);
 	vec_deinit(&insns);
 	if (!err && ret->own_slots[i] == 0)
 		ret->failure = "unknown-frame";

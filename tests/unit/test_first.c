@@ -16,7 +16,7 @@
 #include "sampling/scan.h"
 #include "x86/decode.h"
 
-enum { START = 0x1000, MOST = 16 };
+enum { START = 0x1000, LOCK = 0x3000, MOST = 16 };
 
 /* A function's instructions, and its access. */
 struct code {
@@ -26,6 +26,13 @@ struct code {
 	uint8_t access; /* offset */
 	bool update, first;
 };
+
+static bool call_locks(void *context, const struct scan_site *call)
+{
+	assert_null(context);
+	assert_int_equal(call->insn.flow, X86_FLOW_CALL);
+	return call->insn.target == LOCK;
+}
 
 static bool is_first(const struct code *code)
 {
@@ -46,7 +53,8 @@ static bool is_first(const struct code *code)
 		at += site->insn.length;
 	}
 	decoder_destroy(decoder);
-	first = first_access(&insns, START + code->access, code->update);
+	first = first_access(&insns, START + code->access, code->update,
+			     &(struct first_locks){ .takes = call_locks });
 	return first;
 }
 
@@ -88,6 +96,18 @@ static const struct code all[] = {
 	  { 0xe8, 0xfb, 0x0f, 0, 0, 0x8b, 0x07, 0xc3 },
 	  8,
 	  5,
+	  false,
+	  false },
+	{ "call 0x3000; mov (%rdi), %eax; ret: the call takes a lock",
+	  { 0xe8, 0xfb, 0x1f, 0, 0, 0x8b, 0x07, 0xc3 },
+	  8,
+	  5,
+	  false,
+	  true },
+	{ "mov %ecx, 8(%rdi); call 0x3000; mov (%rdi), %eax; ret: a store before",
+	  { 0x89, 0x4f, 0x08, 0xe8, 0xf8, 0x1f, 0, 0, 0x8b, 0x07, 0xc3 },
+	  11,
+	  8,
 	  false,
 	  false },
 	{ "1: mov (%rdi), %eax; test %eax, %eax; je 1b; ret: a loop",

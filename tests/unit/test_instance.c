@@ -250,6 +250,24 @@ SCENE(make_ready_early, "",
       "movl $1, 24(%rdi)\n"
       "movl $5, 8(%rdi)\n"
       "ret");
+/* if (counter) { lock; if (counter) counter--; unlock; }; and without the second if */
+#define TAKE_LOCK          \
+	"push %rdi\n"      \
+	"call lock_data\n" \
+	"mov (%rsp), %rdi\n"
+#define TAKE_UNLOCK             \
+	"2: call unlock_data\n" \
+	"pop %rdi\n"            \
+	"1: ret"
+SCENE(take, "",
+      "cmpl $0, (%rdi)\n"
+      "je 1f\n" TAKE_LOCK "cmpl $0, (%rdi)\n"
+      "je 2f\n"
+      "decl (%rdi)\n" TAKE_UNLOCK);
+SCENE(take_blindly, "",
+      "cmpl $0, (%rdi)\n"
+      "je 1f\n" TAKE_LOCK "decl (%rdi)\n" TAKE_UNLOCK);
+SCENE(take_locked, TAKE_LOCK, "decl (%rdi)\n" TAKE_UNLOCK);
 SCENE(copy_text,
       "lea 48(%rdi), %rsi\n"
       "add $112, %rdi",
@@ -742,6 +760,34 @@ static void locks_are_taken_in_turn(void **state)
 	replay_result_deinit(&result);
 }
 
+/*
+ * The second is held under its lock: the first has checked when it waits, which is
+ * no order of the two.
+ */
+static void a_wait_is_no_order_unless_it_comes_to_one(void **state)
+{
+	struct replay_result result;
+
+	replay_result_init(&result);
+	data.counter = 1;
+	scene_replay(*state,
+		     &(struct scene){
+			     { SIDE(take, &data), SIDE(take_locked, &data) },
+			     COUNTER },
+		     &result);
+	assert_verdict(&result, REPLAY_NO_CHANGE);
+	assert_false(result.waited);
+	scene_replay(*state,
+		     &(struct scene){ { SIDE(take_blindly, &data),
+					SIDE(take_locked, &data) },
+				      COUNTER },
+		     &result);
+	data.counter = 0;
+	assert_verdict(&result, REPLAY_CHANGE);
+	assert_true(result.waited);
+	replay_result_deinit(&result);
+}
+
 static void a_fault_that_an_order_avoids_is_a_fault(void **state)
 {
 	const struct scene scene = { { SIDE(check_pointer, &data),
@@ -1085,6 +1131,7 @@ int main(void)
 		PAIR_TEST(harm_beyond_the_raced_bytes_is_told),
 		PAIR_TEST(a_fault_that_an_order_avoids_is_a_fault),
 		PAIR_TEST(locks_are_taken_in_turn),
+		PAIR_TEST(a_wait_is_no_order_unless_it_comes_to_one),
 		PAIR_TEST(a_returned_value_counts_where_it_is_read),
 		PAIR_TEST(what_cannot_be_replayed_has_a_name),
 		PAIR_TEST(rights_of_protection_keys_are_not_replayed),
