@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "hunt/trace-events.h"
+#include "hunt/trace-stream.h"
 
 /* Whether `size' bytes hold n texts, each with its zero. */
 static bool has_texts(const char *text, size_t size, size_t n)
@@ -81,6 +82,23 @@ static bool accesses_fit(const struct trace_item *item, size_t behind)
 			 sizeof(struct trace_access_raw));
 }
 
+static bool superblock_fits(const struct trace_item *item, size_t behind)
+{
+	const struct trace_superblock *head = item->payload;
+
+	return behind == head->slots * sizeof(struct trace_slot) +
+				 head->exits * sizeof(struct trace_exit) +
+				 head->instructions + (size_t)head->size &&
+	       has_texts(head->name, sizeof(head->name), 1);
+}
+
+static bool stream_fits(const struct trace_item *item, size_t behind)
+{
+	const struct trace_stream *head = item->payload;
+
+	return head->size <= TRACE_STREAM_BYTES && head->size <= behind;
+}
+
 static const struct {
 	size_t size; /* of the structure; 0: not a type that is known */
 	bool (*fits)(const struct trace_item *item, size_t behind);
@@ -102,6 +120,10 @@ static const struct {
 	[TRACE_TRANSFER] = { sizeof(struct trace_transfer), NULL },
 	[TRACE_CLOCK] = { sizeof(struct trace_clock), NULL },
 	[TRACE_UNABLE] = { sizeof(struct trace_unable), text_fits },
+	[TRACE_SUPERBLOCK] = { sizeof(struct trace_superblock),
+			       superblock_fits },
+	[TRACE_STREAM] = { sizeof(struct trace_stream), stream_fits },
+	[TRACE_STREAM_END] = { sizeof(struct trace_stream_end), NULL },
 	[TRACE_WHOLE_CELL] = { sizeof(struct trace_cell), NULL },
 };
 
