@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the files of executed.h share.
+ */
+#ifndef HUNT_EXECUTED_PARTS_H
+#define HUNT_EXECUTED_PARTS_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "hunt/executed.h"
+
+enum { EXECUTED_CACHE = 8, EXECUTED_FILTER = 65536 };
+
+struct executed_chunk {
+	const struct trace_stream *head;
+	/* a bit for each place that granules it writes may have; NULL: not known */
+	unsigned char *filter;
+	struct vec ranges; /* of struct executed_range: large writes */
+};
+
+struct executed_range {
+	uint64_t address, size;
+};
+
+struct executed_thread {
+	uint32_t id;
+	struct vec chunks; /* of struct executed_chunk, in order */
+};
+
+struct executed {
+	const struct recording *recording;
+	struct vec superblocks; /* of struct translated */
+	struct map superblock_ids;
+	struct vec threads; /* of struct executed_thread */
+	struct map thread_ids;
+	struct executed_totals totals;
+	struct {
+		const struct trace_stream *head;
+		struct unpacked unpacked;
+		uint64_t used;
+	} cache[EXECUTED_CACHE];
+	uint64_t uses; /* of the cache */
+};
+
+/* NULL: it has executed nothing. */
+struct executed_thread *executed_thread(const struct executed *executed,
+					uint32_t id);
+
+/* Unpack a chunk. */
+struct error *executed_unpack(const struct executed *executed,
+			      const struct trace_stream *head,
+			      struct unpacked *ret);
+
+#endif

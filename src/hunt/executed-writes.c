@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The last write to some bytes. For each chunk, a filter tells which granules it
+ * may write; it is made when the chunk is asked for the first time.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "hunt/executed-parts.h"
+
+/* A write of more granules is a range. */
+enum { WRITE_GRANULES = 64 };
+
+struct search {
+	struct executed *executed;
+	uint64_t address, size, before;
+	struct executed_write best;
+};
+
+static uint32_t filter_bit(uint64_t granule)
+{
+	return (uint32_t)((granule * 0x9e3779b97f4a7c15u) >> 48);
+}
+
+static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+	return a < b + b_size && b < a + a_size;
+}
+
+static bool note_write(struct executed_chunk *chunk, uint64_t address,
+		       uint64_t size)
+{
+	uint64_t first = address / 8, last = (address + size - 1) / 8;
+
+	if (size == 0)
+		return true;
+	if (last - first >= WRITE_GRANULES)
+		return vec_push(&chunk->ranges,
+				&(struct executed_range){ address, size });
+	for (uint64_t granule = first; granule <= last; granule++) {
+		uint32_t bit = filter_bit(granule);
+
+		chunk->filter[bit / 8] |= (unsigned char)(1u << bit % 8);
+	}
+	return true;
+}
+
+static bool may_write(const struct executed_chunk *chunk, uint64_t address,
+		      uint64_t size)
+{
+	for (size_t i = 0; i < chunk->ranges.count; i++) {
+		const struct executed_range *range = vec_at(&chunk->ranges, i);
+
+		if (overlaps(range->address, range->size, address, size))
+			return true;
+	}
+	for (uint64_t granule = address / 8;
+	     granule <= (address + size - 1) / 8; granule++) {
+		uint32_t bit = filter_bit(granule);
+
+		if (chunk->filter[bit / 8] & 1u << bit % 8)
+			return true;
+	}
+	return false;
+}
+
+/* The accesses of a step, for free(3); NULL: out of memory. */
+static struct translated_access *accesses_of(const struct executed *executed,
+					     const struct unpacked *unpacked,
+					     const struct unpacked_step *step,
+					     size_t *ret_count)
+{
+	const struct translated *translated =
+		executed_superblock(executed, step->superblock);
+	struct translated_access *accesses;
+
+	*ret_count = translated_count(translated, step->exit);
+	accesses = malloc((*ret_count + 1) * sizeof(*accesses));
+	if (accesses)
+		translated_accesses(translated, step->exit,
+				    (const uint64_t *)unpacked->words.items +
+					    step->words,
+				    accesses);
+	return accesses;
+}
+
+static bool is_write(const struct translated_access *access)
+{
+	return (access->flags & TRACE_WRITES) && access->done;
+}
+
+typedef bool write_visitor(void *context, const struct executed_write *write);
+
+static bool visit_stores(const struct executed *executed,
+			 const struct unpacked *unpacked,
+			 const struct unpacked_step *step, write_visitor *visit,
+			 void *context)
+{
+	size_t count;
+	struct translated_access *accesses =
+		accesses_of(executed, unpacked, step, &count);
+	bool done = accesses != NULL;
+
+	for (size_t i = 0; done && i < count; i++) {
+		if (is_write(&accesses[i]))
+			done = visit(context,
+				     &(struct executed_write){
+					     .kind = EXECUTED_STORE,
+					     .number = step->number,
+					     .access = i,
+					     .address = accesses[i].address,
+					     .size = accesses[i].size,
+					     .value = accesses[i].value,
+					     .has_value =
+						     accesses[i].has_value });
+	}
+	free(accesses);
+	return done;
+}
+
+/* The system call that a part belongs to comes after it. */
+static bool is_received(const struct unpacked *unpacked, size_t part)
+{
+	for (size_t i = part + 1; i < unpacked->steps.count; i++) {
+		const struct unpacked_step *step = vec_at(&unpacked->steps, i);
+
+		if (step->superblock == 0 && step->event == TRACE_MOVED)
+			return ((const uint64_t *)unpacked->words
+					.items)[step->words + 5] != 0;
+	}
+	return true;
+}
+
+static bool visit_event(const struct unpacked *unpacked, size_t i,
+			write_visitor *visit, void *context)
+{
+	const struct unpacked_step *step = vec_at(&unpacked->steps, i);
+	const uint64_t *numbers =
+		(const uint64_t *)unpacked->words.items + step->words;
+	struct executed_write write = { .number = step->number };
+
+	if (step->event == TRACE_MOVED_PART) {
+		if (!is_received(unpacked, i))
+			return true;
+		write.kind = EXECUTED_MOVED;
+		write.address = numbers[0];
+		write.size = numbers[1];
+		write.value = numbers[2];
+		write.has_value = true;
+		return visit(context, &write);
+	}
+	if (step->event != TRACE_HEAP)
+		return true;
+	write.kind = EXECUTED_HEAP;
+	write.address = numbers[1] ? numbers[1] : numbers[0];
+	/* how long the block that ends was is not known here: its first bytes */
+	write.size = numbers[1] ? numbers[2] : 8;
+	return write.address == 0 || visit(context, &write);
+}
+
+/* Step or event i: false when a visitor says so, or out of memory. */
+static bool visit_step(const struct executed *executed,
+		       const struct unpacked *unpacked, size_t i,
+		       write_visitor *visit, void *context)
+{
+	const struct unpacked_step *step = vec_at(&unpacked->steps, i);
+
+	return step->superblock != 0
+		       ? visit_stores(executed, unpacked, step, visit, context)
+		       : visit_event(unpacked, i, visit, context);
+}
+
+static bool add_to_filter(void *context, const struct executed_write *write)
+{
+	return note_write(context, write->address, write->size);
+}
+
+static struct error *make_filter(const struct executed *executed,
+				 struct executed_chunk *chunk,
+				 const struct unpacked *unpacked)
+{
+	if (chunk->filter)
+		return NULL;
+	chunk->filter = calloc(1, EXECUTED_FILTER / 8);
+	if (!chunk->filter)
+		return error_nomem;
+	for (size_t i = 0; i < unpacked->steps.count; i++) {
+		if (!visit_step(executed, unpacked, i, add_to_filter, chunk))
+			return error_nomem;
+	}
+	return NULL;
+}
+
+/* The chunk's steps, which stay until others take their place in the cache. */
+static struct error *get_unpacked(struct executed *executed,
+				  const struct trace_stream *head,
+				  const struct unpacked **ret)
+{
+	size_t oldest = 0;
+	struct error *err;
+
+	for (size_t i = 0; i < EXECUTED_CACHE; i++) {
+		if (executed->cache[i].head == head) {
+			executed->cache[i].used = ++executed->uses;
+			*ret = &executed->cache[i].unpacked;
+			return NULL;
+		}
+		if (executed->cache[i].used < executed->cache[oldest].used)
+			oldest = i;
+	}
+	executed->cache[oldest].head = NULL;
+	err = executed_unpack(executed, head,
+			      &executed->cache[oldest].unpacked);
+	if (err)
+		return err;
+	executed->cache[oldest].head = head;
+	executed->cache[oldest].used = ++executed->uses;
+	*ret = &executed->cache[oldest].unpacked;
+	return NULL;
+}
+
+/* Of one step, the last of its writes that fits. */
+static bool take_write(void *context, const struct executed_write *write)
+{
+	struct search *search = context;
+
+	if (overlaps(write->address, write->size, search->address,
+		     search->size) &&
+	    write->number >= search->best.number)
+		search->best = *write;
+	return true;
+}
+
+static struct error *search_steps(struct search *search, uint32_t thread,
+				  const struct unpacked *unpacked)
+{
+	for (size_t i = unpacked->steps.count; i-- > 0;) {
+		const struct unpacked_step *step = vec_at(&unpacked->steps, i);
+		uint64_t best = search->best.number;
+
+		/* an event comes before the step after the number that it has */
+		if (step->number >= search->before)
+			continue;
+		if (step->number < best)
+			return NULL;
+		if (!visit_step(search->executed, unpacked, i, take_write,
+				search))
+			return error_nomem;
+		if (search->best.number > best) {
+			search->best.thread = thread;
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+static struct error *search_chunk(struct search *search, uint32_t thread,
+				  struct executed_chunk *chunk)
+{
+	const struct unpacked *unpacked;
+	struct error *err = NULL;
+
+	if (chunk->filter && !may_write(chunk, search->address, search->size))
+		return NULL;
+	err = get_unpacked(search->executed, chunk->head, &unpacked);
+	if (!err)
+		err = make_filter(search->executed, chunk, unpacked);
+	return err ? err : search_steps(search, thread, unpacked);
+}
+
+static struct error *search_thread(struct search *search,
+				   struct executed_thread *thread)
+{
+	struct error *err = NULL;
+
+	for (size_t i = thread->chunks.count; !err && i-- > 0;) {
+		struct executed_chunk *chunk = vec_at(&thread->chunks, i);
+
+		if (chunk->head->first >= search->before)
+			continue;
+		/* what it has found is later than all of these */
+		if (chunk->head->last < search->best.number)
+			break;
+		err = search_chunk(search, thread->id, chunk);
+	}
+	return err;
+}
+
+struct error *executed_last_write(struct executed *executed, uint64_t address,
+				  uint64_t size, uint64_t before,
+				  struct executed_write *ret)
+{
+	struct search search = { .executed = executed,
+				 .address = address,
+				 .size = size,
+				 .before = before };
+	struct error *err = NULL;
+
+	memset(ret, 0, sizeof(*ret));
+	for (size_t i = 0; !err && size > 0 && i < executed->threads.count; i++)
+		err = search_thread(&search, vec_at(&executed->threads, i));
+	if (!err)
+		*ret = search.best;
+	return err;
+}
