@@ -205,7 +205,11 @@ static void the_first_ones_do_not_wait(void **state)
 	driven_end(driven);
 }
 
-/* What a replay computes is charged, and keeps others from being captured. */
+/*
+ * What a replay computes is charged, and keeps others from being captured. This
+ * process stands for the front end, and may be nice: then a share of the time
+ * that the replay took is charged at most, of 19 steps 1.4 %.
+ */
 static void replays_are_in_the_budget(void **state)
 {
 	struct driven *driven = start(work_write);
@@ -222,7 +226,8 @@ static void replays_are_in_the_budget(void **state)
 	assert_int_equal(driven->instance_count, 1);
 	lost = budget->lost_cpu_ns;
 	message.pair = driven->instance.pair;
-	driven->engine.replays.pace.queue[0].sent_ns -= CLOCK_NS_PER_S;
+	driven->engine.replays.pace.queue[0].sent_ns -=
+		40 * CLOCK_NS_PER_S;
 	driven->engine.load.front = getpid();
 	replays_answered(&driven->engine.replays, &message, sizeof(message));
 	/* the front end's own is charged by its clock */
@@ -232,6 +237,8 @@ static void replays_are_in_the_budget(void **state)
 	assert_int_equal(driven->engine.core.stats.replay_cpu_ns,
 			 400 * CLOCK_NS_PER_MS);
 	driven->engine.replays.pace.rest_ns = 0;
+	/* however long this test takes, nothing is earned in it */
+	budget->earned_ns = clock_now_ns() + 3600 * CLOCK_NS_PER_S;
 	/* 400 ms are four seconds of a quarter of 40 % */
 	meet(driven);
 	assert_int_equal(driven->instance_count, 1);
