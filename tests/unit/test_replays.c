@@ -44,6 +44,21 @@ static void work_write_then_add(struct arena *arena, struct lane *lane)
 		work_add(arena, lane);
 }
 
+static void work_read(struct arena *arena, struct lane *lane)
+{
+	(void)lane;
+	do_read(&arena->data[0]);
+	__asm__ volatile("" ::: "memory");
+}
+
+/* From the second time on, what is there. */
+static void work_write_mark(struct arena *arena, struct lane *lane)
+{
+	(void)lane;
+	do_write(&arena->data[0], MARK);
+	__asm__ volatile("" ::: "memory");
+}
+
 static bool stalled(const struct driven *driven)
 {
 	const struct stalls *stalls = &driven->engine.stalls;
@@ -52,10 +67,10 @@ static bool stalled(const struct driven *driven)
 	       (*(struct stall **)vec_at(&stalls->list, 0))->watched;
 }
 
-/* Both lanes write; the engine captures what it may. */
-static struct driven *start(lane_work *second)
+/* The engine captures what it may. */
+static struct driven *start_both(lane_work *first, lane_work *second)
 {
-	lane_work *const work[] = { work_write, second };
+	lane_work *const work[] = { first, second };
 	struct error *err = selftest_registers();
 	struct driven *driven;
 
@@ -67,10 +82,15 @@ static struct driven *start(lane_work *second)
 	return driven;
 }
 
-/* Lane 0 is held before its access, and lane 1 makes its own. */
-static void meet(struct driven *driven)
+/* Lane 0 writes. */
+static struct driven *start(lane_work *second)
 {
-	struct wire_site site = site_at(site_write, 5);
+	return start_both(work_write, second);
+}
+
+/* Lane 0 is held before its access, and lane 1 makes its own. */
+static void meet_at(struct driven *driven, struct wire_site site)
+{
 	int conflicts = driven->conflict_count;
 
 	driven_arm(driven, &site);
@@ -80,6 +100,11 @@ static void meet(struct driven *driven)
 	lane_start(1, 1);
 	driven_until(driven, driven->conflict_count > conflicts);
 	driven_until(driven, lane_idle(0) && lane_idle(1));
+}
+
+static void meet(struct driven *driven)
+{
+	meet_at(driven, site_at(site_write, 5));
 }
 
 static void answer(struct driven *driven, bool enough, uint64_t page)
@@ -226,8 +251,7 @@ static void replays_are_in_the_budget(void **state)
 	assert_int_equal(driven->instance_count, 1);
 	lost = budget->lost_cpu_ns;
 	message.pair = driven->instance.pair;
-	driven->engine.replays.pace.queue[0].sent_ns -=
-		40 * CLOCK_NS_PER_S;
+	driven->engine.replays.pace.queue[0].sent_ns -= 40 * CLOCK_NS_PER_S;
 	driven->engine.load.front = getpid();
 	replays_answered(&driven->engine.replays, &message, sizeof(message));
 	/* the front end's own is charged by its clock */
@@ -262,6 +286,43 @@ static void enough_is_of_one_pair(void **state)
 	/* and writes as before */
 	meet(driven);
 	assert_int_equal(driven->instance_count, 2);
+	driven_end(driven);
+}
+
+/* Until there are so many instances, none of which tells anything. */
+static void meet_for_nothing(struct driven *driven, int count)
+{
+	struct wire_replay answer = { .counts = true, .still = true };
+
+	while (driven->instance_count < count) {
+		int before = driven->instance_count;
+
+		meet_at(driven, site_at(site_read, 4));
+		if (driven->instance_count == before)
+			continue;
+		answer.pair = driven->instance.pair;
+		replays_answered(&driven->engine.replays, &answer,
+				 sizeof(answer));
+	}
+}
+
+/* A flag that is set again: what is read is the same in any order. */
+static void what_tells_nothing_is_left_out(void **state)
+{
+	struct driven *driven = start_both(work_read, work_write_mark);
+	uint64_t until;
+
+	(void)state;
+	meet_for_nothing(driven, PACE_STILL);
+	until = clock_now_ns() + 2 * PACE_STILL_NS;
+	do
+		meet_at(driven, site_at(site_read, 4));
+	while (clock_now_ns() < until);
+	assert_int_equal(driven->instance_count, PACE_STILL);
+	driven_end(driven);
+	/* a value that changes may tell more */
+	driven = start_both(work_read, work_add);
+	meet_for_nothing(driven, PACE_STILL + 2);
 	driven_end(driven);
 }
 
@@ -357,6 +418,7 @@ int main(void)
 		cmocka_unit_test(the_first_ones_do_not_wait),
 		cmocka_unit_test(replays_are_in_the_budget),
 		cmocka_unit_test(enough_is_of_one_pair),
+		cmocka_unit_test(what_tells_nothing_is_left_out),
 		cmocka_unit_test(a_long_replay_is_followed_by_a_rest),
 		cmocka_unit_test(a_page_that_was_missed_is_in_the_next),
 		cmocka_unit_test(all_hints_are_in_the_next),
