@@ -136,10 +136,13 @@ static bool question_takes_lock(void *context, const struct scan_site *call)
 {
 	const struct function_code *code = context;
 	const struct locks_caller *caller = code->context;
-	enum lock_call does = code->call(code->context,
-					 call->address + caller->module->bias,
-					 &call->insn);
+	uint64_t bias = caller->module->bias;
+	struct insn_access insn = call->insn;
+	enum lock_call does;
 
+	/* it was decoded where the file has it */
+	insn.target += bias;
+	does = code->call(code->context, call->address + bias, &insn);
 	return does == LOCK_CALL_LOCK || does == LOCK_CALL_LOCK_SECOND;
 }
 

@@ -10,16 +10,36 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "conflict/conflict.h"
 #include "image/image.h"
+#include "sampling/scan.h"
 #include "session/session-replay.h"
 
 enum { RACED = 0x10040, CFA = 0x7000 };
 
+/*
+ * lock(mutex); *word = 1; and the same behind a call of something else. With symbols
+ * that the scanner finds, and calls through the PLT.
+ */
+#define STORE_BEHIND(name, function)                                          \
+	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name \
+		":\n\tpush %rbx\n\tmov %rsi, %rbx\n\tcall " #function         \
+		"@PLT\n" #name                                                \
+		"_site:\n\tmovl $1, (%rbx)\n\tpop %rbx\n\tret\n"              \
+		".globl " #name "_site\n.size " #name ", .-" #name "\n")
+
+STORE_BEHIND(store_locked, pthread_mutex_lock);
+STORE_BEHIND(store_behind_call, pthread_mutex_unlock);
+extern const char store_locked_site[], store_behind_call_site[];
+extern const char __ehdr_start[];
+
 struct fixture {
 	struct image *image;
+	struct rules rules;
+	struct scanner scanner;
 	struct conflict_home home;
 	struct conflict conflict;
 	struct session_instance instance;
@@ -38,7 +58,8 @@ static void scene(struct fixture *fixture)
 		conflict->wire.sides[i].present = true;
 		side->wire = &conflict->wire.sides[i];
 		side->home = &fixture->home;
-		side->module = image_module_at(fixture->image, 0);
+		side->module = image_module_at(fixture->image,
+					       (uintptr_t)__ehdr_start);
 		assert_non_null(side->module);
 		side->insn_address = 1; /* of no function */
 		side->access = (struct mem_access){ RACED, 8, kinds[i] };
@@ -139,14 +160,39 @@ static void what_is_known_too_little_of_is_refused(void **state)
 	assert_string_equal(refusal(fixture), "unknown-frame");
 }
 
+/* Is the store at that place the first access of its function? */
+static bool is_first(struct fixture *fixture, const char *site)
+{
+	struct conflict_side *side = &fixture->conflict.sides[0];
+
+	scene(fixture);
+	side->insn_address = (uintptr_t)site;
+	side->insn.length = 6;
+	assert_null(refusal(fixture));
+	return fixture->instance.first[0];
+}
+
+static void a_call_that_takes_a_lock_is_nothing_done(void **state)
+{
+	assert_true(is_first(*state, store_locked_site));
+	assert_false(is_first(*state, store_behind_call_site));
+}
+
 static int setup(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
-	struct error *err =
-		image_create_file("/proc/self/exe", &fixture->image);
+	struct error *err = image_create(getpid(), &fixture->image);
+	bool changed;
 
 	*state = fixture;
 	fixture->home.image = fixture->image;
+	globs_init(&fixture->rules.globs);
+	if (!err)
+		err = image_refresh(fixture->image, &changed);
+	if (!err)
+		err = scanner_init(&fixture->scanner, fixture->image,
+				   &fixture->rules);
+	fixture->home.scanner = &fixture->scanner;
 	return err != NULL;
 }
 
@@ -154,6 +200,8 @@ static int teardown(void **state)
 {
 	struct fixture *fixture = *state;
 
+	scanner_deinit(&fixture->scanner);
+	globs_deinit(&fixture->rules.globs);
 	image_destroy(fixture->image);
 	free(fixture);
 	return 0;
@@ -164,6 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_that_was_overwritten_follows),
 		cmocka_unit_test(one_that_may_be_elsewhere_does_not),
+		cmocka_unit_test(a_call_that_takes_a_lock_is_nothing_done),
 		cmocka_unit_test(what_is_known_too_little_of_is_refused),
 	};
 
