@@ -124,7 +124,10 @@ struct race_replay {
 	struct race_replay_fault fault;
 };
 
-/* What the replays of all races on the same bytes say; related.h sets it. */
+/*
+ * What the replays of all races on the same bytes say, and those beside and behind
+ * against it; related.h sets it.
+ */
 struct race_replay_related {
 	uint64_t instances; /* of all of them */
 	uint64_t telling; /* those that are not still */

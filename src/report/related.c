@@ -129,6 +129,35 @@ bool related_is_behind(const struct race *race, const struct race *other)
 	return false;
 }
 
+static bool are_one_object(const struct race_variable *one,
+			   const struct race_variable *other)
+{
+	if (one->region == REGION_GLOBAL || other->region == REGION_GLOBAL)
+		return one->region == other->region && one->symbol &&
+		       same_text(one->symbol, other->symbol) &&
+		       same_text(one->module, other->module);
+	return !one->container || !other->container ||
+	       same_text(one->container, other->container);
+}
+
+static bool are_two_functions(const struct race *a, const struct race *b)
+{
+	const char *one = function_of(a, 0), *two = function_of(a, 1);
+	const char *three = function_of(b, 0), *four = function_of(b, 1);
+
+	if (!one || !two)
+		return false;
+	return (same_text(one, three) && same_text(two, four)) ||
+	       (same_text(one, four) && same_text(two, three));
+}
+
+bool related_is_beside(const struct race *a, const struct race *b)
+{
+	return are_one_object(&a->variable, &b->variable) &&
+	       !related_share_replays(a, b) &&
+	       (share_code(a, b) || are_two_functions(a, b));
+}
+
 /* One side only reads, and the other one writes. */
 static bool has_reader(const struct race *race)
 {
@@ -142,17 +171,25 @@ static bool has_reader(const struct race *race)
 	return false;
 }
 
-static void related_note(struct race_replay_related *related,
-			 const struct race *race)
+static void related_note_effect(struct race_replay_related *related,
+				const struct race *race)
 {
 	const struct race_replay *replay = &race->replay;
 	uint64_t changes = replay->changes + replay->faults;
 
-	if (replay->instances < related->fewest)
-		related->fewest = replay->instances;
 	related->changed |= changes > 0;
 	related->serial &= changes == 0 ||
 			   (changes == replay->serial && has_reader(race));
+}
+
+static void related_note(struct race_replay_related *related,
+			 const struct race *race)
+{
+	const struct race_replay *replay = &race->replay;
+
+	related_note_effect(related, race);
+	if (replay->instances < related->fewest)
+		related->fewest = replay->instances;
 	related->unlike |= race_replay_is_unlike(replay);
 }
 
@@ -183,6 +220,8 @@ bool related_sum_replays(struct race *race, const struct vec *races)
 			related_count(&related, other);
 		else if (related_is_behind(race, other))
 			related_note(&related, other);
+		else if (related_is_beside(race, other))
+			related_note_effect(&related, other);
 	}
 	if (related.fewest == UINT64_MAX)
 		related.fewest = 0;

@@ -43,9 +43,17 @@ bool related_share_replays(const struct race *a, const struct race *b);
 bool related_is_behind(const struct race *race, const struct race *other);
 
 /*
+ * Is the other race on other bytes of the same object: of the same global variable,
+ * of the same type on the heap, or of what has no name; and by the same code of one
+ * side, or by the same two functions? What is checked of one element or field may be
+ * gone of another, which this pair of instructions does not show. Symmetric.
+ */
+bool related_is_beside(const struct race *a, const struct race *b);
+
+/*
  * Set race->replay_related from these races (of struct race *), of which it is one:
- * from those that tell of it, and from those behind it, which can only show that it
- * is not benign. Synchronization is none of them. True if that is news.
+ * from those that tell of it, and from those behind and beside it, which can only
+ * show that it is not benign; one beside it only by an effect that was seen. Synchronization is none of them. True if that is news.
  */
 bool related_sum_replays(struct race *race, const struct vec *races);
 

@@ -224,7 +224,8 @@ static struct error *session_sum_replays(struct session *session,
 		struct race *other = *(struct race **)vec_at(races, i);
 
 		if ((other == race || related_share_replays(race, other) ||
-		     related_is_behind(other, race)) &&
+		     related_is_behind(other, race) ||
+		     related_is_beside(other, race)) &&
 		    related_sum_replays(other, races))
 			err = session_judge_related(session, other);
 	}

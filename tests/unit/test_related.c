@@ -150,7 +150,8 @@ static void replays_of_a_variable_are_summed(void **state)
 		all[i] = &races[i];
 	}
 	races[2].verdict = VERDICT_SYNC;
-	races[3].variable.offset += 8;
+	/* another variable, and nothing to do with this one */
+	sample_set(&races[3].variable.symbol, "another");
 	races[3].address += 8;
 	assert_true(race_replay_add(&races[0], &same));
 	assert_true(race_replay_add(&races[3], &change));
@@ -227,6 +228,74 @@ static void memory_behind_a_pointer_has_the_same_functions(void **state)
 	race_deinit(&other);
 }
 
+static void set_function(struct race *race, int side, const char *name)
+{
+	struct race_frame *frame = vec_at(&race->sides[side].frames, 0);
+
+	sample_set(&frame->function, name);
+	frame->offset += 0x100;
+}
+
+/* Another element, or another field of an object on the heap. */
+static void races_beside_have_the_same_object(void **state)
+{
+	struct race a, b;
+
+	(void)state;
+	sample_race(&a);
+	sample_race(&b);
+	/* the same bytes are more than that */
+	assert_false(related_is_beside(&a, &b));
+	b.address += 64;
+	b.variable.offset += 64;
+	assert_true(related_is_beside(&a, &b));
+	/* one side is other code: the other one tells */
+	set_function(&b, 1, "evict");
+	assert_true(related_is_beside(&a, &b));
+	set_function(&b, 0, "load");
+	assert_false(related_is_beside(&a, &b));
+	race_deinit(&b);
+	sample_race(&b);
+	b.address += 64;
+	sample_set(&b.variable.symbol, "another");
+	assert_false(related_is_beside(&a, &b));
+	race_deinit(&a);
+	race_deinit(&b);
+	heap(&a, 0x1000, "first->used");
+	heap(&b, 0x2000, "first->total");
+	assert_true(related_is_beside(&a, &b));
+	assert_true(related_is_beside(&b, &a));
+	sample_set(&b.variable.container, "struct other");
+	assert_false(related_is_beside(&a, &b));
+	race_deinit(&a);
+	race_deinit(&b);
+}
+
+/* What was seen there counts against it; that nothing was does not count. */
+static void replays_beside_refute_by_an_effect(void **state)
+{
+	const struct replay_note same = { .outcome = RACE_REPLAY_SAME };
+	const struct replay_note change = { .outcome = RACE_REPLAY_CHANGE };
+	struct race race, other, *all[] = { &race, &other };
+	const struct vec list = { all, 2, 2, sizeof(all[0]) };
+
+	(void)state;
+	heap(&race, 0x1000, "first->used");
+	heap(&other, 0x2000, "first->total");
+	assert_true(race_replay_add(&race, &same));
+	assert_true(related_sum_replays(&race, &list));
+	assert_int_equal(race.replay_related.instances, 1);
+	assert_int_equal(race.replay_related.fewest, 1);
+	assert_false(race.replay_related.changed);
+	assert_true(race_replay_add(&other, &change));
+	assert_true(related_sum_replays(&race, &list));
+	assert_int_equal(race.replay_related.instances, 1);
+	assert_true(race.replay_related.changed);
+	assert_false(race.replay_related.serial);
+	race_deinit(&race);
+	race_deinit(&other);
+}
+
 /* They refute it, and are no proof. */
 static void replays_behind_a_pointer_are_not_summed(void **state)
 {
@@ -269,6 +338,8 @@ int main(void)
 		cmocka_unit_test(replays_of_a_variable_are_summed),
 		cmocka_unit_test(
 			memory_behind_a_pointer_has_the_same_functions),
+		cmocka_unit_test(races_beside_have_the_same_object),
+		cmocka_unit_test(replays_beside_refute_by_an_effect),
 		cmocka_unit_test(replays_behind_a_pointer_are_not_summed),
 	};
 
