@@ -159,11 +159,13 @@ static bool add_arguments(struct vec *texts, const char *valgrind,
 			  const struct record_options *options)
 {
 	uint64_t mib = options->memory >> 20;
-	char memory[24];
+	char memory[24], window[24];
 	bool ok;
 
 	snprintf(memory, sizeof(memory), "%llu",
 		 (unsigned long long)(mib > 0 ? mib : MEMORY_DEFAULT_MIB));
+	snprintf(window, sizeof(window), "%llu",
+		 (unsigned long long)(options->window >> 10));
 	ok = add_option(texts, valgrind, "") &&
 	     add_option(texts, "--tool=racewatch", "") &&
 	     add_option(texts, "--fair-sched=yes", "") &&
@@ -176,6 +178,8 @@ static bool add_arguments(struct vec *texts, const char *valgrind,
 	     add_option(texts,
 			"--lossless=", options->lossless ? "yes" : "no") &&
 	     add_option(texts, "--whole=", options->whole ? "yes" : "no") &&
+	     add_option(texts, "--code=", options->code ? "yes" : "no") &&
+	     add_option(texts, "--code-window=", window) &&
 	     add_runtimes(texts) && add_option(texts, "--", "");
 	for (; ok && *argv; argv++)
 		ok = add_option(texts, *argv, "");

@@ -22,6 +22,8 @@ struct record_options {
 	bool stacks; /* what a thread accesses on its own stack, too */
 	bool lossless; /* TRACE_LOSSLESS */
 	bool whole; /* TRACE_WHOLE_CELL, too: to measure what folding loses */
+	bool code; /* what each thread executes, too: hunt/trace-stream.h */
+	uint64_t window; /* with code: bytes of it for a thread; 0: all */
 	/* by breakpoints only: executions by each thread; 0: RECORD_EXECUTIONS */
 	uint32_t executions;
 	const char *program; /* those with this path or name; NULL: all */

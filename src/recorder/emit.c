@@ -476,6 +476,7 @@ void emit_all(struct recorder *recorder)
 	for (uint32_t id = 1; id <= recorder->threads.count; id++)
 		emit_thread(recorder, records_at(&recorder->threads, id));
 	write_uses(recorder);
+	stream_flush(recorder);
 	emit_clock(recorder, true);
 	writer_flush(&recorder->writer);
 }

@@ -26,6 +26,8 @@ void recorder_init(struct recorder *recorder,
 	shadow_init(&recorder->shadow, options->memory);
 	if (options->whole)
 		whole_init(&recorder->whole);
+	if (options->code)
+		stream_init(&recorder->stream, options->window);
 	records_init(&recorder->threads, sizeof(struct thread));
 	if (options->promises & TRACE_LOSSLESS)
 		recorder->raw = os_map(WRITER_BUFFER);
@@ -51,6 +53,7 @@ void recorder_deinit(struct recorder *recorder)
 	locksets_deinit(&recorder->locksets);
 	heap_deinit(&recorder->heap);
 	shadow_deinit(&recorder->shadow);
+	stream_deinit(&recorder->stream);
 	threads_deinit(&recorder->threads);
 	writer_deinit(&recorder->writer);
 	if (recorder->raw)
@@ -194,6 +197,7 @@ bool recorder_fork(struct recorder *recorder, struct thread *survivor)
 	if (recorder->writer.fd >= 0)
 		os_close(recorder->writer.fd);
 	recorder->writer.used = 0;
+	stream_fork(recorder);
 	forget_written(recorder);
 	keep_thread(recorder, survivor);
 	shadow_reset(&recorder->shadow);
@@ -260,6 +264,7 @@ void recorder_thread_ends(struct recorder *recorder, struct thread *thread)
 {
 	thread->ended = recorder->sequence;
 	emit_thread(recorder, thread);
+	stream_end(recorder, thread);
 	stack_deinit(&thread->stack);
 	if (recorder->current == thread)
 		recorder_runs(recorder, NULL);
@@ -271,6 +276,8 @@ void recorder_ran(struct recorder *recorder, struct thread *thread, uint64_t ns)
 
 	if (recorder->current)
 		recorder->busy += now - recorder->resumed;
+	if (recorder->stream.on)
+		stream_drain(recorder);
 	recorder->resumed = now;
 	recorder->current = thread;
 	note_reached(recorder);

@@ -16,6 +16,7 @@
 #include "recorder/modules.h"
 #include "recorder/shadow.h"
 #include "recorder/stacks.h"
+#include "recorder/stream.h"
 #include "recorder/uses.h"
 #include "recorder/whole.h"
 #include "recorder/writer.h"
@@ -52,6 +53,7 @@ struct thread {
 	uint16_t muted; /* watched calls that are muted */
 	uint32_t calls_count;
 	struct watched_call calls[CALLS_MAX]; /* innermost last */
+	struct stream_thread stream;
 };
 
 struct recorder_options {
@@ -63,6 +65,8 @@ struct recorder_options {
 	const char *file; /* of the program */
 	int32_t pid, ppid; /* of the process; 0: the recorder is in it */
 	bool whole; /* fold without limits, too: TRACE_WHOLE_CELL */
+	bool code; /* what is executed, too: hunt/trace-stream.h */
+	uint64_t window; /* with code: bytes of it for a thread; 0: all */
 };
 
 struct recorder {
@@ -76,6 +80,7 @@ struct recorder {
 	struct heap heap;
 	struct shadow shadow;
 	struct whole whole; /* with options.whole */
+	struct stream stream; /* with options.code */
 	bool whole_or_raw; /* each access is written, or folded without limits */
 	struct records threads; /* ids are from 1 */
 	struct thread *current; /* NULL: none runs */

@@ -11,6 +11,7 @@
 #include "hunt/trace-format.h"
 #include "recorder/emit.h"
 #include "recorder/recorder.h"
+#include "recorder/stream.h"
 
 static bool is_memory(enum watched kind)
 {
@@ -126,6 +127,55 @@ static void enter(struct recorder *recorder, enum watched kind,
 	}
 }
 
+/* With the step stream: what a function of memory did, in place of its steps. */
+static void tell_memory(struct recorder *recorder, enum watched kind,
+			const struct watched_call *call, uint64_t result)
+{
+	const uint64_t *arguments = call->arguments;
+	uint64_t sizes[] = {
+		[WATCH_ALLOCATE] = arguments[0],
+		[WATCH_ALLOCATE_SECOND] = arguments[1],
+		[WATCH_CALLOC] = arguments[0] * arguments[1],
+		[WATCH_REALLOC] = arguments[1],
+		[WATCH_MEMALIGN] = arguments[2],
+		[WATCH_FREE] = 0,
+	};
+	uint64_t numbers[3] = { 0, result, sizes[kind] };
+	bool failed = result == 0 || result == UINT64_MAX;
+
+	if (kind == WATCH_MEMALIGN && result != UINT64_MAX) {
+		failed = (uint32_t)result != 0;
+		if (!failed)
+			numbers[1] = *(uint64_t *)(uintptr_t)arguments[0];
+	}
+	if (kind == WATCH_FREE ||
+	    (kind == WATCH_REALLOC && (!failed || arguments[1] == 0)))
+		numbers[0] = arguments[0];
+	if (failed)
+		numbers[1] = numbers[2] = 0;
+	stream_event(recorder, TRACE_HEAP, numbers);
+}
+
+static void hide(struct recorder *recorder, enum watched kind,
+		 const struct watched_call *call)
+{
+	if (!recorder->stream.on || recorder->current->muted != 0)
+		return;
+	if (kind == WATCH_FREE)
+		tell_memory(recorder, kind, call, 0);
+	stream_hide(recorder, true);
+}
+
+static void show(struct recorder *recorder, enum watched kind,
+		 const struct watched_call *call, uint64_t result)
+{
+	if (!recorder->stream.on || recorder->current->muted != 0)
+		return;
+	stream_hide(recorder, false);
+	if (kind != WATCH_FREE)
+		tell_memory(recorder, kind, call, result);
+}
+
 void watched_enter(struct recorder *recorder, uint32_t function, uint64_t sp,
 		   const uint64_t arguments[3])
 {
@@ -147,6 +197,8 @@ void watched_enter(struct recorder *recorder, uint32_t function, uint64_t sp,
 	};
 	if (!watched->resolver && thread->muted == 0)
 		enter(recorder, watched->kind, arguments);
+	if (call->muted)
+		hide(recorder, watched->kind, call);
 	thread->muted += call->muted;
 }
 
@@ -262,6 +314,12 @@ static void leave(struct recorder *recorder, const struct watched_call *call,
 	}
 }
 
+static enum watched kind_of(const struct recorder *recorder,
+			    const struct watched_call *call)
+{
+	return function_at(&recorder->modules, call->function)->kind;
+}
+
 /* A result of UINT64_MAX is none: the function was left by longjmp(3). */
 void watched_return(struct recorder *recorder, struct thread *thread,
 		    uint64_t sp, uint64_t result)
@@ -274,6 +332,9 @@ void watched_return(struct recorder *recorder, struct thread *thread,
 			return;
 		thread->calls_count--;
 		thread->muted -= call.muted;
+		if (call.muted)
+			show(recorder, kind_of(recorder, &call), &call,
+			     call.sp + 8 == sp ? result : UINT64_MAX);
 		if (thread->muted == 0 && call.sp + 8 == sp &&
 		    result != UINT64_MAX)
 			leave(recorder, &call, result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record [--lossless] [--whole] [--stacks] [--memory MIB] [--timeout MS] FOLDER
- * COMMAND [ARGUMENT...]: records the command and ends with its status; 99 when there is
+ * record [--lossless] [--whole] [--stacks] [--code] [--window KIB]
+ * [--memory MIB] [--timeout MS] FOLDER COMMAND [ARGUMENT...]: records the command and ends with its status; 99 when there is
  * no recorder, 125 after another error.
  */
 #include <stdio.h>
@@ -20,13 +20,17 @@ static int take_option(char **argv, struct record_options *options)
 		options->stacks = true;
 	else if (strcmp(argv[0], "--whole") == 0)
 		options->whole = true;
+	else if (strcmp(argv[0], "--code") == 0)
+		options->code = true;
+	else if (strcmp(argv[0], "--window") == 0 && argv[1])
+		options->window = strtoull(argv[1], NULL, 10) << 10;
 	else if (strcmp(argv[0], "--memory") == 0 && argv[1])
 		options->memory = strtoull(argv[1], NULL, 10) << 20;
 	else if (strcmp(argv[0], "--timeout") == 0 && argv[1])
 		options->timeout_ns = strtoull(argv[1], NULL, 10) * 1000000;
 	else
 		return 0;
-	return argv[0][2] == 'm' || argv[0][2] == 't' ? 2 : 1;
+	return strchr("mt", argv[0][2]) || argv[0][3] == 'i' ? 2 : 1;
 }
 
 int main(int argc, char **argv)

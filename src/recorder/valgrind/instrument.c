@@ -24,6 +24,7 @@
 
 #include "hunt/trace-format.h"
 #include "recorder/recorder.h"
+#include "recorder/valgrind/steps.h"
 #include "recorder/watched.h"
 
 /* What an address was computed from. */
@@ -32,6 +33,7 @@ enum origin { ORIGIN_OTHER = 0, ORIGIN_STACK, ORIGIN_TLS };
 /* A superblock that is being copied. */
 struct work {
 	struct recorder *recorder;
+	struct steps *steps; /* NULL: not recorded */
 	IRSB *in, *out;
 	uint8_t *origins; /* enum origin, of each temporary of `in' */
 	Int first, end; /* statements of the instruction */
@@ -244,14 +246,55 @@ static Int size_of(const struct work *work, const IRExpr *value)
 	return sizeofIRType(typeOfIRExpr(work->in->tyenv, value));
 }
 
-static void load(const struct work *work, const IRExpr *data)
+/* The value of memory that is not the thread's own, as far as is known here. */
+static IRExpr *shared_value(const struct work *work, const IRExpr *address,
+			    IRExpr *value)
 {
+	return is_private(work, address) ? NULL : value;
+}
+
+static void step_load(const struct work *work, const IRStmt *statement)
+{
+	const IRExpr *data = statement->Ist.WrTmp.data;
 	IRExpr *address = data->Iex.Load.addr;
 
+	if (work->steps && !work->locked)
+		steps_access(
+			work->steps,
+			&(struct steps_access){
+				.address = address,
+				.value = shared_value(
+					work, address,
+					IRExpr_RdTmp(statement->Ist.WrTmp.tmp)),
+				.size = (uint32_t)sizeofIRType(
+					data->Iex.Load.ty),
+				.flags = TRACE_READS });
+}
+
+static void load(const struct work *work, const IRStmt *statement)
+{
+	const IRExpr *data = statement->Ist.WrTmp.data;
+	IRExpr *address = data->Iex.Load.addr;
+
+	step_load(work, statement);
 	if (work->locked || also(work, address, store_address))
 		return;
 	add_access(work, address, sizeofIRType(data->Iex.Load.ty), TRACE_READS,
 		   NULL);
+}
+
+/* done: NULL, or whether it is. */
+static void step_store(const struct work *work, IRExpr *address, IRExpr *data,
+		       IRExpr *done)
+{
+	if (work->steps)
+		steps_access(work->steps,
+			     &(struct steps_access){
+				     .address = address,
+				     .value = shared_value(work, address, data),
+				     .done = done,
+				     .size = (uint32_t)size_of(work, data),
+				     .flags = TRACE_WRITES });
 }
 
 static void store(const struct work *work, const IRStmt *statement)
@@ -259,10 +302,30 @@ static void store(const struct work *work, const IRStmt *statement)
 	IRExpr *address = statement->Ist.Store.addr;
 	uint32_t flags = TRACE_WRITES;
 
+	step_store(work, address, statement->Ist.Store.data, NULL);
 	if (also(work, address, load_address))
 		flags |= TRACE_READS;
 	add_access(work, address, size_of(work, statement->Ist.Store.data),
 		   flags, NULL);
+}
+
+static void guarded_store(const struct work *work, const IRStoreG *guarded)
+{
+	step_store(work, guarded->addr, guarded->data, guarded->guard);
+	add_access(work, guarded->addr, size_of(work, guarded->data),
+		   TRACE_WRITES, guarded->guard);
+}
+
+/* A step's access of some bytes whose values are not recorded. */
+static void step_bytes(const struct work *work, IRExpr *address, IRExpr *done,
+		       Int size, uint32_t flags)
+{
+	if (work->steps)
+		steps_access(work->steps,
+			     &(struct steps_access){ .address = address,
+						     .done = done,
+						     .size = (uint32_t)size,
+						     .flags = flags });
 }
 
 static void guarded_load(const struct work *work, const IRLoadG *guarded)
@@ -270,6 +333,8 @@ static void guarded_load(const struct work *work, const IRLoadG *guarded)
 	IRType result, loaded;
 
 	typeOfIRLoadGOp(guarded->cvt, &result, &loaded);
+	step_bytes(work, guarded->addr, guarded->guard, sizeofIRType(loaded),
+		   TRACE_READS);
 	add_access(work, guarded->addr, sizeofIRType(loaded), TRACE_READS,
 		   guarded->guard);
 }
@@ -288,31 +353,73 @@ static IRExpr *compare(const struct work *work, IRTemp old, IRExpr *expected,
 	return keep(work->out, Ity_I64, IRExpr_Unop(Iop_1Uto64, equal));
 }
 
-static void swap(const struct work *work, const IRCAS *cas)
+/* One of the two halves of what a compare-and-swap reads and writes. */
+static void step_half(const struct work *work, const IRCAS *cas,
+		      uint64_t displacement, IRExpr *done)
 {
-	Int size = size_of(work, cas->dataLo);
-	bool is_double = cas->oldHi != IRTemp_INVALID;
-	uint32_t whole = (uint32_t)(is_double ? 2 * size : size);
-	struct site *done, *failed;
-	IRExpr *success;
+	IRTemp old = displacement > 0 ? cas->oldHi : cas->oldLo;
+	struct steps_access access = {
+		.address = cas->addr,
+		.displacement = displacement,
+		.value = shared_value(work, cas->addr, IRExpr_RdTmp(old)),
+		.size = (uint32_t)size_of(work, cas->dataLo),
+		.flags = TRACE_READS | TRACE_ATOMIC,
+	};
 
-	if (!work->recorded || is_private(work, cas->addr))
+	steps_access(work->steps, &access);
+	access.value = shared_value(
+		work, cas->addr, displacement > 0 ? cas->dataHi : cas->dataLo);
+	access.done = done;
+	access.flags = TRACE_WRITES | TRACE_ATOMIC;
+	steps_access(work->steps, &access);
+}
+
+static void step_swap(const struct work *work, const IRCAS *cas,
+		      IRExpr *success)
+{
+	if (!work->steps)
 		return;
-	failed = get_site(work, whole, TRACE_READS | TRACE_ATOMIC);
-	done = get_site(work, whole, TRACE_READS | TRACE_WRITES | TRACE_ATOMIC);
+	step_half(work, cas, 0, success);
+	if (cas->oldHi != IRTemp_INVALID)
+		step_half(work, cas, (uint64_t)size_of(work, cas->dataLo),
+			  success);
+}
+
+static void call_swap(const struct work *work, const IRCAS *cas, uint32_t size,
+		      IRExpr *success)
+{
+	struct site *failed, *done;
+
+	failed = get_site(work, size, TRACE_READS | TRACE_ATOMIC);
+	done = get_site(work, size, TRACE_READS | TRACE_WRITES | TRACE_ATOMIC);
 	if (!failed || !done)
 		return;
 	done->other = failed->id;
+	CALL(work->out, 3, on_swap,
+	     mkIRExprVec_4(pointer(work->recorder), pointer(done), cas->addr,
+			   success),
+	     NULL);
+}
+
+static void swap(const struct work *work, const IRCAS *cas)
+{
+	bool recorded = work->recorded && !is_private(work, cas->addr);
+	bool is_double = cas->oldHi != IRTemp_INVALID;
+	Int size = size_of(work, cas->dataLo);
+	IRExpr *success;
+
+	if (!recorded && !work->steps)
+		return;
 	success = compare(work, cas->oldLo, cas->expdLo, size);
 	if (is_double)
 		success = keep(work->out, Ity_I64,
 			       IRExpr_Binop(Iop_And64, success,
 					    compare(work, cas->oldHi,
 						    cas->expdHi, size)));
-	CALL(work->out, 3, on_swap,
-	     mkIRExprVec_4(pointer(work->recorder), pointer(done), cas->addr,
-			   success),
-	     NULL);
+	step_swap(work, cas, success);
+	if (recorded)
+		call_swap(work, cas, (uint32_t)(is_double ? 2 * size : size),
+			  success);
 }
 
 static void dirty(const struct work *work, const IRDirty *details)
@@ -325,6 +432,11 @@ static void dirty(const struct work *work, const IRDirty *details)
 		flags |= TRACE_READS;
 	if (details->mFx != Ifx_Read)
 		flags |= TRACE_WRITES;
+	for (uint32_t bit = TRACE_READS; bit <= TRACE_WRITES; bit <<= 1) {
+		if (flags & bit)
+			step_bytes(work, details->mAddr, details->guard,
+				   details->mSize, bit);
+	}
 	add_access(work, details->mAddr, details->mSize, flags, details->guard);
 }
 
@@ -335,16 +447,16 @@ static void follow(const struct work *work, const IRStmt *statement)
 	case Ist_WrTmp:
 		work->origins[statement->Ist.WrTmp.tmp] =
 			origin_of(work, statement->Ist.WrTmp.data);
+		steps_assign(work->steps, statement->Ist.WrTmp.tmp,
+			     statement->Ist.WrTmp.data);
 		if (statement->Ist.WrTmp.data->tag == Iex_Load)
-			load(work, statement->Ist.WrTmp.data);
+			load(work, statement);
 		break;
 	case Ist_Store:
 		store(work, statement);
 		break;
 	case Ist_StoreG:
-		add_access(work, statement->Ist.StoreG.details->addr,
-			   size_of(work, statement->Ist.StoreG.details->data),
-			   TRACE_WRITES, statement->Ist.StoreG.details->guard);
+		guarded_store(work, statement->Ist.StoreG.details);
 		break;
 	case Ist_LoadG:
 		guarded_load(work, statement->Ist.LoadG.details);
@@ -397,10 +509,26 @@ static void enter(const struct work *work)
 	     NULL);
 }
 
+/* After what the recorder notes of a call, which is before the step. */
+static void begin_steps(const struct work *work)
+{
+	const struct modules *modules = &work->recorder->modules;
+	uint32_t function = modules_entry(modules, work->address);
+
+	if (function != 0) {
+		const struct function *entered = function_at(modules, function);
+
+		if (entered->kind != WATCH_STRING || entered->resolver)
+			function = 0;
+	}
+	steps_begin(work->steps, work->address, function);
+}
+
 /* The instruction that begins with statement i. */
 static void begin(struct work *work, Int i)
 {
 	const IRStmt *mark = work->in->stmts[i];
+	bool is_first = work->address == 0;
 
 	work->address = mark->Ist.IMark.addr + mark->Ist.IMark.delta;
 	work->first = i + 1;
@@ -413,6 +541,9 @@ static void begin(struct work *work, Int i)
 	}
 	classify(work);
 	enter(work);
+	if (is_first)
+		begin_steps(work);
+	steps_instruction(work->steps, mark->Ist.IMark.len);
 }
 
 /* Where the call that ends the block returns to. */
@@ -432,6 +563,7 @@ static void end(const struct work *work)
 {
 	IRSB *out = work->out;
 
+	steps_end(work->steps);
 	if (work->in->jumpkind == Ijk_Call)
 		CALL(out, 3, on_call,
 		     mkIRExprVec_3(pointer(work->recorder),
@@ -455,9 +587,12 @@ void *instrument_block(struct recorder *recorder, void *block)
 	work.origins = LibVEX_Alloc(temporaries);
 	for (size_t i = 0; i < temporaries; i++)
 		work.origins[i] = ORIGIN_OTHER;
+	work.steps = steps_create(recorder, work.in, work.out);
 	for (Int i = 0; i < work.in->stmts_used; i++) {
 		IRStmt *statement = work.in->stmts[i];
 
+		if (statement->tag == Ist_Exit)
+			steps_exit(work.steps);
 		addStmtToIRSB(work.out, statement);
 		if (statement->tag == Ist_IMark)
 			begin(&work, i);

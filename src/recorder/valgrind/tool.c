@@ -43,7 +43,8 @@ static struct recorder_options options = {
 	.events_max = EVENTS_MAX,
 };
 static Long memory_mib = MEMORY_MIB;
-static Bool is_lossless, is_whole;
+static Bool is_lossless, is_whole, has_code;
+static Long code_window_kib; /* 0: none */
 static Bool has_stacks; /* accesses to a thread's own stack, too */
 
 /* By Valgrind's number of a thread, which is used again. */
@@ -74,6 +75,12 @@ static Bool process_option(const HChar *argument)
 	} else if (VG_BOOL_CLO(argument, "--lossless", is_lossless)) {
 	} else if (VG_BOOL_CLO(argument, "--stacks", has_stacks)) {
 	} else if (VG_BOOL_CLO(argument, "--whole", is_whole)) {
+	} else if (VG_BOOL_CLO(argument, "--code", has_code)) {
+		/* a superblock has each of its instructions once */
+		if (has_code)
+			VG_(clo_vex_control).iropt_unroll_thresh = 0;
+	} else if (VG_BINT_CLO(argument, "--code-window", code_window_kib, 0,
+			       1 << 30)) {
 	} else {
 		return False;
 	}
@@ -89,7 +96,9 @@ static void print_usage(void)
 	 "    --strings=GLOB          its mem* and str* functions only\n"
 	 "    --stacks=yes|no         record a thread's own stack, too [no]\n"
 	 "    --lossless=yes|no       write every access, too [no]\n"
-	 "    --whole=yes|no          fold without limits, too [no]\n");
+	 "    --whole=yes|no          fold without limits, too [no]\n"
+	 "    --code=yes|no           what each thread executes, too [no]\n"
+	 "    --code-window=KiB       of that, the last of each thread [all]\n");
 }
 
 static void print_debug_usage(void)
@@ -130,6 +139,8 @@ static void after_options(void)
 	options.memory = (uint64_t)memory_mib << 20;
 	options.file = program_file();
 	options.whole = is_whole;
+	options.code = has_code;
+	options.window = (uint64_t)code_window_kib << 10;
 	if (is_lossless)
 		options.promises |= TRACE_LOSSLESS;
 	recorder_init(&recorder, &options);
