@@ -234,3 +234,17 @@ uint32_t modules_string_function(struct modules *modules, uint64_t address)
 	}
 	return found;
 }
+
+bool modules_recorded(struct modules *modules, uint64_t address,
+		      uint32_t *function)
+{
+	uint32_t module = modules_find(modules, address);
+	uint8_t kind = MODULE_OWN;
+
+	if (module != 0)
+		kind = module_at(modules, module)->kind;
+	*function = 0;
+	if (kind != MODULE_RUNTIME && module != 0)
+		*function = modules_string_function(modules, address);
+	return kind == MODULE_OWN || *function != 0;
+}

@@ -101,4 +101,11 @@ void modules_resolved(struct modules *modules, uint32_t resolver,
 /* The WATCH_STRING function that the address is in; or 0. */
 uint32_t modules_string_function(struct modules *modules, uint64_t address);
 
+/*
+ * Whether accesses of the instruction at the address are recorded; *function: the
+ * WATCH_STRING function that it is in, or 0.
+ */
+bool modules_recorded(struct modules *modules, uint64_t address,
+		      uint32_t *function);
+
 #endif

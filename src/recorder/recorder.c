@@ -441,6 +441,28 @@ void recorder_range(struct recorder *recorder, struct site *site,
 	touch_use(recorder, site, use, address, size);
 }
 
+void recorder_moved(struct recorder *recorder, struct thread *thread,
+		    const struct moved *moved)
+{
+	uint32_t flags = TRACE_SYSCALL;
+	struct thread *current = recorder->current;
+	uint64_t before = recorder->sequence;
+	struct site *site;
+	uint32_t id;
+
+	flags |= moved->writes ? TRACE_WRITES : TRACE_READS;
+	id = uses_site(&recorder->uses, moved->ip, 0, flags);
+	if (id == 0)
+		return;
+	site = site_at(&recorder->uses, id);
+	recorder->current = thread;
+	recorder_range(recorder, site, moved->address, moved->size);
+	if (recorder->sequence > before && site->last)
+		emit_transfer(recorder, site->last, moved->address, moved->size,
+			      moved->number, moved->fd);
+	recorder->current = current;
+}
+
 /* Whether the access is one that needs no more than counting. */
 static inline bool count_again(struct recorder *recorder, struct use *use,
 			       const struct site *site, uint64_t address)

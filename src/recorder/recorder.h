@@ -145,6 +145,20 @@ void recorder_access(struct recorder *recorder, struct site *site,
 void recorder_range(struct recorder *recorder, struct site *site,
 		    uint64_t address, uint64_t size);
 
+/*
+ * The kernel accesses memory, which is readable now, in a system call that the
+ * thread makes with the instruction at ip. fd: its file, or -1.
+ */
+struct moved {
+	uint64_t ip;
+	uint64_t address, size;
+	int number, fd;
+	bool writes;
+};
+
+void recorder_moved(struct recorder *recorder, struct thread *thread,
+		    const struct moved *moved);
+
 /* The current thread calls, and has returned with a result. */
 void recorder_call(struct recorder *recorder, uint64_t sp, uint64_t address);
 void recorder_return(struct recorder *recorder, uint64_t sp, uint64_t result);

@@ -472,22 +472,6 @@ static void follow(const struct work *work, const IRStmt *statement)
 	}
 }
 
-/* Whether the accesses of the instruction at work->address are recorded. */
-static void classify(struct work *work)
-{
-	struct modules *modules = &work->recorder->modules;
-	uint32_t module = modules_find(modules, work->address);
-	uint8_t kind = MODULE_OWN;
-
-	if (module != 0)
-		kind = module_at(modules, module)->kind;
-	work->function = 0;
-	if (kind != MODULE_RUNTIME && module != 0)
-		work->function =
-			modules_string_function(modules, work->address);
-	work->recorded = kind == MODULE_OWN || work->function != 0;
-}
-
 static void enter(const struct work *work)
 {
 	uint32_t function =
@@ -539,7 +523,8 @@ static void begin(struct work *work, Int i)
 		work->locked |= work->in->stmts[work->end]->tag == Ist_CAS;
 		work->end++;
 	}
-	classify(work);
+	work->recorded = modules_recorded(&work->recorder->modules,
+					  work->address, &work->function);
 	enter(work);
 	if (is_first)
 		begin_steps(work);

@@ -11,7 +11,6 @@
 #include <pub_tool_vki.h>
 #include <pub_tool_vkiscnums.h>
 
-#include "hunt/trace-format.h"
 #include "recorder/emit.h"
 #include "recorder/recorder.h"
 
@@ -107,23 +106,16 @@ void transfer_access(struct recorder *recorder, struct thread *thread,
 		     const struct transfer *transfer, uint64_t ip,
 		     uint64_t address, uint64_t size, bool writes)
 {
-	struct thread *current = recorder->current;
-	uint32_t flags = TRACE_SYSCALL, id;
-	struct site *site;
-	uint64_t before = recorder->sequence;
+	const struct moved moved = {
+		.ip = ip - SYSCALL_LENGTH,
+		.address = address,
+		.size = size,
+		.number = transfer->number,
+		.fd = transfer->fd,
+		.writes = writes,
+	};
 
-	if (transfer->number < 0 || size == 0 ||
-	    !VG_(am_is_valid_for_client)(address, size, VKI_PROT_READ))
-		return;
-	flags |= writes ? TRACE_WRITES : TRACE_READS;
-	id = uses_site(&recorder->uses, ip - SYSCALL_LENGTH, 0, flags);
-	if (id == 0)
-		return;
-	site = site_at(&recorder->uses, id);
-	recorder->current = thread;
-	recorder_range(recorder, site, address, size);
-	if (recorder->sequence > before && site->last)
-		emit_transfer(recorder, site->last, address, size,
-			      transfer->number, transfer->fd);
-	recorder->current = current;
+	if (transfer->number >= 0 && size > 0 &&
+	    VG_(am_is_valid_for_client)(address, size, VKI_PROT_READ))
+		recorder_moved(recorder, thread, &moved);
 }
