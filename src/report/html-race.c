@@ -19,8 +19,7 @@
 #include "report/text.h"
 #include "report/xml.h"
 
-/* Text that is ours, or phrases: the buffer is escaped and ended. */
-static void html_add_ended(struct strbuf *out, struct strbuf *text)
+void html_add_ended(struct strbuf *out, struct strbuf *text)
 {
 	xml_add(out, strbuf_text(text));
 	out->failed |= text->failed;
@@ -130,7 +129,7 @@ static void add_frame(struct strbuf *out, const struct race_frame *frame,
 	strbuf_add(out, "</li>\n");
 }
 
-static void add_frames(struct strbuf *out, const struct vec *frames)
+void html_add_frames(struct strbuf *out, const struct vec *frames)
 {
 	strbuf_add(out, "<ol class=\"stack\">\n");
 	for (size_t i = 0; i < frames->count; i++)
@@ -148,7 +147,7 @@ static void add_created(struct strbuf *out, const struct race_side *side)
 	phrase_add_thread(&text, side->creator, side->creator_thread);
 	html_add_ended(out, &text);
 	strbuf_add(out, "</summary>\n");
-	add_frames(out, &side->created);
+	html_add_frames(out, &side->created);
 	strbuf_add(out, "</details>\n");
 }
 
@@ -167,10 +166,11 @@ static void add_side(struct strbuf *out, const struct race *race,
 		strbuf_add(out, "</code>\n");
 	}
 	if (side->frames.count > 0)
-		add_frames(out, &side->frames);
+		html_add_frames(out, &side->frames);
 	else if (side->role != RACE_UNKNOWN)
 		strbuf_add(out, "<p class=\"soft\">(no stack)</p>\n");
 	add_created(out, side);
+	html_add_held(out, race, side);
 	strbuf_add(out, "</section>\n");
 }
 
@@ -333,6 +333,7 @@ void html_add_race(struct strbuf *out, const struct renderer *renderer,
 	add_side(out, race, &race->sides[1]);
 	strbuf_add(out, "</div>\n");
 	add_values(out, race);
+	html_add_recorded(out, race);
 	add_facts(out, renderer, race);
 	strbuf_add(out, "</div>\n");
 }
@@ -350,7 +351,7 @@ void html_add_crash(struct strbuf *out, const struct crash *crash)
 	html_add_ended(out, &text);
 	strbuf_add(out, "</p>\n");
 	if (crash->frames.count > 0)
-		add_frames(out, &crash->frames);
+		html_add_frames(out, &crash->frames);
 	if (crash->races.count > 0)
 		strbuf_add(out, "<h3>Races before it, the nearest first"
 				"</h3>\n<ul>\n");

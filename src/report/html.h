@@ -10,6 +10,7 @@
 
 struct crash;
 struct race;
+struct race_side;
 struct renderer;
 struct run_coverage;
 struct strbuf;
@@ -22,6 +23,20 @@ extern const char html_script[];
 /* What is inside the <details> of a race, its <summary> first. */
 void html_add_race(struct strbuf *out, const struct renderer *renderer,
 		   const struct race *race);
+
+/* Text that is ours, or phrases: the buffer is escaped and ended. */
+void html_add_ended(struct strbuf *out, struct strbuf *text);
+
+/* An <ol> of these struct race_frame. */
+void html_add_frames(struct strbuf *out, const struct vec *frames);
+
+/*
+ * What a hunt's recording knows: the locks of a side, and the heap block and the
+ * history of the bytes. Nothing where there was no recording.
+ */
+void html_add_held(struct strbuf *out, const struct race *race,
+		   const struct race_side *side);
+void html_add_recorded(struct strbuf *out, const struct race *race);
 
 /* A <section>. */
 void html_add_crash(struct strbuf *out, const struct crash *crash);

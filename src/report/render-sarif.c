@@ -168,7 +168,7 @@ static void add_side(struct strbuf *message, const struct race *race, int n)
 	strbuf_deinit(&text);
 }
 
-/* One sentence, since some viewers show no more. */
+/* Some viewers show no more than the first sentence. */
 static json_t *result_message(const struct race *race)
 {
 	struct strbuf message = { 0 }, text = { 0 };
@@ -187,6 +187,10 @@ static json_t *result_message(const struct race *race)
 	message.failed |= text.failed;
 	strbuf_deinit(&text);
 	strbuf_add(&message, ".");
+	if (race->evidence == EVIDENCE_PROVOKED)
+		strbuf_add(&message, " It was provoked: a thread was held at "
+				     "its access until the other one came.");
+	sarif_add_recorded(&message, race);
 	return sarif_message(&message);
 }
 

@@ -203,6 +203,7 @@ static json_t *related_locations(const struct race *race, struct object *result)
 	}
 	if (variable->file && (variable->symbol || variable->name))
 		object_append(result, array, declaration(variable));
+	sarif_append_recorded(result, array, race);
 	return array;
 }
 

@@ -18,6 +18,9 @@ enum sarif_location_id {
 	SARIF_FIRST_SIDE = 1,
 	SARIF_SECOND_SIDE,
 	SARIF_DECLARATION,
+	SARIF_ALLOCATION, /* of the heap block, in a recording */
+	/* and more: the calls that took the first side's locks, the second's */
+	SARIF_LOCKS,
 };
 
 /* What relative paths are relative to: the value of "uriBaseId". */
@@ -38,5 +41,14 @@ json_t *sarif_location(const struct race_frame *frame, int id,
 
 /* "locations", "relatedLocations", "stacks" and "codeFlows" of a result. */
 void sarif_put_places(struct object *result, const struct race *race);
+
+/*
+ * What a hunt's recording knows: sentences for a message, with links to what is
+ * appended to its related locations, the history of the bytes too. Nothing where
+ * there was no recording.
+ */
+void sarif_add_recorded(struct strbuf *message, const struct race *race);
+void sarif_append_recorded(struct object *result, json_t *array,
+			   const struct race *race);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/strbuf.h"
 #include "base/utf8.h"
+#include "report/phrase-recorded.h"
 #include "report/phrase.h"
 #include "report/race.h"
 #include "report/text-stack.h"
@@ -22,22 +23,7 @@ enum {
 	RECORDED_BLOCK_FRAMES = 5,
 	RECORDED_GAP = 2,
 	RECORDED_CELL_MAX = 32, /* columns; a longer cell sticks out */
-	RECORDED_VERB_MAX = 64,
 };
-
-/* "mutex shards[3].lock", "rwlock at 0x4c0c0 (for reading)" */
-static void add_lock(struct strbuf *line, const struct recorded_lock *lock)
-{
-	strbuf_add(line, recorded_lock_kind_name(lock->kind));
-	if (lock->name) {
-		strbuf_add(line, " ");
-		utf8_add_visible(line, lock->name);
-	} else {
-		strbuf_addf(line, " at 0x%" PRIx64, lock->address);
-	}
-	if (lock->shared)
-		strbuf_add(line, " (for reading)");
-}
 
 void text_recorded_side(struct text *text, const struct race *race,
 			const struct race_side *side)
@@ -47,11 +33,8 @@ void text_recorded_side(struct text *text, const struct race *race,
 	if (race->recorded.address == 0)
 		return;
 	if (side->recorded.first == 0 || locks->count == 0) {
-		strbuf_add(&text->line,
-			   side->recorded.first == 0
-				   ? "held in the recording: unknown, as it "
-				     "does not show this access"
-				   : "held in the recording: no lock");
+		strbuf_add(&text->line, "held in the recording: ");
+		phrase_add_held(&text->line, side);
 		text_end_line(text, RECORDED_SIDE_INDENT, RECORDED_INDENT);
 		return;
 	}
@@ -59,7 +42,7 @@ void text_recorded_side(struct text *text, const struct race *race,
 		const struct recorded_lock *lock = vec_at(locks, i);
 
 		strbuf_add(&text->line, "held in the recording: ");
-		add_lock(&text->line, lock);
+		phrase_add_lock(&text->line, lock);
 		if (lock->taken.count > 0)
 			strbuf_add(&text->line, ", taken at");
 		text_end_line(text, RECORDED_SIDE_INDENT, RECORDED_INDENT);
@@ -75,13 +58,8 @@ static void write_block(struct text *text, const struct recorded_block *block)
 
 	if (block->size == 0)
 		return;
-	strbuf_add(line, "block       of ");
-	text_add_plural(line, block->size, "byte");
-	strbuf_add(line, ", allocated in the recording");
-	if (block->thread_path) {
-		strbuf_add(line, " by thread ");
-		utf8_add_visible(line, block->thread_path);
-	}
+	strbuf_add(line, "block       ");
+	phrase_add_block(line, block);
 	if (block->allocated.count > 0)
 		strbuf_add(line, " at");
 	text_end_line(text, RECORDED_INDENT, RECORDED_INDENT);
@@ -92,27 +70,6 @@ static void write_block(struct text *text, const struct recorded_block *block)
 
 /* The columns of a line of the history but the last one. */
 enum { CELL_FIRST, CELL_THREAD, CELL_VERB, CELL_FUNCTION, CELL_PLACE, CELLS };
-
-static void add_verb(struct strbuf *line, const struct recorded_access *access)
-{
-	static const char *const verbs[] = {
-		[ACCESS_NONE] = "accessed",
-		[ACCESS_READ] = "read",
-		[ACCESS_WRITE] = "wrote",
-		[ACCESS_RMW] = "read and wrote",
-	};
-
-	strbuf_add(line, access->access <= ACCESS_RMW ? verbs[access->access]
-						      : verbs[ACCESS_NONE]);
-	if (access->atomic)
-		strbuf_add(line, ", atomic");
-	if (access->syscall)
-		strbuf_add(line, ", in a system call");
-	if (access->string_function) {
-		strbuf_add(line, ", in ");
-		utf8_add_visible(line, access->string_function);
-	}
-}
 
 static void add_place(struct strbuf *line, const struct race_frame *frame)
 {
@@ -133,12 +90,10 @@ static void add_cell(struct strbuf *line, const struct recorded_access *access,
 		strbuf_addf(line, "%" PRIu64, access->first);
 		break;
 	case CELL_THREAD:
-		strbuf_add(line, "thread ");
-		utf8_add_visible(line, access->thread_path ? access->thread_path
-							   : "?");
+		phrase_add_recorded_thread(line, access);
 		break;
 	case CELL_VERB:
-		add_verb(line, access);
+		phrase_add_recorded_verb(line, access);
 		break;
 	case CELL_FUNCTION:
 		if (frame)
@@ -169,16 +124,6 @@ static void measure(const struct vec *accesses, int widths[CELLS])
 	}
 }
 
-static void add_names(struct strbuf *line, const struct vec *locks)
-{
-	if (locks->count == 0)
-		strbuf_add(line, "no lock");
-	for (size_t i = 0; i < locks->count; i++) {
-		strbuf_add(line, i ? ", " : "");
-		add_lock(line, vec_at(locks, i));
-	}
-}
-
 static void write_access(struct text *text,
 			 const struct recorded_access *access,
 			 const int widths[CELLS])
@@ -192,14 +137,10 @@ static void write_access(struct text *text,
 		text_pad(text, start, widths[cell]);
 		strbuf_addf(line, "%*s", RECORDED_GAP, "");
 	}
-	add_names(line, &access->locks);
-	if (access->count > 1) {
+	phrase_add_locks(line, &access->locks);
+	if (access->count > 1 || access->held)
 		strbuf_add(line, "; ");
-		text_add_plural(line, access->count, "time");
-		strbuf_addf(line, " up to %" PRIu64, access->last);
-	}
-	if (access->held)
-		strbuf_add(line, "; stalled here");
+	phrase_add_recorded_rest(line, access);
 	text_end_line(text, RECORDED_SIDE_INDENT, RECORDED_INDENT);
 }
 

@@ -11,6 +11,7 @@
 #include "report/render.h"
 #include "report/run.h"
 #include "sample-race.h"
+#include "sample-recorded.h"
 
 /* Would be markup, a link, a control sequence, and no UTF-8. */
 #define SAMPLE_HOSTILE \
@@ -65,6 +66,23 @@ static inline void sample_variant(struct race *race, uint64_t id,
 	sample_set(&race->variable.name, variable);
 }
 
+/* Provoked by a hunt: one side has locks, the other one was not recorded. */
+static inline void sample_hunted(struct race *race)
+{
+	const struct recorded_access *access;
+
+	race->evidence = EVIDENCE_PROVOKED;
+	race->target = 2;
+	sample_recorded(&race->recorded);
+	access = vec_at(&race->recorded.accesses, 1);
+	if (!fields_copy(&recorded_access_fields, &race->sides[0].recorded,
+			 access))
+		abort();
+	race_frames_clear(&race->sides[0].recorded.frames);
+	sample_recorded_lock(&race->sides[0].recorded, SAMPLE_HOSTILE,
+			     RECORDED_SPIN);
+}
+
 static inline void sample_races(struct renderer *renderer)
 {
 	struct race_frame *frame;
@@ -113,6 +131,9 @@ static inline void sample_races(struct renderer *renderer)
 	sample_variant(&race, 8, "old", VERDICT_SUSPECT, NULL);
 	race.status = STATUS_KNOWN;
 	sample_replays(&race, 40, NULL);
+	sample_give(renderer, &race);
+	sample_variant(&race, 9, "queue.length", VERDICT_SUSPECT, NULL);
+	sample_hunted(&race);
 	sample_give(renderer, &race);
 	/* seen again: takes the place of the first */
 	sample_race(&race);

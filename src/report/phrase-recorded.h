@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a hunt's recording knows of a race (report/recorded.h) in words, for every
+ * format that people read. As in phrase.h, foreign text comes out visible.
+ */
+#ifndef REPORT_PHRASE_RECORDED_H
+#define REPORT_PHRASE_RECORDED_H
+
+struct race_side;
+struct recorded_access;
+struct recorded_block;
+struct recorded_lock;
+struct strbuf;
+struct vec;
+
+/* "mutex shards[3].lock", "rwlock at 0x4c0c0 (for reading)" */
+void phrase_add_lock(struct strbuf *line, const struct recorded_lock *lock);
+/* All of these (struct recorded_lock), separated by commas; or "no lock" */
+void phrase_add_locks(struct strbuf *line, const struct vec *locks);
+
+/*
+ * The locks of a side of a race that has a recording; "unknown, as it does not
+ * show this access".
+ */
+void phrase_add_held(struct strbuf *line, const struct race_side *side);
+
+/* "of 48 bytes, allocated in the recording by thread 0"; its size is not 0 */
+void phrase_add_block(struct strbuf *line, const struct recorded_block *block);
+
+/* "thread 0.1"; "wrote, atomic" */
+void phrase_add_recorded_thread(struct strbuf *line,
+				const struct recorded_access *access);
+void phrase_add_recorded_verb(struct strbuf *line,
+			      const struct recorded_access *access);
+
+/* "3 times up to 4 000; stalled here"; nothing of one that came once */
+void phrase_add_recorded_rest(struct strbuf *line,
+			      const struct recorded_access *access);
+
+#endif
