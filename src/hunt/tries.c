@@ -20,12 +20,13 @@ enum {
 	/* a side that is not tried, for want of a register, so often in a row */
 	TRIES_MISSED = 8,
 	TRIES_SHARED = 4, /* of them, in runs with others */
+	TRIES_LATE = 2, /* runs with others in which it came late */
 	TRIES_REACHES = 2, /* runs in which no thread came to it */
 };
 
 struct tries_side {
 	bool held; /* a thread was, in some run */
-	unsigned int missed, unreached;
+	unsigned int missed, unreached, late;
 	bool again; /* it was held in vain, and has its second try */
 };
 
@@ -68,7 +69,8 @@ bool tries_is_alone(const struct tries *tries, const struct hunt_side *side)
 {
 	const struct tries_side *known = tries_find(tries, side->id);
 
-	return known && (known->again || known->missed >= TRIES_SHARED);
+	return known && (known->again || known->missed >= TRIES_SHARED ||
+			 known->late >= TRIES_LATE);
 }
 
 bool tries_is_counted(const struct hunt_side *side)
@@ -142,6 +144,8 @@ bool tries_ended(struct tries *tries, const struct hunt_side *side,
 
 	if (!known)
 		return false;
+	known->late += outcome->result == TARGET_PENDING &&
+		       outcome->hold_ns > 0;
 	known->held |= outcome->hold_ns > 0;
 	if (tries_wants_more(tries, side, known, outcome->result))
 		outcome->result = TARGET_PENDING;

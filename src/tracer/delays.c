@@ -52,6 +52,7 @@ void delays_begin(struct delays *delays, const struct tracees *tracees,
 	delays_deinit(delays);
 	*delays = (struct delays){
 		.threads = VEC_INIT(struct delays_thread),
+		.begun = true,
 		.begun_ns = now,
 	};
 	for (size_t i = 0; (thread = delays_next(tracees, held, i)); i++) {
@@ -79,17 +80,22 @@ static struct procfs_time delays_of(const struct delays *delays, pid_t tid)
 	return (struct procfs_time){ .ran_ns = 0 };
 }
 
-static uint64_t delays_wait(const struct delays *delays,
-			    const struct thread *thread, uint64_t now)
+/* Since the beginning, it has run and waited for so long. */
+static struct procfs_time delays_since(const struct delays *delays,
+				       const struct thread *thread,
+				       uint64_t now)
 {
 	struct procfs_time before = delays_of(delays, thread->tid);
 	struct procfs_time time = delays_read(thread);
 
-	if (time.ran_ns == before.ran_ns && time.waited_ns == before.waited_ns)
-		return procfs_runs(thread->tid) ? now - delays->begun_ns : 0;
-	return time.waited_ns > before.waited_ns
-		       ? time.waited_ns - before.waited_ns
-		       : 0;
+	/* one that has gone */
+	if (time.ran_ns < before.ran_ns || time.waited_ns < before.waited_ns)
+		return (struct procfs_time){ .ran_ns = 0 };
+	time.ran_ns -= before.ran_ns;
+	time.waited_ns -= before.waited_ns;
+	if (time.ran_ns == 0 && time.waited_ns == 0 && procfs_runs(thread->tid))
+		time.waited_ns = now - delays->begun_ns;
+	return time;
 }
 
 uint64_t delays_more(struct delays *delays, const struct tracees *tracees,
@@ -99,14 +105,35 @@ uint64_t delays_more(struct delays *delays, const struct tracees *tracees,
 	uint64_t longest = 0, more;
 
 	for (size_t i = 0; (thread = delays_next(tracees, held, i)); i++) {
-		uint64_t wait = delays_wait(delays, thread, now);
+		struct procfs_time since = delays_since(delays, thread, now);
 
-		if (wait > longest)
-			longest = wait;
+		if (since.waited_ns > longest)
+			longest = since.waited_ns;
 	}
 	if (longest > most_ns)
 		longest = most_ns;
 	more = longest > delays->given_ns ? longest - delays->given_ns : 0;
 	delays->given_ns += more;
 	return more;
+}
+
+uint64_t delays_moved(const struct delays *delays,
+		      const struct tracees *tracees, const struct thread *held,
+		      uint64_t seen_ns, uint64_t now)
+{
+	const struct thread *thread;
+	uint64_t furthest = 0;
+
+	for (size_t i = 0; (thread = delays_next(tracees, held, i)); i++) {
+		struct procfs_time since = delays_since(delays, thread, now);
+		uint64_t most = now - delays->begun_ns;
+		uint64_t moved = seen_ns + since.ran_ns;
+
+		most -= since.waited_ns < most ? since.waited_ns : most;
+		if (moved > most)
+			moved = most;
+		if (moved > furthest)
+			furthest = moved;
+	}
+	return furthest;
 }

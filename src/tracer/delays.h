@@ -11,6 +11,7 @@
 #ifndef TRACER_DELAYS_H
 #define TRACER_DELAYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ enum { DELAYS_THREADS = 128 };
 
 struct delays {
 	struct vec threads; /* of struct delays_thread */
+	bool begun;
 	uint64_t begun_ns;
 	uint64_t given_ns; /* by delays_more(), in all */
 };
@@ -43,5 +45,15 @@ void delays_deinit(struct delays *delays);
  */
 uint64_t delays_more(struct delays *delays, const struct tracees *tracees,
 		     const struct thread *held, uint64_t most_ns, uint64_t now);
+
+/*
+ * How far the one that came furthest has got since the beginning: the time that it
+ * did not have to wait for a processor. seen_ns is how long after the beginning
+ * one of them was last seen able to run: of what is after that, only computed time
+ * counts.
+ */
+uint64_t delays_moved(const struct delays *delays,
+		      const struct tracees *tracees, const struct thread *held,
+		      uint64_t seen_ns, uint64_t now);
 
 #endif

@@ -253,14 +253,16 @@ static void hunt_look_ahead(struct engine *engine)
 
 /* A hold at a partner, before the side was reached, has ended. */
 static void hunt_early_over(struct engine *engine, enum wire_outcome outcome,
-			    uint64_t held_ns)
+			    uint64_t held_ns, uint64_t moved_ns)
 {
 	struct hunt *hunt = &engine->hunt;
 
+	(void)held_ns;
 	hunt->holds = false;
-	hunt->held_ns += held_ns;
+	hunt->moved_ns += moved_ns;
 	if (!hunt->focus || hunt->focus->state != HUNT_NEAR)
 		return;
+	hunt->focus->early_ns += moved_ns;
 	if (outcome != WIRE_RACED && ++hunt->focus->early >= HUNT_EARLY) {
 		hunt_lift_partners(engine);
 		hunt->focus = NULL;
@@ -286,13 +288,13 @@ static enum wire_hunt_end hunt_end_of(enum wire_outcome outcome)
 
 /* The hold at the side has ended. */
 static void hunt_held_over(struct engine *engine, enum wire_outcome outcome,
-			   uint64_t held_ns)
+			   uint64_t held_ns, uint64_t moved_ns)
 {
 	struct hunt *hunt = &engine->hunt;
 	const struct wire_site *site;
 
 	hunt->holds = false;
-	hunt->held_ns += held_ns;
+	hunt->moved_ns += moved_ns;
 	if (!hunt->focus || hunt->focus->state != HUNT_HELD)
 		return;
 	site = &hunt->focus->wire.site;
@@ -331,7 +333,8 @@ static void hunt_hold(struct engine *engine, struct hunt_target *target,
 	target->state = HUNT_HELD;
 	hunt->holds = true;
 	hunt->again = (struct hunt_again){ thread->tid, regs->rip, false };
-	target->news.before_ns = hunt->held_ns;
+	/* while a partner was held, it did not come earlier for that */
+	target->news.before_ns = hunt->moved_ns - target->early_ns;
 	log_debug(LOG_TARGET, "thread %d is held at side %u", (int)thread->tid,
 		  target->wire.side);
 	if (!stall_hold(engine, thread, &target->wire.site, regs,

@@ -86,6 +86,7 @@ struct hunt_target {
 	bool passed; /* by a thread, when another one was held */
 	struct vec counts; /* of struct hunt_count, by thread */
 	int early; /* partners that were held before it */
+	uint64_t early_ns; /* of hunt.moved_ns, in these holds */
 	struct wire_hunted news;
 };
 
@@ -112,7 +113,7 @@ struct hunt {
 	struct hunt_partner partners[WIRE_HUNT_PARTNERS];
 	size_t partner_count;
 	struct vec entries; /* of struct hunt_entry */
-	uint64_t held_ns; /* by holds that have ended */
+	uint64_t moved_ns; /* by which others got on in holds that have ended */
 	/* who is held, and then the one that was: it meets its INT3 again */
 	struct hunt_again {
 		pid_t tid;

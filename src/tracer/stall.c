@@ -236,6 +236,16 @@ static void stall_return_long(struct engine *engine, const struct stall *stall,
 			   left_ns < stall->long_ns ? left_ns : stall->long_ns);
 }
 
+static uint64_t stall_moved(const struct engine *engine,
+			    const struct stall *stall, uint64_t now)
+{
+	return stall->delays.begun
+		       ? delays_moved(&stall->delays, &engine->core.tracees,
+				      stall->hold.thread,
+				      stall->seen_ns - stall->begun_ns, now)
+		       : 0;
+}
+
 /*
  * Take the watch away and free the stall. Returns its thread, stopped and not
  * held; NULL if that has been lost.
@@ -265,7 +275,8 @@ static struct thread *stall_close(struct engine *engine, struct stall *stall,
 	if (stall->young && outcome == WIRE_QUIET)
 		pool_rearm_stalled(&engine->pool, &stall->site, now);
 	if (stall->over)
-		stall->over(engine, outcome, now - stall->begun_ns);
+		stall->over(engine, outcome, now - stall->begun_ns,
+			    stall_moved(engine, stall, now));
 	delays_deinit(&stall->delays);
 	free(stall);
 	return thread;
@@ -561,7 +572,7 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 
 	if (!vec_push(&engine->stalls.list, &stall)) {
 		if (stall->over)
-			stall->over(engine, WIRE_ABANDONED, 0);
+			stall->over(engine, WIRE_ABANDONED, 0, 0);
 		free(stall);
 		/* that of a stall which has given way to this one */
 		watch_retire(&engine->core.tracees);
@@ -583,6 +594,10 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 		return;
 	}
 	stall->begun = true;
+	stall->seen_ns = now;
+	if (stall->over)
+		delays_begin(&stall->delays, &engine->core.tracees, thread,
+			     now);
 	stall_watch(engine, stall);
 	if (engine->core.tracees.watch.ops->live)
 		stall_begin_values(stall);
@@ -935,9 +950,6 @@ static void stall_check_watched(const struct engine *engine,
 	}
 	stall->watched = true;
 	stall->deadline_ns = now + stall->length_ns;
-	if (stall->over)
-		delays_begin(&stall->delays, &engine->core.tracees,
-			     stall->hold.thread, now);
 	if (!engine->core.tracees.watch.ops->live)
 		stall_begin_values(stall);
 }
@@ -995,6 +1007,7 @@ static void stall_look(struct engine *engine, struct stall *stall, uint64_t now)
 		stall_end(engine, stall, WIRE_ALONE);
 		return;
 	}
+	stall->seen_ns = now;
 	stall_watch_woken(engine);
 	stall_plan_look(engine, stall, now);
 }

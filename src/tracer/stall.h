@@ -25,8 +25,12 @@ struct thread;
 
 enum { STALL_PATIENCE = 8 };
 
+/*
+ * It was held for held_ns, in which the others have got on by moved_ns at most
+ * (delays_moved()).
+ */
 typedef void stall_over(struct engine *engine, enum wire_outcome outcome,
-			uint64_t held_ns);
+			uint64_t held_ns, uint64_t moved_ns);
 
 struct stall_access {
 	struct mem_access access;
@@ -52,8 +56,8 @@ struct stall {
 	uint64_t asked_ns; /* the length, where it is not drawn; else 0 */
 	/* of one that was asked for: it is about to end; or NULL */
 	stall_over *over;
-	struct delays
-		delays; /* of one that was asked for, once it is watched */
+	struct delays delays; /* of one that was asked for */
+	uint64_t seen_ns; /* when others were last seen able to run */
 	bool young; /* it is short since its program begins (startup_stall_ns()) */
 	uint64_t next_look_ns; /* for whether anybody else can run */
 	uint64_t next_read_ns; /* for a changed value; UINT64_MAX: no need */
@@ -79,9 +83,9 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 /*
  * The thread is stopped at the site, rip on it: stall it for that time, outside
  * of all budgets, and longer by what the others have to wait for a processor
- * (delays.h), up to STALL_PATIENCE times as long. `over' is called when the stall ends, which may be at once; the
- * thread goes on then. False: its bytes cannot be read, and the caller resumes
- * it.
+ * (delays.h), up to STALL_PATIENCE times as long. `over' is called when the stall
+ * ends, which may be at once; the thread goes on then. False: its bytes cannot be
+ * read, and the caller resumes it.
  */
 bool stall_hold(struct engine *engine, struct thread *thread,
 		const struct wire_site *site, const struct x86_registers *regs,

@@ -63,7 +63,7 @@ struct wire_hunted {
 	uint32_t end; /* enum wire_hunt_end */
 	uint64_t reached; /* executions by one thread that counted, at most */
 	uint64_t held_ns;
-	/* before that, other holds of the run, in which other threads ran on */
+	/* before that, by which other threads got on in other holds of the run */
 	uint64_t before_ns;
 };
 

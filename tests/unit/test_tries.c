@@ -147,6 +147,19 @@ static void what_is_tried_again_is_never_late(void **state)
 	assert_int_equal(ran(&side, TARGET_ORDERED, ms).result, TARGET_PENDING);
 }
 
+/* With others it would be late again and again. */
+static void what_is_late_twice_is_tried_alone(void **state)
+{
+	const struct hunt_side side = side_of(1, 30 * ms);
+
+	(void)state;
+	assert_int_equal(ran(&side, TARGET_PENDING, ms).result, TARGET_PENDING);
+	assert_false(tries_is_alone(&tries, &side));
+	assert_int_equal(ran(&side, TARGET_PENDING, ms).result, TARGET_PENDING);
+	assert_true(tries_is_alone(&tries, &side));
+	assert_int_equal(tries_hold_ns(&tries, &side), 30 * ms);
+}
+
 static void a_high_ordinal_is_counted_by_a_register(void **state)
 {
 	struct hunt_side side = side_of(1, 20 * ms);
@@ -188,6 +201,7 @@ int main(void)
 		TRY(a_hold_in_vain_is_repeated_alone_and_for_longer),
 		TRY(an_order_is_doubted_where_the_partner_was_near),
 		TRY(what_is_not_reached_is_tried_twice),
+		TRY(what_is_late_twice_is_tried_alone),
 		TRY(what_is_never_tried_ends_too),
 		TRY(holds_before_it_make_a_side_late),
 		TRY(what_is_tried_again_is_never_late),
