@@ -61,11 +61,49 @@ struct error *replay_context_read(pid_t tid, struct replay_context *ret)
 	return err ? err : context_read_vectors(tid, ret);
 }
 
-struct error *replay_context_write(pid_t tid,
-				   const struct replay_context *context)
+static void context_hold(const struct replay_context *context,
+			 struct replay_vectors *held)
+{
+	held->size = context->vectors_size;
+	memcpy(held->bytes, context->vectors, context->vectors_size);
+}
+
+struct error *replay_context_read_vectors(pid_t tid, struct replay_context *ret,
+					  struct replay_vectors *held)
+{
+	struct error *err = context_read_vectors(tid, ret);
+
+	held->size = 0;
+	if (!err)
+		context_hold(ret, held);
+	return err;
+}
+
+static struct error *context_write_vectors(pid_t tid,
+					   const struct replay_context *context,
+					   struct replay_vectors *held)
 {
 	/* the kernel takes nothing but the whole area */
-	uint8_t area[REPLAY_AREA_MAX] = { 0 };
+	uint8_t area[REPLAY_AREA_MAX];
+	size_t size = context->vectors_size;
+	struct error *err;
+
+	if (held->size == size &&
+	    memcmp(held->bytes, context->vectors, size) == 0)
+		return NULL;
+	held->size = 0;
+	memcpy(area, context->vectors, size);
+	memset(area + size, 0, context->area_size - size);
+	err = trace_set_vectors(tid, area, context->area_size);
+	if (!err)
+		context_hold(context, held);
+	return err;
+}
+
+struct error *replay_context_write(pid_t tid,
+				   const struct replay_context *context,
+				   struct replay_vectors *held)
+{
 	struct x86_registers regs = context->regs;
 	struct error *err;
 
@@ -73,8 +111,5 @@ struct error *replay_context_write(pid_t tid,
 	/* the kernel would make a system call anew that is none of ours */
 	regs.orig_rax = ~UINT64_C(0);
 	err = trace_set_registers(tid, &regs);
-	if (err)
-		return err;
-	memcpy(area, context->vectors, context->vectors_size);
-	return trace_set_vectors(tid, area, context->area_size);
+	return err ? err : context_write_vectors(tid, context, held);
 }

@@ -31,17 +31,28 @@ struct replay_context {
 	size_t area_size;
 };
 
+/* The vector registers that a scratch process has. Zeroed: not known. */
+struct replay_vectors {
+	size_t size; /* 0: not known */
+	uint8_t bytes[REPLAY_VECTORS_MAX];
+};
+
 /*
  * Of a thread in a ptrace-stop. ERROR_UNSUPPORTED: it uses what there is no room
  * for (AMX), and cannot be replayed.
  */
 struct error *replay_context_read(pid_t tid, struct replay_context *ret);
+/* Its vector registers alone; *held becomes what they are. */
+struct error *replay_context_read_vectors(pid_t tid, struct replay_context *ret,
+					  struct replay_vectors *held);
 
 /*
  * Into the stopped scratch process: it goes on there as the thread would, not
- * in a system call, and not in single steps.
+ * in a system call, and not in single steps. *held: of that process; they are not
+ * written again.
  */
 struct error *replay_context_write(pid_t tid,
-				   const struct replay_context *context);
+				   const struct replay_context *context,
+				   struct replay_vectors *held);
 
 #endif

@@ -187,10 +187,12 @@ struct error *processor_prepare(struct processor *processor)
 	for (int i = 0; i <= processor->instance.two && !err; i++) {
 		struct space *space = &processor->spaces[i];
 
-		if (space->scratch)
+		if (space->scratch) {
 			err = scratch_reset(space->scratch);
-		else
+		} else {
+			space->held.size = 0;
 			err = scratch_create(processor->way, &space->scratch);
+		}
 	}
 	processor->prepared = !err;
 	return processor_fail(processor, err);

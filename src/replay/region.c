@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "sys/trace.h"
+#include "x86/vectors.h"
 
 static const uint8_t region_int3 = 0xcc;
 
@@ -44,15 +45,49 @@ struct region {
 	int thread, number; /* of the space */
 	uint64_t until_cpu_ns;
 	struct replay_stop *stop;
+	struct x86_registers regs; /* if they are known, since it stopped */
+	bool known;
+	bool vectors; /* the vector registers may have changed */
 };
 
-static struct error *region_rip(const struct region *region, uint64_t *ret)
+/* They are read once for a stop. */
+static struct error *region_registers(struct region *region)
 {
-	struct x86_registers regs;
-	struct error *err = trace_registers(region->pid, &regs);
+	struct error *err = NULL;
 
-	*ret = err ? 0 : regs.rip;
+	if (!region->known)
+		err = trace_registers(region->pid, &region->regs);
+	region->known = !err;
 	return err;
+}
+
+static struct error *region_rip(struct region *region, uint64_t *ret)
+{
+	struct error *err = region_registers(region);
+
+	*ret = err ? 0 : region->regs.rip;
+	return err;
+}
+
+static struct error *region_set_rip(struct region *region, uint64_t rip)
+{
+	region->regs.rip = rip;
+	return trace_set_rip(region->pid, rip);
+}
+
+/* Until it stops; of one instruction it may be known that it leaves the vectors. */
+static struct error *region_resume(struct region *region, bool step,
+				   struct scratch_stop *ret)
+{
+	uint8_t bytes[X86_INSN_MAX];
+
+	region->vectors |= !step || !region->known ||
+			   !pagecache_read(&region->space->cache,
+					   region->regs.rip, bytes,
+					   sizeof(bytes)) ||
+			   !vectors_are_left(bytes, sizeof(bytes));
+	region->known = false;
+	return scratch_run(region->scratch, step, region->until_cpu_ns, ret);
 }
 
 /* 0f 31 and 0f 01 f9, which the process may not execute (PR_SET_TSC). */
@@ -105,7 +140,7 @@ static struct error *region_trapped(struct region *region)
 	if (err || !hazard)
 		return err ? err : region_signaled(region, SIGTRAP);
 	*region->stop = (struct replay_stop){ .kind = hazard->kind };
-	return trace_set_rip(region->pid, rip - 1);
+	return region_set_rip(region, rip - 1);
 }
 
 /* The stops that are the same whatever is run. */
@@ -141,8 +176,7 @@ static struct error *region_step(struct region *region, uint64_t from)
 
 	while (again) {
 		uint64_t rip;
-		struct error *err = scratch_run(region->scratch, true,
-						region->until_cpu_ns, &stop);
+		struct error *err = region_resume(region, true, &stop);
 
 		if (!err && stop.kind == SCRATCH_STEPPED) {
 			err = region_rip(region, &rip);
@@ -151,6 +185,7 @@ static struct error *region_step(struct region *region, uint64_t from)
 				(struct replay_stop){ .kind = REPLAY_STEPPED };
 		} else if (!err) {
 			err = region_stopped(region, &stop, &again);
+			region->known = false;
 		}
 		if (err)
 			return err;
@@ -243,36 +278,36 @@ static struct error *region_met_end(struct region *region,
 	if (err || !region_has_end(region, rip - 1))
 		return err;
 	*ret_met = true;
-	return trace_set_rip(region->pid, rip - 1);
+	return region_set_rip(region, rip - 1);
 }
 
 /* Until something happens, or an int3 of ours is met. */
 static struct error *region_go(struct region *region, bool *ret_again)
 {
 	struct scratch_stop stop;
-	struct error *err = scratch_run(region->scratch, false,
-					region->until_cpu_ns, &stop);
+	struct error *err = region_resume(region, false, &stop);
 
 	if (!err)
 		err = region_met_end(region, &stop, ret_again);
 	if (err || *ret_again)
 		return err;
-	return region_stopped(region, &stop, ret_again);
+	err = region_stopped(region, &stop, ret_again);
+	region->known = false;
+	return err;
 }
 
 static struct error *region_rest(struct region *region)
 {
-	struct x86_registers regs;
 	bool again = true;
 
 	while (again) {
-		struct error *err = trace_registers(region->pid, &regs);
+		struct error *err = region_registers(region);
 
 		if (err)
 			return err;
-		if (region_has_ended(region, &regs))
+		if (region_has_ended(region, &region->regs))
 			return NULL;
-		if (region_has_end(region, regs.rip)) {
+		if (region_has_end(region, region->regs.rip)) {
 			/* the end of a deeper call, or of the other thread */
 			err = region_instruction(region);
 			again = region->stop->kind == REPLAY_STEPPED;
@@ -285,6 +320,20 @@ static struct error *region_rest(struct region *region)
 	return NULL;
 }
 
+/* What its registers are now. */
+static struct error *region_read(struct region *region,
+				 struct replay_context *context)
+{
+	struct error *err = region_registers(region);
+
+	if (!err && region->vectors)
+		err = replay_context_read_vectors(region->pid, context,
+						  &region->space->held);
+	if (!err)
+		context->regs = region->regs;
+	return err;
+}
+
 static struct error *region_run_from(struct region *region,
 				     enum region_extent extent,
 				     struct replay_context *context)
@@ -294,13 +343,11 @@ static struct error *region_run_from(struct region *region,
 	if (region_has_ended(region, &context->regs))
 		return NULL;
 	region->processor->begun[region->thread] = true;
-	err = replay_context_write(region->pid, context);
+	err = replay_context_write(region->pid, context, &region->space->held);
 	if (!err)
 		err = extent == REGION_INSTRUCTION ? region_instruction(region)
 						   : region_rest(region);
-	if (!err)
-		err = replay_context_read(region->pid, context);
-	return err;
+	return err ? err : region_read(region, context);
 }
 
 struct error *region_run(struct processor *processor, int thread,

@@ -98,20 +98,35 @@ struct error *scratch_cpu(const struct scratch *scratch, uint64_t *ret_ns)
 			    "the scratch process has no clock of CPU time");
 }
 
-/* SIGTRAP: ours, a step, or an instruction of the program. */
+/* SIGTRAP: ours, a step, or an instruction of the program. *ret_done: it is. */
 static struct error *scratch_trapped(const struct scratch *scratch,
-				     struct scratch_stop *ret)
+				     struct scratch_stop *ret, bool *ret_done)
 {
 	struct trap_info info;
 	struct error *err = trace_trap_info(scratch->pid, &info);
 
 	if (err)
 		return err;
+	*ret_done = true;
 	if (info.code == TRAP_CODE_BREAKPOINT)
 		ret->kind = SCRATCH_BREAKPOINT;
 	else if (info.code == TRAP_CODE_STEP)
 		ret->kind = SCRATCH_STEPPED;
+	else
+		*ret_done = false;
 	return NULL;
+}
+
+/* The same of an access that was refused. */
+static struct error *scratch_faulted(const struct scratch *scratch,
+				     struct scratch_stop *ret, bool *ret_done)
+{
+	struct error *err =
+		trace_fault_address(scratch->pid, ret_done, &ret->address);
+
+	if (*ret_done)
+		ret->kind = SCRATCH_FAULT;
+	return err;
 }
 
 static struct error *scratch_called(const struct scratch *scratch,
@@ -140,7 +155,7 @@ static struct error *scratch_signaled(const struct scratch *scratch, int signal,
 				      uint64_t until_cpu_ns,
 				      struct scratch_stop *ret, bool *ret_done)
 {
-	bool sent = false, fault = false;
+	bool sent = false;
 	struct error *err;
 
 	*ret = (struct scratch_stop){ .kind = SCRATCH_SIGNAL,
@@ -152,15 +167,13 @@ static struct error *scratch_signaled(const struct scratch *scratch, int signal,
 		ret->kind = SCRATCH_SPENT;
 		return scratch_timed(scratch, until_cpu_ns, ret_done);
 	}
+	*ret_done = false;
+	err = signal == SIGTRAP ? scratch_trapped(scratch, ret, ret_done)
+				: scratch_faulted(scratch, ret, ret_done);
+	if (err || *ret_done)
+		return err;
 	err = trace_signal_sent(scratch->pid, &sent);
 	*ret_done = !sent;
-	if (err || sent)
-		return err;
-	if (signal == SIGTRAP)
-		return scratch_trapped(scratch, ret);
-	err = trace_fault_address(scratch->pid, &fault, &ret->address);
-	if (fault)
-		ret->kind = SCRATCH_FAULT;
 	return err;
 }
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "replay/context.h"
 #include "replay/livein.h"
 #include "replay/pagecache.h"
 
@@ -25,6 +26,7 @@ struct space {
 	struct replay_source source;
 	struct pagecache cache;
 	struct scratch *scratch; /* NULL: to be started */
+	struct replay_vectors held; /* the scratch process's */
 	struct vec hazards; /* struct hazard: of the text that was installed */
 };
 

@@ -101,3 +101,43 @@ void vectors_read(const uint8_t *bytes, size_t size, struct x86_vectors *ret)
 	for (int i = 0; part && i < 16; i++)
 		memcpy(ret->reg[16 + i], part + 64 * i, 64);
 }
+
+/* Legacy prefixes (SDM volume 2, 2.1.1), and REX. */
+static bool is_prefix(uint8_t byte)
+{
+	static const uint8_t prefixes[] = { 0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26,
+					    0x64, 0x65, 0xf0, 0xf2, 0xf3 };
+
+	return (byte & 0xf0) == 0x40 ||
+	       memchr(prefixes, byte, sizeof(prefixes)) != NULL;
+}
+
+/* Behind 0f: conditional moves, jumps and sets; movzx, movsx; xadd, cmpxchg. */
+static bool is_general(uint8_t opcode)
+{
+	return (opcode & 0xf0) == 0x40 || (opcode & 0xe0) == 0x80 ||
+	       (opcode & 0xf6) == 0xb6 || (opcode & 0xfe) == 0xb0 ||
+	       (opcode & 0xfe) == 0xc0;
+}
+
+bool vectors_are_left(const uint8_t *bytes, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size && is_prefix(bytes[at]))
+		at++;
+	if (at + 1 >= size)
+		return false;
+	switch (bytes[at]) {
+	case 0x0f:
+		return is_general(bytes[at + 1]);
+	case 0x62: /* EVEX */
+	case 0x8f: /* pop, or XOP of AMD */
+	case 0x9b: /* wait */
+	case 0xc4: /* VEX */
+	case 0xc5:
+		return false;
+	default:
+		return (bytes[at] & 0xf8) != 0xd8; /* x87 */
+	}
+}

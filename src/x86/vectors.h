@@ -36,6 +36,12 @@ void vectors_read(const uint8_t *area, size_t size, struct x86_vectors *ret);
 uint64_t vectors_low(const uint8_t *area, size_t size, unsigned int number);
 
 /*
+ * Does the instruction leave all that is in the area as it is? False where that is
+ * not known, as it is of those that compilers use for numbers and addresses.
+ */
+bool vectors_are_left(const uint8_t *bytes, size_t size);
+
+/*
  * The rights of protection keys (PKRU; SDM volume 3, 4.6.2), two bits a key. 0, all
  * is allowed: also where there is no such register.
  */

@@ -38,6 +38,7 @@ static void idle(void *arg)
 static void they_go_from_one_thread_to_another(void **state)
 {
 	static struct replay_context from, there, back;
+	static struct replay_held unknown, held;
 	pid_t source = tracee_fork(idle, NULL), other = tracee_fork(idle, NULL);
 
 	(void)state;
@@ -47,7 +48,7 @@ static void they_go_from_one_thread_to_another(void **state)
 	/* it is not to make its system call anew, nor to step */
 	from.regs.rip = (uintptr_t)body;
 	from.regs.rflags |= 0x100;
-	assert_ok(replay_context_write(other, &from));
+	assert_ok(replay_context_write(other, &from, &unknown));
 	assert_ok(trace_continue(other, 0));
 	assert_int_equal(tracee_wait(other).signal, SIGTRAP);
 	assert_ok(replay_context_read(other, &there));
@@ -56,7 +57,7 @@ static void they_go_from_one_thread_to_another(void **state)
 	/* XSAVE's legacy area: xmm0 at byte 160 */
 	assert_memory_equal(there.vectors + 160 + 5 * 16,
 			    "\x88\x77\x66\x55\x44\x33\x22\x11", 8);
-	assert_ok(replay_context_write(source, &there));
+	assert_ok(replay_context_write(source, &there, &held));
 	assert_ok(replay_context_read(source, &back));
 	assert_memory_equal(back.regs.gpr, there.regs.gpr,
 			    sizeof(back.regs.gpr));
@@ -114,12 +115,14 @@ static void a_thread_that_uses_tiles_is_refused(void **state)
 static void a_thread_that_is_gone_is_told(void **state)
 {
 	static struct replay_context context;
+	static struct replay_held unknown;
 	pid_t pid = tracee_fork(idle, NULL);
 
 	(void)state;
 	tracee_kill(pid);
 	assert_ptr_equal(replay_context_read(pid, &context), error_gone);
-	assert_ptr_equal(replay_context_write(pid, &context), error_gone);
+	assert_ptr_equal(replay_context_write(pid, &context, &unknown),
+			 error_gone);
 }
 
 int main(void)
