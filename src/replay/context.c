@@ -62,18 +62,18 @@ struct error *replay_context_read(pid_t tid, struct replay_context *ret)
 }
 
 static void context_hold(const struct replay_context *context,
-			 struct replay_vectors *held)
+			 struct replay_held *held)
 {
-	held->size = context->vectors_size;
-	memcpy(held->bytes, context->vectors, context->vectors_size);
+	held->vectors_size = context->vectors_size;
+	memcpy(held->vectors, context->vectors, context->vectors_size);
 }
 
 struct error *replay_context_read_vectors(pid_t tid, struct replay_context *ret,
-					  struct replay_vectors *held)
+					  struct replay_held *held)
 {
 	struct error *err = context_read_vectors(tid, ret);
 
-	held->size = 0;
+	held->vectors_size = 0;
 	if (!err)
 		context_hold(ret, held);
 	return err;
@@ -81,17 +81,17 @@ struct error *replay_context_read_vectors(pid_t tid, struct replay_context *ret,
 
 static struct error *context_write_vectors(pid_t tid,
 					   const struct replay_context *context,
-					   struct replay_vectors *held)
+					   struct replay_held *held)
 {
 	/* the kernel takes nothing but the whole area */
 	uint8_t area[REPLAY_AREA_MAX];
 	size_t size = context->vectors_size;
 	struct error *err;
 
-	if (held->size == size &&
-	    memcmp(held->bytes, context->vectors, size) == 0)
+	if (held->vectors_size == size &&
+	    memcmp(held->vectors, context->vectors, size) == 0)
 		return NULL;
-	held->size = 0;
+	held->vectors_size = 0;
 	memcpy(area, context->vectors, size);
 	memset(area + size, 0, context->area_size - size);
 	err = trace_set_vectors(tid, area, context->area_size);
@@ -102,14 +102,16 @@ static struct error *context_write_vectors(pid_t tid,
 
 struct error *replay_context_write(pid_t tid,
 				   const struct replay_context *context,
-				   struct replay_vectors *held)
+				   struct replay_held *held)
 {
 	struct x86_registers regs = context->regs;
-	struct error *err;
+	struct error *err = NULL;
 
 	regs.rflags &= ~CONTEXT_TRAP_FLAG;
 	/* the kernel would make a system call anew that is none of ours */
 	regs.orig_rax = ~UINT64_C(0);
-	err = trace_set_registers(tid, &regs);
+	if (!held->known || memcmp(&held->regs, &regs, sizeof(regs)) != 0)
+		err = trace_set_registers(tid, &regs);
+	held->known = false;
 	return err ? err : context_write_vectors(tid, context, held);
 }

@@ -7,6 +7,7 @@
 #ifndef REPLAY_CONTEXT_H
 #define REPLAY_CONTEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -31,10 +32,12 @@ struct replay_context {
 	size_t area_size;
 };
 
-/* The vector registers that a scratch process has. Zeroed: not known. */
-struct replay_vectors {
-	size_t size; /* 0: not known */
-	uint8_t bytes[REPLAY_VECTORS_MAX];
+/* The registers that a stopped scratch process has. Zeroed: not known. */
+struct replay_held {
+	bool known; /* the general registers */
+	struct x86_registers regs;
+	size_t vectors_size; /* 0: the vector registers are not known */
+	uint8_t vectors[REPLAY_VECTORS_MAX];
 };
 
 /*
@@ -44,15 +47,16 @@ struct replay_vectors {
 struct error *replay_context_read(pid_t tid, struct replay_context *ret);
 /* Its vector registers alone; *held becomes what they are. */
 struct error *replay_context_read_vectors(pid_t tid, struct replay_context *ret,
-					  struct replay_vectors *held);
+					  struct replay_held *held);
 
 /*
  * Into the stopped scratch process: it goes on there as the thread would, not
- * in a system call, and not in single steps. *held: of that process; they are not
- * written again.
+ * in a system call, and not in single steps. *held: of that process; what it has is
+ * not written again, and the general registers are not known afterwards, since it
+ * will run.
  */
 struct error *replay_context_write(pid_t tid,
 				   const struct replay_context *context,
-				   struct replay_vectors *held);
+				   struct replay_held *held);
 
 #endif

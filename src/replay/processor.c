@@ -190,7 +190,8 @@ struct error *processor_prepare(struct processor *processor)
 		if (space->scratch) {
 			err = scratch_reset(space->scratch);
 		} else {
-			space->held.size = 0;
+			space->held.known = false;
+			space->held.vectors_size = 0;
 			err = scratch_create(processor->way, &space->scratch);
 		}
 	}

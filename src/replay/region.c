@@ -329,9 +329,11 @@ static struct error *region_read(struct region *region,
 	if (!err && region->vectors)
 		err = replay_context_read_vectors(region->pid, context,
 						  &region->space->held);
-	if (!err)
-		context->regs = region->regs;
-	return err;
+	if (err)
+		return err;
+	region->space->held.regs = context->regs = region->regs;
+	region->space->held.known = true;
+	return NULL;
 }
 
 static struct error *region_run_from(struct region *region,

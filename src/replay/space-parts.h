@@ -26,7 +26,7 @@ struct space {
 	struct replay_source source;
 	struct pagecache cache;
 	struct scratch *scratch; /* NULL: to be started */
-	struct replay_vectors held; /* the scratch process's */
+	struct replay_held held; /* by the scratch process */
 	struct vec hazards; /* struct hazard: of the text that was installed */
 };
 
