@@ -232,6 +232,31 @@ static int schedule_turn(struct schedule *schedule, int thread)
 	return other;
 }
 
+/*
+ * Need the access not be run by itself before the rest? It must where the next
+ * arrival at it is the end, and where it is several instructions.
+ */
+static bool schedule_is_whole(const struct schedule *schedule, int thread)
+{
+	const struct processor *processor = schedule->processor;
+
+	return processor->accesses[thread].length <= 1 &&
+	       processor->ends[REPLAY_THREADS + thread].address == 0;
+}
+
+/* The region from its start. Without its access there is nothing to compare. */
+static struct error *schedule_begin(struct schedule *schedule, int thread,
+				    bool *ret_waits)
+{
+	const struct replay_stop *stop = &schedule->ret->stop;
+	struct error *err = schedule_go(schedule, thread, ret_waits);
+
+	if (!err && stop->kind == REPLAY_UNCAPTURED &&
+	    stop->rip == schedule->processor->starts[thread].regs.rip)
+		schedule->failed = true;
+	return err;
+}
+
 static struct error *schedule_rest(struct schedule *schedule, int thread)
 {
 	struct error *err = NULL;
@@ -240,9 +265,14 @@ static struct error *schedule_rest(struct schedule *schedule, int thread)
 	while (!schedule->ended[thread] && !schedule->failed && !err) {
 		bool waits = false;
 
-		if (!schedule->begun[now])
+		bool first = !schedule->begun[now];
+		bool whole = schedule_is_whole(schedule, now);
+
+		if (first && !whole)
 			err = schedule_access(schedule, now);
-		if (!err && !schedule->failed && !schedule->ended[now])
+		if (first && whole)
+			err = schedule_begin(schedule, now, &waits);
+		else if (!err && !schedule->failed && !schedule->ended[now])
 			err = schedule_go(schedule, now, &waits);
 		if (waits)
 			now = schedule_turn(schedule, now);
