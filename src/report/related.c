@@ -151,11 +151,17 @@ static bool are_two_functions(const struct race *a, const struct race *b)
 	       (same_text(one, four) && same_text(two, three));
 }
 
-bool related_is_beside(const struct race *a, const struct race *b)
+bool related_is_beside(const struct race *race, const struct race *other)
 {
-	return are_one_object(&a->variable, &b->variable) &&
-	       !related_share_replays(a, b) &&
-	       (share_code(a, b) || are_two_functions(a, b));
+	const struct race_replay *replay = &other->replay;
+
+	if (related_share_replays(race, other))
+		return false;
+	if (are_two_functions(race, other) &&
+	    (replay->faults > 0 || replay->overlaps > 0))
+		return true;
+	return are_one_object(&race->variable, &other->variable) &&
+	       (share_code(race, other) || are_two_functions(race, other));
 }
 
 /* One side only reads, and the other one writes. */

@@ -46,9 +46,11 @@ bool related_is_behind(const struct race *race, const struct race *other);
  * Is the other race on other bytes of the same object: of the same global variable,
  * of the same type on the heap, or of what has no name; and by the same code of one
  * side, or by the same two functions? What is checked of one element or field may be
- * gone of another, which this pair of instructions does not show. Symmetric.
+ * gone of another, which this pair of instructions does not show. On another object
+ * the same two functions may have harm to show, a fault or an overlap: what a vector
+ * has and where it is are two objects.
  */
-bool related_is_beside(const struct race *a, const struct race *b);
+bool related_is_beside(const struct race *race, const struct race *other);
 
 /*
  * Set race->replay_related from these races (of struct race *), of which it is one:

@@ -271,6 +271,27 @@ static void races_beside_have_the_same_object(void **state)
 	race_deinit(&b);
 }
 
+/* Whatever the object is, if it is harmed. */
+static void harm_by_the_same_functions_is_beside(void **state)
+{
+	const struct replay_note change = { .outcome = RACE_REPLAY_CHANGE };
+	const struct replay_note overlap = { .outcome = RACE_REPLAY_CHANGE,
+					     .overlap = true };
+	struct race race, other;
+
+	(void)state;
+	heap(&race, 0x1000, "memory");
+	sample_race(&other);
+	assert_true(race_replay_add(&other, &change));
+	assert_false(related_is_beside(&race, &other));
+	assert_true(race_replay_add(&other, &overlap));
+	assert_true(related_is_beside(&race, &other));
+	set_function(&other, 1, "another");
+	assert_false(related_is_beside(&race, &other));
+	race_deinit(&race);
+	race_deinit(&other);
+}
+
 /* What was seen there counts against it; that nothing was does not count. */
 static void replays_beside_refute_by_an_effect(void **state)
 {
@@ -339,6 +360,7 @@ int main(void)
 		cmocka_unit_test(
 			memory_behind_a_pointer_has_the_same_functions),
 		cmocka_unit_test(races_beside_have_the_same_object),
+		cmocka_unit_test(harm_by_the_same_functions_is_beside),
 		cmocka_unit_test(replays_beside_refute_by_an_effect),
 		cmocka_unit_test(replays_behind_a_pointer_are_not_summed),
 	};
