@@ -110,6 +110,29 @@ static bool side_search_call(struct conflict_side *side, uint64_t caller,
 	return true;
 }
 
+/*
+ * It was called, by name, a function that has jumped on through memory: find the
+ * jump. The registers are those that it left.
+ */
+static bool side_search_jump(struct conflict_side *side, uint64_t caller,
+			     const struct mem_access *watched)
+{
+	struct decoder *decoder = side->home->scanner->decoder;
+	struct body body, jumps;
+	uint64_t called;
+
+	if (!body_at(side->home, caller - 1, &body) ||
+	    !decode_called(decoder, body.bytes, body.size, body.start, caller,
+			   &called) ||
+	    !body_at(side->home, called, &jumps) || jumps.start != called ||
+	    !decode_find_jump(decoder, jumps.bytes, jumps.size, jumps.start,
+			      &side->wire->regs, watched, &side->insn_address,
+			      &side->insn))
+		return false;
+	side->module = jumps.module;
+	return true;
+}
+
 static bool side_return_address(const struct conflict_side *side,
 				const uint8_t *stack, uint64_t *ret)
 {
@@ -198,7 +221,8 @@ static void side_trapped(struct conflict_side *side, const uint8_t *stack,
 
 	if (side_search(side, watched) ||
 	    (side_return_address(side, stack, &caller) &&
-	     side_search_call(side, caller, watched)))
+	     (side_search_call(side, caller, watched) ||
+	      side_search_jump(side, caller, watched))))
 		side_access(side, watched);
 }
 

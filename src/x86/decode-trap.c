@@ -269,6 +269,15 @@ static void try_previous(struct search *search, size_t end, enum rank rank)
 	}
 }
 
+/* An indirect jump that reads its target. */
+static void try_jump(struct search *search, size_t at,
+		     const struct insn_access *insn)
+{
+	if (insn->flow == X86_FLOW_JUMP && insn->operand_count != 0 &&
+	    judge(search, at, insn, RANK_JUMP) == RANK_JUMP)
+		offer(search, RANK_JUMP, at, insn);
+}
+
 /*
  * Branches to `rip`: indirect jumps that read their target; and conditional
  * ones, which the processor may have fused with the instruction before, the
@@ -282,9 +291,7 @@ static void try_branches(struct search *search, uint64_t rip)
 		if ((search->decoder->marks[at] & DECODE_START) == 0)
 			continue;
 		decode_at(search, at, &insn);
-		if (insn.flow == X86_FLOW_JUMP && insn.operand_count != 0 &&
-		    judge(search, at, &insn, RANK_JUMP) == RANK_JUMP)
-			offer(search, RANK_JUMP, at, &insn);
+		try_jump(search, at, &insn);
 		if (insn.flow == X86_FLOW_BRANCH &&
 		    (insn.target == rip ||
 		     search->start + at + insn.length == rip))
@@ -347,6 +354,67 @@ bool decode_find_call(struct decoder *decoder, const uint8_t *bytes,
 		if (insn.flow == X86_FLOW_CALL &&
 		    judge(&search, at, &insn, RANK_PREVIOUS) == RANK_PREVIOUS)
 			offer(&search, RANK_PREVIOUS, at, &insn);
+	}
+	if (search.rank == RANK_NONE)
+		return false;
+	*ret_address = search.address;
+	*ret = search.insn;
+	return true;
+}
+
+bool decode_called(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		   uint64_t start, uint64_t return_address, uint64_t *ret)
+{
+	struct search search = {
+		.decoder = decoder,
+		.bytes = bytes,
+		.size = size,
+		.start = start,
+	};
+	size_t end = return_address - start;
+	struct insn_access insn;
+	uint64_t target = 0;
+	int calls = 0;
+	size_t at;
+
+	if (end > size || !decode_marks(decoder, bytes, size, start))
+		return false;
+	at = next_ending_at(&search, reach_before(end), end, &insn);
+	for (; at < end; at = next_ending_at(&search, at + 1, end, &insn)) {
+		if (insn.flow != X86_FLOW_CALL || insn.indirect)
+			continue;
+		target = insn.target;
+		calls++;
+	}
+	if (calls != 1)
+		return false;
+	*ret = target;
+	return true;
+}
+
+bool decode_find_jump(struct decoder *decoder, const uint8_t *bytes,
+		      size_t size, uint64_t start,
+		      const struct x86_registers *regs,
+		      const struct mem_access *watched, uint64_t *ret_address,
+		      struct insn_access *ret)
+{
+	struct search search = {
+		.decoder = decoder,
+		.bytes = bytes,
+		.size = size,
+		.start = start,
+		.regs = regs,
+		.watched = watched,
+	};
+	struct insn_access insn;
+
+	if (!decode_marks(decoder, bytes, size, start))
+		return false;
+	for (size_t at = 0; at < size; at++) {
+		if ((decoder->marks[at] & DECODE_START) == 0)
+			continue;
+		decode_at(&search, at, &insn);
+		try_jump(&search, at, &insn);
 	}
 	if (search.rank == RANK_NONE)
 		return false;

@@ -45,8 +45,10 @@ void decoder_text(struct decoder *decoder, const uint8_t *bytes, size_t size,
  *
  *  - a call that reads its target from memory: rip is a function's first
  *    instruction; ask decode_find_call() with the caller's body;
- *  - ret (rip follows a call) and jumps into the function from another one,
- *    which cannot be told apart without knowing those;
+ *  - a jump that does, behind a call of the function that it is in: ask
+ *    decode_called() and decode_find_jump();
+ *  - ret (rip follows a call) and other jumps into the function from another
+ *    one, which cannot be told apart without knowing those;
  *  - the kernel, in a system call (rip follows `syscall`).
  *
  * Looked at are, the first that agrees winning: a rep string instruction at
@@ -76,6 +78,23 @@ bool decode_find_trapped(struct decoder *decoder, const uint8_t *bytes,
  */
 bool decode_find_call(struct decoder *decoder, const uint8_t *bytes,
 		      size_t size, uint64_t start, uint64_t return_address,
+		      const struct x86_registers *regs,
+		      const struct mem_access *watched, uint64_t *ret_address,
+		      struct insn_access *ret);
+
+/*
+ * What the direct call calls that ends at the return address, in this body of a
+ * function. False: there is none, or not one only.
+ */
+bool decode_called(struct decoder *decoder, const uint8_t *bytes, size_t size,
+		   uint64_t start, uint64_t return_address, uint64_t *ret);
+
+/*
+ * The same as decode_find_call() for a jump at a function's end to another one,
+ * whose first instruction the thread stands at; `bytes' is the body that jumps.
+ */
+bool decode_find_jump(struct decoder *decoder, const uint8_t *bytes,
+		      size_t size, uint64_t start,
 		      const struct x86_registers *regs,
 		      const struct mem_access *watched, uint64_t *ret_address,
 		      struct insn_access *ret);

@@ -669,6 +669,38 @@ static void call_through_the_stack_is_found(void **state)
 	assert_int_equal(address, BASE);
 }
 
+/*
+ * nop; call 0x20 from BASE; nop. There: mov (%rsi), %eax; jmp *8(%rdi). The thread is
+ * where that led.
+ */
+static void jump_through_memory_is_found_in_what_was_called(void **state)
+{
+	static const uint8_t caller[] = { 0x90, 0xe8, 0x1a, 0, 0, 0, 0x90 };
+	static const uint8_t called[] = { 0x8b, 0x06, 0xff, 0x67, 0x08 };
+	struct mem_access watched = { 0x1008, 8, 0 };
+	struct mem_access elsewhere = { 0x1000, 8, 0 };
+	struct x86_registers regs = {
+		.rip = 0x500000,
+		.gpr[X86_RDI] = 0x1000,
+		.gpr[X86_RSI] = 0x1000,
+	};
+	uint64_t target = 0, address = 0;
+	struct insn_access insn;
+
+	assert_true(decode_called(*state, caller, sizeof(caller), BASE,
+				  BASE + 6, &target));
+	assert_int_equal(target, BASE + 0x20);
+	assert_false(decode_called(*state, caller, sizeof(caller), BASE,
+				   BASE + 1, &target));
+	assert_true(decode_find_jump(*state, called, sizeof(called), target,
+				     &regs, &watched, &address, &insn));
+	assert_int_equal(address, target + 2);
+	assert_int_equal(insn.flow, X86_FLOW_JUMP);
+	/* no load, and no jump that reads something else */
+	assert_false(decode_find_jump(*state, called, sizeof(called), target,
+				      &regs, &elsewhere, &address, &insn));
+}
+
 /* Any bytes at all: no crash, no answer outside of them. */
 static void random_bytes_do_no_harm(void **state)
 {
@@ -707,6 +739,8 @@ int main(void)
 		cmocka_unit_test(refused_candidate_has_no_operands),
 		cmocka_unit_test(call_through_memory_is_found_in_the_caller),
 		cmocka_unit_test(call_through_the_stack_is_found),
+		cmocka_unit_test(
+			jump_through_memory_is_found_in_what_was_called),
 		cmocka_unit_test(random_bytes_do_no_harm),
 	};
 
