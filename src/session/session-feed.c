@@ -47,9 +47,11 @@ enum {
 	FEED_BYTES_PER_SITE = 16,
 };
 
-static void session_forget(struct session *session, uint32_t program,
-			   const struct vec *gone)
+void session_forget(struct session *session, uint32_t program,
+		    const struct vec *gone)
 {
+	if (gone->count > 0 && session_hunts(session->config))
+		session_hunt_forget(session, program);
 	for (size_t i = 0; i < gone->count; i++) {
 		struct wire_range range =
 			*(const struct wire_range *)vec_at(gone, i);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "image/elftext.h"
 #include "image/image.h"
@@ -166,8 +167,8 @@ static struct error *session_hunt_partners(struct watched_program *program,
 	return err;
 }
 
-/* Where a frame's module is not there, the stack is cut short before it. */
-static void session_hunt_stack(const struct watched_program *program,
+/* False: the module of a frame is not there yet, so that nothing was executed. */
+static bool session_hunt_stack(const struct watched_program *program,
 			       const struct session_side *side,
 			       struct wire_hunt *wire)
 {
@@ -178,36 +179,63 @@ static void session_hunt_stack(const struct watched_program *program,
 		const struct module *module = session_module_of(program, where);
 
 		if (!module)
-			return;
+			return false;
 		wire->stack[wire->stack_count++] = module->bias + where->offset;
 	}
+	return true;
 }
 
-/* *ret_found: the program has it, and it was sent. */
+/* What was sent of the side before, if it is as it was then, need not be again. */
+static void session_hunt_tell(struct session *session,
+			      struct session_quarry *quarry,
+			      const struct wire_hunt *wire)
+{
+	uint64_t digest = hash_blocks(wire, sizeof(*wire)) | 1;
+
+	if (digest == quarry->digests[wire->side] ||
+	    !channel_send(&session->channel, WIRE_HUNT, wire, sizeof(*wire)))
+		return;
+	quarry->sent |= UINT64_C(1) << wire->side;
+	quarry->digests[wire->side] = digest;
+	log_debug(LOG_DETECT, "side %u is at 0x%llx, with %u partners",
+		  wire->side, (unsigned long long)wire->site.address,
+		  wire->partner_count);
+}
+
+/* If the program has it. */
 static struct error *session_hunt_send(struct session *session,
 				       struct watched_program *program,
-				       size_t number, bool *ret_found)
+				       struct session_quarry *quarry,
+				       size_t number)
 {
+	bool found;
 	const struct session_side *side = session_side_at(session, number);
 	struct wire_hunt wire = side->wire;
 	struct error *err;
 
 	wire.side = (uint32_t)number;
-	err = session_hunt_site(program, &side->where, &wire.site, ret_found);
-	if (err || !*ret_found)
+	err = session_hunt_site(program, &side->where, &wire.site, &found);
+	if (err || !found || !session_hunt_stack(program, side, &wire))
 		return err;
 	err = session_hunt_partners(program, side->partners, &wire);
 	wire.early_count = wire.partner_count;
 	if (!err)
 		err = session_hunt_partners(program, side->busy, &wire);
-	if (err)
-		return err;
-	session_hunt_stack(program, side, &wire);
-	*ret_found =
-		channel_send(&session->channel, WIRE_HUNT, &wire, sizeof(wire));
-	log_debug(LOG_DETECT, "side %zu is at 0x%llx, with %u partners", number,
-		  (unsigned long long)wire.site.address, wire.partner_count);
-	return NULL;
+	if (!err)
+		session_hunt_tell(session, quarry, &wire);
+	return err;
+}
+
+void session_hunt_forget(struct session *session, uint32_t program)
+{
+	struct vec *quarries = &session->hunting.quarries;
+
+	for (size_t i = 0; i < quarries->count; i++) {
+		struct session_quarry *quarry = vec_at(quarries, i);
+
+		if (quarry->program == program)
+			memset(quarry->digests, 0, sizeof(quarry->digests));
+	}
 }
 
 static struct error *session_hunt_program(struct session *session,
@@ -219,16 +247,13 @@ static struct error *session_hunt_program(struct session *session,
 	if (!quarry)
 		return error_nomem;
 	for (size_t i = 0; !err && i < session->config->hunt->count; i++) {
-		uint64_t bit = UINT64_C(1) << i;
-		bool found;
+		uint64_t over = session->hunting.settled |
+				(quarry->sent & session->hunting.told);
 
-		if ((quarry->sent | session->hunting.settled) & bit)
-			continue;
-		err = session_tolerate(session,
-				       session_hunt_send(session, program, i,
-							 &found));
-		if (!err && found)
-			quarry->sent |= bit;
+		if (!(over & UINT64_C(1) << i))
+			err = session_tolerate(
+				session,
+				session_hunt_send(session, program, quarry, i));
 	}
 	return err;
 }
@@ -240,7 +265,7 @@ static struct error *session_hunt_join(struct session *session,
 	struct vec gone = VEC_INIT(struct wire_range);
 	struct error *err = sampleset_sync(&program->set, UINT64_MAX, &gone);
 
-	(void)session;
+	session_forget(session, program->id, &gone);
 	vec_deinit(&gone);
 	return err;
 }
@@ -289,6 +314,7 @@ void session_hunted(struct session *session, const struct wire_hunted *news)
 		race->target = session_side_at(session, news->side)->id;
 		session_races_forget(session);
 	}
+	session->hunting.told |= UINT64_C(1) << news->side;
 	if (hunt_is_settled(news))
 		session->hunting.settled |= UINT64_C(1) << news->side;
 	if (session->sink->hunted)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "session/session.h"
 
 struct error;
 struct session;
@@ -22,11 +23,15 @@ struct wire_hunted;
 struct session_quarry {
 	uint32_t program;
 	uint64_t sent; /* bits, by side */
+	uint64_t
+		digests[HUNT_SIDES_MAX]; /* of what was sent last; 0: nothing */
 };
 
 struct session_hunting {
 	struct vec quarries; /* of struct session_quarry */
 	uint64_t settled; /* bits, by side: no other program is to try it */
+	uint64_t
+		told; /* bits, by side: the tracer has done with it somewhere */
 };
 
 void session_hunt_init(struct session *session);
@@ -41,6 +46,9 @@ bool session_hunt_wants(const struct session *session,
 
 /* Find sides in what has joined, and let those go that wait for that. */
 struct error *session_hunt(struct session *session);
+
+/* Modules of the program were unmapped: what was sent of them is no more there. */
+void session_hunt_forget(struct session *session, uint32_t program);
 
 /* WIRE_HUNTED. */
 void session_hunted(struct session *session, const struct wire_hunted *news);

@@ -152,6 +152,9 @@ void session_tell_foreign(struct session *session, const struct rights *rights);
 /* Read the program's maps, and tell the tracer which ranges were unmapped. */
 struct error *session_refresh(struct session *session,
 			      struct watched_program *program);
+/* The tracer is told that these ranges (struct wire_range) were unmapped. */
+void session_forget(struct session *session, uint32_t program,
+		    const struct vec *gone);
 /* Bring the next reading of all maps forward. */
 void session_hurry_refresh(struct session *session);
 /* When session_feed() has something to do by time alone; UINT64_MAX: never. */

@@ -60,6 +60,13 @@ struct error *remote_entry(pid_t pid, uint64_t *ret)
 	return auxiliary_value(pid, AT_ENTRY, ret);
 }
 
+struct error *remote_headers(pid_t pid, uint64_t *ret, uint64_t *ret_count)
+{
+	struct error *err = auxiliary_value(pid, AT_PHDR, ret);
+
+	return err ? err : auxiliary_value(pid, AT_PHNUM, ret_count);
+}
+
 struct error *remote_syscall_address(const struct memory *memory, uint64_t *ret)
 {
 	static const uint8_t instruction[] = { 0x0f, 0x05 };

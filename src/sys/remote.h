@@ -23,6 +23,9 @@ struct error *remote_syscall_address(const struct memory *memory,
 /* The first instruction of its program, behind the loader (AT_ENTRY). */
 struct error *remote_entry(pid_t pid, uint64_t *ret);
 
+/* Where its program headers are, and how many (AT_PHDR, AT_PHNUM). */
+struct error *remote_headers(pid_t pid, uint64_t *ret, uint64_t *ret_count);
+
 /*
  * rt_sigaction(2) in the stopped thread. set and old are the kernel's
  * struct sigaction of 32 bytes on x86-64; either may be NULL.

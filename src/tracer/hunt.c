@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "schedule/queue.h"
 #include "sys/perfwatch.h"
 #include "sys/remote.h"
 #include "sys/trace.h"
@@ -19,6 +20,7 @@
 #include "tracer/announce.h"
 #include "tracer/engine.h"
 #include "tracer/hunt-count.h"
+#include "tracer/hunt-loader.h"
 #include "tracer/hunt-registers.h"
 #include "tracer/hunt-text.h"
 #include "tracer/stall.h"
@@ -29,6 +31,7 @@ void hunt_init(struct hunt *hunt)
 	*hunt = (struct hunt){
 		.targets = VEC_INIT(struct hunt_target *),
 		.entries = VEC_INIT(struct hunt_entry),
+		.loaders = VEC_INIT(struct hunt_loader),
 	};
 }
 
@@ -49,6 +52,7 @@ void hunt_deinit(struct hunt *hunt)
 		hunt_target_free(hunt_target_at(hunt, i));
 	vec_deinit(&hunt->targets);
 	vec_deinit(&hunt->entries);
+	vec_deinit(&hunt->loaders);
 }
 
 /* Nothing waits for it any more. */
@@ -147,13 +151,52 @@ static bool hunt_makes_sense(const struct wire_hunt *wire)
 	       wire->early_count <= wire->partner_count;
 }
 
+static void hunt_mark_sites(struct wire_hunt *wire)
+{
+	wire->site.hunt = true;
+	for (uint32_t i = 0; i < wire->partner_count; i++)
+		wire->partners[i].hunt = true;
+}
+
+/* It is there already: more of it is known now, or it is elsewhere. */
+static bool hunt_updates(struct engine *engine, const struct wire_hunt *wire)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; i < hunt->targets.count; i++) {
+		struct hunt_target *target = hunt_target_at(hunt, i);
+
+		if (target->wire.side != wire->side ||
+		    target->wire.site.program != wire->site.program)
+			continue;
+		/* one that is held goes on as it is */
+		if (target->state == HUNT_HELD || target->state == HUNT_OVER ||
+		    (hunt->focus == target && hunt->holds))
+			return true;
+		if (!target->away &&
+		    !wire_site_is(&target->wire.site, &wire->site))
+			return true;
+		if (hunt->focus == target) {
+			hunt_lift_partners(engine);
+			hunt->focus = NULL;
+		}
+		target->wire = *wire;
+		hunt_mark_sites(&target->wire);
+		target->begun &= !target->away;
+		target->away = false;
+		hunt_tick(engine);
+		return true;
+	}
+	return false;
+}
+
 void hunt_take(struct engine *engine, const void *payload, size_t size)
 {
 	struct hunt_target *target;
 	const struct wire_hunt *wire = payload;
 
 	if (size != sizeof(*wire) || !engine->hunt.on ||
-	    !hunt_makes_sense(wire))
+	    !hunt_makes_sense(wire) || hunt_updates(engine, wire))
 		return;
 	target = calloc(1, sizeof(*target));
 	if (!target || !vec_push(&engine->hunt.targets, &target)) {
@@ -166,9 +209,7 @@ void hunt_take(struct engine *engine, const void *payload, size_t size)
 	target->counts = (struct vec)VEC_INIT(struct hunt_count);
 	target->news = (struct wire_hunted){ .side = wire->side };
 	target->begun = !hunt_is_held_up(engine, wire->site.program);
-	target->wire.site.hunt = true;
-	for (uint32_t i = 0; i < wire->partner_count; i++)
-		target->wire.partners[i].hunt = true;
+	hunt_mark_sites(&target->wire);
 	hunt_tick(engine);
 }
 
@@ -189,22 +230,35 @@ static bool hunt_is_for_text(const struct hunt_target *target)
 	       target->wire.ordinal <= WIRE_HUNT_TEXT_ORDINAL;
 }
 
+/* By what was counted of it, which is nothing as a rule. */
+static enum hunt_state hunt_state_of(const struct hunt_target *target)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < target->counts.count; i++) {
+		const struct hunt_count *count = vec_at(&target->counts, i);
+
+		most = count->executions > most ? count->executions : most;
+	}
+	return most >= target->wire.ordinal ? HUNT_NEAR : HUNT_COUNTING;
+}
+
 static void hunt_arm_target(struct engine *engine, struct hunt_target *target)
 {
 	bool late = target->begun && hunt_has_begun(engine, target);
 
+	if (target->away)
+		return;
 	if (late || !hunt_program(engine, target->wire.site.program)) {
 		hunt_over(engine, target, WIRE_HUNT_UNTRIED);
 		return;
 	}
-	target->state = HUNT_COUNTING;
+	target->state = hunt_state_of(target);
 	target->refused = engine->core.tracees.watch.refused;
 	if (hunt_is_for_text(target))
 		target->stands = hunt_text_stand(engine, &target->wire.site);
 	if (!target->stands && !hunt_claim(engine, target))
 		target->state = HUNT_QUEUED;
-	else if (target->wire.ordinal == 0)
-		target->state = HUNT_NEAR;
 }
 
 /* As many wait as there may be, in their order. */
@@ -448,6 +502,7 @@ static bool hunt_entries_trap(struct engine *engine, struct thread *thread,
 		hunt_unclaim_entry(engine, i);
 		announce_loaded(&engine->core, &engine->govern,
 				thread->process);
+		hunt_loader_begin(engine, thread->process);
 		startup_enter(&engine->startups, thread);
 		return true;
 	}
@@ -516,7 +571,8 @@ void hunt_hit(struct engine *engine, struct thread *thread,
 {
 	if (!engine->hunt.on || engine->core.phase != PHASE_WATCHING ||
 	    thread->step || thread->process->role != PROCESS_WATCHED ||
-	    hunt_is_again(&engine->hunt, thread, site->address))
+	    hunt_is_again(&engine->hunt, thread, site->address) ||
+	    hunt_loader_hit(engine, thread, site))
 		return;
 	if (hunt_is_partner(&engine->hunt, site))
 		hunt_partner_came(engine, thread, site, regs);
@@ -569,6 +625,7 @@ void hunt_leave(struct engine *engine, const struct process *process)
 		if (entry->text == text)
 			hunt_unclaim_entry(engine, i);
 	}
+	hunt_loader_end(engine, text);
 	for (size_t i = 0; i < hunt->targets.count; i++) {
 		struct hunt_target *target = hunt_target_at(hunt, i);
 
@@ -577,6 +634,28 @@ void hunt_leave(struct engine *engine, const struct process *process)
 			hunt_over(engine, target,
 				  target->passed ? WIRE_HUNT_UNTRIED
 						 : WIRE_HUNT_UNREACHED);
+	}
+}
+
+void hunt_unmapped(struct engine *engine, const struct wire_range *range)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; i < hunt->targets.count; i++) {
+		struct hunt_target *target = hunt_target_at(hunt, i);
+
+		if (!queue_in_range(&target->wire.site, range) ||
+		    target->state == HUNT_HELD || target->state == HUNT_OVER)
+			continue;
+		if (hunt->focus == target) {
+			hunt_lift_partners(engine);
+			hunt->focus = NULL;
+		}
+		/* the INT3 is lifted with all that is there */
+		target->stands = false;
+		hunt_unclaim(engine, target);
+		target->state = HUNT_QUEUED;
+		target->away = true;
 	}
 }
 
@@ -627,6 +706,7 @@ void hunt_tick(struct engine *engine)
 {
 	if (!engine->hunt.on || engine->core.phase != PHASE_WATCHING)
 		return;
+	hunt_loader_tick(engine);
 	hunt_tell(engine);
 	hunt_arm(engine);
 	hunt_look_ahead(engine);
@@ -649,7 +729,8 @@ void hunt_end(struct engine *engine)
 		if (target->state != HUNT_OVER)
 			hunt_over(engine, target,
 				  target->state == HUNT_HELD ? WIRE_HUNT_LOST
-				  : target->state == HUNT_QUEUED ||
+				  : (target->state == HUNT_QUEUED &&
+				     !target->away) ||
 						  target->passed
 					  ? WIRE_HUNT_UNTRIED
 					  : WIRE_HUNT_UNREACHED);

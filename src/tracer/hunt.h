@@ -43,6 +43,7 @@
 #include <sys/types.h>
 
 #include "base/vec.h"
+#include "sys/loader.h"
 #include "tracee/thread.h"
 #include "tracee/watch.h"
 #include "wire/hunt.h"
@@ -50,6 +51,7 @@
 struct engine;
 struct process;
 struct program_text;
+struct wire_range;
 struct x86_registers;
 
 enum {
@@ -77,6 +79,7 @@ struct hunt_target {
 	struct thread_place place;
 	enum hunt_state state;
 	bool begun; /* its program runs: threads may have that were not counted */
+	bool away; /* its library was unloaded */
 	bool claimed;
 	struct watch_claim claim;
 	uint64_t refused; /* struct watch's, before it was armed */
@@ -105,6 +108,14 @@ struct hunt_entry {
 	struct watch_claim claim;
 };
 
+/* A program's dynamic loader (hunt-loader.h). */
+struct hunt_loader {
+	struct wire_site site; /* where it tells of libraries */
+	struct loader_debug debug;
+	bool stands; /* the INT3 there */
+	pid_t waited; /* a thread that has waited there, until it goes on */
+};
+
 struct hunt {
 	bool on;
 	struct vec targets; /* of struct hunt_target *, owned */
@@ -113,6 +124,7 @@ struct hunt {
 	struct hunt_partner partners[WIRE_HUNT_PARTNERS];
 	size_t partner_count;
 	struct vec entries; /* of struct hunt_entry */
+	struct vec loaders; /* of struct hunt_loader */
 	uint64_t moved_ns; /* by which others got on in holds that have ended */
 	/* who is held, and then the one that was: it meets its INT3 again */
 	struct hunt_again {
@@ -138,8 +150,14 @@ void hunt_leave(struct engine *engine, const struct process *process);
 /* The thread has ended: note how many executions the kernel has counted in it. */
 void hunt_forget(struct engine *engine, const struct thread *thread);
 
-/* A message WIRE_HUNT has come: a side to wait for. Others are ignored. */
+/*
+ * A message WIRE_HUNT has come: a side to wait for, or more of one that waits, since
+ * a library was loaded. Others are ignored.
+ */
 void hunt_take(struct engine *engine, const void *payload, size_t size);
+
+/* The text of the range is gone: sides there wait until it comes again. */
+void hunt_unmapped(struct engine *engine, const struct wire_range *range);
 
 /*
  * A register has trapped in the stopped thread. False: it was none of ours. The

@@ -67,8 +67,8 @@ static bool startup_takes(const struct startups *startups,
 	return true;
 }
 
-/* The thread waits from now on, unless nobody would answer. */
-static void startup_hold(struct startups *startups, struct startup *startup,
+/* The thread waits from now on; false: nobody would answer. */
+static bool startup_hold(struct startups *startups, struct startup *startup,
 			 struct thread *thread)
 {
 	struct wire_startup message = {
@@ -77,13 +77,15 @@ static void startup_hold(struct startups *startups, struct startup *startup,
 
 	if (!channel_send(&startups->core->channel, WIRE_STARTUP, &message,
 			  sizeof(message)))
-		return;
+		return false;
 	startup->had = true;
+	startup->sent = false;
 	startup->begun_ns = clock_now_ns();
 	pool_forget_spent(startups->pool, message.program);
 	startup->maker = thread->tid;
 	startups->waiting++;
 	hold_begin(&startups->core->tracees, &startup->creator, thread);
+	return true;
 }
 
 bool startup_begin(struct startups *startups, struct thread *creator)
@@ -114,6 +116,18 @@ void startup_enter(struct startups *startups, struct thread *thread)
 		return;
 	startup->creator.in_creation = false;
 	startup_hold(startups, startup, thread);
+}
+
+bool startup_again(struct startups *startups, struct thread *thread)
+{
+	struct startup *startup = startup_of(thread->process->space->text);
+
+	if (!startup || startup->begun_ns != 0 ||
+	    startups->pool->params.startup_ns == 0 ||
+	    startups->core->phase != PHASE_WATCHING)
+		return false;
+	startup->creator.in_creation = false;
+	return startup_hold(startups, startup, thread);
 }
 
 bool startup_waits(const struct program_text *text)

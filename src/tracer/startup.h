@@ -67,6 +67,11 @@ bool startup_begin(struct startups *startups, struct thread *creator);
  * those do, and its second thread will not.
  */
 void startup_enter(struct startups *startups, struct thread *thread);
+/*
+ * The same, later: the thread has loaded a library. False: it does not wait, since
+ * another one does, or nobody would answer.
+ */
+bool startup_again(struct startups *startups, struct thread *thread);
 /* Does anybody wait? */
 bool startup_waits(const struct program_text *text);
 

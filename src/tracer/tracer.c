@@ -75,6 +75,7 @@ static void tracer_on_forget(struct engine *engine, const void *payload,
 		return;
 	provoke_forget(&engine->provoke, range);
 	stalls_forget(engine, range);
+	hunt_unmapped(engine, range);
 	arm_forget(engine, range);
 }
 

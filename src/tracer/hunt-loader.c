@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Loaders; see hunt-loader.h.
+ */
+#include "tracer/hunt-loader.h"
+
+#include "base/error.h"
+#include "base/log.h"
+#include "sys/loader.h"
+#include "sys/memory.h"
+#include "tracee/breakpoint.h"
+#include "tracee/process.h"
+#include "tracee/thread.h"
+#include "tracer/announce.h"
+#include "tracer/arm.h"
+#include "tracer/engine.h"
+#include "tracer/hunt.h"
+#include "tracer/startup.h"
+
+/* Not that of a site: these are counted from the lowest (sampling/sampleset.h). */
+static const uint64_t HUNT_LOADER_ID = WIRE_AIMED | (WIRE_AIMED - 1) >> 8;
+
+static struct hunt_loader *hunt_loader_at(const struct hunt *hunt, size_t i)
+{
+	return vec_at(&hunt->loaders, i);
+}
+
+/* As an instruction of one byte: what it is does not matter. */
+static struct error *hunt_loader_site(const struct process *process,
+				      const struct loader_debug *debug,
+				      struct wire_site *ret)
+{
+	size_t size = 0;
+
+	*ret = (struct wire_site){
+		.id = HUNT_LOADER_ID,
+		.address = debug->function,
+		.function = debug->function,
+		.program = process->space->text->program,
+		.hunt = true,
+		.insn.length = 1,
+	};
+	return memory_read(&process->space->memory, debug->function, ret->bytes,
+			   1, &size);
+}
+
+static void hunt_loader_stand(struct engine *engine, struct hunt_loader *loader)
+{
+	if (!loader->stands)
+		loader->stands = arm_standing(engine, &loader->site) ==
+				 WIRE_FIRED;
+}
+
+void hunt_loader_begin(struct engine *engine, const struct process *process)
+{
+	struct hunt_loader loader = { .stands = false };
+	struct error *err = loader_find(&process->space->memory, &loader.debug);
+
+	if (!err)
+		err = hunt_loader_site(process, &loader.debug, &loader.site);
+	if (err) {
+		/* as in a program that is linked statically */
+		log_debug(LOG_TARGET, "no loader: %s", error_message(err));
+		error_free(err);
+		return;
+	}
+	hunt_loader_stand(engine, &loader);
+	/* without memory for it, none is watched */
+	vec_push(&engine->hunt.loaders, &loader);
+}
+
+void hunt_loader_end(struct engine *engine, const struct program_text *text)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = hunt->loaders.count; i-- > 0;) {
+		if (hunt_loader_at(hunt, i)->site.program == text->program)
+			vec_remove_swap(&hunt->loaders, i);
+	}
+}
+
+void hunt_loader_tick(struct engine *engine)
+{
+	for (size_t i = 0; i < engine->hunt.loaders.count; i++)
+		hunt_loader_stand(engine, hunt_loader_at(&engine->hunt, i));
+}
+
+bool hunt_loader_hit(struct engine *engine, struct thread *thread,
+		     const struct wire_site *site)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; i < hunt->loaders.count; i++) {
+		struct hunt_loader *loader = hunt_loader_at(hunt, i);
+
+		if (!wire_site_is(&loader->site, site))
+			continue;
+		/* it has waited, and comes again */
+		if (loader->waited == thread->tid)
+			loader->waited = 0;
+		else if (!loader_is_busy(&thread->process->space->memory,
+					 &loader->debug) &&
+			 startup_again(&engine->startups, thread))
+			loader->waited = thread->tid;
+		return true;
+	}
+	return false;
+}
