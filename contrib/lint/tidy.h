@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 #define PKGDATADIR "/usr/share/racewatch"
+#define QEMUPLUGINDIR "/usr/libexec/racewatch/qemu"
 #define RECORDERDIR "/usr/libexec/racewatch/valgrind"
 
 #define error_create(...) (error_create(__VA_ARGS__), error_nomem)
