@@ -210,7 +210,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l hold -x -d 'How l
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l timeout -x -d 'End a run after this time'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l store -r -F -d 'Keep sides and outcomes here'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l since -r -F -d 'Leave out what is as in this hunt'
-complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l recorder -x -a 'auto valgrind breakpoints' -d 'How the run is recorded'
+complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l recorder -x -a 'auto valgrind qemu breakpoints' -d 'How the run is recorded'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l executions -x -d 'Executions of each instruction'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l include -x -d 'Record what matches, too'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l trace-memory -x -d 'Memory of the recorder, in MB'

@@ -18,6 +18,7 @@
 #include "base/utf8.h"
 #include "doctor/checks.h"
 #include "doctor/pid.h"
+#include "hunt/record-qemu.h"
 #include "hunt/record.h"
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
@@ -161,18 +162,25 @@ static struct error *print_json(const struct checks *checks)
 /* The recorders, the first of which `hunt --recorder auto' takes. */
 static char *doctor_recorders(const struct error *missing)
 {
-	char version[32], *text;
+	struct error *no_qemu = record_qemu_check();
+	char version[32], qemu[64] = "", *text;
+	int length;
 
-	if (missing)
-		return asprintf(&text, "breakpoints; valgrind not: %s",
-				error_message(missing)) < 0
-			       ? NULL
-			       : text;
-	record_valgrind_version(version, sizeof(version));
-	return asprintf(&text, "valgrind (%s, with our tool), breakpoints",
-			version) < 0
-		       ? NULL
-		       : text;
+	if (!no_qemu) {
+		record_qemu_version(version, sizeof(version));
+		snprintf(qemu, sizeof(qemu), "qemu (%s), ", version);
+	}
+	error_free(no_qemu);
+	if (missing) {
+		length = asprintf(&text, "%sbreakpoints; valgrind not: %s",
+				  qemu, error_message(missing));
+	} else {
+		record_valgrind_version(version, sizeof(version));
+		length = asprintf(&text,
+				  "valgrind (%s, with our tool), %sbreakpoints",
+				  version, qemu);
+	}
+	return length < 0 ? NULL : text;
 }
 
 /* What `racewatch hunt' records with. */

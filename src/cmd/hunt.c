@@ -48,8 +48,8 @@ struct hunt_options {
 
 #define AT(member) offsetof(struct hunt_options, member)
 
-static const char *const recorder_words[] = { "auto", "valgrind", "breakpoints",
-					      NULL };
+static const char *const recorder_words[] = { "auto", "valgrind", "qemu",
+					      "breakpoints", NULL };
 /* those that stop a thread before an instruction */
 static const char *const hunt_backend_words[] = { "auto", "perf", "ptrace",
 						  NULL };
@@ -97,8 +97,8 @@ static const struct option_def hunt_defs[] = {
 	  .offset = AT(since) },
 	{ .name = "--recorder",
 	  .arg = "NAME",
-	  .help = "how the run is recorded: auto, valgrind or breakpoints "
-		  "(default auto)",
+	  .help = "how the run is recorded: auto, valgrind, qemu or "
+		  "breakpoints (default auto)",
 	  .type = OPTION_NAME,
 	  .offset = AT(recorder),
 	  .choices = recorder_words },

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,41 +21,17 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/vec.h"
+#include "hunt/starting.h"
 #include "sampling/rules.h"
 
 #define TOOL_FILE "racewatch-amd64-linux"
 
 enum { MEMORY_DEFAULT_MIB = 128, LOG_MAX = 2000 };
 
-static bool has_tool(const char *folder)
-{
-	char path[PATH_MAX];
-
-	return snprintf(path, sizeof(path), "%s/" TOOL_FILE, folder) <
-		       (int)sizeof(path) &&
-	       access(path, X_OK) == 0;
-}
-
-/*
- * The folder of the tool: of the build tree where racewatch runs from there (or
- * a test of it does), else the installed one. Not valid after the next call.
- */
 static const char *tool_folder(void)
 {
-	static const char inside[] = "/src/recorder/valgrind";
-	static char folder[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", folder,
-			     sizeof(folder) - sizeof(inside));
-
-	while (n > 0) {
-		folder[n] = '\0';
-		n = strrchr(folder, '/') ? strrchr(folder, '/') - folder : 0;
-		memcpy(folder + n, inside, sizeof(inside));
-		if (has_tool(folder))
-			return folder;
-	}
-	return has_tool(RECORDERDIR) ? RECORDERDIR : NULL;
+	return starting_folder("/src/recorder/valgrind", RECORDERDIR,
+			       TOOL_FILE);
 }
 
 /* The launcher: the program behind Debian's script, or what there is. */
@@ -108,53 +83,34 @@ void record_valgrind_version(char *ret, size_t size)
 	ret[strcspn(ret, "\n")] = '\0';
 }
 
-/* Texts of our own, and a NULL behind them. */
-static bool add_text(struct vec *texts, char *text)
-{
-	if (text && vec_push(texts, &text))
-		return true;
-	free(text);
-	return false;
-}
-
-static bool add_option(struct vec *texts, const char *name, const char *value)
-{
-	char *text;
-
-	return asprintf(&text, "%s%s", name, value) >= 0 &&
-	       add_text(texts, text);
-}
-
-static void free_texts(struct vec *texts)
-{
-	for (size_t i = 0; i < texts->count; i++)
-		free(*(char **)vec_at(texts, i));
-	vec_deinit(texts);
-}
-
-static bool add_runtimes(struct vec *texts)
+static bool add_runtimes(struct starting *starting)
 {
 	enum module_part part;
 	const char *pattern;
 	bool ok = true;
 
 	for (size_t i = 0; ok && (pattern = rules_runtime(i, &part)); i++)
-		ok = add_option(texts,
-				part == PART_STRINGS ? "--strings="
-						     : "--runtime=",
-				pattern);
+		ok = starting_add(starting,
+				  part == PART_STRINGS ? "--strings="
+						       : "--runtime=",
+				  pattern);
 	return ok;
 }
 
-static bool add_log(struct vec *texts, const char *folder)
+static bool add_log(struct starting *starting, const char *folder)
 {
-	char *text;
+	char text[PATH_MAX];
 
-	return asprintf(&text, "--log-file=%s/log.%%p", folder) >= 0 &&
-	       add_text(texts, text);
+	snprintf(text, sizeof(text), "%s/log.%%p", folder);
+	return starting_add(starting, "--log-file=", text);
 }
 
-static bool add_arguments(struct vec *texts, const char *valgrind,
+static bool add_choice(struct starting *starting, const char *name, bool chosen)
+{
+	return starting_add(starting, name, chosen ? "yes" : "no");
+}
+
+static bool add_arguments(struct starting *starting, const char *valgrind,
 			  char *const *argv, const char *folder,
 			  const struct record_options *options)
 {
@@ -166,74 +122,32 @@ static bool add_arguments(struct vec *texts, const char *valgrind,
 		 (unsigned long long)(mib > 0 ? mib : MEMORY_DEFAULT_MIB));
 	snprintf(window, sizeof(window), "%llu",
 		 (unsigned long long)(options->window >> 10));
-	ok = add_option(texts, valgrind, "") &&
-	     add_option(texts, "--tool=racewatch", "") &&
-	     add_option(texts, "--fair-sched=yes", "") &&
-	     add_option(texts, "--trace-children=yes", "") &&
-	     add_option(texts, "--vgdb=no", "") &&
-	     add_option(texts, "-q", "") && add_log(texts, folder) &&
-	     add_option(texts, "--trace-folder=", folder) &&
-	     add_option(texts, "--trace-memory=", memory) &&
-	     add_option(texts, "--stacks=", options->stacks ? "yes" : "no") &&
-	     add_option(texts,
-			"--lossless=", options->lossless ? "yes" : "no") &&
-	     add_option(texts, "--whole=", options->whole ? "yes" : "no") &&
-	     add_option(texts, "--code=", options->code ? "yes" : "no") &&
-	     add_option(texts, "--code-window=", window) &&
-	     add_runtimes(texts) && add_option(texts, "--", "");
+	ok = starting_add(starting, valgrind, "") &&
+	     starting_add(starting, "--tool=racewatch", "") &&
+	     starting_add(starting, "--fair-sched=yes", "") &&
+	     starting_add(starting, "--trace-children=yes", "") &&
+	     starting_add(starting, "--vgdb=no", "") &&
+	     starting_add(starting, "-q", "") && add_log(starting, folder) &&
+	     starting_add(starting, "--trace-folder=", folder) &&
+	     starting_add(starting, "--trace-memory=", memory) &&
+	     add_choice(starting, "--stacks=", options->stacks) &&
+	     add_choice(starting, "--lossless=", options->lossless) &&
+	     add_choice(starting, "--whole=", options->whole) &&
+	     add_choice(starting, "--code=", options->code) &&
+	     starting_add(starting, "--code-window=", window) &&
+	     add_runtimes(starting) && starting_add(starting, "--", "");
 	for (; ok && *argv; argv++)
-		ok = add_option(texts, *argv, "");
-	return ok && vec_append(texts);
+		ok = starting_add(starting, *argv, "");
+	return ok;
 }
 
-/* Our environment, with those of the recorder's. */
-static bool add_environment(struct vec *texts, const char *folder)
+static bool add_environment(struct starting *starting, const char *folder)
 {
-	bool ok = add_option(texts, "VALGRIND_LIB=", folder) &&
-		  add_option(texts, "LD_BIND_NOW=", "1");
+	char library[PATH_MAX + 16];
+	const char *const own[] = { library, "LD_BIND_NOW=1", NULL };
 
-	for (char **variable = environ; ok && *variable; variable++) {
-		if (strncmp(*variable, "VALGRIND_LIB=", 13) != 0 &&
-		    strncmp(*variable, "LD_BIND_NOW=", 12) != 0)
-			ok = add_option(texts, *variable, "");
-	}
-	return ok && vec_append(texts);
-}
-
-/* Whether the command's file exists and can be run, as execvp(3) finds it. */
-static struct error *check_command(const char *name)
-{
-	const char *path = getenv("PATH");
-	bool found = false;
-
-	if (strchr(name, '/')) {
-		if (access(name, X_OK) == 0)
-			return NULL;
-		return access(name, F_OK) == 0
-			       ? error_create(ERROR_CANNOT_RUN, "cannot run %s",
-					      name)
-			       : error_create(ERROR_NOT_FOUND,
-					      "%s was not found", name);
-	}
-	for (const char *at = path ? path : "/bin:/usr/bin"; *at && !found;) {
-		size_t n = strcspn(at, ":");
-		char file[PATH_MAX];
-
-		snprintf(file, sizeof(file), "%.*s/%s", (int)n, at, name);
-		found = access(file, X_OK) == 0;
-		at += n + (at[n] == ':');
-	}
-	return found ? NULL
-		     : error_create(ERROR_NOT_FOUND, "%s was not found", name);
-}
-
-static struct error *start(const char *valgrind, struct vec *arguments,
-			   struct vec *environment, pid_t *ret)
-{
-	int code = posix_spawn(ret, valgrind, NULL, NULL, arguments->items,
-			       environment->items);
-
-	return code == 0 ? NULL : error_os(code, "start %s", valgrind);
+	snprintf(library, sizeof(library), "VALGRIND_LIB=%s", folder);
+	return starting_set(starting, own);
 }
 
 struct error *record_await(pid_t pid, const struct record_options *options,
@@ -289,15 +203,13 @@ static struct error *check_trace(const char *folder, pid_t pid)
 	return access(path, R_OK) == 0 ? NULL : explain(folder, pid);
 }
 
-static struct error *run(const char *valgrind, struct vec *arguments,
-			 struct vec *environment, const char *folder,
+static struct error *run(struct starting *starting, const char *folder,
 			 const struct record_options *options,
 			 struct record_result *result)
 {
-	struct error *err;
 	pid_t pid;
+	struct error *err = starting_spawn(starting, find_valgrind(), &pid);
 
-	err = start(valgrind, arguments, environment, &pid);
 	if (!err)
 		err = record_await(pid, options, result);
 	return err ? err : check_trace(folder, pid);
@@ -307,22 +219,21 @@ struct error *record_run(char *const *argv, const char *folder,
 			 const struct record_options *options,
 			 struct record_result *ret)
 {
-	struct vec arguments = VEC_INIT(char *), environment = VEC_INIT(char *);
 	struct record_result result = { 0 };
-	const char *valgrind = find_valgrind();
 	struct error *err = record_check();
+	struct starting starting;
+	char path[PATH_MAX];
 
+	starting_init(&starting);
 	if (!err)
-		err = check_command(argv[0]);
-	if (!err &&
-	    (!add_arguments(&arguments, valgrind, argv, folder, options) ||
-	     !add_environment(&environment, tool_folder())))
+		err = starting_find(argv[0], path);
+	if (!err && (!add_arguments(&starting, find_valgrind(), argv, folder,
+				    options) ||
+		     !add_environment(&starting, tool_folder())))
 		err = error_nomem;
 	if (!err)
-		err = run(valgrind, &arguments, &environment, folder, options,
-			  &result);
-	free_texts(&arguments);
-	free_texts(&environment);
+		err = run(&starting, folder, options, &result);
+	starting_deinit(&starting);
 	if (!err)
 		*ret = result;
 	return err ? error_wrap(err, "record %s", argv[0]) : NULL;

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/exitstatus.h"
 #include "base/log.h"
+#include "hunt/record-qemu.h"
 #include "hunt/record-stops.h"
 #include "hunt/trouble.h"
 
@@ -61,18 +62,20 @@ static int run_bare(char *const *argv, const struct record_options *options)
 	return result.status;
 }
 
-static struct error *by_valgrind(char *const *argv, const char *folder,
-				 const struct record_options *options,
-				 struct recorders_result *ret)
+/* The command by itself, and by a recorder that runs all of it more slowly. */
+static struct error *
+compare(struct error *(*run)(char *const *argv, const char *folder,
+			     const struct record_options *,
+			     struct record_result *ret),
+	char *const *argv, const char *folder,
+	const struct record_options *options, struct recorders_result *ret)
 {
 	uint64_t begun = children_cpu_ns(), bare, recorded;
-	struct error *err = record_check();
+	struct error *err;
 
-	if (err)
-		return err;
 	ret->bare_status = run_bare(argv, options);
 	bare = children_cpu_ns() - begun;
-	err = record_run(argv, folder, options, &ret->run);
+	err = run(argv, folder, options, &ret->run);
 	if (err)
 		return err;
 	recorded = children_cpu_ns() - begun - bare;
@@ -80,6 +83,20 @@ static struct error *by_valgrind(char *const *argv, const char *folder,
 	if (bare >= RECORDERS_BARE_NS)
 		ret->slow_down = (double)recorded / (double)bare;
 	return NULL;
+}
+
+static struct error *by_valgrind(char *const *argv, const char *folder,
+				 const struct record_options *options,
+				 struct recorders_result *ret)
+{
+	return compare(record_run, argv, folder, options, ret);
+}
+
+static struct error *by_qemu(char *const *argv, const char *folder,
+			     const struct record_options *options,
+			     struct recorders_result *ret)
+{
+	return compare(record_qemu_run, argv, folder, options, ret);
 }
 
 static struct error *by_breakpoints(char *const *argv, const char *folder,
@@ -106,6 +123,7 @@ static struct error *check_nothing(void)
 /* In the order of `auto'. */
 static const struct recorder_kind recorder_kinds[] = {
 	{ "valgrind", record_check, by_valgrind },
+	{ "qemu", record_qemu_check, by_qemu },
 	{ "breakpoints", check_nothing, by_breakpoints },
 };
 
@@ -116,16 +134,9 @@ static void tell_passed(const char *name, const char *reason)
 	log_note("not recorded by %s: %s", name, reason);
 }
 
-/* The recorder of that name; or the first that is here: what is passed is told. */
-static const struct recorder_kind *choose(const char *name)
+/* The first of those from here on that can be used: what is passed is told. */
+static const struct recorder_kind *first_of(const struct recorder_kind *kind)
 {
-	const struct recorder_kind *kind = recorder_kinds;
-
-	if (strcmp(name, "auto") != 0) {
-		while (strcmp(kind->name, name) != 0)
-			kind++;
-		return kind;
-	}
 	for (;; kind++) {
 		struct error *missing = kind->check();
 
@@ -134,6 +145,15 @@ static const struct recorder_kind *choose(const char *name)
 		tell_passed(kind->name, error_message(missing));
 		error_free(missing);
 	}
+}
+
+static const struct recorder_kind *find_kind(const char *name)
+{
+	const struct recorder_kind *kind = recorder_kinds;
+
+	while (strcmp(kind->name, name) != 0)
+		kind++;
+	return kind;
 }
 
 /*
@@ -169,18 +189,55 @@ static struct error *run_kind(const struct recorder_kind *kind,
 	return err;
 }
 
-/* The next one: what the first has written goes. */
-static struct error *run_instead(const char *reason, char *const *argv,
-				 const char *folder,
-				 const struct record_options *options,
-				 struct recorders_result *ret)
+/*
+ * Why the next one is to record instead; *ret_reason is NULL if it is not. Takes
+ * over *err, which is what came of this one.
+ */
+static struct error *why_not(const char *folder,
+			     const struct recorders_result *result,
+			     struct error **err, char **ret_reason)
 {
-	struct error *err;
+	bool failed = false;
 
-	tell_passed(recorder_kinds[0].name, reason);
-	err = trouble_clear(folder);
-	return err ? err
-		   : run_kind(&recorder_kinds[1], argv, folder, options, ret);
+	*ret_reason = NULL;
+	if (!*err)
+		return has_failed(folder, result, &failed, ret_reason);
+	/* nothing was recorded: it has said why */
+	if ((*err)->kind != ERROR_OTHER && (*err)->kind != ERROR_UNSUPPORTED)
+		return NULL;
+	*ret_reason = strdup(error_message(*err));
+	error_free(*err);
+	*err = NULL;
+	return *ret_reason ? NULL : error_nomem;
+}
+
+/* By one after another: what the one before has written goes. */
+static struct error *run_first(char *const *argv, const char *folder,
+			       const struct record_options *options,
+			       struct recorders_result *ret)
+{
+	const struct recorder_kind *kind = first_of(recorder_kinds);
+	char *reason;
+
+	for (;;) {
+		struct error *err = run_kind(kind, argv, folder, options, ret);
+		struct error *other = NULL;
+
+		if (kind == recorder_kinds + RECORDER_KINDS - 1)
+			return err;
+		other = why_not(folder, ret, &err, &reason);
+		if (!reason || other) {
+			error_free(err);
+			free(reason);
+			return other ? other : err;
+		}
+		tell_passed(kind->name, reason);
+		free(reason);
+		other = trouble_clear(folder);
+		if (other)
+			return other;
+		kind = first_of(kind + 1);
+	}
 }
 
 struct error *recorders_run(const char *name, char *const *argv,
@@ -188,30 +245,16 @@ struct error *recorders_run(const char *name, char *const *argv,
 			    const struct record_options *options,
 			    struct recorders_result *ret)
 {
-	const struct recorder_kind *kind = choose(name);
-	struct error *err, *wrote;
-	bool failed = false, others = true;
-	char *reason = NULL;
+	const struct recorder_kind *kind;
+	bool others = true;
+	struct error *err = trouble_has_files(folder, &others);
 
-	err = trouble_has_files(folder, &others);
-	if (!err)
-		err = run_kind(kind, argv, folder, options, ret);
+	if (err)
+		return err;
 	/* what others have recorded there is not to be removed */
-	if (others)
-		return err;
-	if (kind != recorder_kinds || strcmp(name, "auto") != 0)
-		return err;
-	/* nothing was recorded: it has said why */
-	if (err && err->kind == ERROR_OTHER) {
-		wrote = run_instead(error_message(err), argv, folder, options,
-				    ret);
-		error_free(err);
-		return wrote;
-	}
-	if (!err)
-		err = has_failed(folder, ret, &failed, &reason);
-	if (!err && failed && reason)
-		err = run_instead(reason, argv, folder, options, ret);
-	free(reason);
-	return err;
+	if (strcmp(name, "auto") == 0 && !others)
+		return run_first(argv, folder, options, ret);
+	kind = strcmp(name, "auto") == 0 ? first_of(recorder_kinds)
+					 : find_kind(name);
+	return run_kind(kind, argv, folder, options, ret);
 }

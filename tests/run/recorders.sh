@@ -28,14 +28,17 @@ hunted()
 }
 options=()
 
-for recorder in valgrind breakpoints; do
+recorders="valgrind breakpoints"
+[ ! -x /usr/bin/qemu-x86_64 ] || recorders="$recorders qemu"
+for recorder in $recorders; do
 	for variant in O0 O2 nopie; do
 		in_turn 2 "$recorder-$variant" || continue
 		hunted "listing 1, $variant" $recorder 66 "$T/listing1.$variant"
 	done
 	hunted "listing 1, twin" $recorder 0 "$T/listing1.twin"
 	hunted "listing 2" $recorder 66 "$T/listing2.O2"
-	hunted "in a script" $recorder 66 sh -c "true; '$T/listing1.O2'; true"
+	[ $recorder = qemu ] ||
+		hunted "in a script" $recorder 66 sh -c "true; '$T/listing1.O2'; true"
 done
 
 # recorded NAME COMMAND...: by breakpoints; the trace is $work/NAME.txt
@@ -107,6 +110,8 @@ cp "$RACEWATCH" "$work/racewatch"
 RACEWATCH=$work/racewatch
 hunted "without the tool" auto 66 "$T/listing1.O2"
 matches "which is told" "$work/err" "not recorded by valgrind: the recorder is"
+[ ! -x /usr/bin/qemu-x86_64 ] || matches "and of the plugin" "$work/err" \
+	"not recorded by qemu: the recorder is"
 matches "with what is taken" "$work/err" "recorded by breakpoints"
 run doctor
 matches "doctor says so" "$work/out" "^note +recorder +breakpoints; valgrind not"
