@@ -47,21 +47,6 @@ enum {
 	FEED_BYTES_PER_SITE = 16,
 };
 
-void session_forget(struct session *session, uint32_t program,
-		    const struct vec *gone)
-{
-	if (gone->count > 0 && session_hunts(session->config))
-		session_hunt_forget(session, program);
-	for (size_t i = 0; i < gone->count; i++) {
-		struct wire_range range =
-			*(const struct wire_range *)vec_at(gone, i);
-
-		range.program = program;
-		channel_send(&session->channel, WIRE_FORGET, &range,
-			     sizeof(range));
-	}
-}
-
 void session_hurry_refresh(struct session *session)
 {
 	for (size_t i = 0; i < session->watched.programs.count; i++) {
@@ -97,6 +82,8 @@ static struct error *session_join(struct session *session,
 	program->set.libraries_wait = session_own_first(session, program, now);
 	err = sampleset_sync(&program->set, now + FEED_SLICE_NS, &gone);
 	session_forget(session, program->id, &gone);
+	if (gone.count > 0 && session_hunts(session->config))
+		session_hunt_forget(session, program->id);
 	vec_deinit(&gone);
 	program->aimed = false;
 	if (program->set.parts.count != parts)

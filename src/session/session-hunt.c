@@ -266,6 +266,8 @@ static struct error *session_hunt_join(struct session *session,
 	struct error *err = sampleset_sync(&program->set, UINT64_MAX, &gone);
 
 	session_forget(session, program->id, &gone);
+	if (gone.count > 0)
+		session_hunt_forget(session, program->id);
 	vec_deinit(&gone);
 	return err;
 }

@@ -46,3 +46,16 @@ void session_send_supply(struct session *session)
 			 sizeof(supply)))
 		session->supply = supply.sites;
 }
+
+void session_forget(struct session *session, uint32_t program,
+		    const struct vec *gone)
+{
+	for (size_t i = 0; i < gone->count; i++) {
+		struct wire_range range =
+			*(const struct wire_range *)vec_at(gone, i);
+
+		range.program = program;
+		channel_send(&session->channel, WIRE_FORGET, &range,
+			     sizeof(range));
+	}
+}

@@ -152,9 +152,6 @@ void session_tell_foreign(struct session *session, const struct rights *rights);
 /* Read the program's maps, and tell the tracer which ranges were unmapped. */
 struct error *session_refresh(struct session *session,
 			      struct watched_program *program);
-/* The tracer is told that these ranges (struct wire_range) were unmapped. */
-void session_forget(struct session *session, uint32_t program,
-		    const struct vec *gone);
 /* Bring the next reading of all maps forward. */
 void session_hurry_refresh(struct session *session);
 /* When session_feed() has something to do by time alone; UINT64_MAX: never. */
@@ -176,6 +173,9 @@ void session_count_own_sites(struct session *session);
 void session_send_sites(struct session *session,
 			struct watched_program *program,
 			struct wire_site *sites, size_t count);
+/* The tracer is told that these ranges (struct wire_range) were unmapped. */
+void session_forget(struct session *session, uint32_t program,
+		    const struct vec *gone);
 /* Tell the tracer how many sites could be armed, if that has changed. */
 void session_send_supply(struct session *session);
 
