@@ -26,7 +26,8 @@ struct stops_thread {
 	uint64_t pointer; /* its pthread_t (its fs base); 0: not known */
 	uint64_t last; /* sequence number of its last access */
 	struct stops_thread *joins; /* that it is about to join; NULL: none */
-	uint64_t joins_sp;
+	uint64_t joins_sp; /* at the entry of pthread_join(3) */
+	uint64_t joins_return; /* where that returns to; 0: not known */
 	uint64_t joined; /* when `joiner' had joined it; */
 	uint32_t joiner; /* 0: nobody has */
 };

@@ -77,17 +77,34 @@ static struct error *process_of(struct stops *stops,
 	return NULL;
 }
 
+/*
+ * Does the access come of the call of pthread_join(3) that the thread has made, as
+ * that of a signal handler? The stack pointer says so if it is above, and else the
+ * return addresses, of which there may be more than are told.
+ */
+static bool is_within_join(const struct stops_thread *thread,
+			   const struct session_recorded *news)
+{
+	if (news->wire->regs.gpr[X86_RSP] > thread->joins_sp)
+		return false;
+	for (size_t i = 0; i < news->return_count; i++) {
+		if (news->returns[i] == thread->joins_return)
+			return true;
+	}
+	return thread->joins_return == 0 || news->return_count == 0 ||
+	       news->return_count >= SESSION_RETURNS;
+}
+
 /* Of a thread that joins another one: has it come back? */
 static void note_return(struct stops_process *process,
 			struct stops_thread *thread,
-			const struct wire_recorded *news)
+			const struct session_recorded *news)
 {
-	uint64_t sp = news->regs.gpr[X86_RSP];
 	struct stops_thread *joined = thread->joins;
 
 	/* who calls it again, or creates a thread, has come back */
-	if (!joined ||
-	    (news->kind == WIRE_RECORDED_ACCESS && sp <= thread->joins_sp))
+	if (!joined || (news->wire->kind == WIRE_RECORDED_ACCESS &&
+			is_within_join(thread, news)))
 		return;
 	thread->joins = NULL;
 	/* a number of its own: it comes before the next creation */
@@ -155,7 +172,7 @@ static struct error *take_birth(struct stops_process *process,
 	if (creator) {
 		recorder_ran(&process->recorder, stops_host(process, creator),
 			     wire->ns);
-		note_return(process, creator, wire);
+		note_return(process, creator, news);
 		stops_process_map(process, wire->regs.rip, news->maps);
 		set_stack(&process->recorder, news);
 	}
@@ -196,11 +213,13 @@ struct error *stops_take(struct stops *stops,
 	if (thread->pointer == 0)
 		stops_thread_begin(process, thread, &wire->regs);
 	recorder_ran(&process->recorder, stops_host(process, thread), wire->ns);
-	note_return(process, thread, wire);
+	note_return(process, thread, news);
 	if (wire->kind == WIRE_RECORDED_JOIN) {
 		thread->joins = stops_thread_by_pointer(
 			process, wire->regs.gpr[X86_RDI], thread);
 		thread->joins_sp = wire->regs.gpr[X86_RSP];
+		thread->joins_return = news->return_count > 0 ? news->returns[0]
+							      : 0;
 	} else if (wire->kind == WIRE_RECORDED_ACCESS) {
 		take_accesses(process, thread, news);
 	}

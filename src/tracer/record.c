@@ -237,12 +237,11 @@ static void record_tell(struct engine *engine, const struct thread *thread,
 	size_t size = 0;
 
 	news.regs = *regs;
-	if (site->record == WIRE_RECORD_ACCESS) {
+	if (site->record == WIRE_RECORD_ACCESS)
 		record_accesses(memory, site, &news);
-		error_free(memory_read(memory, regs->gpr[X86_RSP], stack,
-				       sizeof(stack), &size));
-		news.stack_size = (uint32_t)size;
-	}
+	error_free(memory_read(memory, regs->gpr[X86_RSP], stack, sizeof(stack),
+			       &size));
+	news.stack_size = (uint32_t)size;
 	record_send(engine, &news, stack);
 }
 

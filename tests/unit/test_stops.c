@@ -85,18 +85,25 @@ static struct wire_recorded stop_of(int tid, enum wire_recorded_kind kind)
 	};
 }
 
-static void take(const struct wire_recorded *wire)
+static void take_with(const struct wire_recorded *wire, const uint64_t *returns,
+		      size_t count)
 {
-	const uint64_t returns[] = { (uint64_t)(uintptr_t)take };
 	const struct session_recorded news = {
 		.wire = wire,
 		.returns = returns,
-		.return_count = 1,
+		.return_count = count,
 		.path = "/bin/program",
 		.maps = &maps,
 	};
 
 	assert_null(stops_take(stops, &news));
+}
+
+static void take(const struct wire_recorded *wire)
+{
+	const uint64_t returns[] = { (uint64_t)(uintptr_t)take };
+
+	take_with(wire, returns, 1);
 }
 
 static void take_access(int tid, uint64_t address, uint8_t kind)
@@ -251,6 +258,42 @@ static void its_end_may_be_told_later(void **state)
 	assert_int_equal(threads[3].joined, TRACE_NEVER);
 }
 
+/* An access of the main thread, below the call of pthread_join(3). */
+static void take_deep(const uint64_t *returns, size_t count)
+{
+	struct wire_recorded wire = stop_of(MAIN, WIRE_RECORDED_ACCESS);
+
+	wire.count = 1;
+	wire.accesses[0] = (struct mem_access){ SHARED, 4, ACCESS_WRITE };
+	wire.regs.gpr[X86_RSP] = SP - 64;
+	take_with(&wire, returns, count);
+}
+
+/* In a function that is called after it, and in a handler that came within it. */
+static void a_call_has_returned_if_its_address_is_not_on_the_stack(void **state)
+{
+	const uint64_t join = (uint64_t)(uintptr_t)take;
+	uint64_t other[SESSION_RETURNS] = { join + 1, join + 2 };
+	const uint64_t within[] = { join + 3, join };
+
+	(void)state;
+	take_birth(FIRST);
+	take_birth(SECOND);
+	take_access(FIRST, SHARED, ACCESS_WRITE);
+	take_access(SECOND, SHARED, ACCESS_WRITE);
+	take_join(FIRST);
+	take_kind(FIRST, WIRE_RECORDED_ENDED);
+	take_deep(other, 2);
+	take_join(SECOND);
+	take_deep(within, 2);
+	take_deep(other, SESSION_RETURNS);
+	take_kind(SECOND, WIRE_RECORDED_ENDED);
+	finish(0);
+	assert_int_equal(threads[2].joiner, 1);
+	assert_int_equal(threads[2].joined, 2);
+	assert_int_equal(threads[3].joiner, 0);
+}
+
 static void a_call_that_did_not_wait_is_no_join(void **state)
 {
 	(void)state;
@@ -337,6 +380,7 @@ int main(void)
 		TEST(accesses_have_places_stacks_and_values),
 		TEST(atomic_ones_are_marked),
 		TEST(a_thread_that_was_waited_for_is_joined),
+		TEST(a_call_has_returned_if_its_address_is_not_on_the_stack),
 		TEST(its_end_may_be_told_later),
 		TEST(a_call_that_did_not_wait_is_no_join),
 		TEST(what_is_on_its_own_stack_is_left_out),
