@@ -86,13 +86,6 @@ is "apart, twin: exit status" "$status" 0
 RUN_TIMEOUT=120 run hunt -o "$report" --hold 500ms -- "$T/reaped.twin"
 is "reaped, twin: exit status" "$status" 0
 is "reaped, twin: no side" "$(records --count "$report" type=target)" 0
-# nor where it is recorded by breakpoints, though the functions called behind the
-# join are as deep as that was
-RUN_TIMEOUT=120 run hunt --recorder breakpoints -o "$report" --hold 500ms -- \
-	"$T/reaped.twin"
-is "reaped, twin, by breakpoints: exit status" "$status" 0
-is "reaped, twin, by breakpoints: no side" "$(records --count "$report" \
-	type=target)" 0
 # in threads that block all signals, which perf's trap does not stop
 for variant in O0 O2 nopie; do
 	in_turn 2 "sealed, $variant" || continue
