@@ -280,6 +280,7 @@ static struct error *hunt_in_outcomes(const struct hunt_options *options,
 	if (err)
 		return err;
 	hunt_note_found(options, &found);
+	output->recorder = found.recorded ? found.recorder : NULL;
 	err = hunt_run(config, outcomes, &sink, &result);
 	/* after an error too: what was found until then */
 	ended = hunting_output_finish(output, outcomes, &result, ret_status);

@@ -19,6 +19,7 @@
 #include "report/combine.h"
 #include "report/race.h"
 #include "report/record.h"
+#include "report/target-counts.h"
 #include "report/text.h"
 
 /* The line of a race names so many of its targets at most. */
@@ -240,30 +241,10 @@ static struct error *hunting_crash(void *context, const struct crash *crash)
 static void hunting_add_counts(struct strbuf *line,
 			       const struct outcomes_counts *counts)
 {
-	static const struct {
-		unsigned int result;
-		const char *text;
-	} words[] = {
-		{ TARGET_PROVOKED, " provoked" },
-		{ TARGET_ORDERED, " ordered" },
-		{ TARGET_TIMEOUT, " timed out" },
-		{ TARGET_UNREACHED, " not reached again" },
-		{ TARGET_UNCHANGED, " unchanged" },
-		{ TARGET_PENDING, " not tried yet" },
-	};
-	const char *before = ": ";
+	struct target_counts sum = { .sides = counts->sides };
 
-	text_add_plural(line, counts->sides, "side");
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		uint64_t count = counts->results[words[i].result];
-
-		if (count == 0)
-			continue;
-		strbuf_add(line, before);
-		text_add_count(line, count);
-		strbuf_add(line, words[i].text);
-		before = ", ";
-	}
+	memcpy(sum.results, counts->results, sizeof(sum.results));
+	target_counts_say(line, &sum);
 }
 
 static void hunting_progress(void *context,
@@ -471,6 +452,7 @@ struct error *hunting_output_finish(struct hunting_output *output,
 				    int *ret_status)
 {
 	struct run_summary sum = { .backend = "",
+				   .hunt = { true, output->recorder },
 				   .elapsed_ns = result->elapsed_ns };
 	struct outcomes_counts counts;
 	struct error *err = outcomes_count(outcomes, &counts);

@@ -47,6 +47,7 @@ struct hunting_output {
 	uint64_t numbered;
 	uint64_t line_ns; /* of the next line of progress without a terminal */
 	uint64_t start_wall_ns;
+	const char *recorder; /* set when it is known; NULL: nothing recorded */
 	bool run_written;
 	bool failed; /* writing has, and that was told */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Locks, the heap block and earlier accesses of a race in the HTML report; see
- * html.h.
+ * Locks, the heap block and earlier accesses of a race in the HTML report, and the
+ * sides of a hunt; see html.h.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 #include "report/phrase-recorded.h"
 #include "report/phrase.h"
 #include "report/race.h"
+#include "report/target-record.h"
 #include "report/text.h"
 
 static void add_lock(struct strbuf *out, const struct recorded_lock *lock)
@@ -111,4 +112,25 @@ void html_add_recorded(struct strbuf *out, const struct race *race)
 	strbuf_add(out, "<p class=\"soft\">and ");
 	text_add_count(out, recorded->left_out);
 	strbuf_add(out, " more</p>\n");
+}
+
+void html_add_target(struct strbuf *out, const struct target_record *record)
+{
+	struct strbuf text = { 0 };
+
+	strbuf_addf(out, "<tr id=\"target-%" PRIu64 "\"><td class=\"number\">",
+		    record->side.id);
+	strbuf_addf(out, "#%" PRIu64 "</td>", record->side.id);
+	target_say_side(&text, &record->side);
+	add_cell(out, &text);
+	target_say_outcome(&text, record);
+	add_cell(out, &text);
+	if (record->race_id)
+		strbuf_addf(out,
+			    "<td><a href=\"#race-%" PRIu64 "\">race #%" PRIu64
+			    "</a></td>",
+			    record->race_id, record->race_id);
+	else
+		strbuf_add(out, "<td></td>");
+	strbuf_add(out, "</tr>\n");
 }

@@ -14,6 +14,7 @@ struct race_side;
 struct renderer;
 struct run_coverage;
 struct strbuf;
+struct target_record;
 struct vec;
 
 /* src/report/html/report.css and report.js, made strings by the build. */
@@ -37,6 +38,9 @@ void html_add_frames(struct strbuf *out, const struct vec *frames);
 void html_add_held(struct strbuf *out, const struct race *race,
 		   const struct race_side *side);
 void html_add_recorded(struct strbuf *out, const struct race *race);
+
+/* A <tr> with a side of a hunt, and what came of it. */
+void html_add_target(struct strbuf *out, const struct target_record *record);
 
 /* A <section>. */
 void html_add_crash(struct strbuf *out, const struct crash *crash);

@@ -19,6 +19,7 @@
 #include "report/race.h"
 #include "report/render.h"
 #include "report/run.h"
+#include "report/target-counts.h"
 #include "report/text.h"
 #include "report/xml.h"
 
@@ -46,6 +47,8 @@ struct html {
 	struct document races;
 	struct strbuf runs, crashes; /* sections */
 	struct strbuf tiles; /* of the summary */
+	struct strbuf sides; /* of a hunt: rows of a table */
+	struct target_counts counts; /* of them */
 	struct vec progress; /* of struct run_summary */
 	struct vec modules; /* of struct html_module */
 	char *program; /* for the title */
@@ -78,6 +81,7 @@ static void html_destroy(struct renderer *renderer, struct html *html)
 	strbuf_deinit(&html->runs);
 	strbuf_deinit(&html->crashes);
 	strbuf_deinit(&html->tiles);
+	strbuf_deinit(&html->sides);
 	vec_deinit(&html->progress);
 	for (size_t i = 0; i < html->modules.count; i++) {
 		struct html_module *module = vec_at(&html->modules, i);
@@ -175,6 +179,18 @@ static void thin_out(struct vec *progress)
 	progress->count = (progress->count + 1) / 2;
 }
 
+static struct error *html_target(struct renderer *renderer,
+				 const struct target_record *record)
+{
+	struct html *html = html_state(renderer);
+
+	if (!html)
+		return error_nomem;
+	target_counts_add(&html->counts, record);
+	html_add_target(&html->sides, record);
+	return NULL;
+}
+
 static struct error *html_progress(struct renderer *renderer,
 				   const struct run_summary *progress)
 {
@@ -218,16 +234,9 @@ static void end_tile(struct strbuf *out, const char *what)
 	strbuf_addf(out, "</b><span>%s</span></li>\n", what);
 }
 
-static struct error *html_summary(struct renderer *renderer,
-				  const struct run_summary *summary)
+static void add_sample_tiles(struct strbuf *out,
+			     const struct run_summary *summary)
 {
-	struct html *html = html_state(renderer);
-	struct strbuf *out;
-
-	if (!html)
-		return error_nomem;
-	out = &html->tiles;
-	strbuf_clear(out);
 	begin_tile(out);
 	text_add_count(out, summary->stats.samples);
 	end_tile(out, summary->stats.samples == 1 ? "sample" : "samples");
@@ -242,6 +251,46 @@ static struct error *html_summary(struct renderer *renderer,
 	begin_tile(out);
 	strbuf_addf(out, "%.1f %%", summary->overhead_pct);
 	end_tile(out, "overhead");
+}
+
+static void add_hunt_tiles(struct strbuf *out,
+			   const struct target_counts *counts,
+			   const struct run_summary *summary)
+{
+	begin_tile(out);
+	text_add_count(out, counts->sides);
+	end_tile(out, counts->sides == 1 ? "side" : "sides");
+	for (unsigned int i = 0; i < TARGET_RESULTS; i++) {
+		if (counts->results[i] == 0)
+			continue;
+		begin_tile(out);
+		text_add_count(out, counts->results[i]);
+		end_tile(out, target_counts_word(i));
+	}
+	if (summary->hunt.recorder) {
+		begin_tile(out);
+		xml_add(out, summary->hunt.recorder);
+		end_tile(out, "recorded it");
+	}
+	begin_tile(out);
+	text_add_time(out, summary->elapsed_ns);
+	end_tile(out, "hunted");
+}
+
+static struct error *html_summary(struct renderer *renderer,
+				  const struct run_summary *summary)
+{
+	struct html *html = html_state(renderer);
+	struct strbuf *out;
+
+	if (!html)
+		return error_nomem;
+	out = &html->tiles;
+	strbuf_clear(out);
+	if (summary->hunt.known)
+		add_hunt_tiles(out, &html->counts, summary);
+	else
+		add_sample_tiles(out, summary);
 	begin_tile(out);
 	strbuf_addf(out, "%d", summary->exit_status);
 	end_tile(out, "exit status");
@@ -340,9 +389,13 @@ static void add_none(struct strbuf *out, const struct html *html)
 		strbuf_addf(out, "<p class=\"card notice\">%s</p>\n",
 			    html->unsampled);
 	else
-		strbuf_add(out, "<p class=\"card good\">No race was caught. "
-				"The samples below say how much that means."
-				"</p>\n");
+		strbuf_addf(out,
+			    "<p class=\"card good\">No race was caught. "
+			    "%s</p>\n",
+			    html->sides.length > 0
+				    ? "The sides below say how much that means."
+				    : "The samples below say how much that "
+				      "means.");
 }
 
 static void add_races(struct strbuf *out, const struct html *html)
@@ -375,6 +428,17 @@ static void add_races(struct strbuf *out, const struct html *html)
 	strbuf_add(out, "</section>\n");
 }
 
+static void add_sides(struct strbuf *out, const struct html *html)
+{
+	if (html->sides.length == 0)
+		return;
+	strbuf_add(out, "<section aria-labelledby=\"sides\">"
+			"<h2 id=\"sides\">Sides</h2>\n"
+			"<div class=\"card scroll\"><table>\n");
+	strbuf_add(out, strbuf_text(&html->sides));
+	strbuf_add(out, "</table></div>\n</section>\n");
+}
+
 static void add_watching(struct strbuf *out, const struct html *html)
 {
 	strbuf_add(out, "<section aria-labelledby=\"watching\">"
@@ -398,6 +462,7 @@ static struct error *html_finish(struct renderer *renderer)
 	add_header(&text, html);
 	strbuf_add(&text, strbuf_text(&html->crashes));
 	add_races(&text, html);
+	add_sides(&text, html);
 	add_watching(&text, html);
 	strbuf_addf(&text,
 		    "</main>\n<footer>Written by racewatch. A race that is "
@@ -406,7 +471,7 @@ static struct error *html_finish(struct renderer *renderer)
 		    "</html>\n",
 		    html_script);
 	text.failed |= html->runs.failed | html->crashes.failed |
-		       html->tiles.failed;
+		       html->tiles.failed | html->sides.failed;
 	err = document_write(renderer->out, &text);
 	html_destroy(renderer, html);
 	return err;
@@ -417,6 +482,7 @@ const struct renderer_ops render_html = {
 	.run = html_run,
 	.race = html_race,
 	.crash = html_crash,
+	.target = html_target,
 	.progress = html_progress,
 	.summary = html_summary,
 	.finish = html_finish,

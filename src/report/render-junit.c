@@ -7,7 +7,8 @@
  * in it. One that is suppressed, known, synchronization, or unlikely where these
  * are ignored, is skipped, with the reason. The case of the watching passes when samples were taken, is
  * skipped when there were none (which proves nothing), and an error where the
- * exit status says so: 65 and 125.
+ * exit status says so: 65 and 125. That of a hunt passes, and has the outcomes of
+ * its sides.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #include "report/race.h"
 #include "report/render.h"
 #include "report/run.h"
+#include "report/target-counts.h"
 #include "report/text.h"
 #include "report/xml.h"
 
@@ -37,6 +39,9 @@ struct junit {
 	struct strbuf properties;
 	struct strbuf crashes; /* text */
 	struct strbuf watched; /* what was said of the samples */
+	struct strbuf sides; /* of a hunt, a line each */
+	struct target_counts counts; /* of them */
+	bool hunt;
 	char *program; /* of the run, for the class name */
 	double seconds;
 	enum junit_outcome outcome;
@@ -65,6 +70,7 @@ static void junit_destroy(struct renderer *renderer, struct junit *junit)
 	strbuf_deinit(&junit->properties);
 	strbuf_deinit(&junit->crashes);
 	strbuf_deinit(&junit->watched);
+	strbuf_deinit(&junit->sides);
 	free(junit->program);
 	free(junit);
 	renderer->state = NULL;
@@ -292,6 +298,37 @@ static struct error *junit_crash(struct renderer *renderer,
 	return NULL;
 }
 
+static struct error *junit_target(struct renderer *renderer,
+				  const struct target_record *record)
+{
+	struct junit *junit = junit_state(renderer);
+
+	if (!junit)
+		return error_nomem;
+	target_counts_add(&junit->counts, record);
+	strbuf_addf(&junit->sides, "target #%" PRIu64 ": ", record->side.id);
+	target_say_side(&junit->sides, &record->side);
+	strbuf_add(&junit->sides, ": ");
+	target_say_outcome(&junit->sides, record);
+	if (record->race_id)
+		strbuf_addf(&junit->sides, ", #%" PRIu64, record->race_id);
+	strbuf_add(&junit->sides, "\n");
+	return NULL;
+}
+
+static void junit_say(struct junit *junit, const struct run_summary *summary)
+{
+	struct strbuf *line = &junit->watched;
+
+	if (summary->hunt.known) {
+		target_counts_say_hunt(line, &junit->counts, summary);
+		return;
+	}
+	phrase_add_samples(line, summary);
+	strbuf_add(line, ", ");
+	phrase_add_overhead(line, summary);
+}
+
 static struct error *junit_summary(struct renderer *renderer,
 				   const struct run_summary *summary)
 {
@@ -302,16 +339,16 @@ static struct error *junit_summary(struct renderer *renderer,
 		return error_nomem;
 	line = &junit->watched;
 	junit->seconds = (double)summary->elapsed_ns / 1e9;
-	phrase_add_samples(line, summary);
-	strbuf_add(line, ", ");
-	phrase_add_overhead(line, summary);
+	junit->hunt = summary->hunt.known;
+	junit_say(junit, summary);
 	junit->outcome = run_is_unsampled(summary) ? JUNIT_SKIPPED
 						   : JUNIT_PASSED;
 	if (run_is_unsampled(summary) && !summary->sampling.proves_nothing)
 		strbuf_add(line, ": nothing is proved");
 	if (summary->exit_status == EXIT_NO_PROOF) {
 		junit->outcome = JUNIT_ERROR;
-		strbuf_add(line, ", fewer than were asked for");
+		strbuf_add(line, junit->hunt ? ": nothing is proved"
+					     : ", fewer than were asked for");
 	}
 	if (summary->exit_status == EXIT_FAILED) {
 		junit->outcome = JUNIT_ERROR;
@@ -320,23 +357,36 @@ static struct error *junit_summary(struct renderer *renderer,
 	return NULL;
 }
 
+static void add_output(struct strbuf *out, const char *said, const char *more)
+{
+	strbuf_add(out, "   <system-out>");
+	if (said)
+		xml_add(out, said);
+	if (said && more)
+		strbuf_add(out, "\n");
+	if (more)
+		xml_add(out, more);
+	strbuf_add(out, "</system-out>\n");
+}
+
 static void add_watching(struct strbuf *out, const struct junit *junit)
 {
 	const char *said = junit->watched.length
 				   ? strbuf_text(&junit->watched)
 				   : "the report has no summary: it was cut "
 				     "short";
+	const char *sides = junit->sides.length ? strbuf_text(&junit->sides)
+						: NULL;
 
 	strbuf_add(out, "  <testcase");
 	xml_add_attribute(out, "classname",
 			  junit->program ? junit->program : PACKAGE_NAME);
-	strbuf_addf(out, " name=\"racewatch took samples\" time=\"%.3f\">\n",
+	strbuf_addf(out, " name=\"racewatch %s\" time=\"%.3f\">\n",
+		    junit->hunt ? "tried all sides" : "took samples",
 		    junit->seconds);
 	switch (junit->outcome) {
 	case JUNIT_PASSED:
-		strbuf_add(out, "   <system-out>");
-		xml_add(out, said);
-		strbuf_add(out, "</system-out>\n");
+		add_output(out, said, sides);
 		break;
 	case JUNIT_SKIPPED:
 		strbuf_add(out, "   <skipped");
@@ -347,6 +397,8 @@ static void add_watching(struct strbuf *out, const struct junit *junit)
 		strbuf_add(out, "   <error type=\"racewatch\"");
 		xml_add_attribute(out, "message", said);
 		strbuf_add(out, "/>\n");
+		if (sides)
+			add_output(out, NULL, sides);
 		break;
 	}
 	strbuf_add(out, "  </testcase>\n");
@@ -395,7 +447,8 @@ static void add_suite(struct strbuf *out, struct junit *junit,
 	}
 	strbuf_add(out, " </testsuite>\n</testsuites>\n");
 	out->failed |= junit->attributes.failed | junit->properties.failed |
-		       junit->crashes.failed | junit->watched.failed;
+		       junit->crashes.failed | junit->watched.failed |
+		       junit->sides.failed;
 }
 
 static struct error *junit_finish(struct renderer *renderer)
@@ -418,6 +471,7 @@ const struct renderer_ops render_junit = {
 	.run = junit_run,
 	.race = junit_race,
 	.crash = junit_crash,
+	.target = junit_target,
 	.summary = junit_summary,
 	.finish = junit_finish,
 };

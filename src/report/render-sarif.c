@@ -9,6 +9,7 @@
  * all races, whatever their verdict: services tell results apart by rule and
  * fingerprint, and a race that turns out harmful is still the same one.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@
 #include "report/render.h"
 #include "report/run.h"
 #include "report/sarif.h"
+#include "report/target-counts.h"
 
 static const char sarif_schema[] =
 	"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/"
@@ -53,7 +55,8 @@ static const struct sarif_rule {
 struct sarif {
 	struct document results;
 	json_t *invocations; /* array */
-	json_t *notifications; /* array: crashes */
+	json_t *notifications; /* array: crashes, and sides of a hunt */
+	struct target_counts counts; /* of sides */
 	char *version; /* of the racewatch that recorded the first run */
 	uint64_t start; /* of the last run */
 	struct object last; /* that run's invocation */
@@ -401,19 +404,71 @@ static struct error *sarif_crash(struct renderer *renderer,
 	return NULL;
 }
 
+static struct error *sarif_note(struct sarif *sarif, const char *level,
+				struct strbuf *message, json_t *places)
+{
+	struct object notification = object_begin(NULL);
+
+	object_put(&notification, "message", sarif_message(message));
+	object_put_text(&notification, "level", level);
+	if (places)
+		object_put(&notification, "locations", places);
+	return json_array_append_new(sarif->notifications,
+				     object_end(&notification)) < 0
+		       ? error_nomem
+		       : NULL;
+}
+
+/* What came of a side is told as a notification of the run, too. */
+static struct error *sarif_target(struct renderer *renderer,
+				  const struct target_record *record)
+{
+	const struct hunt_side *side = &record->side;
+	const struct race_frame frame = {
+		.function = side->function,
+		.module = side->place.module,
+		.offset = side->place.offset,
+	};
+	struct sarif *sarif = sarif_state(renderer);
+	struct strbuf message = { 0 }, text = { 0 };
+	json_t *places = json_array();
+
+	if (!sarif || !places ||
+	    json_array_append_new(places, sarif_location(&frame, 0, NULL)) < 0)
+		return error_nomem;
+	target_counts_add(&sarif->counts, record);
+	strbuf_addf(&message, "target #%" PRIu64 ": ", side->id);
+	target_say_side(&text, side);
+	strbuf_add(&text, ": ");
+	target_say_outcome(&text, record);
+	sarif_add_text(&message, strbuf_text(&text), 0);
+	message.failed |= text.failed;
+	strbuf_deinit(&text);
+	return sarif_note(sarif, "note", &message, places);
+}
+
+static void note_hunt(struct sarif *sarif, const struct run_summary *summary)
+{
+	struct strbuf message = { 0 };
+	struct error *err;
+
+	target_counts_say_hunt(&message, &sarif->counts, summary);
+	err = sarif_note(sarif, "note", &message, NULL);
+	sarif->failed |= err != NULL;
+	error_free(err);
+}
+
 /* Nothing was proved: said where a viewer shows what went wrong. */
 static void note_no_samples(struct sarif *sarif,
 			    const struct run_summary *summary)
 {
-	struct object notification = object_begin(NULL);
 	struct strbuf message = { 0 };
+	struct error *err;
 
 	strbuf_add(&message, phrase_unsampled(summary));
-	object_put(&notification, "message", sarif_message(&message));
-	object_put_text(&notification, "level", "warning");
-	if (json_array_append_new(sarif->notifications,
-				  object_end(&notification)) < 0)
-		sarif->failed = true;
+	err = sarif_note(sarif, "warning", &message, NULL);
+	sarif->failed |= err != NULL;
+	error_free(err);
 }
 
 static struct error *sarif_summary(struct renderer *renderer,
@@ -434,6 +489,8 @@ static struct error *sarif_summary(struct renderer *renderer,
 		   json_integer(summary->exit_status));
 	if (run_is_unsampled(summary))
 		note_no_samples(sarif, summary);
+	if (summary->hunt.known)
+		note_hunt(sarif, summary);
 	if (json_array_size(sarif->notifications) > 0)
 		object_put(&sarif->last, "toolExecutionNotifications",
 			   json_incref(sarif->notifications));
@@ -544,6 +601,7 @@ const struct renderer_ops render_sarif = {
 	.run = sarif_run,
 	.race = sarif_race,
 	.crash = sarif_crash,
+	.target = sarif_target,
 	.summary = sarif_summary,
 	.finish = sarif_finish,
 };

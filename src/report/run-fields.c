@@ -213,6 +213,8 @@ static const struct field summary_field_list[] = {
 	  FIELD_COUNTED(struct run_summary, programs, program_count),
 	  .of = &run_program_fields },
 	{ "processes_single", FIELD_COUNT, FIELD_APART, AT(processes_single) },
+	{ "hunt", FIELD_BOOL, FIELD_BOTH, AT(hunt.known) },
+	{ "recorder", FIELD_TEXT, FIELD_SAME, AT(hunt.recorder) },
 	{ "exit", FIELD_ID, FIELD_MOST, FIELD_NEEDED, AT(exit_status) },
 };
 

@@ -93,6 +93,12 @@ struct run_program {
 	uint64_t races;
 };
 
+/* Of a hunt, which takes no samples. */
+struct run_hunt {
+	bool known; /* it was one */
+	const char *recorder; /* NULL: nothing was recorded by this hunt */
+};
+
 /*
  * The summary. Also what it came to so far, about once a second: the records of
  * the type progress have a few of these (progress_fields, report/field.h).
@@ -137,12 +143,15 @@ struct run_summary {
 	const struct run_program *programs;
 	size_t program_count;
 	uint64_t processes_single;
+	struct run_hunt hunt;
 	int exit_status; /* racewatch's */
 };
 
 /* Nothing was sampled that could have shown a race of the program's own. */
 static inline bool run_is_unsampled(const struct run_summary *summary)
 {
+	if (summary->hunt.known)
+		return false;
 	return summary->sampling.known ? summary->sampling.own == 0
 				       : summary->stats.samples == 0;
 }

@@ -113,6 +113,21 @@ hunted_stripped()
 }
 hunted_stripped
 
+# the other formats have the same
+for format in html sarif junit; do
+	RUN_TIMEOUT=120 run hunt -q --format $format -o "$work/report.$format" \
+		--hold 500ms -- "$T/hunted_cpp.O2" nested
+	is "$format: exit status" "$status" 66 || diag_file "$work/err"
+	for text in 'mutex bytes 40..79 of a block of 240 of make_account' \
+		'of 240 bytes, allocated in the recording by thread 0' \
+		'read and wrote' 'rovoked' 'WRITES 8 bytes'; do
+		matches "$format: $text" "$work/report.$format" "$text"
+	done
+	is "$format: nothing of samples" \
+		"$(grep -c '[0-9] samples\|No samples' \
+			"$work/report.$format")" 0
+done
+
 for variant in O0 O2; do
 	in_turn 2 "Rust, $variant" || continue
 	name="Rust, $variant"

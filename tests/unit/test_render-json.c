@@ -384,6 +384,7 @@ static void summary_has_every_counter(void **state)
 		.programs = programs,
 		.program_count = 1,
 		.processes_single = 32,
+		.hunt = { true, "valgrind" },
 		.synchronization = 4,
 		.stats.samples = 5,
 		.stats.hits = 6,
@@ -473,7 +474,8 @@ static void summary_has_every_counter(void **state)
 		  "[{\"path\":\"/usr/bin/cache\",\"processes\":27,"
 		  "\"threads\":28,\"samples\":29,\"samples_stalled\":30,"
 		  "\"races\":31}]" },
-		{ "processes_single", "32" }, { "exit", "66" });
+		{ "processes_single", "32" }, { "hunt", "true" },
+		{ "recorder", "\"valgrind\"" }, { "exit", "66" });
 	json_decref(record);
 }
 
