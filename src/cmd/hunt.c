@@ -26,6 +26,7 @@
 #include "report/source.h"
 #include "report/text.h"
 #include "sampling/rules.h"
+#include "sys/procfs.h"
 #include "tracee/selftest.h"
 #include "x86/dregs.h"
 
@@ -64,10 +65,10 @@ static const struct option_def hunt_defs[] = {
 	{ .name = "--jobs",
 	  .letter = 'j',
 	  .arg = "NUMBER",
-	  .help = "runs at the same time (default 1)",
+	  .help = "runs at the same time, at most (default: one for each "
+		  "processor)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(jobs),
-	  .preset = 1,
 	  .min = 1,
 	  .max = 1024 },
 	{ .name = "--hold",
@@ -262,6 +263,18 @@ static void hunt_note_registers(void)
 	error_free(err);
 }
 
+/* One for each processor that we may use. */
+static uint64_t hunt_jobs(const struct hunt_options *options)
+{
+	int processors = 1;
+	uint64_t busy, idle;
+
+	if (options->jobs > 0)
+		return options->jobs;
+	procfs_processors(&processors, &busy, &idle);
+	return processors > 0 ? (uint64_t)processors : 1;
+}
+
 static struct error *hunt_in_outcomes(const struct hunt_options *options,
 				      const struct hunt_config *config,
 				      struct outcomes *outcomes,
@@ -360,7 +373,7 @@ static struct error *hunt_judged(const struct hunt_options *options,
 			 .rules = rules },
 		.budget_ns = options->budget_ns,
 		.asked_ns = clock_now_ns(),
-		.jobs = options->jobs,
+		.jobs = hunt_jobs(options),
 		.hold_ns = options->hold_ns,
 	};
 	struct hunting_output output;

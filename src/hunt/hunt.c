@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/same-text.h"
 #include "base/signalpipe.h"
 #include "conflict/symbolize.h"
@@ -21,6 +22,7 @@
 #include "report/field.h"
 #include "report/race.h"
 #include "report/record.h"
+#include "sys/procfs.h"
 
 enum { HUNT_TICK_MS = 1000 };
 
@@ -36,6 +38,8 @@ struct hunting {
 	struct vec met; /* of struct race *, of the batch that is read */
 	struct symbolizer *symbolizer;
 	uint64_t begun_ns;
+	uint64_t
+		at_once; /* runs that the processors have room for; 0: not known */
 	int signals; /* descriptor */
 };
 
@@ -93,11 +97,39 @@ static bool hunting_goes_with(const struct hunt_side *side,
 	       same_text(side->thread_path, first->thread_path);
 }
 
-/* How many sides a run gets: each worker is to have some. */
+/*
+ * How many runs to make at a time. More than the processors have room for would
+ * only take each other's time, and be more in number. The first run is made alone,
+ * and shows how many processors a run takes.
+ */
+static uint64_t hunting_at_once(const struct hunting *hunting)
+{
+	return hunting->at_once ? hunting->at_once : 1;
+}
+
+static void hunting_measure(struct hunting *hunting,
+			    const struct run_summary *run)
+{
+	int processors = 1;
+	uint64_t busy, idle;
+
+	procfs_processors(&processors, &busy, &idle);
+	hunting->at_once = tries_at_once(hunting->config->jobs, processors,
+					 run->cpu_ns, run->elapsed_ns);
+	log_debug(LOG_DETECT, "%llu runs at a time",
+		  (unsigned long long)hunting->at_once);
+}
+
+/*
+ * How many sides a run gets: as many as the others have. Of the first, nothing is
+ * known yet.
+ */
 static size_t hunting_share(const struct hunting *hunting)
 {
-	size_t jobs = (size_t)hunting->config->jobs;
-	size_t share = (hunting->claimed.count + jobs - 1) / jobs;
+	size_t jobs = hunting->at_once ? (size_t)hunting->at_once
+				       : (size_t)hunting->config->jobs;
+	size_t left = hunting->claimed.count + hunting->out.count;
+	size_t share = (left + jobs - 1) / jobs;
 
 	if (share < TRIES_MIXED)
 		return TRIES_MIXED;
@@ -319,11 +351,13 @@ static struct error *hunting_record(struct hunting *hunting,
 	return NULL;
 }
 
-static void hunting_ran(struct hunting *hunting, int status)
+static void hunting_ran(struct hunting *hunting, const struct run_summary *run)
 {
 	struct hunt_result *result = hunting->result;
+	int status = run->exit_status;
 
-	result->runs++;
+	if (result->runs++ == 0)
+		hunting_measure(hunting, run);
 	if (status == 0)
 		return;
 	if (result->failed++ == 0)
@@ -343,7 +377,7 @@ static struct error *hunting_receive(struct hunting *hunting,
 		if (!err && more)
 			err = hunting_record(hunting, &record);
 		else if (!err)
-			hunting_ran(hunting, record.summary.exit_status);
+			hunting_ran(hunting, &record.summary);
 	}
 	report_record_deinit(&record);
 	return hunting_tell(hunting, err);
@@ -433,8 +467,9 @@ static struct error *hunting_turn(struct hunting *hunting, bool *ret_more)
 {
 	struct error *err = NULL;
 
-	for (uint64_t i = 0;
-	     !err && i < hunting->config->jobs && !hunting_is_over(hunting);
+	for (uint64_t i = 0; !err && i < hunting->config->jobs &&
+			     hunting_busy(hunting) < hunting_at_once(hunting) &&
+			     !hunting_is_over(hunting);
 	     i++) {
 		if (!hunting->workers[i].busy)
 			err = hunting_feed(hunting, &hunting->workers[i]);

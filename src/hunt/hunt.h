@@ -23,7 +23,7 @@ struct hunt_config {
 	struct holding_config run; /* the command, and how it is run */
 	uint64_t budget_ns; /* 0: none */
 	uint64_t asked_ns; /* clock_now_ns() when the budget began */
-	uint64_t jobs; /* runs at a time */
+	uint64_t jobs; /* runs at a time, at most */
 	uint64_t hold_ns; /* 0: as the recording says */
 };
 

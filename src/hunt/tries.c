@@ -65,6 +65,17 @@ static struct tries_side *tries_of(struct tries *tries, uint64_t id)
 	return known;
 }
 
+uint64_t tries_at_once(uint64_t jobs, int processors, uint64_t cpu_ns,
+		       uint64_t elapsed_ns)
+{
+	double all = (double)elapsed_ns * (processors > 1 ? processors : 1);
+	double room = cpu_ns > 0 ? all / (double)cpu_ns + 0.5 : (double)jobs;
+
+	if (room >= (double)jobs)
+		return jobs;
+	return room < 1 ? 1 : (uint64_t)room;
+}
+
 bool tries_is_alone(const struct tries *tries, const struct hunt_side *side)
 {
 	const struct tries_side *known = tries_find(tries, side->id);

@@ -39,6 +39,14 @@ struct tries {
 void tries_init(struct tries *tries, uint64_t hold_ns);
 void tries_deinit(struct tries *tries);
 
+/*
+ * How many runs the processors have room for, of `jobs' at most, where a run by
+ * itself took so much CPU time in so much time: at least one. Half a run that has
+ * no room finds it in the holds of the others.
+ */
+uint64_t tries_at_once(uint64_t jobs, int processors, uint64_t cpu_ns,
+		       uint64_t elapsed_ns);
+
 /* Is it to have a run of its own? */
 bool tries_is_alone(const struct tries *tries, const struct hunt_side *side);
 

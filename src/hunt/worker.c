@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/exitstatus.h"
 #include "base/log.h"
@@ -42,6 +44,7 @@ struct working {
 	FILE *out;
 	struct vec batch; /* of struct target_record */
 	char backend[16]; /* of the batch */
+	uint64_t begun_ns, begun_cpu_ns; /* its run */
 	bool failed; /* what is written is incomplete */
 };
 
@@ -121,12 +124,35 @@ static int working_status(const struct session_result *result)
 					   : WEXITSTATUS(result->status);
 }
 
+static uint64_t working_usage(int who)
+{
+	struct rusage usage;
+
+	if (getrusage(who, &usage) < 0)
+		return 0;
+	return ((uint64_t)usage.ru_utime.tv_sec +
+		(uint64_t)usage.ru_stime.tv_sec) *
+		       CLOCK_NS_PER_S +
+	       ((uint64_t)usage.ru_utime.tv_usec +
+		(uint64_t)usage.ru_stime.tv_usec) *
+		       (CLOCK_NS_PER_MS / 1000);
+}
+
+/* By runs until now, with what watches them: all have been waited for. */
+static uint64_t working_cpu_ns(void)
+{
+	return working_usage(RUSAGE_SELF) + working_usage(RUSAGE_CHILDREN);
+}
+
 static void working_tell(struct working *working,
 			 const struct holding_side *sides,
 			 const struct session_result *result)
 {
 	const struct run_summary end = {
-		.backend = "", .exit_status = working_status(result)
+		.backend = "",
+		.exit_status = working_status(result),
+		.elapsed_ns = clock_now_ns() - working->begun_ns,
+		.cpu_ns = working_cpu_ns() - working->begun_cpu_ns,
 	};
 
 	for (size_t i = 0; i < working->batch.count; i++) {
@@ -154,6 +180,8 @@ static struct error *working_run(struct working *working, int *ret_interrupted)
 	struct holding_config config = *working->config;
 	struct error *err = sides ? NULL : error_nomem;
 
+	working->begun_ns = clock_now_ns();
+	working->begun_cpu_ns = working_cpu_ns();
 	config.backend = working->backend;
 	for (size_t i = 0; !err && i < count; i++) {
 		sides[i].side = &working_at(working, i)->side;

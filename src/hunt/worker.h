@@ -4,7 +4,8 @@
  * it is sent, and sends back what came of it. Both ways as lines of a report
  * (racewatch-json(5)): target records and, to end a batch, a summary; back come
  * races and crashes besides, and the summary has the command's exit status (128 +
- * signal if that killed it). So several runs go on at a time, each with a session
+ * signal if that killed it), the time of the run, and the CPU time of the command
+ * and of racewatch in it. So several runs go on at a time, each with a session
  * of its own.
  */
 #ifndef HUNT_WORKER_H

@@ -160,6 +160,19 @@ static void what_is_late_twice_is_tried_alone(void **state)
 	assert_int_equal(tries_hold_ns(&tries, &side), 30 * ms);
 }
 
+static void runs_at_a_time_fit_the_processors(void **state)
+{
+	(void)state;
+	/* two threads that compute, one, and one that mostly sleeps */
+	assert_int_equal(tries_at_once(8, 2, 2000 * ms, 1000 * ms), 1);
+	assert_int_equal(tries_at_once(8, 2, 1000 * ms, 1000 * ms), 2);
+	assert_int_equal(tries_at_once(8, 4, 1000 * ms, 1000 * ms), 4);
+	assert_int_equal(tries_at_once(8, 2, 10 * ms, 1000 * ms), 8);
+	assert_int_equal(tries_at_once(1, 2, 10 * ms, 1000 * ms), 1);
+	assert_int_equal(tries_at_once(8, 1, 9000 * ms, 1000 * ms), 1);
+	assert_int_equal(tries_at_once(8, 2, 0, 0), 8);
+}
+
 static void a_high_ordinal_is_counted_by_a_register(void **state)
 {
 	struct hunt_side side = side_of(1, 20 * ms);
@@ -202,6 +215,7 @@ int main(void)
 		TRY(an_order_is_doubted_where_the_partner_was_near),
 		TRY(what_is_not_reached_is_tried_twice),
 		TRY(what_is_late_twice_is_tried_alone),
+		TRY(runs_at_a_time_fit_the_processors),
 		TRY(what_is_never_tried_ends_too),
 		TRY(holds_before_it_make_a_side_late),
 		TRY(what_is_tried_again_is_never_late),
