@@ -39,9 +39,9 @@ struct hunt_options {
 	const char *recorder, *trace, *keep_trace, *targets, *program;
 	const char *store, *since, *backend;
 	struct vec include; /* of const char * */
-	uint64_t trace_memory, executions, sides, budget_ns, jobs, hold_ns,
-		timeout_ns;
-	bool verbose;
+	uint64_t trace_memory, transfer_window, executions, sides, budget_ns,
+		jobs, hold_ns, timeout_ns;
+	bool verbose, record_code;
 	/* the options as given */
 	char **words;
 	size_t word_count;
@@ -125,6 +125,17 @@ static const struct option_def hunt_defs[] = {
 	  .type = OPTION_UINT64,
 	  .offset = AT(trace_memory),
 	  .max = 1 << 20 },
+	{ .name = "--record-code",
+	  .help = "by valgrind: record what each thread executes, too",
+	  .type = OPTION_FLAG,
+	  .offset = AT(record_code) },
+	{ .name = "--transfer-window",
+	  .arg = "KB",
+	  .help = "with --record-code: keep so many kilobytes of it for each "
+		  "thread, the last ones (default 0: all)",
+	  .type = OPTION_UINT64,
+	  .offset = AT(transfer_window),
+	  .max = 1 << 30 },
 	{ .name = "--keep-trace",
 	  .arg = "DIRECTORY",
 	  .help = "keep the recording in this directory",
@@ -203,6 +214,8 @@ static struct hunt_sources hunt_sources(const struct hunt_options *options,
 		.keep_trace = options->keep_trace,
 		.recorder = options->recorder ? options->recorder : "auto",
 		.trace_memory = options->trace_memory << 20,
+		.code = options->record_code,
+		.window = options->transfer_window << 10,
 		.executions = (uint32_t)options->executions,
 		.include = options->include.items,
 		.include_count = options->include.count,
@@ -411,6 +424,30 @@ static struct error *hunt_with_judge(const struct hunt_options *options,
 	return err;
 }
 
+static struct error *hunt_check_code(const struct hunt_options *options)
+{
+	const char *word = options->record_code ? "--record-code"
+						: "--transfer-window";
+
+	if (!options->record_code && options->transfer_window == 0)
+		return NULL;
+	if (!options->keep_trace)
+		return error_create(ERROR_USAGE,
+				    "%s is for the recording: --keep-trace "
+				    "says where that is kept",
+				    word);
+	if (!options->record_code)
+		return error_create(ERROR_USAGE, "--transfer-window is of "
+						 "--record-code");
+	if (options->recorder && strcmp(options->recorder, "valgrind") != 0 &&
+	    strcmp(options->recorder, "auto") != 0)
+		return error_create(ERROR_USAGE,
+				    "--record-code is Valgrind's, and "
+				    "--recorder is %s",
+				    options->recorder);
+	return NULL;
+}
+
 static struct error *hunt_check(const struct hunt_options *options,
 				char *const *argv)
 {
@@ -428,6 +465,9 @@ static struct error *hunt_check(const struct hunt_options *options,
 				    "--keep-trace takes a recording, and %s "
 				    "makes none",
 				    sources[0] ? "--trace" : "--targets");
+	err = hunt_check_code(options);
+	if (err)
+		return err;
 	err = program_inspect(argv[0], &program);
 	if (!err)
 		program_deinit(&program);

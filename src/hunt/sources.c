@@ -70,6 +70,8 @@ static struct error *record(const struct hunt_sources *sources, const char *dir,
 	const struct record_options options = {
 		.memory = sources->trace_memory,
 		.timeout_ns = sources->timeout_ns,
+		.code = sources->code,
+		.window = sources->window,
 		.executions = sources->executions,
 		.program = sources->program,
 		.include = sources->include,

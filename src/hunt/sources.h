@@ -24,6 +24,9 @@ struct hunt_sources {
 	const char *recorder; /* "auto" or its name */
 	uint64_t timeout_ns; /* of the recorded run; 0: none */
 	uint64_t trace_memory; /* bytes for the recorder; 0: its own */
+	/* by Valgrind: what is executed, too; bytes of it a thread, 0: all */
+	bool code;
+	uint64_t window;
 	/* by breakpoints: of each instruction, by each thread; 0: as many as usual */
 	uint32_t executions;
 	const char *const *include; /* as struct record_options has them */

@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "hunt/code.h"
+#include "hunt/executed-text.h"
 #include "hunt/recording.h"
 #include "hunt/target.h"
 #include "hunt/traces.h"
@@ -326,6 +327,8 @@ static struct error *print_recording(struct strbuf *text, const char *path)
 		err = print_threads(&printing);
 		print_modules(&printing);
 	}
+	if (!err)
+		err = executed_text(&recording, &printing.text);
 	if (!err)
 		err = print_shared(&printing);
 	*text = printing.text;

@@ -131,6 +131,36 @@ is "window: the end is the same" \
 	"$(diff "$work/recorded" "$work/stepped" | head -n 5)" ""
 options=()
 
+# `racewatch hunt' records it, too, and `report --trace' counts it.
+is_refused()
+{
+	is "hunt: $2" "$status" 2
+	matches "hunt: and why" "$work/err" "$1"
+}
+run hunt --record-code -- "$T/executed.O2"
+is_refused '--record-code is for the recording: --keep-trace' \
+	"a recording of code that is not kept is a usage error"
+run hunt --transfer-window 64 --keep-trace "$work/hunt" -- "$T/executed.O2"
+is_refused '--transfer-window is of --record-code' \
+	"a window of nothing, too"
+run hunt --record-code --keep-trace "$work/hunt" --recorder breakpoints -- \
+	"$T/executed.O2"
+is_refused '--record-code is Valgrind.s, and --recorder is breakpoints' \
+	"a recorder that cannot, too"
+run hunt --record-code --keep-trace "$work/hunt" -- "$T/executed.O2"
+is "hunt: it ends" "$status" 0 || diag_file "$work/err"
+run report --trace "$work/hunt"
+instructions()
+{
+	sed -n "s/^  $1 *\\([0-9].*\\) instructions.*/\\1/p" "$work/out"
+}
+matches "report --trace: thousands of instructions" "$work/out" \
+	'^  executed: [1-9][0-9]*.[0-9][0-9][0-9] instructions in '
+is "report --trace: its instructions, of one thread" \
+	"$(instructions executed:)" "$(instructions 0)"
+matches "report --trace: a locked write that failed" "$work/out" \
+	'^  0 .* locked writes .[1-9][0-9]* failed., [1-9][0-9]* of the heap'
+
 # A trace that was cut off is read up to there.
 cut=$(printf '%s\n' "$work"/threads/trace.*)
 head -c $(($(stat -c %s "$cut") * 9 / 10)) "$cut" >"$work/cut"
