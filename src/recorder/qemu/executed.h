@@ -19,6 +19,7 @@
 #ifndef RECORDER_QEMU_EXECUTED_H
 #define RECORDER_QEMU_EXECUTED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct site;
