@@ -38,7 +38,7 @@ static void idle(void *arg)
 static void they_go_from_one_thread_to_another(void **state)
 {
 	static struct replay_context from, there, back;
-	static struct replay_held unknown, held;
+	static struct replay_held held;
 	pid_t source = tracee_fork(idle, NULL), other = tracee_fork(idle, NULL);
 
 	(void)state;
@@ -48,7 +48,7 @@ static void they_go_from_one_thread_to_another(void **state)
 	/* it is not to make its system call anew, nor to step */
 	from.regs.rip = (uintptr_t)body;
 	from.regs.rflags |= 0x100;
-	assert_ok(replay_context_write(other, &from, &unknown));
+	assert_ok(replay_context_write(other, &from, &held));
 	assert_ok(trace_continue(other, 0));
 	assert_int_equal(tracee_wait(other).signal, SIGTRAP);
 	assert_ok(replay_context_read(other, &there));
@@ -57,6 +57,8 @@ static void they_go_from_one_thread_to_another(void **state)
 	/* XSAVE's legacy area: xmm0 at byte 160 */
 	assert_memory_equal(there.vectors + 160 + 5 * 16,
 			    "\x88\x77\x66\x55\x44\x33\x22\x11", 8);
+	/* what that one has was not said: it is written */
+	memset(&held, 0, sizeof(held));
 	assert_ok(replay_context_write(source, &there, &held));
 	assert_ok(replay_context_read(source, &back));
 	assert_memory_equal(back.regs.gpr, there.regs.gpr,
@@ -66,6 +68,34 @@ static void they_go_from_one_thread_to_another(void **state)
 	assert_memory_equal(back.vectors, there.vectors, back.vectors_size);
 	tracee_kill(source);
 	tracee_kill(other);
+}
+
+/* What is held is not written, and what differs from it is. */
+static void what_is_there_is_not_written(void **state)
+{
+	static struct replay_context context, back;
+	static struct replay_held held;
+	pid_t pid = tracee_fork(idle, NULL);
+	uint64_t rbx;
+
+	(void)state;
+	tracee_seize(pid);
+	assert_ok(replay_context_read(pid, &context));
+	assert_ok(replay_context_read_vectors(pid, &context, &held));
+	context.regs.orig_rax = ~UINT64_C(0);
+	rbx = context.regs.gpr[X86_RBX];
+	context.regs.gpr[X86_RBX] = rbx + 1;
+	held.regs = context.regs;
+	held.known = true;
+	assert_ok(replay_context_write(pid, &context, &held));
+	assert_false(held.known);
+	assert_ok(replay_context_read(pid, &back));
+	assert_int_equal(back.regs.gpr[X86_RBX], rbx);
+	/* it is not known any more */
+	assert_ok(replay_context_write(pid, &context, &held));
+	assert_ok(replay_context_read(pid, &back));
+	assert_int_equal(back.regs.gpr[X86_RBX], rbx + 1);
+	tracee_kill(pid);
 }
 
 enum { TILES_UNKNOWN, TILES_USED, TILES_REFUSED };
@@ -115,13 +145,13 @@ static void a_thread_that_uses_tiles_is_refused(void **state)
 static void a_thread_that_is_gone_is_told(void **state)
 {
 	static struct replay_context context;
-	static struct replay_held unknown;
+	static struct replay_held held;
 	pid_t pid = tracee_fork(idle, NULL);
 
 	(void)state;
 	tracee_kill(pid);
 	assert_ptr_equal(replay_context_read(pid, &context), error_gone);
-	assert_ptr_equal(replay_context_write(pid, &context, &unknown),
+	assert_ptr_equal(replay_context_write(pid, &context, &held),
 			 error_gone);
 }
 
@@ -129,6 +159,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(they_go_from_one_thread_to_another),
+		cmocka_unit_test(what_is_there_is_not_written),
 		cmocka_unit_test(a_thread_that_uses_tiles_is_refused),
 		cmocka_unit_test(a_thread_that_is_gone_is_told),
 	};
