@@ -221,7 +221,7 @@ for name in many none one; do
 done
 matches "races can be filtered" "$work/many.html" 'id="search"'
 browse --dump-dom "file://$work/many.html" >"$work/dom"
-matches "all are shown at first" "$work/dom" '8 of 8 shown'
+matches "all are shown at first" "$work/dom" '9 of 9 shown'
 grep -q '<script>alert' "$work/many.html"
 is "hostile names stay text" "$?" 1
 
