@@ -33,12 +33,12 @@ recorders="valgrind breakpoints"
 for recorder in $recorders; do
 	for variant in O0 O2 nopie; do
 		in_turn 2 "$recorder-$variant" || continue
-		hunted "listing 1, $variant" $recorder 66 "$T/listing1.$variant"
+		hunted "listing 1, $variant" "$recorder" 66 "$T/listing1.$variant"
 	done
-	hunted "listing 1, twin" $recorder 0 "$T/listing1.twin"
-	hunted "listing 2" $recorder 66 "$T/listing2.O2"
-	[ $recorder = qemu ] ||
-		hunted "in a script" $recorder 66 sh -c "true; '$T/listing1.O2'; true"
+	hunted "listing 1, twin" "$recorder" 0 "$T/listing1.twin"
+	hunted "listing 2" "$recorder" 66 "$T/listing2.O2"
+	[ "$recorder" = qemu ] ||
+		hunted "in a script" "$recorder" 66 sh -c "true; '$T/listing1.O2'; true"
 done
 
 # recorded NAME COMMAND...: by breakpoints; the trace is $work/NAME.txt
