@@ -17,6 +17,7 @@
 #include "base/signalpipe.h"
 #include "conflict/symbolize.h"
 #include "hunt/attach.h"
+#include "hunt/ordered.h"
 #include "hunt/tries.h"
 #include "hunt/worker.h"
 #include "report/field.h"
@@ -267,6 +268,8 @@ static struct error *hunting_target(struct hunting *hunting,
 		return NULL;
 	if (!tries_ended(&hunting->tries, side, outcome))
 		return error_nomem;
+	if (outcome->result == TARGET_ORDERED && !outcome->ordered_by)
+		outcome->ordered_by = ordered_by_lock(side);
 	err = hunting_attach(hunting, side, outcome);
 	if (!err)
 		err = outcomes_save(hunting->outcomes, id, outcome);

@@ -100,7 +100,7 @@ struct target_outcome {
 	uint64_t runs; /* in which it was tried */
 	uint64_t reached; /* most executions that were counted in a run */
 	uint64_t hold_ns; /* the longest hold, 0: none */
-	char *ordered_by; /* what the others waited for; NULL: not known */
+	char *ordered_by; /* what put it in order; NULL: not known */
 	char race[33]; /* fingerprint by names of what it met; "": none */
 };
 
