@@ -16,7 +16,8 @@
 struct error;
 
 /*
- * The value for GLIBC_TUNABLES; given: its value so far, which is kept; NULL: none.
+ * The value for GLIBC_TUNABLES; given: its value so far, which is kept but for what
+ * ours says otherwise; NULL: none.
  * For the caller to free; NULL: out of memory.
  */
 char *variants_tunables(const char *given);

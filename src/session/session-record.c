@@ -78,7 +78,9 @@ bool session_record_wants(const struct session *session,
 	char link[32], path[PATH_MAX];
 	ssize_t length;
 
-	program->recorded = 0;
+	/* those of libraries that are loaded later go on with its numbers */
+	if (program->recorded == SESSION_UNRECORDED)
+		program->recorded = 0;
 	if (!recording->wants)
 		return true;
 	snprintf(link, sizeof(link), "/proc/%d/exe", program->pid);
@@ -86,7 +88,7 @@ bool session_record_wants(const struct session *session,
 	path[length < 0 ? 0 : length] = '\0';
 	if (!recording->wants(recording->context, path))
 		program->recorded = SESSION_UNRECORDED;
-	return program->recorded == 0;
+	return program->recorded != SESSION_UNRECORDED;
 }
 
 /* --- sites --- */

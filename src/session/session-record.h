@@ -32,7 +32,10 @@ void session_record_deinit(struct session *session);
 /* watched_program.recorded: the user does not want it. */
 #define SESSION_UNRECORDED UINT64_MAX
 
-/* The program is at its entry. False: it is not to be recorded. */
+/*
+ * The program is at its entry, or has loaded libraries. False: it is not to be
+ * recorded.
+ */
 bool session_record_wants(const struct session *session,
 			  struct watched_program *program);
 

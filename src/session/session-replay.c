@@ -340,6 +340,8 @@ static struct error *replay_fail(struct session *session, struct error *err)
 		return err;
 	log_debug(LOG_DETECT, "replay: %s", error_message(err));
 	error_free(err);
+	/* that of another instance */
+	session->replays.result.still = false;
 	return session_replay_failed(session, race, failure);
 }
 

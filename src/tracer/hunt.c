@@ -654,6 +654,7 @@ void hunt_unmapped(struct engine *engine, const struct wire_range *range)
 		/* the INT3 is lifted with all that is there */
 		target->stands = false;
 		hunt_unclaim(engine, target);
+		target->period = 0;
 		target->state = HUNT_QUEUED;
 		target->away = true;
 	}

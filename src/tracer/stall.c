@@ -236,13 +236,15 @@ static void stall_return_long(struct engine *engine, const struct stall *stall,
 			   left_ns < stall->long_ns ? left_ns : stall->long_ns);
 }
 
+/* held: the thread that it held; NULL: lost. */
 static uint64_t stall_moved(const struct engine *engine,
-			    const struct stall *stall, uint64_t now)
+			    const struct stall *stall,
+			    const struct thread *held, uint64_t now)
 {
 	return stall->delays.begun
 		       ? delays_moved(&stall->delays, &engine->core.tracees,
-				      stall->hold.thread,
-				      stall->seen_ns - stall->begun_ns, now)
+				      held, stall->seen_ns - stall->begun_ns,
+				      now)
 		       : 0;
 }
 
@@ -276,7 +278,7 @@ static struct thread *stall_close(struct engine *engine, struct stall *stall,
 		pool_rearm_stalled(&engine->pool, &stall->site, now);
 	if (stall->over)
 		stall->over(engine, outcome, now - stall->begun_ns,
-			    stall_moved(engine, stall, now));
+			    stall_moved(engine, stall, thread, now));
 	delays_deinit(&stall->delays);
 	free(stall);
 	return thread;
@@ -595,12 +597,13 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 	}
 	stall->begun = true;
 	stall->seen_ns = now;
-	if (stall->over)
-		delays_begin(&stall->delays, &engine->core.tracees, thread,
-			     now);
 	stall_watch(engine, stall);
 	if (engine->core.tracees.watch.ops->live)
 		stall_begin_values(stall);
+	/* not before: reading it takes time in which the others run */
+	if (stall->over)
+		delays_begin(&stall->delays, &engine->core.tracees, thread,
+			     now);
 	if (stall->site.pair != 0)
 		arm_pair(engine, stall->site.pair);
 	stall_plan_look(engine, stall, now);

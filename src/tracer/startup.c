@@ -139,7 +139,8 @@ void startup_newborn(struct startups *startups, struct thread *thread)
 {
 	struct startup *startup = startup_known(thread->process);
 
-	if (startup && startup->creator.thread && !startup->newborn.thread &&
+	if (startup && startup->creator.thread &&
+	    startup->creator.in_creation && !startup->newborn.thread &&
 	    startup->creator.thread->process == thread->process)
 		hold_begin(&startups->core->tracees, &startup->newborn, thread);
 }

@@ -75,7 +75,10 @@ bool startup_again(struct startups *startups, struct thread *thread);
 /* Does anybody wait? */
 bool startup_waits(const struct program_text *text);
 
-/* A newborn is in its first stop: it stays there if its creator waits. */
+/*
+ * A newborn is in its first stop: it stays there if its creator waits. Where a
+ * thread waits at the loader, it goes on.
+ */
 void startup_newborn(struct startups *startups, struct thread *thread);
 
 /* Have the first threads of the program begun to run only lately? */
