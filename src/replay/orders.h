@@ -52,7 +52,7 @@ struct replay_outcome {
 	 * return, an arrival or a system call
 	 */
 	bool complete;
-	/* a thread waited for the other one, which went on instead */
+	/* a thread waited for the other one or yielded, which went on instead */
 	bool waited;
 	/* how the last step ended, and whose it was */
 	struct replay_stop stop;

@@ -244,6 +244,27 @@ static bool schedule_is_whole(const struct schedule *schedule, int thread)
 	       processor->ends[REPLAY_THREADS + thread].address == 0;
 }
 
+/*
+ * Has the thread not got over its first instruction? It may be there again, in a
+ * loop: then its registers are others. Those that a repeated string instruction
+ * changes before it is over do not count.
+ */
+static bool schedule_stands(const struct schedule *schedule, int thread)
+{
+	const struct x86_registers *start =
+		&schedule->processor->starts[thread].regs;
+	const struct x86_registers *now = &schedule->ret->contexts[thread].regs;
+
+	if (schedule->ret->stop.rip != start->rip)
+		return false;
+	for (int i = X86_RAX; i <= X86_R15; i++) {
+		if (i != X86_RCX && i != X86_RSI && i != X86_RDI &&
+		    now->gpr[i] != start->gpr[i])
+			return false;
+	}
+	return true;
+}
+
 /* The region from its start. Without its access there is nothing to compare. */
 static struct error *schedule_begin(struct schedule *schedule, int thread,
 				    bool *ret_waits)
@@ -252,7 +273,7 @@ static struct error *schedule_begin(struct schedule *schedule, int thread,
 	struct error *err = schedule_go(schedule, thread, ret_waits);
 
 	if (!err && stop->kind == REPLAY_UNCAPTURED &&
-	    stop->rip == schedule->processor->starts[thread].regs.rip)
+	    schedule_stands(schedule, thread))
 		schedule->failed = true;
 	return err;
 }
