@@ -24,6 +24,7 @@ struct executed_range {
 
 struct executed_thread {
 	uint32_t id;
+	uint64_t dropped; /* steps, as its last end says */
 	struct vec chunks; /* of struct executed_chunk, in order */
 };
 

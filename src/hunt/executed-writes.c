@@ -15,6 +15,7 @@ enum { WRITE_GRANULES = 64 };
 struct search {
 	struct executed *executed;
 	uint64_t address, size, before;
+	uint32_t thread; /* that is searched */
 	struct executed_write best;
 };
 
@@ -220,6 +221,21 @@ static struct error *get_unpacked(struct executed *executed,
 	return NULL;
 }
 
+/*
+ * An event has the number of the last step of all threads: it came after the store
+ * of another thread that has the same.
+ */
+static bool take_is_later(const struct search *search,
+			  const struct executed_write *write)
+{
+	const struct executed_write *best = &search->best;
+
+	if (write->number != best->number)
+		return write->number > best->number;
+	return write->kind != EXECUTED_STORE || best->kind == EXECUTED_STORE ||
+	       best->thread == search->thread;
+}
+
 /* Of one step, the last of its writes that fits. */
 static bool take_write(void *context, const struct executed_write *write)
 {
@@ -227,12 +243,14 @@ static bool take_write(void *context, const struct executed_write *write)
 
 	if (overlaps(write->address, write->size, search->address,
 		     search->size) &&
-	    write->number >= search->best.number)
+	    take_is_later(search, write)) {
 		search->best = *write;
+		search->best.thread = search->thread;
+	}
 	return true;
 }
 
-static struct error *search_steps(struct search *search, uint32_t thread,
+static struct error *search_steps(struct search *search,
 				  const struct unpacked *unpacked)
 {
 	for (size_t i = unpacked->steps.count; i-- > 0;) {
@@ -247,15 +265,13 @@ static struct error *search_steps(struct search *search, uint32_t thread,
 		if (!visit_step(search->executed, unpacked, i, take_write,
 				search))
 			return error_nomem;
-		if (search->best.number > best) {
-			search->best.thread = thread;
+		if (search->best.number > best)
 			return NULL;
-		}
 	}
 	return NULL;
 }
 
-static struct error *search_chunk(struct search *search, uint32_t thread,
+static struct error *search_chunk(struct search *search,
 				  struct executed_chunk *chunk)
 {
 	const struct unpacked *unpacked;
@@ -266,7 +282,7 @@ static struct error *search_chunk(struct search *search, uint32_t thread,
 	err = get_unpacked(search->executed, chunk->head, &unpacked);
 	if (!err)
 		err = make_filter(search->executed, chunk, unpacked);
-	return err ? err : search_steps(search, thread, unpacked);
+	return err ? err : search_steps(search, unpacked);
 }
 
 static struct error *search_thread(struct search *search,
@@ -274,6 +290,7 @@ static struct error *search_thread(struct search *search,
 {
 	struct error *err = NULL;
 
+	search->thread = thread->id;
 	for (size_t i = thread->chunks.count; !err && i-- > 0;) {
 		struct executed_chunk *chunk = vec_at(&thread->chunks, i);
 
@@ -282,7 +299,7 @@ static struct error *search_thread(struct search *search,
 		/* what it has found is later than all of these */
 		if (chunk->head->last < search->best.number)
 			break;
-		err = search_chunk(search, thread->id, chunk);
+		err = search_chunk(search, chunk);
 	}
 	return err;
 }

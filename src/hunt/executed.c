@@ -84,7 +84,8 @@ static struct error *take_stream(struct executed *executed,
 		return error_nomem;
 	if (thread->chunks.count)
 		last = vec_at(&thread->chunks, thread->chunks.count - 1);
-	if (last && last->head->last >= head->first)
+	if (head->first == 0 || head->last < head->first - 1 ||
+	    (last && last->head->last >= head->first))
 		return wrong(executed, head, "the steps are not in order");
 	chunk = vec_append(&thread->chunks);
 	if (!chunk)
@@ -95,6 +96,19 @@ static struct error *take_stream(struct executed *executed,
 	executed->totals.instructions += head->instructions;
 	executed->totals.bytes += head->size;
 	return NULL;
+}
+
+/* What was dropped until then: a thread has several before it executes a program. */
+static void take_end(struct executed *executed,
+		     const struct trace_stream_end *end)
+{
+	struct executed_thread *thread = executed_thread(executed, end->thread);
+
+	executed->totals.dropped += end->dropped;
+	if (!thread)
+		return;
+	executed->totals.dropped -= thread->dropped;
+	thread->dropped = end->dropped;
 }
 
 static struct error *read_all(struct executed *executed)
@@ -118,7 +132,7 @@ static struct error *read_all(struct executed *executed)
 			break;
 		case TRACE_STREAM_END:
 			end = item.payload;
-			executed->totals.dropped += end->dropped;
+			take_end(executed, end);
 			break;
 		default:
 			break;
@@ -271,6 +285,16 @@ static size_t find_step(const struct unpacked *unpacked, uint64_t key,
 	return low > 0 ? low - 1 : unpacked->steps.count;
 }
 
+static struct error *to_chunk(struct executed_cursor *cursor, size_t chunk)
+{
+	const struct executed_thread *thread =
+		executed_thread(cursor->executed, cursor->thread);
+
+	cursor->chunk = chunk;
+	return executed_unpack(cursor->executed, head_at(thread, chunk),
+			       &cursor->unpacked);
+}
+
 static struct error *seek(struct executed *executed, uint32_t thread,
 			  uint64_t key, bool by_access,
 			  struct executed_cursor *ret, bool *ret_found)
@@ -292,6 +316,13 @@ static struct error *seek(struct executed *executed, uint32_t thread,
 		return err;
 	ret->chunk = chunk;
 	ret->step = find_step(&ret->unpacked, key, by_access);
+	/* a chunk may begin with events, which follow a step of the one before */
+	while (ret->step == ret->unpacked.steps.count && ret->chunk > 0) {
+		err = to_chunk(ret, ret->chunk - 1);
+		if (err)
+			return err;
+		ret->step = find_step(&ret->unpacked, key, by_access);
+	}
 	*ret_found = ret->step < ret->unpacked.steps.count;
 	return NULL;
 }
@@ -328,16 +359,6 @@ const uint64_t *executed_words(const struct executed_cursor *cursor)
 {
 	return (const uint64_t *)cursor->unpacked.words.items +
 	       executed_step(cursor)->words;
-}
-
-static struct error *to_chunk(struct executed_cursor *cursor, size_t chunk)
-{
-	const struct executed_thread *thread =
-		executed_thread(cursor->executed, cursor->thread);
-
-	cursor->chunk = chunk;
-	return executed_unpack(cursor->executed, head_at(thread, chunk),
-			       &cursor->unpacked);
 }
 
 struct error *executed_previous(struct executed_cursor *cursor, bool *ret_moved)

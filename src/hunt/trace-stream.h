@@ -138,7 +138,9 @@ enum trace_stream_event {
 	 */
 	TRACE_HEAP,
 	/*
-	 * a system call that moves bytes has ended: number, descriptor + 1,
+	 * no recorder writes these two so far: what a system call has received
+	 * is not seen as written.
+	 * A system call that moves bytes has ended: number, descriptor + 1,
 	 * channel (0: not known), bytes that went through the channel before,
 	 * bytes that it moved, 1: it received them
 	 */

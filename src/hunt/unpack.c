@@ -180,7 +180,7 @@ static bool get_run(struct unpacking *unpacking, uint32_t count)
 static bool get_event(struct unpacking *unpacking, uint32_t event)
 {
 	static const uint8_t counts[] = TRACE_STREAM_NUMBERS;
-	uint64_t numbers[TRACE_STREAM_NUMBERS_MAX];
+	uint64_t numbers[TRACE_STREAM_NUMBERS_MAX] = { 0 };
 
 	if (event >= TRACE_STREAM_EVENTS)
 		return false;
@@ -242,7 +242,8 @@ bool unpack(const struct trace_stream *chunk, const struct unpack_codes *codes,
 	unpacking->sequence = chunk->sequence;
 	done = get_all(unpacking);
 	*ret_wrong = !done && !unpacking->no_memory;
-	if (done && unpacking->number != chunk->last) {
+	if (done &&
+	    (unpacking->number != chunk->last || ret->steps.count == 0)) {
 		done = false;
 		*ret_wrong = true;
 	}

@@ -69,7 +69,8 @@ static void keep(struct stream_thread *of, uint64_t window)
 		of->oldest = kept;
 	of->newest = kept;
 	of->kept += kept->head.size;
-	while (of->kept > window)
+	/* at least the window stays, and less than a chunk more */
+	while (of->kept - of->oldest->head.size >= window)
 		drop_oldest(of);
 }
 
