@@ -108,6 +108,7 @@ static struct error *by_breakpoints(char *const *argv, const char *folder,
 
 struct recorder_kind {
 	const char *name;
+	bool one_program; /* what a program executes is not recorded */
 	/* NULL: it can be used here */
 	struct error *(*check)(void);
 	struct error *(*run)(char *const *argv, const char *folder,
@@ -122,9 +123,9 @@ static struct error *check_nothing(void)
 
 /* In the order of `auto'. */
 static const struct recorder_kind recorder_kinds[] = {
-	{ "valgrind", record_check, by_valgrind },
-	{ "qemu", record_qemu_check, by_qemu },
-	{ "breakpoints", check_nothing, by_breakpoints },
+	{ "valgrind", false, record_check, by_valgrind },
+	{ "qemu", true, record_qemu_check, by_qemu },
+	{ "breakpoints", false, check_nothing, by_breakpoints },
 };
 
 enum { RECORDER_KINDS = sizeof(recorder_kinds) / sizeof(*recorder_kinds) };
@@ -166,8 +167,10 @@ static struct error *has_failed(const char *folder,
 {
 	*ret = false;
 	*ret_reason = NULL;
-	if (result->run.timed_out || result->bare_status < 0 ||
-	    result->bare_status == result->run.status)
+	/* the command by itself has ended within the time of a run */
+	if (result->bare_status < 0 ||
+	    (!result->run.timed_out &&
+	     result->bare_status == result->run.status))
 		return NULL;
 	*ret = true;
 	return trouble_find(folder, ret_reason);
@@ -193,15 +196,22 @@ static struct error *run_kind(const struct recorder_kind *kind,
  * Why the next one is to record instead; *ret_reason is NULL if it is not. Takes
  * over *err, which is what came of this one.
  */
-static struct error *why_not(const char *folder,
+static struct error *why_not(const struct recorder_kind *kind,
+			     const char *folder,
 			     const struct recorders_result *result,
 			     struct error **err, char **ret_reason)
 {
 	bool failed = false;
 
 	*ret_reason = NULL;
-	if (!*err)
-		return has_failed(folder, result, &failed, ret_reason);
+	if (!*err) {
+		struct error *other =
+			has_failed(folder, result, &failed, ret_reason);
+
+		return other || *ret_reason || !kind->one_program
+			       ? other
+			       : trouble_executes(folder, ret_reason);
+	}
 	/* nothing was recorded: it has said why */
 	if ((*err)->kind != ERROR_OTHER && (*err)->kind != ERROR_UNSUPPORTED)
 		return NULL;
@@ -225,7 +235,7 @@ static struct error *run_first(char *const *argv, const char *folder,
 
 		if (kind == recorder_kinds + RECORDER_KINDS - 1)
 			return err;
-		other = why_not(folder, ret, &err, &reason);
+		other = why_not(kind, folder, ret, &err, &reason);
 		if (!reason || other) {
 			error_free(err);
 			free(reason);

@@ -119,6 +119,68 @@ struct error *trouble_find(const char *folder, char **ret)
 	return err;
 }
 
+/*
+ * Of one trace: has its process executed another program, which it does not have,
+ * and had it one thread until then? Then the trace tells nothing.
+ */
+static struct error *trace_executes(const char *path, bool *ret_threads,
+				    char **ret)
+{
+	struct trace_file trace;
+	struct trace_item item;
+	struct error *err = trace_file_open(path, &trace);
+	uint32_t first = 0; /* a thread is written again when it ends */
+
+	if (err)
+		return err;
+	do {
+		err = trace_file_next(&trace, &item);
+		if (err || !item.payload)
+			break;
+		if (item.type == TRACE_THREAD) {
+			const struct trace_thread *thread = item.payload;
+
+			*ret_threads |= first != 0 && thread->id != first;
+			first = thread->id;
+		}
+		if (item.type == TRACE_UNABLE && !*ret &&
+		    begins(item.behind, "execve:"))
+			*ret = strdup(item.behind);
+	} while (true);
+	trace_file_close(&trace);
+	return err;
+}
+
+struct error *trouble_executes(const char *folder, char **ret)
+{
+	DIR *dir = opendir(folder);
+	struct error *err = NULL;
+	struct dirent *entry;
+	bool threads = false;
+
+	*ret = NULL;
+	if (!dir)
+		return error_os(errno, "read the directory %s", folder);
+	while (!err && (entry = readdir(dir))) {
+		char *path;
+
+		if (!begins(entry->d_name, "trace."))
+			continue;
+		if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0) {
+			err = error_nomem;
+			break;
+		}
+		err = trace_executes(path, &threads, ret);
+		free(path);
+	}
+	closedir(dir);
+	if (err || threads) {
+		free(*ret);
+		*ret = NULL;
+	}
+	return err;
+}
+
 static bool is_ours(const struct dirent *entry)
 {
 	return begins(entry->d_name, "log.") || begins(entry->d_name, "trace.");

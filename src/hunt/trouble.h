@@ -17,6 +17,13 @@ struct error;
  */
 struct error *trouble_find(const char *folder, char **ret);
 
+/*
+ * Why the folder's traces tell nothing, if they are of a recorder that does not go on
+ * to a program that is executed: each process had one thread, and one has executed a
+ * program. For the caller to free; *ret NULL: that is not so.
+ */
+struct error *trouble_executes(const char *folder, char **ret);
+
 /* Has the folder traces or logs? */
 struct error *trouble_has_files(const char *folder, bool *ret);
 

@@ -118,6 +118,25 @@ matches "doctor says so" "$work/out" "^note +recorder +breakpoints; valgrind not
 run hunt --recorder valgrind -- "$T/listing1.O2"
 is "asked for by name, it is an error" "$status" 125
 matches "which says what is missing" "$work/err" "Debian package: valgrind"
+run hunt --record-code --keep-trace "$work/code" -- "$T/listing1.O2"
+is "code is recorded by Valgrind, or not at all" "$status" 125
+
+# with QEMU's alone, which does not go on to a program that is executed
+if [ -x /usr/bin/qemu-x86_64 ]; then
+	mkdir -p "$work/qemu/src/recorder"
+	cp "$BUILT" "$work/qemu/racewatch"
+	ln -s "$(dirname "$(realpath "$BUILT")")/src/recorder/qemu" \
+		"$work/qemu/src/recorder/qemu"
+	RACEWATCH=$work/qemu/racewatch
+	hunted "without Valgrind" auto 66 "$T/listing1.O2"
+	matches "it is recorded by QEMU" "$work/err" "recorded by qemu: "
+	hunted "in a script, without Valgrind" auto 66 \
+		sh -c "true; '$T/listing1.O2'; true"
+	matches "QEMU has not gone on" "$work/err" \
+		"not recorded by qemu: execve: QEMU does not go on"
+else
+	skip "with QEMU's alone" "qemu-x86_64 is not installed"
+fi
 RACEWATCH=$BUILT
 
 if grep -qw avx512f /proc/cpuinfo; then

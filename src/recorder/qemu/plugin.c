@@ -50,6 +50,13 @@ static bool is_yes(const char *value)
 	return strcmp(value, "yes") == 0;
 }
 
+/* The trace has the first ones. */
+static void set_argument(struct settings *settings, const char *value)
+{
+	if (settings->argc < ARGUMENTS_MAX)
+		settings->arguments[settings->argc++] = value;
+}
+
 /* False: there is no such option, or no room for it. */
 static bool set_option(struct settings *settings, const char *name,
 		       const char *value)
@@ -60,9 +67,8 @@ static bool set_option(struct settings *settings, const char *name,
 		settings->recorder.folder = value;
 	else if (strcmp(name, "program") == 0)
 		settings->recorder.file = value;
-	else if (strcmp(name, "argument") == 0 &&
-		 settings->argc < ARGUMENTS_MAX)
-		settings->arguments[settings->argc++] = value;
+	else if (strcmp(name, "argument") == 0)
+		set_argument(settings, value);
 	else if (strcmp(name, "memory") == 0)
 		settings->memory_mib = strtoull(value, NULL, 10);
 	else if (strcmp(name, "runtime") == 0)

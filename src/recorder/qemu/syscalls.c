@@ -92,6 +92,12 @@ static const void *argument_at(const struct vcpu *vcpu, int i)
 	return (const void *)(uintptr_t)vcpu->arguments[i];
 }
 
+/* With MSG_TRUNC, a call returns more bytes than the buffer has. */
+static uint64_t at_most(uint64_t size, uint64_t most)
+{
+	return size < most ? size : most;
+}
+
 /* The call has moved bytes. */
 static void take_moved(struct vcpu *vcpu, const struct moving *moving,
 		       uint64_t size)
@@ -100,7 +106,8 @@ static void take_moved(struct vcpu *vcpu, const struct moving *moving,
 
 	switch (moving->form) {
 	case MOVED_FIRST:
-		take_buffer(vcpu, moving, vcpu->arguments[0], size);
+		take_buffer(vcpu, moving, vcpu->arguments[0],
+			    at_most(size, vcpu->arguments[1]));
 		break;
 	case MOVED_PARTS:
 		take_parts(vcpu, moving, argument_at(vcpu, 1),
@@ -113,7 +120,8 @@ static void take_moved(struct vcpu *vcpu, const struct moving *moving,
 		break;
 	case MOVED_BUFFER:
 	default:
-		take_buffer(vcpu, moving, vcpu->arguments[1], size);
+		take_buffer(vcpu, moving, vcpu->arguments[1],
+			    at_most(size, vcpu->arguments[2]));
 		break;
 	}
 }
