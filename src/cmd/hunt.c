@@ -131,8 +131,8 @@ static const struct option_def hunt_defs[] = {
 	  .offset = AT(record_code) },
 	{ .name = "--transfer-window",
 	  .arg = "KB",
-	  .help = "with --record-code: keep so many kilobytes of it for each "
-		  "thread, the last ones (default 0: all)",
+	  .help = "with --record-code: keep at least so many kilobytes of it "
+		  "for each thread, the last ones (default 0: all)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(transfer_window),
 	  .max = 1 << 30 },
@@ -204,6 +204,17 @@ static const char *hunt_replay_off(const struct hunt_options *options)
 	return options->replaying.when == REPLAYING_OFF ? "--replay off" : NULL;
 }
 
+/* Code is recorded by Valgrind, or not at all. */
+static const char *hunt_recorder(const struct hunt_options *options)
+{
+	bool named = options->recorder &&
+		     strcmp(options->recorder, "auto") != 0;
+
+	if (named)
+		return options->recorder;
+	return options->record_code ? "valgrind" : "auto";
+}
+
 static struct hunt_sources hunt_sources(const struct hunt_options *options,
 					char *const *argv)
 {
@@ -212,7 +223,7 @@ static struct hunt_sources hunt_sources(const struct hunt_options *options,
 		.targets = options->targets,
 		.trace = options->trace,
 		.keep_trace = options->keep_trace,
-		.recorder = options->recorder ? options->recorder : "auto",
+		.recorder = hunt_recorder(options),
 		.trace_memory = options->trace_memory << 20,
 		.code = options->record_code,
 		.window = options->transfer_window << 10,

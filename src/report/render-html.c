@@ -54,6 +54,7 @@ struct html {
 	char *program; /* for the title */
 	bool has_summary;
 	const char *unsampled; /* NULL: there were samples */
+	bool hunt;
 	bool ignore_unlikely;
 	bool failed;
 };
@@ -295,6 +296,7 @@ static struct error *html_summary(struct renderer *renderer,
 	strbuf_addf(out, "%d", summary->exit_status);
 	end_tile(out, "exit status");
 	html->has_summary = true;
+	html->hunt = summary->hunt.known;
 	html->unsampled = run_is_unsampled(summary) ? phrase_unsampled(summary)
 						    : NULL;
 	return html_keep_modules(html, summary);
@@ -394,8 +396,9 @@ static void add_none(struct strbuf *out, const struct html *html)
 			    "%s</p>\n",
 			    html->sides.length > 0
 				    ? "The sides below say how much that means."
-				    : "The samples below say how much that "
-				      "means.");
+			    : html->hunt ? "There was no side to try."
+					 : "The samples below say how much "
+					   "that means.");
 }
 
 static void add_races(struct strbuf *out, const struct html *html)

@@ -343,6 +343,9 @@ static struct error *junit_summary(struct renderer *renderer,
 	junit_say(junit, summary);
 	junit->outcome = run_is_unsampled(summary) ? JUNIT_SKIPPED
 						   : JUNIT_PASSED;
+	/* the budget was over before */
+	if (junit->hunt && junit->counts.results[TARGET_PENDING] > 0)
+		junit->outcome = JUNIT_SKIPPED;
 	if (run_is_unsampled(summary) && !summary->sampling.proves_nothing)
 		strbuf_add(line, ": nothing is proved");
 	if (summary->exit_status == EXIT_NO_PROOF) {

@@ -434,8 +434,11 @@ static struct error *sarif_target(struct renderer *renderer,
 	json_t *places = json_array();
 
 	if (!sarif || !places ||
-	    json_array_append_new(places, sarif_location(&frame, 0, NULL)) < 0)
+	    json_array_append_new(places, sarif_location(&frame, 0, NULL)) <
+		    0) {
+		json_decref(places);
 		return error_nomem;
+	}
 	target_counts_add(&sarif->counts, record);
 	strbuf_addf(&message, "target #%" PRIu64 ": ", side->id);
 	target_say_side(&text, side);
