@@ -116,7 +116,7 @@ hunted "listing 2, twin" 0 "$T/listing2.twin"
 for kind in bare receive send; do
 	hunted "$kind, twin" 0 "$T/messages.twin" "$kind"
 	has "$kind, twin: the lock is named" "$report" type=target \
-		outcome=ordered 'ordered_by=their common mutex `lock`'
+		outcome=ordered 'ordered_by=their common mutex ?lock?'
 done
 
 # a recording and a report say what is to be provoked, and a store goes on
