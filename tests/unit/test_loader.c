@@ -38,7 +38,7 @@ static void it_is_found(void **state)
 	assert_true(loader_is_busy(&memory, &debug));
 	own->r_state = RT_CONSISTENT;
 	assert_false(loader_is_busy(&memory, &debug));
-	memory_close_file(&memory);
+	memory_deinit(&memory);
 }
 
 static void a_process_that_has_gone_has_none(void **state)
@@ -59,7 +59,7 @@ static void a_process_that_has_gone_has_none(void **state)
 	assert_int_equal(debug.address, 1);
 	debug.address = 8;
 	assert_false(loader_is_busy(&memory, &debug));
-	memory_close_file(&memory);
+	memory_deinit(&memory);
 }
 
 int main(void)
