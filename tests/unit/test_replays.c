@@ -16,7 +16,7 @@
 enum {
 	MARK = 0x1234,
 	/* bytes: how far functions of this file are from one another */
-	NEAR = 16384,
+	NEAR = 131072,
 };
 
 /* A page that no register of the lanes points to. */
