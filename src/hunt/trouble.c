@@ -64,120 +64,119 @@ static char *log_trouble(int folder, const char *name)
 	return found;
 }
 
-static struct error *trace_trouble(const char *path, char **ret)
-{
-	struct trace_file trace;
-	struct trace_item item;
-	struct error *err = trace_file_open(path, &trace);
-
-	if (err)
-		return err;
-	do {
-		err = trace_file_next(&trace, &item);
-		if (!err && item.payload && item.type == TRACE_UNABLE)
-			*ret = strdup(item.behind);
-	} while (!err && item.payload && !*ret);
-	trace_file_close(&trace);
-	return err;
-}
-
 static bool begins(const char *name, const char *with)
 {
 	return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* Of one file of the folder. */
-static struct error *file_trouble(int fd, const char *folder, const char *name,
-				  char **ret)
+/* What is looked for in the traces and logs of a folder. */
+struct looking {
+	/* called for each trace */
+	struct error *(*trace)(struct trace_file *trace,
+			       struct looking *looking);
+	bool logs; /* in the logs, too */
+	bool first; /* the first reason ends it */
+	bool threads; /* some process had several */
+	char *reason; /* what was found; NULL: nothing so far */
+};
+
+static struct error *look_at_trouble(struct trace_file *trace,
+				     struct looking *looking)
 {
+	struct trace_item item;
+	struct error *err;
+
+	do {
+		err = trace_file_next(trace, &item);
+		if (!err && item.payload && item.type == TRACE_UNABLE &&
+		    !looking->reason)
+			looking->reason = strdup(item.behind);
+	} while (!err && item.payload && !looking->reason);
+	return err;
+}
+
+/* Has its process executed another program, which the trace does not have? */
+static struct error *look_at_programs(struct trace_file *trace,
+				      struct looking *looking)
+{
+	struct trace_item item;
+	struct error *err;
+	uint32_t last = 0; /* a thread is written again when it ends */
+
+	while (!(err = trace_file_next(trace, &item)) && item.payload) {
+		if (item.type == TRACE_THREAD) {
+			const struct trace_thread *thread = item.payload;
+
+			looking->threads |= last != 0 && thread->id != last;
+			last = thread->id;
+		}
+		if (item.type == TRACE_UNABLE && !looking->reason &&
+		    begins(item.behind, "execve:"))
+			looking->reason = strdup(item.behind);
+	}
+	return err;
+}
+
+static struct error *look_at_trace(const char *folder, const char *name,
+				   struct looking *looking)
+{
+	struct trace_file trace;
 	struct error *err;
 	char *path;
 
-	if (begins(name, "log."))
-		*ret = log_trouble(fd, name);
-	if (!begins(name, "trace."))
-		return NULL;
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
 		return error_nomem;
-	err = trace_trouble(path, ret);
+	err = trace_file_open(path, &trace);
 	free(path);
+	if (err)
+		return err;
+	err = looking->trace(&trace, looking);
+	trace_file_close(&trace);
+	return err;
+}
+
+static struct error *look_at_all(const char *folder, struct looking *looking)
+{
+	DIR *dir = opendir(folder);
+	struct error *err = NULL;
+	struct dirent *entry;
+
+	if (!dir)
+		return error_os(errno, "read the directory %s", folder);
+	while (!err && !(looking->first && looking->reason) &&
+	       (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+
+		if (looking->logs && begins(name, "log."))
+			looking->reason = log_trouble(dirfd(dir), name);
+		if (begins(name, "trace."))
+			err = look_at_trace(folder, name, looking);
+	}
+	closedir(dir);
 	return err;
 }
 
 struct error *trouble_find(const char *folder, char **ret)
 {
-	DIR *dir = opendir(folder);
-	struct error *err = NULL;
-	struct dirent *entry;
+	struct looking looking = { .trace = look_at_trouble,
+				   .logs = true,
+				   .first = true };
+	struct error *err = look_at_all(folder, &looking);
 
-	*ret = NULL;
-	if (!dir)
-		return error_os(errno, "read the directory %s", folder);
-	while (!err && !*ret && (entry = readdir(dir)))
-		err = file_trouble(dirfd(dir), folder, entry->d_name, ret);
-	closedir(dir);
-	return err;
-}
-
-/*
- * Of one trace: has its process executed another program, which it does not have,
- * and had it one thread until then? Then the trace tells nothing.
- */
-static struct error *trace_executes(const char *path, bool *ret_threads,
-				    char **ret)
-{
-	struct trace_file trace;
-	struct trace_item item;
-	struct error *err = trace_file_open(path, &trace);
-	uint32_t first = 0; /* a thread is written again when it ends */
-
-	if (err)
-		return err;
-	do {
-		err = trace_file_next(&trace, &item);
-		if (err || !item.payload)
-			break;
-		if (item.type == TRACE_THREAD) {
-			const struct trace_thread *thread = item.payload;
-
-			*ret_threads |= first != 0 && thread->id != first;
-			first = thread->id;
-		}
-		if (item.type == TRACE_UNABLE && !*ret &&
-		    begins(item.behind, "execve:"))
-			*ret = strdup(item.behind);
-	} while (true);
-	trace_file_close(&trace);
+	*ret = looking.reason;
 	return err;
 }
 
 struct error *trouble_executes(const char *folder, char **ret)
 {
-	DIR *dir = opendir(folder);
-	struct error *err = NULL;
-	struct dirent *entry;
-	bool threads = false;
+	struct looking looking = { .trace = look_at_programs };
+	struct error *err = look_at_all(folder, &looking);
 
 	*ret = NULL;
-	if (!dir)
-		return error_os(errno, "read the directory %s", folder);
-	while (!err && (entry = readdir(dir))) {
-		char *path;
-
-		if (!begins(entry->d_name, "trace."))
-			continue;
-		if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0) {
-			err = error_nomem;
-			break;
-		}
-		err = trace_executes(path, &threads, ret);
-		free(path);
-	}
-	closedir(dir);
-	if (err || threads) {
-		free(*ret);
-		*ret = NULL;
-	}
+	if (err || looking.threads)
+		free(looking.reason);
+	else
+		*ret = looking.reason;
 	return err;
 }
 

@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "hunt/trace-format.h"
+
 enum { USES_RESERVED = 1 << 14 }; /* for context 0 */
 
 _Static_assert(USES_MAX < 1 << 24, "use.next has 24 bits");
@@ -52,6 +54,18 @@ uint32_t uses_site(struct uses *uses, uint64_t address, uint32_t size,
 	site->bytes = size <= 8 ? (uint8_t)((1u << size) - 1) : 0;
 	table_add(&uses->by_site, hash, id);
 	return id;
+}
+
+struct site *uses_site_in(struct uses *uses, uint64_t address,
+			  uint32_t function, uint32_t size, uint32_t flags)
+{
+	uint32_t id = uses_site(uses, address, size,
+				function ? flags | TRACE_STRING : flags);
+	struct site *site = id ? site_at(uses, id) : NULL;
+
+	if (site)
+		site->function = function;
+	return site;
 }
 
 static struct use *find(const struct uses *uses, uint32_t site, uint64_t key,

@@ -67,6 +67,12 @@ static inline struct use *use_at(const struct uses *uses, uint32_t id)
 /* The id of the site of those; added when it is new. 0: there are too many. */
 uint32_t uses_site(struct uses *uses, uint64_t address, uint32_t size,
 		   uint32_t flags);
+/*
+ * The same of an instruction in a string function, which gets TRACE_STRING;
+ * function 0: in none. NULL: there are too many.
+ */
+struct site *uses_site_in(struct uses *uses, uint64_t address,
+			  uint32_t function, uint32_t size, uint32_t flags);
 
 /*
  * The use for a key that is not site->key, which it becomes. Without room, that

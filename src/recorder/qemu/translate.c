@@ -116,18 +116,8 @@ static void after(struct work *work, qemu_plugin_vcpu_mem_cb_t call, void *data)
 static struct site *get_site(const struct work *work, uint32_t size,
 			     uint32_t flags)
 {
-	struct uses *uses = &vcpus.recorder.uses;
-	struct site *site;
-	uint32_t id;
-
-	if (work->function != 0)
-		flags |= TRACE_STRING;
-	id = uses_site(uses, work->address, size, flags);
-	if (id == 0)
-		return NULL;
-	site = site_at(uses, id);
-	site->function = work->function;
-	return site;
+	return uses_site_in(&vcpus.recorder.uses, work->address, work->function,
+			    size, flags);
 }
 
 /* The addresses of its own stack and thread-local variables are no one else's. */

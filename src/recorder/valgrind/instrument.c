@@ -159,18 +159,8 @@ static bool is_private(const struct work *work, const IRExpr *address)
 static struct site *get_site(const struct work *work, uint32_t size,
 			     uint32_t flags)
 {
-	struct uses *uses = &work->recorder->uses;
-	struct site *site;
-	uint32_t id;
-
-	if (work->function != 0)
-		flags |= TRACE_STRING;
-	id = uses_site(uses, work->address, size, flags);
-	if (id == 0)
-		return NULL;
-	site = site_at(uses, id);
-	site->function = work->function;
-	return site;
+	return uses_site_in(&work->recorder->uses, work->address,
+			    work->function, size, flags);
 }
 
 /* Whether accesses to the thread's own stack may be recorded, when it runs. */
