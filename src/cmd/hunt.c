@@ -131,8 +131,8 @@ static const struct option_def hunt_defs[] = {
 	  .offset = AT(record_code) },
 	{ .name = "--transfer-window",
 	  .arg = "KB",
-	  .help = "with --record-code: keep at least so many kilobytes of it "
-		  "for each thread, the last ones (default 0: all)",
+	  .help = "with --record-code: keep at least the last KB kilobytes of it "
+		  "for each thread (default 0: all)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(transfer_window),
 	  .max = 1 << 30 },

@@ -26,7 +26,7 @@ struct packer {
 void packer_begin(struct packer *packer, uint32_t thread, uint64_t first,
 		  uint64_t sequence);
 
-/* Whether a step of so many words, or an event, finds room. */
+/* Is there room for a step that has this number of words, or for an event? */
 bool packer_has_room(const struct packer *packer, uint32_t words);
 
 struct packer_step {

@@ -102,7 +102,7 @@ static void begin_chunk(struct recorder *recorder, struct thread *thread,
 	of->sequence = sequence;
 }
 
-/* A chunk in which a step of so many words, or an event, has room. */
+/* A chunk that has room for a step with this number of words, or for an event. */
 static struct packer *get_packer(struct recorder *recorder,
 				 struct thread *thread, uint32_t words,
 				 uint64_t sequence)

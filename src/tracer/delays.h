@@ -20,7 +20,7 @@
 struct thread;
 struct tracees;
 
-/* So many threads are looked at, of all processes together. */
+/* The number of threads that are looked at, of all processes together. */
 enum { DELAYS_THREADS = 128 };
 
 struct delays {

@@ -289,7 +289,7 @@ static void enough_is_of_one_pair(void **state)
 	driven_end(driven);
 }
 
-/* Until there are so many instances, none of which tells anything. */
+/* The lanes meet until there are `count' instances; none of them tells anything. */
 static void meet_for_nothing(struct driven *driven, int count)
 {
 	struct wire_replay answer = { .counts = true, .still = true };
