@@ -5,6 +5,7 @@
 #include "hunt/hunt.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "conflict/symbolize.h"
 #include "hunt/attach.h"
 #include "hunt/ordered.h"
+#include "hunt/planned.h"
 #include "hunt/tries.h"
 #include "hunt/worker.h"
 #include "report/field.h"
@@ -33,10 +35,12 @@ struct hunting {
 	struct outcomes *outcomes;
 	struct hunt_result *result;
 	struct tries tries;
+	struct planned planned;
 	struct worker *workers; /* config->jobs */
 	struct vec claimed; /* of struct hunt_side: ours, not given out yet */
 	struct vec out; /* of struct hunt_side: with a worker */
 	struct vec met; /* of struct race *, of the batch that is read */
+	bool alone; /* that batch is one side, tried alone */
 	struct symbolizer *symbolizer;
 	uint64_t begun_ns;
 	uint64_t
@@ -266,8 +270,12 @@ static struct error *hunting_target(struct hunting *hunting,
 
 	if (!side)
 		return NULL;
+	hunting->alone = tries_is_alone(&hunting->tries, side);
 	if (!tries_ended(&hunting->tries, side, outcome))
 		return error_nomem;
+	planned_tried(&hunting->planned, hunting->alone,
+		      outcome->result != TARGET_PENDING,
+		      tries_is_alone(&hunting->tries, side));
 	if (outcome->result == TARGET_ORDERED && !outcome->ordered_by)
 		outcome->ordered_by = ordered_by_lock(side);
 	err = hunting_attach(hunting, side, outcome);
@@ -361,6 +369,7 @@ static void hunting_ran(struct hunting *hunting, const struct run_summary *run)
 
 	if (result->runs++ == 0)
 		hunting_measure(hunting, run);
+	planned_ran(&hunting->planned, hunting->alone, run->elapsed_ns);
 	if (status == 0)
 		return;
 	if (result->failed++ == 0)
@@ -395,22 +404,55 @@ static uint64_t hunting_busy(const struct hunting *hunting)
 	return busy;
 }
 
+static struct planned_sides hunting_sides(const struct hunting *hunting,
+					  const struct outcomes_counts *counts)
+{
+	struct planned_sides sides = {
+		.pending = counts->results[TARGET_PENDING],
+		.busy = hunting->out.count,
+		.batch = hunting_share(hunting),
+		.running = hunting_busy(hunting),
+	};
+
+	for (size_t i = 0; i < hunting->claimed.count; i++)
+		sides.alone += tries_is_alone(&hunting->tries,
+					      side_at(&hunting->claimed, i));
+	return sides;
+}
+
+/* As struct hunt_progress has it. */
+static uint64_t hunting_left_ns(const struct hunting *hunting, double rest_ns)
+{
+	const struct hunt_config *config = hunting->config;
+	uint64_t used = clock_now_ns() - config->asked_ns;
+	double left = rest_ns / (double)hunting_at_once(hunting);
+
+	if (rest_ns < 0)
+		return UINT64_MAX;
+	if (config->budget_ns == 0 ||
+	    left < (double)config->budget_ns - (double)used)
+		return (uint64_t)left;
+	return config->budget_ns > used ? config->budget_ns - used : 0;
+}
+
 static struct error *hunting_progress(struct hunting *hunting)
 {
 	struct hunt_progress progress = {
 		.elapsed_ns = clock_now_ns() - hunting->begun_ns,
 		.runs = hunting->result->runs,
 		.busy = hunting_busy(hunting),
-		.left_ns = UINT64_MAX,
 	};
 	struct error *err = outcomes_count(hunting->outcomes, &progress.counts);
-	uint64_t pending = progress.counts.results[TARGET_PENDING];
-	uint64_t done = progress.counts.sides - pending;
+	struct planned_sides sides;
+	struct planned_rest rest;
 
 	if (err)
 		return err;
-	if (done > 0)
-		progress.left_ns = progress.elapsed_ns / done * pending;
+	sides = hunting_sides(hunting, &progress.counts);
+	rest = planned_rest(&hunting->planned, &sides);
+	progress.planned =
+		progress.runs + progress.busy + (uint64_t)ceil(rest.runs);
+	progress.left_ns = hunting_left_ns(hunting, rest.ns);
 	if (hunting->sink->progress)
 		hunting->sink->progress(hunting->sink->context, &progress);
 	return NULL;
@@ -480,7 +522,7 @@ static struct error *hunting_turn(struct hunting *hunting, bool *ret_more)
 	*ret_more = hunting_busy(hunting) > 0;
 	if (!err && *ret_more)
 		err = hunting_wait(hunting);
-	return err ? err : hunting_progress(hunting);
+	return err || !*ret_more ? err : hunting_progress(hunting);
 }
 
 static struct error *hunting_loop(struct hunting *hunting)

@@ -31,8 +31,14 @@ struct hunt_progress {
 	uint64_t elapsed_ns;
 	uint64_t runs; /* made */
 	uint64_t busy; /* being made */
+	/*
+	 * Made, being made, and those that it takes to settle the sides that are
+	 * left, by the runs so far (hunt/planned.h). Of a store that several
+	 * hunts share, as if this one had to make all.
+	 */
+	uint64_t planned;
 	struct outcomes_counts counts;
-	/* until it ends, as it goes; UINT64_MAX: not known */
+	/* until they are made, or the budget is over; UINT64_MAX: not known */
 	uint64_t left_ns;
 };
 

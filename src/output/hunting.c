@@ -247,6 +247,27 @@ static void hunting_add_counts(struct strbuf *line,
 	target_counts_say(line, &sum);
 }
 
+static void hunting_save_progress(struct hunting_output *output,
+				  const struct hunt_progress *progress)
+{
+	uint64_t pending = progress->counts.results[TARGET_PENDING];
+	uint64_t left_ns = progress->left_ns;
+	const struct run_summary sum = {
+		.elapsed_ns = progress->elapsed_ns,
+		.races = output->numbered,
+		.hunt = { .known = true,
+			  .runs = progress->runs,
+			  .planned = progress->planned,
+			  .sides = progress->counts.sides,
+			  .sides_left = pending,
+			  .left_ns = left_ns == UINT64_MAX ? 0 : left_ns },
+	};
+
+	hunting_write_run(output);
+	hunting_failed(output, saved_progress(&output->saved, &sum,
+					      pending + progress->busy == 0));
+}
+
 static void hunting_progress(void *context,
 			     const struct hunt_progress *progress)
 {
@@ -256,12 +277,15 @@ static void hunting_progress(void *context,
 
 	hunting_add_counts(&line, &progress->counts);
 	strbuf_add(&line, "; ");
-	text_add_plural(&line, progress->runs, "run");
+	text_add_count(&line, progress->runs);
+	strbuf_add(&line, " of about ");
+	text_add_plural(&line, progress->planned, "run");
 	if (progress->left_ns != UINT64_MAX) {
 		strbuf_add(&line, ", about ");
 		text_add_time(&line, progress->left_ns);
 		strbuf_add(&line, " left");
 	}
+	hunting_save_progress(output, progress);
 	status_show_text(&output->status, strbuf_text(&line));
 	if (!output->status.enabled && !output->config->quiet &&
 	    now >= output->line_ns) {

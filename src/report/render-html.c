@@ -199,6 +199,9 @@ static struct error *html_progress(struct renderer *renderer,
 
 	if (!html)
 		return error_nomem;
+	/* the curves are of samples */
+	if (progress->hunt.known)
+		return NULL;
 	if (html->progress.count == HTML_PROGRESS_MAX)
 		thin_out(&html->progress);
 	return vec_push(&html->progress, progress) ? NULL : error_nomem;

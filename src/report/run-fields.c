@@ -131,6 +131,15 @@ static bool has_sampling(const void *record)
 #define SAMPLING(merge, member) \
 	FIELD_COUNT, merge, AT(member), .known = has_sampling
 
+static bool is_hunt(const void *record)
+{
+	const struct run_summary *summary = record;
+
+	return summary->hunt.known;
+}
+
+#define HUNT(member) FIELD_COUNT, AT(hunt.member), .known = is_hunt
+
 static const struct field progress_field_list[] = {
 	{ "elapsed_s", FIELD_SECONDS, .flags = FIELD_NEEDED, AT(elapsed_ns) },
 	{ "samples", FIELD_COUNT, .flags = FIELD_NEEDED, AT(stats.samples) },
@@ -139,6 +148,12 @@ static const struct field progress_field_list[] = {
 	{ "sites_sampled", FIELD_COUNT, AT(sites_sampled) },
 	{ "races", FIELD_COUNT, AT(races) },
 	{ "overhead_pct", FIELD_REAL, AT(overhead_pct) },
+	{ "hunt", FIELD_BOOL, AT(hunt.known) },
+	{ "runs", HUNT(runs) },
+	{ "runs_planned", HUNT(planned) },
+	{ "sides", HUNT(sides) },
+	{ "sides_left", HUNT(sides_left) },
+	{ "left_s", FIELD_SECONDS, .flags = FIELD_NULL, AT(hunt.left_ns) },
 };
 
 const struct fields progress_fields = {

@@ -97,6 +97,10 @@ struct run_program {
 struct run_hunt {
 	bool known; /* it was one */
 	const char *recorder; /* NULL: nothing was recorded by this hunt */
+	/* of its progress: runs made, and all that it is going to make */
+	uint64_t runs, planned;
+	uint64_t sides, sides_left; /* without an outcome */
+	uint64_t left_ns; /* until it ends; 0: not known, or it has ended */
 };
 
 /*

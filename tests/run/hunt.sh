@@ -29,6 +29,8 @@ hunted()
 	is "$1: every side has an outcome" \
 		"$(records --count "$report" type=target outcome=pending)" 0
 	has "$1: there are sides" "$report" type=target
+	has "$1: and progress until none is left" "$report" type=progress \
+		hunt=true 'runs=[1-9]*' 'runs_planned=[1-9]*' sides_left=0
 }
 
 for variant in O0 O2 nopie; do

@@ -545,7 +545,48 @@ static void progress_is_a_line(void **state)
 	MEMBERS_ARE(record, { "type", "\"progress\"" }, { "elapsed_s", "1.5" },
 		    { "samples", "22" }, { "samples_stalled", "20" },
 		    { "samples_own", "19" }, { "sites_sampled", "7" },
-		    { "races", "1" }, { "overhead_pct", "2.5" });
+		    { "races", "1" }, { "overhead_pct", "2.5" },
+		    { "hunt", "false" }, { "runs", "null" },
+		    { "runs_planned", "null" }, { "sides", "null" },
+		    { "sides_left", "null" }, { "left_s", "null" });
+	json_decref(record);
+}
+
+static void progress_of_a_hunt_is_of_runs_and_sides(void **state)
+{
+	struct renderer renderer = { .ops = &render_json };
+	const struct run_summary progress = {
+		.elapsed_ns = 1500000000,
+		.hunt = { .known = true,
+			  .runs = 3,
+			  .planned = 12,
+			  .sides = 40,
+			  .sides_left = 31,
+			  .left_ns = 4500000000 },
+	};
+	char *text = NULL;
+	size_t size = 0;
+	json_t *record;
+
+	(void)state;
+	renderer.out = open_memstream(&text, &size);
+	assert_non_null(renderer.out);
+	assert_null(render_json.progress(&renderer, &progress));
+	fclose(renderer.out);
+	record = parse_line(text, size);
+	assert_string_equal(json_string_value(json_object_get(record, "type")),
+			    "progress");
+	assert_true(json_boolean_value(json_object_get(record, "hunt")));
+	assert_int_equal(json_integer_value(json_object_get(record, "runs")),
+			 3);
+	assert_int_equal(
+		json_integer_value(json_object_get(record, "runs_planned")),
+		12);
+	assert_int_equal(json_integer_value(json_object_get(record, "sides")),
+			 40);
+	assert_int_equal(
+		json_integer_value(json_object_get(record, "sides_left")), 31);
+	assert_true(json_real_value(json_object_get(record, "left_s")) == 4.5);
 	json_decref(record);
 }
 
@@ -627,6 +668,7 @@ int main(void)
 		cmocka_unit_test(summary_has_every_counter),
 		cmocka_unit_test(crash_names_the_races_before_it),
 		cmocka_unit_test(progress_is_a_line),
+		cmocka_unit_test(progress_of_a_hunt_is_of_runs_and_sides),
 		cmocka_unit_test(every_line_is_flushed),
 		cmocka_unit_test(full_disk_is_an_error),
 		cmocka_unit_test(no_memory_is_an_error),
