@@ -46,6 +46,12 @@ static void hunt_target_free(struct hunt_target *target)
 	free(target);
 }
 
+static void hunt_remove(struct hunt *hunt, size_t i)
+{
+	hunt_target_free(hunt_target_at(hunt, i));
+	vec_remove(&hunt->targets, i);
+}
+
 void hunt_deinit(struct hunt *hunt)
 {
 	for (size_t i = 0; i < hunt->targets.count; i++)
@@ -53,6 +59,12 @@ void hunt_deinit(struct hunt *hunt)
 	vec_deinit(&hunt->targets);
 	vec_deinit(&hunt->entries);
 	vec_deinit(&hunt->loaders);
+}
+
+/* However it was, and whether that was told or not. */
+static bool hunt_is_over(const struct hunt_target *target)
+{
+	return target->state == HUNT_OVER || target->state == HUNT_TOLD;
 }
 
 /* Nothing waits for it any more. */
@@ -158,36 +170,70 @@ static void hunt_mark_sites(struct wire_hunt *wire)
 		wire->partners[i].hunt = true;
 }
 
-/* It is there already: more of it is known now, or it is elsewhere. */
-static bool hunt_updates(struct engine *engine, const struct wire_hunt *wire)
+static struct hunt_target *hunt_find(const struct hunt *hunt,
+				     const struct wire_hunt *wire)
 {
-	struct hunt *hunt = &engine->hunt;
-
 	for (size_t i = 0; i < hunt->targets.count; i++) {
 		struct hunt_target *target = hunt_target_at(hunt, i);
 
-		if (target->wire.side != wire->side ||
-		    target->wire.site.program != wire->site.program)
-			continue;
-		/* one that is held goes on as it is */
-		if (target->state == HUNT_HELD || target->state == HUNT_OVER ||
-		    (hunt->focus == target && hunt->holds))
-			return true;
-		if (!target->away &&
-		    !wire_site_is(&target->wire.site, &wire->site))
-			return true;
-		if (hunt->focus == target) {
-			hunt_lift_partners(engine);
-			hunt->focus = NULL;
-		}
-		target->wire = *wire;
-		hunt_mark_sites(&target->wire);
-		target->begun &= !target->away;
-		target->away = false;
-		hunt_tick(engine);
-		return true;
+		if (target->wire.side == wire->side &&
+		    target->wire.site.program == wire->site.program)
+			return target;
 	}
-	return false;
+	return NULL;
+}
+
+/*
+ * More is known of it now, or it is elsewhere. One that is held goes on as it is:
+ * the watch sees whoever comes.
+ */
+static void hunt_update(struct engine *engine, struct hunt_target *target,
+			const struct wire_hunt *wire)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	target->updated = false;
+	if (target->state == HUNT_HELD || hunt_is_over(target) ||
+	    (!target->away && !wire_site_is(&target->wire.site, &wire->site)))
+		return;
+	if (hunt->focus == target) {
+		hunt_lift_partners(engine);
+		hunt->focus = NULL;
+	}
+	target->wire = *wire;
+	hunt_mark_sites(&target->wire);
+	target->begun &= !target->away;
+	target->away = false;
+}
+
+/* What has come while a thread was held at a partner. */
+static void hunt_catch_up(struct engine *engine)
+{
+	const struct hunt *hunt = &engine->hunt;
+
+	for (size_t i = 0; !hunt->holds && i < hunt->targets.count; i++) {
+		struct hunt_target *target = hunt_target_at(hunt, i);
+
+		if (target->updated)
+			hunt_update(engine, target, &target->update);
+	}
+}
+
+/* Is it there already? */
+static bool hunt_updates(struct engine *engine, const struct wire_hunt *wire)
+{
+	struct hunt_target *target = hunt_find(&engine->hunt, wire);
+
+	if (!target)
+		return false;
+	if (engine->hunt.focus == target && engine->hunt.holds) {
+		target->update = *wire;
+		target->updated = true;
+	} else {
+		hunt_update(engine, target, wire);
+	}
+	hunt_tick(engine);
+	return true;
 }
 
 void hunt_take(struct engine *engine, const void *payload, size_t size)
@@ -610,6 +656,17 @@ void hunt_exec(struct engine *engine, struct process *process)
 	core_note(&engine->core, err);
 }
 
+static void hunt_drop_told(struct hunt *hunt, uint32_t program)
+{
+	for (size_t i = hunt->targets.count; i-- > 0;) {
+		const struct hunt_target *target = hunt_target_at(hunt, i);
+
+		if (target->state == HUNT_TOLD &&
+		    target->wire.site.program == program)
+			hunt_remove(hunt, i);
+	}
+}
+
 void hunt_leave(struct engine *engine, const struct process *process)
 {
 	struct hunt *hunt = &engine->hunt;
@@ -629,12 +686,13 @@ void hunt_leave(struct engine *engine, const struct process *process)
 	for (size_t i = 0; i < hunt->targets.count; i++) {
 		struct hunt_target *target = hunt_target_at(hunt, i);
 
-		if (target->state != HUNT_OVER &&
+		if (!hunt_is_over(target) &&
 		    target->wire.site.program == text->program)
 			hunt_over(engine, target,
 				  target->passed ? WIRE_HUNT_UNTRIED
 						 : WIRE_HUNT_UNREACHED);
 	}
+	hunt_drop_told(hunt, text->program);
 }
 
 void hunt_unmapped(struct engine *engine, const struct wire_range *range)
@@ -645,7 +703,7 @@ void hunt_unmapped(struct engine *engine, const struct wire_range *range)
 		struct hunt_target *target = hunt_target_at(hunt, i);
 
 		if (!queue_in_range(&target->wire.site, range) ||
-		    target->state == HUNT_HELD || target->state == HUNT_OVER)
+		    target->state == HUNT_HELD || hunt_is_over(target))
 			continue;
 		if (hunt->focus == target) {
 			hunt_lift_partners(engine);
@@ -657,6 +715,7 @@ void hunt_unmapped(struct engine *engine, const struct wire_range *range)
 		target->period = 0;
 		target->state = HUNT_QUEUED;
 		target->away = true;
+		target->updated = false; /* of what is gone */
 	}
 }
 
@@ -683,23 +742,22 @@ void hunt_forget(struct engine *engine, const struct thread *thread)
 	}
 }
 
-/* It has been told: it is not needed any more. */
+/* The front end may send a side again before it reads what came of it. */
 static void hunt_tell(struct engine *engine)
 {
 	struct hunt *hunt = &engine->hunt;
 
-	for (size_t i = 0; i < hunt->targets.count;) {
+	for (size_t i = 0; i < hunt->targets.count; i++) {
 		struct hunt_target *target = hunt_target_at(hunt, i);
 
 		if (target->state != HUNT_OVER ||
 		    !channel_send(&engine->core.channel, WIRE_HUNTED,
-				  &target->news, sizeof(target->news))) {
-			i++;
+				  &target->news, sizeof(target->news)))
 			continue;
-		}
 		channel_hurry(&engine->core.channel);
-		hunt_target_free(target);
-		vec_remove(&hunt->targets, i);
+		target->state = HUNT_TOLD;
+		if (!hunt_program(engine, target->wire.site.program))
+			hunt_remove(hunt, i--);
 	}
 }
 
@@ -708,6 +766,7 @@ void hunt_tick(struct engine *engine)
 	if (!engine->hunt.on || engine->core.phase != PHASE_WATCHING)
 		return;
 	hunt_loader_tick(engine);
+	hunt_catch_up(engine);
 	hunt_tell(engine);
 	hunt_arm(engine);
 	hunt_look_ahead(engine);
@@ -727,7 +786,7 @@ void hunt_end(struct engine *engine)
 	for (size_t i = 0; i < hunt->targets.count; i++) {
 		struct hunt_target *target = hunt_target_at(hunt, i);
 
-		if (target->state != HUNT_OVER)
+		if (!hunt_is_over(target))
 			hunt_over(engine, target,
 				  target->state == HUNT_HELD ? WIRE_HUNT_LOST
 				  : (target->state == HUNT_QUEUED &&

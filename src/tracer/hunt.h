@@ -66,6 +66,8 @@ enum hunt_state {
 	HUNT_NEAR, /* the next one is the side */
 	HUNT_HELD,
 	HUNT_OVER, /* news.end says how; to be told */
+	/* it is not tried again while its program runs, if it is sent again */
+	HUNT_TOLD,
 };
 
 struct hunt_count {
@@ -90,6 +92,8 @@ struct hunt_target {
 	struct vec counts; /* of struct hunt_count, by thread */
 	int early; /* partners that were held before it */
 	uint64_t early_ns; /* of hunt.moved_ns, in these holds */
+	bool updated; /* `update' has come in such a hold, and waits for its end */
+	struct wire_hunt update;
 	struct wire_hunted news;
 };
 

@@ -23,6 +23,12 @@ static void work_write(struct arena *arena, struct lane *lane)
 	__asm__ volatile("" ::: "memory");
 }
 
+static void work_add(struct arena *arena, struct lane *lane)
+{
+	do_add(&arena->data[1], 1);
+	(void)lane;
+}
+
 /* It comes to no access, but runs. */
 static void work_nothing(struct arena *arena, struct lane *lane)
 {
@@ -30,9 +36,8 @@ static void work_nothing(struct arena *arena, struct lane *lane)
 	(void)lane;
 }
 
-static struct driven *start(int lanes)
+static struct driven *start_with(lane_work *const *work, int lanes)
 {
-	lane_work *const work[] = { work_write, work_nothing };
 	struct error *err = selftest_registers();
 	struct driven *driven;
 
@@ -44,6 +49,13 @@ static struct driven *start(int lanes)
 	return driven;
 }
 
+static struct driven *start(int lanes)
+{
+	lane_work *const work[] = { work_write, work_nothing };
+
+	return start_with(work, lanes);
+}
+
 /* Any thread's first execution there, as if its program had not begun. */
 static struct wire_hunt side_at_write(void)
 {
@@ -52,6 +64,22 @@ static struct wire_hunt side_at_write(void)
 		.hold_ns = CLOCK_NS_PER_S,
 		.site = site_at(site_write, 5),
 	};
+}
+
+/* Those whose outcome was not told yet. */
+static size_t sides_left(struct driven *driven)
+{
+	const struct vec *targets = &driven->engine.hunt.targets;
+	size_t left = 0;
+
+	hunt_tick(&driven->engine);
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct hunt_target *target =
+			*(struct hunt_target **)vec_at(targets, i);
+
+		left += target->state != HUNT_TOLD;
+	}
+	return left;
 }
 
 static void take(struct driven *driven, const struct wire_hunt *side)
@@ -85,8 +113,75 @@ static void a_thread_that_is_alone_runs_on(void **state)
 	assert_int_equal(driven->samples[0].outcome, WIRE_ALONE);
 	assert_int_not_equal(only_thread(driven)->state, THREAD_GONE);
 	driven_until(driven, lane_idle(0));
-	hunt_tick(&driven->engine);
+	assert_int_equal(sides_left(driven), 0);
+	driven_end(driven);
+}
+
+/*
+ * The front end sends it again if its library was unloaded and loaded before it
+ * has read the outcome.
+ */
+static void a_side_that_was_told_is_not_tried_again(void **state)
+{
+	struct driven *driven = start(1);
+	const struct wire_hunt side = side_at_write();
+	struct process *process =
+		tracees_process(&driven->engine.core.tracees, driven->pid);
+
+	(void)state;
+	take(driven, &side);
+	lane_start(0, 1);
+	driven_until(driven, driven->sample_count == 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(sides_left(driven), 0);
+	take(driven, &side);
+	assert_int_equal(sides_left(driven), 0);
+	lane_start(0, 1);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(driven->sample_count, 1);
+	/* with its program, it is forgotten */
+	hunt_leave(&driven->engine, process);
 	assert_int_equal(driven->engine.hunt.targets.count, 0);
+	driven_end(driven);
+}
+
+/* Before its time, which is an hour. */
+static void end_hold(struct driven *driven)
+{
+	struct stall *stall =
+		*(struct stall **)vec_at(&driven->engine.stalls.list, 0);
+
+	driven_until(driven, stall->watched);
+	stall->deadline_ns = 0;
+	driven_until(driven, !driven->engine.hunt.holds);
+}
+
+/* A library is loaded that has one more partner. */
+static void more_of_a_side_waits_for_the_end_of_a_hold(void **state)
+{
+	lane_work *const work[] = { work_add, work_nothing };
+	struct driven *driven = start_with(work, 2);
+	const struct hunt *hunt = &driven->engine.hunt;
+	struct wire_hunt side = side_at_write();
+
+	(void)state;
+	side.hold_ns = 3600 * CLOCK_NS_PER_S;
+	side.partners[side.partner_count++] = site_at(site_add, 5);
+	side.early_count = side.partner_count;
+	take(driven, &side);
+	lane_start(0, 1);
+	driven_until(driven, hunt->holds);
+	side.partners[side.partner_count++] = site_at(site_read, 5);
+	side.early_count = side.partner_count;
+	hunt_take(&driven->engine, &side, sizeof(side));
+	assert_int_equal(hunt->partner_count, 1);
+	assert_true(hunt->holds);
+	end_hold(driven);
+	assert_int_equal(sides_left(driven), 1);
+	assert_int_equal(hunt->partner_count, 2);
+	assert_true(hunt->partners[1].claimed);
+	driven_until(driven, lane_idle(0));
+	hunt_end(&driven->engine);
 	driven_end(driven);
 }
 
@@ -126,12 +221,6 @@ static void breakpoints_of_partners_end_with_the_hold(void **state)
 	assert_pristine(&driven->memory);
 	driven_until(driven, lane_idle(0));
 	driven_end(driven);
-}
-
-static size_t sides_left(struct driven *driven)
-{
-	hunt_tick(&driven->engine);
-	return driven->engine.hunt.targets.count;
 }
 
 /*
@@ -298,6 +387,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_that_is_alone_runs_on),
+		cmocka_unit_test(a_side_that_was_told_is_not_tried_again),
+		cmocka_unit_test(more_of_a_side_waits_for_the_end_of_a_hold),
 		cmocka_unit_test(breakpoints_of_partners_end_with_the_hold),
 		cmocka_unit_test(many_sides_wait_in_the_text),
 		cmocka_unit_test(who_comes_during_a_hold_is_let_by),
