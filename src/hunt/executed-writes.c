@@ -157,6 +157,7 @@ static bool visit_event(const struct unpacked *unpacked, size_t i,
 	write.address = numbers[1] ? numbers[1] : numbers[0];
 	/* how long the block that ends was is not known here: its first bytes */
 	write.size = numbers[1] ? numbers[2] : 8;
+	write.begins = numbers[1] != 0;
 	return write.address == 0 || visit(context, &write);
 }
 

@@ -93,6 +93,7 @@ struct executed_write {
 	uint64_t address, size;
 	uint64_t value;
 	bool has_value;
+	bool begins; /* EXECUTED_HEAP: a block */
 };
 
 /*

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Steps by their numbers; see transfer-parts.h. A cursor has a whole chunk
+ * unpacked, so those that were used last are kept.
+ */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "hunt/executed-parts.h"
+#include "hunt/transfer-parts.h"
+
+void transfer_steps_init(struct transfer_steps *steps,
+			 struct executed *executed, struct decoder *decoder)
+{
+	*steps = (struct transfer_steps){
+		.executed = executed,
+		.decoder = decoder,
+		.codes = VEC_INIT(struct transfer_code),
+	};
+}
+
+void transfer_steps_deinit(struct transfer_steps *steps)
+{
+	for (size_t i = 0; i < steps->codes.count; i++)
+		free(((struct transfer_code *)vec_at(&steps->codes, i))
+			     ->origins);
+	vec_deinit(&steps->codes);
+	map_deinit(&steps->code_ids);
+	for (size_t i = 0; i < TRANSFER_CURSORS; i++) {
+		if (steps->cursors[i].valid)
+			executed_cursor_deinit(&steps->cursors[i].cursor);
+	}
+}
+
+/* Is the step, or the place where it would be, in the cursor's chunk? */
+static bool covers(const struct transfer_cursor *cursor, uint32_t thread,
+		   uint64_t number)
+{
+	const struct vec *steps = &cursor->cursor.unpacked.steps;
+	const struct unpacked_step *first, *last;
+
+	if (!cursor->valid || cursor->cursor.thread != thread ||
+	    steps->count == 0)
+		return false;
+	first = vec_at(steps, 0);
+	last = vec_at(steps, steps->count - 1);
+	return first->superblock != 0 && first->number <= number &&
+	       number <= last->number;
+}
+
+/* To the last step at or before the number, of those in its chunk. */
+static void move_to(struct executed_cursor *cursor, uint64_t number)
+{
+	const struct vec *steps = &cursor->unpacked.steps;
+	size_t low = 0, high = steps->count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		const struct unpacked_step *step = vec_at(steps, middle);
+
+		if (step->number <= number)
+			low = middle;
+		else
+			high = middle;
+	}
+	/* the first one is a step, and no event */
+	while (((const struct unpacked_step *)vec_at(steps, low))->superblock ==
+	       0)
+		low--;
+	cursor->step = low;
+}
+
+static struct transfer_cursor *find(struct transfer_steps *steps,
+				    uint32_t thread, uint64_t number)
+{
+	for (size_t i = 0; i < TRANSFER_CURSORS; i++) {
+		if (covers(&steps->cursors[i], thread, number))
+			return &steps->cursors[i];
+	}
+	return NULL;
+}
+
+static struct transfer_cursor *oldest(struct transfer_steps *steps)
+{
+	struct transfer_cursor *ret = &steps->cursors[0];
+
+	for (size_t i = 1; i < TRANSFER_CURSORS; i++) {
+		if (steps->cursors[i].used < ret->used)
+			ret = &steps->cursors[i];
+	}
+	return ret;
+}
+
+struct error *transfer_steps_seek(struct transfer_steps *steps, uint32_t thread,
+				  uint64_t number, struct executed_cursor **ret)
+{
+	struct transfer_cursor *cursor = find(steps, thread, number);
+	struct error *err = NULL;
+	bool found = true;
+
+	if (cursor) {
+		move_to(&cursor->cursor, number);
+	} else {
+		cursor = oldest(steps);
+		if (cursor->valid)
+			executed_cursor_deinit(&cursor->cursor);
+		cursor->valid = true;
+		err = executed_seek(steps->executed, thread, number,
+				    &cursor->cursor, &found);
+	}
+	cursor->used = ++steps->uses;
+	*ret = found ? &cursor->cursor : NULL;
+	return err;
+}
+
+static struct error *decode(struct transfer_steps *steps, uint32_t id)
+{
+	struct transfer_code *code = vec_append(&steps->codes);
+	const struct translated *translated =
+		executed_superblock(steps->executed, id);
+	const struct trace_superblock *head = translated->head;
+	size_t at = 0;
+
+	if (!code)
+		return error_nomem;
+	code->translated = translated;
+	code->origins = calloc(head->instructions + 1u, sizeof(*code->origins));
+	if (!code->origins ||
+	    !map_set(&steps->code_ids, id, steps->codes.count - 1))
+		return error_nomem;
+	for (uint32_t i = 0; i < head->instructions; i++) {
+		origins_find(steps->decoder, translated->code + at,
+			     translated->lengths[i], head->address + at,
+			     &code->origins[i]);
+		code->written |= code->origins[i].written;
+		at += translated->lengths[i];
+	}
+	return NULL;
+}
+
+struct error *transfer_steps_code(struct transfer_steps *steps, uint32_t id,
+				  const struct transfer_code **ret)
+{
+	const uint64_t *place = map_get(&steps->code_ids, id);
+	struct error *err = NULL;
+
+	if (!place) {
+		err = decode(steps, id);
+		place = map_get(&steps->code_ids, id);
+	}
+	if (!err)
+		*ret = vec_at(&steps->codes, *place);
+	return err;
+}
+
+bool transfer_accesses_read(struct transfer_accesses *accesses,
+			    const struct executed_cursor *cursor)
+{
+	const struct unpacked_step *step = executed_step(cursor);
+	const struct translated *translated =
+		executed_superblock(cursor->executed, step->superblock);
+	size_t count = translated_count(translated, step->exit);
+
+	if (count > accesses->room) {
+		struct translated_access *all =
+			realloc(accesses->all, count * sizeof(*accesses->all));
+
+		if (!all)
+			return false;
+		accesses->all = all;
+		accesses->room = count;
+	}
+	accesses->count = count;
+	translated_accesses(translated, step->exit, executed_words(cursor),
+			    accesses->all);
+	return true;
+}
+
+void transfer_accesses_deinit(struct transfer_accesses *accesses)
+{
+	free(accesses->all);
+}

@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Tracking an address; see transfer-track.h. What is tracked is a list of values:
+ * a set of registers before an instruction, or what a store has stored. One after
+ * the other is tracked through the steps of its thread, which adds others.
+ */
+#include "hunt/transfer-track.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "hunt/executed-parts.h"
+#include "hunt/transfer-parts.h"
+#include "x86/access.h"
+
+enum { ADDRESS_BYTES = 8 };
+
+/* The stack pointer leads to the thread's own stack, which nobody gave it. */
+static const uint64_t OWN_STACK = UINT64_C(1) << X86_RSP;
+static const uint64_t FRAME = UINT64_C(1) << X86_RSP | UINT64_C(1) << X86_RBP;
+/* What a function leaves as it was (System V ABI, 3.2.1). */
+static const uint64_t KEPT_BY_CALLS =
+	UINT64_C(1) << X86_RBX | UINT64_C(1) << X86_RBP |
+	UINT64_C(1) << X86_RSP | UINT64_C(1) << X86_R12 |
+	UINT64_C(1) << X86_R13 | UINT64_C(1) << X86_R14 |
+	UINT64_C(1) << X86_R15;
+
+struct value {
+	uint32_t thread;
+	uint64_t number; /* of the step */
+	uint64_t registers; /* before the instruction; 0: what a store stored */
+	uint32_t instruction;
+	size_t access; /* the store */
+	uint64_t made; /* the address that is made of it */
+	bool in_block; /* that is the one in question, of its block's bytes */
+	bool sent; /* by that store, as `transfer' says */
+	struct transfer transfer;
+	size_t next; /* as struct transfer has it */
+	uint64_t instructions;
+	uint32_t hops;
+};
+
+struct transfer_tracker {
+	struct transfer_steps steps;
+	struct transfer_accesses accesses;
+	uint64_t kept_since; /* steps before this number may be missing */
+	struct vec values; /* of struct value, the list */
+	struct map seen; /* hashes of values that were in it */
+	const struct transfer_question *question;
+	struct vec *transfers;
+	uint64_t instructions; /* gone back, of all values */
+	/* the value at work */
+	struct value value;
+	struct executed_cursor *cursor;
+	const struct transfer_code *code; /* of the cursor's step */
+};
+
+/* The first step before which no thread has lost any. */
+static uint64_t find_kept_since(const struct executed *executed)
+{
+	uint64_t ret = 0;
+
+	for (size_t i = 0; i < executed->threads.count; i++) {
+		const struct executed_thread *thread =
+			vec_at(&executed->threads, i);
+		const struct executed_chunk *first;
+
+		if (thread->dropped == 0)
+			continue;
+		if (thread->chunks.count == 0)
+			return UINT64_MAX;
+		first = vec_at(&thread->chunks, 0);
+		if (first->head->first > ret)
+			ret = first->head->first;
+	}
+	return ret;
+}
+
+struct error *transfer_tracker_create(struct executed *executed,
+				      struct decoder *decoder,
+				      struct transfer_tracker **ret)
+{
+	struct transfer_tracker *tracker = calloc(1, sizeof(*tracker));
+
+	if (!tracker)
+		return error_nomem;
+	transfer_steps_init(&tracker->steps, executed, decoder);
+	tracker->kept_since = find_kept_since(executed);
+	tracker->values.size = sizeof(struct value);
+	*ret = tracker;
+	return NULL;
+}
+
+void transfer_tracker_destroy(struct transfer_tracker *tracker)
+{
+	if (!tracker)
+		return;
+	transfer_steps_deinit(&tracker->steps);
+	transfer_accesses_deinit(&tracker->accesses);
+	vec_deinit(&tracker->values);
+	map_deinit(&tracker->seen);
+	free(tracker);
+}
+
+static uint64_t hash_of(const struct value *value)
+{
+	const uint64_t parts[] = {
+		value->thread,
+		value->number,
+		value->registers,
+		value->registers ? value->instruction : value->access,
+		value->made,
+		value->sent,
+	};
+
+	return hash_blocks(parts, sizeof(parts));
+}
+
+/* Add it to the list, unless it was there, or the list is full. */
+static struct error *add_value(struct transfer_tracker *tracker,
+			       const struct value *value)
+{
+	uint64_t hash = hash_of(value);
+
+	if (value->number < tracker->question->since ||
+	    tracker->seen.count >= TRANSFER_VALUES ||
+	    map_get(&tracker->seen, hash))
+		return NULL;
+	return map_set(&tracker->seen, hash, 1) &&
+			       vec_push(&tracker->values, value)
+		       ? NULL
+		       : error_nomem;
+}
+
+static bool is_near(const struct transfer_tracker *tracker, uint64_t value)
+{
+	const struct transfer_question *question = tracker->question;
+	uint64_t made = tracker->value.made;
+
+	if (tracker->value.in_block && question->block_size > 0)
+		return value - question->block < question->block_size;
+	return value - made <= TRANSFER_NEAR || made - value <= TRANSFER_NEAR;
+}
+
+static bool covers(const struct executed_write *write, uint64_t address)
+{
+	return write->address <= address &&
+	       address + ADDRESS_BYTES <= write->address + write->size;
+}
+
+/* What it wrote there; false: not known. */
+static bool value_written(const struct executed_write *write, uint64_t address,
+			  uint64_t *ret)
+{
+	*ret = write->value;
+	return write->has_value && write->address == address &&
+	       write->size == ADDRESS_BYTES;
+}
+
+static bool is_store_to(const struct translated_access *access,
+			uint64_t address)
+{
+	return (access->flags & TRACE_WRITES) && access->done &&
+	       access->address < address + ADDRESS_BYTES &&
+	       address < access->address + access->size;
+}
+
+static struct executed_write write_of(const struct transfer_tracker *tracker,
+				      size_t i)
+{
+	const struct translated_access *access = &tracker->accesses.all[i];
+
+	return (struct executed_write){
+		.kind = EXECUTED_STORE,
+		.thread = tracker->value.thread,
+		.number = executed_step(tracker->cursor)->number,
+		.access = i,
+		.address = access->address,
+		.size = access->size,
+		.value = access->value,
+		.has_value = access->has_value,
+	};
+}
+
+/* The last write to the address before access i of the step. */
+static struct error *find_write(struct transfer_tracker *tracker, size_t i,
+				uint64_t address, struct executed_write *ret)
+{
+	while (i-- > 0) {
+		if (!is_store_to(&tracker->accesses.all[i], address))
+			continue;
+		*ret = write_of(tracker, i);
+		return NULL;
+	}
+	return executed_last_write(tracker->steps.executed, address,
+				   ADDRESS_BYTES,
+				   executed_step(tracker->cursor)->number, ret);
+}
+
+/*
+ * Is `before' no store that may have sent the same value? Of another thread, or of
+ * before the block was allocated; none at all, if no steps are missing.
+ */
+static bool is_first(const struct transfer_tracker *tracker,
+		     const struct executed_write *write,
+		     const struct executed_write *before)
+{
+	uint64_t born =
+		tracker->value.in_block ? tracker->question->block_number : 0;
+
+	if (before->kind == EXECUTED_NONE ||
+	    before->number < tracker->kept_since)
+		return born >= tracker->kept_since;
+	return before->kind != EXECUTED_STORE ||
+	       before->thread != write->thread || before->number <= born;
+}
+
+/*
+ * The sender may have stored the same value there before, and nobody else
+ * something in between: then that store may be the one that was received, in
+ * another run. *ret_found false: that was not to be found out. A value that is not
+ * known may be the same.
+ */
+static struct error *find_first_store(struct transfer_tracker *tracker,
+				      uint64_t address, uint64_t value,
+				      struct executed_write *write,
+				      bool *ret_found)
+{
+	struct executed_write before = *write;
+	struct error *err = NULL;
+
+	for (int i = 0; !err && i < TRANSFER_STORES; i++) {
+		uint64_t other;
+
+		err = executed_last_write(tracker->steps.executed, address,
+					  ADDRESS_BYTES, before.number,
+					  &before);
+		*ret_found = !err && is_first(tracker, write, &before);
+		if (err || *ret_found || before.kind == EXECUTED_NONE)
+			return err;
+		if (!value_written(&before, address, &other) || other == value)
+			*write = before;
+	}
+	return err;
+}
+
+/* The instruction of the step that the cursor is at, and one of its accesses. */
+static struct transfer_point point_of(const struct transfer_tracker *tracker,
+				      size_t access)
+{
+	const struct unpacked_step *step = executed_step(tracker->cursor);
+
+	return (struct transfer_point){
+		.thread = tracker->value.thread,
+		.superblock = step->superblock,
+		.instruction = tracker->accesses.all[access].instruction,
+		.number = step->number,
+		.access = access,
+		.sequence = step->sequence,
+	};
+}
+
+/* Another thread has written what access i has loaded (section 3.3). */
+static struct error *receive(struct transfer_tracker *tracker, size_t i,
+			     uint64_t address, struct executed_write write)
+{
+	const struct translated_access *access = &tracker->accesses.all[i];
+	struct value value = tracker->value;
+	uint64_t sent, received = access->value;
+	bool is_sent_known = value_written(&write, address, &sent);
+	bool is_received_known = access->has_value &&
+				 access->size == ADDRESS_BYTES;
+	bool found;
+	struct error *err;
+
+	if (is_sent_known && is_received_known && sent != received)
+		return NULL;
+	if (!is_sent_known)
+		sent = received;
+	if ((!is_sent_known && !is_received_known) || !is_near(tracker, sent) ||
+	    write.number < tracker->kept_since)
+		return NULL;
+	value.transfer = (struct transfer){
+		.kind = TRANSFER_MEMORY,
+		.received = point_of(tracker, i),
+		.address = address,
+		.value = sent,
+		.next = value.next,
+		.instructions = value.instructions,
+		.hops = value.hops + 1,
+	};
+	err = find_first_store(tracker, address, sent, &write, &found);
+	if (err || !found)
+		return err;
+	value.sent = true;
+	value.thread = write.thread;
+	value.number = write.number;
+	value.access = write.access;
+	value.registers = 0;
+	return add_value(tracker, &value);
+}
+
+/* The thread itself has written it. */
+static struct error *go_to_store(struct transfer_tracker *tracker,
+				 const struct executed_write *write)
+{
+	struct value value = tracker->value;
+
+	value.sent = false;
+	value.number = write->number;
+	value.access = write->access;
+	value.registers = 0;
+	value.hops++;
+	return add_value(tracker, &value);
+}
+
+/* The memory that was loaded from, whose address may be one handed over. */
+static struct error *go_to_address(struct transfer_tracker *tracker,
+				   uint32_t instruction, uint64_t address)
+{
+	struct value value = tracker->value;
+
+	value.registers = tracker->code->origins[instruction].read_at &
+			  ~OWN_STACK;
+	if (!value.registers)
+		return NULL;
+	value.sent = false;
+	value.number = executed_step(tracker->cursor)->number;
+	value.instruction = instruction;
+	value.made = address;
+	value.in_block = false;
+	value.hops++;
+	return add_value(tracker, &value);
+}
+
+/* Eight bytes of what access i has loaded. */
+static struct error *track_word(struct transfer_tracker *tracker, size_t i,
+				uint64_t address)
+{
+	const struct translated_access *access = &tracker->accesses.all[i];
+	uint64_t read_at = tracker->code->origins[access->instruction].read_at;
+	struct executed_write write;
+	bool is_own;
+	struct error *err;
+
+	if (access->has_value && access->size == ADDRESS_BYTES &&
+	    !is_near(tracker, access->value))
+		return NULL;
+	err = find_write(tracker, i, address, &write);
+	if (err || write.kind != EXECUTED_STORE || !covers(&write, address))
+		return err;
+	is_own = write.thread == tracker->value.thread;
+	err = is_own ? go_to_store(tracker, &write)
+		     : receive(tracker, i, address, write);
+	/* its own frame was given to the thread by nobody */
+	if (err || (is_own && (read_at & ~FRAME) == 0))
+		return err;
+	return go_to_address(tracker, access->instruction, address);
+}
+
+/* What the instruction of the cursor's step has loaded. */
+static struct error *track_loads(struct transfer_tracker *tracker,
+				 uint32_t instruction)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < tracker->accesses.count; i++) {
+		const struct translated_access access =
+			tracker->accesses.all[i];
+
+		if (access.instruction != instruction || !access.done ||
+		    !(access.flags & TRACE_READS))
+			continue;
+		for (uint64_t at = 0; !err && at + ADDRESS_BYTES <= access.size;
+		     at += ADDRESS_BYTES)
+			err = track_word(tracker, i, access.address + at);
+	}
+	return err;
+}
+
+/* Back over an instruction that writes registers of the value. */
+static struct error *track_instruction(struct transfer_tracker *tracker,
+				       uint32_t instruction)
+{
+	const struct origins *origins = &tracker->code->origins[instruction];
+	struct value *value = &tracker->value;
+	uint64_t from = 0;
+	struct error *err = NULL;
+
+	value->hops++;
+	for (uint32_t i = 0; !err && i < origins->count; i++) {
+		const struct origins_result *result = &origins->results[i];
+
+		if (!(result->to & value->registers))
+			continue;
+		from |= result->from;
+		if (!result->loaded)
+			continue;
+		if (!transfer_accesses_read(&tracker->accesses,
+					    tracker->cursor))
+			return error_nomem;
+		err = track_loads(tracker, instruction);
+	}
+	value->registers = ((value->registers & ~origins->written) | from) &
+			   ~OWN_STACK;
+	return err;
+}
+
+/* Back over the instructions of a step below `end'. */
+static struct error *track_step(struct transfer_tracker *tracker, uint32_t end)
+{
+	const struct unpacked_step *step = executed_step(tracker->cursor);
+	struct value *value = &tracker->value;
+	struct error *err = transfer_steps_code(
+		&tracker->steps, step->superblock, &tracker->code);
+	uint32_t count;
+
+	if (err)
+		return err;
+	count = tracker->code->translated->exits[step->exit].instructions;
+	if (count > end)
+		count = end;
+	if (!(tracker->code->written & value->registers)) {
+		value->instructions += count;
+		tracker->instructions += count;
+		return NULL;
+	}
+	while (!err && count-- > 0 && value->registers) {
+		value->instructions++;
+		tracker->instructions++;
+		if (tracker->code->origins[count].written & value->registers)
+			err = track_instruction(tracker, count);
+	}
+	return err;
+}
+
+/*
+ * A block that was allocated: if another thread had freed it, that came before
+ * (section 2.2, memory recycling). Of what the allocator did, there are no steps.
+ */
+static struct error *track_block(struct transfer_tracker *tracker,
+				 uint64_t address)
+{
+	const struct unpacked_step *step = executed_step(tracker->cursor);
+	struct value *value = &tracker->value;
+	struct executed_write write;
+	struct transfer *transfer;
+	struct error *err = executed_last_write(
+		tracker->steps.executed, address, 1, step->number, &write);
+
+	if (err || write.kind != EXECUTED_HEAP || write.begins ||
+	    write.thread == value->thread ||
+	    write.number < tracker->question->since ||
+	    write.number < tracker->kept_since)
+		return err;
+	transfer = vec_append(tracker->transfers);
+	if (!transfer)
+		return error_nomem;
+	*transfer = (struct transfer){
+		.kind = TRANSFER_HEAP,
+		.sent = { .thread = write.thread, .number = write.number },
+		.received = { .thread = value->thread,
+			      .number = step->number,
+			      .sequence = step->sequence },
+		.address = address,
+		.value = address,
+		.next = value->next,
+		.instructions = value->instructions,
+		.hops = value->hops,
+	};
+	return NULL;
+}
+
+static struct error *track_event(struct transfer_tracker *tracker)
+{
+	const struct unpacked_step *step = executed_step(tracker->cursor);
+	const uint64_t *numbers = executed_words(tracker->cursor);
+	struct value *value = &tracker->value;
+	struct error *err = NULL;
+
+	if (step->event == TRACE_HEAP) {
+		if ((value->registers & UINT64_C(1) << X86_RAX) && numbers[1] &&
+		    value->made - numbers[1] < numbers[2])
+			err = track_block(tracker, numbers[1]);
+		value->registers &= KEPT_BY_CALLS;
+	} else if (step->event == TRACE_BROKEN) {
+		/* some of its instructions were executed: which is not known */
+		value->registers = 0;
+	}
+	return err;
+}
+
+/* Back through the thread's steps, from the cursor on. */
+static struct error *track_registers(struct transfer_tracker *tracker,
+				     uint32_t end)
+{
+	const struct transfer_question *question = tracker->question;
+	bool moved = true;
+	struct error *err = NULL;
+
+	while (!err && moved && tracker->value.registers &&
+	       executed_step(tracker->cursor)->number >= question->since &&
+	       tracker->instructions < question->instructions) {
+		if (executed_step(tracker->cursor)->superblock)
+			err = track_step(tracker, end);
+		else
+			err = track_event(tracker);
+		end = UINT32_MAX;
+		if (!err)
+			err = executed_previous(tracker->cursor, &moved);
+	}
+	return err;
+}
+
+/* Before the sending store, the same step may have stored the same value there. */
+static void settle_sending(struct transfer_tracker *tracker)
+{
+	struct value *value = &tracker->value;
+
+	for (size_t i = value->access; i-- > 0;) {
+		struct executed_write write = write_of(tracker, i);
+		uint64_t other;
+
+		if (is_store_to(&tracker->accesses.all[i],
+				value->transfer.address) &&
+		    (!value_written(&write, value->transfer.address, &other) ||
+		     other == value->transfer.value))
+			value->access = i;
+	}
+}
+
+/* The value was handed over by the store; it goes on in the sender. */
+static struct error *note_sending(struct transfer_tracker *tracker)
+{
+	struct value *value = &tracker->value;
+	struct transfer transfer = value->transfer;
+
+	settle_sending(tracker);
+	transfer.sent = point_of(tracker, value->access);
+	if (!vec_push(tracker->transfers, &transfer))
+		return error_nomem;
+	value->next = tracker->transfers->count;
+	value->instructions = 0;
+	value->hops = 0;
+	return NULL;
+}
+
+/* What the store has stored, and from there on. */
+static struct error *track_store(struct transfer_tracker *tracker)
+{
+	struct value *value = &tracker->value;
+	const struct origins *origins;
+	uint32_t instruction;
+	struct error *err = NULL;
+
+	if (!transfer_accesses_read(&tracker->accesses, tracker->cursor))
+		return error_nomem;
+	if (value->access >= tracker->accesses.count)
+		return NULL;
+	if (value->sent)
+		err = note_sending(tracker);
+	instruction = tracker->accesses.all[value->access].instruction;
+	if (!err)
+		err = transfer_steps_code(
+			&tracker->steps,
+			executed_step(tracker->cursor)->superblock,
+			&tracker->code);
+	if (err)
+		return err;
+	origins = &tracker->code->origins[instruction];
+	for (uint32_t i = 0; !err && i < origins->count; i++) {
+		if (!origins->results[i].stored)
+			continue;
+		value->registers |= origins->results[i].from & ~OWN_STACK;
+		if (origins->results[i].loaded)
+			err = track_loads(tracker, instruction);
+	}
+	return err ? err : track_registers(tracker, instruction);
+}
+
+static struct error *track_value(struct transfer_tracker *tracker)
+{
+	struct value *value = &tracker->value;
+	struct error *err = transfer_steps_seek(&tracker->steps, value->thread,
+						value->number,
+						&tracker->cursor);
+
+	if (err || !tracker->cursor ||
+	    executed_step(tracker->cursor)->number != value->number)
+		return err;
+	if (!value->registers)
+		return track_store(tracker);
+	return track_registers(tracker, value->instruction);
+}
+
+/* The registers of the access's address (section 3.2, first iteration). */
+static struct error *begin(struct transfer_tracker *tracker)
+{
+	const struct transfer_question *question = tracker->question;
+	const struct transfer_code *code;
+	struct value value = {
+		.thread = question->access.thread,
+		.number = question->access.number,
+		.instruction = question->access.instruction,
+		.made = question->address,
+		.in_block = true,
+	};
+	struct error *err = transfer_steps_code(
+		&tracker->steps, question->access.superblock, &code);
+
+	if (err)
+		return err;
+	value.registers = (code->origins[value.instruction].read_at |
+			   code->origins[value.instruction].written_at) &
+			  ~OWN_STACK;
+	return value.registers ? add_value(tracker, &value) : NULL;
+}
+
+struct error *transfer_track(struct transfer_tracker *tracker,
+			     const struct transfer_question *question,
+			     struct vec *ret)
+{
+	struct error *err;
+
+	tracker->question = question;
+	tracker->transfers = ret;
+	tracker->instructions = 0;
+	vec_clear(&tracker->values);
+	map_deinit(&tracker->seen);
+	err = begin(tracker);
+	while (!err && tracker->values.count > 0 &&
+	       tracker->instructions < question->instructions) {
+		/* the first one that was added is the nearest one */
+		tracker->value = *(struct value *)vec_at(&tracker->values, 0);
+		vec_remove_first(&tracker->values, 1);
+		err = track_value(tracker);
+	}
+	return err;
+}
