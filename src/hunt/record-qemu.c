@@ -8,6 +8,7 @@
 #include "hunt/record-qemu.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -191,13 +192,16 @@ static struct error *prepare(struct starting *starting, char *const *argv,
 			     const struct record_options *options)
 {
 	struct strbuf plugin = { 0 };
-	char program[PATH_MAX];
-	struct error *err = starting_find(argv[0], program);
+	char found[PATH_MAX], program[PATH_MAX];
+	struct error *err = starting_find(argv[0], found);
 
 	if (!err)
-		err = check_program(program, argv[0]);
+		err = check_program(found, argv[0]);
 	if (err)
 		return err;
+	/* the trace has it as it is given here */
+	if (!realpath(found, program))
+		return error_os(errno, "%s", found);
 	add_plugin(&plugin, argv, program, folder, options);
 	if (plugin.failed ||
 	    !add_arguments(starting, argv, program, strbuf_text(&plugin)) ||

@@ -46,6 +46,9 @@ static struct error *take_module(struct recording *recording,
 
 	if (!module)
 		return error_nomem;
+	/* the first one, whatever the command was */
+	if (recording->modules.count == 1)
+		recording->program = item->behind;
 	*module = (struct recording_module){
 		.id = raw->id,
 		.path = item->behind,
@@ -208,7 +211,8 @@ static struct error *take_item(struct recording *recording,
 		memcpy(&recording->end, item->payload, sizeof(recording->end));
 		return NULL;
 	case TRACE_PROGRAM:
-		recording->program = item->behind;
+		if (recording->modules.count == 0)
+			recording->program = item->behind;
 		return NULL;
 	case TRACE_MODULE:
 		return take_module(recording, item);

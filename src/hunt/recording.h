@@ -44,7 +44,12 @@ struct recording_lockset {
 
 struct recording {
 	struct trace_file file;
-	const char *program; /* path; "" if the trace does not say */
+	/*
+	 * Path of its executable, as /proc/PID/exe has it: the interpreter of a
+	 * script, and not a symbolic link to it. Without modules, what was
+	 * executed; "" if the trace does not say.
+	 */
+	const char *program;
 	struct vec modules; /* of struct recording_module */
 	struct vec threads; /* of struct recording_thread */
 	struct vec descriptors; /* of struct recording_descriptor */

@@ -79,14 +79,14 @@ struct trace_chunk {
 	uint32_t size; /* of the payload, without padding */
 };
 
-/* The program; behind it the file, then each argument, each with its zero. */
+/* What was executed; behind it the file, then each argument, each with its zero. */
 struct trace_program {
 	uint32_t argc, reserved;
 };
 
 /*
- * A file that was mapped with code; behind it the path and its zero. An
- * offset in a module is an address of its ELF file: address - bias.
+ * A file that was mapped with code, the first one is the executable; behind it
+ * the path and its zero. An offset in a module is an address of its ELF file: address - bias.
  */
 struct trace_module {
 	uint32_t id;

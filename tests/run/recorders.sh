@@ -28,6 +28,7 @@ hunted()
 }
 options=()
 
+ln -s "$(realpath "$T/listing1.O2")" "$work/link"
 recorders="valgrind breakpoints"
 [ ! -x /usr/bin/qemu-x86_64 ] || recorders="$recorders qemu"
 for recorder in $recorders; do
@@ -38,7 +39,21 @@ for recorder in $recorders; do
 	hunted "listing 1, twin" "$recorder" 0 "$T/listing1.twin"
 	hunted "listing 2" "$recorder" 66 "$T/listing2.O2"
 	[ "$recorder" = qemu ] ||
-		hunted "in a script" "$recorder" 66 sh -c "true; '$T/listing1.O2'; true"
+		hunted "in a script, by a link" "$recorder" 66 \
+			sh -c "true; '$work/link'; true"
+done
+
+# The first program of a script is executed by a path of its own, the trace has
+# the whole one. Recorded only: nothing
+# is tried.
+for recorder in valgrind breakpoints; do
+	run hunt --recorder "$recorder" --budget 1ms -o "$report" \
+		--program "$(realpath "$T/listing1.O2")" -- \
+		sh -c "cd '$T'; ./listing1.O2"
+	is "a program's whole path, $recorder" "$status" 65 ||
+		diag_file "$work/err"
+	has "and its sides have it, $recorder" "$report" type=target \
+		"side.program=$(realpath "$T/listing1.O2")"
 done
 
 # recorded NAME COMMAND...: by breakpoints; the trace is $work/NAME.txt

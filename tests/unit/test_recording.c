@@ -58,6 +58,20 @@ static void threads_have_paths(void **state)
 	assert_int_equal(recording_thread(&recording, 3)->raw.joined, 8);
 }
 
+/* "./program" was executed, or a script. */
+static void the_executable_is_the_first_module(void **state)
+{
+	const struct trace_program program = { .argc = 1 };
+	static const char as_given[] = "./script\0./script";
+
+	(void)state;
+	writer_chunk(&writer, TRACE_PROGRAM, &program, sizeof(program),
+		     as_given, sizeof(as_given));
+	writer_end(&writer, 10);
+	open_trace();
+	assert_string_equal(recording.program, WRITER_PROGRAM);
+}
+
 /* A cell that is written again replaces what was written before. */
 static void the_last_cell_counts(void **state)
 {
@@ -190,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(threads_have_paths),
+		TEST(the_executable_is_the_first_module),
 		TEST(the_last_cell_counts),
 		TEST(clocks_give_times),
 		cmocka_unit_test(unknown_ids_are_refused),
