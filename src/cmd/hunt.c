@@ -266,6 +266,12 @@ static void hunt_note_found(const struct hunt_options *options,
 	text_add_plural(&line, found->sides, "side");
 	strbuf_add(&line, " to be tried");
 	log_note("%s", strbuf_text(&line));
+	if (found->recorded_status != found->bare_status)
+		log_warn("the command ended with exit status %d under the "
+			 "recorder, and with %d by itself: the recording may "
+			 "lack what it does otherwise; another --recorder may "
+			 "not",
+			 found->recorded_status, found->bare_status);
 	if (found->totals.dropped > 0)
 		log_warn("the recorder had no room for %llu accesses: a larger "
 			 "--trace-memory keeps more",
@@ -317,7 +323,12 @@ static struct error *hunt_in_outcomes(const struct hunt_options *options,
 	if (err)
 		return err;
 	hunt_note_found(options, &found);
-	output->recorder = found.recorded ? found.recorder : NULL;
+	output->hunt = (struct run_hunt){
+		.known = true,
+		.recorder = found.recorded ? found.recorder : NULL,
+		.recorded_exit = (uint32_t)found.recorded_status,
+		.bare_exit = (uint32_t)found.bare_status,
+	};
 	err = hunt_run(config, outcomes, &sink, &result);
 	/* after an error too: what was found until then */
 	ended = hunting_output_finish(output, outcomes, &result, ret_status);

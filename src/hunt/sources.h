@@ -41,6 +41,11 @@ struct hunt_found {
 	bool recorded; /* now: by this recorder, */
 	const char *recorder;
 	double slow_down; /* of CPU time; 0: not measured */
+	/*
+	 * Exit statuses of the command by itself and as it was recorded, as of a
+	 * shell; the same: they do not differ, or one is not known.
+	 */
+	int bare_status, recorded_status;
 	bool paired; /* totals are those of the recording */
 	struct hunt_totals totals;
 	uint64_t sides; /* that are in the store now */

@@ -476,7 +476,7 @@ struct error *hunting_output_finish(struct hunting_output *output,
 				    int *ret_status)
 {
 	struct run_summary sum = { .backend = "",
-				   .hunt = { true, output->recorder },
+				   .hunt = output->hunt,
 				   .elapsed_ns = result->elapsed_ns };
 	struct outcomes_counts counts;
 	struct error *err = outcomes_count(outcomes, &counts);

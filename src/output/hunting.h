@@ -17,6 +17,7 @@
 #include "hunt/hunt.h"
 #include "output/saved.h"
 #include "report/render.h"
+#include "report/run.h"
 #include "report/status.h"
 
 struct error;
@@ -47,7 +48,7 @@ struct hunting_output {
 	uint64_t numbered;
 	uint64_t line_ns; /* of the next line of progress without a terminal */
 	uint64_t start_wall_ns;
-	const char *recorder; /* set when it is known; NULL: nothing recorded */
+	struct run_hunt hunt; /* without progress; set when it is known */
 	bool run_written;
 	bool failed; /* writing has, and that was told */
 };

@@ -161,6 +161,13 @@ const struct fields progress_fields = {
 	FIELDS(struct run_summary, progress_field_list),
 };
 
+static bool ends_otherwise(const void *record)
+{
+	const struct run_summary *summary = record;
+
+	return summary->hunt.recorded_exit != summary->hunt.bare_exit;
+}
+
 /* Numbers of sites are those of the run with most: a site may be in many. */
 static const struct field summary_field_list[] = {
 	{ "races", FIELD_COUNT, FIELD_SUM, FIELD_NEEDED, AT(races) },
@@ -230,6 +237,10 @@ static const struct field summary_field_list[] = {
 	{ "processes_single", FIELD_COUNT, FIELD_APART, AT(processes_single) },
 	{ "hunt", FIELD_BOOL, FIELD_BOTH, AT(hunt.known) },
 	{ "recorder", FIELD_TEXT, FIELD_SAME, AT(hunt.recorder) },
+	{ "recorded_exit", FIELD_COUNT, FIELD_APART, AT(hunt.recorded_exit),
+	  .known = ends_otherwise },
+	{ "bare_exit", FIELD_COUNT, FIELD_APART, AT(hunt.bare_exit),
+	  .known = ends_otherwise },
 	{ "exit", FIELD_ID, FIELD_MOST, FIELD_NEEDED, AT(exit_status) },
 };
 

@@ -97,6 +97,11 @@ struct run_program {
 struct run_hunt {
 	bool known; /* it was one */
 	const char *recorder; /* NULL: nothing was recorded by this hunt */
+	/*
+	 * Exit statuses of the command under the recorder and by itself; the
+	 * same: they do not differ, or are not known.
+	 */
+	uint32_t recorded_exit, bare_exit;
 	/* of its progress: runs made, and all that it is going to make */
 	uint64_t runs, planned;
 	uint64_t sides, sides_left; /* without an outcome */

@@ -2,6 +2,8 @@
 /* Outcomes of sides, counted; see target-counts.h. */
 #include "report/target-counts.h"
 
+#include <inttypes.h>
+
 #include "base/strbuf.h"
 #include "report/run.h"
 #include "report/text.h"
@@ -56,4 +58,10 @@ void target_counts_say_hunt(struct strbuf *line,
 	target_counts_say(line, counts);
 	if (summary->hunt.recorder)
 		strbuf_addf(line, "; recorded by %s", summary->hunt.recorder);
+	if (summary->hunt.recorded_exit != summary->hunt.bare_exit)
+		strbuf_addf(line,
+			    ", where the command ended with exit status "
+			    "%" PRIu32 ", and with %" PRIu32 " by itself",
+			    summary->hunt.recorded_exit,
+			    summary->hunt.bare_exit);
 }

@@ -44,17 +44,24 @@ for recorder in $recorders; do
 done
 
 # The first program of a script is executed by a path of its own, the trace has
-# the whole one. Recorded only: nothing
-# is tried.
+# the whole one. That the command ends otherwise under the recorder is told.
+# Recorded only: nothing is tried.
 for recorder in valgrind breakpoints; do
 	run hunt --recorder "$recorder" --budget 1ms -o "$report" \
 		--program "$(realpath "$T/listing1.O2")" -- \
-		sh -c "cd '$T'; ./listing1.O2"
+		sh -c "cd '$T'; ./listing1.O2; [ -z \"\$LD_BIND_NOW\" ] || exit 3"
 	is "a program's whole path, $recorder" "$status" 65 ||
 		diag_file "$work/err"
 	has "and its sides have it, $recorder" "$report" type=target \
 		"side.program=$(realpath "$T/listing1.O2")"
 done
+run hunt --recorder auto --budget 1ms -o "$report" -- \
+	sh -c "'$T/listing1.O2'; [ -z \"\$LD_BIND_NOW\" ] || exit 3"
+matches "it ends otherwise under the recorder" "$work/err" \
+	"exit status 3 under the recorder, and with 0 by itself"
+has "in the report, too" "$report" type=summary recorded_exit=3 bare_exit=0
+run hunt --recorder auto --budget 1ms -o "$report" -- "$T/listing1.O2"
+has "or not" "$report" type=summary recorded_exit=null bare_exit=null
 
 # recorded NAME COMMAND...: by breakpoints; the trace is $work/NAME.txt
 recorded()

@@ -384,7 +384,9 @@ static void summary_has_every_counter(void **state)
 		.programs = programs,
 		.program_count = 1,
 		.processes_single = 32,
-		.hunt = { true, "valgrind" },
+		.hunt = { .known = true,
+			  .recorder = "valgrind",
+			  .recorded_exit = 3 },
 		.synchronization = 4,
 		.stats.samples = 5,
 		.stats.hits = 6,
@@ -475,7 +477,8 @@ static void summary_has_every_counter(void **state)
 		  "\"threads\":28,\"samples\":29,\"samples_stalled\":30,"
 		  "\"races\":31}]" },
 		{ "processes_single", "32" }, { "hunt", "true" },
-		{ "recorder", "\"valgrind\"" }, { "exit", "66" });
+		{ "recorder", "\"valgrind\"" }, { "recorded_exit", "3" },
+		{ "bare_exit", "0" }, { "exit", "66" });
 	json_decref(record);
 }
 
