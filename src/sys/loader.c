@@ -91,14 +91,24 @@ struct error *loader_find(const struct memory *memory, struct loader_debug *ret)
 	return NULL;
 }
 
-bool loader_is_busy(const struct memory *memory,
-		    const struct loader_debug *debug)
+enum loader_state loader_state(const struct memory *memory,
+			       const struct loader_debug *debug)
 {
 	struct r_debug now;
 	struct error *err =
 		loader_read(memory, debug->address, &now, sizeof(now));
-	bool busy = !err && now.r_state != RT_CONSISTENT;
 
-	error_free(err);
-	return busy;
+	if (err) {
+		error_free(err);
+		return LOADER_AT_REST;
+	}
+	switch (now.r_state) {
+	case RT_ADD:
+		return LOADER_MAPS;
+	case RT_DELETE:
+		return LOADER_UNMAPS;
+	case RT_CONSISTENT:
+		break;
+	}
+	return LOADER_AT_REST;
 }

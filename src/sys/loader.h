@@ -9,7 +9,6 @@
 #ifndef SYS_LOADER_H
 #define SYS_LOADER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct error;
@@ -27,8 +26,13 @@ struct loader_debug {
 struct error *loader_find(const struct memory *memory,
 			  struct loader_debug *ret);
 
-/* Is it in the midst of mapping or unmapping, as far as can be told? */
-bool loader_is_busy(const struct memory *memory,
-		    const struct loader_debug *debug);
+enum loader_state {
+	LOADER_AT_REST, /* all that is mapped is told; or it cannot be told */
+	LOADER_MAPS, /* it is about to map libraries, or in the midst of that */
+	LOADER_UNMAPS, /* as before, to unmap them */
+};
+
+enum loader_state loader_state(const struct memory *memory,
+			       const struct loader_debug *debug);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "tracer/hunt-loader.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "sys/loader.h"
@@ -16,6 +17,12 @@
 #include "tracer/engine.h"
 #include "tracer/hunt.h"
 #include "tracer/startup.h"
+
+/*
+ * All waits at a loader together last no longer than this many of the longest: a
+ * program that loads thousands of libraries goes on.
+ */
+enum { HUNT_LOADER_WAITS = 2 };
 
 /* Not that of a site: these are counted from the lowest (sampling/sampleset.h). */
 static const uint64_t HUNT_LOADER_ID = WIRE_AIMED | (WIRE_AIMED - 1) >> 8;
@@ -46,14 +53,25 @@ static struct error *hunt_loader_site(const struct process *process,
 
 static void hunt_loader_stand(struct engine *engine, struct hunt_loader *loader)
 {
-	if (!loader->stands)
-		loader->stands = arm_standing(engine, &loader->site) ==
-				 WIRE_FIRED;
+	enum wire_returned_why why;
+
+	if (loader->stands || loader->refused)
+		return;
+	why = arm_standing(engine, &loader->site);
+	loader->stands = why == WIRE_FIRED;
+	loader->refused = why == WIRE_REFUSED;
+	if (loader->refused)
+		core_note(&engine->core,
+			  error_create(ERROR_UNSUPPORTED,
+				       "process %d does not wait for libraries "
+				       "that it loads: there can be no "
+				       "breakpoint in its loader",
+				       (int)loader->pid));
 }
 
 void hunt_loader_begin(struct engine *engine, const struct process *process)
 {
-	struct hunt_loader loader = { .stands = false };
+	struct hunt_loader loader = { .pid = process->pid };
 	struct error *err = loader_find(&process->space->memory, &loader.debug);
 
 	if (!err)
@@ -85,23 +103,76 @@ void hunt_loader_tick(struct engine *engine)
 		hunt_loader_stand(engine, hunt_loader_at(&engine->hunt, i));
 }
 
+/*
+ * What comes is to be read before it runs, and what goes before that: where a
+ * conflict was told, it names what is about to be unmapped.
+ */
+static bool hunt_loader_is_news(const struct hunt *hunt,
+				const struct hunt_loader *loader,
+				const struct thread *thread)
+{
+	switch (loader_state(&thread->process->space->memory, &loader->debug)) {
+	case LOADER_AT_REST:
+		return true;
+	case LOADER_UNMAPS:
+		return hunt->met;
+	case LOADER_MAPS:
+		break;
+	}
+	return false;
+}
+
+static bool hunt_loader_may_wait(struct engine *engine,
+				 struct hunt_loader *loader)
+{
+	uint64_t most = engine->pool.params.startup_ns * HUNT_LOADER_WAITS;
+
+	if (loader->waited_ns < most)
+		return true;
+	if (!loader->over)
+		core_note(&engine->core,
+			  error_create(
+				  ERROR_OTHER,
+				  "process %d waits no more for libraries "
+				  "that it loads: it has waited for %.1f s",
+				  (int)loader->pid,
+				  (double)loader->waited_ns / CLOCK_NS_PER_S));
+	loader->over = true;
+	return false;
+}
+
+/* The thread stands at the INT3. */
+static void hunt_loader_wait(struct engine *engine, struct hunt_loader *loader,
+			     struct thread *thread)
+{
+	struct hunt *hunt = &engine->hunt;
+
+	/* it has waited, and comes again */
+	if (loader->waited == thread->tid) {
+		loader->waited = 0;
+		loader->waited_ns += clock_now_ns() - loader->begun_ns;
+		return;
+	}
+	if (!hunt_loader_is_news(hunt, loader, thread) ||
+	    !hunt_loader_may_wait(engine, loader) ||
+	    !startup_again(&engine->startups, thread))
+		return;
+	loader->waited = thread->tid;
+	loader->begun_ns = clock_now_ns();
+	hunt->met = false;
+}
+
 bool hunt_loader_hit(struct engine *engine, struct thread *thread,
 		     const struct wire_site *site)
 {
-	struct hunt *hunt = &engine->hunt;
+	const struct hunt *hunt = &engine->hunt;
 
 	for (size_t i = 0; i < hunt->loaders.count; i++) {
 		struct hunt_loader *loader = hunt_loader_at(hunt, i);
 
 		if (!wire_site_is(&loader->site, site))
 			continue;
-		/* it has waited, and comes again */
-		if (loader->waited == thread->tid)
-			loader->waited = 0;
-		else if (!loader_is_busy(&thread->process->space->memory,
-					 &loader->debug) &&
-			 startup_again(&engine->startups, thread))
-			loader->waited = thread->tid;
+		hunt_loader_wait(engine, loader, thread);
 		return true;
 	}
 	return false;

@@ -5,7 +5,8 @@
  * that has loaded one, or unloaded one, waits there, as the first one does at the
  * entry of its program (startup.h), until the front end has read what is there and
  * sent its sides. So executions are counted from the first, those of constructors
- * too.
+ * too. If a conflict was told since, one that is about to unload a library waits
+ * as well, until it has been named.
  */
 #ifndef TRACER_HUNT_LOADER_H
 #define TRACER_HUNT_LOADER_H

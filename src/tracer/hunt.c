@@ -359,6 +359,7 @@ static void hunt_early_over(struct engine *engine, enum wire_outcome outcome,
 
 	(void)held_ns;
 	hunt->holds = false;
+	hunt->met |= outcome == WIRE_RACED;
 	hunt->moved_ns += moved_ns;
 	if (!hunt->focus || hunt->focus->state != HUNT_NEAR)
 		return;
@@ -394,6 +395,7 @@ static void hunt_held_over(struct engine *engine, enum wire_outcome outcome,
 	const struct wire_site *site;
 
 	hunt->holds = false;
+	hunt->met |= outcome == WIRE_RACED;
 	hunt->moved_ns += moved_ns;
 	if (!hunt->focus || hunt->focus->state != HUNT_HELD)
 		return;

@@ -114,10 +114,15 @@ struct hunt_entry {
 
 /* A program's dynamic loader (hunt-loader.h). */
 struct hunt_loader {
+	pid_t pid; /* of a process that runs the program, for messages */
 	struct wire_site site; /* where it tells of libraries */
 	struct loader_debug debug;
 	bool stands; /* the INT3 there */
+	bool refused; /* there can be none */
 	pid_t waited; /* a thread that has waited there, until it goes on */
+	uint64_t begun_ns; /* its wait */
+	uint64_t waited_ns; /* those that are over, in sum */
+	bool over; /* it was told that there are no more of them */
 };
 
 struct hunt {
@@ -125,6 +130,7 @@ struct hunt {
 	struct vec targets; /* of struct hunt_target *, owned */
 	struct hunt_target *focus; /* whose partners are armed; NULL: none's */
 	bool holds; /* a thread is held, at the focus or at a partner of it */
+	bool met; /* another one came, and nobody has waited at a loader since */
 	struct hunt_partner partners[WIRE_HUNT_PARTNERS];
 	size_t partner_count;
 	struct vec entries; /* of struct hunt_entry */

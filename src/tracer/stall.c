@@ -39,6 +39,8 @@ enum {
 	STALL_READ_NS = 50 * 1000,
 	/* a changed value waits this long for the trap that explains it */
 	STALL_GRACE_NS = 5 * 1000 * 1000,
+	/* between looks at whether another thread still waits at the loader */
+	STALL_LOADER_NS = 1000 * 1000,
 	/* a location that was waited for may be held for such a part of that */
 	STALL_WAIT_PART = 8,
 	/* what rest is measured in */
@@ -103,7 +105,8 @@ static const struct thread *stall_find_runner(const struct engine *engine)
 
 /*
  * The thread that could run last time is asked first; a look at all of them is
- * timed, so that looks at many sleepers become rare.
+ * timed, so that looks at many sleepers become rare. One that waits for the front
+ * end (startup.h) goes on soon.
  */
 bool stalls_others_run(struct engine *engine)
 {
@@ -113,7 +116,7 @@ bool stalls_others_run(struct engine *engine)
 	uint64_t begun;
 
 	stalls->look_cost_ns = 0;
-	if (stall_runner_runs(stalls, runner))
+	if (engine->startups.waiting > 0 || stall_runner_runs(stalls, runner))
 		return true;
 	stalls_forget_runner(stalls);
 	begun = clock_now_ns();
@@ -957,17 +960,24 @@ static void stall_check_watched(const struct engine *engine,
 		stall_begin_values(stall);
 }
 
-/* Others could not run all the time: one that was asked for lasts longer. */
+/*
+ * Others could not run all the time, since they waited for a processor, or for the
+ * front end (startup.h): one that was asked for lasts longer.
+ */
 static bool stall_is_patient(const struct engine *engine, struct stall *stall,
 			     uint64_t now)
 {
-	uint64_t more = 0;
+	uint64_t more;
 
-	if (stall->over && !stall->grace)
-		more = delays_more(&stall->delays, &engine->core.tracees,
-				   stall->hold.thread,
-				   stall->length_ns * STALL_PATIENCE, now);
-	stall->deadline_ns = more > 0 ? now + more : stall->deadline_ns;
+	if (!stall->over || stall->grace)
+		return false;
+	more = delays_more(&stall->delays, &engine->core.tracees,
+			   stall->hold.thread,
+			   stall->length_ns * STALL_PATIENCE, now);
+	if (engine->startups.waiting > 0 && more < STALL_LOADER_NS)
+		more = STALL_LOADER_NS;
+	if (more > 0)
+		stall->deadline_ns = now + more;
 	return more > 0;
 }
 

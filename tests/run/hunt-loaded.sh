@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # racewatch hunt: races in a library that a thread loads, one of them of its
-# constructor, also where it is unloaded and loaded again. The accesses are 20 ms
+# constructor, also where it is unloaded, and loaded again. The accesses are 20 ms
 # apart, by a sleep, and a side is held for 500 ms: the other thread comes unless it
 # is kept from running for 480 ms.
 
@@ -38,6 +38,11 @@ for variant in O0 O2 nopie; do
 		done
 	done
 done
+# its names are read before it is unloaded
+hunted "O2, unloaded at once" 66 "$T/loaded.O2" gone
+has "O2, unloaded at once: both functions are named" "$report" type=race \
+	'sides.*.frames.0.function=loaded_set' \
+	'sides.*.frames.0.function=loaded_get'
 for again in "" again; do
 	what="twin${again:+, loaded again}"
 	hunted "$what" 0 "$T/loaded.twin" $again

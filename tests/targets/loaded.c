@@ -4,15 +4,16 @@
  * constructor starts a thread. Two races, of accesses 20 ms apart: of the
  * constructor and its thread, and of what two threads call in it later. Called as
  *
- *	loaded [again]	load it, unload it and load it again first
+ *	loaded again	load it, unload it and load it again first
+ *	loaded gone	unload it as soon as it has been used
  */
 #include "target.h"
 #include <dlfcn.h>
 
 static void (*set)(long);
 static long (*get)(void);
-static sem_t loaded, given;
-static int again;
+static sem_t loaded, given, got;
+static const char *how = "";
 static char path[4096];
 
 static void *open_module(void)
@@ -30,13 +31,17 @@ static void *setter(void *arg)
 {
 	void *module = open_module();
 
-	if (again) {
+	if (!strcmp(how, "again")) {
 		target_check(!dlclose(module), "dlclose");
-		open_module();
+		module = open_module();
 	}
 	sem_post(&loaded);
 	set(1);
 	sem_post(&given);
+	if (!strcmp(how, "gone")) {
+		sem_wait(&got);
+		target_check(!dlclose(module), "dlclose");
+	}
 	return arg;
 }
 
@@ -48,6 +53,7 @@ static void *getter(void *arg)
 	sem_wait(&given);
 #endif
 	target_check(get() >= 0, "get");
+	sem_post(&got);
 	return arg;
 }
 
@@ -58,11 +64,12 @@ int main(int argc, char **argv)
 #ifdef TWIN
 	setenv("LOADED_TWIN", "1", 1);
 #endif
-	again = argc > 1;
+	how = argc > 1 ? argv[1] : how;
 	snprintf(path, sizeof(path), "%.*sloaded_module.so",
 		 slash ? (int)(slash - argv[0] + 1) : 0, argv[0]);
 	sem_init(&loaded, 0, 0);
 	sem_init(&given, 0, 0);
+	sem_init(&got, 0, 0);
 	target_race(setter, getter);
 	return target_done("loaded");
 }

@@ -31,13 +31,13 @@ static void it_is_found(void **state)
 	own = (struct r_debug *)debug.address;
 	assert_ptr_equal(own->r_map->l_ld, _DYNAMIC);
 	assert_int_equal(debug.function, own->r_brk);
-	assert_false(loader_is_busy(&memory, &debug));
+	assert_int_equal(loader_state(&memory, &debug), LOADER_AT_REST);
 	own->r_state = RT_ADD;
-	assert_true(loader_is_busy(&memory, &debug));
+	assert_int_equal(loader_state(&memory, &debug), LOADER_MAPS);
 	own->r_state = RT_DELETE;
-	assert_true(loader_is_busy(&memory, &debug));
+	assert_int_equal(loader_state(&memory, &debug), LOADER_UNMAPS);
 	own->r_state = RT_CONSISTENT;
-	assert_false(loader_is_busy(&memory, &debug));
+	assert_int_equal(loader_state(&memory, &debug), LOADER_AT_REST);
 	memory_deinit(&memory);
 }
 
@@ -58,7 +58,7 @@ static void a_process_that_has_gone_has_none(void **state)
 	error_free(err);
 	assert_int_equal(debug.address, 1);
 	debug.address = 8;
-	assert_false(loader_is_busy(&memory, &debug));
+	assert_int_equal(loader_state(&memory, &debug), LOADER_AT_REST);
 	memory_deinit(&memory);
 }
 
