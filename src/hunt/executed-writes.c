@@ -120,7 +120,7 @@ static bool visit_stores(const struct executed *executed,
 	return done;
 }
 
-/* The system call that a part belongs to comes after it. */
+/* The system call that a part belongs to comes after it, in the same chunk. */
 static bool is_received(const struct unpacked *unpacked, size_t part)
 {
 	for (size_t i = part + 1; i < unpacked->steps.count; i++) {
@@ -128,9 +128,10 @@ static bool is_received(const struct unpacked *unpacked, size_t part)
 
 		if (step->superblock == 0 && step->event == TRACE_MOVED)
 			return ((const uint64_t *)unpacked->words
-					.items)[step->words + 5] != 0;
+					.items)[step->words + 5] &
+			       TRACE_RECEIVED;
 	}
-	return true;
+	return false;
 }
 
 static bool visit_event(const struct unpacked *unpacked, size_t i,

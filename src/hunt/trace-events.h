@@ -74,6 +74,29 @@ struct trace_transfer {
 	uint32_t writes, reserved; /* 1: memory was written, as by read(2) */
 };
 
+enum trace_channel_kind {
+	TRACE_PIPE = 1, /* or FIFO: device, inode */
+	TRACE_STREAM_UNIX, /* the inode of the sending socket, 0 */
+	TRACE_STREAM_TCP, /* the sender's address, the receiver's: 48 bits of IPv4
+			     address and port, or a hash */
+	TRACE_FILE, /* device, inode; not in order: it has positions */
+	/* of messages, which are counted, from here on */
+	TRACE_PACKET_UNIX, /* as TRACE_STREAM_UNIX: not a stream */
+	TRACE_QUEUE_SYSV, /* its id, 0; detail: the type of the messages */
+	TRACE_QUEUE_POSIX, /* device, inode; detail: their priority */
+};
+
+/*
+ * What bytes go through, in one direction and in order (hunt/trace-stream.h). All
+ * processes of a recording count them together.
+ */
+struct trace_channel {
+	uint32_t id;
+	uint32_t kind; /* enum trace_channel_kind */
+	uint64_t where[2];
+	uint64_t detail;
+};
+
 /*
  * From `sequence' on, `thread' runs; 0: none does. What lies between
  * two of them is of that thread alone. Bounded: some may be left out.

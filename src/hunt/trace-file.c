@@ -124,6 +124,7 @@ static const struct {
 			       superblock_fits },
 	[TRACE_STREAM] = { sizeof(struct trace_stream), stream_fits },
 	[TRACE_STREAM_END] = { sizeof(struct trace_stream_end), NULL },
+	[TRACE_CHANNEL] = { sizeof(struct trace_channel), NULL },
 	[TRACE_WHOLE_CELL] = { sizeof(struct trace_cell), NULL },
 };
 

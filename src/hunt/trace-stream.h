@@ -18,7 +18,7 @@
 
 #include "hunt/trace-format.h"
 
-#define TRACE_STREAM_VERSION 1
+#define TRACE_STREAM_VERSION 2
 #define TRACE_STREAM_BYTES 65536 /* at most, of one TRACE_STREAM */
 
 /* Values of trace_chunk's type, beside those of enum trace_type. */
@@ -26,6 +26,7 @@ enum trace_stream_type {
 	TRACE_SUPERBLOCK = 32,
 	TRACE_STREAM,
 	TRACE_STREAM_END,
+	TRACE_CHANNEL, /* hunt/trace-events.h */
 };
 
 /*
@@ -120,7 +121,8 @@ struct trace_superblock {
 struct trace_stream {
 	uint32_t version; /* TRACE_STREAM_VERSION */
 	uint32_t thread;
-	uint32_t size, reserved;
+	uint32_t size;
+	uint32_t moves; /* TRACE_MOVED in it */
 	uint64_t first, last; /* numbers of steps */
 	uint64_t steps, instructions; /* in it */
 	uint64_t sequence; /* accesses that were counted before it */
@@ -138,16 +140,18 @@ enum trace_stream_event {
 	 */
 	TRACE_HEAP,
 	/*
-	 * no recorder writes these two so far: what a system call has received
-	 * is not seen as written.
-	 * A system call that moves bytes has ended: number, descriptor + 1,
-	 * channel (0: not known), bytes that went through the channel before,
-	 * bytes that it moved, 1: it received them
+	 * A system call has moved bytes: its number; its descriptor + 1 (0: none);
+	 * the id of its TRACE_CHANNEL (0: not known); how many bytes, or messages,
+	 * went that way through the channel before, or the position in a file;
+	 * bytes that were moved; bits of enum trace_moved. A call that moves several
+	 * messages has one for each. splice(2) and its like have two: what they
+	 * received, then what they sent.
 	 */
 	TRACE_MOVED,
 	/*
-	 * memory that the next TRACE_MOVED of the thread moved bytes from or to:
-	 * address, bytes, and the first of these, eight at most, as a value
+	 * Memory that the next TRACE_MOVED of the same chunk moved bytes from or
+	 * to, in their order: address, bytes, and the first of these, eight at
+	 * most, as a value. Of sent ones, it was read before the call.
 	 */
 	TRACE_MOVED_PART,
 	TRACE_STREAM_EVENTS,
@@ -159,6 +163,16 @@ enum trace_stream_event {
 		2, 1, 3, 6, 3 \
 	}
 enum { TRACE_STREAM_NUMBERS_MAX = 6 };
+
+enum trace_moved {
+	TRACE_RECEIVED = 1, /* else it sent them */
+	/*
+	 * another call that moves bytes in the same direction through the channel
+	 * was in the kernel at the same time: which was first is not known
+	 */
+	TRACE_MOVED_UNSURE = 2,
+	TRACE_MOVED_PEEKED = 4, /* they are still there: MSG_PEEK, tee(2) */
+};
 
 /* When all of a thread's steps are written. */
 struct trace_stream_end {

@@ -35,6 +35,20 @@ void os_unmap(void *bytes, size_t size)
 	munmap(bytes, size);
 }
 
+void *os_map_file(const char *path, size_t size)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	void *bytes = MAP_FAILED;
+
+	if (fd < 0)
+		return NULL;
+	if (ftruncate(fd, (off_t)size) == 0)
+		bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			     0);
+	close(fd);
+	return bytes == MAP_FAILED ? NULL : bytes;
+}
+
 void *os_alloc(size_t size)
 {
 	return or_die(calloc(1, size));

@@ -18,7 +18,13 @@
 void *os_map(size_t size);
 void os_unmap(void *bytes, size_t size);
 
-/* A small, zeroed block; likewise. */
+/*
+ * Memory that is a file of this size: created if it does not exist, and shared
+ * with the processes that map it, too. NULL: it cannot be.
+ */
+void *os_map_file(const char *path, size_t size);
+
+/* A small, zeroed block; does not return without memory either. */
 void *os_alloc(size_t size);
 void os_free(void *block);
 

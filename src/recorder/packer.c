@@ -153,6 +153,7 @@ void packer_event(struct packer *packer, enum trace_stream_event event,
 		put_number(packer, numbers[i]);
 	if (event == TRACE_RESUMED)
 		packer->head.last += numbers[0];
+	packer->head.moves += event == TRACE_MOVED;
 }
 
 void packer_end(struct packer *packer)

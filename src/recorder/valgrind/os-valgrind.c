@@ -20,6 +20,9 @@
  * those that the program can have.
  */
 extern Int VG_(safe_fd)(Int oldfd);
+/* Likewise; `float': anywhere. */
+extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot,
+						      Int fd, Off64T offset);
 
 void *os_map(size_t size)
 {
@@ -30,6 +33,28 @@ void *os_map(size_t size)
 void os_unmap(void *bytes, size_t size)
 {
 	VG_(am_munmap_valgrind)((Addr)bytes, VG_PGROUNDUP(size));
+}
+
+/* A file has no other size than what is written there: its last byte is. */
+void *os_map_file(const char *path, size_t size)
+{
+	SysRes result = VG_(open)(path, VKI_O_RDWR | VKI_O_CREAT, 0600);
+	SysRes mapped;
+	Int fd;
+
+	if (sr_isError(result))
+		return NULL;
+	fd = (Int)sr_Res(result);
+	if (os_size(fd) < size &&
+	    (VG_(lseek)(fd, (Off64T)size - 1, VKI_SEEK_SET) < 0 ||
+	     VG_(write)(fd, "", 1) != 1)) {
+		VG_(close)(fd);
+		return NULL;
+	}
+	mapped = VG_(am_shared_mmap_file_float_valgrind)(
+		size, VKI_PROT_READ | VKI_PROT_WRITE, fd, 0);
+	VG_(close)(fd);
+	return sr_isError(mapped) ? NULL : (void *)sr_Res(mapped);
 }
 
 void *os_alloc(size_t size)
