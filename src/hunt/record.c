@@ -203,6 +203,15 @@ static struct error *check_trace(const char *folder, pid_t pid)
 	return access(path, R_OK) == 0 ? NULL : explain(folder, pid);
 }
 
+/* What the recorded processes counted together (recorder/channels.h). */
+static void remove_channels(const char *folder)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/channels", folder);
+	unlink(path);
+}
+
 static struct error *run(struct starting *starting, const char *folder,
 			 const struct record_options *options,
 			 struct record_result *result)
@@ -212,6 +221,7 @@ static struct error *run(struct starting *starting, const char *folder,
 
 	if (!err)
 		err = record_await(pid, options, result);
+	remove_channels(folder);
 	return err ? err : check_trace(folder, pid);
 }
 

@@ -27,7 +27,8 @@ void recorder_init(struct recorder *recorder,
 	if (options->whole)
 		whole_init(&recorder->whole);
 	if (options->code)
-		stream_init(&recorder->stream, options->window);
+		stream_init(&recorder->stream, options->window,
+			    options->folder);
 	records_init(&recorder->threads, sizeof(struct thread));
 	if (options->promises & TRACE_LOSSLESS)
 		recorder->raw = os_map(WRITER_BUFFER);

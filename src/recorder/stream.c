@@ -17,7 +17,7 @@ static uint64_t address_of(const void *pointer)
 	return (uint64_t)(uintptr_t)pointer;
 }
 
-void stream_init(struct stream *stream, uint64_t window)
+void stream_init(struct stream *stream, uint64_t window, const char *folder)
 {
 	stream->on = true;
 	stream->window = window;
@@ -25,6 +25,7 @@ void stream_init(struct stream *stream, uint64_t window)
 	stream->cursor = address_of(stream->words);
 	stream->limit = address_of(stream->words + STREAM_WORDS - STREAM_SPARE);
 	superblocks_init(&stream->superblocks);
+	channels_init(&stream->channels, folder);
 }
 
 void stream_deinit(struct stream *stream)
@@ -33,6 +34,7 @@ void stream_deinit(struct stream *stream)
 		return;
 	os_unmap(stream->words, STREAM_WORDS * sizeof(*stream->words));
 	superblocks_deinit(&stream->superblocks);
+	channels_deinit(&stream->channels);
 	stream->on = false;
 }
 
@@ -243,17 +245,32 @@ void stream_event(struct recorder *recorder, enum trace_stream_event event,
 			count[event]);
 }
 
-void stream_event_of(struct recorder *recorder, struct thread *thread,
-		     enum trace_stream_event event, const uint64_t *numbers)
+/* Words of a step that take as much room as the events. */
+enum { EVENT_WORDS = TRACE_STREAM_NUMBERS_MAX + 1, PART_WORDS = 4 };
+
+void stream_moved(struct recorder *recorder, struct thread *thread,
+		  const uint64_t *numbers, const struct stream_part *parts,
+		  uint32_t count)
 {
 	struct thread *current = recorder->current;
+	struct stream_thread *of = &thread->stream;
+	struct packer *packer;
 
 	if (!recorder->stream.on)
 		return;
 	stream_drain(recorder);
 	recorder->current = thread;
-	stream_event(recorder, event, numbers);
-	stream_drain(recorder);
+	if (count > STREAM_PARTS_MAX)
+		count = STREAM_PARTS_MAX;
+	packer = get_packer(recorder, thread, EVENT_WORDS + PART_WORDS * count,
+			    of->sequence);
+	note_others(recorder, of, of->sequence);
+	for (uint32_t i = 0; i < count; i++)
+		packer_event(packer, TRACE_MOVED_PART,
+			     (const uint64_t[]){ parts[i].address,
+						 parts[i].size,
+						 parts[i].value });
+	packer_event(packer, TRACE_MOVED, numbers);
 	recorder->current = current;
 }
 
@@ -340,4 +357,5 @@ void stream_fork(struct recorder *recorder)
 	stream->cursor = address_of(stream->words);
 	stream->steps = 0;
 	superblocks_forget_written(&stream->superblocks);
+	channels_forget_written(&stream->channels);
 }

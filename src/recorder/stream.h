@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "hunt/trace-stream.h"
+#include "recorder/channels.h"
 #include "recorder/superblocks.h"
 
 struct packer;
@@ -56,9 +57,11 @@ struct stream {
 	uint64_t *words; /* STREAM_WORDS of them */
 	uint64_t steps; /* of the process */
 	struct superblocks superblocks;
+	struct channels channels;
 };
 
-void stream_init(struct stream *stream, uint64_t window);
+/* folder: of the trace. */
+void stream_init(struct stream *stream, uint64_t window, const char *folder);
 void stream_deinit(struct stream *stream);
 
 /* Pack what is in the buffer: steps of the recorder's current thread. */
@@ -70,9 +73,21 @@ void stream_drain(struct recorder *recorder);
  */
 void stream_event(struct recorder *recorder, enum trace_stream_event event,
 		  const uint64_t *numbers);
-/* The same of a thread that does not run: it is in a system call. */
-void stream_event_of(struct recorder *recorder, struct thread *thread,
-		     enum trace_stream_event event, const uint64_t *numbers);
+/* Memory that a system call moved bytes to or from. */
+struct stream_part {
+	uint64_t address, size;
+	uint64_t value; /* of the first eight bytes */
+	uint32_t message; /* for the caller: of the system call, from 0 */
+};
+
+/*
+ * TRACE_MOVED of a thread that does not run, and before it, in the same chunk, its
+ * parts, of which there are STREAM_PARTS_MAX at most.
+ */
+enum { STREAM_PARTS_MAX = 1024 };
+void stream_moved(struct recorder *recorder, struct thread *thread,
+		  const uint64_t *numbers, const struct stream_part *parts,
+		  uint32_t count);
 
 /* The current thread enters, or has left, a function of memory. */
 void stream_hide(struct recorder *recorder, bool hidden);

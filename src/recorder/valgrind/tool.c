@@ -30,7 +30,9 @@
 
 #include "hunt/trace-format.h"
 #include "recorder/emit.h"
+#include "recorder/moves.h"
 #include "recorder/recorder.h"
+#include "recorder/valgrind/endpoints.h"
 #include "recorder/valgrind/instrument.h"
 #include "recorder/valgrind/transfers.h"
 
@@ -51,6 +53,8 @@ static Bool has_stacks; /* accesses to a thread's own stack, too */
 static struct {
 	struct thread *thread;
 	struct transfer transfer;
+	struct move move;
+	uint32_t syscall; /* that it is in, or was last */
 } running[THREADS_MAX];
 
 static struct thread *thread_of(ThreadId tid)
@@ -281,6 +285,28 @@ static void on_signal(ThreadId tid, Int signal, Bool alternate)
 					 "Valgrind does not run");
 }
 
+static void begin_move(ThreadId tid, UInt number, const UWord *arguments,
+		       UInt count)
+{
+	uint64_t all[MOVE_ARGUMENTS] = { 0 };
+
+	for (UInt i = 0; i < count && i < MOVE_ARGUMENTS; i++)
+		all[i] = arguments[i];
+	running[tid].syscall = number;
+	moves_begin(&recorder, &running[tid].move, &endpoints, number, all);
+}
+
+static void end_move(ThreadId tid, UInt number, const UWord *arguments,
+		     UInt count, SysRes result)
+{
+	if (!sr_isError(result) && number == __NR_socketpair && count > 3 &&
+	    recorder.stream.on)
+		endpoints_pair(&recorder.stream.channels,
+			       (const int *)arguments[3]);
+	moves_end(&recorder, thread_of(tid), &running[tid].move, &endpoints,
+		  sr_isError(result) ? -1 : (int64_t)sr_Res(result));
+}
+
 static void before_syscall(ThreadId tid, UInt number, UWord *arguments,
 			   UInt count)
 {
@@ -288,6 +314,7 @@ static void before_syscall(ThreadId tid, UInt number, UWord *arguments,
 		return;
 	running[tid].transfer =
 		transfer_begin(&recorder, number, arguments, count);
+	begin_move(tid, number, arguments, count);
 	if (number == __NR_execve || number == __NR_execveat) {
 		emit_all(&recorder);
 		emit_end(&recorder, 0, 1);
@@ -297,10 +324,10 @@ static void before_syscall(ThreadId tid, UInt number, UWord *arguments,
 static void after_syscall(ThreadId tid, UInt number, UWord *arguments,
 			  UInt count, SysRes result)
 {
-	(void)arguments, (void)count;
 	if (!thread_of(tid))
 		return;
 	running[tid].transfer.number = -1;
+	end_move(tid, number, arguments, count, result);
 	if ((number == __NR_execve || number == __NR_execveat) &&
 	    sr_isError(result))
 		emit_unable(&recorder, "execve failed: the trace goes on");
@@ -319,10 +346,12 @@ static void on_kernel_reads(CorePart part, ThreadId tid, const HChar *what,
 static void on_kernel_wrote(CorePart part, ThreadId tid, Addr address,
 			    SizeT size)
 {
-	if (part == Vg_CoreSysCall && thread_of(tid))
-		transfer_access(&recorder, thread_of(tid),
-				&running[tid].transfer, VG_(get_IP)(tid),
-				address, size, true);
+	if (part != Vg_CoreSysCall || !thread_of(tid))
+		return;
+	transfer_access(&recorder, thread_of(tid), &running[tid].transfer,
+			VG_(get_IP)(tid), address, size, true);
+	moves_wrote(&recorder, thread_of(tid), &running[tid].move, &endpoints,
+		    running[tid].syscall, address, size);
 }
 
 /* The child of fork has one thread, which called it. */
@@ -332,8 +361,10 @@ static void in_child(ThreadId tid)
 
 	if (!survivor)
 		return;
-	for (ThreadId i = 0; i < THREADS_MAX; i++)
+	for (ThreadId i = 0; i < THREADS_MAX; i++) {
 		running[i].thread = NULL;
+		move_deinit(&running[i].move);
+	}
 	if (!recorder_fork(&recorder, survivor))
 		VG_(umsg)
 	("racewatch: cannot create %s\n", recorder.writer.path);
