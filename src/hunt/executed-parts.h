@@ -28,12 +28,21 @@ struct executed_thread {
 	struct vec chunks; /* of struct executed_chunk, in order */
 };
 
+/* Of executed-moves.c, which makes it when it is asked for the first time. */
+struct executed_moves {
+	bool is_made;
+	struct vec all, parts, sent;
+};
+
 struct executed {
 	const struct recording *recording;
 	struct vec superblocks; /* of struct translated */
 	struct map superblock_ids;
 	struct vec threads; /* of struct executed_thread */
 	struct map thread_ids;
+	struct vec channels; /* of const struct trace_channel * */
+	struct map channel_ids;
+	struct executed_moves moves;
 	struct executed_totals totals;
 	struct {
 		const struct trace_stream *head;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "hunt/executed-parts.h"
 #include "hunt/recording.h"
+#include "hunt/trace-events.h"
 
 static struct error *wrong(const struct executed *executed, const void *at,
 			   const char *what)
@@ -111,6 +112,16 @@ static void take_end(struct executed *executed,
 	thread->dropped = end->dropped;
 }
 
+static struct error *take_channel(struct executed *executed,
+				  const struct trace_channel *channel)
+{
+	return map_set(&executed->channel_ids, channel->id,
+		       executed->channels.count) &&
+			       vec_push(&executed->channels, &channel)
+		       ? NULL
+		       : error_nomem;
+}
+
 static struct error *read_all(struct executed *executed)
 {
 	struct trace_file file = executed->recording->file;
@@ -129,6 +140,9 @@ static struct error *read_all(struct executed *executed)
 			break;
 		case TRACE_STREAM:
 			err = take_stream(executed, &item);
+			break;
+		case TRACE_CHANNEL:
+			err = take_channel(executed, item.payload);
 			break;
 		case TRACE_STREAM_END:
 			end = item.payload;
@@ -152,6 +166,7 @@ struct error *executed_create(const struct recording *recording,
 	executed->recording = recording;
 	executed->superblocks.size = sizeof(struct translated);
 	executed->threads.size = sizeof(struct executed_thread);
+	executed->channels.size = sizeof(const struct trace_channel *);
 	executed->totals.cut = recording->cut;
 	err = read_all(executed);
 	if (err)
@@ -180,7 +195,12 @@ void executed_destroy(struct executed *executed)
 		free_thread(vec_at(&executed->threads, i));
 	for (size_t i = 0; i < EXECUTED_CACHE; i++)
 		unpacked_deinit(&executed->cache[i].unpacked);
+	vec_deinit(&executed->moves.all);
+	vec_deinit(&executed->moves.parts);
+	vec_deinit(&executed->moves.sent);
 	vec_deinit(&executed->threads);
+	vec_deinit(&executed->channels);
+	map_deinit(&executed->channel_ids);
 	vec_deinit(&executed->superblocks);
 	map_deinit(&executed->thread_ids);
 	map_deinit(&executed->superblock_ids);

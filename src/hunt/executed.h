@@ -80,7 +80,7 @@ struct error *executed_next(struct executed_cursor *cursor, bool *ret_moved);
 enum executed_write_kind {
 	EXECUTED_NONE = 0, /* no write of the trace */
 	EXECUTED_STORE,
-	EXECUTED_MOVED, /* by a system call; no recorder tells so far */
+	EXECUTED_MOVED, /* by a system call: executed-moves.h */
 	EXECUTED_HEAP, /* the bytes' heap block began or ended there */
 };
 

@@ -2,7 +2,7 @@
 /*
  * executed-print FILE [MODULE]: what the threads of a trace executed, one thread
  * after another: a line for each instruction (of the file of that name only), each
- * access and each event.
+ * access and each event. What was received says who sent it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "hunt/executed-moves.h"
 #include "hunt/executed.h"
 #include "hunt/recording.h"
 
@@ -74,6 +75,27 @@ static void print_step(const struct executed_cursor *cursor)
 	free(accesses);
 }
 
+/* Who sent the bytes of a part; nothing, if it was not received by a channel. */
+static void print_sender(const struct executed_cursor *cursor)
+{
+	static const char *const words[] = { "unknown", "value", "position" };
+	const uint64_t *part = executed_words(cursor);
+	const struct executed_write write = {
+		.kind = EXECUTED_MOVED,
+		.thread = cursor->thread,
+		.number = executed_step(cursor)->number,
+	};
+	struct executed_sent sent;
+
+	require(executed_sender(executed, &write, part[0], part[1], &sent));
+	if (!sent.channel)
+		return;
+	printf(" from %s", words[sent.by]);
+	if (sent.by)
+		printf(" %u %" PRIu64 " 0x%" PRIx64 " %" PRIu64, sent.thread,
+		       sent.number, sent.address, sent.size);
+}
+
 static void print_event(const struct executed_cursor *cursor)
 {
 	static const char *const names[] = { "resumed", "broken", "heap",
@@ -85,6 +107,8 @@ static void print_event(const struct executed_cursor *cursor)
 	       names[step->event]);
 	for (uint32_t i = 0; i < counts[step->event]; i++)
 		printf(" 0x%" PRIx64, executed_words(cursor)[i]);
+	if (step->event == TRACE_MOVED_PART)
+		print_sender(cursor);
 	printf("\n");
 }
 
