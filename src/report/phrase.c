@@ -32,6 +32,12 @@ static const char *access_name(const struct race_side *side)
 	return access_kind_name(side->access);
 }
 
+/* Of what another tool has reported, no values are known, but sizes are. */
+static uint64_t size_of(const struct race *race)
+{
+	return race->size ? race->size : race->sides[0].size;
+}
+
 void phrase_add_accesses(struct strbuf *line, const struct race *race)
 {
 	strbuf_addf(line, "%s against ", access_name(&race->sides[0]));
@@ -40,7 +46,7 @@ void phrase_add_accesses(struct strbuf *line, const struct race *race)
 	else
 		strbuf_add(line, access_name(&race->sides[1]));
 	strbuf_add(line, ", ");
-	text_add_plural(line, race->size, "byte");
+	text_add_plural(line, size_of(race), "byte");
 }
 
 static void add_change(struct strbuf *line, const struct race *race,
@@ -71,6 +77,14 @@ void phrase_add_values(struct strbuf *line, const struct race *race,
 const char *phrase_value_word(const struct race *race)
 {
 	return value_is_number(race->size) ? "value" : "bytes";
+}
+
+void phrase_add_value(struct strbuf *line, const struct race *race)
+{
+	if (race->size == 0)
+		return;
+	strbuf_addf(line, ", %s ", phrase_value_word(race));
+	phrase_add_change(line, race);
 }
 
 /* "global ", "stack of thread 4247 "main" ", ... */
@@ -176,6 +190,8 @@ const char *phrase_side_moment(const struct race *race,
 {
 	if (side->role == RACE_STALLED)
 		return " was stalled before it ";
+	if (race->evidence == EVIDENCE_REPORTED)
+		return " ";
 	if (race->evidence == EVIDENCE_COLLISION)
 		return " too was stalled before it ";
 	return " then ";
@@ -185,7 +201,8 @@ const char *phrase_side_verb(const struct race *race,
 			     const struct race_side *side)
 {
 	bool past = side->role != RACE_STALLED &&
-		    race->evidence != EVIDENCE_COLLISION;
+		    race->evidence != EVIDENCE_COLLISION &&
+		    race->evidence != EVIDENCE_REPORTED;
 
 	switch (side->access) {
 	case ACCESS_READ:
@@ -212,6 +229,10 @@ void phrase_add_side_rest(struct strbuf *line, const struct race *race,
 
 static void add_unknown_side(struct strbuf *line, const struct race *race)
 {
+	if (race->evidence == EVIDENCE_REPORTED) {
+		strbuf_add(line, "by an access that the report does not show");
+		return;
+	}
 	strbuf_addf(line, "by something that left no trace here: %s changed ",
 		    phrase_value_word(race));
 	phrase_add_change(line, race);
@@ -294,12 +315,25 @@ int phrase_add_source(struct strbuf *line, const struct race_frame *frame)
 	return caret;
 }
 
+static void add_count(struct strbuf *line, uint64_t count)
+{
+	if (count <= 1)
+		strbuf_add(line, "once");
+	else
+		text_add_plural(line, count, "time");
+}
+
 void phrase_add_evidence(struct strbuf *line, const struct race *race,
 			 bool live)
 {
 	strbuf_add(line, race_evidence_name(race->evidence));
 	text_add_bracketed(line, race->backend);
 	strbuf_add(line, ", ");
+	if (race->evidence == EVIDENCE_REPORTED) {
+		strbuf_add(line, "not seen by racewatch; reported ");
+		add_count(line, race->count);
+		return;
+	}
 	text_add_time(line, race->elapsed_ns);
 	strbuf_add(line, " into a ");
 	text_add_time(line, race->stall_ns);
@@ -308,10 +342,7 @@ void phrase_add_evidence(struct strbuf *line, const struct race *race,
 		return;
 	}
 	strbuf_add(line, " stall; seen ");
-	if (race->count <= 1)
-		strbuf_add(line, "once");
-	else
-		text_add_plural(line, race->count, "time");
+	add_count(line, race->count);
 }
 
 const char *phrase_status(const struct race *race)

@@ -33,6 +33,9 @@ void phrase_add_values(struct strbuf *line, const struct race *race,
 /* "value" or "bytes" */
 const char *phrase_value_word(const struct race *race);
 
+/* ", value 100 -> 101"; nothing where the value is not known */
+void phrase_add_value(struct strbuf *line, const struct race *race);
+
 /* "struct shard, cache.c:7; global at cache+0x40c8, bytes 8..15 of shards" */
 void phrase_add_home(struct strbuf *line, const struct race *race);
 

@@ -68,7 +68,8 @@ uint64_t race_places(const struct race *race)
 	uint64_t sides[2], parts[3];
 	bool swap;
 
-	if (race->evidence != EVIDENCE_PROVOKED)
+	if (race->evidence != EVIDENCE_PROVOKED &&
+	    race->evidence != EVIDENCE_REPORTED)
 		return 0;
 	for (int i = 0; i < 2; i++)
 		sides[i] = hash_side(&race->sides[i]);

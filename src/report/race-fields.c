@@ -214,6 +214,7 @@ static const char *const evidence_words[] = {
 	[EVIDENCE_COLLISION] = "collision",
 	[EVIDENCE_VALUE_CHANGE] = "value-change",
 	[EVIDENCE_PROVOKED] = "provoked",
+	[EVIDENCE_REPORTED] = "reported",
 };
 
 static const char *const verdict_words[] = {

@@ -74,6 +74,7 @@ enum race_evidence {
 	EVIDENCE_COLLISION,
 	EVIDENCE_VALUE_CHANGE,
 	EVIDENCE_PROVOKED, /* by a hunt; both sides may be stalled */
+	EVIDENCE_REPORTED, /* by another tool; racewatch has seen nothing */
 };
 
 /* The graver one first. */

@@ -212,8 +212,7 @@ static struct error *add_failure(struct strbuf *out, const struct race *race)
 	struct error *err;
 
 	phrase_add_accesses(&message, race);
-	strbuf_addf(&message, ", %s ", phrase_value_word(race));
-	phrase_add_change(&message, race);
+	phrase_add_value(&message, race);
 	strbuf_add(out, "   <failure type=\"data-race\"");
 	xml_add_attribute(out, "message", strbuf_text(&message));
 	strbuf_add(out, ">");

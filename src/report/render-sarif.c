@@ -181,8 +181,7 @@ static json_t *result_message(const struct race *race)
 	sarif_add_text(&message, strbuf_text(&text), 0);
 	strbuf_add(&message, ": ");
 	phrase_add_accesses(&message, race);
-	strbuf_addf(&message, ", %s ", phrase_value_word(race));
-	phrase_add_change(&message, race);
+	phrase_add_value(&message, race);
 	strbuf_add(&message, ": ");
 	add_side(&message, race, 0);
 	strbuf_add(&message, " against ");
@@ -190,6 +189,9 @@ static json_t *result_message(const struct race *race)
 	message.failed |= text.failed;
 	strbuf_deinit(&text);
 	strbuf_add(&message, ".");
+	if (race->evidence == EVIDENCE_REPORTED)
+		strbuf_add(&message, " Another tool reported it; racewatch has "
+				     "not seen it.");
 	if (race->evidence == EVIDENCE_PROVOKED)
 		strbuf_add(&message, " It was provoked: a thread was held at "
 				     "its access until the other one came.");

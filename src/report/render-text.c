@@ -52,10 +52,7 @@ static void write_heading(struct text *text, const struct race *race)
 	text_add_quoted(&text->line, race->program);
 	strbuf_add(&text->line, "), ");
 	phrase_add_accesses(&text->line, race);
-	if (race->size) {
-		strbuf_addf(&text->line, ", %s ", phrase_value_word(race));
-		phrase_add_change(&text->line, race);
-	}
+	phrase_add_value(&text->line, race);
 	text_end_line(text, 0, 2 * TEXT_INDENT);
 }
 

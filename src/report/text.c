@@ -125,6 +125,8 @@ void text_add_offset(struct strbuf *line, const char *module, uint64_t offset)
 {
 	if (module) {
 		utf8_add_visible(line, base_name(module));
+		if (offset == 0)
+			return;
 		strbuf_add(line, "+");
 	}
 	strbuf_addf(line, "0x%" PRIx64, offset);
