@@ -297,6 +297,18 @@ static bool arm_may(const struct engine *engine)
 	return false;
 }
 
+/* What cannot wait, since a thread waits for it: young threads are looked at. */
+static void arm_hurry(struct engine *engine, const struct wire_site *site)
+{
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+		struct process *process =
+			tracees_process_at(&engine->core.tracees, i);
+
+		if (arm_runs(process, site->program))
+			sigstate_settle_young(&engine->core.tracees, process);
+	}
+}
+
 /* Is enough known of every process to set breakpoints in any? */
 static bool arm_ready(void *context, uint64_t now)
 {
@@ -332,6 +344,8 @@ enum wire_returned_why arm_standing(struct engine *engine,
 	known = breakpoint_find(space, site->address);
 	if (known && known->passing > 0 && known->site.record)
 		return WIRE_FIRED;
+	if (site->record || site->hunt)
+		arm_hurry(engine, site);
 	if (!arm_ready(engine, clock_now_ns()))
 		return WIRE_DEFERRED;
 	why = arm_try(engine, space, site);

@@ -13,11 +13,11 @@
 #include "sys/memory.h"
 #include "sys/trace.h"
 #include "tracee/breakpoint.h"
-#include "tracee/sigstate.h"
 #include "tracee/thread.h"
 #include "tracer/arm.h"
 #include "tracer/creation.h"
 #include "tracer/engine.h"
+#include "tracer/startup.h"
 #include "wire/record.h"
 #include "x86/effective.h"
 
@@ -95,6 +95,20 @@ static struct record_program *record_of(struct record *record, uint32_t number)
 
 /* --- which are armed --- */
 
+/* Who waits for the program's breakpoints waits for those that are due, too. */
+static void record_delay(struct engine *engine,
+			 const struct record_program *program)
+{
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+		struct process *process =
+			tracees_process_at(&engine->core.tracees, i);
+
+		if (process->role == PROCESS_WATCHED &&
+		    process->space->text->program == program->program)
+			startup_delay(process->space->text, program->due);
+	}
+}
+
 static void record_arm(struct engine *engine, struct record_program *program)
 {
 	program->due = false;
@@ -108,6 +122,7 @@ static void record_arm(struct engine *engine, struct record_program *program)
 		own->refused = why == WIRE_REFUSED;
 		program->due |= why == WIRE_DEFERRED;
 	}
+	record_delay(engine, program);
 }
 
 void record_take(struct engine *engine, const void *payload, size_t size)
@@ -286,7 +301,6 @@ static void record_arm_again(struct engine *engine, const struct thread *thread)
 
 		own->hits = 0;
 	}
-	sigstate_settle_young(&engine->core.tracees, thread->process);
 	record_arm(engine, program);
 }
 

@@ -130,6 +130,12 @@ bool startup_again(struct startups *startups, struct thread *thread)
 	return startup_hold(startups, startup, thread);
 }
 
+void startup_delay(struct program_text *text, bool delayed)
+{
+	if (text->startup)
+		text->startup->delayed = delayed;
+}
+
 bool startup_waits(const struct program_text *text)
 {
 	return text->startup && text->startup->begun_ns != 0;
@@ -255,6 +261,7 @@ static bool startup_armed(const struct startups *startups,
 			  const struct process *process)
 {
 	return startup_known(process)->sent &&
+	       !startup_known(process)->delayed &&
 	       !pool_waits_once(startups->pool,
 				process->space->text->program) &&
 	       !provoke_waits(startups->provoke, process->space->text->program);

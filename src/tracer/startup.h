@@ -39,6 +39,7 @@ struct startup {
 	int births; /* of threads since then that had sites armed again */
 	uint64_t born_ns; /* the last of these */
 	bool sent; /* all sites are with us */
+	bool delayed; /* startup_delay() */
 };
 
 /* Those of all programs. */
@@ -72,6 +73,9 @@ void startup_enter(struct startups *startups, struct thread *thread);
  * another one does, or nobody would answer.
  */
 bool startup_again(struct startups *startups, struct thread *thread);
+/* Breakpoints that do not come from the pool are still to be set, or are set. */
+void startup_delay(struct program_text *text, bool delayed);
+
 /* Does anybody wait? */
 bool startup_waits(const struct program_text *text);
 

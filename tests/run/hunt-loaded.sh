@@ -38,11 +38,24 @@ for variant in O0 O2 nopie; do
 		done
 	done
 done
+# breakpoints are set in what is loaded, before it runs
+for again in "" again; do
+	what="by breakpoints${again:+, loaded again}"
+	RUN_TIMEOUT=120 run hunt --recorder breakpoints --budget 1ms \
+		-o "$report" -- "$T/loaded.O2" $again
+	for function in begin_write help_read loaded_set loaded_get; do
+		has "$what: $function is recorded" "$report" type=target \
+			side.function=$function \
+			'side.place.module=*/loaded_module.so'
+	done
+done
 # its names are read before it is unloaded
 hunted "O2, unloaded at once" 66 "$T/loaded.O2" gone
 has "O2, unloaded at once: both functions are named" "$report" type=race \
-	'sides.*.frames.0.function=loaded_set' \
-	'sides.*.frames.0.function=loaded_get'
+	'sides.0.frames.0.function=loaded_set' \
+	'sides.1.frames.0.function=loaded_get'
+is "O2, unloaded at once: no race is without names" "$(records --count \
+	"$report" type=race 'sides.0.frames.0.function=null')" 0
 for again in "" again; do
 	what="twin${again:+, loaded again}"
 	hunted "$what" 0 "$T/loaded.twin" $again

@@ -116,6 +116,28 @@ static void they_wait_until_all_is_armed(void **state)
 	driven_end(driven);
 }
 
+/* Of a recording, which are not in the pool. */
+static void they_wait_for_other_breakpoints(void **state)
+{
+	struct driven *driven = start(1, LONG_NS);
+	struct program_text *text;
+
+	(void)state;
+	both_wait(driven);
+	text = tracees_process(&driven->engine.core.tracees, driven->pid)
+		       ->space->text;
+	startup_delay(text, true);
+	tell_sent(driven);
+	for (int i = 0; i < 100; i++)
+		driven_turn(driven);
+	assert_true(startup_waits(text));
+	assert_int_equal(child_plan.arena->data[4], 0);
+	startup_delay(text, false);
+	driven_until(driven, lane_idle(0));
+	assert_int_equal(child_plan.arena->data[4], 1);
+	driven_end(driven);
+}
+
 static void they_do_not_wait_for_ever(void **state)
 {
 	struct driven *driven = start(1, 20 * CLOCK_NS_PER_MS);
@@ -379,6 +401,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(they_wait_until_all_is_armed),
+		cmocka_unit_test(they_wait_for_other_breakpoints),
 		cmocka_unit_test(they_do_not_wait_for_ever),
 		cmocka_unit_test(they_are_let_go_with_everything),
 		cmocka_unit_test(they_may_be_killed),
