@@ -131,7 +131,12 @@ struct trace_stream {
 enum trace_stream_event {
 	/* others ran, or were counted: steps, accesses since the last one */
 	TRACE_RESUMED = 0,
-	/* a superblock was left by a signal: its number */
+	/*
+	 * a superblock was left in its first instruction, which faulted: its id.
+	 * When a later one faults, the step is one of a superblock that ends
+	 * before that instruction. What the faulting instruction did itself is
+	 * not recorded
+	 */
 	TRACE_BROKEN,
 	/*
 	 * a function of memory: the heap block that has ended (0: none), the one

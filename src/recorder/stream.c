@@ -221,6 +221,68 @@ void stream_drain(struct recorder *recorder)
 	stream->cursor = address_of(stream->words);
 }
 
+/* The last step in the buffer; NULL: there is none. */
+static uint64_t *last_step(struct stream *stream)
+{
+	uint64_t *end = (uint64_t *)(uintptr_t)stream->cursor, *last = NULL;
+
+	for (uint64_t *at = stream->words; at < end;
+	     at += words_of(stream, at)) {
+		if (at[0] >> 16 != 0)
+			last = at;
+	}
+	return last;
+}
+
+/* How many instructions of the superblock are before the address. */
+static uint32_t count_before(const struct superblock *superblock,
+			     uint64_t address)
+{
+	const uint8_t *lengths =
+		(const void *)(superblock->exits + superblock->head.exits);
+	uint64_t at = superblock->head.address;
+	uint32_t i = 0;
+
+	while (i < superblock->head.instructions && at < address)
+		at += lengths[i++];
+	return i;
+}
+
+/* The step becomes one of another superblock, which has fewer words. */
+static void replace_step(struct stream *stream, uint64_t *step,
+			 const struct superblock *superblock)
+{
+	const uint64_t *rest = step + words_of(stream, step);
+	const uint64_t *end = (const uint64_t *)(uintptr_t)stream->cursor;
+	uint64_t *to;
+
+	step[0] = (uint64_t)superblock->id << 16;
+	to = step + words_of(stream, step);
+	while (rest < end)
+		*to++ = *rest++;
+	stream->cursor = address_of(to);
+}
+
+void stream_broken(struct recorder *recorder, uint64_t ip, bool done)
+{
+	struct stream *stream = &recorder->stream;
+	uint64_t *step = stream->on ? last_step(stream) : NULL;
+	const struct superblock *superblock;
+	uint32_t executed;
+
+	if (!step || (step[0] & 0xffff) != STREAM_BROKEN)
+		return;
+	superblock =
+		superblock_at(&stream->superblocks, (uint32_t)(step[0] >> 16));
+	executed = count_before(superblock, ip) + done;
+	if (ip < superblock->head.address || executed == 0)
+		return;
+	superblock =
+		superblocks_cut(&stream->superblocks, superblock, executed);
+	if (superblock)
+		replace_step(stream, step, superblock);
+}
+
 static void put_raw(struct stream *stream, uint64_t kind,
 		    const uint64_t *numbers, uint32_t count)
 {

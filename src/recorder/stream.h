@@ -89,6 +89,13 @@ void stream_moved(struct recorder *recorder, struct thread *thread,
 		  const uint64_t *numbers, const struct stream_part *parts,
 		  uint32_t count);
 
+/*
+ * The current thread is about to get a signal, at the instruction at ip. If that
+ * ends a step in the middle, what was executed is what is before the instruction,
+ * or (done) the instruction, too.
+ */
+void stream_broken(struct recorder *recorder, uint64_t ip, bool done);
+
 /* The current thread enters, or has left, a function of memory. */
 void stream_hide(struct recorder *recorder, bool hidden);
 

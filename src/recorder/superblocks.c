@@ -112,6 +112,70 @@ struct superblock *superblocks_find(struct superblocks *superblocks,
 	return superblock;
 }
 
+/* Words that a step has of a slot. */
+static uint32_t words_of(const struct trace_slot *slot)
+{
+	return (slot->address.source == TRACE_FROM_WORD) +
+	       (slot->value.source == TRACE_FROM_WORD) +
+	       (slot->conditional != 0);
+}
+
+/* Arguments of the function that it is the entry of. */
+enum { ARGUMENT_WORDS = 3 };
+
+/* The lengths and the slots of the draft's instructions, which are the first. */
+static void cut_slots(struct superblock_draft *draft,
+		      const struct superblock *superblock,
+		      const uint8_t *lengths)
+{
+	const struct trace_slot *slots = (const void *)superblock->behind;
+	struct trace_superblock *head = &draft->head;
+
+	for (uint32_t i = 0; i < head->instructions; i++) {
+		draft->lengths[i] = lengths[i];
+		head->size += lengths[i];
+	}
+	for (; head->slots < superblock->head.slots &&
+	       slots[head->slots].instruction < head->instructions;
+	     head->slots++) {
+		draft->slots[head->slots] = slots[head->slots];
+		head->words += (uint16_t)words_of(&slots[head->slots]);
+	}
+}
+
+struct superblock *superblocks_cut(struct superblocks *superblocks,
+				   const struct superblock *superblock,
+				   uint32_t instructions)
+{
+	const struct trace_superblock *whole = &superblock->head;
+	const uint8_t *lengths =
+		(const void *)(superblock->exits + whole->exits);
+	struct superblock_draft *draft;
+	struct trace_superblock *head;
+	struct superblock *cut;
+
+	if (instructions >= whole->instructions)
+		return NULL;
+	draft = os_alloc(sizeof(*draft));
+	head = &draft->head;
+	*head = *whole;
+	head->id = head->size = 0;
+	head->instructions = (uint16_t)instructions;
+	head->words = whole->name[0] ? ARGUMENT_WORDS : 0;
+	head->slots = 0;
+	head->ends = TRACE_ENDS_OTHER;
+	head->exits = 1;
+	cut_slots(draft, superblock, lengths);
+	draft->exits[0] =
+		(struct trace_exit){ .instructions = head->instructions,
+				     .slots = head->slots,
+				     .words = head->words };
+	cut = superblocks_find(superblocks, draft,
+			       lengths + whole->instructions);
+	os_free(draft);
+	return cut;
+}
+
 void superblock_write(struct superblock *superblock, struct writer *writer)
 {
 	if (superblock->written)

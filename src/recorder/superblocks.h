@@ -62,6 +62,14 @@ struct superblock *superblocks_find(struct superblocks *superblocks,
 				    const struct superblock_draft *draft,
 				    const void *code);
 
+/*
+ * The first instructions of one, which was left behind them; the same for the same
+ * number. NULL: there are too many, or it has no more than those.
+ */
+struct superblock *superblocks_cut(struct superblocks *superblocks,
+				   const struct superblock *superblock,
+				   uint32_t instructions);
+
 /* To the trace, unless it has it. */
 void superblock_write(struct superblock *superblock, struct writer *writer);
 /* The trace is another one. */

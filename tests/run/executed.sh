@@ -85,6 +85,17 @@ for build in O0 O2 nopie; do
 	matches "$build: and ends" "$work/$build.txt" " heap $block 0x0 0x0\$"
 done
 
+# What was executed before an instruction that faults is there.
+build=broken
+record_code broken "$T/broken.O2"
+is "broken: it runs as by itself" "$status $(cat "$work/out")" "0 b 16 21 2c"
+is "broken: what was written before the faults is there" \
+	"$(for ((i = 0; i < 4; i++)); do
+		cell "$T/broken.O2" "$i"
+	done | tr '\n' ' ')" "$(tr '\n' ' ' <"$work/out")"
+is "broken: what faulted is not" \
+	"$(grep -c 'write 0x0 8' "$work/broken.txt")" 0
+
 # Numbers of steps are in one order, and each is of one thread.
 record_code threads "$T/recorded.O2"
 is "threads: it runs as by itself" "$status $(cat "$work/out")" "0 a 2"

@@ -269,20 +269,45 @@ static void on_stop(ThreadId tid, ULong blocks)
 	recorder_runs(&recorder, NULL);
 }
 
-/* An AVX-512 instruction begins with an EVEX prefix (Intel SDM, 2.7). */
-static void on_signal(ThreadId tid, Int signal, Bool alternate)
+/* DIV or IDIV (Intel SDM, volume 2): opcodes F6 and F7, /6 and /7. */
+static bool is_division(const UChar *code)
 {
-	Addr ip = VG_(get_IP)(tid);
+	/* prefixes: of sizes and of segments, REPNE, REP, LOCK, REX */
+	while (*code == 0x66 || *code == 0x67 || *code == 0x26 ||
+	       *code == 0x2e || *code == 0x36 || *code == 0x3e ||
+	       *code == 0x64 || *code == 0x65 ||
+	       (*code >= 0xf0 && *code <= 0xf3) || (*code & 0xf0) == 0x40)
+		code++;
+	return (code[0] & 0xfe) == 0xf6 && (code[1] & 0x30) == 0x30;
+}
 
-	(void)alternate;
-	if (signal != VKI_SIGILL ||
-	    !VG_(am_is_valid_for_client)(ip, 1, VKI_PROT_READ))
-		return;
-	emit_unable(&recorder, *(const UChar *)ip == 0x62
+/* An AVX-512 instruction begins with an EVEX prefix (Intel SDM, 2.7). */
+static void say_illegal(const UChar *code)
+{
+	emit_unable(&recorder, *code == 0x62
 				       ? "AVX-512: Valgrind does not run its "
 					 "instructions"
 				       : "SIGILL: perhaps an instruction that "
 					 "Valgrind does not run");
+}
+
+/*
+ * Translated code sets the instruction pointer before each access to memory, and
+ * not before a division: then it is that of the last access, which was made.
+ */
+static void on_signal(ThreadId tid, Int signal, Bool alternate)
+{
+	Addr ip = VG_(get_IP)(tid);
+	const UChar *code = (const UChar *)ip;
+	bool readable = VG_(am_is_valid_for_client)(ip, 1, VKI_PROT_READ);
+
+	(void)alternate;
+	if (thread_of(tid) && thread_of(tid) == recorder.current)
+		stream_broken(&recorder, ip,
+			      readable && signal == VKI_SIGFPE &&
+				      !is_division(code));
+	if (signal == VKI_SIGILL && readable)
+		say_illegal(code);
 }
 
 static void begin_move(ThreadId tid, UInt number, const UWord *arguments,
