@@ -59,6 +59,7 @@ static struct error *take_superblock(struct executed *executed,
 	if (map_get(&executed->superblock_ids, translated.head->id))
 		return NULL;
 	executed->totals.superblocks++;
+	executed->totals.partial |= translated.head->cut != 0;
 	return map_set(&executed->superblock_ids, translated.head->id,
 		       executed->superblocks.count) &&
 			       vec_push(&executed->superblocks, &translated)

@@ -24,6 +24,7 @@ struct executed_totals {
 	uint64_t dropped; /* steps that are not in it */
 	size_t superblocks, threads;
 	bool cut; /* some thread's steps may end too early: it was killed */
+	bool partial; /* some superblock does not tell all of its accesses */
 };
 
 /*

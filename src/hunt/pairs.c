@@ -39,12 +39,16 @@ struct granule {
 
 void pairs_init(struct pairs *pairs)
 {
-	*pairs = (struct pairs){ .edges = VEC_INIT(struct pair_edge) };
+	*pairs = (struct pairs){
+		.edges = VEC_INIT(struct pair_edge),
+		.conflicts = VEC_INIT(struct pair_conflict),
+	};
 }
 
 void pairs_deinit(struct pairs *pairs)
 {
 	vec_deinit(&pairs->edges);
+	vec_deinit(&pairs->conflicts);
 	map_deinit(&pairs->all);
 	map_deinit(&pairs->own);
 	map_deinit(&pairs->unordered);
@@ -185,6 +189,21 @@ static bool count_pair(struct map *pairs, const struct seen *a,
 	return map_set(pairs, (uint64_t)low << 32 | high, 0);
 }
 
+static bool keep_conflict(const struct granule *granule, const struct seen *a,
+			  const struct seen *b)
+{
+	const struct trace_cell *cells = granule->recording->cells.items;
+	const struct pair_conflict conflict = {
+		.cell = (uint32_t)(a->cell - cells),
+		.other = (uint32_t)(b->cell - cells),
+		.place = a->kind.place,
+		.other_place = b->kind.place,
+	};
+
+	return !granule->pairs->kept ||
+	       vec_push(&granule->pairs->conflicts, &conflict);
+}
+
 static bool compare(const struct granule *granule, const struct seen *a,
 		    const struct seen *b)
 {
@@ -201,7 +220,8 @@ static bool compare(const struct granule *granule, const struct seen *a,
 		return false;
 	if (ordered(granule->order, a->cell, b->cell))
 		return true;
-	if (!count_pair(&pairs->unordered, a, b))
+	if (!count_pair(&pairs->unordered, a, b) ||
+	    !keep_conflict(granule, a, b))
 		return false;
 	if (pairs->counted_only)
 		return true;
@@ -285,6 +305,7 @@ struct error *pairs_find(struct pairs *pairs, const struct recording *recording,
 	struct error *err = add_kinds(&granule, code);
 	size_t i = 0;
 
+	vec_clear(&pairs->conflicts);
 	while (!err && i < cells->count) {
 		granule.first = i;
 		vec_clear(&granule.seen);

@@ -33,9 +33,18 @@ struct pair_edge {
 	uint64_t distance_ns, slept_ns;
 };
 
+/* Two cells that conflict, and that creations and joins do not order. */
+struct pair_conflict {
+	uint32_t cell, other; /* places in the recording's cells */
+	uint32_t place, other_place; /* code_number() of these */
+};
+
 struct pairs {
 	bool counted_only; /* set by the caller: no edges are made */
+	bool kept; /* set by the caller: conflicts are kept */
 	struct vec edges; /* of struct pair_edge */
+	/* of struct pair_conflict: of the recording that was added last */
+	struct vec conflicts;
 	/* pairs of instructions, by their numbers; see struct hunt_totals */
 	struct map all, own, unordered;
 	uint64_t granules; /* that two threads accessed */

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Executions behind cells; see transfer-instances.h. Few accesses are to a granule
+ * of a cell: a filter says so of most others at once.
+ */
+#include "hunt/transfer-instances.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "hunt/executed-parts.h"
+#include "hunt/recording.h"
+#include "hunt/transfer-parts.h"
+
+/* The filter's bits, and how far a cell's last number may be too low. */
+enum { FILTER_BITS = 1 << 20, LAST_SLACK = 255 };
+
+/* Of one thread, instruction and granule. */
+struct list {
+	struct vec instances; /* of struct transfer_instance */
+	bool too_many;
+};
+
+/* A heap block of a cell. */
+struct birth {
+	uint32_t thread;
+	uint64_t sequence;
+	uint64_t number; /* transfer_instances_born() */
+	uint32_t block;
+};
+
+struct transfer_instances {
+	const struct recording *recording;
+	struct executed *executed;
+	unsigned char *filter;
+	struct map lists_of; /* key_of() to places in lists */
+	struct vec lists; /* of struct list */
+	struct vec births; /* of struct birth, by thread and sequence */
+	struct map births_of; /* blocks to places there */
+	/* at work */
+	struct transfer_accesses accesses;
+	size_t birth; /* the next one of the thread */
+	uint64_t last; /* number of the thread's last step */
+};
+
+/* Keys are hashes: if two are the same, each only has more instances. */
+static uint64_t key_of(uint64_t granule, uint32_t thread,
+		       const struct trace_place *place, uint64_t offset)
+{
+	const uint64_t parts[] = {
+		granule,
+		thread,
+		place->module,
+		place->offset + offset,
+	};
+
+	return hash_blocks(parts, sizeof(parts));
+}
+
+static uint64_t filter_bit(uint64_t granule)
+{
+	return (granule / TRACE_GRANULE * 0x9e3779b97f4a7c15u) >> 44;
+}
+
+static const struct trace_descriptor *
+descriptor_of(const struct recording *recording, const struct trace_cell *cell)
+{
+	return recording_descriptor(recording, cell->descriptor)->raw;
+}
+
+static uint64_t key_of_cell(const struct recording *recording,
+			    const struct trace_cell *cell)
+{
+	return key_of(cell->address, cell->thread,
+		      &descriptor_of(recording, cell)->place, 0);
+}
+
+static struct error *add_list(struct transfer_instances *instances,
+			      const struct trace_cell *cell)
+{
+	uint64_t key = key_of_cell(instances->recording, cell);
+	uint64_t bit = filter_bit(cell->address);
+	struct list *list;
+
+	if (map_get(&instances->lists_of, key))
+		return NULL;
+	if (!map_set(&instances->lists_of, key, instances->lists.count))
+		return error_nomem;
+	list = vec_append(&instances->lists);
+	if (!list)
+		return error_nomem;
+	list->instances.size = sizeof(struct transfer_instance);
+	instances->filter[bit / 8] |= (unsigned char)(1u << bit % 8);
+	return NULL;
+}
+
+static struct error *add_birth(struct transfer_instances *instances,
+			       const struct trace_cell *cell)
+{
+	const struct trace_block *block =
+		recording_block(instances->recording, cell->block);
+	struct birth birth;
+
+	if (!block || map_get(&instances->births_of, cell->block))
+		return NULL;
+	birth = (struct birth){ .thread = block->thread,
+				.sequence = block->sequence,
+				.block = cell->block };
+	return map_set(&instances->births_of, cell->block, 0) &&
+			       vec_push(&instances->births, &birth)
+		       ? NULL
+		       : error_nomem;
+}
+
+static int compare_births(const void *one, const void *two)
+{
+	const struct birth *a = one, *b = two;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
+static struct error *sort_births(struct transfer_instances *instances)
+{
+	struct vec *births = &instances->births;
+
+	if (births->count)
+		qsort(births->items, births->count, births->size,
+		      compare_births);
+	for (size_t i = 0; i < births->count; i++) {
+		const struct birth *birth = vec_at(births, i);
+
+		if (!map_set(&instances->births_of, birth->block, i))
+			return error_nomem;
+	}
+	return NULL;
+}
+
+/*
+ * Blocks that the thread may have allocated before the step have their number.
+ * Several steps may have the sequence number that a block was allocated at: none
+ * of these is surely before it.
+ */
+static void note_births(struct transfer_instances *instances, uint32_t thread,
+			const struct unpacked_step *step)
+{
+	while (instances->birth < instances->births.count) {
+		struct birth *birth =
+			vec_at(&instances->births, instances->birth);
+
+		if (birth->thread > thread ||
+		    (birth->thread == thread && step &&
+		     birth->sequence > step->sequence))
+			return;
+		if (birth->thread == thread)
+			birth->number = instances->last;
+		instances->birth++;
+	}
+}
+
+/* One more; that of the same execution takes the place of the one before. */
+static struct error *add_instance(struct list *list,
+				  const struct transfer_instance *instance)
+{
+	struct vec *all = &list->instances;
+	struct transfer_instance *last =
+		all->count ? vec_at(all, all->count - 1) : NULL;
+
+	if (list->too_many)
+		return NULL;
+	if (last && last->point.number == instance->point.number &&
+	    last->point.instruction == instance->point.instruction) {
+		last->point.access = instance->point.access;
+		return NULL;
+	}
+	if (all->count >= TRANSFER_INSTANCES_MAX) {
+		list->too_many = true;
+		vec_deinit(all);
+		return NULL;
+	}
+	return vec_push(all, instance) ? NULL : error_nomem;
+}
+
+static bool may_have(const struct transfer_instances *instances,
+		     uint64_t granule)
+{
+	uint64_t bit = filter_bit(granule);
+
+	return instances->filter[bit / 8] & 1u << bit % 8;
+}
+
+/* Access i of a step, if it is of some list. */
+static struct error *take_access(struct transfer_instances *instances,
+				 uint32_t thread,
+				 const struct unpacked_step *step, size_t i)
+{
+	const struct translated_access *access = &instances->accesses.all[i];
+	const struct translated *translated =
+		executed_superblock(instances->executed, step->superblock);
+	const struct transfer_instance instance = {
+		.point = { .thread = thread,
+			   .superblock = step->superblock,
+			   .instruction = access->instruction,
+			   .number = step->number,
+			   .access = i,
+			   .sequence = step->sequence },
+		.address = access->address,
+		.accesses = step->accesses,
+	};
+	uint64_t offset = translated_address(translated, access->instruction) -
+			  translated->head->address;
+	struct error *err = NULL;
+
+	for (uint64_t at = access->address & ~(uint64_t)(TRACE_GRANULE - 1);
+	     !err && at < access->address + access->size; at += TRACE_GRANULE) {
+		const uint64_t *place;
+
+		if (!may_have(instances, at))
+			continue;
+		place = map_get(&instances->lists_of,
+				key_of(at, thread, &translated->head->place,
+				       offset));
+		if (place)
+			err = add_instance(vec_at(&instances->lists, *place),
+					   &instance);
+	}
+	return err;
+}
+
+/* Does the access touch a granule that may have a list? */
+static bool may_take(const struct transfer_instances *instances,
+		     const struct translated_access *access)
+{
+	if (!access->done)
+		return false;
+	for (uint64_t at = access->address & ~(uint64_t)(TRACE_GRANULE - 1);
+	     at < access->address + access->size; at += TRACE_GRANULE) {
+		if (may_have(instances, at))
+			return true;
+	}
+	return false;
+}
+
+static struct error *take_step(struct transfer_instances *instances,
+			       const struct executed_cursor *cursor)
+{
+	const struct unpacked_step *step = executed_step(cursor);
+	struct error *err = NULL;
+
+	if (step->superblock == 0)
+		return NULL;
+	note_births(instances, cursor->thread, step);
+	instances->last = step->number;
+	if (!transfer_accesses_read(&instances->accesses, cursor))
+		return error_nomem;
+	for (size_t i = 0; !err && i < instances->accesses.count; i++) {
+		if (may_take(instances, &instances->accesses.all[i]))
+			err = take_access(instances, cursor->thread, step, i);
+	}
+	return err;
+}
+
+static struct error *take_thread(struct transfer_instances *instances,
+				 const struct executed_thread *thread)
+{
+	struct executed_cursor cursor = { .executed = instances->executed,
+					  .thread = thread->id };
+	struct error *err = NULL;
+
+	instances->last = 0;
+	instances->birth = 0;
+	for (size_t i = 0; !err && i < thread->chunks.count; i++) {
+		const struct executed_chunk *chunk = vec_at(&thread->chunks, i);
+
+		err = executed_unpack(instances->executed, chunk->head,
+				      &cursor.unpacked);
+		for (cursor.step = 0;
+		     !err && cursor.step < cursor.unpacked.steps.count;
+		     cursor.step++)
+			err = take_step(instances, &cursor);
+	}
+	note_births(instances, thread->id, NULL);
+	executed_cursor_deinit(&cursor);
+	return err;
+}
+
+static struct error *take_all(struct transfer_instances *instances,
+			      const struct vec *cells)
+{
+	const struct vec *threads = &instances->executed->threads;
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < cells->count; i++) {
+		const struct trace_cell *cell =
+			vec_at(&instances->recording->cells,
+			       *(uint32_t *)vec_at(cells, i));
+
+		err = add_list(instances, cell);
+		if (!err)
+			err = add_birth(instances, cell);
+	}
+	if (!err)
+		err = sort_births(instances);
+	for (size_t i = 0; !err && i < threads->count; i++)
+		err = take_thread(instances, vec_at(threads, i));
+	return err;
+}
+
+struct error *transfer_instances_create(struct executed *executed,
+					const struct recording *recording,
+					const struct vec *cells,
+					struct transfer_instances **ret)
+{
+	struct transfer_instances *instances = calloc(1, sizeof(*instances));
+	struct error *err = error_nomem;
+
+	if (!instances)
+		return error_nomem;
+	instances->executed = executed;
+	instances->recording = recording;
+	instances->lists.size = sizeof(struct list);
+	instances->births.size = sizeof(struct birth);
+	instances->filter = calloc(1, FILTER_BITS / 8);
+	if (instances->filter)
+		err = take_all(instances, cells);
+	if (err)
+		transfer_instances_destroy(instances);
+	else
+		*ret = instances;
+	return err;
+}
+
+void transfer_instances_destroy(struct transfer_instances *instances)
+{
+	if (!instances)
+		return;
+	for (size_t i = 0; i < instances->lists.count; i++) {
+		struct list *list = vec_at(&instances->lists, i);
+
+		vec_deinit(&list->instances);
+	}
+	vec_deinit(&instances->lists);
+	vec_deinit(&instances->births);
+	map_deinit(&instances->lists_of);
+	map_deinit(&instances->births_of);
+	transfer_accesses_deinit(&instances->accesses);
+	free(instances->filter);
+	free(instances);
+}
+
+/* The first one whose step ends at or after the access of that number. */
+static size_t first_from(const struct vec *all, uint64_t sequence)
+{
+	size_t low = 0, high = all->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct transfer_instance *at = vec_at(all, middle);
+
+		if (at->point.sequence + at->accesses < sequence)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool transfer_instances_of(const struct transfer_instances *instances,
+			   const struct trace_cell *cell,
+			   const struct transfer_instance **ret,
+			   size_t *ret_count)
+{
+	const uint64_t *place = map_get(
+		&instances->lists_of, key_of_cell(instances->recording, cell));
+	const struct list *list;
+	uint64_t last = cell->count > 1 ? cell->last + LAST_SLACK : cell->first;
+	size_t first, end;
+
+	if (!place)
+		return false;
+	list = vec_at(&instances->lists, *place);
+	first = end = first_from(&list->instances, cell->first);
+	while (end < list->instances.count &&
+	       ((const struct transfer_instance *)vec_at(&list->instances, end))
+			       ->point.sequence < last)
+		end++;
+	*ret_count = end - first;
+	*ret = *ret_count ? vec_at(&list->instances, first) : NULL;
+	return !list->too_many && *ret_count > 0 && *ret_count >= cell->count;
+}
+
+uint64_t transfer_instances_born(const struct transfer_instances *instances,
+				 uint32_t block)
+{
+	const uint64_t *place = map_get(&instances->births_of, block);
+
+	return place ? ((const struct birth *)vec_at(&instances->births,
+						     *place))
+			       ->number
+		     : 0;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * src/hunt/transfer.c and transfer-instances.c: which pairs a handed-over address
+ * puts in order. Thread 1 writes to the object before it sends its address, or
+ * afterwards; thread 2 receives it.
+ */
+#include "transfer-trace.h"
+
+#include "hunt/executed.h"
+#include "hunt/order.h"
+#include "hunt/pairs.h"
+#include "hunt/transfer.h"
+
+enum { FIELD = OBJECT + 8, WRITER = 1, READER };
+
+static struct order *order;
+static struct pairs pairs;
+static struct transfers transfers;
+
+static int set_up_each(void **state)
+{
+	pairs_init(&pairs);
+	transfers_init(&transfers);
+	trace_set_up(state);
+	writer_descriptor(&writer, WRITER, TRACE_WRITES, 0x100 * SENDS, NULL,
+			  0);
+	writer_descriptor(&writer, READER, TRACE_READS, 0x100 * USES, NULL, 0);
+	return 0;
+}
+
+static int tear_down_each(void **state)
+{
+	transfers_deinit(&transfers);
+	pairs_deinit(&pairs);
+	order_destroy(order);
+	recording_close(&recording);
+	order = NULL;
+	return trace_tear_down(state);
+}
+
+static void cell(uint32_t thread, uint32_t descriptor, uint64_t first,
+		 uint64_t last, uint32_t count)
+{
+	struct trace_cell cell = writer_cell(FIELD, thread, descriptor, first);
+
+	cell.last = last;
+	cell.count = count;
+	writer_add(&writer, &cell);
+}
+
+/* All cells of different threads conflict, by the places of their descriptors. */
+static void keep_conflicts(void)
+{
+	const struct trace_cell *cells = recording.cells.items;
+
+	for (uint32_t i = 0; i < recording.cells.count; i++) {
+		for (uint32_t n = 0; n < recording.cells.count; n++) {
+			const struct pair_conflict conflict = {
+				.cell = i,
+				.other = n,
+				.place = cells[i].descriptor,
+				.other_place = cells[n].descriptor,
+			};
+
+			if (cells[i].thread < cells[n].thread)
+				assert_true(
+					vec_push(&pairs.conflicts, &conflict));
+		}
+	}
+}
+
+/* Of the recording as it is. */
+static const struct transfer_pair *judge_again(uint32_t number)
+{
+	const struct transfer_pair *pair;
+
+	assert_null(recording_open(writer.path, &recording));
+	assert_null(order_create(&recording, &order));
+	keep_conflicts();
+	assert_null(
+		transfers_judge(&transfers, &pairs, &recording, number, order));
+	pair = transfers_find(&transfers, READER, WRITER);
+	assert_non_null(pair);
+	assert_ptr_equal(pair, transfers_find(&transfers, WRITER, READER));
+	return pair;
+}
+
+static const struct transfer_pair *judge(void)
+{
+	writer_end(&writer, steps);
+	return judge_again(0);
+}
+
+static void writes_and_sends(void)
+{
+	STEP(SENDS, FIELD, 7);
+	STEP(SENDS, SLOT, OBJECT);
+}
+
+static void a_hand_over_orders_what_came_before_it(void **state)
+{
+	const struct transfer_pair *pair;
+	const struct transfer_link *link;
+
+	(void)state;
+	runs(1);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, WRITER, 1, 1, 1);
+	cell(2, READER, 4, 4, 1);
+	pair = judge();
+	assert_int_equal(pair->lack, TRANSFER_ORDERED);
+	assert_int_equal(pair->orders, 1);
+	assert_int_equal(pair->earlier.number, 1);
+	assert_int_equal(pair->later.number, 4);
+	assert_int_equal(pair->address, FIELD);
+	assert_int_equal(pair->chain.count, 1);
+	link = vec_at(&pair->chain, 0);
+	assert_int_equal(link->transfer.sent.number, 2);
+	assert_int_equal(link->sent.offset, 0x100 * SENDS);
+	assert_int_equal(link->transfer.received.number, 3);
+	assert_int_equal(link->received.offset, 0x100 * RECEIVES);
+}
+
+static void what_comes_after_it_is_not_ordered(void **state)
+{
+	(void)state;
+	runs(1);
+	STEP(SENDS, SLOT, OBJECT);
+	STEP(SENDS, FIELD, 7);
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, WRITER, 2, 2, 1);
+	cell(2, READER, 4, 4, 1);
+	assert_int_equal(judge()->lack, TRANSFER_NONE);
+}
+
+/* The first two are, but the writer's second execution is late. */
+static void all_executions_are_to_be_ordered(void **state)
+{
+	(void)state;
+	runs(1);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	runs(1);
+	STEP(SENDS, FIELD, 8);
+	stops();
+	cell(1, WRITER, 1, 5, 2);
+	cell(2, READER, 4, 4, 1);
+	assert_int_equal(judge()->lack, TRANSFER_NONE);
+}
+
+static void a_way_back_is_a_hand_over_too(void **state)
+{
+	(void)state;
+	runs(1);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	STEP(SENDS, OTHER, OBJECT);
+	stops();
+	runs(1);
+	receive_and_use(OTHER, OBJECT);
+	stops();
+	cell(1, WRITER, 1, 1, 1);
+	cell(2, READER, 4, 4, 1);
+	cell(1, READER, 7, 7, 1);
+	assert_int_equal(judge()->lack, TRANSFER_ORDERED);
+	assert_int_equal(transfers_find(&transfers, READER, READER)->lack,
+			 TRANSFER_ORDERED);
+}
+
+static void every_execution_is_to_be_in_the_recording(void **state)
+{
+	(void)state;
+	runs(1);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, WRITER, 1, 1, 2);
+	cell(2, READER, 4, 4, 1);
+	assert_int_equal(judge()->lack, TRANSFER_LOST);
+}
+
+static void a_recording_without_an_end_orders_nothing(void **state)
+{
+	(void)state;
+	runs(1);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, WRITER, 1, 1, 1);
+	cell(2, READER, 4, 4, 1);
+	fflush(writer.file);
+	assert_int_equal(judge_again(0)->lack, TRANSFER_LOST);
+	assert_int_equal(transfers.lacking, 1);
+}
+
+static void a_pair_is_ordered_in_all_recordings(void **state)
+{
+	(void)state;
+	runs(1);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, WRITER, 1, 1, 1);
+	cell(2, READER, 4, 4, 1);
+	assert_int_equal(judge()->lack, TRANSFER_ORDERED);
+	/* the same without a total order */
+	order_destroy(order);
+	recording_close(&recording);
+	writer.file = fopen(writer.path, "r+e");
+	assert_non_null(writer.file);
+	fwrite(&(struct trace_header){ .magic = TRACE_MAGIC,
+				       .version = TRACE_VERSION,
+				       .recorder = TRACE_BY_QEMU },
+	       sizeof(struct trace_header), 1, writer.file);
+	fclose(writer.file);
+	writer.file = NULL;
+	vec_clear(&pairs.conflicts);
+	assert_int_equal(judge_again(1)->lack, TRANSFER_LOST);
+}
+
+#define TEST(name) \
+	cmocka_unit_test_setup_teardown(name, set_up_each, tear_down_each)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_hand_over_orders_what_came_before_it),
+		TEST(what_comes_after_it_is_not_ordered),
+		TEST(all_executions_are_to_be_ordered),
+		TEST(a_way_back_is_a_hand_over_too),
+		TEST(every_execution_is_to_be_in_the_recording),
+		TEST(a_recording_without_an_end_orders_nothing),
+		TEST(a_pair_is_ordered_in_all_recordings),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
