@@ -37,7 +37,7 @@ struct hunt_options {
 	struct judge_config judging;
 	struct showing showing;
 	const char *recorder, *trace, *keep_trace, *targets, *program;
-	const char *store, *since, *backend;
+	const char *store, *since, *backend, *transfer;
 	struct vec include; /* of const char * */
 	uint64_t trace_memory, transfer_window, executions, sides, budget_ns,
 		jobs, hold_ns, timeout_ns;
@@ -54,6 +54,8 @@ static const char *const recorder_words[] = { "auto", "valgrind", "qemu",
 /* those that stop a thread before an instruction */
 static const char *const hunt_backend_words[] = { "auto", "perf", "ptrace",
 						  NULL };
+
+static const char *const hunt_transfer_words[] = { "off", "on", NULL };
 
 static const struct option_def hunt_defs[] = {
 	{ .name = "--budget",
@@ -125,14 +127,21 @@ static const struct option_def hunt_defs[] = {
 	  .type = OPTION_UINT64,
 	  .offset = AT(trace_memory),
 	  .max = 1 << 20 },
+	{ .name = "--transfer",
+	  .arg = "WHEN",
+	  .help = "on: do not try what a handed-over address puts in order, "
+		  "which takes a recording by valgrind (default off)",
+	  .type = OPTION_NAME,
+	  .offset = AT(transfer),
+	  .choices = hunt_transfer_words },
 	{ .name = "--record-code",
 	  .help = "by valgrind: record what each thread executes, too",
 	  .type = OPTION_FLAG,
 	  .offset = AT(record_code) },
 	{ .name = "--transfer-window",
 	  .arg = "KB",
-	  .help = "with --record-code: keep at least the last KB kilobytes of it "
-		  "for each thread (default 0: all)",
+	  .help = "of what each thread executes, keep at least the last KB "
+		  "kilobytes (default 0: all)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(transfer_window),
 	  .max = 1 << 30 },
@@ -204,6 +213,18 @@ static const char *hunt_replay_off(const struct hunt_options *options)
 	return options->replaying.when == REPLAYING_OFF ? "--replay off" : NULL;
 }
 
+static bool hunt_transfers(const struct hunt_options *options)
+{
+	return options->transfer && strcmp(options->transfer, "on") == 0;
+}
+
+/* A recording that is made now has what is executed, too. */
+static bool hunt_records_code(const struct hunt_options *options)
+{
+	return options->record_code ||
+	       (hunt_transfers(options) && !options->trace);
+}
+
 /* Code is recorded by Valgrind, or not at all. */
 static const char *hunt_recorder(const struct hunt_options *options)
 {
@@ -212,7 +233,7 @@ static const char *hunt_recorder(const struct hunt_options *options)
 
 	if (named)
 		return options->recorder;
-	return options->record_code ? "valgrind" : "auto";
+	return hunt_records_code(options) ? "valgrind" : "auto";
 }
 
 static struct hunt_sources hunt_sources(const struct hunt_options *options,
@@ -225,7 +246,8 @@ static struct hunt_sources hunt_sources(const struct hunt_options *options,
 		.keep_trace = options->keep_trace,
 		.recorder = hunt_recorder(options),
 		.trace_memory = options->trace_memory << 20,
-		.code = options->record_code,
+		.code = hunt_records_code(options),
+		.transfer = hunt_transfers(options),
 		.window = options->transfer_window << 10,
 		.executions = (uint32_t)options->executions,
 		.include = options->include.items,
@@ -263,7 +285,11 @@ static void hunt_note_found(const struct hunt_options *options,
 		text_add_plural(&line, found->totals.pairs, "pair");
 		strbuf_add(&line, " that conflict, ");
 	}
-	text_add_plural(&line, found->sides, "side");
+	if (found->transferred > 0) {
+		text_add_count(&line, found->totals.transferred);
+		strbuf_add(&line, " of them ordered by hand-overs, ");
+	}
+	text_add_plural(&line, found->sides - found->transferred, "side");
 	strbuf_add(&line, " to be tried");
 	log_note("%s", strbuf_text(&line));
 	if (found->recorded_status != found->bare_status)
@@ -449,24 +475,29 @@ static struct error *hunt_with_judge(const struct hunt_options *options,
 static struct error *hunt_check_code(const struct hunt_options *options)
 {
 	const char *word = options->record_code ? "--record-code"
-						: "--transfer-window";
+						: "--transfer on";
 
-	if (!options->record_code && options->transfer_window == 0)
-		return NULL;
-	if (!options->keep_trace)
+	if (!hunt_records_code(options))
+		return options->transfer_window == 0
+			       ? NULL
+			       : error_create(ERROR_USAGE,
+					      "--transfer-window is of a "
+					      "recording by --record-code or "
+					      "--transfer on");
+	if (options->record_code && !options->keep_trace)
 		return error_create(ERROR_USAGE,
-				    "%s is for the recording: --keep-trace "
-				    "says where that is kept",
+				    "--record-code is for the recording: "
+				    "--keep-trace says where that is kept");
+	if (options->targets)
+		return error_create(ERROR_USAGE,
+				    "%s is of a recording, and --targets "
+				    "makes none",
 				    word);
-	if (!options->record_code)
-		return error_create(ERROR_USAGE, "--transfer-window is of "
-						 "--record-code");
 	if (options->recorder && strcmp(options->recorder, "valgrind") != 0 &&
 	    strcmp(options->recorder, "auto") != 0)
 		return error_create(ERROR_USAGE,
-				    "--record-code is Valgrind's, and "
-				    "--recorder is %s",
-				    options->recorder);
+				    "%s is Valgrind's, and --recorder is %s",
+				    word, options->recorder);
 	return NULL;
 }
 

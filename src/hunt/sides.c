@@ -22,6 +22,8 @@
 #include "hunt/hold.h"
 #include "hunt/pairs.h"
 #include "hunt/recording.h"
+#include "hunt/transfer-tell.h"
+#include "hunt/transfer.h"
 #include "report/target-record.h"
 
 static const double RANK_UNLOCKED = 0.4, RANK_FOLLOWS = 0.3, RANK_NEAR = 0.2,
@@ -324,6 +326,9 @@ static struct error *fingerprint(struct hunt_side *side)
 	say_place(&text, &side->place);
 	for (size_t i = 0; i < side->stack.count; i++)
 		say_place(&text, vec_at(&side->stack, i));
+	/* the same access may be one to try, for other partners */
+	if (side->hand_overs.count > 0)
+		strbuf_add(&text, "handed over");
 	if (!text.failed)
 		digest(strbuf_text(&text), side->fingerprint);
 	strbuf_deinit(&text);
@@ -437,6 +442,28 @@ static struct error *add_history(const struct making *making,
 	return err;
 }
 
+/* By what it was ordered with one of its partners. */
+static struct error *add_hand_overs(const struct making *making,
+				    const struct gain *gain,
+				    struct hunt_side *side)
+{
+	const struct transfers *transfers = making->input->transfers;
+	struct error *err = NULL;
+
+	for (size_t i = gain->begin;
+	     transfers && !err && i < gain->end && !side->hand_overs.count;
+	     i++) {
+		const struct pair_edge *edge = &making->edges[i];
+		const struct transfer_pair *pair = transfers_find(
+			transfers, edge->place, edge->partner_place);
+
+		err = transfer_tell(pair,
+				    making->input->recordings[pair->recording],
+				    making->code, side);
+	}
+	return err;
+}
+
 static struct error *fill_side(const struct making *making,
 			       const struct gain *gain, struct hunt_side *side)
 {
@@ -474,6 +501,8 @@ static struct error *fill_side(const struct making *making,
 		err = name_side(making, edge, cell, side);
 	if (!err)
 		err = add_history(making, gain, side);
+	if (!err)
+		err = add_hand_overs(making, gain, side);
 	if (!err)
 		err = hash_code(making, gain, side);
 	return err ? err : fingerprint(side);
@@ -614,10 +643,9 @@ static int compare_sides(const void *one, const void *two)
 	return strcmp(a->fingerprint, b->fingerprint);
 }
 
-struct error *sides_make(const struct sides_input *input, struct pairs *pairs,
+struct error *sides_make(const struct sides_input *input, struct vec *edges,
 			 struct code *code, struct vec *sides)
 {
-	struct vec *edges = &pairs->edges;
 	struct making making = { .input = input,
 				 .code = code,
 				 .sides = sides,

@@ -21,21 +21,23 @@
 struct code;
 struct descriptors;
 struct error;
-struct pairs;
 struct recording;
+struct transfers;
 struct vec;
 
 struct sides_input {
 	const struct recording *const *recordings; /* by pair_edge.recording */
 	const struct descriptors *const *descriptors; /* of each */
 	double slow_down; /* of the recorder */
+	/* what has ordered the pairs of the edges; NULL: these are to be tried */
+	const struct transfers *transfers;
 };
 
 /*
- * Append the sides (struct hunt_side), by rank, numbered from 1. The edges of
- * the pairs are sorted.
+ * Append the sides (struct hunt_side) of these edges (struct pair_edge), which are
+ * sorted, to none. They are by rank, and numbered from 1.
  */
-struct error *sides_make(const struct sides_input *input, struct pairs *pairs,
+struct error *sides_make(const struct sides_input *input, struct vec *edges,
 			 struct code *code, struct vec *sides);
 
 #endif

@@ -14,6 +14,7 @@
 #include "hunt/outcomes.h"
 #include "hunt/recorders.h"
 #include "hunt/tempfolder.h"
+#include "hunt/transfer-tell.h"
 #include "report/read.h"
 #include "report/record.h"
 
@@ -58,6 +59,7 @@ static struct error *sides_of_trace(const struct hunt_sources *sources,
 		.program = sources->program,
 		.slow_down = ret->slow_down,
 		.most = (size_t)sources->most,
+		.transfer = sources->transfer,
 	};
 
 	ret->paired = true;
@@ -129,6 +131,28 @@ static struct error *sides_find(const struct hunt_sources *sources,
 	return sides_of_recording(sources, sides, ret);
 }
 
+/* Those that a hand-over puts in order have their outcome already. */
+static struct error *save_ordered(struct outcomes *outcomes,
+				  const struct vec *sides, uint64_t *ret_count)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < sides->count; i++) {
+		const struct hunt_side *side = vec_at(sides, i);
+		struct target_outcome outcome = { .result = TARGET_ORDERED };
+
+		if (side->hand_overs.count == 0)
+			continue;
+		++*ret_count;
+		outcome.ordered_by = transfer_text(side);
+		err = outcome.ordered_by
+			      ? outcomes_save(outcomes, side->id, &outcome)
+			      : error_nomem;
+		target_outcome_deinit(&outcome);
+	}
+	return err;
+}
+
 struct error *hunt_find_sides(const struct hunt_sources *sources,
 			      struct outcomes *outcomes, struct hunt_found *ret)
 {
@@ -142,6 +166,8 @@ struct error *hunt_find_sides(const struct hunt_sources *sources,
 	err = sides_find(sources, &sides, ret);
 	if (!err)
 		err = outcomes_add_sides(outcomes, &sides);
+	if (!err && !sources->targets)
+		err = save_ordered(outcomes, &sides, &ret->transferred);
 	if (!err && sources->since)
 		err = outcomes_since(outcomes, sources->since, &ret->unchanged);
 	ret->sides = sides.count;

@@ -27,6 +27,7 @@ struct hunt_sources {
 	/* by Valgrind: what is executed, too; bytes of it a thread, 0: all */
 	bool code;
 	uint64_t window;
+	bool transfer; /* as struct hunt_pairing has it */
 	/* by breakpoints: of each instruction, by each thread; 0: as many as usual */
 	uint32_t executions;
 	const char *const *include; /* as struct record_options has them */
@@ -49,6 +50,7 @@ struct hunt_found {
 	bool paired; /* totals are those of the recording */
 	struct hunt_totals totals;
 	uint64_t sides; /* that are in the store now */
+	uint64_t transferred; /* of these, ordered by a hand-over */
 	uint64_t unchanged; /* of these, as in `since' */
 };
 

@@ -19,6 +19,7 @@
 #include "hunt/recording.h"
 #include "hunt/sides.h"
 #include "hunt/traces.h"
+#include "hunt/transfer.h"
 
 /* Measured of the Valgrind tool: 18 to 42 times, of most programs 30. */
 static const double SLOW_DOWN = 30;
@@ -35,6 +36,7 @@ struct finding {
 	struct vec processes; /* of struct process *, whose places stay */
 	struct code *code;
 	struct pairs pairs;
+	struct transfers transfers;
 };
 
 bool hunt_wants_program(const char *pattern, const char *program)
@@ -73,18 +75,36 @@ static void warn(const struct recording *recording)
 			 *(const char *const *)vec_at(&recording->unable, i));
 }
 
+static struct error *judge_transfers(struct finding *finding,
+				     const struct recording *recording,
+				     uint32_t number, const struct order *order)
+{
+	struct transfers *transfers = &finding->transfers;
+	uint64_t lacking = transfers->lacking;
+	struct error *err = transfers_judge(transfers, &finding->pairs,
+					    recording, number, order);
+
+	if (!err && transfers->lacking > lacking && !finding->options->quiet)
+		log_warn("%s: no hand-overs are looked for: the recording does "
+			 "not have all that was executed, in one order",
+			 recording->file.path);
+	return err;
+}
+
 static struct error *find_pairs(struct finding *finding,
 				struct process *process)
 {
 	const struct recording *recording = &process->recording;
+	uint32_t number = (uint32_t)finding->processes.count - 1;
 	struct order *order;
 	struct error *err = order_create(recording, &order);
 
 	if (err)
 		return err;
-	err = pairs_find(&finding->pairs, recording,
-			 (uint32_t)finding->processes.count - 1, order,
+	err = pairs_find(&finding->pairs, recording, number, order,
 			 finding->code);
+	if (!err && finding->options->transfer)
+		err = judge_transfers(finding, recording, number, order);
 	order_destroy(order);
 	return err ? err
 		   : descriptors_create(&process->descriptors, recording,
@@ -143,6 +163,52 @@ static void leave_out(struct vec *sides, size_t most,
 	totals->sides = sides->count;
 }
 
+/*
+ * The edges of pairs that are ordered, in a vector of their own. Those that are so
+ * by the creations of threads, one execution after the other, need no side at all.
+ */
+static struct error *take_ordered(struct finding *finding, struct vec *ret)
+{
+	struct vec *edges = &finding->pairs.edges;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < edges->count; i++) {
+		struct pair_edge *edge = vec_at(edges, i);
+		const struct transfer_pair *pair = transfers_find(
+			&finding->transfers, edge->place, edge->partner_place);
+
+		if (!pair || pair->lack)
+			*(struct pair_edge *)vec_at(edges, kept++) = *edge;
+		else if (pair->chain.count > 0 && !vec_push(ret, edge))
+			return error_nomem;
+	}
+	edges->count = kept;
+	return NULL;
+}
+
+/* Sides that are not to be tried. They come behind the others. */
+static struct error *make_ordered(struct finding *finding,
+				  struct sides_input *input, struct vec *edges,
+				  struct vec *sides)
+{
+	struct vec ordered = VEC_INIT(struct hunt_side);
+	struct error *err;
+
+	input->transfers = &finding->transfers;
+	err = sides_make(input, edges, finding->code, &ordered);
+	for (size_t i = 0; i < ordered.count; i++) {
+		struct hunt_side *side = vec_at(&ordered, i);
+
+		side->id = sides->count + 1;
+		if (!err && !vec_push(sides, side))
+			err = error_nomem;
+		if (err)
+			hunt_side_deinit(side);
+	}
+	vec_deinit(&ordered);
+	return err;
+}
+
 static struct error *make_sides(struct finding *finding, struct vec *sides)
 {
 	const struct hunt_pairing *options = finding->options;
@@ -155,6 +221,7 @@ static struct error *make_sides(struct finding *finding, struct vec *sides)
 		.slow_down = options->slow_down > 0 ? options->slow_down
 						    : SLOW_DOWN,
 	};
+	struct vec ordered = VEC_INIT(struct pair_edge);
 	struct error *err = recordings && descriptors ? NULL : error_nomem;
 
 	for (size_t i = 0; !err && i < count; i++) {
@@ -165,11 +232,29 @@ static struct error *make_sides(struct finding *finding, struct vec *sides)
 		descriptors[i] = &process->descriptors;
 	}
 	if (!err)
-		err = sides_make(&input, &finding->pairs, finding->code, sides);
+		err = take_ordered(finding, &ordered);
+	if (!err)
+		err = sides_make(&input, &finding->pairs.edges, finding->code,
+				 sides);
+	leave_out(sides, options->most, &finding->totals);
+	if (!err)
+		err = make_ordered(finding, &input, &ordered, sides);
+	vec_deinit(&ordered);
 	free(recordings);
 	free(descriptors);
-	leave_out(sides, options->most, &finding->totals);
 	return err;
+}
+
+static uint64_t count_ordered(const struct transfers *transfers)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < transfers->pairs.count; i++) {
+		const struct transfer_pair *pair = vec_at(&transfers->pairs, i);
+
+		count += pair->lack == TRANSFER_ORDERED;
+	}
+	return count;
 }
 
 static void finding_deinit(struct finding *finding)
@@ -184,6 +269,7 @@ static void finding_deinit(struct finding *finding)
 	}
 	vec_deinit(&finding->processes);
 	pairs_deinit(&finding->pairs);
+	transfers_deinit(&finding->transfers);
 	code_destroy(finding->code);
 }
 
@@ -197,6 +283,8 @@ struct error *hunt_targets_from_traces(const char *path,
 	struct error *err;
 
 	pairs_init(&finding.pairs);
+	finding.pairs.kept = options->transfer;
+	transfers_init(&finding.transfers);
 	err = code_create(&finding.code);
 	if (!err)
 		err = read_traces(&finding, path);
@@ -207,6 +295,7 @@ struct error *hunt_targets_from_traces(const char *path,
 	finding.totals.pairs_all = finding.pairs.all.count;
 	finding.totals.pairs_own = finding.pairs.own.count;
 	finding.totals.pairs = finding.pairs.unordered.count;
+	finding.totals.transferred = count_ordered(&finding.transfers);
 	finding_deinit(&finding);
 	if (!err)
 		*ret_totals = finding.totals;

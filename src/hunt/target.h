@@ -34,11 +34,17 @@ struct hunt_pairing {
 	 */
 	double slow_down;
 	/*
-	 * sides that are kept, the best of them, at most; 0: all. What is left
-	 * out is counted.
+	 * sides to be tried that are kept, the best of them, at most; 0: all.
+	 * What is left out is counted.
 	 */
 	size_t most;
 	bool quiet; /* no warnings of traces that lack something */
+	/*
+	 * Pairs that a handed-over address puts in order (hunt/transfer.h) have no
+	 * sides that are to be tried: those that they have come last, and their
+	 * hand_overs say why. Recordings have steps for that.
+	 */
+	bool transfer;
 };
 
 struct hunt_totals {
@@ -51,6 +57,7 @@ struct hunt_totals {
 	uint64_t pairs_all;
 	uint64_t pairs_own; /* less those of runtimes and the loader */
 	uint64_t pairs; /* less those that creations and joins order */
+	uint64_t transferred; /* of these, ordered by a handed-over address */
 	uint64_t unplaced; /* of the rest, accesses that cannot be told apart */
 	uint64_t sides, sides_left_out;
 };

@@ -50,6 +50,34 @@ static const struct fields partner_fields = {
 };
 
 #undef AT
+#define AT(member) FIELD_AT(struct hunt_hand_over, member)
+
+static bool was_stored(const void *record)
+{
+	return !((const struct hunt_hand_over *)record)->freed;
+}
+
+static const struct field hand_over_field_list[] = {
+	{ "freed", FIELD_BOOL, AT(freed) },
+	{ "sender", FIELD_TEXT, AT(sender) },
+	{ "receiver", FIELD_TEXT, AT(receiver) },
+	{ "sent", FIELD_OBJECT, AT(sent), .of = &place_fields,
+	  .known = was_stored },
+	{ "received", FIELD_OBJECT, AT(received), .of = &place_fields,
+	  .known = was_stored },
+	{ "sent_function", FIELD_TEXT, AT(sent_function) },
+	{ "received_function", FIELD_TEXT, AT(received_function) },
+	{ "address", FIELD_ADDRESS, AT(address) },
+	{ "variable", FIELD_TEXT, AT(variable) },
+	{ "instructions", FIELD_COUNT, AT(instructions) },
+	{ "hops", FIELD_COUNT, AT(hops) },
+};
+
+static const struct fields hand_over_fields = {
+	FIELDS(struct hunt_hand_over, hand_over_field_list),
+};
+
+#undef AT
 #define AT(member) FIELD_AT(struct hunt_side, member)
 
 static bool has_recording(const void *record)
@@ -81,6 +109,8 @@ static const struct field side_field_list[] = {
 	{ "code_hash", FIELD_DIGITS, .flags = FIELD_NULL, AT(code_hash) },
 	{ "recorded", FIELD_OBJECT, AT(recorded), .of = &recorded_fields,
 	  .known = has_recording },
+	{ "hand_overs", FIELD_LIST, FIELD_VEC(struct hunt_side, hand_overs),
+	  .of = &hand_over_fields },
 };
 
 static const struct fields side_fields = {
@@ -159,6 +189,11 @@ void hunt_side_deinit(struct hunt_side *side)
 void hunt_partner_init(struct hunt_partner *partner)
 {
 	fields_init(&partner_fields, partner);
+}
+
+void hunt_hand_over_init(struct hunt_hand_over *hand_over)
+{
+	fields_init(&hand_over_fields, hand_over);
 }
 
 void target_outcome_deinit(struct target_outcome *outcome)

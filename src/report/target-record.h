@@ -44,6 +44,24 @@ struct hunt_partner {
 	uint64_t distance_ns; /* between the two, in the recording */
 };
 
+/*
+ * The bytes' address was handed over from one thread to another (ATDetector, MICRO
+ * 2011), as recorded: what the sender did with them before comes before what the
+ * receiver does.
+ */
+struct hunt_hand_over {
+	bool freed; /* by the allocator: the sender freed the block */
+	char *sender, *receiver; /* thread paths */
+	/* the instructions that stored it and loaded it; freed: none */
+	struct hunt_place sent, received;
+	char *sent_function, *received_function; /* NULL: unknown */
+	uint64_t address; /* of the memory that had it, or of the block */
+	char *variable; /* name of that memory; NULL: unknown */
+	/* gone back from the access, or from where it was handed on */
+	uint64_t instructions;
+	uint32_t hops; /* that moved it there */
+};
+
 struct hunt_side {
 	uint64_t id; /* from 1, of the hunt */
 	char fingerprint[33]; /* of the descriptor; the same in each hunt */
@@ -77,6 +95,11 @@ struct hunt_side {
 	char *variable; /* name of the bytes; NULL: unknown */
 	char *function; /* that the instruction is in; NULL: unknown */
 	struct recorded recorded; /* of its bytes */
+	/*
+	 * Of struct hunt_hand_over, from the first sender to the last receiver:
+	 * what has ordered it with a partner in the recording. Empty: nothing.
+	 */
+	struct vec hand_overs;
 	/*
 	 * Of the code of that function and of the partners', and where in them
 	 * the accesses are; the same in another build if these are. "": unknown.
@@ -117,6 +140,7 @@ void target_record_deinit(struct target_record *record);
 void hunt_side_init(struct hunt_side *side);
 void hunt_side_deinit(struct hunt_side *side);
 void hunt_partner_init(struct hunt_partner *partner);
+void hunt_hand_over_init(struct hunt_hand_over *hand_over);
 void target_outcome_deinit(struct target_outcome *outcome);
 
 /* "pending", "provoked", ... */

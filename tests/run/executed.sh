@@ -152,7 +152,7 @@ run hunt --record-code -- "$T/executed.O2"
 is_refused '--record-code is for the recording: --keep-trace' \
 	"a recording of code that is not kept is a usage error"
 run hunt --transfer-window 64 --keep-trace "$work/hunt" -- "$T/executed.O2"
-is_refused '--transfer-window is of --record-code' \
+is_refused '--transfer-window is of a recording by --record-code' \
 	"a window of nothing, too"
 run hunt --record-code --keep-trace "$work/hunt" --recorder breakpoints -- \
 	"$T/executed.O2"
