@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# racewatch hunt --transfer: what a thread does with an object before it hands its
+# address over is ordered with what the receiver does; what it does afterwards is
+# not. Nothing is provoked here: the budget is over when the run is recorded.
+
+. "$(dirname "$0")/../lib.sh"
+
+T=$TARGETS_DIR
+
+skip_lacking registers "hunt --transfer" && finish
+
+# ordered FUNCTION, pending FUNCTION: there are sides of it with that outcome
+ordered()
+{
+	records "$report" type=target outcome=ordered "side.function=$1" \
+		side.hand_overs.0.freed=false runs=0
+}
+pending()
+{
+	records "$report" type=target outcome=pending "side.function=$1"
+}
+if_true()
+{
+	if "${@:2}"; then ok "$1"; else not_ok "$1"; fi
+}
+
+cases="swap lock exchange ring task recycle relay"
+for variant in O0 O2; do
+	in_turn 2 "$variant" || continue
+	RUN_TIMEOUT=120 run hunt -v --transfer on --budget 1ms -o "$report" -- \
+		"$T/handed_over.$variant"
+	for case in $cases; do
+		if_true "$case, $variant: before the hand-over" \
+			ordered "${case}_before"
+		if_true "$case, $variant: after it" ordered "${case}_after"
+		if_true "$case, $variant: late is not ordered" \
+			pending "${case}_late"
+		is "$case, $variant: and not otherwise" "$(records --count \
+			"$report" type=target outcome=ordered \
+			"side.function=${case}_late")" 0
+	done
+	# a compare-and-swap that fails hands nothing over, and an index neither
+	for function in failed_early failed_after index_before index_after; do
+		if_true "$function, $variant" pending "$function"
+		is "$function, $variant: not ordered" "$(records --count \
+			"$report" type=target outcome=ordered \
+			"side.function=$function")" 0
+	done
+	has "$variant: two hand-overs, one after the other" "$report" \
+		type=target side.function=relay_after \
+		side.hand_overs.0.sent_function=relay_sender \
+		side.hand_overs.1.sent_function=relay_between \
+		side.hand_overs.1.variable=second_slot
+	matches "$variant: the text says so" "$work/err" \
+		'ordered by its address: thread 0\.[0-9]* stored it in `slot`'
+	matches "$variant: and how many" "$work/err" \
+		'of them ordered by hand-overs, [0-9]* sides to be tried'
+done
+
+run hunt --transfer on --recorder qemu -- "$T/handed_over.O2"
+is "a recorder that has no steps" "$status" 2
+matches "which is told" "$work/err" "transfer on is Valgrind's, and"
+run hunt --transfer on --targets "$report" -- "$T/handed_over.O2"
+is "targets without a recording" "$status" 2
+matches "which is told, too" "$work/err" "and --targets makes none"
+
+finish
