@@ -28,6 +28,7 @@ bool session_learn_init(struct session *session)
 	struct session_learning *learning = &session->learning;
 
 	learning->guides = (struct vec)VEC_INIT(struct session_guide);
+	learning->revisits = REVISITS_INIT;
 	learned_init(&learning->own);
 	return learn_init(&learning->learn,
 			  config->learned ? config->learned : &learning->own,
@@ -38,6 +39,7 @@ void session_learn_deinit(struct session *session)
 {
 	learn_deinit(&session->learning.learn);
 	learned_deinit(&session->learning.own);
+	revisits_deinit(&session->learning.revisits);
 	vec_deinit(&session->learning.guides);
 }
 
@@ -102,24 +104,30 @@ struct error *session_learn_sample(struct session *session,
 	return learn_hit(&session->learning.learn, &hit) ? NULL : error_nomem;
 }
 
+bool session_learn_places(struct session *session,
+			  const struct conflict *conflict, uint32_t ret[2])
+{
+	for (int i = 0; i < 2; i++) {
+		const struct conflict_side *side = &conflict->sides[i];
+
+		if (!side->module || side->insn_address == 0 || side->kernel)
+			return false;
+		ret[i] = session_place(session, side->module,
+				       side->insn_address - side->module->bias);
+		if (ret[i] == UINT32_MAX)
+			return false;
+	}
+	return true;
+}
+
 struct error *session_learn_race(struct session *session,
 				 const struct conflict *conflict)
 {
 	uint32_t sites[2];
 
-	if (!session_learns(session->config))
+	if (!session_learns(session->config) ||
+	    !session_learn_places(session, conflict, sites))
 		return NULL;
-	for (int i = 0; i < 2; i++) {
-		const struct conflict_side *side = &conflict->sides[i];
-
-		if (!side->module || side->insn_address == 0 || side->kernel)
-			return NULL;
-		sites[i] =
-			session_place(session, side->module,
-				      side->insn_address - side->module->bias);
-		if (sites[i] == UINT32_MAX)
-			return NULL;
-	}
 	return learn_race(&session->learning.learn, sites[0], sites[1])
 		       ? NULL
 		       : error_nomem;
@@ -227,28 +235,45 @@ static void session_guides_take_back(struct session *session,
 	}
 }
 
+/* Where the next stall beside those that are drawn from all is; UINT32_MAX: none. */
+static uint32_t session_guide_draw(struct session *session)
+{
+	uint32_t number = session_revisit_draw(session);
+
+	if (number == UINT32_MAX && session->config->guided)
+		number = learn_draw(&session->learning.learn);
+	return number;
+}
+
+/* Does the tracer get sites beside those that are drawn from all? */
+static bool session_guides(const struct session_config *config)
+{
+	return (config->guided && !config->tracing.text_untouched) ||
+	       session_revisits(config);
+}
+
 struct error *session_guide(struct session *session, uint64_t now)
 {
 	struct wire_site sites[GUIDE_TRIES];
 	struct error *err = NULL;
+	bool drawn = session->config->guided;
 	size_t count = 0;
 
-	if (!session->config->guided ||
-	    session->config->tracing.text_untouched ||
-	    now < session->learning.next_ns)
+	if (!session_guides(session->config) || now < session->learning.next_ns)
 		return NULL;
 	session_guides_check(session, now);
 	for (int i = 0;
 	     !err && i < GUIDE_TRIES && session->learning.out < SESSION_GUIDED;
 	     i++) {
-		uint32_t number = learn_draw(&session->learning.learn);
+		uint32_t number = session_guide_draw(session);
 
 		if (number == UINT32_MAX)
 			break;
+		drawn = true;
 		err = session_guide_site(session, number, now, &sites[count]);
 		count += !err && sites[count].id != 0;
 	}
-	if (count == 0)
+	if (count == 0 && drawn)
 		session->learning.next_ns = now + GUIDE_PAUSE_NS;
 	if (count > 0 && !channel_send(&session->channel, WIRE_SITES, sites,
 				       count * sizeof(*sites)))

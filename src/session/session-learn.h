@@ -12,9 +12,11 @@
 #include "base/vec.h"
 #include "report/learned.h"
 #include "sampling/learn.h"
+#include "sampling/revisit.h"
 
 struct conflict;
 struct error;
+struct race;
 struct session;
 struct session_config;
 struct watched_program;
@@ -40,6 +42,7 @@ struct session_learning {
 	struct vec guides; /* of struct session_guide, by learned site */
 	uint32_t guided[SESSION_GUIDED]; /* learned sites with the tracer */
 	uint32_t out; /* how many there are in guided */
+	struct revisits revisits; /* learned sites where races were met */
 	uint64_t next_ns; /* when the next may go there */
 	uint64_t check_ns; /* when to look for those that are lost */
 };
@@ -65,5 +68,23 @@ uint64_t session_guide_due(const struct session *session);
 /* The two sides of a conflict have raced. */
 struct error *session_learn_race(struct session *session,
 				 const struct conflict *conflict);
+/*
+ * The learned sites of a conflict's sides; false: one is of the kernel, or of code
+ * that no file has.
+ */
+bool session_learn_places(struct session *session,
+			  const struct conflict *conflict, uint32_t ret[2]);
+
+/*
+ * session-revisit.c: does such a session hold threads again where races were met,
+ * until replays have enough instances of them (sampling/revisit.h)?
+ */
+bool session_revisits(const struct session_config *config);
+/* The conflict is one of the race. */
+struct error *session_revisit_race(struct session *session,
+				   const struct conflict *conflict,
+				   const struct race *race);
+/* The learned site whose turn it is; UINT32_MAX: none. */
+uint32_t session_revisit_draw(struct session *session);
 
 #endif

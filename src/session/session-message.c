@@ -199,6 +199,8 @@ static void message_returned_one(struct session *session,
 		session_entry_returned(session, program, returned);
 		return;
 	}
+	if (returned->why == WIRE_FIRED)
+		revisits_stalled(&session->learning.revisits);
 	sampler_return(&program->set.sampler, WIRE_ID(returned->id),
 		       message_returned_how(returned->why));
 	if (returned->why == WIRE_REFUSED)

@@ -153,6 +153,8 @@ static struct error *session_seen(struct session *session, struct race *race,
 	session->races.met = race;
 	if (!err)
 		err = session_learn_race(session, conflict);
+	if (!err)
+		err = session_revisit_race(session, conflict, race);
 	if (!err && !session_tire(session, conflict, race))
 		err = error_nomem;
 	return err;

@@ -65,17 +65,16 @@ void session_replay_deinit(struct session *session)
 /* Of an instance, once no processor could be had (session_replays.off). */
 static const char no_processor[] = "no-processor";
 
-/* Does the race need no more instances? */
-static bool replay_is_enough(const struct session *session,
-			     const struct race *race)
+bool session_replay_wants(const struct session *session,
+			  const struct race *race)
 {
 	const struct race_replay *replay = &race->replay;
 	uint64_t most = session->config->replay_instances;
 
-	return race->verdict == VERDICT_SYNC ||
-	       replay->instances - replay->still >= most ||
-	       replay->instances >= REPLAY_STILL * most ||
-	       race_replay_failures(&race->replay) >= most;
+	return race->verdict != VERDICT_SYNC &&
+	       replay->instances - replay->still < most &&
+	       replay->instances < REPLAY_STILL * most &&
+	       race_replay_failures(&race->replay) < most;
 }
 
 /* Why no instance can follow the conflict; NULL: the tracer has its reasons. */
@@ -103,7 +102,7 @@ struct error *session_replay_expect(struct session *session,
 	struct error *err;
 
 	if (session->config->replay_instances == 0 ||
-	    replay_is_enough(session, race))
+	    !session_replay_wants(session, race))
 		return NULL;
 	if (session->replays.off)
 		return replay_refuse(session, race, no_processor);
@@ -473,7 +472,7 @@ struct error *session_replay(struct session *session, const void *payload,
 	answer.still = replay_is_still(replays, &answer);
 	/* a conflict that is no race, or of one that has enough, has none */
 	answer.enough = !race || replays->off ||
-			replay_is_enough(session, race);
+			!session_replay_wants(session, race);
 	replay_answer(session, pair, &begun, &answer);
 	replays->next.race = NULL;
 	return err;

@@ -68,6 +68,10 @@ struct error *session_replay_expect(struct session *session,
 struct error *session_replay(struct session *session, const void *payload,
 			     size_t size);
 
+/* Are more instances of the race of use? */
+bool session_replay_wants(const struct session *session,
+			  const struct race *race);
+
 /* CPU time of the scratch processes so far, in nanoseconds. */
 uint64_t session_replay_cpu_ns(const struct session_replays *replays);
 

@@ -61,6 +61,37 @@ for level in O0 O2; do
 	replayed "shared_shm.$level" "" state-change --follow fork
 done
 
+# A race that was met has more stalls, until replays have enough of it. Of all
+# draws in thicket.c one in 129 is of the race. To be met 40 times, and in one of 48
+# samples, by such draws alone happens most likely in 1920 samples: with them it is
+# met Poisson(14.9) times, and 40 times with a probability of 6e-8.
+revisited()
+{
+	local name="a race has more stalls" met samples
+
+	in_turn 3 "$name" || return 0
+	skip_lacking registers "$name" && return
+	# it is to be met first
+	tries seconds 2 4 4
+	while next_try seconds; do
+		run run --rate 1000 --replay-instances 100 -o "$report" -- \
+			"$TARGETS_DIR/thicket.O2" "$seconds"
+		read -r met samples < <(jq -rs '"\(map(select(.type == "race") |
+			.count) | max // 0) \(map(select(.type == "summary"))[0]
+			.samples)"' "$report")
+		[ "${met:-0}" -lt 40 ] || [ $((met * 48)) -lt "$samples" ] ||
+			break
+	done
+	if [ "${met:-0}" -ge 40 ] && [ $((met * 48)) -ge "$samples" ]; then
+		ok "$name"
+	else
+		not_ok "$name (is '$met' of '$samples')"
+		diag_file "$work/err"
+	fi
+}
+
+revisited
+
 # told: what the report says of replays: on or off, and the most instances
 told()
 {
