@@ -19,7 +19,10 @@
 #include "hunt/trace-format.h"
 
 #define TRACE_STREAM_VERSION 2
-#define TRACE_STREAM_BYTES 65536 /* at most, of one TRACE_STREAM */
+/* Of one TRACE_STREAM, at most: bytes; steps and events; their words. */
+#define TRACE_STREAM_BYTES 65536
+#define TRACE_STREAM_STEPS 131072
+#define TRACE_STREAM_WORDS 524288
 
 /* Values of trace_chunk's type, beside those of enum trace_type. */
 enum trace_stream_type {

@@ -42,6 +42,8 @@ static bool get_number(struct unpacking *unpacking, uint64_t *ret)
 
 static bool add_word(struct unpacking *unpacking, uint64_t word)
 {
+	if (unpacking->to->words.count == TRACE_STREAM_WORDS)
+		return false;
 	if (vec_push(&unpacking->to->words, &word))
 		return true;
 	unpacking->no_memory = true;
@@ -60,6 +62,8 @@ static bool add_step(struct unpacking *unpacking, uint32_t superblock,
 		.event = (uint16_t)event,
 	};
 
+	if (unpacking->to->steps.count == TRACE_STREAM_STEPS)
+		return false;
 	if (vec_push(&unpacking->to->steps, &step))
 		return true;
 	unpacking->no_memory = true;

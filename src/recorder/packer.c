@@ -26,7 +26,7 @@ void packer_begin(struct packer *packer, uint32_t thread, uint64_t first,
 					      .first = first,
 					      .last = first - 1,
 					      .sequence = sequence };
-	packer->run = 0;
+	packer->run = packer->items = packer->words = 0;
 	os_copy(&packer->predict, &nothing, sizeof(nothing));
 }
 
@@ -34,7 +34,11 @@ bool packer_has_room(const struct packer *packer, uint32_t words)
 {
 	uint32_t most = 4 + words / 8 + (words + 4) * NUMBER_BYTES;
 
-	return packer->head.size + most <= TRACE_STREAM_BYTES;
+	/* as many events are in that many words, at most */
+	return packer->head.size + most <= TRACE_STREAM_BYTES &&
+	       packer->items + words + 2 <= TRACE_STREAM_STEPS &&
+	       packer->words + 2 * words + TRACE_STREAM_NUMBERS_MAX <=
+		       TRACE_STREAM_WORDS;
 }
 
 static void put_byte(struct packer *packer, uint32_t byte)
@@ -139,6 +143,8 @@ void packer_step(struct packer *packer, const struct packer_step *step)
 	predict_step(predict, step->id, step->exit);
 	packer->head.last++;
 	packer->head.steps++;
+	packer->items++;
+	packer->words += step->count;
 	packer->head.instructions += step->instructions;
 }
 
@@ -154,6 +160,8 @@ void packer_event(struct packer *packer, enum trace_stream_event event,
 	if (event == TRACE_RESUMED)
 		packer->head.last += numbers[0];
 	packer->head.moves += event == TRACE_MOVED;
+	packer->items++;
+	packer->words += count[event];
 }
 
 void packer_end(struct packer *packer)

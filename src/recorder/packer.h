@@ -15,6 +15,7 @@
 struct packer {
 	struct trace_stream head; /* of the chunk that is being filled */
 	uint32_t run; /* steps as predicted that are not in bytes yet */
+	uint32_t items, words; /* steps and events; their words */
 	struct predict predict;
 	unsigned char bytes[TRACE_STREAM_BYTES];
 };

@@ -201,6 +201,47 @@ static void events_keep_their_place_and_numbers(void **state)
 	unpacked_deinit(&unpacked);
 }
 
+/* A loop that takes no bytes ends a chunk, too: a reader needs memory for it. */
+static void a_chunk_has_a_bounded_number_of_steps_and_words(void **state)
+{
+	struct step step = { .id = 11, .exit = 1 };
+	struct unpacked unpacked;
+	uint32_t count = 0;
+
+	(void)state;
+	while (packer_has_room(packer, WORDS)) {
+		pack(&step);
+		count++;
+	}
+	assert_in_range(count, TRACE_STREAM_WORDS / 16, TRACE_STREAM_STEPS);
+	assert_in_range(count * 11, 1, TRACE_STREAM_WORDS);
+	unpacked = unpack_all();
+	assert_int_equal(unpacked.steps.count, count);
+	unpacked_deinit(&unpacked);
+}
+
+static void what_would_take_more_memory_is_refused(void **state)
+{
+	struct step step = { .id = 12, .exit = 1 };
+	struct unpacked unpacked = { 0 };
+	struct trace_stream *chunk;
+	bool is_wrong;
+
+	(void)state;
+	pack(&step);
+	pack(&step);
+	pack(&step);
+	while (packer->head.size < TRACE_STREAM_BYTES)
+		packer->bytes[packer->head.size++] = 0xbf; /* 64 steps */
+	packer->head.last = FIRST + 2 + (TRACE_STREAM_BYTES - 100) * 64;
+	chunk = chunk_of();
+	assert_false(unpack(chunk, &codes, &unpacked, &is_wrong));
+	assert_true(is_wrong);
+	assert_in_range(unpacked.steps.count, 1, TRACE_STREAM_STEPS);
+	unpacked_deinit(&unpacked);
+	free(chunk);
+}
+
 /* Whatever its bytes are, a chunk is unpacked or refused. */
 static void wrong_bytes_are_refused(void **state)
 {
@@ -245,6 +286,12 @@ int main(void)
 			tear_down),
 		cmocka_unit_test_setup_teardown(
 			events_keep_their_place_and_numbers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_chunk_has_a_bounded_number_of_steps_and_words, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_would_take_more_memory_is_refused, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(wrong_bytes_are_refused, set_up,
 						tear_down),
 	};
