@@ -41,7 +41,7 @@ struct executed_sent {
 	 */
 	uint64_t address, size;
 	uint32_t system_call;
-	int descriptor; /* -1: none */
+	int descriptor; /* msgsnd(2): the queue's id; -1: none */
 	const struct trace_channel *channel; /* NULL: not known */
 };
 

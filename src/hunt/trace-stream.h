@@ -148,12 +148,13 @@ enum trace_stream_event {
 	 */
 	TRACE_HEAP,
 	/*
-	 * A system call has moved bytes: its number; its descriptor + 1 (0: none);
-	 * the id of its TRACE_CHANNEL (0: not known); how many bytes, or messages,
-	 * went that way through the channel before, or the position in a file;
-	 * bytes that were moved; bits of enum trace_moved. A call that moves several
-	 * messages has one for each. splice(2) and its like have two: what they
-	 * received, then what they sent.
+	 * A system call has moved bytes: its number; 1 + its descriptor, or the
+	 * id of its queue (0: none); the id of its TRACE_CHANNEL (0: not known);
+	 * how many bytes, or messages, went that way through the channel before,
+	 * or the position in a file; bytes that were moved; bits of enum
+	 * trace_moved. A call that moves several messages has one for each.
+	 * splice(2) and its like have two: what they received, then what they
+	 * sent.
 	 */
 	TRACE_MOVED,
 	/*

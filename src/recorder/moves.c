@@ -392,6 +392,16 @@ static uint64_t position(const struct moves_host *host,
 								      : bytes);
 }
 
+/* What is behind the first bytes of a part was not moved. */
+static void cut_part(struct stream_part *part, uint64_t bytes)
+{
+	if (part->size <= bytes)
+		return;
+	part->size = bytes;
+	if (bytes < sizeof(part->value))
+		part->value &= ((uint64_t)1 << 8 * bytes) - 1;
+}
+
 /* The parts of a message that has so many bytes; what is behind them is cut off. */
 static uint32_t cut_parts(struct move *move, const struct moves_host *host,
 			  uint32_t first, uint32_t message, uint64_t bytes)
@@ -401,8 +411,7 @@ static uint32_t cut_parts(struct move *move, const struct moves_host *host,
 	for (; i < move->count && move->parts[i].message == message; i++) {
 		struct stream_part *part = &move->parts[i];
 
-		if (part->size > bytes)
-			part->size = bytes;
+		cut_part(part, bytes);
 		bytes -= part->size;
 		if (move->call->receives && part->size > 0)
 			fill(host, part);
