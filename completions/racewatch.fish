@@ -195,6 +195,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from report' -l ignore-unlikely
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l trace -r -F -d 'Print what was recorded in this file, or in this folder by several processes'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l unseen -d 'Estimate how many races these runs did not show'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l baseline -r -F -d 'Saved report whose races are known'
+complete -c racewatch -n '__fish_seen_subcommand_from report' -l from -x -a 'racewatch auto tsan helgrind drd xml' -d 'Whose reports are read'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l symbolize -x -a '(__fish_complete_directories)' -d 'Find missing names in these files'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l diff -d 'Compare two reports, the older first'
 complete -c racewatch -n '__fish_seen_subcommand_from report' -l show -x -a 'default all' -d 'Races to print in full'

@@ -18,6 +18,7 @@
 #include "base/options.h"
 #include "base/replace.h"
 #include "conflict/naming.h"
+#include "foreign/foreign.h"
 #include "hunt/trace-print.h"
 #include "judge/judge.h"
 #include "judge/rank.h"
@@ -33,12 +34,17 @@ static const char *const filter_words[] = {
 	"host=",    "fingerprint=", NULL
 };
 
+/* whose reports are read; from `auto' on as enum foreign_tool */
+static const char *const from_words[] = { "racewatch", "auto", "tsan",
+					  "helgrind",  "drd",  "xml",
+					  NULL };
+
 struct report_options {
 	struct standard standard;
 	struct showing showing;
 	struct judge_config judging;
 	bool diff, unseen;
-	const char *format, *output, *symbolize, *trace;
+	const char *format, *output, *symbolize, *trace, *from;
 	struct vec filters;
 };
 
@@ -57,6 +63,13 @@ static const struct option_def report_defs[] = {
 	  .help = "write to this file instead of standard output",
 	  .type = OPTION_STRING,
 	  .offset = AT(output) },
+	{ .name = "--from",
+	  .arg = "TOOL",
+	  .help = "whose reports are read: racewatch, tsan, helgrind, drd, xml, "
+		  "or auto: one of these tools (default racewatch)",
+	  .type = OPTION_NAME,
+	  .offset = AT(from),
+	  .choices = from_words },
 	{ .name = "--filter",
 	  .arg = "KEY=GLOB",
 	  .help = "print only races that match; !KEY=GLOB: only those that do "
@@ -108,6 +121,8 @@ struct report_input {
 	struct naming *naming;
 	char **paths;
 	int count;
+	bool foreign; /* reports of this tool */
+	enum foreign_tool tool;
 	bool diff;
 	bool malformed; /* records were left out */
 };
@@ -132,6 +147,51 @@ static struct error *report_read(struct merge *merge,
 	return err;
 }
 
+/* False: they are racewatch's. */
+static bool is_foreign(const char *from, enum foreign_tool *ret)
+{
+	int word = 0;
+
+	while (strcmp(from_words[word], from) != 0)
+		word++;
+	if (word > 0)
+		*ret = (enum foreign_tool)(word - 1);
+	return word > 0;
+}
+
+/* The same of another tool's file: its races become the merge's. */
+static struct error *report_read_foreign(struct merge *merge,
+					 struct report_input *input,
+					 const char *path)
+{
+	struct report_record record;
+	struct foreign_report report;
+	struct error *err = foreign_read(input->tool, path, &report);
+
+	if (err)
+		return err;
+	input->malformed |= report.malformed > 0;
+	if (report.races.count == 0)
+		log_warn("%s: there is no report of a race in it", path);
+	if (report.others > 0)
+		log_note("%s: %llu reports of other kinds are left out", path,
+			 (unsigned long long)report.others);
+	report_record_init(&record);
+	for (size_t i = 0; !err && i < report.races.count; i++) {
+		struct race *race = *(struct race **)vec_at(&report.races, i);
+
+		record.type = REPORT_RACE;
+		record.race = *race;
+		race_init(race);
+		err = merge_add(merge, &record);
+	}
+	report_record_deinit(&record);
+	foreign_report_deinit(&report);
+	if (!err)
+		merge_end_file(merge);
+	return err;
+}
+
 static struct error *report_merge(struct report_input *input, char **paths,
 				  int count, bool quiet, struct merge **ret)
 {
@@ -142,14 +202,16 @@ static struct error *report_merge(struct report_input *input, char **paths,
 		return err;
 	merge_judge(merge, rank_merged);
 	for (int i = 0; !err && i < count; i++)
-		err = report_read(merge, input, paths[i]);
+		err = input->foreign
+			      ? report_read_foreign(merge, input, paths[i])
+			      : report_read(merge, input, paths[i]);
 	if (!err)
 		err = merge_rewind(merge);
 	if (err) {
 		merge_destroy(merge);
 		return err;
 	}
-	if (merge_cut_runs(merge) && !quiet)
+	if (merge_cut_runs(merge) && !input->foreign && !quiet)
 		log_note("%llu of %llu runs were not ended in order: what they "
 			 "sampled is not in the summary",
 			 (unsigned long long)merge_cut_runs(merge),
@@ -251,7 +313,10 @@ static struct error *report_write(const void *context, FILE *out)
 				      .paths = task->paths,
 				      .count = task->count,
 				      .diff = options->diff };
-	struct error *err = print_merged(&print, &input, task->ret_status);
+	struct error *err;
+
+	input.foreign = is_foreign(options->from, &input.tool);
+	err = print_merged(&print, &input, task->ret_status);
 
 	if (!err && options->judging.baselines.count && print.any_actionable)
 		*task->ret_status = EXIT_RACES;
@@ -321,6 +386,7 @@ static struct error *report_parsed(const struct report_options *options,
 {
 	struct filters filters;
 	struct naming naming;
+	enum foreign_tool tool;
 	struct error *err;
 
 	if (count == 0)
@@ -331,6 +397,12 @@ static struct error *report_parsed(const struct report_options *options,
 		return error_create(ERROR_USAGE,
 				    "--diff and --baseline cannot be used "
 				    "together");
+	if (is_foreign(options->from, &tool) &&
+	    (options->symbolize || options->unseen))
+		return error_create(
+			ERROR_USAGE, "--from %s and %s cannot be used together",
+			options->from,
+			options->symbolize ? "--symbolize" : "--unseen");
 	if (options->unseen &&
 	    (options->diff || render_find(options->format) != &render_text))
 		return error_create(ERROR_USAGE,
@@ -360,11 +432,12 @@ static struct error *report_trace(const struct report_options *options,
 				  int count)
 {
 	const struct renderer_ops *format = render_find(options->format);
+	enum foreign_tool tool;
 	FILE *out;
 
 	if (count > 0 || options->diff || options->unseen ||
 	    options->filters.count || options->symbolize ||
-	    report_is_judged(options) ||
+	    is_foreign(options->from, &tool) || report_is_judged(options) ||
 	    (format != &render_text && format != &render_json))
 		return error_create(ERROR_USAGE,
 				    "--trace can be used with --output and "

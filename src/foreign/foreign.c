@@ -20,9 +20,6 @@
 #include "foreign/valgrind.h"
 #include "report/race.h"
 
-const char *const foreign_names[] = { "auto", "tsan", "helgrind",
-				      "drd",  "xml",  NULL };
-
 void foreign_report_deinit(struct foreign_report *report)
 {
 	for (size_t i = 0; i < report->races.count; i++)

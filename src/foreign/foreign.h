@@ -31,9 +31,6 @@ enum foreign_tool {
 	FOREIGN_XML, /* of Helgrind or DRD */
 };
 
-/* Their names, in that order, for options; ends in NULL. */
-extern const char *const foreign_names[];
-
 struct foreign_report {
 	struct vec races; /* of struct race *, owned; numbered from 1 */
 	uint64_t malformed; /* reports left out, each told (base/log) */

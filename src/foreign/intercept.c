@@ -9,9 +9,9 @@
 
 /* Sources of the detectors, by what their names have in them. */
 static const char *const sources[] = {
-	"vg_replace_",	 "hg_intercepts.c",  "drd_pthread_",
-	"drd_qtcore_",	 "sanitizer_common", "tsan_",
-	"libsanitizer/", "compiler-rt/",     NULL
+	"vg_replace_", "hg_intercepts.c", "drd_pthread_",
+	"drd_qtcore_", "libsanitizer/",	  "compiler-rt/",
+	NULL
 };
 
 static const char *const modules[] = { "libtsan",      "vgpreload_",

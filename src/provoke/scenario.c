@@ -121,6 +121,18 @@ static struct error *scenario_add_side(struct scenario *scenario, int i)
 	return error_nomem;
 }
 
+/* Its instructions may be those of another build, as ThreadSanitizer's are. */
+static struct error *scenario_refuse_reported(const struct scenario *scenario)
+{
+	if (scenario->race.evidence != EVIDENCE_REPORTED)
+		return NULL;
+	return error_create(ERROR_OTHER,
+			    "race #%" PRIu64
+			    " cannot be provoked, since another "
+			    "tool has reported it: hunt --candidates can",
+			    scenario->id);
+}
+
 struct error *scenario_load(const char *word, struct scenario *ret)
 {
 	struct error *err;
@@ -133,6 +145,8 @@ struct error *scenario_load(const char *word, struct scenario *ret)
 		err = scenario_read(ret, &last);
 	if (!err && ret->race.id == 0)
 		err = scenario_missing(ret, last);
+	if (!err)
+		err = scenario_refuse_reported(ret);
 	for (int i = 0; !err && i < 2; i++)
 		err = scenario_add_side(ret, i);
 	return err;

@@ -240,6 +240,38 @@ matches "is warned of" "$work/err" 'empty: there is no record'
 run report
 is "no file" "$status" 2
 
+# Reports of other tools.
+tsan=$top_srcdir/tests/fuzz/corpus/foreign/tsan-gcc
+run report --from tsan "$tsan"
+is "ThreadSanitizer's report" "$status" 0
+matches "has its races" "$work/out" '^WARNING: racewatch: data race #2 '
+matches "which are reported" "$work/out" \
+	'evidence +reported \(tsan\), not seen by racewatch; reported once'
+run report --from auto --format json --filter function=add "$tsan"
+is "as JSON, filtered" "$(records --print evidence "$work/out" type=race)" \
+	reported
+cp "$work/out" "$work/tsan.jsonl"
+run provoke "$work/tsan.jsonl#1" -- true
+is "they are not provoked by their instructions" "$status" 125
+matches "but by hunts" "$work/err" 'another tool has reported it: hunt --cand'
+run report --diff "$work/tsan.jsonl" "$work/tsan.jsonl"
+is "JSON of another tool's is read again" "$status" 0
+sed 's/size 8 at 0x7b0400000000/size none/' "$tsan" >"$work/tsan.bent"
+run report --from tsan "$work/tsan.bent"
+is "a malformed report of another tool" "$status" 125
+matches "is named" "$work/err" 'tsan.bent:[0-9]+: an access has no size'
+matches "the others are there" "$work/out" '^WARNING: racewatch: data race #1 '
+run report --from xml "$tsan"
+is "what is no XML" "$status" 125
+matches "is named, with the line" "$work/err" 'tsan-gcc:1: '
+run report --from drd "$tsan"
+is "a report of none of DRD's" "$status" 0
+matches "is warned of" "$work/err" 'tsan-gcc: there is no report of a race'
+run report --from auto "$one"
+is "a report of no other tool" "$status" 125
+run report --from tsan --unseen "$tsan"
+is "--from with --unseen" "$status" 2
+
 # What cannot be written.
 if [ -w /dev/full ]; then
 	for format in text json; do
