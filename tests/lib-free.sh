@@ -16,11 +16,10 @@ free_names()
 		"$free_dir/targets/module.am"
 }
 
-# The Go program is there where there is a Go compiler.
-free_is_built()
+# The Go program can be built where there is a Go compiler.
+free_can_be_built()
 {
-	[ -x "$TARGETS_DIR/$1.O2" ] && return
-	[ "$1" != free_go ]
+	[ "$1" != free_go ] || command -v go >/dev/null
 }
 
 # The variants of a program.

@@ -227,6 +227,20 @@ in_turn()
 	return 1
 }
 
+# words_in_turn N WORD...: the variants of a check for which it was just asked whether
+# it is its turn, of one in N: one word, each time that its turn comes another. All
+# in a long run.
+words_in_turn()
+{
+	local words=("${@:2}")
+
+	if [ -n "$LONG" ] || [ "$test_turn" = all ]; then
+		echo "${words[@]}"
+	else
+		echo "${words[(lib_shares + test_turn / $1) % ${#words[@]}]}"
+	fi
+}
+
 # What it took: real time, and the processor's for this script and all that it
 # waited for. tests/helpers/durations reads the line.
 lib_tell_time()
@@ -419,6 +433,20 @@ check_unharmed()
 	fi
 	gets_on "$2"
 	is "$1: the program gets on" $? 0
+}
+
+# build_targets NAME.VARIANT...: builds those programs, which `make check' leaves to
+# the tests that watch a share of them a turn. Only one script at a time does so.
+build_targets()
+{
+	(
+		exec 9>"$TARGETS_DIR/building.lock" && flock 9 &&
+			env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s \
+				-C "$TARGETS_DIR/../.." "${@/#/tests/targets/}"
+	) >"$work/make.out" 2>&1 && return
+	echo "Bail out! cannot build $*"
+	diag_file "$work/make.out"
+	exit 99
 }
 
 # The names in a variable of tests/targets/module.am.

@@ -3,7 +3,7 @@
 #
 # Programs that are free of races, with every kind of synchronization: nothing
 # is reported but what free.tab says cannot be told, and the run did look. Two
-# run at a time. All variants with many seeds, and the table of those that
+# run at a time. Their stacks are unwound too (tests/unit/test_unwindunw.c). All variants with many seeds, and the table of those that
 # need debug information: bench/free.
 
 . "$(dirname "$0")/../lib.sh"
@@ -59,28 +59,33 @@ job_start()
 	[ "$me" -gt 0 ] && job_end $((me - 1))
 }
 
-turn=0
 short=(O2 nog2 O0)
 # what tells an atomic there, where anything does, is the other side
-skip_lacking registers "programs without debug information" &&
-	short=(O2 O0 O0)
+skip_lacking registers "programs without debug information" && short=(O2 O0)
+chosen=()
+for name in $(free_names); do
+	if ! free_can_be_built "$name"; then
+		diag "$name: left out, no compiler"
+		continue
+	fi
+	in_turn 5 "$name" || continue
+	variants=$(words_in_turn 5 "${short[@]}")
+	[ -z "$LONG" ] || variants=$(free_variants "$name")
+	for variant in $variants; do
+		chosen+=("$name.$variant")
+	done
+done
+build_targets "${chosen[@]}"
+
 for seed in $(seeds 1); do
-	for name in $(free_names); do
-		if ! free_is_built "$name"; then
-			[ "$seed" -gt 1 ] || diag "$name: left out, no compiler"
-			continue
-		fi
-		if [ -z "$LONG" ]; then
-			variants=${short[turn++ % 3]}
-		else
-			variants=$(free_variants "$name")
-		fi
-		for variant in $variants; do
-			in_turn 5 "$name.$variant" || continue
-			job_start "$name" "$variant" "$seed"
-		done
+	for program in "${chosen[@]}"; do
+		job_start "${program%.*}" "${program##*.}" "$seed"
 	done
 done
 job_end $((${#job_pid[@]} - 1))
+
+unwound=$("$TARGETS_DIR/../unit/test_unwindunw" \
+	"${chosen[@]/#/$TARGETS_DIR/}" 2>&1)
+is "two libraries find the same frames in them" $? 0 || diag "$unwound"
 
 finish

@@ -14,7 +14,6 @@ no_race()
 {
 	local name=$1 variant=$2 seed=$3 what="$1.$2 seed $3" samples seconds
 
-	in_turn 3 "$what" || return 0
 	# on a busy machine, the time may be over before the first sample
 	tries seconds "$time" $((4 * time)) $((16 * time))
 	while next_try seconds; do
@@ -38,14 +37,18 @@ no_race()
 	diag_file "$work/err" 40
 }
 
-turn=0
+chosen=()
+for name in $(target_list RACY_C; target_list RACY_CXX); do
+	in_turn 3 "$name" || continue
+	for variant in $(words_in_turn 3 twin twin0); do
+		chosen+=("$name.$variant")
+	done
+done
+build_targets "${chosen[@]}"
+
 for seed in $(seeds 1); do
-	for name in $(target_list RACY_C; target_list RACY_CXX); do
-		variants=(twin twin0)
-		[ -n "$LONG" ] || variants=("${variants[turn++ % 2]}")
-		for variant in "${variants[@]}"; do
-			no_race "$name" "$variant" "$seed"
-		done
+	for program in "${chosen[@]}"; do
+		no_race "${program%.*}" "${program##*.}" "$seed"
 	done
 done
 
