@@ -94,6 +94,14 @@ static struct error *check_program(const char *path, const char *command)
 			    command);
 }
 
+struct error *record_qemu_check_command(const char *command)
+{
+	char found[PATH_MAX];
+	struct error *err = starting_find(command, found);
+
+	return err ? err : check_program(found, command);
+}
+
 /* QEMU wants each comma of a value twice. */
 static void add_value(struct strbuf *text, const char *value)
 {

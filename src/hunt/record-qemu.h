@@ -19,6 +19,9 @@ struct error *record_qemu_check(void);
 /* The version of QEMU, as "7.2.22", or "?"; after record_qemu_check(). */
 void record_qemu_version(char *ret, size_t size);
 
+/* Whether QEMU can run the command: the errors of record_qemu_run() that say so. */
+struct error *record_qemu_check_command(const char *command);
+
 /*
  * As record_run() does. Errors: record_qemu_check()'s; ERROR_UNSUPPORTED, too, if
  * the command is no x86-64 program; ERROR_NOT_FOUND, ERROR_CANNOT_RUN; QEMU wrote

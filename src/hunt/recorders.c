@@ -96,7 +96,10 @@ static struct error *by_qemu(char *const *argv, const char *folder,
 			     const struct record_options *options,
 			     struct recorders_result *ret)
 {
-	return compare(record_qemu_run, argv, folder, options, ret);
+	/* it need not run by itself, if QEMU refuses it */
+	struct error *err = record_qemu_check_command(argv[0]);
+
+	return err ? err : compare(record_qemu_run, argv, folder, options, ret);
 }
 
 static struct error *by_breakpoints(char *const *argv, const char *folder,
