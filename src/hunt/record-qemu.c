@@ -168,13 +168,30 @@ static bool add_preload(struct starting *starting)
 				 starting_add(starting, "LD_PRELOAD", "");
 }
 
+/*
+ * QEMU takes options from variables of that name too, which would change what it
+ * does; so they go to the program alone. It can be given no value with a comma.
+ */
+static bool add_variables(struct starting *starting)
+{
+	bool ok = true;
+
+	for (char **variable = environ; ok && *variable; variable++) {
+		if (strncmp(*variable, "QEMU_", 5) == 0 &&
+		    !strchr(*variable, ','))
+			ok = starting_add(starting, "-E", "") &&
+			     starting_add(starting, *variable, "");
+	}
+	return ok;
+}
+
 static bool add_arguments(struct starting *starting, char *const *argv,
 			  const char *program, const char *plugin)
 {
 	bool ok = starting_add(starting, find_qemu(), "") &&
 		  starting_add(starting, "-cpu", "") &&
 		  starting_add(starting, "max", "") && add_preload(starting) &&
-		  starting_add(starting, "-0", "") &&
+		  add_variables(starting) && starting_add(starting, "-0", "") &&
 		  starting_add(starting, argv[0], "") &&
 		  starting_add(starting, "-plugin", "") &&
 		  starting_add(starting, plugin, "") &&
@@ -188,7 +205,7 @@ static bool add_arguments(struct starting *starting, char *const *argv,
 static bool add_environment(struct starting *starting)
 {
 	char preload[PATH_MAX + 32];
-	const char *const own[] = { preload, "LD_BIND_NOW=1", NULL };
+	const char *const own[] = { preload, "LD_BIND_NOW=1", "QEMU_*", NULL };
 
 	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s/" PLUGIN_FILE,
 		 plugin_folder());

@@ -54,9 +54,9 @@ bool starting_add(struct starting *starting, const char *name,
 static bool is_replaced(const char *const *own, const char *variable)
 {
 	for (; *own; own++) {
-		size_t n = strcspn(*own, "=") + 1;
+		size_t n = strcspn(*own, "=*");
 
-		if (strncmp(*own, variable, n) == 0)
+		if (strncmp(*own, variable, (*own)[n] == '=' ? n + 1 : n) == 0)
 			return true;
 	}
 	return false;
@@ -66,8 +66,10 @@ bool starting_set(struct starting *starting, const char *const *own)
 {
 	bool ok = true;
 
-	for (const char *const *at = own; ok && *at; at++)
-		ok = add_text(&starting->environment, *at, "");
+	for (const char *const *at = own; ok && *at; at++) {
+		if (strchr(*at, '='))
+			ok = add_text(&starting->environment, *at, "");
+	}
 	for (char **variable = environ; ok && *variable; variable++) {
 		if (!is_replaced(own, *variable))
 			ok = add_text(&starting->environment, *variable, "");

@@ -25,7 +25,10 @@ void starting_deinit(struct starting *starting);
 /* One more argument: name and value, one behind the other. False: no memory. */
 bool starting_add(struct starting *starting, const char *name,
 		  const char *value);
-/* Our environment, with "NAME=VALUE" of own, up to a NULL, in its place. */
+/*
+ * Our environment, with "NAME=VALUE" of own, up to a NULL, in its place; "BEGIN*": no
+ * variable whose name begins so.
+ */
 bool starting_set(struct starting *starting, const char *const *own);
 
 /*

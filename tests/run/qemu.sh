@@ -56,11 +56,27 @@ matches "with its pairs" "$work/crash.txt" "^PAIRS .*: [1-9]"
 run hunt --recorder qemu --budget 1ms -- sh -c "true; /bin/true; true"
 matches "a program that executes another is told" "$work/err" \
 	"execve: QEMU does not go on"
-printf '#!/bin/sh\ntrue\n' >"$work/script"
+printf '#!/bin/sh\necho ran >>"%s"\n' "$work/ran" >"$work/script"
 chmod +x "$work/script"
 run hunt --recorder qemu -- "$work/script"
 is "a script" "$status" 125
 matches "is refused by name" "$work/err" "script is no x86-64 program"
+is "and was not run for that" "$(cat "$work/ran" 2>&1 | grep -c ran$)" 0
+
+# variables that QEMU takes options from are the program's alone
+QEMU_STRACE=1 QEMU_LOG=in_asm run hunt --recorder qemu --budget 1ms -- \
+	/usr/bin/env
+matches "QEMU's variables get to the program" "$work/out" '^QEMU_STRACE=1$'
+is "and not to QEMU" "$(grep -cE 'getuid|exit_group|IN:' "$work/err")" 0
+
+traced clones qemu "$T/odd_clones.O2"
+matches "a bare clone is named" "$work/clones.txt" 'clone: a process that shares'
+if grep -qw avx512f /proc/cpuinfo; then
+	traced evex qemu "$T/evex.O2"
+	matches "AVX-512 is named" "$work/evex.txt" 'AVX-512|SIGILL'
+else
+	echo "# SKIP AVX-512: this processor has none"
+fi
 run doctor
 matches "doctor tells its version" "$work/out" "recorder .*qemu \\([0-9]+\\.[0-9]"
 
