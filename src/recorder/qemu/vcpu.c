@@ -126,13 +126,28 @@ void vcpu_make_room(struct vcpu *vcpu)
 	vcpus_unlock();
 }
 
+static void say_too_many(void)
+{
+	vcpus_lock();
+	if (!vcpus.told_too_many && !vcpus.over)
+		emit_unable(&vcpus.recorder,
+			    "threads: of more than 4096 at a time, some are "
+			    "not recorded");
+	vcpus.told_too_many = true;
+	vcpus_unlock();
+}
+
 void vcpu_create(unsigned int number, struct vcpu *parent, uint64_t stack,
 		 uint64_t pointer)
 {
 	struct thread *from = parent ? parent->thread : NULL;
 	struct vcpu *vcpu;
 
-	if (number >= VCPUS_MAX || vcpus.all[number])
+	if (number >= VCPUS_MAX) {
+		say_too_many();
+		return;
+	}
+	if (vcpus.all[number])
 		return;
 	vcpus_lock();
 	vcpus_give();

@@ -20,7 +20,8 @@
 #include "recorder/recorder.h"
 
 enum {
-	VCPUS_MAX = 4096, /* threads at one time; more are not recorded */
+	VCPUS_MAX =
+		4096, /* threads at one time; more are not recorded: it is said */
 	VCPU_WORDS = 8192, /* of the buffer */
 	VCPU_NOTE_MAX = 2 + 10, /* words of a note: 64 bytes touch 9 granules */
 	SYSCALL_ARGUMENTS = 6,
@@ -61,6 +62,7 @@ struct vcpus {
 	struct vcpu *forks; /* it is in fork(2); NULL: none */
 	bool stacks; /* what a thread accesses on its own stack, too */
 	bool over; /* the trace has ended: nothing more is recorded */
+	bool told_too_many; /* threads: that there are more than VCPUS_MAX */
 };
 
 extern struct vcpus vcpus;
