@@ -185,12 +185,27 @@ static bool session_hunt_stack(const struct watched_program *program,
 	return true;
 }
 
+/* Of what may differ between two times that the side is found: where it all is. */
+static uint64_t session_hunt_digest(const struct wire_hunt *wire)
+{
+	uint64_t places[3 + WIRE_HUNT_STACK + WIRE_HUNT_PARTNERS] = {
+		wire->site.address, wire->partner_count, wire->early_count
+	};
+	size_t n = 3;
+
+	for (uint32_t i = 0; i < wire->stack_count; i++)
+		places[n++] = wire->stack[i];
+	for (uint32_t i = 0; i < wire->partner_count; i++)
+		places[n++] = wire->partners[i].address;
+	return hash_blocks(places, sizeof(places)) | 1;
+}
+
 /* What was sent of the side before, if it is as it was then, need not be again. */
 static void session_hunt_tell(struct session *session,
 			      struct session_quarry *quarry,
 			      const struct wire_hunt *wire)
 {
-	uint64_t digest = hash_blocks(wire, sizeof(*wire)) | 1;
+	uint64_t digest = session_hunt_digest(wire);
 
 	if (digest == quarry->digests[wire->side] ||
 	    !channel_send(&session->channel, WIRE_HUNT, wire, sizeof(*wire)))
