@@ -29,6 +29,12 @@ enum watched {
 	WATCH_RWLOCK_UNLOCK,
 	WATCH_SPIN_LOCK,
 	WATCH_SPIN_UNLOCK,
+	/* OpenMP's: void f(lock); int f(lock), not 0 for success */
+	WATCH_OMP_LOCK,
+	WATCH_OMP_TEST,
+	/* of one lock, which is its library's: void f(void) */
+	WATCH_CRITICAL,
+	WATCH_CRITICAL_END,
 	WATCH_WAIT, /* int f(condition, mutex, ...) */
 	WATCH_SIGNAL,
 	WATCH_BARRIER,

@@ -102,6 +102,7 @@ static void enter(struct recorder *recorder, enum watched kind,
 		end_block_at(recorder, arguments[0]);
 		break;
 	case WATCH_UNLOCK:
+	case WATCH_CRITICAL_END:
 		release(recorder, arguments[0], TRACE_MUTEX);
 		break;
 	case WATCH_RWLOCK_UNLOCK:
@@ -176,6 +177,19 @@ static void show(struct recorder *recorder, enum watched kind,
 		tell_memory(recorder, kind, call, result);
 }
 
+/*
+ * `omp critical' without a name has one lock, whose address no argument tells: that of
+ * its library, then.
+ */
+static uint64_t lock_of_library(struct recorder *recorder,
+				const struct function *function)
+{
+	struct modules *modules = &recorder->modules;
+	uint32_t module = modules_find(modules, function->entry);
+
+	return module ? module_at(modules, module)->bias : function->entry;
+}
+
 void watched_enter(struct recorder *recorder, uint32_t function, uint64_t sp,
 		   const uint64_t arguments[3])
 {
@@ -195,8 +209,11 @@ void watched_enter(struct recorder *recorder, uint32_t function, uint64_t sp,
 		.context = thread->context,
 		.muted = is_memory(watched->kind) && !watched->resolver,
 	};
+	if (watched->kind == WATCH_CRITICAL ||
+	    watched->kind == WATCH_CRITICAL_END)
+		call->arguments[0] = lock_of_library(recorder, watched);
 	if (!watched->resolver && thread->muted == 0)
-		enter(recorder, watched->kind, arguments);
+		enter(recorder, watched->kind, call->arguments);
 	if (call->muted)
 		hide(recorder, watched->kind, call);
 	thread->muted += call->muted;
@@ -268,6 +285,9 @@ static void leave_locked(struct recorder *recorder, enum watched kind,
 		join(recorder, arguments[0]);
 		break;
 	case WATCH_LOCK:
+	case WATCH_OMP_LOCK:
+	case WATCH_OMP_TEST:
+	case WATCH_CRITICAL:
 		acquire(recorder, call, arguments[0], TRACE_MUTEX, false);
 		break;
 	case WATCH_READ_LOCK:
@@ -290,6 +310,21 @@ static void leave_locked(struct recorder *recorder, enum watched kind,
 /* EOWNERDEAD of errno(3): a robust mutex is held, its last owner died. */
 enum { OWNER_DIED = 130 };
 
+static bool has_succeeded(enum watched kind, uint32_t status)
+{
+	switch ((int)kind) {
+	case WATCH_OMP_LOCK:
+	case WATCH_CRITICAL:
+		return true;
+	case WATCH_OMP_TEST:
+		return status != 0;
+	case WATCH_LOCK:
+		return status == 0 || status == OWNER_DIED;
+	default:
+		return status == 0;
+	}
+}
+
 static void leave(struct recorder *recorder, const struct watched_call *call,
 		  uint64_t result)
 {
@@ -308,8 +343,7 @@ static void leave(struct recorder *recorder, const struct watched_call *call,
 	} else if (watched->kind == WATCH_BARRIER) {
 		event(recorder, TRACE_WAITED, call->arguments[0],
 		      TRACE_BARRIER);
-	} else if (status == 0 ||
-		   (watched->kind == WATCH_LOCK && status == OWNER_DIED)) {
+	} else if (has_succeeded(watched->kind, status)) {
 		leave_locked(recorder, watched->kind, call);
 	}
 }
