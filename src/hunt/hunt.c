@@ -354,6 +354,7 @@ static struct error *hunting_record(struct hunting *hunting,
 		return hunting->sink->crash(hunting->sink->context,
 					    &record->crash);
 	case REPORT_OTHER:
+	case REPORT_CANDIDATE:
 	case REPORT_RUN:
 	case REPORT_PROGRESS:
 	case REPORT_SUMMARY:

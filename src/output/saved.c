@@ -174,6 +174,17 @@ struct error *saved_target(struct saved *saved,
 	return saved_failed(saved, renderer->ops->target(renderer, target));
 }
 
+struct error *saved_candidate(struct saved *saved,
+			      const struct candidate_record *candidate)
+{
+	struct renderer *renderer = &saved->renderer;
+
+	if (!saved->file || !renderer->ops->candidate)
+		return NULL;
+	return saved_failed(saved,
+			    renderer->ops->candidate(renderer, candidate));
+}
+
 struct error *saved_progress(struct saved *saved,
 			     const struct run_summary *progress, bool last)
 {

@@ -15,6 +15,7 @@
 #include "report/render.h"
 #include "report/run.h"
 
+struct candidate_record;
 struct error;
 struct strbuf;
 
@@ -66,6 +67,8 @@ struct error *saved_counts(struct saved *saved, const struct vec *races);
 struct error *saved_crash(struct saved *saved, const struct crash *crash);
 struct error *saved_target(struct saved *saved,
 			   const struct target_record *target);
+struct error *saved_candidate(struct saved *saved,
+			      const struct candidate_record *candidate);
 /*
  * Written about once a second, and more rarely when much was written already;
  * last: in any case.

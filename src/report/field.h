@@ -116,7 +116,7 @@ enum { FIELD_SCHEMA = 1 }; /* version of the format */
 extern const struct fields race_fields, race_frame_fields, crash_fields;
 extern const struct fields race_suppression_fields, provocation_fields;
 extern const struct fields run_fields, progress_fields;
-extern const struct fields summary_fields, target_fields;
+extern const struct fields summary_fields, target_fields, candidate_fields;
 
 /* All zero and empty. */
 void fields_init(const struct fields *fields, void *record);

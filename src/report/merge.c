@@ -34,6 +34,7 @@ enum rank {
 	RANK_RACE,
 	RANK_CRASH,
 	RANK_TARGET,
+	RANK_CANDIDATE,
 	RANK_SUMMARY
 };
 
@@ -47,7 +48,7 @@ struct merge {
 	struct pending pending;
 	struct kinds kinds;
 	struct totals totals;
-	struct sorter *kept; /* crashes and targets */
+	struct sorter *kept; /* crashes, targets and candidates */
 	struct map wanted; /* fingerprints that crashes name, to new ids */
 	struct sorter *output;
 	bool finished;
@@ -283,6 +284,23 @@ static struct error *add_target(struct merge *merge,
 	return recordsort_add(merge->kept, &key, record);
 }
 
+/* In the order of their numbers; of several runs, of what came of them. */
+static struct error *add_candidate(struct merge *merge,
+				   const struct report_record *record)
+{
+	struct strbuf key = { 0 };
+	char *line = NULL;
+	size_t size;
+	struct error *err = recordsort_line(record, &line, &size);
+
+	if (err)
+		return err;
+	strbuf_add_bytes(&key, &(char){ RANK_CANDIDATE }, 1);
+	strbuf_add_bytes(&key, line, size);
+	free(line);
+	return recordsort_add(merge->kept, &key, record);
+}
+
 struct error *merge_add(struct merge *merge, struct report_record *record)
 {
 	struct error *err = NULL;
@@ -302,6 +320,8 @@ struct error *merge_add(struct merge *merge, struct report_record *record)
 		return add_crash(merge, record);
 	case REPORT_TARGET:
 		return add_target(merge, record);
+	case REPORT_CANDIDATE:
+		return add_candidate(merge, record);
 	case REPORT_PROGRESS:
 		return keep_record(merge, RANK_PROGRESS, record);
 	case REPORT_SUMMARY:
@@ -410,6 +430,23 @@ static struct error *output_target(struct merge *merge)
 	return recordsort_add(merge->output, &key, &merge->scratch);
 }
 
+/* A merged report has other races, with other numbers. */
+static struct error *output_candidate(struct merge *merge)
+{
+	struct candidate_record *candidate = &merge->scratch.candidate;
+	struct strbuf key = { 0 };
+
+	strbuf_add_bytes(&key, &(char){ RANK_CANDIDATE }, 1);
+	if (merge->runs > 1) {
+		recordsort_number(&key, candidate->result);
+		strbuf_add(&key, candidate->race.fingerprint);
+		candidate->race_id = 0;
+		candidate->target_count = 0;
+	}
+	recordsort_number(&key, candidate->id);
+	return recordsort_add(merge->output, &key, &merge->scratch);
+}
+
 static struct error *output_kept(struct merge *merge,
 				 const struct sorter_item *item)
 {
@@ -420,8 +457,14 @@ static struct error *output_kept(struct merge *merge,
 	err = report_record_parse(item->data, item->size, &merge->scratch);
 	if (err)
 		return err;
-	return item->key[0] == RANK_CRASH ? output_crash(merge)
-					  : output_target(merge);
+	switch (item->key[0]) {
+	case RANK_CRASH:
+		return output_crash(merge);
+	case RANK_CANDIDATE:
+		return output_candidate(merge);
+	default:
+		return output_target(merge);
+	}
 }
 
 static struct error *finish_kept(struct merge *merge)

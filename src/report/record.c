@@ -28,6 +28,8 @@ static const struct {
 			     offsetof(struct report_record, summary) },
 	[REPORT_TARGET] = { &target_fields,
 			    offsetof(struct report_record, target) },
+	[REPORT_CANDIDATE] = { &candidate_fields,
+			       offsetof(struct report_record, candidate) },
 };
 
 enum { TYPES = sizeof(types) / sizeof(types[0]) };

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/candidate-record.h"
 #include "report/crash.h"
 #include "report/race.h"
 #include "report/run.h"
@@ -26,6 +27,7 @@ enum report_type {
 	REPORT_PROGRESS,
 	REPORT_SUMMARY,
 	REPORT_TARGET,
+	REPORT_CANDIDATE,
 };
 
 /*
@@ -40,6 +42,7 @@ struct report_record {
 	struct crash crash;
 	struct run_summary summary; /* REPORT_PROGRESS: the fields it has */
 	struct target_record target;
+	struct candidate_record candidate;
 };
 
 /* Empty; end with report_record_deinit(). */

@@ -37,6 +37,12 @@ static struct error *json_target(struct renderer *renderer,
 	return fields_write(&target_fields, target, renderer->out);
 }
 
+static struct error *json_candidate(struct renderer *renderer,
+				    const struct candidate_record *candidate)
+{
+	return fields_write(&candidate_fields, candidate, renderer->out);
+}
+
 static struct error *json_progress(struct renderer *renderer,
 				   const struct run_summary *progress)
 {
@@ -55,6 +61,7 @@ const struct renderer_ops render_json = {
 	.race = json_race,
 	.crash = json_crash,
 	.target = json_target,
+	.candidate = json_candidate,
 	.progress = json_progress,
 	.summary = json_summary,
 };

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
+#include "report/candidate-record.h"
 #include "report/doubt.h"
 #include "report/phrase-replay.h"
 #include "report/phrase-run.h"
@@ -516,11 +517,24 @@ static struct error *text_target(struct renderer *renderer,
 	return text_end(&text);
 }
 
+static struct error *text_candidate(struct renderer *renderer,
+				    const struct candidate_record *candidate)
+{
+	struct text text = text_begin(renderer);
+	struct strbuf *line = &text.line;
+
+	strbuf_addf(line, "racewatch: candidate #%" PRIu64 ": ", candidate->id);
+	candidate_say(line, candidate);
+	text_end_line(&text, 0, 2 * TEXT_INDENT);
+	return text_end(&text);
+}
+
 const struct renderer_ops render_text = {
 	.name = "text",
 	.run = text_run,
 	.race = text_race,
 	.crash = text_crash,
 	.target = text_target,
+	.candidate = text_candidate,
 	.summary = text_summary,
 };

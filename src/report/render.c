@@ -42,6 +42,10 @@ struct error *render_record(struct renderer *renderer,
 	case REPORT_TARGET:
 		return ops->target ? ops->target(renderer, &record->target)
 				   : NULL;
+	case REPORT_CANDIDATE:
+		return ops->candidate
+			       ? ops->candidate(renderer, &record->candidate)
+			       : NULL;
 	case REPORT_PROGRESS:
 		return ops->progress ? ops->progress(renderer, &record->summary)
 				     : NULL;

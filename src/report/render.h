@@ -8,8 +8,7 @@
  *
  * Order of calls: run, then races and progress as they come (a race again when
  * its count has grown: the later record takes the place of the earlier one with
- * the same id), crash, targets,
- * summary, finish. Any of them may be missing but finish.
+ * the same id), crash, targets, candidates, summary, finish. Any of them may be missing but finish.
  */
 #ifndef REPORT_RENDER_H
 #define REPORT_RENDER_H
@@ -17,6 +16,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct candidate_record;
 struct crash;
 struct error;
 struct race;
@@ -40,6 +40,8 @@ struct renderer_ops {
 	struct error *(*crash)(struct renderer *, const struct crash *);
 	struct error *(*target)(struct renderer *,
 				const struct target_record *);
+	struct error *(*candidate)(struct renderer *,
+				   const struct candidate_record *);
 	struct error *(*progress)(struct renderer *,
 				  const struct run_summary *);
 	struct error *(*summary)(struct renderer *, const struct run_summary *);

@@ -135,6 +135,7 @@ static struct error *take_record(struct findings *findings,
 	case REPORT_OTHER:
 	case REPORT_CRASH:
 	case REPORT_TARGET:
+	case REPORT_CANDIDATE:
 		break;
 	}
 	return NULL;
