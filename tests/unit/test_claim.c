@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* src/hunt/claim.c: which accesses are those that a candidate has. */
+#include "hunt/claim.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/vec.h"
+#include "report/race.h"
+
+/* A frame as these tests write it; texts are borrowed. */
+#define FRAME(...) ((struct race_frame){ __VA_ARGS__ })
+#define AT(f, l) .file = (char *)(uintptr_t)(f), .line = (l)
+#define IN(f) .function = (char *)(uintptr_t)(f)
+#define OF(m, o) .module = (char *)(uintptr_t)(m), .offset = (o)
+
+enum { FRAMES = 4 };
+
+struct stack {
+	struct race_frame frames[FRAMES];
+	size_t count;
+};
+
+#define STACK(...)                                                      \
+	((struct stack){ { __VA_ARGS__ },                               \
+			 sizeof((struct race_frame[]){ __VA_ARGS__ }) / \
+				 sizeof(struct race_frame) })
+
+static struct vec frames_of(struct stack *stack)
+{
+	return (struct vec){ .items = stack->frames,
+			     .count = stack->count,
+			     .size = sizeof(struct race_frame) };
+}
+
+static bool fits(struct stack claimed, struct stack access)
+{
+	struct race_side side = { .access = ACCESS_WRITE,
+				  .frames = frames_of(&claimed) };
+	struct vec frames = frames_of(&access);
+
+	return claim_fits(&side, &frames, ACCESS_RMW);
+}
+
+static void a_line_is_the_same_in_another_folder(void **state)
+{
+	struct stack claimed = STACK(FRAME(IN("add"), AT("/a/s.c", 9)));
+
+	(void)state;
+	assert_true(fits(claimed, STACK(FRAME(IN("add"), AT("/b/s.c", 9)))));
+	assert_false(fits(claimed, STACK(FRAME(IN("add"), AT("/b/s.c", 8)))));
+	assert_false(fits(claimed, STACK(FRAME(IN("add"), AT("/b/t.c", 9)))));
+	/* inlined elsewhere, which has another name */
+	assert_true(fits(claimed, STACK(FRAME(IN("main"), AT("s.c", 9)))));
+}
+
+static void callers_do_not_access(void **state)
+{
+	struct stack claimed = STACK(FRAME(AT("s.c", 9)), FRAME(AT("s.c", 13)));
+
+	(void)state;
+	assert_false(fits(claimed, STACK(FRAME(AT("s.c", 13)))));
+	assert_false(fits(STACK(FRAME(AT("s.c", 13))), claimed));
+}
+
+static void headers_of_libraries_are_passed_over(void **state)
+{
+	struct stack inlined =
+		STACK(FRAME(AT("/usr/include/c++/12/bits/stl_vector.h", 988)),
+		      FRAME(AT("/src/queue.cc", 9)));
+
+	(void)state;
+	assert_true(fits(inlined, inlined));
+	assert_true(fits(inlined, STACK(FRAME(AT("queue.cc", 9)))));
+	assert_false(fits(inlined, STACK(FRAME(AT("queue.cc", 8)))));
+	/* as Valgrind's text has it */
+	assert_true(fits(STACK(FRAME(AT("stl_vector.h", 988)),
+			       FRAME(AT("queue.cc", 9))),
+			 inlined));
+	/* and clang */
+	assert_true(fits(STACK(FRAME(AT("/usr/bin/../lib/gcc/x/../../include/"
+					"c++/12/vector",
+					5)),
+			       FRAME(AT("queue.cc", 9))),
+			 inlined));
+	/* a header of one's own is not */
+	assert_false(
+		fits(STACK(FRAME(AT("pool.h", 9)), FRAME(AT("queue.cc", 9))),
+		     STACK(FRAME(AT("queue.cc", 9)))));
+}
+
+static void what_is_intercepted_is_passed_over(void **state)
+{
+	struct stack access =
+		STACK(FRAME(IN("__memcpy_avx"), OF("/lib/libc.so.6", 0x10)),
+		      FRAME(IN("put"), AT("s.c", 10)));
+
+	(void)state;
+	assert_true(fits(STACK(FRAME(IN("memcpy"), OF("cache", 0x5b61e)),
+			       FRAME(IN("put"), AT("s.c", 10))),
+			 access));
+	assert_true(
+		fits(STACK(FRAME(IN("memcpy"), AT("vg_replace_strmem.c", 1)),
+			   FRAME(IN("put"), AT("s.c", 10))),
+		     access));
+	assert_false(
+		fits(STACK(FRAME(IN("memcpy"), OF("cache", 0x5b61e))), access));
+}
+
+static void without_lines_functions_and_offsets_tell(void **state)
+{
+	struct stack claimed = STACK(FRAME(OF("/a/cache", 0x11a9)));
+
+	(void)state;
+	assert_true(fits(claimed, STACK(FRAME(OF("/b/cache", 0x11a9)))));
+	assert_false(fits(claimed, STACK(FRAME(OF("/b/cache", 0x11aa)))));
+	assert_false(fits(claimed, STACK(FRAME(OF("/b/queue", 0x11a9)))));
+	assert_true(fits(STACK(FRAME(IN("add"), OF("/a/cache", 1))),
+			 STACK(FRAME(IN("add"), AT("s.c", 9)))));
+	assert_false(fits(STACK(FRAME(IN("add"), OF("/a/cache", 1))),
+			  STACK(FRAME(IN("put"), OF("/a/cache", 1)))));
+	assert_false(fits(STACK(FRAME(OF("/a/cache", 0))),
+			  STACK(FRAME(OF("/a/cache", 0)))));
+}
+
+static void a_write_is_no_read(void **state)
+{
+	struct stack stack = STACK(FRAME(AT("s.c", 9)));
+	struct vec frames = frames_of(&stack);
+	struct race_side side = { .access = ACCESS_WRITE, .frames = frames };
+
+	(void)state;
+	assert_true(claim_fits(&side, &frames, ACCESS_WRITE));
+	assert_true(claim_fits(&side, &frames, ACCESS_RMW));
+	assert_true(claim_fits(&side, &frames, ACCESS_NONE));
+	assert_false(claim_fits(&side, &frames, ACCESS_READ));
+	side.access = ACCESS_NONE;
+	assert_true(claim_fits(&side, &frames, ACCESS_READ));
+}
+
+static void a_race_may_have_its_sides_turned(void **state)
+{
+	struct stack one = STACK(FRAME(AT("s.c", 9)));
+	struct stack two = STACK(FRAME(AT("s.c", 13)));
+	struct stack three = STACK(FRAME(AT("s.c", 20)));
+	struct race candidate = { .sides = { { .frames = frames_of(&one) },
+					     { .frames = frames_of(&two) } } };
+	struct race race = { .sides = { { .frames = frames_of(&two) },
+					{ .frames = frames_of(&one) } } };
+
+	(void)state;
+	assert_true(claim_is_race(&candidate, &race));
+	race.sides[0].frames = frames_of(&three);
+	assert_false(claim_is_race(&candidate, &race));
+	/* DRD's, whose second side is not known */
+	candidate.sides[1].frames.count = 0;
+	assert_true(claim_is_race(&candidate, &race));
+	candidate.sides[0].frames.count = 0;
+	assert_false(claim_is_race(&candidate, &race));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_line_is_the_same_in_another_folder),
+		cmocka_unit_test(callers_do_not_access),
+		cmocka_unit_test(headers_of_libraries_are_passed_over),
+		cmocka_unit_test(what_is_intercepted_is_passed_over),
+		cmocka_unit_test(without_lines_functions_and_offsets_tell),
+		cmocka_unit_test(a_write_is_no_read),
+		cmocka_unit_test(a_race_may_have_its_sides_turned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
