@@ -220,6 +220,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l record-code -d 'R
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l transfer-window -x -d 'Of that, KB for each thread'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l keep-trace -x -a '(__fish_complete_directories)' -d 'Keep the recording here'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l trace -x -a '(__fish_complete_directories)' -d 'Take this recording'
+complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l candidates -r -F -d 'Provoke the races of this report'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l targets -r -F -d 'Provoke the targets of this report'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l program -x -d 'Hunt only in this program'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l sides -x -d 'Try only so many sides'

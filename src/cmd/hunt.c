@@ -16,6 +16,7 @@
 #include "base/strbuf.h"
 #include "cmd/watch.h"
 #include "doctor/program.h"
+#include "hunt/candidates.h"
 #include "hunt/record.h"
 #include "hunt/sources.h"
 #include "hunt/tempfolder.h"
@@ -37,11 +38,12 @@ struct hunt_options {
 	struct judge_config judging;
 	struct showing showing;
 	const char *recorder, *trace, *keep_trace, *targets, *program;
-	const char *store, *since, *backend, *transfer;
+	const char *store, *since, *backend, *transfer, *candidates;
 	struct vec include; /* of const char * */
 	uint64_t trace_memory, transfer_window, executions, sides, budget_ns,
 		jobs, hold_ns, timeout_ns;
 	bool verbose, record_code;
+	struct candidates *wanted; /* of --candidates; NULL: without it */
 	/* the options as given */
 	char **words;
 	size_t word_count;
@@ -160,6 +162,12 @@ static const struct option_def hunt_defs[] = {
 	  .help = "provoke the targets of this report; nothing is recorded",
 	  .type = OPTION_STRING,
 	  .offset = AT(targets) },
+	{ .name = "--candidates",
+	  .arg = "FILE",
+	  .help = "provoke only the races in this report, of racewatch, "
+		  "ThreadSanitizer, Helgrind or DRD, and say what came of each",
+	  .type = OPTION_STRING,
+	  .offset = AT(candidates) },
 	{ .name = "--program",
 	  .arg = "GLOB",
 	  .help = "hunt only in processes whose program has this path or name",
@@ -254,6 +262,7 @@ static struct hunt_sources hunt_sources(const struct hunt_options *options,
 		.include_count = options->include.count,
 		.timeout_ns = options->timeout_ns,
 		.program = options->program,
+		.candidates = options->wanted,
 		.most = options->sides,
 		.since = options->since,
 	};
@@ -415,6 +424,7 @@ static struct error *hunt_judged(const struct hunt_options *options,
 		.verbose = options->verbose,
 		.show_all = options->showing.show == SHOW_ALL,
 		.color = terminal_color(options->showing.color, STDERR_FILENO),
+		.candidates = options->wanted,
 		.judge = judge,
 		.error_exitcode = reporting->error_exitcode,
 	};
@@ -501,6 +511,22 @@ static struct error *hunt_check_code(const struct hunt_options *options)
 	return NULL;
 }
 
+/* Which sides are whose is known while they are made of a recording. */
+static struct error *hunt_check_candidates(const struct hunt_options *options)
+{
+	const char *other = options->targets ? "--targets"
+			    : options->store ? "--store"
+			    : options->since ? "--since"
+			    : hunt_transfers(options) ? "--transfer on"
+						      : NULL;
+
+	if (!options->candidates || !other)
+		return NULL;
+	return error_create(ERROR_USAGE,
+			    "--candidates and %s cannot be used together",
+			    other);
+}
+
 static struct error *hunt_check(const struct hunt_options *options,
 				char *const *argv)
 {
@@ -519,11 +545,29 @@ static struct error *hunt_check(const struct hunt_options *options,
 				    "makes none",
 				    sources[0] ? "--trace" : "--targets");
 	err = hunt_check_code(options);
+	if (!err)
+		err = hunt_check_candidates(options);
 	if (err)
 		return err;
 	err = program_inspect(argv[0], &program);
 	if (!err)
 		program_deinit(&program);
+	return err;
+}
+
+/* The candidates are read before anything is run. */
+static struct error *hunt_with_candidates(struct hunt_options *options,
+					  char **argv, int *ret_status)
+{
+	struct candidates candidates = { VEC_INIT(struct candidate) };
+	struct error *err = NULL;
+
+	options->wanted = options->candidates ? &candidates : NULL;
+	if (options->candidates)
+		err = candidates_read(options->candidates, &candidates);
+	if (!err)
+		err = hunt_with_judge(options, argv, ret_status);
+	candidates_deinit(&candidates);
 	return err;
 }
 
@@ -546,8 +590,8 @@ static struct error *hunt_main(int argc, char **argv, int *ret_status)
 			if (!err)
 				err = variants_choose();
 			if (!err)
-				err = hunt_with_judge(&options, argv + first,
-						      ret_status);
+				err = hunt_with_candidates(
+					&options, argv + first, ret_status);
 		}
 	}
 	options_release(&hunt_table, &options);

@@ -29,6 +29,8 @@ struct pair_edge {
 	uint32_t user, partner_user;
 	bool follows; /* the partner was there after the held access */
 	bool locked; /* both had a lock that excludes the other */
+	/* no partner is known: those members are the held access's */
+	bool alone;
 	/* between them, and how much of it sleeping, in the recording */
 	uint64_t distance_ns, slept_ns;
 };

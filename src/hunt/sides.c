@@ -263,7 +263,8 @@ static struct error *add_partners(const struct making *making,
 		if (i > gain->begin &&
 		    edge->partner_user == edge[-1].partner_user)
 			continue;
-		err = add_partner(making, edge, side);
+		if (!edge->alone)
+			err = add_partner(making, edge, side);
 		side->locked &= edge->locked;
 		if (hold > *most)
 			*most = hold;
@@ -429,7 +430,8 @@ static struct error *add_history(const struct making *making,
 
 	for (size_t i = gain->begin; !err && i < gain->end; i++) {
 		edge = &making->edges[i];
-		if ((i == gain->begin ||
+		if (!edge->alone &&
+		    (i == gain->begin ||
 		     edge->partner_user != edge[-1].partner_user) &&
 		    !vec_push(&partners, &edge->partner))
 			err = error_nomem;
@@ -643,6 +645,45 @@ static int compare_sides(const void *one, const void *two)
 	return strcmp(a->fingerprint, b->fingerprint);
 }
 
+void sides_rank(struct vec *sides)
+{
+	if (sides->count)
+		qsort(sides->items, sides->count, sides->size, compare_sides);
+	for (size_t i = 0; i < sides->count; i++)
+		((struct hunt_side *)vec_at(sides, i))->id = i + 1;
+}
+
+static struct hunt_side *find_side(const struct vec *sides,
+				   const char *fingerprint)
+{
+	for (size_t i = 0; i < sides->count; i++) {
+		struct hunt_side *side = vec_at(sides, i);
+
+		if (strcmp(side->fingerprint, fingerprint) == 0)
+			return side;
+	}
+	return NULL;
+}
+
+struct error *sides_join(struct vec *into, struct vec *from)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < from->count; i++) {
+		struct hunt_side *side = vec_at(from, i);
+		struct hunt_side *same = find_side(into, side->fingerprint);
+
+		if (same) {
+			err = merge_side(same, side);
+		} else if (vec_push(into, side)) {
+			hunt_side_init(side);
+		} else {
+			err = error_nomem;
+		}
+	}
+	return err;
+}
+
 struct error *sides_make(const struct sides_input *input, struct vec *edges,
 			 struct code *code, struct vec *sides)
 {
@@ -666,9 +707,7 @@ struct error *sides_make(const struct sides_input *input, struct vec *edges,
 	}
 	map_deinit(&making.best);
 	map_deinit(&making.covered);
-	if (!err && sides->count)
-		qsort(sides->items, sides->count, sides->size, compare_sides);
-	for (size_t i = 0; i < sides->count; i++)
-		((struct hunt_side *)vec_at(sides, i))->id = i + 1;
+	if (!err)
+		sides_rank(sides);
 	return err;
 }

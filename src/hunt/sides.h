@@ -28,6 +28,7 @@ struct vec;
 struct sides_input {
 	const struct recording *const *recordings; /* by pair_edge.recording */
 	const struct descriptors *const *descriptors; /* of each */
+	size_t count; /* of these */
 	double slow_down; /* of the recorder */
 	/* what has ordered the pairs of the edges; NULL: these are to be tried */
 	const struct transfers *transfers;
@@ -39,5 +40,14 @@ struct sides_input {
  */
 struct error *sides_make(const struct sides_input *input, struct vec *edges,
 			 struct code *code, struct vec *sides);
+
+/*
+ * Move the sides to others; those that are there already give them their partners,
+ * and are left.
+ */
+struct error *sides_join(struct vec *into, struct vec *from);
+
+/* Sort them by rank, and number them from 1. */
+void sides_rank(struct vec *sides);
 
 #endif

@@ -60,6 +60,7 @@ static struct error *sides_of_trace(const struct hunt_sources *sources,
 		.slow_down = ret->slow_down,
 		.most = (size_t)sources->most,
 		.transfer = sources->transfer,
+		.candidates = sources->candidates,
 	};
 
 	ret->paired = true;

@@ -13,6 +13,7 @@
 
 #include "hunt/target.h"
 
+struct candidates;
 struct error;
 struct outcomes;
 
@@ -33,6 +34,7 @@ struct hunt_sources {
 	const char *const *include; /* as struct record_options has them */
 	size_t include_count;
 	const char *program; /* as struct hunt_pairing has it; or NULL */
+	struct candidates *candidates; /* as struct hunt_pairing has them */
 	uint64_t most; /* sides at most; 0: all */
 	const char *since; /* the store of an older hunt; or NULL */
 };

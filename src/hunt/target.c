@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "hunt/candidates.h"
 #include "hunt/code.h"
 #include "hunt/descriptor.h"
 #include "hunt/order.h"
@@ -209,6 +210,34 @@ static struct error *make_ordered(struct finding *finding,
 	return err;
 }
 
+static struct error *make_tried(struct finding *finding,
+				struct sides_input *input, struct vec *sides)
+{
+	struct vec ordered = VEC_INIT(struct pair_edge);
+	struct error *err = take_ordered(finding, &ordered);
+
+	if (!err)
+		err = sides_make(input, &finding->pairs.edges, finding->code,
+				 sides);
+	leave_out(sides, finding->options->most, &finding->totals);
+	if (!err)
+		err = make_ordered(finding, input, &ordered, sides);
+	vec_deinit(&ordered);
+	return err;
+}
+
+static struct error *make_candidates(struct finding *finding,
+				     struct sides_input *input,
+				     struct vec *sides)
+{
+	struct error *err =
+		candidates_sides(finding->options->candidates, input,
+				 &finding->pairs, finding->code, sides);
+
+	leave_out(sides, finding->options->most, &finding->totals);
+	return err;
+}
+
 static struct error *make_sides(struct finding *finding, struct vec *sides)
 {
 	const struct hunt_pairing *options = finding->options;
@@ -218,10 +247,10 @@ static struct error *make_sides(struct finding *finding, struct vec *sides)
 	struct sides_input input = {
 		.recordings = recordings,
 		.descriptors = descriptors,
+		.count = count,
 		.slow_down = options->slow_down > 0 ? options->slow_down
 						    : SLOW_DOWN,
 	};
-	struct vec ordered = VEC_INIT(struct pair_edge);
 	struct error *err = recordings && descriptors ? NULL : error_nomem;
 
 	for (size_t i = 0; !err && i < count; i++) {
@@ -232,14 +261,9 @@ static struct error *make_sides(struct finding *finding, struct vec *sides)
 		descriptors[i] = &process->descriptors;
 	}
 	if (!err)
-		err = take_ordered(finding, &ordered);
-	if (!err)
-		err = sides_make(&input, &finding->pairs.edges, finding->code,
-				 sides);
-	leave_out(sides, options->most, &finding->totals);
-	if (!err)
-		err = make_ordered(finding, &input, &ordered, sides);
-	vec_deinit(&ordered);
+		err = options->candidates
+			      ? make_candidates(finding, &input, sides)
+			      : make_tried(finding, &input, sides);
 	free(recordings);
 	free(descriptors);
 	return err;

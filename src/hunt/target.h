@@ -22,6 +22,7 @@
 
 #include "report/target-record.h"
 
+struct candidates;
 struct error;
 
 struct hunt_pairing {
@@ -38,6 +39,8 @@ struct hunt_pairing {
 	 * What is left out is counted.
 	 */
 	size_t most;
+	/* only sides of these, which learn of them; NULL: all sides */
+	struct candidates *candidates;
 	bool quiet; /* no warnings of traces that lack something */
 	/*
 	 * Pairs that a handed-over address puts in order (hunt/transfer.h) have no

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/exitstatus.h"
 #include "base/log.h"
+#include "hunt/triage.h"
 #include "judge/judge.h"
 #include "output/terminal.h"
 #include "report/combine.h"
@@ -356,6 +357,47 @@ hunting_of_target(const struct hunting_output *output, uint64_t target)
 	return NULL;
 }
 
+static struct error *hunting_list_races(const struct hunting_output *output,
+					struct vec *races)
+{
+	for (size_t i = 0; i < output->races.count; i++) {
+		if (!vec_push(races, &hunting_race_at(output, i)->race))
+			return error_nomem;
+	}
+	return NULL;
+}
+
+static void hunting_write_candidate(struct hunting_output *output,
+				    const struct candidate_record *candidate)
+{
+	output->candidates[candidate->result]++;
+	if (!output->config->quiet)
+		hunting_text_failed(output, render_text.candidate(&output->text,
+								  candidate));
+	hunting_failed(output, saved_candidate(&output->saved, candidate));
+}
+
+/* What came of each, by the targets and the races that this hunt has met. */
+static struct error *hunting_write_candidates(struct hunting_output *output,
+					      const struct vec *targets)
+{
+	struct vec records = VEC_INIT(struct candidate_record);
+	struct vec races = VEC_INIT(const struct race *);
+	struct error *err = hunting_list_races(output, &races);
+
+	if (!err)
+		err = triage(output->config->candidates, targets, &races,
+			     &records);
+	for (size_t i = 0; i < records.count; i++) {
+		if (!err)
+			hunting_write_candidate(output, vec_at(&records, i));
+		candidate_record_deinit(vec_at(&records, i));
+	}
+	vec_deinit(&records);
+	vec_deinit(&races);
+	return err;
+}
+
 /*
  * A race tells its targets in a line; by themselves they are told on demand, or
  * if it was an earlier hunt of this store that met it.
@@ -385,8 +427,11 @@ static struct error *hunting_write_targets(struct hunting_output *output,
 		if (!err)
 			hunting_failed(output,
 				       saved_target(&output->saved, record));
-		target_record_deinit(record);
 	}
+	if (!err && output->config->candidates)
+		err = hunting_write_candidates(output, &records);
+	for (size_t i = 0; i < records.count; i++)
+		target_record_deinit(vec_at(&records, i));
 	vec_deinit(&records);
 	return err;
 }
@@ -394,12 +439,8 @@ static struct error *hunting_write_targets(struct hunting_output *output,
 static struct error *hunting_finish_judge(const struct hunting_output *output)
 {
 	struct vec races = VEC_INIT(const struct race *);
-	struct error *err = NULL;
+	struct error *err = hunting_list_races(output, &races);
 
-	for (size_t i = 0; !err && i < output->races.count; i++) {
-		if (!vec_push(&races, &hunting_race_at(output, i)->race))
-			err = error_nomem;
-	}
 	if (!err)
 		err = judge_finish(output->config->judge, &races);
 	vec_deinit(&races);
@@ -426,6 +467,17 @@ static void hunting_count_races(const struct hunting_output *output,
 	sum->races_new = sum->races - sum->known;
 }
 
+/* Does this hunt say nothing of any of its candidates? */
+static bool hunting_missed_all(const struct hunting_output *output)
+{
+	const uint64_t *counts = output->candidates;
+
+	return output->config->candidates &&
+	       counts[CANDIDATE_PROVOKED] + counts[CANDIDATE_ORDERED] +
+			       counts[CANDIDATE_NOT_MET] ==
+		       0;
+}
+
 /* Where every side has an outcome, the command's own status is the last word. */
 static int hunting_status(const struct hunting_output *output,
 			  const struct hunt_result *result,
@@ -436,8 +488,9 @@ static int hunting_status(const struct hunting_output *output,
 		return (int)output->config->error_exitcode;
 	if (result->end == HUNT_INTERRUPTED)
 		return 128 + result->interrupted;
-	if (counts->sides > 0 &&
-	    counts->results[TARGET_PENDING] == counts->sides)
+	if ((counts->sides > 0 &&
+	     counts->results[TARGET_PENDING] == counts->sides) ||
+	    hunting_missed_all(output))
 		return EXIT_NO_PROOF;
 	return result->status;
 }
@@ -465,6 +518,10 @@ static void hunting_say(const struct hunting_output *output,
 	if (result->failed > 0) {
 		strbuf_add(&line, "; the command failed in ");
 		text_add_count(&line, result->failed);
+	}
+	if (output->config->candidates) {
+		strbuf_add(&line, "; ");
+		candidate_say_counts(&line, output->candidates);
 	}
 	fprintf(stderr, "%s\n", strbuf_text(&line));
 	strbuf_deinit(&line);

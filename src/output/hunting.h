@@ -16,10 +16,12 @@
 #include "base/vec.h"
 #include "hunt/hunt.h"
 #include "output/saved.h"
+#include "report/candidate-record.h"
 #include "report/render.h"
 #include "report/run.h"
 #include "report/status.h"
 
+struct candidates;
 struct error;
 struct judge;
 
@@ -34,6 +36,7 @@ struct hunting_config {
 	bool verbose; /* every side at the end */
 	bool show_all;
 	bool color;
+	struct candidates *candidates; /* that are hunted for; NULL: all is */
 	struct judge *judge;
 	uint64_t error_exitcode;
 };
@@ -49,6 +52,7 @@ struct hunting_output {
 	uint64_t line_ns; /* of the next line of progress without a terminal */
 	uint64_t start_wall_ns;
 	struct run_hunt hunt; /* without progress; set when it is known */
+	uint64_t candidates[CANDIDATE_RESULTS]; /* what came of them */
 	bool run_written;
 	bool failed; /* writing has, and that was told */
 };

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What came of candidates; see triage.h. */
+#include "hunt/triage.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/vec.h"
+#include "hunt/candidates.h"
+#include "hunt/claim.h"
+#include "report/candidate-record.h"
+#include "report/field.h"
+#include "report/race.h"
+#include "report/target-record.h"
+
+/* Of a candidate's targets. */
+struct tried {
+	bool any, pending, all_ordered;
+	const char *ordered_by; /* of the first that knows */
+};
+
+static struct error *set_text(char **to, const char *text)
+{
+	free(*to);
+	*to = text ? strdup(text) : NULL;
+	return text && !*to ? error_nomem : NULL;
+}
+
+/* The race that the candidate is; one that harms is preferred. NULL: none was met. */
+static const struct race *find_race(const struct candidate *candidate,
+				    const struct vec *races)
+{
+	const struct race *found = NULL;
+
+	for (size_t i = 0; i < races->count; i++) {
+		const struct race *race =
+			*(const struct race *const *)vec_at(races, i);
+
+		if (claim_is_race(candidate->race, race) &&
+		    (!found || race->verdict < found->verdict))
+			found = race;
+	}
+	return found;
+}
+
+static bool has_side(const struct candidate *candidate, const char *fingerprint)
+{
+	for (size_t i = 0; i < candidate->sides.count; i++) {
+		const struct candidate_side *side =
+			vec_at(&candidate->sides, i);
+
+		if (strcmp(side->fingerprint, fingerprint) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool add_target(struct candidate_record *record, uint64_t id)
+{
+	uint32_t *targets = reallocarray(
+		record->targets, record->target_count + 1, sizeof(*targets));
+
+	if (!targets)
+		return false;
+	record->targets = targets;
+	targets[record->target_count++] = (uint32_t)id;
+	return true;
+}
+
+static struct error *add_tries(const struct candidate *candidate,
+			       const struct vec *targets,
+			       struct candidate_record *record,
+			       struct tried *tried)
+{
+	tried->all_ordered = true;
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct target_record *target = vec_at(targets, i);
+		unsigned int result = target->outcome.result;
+
+		if (!has_side(candidate, target->side.fingerprint))
+			continue;
+		if (!add_target(record, target->side.id))
+			return error_nomem;
+		record->tries += target->outcome.runs;
+		tried->any = true;
+		tried->pending |= result == TARGET_PENDING ||
+				  result == TARGET_UNCHANGED;
+		tried->all_ordered &= result == TARGET_ORDERED;
+		if (!tried->ordered_by)
+			tried->ordered_by = target->outcome.ordered_by;
+	}
+	return NULL;
+}
+
+static struct error *decide(const struct candidate *candidate,
+			    const struct race *race, const struct tried *tried,
+			    struct candidate_record *record)
+{
+	bool synchronizes = race && race->verdict == VERDICT_SYNC;
+
+	if (race && !synchronizes) {
+		record->result = CANDIDATE_PROVOKED;
+		record->race_id = race->id;
+		return NULL;
+	}
+	if (!candidate->found) {
+		record->result = CANDIDATE_NOT_FOUND;
+		return NULL;
+	}
+	if (candidate->ordered) {
+		record->result = CANDIDATE_ORDERED;
+		return set_text(&record->ordered_by,
+				"the creation or the end of a thread");
+	}
+	if (tried->pending || !tried->any) {
+		record->result = CANDIDATE_PENDING;
+		return NULL;
+	}
+	record->result = CANDIDATE_NOT_MET;
+	if (synchronizes || tried->all_ordered) {
+		record->result = CANDIDATE_ORDERED;
+		return set_text(&record->ordered_by,
+				synchronizes ? "their own synchronization"
+					     : tried->ordered_by);
+	}
+	return NULL;
+}
+
+static struct error *judge(const struct candidate *candidate,
+			   const struct vec *targets, const struct vec *races,
+			   struct candidate_record *record)
+{
+	struct tried tried = { .any = false };
+	struct error *err;
+
+	candidate_record_init(record);
+	record->id = candidate->race->id;
+	if (!fields_copy(&race_fields, &record->race, candidate->race))
+		return error_nomem;
+	err = add_tries(candidate, targets, record, &tried);
+	return err ? err
+		   : decide(candidate, find_race(candidate, races), &tried,
+			    record);
+}
+
+struct error *triage(const struct candidates *candidates,
+		     const struct vec *targets, const struct vec *races,
+		     struct vec *records)
+{
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < candidates->items.count; i++) {
+		struct candidate_record *record = vec_append(records);
+
+		err = record ? judge(vec_at(&candidates->items, i), targets,
+				     races, record)
+			     : error_nomem;
+	}
+	return err;
+}

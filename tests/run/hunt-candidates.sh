@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# racewatch hunt --candidates: what Helgrind, DRD and ThreadSanitizer report of a
+# program with four races is provoked, and what Helgrind reports of one that
+# synchronizes by atomic operations is not. The accesses of `apart' are 20 ms
+# apart, by a sleep, and a side is held for 500 ms: the other thread comes unless
+# it is kept from running for 480 ms.
+
+. "$(dirname "$0")/../lib.sh"
+
+T=$TARGETS_DIR
+
+skip_lacking registers "hunt" && finish
+
+# hunted WHAT WANTED-STATUS FILE PROGRAM [OPTION...]
+hunted()
+{
+	RUN_TIMEOUT=120 run hunt -o "$report" --candidates "$3" "${@:5}" -- "$4"
+	is "$1: exit status" "$status" "$2" || diag_file "$work/err"
+}
+
+# outcomes: of the candidates, those that are the same once
+outcomes()
+{
+	records --print outcome "$report" type=candidate | sort -u | xargs
+}
+
+# all_provoked WHAT: each line of `apart' that races
+all_provoked()
+{
+	is "$1: all are provoked" "$(outcomes)" provoked
+	for line in 16 17 18 19; do
+		has "$1: line $line" "$report" type=candidate \
+			"reported.sides.0.frames.*.line=$line" 'race_id!=null'
+	done
+}
+
+# by_valgrind TOOL PROGRAM [OPTION...]: to $work/TOOL
+by_valgrind()
+{
+	valgrind --tool="$1" "${@:3}" "$2" >"$work/$1" 2>&1
+}
+
+by_valgrind helgrind "$T/apart.O2"
+hunted "Helgrind" 66 "$work/helgrind" "$T/apart.O2" --hold 500ms
+all_provoked "Helgrind"
+matches "Helgrind: each is told" "$work/err" \
+	'^racewatch: candidate #1: write against write, 8 bytes, .*: store apart.c:1[6-9] against store apart.c:1[6-9]: provoked: race #[1-4]'
+matches "Helgrind: and counted" "$work/err" '; 4 candidates: 4 provoked$'
+is "Helgrind: nothing else is tried" "$(records --count "$report" type=target \
+	side.function!=store)" 0
+cp "$report" "$work/hunted.jsonl"
+run report --format json "$work/hunted.jsonl"
+is "candidates are read again" "$(records --print outcome "$work/out" \
+	type=candidate | sort -u)" provoked
+
+if in_turn 3 "DRD"; then
+	by_valgrind drd "$T/apart.O2" --xml=yes --xml-file="$work/drd.xml"
+	hunted "DRD" 66 "$work/drd.xml" "$T/apart.O2" --hold 500ms
+	all_provoked "DRD"
+fi
+if in_turn 3 "ThreadSanitizer"; then
+	if ${CC:-gcc} -g -O1 -pthread -fsanitize=thread -o "$work/apart" \
+		"$top_srcdir/tests/targets/apart.c" 2>/dev/null &&
+		! setarch -R "$work/apart" >"$work/tsan" 2>&1 &&
+		grep -q '^WARNING: ThreadSanitizer' "$work/tsan"; then
+		hunted "ThreadSanitizer" 66 "$work/tsan" "$T/apart.O2" \
+			--hold 500ms
+		all_provoked "ThreadSanitizer"
+	else
+		skip "ThreadSanitizer" "no program built for it runs here"
+	fi
+fi
+# racewatch's own races, in another build
+if in_turn 3 "racewatch's own report"; then
+	hunted "its own report" 66 "$work/hunted.jsonl" "$T/apart.O0" \
+		--hold 500ms
+	all_provoked "its own report"
+fi
+
+# what is ordered by atomic operations, which Helgrind does not know
+by_valgrind helgrind "$T/free_spsc.O2"
+hunted "false reports" 0 "$work/helgrind" "$T/free_spsc.O2"
+is "false reports: there are some" \
+	"$(($(records --count "$report" type=candidate) > 0))" 1
+is "false reports: none is provoked" "$(records --count "$report" \
+	type=candidate outcome=provoked)" 0
+is "false reports: each is tried" "$(records --count "$report" \
+	type=candidate outcome=pending)" 0
+
+# those of another program
+hunted "another program" 65 "$work/helgrind" "$T/apart.O2"
+is "another program: nothing is found" "$(outcomes)" not-found
+
+run hunt --candidates "$work/nothing-there" -- "$T/apart.O2"
+is "no file" "$status" 125
+matches "is named" "$work/err" 'nothing-there: No such file'
+echo hello >"$work/hello"
+run hunt --candidates "$work/hello" -- "$T/apart.O2"
+is "a file without reports" "$status" 125
+run hunt --candidates "$work/helgrind" --store "$work/store" -- "$T/apart.O2"
+is "--candidates with --store" "$status" 2
+
+finish

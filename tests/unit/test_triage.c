@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* src/hunt/triage.c: what came of a candidate, by its sides and the races met. */
+#include "hunt/triage.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "hunt/candidates.h"
+#include "report/candidate-record.h"
+#include "report/race.h"
+#include "report/target-record.h"
+
+/* A race of two lines of one file. */
+static void make_race(struct race *race, int one, int two)
+{
+	race_init(race);
+	for (int i = 0; i < 2; i++) {
+		struct race_frame *frame = vec_append(&race->sides[i].frames);
+
+		assert_non_null(frame);
+		frame->file = strdup("s.c");
+		frame->line = i ? two : one;
+		race->sides[i].access = ACCESS_WRITE;
+	}
+}
+
+struct scene {
+	struct race reported, met;
+	struct candidate candidate;
+	struct target_record targets[2];
+	size_t target_count;
+	bool any_race;
+};
+
+/* A candidate with two sides, both of which were tried in vain. */
+static void set_up(struct scene *scene)
+{
+	memset(scene, 0, sizeof(*scene));
+	make_race(&scene->reported, 9, 13);
+	make_race(&scene->met, 13, 9);
+	scene->reported.id = 1;
+	scene->met.id = 7;
+	scene->met.verdict = VERDICT_SUSPECT;
+	scene->candidate = (struct candidate){
+		.race = &scene->reported,
+		.found = true,
+		.sides = VEC_INIT(struct candidate_side),
+	};
+	scene->target_count = 2;
+	for (size_t i = 0; i < 2; i++) {
+		struct candidate_side *side =
+			vec_append(&scene->candidate.sides);
+		struct target_record *target = &scene->targets[i];
+
+		assert_non_null(side);
+		side->fingerprint[0] = (char)('a' + i);
+		target_record_init(target);
+		target->side.fingerprint[0] = (char)('a' + i);
+		target->side.id = 4 + i;
+		target->outcome.result = TARGET_TIMEOUT;
+		target->outcome.runs = 2;
+	}
+}
+
+static void judged(struct scene *scene, unsigned int result, uint64_t tries,
+		   const char *ordered_by)
+{
+	const struct race *met = &scene->met;
+	struct candidates candidates = { { &scene->candidate, 1, 1,
+					   sizeof(scene->candidate) } };
+	struct vec targets = { scene->targets, scene->target_count, 2,
+			       sizeof(*scene->targets) };
+	struct vec races = { (void *)(uintptr_t)&met, scene->any_race, 1,
+			     sizeof(met) };
+	struct vec records = VEC_INIT(struct candidate_record);
+	struct candidate_record *record;
+
+	assert_null(triage(&candidates, &targets, &races, &records));
+	assert_int_equal(records.count, 1);
+	record = vec_at(&records, 0);
+	assert_int_equal(record->result, result);
+	assert_int_equal(record->tries, tries);
+	if (ordered_by)
+		assert_string_equal(record->ordered_by, ordered_by);
+	else
+		assert_null(record->ordered_by);
+	assert_int_equal(record->race_id, result == CANDIDATE_PROVOKED ? 7 : 0);
+	candidate_record_deinit(record);
+	vec_deinit(&records);
+}
+
+static void tear_down(struct scene *scene)
+{
+	race_deinit(&scene->reported);
+	race_deinit(&scene->met);
+	vec_deinit(&scene->candidate.sides);
+	for (size_t i = 0; i < 2; i++)
+		target_record_deinit(&scene->targets[i]);
+}
+
+static void a_race_on_its_lines_is_it(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	scene.any_race = true;
+	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	/* whatever side met it */
+	scene.target_count = 0;
+	judged(&scene, CANDIDATE_PROVOKED, 0, NULL);
+	tear_down(&scene);
+}
+
+static void another_race_is_not(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.any_race = true;
+	((struct race_frame *)vec_at(&scene.met.sides[0].frames, 0))->line = 14;
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	tear_down(&scene);
+}
+
+static void accesses_that_synchronize_are_ordered(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.any_race = true;
+	scene.met.verdict = VERDICT_SYNC;
+	judged(&scene, CANDIDATE_ORDERED, 4, "their own synchronization");
+	tear_down(&scene);
+}
+
+static void all_its_sides_must_be_ordered(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.targets[1].outcome.result = TARGET_ORDERED;
+	scene.targets[1].outcome.ordered_by = strdup("their lock");
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	scene.targets[0].outcome.result = TARGET_ORDERED;
+	judged(&scene, CANDIDATE_ORDERED, 4, "their lock");
+	tear_down(&scene);
+}
+
+static void the_recording_may_have_the_answer(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.target_count = 0;
+	scene.candidate.ordered = true;
+	judged(&scene, CANDIDATE_ORDERED, 0,
+	       "the creation or the end of a thread");
+	scene.candidate.found = scene.candidate.ordered = false;
+	judged(&scene, CANDIDATE_NOT_FOUND, 0, NULL);
+	tear_down(&scene);
+}
+
+static void what_was_not_tried_is_open(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.targets[0].outcome.result = TARGET_PENDING;
+	judged(&scene, CANDIDATE_PENDING, 4, NULL);
+	tear_down(&scene);
+}
+
+static void it_is_said_in_words(void **state)
+{
+	struct candidate_record record;
+	struct strbuf line = { 0 };
+	uint64_t counts[CANDIDATE_RESULTS] = {
+		[CANDIDATE_PROVOKED] = 2, [CANDIDATE_NOT_MET] = 1
+	};
+
+	(void)state;
+	candidate_record_init(&record);
+	race_deinit(&record.race);
+	make_race(&record.race, 9, 13);
+	record.race.sides[0].size = 8;
+	record.result = CANDIDATE_NOT_MET;
+	record.tries = 3;
+	candidate_say(&line, &record);
+	assert_non_null(strstr(strbuf_text(&line),
+			       "write against write, 8 bytes, memory without "
+			       "a name: "));
+	assert_non_null(strstr(strbuf_text(&line), ": not met, in 3 tries"));
+	strbuf_clear(&line);
+	candidate_say_counts(&line, counts);
+	assert_string_equal(strbuf_text(&line),
+			    "3 candidates: 2 provoked, 1 not met");
+	strbuf_deinit(&line);
+	candidate_record_deinit(&record);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_race_on_its_lines_is_it),
+		cmocka_unit_test(another_race_is_not),
+		cmocka_unit_test(accesses_that_synchronize_are_ordered),
+		cmocka_unit_test(all_its_sides_must_be_ordered),
+		cmocka_unit_test(the_recording_may_have_the_answer),
+		cmocka_unit_test(what_was_not_tried_is_open),
+		cmocka_unit_test(it_is_said_in_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
