@@ -268,6 +268,34 @@ static struct hunt_sources hunt_sources(const struct hunt_options *options,
 	};
 }
 
+/*
+ * Of bytes that many instructions access, the recorder keeps some of these, whatever
+ * memory it has.
+ */
+static void hunt_note_dropped(const struct hunt_totals *totals)
+{
+	uint64_t crowded = totals->dropped > totals->starved
+				   ? totals->dropped - totals->starved
+				   : 0;
+	struct strbuf count = { 0 };
+
+	if (totals->starved > 0) {
+		text_add_count(&count, totals->starved);
+		log_warn("the recorder had no memory left for %s accesses: a "
+			 "larger --trace-memory keeps more",
+			 strbuf_text(&count));
+		strbuf_truncate(&count, 0);
+	}
+	if (crowded > 0) {
+		text_add_count(&count, crowded);
+		log_note("not recorded: %s accesses to bytes that many "
+			 "instructions access; conflicts of these may be "
+			 "missing, whatever the memory",
+			 strbuf_text(&count));
+	}
+	strbuf_deinit(&count);
+}
+
 /* What was found, in a line. */
 static void hunt_note_found(const struct hunt_options *options,
 			    const struct hunt_found *found)
@@ -307,11 +335,8 @@ static void hunt_note_found(const struct hunt_options *options,
 			 "lack what it does otherwise; another --recorder may "
 			 "not",
 			 found->recorded_status, found->bare_status);
-	if (found->totals.dropped > 0)
-		log_warn("the recorder had no room for %llu accesses: a larger "
-			 "--trace-memory keeps more",
-			 (unsigned long long)found->totals.dropped);
 	strbuf_deinit(&line);
+	hunt_note_dropped(&found->totals);
 }
 
 /* A hunt goes on with fewer, as each of its runs finds them (tracer.c). */

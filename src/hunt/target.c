@@ -56,6 +56,7 @@ static void count_recording(struct hunt_totals *totals,
 	totals->threads += recording->threads.count;
 	totals->accesses += recording->end.sequence;
 	totals->dropped += recording->end.dropped_cells;
+	totals->starved += recording->end.starved_cells;
 }
 
 /* What the recording lacks. */

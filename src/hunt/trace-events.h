@@ -121,7 +121,8 @@ struct trace_end {
 	uint64_t shared; /* of them, by two threads or more */
 	uint64_t cells; /* chunks of them, replaced ones included */
 	uint64_t memory; /* most bytes that the recording's tables took */
-	uint64_t dropped_cells; /* accesses that found no room in a granule */
+	uint64_t dropped_cells; /* accesses that were not kept */
+	uint64_t starved_cells; /* of them, for want of memory, not of slots */
 	uint64_t dropped_stacks; /* executions whose stack was not kept */
 	uint64_t dropped_locksets; /* accesses whose lockset was not kept */
 	uint64_t dropped_events; /* events, transfers, clocks not written */

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC "racetrc" /* and its zero: 8 bytes */
-#define TRACE_VERSION 1
+#define TRACE_VERSION 2
 #define TRACE_STACK_MAX 8 /* return addresses of a stack top */
 #define TRACE_GRANULE 8 /* bytes of memory that a cell speaks of */
 #define TRACE_NEVER UINT64_MAX /* a sequence number: not so far */

@@ -65,7 +65,9 @@ static void print_counts(struct printing *printing)
 	text_add_plural(text, printing->recording->cells.count, "cell");
 	strbuf_add(text, "\n  not recorded: ");
 	text_add_count(text, end->dropped_cells);
-	strbuf_add(text, " accesses, ");
+	strbuf_add(text, " accesses (");
+	text_add_count(text, end->starved_cells);
+	strbuf_add(text, " for want of memory), ");
 	text_add_count(text, end->dropped_stacks);
 	strbuf_add(text, " stacks, ");
 	text_add_count(text, end->dropped_locksets);

@@ -97,12 +97,14 @@ static inline bool again_memo(struct shadow *shadow, const struct use *use,
 
 	if (!memo_holds(&use->memo, again->address))
 		return false;
-	if (!slot)
+	if (!slot) {
 		shadow->dropped++;
-	else if (again_is_of(again, use, slot))
-		slot_count(slot, again->sequence);
-	else
+		shadow->starved += use->memo.starved;
+		return true;
+	}
+	if (!again_is_of(again, use, slot))
 		return false;
+	slot_count(slot, again->sequence);
 	return true;
 }
 
@@ -118,6 +120,7 @@ static inline bool shadow_again(struct shadow *shadow, struct use *use,
 	struct shadow_chunk *chunk = shadow->cache[number % SHADOW_CACHE];
 	struct slot *slot = NULL;
 	struct granule *granule;
+	bool starved = false;
 
 	if (!chunk || chunk->number != number)
 		return false;
@@ -136,13 +139,15 @@ static inline bool shadow_again(struct shadow *shadow, struct use *use,
 		slot_count(slot, again->sequence);
 	} else if (again_is_dropped(shadow, granule, again)) {
 		granule->written |= again->writes;
+		starved = !granule_is_full(granule, again->writes);
 		shadow->dropped++;
+		shadow->starved += starved;
 	} else {
 		return false;
 	}
 	use->memo = (struct shadow_memo){ again->address, slot,
-					  &chunk->generation,
-					  chunk->generation };
+					  &chunk->generation, chunk->generation,
+					  starved };
 	return true;
 }
 

@@ -503,6 +503,7 @@ void emit_end(struct recorder *recorder, int status, uint32_t reason)
 		.cells = recorder->cells,
 		.memory = bytes_of(recorder),
 		.dropped_cells = recorder->shadow.dropped,
+		.starved_cells = recorder->shadow.starved,
 		.dropped_stacks = recorder->uses.dropped,
 		.dropped_locksets = recorder->dropped_locksets,
 		.dropped_events = recorder->dropped_events,

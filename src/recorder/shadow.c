@@ -40,6 +40,7 @@ void shadow_init(struct shadow *shadow, uint64_t budget)
 	shadow->granules = 0;
 	shadow->shared = 0;
 	shadow->dropped = 0;
+	shadow->starved = 0;
 	shadow->hand_chunk = 0;
 	shadow->hand_granule = 0;
 	shadow->pause = 0;
@@ -360,6 +361,12 @@ static struct slot *drop(struct shadow *shadow)
 	return NULL;
 }
 
+static struct slot *starve(struct shadow *shadow)
+{
+	shadow->starved++;
+	return drop(shadow);
+}
+
 static bool is_full(const struct granule *granule, const struct touch *touch,
 		    const struct known *known)
 {
@@ -386,7 +393,7 @@ static struct slot *exchange(struct shadow *shadow, struct granule *granule,
 		granule_exchange(granule, touch->address, touch->sequence);
 	struct slot *slot;
 
-	drop(shadow);
+	starve(shadow);
 	if (place == UINT32_MAX)
 		return NULL;
 	slot = granule_slot(shadow, granule, place);
@@ -403,7 +410,7 @@ static struct slot *append(struct shadow *shadow, struct granule *granule,
 	struct slot *slot;
 
 	if (!grow(shadow, granule))
-		return drop(shadow);
+		return starve(shadow);
 	slot = granule_slot(shadow, granule, granule->count);
 	slot_fill(slot, touch);
 	set_tag(granule, granule->count, use_at(uses, touch->use)->tag);
@@ -466,12 +473,13 @@ void shadow_touch(struct shadow *shadow, const struct touch *touch,
 		  struct shadow_memo *memo)
 {
 	struct shadow_chunk *chunk = shadow_find(shadow, touch->address);
+	uint64_t starved = shadow->starved;
 	struct granule *granule;
 
 	if (!chunk)
 		chunk = add_chunk(shadow, touch->address >> SHADOW_SHIFT);
 	if (!chunk) {
-		drop(shadow);
+		starve(shadow);
 		return;
 	}
 	granule = granule_at(chunk, touch->address);
@@ -480,6 +488,7 @@ void shadow_touch(struct shadow *shadow, const struct touch *touch,
 	memo->slot = fold(shadow, granule, touch, uses, locksets);
 	memo->generation = &chunk->generation;
 	memo->seen = chunk->generation;
+	memo->starved = shadow->starved != starved;
 }
 
 void shadow_clear(struct shadow *shadow, struct shadow_chunk *chunk,

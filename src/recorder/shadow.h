@@ -96,7 +96,8 @@ struct shadow {
 	uint64_t used; /* bytes of rows */
 	uint64_t budget; /* bytes for chunks and slots */
 	uint64_t granules, shared; /* as trace_end's; ever */
-	uint64_t dropped;
+	uint64_t dropped; /* accesses without a slot */
+	uint64_t starved; /* of them, those that more memory would keep */
 	uint32_t hand_chunk, hand_granule; /* where to look for one to forget */
 	uint32_t pause; /* times not to look for one */
 	uint32_t chunk_pause;
@@ -107,7 +108,8 @@ struct shadow_memo {
 	uint64_t address; /* of the granule */
 	struct slot *slot; /* NULL: there was no room */
 	const uint64_t *generation; /* of the chunk; NULL: no memo */
-	uint64_t seen; /* its value then */
+	uint64_t seen : 63; /* its value then */
+	uint64_t starved : 1; /* without a slot: for want of memory */
 };
 
 /* An access to bytes of one granule. */

@@ -122,11 +122,12 @@ static void print_end(const struct trace_end *end)
 	printf("end sequence %" PRIu64 " ns %" PRIu64 " busy %" PRIu64
 	       " granules %" PRIu64 " shared %" PRIu64 " cells %" PRIu64
 	       " memory %" PRIu64 " dropped %" PRIu64 " stacks %" PRIu64
-	       " locksets %" PRIu64 " events %" PRIu64 " status %d reason %u\n",
+	       " locksets %" PRIu64 " events %" PRIu64 " starved %" PRIu64
+	       " status %d reason %u\n",
 	       end->sequence, end->ns, end->busy_ns, end->granules, end->shared,
 	       end->cells, end->memory, end->dropped_cells, end->dropped_stacks,
-	       end->dropped_locksets, end->dropped_events, end->status,
-	       end->reason);
+	       end->dropped_locksets, end->dropped_events, end->starved_cells,
+	       end->status, end->reason);
 }
 
 static void print_event(const struct trace_event *event)

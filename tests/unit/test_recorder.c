@@ -227,6 +227,7 @@ static void one_site_does_not_hide_another(void **state)
 	finish();
 	assert_int_equal(cells_count, SHADOW_SITE_MAX + 2);
 	assert_int_equal(end.dropped_cells, 100 - SHADOW_SITE_MAX);
+	assert_int_equal(end.starved_cells, 0);
 }
 
 static void one_thread_does_not_hide_another(void **state)
@@ -242,6 +243,7 @@ static void one_thread_does_not_hide_another(void **state)
 	assert_int_equal(cells[SHADOW_OWN_READS_MAX].thread, first->id);
 	assert_int_equal(cells[SHADOW_OWN_MAX].thread, second->id);
 	assert_int_equal(end.dropped_cells, 200 - SHADOW_OWN_MAX);
+	assert_int_equal(end.starved_cells, 0);
 }
 
 /* A thread, a site and bytes make a cell; the stacks of a site do not. */
@@ -377,6 +379,7 @@ static void without_memory_other_chunks_are_forgotten(void **state)
 	assert_int_equal(munmap(large, SIZE), 0);
 	assert_int_equal(cells_count, 2);
 	assert_int_equal(end.dropped_cells, 1);
+	assert_int_equal(end.starved_cells, 1);
 }
 
 static void what_is_mapped_anew_is_another_variable(void **state)
@@ -398,6 +401,7 @@ static void without_memory_accesses_are_counted(void **state)
 	finish();
 	assert_int_equal(cells_count, 0);
 	assert_int_equal(end.dropped_cells, 2);
+	assert_int_equal(end.starved_cells, 2);
 }
 
 static void own_stack_is_left_out(void **state)
