@@ -138,8 +138,11 @@ hunt_command() {
 # hunt_end COMMAND...: what workers that died have left is tried here, and what came
 # of every side is printed; then the races of all.
 hunt_end() {
-	"$racewatch" hunt --store "$dir/store" --error-exitcode 0 \
-		-o "$dir/part-0.jsonl" -- "$@"
+	o='{' # as quote() writes it
+	# shellcheck disable=SC2016 # for eval
+	eval "set -- $options" '--store "$dir/store" --error-exitcode 0 \
+		-o "$dir/part-0.jsonl" -- "$@"'
+	"$racewatch" hunt "$@"
 	status=$?
 	[ $status -ne 125 ] || exit 125
 	"$racewatch" report --format json -o "$dir/report.jsonl" \

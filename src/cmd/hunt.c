@@ -470,6 +470,7 @@ static struct error *hunt_judged(const struct hunt_options *options,
 		.budget_ns = options->budget_ns,
 		.asked_ns = clock_now_ns(),
 		.jobs = hunt_jobs(options),
+		.shared = options->store != NULL,
 		.hold_ns = options->hold_ns,
 	};
 	struct hunting_output output;

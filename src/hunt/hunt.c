@@ -42,6 +42,7 @@ struct hunting {
 	struct vec met; /* of struct race *, of the batch that is read */
 	bool alone; /* that batch is one side, tried alone */
 	struct symbolizer *symbolizer;
+	bool shares; /* others have claimed sides, or may do so now */
 	uint64_t begun_ns;
 	uint64_t
 		at_once; /* runs that the processors have room for; 0: not known */
@@ -60,18 +61,26 @@ static void sides_deinit(struct vec *sides)
 	vec_deinit(sides);
 }
 
-/* Claim sides until there is a batch for each worker, so that it can be chosen. */
+/*
+ * Claim sides until there is a batch for each worker, so that it can be chosen. The
+ * first time others may be about to claim some.
+ */
 static struct error *hunting_claim(struct hunting *hunting)
 {
-	size_t wanted = (size_t)hunting->config->jobs * TRIES_TOGETHER;
-	struct error *err = NULL;
+	struct outcomes_counts counts;
+	struct error *err = outcomes_count(hunting->outcomes, &counts);
 	bool more = true;
+	size_t wanted;
 
+	if (err)
+		return err;
+	wanted = (size_t)tries_to_claim(counts.results[TARGET_PENDING],
+					hunting->config->jobs, hunting->shares);
 	while (!err && more && hunting->claimed.count < wanted) {
 		size_t before = hunting->claimed.count;
 
 		err = outcomes_claim(hunting->outcomes, wanted - before,
-				     &hunting->claimed);
+				     &hunting->claimed, &hunting->shares);
 		more = hunting->claimed.count > before;
 	}
 	return err;
@@ -585,6 +594,7 @@ struct error *hunt_run(const struct hunt_config *config,
 		.claimed = VEC_INIT(struct hunt_side),
 		.out = VEC_INIT(struct hunt_side),
 		.met = VEC_INIT(struct race *),
+		.shares = config->shared,
 		.begun_ns = clock_now_ns(),
 	};
 	struct error *err;

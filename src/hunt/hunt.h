@@ -24,6 +24,7 @@ struct hunt_config {
 	uint64_t budget_ns; /* 0: none */
 	uint64_t asked_ns; /* clock_now_ns() when the budget began */
 	uint64_t jobs; /* runs at a time, at most */
+	bool shared; /* others may try sides of the store meanwhile */
 	uint64_t hold_ns; /* 0: as the recording says */
 };
 

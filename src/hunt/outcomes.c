@@ -327,7 +327,7 @@ static struct error *read_row(struct query *query, struct target_record *ret)
 
 /* Claim the side of the row, if nobody has. */
 static struct error *claim_row(struct outcomes *outcomes, struct query *query,
-			       struct vec *sides)
+			       struct vec *sides, bool *others)
 {
 	uint64_t number = query_number(query, 1, INT64_MAX);
 	struct target_record record;
@@ -338,6 +338,7 @@ static struct error *claim_row(struct outcomes *outcomes, struct query *query,
 	if (map_get(&outcomes->claimed, number))
 		return NULL;
 	err = shared_lock(outcomes->lock_fd, number, &locked);
+	*others |= !err && !locked;
 	if (err || !locked)
 		return err;
 	err = read_row(query, &record);
@@ -354,7 +355,7 @@ static struct error *claim_row(struct outcomes *outcomes, struct query *query,
 }
 
 static struct error *claim(struct outcomes *outcomes, size_t most,
-			   struct vec *sides)
+			   struct vec *sides, bool *others)
 {
 	struct query *query;
 	size_t before = sides->count;
@@ -369,19 +370,24 @@ static struct error *claim(struct outcomes *outcomes, size_t most,
 		return err;
 	while (!err && sides->count - before < most &&
 	       (err = query_next(query, &row)) == NULL && row)
-		err = claim_row(outcomes, query, sides);
+		err = claim_row(outcomes, query, sides, others);
 	query_free(query);
 	return err;
 }
 
 /* For writing, so that two do not ask for the same lock at the same time. */
 struct error *outcomes_claim(struct outcomes *outcomes, size_t most,
-			     struct vec *sides)
+			     struct vec *sides, bool *ret_others)
 {
 	struct error *err = store_begin_write(outcomes->store);
+	bool others = false;
 
-	return err ? err
-		   : store_end(outcomes->store, claim(outcomes, most, sides));
+	if (!err)
+		err = store_end(outcomes->store,
+				claim(outcomes, most, sides, &others));
+	if (!err)
+		*ret_others = others;
+	return err;
 }
 
 static const char *or_null(const char *text)

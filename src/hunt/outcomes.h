@@ -55,10 +55,10 @@ struct error *outcomes_since(struct outcomes *outcomes, const char *other,
 /*
  * Claim pending sides for one run, `most' at most, by rank, and append them
  * (struct hunt_side, the caller's) to sides. None: nothing is pending, or others
- * have claimed it.
+ * have claimed it. *ret_others: others have claimed some of those looked at.
  */
 struct error *outcomes_claim(struct outcomes *outcomes, size_t most,
-			     struct vec *sides);
+			     struct vec *sides, bool *ret_others);
 
 /*
  * What came of a side: a row of its history. It is pending again with

@@ -22,6 +22,7 @@ enum {
 	TRIES_SHARED = 4, /* of them, in runs with others */
 	TRIES_LATE = 2, /* runs with others in which it came late */
 	TRIES_REACHES = 2, /* runs in which no thread came to it */
+	TRIES_PARTS = 4, /* of what is pending, for each that shares it */
 };
 
 struct tries_side {
@@ -74,6 +75,14 @@ uint64_t tries_at_once(uint64_t jobs, int processors, uint64_t cpu_ns,
 	if (room >= (double)jobs)
 		return jobs;
 	return room < 1 ? 1 : (uint64_t)room;
+}
+
+uint64_t tries_to_claim(uint64_t pending, uint64_t jobs, bool shared)
+{
+	uint64_t most = jobs * TRIES_TOGETHER;
+	uint64_t part = (pending + TRIES_PARTS - 1) / TRIES_PARTS;
+
+	return shared && part < most ? part : most;
 }
 
 bool tries_is_alone(const struct tries *tries, const struct hunt_side *side)

@@ -47,6 +47,12 @@ void tries_deinit(struct tries *tries);
 uint64_t tries_at_once(uint64_t jobs, int processors, uint64_t cpu_ns,
 		       uint64_t elapsed_ns);
 
+/*
+ * How many sides to have claimed, of those pending, for `jobs' runs at a time. With
+ * shared, others try sides of the same store, or may: a part is left for them.
+ */
+uint64_t tries_to_claim(uint64_t pending, uint64_t jobs, bool shared);
+
 /* Is it to have a run of its own? */
 bool tries_is_alone(const struct tries *tries, const struct hunt_side *side);
 

@@ -73,13 +73,15 @@ static void add(struct outcomes *to, int count)
 	free_sides(&sides);
 }
 
+static bool others; /* had claimed some, says the last claim */
+
 /* Claims so many; "abc" is expected. */
 static void claims(struct outcomes *from, size_t most, const char *expected)
 {
 	struct vec sides = VEC_INIT(struct hunt_side);
 	char got[16] = "";
 
-	assert_null(outcomes_claim(from, most, &sides));
+	assert_null(outcomes_claim(from, most, &sides, &others));
 	for (size_t i = 0; i < sides.count; i++) {
 		const struct hunt_side *side = vec_at(&sides, i);
 
@@ -178,9 +180,12 @@ static void several_share_a_store(void **state)
 	add(outcomes, 3);
 	assert_null(outcomes_open(path, command, &other));
 	claims(other, 1, "a");
+	assert_false(others);
 	claims(outcomes, 1, "b");
+	assert_true(others);
 	claims(other, 1, "c");
 	claims(outcomes, 9, "");
+	assert_true(others);
 	save(other, 1, TARGET_PENDING);
 	claims(outcomes, 9, "a");
 	outcomes_close(other);

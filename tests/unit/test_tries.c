@@ -173,6 +173,18 @@ static void runs_at_a_time_fit_the_processors(void **state)
 	assert_int_equal(tries_at_once(8, 2, 0, 0), 8);
 }
 
+/* So that a small hunt is spread, too. */
+static void a_part_is_claimed_where_others_may_be(void **state)
+{
+	(void)state;
+	assert_int_equal(tries_to_claim(1000, 2, false), 64);
+	assert_int_equal(tries_to_claim(10, 2, false), 64);
+	assert_int_equal(tries_to_claim(1000, 2, true), 64);
+	assert_int_equal(tries_to_claim(40, 2, true), 10);
+	assert_int_equal(tries_to_claim(3, 2, true), 1);
+	assert_int_equal(tries_to_claim(0, 2, true), 0);
+}
+
 static void a_high_ordinal_is_counted_by_a_register(void **state)
 {
 	struct hunt_side side = side_of(1, 20 * ms);
@@ -219,6 +231,7 @@ int main(void)
 		TRY(what_is_never_tried_ends_too),
 		TRY(holds_before_it_make_a_side_late),
 		TRY(what_is_tried_again_is_never_late),
+		TRY(a_part_is_claimed_where_others_may_be),
 		TRY(a_high_ordinal_is_counted_by_a_register),
 		TRY(the_user_says_how_long),
 	};
