@@ -135,6 +135,32 @@ has "what came of its sides is told again" "$report" type=target \
 	outcome=provoked
 run hunt --trace "$work/trace" -o "$report" --hold 500ms -- "$T/listing1.O2"
 is "of a recording" "$status" 66
+has "both orders of the race were run" "$report" type=race \
+	replay.outcome=state-change 'replay.instances=[1-9]*' verdict=suspect
+run hunt --trace "$work/trace" -o "$report" --sides 1 --budget 1ms -- \
+	"$T/listing1.O2"
+is "no time for any: 65" "$status" 65
+is "one side, and it is not tried" \
+	"$(records --count "$report" type=target outcome=pending)" 1
+
+# the same build has nothing to be tried; in another one, what has changed is
+run hunt --trace "$work/trace" --since "$work/store" -o "$report" -- \
+	"$T/listing1.O2"
+is "since the same build" "$status" 0
+is "every side is unchanged" "$(records --count "$report" type=target \
+	outcome!=unchanged)" 0
+matches "no run is made" "$work/err" "; 0 runs"
+mkdir "$work/changed"
+perl -0777 -pe 's/(\xc7\x05.{4})\x01\0\0\0/$1\x07\0\0\0/s' \
+	"$T/listing1.O2" >"$work/changed/listing1.O2"
+chmod +x "$work/changed/listing1.O2"
+run hunt --since "$work/store" -o "$report" --hold 500ms -- \
+	"$work/changed/listing1.O2"
+is "since another build" "$status" 66
+has "the function that was changed is tried" "$report" type=target \
+	side.function=first_write outcome=provoked
+has "another one is not" "$report" type=target side.function=t2 \
+	outcome=unchanged
 run hunt --targets "$work/first.jsonl" --jobs 2 -o "$report" --hold 500ms -- \
 	sh -c "true; '$T/listing1.O2'; exit 0"
 is "of a report, in a script, two runs at a time" "$status" 66
