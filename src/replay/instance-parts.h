@@ -14,6 +14,8 @@ enum {
 	REPLAY_BA,
 	REPLAY_AB_WHOLE,
 	REPLAY_BA_WHOLE,
+	REPLAY_IN_A, /* the second region whole behind the first's access */
+	REPLAY_IN_B,
 	/* they differ in the order of the two accesses, and in nothing else */
 	REPLAY_ACCESSES = 1 << REPLAY_AB | 1 << REPLAY_BA,
 	/* one region after the other */
@@ -41,6 +43,13 @@ struct instance {
  * them. ERROR_NOMEM only.
  */
 struct error *instance_compare(struct instance *instance, uint32_t schedules);
+
+/*
+ * instance-bare.c: behind the access the region has no accesses but to registers
+ * that its function pulls from the stack, and ends with that function's return. False
+ * when that is not known.
+ */
+bool instance_rest_is_bare(const struct instance *instance, int thread);
 
 /* instance-verdict.c: what the outcomes mean. ERROR_NOMEM only. */
 struct error *instance_judge(struct instance *instance);

@@ -3,10 +3,12 @@
  * One instance of a race, run in the virtual processor in every order of its two
  * accesses that can matter, and what came of it (PLDI'07, sections 4.2 and 4.3).
  * The paper runs two orders of whole instructions; that misses lost updates.
- * Eight schedules are run here, as far as they apply. With 1 for an access, ' for
+ * Eight schedules are compared here, as far as they apply. With 1 for an access, ' for
  * the rest of its region, * for both, and [ ] for what happens between the load
  * and the store of one access: A1 B1 A' B', B1 A1 A' B', A* B*, B* A*, A1 B* A',
- * B1 A* B', A[B1]A, B[A1]B.
+ * B1 A* B', A[B1]A, B[A1]B. One with all accesses in the same order as another is
+ * not run a second time: the second and the sixth are one, and where nothing follows an
+ * access but its function's return, others are.
  *
  * An access whose thread has made it already is made again in the copy, which then
  * begins before it (redo.h). A store that ends an update, of a value loaded before
@@ -101,6 +103,8 @@ struct replay_result {
 	bool waited;
 	/* an access that had been made was made again */
 	bool redone;
+	/* bit n: schedule n is the same as another, and was not run */
+	uint32_t equal;
 	/* no schedule left other raced bytes than were captured */
 	bool still;
 	/* REPLAY_FAULT */

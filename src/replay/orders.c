@@ -33,6 +33,21 @@ void outcome_deinit(struct replay_outcome *outcome)
 	vec_deinit(&outcome->pages);
 }
 
+bool outcome_copy(const struct replay_outcome *outcome,
+		  struct replay_outcome *ret)
+{
+	struct vec pages = ret->pages;
+
+	vec_clear(&pages);
+	*ret = *outcome;
+	ret->pages = pages;
+	for (size_t i = 0; i < outcome->pages.count; i++) {
+		if (!vec_push(&ret->pages, vec_at(&outcome->pages, i)))
+			return false;
+	}
+	return true;
+}
+
 const struct outcome_page *outcome_page(const struct replay_outcome *outcome,
 					int space, uint64_t address)
 {

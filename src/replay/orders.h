@@ -65,6 +65,10 @@ struct replay_outcome {
 void outcome_init(struct replay_outcome *outcome);
 void outcome_deinit(struct replay_outcome *outcome);
 
+/* *ret is set anew; false: out of memory. */
+bool outcome_copy(const struct replay_outcome *outcome,
+		  struct replay_outcome *ret);
+
 /* The page if it differs, NULL otherwise. */
 const struct outcome_page *outcome_page(const struct replay_outcome *outcome,
 					int space, uint64_t address);

@@ -1066,6 +1066,70 @@ static void what_stores_what_is_there_is_still(void **state)
 	replay_result_deinit(&result);
 }
 
+SCENE(set_and_return, "push %rbx",
+      "movl $1, (%rdi)\n"
+      "xor %eax, %eax\n"
+      "pop %rbx\n"
+      "ret");
+SCENE(set_and_load, "",
+      "movl $1, (%rdi)\n"
+      "mov 8(%rdi), %eax\n"
+      "ret");
+SCENE(set_and_push, "",
+      "movl $1, (%rdi)\n"
+      "push %rdi\n"
+      "pop %rax\n"
+      "ret");
+SCENE(set_and_branch, "",
+      "movl $1, (%rdi)\n"
+      "test %edi, %edi\n"
+      "je 1f\n"
+      "1: ret");
+
+static uint32_t schedules_named(const char *const names[])
+{
+	uint32_t set = 0;
+
+	for (; *names; names++)
+		set |= UINT32_C(1) << schedule_named(*names);
+	return set;
+}
+
+/* Which are not run, as they are others. */
+static void what_is_the_same_order_is_run_once(void **state)
+{
+	static const struct {
+		struct scene scene;
+		const char *equal[REPLAY_SCHEDULES];
+	} all[] = {
+		{ { { SIDE(set_and_return, &data),
+		      SIDE(set_and_return, &data) },
+		    COUNTER },
+		  { "b(a)b", "a(b)a", "ab-whole", "ba-whole" } },
+		{ { { SIDE(set_and_return, &data), SIDE(set_and_load, &data) },
+		    COUNTER },
+		  { "b(a)b", "a(b)a", "ab-whole" } },
+		{ { { SIDE(set_and_load, &data), SIDE(set_and_return, &data) },
+		    COUNTER },
+		  { "b(a)b", "a(b)a", "ba-whole" } },
+		{ { { SIDE(set_and_push, &data), SIDE(set_and_load, &data) },
+		    COUNTER },
+		  { "b(a)b" } },
+		{ { { SIDE(set_and_branch, &data), SIDE(set_and_load, &data) },
+		    COUNTER },
+		  { "b(a)b" } },
+	};
+	struct replay_result result;
+
+	replay_result_init(&result);
+	for (size_t i = 0; i < COUNT(all); i++) {
+		scene_replay(*state, &all[i].scene, &result);
+		assert_verdict(&result, REPLAY_NO_CHANGE);
+		assert_int_equal(result.equal, schedules_named(all[i].equal));
+	}
+	replay_result_deinit(&result);
+}
+
 /* In the first instance: nothing was learned yet. */
 static void replay_once(struct pair *pair, const struct scene *scene,
 			struct replay_result *ret)
@@ -1140,6 +1204,7 @@ int main(void)
 		PAIR_TEST(an_access_that_was_made_is_made_again),
 		PAIR_TEST(an_overlap_is_what_no_whole_order_leads_to),
 		PAIR_TEST(what_stores_what_is_there_is_still),
+		PAIR_TEST(what_is_the_same_order_is_run_once),
 		PAIR_TEST(a_region_may_end_at_a_page_that_was_missed),
 	};
 
