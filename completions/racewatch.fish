@@ -129,7 +129,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from attach' -a '(__fish_comple
 
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l runs -x -d 'Runs in all'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l budget -x -d 'End after this time'
-complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l stop-after-quiet -x -d 'End after so many runs without a new race'
+complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l stop-after-quiet -x -d 'End after this many runs without a new race'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -s j -l jobs -x -d 'Runs at a time'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l timeout -x -d 'End a run after this time'
 complete -c racewatch -n '__fish_seen_subcommand_from sweep' -l seed -x -d 'Added to the number of a run'
@@ -223,7 +223,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l trace -x -a '(__f
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l candidates -r -F -d 'Provoke the races of this report'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l targets -r -F -d 'Provoke the targets of this report'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l program -x -d 'Hunt only in this program'
-complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l sides -x -d 'Try only so many sides'
+complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l sides -x -d 'Try only this many sides'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l backend -x -a 'auto perf ptrace' -d 'How accesses are noticed'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l replay -x -a 'on off auto' -d 'Run races again in other orders'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l replay-instances -x -d 'Replays of each race, at most'

@@ -19,7 +19,7 @@
 static const uint64_t HOLDING_REST_NS = 2 * CLOCK_NS_PER_S;
 
 /*
- * A run of at most so many sides has them wait at debug registers, in turns. That
+ * In a run of at most this many sides, they wait at debug registers, in turns. That
  * leaves registers for a side's partners before the side is held.
  */
 enum { HOLDING_FEW = 4 };

@@ -23,7 +23,7 @@
 #include "report/target-counts.h"
 #include "report/text.h"
 
-/* The line of a race names so many of its targets at most. */
+/* The line of a race names at most this many of its targets. */
 enum { HUNTING_TARGETS = 16 };
 
 static const uint64_t HUNTING_LINE_NS = 60 * CLOCK_NS_PER_S;

@@ -48,13 +48,13 @@ bool sampler_take_entry(struct sampler *sampler, uint32_t part, size_t *cursor,
 bool sampler_take_callee(struct sampler *sampler, uint32_t *ret_part,
 			 uint32_t *ret_function);
 /*
- * Also those that such functions call, and so on, until there are so many.
+ * Also those that such functions call, and so on, until there are `most'.
  * ERROR_NOMEM only.
  */
 struct error *sampler_follow_callees(struct sampler *sampler, size_t most);
 /*
  * Of those that sampler_take_callee() would return, the sites of the first become
- * news, as if the functions ran, until there are so many. Decodes them.
+ * news, as if the functions ran, until there are `sites'. Decodes them.
  */
 struct error *sampler_expect_callees(struct sampler *sampler, size_t sites);
 /* Return it. Unknown ones, and those of removed parts, are ignored. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How many breakpoints to keep in the text so that about so many of them are
- * hit in a second (DataCollider, section 3.1.2). How often a location is
+ * How many breakpoints to keep in the text so that a given number of them
+ * is hit in a second (DataCollider, section 3.1.2). How often a location is
  * reached is not known beforehand and changes by the phase of the program, so
  * the rate is measured all the time and the pool changed by a factor after it.
  *

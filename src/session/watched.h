@@ -97,7 +97,7 @@ struct watched_process {
 	int pid;
 	uint32_t program;
 	struct watched_timer shared; /* its shared memory */
-	uint64_t told; /* a digest of what the tracer was told of that */
+	uint64_t told; /* a digest of what was sent to the tracer */
 	bool shares; /* there was some */
 };
 

@@ -615,10 +615,11 @@ static void stall_begin(struct engine *engine, struct stall *stall)
 }
 
 /*
- * What runs but once, and what the user asked for, goes before what can be met
- * again: one of those. Where everything runs for the first time, in threads
- * that often do the same, the oldest stall has had its time when another thread
- * gets somewhere new, at once or after a little while.
+ * The stall that ends for the thread's sample, or NULL. Code that runs only once,
+ * and what the user asked for, take precedence over what can be met again. Where
+ * everything runs for the first time, in threads that often do the same, the oldest
+ * stall has had its time when another thread gets somewhere new, at once or after a
+ * little while.
  */
 static struct stall *stall_lesser(const struct engine *engine,
 				  const struct thread *thread,

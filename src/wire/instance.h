@@ -13,7 +13,7 @@
 
 enum {
 	WIRE_THREADS_RACING = 2,
-	/* bytes of vector registers that are told of a thread */
+	/* bytes of vector registers that a message has of a thread */
 	WIRE_INSTANCE_VECTORS_MAX = 4096,
 	WIRE_PAGE = 4096,
 	WIRE_PAGES_MAX = 140,

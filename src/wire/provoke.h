@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One race to be brought about: what the tracer is told of it at its start, and
+ * One race to be brought about: what the tracer learns of it at its start, and
  * WIRE_PROVOKED (wire/message.h), what has come of it.
  */
 #ifndef WIRE_PROVOKE_H

@@ -342,7 +342,7 @@ struct prefixed {
 
 /* clang-format off */
 static const struct prefixed prefixed[] = {
-	/* enclv, vmcall and kin, pconfig; tdcall and kin */
+	/* enclv, the vmcall family, pconfig; the tdcall family */
 	{ MAP_0F, 0x01, 0x01, PREFIX_ANY, FORM_REGISTER, 1 << 0,
 	  REFUSE_MODRM_ANY(X86_REFUSED_SYSTEM), 0 },
 	{ MAP_0F, 0x01, 0x01, PREFIX_66, FORM_REGISTER, 1 << 1,
@@ -385,7 +385,7 @@ static const struct prefixed prefixed[] = {
 	  REFUSE_MODRM(X86_REFUSED_SYSTEM), 0 },
 	{ MAP_0F, 0xae, 0xae, PREFIX_F3, FORM_REGISTER, 0x60, NO_ACCESS, 0 },
 	{ MAP_0F, 0xae, 0xae, PREFIX_F2, FORM_REGISTER, 1 << 6, NO_ACCESS, 0 },
-	/* gf2p8mulb, then its affine kin */
+	/* gf2p8mulb, then gf2p8affineqb and gf2p8affineinvqb */
 	{ MAP_0F38, 0xcf, 0xcf, PREFIX_66, FORM_ANY, ANY_REG,
 	  MODRM(R, 16, IMM_NONE, FLAG_VECTOR), 0 },
 	{ MAP_0F3A, 0xce, 0xcf, PREFIX_66, FORM_ANY, ANY_REG,

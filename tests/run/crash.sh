@@ -75,9 +75,9 @@ crashes "a handled fault" 0 handled
 is "is no crash" "$crash" 0
 
 crashes "a child that nobody follows" 0 child --follow none
-is "is not told of" "$crash" 0
+is "is not reported" "$crash" 0
 crashes "a child that is followed" 0 child --follow fork
-says "is told of" signal=11 frames.0.function=node_next
+says "is reported" signal=11 frames.0.function=node_next
 
 # Killed from outside: nothing to look at, but it is told.
 rm -f "$report"

@@ -214,7 +214,7 @@ run run --seed 1 --debug detect -- sh -c \
 	'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done'
 told=$(grep -c 'process [0-9]* of [0-9]* runs program' "$work/err")
 [ "$told" -lt 100 ] && told=few
-is "commands that are soon over are not told of" "$told" few
+is "commands that are soon over are not announced" "$told" few
 is "nor read" "$(grep -c 'breakpoint armed' "$work/err")" 0
 
 # Each of several programs that begin at the same time has its beginning.
