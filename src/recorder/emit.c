@@ -118,7 +118,8 @@ static uint32_t describe(struct recorder *recorder, const struct site *site,
 	return write_descriptor(recorder, &descriptor, context);
 }
 
-uint32_t emit_descriptor(struct recorder *recorder, struct use *use)
+/* The id of the descriptor of a use; written when it is new. */
+static uint32_t emit_descriptor(struct recorder *recorder, struct use *use)
 {
 	struct site *site = site_at(&recorder->uses, use->site);
 

@@ -18,8 +18,6 @@ void emit_thread(struct recorder *recorder, const struct thread *thread);
 /* A block whose module is gone. */
 void emit_unload(struct recorder *recorder, uint32_t module);
 
-/* The id of the descriptor of a use; written when it is new. */
-uint32_t emit_descriptor(struct recorder *recorder, struct use *use);
 /* Of the stack of a context only. 0: of none. */
 uint32_t emit_stack(struct recorder *recorder, uint32_t context);
 

@@ -213,7 +213,8 @@ void modules_resolved(struct modules *modules, uint32_t resolver,
 		sizeof(function->name));
 }
 
-uint32_t modules_string_function(struct modules *modules, uint64_t address)
+/* The WATCH_STRING function that the address is in; or 0. */
+static uint32_t string_function(struct modules *modules, uint64_t address)
 {
 	uint32_t module = modules_find(modules, address), found = 0;
 	uint64_t nearest = 0;
@@ -245,6 +246,6 @@ bool modules_recorded(struct modules *modules, uint64_t address,
 		kind = module_at(modules, module)->kind;
 	*function = 0;
 	if (kind != MODULE_RUNTIME && module != 0)
-		*function = modules_string_function(modules, address);
+		*function = string_function(modules, address);
 	return kind == MODULE_OWN || *function != 0;
 }

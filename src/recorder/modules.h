@@ -98,9 +98,6 @@ static inline struct function *function_at(const struct modules *modules,
 void modules_resolved(struct modules *modules, uint32_t resolver,
 		      uint64_t entry);
 
-/* The WATCH_STRING function that the address is in; or 0. */
-uint32_t modules_string_function(struct modules *modules, uint64_t address);
-
 /*
  * Whether accesses of the instruction at the address are recorded; *function: the
  * WATCH_STRING function that it is in, or 0.

@@ -42,10 +42,6 @@ struct scratch {
 	struct vec permitted; /* struct scratch_range; by userfaultfd only */
 };
 
-/* The parts of user space that are the program's. */
-enum { SCRATCH_PARTS = 2 };
-struct scratch_range scratch_part(int number);
-
 /* What the child tells when it is ready. */
 struct scratch_report {
 	int code; /* errno of what failed, 0 */
@@ -61,13 +57,9 @@ struct error *scratch_fork(bool faultfd, pid_t *ret_pid,
 			   struct scratch_report *ret);
 
 /*
- * Have the stopped process execute one system call. Its registers are as before
- * afterwards. *ret is what the kernel returned, -errno for a failure.
+ * Have the stopped process execute one system call, which must not fail; `what' is
+ * for the message. Its registers are as before afterwards.
  */
-struct error *scratch_call(const struct scratch *scratch, int number,
-			   const uint64_t arguments[6], int64_t *ret);
-
-/* The same for a call that must not fail; `what' is for the message. */
 struct error *scratch_must_call(const struct scratch *scratch, int number,
 				const uint64_t arguments[6], const char *what);
 

@@ -57,8 +57,9 @@ static struct error *scratch_run_stub(const struct scratch *scratch,
 			    "the scratch process does not execute a call");
 }
 
-struct error *scratch_call(const struct scratch *scratch, int number,
-			   const uint64_t arguments[6], int64_t *ret)
+/* *ret is what the kernel returned, -errno for a failure. */
+static struct error *execute_call(const struct scratch *scratch, int number,
+				  const uint64_t arguments[6], int64_t *ret)
 {
 	static const uint8_t order[] = { X86_RDI, X86_RSI, X86_RDX,
 					 X86_R10, X86_R8,  X86_R9 };
@@ -83,7 +84,7 @@ struct error *scratch_must_call(const struct scratch *scratch, int number,
 				const uint64_t arguments[6], const char *what)
 {
 	int64_t result = 0;
-	struct error *err = scratch_call(scratch, number, arguments, &result);
+	struct error *err = execute_call(scratch, number, arguments, &result);
 
 	if (!err && result < 0 && result > -SCRATCH_PAGE)
 		err = error_os((int)-result, "%s in the scratch process", what);

@@ -19,7 +19,9 @@
 #include "sys/trace.h"
 #include "sys/wait.h"
 
-struct scratch_range scratch_part(int number)
+/* The parts of user space that are the program's. */
+enum { SCRATCH_PARTS = 2 };
+static struct scratch_range scratch_part(int number)
 {
 	if (number == 0)
 		return (struct scratch_range){ SCRATCH_LOWEST, SCRATCH_STUB };

@@ -74,11 +74,6 @@ void provocation_deinit(struct provocation *provocation)
 	fields_deinit(&provocation_fields, provocation);
 }
 
-const char *provocation_order_name(unsigned int order)
-{
-	return order_words[order];
-}
-
 static bool end_is(const struct provocation_end *a,
 		   const struct provocation_end *b)
 {
@@ -137,8 +132,8 @@ static void say_end(struct strbuf *line, const struct provocation_end *end)
 void provocation_say(struct strbuf *line, const struct provocation *provocation)
 {
 	strbuf_addf(line, "order %s: %" PRIu64 " of %" PRIu64 " met",
-		    provocation_order_name(provocation->order),
-		    provocation->met, provocation->times);
+		    order_words[provocation->order], provocation->met,
+		    provocation->times);
 	for (size_t i = 0; i < provocation->ends.count; i++) {
 		const struct provocation_end *end = end_at(provocation, i);
 

@@ -42,9 +42,6 @@ struct provocation {
 void provocation_init(struct provocation *provocation);
 void provocation_deinit(struct provocation *provocation);
 
-/* "ab" or "ba" */
-const char *provocation_order_name(unsigned int order);
-
 /* One more of those that ended like this. False: out of memory. */
 bool provocation_add_end(struct provocation *provocation,
 			 const struct provocation_end *end);
