@@ -32,6 +32,11 @@ static const double RANK_UNLOCKED = 0.4, RANK_FOLLOWS = 0.3, RANK_NEAR = 0.2,
 /* Holds that differ by less are of one length. */
 static const uint64_t HOLDS_ALIKE = 10 * CLOCK_NS_PER_MS;
 
+/* An access of a recording. */
+struct cell_place {
+	uint32_t recording, cell;
+};
+
 struct making {
 	const struct sides_input *input;
 	struct code *code;
@@ -42,6 +47,10 @@ struct making {
 	size_t first_side; /* of this instruction */
 	struct map best; /* partner's instruction to class of its best edge */
 	struct map covered; /* partners' instructions that have a side */
+	/* of struct cell_place: those that have a side, ... */
+	struct vec held;
+	/* ... and their partners by the same instruction */
+	struct vec mirrors;
 };
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -581,6 +590,36 @@ static struct error *merge_last(struct making *making)
 	return err;
 }
 
+static bool is_held(const struct making *making, const struct cell_place *place)
+{
+	for (size_t i = 0; i < making->held.count; i++) {
+		const struct cell_place *held = vec_at(&making->held, i);
+
+		if (held->recording == place->recording &&
+		    held->cell == place->cell)
+			return true;
+	}
+	return false;
+}
+
+/* Of several partners by the same instruction, the best edge comes first. */
+static struct error *note_mirror(struct making *making, const struct gain *gain)
+{
+	const struct pair_edge *edge = &making->edges[gain->begin];
+	struct cell_place place = { edge->recording, edge->cell };
+
+	if (!vec_push(&making->held, &place))
+		return error_nomem;
+	for (size_t i = gain->begin; i < gain->end; i++) {
+		edge = &making->edges[i];
+		place.cell = edge->partner;
+		if (edge->partner_user != edge->user)
+			continue;
+		return vec_push(&making->mirrors, &place) ? NULL : error_nomem;
+	}
+	return NULL;
+}
+
 static struct error *add_side(struct making *making, const struct gain *gain)
 {
 	struct hunt_side *side = vec_append(making->sides);
@@ -598,6 +637,8 @@ static struct error *add_side(struct making *making, const struct gain *gain)
 			err = error_nomem;
 	}
 	if (!err)
+		err = note_mirror(making, gain);
+	if (!err)
 		err = fill_side(making, gain, side);
 	return err ? err : merge_last(making);
 }
@@ -607,6 +648,8 @@ static bool find_best(struct making *making)
 {
 	map_deinit(&making->best);
 	map_deinit(&making->covered);
+	vec_clear(&making->held);
+	vec_clear(&making->mirrors);
 	for (size_t i = making->from; i < making->to; i++) {
 		const struct pair_edge *edge = &making->edges[i];
 		const uint64_t *best =
@@ -617,6 +660,44 @@ static bool find_best(struct making *making)
 			return false;
 	}
 	return true;
+}
+
+static struct error *hold_cell(struct making *making,
+			       const struct cell_place *place)
+{
+	for (size_t i = making->from; i < making->to;) {
+		const struct pair_edge *edge = &making->edges[i];
+		const struct gain gain = {
+			.begin = i,
+			.end = candidate_end(making, i),
+		};
+
+		if (edge->recording == place->recording &&
+		    edge->cell == place->cell)
+			return add_side(making, &gain);
+		i = gain.end;
+	}
+	return NULL;
+}
+
+/*
+ * Two instructions have a side each: whoever comes first is held at one of them.
+ * Where one thread races with another by a single instruction, both are held there,
+ * each in its turn.
+ */
+static struct error *cover_mirrors(struct making *making)
+{
+	size_t count = making->mirrors.count;
+	struct error *err = NULL;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		struct cell_place place =
+			*(struct cell_place *)vec_at(&making->mirrors, i);
+
+		if (!is_held(making, &place))
+			err = hold_cell(making, &place);
+	}
+	return err;
 }
 
 static struct error *cover(struct making *making)
@@ -631,7 +712,7 @@ static struct error *cover(struct making *making)
 		if (gain.partners)
 			err = add_side(making, &gain);
 	} while (!err && gain.partners);
-	return err;
+	return err ? err : cover_mirrors(making);
 }
 
 static int compare_sides(const void *one, const void *two)
@@ -690,7 +771,9 @@ struct error *sides_make(const struct sides_input *input, struct vec *edges,
 	struct making making = { .input = input,
 				 .code = code,
 				 .sides = sides,
-				 .edges = edges->items };
+				 .edges = edges->items,
+				 .held = VEC_INIT(struct cell_place),
+				 .mirrors = VEC_INIT(struct cell_place) };
 	struct error *err = NULL;
 
 	if (edges->count)
@@ -707,6 +790,8 @@ struct error *sides_make(const struct sides_input *input, struct vec *edges,
 	}
 	map_deinit(&making.best);
 	map_deinit(&making.covered);
+	vec_deinit(&making.held);
+	vec_deinit(&making.mirrors);
 	if (!err)
 		sides_rank(sides);
 	return err;

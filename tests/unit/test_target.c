@@ -368,6 +368,50 @@ static void the_same_access_is_one_side(void **state)
 	assert_int_equal(side_of(PLACE_A)->hold_ns, 10800000);
 }
 
+/*
+ * Threads of different origins execute one instruction: whichever is first, it is
+ * held there.
+ */
+static void one_instruction_has_a_side_in_both_threads(void **state)
+{
+	(void)state;
+	two_threads();
+	writer_descriptor(&writer, 1, TRACE_WRITES, PLACE_A, NULL, 0);
+	access_at(ADDRESS, 2, 1, 10, 0xff);
+	access_at(ADDRESS, 3, 1, 30, 0xff);
+	writer_end(&writer, 100);
+	find();
+	assert_int_equal(totals.pairs, 1);
+	assert_int_equal(sides.count, 2);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(side_at(i)->place.offset, PLACE_A);
+		assert_int_equal(side_at(i)->hold_ns, 14000000);
+		assert_int_equal(side_at(i)->partners.count, 1);
+		assert_int_equal(partner_of(side_at(i), 0)->place.offset,
+				 PLACE_A);
+	}
+	/* the earlier one, as the other comes after it */
+	assert_string_equal(side_at(0)->thread_path, "0.0");
+	assert_string_equal(side_at(1)->thread_path, "0.1");
+	assert_string_equal(partner_of(side_at(1), 0)->thread_path, "0.0");
+}
+
+/* Of one origin, any of them is held: that is the same for both. */
+static void one_instruction_of_any_thread_has_one_side(void **state)
+{
+	(void)state;
+	writer_descriptor(&writer, 8, 0, 0x1800, NULL, 0);
+	writer_thread(&writer, 2, 1, 0, 9, 0, 0, 8);
+	writer_thread(&writer, 3, 1, 1, 9, 0, 0, 8);
+	writer_descriptor(&writer, 1, TRACE_WRITES, PLACE_A, NULL, 0);
+	access_at(ADDRESS, 2, 1, 10, 0xff);
+	access_at(ADDRESS, 3, 1, 30, 0xff);
+	writer_end(&writer, 100);
+	find();
+	assert_int_equal(sides.count, 1);
+	assert_null(side_at(0)->thread_path);
+}
+
 /* The instruction is called from three stacks. */
 static void the_shortest_stack_is_taken(void **state)
 {
@@ -579,6 +623,8 @@ int main(void)
 		TEST(the_next_access_of_a_partner_counts),
 		TEST(threads_are_told_apart_by_their_origin),
 		TEST(the_same_access_is_one_side),
+		TEST(one_instruction_has_a_side_in_both_threads),
+		TEST(one_instruction_of_any_thread_has_one_side),
 		TEST(the_shortest_stack_is_taken),
 		TEST(a_call_of_a_string_function_has_a_side),
 		TEST(a_system_call_is_a_partner_only),
