@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * recall [--lost] FOLDER: what the limits of the fold have lost in the traces of
- * `record --whole FOLDER', which have a fold without limits of the same
- * execution. Prints
+ * recall [--lost] FOLDER [OTHER]: what the limits of the fold have lost in the traces
+ * of `record --whole FOLDER', which have a fold without limits of the same
+ * execution; or what of that the traces in OTHER have, of another execution. Prints
  *
  *	pairs KEPT of ALL accesses N dropped N memory BYTES left-out CELLS
  *
@@ -26,8 +26,23 @@
 struct recall {
 	struct code *code;
 	struct pairs kept, all;
+	bool has_other; /* what is kept is of other traces */
 	uint64_t accesses, dropped, memory;
 };
+
+/* The pairs of another execution. */
+static struct error *take_other(struct recall *recall,
+				struct recording *recording)
+{
+	struct order *order;
+	struct error *err = order_create(recording, &order);
+
+	if (err)
+		return err;
+	err = pairs_find(&recall->kept, recording, 0, order, recall->code);
+	order_destroy(order);
+	return err;
+}
 
 static struct error *compare(struct recall *recall, struct recording *recording)
 {
@@ -37,7 +52,9 @@ static struct error *compare(struct recall *recall, struct recording *recording)
 
 	if (err)
 		return err;
-	err = pairs_find(&recall->kept, recording, 0, order, recall->code);
+	if (!recall->has_other)
+		err = pairs_find(&recall->kept, recording, 0, order,
+				 recall->code);
 	recording->cells = recording->whole;
 	if (!err)
 		err = pairs_find(&recall->all, recording, 0, order,
@@ -50,25 +67,29 @@ static struct error *compare(struct recall *recall, struct recording *recording)
 	return err;
 }
 
-static struct error *read_trace(struct recall *recall, const char *path)
+typedef struct error *taker(struct recall *recall, struct recording *recording);
+
+static struct error *read_trace(struct recall *recall, const char *path,
+				taker *take)
 {
 	struct recording recording;
 	struct error *err = recording_open(path, &recording);
 
 	if (err)
 		return err;
-	err = compare(recall, &recording);
+	err = take(recall, &recording);
 	recording_close(&recording);
 	return err;
 }
 
-static struct error *read_all(struct recall *recall, const char *folder)
+static struct error *read_all(struct recall *recall, const char *folder,
+			      taker *take)
 {
 	struct vec paths = VEC_INIT(char *);
 	struct error *err = traces_find(folder, &paths);
 
 	for (size_t i = 0; !err && i < paths.count; i++)
-		err = read_trace(recall, *(char **)vec_at(&paths, i));
+		err = read_trace(recall, *(char **)vec_at(&paths, i), take);
 	traces_free(&paths);
 	return err;
 }
@@ -107,13 +128,17 @@ static uint64_t count_kept(const struct recall *recall, bool prints)
 	return kept;
 }
 
-static struct error *run(struct recall *recall, const char *folder, bool prints)
+static struct error *run(struct recall *recall, const char *folder,
+			 const char *other, bool prints)
 {
 	struct error *err = code_create(&recall->code);
 	uint64_t kept;
 
+	recall->has_other = other != NULL;
 	if (!err)
-		err = read_all(recall, folder);
+		err = read_all(recall, folder, compare);
+	if (!err && other)
+		err = read_all(recall, other, take_other);
 	if (err)
 		return err;
 	kept = count_kept(recall, prints);
@@ -131,15 +156,15 @@ int main(int argc, char **argv)
 	struct recall recall = { .accesses = 0 };
 	struct error *err;
 
-	if (argc != 2 + prints) {
-		fputs("usage: recall [--lost] FOLDER\n", stderr);
+	if (argc < 2 + prints || argc > 3 + prints) {
+		fputs("usage: recall [--lost] FOLDER [OTHER]\n", stderr);
 		return 2;
 	}
 	pairs_init(&recall.kept);
 	pairs_init(&recall.all);
 	recall.kept.counted_only = true;
 	recall.all.counted_only = true;
-	err = run(&recall, argv[1 + prints], prints);
+	err = run(&recall, argv[1 + prints], argv[2 + prints], prints);
 	pairs_deinit(&recall.kept);
 	pairs_deinit(&recall.all);
 	code_destroy(recall.code);

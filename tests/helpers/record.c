@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * record [--lossless] [--whole] [--stacks] [--code] [--window KIB]
- * [--memory MIB] [--timeout MS] FOLDER COMMAND [ARGUMENT...]: records the command and ends with its status; 99 when there is
- * no recorder, 125 after another error.
+ * record [--qemu] [--lossless] [--whole] [--stacks] [--code] [--window KIB]
+ * [--memory MIB] [--timeout MS] FOLDER COMMAND [ARGUMENT...]: records the command, by
+ * Valgrind or by QEMU, and ends with its status; 99 when there is no recorder, 125
+ * after another error.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "hunt/record-qemu.h"
 #include "hunt/record.h"
+
+static bool by_qemu;
 
 /* The number of arguments that the option at argv takes up; 0: it is none. */
 static int take_option(char **argv, struct record_options *options)
 {
-	if (strcmp(argv[0], "--lossless") == 0)
+	if (strcmp(argv[0], "--qemu") == 0)
+		by_qemu = true;
+	else if (strcmp(argv[0], "--lossless") == 0)
 		options->lossless = true;
 	else if (strcmp(argv[0], "--stacks") == 0)
 		options->stacks = true;
@@ -47,9 +53,10 @@ int main(int argc, char **argv)
 		fputs("usage: record [OPTION...] FOLDER COMMAND...\n", stderr);
 		return 2;
 	}
-	err = record_check();
+	err = by_qemu ? record_qemu_check() : record_check();
 	if (!err)
-		err = record_run(argv + 1, argv[0], &options, &result);
+		err = (by_qemu ? record_qemu_run : record_run)(
+			argv + 1, argv[0], &options, &result);
 	if (err) {
 		int status = err->kind == ERROR_UNSUPPORTED ? 99 : 125;
 
