@@ -593,6 +593,7 @@ static struct error *hunt_with_candidates(struct hunt_options *options,
 		err = candidates_read(options->candidates, &candidates);
 	if (!err)
 		err = hunt_with_judge(options, argv, ret_status);
+	options->wanted = NULL;
 	candidates_deinit(&candidates);
 	return err;
 }

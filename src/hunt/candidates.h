@@ -36,8 +36,8 @@ struct candidates {
 };
 
 /*
- * Read a file of a tool that foreign.h knows, or a report of racewatch, of which
- * races and candidates are taken; "-" is standard input. ERROR_FORMAT: it is
+ * Read a file of a tool that foreign.h knows ("-" is standard input), or a report
+ * of racewatch, of which races and candidates are taken. ERROR_FORMAT: it is
  * neither, or has none; the file is named.
  */
 struct error *candidates_read(const char *path, struct candidates *ret);
