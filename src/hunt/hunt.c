@@ -334,6 +334,54 @@ static struct error *hunting_adopt(struct hunting *hunting, struct race *race)
 	return NULL;
 }
 
+/* Of the race's side: it is provoked, in one of its other executions maybe. */
+static struct error *hunting_credit_side(struct hunting *hunting,
+					 struct race *race, int i)
+{
+	const struct vec *frames = &race->sides[i].frames;
+	struct target_outcome outcome = { .result = TARGET_PROVOKED };
+	const struct race_frame *frame;
+	struct target_record record;
+	struct hunt_place place;
+	bool found = false;
+	struct error *err;
+
+	if (frames->count == 0)
+		return NULL;
+	frame = vec_at(frames, 0);
+	place = (struct hunt_place){ .module = frame->module,
+				     .offset = frame->offset };
+	if (!place.module)
+		return NULL;
+	err = outcomes_find_at(hunting->outcomes, &place, &record, &found);
+	if (err || !found)
+		return err;
+	race->target = record.side.id;
+	memcpy(outcome.race, race->fingerprint, sizeof(outcome.race));
+	if (race->recorded.address == 0)
+		err = attach_recorded(hunting->symbolizer, &record.side, race);
+	if (!err)
+		err = outcomes_save(hunting->outcomes, record.side.id,
+				    &outcome);
+	target_record_deinit(&record);
+	return err;
+}
+
+/*
+ * A thread was held at a partner of some side, and not that side came there but
+ * another access: the race is that of the sides at these two.
+ */
+static struct error *hunting_credit(struct hunting *hunting, struct race *race)
+{
+	struct error *err = NULL;
+
+	for (int i = 0; !err && i < 2 && race->target == 0 &&
+			race->verdict != VERDICT_SYNC;
+	     i++)
+		err = hunting_credit_side(hunting, race, i);
+	return err;
+}
+
 /* They are told when their sides are known; after an error they are freed. */
 static struct error *hunting_tell(struct hunting *hunting, struct error *err)
 {
@@ -342,6 +390,8 @@ static struct error *hunting_tell(struct hunting *hunting, struct error *err)
 
 		if (!err)
 			err = hunting_adopt(hunting, race);
+		if (!err)
+			err = hunting_credit(hunting, race);
 		if (err)
 			race_free(race);
 		else

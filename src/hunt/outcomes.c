@@ -390,6 +390,43 @@ struct error *outcomes_claim(struct outcomes *outcomes, size_t most,
 	return err;
 }
 
+static struct error *find_at(struct store *store,
+			     const struct hunt_place *place,
+			     struct target_record *ret, bool *ret_found)
+{
+	struct query *query;
+	bool row = false;
+	struct error *err = query_prepare(
+		store,
+		"SELECT " RECORD_COLUMNS " FROM side"
+		" WHERE module = ? AND offset = ?"
+		" ORDER BY result = 'provoked' DESC, rank DESC, side LIMIT 1",
+		&query);
+
+	if (err)
+		return err;
+	query_bind_text(query, 1, place->module);
+	query_bind(query, 2, place->offset);
+	err = query_next(query, &row);
+	if (!err && row)
+		err = read_row(query, ret);
+	query_free(query);
+	if (!err)
+		*ret_found = row;
+	return err;
+}
+
+struct error *outcomes_find_at(struct outcomes *outcomes,
+			       const struct hunt_place *place,
+			       struct target_record *ret, bool *ret_found)
+{
+	struct error *err = store_begin_read(outcomes->store);
+
+	return err ? err
+		   : store_end(outcomes->store,
+			       find_at(outcomes->store, place, ret, ret_found));
+}
+
 static const char *or_null(const char *text)
 {
 	return text[0] ? text : NULL;

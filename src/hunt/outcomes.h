@@ -68,6 +68,15 @@ struct error *outcomes_claim(struct outcomes *outcomes, size_t most,
 struct error *outcomes_save(struct outcomes *outcomes, uint64_t side,
 			    const struct target_outcome *outcome);
 
+/*
+ * The most promising side whose instruction is at that place, one that was provoked
+ * before others, with what came of it; the caller frees *ret. *ret_found: there is
+ * one. The module's path and the offset count.
+ */
+struct error *outcomes_find_at(struct outcomes *outcomes,
+			       const struct hunt_place *place,
+			       struct target_record *ret, bool *ret_found);
+
 struct error *outcomes_count(struct outcomes *outcomes,
 			     struct outcomes_counts *ret);
 

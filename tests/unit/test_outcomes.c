@@ -271,6 +271,37 @@ static void other_stores_are_refused(void **state)
 		   "no store of a hunt");
 }
 
+/* How its fingerprint begins; a blank: there is none. */
+static char found_at(const char *module, uint64_t offset)
+{
+	struct hunt_place place = { .module = (char *)(uintptr_t)module,
+				    .offset = offset };
+	struct target_record record;
+	bool found = true;
+	char letter;
+
+	assert_null(outcomes_find_at(outcomes, &place, &record, &found));
+	if (!found)
+		return ' ';
+	letter = record.side.fingerprint[0];
+	assert_int_equal(record.side.place.offset, offset);
+	target_record_deinit(&record);
+	return letter;
+}
+
+/* All have one place. */
+static void a_side_is_found_by_its_place(void **state)
+{
+	(void)state;
+	add(outcomes, 3);
+	assert_int_equal(found_at("/usr/bin/cache", 0x1178), ' ');
+	assert_int_equal(found_at("/usr/bin/other", 0x1179), ' ');
+	assert_int_equal(found_at("/usr/bin/cache", 0x1179), 'a');
+	save(outcomes, 1, TARGET_ORDERED);
+	save(outcomes, 2, TARGET_PROVOKED);
+	assert_int_equal(found_at("/usr/bin/cache", 0x1179), 'b');
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -282,6 +313,7 @@ int main(void)
 		TEST(what_a_killed_process_had_is_claimed_again),
 		TEST(what_has_not_changed_is_not_tried),
 		TEST(other_stores_are_refused),
+		TEST(a_side_is_found_by_its_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
