@@ -27,6 +27,7 @@ struct move {
 	uint64_t position, bytes;
 	const struct trace_channel *channel; /* NULL: not known */
 	uint32_t thread;
+	uint32_t order; /* of the thread, from 0: they are sorted by it */
 	uint32_t system_call;
 	int32_t descriptor;
 	uint32_t flags; /* bits of enum trace_moved */
@@ -92,11 +93,13 @@ static bool index_unpacked(const struct executed *executed,
 }
 
 static struct error *index_thread(const struct executed *executed,
-				  struct executed_moves *moves,
-				  const struct executed_thread *thread)
+				  struct executed_moves *moves, size_t order)
 {
+	const struct executed_thread *thread =
+		vec_at(&executed->threads, order);
 	struct unpacked unpacked = { 0 };
 	struct error *err = NULL;
+	size_t first = moves->all.count;
 	uint64_t last = 0;
 
 	for (size_t i = 0; !err && i < thread->chunks.count; i++) {
@@ -110,6 +113,9 @@ static struct error *index_thread(const struct executed *executed,
 		}
 		last = chunk->head->last;
 	}
+	for (size_t i = first; i < moves->all.count; i++)
+		((struct move *)vec_at(&moves->all, i))->order =
+			(uint32_t)order;
 	unpacked_deinit(&unpacked);
 	return err;
 }
@@ -165,8 +171,7 @@ static struct error *make_index(struct executed *executed)
 	moves->parts.size = sizeof(struct part);
 	moves->sent.size = sizeof(size_t);
 	for (size_t i = 0; !err && i < executed->threads.count; i++)
-		err = index_thread(executed, moves,
-				   vec_at(&executed->threads, i));
+		err = index_thread(executed, moves, i);
 	if (!err)
 		err = sort_sent(moves);
 	if (err)
@@ -181,18 +186,44 @@ static const struct part *part_at(const struct executed_moves *moves,
 	return vec_at(&moves->parts, move->first + i);
 }
 
+/* How many are of threads before that one, or not above that number. */
+static size_t count_until(const struct executed_moves *moves, uint64_t order,
+			  uint64_t number)
+{
+	size_t low = 0, high = moves->all.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct move *move = vec_at(&moves->all, middle);
+
+		if (move->order < order ||
+		    (move->order == order && move->number <= number))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* The call that received the byte, and which one of its bytes it is. */
-static const struct move *find_received(const struct executed_moves *moves,
+static const struct move *find_received(const struct executed *executed,
 					const struct executed_write *received,
 					uint64_t address, uint64_t *ret_offset)
 {
-	for (size_t i = moves->all.count; i-- > 0;) {
+	const struct executed_moves *moves = &executed->moves;
+	const uint64_t *order =
+		map_get(&executed->thread_ids, received->thread);
+
+	for (size_t i = order ? count_until(moves, *order, received->number)
+			      : 0;
+	     i-- > 0;) {
 		const struct move *move = vec_at(&moves->all, i);
 		uint64_t offset = 0;
 
 		if (move->thread != received->thread ||
-		    move->number != received->number ||
-		    !(move->flags & TRACE_RECEIVED))
+		    move->number != received->number)
+			break;
+		if (!(move->flags & TRACE_RECEIVED))
 			continue;
 		for (uint32_t j = 0; j < move->parts; j++) {
 			const struct part *part = part_at(moves, move, j);
@@ -472,7 +503,7 @@ struct error *executed_sender(struct executed *executed,
 	if (err)
 		return err;
 	*ret = (struct executed_sent){ .descriptor = -1 };
-	move = find_received(&executed->moves, received, address, &offset);
+	move = find_received(executed, received, address, &offset);
 	if (move)
 		find_sender(&executed->moves, move, offset, size, ret);
 	return NULL;
