@@ -71,8 +71,10 @@ bool hunt_counts(struct hunt_target *target, const struct thread *thread)
 	struct hunt_count *count = hunt_count_of(target, thread->tid);
 	bool side;
 
-	if (!count)
+	if (!count) {
+		target->uncounted = true;
 		return false;
+	}
 	side = count->executions == target->wire.ordinal;
 	count->executions += hunt_executions(target, thread);
 	if (count->executions > target->news.reached)

@@ -83,8 +83,8 @@ void hunt_loader_begin(struct engine *engine, const struct process *process)
 		return;
 	}
 	hunt_loader_stand(engine, &loader);
-	/* without memory for it, none is watched */
-	vec_push(&engine->hunt.loaders, &loader);
+	if (!vec_push(&engine->hunt.loaders, &loader))
+		core_note(&engine->core, error_nomem);
 }
 
 void hunt_loader_end(struct engine *engine, const struct program_text *text)

@@ -78,7 +78,10 @@ static void hunt_disarm(struct engine *engine, struct hunt_target *target)
 		hunt_text_leave(engine, &target->wire.site);
 }
 
-/* Others had a register: what a thread did then was not seen. */
+/*
+ * Others had a register: what a thread did then was not seen. Or there was no
+ * memory to count it.
+ */
 static bool hunt_was_blind(const struct engine *engine,
 			   const struct hunt_target *target,
 			   enum wire_hunt_end end)
@@ -86,7 +89,8 @@ static bool hunt_was_blind(const struct engine *engine,
 	return end != WIRE_HUNT_MET &&
 	       (target->state == HUNT_COUNTING || target->state == HUNT_NEAR ||
 		target->state == HUNT_HELD) &&
-	       engine->core.tracees.watch.refused != target->refused;
+	       (target->uncounted ||
+		engine->core.tracees.watch.refused != target->refused);
 }
 
 static void hunt_over(struct engine *engine, struct hunt_target *target,
@@ -236,6 +240,18 @@ static bool hunt_updates(struct engine *engine, const struct wire_hunt *wire)
 	return true;
 }
 
+/* There is no memory for it. */
+static void hunt_refuse(struct engine *engine, const struct wire_hunt *wire)
+{
+	const struct wire_hunted news = {
+		.side = wire->side,
+		.end = WIRE_HUNT_UNTRIED,
+	};
+
+	core_note(&engine->core, error_nomem);
+	channel_send(&engine->core.channel, WIRE_HUNTED, &news, sizeof(news));
+}
+
 void hunt_take(struct engine *engine, const void *payload, size_t size)
 {
 	struct hunt_target *target;
@@ -247,6 +263,7 @@ void hunt_take(struct engine *engine, const void *payload, size_t size)
 	target = calloc(1, sizeof(*target));
 	if (!target || !vec_push(&engine->hunt.targets, &target)) {
 		free(target);
+		hunt_refuse(engine, wire);
 		return;
 	}
 	target->wire = *wire;
@@ -270,9 +287,16 @@ static void hunt_focus(struct engine *engine, struct hunt_target *target)
 	hunt->focus = target;
 }
 
-static bool hunt_is_for_text(const struct hunt_target *target)
+/* Others have the rest: the one that is left is for the held bytes. */
+static bool hunt_has_one_register(const struct engine *engine)
 {
-	return target->wire.by_text &&
+	return engine->core.tracees.watch.dregs.taken >= DREGS_SLOTS - 1;
+}
+
+static bool hunt_is_for_text(const struct engine *engine,
+			     const struct hunt_target *target)
+{
+	return (target->wire.by_text || hunt_has_one_register(engine)) &&
 	       target->wire.ordinal <= WIRE_HUNT_TEXT_ORDINAL;
 }
 
@@ -301,7 +325,7 @@ static void hunt_arm_target(struct engine *engine, struct hunt_target *target)
 	}
 	target->state = hunt_state_of(target);
 	target->refused = engine->core.tracees.watch.refused;
-	if (hunt_is_for_text(target))
+	if (hunt_is_for_text(engine, target))
 		target->stands = hunt_text_stand(engine, &target->wire.site);
 	if (!target->stands && !hunt_claim(engine, target))
 		target->state = HUNT_QUEUED;
@@ -322,7 +346,7 @@ static void hunt_arm(struct engine *engine)
 		struct hunt_target *target = hunt_target_at(hunt, i);
 
 		if (target->state != HUNT_QUEUED ||
-		    (armed >= HUNT_ARMED && !hunt_is_for_text(target)))
+		    (armed >= HUNT_ARMED && !hunt_is_for_text(engine, target)))
 			continue;
 		hunt_arm_target(engine, target);
 		armed += target->claimed;

@@ -25,7 +25,8 @@
  * in a queue. What is armed when its thread has run already would be counted
  * wrongly: it is not tried.
  *
- * Where many sides are to be tried in a run (wire_hunt.by_text), those with few
+ * Where many sides are to be tried in a run (wire_hunt.by_text), or others have all
+ * registers but one, which then watches the bytes, those with few
  * executions to count wait at INT3s, all at once: so a thread is held at one after
  * the other. Each execution by any thread is a stop, so a side is given up after
  * HUNT_STOPS of them; and a thread that runs while another one is taken over the
@@ -90,6 +91,7 @@ struct hunt_target {
 	unsigned int stops; /* there */
 	bool passed; /* by a thread, when another one was held */
 	struct vec counts; /* of struct hunt_count, by thread */
+	bool uncounted; /* an execution was not, for want of memory */
 	int early; /* partners that were held before it */
 	uint64_t early_ns; /* of hunt.moved_ns, in these holds */
 	bool updated; /* `update' has come in such a hold, and waits for its end */

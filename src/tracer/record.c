@@ -138,7 +138,11 @@ void record_take(struct engine *engine, const void *payload, size_t size)
 
 		if (own)
 			own->site = sites[i];
+		else
+			core_note(&engine->core, error_nomem);
 	}
+	if (!program)
+		core_note(&engine->core, error_nomem);
 	/* they are armed together, before the program goes on */
 	if (program)
 		program->due = true;

@@ -29,6 +29,7 @@
 #include "tracer/release.h"
 #include "tracer/startup.h"
 #include "wire/channel.h"
+#include "wire/hunt.h"
 #include "wire/running.h"
 
 enum { LANES = 4, DRIVEN_LIMIT = 64 << 20, TEXT_PAGES = 2 * 4096 };
@@ -117,7 +118,8 @@ struct driven {
 	struct wire_instance instance; /* the last, and what follows it */
 	uint64_t instance_pages[WIRE_PAGES_MAX];
 	uint8_t instance_bytes[WIRE_PAGES_MAX][WIRE_PAGE];
-	int startup_count, running_count;
+	int startup_count, running_count, hunted_count;
+	struct wire_hunted hunted; /* the last */
 	/* of WIRE_CALLERS: words that lie in [callers_from, callers_to) */
 	uint64_t callers_from, callers_to;
 	int callers_count;
@@ -232,6 +234,11 @@ static inline void driven_message(struct driven *driven, enum wire_type type,
 		break;
 	case WIRE_STARTUP:
 		driven->startup_count++;
+		break;
+	case WIRE_HUNTED:
+		assert_int_equal(size, sizeof(driven->hunted));
+		memcpy(&driven->hunted, payload, size);
+		driven->hunted_count++;
 		break;
 	case WIRE_RUNNING:
 		driven->running_count++;

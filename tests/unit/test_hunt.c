@@ -17,6 +17,23 @@
 
 #include "tracer/hunt.h"
 
+/* No memory is to be had while this is set. */
+static bool exhausted;
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return exhausted ? NULL : __real_calloc(count, size);
+}
+
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size)
+{
+	return exhausted ? NULL : __real_realloc(memory, size);
+}
+
 static void work_write(struct arena *arena, struct lane *lane)
 {
 	do_write(&arena->data[0], lane->done);
@@ -145,14 +162,14 @@ static void a_side_that_was_told_is_not_tried_again(void **state)
 	driven_end(driven);
 }
 
-/* Before its time, which is an hour. */
+/* Before its time, which is an hour, and however busy the machine is. */
 static void end_hold(struct driven *driven)
 {
 	struct stall *stall =
 		*(struct stall **)vec_at(&driven->engine.stalls.list, 0);
 
 	driven_until(driven, stall->watched);
-	stall->deadline_ns = 0;
+	stall->length_ns = stall->deadline_ns = 0;
 	driven_until(driven, !driven->engine.hunt.holds);
 }
 
@@ -286,6 +303,37 @@ static void who_comes_during_a_hold_is_let_by(void **state)
 	driven_end(driven);
 }
 
+/* Others have three: the last one is not for counting. */
+static void with_one_register_sides_wait_in_the_text(void **state)
+{
+	struct driven *driven = start(2);
+	struct wire_hunt side = side_at_write();
+	const struct hunt_target *target;
+
+	(void)state;
+	driven->engine.core.tracees.watch.dregs.taken = 3;
+	side.hold_ns = 3600 * CLOCK_NS_PER_S;
+	side.partners[side.partner_count++] = site_at(site_far, 5);
+	take(driven, &side);
+	target =
+		*(struct hunt_target **)vec_at(&driven->engine.hunt.targets, 0);
+	assert_true(target->stands);
+	assert_false(target->claimed);
+	assert_int_equal(dregs_free(&driven->engine.core.tracees.watch.dregs),
+			 1);
+	lane_start(0, 1);
+	driven_until(driven, driven->engine.hunt.holds);
+	/* it watches the bytes, and the partner has an INT3 */
+	assert_int_equal(dregs_free(&driven->engine.core.tracees.watch.dregs),
+			 0);
+	assert_true(driven->engine.hunt.partners[0].stands);
+	end_hold(driven);
+	driven_until(driven, lane_idle(0));
+	hunt_end(&driven->engine);
+	assert_pristine(&driven->memory);
+	driven_end(driven);
+}
+
 /* Others execute it all the time. */
 static void a_side_in_the_text_is_given_up(void **state)
 {
@@ -323,6 +371,35 @@ static void sides_that_make_no_sense_are_none(void **state)
 	side.partner_count = UINT32_MAX;
 	take(driven, &side);
 	assert_int_equal(driven->engine.hunt.targets.count, 0);
+	driven_end(driven);
+}
+
+static void without_memory_a_side_is_not_tried(void **state)
+{
+	struct driven *driven = start(1);
+	struct wire_hunt side = side_at_write();
+	struct hunt_target *target;
+
+	(void)state;
+	exhausted = true;
+	hunt_take(&driven->engine, &side, sizeof(side));
+	exhausted = false;
+	assert_int_equal(driven->engine.hunt.targets.count, 0);
+	driven_listen(driven);
+	assert_int_equal(driven->note_count, 1);
+	assert_int_equal(driven->hunted_count, 1);
+	assert_int_equal(driven->hunted.end, WIRE_HUNT_UNTRIED);
+	/* nor one of which an execution could not be counted */
+	take(driven, &side);
+	target =
+		*(struct hunt_target **)vec_at(&driven->engine.hunt.targets, 0);
+	target->uncounted = true;
+	hunt_end(&driven->engine);
+	driven_listen(driven);
+	assert_int_equal(driven->hunted_count, 2);
+	assert_int_equal(driven->hunted.end, WIRE_HUNT_UNTRIED);
+	assert_int_equal(driven->sample_count, 0);
+	assert_pristine(&driven->memory);
 	driven_end(driven);
 }
 
@@ -392,8 +469,10 @@ int main(void)
 		cmocka_unit_test(breakpoints_of_partners_end_with_the_hold),
 		cmocka_unit_test(many_sides_wait_in_the_text),
 		cmocka_unit_test(who_comes_during_a_hold_is_let_by),
+		cmocka_unit_test(with_one_register_sides_wait_in_the_text),
 		cmocka_unit_test(a_side_in_the_text_is_given_up),
 		cmocka_unit_test(sides_that_make_no_sense_are_none),
+		cmocka_unit_test(without_memory_a_side_is_not_tried),
 		cmocka_unit_test(a_hold_lasts_longer_while_others_wait_to_run),
 	};
 
