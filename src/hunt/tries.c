@@ -110,7 +110,7 @@ bool tries_by_ptrace(const struct tries *tries, const struct hunt_side *side)
 {
 	const struct tries_side *known = tries_find(tries, side->id);
 
-	return known && known->unreached > 0;
+	return known && (known->unreached > 0 || known->again);
 }
 
 /* As the user or the recording says. */

@@ -70,8 +70,9 @@ bool tries_are_late(const struct hunt_side *side, uint64_t hold_ns,
 		    uint64_t before_ns);
 
 /*
- * Is it to be tried by ptrace? It was not reached by perf, which stops no thread
- * that blocks SIGTRAP for a moment, as in a handler that blocks all signals.
+ * Is it to be tried by ptrace? It was not reached by perf, or held in vain: perf
+ * stops no thread that blocks SIGTRAP for a moment, as in a handler that blocks all
+ * signals.
  */
 bool tries_by_ptrace(const struct tries *tries, const struct hunt_side *side);
 

@@ -106,6 +106,14 @@ for variant in O0 O2 nopie; do
 			outcome=provoked
 	done
 done
+# it does so where it comes to the held bytes, which perf does not see
+for variant in O0 O2; do
+	in_turn 2 "sigmasked reader, $variant" || continue
+	hunted "sigmasked reader, $variant" 66 "$T/sigmasked.$variant" reader
+	has "sigmasked reader, $variant: it came to the write" "$report" \
+		type=target side.function=early_write outcome=provoked
+done
+hunted "sigmasked reader, twin" 0 "$T/sigmasked.twin" reader
 for kind in section handler; do
 	hunted "sigmasked $kind, twin" 0 "$T/sigmasked.twin" "$kind"
 	is "sigmasked $kind, twin: its write was reached" "$(records --count \
