@@ -9,12 +9,21 @@
 #include "base/vec.h"
 #include "hunt/executed.h"
 
-enum { EXECUTED_CACHE = 8, EXECUTED_FILTER = 65536 };
+enum { EXECUTED_CACHE = 8 };
+
+struct executed_granule {
+	uint32_t hash;
+	uint32_t step; /* the last one that writes it: its place in the chunk */
+};
 
 struct executed_chunk {
 	const struct trace_stream *head;
-	/* a bit for each place that granules it writes may have; NULL: not known */
-	unsigned char *filter;
+	/*
+	 * The granules that it writes, by their hashes, each once: when
+	 * `indexed'. Two of them may have one hash.
+	 */
+	struct vec granules; /* of struct executed_granule */
+	bool indexed;
 	struct vec ranges; /* of struct executed_range: large writes */
 };
 

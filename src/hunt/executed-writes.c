@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The last write to some bytes. For each chunk, a filter tells which granules it
- * may write; it is made when the chunk is asked for the first time.
+ * The last write to some bytes. For each chunk, an index tells which granules it
+ * writes, and where it writes each for the last time; it is made when the chunk is
+ * asked for the first time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,15 @@ struct search {
 	struct executed_write best;
 };
 
-static uint32_t filter_bit(uint64_t granule)
+/* Makes the index of a chunk. */
+struct indexing {
+	struct executed_chunk *chunk;
+	size_t step; /* at work */
+};
+
+static uint32_t hash_of(uint64_t granule)
 {
-	return (uint32_t)((granule * 0x9e3779b97f4a7c15u) >> 48);
+	return (uint32_t)((granule * 0x9e3779b97f4a7c15u) >> 32);
 }
 
 static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
@@ -29,9 +36,10 @@ static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 	return a < b + b_size && b < a + a_size;
 }
 
-static bool note_write(struct executed_chunk *chunk, uint64_t address,
+static bool note_write(const struct indexing *indexing, uint64_t address,
 		       uint64_t size)
 {
+	struct executed_chunk *chunk = indexing->chunk;
 	uint64_t first = address / 8, last = (address + size - 1) / 8;
 
 	if (size == 0)
@@ -40,30 +48,80 @@ static bool note_write(struct executed_chunk *chunk, uint64_t address,
 		return vec_push(&chunk->ranges,
 				&(struct executed_range){ address, size });
 	for (uint64_t granule = first; granule <= last; granule++) {
-		uint32_t bit = filter_bit(granule);
+		const struct executed_granule entry = {
+			.hash = hash_of(granule),
+			.step = (uint32_t)indexing->step,
+		};
 
-		chunk->filter[bit / 8] |= (unsigned char)(1u << bit % 8);
+		if (!vec_push(&chunk->granules, &entry))
+			return false;
 	}
 	return true;
 }
 
-static bool may_write(const struct executed_chunk *chunk, uint64_t address,
-		      uint64_t size)
+/* By hash; of one, the last step comes first. */
+static int compare_granules(const void *one, const void *two)
 {
+	const struct executed_granule *a = one, *b = two;
+
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return (a->step < b->step) - (a->step > b->step);
+}
+
+static void sort_granules(struct vec *granules)
+{
+	struct executed_granule *all = granules->items;
+	size_t kept = 0;
+
+	if (granules->count)
+		qsort(all, granules->count, granules->size, compare_granules);
+	for (size_t i = 0; i < granules->count; i++) {
+		if (kept == 0 || all[kept - 1].hash != all[i].hash)
+			all[kept++] = all[i];
+	}
+	granules->count = kept;
+}
+
+/* The place + 1 of the last step that may write the granule; 0: none does. */
+static size_t find_granule(const struct executed_chunk *chunk, uint32_t hash)
+{
+	const struct executed_granule *all = chunk->granules.items;
+	size_t low = 0, high = chunk->granules.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (all[middle].hash < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < chunk->granules.count && all[low].hash == hash
+		       ? all[low].step + (size_t)1
+		       : 0;
+}
+
+/* The same of any of these bytes; SIZE_MAX: any step may. */
+static size_t find_writer(const struct executed_chunk *chunk, uint64_t address,
+			  uint64_t size)
+{
+	size_t ret = 0;
+
 	for (size_t i = 0; i < chunk->ranges.count; i++) {
 		const struct executed_range *range = vec_at(&chunk->ranges, i);
 
 		if (overlaps(range->address, range->size, address, size))
-			return true;
+			return SIZE_MAX;
 	}
 	for (uint64_t granule = address / 8;
 	     granule <= (address + size - 1) / 8; granule++) {
-		uint32_t bit = filter_bit(granule);
+		size_t writer = find_granule(chunk, hash_of(granule));
 
-		if (chunk->filter[bit / 8] & 1u << bit % 8)
-			return true;
+		if (writer > ret)
+			ret = writer;
 	}
-	return false;
+	return ret;
 }
 
 /* The accesses of a step, for free(3); NULL: out of memory. */
@@ -174,24 +232,26 @@ static bool visit_step(const struct executed *executed,
 		       : visit_event(unpacked, i, visit, context);
 }
 
-static bool add_to_filter(void *context, const struct executed_write *write)
+static bool add_to_index(void *context, const struct executed_write *write)
 {
 	return note_write(context, write->address, write->size);
 }
 
-static struct error *make_filter(const struct executed *executed,
-				 struct executed_chunk *chunk,
-				 const struct unpacked *unpacked)
+static struct error *make_index(const struct executed *executed,
+				struct executed_chunk *chunk,
+				const struct unpacked *unpacked)
 {
-	if (chunk->filter)
+	struct indexing indexing = { .chunk = chunk };
+
+	if (chunk->indexed)
 		return NULL;
-	chunk->filter = calloc(1, EXECUTED_FILTER / 8);
-	if (!chunk->filter)
-		return error_nomem;
-	for (size_t i = 0; i < unpacked->steps.count; i++) {
-		if (!visit_step(executed, unpacked, i, add_to_filter, chunk))
+	for (; indexing.step < unpacked->steps.count; indexing.step++) {
+		if (!visit_step(executed, unpacked, indexing.step, add_to_index,
+				&indexing))
 			return error_nomem;
 	}
+	sort_granules(&chunk->granules);
+	chunk->indexed = true;
 	return NULL;
 }
 
@@ -252,10 +312,13 @@ static bool take_write(void *context, const struct executed_write *write)
 	return true;
 }
 
+/* Those before `end'. */
 static struct error *search_steps(struct search *search,
-				  const struct unpacked *unpacked)
+				  const struct unpacked *unpacked, size_t end)
 {
-	for (size_t i = unpacked->steps.count; i-- > 0;) {
+	if (end > unpacked->steps.count)
+		end = unpacked->steps.count;
+	for (size_t i = end; i-- > 0;) {
 		const struct unpacked_step *step = vec_at(&unpacked->steps, i);
 		uint64_t best = search->best.number;
 
@@ -279,12 +342,16 @@ static struct error *search_chunk(struct search *search,
 	const struct unpacked *unpacked;
 	struct error *err = NULL;
 
-	if (chunk->filter && !may_write(chunk, search->address, search->size))
+	if (chunk->indexed &&
+	    find_writer(chunk, search->address, search->size) == 0)
 		return NULL;
 	err = get_unpacked(search->executed, chunk->head, &unpacked);
 	if (!err)
-		err = make_filter(search->executed, chunk, unpacked);
-	return err ? err : search_steps(search, unpacked);
+		err = make_index(search->executed, chunk, unpacked);
+	return err ? err
+		   : search_steps(search, unpacked,
+				  find_writer(chunk, search->address,
+					      search->size));
 }
 
 static struct error *search_thread(struct search *search,

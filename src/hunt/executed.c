@@ -93,6 +93,7 @@ static struct error *take_stream(struct executed *executed,
 	if (!chunk)
 		return error_nomem;
 	chunk->head = head;
+	chunk->granules.size = sizeof(struct executed_granule);
 	chunk->ranges.size = sizeof(struct executed_range);
 	executed->totals.steps += head->steps;
 	executed->totals.instructions += head->instructions;
@@ -182,7 +183,7 @@ static void free_thread(struct executed_thread *thread)
 	for (size_t i = 0; i < thread->chunks.count; i++) {
 		struct executed_chunk *chunk = vec_at(&thread->chunks, i);
 
-		free(chunk->filter);
+		vec_deinit(&chunk->granules);
 		vec_deinit(&chunk->ranges);
 	}
 	vec_deinit(&thread->chunks);
