@@ -165,10 +165,13 @@ static void leave_out(struct vec *sides, size_t most,
 	totals->sides = sides->count;
 }
 
-/*
- * The edges of pairs that are ordered, in a vector of their own. Those that are so
- * by the creations of threads, one execution after the other, need no side at all.
- */
+/* By a hand-over: creations of threads alone are looked at by pairs_find(). */
+static bool is_ordered(const struct transfer_pair *pair)
+{
+	return pair && pair->lack == TRANSFER_ORDERED && pair->chain.count > 0;
+}
+
+/* The edges of pairs that are ordered, in a vector of their own. */
 static struct error *take_ordered(struct finding *finding, struct vec *ret)
 {
 	struct vec *edges = &finding->pairs.edges;
@@ -176,12 +179,11 @@ static struct error *take_ordered(struct finding *finding, struct vec *ret)
 
 	for (size_t i = 0; i < edges->count; i++) {
 		struct pair_edge *edge = vec_at(edges, i);
-		const struct transfer_pair *pair = transfers_find(
-			&finding->transfers, edge->place, edge->partner_place);
 
-		if (!pair || pair->lack)
+		if (!is_ordered(transfers_find(&finding->transfers, edge->place,
+					       edge->partner_place)))
 			*(struct pair_edge *)vec_at(edges, kept++) = *edge;
-		else if (pair->chain.count > 0 && !vec_push(ret, edge))
+		else if (!vec_push(ret, edge))
 			return error_nomem;
 	}
 	edges->count = kept;
@@ -274,11 +276,8 @@ static uint64_t count_ordered(const struct transfers *transfers)
 {
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < transfers->pairs.count; i++) {
-		const struct transfer_pair *pair = vec_at(&transfers->pairs, i);
-
-		count += pair->lack == TRANSFER_ORDERED;
-	}
+	for (size_t i = 0; i < transfers->pairs.count; i++)
+		count += is_ordered(vec_at(&transfers->pairs, i));
 	return count;
 }
 

@@ -67,18 +67,25 @@ static struct error *tell_link(const struct telling *telling,
 			       const struct transfer_link *link,
 			       struct hunt_hand_over *ret)
 {
+	static const unsigned int by[] = {
+		[TRANSFER_MEMORY] = HAND_OVER_BY_MEMORY,
+		[TRANSFER_HEAP] = HAND_OVER_BY_ALLOCATOR,
+		[TRANSFER_CALL] = HAND_OVER_BY_CALL,
+	};
 	const struct transfer *transfer = &link->transfer;
 	struct error *err =
 		tell_thread(telling, transfer->sent.thread, &ret->sender);
 
-	ret->freed = transfer->kind == TRANSFER_HEAP;
+	ret->by = by[transfer->kind];
 	ret->address = transfer->address;
 	ret->instructions = transfer->instructions;
 	ret->hops = transfer->hops;
 	if (!err)
 		err = tell_thread(telling, transfer->received.thread,
 				  &ret->receiver);
-	return err || ret->freed ? err : tell_memory(telling, link, ret);
+	return err || transfer->kind == TRANSFER_HEAP
+		       ? err
+		       : tell_memory(telling, link, ret);
 }
 
 struct error *transfer_tell(const struct transfer_pair *pair,
@@ -112,7 +119,7 @@ static void say_memory(struct strbuf *text,
 static void say_hand_over(struct strbuf *text,
 			  const struct hunt_hand_over *hand_over)
 {
-	if (hand_over->freed) {
+	if (hand_over->by == HAND_OVER_BY_ALLOCATOR) {
 		strbuf_addf(text,
 			    "thread %s freed the block at 0x%" PRIx64
 			    ", thread %s allocated it",
@@ -120,8 +127,13 @@ static void say_hand_over(struct strbuf *text,
 			    hand_over->receiver);
 		return;
 	}
-	strbuf_addf(text, "thread %s stored it in ", hand_over->sender);
-	say_memory(text, hand_over);
+	if (hand_over->by == HAND_OVER_BY_CALL) {
+		strbuf_addf(text, "thread %s sent it by a system call",
+			    hand_over->sender);
+	} else {
+		strbuf_addf(text, "thread %s stored it in ", hand_over->sender);
+		say_memory(text, hand_over);
+	}
 	text_add_bracketed(text, hand_over->sent_function);
 	strbuf_addf(text, ", thread %s loaded it", hand_over->receiver);
 	text_add_bracketed(text, hand_over->received_function);

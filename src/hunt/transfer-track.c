@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "hunt/executed-moves.h"
 #include "hunt/executed-parts.h"
 #include "hunt/transfer-parts.h"
 #include "x86/access.h"
@@ -302,6 +303,105 @@ static struct error *receive(struct transfer_tracker *tracker, size_t i,
 	return add_value(tracker, &value);
 }
 
+/* The last instruction of a step, which makes a system call. */
+static struct error *point_of_call(struct transfer_tracker *tracker,
+				   const struct executed_sent *sent,
+				   struct transfer_point *ret)
+{
+	struct executed_cursor cursor;
+	const struct unpacked_step *step;
+	bool found;
+	struct error *err = executed_seek(tracker->steps.executed, sent->thread,
+					  sent->number, &cursor, &found);
+
+	if (!err && found) {
+		step = executed_step(&cursor);
+		*ret = (struct transfer_point){
+			.thread = sent->thread,
+			.superblock = step->superblock,
+			.instruction =
+				executed_superblock(tracker->steps.executed,
+						    step->superblock)
+					->exits[step->exit]
+					.instructions -
+				1u,
+			.number = step->number,
+			.access = SIZE_MAX,
+			.sequence = step->sequence,
+		};
+	}
+	executed_cursor_deinit(&cursor);
+	return err;
+}
+
+/* What the sender's memory had goes on there, if the sender has stored it. */
+static struct error *go_to_sender(struct transfer_tracker *tracker,
+				  const struct executed_sent *sent)
+{
+	struct value value = tracker->value;
+	struct executed_write write;
+	struct error *err;
+
+	if (sent->address == 0)
+		return NULL;
+	err = executed_last_write(tracker->steps.executed, sent->address,
+				  ADDRESS_BYTES, sent->number + 1, &write);
+	if (err || write.kind != EXECUTED_STORE ||
+	    write.thread != sent->thread || !covers(&write, sent->address))
+		return err;
+	value.sent = false;
+	value.thread = write.thread;
+	value.number = write.number;
+	value.access = write.access;
+	value.registers = 0;
+	value.instructions = 0;
+	value.hops = 0;
+	value.next = tracker->transfers->count;
+	return add_value(tracker, &value);
+}
+
+/*
+ * A system call of the thread has received what access i has loaded (section 3.3):
+ * from the one that sent these bytes, if that is certain.
+ */
+static struct error *receive_call(struct transfer_tracker *tracker, size_t i,
+				  uint64_t address,
+				  const struct executed_write *write)
+{
+	const struct translated_access *access = &tracker->accesses.all[i];
+	struct executed_sent sent;
+	struct transfer transfer = {
+		.kind = TRANSFER_CALL,
+		.received = point_of(tracker, i),
+		.address = address,
+		.next = tracker->value.next,
+		.instructions = tracker->value.instructions,
+		.hops = tracker->value.hops + 1,
+	};
+	struct error *err;
+
+	/* a part has the first bytes as its value */
+	if (access->has_value && access->size == ADDRESS_BYTES)
+		transfer.value = access->value;
+	else if (write->has_value && write->address == address)
+		transfer.value = write->value;
+	if (!is_near(tracker, transfer.value) ||
+	    write->number < tracker->kept_since)
+		return NULL;
+	err = executed_sender(tracker->steps.executed, write, address,
+			      ADDRESS_BYTES, &sent);
+	if (err || sent.by != EXECUTED_SENT_BY_POSITION ||
+	    sent.thread == tracker->value.thread ||
+	    sent.number < tracker->question->since)
+		return err;
+	err = point_of_call(tracker, &sent, &transfer.sent);
+	if (err || transfer.sent.superblock == 0)
+		return err;
+	if (!vec_push(tracker->transfers, &transfer))
+		return error_nomem;
+	return go_to_sender(tracker, &sent);
+}
+
 /* The thread itself has written it. */
 static struct error *go_to_store(struct transfer_tracker *tracker,
 				 const struct executed_write *write)
@@ -349,11 +449,16 @@ static struct error *track_word(struct transfer_tracker *tracker, size_t i,
 	    !is_near(tracker, access->value))
 		return NULL;
 	err = find_write(tracker, i, address, &write);
-	if (err || write.kind != EXECUTED_STORE || !covers(&write, address))
+	if (err || !covers(&write, address))
 		return err;
 	is_own = write.thread == tracker->value.thread;
-	err = is_own ? go_to_store(tracker, &write)
-		     : receive(tracker, i, address, write);
+	if (write.kind == EXECUTED_MOVED && is_own)
+		err = receive_call(tracker, i, address, &write);
+	else if (write.kind != EXECUTED_STORE)
+		return NULL;
+	else
+		err = is_own ? go_to_store(tracker, &write)
+			     : receive(tracker, i, address, write);
 	/* its own frame was given to the thread by nobody */
 	if (err || (is_own && (read_at & ~FRAME) == 0))
 		return err;

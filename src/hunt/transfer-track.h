@@ -31,13 +31,15 @@ struct transfer_point {
 	uint32_t superblock; /* 0: an event */
 	uint32_t instruction; /* of the superblock, from 0 */
 	uint64_t number; /* of the step; of an event, of the step before */
-	size_t access; /* which of the step's accesses, from 0 */
+	/* which of the step's accesses, from 0; of a system call, SIZE_MAX */
+	size_t access;
 	uint64_t sequence; /* accesses counted before the step */
 };
 
 enum transfer_kind {
 	TRANSFER_MEMORY, /* a store, and a load of what it stored */
 	TRANSFER_HEAP, /* a block was freed, and allocated again */
+	TRANSFER_CALL, /* system calls, and a load of what was received */
 };
 
 /* A hand-over: whatever the sender did before it comes before the access. */

@@ -52,19 +52,26 @@ static const struct fields partner_fields = {
 #undef AT
 #define AT(member) FIELD_AT(struct hunt_hand_over, member)
 
-static bool was_stored(const void *record)
+static const char *const by_words[] = {
+	[HAND_OVER_BY_MEMORY] = "memory",
+	[HAND_OVER_BY_ALLOCATOR] = "allocator",
+	[HAND_OVER_BY_CALL] = "call",
+};
+
+static bool has_places(const void *record)
 {
-	return !((const struct hunt_hand_over *)record)->freed;
+	return ((const struct hunt_hand_over *)record)->by !=
+	       HAND_OVER_BY_ALLOCATOR;
 }
 
 static const struct field hand_over_field_list[] = {
-	{ "freed", FIELD_BOOL, AT(freed) },
+	{ "by", FIELD_WORD, AT(by), FIELD_WORDS(by_words) },
 	{ "sender", FIELD_TEXT, AT(sender) },
 	{ "receiver", FIELD_TEXT, AT(receiver) },
 	{ "sent", FIELD_OBJECT, AT(sent), .of = &place_fields,
-	  .known = was_stored },
+	  .known = has_places },
 	{ "received", FIELD_OBJECT, AT(received), .of = &place_fields,
-	  .known = was_stored },
+	  .known = has_places },
 	{ "sent_function", FIELD_TEXT, AT(sent_function) },
 	{ "received_function", FIELD_TEXT, AT(received_function) },
 	{ "address", FIELD_ADDRESS, AT(address) },

@@ -44,18 +44,28 @@ struct hunt_partner {
 	uint64_t distance_ns; /* between the two, in the recording */
 };
 
+enum hunt_hand_over_by {
+	HAND_OVER_BY_MEMORY,
+	HAND_OVER_BY_ALLOCATOR, /* the sender freed the block; no instructions */
+	HAND_OVER_BY_CALL, /* a system call */
+};
+
 /*
  * The bytes' address was handed over from one thread to another (ATDetector, MICRO
  * 2011), as recorded: what the sender did with them before comes before what the
  * receiver does.
  */
 struct hunt_hand_over {
-	bool freed; /* by the allocator: the sender freed the block */
+	unsigned int by; /* enum hunt_hand_over_by */
 	char *sender, *receiver; /* thread paths */
-	/* the instructions that stored it and loaded it; freed: none */
+	/*
+	 * The instructions that stored it and loaded it; the one that made the
+	 * system call, and the one that loaded what that received.
+	 */
 	struct hunt_place sent, received;
 	char *sent_function, *received_function; /* NULL: unknown */
-	uint64_t address; /* of the memory that had it, or of the block */
+	/* of the memory it was loaded from, or of the block */
+	uint64_t address;
 	char *variable; /* name of that memory; NULL: unknown */
 	/* gone back from the access, or from where it was handed on */
 	uint64_t instructions;

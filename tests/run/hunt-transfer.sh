@@ -11,19 +11,18 @@ T=$TARGETS_DIR
 
 skip_lacking registers "hunt --transfer" && finish
 
-# ordered FUNCTION, pending FUNCTION: there are sides of it with that outcome
-ordered()
+# is_ordered FUNCTION, is_late FUNCTION: it is, before the hand-over; it is to be tried
+is_ordered()
 {
-	records "$report" type=target outcome=ordered "side.function=$1" \
-		side.hand_overs.0.freed=false runs=0
+	has "$1, $variant: ordered" "$report" type=target outcome=ordered \
+		"side.function=$1" side.hand_overs.0.by=memory runs=0
 }
-pending()
+is_late()
 {
-	records "$report" type=target outcome=pending "side.function=$1"
-}
-if_true()
-{
-	if "${@:2}"; then ok "$1"; else not_ok "$1"; fi
+	has "$1, $variant: to be tried" "$report" type=target \
+		outcome=pending "side.function=$1"
+	is "$1, $variant: and not ordered" "$(records --count "$report" \
+		type=target outcome=ordered "side.function=$1")" 0
 }
 
 cases="swap lock exchange ring task recycle relay"
@@ -32,21 +31,20 @@ for variant in O0 O2; do
 	RUN_TIMEOUT=120 run hunt -v --transfer on --budget 1ms -o "$report" -- \
 		"$T/handed_over.$variant"
 	for case in $cases; do
-		if_true "$case, $variant: before the hand-over" \
-			ordered "${case}_before"
-		if_true "$case, $variant: after it" ordered "${case}_after"
-		if_true "$case, $variant: late is not ordered" \
-			pending "${case}_late"
-		is "$case, $variant: and not otherwise" "$(records --count \
-			"$report" type=target outcome=ordered \
-			"side.function=${case}_late")" 0
+		is_ordered "${case}_before"
+		is_ordered "${case}_after"
+		is_late "${case}_late"
 	done
+	for function in pipe_before pipe_after; do
+		has "$function, $variant" "$report" type=target \
+			outcome=ordered "side.function=$function" \
+			side.hand_overs.0.by=call \
+			side.hand_overs.0.received_function=pipe_receiver
+	done
+	is_late pipe_late
 	# a compare-and-swap that fails hands nothing over, and an index neither
 	for function in failed_early failed_after index_before index_after; do
-		if_true "$function, $variant" pending "$function"
-		is "$function, $variant: not ordered" "$(records --count \
-			"$report" type=target outcome=ordered \
-			"side.function=$function")" 0
+		is_late "$function"
 	done
 	has "$variant: two hand-overs, one after the other" "$report" \
 		type=target side.function=relay_after \
@@ -54,7 +52,7 @@ for variant in O0 O2; do
 		side.hand_overs.1.sent_function=relay_between \
 		side.hand_overs.1.variable=second_slot
 	matches "$variant: the text says so" "$work/err" \
-		'ordered by its address: thread 0\.[0-9]* stored it in `slot`'
+		'ordered by its address: thread 0\.[0-9]* stored it in .slot. '
 	matches "$variant: and how many" "$work/err" \
 		'of them ordered by hand-overs, [0-9]* sides to be tried'
 done

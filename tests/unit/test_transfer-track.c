@@ -240,6 +240,57 @@ static void a_freed_block_is_handed_over_by_the_allocator(void **state)
 	assert_int_equal(transfer_at(0)->sent.number, 1);
 }
 
+/* A system call of 8 bytes: those at the address, which are the object's. */
+static void moves(uint64_t address, uint64_t position, uint64_t flags)
+{
+	const uint64_t numbers[] = { 1, 4, 1, position, 8, flags };
+
+	step(CALLS, NULL, 0);
+	event(TRACE_MOVED_PART, address, 8, OBJECT);
+	packer_event(&packer, TRACE_MOVED, numbers);
+}
+
+static void pipe_with(uint64_t position)
+{
+	const struct trace_channel channel = { .id = 1, .kind = TRACE_PIPE };
+
+	writer_chunk(&writer, TRACE_CHANNEL, &channel, sizeof(channel), NULL,
+		     0);
+	runs(3);
+	STEP(SENDS, SLOT, OBJECT);
+	stops();
+	runs(1);
+	STEP(RELAYS, SLOT, OBJECT, OTHER, OBJECT);
+	moves(OTHER, 0, 0);
+	stops();
+	runs(2);
+	moves(STACK, position, TRACE_RECEIVED);
+	receive_and_use(STACK, OBJECT);
+	stops();
+}
+
+static void a_pipe_hands_over_what_was_sent_at_its_place(void **state)
+{
+	(void)state;
+	pipe_with(0);
+	assert_int_equal(track(2), 2);
+	assert_int_equal(transfer_at(0)->kind, TRANSFER_CALL);
+	assert_int_equal(transfer_at(0)->sent.thread, 1);
+	assert_int_equal(transfer_at(0)->sent.number, 3);
+	assert_int_equal(transfer_at(0)->sent.superblock, CALLS);
+	assert_int_equal(transfer_at(0)->received.superblock, RECEIVES);
+	/* and who gave it to the sender */
+	assert_int_equal(transfer_at(1)->sent.thread, 3);
+	assert_int_equal(transfer_at(1)->next, 1);
+}
+
+static void what_was_sent_elsewhere_is_not_it(void **state)
+{
+	(void)state;
+	pipe_with(64);
+	assert_int_equal(track(2), 0);
+}
+
 /* It cannot be told how far the superblock came. */
 static void nothing_is_tracked_through_a_broken_superblock(void **state)
 {
@@ -292,6 +343,8 @@ int main(void)
 		TEST(that_of_the_same_step_too),
 		TEST(a_store_of_16_bytes_may_be_of_the_address),
 		TEST(a_freed_block_is_handed_over_by_the_allocator),
+		TEST(a_pipe_hands_over_what_was_sent_at_its_place),
+		TEST(what_was_sent_elsewhere_is_not_it),
 		TEST(nothing_is_tracked_through_a_broken_superblock),
 		TEST(steps_that_are_missing_may_have_stored_it),
 	};

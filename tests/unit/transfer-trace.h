@@ -39,6 +39,7 @@ CODE(relays, "mov (%rdi), %rax\n"
 CODE(counts, "lock xadd %rax, (%rdi)\n");
 CODE(selects, "mov (%r8,%rax,8), %rsi\n");
 CODE(allocated, "lea 8(%rax), %rdx\n");
+CODE(calls_kernel, "syscall\n");
 CODE(stores_16, "movups %xmm0, (%rdi)\n");
 
 enum {
@@ -52,6 +53,7 @@ enum {
 	SELECTS,
 	ALLOCATED,
 	STORES_16,
+	CALLS,
 };
 
 enum { SLOTS_MAX = 4 };
@@ -162,6 +164,7 @@ static int trace_set_up(void **state)
 	SUPERBLOCK(SELECTS, selects, loads, 1);
 	SUPERBLOCK(ALLOCATED, allocated, NULL, 0);
 	SUPERBLOCK(STORES_16, stores_16, wide, 1);
+	SUPERBLOCK(CALLS, calls_kernel, NULL, 0);
 	steps = 0;
 	return 0;
 }
