@@ -224,10 +224,15 @@ static void try_rep(struct search *search, size_t at)
 	}
 }
 
-/* The instruction starts within reach before `end`, whose length ends there. */
+/*
+ * The first instruction from `at` on that ends at `end`: where it starts, or `end`
+ * if there is none.
+ */
 static size_t next_ending_at(const struct search *search, size_t at, size_t end,
 			     struct insn_access *ret)
 {
+	if (end > X86_INSN_MAX && at < end - X86_INSN_MAX)
+		at = end - X86_INSN_MAX;
 	for (; at < end; at++) {
 		if ((search->decoder->marks[at] & DECODE_START) == 0)
 			continue;
@@ -238,9 +243,14 @@ static size_t next_ending_at(const struct search *search, size_t at, size_t end,
 	return end;
 }
 
-static size_t reach_before(size_t end)
+/* The same for a call, which returns to `end`. */
+static size_t next_call(const struct search *search, size_t at, size_t end,
+			struct insn_access *ret)
 {
-	return end > X86_INSN_MAX ? end - X86_INSN_MAX : 0;
+	at = next_ending_at(search, at, end, ret);
+	while (at < end && ret->flow != X86_FLOW_CALL)
+		at = next_ending_at(search, at + 1, end, ret);
+	return at;
 }
 
 /* Does control go from the instruction to `address` by going on? */
@@ -256,7 +266,7 @@ static bool falls_through(const struct insn_access *insn, uint64_t address)
 static void try_previous(struct search *search, size_t end, enum rank rank)
 {
 	struct insn_access insn;
-	size_t at = next_ending_at(search, reach_before(end), end, &insn);
+	size_t at = next_ending_at(search, 0, end, &insn);
 
 	while (at < end) {
 		enum rank found = RANK_NONE;
@@ -299,6 +309,17 @@ static void try_branches(struct search *search, uint64_t rip)
 	}
 }
 
+/* The best candidate, if there is one. */
+static bool answer(const struct search *search, uint64_t *ret_address,
+		   struct insn_access *ret)
+{
+	if (search->rank == RANK_NONE)
+		return false;
+	*ret_address = search->address;
+	*ret = search->insn;
+	return true;
+}
+
 bool decode_find_trapped(struct decoder *decoder, const uint8_t *bytes,
 			 size_t size, uint64_t start,
 			 const struct x86_registers *regs,
@@ -322,11 +343,7 @@ bool decode_find_trapped(struct decoder *decoder, const uint8_t *bytes,
 	try_previous(&search, end, RANK_PREVIOUS);
 	if (search.rank < RANK_JUMP)
 		try_branches(&search, regs->rip);
-	if (search.rank == RANK_NONE)
-		return false;
-	*ret_address = search.address;
-	*ret = search.insn;
-	return true;
+	return answer(&search, ret_address, ret);
 }
 
 bool decode_find_call(struct decoder *decoder, const uint8_t *bytes,
@@ -349,17 +366,12 @@ bool decode_find_call(struct decoder *decoder, const uint8_t *bytes,
 
 	if (end > size || !decode_marks(decoder, bytes, size, start))
 		return false;
-	at = next_ending_at(&search, reach_before(end), end, &insn);
-	for (; at < end; at = next_ending_at(&search, at + 1, end, &insn)) {
-		if (insn.flow == X86_FLOW_CALL &&
-		    judge(&search, at, &insn, RANK_PREVIOUS) == RANK_PREVIOUS)
+	at = next_call(&search, 0, end, &insn);
+	for (; at < end; at = next_call(&search, at + 1, end, &insn)) {
+		if (judge(&search, at, &insn, RANK_PREVIOUS) == RANK_PREVIOUS)
 			offer(&search, RANK_PREVIOUS, at, &insn);
 	}
-	if (search.rank == RANK_NONE)
-		return false;
-	*ret_address = search.address;
-	*ret = search.insn;
-	return true;
+	return answer(&search, ret_address, ret);
 }
 
 bool decode_called(struct decoder *decoder, const uint8_t *bytes, size_t size,
@@ -379,9 +391,9 @@ bool decode_called(struct decoder *decoder, const uint8_t *bytes, size_t size,
 
 	if (end > size || !decode_marks(decoder, bytes, size, start))
 		return false;
-	at = next_ending_at(&search, reach_before(end), end, &insn);
-	for (; at < end; at = next_ending_at(&search, at + 1, end, &insn)) {
-		if (insn.flow != X86_FLOW_CALL || insn.indirect)
+	at = next_call(&search, 0, end, &insn);
+	for (; at < end; at = next_call(&search, at + 1, end, &insn)) {
+		if (insn.indirect)
 			continue;
 		target = insn.target;
 		calls++;
@@ -416,9 +428,5 @@ bool decode_find_jump(struct decoder *decoder, const uint8_t *bytes,
 		decode_at(&search, at, &insn);
 		try_jump(&search, at, &insn);
 	}
-	if (search.rank == RANK_NONE)
-		return false;
-	*ret_address = search.address;
-	*ret = search.insn;
-	return true;
+	return answer(&search, ret_address, ret);
 }
