@@ -213,8 +213,7 @@ static uint32_t block_of(const struct recording *recording, uint64_t address,
 	return best ? best->id : 0;
 }
 
-/* Inside of a lock, the C library's and C++'s names say nothing. */
-static void cut_name(char *name)
+void history_cut_name(char *name)
 {
 	static const char *const inside[] = { ".__", "._M_" };
 
@@ -246,7 +245,7 @@ static struct error *add_lock(const struct history_input *input,
 			    lock_size(raw->kind),
 			    block_of(input->recording, raw->address, sequence),
 			    &lock->name);
-	cut_name(lock->name);
+	history_cut_name(lock->name);
 	if (!err && descriptor)
 		err = add_callers(input, descriptor, HISTORY_LOCK_FRAMES_MAX,
 				  &lock->taken);

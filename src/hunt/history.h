@@ -40,6 +40,12 @@ struct error *history_make(const struct history_input *input,
 			   struct recorded *ret);
 
 /*
+ * Cut the name of bytes in a lock to that of the lock: what the C library and C++
+ * call its parts says nothing.
+ */
+void history_cut_name(char *name);
+
+/*
  * Add the accesses of another side that is the same access, if they are of the
  * same process: they are moved.
  */

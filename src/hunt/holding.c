@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "hunt/ordered.h"
 #include "hunt/tries.h"
 #include "report/field.h"
 #include "report/race.h"
@@ -112,6 +113,33 @@ static bool holding_list(const struct hunt_side *side, struct holding_spec *ret)
 	return good;
 }
 
+static void holding_add_other(struct wire_hunt *wire,
+			      const struct wire_hunt *parsed)
+{
+	struct wire_place other = { .length = parsed->path_length };
+
+	memcpy(other.path, parsed->path, sizeof(other.path));
+	for (uint32_t i = 0; i < wire->other_count; i++) {
+		if (memcmp(&wire->others[i], &other, sizeof(other)) == 0)
+			return;
+	}
+	if (wire->other_count < WIRE_HUNT_OTHERS)
+		wire->others[wire->other_count++] = other;
+}
+
+/* The threads of the partners, as far as they are known. */
+static void holding_others(const struct hunt_side *side, struct wire_hunt *wire)
+{
+	for (size_t i = 0; i < side->partners.count; i++) {
+		const struct hunt_partner *partner = vec_at(&side->partners, i);
+		struct wire_hunt parsed = { .path_length = 0 };
+
+		if (partner->thread_path &&
+		    holding_parse_path(partner->thread_path, &parsed))
+			holding_add_other(wire, &parsed);
+	}
+}
+
 static struct error *holding_side(const struct holding_side *wanted, bool many,
 				  struct holding_spec *spec,
 				  struct session_side *ret)
@@ -140,6 +168,7 @@ static struct error *holding_side(const struct holding_side *wanted, bool many,
 				    (unsigned long long)side->id,
 				    side->thread_path);
 	ret->where = holding_where(&side->place);
+	holding_others(side, &ret->wire);
 	return holding_list(side, spec) ? NULL : error_nomem;
 }
 
@@ -183,7 +212,7 @@ static unsigned int holding_result(const struct wire_hunted *news,
 }
 
 static void holding_hunted(void *context, const struct wire_hunted *news,
-			   const struct race *race)
+			   const struct race *race, const struct vec *waits)
 {
 	struct holding *holding = context;
 	struct holding_side *side = &holding->sides[news->side];
@@ -202,8 +231,12 @@ static void holding_hunted(void *context, const struct wire_hunted *news,
 	if (!holding_is_better(result, outcome->result))
 		return;
 	outcome->result = result;
-	if (holding_synchronizes(race) && !outcome->ordered_by)
-		outcome->ordered_by = strdup("their own synchronization");
+	free(outcome->ordered_by);
+	outcome->ordered_by = NULL;
+	if (holding_synchronizes(race))
+		outcome->ordered_by = strdup(ORDERED_BY_ITSELF);
+	else if (result == TARGET_ORDERED)
+		outcome->ordered_by = ordered_by_waits(waits, news->side);
 	else if (race)
 		memcpy(outcome->race, race->fingerprint, sizeof(outcome->race));
 }

@@ -269,6 +269,22 @@ static struct error *hunting_attach(struct hunting *hunting,
 	return err;
 }
 
+/* A lock says more than where the run has seen others wait, if there is one. */
+static void hunting_name_order(const struct hunt_side *side,
+			       struct target_outcome *outcome)
+{
+	char *lock;
+
+	if (outcome->ordered_by &&
+	    strcmp(outcome->ordered_by, ORDERED_BY_ITSELF) == 0)
+		return;
+	lock = ordered_by_lock(side);
+	if (!lock)
+		return;
+	free(outcome->ordered_by);
+	outcome->ordered_by = lock;
+}
+
 static struct error *hunting_target(struct hunting *hunting,
 				    struct target_record *record)
 {
@@ -285,8 +301,8 @@ static struct error *hunting_target(struct hunting *hunting,
 	planned_tried(&hunting->planned, hunting->alone,
 		      outcome->result != TARGET_PENDING,
 		      tries_is_alone(&hunting->tries, side));
-	if (outcome->result == TARGET_ORDERED && !outcome->ordered_by)
-		outcome->ordered_by = ordered_by_lock(side);
+	if (outcome->result == TARGET_ORDERED)
+		hunting_name_order(side, outcome);
 	err = hunting_attach(hunting, side, outcome);
 	if (!err)
 		err = outcomes_save(hunting->outcomes, id, outcome);

@@ -6,7 +6,9 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -14,20 +16,53 @@
 #include "base/log.h"
 #include "image/elftext.h"
 #include "image/image.h"
+#include "image/unwind.h"
+#include "image/variables.h"
+#include "report/frame.h"
 #include "report/race.h"
 #include "sampling/aim.h"
 #include "sampling/where.h"
+#include "session/waits.h"
+
+/* Of one that waits: to see in what, and who called that. */
+enum { WAIT_FRAMES = 12 };
 
 void session_hunt_init(struct session *session)
 {
 	session->hunting = (struct session_hunting){
 		.quarries = VEC_INIT(struct session_quarry),
+		.waits = VEC_INIT(struct session_wait),
 	};
+}
+
+static void session_wait_deinit(struct session_wait *wait)
+{
+	free(wait->variable);
+	race_frames_clear(&wait->frames);
+	vec_deinit(&wait->frames);
+}
+
+/* It has been told. */
+static void session_waits_forget(struct session *session, uint32_t side)
+{
+	struct vec *waits = &session->hunting.waits;
+
+	for (size_t i = waits->count; i-- > 0;) {
+		struct session_wait *wait = vec_at(waits, i);
+
+		if (wait->side != side)
+			continue;
+		session_wait_deinit(wait);
+		vec_remove(waits, i);
+	}
 }
 
 void session_hunt_deinit(struct session *session)
 {
 	vec_deinit(&session->hunting.quarries);
+	for (size_t i = 0; i < session->hunting.waits.count; i++)
+		session_wait_deinit(vec_at(&session->hunting.waits, i));
+	vec_deinit(&session->hunting.waits);
 }
 
 static const struct session_side *session_side_at(const struct session *session,
@@ -309,6 +344,71 @@ struct error *session_hunt(struct session *session)
 	return err;
 }
 
+/* The variable of a futex; *ret stays NULL if it has none with a name. */
+static struct error *session_wait_variable(struct image *image,
+					   const struct wire_hunt_wait *wire,
+					   char **ret)
+{
+	struct data_name name;
+	struct error *err;
+
+	if (wire->call != SYS_futex)
+		return NULL;
+	err = variables_name(image, wire->pid, wire->argument, sizeof(uint32_t),
+			     &name);
+	if (err)
+		return err;
+	*ret = name.name;
+	name.name = NULL;
+	data_name_deinit(&name);
+	return NULL;
+}
+
+/* Its registers but these two are not known: it is not stopped. */
+static struct error *session_wait_frames(struct image *image,
+					 const struct wire_hunt_wait *wire,
+					 struct vec *frames)
+{
+	struct unwind_input input = {
+		.tid = wire->tid,
+		.regs = { .rip = wire->pc },
+		.stack_address = wire->sp,
+		.stack = wire->stack,
+		.stack_size = wire->stack_size,
+	};
+	struct unwind_frame found[WAIT_FRAMES];
+	struct error *err;
+	size_t count;
+
+	input.regs.gpr[X86_RSP] = wire->sp;
+	err = unwind_frames(image, &input, found, WAIT_FRAMES, &count);
+	return err ? err : conflict_describe_stack(image, found, count, frames);
+}
+
+struct error *session_hunt_wait(struct session *session,
+				const struct wire_hunt_wait *wire)
+{
+	struct watched_program *program =
+		watched_program(&session->watched, wire->program);
+	struct session_wait *wait = vec_append(&session->hunting.waits);
+	struct error *err;
+
+	if (!wait)
+		return error_nomem;
+	*wait = (struct session_wait){
+		.side = wire->side,
+		.other = wire->other,
+		.state = wire->state,
+		.call = wire->call,
+		.frames = VEC_INIT(struct race_frame),
+	};
+	if (wire->state != WIRE_OTHER_WAITS || wire->call < 0 || !program)
+		return NULL;
+	err = session_wait_variable(program->image, wire, &wait->variable);
+	return err ? err
+		   : session_wait_frames(program->image, wire, &wait->frames);
+}
+
 /* What another program of the command cannot make good. */
 static bool hunt_is_settled(const struct wire_hunted *news)
 {
@@ -335,7 +435,9 @@ void session_hunted(struct session *session, const struct wire_hunted *news)
 	if (hunt_is_settled(news))
 		session->hunting.settled |= UINT64_C(1) << news->side;
 	if (session->sink->hunted)
-		session->sink->hunted(session->sink->context, news, race);
+		session->sink->hunted(session->sink->context, news, race,
+				      &session->hunting.waits);
+	session_waits_forget(session, news->side);
 	if (session->hunting.settled == all)
 		session_stop(session);
 }

@@ -17,6 +17,7 @@
 struct error;
 struct session;
 struct watched_program;
+struct wire_hunt_wait;
 struct wire_hunted;
 
 /* A program that runs, and the sides that were sent of it. */
@@ -29,6 +30,7 @@ struct session_quarry {
 
 struct session_hunting {
 	struct vec quarries; /* of struct session_quarry */
+	struct vec waits; /* of struct session_wait: of sides told next */
 	uint64_t settled; /* bits, by side: no other program is to try it */
 	uint64_t
 		told; /* bits, by side: the tracer has done with it somewhere */
@@ -49,6 +51,10 @@ struct error *session_hunt(struct session *session);
 
 /* Modules of the program were unmapped: what was sent of them is no more there. */
 void session_hunt_forget(struct session *session, uint32_t program);
+
+/* WIRE_HUNT_WAIT. */
+struct error *session_hunt_wait(struct session *session,
+				const struct wire_hunt_wait *wire);
 
 /* WIRE_HUNTED. */
 void session_hunted(struct session *session, const struct wire_hunted *news);

@@ -413,6 +413,18 @@ static void message_hunted(struct session *session, const void *payload,
 		session_hunted(session, &news);
 }
 
+static struct error *message_hunt_wait(struct session *session,
+				       const void *payload, size_t size)
+{
+	const struct wire_hunt_wait *wait = payload;
+
+	if (size < sizeof(*wait) || wait->stack_size > sizeof(wait->stack) ||
+	    wait->other.length > WIRE_PATH_MAX ||
+	    !session_hunts(session->config))
+		return NULL;
+	return session_tolerate(session, session_hunt_wait(session, wait));
+}
+
 static void message_note(struct session *session, const void *payload,
 			 size_t size)
 {
@@ -477,6 +489,8 @@ static struct error *session_message(struct session *session,
 	case WIRE_PROVOKED:
 		message_provoked(session, payload, size);
 		break;
+	case WIRE_HUNT_WAIT:
+		return message_hunt_wait(session, payload, size);
 	case WIRE_HUNTED:
 		message_hunted(session, payload, size);
 		break;

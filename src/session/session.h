@@ -145,9 +145,11 @@ struct session_sink {
 	/*
 	 * config.hunt: what came of a side in one of the programs that ran.
 	 * race: what was met (WIRE_HUNT_MET); NULL: two reads, or nothing new.
+	 * waits (struct session_wait, borrowed): with WIRE_HUNT_ALONE, what the
+	 * side's others did meanwhile; some may be of other sides.
 	 */
 	void (*hunted)(void *context, const struct wire_hunted *news,
-		       const struct race *race);
+		       const struct race *race, const struct vec *waits);
 	/* config.record: what a thread does, in the order of stops */
 	void (*recorded)(void *context, const struct session_recorded *news);
 	/*

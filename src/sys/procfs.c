@@ -272,9 +272,11 @@ static bool futex_waits_for_ever(uint64_t operation, uint64_t timeout)
 }
 
 /* "202 uaddr op val ... sp pc", "-1 sp pc" or "running" */
-static bool call_parse(const char *text, int *ret_number,
-		       uint64_t ret_args[PROCFS_ARGUMENTS])
+static bool call_parse_all(const char *text, struct procfs_wait *ret)
 {
+	uint64_t *const words[] = { &ret->args[0], &ret->args[1], &ret->args[2],
+				    &ret->args[3], &ret->args[4], &ret->args[5],
+				    &ret->sp,	   &ret->pc };
 	const char *at;
 	char *end;
 	long number;
@@ -282,14 +284,36 @@ static bool call_parse(const char *text, int *ret_number,
 	number = strtol(text, &end, 10);
 	if (end == text || number < 0)
 		return false;
-	for (int i = 0; i < PROCFS_ARGUMENTS; i++) {
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		at = end;
-		ret_args[i] = strtoull(at, &end, 16);
+		*words[i] = strtoull(at, &end, 16);
 		if (end == at)
 			return false;
 	}
-	*ret_number = (int)number;
+	ret->number = (int)number;
 	return true;
+}
+
+static bool call_parse(const char *text, int *ret_number,
+		       uint64_t ret_args[PROCFS_ARGUMENTS])
+{
+	struct procfs_wait wait;
+
+	if (!call_parse_all(text, &wait))
+		return false;
+	*ret_number = wait.number;
+	memcpy(ret_args, wait.args, sizeof(wait.args));
+	return true;
+}
+
+bool procfs_wait(pid_t tid, struct procfs_wait *ret)
+{
+	char text[256];
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+	return procfs_line(path, text, sizeof(text)) &&
+	       call_parse_all(text, ret);
 }
 
 bool procfs_system_call(pid_t tid, int *ret_number,

@@ -85,6 +85,15 @@ enum { PROCFS_ARGUMENTS = 6 };
 bool procfs_system_call(pid_t tid, int *ret_number,
 			uint64_t ret_args[PROCFS_ARGUMENTS]);
 
+/* The same, with where it is. */
+struct procfs_wait {
+	int number;
+	uint64_t args[PROCFS_ARGUMENTS];
+	uint64_t sp, pc;
+};
+
+bool procfs_wait(pid_t tid, struct procfs_wait *ret);
+
 /* The stack pointer of a thread that sleeps; false while it runs. */
 bool procfs_stack_pointer(pid_t tid, uint64_t *ret);
 

@@ -23,6 +23,7 @@
 #include "tracer/hunt-loader.h"
 #include "tracer/hunt-registers.h"
 #include "tracer/hunt-text.h"
+#include "tracer/hunt-waits.h"
 #include "tracer/stall.h"
 #include "tracer/startup.h"
 
@@ -43,6 +44,7 @@ static struct hunt_target *hunt_target_at(const struct hunt *hunt, size_t i)
 static void hunt_target_free(struct hunt_target *target)
 {
 	vec_deinit(&target->counts);
+	vec_deinit(&target->waits);
 	free(target);
 }
 
@@ -107,32 +109,6 @@ static void hunt_over(struct engine *engine, struct hunt_target *target,
 	target->news.end = end;
 }
 
-static const struct thread *hunt_thread_at(const struct process *process,
-					   const struct thread_place *place)
-{
-	for (size_t i = 0; i < process->threads.count; i++) {
-		const struct thread *thread = process_thread(process, i);
-
-		if (thread_is_at(thread, place))
-			return thread;
-	}
-	return NULL;
-}
-
-/* Has the process created a thread at that place, which may have ended? */
-static bool hunt_has_created(const struct process *process,
-			     struct thread_place place)
-{
-	while (place.length > 0) {
-		uint32_t number = place.path[--place.length];
-		const struct thread *creator = hunt_thread_at(process, &place);
-
-		if (creator)
-			return number < creator->threads_made;
-	}
-	return true;
-}
-
 /* Has a thread run already whose executions are to be counted? */
 static bool hunt_has_begun(const struct engine *engine,
 			   const struct hunt_target *target)
@@ -145,7 +121,7 @@ static bool hunt_has_begun(const struct engine *engine,
 		    process->space->text->program ==
 			    target->wire.site.program &&
 		    (target->wire.any ||
-		     hunt_has_created(process, target->place)))
+		     hunt_has_created(process, &target->place)))
 			return true;
 	}
 	return false;
@@ -164,6 +140,7 @@ static bool hunt_makes_sense(const struct wire_hunt *wire)
 	return wire->path_length <= WIRE_PATH_MAX &&
 	       wire->stack_count <= WIRE_HUNT_STACK &&
 	       wire->partner_count <= WIRE_HUNT_PARTNERS &&
+	       wire->other_count <= WIRE_HUNT_OTHERS &&
 	       wire->early_count <= wire->partner_count;
 }
 
@@ -270,6 +247,7 @@ void hunt_take(struct engine *engine, const void *payload, size_t size)
 	target->place.length = wire->path_length;
 	memcpy(target->place.path, wire->path, sizeof(wire->path));
 	target->counts = (struct vec)VEC_INIT(struct hunt_count);
+	target->waits = (struct vec)VEC_INIT(struct wire_hunt_wait);
 	target->news = (struct wire_hunted){ .side = wire->side };
 	target->begun = !hunt_is_held_up(engine, wire->site.program);
 	hunt_mark_sites(&target->wire);
@@ -411,6 +389,17 @@ static enum wire_hunt_end hunt_end_of(enum wire_outcome outcome)
 	return WIRE_HUNT_LOST;
 }
 
+/* Of the process whose thread is held there. */
+static void hunt_look_at_others(struct engine *engine,
+				struct hunt_target *target)
+{
+	const struct thread *held =
+		tracees_thread(&engine->core.tracees, engine->hunt.again.tid);
+
+	if (held)
+		hunt_waits_take(target, held->process);
+}
+
 /* The hold at the side has ended. */
 static void hunt_held_over(struct engine *engine, enum wire_outcome outcome,
 			   uint64_t held_ns, uint64_t moved_ns)
@@ -425,6 +414,8 @@ static void hunt_held_over(struct engine *engine, enum wire_outcome outcome,
 		return;
 	site = &hunt->focus->wire.site;
 	hunt->focus->news.held_ns = held_ns;
+	if (outcome == WIRE_ALONE)
+		hunt_look_at_others(engine, hunt->focus);
 	hunt_over(engine, hunt->focus, hunt_end_of(outcome));
 	hunt->again.left = hunt_text_has(engine, site);
 }
@@ -777,6 +768,7 @@ static void hunt_tell(struct engine *engine)
 		struct hunt_target *target = hunt_target_at(hunt, i);
 
 		if (target->state != HUNT_OVER ||
+		    !hunt_waits_tell(engine, target) ||
 		    !channel_send(&engine->core.channel, WIRE_HUNTED,
 				  &target->news, sizeof(target->news)))
 			continue;

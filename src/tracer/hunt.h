@@ -96,6 +96,7 @@ struct hunt_target {
 	uint64_t early_ns; /* of hunt.moved_ns, in these holds */
 	bool updated; /* `update' has come in such a hold, and waits for its end */
 	struct wire_hunt update;
+	struct vec waits; /* of struct wire_hunt_wait, to be told with news */
 	struct wire_hunted news;
 };
 

@@ -18,6 +18,14 @@ enum {
 	WIRE_HUNT_PARTNERS = 8,
 	/* at most, of a side that waits at an INT3: each execution is a stop */
 	WIRE_HUNT_TEXT_ORDINAL = 32,
+	WIRE_HUNT_OTHERS = 4,
+	WIRE_HUNT_WAIT_STACK = 2048,
+};
+
+/* The place of a thread, as struct thread_place (tracee/thread.h) has it. */
+struct wire_place {
+	uint32_t path[WIRE_PATH_MAX];
+	uint32_t length;
 };
 
 /* A side, in a program in which its instruction was found. */
@@ -41,6 +49,9 @@ struct wire_hunt {
 	 * other bytes: they have breakpoints only while a thread is held.
 	 */
 	uint32_t early_count;
+	/* threads of which WIRE_HUNT_WAIT is told, if none could run */
+	struct wire_place others[WIRE_HUNT_OTHERS];
+	uint32_t other_count;
 	struct wire_site site;
 	struct wire_site partners[WIRE_HUNT_PARTNERS];
 };
@@ -65,6 +76,30 @@ struct wire_hunted {
 	uint64_t held_ns;
 	/* before that, by which other threads got on in other holds of the run */
 	uint64_t before_ns;
+};
+
+enum wire_hunt_other {
+	WIRE_OTHER_UNBORN, /* it was not created yet */
+	WIRE_OTHER_ENDED,
+	WIRE_OTHER_WAITS,
+};
+
+/*
+ * What one of the others did when a hold ended with WIRE_HUNT_ALONE, told before
+ * that.
+ */
+struct wire_hunt_wait {
+	uint32_t side;
+	struct wire_place other;
+	uint32_t
+		state; /* enum wire_hunt_other; the rest is of one that waits */
+	int32_t pid, tid;
+	uint32_t program;
+	int32_t call; /* number of its system call; -1: not known */
+	uint64_t argument; /* the first; of futex(2) the address */
+	uint64_t pc, sp;
+	uint32_t stack_size; /* bytes from sp on */
+	uint8_t stack[WIRE_HUNT_WAIT_STACK];
 };
 
 #endif

@@ -67,6 +67,7 @@ enum wire_type {
 	 */
 	WIRE_INSTANCE,
 	WIRE_HUNTED, /* struct wire_hunted (hunt.h): what came of a WIRE_HUNT */
+	WIRE_HUNT_WAIT, /* struct wire_hunt_wait (hunt.h): before its WIRE_HUNTED */
 	WIRE_RECORDED, /* struct wire_recorded (record.h); stack bytes */
 };
 

@@ -129,6 +129,15 @@ for kind in bare receive send; do
 		outcome=ordered 'ordered_by=their common mutex ?lock?'
 done
 
+# no lock at the accesses: each waits for its turn
+run hunt -o "$report" --sides 4 -- "$T/free_cond.O2" x20
+is "turns: exit status" "$status" 0
+is "turns: as many sides as asked for" \
+	"$(records --count "$report" type=target)" 4
+has "turns: what the other one waited for" "$report" type=target \
+	outcome=ordered \
+	'ordered_by=*waited for the condition variable ?turned? (take, free_cond.c:*'
+
 # a recording and a report say what is to be provoked, and a store goes on
 run hunt --keep-trace "$work/trace" --store "$work/store" -o "$report" \
 	--hold 500ms -- "$T/listing1.O2"

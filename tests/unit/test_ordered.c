@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* src/hunt/ordered.c: the lock that put a side in order with its partners. */
+/* src/hunt/ordered.c: what put a side in order with its partners. */
 #include "hunt/ordered.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 
 #include <cmocka.h>
 
+#include "report/frame.h"
 #include "report/target-record.h"
 #include "sample-recorded.h"
+#include "session/waits.h"
 #include "x86/access.h"
 
 static struct hunt_side side;
@@ -113,6 +118,109 @@ static void the_threads_own_accesses_and_reads_do_not_count(void **state)
 	is_ordered_by(NULL);
 }
 
+static struct session_wait wait_in(const char *function, int call,
+				   const char *variable)
+{
+	static const char *const names[] = { "futex_wait", NULL, "take" };
+	struct session_wait wait = {
+		.side = 3,
+		.other = { .path = { 1, 2 }, .length = 2 },
+		.state = WIRE_OTHER_WAITS,
+		.call = call,
+		.variable = variable ? strdup(variable) : NULL,
+		.frames = VEC_INIT(struct race_frame),
+	};
+
+	for (int i = 0; function && i < 3; i++) {
+		struct race_frame *frame = vec_append(&wait.frames);
+
+		assert_non_null(frame);
+		*frame = (struct race_frame){ .line = 40 };
+		frame->function = strdup(names[i] ? names[i] : function);
+		frame->file = strdup("src/queue.c");
+	}
+	return wait;
+}
+
+static void waits_are(const struct vec *waits, const char *wanted)
+{
+	char *text = ordered_by_waits(waits, 3);
+
+	if (wanted)
+		assert_string_equal(text, wanted);
+	else
+		assert_null(text);
+	free(text);
+}
+
+/* The wait is freed. */
+static void wait_is(struct session_wait wait, const char *wanted)
+{
+	struct vec waits = VEC_INIT(struct session_wait);
+
+	assert_true(vec_push(&waits, &wait));
+	waits_are(&waits, wanted);
+	free(wait.variable);
+	race_frames_clear(&wait.frames);
+	vec_deinit(&wait.frames);
+	vec_deinit(&waits);
+}
+
+static void what_the_others_waited_for_is_named(void **state)
+{
+	(void)state;
+	wait_is(wait_in("___pthread_cond_wait", SYS_futex,
+			"full.__data.__g_signals[0]"),
+		"thread 0.1.2, which waited for the condition variable `full` (take, "
+		"queue.c:40)");
+	wait_is(wait_in("__new_sem_wait", SYS_futex, "ready"),
+		"thread 0.1.2, which waited for the semaphore `ready` (take, "
+		"queue.c:40)");
+	wait_is(wait_in("sem_wait", SYS_futex, "ready+4"),
+		"thread 0.1.2, which waited for the semaphore `ready` (take, "
+		"queue.c:40)");
+	wait_is(wait_in("__GI___pthread_mutex_lock", SYS_futex, NULL),
+		"thread 0.1.2, which waited for the mutex (take, queue.c:40)");
+	wait_is(wait_in("pthread_join", SYS_futex, "tid"),
+		"thread 0.1.2, which waited for the end of a thread (take, "
+		"queue.c:40)");
+}
+
+static void else_the_system_call_is(void **state)
+{
+	(void)state;
+	wait_is(wait_in(NULL, SYS_futex, "word"),
+		"thread 0.1.2, which waited for a futex `word`");
+	wait_is(wait_in("lock", SYS_futex, NULL),
+		"thread 0.1.2, which waited for a futex");
+	wait_is(wait_in(NULL, SYS_read, NULL),
+		"thread 0.1.2, which waited in read(2)");
+	wait_is(wait_in(NULL, 100000, NULL),
+		"thread 0.1.2, which waited in system call 100000");
+	wait_is(wait_in(NULL, -1, NULL), "thread 0.1.2, which waited");
+}
+
+static void threads_that_are_not_there_are_told(void **state)
+{
+	const struct session_wait all[] = {
+		{ .side = 3, .state = WIRE_OTHER_ENDED },
+		{ .side = 2, .state = WIRE_OTHER_ENDED },
+		{ .side = 3,
+		  .state = WIRE_OTHER_UNBORN,
+		  .other = { .path = { 7 }, .length = 1 } },
+	};
+	struct vec waits = VEC_INIT(struct session_wait);
+
+	(void)state;
+	waits_are(&waits, NULL);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		assert_true(vec_push(&waits, &all[i]));
+	waits_are(
+		&waits,
+		"thread 0, which had ended; thread 0.7, which was not created yet");
+	vec_deinit(&waits);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +237,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_threads_own_accesses_and_reads_do_not_count, begin,
 			end),
+		cmocka_unit_test(what_the_others_waited_for_is_named),
+		cmocka_unit_test(else_the_system_call_is),
+		cmocka_unit_test(threads_that_are_not_there_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
