@@ -132,9 +132,8 @@ struct wire_failed {
 };
 
 /*
- * WIRE_PROCESS is sent of a process that was asked for at once, of a child when
- * it has lived for a moment or has a second thread (announce.h), and again when
- * it has its second thread.
+ * WIRE_PROCESS is sent of a process that was asked for at once, of a child when it
+ * has lived for a moment (announce.h), and of each when it has its second thread.
  */
 struct wire_process {
 	int32_t pid;

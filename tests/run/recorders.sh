@@ -56,7 +56,7 @@ for recorder in valgrind breakpoints; do
 		"side.program=$(realpath "$T/listing1.O2")"
 done
 run hunt --recorder auto --budget 1ms -o "$report" -- \
-	sh -c "'$T/listing1.O2'; [ -z \"\$LD_BIND_NOW\" ] || exit 3"
+	sh -c "[ -z \"\$LD_BIND_NOW\" ] || exit 3; exec '$T/listing1.O2'"
 matches "it ends otherwise under the recorder" "$work/err" \
 	"exit status 3 under the recorder, and with 0 by itself"
 has "in the report, too" "$report" type=summary recorded_exit=3 bare_exit=0
