@@ -540,9 +540,9 @@ static struct error *hunt_check_code(const struct hunt_options *options)
 /* Which sides are whose is known while they are made of a recording. */
 static struct error *hunt_check_candidates(const struct hunt_options *options)
 {
-	const char *other = options->targets ? "--targets"
-			    : options->store ? "--store"
-			    : options->since ? "--since"
+	const char *other = options->targets	      ? "--targets"
+			    : options->store	      ? "--store"
+			    : options->since	      ? "--since"
 			    : hunt_transfers(options) ? "--transfer on"
 						      : NULL;
 

@@ -233,9 +233,9 @@ static struct error *make_candidates(struct finding *finding,
 				     struct sides_input *input,
 				     struct vec *sides)
 {
-	struct error *err =
-		candidates_sides(finding->options->candidates, input,
-				 &finding->pairs, finding->code, sides);
+	struct error *err = candidates_sides(finding->options->candidates,
+					     input, &finding->pairs,
+					     finding->code, sides);
 
 	leave_out(sides, finding->options->most, &finding->totals);
 	return err;

@@ -80,10 +80,10 @@ bool session_learn_places(struct session *session,
  * until replays have enough instances of them (sampling/revisit.h)?
  */
 bool session_revisits(const struct session_config *config);
-/* The conflict is one of the race. */
+/* The race was met at these learned sites (session_learn_places()). */
 struct error *session_revisit_race(struct session *session,
-				   const struct conflict *conflict,
-				   const struct race *race);
+				   const struct race *race,
+				   const uint32_t sites[2]);
 /* The learned site whose turn it is; UINT32_MAX: none. */
 uint32_t session_revisit_draw(struct session *session);
 

@@ -149,12 +149,13 @@ static struct error *session_seen(struct session *session, struct race *race,
 				  const struct conflict *conflict, bool first)
 {
 	struct error *err = session_report(session, race, first);
+	uint32_t sites[2];
 
 	session->races.met = race;
 	if (!err)
 		err = session_learn_race(session, conflict);
-	if (!err)
-		err = session_revisit_race(session, conflict, race);
+	if (!err && session_learn_places(session, conflict, sites))
+		err = session_revisit_race(session, race, sites);
 	if (!err && !session_tire(session, conflict, race))
 		err = error_nomem;
 	return err;

@@ -27,8 +27,6 @@ enum {
 	REPLAY_LESSONS = 2,
 	/* then the regions end where a page is missed again */
 	REPLAY_LESSONS_FIRST = 2,
-	/* as many instances as this, if nothing moves in them */
-	REPLAY_STILL = 5,
 };
 
 static_assert((int)WIRE_HINTS_MAX == (int)REPLAY_HINTS_MAX, "hints");
@@ -64,18 +62,6 @@ void session_replay_deinit(struct session *session)
 
 /* Of an instance, once no processor could be had (session_replays.off). */
 static const char no_processor[] = "no-processor";
-
-bool session_replay_wants(const struct session *session,
-			  const struct race *race)
-{
-	const struct race_replay *replay = &race->replay;
-	uint64_t most = session->config->replay_instances;
-
-	return race->verdict != VERDICT_SYNC &&
-	       replay->instances - replay->still < most &&
-	       replay->instances < REPLAY_STILL * most &&
-	       race_replay_failures(&race->replay) < most;
-}
 
 /* Why no instance can follow the conflict; NULL: the tracer has its reasons. */
 static const char *replay_refusal(const struct conflict *conflict)

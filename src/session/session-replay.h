@@ -68,7 +68,7 @@ struct error *session_replay_expect(struct session *session,
 struct error *session_replay(struct session *session, const void *payload,
 			     size_t size);
 
-/* Are more instances of the race of use? */
+/* session-revisit.c: are more instances of the race of use? */
 bool session_replay_wants(const struct session *session,
 			  const struct race *race);
 

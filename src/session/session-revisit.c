@@ -1,10 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * More stalls at races of which replays need more instances; see session-learn.h.
+ * Of which races replays need more instances, and more stalls at these; see
+ * session-replay.h and session-learn.h.
  */
 #include "session/session-state.h"
 
 #include "base/error.h"
+#include "report/race-replay.h"
+#include "report/race.h"
+#include "session/session-replay.h"
+
+/* As many instances as this, if nothing moves in them. */
+enum { REPLAY_STILL = 5 };
+
+bool session_replay_wants(const struct session *session,
+			  const struct race *race)
+{
+	const struct race_replay *replay = &race->replay;
+	uint64_t most = session->config->replay_instances;
+
+	return race->verdict != VERDICT_SYNC &&
+	       replay->instances - replay->still < most &&
+	       replay->instances < REPLAY_STILL * most &&
+	       race_replay_failures(&race->replay) < most;
+}
 
 bool session_revisits(const struct session_config *config)
 {
@@ -20,14 +39,11 @@ static bool revisit_wanted(const void *context, const struct race *race)
 }
 
 struct error *session_revisit_race(struct session *session,
-				   const struct conflict *conflict,
-				   const struct race *race)
+				   const struct race *race,
+				   const uint32_t sites[2])
 {
-	uint32_t sites[2];
-
 	if (!session_revisits(session->config) ||
-	    !revisit_wanted(session, race) ||
-	    !session_learn_places(session, conflict, sites))
+	    !revisit_wanted(session, race))
 		return NULL;
 	return revisits_add(&session->learning.revisits, race, sites)
 		       ? NULL

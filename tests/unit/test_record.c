@@ -46,6 +46,9 @@ static char *written(const struct report_record *record)
 	case REPORT_SUMMARY:
 		err = render_json.summary(&renderer, &record->summary);
 		break;
+	case REPORT_CANDIDATE:
+		err = render_json.candidate(&renderer, &record->candidate);
+		break;
 	case REPORT_OTHER:
 		fail_msg("nothing was read");
 	}
