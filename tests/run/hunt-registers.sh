@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# racewatch hunt where others have debug registers: with two that are left, a race is
-# provoked as with four; with none, the hunt waits until there is one. It says
+# racewatch hunt where others have debug registers: with two that are left, or one, a
+# race is provoked as with four; with none, the hunt waits until there is one. It says
 # who has them, and so does doctor.
 
 # shellcheck disable=SC2317 # functions called through await
@@ -30,18 +30,23 @@ if ! "$HELPERS_DIR/take-registers" 2 true 2>"$work/err"; then
 	skip "others have registers" "$(cat "$work/err")"
 	finish
 fi
-taking 2
-for backend in perf ptrace; do
-	RUN_TIMEOUT=120 run hunt --targets "$work/sides.jsonl" --hold 500ms \
-		--backend "$backend" -o "$report" -- "$T/listing1.O2"
-	is "with two, by $backend: exit status" "$status" 66
-	has "with two, by $backend: the race is provoked" "$report" type=race \
-		evidence=provoked
-	is "with two, by $backend: every side has an outcome" "$(records --count \
-		"$report" type=target outcome=pending)" 0
-	matches "with two, by $backend: who has the others is told" "$work/err" \
-		'others have 2 of the four debug registers'
+for others in 2 3; do
+	taking "$others"
+	for backend in perf ptrace; do
+		what="others have $others, by $backend"
+		RUN_TIMEOUT=120 run hunt --targets "$work/sides.jsonl" \
+			--hold 500ms --backend "$backend" -o "$report" -- \
+			"$T/listing1.O2"
+		is "$what: exit status" "$status" 66
+		has "$what: the race is provoked" "$report" type=race \
+			evidence=provoked
+		is "$what: every side has an outcome" "$(records --count \
+			"$report" type=target outcome=pending)" 0
+		matches "$what: that is told" "$work/err" \
+			"others have $others of the four debug registers"
+	done
 done
+taking 2
 run doctor
 matches "doctor counts them" "$work/out" '^warning +debug-registers +2 of 4 '
 
