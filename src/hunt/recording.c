@@ -46,9 +46,6 @@ static struct error *take_module(struct recording *recording,
 
 	if (!module)
 		return error_nomem;
-	/* the first one, whatever the command was */
-	if (recording->modules.count == 1)
-		recording->program = item->behind;
 	*module = (struct recording_module){
 		.id = raw->id,
 		.path = item->behind,
@@ -211,8 +208,7 @@ static struct error *take_item(struct recording *recording,
 		memcpy(&recording->end, item->payload, sizeof(recording->end));
 		return NULL;
 	case TRACE_PROGRAM:
-		if (recording->modules.count == 0)
-			recording->program = item->behind;
+		recording->program = item->behind;
 		return NULL;
 	case TRACE_MODULE:
 		return take_module(recording, item);
@@ -320,6 +316,25 @@ static struct error *name_thread(struct recording *recording,
 	return thread->path ? NULL : error_nomem;
 }
 
+/*
+ * Until now it is what was executed. By QEMU this is the executable's whole path,
+ * and the loader's module may come first; by the others the executable's does.
+ */
+static void name_program(struct recording *recording)
+{
+	const struct recording_module *module;
+
+	for (size_t i = 0; i < recording->modules.count; i++) {
+		module = vec_at(&recording->modules, i);
+		if (strcmp(module->path, recording->program) == 0)
+			return;
+	}
+	if (recording->modules.count == 0)
+		return;
+	module = vec_at(&recording->modules, 0);
+	recording->program = module->path;
+}
+
 static struct error *read_all(struct recording *recording)
 {
 	struct trace_item item;
@@ -334,6 +349,7 @@ static struct error *read_all(struct recording *recording)
 		err = name_thread(recording, vec_at(&recording->threads, i));
 	if (err)
 		return err;
+	name_program(recording);
 	recording->cut = !recording->file.ended;
 	sort_cells(&recording->cells);
 	sort_cells(&recording->whole);

@@ -85,8 +85,9 @@ struct trace_program {
 };
 
 /*
- * A file that was mapped with code, the first one is the executable; behind it
- * the path and its zero. An offset in a module is an address of its ELF file: address - bias.
+ * A file that was mapped with code; behind it the path and its zero. The executable
+ * is the one whose path was executed, or else the first. An offset in a module is an
+ * address of its ELF file: address - bias.
  */
 struct trace_module {
 	uint32_t id;

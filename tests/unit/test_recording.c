@@ -72,6 +72,23 @@ static void the_executable_is_the_first_module(void **state)
 	assert_string_equal(recording.program, WRITER_PROGRAM);
 }
 
+/* As by QEMU, which tells the loader's module first. */
+static void a_module_that_was_executed_is_the_executable(void **state)
+{
+	const struct trace_program program = { .argc = 1 };
+	static const struct trace_module module = { .id = 2, .low = 0xa000 };
+	static const char executed[] = "/bin/later\0later";
+
+	(void)state;
+	writer_chunk(&writer, TRACE_PROGRAM, &program, sizeof(program),
+		     executed, sizeof(executed));
+	writer_chunk(&writer, TRACE_MODULE, &module, sizeof(module), executed,
+		     strlen(executed) + 1);
+	writer_end(&writer, 10);
+	open_trace();
+	assert_string_equal(recording.program, "/bin/later");
+}
+
 /* A cell that is written again replaces what was written before. */
 static void the_last_cell_counts(void **state)
 {
@@ -205,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(threads_have_paths),
 		TEST(the_executable_is_the_first_module),
+		TEST(a_module_that_was_executed_is_the_executable),
 		TEST(the_last_cell_counts),
 		TEST(clocks_give_times),
 		cmocka_unit_test(unknown_ids_are_refused),
