@@ -9,26 +9,48 @@
 #include "base/vec.h"
 #include "hunt/executed.h"
 
-enum { EXECUTED_CACHE = 8 };
+/* Chunks that stay unpacked: up to 13 MB each. */
+enum { EXECUTED_CACHE = 12 };
 
+/* A granule that a chunk writes. Two of them may have one hash. */
 struct executed_granule {
 	uint32_t hash;
-	uint32_t step; /* the last one that writes it: its place in the chunk */
+	/*
+	 * of the last step that writes it, its number above the chunk's first;
+	 * UINT32_MAX: so much, or more
+	 */
+	uint32_t last;
+};
+
+/* A large write. */
+struct executed_range {
+	uint64_t address, size;
+	uint64_t number; /* of its step */
+	size_t step; /* its place in the chunk */
 };
 
 struct executed_chunk {
 	const struct trace_stream *head;
-	/*
-	 * The granules that it writes, by their hashes, each once: when
-	 * `indexed'. Two of them may have one hash.
-	 */
-	struct vec granules; /* of struct executed_granule */
+	/* When `indexed': */
+	struct vec
+		granules; /* of struct executed_granule, by hash, each once */
+	struct vec ranges; /* of struct executed_range, by step */
 	bool indexed;
-	struct vec ranges; /* of struct executed_range: large writes */
+	uint64_t searched; /* the last search that has been through its steps */
 };
 
-struct executed_range {
-	uint64_t address, size;
+/* A step of an unpacked chunk, and a granule that it writes. */
+struct executed_writer {
+	uint32_t hash;
+	uint32_t step; /* its place in the chunk */
+};
+
+/* A chunk that is unpacked. */
+struct executed_open {
+	const struct trace_stream *head;
+	struct unpacked unpacked;
+	struct vec writers; /* of struct executed_writer, by hash and step */
+	uint64_t used;
 };
 
 struct executed_thread {
@@ -53,12 +75,15 @@ struct executed {
 	struct map channel_ids;
 	struct executed_moves moves;
 	struct executed_totals totals;
-	struct {
-		const struct trace_stream *head;
-		struct unpacked unpacked;
-		uint64_t used;
-	} cache[EXECUTED_CACHE];
+	struct executed_open cache[EXECUTED_CACHE];
 	uint64_t uses; /* of the cache */
+	/* Of executed-writes.c: */
+	struct vec by_last; /* of struct executed_chunk *, the last one first */
+	uint64_t searches;
+	struct translated_access *accesses; /* of the step at work */
+	size_t accesses_room;
+	struct executed_writer *sorting; /* room for sort_writers() */
+	size_t sorting_room;
 };
 
 /* NULL: it has executed nothing. */

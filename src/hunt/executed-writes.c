@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The last write to some bytes. For each chunk, an index tells which granules it
- * writes, and where it writes each for the last time; it is made when the chunk is
- * asked for the first time.
+ * writes, and when it writes each for the last time; it is made when the chunk is
+ * asked for the first time. So most chunks need not be unpacked. One that is has a
+ * second index as long as it stays so, of all steps that write a granule.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,10 @@ struct search {
 	struct executed_write best;
 };
 
-/* Makes the index of a chunk. */
+/* Makes the indices of a chunk. */
 struct indexing {
 	struct executed_chunk *chunk;
+	struct executed_open *open;
 	size_t step; /* at work */
 };
 
@@ -36,55 +38,112 @@ static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 	return a < b + b_size && b < a + a_size;
 }
 
+static const struct unpacked_step *step_at(const struct executed_open *open,
+					   size_t i)
+{
+	return vec_at(&open->unpacked.steps, i);
+}
+
+static bool add_range(const struct indexing *indexing, uint64_t address,
+		      uint64_t size)
+{
+	const struct executed_range range = {
+		.address = address,
+		.size = size,
+		.number = step_at(indexing->open, indexing->step)->number,
+		.step = indexing->step,
+	};
+
+	return indexing->chunk->indexed ||
+	       vec_push(&indexing->chunk->ranges, &range);
+}
+
 static bool note_write(const struct indexing *indexing, uint64_t address,
 		       uint64_t size)
 {
-	struct executed_chunk *chunk = indexing->chunk;
 	uint64_t first = address / 8, last = (address + size - 1) / 8;
 
 	if (size == 0)
 		return true;
 	if (last - first >= WRITE_GRANULES)
-		return vec_push(&chunk->ranges,
-				&(struct executed_range){ address, size });
+		return add_range(indexing, address, size);
 	for (uint64_t granule = first; granule <= last; granule++) {
-		const struct executed_granule entry = {
+		const struct executed_writer writer = {
 			.hash = hash_of(granule),
 			.step = (uint32_t)indexing->step,
 		};
 
-		if (!vec_push(&chunk->granules, &entry))
+		if (!vec_push(&indexing->open->writers, &writer))
 			return false;
 	}
 	return true;
 }
 
-/* By hash; of one, the last step comes first. */
-static int compare_granules(const void *one, const void *two)
-{
-	const struct executed_granule *a = one, *b = two;
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
-	if (a->hash != b->hash)
-		return a->hash < b->hash ? -1 : 1;
-	return (a->step < b->step) - (a->step > b->step);
+/* From one array to the other, by a digit of the hash; what is equal stays so. */
+static void sort_by_digit(const struct executed_writer *from,
+			  struct executed_writer *to, size_t count,
+			  unsigned int shift)
+{
+	size_t places[DIGITS + 1] = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		places[(from[i].hash >> shift) % DIGITS + 1]++;
+	for (size_t i = 0; i < DIGITS; i++)
+		places[i + 1] += places[i];
+	for (size_t i = 0; i < count; i++)
+		to[places[(from[i].hash >> shift) % DIGITS]++] = from[i];
 }
 
-static void sort_granules(struct vec *granules)
+/* They are by step; the digits have all bits of the hash. */
+static bool sort_writers(struct executed *executed, struct vec *writers)
 {
-	struct executed_granule *all = granules->items;
-	size_t kept = 0;
+	struct executed_writer *all = writers->items, *room;
 
-	if (granules->count)
-		qsort(all, granules->count, granules->size, compare_granules);
-	for (size_t i = 0; i < granules->count; i++) {
-		if (kept == 0 || all[kept - 1].hash != all[i].hash)
-			all[kept++] = all[i];
+	if (writers->count > executed->sorting_room) {
+		room = realloc(executed->sorting,
+			       writers->count * sizeof(*room));
+		if (!room)
+			return false;
+		executed->sorting = room;
+		executed->sorting_room = writers->count;
 	}
-	granules->count = kept;
+	room = executed->sorting;
+	sort_by_digit(all, room, writers->count, 0);
+	sort_by_digit(room, all, writers->count, DIGIT_BITS);
+	sort_by_digit(all, room, writers->count, 2 * DIGIT_BITS);
+	if (writers->count)
+		memcpy(all, room, writers->count * sizeof(*all));
+	return true;
 }
 
-/* The place + 1 of the last step that may write the granule; 0: none does. */
-static size_t find_granule(const struct executed_chunk *chunk, uint32_t hash)
+/* Of each hash, the last of its writers. */
+static bool take_granules(struct executed_chunk *chunk,
+			  const struct executed_open *open)
+{
+	const struct executed_writer *all = open->writers.items;
+
+	for (size_t i = 0; i < open->writers.count; i++) {
+		uint64_t last =
+			step_at(open, all[i].step)->number - chunk->head->first;
+		const struct executed_granule granule = {
+			.hash = all[i].hash,
+			.last = last < UINT32_MAX ? (uint32_t)last : UINT32_MAX,
+		};
+
+		if (i + 1 < open->writers.count &&
+		    all[i + 1].hash == granule.hash)
+			continue;
+		if (!vec_push(&chunk->granules, &granule))
+			return false;
+	}
+	return true;
+}
+
+/* NULL: the chunk does not write it. */
+static const struct executed_granule *
+find_granule(const struct executed_chunk *chunk, uint32_t hash)
 {
 	const struct executed_granule *all = chunk->granules.items;
 	size_t low = 0, high = chunk->granules.count;
@@ -97,26 +156,95 @@ static size_t find_granule(const struct executed_chunk *chunk, uint32_t hash)
 		else
 			high = middle;
 	}
-	return low < chunk->granules.count && all[low].hash == hash
-		       ? all[low].step + (size_t)1
+	return low < chunk->granules.count && all[low].hash == hash ? &all[low]
+								    : NULL;
+}
+
+static uint64_t at_most(uint64_t number, uint64_t most)
+{
+	return number < most ? number : most;
+}
+
+/*
+ * No write of the chunk that is searched for has a higher number; UINT64_MAX: it has
+ * none.
+ */
+static uint64_t latest(const struct search *search,
+		       const struct executed_chunk *chunk)
+{
+	uint64_t last = chunk->head->last, ret = 0;
+	bool found = false;
+
+	if (!chunk->indexed)
+		return at_most(last, search->before - 1);
+	for (size_t i = 0; i < chunk->ranges.count; i++) {
+		const struct executed_range *range = vec_at(&chunk->ranges, i);
+
+		if (overlaps(range->address, range->size, search->address,
+			     search->size)) {
+			found = true;
+			if (range->number > ret)
+				ret = range->number;
+		}
+	}
+	for (uint64_t at = search->address / 8;
+	     at <= (search->address + search->size - 1) / 8; at++) {
+		const struct executed_granule *granule =
+			find_granule(chunk, hash_of(at));
+		uint64_t number;
+
+		if (!granule)
+			continue;
+		/* UINT32_MAX also of events at the start: of first - 1 */
+		number = granule->last < UINT32_MAX
+				 ? chunk->head->first + granule->last
+				 : last;
+		found = true;
+		if (number > ret)
+			ret = number;
+	}
+	return found ? at_most(ret, search->before - 1) : UINT64_MAX;
+}
+
+/* The place + 1 of the last step below `end' of a granule; 0: none. */
+static size_t writer_below(const struct executed_open *open, uint32_t hash,
+			   size_t end)
+{
+	const struct executed_writer *all = open->writers.items;
+	size_t low = 0, high = open->writers.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (all[middle].hash < hash ||
+		    (all[middle].hash == hash && all[middle].step < end))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && all[low - 1].hash == hash
+		       ? all[low - 1].step + (size_t)1
 		       : 0;
 }
 
-/* The same of any of these bytes; SIZE_MAX: any step may. */
-static size_t find_writer(const struct executed_chunk *chunk, uint64_t address,
-			  uint64_t size)
+/* The same of any of the bytes that are searched for. */
+static size_t step_below(const struct search *search,
+			 const struct executed_chunk *chunk,
+			 const struct executed_open *open, size_t end)
 {
 	size_t ret = 0;
 
 	for (size_t i = 0; i < chunk->ranges.count; i++) {
 		const struct executed_range *range = vec_at(&chunk->ranges, i);
 
-		if (overlaps(range->address, range->size, address, size))
-			return SIZE_MAX;
+		if (range->step < end &&
+		    overlaps(range->address, range->size, search->address,
+			     search->size))
+			ret = range->step + 1;
 	}
-	for (uint64_t granule = address / 8;
-	     granule <= (address + size - 1) / 8; granule++) {
-		size_t writer = find_granule(chunk, hash_of(granule));
+	for (uint64_t granule = search->address / 8;
+	     granule <= (search->address + search->size - 1) / 8; granule++) {
+		size_t writer = writer_below(open, hash_of(granule), end);
 
 		if (writer > ret)
 			ret = writer;
@@ -124,24 +252,30 @@ static size_t find_writer(const struct executed_chunk *chunk, uint64_t address,
 	return ret;
 }
 
-/* The accesses of a step, for free(3); NULL: out of memory. */
-static struct translated_access *accesses_of(const struct executed *executed,
-					     const struct unpacked *unpacked,
-					     const struct unpacked_step *step,
-					     size_t *ret_count)
+/* Those of a step, which are there until it is called again. */
+static bool read_accesses(struct executed *executed,
+			  const struct unpacked *unpacked,
+			  const struct unpacked_step *step, size_t *ret_count)
 {
 	const struct translated *translated =
 		executed_superblock(executed, step->superblock);
-	struct translated_access *accesses;
+	size_t count = translated_count(translated, step->exit);
 
-	*ret_count = translated_count(translated, step->exit);
-	accesses = malloc((*ret_count + 1) * sizeof(*accesses));
-	if (accesses)
-		translated_accesses(translated, step->exit,
-				    (const uint64_t *)unpacked->words.items +
-					    step->words,
-				    accesses);
-	return accesses;
+	if (count > executed->accesses_room) {
+		struct translated_access *room =
+			realloc(executed->accesses, count * sizeof(*room));
+
+		if (!room)
+			return false;
+		executed->accesses = room;
+		executed->accesses_room = count;
+	}
+	translated_accesses(translated, step->exit,
+			    (const uint64_t *)unpacked->words.items +
+				    step->words,
+			    executed->accesses);
+	*ret_count = count;
+	return true;
 }
 
 static bool is_write(const struct translated_access *access)
@@ -151,30 +285,28 @@ static bool is_write(const struct translated_access *access)
 
 typedef bool write_visitor(void *context, const struct executed_write *write);
 
-static bool visit_stores(const struct executed *executed,
+static bool visit_stores(struct executed *executed,
 			 const struct unpacked *unpacked,
 			 const struct unpacked_step *step, write_visitor *visit,
 			 void *context)
 {
-	size_t count;
-	struct translated_access *accesses =
-		accesses_of(executed, unpacked, step, &count);
-	bool done = accesses != NULL;
+	size_t count = 0;
+	bool done = read_accesses(executed, unpacked, step, &count);
 
 	for (size_t i = 0; done && i < count; i++) {
-		if (is_write(&accesses[i]))
+		const struct translated_access *access = &executed->accesses[i];
+
+		if (is_write(access))
 			done = visit(context,
 				     &(struct executed_write){
 					     .kind = EXECUTED_STORE,
 					     .number = step->number,
 					     .access = i,
-					     .address = accesses[i].address,
-					     .size = accesses[i].size,
-					     .value = accesses[i].value,
-					     .has_value =
-						     accesses[i].has_value });
+					     .address = access->address,
+					     .size = access->size,
+					     .value = access->value,
+					     .has_value = access->has_value });
 	}
-	free(accesses);
 	return done;
 }
 
@@ -221,7 +353,7 @@ static bool visit_event(const struct unpacked *unpacked, size_t i,
 }
 
 /* Step or event i: false when a visitor says so, or out of memory. */
-static bool visit_step(const struct executed *executed,
+static bool visit_step(struct executed *executed,
 		       const struct unpacked *unpacked, size_t i,
 		       write_visitor *visit, void *context)
 {
@@ -237,49 +369,54 @@ static bool add_to_index(void *context, const struct executed_write *write)
 	return note_write(context, write->address, write->size);
 }
 
-static struct error *make_index(const struct executed *executed,
-				struct executed_chunk *chunk,
-				const struct unpacked *unpacked)
+static bool make_indices(struct executed *executed,
+			 struct executed_chunk *chunk,
+			 struct executed_open *open)
 {
-	struct indexing indexing = { .chunk = chunk };
+	struct indexing indexing = { .chunk = chunk, .open = open };
 
-	if (chunk->indexed)
-		return NULL;
-	for (; indexing.step < unpacked->steps.count; indexing.step++) {
-		if (!visit_step(executed, unpacked, indexing.step, add_to_index,
-				&indexing))
-			return error_nomem;
+	vec_clear(&open->writers);
+	for (; indexing.step < open->unpacked.steps.count; indexing.step++) {
+		if (!visit_step(executed, &open->unpacked, indexing.step,
+				add_to_index, &indexing))
+			return false;
 	}
-	sort_granules(&chunk->granules);
+	if (!sort_writers(executed, &open->writers) ||
+	    (!chunk->indexed && !take_granules(chunk, open)))
+		return false;
 	chunk->indexed = true;
-	return NULL;
+	return true;
 }
 
 /* The chunk's steps, which stay until others take their place in the cache. */
-static struct error *get_unpacked(struct executed *executed,
-				  const struct trace_stream *head,
-				  const struct unpacked **ret)
+static struct error *open_chunk(struct executed *executed,
+				struct executed_chunk *chunk,
+				const struct executed_open **ret)
 {
-	size_t oldest = 0;
-	struct error *err;
+	struct executed_open *open = &executed->cache[0];
+	struct error *err = NULL;
 
 	for (size_t i = 0; i < EXECUTED_CACHE; i++) {
-		if (executed->cache[i].head == head) {
-			executed->cache[i].used = ++executed->uses;
-			*ret = &executed->cache[i].unpacked;
-			return NULL;
+		struct executed_open *at = &executed->cache[i];
+
+		if (at->head == chunk->head) {
+			open = at;
+			break;
 		}
-		if (executed->cache[i].used < executed->cache[oldest].used)
-			oldest = i;
+		if (at->used < open->used)
+			open = at;
 	}
-	executed->cache[oldest].head = NULL;
-	err = executed_unpack(executed, head,
-			      &executed->cache[oldest].unpacked);
-	if (err)
-		return err;
-	executed->cache[oldest].head = head;
-	executed->cache[oldest].used = ++executed->uses;
-	*ret = &executed->cache[oldest].unpacked;
+	if (open->head != chunk->head) {
+		open->head = NULL;
+		err = executed_unpack(executed, chunk->head, &open->unpacked);
+		if (!err && !make_indices(executed, chunk, open))
+			err = error_nomem;
+		if (err)
+			return err;
+		open->head = chunk->head;
+	}
+	open->used = ++executed->uses;
+	*ret = open;
 	return NULL;
 }
 
@@ -312,65 +449,105 @@ static bool take_write(void *context, const struct executed_write *write)
 	return true;
 }
 
-/* Those before `end'. */
-static struct error *search_steps(struct search *search,
-				  const struct unpacked *unpacked, size_t end)
+/* The first step or event that does not come before. */
+static size_t find_end(const struct search *search,
+		       const struct executed_open *open)
 {
-	if (end > unpacked->steps.count)
-		end = unpacked->steps.count;
-	for (size_t i = end; i-- > 0;) {
-		const struct unpacked_step *step = vec_at(&unpacked->steps, i);
-		uint64_t best = search->best.number;
+	size_t low = 0, high = open->unpacked.steps.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
 
 		/* an event comes before the step after the number that it has */
-		if (step->number >= search->before)
-			continue;
-		if (step->number < best)
-			return NULL;
-		if (!visit_step(search->executed, unpacked, i, take_write,
-				search))
-			return error_nomem;
-		if (search->best.number > best)
-			return NULL;
+		if (step_at(open, middle)->number < search->before)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return NULL;
+	return low;
 }
 
 static struct error *search_chunk(struct search *search,
 				  struct executed_chunk *chunk)
 {
-	const struct unpacked *unpacked;
-	struct error *err = NULL;
+	const struct executed_open *open;
+	uint64_t best = search->best.number;
+	struct error *err = open_chunk(search->executed, chunk, &open);
+	size_t end;
 
-	if (chunk->indexed &&
-	    find_writer(chunk, search->address, search->size) == 0)
-		return NULL;
-	err = get_unpacked(search->executed, chunk->head, &unpacked);
-	if (!err)
-		err = make_index(search->executed, chunk, unpacked);
-	return err ? err
-		   : search_steps(search, unpacked,
-				  find_writer(chunk, search->address,
-					      search->size));
+	if (err)
+		return err;
+	search->thread = chunk->head->thread;
+	end = step_below(search, chunk, open, find_end(search, open));
+	while (end-- > 0) {
+		if (step_at(open, end)->number < best)
+			return NULL;
+		if (!visit_step(search->executed, &open->unpacked, end,
+				take_write, search))
+			return error_nomem;
+		if (search->best.number > best)
+			return NULL;
+		end = step_below(search, chunk, open, end);
+	}
+	return NULL;
 }
 
-static struct error *search_thread(struct search *search,
-				   struct executed_thread *thread)
+/* The chunk that is to be searched next; NULL: what was found is the last write. */
+static struct executed_chunk *next_chunk(const struct search *search)
 {
-	struct error *err = NULL;
+	const struct vec *chunks = &search->executed->by_last;
+	uint64_t most = search->best.number;
+	struct executed_chunk *ret = NULL;
 
-	search->thread = thread->id;
-	for (size_t i = thread->chunks.count; !err && i-- > 0;) {
-		struct executed_chunk *chunk = vec_at(&thread->chunks, i);
+	for (size_t i = 0; i < chunks->count; i++) {
+		struct executed_chunk *chunk =
+			*(struct executed_chunk **)vec_at(chunks, i);
+		uint64_t number;
 
-		if (chunk->head->first >= search->before)
-			continue;
-		/* what it has found is later than all of these */
-		if (chunk->head->last < search->best.number)
+		/* neither it nor those behind it have a later one */
+		if (chunk->head->last < most)
 			break;
-		err = search_chunk(search, chunk);
+		if (chunk->head->first > search->before ||
+		    chunk->searched == search->executed->searches)
+			continue;
+		number = latest(search, chunk);
+		if (number != UINT64_MAX && number >= most &&
+		    (!ret || number > most)) {
+			ret = chunk;
+			most = number;
+		}
 	}
-	return err;
+	return ret;
+}
+
+static int compare_last(const void *one, const void *two)
+{
+	const struct trace_stream
+		*a = (*(struct executed_chunk *const *)one)->head,
+		*b = (*(struct executed_chunk *const *)two)->head;
+
+	return (a->last < b->last) - (a->last > b->last);
+}
+
+static struct error *list_chunks(struct executed *executed)
+{
+	struct vec *all = &executed->by_last;
+
+	for (size_t i = 0; i < executed->threads.count; i++) {
+		const struct executed_thread *thread =
+			vec_at(&executed->threads, i);
+
+		for (size_t j = 0; j < thread->chunks.count; j++) {
+			struct executed_chunk *chunk =
+				vec_at(&thread->chunks, j);
+
+			if (!vec_push(all, &chunk))
+				return error_nomem;
+		}
+	}
+	if (all->count)
+		qsort(all->items, all->count, all->size, compare_last);
+	return NULL;
 }
 
 struct error *executed_last_write(struct executed *executed, uint64_t address,
@@ -381,11 +558,19 @@ struct error *executed_last_write(struct executed *executed, uint64_t address,
 				 .address = address,
 				 .size = size,
 				 .before = before };
+	struct executed_chunk *chunk = NULL;
 	struct error *err = NULL;
 
 	memset(ret, 0, sizeof(*ret));
-	for (size_t i = 0; !err && size > 0 && i < executed->threads.count; i++)
-		err = search_thread(&search, vec_at(&executed->threads, i));
+	if (size == 0 || before == 0)
+		return NULL;
+	if (executed->by_last.count == 0)
+		err = list_chunks(executed);
+	executed->searches++;
+	while (!err && (chunk = next_chunk(&search))) {
+		chunk->searched = executed->searches;
+		err = search_chunk(&search, chunk);
+	}
 	if (!err)
 		*ret = search.best;
 	return err;

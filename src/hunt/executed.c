@@ -169,6 +169,10 @@ struct error *executed_create(const struct recording *recording,
 	executed->superblocks.size = sizeof(struct translated);
 	executed->threads.size = sizeof(struct executed_thread);
 	executed->channels.size = sizeof(const struct trace_channel *);
+	executed->by_last.size = sizeof(struct executed_chunk *);
+	for (size_t i = 0; i < EXECUTED_CACHE; i++)
+		executed->cache[i].writers.size =
+			sizeof(struct executed_writer);
 	executed->totals.cut = recording->cut;
 	err = read_all(executed);
 	if (err)
@@ -195,8 +199,13 @@ void executed_destroy(struct executed *executed)
 		return;
 	for (size_t i = 0; i < executed->threads.count; i++)
 		free_thread(vec_at(&executed->threads, i));
-	for (size_t i = 0; i < EXECUTED_CACHE; i++)
+	for (size_t i = 0; i < EXECUTED_CACHE; i++) {
 		unpacked_deinit(&executed->cache[i].unpacked);
+		vec_deinit(&executed->cache[i].writers);
+	}
+	vec_deinit(&executed->by_last);
+	free(executed->accesses);
+	free(executed->sorting);
 	vec_deinit(&executed->moves.all);
 	vec_deinit(&executed->moves.parts);
 	vec_deinit(&executed->moves.sent);
