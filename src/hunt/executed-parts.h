@@ -9,8 +9,8 @@
 #include "base/vec.h"
 #include "hunt/executed.h"
 
-/* Chunks that stay unpacked: up to 13 MB each. */
-enum { EXECUTED_CACHE = 12 };
+/* Chunks that stay unpacked, and the bytes that these have in all, but for one. */
+enum { EXECUTED_CACHE = 64, EXECUTED_CACHE_BYTES = 128 << 20 };
 
 /* A granule that a chunk writes. Two of them may have one hash. */
 struct executed_granule {
@@ -53,6 +53,15 @@ struct executed_open {
 	uint64_t used;
 };
 
+/* Of a search that was made. */
+struct executed_result {
+	uint64_t address, size, before;
+	struct executed_write write;
+};
+
+/* Those that are kept; with more, all are forgotten. */
+enum { EXECUTED_RESULTS = 1 << 18 };
+
 struct executed_thread {
 	uint32_t id;
 	uint64_t dropped; /* steps, as its last end says */
@@ -80,6 +89,8 @@ struct executed {
 	/* Of executed-writes.c: */
 	struct vec by_last; /* of struct executed_chunk *, the last one first */
 	uint64_t searches;
+	struct map known; /* hashes of searches, to places in `results' */
+	struct vec results; /* of struct executed_result */
 	struct translated_access *accesses; /* of the step at work */
 	size_t accesses_room;
 	struct executed_writer *sorting; /* room for sort_writers() */
@@ -94,5 +105,13 @@ struct executed_thread *executed_thread(const struct executed *executed,
 struct error *executed_unpack(const struct executed *executed,
 			      const struct trace_stream *head,
 			      struct unpacked *ret);
+
+/*
+ * The chunk's steps and writers, which stay until others take their place in the
+ * cache. The chunk is indexed then.
+ */
+struct error *executed_open(struct executed *executed,
+			    struct executed_chunk *chunk,
+			    const struct executed_open **ret);
 
 #endif

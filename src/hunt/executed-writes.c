@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "hunt/executed-parts.h"
 
 /* A write of more granules is a range. */
@@ -62,6 +63,7 @@ static bool note_write(const struct indexing *indexing, uint64_t address,
 		       uint64_t size)
 {
 	uint64_t first = address / 8, last = (address + size - 1) / 8;
+	struct vec *writers = &indexing->open->writers;
 
 	if (size == 0)
 		return true;
@@ -73,8 +75,11 @@ static bool note_write(const struct indexing *indexing, uint64_t address,
 			.step = (uint32_t)indexing->step,
 		};
 
-		if (!vec_push(&indexing->open->writers, &writer))
+		if (writers->count == writers->capacity &&
+		    !vec_reserve(writers, writers->count + 1))
 			return false;
+		((struct executed_writer *)writers->items)[writers->count++] =
+			writer;
 	}
 	return true;
 }
@@ -388,31 +393,69 @@ static bool make_indices(struct executed *executed,
 	return true;
 }
 
-/* The chunk's steps, which stay until others take their place in the cache. */
-static struct error *open_chunk(struct executed *executed,
-				struct executed_chunk *chunk,
-				const struct executed_open **ret)
+static size_t bytes_of(const struct vec *vec)
 {
-	struct executed_open *open = &executed->cache[0];
-	struct error *err = NULL;
+	return vec->capacity * vec->size;
+}
 
-	for (size_t i = 0; i < EXECUTED_CACHE; i++) {
-		struct executed_open *at = &executed->cache[i];
+static void close_chunk(struct executed_open *open)
+{
+	unpacked_deinit(&open->unpacked);
+	vec_deinit(&open->writers);
+	open->head = NULL;
+	open->used = 0;
+}
 
-		if (at->head == chunk->head) {
-			open = at;
-			break;
+/* The place in the cache for one more: a free one, or else that used longest ago. */
+static struct executed_open *take_place(struct executed *executed)
+{
+	for (;;) {
+		struct executed_open *oldest = NULL, *unused = NULL;
+		size_t bytes = 0;
+
+		for (size_t i = 0; i < EXECUTED_CACHE; i++) {
+			struct executed_open *open = &executed->cache[i];
+
+			bytes += bytes_of(&open->unpacked.steps) +
+				 bytes_of(&open->unpacked.words) +
+				 bytes_of(&open->writers);
+			if (!open->head)
+				unused = open;
+			else if (!oldest || open->used < oldest->used)
+				oldest = open;
 		}
-		if (at->used < open->used)
-			open = at;
+		if (unused && (!oldest || bytes <= EXECUTED_CACHE_BYTES))
+			return unused;
+		close_chunk(oldest);
 	}
-	if (open->head != chunk->head) {
-		open->head = NULL;
+}
+
+static struct executed_open *find_open(struct executed *executed,
+				       const struct trace_stream *head)
+{
+	for (size_t i = 0; i < EXECUTED_CACHE; i++) {
+		if (executed->cache[i].head == head)
+			return &executed->cache[i];
+	}
+	return NULL;
+}
+
+struct error *executed_open(struct executed *executed,
+			    struct executed_chunk *chunk,
+			    const struct executed_open **ret)
+{
+	struct executed_open *open = find_open(executed, chunk->head);
+	struct error *err;
+
+	if (!open) {
+		open = take_place(executed);
 		err = executed_unpack(executed, chunk->head, &open->unpacked);
 		if (!err && !make_indices(executed, chunk, open))
 			err = error_nomem;
-		if (err)
+		if (err) {
+			close_chunk(open);
 			return err;
+		}
 		open->head = chunk->head;
 	}
 	open->used = ++executed->uses;
@@ -472,7 +515,7 @@ static struct error *search_chunk(struct search *search,
 {
 	const struct executed_open *open;
 	uint64_t best = search->best.number;
-	struct error *err = open_chunk(search->executed, chunk, &open);
+	struct error *err = executed_open(search->executed, chunk, &open);
 	size_t end;
 
 	if (err)
@@ -550,6 +593,66 @@ static struct error *list_chunks(struct executed *executed)
 	return NULL;
 }
 
+static struct error *search_all(struct search *search)
+{
+	struct executed *executed = search->executed;
+	struct executed_chunk *chunk;
+	struct error *err = NULL;
+
+	if (executed->by_last.count == 0)
+		err = list_chunks(executed);
+	executed->searches++;
+	while (!err && (chunk = next_chunk(search))) {
+		chunk->searched = executed->searches;
+		err = search_chunk(search, chunk);
+	}
+	return err;
+}
+
+static uint64_t hash_of_search(const struct search *search)
+{
+	const uint64_t parts[] = { search->address, search->size,
+				   search->before };
+
+	return hash_blocks(parts, sizeof(parts));
+}
+
+static const struct executed_result *find_known(const struct search *search)
+{
+	const struct executed *executed = search->executed;
+	const uint64_t *place =
+		map_get(&executed->known, hash_of_search(search));
+	const struct executed_result *result =
+		place ? vec_at(&executed->results, *place) : NULL;
+
+	return result && result->address == search->address &&
+			       result->size == search->size &&
+			       result->before == search->before
+		       ? result
+		       : NULL;
+}
+
+static struct error *keep_result(const struct search *search)
+{
+	struct executed *executed = search->executed;
+	const struct executed_result result = {
+		.address = search->address,
+		.size = search->size,
+		.before = search->before,
+		.write = search->best,
+	};
+
+	if (executed->results.count == EXECUTED_RESULTS) {
+		vec_clear(&executed->results);
+		map_deinit(&executed->known);
+	}
+	return map_set(&executed->known, hash_of_search(search),
+		       executed->results.count) &&
+			       vec_push(&executed->results, &result)
+		       ? NULL
+		       : error_nomem;
+}
+
 struct error *executed_last_write(struct executed *executed, uint64_t address,
 				  uint64_t size, uint64_t before,
 				  struct executed_write *ret)
@@ -558,19 +661,20 @@ struct error *executed_last_write(struct executed *executed, uint64_t address,
 				 .address = address,
 				 .size = size,
 				 .before = before };
-	struct executed_chunk *chunk = NULL;
-	struct error *err = NULL;
+	const struct executed_result *known;
+	struct error *err;
 
 	memset(ret, 0, sizeof(*ret));
 	if (size == 0 || before == 0)
 		return NULL;
-	if (executed->by_last.count == 0)
-		err = list_chunks(executed);
-	executed->searches++;
-	while (!err && (chunk = next_chunk(&search))) {
-		chunk->searched = executed->searches;
-		err = search_chunk(&search, chunk);
+	known = find_known(&search);
+	if (known) {
+		*ret = known->write;
+		return NULL;
 	}
+	err = search_all(&search);
+	if (!err)
+		err = keep_result(&search);
 	if (!err)
 		*ret = search.best;
 	return err;

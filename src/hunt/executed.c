@@ -170,6 +170,7 @@ struct error *executed_create(const struct recording *recording,
 	executed->threads.size = sizeof(struct executed_thread);
 	executed->channels.size = sizeof(const struct trace_channel *);
 	executed->by_last.size = sizeof(struct executed_chunk *);
+	executed->results.size = sizeof(struct executed_result);
 	for (size_t i = 0; i < EXECUTED_CACHE; i++)
 		executed->cache[i].writers.size =
 			sizeof(struct executed_writer);
@@ -204,6 +205,8 @@ void executed_destroy(struct executed *executed)
 		vec_deinit(&executed->cache[i].writers);
 	}
 	vec_deinit(&executed->by_last);
+	vec_deinit(&executed->results);
+	map_deinit(&executed->known);
 	free(executed->accesses);
 	free(executed->sorting);
 	vec_deinit(&executed->moves.all);

@@ -273,17 +273,19 @@ static struct error *take_thread(struct transfer_instances *instances,
 	instances->last = 0;
 	instances->birth = 0;
 	for (size_t i = 0; !err && i < thread->chunks.count; i++) {
-		const struct executed_chunk *chunk = vec_at(&thread->chunks, i);
+		const struct executed_open *open;
 
-		err = executed_unpack(instances->executed, chunk->head,
-				      &cursor.unpacked);
+		err = executed_open(instances->executed,
+				    vec_at(&thread->chunks, i), &open);
+		if (err)
+			break;
+		cursor.unpacked = open->unpacked; /* the cache's own */
 		for (cursor.step = 0;
 		     !err && cursor.step < cursor.unpacked.steps.count;
 		     cursor.step++)
 			err = take_step(instances, &cursor);
 	}
 	note_births(instances, thread->id, NULL);
-	executed_cursor_deinit(&cursor);
 	return err;
 }
 

@@ -40,14 +40,25 @@ static bool get_number(struct unpacking *unpacking, uint64_t *ret)
 	return false;
 }
 
-static bool add_word(struct unpacking *unpacking, uint64_t word)
+/* vec_push() takes longer for what is added word by word. */
+static bool has_room(struct unpacking *unpacking, struct vec *vec)
 {
-	if (unpacking->to->words.count == TRACE_STREAM_WORDS)
-		return false;
-	if (vec_push(&unpacking->to->words, &word))
+	if (vec->count < vec->capacity || vec_reserve(vec, vec->count + 1))
 		return true;
 	unpacking->no_memory = true;
 	return false;
+}
+
+static bool add_word(struct unpacking *unpacking, uint64_t word)
+{
+	struct vec *words = &unpacking->to->words;
+
+	if (words->count == TRACE_STREAM_WORDS)
+		return false;
+	if (!has_room(unpacking, words))
+		return false;
+	((uint64_t *)words->items)[words->count++] = word;
+	return true;
 }
 
 static bool add_step(struct unpacking *unpacking, uint32_t superblock,
@@ -62,12 +73,14 @@ static bool add_step(struct unpacking *unpacking, uint32_t superblock,
 		.event = (uint16_t)event,
 	};
 
-	if (unpacking->to->steps.count == TRACE_STREAM_STEPS)
+	struct vec *steps = &unpacking->to->steps;
+
+	if (steps->count == TRACE_STREAM_STEPS)
 		return false;
-	if (vec_push(&unpacking->to->steps, &step))
-		return true;
-	unpacking->no_memory = true;
-	return false;
+	if (!has_room(unpacking, steps))
+		return false;
+	((struct unpacked_step *)steps->items)[steps->count++] = step;
+	return true;
 }
 
 static struct unpacked_step *last_step(const struct unpacking *unpacking)
