@@ -240,7 +240,7 @@ static void other_versions_are_refused(void **state)
 	(void)state;
 	bytes[8] = TRACE_VERSION + 1;
 	write_file();
-	assert_refused(trace_file_open(path, &trace), "of version 2, not 1");
+	assert_refused(trace_file_open(path, &trace), "of version 3, not 2");
 }
 
 static void missing_file_is_an_error_with_its_name(void **state)
