@@ -47,23 +47,6 @@ static enum effect effect_of(unsigned int id)
 	case X86_INS_AND:
 	case X86_INS_OR:
 	case X86_INS_XOR:
-	/* one of the two */
-	case X86_INS_CMOVA:
-	case X86_INS_CMOVAE:
-	case X86_INS_CMOVB:
-	case X86_INS_CMOVBE:
-	case X86_INS_CMOVE:
-	case X86_INS_CMOVG:
-	case X86_INS_CMOVGE:
-	case X86_INS_CMOVL:
-	case X86_INS_CMOVLE:
-	case X86_INS_CMOVNE:
-	case X86_INS_CMOVNO:
-	case X86_INS_CMOVNP:
-	case X86_INS_CMOVNS:
-	case X86_INS_CMOVO:
-	case X86_INS_CMOVP:
-	case X86_INS_CMOVS:
 		return EFFECT_SUM;
 	case X86_INS_INC:
 	case X86_INS_DEC:
@@ -463,7 +446,7 @@ static uint64_t written_by(const struct decoder *decoder,
 		written |= UINT64_C(1) << X86_RAX;
 	if (insn->id == X86_INS_SYSCALL)
 		written |= UINT64_C(1) << X86_RCX | UINT64_C(1) << X86_R11;
-	/* that of a comparison is not, but has no address that is wanted */
+	/* a comparison writes nothing: to count its operand only loses a value */
 	if (is_register(first))
 		written |= vector_bit(first->reg);
 	return written;

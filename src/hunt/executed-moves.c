@@ -280,7 +280,8 @@ static int count_equal(const struct match *match)
 		const struct part *part = part_at(match->moves, sent, i);
 
 		for (uint64_t j = 0; j < part->size && j < VALUE_BYTES; j++) {
-			int64_t there = match->at + (int64_t)(offset + j);
+			int64_t there =
+				(int64_t)((uint64_t)match->at + offset + j);
 			unsigned char byte;
 
 			if (there < 0 ||

@@ -370,6 +370,19 @@ static size_t first_from(const struct vec *all, uint64_t sequence)
 	return low;
 }
 
+/* Has the trace all steps of the thread from that access on? */
+static bool is_kept(const struct executed *executed, uint32_t id,
+		    uint64_t sequence)
+{
+	const struct executed_thread *thread = executed_thread(executed, id);
+	const struct executed_chunk *first;
+
+	if (!thread || thread->chunks.count == 0)
+		return false;
+	first = vec_at(&thread->chunks, 0);
+	return thread->dropped == 0 || first->head->sequence < sequence;
+}
+
 bool transfer_instances_of(const struct transfer_instances *instances,
 			   const struct trace_cell *cell,
 			   const struct transfer_instance **ret,
@@ -381,7 +394,7 @@ bool transfer_instances_of(const struct transfer_instances *instances,
 	uint64_t last = cell->count > 1 ? cell->last + LAST_SLACK : cell->first;
 	size_t first, end;
 
-	if (!place)
+	if (!place || !is_kept(instances->executed, cell->thread, cell->first))
 		return false;
 	list = vec_at(&instances->lists, *place);
 	first = end = first_from(&list->instances, cell->first);

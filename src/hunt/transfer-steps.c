@@ -4,6 +4,7 @@
  * unpacked, so those that were used last are kept.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "hunt/executed-parts.h"
@@ -113,6 +114,23 @@ struct error *transfer_steps_seek(struct transfer_steps *steps, uint32_t thread,
 	return err;
 }
 
+/* rt_sigreturn(2), as the C library makes it: the kernel sets all registers. */
+static bool is_sigreturn(const struct translated *translated, size_t end)
+{
+	static const uint8_t returns[][9] = {
+		{ 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 },
+		{ 0xb8, 15, 0, 0, 0, 0x0f, 0x05 },
+	};
+	static const size_t sizes[] = { 9, 7 };
+
+	for (size_t i = 0; i < 2; i++) {
+		if (end >= sizes[i] && memcmp(translated->code + end - sizes[i],
+					      returns[i], sizes[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 static struct error *decode(struct transfer_steps *steps, uint32_t id)
 {
 	struct transfer_code *code = vec_append(&steps->codes);
@@ -132,8 +150,11 @@ static struct error *decode(struct transfer_steps *steps, uint32_t id)
 		origins_find(steps->decoder, translated->code + at,
 			     translated->lengths[i], head->address + at,
 			     &code->origins[i]);
-		code->written |= code->origins[i].written;
 		at += translated->lengths[i];
+		if (is_sigreturn(translated, at))
+			code->origins[i] =
+				(struct origins){ .written = UINT64_MAX };
+		code->written |= code->origins[i].written;
 	}
 	return NULL;
 }

@@ -35,6 +35,7 @@ struct value {
 	uint32_t instruction;
 	size_t access; /* the store */
 	uint64_t made; /* the address that is made of it */
+	uint64_t since; /* what was sent before this step led to other memory */
 	bool in_block; /* that is the one in question, of its block's bytes */
 	bool sent; /* by that store, as `transfer' says */
 	struct transfer transfer;
@@ -126,6 +127,7 @@ static struct error *add_value(struct transfer_tracker *tracker,
 	uint64_t hash = hash_of(value);
 
 	if (value->number < tracker->question->since ||
+	    value->number < value->since ||
 	    tracker->seen.count >= TRANSFER_VALUES ||
 	    map_get(&tracker->seen, hash))
 		return NULL;
@@ -195,17 +197,18 @@ static struct error *find_write(struct transfer_tracker *tracker, size_t i,
 		*ret = write_of(tracker, i);
 		return NULL;
 	}
+	tracker->instructions += TRANSFER_SEARCH;
 	return executed_last_write(tracker->steps.executed, address,
 				   ADDRESS_BYTES,
 				   executed_step(tracker->cursor)->number, ret);
 }
 
 /*
- * Is `before' no store that may have sent the same value? Of another thread, or of
- * before the block was allocated; none at all, if no steps are missing.
+ * Can nothing before have sent the address? So it is if the block was allocated
+ * after `before', or if nothing was written before. The value that a variable has
+ * from the start is not known.
  */
 static bool is_first(const struct transfer_tracker *tracker,
-		     const struct executed_write *write,
 		     const struct executed_write *before)
 {
 	uint64_t born =
@@ -214,8 +217,7 @@ static bool is_first(const struct transfer_tracker *tracker,
 	if (before->kind == EXECUTED_NONE ||
 	    before->number < tracker->kept_since)
 		return born >= tracker->kept_since;
-	return before->kind != EXECUTED_STORE ||
-	       before->thread != write->thread || before->number <= born;
+	return before->kind == EXECUTED_HEAP || before->number <= born;
 }
 
 /*
@@ -234,14 +236,24 @@ static struct error *find_first_store(struct transfer_tracker *tracker,
 
 	for (int i = 0; !err && i < TRANSFER_STORES; i++) {
 		uint64_t other;
+		bool may_be;
 
+		tracker->instructions += TRANSFER_SEARCH;
 		err = executed_last_write(tracker->steps.executed, address,
 					  ADDRESS_BYTES, before.number,
 					  &before);
-		*ret_found = !err && is_first(tracker, write, &before);
+		*ret_found = !err && is_first(tracker, &before);
 		if (err || *ret_found || before.kind == EXECUTED_NONE)
 			return err;
-		if (!value_written(&before, address, &other) || other == value)
+		may_be = !value_written(&before, address, &other) ||
+			 other == value ||
+			 (before.thread == write->thread &&
+			  tracker->value.in_block && is_near(tracker, other));
+		if (before.thread != write->thread) {
+			*ret_found = !may_be;
+			return NULL;
+		}
+		if (may_be)
 			*write = before;
 	}
 	return err;
@@ -390,9 +402,12 @@ static struct error *receive_call(struct transfer_tracker *tracker, size_t i,
 		return NULL;
 	err = executed_sender(tracker->steps.executed, write, address,
 			      ADDRESS_BYTES, &sent);
+	/* of a file, an earlier write may be what is read in another run */
 	if (err || sent.by != EXECUTED_SENT_BY_POSITION ||
+	    sent.size < ADDRESS_BYTES || sent.channel->kind == TRACE_FILE ||
 	    sent.thread == tracker->value.thread ||
-	    sent.number < tracker->question->since)
+	    sent.number < tracker->question->since ||
+	    sent.number < tracker->value.since)
 		return err;
 	err = point_of_call(tracker, &sent, &transfer.sent);
 	if (err || transfer.sent.superblock == 0)
@@ -418,7 +433,8 @@ static struct error *go_to_store(struct transfer_tracker *tracker,
 
 /* The memory that was loaded from, whose address may be one handed over. */
 static struct error *go_to_address(struct transfer_tracker *tracker,
-				   uint32_t instruction, uint64_t address)
+				   uint32_t instruction, uint64_t address,
+				   uint64_t written)
 {
 	struct value value = tracker->value;
 
@@ -431,6 +447,8 @@ static struct error *go_to_address(struct transfer_tracker *tracker,
 	value.instruction = instruction;
 	value.made = address;
 	value.in_block = false;
+	if (written > value.since)
+		value.since = written;
 	value.hops++;
 	return add_value(tracker, &value);
 }
@@ -462,7 +480,31 @@ static struct error *track_word(struct transfer_tracker *tracker, size_t i,
 	/* its own frame was given to the thread by nobody */
 	if (err || (is_own && (read_at & ~FRAME) == 0))
 		return err;
-	return go_to_address(tracker, access->instruction, address);
+	return go_to_address(tracker, access->instruction, address,
+			     write.number);
+}
+
+/*
+ * How many words of a load may be addresses. Of several, it is not known which one
+ * is used.
+ */
+static struct error *count_addresses(struct transfer_tracker *tracker, size_t i,
+				     uint32_t *ret)
+{
+	const struct translated_access *access = &tracker->accesses.all[i];
+	struct error *err = NULL;
+
+	*ret = 0;
+	for (uint64_t at = 0; !err && at + ADDRESS_BYTES <= access->size;
+	     at += ADDRESS_BYTES) {
+		struct executed_write write;
+		uint64_t value;
+
+		err = find_write(tracker, i, access->address + at, &write);
+		*ret += !value_written(&write, access->address + at, &value) ||
+			is_near(tracker, value);
+	}
+	return err;
 }
 
 /* What the instruction of the cursor's step has loaded. */
@@ -478,6 +520,13 @@ static struct error *track_loads(struct transfer_tracker *tracker,
 		if (access.instruction != instruction || !access.done ||
 		    !(access.flags & TRACE_READS))
 			continue;
+		if (access.size > ADDRESS_BYTES) {
+			uint32_t addresses;
+
+			err = count_addresses(tracker, i, &addresses);
+			if (err || addresses > 1)
+				continue;
+		}
 		for (uint64_t at = 0; !err && at + ADDRESS_BYTES <= access.size;
 		     at += ADDRESS_BYTES)
 			err = track_word(tracker, i, access.address + at);
@@ -558,7 +607,7 @@ static struct error *track_block(struct transfer_tracker *tracker,
 	if (err || write.kind != EXECUTED_HEAP || write.begins ||
 	    write.thread == value->thread ||
 	    write.number < tracker->question->since ||
-	    write.number < tracker->kept_since)
+	    write.number < value->since || write.number < tracker->kept_since)
 		return err;
 	transfer = vec_append(tracker->transfers);
 	if (!transfer)
@@ -725,7 +774,7 @@ static struct error *begin(struct transfer_tracker *tracker)
 
 struct error *transfer_track(struct transfer_tracker *tracker,
 			     const struct transfer_question *question,
-			     struct vec *ret)
+			     struct vec *ret, uint64_t *ret_instructions)
 {
 	struct error *err;
 
@@ -742,5 +791,6 @@ struct error *transfer_track(struct transfer_tracker *tracker,
 		vec_remove_first(&tracker->values, 1);
 		err = track_value(tracker);
 	}
+	*ret_instructions = tracker->instructions;
 	return err;
 }

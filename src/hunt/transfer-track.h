@@ -68,6 +68,8 @@ enum {
 	 * the first one that can have sent the value counts.
 	 */
 	TRANSFER_STORES = 16,
+	/* what a search for the last write counts for, in instructions */
+	TRANSFER_SEARCH = 256,
 };
 
 struct transfer_question {
@@ -91,9 +93,10 @@ void transfer_tracker_destroy(struct transfer_tracker *tracker);
 /*
  * Append the hand-overs (struct transfer) of the access's address. Not all are
  * found where a limit is met or the trace does not tell; those found are right.
+ * *ret_instructions: so many were gone back, searches included.
  */
 struct error *transfer_track(struct transfer_tracker *tracker,
 			     const struct transfer_question *question,
-			     struct vec *ret);
+			     struct vec *ret, uint64_t *ret_instructions);
 
 #endif

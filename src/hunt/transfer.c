@@ -35,6 +35,7 @@ struct judging {
 	struct transfer_instances *instances;
 	struct vec questions; /* of struct question */
 	struct vec found; /* of struct transfer: of the question at work */
+	uint64_t instructions; /* gone back so far */
 };
 
 void transfers_init(struct transfers *transfers)
@@ -116,12 +117,13 @@ struct executions {
 	size_t count, next;
 };
 
-/* Merge those of two threads by their order: a question at each change. */
+/*
+ * Merge those of two threads by their order: a question of each, with the last one
+ * of the other thread before it.
+ */
 static bool ask_all(struct judging *judging, uint32_t pair,
 		    struct executions both[2])
 {
-	int last = -1;
-
 	while (both[0].next < both[0].count || both[1].next < both[1].count) {
 		int now = both[0].next == both[0].count ||
 			  (both[1].next < both[1].count &&
@@ -129,12 +131,11 @@ static bool ask_all(struct judging *judging, uint32_t pair,
 				   both[0].all[both[0].next].point.number);
 		struct executions *later = &both[now], *earlier = &both[!now];
 
-		if (last == !now && !ask(judging, pair, later->cell,
-					 &earlier->all[earlier->next - 1],
-					 &later->all[later->next]))
+		if (earlier->next > 0 && !ask(judging, pair, later->cell,
+					      &earlier->all[earlier->next - 1],
+					      &later->all[later->next]))
 			return false;
 		later->next++;
-		last = now;
 	}
 	return true;
 }
@@ -282,9 +283,9 @@ static bool is_created_after(const struct judging *judging,
 			    later->point.thread, later->point.sequence);
 }
 
-/* By what was found of its later access. */
+/* By what was found of its later access; late: nothing was looked for. */
 static struct error *answer(const struct judging *judging,
-			    const struct question *question)
+			    const struct question *question, bool late)
 {
 	struct transfer_pair *pair = pair_at(judging, question->pair);
 
@@ -301,7 +302,7 @@ static struct error *answer(const struct judging *judging,
 			       ? NULL
 			       : keep_example(judging, question, transfer);
 	}
-	pair->lack = TRANSFER_NONE;
+	pair->lack = late ? TRANSFER_LOST : TRANSFER_NONE;
 	return NULL;
 }
 
@@ -316,6 +317,8 @@ static struct error *track(struct judging *judging,
 		.since = since,
 		.instructions = TRANSFER_INSTRUCTIONS,
 	};
+	uint64_t instructions = 0;
+	struct error *err;
 
 	if (block) {
 		asked.block = block->address;
@@ -324,12 +327,16 @@ static struct error *track(struct judging *judging,
 							     question->block);
 	}
 	judging->transfers->accesses++;
-	return transfer_track(judging->tracker, &asked, &judging->found);
+	err = transfer_track(judging->tracker, &asked, &judging->found,
+			     &instructions);
+	judging->instructions += instructions;
+	return err;
 }
 
-/* Those of one later access, if any of their pairs may still be ordered. */
+/* All questions about one later access, if any of the pairs may still be ordered. */
 static struct error *answer_all(struct judging *judging, size_t from, size_t to)
 {
+	bool is_late = judging->instructions > TRANSFER_INSTRUCTIONS_ALL;
 	uint64_t since = UINT64_MAX;
 	struct error *err = NULL;
 
@@ -343,14 +350,14 @@ static struct error *answer_all(struct judging *judging, size_t from, size_t to)
 		    question->earlier->point.number < since)
 			since = question->earlier->point.number;
 	}
-	if (since != UINT64_MAX)
+	if (since != UINT64_MAX && !is_late)
 		err = track(judging, vec_at(&judging->questions, from), since);
 	for (size_t i = from; !err && i < to; i++) {
 		const struct question *question =
 			vec_at(&judging->questions, i);
 
 		if (!pair_at(judging, question->pair)->lack)
-			err = answer(judging, question);
+			err = answer(judging, question, is_late);
 	}
 	return err;
 }
@@ -373,6 +380,7 @@ static struct error *answer_questions(struct judging *judging)
 		err = answer_all(judging, i, end);
 		i = end;
 	}
+	vec_clear(questions);
 	return err;
 }
 
@@ -440,8 +448,11 @@ struct error *transfers_judge(struct transfers *transfers,
 
 	if (conflicts->count)
 		err = read_steps(&judging, conflicts);
-	for (size_t i = 0; !err && i < conflicts->count; i++)
+	for (size_t i = 0; !err && i < conflicts->count; i++) {
 		err = ask_of(&judging, vec_at(conflicts, i));
+		if (!err && judging.questions.count >= TRANSFER_QUESTIONS)
+			err = answer_questions(&judging);
+	}
 	if (!err)
 		err = answer_questions(&judging);
 	vec_deinit(&judging.questions);

@@ -29,13 +29,18 @@ struct recording;
 enum transfer_lack {
 	TRANSFER_ORDERED = 0, /* it is */
 	TRANSFER_NONE, /* there was no hand-over between two executions */
-	TRANSFER_LOST, /* the steps of an execution are not in the recording */
+	/* the steps of an execution are not in the recording, or too many */
+	TRANSFER_LOST,
 	TRANSFER_LACKS,
 };
 
 enum {
 	/* instructions that are gone back for an access, at most */
 	TRANSFER_INSTRUCTIONS = 100000,
+	/* and for all accesses of a recording; then no further pair is ordered */
+	TRANSFER_INSTRUCTIONS_ALL = 400000000,
+	/* questions that are kept until they are answered, about */
+	TRANSFER_QUESTIONS = 1 << 20,
 };
 
 /* A hand-over of an example, and where in the code it was. */

@@ -58,7 +58,8 @@ static bool exits_are_right(const struct translated *translated)
 	for (uint32_t i = 0; i < head->exits; i++) {
 		const struct trace_exit *exit = &translated->exits[i];
 
-		if (exit->slots < slot || exit->slots > head->slots ||
+		if (exit->instructions == 0 || exit->slots < slot ||
+		    exit->slots > head->slots ||
 		    exit->instructions > head->instructions)
 			return false;
 		while (slot < exit->slots)

@@ -44,7 +44,6 @@ struct move_end {
 	uint32_t entered; /* channel_enter()'s */
 	bool has_offset; /* of the file, as an argument: it is `offset' */
 	uint64_t offset;
-	uint64_t offset_at; /* where it is after the call; 0: nowhere */
 };
 
 /* A system call that a thread is in. Zeroed: it has made none so far. */

@@ -28,6 +28,8 @@ static int tear_down_each(void **state)
 	return trace_tear_down(state);
 }
 
+static uint64_t instructions;
+
 /* The thread's last step uses the object; how many hand-overs led to that? */
 static size_t track_from(uint32_t superblock, uint64_t address, uint32_t thread)
 {
@@ -38,14 +40,15 @@ static size_t track_from(uint32_t superblock, uint64_t address, uint32_t thread)
 		.address = address,
 		.block = OBJECT,
 		.block_size = BLOCK,
-		.instructions = 1000,
+		.instructions = 100000,
 	};
 
 	writer_end(&writer, steps);
 	assert_null(recording_open(writer.path, &recording));
 	assert_null(executed_create(&recording, &executed));
 	assert_null(transfer_tracker_create(executed, decoder, &tracker));
-	assert_null(transfer_track(tracker, &question, &transfers));
+	assert_null(
+		transfer_track(tracker, &question, &transfers, &instructions));
 	return transfers.count;
 }
 
@@ -192,10 +195,8 @@ static void the_first_store_of_the_address_counts(void **state)
 static void that_of_the_same_step_too(void **state)
 {
 	(void)state;
-	runs(3);
-	STEP(SENDS, SLOT, OBJECT);
-	stops();
 	runs(1);
+	STEP(SENDS, OTHER, 0);
 	STEP(SENDS_TWICE, SLOT, OBJECT, SLOT, OBJECT);
 	stops();
 	runs(2);
@@ -204,6 +205,21 @@ static void that_of_the_same_step_too(void **state)
 	assert_int_equal(track(2), 1);
 	assert_int_equal(transfer_at(0)->sent.number, 2);
 	assert_int_equal(transfer_at(0)->sent.access, 0);
+}
+
+static void another_thread_that_stored_it_before_may_be_the_sender(void **state)
+{
+	(void)state;
+	runs(3);
+	STEP(SENDS, SLOT, OBJECT);
+	stops();
+	runs(1);
+	STEP(SENDS, SLOT, OBJECT);
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	assert_int_equal(track(2), 0);
 }
 
 static void a_store_of_16_bytes_may_be_of_the_address(void **state)
@@ -341,6 +357,7 @@ int main(void)
 		TEST(a_third_thread_hands_it_on),
 		TEST(the_first_store_of_the_address_counts),
 		TEST(that_of_the_same_step_too),
+		TEST(another_thread_that_stored_it_before_may_be_the_sender),
 		TEST(a_store_of_16_bytes_may_be_of_the_address),
 		TEST(a_freed_block_is_handed_over_by_the_allocator),
 		TEST(a_pipe_hands_over_what_was_sent_at_its_place),

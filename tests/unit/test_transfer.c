@@ -236,6 +236,144 @@ static void a_pair_is_ordered_in_all_recordings(void **state)
 	assert_int_equal(judge_again(1)->lack, TRANSFER_LOST);
 }
 
+enum { CONTAINER = 0x60000 };
+
+/* Thread 1 writes to the field in that step, thread 2 reads it in the other one. */
+static void assert_tried(uint64_t writes, uint64_t reads)
+{
+	cell(1, WRITER, writes, writes, 1);
+	cell(2, READER, reads, reads, 1);
+	assert_int_equal(judge()->lack, TRANSFER_NONE);
+}
+
+static void a_second_use_by_another_pointer_is_asked_for(void **state)
+{
+	(void)state;
+	runs(1);
+	STEP(SENDS, OTHER, OBJECT);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	receive_and_use(OTHER, OBJECT);
+	stops();
+	cell(1, WRITER, 2, 2, 1);
+	cell(2, READER, 5, 7, 2);
+	assert_int_equal(judge()->lack, TRANSFER_NONE);
+}
+
+static void another_thread_may_have_sent_it_before(void **state)
+{
+	(void)state;
+	runs(3);
+	STEP(SENDS, SLOT, OBJECT);
+	stops();
+	runs(1);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	assert_tried(2, 5);
+}
+
+static void another_address_of_the_block_may_have_been_sent(void **state)
+{
+	(void)state;
+	runs(1);
+	STEP(SENDS, SLOT, OBJECT + 16);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	assert_tried(2, 5);
+}
+
+/* What is stored in it after that is the receiver's own. */
+static void a_container_that_was_received_orders_nothing(void **state)
+{
+	(void)state;
+	runs(1);
+	STEP(SENDS, FIELD, 7);
+	STEP(SENDS, SLOT, CONTAINER);
+	stops();
+	runs(2);
+	STEP(RECYCLES, SLOT, CONTAINER, CONTAINER, OBJECT, CONTAINER, OBJECT);
+	STEP(USES, FIELD, 0);
+	stops();
+	assert_tried(1, 4);
+}
+
+static void nor_does_one_that_was_freed(void **state)
+{
+	(void)state;
+	runs(1);
+	STEP(SENDS, FIELD, 7);
+	event(TRACE_HEAP, CONTAINER, 0, 0);
+	STEP(SENDS, OTHER, 0);
+	stops();
+	runs(2);
+	STEP(SENDS, STACK, 1);
+	event(TRACE_HEAP, 0, CONTAINER, 32);
+	STEP(REUSES, CONTAINER, OBJECT, CONTAINER, OBJECT);
+	STEP(USES, FIELD, 0);
+	stops();
+	assert_tried(1, 5);
+}
+
+static void dropped_executions_are_lost(void **state)
+{
+	const struct trace_stream_end end = { .thread = 1, .dropped = 9 };
+
+	(void)state;
+	steps = 9;
+	runs(1);
+	STEP(SENDS, FIELD, 6);
+	stops();
+	runs(3);
+	STEP(SENDS, SLOT, 0);
+	stops();
+	runs(1);
+	writes_and_sends();
+	stops();
+	writer_chunk(&writer, TRACE_STREAM_END, &end, sizeof(end), NULL, 0);
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, WRITER, 1, 12, 2);
+	cell(2, READER, 15, 15, 1);
+	assert_int_equal(judge()->lack, TRANSFER_LOST);
+}
+
+static void of_two_words_in_a_load_none_is_known_to_be_used(void **state)
+{
+	(void)state;
+	runs(1);
+	STEP(SENDS, SLOT, OBJECT);
+	STEP(SENDS, FIELD, 7);
+	STEP(SENDS, SLOT + 8, OBJECT + 16);
+	stops();
+	runs(2);
+	STEP(LOADS_16, SLOT);
+	STEP(USES, FIELD, 0);
+	stops();
+	assert_tried(2, 5);
+}
+
+static void a_conditional_move_may_not_have_taken_it(void **state)
+{
+	(void)state;
+	runs(1);
+	writes_and_sends();
+	stops();
+	runs(2);
+	STEP(CHOOSES, SLOT, OBJECT);
+	STEP(USES, FIELD, 0);
+	stops();
+	assert_tried(1, 4);
+}
+
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(name, set_up_each, tear_down_each)
 
@@ -249,6 +387,14 @@ int main(void)
 		TEST(every_execution_is_to_be_in_the_recording),
 		TEST(a_recording_without_an_end_orders_nothing),
 		TEST(a_pair_is_ordered_in_all_recordings),
+		TEST(a_second_use_by_another_pointer_is_asked_for),
+		TEST(another_thread_may_have_sent_it_before),
+		TEST(another_address_of_the_block_may_have_been_sent),
+		TEST(a_container_that_was_received_orders_nothing),
+		TEST(nor_does_one_that_was_freed),
+		TEST(dropped_executions_are_lost),
+		TEST(of_two_words_in_a_load_none_is_known_to_be_used),
+		TEST(a_conditional_move_may_not_have_taken_it),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

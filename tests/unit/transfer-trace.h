@@ -41,6 +41,23 @@ CODE(selects, "mov (%r8,%rax,8), %rsi\n");
 CODE(allocated, "lea 8(%rax), %rdx\n");
 CODE(calls_kernel, "syscall\n");
 CODE(stores_16, "movups %xmm0, (%rdi)\n");
+/* A container is received, and an address goes through it. */
+CODE(recycles, "mov (%rdi), %rbx\n"
+	       "mov %rsi, (%rbx)\n"
+	       "mov (%rbx), %rdx\n"
+	       "add $8, %rdx\n");
+/* The same of one that malloc(3) returned. */
+CODE(reuses, "mov %rsi, (%rax)\n"
+	     "mov (%rax), %rdx\n"
+	     "add $8, %rdx\n");
+CODE(loads_16, "movdqu (%rdi), %xmm0\n"
+	       "movq %xmm0, %rdx\n"
+	       "add $8, %rdx\n");
+/* The received address or another one. */
+CODE(chooses, "mov (%rdi), %rax\n"
+	      "test %rbx, %rbx\n"
+	      "cmove %rax, %rbx\n"
+	      "lea 8(%rbx), %rdx\n");
 
 enum {
 	SENDS = 1,
@@ -54,6 +71,10 @@ enum {
 	ALLOCATED,
 	STORES_16,
 	CALLS,
+	RECYCLES,
+	REUSES,
+	LOADS_16,
+	CHOOSES,
 };
 
 enum { SLOTS_MAX = 4 };
@@ -82,6 +103,12 @@ static const struct shape through_stack[] = { { 0, 8, TRACE_READS, 2 },
 static const struct shape relay[] = { { 0, 8, TRACE_READS, 2 },
 				      { 1, 8, TRACE_WRITES, 2 } };
 static const struct shape wide[] = { { 0, 16, TRACE_WRITES, 1 } };
+static const struct shape wide_load[] = { { 0, 16, TRACE_READS, 1 } };
+static const struct shape recycle[] = { { 0, 8, TRACE_READS, 2 },
+					{ 1, 8, TRACE_WRITES, 2 },
+					{ 2, 8, TRACE_READS, 2 } };
+static const struct shape reuse[] = { { 0, 8, TRACE_WRITES, 2 },
+				      { 1, 8, TRACE_READS, 2 } };
 
 static struct trace_slot slot_of(const struct shape *shape)
 {
@@ -165,6 +192,10 @@ static int trace_set_up(void **state)
 	SUPERBLOCK(ALLOCATED, allocated, NULL, 0);
 	SUPERBLOCK(STORES_16, stores_16, wide, 1);
 	SUPERBLOCK(CALLS, calls_kernel, NULL, 0);
+	SUPERBLOCK(RECYCLES, recycles, recycle, 3);
+	SUPERBLOCK(REUSES, reuses, reuse, 2);
+	SUPERBLOCK(LOADS_16, loads_16, wide_load, 1);
+	SUPERBLOCK(CHOOSES, chooses, loads, 1);
 	steps = 0;
 	return 0;
 }
