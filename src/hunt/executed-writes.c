@@ -393,9 +393,15 @@ static bool make_indices(struct executed *executed,
 	return true;
 }
 
-static size_t bytes_of(const struct vec *vec)
+static size_t bytes_of(const struct executed_open *open)
 {
-	return vec->capacity * vec->size;
+	const struct vec *vecs[] = { &open->unpacked.steps,
+				     &open->unpacked.words, &open->writers };
+	size_t ret = 0;
+
+	for (size_t i = 0; i < sizeof(vecs) / sizeof(*vecs); i++)
+		ret += vecs[i]->capacity * vecs[i]->size;
+	return ret;
 }
 
 static void close_chunk(struct executed_open *open)
@@ -403,10 +409,12 @@ static void close_chunk(struct executed_open *open)
 	unpacked_deinit(&open->unpacked);
 	vec_deinit(&open->writers);
 	open->head = NULL;
-	open->used = 0;
 }
 
-/* The place in the cache for one more: a free one, or else that used longest ago. */
+/*
+ * The place in the cache for one more: a free one, or else that used longest ago,
+ * whose memory is used again.
+ */
 static struct executed_open *take_place(struct executed *executed)
 {
 	for (;;) {
@@ -416,9 +424,7 @@ static struct executed_open *take_place(struct executed *executed)
 		for (size_t i = 0; i < EXECUTED_CACHE; i++) {
 			struct executed_open *open = &executed->cache[i];
 
-			bytes += bytes_of(&open->unpacked.steps) +
-				 bytes_of(&open->unpacked.words) +
-				 bytes_of(&open->writers);
+			bytes += bytes_of(open);
 			if (!open->head)
 				unused = open;
 			else if (!oldest || open->used < oldest->used)
@@ -426,6 +432,10 @@ static struct executed_open *take_place(struct executed *executed)
 		}
 		if (unused && (!oldest || bytes <= EXECUTED_CACHE_BYTES))
 			return unused;
+		if (bytes - bytes_of(oldest) <= EXECUTED_CACHE_BYTES) {
+			oldest->head = NULL;
+			return oldest;
+		}
 		close_chunk(oldest);
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Executions behind cells; see transfer-instances.h. Few accesses are to a granule
- * of a cell: a filter says so of most others at once.
+ * Executions behind cells; see transfer-instances.h. Few superblocks have an
+ * instruction of a cell, and few accesses are to a granule of one: filters say so of
+ * most others at once.
  */
 #include "hunt/transfer-instances.h"
 
@@ -31,10 +32,19 @@ struct birth {
 	uint32_t block;
 };
 
+enum superblock_use {
+	SUPERBLOCK_UNSEEN = 0,
+	SUPERBLOCK_OTHER, /* no instruction of a cell is in it */
+	SUPERBLOCK_OF_CELL,
+};
+
 struct transfer_instances {
 	const struct recording *recording;
 	struct executed *executed;
 	unsigned char *filter;
+	struct map places; /* hashes of the cells' instructions */
+	uint8_t *
+		uses; /* enum superblock_use, by places in executed->superblocks */
 	struct map lists_of; /* key_of() to places in lists */
 	struct vec lists; /* of struct list */
 	struct vec births; /* of struct birth, by thread and sequence */
@@ -55,6 +65,13 @@ static uint64_t key_of(uint64_t granule, uint32_t thread,
 		place->module,
 		place->offset + offset,
 	};
+
+	return hash_blocks(parts, sizeof(parts));
+}
+
+static uint64_t place_key(const struct trace_place *place, uint64_t offset)
+{
+	const uint64_t parts[] = { place->module, place->offset + offset };
 
 	return hash_blocks(parts, sizeof(parts));
 }
@@ -86,7 +103,12 @@ static struct error *add_list(struct transfer_instances *instances,
 
 	if (map_get(&instances->lists_of, key))
 		return NULL;
-	if (!map_set(&instances->lists_of, key, instances->lists.count))
+	if (!map_set(&instances->lists_of, key, instances->lists.count) ||
+	    !map_set(
+		    &instances->places,
+		    place_key(&descriptor_of(instances->recording, cell)->place,
+			      0),
+		    1))
 		return error_nomem;
 	list = vec_append(&instances->lists);
 	if (!list)
@@ -244,6 +266,35 @@ static bool may_take(const struct transfer_instances *instances,
 	return false;
 }
 
+static bool is_of_cell(const struct transfer_instances *instances,
+		       const struct translated *translated)
+{
+	uint64_t offset = 0;
+
+	for (uint32_t i = 0; i < translated->head->instructions; i++) {
+		if (map_get(&instances->places,
+			    place_key(&translated->head->place, offset)))
+			return true;
+		offset += translated->lengths[i];
+	}
+	return false;
+}
+
+static bool may_be_of_cell(const struct transfer_instances *instances,
+			   uint32_t superblock)
+{
+	const struct translated *translated =
+		executed_superblock(instances->executed, superblock);
+	uint8_t *use = &instances->uses[translated -
+					(const struct translated *)instances
+						->executed->superblocks.items];
+
+	if (*use == SUPERBLOCK_UNSEEN)
+		*use = is_of_cell(instances, translated) ? SUPERBLOCK_OF_CELL
+							 : SUPERBLOCK_OTHER;
+	return *use == SUPERBLOCK_OF_CELL;
+}
+
 static struct error *take_step(struct transfer_instances *instances,
 			       const struct executed_cursor *cursor)
 {
@@ -254,6 +305,8 @@ static struct error *take_step(struct transfer_instances *instances,
 		return NULL;
 	note_births(instances, cursor->thread, step);
 	instances->last = step->number;
+	if (!may_be_of_cell(instances, step->superblock))
+		return NULL;
 	if (!transfer_accesses_read(&instances->accesses, cursor))
 		return error_nomem;
 	for (size_t i = 0; !err && i < instances->accesses.count; i++) {
@@ -326,7 +379,8 @@ struct error *transfer_instances_create(struct executed *executed,
 	instances->lists.size = sizeof(struct list);
 	instances->births.size = sizeof(struct birth);
 	instances->filter = calloc(1, FILTER_BITS / 8);
-	if (instances->filter)
+	instances->uses = calloc(executed->superblocks.count + 1, 1);
+	if (instances->filter && instances->uses)
 		err = take_all(instances, cells);
 	if (err)
 		transfer_instances_destroy(instances);
@@ -349,7 +403,9 @@ void transfer_instances_destroy(struct transfer_instances *instances)
 	map_deinit(&instances->lists_of);
 	map_deinit(&instances->births_of);
 	transfer_accesses_deinit(&instances->accesses);
+	map_deinit(&instances->places);
 	free(instances->filter);
+	free(instances->uses);
 	free(instances);
 }
 
