@@ -62,6 +62,9 @@ struct executed_result {
 /* Those that are kept; with more, all are forgotten. */
 enum { EXECUTED_RESULTS = 1 << 18 };
 
+/* Ids below are looked up in an array: a recorder counts from 1. */
+enum { EXECUTED_SMALL_IDS = 1 << 20 };
+
 struct executed_thread {
 	uint32_t id;
 	uint64_t dropped; /* steps, as its last end says */
@@ -78,6 +81,8 @@ struct executed {
 	const struct recording *recording;
 	struct vec superblocks; /* of struct translated */
 	struct map superblock_ids;
+	/* those of small ids: the place + 1 of each, 0: none has that id */
+	struct vec places; /* of uint32_t */
 	struct vec threads; /* of struct executed_thread */
 	struct map thread_ids;
 	struct vec channels; /* of const struct trace_channel * */

@@ -48,6 +48,26 @@ static struct executed_thread *add_thread(struct executed *executed,
 	return thread;
 }
 
+static bool add_superblock(struct executed *executed,
+			   const struct translated *translated)
+{
+	uint32_t id = translated->head->id;
+
+	if (id >= EXECUTED_SMALL_IDS)
+		return map_set(&executed->superblock_ids, id,
+			       executed->superblocks.count) &&
+		       vec_push(&executed->superblocks, translated);
+	while (executed->places.count <= id) {
+		if (!vec_append(&executed->places))
+			return false;
+	}
+	if (!vec_push(&executed->superblocks, translated))
+		return false;
+	*(uint32_t *)vec_at(&executed->places, id) =
+		(uint32_t)executed->superblocks.count;
+	return true;
+}
+
 static struct error *take_superblock(struct executed *executed,
 				     const struct trace_item *item)
 {
@@ -56,15 +76,11 @@ static struct error *take_superblock(struct executed *executed,
 	if (!translated_read(item, &translated))
 		return wrong(executed, item->payload,
 			     "the superblock contradicts itself");
-	if (map_get(&executed->superblock_ids, translated.head->id))
+	if (executed_superblock(executed, translated.head->id))
 		return NULL;
 	executed->totals.superblocks++;
 	executed->totals.partial |= translated.head->cut != 0;
-	return map_set(&executed->superblock_ids, translated.head->id,
-		       executed->superblocks.count) &&
-			       vec_push(&executed->superblocks, &translated)
-		       ? NULL
-		       : error_nomem;
+	return add_superblock(executed, &translated) ? NULL : error_nomem;
 }
 
 static struct error *take_stream(struct executed *executed,
@@ -166,6 +182,7 @@ struct error *executed_create(const struct recording *recording,
 	if (!executed)
 		return error_nomem;
 	executed->recording = recording;
+	executed->places.size = sizeof(uint32_t);
 	executed->superblocks.size = sizeof(struct translated);
 	executed->threads.size = sizeof(struct executed_thread);
 	executed->channels.size = sizeof(const struct trace_channel *);
@@ -218,6 +235,7 @@ void executed_destroy(struct executed *executed)
 	vec_deinit(&executed->superblocks);
 	map_deinit(&executed->thread_ids);
 	map_deinit(&executed->superblock_ids);
+	vec_deinit(&executed->places);
 	free(executed);
 }
 
@@ -229,9 +247,17 @@ const struct executed_totals *executed_totals(const struct executed *executed)
 const struct translated *executed_superblock(const struct executed *executed,
 					     uint32_t id)
 {
-	const uint64_t *place = map_get(&executed->superblock_ids, id);
+	const uint64_t *place;
+	uint32_t small;
 
-	return place ? vec_at(&executed->superblocks, *place) : NULL;
+	if (id >= EXECUTED_SMALL_IDS) {
+		place = map_get(&executed->superblock_ids, id);
+		return place ? vec_at(&executed->superblocks, *place) : NULL;
+	}
+	if (id >= executed->places.count)
+		return NULL;
+	small = ((const uint32_t *)executed->places.items)[id];
+	return small ? vec_at(&executed->superblocks, small - 1) : NULL;
 }
 
 static int count_words(const void *codes, uint32_t superblock, uint32_t exit)
