@@ -85,9 +85,8 @@ struct trace_program {
 };
 
 /*
- * A file that was mapped with code; behind it the path and its zero. The executable
- * is the one whose path was executed, or else the first. An offset in a module is an
- * address of its ELF file: address - bias.
+ * A file that was mapped with code; behind it the path and its zero. The executable is
+ * that whose path was executed, or the first. An offset is address - bias, as in ELF.
  */
 struct trace_module {
 	uint32_t id;
