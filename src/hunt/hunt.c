@@ -18,6 +18,7 @@
 #include "base/signalpipe.h"
 #include "conflict/symbolize.h"
 #include "hunt/attach.h"
+#include "hunt/notes.h"
 #include "hunt/ordered.h"
 #include "hunt/planned.h"
 #include "hunt/tries.h"
@@ -36,6 +37,7 @@ struct hunting {
 	struct hunt_result *result;
 	struct tries tries;
 	struct planned planned;
+	struct notes notes; /* of its runs */
 	struct worker *workers; /* config->jobs */
 	struct vec claimed; /* of struct hunt_side: ours, not given out yet */
 	struct vec out; /* of struct hunt_side: with a worker */
@@ -461,7 +463,7 @@ static struct error *hunting_receive(struct hunting *hunting,
 
 	report_record_init(&record);
 	while (!err && more) {
-		err = worker_receive(worker, &record, &more);
+		err = worker_receive(worker, &hunting->notes, &record, &more);
 		if (!err && more)
 			err = hunting_record(hunting, &record);
 		else if (!err)
@@ -667,6 +669,7 @@ struct error *hunt_run(const struct hunt_config *config,
 
 	*ret = (struct hunt_result){ .end = HUNT_DONE };
 	tries_init(&hunting.tries, config->hold_ns);
+	notes_init(&hunting.notes);
 	/* the end of its pipe says that a worker has ended */
 	signal(SIGPIPE, SIG_IGN);
 	err = symbolizer_create(NULL, &hunting.symbolizer);
@@ -684,6 +687,7 @@ struct error *hunt_run(const struct hunt_config *config,
 	sides_deinit(&hunting.out);
 	vec_deinit(&hunting.met);
 	symbolizer_destroy(hunting.symbolizer);
+	notes_deinit(&hunting.notes);
 	tries_deinit(&hunting.tries);
 	return err;
 }

@@ -19,19 +19,39 @@
 #include "base/error.h"
 #include "base/exitstatus.h"
 #include "base/log.h"
+#include "base/strbuf.h"
+#include "base/utf8.h"
 #include "hunt/holding.h"
+#include "hunt/notes.h"
 #include "report/field.h"
 #include "report/race.h"
 #include "report/record.h"
 
+/* Begins a line that is a note, and no record. */
+enum { WORKER_NOTE = '#' };
+
+/* Whether the line is a note. It is told if it is new; NULL: none can come. */
+static bool worker_notes(struct notes *notes, char *line, ssize_t length)
+{
+	if (length < 2 || line[0] != WORKER_NOTE || !notes)
+		return false;
+	line[length - 1] = '\0';
+	if (notes_is_new(notes, line + 1))
+		log_warn("%s", line + 1);
+	return true;
+}
+
 /* The next record; a line is read as soon as it is there. */
-static struct error *worker_next(FILE *file, struct report_record *record,
-				 bool *ret_more)
+static struct error *worker_next(FILE *file, struct notes *notes,
+				 struct report_record *record, bool *ret_more)
 {
 	cleanup_free char *line = NULL;
 	size_t size = 0;
-	ssize_t length = getline(&line, &size, file);
+	ssize_t length;
 
+	do {
+		length = getline(&line, &size, file);
+	} while (worker_notes(notes, line, length));
 	*ret_more = length > 0;
 	return *ret_more ? report_record_parse(line, (size_t)length, record)
 			 : NULL;
@@ -71,8 +91,14 @@ static void working_crash(void *context, const struct crash *crash)
 
 static void working_note(void *context, const char *text)
 {
-	(void)context;
-	log_debug(LOG_DETECT, "%s", text);
+	struct working *working = context;
+	struct strbuf line = { 0 };
+
+	utf8_add_visible(&line, text);
+	working->failed |= line.failed ||
+			   fprintf(working->out, "%c%s\n", WORKER_NOTE,
+				   strbuf_text(&line)) < 0;
+	strbuf_deinit(&line);
 }
 
 static struct target_record *working_at(const struct working *working, size_t i)
@@ -98,7 +124,7 @@ static struct error *working_read(struct working *working, bool *ret_more)
 	report_record_init(&record);
 	*ret_more = true;
 	while (!err && *ret_more && !done) {
-		err = worker_next(working->in, &record, ret_more);
+		err = worker_next(working->in, NULL, &record, ret_more);
 		if (err || !*ret_more)
 			break;
 		done = record.type == REPORT_SUMMARY;
@@ -292,11 +318,11 @@ struct error *worker_send(struct worker *worker, const struct vec *sides,
 	return err;
 }
 
-struct error *worker_receive(struct worker *worker,
+struct error *worker_receive(struct worker *worker, struct notes *notes,
 			     struct report_record *record, bool *ret_more)
 {
 	bool more = true;
-	struct error *err = worker_next(worker->from, record, &more);
+	struct error *err = worker_next(worker->from, notes, record, &more);
 
 	if (!err && !more)
 		err = error_create(ERROR_OTHER,

@@ -3,7 +3,7 @@
  * A process that runs the command again and again, each time with the sides that
  * it is sent, and sends back what came of it. Both ways as lines of a report
  * (racewatch-json(5)): target records and, to end a batch, a summary; back come
- * races and crashes besides, and the summary has the command's exit status (128 +
+ * races and crashes besides, lines of notes, and the summary has the command's exit status (128 +
  * signal if that killed it), the time of the run, and the CPU time of the command
  * and of racewatch in it. So several runs go on at a time, each with a session
  * of its own.
@@ -20,6 +20,7 @@
 
 struct error;
 struct holding_config;
+struct notes;
 struct report_record;
 
 struct worker {
@@ -41,9 +42,10 @@ struct error *worker_send(struct worker *worker, const struct vec *sides,
 
 /*
  * What it has sent back, a record at a time: *ret_more is false at the end of the
- * batch, and record is the summary then. ERROR_OTHER: it has ended.
+ * batch, and record is the summary then. What its run could not do is a warning, if
+ * new in notes. ERROR_OTHER: it has ended.
  */
-struct error *worker_receive(struct worker *worker,
+struct error *worker_receive(struct worker *worker, struct notes *notes,
 			     struct report_record *record, bool *ret_more);
 
 /* Let it end by itself; now: end its run, which ends the command. */

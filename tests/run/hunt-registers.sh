@@ -3,7 +3,7 @@
 #
 # racewatch hunt where others have debug registers: with two that are left, or one, a
 # race is provoked as with four; with none, the hunt waits until there is one. It says
-# who has them, and so does doctor.
+# who has them, and so does doctor. Where perf is refused, that is told once.
 
 # shellcheck disable=SC2317 # functions called through await
 
@@ -26,6 +26,13 @@ taking()
 
 RUN_TIMEOUT=120 run hunt -o "$work/sides.jsonl" --hold 500ms -- "$T/listing1.O2"
 is "with all registers" "$status" 66
+# Each run chooses its back-end anew.
+timeout -k 5 60 "$HELPERS_DIR/deny-syscall" perf_event_open "$RACEWATCH" hunt \
+	--targets "$work/sides.jsonl" --hold 10ms -o "$report" -- \
+	"$T/listing1.O2" >"$work/out" 2>"$work/err" </dev/null
+matches "without perf: more than one run" "$work/err" '; ([2-9]|[1-9][0-9]+) runs in '
+is "and why there is none is told once" \
+	"$(grep -c 'warning: watchpoints by perf: .*permission denied' "$work/err")" 1
 if ! "$HELPERS_DIR/take-registers" 2 true 2>"$work/err"; then
 	skip "others have registers" "$(cat "$work/err")"
 	finish
@@ -34,6 +41,7 @@ for others in 2 3; do
 	taking "$others"
 	for backend in perf ptrace; do
 		what="others have $others, by $backend"
+		in_turn 2 "$what" || continue
 		RUN_TIMEOUT=120 run hunt --targets "$work/sides.jsonl" \
 			--hold 500ms --backend "$backend" -o "$report" -- \
 			"$T/listing1.O2"
