@@ -25,7 +25,7 @@ struct transfer_code {
 	struct origins *origins; /* one each */
 };
 
-enum { TRANSFER_CURSORS = 12 };
+enum { TRANSFER_CURSORS = 32 };
 
 struct transfer_cursor {
 	struct executed_cursor cursor;

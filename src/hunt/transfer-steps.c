@@ -45,6 +45,9 @@ static bool covers(const struct transfer_cursor *cursor, uint32_t thread,
 		return false;
 	first = vec_at(steps, 0);
 	last = vec_at(steps, steps->count - 1);
+	/* events at the start follow a step of the chunk before */
+	while (first < last && first->superblock == 0)
+		first++;
 	return first->superblock != 0 && first->number <= number &&
 	       number <= last->number;
 }
@@ -64,7 +67,7 @@ static void move_to(struct executed_cursor *cursor, uint64_t number)
 		else
 			high = middle;
 	}
-	/* the first one is a step, and no event */
+	/* there is a step at or before the number: covers() */
 	while (((const struct unpacked_step *)vec_at(steps, low))->superblock ==
 	       0)
 		low--;
