@@ -20,6 +20,7 @@
 #include "base/strbuf.h"
 #include "hunt/record.h"
 #include "hunt/starting.h"
+#include "hunt/traces.h"
 #include "sampling/rules.h"
 
 #define PLUGIN_FILE "racewatch-qemu.so"
@@ -258,6 +259,8 @@ static struct error *run(struct starting *starting, const char *folder,
 
 	if (!err)
 		err = record_await(pid, options, result);
+	if (!err)
+		traces_await(folder);
 	return err ? err : check_trace(folder, pid, result->status);
 }
 

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "hunt/starting.h"
+#include "hunt/traces.h"
 #include "sampling/rules.h"
 
 #define TOOL_FILE "racewatch-amd64-linux"
@@ -221,6 +222,8 @@ static struct error *run(struct starting *starting, const char *folder,
 
 	if (!err)
 		err = record_await(pid, options, result);
+	if (!err)
+		traces_await(folder);
 	remove_channels(folder);
 	return err ? err : check_trace(folder, pid);
 }

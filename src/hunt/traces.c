@@ -6,13 +6,23 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+
+static const uint64_t AWAIT_NS = 2 * CLOCK_NS_PER_S;
+
+enum { AWAIT_PAUSE_NS = 20000000 };
 
 static struct error *add_path(struct vec *paths, const char *path)
 {
@@ -34,27 +44,76 @@ static void add_escaped(struct strbuf *pattern, const char *text)
 	}
 }
 
-static struct error *add_folder(struct vec *paths, const char *path)
+/* The folder's traces; end with globfree() if it is 0. */
+static int find_files(const char *folder, glob_t *ret)
 {
 	struct strbuf pattern = { 0 };
-	struct error *err = NULL;
-	glob_t files;
 	int failed;
 
-	add_escaped(&pattern, path);
+	add_escaped(&pattern, folder);
 	strbuf_add(&pattern, "/trace.*");
 	failed = pattern.failed ? GLOB_NOSPACE
-				: glob(strbuf_text(&pattern), 0, NULL, &files);
+				: glob(strbuf_text(&pattern), 0, NULL, ret);
 	strbuf_deinit(&pattern);
+	return failed;
+}
+
+static bool is_empty(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && status.st_size == 0;
+}
+
+static struct error *add_folder(struct vec *paths, const char *path)
+{
+	struct error *err = NULL;
+	size_t empty = 0;
+	glob_t files;
+	int failed = find_files(path, &files);
+
 	if (failed == GLOB_NOMATCH)
 		return error_create(ERROR_USAGE, "%s has no file trace.*",
 				    path);
 	if (failed)
 		return error_nomem;
-	for (size_t i = 0; !err && i < files.gl_pathc; i++)
+	for (size_t i = 0; !err && i < files.gl_pathc; i++) {
+		if (is_empty(files.gl_pathv[i])) {
+			log_warn("%s is empty: its process was killed, or runs "
+				 "on after the command",
+				 files.gl_pathv[i]);
+			empty++;
+			continue;
+		}
 		err = add_path(paths, files.gl_pathv[i]);
+	}
+	if (!err && empty == files.gl_pathc)
+		err = error_create(ERROR_FORMAT,
+				   "%s is empty, as are all traces of the "
+				   "folder",
+				   files.gl_pathv[0]);
 	globfree(&files);
 	return err;
+}
+
+void traces_await(const char *folder)
+{
+	const struct timespec pause = { .tv_nsec = AWAIT_PAUSE_NS };
+	uint64_t end = clock_now_ns() + AWAIT_NS;
+	bool empty = true;
+
+	while (empty && clock_now_ns() < end) {
+		glob_t files;
+
+		empty = false;
+		if (find_files(folder, &files) != 0)
+			return;
+		for (size_t i = 0; i < files.gl_pathc; i++)
+			empty |= is_empty(files.gl_pathv[i]);
+		globfree(&files);
+		if (empty)
+			nanosleep(&pause, NULL);
+	}
 }
 
 struct error *traces_find(const char *path, struct vec *paths)

@@ -8,9 +8,16 @@ struct vec;
 
 /*
  * Append the paths (char *, for traces_free()), sorted: path itself if it is a
- * file, else its files trace.*. ERROR_USAGE: there is none.
+ * file, else its files trace.* that are not empty; a warning names the others.
+ * ERROR_USAGE: there is none; ERROR_FORMAT: all are empty.
  */
 struct error *traces_find(const char *path, struct vec *paths);
 void traces_free(struct vec *paths);
+
+/*
+ * Wait until no trace of the folder is empty: a process writes it when it ends. At
+ * most two seconds, as `racewatch run' watches what outlives the command.
+ */
+void traces_await(const char *folder);
 
 #endif

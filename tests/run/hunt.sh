@@ -130,6 +130,7 @@ for kind in bare receive send; do
 done
 
 # no lock at the accesses: each waits for its turn
+build_targets free_cond.O2
 run hunt -o "$report" --sides 4 -- "$T/free_cond.O2" x20
 is "turns: exit status" "$status" 0
 is "turns: as many sides as asked for" \

@@ -63,6 +63,18 @@ has "in the report, too" "$report" type=summary recorded_exit=3 bare_exit=0
 run hunt --recorder auto --budget 1ms -o "$report" -- "$T/listing1.O2"
 has "or not" "$report" type=summary recorded_exit=null bare_exit=null
 
+# What runs on after the command has an empty trace: a shell that has written to one
+# pipe, and ends when nobody may write to the other one.
+mkfifo "$work/ready" "$work/hold"
+exec 8<>"$work/hold"
+run hunt --recorder valgrind --budget 1ms -o "$report" -- sh -c "'$T/listing1.O2'
+	sh -c 'echo >$work/ready; read -r _ <$work/hold' & read -r _ <'$work/ready'" \
+	8>&-
+is "a process runs on after the command" "$status" 65 || diag_file "$work/err"
+matches "which is told" "$work/err" "is empty: its process .* runs on"
+has "and the others are recorded" "$report" type=target
+exec 8>&-
+
 # recorded NAME COMMAND...: by breakpoints; the trace is $work/NAME.txt
 recorded()
 {

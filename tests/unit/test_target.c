@@ -5,6 +5,7 @@
  */
 #include "hunt/target.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -607,6 +608,37 @@ static void a_trace_that_was_cut_counts(void **state)
 	assert_int_equal(sides.count, 2);
 }
 
+/* Of a process that runs on after the command, or was killed. */
+static void an_empty_trace_is_passed_over(void **state)
+{
+	char path[PATH_MAX];
+	FILE *file;
+
+	(void)state;
+	two_threads();
+	two_places(TRACE_WRITES, TRACE_READS);
+	access_at(ADDRESS, 2, 1, 10, 0xff);
+	access_at(ADDRESS, 3, 2, 30, 0xff);
+	writer_end(&writer, 100);
+	snprintf(path, sizeof(path), "%s/trace.7", writer.folder);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fclose(file);
+	find();
+	assert_int_equal(totals.traces, 1);
+	assert_int_equal(totals.pairs, 1);
+	unlink(path);
+}
+
+static void only_empty_traces_are_refused(void **state)
+{
+	(void)state;
+	writer_end(&writer, 100);
+	assert_int_equal(truncate(writer.path, 0), 0);
+	is_refused(writer.folder, NULL, ERROR_FORMAT,
+		   "trace.42 is empty, as are all");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -632,6 +664,8 @@ int main(void)
 		TEST(bad_input_is_refused),
 		TEST(programs_are_chosen),
 		TEST(a_trace_that_was_cut_counts),
+		TEST(an_empty_trace_is_passed_over),
+		TEST(only_empty_traces_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
