@@ -281,7 +281,7 @@ static struct error *add_partners(const struct making *making,
 			side->rank = rank_of(making, edge);
 	}
 	side->hold_ns = following ? following : others;
-	if (!err)
+	if (!err && side->partners.count)
 		qsort(side->partners.items, side->partners.count,
 		      side->partners.size, compare_partners);
 	return err;
@@ -552,8 +552,9 @@ static struct error *merge_side(struct hunt_side *into, struct hunt_side *from)
 			return error_nomem;
 		vec_remove(&from->partners, i);
 	}
-	qsort(into->partners.items, into->partners.count, into->partners.size,
-	      compare_partners);
+	if (into->partners.count)
+		qsort(into->partners.items, into->partners.count,
+		      into->partners.size, compare_partners);
 	into->locked &= from->locked;
 	if (from->hold_ns > into->hold_ns)
 		into->hold_ns = from->hold_ns;

@@ -137,6 +137,11 @@ static bool hunt_is_held_up(const struct engine *engine, uint32_t program)
 /* Are its counts such as there can be? */
 static bool hunt_makes_sense(const struct wire_hunt *wire)
 {
+	for (uint32_t i = 0; i < wire->other_count && i < WIRE_HUNT_OTHERS;
+	     i++) {
+		if (wire->others[i].length > WIRE_PATH_MAX)
+			return false;
+	}
 	return wire->path_length <= WIRE_PATH_MAX &&
 	       wire->stack_count <= WIRE_HUNT_STACK &&
 	       wire->partner_count <= WIRE_HUNT_PARTNERS &&

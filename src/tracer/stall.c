@@ -968,6 +968,8 @@ static void stall_check_watched(const struct engine *engine,
 static bool stall_is_patient(const struct engine *engine, struct stall *stall,
 			     uint64_t now)
 {
+	uint64_t longest = (stall->length_ns + engine->pool.params.startup_ns) *
+			   STALL_PATIENCE;
 	uint64_t more;
 
 	if (!stall->over || stall->grace)
@@ -975,7 +977,8 @@ static bool stall_is_patient(const struct engine *engine, struct stall *stall,
 	more = delays_more(&stall->delays, &engine->core.tracees,
 			   stall->hold.thread,
 			   stall->length_ns * STALL_PATIENCE, now);
-	if (engine->startups.waiting > 0 && more < STALL_LOADER_NS)
+	if (engine->startups.waiting > 0 && more < STALL_LOADER_NS &&
+	    now - stall->begun_ns < longest)
 		more = STALL_LOADER_NS;
 	if (more > 0)
 		stall->deadline_ns = now + more;

@@ -83,9 +83,10 @@ enum pool_hit stall_hit(struct engine *engine, struct thread *thread,
 /*
  * The thread is stopped at the site, rip on it: stall it for that time, outside
  * of all budgets, and longer by what the others have to wait for a processor
- * (delays.h), by at most STALL_PATIENCE times it. `over' is called when the stall
- * ends, which may be at once; the thread goes on then. False: its bytes cannot be
- * read, and the caller resumes it.
+ * (delays.h), by at most STALL_PATIENCE times it, or for the front end
+ * (startup.h), by at most as many times both lengths. `over' is called when the
+ * stall ends, which may be at once; the thread goes on then. False: its bytes cannot
+ * be read, and the caller resumes it.
  */
 bool stall_hold(struct engine *engine, struct thread *thread,
 		const struct wire_site *site, const struct x86_registers *regs,
