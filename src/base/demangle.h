@@ -8,7 +8,8 @@
 /*
  * "cache::put" for "_ZN5cache3putEi": scopes and template arguments, without
  * parameters or return type. NULL when the symbol is not mangled, too long or
- * too deep to be taken apart safely, or when out of memory: use it as it is.
+ * too deep to be taken apart safely, when a C++ or Rust name has 4096 bytes or more,
+ * or when out of memory: use it as it is.
  * The caller frees the result.
  */
 char *demangle(const char *symbol);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,27 @@ static void deep_names_do_not_exhaust_the_stack(void **state)
 	free(symbol);
 }
 
+/* Each level is two of the one before: 2^LEVELS bytes and more of text. */
+static void names_that_double_are_bounded(void **state)
+{
+	enum { LEVELS = 16 };
+	static const char digits[] = "0123456789ABCDEFG";
+	char symbol[512] = "_Z1fI1pIiiE";
+	size_t length = strlen(symbol);
+
+	(void)state;
+	for (int level = 1; level <= LEVELS; level++)
+		length += (size_t)snprintf(symbol + length,
+					   sizeof(symbol) - length,
+					   "S0_IS%c_S%c_E", digits[level],
+					   digits[level]);
+	snprintf(symbol + length, sizeof(symbol) - length, "Evv");
+	assert_null(demangle(symbol));
+	/* a name, with one level */
+	becomes("_Z1fI1pIiiES0_IS1_S1_EEvv",
+		"f<p<int, int>, p<p<int, int>, p<int, int> > >");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -85,6 +107,7 @@ int main(void)
 		cmocka_unit_test(d_names),
 		cmocka_unit_test(plain_names_are_none),
 		cmocka_unit_test(deep_names_do_not_exhaust_the_stack),
+		cmocka_unit_test(names_that_double_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
