@@ -78,7 +78,8 @@ static struct error *parse_tsan(const char *name, struct scan rest,
 	gather_init(&gather, name, report, keys);
 	for (size_t number = 1; rest.length > 0 && !gather.failed; number++)
 		tsan_line(&tsan, next_line(&rest), number);
-	err = gather_finish(&gather);
+	/* it always names both accesses */
+	err = gather_finish(&gather, true);
 	gather_deinit(&gather);
 	return err;
 }

@@ -379,10 +379,10 @@ bool gather_end(struct gather *gather, bool both, size_t *ret_place)
 	return !gather->failed;
 }
 
-struct error *gather_finish(struct gather *gather)
+struct error *gather_finish(struct gather *gather, bool both)
 {
 	size_t place;
 
-	gather_end(gather, false, &place);
+	gather_end(gather, both, &place);
 	return gather->failed ? error_nomem : NULL;
 }

@@ -98,6 +98,7 @@ void gather_no_frames(struct gather *gather);
  * which race it is now.
  */
 bool gather_end(struct gather *gather, bool both, size_t *ret_place);
-struct error *gather_finish(struct gather *gather);
+/* The same at the end of the file. */
+struct error *gather_finish(struct gather *gather, bool both);
 
 #endif

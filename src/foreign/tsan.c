@@ -40,6 +40,7 @@ static bool read_heading(struct tsan *tsan, const struct scan *line,
 	size_t place;
 
 	if (scan_before(&rest, "WARNING: DATA RACE", &kind)) {
+		gather_end(gather, true, &place);
 		gather->pid = 0;
 		gather_begin(gather, "tsan", number);
 		return true;

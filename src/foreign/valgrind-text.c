@@ -229,6 +229,6 @@ struct error *valgrind_text_finish(struct valgrind_text *text)
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < text->processes.count; i++)
-		err = gather_finish(&process_at(text, i)->gather);
+		err = gather_finish(&process_at(text, i)->gather, false);
 	return err;
 }

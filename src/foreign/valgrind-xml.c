@@ -293,7 +293,7 @@ struct error *valgrind_xml_parse(const char *name, const char *text,
 	XML_SetStartDoctypeDeclHandler(xml.parser, refuse_doctype);
 	err = parse_all(&xml, name, text, size);
 	if (!err)
-		err = gather_finish(&xml.gather);
+		err = gather_finish(&xml.gather, false);
 	gather_deinit(&xml.gather);
 	fields_deinit(&race_frame_fields, &xml.frame);
 	strbuf_deinit(&xml.text);

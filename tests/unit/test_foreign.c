@@ -400,6 +400,32 @@ static void files_may_be_cut_short(void **state)
 	}
 }
 
+/* ThreadSanitizer always has both accesses. */
+static void half_a_report_is_left_out(void **state)
+{
+	static const struct {
+		const char *file, *until;
+	} cases[] = {
+		{ "tsan-gcc", "  Previous " },
+		{ "tsan-go", "Previous " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text = load(cases[i].file);
+		char *end = strstr(text, cases[i].until);
+		struct foreign_report report;
+
+		assert_non_null(end);
+		*end = '\0';
+		parse(text, &report);
+		assert_int_equal(report.races.count, 0);
+		assert_int_equal(report.malformed, 1);
+		foreign_report_deinit(&report);
+		free(text);
+	}
+}
+
 static void a_malformed_report_is_left_out(void **state)
 {
 	static const struct {
@@ -531,6 +557,7 @@ int main(void)
 		cmocka_unit_test(tools_agree_on_the_fingerprint),
 		cmocka_unit_test(other_output_is_passed_over),
 		cmocka_unit_test(files_may_be_cut_short),
+		cmocka_unit_test(half_a_report_is_left_out),
 		cmocka_unit_test(a_malformed_report_is_left_out),
 		cmocka_unit_test(what_is_no_report_is_refused),
 		cmocka_unit_test(the_tool_that_is_asked_for_counts),
