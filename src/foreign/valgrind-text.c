@@ -82,11 +82,16 @@ static struct error *find_process(struct valgrind_text *text, int pid,
 /* "==00:00:00:01.234 4242== ", with --time-stamp=yes */
 static void scan_time(struct scan *scan)
 {
-	struct scan rest = *scan, time;
+	enum { LENGTH = sizeof("00:00:00:00.000 ") };
+	struct scan near = *scan, time;
 
-	if (scan_before(&rest, " ", &time) && scan_first(&time, ":") &&
-	    time.length < sizeof("00:00:00:00.000 "))
-		*scan = rest;
+	/* a line may be long, and this is asked at each "==" of it */
+	if (near.length > LENGTH)
+		near.length = LENGTH;
+	if (!scan_before(&near, " ", &time) || !scan_first(&time, ":"))
+		return;
+	scan->at += time.length + 1;
+	scan->length -= time.length + 1;
 }
 
 /*

@@ -23,8 +23,10 @@
 #include "report/field.h"
 #include "report/race.h"
 
-/* What is fed to the parser at a time. */
-enum { XML_CHUNK = 1 << 20 };
+enum {
+	XML_CHUNK = 1 << 20, /* is fed to the parser at a time, at first */
+	XML_DEPTH_MAX = 64, /* of elements; Valgrind's are far below */
+};
 
 struct xml {
 	XML_Parser parser;
@@ -38,6 +40,7 @@ struct xml {
 	uint64_t unique, count; /* of an error, of a count */
 	size_t begin; /* line of the error */
 	struct map places; /* an error's unique to its race */
+	int depth; /* of elements that are open */
 	bool any; /* it is Valgrind's */
 	const char *refused; /* why parsing was stopped; NULL: it was not */
 };
@@ -47,6 +50,12 @@ static size_t line_of(const struct xml *xml)
 	return (size_t)XML_GetCurrentLineNumber(xml->parser);
 }
 
+static void refuse(struct xml *xml, const char *why)
+{
+	xml->refused = why;
+	XML_StopParser(xml->parser, XML_FALSE);
+}
+
 static void XMLCALL begin_element(void *context, const char *name,
 				  const char **attributes)
 {
@@ -54,7 +63,9 @@ static void XMLCALL begin_element(void *context, const char *name,
 
 	(void)attributes;
 	strbuf_clear(&xml->text);
-	if (strcmp(name, "valgrindoutput") == 0) {
+	if (++xml->depth > XML_DEPTH_MAX) {
+		refuse(xml, "its elements are nested too deeply");
+	} else if (strcmp(name, "valgrindoutput") == 0) {
 		xml->any = true;
 	} else if (strcmp(name, "error") == 0) {
 		xml->in_error = true;
@@ -149,6 +160,14 @@ static void end_number(const struct xml *xml, uint64_t *ret, bool hex)
 		*ret = 0;
 }
 
+static void end_pid(struct xml *xml)
+{
+	uint64_t pid;
+
+	end_number(xml, &pid, false);
+	xml->gather.pid = pid <= INT_MAX ? (int)pid : 0;
+}
+
 /* The thread whose creation comes next: "3" is "#3" in sentences. */
 static void end_announced(struct xml *xml)
 {
@@ -174,6 +193,7 @@ static void XMLCALL end_element(void *context, const char *name)
 {
 	struct xml *xml = context;
 
+	xml->depth--;
 	if (end_of_frame(xml, name))
 		;
 	else if (strcmp(name, "pair") == 0 && xml->in_counts)
@@ -197,7 +217,7 @@ static void XMLCALL end_element(void *context, const char *name)
 		  strcmp(name, "auxwhat") == 0))
 		end_sentence(xml);
 	else if (strcmp(name, "pid") == 0)
-		xml->gather.pid = atoi(strbuf_text(&xml->text));
+		end_pid(xml);
 	strbuf_clear(&xml->text);
 }
 
@@ -220,8 +240,7 @@ static void XMLCALL refuse_doctype(void *context, const char *name,
 	(void)system;
 	(void)public;
 	(void)internal;
-	xml->refused = "it has a DOCTYPE, and so is not Valgrind's";
-	XML_StopParser(xml->parser, XML_FALSE);
+	refuse(xml, "it has a DOCTYPE, and so is not Valgrind's");
 }
 
 static struct error *refusal(const struct xml *xml, const char *name)
@@ -253,8 +272,9 @@ static struct error *parse_all(struct xml *xml, const char *name,
 	bool last;
 
 	do {
-		size_t count = size - done < XML_CHUNK ? size - done
-						       : XML_CHUNK;
+		/* expat looks at a token that is cut once more, from its begin */
+		size_t most = done > XML_CHUNK ? done : XML_CHUNK;
+		size_t count = size - done < most ? size - done : most;
 
 		last = done + count == size;
 		if (XML_Parse(xml->parser, text + done, (int)count, last) ==

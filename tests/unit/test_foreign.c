@@ -295,6 +295,29 @@ static void xml_counts_how_often(void **state)
 	free(text);
 }
 
+static void xml_with_a_pid_that_is_none(void **state)
+{
+	static const char *const pids[] = { "<pid>-8866<", "<pid>4294967297<" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pids) / sizeof(*pids); i++) {
+		char *text = load("helgrind-xml");
+		char *at = strstr(text, "<pid>18866<");
+		struct strbuf other = { 0 };
+		struct foreign_report report;
+
+		assert_non_null(at);
+		strbuf_add_bytes(&other, text, (size_t)(at - text));
+		strbuf_add(&other, pids[i]);
+		strbuf_add(&other, at + strlen("<pid>18866<"));
+		parse(strbuf_text(&other), &report);
+		assert_int_equal(race_at(&report, 0)->pid, 0);
+		foreign_report_deinit(&report);
+		strbuf_deinit(&other);
+		free(text);
+	}
+}
+
 static void tools_agree_on_the_fingerprint(void **state)
 {
 	struct foreign_report tsan, helgrind;
@@ -478,6 +501,8 @@ static void refuses(enum foreign_tool tool, const char *text,
 
 static void what_is_no_report_is_refused(void **state)
 {
+	struct strbuf deep = { 0 };
+
 	(void)state;
 	refuses(FOREIGN_XML, "<valgrindoutput>\n<error></frame>",
 		"file:2: mismatched tag");
@@ -488,6 +513,12 @@ static void what_is_no_report_is_refused(void **state)
 		"<?xml version=\"1.0\"?>\n<!DOCTYPE x [<!ENTITY a \"b\">]>\n"
 		"<valgrindoutput>&a;</valgrindoutput>",
 		"file:2: it has a DOCTYPE");
+	strbuf_add(&deep, "<valgrindoutput>");
+	for (int i = 0; i < 64; i++)
+		strbuf_add(&deep, "<a>");
+	refuses(FOREIGN_XML, strbuf_text(&deep),
+		"file:1: its elements are nested too deeply");
+	strbuf_deinit(&deep);
 	refuses(FOREIGN_AUTO, "hello\n", "file: there is no report of");
 }
 
@@ -554,6 +585,7 @@ int main(void)
 		cmocka_unit_test(of_drd_the_second_side_is_a_thread),
 		cmocka_unit_test(xml_says_what_the_text_says),
 		cmocka_unit_test(xml_counts_how_often),
+		cmocka_unit_test(xml_with_a_pid_that_is_none),
 		cmocka_unit_test(tools_agree_on_the_fingerprint),
 		cmocka_unit_test(other_output_is_passed_over),
 		cmocka_unit_test(files_may_be_cut_short),
