@@ -395,13 +395,12 @@ static bool make_indices(struct executed *executed,
 
 static size_t bytes_of(const struct executed_open *open)
 {
-	const struct vec *vecs[] = { &open->unpacked.steps,
-				     &open->unpacked.words, &open->writers };
-	size_t ret = 0;
+	const struct vec *steps = &open->unpacked.steps;
+	const struct vec *words = &open->unpacked.words;
+	const struct vec *writers = &open->writers;
 
-	for (size_t i = 0; i < sizeof(vecs) / sizeof(*vecs); i++)
-		ret += vecs[i]->capacity * vecs[i]->size;
-	return ret;
+	return steps->capacity * steps->size + words->capacity * words->size +
+	       writers->capacity * writers->size;
 }
 
 static void close_chunk(struct executed_open *open)
