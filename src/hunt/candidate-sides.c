@@ -123,7 +123,7 @@ static bool has_own(const struct vec *frames)
 		const struct race_frame *frame = vec_at(frames, i);
 
 		if (!intercept_is(frame) && frame->file &&
-		    !race_frame_is_wrapper(frame->file))
+		    !claim_is_wrapper(frame))
 			return true;
 	}
 	return false;
@@ -316,7 +316,8 @@ static uint64_t first_of(const struct matching *matching,
 
 /* Of each instruction the first execution; one of another process is as good. */
 static struct error *keep_first(const struct matching *matching,
-				const struct pair_edge *edge, struct vec *edges)
+				const struct pair_edge *edge, struct vec *edges,
+				bool *left_out)
 {
 	for (size_t i = 0; i < edges->count; i++) {
 		struct pair_edge *other = vec_at(edges, i);
@@ -328,8 +329,11 @@ static struct error *keep_first(const struct matching *matching,
 			*other = *edge;
 		return NULL;
 	}
-	return edges->count == ALONE_MAX || vec_push(edges, edge) ? NULL
-								  : error_nomem;
+	if (edges->count == ALONE_MAX) {
+		*left_out = true;
+		return NULL;
+	}
+	return vec_push(edges, edge) ? NULL : error_nomem;
 }
 
 /* The kernel's access has no instruction to be held at. */
@@ -341,7 +345,8 @@ static bool can_be_held(const struct recording *recording,
 }
 
 static struct error *add_alone(const struct matching *matching,
-			       const struct fits fits[2], struct vec *edges)
+			       const struct fits fits[2], struct vec *edges,
+			       bool *left_out)
 {
 	struct error *err = NULL;
 
@@ -361,7 +366,8 @@ static struct error *add_alone(const struct matching *matching,
 				continue;
 			err = alone_edge(matching, n, i, &edge);
 			if (!err)
-				err = keep_first(matching, &edge, edges);
+				err = keep_first(matching, &edge, edges,
+						 left_out);
 		}
 	}
 	return err;
@@ -396,7 +402,8 @@ static struct error *make_sides(const struct matching *matching, size_t i,
 	candidate->ordered = !err && pairs.edges.count == 0 &&
 			     is_ordered(matching, fits);
 	if (!err && pairs.edges.count == 0 && !candidate->ordered)
-		err = add_alone(matching, fits, &pairs.edges);
+		err = add_alone(matching, fits, &pairs.edges,
+				&candidate->left_out);
 	if (!err)
 		err = sides_make(matching->input, &pairs.edges, matching->code,
 				 &own);

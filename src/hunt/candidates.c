@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "foreign/foreign.h"
 #include "report/race.h"
 #include "report/read.h"
@@ -32,11 +34,33 @@ static struct error *add(struct candidates *candidates, struct race *race)
 	return NULL;
 }
 
-static struct error *add_record(struct candidates *candidates,
-				struct report_record *record)
+/* A report has a race once more when its count has grown: the last one holds. */
+static struct error *add_race(struct candidates *candidates, struct map *by_id,
+			      struct race *race)
 {
+	const uint64_t *place = map_get(by_id, race->id);
+	struct race *known;
+
+	if (!place)
+		return map_set(by_id, race->id, candidates->items.count)
+			       ? add(candidates, race)
+			       : error_nomem;
+	known = ((struct candidate *)vec_at(&candidates->items, *place))->race;
+	race_deinit(known);
+	*known = *race;
+	known->id = *place + 1;
+	race_init(race);
+	return NULL;
+}
+
+/* by_id: the races of this run */
+static struct error *add_record(struct candidates *candidates,
+				struct map *by_id, struct report_record *record)
+{
+	if (record->type == REPORT_RUN)
+		map_deinit(by_id);
 	if (record->type == REPORT_RACE)
-		return add(candidates, &record->race);
+		return add_race(candidates, by_id, &record->race);
 	if (record->type == REPORT_CANDIDATE)
 		return add(candidates, &record->candidate.race);
 	return NULL;
@@ -46,6 +70,7 @@ static struct error *read_report(const char *path,
 				 struct candidates *candidates)
 {
 	struct report_record record;
+	struct map by_id = { 0 };
 	struct reader *reader;
 	bool more = true;
 	struct error *err = reader_open(path, &reader);
@@ -54,7 +79,8 @@ static struct error *read_report(const char *path,
 		return err;
 	report_record_init(&record);
 	while (!err && !(err = reader_next(reader, &record, &more)) && more)
-		err = add_record(candidates, &record);
+		err = add_record(candidates, &by_id, &record);
+	map_deinit(&by_id);
 	report_record_deinit(&record);
 	reader_close(reader);
 	return err;
@@ -78,6 +104,7 @@ static struct error *read_foreign(const char *path,
 /* Reports of racewatch are lines of JSON. */
 static struct error *is_report(const char *path, bool *ret)
 {
+	struct stat status;
 	FILE *file;
 	int c;
 
@@ -88,6 +115,14 @@ static struct error *is_report(const char *path, bool *ret)
 	file = fopen(path, "re");
 	if (!file)
 		return error_os(errno, "%s", path);
+	/* of a pipe, what is read here would be lost to the reader */
+	if (fstat(fileno(file), &status) == 0 && !S_ISREG(status.st_mode)) {
+		fclose(file);
+		return error_create(ERROR_USAGE,
+				    "%s is not a regular file; - is standard "
+				    "input",
+				    path);
+	}
 	c = getc(file);
 	*ret = c == '{';
 	fclose(file);

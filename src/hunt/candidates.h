@@ -29,6 +29,7 @@ struct candidate {
 	/* its accesses conflict, and creations and joins of threads order all */
 	bool ordered;
 	struct vec sides; /* of struct candidate_side */
+	bool left_out; /* it has more instructions than are held */
 };
 
 struct candidates {

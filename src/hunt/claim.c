@@ -28,8 +28,7 @@ static bool same_line(const struct race_frame *a, const struct race_frame *b)
 	return a->line > 0 && a->line == b->line && same_base(a->file, b->file);
 }
 
-/* clang has paths such as /usr/bin/../lib/gcc/.../include/c++/12/vector. */
-static bool is_wrapper(const struct race_frame *frame)
+bool claim_is_wrapper(const struct race_frame *frame)
 {
 	return frame->file && (race_frame_is_wrapper(frame->file) ||
 			       strstr(frame->file, "/include/c++/"));
@@ -41,7 +40,7 @@ static size_t find_own(const struct vec *frames, size_t from)
 	for (size_t i = from; i < frames->count; i++) {
 		const struct race_frame *frame = vec_at(frames, i);
 
-		if (frame->file && !is_wrapper(frame))
+		if (frame->file && !claim_is_wrapper(frame))
 			return i;
 	}
 	return from;
@@ -54,7 +53,7 @@ static size_t find_own(const struct vec *frames, size_t from)
 static bool is_on_top(const struct race_frame *frame, const struct vec *frames,
 		      size_t from, size_t own)
 {
-	if (is_wrapper(frame))
+	if (claim_is_wrapper(frame))
 		return true;
 	for (size_t i = from; i < own; i++) {
 		const struct race_frame *top = vec_at(frames, i);

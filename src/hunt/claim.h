@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 struct race;
+struct race_frame;
 struct race_side;
 struct vec;
 
@@ -23,6 +24,12 @@ struct vec;
  */
 bool claim_fits(const struct race_side *side, const struct vec *frames,
 		unsigned int access);
+
+/*
+ * Is it in a library's header? clang has paths such as
+ * /usr/bin/../lib/gcc/.../include/c++/12/vector.
+ */
+bool claim_is_wrapper(const struct race_frame *frame);
 
 /* Does the report say anything of this side by which it could be told? */
 bool claim_has_place(const struct race_side *side);

@@ -91,6 +91,9 @@ static struct error *add_tries(const struct candidate *candidate,
 		if (!tried->ordered_by)
 			tried->ordered_by = target->outcome.ordered_by;
 	}
+	/* such as those beyond --sides */
+	tried->pending |= candidate->left_out ||
+			  record->target_count < candidate->sides.count;
 	return NULL;
 }
 

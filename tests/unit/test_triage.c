@@ -185,6 +185,20 @@ static void what_was_not_tried_is_open(void **state)
 	tear_down(&scene);
 }
 
+static void what_was_left_out_is_open(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.target_count = 1;
+	judged(&scene, CANDIDATE_PENDING, 2, NULL);
+	scene.target_count = 2;
+	scene.candidate.left_out = true;
+	judged(&scene, CANDIDATE_PENDING, 4, NULL);
+	tear_down(&scene);
+}
+
 static void it_is_said_in_words(void **state)
 {
 	struct candidate_record record;
@@ -222,6 +236,7 @@ int main(void)
 		cmocka_unit_test(all_its_sides_must_be_ordered),
 		cmocka_unit_test(the_recording_may_have_the_answer),
 		cmocka_unit_test(what_was_not_tried_is_open),
+		cmocka_unit_test(what_was_left_out_is_open),
 		cmocka_unit_test(it_is_said_in_words),
 	};
 
