@@ -399,7 +399,9 @@ static struct error *make_sides(const struct matching *matching, size_t i,
 
 	pairs_init(&pairs);
 	err = add_edges(matching, fits, &pairs.edges);
+	/* what was left out may be the pair that is not ordered */
 	candidate->ordered = !err && pairs.edges.count == 0 &&
+			     matching->pairs->cells_left_out == 0 &&
 			     is_ordered(matching, fits);
 	if (!err && pairs.edges.count == 0 && !candidate->ordered)
 		err = add_alone(matching, fits, &pairs.edges,

@@ -81,12 +81,26 @@ static bool same_by_line(const struct vec *claimed, size_t first,
 	return false;
 }
 
+static bool is_library(const struct race_frame *frame)
+{
+	return frame->module && strstr(base_name(frame->module), ".so");
+}
+
+/* Programs of two builds may have other names; libraries keep theirs. */
+static bool other_library(const struct race_frame *a,
+			  const struct race_frame *b)
+{
+	return is_library(a) && is_library(b) &&
+	       !same_base(a->module, b->module);
+}
+
 /* One of them has none. Several instructions of a function may fit. */
 static bool same_by_name(const struct race_frame *claimed,
 			 const struct race_frame *frame)
 {
 	if (claimed->function && frame->function)
-		return strcmp(claimed->function, frame->function) == 0;
+		return strcmp(claimed->function, frame->function) == 0 &&
+		       !other_library(claimed, frame);
 	return claimed->offset && claimed->offset == frame->offset &&
 	       same_base(claimed->module, frame->module);
 }

@@ -60,6 +60,21 @@ static void a_line_is_the_same_in_another_folder(void **state)
 	assert_true(fits(claimed, STACK(FRAME(IN("main"), AT("s.c", 9)))));
 }
 
+static void a_function_of_another_library_is_not_it(void **state)
+{
+	struct stack claimed = STACK(FRAME(IN("init"), OF("/l/liba.so.1", 0)));
+
+	(void)state;
+	assert_true(
+		fits(claimed, STACK(FRAME(IN("init"), OF("/m/liba.so.1", 8)))));
+	assert_false(
+		fits(claimed, STACK(FRAME(IN("init"), OF("/l/libb.so.1", 8)))));
+	/* Valgrind's text has no module beside the line */
+	assert_true(fits(claimed, STACK(FRAME(IN("init")))));
+	assert_true(fits(STACK(FRAME(IN("init"), OF("a", 0))),
+			 STACK(FRAME(IN("init"), OF("b", 8)))));
+}
+
 static void callers_do_not_access(void **state)
 {
 	struct stack claimed = STACK(FRAME(AT("s.c", 9)), FRAME(AT("s.c", 13)));
@@ -169,6 +184,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_is_the_same_in_another_folder),
+		cmocka_unit_test(a_function_of_another_library_is_not_it),
 		cmocka_unit_test(callers_do_not_access),
 		cmocka_unit_test(headers_of_libraries_are_passed_over),
 		cmocka_unit_test(what_is_intercepted_is_passed_over),
