@@ -172,10 +172,11 @@ static struct error *report_read_foreign(struct merge *merge,
 		return err;
 	input->malformed |= report.malformed > 0;
 	if (report.races.count == 0)
-		log_warn("%s: there is no report of a race in it", path);
+		log_warn("%s: there is no report of a race in it",
+			 foreign_name(path));
 	if (report.others > 0)
-		log_note("%s: %llu reports of other kinds are left out", path,
-			 (unsigned long long)report.others);
+		log_note("%s: %llu reports of other kinds are left out",
+			 foreign_name(path), (unsigned long long)report.others);
 	report_record_init(&record);
 	for (size_t i = 0; !err && i < report.races.count; i++) {
 		struct race *race = *(struct race **)vec_at(&report.races, i);

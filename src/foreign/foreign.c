@@ -177,11 +177,16 @@ static struct error *read_all(FILE *file, const char *name, struct strbuf *ret)
 	return ferror(file) ? error_os(errno, "%s", name) : NULL;
 }
 
+const char *foreign_name(const char *path)
+{
+	return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
 struct error *foreign_read(enum foreign_tool tool, const char *path,
 			   struct foreign_report *ret)
 {
 	bool standard = strcmp(path, "-") == 0;
-	const char *name = standard ? "standard input" : path;
+	const char *name = foreign_name(path);
 	FILE *file = standard ? stdin : fopen(path, "re");
 	struct strbuf text = { 0 };
 	struct error *err;

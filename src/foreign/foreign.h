@@ -50,6 +50,9 @@ enum { FOREIGN_SIZE_MAX = 512 << 20 };
 struct error *foreign_read(enum foreign_tool tool, const char *path,
 			   struct foreign_report *ret);
 
+/* What messages call the file. */
+const char *foreign_name(const char *path);
+
 /* The same of bytes in memory; `name' is for messages. */
 struct error *foreign_parse(enum foreign_tool tool, const char *name,
 			    const char *text, size_t size,

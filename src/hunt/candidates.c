@@ -140,7 +140,7 @@ struct error *candidates_read(const char *path, struct candidates *ret)
 			     : read_foreign(path, &candidates);
 	if (!err && candidates.items.count == 0)
 		err = error_create(ERROR_FORMAT, "%s has no report of a race",
-				   path);
+				   foreign_name(path));
 	if (err)
 		candidates_deinit(&candidates);
 	else
