@@ -45,8 +45,11 @@ void phrase_add_accesses(struct strbuf *line, const struct race *race)
 		strbuf_add(line, "unknown origin");
 	else
 		strbuf_add(line, access_name(&race->sides[1]));
-	strbuf_add(line, ", ");
-	text_add_plural(line, size_of(race), "byte");
+	/* Go's race detector says none */
+	if (size_of(race) > 0) {
+		strbuf_add(line, ", ");
+		text_add_plural(line, size_of(race), "byte");
+	}
 }
 
 static void add_change(struct strbuf *line, const struct race *race,
