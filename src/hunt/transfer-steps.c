@@ -74,38 +74,34 @@ static void move_to(struct executed_cursor *cursor, uint64_t number)
 	cursor->step = low;
 }
 
-static struct transfer_cursor *find(struct transfer_steps *steps,
-				    uint32_t thread, uint64_t number)
+/* True: *ret covers the step. Else *ret is the cursor that was used first. */
+static bool find(struct transfer_steps *steps, uint32_t thread, uint64_t number,
+		 struct transfer_cursor **ret)
 {
+	*ret = &steps->cursors[0];
 	for (size_t i = 0; i < TRANSFER_CURSORS; i++) {
-		if (covers(&steps->cursors[i], thread, number))
-			return &steps->cursors[i];
-	}
-	return NULL;
-}
+		struct transfer_cursor *cursor = &steps->cursors[i];
 
-static struct transfer_cursor *oldest(struct transfer_steps *steps)
-{
-	struct transfer_cursor *ret = &steps->cursors[0];
-
-	for (size_t i = 1; i < TRANSFER_CURSORS; i++) {
-		if (steps->cursors[i].used < ret->used)
-			ret = &steps->cursors[i];
+		if (covers(cursor, thread, number)) {
+			*ret = cursor;
+			return true;
+		}
+		if (cursor->used < (*ret)->used)
+			*ret = cursor;
 	}
-	return ret;
+	return false;
 }
 
 struct error *transfer_steps_seek(struct transfer_steps *steps, uint32_t thread,
 				  uint64_t number, struct executed_cursor **ret)
 {
-	struct transfer_cursor *cursor = find(steps, thread, number);
+	struct transfer_cursor *cursor;
 	struct error *err = NULL;
 	bool found = true;
 
-	if (cursor) {
+	if (find(steps, thread, number, &cursor)) {
 		move_to(&cursor->cursor, number);
 	} else {
-		cursor = oldest(steps);
 		if (cursor->valid)
 			executed_cursor_deinit(&cursor->cursor);
 		cursor->valid = true;
