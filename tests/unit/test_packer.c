@@ -231,6 +231,7 @@ static void what_would_take_more_memory_is_refused(void **state)
 	pack(&step);
 	pack(&step);
 	pack(&step);
+	packer_end(packer);
 	while (packer->head.size < TRACE_STREAM_BYTES)
 		packer->bytes[packer->head.size++] = 0xbf; /* 64 steps */
 	packer->head.last = FIRST + 2 + (TRACE_STREAM_BYTES - 100) * 64;
