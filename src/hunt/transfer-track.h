@@ -93,7 +93,7 @@ void transfer_tracker_destroy(struct transfer_tracker *tracker);
 /*
  * Append the hand-overs (struct transfer) of the access's address. Not all are
  * found where a limit is met or the trace does not tell; those found are right.
- * *ret_instructions: so many were gone back, searches included.
+ * *ret_instructions: how many instructions it went back, searches included.
  */
 struct error *transfer_track(struct transfer_tracker *tracker,
 			     const struct transfer_question *question,

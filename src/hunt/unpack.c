@@ -64,6 +64,7 @@ static bool add_word(struct unpacking *unpacking, uint64_t word)
 static bool add_step(struct unpacking *unpacking, uint32_t superblock,
 		     uint32_t exit, uint32_t event)
 {
+	struct vec *steps = &unpacking->to->steps;
 	const struct unpacked_step step = {
 		.number = unpacking->number,
 		.sequence = unpacking->sequence,
@@ -72,8 +73,6 @@ static bool add_step(struct unpacking *unpacking, uint32_t superblock,
 		.exit = (uint16_t)exit,
 		.event = (uint16_t)event,
 	};
-
-	struct vec *steps = &unpacking->to->steps;
 
 	if (steps->count == TRACE_STREAM_STEPS)
 		return false;

@@ -402,7 +402,7 @@ static void cut_part(struct stream_part *part, uint64_t bytes)
 		part->value &= ((uint64_t)1 << 8 * bytes) - 1;
 }
 
-/* The parts of a message that has so many bytes; what is behind them is cut off. */
+/* The parts of a message of that many bytes; parts behind its end are cut off. */
 static uint32_t cut_parts(struct move *move, const struct moves_host *host,
 			  uint32_t first, uint32_t message, uint64_t bytes)
 {

@@ -257,6 +257,23 @@ static struct error *add_crash(struct merge *merge,
 	return recordsort_add(merge->kept, &key, record);
 }
 
+/* Keep the record; the whole of it goes to the end of the key, which is consumed. */
+static struct error *keep_with_line(struct merge *merge, struct strbuf *key,
+				    const struct report_record *record)
+{
+	char *line = NULL;
+	size_t size;
+	struct error *err = recordsort_line(record, &line, &size);
+
+	if (err) {
+		strbuf_deinit(key);
+		return err;
+	}
+	strbuf_add_bytes(key, line, size);
+	free(line);
+	return recordsort_add(merge->kept, key, record);
+}
+
 /*
  * A side that was tried in several runs is one target: the first in this order,
  * in which what was provoked comes before what was not. The whole record is part
@@ -267,21 +284,14 @@ static struct error *add_target(struct merge *merge,
 {
 	const struct target_record *target = &record->target;
 	struct strbuf key = { 0 };
-	char *line = NULL;
-	size_t size;
-	struct error *err = recordsort_line(record, &line, &size);
 
-	if (err)
-		return err;
 	strbuf_add_bytes(&key, &(char){ RANK_TARGET }, 1);
 	strbuf_add_bytes(&key, target->side.fingerprint,
 			 sizeof(target->side.fingerprint));
 	recordsort_number(&key, target->outcome.result == TARGET_PENDING
 					? TARGET_RESULTS
 					: target->outcome.result);
-	strbuf_add_bytes(&key, line, size);
-	free(line);
-	return recordsort_add(merge->kept, &key, record);
+	return keep_with_line(merge, &key, record);
 }
 
 /* In the order of their numbers; of several runs, of what came of them. */
@@ -289,16 +299,9 @@ static struct error *add_candidate(struct merge *merge,
 				   const struct report_record *record)
 {
 	struct strbuf key = { 0 };
-	char *line = NULL;
-	size_t size;
-	struct error *err = recordsort_line(record, &line, &size);
 
-	if (err)
-		return err;
 	strbuf_add_bytes(&key, &(char){ RANK_CANDIDATE }, 1);
-	strbuf_add_bytes(&key, line, size);
-	free(line);
-	return recordsort_add(merge->kept, &key, record);
+	return keep_with_line(merge, &key, record);
 }
 
 struct error *merge_add(struct merge *merge, struct report_record *record)

@@ -21,7 +21,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* A run of several sides, of which so many are over, and tried alone now. */
+/* A run of several sides: how many of these are over, and how many are tried alone. */
 static void ran_together(int over, int to_alone, int again, uint64_t ns)
 {
 	for (int i = 0; i < over; i++)
