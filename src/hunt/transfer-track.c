@@ -187,6 +187,15 @@ static struct executed_write write_of(const struct transfer_tracker *tracker,
 	};
 }
 
+/* What the store stored is tracked from there on. */
+static void go_to(struct value *value, const struct executed_write *store)
+{
+	value->thread = store->thread;
+	value->number = store->number;
+	value->access = store->access;
+	value->registers = 0;
+}
+
 /* The last write to the address before access i of the step. */
 static struct error *find_write(struct transfer_tracker *tracker, size_t i,
 				uint64_t address, struct executed_write *ret)
@@ -308,10 +317,7 @@ static struct error *receive(struct transfer_tracker *tracker, size_t i,
 	if (err || !found)
 		return err;
 	value.sent = true;
-	value.thread = write.thread;
-	value.number = write.number;
-	value.access = write.access;
-	value.registers = 0;
+	go_to(&value, &write);
 	return add_value(tracker, &value);
 }
 
@@ -362,10 +368,7 @@ static struct error *go_to_sender(struct transfer_tracker *tracker,
 	    write.thread != sent->thread || !covers(&write, sent->address))
 		return err;
 	value.sent = false;
-	value.thread = write.thread;
-	value.number = write.number;
-	value.access = write.access;
-	value.registers = 0;
+	go_to(&value, &write);
 	value.instructions = 0;
 	value.hops = 0;
 	value.next = tracker->transfers->count;
@@ -424,9 +427,7 @@ static struct error *go_to_store(struct transfer_tracker *tracker,
 	struct value value = tracker->value;
 
 	value.sent = false;
-	value.number = write->number;
-	value.access = write->access;
-	value.registers = 0;
+	go_to(&value, write);
 	value.hops++;
 	return add_value(tracker, &value);
 }
