@@ -43,7 +43,7 @@ with()
 		fi
 	fi
 	for kind in malloc calloc realloc aligned posix; do
-		in_turn 2 "$1, $kind" || continue
+		in_turn 5 "$1, $kind" || continue
 		hunted "$1, $kind" 208 "make_$kind" write_first \
 			"${command[@]}" "$T/hunted_heap.O2" $kind
 	done

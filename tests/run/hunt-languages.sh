@@ -65,7 +65,7 @@ locked()
 }
 
 for variant in O0 O2 nopie; do
-	in_turn 2 "C++, $variant" || continue
+	in_turn 3 "C++, $variant" || continue
 	adds=2 # it reads and it writes
 	[ "$variant" = O2 ] && adds=1
 	name="C++ nested, $variant"

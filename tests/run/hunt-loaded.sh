@@ -26,7 +26,7 @@ hunted()
 }
 
 for variant in O0 O2 nopie; do
-	in_turn 2 "$variant" || continue
+	in_turn 3 "$variant" || continue
 	for again in "" again; do
 		what="$variant${again:+, loaded again}"
 		hunted "$what" 66 "$T/loaded.$variant" $again

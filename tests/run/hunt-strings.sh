@@ -24,7 +24,7 @@ hunted()
 }
 
 for variant in O0 O2 nopie static stripped; do
-	in_turn 2 "$variant" || continue
+	in_turn 5 "$variant" || continue
 	for kind in copy large fill text store load; do
 		what="$kind, $variant"
 		hunted 66 "$T/copied.$variant" "$kind"

@@ -34,7 +34,7 @@ hunted()
 }
 
 for variant in O0 O2 nopie; do
-	in_turn 2 "$variant" || continue
+	in_turn 3 "$variant" || continue
 	hunted "listing 1, $variant" 66 "$T/listing1.$variant"
 	has "listing 1, $variant: with the branch that was not recorded" \
 		"$report" type=race 'sides.*.frames.*.function=bare_write'
@@ -57,6 +57,7 @@ for variant in O0 O2 nopie; do
 done
 # the first thread's sides, and its stack, once another thread has accessed that
 for variant in O0 O2; do
+	in_turn 2 "reaped, $variant" || continue
 	hunted "reaped, $variant" 66 "$T/reaped.$variant"
 	for function in give take_total take_local; do
 		has "reaped, $variant: $function is provoked" "$report" \
@@ -65,6 +66,7 @@ for variant in O0 O2; do
 done
 # four races of two functions, by their lines; each has a target or more
 for variant in O0 O2; do
+	in_turn 2 "apart, $variant" || continue
 	hunted "apart, $variant" 66 "$T/apart.$variant"
 	is "apart, $variant: each line's race" \
 		"$(last_of id "$report" | sort -u | grep -c .)" 4
@@ -90,7 +92,7 @@ is "reaped, twin: exit status" "$status" 0
 is "reaped, twin: no side" "$(records --count "$report" type=target)" 0
 # in threads that block all signals, which perf's trap does not stop
 for variant in O0 O2 nopie; do
-	in_turn 2 "sealed, $variant" || continue
+	in_turn 3 "sealed, $variant" || continue
 	hunted "in a library, $variant" 66 "$T/sealed.$variant"
 	has "in a library, $variant: its write was reached first" "$report" \
 		type=target 'side.place.module=*/sealed_module.so' \
@@ -98,7 +100,7 @@ for variant in O0 O2 nopie; do
 done
 # by the first thread, which blocks all signals at its access and not before it
 for variant in O0 O2 nopie; do
-	in_turn 2 "masked, $variant" || continue
+	in_turn 3 "masked, $variant" || continue
 	for kind in section handler; do
 		hunted "sigmasked $kind, $variant" 66 "$T/sigmasked.$variant" "$kind"
 		has "sigmasked $kind, $variant: it was held at its write" \

@@ -33,7 +33,7 @@ recorders="valgrind breakpoints"
 [ ! -x /usr/bin/qemu-x86_64 ] || recorders="$recorders qemu"
 for recorder in $recorders; do
 	for variant in O0 O2 nopie; do
-		in_turn 2 "$recorder-$variant" || continue
+		in_turn 3 "$recorder-$variant" || continue
 		hunted "listing 1, $variant" "$recorder" 66 "$T/listing1.$variant"
 	done
 	hunted "listing 1, twin" "$recorder" 0 "$T/listing1.twin"
