@@ -12,6 +12,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "guardian/guardian.h"
+#include "sys/mapping.h"
+#include "tracee/code.h"
 #include "tracee/execpoint.h"
 
 enum { INT3 = 0xcc, TEXT_PAGE = 4096, MASK_BITS = 64 };
@@ -35,6 +37,7 @@ static struct program_text *text_create(void)
 		return NULL;
 	text->spaces = (struct vec)VEC_INIT(struct addrspace *);
 	text->breakpoints = (struct vec)VEC_INIT(struct breakpoint *);
+	text->code = (struct vec)VEC_INIT(struct mapping);
 	return text;
 }
 
@@ -65,6 +68,7 @@ static void text_destroy(struct program_text *text)
 	}
 	vec_deinit(&text->breakpoints);
 	vec_deinit(&text->spaces);
+	vec_deinit(&text->code);
 	map_deinit(&text->index);
 	free(text->startup);
 	free(text);
@@ -432,6 +436,8 @@ struct error *breakpoint_arm(struct addrspace *space,
 	breakpoint = breakpoint_find(space, site->address);
 	if ((breakpoint && breakpoint->armed) ||
 	    breakpoint_overlaps(space, site->address))
+		return NULL;
+	if (!code_is_mapped(space, site->address, site->insn.length))
 		return NULL;
 	err = breakpoint_record(space, site->address, &breakpoint);
 	if (err)
@@ -864,6 +870,7 @@ void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 	struct program_text *text = space->text;
 	size_t kept = 0;
 
+	code_forget(space);
 	for (size_t i = 0; i < text->breakpoints.count; i++) {
 		struct breakpoint *breakpoint = breakpoint_at(text, i);
 		uint64_t address = breakpoint->site.address;

@@ -74,6 +74,7 @@ struct breakpoint {
 struct program_text {
 	uint32_t program; /* its number; see wire/message.h */
 	struct vec spaces; /* of struct addrspace *; one at least */
+	struct vec code; /* of struct mapping; code.h */
 	uint64_t generation; /* of spaces: changes with them */
 	size_t turn, turn_any, turns; /* next at work, next of all; choices */
 	struct startup *startup; /* the tracer's; free(3)d with this */
@@ -152,7 +153,8 @@ void breakpoint_replace(struct addrspace *space, struct breakpoint *breakpoint,
  * bytes. If the site is one of the pool or the entry of a function, arm it only
  * in BREAKPOINT_SPACES busy ones, each time in others: few are hit, and each
  * space takes three system calls. *ret_armed is false when no space has the
- * bytes, it is armed, or the guardian has no room. ERROR_REFUSED: some space
+ * bytes, it is armed, or the guardian has no room, and where there is no code of a
+ * file (code.h). ERROR_REFUSED: some space
  * takes no writes without a stopped thread; its memory.refused is set then.
  */
 struct error *breakpoint_arm(struct addrspace *space,

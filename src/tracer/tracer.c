@@ -39,6 +39,7 @@
 #include "tracer/release.h"
 #include "tracer/replays.h"
 #include "tracer/startup.h"
+#include "wire/sound.h"
 
 /* A hunt waits so long for others to give a debug register back. */
 static const uint64_t TRACER_REGISTERS_NS = 10 * CLOCK_NS_PER_S;
@@ -174,6 +175,19 @@ enum {
 	TRACER_HANDLERS = sizeof(tracer_handlers) / sizeof(tracer_handlers[0]),
 };
 
+/* Said once: there may be a million. */
+static void tracer_disbelieve(struct engine *engine, enum wire_type type)
+{
+	if (engine->disbelieved)
+		return;
+	engine->disbelieved = true;
+	core_note(&engine->core,
+		  error_create(ERROR_OTHER,
+			       "the tracer process was sent a message (type "
+			       "%d) that makes no sense, and has dropped it",
+			       (int)type));
+}
+
 static void tracer_messages(struct engine *engine)
 {
 	const void *payload;
@@ -182,7 +196,10 @@ static void tracer_messages(struct engine *engine)
 
 	channel_fill(&engine->core.channel);
 	while (channel_next(&engine->core.channel, &type, &payload, &size)) {
-		if ((size_t)type < TRACER_HANDLERS && tracer_handlers[type])
+		if (!wire_is_sound(type, payload, size))
+			tracer_disbelieve(engine, type);
+		else if ((size_t)type < TRACER_HANDLERS &&
+			 tracer_handlers[type])
 			tracer_handlers[type](engine, payload, size);
 	}
 	if (engine->core.channel.closed)

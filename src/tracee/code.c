@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where a program's code is; see code.h.
+ */
+#include "tracee/code.h"
+
+#include "base/error.h"
+#include "sys/mapping.h"
+#include "tracee/breakpoint.h"
+
+static bool code_holds(const struct mapping *mapping, uint64_t address,
+		       size_t size)
+{
+	return address >= mapping->start && address < mapping->end &&
+	       size <= mapping->end - address;
+}
+
+static bool code_is_known(const struct vec *code, uint64_t address, size_t size)
+{
+	for (size_t i = 0; i < code->count; i++) {
+		if (code_holds(vec_at(code, i), address, size))
+			return true;
+	}
+	return false;
+}
+
+static bool code_is_of_file(const struct mapping *mapping)
+{
+	return (mapping->access & MAPPING_EXECUTE) && mapping->inode != 0;
+}
+
+/* Without memory to keep what was found, it is looked for again. */
+bool code_is_mapped(struct addrspace *space, uint64_t address, size_t size)
+{
+	struct vec *code = &space->text->code;
+	struct mappings mappings;
+	struct mapping mapping;
+	struct error *err;
+	bool found = false;
+
+	if (code_is_known(code, address, size))
+		return true;
+	mappings_init(&mappings, space->memory.pid);
+	err = mappings_find(&mappings, address, &mapping, &found);
+	mappings_deinit(&mappings);
+	error_free(err);
+	if (err || !found || !code_is_of_file(&mapping) ||
+	    !code_holds(&mapping, address, size))
+		return false;
+	vec_push(code, &mapping);
+	return true;
+}
+
+void code_forget(struct addrspace *space)
+{
+	vec_clear(&space->text->code);
+}
