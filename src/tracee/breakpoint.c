@@ -864,6 +864,28 @@ static bool text_has_site(const struct program_text *text,
 	return false;
 }
 
+size_t breakpoint_count_left(const struct addrspace *space)
+{
+	const struct program_text *text = space->text;
+	size_t left = 0;
+
+	for (const struct breakpoint *one = text->first_armed; one;
+	     one = one->next)
+		left += !text->execpoints && text_has_int3(text, &one->site);
+	return left;
+}
+
+/*
+ * It could not be lifted, which may be tried again. Who forgot it would take the
+ * trap of the next thread for the program's own.
+ */
+static bool breakpoint_is_stuck(const struct program_text *text,
+				const struct breakpoint *breakpoint)
+{
+	return breakpoint->armed && !text->execpoints &&
+	       text_has_int3(text, &breakpoint->site);
+}
+
 void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 			     uint64_t end)
 {
@@ -874,8 +896,10 @@ void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 	for (size_t i = 0; i < text->breakpoints.count; i++) {
 		struct breakpoint *breakpoint = breakpoint_at(text, i);
 		uint64_t address = breakpoint->site.address;
+		bool forgets = address >= start && address < end &&
+			       !breakpoint_is_stuck(text, breakpoint);
 
-		if (address >= start && address < end) {
+		if (forgets) {
 			if (breakpoint->armed)
 				text_count(text, breakpoint, false);
 			if (text->execpoints)
@@ -883,8 +907,7 @@ void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 						address);
 			breakpoint_unprotect(text, breakpoint);
 		}
-		if (address >= start && address < end &&
-		    !text_has_site(text, &breakpoint->site)) {
+		if (forgets && !text_has_site(text, &breakpoint->site)) {
 			map_remove(&text->index, address);
 			text_unlink(text, breakpoint);
 			free(breakpoint);

@@ -194,7 +194,16 @@ struct error *breakpoint_clean_copy(struct addrspace *space,
 				    const struct memory *copy, pid_t tid,
 				    uint64_t since_ns);
 
-/* Forget all records in [start, end): that text is no longer mapped. */
+/*
+ * How many are in the text of some space still. After breakpoint_lift_range() of
+ * everything: those that could not be lifted.
+ */
+size_t breakpoint_count_left(const struct addrspace *space);
+
+/*
+ * Forget all records in [start, end): that text is no longer mapped, or its
+ * breakpoints were lifted. Those that could not be lifted are remembered.
+ */
 void breakpoint_forget_range(struct addrspace *space, uint64_t start,
 			     uint64_t end);
 

@@ -4,6 +4,8 @@
  */
 #include "tracer/arm.h"
 
+#include <string.h>
+
 #include <time.h>
 
 #include "base/clock.h"
@@ -203,6 +205,10 @@ static enum wire_returned_why arm_meet(struct engine *engine,
 				       struct breakpoint *known,
 				       const struct wire_site *site)
 {
+	/* what is restored when it is lifted are the bytes of the first one */
+	if (known->site.insn.length != site->insn.length ||
+	    memcmp(known->site.bytes, site->bytes, site->insn.length) != 0)
+		return WIRE_REFUSED;
 	if (arm_precedence(site) <= arm_precedence(&known->site))
 		return WIRE_LIFTED;
 	core_return_site(&engine->core, site->program, known->site.id,

@@ -129,3 +129,10 @@ void core_note(struct core *core, struct error *err)
 	core_send_notes(core);
 	core_send_note(core, err);
 }
+
+void core_note_last(struct core *core, struct error *err)
+{
+	core_send_notes(core);
+	core->notes_sent = 0;
+	core_send_note(core, err);
+}

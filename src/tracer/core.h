@@ -68,5 +68,7 @@ void core_send_notes(struct core *core);
 
 /* A warning for the user, once in a while; consumes err. */
 void core_note(struct core *core, struct error *err);
+/* The same, however many there were before. */
+void core_note_last(struct core *core, struct error *err);
 
 #endif

@@ -67,6 +67,7 @@ struct engine {
 	struct lengths lengths; /* of stalls, by wire_site_key() */
 	struct profile profile;
 	uint32_t thread_count_sent;
+	bool unrestored; /* breakpoints are left in text (release.h) */
 	bool disbelieved; /* a message made no sense (wire/sound.h), and it was said */
 	uint64_t next_tick_ns;
 	struct priority priority;

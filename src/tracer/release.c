@@ -54,6 +54,28 @@ static bool release_overdue(const struct engine *engine)
 	       clock_now_ns() >= engine->release_ns + RELEASE_PATIENCE_NS;
 }
 
+/* Said, and left to the guardian, if there is one. */
+static void release_tell_left(struct engine *engine)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < engine->core.tracees.processes.count; i++) {
+		const struct process *process =
+			tracees_process_at(&engine->core.tracees, i);
+
+		if (process->role != PROCESS_COPY)
+			left += breakpoint_count_left(process->space);
+	}
+	engine->unrestored = left > 0;
+	if (left > 0)
+		core_note_last(
+			&engine->core,
+			error_create(ERROR_OTHER,
+				     "%zu breakpoint%s could not be removed "
+				     "from the program",
+				     left, left == 1 ? "" : "s"));
+}
+
 void release_check_done(struct engine *engine)
 {
 	if (engine->core.phase != PHASE_RELEASING ||
@@ -66,6 +88,7 @@ void release_check_done(struct engine *engine)
 		return;
 	engine_send_stats(engine);
 	freeze_tell(&engine->freeze);
+	release_tell_left(engine);
 	core_send_notes(&engine->core);
 	channel_send(&engine->core.channel, WIRE_DETACHED, NULL, 0);
 	/* it ended when others were watched still */

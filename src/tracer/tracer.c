@@ -759,6 +759,9 @@ static void tracer_main(const struct tracer_config *config, int fd,
 	tracer_events(&engine);
 	watch_shut(&engine.core.tracees);
 	tracer_drain(&engine);
+	/* the guardian takes it for our death, and restores what it can */
+	if (engine.unrestored)
+		return;
 	engine_deinit(&engine);
 	guardian_stop(engine.core.tracees.guardian);
 }

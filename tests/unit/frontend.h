@@ -227,7 +227,8 @@ static void frontend_turn(struct frontend *frontend)
 
 static int memory_fd;
 
-static struct frontend *frontend_start(const char *command, const char *backend)
+static inline struct frontend *frontend_start(const char *command,
+					      const char *backend)
 {
 	struct frontend *frontend = calloc(1, sizeof(*frontend));
 	char number[16], lifeline[16];
@@ -249,6 +250,27 @@ static struct frontend *frontend_start(const char *command, const char *backend)
 		     memory_fd, 0);
 	snprintf(number, sizeof(number), "%d", memory_fd);
 	snprintf(lifeline, sizeof(lifeline), "%d", tracee_lifeline());
+	alarm(TRACEE_TEST_SECONDS);
+	assert_ok(tracer_spawn(&config, &frontend->tracer));
+	assert_ok(channel_init(&frontend->channel, frontend->tracer.fd,
+			       OUT_LIMIT));
+	frontend_until(frontend, frontend->started || frontend->failed);
+	return frontend;
+}
+
+static inline struct frontend *frontend_attach(const int *pids, size_t count)
+{
+	struct frontend *frontend = calloc(1, sizeof(*frontend));
+	struct tracer_config config = { .pids = pids,
+					.pid_count = count,
+					.tracing.backend = "value",
+					.seed = 1,
+					.params = { .rate = 10 } };
+
+	memory_fd = (int)syscall(SYS_memfd_create, "arena", 0);
+	assert_int_equal(ftruncate(memory_fd, sizeof(*arena)), 0);
+	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED,
+		     memory_fd, 0);
 	alarm(TRACEE_TEST_SECONDS);
 	assert_ok(tracer_spawn(&config, &frontend->tracer));
 	assert_ok(channel_init(&frontend->channel, frontend->tracer.fd,
@@ -282,7 +304,7 @@ static void frontend_end(struct frontend *frontend)
 	free(frontend);
 }
 
-static void finish(struct frontend *frontend)
+static inline void finish(struct frontend *frontend)
 {
 	channel_send(&frontend->channel, WIRE_STOP, NULL, 0);
 	frontend_until(frontend, frontend->detached);

@@ -21,7 +21,11 @@
 enum { INT3 = 0xcc, PAGE = 4096, TEXT = 2 * PAGE, AGE_PAGES = 100 };
 
 /* Stands for the text of a large program, all of it sampled in the past. */
-static uint8_t age_text[AGE_PAGES * PAGE];
+/* AGE_PAGES of code that is never executed */
+extern const uint8_t age_text[];
+__asm__(".text\n"
+	".p2align 12\n"
+	"age_text: .fill 100 * 4096, 1, 0x90\n");
 
 static unsigned int read_count, write_count;
 
@@ -364,9 +368,9 @@ static void grow_old(const struct fixture *fixture)
 
 	for (size_t i = 0; i < 100 * AGE_PAGES; i++) {
 		const struct wire_site site = {
-			.address = (uintptr_t)age_text +
-				   i * (sizeof(age_text) / (100 * AGE_PAGES)),
+			.address = (uintptr_t)age_text + i * (PAGE / 100),
 			.insn.length = 1,
+			.bytes = { 0x90 },
 		};
 
 		assert_true(arm(fixture, &site));
@@ -630,17 +634,28 @@ static void a_forgotten_range_is_unknown_and_not_written(void **state)
 
 	for (int i = 0; i < 4; i++)
 		assert_true(arm(fixture, &sites[i]));
+	/* it was not lifted: it is not forgotten */
+	breakpoint_forget_range(space, 0, UINT64_MAX);
+	assert_int_equal(space->text->armed, 4);
+	assert_int_equal(breakpoint_count_left(space), 4);
+	assert_text(fixture, &space->memory, 4, all);
+	/* as if something else were mapped there now */
+	spoil(space, &sites[0]);
+	spoil(space, &sites[1]);
 	breakpoint_forget_range(space, sites[0].address, sites[2].address);
 	assert_int_equal(space->text->armed, 2);
+	assert_int_equal(breakpoint_count_left(space), 2);
 	assert_null(breakpoint_find(space, sites[0].address));
 	assert_null(breakpoint_find(space, sites[1].address));
 	for (int i = 2; i < 4; i++)
 		assert_int_equal(
 			breakpoint_find(space, sites[i].address)->site.id,
 			sites[i].id);
-	assert_text(fixture, &space->memory, 4, all);
+	spoil(space, &sites[2]);
+	spoil(space, &sites[3]);
 	breakpoint_forget_range(space, 0, UINT64_MAX);
 	assert_int_equal(space->text->armed, 0);
+	assert_int_equal(breakpoint_count_left(space), 0);
 	assert_int_equal(space->text->breakpoints.count, 0);
 }
 

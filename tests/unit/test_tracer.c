@@ -172,27 +172,6 @@ static pid_t ended_process(void)
 	return pid;
 }
 
-static struct frontend *frontend_attach(const int *pids, size_t count)
-{
-	struct frontend *frontend = calloc(1, sizeof(*frontend));
-	struct tracer_config config = { .pids = pids,
-					.pid_count = count,
-					.tracing.backend = "value",
-					.seed = 1,
-					.params = { .rate = 10 } };
-
-	memory_fd = (int)syscall(SYS_memfd_create, "arena", 0);
-	assert_int_equal(ftruncate(memory_fd, sizeof(*arena)), 0);
-	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED,
-		     memory_fd, 0);
-	alarm(TRACEE_TEST_SECONDS);
-	assert_ok(tracer_spawn(&config, &frontend->tracer));
-	assert_ok(channel_init(&frontend->channel, frontend->tracer.fd,
-			       OUT_LIMIT));
-	frontend_until(frontend, frontend->started || frontend->failed);
-	return frontend;
-}
-
 static void one_of_several_that_has_ended_is_left_out(void **state)
 {
 	uint32_t *ready = tracee_share(sizeof(*ready));
