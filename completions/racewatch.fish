@@ -209,6 +209,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l budget -x -d 'Beg
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -s j -l jobs -x -d 'Runs at a time'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l hold -x -d 'How long a thread is held'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l timeout -x -d 'End a run after this time'
+complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l until-exit-of -x -d 'Start this client, and end the run when it ends'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l store -r -F -d 'Keep sides and outcomes here'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l since -r -F -d 'Leave out what is as in this hunt'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l recorder -x -a 'auto valgrind qemu breakpoints' -d 'How the run is recorded'

@@ -21,6 +21,7 @@
 #include "hunt/sources.h"
 #include "hunt/tempfolder.h"
 #include "hunt/variants.h"
+#include "hunt/worker.h"
 #include "judge/judge.h"
 #include "output/hunting.h"
 #include "output/terminal.h"
@@ -39,6 +40,7 @@ struct hunt_options {
 	struct showing showing;
 	const char *recorder, *trace, *keep_trace, *targets, *program;
 	const char *store, *since, *backend, *transfer, *candidates;
+	const char *until_exit_of;
 	struct vec include; /* of const char * */
 	uint64_t trace_memory, transfer_window, executions, sides, budget_ns,
 		jobs, hold_ns, timeout_ns;
@@ -70,7 +72,7 @@ static const struct option_def hunt_defs[] = {
 	  .letter = 'j',
 	  .arg = "NUMBER",
 	  .help = "runs at the same time, at most (default: one for each "
-		  "processor)",
+		  "processor; with --until-exit-of one)",
 	  .type = OPTION_UINT64,
 	  .offset = AT(jobs),
 	  .min = 1,
@@ -88,6 +90,12 @@ static const struct option_def hunt_defs[] = {
 	  .type = OPTION_DURATION,
 	  .offset = AT(timeout_ns),
 	  .preset = 600 * CLOCK_NS_PER_S },
+	{ .name = "--until-exit-of",
+	  .arg = "CLIENT",
+	  .help = "start this shell command in each run, and end the run when "
+		  "it has ended: of servers",
+	  .type = OPTION_STRING,
+	  .offset = AT(until_exit_of) },
 	{ .name = "--store",
 	  .arg = "FILE",
 	  .help = "keep the sides and what comes of them in this file, and "
@@ -261,6 +269,7 @@ static struct hunt_sources hunt_sources(const struct hunt_options *options,
 		.include = options->include.items,
 		.include_count = options->include.count,
 		.timeout_ns = options->timeout_ns,
+		.until_exit_of = options->until_exit_of,
 		.program = options->program,
 		.candidates = options->wanted,
 		.most = options->sides,
@@ -353,7 +362,10 @@ static void hunt_note_registers(void)
 	error_free(err);
 }
 
-/* One for each processor that we may use. */
+/*
+ * One for each processor that we may use. Servers that run at a time listen at one
+ * address, unless the user takes care.
+ */
 static uint64_t hunt_jobs(const struct hunt_options *options)
 {
 	int processors = 1;
@@ -361,6 +373,8 @@ static uint64_t hunt_jobs(const struct hunt_options *options)
 
 	if (options->jobs > 0)
 		return options->jobs;
+	if (options->until_exit_of)
+		return 1;
 	procfs_processors(&processors, &busy, &idle);
 	return processors > 0 ? (uint64_t)processors : 1;
 }
@@ -379,6 +393,7 @@ static struct error *hunt_in_outcomes(const struct hunt_options *options,
 	struct error *err, *ended;
 
 	hunt_note_registers();
+	worker_number(1); /* of the recorded run */
 	err = hunt_find_sides(&sources, outcomes, &found);
 	if (err)
 		return err;
@@ -462,6 +477,7 @@ static struct error *hunt_judged(const struct hunt_options *options,
 					 : (uint32_t)
 						   options->replaying.instances,
 			 .silent = true,
+			 .until_exit_of = options->until_exit_of,
 			 .backend = options->backend ? options->backend
 						     : "auto",
 			 .judge = judge,

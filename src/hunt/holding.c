@@ -6,11 +6,15 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/exitstatus.h"
+#include "hunt/companion.h"
 #include "hunt/ordered.h"
 #include "hunt/tries.h"
 #include "report/field.h"
@@ -26,6 +30,9 @@ static const uint64_t HOLDING_REST_NS = 2 * CLOCK_NS_PER_S;
 enum { HOLDING_FEW = 4 };
 
 struct holding {
+	const struct holding_config *config;
+	struct companion client;
+	struct error *failed; /* the client cannot be started */
 	struct holding_side *sides;
 	size_t count;
 	const struct holding_sink *sink;
@@ -241,6 +248,24 @@ static void holding_hunted(void *context, const struct wire_hunted *news,
 		memcpy(outcome->race, race->fingerprint, sizeof(outcome->race));
 }
 
+static void holding_started(void *context, const struct session_counts *counts,
+			    const struct image *image)
+{
+	struct holding *holding = context;
+	const struct companion_config client = {
+		.command = holding->config->until_exit_of,
+		.silent = holding->config->silent,
+	};
+
+	(void)image;
+	if (!client.command)
+		return;
+	holding->failed =
+		companion_start(&client, counts->pid, &holding->client);
+	if (holding->failed)
+		kill(counts->pid, SIGTERM);
+}
+
 static void holding_race(void *context, const struct race *race, bool first)
 {
 	struct holding *holding = context;
@@ -296,6 +321,7 @@ static struct error *holding_session(const struct holding_config *config,
 {
 	const struct session_sink sink = {
 		.context = holding,
+		.started = holding_started,
 		.race = holding_race,
 		.crash = holding_crash,
 		.note = holding_note,
@@ -323,12 +349,38 @@ static struct error *holding_session(const struct holding_config *config,
 	return session_run(&session, &sink, ret);
 }
 
+static int holding_status(const struct session_result *result)
+{
+	if (result->timed_out)
+		return EXIT_TIMED_OUT;
+	return WIFSIGNALED(result->status) ? 128 + WTERMSIG(result->status)
+					   : WEXITSTATUS(result->status);
+}
+
+/* The client's end belongs to the run. */
+static struct error *holding_with_client(struct holding *holding,
+					 const struct vec *sides,
+					 struct session_result *ret,
+					 int *ret_status)
+{
+	struct error *err =
+		holding_session(holding->config, holding, sides, ret);
+	bool cut = err || ret->timed_out || ret->interrupted || ret->asked;
+
+	*ret_status = companion_end(&holding->client, holding_status(ret),
+				    cut ? NULL : holding_note, holding);
+	if (err)
+		error_free(holding->failed);
+	return err ? err : holding->failed;
+}
+
 struct error *holding_run(const struct holding_config *config,
 			  struct holding_side *sides, size_t count,
 			  const struct holding_sink *sink,
-			  struct session_result *ret)
+			  struct session_result *ret, int *ret_status)
 {
-	struct holding holding = { .sides = sides,
+	struct holding holding = { .config = config,
+				   .sides = sides,
 				   .count = count,
 				   .sink = sink,
 				   .races = VEC_INIT(const struct race *) };
@@ -347,7 +399,7 @@ struct error *holding_run(const struct holding_config *config,
 			err = error_nomem;
 	}
 	if (!err)
-		err = holding_session(config, &holding, &list, ret);
+		err = holding_with_client(&holding, &list, ret, ret_status);
 	for (size_t i = 0; specs && i < count; i++) {
 		vec_deinit(&specs[i].partners);
 		vec_deinit(&specs[i].busy);

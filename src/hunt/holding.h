@@ -23,6 +23,8 @@ struct holding_config {
 	uint64_t timeout_ns; /* the run is ended after it; 0: never */
 	uint32_t replay_instances; /* of each race; 0: none */
 	bool silent; /* the command's output goes nowhere */
+	const char
+		*until_exit_of; /* the client (hunt/companion.h); NULL: none */
 	const char *backend; /* a name of tracee/backend.h, or "auto" */
 	struct judge *judge; /* NULL: none */
 	struct sources *sources; /* of races; NULL: none */
@@ -50,13 +52,15 @@ struct holding_sink {
 
 /*
  * Run the command once. At most HUNT_SIDES_MAX sides, in the order in which to
- * try them. ret->status is that of the command. Errors are those of
- * session_run(), or ERROR_FORMAT: a side's thread path is none.
+ * try them. *ret_status is that of the command, or of its client, as of a shell;
+ * EXIT_TIMED_OUT after timeout_ns.
+ * Errors are those of session_run() and companion_start(), or ERROR_FORMAT: a
+ * side's thread path is none.
  */
 struct error *holding_run(const struct holding_config *config,
 			  struct holding_side *sides, size_t count,
 			  const struct holding_sink *sink,
-			  struct session_result *ret);
+			  struct session_result *ret, int *ret_status);
 
 /*
  * "0.1" as a place among the threads of a process, whose first has the length 0.

@@ -629,7 +629,7 @@ static struct error *hunting_start(struct hunting *hunting)
 	for (uint64_t i = 0; i < config->jobs; i++)
 		hunting->workers[i].pid = -1;
 	for (uint64_t i = 0; !err && i < config->jobs; i++)
-		err = worker_start(&config->run, &hunting->workers[i]);
+		err = worker_start(&config->run, i + 1, &hunting->workers[i]);
 	return err;
 }
 

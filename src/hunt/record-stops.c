@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "hunt/companion.h"
 #include "hunt/record.h"
 #include "hunt/stops.h"
 #include "hunt/target.h"
@@ -42,6 +43,7 @@ struct recording_run {
 	const struct record_options *options;
 	struct stops *stops;
 	int pid; /* of the command */
+	struct companion client;
 	struct error *err; /* the first */
 };
 
@@ -57,8 +59,17 @@ static void run_started(void *context, const struct session_counts *counts,
 {
 	struct recording_run *run = context;
 
+	const struct companion_config client = {
+		.command = run->options->until_exit_of,
+	};
+
 	(void)image;
 	run->pid = counts->pid;
+	if (!client.command || run->err)
+		return;
+	run->err = companion_start(&client, run->pid, &run->client);
+	if (run->err)
+		kill(run->pid, SIGTERM);
 }
 
 static void run_recorded(void *context, const struct session_recorded *news)
@@ -155,8 +166,10 @@ static struct error *run_to_end(char *const *argv, const char *folder,
 		error_free(run.err);
 	else
 		err = run.err;
-	ret->status = status_of(result.status);
 	ret->timed_out = result.timed_out;
+	ret->status = companion_end(&run.client, status_of(result.status),
+				    err || result.timed_out ? NULL : run_note,
+				    NULL);
 	stops_end(run.stops, run.pid, ret->status);
 	return err;
 }

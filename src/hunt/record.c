@@ -15,12 +15,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "hunt/companion.h"
 #include "hunt/starting.h"
 #include "hunt/traces.h"
 #include "sampling/rules.h"
@@ -151,17 +154,27 @@ static bool add_environment(struct starting *starting, const char *folder)
 	return starting_set(starting, own);
 }
 
-struct error *record_await(pid_t pid, const struct record_options *options,
-			   struct record_result *result)
+static uint64_t cpu_ns(const struct rusage *usage)
+{
+	return (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) *
+		       CLOCK_NS_PER_S +
+	       (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) *
+		       CLOCK_NS_PER_US;
+}
+
+static struct error *await_child(pid_t pid,
+				 const struct record_options *options,
+				 struct record_result *result)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
 	uint64_t begun = clock_now_ns();
+	struct rusage usage;
 	int status, sent = 0;
 
 	for (;;) {
 		uint64_t passed = clock_now_ns() - begun, limit;
-		pid_t ended = waitpid(pid, &status,
-				      options->timeout_ns ? WNOHANG : 0);
+		pid_t ended = wait4(pid, &status,
+				    options->timeout_ns ? WNOHANG : 0, &usage);
 
 		if (ended == pid)
 			break;
@@ -176,7 +189,38 @@ struct error *record_await(pid_t pid, const struct record_options *options,
 	}
 	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 					     : WEXITSTATUS(status);
+	result->cpu_ns = cpu_ns(&usage);
 	return NULL;
+}
+
+static void warn(void *context, const char *text)
+{
+	(void)context;
+	log_warn("%s", text);
+}
+
+struct error *record_await(pid_t pid, const struct record_options *options,
+			   struct record_result *result)
+{
+	const struct companion_config config = {
+		.command = options->until_exit_of,
+		.silent = options->silent,
+	};
+	struct companion companion = { 0 };
+	struct error *err = NULL, *awaited;
+
+	/* it is ours, so that it is there until it is waited for */
+	if (config.command)
+		err = companion_start(&config, pid, &companion);
+	if (err)
+		kill(pid, SIGTERM);
+	awaited = await_child(pid, options, result);
+	result->status = companion_end(&companion, result->status,
+				       result->timed_out ? NULL : warn, NULL);
+	if (!err)
+		return awaited;
+	error_free(awaited);
+	return err;
 }
 
 /* No trace: what Valgrind said. */

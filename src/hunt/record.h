@@ -19,6 +19,9 @@ enum { RECORD_EXECUTIONS = 10 };
 struct record_options {
 	uint64_t memory; /* bytes for the tables of accesses; 0: 128 MiB */
 	uint64_t timeout_ns; /* then the command is ended; 0: never */
+	const char
+		*until_exit_of; /* the client (hunt/companion.h); NULL: none */
+	bool silent; /* the client has no standard streams but /dev/null */
 	bool stacks; /* what a thread accesses on its own stack, too */
 	bool lossless; /* TRACE_LOSSLESS */
 	bool whole; /* TRACE_WHOLE_CELL, too: to measure what folding loses */
@@ -33,8 +36,11 @@ struct record_options {
 };
 
 struct record_result {
-	int status; /* of the command: exit status, or 128 + signal */
+	/* of the command, or of its client: exit status, or 128 + signal */
+	int status;
 	bool timed_out;
+	uint64_t
+		cpu_ns; /* of the command, by breakpoints 0; a client's is not in it */
 };
 
 /*
@@ -57,8 +63,9 @@ struct error *record_run(char *const *argv, const char *folder,
 			 struct record_result *ret);
 
 /*
- * Wait for a child, up to options->timeout_ns; then it is ended: by SIGTERM, for
- * which Valgrind completes the trace, and a second later by SIGKILL.
+ * Start the client of a child, if there is one, and wait for the child, up to
+ * options->timeout_ns; then it is ended: by SIGTERM, for which Valgrind completes
+ * the trace, and a second later by SIGKILL.
  */
 struct error *record_await(pid_t pid, const struct record_options *options,
 			   struct record_result *result);

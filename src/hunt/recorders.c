@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -21,27 +20,17 @@
 /* CPU time of a run from which the recorder's slow-down can be told. */
 static const uint64_t RECORDERS_BARE_NS = 50 * CLOCK_NS_PER_MS;
 
-static uint64_t children_cpu_ns(void)
-{
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_CHILDREN, &usage) != 0)
-		return 0;
-	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) *
-		       CLOCK_NS_PER_S +
-	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) *
-		       CLOCK_NS_PER_US;
-}
-
 /*
  * The command by itself, without its output: what it costs and how it ends, to
- * compare with. It is ended after the time of a run, too. The status is that of a
- * shell; -1: not known.
+ * compare with. It is ended after the time of a run, too. The status is -1 if it is
+ * not known.
  */
-static int run_bare(char *const *argv, const struct record_options *options)
+static struct error *run_bare(char *const *argv,
+			      const struct record_options *options,
+			      struct record_result *ret)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	struct record_result result = { .status = -1 };
+	struct record_options silent = *options;
 	struct error *err = NULL;
 	pid_t pid = fork();
 
@@ -52,14 +41,15 @@ static int run_bare(char *const *argv, const struct record_options *options)
 		/* exit-allowed: the forked child that could not be it */
 		_exit(EXIT_NOT_FOUND);
 	}
+	silent.silent = true;
+	ret->status = -1;
 	if (pid > 0)
-		err = record_await(pid, options, &result);
+		err = record_await(pid, &silent, ret);
 	if (null >= 0)
 		close(null);
-	if (err || result.timed_out)
-		result.status = -1;
-	error_free(err);
-	return result.status;
+	if (ret->timed_out)
+		ret->status = -1;
+	return err;
 }
 
 /* The command by itself, and by a recorder that runs all of it more slowly. */
@@ -70,18 +60,17 @@ compare(struct error *(*run)(char *const *argv, const char *folder,
 	char *const *argv, const char *folder,
 	const struct record_options *options, struct recorders_result *ret)
 {
-	uint64_t begun = children_cpu_ns(), bare, recorded;
-	struct error *err;
+	struct record_result bare = { 0 };
+	struct error *err = run_bare(argv, options, &bare);
 
-	ret->bare_status = run_bare(argv, options);
-	bare = children_cpu_ns() - begun;
-	err = run(argv, folder, options, &ret->run);
+	if (!err)
+		err = run(argv, folder, options, &ret->run);
 	if (err)
 		return err;
-	recorded = children_cpu_ns() - begun - bare;
+	ret->bare_status = bare.status;
 	/* of a short run, most is the recorder's own start */
-	if (bare >= RECORDERS_BARE_NS)
-		ret->slow_down = (double)recorded / (double)bare;
+	if (bare.cpu_ns >= RECORDERS_BARE_NS)
+		ret->slow_down = (double)ret->run.cpu_ns / (double)bare.cpu_ns;
 	return NULL;
 }
 

@@ -73,6 +73,7 @@ static struct error *record(const struct hunt_sources *sources, const char *dir,
 	const struct record_options options = {
 		.memory = sources->trace_memory,
 		.timeout_ns = sources->timeout_ns,
+		.until_exit_of = sources->until_exit_of,
 		.code = sources->code,
 		.window = sources->window,
 		.executions = sources->executions,

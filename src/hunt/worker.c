@@ -142,14 +142,6 @@ static struct error *working_read(struct working *working, bool *ret_more)
 	return err;
 }
 
-static int working_status(const struct session_result *result)
-{
-	if (result->timed_out)
-		return EXIT_TIMED_OUT;
-	return WIFSIGNALED(result->status) ? 128 + WTERMSIG(result->status)
-					   : WEXITSTATUS(result->status);
-}
-
 static uint64_t working_usage(int who)
 {
 	struct rusage usage;
@@ -171,12 +163,11 @@ static uint64_t working_cpu_ns(void)
 }
 
 static void working_tell(struct working *working,
-			 const struct holding_side *sides,
-			 const struct session_result *result)
+			 const struct holding_side *sides, int status)
 {
 	const struct run_summary end = {
 		.backend = "",
-		.exit_status = working_status(result),
+		.exit_status = status,
 		.elapsed_ns = clock_now_ns() - working->begun_ns,
 		.cpu_ns = working_cpu_ns() - working->begun_cpu_ns,
 	};
@@ -205,6 +196,7 @@ static struct error *working_run(struct working *working, int *ret_interrupted)
 	struct session_result result = { .status = 0 };
 	struct holding_config config = *working->config;
 	struct error *err = sides ? NULL : error_nomem;
+	int status = 0;
 
 	working->begun_ns = clock_now_ns();
 	working->begun_cpu_ns = working_cpu_ns();
@@ -214,11 +206,12 @@ static struct error *working_run(struct working *working, int *ret_interrupted)
 		sides[i].hold_ns = sides[i].side->hold_ns;
 	}
 	if (!err)
-		err = holding_run(&config, sides, count, &sink, &result);
+		err = holding_run(&config, sides, count, &sink, &result,
+				  &status);
 	*ret_interrupted = result.interrupted ? result.interrupted
 					      : result.asked;
 	if (!err)
-		working_tell(working, sides, &result);
+		working_tell(working, sides, status);
 	for (size_t i = 0; sides && i < count; i++)
 		target_outcome_deinit(&sides[i].outcome);
 	free(sides);
@@ -252,19 +245,29 @@ static int worker_main(const struct holding_config *config, FILE *in, FILE *out)
 	return working.failed ? EXIT_FAILED : 0;
 }
 
+void worker_number(uint64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	setenv("RACEWATCH_JOB", text, 1);
+}
+
 /* What the hunt does with signals is not for its workers. */
-static void worker_become(const struct holding_config *config, int in, int out)
+static void worker_become(const struct holding_config *config, uint64_t number,
+			  int in, int out)
 {
 	FILE *from, *to;
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	worker_number(number);
 	from = fdopen(in, "re");
 	to = fdopen(out, "we");
 	/* exit-allowed: the forked worker ends here */
 	_exit(from && to ? worker_main(config, from, to) : EXIT_FAILED);
 }
 
-struct error *worker_start(const struct holding_config *config,
+struct error *worker_start(const struct holding_config *config, uint64_t number,
 			   struct worker *ret)
 {
 	int to[2], from[2];
@@ -281,7 +284,7 @@ struct error *worker_start(const struct holding_config *config,
 	if (ret->pid == 0) {
 		close(to[1]);
 		close(from[0]);
-		worker_become(config, to[0], from[1]);
+		worker_become(config, number, to[0], from[1]);
 	}
 	close(to[0]);
 	close(from[1]);

@@ -29,8 +29,16 @@ struct worker {
 	bool busy;
 };
 
-/* Fork it. config must stay as it is; end with worker_end(). */
-struct error *worker_start(const struct holding_config *config,
+/*
+ * What the commands that this process starts have in RACEWATCH_JOB: those that run at
+ * the same time have different numbers, from 1.
+ */
+void worker_number(uint64_t number);
+
+/*
+ * Fork it, with that number. config must stay as it is; end with worker_end().
+ */
+struct error *worker_start(const struct holding_config *config, uint64_t number,
 			   struct worker *ret);
 
 /*
