@@ -380,18 +380,6 @@ static uint64_t file_position(const struct moves_host *host,
 	return host->position(end->fd, &now) && now >= bytes ? now - bytes : 0;
 }
 
-static uint64_t position(const struct moves_host *host,
-			 const struct move_end *end, struct channel *channel,
-			 uint64_t bytes)
-{
-	if (channel->raw.kind == TRACE_FILE)
-		return file_position(host, end, bytes);
-	return channel_move(channel, end->receives,
-			    end->peeks				      ? 0
-			    : channel_has_messages(channel->raw.kind) ? 1
-								      : bytes);
-}
-
 /* What is behind the first bytes of a part was not moved. */
 static void cut_part(struct stream_part *part, uint64_t bytes)
 {
@@ -431,19 +419,92 @@ static uint64_t bytes_of(const struct move *move, int64_t result)
 	return (uint64_t)result;
 }
 
+/* The bytes of message i, as sendmmsg(2) and recvmmsg(2) say; false: none. */
+static bool size_of_message(const struct move *move,
+			    const struct moves_host *host, uint32_t i,
+			    uint64_t *ret)
+{
+	struct counted_message message;
+
+	if (i >= move->messages ||
+	    !get(host, move->arguments[1] + i * sizeof(message), &message,
+		 sizeof(message)))
+		return false;
+	*ret = message.size;
+	return true;
+}
+
+/* What a message of that many bytes takes up in a channel, or bytes do. */
+static uint64_t amount_of(const struct move_end *end,
+			  const struct channel *channel, uint64_t bytes)
+{
+	if (end->peeks)
+		return 0;
+	return channel_has_messages(channel->raw.kind) ? 1 : bytes;
+}
+
+static uint64_t amount_of_all(const struct move *move,
+			      const struct moves_host *host,
+			      const struct move_end *end,
+			      const struct channel *channel, int64_t result)
+{
+	uint64_t amount = 0, bytes;
+
+	if (move->call->memory != MESSAGES)
+		return amount_of(end, channel, bytes_of(move, result));
+	for (uint32_t i = 0;
+	     i < result && size_of_message(move, host, i, &bytes); i++)
+		amount += amount_of(end, channel, bytes);
+	return amount;
+}
+
 struct emitted {
 	const struct move_end *end;
+	struct channel *channel; /* NULL: not known */
+	uint64_t position; /* in it */
 	bool unsure;
 	uint64_t bytes;
 	uint32_t first, count; /* parts */
 };
 
+static bool leave(const struct recorder *recorder, const struct move_end *end)
+{
+	return !end->channel ||
+	       channel_leave(channel_at(&recorder->stream.channels,
+					end->channel),
+			     end->receives, end->entered);
+}
+
+/*
+ * The call is over at this end. It counts what it moved before it leaves: a call
+ * of another process that begins after that counts later, as it moved later.
+ */
+static struct emitted end_move(struct recorder *recorder,
+			       const struct move *move,
+			       const struct moves_host *host,
+			       const struct move_end *end, int64_t result)
+{
+	struct emitted emitted = { .end = end,
+				   .bytes = bytes_of(move, result) };
+
+	/* a second end has no messages of no bytes */
+	if (end == &move->ends[0] ? result >= 0 : result > 0)
+		emitted.channel = channel_of(recorder, move, host, end);
+	if (emitted.channel && emitted.channel->raw.kind == TRACE_FILE)
+		emitted.position = file_position(host, end, emitted.bytes);
+	else if (emitted.channel)
+		emitted.position =
+			channel_move(emitted.channel, end->receives,
+				     amount_of_all(move, host, end,
+						   emitted.channel, result));
+	emitted.unsure = leave(recorder, end);
+	return emitted;
+}
+
 static void emit(struct recorder *recorder, struct thread *thread,
-		 const struct move *move, const struct moves_host *host,
-		 const struct emitted *emitted)
+		 const struct move *move, const struct emitted *emitted)
 {
 	const struct move_end *end = emitted->end;
-	struct channel *channel = channel_of(recorder, move, host, end);
 	uint64_t numbers[] = {
 		move->number,	(uint64_t)(int64_t)end->fd + 1,	   0, 0,
 		emitted->bytes, end->receives ? TRACE_RECEIVED : 0
@@ -453,10 +514,10 @@ static void emit(struct recorder *recorder, struct thread *thread,
 		numbers[5] |= TRACE_MOVED_UNSURE;
 	if (end->peeks)
 		numbers[5] |= TRACE_MOVED_PEEKED;
-	if (channel) {
-		numbers[2] = channel->raw.id;
-		numbers[3] = position(host, end, channel, emitted->bytes);
-		channel_write(channel, &recorder->writer);
+	if (emitted->channel) {
+		numbers[2] = emitted->channel->raw.id;
+		numbers[3] = emitted->position;
+		channel_write(emitted->channel, &recorder->writer);
 	}
 	stream_moved(recorder, thread, numbers, move->parts + emitted->first,
 		     emitted->count);
@@ -465,30 +526,21 @@ static void emit(struct recorder *recorder, struct thread *thread,
 /* sendmmsg(2) and recvmmsg(2) say how many messages there were. */
 static void emit_messages(struct recorder *recorder, struct thread *thread,
 			  struct move *move, const struct moves_host *host,
-			  struct emitted emitted, uint64_t messages)
+			  struct emitted emitted, int64_t messages)
 {
-	struct counted_message message;
-
-	for (uint32_t i = 0; i < messages && i < move->messages; i++) {
-		if (!get(host, move->arguments[1] + i * sizeof(message),
-			 &message, sizeof(message)))
-			return;
+	for (uint32_t i = 0;
+	     i < messages && size_of_message(move, host, i, &emitted.bytes);
+	     i++) {
 		while (emitted.first < move->count &&
 		       move->parts[emitted.first].message < i)
 			emitted.first++;
-		emitted.bytes = message.size;
 		emitted.count =
-			cut_parts(move, host, emitted.first, i, message.size);
-		emit(recorder, thread, move, host, &emitted);
+			cut_parts(move, host, emitted.first, i, emitted.bytes);
+		emit(recorder, thread, move, &emitted);
+		if (emitted.channel)
+			emitted.position += amount_of(
+				emitted.end, emitted.channel, emitted.bytes);
 	}
-}
-
-static bool leave(const struct recorder *recorder, const struct move_end *end)
-{
-	return !end->channel ||
-	       channel_leave(channel_at(&recorder->stream.channels,
-					end->channel),
-			     end->receives, end->entered);
 }
 
 static void emit_one(struct recorder *recorder, struct thread *thread,
@@ -506,25 +558,21 @@ static void emit_one(struct recorder *recorder, struct thread *thread,
 		return;
 	if (move->call->memory != NOWHERE)
 		emitted.count = cut_parts(move, host, 0, 0, emitted.bytes);
-	emit(recorder, thread, move, host, &emitted);
+	emit(recorder, thread, move, &emitted);
 }
 
 void moves_end(struct recorder *recorder, struct thread *thread,
 	       struct move *move, const struct moves_host *host, int64_t result)
 {
-	struct emitted emitted[2] = { 0 };
+	struct emitted emitted[2];
 
 	if (!move->call)
 		return;
 	for (int i = 0; i < 2; i++)
-		emitted[i] = (struct emitted){
-			.end = &move->ends[i],
-			.unsure = leave(recorder, &move->ends[i]),
-			.bytes = bytes_of(move, result),
-		};
+		emitted[i] =
+			end_move(recorder, move, host, &move->ends[i], result);
 	if (result >= 0 && move->call->memory == MESSAGES)
-		emit_messages(recorder, thread, move, host, emitted[0],
-			      (uint64_t)result);
+		emit_messages(recorder, thread, move, host, emitted[0], result);
 	else if (result >= 0)
 		emit_one(recorder, thread, move, host, emitted[0]);
 	if (result > 0 && move->call->memory == NOWHERE)

@@ -40,9 +40,17 @@ static uint64_t file_position;
 static struct unpacked unpacked;
 static struct trace_channel channels[8];
 
+/* What another process does when this one is next asked for its memory. */
+static void (*meanwhile)(void);
+
 static bool is_readable(uint64_t address, uint64_t size)
 {
+	void (*act)(void) = meanwhile;
+
 	(void)size;
+	meanwhile = NULL;
+	if (act)
+		act();
 	return address != unreadable;
 }
 
@@ -458,6 +466,64 @@ static void processes_count_together(void **state)
 	free(parent);
 }
 
+static struct recorder *peer;
+static struct thread *peer_thread;
+
+static void peer_reads(void)
+{
+	const uint64_t arguments[MOVE_ARGUMENTS] = { PIPE_IN,
+						     address_of(&memory[40]),
+						     8 };
+	struct move its = { 0 };
+
+	moves_begin(peer, &its, &host, SYS_read, arguments);
+	moves_end(peer, peer_thread, &its, &host, 8);
+	move_deinit(&its);
+}
+
+/*
+ * The first process has its bytes, and notes what they are. A process that reads
+ * only then has got later ones.
+ */
+static void a_call_that_begins_later_counts_later(void **state)
+{
+	(void)state;
+	peer = new_recorder();
+	peer_thread = recorder_thread(peer, NULL);
+	recorder_thread_begins(peer, peer_thread);
+	begin(&move, SYS_read, PIPE_IN, address_of(&memory[1]), 8, 0);
+	meanwhile = peer_reads;
+	end(&move, 8);
+	assert_null(meanwhile);
+	make(SYS_read, PIPE_IN, &memory[1], 8, 8);
+	read_trace();
+	assert_moved(1, SYS_read, 0, 8, TRACE_RECEIVED);
+	assert_moved(3, SYS_read, 16, 8, TRACE_RECEIVED);
+	recorder_deinit(peer);
+	free(peer);
+}
+
+static void messages_of_one_call_are_one_behind_the_other(void **state)
+{
+	struct iovec first = { &memory[1], 16 }, second = { &memory[5], 8 };
+	struct mmsghdr messages[] = {
+		{ { .msg_iov = &first, .msg_iovlen = 1 }, 16 },
+		{ { .msg_iov = &second, .msg_iovlen = 1 }, 8 },
+		{ { .msg_iov = &second, .msg_iovlen = 1 }, 0 },
+	};
+
+	(void)state;
+	make(SYS_sendmmsg, PIPE_OUT, messages, 3, 2);
+	make(SYS_write, PIPE_OUT, &memory[1], 8, 8);
+	read_trace();
+	assert_int_equal(unpacked.steps.count, 6);
+	assert_part(0, &memory[1], 16, 1);
+	assert_moved(1, SYS_sendmmsg, 0, 16, 0);
+	assert_part(2, &memory[5], 8, 5);
+	assert_moved(3, SYS_sendmmsg, 16, 8, 0);
+	assert_moved(5, SYS_write, 24, 8, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -473,6 +539,8 @@ int main(void)
 		TEST(what_is_peeked_at_stays),
 		TEST(other_calls_write_memory_too),
 		TEST(processes_count_together),
+		TEST(a_call_that_begins_later_counts_later),
+		TEST(messages_of_one_call_are_one_behind_the_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
