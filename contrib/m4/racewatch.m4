@@ -178,3 +178,20 @@ VG_DETERMINE_INTERFACE_VERSION(start)
   AC_SUBST([VALGRIND_FOLDER])
   AM_CONDITIONAL([HAVE_VALGRIND], [test -z "$rw_valgrind_missing"])
 ])
+
+dnl RW_TRANSACTIONS
+dnl TRANSACTION_CFLAGS: what a program with transactional memory is compiled and
+dnl linked with; nothing where the compiler has none.
+AC_DEFUN([RW_TRANSACTIONS], [
+  AC_MSG_CHECKING([for transactional memory])
+  rw_saved_cflags=$CFLAGS
+  CFLAGS="$CFLAGS -fgnu-tm"
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([[static int shared;]],
+                                  [[__transaction_atomic { shared++; }]])],
+    [AC_MSG_RESULT([yes])
+     TRANSACTION_CFLAGS="-fgnu-tm -DTRANSACTIONS"],
+    [AC_MSG_RESULT([no])
+     TRANSACTION_CFLAGS=])
+  CFLAGS=$rw_saved_cflags
+  AC_SUBST([TRANSACTION_CFLAGS])
+])
