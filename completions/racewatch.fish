@@ -216,7 +216,7 @@ complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l recorder -x -a 'a
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l executions -x -d 'Executions of each instruction'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l include -x -d 'Record what matches, too'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l trace-memory -x -d 'Memory of the recorder, in MB'
-complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l transfer -x -a 'off on' -d 'Do not try what a hand-over orders'
+complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l transfer -x -a 'auto off on' -d 'Do not try what a hand-over orders'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l record-code -d 'Record what each thread executes'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l transfer-window -x -d 'Of that, KB for each thread'
 complete -c racewatch -n '__fish_seen_subcommand_from hunt' -l keep-trace -x -a '(__fish_complete_directories)' -d 'Keep the recording here'

@@ -59,7 +59,7 @@ static const char *const recorder_words[] = { "auto", "valgrind", "qemu",
 static const char *const hunt_backend_words[] = { "auto", "perf", "ptrace",
 						  NULL };
 
-static const char *const hunt_transfer_words[] = { "off", "on", NULL };
+static const char *const hunt_transfer_words[] = { "auto", "off", "on", NULL };
 
 static const struct option_def hunt_defs[] = {
 	{ .name = "--budget",
@@ -140,7 +140,8 @@ static const struct option_def hunt_defs[] = {
 	{ .name = "--transfer",
 	  .arg = "WHEN",
 	  .help = "on: do not try what a handed-over address puts in order, "
-		  "which takes a recording by valgrind (default off)",
+		  "which takes a recording by valgrind; auto: with "
+		  "--candidates, where it can be known (default auto)",
 	  .type = OPTION_NAME,
 	  .offset = AT(transfer),
 	  .choices = hunt_transfer_words },
@@ -229,9 +230,27 @@ static const char *hunt_replay_off(const struct hunt_options *options)
 	return options->replaying.when == REPLAYING_OFF ? "--replay off" : NULL;
 }
 
-static bool hunt_transfers(const struct hunt_options *options)
+/* Is the recorder named, and not Valgrind, which alone records code? */
+static bool hunt_has_other_recorder(const struct hunt_options *options)
+{
+	return options->recorder && strcmp(options->recorder, "auto") != 0 &&
+	       strcmp(options->recorder, "valgrind") != 0;
+}
+
+/* As asked for. */
+static bool hunt_must_transfer(const struct hunt_options *options)
 {
 	return options->transfer && strcmp(options->transfer, "on") == 0;
+}
+
+/* A report that is false is one of a hand-over more often than not. */
+static bool hunt_transfers(const struct hunt_options *options)
+{
+	bool may = !options->transfer || strcmp(options->transfer, "auto") == 0;
+
+	return hunt_must_transfer(options) ||
+	       (may && options->candidates && !options->targets &&
+		!hunt_has_other_recorder(options));
 }
 
 /* A recording that is made now has what is executed, too. */
@@ -249,7 +268,10 @@ static const char *hunt_recorder(const struct hunt_options *options)
 
 	if (named)
 		return options->recorder;
-	return hunt_records_code(options) ? "valgrind" : "auto";
+	return options->record_code ||
+			       (hunt_must_transfer(options) && !options->trace)
+		       ? "valgrind"
+		       : "auto";
 }
 
 static struct hunt_sources hunt_sources(const struct hunt_options *options,
@@ -545,28 +567,32 @@ static struct error *hunt_check_code(const struct hunt_options *options)
 				    "%s is of a recording, and --targets "
 				    "makes none",
 				    word);
-	if (options->recorder && strcmp(options->recorder, "valgrind") != 0 &&
-	    strcmp(options->recorder, "auto") != 0)
+	if (hunt_has_other_recorder(options))
 		return error_create(ERROR_USAGE,
 				    "%s is Valgrind's, and --recorder is %s",
 				    word, options->recorder);
 	return NULL;
 }
 
-/* Which sides are whose is known while they are made of a recording. */
 static struct error *hunt_check_candidates(const struct hunt_options *options)
 {
-	const char *other = options->targets	      ? "--targets"
-			    : options->store	      ? "--store"
-			    : options->since	      ? "--since"
-			    : hunt_transfers(options) ? "--transfer on"
-						      : NULL;
-
-	if (!options->candidates || !other)
+	if (!options->candidates)
 		return NULL;
-	return error_create(ERROR_USAGE,
-			    "--candidates and %s cannot be used together",
-			    other);
+	if (options->targets)
+		return error_create(ERROR_USAGE,
+				    "--candidates takes its sides from a "
+				    "recording, and --targets from a report: "
+				    "they cannot be used together");
+	if (options->since)
+		return error_create(ERROR_USAGE,
+				    "--candidates says what comes of each, and "
+				    "--since leaves sides out: they cannot be "
+				    "used together");
+	if (options->store)
+		return error_create(ERROR_USAGE,
+				    "--candidates and --store cannot be used "
+				    "together");
+	return NULL;
 }
 
 static struct error *hunt_check(const struct hunt_options *options,

@@ -19,6 +19,7 @@
 #include "hunt/pairs.h"
 #include "hunt/recording.h"
 #include "hunt/sides.h"
+#include "hunt/transfer.h"
 #include "report/field.h"
 #include "report/race.h"
 #include "report/target-record.h"
@@ -45,6 +46,9 @@ struct matching {
 	struct candidates *candidates;
 	const struct sides_input *input;
 	const struct pairs *pairs;
+	const struct transfers *transfers;
+	bool complete; /* no access was left out */
+	bool vague; /* some candidates are: claim_is_vague() */
 	struct code *code;
 	struct symbolizer *symbolizer;
 	struct vec named; /* of struct named */
@@ -117,19 +121,21 @@ static struct error *add_names(struct matching *matching, uint32_t number,
 	return err;
 }
 
-static bool has_own(const struct vec *frames)
+/* To a line of the program's own, and of a caller where one may be asked for. */
+static bool has_own(const struct matching *matching, const struct vec *frames)
 {
-	for (size_t i = 0; i < frames->count; i++) {
+	size_t wanted = matching->vague ? 2 : 1;
+
+	for (size_t i = 0; wanted > 0 && i < frames->count; i++) {
 		const struct race_frame *frame = vec_at(frames, i);
 
-		if (!intercept_is(frame) && frame->file &&
-		    !claim_is_wrapper(frame))
-			return true;
+		wanted -= !intercept_is(frame) && frame->file &&
+			  !claim_is_wrapper(frame);
 	}
-	return false;
+	return wanted == 0;
 }
 
-/* Callers only as far as they are asked for: to a line of the program's own. */
+/* Callers only as far as they are asked for. */
 static struct error *stack_of(struct matching *matching,
 			      const struct recording *recording,
 			      const struct recording_descriptor *descriptor,
@@ -142,7 +148,8 @@ static struct error *stack_of(struct matching *matching,
 	if (!err)
 		err = add_names(matching, number, frames);
 	for (uint32_t i = 0;
-	     !err && i < descriptor->raw->depth && !has_own(frames); i++) {
+	     !err && i < descriptor->raw->depth && !has_own(matching, frames);
+	     i++) {
 		struct trace_place call = descriptor->stack[i];
 
 		/* what comes after a call may be of another line */
@@ -152,6 +159,27 @@ static struct error *stack_of(struct matching *matching,
 			err = add_names(matching, number, frames);
 	}
 	return err;
+}
+
+/* Does it fit as well as any before? A better one takes the place of these. */
+static bool is_best_fit(struct matching *matching, size_t i,
+			const struct vec *frames, unsigned int access)
+{
+	struct candidate *candidate = candidate_at(matching, i / 2);
+	const struct race *race = candidate->race;
+	struct fits *fits = &matching->fits[i];
+	enum claim_fit fit =
+		claim_fit(race, &race->sides[i % 2], frames, access);
+
+	if (fit == CLAIM_NOT || fit < candidate->fits[i % 2])
+		return false;
+	if (fit > candidate->fits[i % 2]) {
+		map_deinit(&fits->descriptors);
+		map_deinit(&fits->places);
+	}
+	candidate->fits[i % 2] = fit;
+	candidate->found = true;
+	return true;
 }
 
 static struct error *fit(struct matching *matching, size_t number,
@@ -167,15 +195,10 @@ static struct error *fit(struct matching *matching, size_t number,
 
 	for (size_t i = 0; !err && i < 2 * matching->candidates->items.count;
 	     i++) {
-		const struct race *race = candidate_at(matching, i / 2)->race;
-		struct fits *fits = &matching->fits[i];
-
-		if (!claim_fits(&race->sides[i % 2], frames, access))
-			continue;
-		candidate_at(matching, i / 2)->found = true;
-		if (!map_set(&fits->descriptors,
-			     access_key(number, descriptor->raw->id), 1) ||
-		    !map_set(&fits->places, place, 1))
+		if (is_best_fit(matching, i, frames, access) &&
+		    (!map_set(&matching->fits[i].descriptors,
+			      access_key(number, descriptor->raw->id), 1) ||
+		     !map_set(&matching->fits[i].places, place, 1)))
 			err = error_nomem;
 	}
 	return err;
@@ -388,35 +411,50 @@ static struct error *note_sides(struct candidate *candidate,
 	return NULL;
 }
 
-static struct error *make_sides(const struct matching *matching, size_t i,
-				struct vec *sides)
+/* The sides of these edges join those of the other candidates. */
+static struct error *join_sides(const struct matching *matching,
+				struct candidate *candidate,
+				const struct sides_input *input,
+				struct vec *edges, struct vec *sides)
 {
-	const struct fits *fits = &matching->fits[2 * i];
-	struct candidate *candidate = candidate_at(matching, i);
 	struct vec own = VEC_INIT(struct hunt_side);
-	struct pairs pairs;
-	struct error *err;
+	struct error *err = sides_make(input, edges, matching->code, &own);
 
-	pairs_init(&pairs);
-	err = add_edges(matching, fits, &pairs.edges);
-	/* what was left out may be the pair that is not ordered */
-	candidate->ordered = !err && pairs.edges.count == 0 &&
-			     matching->pairs->cells_left_out == 0 &&
-			     is_ordered(matching, fits);
-	if (!err && pairs.edges.count == 0 && !candidate->ordered)
-		err = add_alone(matching, fits, &pairs.edges,
-				&candidate->left_out);
-	if (!err)
-		err = sides_make(matching->input, &pairs.edges, matching->code,
-				 &own);
 	if (!err)
 		err = note_sides(candidate, &own);
 	if (!err)
 		err = sides_join(sides, &own);
-	for (size_t k = 0; k < own.count; k++)
-		hunt_side_deinit(vec_at(&own, k));
+	for (size_t i = 0; i < own.count; i++)
+		hunt_side_deinit(vec_at(&own, i));
 	vec_deinit(&own);
-	pairs_deinit(&pairs);
+	return err;
+}
+
+static struct error *make_sides(const struct matching *matching, size_t i,
+				struct vec *sides, struct vec *ordered)
+{
+	const struct fits *fits = &matching->fits[2 * i];
+	struct candidate *candidate = candidate_at(matching, i);
+	struct sides_input input = *matching->input;
+	struct vec edges = VEC_INIT(struct pair_edge);
+	struct vec pruned = VEC_INIT(struct pair_edge);
+	struct error *err = add_edges(matching, fits, &edges);
+	bool alone = edges.count == 0;
+
+	candidate->ordered = !err && alone && is_ordered(matching, fits);
+	if (!err)
+		err = transfers_take_ordered(matching->transfers, &edges,
+					     &pruned);
+	/* what was left out may be the pair that is not ordered */
+	if (!err && alone && !(candidate->ordered && matching->complete))
+		err = add_alone(matching, fits, &edges, &candidate->left_out);
+	if (!err)
+		err = join_sides(matching, candidate, &input, &edges, sides);
+	input.transfers = matching->transfers;
+	if (!err)
+		err = join_sides(matching, candidate, &input, &pruned, ordered);
+	vec_deinit(&edges);
+	vec_deinit(&pruned);
 	return err;
 }
 
@@ -439,15 +477,29 @@ static void matching_deinit(struct matching *matching)
 	symbolizer_destroy(matching->symbolizer);
 }
 
-struct error *candidates_sides(struct candidates *candidates,
-			       const struct sides_input *input,
-			       const struct pairs *pairs, struct code *code,
-			       struct vec *sides)
+/* Does it have all accesses? */
+static bool is_complete(const struct sides_input *input,
+			const struct pairs *pairs)
+{
+	bool complete = pairs->cells_left_out == 0;
+
+	for (size_t i = 0; i < input->count; i++)
+		complete &= !input->recordings[i]->cut &&
+			    input->recordings[i]->end.dropped_cells == 0;
+	return complete;
+}
+
+struct error *
+candidates_sides(struct candidates *candidates, const struct sides_input *input,
+		 const struct pairs *pairs, const struct transfers *transfers,
+		 struct code *code, struct vec *sides, struct vec *ordered)
 {
 	struct matching matching = {
 		.candidates = candidates,
 		.input = input,
 		.pairs = pairs,
+		.transfers = transfers,
+		.complete = is_complete(input, pairs),
 		.code = code,
 		.named = VEC_INIT(struct named),
 		.fits = calloc(2 * candidates->items.count,
@@ -461,15 +513,18 @@ struct error *candidates_sides(struct candidates *candidates,
 		const struct race *race = candidate_at(&matching, i / 2)->race;
 
 		matching.fits[i].any = !claim_has_place(&race->sides[i % 2]);
+		matching.vague |= claim_is_vague(race);
 	}
 	for (size_t i = 0; !err && i < input->count; i++)
 		err = fit_recording(&matching, i);
 	for (size_t i = 0; !err && i < candidates->items.count; i++) {
 		if (candidate_at(&matching, i)->found)
-			err = make_sides(&matching, i, sides);
+			err = make_sides(&matching, i, sides, ordered);
 	}
-	if (!err)
+	if (!err) {
 		sides_rank(sides);
+		sides_rank(ordered);
+	}
 	matching_deinit(&matching);
 	return err;
 }

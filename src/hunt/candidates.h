@@ -10,12 +10,14 @@
 #include <stdbool.h>
 
 #include "base/vec.h"
+#include "hunt/claim.h"
 
 struct code;
 struct error;
 struct pairs;
 struct race;
 struct sides_input;
+struct transfers;
 
 /* The fingerprint of a side (struct hunt_side). */
 struct candidate_side {
@@ -26,7 +28,12 @@ struct candidate {
 	struct race *race; /* as it was reported; owned */
 	/* filled in by candidates_sides() */
 	bool found; /* the recording has an access of it */
-	/* its accesses conflict, and creations and joins of threads order all */
+	/* how the accesses of each side are told; CLAIM_NOT: it has none */
+	enum claim_fit fits[2];
+	/*
+	 * its accesses conflict, and creations and joins of threads order all;
+	 * it has sides if the recording lacks accesses
+	 */
 	bool ordered;
 	struct vec sides; /* of struct candidate_side */
 	bool left_out; /* it has more instructions than are held */
@@ -50,10 +57,13 @@ void candidates_deinit(struct candidates *candidates);
  * once. Those whose accesses conflict have the other one as their partner. Where
  * the recording shows one alone, or both at other bytes, a thread is held there,
  * and any partner is waited for.
+ *
+ * ordered: the sides of pairs that hand-overs put in order, which are not to be
+ * tried. On an error both vectors may have some.
  */
-struct error *candidates_sides(struct candidates *candidates,
-			       const struct sides_input *input,
-			       const struct pairs *pairs, struct code *code,
-			       struct vec *sides);
+struct error *
+candidates_sides(struct candidates *candidates, const struct sides_input *input,
+		 const struct pairs *pairs, const struct transfers *transfers,
+		 struct code *code, struct vec *sides, struct vec *ordered);
 
 #endif

@@ -34,8 +34,7 @@ bool claim_is_wrapper(const struct race_frame *frame)
 			       strstr(frame->file, "/include/c++/"));
 }
 
-/* The place of the first that is in no library's header; the first: all are. */
-static size_t find_own(const struct vec *frames, size_t from)
+size_t claim_find_own(const struct vec *frames, size_t from)
 {
 	for (size_t i = from; i < frames->count; i++) {
 		const struct race_frame *frame = vec_at(frames, i);
@@ -68,7 +67,7 @@ static bool is_on_top(const struct race_frame *frame, const struct vec *frames,
 static bool same_by_line(const struct vec *claimed, size_t first,
 			 const struct vec *frames, size_t from)
 {
-	size_t own = find_own(frames, from);
+	size_t own = claim_find_own(frames, from);
 
 	for (size_t i = first; i < claimed->count; i++) {
 		const struct race_frame *frame = vec_at(claimed, i);
@@ -110,38 +109,103 @@ bool claim_has_place(const struct race_side *side)
 	return intercept_caller(&side->frames) != NULL;
 }
 
-bool claim_fits(const struct race_side *side, const struct vec *frames,
-		unsigned int access)
+/* By their innermost frames. */
+static bool fits_exactly(const struct race_side *side, size_t first,
+			 const struct vec *frames, size_t from)
 {
-	size_t first = intercept_skip(&side->frames);
-	size_t from = intercept_skip(frames);
-	const struct race_frame *claimed, *frame;
+	const struct race_frame *claimed = vec_at(&side->frames, first);
+	const struct race_frame *frame = vec_at(frames, from);
 
-	if (!claim_has_place(side) || !intercept_caller(frames) ||
-	    (side->access && access && !(side->access & access)))
-		return false;
-	claimed = vec_at(&side->frames, first);
-	frame = vec_at(frames, from);
 	if (claimed->line > 0 && frame->line > 0)
 		return same_by_line(&side->frames, first, frames, from);
 	return same_by_name(claimed, frame);
 }
 
-static bool side_is(const struct race_side *claimed,
-		    const struct race_side *side)
+static bool same_function(const struct race_frame *a,
+			  const struct race_frame *b)
 {
-	return !claim_has_place(claimed) ||
-	       claim_fits(claimed, &side->frames, side->access);
+	return a->function && b->function &&
+	       strcmp(a->function, b->function) == 0 && !other_library(a, b) &&
+	       (!a->file || !b->file || same_base(a->file, b->file));
 }
 
-bool claim_is_race(const struct race *candidate, const struct race *race)
+/* Was the access made in a function that was called at that line? */
+static bool is_called_at(const struct race_frame *claimed,
+			 const struct vec *frames, size_t own)
 {
-	const struct race_side *claimed = candidate->sides;
+	size_t caller = own + 1 < frames->count
+				? claim_find_own(frames, own + 1)
+				: frames->count;
 
-	if (!claim_has_place(&claimed[0]) && !claim_has_place(&claimed[1]))
+	return caller < frames->count &&
+	       same_line(claimed, vec_at(frames, caller));
+}
+
+bool claim_is_vague(const struct race *candidate)
+{
+	return candidate->evidence == EVIDENCE_REPORTED && candidate->backend &&
+	       strcmp(candidate->backend, "drd") == 0;
+}
+
+enum claim_fit claim_fit(const struct race *candidate,
+			 const struct race_side *side, const struct vec *frames,
+			 unsigned int access)
+{
+	size_t first = intercept_skip(&side->frames);
+	size_t from = intercept_skip(frames);
+	const struct race_frame *claimed;
+	size_t own;
+
+	if (!claim_has_place(side) || !intercept_caller(frames) ||
+	    (side->access && access && !(side->access & access)))
+		return CLAIM_NOT;
+	if (fits_exactly(side, first, frames, from))
+		return CLAIM_BY_LINE;
+	claimed = vec_at(&side->frames, claim_find_own(&side->frames, first));
+	own = claim_find_own(frames, from);
+	if (same_function(claimed, vec_at(frames, own)))
+		return CLAIM_BY_FUNCTION;
+	return claim_is_vague(candidate) && is_called_at(claimed, frames, own)
+		       ? CLAIM_BY_CALL
+		       : CLAIM_NOT;
+}
+
+static bool side_is(const struct race *candidate, int side,
+		    const enum claim_fit fits[2], const struct race_side *met,
+		    bool by_access)
+{
+	const struct race_side *claimed = &candidate->sides[side];
+	enum claim_fit fit;
+
+	if (!claim_has_place(claimed))
+		return true;
+	fit = claim_fit(candidate, claimed, &met->frames,
+			by_access ? met->access : ACCESS_NONE);
+	return fit != CLAIM_NOT && fit >= fits[side];
+}
+
+static bool is_race(const struct race *candidate, const enum claim_fit fits[2],
+		    const struct race *race, bool by_access)
+{
+	if (!claim_has_place(&candidate->sides[0]) &&
+	    !claim_has_place(&candidate->sides[1]))
 		return false;
-	return (side_is(&claimed[0], &race->sides[0]) &&
-		side_is(&claimed[1], &race->sides[1])) ||
-	       (side_is(&claimed[0], &race->sides[1]) &&
-		side_is(&claimed[1], &race->sides[0]));
+	for (int i = 0; i < 2; i++) {
+		if (side_is(candidate, 0, fits, &race->sides[i], by_access) &&
+		    side_is(candidate, 1, fits, &race->sides[!i], by_access))
+			return true;
+	}
+	return false;
+}
+
+bool claim_is_race(const struct race *candidate, const enum claim_fit fits[2],
+		   const struct race *race)
+{
+	return is_race(candidate, fits, race, true);
+}
+
+bool claim_is_on_lines(const struct race *candidate,
+		       const enum claim_fit fits[2], const struct race *race)
+{
+	return is_race(candidate, fits, race, false);
 }

@@ -7,23 +7,41 @@
  * lines, the same function or offset in the same module. What a detector
  * intercepts, and the C library, is passed over: there the caller accesses. So all
  * instructions of a line fit that access memory in the way that was reported.
+ *
+ * Compilers ascribe an instruction to neighbouring lines. So where no access fits,
+ * those of the same function do. And DRD may name an instruction that was executed
+ * a moment before, such as the call of the function that accesses: where none of
+ * these fits, what the function does that was called at this line does.
  */
 #ifndef HUNT_CLAIM_H
 #define HUNT_CLAIM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct race;
 struct race_frame;
 struct race_side;
 struct vec;
 
+/* The greater, the better. */
+enum claim_fit {
+	CLAIM_NOT,
+	CLAIM_BY_CALL,
+	CLAIM_BY_FUNCTION,
+	CLAIM_BY_LINE, /* or by its name, where there are no lines */
+};
+
 /*
  * frames: of struct race_frame, innermost first, with what is inlined; access: the
  * bits of enum access_kind that it makes; 0: not known, which fits.
  */
-bool claim_fits(const struct race_side *side, const struct vec *frames,
-		unsigned int access);
+enum claim_fit claim_fit(const struct race *candidate,
+			 const struct race_side *side, const struct vec *frames,
+			 unsigned int access);
+
+/* May the instruction that it names be one before the access? */
+bool claim_is_vague(const struct race *candidate);
 
 /*
  * Is it in a library's header? clang has paths such as
@@ -31,10 +49,26 @@ bool claim_fits(const struct race_side *side, const struct vec *frames,
  */
 bool claim_is_wrapper(const struct race_frame *frame);
 
+/*
+ * The place of the innermost frame that is in no header of a library, `from' or
+ * beyond; `from': all are.
+ */
+size_t claim_find_own(const struct vec *frames, size_t from);
+
 /* Does the report say anything of this side by which it could be told? */
 bool claim_has_place(const struct race_side *side);
 
-/* Is it that race, in either order? A side without a place fits any. */
-bool claim_is_race(const struct race *candidate, const struct race *race);
+/*
+ * Is it that race, in either order? fits: how well each side of it must fit, at
+ * least. A side without a place fits any.
+ */
+bool claim_is_race(const struct race *candidate, const enum claim_fit fits[2],
+		   const struct race *race);
+/*
+ * The same whether they read or write: a race is told apart by its lines, and what
+ * was met there once may have been a read, and a write another time.
+ */
+bool claim_is_on_lines(const struct race *candidate,
+		       const enum claim_fit fits[2], const struct race *race);
 
 #endif

@@ -165,43 +165,13 @@ static void leave_out(struct vec *sides, size_t most,
 	totals->sides = sides->count;
 }
 
-/* By a hand-over: creations of threads alone are looked at by pairs_find(). */
-static bool is_ordered(const struct transfer_pair *pair)
+/* Sides that are not to be tried come behind the others. */
+static struct error *add_ordered(struct vec *sides, struct vec *ordered)
 {
-	return pair && pair->lack == TRANSFER_ORDERED && pair->chain.count > 0;
-}
+	struct error *err = NULL;
 
-/* The edges of pairs that are ordered, in a vector of their own. */
-static struct error *take_ordered(struct finding *finding, struct vec *ret)
-{
-	struct vec *edges = &finding->pairs.edges;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < edges->count; i++) {
-		struct pair_edge *edge = vec_at(edges, i);
-
-		if (!is_ordered(transfers_find(&finding->transfers, edge->place,
-					       edge->partner_place)))
-			*(struct pair_edge *)vec_at(edges, kept++) = *edge;
-		else if (!vec_push(ret, edge))
-			return error_nomem;
-	}
-	edges->count = kept;
-	return NULL;
-}
-
-/* Sides that are not to be tried. They come behind the others. */
-static struct error *make_ordered(struct finding *finding,
-				  struct sides_input *input, struct vec *edges,
-				  struct vec *sides)
-{
-	struct vec ordered = VEC_INIT(struct hunt_side);
-	struct error *err;
-
-	input->transfers = &finding->transfers;
-	err = sides_make(input, edges, finding->code, &ordered);
-	for (size_t i = 0; i < ordered.count; i++) {
-		struct hunt_side *side = vec_at(&ordered, i);
+	for (size_t i = 0; i < ordered->count; i++) {
+		struct hunt_side *side = vec_at(ordered, i);
 
 		side->id = sides->count + 1;
 		if (!err && !vec_push(sides, side))
@@ -209,35 +179,47 @@ static struct error *make_ordered(struct finding *finding,
 		if (err)
 			hunt_side_deinit(side);
 	}
-	vec_deinit(&ordered);
+	vec_clear(ordered);
+	return err;
+}
+
+static struct error *make_all(struct finding *finding,
+			      struct sides_input *input, struct vec *sides,
+			      struct vec *ordered)
+{
+	struct vec *edges = &finding->pairs.edges;
+	struct vec pruned = VEC_INIT(struct pair_edge);
+	struct error *err =
+		transfers_take_ordered(&finding->transfers, edges, &pruned);
+
+	if (!err)
+		err = sides_make(input, edges, finding->code, sides);
+	input->transfers = &finding->transfers;
+	if (!err)
+		err = sides_make(input, &pruned, finding->code, ordered);
+	vec_deinit(&pruned);
 	return err;
 }
 
 static struct error *make_tried(struct finding *finding,
 				struct sides_input *input, struct vec *sides)
 {
-	struct vec ordered = VEC_INIT(struct pair_edge);
-	struct error *err = take_ordered(finding, &ordered);
+	struct candidates *candidates = finding->options->candidates;
+	struct vec ordered = VEC_INIT(struct hunt_side);
+	struct error *err =
+		candidates
+			? candidates_sides(candidates, input, &finding->pairs,
+					   &finding->transfers, finding->code,
+					   sides, &ordered)
+			: make_all(finding, input, sides, &ordered);
+	struct error *added;
 
-	if (!err)
-		err = sides_make(input, &finding->pairs.edges, finding->code,
-				 sides);
 	leave_out(sides, finding->options->most, &finding->totals);
-	if (!err)
-		err = make_ordered(finding, input, &ordered, sides);
+	added = add_ordered(sides, &ordered);
 	vec_deinit(&ordered);
-	return err;
-}
-
-static struct error *make_candidates(struct finding *finding,
-				     struct sides_input *input,
-				     struct vec *sides)
-{
-	struct error *err = candidates_sides(finding->options->candidates,
-					     input, &finding->pairs,
-					     finding->code, sides);
-
-	leave_out(sides, finding->options->most, &finding->totals);
+	if (!err)
+		return added;
+	error_free(added);
 	return err;
 }
 
@@ -264,9 +246,7 @@ static struct error *make_sides(struct finding *finding, struct vec *sides)
 		descriptors[i] = &process->descriptors;
 	}
 	if (!err)
-		err = options->candidates
-			      ? make_candidates(finding, &input, sides)
-			      : make_tried(finding, &input, sides);
+		err = make_tried(finding, &input, sides);
 	free(recordings);
 	free(descriptors);
 	return err;
@@ -277,7 +257,7 @@ static uint64_t count_ordered(const struct transfers *transfers)
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < transfers->pairs.count; i++)
-		count += is_ordered(vec_at(&transfers->pairs, i));
+		count += transfer_pair_is_ordered(vec_at(&transfers->pairs, i));
 	return count;
 }
 

@@ -71,6 +71,29 @@ const struct transfer_pair *transfers_find(const struct transfers *transfers,
 	return at ? vec_at(&transfers->pairs, *at) : NULL;
 }
 
+bool transfer_pair_is_ordered(const struct transfer_pair *pair)
+{
+	return pair && pair->lack == TRANSFER_ORDERED && pair->chain.count > 0;
+}
+
+struct error *transfers_take_ordered(const struct transfers *transfers,
+				     struct vec *edges, struct vec *ret)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < edges->count; i++) {
+		struct pair_edge *edge = vec_at(edges, i);
+
+		if (!transfer_pair_is_ordered(transfers_find(
+			    transfers, edge->place, edge->partner_place)))
+			*(struct pair_edge *)vec_at(edges, kept++) = *edge;
+		else if (!vec_push(ret, edge))
+			return error_nomem;
+	}
+	edges->count = kept;
+	return NULL;
+}
+
 /* The place of the conflict's pair; false: out of memory. */
 static bool pair_of(struct transfers *transfers,
 		    const struct pair_conflict *conflict, uint32_t *ret)
@@ -237,6 +260,9 @@ static struct error *keep_example(const struct judging *judging,
 	pair->recording = judging->number;
 	pair->earlier = question->earlier->point;
 	pair->later = question->later->point;
+	pair->earlier_place = place_of(judging, &pair->earlier);
+	pair->later_place = place_of(judging, &pair->later);
+	pair->earlier_address = question->earlier->address;
 	pair->address = question->later->address;
 	for (;;) {
 		const struct transfer_link link = {

@@ -59,7 +59,8 @@ struct transfer_pair {
 	 * transfer_link from the first sender to the last receiver.
 	 */
 	struct transfer_point earlier, later;
-	uint64_t address; /* of the later one */
+	struct trace_place earlier_place, later_place;
+	uint64_t earlier_address, address; /* of the later one */
 	struct vec chain;
 	uint64_t orders; /* executions of the two after one another */
 	/* the most that was gone back for one of these */
@@ -91,5 +92,15 @@ struct error *transfers_judge(struct transfers *transfers,
 const struct transfer_pair *transfers_find(const struct transfers *transfers,
 					   uint32_t place,
 					   uint32_t other_place);
+
+/*
+ * Do hand-overs put it in order? False for NULL, and where creations of threads
+ * alone do.
+ */
+bool transfer_pair_is_ordered(const struct transfer_pair *pair);
+
+/* Move the edges (struct pair_edge) of pairs that are, to a vector of their own. */
+struct error *transfers_take_ordered(const struct transfers *transfers,
+				     struct vec *edges, struct vec *ret);
 
 #endif

@@ -28,23 +28,6 @@ static struct error *set_text(char **to, const char *text)
 	return text && !*to ? error_nomem : NULL;
 }
 
-/* The race that the candidate is; one that harms is preferred. NULL: none was met. */
-static const struct race *find_race(const struct candidate *candidate,
-				    const struct vec *races)
-{
-	const struct race *found = NULL;
-
-	for (size_t i = 0; i < races->count; i++) {
-		const struct race *race =
-			*(const struct race *const *)vec_at(races, i);
-
-		if (claim_is_race(candidate->race, race) &&
-		    (!found || race->verdict < found->verdict))
-			found = race;
-	}
-	return found;
-}
-
 static bool has_side(const struct candidate *candidate, const char *fingerprint)
 {
 	for (size_t i = 0; i < candidate->sides.count; i++) {
@@ -55,6 +38,47 @@ static bool has_side(const struct candidate *candidate, const char *fingerprint)
 			return true;
 	}
 	return false;
+}
+
+/* Was the race met at one of the candidate's own sides? */
+static bool met_at_side(const struct candidate *candidate,
+			const struct vec *targets, const struct race *race)
+{
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct target_record *target = vec_at(targets, i);
+
+		if (target->outcome.result == TARGET_PROVOKED &&
+		    strcmp(target->outcome.race, race->fingerprint) == 0 &&
+		    has_side(candidate, target->side.fingerprint))
+			return true;
+	}
+	return false;
+}
+
+static bool is_race(const struct candidate *candidate,
+		    const struct vec *targets, const struct race *race)
+{
+	return claim_is_race(candidate->race, candidate->fits, race) ||
+	       (claim_is_on_lines(candidate->race, candidate->fits, race) &&
+		met_at_side(candidate, targets, race));
+}
+
+/* The race that the candidate is; one that harms is preferred. NULL: none was met. */
+static const struct race *find_race(const struct candidate *candidate,
+				    const struct vec *targets,
+				    const struct vec *races)
+{
+	const struct race *found = NULL;
+
+	for (size_t i = 0; i < races->count; i++) {
+		const struct race *race =
+			*(const struct race *const *)vec_at(races, i);
+
+		if (is_race(candidate, targets, race) &&
+		    (!found || race->verdict < found->verdict))
+			found = race;
+	}
+	return found;
 }
 
 static bool add_target(struct candidate_record *record, uint64_t id)
@@ -112,7 +136,7 @@ static struct error *decide(const struct candidate *candidate,
 		record->result = CANDIDATE_NOT_FOUND;
 		return NULL;
 	}
-	if (candidate->ordered) {
+	if (candidate->ordered && !tried->pending) {
 		record->result = CANDIDATE_ORDERED;
 		return set_text(&record->ordered_by,
 				"the creation or the end of a thread");
@@ -144,8 +168,8 @@ static struct error *judge(const struct candidate *candidate,
 		return error_nomem;
 	err = add_tries(candidate, targets, record, &tried);
 	return err ? err
-		   : decide(candidate, find_race(candidate, races), &tried,
-			    record);
+		   : decide(candidate, find_race(candidate, targets, races),
+			    &tried, record);
 }
 
 struct error *triage(const struct candidates *candidates,

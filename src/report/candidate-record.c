@@ -81,6 +81,8 @@ static void say_outcome(struct strbuf *line,
 		strbuf_add(line, " by ");
 		utf8_add_visible(line, record->ordered_by);
 	}
+	if (record->tries == 0 && record->result == CANDIDATE_ORDERED)
+		strbuf_add(line, ", not tried");
 	if (record->tries == 0 || record->result == CANDIDATE_NOT_FOUND)
 		return;
 	strbuf_add(line, ", in ");

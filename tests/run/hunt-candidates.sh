@@ -95,7 +95,37 @@ matches "is named" "$work/err" 'nothing-there: No such file'
 echo hello >"$work/hello"
 run hunt --candidates "$work/hello" -- "$T/apart.O2"
 is "a file without reports" "$status" 125
-run hunt --candidates "$work/helgrind" --store "$work/store" -- "$T/apart.O2"
-is "--candidates with --store" "$status" 2
+for other in --store --targets --since; do
+	run hunt --candidates "$work/helgrind" "$other" "$work/other" -- \
+		"$T/apart.O2"
+	is "--candidates with $other" "$status" 2
+	matches "which is told, $other" "$work/err" "--candidates .*$other"
+done
+
+# A hand-over orders two of these functions, and is not tried; the third one accesses
+# after it. There are no lines: they would be the same.
+reported()
+{
+	printf 'WARNING: ThreadSanitizer: data race (pid=1)\n'
+	printf '  Write of size 8 at 0x7b0400000000 by thread T2:\n'
+	printf '    #0 %s <null> (handed_over+0x1)\n\n' "$1"
+	printf '  Previous write of size 8 at 0x7b0400000000 by thread T1:\n'
+	printf '    #0 %s <null> (handed_over+0x2)\n\n' "$2"
+	printf '==================\n'
+}
+
+{
+	reported swap_after swap_before
+	reported swap_after swap_late
+} >"$work/handed"
+RUN_TIMEOUT=120 run hunt -o "$report" --budget 1ms --candidates "$work/handed" -- \
+	"$T/handed_over.O2"
+has "a hand-over" "$report" type=candidate id=1 outcome=ordered tries=0
+matches "is told" "$work/err" \
+	'candidate #1: .*: ordered by its address: thread .* in .slot. .*, not tried$'
+has "what comes after it" "$report" type=candidate id=2 outcome=pending
+RUN_TIMEOUT=120 run hunt -o "$report" --budget 1ms --candidates "$work/handed" \
+	--transfer off -- "$T/handed_over.O2"
+has "--transfer off" "$report" type=candidate id=1 outcome=pending
 
 finish

@@ -41,11 +41,25 @@ static struct vec frames_of(struct stack *stack)
 
 static bool fits(struct stack claimed, struct stack access)
 {
+	const struct race race = { .evidence = EVIDENCE_REPORTED };
 	struct race_side side = { .access = ACCESS_WRITE,
 				  .frames = frames_of(&claimed) };
 	struct vec frames = frames_of(&access);
 
-	return claim_fits(&side, &frames, ACCESS_RMW);
+	return claim_fit(&race, &side, &frames, ACCESS_RMW) == CLAIM_BY_LINE;
+}
+
+/* How well it fits, as a report of DRD or of another tool. */
+static enum claim_fit how(bool drd, struct stack claimed, struct stack access)
+{
+	const struct race race = {
+		.evidence = EVIDENCE_REPORTED,
+		.backend = (char *)(uintptr_t)(drd ? "drd" : "helgrind"),
+	};
+	struct race_side side = { .frames = frames_of(&claimed) };
+	struct vec frames = frames_of(&access);
+
+	return claim_fit(&race, &side, &frames, ACCESS_RMW);
 }
 
 static void a_line_is_the_same_in_another_folder(void **state)
@@ -149,14 +163,15 @@ static void a_write_is_no_read(void **state)
 	struct stack stack = STACK(FRAME(AT("s.c", 9)));
 	struct vec frames = frames_of(&stack);
 	struct race_side side = { .access = ACCESS_WRITE, .frames = frames };
+	const struct race race = { .evidence = EVIDENCE_REPORTED };
 
 	(void)state;
-	assert_true(claim_fits(&side, &frames, ACCESS_WRITE));
-	assert_true(claim_fits(&side, &frames, ACCESS_RMW));
-	assert_true(claim_fits(&side, &frames, ACCESS_NONE));
-	assert_false(claim_fits(&side, &frames, ACCESS_READ));
+	assert_true(claim_fit(&race, &side, &frames, ACCESS_WRITE));
+	assert_true(claim_fit(&race, &side, &frames, ACCESS_RMW));
+	assert_true(claim_fit(&race, &side, &frames, ACCESS_NONE));
+	assert_false(claim_fit(&race, &side, &frames, ACCESS_READ));
 	side.access = ACCESS_NONE;
-	assert_true(claim_fits(&side, &frames, ACCESS_READ));
+	assert_true(claim_fit(&race, &side, &frames, ACCESS_READ));
 }
 
 static void a_race_may_have_its_sides_turned(void **state)
@@ -168,16 +183,73 @@ static void a_race_may_have_its_sides_turned(void **state)
 					     { .frames = frames_of(&two) } } };
 	struct race race = { .sides = { { .frames = frames_of(&two) },
 					{ .frames = frames_of(&one) } } };
+	const enum claim_fit lines[2] = { CLAIM_BY_LINE, CLAIM_BY_LINE };
 
 	(void)state;
-	assert_true(claim_is_race(&candidate, &race));
+	assert_true(claim_is_race(&candidate, lines, &race));
 	race.sides[0].frames = frames_of(&three);
-	assert_false(claim_is_race(&candidate, &race));
+	assert_false(claim_is_race(&candidate, lines, &race));
 	/* DRD's, whose second side is not known */
 	candidate.sides[1].frames.count = 0;
-	assert_true(claim_is_race(&candidate, &race));
+	assert_true(claim_is_race(&candidate, lines, &race));
 	candidate.sides[0].frames.count = 0;
-	assert_false(claim_is_race(&candidate, &race));
+	assert_false(claim_is_race(&candidate, lines, &race));
+}
+
+/* The first side of a candidate is told by its function, the second one by its line. */
+static void a_race_fits_as_well_as_the_recording(void **state)
+{
+	struct stack one = STACK(FRAME(IN("get"), AT("s.c", 9)));
+	struct stack two = STACK(FRAME(IN("put"), AT("s.c", 13)));
+	struct stack beside = STACK(FRAME(IN("get"), AT("s.c", 11)));
+	struct stack behind = STACK(FRAME(IN("put"), AT("s.c", 15)));
+	struct race candidate = { .sides = { { .frames = frames_of(&one) },
+					     { .frames = frames_of(&two) } } };
+	struct race race = { .sides = { { .frames = frames_of(&two) },
+					{ .frames = frames_of(&beside) } } };
+	enum claim_fit fits[2] = { CLAIM_BY_FUNCTION, CLAIM_BY_LINE };
+
+	(void)state;
+	assert_true(claim_is_race(&candidate, fits, &race));
+	race.sides[0].frames = frames_of(&behind);
+	assert_false(claim_is_race(&candidate, fits, &race));
+	fits[1] = CLAIM_BY_FUNCTION;
+	assert_true(claim_is_race(&candidate, fits, &race));
+}
+
+static void another_line_of_the_function_fits_less(void **state)
+{
+	struct stack claimed = STACK(FRAME(IN("get"), AT("/a/s.c", 9)));
+
+	(void)state;
+	assert_int_equal(how(false, claimed,
+			     STACK(FRAME(IN("get"), AT("/b/s.c", 11)))),
+			 CLAIM_BY_FUNCTION);
+	assert_int_equal(how(false, claimed,
+			     STACK(FRAME(IN("get"), AT("t.c", 11)))),
+			 CLAIM_NOT);
+	assert_int_equal(how(false, claimed,
+			     STACK(FRAME(IN("put"), AT("s.c", 11)))),
+			 CLAIM_NOT);
+}
+
+/* DRD names the call of put() where put() accesses. */
+static void what_was_called_at_the_line_fits_least(void **state)
+{
+	struct stack claimed = STACK(FRAME(IN("loop"), AT("s.c", 20)));
+	struct stack access = STACK(FRAME(IN("put"), AT("s.c", 13)),
+				    FRAME(IN("loop"), AT("s.c", 20)));
+
+	(void)state;
+	assert_int_equal(how(true, claimed, access), CLAIM_BY_CALL);
+	assert_int_equal(how(false, claimed, access), CLAIM_NOT);
+	access.frames[1].line = 21;
+	assert_int_equal(how(true, claimed, access), CLAIM_NOT);
+	/* that of a caller further out is not it */
+	access = STACK(FRAME(IN("put"), AT("s.c", 13)),
+		       FRAME(IN("step"), AT("s.c", 16)),
+		       FRAME(IN("loop"), AT("s.c", 20)));
+	assert_int_equal(how(true, claimed, access), CLAIM_NOT);
 }
 
 int main(void)
@@ -191,6 +263,9 @@ int main(void)
 		cmocka_unit_test(without_lines_functions_and_offsets_tell),
 		cmocka_unit_test(a_write_is_no_read),
 		cmocka_unit_test(a_race_may_have_its_sides_turned),
+		cmocka_unit_test(a_race_fits_as_well_as_the_recording),
+		cmocka_unit_test(another_line_of_the_function_fits_less),
+		cmocka_unit_test(what_was_called_at_the_line_fits_least),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

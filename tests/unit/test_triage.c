@@ -121,6 +121,24 @@ static void a_race_on_its_lines_is_it(void **state)
 	tear_down(&scene);
 }
 
+/* A write was reported, and the race that was met last is of a read. */
+static void a_race_that_a_side_met_may_read_where_it_wrote(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	scene.any_race = true;
+	scene.met.sides[0].access = ACCESS_READ;
+	strcpy(scene.met.fingerprint, "of the race");
+	scene.targets[1].outcome.result = TARGET_PROVOKED;
+	strcpy(scene.targets[1].outcome.race, "of another");
+	judged(&scene, CANDIDATE_NOT_MET, 4, NULL);
+	strcpy(scene.targets[1].outcome.race, "of the race");
+	judged(&scene, CANDIDATE_PROVOKED, 4, NULL);
+	tear_down(&scene);
+}
+
 static void another_race_is_not(void **state)
 {
 	struct scene scene;
@@ -165,12 +183,18 @@ static void the_recording_may_have_the_answer(void **state)
 
 	(void)state;
 	set_up(&scene);
-	scene.target_count = 0;
+	scene.target_count = scene.candidate.sides.count = 0;
 	scene.candidate.ordered = true;
 	judged(&scene, CANDIDATE_ORDERED, 0,
 	       "the creation or the end of a thread");
+	/* the recording lacks accesses: it was tried in vain, or not to the end */
+	scene.target_count = scene.candidate.sides.count = 2;
+	judged(&scene, CANDIDATE_ORDERED, 4,
+	       "the creation or the end of a thread");
+	scene.targets[0].outcome.result = TARGET_PENDING;
+	judged(&scene, CANDIDATE_PENDING, 4, NULL);
 	scene.candidate.found = scene.candidate.ordered = false;
-	judged(&scene, CANDIDATE_NOT_FOUND, 0, NULL);
+	judged(&scene, CANDIDATE_NOT_FOUND, 4, NULL);
 	tear_down(&scene);
 }
 
@@ -231,6 +255,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_race_on_its_lines_is_it),
+		cmocka_unit_test(
+			a_race_that_a_side_met_may_read_where_it_wrote),
 		cmocka_unit_test(another_race_is_not),
 		cmocka_unit_test(accesses_that_synchronize_are_ordered),
 		cmocka_unit_test(all_its_sides_must_be_ordered),
