@@ -46,23 +46,25 @@ void revisits_stalled(struct revisits *revisits)
 
 /* The next pair in turn that is wanted and has draws left; NULL: there is none. */
 static struct revisit *revisits_next(struct revisits *revisits,
-				     bool (*wanted)(const void *context,
-						    const struct race *race),
+				     uint32_t (*most)(const void *context,
+						      const struct race *race),
 				     const void *context)
 {
 	size_t tired = 0;
 
 	while (tired < revisits->pairs.count) {
 		struct revisit *it;
+		uint32_t draws;
 
 		revisits->next %= (uint32_t)revisits->pairs.count;
 		it = vec_at(&revisits->pairs, revisits->next);
-		if (!wanted(context, it->race)) {
+		draws = most(context, it->race);
+		if (draws == 0) {
 			vec_remove(&revisits->pairs, revisits->next);
 			continue;
 		}
 		revisits->next++;
-		if (it->drawn < REVISIT_MOST)
+		if (it->drawn < draws)
 			return it;
 		tired++;
 	}
@@ -70,15 +72,15 @@ static struct revisit *revisits_next(struct revisits *revisits,
 }
 
 uint32_t revisits_draw(struct revisits *revisits,
-		       bool (*wanted)(const void *context,
-				      const struct race *race),
+		       uint32_t (*most)(const void *context,
+					const struct race *race),
 		       const void *context)
 {
 	struct revisit *it;
 
 	if (revisits->stalls < REVISIT_EACH)
 		return UINT32_MAX;
-	it = revisits_next(revisits, wanted, context);
+	it = revisits_next(revisits, most, context);
 	if (!it)
 		return UINT32_MAX;
 	revisits->stalls -= REVISIT_EACH;

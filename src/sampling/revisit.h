@@ -3,8 +3,8 @@
  * The two locations of a race that was found, for more stalls there: a verdict from
  * replays needs more instances of the race (judge/replayed.h) than draws from all
  * locations come to in a short run. One stall of REVISIT_EACH + 1 is at one of them,
- * as long as the race is wanted, and REVISIT_MOST at most for each pair of
- * locations. Locations are numbers of the caller's, as in learn.h. Pure code.
+ * as long as the race is wanted, and for each pair of locations no more than the
+ * caller says: REVISIT_MOST, and one more for each that told nothing. Locations are numbers of the caller's, as in learn.h. Pure code.
  */
 #ifndef SAMPLING_REVISIT_H
 #define SAMPLING_REVISIT_H
@@ -57,11 +57,12 @@ void revisits_stalled(struct revisits *revisits);
 
 /*
  * Draw a location, of each pair in turn, of its two by turns; UINT32_MAX: it is not
- * time yet, or there is none. A pair whose race is not wanted any more is forgotten.
+ * time yet, or there is none. most: the draws that a pair of the race may have in
+ * all; 0: the race is not wanted any more, and the pair is forgotten.
  */
 uint32_t revisits_draw(struct revisits *revisits,
-		       bool (*wanted)(const void *context,
-				      const struct race *race),
+		       uint32_t (*most)(const void *context,
+					const struct race *race),
 		       const void *context);
 
 #endif

@@ -10,8 +10,12 @@
 #include "report/race.h"
 #include "session/session-replay.h"
 
-/* As many instances as this, if nothing moves in them. */
-enum { REPLAY_STILL = 5 };
+/*
+ * As many times the instances that are asked for, if nothing moves in most of
+ * them: of a flag that is stored again and again and changes in each sixteenth
+ * store, 320 have 20 that tell.
+ */
+enum { REPLAY_STILL = 16 };
 
 bool session_replay_wants(const struct session *session,
 			  const struct race *race)
@@ -38,6 +42,14 @@ static bool revisit_wanted(const void *context, const struct race *race)
 	return !session->replays.off && session_replay_wants(session, race);
 }
 
+/* A stall that led to an instance which told nothing is not one of them. */
+static uint32_t revisit_most(const void *context, const struct race *race)
+{
+	return revisit_wanted(context, race)
+		       ? REVISIT_MOST + (uint32_t)race->replay.still
+		       : 0;
+}
+
 struct error *session_revisit_race(struct session *session,
 				   const struct race *race,
 				   const uint32_t sites[2])
@@ -54,6 +66,6 @@ uint32_t session_revisit_draw(struct session *session)
 {
 	return session_revisits(session->config)
 		       ? revisits_draw(&session->learning.revisits,
-				       revisit_wanted, session)
+				       revisit_most, session)
 		       : UINT32_MAX;
 }

@@ -16,15 +16,15 @@ enum { NONE = UINT32_MAX };
 static struct race races[3];
 static const uint32_t places[3][2] = { { 10, 11 }, { 20, 21 }, { 30, 31 } };
 
-/* All but one, which is the context. */
-static bool is_wanted(const void *context, const struct race *race)
+/* All but one, which is the context; as often as its replays say. */
+static uint32_t most_of(const void *context, const struct race *race)
 {
-	return race != context;
+	return race == context ? 0 : REVISIT_MOST + (uint32_t)race->replay.still;
 }
 
 static uint32_t draw(struct revisits *revisits, const struct race *unwanted)
 {
-	return revisits_draw(revisits, is_wanted, unwanted);
+	return revisits_draw(revisits, most_of, unwanted);
 }
 
 /* As many stalls elsewhere as a draw wants. */
@@ -127,6 +127,26 @@ static void test_most(void **state)
 	revisits_deinit(&revisits);
 }
 
+/* The caller may allow more while the race is wanted. */
+static void test_more(void **state)
+{
+	struct revisits revisits = REVISITS_INIT;
+
+	(void)state;
+	add(&revisits, 2);
+	for (int i = 0; i < REVISIT_MOST; i++)
+		assert_int_not_equal(draw_next(&revisits, NULL), NONE);
+	assert_int_equal(draw_next(&revisits, NULL), NONE);
+	races[2].replay.still = 3;
+	/* what was saved meanwhile is two draws */
+	assert_int_not_equal(draw(&revisits, NULL), NONE);
+	assert_int_not_equal(draw_next(&revisits, NULL), NONE);
+	assert_int_not_equal(draw_next(&revisits, NULL), NONE);
+	assert_int_equal(draw_next(&revisits, NULL), NONE);
+	races[2].replay.still = 0;
+	revisits_deinit(&revisits);
+}
+
 static void test_room(void **state)
 {
 	struct revisits revisits = REVISITS_INIT;
@@ -151,6 +171,7 @@ int main(void)
 		cmocka_unit_test(test_unwanted),
 		cmocka_unit_test(test_saved),
 		cmocka_unit_test(test_most),
+		cmocka_unit_test(test_more),
 		cmocka_unit_test(test_room),
 	};
 
