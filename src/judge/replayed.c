@@ -15,6 +15,9 @@
 /* A share of instances that would have been seen by now. */
 #define REPLAYED_SHARE (1.0 / 5)
 
+/* The same of instances in which nothing moved: see replayed_same(). */
+#define REPLAYED_SHARE_STILL (1.0 / 20)
+
 /*
  * Instances of each race on the bytes, so that what is shown is not of one pair of
  * instructions alone: of a pair half of whose instances have an effect, seven in
@@ -65,13 +68,19 @@ bool replayed_overlap(const struct race *race, struct strbuf *grounds)
 	return true;
 }
 
-uint64_t replayed_enough(void)
+/* The number of instances that show that a smaller share has an effect. */
+static uint64_t enough_for(double share)
 {
 	uint64_t enough = 1;
 
-	while (race_replay_bound(enough) >= REPLAYED_SHARE)
+	while (race_replay_bound(enough) >= share)
 		enough++;
 	return enough;
+}
+
+uint64_t replayed_enough(void)
+{
+	return enough_for(REPLAYED_SHARE);
 }
 
 /* Are there enough instances of each race on these bytes? */
@@ -79,6 +88,14 @@ static bool is_enough(const struct race_replay_related *related)
 {
 	return !related->unlike && related->fewest >= REPLAYED_EACH &&
 	       related->telling >= replayed_enough();
+}
+
+/* The same of stores of what is there always. */
+static bool is_blind(const struct race_replay_related *related)
+{
+	return !related->unlike && related->fewest >= replayed_enough() &&
+	       related->telling + related->blind >= replayed_enough() &&
+	       related->instances >= enough_for(REPLAYED_SHARE_STILL);
 }
 
 /* Of one race, the same is said of its replays. */
@@ -100,13 +117,24 @@ bool replayed_same(const struct race *race, const struct vec *special,
 	const struct race_replay_related *related = &race->replay_related;
 
 	(void)special;
-	if (related->changed || !is_enough(related))
+	if (related->changed)
+		return false;
+	if (is_enough(related)) {
+		strbuf_addf(grounds,
+			    "run again in a copy, the order of the accesses "
+			    "made no difference in %" PRIu64 " instances",
+			    related->telling);
+		add_bound(related, grounds);
+		return true;
+	}
+	if (!is_blind(related))
 		return false;
 	strbuf_addf(grounds,
 		    "run again in a copy, the order of the accesses made no "
-		    "difference in %" PRIu64 " instances",
-		    related->telling);
-	add_bound(related, grounds);
+		    "difference in %" PRIu64 " instances, in %" PRIu64
+		    " of which what they stored was there already, nor with "
+		    "other bytes there",
+		    related->instances, related->instances - related->telling);
 	return true;
 }
 

@@ -33,6 +33,13 @@ bool replayed_overlap(const struct race *race, struct strbuf *grounds);
  * No order made a difference, in replayed_enough() instances that tell
  * (struct race_replay_related) of all the races on these bytes, some of each, none of
  * which has a failure that may be a difference.
+ *
+ * A redundant write (section 5.4) has no such instance: what is stored is there
+ * always. By itself that says little, since the effect may be that of a state which
+ * is rare: a bit that is clear, a list that is not a ring. So it takes more: as many
+ * instances that tell or are blind, which no bit and no list is; as many of each
+ * race, so that a reader for whom a seldom change matters is looked at too; and so
+ * many in all that less than one in twenty has an effect.
  */
 bool replayed_same(const struct race *race, const struct vec *special,
 		   struct strbuf *grounds);

@@ -51,6 +51,20 @@ struct error *instance_compare(struct instance *instance, uint32_t schedules);
  */
 bool instance_rest_is_bare(const struct instance *instance, int thread);
 
+/*
+ * instance-blind.c: where both sides only store what is there already, set
+ * ret->blind: run the schedules again with the complement of each raced byte in
+ * its place, and compare them. The captured memory is then what it was. ERROR_NOMEM
+ * and errors as of orders_run().
+ */
+struct error *instance_try_blind(struct instance *instance);
+
+/*
+ * Run the schedules that apply. *ret_endless: one has no end that is near, and
+ * those behind it are not run. Errors as of orders_run().
+ */
+struct error *instance_run_all(struct instance *instance, bool *ret_endless);
+
 /* instance-verdict.c: what the outcomes mean. ERROR_NOMEM only. */
 struct error *instance_judge(struct instance *instance);
 

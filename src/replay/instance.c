@@ -134,9 +134,7 @@ static int instance_equal(const bool bare[REPLAY_THREADS], int schedule)
 	return schedule;
 }
 
-/* *ret_endless: one has no end that is near, and those behind it are not run. */
-static struct error *instance_run_all(struct instance *instance,
-				      bool *ret_endless)
+struct error *instance_run_all(struct instance *instance, bool *ret_endless)
 {
 	bool bare[REPLAY_THREADS];
 	struct error *err = NULL;
@@ -280,11 +278,13 @@ static struct error *instance_run(struct instance *instance)
 
 	if (!err && !failure)
 		err = instance_schedule(instance);
-	if (!err && !failure)
-		return instance_judge(instance);
-	instance->ret->verdict = REPLAY_FAILURE;
-	instance->ret->failure = failure;
-	return err;
+	if (err || failure) {
+		instance->ret->verdict = REPLAY_FAILURE;
+		instance->ret->failure = failure;
+		return err;
+	}
+	err = instance_judge(instance);
+	return err ? err : instance_try_blind(instance);
 }
 
 static void result_clear(struct replay_result *result)

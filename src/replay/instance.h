@@ -56,6 +56,8 @@ struct replay_question {
 		sides[REPLAY_THREADS]; /* as the processor's threads */
 	uint64_t address; /* the raced bytes, as the first thread has them */
 	uint32_t size;
+	/* an access stores what is not always the same, as far as is known */
+	bool varies;
 	/* these bytes before a done access; for one that stores */
 	uint8_t before[X86_ACCESS_MAX];
 };
@@ -107,6 +109,14 @@ struct replay_result {
 	uint32_t equal;
 	/* no schedule left other raced bytes than were captured */
 	bool still;
+	/*
+	 * It is still, REPLAY_NO_CHANGE, and so are two stores that do not depend
+	 * on what is there: with other bytes there every schedule leaves the
+	 * same, and not those. Looked for where the question says that the
+	 * stores vary. What is made of old bytes, as when a bit is set or a
+	 * pointer put into a list, is not blind.
+	 */
+	bool blind;
 	/* REPLAY_FAULT */
 	int signal;
 	uint64_t fault_address; /* 0: not known */

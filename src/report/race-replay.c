@@ -94,6 +94,7 @@ static const struct field replay_fields[] = {
 	{ "overlap_memory", FIELD_COUNT, FIELD_SUM, AT(overlap_memory) },
 	{ "overlap_registers", FIELD_COUNT, FIELD_SUM, AT(overlap_registers) },
 	{ "still", FIELD_COUNT, FIELD_SUM, AT(still) },
+	{ "blind", FIELD_COUNT, FIELD_SUM, AT(blind) },
 	{ "redone", FIELD_COUNT, FIELD_SUM, AT(redone) },
 	{ "serial", FIELD_COUNT, FIELD_SUM, AT(serial) },
 	{ "fault", FIELD_OBJECT, FIELD_APART, AT(fault),
@@ -314,6 +315,7 @@ static bool note_instance(struct race_replay *replay,
 	replay->instances = 1;
 	replay->changes = note->outcome == RACE_REPLAY_CHANGE;
 	replay->still = note->still;
+	replay->blind = note->still && note->blind;
 	replay->redone = note->redone;
 	if (note->outcome == RACE_REPLAY_SAME)
 		return true;

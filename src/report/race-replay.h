@@ -61,6 +61,11 @@ struct replay_note {
 	 * comes to the same in any order, and not so in another state.
 	 */
 	bool still;
+	/*
+	 * ... but two stores came to the same with other bytes there, too: they
+	 * depend on these bytes in no way (replay/instance.h)
+	 */
+	bool blind;
 	/* an access that had been made was made again, in the copy */
 	bool redone;
 	/*
@@ -108,6 +113,7 @@ struct race_replay {
 	uint64_t beyond, registers;
 	uint64_t overlaps, overlap_memory, overlap_registers;
 	uint64_t still, redone; /* of the instances: the same */
+	uint64_t blind; /* of the still ones */
 	/*
 	 * Of the changes: those without such an overlap, both accesses of which
 	 * are the first of their functions. Either function whole before the
@@ -131,6 +137,7 @@ struct race_replay {
 struct race_replay_related {
 	uint64_t instances; /* of all of them */
 	uint64_t telling; /* those that are not still */
+	uint64_t blind; /* of the still ones */
 	uint64_t fewest; /* instances of one of the races */
 	uint64_t races;
 	bool changed; /* an instance of one came to a change or a fault */

@@ -209,6 +209,7 @@ static void related_count(struct race_replay_related *related,
 	related->races++;
 	related->instances += replay->instances;
 	related->telling += replay->instances - replay->still;
+	related->blind += replay->blind;
 }
 
 bool related_sum_replays(struct race *race, const struct vec *races)
@@ -234,8 +235,9 @@ bool related_sum_replays(struct race *race, const struct vec *races)
 	race->replay_related = related;
 	return related.instances != old.instances ||
 	       related.races != old.races || related.telling != old.telling ||
-	       related.fewest != old.fewest || related.changed != old.changed ||
-	       related.serial != old.serial || related.unlike != old.unlike;
+	       related.blind != old.blind || related.fewest != old.fewest ||
+	       related.changed != old.changed || related.serial != old.serial ||
+	       related.unlike != old.unlike;
 }
 
 bool race_is_one_sided(const struct race *race)

@@ -172,8 +172,8 @@ static struct error *question_fill_side(const struct conflict *conflict, int i,
 	if (ret->failure)
 		return NULL;
 	question_side(side, &ret->question.sides[i]);
-	ret->varies |= side->access.kind & ACCESS_WRITE &&
-		       !evidence_constant(side);
+	ret->question.varies |= side->access.kind & ACCESS_WRITE &&
+				!evidence_constant(side);
 	err = question_function(side, &insns);
 	question_return_slots(side, &insns, &ret->own_slots[i],
 			      &ret->return_slots[i]);

@@ -388,7 +388,7 @@ static bool replay_is_still(const struct session_replays *replays,
 			    const struct wire_replay *answer)
 {
 	return answer->counts && !replays->next.failure &&
-	       replays->next.varies &&
+	       replays->next.question.varies &&
 	       replays->result.verdict != REPLAY_FAILURE &&
 	       replays->result.still;
 }

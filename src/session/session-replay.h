@@ -39,8 +39,6 @@ struct session_instance {
 	uint64_t return_slots[REPLAY_THREADS];
 	/* the access is the first of its function (sampling/first.h) */
 	bool first[REPLAY_THREADS];
-	/* an access stores what is not always the same, as far as is known */
-	bool varies;
 };
 
 struct session_replays {

@@ -17,6 +17,15 @@
  */
 enum { REPLAY_STILL = 16 };
 
+/* The same, if as many as are asked for are blind: they tell if there are more. */
+enum { REPLAY_BLIND = 4 };
+
+static uint64_t revisit_instances(const struct race_replay *replay,
+				  uint64_t most)
+{
+	return most * (replay->blind >= most ? REPLAY_BLIND : REPLAY_STILL);
+}
+
 bool session_replay_wants(const struct session *session,
 			  const struct race *race)
 {
@@ -25,7 +34,7 @@ bool session_replay_wants(const struct session *session,
 
 	return race->verdict != VERDICT_SYNC &&
 	       replay->instances - replay->still < most &&
-	       replay->instances < REPLAY_STILL * most &&
+	       replay->instances < revisit_instances(replay, most) &&
 	       race_replay_failures(&race->replay) < most;
 }
 

@@ -23,6 +23,7 @@ struct scene_side {
 	void *data;
 	bool done; /* held behind its access */
 	bool updates;
+	bool varies; /* what it stores, as the question has it of one side */
 };
 
 #define SIDE(name, data_)                                                    \
@@ -33,6 +34,12 @@ struct scene_side {
 	{                                                                     \
 		.function = (name), .access = name##_access, .data = (data_), \
 		.done = true                                                  \
+	}
+
+#define SIDE_VARIES(name, data_)                                              \
+	{                                                                     \
+		.function = (name), .access = name##_access, .data = (data_), \
+		.varies = true                                                \
 	}
 
 struct scene {
@@ -133,6 +140,7 @@ static inline void scene_reach(struct pair *pair, const struct scene *scene,
 		scene_decode(pair, i, scene, &ret->sides[i]);
 		ret->sides[i].done = sides[i].done;
 		ret->sides[i].updates = sides[i].updates;
+		ret->varies |= sides[i].varies;
 	}
 	scene_read(pair, scene->raced, ret->before, scene->size);
 	for (int i = 0; i < REPLAY_THREADS; i++) {

@@ -1066,6 +1066,121 @@ static void what_stores_what_is_there_is_still(void **state)
 	replay_result_deinit(&result);
 }
 
+SCENE(low_bit_store,
+      "mov (%rdi), %eax\n"
+      "or $1, %eax",
+      "mov %eax, (%rdi)\n"
+      "ret");
+SCENE(high_bit_store,
+      "mov (%rdi), %eax\n"
+      "or $0x80000000, %eax",
+      "mov %eax, (%rdi)\n"
+      "ret");
+SCENE(set_computed,
+      "mov 28(%rdi), %eax\n"
+      "lea 5(%rax), %eax",
+      "mov %eax, (%rdi)\n"
+      "ret");
+/*
+ * Two stores of the same, whatever was there, and some that depend on it: of these an
+ * instance in which nothing moves is not blind.
+ */
+static void stores_that_depend_on_nothing_there_are_blind(void **state)
+{
+	static const struct {
+		struct scene scene;
+		uint32_t counter; /* what is there */
+		bool still, blind;
+	} all[] = {
+		{ { { SIDE_VARIES(set_computed, &data),
+		      SIDE(set_computed, &data) },
+		    COUNTER },
+		  5,
+		  true,
+		  true },
+		{ { { SIDE_VARIES(set_computed, &data),
+		      SIDE_DONE(set_computed, &data) },
+		    COUNTER },
+		  5,
+		  true,
+		  true },
+		/* nobody asks: the same is stored always */
+		{ { { SIDE(set_computed, &data), SIDE(set_computed, &data) },
+		    COUNTER },
+		  5,
+		  true,
+		  false },
+		/* it tells without that */
+		{ { { SIDE_VARIES(set_computed, &data),
+		      SIDE(set_computed, &data) },
+		    COUNTER },
+		  4,
+		  false,
+		  false },
+		/* a bit that is set */
+		{ { { SIDE_VARIES(low_bit, &data), SIDE(low_bit, &data) },
+		    COUNTER },
+		  5,
+		  true,
+		  false },
+		/* the store of an update: the bit is set, and begins clear */
+		{ { { SIDE_VARIES(low_bit_store, &data),
+		      SIDE(high_bit_store, &data) },
+		    COUNTER },
+		  0x80000001,
+		  true,
+		  false },
+		/* a reader finds what is there or what is stored */
+		{ { { SIDE_VARIES(set_computed, &data),
+		      SIDE(test_low_bit, &data) },
+		    COUNTER },
+		  5,
+		  true,
+		  false },
+	};
+	struct replay_result result;
+
+	replay_result_init(&result);
+	for (size_t i = 0; i < COUNT(all); i++) {
+		data.counter = all[i].counter;
+		scene_replay(*state, &all[i].scene, &result);
+		assert_verdict(&result, REPLAY_NO_CHANGE);
+		assert_int_equal(result.still, all[i].still);
+		assert_int_equal(result.blind, all[i].blind);
+	}
+	data.counter = 0;
+	replay_result_deinit(&result);
+}
+
+/* Run again, it is as it was captured, and so are the hints. */
+static void a_blind_instance_remains(void **state)
+{
+	const struct scene scene = { { SIDE_VARIES(set_computed, &data),
+				       SIDE(set_computed, &data) },
+				     COUNTER };
+	struct pair *pair = *state;
+	struct replay_instance instance;
+	struct replay_question question;
+	struct replay_result result;
+	size_t hints;
+
+	replay_result_init(&result);
+	data.counter = 5;
+	pair_start(pair, set_computed, &data, set_computed, &data);
+	scene_reach(pair, &scene, &instance, &question);
+	scene_learn(pair, &instance, &question, &result);
+	hints = pair->hints.count;
+	for (int i = 0; i < 2; i++) {
+		assert_verdict(&result, REPLAY_NO_CHANGE);
+		assert_true(result.still && result.blind);
+		assert_ok(replay_run(pair->processor, &question, &result));
+	}
+	assert_int_equal(pair->hints.count, hints);
+	pair_stop(pair);
+	data.counter = 0;
+	replay_result_deinit(&result);
+}
+
 SCENE(set_and_return, "push %rbx",
       "movl $1, (%rdi)\n"
       "xor %eax, %eax\n"
@@ -1204,6 +1319,8 @@ int main(void)
 		PAIR_TEST(an_access_that_was_made_is_made_again),
 		PAIR_TEST(an_overlap_is_what_no_whole_order_leads_to),
 		PAIR_TEST(what_stores_what_is_there_is_still),
+		PAIR_TEST(stores_that_depend_on_nothing_there_are_blind),
+		PAIR_TEST(a_blind_instance_remains),
 		PAIR_TEST(what_is_the_same_order_is_run_once),
 		PAIR_TEST(a_region_may_end_at_a_page_that_was_missed),
 	};

@@ -42,6 +42,11 @@ static const struct replay_note_change ordered[] = {
 };
 
 static const struct replay_note same = { .outcome = RACE_REPLAY_SAME };
+static const struct replay_note same_blind = {
+	.outcome = RACE_REPLAY_SAME,
+	.still = true,
+	.blind = true,
+};
 static const struct replay_note same_still = {
 	.outcome = RACE_REPLAY_SAME,
 	.still = true,
@@ -231,9 +236,11 @@ static void what_did_not_move_is_counted(void **state)
 	race_init(&race);
 	add(&race, &same);
 	add(&race, &same_still);
+	add(&race, &same_blind);
 	add(&race, &rdtsc);
-	assert_int_equal(race.replay.instances, 2);
-	assert_int_equal(race.replay.still, 1);
+	assert_int_equal(race.replay.instances, 3);
+	assert_int_equal(race.replay.still, 2);
+	assert_int_equal(race.replay.blind, 1);
 	assert_int_equal(race.replay.redone, 1);
 	race_deinit(&race);
 }
@@ -304,6 +311,7 @@ static const struct replay_note *const notes[] = {
 	&rdtsc,
 	&call,
 	&same_still,
+	&same_blind,
 	&change_ordered,
 	&change_overlap,
 };

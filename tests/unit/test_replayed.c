@@ -33,6 +33,11 @@ static const struct replay_note still = {
 	.outcome = RACE_REPLAY_SAME,
 	.still = true,
 };
+static const struct replay_note blind = {
+	.outcome = RACE_REPLAY_SAME,
+	.still = true,
+	.blind = true,
+};
 static const struct replay_note rdtsc = {
 	.outcome = RACE_REPLAY_FAILURE,
 	.failure = "rdtsc",
@@ -330,6 +335,55 @@ static void what_changes_nothing_tells_nothing(void **state)
 	race_deinit(&race);
 }
 
+/* 59 instances show that less than one in twenty has an effect. */
+enum { ENOUGH_STILL = 59 };
+
+/* What is stored is there always, and what was there makes no difference. */
+static void redundant_stores_need_more_instances(void **state)
+{
+	struct race race;
+
+	(void)state;
+	plain_race(&race);
+	replay(&race, NULL, &still, ENOUGH_STILL - replayed_enough());
+	replay(&race, NULL, &blind, replayed_enough() - 1);
+	assert_verdict(&race, VERDICT_SUSPECT, NULL);
+	replay(&race, NULL, &blind, 1);
+	assert_verdict(&race, VERDICT_UNLIKELY, "no-state-change");
+	assert_grounds(&race, "no difference in 59 instances, in 59 of which "
+			      "what they stored was there already, nor with "
+			      "other bytes there");
+	replay(&race, NULL, &change, 1);
+	assert_verdict(&race, VERDICT_SUSPECT, NULL);
+	race_deinit(&race);
+	/* few of them are blind, as where bits are set */
+	plain_race(&race);
+	replay(&race, NULL, &blind, replayed_enough() - 1);
+	replay(&race, NULL, &still, 1000);
+	assert_verdict(&race, VERDICT_SUSPECT, NULL);
+	race_deinit(&race);
+}
+
+/* A reader to whom a change matters that is seldom has few instances. */
+static void redundant_stores_need_instances_of_each_race(void **state)
+{
+	struct race races[2], *all[2] = { &races[0], &races[1] };
+	const struct vec list = { all, 2, 2, sizeof(all[0]) };
+
+	(void)state;
+	plain_race(&races[0]);
+	plain_race(&races[1]);
+	replay(&races[0], NULL, &blind, 100);
+	replay(&races[1], &list, &still, replayed_enough() - 1);
+	replay(&races[0], &list, &blind, 0);
+	assert_verdict(&races[0], VERDICT_SUSPECT, NULL);
+	replay(&races[1], &list, &still, 1);
+	replay(&races[0], &list, &blind, 0);
+	assert_verdict(&races[0], VERDICT_UNLIKELY, "no-state-change");
+	race_deinit(&races[0]);
+	race_deinit(&races[1]);
+}
+
 static void a_reader(struct race *race)
 {
 	plain_race(race);
@@ -470,6 +524,8 @@ int main(void)
 		cmocka_unit_test(new_race_on_the_bytes_leaves_it_open),
 		cmocka_unit_test(signs_of_harm_come_before_no_effect),
 		cmocka_unit_test(what_changes_nothing_tells_nothing),
+		cmocka_unit_test(redundant_stores_need_more_instances),
+		cmocka_unit_test(redundant_stores_need_instances_of_each_race),
 		cmocka_unit_test(either_order_of_whole_functions_will_do),
 		cmocka_unit_test(
 			either_order_is_of_a_reader_and_whole_functions),

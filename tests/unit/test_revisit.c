@@ -19,7 +19,8 @@ static const uint32_t places[3][2] = { { 10, 11 }, { 20, 21 }, { 30, 31 } };
 /* All but one, which is the context; as often as its replays say. */
 static uint32_t most_of(const void *context, const struct race *race)
 {
-	return race == context ? 0 : REVISIT_MOST + (uint32_t)race->replay.still;
+	return race == context ? 0
+			       : REVISIT_MOST + (uint32_t)race->replay.still;
 }
 
 static uint32_t draw(struct revisits *revisits, const struct race *unwanted)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Two stores of what is there already, with other bytes there; see
+ * instance-parts.h.
+ */
+#include "replay/instance-parts.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "replay/processor-parts.h"
+#include "replay/trial-parts.h"
+
+static bool blind_may_be(const struct instance *instance)
+{
+	const struct replay_question *question = instance->question;
+	const struct replay_result *result = instance->ret;
+
+	return question->varies && question->size <= X86_ACCESS_MAX &&
+	       result->verdict == REPLAY_NO_CHANGE && result->still &&
+	       question->sides[0].access.kind == ACCESS_WRITE &&
+	       question->sides[1].access.kind == ACCESS_WRITE;
+}
+
+/* *ret: all orders come to the same, which is not what is there. */
+static struct error *blind_run(struct instance *instance, bool *ret)
+{
+	struct replay_result *result = instance->ret, other;
+	struct error *err;
+	bool endless;
+
+	replay_result_init(&other);
+	other.still = true;
+	instance->ret = &other;
+	err = instance_run_all(instance, &endless);
+	if (!err)
+		err = instance_judge(instance);
+	*ret = !err && other.verdict == REPLAY_NO_CHANGE && !other.still;
+	instance->ret = result;
+	replay_result_deinit(&other);
+	return err;
+}
+
+static struct error *blind_set(struct instance *instance, const uint8_t *bytes,
+			       bool *ret)
+{
+	const struct replay_question *question = instance->question;
+	struct error *err;
+
+	*ret = trial_set_memory(instance->processor, 0, question->address,
+				bytes, question->size, &err);
+	return err;
+}
+
+struct error *instance_try_blind(struct instance *instance)
+{
+	const struct replay_question *question = instance->question;
+	struct processor *processor = instance->processor;
+	uint8_t bytes[X86_ACCESS_MAX], others[X86_ACCESS_MAX];
+	struct replay_hints hints;
+	struct error *err;
+	bool is_set;
+
+	if (!blind_may_be(instance) ||
+	    !pagecache_read(processor_pages(processor, 0), question->address,
+			    bytes, question->size))
+		return NULL;
+	for (uint32_t i = 0; i < question->size; i++)
+		others[i] = (uint8_t)~bytes[i];
+	/* where such bytes lead to is no page of the race */
+	hints = *processor->instance.hints;
+	err = blind_set(instance, others, &is_set);
+	if (!err && is_set)
+		err = blind_run(instance, &instance->ret->blind);
+	*processor->instance.hints = hints;
+	processor->missed = 0;
+	return err ? err : blind_set(instance, bytes, &is_set);
+}
