@@ -60,7 +60,7 @@ static void count_recording(struct hunt_totals *totals,
 }
 
 /* What the recording lacks. */
-static void warn(const struct recording *recording)
+static void warn(const struct recording *recording, const struct order *order)
 {
 	const char *path = recording->file.path;
 
@@ -68,7 +68,7 @@ static void warn(const struct recording *recording)
 		log_warn("%s: the trace ends early: its process or the "
 			 "recorder was killed; what it has is used",
 			 path);
-	if (recording->threads.count > ORDER_THREADS_MAX)
+	if (order_is_limited(order))
 		log_warn("%s: there are more than %d threads: their creations "
 			 "and joins are not looked at",
 			 path, ORDER_THREADS_MAX);
@@ -103,6 +103,8 @@ static struct error *find_pairs(struct finding *finding,
 
 	if (err)
 		return err;
+	if (!finding->options->quiet)
+		warn(recording, order);
 	err = pairs_find(&finding->pairs, recording, number, order,
 			 finding->code);
 	if (!err && finding->options->transfer)
@@ -133,8 +135,6 @@ static struct error *read_trace(struct finding *finding, const char *path)
 		return error_nomem;
 	}
 	count_recording(&finding->totals, &process->recording);
-	if (!finding->options->quiet)
-		warn(&process->recording);
 	return find_pairs(finding, process);
 }
 

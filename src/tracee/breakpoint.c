@@ -410,17 +410,23 @@ struct error *breakpoint_rearm(struct addrspace *space,
 }
 
 /*
- * Does the site lie in an instruction with an armed breakpoint? (Code may be
- * entered behind a prefix.) Each would spoil the text that the other is known
- * by.
+ * Does the site lie in an instruction with an armed breakpoint, or such a one in
+ * the site? (Code may be entered behind a prefix.) Each would spoil the text that
+ * the other is known by: in the same space now, or in another one's fork child.
  */
-static bool breakpoint_overlaps(const struct addrspace *space, uint64_t address)
+static bool breakpoint_overlaps(const struct addrspace *space,
+				const struct wire_site *site)
 {
 	for (unsigned int n = 1; n < X86_INSN_MAX; n++) {
 		const struct breakpoint *before =
-			breakpoint_find(space, address - n);
+			breakpoint_find(space, site->address - n);
+		const struct breakpoint *inside =
+			n < site->insn.length
+				? breakpoint_find(space, site->address + n)
+				: NULL;
 
-		if (before && before->armed && before->site.insn.length > n)
+		if ((before && before->armed && before->site.insn.length > n) ||
+		    (inside && inside->armed))
 			return true;
 	}
 	return false;
@@ -435,7 +441,7 @@ struct error *breakpoint_arm(struct addrspace *space,
 	*ret_armed = false;
 	breakpoint = breakpoint_find(space, site->address);
 	if ((breakpoint && breakpoint->armed) ||
-	    breakpoint_overlaps(space, site->address))
+	    breakpoint_overlaps(space, site))
 		return NULL;
 	if (!code_is_mapped(space, site->address, site->insn.length))
 		return NULL;

@@ -24,9 +24,11 @@ static bool code_is_known(const struct vec *code, uint64_t address, size_t size)
 	return false;
 }
 
+/* What is written to a shared mapping may be written to the file. */
 static bool code_is_of_file(const struct mapping *mapping)
 {
-	return (mapping->access & MAPPING_EXECUTE) && mapping->inode != 0;
+	return (mapping->access & MAPPING_EXECUTE) &&
+	       !(mapping->access & MAPPING_SHARED) && mapping->inode != 0;
 }
 
 /* Without memory to keep what was found, it is looked for again. */

@@ -13,7 +13,7 @@
 struct addrspace;
 
 /*
- * Are these bytes in one executable mapping of a file? False also where that cannot
+ * Are these bytes in one executable, private mapping of a file? False also where that cannot
  * be read. What was found is kept until code_forget(): it costs a system call a
  * mapping, or reading the maps where Linux is older than 6.11.
  */

@@ -621,6 +621,29 @@ static void processes_at_work_have_most_breakpoints(void **state)
 	}
 }
 
+/* A fork child of any of them would have both, one in the other. */
+static void nor_in_different_spaces(void **state)
+{
+	struct fixture *fixture = *state;
+	struct addrspace *space = fixture->space, *spaces[MANY] = { space };
+	struct wire_site whole = site_at(site_add, 1);
+	struct wire_site late = site_at(site_add_late, 2);
+	pid_t pids[MANY];
+
+	for (size_t i = 1; i < MANY; i++) {
+		pids[i] = tracee_fork(body, fixture->ready);
+		assert_ok(addrspace_join(space, pids[i], &spaces[i]));
+	}
+	assert_true(arm(fixture, &late));
+	assert_int_equal(spaces_with(spaces, &late), BREAKPOINT_SPACES);
+	assert_false(arm(fixture, &whole));
+	assert_int_equal(spaces_with(spaces, &whole), 0);
+	for (size_t i = 1; i < MANY; i++) {
+		addrspace_release(spaces[i]);
+		tracee_kill(pids[i]);
+	}
+}
+
 static void a_forgotten_range_is_unknown_and_not_written(void **state)
 {
 	struct fixture *fixture = *state;
@@ -677,6 +700,7 @@ int main(void)
 		TEST(a_followed_child_is_brought_into_line),
 		TEST(of_many_spaces_some_have_a_drawn_breakpoint),
 		TEST(processes_at_work_have_most_breakpoints),
+		TEST(nor_in_different_spaces),
 		TEST(a_forgotten_range_is_unknown_and_not_written),
 	};
 
