@@ -81,8 +81,9 @@ static int child_main(int fd, int lifeline)
 
 	tracee_is_child = true;
 	tracee_hold(lifeline);
-	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE, MAP_SHARED,
-		     fd, 0);
+	/* executable, but what is written there goes to the file */
+	arena = mmap(NULL, sizeof(*arena), PROT_READ | PROT_WRITE | PROT_EXEC,
+		     MAP_SHARED, fd, 0);
 	memcpy(before, text, TEXT);
 	code = child_copies();
 	arena->write_site = (uintptr_t)site_write;
