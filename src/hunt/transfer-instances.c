@@ -14,6 +14,7 @@
 #include "hunt/executed-parts.h"
 #include "hunt/recording.h"
 #include "hunt/transfer-parts.h"
+#include "hunt/transfer-published.h"
 
 /* The filter's bits, and how far a cell's last number may be too low. */
 enum { FILTER_BITS = 1 << 20, LAST_SLACK = 255 };
@@ -32,19 +33,20 @@ struct birth {
 	uint32_t block;
 };
 
+/* Bits. */
 enum superblock_use {
-	SUPERBLOCK_UNSEEN = 0,
-	SUPERBLOCK_OTHER, /* no instruction of a cell is in it */
-	SUPERBLOCK_OF_CELL,
+	SUPERBLOCK_SEEN = 1,
+	SUPERBLOCK_OF_CELL = 2, /* an instruction of a cell is in it */
+	SUPERBLOCK_PUBLISHES = 4, /* transfer_published_has() */
 };
 
 struct transfer_instances {
 	const struct recording *recording;
 	struct executed *executed;
+	struct transfer_published *published;
 	unsigned char *filter;
 	struct map places; /* hashes of the cells' instructions */
-	uint8_t *
-		uses; /* enum superblock_use, by places in executed->superblocks */
+	uint8_t *uses; /* superblock_use, by places in executed->superblocks */
 	struct map lists_of; /* key_of() to places in lists */
 	struct vec lists; /* of struct list */
 	struct vec births; /* of struct birth, by thread and sequence */
@@ -280,8 +282,8 @@ static bool is_of_cell(const struct transfer_instances *instances,
 	return false;
 }
 
-static bool may_be_of_cell(const struct transfer_instances *instances,
-			   uint32_t superblock)
+static uint8_t use_of(const struct transfer_instances *instances,
+		      uint32_t superblock)
 {
 	const struct translated *translated =
 		executed_superblock(instances->executed, superblock);
@@ -289,30 +291,42 @@ static bool may_be_of_cell(const struct transfer_instances *instances,
 					(const struct translated *)instances
 						->executed->superblocks.items];
 
-	if (*use == SUPERBLOCK_UNSEEN)
-		*use = is_of_cell(instances, translated) ? SUPERBLOCK_OF_CELL
-							 : SUPERBLOCK_OTHER;
-	return *use == SUPERBLOCK_OF_CELL;
+	if (!*use) {
+		*use = SUPERBLOCK_SEEN;
+		if (is_of_cell(instances, translated))
+			*use |= SUPERBLOCK_OF_CELL;
+		if (transfer_published_has(instances->published, translated))
+			*use |= SUPERBLOCK_PUBLISHES;
+	}
+	return *use;
 }
 
 static struct error *take_step(struct transfer_instances *instances,
 			       const struct executed_cursor *cursor)
 {
 	const struct unpacked_step *step = executed_step(cursor);
+	struct transfer_accesses *accesses = &instances->accesses;
 	struct error *err = NULL;
+	uint8_t use;
 
 	if (step->superblock == 0)
 		return NULL;
 	note_births(instances, cursor->thread, step);
 	instances->last = step->number;
-	if (!may_be_of_cell(instances, step->superblock))
+	use = use_of(instances, step->superblock);
+	if (use == SUPERBLOCK_SEEN)
 		return NULL;
-	if (!transfer_accesses_read(&instances->accesses, cursor))
+	if (!transfer_accesses_read(accesses, cursor))
 		return error_nomem;
-	for (size_t i = 0; !err && i < instances->accesses.count; i++) {
-		if (may_take(instances, &instances->accesses.all[i]))
+	for (size_t i = 0;
+	     !err && (use & SUPERBLOCK_OF_CELL) && i < accesses->count; i++) {
+		if (may_take(instances, &accesses->all[i]))
 			err = take_access(instances, cursor->thread, step, i);
 	}
+	if (!err && (use & SUPERBLOCK_PUBLISHES))
+		err = transfer_published_take(instances->published,
+					      cursor->thread, step,
+					      accesses->all, accesses->count);
 	return err;
 }
 
@@ -367,6 +381,7 @@ static struct error *take_all(struct transfer_instances *instances,
 struct error *transfer_instances_create(struct executed *executed,
 					const struct recording *recording,
 					const struct vec *cells,
+					struct transfer_published *published,
 					struct transfer_instances **ret)
 {
 	struct transfer_instances *instances = calloc(1, sizeof(*instances));
@@ -376,6 +391,7 @@ struct error *transfer_instances_create(struct executed *executed,
 		return error_nomem;
 	instances->executed = executed;
 	instances->recording = recording;
+	instances->published = published;
 	instances->lists.size = sizeof(struct list);
 	instances->births.size = sizeof(struct birth);
 	instances->filter = calloc(1, FILTER_BITS / 8);

@@ -18,6 +18,7 @@ struct executed;
 struct recording;
 struct trace_cell;
 struct transfer_instances;
+struct transfer_published;
 
 /* With more of them, a cell has none that are known. */
 enum { TRANSFER_INSTANCES_MAX = 4096 };
@@ -30,11 +31,12 @@ struct transfer_instance {
 
 /*
  * Of these cells (uint32_t, places in recording->cells). One pass over the whole
- * stream.
+ * stream, of which `published' takes its part too.
  */
 struct error *transfer_instances_create(struct executed *executed,
 					const struct recording *recording,
 					const struct vec *cells,
+					struct transfer_published *published,
 					struct transfer_instances **ret);
 /* NULL is fine. */
 void transfer_instances_destroy(struct transfer_instances *instances);

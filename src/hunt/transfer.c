@@ -15,6 +15,7 @@
 #include "hunt/pairs.h"
 #include "hunt/recording.h"
 #include "hunt/transfer-instances.h"
+#include "hunt/transfer-published.h"
 #include "x86/decode.h"
 
 /* Two executions after one another. */
@@ -33,8 +34,10 @@ struct judging {
 	struct decoder *decoder;
 	struct transfer_tracker *tracker;
 	struct transfer_instances *instances;
+	struct transfer_published *published;
 	struct vec questions; /* of struct question */
 	struct vec found; /* of struct transfer: of the question at work */
+	struct vec owned; /* the same, of its earlier access */
 	uint64_t instructions; /* gone back so far */
 };
 
@@ -309,37 +312,17 @@ static bool is_created_after(const struct judging *judging,
 			    later->point.thread, later->point.sequence);
 }
 
-/* By what was found of its later access; late: nothing was looked for. */
-static struct error *answer(const struct judging *judging,
-			    const struct question *question, bool late)
-{
-	struct transfer_pair *pair = pair_at(judging, question->pair);
-
-	pair->orders++;
-	if (is_created_after(judging, question))
-		return NULL;
-	for (size_t i = 0; i < judging->found.count; i++) {
-		const struct transfer *transfer = vec_at(&judging->found, i);
-
-		if (!orders(judging, transfer, question->earlier))
-			continue;
-		note_distance(judging, transfer, pair);
-		return pair->chain.count
-			       ? NULL
-			       : keep_example(judging, question, transfer);
-	}
-	pair->lack = late ? TRANSFER_LOST : TRANSFER_NONE;
-	return NULL;
-}
-
+/* The hand-overs of an access of the question, sent in steps from `since' on. */
 static struct error *track(struct judging *judging,
-			   const struct question *question, uint64_t since)
+			   const struct question *question,
+			   const struct transfer_instance *access,
+			   uint64_t since, struct vec *ret)
 {
 	const struct trace_block *block =
 		recording_block(judging->recording, question->block);
 	struct transfer_question asked = {
-		.access = question->later->point,
-		.address = question->later->address,
+		.access = access->point,
+		.address = access->address,
 		.since = since,
 		.instructions = TRANSFER_INSTRUCTIONS,
 	};
@@ -353,15 +336,102 @@ static struct error *track(struct judging *judging,
 							     question->block);
 	}
 	judging->transfers->accesses++;
-	err = transfer_track(judging->tracker, &asked, &judging->found,
-			     &instructions);
+	err = transfer_track(judging->tracker, &asked, ret, &instructions);
 	judging->instructions += instructions;
 	return err;
+}
+
+/* Since when the earlier access's thread has its address, as far as is known. */
+static struct error *find_owned(struct judging *judging,
+				const struct question *question,
+				uint64_t *since)
+{
+	struct error *err;
+
+	vec_clear(&judging->owned);
+	err = track(judging, question, question->earlier, *since,
+		    &judging->owned);
+	for (size_t i = 0; i < judging->owned.count; i++) {
+		const struct transfer *transfer = vec_at(&judging->owned, i);
+
+		if (transfer->received.thread ==
+			    question->earlier->point.thread &&
+		    transfer->received.number > *since)
+			*since = transfer->received.number;
+	}
+	return err;
+}
+
+/*
+ * Had its sender stored the address before the earlier access, since it has it,
+ * where another thread looks? Then the receiver may have it from there in another
+ * run.
+ */
+static struct error *find_published(struct judging *judging,
+				    const struct question *question,
+				    const struct transfer *transfer, bool *ret)
+{
+	const struct trace_block *block =
+		recording_block(judging->recording, question->block);
+	const struct transfer_point *earlier = &question->earlier->point;
+	struct transfer_published_question asked = {
+		.thread = earlier->thread,
+		.low = block ? block->address : transfer->value,
+		.size = block ? block->size : 1,
+		.number = earlier->number,
+		.access = earlier->access,
+		.sent = transfer->sent.sequence,
+		.since = block ? transfer_instances_born(judging->instances,
+							 question->block)
+			       : 0,
+	};
+	struct error *err;
+
+	*ret = transfer->kind != TRANSFER_HEAP &&
+	       transfer_published_find(judging->published, &asked);
+	if (!*ret)
+		return NULL;
+	err = find_owned(judging, question, &asked.since);
+	if (!err)
+		*ret = transfer_published_find(judging->published, &asked);
+	return err;
+}
+
+/* By what was found of its later access; late: nothing was looked for. */
+static struct error *answer(struct judging *judging,
+			    const struct question *question, bool late)
+{
+	struct transfer_pair *pair = pair_at(judging, question->pair);
+	bool is_published;
+	struct error *err;
+
+	pair->orders++;
+	if (is_created_after(judging, question))
+		return NULL;
+	for (size_t i = 0; i < judging->found.count; i++) {
+		const struct transfer *transfer = vec_at(&judging->found, i);
+
+		if (!orders(judging, transfer, question->earlier))
+			continue;
+		err = find_published(judging, question, transfer,
+				     &is_published);
+		if (err)
+			return err;
+		if (is_published)
+			continue;
+		note_distance(judging, transfer, pair);
+		return pair->chain.count
+			       ? NULL
+			       : keep_example(judging, question, transfer);
+	}
+	pair->lack = late ? TRANSFER_LOST : TRANSFER_NONE;
+	return NULL;
 }
 
 /* All questions about one later access, if any of the pairs may still be ordered. */
 static struct error *answer_all(struct judging *judging, size_t from, size_t to)
 {
+	const struct question *first = vec_at(&judging->questions, from);
 	bool is_late = judging->instructions > TRANSFER_INSTRUCTIONS_ALL;
 	uint64_t since = UINT64_MAX;
 	struct error *err = NULL;
@@ -377,7 +447,8 @@ static struct error *answer_all(struct judging *judging, size_t from, size_t to)
 			since = question->earlier->point.number;
 	}
 	if (since != UINT64_MAX && !is_late)
-		err = track(judging, vec_at(&judging->questions, from), since);
+		err = track(judging, first, first->later, since,
+			    &judging->found);
 	for (size_t i = from; !err && i < to; i++) {
 		const struct question *question =
 			vec_at(&judging->questions, i);
@@ -449,9 +520,15 @@ static struct error *read_steps(struct judging *judging,
 		err = transfer_tracker_create(
 			judging->executed, judging->decoder, &judging->tracker);
 	if (!err)
+		err = transfer_published_create(judging->recording, &cells,
+						&judging->published);
+	if (!err)
 		err = transfer_instances_create(judging->executed,
 						judging->recording, &cells,
+						judging->published,
 						&judging->instances);
+	if (!err)
+		transfer_published_sort(judging->published);
 	vec_deinit(&cells);
 	return err;
 }
@@ -468,6 +545,7 @@ struct error *transfers_judge(struct transfers *transfers,
 		.number = number,
 		.questions = VEC_INIT(struct question),
 		.found = VEC_INIT(struct transfer),
+		.owned = VEC_INIT(struct transfer),
 	};
 	const struct vec *conflicts = &pairs->conflicts;
 	struct error *err = NULL;
@@ -483,7 +561,9 @@ struct error *transfers_judge(struct transfers *transfers,
 		err = answer_questions(&judging);
 	vec_deinit(&judging.questions);
 	vec_deinit(&judging.found);
+	vec_deinit(&judging.owned);
 	transfer_instances_destroy(judging.instances);
+	transfer_published_destroy(judging.published);
 	transfer_tracker_destroy(judging.tracker);
 	decoder_destroy(judging.decoder);
 	executed_destroy(judging.executed);

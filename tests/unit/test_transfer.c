@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * src/hunt/transfer.c and transfer-instances.c: which pairs a handed-over address
- * puts in order. Thread 1 writes to the object before it sends its address, or
+ * src/hunt/transfer.c, transfer-instances.c and transfer-published.c: which pairs a
+ * handed-over address puts in order. Thread 1 writes to the object before it sends its address, or
  * afterwards; thread 2 receives it.
  */
 #include "transfer-trace.h"
@@ -11,7 +11,9 @@
 #include "hunt/pairs.h"
 #include "hunt/transfer.h"
 
-enum { FIELD = OBJECT + 8, WRITER = 1, READER };
+enum { FIELD = OBJECT + 8, VARIABLE = 0x8000 };
+/* Descriptors. */
+enum { WRITER = 1, READER, RECEIVER, THROUGH };
 
 static struct order *order;
 static struct pairs pairs;
@@ -25,6 +27,10 @@ static int set_up_each(void **state)
 	writer_descriptor(&writer, WRITER, TRACE_WRITES, 0x100 * SENDS, NULL,
 			  0);
 	writer_descriptor(&writer, READER, TRACE_READS, 0x100 * USES, NULL, 0);
+	writer_descriptor(&writer, RECEIVER, TRACE_READS, 0x100 * RECEIVES,
+			  NULL, 0);
+	writer_descriptor(&writer, THROUGH, TRACE_WRITES, 0x100 * WRITES, NULL,
+			  0);
 	return 0;
 }
 
@@ -38,17 +44,24 @@ static int tear_down_each(void **state)
 	return trace_tear_down(state);
 }
 
-static void cell(uint32_t thread, uint32_t descriptor, uint64_t first,
-		 uint64_t last, uint32_t count)
+static void cell_at(uint64_t address, uint32_t thread, uint32_t descriptor,
+		    uint64_t first, uint64_t last, uint32_t count)
 {
-	struct trace_cell cell = writer_cell(FIELD, thread, descriptor, first);
+	struct trace_cell cell =
+		writer_cell(address, thread, descriptor, first);
 
 	cell.last = last;
 	cell.count = count;
 	writer_add(&writer, &cell);
 }
 
-/* All cells of different threads conflict, by the places of their descriptors. */
+static void cell(uint32_t thread, uint32_t descriptor, uint64_t first,
+		 uint64_t last, uint32_t count)
+{
+	cell_at(FIELD, thread, descriptor, first, last, count);
+}
+
+/* The field's of different threads conflict, by the places of their descriptors. */
 static void keep_conflicts(void)
 {
 	const struct trace_cell *cells = recording.cells.items;
@@ -62,11 +75,20 @@ static void keep_conflicts(void)
 				.other_place = cells[n].descriptor,
 			};
 
-			if (cells[i].thread < cells[n].thread)
+			if (cells[i].thread < cells[n].thread &&
+			    cells[i].address == FIELD &&
+			    cells[n].address == FIELD)
 				assert_true(
 					vec_push(&pairs.conflicts, &conflict));
 		}
 	}
+}
+
+static void read_recording(void)
+{
+	assert_null(recording_open(writer.path, &recording));
+	assert_null(order_create(&recording, &order));
+	keep_conflicts();
 }
 
 /* Of the recording as it is. */
@@ -74,9 +96,7 @@ static const struct transfer_pair *judge_again(uint32_t number)
 {
 	const struct transfer_pair *pair;
 
-	assert_null(recording_open(writer.path, &recording));
-	assert_null(order_create(&recording, &order));
-	keep_conflicts();
+	read_recording();
 	assert_null(
 		transfers_judge(&transfers, &pairs, &recording, number, order));
 	pair = transfers_find(&transfers, READER, WRITER);
@@ -262,6 +282,103 @@ static void a_second_use_by_another_pointer_is_asked_for(void **state)
 	assert_int_equal(judge()->lack, TRANSFER_NONE);
 }
 
+/* Thread 1 stores the address in `other', and writes and sends then. */
+static void publishes_first(uint64_t other)
+{
+	runs(1);
+	STEP(SENDS, other, OBJECT);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	STEP(RECEIVES, other, OBJECT, STACK, STACK);
+	stops();
+	cell(1, WRITER, 2, 2, 1);
+	cell(2, READER, 5, 5, 1);
+	cell_at(other, 1, WRITER, 1, 1, 1);
+}
+
+static void it_may_have_been_in_a_variable_before(void **state)
+{
+	(void)state;
+	publishes_first(VARIABLE);
+	cell_at(VARIABLE, 2, RECEIVER, 6, 6, 1);
+	assert_int_equal(judge()->lack, TRANSFER_NONE);
+}
+
+static void or_in_memory_that_others_had_read(void **state)
+{
+	(void)state;
+	publishes_first(OTHER);
+	cell_at(OTHER, 3, RECEIVER, 2, 2, 1);
+	assert_int_equal(judge()->lack, TRANSFER_NONE);
+}
+
+/* That memory may have been handed over with it. */
+static void but_not_in_memory_that_they_read_afterwards(void **state)
+{
+	(void)state;
+	publishes_first(OTHER);
+	cell_at(OTHER, 2, RECEIVER, 6, 6, 1);
+	assert_int_equal(judge()->lack, TRANSFER_ORDERED);
+}
+
+static void nor_where_they_only_write(void **state)
+{
+	(void)state;
+	publishes_first(VARIABLE);
+	cell_at(VARIABLE, 2, WRITER, 6, 6, 1);
+	assert_int_equal(judge()->lack, TRANSFER_ORDERED);
+}
+
+/* Thread 1 sends the address, and thread 3 puts something else in its place. */
+static void sends_in_vain(void)
+{
+	runs(1);
+	STEP(SENDS, SLOT, OBJECT);
+	stops();
+	runs(3);
+	STEP(RELAYS, SLOT, OBJECT, OTHER, OBJECT);
+	STEP(SENDS, SLOT, 0);
+	stops();
+	runs(1);
+	cell_at(SLOT, 1, WRITER, 1, 6, 2);
+	cell_at(SLOT, 3, RECEIVER, 2, 2, 1);
+}
+
+static void what_another_one_has_replaced_was_sent(void **state)
+{
+	(void)state;
+	sends_in_vain();
+	STEP(SENDS, OTHER, 0);
+	writes_and_sends();
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	assert_tried(5, 8);
+}
+
+static void what_came_back_counts_from_then_on(void **state)
+{
+	(void)state;
+	sends_in_vain();
+	STEP(RECEIVES, OTHER, OBJECT, STACK, STACK);
+	STEP(WRITES, FIELD, 7);
+	STEP(SENDS, SLOT, OBJECT);
+	stops();
+	runs(2);
+	receive_and_use(SLOT, OBJECT);
+	stops();
+	cell(1, THROUGH, 5, 5, 1);
+	cell(2, READER, 8, 8, 1);
+	writer_end(&writer, steps);
+	read_recording();
+	assert_null(transfers_judge(&transfers, &pairs, &recording, 0, order));
+	assert_int_equal(transfers_find(&transfers, THROUGH, READER)->lack,
+			 TRANSFER_ORDERED);
+}
+
 static void another_thread_may_have_sent_it_before(void **state)
 {
 	(void)state;
@@ -388,6 +505,12 @@ int main(void)
 		TEST(a_recording_without_an_end_orders_nothing),
 		TEST(a_pair_is_ordered_in_all_recordings),
 		TEST(a_second_use_by_another_pointer_is_asked_for),
+		TEST(it_may_have_been_in_a_variable_before),
+		TEST(or_in_memory_that_others_had_read),
+		TEST(but_not_in_memory_that_they_read_afterwards),
+		TEST(nor_where_they_only_write),
+		TEST(what_another_one_has_replaced_was_sent),
+		TEST(what_came_back_counts_from_then_on),
 		TEST(another_thread_may_have_sent_it_before),
 		TEST(another_address_of_the_block_may_have_been_sent),
 		TEST(a_container_that_was_received_orders_nothing),

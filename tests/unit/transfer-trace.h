@@ -32,6 +32,7 @@ CODE(receives, "mov (%rdi), %rax\n"
 	       "mov -8(%rsp), %rdx\n"
 	       "add $8, %rdx\n");
 CODE(uses, "mov (%rdx), %rsi\n");
+CODE(writes, "mov %rsi, (%rdx)\n");
 /* It is received, and handed on by another thread. */
 CODE(relays, "mov (%rdi), %rax\n"
 	     "mov %rax, (%rsi)\n");
@@ -75,6 +76,7 @@ enum {
 	REUSES,
 	LOADS_16,
 	CHOOSES,
+	WRITES,
 };
 
 enum { SLOTS_MAX = 4 };
@@ -196,6 +198,7 @@ static int trace_set_up(void **state)
 	SUPERBLOCK(REUSES, reuses, reuse, 2);
 	SUPERBLOCK(LOADS_16, loads_16, wide_load, 1);
 	SUPERBLOCK(CHOOSES, chooses, loads, 1);
+	SUPERBLOCK(WRITES, writes, stores, 1);
 	steps = 0;
 	return 0;
 }

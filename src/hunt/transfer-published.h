@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Stores of addresses in memory that other threads read. A hand-over orders an
+ * access of its sender only if the receiver cannot have the address from elsewhere:
+ * if the sender had stored it before its access, where another thread looks, that
+ * one may have it from there in another run.
+ */
+#ifndef HUNT_TRANSFER_PUBLISHED_H
+#define HUNT_TRANSFER_PUBLISHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct recording;
+struct transfer_published;
+struct translated;
+struct translated_access;
+struct unpacked_step;
+struct vec;
+
+/* With more of them, any may be what is asked for. */
+enum { TRANSFER_PUBLISHED_MAX = 1 << 20 };
+
+/*
+ * Of the heap blocks and the other bytes that the cells (uint32_t, places in the
+ * recording's) are of.
+ */
+struct error *transfer_published_create(const struct recording *recording,
+					const struct vec *cells,
+					struct transfer_published **ret);
+/* NULL is fine. */
+void transfer_published_destroy(struct transfer_published *published);
+
+/* May one of the superblock's instructions store an address there? */
+bool transfer_published_has(const struct transfer_published *published,
+			    const struct translated *translated);
+
+/* The accesses of a step of the thread, whose steps come in their order. */
+struct error *transfer_published_take(struct transfer_published *published,
+				      uint32_t thread,
+				      const struct unpacked_step *step,
+				      const struct translated_access *accesses,
+				      size_t count);
+
+/* All steps have been taken. */
+void transfer_published_sort(struct transfer_published *published);
+
+struct transfer_published_question {
+	uint32_t thread;
+	uint64_t low, size; /* of the addresses */
+	/* stored in steps from `since' on, before the access of step `number' */
+	uint64_t since, number;
+	size_t access;
+	/*
+	 * Counted accesses before the hand-over. Memory that is no variable, and
+	 * that others read after it only, may have been handed over with it.
+	 */
+	uint64_t sent;
+};
+
+/* Has the thread stored one where another one may have read it? */
+bool transfer_published_find(
+	const struct transfer_published *published,
+	const struct transfer_published_question *question);
+
+#endif
