@@ -8,6 +8,8 @@
 #include "replay/instance.h"
 #include "replay/orders.h"
 
+#define REPLAY_UNEQUAL_END "unequal-end" /* the name of that failure */
+
 /* Places in instance.c's table of schedules. */
 enum {
 	REPLAY_AB,
@@ -52,12 +54,21 @@ struct error *instance_compare(struct instance *instance, uint32_t schedules);
 bool instance_rest_is_bare(const struct instance *instance, int thread);
 
 /*
- * instance-blind.c: where both sides only store what is there already, set
+ * instance-again.c: where both sides only store what is there already, set
  * ret->blind: run the schedules again with the complement of each raced byte in
  * its place, and compare them. The captured memory is then what it was. ERROR_NOMEM
  * and errors as of orders_run().
  */
 struct error *instance_try_blind(struct instance *instance);
+
+/*
+ * instance-again.c: where schedules end differently, and a region of one ended
+ * before a page that was not captured, run them again with the pages read late. If
+ * no order makes a difference then, the way alone was another, and the instance is
+ * one to learn from: the next has the pages. Else it remains a failure that may be
+ * an effect, since the pages may be of another time. Errors as above.
+ */
+struct error *instance_try_late(struct instance *instance);
 
 /*
  * Run the schedules that apply. *ret_endless: one has no end that is near, and

@@ -68,7 +68,7 @@ static struct error *verdict_compare(struct instance *instance,
 		err = instance_compare(instance, like);
 		left &= ~like;
 		if (left && !err)
-			verdict_fail(instance, "unequal-end");
+			verdict_fail(instance, REPLAY_UNEQUAL_END);
 	}
 	return err;
 }

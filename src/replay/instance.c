@@ -284,7 +284,9 @@ static struct error *instance_run(struct instance *instance)
 		return err;
 	}
 	err = instance_judge(instance);
-	return err ? err : instance_try_blind(instance);
+	if (!err)
+		err = instance_try_blind(instance);
+	return err ? err : instance_try_late(instance);
 }
 
 static void result_clear(struct replay_result *result)

@@ -64,7 +64,7 @@ const struct outcome_page *outcome_page(const struct replay_outcome *outcome,
 static void orders_learn(const struct processor *processor,
 			 struct replay_outcome *ret)
 {
-	if (!processor->missed)
+	if (!processor->missed || processor->guesses)
 		return;
 	ret->complete = false;
 	ret->stop = (struct replay_stop){ .kind = REPLAY_LEARNING,

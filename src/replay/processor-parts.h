@@ -53,6 +53,7 @@ struct processor {
 	struct replay_instance instance;
 	uint64_t
 		missed; /* the first access that needs to be learned; 0: none */
+	bool guesses; /* schedules are complete all the same */
 	bool gone; /* the program, as a question about it has shown */
 	bool captured;
 	bool prepared;

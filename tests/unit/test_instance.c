@@ -411,6 +411,19 @@ SCENE(carry_far, "",
       "mov (%rdi), %eax\n"
       "add %eax, 8192(%rdi)\n"
       "ret");
+/* it is needed in one order only: what is there is not used, and is */
+SCENE(unless_flag_look_far, "",
+      "cmpl $0, 4(%rdi)\n"
+      "jne 1f\n"
+      "mov 8192(%rdi), %eax\n"
+      "1: xor %eax, %eax\n"
+      "ret");
+SCENE(unless_flag_count_far, "",
+      "cmpl $0, 4(%rdi)\n"
+      "jne 1f\n"
+      "incl 8192(%rdi)\n"
+      "1: xor %eax, %eax\n"
+      "ret");
 SCENE(load_and_forget, "",
       "mov (%rdi), %eax\n"
       "xor %eax, %eax\n"
@@ -1297,6 +1310,32 @@ static void a_region_may_end_at_a_page_that_was_missed(void **state)
 	replay_result_deinit(&result);
 }
 
+/*
+ * Only one way leads to the page: with what it has a moment later, that is no
+ * effect, and the next instance has the page; or it is one, as far as is known.
+ */
+static void a_way_to_a_page_that_was_missed_is_learned(void **state)
+{
+	struct replay_result result;
+
+	replay_result_init(&result);
+	replay_once(*state,
+		    &(struct scene){ { SIDE(flag_one, &data),
+				       SIDE(unless_flag_look_far, &data) },
+				     FLAG },
+		    &result);
+	assert_int_equal(result.verdict, REPLAY_FAILURE);
+	assert_string_equal(result.failure, "learning");
+	replay_once(*state,
+		    &(struct scene){ { SIDE(flag_one, &data),
+				       SIDE(unless_flag_count_far, &data) },
+				     FLAG },
+		    &result);
+	assert_int_equal(result.verdict, REPLAY_FAILURE);
+	assert_string_equal(result.failure, "unequal-end");
+	replay_result_deinit(&result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1323,6 +1362,7 @@ int main(void)
 		PAIR_TEST(a_blind_instance_remains),
 		PAIR_TEST(what_is_the_same_order_is_run_once),
 		PAIR_TEST(a_region_may_end_at_a_page_that_was_missed),
+		PAIR_TEST(a_way_to_a_page_that_was_missed_is_learned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Two stores of what is there already, with other bytes there; see
+ * All schedules once more, where the first time leaves open what they show; see
  * instance-parts.h.
  */
 #include "replay/instance-parts.h"
@@ -10,6 +10,23 @@
 #include "base/error.h"
 #include "replay/processor-parts.h"
 #include "replay/trial-parts.h"
+
+/* In *ret, which was initialized. */
+static struct error *instance_again(struct instance *instance,
+				    struct replay_result *ret)
+{
+	struct replay_result *result = instance->ret;
+	struct error *err;
+	bool endless;
+
+	ret->still = true;
+	instance->ret = ret;
+	err = instance_run_all(instance, &endless);
+	if (!err)
+		err = instance_judge(instance);
+	instance->ret = result;
+	return err;
+}
 
 static bool blind_may_be(const struct instance *instance)
 {
@@ -25,18 +42,12 @@ static bool blind_may_be(const struct instance *instance)
 /* *ret: all orders come to the same, which is not what is there. */
 static struct error *blind_run(struct instance *instance, bool *ret)
 {
-	struct replay_result *result = instance->ret, other;
+	struct replay_result other;
 	struct error *err;
-	bool endless;
 
 	replay_result_init(&other);
-	other.still = true;
-	instance->ret = &other;
-	err = instance_run_all(instance, &endless);
-	if (!err)
-		err = instance_judge(instance);
+	err = instance_again(instance, &other);
 	*ret = !err && other.verdict == REPLAY_NO_CHANGE && !other.still;
-	instance->ret = result;
 	replay_result_deinit(&other);
 	return err;
 }
@@ -75,4 +86,53 @@ struct error *instance_try_blind(struct instance *instance)
 	*processor->instance.hints = hints;
 	processor->missed = 0;
 	return err ? err : blind_set(instance, bytes, &is_set);
+}
+
+/* Has a region ended before a page that was not captured? */
+static bool late_ends(const struct instance *instance, int schedule)
+{
+	const struct replay_outcome *outcome = &instance->outcomes[schedule];
+
+	if (!(instance->ran >> schedule & 1) || !outcome->complete)
+		return false;
+	for (int i = 0; i < REPLAY_THREADS; i++) {
+		if (outcome->ends[i].kind == REPLAY_UNCAPTURED)
+			return true;
+	}
+	return false;
+}
+
+static bool late_may_be(const struct instance *instance)
+{
+	const struct replay_result *result = instance->ret;
+
+	if (result->verdict != REPLAY_FAILURE ||
+	    strcmp(result->failure, REPLAY_UNEQUAL_END) != 0)
+		return false;
+	for (int i = 0; i < REPLAY_SCHEDULES; i++) {
+		if (late_ends(instance, i))
+			return true;
+	}
+	return false;
+}
+
+struct error *instance_try_late(struct instance *instance)
+{
+	struct processor *processor = instance->processor;
+	struct replay_result other;
+	struct error *err;
+
+	if (!late_may_be(instance))
+		return NULL;
+	replay_result_init(&other);
+	processor->instance.ends_at_missed = false;
+	processor->guesses = true;
+	err = instance_again(instance, &other);
+	processor->instance.ends_at_missed = true;
+	processor->guesses = false;
+	processor->missed = 0;
+	if (!err && other.verdict == REPLAY_NO_CHANGE)
+		instance->ret->failure = replay_stop_name(REPLAY_LEARNING);
+	replay_result_deinit(&other);
+	return err;
 }
