@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/truncated.h"
 #include "cmd/cmd.h"
 
 static int status_of(const struct error *err)
@@ -112,6 +113,28 @@ static void catch_crashes(void)
 	}
 }
 
+static struct sigaction bus_before;
+
+/* Of a file that was truncated while it is read, the rest is zeros. */
+static void bus_error(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (truncated_fill(info))
+		return;
+	/* on return the access is repeated, but what was sent is not */
+	sigaction(number, &bus_before, NULL);
+	if (info->si_code <= 0)
+		raise(number);
+}
+
+static void catch_truncations(void)
+{
+	const struct sigaction ours = { .sa_sigaction = bus_error,
+					.sa_flags = SA_NODEFER | SA_SIGINFO };
+
+	sigaction(SIGBUS, &ours, &bus_before);
+}
+
 int main(int argc, char **argv)
 {
 	static bool ended;
@@ -121,6 +144,7 @@ int main(int argc, char **argv)
 
 	on_exit(ended_by_library, &ended);
 	catch_crashes();
+	catch_truncations();
 	err = commands_main(argc, argv, &command, &status);
 	if (err) {
 		status = status_of(err);

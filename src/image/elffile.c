@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/truncated.h"
 
 /*
  * Up to this a file is copied: enough for what developers rebuild under a
@@ -271,7 +272,8 @@ static struct elffile *elffile_new(void)
 	struct elffile *file = calloc(1, sizeof(*file));
 
 	if (file)
-		file->fd = -1;
+		*file = (struct elffile){ .fd = -1,
+					  .fills = truncated_fills() };
 	elf_version(EV_CURRENT);
 	return file;
 }
@@ -341,6 +343,9 @@ bool elffile_intact(struct elffile *file)
 
 	if (file->fd < 0 || !file->bytes)
 		return true;
+	/* one of the files that are mapped was truncated: this one? */
+	if (truncated_fills() != file->fills && is_rewritten(file))
+		return false;
 	now = clock_now_ns();
 	if (file->intact_ns != 0 && now - file->intact_ns < CLOCK_NS_PER_MS)
 		return true;

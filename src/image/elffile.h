@@ -9,9 +9,10 @@
  * - it notices that a file changed or shrank after it was opened.
  *
  * libelf reads small files into memory and maps large ones, also those of a
- * megabyte in the system's folders. A mapped file that somebody truncates would
- * kill us with SIGBUS, so elffile_intact() is asked before a use that comes long
- * after opening; the process that has it mapped dies of the same. Of a small
+ * megabyte in the system's folders. A mapped file that somebody truncates has
+ * zeros from there on (base/truncated.h), or else kills us with SIGBUS, so
+ * elffile_intact() is asked before a use that comes long after opening, and
+ * after one whose results are kept. Of a small
  * file only the headers are read at first, until elffile_read() is called: it
  * has segments and sections without contents. It stays open till then, unless
  * descriptors are scarce.
@@ -51,6 +52,7 @@ struct elffile {
 	bool settled;
 	int fd; /* -1 unless mapped, or still to be read */
 	uint64_t intact_ns; /* clock_now_ns() when it was last seen to be */
+	unsigned int fills; /* truncated_fills() when it was opened */
 	void *copy; /* the bytes, where they were copied */
 	size_t names; /* the section of names; 0: none that is sound */
 	Elf64_Phdr *segments;
@@ -82,9 +84,10 @@ struct error *elffile_create_copy(const void *bytes, size_t size,
 void elffile_close(struct elffile *file);
 
 /*
- * False when the file has become shorter than what was mapped. It is checked at
- * most once in a millisecond, since a walk over all functions calls this for
- * each of them. The file may be truncated between check and use in any case.
+ * False when the file has become shorter than what was mapped, or was for a
+ * time and something was read then. It is checked at most once in a
+ * millisecond, since a walk over all functions calls this for each of them. The
+ * file may be truncated between check and use in any case.
  */
 bool elffile_intact(struct elffile *file);
 

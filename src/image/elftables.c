@@ -314,6 +314,12 @@ struct error *elftables_contents(struct elftables *tables)
 	return err;
 }
 
+static struct error *truncated(const struct elftables *tables)
+{
+	return error_create(ERROR_FORMAT, "%s: truncated since it was opened",
+			    tables->name);
+}
+
 /* The contents, of a file that may have been opened long ago. */
 static struct error *intact_contents(struct elftables *tables)
 {
@@ -321,8 +327,7 @@ static struct error *intact_contents(struct elftables *tables)
 
 	if (err || elffile_intact(tables->file))
 		return err;
-	return error_create(ERROR_FORMAT, "%s: truncated since it was opened",
-			    tables->name);
+	return truncated(tables);
 }
 
 struct error *elftables_debug(struct elftables *tables)
@@ -348,6 +353,18 @@ static struct error *intact_files(struct elftables *tables)
 	return err ? err : elftables_debug(tables);
 }
 
+/* What was made of zeros is not kept. */
+static struct error *after_reading(const struct elftables *tables,
+				   bool had_memory)
+{
+	if (!had_memory)
+		return error_nomem;
+	return elffile_intact(tables->file) &&
+			       (!tables->debug || elffile_intact(tables->debug))
+		       ? NULL
+		       : truncated(tables);
+}
+
 struct error *elftables_read(struct elftables *tables)
 {
 	struct table_source source;
@@ -360,11 +377,12 @@ struct error *elftables_read(struct elftables *tables)
 		return err;
 	source = table_source(tables);
 	tables->kept = table_cache_load(&source);
-	tables->read = tables->kept || collect(tables);
-	if (tables->read)
-		return NULL;
-	elftables_clear(tables);
-	return error_nomem;
+	if (!tables->kept)
+		err = after_reading(tables, collect(tables));
+	tables->read = !err;
+	if (err)
+		elftables_clear(tables);
+	return err;
 }
 
 struct error *elftables_data(struct elftables *tables)
@@ -376,9 +394,9 @@ struct error *elftables_data(struct elftables *tables)
 	err = intact_files(tables);
 	if (err)
 		return err;
-	tables->has_data = collect_data(tables);
-	if (tables->has_data)
-		return NULL;
-	vec_deinit(&tables->data);
-	return error_nomem;
+	err = after_reading(tables, collect_data(tables));
+	tables->has_data = !err;
+	if (err)
+		vec_deinit(&tables->data);
+	return err;
 }

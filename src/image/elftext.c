@@ -112,6 +112,11 @@ struct error *elftext_read(const struct elftext *text)
 	return elftables_read(text->tables);
 }
 
+bool elftext_is_whole(const struct elftext *text)
+{
+	return elffile_intact(text->file);
+}
+
 bool elftext_is_read(const struct elftext *text)
 {
 	return text->tables->read;

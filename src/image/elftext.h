@@ -53,6 +53,9 @@ struct error *elftext_open_file(int fd, const char *name,
 				struct elftext **ret);
 void elftext_close(struct elftext *text);
 
+/* False: it is a mapped file that was truncated since it was opened. */
+bool elftext_is_whole(const struct elftext *text);
+
 /*
  * Read the functions now, unless that has been done, and return errors. Without
  * this call, an error means that there are no functions.

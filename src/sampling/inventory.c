@@ -84,6 +84,10 @@ static struct error *inventory_module(struct inventory *inventory,
 					 &functions[i], &counts);
 	}
 	counts_add(total, &counts);
+	if (!err && module->text && !elftext_is_whole(module->text))
+		err = error_create(ERROR_FORMAT,
+				   "%s: truncated while it was read",
+				   module->path);
 	if (!err && inventory->visitor->module)
 		err = inventory->visitor->module(inventory->visitor->context,
 						 module, &counts);

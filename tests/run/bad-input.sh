@@ -100,6 +100,17 @@ for how in truncate no-sections wild-names wild-frames; do
 	esac
 done
 
+# A large file, which is mapped, truncated while it is read; for a moment, too.
+for back in 0 1; do
+	cp "$T/read_write.nopie" "$work/large"
+	truncate -s 5M "$work/large"
+	TRUNCATING=$work/large TRUNCATING_BACK=$back \
+		LD_PRELOAD=$HELPERS_DIR/truncating.so run sites --list "$work/large"
+	is "truncated while it is read ($back): 125" "$status" 125
+	matches "truncated while it is read ($back): message" "$work/err" \
+		"$work/large: truncated"
+done
+
 # Refused by the kernel.
 H=$HELPERS_DIR
 denied()
